@@ -1,0 +1,120 @@
+package fun
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"log/slog"
+	"sync"
+
+	"brine/internal/event"
+	"brine/internal/host"
+	"brine/internal/value"
+)
+
+// An Env is what the functions of one run on one target share.
+type Env struct {
+	ID      string // minion id
+	JID     string
+	OrchJID string // jid of the orchestration that this run is a step of, or ""
+	SaltEnv string // "base" by default
+	// Opts are Salt's __opts__: configuration with defaults.
+	Opts *value.Map
+	// Grains and Pillar are lazy; reload_grains and reload_pillar replace
+	// them. Read them through the Env on each use.
+	Grains value.Mapping
+	Pillar value.Mapping
+	// PillarOverride is what pillar= on the command line or in salt.state gave;
+	// it is merged over every rendering of the pillar.
+	PillarOverride *value.Map
+	// Run is the run in progress, nil outside of state runs.
+	Run      RunView
+	Memo     *Memo
+	Host     host.Host
+	Up       Upstream
+	Fleet    Fleet // nil where this Env cannot reach other machines
+	Bus      event.Bus
+	Invoker  Invoker
+	Table    *Table
+	Log      *slog.Logger
+	Warn     func(Warning)
+	Strict   bool // warnings are errors
+	CacheDir string
+}
+
+// A Warning is a slip that Salt accepts in silence.
+type Warning struct {
+	Where string // file:line:col, or ""
+	Text  string
+}
+
+// A RunView is what a state run shows to functions: Salt's __lowstate__ and
+// __running__.
+type RunView interface {
+	// Low returns the low chunks of the run, in order.
+	Low() []*Chunk
+	// Running returns a copy of the returns so far, by tag.
+	Running() *value.Map
+}
+
+// A Memo is Salt's __context__: values that functions keep for the length of a
+// run. It is safe for parallel states. The zero Memo is ready.
+type Memo struct{ m sync.Map }
+
+// Load returns the value of key.
+func (m *Memo) Load(key any) (any, bool) { return m.m.Load(key) }
+
+// Store keeps v at key.
+func (m *Memo) Store(key, v any) { m.m.Store(key, v) }
+
+// Delete forgets key.
+func (m *Memo) Delete(key any) { m.m.Delete(key) }
+
+// Once returns the value of key, made by make on first use. Concurrent first
+// users may each run make; all get the same value.
+func (m *Memo) Once(key any, make func() any) any {
+	if v, ok := m.m.Load(key); ok {
+		return v
+	}
+	v, _ := m.m.LoadOrStore(key, make())
+	return v
+}
+
+// A FileInfo is a file below file_roots.
+type FileInfo struct {
+	Path    string // relative to its root, slashes
+	SaltEnv string
+	Abs     string // where it lies on this machine; "" where it is elsewhere
+	Mode    fs.FileMode
+	Size    int64
+	Link    string // target, for a symbolic link
+}
+
+// An Upstream is where a run's files and pillar come from: the local roots, or
+// the controller over the wire. Paths are relative to the roots, with slashes,
+// without salt://. A missing file is fs.ErrNotExist (wrapped).
+type Upstream interface {
+	// Envs returns the saltenvs that have roots.
+	Envs(ctx context.Context) ([]string, error)
+	// Stat returns the file or directory at path, looked for in every root of
+	// saltenv, first one wins.
+	Stat(ctx context.Context, saltenv, path string) (FileInfo, error)
+	// List returns all files (and links) below prefix ("" is all), sorted.
+	List(ctx context.Context, saltenv, prefix string) ([]FileInfo, error)
+	// Dirs returns all directories below prefix, sorted.
+	Dirs(ctx context.Context, saltenv, prefix string) ([]string, error)
+	// Open opens a file.
+	Open(ctx context.Context, saltenv, path string) (io.ReadCloser, error)
+	// Hash returns the hex digest of a file: md5, sha1, sha224, sha256, sha384, sha512.
+	Hash(ctx context.Context, saltenv, path, algo string) (string, error)
+	// Pillar renders the pillar of this target anew.
+	Pillar(ctx context.Context, req PillarRequest) (*value.Map, error)
+}
+
+// A PillarRequest asks for a target's pillar.
+type PillarRequest struct {
+	SaltEnv   string // "" is base
+	PillarEnv string // "" follows configuration
+	Override  *value.Map
+	Grains    value.Mapping // nil: the Env's
+}

@@ -1,0 +1,115 @@
+package fun
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"brine/internal/value"
+)
+
+// A Fleet runs functions on other machines.
+type Fleet interface {
+	// Match returns the ids that a target expression names, sorted.
+	Match(ctx context.Context, tgt value.Value, tgtType string) ([]string, error)
+	// Run runs job on its targets and hands over each return as it comes, one
+	// call at a time. An error of the callback ends the run. The Summary names
+	// every target once.
+	Run(ctx context.Context, job Job, each func(Return) error) (Summary, error)
+}
+
+// A Job is a function to run on targets.
+type Job struct {
+	Tgt      value.Value // text, or a list for tgt_type list
+	TgtType  string      // "" is glob
+	Fun      string
+	Args     Args
+	JID      string // "" makes one
+	OrchJID  string
+	User     string
+	Metadata value.Value
+	Timeout  time.Duration // 0: configuration's
+	Batch    string        // "", "3" or "25%"
+	Subset   int           // 0: all
+	Returner string        // comma list for each return
+	Roster   string
+	FailHard bool // with Batch: no new batch after a failure
+}
+
+// A Stage is how far a target came.
+type Stage int
+
+// Stages. Only Returned has the function's own answer.
+const (
+	Returned    Stage = iota
+	Unreachable       // no connection
+	TimedOut          // no return in time and the job runs no more
+	Lost              // connection lost after the call began
+	Refused           // the target would not run it (no such function, wrong arguments)
+)
+
+// String names the stage as results show it.
+func (s Stage) String() string {
+	return [...]string{"returned", "unreachable", "timed out", "lost", "refused"}[s]
+}
+
+// A Return is one target's answer.
+type Return struct {
+	ID      string
+	JID     string
+	Stage   Stage
+	Retcode int
+	Success bool
+	Out     string // outputter that the function wishes
+	Body    Body   // the value, as JSON; nil where Stage is not Returned
+	Err     error  // why, where Stage is not Returned
+}
+
+// Value returns the decoded return; Err's text where there is none.
+func (r Return) Value() (value.Value, error) {
+	if r.Body == nil {
+		if r.Err != nil {
+			return r.Err.Error(), nil
+		}
+		return nil, nil
+	}
+	if v, ok := r.Body.(ValueBody); ok {
+		return v.V, nil
+	}
+	f, err := r.Body.Open()
+	if err != nil {
+		return nil, fmt.Errorf("return of %s: %w", r.ID, err)
+	}
+	defer f.Close()
+	v, err := value.DecodeJSON(f)
+	if err != nil {
+		return nil, fmt.Errorf("return of %s: %w", r.ID, err)
+	}
+	return v, nil
+}
+
+// A Body is a return's value as JSON; large ones are spilled to disk.
+type Body interface {
+	Size() int64
+	Open() (io.ReadCloser, error)
+}
+
+// A ValueBody is a Body that was never encoded: a target in this process.
+type ValueBody struct{ V value.Value }
+
+// Size returns the length of the JSON.
+func (b ValueBody) Size() int64 { return int64(len(value.EncodeJSON(b.V))) }
+
+// Open returns the JSON.
+func (b ValueBody) Open() (io.ReadCloser, error) {
+	return io.NopCloser(bytes.NewReader(value.EncodeJSON(b.V))), nil
+}
+
+// A Summary is what a job did.
+type Summary struct {
+	JID     string
+	Targets []string // all that were matched, sorted
+	Missing []string // those without a return, sorted
+}

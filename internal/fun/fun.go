@@ -1,0 +1,290 @@
+// Package fun is the contract between brine's rooms: what a module, a function,
+// a call and a return are.
+//
+// A room exports its module as a function that returns a literal [Module];
+// internal/assembly lists the rooms in a [Table]; internal/dispatch looks a
+// function up, binds its arguments and calls it. Start with [Module].
+package fun
+
+import (
+	"context"
+	"fmt"
+
+	"brine/internal/source"
+	"brine/internal/value"
+)
+
+// A Kind is a kind of function.
+type Kind int
+
+// The kinds, as Salt divides them.
+const (
+	Exec   Kind = iota // execution function: salt-call, salt['x.y']
+	State              // state function
+	Runner             // salt-run
+	Wheel              // salt.wheel
+)
+
+// String returns the kind as messages name it.
+func (k Kind) String() string {
+	switch k {
+	case Exec:
+		return "execution function"
+	case State:
+		return "state function"
+	case Runner:
+		return "runner function"
+	case Wheel:
+		return "wheel function"
+	}
+	return fmt.Sprintf("Kind(%d)", int(k))
+}
+
+// A Module is one Salt module: "file" as states, "file" as functions.
+type Module struct {
+	Name    string // the name users type before the dot
+	Aliases []string
+	Kind    Kind
+	Doc     string // one line
+	Specs   []Spec // the functions, alphabetically
+
+	// Avail is Salt's __virtual__: whether the module may serve on this
+	// machine, else why not (a sentence part, such as "systemctl is missing").
+	// nil is always.
+	Avail func(*Env) (bool, string)
+	// Watch is mod_watch: runs when a watched state changed. nil: none.
+	Watch StateFn
+	// CheckCmd is mod_run_check_cmd: module states such as file.managed, whose
+	// check_cmd argument the module itself handles, set it true.
+	OwnCheckCmd bool
+	// Aggregate is mod_aggregate: it may merge into c what other chunks that
+	// are still to run would do, and marks those by their "__agg__" key.
+	Aggregate func(ctx context.Context, c *Call, chunks []*Chunk, running *value.Map) *Chunk
+	// Init is mod_init: runs before the first state of the module in a run.
+	Init StateFn
+}
+
+// StateFn is a state function. The zero Ret is a failure.
+type StateFn func(context.Context, *Call) Ret
+
+// ExecFn is an execution, runner or wheel function.
+type ExecFn func(context.Context, *Call) (Result, error)
+
+// A Spec is the row of one function.
+type Spec struct {
+	Name   string // without the module
+	Doc    string // first line: what it does, imperative; further lines: details
+	Src    string // where Salt has it, for example "states/file.py managed"
+	Args   []Arg
+	VarArg bool // takes further positional arguments (*args)
+	VarKw  bool // takes further keyword arguments (**kwargs)
+	// Always says that a state function acts on every run.
+	Always bool
+
+	State StateFn // for Kind State
+	Fn    ExecFn  // for the others
+}
+
+// A Type is what an argument takes; dispatch checks and converts by it.
+type Type int
+
+// The types of arguments. Any takes what comes.
+const (
+	Any Type = iota
+	Str
+	Bool
+	Int
+	Float
+	List // also a single item or a comma list where Salt accepts one
+	Dict
+)
+
+// String returns the type as docs name it.
+func (t Type) String() string {
+	return [...]string{"any", "str", "bool", "int", "float", "list", "dict"}[t]
+}
+
+// An Arg is one argument of a function.
+type Arg struct {
+	Name     string
+	Type     Type
+	Required bool
+	Default  value.Value // where it is not Required
+	Unit     string      // "s", "bytes", ...; "" is none
+	Doc      string
+}
+
+// Args are what a caller gives.
+type Args struct {
+	Pos []value.Value
+	Kw  *value.Map
+}
+
+// A Call is one call of a function, its arguments bound.
+type Call struct {
+	Mod  *Module
+	Spec *Spec
+	Args *value.Map    // every declared argument: given, or its default
+	Pos  []value.Value // positional arguments beyond the declared (VarArg)
+	Kw   *value.Map    // keyword arguments beyond the declared; never nil
+	Name string        // of a state: its name
+	Test bool          // of a state: change nothing, say what would change
+	Low  *Chunk        // of a state: its low chunk
+	Env  *Env
+}
+
+// Value returns a declared argument.
+func (c *Call) Value(name string) value.Value { return c.Args.At(name) }
+
+// Str returns an argument as text; None is "".
+func (c *Call) Str(name string) string {
+	v := c.Args.At(name)
+	if v == nil {
+		return ""
+	}
+	return value.Str(v)
+}
+
+// Bool returns an argument's truth.
+func (c *Call) Bool(name string) bool { return value.Truth(c.Args.At(name)) }
+
+// Int returns an integer argument, and false where it is None or no integer.
+func (c *Call) Int(name string) (int64, bool) { return value.AsInt(c.Args.At(name)) }
+
+// Map returns a dict argument; nil where it is None.
+func (c *Call) Map(name string) *value.Map { return c.Args.Map(name) }
+
+// List returns a list argument's items; a single value that is no list is a
+// list of one, None is empty.
+func (c *Call) List(name string) []value.Value {
+	switch v := c.Args.At(name).(type) {
+	case nil:
+		return nil
+	case *value.List:
+		return v.Items
+	case value.Tuple:
+		return v
+	default:
+		return []value.Value{v}
+	}
+}
+
+// Strings returns a list argument's items as text.
+func (c *Call) Strings(name string) []string {
+	items := c.List(name)
+	ss := make([]string, len(items))
+	for i, x := range items {
+		ss[i] = value.Str(x)
+	}
+	return ss
+}
+
+// IsNone reports whether an argument is None.
+func (c *Call) IsNone(name string) bool { return c.Args.At(name) == nil }
+
+// A Result is what an execution, runner or wheel function returns.
+type Result struct {
+	Value   value.Value
+	Retcode int    // Salt's __context__['retcode']; 0 is success
+	Out     string // outputter that the function wishes, such as "highstate"; "" is none
+}
+
+// Value is a plain result.
+func Value(v value.Value) (Result, error) { return Result{Value: v}, nil }
+
+// An Outcome is a state's result.
+type Outcome int
+
+// Outcomes; the zero one is failure, so a state that forgets reports none.
+const (
+	Failed      Outcome = iota // False
+	OK                         // True
+	WouldChange                // None: test mode and changes are due
+)
+
+// Value returns the outcome as Salt writes it: False, True or None.
+func (o Outcome) Value() value.Value {
+	switch o {
+	case OK:
+		return true
+	case WouldChange:
+		return nil
+	}
+	return false
+}
+
+// A Ret is what a state function returns.
+type Ret struct {
+	Name    string      // "" is the chunk's name
+	Changes value.Value // nil is {}
+	Result  Outcome
+	Comment value.Value // text, or a list of text
+	Extra   *value.Map  // further keys of the return: warnings, data, skip_watch, ...
+}
+
+// Fail returns a failed Ret with a comment.
+func Fail(format string, args ...any) Ret {
+	return Ret{Comment: fmt.Sprintf(format, args...)}
+}
+
+// A Chunk is a low chunk: one call of one state function.
+type Chunk struct {
+	State, Fun string // "file", "managed"
+	ID, Name   string
+	SLS        string
+	SaltEnv    string
+	Low        *value.Map // the whole chunk with Salt's keys: state, name, fun, __id__, __sls__, __env__, order, arguments, requisites
+	Pos        source.Pos // where the state's ID was written
+}
+
+// Tag returns the key of the chunk's return: state_|-id_|-name_|-fun.
+func (c *Chunk) Tag() string {
+	return c.State + "_|-" + c.ID + "_|-" + c.Name + "_|-" + c.Fun
+}
+
+// An Invoker calls functions by name within one Env.
+type Invoker interface {
+	// Invoke calls kind's function name ("test.ping"). It returns a
+	// *NotFoundError, an *ArgError, or the function's own error.
+	Invoke(ctx context.Context, kind Kind, name string, args Args) (Result, error)
+	// Bind checks and converts args for spec, as Invoke does.
+	Bind(mod *Module, spec *Spec, args Args) (*Call, error)
+}
+
+// A NotFoundError says that a function is not there.
+type NotFoundError struct {
+	Kind    Kind
+	Name    string
+	Nearest string // a name that is there, or ""
+	Reason  string // why its module cannot serve here, or ""
+}
+
+// Error returns Salt's text for a function that is not available.
+func (e *NotFoundError) Error() string {
+	if e.Reason != "" {
+		return fmt.Sprintf("'%s' is not available: %s", e.Name, e.Reason)
+	}
+	return fmt.Sprintf("'%s' is not available.", e.Name)
+}
+
+// An ArgError says that a function was called with wrong arguments, in the
+// words of Python's TypeError.
+type ArgError struct {
+	Name string // the function
+	Msg  string // "missing 1 required positional argument: 'text'"
+	Spec *Spec
+}
+
+// Error returns "echo() missing 1 required positional argument: 'text'".
+func (e *ArgError) Error() string { return e.Spec.Name + "() " + e.Msg }
+
+// A CommandError is Salt's CommandExecutionError: the function ran and failed,
+// and Error is the message meant for the user.
+type CommandError struct{ Msg string }
+
+func (e *CommandError) Error() string { return e.Msg }
+
+// Errorf returns a *CommandError.
+func Errorf(format string, args ...any) error {
+	return &CommandError{fmt.Sprintf(format, args...)}
+}

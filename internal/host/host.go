@@ -1,0 +1,228 @@
+// Package host is the machine as brine's functions see it: files, processes,
+// users, time and network.
+//
+// Rooms that touch the machine do it through a [Host], never through os/exec
+// or os/user, so that a test can run them on a [Fake] and so that umask, user,
+// environment and working directory belong to one call and not to the process,
+// which parallel states share. [Local] is the real machine.
+package host
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"time"
+)
+
+// A Host is one machine. Methods return errors that errors.Is matches against
+// fs.ErrNotExist, fs.ErrPermission and fs.ErrExist where those apply. Paths are
+// absolute; symbolic links are followed except where a method says not.
+type Host interface {
+	Files
+	Processes
+	Accounts
+	Clock
+	Network
+}
+
+// Files reads and changes the file system.
+type Files interface {
+	// Stat follows links, Lstat does not.
+	Stat(path string) (Stat, error)
+	Lstat(path string) (Stat, error)
+	// ReadFile returns the whole content.
+	ReadFile(path string) ([]byte, error)
+	// Open opens for reading; the caller closes.
+	Open(path string) (io.ReadCloser, error)
+	// ReadDir returns the names in a directory, sorted.
+	ReadDir(path string) ([]string, error)
+	Readlink(path string) (string, error)
+	// EvalSymlinks returns path with all links resolved.
+	EvalSymlinks(path string) (string, error)
+
+	// WriteFile replaces the content of path atomically: a temporary file
+	// beside it (or in opts.TmpDir), written, synced if opts.Sync, given mode
+	// and owner, renamed. A link at path is replaced unless opts.FollowLinks.
+	WriteFile(path string, content io.Reader, opts WriteOptions) error
+	// AppendFile adds data at the end of a file that exists or is made with mode.
+	AppendFile(path string, data []byte, mode fs.FileMode) error
+	Mkdir(path string, mode fs.FileMode) error
+	// MkdirAll makes path and its missing parents, all with mode (before umask).
+	MkdirAll(path string, mode fs.FileMode) error
+	MkdirTemp(dir, pattern string) (string, error)
+	Remove(path string) error
+	// RemoveAll takes path and what is below out, never following links.
+	RemoveAll(path string) error
+	Rename(from, to string) error
+	Symlink(target, path string) error
+	Link(target, path string) error
+	// Chmod sets permission, setuid, setgid and sticky bits.
+	Chmod(path string, mode fs.FileMode) error
+	// Chown sets owner and group; -1 leaves one as it is.
+	Chown(path string, uid, gid int) error
+	Lchown(path string, uid, gid int) error
+	Chtimes(path string, atime, mtime time.Time) error
+}
+
+// WriteOptions are the attributes of a file that is written.
+type WriteOptions struct {
+	Mode        *fs.FileMode // nil: that of the file replaced, else 0666 less the umask
+	UID, GID    *int         // nil: those of the file replaced, else the process's
+	TmpDir      string       // where the temporary file goes; "" is beside the target
+	FollowLinks bool         // write through a link at path
+	Sync        bool         // fsync before the rename
+}
+
+// A Stat is what is known of a file.
+type Stat struct {
+	Path       string
+	Mode       fs.FileMode // type, permission, setuid, setgid, sticky
+	Size       int64
+	UID, GID   int
+	Atime      time.Time
+	Mtime      time.Time
+	Ctime      time.Time
+	Inode, Dev uint64
+	Nlink      uint64
+}
+
+// Perm returns the permission bits with setuid, setgid and sticky as in
+// chmod(1), for example 0o4755.
+func (s Stat) Perm() uint32 { return UnixMode(s.Mode) }
+
+// UnixMode returns the chmod(1) bits of m.
+func UnixMode(m fs.FileMode) uint32 {
+	u := uint32(m.Perm())
+	if m&fs.ModeSetuid != 0 {
+		u |= 0o4000
+	}
+	if m&fs.ModeSetgid != 0 {
+		u |= 0o2000
+	}
+	if m&fs.ModeSticky != 0 {
+		u |= 0o1000
+	}
+	return u
+}
+
+// FileMode returns the Go mode of chmod(1) bits.
+func FileMode(u uint32) fs.FileMode {
+	m := fs.FileMode(u & 0o777)
+	if u&0o4000 != 0 {
+		m |= fs.ModeSetuid
+	}
+	if u&0o2000 != 0 {
+		m |= fs.ModeSetgid
+	}
+	if u&0o1000 != 0 {
+		m |= fs.ModeSticky
+	}
+	return m
+}
+
+// Processes runs programs.
+type Processes interface {
+	// Run runs c to its end. A program that could not be started is an error;
+	// a nonzero status, a signal and a time-out are in the Output. When ctx
+	// ends, the process group gets SIGTERM, then SIGKILL.
+	Run(ctx context.Context, c Cmd) (Output, error)
+	// Start starts c detached, in a session of its own, and returns its pid;
+	// it outlives the run.
+	Start(c Cmd) (int, error)
+	// LookPath finds an executable in the given PATH value ("" is the
+	// process's own).
+	LookPath(name, path string) (string, error)
+	// Signal sends a signal by number to a process (or, negative pid, a group).
+	Signal(pid, signal int) error
+	// Environ returns the process's environment as KEY=value.
+	Environ() []string
+	// Getwd returns the working directory of the process.
+	Getwd() (string, error)
+	Getpid() int
+}
+
+// A Cmd is a program to run.
+type Cmd struct {
+	Argv    []string
+	Env     []string // KEY=value, whole; nil: the process's own
+	Dir     string   // "" is the process's own
+	Stdin   io.Reader
+	User    *Account      // run as this account with its groups; nil: as oneself
+	Group   *int          // primary group instead of the account's
+	Umask   *int          // nil: the process's own
+	Timeout time.Duration // 0 is none
+	// MaxOutput bounds stdout and stderr, each, in bytes; 0 is 256 MiB. What
+	// comes after is read and dropped.
+	MaxOutput int64
+	// Merge sends stderr to stdout in order of writing.
+	Merge bool
+	// Stdout and Stderr, where set, receive the output as it comes, instead of
+	// the Output.
+	Stdout, Stderr io.Writer
+}
+
+// An Output is how a program ended.
+type Output struct {
+	PID            int
+	Stdout, Stderr []byte
+	Status         int // exit status; -N where signal N ended it (as Python's subprocess)
+	TimedOut       bool
+	Truncated      bool
+}
+
+// ErrNoAccount is returned (wrapped) where a user or group is not known.
+var ErrNoAccount = errors.New("no such account")
+
+// Accounts reads users and groups.
+type Accounts interface {
+	// LookupUser finds a user by name, LookupUID by number.
+	LookupUser(name string) (Account, error)
+	LookupUID(uid int) (Account, error)
+	LookupGroup(name string) (Group, error)
+	LookupGID(gid int) (Group, error)
+	Users() ([]Account, error)
+	Groups() ([]Group, error)
+	// GroupIDs returns the ids of all groups of a user, primary first.
+	GroupIDs(user string) ([]int, error)
+	Geteuid() int
+	Getegid() int
+}
+
+// An Account is a line of passwd.
+type Account struct {
+	Name, Gecos, Home, Shell string
+	UID, GID                 int
+}
+
+// A Group is a line of group.
+type Group struct {
+	Name    string
+	GID     int
+	Members []string
+}
+
+// Clock tells and spends time.
+type Clock interface {
+	Now() time.Time
+	// Sleep waits for d, or returns ctx's error when it ends before.
+	Sleep(ctx context.Context, d time.Duration) error
+}
+
+// Network tells of names and addresses.
+type Network interface {
+	Hostname() (string, error)
+	Interfaces() ([]Interface, error)
+	// LookupAddr and LookupIP resolve as the system does, bounded by ctx.
+	LookupAddr(ctx context.Context, addr string) ([]string, error)
+	LookupIP(ctx context.Context, name string) ([]net.IP, error)
+}
+
+// An Interface is a network interface with its addresses.
+type Interface struct {
+	Name  string
+	MAC   string
+	Up    bool
+	Addrs []*net.IPNet
+}

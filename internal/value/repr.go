@@ -1,0 +1,262 @@
+package value
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Str returns v as Python's str() prints it.
+func Str(v Value) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case time.Time:
+		return strings.TrimSuffix(v.Format("2006-01-02 15:04:05.000000"), ".000000")
+	case Stringer:
+		return v.PyStr()
+	}
+	return Repr(v)
+}
+
+// Repr returns v as Python's repr() prints it. A container within itself
+// prints as [...] or {...}.
+func Repr(v Value) string {
+	if s, ok := v.(string); ok {
+		return QuoteStr(s)
+	}
+	var p reprinter
+	p.value(v)
+	return p.b.String()
+}
+
+type reprinter struct {
+	b    strings.Builder
+	open []any // the containers being printed, to find those within themselves
+}
+
+func (p *reprinter) enter(c any) bool {
+	for _, o := range p.open {
+		if o == c {
+			return false
+		}
+	}
+	p.open = append(p.open, c)
+	return true
+}
+
+func (p *reprinter) leave() { p.open = p.open[:len(p.open)-1] }
+
+func (p *reprinter) value(v Value) {
+	switch v := v.(type) {
+	case nil:
+		p.b.WriteString("None")
+	case bool:
+		if v {
+			p.b.WriteString("True")
+		} else {
+			p.b.WriteString("False")
+		}
+	case int64:
+		p.b.WriteString(strconv.FormatInt(v, 10))
+	case *big.Int:
+		p.b.WriteString(v.String())
+	case float64:
+		p.b.WriteString(FloatRepr(v))
+	case string:
+		p.b.WriteString(QuoteStr(v))
+	case Bytes:
+		p.b.WriteString(quoteBytes(string(v)))
+	case time.Time:
+		p.time(v)
+	case *List:
+		if !p.enter(v) {
+			p.b.WriteString("[...]")
+			return
+		}
+		p.items("[", "]", v.Items)
+		p.leave()
+	case Tuple:
+		end := ")"
+		if len(v) == 1 {
+			end = ",)"
+		}
+		p.items("(", end, v)
+	case *Set:
+		if v.Len() == 0 {
+			p.b.WriteString("set()")
+			return
+		}
+		p.items("{", "}", v.Items())
+	case Reprer:
+		p.b.WriteString(v.Repr())
+	case *Map:
+		if !p.enter(v) {
+			p.b.WriteString("{...}")
+			return
+		}
+		p.mapping(v, v.Ordered)
+		p.leave()
+	case Mapping:
+		p.mapping(v, false)
+	default:
+		fmt.Fprintf(&p.b, "<%s object>", TypeName(v))
+	}
+}
+
+func (p *reprinter) items(start, end string, items []Value) {
+	p.b.WriteString(start)
+	for i, x := range items {
+		if i > 0 {
+			p.b.WriteString(", ")
+		}
+		p.value(x)
+	}
+	p.b.WriteString(end)
+}
+
+// mapping prints {k: v}; an OrderedDict prints as Python 3.11 has it, a list
+// of pairs.
+func (p *reprinter) mapping(m Mapping, ordered bool) {
+	if ordered && m.Len() == 0 {
+		p.b.WriteString("OrderedDict()")
+		return
+	}
+	start, sep, stop, end := "", ": ", "", "}"
+	if ordered {
+		p.b.WriteString("OrderedDict([")
+		start, sep, stop, end = "(", ", ", ")", "])"
+	} else {
+		p.b.WriteString("{")
+	}
+	for i, k := range m.Keys() {
+		if i > 0 {
+			p.b.WriteString(", ")
+		}
+		x, _ := m.Get(k)
+		p.b.WriteString(start)
+		p.value(k)
+		p.b.WriteString(sep)
+		p.value(x)
+		p.b.WriteString(stop)
+	}
+	p.b.WriteString(end)
+}
+
+func (p *reprinter) time(t time.Time) {
+	fmt.Fprintf(&p.b, "datetime.datetime(%d, %d, %d, %d, %d", t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute())
+	us := t.Nanosecond() / 1000
+	if t.Second() > 0 || us > 0 {
+		fmt.Fprintf(&p.b, ", %d", t.Second())
+	}
+	if us > 0 {
+		fmt.Fprintf(&p.b, ", %d", us)
+	}
+	p.b.WriteString(")")
+}
+
+// FloatRepr returns f as Python's repr prints it.
+func FloatRepr(f float64) string {
+	switch {
+	case math.IsNaN(f):
+		return "nan"
+	case math.IsInf(f, 1):
+		return "inf"
+	case math.IsInf(f, -1):
+		return "-inf"
+	}
+	s := strconv.FormatFloat(f, 'e', -1, 64)
+	e := strings.IndexByte(s, 'e')
+	exp, _ := strconv.Atoi(s[e+1:])
+	if exp < -4 || exp >= 16 {
+		return fmt.Sprintf("%se%+03d", s[:e], exp)
+	}
+	s = strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.ContainsRune(s, '.') {
+		s += ".0"
+	}
+	return s
+}
+
+// QuoteStr returns s as Python's repr quotes it.
+func QuoteStr(s string) string {
+	q := byte('\'')
+	if strings.IndexByte(s, '\'') >= 0 && strings.IndexByte(s, '"') < 0 {
+		q = '"'
+	}
+	var b strings.Builder
+	b.Grow(len(s) + 2)
+	b.WriteByte(q)
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			// A byte that is no UTF-8 is a lone surrogate in Python's
+			// surrogateescape decoding.
+			fmt.Fprintf(&b, `\udc%02x`, s[i])
+		case r == rune(q) || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r < 0x7f || printable(r):
+			b.WriteRune(r)
+		case r <= 0xff:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r <= 0xffff:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+		i += n
+	}
+	b.WriteByte(q)
+	return b.String()
+}
+
+// printable is Python's str.isprintable for one character outside ASCII.
+func printable(r rune) bool {
+	return !unicode.In(r, unicode.C, unicode.Zl, unicode.Zp, unicode.Zs) && unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S)
+}
+
+func quoteBytes(s string) string {
+	q := byte('\'')
+	if strings.IndexByte(s, '\'') >= 0 && strings.IndexByte(s, '"') < 0 {
+		q = '"'
+	}
+	var b strings.Builder
+	b.WriteByte('b')
+	b.WriteByte(q)
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == q || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c == '\n':
+			b.WriteString(`\n`)
+		case c == '\r':
+			b.WriteString(`\r`)
+		case c == '\t':
+			b.WriteString(`\t`)
+		case c < ' ' || c >= 0x7f:
+			fmt.Fprintf(&b, `\x%02x`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte(q)
+	return b.String()
+}

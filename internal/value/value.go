@@ -1,0 +1,453 @@
+// Package value is brine's data model: Python-shaped data that keeps order.
+//
+// Pillar, grains, high data, returns and template variables are made of it.
+// A [Value] is one of
+//
+//	nil                None
+//	bool               bool
+//	int64, *big.Int    int (a *big.Int only where int64 is too small: see [NormInt])
+//	float64            float
+//	string             str
+//	Bytes              bytes
+//	time.Time          datetime
+//	*List              list
+//	Tuple              tuple
+//	*Set               set (templates only)
+//	*Map               dict, or OrderedDict where Ordered is set
+//
+// or a type of another package that implements the interfaces of this one
+// ([Mapping], [Reprer], [Truther], [Equaler], [Lener]). Go maps and slices are
+// never values. [From] makes a value of plain Go data.
+package value
+
+import (
+	"fmt"
+	"math/big"
+	"reflect"
+	"sort"
+	"strings"
+	"time"
+
+	"brine/internal/source"
+)
+
+// A Value is a datum: see the package comment for the types.
+type Value = any
+
+// Bytes is Python's bytes. It is a string so that it can be a key.
+type Bytes string
+
+// A List is Python's list: mutable, with an identity.
+type List struct {
+	Items []Value
+	src   *positions
+}
+
+// A Tuple is Python's tuple.
+type Tuple []Value
+
+// Interfaces by which types of other packages take part in Python semantics.
+type (
+	// A Reprer prints itself as Python's repr.
+	Reprer interface{ Repr() string }
+	// A Stringer prints itself as Python's str where that differs from repr.
+	Stringer interface{ PyStr() string }
+	// A Truther has a truth of its own.
+	Truther interface{ Truth() bool }
+	// An Equaler compares itself as Python's ==.
+	Equaler interface{ EqualValue(Value) bool }
+	// A Lener has a length.
+	Lener interface{ Len() int }
+	// A TypeNamer names its Python type.
+	TypeNamer interface{ TypeName() string }
+)
+
+// Mapping is what behaves as a dict: a *Map, or a lazy one such as grains.
+type Mapping interface {
+	Lener
+	// Get returns the value at key, and whether the key is there.
+	Get(key Value) (Value, bool)
+	// Keys returns the keys in order.
+	Keys() []Value
+}
+
+// NewList returns a list of items.
+func NewList(items ...Value) *List { return &List{Items: items} }
+
+// Strings returns a list of strings.
+func Strings(ss ...string) *List {
+	l := &List{Items: make([]Value, len(ss))}
+	for i, s := range ss {
+		l.Items[i] = s
+	}
+	return l
+}
+
+// Append adds items at the end.
+func (l *List) Append(items ...Value) { l.Items = append(l.Items, items...) }
+
+// Len returns the number of items; a nil list has none.
+func (l *List) Len() int {
+	if l == nil {
+		return 0
+	}
+	return len(l.Items)
+}
+
+// PosAt returns the place of item i, if it is known.
+func (l *List) PosAt(i int) source.Pos {
+	if l == nil || l.src == nil {
+		return source.Pos{}
+	}
+	return l.src.at(i)
+}
+
+// SetPosAt notes the place of item i.
+func (l *List) SetPosAt(i int, p source.Pos) { l.src = l.src.set(i, p) }
+
+// positions keeps the places of the parts of one container; a container comes
+// from one file, so the name is kept once.
+type positions struct {
+	file string
+	lc   []lineCol
+}
+
+type lineCol struct{ line, col int32 }
+
+func (s *positions) at(i int) source.Pos {
+	if s == nil || i < 0 || i >= len(s.lc) || s.lc[i].line == 0 {
+		return source.Pos{}
+	}
+	return source.Pos{File: s.file, Line: int(s.lc[i].line), Col: int(s.lc[i].col)}
+}
+
+func (s *positions) set(i int, p source.Pos) *positions {
+	if s == nil {
+		s = &positions{file: p.File}
+	}
+	for len(s.lc) <= i {
+		s.lc = append(s.lc, lineCol{})
+	}
+	if p.File == s.file {
+		s.lc[i] = lineCol{int32(p.Line), int32(p.Col)}
+	}
+	return s
+}
+
+// NormInt returns i as int64 where it fits, else as *big.Int.
+func NormInt(i *big.Int) Value {
+	if i.IsInt64() {
+		return i.Int64()
+	}
+	return i
+}
+
+// From makes a value of plain Go data: scalars, slices, maps (sorted by key),
+// and values, which are returned as they are. It panics for other types: a
+// fault in brine, never one of input.
+func From(x any) Value {
+	switch x := x.(type) {
+	case nil, bool, int64, *big.Int, float64, string, Bytes, time.Time, *List, Tuple, *Set, *Map:
+		return x
+	case int:
+		return int64(x)
+	case int32:
+		return int64(x)
+	case uint8:
+		return int64(x)
+	case uint32:
+		return int64(x)
+	case uint64:
+		return NormInt(new(big.Int).SetUint64(x))
+	case float32:
+		return float64(x)
+	case []byte:
+		return Bytes(x)
+	case []string:
+		return Strings(x...)
+	case []any:
+		l := &List{Items: make([]Value, len(x))}
+		for i, v := range x {
+			l.Items[i] = From(v)
+		}
+		return l
+	}
+	switch rv := reflect.ValueOf(x); rv.Kind() {
+	case reflect.Slice, reflect.Array:
+		l := &List{Items: make([]Value, rv.Len())}
+		for i := range l.Items {
+			l.Items[i] = From(rv.Index(i).Interface())
+		}
+		return l
+	case reflect.Map:
+		keys := rv.MapKeys()
+		sort.Slice(keys, func(i, j int) bool { return fmt.Sprint(keys[i]) < fmt.Sprint(keys[j]) })
+		m := NewMap(len(keys))
+		for _, k := range keys {
+			m.Set(From(k.Interface()), From(rv.MapIndex(k).Interface()))
+		}
+		return m
+	default:
+		return x
+	}
+}
+
+// TypeName returns the name of v's Python type, as type(v).__name__ has it.
+func TypeName(v Value) string {
+	switch v := v.(type) {
+	case nil:
+		return "NoneType"
+	case bool:
+		return "bool"
+	case int64, *big.Int:
+		return "int"
+	case float64:
+		return "float"
+	case string:
+		return "str"
+	case Bytes:
+		return "bytes"
+	case time.Time:
+		return "datetime"
+	case *List:
+		return "list"
+	case Tuple:
+		return "tuple"
+	case *Set:
+		return "set"
+	case *Map:
+		if v.Ordered {
+			return "OrderedDict"
+		}
+		return "dict"
+	case TypeNamer:
+		return v.TypeName()
+	case Mapping:
+		return "dict"
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%T", v), "*")
+}
+
+// Truth returns v's Python truth.
+func Truth(v Value) bool {
+	switch v := v.(type) {
+	case nil:
+		return false
+	case bool:
+		return v
+	case int64:
+		return v != 0
+	case *big.Int:
+		return v.Sign() != 0
+	case float64:
+		return v != 0
+	case string:
+		return v != ""
+	case Bytes:
+		return v != ""
+	case Tuple:
+		return len(v) > 0
+	case Truther:
+		return v.Truth()
+	case Lener:
+		return v.Len() > 0
+	}
+	return true
+}
+
+// Equal reports whether a == b in Python: numbers across types, containers by
+// content, dicts without regard to order.
+func Equal(a, b Value) bool { return equal(a, b, 0) }
+
+// maxDepth bounds walks over data that contains itself.
+const maxDepth = 500
+
+func equal(a, b Value, depth int) bool {
+	if depth > maxDepth {
+		return false
+	}
+	switch x := a.(type) {
+	case nil:
+		return b == nil
+	case string:
+		if y, ok := b.(string); ok {
+			return x == y
+		}
+	case bool, int64, *big.Int, float64:
+		if isNumber(b) {
+			c, ok := compareNumbers(a, b)
+			return ok && c == 0
+		}
+	case Bytes:
+		y, ok := b.(Bytes)
+		return ok && x == y
+	case time.Time:
+		y, ok := b.(time.Time)
+		return ok && x.Equal(y)
+	case *List:
+		y, ok := b.(*List)
+		return ok && (x == y || equalItems(x.Items, y.Items, depth))
+	case Tuple:
+		y, ok := b.(Tuple)
+		return ok && equalItems(x, y, depth)
+	case Mapping:
+		if y, ok := b.(Mapping); ok {
+			return equalMaps(x, y, depth)
+		}
+	case *Set:
+		if y, ok := b.(*Set); ok {
+			return x.equal(y)
+		}
+	}
+	if x, ok := a.(Equaler); ok {
+		return x.EqualValue(b)
+	}
+	if y, ok := b.(Equaler); ok {
+		return y.EqualValue(a)
+	}
+	if a != nil && b != nil && reflect.TypeOf(a).Comparable() && reflect.TypeOf(a) == reflect.TypeOf(b) {
+		return a == b
+	}
+	return false
+}
+
+func equalItems(x, y []Value, depth int) bool {
+	if len(x) != len(y) {
+		return false
+	}
+	for i := range x {
+		if !equal(x[i], y[i], depth+1) {
+			return false
+		}
+	}
+	return true
+}
+
+func equalMaps(x, y Mapping, depth int) bool {
+	if x.Len() != y.Len() {
+		return false
+	}
+	for _, k := range x.Keys() {
+		xv, _ := x.Get(k)
+		yv, ok := y.Get(k)
+		if !ok || !equal(xv, yv, depth+1) {
+			return false
+		}
+	}
+	return true
+}
+
+func isNumber(v Value) bool {
+	switch v.(type) {
+	case bool, int64, *big.Int, float64:
+		return true
+	}
+	return false
+}
+
+// compareNumbers returns -1, 0 or 1, and false where one is NaN or no number.
+func compareNumbers(a, b Value) (int, bool) {
+	if af, ok := a.(float64); ok {
+		if bf, ok := b.(float64); ok {
+			switch {
+			case af < bf:
+				return -1, true
+			case af > bf:
+				return 1, true
+			case af == bf:
+				return 0, true
+			}
+			return 0, false
+		}
+		c, ok := compareNumbers(b, a)
+		return -c, ok
+	}
+	if bf, ok := b.(float64); ok {
+		if bf != bf {
+			return 0, false
+		}
+		ai, _ := AsBig(a)
+		return new(big.Float).SetInt(ai).Cmp(big.NewFloat(bf)), true
+	}
+	if ai, ok := a.(int64); ok {
+		if bi, ok := b.(int64); ok {
+			switch {
+			case ai < bi:
+				return -1, true
+			case ai > bi:
+				return 1, true
+			}
+			return 0, true
+		}
+	}
+	ai, ok := AsBig(a)
+	bi, ok2 := AsBig(b)
+	if !ok || !ok2 {
+		return 0, false
+	}
+	return ai.Cmp(bi), true
+}
+
+// AsBig returns a bool or an int as *big.Int.
+func AsBig(v Value) (*big.Int, bool) {
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return big.NewInt(1), true
+		}
+		return new(big.Int), true
+	case int64:
+		return big.NewInt(v), true
+	case *big.Int:
+		return v, true
+	}
+	return nil, false
+}
+
+// AsInt returns an int (or a bool, as Python does) as int64.
+func AsInt(v Value) (int64, bool) {
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return 1, true
+		}
+		return 0, true
+	case int64:
+		return v, true
+	}
+	return 0, false
+}
+
+// Clone returns a deep copy of v: lists, sets and maps are new, scalars and
+// tuples of scalars are shared. Lazy mappings become *Map. Places are kept.
+func Clone(v Value) Value {
+	switch v := v.(type) {
+	case *List:
+		l := &List{Items: make([]Value, len(v.Items)), src: v.src}
+		for i, x := range v.Items {
+			l.Items[i] = Clone(x)
+		}
+		return l
+	case Tuple:
+		t := make(Tuple, len(v))
+		for i, x := range v {
+			t[i] = Clone(x)
+		}
+		return t
+	case *Set:
+		return v.clone()
+	case *Map:
+		if v == nil {
+			return v
+		}
+		return v.cloneWith(Clone)
+	case Mapping:
+		m := NewMap(v.Len())
+		for _, k := range v.Keys() {
+			x, _ := v.Get(k)
+			m.Set(k, Clone(x))
+		}
+		return m
+	}
+	return v
+}

@@ -1,0 +1,10 @@
+// Command brine runs Salt's states and orchestrations without Salt.
+package main
+
+import (
+	"os"
+
+	"brine/cmd"
+)
+
+func main() { os.Exit(cmd.Main()) }
