@@ -1,0 +1,71 @@
+package jinja
+
+import (
+	"errors"
+
+	"brine/internal/source"
+	"brine/internal/value"
+)
+
+// A Kind is a kind of fault.
+type Kind int
+
+// The kinds of faults.
+const (
+	Runtime   Kind = iota // Python raised, or a limit was reached
+	Syntax                // the template does not parse
+	UndefinedName         // something undefined was used
+	NotFound              // a template that is not there
+)
+
+// An Error is a fault in a template.
+type Error struct {
+	Kind   Kind
+	PyType string // the Python exception: "UndefinedError", "TypeError", ...
+	Msg    string // as Jinja2 or Python words it
+	Pos    source.Pos
+	Via    []source.Pos // statements (include, import, macro call) that led here, innermost first
+	Source string       // the text of the template that Pos is in
+	Hint   string       // the nearest valid name, or empty
+	Err    error        // the cause, where a function of Go failed
+}
+
+// Error returns the place and the fault on one line.
+func (e *Error) Error() string {
+	if e.Pos.IsZero() {
+		return e.Msg
+	}
+	return e.Pos.String() + ": " + e.Msg
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// A NotFoundError says that a loader has no such template.
+type NotFoundError struct{ Name string }
+
+// Error names the template.
+func (e *NotFoundError) Error() string { return "template not found: " + e.Name }
+
+// hinted is a Python error with a hint for the user.
+type hinted struct {
+	*value.PyError
+	hint string
+}
+
+// Unwrap returns the Python error.
+func (h *hinted) Unwrap() error { return h.PyError }
+
+// isPy reports whether err is a Python error of one of the types.
+func isPy(err error, types ...string) bool {
+	var p *value.PyError
+	if !errors.As(err, &p) {
+		return false
+	}
+	for _, t := range types {
+		if p.Type == t {
+			return true
+		}
+	}
+	return false
+}

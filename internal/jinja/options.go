@@ -1,0 +1,127 @@
+package jinja
+
+import (
+	"strings"
+	"time"
+
+	"brine/internal/value"
+)
+
+// Limits that hold where Options gives none.
+const (
+	DefaultMaxDepth  = 200       // nested macro calls, includes, imports and recursive loops
+	DefaultMaxOutput = 256 << 20 // bytes of rendered text, buffers of macros and blocks included
+	DefaultMaxTime   = 10 * time.Minute
+
+	// MaxRange is the number of items that range() may give, as in Jinja2's
+	// sandbox.
+	MaxRange = 100000
+)
+
+// An UndefinedKind says what a variable that is not there does.
+type UndefinedKind int
+
+// The kinds of undefined. Strict is Salt's default; Plain is what Salt's
+// allow_undefined option asks for, and what an inline if without else yields.
+const (
+	Strict UndefinedKind = iota
+	Plain
+)
+
+// Options are the settings of an [Env]; the zero value is Salt's default.
+// The delimiters are those of Jinja2 where they are empty.
+type Options struct {
+	BlockStart, BlockEnd       string // "{%", "%}"
+	VariableStart, VariableEnd string // "{{", "}}"
+	CommentStart, CommentEnd   string // "{#", "#}"
+	LineStatementPrefix        string // empty: none
+	LineCommentPrefix          string // empty: none
+	TrimBlocks                 bool   // drop the newline after a block tag
+	LstripBlocks               bool   // drop blanks before a block tag that starts its line
+	KeepTrailingNewline        bool   // keep the newline that ends the template
+	NewlineSequence            string // what newlines of the template become; empty: "\n"
+	Autoescape                 bool
+	Undefined                  UndefinedKind
+	Debug                      bool // the debug tag is there
+
+	// MaxDepth, MaxOutput (bytes) and MaxTime bound a rendering; 0 is the
+	// default of this package.
+	MaxDepth  int
+	MaxOutput int
+	MaxTime   time.Duration
+
+	// Globals are seen by every template, imported ones too.
+	Globals *value.Map
+	// Filter and Test, where set, are asked for names before the package's
+	// own.
+	Filter func(name string) (Func, bool)
+	Test   func(name string) (Func, bool)
+}
+
+// Apply sets the options of a jinja_env or jinja_sls_env dict (names of
+// jinja2.defaults, any case) and returns the names that Jinja2 does not know.
+func (o *Options) Apply(m *value.Map) (unknown []string) {
+	for k, v := range m.All() {
+		name := value.Str(k)
+		str := func(p *string) {
+			if v != nil {
+				*p = value.Str(v)
+			}
+		}
+		switch strings.ToLower(name) {
+		case "block_start_string":
+			str(&o.BlockStart)
+		case "block_end_string":
+			str(&o.BlockEnd)
+		case "variable_start_string":
+			str(&o.VariableStart)
+		case "variable_end_string":
+			str(&o.VariableEnd)
+		case "comment_start_string":
+			str(&o.CommentStart)
+		case "comment_end_string":
+			str(&o.CommentEnd)
+		case "line_statement_prefix":
+			str(&o.LineStatementPrefix)
+		case "line_comment_prefix":
+			str(&o.LineCommentPrefix)
+		case "newline_sequence":
+			str(&o.NewlineSequence)
+		case "trim_blocks":
+			o.TrimBlocks = value.Truth(v)
+		case "lstrip_blocks":
+			o.LstripBlocks = value.Truth(v)
+		case "keep_trailing_newline":
+			o.KeepTrailingNewline = value.Truth(v)
+		default:
+			unknown = append(unknown, name)
+		}
+	}
+	return unknown
+}
+
+// withDefaults fills in what is empty.
+func (o Options) withDefaults() Options {
+	def := func(p *string, s string) {
+		if *p == "" {
+			*p = s
+		}
+	}
+	def(&o.BlockStart, "{%")
+	def(&o.BlockEnd, "%}")
+	def(&o.VariableStart, "{{")
+	def(&o.VariableEnd, "}}")
+	def(&o.CommentStart, "{#")
+	def(&o.CommentEnd, "#}")
+	def(&o.NewlineSequence, "\n")
+	if o.MaxDepth <= 0 {
+		o.MaxDepth = DefaultMaxDepth
+	}
+	if o.MaxOutput <= 0 {
+		o.MaxOutput = DefaultMaxOutput
+	}
+	if o.MaxTime <= 0 {
+		o.MaxTime = DefaultMaxTime
+	}
+	return o
+}

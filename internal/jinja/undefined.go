@@ -1,0 +1,101 @@
+package jinja
+
+import (
+	"brine/internal/value"
+)
+
+// An Undefined stands for a variable, attribute or item that is not there.
+//
+// Using it is an error, except for what Jinja2 allows: "is defined", the
+// default filter, passing it on. A Plain one also prints as nothing, is false,
+// and is empty to loops.
+type Undefined struct {
+	Kind UndefinedKind
+	Hint string      // the whole message, where it is not made of Obj and Name
+	Obj  value.Value // what lacks Name
+	// HasObj is false for a variable.
+	HasObj bool
+	Name   value.Value
+	Exc    string // the Python type of the error; empty: UndefinedError
+
+	near string // a hint with the nearest defined name
+}
+
+// Repr prints "Undefined".
+func (u *Undefined) Repr() string { return "Undefined" }
+
+// PyStr is empty; [State.Str] fails where Strict forbids printing.
+func (u *Undefined) PyStr() string { return "" }
+
+// Truth is false; [State.Truth] fails where Strict forbids asking.
+func (u *Undefined) Truth() bool { return false }
+
+// Len is 0.
+func (u *Undefined) Len() int { return 0 }
+
+// TypeName is the class as Python names it.
+func (u *Undefined) TypeName() string {
+	if u.Kind == Strict {
+		return "StrictUndefined"
+	}
+	return "Undefined"
+}
+
+// EqualValue is true for another Undefined of the same kind.
+func (u *Undefined) EqualValue(v value.Value) bool {
+	o, ok := v.(*Undefined)
+	return ok && o.Kind == u.Kind
+}
+
+// Msg returns what Jinja2 says of the use of u.
+func (u *Undefined) Msg() string {
+	switch {
+	case u.Hint != "":
+		return u.Hint
+	case !u.HasObj:
+		return value.Repr(u.Name) + " is undefined"
+	}
+	if name, ok := u.Name.(string); ok {
+		return value.QuoteStr(objectTypeRepr(u.Obj)) + " has no attribute " + value.QuoteStr(name)
+	}
+	return objectTypeRepr(u.Obj) + " has no element " + value.Repr(u.Name)
+}
+
+// Err returns the error that a use of u is.
+func (u *Undefined) Err() error {
+	typ := u.Exc
+	if typ == "" {
+		typ = "UndefinedError"
+	}
+	if u.near != "" {
+		return &hinted{&value.PyError{Type: typ, Msg: u.Msg()}, u.near}
+	}
+	return &value.PyError{Type: typ, Msg: u.Msg()}
+}
+
+// objectTypeRepr names v's type as Jinja2's object_type_repr.
+func objectTypeRepr(v value.Value) string {
+	if v == nil {
+		return "None"
+	}
+	if t, ok := v.(interface{ ObjectTypeRepr() string }); ok {
+		return t.ObjectTypeRepr()
+	}
+	switch v := v.(type) {
+	case *value.Map:
+		if v.Ordered {
+			return "collections.OrderedDict object"
+		}
+	case Markup:
+		return "markupsafe.Markup object"
+	case *Macro, *Namespace, *Module:
+		return "jinja2." + map[string]string{"Macro": "runtime.Macro", "Namespace": "utils.Namespace", "TemplateModule": "environment.TemplateModule"}[value.TypeName(v)] + " object"
+	}
+	return value.TypeName(v) + " object"
+}
+
+// IsUndefined returns v's Undefined, if it is one.
+func IsUndefined(v value.Value) (*Undefined, bool) {
+	u, ok := v.(*Undefined)
+	return u, ok
+}
