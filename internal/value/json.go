@@ -1,10 +1,397 @@
 package value
 
-import "io"
+import (
+	"math"
+	"math/big"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
 
-// EncodeJSON returns v as compact JSON in order (keys that are no text are
-// converted as Python's json does).
-func EncodeJSON(v Value) []byte { panic("value: json.go is being written") }
+// JSONOptions say how [AppendJSON] writes. The zero value is Python's
+// json.dumps(v, ensure_ascii=False), which is how Salt calls it.
+type JSONOptions struct {
+	// Indent is the number of blanks a level, on lines of their own; 0 is one
+	// line (Python's None), less than 0 is lines without indent (Python's 0).
+	Indent int
+	// IndentText is the text of a level where it is not made of blanks
+	// (Python's indent="\t"). It goes before Indent.
+	IndentText string
+	// SortKeys writes dicts in the order of their keys.
+	SortKeys bool
+	// ItemSep and KeySep stand between items and after keys. Empty is
+	// Python's default: ", " (or "," where there is an indent) and ": ".
+	ItemSep, KeySep string
+	// EscapeNonASCII writes \uXXXX for all beyond ASCII (ensure_ascii=True).
+	EscapeNonASCII bool
+	// Repr writes what JSON cannot hold (sets, bytes, datetimes, objects) as
+	// text of its Python repr, as Salt's outputter does (default=repr).
+	// Otherwise such a value is a TypeError.
+	Repr bool
+	// SkipKeys leaves out entries whose key JSON cannot hold (a tuple, bytes);
+	// otherwise such a key is a TypeError.
+	SkipKeys bool
+}
 
-// DecodeJSON reads one JSON document, keeping the order of keys.
-func DecodeJSON(r io.Reader) (Value, error) { panic("value: json.go is being written") }
+// EncodeJSON returns v as compact JSON, dicts in their order.
+//
+// It cannot fail: what JSON cannot hold is written as text of its Python repr,
+// such keys too, and a container within itself as its repr ("[...]").
+func EncodeJSON(v Value) []byte {
+	w := jsonWriter{JSONOptions: JSONOptions{ItemSep: ",", KeySep: ":", Repr: true}, lenient: true}
+	w.start()
+	_ = w.value(v, 0)
+	return w.dst
+}
+
+// AppendJSON appends v to dst as Python's json.dumps writes it.
+//
+// Tuples are arrays; keys None, bool, int and float become text as in Python
+// ("null", "true", "1", "1.5"); Infinity, -Infinity and NaN are written so. A
+// lazy [Mapping] is read whole. Text that is no UTF-8 has its stray bytes
+// written as \udcXX, the lone surrogates of Python's surrogateescape.
+//
+// It returns a *[PyError]: TypeError for a value or key that JSON cannot hold
+// (see JSONOptions.Repr, SkipKeys) and for keys that cannot be sorted,
+// ValueError for a container within itself. dst is then returned as it was.
+// Salt: salt/utils/json.py dumps.
+func AppendJSON(dst []byte, v Value, o JSONOptions) ([]byte, error) {
+	w := jsonWriter{JSONOptions: o, dst: dst}
+	w.start()
+	if err := w.value(v, 0); err != nil {
+		return dst, err
+	}
+	return w.dst, nil
+}
+
+type jsonWriter struct {
+	JSONOptions
+	dst     []byte
+	lines   bool
+	lenient bool
+	open    []any // the containers being written, to find those within themselves
+}
+
+func (w *jsonWriter) start() {
+	w.lines = w.Indent != 0 || w.IndentText != ""
+	if w.IndentText == "" {
+		for range w.Indent {
+			w.IndentText += " "
+		}
+	}
+	if w.ItemSep == "" {
+		if w.ItemSep = ", "; w.lines {
+			w.ItemSep = ","
+		}
+	}
+	if w.KeySep == "" {
+		w.KeySep = ": "
+	}
+}
+
+func (w *jsonWriter) newline(depth int) {
+	if !w.lines {
+		return
+	}
+	w.dst = append(w.dst, '\n')
+	for range depth {
+		w.dst = append(w.dst, w.IndentText...)
+	}
+}
+
+// enter notes that c is being written. It returns false where c is within
+// itself.
+func (w *jsonWriter) enter(c any) bool {
+	if slices.Contains(w.open, c) {
+		return false
+	}
+	w.open = append(w.open, c)
+	return true
+}
+
+func (w *jsonWriter) leave() { w.open = w.open[:len(w.open)-1] }
+
+func (w *jsonWriter) value(v Value, depth int) error {
+	switch v := v.(type) {
+	case nil:
+		w.dst = append(w.dst, "null"...)
+	case bool:
+		w.dst = strconv.AppendBool(w.dst, v)
+	case int64:
+		w.dst = strconv.AppendInt(w.dst, v, 10)
+	case string:
+		w.text(v)
+	case float64:
+		w.dst = append(w.dst, jsonFloat(v)...)
+	case *big.Int:
+		w.dst = v.Append(w.dst, 10)
+	case *List:
+		if v == nil {
+			w.dst = append(w.dst, "[]"...)
+			return nil
+		}
+		if !w.enter(v) {
+			return w.circular("[...]")
+		}
+		defer w.leave()
+		return w.items(v.Items, depth)
+	case Tuple:
+		if depth > maxDepth*2 {
+			return w.circular("(...)")
+		}
+		return w.items(v, depth)
+	case Bytes, time.Time, *Set:
+		return w.other(v)
+	case Mapping:
+		if m, ok := v.(*Map); ok && m == nil {
+			w.dst = append(w.dst, "{}"...)
+			return nil
+		}
+		if comparable := reflect.TypeOf(v).Comparable(); comparable {
+			if !w.enter(v) {
+				return w.circular("{...}")
+			}
+			defer w.leave()
+		} else if depth > maxDepth*2 {
+			return w.circular("{...}")
+		}
+		return w.mapping(v, depth)
+	default:
+		// A type of another package that is a kind of string (Markup) is a
+		// subclass of str.
+		if rv := reflect.ValueOf(v); rv.Kind() == reflect.String {
+			w.text(rv.String())
+			return nil
+		}
+		return w.other(v)
+	}
+	return nil
+}
+
+func (w *jsonWriter) other(v Value) error {
+	if !w.Repr {
+		return Raise("TypeError", "Object of type %s is not JSON serializable", TypeName(v))
+	}
+	w.text(Repr(v))
+	return nil
+}
+
+func (w *jsonWriter) circular(repr string) error {
+	if !w.lenient {
+		return Raise("ValueError", "Circular reference detected")
+	}
+	w.text(repr)
+	return nil
+}
+
+func (w *jsonWriter) items(items []Value, depth int) error {
+	if len(items) == 0 {
+		w.dst = append(w.dst, "[]"...)
+		return nil
+	}
+	w.dst = append(w.dst, '[')
+	for i, x := range items {
+		if i > 0 {
+			w.dst = append(w.dst, w.ItemSep...)
+		}
+		w.newline(depth + 1)
+		if err := w.value(x, depth+1); err != nil {
+			return err
+		}
+	}
+	w.newline(depth)
+	w.dst = append(w.dst, ']')
+	return nil
+}
+
+func (w *jsonWriter) mapping(m Mapping, depth int) error {
+	if m.Len() == 0 {
+		w.dst = append(w.dst, "{}"...)
+		return nil
+	}
+	w.dst = append(w.dst, '{')
+	first := true
+	pair := func(k, x Value) error {
+		start := len(w.dst)
+		if !first {
+			w.dst = append(w.dst, w.ItemSep...)
+		}
+		w.newline(depth + 1)
+		ok, err := w.key(k)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			w.dst = w.dst[:start]
+			return nil
+		}
+		first = false
+		w.dst = append(w.dst, w.KeySep...)
+		return w.value(x, depth+1)
+	}
+	if om, ok := m.(*Map); ok && !w.SortKeys {
+		for i := range om.ents {
+			if err := pair(om.ents[i].key, om.ents[i].val); err != nil {
+				return err
+			}
+		}
+	} else {
+		keys := m.Keys()
+		if w.SortKeys {
+			keys = slices.Clone(keys)
+			if err := sortKeys(keys); err != nil && !w.lenient {
+				return err
+			}
+		}
+		for _, k := range keys {
+			x, _ := m.Get(k)
+			if err := pair(k, x); err != nil {
+				return err
+			}
+		}
+	}
+	if !first {
+		w.newline(depth)
+	}
+	w.dst = append(w.dst, '}')
+	return nil
+}
+
+// key writes k and reports whether it could.
+func (w *jsonWriter) key(k Value) (bool, error) {
+	switch k := k.(type) {
+	case string:
+		w.text(k)
+	case nil:
+		w.text("null")
+	case bool:
+		w.text(strconv.FormatBool(k))
+	case int64:
+		w.text(strconv.FormatInt(k, 10))
+	case *big.Int:
+		w.text(k.String())
+	case float64:
+		w.text(jsonFloat(k))
+	default:
+		if rv := reflect.ValueOf(k); rv.Kind() == reflect.String {
+			if _, ok := k.(Bytes); !ok {
+				w.text(rv.String())
+				return true, nil
+			}
+		}
+		switch {
+		case w.lenient:
+			w.text(Repr(k))
+		case w.SkipKeys:
+			return false, nil
+		default:
+			return false, Raise("TypeError", "keys must be str, int, float, bool or None, not %s", TypeName(k))
+		}
+	}
+	return true, nil
+}
+
+// sortKeys sorts keys as Python's sorted; keys of types that have no order
+// between them are a TypeError, and the order is then unspecified.
+func sortKeys(keys []Value) error {
+	var err error
+	slices.SortStableFunc(keys, func(a, b Value) int {
+		if x, ok := a.(string); ok {
+			if y, ok := b.(string); ok {
+				switch {
+				case x < y:
+					return -1
+				case x > y:
+					return 1
+				}
+				return 0
+			}
+		}
+		if isNumber(a) && isNumber(b) {
+			c, _ := compareNumbers(a, b)
+			return c
+		}
+		if err == nil {
+			// Python's sort compares a later item with an earlier one.
+			err = Raise("TypeError", "'<' not supported between instances of '%s' and '%s'", TypeName(a), TypeName(b))
+		}
+		return 0
+	})
+	return err
+}
+
+func jsonFloat(f float64) string {
+	switch {
+	case math.IsNaN(f):
+		return "NaN"
+	case math.IsInf(f, 1):
+		return "Infinity"
+	case math.IsInf(f, -1):
+		return "-Infinity"
+	}
+	return FloatRepr(f)
+}
+
+const hexDigits = "0123456789abcdef"
+
+// text writes s as a JSON string.
+func (w *jsonWriter) text(s string) {
+	dst := append(w.dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if c >= ' ' && c != '"' && c != '\\' && (c != 0x7f || !w.EscapeNonASCII) {
+				i++
+				continue
+			}
+			dst = append(dst, s[start:i]...)
+			switch c {
+			case '"', '\\':
+				dst = append(dst, '\\', c)
+			case '\n':
+				dst = append(dst, '\\', 'n')
+			case '\r':
+				dst = append(dst, '\\', 'r')
+			case '\t':
+				dst = append(dst, '\\', 't')
+			case '\b':
+				dst = append(dst, '\\', 'b')
+			case '\f':
+				dst = append(dst, '\\', 'f')
+			default:
+				dst = appendU(dst, rune(c))
+			}
+			i++
+			start = i
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		bad := r == utf8.RuneError && n == 1
+		if !bad && !w.EscapeNonASCII {
+			i += n
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		switch {
+		case bad:
+			dst = appendU(dst, 0xdc00+rune(c))
+		case r > 0xffff:
+			r -= 0x10000
+			dst = appendU(dst, 0xd800+r>>10)
+			dst = appendU(dst, 0xdc00+r&0x3ff)
+		default:
+			dst = appendU(dst, r)
+		}
+		i += n
+		start = i
+	}
+	dst = append(dst, s[start:]...)
+	w.dst = append(dst, '"')
+}
+
+func appendU(dst []byte, r rune) []byte {
+	return append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+}

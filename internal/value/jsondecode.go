@@ -1,0 +1,346 @@
+package value
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds of what [DecodeJSON] reads.
+const (
+	// MaxJSONDepth is how deep arrays and objects may be nested (Python's
+	// recursion limit stops it at about the same depth).
+	MaxJSONDepth = 990
+	// MaxJSONSize is the size in bytes of a document.
+	MaxJSONSize = 512 << 20
+	// maxIntDigits is Python's limit of digits of an int in text.
+	maxIntDigits = 4300
+)
+
+// A JSONError is a fault in a JSON document, in the words of Python's json.
+type JSONError struct {
+	Msg       string // without the place
+	Line, Col int    // from 1; Col counts characters
+	Char      int    // characters from the start of the document
+}
+
+// Error returns the fault as Python's JSONDecodeError prints itself.
+func (e *JSONError) Error() string {
+	return fmt.Sprintf("%s: line %d column %d (char %d)", e.Msg, e.Line, e.Col, e.Char)
+}
+
+// Unwrap returns the fault as the Python exception it is.
+func (e *JSONError) Unwrap() error { return &PyError{"JSONDecodeError", e.Error()} }
+
+// DecodeJSON reads all of r as one JSON document, as [ParseJSON].
+func DecodeJSON(r io.Reader) (Value, error) {
+	b, err := io.ReadAll(io.LimitReader(r, MaxJSONSize+1))
+	if err != nil {
+		return nil, err
+	}
+	return ParseJSON(string(b))
+}
+
+// ParseJSON reads s as one JSON document, with the rules of Python's json.
+//
+// Objects keep their order (the last of equal keys wins, at the place of the
+// first), integers are exact, Infinity, -Infinity and NaN are taken. Escaped
+// lone surrogates \udc80 to \udcff are the bytes they stand for in Python's
+// surrogateescape; other lone surrogates become U+FFFD. A fault is a
+// *[JSONError]; it returns a *[PyError] for a document that is too deep or too
+// large.
+func ParseJSON(s string) (Value, error) {
+	if len(s) > MaxJSONSize {
+		return nil, Raise("MemoryError", "JSON document of more than %d bytes", MaxJSONSize)
+	}
+	d := jsonReader{s: s}
+	if strings.HasPrefix(s, "\ufeff") {
+		return nil, d.fault("Unexpected UTF-8 BOM (decode using utf-8-sig)", 0)
+	}
+	d.blanks()
+	v, err := d.value(0)
+	if err != nil {
+		return nil, err
+	}
+	d.blanks()
+	if d.i < len(s) {
+		return nil, d.fault("Extra data", d.i)
+	}
+	return v, nil
+}
+
+type jsonReader struct {
+	s string
+	i int
+}
+
+func (d *jsonReader) fault(msg string, at int) error {
+	at = min(at, len(d.s))
+	line, col := 1, 1
+	chars := 0
+	for _, r := range d.s[:at] {
+		chars++
+		col++
+		if r == '\n' {
+			line++
+			col = 1
+		}
+	}
+	return &JSONError{Msg: msg, Line: line, Col: col, Char: chars}
+}
+
+func (d *jsonReader) blanks() {
+	for d.i < len(d.s) {
+		switch d.s[d.i] {
+		case ' ', '\t', '\n', '\r':
+			d.i++
+		default:
+			return
+		}
+	}
+}
+
+func (d *jsonReader) value(depth int) (Value, error) {
+	if d.i >= len(d.s) {
+		return nil, d.fault("Expecting value", d.i)
+	}
+	switch c := d.s[d.i]; c {
+	case '"':
+		return d.text()
+	case '{':
+		if depth >= MaxJSONDepth {
+			return nil, Raise("RecursionError", "maximum recursion depth exceeded while decoding a JSON object from a unicode string")
+		}
+		return d.object(depth)
+	case '[':
+		if depth >= MaxJSONDepth {
+			return nil, Raise("RecursionError", "maximum recursion depth exceeded while decoding a JSON array from a unicode string")
+		}
+		return d.array(depth)
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		return d.number()
+	default:
+		for _, w := range []struct {
+			text string
+			v    Value
+		}{{"null", nil}, {"true", true}, {"false", false}, {"NaN", math.NaN()}, {"Infinity", math.Inf(1)}} {
+			if c == w.text[0] && strings.HasPrefix(d.s[d.i:], w.text) {
+				d.i += len(w.text)
+				return w.v, nil
+			}
+		}
+		return nil, d.fault("Expecting value", d.i)
+	}
+}
+
+func (d *jsonReader) object(depth int) (Value, error) {
+	d.i++
+	m := &Map{}
+	d.blanks()
+	if d.i < len(d.s) && d.s[d.i] == '}' {
+		d.i++
+		return m, nil
+	}
+	for {
+		if d.i >= len(d.s) || d.s[d.i] != '"' {
+			return nil, d.fault("Expecting property name enclosed in double quotes", d.i)
+		}
+		k, err := d.text()
+		if err != nil {
+			return nil, err
+		}
+		d.blanks()
+		if d.i >= len(d.s) || d.s[d.i] != ':' {
+			return nil, d.fault("Expecting ':' delimiter", d.i)
+		}
+		d.i++
+		d.blanks()
+		v, err := d.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		m.Set(k, v)
+		d.blanks()
+		if d.i < len(d.s) && d.s[d.i] == '}' {
+			d.i++
+			return m, nil
+		}
+		if d.i >= len(d.s) || d.s[d.i] != ',' {
+			return nil, d.fault("Expecting ',' delimiter", d.i)
+		}
+		d.i++
+		d.blanks()
+	}
+}
+
+func (d *jsonReader) array(depth int) (Value, error) {
+	d.i++
+	l := &List{}
+	d.blanks()
+	if d.i < len(d.s) && d.s[d.i] == ']' {
+		d.i++
+		return l, nil
+	}
+	for {
+		v, err := d.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		l.Items = append(l.Items, v)
+		d.blanks()
+		if d.i < len(d.s) && d.s[d.i] == ']' {
+			d.i++
+			return l, nil
+		}
+		if d.i >= len(d.s) || d.s[d.i] != ',' {
+			return nil, d.fault("Expecting ',' delimiter", d.i)
+		}
+		d.i++
+		d.blanks()
+	}
+}
+
+func (d *jsonReader) digits() int {
+	n := 0
+	for d.i < len(d.s) && d.s[d.i] >= '0' && d.s[d.i] <= '9' {
+		d.i++
+		n++
+	}
+	return n
+}
+
+func (d *jsonReader) number() (Value, error) {
+	start := d.i
+	if d.s[d.i] == '-' {
+		d.i++
+		if strings.HasPrefix(d.s[d.i:], "Infinity") {
+			d.i += len("Infinity")
+			return math.Inf(-1), nil
+		}
+	}
+	if d.i >= len(d.s) {
+		return nil, d.fault("Expecting value", start)
+	}
+	if d.s[d.i] == '0' {
+		d.i++
+	} else if d.digits() == 0 {
+		return nil, d.fault("Expecting value", start)
+	}
+	float := false
+	if end := d.i; d.i < len(d.s) && d.s[d.i] == '.' {
+		d.i++
+		if d.digits() > 0 {
+			float = true
+		} else {
+			d.i = end
+		}
+	}
+	if end := d.i; d.i < len(d.s) && (d.s[d.i] == 'e' || d.s[d.i] == 'E') {
+		d.i++
+		if d.i < len(d.s) && (d.s[d.i] == '+' || d.s[d.i] == '-') {
+			d.i++
+		}
+		if d.digits() > 0 {
+			float = true
+		} else {
+			d.i = end
+		}
+	}
+	text := d.s[start:d.i]
+	if float {
+		f, _ := strconv.ParseFloat(text, 64) // out of range is an infinity, as in Python
+		return f, nil
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n, nil
+	}
+	if n := len(strings.TrimPrefix(text, "-")); n > maxIntDigits {
+		return nil, Raise("ValueError", "Exceeds the limit (%d digits) for integer string conversion: value has %d digits; use sys.set_int_max_str_digits() to increase the limit", maxIntDigits, n)
+	}
+	n, _ := new(big.Int).SetString(text, 10)
+	return NormInt(n), nil
+}
+
+func (d *jsonReader) text() (string, error) {
+	begin := d.i
+	d.i++
+	start := d.i
+	for d.i < len(d.s) { // the common case: nothing to replace
+		c := d.s[d.i]
+		if c == '"' {
+			d.i++
+			return d.s[start : d.i-1], nil
+		}
+		if c == '\\' || c < ' ' {
+			break
+		}
+		d.i++
+	}
+	b := []byte(d.s[start:d.i])
+	for d.i < len(d.s) {
+		c := d.s[d.i]
+		switch {
+		case c == '"':
+			d.i++
+			return string(b), nil
+		case c < ' ':
+			return "", d.fault("Invalid control character at", d.i)
+		case c != '\\':
+			b = append(b, c)
+			d.i++
+			continue
+		}
+		d.i++
+		if d.i >= len(d.s) {
+			break
+		}
+		c = d.s[d.i]
+		d.i++
+		switch c {
+		case '"', '\\', '/':
+			b = append(b, c)
+		case 'b':
+			b = append(b, '\b')
+		case 'f':
+			b = append(b, '\f')
+		case 'n':
+			b = append(b, '\n')
+		case 'r':
+			b = append(b, '\r')
+		case 't':
+			b = append(b, '\t')
+		case 'u':
+			r, ok := d.hex4(d.i)
+			if !ok {
+				return "", d.fault(`Invalid \uXXXX escape`, d.i-1)
+			}
+			d.i += 4
+			if r >= 0xd800 && r < 0xdc00 && strings.HasPrefix(d.s[d.i:], `\u`) {
+				if lo, ok := d.hex4(d.i + 2); ok && lo >= 0xdc00 && lo < 0xe000 {
+					r = 0x10000 + (r-0xd800)<<10 + (lo - 0xdc00)
+					d.i += 6
+				}
+			}
+			if r >= 0xdc80 && r <= 0xdcff {
+				b = append(b, byte(r-0xdc00))
+			} else {
+				b = utf8.AppendRune(b, r)
+			}
+		default:
+			return "", d.fault(`Invalid \escape`, d.i-2)
+		}
+	}
+	return "", d.fault("Unterminated string starting at", begin)
+}
+
+func (d *jsonReader) hex4(at int) (rune, bool) {
+	if at+4 > len(d.s) {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(d.s[at:at+4], 16, 32)
+	return rune(n), err == nil
+}
