@@ -40,6 +40,10 @@ type Env struct {
 	Warn     func(Warning)
 	Strict   bool // warnings are errors
 	CacheDir string
+	// Gate is asked before a state or a step starts. It waits while the run is
+	// paused, and returns false where nothing new may start (Ctrl-C,
+	// soft_kill). nil is an open gate.
+	Gate func(ctx context.Context, c *Chunk) bool
 }
 
 // A Warning is a slip that Salt accepts in silence.

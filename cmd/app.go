@@ -1,0 +1,118 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+
+	"brine/internal/host"
+)
+
+// An App is the process as the commands see it; tests build one from buffers.
+type App struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Args     []string // without the program's name
+	Program  string   // the name the binary was started by
+	Getenv   func(string) string
+	Host     host.Host
+	// Terminal says whether Out is one, so that colours are welcome.
+	Terminal bool
+
+	intr *interrupt
+}
+
+// Main runs the command line of the process and returns the exit status.
+func Main() int {
+	a := &App{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		Args: os.Args[1:], Program: filepath.Base(os.Args[0]), Getenv: os.Getenv,
+		Host:     host.NewLocal(),
+		Terminal: isatty.IsTerminal(os.Stdout.Fd()) || isatty.IsCygwinTerminal(os.Stdout.Fd()),
+	}
+	return a.Run()
+}
+
+// Run runs the command line and returns the exit status.
+func (a *App) Run() int {
+	ctx, stop := a.signals(context.Background())
+	defer stop()
+	root := a.root()
+	root.SetArgs(a.Args)
+	root.SetIn(a.In)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	err := root.ExecuteContext(ctx)
+	if err == nil && a.intr.draining() {
+		err = errInterrupted
+	}
+	return a.report(err)
+}
+
+// root returns the command that this process is: brine, or the Salt program
+// whose name it was started by.
+func (a *App) root() *cobra.Command {
+	switch strings.TrimSuffix(a.Program, ".exe") {
+	case "salt-call":
+		return newCallCmd(a, asSalt)
+	case "salt-run":
+		return newRunCmd(a, asSalt)
+	}
+	return newRootCmd(a)
+}
+
+// newRootCmd returns brine with all its commands.
+func newRootCmd(a *App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "brine <command>",
+		Short: "Run Salt states and orchestrations without Salt",
+		Long: `brine reads the SLS trees that you have, renders and compiles them as Salt
+does, and runs them on this machine or orchestrates many. There is no master,
+no minion and no daemon.
+
+Started through a link named salt-call or salt-run, it is that program.`,
+		Example: `  brine init mytree
+  brine call state.apply web test=True
+  brine orchestrate orch.webserver
+  brine doc file.managed`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.CompletionOptions.HiddenDefaultCmd = false
+	c.SetFlagErrorFunc(flagError)
+	c.AddCommand(
+		newCallCmd(a, asBrine),
+		newDocCmd(a),
+		newFunctionsCmd(a),
+		newInitCmd(a),
+		newOrchestrateCmd(a),
+		newRunCmd(a, asBrine),
+		newVersionCmd(a),
+	)
+	return c
+}
+
+// style is which program a command poses as: its name and its shorthands
+// differ.
+type style int
+
+const (
+	asBrine style = iota
+	asSalt
+)
+
+// flagError makes an unknown flag a usage fault that names the way out.
+func flagError(c *cobra.Command, err error) error {
+	if errors.Is(err, errHelp) {
+		return err
+	}
+	return usagef(c, "%s", err)
+}

@@ -1,0 +1,137 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"brine/internal/fun"
+	"brine/internal/source"
+)
+
+// Exit statuses. Salt: salt/defaults/exitcodes.py, and what salt-call does.
+const (
+	exitOK          = 0
+	exitGeneric     = 1   // failed states, bad SLS, a function that failed
+	exitUsage       = 64  // a command line that makes no sense
+	exitInterrupted = 130 // Ctrl-C
+	exitNoFunction  = 255 // no such function, as salt-call has it
+)
+
+// How errors look, so that all of them look alike: lower case, no full stop,
+// "brine: " in front, offending text quoted; then "hint: " lines that say what
+// to do.
+
+// A statusError ends the command with a status. Its text may be empty: then
+// the report already said what is wrong.
+type statusError struct {
+	status int
+	err    error
+	hint   string
+}
+
+func (e *statusError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit status %d", e.status)
+	}
+	return e.err.Error()
+}
+
+func (e *statusError) Unwrap() error { return e.err }
+
+var (
+	errHelp        = pflag.ErrHelp
+	errInterrupted = &statusError{status: exitInterrupted}
+)
+
+// silent ends the command with a status and no message.
+func silent(status int) error {
+	if status == exitOK {
+		return nil
+	}
+	return &statusError{status: status}
+}
+
+// usagef is a fault of the command line.
+func usagef(c *cobra.Command, format string, args ...any) error {
+	return &statusError{status: exitUsage, err: fmt.Errorf(format, args...), hint: "see '" + c.CommandPath() + " --help'"}
+}
+
+// report prints err to stderr and returns the status of the process.
+func (a *App) report(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	if errors.Is(err, errHelp) {
+		return exitOK
+	}
+	status, hint := classify(err)
+	if a.intr.draining() || errors.Is(err, context.Canceled) {
+		status = exitInterrupted
+	}
+	var se *statusError
+	if errors.As(err, &se) && se.err == nil {
+		return status
+	}
+	printError(a.Err, err, hint)
+	return status
+}
+
+// classify returns the status of an error, and a hint where there is one.
+func classify(err error) (status int, hint string) {
+	var (
+		se *statusError
+		nf *fun.NotFoundError
+		pl source.List
+		pe *source.Error
+	)
+	switch {
+	case errors.As(err, &se):
+		return se.status, se.hint
+	case errors.As(err, &nf):
+		if nf.Nearest != "" {
+			hint = fmt.Sprintf("did you mean %q? 'brine functions' lists what is there", nf.Nearest)
+		} else if nf.Reason == "" {
+			hint = "'brine functions' lists what is there"
+		}
+		return exitNoFunction, hint
+	case errors.As(err, &pl):
+		for _, e := range pl {
+			if e.Hint != "" {
+				return exitGeneric, ""
+			}
+		}
+	case errors.As(err, &pe):
+		return exitGeneric, ""
+	}
+	if strings.HasPrefix(err.Error(), "unknown command") {
+		return exitUsage, "see 'brine --help'"
+	}
+	return exitGeneric, ""
+}
+
+// printError prints err, with its place and include chain where it has them.
+func printError(w io.Writer, err error, hint string) {
+	var (
+		pl source.List
+		pe *source.Error
+	)
+	switch {
+	case errors.As(err, &pl):
+		for _, e := range pl {
+			fmt.Fprintf(w, "brine: %s\n", e.Trace())
+		}
+	case errors.As(err, &pe):
+		fmt.Fprintf(w, "brine: %s\n", pe.Trace())
+	default:
+		fmt.Fprintf(w, "brine: %s\n", err)
+	}
+	if hint != "" {
+		fmt.Fprintf(w, "hint: %s\n", hint)
+	}
+}

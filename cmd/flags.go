@@ -1,0 +1,87 @@
+package cmd
+
+import (
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// runFlags are the flags that every command that runs functions has.
+type runFlags struct {
+	configDir   string
+	fileRoots   []string
+	pillarRoots []string
+	id          string
+	saltenv     string
+	pillarenv   string
+	logLevel    string
+	logFile     string
+	cacheDir    string
+	strict      bool
+	noParse     []string
+
+	output outFlags
+}
+
+// outFlags say how the report is printed.
+type outFlags struct {
+	out          string
+	file         string
+	fileAppend   bool
+	indent       string
+	stateOutput  string
+	stateVerbose string
+	noColor      bool
+	forceColor   bool
+}
+
+func (f *runFlags) register(fs *pflag.FlagSet) {
+	fs.SetNormalizeFunc(saltSpelling)
+	fs.StringVarP(&f.configDir, "config-dir", "c", "", "directory of the configuration (default: see docs/guide.md)")
+	fs.StringArrayVar(&f.fileRoots, "file-root", nil, "directory of the SLS tree, for the environment base; may be repeated")
+	fs.StringArrayVar(&f.pillarRoots, "pillar-root", nil, "directory of the pillar tree, for the environment base; may be repeated")
+	fs.StringVar(&f.id, "id", "", "id of this machine")
+	fs.StringVar(&f.saltenv, "saltenv", "", "environment of SLS files")
+	fs.StringVar(&f.pillarenv, "pillarenv", "", "environment of the pillar")
+	fs.StringVar(&f.cacheDir, "cachedir", "", "directory for what is kept between runs")
+	fs.StringVarP(&f.logLevel, "log-level", "l", "", "log to stderr from this level on: quiet, critical, error, warning, info, debug, trace, all")
+	fs.StringVar(&f.logFile, "log-file", "", "log to this file as well")
+	fs.StringArrayVar(&f.noParse, "no-parse", nil, "keyword argument whose value stays text; may be repeated")
+	fs.BoolVar(&f.strict, "strict", false, "make warnings errors")
+	f.output.register(fs)
+}
+
+func (f *outFlags) register(fs *pflag.FlagSet) {
+	fs.StringVar(&f.out, "out", "", "outputter: highstate, nested, json, yaml, txt, raw, pprint, table, key, quiet, ...")
+	fs.StringVar(&f.file, "out-file", "", "write the report to this file instead of stdout")
+	fs.BoolVar(&f.fileAppend, "out-file-append", false, "append to --out-file instead of replacing it")
+	fs.StringVar(&f.indent, "out-indent", "", "spaces a level is indented by; -1 is all on one line where the outputter can")
+	fs.StringVar(&f.stateOutput, "state-output", "", "full, terse, mixed, changes, filter, or one of them with _id")
+	fs.StringVar(&f.stateVerbose, "state-verbose", "", "true or false: show states that changed nothing")
+	fs.BoolVar(&f.noColor, "no-color", false, "print without colours")
+	fs.BoolVar(&f.forceColor, "force-color", false, "print with colours even where stdout is no terminal")
+}
+
+// saltSpelling lets flags be spelt in every way that Salt accepts.
+func saltSpelling(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	name = strings.ReplaceAll(name, "_", "-")
+	switch name {
+	case "output":
+		name = "out"
+	case "output-file":
+		name = "out-file"
+	case "output-file-append":
+		name = "out-file-append"
+	case "output-indent":
+		name = "out-indent"
+	case "no-colour":
+		name = "no-color"
+	case "force-colour":
+		name = "force-color"
+	case "file-roots":
+		name = "file-root"
+	case "pillar-roots":
+		name = "pillar-root"
+	}
+	return pflag.NormalizedName(name)
+}

@@ -1,0 +1,74 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"brine/internal/fun"
+)
+
+// interrupt is what Ctrl-C has asked for so far.
+//
+// The first signal drains the run: nothing new starts, what is under way
+// returns. The second cancels the context, which ends the process groups.
+type interrupt struct {
+	drain atomic.Bool
+	jid   atomic.Pointer[string]
+}
+
+// draining reports whether a first signal came.
+func (i *interrupt) draining() bool { return i != nil && i.drain.Load() }
+
+// gate is the fun.Env.Gate of a run.
+func (i *interrupt) gate(ctx context.Context, _ *fun.Chunk) bool {
+	return !i.drain.Load() && ctx.Err() == nil
+}
+
+// setJID notes the job whose look-up the first signal tells.
+func (i *interrupt) setJID(jid string) { i.jid.Store(&jid) }
+
+// killGrace is how long a cancelled run has to end its process groups.
+const killGrace = 5 * time.Second
+
+// signals returns a context that the second SIGINT or SIGTERM cancels.
+func (a *App) signals(ctx context.Context) (context.Context, func()) {
+	a.intr = &interrupt{}
+	ctx, cancel := context.WithCancel(ctx)
+	ch := make(chan os.Signal, 2)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-ch:
+			}
+			if a.intr.drain.CompareAndSwap(false, true) {
+				a.sayDraining()
+				continue
+			}
+			cancel()
+			// A run that does not end in time is ended here, so that Ctrl-C
+			// always works.
+			time.AfterFunc(killGrace, func() { os.Exit(exitInterrupted) })
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(ch)
+		close(done)
+		cancel()
+	}
+}
+
+func (a *App) sayDraining() {
+	fmt.Fprintln(a.Err, "\nbrine: interrupted: nothing new is started; waiting for what is under way (Ctrl-C again ends it)")
+	if jid := a.intr.jid.Load(); jid != nil {
+		fmt.Fprintf(a.Err, "brine: the jid of this run is %s\n", *jid)
+	}
+}
