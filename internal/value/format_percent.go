@@ -1,0 +1,414 @@
+package value
+
+import (
+	"math/big"
+	"strings"
+	"unicode/utf8"
+)
+
+// Percent returns format % args, Python's printf-style formatting. args is a
+// tuple of arguments, a dict for %(name)s, or a single argument.
+func Percent(format string, args Value) (string, error) {
+	return PercentFunc(format, args, StrOf, Repr)
+}
+
+// PercentFunc is [Percent] with str and repr of the arguments given, as a
+// subclass of str that escapes them needs.
+func PercentFunc(format string, args Value, str func(Value) (string, error), repr func(Value) string) (string, error) {
+	p := percent{in: format, args: args, str: str, repr: repr}
+	return p.run()
+}
+
+// percentBytes formats bytes: %s and %b take bytes.
+func percentBytes(format string, args Value) (string, error) {
+	p := percent{in: format, args: args, repr: Repr, bytes: true}
+	p.str = func(v Value) (string, error) {
+		if b, ok := v.(Bytes); ok {
+			return string(b), nil
+		}
+		return "", Raise("TypeError", "%%b requires a bytes-like object, or an object that implements __bytes__, not '%s'", opTypeName(v))
+	}
+	return p.run()
+}
+
+type percent struct {
+	in    string
+	args  Value
+	str   func(Value) (string, error)
+	repr  func(Value) string
+	bytes bool
+
+	out   strings.Builder
+	pos   int   // in bytes
+	next  int   // the next argument of a tuple
+	keyed Value // the argument that the last (name) chose
+	named bool
+}
+
+// conv is one conversion of a format.
+type conv struct {
+	left, plus, space, zero, alt bool
+	width, prec                  int // prec -1 is none
+}
+
+func (p *percent) run() (string, error) {
+	for {
+		i := strings.IndexByte(p.in[p.pos:], '%')
+		if i < 0 {
+			p.out.WriteString(p.in[p.pos:])
+			break
+		}
+		p.out.WriteString(p.in[p.pos : p.pos+i])
+		p.pos += i + 1
+		if err := p.convert(); err != nil {
+			return "", err
+		}
+		if err := CheckSize(p.out.Len()); err != nil {
+			return "", err
+		}
+	}
+	if t, ok := AsTuple(p.args); ok {
+		if p.next < len(t) {
+			return "", p.leftOver()
+		}
+	} else if p.next == 0 && !subscriptable(p.args) {
+		return "", p.leftOver()
+	}
+	return p.out.String(), nil
+}
+
+func (p *percent) leftOver() error {
+	kind := "string"
+	if p.bytes {
+		kind = "bytes"
+	}
+	return Raise("TypeError", "not all arguments converted during %s formatting", kind)
+}
+
+// subscriptable reports whether v may be the dict of a format: it has items
+// and is no str and no tuple.
+func subscriptable(v Value) bool {
+	switch v.(type) {
+	case Mapping, *List, Range:
+		return true
+	}
+	_, ok := v.(interface{ Subscriptable() })
+	return ok
+}
+
+func (p *percent) arg() (Value, error) {
+	if p.named {
+		p.named = false
+		return p.keyed, nil
+	}
+	if t, ok := AsTuple(p.args); ok {
+		if p.next < len(t) {
+			p.next++
+			return t[p.next-1], nil
+		}
+	} else if p.next == 0 {
+		p.next++
+		return p.args, nil
+	}
+	return nil, Raise("TypeError", "not enough arguments for format string")
+}
+
+func (p *percent) peek() (byte, error) {
+	if p.pos >= len(p.in) {
+		return 0, Raise("ValueError", "incomplete format")
+	}
+	return p.in[p.pos], nil
+}
+
+func (p *percent) convert() error {
+	c := conv{prec: -1}
+	if p.pos < len(p.in) && p.in[p.pos] == '(' {
+		if err := p.name(); err != nil {
+			return err
+		}
+	}
+flags:
+	for ; p.pos < len(p.in); p.pos++ {
+		switch p.in[p.pos] {
+		case '-':
+			c.left = true
+		case '+':
+			c.plus = true
+		case ' ':
+			c.space = true
+		case '#':
+			c.alt = true
+		case '0':
+			c.zero = true
+		default:
+			break flags
+		}
+	}
+	var err error
+	if c.width, err = p.number("width"); err != nil {
+		return err
+	}
+	if c.width < 0 {
+		c.left, c.width = true, -c.width
+	}
+	if p.pos < len(p.in) && p.in[p.pos] == '.' {
+		p.pos++
+		if c.prec, err = p.number("precision"); err != nil {
+			return err
+		}
+		c.prec = max(c.prec, 0)
+	}
+	if err := CheckSize(max(c.width, c.prec)); err != nil {
+		return err
+	}
+	if p.pos < len(p.in) && strings.IndexByte("hlL", p.in[p.pos]) >= 0 {
+		p.pos++
+	}
+	if _, err := p.peek(); err != nil {
+		return err
+	}
+	r, n := utf8.DecodeRuneInString(p.in[p.pos:])
+	at := TextLen(p.in[:p.pos])
+	p.pos += n
+	if r == '%' {
+		p.out.WriteByte('%')
+		return nil
+	}
+	v, err := p.arg()
+	if err != nil {
+		return err
+	}
+	return p.format(c, r, at, v)
+}
+
+func (p *percent) name() error {
+	if _, isText := AsText(p.args); isText || !subscriptable(p.args) {
+		return Raise("TypeError", "format requires a mapping")
+	}
+	depth, start := 1, p.pos+1
+	for p.pos++; p.pos < len(p.in); p.pos++ {
+		switch p.in[p.pos] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		if depth == 0 {
+			break
+		}
+	}
+	if depth > 0 {
+		return Raise("ValueError", "incomplete format key")
+	}
+	key := p.in[start:p.pos]
+	p.pos++
+	v, err := GetItem(p.args, key)
+	if err != nil {
+		return err
+	}
+	p.keyed, p.named, p.next = v, true, 1
+	return nil
+}
+
+// number reads a width or a precision: digits, or * for the next argument.
+func (p *percent) number(what string) (int, error) {
+	if p.pos < len(p.in) && p.in[p.pos] == '*' {
+		p.pos++
+		v, err := p.arg()
+		if err != nil {
+			return 0, err
+		}
+		n, ok := AsInt(v)
+		if !ok {
+			if _, isBig := v.(*big.Int); isBig {
+				return 0, Raise("OverflowError", "Python int too large to convert to C ssize_t")
+			}
+			return 0, Raise("TypeError", "* wants int")
+		}
+		if n > MaxBytes || n < -MaxBytes {
+			return 0, CheckSize(-1)
+		}
+		return int(n), nil
+	}
+	n := 0
+	for ; p.pos < len(p.in) && isDigit(p.in[p.pos]); p.pos++ {
+		n = n*10 + int(p.in[p.pos]-'0')
+		if n > 1<<40 {
+			if what == "precision" {
+				return 0, Raise("ValueError", "precision too big")
+			}
+			return 0, Raise("ValueError", "width too big")
+		}
+	}
+	return n, nil
+}
+
+func (p *percent) format(c conv, verb rune, at int, v Value) error {
+	var sign, prefix, body string
+	numeric := true
+	switch verb {
+	case 's', 'r', 'a', 'b':
+		if verb == 'b' && !p.bytes {
+			return p.unknown(verb, at)
+		}
+		numeric = false
+		switch verb {
+		case 's', 'b':
+			s, err := p.str(v)
+			if err != nil {
+				return err
+			}
+			body = s
+		case 'r':
+			body = p.repr(v)
+		case 'a':
+			body = ASCII(p.repr(v))
+		}
+		if c.prec >= 0 {
+			body = TextSlice(body, 0, c.prec)
+		}
+	case 'c':
+		numeric = false
+		s, err := charOf(v)
+		if err != nil {
+			return err
+		}
+		body = s
+	case 'd', 'i', 'u', 'x', 'X', 'o':
+		i, err := p.integer(verb, v)
+		if err != nil {
+			return err
+		}
+		if i.Sign() < 0 {
+			sign = "-"
+		}
+		base := 10
+		switch verb {
+		case 'x', 'X':
+			base = 16
+		case 'o':
+			base = 8
+		}
+		body = new(big.Int).Abs(i).Text(base)
+		if pad := c.prec - len(body); pad > 0 {
+			body = strings.Repeat("0", pad) + body
+		}
+		if c.alt && base != 10 {
+			prefix = "0x"
+			if base == 8 {
+				prefix = "0o"
+			}
+		}
+		if verb == 'X' {
+			prefix, body = strings.ToUpper(prefix), strings.ToUpper(body)
+		}
+	case 'e', 'E', 'f', 'F', 'g', 'G':
+		f, err := p.float(v)
+		if err != nil {
+			return err
+		}
+		prec := c.prec
+		if prec < 0 {
+			prec = 6
+		}
+		if err := CheckSize(prec); err != nil {
+			return err
+		}
+		sign, body = FloatText(f, byte(verb), prec, c.alt)
+	default:
+		return p.unknown(verb, at)
+	}
+	if numeric && sign == "" {
+		if c.plus {
+			sign = "+"
+		} else if c.space {
+			sign = " "
+		}
+	}
+	fill := c.width - len(sign) - len(prefix) - TextLen(body)
+	if fill < 0 {
+		fill = 0
+	}
+	switch {
+	case c.left:
+		p.out.WriteString(sign + prefix + body + strings.Repeat(" ", fill))
+	case c.zero && numeric:
+		p.out.WriteString(sign + prefix + strings.Repeat("0", fill) + body)
+	default:
+		p.out.WriteString(strings.Repeat(" ", fill) + sign + prefix + body)
+	}
+	return nil
+}
+
+func (p *percent) unknown(verb rune, at int) error {
+	shown := "?"
+	if verb > 31 && verb < 128 {
+		shown = string(verb)
+	}
+	return Raise("ValueError", "unsupported format character '%s' (0x%x) at index %d", shown, verb, at)
+}
+
+// integer converts the argument of %d and its like. Only %d takes a float.
+func (p *percent) integer(verb rune, v Value) (*big.Int, error) {
+	if i, ok := AsBig(v); ok {
+		return i, nil
+	}
+	if n, ok := v.(interface{ Number() (Value, bool) }); ok {
+		if x, ok := n.Number(); ok {
+			return p.integer(verb, x)
+		}
+	}
+	if err := fault(v, "int"); err != nil {
+		return nil, err
+	}
+	switch verb {
+	case 'x', 'X', 'o':
+		return nil, Raise("TypeError", "%%%c format: an integer is required, not %s", verb, opTypeName(v))
+	}
+	if f, ok := v.(float64); ok {
+		n, err := ToInt(f)
+		if err != nil {
+			return nil, err
+		}
+		i, _ := AsBig(n)
+		return i, nil
+	}
+	return nil, Raise("TypeError", "%%%c format: a real number is required, not %s", verb, opTypeName(v))
+}
+
+func (p *percent) float(v Value) (float64, error) {
+	if isNumber(v) {
+		return ToFloat(v)
+	}
+	if n, ok := v.(interface{ Number() (Value, bool) }); ok {
+		if x, ok := n.Number(); ok {
+			return ToFloat(x)
+		}
+	}
+	if err := fault(v, "float"); err != nil {
+		return 0, err
+	}
+	if p.bytes {
+		return 0, Raise("TypeError", "float argument required, not %s", opTypeName(v))
+	}
+	return 0, Raise("TypeError", "must be real number, not %s", opTypeName(v))
+}
+
+func charOf(v Value) (string, error) {
+	if s, ok := AsText(v); ok {
+		if TextLen(s) == 1 {
+			return s, nil
+		}
+		return "", Raise("TypeError", "%%c requires int or char")
+	}
+	if i, ok := AsBig(v); ok {
+		if i.Sign() < 0 || i.Cmp(big.NewInt(utf8.MaxRune)) > 0 {
+			return "", Raise("OverflowError", "%%c arg not in range(0x110000)")
+		}
+		return string(rune(i.Int64())), nil
+	}
+	if err := fault(v, "int"); err != nil {
+		return "", err
+	}
+	return "", Raise("TypeError", "%%c requires int or char")
+}
