@@ -9,6 +9,7 @@ import (
 
 	"brine/internal/event"
 	"brine/internal/host"
+	"brine/internal/source"
 	"brine/internal/value"
 )
 

@@ -86,6 +86,20 @@ func Strings(ss ...string) *List {
 // Append adds items at the end.
 func (l *List) Append(items ...Value) { l.Items = append(l.Items, items...) }
 
+// Copy returns a shallow copy with room for extra more items; places are kept.
+func (l *List) Copy(extra int) *List {
+	if l == nil {
+		return &List{}
+	}
+	c := &List{Items: make([]Value, len(l.Items), len(l.Items)+extra)}
+	copy(c.Items, l.Items)
+	if l.src != nil {
+		c.src = &positions{file: l.src.file, lc: make([]lineCol, len(l.src.lc), len(l.src.lc)+extra)}
+		copy(c.src.lc, l.src.lc)
+	}
+	return c
+}
+
 // Len returns the number of items; a nil list has none.
 func (l *List) Len() int {
 	if l == nil {
