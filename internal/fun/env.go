@@ -45,6 +45,27 @@ type Env struct {
 	// paused, and returns false where nothing new may start (Ctrl-C,
 	// soft_kill). nil is an open gate.
 	Gate func(ctx context.Context, c *Chunk) bool
+	// Fault shows a placed fault on stderr: its place, include chain and hint,
+	// where the report itself has only Salt's text. nil: it is not shown.
+	Fault func(*source.Error)
+	// NewInvoker makes the Invoker of a fork; nil: a fork shares this Env's.
+	NewInvoker func(*Env) Invoker
+}
+
+// Fork returns a copy of e for a run of its own, after change has set what
+// differs. The copy has an empty Memo, and an Invoker that calls functions with
+// the copy.
+func (e *Env) Fork(change func(*Env)) *Env {
+	c := *e
+	c.Memo = &Memo{}
+	c.Run = nil
+	if change != nil {
+		change(&c)
+	}
+	if c.NewInvoker != nil {
+		c.Invoker = c.NewInvoker(&c)
+	}
+	return &c
 }
 
 // A Warning is a slip that Salt accepts in silence.
