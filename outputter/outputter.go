@@ -23,6 +23,8 @@ type Options struct {
 	// Indent is the number of spaces a level is indented by: nil is the
 	// outputter's own default, a negative one means a single line.
 	Indent *int
+	// Pretty is Salt's output_indent: pretty: four spaces and sorted keys.
+	Pretty bool
 	Color  bool
 	// StateOutput is full (""), terse, mixed, changes, filter, or one of them
 	// with _id.
@@ -30,18 +32,23 @@ type Options struct {
 	// HideClean leaves out states that succeeded without changes: Salt's
 	// state_verbose: False.
 	HideClean bool
+	// HideProfile leaves out start times and durations: Salt's
+	// state_output_profile: False.
+	HideProfile bool
 	// Opts are the configuration, for the rarer settings: state_output_diff,
-	// state_output_exclude, state_output_profile, state_tabular,
-	// state_compress_ids, state_output_pct, output_diff, strip_colors ...
+	// state_output_exclude, state_output_terse, state_tabular,
+	// state_compress_ids, state_output_pct, strip_colors, out.table.*.
 	Opts *value.Map
 	// Retcode is the return code of the data, where a caller knows it.
 	Retcode int
+	// NestedIndent is where the nested outputter begins, in spaces.
+	NestedIndent int
 }
 
 // Lookup returns the outputter of a name. The error of an unknown one lists
 // those that are there.
 func Lookup(name string) (Func, error) {
-	if f, ok := table()[name]; ok {
+	if f := byName(name); f != nil {
 		return f, nil
 	}
 	names := Names()
@@ -50,16 +57,89 @@ func Lookup(name string) (Func, error) {
 
 // Names returns the names of all outputters, sorted.
 func Names() []string {
-	var names []string
-	for n := range table() {
-		names = append(names, n)
+	names := []string{
+		"highstate", "json", "key", "nested", "newline_values_only", "no_out", "no_return", "pprint", "quiet", "raw", "table", "txt", "yaml",
 	}
 	sort.Strings(names)
 	return names
 }
 
-func table() map[string]Func {
-	return map[string]Func{
-		"json": JSON,
+func byName(name string) Func {
+	switch name {
+	case "highstate":
+		return Highstate
+	case "json":
+		return JSON
+	case "key":
+		return Key
+	case "nested":
+		return Nested
+	case "newline_values_only":
+		return NewlineValuesOnly
+	case "no_return":
+		return NoReturn
+	case "pprint":
+		return Pprint
+	case "quiet", "no_out":
+		return Quiet
+	case "raw":
+		return Raw
+	case "table":
+		return Table
+	case "txt":
+		return Txt
+	case "yaml":
+		return YAML
 	}
+	return nil
+}
+
+// stripColors reports whether escape sequences in data are made harmless:
+// Salt's strip_colors, true by default.
+func (o *Options) stripColors() bool {
+	v, ok := o.Opts.Get("strip_colors")
+	return !ok || value.Truth(v)
+}
+
+// opt reports whether a setting is there and true.
+func (o *Options) opt(name string) bool { return value.Truth(o.Opts.At(name)) }
+
+// clean makes escape sequences in s harmless where the settings ask for it.
+// Salt: salt/output/__init__.py strip_esc_sequence.
+func (o *Options) clean(s string) string {
+	if strings.IndexByte(s, 0x1b) >= 0 && o.stripColors() {
+		return strings.ReplaceAll(s, "\x1b", "?")
+	}
+	return s
+}
+
+// print writes s and a newline, as Salt prints what an outputter returns;
+// empty text prints nothing.
+func print(w io.Writer, s string) error {
+	if s == "" {
+		return nil
+	}
+	_, err := io.WriteString(w, s+"\n")
+	return err
+}
+
+// sortedKeys returns a mapping's keys as Salt's outputters show them: those of
+// an OrderedDict in order, else sorted.
+func sortedKeys(m value.Mapping) []value.Value {
+	keys := m.Keys()
+	if om, ok := m.(*value.Map); ok && om.Ordered {
+		return keys
+	}
+	sort.SliceStable(keys, func(i, j int) bool { return lessKey(keys[i], keys[j]) })
+	return keys
+}
+
+// lessKey orders keys: numbers by value, all else by text.
+func lessKey(a, b value.Value) bool {
+	x, ok := value.AsInt(a)
+	y, ok2 := value.AsInt(b)
+	if ok && ok2 {
+		return x < y
+	}
+	return value.Str(a) < value.Str(b)
 }

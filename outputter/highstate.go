@@ -1,0 +1,522 @@
+package outputter
+
+import (
+	"fmt"
+	"io"
+	"math/big"
+	"sort"
+	"strconv"
+	"strings"
+
+	"brine/internal/value"
+)
+
+// Highstate prints the returns of states, the states of nested targets below
+// the step that ran them. Salt: salt/output/highstate.py.
+func Highstate(w io.Writer, data value.Value, o *Options) error {
+	m, ok := data.(value.Mapping)
+	if !ok {
+		return Nested(w, data, o)
+	}
+	text, _ := highstateHosts(m, o, 1)
+	return print(w, text)
+}
+
+// highstateHosts prints each target of data.
+func highstateHosts(data value.Mapping, o *Options, level int) (text string, changed bool) {
+	// An orchestration's data come wrapped, with an outputter and a retcode.
+	if inner, ok := data.Get("data"); ok {
+		if m, ok := inner.(value.Mapping); ok {
+			data = m
+		}
+	}
+	var hosts []string
+	for _, k := range data.Keys() {
+		v, _ := data.Get(k)
+		h := hostPrinter{o: o, c: colors(o.Color), level: level}
+		t, ch := h.print(value.Str(k), v)
+		hosts = append(hosts, t)
+		changed = changed || ch
+	}
+	return strings.Join(hosts, "\n"), changed
+}
+
+// hostPrinter prints one target's returns.
+type hostPrinter struct {
+	o     *Options
+	c     palette
+	level int
+
+	color   string // of the target's name
+	lines   []string
+	counts  map[string]int // by result: True, False, None, and warnings
+	changes int
+	total   float64 // ms
+	known   bool    // what was printed are states
+}
+
+func (h *hostPrinter) add(lines ...string) { h.lines = append(h.lines, lines...) }
+
+func (h *hostPrinter) print(host string, data value.Value) (text string, changed bool) {
+	h.color = h.c.green
+	h.counts = map[string]int{}
+	switch v := data.(type) {
+	case bool, int64, *big.Int:
+		h.changes = 1
+		h.add(h.color + "    " + value.Str(v) + h.c.endc)
+		h.color = h.c.cyan
+	case string:
+		h.changes = 1
+		for _, l := range splitLines(v) {
+			h.add(h.color + "    " + l + h.c.endc)
+		}
+		h.color = h.c.cyan
+	case *value.List:
+		h.color = h.c.lightRed
+		h.add("    " + h.color + "Data failed to compile:" + h.c.endc)
+		for _, e := range v.Items {
+			h.add(h.color + "----------\n    " + h.o.clean(value.Str(e)) + h.c.endc)
+		}
+	case value.Mapping:
+		h.states(v)
+		h.summary(host)
+	case nil:
+	default:
+		h.add("    " + value.Str(v))
+	}
+	first := h.color + h.o.clean(host) + ":" + h.c.endc
+	return strings.Join(append([]string{first}, h.lines...), "\n"), h.changes > 0
+}
+
+// stateRet is one state's return as the outputter reads it.
+type stateRet struct {
+	m       *value.Map
+	comps   [4]string // state, id, name, fun
+	run     int64
+	result  string // "True", "False" or "None"
+	many    int    // how many states it stands for
+	warning bool
+}
+
+func (h *hostPrinter) states(data value.Mapping) {
+	var rets []stateRet
+	for _, k := range data.Keys() {
+		v, _ := data.Get(k)
+		m, ok := v.(*value.Map)
+		if !ok {
+			continue
+		}
+		tag := value.Str(k)
+		if tag != "changes" && m.Len() > 0 && !m.Has("__run_num__") {
+			h.lines = append([]string{
+				"The State execution failed to record the order in which all states were executed. The state return missing data is:",
+				value.Repr(m),
+			}, h.lines...)
+		}
+		if !m.Has("result") {
+			continue
+		}
+		rets = append(rets, newStateRet(tag, m))
+	}
+	if h.o.opt("state_compress_ids") {
+		rets = compressIDs(rets)
+	}
+	sort.SliceStable(rets, func(i, j int) bool { return rets[i].run < rets[j].run })
+	for i := range rets {
+		h.state(&rets[i])
+	}
+}
+
+func newStateRet(tag string, m *value.Map) stateRet {
+	r := stateRet{m: m, many: 1, result: "False"}
+	parts := strings.SplitN(tag, "_|-", 4)
+	copy(r.comps[:], parts)
+	// A tag of fewer parts still shows its last part as the function.
+	if len(parts) < 4 {
+		r.comps[3] = parts[len(parts)-1]
+	}
+	r.run, _ = value.AsInt(m.At("__run_num__"))
+	switch res := m.At("result").(type) {
+	case nil:
+		r.result = "None"
+	default:
+		if value.Truth(res) {
+			r.result = "True"
+		}
+	}
+	return r
+}
+
+func (h *hostPrinter) state(r *stateRet) {
+	h.counts[r.result] += r.many
+	h.total += duration(r.m)
+	changed, ctext := h.changesText(r)
+	if changed {
+		if cc := r.m.Map("changes").Map("compressed changes"); r.many > 1 && cc != nil {
+			h.changes += cc.Len()
+		} else {
+			h.changes++
+		}
+	}
+	if r.result == "True" && !changed && (h.o.HideClean || h.o.opt("state_output_diff")) {
+		return
+	}
+	color := h.c.green
+	if changed {
+		color = h.c.cyan
+	}
+	switch r.result {
+	case "False":
+		color, h.color = h.c.red, h.c.red
+	case "None":
+		color, h.color = h.c.lightYellow, h.c.lightYellow
+	}
+	mode := strings.ToLower(h.o.StateOutput)
+	comps := r.comps
+	if base, ok := strings.CutSuffix(mode, "_id"); ok {
+		mode = base
+		comps[2] = comps[1]
+	}
+	terse := false
+	switch mode {
+	case "filter":
+		if h.listed("state_output_terse", r.result) {
+			terse = true
+		} else if h.listed("state_output_exclude", r.result) {
+			return
+		}
+	case "terse":
+		terse = true
+	case "mixed":
+		terse = r.result != "False"
+	case "changes":
+		terse = r.result == "True" && !changed
+	}
+	if terse {
+		h.terse(r, comps, color)
+		return
+	}
+	h.full(r, comps, color, ctext)
+}
+
+// listed reports whether a filter setting, a list or text with commas, names
+// result.
+func (h *hostPrinter) listed(setting, result string) bool {
+	switch v := h.o.Opts.At(setting).(type) {
+	case string:
+		for _, s := range strings.Split(v, ",") {
+			if s == result {
+				return true
+			}
+		}
+	case *value.List:
+		for _, x := range v.Items {
+			if value.Str(x) == result {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (h *hostPrinter) full(r *stateRet, comps [4]string, color, ctext string) {
+	line := func(label, text string) {
+		h.add("    " + color + label + text + h.c.endc)
+	}
+	h.add(color + "----------" + h.c.endc)
+	line("      ID: ", comps[1])
+	line("Function: ", comps[0]+"."+comps[3])
+	if comps[1] != comps[2] {
+		line("    Name: ", comps[2])
+	}
+	line("  Result: ", r.result)
+	line(" Comment: ", h.o.clean(commentText(r.m)))
+	if start, ok := r.m.Get("start_time"); ok && !h.o.HideProfile {
+		line(" Started: ", value.Str(start))
+		dur := ""
+		if d, ok := r.m.Get("duration"); ok {
+			dur = value.Str(d) + " ms"
+		}
+		line("Duration: ", dur)
+	}
+	h.add(color + "     Changes:   " + ctext + h.c.endc)
+	if w, ok := r.m.Get("warnings"); ok {
+		h.counts["warnings"]++
+		h.add("   " + h.c.lightRed + " Warnings: " + strings.TrimLeft(fill(warningText(w), 80, 14), " ") + h.c.endc)
+	}
+}
+
+// commentText is the comment, its further lines indented, with the data of
+// the return behind it.
+func commentText(m *value.Map) string {
+	indent := "\n" + strings.Repeat(" ", 14)
+	var comment string
+	switch c := m.At("comment").(type) {
+	case *value.List:
+		var parts []string
+		for _, x := range c.Items {
+			parts = append(parts, value.Str(x))
+		}
+		comment = strings.Join(parts, "\n")
+	default:
+		comment = value.Str(c)
+	}
+	comment = strings.ReplaceAll(strings.TrimSpace(comment), "\n", indent)
+	switch d := m.At("data").(type) {
+	case nil:
+		if m.Has("data") {
+			comment += " None"
+		}
+	case *value.List:
+		for _, x := range d.Items {
+			comment += " " + value.Str(x)
+		}
+	case *value.Map:
+		for k, v := range d.All() {
+			comment += "\n\t\t" + value.Str(k) + ": " + value.Str(v)
+		}
+	default:
+		comment += " " + value.Str(d)
+	}
+	return comment
+}
+
+func warningText(w value.Value) string {
+	l, ok := w.(*value.List)
+	if !ok {
+		return value.Str(w)
+	}
+	var parts []string
+	for _, x := range l.Items {
+		parts = append(parts, value.Str(x))
+	}
+	return strings.Join(parts, "\n")
+}
+
+// terse prints a state on one line.
+func (h *hostPrinter) terse(r *stateRet, comps [4]string, color string) {
+	result := "Clean"
+	if value.Truth(r.m.At("changes")) {
+		result = "Changed"
+	}
+	switch r.result {
+	case "False":
+		result = "Failed"
+	case "None":
+		result = "Differs"
+	}
+	start, dur := value.Str(r.m.At("start_time")), value.Str(r.m.At("duration"))
+	profile := !h.o.HideProfile && r.m.Has("start_time")
+	warnings := ""
+	if w, ok := r.m.Get("warnings"); ok {
+		h.counts["warnings"]++
+		warnings = h.c.lightRed + "Warnings:\n" + warningText(w) + h.c.endc
+	}
+	switch tab := h.o.Opts.At("state_tabular").(type) {
+	case string:
+		h.add(strings.NewReplacer("{0}", color, "{1}", comps[2], "{2}", comps[0], "{3}", comps[3], "{4}", result, "{5}", h.c.endc,
+			"{6[start_time]!s}", start, "{6[duration]!s}", dur, "{6[start_time]}", start, "{6[duration]}", dur).Replace(tab))
+	case bool:
+		if tab {
+			if warnings != "" {
+				warnings += "\n"
+			}
+			times := ""
+			if profile {
+				times = start + " [" + rjust(dur, 7) + " ms] "
+			}
+			h.add(warnings + color + times + rjust(comps[0], 10) + "." + ljust(comps[3], 10) + " " + ljust(result, 7) + "   Name: " + comps[2] + h.c.endc)
+			return
+		}
+		h.plainTerse(comps, color, result, warnings, start, dur, profile)
+	default:
+		h.plainTerse(comps, color, result, warnings, start, dur, profile)
+	}
+}
+
+func (h *hostPrinter) plainTerse(comps [4]string, color, result, warnings, start, dur string, profile bool) {
+	s := warnings + " " + color + " Name: " + comps[2] + " - Function: " + comps[0] + "." + comps[3] + " - Result: " + result
+	if profile {
+		s += " - Started: " + start + " - Duration: " + dur + " ms"
+	}
+	h.add(s + h.c.endc)
+}
+
+// changesText prints a state's changes and tells whether there are any: the
+// states of nested targets count only where one of those changed something.
+func (h *hostPrinter) changesText(r *stateRet) (changed bool, text string) {
+	ch := r.m.At("changes")
+	switch r.m.Str("name") {
+	case "state.orch", "state.orchestrate", "state.sls":
+		if m, ok := ch.(*value.Map); ok {
+			if inner, ok := m.At("return").(value.Mapping); ok {
+				t, _ := highstateHosts(inner, h.o, h.level+1)
+				return true, "\n" + indentLines(t, strings.Repeat(" ", 14))
+			}
+		}
+	}
+	if !value.Truth(ch) {
+		return false, ""
+	}
+	m, ok := ch.(*value.Map)
+	if !ok {
+		return true, "Invalid Changes data: " + value.Str(ch)
+	}
+	if ret, ok := m.At("ret").(value.Mapping); ok && m.Str("out") == "highstate" {
+		for _, k := range ret.Keys() {
+			v, _ := ret.Get(k)
+			inner := hostPrinter{o: h.o, c: h.c, level: h.level}
+			t, c := inner.print(value.Str(k), v)
+			text += "\n" + indentLines(t, strings.Repeat(" ", 14))
+			changed = changed || c
+		}
+		return changed, text
+	}
+	o := *h.o
+	o.NestedIndent = 14
+	o.Retcode = 0
+	return true, "\n" + nestedText(ch, &o)
+}
+
+func indentLines(s, indent string) string {
+	lines := splitLines(s)
+	for i := range lines {
+		lines[i] = indent + lines[i]
+	}
+	return strings.Join(lines, "\n")
+}
+
+// duration returns a return's duration in ms; text such as "1.2 ms" counts.
+func duration(m *value.Map) float64 {
+	switch d := m.At("duration").(type) {
+	case float64:
+		return d
+	case int64:
+		return float64(d)
+	case string:
+		d, _, _ = strings.Cut(d, " ms")
+		f, _ := strconv.ParseFloat(strings.TrimSpace(d), 64)
+		return f
+	}
+	return 0
+}
+
+// summary prints the counts below the states.
+func (h *hostPrinter) summary(host string) {
+	width := 1
+	for _, n := range h.counts {
+		width = max(width, len(strconv.Itoa(n)))
+	}
+	if len(h.counts) == 0 {
+		width = 0
+	}
+	width += len("Succeeded") + len(": ")
+	rule := strings.Repeat("-", width)
+	count := func(label, n string) string { return label + ": " + rjust(n, width-len(label)-2) }
+
+	h.add(h.c.cyan + "\nSummary for " + h.o.clean(host) + "\n" + rule + h.c.endc)
+	var stats []string
+	if n := h.counts["None"]; n > 0 {
+		stats = append(stats, fmt.Sprintf("%sunchanged=%d%s", h.c.lightYellow, n, h.c.endc))
+	}
+	if h.changes > 0 {
+		stats = append(stats, fmt.Sprintf("%schanged=%d%s", h.c.green, h.changes, h.c.endc))
+	}
+	good, bad, warned := h.counts["True"]+h.counts["None"], h.counts["False"], h.counts["warnings"]
+	line := h.c.green + count("Succeeded", strconv.Itoa(good)) + h.c.endc
+	if len(stats) > 0 {
+		line += " (" + strings.Join(stats, ", ") + ")"
+	}
+	h.add(line)
+	color := h.c.cyan
+	if bad > 0 {
+		color = h.c.red
+	}
+	h.add(color + count("Failed", strconv.Itoa(bad)) + h.c.endc)
+	if h.o.opt("state_output_pct") && good+bad > 0 {
+		pct := func(n int) string {
+			f, _ := strconv.ParseFloat(strconv.FormatFloat(100*float64(n)/float64(good+bad), 'f', 2, 64), 64)
+			return value.FloatRepr(f)
+		}
+		h.add(h.c.green+count("Success %", pct(good))+h.c.endc, color+count("Failure %", pct(bad))+h.c.endc)
+	}
+	if warned > 0 {
+		h.add(h.c.lightRed + count("Warnings", strconv.Itoa(warned)) + h.c.endc)
+	}
+	h.add(h.c.cyan + rule + "\nTotal states run: " + rjust(strconv.Itoa(good+bad), width-7) + h.c.endc)
+	if h.o.HideProfile {
+		return
+	}
+	total, unit := h.total, "ms"
+	if total > 999 {
+		total, unit = total/1000, "s"
+	}
+	h.add(h.c.cyan + "Total run time: " + rjust(strconv.FormatFloat(total, 'f', 3, 64), width-5) + " " + unit + h.c.endc)
+}
+
+// compressIDs joins the states that share module, ID, SLS and result.
+// Salt: salt/output/highstate.py _compress_ids.
+func compressIDs(rets []stateRet) []stateRet {
+	type group struct {
+		first   int // place in out
+		members []*stateRet
+	}
+	groups := map[string]*group{}
+	var order []string
+	for i := range rets {
+		r := &rets[i]
+		if !r.m.Has("__run_num__") {
+			return rets // malformed: shown as it is
+		}
+		key := strings.Join([]string{r.comps[0], r.comps[1], r.comps[3], r.m.Str("__sls__"), r.result}, "\x00")
+		g := groups[key]
+		if g == nil {
+			g = &group{}
+			groups[key] = g
+			order = append(order, key)
+		}
+		g.members = append(g.members, r)
+	}
+	out := make([]stateRet, 0, len(order))
+	for _, key := range order {
+		members := groups[key].members
+		if len(members) == 1 {
+			out = append(out, *members[0])
+			continue
+		}
+		out = append(out, joinStates(members))
+	}
+	return out
+}
+
+func joinStates(members []*stateRet) stateRet {
+	base := members[0]
+	all := value.NewMap(len(members))
+	total, start, run := 0.0, "", base.run
+	for _, r := range members {
+		if ch := r.m.At("changes"); value.Truth(ch) {
+			if all.Len() == 0 {
+				base = r
+			}
+			all.Set(r.m.At("name"), ch)
+		}
+		total += duration(r.m)
+		if s := r.m.Str("start_time"); start == "" || s < start {
+			start = s
+		}
+		run = min(run, r.run)
+	}
+	m := base.m.Copy()
+	if all.Len() > 1 {
+		m.Set("changes", value.MapOf("compressed changes", all))
+	}
+	total, _ = strconv.ParseFloat(strconv.FormatFloat(total, 'f', 3, 64), 64)
+	m.Set("duration", total)
+	m.Set("start_time", start)
+	m.Set("__run_num__", run)
+	j := *base
+	j.m, j.many, j.run = m, len(members), run
+	j.comps[1] = fmt.Sprintf("%s (%d)", base.comps[1], len(members))
+	j.comps[2] = fmt.Sprintf("state_compressed_%s_%s_%s", m.Str("__sls__"), base.comps[1], base.result)
+	return j
+}

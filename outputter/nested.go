@@ -1,0 +1,145 @@
+package outputter
+
+import (
+	"io"
+	"math/big"
+	"strings"
+
+	"brine/internal/value"
+)
+
+// Nested prints data as indented keys and values; the default for most
+// execution functions. Salt: salt/output/nested.py.
+func Nested(w io.Writer, data value.Value, o *Options) error {
+	return print(w, nestedText(data, o))
+}
+
+func nestedText(data value.Value, o *Options) string {
+	n := nester{o: o, c: colors(o.Color), dictColor: colors(o.Color).cyan, listColor: colors(o.Color).green}
+	if o.Retcode != 0 {
+		n.dictColor, n.listColor = n.c.red, n.c.red
+	}
+	n.show(data, o.NestedIndent, "")
+	return strings.TrimSuffix(n.b.String(), "\n")
+}
+
+type nester struct {
+	b                    strings.Builder
+	o                    *Options
+	c                    palette
+	dictColor, listColor string
+	depth                int
+}
+
+func (n *nester) line(indent int, color, prefix, msg, suffix string) {
+	for range indent {
+		n.b.WriteByte(' ')
+	}
+	n.b.WriteString(color)
+	n.b.WriteString(prefix)
+	n.b.WriteString(msg)
+	n.b.WriteString(n.c.endc)
+	n.b.WriteString(suffix)
+	n.b.WriteByte('\n')
+}
+
+// maxNesting bounds what is printed of data that contains itself.
+const maxNesting = 200
+
+func (n *nester) show(v value.Value, indent int, prefix string) {
+	if n.depth > maxNesting {
+		n.line(indent, n.c.green, prefix, "...", "")
+		return
+	}
+	n.depth++
+	defer func() { n.depth-- }()
+	switch v := v.(type) {
+	case nil, bool, int64, *big.Int, float64:
+		n.line(indent, n.c.lightYellow, prefix, value.Repr(v), "")
+	case string:
+		n.text(v, indent, prefix)
+	case value.Bytes:
+		n.text(string(v), indent, prefix)
+	case *value.List:
+		n.items(v.Items, indent)
+	case value.Tuple:
+		n.items(v, indent)
+	case value.Mapping:
+		if indent > 0 {
+			n.line(indent, n.dictColor, "", "----------", "")
+		}
+		for _, k := range sortedKeys(v) {
+			x, _ := v.Get(k)
+			n.line(indent, n.dictColor, prefix, value.Str(k), ":")
+			n.show(x, indent+4, "")
+		}
+	default:
+		n.text(value.Str(v), indent, prefix)
+	}
+}
+
+func (n *nester) text(s string, indent int, prefix string) {
+	for i, line := range splitLines(s) {
+		if i > 0 {
+			prefix = strings.Repeat(" ", len(prefix))
+		}
+		n.line(indent, n.c.green, prefix, n.o.clean(line), "")
+	}
+}
+
+func (n *nester) items(items []value.Value, indent int) {
+	for _, x := range items {
+		switch x.(type) {
+		case value.Mapping:
+			n.line(indent, n.listColor, "", "|_", "")
+			n.show(x, indent+2, "")
+		case *value.List, value.Tuple:
+			n.line(indent, n.listColor, "", "|_", "")
+			n.show(x, indent+2, "- ")
+		default:
+			n.show(x, indent, "- ")
+		}
+	}
+}
+
+// splitLines splits as Python's str.splitlines does.
+func splitLines(s string) []string {
+	var lines []string
+	start := 0
+	for i := 0; i < len(s); {
+		n := lineEnd(s[i:])
+		if n == 0 {
+			i++
+			continue
+		}
+		lines = append(lines, s[start:i])
+		i += n
+		start = i
+	}
+	if start < len(s) {
+		lines = append(lines, s[start:])
+	}
+	return lines
+}
+
+// lineEnd returns the length of the line end that s begins with, or 0.
+func lineEnd(s string) int {
+	switch s[0] {
+	case '\r':
+		if strings.HasPrefix(s, "\r\n") {
+			return 2
+		}
+		return 1
+	case '\n', '\v', '\f', 0x1c, 0x1d, 0x1e:
+		return 1
+	case 0xc2:
+		if strings.HasPrefix(s, "\u0085") {
+			return 2
+		}
+	case 0xe2:
+		if strings.HasPrefix(s, "\u2028") || strings.HasPrefix(s, "\u2029") {
+			return 3
+		}
+	}
+	return 0
+}
