@@ -81,6 +81,28 @@ type RunView interface {
 	Low() []*Chunk
 	// Running returns a copy of the returns so far, by tag.
 	Running() *value.Map
+	// Return returns the return of one tag so far, which is not to be changed;
+	// nil where there is none.
+	Return(tag string) *value.Map
+}
+
+// A RunAs is the account of a state's global arguments runas and
+// runas_password: commands that the state runs and that name no account of
+// their own run as this one.
+type RunAs struct{ User, Password string }
+
+type runAsKey struct{}
+
+// WithRunAs returns a context for the functions of a state that has runas.
+func WithRunAs(ctx context.Context, as RunAs) context.Context {
+	return context.WithValue(ctx, runAsKey{}, as)
+}
+
+// RunAsFrom returns the RunAs of the state in progress; the zero one where it
+// has none.
+func RunAsFrom(ctx context.Context) RunAs {
+	as, _ := ctx.Value(runAsKey{}).(RunAs)
+	return as
 }
 
 // A Memo is Salt's __context__: values that functions keep for the length of a

@@ -52,7 +52,10 @@ type Module struct {
 	// machine, else why not (a sentence part, such as "systemctl is missing").
 	// nil is always.
 	Avail func(*Env) (bool, string)
-	// Watch is mod_watch: runs when a watched state changed. nil: none.
+	// Watch is mod_watch: runs when a watched state changed. nil: none. Its
+	// Call is bound for the state's own function; Low has fun mod_watch, sfun
+	// (the state's own function) and, unless it is for listen, __reqs__: the
+	// low data of the requisites by kind.
 	Watch StateFn
 	// CheckCmd is mod_run_check_cmd: module states such as file.managed, whose
 	// check_cmd argument the module itself handles, set it true.
@@ -220,12 +223,19 @@ type Ret struct {
 	Result  Outcome
 	Comment value.Value // text, or a list of text
 	Extra   *value.Map  // further keys of the return: warnings, data, skip_watch, ...
+	// Err is what the state would raise in Python: the return then is a failure
+	// with Salt's text for an exception in a state, and only Name is used of
+	// the rest.
+	Err error
 }
 
 // Fail returns a failed Ret with a comment.
 func Fail(format string, args ...any) Ret {
 	return Ret{Comment: fmt.Sprintf(format, args...)}
 }
+
+// Raise returns a Ret that reports err as Salt reports an exception in a state.
+func Raise(err error) Ret { return Ret{Err: err} }
 
 // A Chunk is a low chunk: one call of one state function.
 type Chunk struct {
