@@ -221,8 +221,22 @@ type Network interface {
 
 // An Interface is a network interface with its addresses.
 type Interface struct {
-	Name  string
-	MAC   string
-	Up    bool
-	Addrs []*net.IPNet
+	Name     string
+	MAC      string
+	Up       bool
+	Loopback bool
+	MTU      int
+	Addrs    []*net.IPNet
+	// Details says more of each of Addrs, in the same order, where the system
+	// tells it.
+	Details []AddrDetail
+}
+
+// An AddrDetail is an address of an interface as ip-address(8) shows it.
+type AddrDetail struct {
+	Net       *net.IPNet
+	Broadcast net.IP // nil where none is set
+	Label     string // name of the address ("eth0:1"), IPv4 only
+	Scope     string // global, site, link, host; "" is unknown
+	Secondary bool
 }

@@ -1,0 +1,622 @@
+package host
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A node is a file of a Fake; names of one hard-linked file share it.
+type node struct {
+	mode                fs.FileMode
+	uid, gid            int
+	data                []byte
+	target              string // of a link
+	kids                map[string]*node
+	atime, mtime, ctime time.Time
+	ino, nlink          uint64
+}
+
+const modeBits = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
+
+func (f *Fake) newNode(mode fs.FileMode) *node {
+	f.lastIno++
+	n := &node{mode: mode, uid: f.UID, gid: f.GID, atime: f.now, mtime: f.now, ctime: f.now, ino: f.lastIno, nlink: 1}
+	if mode.IsDir() {
+		n.kids = map[string]*node{}
+		n.nlink = 2
+	}
+	return n
+}
+
+// PutFile makes a file with exactly this mode, and its parents. Like all Put
+// methods it is not counted as a write and panics where it cannot be done.
+func (f *Fake) PutFile(p, content string, mode fs.FileMode) {
+	f.put(p, f.makeNode(mode, func(n *node) { n.data = []byte(content) }))
+}
+
+// PutDir makes a directory with exactly this mode, and its parents.
+func (f *Fake) PutDir(p string, mode fs.FileMode) {
+	f.mu.Lock()
+	n, err := f.walk("PutDir", p, true)
+	f.mu.Unlock()
+	if err == nil && n.mode.IsDir() {
+		n.mode = fs.ModeDir | mode&modeBits
+		return
+	}
+	f.put(p, f.makeNode(fs.ModeDir|mode, func(*node) {}))
+}
+
+// PutLink makes a symbolic link, and its parents.
+func (f *Fake) PutLink(p, target string) {
+	f.put(p, f.makeNode(fs.ModeSymlink|0o777, func(n *node) { n.target = target }))
+}
+
+// PutSpecial makes a file of a special type: fs.ModeNamedPipe,
+// fs.ModeSocket, fs.ModeDevice, fs.ModeDevice|fs.ModeCharDevice.
+func (f *Fake) PutSpecial(p string, mode fs.FileMode) { f.put(p, f.makeNode(mode, func(*node) {})) }
+
+// PutOwner sets the owner of what is at p.
+func (f *Fake) PutOwner(p string, uid, gid int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, err := f.walk("PutOwner", p, false)
+	if err != nil {
+		panic(err)
+	}
+	n.uid, n.gid = uid, gid
+}
+
+func (f *Fake) makeNode(mode fs.FileMode, set func(*node)) *node {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := f.newNode(mode)
+	set(n)
+	return n
+}
+
+func (f *Fake) put(p string, n *node) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	dir := path.Dir(path.Clean(p))
+	if err := f.mkdirAll("Put", dir, 0o755); err != nil {
+		panic(err)
+	}
+	d, err := f.walk("Put", dir, true)
+	if err != nil {
+		panic(err)
+	}
+	d.kids[path.Base(p)] = n
+}
+
+// Text returns the content of a file, "" where there is none.
+func (f *Fake) Text(p string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, err := f.walk("Text", p, true)
+	if err != nil {
+		return ""
+	}
+	return string(n.data)
+}
+
+// Tree returns all that is below dir, a line each, sorted:
+// "/etc/motd -rw-r--r-- 0:0 hi\n" with the content quoted, "-> target" for a
+// link.
+func (f *Fake) Tree(dir string) []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, err := f.walk("Tree", dir, true)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	var list func(p string, n *node)
+	list = func(p string, n *node) {
+		for name, k := range n.kids {
+			at := path.Join(p, name)
+			line := fmt.Sprintf("%s %s %d:%d", at, k.mode, k.uid, k.gid)
+			switch {
+			case k.mode.IsRegular():
+				line += fmt.Sprintf(" %q", k.data)
+			case k.mode&fs.ModeSymlink != 0:
+				line += " -> " + k.target
+			}
+			out = append(out, line)
+			list(at, k)
+		}
+	}
+	list(path.Clean(dir), n)
+	slices.Sort(out)
+	return out
+}
+
+// walk finds the node of p; the last part is followed if it is a link and
+// follow is set.
+func (f *Fake) walk(op, p string, follow bool) (*node, error) {
+	_, _, n, err := f.locate(op, p, follow)
+	if err == nil && n == nil {
+		err = &fs.PathError{Op: strings.ToLower(op), Path: p, Err: syscall.ENOENT}
+	}
+	return n, err
+}
+
+// locate returns the directory of p with links resolved, its last name there,
+// and the node, nil where only the last part is missing.
+func (f *Fake) locate(op, p string, follow bool) (dir *node, full string, n *node, err error) {
+	fail := func(e error) (*node, string, *node, error) {
+		return nil, "", nil, &fs.PathError{Op: strings.ToLower(op), Path: p, Err: e}
+	}
+	if f.Fault != nil {
+		if err := f.Fault(op, p); err != nil {
+			return fail(err)
+		}
+	}
+	if !path.IsAbs(p) {
+		p = f.Cwd + "/" + p
+	}
+	type place struct {
+		name string
+		n    *node
+	}
+	stack := []place{{"", f.root}}
+	todo := strings.Split(p, "/")
+	links := 0
+	for len(todo) > 0 {
+		part := todo[0]
+		todo = todo[1:]
+		cur := stack[len(stack)-1].n
+		if part == "" || part == "." {
+			continue
+		}
+		if cur == nil {
+			return fail(syscall.ENOENT)
+		}
+		if !cur.mode.IsDir() {
+			return fail(syscall.ENOTDIR)
+		}
+		if part == ".." {
+			if len(stack) > 1 {
+				stack = stack[:len(stack)-1]
+			}
+			continue
+		}
+		k := cur.kids[part]
+		last := !slices.ContainsFunc(todo, func(s string) bool { return s != "" && s != "." })
+		if k != nil && k.mode&fs.ModeSymlink != 0 && (!last || follow) {
+			if links++; links > 40 {
+				return fail(syscall.ELOOP)
+			}
+			if path.IsAbs(k.target) {
+				stack = stack[:1]
+			}
+			todo = append(strings.Split(k.target, "/"), todo...)
+			continue
+		}
+		stack = append(stack, place{part, k})
+	}
+	for _, s := range stack[1:] {
+		full += "/" + s.name
+	}
+	if full == "" {
+		full = "/"
+	}
+	if len(stack) > 1 {
+		dir = stack[len(stack)-2].n
+	}
+	return dir, full, stack[len(stack)-1].n, nil
+}
+
+func (n *node) stat(p string) Stat {
+	s := Stat{
+		Path: p, Mode: n.mode, Size: int64(len(n.data)), UID: n.uid, GID: n.gid,
+		Atime: n.atime, Mtime: n.mtime, Ctime: n.ctime, Inode: n.ino, Dev: 1, Nlink: n.nlink,
+	}
+	if n.mode&fs.ModeSymlink != 0 {
+		s.Size = int64(len(n.target))
+	}
+	return s
+}
+
+func (f *Fake) wrote(op string, args ...string) {
+	f.writes = append(f.writes, op+" "+strings.Join(args, " "))
+}
+
+// Stat returns what is known of p, links followed.
+func (f *Fake) Stat(p string) (Stat, error) { return f.statNode("Stat", p, true) }
+
+// Lstat returns what is known of p itself.
+func (f *Fake) Lstat(p string) (Stat, error) { return f.statNode("Lstat", p, false) }
+
+func (f *Fake) statNode(op, p string, follow bool) (Stat, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, err := f.walk(op, p, follow)
+	if err != nil {
+		return Stat{}, err
+	}
+	return n.stat(p), nil
+}
+
+// ReadFile returns the content of p.
+func (f *Fake) ReadFile(p string) ([]byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, err := f.walk("ReadFile", p, true)
+	if err != nil {
+		return nil, err
+	}
+	if n.mode.IsDir() {
+		return nil, &fs.PathError{Op: "read", Path: p, Err: syscall.EISDIR}
+	}
+	return bytes.Clone(n.data), nil
+}
+
+// Open opens p for reading.
+func (f *Fake) Open(p string) (io.ReadCloser, error) {
+	b, err := f.ReadFile(p)
+	if err != nil {
+		return nil, err
+	}
+	return io.NopCloser(bytes.NewReader(b)), nil
+}
+
+// ReadDir returns the names in p, sorted.
+func (f *Fake) ReadDir(p string) ([]string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, err := f.walk("ReadDir", p, true)
+	if err != nil {
+		return nil, err
+	}
+	if !n.mode.IsDir() {
+		return nil, &fs.PathError{Op: "readdir", Path: p, Err: syscall.ENOTDIR}
+	}
+	names := make([]string, 0, len(n.kids))
+	for name := range n.kids {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Readlink returns the target of a link.
+func (f *Fake) Readlink(p string) (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, err := f.walk("Readlink", p, false)
+	if err != nil {
+		return "", err
+	}
+	if n.mode&fs.ModeSymlink == 0 {
+		return "", &fs.PathError{Op: "readlink", Path: p, Err: syscall.EINVAL}
+	}
+	return n.target, nil
+}
+
+// EvalSymlinks returns p with all links resolved.
+func (f *Fake) EvalSymlinks(p string) (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, full, n, err := f.locate("EvalSymlinks", p, true)
+	if err == nil && n == nil {
+		err = &fs.PathError{Op: "lstat", Path: p, Err: syscall.ENOENT}
+	}
+	return full, err
+}
+
+// WriteFile replaces the content of p; see [Files].
+func (f *Fake) WriteFile(p string, content io.Reader, opts WriteOptions) error {
+	var data []byte
+	if content != nil {
+		var err error
+		if data, err = io.ReadAll(content); err != nil {
+			return err
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if opts.TmpDir != "" {
+		if _, err := f.walk("WriteFile", opts.TmpDir, true); err != nil {
+			return err
+		}
+	}
+	dir, full, old, err := f.locate("WriteFile", p, opts.FollowLinks)
+	if err != nil {
+		return err
+	}
+	if old != nil && old.mode.IsDir() {
+		return &fs.PathError{Op: "write", Path: p, Err: syscall.EISDIR}
+	}
+	if old != nil && !old.mode.IsRegular() && old.mode&fs.ModeSymlink == 0 {
+		return &fs.PathError{Op: "write", Path: p, Err: fs.ErrInvalid}
+	}
+	n := f.newNode(0o666 &^ fs.FileMode(f.Umask))
+	n.data = data
+	if old != nil && old.mode.IsRegular() {
+		n.mode, n.uid, n.gid = old.mode, old.uid, old.gid
+	}
+	if opts.Mode != nil {
+		n.mode = *opts.Mode & modeBits
+	}
+	if opts.UID != nil && *opts.UID >= 0 {
+		n.uid = *opts.UID
+	}
+	if opts.GID != nil && *opts.GID >= 0 {
+		n.gid = *opts.GID
+	}
+	if old != nil {
+		old.nlink--
+	}
+	dir.kids[path.Base(full)] = n
+	dir.mtime = f.now
+	f.wrote("WriteFile", p)
+	return nil
+}
+
+// AppendFile adds data at the end of p.
+func (f *Fake) AppendFile(p string, data []byte, mode fs.FileMode) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	dir, full, n, err := f.locate("AppendFile", p, true)
+	if err != nil {
+		return err
+	}
+	if n == nil {
+		n = f.newNode(mode & modeBits &^ fs.FileMode(f.Umask))
+		dir.kids[path.Base(full)] = n
+	}
+	if n.mode.IsDir() {
+		return &fs.PathError{Op: "append", Path: p, Err: syscall.EISDIR}
+	}
+	n.data = append(n.data, data...)
+	n.mtime, n.ctime = f.now, f.now
+	f.wrote("AppendFile", p)
+	return nil
+}
+
+// add puts a new node at p, which must be free.
+func (f *Fake) add(op, p string, n *node) error {
+	dir, full, old, err := f.locate(op, p, false)
+	if err != nil {
+		return err
+	}
+	if old != nil {
+		return &fs.PathError{Op: strings.ToLower(op), Path: p, Err: syscall.EEXIST}
+	}
+	dir.kids[path.Base(full)] = n
+	dir.mtime = f.now
+	if n.mode.IsDir() {
+		dir.nlink++
+	}
+	return nil
+}
+
+// Mkdir makes one directory.
+func (f *Fake) Mkdir(p string, mode fs.FileMode) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.add("Mkdir", p, f.newNode(fs.ModeDir|mode&modeBits&^fs.FileMode(f.Umask))); err != nil {
+		return err
+	}
+	f.wrote("Mkdir", p)
+	return nil
+}
+
+// MkdirAll makes p and its missing parents.
+func (f *Fake) MkdirAll(p string, mode fs.FileMode) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n, err := f.walk("MkdirAll", p, true); err == nil && n.mode.IsDir() {
+		return nil
+	}
+	if err := f.mkdirAll("MkdirAll", p, mode&modeBits&^fs.FileMode(f.Umask)); err != nil {
+		return err
+	}
+	f.wrote("MkdirAll", p)
+	return nil
+}
+
+func (f *Fake) mkdirAll(op, p string, mode fs.FileMode) error {
+	n, err := f.walk(op, p, true)
+	if err == nil {
+		if n.mode.IsDir() {
+			return nil
+		}
+		return &fs.PathError{Op: "mkdir", Path: p, Err: syscall.ENOTDIR}
+	}
+	if parent := path.Dir(path.Clean(p)); parent != p {
+		if err := f.mkdirAll(op, parent, mode); err != nil {
+			return err
+		}
+	}
+	return f.add(op, p, f.newNode(fs.ModeDir|mode))
+}
+
+// MkdirTemp makes a directory of a new name; the number that stands for the
+// last * counts up.
+func (f *Fake) MkdirTemp(dir, pattern string) (string, error) {
+	if dir == "" {
+		dir = "/tmp"
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lastTemp++
+	before, after := pattern, ""
+	if i := strings.LastIndex(pattern, "*"); i >= 0 {
+		before, after = pattern[:i], pattern[i+1:]
+	}
+	p := path.Join(dir, fmt.Sprintf("%s%d%s", before, f.lastTemp, after))
+	if err := f.add("MkdirTemp", p, f.newNode(fs.ModeDir|0o700)); err != nil {
+		return "", err
+	}
+	f.wrote("MkdirTemp", p)
+	return p, nil
+}
+
+// Remove takes out a file, a link, or an empty directory.
+func (f *Fake) Remove(p string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	dir, full, n, err := f.locate("Remove", p, false)
+	switch {
+	case err != nil:
+		return err
+	case n == nil:
+		return &fs.PathError{Op: "remove", Path: p, Err: syscall.ENOENT}
+	case dir == nil:
+		return &fs.PathError{Op: "remove", Path: p, Err: syscall.EBUSY}
+	case len(n.kids) > 0:
+		return &fs.PathError{Op: "remove", Path: p, Err: syscall.ENOTEMPTY}
+	}
+	n.nlink--
+	delete(dir.kids, path.Base(full))
+	dir.mtime = f.now
+	f.wrote("Remove", p)
+	return nil
+}
+
+// RemoveAll takes p and all below it out; a missing p is no error.
+func (f *Fake) RemoveAll(p string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	dir, full, n, err := f.locate("RemoveAll", p, false)
+	if err != nil {
+		if pe, ok := err.(*fs.PathError); ok && (pe.Err == syscall.ENOENT || pe.Err == syscall.ENOTDIR) {
+			return nil
+		}
+		return err
+	}
+	if n == nil {
+		return nil
+	}
+	if dir == nil {
+		return &fs.PathError{Op: "removeall", Path: p, Err: syscall.EBUSY}
+	}
+	delete(dir.kids, path.Base(full))
+	dir.mtime = f.now
+	f.wrote("RemoveAll", p)
+	return nil
+}
+
+// Rename moves from to to.
+func (f *Fake) Rename(from, to string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fromDir, fromFull, n, err := f.locate("Rename", from, false)
+	if err == nil && (n == nil || fromDir == nil) {
+		err = &fs.PathError{Op: "rename", Path: from, Err: syscall.ENOENT}
+	}
+	if err != nil {
+		return err
+	}
+	toDir, toFull, old, err := f.locate("Rename", to, false)
+	if err != nil {
+		return err
+	}
+	if old != nil && old != n {
+		switch {
+		case old.mode.IsDir() && !n.mode.IsDir():
+			return &fs.PathError{Op: "rename", Path: to, Err: syscall.EEXIST} // as os.Rename
+		case !old.mode.IsDir() && n.mode.IsDir():
+			return &fs.PathError{Op: "rename", Path: to, Err: syscall.ENOTDIR}
+		case len(old.kids) > 0:
+			return &fs.PathError{Op: "rename", Path: to, Err: syscall.ENOTEMPTY}
+		}
+	}
+	if toDir == nil || n.mode.IsDir() && strings.HasPrefix(toFull, fromFull+"/") {
+		return &fs.PathError{Op: "rename", Path: to, Err: syscall.EINVAL}
+	}
+	delete(fromDir.kids, path.Base(fromFull))
+	toDir.kids[path.Base(toFull)] = n
+	fromDir.mtime, toDir.mtime = f.now, f.now
+	f.wrote("Rename", from, to)
+	return nil
+}
+
+// Symlink makes p a link to target.
+func (f *Fake) Symlink(target, p string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := f.newNode(fs.ModeSymlink | 0o777)
+	n.target = target
+	if err := f.add("Symlink", p, n); err != nil {
+		return err
+	}
+	f.wrote("Symlink", p)
+	return nil
+}
+
+// Link makes p another name of target.
+func (f *Fake) Link(target, p string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, err := f.walk("Link", target, false)
+	if err != nil {
+		return err
+	}
+	if n.mode.IsDir() {
+		return &fs.PathError{Op: "link", Path: target, Err: syscall.EPERM}
+	}
+	if err := f.add("Link", p, n); err != nil {
+		return err
+	}
+	n.nlink++
+	f.wrote("Link", p)
+	return nil
+}
+
+// Chmod sets the mode of what p leads to.
+func (f *Fake) Chmod(p string, mode fs.FileMode) error {
+	return f.change("Chmod", p, true, func(n *node) { n.mode = n.mode&^modeBits | mode&modeBits })
+}
+
+// Chown sets the owner of what p leads to.
+func (f *Fake) Chown(p string, uid, gid int) error {
+	return f.change("Chown", p, true, func(n *node) { n.chown(uid, gid) })
+}
+
+// Lchown sets the owner of p itself.
+func (f *Fake) Lchown(p string, uid, gid int) error {
+	return f.change("Lchown", p, false, func(n *node) { n.chown(uid, gid) })
+}
+
+func (n *node) chown(uid, gid int) {
+	if uid >= 0 {
+		n.uid = uid
+	}
+	if gid >= 0 {
+		n.gid = gid
+	}
+}
+
+// Chtimes sets times; a zero time is left as it is.
+func (f *Fake) Chtimes(p string, atime, mtime time.Time) error {
+	return f.change("Chtimes", p, true, func(n *node) {
+		if !atime.IsZero() {
+			n.atime = atime
+		}
+		if !mtime.IsZero() {
+			n.mtime = mtime
+		}
+	})
+}
+
+func (f *Fake) change(op, p string, follow bool, do func(*node)) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, err := f.walk(op, p, follow)
+	if err != nil {
+		return err
+	}
+	do(n)
+	n.ctime = f.now
+	f.wrote(op, p)
+	return nil
+}
