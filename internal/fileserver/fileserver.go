@@ -1,0 +1,305 @@
+// Package fileserver serves salt:// from directories of this machine.
+//
+// A [Server] looks a path up in the directories of a saltenv, first one wins,
+// and never goes outside of the configured directories: neither by ".." nor by
+// a link. Listings are made once per saltenv and kept for the run. [Local]
+// joins a Server and a pillar to a fun.Upstream.
+package fileserver
+
+import (
+	"context"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/pyre"
+	"brine/internal/source"
+	"brine/internal/value"
+)
+
+// A Server is the files of some roots. It is safe for concurrent use.
+type Server struct {
+	files host.Files
+	roots *Roots
+
+	mu     sync.Mutex
+	trees  map[string]*tree // by saltenv
+	real   []string         // the roots without links, all of them
+	ignore []*pyre.Regexp   // of roots.IgnoreRegex
+	reErr  error            // of a pattern that does not compile
+}
+
+var _ fun.Files = (*Server)(nil)
+
+// New returns a server of roots.
+func New(files host.Files, roots *Roots) *Server {
+	return &Server{files: files, roots: roots, trees: map[string]*tree{}}
+}
+
+// Roots returns what is served.
+func (s *Server) Roots() *Roots { return s.roots }
+
+// A Refused error says that a path leads out of the roots. It is
+// fs.ErrPermission.
+type Refused struct {
+	Path string // below the roots, as it was asked for
+	To   string // where it leads, where a link did it
+}
+
+// Error names the path and where it leads.
+func (e *Refused) Error() string {
+	if e.To != "" {
+		return fmt.Sprintf("salt://%s is refused: it leads out of the roots, to %s", e.Path, e.To)
+	}
+	return fmt.Sprintf("salt://%s is refused: it leads out of the roots", e.Path)
+}
+
+// Unwrap is fs.ErrPermission.
+func (e *Refused) Unwrap() error { return fs.ErrPermission }
+
+// Envs returns the saltenvs in the order of the configuration.
+func (s *Server) Envs(context.Context) ([]string, error) {
+	var envs []string
+	for _, e := range s.roots.Envs {
+		if e != anyEnv {
+			envs = append(envs, e)
+		}
+	}
+	return envs, nil
+}
+
+// Stat returns the file or directory at p in the first root of saltenv that
+// has it. A path that leads out of the roots is a *Refused.
+func (s *Server) Stat(ctx context.Context, saltenv, p string) (fun.FileInfo, error) {
+	if err := ctx.Err(); err != nil {
+		return fun.FileInfo{}, err
+	}
+	dirs, ok := s.roots.dirs(saltenv)
+	if !ok {
+		return fun.FileInfo{}, s.noEnv(saltenv, p)
+	}
+	rel, err := clean(p)
+	if err != nil {
+		return fun.FileInfo{}, err
+	}
+	if err := s.prepare(); err != nil {
+		return fun.FileInfo{}, err
+	}
+	var refused error
+	for _, root := range dirs {
+		fi, err := s.stat(root, rel)
+		switch {
+		case err == nil:
+			fi.SaltEnv = saltenv
+			return fi, nil
+		case errors.Is(err, fs.ErrNotExist), isNotDir(err):
+		default:
+			if refused == nil {
+				refused = err
+			}
+		}
+	}
+	if refused != nil {
+		return fun.FileInfo{}, refused
+	}
+	return fun.FileInfo{}, fmt.Errorf("salt://%s in saltenv %s: %w", p, saltenv, fs.ErrNotExist)
+}
+
+// isNotDir reports whether a part of a path that should be a directory is a
+// file, which to a reader is a missing file.
+func isNotDir(err error) bool { return strings.HasSuffix(err.Error(), "not a directory") }
+
+func (s *Server) noEnv(saltenv, p string) error {
+	return fmt.Errorf("salt://%s: there is no saltenv %q%s: %w", p, saltenv, source.DidYouMean(saltenv, s.roots.Envs), fs.ErrNotExist)
+}
+
+// clean returns p without . and .., refusing one that leaves the root.
+func clean(p string) (string, error) {
+	if strings.ContainsRune(p, 0) {
+		return "", fmt.Errorf("salt://%q: %w", p, fs.ErrNotExist)
+	}
+	c := path.Clean(strings.TrimLeft(p, "/"))
+	if c == ".." || strings.HasPrefix(c, "../") {
+		return "", &Refused{Path: p}
+	}
+	return c, nil
+}
+
+// stat looks rel up below one root.
+func (s *Server) stat(root, rel string) (fun.FileInfo, error) {
+	full := filepath.Join(root, filepath.FromSlash(rel))
+	lst, err := s.files.Lstat(full)
+	if err != nil {
+		return fun.FileInfo{}, err
+	}
+	if rel != "." && s.ignored(rel, full) {
+		return fun.FileInfo{}, fs.ErrNotExist
+	}
+	real, err := s.files.EvalSymlinks(full)
+	if err != nil {
+		return fun.FileInfo{}, err
+	}
+	if !s.inside(real) {
+		return fun.FileInfo{}, &Refused{Path: rel, To: real}
+	}
+	fi := fun.FileInfo{Path: rel, Abs: full, Mode: lst.Mode, Size: lst.Size}
+	if lst.Mode&fs.ModeSymlink != 0 {
+		st, err := s.files.Stat(full)
+		if err != nil {
+			return fun.FileInfo{}, err
+		}
+		fi.Mode, fi.Size = st.Mode, st.Size
+		if fi.Link, err = s.files.Readlink(full); err != nil {
+			return fun.FileInfo{}, err
+		}
+	}
+	return fi, nil
+}
+
+// inside reports whether a path without links is below one of the roots.
+func (s *Server) inside(real string) bool {
+	for _, r := range s.real {
+		if real == r || strings.HasPrefix(real, r) && (r == "/" || real[len(r)] == '/') {
+			return true
+		}
+	}
+	return false
+}
+
+// prepare resolves the roots and compiles file_ignore_regex, once.
+func (s *Server) prepare() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.prepareLocked()
+}
+
+func (s *Server) prepareLocked() error {
+	if s.reErr != nil {
+		return s.reErr
+	}
+	if s.real != nil {
+		return nil
+	}
+	for _, pat := range s.roots.IgnoreRegex {
+		re, err := pyre.Compile(pat, 0)
+		if err != nil {
+			s.reErr = fmt.Errorf("file_ignore_regex %q: %w", pat, err)
+			return s.reErr
+		}
+		s.ignore = append(s.ignore, re)
+	}
+	real := []string{}
+	for _, env := range s.roots.Envs {
+		for _, d := range s.roots.Dirs[env] {
+			real = s.addReal(real, d)
+		}
+	}
+	s.real = real
+	return nil
+}
+
+// addReal adds a root without its links. Of a path with __env__ the part
+// before that counts: what is below is known only when a saltenv is asked for.
+func (s *Server) addReal(real []string, dir string) []string {
+	if before, _, ok := strings.Cut(dir, anyEnv); ok {
+		dir = filepath.Dir(before + "x")
+	}
+	if r, err := s.files.EvalSymlinks(dir); err == nil {
+		return append(real, r)
+	}
+	return append(real, filepath.Clean(dir))
+}
+
+// ignored reports whether a file is not to be served.
+func (s *Server) ignored(rel, full string) bool {
+	for _, g := range s.roots.IgnoreGlob {
+		if value.Fnmatch(g, rel) || value.Fnmatch(g, full) || value.Fnmatch(g, path.Base(rel)) {
+			return true
+		}
+	}
+	for _, re := range s.ignore {
+		if ok, err := re.Has(full); err == nil && ok {
+			return true
+		}
+	}
+	return false
+}
+
+// Open opens a file for reading.
+func (s *Server) Open(ctx context.Context, saltenv, p string) (io.ReadCloser, error) {
+	fi, err := s.Stat(ctx, saltenv, p)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode.IsRegular() {
+		return nil, fmt.Errorf("salt://%s in saltenv %s is no file: %w", p, saltenv, fs.ErrInvalid)
+	}
+	return s.files.Open(fi.Abs)
+}
+
+// Hash returns the hex digest of a file by md5, sha1, sha224, sha256, sha384
+// or sha512.
+func (s *Server) Hash(ctx context.Context, saltenv, p, algo string) (string, error) {
+	h, err := newHash(algo)
+	if err != nil {
+		return "", err
+	}
+	f, err := s.Open(ctx, saltenv, p)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("hash salt://%s: %w", p, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func newHash(algo string) (hash.Hash, error) {
+	switch strings.ToLower(algo) {
+	case "md5":
+		return md5.New(), nil
+	case "sha1":
+		return sha1.New(), nil
+	case "sha224":
+		return sha256.New224(), nil
+	case "", "sha256":
+		return sha256.New(), nil
+	case "sha384":
+		return sha512.New384(), nil
+	case "sha512":
+		return sha512.New(), nil
+	}
+	known := []string{"md5", "sha1", "sha224", "sha256", "sha384", "sha512"}
+	return nil, fmt.Errorf("unknown hash %q%s, known are %s", algo, source.DidYouMean(algo, known), strings.Join(known, ", "))
+}
+
+// A Local is the upstream of a run whose files and pillar are on this machine.
+type Local struct {
+	*Server
+	// Render renders the pillar of the target.
+	Render func(context.Context, fun.PillarRequest) (*value.Map, error)
+}
+
+var _ fun.Upstream = (*Local)(nil)
+
+// Pillar renders the pillar anew; without Render it is empty.
+func (l *Local) Pillar(ctx context.Context, req fun.PillarRequest) (*value.Map, error) {
+	if l.Render == nil {
+		return value.NewMap(0), nil
+	}
+	return l.Render(ctx, req)
+}

@@ -1,0 +1,205 @@
+package fileserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"brine/internal/fun"
+)
+
+// A tree is what is below the roots of one saltenv.
+type tree struct {
+	files []fun.FileInfo // sorted by path
+	dirs  []string       // sorted
+}
+
+// maxDepth bounds how deep listings go.
+const maxDepth = 100
+
+// List returns all files and links below prefix, sorted by path. A file that
+// several roots have is that of the first. A link that leads nowhere or out of
+// the roots is listed as a link, with its own mode.
+func (s *Server) List(ctx context.Context, saltenv, prefix string) ([]fun.FileInfo, error) {
+	t, err := s.tree(ctx, saltenv)
+	if err != nil {
+		return nil, err
+	}
+	p, err := clean(prefix)
+	if err != nil {
+		return nil, err
+	}
+	if p == "." {
+		return t.files, nil
+	}
+	lo := sort.Search(len(t.files), func(i int) bool { return t.files[i].Path >= p+"/" })
+	hi := sort.Search(len(t.files), func(i int) bool { return t.files[i].Path >= p+"0" }) // '0' follows '/'
+	return t.files[lo:hi:hi], nil
+}
+
+// Dirs returns all directories below prefix, sorted.
+func (s *Server) Dirs(ctx context.Context, saltenv, prefix string) ([]string, error) {
+	t, err := s.tree(ctx, saltenv)
+	if err != nil {
+		return nil, err
+	}
+	p, err := clean(prefix)
+	if err != nil {
+		return nil, err
+	}
+	if p == "." {
+		return t.dirs, nil
+	}
+	lo := sort.SearchStrings(t.dirs, p+"/")
+	hi := sort.SearchStrings(t.dirs, p+"0")
+	return t.dirs[lo:hi:hi], nil
+}
+
+// Forget drops the listings, so that the next one looks again.
+func (s *Server) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.trees)
+	s.real = nil
+	s.ignore = nil
+}
+
+// tree returns the listing of saltenv. The lock is held meanwhile: whoever
+// wants the same listing waits for it instead of making it again.
+func (s *Server) tree(ctx context.Context, saltenv string) (*tree, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.trees[saltenv]; t != nil {
+		return t, nil
+	}
+	if err := s.prepareLocked(); err != nil {
+		return nil, err
+	}
+	w := walker{s: s, ctx: ctx, env: saltenv, seen: map[string]bool{}, seenDir: map[string]bool{}}
+	dirs, _ := s.roots.dirs(saltenv)
+	for _, root := range dirs {
+		real, err := s.files.EvalSymlinks(root)
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			return nil, fmt.Errorf("list the roots of saltenv %s: %w", saltenv, err)
+		}
+		if err := w.dir(root, "", []string{real}); err != nil {
+			return nil, err
+		}
+	}
+	sort.Slice(w.t.files, func(i, j int) bool { return w.t.files[i].Path < w.t.files[j].Path })
+	sort.Strings(w.t.dirs)
+	s.trees[saltenv] = &w.t
+	return &w.t, nil
+}
+
+// A walker makes one listing.
+type walker struct {
+	s       *Server
+	ctx     context.Context
+	env     string
+	t       tree
+	seen    map[string]bool // files, by path
+	seenDir map[string]bool
+}
+
+// dir lists one directory. real are the directories, without links, that led
+// here: a link to one of them is a loop and is not followed.
+func (w *walker) dir(abs, rel string, real []string) error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	names, err := w.s.files.ReadDir(abs)
+	if err != nil {
+		if rel == "" {
+			return fmt.Errorf("list the roots of saltenv %s: %w", w.env, err)
+		}
+		return nil // as Python's os.walk
+	}
+	for _, name := range names {
+		p := name
+		if rel != "" {
+			p = rel + "/" + name
+		}
+		full := filepath.Join(abs, name)
+		st, err := w.s.files.Lstat(full)
+		if err != nil {
+			continue
+		}
+		switch {
+		case st.Mode&fs.ModeSymlink != 0:
+			if err := w.link(full, p, real); err != nil {
+				return err
+			}
+		case st.Mode.IsDir():
+			if err := w.enter(full, p, append(real[:len(real):len(real)], filepath.Join(real[len(real)-1], name))); err != nil {
+				return err
+			}
+		case st.Mode.IsRegular():
+			w.add(fun.FileInfo{Path: p, SaltEnv: w.env, Abs: full, Mode: st.Mode, Size: st.Size})
+		}
+	}
+	return nil
+}
+
+func (w *walker) enter(abs, rel string, real []string) error {
+	if strings.Count(rel, "/") >= maxDepth {
+		return nil
+	}
+	if !w.seenDir[rel] {
+		w.seenDir[rel] = true
+		w.t.dirs = append(w.t.dirs, rel)
+	}
+	return w.dir(abs, rel, real)
+}
+
+// link lists a link: as the file it points to, as the directory it points to,
+// or as itself.
+func (w *walker) link(full, rel string, real []string) error {
+	if w.s.roots.NoLinks {
+		return nil
+	}
+	dest, err := w.s.files.Readlink(full)
+	if err != nil {
+		return nil
+	}
+	fi := fun.FileInfo{Path: rel, SaltEnv: w.env, Abs: full, Mode: fs.ModeSymlink | 0o777, Link: dest}
+	target, err := w.s.files.EvalSymlinks(full)
+	if err != nil || !w.s.inside(target) {
+		w.add(fi)
+		return nil
+	}
+	st, err := w.s.files.Stat(full)
+	if err != nil {
+		w.add(fi)
+		return nil
+	}
+	if !st.Mode.IsDir() {
+		fi.Mode, fi.Size = st.Mode, st.Size
+		w.add(fi)
+		return nil
+	}
+	if w.s.roots.NoFollow {
+		return nil
+	}
+	for _, r := range real {
+		if r == target {
+			return nil
+		}
+	}
+	return w.enter(full, rel, append(real[:len(real):len(real)], target))
+}
+
+func (w *walker) add(fi fun.FileInfo) {
+	if w.seen[fi.Path] || w.s.ignored(fi.Path, fi.Abs) {
+		return
+	}
+	w.seen[fi.Path] = true
+	w.t.files = append(w.t.files, fi)
+}

@@ -1,0 +1,87 @@
+package fun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sort"
+	"strings"
+)
+
+// Files is the part of an [Upstream] that serves files.
+type Files interface {
+	Envs(ctx context.Context) ([]string, error)
+	Stat(ctx context.Context, saltenv, path string) (FileInfo, error)
+	List(ctx context.Context, saltenv, prefix string) ([]FileInfo, error)
+	Dirs(ctx context.Context, saltenv, prefix string) ([]string, error)
+	Open(ctx context.Context, saltenv, path string) (io.ReadCloser, error)
+	Hash(ctx context.Context, saltenv, path, algo string) (string, error)
+}
+
+// SplitURL takes a salt:// URL apart: the path below the roots, and what
+// ?saltenv= names ("" where it names none). ok is false for any other URL.
+//
+// Salt: salt/utils/url.py parse.
+func SplitURL(url string) (path, saltenv string, ok bool) {
+	path, ok = strings.CutPrefix(url, "salt://")
+	if !ok {
+		return url, "", false
+	}
+	if p, _, old := strings.Cut(path, "?env="); old {
+		return p, "", true
+	}
+	path, saltenv, _ = strings.Cut(path, "?saltenv=")
+	// A leading | says that ? is part of the name.
+	return strings.TrimPrefix(path, "|"), saltenv, true
+}
+
+// FindSLS returns the file of an SLS: "a.b" is a/b.sls, else a/b/init.sls. It
+// returns fs.ErrNotExist (wrapped) where neither is there.
+//
+// Salt: salt/fileclient.py get_state.
+func FindSLS(ctx context.Context, files Files, saltenv, sls string) (FileInfo, error) {
+	base := strings.ReplaceAll(sls, ".", "/")
+	for _, p := range []string{base + ".sls", base + "/init.sls"} {
+		fi, err := files.Stat(ctx, saltenv, p)
+		if err == nil && fi.Mode.IsRegular() {
+			return fi, nil
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return FileInfo{}, err
+		}
+	}
+	return FileInfo{}, fmt.Errorf("SLS %s in saltenv %s: %w", sls, saltenv, fs.ErrNotExist)
+}
+
+// ListSLS returns the names of all SLS files of a saltenv, sorted.
+//
+// Salt: salt/fileclient.py list_states.
+func ListSLS(ctx context.Context, files Files, saltenv string) ([]string, error) {
+	all, err := files.List(ctx, saltenv, "")
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	seen := map[string]bool{}
+	for _, fi := range all {
+		name, ok := SLSName(fi.Path)
+		if ok && !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	sort.Strings(names)
+	return names, nil
+}
+
+// SLSName returns the SLS that a path below the roots is, false where it is
+// none.
+func SLSName(path string) (string, bool) {
+	name, ok := strings.CutSuffix(path, ".sls")
+	if !ok {
+		return "", false
+	}
+	return strings.ReplaceAll(strings.TrimSuffix(name, "/init"), "/", "."), true
+}
