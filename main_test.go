@@ -1,0 +1,61 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"brine/cmd"
+)
+
+// TestMain lets the test binary be brine and, by their names, the Salt
+// programs, so that scripts run the code under test.
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) != "" && os.Getenv("BRINE_TEST_RUN") == "1" {
+		os.Exit(cmd.Main())
+	}
+	run := func() { os.Exit(cmd.Main()) }
+	testscript.Main(m, map[string]func(){
+		"brine": run, "salt": run, "salt-call": run, "salt-run": run, "salt-ssh": run,
+	})
+}
+
+// TestScripts runs testdata/script: each file is a user's session with the
+// real binary.
+func TestScripts(t *testing.T) {
+	var dirs []string
+	err := filepath.WalkDir("testdata/script", func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			dirs = append(dirs, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range dirs {
+		if found, _ := filepath.Glob(filepath.Join(dir, "*.txtar")); len(found) == 0 {
+			continue
+		}
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			testscript.Run(t, testscript.Params{
+				Dir:                 dir,
+				RequireExplicitExec: true,
+				RequireUniqueNames:  true,
+				Setup: func(e *testscript.Env) error {
+					e.Setenv("REPO", root)
+					e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
+					e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, "cache"))
+					e.Setenv("NO_COLOR", "1")
+					return os.MkdirAll(filepath.Join(e.WorkDir, "home"), 0o700)
+				},
+			})
+		})
+	}
+}
