@@ -173,6 +173,22 @@ func (m *Map) Set(key, val Value) {
 	}
 }
 
+// Add puts val at key and notes the place where key was written. It returns
+// false, and changes nothing, where key is there.
+func (m *Map) Add(key, val Value, p source.Pos) bool {
+	if m.find(key) >= 0 {
+		return false
+	}
+	m.ents = append(m.ents, entry{key, val})
+	if m.index != nil {
+		m.index[normKey(key)] = len(m.ents) - 1
+	} else if len(m.ents) > smallMap {
+		m.reindex()
+	}
+	m.src = m.src.set(len(m.ents)-1, p)
+	return true
+}
+
 func (m *Map) reindex() {
 	m.index = make(map[any]int, len(m.ents)*2)
 	for i := range m.ents {
