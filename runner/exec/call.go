@@ -1,0 +1,445 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// modWatch is the name by which mod_watch is called as a function.
+const modWatch = "mod_watch"
+
+// availability is a module's answer to whether it may serve here.
+type availability struct {
+	ok  bool
+	why string
+}
+
+// Verify returns what keeps a chunk from being called, in Salt's words: missing
+// data, a function that is not available, missing arguments.
+//
+// Salt: salt/state.py State.verify_data.
+func Verify(env *fun.Env, c *fun.Chunk) []string {
+	r := &run{env: env, avail: map[*fun.Module]availability{}}
+	_, _, errs := r.verify(c)
+	return errs
+}
+
+// verify finds the function of c, or says what is wrong with c. The function of
+// mod_watch is that of the state (sfun), whose arguments it takes.
+func (r *run) verify(c *fun.Chunk) (*fun.Module, *fun.Spec, []string) {
+	var errs []string
+	for _, k := range []string{"state", "fun", "name"} {
+		if !c.Low.Has(k) {
+			errs = append(errs, `Missing "`+k+`" data`)
+		}
+	}
+	sls, inSLS := c.Low.Get("__sls__")
+	if name := c.Low.At("name"); value.Truth(name) {
+		if _, ok := name.(string); !ok {
+			in := ""
+			if inSLS {
+				in = "in SLS '" + value.Str(sls) + "' "
+			}
+			errs = append(errs, fmt.Sprintf("ID '%s' %sis not formed as a string, but is a %s", value.Str(name), in, value.TypeName(name)))
+		}
+	}
+	if len(errs) > 0 {
+		return nil, nil, errs
+	}
+	full := c.State + "." + c.Fun
+	mod, spec, reason := r.find(c, full)
+	if reason != "" {
+		if !inSLS {
+			return nil, nil, []string{"Specified state '" + full + "' was not found"}
+		}
+		return nil, nil, []string{"State '" + full + "' was not found in SLS '" + value.Str(sls) + "'", "Reason: " + reason}
+	}
+	if c.Fun == modWatch {
+		return mod, spec, nil
+	}
+	for i := range spec.Args {
+		if a := &spec.Args[i]; a.Required && a.Name != "name" && !c.Low.Has(a.Name) {
+			errs = append(errs, "Missing parameter "+a.Name+" for state "+full)
+		}
+	}
+	return mod, spec, errs
+}
+
+// find looks the function of c up; reason says why it is not there.
+func (r *run) find(c *fun.Chunk, full string) (mod *fun.Module, spec *fun.Spec, reason string) {
+	missing := "'" + full + "' is not available."
+	if c.Fun == modWatch {
+		m, ok := r.env.Table.Module(fun.State, c.State)
+		if !ok || m.Watch == nil {
+			return nil, nil, missing
+		}
+		mod = m
+		_, spec, ok = r.env.Table.Lookup(fun.State, c.State+"."+c.Low.Str("sfun"))
+		if !ok {
+			spec = &fun.Spec{Name: modWatch, VarKw: true}
+		}
+	} else {
+		var ok bool
+		mod, spec, ok = r.env.Table.Lookup(fun.State, full)
+		if !ok {
+			if near := r.env.Table.Nearest(fun.State, full); near != "" {
+				r.warnOnce(c, "", fmt.Sprintf("state function %q is not available (did you mean %q?)", full, near))
+			}
+			return nil, nil, missing
+		}
+	}
+	if mod.Avail == nil {
+		return mod, spec, ""
+	}
+	a, ok := r.avail[mod]
+	if !ok {
+		a.ok, a.why = mod.Avail(r.env)
+		r.avail[mod] = a
+	}
+	switch {
+	case a.ok:
+		return mod, spec, ""
+	case a.why == "":
+		return nil, nil, "'" + c.State + "' __virtual__ returned False"
+	}
+	return nil, nil, "'" + c.State + "' __virtual__ returned False: " + a.why
+}
+
+// A job is one chunk ready to be called, with what a call needs and nothing of
+// the walk, so that a parallel state can have it to itself.
+type job struct {
+	env  *fun.Env
+	c    *fun.Chunk // as the function sees it
+	low  *value.Map // the arguments: c's, without what mod_watch adds
+	mod  *fun.Module
+	spec *fun.Spec
+	test bool
+	dry  bool // for a prereq
+	warn func(key, text string)
+}
+
+func (r *run) job(n *node, c *fun.Chunk, mod *fun.Module, spec *fun.Spec) *job {
+	j := &job{env: r.env, c: c, low: n.c.Low, mod: mod, spec: spec, test: r.test}
+	if n.c.Fun == modWatch {
+		j.low = n.c.Low.Copy()
+		j.low.Delete("sfun")
+	}
+	j.warn = func(key, text string) { r.warnOnce(c, key, text) }
+	if !j.test && !declares(spec, "test") {
+		j.test = value.Truth(c.Low.At("test"))
+	}
+	return j
+}
+
+func declares(spec *fun.Spec, name string) bool {
+	for i := range spec.Args {
+		if spec.Args[i].Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// dryRun calls n's function in test mode for a prereq; the return has no place
+// among the run's.
+func (r *run) dryRun(ctx context.Context, n *node) *value.Map {
+	mod, spec, errs := r.verify(n.c)
+	if errs != nil {
+		return unverified(n.c, errs)
+	}
+	j := r.job(n, n.c, mod, spec)
+	j.test, j.dry = true, true
+	ctx = asUser(ctx, n.c.Low)
+	if ret := j.conditions(ctx); ret != nil {
+		return ret
+	}
+	return j.invoke(ctx)
+}
+
+func unverified(c *fun.Chunk, errs []string) *value.Map {
+	return value.MapOf("result", false, "name", c.Low.At("name"), "changes", value.NewMap(0),
+		"comment", strings.Join(errs, "\n")+"\n")
+}
+
+// call calls the function of c, which is n's chunk or its mod_watch, as often
+// as retry says, and returns its return with all of Salt's keys. A parallel
+// state is only started; watched says that mod_watch is to follow.
+func (r *run) call(ctx context.Context, n *node, c *fun.Chunk, watched bool) *value.Map {
+	mod, spec, errs := r.verify(c)
+	if errs != nil {
+		ret := unverified(c, errs)
+		ret.Set("__run_num__", r.nextNum())
+		r.refresh(ctx, c, ret)
+		return ret
+	}
+	j := r.job(n, c, mod, spec)
+	ctx = asUser(ctx, c.Low)
+	retry := r.retryOf(c)
+	var past []*value.Map
+	for {
+		start := r.now()
+		ret := j.conditions(ctx)
+		switch {
+		case ret != nil:
+		case value.Truth(c.Low.At("parallel")):
+			return r.start(ctx, n, j, retry, watched)
+		default:
+			ret = j.invoke(ctx)
+		}
+		ret.Set("__sls__", c.Low.At("__sls__"))
+		ret.Set("__run_num__", r.nextNum())
+		r.refresh(ctx, c, ret)
+		ret.Set("start_time", clock(start))
+		ret.Set("duration", millis(r.now().Sub(start)))
+		ret.Set("__id__", c.ID)
+		if r.env.Log != nil {
+			r.env.Log.Debug("state done", "id", c.ID, "fun", c.State+"."+c.Fun)
+		}
+		wait, again := retry.next(r.test, len(past)+1, ret)
+		if !again {
+			return retry.fold(r.test, past, ret)
+		}
+		ret.Set(waited, millis(wait))
+		past = append(past, ret)
+		if r.sleep(ctx, wait) != nil {
+			return retry.fold(r.test, past[:len(past)-1], ret)
+		}
+	}
+}
+
+// asUser gives the functions of a state its runas.
+func asUser(ctx context.Context, low *value.Map) context.Context {
+	user := low.At("runas")
+	if user == nil {
+		return ctx
+	}
+	as := fun.RunAs{User: value.Str(user)}
+	pw := low.At("runas_password")
+	if low.Str("state") == "cmd" && low.Has("password") {
+		pw = low.At("password")
+	}
+	if pw != nil {
+		as.Password = value.Str(pw)
+	}
+	return fun.WithRunAs(ctx, as)
+}
+
+// invoke calls the function and returns its return: name, changes, result,
+// comment and what else it has. Whatever goes wrong in it is a failure with
+// Salt's text for an exception.
+func (j *job) invoke(ctx context.Context) (ret *value.Map) {
+	defer func() {
+		if p := recover(); p != nil {
+			if j.env.Log != nil {
+				j.env.Log.Debug("panic in a state", "fun", j.c.State+"."+j.c.Fun, "panic", p, "stack", string(debug.Stack()))
+			}
+			ret = j.exception(value.Raise("RuntimeError", "%v", p))
+		}
+	}()
+	kw, err := j.slots(ctx)
+	if err != nil {
+		return j.exception(err)
+	}
+	call, err := j.env.Invoker.Bind(j.mod, j.spec, fun.Args{Kw: kw})
+	if err != nil {
+		return j.exception(err)
+	}
+	call.Name = value.Str(kw.At("name"))
+	call.Test, call.Low, call.Env = j.test, j.c, j.env
+	fn := j.spec.State
+	if j.c.Fun == modWatch {
+		fn = j.mod.Watch
+	}
+	got := fn(ctx, call)
+	if got.Err != nil {
+		return j.exception(got.Err)
+	}
+	ret = value.NewMap(12)
+	ret.Set("name", got.Name)
+	if got.Name == "" {
+		ret.Set("name", call.Name)
+	}
+	ret.Set("changes", got.Changes)
+	if got.Changes == nil {
+		ret.Set("changes", value.NewMap(0))
+	}
+	ret.Set("result", got.Result.Value())
+	ret.Set("comment", got.Comment)
+	if got.Comment == nil {
+		ret.Set("comment", "")
+	}
+	if got.Extra != nil {
+		ret.Update(got.Extra)
+	}
+	return j.unify(j.checkCmd(ctx, ret))
+}
+
+// unify makes what functions may return into what a return is: changes are a
+// dict, the comment is text, the result True, False or None.
+//
+// Salt: salt/utils/decorators/state.py OutputUnifier.
+func (j *job) unify(ret *value.Map) *value.Map {
+	if m, ok := ret.At("changes").(*value.Map); !ok || m == nil {
+		if _, ok := ret.At("changes").(value.Mapping); !ok {
+			return value.MapOf("result", false, "name", j.c.Name, "changes", value.NewMap(0),
+				"comment", "An exception occurred in this state: 'Changes' should be a dictionary.")
+		}
+	}
+	if l, ok := ret.At("comment").(*value.List); ok {
+		lines := make([]string, l.Len())
+		for i, x := range l.Items {
+			lines[i] = value.Str(x)
+		}
+		ret.Set("comment", strings.Join(lines, "\n"))
+	}
+	if res := ret.At("result"); res != nil {
+		ret.Set("result", value.Truth(res))
+	}
+	return ret
+}
+
+// exception returns the return of a state that raised err.
+func (j *job) exception(err error) *value.Map {
+	name := j.low.At("name")
+	if name == nil {
+		name = j.c.ID
+	}
+	return value.MapOf("result", false, "name", name, "changes", value.NewMap(0),
+		"comment", "An exception occurred in this state: Traceback (most recent call last):\n"+pyType(err)+": "+err.Error()+"\n")
+}
+
+// pyType returns the name of the Python exception that err stands for.
+func pyType(err error) string {
+	var py *value.PyError
+	var cmd *fun.CommandError
+	var arg *fun.ArgError
+	var missing *fun.NotFoundError
+	switch {
+	case errors.As(err, &py):
+		return py.Type
+	case errors.As(err, &cmd):
+		return "salt.exceptions.CommandExecutionError"
+	case errors.As(err, &arg):
+		return "TypeError"
+	case errors.As(err, &missing):
+		return "KeyError"
+	}
+	return "Exception"
+}
+
+// initModule runs mod_init before the first state of a module; one that does
+// not succeed is run again before the next.
+func (r *run) initModule(ctx context.Context, n *node) {
+	if r.inited[n.c.State] {
+		return
+	}
+	mod, ok := r.env.Table.Module(fun.State, n.c.State)
+	if !ok {
+		return
+	}
+	if mod.Init == nil {
+		r.inited[n.c.State] = true
+		return
+	}
+	mod, spec, errs := r.verify(n.c)
+	if errs != nil {
+		return
+	}
+	call := r.bind(n, mod, spec)
+	if call == nil {
+		return
+	}
+	defer r.guard("mod_init", n.c)
+	if mod.Init(ctx, call).Result == fun.OK {
+		r.inited[n.c.State] = true
+	}
+}
+
+// bind returns the call of n for a function beside the state's own.
+func (r *run) bind(n *node, mod *fun.Module, spec *fun.Spec) *fun.Call {
+	call, err := r.env.Invoker.Bind(mod, spec, fun.Args{Kw: n.c.Low})
+	if err != nil {
+		return nil
+	}
+	call.Name, call.Test, call.Low, call.Env = n.c.Name, r.test, n.c, r.env
+	return call
+}
+
+// guard turns a panic beside a state's own function into a line of the log.
+func (r *run) guard(what string, c *fun.Chunk) {
+	if p := recover(); p != nil && r.env.Log != nil {
+		r.env.Log.Error("panic in "+what, "state", c.State, "panic", p)
+	}
+}
+
+// joinOthers is mod_aggregate: lets the module join what other states of the
+// run would do into this one, where aggregation is wished.
+func (r *run) joinOthers(ctx context.Context, n *node) {
+	want, ok := n.c.Low.Get("aggregate")
+	if !ok {
+		want = r.aggregate
+	}
+	if n.aggregated || want == nil || want == false {
+		return
+	}
+	if want != true {
+		l, ok := want.(*value.List)
+		if !ok {
+			return
+		}
+		in := false
+		for _, x := range l.Items {
+			in = in || x == n.c.State
+		}
+		if !in {
+			return
+		}
+	}
+	if value.Truth(n.c.Low.At("__agg__")) {
+		return
+	}
+	mod, spec, errs := r.verify(n.c)
+	if errs != nil || mod.Aggregate == nil {
+		return
+	}
+	call := r.bind(n, mod, spec)
+	if call == nil {
+		return
+	}
+	defer r.guard("mod_aggregate", n.c)
+	n.aggregated = true
+	c := mod.Aggregate(ctx, call, r.chunks, r.Returns)
+	if c == nil {
+		return
+	}
+	joined := *c
+	joined.Low = c.Low.Copy()
+	r.joinRequisites(&joined, n)
+	joined.Low.Set("__agg__", true)
+	n.c = &joined
+	n.resolved = false
+}
+
+// joinRequisites adds the requisites of the states that were joined into c.
+func (r *run) joinRequisites(c *fun.Chunk, n *node) {
+	for _, o := range r.nodes {
+		if o == n || o.done || o.c.State != c.State || !value.Truth(o.c.Low.At("__agg__")) {
+			continue
+		}
+		for k := require; k < prerequired; k++ {
+			theirs := items(o.c.Low.At(kindNames[k]))
+			if len(theirs) == 0 {
+				continue
+			}
+			list := value.NewList(append([]value.Value{}, items(c.Low.At(kindNames[k]))...)...)
+			list.Append(theirs...)
+			c.Low.Set(kindNames[k], list)
+		}
+	}
+}

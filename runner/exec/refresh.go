@@ -1,0 +1,125 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// refresh sees to reload_grains, reload_pillar and reload_modules, and lets
+// modules be asked anew whether they may serve where c may have changed that.
+//
+// Salt: salt/state.py State.check_refresh.
+func (r *run) refresh(ctx context.Context, c *fun.Chunk, ret *value.Map) {
+	low := c.Low
+	again := false
+	if value.Truth(low.At("reload_grains")) {
+		again = true
+		if r.o.Grains != nil {
+			if g, err := r.o.Grains(ctx); err != nil {
+				r.warnOnce(c, "reload_grains", fmt.Sprintf("grains cannot be reloaded: %v", err))
+			} else {
+				r.env.Grains = g
+			}
+		}
+	}
+	if value.Truth(low.At("reload_pillar")) {
+		again = true
+		if r.env.Up != nil {
+			p, err := r.env.Up.Pillar(ctx, fun.PillarRequest{
+				SaltEnv: r.env.SaltEnv, PillarEnv: r.env.Opts.Str("pillarenv"),
+				Override: r.env.PillarOverride, Grains: r.env.Grains,
+			})
+			if err != nil {
+				r.warnOnce(c, "reload_pillar", fmt.Sprintf("pillar cannot be reloaded: %v", err))
+			} else {
+				r.env.Pillar = p
+			}
+		}
+	}
+	if !value.Truth(ret.At("changes")) {
+		if value.Truth(low.At("force_reload_modules")) {
+			r.reloadModules(ctx, c, true)
+		}
+		return
+	}
+	switch {
+	case value.Truth(low.At("reload_modules")):
+		r.reloadModules(ctx, c, true)
+	case again || mayBringModules(c):
+		r.reloadModules(ctx, c, false)
+	}
+}
+
+// reloadModules forgets which modules may serve; with all set, the table itself
+// is made anew.
+func (r *run) reloadModules(ctx context.Context, c *fun.Chunk, all bool) {
+	clear(r.avail)
+	if !all || r.o.Modules == nil {
+		return
+	}
+	t, err := r.o.Modules(ctx)
+	if err != nil {
+		r.warnOnce(c, "reload_modules", fmt.Sprintf("modules cannot be reloaded: %v", err))
+		return
+	}
+	r.env.Table = t
+}
+
+// mayBringModules reports whether a state that changed something may have
+// brought modules, or programs that modules need.
+func mayBringModules(c *fun.Chunk) bool {
+	switch c.State {
+	case "pkg", "ports", "pip":
+		return true
+	case "file":
+		switch c.Fun {
+		case "recurse":
+			return true
+		case "symlink":
+			return strings.Contains(c.Name, "bin")
+		case "managed":
+			return strings.HasSuffix(c.Name, ".py") || strings.HasSuffix(c.Name, ".so")
+		}
+	}
+	return false
+}
+
+// warned is what has been warned of, so that a state that is called again does
+// not warn again.
+type warned struct {
+	mu  sync.Mutex
+	set map[[2]string]bool
+}
+
+// warnOnce warns of c, at the place of its argument key where that is known.
+func (r *run) warnOnce(c *fun.Chunk, key, text string) {
+	if r.env.Warn == nil {
+		return
+	}
+	r.said.mu.Lock()
+	defer r.said.mu.Unlock()
+	k := [2]string{c.Tag(), text}
+	if r.said.set[k] {
+		return
+	}
+	if r.said.set == nil {
+		r.said.set = map[[2]string]bool{}
+	}
+	r.said.set[k] = true
+	p := c.Pos
+	if key != "" {
+		if at := c.Low.Pos(key); !at.IsZero() {
+			p = at
+		}
+	}
+	w := fun.Warning{Text: text}
+	if !p.IsZero() {
+		w.Where = p.String()
+	}
+	r.env.Warn(w)
+}

@@ -1,0 +1,607 @@
+package exec
+
+import (
+	"context"
+	"sort"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// A stat is what requisites of one kind came to, as a set of facts.
+type stat uint16
+
+const (
+	fail         stat = 1 << iota
+	onfailGood        // the state that should have failed is good
+	unchanged         // of onchanges
+	changedStat       // of onchanges
+	watchChanged      // of watch
+	wouldChange       // of prereq
+	wouldNot          // of prereq
+	met
+)
+
+// A class is kinds that look at a state in the same way.
+type class uint8
+
+const (
+	classRequire class = iota
+	classWatch
+	classOnfail
+	classOnchanges
+	classPrereq
+	classPrerequired
+	classes
+)
+
+func (k kind) class() class {
+	switch k {
+	case watch, watchAny:
+		return classWatch
+	case onfail, onfailAny, onfailAll:
+		return classOnfail
+	case onchanges, onchangesAny:
+		return classOnchanges
+	case prereq:
+		return classPrereq
+	case prerequired:
+		return classPrerequired
+	}
+	return classRequire
+}
+
+// An outcome is what requisites see of a return.
+type outcome struct {
+	result  value.Value // true, false or nil
+	changed bool
+	ran     bool // __state_ran__
+}
+
+func outcomeOf(ret *value.Map) outcome {
+	o := outcome{result: ret.At("result"), changed: value.Truth(ret.At("changes")), ran: true}
+	if v, ok := ret.Get("__state_ran__"); ok {
+		o.ran = value.Truth(v)
+	}
+	return o
+}
+
+func (o outcome) stat(c class) stat {
+	var s stat
+	if c == classOnfail {
+		if o.result == true {
+			return onfailGood
+		}
+	} else if o.result == false {
+		return fail
+	}
+	switch {
+	case c == classOnchanges && o.changed:
+		return changedStat
+	case c == classOnchanges:
+		return unchanged
+	case c == classWatch && o.changed:
+		return watchChanged
+	case c == classPrereq && o.result != nil:
+		return wouldNot
+	case c == classPrereq:
+		s |= wouldChange
+	case c == classPrerequired && o.result != nil:
+		return s
+	}
+	if o.ran {
+		s |= met
+	}
+	return s
+}
+
+// combine applies the rules of the _any and _all forms to what one kind of
+// requisite came to.
+func (k kind) combine(s stat) stat {
+	switch k {
+	case requireAny, watchAny, onfail, onfailAny, onchangesAny:
+		if s&(met|watchChanged) != 0 {
+			s &^= fail
+		}
+		if s&changedStat != 0 {
+			s &^= unchanged | fail
+		}
+		if s&met != 0 {
+			s &^= onfailGood
+		}
+	case onfailAll:
+		if s&onfailGood != 0 {
+			s &^= met
+		}
+	}
+	return s
+}
+
+// A status is what all requisites of a state mean for it.
+type status uint8
+
+const (
+	goAhead status = iota
+	goWatch
+	failedReq
+	noChanges
+	noFailure
+	noneChanged
+)
+
+func statusOf(s stat) status {
+	switch {
+	case s&fail != 0:
+		return failedReq
+	case s&wouldNot != 0:
+		if s&wouldChange != 0 {
+			return goAhead
+		}
+		return noChanges
+	case s&onfailGood != 0 && s&changedStat == 0:
+		return noFailure
+	case s&unchanged != 0 && s&changedStat == 0:
+		return noneChanged
+	case s&watchChanged != 0:
+		return goWatch
+	case s&onfailGood != 0:
+		return noFailure
+	}
+	return goAhead
+}
+
+// A frame is a state whose requisites are being seen to.
+type frame struct {
+	n   *node
+	dry bool // for a prereq: find out whether it would change something
+	e   int  // the requisite it is at
+	m   int  // the member of that requisite's group
+}
+
+// walk runs nodes in order, requisites first.
+func (r *run) walk(ctx context.Context, nodes []*node) {
+	for _, n := range nodes {
+		if n.done {
+			continue
+		}
+		r.enter(ctx, n, false)
+		for len(r.stack) > 0 {
+			r.reap(ctx)
+			if ctx.Err() != nil {
+				r.Stopped = true
+			}
+			if r.halted || r.Stopped {
+				r.unwind()
+				return
+			}
+			r.step(ctx)
+		}
+	}
+}
+
+func (r *run) unwind() {
+	for len(r.stack) > 0 {
+		r.leave()
+	}
+}
+
+// enter puts n on the stack.
+func (r *run) enter(ctx context.Context, n *node, dry bool) {
+	r.joinOthers(ctx, n)
+	r.initModule(ctx, n)
+	if !n.resolved {
+		r.resolve(n)
+	}
+	if dry {
+		n.preActive = true
+	} else {
+		n.active = true
+	}
+	r.stack = append(r.stack, frame{n: n, dry: dry})
+}
+
+// leave takes the top off the stack.
+func (r *run) leave() {
+	f := &r.stack[len(r.stack)-1]
+	if f.dry {
+		f.n.preActive = false
+	} else {
+		f.n.active = false
+	}
+	r.stack = r.stack[:len(r.stack)-1]
+}
+
+// step sees to the next requisite of the state on top, or, where all are seen
+// to, to the state itself.
+func (r *run) step(ctx context.Context) {
+	f := &r.stack[len(r.stack)-1]
+	n := f.n
+	if n.done {
+		r.leave() // its dry run failed it already
+		return
+	}
+	if len(n.lost) > 0 {
+		r.notFound(n, f.dry)
+		r.leave()
+		return
+	}
+	for ; f.e < len(n.reqs); f.e, f.m = f.e+1, 0 {
+		e := n.reqs[f.e]
+		if f.dry && e.kind == prerequired {
+			continue
+		}
+		m, asDry := e.g.pending(f, e.kind == prereq)
+		for m != nil && r.inDryRun(f, m) {
+			f.m++
+			m, asDry = e.g.pending(f, e.kind == prereq)
+		}
+		if m == nil {
+			continue
+		}
+		if (asDry && m.preActive) || (!asDry && m.active) {
+			r.recursive(f, m, asDry)
+			r.leave()
+			return
+		}
+		r.enter(ctx, m, asDry)
+		return
+	}
+	r.finish(ctx, n, f.dry)
+	if len(r.stack) > 0 {
+		r.leave()
+	}
+}
+
+// pending returns the next member of the group that has not run, and whether a
+// dry run of it is what is wanted.
+func (g *group) pending(f *frame, dry bool) (*node, bool) {
+	next := &g.next
+	settled := func(n *node) bool { return n.done }
+	if dry {
+		next = &g.nextDry
+		settled = func(n *node) bool { return n.done || n.dry != nil }
+	}
+	for *next < len(g.nodes) && settled(g.nodes[*next]) {
+		*next++
+	}
+	for f.m = max(f.m, *next); f.m < len(g.nodes); f.m++ {
+		if n := g.nodes[f.m]; !settled(n) {
+			return n, dry
+		}
+	}
+	return nil, false
+}
+
+// inDryRun reports whether f is a dry run made for m: whether m has prereq,
+// directly or over other dry runs, on f's state. The state may well require m,
+// but its dry run cannot wait for it.
+func (r *run) inDryRun(f *frame, m *node) bool {
+	if !f.dry || !(m.active || m.preActive) {
+		return false
+	}
+	for i := len(r.stack) - 2; i >= 0; i-- {
+		if r.stack[i].n == m {
+			return true
+		}
+		if !r.stack[i].dry {
+			return false
+		}
+	}
+	return false
+}
+
+// finish does what the requisites of n, all settled now, say.
+func (r *run) finish(ctx context.Context, n *node, dry bool) {
+	st := statusOf(r.stats(ctx, n, dry))
+	if ctx.Err() != nil {
+		r.Stopped = true
+		return
+	}
+	switch st {
+	case failedReq:
+		if n.dry != nil && n.dry.result == false {
+			// The dry run failed, which kept the state that has prereq on it
+			// from running: its own error says more than that.
+			ret := n.dryRet.Copy()
+			ret.Set("__run_num__", r.nextNum())
+			r.identify(n, ret)
+			r.put(n, ret)
+			return
+		}
+		r.pass(n, dry, value.MapOf("result", false, "comment", "One or more requisite failed: "+strings.Join(r.failedReqs(n, dry), ", ")))
+	case noChanges:
+		r.pass(n, dry, value.MapOf("result", true, "comment", "No changes detected"))
+	case noFailure:
+		r.pass(n, dry, value.MapOf("result", true, "comment", "State was not run because onfail req did not change", "__state_ran__", false))
+	case noneChanged:
+		r.pass(n, dry, value.MapOf("result", true, "comment", "State was not run because none of the onchanges reqs changed", "__state_ran__", false))
+	default:
+		r.earnest(ctx, n, dry, st == goWatch)
+	}
+}
+
+// earnest calls the function of n, or makes its dry run.
+func (r *run) earnest(ctx context.Context, n *node, dry, watched bool) {
+	if dry {
+		ret := r.dryRun(ctx, n)
+		if !value.Truth(ret.At("changes")) && watched {
+			ret.Set("changes", value.MapOf("watch", "watch"))
+			ret.Set("result", nil)
+		}
+		o := outcomeOf(ret)
+		n.dry, n.dryRet = &o, ret
+		return
+	}
+	if !n.passed && r.env.Gate != nil && !r.env.Gate(ctx, n.c) {
+		r.Stopped = true
+		return
+	}
+	n.passed = true
+	ret := r.call(ctx, n, n.c, watched)
+	if n.par == nil && watched && unmoved(ret) {
+		ret = r.call(ctx, n, r.watchChunk(n), false)
+	}
+	r.put(n, ret)
+}
+
+// unmoved reports whether ret leaves it to mod_watch to act.
+func unmoved(ret *value.Map) bool {
+	return !value.Truth(ret.At("changes")) && !value.Truth(ret.At("skip_watch"))
+}
+
+// watchChunk returns the chunk that calls mod_watch for n.
+func (r *run) watchChunk(n *node) *fun.Chunk {
+	reqs := value.NewMap(int(kinds))
+	lists := [kinds]*value.List{}
+	for k := range kinds {
+		lists[k] = &value.List{}
+		reqs.Set(kindNames[k], lists[k])
+	}
+	for _, e := range n.reqs {
+		for _, m := range e.g.nodes {
+			lists[e.kind].Append(m.c.Low)
+		}
+	}
+	c := *n.c
+	c.Low = n.c.Low.Copy()
+	c.Low.Set("sfun", n.c.Fun)
+	c.Low.Set("fun", "mod_watch")
+	c.Low.Set("__reqs__", reqs)
+	c.Fun = "mod_watch"
+	return &c
+}
+
+// stats returns what the requisites of n came to.
+func (r *run) stats(ctx context.Context, n *node, dry bool) stat {
+	var all stat
+	for i := 0; i < len(n.reqs); {
+		k := n.reqs[i].kind
+		var s stat
+		for ; i < len(n.reqs) && n.reqs[i].kind == k; i++ {
+			if !dry || k != prerequired {
+				s |= r.groupStat(ctx, n.reqs[i].g, k.class())
+			}
+		}
+		all |= k.combine(s)
+	}
+	return all
+}
+
+func (r *run) groupStat(ctx context.Context, g *group, c class) stat {
+	if g.known[c] {
+		return g.memo[c]
+	}
+	var s stat
+	settled := true
+	for _, m := range g.nodes {
+		if m.par != nil {
+			r.await(ctx, m)
+		}
+		switch {
+		case c == classPrereq && m.dry != nil:
+			s |= m.dry.stat(c)
+		case m.done:
+			s |= m.out.stat(c)
+		default:
+			settled = false // a dry run that does not wait for the state it is made for
+		}
+	}
+	g.memo[c], g.known[c] = s, settled
+	return s
+}
+
+// failedReqs names the requisites of n that failed, as SLS.ID, sorted.
+func (r *run) failedReqs(n *node, dry bool) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, e := range n.reqs {
+		if dry && e.kind == prerequired {
+			continue
+		}
+		for _, m := range e.g.nodes {
+			o := &m.out
+			if m.dry != nil {
+				o = m.dry
+			}
+			if m.dry == nil && !m.done || o.result != false && (!m.done || m.out.result != false) {
+				continue
+			}
+			key := value.Str(m.c.Low.At("__sls__")) + "." + m.c.ID
+			if !seen[key] {
+				seen[key] = true
+				out = append(out, key)
+			}
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+// pass records a return of n without a call. Where n was to have a dry run,
+// that is its outcome, too.
+func (r *run) pass(n *node, dry bool, what *value.Map) {
+	start := r.now()
+	ret := value.NewMap(9)
+	ret.Set("changes", value.NewMap(0))
+	ret.Set("result", what.At("result"))
+	ret.Set("duration", millis(r.now().Sub(start)))
+	ret.Set("start_time", clock(start))
+	ret.Update(what)
+	ret.Set("__run_num__", r.nextNum())
+	r.identify(n, ret)
+	if dry {
+		o := outcomeOf(ret)
+		n.dry, n.dryRet = &o, ret
+	}
+	r.put(n, ret)
+}
+
+func (r *run) identify(n *node, ret *value.Map) {
+	ret.Set("__sls__", n.c.Low.At("__sls__"))
+	ret.Set("__id__", n.c.ID)
+	ret.Set("name", n.c.Name)
+}
+
+// notFound reports requisites that name nothing.
+func (r *run) notFound(n *node, dry bool) {
+	var b strings.Builder
+	b.WriteString("The following requisites were not found:\n")
+	last := kinds
+	for _, l := range n.lost {
+		if l.kind != last {
+			b.WriteString(strings.Repeat(" ", 19) + kindNames[l.kind] + ":\n")
+			last = l.kind
+		}
+		b.WriteString(strings.Repeat(" ", 23) + l.ref.state + ": " + value.Str(l.ref.val) + "\n")
+	}
+	r.pass(n, dry, value.MapOf("result", false, "comment", b.String()))
+}
+
+// recursive reports that f's state requires m, which waits for it.
+func (r *run) recursive(f *frame, m *node, asDry bool) {
+	n, dry := f.n, f.dry
+	var path []string
+	for i := len(r.stack) - 1; i >= 0; i-- {
+		path = append(path, describe(r.stack[i].n))
+		if r.stack[i].n == m && r.stack[i].dry == asDry {
+			break
+		}
+	}
+	for i, j := 0, len(path)-1; i < j; i, j = i+1, j-1 {
+		path[i], path[j] = path[j], path[i]
+	}
+	r.warnOnce(n.c, "", "requisites form a cycle: "+strings.Join(append(path, describe(m)), " -> "))
+	ret := value.MapOf("changes", value.NewMap(0), "result", false, "comment", "Recursive requisite found", "__run_num__", r.nextNum())
+	r.identify(n, ret)
+	if dry {
+		o := outcomeOf(ret)
+		n.dry, n.dryRet = &o, ret
+	}
+	r.put(n, ret)
+}
+
+func describe(n *node) string {
+	s := n.c.State + ": " + n.c.ID
+	if !n.c.Pos.IsZero() {
+		s += " (" + n.c.Pos.String() + ")"
+	}
+	return s
+}
+
+// put records the return of n: shows it to requisites and on the bus, and sees
+// whether the run is to end here.
+func (r *run) put(n *node, ret *value.Map) {
+	subs := ret.At("sub_state_run")
+	if subs != nil {
+		ret.Delete("sub_state_run")
+	}
+	r.set(n.tag, ret)
+	n.done = true
+	n.out = outcomeOf(ret)
+	if n.par != nil {
+		return // the rest when it has ended
+	}
+	r.published(n, ret, subs)
+}
+
+func (r *run) published(n *node, ret *value.Map, subs value.Value) {
+	r.fire(n, ret)
+	r.subStates(n, subs)
+	if r.test {
+		return
+	}
+	hard, ok := n.c.Low.Get("failhard")
+	if !ok {
+		hard = r.failhard
+	}
+	if value.Truth(hard) && n.out.result == false {
+		r.halted = true
+	}
+}
+
+// subStates records the returns that a state gives for parts of itself.
+func (r *run) subStates(n *node, subs value.Value) {
+	for _, x := range items(subs) {
+		m, _ := x.(*value.Map)
+		low := m.Map("low")
+		if low == nil {
+			continue
+		}
+		tag := value.Str(low.At("state")) + "_|-" + value.Str(low.At("__id__")) + "_|-" + value.Str(low.At("name")) + "_|-" + value.Str(low.At("fun"))
+		r.num++
+		changes := m.At("changes")
+		if changes == nil {
+			changes = value.NewMap(0)
+		}
+		ret := value.MapOf("name", low.At("name"), "changes", changes, "result", m.At("result"),
+			"duration", 0.0, "start_time", clock(r.now()), "comment", "", "__state_ran__", true,
+			"__run_num__", int64(r.num), "__sls__", n.c.Low.At("__sls__"), "__id__", low.At("__id__"))
+		for _, k := range []string{"duration", "start_time", "comment"} {
+			if v, ok := m.Get(k); ok {
+				ret.Set(k, v)
+			}
+		}
+		r.set(tag, ret)
+	}
+}
+
+// fire puts the return of n on the bus, where the state or the configuration
+// wishes it.
+//
+// Salt: salt/state.py State.event. Difference: Salt fires nothing in a local
+// run; here the bus is the run's own.
+func (r *run) fire(n *node, ret *value.Map) {
+	want := n.c.Low.At("fire_event")
+	named, isText := want.(string)
+	isText = isText && named != ""
+	if r.env.Bus == nil || !(r.events || value.Truth(want)) {
+		return
+	}
+	data := value.MapOf("ret", ret)
+	jid, id := r.env.JID, r.env.ID
+	var tag string
+	switch {
+	case want == true:
+		tag = eventTag("state_result", jid, id, value.Str(ret.At("name")))
+	case isText:
+		tag = eventTag("state_result", jid, id, named)
+	default:
+		tag = eventTag("job", jid, "prog", id, value.Str(ret.At("__run_num__")))
+		data.Set("len", int64(len(r.chunks)))
+	}
+	data.Set("id", id)
+	data.Set("jid", jid)
+	r.env.Bus.Fire(tag, data)
+}
+
+// eventTag joins the parts of a tag as Salt's tagify.
+func eventTag(parts ...string) string {
+	var kept []string
+	for _, p := range append([]string{"salt"}, parts...) {
+		if p = strings.Trim(p, "/"); p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, "/")
+}

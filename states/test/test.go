@@ -1,0 +1,293 @@
+// Package test is Salt's state module "test": states that do nothing but
+// return what a test or a tree under construction wants.
+package test
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// States returns the rows of the state module "test".
+func States() fun.Module {
+	typed := func(name, what string) fun.Arg {
+		return fun.Arg{Name: name, Type: fun.Any, Doc: "key, or list of keys, of the pillar whose value must be " + what}
+	}
+	comment := func(def string) []fun.Arg {
+		return []fun.Arg{{Name: "comment", Type: fun.Any, Default: def, Doc: "comment of the return"}}
+	}
+	return fun.Module{
+		Name: "test", Kind: fun.State, Doc: "States that return what is asked of them, for trying things out.",
+		Watch: modWatch,
+		Specs: []fun.Spec{
+			{
+				Name: "check_pillar", Doc: "Check that keys of the pillar are there and of a type.", Src: "states/test.py check_pillar", State: checkPillar,
+				Args: []fun.Arg{
+					{Name: "present", Type: fun.Any, Doc: "key, or list of keys, of the pillar that must be there (\"a:b\" is b in a)"},
+					typed("boolean", "True or False"), typed("integer", "an integer"), typed("string", "text"),
+					typed("listing", "a list"), typed("dictionary", "a dict"),
+					{Name: "verbose", Type: fun.Bool, Default: false, Doc: "name the keys that pass, too"},
+				},
+			},
+			{
+				Name: "configurable_test_state", Doc: "Return the changes, result and comment that are given.", Src: "states/test.py configurable_test_state",
+				State: configurable, Always: true,
+				Args: []fun.Arg{
+					{Name: "changes", Type: fun.Any, Default: true, Doc: "report changes: True, False or Random"},
+					{Name: "result", Type: fun.Any, Default: true, Doc: "result: True, False or Random"},
+					{Name: "comment", Type: fun.Any, Default: "", Doc: "comment of the return"},
+					{Name: "warnings", Type: fun.Any, Doc: "text, or list of texts, for the warnings of the return"},
+				},
+			},
+			{
+				Name: "fail_with_changes", Doc: "Fail and report changes.", Src: "states/test.py fail_with_changes",
+				State: failWithChanges, Always: true, Args: comment("Failure!"), VarKw: true,
+			},
+			{
+				Name: "fail_without_changes", Doc: "Fail and report no changes.", Src: "states/test.py fail_without_changes",
+				State: failWithoutChanges, Always: true, Args: comment("Failure!"), VarKw: true,
+			},
+			{Name: "nop", Doc: "Do nothing, successfully. Takes any arguments.", Src: "states/test.py nop", State: nop, VarKw: true},
+			{
+				Name: "show_notification", Doc: "Show a text as the comment.", Src: "states/test.py show_notification", State: showNotification,
+				Args: []fun.Arg{{Name: "text", Type: fun.Any, Doc: "the text; required"}}, VarKw: true,
+			},
+			{
+				Name: "succeed_with_changes", Doc: "Succeed and report changes.", Src: "states/test.py succeed_with_changes",
+				State: succeedWithChanges, Always: true, Args: comment("Success!"), VarKw: true,
+			},
+			{
+				Name: "succeed_without_changes", Doc: "Succeed and report no changes.", Src: "states/test.py succeed_without_changes",
+				State: succeedWithoutChanges, Args: comment("Success!"), VarKw: true,
+			},
+		},
+	}
+}
+
+// pretended is what the states report that claim to change something.
+func pretended() *value.Map {
+	return value.MapOf("testing", value.MapOf("old", "Unchanged", "new", "Something pretended to change"))
+}
+
+// invalid is what Salt raises for wrong arguments.
+func invalid(text string) fun.Ret {
+	return fun.Raise(value.Raise("salt.exceptions.SaltInvocationError", "%s", text))
+}
+
+// nop does nothing. Any argument is accepted and none is read.
+func nop(context.Context, *fun.Call) fun.Ret {
+	return fun.Ret{Result: fun.OK, Comment: "Success!"}
+}
+
+// succeedWithoutChanges succeeds with a comment of the caller's choice.
+func succeedWithoutChanges(_ context.Context, c *fun.Call) fun.Ret {
+	return fun.Ret{Result: fun.OK, Comment: c.Value("comment")}
+}
+
+// failWithoutChanges fails, in test mode too.
+func failWithoutChanges(_ context.Context, c *fun.Call) fun.Ret {
+	if c.Test {
+		return fun.Ret{Comment: "If we weren't testing, this would be a failure!"}
+	}
+	return fun.Ret{Comment: c.Value("comment")}
+}
+
+// succeedWithChanges reports changes that it did not make.
+func succeedWithChanges(_ context.Context, c *fun.Call) fun.Ret {
+	if c.Test {
+		return fun.Ret{Changes: pretended(), Result: fun.WouldChange, Comment: "If we weren't testing, this would be successful with changes"}
+	}
+	return fun.Ret{Changes: pretended(), Result: fun.OK, Comment: c.Value("comment")}
+}
+
+// failWithChanges reports changes that it did not make, and failure. In test
+// mode the result is None, as in Salt.
+func failWithChanges(_ context.Context, c *fun.Call) fun.Ret {
+	if c.Test {
+		return fun.Ret{Changes: pretended(), Result: fun.WouldChange, Comment: "If we weren't testing, this would be failed with changes"}
+	}
+	return fun.Ret{Changes: pretended(), Comment: c.Value("comment")}
+}
+
+// configurable returns the changes, result, comment and warnings that its
+// arguments name; "Random" tosses a coin.
+func configurable(_ context.Context, c *fun.Call) fun.Ret {
+	ret := fun.Ret{Comment: c.Value("comment")}
+	changes, ok := choice(c.Value("changes"))
+	if !ok {
+		return invalid("You have specified the state option 'changes' with invalid arguments. It must be either True, False, or 'Random'")
+	}
+	if changes {
+		ret.Changes = pretended()
+	}
+	result, ok := choice(c.Value("result"))
+	if !ok {
+		return invalid("You have specified the state option 'result' with invalid arguments. It must be either True, False, or 'Random'")
+	}
+	if result {
+		ret.Result = fun.OK
+	}
+	switch w := c.Value("warnings").(type) {
+	case nil:
+	case string:
+		ret.Extra = value.MapOf("warnings", value.Strings(w))
+	case *value.List:
+		ret.Extra = value.MapOf("warnings", w)
+	default:
+		return invalid("You have specified the state option 'warnings' with invalid arguments. It must be a string or a list of strings")
+	}
+	if c.Test {
+		ret.Result = fun.WouldChange
+		if c.Value("changes") == false {
+			ret.Result = fun.OK
+		}
+		if !value.Truth(ret.Comment) {
+			ret.Comment = "This is a test"
+		}
+	}
+	return ret
+}
+
+// choice reads True, False or Random.
+func choice(v value.Value) (yes, ok bool) {
+	if b, ok := v.(bool); ok {
+		return b, true
+	}
+	if strings.EqualFold(value.Str(v), "random") {
+		return rand.IntN(2) == 0, true
+	}
+	return false, false
+}
+
+// showNotification shows its text as the comment.
+func showNotification(_ context.Context, c *fun.Call) fun.Ret {
+	text := c.Value("text")
+	if !value.Truth(text) {
+		return invalid("Missing required argument text.")
+	}
+	return fun.Ret{Result: fun.OK, Comment: text}
+}
+
+// modWatch is called for a state of this module when a state that it watches
+// has changed. The state's own arguments result, comment and changes (where it
+// is a dict) are returned; by default it succeeds and names what changed.
+func modWatch(_ context.Context, c *fun.Call) fun.Ret {
+	low := c.Low.Low
+	changed := value.NewList()
+	for _, x := range watched(low) {
+		req, ok := x.(*value.Map)
+		if !ok || c.Env.Run == nil {
+			continue
+		}
+		state, id := value.Str(req.At("state")), value.Str(req.At("__id__"))
+		tag := state + "_|-" + id + "_|-" + value.Str(req.At("name")) + "_|-" + value.Str(req.At("fun"))
+		if value.Truth(c.Env.Run.Return(tag).At("changes")) {
+			changed.Append(state + ": " + id)
+		}
+	}
+	ret := fun.Ret{Result: fun.OK, Comment: "Watch statement fired.", Changes: value.MapOf("Requisites with changes", changed)}
+	if v, ok := low.Get("result"); ok {
+		switch {
+		case v == nil:
+			ret.Result = fun.WouldChange
+		case !value.Truth(v):
+			ret.Result = fun.Failed
+		}
+	}
+	if v, ok := low.Get("comment"); ok {
+		ret.Comment = v
+	}
+	if v, ok := low.Get("changes"); ok {
+		if m, ok := v.(*value.Map); ok {
+			ret.Changes = m
+		}
+	}
+	return ret
+}
+
+// A check is a demand on keys of the pillar: class is how Python prints the
+// type, is whether a value is of it.
+type check struct {
+	arg, class string
+	is         func(value.Value) bool
+}
+
+// checkPillar checks that keys of the pillar are there and of a type.
+func checkPillar(_ context.Context, c *fun.Call) fun.Ret {
+	checks := []check{
+		{"present", "None", func(value.Value) bool { return true }},
+		{"boolean", "<class 'bool'>", func(v value.Value) bool { return value.TypeName(v) == "bool" }},
+		{"integer", "<class 'int'>", func(v value.Value) bool { t := value.TypeName(v); return t == "int" || t == "bool" }},
+		{"string", "(<class 'str'>,)", func(v value.Value) bool { return value.TypeName(v) == "str" }},
+		{"listing", "<class 'list'>", func(v value.Value) bool { return value.TypeName(v) == "list" }},
+		{"dictionary", "<class 'dict'>", func(v value.Value) bool { _, ok := v.(value.Mapping); return ok }},
+	}
+	given := false
+	for _, k := range checks {
+		given = given || value.Truth(c.Value(k.arg))
+	}
+	if !given {
+		return invalid("Missing required argument text.")
+	}
+	fine, failed := value.NewMap(0), value.NewMap(0)
+	for _, k := range checks {
+		keys := value.NewList()
+		switch v := c.Value(k.arg).(type) {
+		case string:
+			if v != "" {
+				keys.Append(v)
+			}
+		case *value.List:
+			keys = v
+		default:
+			if value.Truth(v) {
+				return fun.Raise(value.Raise("TypeError", "%s must be a key of the pillar or a list of keys, not %s", k.arg, value.Repr(v)))
+			}
+		}
+		for _, key := range keys.Items {
+			v, ok := lookup(c, key)
+			switch {
+			case !ok || v == nil:
+				failed.Set(key, "is missing.\n")
+			case !k.is(v):
+				failed.Set(key, "is not "+k.class+".\n")
+			default:
+				fine.Set(key, k.class)
+			}
+		}
+	}
+	var b strings.Builder
+	for key, why := range failed.All() {
+		b.WriteString(`Pillar key "` + value.Str(key) + `" ` + why.(string))
+	}
+	if c.Bool("verbose") && fine.Len() > 0 {
+		b.WriteString("Those keys passed the check:\n")
+		for key, class := range fine.All() {
+			b.WriteString("- " + value.Str(key) + " (" + class.(string) + ")\n")
+		}
+	}
+	ret := fun.Ret{Comment: b.String()}
+	if failed.Len() == 0 {
+		ret.Result = fun.OK
+	}
+	return ret
+}
+
+func lookup(c *fun.Call, key value.Value) (value.Value, bool) {
+	if c.Env.Pillar == nil {
+		return nil, false
+	}
+	return value.TraverseKey(c.Env.Pillar, key, "")
+}
+
+// watched returns the low data of the states that low watches.
+func watched(low *value.Map) []value.Value {
+	l := low.Map("__reqs__").List("watch")
+	if l == nil {
+		return nil
+	}
+	return l.Items
+}
