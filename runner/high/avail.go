@@ -1,0 +1,134 @@
+package high
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+
+	"brine/internal/fun"
+	"brine/internal/render"
+	"brine/internal/source"
+	"brine/internal/value"
+)
+
+// avail knows which SLS files the environments have.
+type avail struct {
+	env   *fun.Env
+	envs  []string            // nil until asked for
+	lists map[string][]string // SLS names by environment
+}
+
+// anyEnv is the environment whose roots serve every other name.
+const anyEnv = "__env__"
+
+// all returns the environments in the order in which tops are read: base and
+// those of file_roots, or env_order where that is set.
+func (a *avail) all(ctx context.Context) []string {
+	if a.envs != nil {
+		return a.envs
+	}
+	known, err := a.env.Up.Envs(ctx)
+	if err != nil {
+		a.env.Log.Warn("environments cannot be listed", "err", err)
+	}
+	var order []string
+	if l, ok := option(a.env, "env_order").(*value.List); ok {
+		for _, x := range l.Items {
+			if s, ok := x.(string); ok && !slices.Contains(order, s) {
+				order = append(order, s)
+			}
+		}
+	}
+	switch {
+	case len(order) > 0 && len(known) > 0:
+		a.envs = []string{}
+		for _, e := range order {
+			if slices.Contains(known, e) {
+				a.envs = append(a.envs, e)
+			}
+		}
+	case len(order) > 0:
+		a.envs = order
+	default:
+		a.envs = []string{"base"}
+		if m, ok := option(a.env, "file_roots").(*value.Map); ok {
+			for k := range m.All() {
+				if s, ok := k.(string); ok && !slices.Contains(a.envs, s) {
+					a.envs = append(a.envs, s)
+				}
+			}
+		}
+		for _, e := range known {
+			if !slices.Contains(a.envs, e) {
+				a.envs = append(a.envs, e)
+			}
+		}
+	}
+	return a.envs
+}
+
+// has reports whether an environment is there.
+func (a *avail) has(ctx context.Context, saltenv string) bool {
+	if saltenv == "base" {
+		return true
+	}
+	envs := a.all(ctx)
+	return slices.Contains(envs, saltenv) || slices.Contains(envs, anyEnv)
+}
+
+// names returns the SLS names of an environment, sorted.
+func (a *avail) names(ctx context.Context, saltenv string) []string {
+	if l, ok := a.lists[saltenv]; ok {
+		return l
+	}
+	names, err := fun.ListSLS(ctx, a.env.Up, saltenv)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		a.env.Log.Warn("SLS files cannot be listed", "saltenv", saltenv, "err", err)
+	}
+	if a.lists == nil {
+		a.lists = map[string][]string{}
+	}
+	a.lists[saltenv] = names
+	return names
+}
+
+// match returns the SLS names that a name or glob stands for; a name without
+// special characters, and a glob without matches, stands for itself.
+func (a *avail) match(ctx context.Context, saltenv, pattern string) []string {
+	if value.HasGlob(pattern) {
+		if names := value.FnmatchFilter(a.names(ctx, saltenv), pattern); len(names) > 0 {
+			return names
+		}
+	}
+	return []string{pattern}
+}
+
+// find returns the file of an SLS, and whether it is there.
+func (a *avail) find(ctx context.Context, saltenv, sls string) (fun.FileInfo, bool, error) {
+	info, err := fun.FindSLS(ctx, a.env.Up, saltenv, sls)
+	if errors.Is(err, fs.ErrNotExist) {
+		return info, false, nil
+	}
+	return info, err == nil, err
+}
+
+// read returns the text of a file.
+func (a *avail) read(ctx context.Context, info fun.FileInfo, saltenv string) ([]byte, error) {
+	if info.SaltEnv == "" {
+		info.SaltEnv = saltenv
+	}
+	return render.Read(ctx, a.env.Up, info)
+}
+
+// nearest returns a hint that names the SLS most likely meant.
+func (a *avail) nearest(ctx context.Context, saltenv, sls string) string {
+	names := a.names(ctx, saltenv)
+	if n, ok := source.Nearest(sls, names); ok {
+		return `did you mean "` + n + `"?`
+	}
+	if slices.Contains(names, sls) {
+		return `a file name with a dot cannot be an SLS: dots in "` + sls + `" stand for directories`
+	}
+	return ""
+}

@@ -1,0 +1,462 @@
+package high
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"brine/internal/render"
+	"brine/internal/source"
+	"brine/internal/target"
+	"brine/internal/value"
+)
+
+// A Top is the merged top files of a run: env → target → list of SLS.
+type Top struct {
+	Data *value.Map
+	// Faults say why a top file gave nothing; Salt goes on without it.
+	Faults source.List
+}
+
+// A TopRequest says which top files count.
+type TopRequest struct {
+	File    string // "" is the configured state_top, "top.sls"
+	SaltEnv string // only this environment's; "" follows configuration
+}
+
+// Top reads the top files of all environments and merges them by
+// top_file_merging_strategy.
+//
+// An error is one that Salt reports as "Unable to render top file: ...".
+// Salt: BaseHighState.get_top.
+func (c *Compiler) Top(ctx context.Context, req TopRequest) (*Top, error) {
+	t := &Top{Data: value.NewMap(0)}
+	file := req.File
+	if file == "" {
+		file, _ = option(c.env, "state_top").(string)
+	}
+	file = strings.TrimLeft(strings.TrimPrefix(file, "salt://"), "/")
+	if file == "" {
+		file = "top.sls"
+	}
+	strategy, _ := option(c.env, "top_file_merging_strategy").(string)
+	defaultTop, _ := option(c.env, "default_top").(string)
+	envs := []string{req.SaltEnv}
+	switch one := option(c.env, "state_top_saltenv"); {
+	case req.SaltEnv != "":
+	case strategy == "same" && defaultTop == "":
+		t.Faults = append(t.Faults, newFault(source.Pos{}, "set default_top", "top_file_merging_strategy set to 'same', but no default_top configuration option was set"))
+		return t, nil
+	case value.Truth(one):
+		envs = []string{value.Str(one)}
+	default:
+		envs = c.avail.all(ctx)
+	}
+	tops := make([]envTops, len(envs))
+	for i, e := range envs {
+		data, err := c.topFile(ctx, file, e)
+		if err != nil {
+			t.Faults = append(t.Faults, source.Faults(err)...)
+			return t, nil
+		}
+		tops[i] = envTops{e, []*value.Map{data}}
+	}
+	if err := c.topIncludes(ctx, tops); err != nil {
+		t.Faults = append(t.Faults, source.Faults(err)...)
+		return t, nil
+	}
+	var err error
+	switch strategy {
+	case "same":
+		t.Data, err = mergeSame(tops, defaultTop)
+	case "merge_all":
+		t.Data, err = mergeAll(tops)
+	default:
+		t.Data, err = mergeTops(tops)
+	}
+	return t, err
+}
+
+// envTops is the top files of one environment.
+type envTops struct {
+	saltenv string
+	tops    []*value.Map
+}
+
+// topFile renders one top file; a missing one is empty.
+func (c *Compiler) topFile(ctx context.Context, path, saltenv string) (*value.Map, error) {
+	info, err := c.env.Up.Stat(ctx, saltenv, path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode.IsDir() {
+		return value.NewMap(0), nil
+	}
+	if err != nil {
+		return nil, &source.Error{Pos: source.Pos{File: path}, Err: err}
+	}
+	text, err := c.avail.read(ctx, info, saltenv)
+	if err != nil {
+		return nil, &source.Error{Pos: source.Pos{File: path}, Err: err}
+	}
+	v, err := c.render(ctx, render.Input{Path: info.Path, Abs: info.Abs, SaltEnv: saltenv, Text: text})
+	if err != nil {
+		return nil, err
+	}
+	switch v := v.(type) {
+	case *value.Map:
+		return v, nil
+	case nil:
+		return value.NewMap(0), nil
+	}
+	if !value.Truth(v) {
+		return value.NewMap(0), nil
+	}
+	return nil, newFault(source.Pos{File: path}, `a top file is a map of environments: start it with "base:"`,
+		fmt.Sprintf("The top file of saltenv %s does not render to a dictionary", saltenv))
+}
+
+// topIncludes adds the top files that tops include.
+func (c *Compiler) topIncludes(ctx context.Context, tops []envTops) error {
+	for i := range tops {
+		t := &tops[i]
+		done := map[string]bool{}
+		// Salt reads includes of the first top files only; those of included
+		// ones are ignored in merging.
+		for _, top := range t.tops[:len(t.tops):len(t.tops)] {
+			incs, _ := top.At("include").(*value.List)
+			for j := range incs.Len() {
+				pattern, ok := incs.Items[j].(string)
+				if !ok {
+					continue
+				}
+				for _, sls := range value.FnmatchFilter(c.avail.names(ctx, t.saltenv), pattern) {
+					if done[sls] {
+						continue
+					}
+					done[sls] = true
+					info, ok, err := c.avail.find(ctx, t.saltenv, sls)
+					if err != nil || !ok {
+						continue
+					}
+					data, err := c.topFile(ctx, info.Path, t.saltenv)
+					if err != nil {
+						return err
+					}
+					t.tops = append(t.tops, data)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+var errNoTargets = errors.New("Unable to render top file. No targets found.") //nolint:staticcheck,revive // Salt's text
+
+// put sets the targets of an environment's section.
+func put(top *value.Map, saltenv, targets value.Value) error {
+	m, ok := targets.(*value.Map)
+	if !ok {
+		return errNoTargets
+	}
+	dst := top.Map(saltenv)
+	if dst == nil {
+		dst = value.NewMap(m.Len())
+		top.Set(saltenv, dst)
+	}
+	for tgt, sls := range m.All() {
+		dst.Set(tgt, sls)
+		dst.SetPos(tgt, m.Pos(tgt))
+	}
+	return nil
+}
+
+// mergeTops merges by strategy "merge": base's top file decides for all
+// environments, and each other's only for its own if base says nothing of it.
+func mergeTops(tops []envTops) (*value.Map, error) {
+	top := value.NewMap(len(tops))
+	for _, t := range tops {
+		if t.saltenv != "base" {
+			continue
+		}
+		for _, ctop := range t.tops {
+			for e, targets := range ctop.All() {
+				if e == "include" {
+					continue
+				}
+				if err := put(top, e, targets); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	for _, t := range tops {
+		if t.saltenv == "base" {
+			continue
+		}
+		for _, ctop := range t.tops {
+			for e, targets := range ctop.All() {
+				if e != t.saltenv || top.Has(e) {
+					continue
+				}
+				if err := put(top, e, targets); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return top, nil
+}
+
+// mergeSame merges by strategy "same": each environment's own top file counts,
+// or default_top's where it has none.
+func mergeSame(tops []envTops, defaultTop string) (*value.Map, error) {
+	top := value.NewMap(len(tops))
+	for _, t := range tops {
+		from := t.tops
+		if emptyTops(from) {
+			from = nil
+			for _, d := range tops {
+				if d.saltenv == defaultTop {
+					from = d.tops
+				}
+			}
+		}
+		for _, ctop := range from {
+			targets, ok := ctop.Get(t.saltenv)
+			if !ok {
+				continue
+			}
+			if err := put(top, t.saltenv, targets); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return top, nil
+}
+
+func emptyTops(tops []*value.Map) bool {
+	for _, t := range tops {
+		if t.Len() > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// mergeAll merges by strategy "merge_all": every section of every top file.
+func mergeAll(tops []envTops) (*value.Map, error) {
+	top := value.NewMap(len(tops))
+	for _, t := range tops {
+		for _, ctop := range t.tops {
+			for e, targets := range ctop.All() {
+				if e == "include" {
+					continue
+				}
+				m, ok := targets.(*value.Map)
+				if !ok {
+					return nil, errNoTargets
+				}
+				dst := top.Map(e)
+				if dst == nil {
+					dst = value.NewMap(m.Len())
+					top.Set(e, dst)
+				}
+				for tgt, sls := range m.All() {
+					if old, ok := dst.Get(tgt); ok {
+						sls = joinTargets(old, sls)
+					}
+					dst.Set(tgt, sls)
+					dst.SetPos(tgt, m.Pos(tgt))
+				}
+			}
+		}
+	}
+	return top, nil
+}
+
+// joinTargets returns the SLS of two lists for one target, the match option
+// first.
+func joinTargets(a, b value.Value) value.Value {
+	out := &value.List{}
+	var option value.Value
+	var names []value.Value
+	seen := map[string]bool{}
+	for n, v := range []value.Value{a, b} {
+		l, _ := v.(*value.List)
+		for i := range l.Len() {
+			switch x := l.Items[i].(type) {
+			case *value.Map:
+				option = x
+			case string:
+				if n == 0 || !seen[x] {
+					names = append(names, x)
+				}
+				seen[x] = true
+			}
+		}
+	}
+	if option != nil {
+		out.Append(option)
+	}
+	out.Append(names...)
+	return out
+}
+
+// Verify returns what is wrong with the top data.
+// Salt: BaseHighState.verify_tops.
+func (t *Top) Verify() source.List {
+	var faults source.List
+	bad := func(pos source.Pos, hint, format string, args ...any) {
+		faults = append(faults, newFault(pos, hint, fmt.Sprintf(format, args...)))
+	}
+	for k, v := range t.Data.All() {
+		if k == "include" {
+			continue
+		}
+		saltenv, ok := k.(string)
+		if !ok {
+			saltenv = value.Str(k)
+			bad(t.Data.Pos(k), "", "Environment %s in top file is not formed as a string", saltenv)
+		}
+		if ok && saltenv == "" {
+			bad(t.Data.Pos(k), "", "Empty saltenv statement in top file")
+		}
+		matches, ok := v.(*value.Map)
+		if !ok {
+			bad(t.Data.Pos(k), "", "The top file matches for saltenv %s are not formatted as a dict", saltenv)
+			continue
+		}
+		for tgt, v := range matches.All() {
+			l, ok := v.(*value.List)
+			if !ok {
+				hint := ""
+				if s, ok := v.(string); ok {
+					hint = fmt.Sprintf("write '%s': [%s]", value.Str(tgt), s)
+				}
+				bad(matches.Pos(tgt), hint, "Malformed topfile (state declarations not formed as a list)")
+				continue
+			}
+			for i, item := range l.Items {
+				switch item := item.(type) {
+				case *value.Map:
+					for _, val := range item.All() {
+						if !value.Truth(val) {
+							bad(l.PosAt(i), "", "Improperly formatted top file matcher in saltenv %s: %s file", value.Str(item), value.Str(val))
+						}
+					}
+				case string:
+					if item == "" {
+						bad(l.PosAt(i), "", "Environment %s contains an empty sls index", saltenv)
+					}
+				}
+			}
+		}
+	}
+	return faults
+}
+
+// Matches returns the SLS that the top data gives to this machine, by
+// environment in the order found. saltenv, where it is not "", is the only
+// environment that counts.
+// Salt: BaseHighState.top_matches.
+func (c *Compiler) Matches(ctx context.Context, t *Top, saltenv string) ([]Match, error) {
+	m := matching{c: c, at: map[string]int{}}
+	m.nodegroups, _ = option(c.env, "nodegroups").(*value.Map)
+	m.minion = target.Minion{
+		ID:     c.env.ID,
+		Grains: func() value.Mapping { return c.env.Grains },
+		Pillar: func() value.Mapping { return c.env.Pillar },
+	}
+	for k, v := range t.Data.All() {
+		e := value.Str(k)
+		if saltenv != "" && e != saltenv {
+			continue
+		}
+		body, ok := v.(*value.Map)
+		if !ok {
+			continue
+		}
+		for tgt, data := range body.All() {
+			if err := m.filter(ctx, e, tgt, data, body.Pos(tgt), 0); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return m.out, nil
+}
+
+type matching struct {
+	c          *Compiler
+	minion     target.Minion
+	nodegroups *value.Map
+	out        []Match
+	at         map[string]int
+}
+
+func (m *matching) env(saltenv string) *Match {
+	i, ok := m.at[saltenv]
+	if !ok {
+		i = len(m.out)
+		m.at[saltenv] = i
+		m.out = append(m.out, Match{SaltEnv: saltenv})
+	}
+	return &m.out[i]
+}
+
+// maxFilters bounds subfilters within subfilters.
+const maxFilters = 100
+
+func (m *matching) filter(ctx context.Context, saltenv string, tgt, data value.Value, pos source.Pos, depth int) error {
+	l, ok := data.(*value.List)
+	if !ok {
+		l = value.NewList(data)
+	}
+	tgtType := "compound"
+	for _, item := range l.Items {
+		if o, ok := item.(*value.Map); ok {
+			if t, ok := o.Get("match"); ok {
+				tgtType = value.Str(t)
+			}
+		}
+	}
+	matcher, err := target.Compile(tgt, tgtType, m.nodegroups)
+	var hit bool
+	if err == nil {
+		hit, err = matcher.Match(m.minion)
+	}
+	if err != nil {
+		// To Salt a target that it cannot read matches nothing.
+		m.c.warn(pos, "target %s of the top file matches nothing: %v", value.Repr(tgt), err)
+		return nil
+	}
+	if !hit {
+		return nil
+	}
+	m.env(saltenv)
+	for _, item := range l.Items {
+		switch item := item.(type) {
+		case string:
+			e := m.env(saltenv)
+			e.SLS = append(e.SLS, item)
+		case *value.Map:
+			if sub, ok := item.At("subfilter").(*value.Map); ok && depth < maxFilters {
+				for tgt, data := range sub.All() {
+					if err := m.filter(ctx, saltenv, tgt, data, sub.Pos(tgt), depth+1); err != nil {
+						return err
+					}
+				}
+				continue
+			}
+			if item.Len() == 0 {
+				continue
+			}
+			k, v := item.Entry(item.Len() - 1)
+			name, _ := k.(string)
+			if sls, ok := v.(string); ok && name != "match" && m.c.avail.has(ctx, name) {
+				e := m.env(name)
+				e.SLS = append(e.SLS, sls)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package low_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"brine/internal/fun"
+	"brine/internal/source"
+	"brine/internal/value"
+	"brine/runner/high"
+	"brine/runner/internal/memtree"
+	"brine/runner/low"
+)
+
+const corpus = "../../testdata/conformance"
+
+// load returns the salt tree of a recorded case.
+func load(t *testing.T, name string) memtree.Tree {
+	t.Helper()
+	tree := memtree.Tree{}
+	root := filepath.Join(corpus, name, "tree", "salt")
+	err := filepath.Walk(root, func(path string, info os.FileInfo, err error) error {
+		if err != nil || info.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		tree[filepath.ToSlash(rel)] = string(text)
+		return err
+	})
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// want returns what Salt answered.
+func want(t *testing.T, name, file string) any {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(corpus, name, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct{ Local any }
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc.Local
+}
+
+func asJSON(t *testing.T, v value.Value) any {
+	t.Helper()
+	var out any
+	if err := json.Unmarshal(value.EncodeJSON(v), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func lows(chunks []*fun.Chunk) value.Value {
+	l := &value.List{}
+	for _, c := range chunks {
+		l.Append(c.Low)
+	}
+	return l
+}
+
+func texts(err error) value.Value { return high.Texts(source.Faults(err)) }
+
+// TestRecorded compares with what Salt showed of trees that need no template.
+func TestRecorded(t *testing.T) {
+	for _, tt := range []struct{ name, fun, mods, file string }{
+		{"compile-dup-id-two-sls", "sls", "a,b", "expected.json"},
+		{"compile-dup-id-two-sls", "show_low_sls", "a,b", "expected.2.json"},
+		{"compile-dup-id-two-sls", "show_sls", "a,b", "expected.3.json"},
+		{"compile-dup-key", "show_sls", "s", "expected.json"},
+		{"compile-err-missing-sls", "sls", "nothere", "expected.json"},
+		{"compile-err-missing-sls", "sls", "some.deep.path", "expected.4.json"},
+		{"compile-err-not-dict", "sls", "lst", "expected.json"},
+		{"compile-err-not-dict", "sls", "txt", "expected.2.json"},
+		{"compile-err-not-dict", "show_sls", "blank", "expected.5.json"},
+		{"compile-err-structure", "sls", "b", "expected.2.json"},
+		{"compile-err-structure", "sls", "c", "expected.3.json"},
+		{"compile-err-structure", "sls", "d", "expected.4.json"},
+		{"compile-err-structure", "sls", "e", "expected.5.json"},
+		{"compile-err-structure", "sls", "f", "expected.6.json"},
+		{"compile-err-structure", "sls", "g", "expected.7.json"},
+		{"compile-err-structure", "sls", "h", "expected.8.json"},
+		{"compile-err-yaml", "sls", "tab", "expected.json"},
+		{"compile-err-yaml", "sls", "indent", "expected.2.json"},
+		{"compile-err-yaml", "sls", "bracket", "expected.3.json"},
+		{"compile-err-yaml", "sls", "colon", "expected.4.json"},
+		{"compile-exclude", "show_low_sls", "main", "expected.json"},
+		{"compile-exclude", "show_sls", "main", "expected.3.json"},
+		{"compile-extend", "show_low_sls", "main", "expected.json"},
+		{"compile-extend", "show_sls", "main", "expected.3.json"},
+		{"compile-extend-missing", "show_low_sls", "main", "expected.json"},
+		{"compile-extend-missing", "sls", "main", "expected.2.json"},
+		{"compile-include-absolute", "show_sls", "main", "expected.json"},
+		{"compile-include-missing", "show_sls", "main", "expected.json"},
+		{"compile-include-relative", "show_low_sls", "tree.branch,tree.branch.leaf", "expected.json"},
+		{"compile-include-twice", "show_low_sls", "a", "expected.json"},
+		{"compile-multi-sls", "show_sls", "a,b", "expected.json"},
+		{"compile-multi-sls", "show_sls", "a,missing", "expected.2.json"},
+		{"compile-multi-sls", "sls", "a,missing,b", "expected.3.json"},
+		{"compile-names", "show_low_sls", "s", "expected.json"},
+		{"compile-short-dec", "show_sls", "s", "expected.json"},
+		{"compile-short-dec-low", "show_low_sls", "s", "expected.json"},
+		{"compile-yaml-scalars", "show_sls", "s", ""},
+		{"req-recursive", "sls", "s", "expected.json"},
+		{"req-use", "show_low_sls", "s", "expected.json"},
+	} {
+		t.Run(tt.name+"/"+tt.fun+"/"+tt.mods, func(t *testing.T) {
+			t.Parallel()
+			env := load(t, tt.name).Env(t)
+			h := high.New(env, nil).Render(context.Background(), []high.Match{{SaltEnv: "base", SLS: strings.Split(tt.mods, ",")}})
+			var got value.Value
+			switch tt.fun {
+			case "sls":
+				got = high.Texts(h.Faults)
+				if len(h.Faults) == 0 {
+					chunks, err := low.Compile(h)
+					got = lows(chunks)
+					if err != nil {
+						got = texts(err)
+					}
+				}
+			default:
+				faults := append(h.Faults, h.Verify()...)
+				got = h.Data
+				if len(faults) > 0 {
+					got = high.Texts(faults)
+				} else if tt.fun == "show_low_sls" {
+					chunks, err := low.Show(h)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got = lows(chunks)
+				}
+			}
+			if tt.file == "" {
+				return
+			}
+			if diff := cmp.Diff(want(t, tt.name, tt.file), asJSON(t, got)); diff != "" {
+				t.Errorf("-Salt +brine:\n%s", diff)
+			}
+			for _, f := range h.Faults {
+				if f.Pos.File == "" && !strings.Contains(f.SaltText(), "No matching") {
+					t.Errorf("no place: %s", f.Trace())
+				}
+			}
+		})
+	}
+}
