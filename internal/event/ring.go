@@ -1,0 +1,111 @@
+package event
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"brine/internal/value"
+)
+
+// DefaultSize is how many events a ring keeps unless told otherwise: those of
+// a step on some thousand targets.
+const DefaultSize = 16384
+
+// A Ring is the Bus of one process.
+type Ring struct {
+	now  func() time.Time
+	size int
+
+	mu    sync.Mutex
+	buf   []Event // buf[(seq-1)%len] is event seq
+	seq   uint64
+	added chan struct{} // closed at the next Fire; nil while nobody waits
+	taps  []func(Event)
+}
+
+// NewRing returns a ring of size events (DefaultSize where it is 0) whose
+// stamps come from now.
+func NewRing(size int, now func() time.Time) *Ring {
+	if size <= 0 {
+		size = DefaultSize
+	}
+	return &Ring{now: now, size: size}
+}
+
+// StampFormat is how Salt writes _stamp.
+const StampFormat = "2006-01-02T15:04:05.000000"
+
+// Fire puts an event on the ring; see [Bus].
+func (r *Ring) Fire(tag string, data *value.Map) {
+	now := r.now().UTC()
+	if data == nil {
+		data = value.NewMap(1)
+	}
+	if !data.Has("_stamp") {
+		data = data.Copy()
+		data.Set("_stamp", now.Format(StampFormat))
+	}
+	r.mu.Lock()
+	r.seq++
+	e := Event{Seq: r.seq, Tag: tag, Data: data, Stamp: now}
+	if len(r.buf) < r.size {
+		r.buf = append(r.buf, e)
+	} else {
+		r.buf[(r.seq-1)%uint64(len(r.buf))] = e
+	}
+	if r.added != nil {
+		close(r.added)
+		r.added = nil
+	}
+	taps := r.taps
+	r.mu.Unlock()
+	for _, tap := range taps {
+		tap(e)
+	}
+}
+
+// Tap has f called with every event fired from now on, in the goroutine that
+// fires it: f must not wait.
+func (r *Ring) Tap(f func(Event)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.taps = append(r.taps[:len(r.taps):len(r.taps)], f)
+}
+
+// Seq returns the number of the newest event; 0 before the first.
+func (r *Ring) Seq() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.seq
+}
+
+// Next returns the first event after a number that matches; see [Bus].
+func (r *Ring) Next(ctx context.Context, after uint64, match func(Event) bool) (e Event, lost uint64, err error) {
+	for {
+		r.mu.Lock()
+		oldest := r.seq - uint64(len(r.buf)) + 1
+		if after+1 < oldest {
+			lost += oldest - after - 1
+			after = oldest - 1
+		}
+		for after < r.seq {
+			after++
+			e := r.buf[(after-1)%uint64(len(r.buf))]
+			if match == nil || match(e) {
+				r.mu.Unlock()
+				return e, lost, nil
+			}
+		}
+		if r.added == nil {
+			r.added = make(chan struct{})
+		}
+		wait := r.added
+		r.mu.Unlock()
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return Event{}, lost, ctx.Err()
+		}
+	}
+}
