@@ -268,9 +268,6 @@ func Abs(v Value) (Value, error) {
 	if x, ok := AsBig(v); ok {
 		return NormInt(new(big.Int).Abs(x)), nil
 	}
-	if err := fault(v, "abs"); err != nil {
-		return nil, err
-	}
 	return nil, Raise("TypeError", "bad operand type for abs(): '%s'", opTypeName(v))
 }
 
@@ -292,9 +289,6 @@ func Round(v Value, digits int, whole bool) (Value, error) {
 		}
 		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(-digits)), nil)
 		return NormInt(roundTo(x, unit)), nil
-	}
-	if err := fault(v, "round"); err != nil {
-		return nil, err
 	}
 	return nil, Raise("TypeError", "type %s doesn't define __round__ method", opTypeName(v))
 }

@@ -1,0 +1,466 @@
+package jinja
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"brine/internal/value"
+)
+
+// textFilter is a filter without arguments that maps a text.
+func textFilter(c *Call, fname string, f func(string) string) (value.Value, error) {
+	a, err := c.bind(fname, 0, "s")
+	if err != nil {
+		return nil, err
+	}
+	s, markup, err := c.softStr(a[0])
+	if err != nil {
+		return nil, err
+	}
+	return sameText(f(s), markup), nil
+}
+
+func filterUpper(c *Call) (value.Value, error) { return textFilter(c, "do_upper", upper) }
+
+func filterLower(c *Call) (value.Value, error) { return textFilter(c, "do_lower", lower) }
+
+func filterCapitalize(c *Call) (value.Value, error) {
+	return textFilter(c, "do_capitalize", capitalize)
+}
+
+func filterString(c *Call) (value.Value, error) {
+	return textFilter(c, "soft_str", func(s string) string { return s })
+}
+
+func filterTitle(c *Call) (value.Value, error) {
+	a, err := c.bind("do_title", 0, "s")
+	if err != nil {
+		return nil, err
+	}
+	s, _, err := c.softStr(a[0])
+	if err != nil {
+		return nil, err
+	}
+	// Words start after blanks, hyphens and opening brackets.
+	start := true
+	return mapChars(s, func(b *strings.Builder, at int, r rune) {
+		switch {
+		case strings.ContainsRune("-({[<", r) || unicode.IsSpace(r) || value.IsSpace(r):
+			start = true
+			b.WriteRune(r)
+		case start:
+			start = false
+			writeUpper(b, r)
+		default:
+			writeLower(b, s, at, r)
+		}
+	}), nil
+}
+
+func filterTrim(c *Call) (value.Value, error) {
+	a, err := c.bind("do_trim", 0, "value", "chars?")
+	if err != nil {
+		return nil, err
+	}
+	s, markup, err := c.softStr(a[0])
+	if err != nil {
+		return nil, err
+	}
+	return strStrip(s, markup, "strip")(&Call{S: c.S, Args: []value.Value{orNil(a[1])}})
+}
+
+func filterCenter(c *Call) (value.Value, error) {
+	a, err := c.bind("do_center", 0, "value", "width?")
+	if err != nil {
+		return nil, err
+	}
+	s, markup, err := c.softStr(a[0])
+	if err != nil {
+		return nil, err
+	}
+	width, err := intArg(a[1], 80)
+	if err != nil {
+		return nil, err
+	}
+	out, err := justify(s, width, " ", '^')
+	return sameText(out, markup), err
+}
+
+func filterReplace(c *Call) (value.Value, error) {
+	a, err := c.bind("do_replace", 1, "s", "old", "new", "count?")
+	if err != nil {
+		return nil, err
+	}
+	count := -1
+	if v := orNil(a[3]); v != nil {
+		if count, err = asIndex(v); err != nil {
+			return nil, err
+		}
+	}
+	var text [3]string
+	for i := range text {
+		if text[i], err = c.S.Str(a[i]); err != nil {
+			return nil, err
+		}
+	}
+	if !c.S.Autoescape() {
+		return replaceText(text[0], text[1], text[2], count)
+	}
+	_, sSafe := a[0].(Markup)
+	_, oldSafe := a[1].(Markup)
+	_, newSafe := a[2].(Markup)
+	if oldSafe || newSafe && !sSafe {
+		m, err := escaped(a[0])
+		if err != nil {
+			return nil, err
+		}
+		text[0], sSafe = string(m), true
+	}
+	if sSafe {
+		for i, safe := range []bool{oldSafe, newSafe} {
+			if !safe {
+				text[i+1] = Escape(text[i+1])
+			}
+		}
+	}
+	out, err := replaceText(text[0], text[1], text[2], count)
+	return sameText(out, sSafe), err
+}
+
+func filterFormat(c *Call) (value.Value, error) {
+	if len(c.Args) == 0 {
+		return nil, value.Raise("TypeError", "do_format() missing 1 required positional argument: 'value'")
+	}
+	args := c.Args[1:]
+	if len(args) > 0 && c.Kw.Len() > 0 {
+		return nil, errFilterArgument("can't handle positional and keyword arguments at the same time")
+	}
+	s, markup, err := c.softStr(c.Args[0])
+	if err != nil {
+		return nil, err
+	}
+	var with value.Value = value.Tuple(args)
+	if c.Kw.Len() > 0 {
+		with = c.Kw
+	}
+	return value.Mod(sameText(s, markup), with)
+}
+
+func filterIndent(c *Call) (value.Value, error) {
+	a, err := c.bind("do_indent", 0, "s", "width?", "first?", "blank?")
+	if err != nil {
+		return nil, err
+	}
+	if err := defined(a[0]); err != nil {
+		return nil, err
+	}
+	s, ok := Text(a[0])
+	if !ok {
+		return nil, value.Raise("TypeError", "unsupported operand type(s) for +=: '%s' and 'str'", value.TypeName(a[0]))
+	}
+	_, markup := a[0].(Markup)
+	indent, isText := Text(orNil(a[1]))
+	switch {
+	case !given(a[1]):
+		indent = "    "
+	case !isText:
+		v, err := value.Mul(" ", a[1])
+		if err != nil {
+			return nil, err
+		}
+		indent = v.(string)
+	}
+	first, err := c.boolArg(a[2], false)
+	if err != nil {
+		return nil, err
+	}
+	blank, err := c.boolArg(a[3], false)
+	if err != nil {
+		return nil, err
+	}
+	lines := splitLines(s+"\n", false)
+	if err := value.CheckSize(len(s) + len(lines)*(len(indent)+1)); err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	for i, line := range lines {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if i == 0 && first || i > 0 && (blank || line != "") {
+			b.WriteString(indent)
+		}
+		b.WriteString(line)
+	}
+	return sameText(b.String(), markup), nil
+}
+
+func filterTruncate(c *Call) (value.Value, error) {
+	a, err := c.bind("do_truncate", 1, "s", "length?", "killwords?", "end?", "leeway?")
+	if err != nil {
+		return nil, err
+	}
+	length, err := intArg(a[1], 255)
+	if err != nil {
+		return nil, err
+	}
+	kill, err := c.boolArg(a[2], false)
+	if err != nil {
+		return nil, err
+	}
+	end := "..."
+	if given(a[3]) {
+		s, ok := Text(a[3])
+		if !ok {
+			return nil, value.Raise("TypeError", "object of type '%s' has no len()", value.TypeName(a[3]))
+		}
+		end = s
+	}
+	leeway := 5
+	if v := orNil(a[4]); v != nil {
+		if leeway, err = asIndex(v); err != nil {
+			return nil, err
+		}
+	}
+	room := length - value.TextLen(end)
+	if room < 0 {
+		return nil, value.Raise("AssertionError", "expected length >= %d, got %d", value.TextLen(end), length)
+	}
+	if leeway < 0 {
+		return nil, value.Raise("AssertionError", "expected leeway >= 0, got %d", leeway)
+	}
+	s, ok := Text(a[0])
+	if !ok {
+		// Python asks a list for its length and items too; only what is not
+		// longer comes back whole.
+		n, err := value.Len(a[0])
+		if err != nil {
+			return nil, err
+		}
+		if n <= length+leeway {
+			return a[0], nil
+		}
+		return nil, value.Raise("TypeError", "can only concatenate %s (not \"str\") to %s", value.TypeName(a[0]), value.TypeName(a[0]))
+	}
+	if value.TextLen(s) <= length+leeway {
+		return a[0], nil
+	}
+	_, markup := a[0].(Markup)
+	cut := value.TextSlice(s, 0, room)
+	if !kill {
+		if i := strings.LastIndexByte(cut, ' '); i >= 0 {
+			cut = cut[:i]
+		}
+	}
+	return value.Add(sameText(cut, markup), endText(a[3], end))
+}
+
+func endText(v value.Value, s string) value.Value {
+	if m, ok := v.(Markup); ok {
+		return m
+	}
+	return s
+}
+
+func filterWordcount(c *Call) (value.Value, error) {
+	a, err := c.bind("do_wordcount", 0, "s")
+	if err != nil {
+		return nil, err
+	}
+	s, _, err := c.softStr(a[0])
+	if err != nil {
+		return nil, err
+	}
+	n := int64(0)
+	in := false
+	for _, r := range s {
+		w := isWordChar(r)
+		if w && !in {
+			n++
+		}
+		in = w
+	}
+	return n, nil
+}
+
+// isWordChar is \w of Python's regular expressions.
+func isWordChar(r rune) bool { return r == '_' || isAlnum(r) }
+
+func filterWordwrap(c *Call) (value.Value, error) {
+	a, err := c.bind("do_wordwrap", 1, "s", "width?", "break_long_words?", "wrapstring?", "break_on_hyphens?")
+	if err != nil {
+		return nil, err
+	}
+	if err := defined(a[0]); err != nil {
+		return nil, err
+	}
+	s, ok := Text(a[0])
+	if !ok {
+		return nil, value.Raise("AttributeError", "'%s' object has no attribute 'splitlines'", value.TypeName(a[0]))
+	}
+	w := wrapper{}
+	if w.width, err = intArg(a[1], 79); err != nil {
+		return nil, err
+	}
+	if w.breakLong, err = c.boolArg(a[2], true); err != nil {
+		return nil, err
+	}
+	if w.hyphens, err = c.boolArg(a[4], true); err != nil {
+		return nil, err
+	}
+	sep := c.S.Env().Options().NewlineSequence
+	if v := orNil(a[3]); v != nil {
+		if sep, ok = Text(v); !ok {
+			return nil, value.Raise("AttributeError", "'%s' object has no attribute 'join'", value.TypeName(v))
+		}
+	}
+	var out []string
+	for _, line := range splitLines(s, false) {
+		if w.width <= 0 {
+			return nil, value.Raise("ValueError", "invalid width %d (must be > 0)", w.width)
+		}
+		out = append(out, strings.Join(w.wrap(line), sep))
+	}
+	return joinText(out, sep)
+}
+
+// wrapper fills lines as Python's textwrap does.
+type wrapper struct {
+	width              int
+	breakLong, hyphens bool
+}
+
+func isWrapBlank(r rune) bool { return r < utf8.RuneSelf && strings.ContainsRune("\t\n\v\f\r ", r) }
+
+// chunks cuts text where a line may end: around blanks, after hyphens within
+// words, and around dashes.
+func (w *wrapper) chunks(text []rune) [][]rune {
+	var out [][]rune
+	for i := 0; i < len(text); {
+		j := i + 1
+		if isWrapBlank(text[i]) {
+			for j < len(text) && isWrapBlank(text[j]) {
+				j++
+			}
+		} else if w.hyphens {
+			j = w.wordEnd(text, i)
+		} else {
+			for j < len(text) && !isWrapBlank(text[j]) {
+				j++
+			}
+		}
+		out = append(out, text[i:j])
+		i = j
+	}
+	return out
+}
+
+func wrapLetter(r rune) bool { return isWordChar(r) && r != '_' && !isDigitChar(r) }
+
+func wrapPunct(r rune) bool {
+	return isWordChar(r) || r < utf8.RuneSelf && strings.ContainsRune(`!"'&.,?`, r)
+}
+
+// dashes returns the end of a dash (two hyphens or more, before a word) at i,
+// or i where there is none.
+func dashes(text []rune, i int) int {
+	j := i
+	for j < len(text) && text[j] == '-' {
+		j++
+	}
+	if j-i >= 2 && j < len(text) && isWordChar(text[j]) {
+		return j
+	}
+	return i
+}
+
+// wordEnd returns where the chunk that starts at i, no blank, ends.
+func (w *wrapper) wordEnd(text []rune, i int) int {
+	at := func(k int, f func(rune) bool) bool { return k >= 0 && k < len(text) && f(text[k]) }
+	hyphen := func(r rune) bool { return r == '-' }
+	if at(i-1, wrapPunct) {
+		if j := dashes(text, i); j > i {
+			return j
+		}
+	}
+	for j := i + 1; ; j++ {
+		if at(j, hyphen) {
+			before := at(j-1, wrapLetter) && (at(j-2, wrapLetter) || at(j-2, hyphen) && at(j-3, wrapLetter))
+			after := at(j+1, wrapLetter) && (at(j+2, wrapLetter) || at(j+2, hyphen) && at(j+3, wrapLetter))
+			if before && after {
+				return j + 1
+			}
+		}
+		if j >= len(text) || isWrapBlank(text[j]) {
+			return j
+		}
+		if wrapPunct(text[j-1]) && dashes(text, j) > j {
+			return j
+		}
+	}
+}
+
+func allBlank(chunk []rune) bool {
+	for _, r := range chunk {
+		if !value.IsSpace(r) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *wrapper) wrap(s string) []string {
+	chunks := w.chunks([]rune(s))
+	var lines []string
+	for len(chunks) > 0 {
+		if len(lines) > 0 && allBlank(chunks[0]) {
+			chunks = chunks[1:]
+		}
+		var line [][]rune
+		n := 0
+		for len(chunks) > 0 && n+len(chunks[0]) <= w.width {
+			n += len(chunks[0])
+			line, chunks = append(line, chunks[0]), chunks[1:]
+		}
+		if len(chunks) > 0 && len(chunks[0]) > w.width {
+			if w.breakLong {
+				end := w.longBreak(chunks[0], w.width-n)
+				line = append(line, chunks[0][:end])
+				chunks[0] = chunks[0][end:]
+			} else if len(line) == 0 {
+				line, chunks = append(line, chunks[0]), chunks[1:]
+			}
+		}
+		if k := len(line); k > 0 && allBlank(line[k-1]) {
+			line = line[:k-1]
+		}
+		if len(line) > 0 {
+			var b strings.Builder
+			for _, chunk := range line {
+				b.WriteString(string(chunk))
+			}
+			lines = append(lines, b.String())
+		}
+	}
+	return lines
+}
+
+// longBreak returns where to cut a chunk that is longer than a line, with room
+// characters left on this one.
+func (w *wrapper) longBreak(chunk []rune, room int) int {
+	if w.hyphens && len(chunk) > room {
+		for k := room - 1; k > 0; k-- {
+			if chunk[k] != '-' {
+				continue
+			}
+			for _, r := range chunk[:k] {
+				if r != '-' {
+					return k + 1
+				}
+			}
+			break
+		}
+	}
+	return room
+}

@@ -1,0 +1,45 @@
+package jinja
+
+import (
+	"strings"
+
+	"brine/internal/value"
+)
+
+// jsonIndent sets the indent argument of json.dumps: None, a number of blanks
+// (0 or less is lines without indent), or the text of a level.
+func jsonIndent(o *value.JSONOptions, v value.Value) error {
+	if v == nil {
+		return nil
+	}
+	if s, ok := Text(v); ok {
+		if o.IndentText = s; s == "" {
+			o.Indent = -1
+		}
+		return nil
+	}
+	n, err := asIndex(v)
+	if err != nil {
+		return value.Raise("TypeError", "can't multiply sequence by non-int of type '%s'", value.TypeName(v))
+	}
+	if err := value.CheckSize(n); n > 0 && err != nil {
+		return err
+	}
+	if o.Indent = n; n <= 0 {
+		o.Indent = -1
+	}
+	return nil
+}
+
+// safeJSON writes v as JSON without the characters that HTML gives a meaning.
+func safeJSON(v value.Value, o value.JSONOptions) (string, error) {
+	b, err := value.AppendJSON(nil, v, o)
+	if err != nil {
+		return "", err
+	}
+	s := string(b)
+	if strings.ContainsAny(s, "<>&'") {
+		s = strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`, "'", `\u0027`).Replace(s)
+	}
+	return s, value.CheckSize(len(s))
+}

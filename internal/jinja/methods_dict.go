@@ -1,0 +1,275 @@
+package jinja
+
+import (
+	"brine/internal/value"
+)
+
+// dictMethod returns a method of dict that only reads.
+func dictMethod(m value.Mapping, name string) Func {
+	switch name {
+	case "keys", "values", "items":
+		kind := map[string]value.ViewKind{"keys": value.Keys, "values": value.Values, "items": value.Pairs}[name]
+		return func(c *Call) (value.Value, error) {
+			if _, err := c.builtin("dict", name, 0, 0); err != nil {
+				return nil, err
+			}
+			return &value.View{Of: m, Kind: kind}, nil
+		}
+	case "get":
+		return func(c *Call) (value.Value, error) {
+			a, err := c.builtin("dict", "get", 1, 2)
+			if err != nil {
+				return nil, err
+			}
+			if err := value.CheckHash(a[0]); err != nil {
+				return nil, err
+			}
+			if v, ok := m.Get(a[0]); ok {
+				return v, nil
+			}
+			return orNil(a[1]), nil
+		}
+	case "copy":
+		return func(c *Call) (value.Value, error) {
+			if _, err := c.builtin("dict", "copy", 0, 0); err != nil {
+				return nil, err
+			}
+			return value.Clone1(m), nil
+		}
+	case "fromkeys":
+		return func(c *Call) (value.Value, error) {
+			a, err := c.builtin("dict", "fromkeys", 1, 2)
+			if err != nil {
+				return nil, err
+			}
+			seq, err := value.Iter(a[0])
+			if err != nil {
+				return nil, err
+			}
+			d := value.NewMap(8)
+			if o, ok := m.(*value.Map); ok {
+				d.Ordered = o.Ordered
+			}
+			for k := range seq {
+				if err := value.CheckHash(k); err != nil {
+					return nil, err
+				}
+				d.Set(k, orNil(a[1]))
+			}
+			return d, nil
+		}
+	}
+	return nil
+}
+
+// dictMutator returns a method of dict that writes.
+func dictMutator(m *value.Map, name string) Func {
+	switch name {
+	case "clear":
+		return func(c *Call) (value.Value, error) {
+			if _, err := c.builtin("dict", "clear", 0, 0); err != nil {
+				return nil, err
+			}
+			for _, k := range m.Keys() {
+				m.Delete(k)
+			}
+			return nil, nil
+		}
+	case "pop":
+		return func(c *Call) (value.Value, error) {
+			a, err := c.builtin("dict", "pop", 1, 2)
+			if err != nil {
+				return nil, err
+			}
+			if err := value.CheckHash(a[0]); err != nil {
+				return nil, err
+			}
+			if v, ok := m.Get(a[0]); ok {
+				m.Delete(a[0])
+				return v, nil
+			}
+			if given(a[1]) {
+				return a[1], nil
+			}
+			return nil, value.Raise("KeyError", "%s", value.Repr(a[0]))
+		}
+	case "popitem":
+		return func(c *Call) (value.Value, error) {
+			last := true
+			if m.Ordered {
+				a, err := c.clinic("popitem", "last")
+				if err != nil {
+					return nil, err
+				}
+				if last, err = c.boolArg(a[0], true); err != nil {
+					return nil, err
+				}
+			} else if _, err := c.builtin("dict", "popitem", 0, 0); err != nil {
+				return nil, err
+			}
+			if m.Len() == 0 {
+				what := "'popitem(): dictionary is empty'"
+				if m.Ordered {
+					what = "'dictionary is empty'"
+				}
+				return nil, value.Raise("KeyError", "%s", what)
+			}
+			at := 0
+			if last {
+				at = m.Len() - 1
+			}
+			k, v := m.Entry(at)
+			m.Delete(k)
+			return value.Tuple{k, v}, nil
+		}
+	case "setdefault":
+		return func(c *Call) (value.Value, error) {
+			a, err := c.builtin("dict", "setdefault", 1, 2)
+			if err != nil {
+				return nil, err
+			}
+			if err := value.CheckHash(a[0]); err != nil {
+				return nil, err
+			}
+			if v, ok := m.Get(a[0]); ok {
+				return v, nil
+			}
+			v := orNil(a[1])
+			if err := grow(m.Len()); err != nil {
+				return nil, err
+			}
+			m.Set(a[0], v)
+			return v, nil
+		}
+	case "update":
+		return func(c *Call) (value.Value, error) {
+			if len(c.Args) > 1 {
+				return nil, value.Raise("TypeError", "update expected at most 1 argument, got %d", len(c.Args))
+			}
+			if len(c.Args) == 1 {
+				if err := updateMap(m, c.Args[0]); err != nil {
+					return nil, err
+				}
+			}
+			if c.Kw != nil {
+				m.Update(c.Kw)
+			}
+			return nil, nil
+		}
+	case "move_to_end":
+		if !m.Ordered {
+			return nil
+		}
+		return func(c *Call) (value.Value, error) {
+			a, err := c.bind("move_to_end", 0, "key", "last?")
+			if err != nil {
+				return nil, err
+			}
+			last, err := c.boolArg(a[1], true)
+			if err != nil {
+				return nil, err
+			}
+			v, ok := m.Get(a[0])
+			if !ok {
+				return nil, value.Raise("KeyError", "%s", value.Repr(a[0]))
+			}
+			m.Delete(a[0])
+			if last {
+				m.Set(a[0], v)
+				return nil, nil
+			}
+			rest := m.Copy()
+			for _, k := range rest.Keys() {
+				m.Delete(k)
+			}
+			m.Set(a[0], v)
+			m.Update(rest)
+			return nil, nil
+		}
+	}
+	return nil
+}
+
+// grow is the check before a container of n items gets another.
+func grow(n int) error { return value.CheckItems(n + 1) }
+
+// updateMap is dict.update(m, from): from is a dict or has pairs.
+func updateMap(m *value.Map, from value.Value) error {
+	if src, ok := from.(value.Mapping); ok {
+		if err := value.CheckItems(m.Len() + src.Len()); err != nil {
+			return err
+		}
+		m.Update(src)
+		return nil
+	}
+	items, err := value.Items(from)
+	if err != nil {
+		return err
+	}
+	for i, it := range items {
+		if !value.IsIterable(it) {
+			return value.Raise("TypeError", "cannot convert dictionary update sequence element #%d to a sequence", i)
+		}
+		pair, err := value.Items(it)
+		if err != nil {
+			return err
+		}
+		if len(pair) != 2 {
+			return value.Raise("ValueError", "dictionary update sequence element #%d has length %d; 2 is required", i, len(pair))
+		}
+		if err := value.CheckHash(pair[0]); err != nil {
+			return err
+		}
+		m.Set(pair[0], pair[1])
+	}
+	return nil
+}
+
+// newDict is dict(...) and OrderedDict(...).
+func newDict(c *Call, ordered bool) (value.Value, error) {
+	m := value.NewMap(8)
+	m.Ordered = ordered
+	if len(c.Args) > 1 {
+		name := "dict"
+		if ordered {
+			name = "OrderedDict"
+		}
+		return nil, value.Raise("TypeError", "%s expected at most 1 argument, got %d", name, len(c.Args))
+	}
+	if len(c.Args) == 1 {
+		if err := updateMap(m, c.Args[0]); err != nil {
+			return nil, err
+		}
+	}
+	if c.Kw != nil {
+		m.Update(c.Kw)
+	}
+	return m, nil
+}
+
+// viewMethod returns a method of dict_keys and the like.
+func viewMethod(v *value.View, name string) Func {
+	if name != "isdisjoint" || v.Kind == value.Values {
+		return nil
+	}
+	return func(c *Call) (value.Value, error) {
+		a, err := c.builtin(v.TypeName(), name, 1, 1)
+		if err != nil {
+			return nil, err
+		}
+		return disjoint(v, a[0])
+	}
+}
+
+func disjoint(a, b value.Value) (value.Value, error) {
+	seq, err := value.Iter(b)
+	if err != nil {
+		return nil, err
+	}
+	for x := range seq {
+		if in, err := value.Contains(a, x); in || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
