@@ -36,6 +36,8 @@ type Fake struct {
 	Ifaces   []Interface
 	Addrs    map[string][]net.IP // names
 	Names    map[string][]string // addresses
+	FullName map[string]string   // full names of hosts
+	Kernel   Uname
 	// Fault, where set, is asked before each operation of Files; an error of
 	// it is what the operation returns. op is the method's name.
 	Fault func(op, path string) error
@@ -80,6 +82,7 @@ func NewFake() *Fake {
 		Addrs: map[string][]net.IP{"localhost": {net.IPv4(127, 0, 0, 1), net.IPv6loopback}},
 		Names: map[string][]string{"127.0.0.1": {"localhost"}, "::1": {"localhost"}},
 	}
+	f.Kernel = Uname{Sysname: "Linux", Nodename: "fake", Release: "6.1.0-18-amd64", Version: "#1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1 (2024-02-01)", Machine: "x86_64"}
 	f.root = f.newNode(fs.ModeDir | 0o755)
 	for _, d := range []string{"/etc", "/root", "/home", "/bin", "/usr/bin", "/var"} {
 		f.PutDir(d, 0o755)
@@ -277,3 +280,17 @@ func (f *Fake) LookupIP(ctx context.Context, name string) ([]net.IP, error) {
 	}
 	return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
 }
+
+// LookupCNAME returns what FullName has for name.
+func (f *Fake) LookupCNAME(ctx context.Context, name string) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	if full, ok := f.FullName[name]; ok {
+		return full, nil
+	}
+	return "", &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
+}
+
+// Uname returns Kernel.
+func (f *Fake) Uname() (Uname, error) { return f.Kernel, nil }

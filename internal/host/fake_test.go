@@ -38,9 +38,17 @@ func TestFakeIsLikeLocal(t *testing.T) {
 		{"write orphan", func(h Host, at func(string) string) (any, error) {
 			return nil, h.WriteFile(at("no/f"), strings.NewReader(""), WriteOptions{})
 		}},
-		{"append", func(h Host, at func(string) string) (any, error) { return nil, h.AppendFile(at("d/f"), []byte("+"), 0o600) }},
-		{"read", func(h Host, at func(string) string) (any, error) { b, err := h.ReadFile(at("d/f")); return string(b), err }},
-		{"read dir", func(h Host, at func(string) string) (any, error) { b, err := h.ReadFile(at("d")); return string(b), err }},
+		{"append", func(h Host, at func(string) string) (any, error) {
+			return nil, h.AppendFile(at("d/f"), []byte("+"), 0o600)
+		}},
+		{"read", func(h Host, at func(string) string) (any, error) {
+			b, err := h.ReadFile(at("d/f"))
+			return string(b), err
+		}},
+		{"read dir", func(h Host, at func(string) string) (any, error) {
+			b, err := h.ReadFile(at("d"))
+			return string(b), err
+		}},
 		{"read missing", func(h Host, at func(string) string) (any, error) {
 			b, err := h.ReadFile(at("none"))
 			return string(b), err
@@ -53,8 +61,14 @@ func TestFakeIsLikeLocal(t *testing.T) {
 		{"symlink again", func(h Host, at func(string) string) (any, error) { return nil, h.Symlink("d/f", at("l")) }},
 		{"symlink up", func(h Host, at func(string) string) (any, error) { return nil, h.Symlink("../l", at("d/up")) }},
 		{"loop", func(h Host, at func(string) string) (any, error) { return nil, h.Symlink("loop", at("loop")) }},
-		{"read loop", func(h Host, at func(string) string) (any, error) { b, err := h.ReadFile(at("loop")); return string(b), err }},
-		{"read link", func(h Host, at func(string) string) (any, error) { b, err := h.ReadFile(at("d/up")); return string(b), err }},
+		{"read loop", func(h Host, at func(string) string) (any, error) {
+			b, err := h.ReadFile(at("loop"))
+			return string(b), err
+		}},
+		{"read link", func(h Host, at func(string) string) (any, error) {
+			b, err := h.ReadFile(at("d/up"))
+			return string(b), err
+		}},
 		{"readlink", func(h Host, at func(string) string) (any, error) { return h.Readlink(at("d/up")) }},
 		{"readlink file", func(h Host, at func(string) string) (any, error) { return h.Readlink(at("d/f")) }},
 		{"eval", func(h Host, at func(string) string) (any, error) { return h.EvalSymlinks(at("d/up")) }},

@@ -25,6 +25,7 @@ type Host interface {
 	Accounts
 	Clock
 	Network
+	System
 }
 
 // Files reads and changes the file system.
@@ -217,6 +218,19 @@ type Network interface {
 	// LookupAddr and LookupIP resolve as the system does, bounded by ctx.
 	LookupAddr(ctx context.Context, addr string) ([]string, error)
 	LookupIP(ctx context.Context, name string) ([]net.IP, error)
+	// LookupCNAME returns the full name of a host as the name servers have it,
+	// search domains and aliases followed, without a dot at its end.
+	LookupCNAME(ctx context.Context, name string) (string, error)
+}
+
+// System tells of the kernel.
+type System interface {
+	Uname() (Uname, error)
+}
+
+// A Uname is what uname(1) prints.
+type Uname struct {
+	Sysname, Nodename, Release, Version, Machine string
 }
 
 // An Interface is a network interface with its addresses.

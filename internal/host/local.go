@@ -4,8 +4,11 @@ import (
 	"context"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A Local is the machine that brine runs on. Make one with [NewLocal]; it is
@@ -93,6 +96,25 @@ func (*Local) LookupAddr(ctx context.Context, addr string) ([]string, error) {
 // LookupIP returns the addresses of a name.
 func (*Local) LookupIP(ctx context.Context, name string) ([]net.IP, error) {
 	return net.DefaultResolver.LookupIP(ctx, "ip", name)
+}
+
+// LookupCNAME returns the full name of a host.
+func (*Local) LookupCNAME(ctx context.Context, name string) (string, error) {
+	full, err := net.DefaultResolver.LookupCNAME(ctx, name)
+	return strings.TrimSuffix(full, "."), err
+}
+
+// Uname returns what uname(1) prints.
+func (*Local) Uname() (Uname, error) {
+	var u unix.Utsname
+	if err := unix.Uname(&u); err != nil {
+		return Uname{}, err
+	}
+	return Uname{
+		Sysname: unix.ByteSliceToString(u.Sysname[:]), Nodename: unix.ByteSliceToString(u.Nodename[:]),
+		Release: unix.ByteSliceToString(u.Release[:]), Version: unix.ByteSliceToString(u.Version[:]),
+		Machine: unix.ByteSliceToString(u.Machine[:]),
+	}, nil
 }
 
 // addrKey finds the details of an address of one interface.
