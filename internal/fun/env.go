@@ -50,6 +50,10 @@ type Env struct {
 	Fault func(*source.Error)
 	// NewInvoker makes the Invoker of a fork; nil: a fork shares this Env's.
 	NewInvoker func(*Env) Invoker
+	// NewGrains collects the grains anew and NewTable makes the table anew, for
+	// reload_grains and reload_modules; nil: they stay as they are.
+	NewGrains func(context.Context) (value.Mapping, error)
+	NewTable  func(context.Context) (*Table, error)
 }
 
 // Fork returns a copy of e for a run of its own, after change has set what
@@ -165,4 +169,7 @@ type PillarRequest struct {
 	PillarEnv string // "" follows configuration
 	Override  *value.Map
 	Grains    value.Mapping // nil: the Env's
+	// Ext is an ext_pillar asked for on demand: a dict of one interface and its
+	// arguments, or nil.
+	Ext value.Value
 }
