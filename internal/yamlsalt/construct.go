@@ -316,8 +316,11 @@ func (n *node) mergeKey() string {
 	return n.reprValue()
 }
 
-// reprValue returns what Python's repr prints for the value of PyYAML's node.
+// reprValue returns what Python's str prints for the value of PyYAML's node.
 func (n *node) reprValue() string {
+	if n.kind == scalarNode {
+		return n.text
+	}
 	var s strings.Builder
 	n.writeValue(&s)
 	return s.String()

@@ -71,7 +71,7 @@ func parse(text string) (root *node, aliased bool, f *Fault) {
 	if f := checkReadable(text); f != nil {
 		return nil, false, f
 	}
-	p := &parser{scanner: newScanner(text)}
+	p := &parser{scanner: newScanner(strings.TrimPrefix(text, "\ufeff"))}
 	root, f = p.single()
 	return root, p.aliased, f
 }

@@ -413,7 +413,7 @@ func (s *scanner) toNext() {
 			if s.flow == 0 {
 				s.keyOK = true
 			}
-		case s.at.index == 0 && strings.HasPrefix(s.text[s.pos:], "\ufeff"):
+		case s.at.col == 0 && strings.HasPrefix(s.text[s.pos:], "\ufeff"):
 			s.skip()
 		default:
 			return
