@@ -296,6 +296,8 @@ func (r *run) finish(ctx context.Context, n *node, dry bool) {
 	st := statusOf(r.stats(ctx, n, dry))
 	if ctx.Err() != nil {
 		r.Stopped = true
+	}
+	if r.Stopped || r.halted { // a parallel state that was waited for has failed hard
 		return
 	}
 	switch st {

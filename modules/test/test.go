@@ -1,0 +1,420 @@
+// Package test is Salt's execution module "test": functions that answer what a
+// test of brine, of a tree or of a connection wants to know.
+package test
+
+import (
+	"context"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"math/big"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// Module returns the rows of the execution module "test".
+func Module() fun.Module {
+	num := func(name, doc string) []fun.Arg {
+		return []fun.Arg{{Name: name, Type: fun.Any, Required: true, Doc: doc}}
+	}
+	src := func(name string) string { return "modules/test.py " + name }
+	return fun.Module{
+		Name: "test", Kind: fun.Exec, Doc: "Functions for trying things out.",
+		Specs: []fun.Spec{
+			{Name: "arg", Doc: "Return the arguments as they arrived: args and kwargs.", Src: src("arg"), VarArg: true, VarKw: true, Fn: arg},
+			{Name: "arg_clean", Doc: "Return the arguments as they arrived, without those that start with __.", Src: src("arg_clean"), VarArg: true, VarKw: true, Fn: argClean},
+			{Name: "arg_repr", Doc: "Return the arguments as Python prints them.", Src: src("arg_repr"), VarArg: true, VarKw: true, Fn: argRepr},
+			{Name: "arg_type", Doc: "Return the Python types of the arguments.", Src: src("arg_type"), VarArg: true, VarKw: true, Fn: argType},
+			{
+				Name: "assertion", Doc: "Fail unless the argument is true.", Src: src("assertion"), Fn: assertion,
+				Args: []fun.Arg{{Name: "assertion", Type: fun.Any, Required: true, Doc: "what must be true"}},
+			},
+			{Name: "attr_call", Doc: "Return all grains.", Src: src("attr_call"), Fn: attrCall},
+			{Name: "collatz", Doc: "Return the Collatz sequence from a number, and the seconds it took.", Src: src("collatz"), Args: num("start", "the first number, at least 1"), Fn: collatz},
+			{Name: "conf_test", Doc: "Return the configuration option test.foo.", Src: src("conf_test"), Fn: confTest},
+			{
+				Name: "cross_test", Doc: "Call another execution function.", Src: src("cross_test"), Fn: crossTest,
+				Args: []fun.Arg{
+					{Name: "func", Type: fun.Str, Required: true, Doc: "the function, such as test.ping"},
+					{Name: "args", Type: fun.List, Doc: "its arguments"},
+				},
+			},
+			{
+				Name: "echo", Doc: "Return the text.", Src: src("echo"), Fn: echo,
+				Args: []fun.Arg{{Name: "text", Type: fun.Any, Required: true, Doc: "what to return"}},
+			},
+			{
+				Name: "exception", Doc: "Raise an exception.", Src: src("exception"), Fn: exception,
+				Args: []fun.Arg{{Name: "message", Type: fun.Any, Default: "Test Exception", Doc: "what it says"}},
+			},
+			{Name: "false", Doc: "Return False.", Src: src("false_"), Fn: no},
+			{Name: "fib", Doc: "Return a Fibonacci number, and the seconds it took.", Src: src("fib"), Args: num("num", "which one, from 0"), Fn: fib},
+			{Name: "get_opts", Doc: "Return the configuration.", Src: src("get_opts"), Fn: getOpts},
+			{Name: "kwarg", Doc: "Return the keyword arguments as they arrived.", Src: src("kwarg"), VarKw: true, Fn: kwarg},
+			{Name: "module_report", Doc: "Return the execution modules and functions that are there.", Src: src("module_report"), Fn: moduleReport},
+			{Name: "opts_pkg", Doc: "Return the configuration with the grains in it.", Src: src("opts_pkg"), Fn: optsPkg},
+			{
+				Name: "outputter", Doc: "Return the data, for trying an outputter.", Src: src("outputter"), Fn: outputter,
+				Args: []fun.Arg{{Name: "data", Type: fun.Any, Required: true, Doc: "what to return"}},
+			},
+			{Name: "ping", Doc: "Return True: calls arrive here. No ICMP is sent.", Src: src("ping"), VarArg: true, VarKw: true, Fn: yes},
+			{
+				Name: "raise_exception", Doc: "Raise an exception of Python or of salt.exceptions by name; False where there is none.", Src: src("raise_exception"),
+				Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "its name, such as TypeError"}}, VarArg: true, VarKw: true, Fn: raiseException,
+			},
+			{
+				Name: "rand_sleep", Doc: "Sleep for a random time, then return True.", Src: src("rand_sleep"), Fn: randSleep,
+				Args: []fun.Arg{{Name: "max", Type: fun.Any, Default: int64(60), Unit: "s", Doc: "the longest time"}},
+			},
+			{
+				Name: "random_hash", Doc: "Return the hash of a random number.", Src: src("random_hash"), Fn: randomHash,
+				Args: []fun.Arg{
+					{Name: "size", Type: fun.Any, Default: int64(9999999999), Doc: "the greatest number"},
+					{Name: "hash_type", Type: fun.Str, Doc: "md5, sha1, sha224, sha256, sha384 or sha512; default: the configuration's hash_type"},
+				},
+			},
+			{
+				Name: "retcode", Doc: "Return True with a return code.", Src: src("retcode"), Fn: retcode,
+				Args: []fun.Arg{{Name: "code", Type: fun.Any, Default: int64(42), Doc: "the code"}},
+			},
+			{Name: "sleep", Doc: "Sleep, then return True.", Src: src("sleep"), Args: []fun.Arg{{Name: "length", Type: fun.Any, Required: true, Unit: "s", Doc: "how long"}}, Fn: sleep},
+			{Name: "true", Doc: "Return True.", Src: src("true_"), Fn: yes},
+			{
+				Name: "try", Doc: "Call an execution function; where it raises, return None.", Src: src("try_"), Fn: try, VarKw: true,
+				Args: []fun.Arg{
+					{Name: "module", Type: fun.Str, Required: true, Doc: "the function, such as pkg.version"},
+					{Name: "return_try_exception", Type: fun.Bool, Default: false, Doc: "return what it raised instead of None"},
+				},
+			},
+			{Name: "version", Doc: "Return the version of Salt that brine behaves as.", Src: src("version"), Fn: version},
+		},
+	}
+}
+
+func yes(context.Context, *fun.Call) (fun.Result, error) { return fun.Value(true) }
+
+func no(context.Context, *fun.Call) (fun.Result, error) { return fun.Value(false) }
+
+func echo(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Value("text")) }
+
+func outputter(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Value("data")) }
+
+func kwarg(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Kw) }
+
+func arg(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return fun.Value(value.MapOf("args", value.NewList(c.Pos...), "kwargs", c.Kw))
+}
+
+func argClean(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return fun.Value(value.MapOf("args", value.NewList(c.Pos...), "kwargs", clean(c.Kw)))
+}
+
+// clean returns kw without the arguments that Salt adds to a call.
+func clean(kw *value.Map) *value.Map {
+	out := value.NewMap(kw.Len())
+	for k, v := range kw.All() {
+		if !strings.HasPrefix(value.Str(k), "__") {
+			out.Set(k, v)
+		}
+	}
+	return out
+}
+
+func argRepr(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return fun.Value(value.MapOf("args", value.Repr(value.Tuple(c.Pos)), "kwargs", value.Repr(c.Kw)))
+}
+
+func argType(_ context.Context, c *fun.Call) (fun.Result, error) {
+	class := func(v value.Value) string { return "<class '" + value.TypeName(v) + "'>" }
+	args, kwargs := value.NewList(), value.NewMap(c.Kw.Len())
+	for _, v := range c.Pos {
+		args.Append(class(v))
+	}
+	for k, v := range c.Kw.All() {
+		kwargs.Set(k, class(v))
+	}
+	return fun.Value(value.MapOf("args", args, "kwargs", kwargs))
+}
+
+// assertion returns None, or raises an AssertionError without a message.
+func assertion(_ context.Context, c *fun.Call) (fun.Result, error) {
+	if !c.Bool("assertion") {
+		return fun.Result{}, value.Raise("AssertionError", "")
+	}
+	return fun.Value(nil)
+}
+
+func attrCall(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return c.Env.Invoker.Invoke(ctx, fun.Exec, "grains.items", fun.Args{})
+}
+
+func confTest(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return c.Env.Invoker.Invoke(ctx, fun.Exec, "config.option", fun.Args{Pos: []value.Value{"test.foo"}})
+}
+
+// crossTest calls func with args by position.
+func crossTest(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return c.Env.Invoker.Invoke(ctx, fun.Exec, c.Str("func"), fun.Args{Pos: c.List("args")})
+}
+
+// try calls module with the other keyword arguments. Its return code does not
+// count; a call that is cut off by the end of ctx is an error all the same.
+func try(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, c.Str("module"), fun.Args{Kw: clean(c.Kw)})
+	switch {
+	case err == nil:
+		return fun.Value(res.Value)
+	case ctx.Err() != nil:
+		return fun.Result{}, ctx.Err()
+	case c.Bool("return_try_exception"):
+		return fun.Value(err.Error())
+	}
+	return fun.Value(nil)
+}
+
+func exception(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return fun.Result{}, value.Raise("Exception", "%s", c.Str("message"))
+}
+
+// raiseException raises the exception that name names, with the further
+// positional arguments. It returns False where there is none of that name.
+func raiseException(_ context.Context, c *fun.Call) (fun.Result, error) {
+	name := c.Str("name")
+	if !isException(name) {
+		return fun.Value(false)
+	}
+	var text string
+	switch len(c.Pos) {
+	case 0:
+	case 1:
+		text = value.Str(c.Pos[0])
+		if name == "KeyError" {
+			text = value.Repr(c.Pos[0])
+		}
+	default:
+		text = value.Repr(value.Tuple(c.Pos))
+		if n, ok := value.AsInt(c.Pos[0]); ok && name == "OSError" {
+			text = fmt.Sprintf("[Errno %d] %s", n, value.Str(c.Pos[1]))
+		}
+	}
+	if name == "salt.exceptions.CommandExecutionError" {
+		return fun.Result{}, &fun.CommandError{Msg: text}
+	}
+	return fun.Result{}, value.Raise(name, "%s", text)
+}
+
+// isException reports whether name is an exception that Python or Salt has.
+func isException(name string) bool {
+	if s, ok := strings.CutPrefix(name, "salt.exceptions."); ok {
+		return strings.HasSuffix(s, "Error") || strings.HasSuffix(s, "Exception") || s == "SaltSystemExit"
+	}
+	switch name {
+	case "Exception", "ArithmeticError", "AssertionError", "AttributeError", "BlockingIOError", "BrokenPipeError", "BufferError",
+		"ChildProcessError", "ConnectionAbortedError", "ConnectionError", "ConnectionRefusedError", "ConnectionResetError",
+		"EOFError", "EnvironmentError", "FileExistsError", "FileNotFoundError", "FloatingPointError", "IOError", "ImportError",
+		"IndentationError", "IndexError", "InterruptedError", "IsADirectoryError", "KeyError", "LookupError", "MemoryError",
+		"ModuleNotFoundError", "NameError", "NotADirectoryError", "NotImplementedError", "OSError", "OverflowError",
+		"PermissionError", "ProcessLookupError", "RecursionError", "ReferenceError", "RuntimeError", "StopAsyncIteration",
+		"StopIteration", "SyntaxError", "SystemError", "TabError", "TimeoutError", "TypeError", "UnboundLocalError",
+		"UnicodeError", "ValueError", "Warning", "UserWarning", "DeprecationWarning", "RuntimeWarning", "SyntaxWarning",
+		"FutureWarning", "PendingDeprecationWarning", "ImportWarning", "UnicodeWarning", "BytesWarning", "ResourceWarning",
+		"ZeroDivisionError":
+		return true
+	}
+	return false
+}
+
+// integer is Python's int() of an argument.
+func integer(c *fun.Call, name string) (*big.Int, error) {
+	v, err := value.ToInt(c.Value(name))
+	if err != nil {
+		return nil, err
+	}
+	i, _ := value.AsBig(v)
+	return i, nil
+}
+
+// maxWork bounds the steps of fib and collatz, which would else fill memory.
+const maxWork = 1_000_000
+
+// fib returns the num-th Fibonacci number and the seconds it took.
+func fib(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	n, err := integer(c, "num")
+	if err != nil {
+		return fun.Result{}, err
+	}
+	switch {
+	case n.Sign() < 0:
+		return fun.Result{}, value.Raise("ValueError", "Negative number is not allowed!")
+	case n.Cmp(big.NewInt(maxWork)) > 0:
+		return fun.Result{}, value.Raise("ValueError", "fib is bounded to num %d", maxWork)
+	}
+	start := c.Env.Host.Now()
+	a, b := big.NewInt(0), big.NewInt(1)
+	for i := n.Int64(); i > 0; i-- {
+		if i%4096 == 0 && ctx.Err() != nil {
+			return fun.Result{}, ctx.Err()
+		}
+		a, b = b, a.Add(a, b)
+	}
+	return fun.Value(value.Tuple{value.NormInt(a), seconds(c, start)})
+}
+
+func seconds(c *fun.Call, start time.Time) float64 { return c.Env.Host.Now().Sub(start).Seconds() }
+
+// collatz returns the Collatz sequence from start down to, and without, 1, and
+// the seconds it took. As in Salt, a number that was halved is a float, and so
+// are those after it.
+func collatz(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	n, err := integer(c, "start")
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if n.Sign() <= 0 {
+		return fun.Result{}, value.Raise("ValueError", "the sequence starts with a number above 0")
+	}
+	begin := c.Env.Host.Now()
+	steps := value.NewList()
+	one, halved := big.NewInt(1), false
+	for n.Cmp(one) != 0 {
+		if steps.Len()%4096 == 0 && ctx.Err() != nil {
+			return fun.Result{}, ctx.Err()
+		}
+		if steps.Len() >= maxWork {
+			return fun.Result{}, value.Raise("ValueError", "collatz is bounded to %d steps", maxWork)
+		}
+		if halved {
+			f, _ := new(big.Float).SetInt(n).Float64()
+			steps.Append(f)
+		} else {
+			steps.Append(value.NormInt(new(big.Int).Set(n)))
+		}
+		if n.Bit(0) == 0 {
+			n, halved = new(big.Int).Rsh(n, 1), true
+		} else {
+			n = new(big.Int).Add(new(big.Int).Mul(n, big.NewInt(3)), one)
+		}
+	}
+	return fun.Value(value.Tuple{steps, seconds(c, begin)})
+}
+
+func getOpts(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Env.Opts) }
+
+// optsPkg returns a copy of the configuration with the grains at "grains".
+func optsPkg(_ context.Context, c *fun.Call) (fun.Result, error) {
+	m := c.Env.Opts.Copy()
+	m.Set("grains", c.Env.Grains)
+	return fun.Value(m)
+}
+
+// moduleReport lists what is there under the keys that Salt has: every function
+// can be reached by both of Salt's ways, so none is missing by either.
+func moduleReport(_ context.Context, c *fun.Call) (fun.Result, error) {
+	fns, mods := c.Env.Table.Names(fun.Exec), c.Env.Table.Modules(fun.Exec)
+	return fun.Value(value.MapOf(
+		"functions", value.Strings(fns...), "function_attrs", value.Strings(fns...), "function_subs", value.Strings(fns...),
+		"modules", value.Strings(mods...), "module_attrs", value.Strings(mods...),
+		"missing_attrs", value.NewList(), "missing_subs", value.NewList()))
+}
+
+// randomHash returns the hex digest of a random number from 0 to size.
+func randomHash(_ context.Context, c *fun.Call) (fun.Result, error) {
+	size, err := integer(c, "size")
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if size.Sign() < 0 || !size.IsInt64() {
+		return fun.Result{}, value.Raise("ValueError", "size is out of range: %s", size)
+	}
+	name := c.Str("hash_type")
+	if name == "" {
+		if name = c.Env.Opts.Str("hash_type"); name == "" {
+			name = "md5"
+		}
+	}
+	var h hash.Hash
+	switch name {
+	case "md5":
+		h = md5.New()
+	case "sha1":
+		h = sha1.New()
+	case "sha224":
+		h = sha256.New224()
+	case "sha256":
+		h = sha256.New()
+	case "sha384":
+		h = sha512.New384()
+	case "sha512":
+		h = sha512.New()
+	default:
+		return fun.Result{}, value.Raise("AttributeError", "module 'hashlib' has no attribute '%s'", name)
+	}
+	h.Write([]byte(strconv.FormatUint(rand.Uint64N(size.Uint64()+1), 10)))
+	return fun.Value(hex.EncodeToString(h.Sum(nil)))
+}
+
+func retcode(_ context.Context, c *fun.Call) (fun.Result, error) {
+	n, err := integer(c, "code")
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Result{Value: true, Retcode: int(n.Int64())}, nil
+}
+
+// maxSleep is what time.Duration can hold, in seconds.
+const maxSleep = int64(1<<63-1) / int64(time.Second)
+
+func sleep(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	n, err := integer(c, "length")
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return nap(ctx, c, n)
+}
+
+// nap sleeps n seconds, or until ctx ends, which is an error.
+func nap(ctx context.Context, c *fun.Call, n *big.Int) (fun.Result, error) {
+	if n.Sign() < 0 {
+		return fun.Result{}, value.Raise("ValueError", "sleep length must be non-negative")
+	}
+	if n.Cmp(big.NewInt(maxSleep)) > 0 {
+		return fun.Result{}, value.Raise("OverflowError", "timestamp too large to convert to C _PyTime_t")
+	}
+	if err := c.Env.Host.Sleep(ctx, time.Duration(n.Int64())*time.Second); err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(true)
+}
+
+// randSleep sleeps a random whole number of seconds up to max.
+func randSleep(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	n, err := integer(c, "max")
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if n.Sign() < 0 {
+		return fun.Result{}, value.Raise("ValueError", "empty range for randrange() (0, %s, %s)", new(big.Int).Add(n, big.NewInt(1)), new(big.Int).Add(n, big.NewInt(1)))
+	}
+	if n.Cmp(big.NewInt(maxSleep)) > 0 {
+		n = big.NewInt(maxSleep)
+	}
+	return nap(ctx, c, big.NewInt(rand.Int64N(n.Int64()+1)))
+}
+
+// version returns the grain saltversion.
+func version(_ context.Context, c *fun.Call) (fun.Result, error) {
+	if c.Env.Grains == nil {
+		return fun.Value(nil)
+	}
+	v, _ := c.Env.Grains.Get("saltversion")
+	return fun.Value(v)
+}
