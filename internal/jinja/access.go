@@ -20,3 +20,8 @@ type ItemGetter interface {
 type Caller interface {
 	Call(c *Call) (value.Value, error)
 }
+
+// A Container answers "x in obj" itself.
+type Container interface {
+	Has(s *State, x value.Value) (bool, error)
+}

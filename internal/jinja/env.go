@@ -2,6 +2,9 @@ package jinja
 
 import (
 	"context"
+	"errors"
+	"sync"
+	"time"
 
 	"brine/internal/source"
 	"brine/internal/value"
@@ -9,7 +12,7 @@ import (
 
 // A Source is the text of a template as a [Loader] gives it.
 type Source struct {
-	Name string // as errors show it
+	Name string // as errors show it; empty: the name it was asked for by
 	Text string
 	Key  string // templates of one Key and Text are parsed once; empty: Name
 }
@@ -25,11 +28,19 @@ type Loader interface {
 type Env struct {
 	opts   Options
 	loader Loader
+
+	mu    sync.Mutex
+	cache map[cacheKey]*Template
+}
+
+type cacheKey struct {
+	key, name, text string
+	anonymous       bool
 }
 
 // New returns an environment. l may be nil: then no other template is there.
 func New(o Options, l Loader) *Env {
-	return &Env{opts: o.withDefaults(), loader: l}
+	return &Env{opts: o.withDefaults(), loader: l, cache: map[cacheKey]*Template{}}
 }
 
 // Options returns the options, defaults filled in.
@@ -38,34 +49,174 @@ func (e *Env) Options() Options { return e.opts }
 // A Template is a parsed template.
 type Template struct {
 	Name string
+
+	env       *Env
+	text      string // newlines normalized
+	anonymous bool   // not loaded by name: Jinja2's messages do not name it
+	newline   bool   // the text ended with a newline
+	root      *code
+	blocks    map[string]*code
+}
+
+func (t *Template) reprName() string {
+	if t.anonymous {
+		return "None"
+	}
+	return value.QuoteStr(t.Name)
+}
+
+// Parse returns the template of a text. A fault is an *Error. Equal texts of
+// one name are parsed once.
+func (e *Env) Parse(name, text string) (*Template, error) {
+	return e.parsed(cacheKey{name: name, text: text, anonymous: true})
+}
+
+// Get returns the template of that name from the loader, parsed once. from is
+// the name of the template that asks. A template that is not there is a
+// *NotFoundError.
+func (e *Env) Get(ctx context.Context, name, from string) (*Template, error) {
+	if e.loader == nil {
+		return nil, value.Raise("TypeError", "no loader for this environment specified")
+	}
+	src, err := e.loader.Load(ctx, name, from)
+	if err != nil {
+		return nil, err
+	}
+	if src.Name == "" {
+		src.Name = name
+	}
+	return e.parsed(cacheKey{key: src.Key, name: src.Name, text: src.Text})
+}
+
+func (e *Env) parsed(k cacheKey) (*Template, error) {
+	e.mu.Lock()
+	t := e.cache[k]
+	e.mu.Unlock()
+	if t != nil {
+		return t, nil
+	}
+	t = &Template{Name: k.name, env: e, anonymous: k.anonymous}
+	t.text = normalize(&e.opts, k.text)
+	t.newline = len(k.text) > 0 && k.text[len(k.text)-1] == '\n'
+	if len(t.text) > 1<<30 {
+		return nil, &Error{Kind: Syntax, PyType: "MemoryError", Msg: "the template is too large", Pos: source.Pos{File: k.name}}
+	}
+	body, err := parse(e, t.Name, t.text)
+	if err != nil {
+		return nil, err
+	}
+	if err := compileTemplate(t, body); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	e.cache[k] = t
+	e.mu.Unlock()
+	return t, nil
+}
+
+// Render renders the template with vars, which the templates that it imports
+// or includes see too. As with Salt, a newline that ended the template ends
+// the output. A fault is an *Error.
+func (t *Template) Render(ctx context.Context, vars *value.Map) (*Output, error) {
+	ctx, cancel := context.WithTimeout(ctx, t.env.opts.MaxTime)
+	defer cancel()
+	r := &run{ctx: ctx, env: t.env, vars: vars}
+	w := &writer{run: r, track: true, buf: make([]byte, 0, len(t.text)+len(t.text)/2)}
+	if err := t.root.run(newState(r, t, nil), w, nil, 0); err != nil {
+		return nil, finish(err)
+	}
+	if t.newline {
+		w.buf = append(w.buf, '\n')
+	}
+	return &Output{Text: string(w.buf), name: t.Name, marks: w.marks}, nil
+}
+
+// Module renders the template for the names that it sets at top level, as an
+// import of it with vars as context does.
+func (t *Template) Module(ctx context.Context, vars *value.Map) (*Module, error) {
+	ctx, cancel := context.WithTimeout(ctx, t.env.opts.MaxTime)
+	defer cancel()
+	r := &run{ctx: ctx, env: t.env, vars: vars}
+	m, err := newModule(newState(r, t, nil), nil, 0)
+	if err != nil {
+		return nil, finish(err)
+	}
+	return m, nil
+}
+
+// finish makes sure that an error names a line for Salt.
+func finish(err error) error {
+	var e *Error
+	if errors.As(err, &e) && e.At.IsZero() {
+		e.At = source.Pos{File: e.Pos.File, Line: e.Pos.Line}
+	}
+	return err
+}
+
+// run is what the templates of one rendering share.
+type run struct {
+	ctx  context.Context
 	env  *Env
-	text string
+	vars *value.Map // the context of the rendering; imported templates see it too
+
+	depth   int
+	ticks   int
+	size    int // bytes written so far
+	spare   []*writer
+	modules map[*Template]*Module
+	loaded  map[loadKey]*Template
+	at      *Template // what is being called stands in at, at off
+	off     int32
 }
 
-// An Output is a rendered template.
-type Output struct {
-	Text string
+type loadKey struct{ name, from string }
+
+// writer returns a writer for captured text; its done gives it back.
+func (r *run) writer() *writer {
+	if n := len(r.spare); n > 0 {
+		w := r.spare[n-1]
+		r.spare = r.spare[:n-1]
+		return w
+	}
+	return &writer{run: r}
 }
 
-// Pos returns the place in the template where the given line of the text,
-// counted from 1, comes from.
-func (o *Output) Pos(line int) source.Pos { return source.Pos{} }
+// enter counts a level of calls; leave ends it.
+func (r *run) enter() error {
+	if r.depth++; r.depth > r.env.opts.MaxDepth {
+		r.depth--
+		return value.Raise("RecursionError", "maximum recursion depth exceeded")
+	}
+	return r.tick()
+}
 
-// A Macro is a macro of a template.
-type Macro struct{ Name string }
+func (r *run) leave() { r.depth-- }
 
-// TypeName is "Macro".
-func (m *Macro) TypeName() string { return "Macro" }
+// tick ends a rendering whose time is up.
+func (r *run) tick() error {
+	if r.ticks++; r.ticks&0xff != 0 {
+		return nil
+	}
+	switch err := r.ctx.Err(); {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		if d, ok := r.ctx.Deadline(); ok && time.Now().After(d) {
+			return &timeUp{err, "the template took too long (limit " + r.env.opts.MaxTime.String() + ")"}
+		}
+		return &timeUp{err, "the template took too long"}
+	default:
+		return &timeUp{err, "rendering was stopped"}
+	}
+}
 
-// A Module is what import binds: the exported names of a template.
-type Module struct{ tmpl *Template }
+// timeUp is an error of the context of a rendering.
+type timeUp struct {
+	err error
+	msg string
+}
 
-// TypeName is "TemplateModule".
-func (m *Module) TypeName() string { return "TemplateModule" }
+func (t *timeUp) Error() string { return t.msg }
 
-// A Namespace is what namespace() returns: an object whose attributes set can
-// assign.
-type Namespace struct{ Attrs *value.Map }
-
-// TypeName is "Namespace".
-func (n *Namespace) TypeName() string { return "Namespace" }
+// Unwrap returns the context's error.
+func (t *timeUp) Unwrap() error { return t.err }

@@ -12,20 +12,21 @@ type Kind int
 
 // The kinds of faults.
 const (
-	Runtime   Kind = iota // Python raised, or a limit was reached
-	Syntax                // the template does not parse
-	UndefinedName         // something undefined was used
-	NotFound              // a template that is not there
+	Runtime       Kind = iota // Python raised, or a limit was reached
+	Syntax                    // the template does not parse
+	UndefinedName             // something undefined was used
+	NotFound                  // a template that is not there
 )
 
 // An Error is a fault in a template.
 type Error struct {
 	Kind   Kind
-	PyType string // the Python exception: "UndefinedError", "TypeError", ...
-	Msg    string // as Jinja2 or Python words it
-	Pos    source.Pos
+	PyType string       // the Python exception: "UndefinedError", "TypeError", ...
+	Msg    string       // as Jinja2 or Python words it
+	Pos    source.Pos   // the very place
+	At     source.Pos   // the place that Jinja2 names, by statements: Salt reports its line
 	Via    []source.Pos // statements (include, import, macro call) that led here, innermost first
-	Source string       // the text of the template that Pos is in
+	Source string       // the text of the template that Pos is in, newlines as \n
 	Hint   string       // the nearest valid name, or empty
 	Err    error        // the cause, where a function of Go failed
 }
@@ -42,7 +43,10 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // A NotFoundError says that a loader has no such template.
-type NotFoundError struct{ Name string }
+type NotFoundError struct {
+	Name string
+	Hint string // the nearest name that is there, or empty
+}
 
 // Error names the template.
 func (e *NotFoundError) Error() string { return "template not found: " + e.Name }

@@ -50,6 +50,10 @@ type Options struct {
 	MaxOutput int
 	MaxTime   time.Duration
 
+	// Profile, where set, is called where a profile block or an import of data
+	// starts, and what it returns where that ended.
+	Profile func(label, source string) func()
+
 	// Globals are seen by every template, imported ones too.
 	Globals *value.Map
 	// Filter and Test, where set, are asked for names before the package's

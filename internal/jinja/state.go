@@ -2,6 +2,7 @@ package jinja
 
 import (
 	"context"
+	"errors"
 
 	"brine/internal/source"
 	"brine/internal/value"
@@ -12,16 +13,24 @@ import (
 type State struct {
 	run        *run
 	tmpl       *Template
-	vars       map[string]value.Value // set at top level, and what the template was given
+	vars       map[string]value.Value // set at top level
+	exported   []string               // those of vars that an import gets
+	given      map[string]value.Value // what the including template saw
+	blocks     map[string][]*code
 	autoescape bool
-	pos        source.Pos
 }
 
-// run is what the templates of one rendering share.
-type run struct {
-	ctx  context.Context
-	env  *Env
-	vars *value.Map // the context of the rendering; imported templates see it too
+// newState returns the state of a template that sees given beside the context
+// of the rendering.
+func newState(r *run, t *Template, given map[string]value.Value) *State {
+	s := &State{run: r, tmpl: t, given: given, autoescape: r.env.opts.Autoescape}
+	if len(t.blocks) > 0 || t.root != nil {
+		s.blocks = make(map[string][]*code, len(t.blocks))
+		for name, k := range t.blocks {
+			s.blocks[name] = []*code{k}
+		}
+	}
+	return s
 }
 
 // Context returns the context of the rendering; it ends with its time limit.
@@ -33,11 +42,206 @@ func (s *State) Env() *Env { return s.run.env }
 // Autoescape reports whether the template escapes what it prints.
 func (s *State) Autoescape() bool { return s.autoescape }
 
-// Pos returns the place in the template that is being evaluated.
-func (s *State) Pos() source.Pos { return s.pos }
+// Pos returns the place of the call that is being evaluated.
+func (s *State) Pos() source.Pos {
+	if s.run.at == nil {
+		return source.Pos{File: s.tmpl.Name}
+	}
+	return place(s.run.at.Name, s.run.at.text, s.run.off)
+}
 
 // Template returns the name of the template that is being evaluated.
 func (s *State) Template() string { return s.tmpl.Name }
+
+// Resolve returns the variable name of the context: what the template set at
+// top level, what it was given, the context of the rendering, the globals.
+func (s *State) Resolve(name string) (value.Value, bool) {
+	if v, ok := s.vars[name]; ok {
+		return v, true
+	}
+	if v, ok := s.given[name]; ok {
+		return v, true
+	}
+	if v, ok := s.run.vars.Get(name); ok {
+		return v, true
+	}
+	if v, ok := s.run.env.opts.Globals.Get(name); ok {
+		return v, true
+	}
+	return global(name)
+}
+
+// All returns the context as a dict: the variables that [State.Resolve] finds,
+// without the built-in globals.
+func (s *State) All() *value.Map {
+	m := value.NewMap(s.run.vars.Len() + len(s.vars))
+	m.Update(s.run.env.opts.Globals)
+	m.Update(s.run.vars)
+	for _, vars := range []map[string]value.Value{s.given, s.vars} {
+		for _, name := range sortedKeys(vars) {
+			m.Set(name, vars[name])
+		}
+	}
+	return m
+}
+
+// set notes a variable that was set at top level.
+func (s *State) set(name string, v value.Value, export bool) {
+	if s.vars == nil {
+		s.vars = make(map[string]value.Value, 8)
+	}
+	s.vars[name] = v
+	if export {
+		for _, e := range s.exported {
+			if e == name {
+				return
+			}
+		}
+		s.exported = append(s.exported, name)
+	}
+}
+
+// setPrivate notes a variable that import bound: it is not exported, not even
+// if a variable of that name was.
+func (s *State) setPrivate(name string, v value.Value) {
+	s.set(name, v, false)
+	if private(name) {
+		return
+	}
+	for i, e := range s.exported {
+		if e == name {
+			s.exported = append(s.exported[:i:i], s.exported[i+1:]...)
+			return
+		}
+	}
+}
+
+// snapshot returns what a template sees that is included here with context.
+func (s *State) snapshot(f *frame, names []string, get []getter) map[string]value.Value {
+	m := make(map[string]value.Value, len(s.given)+len(s.vars)+len(names))
+	for k, v := range s.given {
+		m[k] = v
+	}
+	for k, v := range s.vars {
+		m[k] = v
+	}
+	for i, name := range names {
+		v := get[i].get(f)
+		if _, ok := v.(missing); !ok {
+			m[name] = v
+		}
+	}
+	return m
+}
+
+// derived returns the state of a scoped block here: it sees the local
+// variables.
+func (s *State) derived(f *frame, names []string, get []getter) *State {
+	d := &State{run: s.run, tmpl: s.tmpl, given: s.snapshot(f, names, get), autoescape: s.autoescape}
+	d.blocks = make(map[string][]*code, len(s.blocks))
+	for k, v := range s.blocks {
+		d.blocks[k] = v
+	}
+	return d
+}
+
+// super returns the block that k overrides.
+func (s *State) super(k *code) value.Value {
+	stack := s.blocks[k.name]
+	for i := range stack {
+		if stack[i] == k && i+1 < len(stack) {
+			return &blockRef{k.name, s, stack, i + 1}
+		}
+	}
+	return noParent(s, k.name)
+}
+
+// module returns the module of a template that is imported without context;
+// it is made once in a rendering.
+func (s *State) module(t, from *Template, off int32) (*Module, error) {
+	if m := s.run.modules[t]; m != nil {
+		return m, nil
+	}
+	m, err := newModule(newState(s.run, t, nil), from, off)
+	if err != nil {
+		return nil, err
+	}
+	if s.run.modules == nil {
+		s.run.modules = map[*Template]*Module{}
+	}
+	s.run.modules[t] = m
+	return m, nil
+}
+
+// template returns the template that v names.
+func (s *State) template(v value.Value, from *Template) (*Template, error) {
+	if u, ok := v.(*Undefined); ok {
+		return nil, u.Err()
+	}
+	name, ok := Text(v)
+	if !ok {
+		name = value.Str(v)
+	}
+	key := loadKey{name, from.Name}
+	if t := s.run.loaded[key]; t != nil {
+		return t, nil
+	}
+	t, err := s.run.env.Get(s.run.ctx, name, from.Name)
+	if err != nil {
+		return nil, err
+	}
+	if s.run.loaded == nil {
+		s.run.loaded = map[loadKey]*Template{}
+	}
+	s.run.loaded[key] = t
+	return t, nil
+}
+
+// selectTemplate returns the template that v names, or the first that is there
+// where v lists names.
+func (s *State) selectTemplate(v value.Value, from *Template) (*Template, error) {
+	switch v.(type) {
+	case string, Markup, *Undefined:
+		return s.template(v, from)
+	}
+	names, err := value.Items(v)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		return nil, &notFound{msg: "Tried to select from an empty list of templates."}
+	}
+	list := ""
+	for i, name := range names {
+		t, err := s.template(name, from)
+		if err == nil {
+			return t, nil
+		}
+		if !isNotFound(err) && !isPy(err, "UndefinedError") {
+			return nil, err
+		}
+		if i > 0 {
+			list += ", "
+		}
+		if u, ok := name.(*Undefined); ok {
+			list += u.Msg()
+		} else {
+			list += value.Str(name)
+		}
+	}
+	return nil, &notFound{msg: "none of the templates given were found: " + list}
+}
+
+// notFound is Jinja2's TemplatesNotFound.
+type notFound struct{ msg string }
+
+func (n *notFound) Error() string { return n.msg }
+
+func isNotFound(err error) bool {
+	var a *NotFoundError
+	var b *notFound
+	return errors.As(err, &a) || errors.As(err, &b)
+}
 
 // Undefined returns what stands for the variable name; with a hint, that is
 // its whole message.

@@ -18,7 +18,7 @@ type Undefined struct {
 	Name   value.Value
 	Exc    string // the Python type of the error; empty: UndefinedError
 
-	near string // a hint with the nearest defined name
+	candidates func() []string // names that could have been meant; may be nil
 }
 
 // Repr prints "Undefined".
@@ -67,10 +67,32 @@ func (u *Undefined) Err() error {
 	if typ == "" {
 		typ = "UndefinedError"
 	}
-	if u.near != "" {
-		return &hinted{&value.PyError{Type: typ, Msg: u.Msg()}, u.near}
+	err := &value.PyError{Type: typ, Msg: u.Msg()}
+	if hint := u.hint(); hint != "" {
+		return &hinted{err, hint}
 	}
-	return &value.PyError{Type: typ, Msg: u.Msg()}
+	return err
+}
+
+// hint names the nearest name that is defined.
+func (u *Undefined) hint() string {
+	name, ok := u.Name.(string)
+	if !ok || u.Exc != "" {
+		return ""
+	}
+	if u.candidates != nil {
+		return didYouMean(name, u.candidates())
+	}
+	if m, ok := u.Obj.(value.Mapping); ok && u.HasObj {
+		var keys []string
+		for _, k := range m.Keys() {
+			if s, ok := k.(string); ok {
+				keys = append(keys, s)
+			}
+		}
+		return didYouMean(name, keys)
+	}
+	return ""
 }
 
 // objectTypeRepr names v's type as Jinja2's object_type_repr.
@@ -88,8 +110,6 @@ func objectTypeRepr(v value.Value) string {
 		}
 	case Markup:
 		return "markupsafe.Markup object"
-	case *Macro, *Namespace, *Module:
-		return "jinja2." + map[string]string{"Macro": "runtime.Macro", "Namespace": "utils.Namespace", "TemplateModule": "environment.TemplateModule"}[value.TypeName(v)] + " object"
 	}
 	return value.TypeName(v) + " object"
 }
