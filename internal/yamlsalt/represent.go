@@ -46,6 +46,8 @@ type DumpOptions struct {
 	Canonical bool
 	// LineBreak is "\n" where it is "".
 	LineBreak string
+	// SortOrdered sorts an OrderedDict too, where SortKeys is set.
+	SortOrdered bool
 	// Full writes what Python's full Dumper does (Salt's OrderedDumper, of the
 	// yaml outputter): tuples tagged, not as lists.
 	Full bool
@@ -73,6 +75,21 @@ func Dump(v value.Value, o DumpOptions) (string, error) {
 	e := newEmitter(o)
 	e.document(root)
 	return string(e.buf), nil
+}
+
+// SerializerOptions returns the defaults of Salt's YAML serializer, which
+// file.serialize and slsutil.serialize use.
+func SerializerOptions() DumpOptions { return DumpOptions{SortKeys: true, SortOrdered: true} }
+
+// Serialize returns v as Salt's YAML serializer writes it: as [Dump], without
+// the end of the document and the last line break.
+// Salt: salt/serializers/yaml.py serialize.
+func Serialize(v value.Value, o DumpOptions) (string, error) {
+	s, err := Dump(v, o)
+	if t, ok := strings.CutSuffix(s, "\n...\n"); ok {
+		return t, err
+	}
+	return strings.TrimSuffix(s, "\n"), err
 }
 
 // An rnode is a part of a document to be written.
@@ -156,7 +173,7 @@ func (r *representer) value(v value.Value, depth int) (*rnode, error) {
 			return n, nil
 		}
 		keys := v.Keys()
-		if r.o.SortKeys && !(isMap && m.Ordered) {
+		if r.o.SortKeys && (r.o.SortOrdered || !isMap || !m.Ordered) {
 			keys = sorted(keys)
 		}
 		return n, r.mapping(n, keys, func(k value.Value) value.Value { x, _ := v.Get(k); return x }, depth)
