@@ -34,10 +34,14 @@ func Verify(env *fun.Env, c *fun.Chunk) []string {
 // mod_watch is that of the state (sfun), whose arguments it takes.
 func (r *run) verify(c *fun.Chunk) (*fun.Module, *fun.Spec, []string) {
 	var errs []string
-	for _, k := range []string{"state", "fun", "name"} {
-		if !c.Low.Has(k) {
-			errs = append(errs, `Missing "`+k+`" data`)
-		}
+	if !c.Low.Has("state") {
+		errs = append(errs, `Missing "state" data`)
+	}
+	if !c.Low.Has("fun") {
+		errs = append(errs, `Missing "fun" data`)
+	}
+	if !c.Low.Has("name") {
+		errs = append(errs, `Missing "name" data`)
 	}
 	sls, inSLS := c.Low.Get("__sls__")
 	if name := c.Low.At("name"); value.Truth(name) {

@@ -240,16 +240,45 @@ func (r *run) resolve(n *node) {
 	n.resolved = true
 	n.reqs, n.lost = nil, nil
 	low := n.c.Low
+	var has [kinds]bool
+	any := false
+	for k := range low.All() {
+		if s, ok := k.(string); ok {
+			if k, ok := kindOf(s); ok {
+				has[k], any = true, true
+			}
+		}
+	}
+	if any {
+		r.resolveRefs(n, has)
+	}
+	if len(n.gates) > 0 {
+		n.reqs = append(n.reqs, edge{prerequired, &group{nodes: slices.Clone(n.gates)}})
+	}
+}
+
+// kindOf returns the kind of requisite that users write as s.
+func kindOf(s string) (kind, bool) {
+	for k := require; k < prerequired; k++ {
+		if kindNames[k] == s {
+			return k, true
+		}
+	}
+	return 0, false
+}
+
+// resolveRefs adds the requisites of the kinds that n has.
+func (r *run) resolveRefs(n *node, has [kinds]bool) {
 	var watches bool
-	if low.Has("watch") || low.Has("watch_any") {
+	if has[watch] || has[watchAny] {
 		mod, ok := r.env.Table.Module(fun.State, n.c.State)
 		watches = ok && mod.Watch != nil
 	}
-	add := func(as kind, name string) {
-		if !low.Has(name) || r.disabled[kindNames[as]] {
+	add := func(as, from kind) {
+		if !has[from] || r.disabled[kindNames[as]] {
 			return
 		}
-		for _, rf := range refs(low, name) {
+		for _, rf := range refs(n.c.Low, kindNames[from]) {
 			if g := r.index.group(rf); g != nil {
 				n.reqs = append(n.reqs, edge{as, g})
 			} else {
@@ -260,17 +289,14 @@ func (r *run) resolve(n *node) {
 	for k := require; k < prerequired; k++ {
 		switch {
 		case k == require && !watches:
-			add(require, "require")
-			add(require, "watch")
+			add(require, require)
+			add(require, watch)
 		case k == requireAny && !watches:
-			add(requireAny, "require_any")
-			add(requireAny, "watch_any")
+			add(requireAny, requireAny)
+			add(requireAny, watchAny)
 		case (k == watch || k == watchAny) && !watches:
 		default:
-			add(k, kindNames[k])
+			add(k, k)
 		}
-	}
-	if len(n.gates) > 0 {
-		n.reqs = append(n.reqs, edge{prerequired, &group{nodes: slices.Clone(n.gates)}})
 	}
 }

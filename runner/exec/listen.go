@@ -16,6 +16,9 @@ func (r *run) listen(ctx context.Context) {
 	faults := value.NewMap(0)
 	seen := map[*node]bool{}
 	for _, n := range r.nodes {
+		if !n.c.Low.Has("listen") && !n.c.Low.Has("listen_in") {
+			continue
+		}
 		for _, rf := range refs(n.c.Low, "listen") {
 			targets := r.heard(rf)
 			if len(targets) == 0 {
