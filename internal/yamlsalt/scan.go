@@ -118,7 +118,10 @@ func (s *scanner) peek() (*token, *Fault) {
 func (s *scanner) take() {
 	s.head++
 	s.taken++
-	if s.head == len(s.tokens) && !s.ended {
+	if s.head > 32 && 2*s.head > len(s.tokens) && s.head < len(s.tokens) {
+		s.tokens = s.tokens[:copy(s.tokens, s.tokens[s.head:])]
+		s.head = 0
+	} else if s.head == len(s.tokens) && !s.ended {
 		s.tokens = s.tokens[:0]
 		s.head = 0
 	}
