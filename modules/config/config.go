@@ -1,0 +1,318 @@
+// Package config is Salt's execution module "config": it reads options of the
+// configuration, of grains and of the pillar.
+package config
+
+import (
+	"context"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// Module returns the rows of the execution module "config".
+func Module() fun.Module {
+	src := func(name string) string { return "modules/config.py " + name }
+	omit := []fun.Arg{
+		{Name: "omit_opts", Type: fun.Bool, Default: false, Doc: "leave out the configuration"},
+		{Name: "omit_grains", Type: fun.Bool, Default: false, Doc: "leave out the grains"},
+		{Name: "omit_pillar", Type: fun.Bool, Default: false, Doc: "leave out the pillar"},
+		{Name: "omit_master", Type: fun.Bool, Default: false, Doc: "leave out the master's options (pillar_opts)"},
+	}
+	return fun.Module{
+		Name: "config", Kind: fun.Exec, Doc: "Read options of the configuration, grains and pillar.",
+		Specs: []fun.Spec{
+			{
+				Name: "backup_mode", Doc: "Return the backup mode that holds for files.", Src: src("backup_mode"), Fn: backupMode,
+				Args: []fun.Arg{{Name: "backup", Type: fun.Str, Default: "", Doc: "returned where it is given"}},
+			},
+			{
+				Name: "dot_vals", Doc: "Return all options that begin with a name and a dot.", Src: src("dot_vals"), Fn: dotVals,
+				Args: []fun.Arg{{Name: "value", Type: fun.Str, Required: true, Doc: "the name"}},
+			},
+			{
+				Name: "get", Doc: "Return an option from the configuration, the grains, the pillar or the master's options, the first that has it.\nWith merge, what all of them have is merged, the configuration last.", Src: src("get"), Fn: get,
+				Args: []fun.Arg{
+					{Name: "key", Type: fun.Any, Required: true, Doc: "the option, with colons between nested keys"},
+					{Name: "default", Type: fun.Any, Default: "", Doc: "what is returned where nothing is there"},
+					{Name: "delimiter", Type: fun.Str, Default: value.DefaultDelim, Doc: "what separates the parts of the key"},
+					{Name: "merge", Type: fun.Any, Doc: "recurse or overwrite"},
+					omit[0], omit[2], omit[3], omit[1],
+				},
+			},
+			{
+				Name: "items", Doc: "Return the configuration.", Src: src("items"), Fn: items,
+			},
+			{
+				Name: "manage_mode", Doc: "Return a file mode as text of at least four digits.", Src: src("manage_mode"), Fn: manageMode,
+				Args: []fun.Arg{{Name: "mode", Type: fun.Any, Required: true, Doc: "the mode"}},
+			},
+			{
+				Name: "merge", Doc: "Return an option, dicts and lists of all sources joined.", Src: src("merge"), Fn: mergeOption,
+				Args: append([]fun.Arg{
+					{Name: "value", Type: fun.Str, Required: true, Doc: "the option"},
+					{Name: "default", Type: fun.Any, Default: "", Doc: "what is returned where nothing is there"},
+				}, omit[0], omit[3], omit[2]),
+			},
+			{
+				Name: "option", Doc: "Return an option from the configuration, the grains, the pillar or the master's options, the first that has it.", Src: src("option"), Fn: option,
+				Args: append([]fun.Arg{
+					{Name: "value", Type: fun.Str, Required: true, Doc: "the option; with wildcard a glob"},
+					{Name: "default", Type: fun.Any, Doc: "what is returned where nothing is there; '' where not given"},
+				}, append(omit[:len(omit):len(omit)],
+					fun.Arg{Name: "omit_all", Type: fun.Bool, Default: false, Doc: "leave out all of them: only defaults"},
+					fun.Arg{Name: "wildcard", Type: fun.Bool, Default: false, Doc: "return a dict of all options that match"},
+				)...),
+			},
+			{
+				Name: "valid_fileproto", Doc: "Return whether a URI is of a protocol that files can come by.", Src: src("valid_fileproto"), Fn: validFileproto,
+				Args: []fun.Arg{{Name: "uri", Type: fun.Any, Required: true, Doc: "the URI"}},
+			},
+		},
+	}
+}
+
+// defaults returns what options are that nothing sets.
+func defaults() *value.Map {
+	return value.MapOf(
+		"mongo.db", "salt", "mongo.host", "salt", "mongo.password", "", "mongo.port", int64(27017), "mongo.user", "",
+		"redis.db", "0", "redis.host", "salt", "redis.port", int64(6379),
+		"test.foo", "unconfigured",
+		"ca.cert_base_path", "/etc/pki",
+		"solr.cores", value.NewList(), "solr.host", "localhost", "solr.port", "8983", "solr.baseurl", "/solr", "solr.type", "master",
+		"solr.request_timeout", nil, "solr.init_script", "/etc/rc.d/solr",
+		"solr.dih.import_options", value.MapOf("clean", false, "optimize", true, "commit", true, "verbose", false),
+		"solr.backup_path", nil, "solr.num_backups", int64(1),
+		"poudriere.config", "/usr/local/etc/poudriere.conf", "poudriere.config_dir", "/usr/local/etc/poudriere.d",
+		"ldap.uri", "", "ldap.server", "localhost", "ldap.port", "389", "ldap.tls", false, "ldap.no_verify", false,
+		"ldap.anonymous", true, "ldap.scope", int64(2), "ldap.attrs", nil, "ldap.binddn", "", "ldap.bindpw", "",
+		"hosts.file", "/etc/hosts", "aliases.file", "/etc/aliases",
+		"virt.images", "/srv/salt-images", "virt.tunnel", false,
+	)
+}
+
+func pillarOf(c *fun.Call) value.Mapping { return orEmpty(c.Env.Pillar) }
+
+func orEmpty(m value.Mapping) value.Mapping {
+	if m == nil {
+		return value.NewMap(0)
+	}
+	return m
+}
+
+// masterOf returns the master's options, which pillar_opts puts in the pillar.
+func masterOf(c *fun.Call) value.Mapping {
+	v, _ := pillarOf(c).Get("master")
+	m, _ := v.(*value.Map)
+	return m
+}
+
+// A place is where options are looked for.
+type place struct {
+	omit bool
+	data func() value.Mapping
+}
+
+// places returns the sources in the order in which the first that has an
+// option counts.
+func places(c *fun.Call) []place {
+	all := c.Bool("omit_all")
+	return []place{
+		{all || c.Bool("omit_opts"), func() value.Mapping { return c.Env.Opts }},
+		{all || c.Bool("omit_grains"), func() value.Mapping { return orEmpty(c.Env.Grains) }},
+		{all || c.Bool("omit_pillar"), func() value.Mapping { return pillarOf(c) }},
+		{all || c.Bool("omit_master"), func() value.Mapping { return masterOf(c) }},
+		{false, func() value.Mapping { return defaults() }},
+	}
+}
+
+func get(_ context.Context, c *fun.Call) (fun.Result, error) {
+	key, delim := c.Value("key"), c.Str("delimiter")
+	if !c.IsNone("merge") {
+		return getMerged(c, key, delim)
+	}
+	for _, p := range places(c) {
+		if p.omit {
+			continue
+		}
+		if v, ok := value.TraverseKey(p.data(), key, delim); ok {
+			return fun.Value(v)
+		}
+	}
+	return fun.Value(c.Value("default"))
+}
+
+// getMerged merges all sources, later ones first. Only the first part of the
+// key is merged: that alone can show in the result.
+func getMerged(c *fun.Call, key value.Value, delim string) (fun.Result, error) {
+	strategy := value.Strategy(c.Str("merge"))
+	if strategy != value.Recurse && strategy != value.Overwrite {
+		c.Env.Log.Warn("config.get: unsupported merge strategy, falling back to recurse", "merge", string(strategy))
+		strategy = value.Recurse
+	}
+	first := key
+	if s, ok := key.(string); ok {
+		head, _, _ := strings.Cut(s, delim)
+		first = head
+	}
+	lists := value.Truth(c.Env.Opts.At("pillar_merge_lists"))
+	data := value.NewMap(1)
+	all := places(c)
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i].omit {
+			continue
+		}
+		if v, ok := all[i].data().Get(first); ok {
+			data = value.Merge(data, value.MapOf(first, v), strategy, "", lists)
+		}
+	}
+	if v, ok := value.TraverseKey(data, key, delim); ok {
+		return fun.Value(v)
+	}
+	return fun.Value(c.Value("default"))
+}
+
+func option(_ context.Context, c *fun.Call) (fun.Result, error) {
+	name := c.Str("value")
+	if c.Bool("wildcard") {
+		return optionGlob(c, name)
+	}
+	for _, p := range places(c) {
+		if p.omit {
+			continue
+		}
+		if v, ok := p.data().Get(name); ok {
+			return fun.Value(v)
+		}
+	}
+	if c.IsNone("default") {
+		return fun.Value("")
+	}
+	return fun.Value(c.Value("default"))
+}
+
+func optionGlob(c *fun.Call, pattern string) (fun.Result, error) {
+	ret := value.NewMap(0)
+	all := places(c)
+	for i := len(all) - 2; i >= 0; i-- {
+		if all[i].omit {
+			continue
+		}
+		data := all[i].data()
+		for _, k := range data.Keys() {
+			if value.Fnmatch(pattern, value.Str(k)) {
+				v, _ := data.Get(k)
+				ret.Set(k, v)
+			}
+		}
+	}
+	for k, v := range defaults().All() {
+		if value.Fnmatch(pattern, value.Str(k)) && !ret.Has(k) {
+			ret.Set(k, v)
+		}
+	}
+	return fun.Value(ret)
+}
+
+func mergeOption(_ context.Context, c *fun.Call) (fun.Result, error) {
+	name := c.Str("value")
+	var ret value.Value
+	for _, p := range []place{places(c)[0], places(c)[3], places(c)[2]} {
+		if p.omit {
+			continue
+		}
+		v, ok := p.data().Get(name)
+		if !ok {
+			continue
+		}
+		switch r := ret.(type) {
+		case nil:
+			ret = v
+		case *value.Map:
+			if m, ok := v.(*value.Map); ok {
+				ret = value.Update(m.Copy(), r, false, false)
+			}
+		case *value.List:
+			if l, ok := v.(*value.List); ok {
+				ret = value.NewList(append(r.Items[:r.Len():r.Len()], l.Items...)...)
+			}
+		}
+		if s, ok := ret.(string); ok {
+			return fun.Value(s)
+		}
+	}
+	if ret == nil {
+		if v, ok := defaults().Get(name); ok {
+			return fun.Value(v)
+		}
+	}
+	if !value.Truth(ret) {
+		return fun.Value(c.Value("default"))
+	}
+	return fun.Value(ret)
+}
+
+func items(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Env.Opts) }
+
+func backupMode(_ context.Context, c *fun.Call) (fun.Result, error) {
+	if b := c.Str("backup"); b != "" {
+		return fun.Value(b)
+	}
+	if v, ok := c.Env.Opts.Get("backup_mode"); ok {
+		return fun.Value(v)
+	}
+	if v, ok := pillarOf(c).Get("backup_mode"); ok {
+		return fun.Value(v)
+	}
+	return fun.Value("")
+}
+
+func dotVals(_ context.Context, c *fun.Call) (fun.Result, error) {
+	ret := value.NewMap(0)
+	prefix := c.Str("value") + "."
+	for _, m := range []value.Mapping{masterOf(c), c.Env.Opts} {
+		for _, k := range m.Keys() {
+			if s, ok := k.(string); ok && strings.HasPrefix(s, prefix) {
+				v, _ := m.Get(k)
+				ret.Set(k, v)
+			}
+		}
+	}
+	return fun.Value(ret)
+}
+
+func manageMode(_ context.Context, c *fun.Call) (fun.Result, error) {
+	if c.IsNone("mode") {
+		return fun.Value(nil)
+	}
+	return fun.Value(Mode(c.Value("mode")))
+}
+
+// Mode returns a file mode as text: without quotes, with a leading zero, at
+// least four digits.
+//
+// Salt: salt/utils/files.py normalize_mode.
+func Mode(mode value.Value) string {
+	s := strings.Trim(strings.Trim(value.Str(mode), `"`), `'`)
+	if d, ok := strings.CutPrefix(s, "0o"); ok {
+		s = "0" + d
+	}
+	s = strings.TrimLeft(s, "0")
+	for len(s) < 4 {
+		s = "0" + s
+	}
+	return s
+}
+
+func validFileproto(_ context.Context, c *fun.Call) (fun.Result, error) {
+	s, ok := c.Value("uri").(string)
+	if !ok {
+		return fun.Value(false)
+	}
+	for _, proto := range []string{"salt", "http", "https", "ftp", "s3", "swift", "file"} {
+		if strings.HasPrefix(s, proto+"://") {
+			return fun.Value(true)
+		}
+	}
+	return fun.Value(false)
+}

@@ -1,0 +1,335 @@
+// Package pillar is Salt's execution module "pillar": it reads the pillar of
+// this target and renders it anew.
+package pillar
+
+import (
+	"context"
+	"path/filepath"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/internal/yamlsalt"
+)
+
+// Module returns the rows of the execution module "pillar".
+func Module() fun.Module {
+	src := func(name string) string { return "modules/pillar.py " + name }
+	env := []fun.Arg{
+		{Name: "pillarenv", Type: fun.Str, Doc: "render the pillar of this environment anew and read that"},
+		{Name: "saltenv", Type: fun.Str, Doc: "as pillarenv, with pillarenv_from_saltenv"},
+	}
+	key := fun.Arg{Name: "key", Type: fun.Any, Required: true, Doc: "where it lies: keys and list places, with colons between"}
+	delim := fun.Arg{Name: "delimiter", Type: fun.Str, Default: value.DefaultDelim, Doc: "what separates the parts of the key"}
+	getArgs := append([]fun.Arg{
+		key,
+		{Name: "default", Type: fun.Any, Default: unset{}, Doc: "what is returned where nothing is there; '' where not given"},
+		{Name: "merge", Type: fun.Bool, Default: false, Doc: "merge what is there over the default, a dict or a list"},
+		{Name: "merge_nested_lists", Type: fun.Any, Doc: "with merge, add the items of lists in dicts; the option pillar_merge_lists where not given"},
+		delim,
+	}, env...)
+	renderDoc := "; with names, as item. Keywords: pillar (merged over), pillarenv, saltenv"
+	return fun.Module{
+		Name: "pillar", Kind: fun.Exec, Doc: "Read and render the pillar of this target.",
+		Specs: []fun.Spec{
+			{Name: "data", Doc: "Render the pillar and return it" + renderDoc + ".", Src: src("items"), VarArg: true, VarKw: true, Fn: items},
+			{
+				Name: "ext", Doc: "Render the pillar with an ext_pillar that on_demand_ext_pillar allows.", Src: src("ext"), Fn: ext,
+				Args: []fun.Arg{
+					{Name: "external", Type: fun.Any, Required: true, Doc: "a dict of the interface and its arguments, or that as YAML"},
+					{Name: "pillar", Type: fun.Dict, Doc: "merged over the pillar"},
+				},
+			},
+			{Name: "fetch", Doc: "Return a part of the pillar: pillar.get by another name.", Src: src("get"), Args: getArgs, Fn: get},
+			{
+				Name: "file_exists", Doc: "Return whether a file is in the pillar roots.", Src: src("file_exists"), Fn: fileExists,
+				Args: []fun.Arg{
+					{Name: "path", Type: fun.Str, Required: true, Doc: "path below the roots"},
+					{Name: "saltenv", Type: fun.Str, Doc: "look in this environment alone"},
+				},
+			},
+			{
+				Name: "filter_by", Doc: "Pick an entry of a dict by a part of the pillar, as grains.filter_by does by a grain.", Src: src("filter_by"), Fn: filterBy,
+				Args: []fun.Arg{
+					{Name: "lookup_dict", Type: fun.Dict, Required: true, Doc: "the entries, by a glob that the pillar value matches"},
+					{Name: "pillar", Type: fun.Str, Required: true, Doc: "where the value lies in the pillar"},
+					{Name: "merge", Type: fun.Any, Doc: "a dict that is merged over the result"},
+					{Name: "default", Type: fun.Any, Default: "default", Doc: "the entry where nothing matches"},
+					{Name: "base", Type: fun.Any, Doc: "the entry that lies under the result"},
+				},
+			},
+			{Name: "get", Doc: "Return a part of the pillar, or the default.", Src: src("get"), Args: getArgs, Fn: get},
+			{Name: "item", Doc: "Return parts of the pillar by their keys. Keywords: default, delimiter, pillarenv, saltenv.", Src: src("item"), VarArg: true, VarKw: true, Fn: item},
+			{Name: "items", Doc: "Render the pillar and return it" + renderDoc + ".", Src: src("items"), VarArg: true, VarKw: true, Fn: items},
+			{Name: "keys", Doc: "Return the keys of a dict in the pillar.", Src: src("keys"), Args: []fun.Arg{key, delim}, Fn: keys},
+			{Name: "ls", Doc: "Render the pillar and return its keys" + renderDoc + ".", Src: src("ls"), VarArg: true, VarKw: true, Fn: ls},
+			{Name: "obfuscate", Doc: "Render the pillar and return it with the types of the values instead of them" + renderDoc + ".", Src: src("obfuscate"), VarArg: true, VarKw: true, Fn: obfuscate},
+			{
+				Name: "raw", Doc: "Return the pillar, or what is at one key of it, as it is in memory.", Src: src("raw"), Fn: raw,
+				Args: []fun.Arg{{Name: "key", Type: fun.Any, Doc: "a key; all where not given"}},
+			},
+		},
+	}
+}
+
+// unset is the default of an argument that was not given, where None is
+// another thing.
+type unset struct{}
+
+// Repr prints as Salt's default.
+func (unset) Repr() string { return "<class 'KeyError'>" }
+
+// current returns the pillar that a function reads: the run's, or, where an
+// environment is named, one that is rendered for it.
+func current(ctx context.Context, c *fun.Call, pillarenv, saltenv value.Value) (value.Mapping, error) {
+	if pillarenv != nil || saltenv != nil {
+		return fresh(ctx, c, value.MapOf("pillarenv", pillarenv, "saltenv", saltenv))
+	}
+	if c.Env.Pillar == nil {
+		return value.NewMap(0), nil
+	}
+	return c.Env.Pillar, nil
+}
+
+// fresh renders the pillar by the keywords of pillar.items.
+func fresh(ctx context.Context, c *fun.Call, kw *value.Map) (*value.Map, error) {
+	req := fun.PillarRequest{}
+	if v := kw.At("pillarenv"); v != nil {
+		req.PillarEnv = value.Str(v)
+	}
+	if v := kw.At("saltenv"); v != nil {
+		req.SaltEnv = value.Str(v)
+	}
+	if v, ok := kw.Get("pillar"); ok && value.Truth(v) {
+		m, ok := v.(value.Mapping)
+		if !ok {
+			return nil, fun.Errorf("pillar must be a dictionary, not %s", value.TypeName(v))
+		}
+		req.Override = value.ToMap(m)
+	}
+	return c.Env.Up.Pillar(ctx, req)
+}
+
+func get(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	p, err := current(ctx, c, c.Value("pillarenv"), c.Value("saltenv"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	def := c.Value("default")
+	_, missing := def.(unset)
+	if missing {
+		def = ""
+	}
+	found, ok := value.TraverseKey(p, c.Value("key"), c.Str("delimiter"))
+	if c.Bool("merge") {
+		if v, done := merged(c, def, found, ok); done {
+			return fun.Value(v)
+		}
+	}
+	if !ok {
+		if missing && value.Truth(c.Env.Opts.At("pillar_raise_on_missing")) {
+			return fun.Result{}, value.Raise("KeyError", "'Pillar key not found: %s'", value.Str(c.Value("key")))
+		}
+		return fun.Value(def)
+	}
+	return fun.Value(found)
+}
+
+// merged returns what is in the pillar merged over the default, false where
+// the two are of other types: then Salt does not merge.
+func merged(c *fun.Call, def, found value.Value, ok bool) (value.Value, bool) {
+	lists := c.Bool("merge_nested_lists")
+	if c.IsNone("merge_nested_lists") {
+		lists = value.Truth(c.Env.Opts.At("pillar_merge_lists"))
+	}
+	switch d := def.(type) {
+	case value.Mapping:
+		m := value.ToMap(value.Clone(d))
+		f, isMap := found.(value.Mapping)
+		if !ok {
+			return m, true
+		}
+		if isMap {
+			return value.Update(m, f, true, lists), true
+		}
+	case *value.List:
+		l := value.Clone(d).(*value.List)
+		f, isList := found.(*value.List)
+		if !ok {
+			return l, true
+		}
+		if isList {
+			for _, x := range f.Items {
+				if !has(d.Items, x) {
+					l.Append(x)
+				}
+			}
+			return l, true
+		}
+	default:
+		c.Env.Log.Error("pillar.get: the default must be a dict or a list to merge", "type", value.TypeName(def))
+		return nil, false
+	}
+	c.Env.Log.Error("pillar.get: the default and the pillar differ in type and are not merged",
+		"default", value.TypeName(def), "pillar", value.TypeName(found))
+	return nil, false
+}
+
+func has(items []value.Value, x value.Value) bool {
+	for _, y := range items {
+		if value.Equal(x, y) {
+			return true
+		}
+	}
+	return false
+}
+
+func items(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if len(c.Pos) > 0 {
+		return item(ctx, c)
+	}
+	m, err := fresh(ctx, c, c.Kw)
+	return fun.Result{Value: m}, err
+}
+
+func item(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	p, err := current(ctx, c, c.Kw.At("pillarenv"), c.Kw.At("saltenv"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	def, ok := c.Kw.Get("default")
+	if !ok {
+		def = ""
+	}
+	delim := c.Kw.Str("delimiter")
+	if delim == "" {
+		delim = c.Env.Opts.Str("pillar_delimiter")
+	}
+	m := value.NewMap(len(c.Pos))
+	for _, key := range c.Pos {
+		v, ok := value.TraverseKey(p, key, delim)
+		if !ok {
+			v = def
+		}
+		m.Set(key, v)
+	}
+	return fun.Value(m)
+}
+
+func raw(_ context.Context, c *fun.Call) (fun.Result, error) {
+	p := c.Env.Pillar
+	if p == nil {
+		p = value.NewMap(0)
+	}
+	if !value.Truth(c.Value("key")) {
+		return fun.Value(value.ToMap(p).Copy())
+	}
+	v, ok := p.Get(c.Value("key"))
+	if !ok {
+		v = value.NewMap(0)
+	}
+	return fun.Value(v)
+}
+
+func keys(_ context.Context, c *fun.Call) (fun.Result, error) {
+	var p value.Value = value.NewMap(0)
+	if c.Env.Pillar != nil {
+		p = c.Env.Pillar
+	}
+	v, ok := value.TraverseKey(p, c.Value("key"), c.Str("delimiter"))
+	if !ok {
+		return fun.Result{}, value.Raise("KeyError", "'Pillar key not found: %s'", value.Str(c.Value("key")))
+	}
+	m, ok := v.(value.Mapping)
+	if !ok {
+		return fun.Result{}, value.Raise("ValueError", "Pillar value in key %s is not a dict", value.Str(c.Value("key")))
+	}
+	return fun.Value(value.NewList(m.Keys()...))
+}
+
+func ls(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	r, err := items(ctx, c)
+	if err != nil {
+		return r, err
+	}
+	return fun.Value(value.NewList(r.Value.(*value.Map).Keys()...))
+}
+
+func obfuscate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	r, err := items(ctx, c)
+	if err != nil {
+		return r, err
+	}
+	return fun.Value(types(r.Value))
+}
+
+// types returns v with each scalar as the name of its type.
+func types(v value.Value) value.Value {
+	switch v := v.(type) {
+	case value.Mapping:
+		m := value.NewMap(v.Len())
+		for _, k := range v.Keys() {
+			x, _ := v.Get(k)
+			m.Set(k, types(x))
+		}
+		return m
+	case *value.List:
+		l := value.NewList()
+		for _, x := range v.Items {
+			l.Append(types(x))
+		}
+		return l
+	case value.Tuple:
+		t := make(value.Tuple, len(v))
+		for i, x := range v {
+			t[i] = types(x)
+		}
+		return t
+	}
+	return "<" + value.TypeName(v) + ">"
+}
+
+func ext(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	e := c.Value("external")
+	if s, ok := e.(string); ok {
+		v, err := yamlsalt.LoadString(s)
+		if err != nil {
+			return fun.Result{}, err
+		}
+		e = v
+	}
+	m, err := c.Env.Up.Pillar(ctx, fun.PillarRequest{Ext: e, Override: c.Map("pillar")})
+	return fun.Result{Value: m}, err
+}
+
+func filterBy(_ context.Context, c *fun.Call) (fun.Result, error) {
+	lookup, ok := c.Value("lookup_dict").(value.Mapping)
+	if !ok {
+		return fun.Result{}, fun.Errorf("lookup_dict must be a dictionary, not %s", value.TypeName(c.Value("lookup_dict")))
+	}
+	var p value.Value = value.NewMap(0)
+	if c.Env.Pillar != nil {
+		p = c.Env.Pillar
+	}
+	v, err := value.FilterBy(lookup, p, c.Str("pillar"), c.Value("merge"), c.Value("default"), c.Value("base"))
+	return fun.Result{Value: v}, err
+}
+
+func fileExists(_ context.Context, c *fun.Call) (fun.Result, error) {
+	roots := c.Env.Opts.Map("pillar_roots")
+	if roots.Len() == 0 {
+		return fun.Result{}, fun.Errorf("No pillar_roots found. Are you running this on the master?")
+	}
+	for env, dirs := range roots.All() {
+		if only := c.Str("saltenv"); only != "" && value.Str(env) != only {
+			continue
+		}
+		l, _ := dirs.(*value.List)
+		for i := range l.Len() {
+			st, err := c.Env.Host.Stat(filepath.Join(value.Str(l.Items[i]), c.Str("path")))
+			if err == nil && st.Mode.IsRegular() {
+				return fun.Value(true)
+			}
+		}
+	}
+	return fun.Value(false)
+}

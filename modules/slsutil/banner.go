@@ -1,0 +1,144 @@
+package slsutil
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// What a banner says where nothing else is given.
+const (
+	bannerTitle = "THIS FILE IS MANAGED BY SALT - DO NOT EDIT"
+	bannerText  = "The contents of this file are managed by Salt. Any changes to this file may be overwritten automatically and without warning."
+)
+
+// maxBanner bounds the width of a banner in columns.
+const maxBanner = 100000
+
+func banner(_ context.Context, c *fun.Call) (fun.Result, error) {
+	w, ok := c.Int("width")
+	if !ok || w > maxBanner {
+		return fun.Result{}, fun.Errorf("width must be an integer up to %d, not %s", maxBanner, value.Repr(c.Value("width")))
+	}
+	width, comment, border := int(w), c.Str("commentchar"), c.Str("borderchar")
+	title, text := bannerTitle, bannerText
+	if !c.IsNone("title") {
+		title = c.Str("title")
+	}
+	if !c.IsNone("text") {
+		text = c.Str("text")
+	}
+	left, right := strings.TrimRight(comment, " \t\n"), strings.TrimSpace(comment)
+	gutterL, gutterR := left+" ", " "+right
+	inner := width - utf8.RuneCountInString(gutterL) - utf8.RuneCountInString(gutterR)
+	if inner <= 0 {
+		return fun.Result{}, fun.Errorf("Width is too small to render banner")
+	}
+	if _, n := utf8.DecodeRuneInString(border); n < len(border) {
+		border = border[:n]
+	}
+	edge := comment + repeat(border, width-utf8.RuneCountInString(left)-utf8.RuneCountInString(right)) + right
+	spacer := comment + repeat(" ", width-2*utf8.RuneCountInString(comment)) + comment
+	var lines []string
+	if !c.IsNone("blockstart") {
+		lines = append(lines, c.Str("blockstart"))
+	}
+	lines = append(lines, edge, spacer)
+	for _, l := range wrap(title, inner) {
+		lines = append(lines, gutterL+center(l, inner)+gutterR)
+	}
+	lines = append(lines, spacer)
+	for _, l := range wrap(text, inner) {
+		lines = append(lines, gutterL+l+repeat(" ", inner-utf8.RuneCountInString(l))+gutterR)
+	}
+	lines = append(lines, edge)
+	if !c.IsNone("blockend") {
+		lines = append(lines, c.Str("blockend"))
+	}
+	s := strings.Join(lines, "\n")
+	if c.Bool("newline") {
+		s += "\n"
+	}
+	return fun.Value(s)
+}
+
+func repeat(s string, n int) string { return strings.Repeat(s, max(n, 0)) }
+
+// center pads s on both sides as Python's str.center.
+func center(s string, width int) string {
+	pad := width - utf8.RuneCountInString(s)
+	if pad <= 0 {
+		return s
+	}
+	left := pad/2 + pad&width&1
+	return repeat(" ", left) + s + repeat(" ", pad-left)
+}
+
+// wrap breaks text into lines of at most width, as Python's textwrap.wrap: at
+// blanks, after hyphens within words, and within words that are too long.
+func wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	count := utf8.RuneCountInString
+	flush := func() {
+		if l := strings.TrimRight(line, " "); l != "" {
+			lines = append(lines, l)
+		}
+		line = ""
+	}
+	for _, chunk := range chunks(text) {
+		if chunk == " " && line == "" {
+			continue
+		}
+		if count(line)+count(chunk) <= width {
+			line += chunk
+			continue
+		}
+		if chunk == " " {
+			flush()
+			continue
+		}
+		if count(chunk) <= width {
+			flush()
+			line = chunk
+			continue
+		}
+		for rs := []rune(chunk); len(rs) > 0; {
+			room := width - count(line)
+			if room <= 0 {
+				flush()
+				continue
+			}
+			n := min(room, len(rs))
+			line += string(rs[:n])
+			rs = rs[n:]
+		}
+	}
+	flush()
+	return lines
+}
+
+// chunks splits text into words, parts of words up to a hyphen, and single
+// blanks between them.
+func chunks(text string) []string {
+	var out []string
+	for i, word := range strings.Fields(text) {
+		if i > 0 {
+			out = append(out, " ")
+		}
+		start := 0
+		for k := 1; k+1 < len(word); k++ {
+			if word[k] == '-' && letter(word[k-1]) && letter(word[k+1]) {
+				out = append(out, word[start:k+1])
+				start = k + 1
+			}
+		}
+		out = append(out, word[start:])
+	}
+	return out
+}
+
+func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80 }
