@@ -1,0 +1,329 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+
+	"brine/internal/fun"
+	"brine/internal/jinja"
+	"brine/internal/source"
+	"brine/internal/value"
+)
+
+// jinjaKey tells environments apart: SLS files and other templates have
+// options of their own, and each saltenv its files.
+type jinjaKey struct {
+	sls     bool
+	saltenv string
+}
+
+// jinjaEnv returns the environment for SLS files or other templates of a
+// saltenv.
+func (e *Engine) jinjaEnv(sls bool, saltenv string) *jinja.Env {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	k := jinjaKey{sls, saltenv}
+	if env := e.jinjas[k]; env != nil {
+		return env
+	}
+	key := "jinja_env"
+	if sls {
+		key = "jinja_sls_env"
+	}
+	var o jinja.Options
+	if e.lenient || value.Truth(e.env.Opts.At("allow_undefined")) {
+		o.Undefined = jinja.Plain
+	}
+	for _, name := range o.Apply(e.env.Opts.Map(key)) {
+		e.env.Log.Warn("jinja environment option is not recognized", "option", name, "of", key)
+	}
+	o.TrimBlocks = o.TrimBlocks || value.Truth(e.env.Opts.At("jinja_trim_blocks"))
+	o.LstripBlocks = o.LstripBlocks || value.Truth(e.env.Opts.At("jinja_lstrip_blocks"))
+	env := jinja.New(o, &loader{e: e, saltenv: saltenv})
+	e.jinjas[k] = env
+	return env
+}
+
+// jinjaStage renders a Jinja template.
+func (e *Engine) jinjaStage(ctx context.Context, in *Input, s stage, d *datum) (*datum, error) {
+	if s.args != "" && s.args != "-s" {
+		return nil, &source.Error{Pos: source.Pos{File: in.name(), Line: 1, Col: 1}, Err: errors.New("Unknown renderer option: " + s.args)}
+	}
+	return e.jinja(ctx, in, d.text)
+}
+
+// jinja renders text as a Jinja template.
+func (e *Engine) jinja(ctx context.Context, in *Input, text string) (*datum, error) {
+	vars := e.vars(in, text)
+	sls, _ := vars.At("sls").(string)
+	env := e.jinjaEnv(sls != "", in.saltenv())
+	name := in.name()
+	e.notePlace(name, in.Path, in.Abs)
+	t, err := env.Parse(name, text)
+	if err != nil {
+		return nil, e.jinjaFault(ctx, err, in, text)
+	}
+	out, err := t.Render(withBase(ctx, name, tplDir(vars, in)), vars)
+	if err != nil {
+		return nil, e.jinjaFault(ctx, err, in, text)
+	}
+	rendered := out.Text
+	if strings.HasSuffix(text, "\n") {
+		rendered += "\n" // which Jinja takes off
+	}
+	return &datum{isText: true, text: rendered, pos: out.Pos}, nil
+}
+
+// tplDir returns the directory that relative imports of the main template
+// start from.
+func tplDir(vars *value.Map, in *Input) string {
+	if d, ok := vars.At("tpldir").(string); ok {
+		if d == "." {
+			return ""
+		}
+		return d
+	}
+	return dirOf(in.Path)
+}
+
+// bases knows the directory that each template of a rendering takes relative
+// imports from.
+type bases struct {
+	mu sync.Mutex
+	of map[string]string
+}
+
+type basesKey struct{}
+
+func withBase(ctx context.Context, name, dir string) context.Context {
+	return context.WithValue(ctx, basesKey{}, &bases{of: map[string]string{name: dir}})
+}
+
+func (b *bases) get(name string) (string, bool) {
+	if b == nil {
+		return "", false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d, ok := b.of[name]
+	return d, ok
+}
+
+func (b *bases) set(name, dir string) {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.of[name] = dir
+}
+
+// loader finds templates of one saltenv for import, include and the like.
+type loader struct {
+	e       *Engine
+	saltenv string
+}
+
+// Load returns the template name. A name that starts with ./ or ../ is taken
+// from the directory of the SLS, as Salt does, or else from that of the
+// template that asks; others from the roots. Nothing outside of the roots is
+// found.
+func (l *loader) Load(ctx context.Context, name, from string) (jinja.Source, error) {
+	rel, saltenv := name, l.saltenv
+	if p, env, ok := fun.SplitURL(name); ok {
+		rel = p
+		if env != "" {
+			saltenv = env
+		}
+	}
+	b, _ := ctx.Value(basesKey{}).(*bases)
+	if head, _, _ := strings.Cut(rel, "/"); head != "." && head != ".." {
+		src, err := l.read(ctx, name, strings.TrimLeft(path.Clean("/"+rel), "/"), saltenv)
+		if err == nil {
+			b.set(src.Name, dirOf(src.Key[strings.IndexByte(src.Key, 0)+1:]))
+		}
+		return src, err
+	}
+	base, known := b.get(from)
+	own := dirOf(l.e.relOf(from))
+	if !known {
+		base = own
+	}
+	for _, dir := range []string{base, own} {
+		p := path.Join(dir, rel)
+		if p == ".." || strings.HasPrefix(p, "../") {
+			continue
+		}
+		src, err := l.read(ctx, name, p, saltenv)
+		var nf *jinja.NotFoundError
+		if errors.As(err, &nf) {
+			continue
+		}
+		if err == nil {
+			b.set(src.Name, base)
+		}
+		return src, err
+	}
+	return jinja.Source{}, &jinja.NotFoundError{Name: name}
+}
+
+// read returns the template at a path below the roots.
+func (l *loader) read(ctx context.Context, name, rel, saltenv string) (jinja.Source, error) {
+	fi, err := l.e.files.Stat(ctx, saltenv, rel)
+	if err != nil {
+		if notFound(err) {
+			return jinja.Source{}, &jinja.NotFoundError{Name: name}
+		}
+		return jinja.Source{}, err
+	}
+	if !fi.Mode.IsRegular() {
+		return jinja.Source{}, &jinja.NotFoundError{Name: name}
+	}
+	raw, err := Read(ctx, l.e.files, fi)
+	if err != nil {
+		return jinja.Source{}, err
+	}
+	shown := l.e.shown(fi)
+	text, err := l.e.decode(&Input{Name: shown, Text: raw})
+	if err != nil {
+		return jinja.Source{}, err
+	}
+	l.e.notePlace(shown, fi.Path, fi.Abs)
+	return jinja.Source{Name: shown, Text: text, Key: saltenv + "\x00" + fi.Path}, nil
+}
+
+// shown returns the name of a file in errors.
+func (e *Engine) shown(fi fun.FileInfo) string {
+	if e.abs && fi.Abs != "" {
+		return fi.Abs
+	}
+	return fi.Path
+}
+
+// notePlace remembers the path below the roots and the absolute path of the
+// template that errors call name.
+func (e *Engine) notePlace(name, rel, abs string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.places[name] = place{rel, abs}
+}
+
+// absOf returns where the template of a name lies, or the name.
+func (e *Engine) absOf(name string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if p := e.places[name]; p.abs != "" {
+		return p.abs
+	}
+	return name
+}
+
+// relOf returns the path below the roots of the template of a name.
+func (e *Engine) relOf(name string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.places[name].rel
+}
+
+// bare is a Jinja fault without its place, which the source.Error around it
+// has.
+type bare struct{ err *jinja.Error }
+
+func (b bare) Error() string { return b.err.Msg }
+func (b bare) Unwrap() error { return b.err }
+
+// jinjaFault makes a placed fault with Salt's text of what jinja returned.
+//
+// Salt: salt/utils/templates.py render_jinja_tmpl, salt/exceptions.py
+// SaltRenderError.
+func (e *Engine) jinjaFault(ctx context.Context, err error, in *Input, text string) error {
+	if cerr := ctx.Err(); cerr != nil {
+		return cerr
+	}
+	var je *jinja.Error
+	if !errors.As(err, &je) {
+		return err
+	}
+	prefix, raised := saltPrefix(je)
+	msg := je.Msg
+	var salt strings.Builder
+	salt.WriteString(prefix + msg)
+	switch {
+	case je.Pos.File == in.name() || je.Pos.File == "":
+		if raised {
+			salt.WriteByte('\n')
+		}
+		if line := je.Pos.Line; line > 0 && text != "" {
+			salt.WriteString("; line " + strconv.Itoa(line) + "\n\n" + excerpt(text, line))
+		}
+	default:
+		salt.WriteString("\n" + e.absOf(je.Pos.File) + "(" + strconv.Itoa(je.Pos.Line) + "):\n" + excerpt(je.Source, je.Pos.Line))
+	}
+	return &source.Error{Pos: je.Pos, Via: je.Via, Hint: je.Hint, Salt: salt.String(), Err: bare{je}}
+}
+
+// saltPrefix returns what Salt puts before a message, by the exception, and
+// whether it goes on with a traceback.
+func saltPrefix(je *jinja.Error) (prefix string, raised bool) {
+	switch je.Kind {
+	case jinja.UndefinedName:
+		return "Jinja variable ", false
+	case jinja.Syntax:
+		return "Jinja syntax error: ", false
+	case jinja.NotFound:
+		return "Jinja error: ", true
+	}
+	switch je.PyType {
+	case "UndefinedError":
+		return "Jinja variable ", false
+	case "TemplateRuntimeError", "TemplateSyntaxError", "TemplateAssertionError", "SecurityError", "FilterArgumentError":
+		return "Jinja syntax error: ", false
+	case "SaltInvocationError", "CommandExecutionError":
+		return "Problem running salt function in Jinja template: ", false
+	}
+	return "Jinja error: ", true
+}
+
+// marker points at the line of a fault.
+const marker = "    <======================"
+
+// excerpt returns the lines around line, five each way, that one marked. A
+// line beyond the text gives all of the text, as in Salt.
+//
+// Salt: salt/utils/stringutils.py get_context.
+func excerpt(text string, line int) string {
+	lines := splitLines(text)
+	if line < 1 || line > len(lines) {
+		return text
+	}
+	start, end := max(0, line-6), min(len(lines), line+5)
+	var buf []string
+	if start > 0 {
+		buf = append(buf, "[...]")
+	}
+	for i := start; i < end; i++ {
+		l := lines[i]
+		if i == line-1 {
+			l += marker
+		}
+		buf = append(buf, l)
+	}
+	if end < len(lines) {
+		buf = append(buf, "[...]")
+	}
+	return "---\n" + strings.Join(buf, "\n") + "\n---"
+}
+
+// splitLines splits as Python's splitlines does, for the line ends that files
+// have.
+func splitLines(s string) []string {
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n").Replace(s)
+	if s == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+}

@@ -1,0 +1,55 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"brine/internal/source"
+)
+
+// Engines returns the names that template: of a file state may have, sorted.
+func Engines() []string { return []string{"jinja", "pongo2"} }
+
+// Template renders in with a template engine, as file.managed does for
+// template: jinja. The Salt text of a fault is what Salt's exception says.
+func (e *Engine) Template(ctx context.Context, engine string, in Input) (string, error) {
+	text, err := e.decode(&in)
+	if err != nil {
+		return "", err
+	}
+	var d *datum
+	switch engine {
+	case "jinja":
+		d, err = e.jinja(ctx, &in, text)
+	case "pongo2":
+		d, err = e.pongo(ctx, &in, text)
+	default:
+		return "", noEngine(in.name(), engine)
+	}
+	if err != nil {
+		return "", err
+	}
+	return d.text, nil
+}
+
+// noEngine is the fault of a template engine that is not there.
+func noEngine(file, engine string) error {
+	err := fmt.Errorf("the template engine %q is not available%s", engine, source.DidYouMean(engine, Engines()))
+	hint := "there are " + strings.Join(Engines(), " and ")
+	switch engine {
+	case "py", "mako", "wempy", "cheetah", "genshi":
+		err = fmt.Errorf("the template engine %q needs Python, which brine does not run", engine)
+		hint = "write the template for jinja or pongo2"
+	}
+	return &source.Error{Pos: source.Pos{File: file}, Hint: hint, Err: err,
+		Salt: fmt.Sprintf("Specified template format %s is not supported", engine)}
+}
+
+// IsBinary reports whether a text is none: Salt leaves such templates as they
+// are.
+func IsBinary(err error) bool {
+	var p *PlainError
+	return errors.As(err, &p) && p.PyType == "UnicodeDecodeError"
+}
