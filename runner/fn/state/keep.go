@@ -1,0 +1,307 @@
+package statefn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+	"brine/runner/high"
+)
+
+// cacheSuffix ends the names of files that keep high data, as in Salt.
+const cacheSuffix = ".cache.p"
+
+// requestFile keeps requested runs, below the cache directory.
+const requestFile = "req_state.p"
+
+// readJSON reads a file of the cache directory; ok is false where it is missing.
+func readJSON(env *fun.Env, name string) (m *value.Map, ok bool, err error) {
+	if env.CacheDir == "" {
+		return nil, false, nil
+	}
+	path := filepath.Join(env.CacheDir, name)
+	text, err := env.Host.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	v, err := value.DecodeJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, false, fmt.Errorf("%s: %w", path, err)
+	}
+	m, ok = v.(*value.Map)
+	return m, ok, nil
+}
+
+// writeJSON replaces a file of the cache directory; only its owner can read it.
+func writeJSON(env *fun.Env, name string, m *value.Map) error {
+	if env.CacheDir == "" {
+		return fun.Errorf("there is no cache directory for %s", name)
+	}
+	if err := env.Host.MkdirAll(env.CacheDir, 0o700); err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o600)
+	return env.Host.WriteFile(filepath.Join(env.CacheDir, name), bytes.NewReader(value.EncodeJSON(m)), host.WriteOptions{Mode: &mode})
+}
+
+// cacheFile returns the file that keeps the high data of a call.
+func (s *session) cacheFile() (string, error) {
+	name := s.c.Str("cache_name")
+	if name == "" || strings.ContainsAny(name, "/\\") || strings.HasPrefix(name, ".") {
+		return "", fun.Errorf("cache_name: %q is no file name", name)
+	}
+	return name + cacheSuffix, nil
+}
+
+// cached returns the high data that an earlier run kept, where cache asks for
+// it.
+func (s *session) cached() (*high.High, bool, error) {
+	if !value.Truth(s.c.Value("cache")) {
+		return nil, false, nil
+	}
+	name, err := s.cacheFile()
+	if err != nil {
+		return nil, false, err
+	}
+	data, ok, err := readJSON(s.env, name)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	return high.FromData(data), true, nil
+}
+
+// keep keeps high data for later runs with cache. Salt keeps that of every run;
+// it may hold secrets, so it is kept here only where cache is given.
+func (s *session) keep(h *high.High) error {
+	if !value.Truth(s.c.Value("cache")) {
+		return nil
+	}
+	name, err := s.cacheFile()
+	if err != nil {
+		return err
+	}
+	return writeJSON(s.env, name, h.Data)
+}
+
+// clearCache removes kept high data and returns the names of the files.
+// Salt: clear_cache.
+func (m *module) clearCache(_ context.Context, c *fun.Call) (fun.Result, error) {
+	out := &value.List{}
+	if c.Env.CacheDir == "" {
+		return fun.Value(out)
+	}
+	names, err := c.Env.Host.ReadDir(c.Env.CacheDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fun.Result{}, err
+	}
+	for _, n := range names {
+		path := filepath.Join(c.Env.CacheDir, n)
+		if st, err := c.Env.Host.Lstat(path); !strings.HasSuffix(n, cacheSuffix) || err != nil || !st.Mode.IsRegular() {
+			continue
+		}
+		if err := c.Env.Host.Remove(path); err != nil {
+			return fun.Result{}, err
+		}
+		out.Append(n)
+	}
+	return fun.Value(out)
+}
+
+// request runs in test mode and keeps the call for run_request.
+// Salt: request.
+func (m *module) request(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	kwargs := value.NewMap(0)
+	for _, a := range c.Spec.Args {
+		v := c.Value(a.Name)
+		if a.Name != "mods" && a.Name != "name" && !value.Equal(v, a.Default) {
+			kwargs.Set(a.Name, v)
+		}
+	}
+	kwargs.Update(c.Kw)
+	kwargs.Set("test", true)
+	res, err := m.test(ctx, c)
+	if err != nil {
+		return res, err
+	}
+	all, _, err := readJSON(c.Env, requestFile)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if all == nil {
+		all = value.NewMap(1)
+	}
+	all.Set(nameOfRequest(c), value.MapOf("test_run", res.Value, "mods", c.Value("mods"), "kwargs", kwargs))
+	return res, writeJSON(c.Env, requestFile, all)
+}
+
+func nameOfRequest(c *fun.Call) string {
+	if n := c.Str("name"); n != "" {
+		return n
+	}
+	return "default"
+}
+
+// checkRequest returns what request has kept.
+// Salt: check_request.
+func (m *module) checkRequest(_ context.Context, c *fun.Call) (fun.Result, error) {
+	all, ok, err := readJSON(c.Env, requestFile)
+	if err != nil || !ok {
+		return fun.Result{Value: value.NewMap(0), Out: highstateOut}, err
+	}
+	if name := c.Str("name"); name != "" {
+		one, ok := all.Get(name)
+		if !ok {
+			return fun.Result{}, fun.Errorf("there is no requested state run %q", name)
+		}
+		return fun.Result{Value: one, Out: highstateOut}, nil
+	}
+	return fun.Result{Value: all, Out: highstateOut}, nil
+}
+
+// clearRequest forgets one requested run, or all; it returns False where there
+// is none of that name.
+// Salt: clear_request.
+func (m *module) clearRequest(_ context.Context, c *fun.Call) (fun.Result, error) {
+	all, ok, err := readJSON(c.Env, requestFile)
+	if err != nil || !ok {
+		return fun.Result{Value: true}, err
+	}
+	name := c.Str("name")
+	if name == "" {
+		return fun.Result{Value: true}, c.Env.Host.Remove(filepath.Join(c.Env.CacheDir, requestFile))
+	}
+	if !all.Delete(name) {
+		return fun.Value(false)
+	}
+	return fun.Result{Value: true}, writeJSON(c.Env, requestFile, all)
+}
+
+// runRequest runs what request has kept, and forgets it.
+// Salt: run_request.
+func (m *module) runRequest(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	empty := fun.Result{Value: value.NewMap(0), Out: highstateOut}
+	all, ok, err := readJSON(c.Env, requestFile)
+	if err != nil || !ok {
+		return empty, err
+	}
+	one := all.Map(nameOfRequest(c))
+	kwargs := one.Map("kwargs")
+	if kwargs == nil {
+		return empty, nil
+	}
+	kwargs = kwargs.Copy()
+	kwargs.Update(c.Kw)
+	kwargs.Delete("test")
+	kwargs.Set("mods", one.At("mods"))
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "state.apply", fun.Args{Kw: kwargs})
+	if err != nil {
+		return res, err
+	}
+	return res, c.Env.Host.Remove(filepath.Join(c.Env.CacheDir, requestFile))
+}
+
+// disable forbids SLS files to run; the list is a grain.
+// Salt: disable.
+func (m *module) disable(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return setDisabled(ctx, c, func(rules []string, name string) ([]string, string) {
+		for _, r := range rules {
+			if r == name {
+				return rules, "Info: " + name + " state already disabled."
+			}
+		}
+		return append(rules, name), "Info: " + name + " state disabled."
+	})
+}
+
+// enable allows what disable has forbidden.
+// Salt: enable.
+func (m *module) enable(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return setDisabled(ctx, c, func(rules []string, name string) ([]string, string) {
+		for i, r := range rules {
+			if r == name {
+				return append(rules[:i:i], rules[i+1:]...), "Info: " + name + " state enabled."
+			}
+		}
+		return rules, "Info: " + name + " state already enabled."
+	})
+}
+
+func setDisabled(ctx context.Context, c *fun.Call, change func([]string, string) ([]string, string)) (fun.Result, error) {
+	before := disabledRules(c.Env)
+	rules := before
+	var msgs []string
+	for _, name := range splitText(c.Value("states")) {
+		var msg string
+		rules, msg = change(rules, name)
+		msgs = append(msgs, msg)
+	}
+	if len(rules) != len(before) {
+		_, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "grains.setval", fun.Args{Pos: []value.Value{disabledGrain, value.Strings(rules...)}})
+		if err != nil {
+			return fun.Result{}, err
+		}
+	}
+	return fun.Value(value.MapOf("res", true, "msg", strings.Join(msgs, "\n")))
+}
+
+// listDisabled returns what disable has forbidden.
+// Salt: list_disabled.
+func (m *module) listDisabled(_ context.Context, c *fun.Call) (fun.Result, error) {
+	if rules := disabledRules(c.Env); rules != nil {
+		return fun.Value(value.Strings(rules...))
+	}
+	return fun.Value("")
+}
+
+// running returns a sentence for each state function that another process runs
+// on this machine.
+// Salt: running.
+func (m *module) running(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	out := &value.List{}
+	if c.Bool("concurrent") {
+		return fun.Value(out)
+	}
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "saltutil.is_running", fun.Args{Pos: []value.Value{"state.*"}})
+	if err != nil {
+		return fun.Result{}, err
+	}
+	jobs, _ := res.Value.(*value.List)
+	for i := range jobs.Len() {
+		job, ok := jobs.Items[i].(*value.Map)
+		if !ok {
+			continue
+		}
+		if pid, ok := value.AsInt(job.At("pid")); ok && int(pid) == c.Env.Host.Getpid() {
+			continue
+		}
+		jid := value.Str(job.At("jid"))
+		out.Append(fmt.Sprintf(`The function "%s" is running as PID %s and was started at %s with jid %s`,
+			value.Str(job.At("fun")), value.Str(job.At("pid")), jidTime(jid), jid))
+	}
+	return fun.Value(out)
+}
+
+// jidTime returns the time in a jid as Salt prints it, "" where it is none.
+// Salt: salt.utils.jid.jid_to_time.
+func jidTime(jid string) string {
+	const digits = "20060102150405"
+	if len(jid) < len(digits) {
+		return ""
+	}
+	t, err := time.Parse(digits, jid[:len(digits)])
+	if err != nil {
+		return ""
+	}
+	return t.Format("2006, Jan 02 15:04:05.") + jid[len(digits):]
+}

@@ -1,0 +1,277 @@
+package statefn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/source"
+	"brine/internal/value"
+	"brine/runner/high"
+)
+
+// apply runs SLS files, or the top file where none is named.
+// Salt: apply_.
+func (m *module) apply(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if value.Truth(c.Value("mods")) {
+		return m.sls(ctx, c)
+	}
+	return m.highstate(ctx, c)
+}
+
+// test is apply in test mode.
+// Salt: test.
+func (m *module) test(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	c.Args.Set("test", true)
+	return m.apply(ctx, c)
+}
+
+// sls runs the states of SLS files.
+//
+// The result is Salt's: the returns by tag, or a list of texts where the states
+// do not compile (retcode 1) or the pillar has errors (5). A failed state, and a
+// run without any, is retcode 2.
+// Salt: sls.
+func (m *module) sls(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := m.open(ctx, c, highstateOut)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	mods := splitText(c.Value("mods"))
+	if msgs := disabledMessages(s.env, mods); len(msgs) > 0 {
+		return fun.Result{Value: value.Strings(msgs...), Retcode: retCompile, Out: s.out}, nil
+	}
+	saltenv := s.base()
+	if err := s.sync(ctx, saltenv); err != nil {
+		return fun.Result{}, err
+	}
+	if errs := s.pillarErrors(); len(errs) > 0 {
+		return s.refused(errs)
+	}
+	if h, ok, err := s.cached(); err != nil || ok {
+		if err != nil {
+			return fun.Result{}, err
+		}
+		return s.run(ctx, h)
+	}
+	h := s.compiler().Render(ctx, []high.Match{{SaltEnv: saltenv, SLS: mods}})
+	if len(h.Faults) > 0 {
+		return s.failed(h.Faults)
+	}
+	s.exclude(h)
+	if err := s.keep(h); err != nil {
+		return fun.Result{}, err
+	}
+	return s.run(ctx, h)
+}
+
+// sync has the custom modules synced that sync_mods names.
+func (s *session) sync(ctx context.Context, saltenv string) error {
+	v := s.c.Value("sync_mods")
+	var kinds []string
+	switch {
+	case v == nil || v == false:
+		return nil
+	case v == true:
+		kinds = []string{"all"}
+	default:
+		kinds = splitText(v)
+	}
+	for _, k := range kinds {
+		if k == "all" {
+			kinds = []string{"all"}
+			break
+		}
+	}
+	for _, k := range kinds {
+		_, err := s.env.Invoker.Invoke(ctx, fun.Exec, "saltutil.sync_"+k, fun.Args{Kw: value.MapOf("saltenv", saltenv)})
+		var missing *fun.NotFoundError
+		if errors.As(err, &missing) {
+			s.env.Log.Warn("invalid custom module type, ignoring", "type", k)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exclude adds the argument exclude to the exclude declarations.
+func (s *session) exclude(h *high.High) {
+	v := s.c.Value("exclude")
+	if !value.Truth(v) {
+		return
+	}
+	l := h.Data.List("__exclude__")
+	if l == nil {
+		l = &value.List{}
+		h.Data.Set("__exclude__", l)
+	}
+	l.Append(split(v)...)
+}
+
+// noStates is the return of a highstate that has nothing to run.
+func (s *session) noStates(comment string) (fun.Result, error) {
+	ret := value.MapOf("no_|-states_|-states_|-None", value.MapOf(
+		"result", false, "comment", comment, "name", "No States", "changes", value.NewMap(0), "__run_num__", int64(0)))
+	return fun.Result{Value: ret, Retcode: retFailed, Out: s.out}, nil
+}
+
+// highstate runs all states that the top file gives to this machine.
+// Salt: highstate.
+func (m *module) highstate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return m.fromTop(ctx, c, high.TopRequest{})
+}
+
+// top runs all states that a given top file gives to this machine.
+// Salt: top.
+func (m *module) top(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return m.fromTop(ctx, c, high.TopRequest{File: c.Str("topfn")})
+}
+
+// fromTop runs what a top file gives.
+// Salt: BaseHighState.call_highstate.
+func (m *module) fromTop(ctx context.Context, c *fun.Call, req high.TopRequest) (fun.Result, error) {
+	if disabled(c.Env, "highstate") {
+		return fun.Result{Value: value.MapOf(
+			"name", "Salt highstate run is disabled. To re-enable, run state.enable highstate",
+			"result", "False", "comment", "Disabled"), Retcode: retFailed}, nil
+	}
+	s, err := m.open(ctx, c, highstateOut)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if errs := s.pillarErrors(); len(errs) > 0 {
+		return s.refused(errs)
+	}
+	if h, ok, err := s.cached(); err != nil || ok {
+		if err != nil {
+			return fun.Result{}, err
+		}
+		return s.run(ctx, h)
+	}
+	req.SaltEnv = s.saltenv
+	comp := s.compiler()
+	top, err := comp.Top(ctx, req)
+	if err != nil {
+		s.show(source.List{{Err: err}})
+		return s.noStates("Unable to render top file: " + err.Error())
+	}
+	s.show(top.Faults)
+	matches, err := comp.Matches(ctx, top, s.saltenv)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if len(matches) == 0 {
+		return s.noStates("No Top file or master_tops data matches found. Please see master log for details.")
+	}
+	h := comp.Render(ctx, whitelisted(matches, c.Value("whitelist")))
+	if faults := append(top.Verify(), h.Faults...); len(faults) > 0 {
+		return s.failed(faults)
+	}
+	if h.Data.Len() == 0 {
+		return s.noStates("No states found for this minion")
+	}
+	s.exclude(h)
+	if err := s.keep(h); err != nil {
+		return fun.Result{}, err
+	}
+	return s.run(ctx, h)
+}
+
+// whitelisted returns the matches whose SLS are in a whitelist, where there is
+// one.
+func whitelisted(matches []high.Match, list value.Value) []high.Match {
+	if !value.Truth(list) {
+		return matches
+	}
+	allowed := map[string]bool{}
+	for _, n := range splitText(list) {
+		allowed[n] = true
+	}
+	var out []high.Match
+	for _, m := range matches {
+		kept := high.Match{SaltEnv: m.SaltEnv}
+		for _, n := range m.SLS {
+			if allowed[n] {
+				kept.SLS = append(kept.SLS, n)
+			}
+		}
+		if len(kept.SLS) > 0 {
+			out = append(out, kept)
+		}
+	}
+	return out
+}
+
+// slsID runs one ID of SLS files with what it requires.
+// Salt: sls_id. Difference: extend and exclude of the files are applied.
+func (m *module) slsID(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := m.open(ctx, c, highstateOut)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	saltenv := s.base()
+	if errs := s.pillarErrors(); len(errs) > 0 {
+		return s.refused(errs)
+	}
+	h := s.compiler().Render(ctx, []high.Match{{SaltEnv: saltenv, SLS: splitText(c.Value("mods"))}})
+	if len(h.Faults) > 0 {
+		return s.failed(h.Faults)
+	}
+	chunks, err := s.lower().Compile(h)
+	if err != nil {
+		return s.failed(source.Faults(err))
+	}
+	id := c.Str("id_")
+	chosen := closure(chunks, id)
+	if len(chosen) == 0 {
+		var ids []string
+		for _, c := range chunks {
+			ids = append(ids, c.ID)
+		}
+		return fun.Result{}, fun.Errorf("No matches for ID '%s' found in SLS '%s' within saltenv '%s'%s", id, strings.Join(splitText(c.Value("mods")), ","), saltenv, source.DidYouMean(id, ids))
+	}
+	return s.runChunks(ctx, h, chosen)
+}
+
+// disabled reports whether state.disable forbids name.
+func disabled(env *fun.Env, name string) bool {
+	return len(disabledMessages(env, []string{name})) > 0
+}
+
+// disabledMessages returns Salt's texts for SLS names that state.disable
+// forbids, one by one or as "prefix.*".
+// Salt: _disabled.
+func disabledMessages(env *fun.Env, names []string) []string {
+	var out []string
+	for _, name := range names {
+		for _, rule := range disabledRules(env) {
+			if mod, _, ok := strings.Cut(rule, "."); ok && strings.Contains(rule, ".*") {
+				if strings.HasPrefix(name, mod+".") {
+					out = append(out, fmt.Sprintf(`The state file "%s" is currently disabled by "%s", to re-enable, run state.enable %s.`, name, rule, rule))
+				}
+			} else if rule == name {
+				out = append(out, fmt.Sprintf(`The state file "%s" is currently disabled, to re-enable, run state.enable %s.`, rule, rule))
+			}
+		}
+	}
+	return out
+}
+
+const disabledGrain = "state_runs_disabled"
+
+func disabledRules(env *fun.Env) []string {
+	if env.Grains == nil {
+		return nil
+	}
+	v, _ := env.Grains.Get(disabledGrain)
+	l, ok := v.(*value.List)
+	if !ok {
+		return nil
+	}
+	return splitText(l)
+}

@@ -1,0 +1,360 @@
+package statefn
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/source"
+	"brine/internal/value"
+	"brine/runner/exec"
+	"brine/runner/high"
+	"brine/runner/low"
+)
+
+// Salt's retcodes (salt/defaults/exitcodes.py).
+const (
+	retCompile = 1 // the states do not compile
+	retFailed  = 2 // a state failed
+	retPillar  = 5 // the pillar has errors
+)
+
+// highstateOut is the outputter of functions that return states.
+const highstateOut = "highstate"
+
+// A session is one call of a function of the module, with an Env of its own.
+type session struct {
+	m       *module
+	c       *fun.Call
+	env     *fun.Env
+	saltenv string // as given or configured; "" is none
+	test    bool
+	out     string
+}
+
+// open prepares a call: it checks the arguments that all functions have, and
+// forks the Env with the test mode, the environments and the pillar of the
+// call. out is the outputter the function wishes.
+func (m *module) open(ctx context.Context, c *fun.Call, out string) (*session, error) {
+	s := &session{m: m, c: c, out: out}
+	override, err := s.pillar()
+	if err != nil {
+		return nil, err
+	}
+	saltenv, err := s.environment()
+	if err != nil {
+		return nil, err
+	}
+	s.saltenv = value.Str(saltenv)
+	if saltenv == nil {
+		s.saltenv = ""
+	}
+	s.warnUnknown()
+
+	opts := c.Env.Opts.Copy()
+	opts.Set("saltenv", saltenv)
+	test := testValue(c)
+	opts.Set("test", test)
+	s.test = value.Truth(test)
+	before := opts.At("pillarenv")
+	if p := c.Value("pillarenv"); p != nil || value.Truth(opts.At("pillarenv_from_saltenv")) {
+		if p == nil {
+			p = c.Value("saltenv")
+		}
+		if p != nil {
+			p = value.Str(p)
+		}
+		opts.Set("pillarenv", p)
+	}
+	s.env = c.Env.Fork(func(e *fun.Env) {
+		e.Opts = opts
+		if s.saltenv != "" {
+			e.SaltEnv = s.saltenv
+		}
+		if override != nil {
+			e.PillarOverride = override
+		}
+	})
+	if override == nil && value.Equal(before, opts.At("pillarenv")) {
+		return s, nil
+	}
+	req := fun.PillarRequest{SaltEnv: s.saltenv, Override: s.env.PillarOverride, Grains: s.env.Grains}
+	if p, ok := opts.At("pillarenv").(string); ok {
+		req.PillarEnv = p
+	}
+	p, err := s.env.Up.Pillar(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	s.env.Pillar = p
+	return s, nil
+}
+
+// pillar returns the pillar= of the call, or nil.
+func (s *session) pillar() (*value.Map, error) {
+	v := s.c.Value("pillar")
+	if v == nil {
+		return nil, nil
+	}
+	if enc := s.c.Value("pillar_enc"); enc != nil {
+		return nil, fun.Errorf("pillar_enc: there is no renderer %q that decrypts pillar", value.Str(enc))
+	}
+	switch v := v.(type) {
+	case *value.Map:
+		return v, nil
+	case value.Mapping:
+		return value.Clone(v).(*value.Map), nil
+	}
+	return nil, fun.Errorf("Passed invalid arguments: Pillar data must be formatted as a dictionary, unless pillar_enc is specified.")
+}
+
+// environment returns the saltenv of the call, else the configured one, which
+// may be None.
+func (s *session) environment() (value.Value, error) {
+	opts := s.c.Env.Opts
+	configured := opts.At("saltenv")
+	given := s.c.Value("saltenv")
+	if given == nil {
+		return configured, nil
+	}
+	given = value.Str(given)
+	if value.Truth(opts.At("lock_saltenv")) && given != configured {
+		return nil, fun.Errorf("lock_saltenv is enabled, saltenv cannot be changed")
+	}
+	return given, nil
+}
+
+// warnUnknown warns of keyword arguments that nothing reads.
+func (s *session) warnUnknown() {
+	if s.c.Spec.Name == "single" || s.c.Env.Warn == nil {
+		return
+	}
+	for k := range s.c.Kw.All() {
+		name, _ := k.(string)
+		if strings.HasPrefix(name, "__") || name == "env" || name == "localconfig" || strings.EqualFold(name, "test") {
+			continue
+		}
+		names := make([]string, len(s.c.Spec.Args))
+		for i, a := range s.c.Spec.Args {
+			names[i] = a.Name
+		}
+		s.c.Env.Warn(fun.Warning{Text: fmt.Sprintf("state.%s has no argument %q%s", s.c.Spec.Name, name, source.DidYouMean(name, names))})
+	}
+}
+
+// testValue returns the test mode of a call: the argument, else test in the
+// grains or pillar, else configuration's.
+// Salt: _get_test_value.
+func testValue(c *fun.Call) value.Value {
+	if t := c.Value("test"); t != nil {
+		return t
+	}
+	for k, v := range c.Kw.All() {
+		if name, ok := k.(string); ok && strings.EqualFold(name, "test") && isTrue(v) {
+			return true
+		}
+	}
+	for _, m := range []value.Mapping{c.Env.Grains, c.Env.Pillar} {
+		if m == nil {
+			continue
+		}
+		if v, _ := m.Get("test"); v == true {
+			return true
+		}
+	}
+	return c.Env.Opts.At("test")
+}
+
+// isTrue is Salt's is_true: a positive number, or text that says so.
+func isTrue(v value.Value) bool {
+	switch v := v.(type) {
+	case bool:
+		return v
+	case int64:
+		return v > 0
+	case float64:
+		return v > 0
+	case string:
+		return strings.EqualFold(v, "true")
+	}
+	return false
+}
+
+// base is the environment of functions that name SLS files: base where none is
+// given or configured.
+func (s *session) base() string {
+	if s.saltenv == "" {
+		s.saltenv = "base"
+		s.env.Opts.Set("saltenv", "base")
+	}
+	return s.saltenv
+}
+
+// pillarErrors returns the errors of the pillar, unless force says to go on.
+func (s *session) pillarErrors() []value.Value {
+	if s.c.Args.Has("force") && s.c.Bool("force") || s.env.Pillar == nil {
+		return nil
+	}
+	v, _ := s.env.Pillar.Get("_errors")
+	switch v := v.(type) {
+	case *value.List:
+		return v.Items
+	case string:
+		if v != "" {
+			return []value.Value{v}
+		}
+	}
+	return nil
+}
+
+// refused is the result of a run whose pillar has errors.
+func (s *session) refused(errs []value.Value) (fun.Result, error) {
+	l := value.NewList("Pillar failed to render with the following messages:")
+	l.Append(errs...)
+	return fun.Result{Value: l, Retcode: retPillar, Out: s.out}, nil
+}
+
+// refusedShow is the error of a show function whose pillar has errors.
+func refusedShow(errs []value.Value) error {
+	var b strings.Builder
+	b.WriteString("Pillar failed to render. Additional info follows:\n")
+	for _, e := range errs {
+		b.WriteString("\n- ")
+		b.WriteString(value.Str(e))
+	}
+	return &fun.CommandError{Msg: b.String()}
+}
+
+// failed is the result of states that do not compile: Salt's texts, whose
+// places go to stderr.
+func (s *session) failed(faults source.List) (fun.Result, error) {
+	s.show(faults)
+	return fun.Result{Value: high.Texts(faults), Retcode: retCompile, Out: s.out}, nil
+}
+
+// show shows the places and hints of faults on stderr.
+func (s *session) show(faults source.List) {
+	if s.env.Fault == nil {
+		return
+	}
+	for _, f := range faults {
+		if !f.Pos.IsZero() || f.Hint != "" {
+			s.env.Fault(f)
+		}
+	}
+}
+
+// compiler returns what renders the SLS files of the call.
+func (s *session) compiler() *high.Compiler { return high.New(s.env, s.m.render) }
+
+// lower returns what makes low chunks.
+func (s *session) lower() *low.Compiler {
+	c := &low.Compiler{Warn: s.env.Warn}
+	if v := s.c.Value("orchestration_jid"); v != nil {
+		c.OrchJID = value.Str(v)
+	}
+	for _, x := range split(s.env.Opts.At("disabled_requisites")) {
+		c.Disabled = append(c.Disabled, value.Str(x))
+	}
+	return c
+}
+
+// run compiles high data to the end, runs it and returns the result.
+func (s *session) run(ctx context.Context, h *high.High) (fun.Result, error) {
+	chunks, err := s.lower().Compile(h)
+	if err != nil {
+		return s.failed(source.Faults(err))
+	}
+	return s.runChunks(ctx, h, chunks)
+}
+
+// runChunks runs chunks and returns their returns by tag.
+func (s *session) runChunks(ctx context.Context, h *high.High, chunks []*fun.Chunk) (fun.Result, error) {
+	s.show(low.Unknown(s.env.Table, h, chunks))
+	if s.c.Args.Has("mock") && s.c.Bool("mock") {
+		s.env.Table = mocked(s.env.Table, chunks)
+	}
+	running, err := exec.Run(ctx, s.env, chunks, exec.Options{Test: s.test, Grains: s.env.NewGrains, Modules: s.env.NewTable})
+	if err != nil {
+		return fun.Result{}, err
+	}
+	res := fun.Result{Value: running.Returns, Out: s.out}
+	if running.Returns.Len() == 0 || running.Stopped || !running.OK() {
+		res.Retcode = retFailed
+	}
+	if s.terse() {
+		res.Value = filterRunning(running.Returns)
+	}
+	return res, nil
+}
+
+func (s *session) terse() bool {
+	return s.c.Args.Has("terse") && s.c.Bool("terse") || s.env.Opts.At("state_data") == "terse"
+}
+
+// filterRunning returns the returns that failed or changed something.
+func filterRunning(returns *value.Map) *value.Map {
+	out := value.NewMap(0)
+	for tag, v := range returns.All() {
+		if m, ok := v.(*value.Map); ok && (!value.Truth(m.At("result")) || value.Truth(m.At("changes"))) {
+			out.Set(tag, m)
+		}
+	}
+	return out
+}
+
+// split returns the items of a list, or those of a text with commas.
+// Salt: salt.utils.args.split_input.
+func split(v value.Value) []value.Value {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case *value.List:
+		return v.Items
+	case value.Tuple:
+		return v
+	case *value.Map:
+		return []value.Value{v}
+	}
+	var out []value.Value
+	for _, s := range strings.Split(value.Str(v), ",") {
+		out = append(out, strings.TrimSpace(s))
+	}
+	return out
+}
+
+func splitText(v value.Value) []string {
+	items := split(v)
+	out := make([]string, len(items))
+	for i, x := range items {
+		out[i] = value.Str(x)
+	}
+	return out
+}
+
+// mocked returns a table in which the state functions of chunks do nothing.
+// Salt: mock_ret.
+func mocked(t *fun.Table, chunks []*fun.Chunk) *fun.Table {
+	var entries []fun.Entry
+	seen := map[string]bool{}
+	for _, c := range chunks {
+		mod, ok := t.Module(fun.State, c.State)
+		if !ok || seen[c.State] {
+			continue
+		}
+		seen[c.State] = true
+		entries = append(entries, fun.Entry{Kind: fun.State, Name: c.State, Load: func() fun.Module {
+			m := *mod
+			m.Watch, m.Aggregate, m.Init = nil, nil, nil
+			m.Specs = append([]fun.Spec(nil), mod.Specs...)
+			for i := range m.Specs {
+				m.Specs[i].State = func(context.Context, *fun.Call) fun.Ret {
+					return fun.Ret{Result: fun.OK, Comment: "Not called, mocked"}
+				}
+			}
+			return m
+		}})
+	}
+	return t.With(entries)
+}

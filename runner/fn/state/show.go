@@ -1,0 +1,254 @@
+package statefn
+
+import (
+	"context"
+
+	"brine/internal/fun"
+	"brine/internal/source"
+	"brine/internal/value"
+	"brine/runner/high"
+	"brine/runner/low"
+)
+
+// openShow opens a function that only shows; errors of the pillar are its own.
+func (m *module) openShow(ctx context.Context, c *fun.Call) (*session, error) {
+	s, err := m.open(ctx, c, "")
+	if err != nil {
+		return nil, err
+	}
+	if errs := s.pillarErrors(); len(errs) > 0 {
+		return nil, refusedShow(errs)
+	}
+	return s, nil
+}
+
+// highOf renders and verifies the SLS files of a call.
+func (s *session) highOf(ctx context.Context) *high.High {
+	h := s.compiler().Render(ctx, []high.Match{{SaltEnv: s.base(), SLS: splitText(s.c.Value("mods"))}})
+	h.Faults = append(h.Faults, h.Verify()...)
+	return h
+}
+
+// showSLS shows the high data of SLS files.
+// Salt: show_sls.
+func (m *module) showSLS(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := m.openShow(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	h := s.highOf(ctx)
+	if len(h.Faults) > 0 {
+		return s.failed(h.Faults)
+	}
+	return fun.Value(h.Data)
+}
+
+// showLowSLS shows the low chunks of SLS files as they stand.
+// Salt: show_low_sls.
+func (m *module) showLowSLS(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := m.openShow(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	h := s.highOf(ctx)
+	if len(h.Faults) > 0 {
+		return s.failed(h.Faults)
+	}
+	chunks, err := low.Show(h)
+	if err != nil {
+		return s.failed(source.Faults(err))
+	}
+	return fun.Value(lows(chunks))
+}
+
+func lows(chunks []*fun.Chunk) *value.List {
+	l := &value.List{Items: make([]value.Value, len(chunks))}
+	for i, c := range chunks {
+		l.Items[i] = c.Low
+	}
+	return l
+}
+
+// slsExists tells whether show_sls shows SLS files; where it does not, the
+// retcode is that of states that do not compile.
+// Salt: sls_exists.
+func (m *module) slsExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	res, err := m.showSLS(ctx, c)
+	_, ok := res.Value.(*value.Map)
+	res.Value = ok
+	return res, err
+}
+
+// idExists tells whether all given IDs have a state in SLS files.
+// Salt: id_exists.
+func (m *module) idExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	res, err := m.showLowSLS(ctx, c)
+	if err != nil {
+		return res, err
+	}
+	have := map[value.Value]bool{}
+	if res.Retcode == 0 {
+		for _, low := range res.Value.(*value.List).Items {
+			have[low.(*value.Map).At("__id__")] = true
+		}
+	}
+	all := true
+	for _, id := range splitText(c.Value("ids")) {
+		all = all && have[id]
+	}
+	res.Value = all && res.Retcode == 0
+	return res, nil
+}
+
+// fromTop reads the top file. A fault that keeps Salt from rendering one goes to
+// stderr, and the top data is empty, as in Salt.
+func (s *session) fromTop(ctx context.Context, comp *high.Compiler) (*high.Top, []high.Match, error) {
+	top, err := comp.Top(ctx, high.TopRequest{SaltEnv: s.saltenv})
+	if err != nil {
+		return nil, nil, fun.Errorf("Unable to render top file: %v", err)
+	}
+	s.show(top.Faults)
+	matches, err := comp.Matches(ctx, top, s.saltenv)
+	return top, matches, err
+}
+
+// showTop shows what the top file gives to this machine.
+// Salt: show_top.
+func (m *module) showTop(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := m.openShow(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	top, matches, err := s.fromTop(ctx, s.compiler())
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if faults := top.Verify(); len(faults) > 0 {
+		return s.failed(faults)
+	}
+	out := value.NewMap(len(matches))
+	for _, m := range matches {
+		out.Set(m.SaltEnv, value.Strings(m.SLS...))
+	}
+	return fun.Value(out)
+}
+
+// showHighstate shows the high data of what the top file gives to this machine;
+// nothing at all is retcode 2.
+// Salt: show_highstate.
+func (m *module) showHighstate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := m.openShow(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	comp := s.compiler()
+	top, matches, err := s.fromTop(ctx, comp)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	h := comp.Render(ctx, matches)
+	if faults := append(top.Verify(), h.Faults...); len(faults) > 0 {
+		return s.failed(faults)
+	}
+	res := fun.Result{Value: h.Data}
+	if h.Data.Len() == 0 {
+		res.Retcode = retFailed
+	}
+	return res, nil
+}
+
+// lowstate compiles what the top file gives to this machine.
+func (s *session) lowstate(ctx context.Context) ([]*fun.Chunk, source.List, error) {
+	comp := s.compiler()
+	_, matches, err := s.fromTop(ctx, comp)
+	if err != nil {
+		return nil, nil, err
+	}
+	h := comp.Render(ctx, matches)
+	chunks, err := s.lower().Lowstate(h, h.Faults)
+	if err != nil {
+		return nil, source.Faults(err), nil
+	}
+	return chunks, nil, nil
+}
+
+// showLowstate shows the low chunks of what the top file gives to this machine.
+// Salt: show_lowstate. Difference: faults are retcode 1, in Salt 0.
+func (m *module) showLowstate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := m.openShow(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	chunks, faults, err := s.lowstate(ctx)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if len(faults) > 0 {
+		return s.failed(faults)
+	}
+	return fun.Value(lows(chunks))
+}
+
+// showStates lists the SLS files whose states the top file gives to this
+// machine, in order of execution.
+// Salt: show_states.
+func (m *module) showStates(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := m.openShow(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	chunks, faults, err := s.lowstate(ctx)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if len(faults) > 0 {
+		return s.failed(faults)
+	}
+	names := value.NewSet()
+	for _, c := range chunks {
+		names.Add(c.SLS)
+	}
+	return fun.Value(value.NewList(names.Items()...))
+}
+
+// showStateUsage shows which SLS files the top file gives to this machine and
+// which not.
+// Salt: show_state_usage.
+func (m *module) showStateUsage(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := m.openShow(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	comp := s.compiler()
+	top, matches, err := s.fromTop(ctx, comp)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if faults := top.Verify(); len(faults) > 0 {
+		return s.failed(faults)
+	}
+	matched := map[[2]string]bool{}
+	for _, m := range matches {
+		for _, n := range m.SLS {
+			matched[[2]string{m.SaltEnv, n}] = true
+		}
+	}
+	envs, err := comp.Available(ctx)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	out := value.NewMap(len(envs))
+	for _, e := range envs {
+		used, unused := &value.List{}, &value.List{}
+		for _, n := range e.SLS {
+			if matched[[2]string{e.SaltEnv, n}] {
+				used.Append(n)
+			} else {
+				unused.Append(n)
+			}
+		}
+		out.Set(e.SaltEnv, value.MapOf("used", used, "unused", unused,
+			"count_all", int64(len(e.SLS)), "count_used", int64(used.Len()), "count_unused", int64(unused.Len())))
+	}
+	return fun.Value(out)
+}

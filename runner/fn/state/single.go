@@ -1,0 +1,163 @@
+package statefn
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/source"
+	"brine/internal/value"
+	"brine/runner/exec"
+	"brine/runner/high"
+)
+
+// single runs one state function. The result is its return by tag; Salt's text
+// or a list of them where there is no such function or it lacks arguments.
+// Salt: single.
+func (m *module) single(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	comps := strings.Split(c.Str("fun"), ".")
+	if len(comps) < 2 {
+		return fun.Result{Value: "Invalid function passed", Retcode: retCompile, Out: highstateOut}, nil
+	}
+	s, err := m.open(ctx, c, highstateOut)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	name := c.Value("name")
+	low := value.MapOf("state", comps[0], "name", name, "__id__", name)
+	for k, v := range c.Kw.All() {
+		switch key, _ := k.(string); {
+		case key == "state" || key == "fun" || key == "__id__" || key == "name":
+		case strings.HasPrefix(key, "__pub_"), strings.EqualFold(key, "test"), key == "localconfig":
+		default:
+			low.Set(k, v)
+		}
+	}
+	if v := c.Value("saltenv"); v != nil {
+		low.Set("saltenv", v)
+	}
+	low.Set("fun", comps[1])
+	chunk := chunkOf(low)
+	if errs := exec.Verify(s.env, chunk); len(errs) > 0 {
+		s.hint(chunk)
+		return fun.Result{Value: value.Strings(errs...), Retcode: retCompile, Out: s.out}, nil
+	}
+	return s.runChunks(ctx, high.FromData(value.NewMap(0)), []*fun.Chunk{chunk})
+}
+
+// hint names the function that a chunk most likely means.
+func (s *session) hint(c *fun.Chunk) {
+	name := c.State + "." + c.Fun
+	if _, _, ok := s.env.Table.Lookup(fun.State, name); ok {
+		return
+	}
+	if n := s.env.Table.Nearest(fun.State, name); n != "" {
+		s.show(source.List{{Hint: `did you mean "` + n + `"?`, Err: errors.New("unknown state function \"" + name + "\"")}})
+	}
+}
+
+func chunkOf(low *value.Map) *fun.Chunk {
+	return &fun.Chunk{
+		State: low.Str("state"), Fun: low.Str("fun"), ID: value.Str(low.At("__id__")), Name: value.Str(low.At("name")),
+		SLS: low.Str("__sls__"), SaltEnv: low.Str("__env__"), Low: low,
+	}
+}
+
+// low runs one low chunk and returns its return. A chunk that lacks data, or
+// whose function is not there, gives a list of Salt's texts.
+// Salt: low. Difference: a state that succeeds is retcode 0.
+func (m *module) low(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := m.open(ctx, c, "")
+	if err != nil {
+		return fun.Result{}, err
+	}
+	data := c.Map("data")
+	if data == nil {
+		return fun.Result{}, fun.Errorf("state.low: data is not a dictionary but %s", value.TypeName(c.Value("data")))
+	}
+	chunk := chunkOf(data.Copy())
+	if errs := exec.Verify(s.env, chunk); len(errs) > 0 {
+		s.hint(chunk)
+		return fun.Result{Value: value.Strings(errs...), Retcode: retCompile}, nil
+	}
+	if !data.Has("__id__") {
+		return fun.Result{}, fun.Errorf(`state.low: the chunk has no "__id__"`)
+	}
+	res, err := s.runChunks(ctx, high.FromData(value.NewMap(0)), []*fun.Chunk{chunk})
+	if returns, ok := res.Value.(*value.Map); ok && returns.Len() > 0 {
+		_, res.Value = returns.Entry(0)
+	}
+	return res, err
+}
+
+// high runs high data.
+// Salt: high.
+func (m *module) high(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := m.open(ctx, c, "")
+	if err != nil {
+		return fun.Result{}, err
+	}
+	data := c.Map("data")
+	if data == nil {
+		return fun.Result{Value: value.NewList("High data is not a dictionary and is invalid"), Retcode: retCompile}, nil
+	}
+	return s.run(ctx, high.FromData(data))
+}
+
+// template runs the states of a file on this machine.
+// Salt: template.
+func (m *module) template(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := m.open(ctx, c, highstateOut)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if errs := s.pillarErrors(); len(errs) > 0 {
+		return fun.Result{}, refusedShow(errs)
+	}
+	path := c.Str("tem")
+	if !strings.HasSuffix(path, ".sls") {
+		path += ".sls"
+	}
+	abs := path
+	if !filepath.IsAbs(abs) {
+		dir, err := s.env.Host.Getwd()
+		if err != nil {
+			return fun.Result{}, err
+		}
+		abs = filepath.Join(dir, path)
+	}
+	text, err := s.env.Host.ReadFile(abs)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return s.failed(source.List{{Err: errors.New("Specified SLS " + path + " on local filesystem cannot be found.")}}) //nolint:staticcheck // Salt's text
+	case err != nil:
+		return fun.Result{}, err
+	}
+	h := s.compiler().Template(ctx, path, s.base(), text)
+	if len(h.Faults) > 0 {
+		return s.failed(h.Faults)
+	}
+	return s.run(ctx, h)
+}
+
+// templateStr runs the states of a text. They have no order but that of their
+// names, as in Salt.
+// Salt: template_str.
+func (m *module) templateStr(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := m.open(ctx, c, highstateOut)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	h, err := s.compiler().TemplateStr(ctx, s.env.SaltEnv, []byte(c.Str("tem")))
+	if err != nil {
+		s.show(source.Faults(err))
+		return fun.Result{}, err
+	}
+	if len(h.Faults) > 0 {
+		return s.failed(h.Faults)
+	}
+	return s.run(ctx, h)
+}
