@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strings"
 
 	"brine/internal/host"
 	"brine/internal/value"
@@ -47,4 +48,18 @@ func LoadStatic(h host.Host, file string) (*value.Map, error) {
 		return m, nil
 	}
 	return value.NewMap(0), nil
+}
+
+// SaveStatic writes a grains file, replacing the old one in one step.
+func SaveStatic(h host.Host, file string, m *value.Map) error {
+	text, err := yamlsalt.Dump(m, yamlsalt.DumpOptions{FlowStyle: yamlsalt.FlowNever, SortKeys: true, AllowUnicode: true})
+	if err != nil {
+		return err
+	}
+	if _, err := h.Stat(path.Dir(file)); errors.Is(err, fs.ErrNotExist) {
+		if err := h.MkdirAll(path.Dir(file), 0o755); err != nil {
+			return err
+		}
+	}
+	return h.WriteFile(file, strings.NewReader(text), host.WriteOptions{FollowLinks: true})
 }

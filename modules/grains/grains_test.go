@@ -1,0 +1,88 @@
+package grains_test
+
+import (
+	"testing"
+
+	"brine/internal/dispatch"
+	"brine/internal/fun"
+	"brine/internal/grains"
+	"brine/internal/host"
+	"brine/internal/value"
+	"brine/internal/yamlsalt"
+	exec "brine/modules/grains"
+)
+
+const file = "/etc/salt/grains"
+
+func newEnv(t *testing.T, static string) (*fun.Env, *host.Fake) {
+	t.Helper()
+	h := host.NewFake()
+	h.PutFile(file, static, 0o644)
+	opts := value.MapOf("conf_file", "/etc/salt/minion")
+	env := &fun.Env{ID: "m", Opts: opts, Host: h, Memo: &fun.Memo{}}
+	env.Grains = grains.Collect(grains.Options{Host: h, ID: "m", Opts: opts})
+	env.Table = fun.NewTable([]fun.Entry{
+		{Kind: fun.Exec, Name: "grains", Load: exec.Module},
+	})
+	env.Invoker = dispatch.New(env)
+	return env, h
+}
+
+func load(t *testing.T, text string) value.Value {
+	t.Helper()
+	v, err := yamlsalt.LoadString(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestFunctions has the recorded calls.
+func TestFunctions(t *testing.T) {
+	t.Parallel()
+	env, h := newEnv(t, "role: web\nnet: {zone: inner}\ntags: [a, b]\nc: {1: one}\n")
+	for _, tt := range []struct{ fun, pos, kw, want string }{
+		{"get", "[role]", "{}", "web"},
+		{"get", "['net:zone']", "{}", "inner"},
+		{"get", "['net:none', dflt]", "{}", "dflt"},
+		{"get", "[missing]", "{}", "''"},
+		{"get", "['net|zone']", "{delimiter: '|'}", "inner"},
+		{"get", "['c:1']", "{}", "one"},
+		{"get", "[c]", "{ordered: False}", "{'1': one}"},
+		{"item", "[role, tags, nope]", "{}", "{role: web, tags: [a, b], nope: ''}"},
+		{"item", "[nope]", "{default: d}", "{nope: d}"},
+		{"item", "[host]", "{sanitize: True}", "{host: MINION}"},
+		{"has_value", "[role]", "{}", "True"},
+		{"has_value", "[nope]", "{}", "False"},
+		{"equals", "[role, web]", "{}", "True"},
+		{"equals", "['c:1', two]", "{}", "False"},
+		{"fetch", "['tags:0']", "{}", "a"},
+		{"setval", "[colour, blue]", "{}", "{colour: blue}"},
+		{"get", "[colour]", "{}", "blue"},
+		{"append", "[tags, c]", "{}", "{tags: [a, b, c]}"},
+		{"append", "[tags, c]", "{}", "The val c was already in the list tags"},
+		{"append", "[role, c]", "{}", "The key role is not a valid list"},
+		{"remove", "[tags, a]", "{}", "{tags: [b, c]}"},
+		{"remove", "[tags, a]", "{}", "The val a was not in the list tags"},
+		{"set", "['net:extra', 5]", "{}", "{comment: '', changes: {net: {zone: inner, extra: 5}}, result: True}"},
+		{"delval", "[colour]", "{}", "{comment: '', changes: {colour: null}, result: True}"},
+		{"delkey", "[role]", "{}", "{comment: '', changes: {role: null}, result: True}"},
+		{"has_value", "[role]", "{}", "False"},
+		{"get", "[tags]", "{}", "[b, c]"},
+		{"filter_by", "[{web: {p: 1}, default: {p: 2}}]", "{grain: role, default: default}", "{p: 2}"},
+		{"filter_by", "[{b*: {p: 1, q: {r: 1}}}]", "{grain: tags, merge: {q: {s: 2}}}", "{p: 1, q: {r: 1, s: 2}}"},
+		{"filter_by", "[{base: {x: 1, p: 0}, c: {p: 1}}]", "{grain: tags, base: base}", "{x: 1, p: 1}"},
+		{"setvals", "[{x: 1, colour: null}]", "{destructive: True}", "{x: 1, colour: null}"},
+	} {
+		res, err := env.Invoker.Invoke(t.Context(), fun.Exec, "grains."+tt.fun, fun.Args{Pos: load(t, tt.pos).(*value.List).Items, Kw: load(t, tt.kw).(*value.Map)})
+		if err != nil || !value.Equal(res.Value, load(t, tt.want)) {
+			t.Errorf("grains.%s %s %s = %s, %v, want %s", tt.fun, tt.pos, tt.kw, value.Repr(res.Value), err, tt.want)
+		}
+	}
+	if got, want := h.Text(file), "c:\n  1: one\nnet:\n  extra: 5\n  zone: inner\ntags:\n- b\n- c\nx: 1\n"; got != want {
+		t.Errorf("the grains file has\n%s\nwant\n%s", got, want)
+	}
+	if _, err := env.Invoker.Invoke(t.Context(), fun.Exec, "grains.setvals", fun.Args{Pos: []value.Value{"x"}}); err == nil {
+		t.Error("setvals took a string")
+	}
+}

@@ -1,0 +1,288 @@
+// Package grains is Salt's state module "grains": states that keep grains in
+// the grains file.
+package grains
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/grains"
+)
+
+// States returns the rows of the state module "grains".
+func States() fun.Module {
+	src := func(name string) string { return "states/grains.py " + name }
+	name := fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "name of the grain; a path into nested ones is split by the delimiter"}
+	delim := fun.Arg{Name: "delimiter", Type: fun.Str, Default: ":", Doc: "what splits the parts of a path"}
+	force := fun.Arg{Name: "force", Type: fun.Bool, Default: false, Doc: "replace dicts and lists too"}
+	val := func(doc string) fun.Arg { return fun.Arg{Name: "value", Type: fun.Any, Required: true, Doc: doc} }
+	return fun.Module{
+		Name: "grains", Kind: fun.State, Doc: "Keep grains.",
+		Specs: []fun.Spec{
+			{
+				Name: "absent", Doc: "Set a grain to None, or take it out.", Src: src("absent"), State: absent,
+				Args: []fun.Arg{name, {Name: "destructive", Type: fun.Bool, Default: false, Doc: "take the key out instead of setting None"}, delim, force},
+			},
+			{
+				Name: "append", Doc: "Add a value to a grain that is a list.", Src: src("append"), State: appendState,
+				Args: []fun.Arg{name, val("the value"), {Name: "convert", Type: fun.Bool, Default: false, Doc: "make a list of a grain that is none"}, delim},
+			},
+			{Name: "exists", Doc: "Fail unless a grain is there.", Src: src("exists"), State: exists, Args: []fun.Arg{name, delim}},
+			{Name: "list_absent", Doc: "Take values out of a grain that is a list.", Src: src("list_absent"), State: listAbsent, Args: []fun.Arg{name, val("the value, or a list of them"), delim}},
+			{Name: "list_present", Doc: "Add values to a grain that is a list, or make it.", Src: src("list_present"), State: listPresent, Args: []fun.Arg{name, val("the value, or a list of them"), delim}},
+			{Name: "present", Doc: "Set a grain.", Src: src("present"), State: present, Args: []fun.Arg{name, val("the value"), delim, force}},
+		},
+	}
+}
+
+// grainName returns the state's name with colons as delimiters.
+func grainName(c *fun.Call) string {
+	name := c.Name
+	if n := c.Str("name"); n != "" {
+		name = n
+	}
+	if d := c.Str("delimiter"); d != "" && d != value.DefaultDelim {
+		name = strings.ReplaceAll(name, d, value.DefaultDelim)
+	}
+	return name
+}
+
+func changes(kv ...value.Value) *value.Map { return value.MapOf(kv...) }
+
+// exists is true where a grain is there.
+//
+// Salt: salt/states/grains.py exists.
+func exists(_ context.Context, c *fun.Call) fun.Ret {
+	name := grainName(c)
+	if _, ok := grains.Get(c.Env, name, ""); !ok {
+		return fun.Ret{Name: name, Comment: "Grain does not exist"}
+	}
+	return fun.Ret{Name: name, Result: fun.OK, Comment: "Grain exists"}
+}
+
+// present sets a grain. A dict or list is only replaced with force.
+//
+// Salt: salt/states/grains.py present.
+func present(_ context.Context, c *fun.Call) fun.Ret {
+	name, v := grainName(c), c.Value("value")
+	old, there := grains.Get(c.Env, name, "")
+	if there && value.Equal(old, v) {
+		return fun.Ret{Name: name, Result: fun.OK, Comment: "Grain is already set"}
+	}
+	if c.Test {
+		if !there {
+			return fun.Ret{Name: name, Result: fun.WouldChange, Comment: fmt.Sprintf("Grain %s is set to be added", name), Changes: changes("new", name)}
+		}
+		return fun.Ret{Name: name, Result: fun.WouldChange, Comment: fmt.Sprintf("Grain %s is set to be changed", name), Changes: changes("changed", changes(name, v))}
+	}
+	ret := set(c, name, v, c.Bool("force"), false)
+	if m, ok := ret.Changes.(*value.Map); ok && ret.Result == fun.OK && m.Len() > 0 {
+		ret.Comment = fmt.Sprintf("Set grain %s to %s", name, value.Str(v))
+	}
+	return ret
+}
+
+// set calls grains.set and returns its answer as a state's return.
+func set(c *fun.Call, name string, v value.Value, force, destructive bool) fun.Ret {
+	m, err := grains.SetNested(c.Env, name, v, force, destructive, value.DefaultDelim)
+	if err != nil {
+		return fun.Ret{Name: name, Comment: err.Error()}
+	}
+	ret := fun.Ret{Name: name, Comment: m.At("comment"), Changes: m.At("changes")}
+	if value.Truth(m.At("result")) {
+		ret.Result = fun.OK
+	}
+	return ret
+}
+
+// absent sets a grain to None; with destructive it takes it out.
+//
+// Salt: salt/states/grains.py absent.
+func absent(_ context.Context, c *fun.Call) fun.Ret {
+	name, destructive := grainName(c), c.Bool("destructive")
+	old, there := grains.Get(c.Env, name, "")
+	if !there || old == nil && !destructive {
+		return fun.Ret{Name: name, Result: fun.OK, Comment: fmt.Sprintf("Grain %s does not exist", name)}
+	}
+	done := changes("grain", name, "value", nil)
+	if destructive {
+		done = changes("deleted", name)
+	}
+	if c.Test {
+		ret := fun.Ret{Name: name, Result: fun.WouldChange, Changes: done, Comment: fmt.Sprintf("Value for grain %s is set to be deleted (None)", name)}
+		if destructive {
+			ret.Comment = fmt.Sprintf("Grain %s is set to be deleted", name)
+		}
+		return ret
+	}
+	ret := set(c, name, nil, c.Bool("force"), destructive)
+	if ret.Result != fun.OK {
+		return ret
+	}
+	ret.Changes = done
+	ret.Comment = fmt.Sprintf("Value for grain %s was set to None", name)
+	if destructive {
+		ret.Comment = fmt.Sprintf("Grain %s was deleted", name)
+	}
+	return ret
+}
+
+// appendState adds a value to a grain that is a list; the grain must be there.
+//
+// Salt: salt/states/grains.py append.
+func appendState(_ context.Context, c *fun.Call) fun.Ret {
+	name, v := grainName(c), c.Value("value")
+	shown := value.Str(v)
+	ret := fun.Ret{Name: name}
+	old, there := grains.Get(c.Env, name, "")
+	if !value.Truth(old) {
+		_, there = c.Env.Grains.Get(name)
+	}
+	list, isList := old.(*value.List)
+	switch {
+	case !there:
+		ret.Comment = fmt.Sprintf("Grain %s does not exist", name)
+		return ret
+	case !isList && !c.Bool("convert"):
+		ret.Comment = fmt.Sprintf("Grain %s is not a valid list", name)
+		return ret
+	case isList && contains(list, v):
+		ret.Result, ret.Comment = fun.OK, fmt.Sprintf("Value %s is already in the list for grain %s", shown, name)
+		return ret
+	}
+	ret.Changes = changes("added", v)
+	if c.Test {
+		ret.Result, ret.Comment = fun.WouldChange, fmt.Sprintf("Value %s in grain %s is set to be added", shown, name)
+		if !isList {
+			ret.Comment = fmt.Sprintf("Grain %s is set to be converted to list and value %s will be added", name, shown)
+		}
+		return ret
+	}
+	w, err := grains.Append(c.Env, name, v, c.Bool("convert"), value.DefaultDelim)
+	if err != nil || w.Text != "" {
+		return failed(name, w, err)
+	}
+	ret.Result, ret.Comment = fun.OK, fmt.Sprintf("Value %s was added to grain %s", shown, name)
+	return ret
+}
+
+func failed(name string, w grains.Written, err error) fun.Ret {
+	if err != nil {
+		return fun.Ret{Name: name, Comment: err.Error()}
+	}
+	return fun.Ret{Name: name, Comment: w.Text}
+}
+
+func contains(l *value.List, v value.Value) bool {
+	for _, x := range l.Items {
+		if value.Equal(x, v) {
+			return true
+		}
+	}
+	return false
+}
+
+// missing returns the values of v, one or a list of them, that l lacks.
+func missing(l *value.List, v value.Value) *value.List {
+	vals, ok := v.(*value.List)
+	if !ok {
+		vals = value.NewList(v)
+	}
+	lacks := value.NewList()
+	for _, x := range vals.Items {
+		if !contains(l, x) && !contains(lacks, x) {
+			lacks.Append(x)
+		}
+	}
+	return lacks
+}
+
+// listPresent adds values to a grain that is a list, which is made where it is
+// missing.
+//
+// Salt: salt/states/grains.py list_present. Difference: of a list of values
+// only those are added that the grain lacks.
+func listPresent(_ context.Context, c *fun.Call) fun.Ret {
+	name, v := grainName(c), c.Value("value")
+	ret := fun.Ret{Name: name}
+	old, _ := grains.Get(c.Env, name, "")
+	lacks := missing(value.NewList(), v)
+	if value.Truth(old) {
+		list, ok := old.(*value.List)
+		if !ok {
+			ret.Comment = fmt.Sprintf("Grain %s is not a valid list", name)
+			return ret
+		}
+		if lacks = missing(list, v); lacks.Len() == 0 {
+			ret.Result, ret.Comment = fun.OK, fmt.Sprintf("Value %s is already in grain %s", value.Str(v), name)
+			return ret
+		}
+	}
+	if c.Test {
+		ret.Result, ret.Comment = fun.WouldChange, fmt.Sprintf("Value %s is set to be appended to grain %s", value.Str(v), name)
+		if !value.Truth(old) {
+			ret.Comment = fmt.Sprintf("Grain %s is set to be added", name)
+		}
+		if old == nil {
+			old = ""
+		}
+		ret.Changes = changes("new", old)
+		return ret
+	}
+	w, err := grains.Append(c.Env, name, lacks, old == nil, value.DefaultDelim)
+	if err != nil || w.Text != "" {
+		ret = failed(name, w, err)
+		if err == nil {
+			ret.Comment = fmt.Sprintf("Failed append value %s to grain %s", value.Str(v), name)
+		}
+		return ret
+	}
+	ret.Result, ret.Changes = fun.OK, changes("new", w.Value())
+	ret.Comment = fmt.Sprintf("Append value %s to grain %s", value.Str(v), name)
+	return ret
+}
+
+// listAbsent takes values out of a grain that is a list.
+//
+// Salt: salt/states/grains.py list_absent.
+func listAbsent(_ context.Context, c *fun.Call) fun.Ret {
+	name := grainName(c)
+	ret := fun.Ret{Name: name, Result: fun.OK}
+	old, _ := grains.Get(c.Env, name, "")
+	if !value.Truth(old) {
+		ret.Comment = fmt.Sprintf("Grain %s does not exist", name)
+		return ret
+	}
+	list, ok := old.(*value.List)
+	if !ok {
+		return fun.Fail("Grain %s is not a valid list", name)
+	}
+	var comments []string
+	deleted := value.NewList()
+	for _, v := range c.List("value") {
+		shown := value.Str(v)
+		switch {
+		case !contains(list, v):
+			comments = append(comments, fmt.Sprintf("Value %s is absent from grain %s", shown, name))
+			continue
+		case c.Test:
+			ret.Result = fun.WouldChange
+			comments = append(comments, fmt.Sprintf("Value %s in grain %s is set to be deleted", shown, name))
+		default:
+			w, err := grains.Remove(c.Env, name, v, value.DefaultDelim)
+			if err != nil || w.Text != "" {
+				return failed(name, w, err)
+			}
+			comments = append(comments, fmt.Sprintf("Value %s was deleted from grain %s", shown, name))
+		}
+		deleted.Append(v)
+	}
+	if deleted.Len() > 0 {
+		ret.Changes = changes("deleted", deleted)
+	}
+	ret.Comment = strings.Join(comments, "\n")
+	return ret
+}
