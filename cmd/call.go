@@ -1,0 +1,198 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"brine/internal/config"
+	"brine/internal/dispatch"
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+type callOpts struct {
+	runFlags
+	local       bool
+	passthrough bool
+	showGrains  bool
+	doc         bool
+	metadata    bool
+	ignored     ignoredFlags
+}
+
+// ignoredFlags are flags of Salt's that have nothing to act on without a
+// master; they are accepted and named in a warning.
+type ignoredFlags struct {
+	master  string
+	fileCl  string
+	skipGr  bool
+	timeout string
+}
+
+func newCallCmd(a *App, st style) *cobra.Command {
+	o := &callOpts{}
+	c := &cobra.Command{
+		Use:   "call <function> [<argument>...] [<key>=<value>...]",
+		Short: "Call an execution function on this machine",
+		Long: `Call an execution function on this machine, as salt-call --local does.
+
+Arguments are read as YAML; key=value gives a keyword argument.
+
+Exit status: 0 all went well; 1 a state failed, an SLS is bad or the function
+failed; with --retcode-passthrough 2 for failed states, 5 for a pillar that does
+not render, and a command's own status; 64 the command line makes no sense; 130
+interrupted; 255 there is no such function.`,
+		Example: `  brine call state.apply web test=True
+  brine call state.highstate --state-output=mixed
+  brine call grains.get os
+  brine call cmd.run 'uname -a' cwd=/tmp
+  brine call pillar.items --out=json`,
+		SilenceUsage: true, SilenceErrors: true,
+		ValidArgsFunction: a.completeCall,
+		RunE:              func(c *cobra.Command, args []string) error { return a.call(c.Context(), c, o, args) },
+	}
+	if st == asSalt {
+		c.Use = strings.Replace(c.Use, "call", "salt-call", 1)
+	}
+	c.SetFlagErrorFunc(flagError)
+	f := c.Flags()
+	o.register(f)
+	f.BoolVar(&o.local, "local", false, "run on this machine (brine always does)")
+	f.BoolVar(&o.passthrough, "retcode-passthrough", false, "exit with the function's own return code")
+	f.BoolVarP(&o.showGrains, "grains", "g", false, "print the grains of this machine")
+	f.BoolVarP(&o.doc, "doc", "d", false, "print the documentation of the function")
+	f.BoolVar(&o.metadata, "metadata", false, "print the return with its metadata")
+	f.StringVar(&o.ignored.master, "master", "", "no effect: brine has no master")
+	f.StringVar(&o.ignored.fileCl, "file-client", "", "no effect: files come from file_roots")
+	f.BoolVar(&o.ignored.skipGr, "skip-grains", false, "no effect: grains are gathered when they are read")
+	f.StringVarP(&o.ignored.timeout, "timeout", "t", "", "no effect: nothing is waited for")
+	for _, n := range []string{"master", "file-client", "skip-grains", "timeout"} {
+		_ = f.MarkHidden(n)
+	}
+	return c
+}
+
+func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []string) error {
+	if o.showGrains {
+		args = []string{"grains.items"}
+	}
+	if len(args) == 0 {
+		return usagef(c, "no function was given")
+	}
+	if o.doc {
+		return a.printDoc(args)
+	}
+	s, err := a.newSession(config.Minion, "salt-call", &o.runFlags, nil)
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	if err := s.checkOutput(); err != nil {
+		return err
+	}
+	a.warnIgnored(c, s, o, c.Root() == c && !o.local)
+	name := args[0]
+	jid := s.jids.Next(a.Host.Now())
+	env := s.env(ctx, jid)
+	res, err := s.invoke(ctx, env, fun.Exec, name, parseInput(args[1:], o.noParse), jid)
+	if err != nil {
+		return s.failure(a.callFault(c, s, name, err))
+	}
+	data := value.MapOf("local", res.Value)
+	if o.metadata {
+		data = value.MapOf("jid", jid, "retcode", int64(res.Retcode), "return", res.Value, "fun", name, "id", env.ID, "out", res.Out)
+		data = value.MapOf("local", data)
+	}
+	wish := res.Out
+	if isOrchestrate(name) && s.flags.output.out == "" && s.cfg.Opts.Str("output") == "" {
+		// Salt prints the runner's dict with the nested outputter here; its
+		// master prints states, which is what people want to read.
+		data, wish = value.MapOf("local", nil), "highstate"
+		if m, ok := res.Value.(value.Mapping); ok {
+			if inner, ok := m.Get("data"); ok {
+				data, _ = inner.(*value.Map)
+			}
+		}
+	}
+	if err := s.print(data, wish, res.Retcode); err != nil {
+		return err
+	}
+	status := callStatus(res, o.passthrough)
+	return silent(s.strictStatus(status))
+}
+
+func isOrchestrate(name string) bool {
+	return name == "state.orchestrate" || name == "state.orch"
+}
+
+// callStatus is the exit status of a return. Salt: salt/cli/caller.py call,
+// salt/cli/call.py.
+func callStatus(res fun.Result, passthrough bool) int {
+	code := res.Retcode
+	if code == 0 {
+		if m, ok := res.Value.(value.Mapping); ok {
+			for _, k := range []string{"result", "success"} {
+				if v, ok := m.Get(k); ok && !value.Truth(v) {
+					code = exitGeneric
+				}
+			}
+			if rc, ok := m.Get("retcode"); ok && m.Len() > 0 {
+				if _, orch := m.Get("outputter"); orch {
+					n, _ := value.AsInt(rc)
+					code = int(n)
+				}
+			}
+		}
+	}
+	if code != 0 && !passthrough {
+		return exitGeneric
+	}
+	return code
+}
+
+// invoke calls a function with the metadata that Salt hands to functions that
+// take any keyword argument.
+func (s *session) invoke(ctx context.Context, env *fun.Env, kind fun.Kind, name string, args fun.Args, jid string) (fun.Result, error) {
+	if _, spec, ok := s.table.Lookup(kind, name); ok && spec.VarKw && kind == fun.Exec {
+		args.Kw.Set("__pub_fun", name)
+		args.Kw.Set("__pub_jid", jid)
+		args.Kw.Set("__pub_pid", int64(os.Getpid()))
+		args.Kw.Set("__pub_tgt", "salt-call")
+	}
+	s.app.intr.setJID(jid)
+	return env.Invoker.Invoke(ctx, kind, name, args)
+}
+
+// callFault words a function's error for the user.
+func (a *App) callFault(c *cobra.Command, s *session, name string, err error) error {
+	var nf *fun.NotFoundError
+	var ce *fun.CommandError
+	switch {
+	case errors.As(err, &nf):
+		return err
+	case dispatch.IsArgError(err):
+		return usageOf(c, s, name, err)
+	case errors.Is(err, context.Canceled):
+		return errInterrupted
+	case errors.As(err, &ce):
+		return fmt.Errorf("Error running '%s': %w", name, err)
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// warnIgnored names the flags that have no effect in brine.
+func (a *App) warnIgnored(c *cobra.Command, s *session, o *callOpts, sayLocal bool) {
+	if sayLocal && s.cfg.Opts.Str("file_client") != "local" {
+		fmt.Fprintln(a.Err, "brine: salt-call without --local: brine has no master and runs on this machine with its own file_roots")
+	}
+	for _, n := range []string{"master", "skip-grains", "timeout"} {
+		if c.Flags().Changed(n) {
+			fmt.Fprintf(a.Err, "brine: --%s has no effect: brine has no master\n", n)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"brine/internal/config"
+	"brine/internal/dispatch"
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+type runOpts struct {
+	runFlags
+	fleetFlags
+	doc bool
+}
+
+func newRunCmd(a *App, st style) *cobra.Command {
+	o := &runOpts{}
+	c := &cobra.Command{
+		Use:   "run <function> [<argument>...] [<key>=<value>...]",
+		Short: "Run a runner function on this controller",
+		Long: `Run a runner function on this controller, as salt-run does: state.orchestrate
+and the like. Targets are those of the roster.
+
+Exit status: 0 all went well; 1 a step failed, an SLS is bad or the function
+failed; 64 the command line makes no sense; 130 interrupted; 255 there is no
+such function.`,
+		Example: `  brine run state.orchestrate orch.webserver
+  brine run state.orch orch.deploy pillar='{"servers": "newsystem1"}'
+  brine run pillar.show_pillar web1`,
+		SilenceUsage: true, SilenceErrors: true,
+		ValidArgsFunction: a.completeCall,
+		RunE:              func(c *cobra.Command, args []string) error { return a.run(c.Context(), c, o, args) },
+	}
+	if st == asSalt {
+		c.Use = strings.Replace(c.Use, "run", "salt-run", 1)
+	}
+	c.SetFlagErrorFunc(flagError)
+	o.register(c.Flags())
+	o.fleetFlags.register(c.Flags())
+	c.Flags().BoolVarP(&o.doc, "doc", "d", false, "print the documentation of the function")
+	return c
+}
+
+func newOrchestrateCmd(a *App) *cobra.Command {
+	o := &runOpts{}
+	c := &cobra.Command{
+		Use:     "orchestrate <sls>[,<sls>...] [<key>=<value>...]",
+		Aliases: []string{"orch"},
+		Short:   "Run an orchestration: brine's main job",
+		Long: `Run an orchestration over the targets of the roster; the same as
+'brine run state.orchestrate'.
+
+Exit status: 0 all steps went well; 1 a step failed or an SLS is bad; 64 the
+command line makes no sense; 130 interrupted.`,
+		Example: `  brine orchestrate orch.webserver
+  brine orchestrate orch.deploy pillar='{"release": "1.4"}'
+  brine orchestrate orch.webserver test=True --out=json`,
+		SilenceUsage: true, SilenceErrors: true,
+		ValidArgsFunction: a.completeSLS,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef(c, "no SLS was given")
+			}
+			return a.run(c.Context(), c, o, append([]string{"state.orchestrate"}, args...))
+		},
+	}
+	c.SetFlagErrorFunc(flagError)
+	o.register(c.Flags())
+	o.fleetFlags.register(c.Flags())
+	return c
+}
+
+func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []string) error {
+	if len(args) == 0 {
+		return usagef(c, "no function was given")
+	}
+	if o.doc {
+		return a.printDoc(args)
+	}
+	s, err := a.newSession(config.Master, "salt-run", &o.runFlags, o.fleetFlags.override())
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	if err := s.checkOutput(); err != nil {
+		return err
+	}
+	name := args[0]
+	jid := s.jids.Next(a.Host.Now())
+	env, err := s.controller(ctx, jid, &o.fleetFlags)
+	if err != nil {
+		return s.failure(err)
+	}
+	res, err := s.invoke(ctx, env, fun.Runner, name, parseInput(args[1:], o.noParse), jid)
+	if err != nil {
+		return s.failure(a.runFault(c, s, name, err))
+	}
+	if err := s.print(res.Value, res.Out, res.Retcode); err != nil {
+		return err
+	}
+	return silent(s.strictStatus(runStatus(res)))
+}
+
+// runStatus is the exit status of a runner's return: any failure is 1.
+func runStatus(res fun.Result) int {
+	if res.Retcode != 0 {
+		return exitGeneric
+	}
+	if m, ok := res.Value.(value.Mapping); ok {
+		if rc, ok := m.Get("retcode"); ok {
+			if n, ok := value.AsInt(rc); ok && n != 0 {
+				return exitGeneric
+			}
+		}
+	}
+	return exitOK
+}
+
+func (a *App) runFault(c *cobra.Command, s *session, name string, err error) error {
+	var nf *fun.NotFoundError
+	switch {
+	case errors.As(err, &nf):
+		return err
+	case dispatch.IsArgError(err):
+		return usageOf(c, s, name, err)
+	case errors.Is(err, context.Canceled):
+		return errInterrupted
+	}
+	return fmt.Errorf("exception occurred in runner %s: %w", name, err)
+}

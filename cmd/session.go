@@ -1,0 +1,328 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"brine/internal/assembly"
+	"brine/internal/config"
+	"brine/internal/event"
+	"brine/internal/fun"
+	"brine/internal/jobs"
+	"brine/internal/source"
+	"brine/internal/value"
+	"brine/outputter"
+)
+
+// A session is one command's run: its configuration, its Env, its messages.
+type session struct {
+	app   *App
+	flags *runFlags
+	cfg   *config.Config
+	table *fun.Table
+	bus   *event.Ring
+	jids  jobs.JIDs
+	log   *slog.Logger
+
+	mu     sync.Mutex
+	warned map[fun.Warning]bool
+	slips  int // warnings so far, which --strict makes errors
+	close  []func()
+}
+
+// newSession reads the configuration for a command. section names the part of
+// a Saltfile that holds for it.
+func (a *App) newSession(kind config.Kind, section string, f *runFlags, override *value.Map) (*session, error) {
+	over := value.NewMap(8)
+	set := func(key, v string) {
+		if v != "" {
+			over.Set(key, v)
+		}
+	}
+	set("id", f.id)
+	set("saltenv", f.saltenv)
+	set("pillarenv", f.pillarenv)
+	set("log_level", f.logLevel)
+	set("log_file", f.logFile)
+	set("cachedir", f.cacheDir)
+	set("state_output", f.output.stateOutput)
+	if f.output.stateVerbose != "" {
+		v, err := parseBool(f.output.stateVerbose)
+		if err != nil {
+			return nil, &statusError{status: exitUsage, err: fmt.Errorf("--state-verbose: %w", err)}
+		}
+		over.Set("state_verbose", v)
+	}
+	if override != nil {
+		over.Update(override)
+	}
+	cfg, err := config.Load(config.Options{
+		Kind: kind, Host: a.Host, Dir: f.configDir, Section: section,
+		FileRoots: f.fileRoots, PillarRoots: f.pillarRoots, Override: over,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &session{app: a, flags: f, cfg: cfg, table: assembly.Table(), warned: map[fun.Warning]bool{}}
+	s.bus = event.NewRing(0, a.Host.Now)
+	if err := s.openLog(); err != nil {
+		return nil, err
+	}
+	for _, w := range cfg.Warnings {
+		where := ""
+		if !w.Pos.IsZero() {
+			where = w.Pos.String()
+		}
+		s.warn(fun.Warning{Where: where, Text: w.Text})
+	}
+	return s, nil
+}
+
+func parseBool(s string) (bool, error) {
+	switch strings.ToLower(s) {
+	case "true", "yes", "on", "1":
+		return true, nil
+	case "false", "no", "off", "0":
+		return false, nil
+	}
+	return false, fmt.Errorf("%q is neither true nor false", s)
+}
+
+// end closes what the session opened.
+func (s *session) end() {
+	for i := len(s.close) - 1; i >= 0; i-- {
+		s.close[i]()
+	}
+}
+
+// openLog makes the logger: stderr from log_level on (default warning).
+func (s *session) openLog() error {
+	var w io.Writer = s.app.Err
+	level, on, err := logLevel(s.cfg.Opts.Str("log_level"))
+	if err != nil {
+		return &statusError{status: exitUsage, err: err}
+	}
+	if s.flags.logFile != "" {
+		f, err := os.OpenFile(s.flags.logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return fmt.Errorf("open the log file: %w", err)
+		}
+		s.close = append(s.close, func() { f.Close() })
+		w = io.MultiWriter(w, f)
+	}
+	if !on {
+		s.log = slog.New(slog.DiscardHandler)
+		return nil
+	}
+	s.log = slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
+	return nil
+}
+
+func logLevel(name string) (level slog.Level, on bool, err error) {
+	switch strings.ToLower(name) {
+	case "", "warning":
+		return slog.LevelWarn, true, nil
+	case "quiet":
+		return 0, false, nil
+	case "critical", "error", "fatal":
+		return slog.LevelError, true, nil
+	case "info", "profile":
+		return slog.LevelInfo, true, nil
+	case "debug", "trace", "all", "garbage":
+		return slog.LevelDebug, true, nil
+	}
+	return 0, false, fmt.Errorf("unknown log level %q%s; there are quiet, critical, error, warning, info, debug, trace, all", name,
+		source.DidYouMean(name, []string{"quiet", "critical", "error", "warning", "info", "debug", "trace", "all"}))
+}
+
+// warn shows a slip once; --strict makes the command fail for it.
+func (s *session) warn(w fun.Warning) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.warned[w] {
+		return
+	}
+	s.warned[w] = true
+	s.slips++
+	if w.Where != "" {
+		fmt.Fprintf(s.app.Err, "brine: warning: %s: %s\n", w.Where, w.Text)
+		return
+	}
+	fmt.Fprintf(s.app.Err, "brine: warning: %s\n", w.Text)
+}
+
+// fault shows where a fault is that the report only names.
+func (s *session) fault(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	printError(s.app.Err, err, "")
+}
+
+// strictStatus returns status, or a failure where --strict was given and
+// something was warned of.
+func (s *session) strictStatus(status int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if status == exitOK && s.flags.strict && s.slips > 0 {
+		fmt.Fprintf(s.app.Err, "brine: --strict: %d warning(s) above\n", s.slips)
+		return exitGeneric
+	}
+	return status
+}
+
+// env returns the Env of this machine for a job.
+func (s *session) env(ctx context.Context, jid string) *fun.Env {
+	exe, _ := os.Executable()
+	return assembly.NewEnv(ctx, assembly.EnvOptions{
+		Host: s.app.Host, Config: s.cfg, Table: s.table, Bus: s.bus, Log: s.log, JID: jid, Exe: exe,
+		Warn: s.warn, Fault: s.fault, Strict: s.flags.strict, Gate: s.app.intr.gate,
+	})
+}
+
+// outputOptions joins configuration and command line.
+func (s *session) outputOptions(retcode int) (*outputter.Options, error) {
+	o := &outputter.Options{Opts: s.cfg.Opts, Retcode: retcode, StateOutput: s.cfg.Opts.Str("state_output")}
+	if v, ok := s.cfg.Opts.Get("state_verbose"); ok {
+		o.HideClean = !value.Truth(v)
+	}
+	if v, ok := s.cfg.Opts.Get("state_output_profile"); ok {
+		o.HideProfile = !value.Truth(v)
+	}
+	o.Color = s.color()
+	indent := s.flags.output.indent
+	if indent == "" {
+		indent = value.Str(s.cfg.Opts.At("output_indent"))
+	}
+	switch {
+	case indent == "" || indent == "None":
+	case indent == "pretty":
+		o.Pretty = true
+	default:
+		var n int
+		if _, err := fmt.Sscanf(indent, "%d", &n); err != nil || fmt.Sprint(n) != strings.TrimPrefix(indent, "+") {
+			return nil, &statusError{status: exitUsage, err: fmt.Errorf("--out-indent: %q is neither a number nor \"pretty\"", indent)}
+		}
+		o.Indent = &n
+	}
+	return o, nil
+}
+
+// color reports whether the report has colours: as asked, else where stdout is
+// a terminal and NO_COLOR is not set.
+func (s *session) color() bool {
+	f := s.flags.output
+	switch {
+	case f.noColor:
+		return false
+	case f.forceColor:
+		return true
+	case s.app.Getenv("NO_COLOR") != "" || s.app.Getenv("TERM") == "dumb" || f.file != "":
+		return false
+	}
+	if v, ok := s.cfg.Opts.Get("color"); ok && !value.Truth(v) {
+		return false
+	}
+	return s.app.Terminal
+}
+
+// out returns the outputter asked for, else the one that the function wishes,
+// else nested.
+func (s *session) out(wish string) (string, outputter.Func, error) {
+	name := s.flags.output.out
+	if name == "" {
+		name = s.cfg.Opts.Str("output")
+	}
+	if name == "" {
+		name = wish
+	}
+	if name == "" {
+		name = "nested"
+	}
+	f, err := outputter.Lookup(name)
+	if err != nil {
+		return name, nil, &statusError{status: exitUsage, err: err}
+	}
+	return name, f, nil
+}
+
+// checkOutput finds faults in the output flags before anything runs.
+func (s *session) checkOutput() error {
+	if _, _, err := s.out(""); err != nil {
+		return err
+	}
+	_, err := s.outputOptions(0)
+	return err
+}
+
+// print prints the report.
+func (s *session) print(data value.Value, wish string, retcode int) error {
+	_, f, err := s.out(wish)
+	if err != nil {
+		return err
+	}
+	o, err := s.outputOptions(retcode)
+	if err != nil {
+		return err
+	}
+	w, done, err := s.reportWriter()
+	if err != nil {
+		return err
+	}
+	if err := f(w, data, o); err != nil {
+		_ = done()
+		return fmt.Errorf("print the report: %w", err)
+	}
+	return done()
+}
+
+// reportWriter returns stdout or --out-file.
+func (s *session) reportWriter() (io.Writer, func() error, error) {
+	f := s.flags.output
+	path := f.file
+	if path == "" {
+		return s.app.Out, func() error { return nil }, nil
+	}
+	mode := os.O_CREATE | os.O_WRONLY | os.O_TRUNC
+	if f.fileAppend {
+		mode = os.O_CREATE | os.O_WRONLY | os.O_APPEND
+	}
+	file, err := os.OpenFile(path, mode, 0o666)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open the output file: %w", err)
+	}
+	return file, func() error {
+		if err := file.Close(); err != nil {
+			return fmt.Errorf("write the output file: %w", err)
+		}
+		return nil
+	}, nil
+}
+
+// failure prints err as the JSON document of the command where JSON was asked
+// for, so that stdout always is one document, and returns err.
+func (s *session) failure(err error) error {
+	if s.flags.output.out != "json" && s.cfg.Opts.Str("output") != "json" {
+		return err
+	}
+	status, hint := classify(err)
+	doc := value.MapOf("error", err.Error(), "retcode", int64(status))
+	if hint != "" {
+		doc.Set("hint", hint)
+	}
+	if perr := s.print(doc, "json", status); perr != nil {
+		return perr
+	}
+	return err
+}
+
+// usageOf makes an argument fault name the function's signature.
+func usageOf(c *cobra.Command, s *session, name string, err error) error {
+	return &statusError{status: exitGeneric, err: fmt.Errorf("%s: %w", name, err), hint: fmt.Sprintf("'brine doc %s' shows the arguments", name)}
+}

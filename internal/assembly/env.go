@@ -1,0 +1,80 @@
+package assembly
+
+import (
+	"context"
+	"log/slog"
+
+	"brine/internal/config"
+	"brine/internal/dispatch"
+	"brine/internal/event"
+	"brine/internal/fileserver"
+	"brine/internal/fun"
+	"brine/internal/grains"
+	"brine/internal/host"
+	"brine/internal/pillar"
+	"brine/internal/value"
+)
+
+// EnvOptions are what an Env is made of.
+type EnvOptions struct {
+	Host   host.Host
+	Config *config.Config
+	Table  *fun.Table
+	Bus    event.Bus
+	Log    *slog.Logger
+	JID    string
+	Exe    string // path of the running program
+	// PillarOverride is pillar= of the command line or of salt.state.
+	PillarOverride *value.Map
+	// Grains are put over the machine's own: those of a roster entry.
+	Grains *value.Map
+
+	Warn   func(fun.Warning)
+	Fault  func(e error)
+	Strict bool
+	Gate   func(context.Context, *fun.Chunk) bool
+}
+
+// NewEnv returns the Env of this machine: its grains and pillar are worked out
+// when they are first read, its files are those of file_roots.
+func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
+	opts := o.Config.Opts
+	env := &fun.Env{
+		ID: opts.Str("id"), JID: o.JID, SaltEnv: saltEnv(opts), Opts: opts,
+		PillarOverride: o.PillarOverride,
+		Memo:           &fun.Memo{}, Host: o.Host, Bus: o.Bus, Table: o.Table, Log: o.Log,
+		Warn: o.Warn, Strict: o.Strict, CacheDir: o.Config.CacheDir, Gate: o.Gate,
+		NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) },
+	}
+	env.Fault = sourceFault(o.Fault)
+	env.Grains = machineGrains(env, o)
+	attachUpstream(ctx, env)
+	env.Invoker = dispatch.New(env)
+	return env
+}
+
+func saltEnv(opts *value.Map) string {
+	if s := opts.Str("saltenv"); s != "" {
+		return s
+	}
+	return "base"
+}
+
+func machineGrains(env *fun.Env, o EnvOptions) value.Mapping {
+	return grains.Collect(grains.Options{
+		Host: o.Host, ID: env.ID, Opts: env.Opts, Exe: o.Exe,
+		Warn: func(err error) {
+			if o.Fault != nil {
+				o.Fault(err)
+			}
+		},
+	})
+}
+
+// attachUpstream gives env its files and its pillar.
+func attachUpstream(ctx context.Context, env *fun.Env) {
+	files := fileserver.New(env.Host, fileserver.RootsOf(env.Opts, "file_roots"))
+	comp := pillar.New(env)
+	env.Up = &fileserver.Local{Server: files, Render: comp.Render}
+	env.Pillar = comp.Lazy(ctx)
+}

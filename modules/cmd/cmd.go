@@ -1,0 +1,472 @@
+// Package cmd is Salt's execution module "cmd": commands of the machine.
+package cmd
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/proc"
+	"brine/internal/value"
+	"brine/modules/cp"
+)
+
+// runArgs are the arguments that the functions of this module share, in Salt's
+// order.
+func runArgs() []fun.Arg {
+	return []fun.Arg{
+		{Name: "cmd", Required: true, Doc: "the command; a list is its words"},
+		{Name: "cwd", Type: fun.Str, Doc: "directory to run in; default: the home of the account"},
+		{Name: "stdin", Type: fun.Str, Doc: "text for the command's standard input"},
+		{Name: "runas", Type: fun.Str, Doc: "account to run as"},
+		{Name: "group", Type: fun.Str, Doc: "primary group to run with"},
+		{Name: "shell", Type: fun.Str, Doc: "shell; default: the grain shell"},
+		{Name: "python_shell", Type: fun.Bool, Doc: "run by the shell; default: true from the command line, false from templates"},
+		{Name: "env", Doc: "environment variables, a dict or a list of dicts"},
+		{Name: "clean_env", Type: fun.Bool, Default: false, Doc: "pass on nothing of brine's own environment"},
+		{Name: "template", Type: fun.Str, Doc: "engine that renders the command first, such as jinja"},
+		{Name: "rstrip", Type: fun.Bool, Default: true, Doc: "cut white space off the end of the output"},
+		{Name: "umask", Doc: "umask, octal"},
+		{Name: "output_encoding", Type: fun.Str, Doc: "accepted; output is UTF-8"},
+		{Name: "output_loglevel", Type: fun.Str, Default: "debug", Doc: "accepted; output is not logged"},
+		{Name: "log_callback", Doc: "accepted; output is not logged"},
+		{Name: "hide_output", Type: fun.Bool, Default: false, Doc: "return empty output"},
+		{Name: "timeout", Type: fun.Float, Unit: "s", Doc: "end the command after this time"},
+		{Name: "reset_system_locale", Type: fun.Bool, Default: true, Doc: "run with the locale C"},
+		{Name: "ignore_retcode", Type: fun.Bool, Default: false, Doc: "a status other than 0 is no failure of the function"},
+		{Name: "saltenv", Type: fun.Str, Doc: "environment of the template"},
+		{Name: "use_vt", Type: fun.Bool, Default: false, Doc: "accepted; output comes at the end"},
+		{Name: "bg", Type: fun.Bool, Default: false, Doc: "start the command and do not wait"},
+		{Name: "password", Type: fun.Str, Doc: "accepted; only Windows needs it"},
+		{Name: "encoded_cmd", Type: fun.Bool, Default: false, Doc: "accepted; only PowerShell needs it"},
+		{Name: "raise_err", Type: fun.Bool, Default: false, Doc: "a status other than 0 is an error"},
+		{Name: "prepend_path", Type: fun.Str, Doc: "directory to put in front of PATH"},
+		{Name: "success_retcodes", Type: fun.List, Doc: "statuses that count as success"},
+		{Name: "success_stdout", Type: fun.List, Doc: "outputs that count as success"},
+		{Name: "success_stderr", Type: fun.List, Doc: "error outputs that count as success"},
+	}
+}
+
+// Module returns the rows of the execution module "cmd".
+func Module() fun.Module {
+	run := func(name, doc string, fn fun.ExecFn) fun.Spec {
+		return fun.Spec{Name: name, Doc: doc, Src: "modules/cmdmod.py " + name, Args: runArgs(), VarKw: true, Fn: fn}
+	}
+	all := runArgs()
+	all = append(all, fun.Arg{Name: "redirect_stderr", Type: fun.Bool, Default: false, Doc: "send stderr to stdout"})
+	code := []fun.Arg{
+		{Name: "lang", Type: fun.Str, Required: true, Doc: "interpreter, such as python3"},
+		{Name: "code", Type: fun.Str, Required: true, Doc: "the program"},
+		{Name: "cwd", Type: fun.Str, Doc: "directory to run in"},
+		{Name: "args", Type: fun.List, Doc: "arguments of the program"},
+	}
+	return fun.Module{
+		Name: "cmd", Kind: fun.Exec, Doc: "Commands of the machine.",
+		Specs: []fun.Spec{
+			{Name: "exec_code", Doc: "Run a program text by an interpreter and return its output.", Src: "modules/cmdmod.py exec_code", Args: code, VarKw: true, Fn: execCode},
+			{Name: "exec_code_all", Doc: "Run a program text by an interpreter and return all of its outcome.", Src: "modules/cmdmod.py exec_code_all", Args: code, VarKw: true, Fn: execCodeAll},
+			{
+				Name: "has_exec", Doc: "Tell whether a program is in the PATH.", Src: "modules/cmdmod.py has_exec", Fn: hasExec,
+				Args: []fun.Arg{{Name: "cmd", Type: fun.Str, Required: true, Doc: "the program"}},
+			},
+			run("retcode", "Run a command and return its status.", retcode),
+			run("run", "Run a command and return its output, stderr included.", runOutput),
+			{Name: "run_all", Doc: "Run a command and return pid, retcode, stdout and stderr.", Src: "modules/cmdmod.py run_all", Args: all, VarKw: true, Fn: runAll},
+			run("run_bg", "Start a command and return its pid.", runBg),
+			run("run_stderr", "Run a command and return what it wrote to stderr.", runStderr),
+			run("run_stdout", "Run a command and return what it wrote to stdout.", runStdout),
+			{Name: "script", Doc: "Run a script of the file server, or of this machine.", Src: "modules/cmdmod.py script", Args: scriptArgs(), VarKw: true, Fn: script},
+			{Name: "script_retcode", Doc: "Run a script and return its status.", Src: "modules/cmdmod.py script_retcode", Args: scriptArgs(), VarKw: true, Fn: scriptRetcode},
+			run("shell", "Run a command by the shell and return its output.", shellOutput),
+			{Name: "shells", Doc: "List the shells of /etc/shells.", Src: "modules/cmdmod.py shells", Fn: shells},
+			{
+				Name: "which", Doc: "Return the path of a program, None where there is none.", Src: "modules/cmdmod.py which", Fn: which,
+				Args: []fun.Arg{{Name: "cmd", Type: fun.Str, Required: true, Doc: "the program"}},
+			},
+			{
+				Name: "which_bin", Doc: "Return the path of the first of several programs that is there.", Src: "modules/cmdmod.py which_bin", Fn: whichBin,
+				Args: []fun.Arg{{Name: "cmds", Type: fun.List, Required: true, Doc: "the programs"}},
+			},
+		},
+	}
+}
+
+// options reads the shared arguments.
+func options(c *fun.Call) Options {
+	o := Options{
+		Cwd: c.Str("cwd"), Stdin: c.Str("stdin"), RunAs: c.Str("runas"), Group: c.Str("group"), Shell: c.Str("shell"),
+		Env: envMap(c.Value("env")), CleanEnv: c.Bool("clean_env"), Template: c.Str("template"),
+		Umask: octal(c.Value("umask")), HideOutput: c.Bool("hide_output"), SaltEnv: c.Str("saltenv"),
+		Background: c.Bool("bg"), PrependPath: c.Str("prepend_path"),
+		SuccessStdout: c.Strings("success_stdout"), SuccessStderr: c.Strings("success_stderr"),
+		Root: value.Str(orEmpty(c.Kw.At("root"))),
+	}
+	if v, ok := c.Args.Get("rstrip"); ok {
+		o.NoStrip = !value.Truth(v)
+	}
+	if v, ok := c.Args.Get("reset_system_locale"); ok {
+		o.KeepLocale = !value.Truth(v)
+	}
+	for _, x := range c.List("success_retcodes") {
+		if n, ok := value.AsInt(x); ok {
+			o.SuccessRetcodes = append(o.SuccessRetcodes, n)
+		}
+	}
+	o.Timeout = Duration(c.Value("timeout"))
+	o.PythonShell = pythonShell(c)
+	return o
+}
+
+func orEmpty(v value.Value) value.Value {
+	if v == nil {
+		return ""
+	}
+	return v
+}
+
+// pythonShell resolves python_shell: where it is not given, a call from the
+// command line or a job (it has a jid) uses the shell, one from a template does
+// not. Salt: salt/modules/cmdmod.py _python_shell_default.
+func pythonShell(c *fun.Call) bool {
+	if v := c.Value("python_shell"); v != nil {
+		return value.Truth(v)
+	}
+	if c.Kw.Has("__pub_jid") {
+		return true
+	}
+	safe, ok := c.Env.Opts.Get("cmd_safe")
+	return ok && safe == false
+}
+
+// Duration returns a number of seconds (or text of one); 0 for None.
+func Duration(v value.Value) time.Duration {
+	switch v := v.(type) {
+	case int64:
+		return time.Duration(v) * time.Second
+	case float64:
+		return time.Duration(v * float64(time.Second))
+	case string:
+		if d, err := time.ParseDuration(strings.TrimSpace(v) + "s"); err == nil {
+			return d
+		}
+	}
+	return 0
+}
+
+// octal returns an umask as octal digits, whichever way YAML made of it.
+func octal(v value.Value) string {
+	if v == nil {
+		return ""
+	}
+	return value.Str(v)
+}
+
+// command returns the command of a call; a list is joined to words.
+func command(c *fun.Call) string {
+	switch v := c.Value("cmd").(type) {
+	case *value.List:
+		words := make([]string, v.Len())
+		for i, x := range v.Items {
+			words[i] = proc.Quote(value.Str(x))
+		}
+		return strings.Join(words, " ")
+	case nil:
+		return ""
+	default:
+		return value.Str(v)
+	}
+}
+
+// finish runs the command and makes the result of pick.
+func finish(ctx context.Context, c *fun.Call, o Options, pick func(Out) value.Value) (fun.Result, error) {
+	cmd := command(c)
+	out, err := Run(ctx, c.Env, cmd, o)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if out.Retcode != 0 && value.Truth(c.Value("raise_err")) {
+		return fun.Result{}, fun.Errorf("Command '%s' failed with return code: %d\noutput: %s", firstWord(cmd), out.Retcode, out.Stdout)
+	}
+	res := fun.Result{Value: pick(out), Retcode: out.Retcode}
+	// Salt counts a command that ran out of time as no failure of cmd.run.
+	if c.Bool("ignore_retcode") || out.TimedOut {
+		res.Retcode = 0
+	}
+	return res, nil
+}
+
+func firstWord(cmd string) string {
+	f := strings.Fields(cmd)
+	if len(f) == 0 {
+		return cmd
+	}
+	return f[0]
+}
+
+func stdout(o Out) value.Value { return o.Stdout }
+
+func runOutput(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	o := options(c)
+	o.Merge = true
+	return finish(ctx, c, o, stdout)
+}
+
+func shellOutput(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	o := options(c)
+	o.Merge, o.PythonShell = true, true
+	return finish(ctx, c, o, stdout)
+}
+
+func runStdout(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return finish(ctx, c, options(c), stdout)
+}
+
+func runStderr(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return finish(ctx, c, options(c), func(o Out) value.Value { return o.Stderr })
+}
+
+func runAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	o := options(c)
+	o.Merge = c.Bool("redirect_stderr")
+	return finish(ctx, c, o, func(o Out) value.Value { return o.Value() })
+}
+
+func retcode(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	o := options(c)
+	o.Merge = true
+	return finish(ctx, c, o, func(o Out) value.Value { return int64(o.Retcode) })
+}
+
+func runBg(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	o := options(c)
+	o.Background = true
+	return finish(ctx, c, o, func(o Out) value.Value { return value.MapOf("pid", int64(o.PID)) })
+}
+
+func hasExec(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return fun.Value(Which(c.Env, c.Str("cmd")) != "")
+}
+
+func which(_ context.Context, c *fun.Call) (fun.Result, error) {
+	if p := Which(c.Env, c.Str("cmd")); p != "" {
+		return fun.Value(p)
+	}
+	return fun.Value(nil)
+}
+
+func whichBin(_ context.Context, c *fun.Call) (fun.Result, error) {
+	for _, name := range c.Strings("cmds") {
+		if p := Which(c.Env, name); p != "" {
+			return fun.Value(p)
+		}
+	}
+	return fun.Value(nil)
+}
+
+func shells(_ context.Context, c *fun.Call) (fun.Result, error) {
+	l := value.NewList()
+	b, err := c.Env.Host.ReadFile("/etc/shells")
+	if err != nil {
+		return fun.Value(l)
+	}
+	sc := bufio.NewScanner(bytes.NewReader(b))
+	for sc.Scan() {
+		line := strings.TrimSpace(sc.Text())
+		if line != "" && !strings.HasPrefix(line, "#") {
+			l.Append(line)
+		}
+	}
+	return fun.Value(l)
+}
+
+func execCode(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	out, err := runCode(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Result{Value: out.Stdout, Retcode: out.Retcode}, nil
+}
+
+func execCodeAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	out, err := runCode(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Result{Value: out.Value(), Retcode: out.Retcode}, nil
+}
+
+func runCode(ctx context.Context, c *fun.Call) (Out, error) {
+	lang := c.Str("lang")
+	ext := ".code"
+	switch {
+	case strings.HasPrefix(lang, "powershell"):
+		ext = ".ps1"
+	case strings.HasPrefix(lang, "python"):
+		ext = ".py"
+	}
+	path, done, err := tempScript(c.Env.Host, []byte(c.Str("code")), ext, 0o600)
+	if err != nil {
+		return Out{}, err
+	}
+	defer done()
+	words := []string{proc.Quote(lang), proc.Quote(path)}
+	for _, a := range c.Strings("args") {
+		words = append(words, proc.Quote(a))
+	}
+	return Run(ctx, c.Env, strings.Join(words, " "), Options{Cwd: c.Str("cwd")})
+}
+
+// tempScript writes a script to a directory of its own, so that nobody can
+// replace it before it runs.
+func tempScript(h host.Host, text []byte, ext string, mode fs.FileMode) (path string, done func(), err error) {
+	dir, err := h.MkdirTemp("", "brine-script-")
+	if err != nil {
+		return "", nil, fun.Errorf("Unable to make a directory for the script: %v", err)
+	}
+	done = func() { _ = h.RemoveAll(dir) }
+	path = filepath.Join(dir, "script"+ext)
+	if err := h.WriteFile(path, bytes.NewReader(text), host.WriteOptions{Mode: &mode}); err != nil {
+		done()
+		return "", nil, fun.Errorf("Unable to write the script: %v", err)
+	}
+	return path, done, nil
+}
+
+func scriptArgs() []fun.Arg {
+	return []fun.Arg{
+		{Name: "source", Type: fun.Str, Required: true, Doc: "the script: salt://, http(s):// or a path"},
+		{Name: "args", Doc: "its arguments, as text"},
+		{Name: "cwd", Type: fun.Str, Doc: "directory to run in"},
+		{Name: "stdin", Type: fun.Str, Doc: "text for the script's standard input"},
+		{Name: "runas", Type: fun.Str, Doc: "account to run as"},
+		{Name: "group", Type: fun.Str, Doc: "primary group to run with"},
+		{Name: "shell", Type: fun.Str, Doc: "shell; default: the grain shell"},
+		{Name: "python_shell", Type: fun.Bool, Doc: "run by the shell"},
+		{Name: "env", Doc: "environment variables, a dict or a list of dicts"},
+		{Name: "template", Type: fun.Str, Doc: "engine that renders the script first"},
+		{Name: "umask", Doc: "umask, octal"},
+		{Name: "output_encoding", Type: fun.Str, Doc: "accepted; output is UTF-8"},
+		{Name: "output_loglevel", Type: fun.Str, Default: "debug", Doc: "accepted; output is not logged"},
+		{Name: "log_callback", Doc: "accepted; output is not logged"},
+		{Name: "hide_output", Type: fun.Bool, Default: false, Doc: "return empty output"},
+		{Name: "timeout", Type: fun.Float, Unit: "s", Doc: "end the script after this time"},
+		{Name: "reset_system_locale", Type: fun.Bool, Default: true, Doc: "run with the locale C"},
+		{Name: "saltenv", Type: fun.Str, Doc: "environment of the script"},
+		{Name: "use_vt", Type: fun.Bool, Default: false, Doc: "accepted; output comes at the end"},
+		{Name: "bg", Type: fun.Bool, Default: false, Doc: "start the script and do not wait"},
+		{Name: "password", Type: fun.Str, Doc: "accepted; only Windows needs it"},
+		{Name: "success_retcodes", Type: fun.List, Doc: "statuses that count as success"},
+		{Name: "success_stdout", Type: fun.List, Doc: "outputs that count as success"},
+		{Name: "success_stderr", Type: fun.List, Doc: "error outputs that count as success"},
+		{Name: "context", Type: fun.Dict, Doc: "variables of the template"},
+		{Name: "defaults", Type: fun.Dict, Doc: "variables of the template that context may override"},
+		{Name: "ignore_retcode", Type: fun.Bool, Default: false, Doc: "a status other than 0 is no failure of the function"},
+	}
+}
+
+func script(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	out, cached, err := RunScript(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	m := out.Value()
+	if !cached {
+		m.Set("cache_error", true)
+	}
+	res := fun.Result{Value: m, Retcode: out.Retcode}
+	if c.Bool("ignore_retcode") {
+		res.Retcode = 0
+	}
+	return res, nil
+}
+
+func scriptRetcode(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	out, _, err := RunScript(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Result{Value: int64(out.Retcode), Retcode: out.Retcode}, nil
+}
+
+// RunScript runs the script of a bound call of cmd.script. cached is false
+// where the script could not be had.
+// Salt: salt/modules/cmdmod.py script.
+func RunScript(ctx context.Context, c *fun.Call) (out Out, cached bool, err error) {
+	source := c.Str("source")
+	text, err := scriptText(ctx, c, source)
+	if err != nil {
+		return Out{}, false, err
+	}
+	if text == nil {
+		return Out{Retcode: 1}, false, nil
+	}
+	path, done, err := tempScript(c.Env.Host, text, filepath.Ext(source), 0o500)
+	if err != nil {
+		return Out{}, false, err
+	}
+	defer done()
+	o := options(c)
+	if user := o.RunAs; user != "" || fun.RunAsFrom(ctx).User != "" {
+		if user == "" {
+			user = fun.RunAsFrom(ctx).User
+		}
+		a, err := c.Env.Host.LookupUser(user)
+		if err != nil {
+			return Out{}, false, fun.Errorf("User '%s' is not available", user)
+		}
+		for _, p := range []string{filepath.Dir(path), path} {
+			if err := c.Env.Host.Chown(p, a.UID, -1); err != nil {
+				return Out{}, false, fun.Errorf("Unable to hand the script to %s: %v", user, err)
+			}
+		}
+	}
+	cmd := proc.Quote(path)
+	if args := c.Value("args"); args != nil && args != "" {
+		cmd += " " + value.Str(args)
+	}
+	o.Template = ""
+	out, err = Run(ctx, c.Env, cmd, o)
+	return out, true, err
+}
+
+// maxScript bounds the size of a script, in bytes.
+const maxScript = 64 << 20
+
+// scriptText returns the script, rendered where a template engine is named;
+// nil where it is not there.
+func scriptText(ctx context.Context, c *fun.Call, source string) ([]byte, error) {
+	saltenv := c.Str("saltenv")
+	cl := cp.New(c.Env, saltenv)
+	r, err := cl.Open(ctx, source, cp.Options{})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fun.Errorf("Unable to read the script %s: %v", source, err)
+	}
+	defer r.Close()
+	b, err := io.ReadAll(io.LimitReader(r, maxScript+1))
+	if err != nil {
+		return nil, fun.Errorf("Unable to read the script %s: %v", source, err)
+	}
+	if len(b) > maxScript {
+		return nil, fun.Errorf("The script %s is larger than %d bytes", source, maxScript)
+	}
+	engine := c.Str("template")
+	if engine == "" {
+		return b, nil
+	}
+	s, err := cl.Render(ctx, engine, source, b, cp.Vars(nil, c.Map("defaults"), c.Map("context")))
+	if err != nil {
+		return nil, err
+	}
+	return []byte(s), nil
+}

@@ -1,0 +1,407 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/proc"
+	"brine/internal/render"
+	"brine/internal/value"
+)
+
+// Options are how a command is run. The zero Options are Salt's defaults for a
+// command that another function runs.
+type Options struct {
+	Cwd         string // "" is the home of the account, else /
+	Stdin       string
+	RunAs       string // account; "" is one's own
+	Group       string
+	Shell       string // "" is the grain shell
+	PythonShell bool   // run by the shell; else the words are run as they are
+	Env         *value.Map
+	CleanEnv    bool // pass on nothing of one's own environment
+	PrependPath string
+	Template    string // engine that renders the command, "" is none
+	Pillar      *value.Map
+	NoStrip     bool   // keep blanks and line ends at the end of the output
+	Umask       string // octal
+	Timeout     time.Duration
+	KeepLocale  bool // do not set the locale to C
+	Merge       bool // stderr goes to stdout
+	HideOutput  bool
+	Background  bool
+	SaltEnv     string
+	Root        string // chroot
+	// Success* make a command that failed one that succeeded.
+	SuccessRetcodes []int64
+	SuccessStdout   []string
+	SuccessStderr   []string
+}
+
+// An Out is how a command ended.
+type Out struct {
+	PID            int
+	Retcode        int
+	Stdout, Stderr string
+	TimedOut       bool
+}
+
+// Value returns the dict of cmd.run_all.
+func (o Out) Value() *value.Map {
+	return value.MapOf("pid", int64(o.PID), "retcode", int64(o.Retcode), "stdout", o.Stdout, "stderr", o.Stderr)
+}
+
+// Run runs a command on env's host.
+//
+// It returns a *fun.CommandError in Salt's words where the command cannot be
+// started: an account, a directory or a program that is not there, an umask
+// that is no octal number.
+// Salt: salt/modules/cmdmod.py _run.
+func Run(ctx context.Context, env *fun.Env, command string, o Options) (Out, error) {
+	if o.Template != "" {
+		text, err := renderCommand(ctx, env, command, o)
+		if err != nil {
+			return Out{}, err
+		}
+		command = text
+	}
+	c := host.Cmd{Timeout: o.Timeout, Merge: o.Merge}
+	if err := account(ctx, env, &c, &o); err != nil {
+		return Out{}, err
+	}
+	if err := directory(env.Host, &c, o); err != nil {
+		return Out{}, err
+	}
+	if err := environment(env, &c, o); err != nil {
+		return Out{}, err
+	}
+	if o.Umask != "" {
+		n, err := strconv.ParseUint(o.Umask, 8, 32)
+		if err != nil {
+			return Out{}, fun.Errorf("Invalid umask: '%s'", o.Umask)
+		}
+		mask := int(n)
+		c.Umask = &mask
+	}
+	if err := argv(env, &c, command, o); err != nil {
+		return Out{}, err
+	}
+	if o.Stdin != "" {
+		c.Stdin = strings.NewReader(o.Stdin)
+	}
+	if o.Background {
+		pid, err := env.Host.Start(c)
+		if err != nil {
+			return Out{}, startError(command, o, err)
+		}
+		return Out{PID: pid}, nil
+	}
+	out, err := env.Host.Run(ctx, c)
+	if err != nil {
+		return Out{}, startError(command, o, err)
+	}
+	if ctx.Err() != nil {
+		return Out{}, ctx.Err()
+	}
+	if out.TimedOut {
+		return Out{PID: out.PID, Retcode: 1, TimedOut: true, Stdout: fmt.Sprintf("%s : Timed out after %s seconds", command, seconds(o.Timeout))}, nil
+	}
+	res := Out{PID: out.PID, Retcode: out.Status, Stdout: text(out.Stdout, o), Stderr: text(out.Stderr, o)}
+	if res.Retcode != 0 && succeeded(res, o) {
+		res.Retcode = 0
+	}
+	if o.HideOutput {
+		res.Stdout, res.Stderr = "", ""
+	}
+	return res, nil
+}
+
+func seconds(d time.Duration) string {
+	if d%time.Second == 0 {
+		return strconv.FormatInt(int64(d/time.Second), 10)
+	}
+	return value.FloatRepr(d.Seconds())
+}
+
+func text(b []byte, o Options) string {
+	s := string(bytes.ToValidUTF8(b, []byte("\ufffd")))
+	if o.NoStrip {
+		return s
+	}
+	return strings.TrimRight(s, " \t\n\r\v\f")
+}
+
+// succeeded reports whether the caller counts the outcome as success.
+func succeeded(out Out, o Options) bool {
+	for _, n := range o.SuccessRetcodes {
+		if int64(out.Retcode) == n {
+			return true
+		}
+	}
+	listed := func(list []string, s string) bool {
+		for _, x := range list {
+			if x == s {
+				return true
+			}
+		}
+		return false
+	}
+	return listed(o.SuccessStdout, out.Stdout) || listed(o.SuccessStderr, out.Stderr)
+}
+
+func startError(command string, o Options, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fun.Errorf("Unable to run command '%s' with the context 'cwd=%s, shell=%s', reason: %v", command, o.Cwd, o.Shell, err)
+}
+
+// account resolves runas and group.
+func account(ctx context.Context, env *fun.Env, c *host.Cmd, o *Options) error {
+	if o.RunAs == "" {
+		o.RunAs = fun.RunAsFrom(ctx).User
+	}
+	if o.RunAs != "" {
+		a, err := env.Host.LookupUser(o.RunAs)
+		if err != nil {
+			return fun.Errorf("User '%s' is not available", o.RunAs)
+		}
+		if a.UID != env.Host.Geteuid() {
+			c.User = &a
+		}
+	}
+	if o.Group != "" {
+		g, err := env.Host.LookupGroup(o.Group)
+		if err != nil {
+			return fun.Errorf("Group '%s' is not available", o.Group)
+		}
+		c.Group = &g.GID
+	}
+	return nil
+}
+
+// directory resolves cwd: the home directory where none is given, and / where
+// that cannot be entered.
+func directory(h host.Host, c *host.Cmd, o Options) error {
+	if o.Cwd != "" {
+		st, err := h.Stat(o.Cwd)
+		if !filepath.IsAbs(o.Cwd) || err != nil || !st.Mode.IsDir() {
+			return fun.Errorf("Specified cwd '%s' either not absolute or does not exist", o.Cwd)
+		}
+		c.Dir = o.Cwd
+		return nil
+	}
+	home := ""
+	if c.User != nil {
+		home = c.User.Home
+	} else {
+		home = lookupEnv(h.Environ(), "HOME")
+	}
+	if st, err := h.Stat(home); home == "" || err != nil || !st.Mode.IsDir() || !enterable(h, st, c.User) {
+		home = "/"
+	}
+	c.Dir = home
+	return nil
+}
+
+// enterable reports whether the account may change into a directory.
+func enterable(h host.Host, st host.Stat, a *host.Account) bool {
+	if a == nil {
+		return true
+	}
+	bits := st.Perm()
+	switch {
+	case a.UID == 0 || bits&0o001 != 0:
+		return true
+	case st.UID == a.UID:
+		return bits&0o100 != 0
+	}
+	ids, err := h.GroupIDs(a.Name)
+	if err != nil {
+		return false
+	}
+	for _, g := range ids {
+		if g == st.GID {
+			return bits&0o010 != 0
+		}
+	}
+	return false
+}
+
+func lookupEnv(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// localeNames are what Salt sets so that programs speak English.
+var localeNames = [...]string{
+	"LC_CTYPE", "LC_NUMERIC", "LC_TIME", "LC_COLLATE", "LC_MONETARY", "LC_MESSAGES", "LC_PAPER", "LC_NAME",
+	"LC_ADDRESS", "LC_TELEPHONE", "LC_MEASUREMENT", "LC_IDENTIFICATION", "LANGUAGE",
+}
+
+// environment makes the environment: one's own (the account's for runas), the
+// C locale, then what the caller gave.
+func environment(env *fun.Env, c *host.Cmd, o Options) error {
+	m := map[string]string{}
+	if !o.CleanEnv {
+		for _, kv := range env.Host.Environ() {
+			if k, v, ok := strings.Cut(kv, "="); ok {
+				m[k] = v
+			}
+		}
+	}
+	if c.User != nil {
+		m["HOME"], m["SHELL"], m["USER"], m["LOGNAME"] = c.User.Home, c.User.Shell, c.User.Name, c.User.Name
+		delete(m, "XDG_RUNTIME_DIR")
+		delete(m, "XDG_CACHE_HOME")
+	}
+	if !o.KeepLocale {
+		for _, n := range localeNames {
+			m[n] = "C"
+		}
+	}
+	for k, v := range o.Env.All() {
+		switch v := v.(type) {
+		case string:
+			m[value.Str(k)] = v
+		case nil:
+			m[value.Str(k)] = ""
+		default:
+			m[value.Str(k)] = value.Str(v)
+		}
+	}
+	if o.PrependPath != "" {
+		m["PATH"] = strings.TrimSuffix(o.PrependPath+":"+m["PATH"], ":")
+	}
+	c.Env = make([]string, 0, len(m))
+	for k, v := range m {
+		if strings.ContainsAny(k, "=\x00") || strings.Contains(v, "\x00") {
+			return fun.Errorf("Environment variable %s cannot be set: it has a character that none may have", value.Repr(k))
+		}
+		c.Env = append(c.Env, k+"="+v)
+	}
+	sort.Strings(c.Env)
+	return nil
+}
+
+// argv makes the words: the shell with the command, or the command's own.
+func argv(env *fun.Env, c *host.Cmd, command string, o Options) error {
+	shell := o.Shell
+	if shell == "" {
+		shell = DefaultShell(env)
+	}
+	if o.PythonShell {
+		if !filepath.IsAbs(shell) {
+			p, err := env.Host.LookPath(shell, "")
+			if err != nil {
+				return fun.Errorf("The shell %s is not available", shell)
+			}
+			shell = p
+		}
+		if st, err := env.Host.Stat(shell); err != nil || !st.Mode.IsRegular() || st.Perm()&0o111 == 0 {
+			return fun.Errorf("The shell %s is not available", shell)
+		}
+		c.Argv = []string{shell, "-c", command}
+	} else {
+		words, err := proc.Split(command)
+		if err != nil {
+			return fun.Errorf("Unable to run command '%s', reason: %v", command, err)
+		}
+		if len(words) == 0 {
+			return fun.Errorf("Unable to run command '%s', reason: it has no words", command)
+		}
+		c.Argv = words
+	}
+	if o.Root != "" {
+		c.Argv = append([]string{"chroot", o.Root}, c.Argv...)
+	}
+	if !filepath.IsAbs(c.Argv[0]) && !strings.Contains(c.Argv[0], "/") {
+		p, err := env.Host.LookPath(c.Argv[0], lookupEnv(c.Env, "PATH"))
+		if err != nil {
+			return fun.Errorf("Unable to run command '%s' with the context '%s', reason: command not found", reprWords(c.Argv), contextText(c))
+		}
+		c.Argv[0] = p
+	}
+	return nil
+}
+
+func reprWords(words []string) string { return value.Repr(value.Strings(words...)) }
+
+func contextText(c *host.Cmd) string { return "cwd=" + c.Dir }
+
+// DefaultShell returns the shell that runs commands: the grain shell.
+// Salt: salt/modules/cmdmod.py DEFAULT_SHELL.
+func DefaultShell(env *fun.Env) string {
+	if env.Grains != nil {
+		if v, ok := env.Grains.Get("shell"); ok {
+			if s, ok := v.(string); ok && s != "" {
+				return s
+			}
+		}
+	}
+	return "/bin/sh"
+}
+
+// renderCommand renders the command as a template.
+func renderCommand(ctx context.Context, env *fun.Env, command string, o Options) (string, error) {
+	return render.For(env).Template(ctx, o.Template, render.Input{
+		Path: "command", SaltEnv: env.SaltEnv, Text: []byte(command),
+	})
+}
+
+// envMap makes a dict of what Salt takes as env: a dict, or a list of dicts
+// and of KEY=value.
+func envMap(v value.Value) *value.Map {
+	m := value.NewMap(4)
+	switch v := v.(type) {
+	case *value.Map:
+		m.Update(v)
+	case *value.List:
+		for _, x := range v.Items {
+			switch x := x.(type) {
+			case *value.Map:
+				m.Update(x)
+			case string:
+				if k, val, ok := strings.Cut(x, "="); ok {
+					m.Set(k, val)
+				}
+			}
+		}
+	case string:
+		if k, val, ok := strings.Cut(v, "="); ok {
+			m.Set(k, val)
+		}
+	}
+	return m
+}
+
+// Which returns the path of a program, "" where there is none.
+func Which(env *fun.Env, name string) string {
+	if name == "" {
+		return ""
+	}
+	if strings.Contains(name, "/") {
+		if st, err := env.Host.Stat(name); err == nil && st.Mode.IsRegular() && st.Perm()&0o111 != 0 {
+			return name
+		}
+		return ""
+	}
+	p, err := env.Host.LookPath(name, "")
+	if err != nil {
+		return ""
+	}
+	return p
+}

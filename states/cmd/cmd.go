@@ -1,0 +1,409 @@
+// Package cmd is Salt's state module "cmd": commands as states.
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/proc"
+	"brine/internal/value"
+)
+
+func runArgs() []fun.Arg {
+	return []fun.Arg{
+		{Name: "name", Type: fun.Str, Required: true, Doc: "the command"},
+		{Name: "cwd", Type: fun.Str, Doc: "directory to run in; default: the home of the account"},
+		{Name: "root", Type: fun.Str, Doc: "directory to chroot into"},
+		{Name: "runas", Type: fun.Str, Doc: "account to run as"},
+		{Name: "shell", Type: fun.Str, Doc: "shell; default: the grain shell"},
+		{Name: "env", Doc: "environment variables, a dict or a list of dicts"},
+		{Name: "prepend_path", Type: fun.Str, Doc: "directory to put in front of PATH"},
+		{Name: "stateful", Default: false, Doc: "read result and changes from the last line of the output; a dict may give test_name, the command for test mode"},
+		{Name: "output_loglevel", Type: fun.Str, Default: "debug", Doc: "accepted; output is not logged"},
+		{Name: "hide_output", Type: fun.Bool, Default: false, Doc: "keep the output out of the return"},
+		{Name: "timeout", Type: fun.Float, Unit: "s", Doc: "end the command after this time"},
+		{Name: "ignore_timeout", Type: fun.Bool, Default: false, Doc: "do not wait: start the command and succeed"},
+		{Name: "use_vt", Type: fun.Bool, Default: false, Doc: "accepted; output comes at the end"},
+		{Name: "success_retcodes", Type: fun.List, Doc: "statuses that count as success"},
+		{Name: "success_stdout", Type: fun.List, Doc: "outputs that count as success"},
+		{Name: "success_stderr", Type: fun.List, Doc: "error outputs that count as success"},
+		{Name: "python_shell", Type: fun.Bool, Default: true, Doc: "run by the shell; else the words are run as they are"},
+		{Name: "group", Type: fun.Str, Doc: "primary group to run with"},
+		{Name: "umask", Doc: "umask, octal"},
+		{Name: "stdin", Type: fun.Str, Doc: "text for the command's standard input"},
+		{Name: "clean_env", Type: fun.Bool, Default: false, Doc: "pass on nothing of brine's own environment"},
+		{Name: "template", Type: fun.Str, Doc: "engine that renders the command first"},
+		{Name: "bg", Type: fun.Bool, Default: false, Doc: "start the command and do not wait"},
+		{Name: "rstrip", Type: fun.Bool, Default: true, Doc: "cut white space off the end of the output"},
+		{Name: "reset_system_locale", Type: fun.Bool, Default: true, Doc: "run with the locale C"},
+		{Name: "ignore_retcode", Type: fun.Bool, Default: false, Doc: "accepted; as in Salt the state still fails"},
+		{Name: "password", Type: fun.Str, Doc: "accepted; only Windows needs it"},
+	}
+}
+
+func scriptArgs() []fun.Arg {
+	return append([]fun.Arg{
+		{Name: "name", Type: fun.Str, Required: true, Doc: "the script, with arguments, where source is not given; else a label"},
+		{Name: "source", Type: fun.Str, Doc: "the script: salt://, http(s):// or a path"},
+		{Name: "template", Type: fun.Str, Doc: "engine that renders the script first"},
+		{Name: "args", Doc: "arguments of the script, as text"},
+		{Name: "context", Type: fun.Dict, Doc: "variables of the template"},
+		{Name: "defaults", Type: fun.Dict, Doc: "variables of the template that context may override"},
+	}, without(runArgs(), "name", "template", "python_shell", "clean_env", "rstrip", "prepend_path", "root", "ignore_timeout")...)
+}
+
+func without(args []fun.Arg, names ...string) []fun.Arg {
+	var out []fun.Arg
+	for _, a := range args {
+		drop := false
+		for _, n := range names {
+			drop = drop || a.Name == n
+		}
+		if !drop {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// States returns the rows of the state module "cmd".
+func States() fun.Module {
+	wait := without(runArgs(), "success_retcodes", "success_stdout", "success_stderr", "timeout", "prepend_path", "root", "ignore_timeout")
+	callArgs := []fun.Arg{
+		{Name: "name", Type: fun.Str, Required: true, Doc: "label of the state"},
+		{Name: "func", Type: fun.Str, Required: true, Doc: "execution function to call"},
+		{Name: "args", Type: fun.List, Doc: "its positional arguments"},
+		{Name: "kws", Type: fun.Dict, Doc: "its keyword arguments"},
+		{Name: "output_loglevel", Type: fun.Str, Default: "debug", Doc: "accepted; output is not logged"},
+		{Name: "hide_output", Type: fun.Bool, Default: false, Doc: "accepted"},
+		{Name: "use_vt", Type: fun.Bool, Default: false, Doc: "accepted"},
+	}
+	return fun.Module{
+		Name: "cmd", Kind: fun.State, Doc: "Commands as states: run, or run when something they watch changed.",
+		Watch: modWatch,
+		Specs: []fun.Spec{
+			{Name: "call", Doc: "Call an execution function and take its return as the state's.", Src: "states/cmd.py call", Args: callArgs, VarKw: true, Always: true, State: call},
+			{Name: "run", Doc: "Run a command.", Src: "states/cmd.py run", Args: runArgs(), VarKw: true, Always: true, State: run},
+			{Name: "script", Doc: "Run a script of the file server, or of this machine.", Src: "states/cmd.py script", Args: scriptArgs(), VarKw: true, Always: true, State: script},
+			{Name: "wait", Doc: "Run a command only when a watched state changed.", Src: "states/cmd.py wait", Args: wait, VarKw: true, State: waits},
+			{Name: "wait_call", Doc: "Call an execution function only when a watched state changed.", Src: "states/cmd.py wait_call", Args: callArgs, VarKw: true, State: waits},
+			{Name: "wait_script", Doc: "Run a script only when a watched state changed.", Src: "states/cmd.py wait_script", Args: scriptArgs(), VarKw: true, State: waits},
+			{Name: "watch", Doc: "The same as wait.", Src: "states/cmd.py watch", Args: wait, VarKw: true, State: waits},
+		},
+	}
+}
+
+// waits does nothing: what it stands for runs by mod_watch.
+func waits(_ context.Context, c *fun.Call) fun.Ret {
+	if bad, ret := badStateful(c); bad {
+		return ret
+	}
+	return fun.Ret{Result: fun.OK, Comment: ""}
+}
+
+// modWatch runs what wait, watch, wait_script and wait_call stand for.
+// Salt: salt/states/cmd.py mod_watch.
+func modWatch(ctx context.Context, c *fun.Call) fun.Ret {
+	fn := c.Low.Fun
+	if v, ok := c.Kw.Get("sfun"); ok {
+		fn = value.Str(v)
+	}
+	switch fn {
+	case "wait", "run", "watch":
+		return again(ctx, c, "run", run)
+	case "wait_script", "script":
+		return again(ctx, c, "script", script)
+	case "wait_call", "call":
+		return again(ctx, c, "call", call)
+	}
+	return fun.Ret{Comment: fmt.Sprintf("cmd.%s does not work with the watch requisite, please use cmd.wait or cmd.wait_script", fn)}
+}
+
+// again binds the chunk's arguments for another function of this module.
+func again(ctx context.Context, c *fun.Call, name string, fn fun.StateFn) fun.Ret {
+	mod, spec, ok := c.Env.Table.Lookup(fun.State, "cmd."+name)
+	if !ok {
+		return fun.Fail("cmd.%s is not available", name)
+	}
+	call, err := c.Env.Invoker.Bind(mod, spec, fun.Args{Kw: c.Low.Low})
+	if err != nil {
+		return fun.Raise(err)
+	}
+	call.Name, call.Test, call.Low, call.Env = c.Name, c.Test, c.Low, c.Env
+	return fn(ctx, call)
+}
+
+// badStateful reports a stateful argument that makes no sense.
+func badStateful(c *fun.Call) (bool, fun.Ret) {
+	switch c.Value("stateful").(type) {
+	case nil, bool, *value.Map, *value.List:
+		return false, fun.Ret{}
+	}
+	return true, fun.Fail("Invalidly-formatted stateful argument: expected True, False or a dict, got %s", value.Repr(c.Value("stateful")))
+}
+
+// statefulOf returns whether the output is read, and the command for test mode.
+// Salt: salt/states/cmd.py run.
+func statefulOf(c *fun.Call) (on bool, testName string) {
+	switch v := c.Value("stateful").(type) {
+	case *value.Map:
+		return true, v.Str("test_name")
+	case *value.List:
+		for _, x := range v.Items {
+			if m, ok := x.(*value.Map); ok {
+				if s := m.Str("test_name"); s != "" {
+					testName = s
+				}
+			}
+		}
+		return true, testName
+	default:
+		return value.Truth(v), ""
+	}
+}
+
+// envFault reports an env that is neither a dict nor a list.
+func envFault(c *fun.Call) (bool, fun.Ret) {
+	switch c.Value("env").(type) {
+	case nil, *value.Map, *value.List:
+		return false, fun.Ret{}
+	case string:
+		if c.Str("env") == "" {
+			return false, fun.Ret{}
+		}
+	}
+	return true, fun.Fail("Invalidly-formatted 'env' parameter. See documentation.")
+}
+
+// run runs a command. Salt: salt/states/cmd.py run.
+func run(ctx context.Context, c *fun.Call) fun.Ret {
+	if bad, ret := badStateful(c); bad {
+		return ret
+	}
+	if bad, ret := envFault(c); bad {
+		return ret
+	}
+	stateful, testName := statefulOf(c)
+	command := c.Name
+	if c.Test {
+		if testName == "" {
+			return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Command \"%s\" would have been executed", c.Name)}
+		}
+		command = testName
+	}
+	if cwd := c.Str("cwd"); cwd != "" && !isDir(c.Env, cwd) {
+		return fun.Fail("Desired working directory \"%s\" is not available", cwd)
+	}
+	// shell: none is given means the configured one, which need not be a path.
+	args := fun.Args{Pos: []value.Value{command}, Kw: runKw(c)}
+	if c.Bool("ignore_timeout") {
+		args.Kw.Set("bg", true)
+		args.Kw.Delete("timeout")
+	}
+	all, err := runAll(ctx, c, args)
+	if err != nil {
+		return fun.Ret{Comment: err.Error()}
+	}
+	ret := fun.Ret{Changes: all, Result: fun.Failed, Comment: fmt.Sprintf("Command \"%s\" run", command)}
+	if rc, ok := value.AsInt(all.At("retcode")); ok && rc == 0 || c.Bool("ignore_timeout") || c.Bool("bg") {
+		ret.Result = fun.OK
+	}
+	if stateful {
+		ret = reinterpret(ret, all)
+	}
+	if c.Test && ret.Result == fun.OK && value.Truth(ret.Changes) {
+		ret.Result = fun.WouldChange
+	}
+	return ret
+}
+
+func isDir(env *fun.Env, path string) bool {
+	st, err := env.Host.Stat(path)
+	return err == nil && st.Mode.IsDir()
+}
+
+// runKw are the arguments that go on to cmd.run_all or cmd.script.
+func runKw(c *fun.Call) *value.Map {
+	kw := value.NewMap(24)
+	for k, v := range c.Args.All() {
+		switch k {
+		case "name", "stateful", "ignore_timeout", "source", "root":
+		default:
+			kw.Set(k, v)
+		}
+	}
+	if root := c.Value("root"); root != nil {
+		kw.Set("root", root)
+	}
+	return kw
+}
+
+func runAll(ctx context.Context, c *fun.Call, args fun.Args) (*value.Map, error) {
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "cmd.run_all", args)
+	if err != nil {
+		return nil, err
+	}
+	m, ok := res.Value.(*value.Map)
+	if !ok {
+		return nil, fmt.Errorf("cmd.run_all returned %s", value.TypeName(res.Value))
+	}
+	return m, nil
+}
+
+// reinterpret reads changes and comment out of the output of a stateful
+// command: a JSON dict, or a last line of name=value pairs.
+// Salt: salt/states/cmd.py _reinterpreted_state. Difference: where that line
+// is the only one, Salt leaves all but its last character in stdout.
+func reinterpret(ret fun.Ret, all *value.Map) fun.Ret {
+	out := all.Str("stdout")
+	ret.Changes = value.NewMap(0)
+	if strings.TrimSpace(out) == "" {
+		if msg := all.Str("stderr"); msg != "" {
+			ret.Comment = msg
+		}
+		return ret
+	}
+	data, rest, ok := parseStateful(out)
+	if !ok {
+		ret.Result = fun.Failed
+		ret.Comment = "Failed parsing script output! Stdout must be JSON or a line of name=value pairs."
+		return ret
+	}
+	changed := isTrue(data.At("changed"))
+	if v, ok := data.Get("comment"); ok {
+		ret.Comment = v
+		data.Delete("comment")
+	}
+	if !changed {
+		return ret
+	}
+	for k, v := range all.All() {
+		if !data.Has(k) {
+			data.Set(k, v)
+		}
+	}
+	data.Set("stdout", rest)
+	ret.Changes = data
+	return ret
+}
+
+func parseStateful(out string) (data *value.Map, rest string, ok bool) {
+	if v, err := value.DecodeJSON(strings.NewReader(out)); err == nil {
+		if m, ok := v.(*value.Map); ok {
+			return m, "", true
+		}
+	}
+	out = strings.TrimRight(out, " \t\r\n")
+	last := out
+	if i := strings.LastIndexByte(out, '\n'); i >= 0 {
+		rest, last = out[:i], out[i+1:]
+	}
+	words, err := proc.Split(last)
+	if err != nil {
+		return nil, "", false
+	}
+	data = value.NewMap(len(words))
+	for _, w := range words {
+		k, v, ok := strings.Cut(w, "=")
+		if !ok {
+			return nil, "", false
+		}
+		data.Set(k, v)
+	}
+	return data, rest, true
+}
+
+// isTrue is Salt's reading of true in text. Salt: salt/utils/data.py is_true.
+func isTrue(v value.Value) bool {
+	if s, ok := v.(string); ok {
+		switch strings.ToLower(s) {
+		case "true", "yes", "on", "1":
+			return true
+		}
+		return false
+	}
+	return value.Truth(v)
+}
+
+// script runs a script. Salt: salt/states/cmd.py script.
+func script(ctx context.Context, c *fun.Call) fun.Ret {
+	if bad, ret := badStateful(c); bad {
+		return ret
+	}
+	if bad, ret := envFault(c); bad {
+		return ret
+	}
+	stateful, _ := statefulOf(c)
+	if c.Test && !stateful {
+		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Command '%s' would have been executed", c.Name)}
+	}
+	if cwd := c.Str("cwd"); cwd != "" && !isDir(c.Env, cwd) {
+		return fun.Fail("Desired working directory \"%s\" is not available", cwd)
+	}
+	kw := runKw(c)
+	source := c.Str("source")
+	if source == "" {
+		source = c.Name
+	}
+	if _, args, ok := strings.Cut(c.Name, " "); ok && c.IsNone("args") {
+		kw.Set("args", args)
+	}
+	kw.Set("saltenv", c.Low.SaltEnv)
+	if v := c.Value("args"); v != nil {
+		kw.Set("args", v)
+	}
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "cmd.script", fun.Args{Pos: []value.Value{source}, Kw: kw})
+	if err != nil {
+		return fun.Ret{Comment: err.Error()}
+	}
+	all, ok := res.Value.(*value.Map)
+	if !ok {
+		return fun.Fail("cmd.script returned %s", value.TypeName(res.Value))
+	}
+	ret := fun.Ret{Changes: all, Comment: fmt.Sprintf("Command '%s' run", c.Name)}
+	if rc, ok := value.AsInt(all.At("retcode")); ok && rc == 0 {
+		ret.Result = fun.OK
+	}
+	if value.Truth(all.At("cache_error")) {
+		ret.Comment = fmt.Sprintf("Unable to cache script %s from saltenv '%s'", source, c.Low.SaltEnv)
+	}
+	if stateful {
+		ret = reinterpret(ret, all)
+	}
+	if c.Test && ret.Result == fun.OK && value.Truth(ret.Changes) {
+		ret.Result = fun.WouldChange
+	}
+	return ret
+}
+
+// call calls an execution function. Salt: salt/states/cmd.py call.
+// Difference: Salt takes a Python function, which only a Python SLS can give.
+func call(ctx context.Context, c *fun.Call) fun.Ret {
+	name := c.Str("func")
+	if c.Test {
+		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Function %s would have been called", name)}
+	}
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, fun.Args{Pos: c.List("args"), Kw: c.Map("kws")})
+	if err != nil {
+		return fun.Ret{Comment: err.Error()}
+	}
+	if m, ok := res.Value.(*value.Map); ok && m.Has("result") {
+		ret := fun.Ret{Changes: m.At("changes"), Comment: m.At("comment")}
+		if r := m.At("result"); r == nil {
+			ret.Result = fun.WouldChange
+		} else if value.Truth(r) {
+			ret.Result = fun.OK
+		}
+		return ret
+	}
+	ret := fun.Ret{Changes: value.MapOf("retval", res.Value), Comment: ""}
+	if res.Retcode == 0 && (res.Value == nil || value.Truth(res.Value)) {
+		ret.Result = fun.OK
+	}
+	if s, ok := res.Value.(string); ok {
+		ret.Comment = s
+	}
+	return ret
+}
