@@ -357,6 +357,15 @@ func TestGate(t *testing.T) {
 	if !got.Stopped {
 		t.Error("Stopped = false")
 	}
+
+	// Nor does a state appear that would only have been passed over.
+	r = newRig(t)
+	asked := 0
+	r.env.Gate = func(context.Context, *fun.Chunk) bool { asked++; return asked < 3 }
+	got = r.run(exec.Options{}, chunk("n: test.nop"), chunk("lost: test.nop", "require", req("test: no")), chunk("on: test.nop", "onchanges", req("test: n")))
+	if n := got.Returns.Len(); n != 2 || asked != 3 {
+		t.Errorf("%d returns, gate asked %d times; want 2, 3", n, asked)
+	}
 }
 
 func TestCancel(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -80,25 +81,36 @@ func (b fakeBus) Next(context.Context, uint64, func(event.Event) bool) (event.Ev
 }
 
 func newRig(t testing.TB, mods ...fun.Module) *rig {
+	r := newBareRig(t)
+	r.load(append([]fun.Module{r.states(), r.cmdStates(), r.cmd(), r.test()}, mods...))
+	return r
+}
+
+// newBareRig returns a rig with no modules yet.
+func newBareRig(t testing.TB) *rig {
 	r := &rig{t: t, clock: &fakeClock{at: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local), files: map[string]bool{}}, codes: map[string]int64{}}
 	r.env = &fun.Env{
 		ID: "minion1", JID: "20260102030405000000", SaltEnv: "base", Opts: value.NewMap(0),
 		Grains: value.NewMap(0), Pillar: value.NewMap(0), Memo: &fun.Memo{}, Host: r.clock, Bus: fakeBus{r},
+		Log: slog.New(slog.DiscardHandler),
 		Warn: func(w fun.Warning) {
 			r.mu.Lock()
 			r.warns = append(r.warns, strings.TrimPrefix(w.Where+": "+w.Text, ": "))
 			r.mu.Unlock()
 		},
+		NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) },
 	}
-	all := append([]fun.Module{statestest.States(), r.states(), r.cmdStates(), r.cmd(), r.test()}, mods...)
-	entries := make([]fun.Entry, len(all))
-	for i, m := range all {
-		entries[i] = fun.Entry{Kind: m.Kind, Name: m.Name, Load: func() fun.Module { return m }}
-	}
-	r.env.Table = fun.NewTable(entries)
-	r.env.NewInvoker = func(e *fun.Env) fun.Invoker { return dispatch.New(e) }
 	r.env.Invoker = dispatch.New(r.env)
 	return r
+}
+
+// load gives the rig the test states and mods.
+func (r *rig) load(mods []fun.Module) {
+	var entries []fun.Entry
+	for _, m := range append([]fun.Module{statestest.States()}, mods...) {
+		entries = append(entries, fun.Entry{Kind: m.Kind, Name: m.Name, Load: func() fun.Module { return m }})
+	}
+	r.env.Table = fun.NewTable(entries)
 }
 
 func (r *rig) note(what string) {

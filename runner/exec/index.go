@@ -45,7 +45,6 @@ type node struct {
 	resolved          bool
 	aggregated        bool
 	active, preActive bool // on the stack, in earnest or as a dry run
-	passed            bool // the gate has let it pass
 	done              bool // has a return; that of a parallel state may be on its way
 	out               outcome
 	dry               *outcome // of the dry run for a prereq

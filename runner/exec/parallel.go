@@ -51,10 +51,12 @@ func (r *run) start(ctx context.Context, n *node, j *job, retry *retry, watched 
 			follow.env = &env
 		}
 	}
-	if r.slots != nil {
+	slots := r.slots
+	if slots != nil {
 		select {
-		case r.slots <- struct{}{}:
+		case slots <- struct{}{}:
 		case <-ctx.Done():
+			slots = nil // it ends as soon as it starts
 		}
 	}
 	p := &parallel{done: make(chan struct{})}
@@ -69,8 +71,8 @@ func (r *run) start(ctx context.Context, n *node, j *job, retry *retry, watched 
 	}
 	r.wg.Go(func() {
 		defer func() {
-			if r.slots != nil {
-				<-r.slots
+			if slots != nil {
+				<-slots
 			}
 			r.queue.add(n)
 			close(p.done)

@@ -222,8 +222,10 @@ func (r *run) step(ctx context.Context) {
 		return
 	}
 	if len(n.lost) > 0 {
-		r.notFound(n, f.dry)
-		r.leave()
+		if f.dry || r.admit(ctx, n) {
+			r.notFound(n, f.dry)
+			r.leave()
+		}
 		return
 	}
 	for ; f.e < len(n.reqs); f.e, f.m = f.e+1, 0 {
@@ -300,6 +302,9 @@ func (r *run) finish(ctx context.Context, n *node, dry bool) {
 	if r.Stopped || r.halted { // a parallel state that was waited for has failed hard
 		return
 	}
+	if !dry && !r.admit(ctx, n) {
+		return
+	}
 	switch st {
 	case failedReq:
 		if n.dry != nil && n.dry.result == false {
@@ -323,6 +328,15 @@ func (r *run) finish(ctx context.Context, n *node, dry bool) {
 	}
 }
 
+// admit asks the gate whether n may have its turn, and stops the run where it
+// may not.
+func (r *run) admit(ctx context.Context, n *node) bool {
+	if r.env.Gate != nil && !r.env.Gate(ctx, n.c) {
+		r.Stopped = true
+	}
+	return !r.Stopped
+}
+
 // earnest calls the function of n, or makes its dry run.
 func (r *run) earnest(ctx context.Context, n *node, dry, watched bool) {
 	if dry {
@@ -335,11 +349,6 @@ func (r *run) earnest(ctx context.Context, n *node, dry, watched bool) {
 		n.dry, n.dryRet = &o, ret
 		return
 	}
-	if !n.passed && r.env.Gate != nil && !r.env.Gate(ctx, n.c) {
-		r.Stopped = true
-		return
-	}
-	n.passed = true
 	ret := r.call(ctx, n, n.c, watched)
 	if n.par == nil && watched && unmoved(ret) {
 		ret = r.call(ctx, n, r.watchChunk(n), false)
