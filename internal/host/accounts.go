@@ -209,7 +209,7 @@ func (l *Local) askUsers(key string) []Account {
 		for _, r := range parseDscache(l.ask(dscacheQuery("user", key)...)) {
 			uid, _ := strconv.Atoi(r["uid"])
 			gid, _ := strconv.Atoi(r["gid"])
-			as = append(as, Account{Name: r["name"], UID: uid, GID: gid, Gecos: r["gecos"], Home: r["dir"], Shell: r["shell"]})
+			as = append(as, Account{Name: r["name"], Passwd: r["password"], UID: uid, GID: gid, Gecos: r["gecos"], Home: r["dir"], Shell: r["shell"]})
 		}
 		return as
 	}
@@ -227,7 +227,7 @@ func (l *Local) askGroups(key string) []Group {
 		var gs []Group
 		for _, r := range parseDscache(l.ask(dscacheQuery("group", key)...)) {
 			gid, _ := strconv.Atoi(r["gid"])
-			gs = append(gs, Group{Name: r["name"], GID: gid, Members: strings.Fields(r["users"])})
+			gs = append(gs, Group{Name: r["name"], Passwd: r["password"], GID: gid, Members: strings.Fields(r["users"])})
 		}
 		return gs
 	}
@@ -283,7 +283,7 @@ func ParsePasswd(text string) []Account {
 		if f[0] == "" || err1 != nil || err2 != nil {
 			continue
 		}
-		as = append(as, Account{Name: f[0], UID: uid, GID: gid, Gecos: f[4], Home: f[5], Shell: f[6]})
+		as = append(as, Account{Name: f[0], Passwd: f[1], UID: uid, GID: gid, Gecos: f[4], Home: f[5], Shell: f[6]})
 	}
 	return as
 }
@@ -300,7 +300,7 @@ func ParseGroup(text string) []Group {
 		if f[0] == "" || err != nil {
 			continue
 		}
-		g := Group{Name: f[0], GID: gid}
+		g := Group{Name: f[0], Passwd: f[1], GID: gid}
 		if len(f) > 3 {
 			for _, m := range strings.Split(f[3], ",") {
 				if m = strings.TrimSpace(m); m != "" {

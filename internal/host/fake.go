@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"path"
 	"slices"
 	"sync"
 	"time"
@@ -38,6 +39,7 @@ type Fake struct {
 	Names    map[string][]string // addresses
 	FullName map[string]string   // full names of hosts
 	Kernel   Uname
+	Space    map[string]Statfs // file systems by path
 	// Fault, where set, is asked before each operation of Files; an error of
 	// it is what the operation returns. op is the method's name.
 	Fault func(op, path string) error
@@ -71,10 +73,10 @@ func NewFake() *Fake {
 		now:     FakeTime(),
 		lastPID: 5000,
 		users: []Account{
-			{Name: "root", Gecos: "root", Home: "/root", Shell: "/bin/sh"},
-			{Name: "nobody", Gecos: "nobody", Home: "/nonexistent", Shell: "/usr/sbin/nologin", UID: 65534, GID: 65534},
+			{Name: "root", Passwd: "x", Gecos: "root", Home: "/root", Shell: "/bin/sh"},
+			{Name: "nobody", Passwd: "x", Gecos: "nobody", Home: "/nonexistent", Shell: "/usr/sbin/nologin", UID: 65534, GID: 65534},
 		},
-		groups: []Group{{Name: "root"}, {Name: "nogroup", GID: 65534}},
+		groups: []Group{{Name: "root", Passwd: "x"}, {Name: "nogroup", Passwd: "x", GID: 65534}},
 		Ifaces: []Interface{{
 			Name: "lo", Up: true, Loopback: true, MTU: 65536,
 			Addrs: []*net.IPNet{{IP: net.IPv4(127, 0, 0, 1), Mask: net.CIDRMask(8, 32)}, {IP: net.IPv6loopback, Mask: net.CIDRMask(128, 128)}},
@@ -294,3 +296,15 @@ func (f *Fake) LookupCNAME(ctx context.Context, name string) (string, error) {
 
 // Uname returns Kernel.
 func (f *Fake) Uname() (Uname, error) { return f.Kernel, nil }
+
+// Statfs returns what Space has for path or the nearest directory above it.
+func (f *Fake) Statfs(p string) (Statfs, error) {
+	for d := path.Clean(p); ; d = path.Dir(d) {
+		if s, ok := f.Space[d]; ok {
+			return s, nil
+		}
+		if d == path.Dir(d) {
+			return Statfs{}, &fs.PathError{Op: "statfs", Path: p, Err: fs.ErrNotExist}
+		}
+	}
+}

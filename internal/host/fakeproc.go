@@ -110,7 +110,7 @@ func (f *Fake) LookPath(name, dirs string) (string, error) {
 		return "", &exec.Error{Name: name, Err: fs.ErrNotExist}
 	}
 	if dirs == "" {
-		dirs = pathOf(f.Env)
+		dirs = pathOf(f.Environ())
 	}
 	for _, d := range strings.Split(dirs, ":") {
 		if at := path.Join(d, name); f.executable(at) {
@@ -143,8 +143,33 @@ func (f *Fake) Signal(pid, signal int) error {
 	return nil
 }
 
-// Environ returns Env.
-func (f *Fake) Environ() []string { return slices.Clone(f.Env) }
+// Environ returns Env, as Setenv changed it.
+func (f *Fake) Environ() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.Env)
+}
+
+// Setenv sets a variable of Env.
+func (f *Fake) Setenv(key, value string) error {
+	if key == "" || strings.ContainsAny(key, "=\x00") {
+		return syscall.EINVAL
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.Env = changeEnv(f.Env, key, key+"="+value)
+	f.wrote("Setenv", key)
+	return nil
+}
+
+// Unsetenv takes a variable out of Env.
+func (f *Fake) Unsetenv(key string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.Env = changeEnv(f.Env, key, "")
+	f.wrote("Unsetenv", key)
+	return nil
+}
 
 // Getwd returns Cwd.
 func (f *Fake) Getwd() (string, error) { return f.Cwd, nil }

@@ -137,8 +137,12 @@ type Processes interface {
 	LookPath(name, path string) (string, error)
 	// Signal sends a signal by number to a process (or, negative pid, a group).
 	Signal(pid, signal int) error
-	// Environ returns the process's environment as KEY=value.
+	// Environ returns the environment that programs get as KEY=value.
 	Environ() []string
+	// Setenv changes it for this Host, Unsetenv takes a name out. The process's
+	// own environment stays as it is.
+	Setenv(key, value string) error
+	Unsetenv(key string) error
 	// Getwd returns the working directory of the process.
 	Getwd() (string, error)
 	Getpid() int
@@ -194,12 +198,14 @@ type Accounts interface {
 // An Account is a line of passwd.
 type Account struct {
 	Name, Gecos, Home, Shell string
+	Passwd                   string // "x" where it is kept elsewhere
 	UID, GID                 int
 }
 
 // A Group is a line of group.
 type Group struct {
 	Name    string
+	Passwd  string
 	GID     int
 	Members []string
 }
@@ -226,6 +232,17 @@ type Network interface {
 // System tells of the kernel.
 type System interface {
 	Uname() (Uname, error)
+	// Statfs tells of the file system that path lies on.
+	Statfs(path string) (Statfs, error)
+}
+
+// A Statfs is the room of a file system, in units of BlockSize bytes.
+type Statfs struct {
+	BlockSize   int64
+	Blocks      uint64
+	Free, Avail uint64 // for root, for others
+	Files       uint64 // inodes
+	FilesFree   uint64
 }
 
 // A Uname is what uname(1) prints.

@@ -2,10 +2,13 @@ package host
 
 import (
 	"context"
+	"io/fs"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -15,6 +18,12 @@ import (
 // safe for concurrent use. It owns the programs that it runs: [Local.CloseAll]
 // ends those that still do.
 type Local struct {
+	*owned
+	environ
+}
+
+// owned is what must be ended or removed when brine ends.
+type owned struct {
 	mu     sync.Mutex
 	groups map[int]struct{} // process groups of running children, by leader
 	temps  map[*tempFile]struct{}
@@ -26,7 +35,66 @@ var _ Host = (*Local)(nil)
 
 // NewLocal returns the machine that brine runs on.
 func NewLocal() *Local {
-	return &Local{groups: map[int]struct{}{}, temps: map[*tempFile]struct{}{}}
+	return &Local{owned: &owned{groups: map[int]struct{}{}, temps: map[*tempFile]struct{}{}}}
+}
+
+// Fork returns the same machine with an environment of its own, a copy of l's.
+// CloseAll of either ends the programs of both.
+func (l *Local) Fork() *Local {
+	return &Local{owned: l.owned, environ: environ{vars: l.Environ()}}
+}
+
+// An environ is the environment of programs; it is the process's until it is
+// changed.
+type environ struct {
+	lock sync.RWMutex
+	vars []string // nil: the process's
+}
+
+// Environ returns the environment that programs get.
+func (e *environ) Environ() []string {
+	e.lock.RLock()
+	defer e.lock.RUnlock()
+	if e.vars == nil {
+		return os.Environ()
+	}
+	return slices.Clone(e.vars)
+}
+
+// Setenv sets a variable for programs that are run from now on.
+func (e *environ) Setenv(key, value string) error { return e.change(key, key+"="+value, value) }
+
+// Unsetenv takes a variable out.
+func (e *environ) Unsetenv(key string) error { return e.change(key, "", "") }
+
+func (e *environ) change(key, line, value string) error {
+	if key == "" || strings.ContainsAny(key, "=\x00") || strings.ContainsRune(value, 0) {
+		return os.NewSyscallError("setenv", syscall.EINVAL)
+	}
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	if e.vars == nil {
+		e.vars = os.Environ()
+	}
+	e.vars = changeEnv(e.vars, key, line)
+	return nil
+}
+
+// changeEnv returns vars with the line of key replaced, or out where line is "".
+func changeEnv(vars []string, key, line string) []string {
+	out := make([]string, 0, len(vars)+1)
+	for _, kv := range vars {
+		if k, _, _ := strings.Cut(kv, "="); k != key {
+			out = append(out, kv)
+		} else if line != "" {
+			out = append(out, line)
+			line = ""
+		}
+	}
+	if line != "" {
+		out = append(out, line)
+	}
+	return out
 }
 
 // Now returns the time.
@@ -114,6 +182,18 @@ func (*Local) Uname() (Uname, error) {
 		Sysname: unix.ByteSliceToString(u.Sysname[:]), Nodename: unix.ByteSliceToString(u.Nodename[:]),
 		Release: unix.ByteSliceToString(u.Release[:]), Version: unix.ByteSliceToString(u.Version[:]),
 		Machine: unix.ByteSliceToString(u.Machine[:]),
+	}, nil
+}
+
+// Statfs tells of the file system that path lies on.
+func (*Local) Statfs(path string) (Statfs, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(path, &st); err != nil {
+		return Statfs{}, &fs.PathError{Op: "statfs", Path: path, Err: err}
+	}
+	return Statfs{
+		BlockSize: int64(st.Bsize), Blocks: st.Blocks, Free: st.Bfree, Avail: uint64(st.Bavail), //nolint:unconvert // types differ by system
+		Files: st.Files, FilesFree: uint64(st.Ffree), //nolint:unconvert // as above
 	}, nil
 }
 

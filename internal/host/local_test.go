@@ -441,7 +441,7 @@ func TestAccounts(t *testing.T) {
 func TestParseAccounts(t *testing.T) {
 	t.Parallel()
 	as := ParsePasswd("# comment\nroot:x:0:0:root:/root:/bin/bash\nbad:x:zero:0::/:\nshort:x:1\n+::::::\nu:x:1000:100:A, B:/home/u:\n")
-	if len(as) != 2 || as[1] != (Account{Name: "u", UID: 1000, GID: 100, Gecos: "A, B", Home: "/home/u"}) {
+	if len(as) != 2 || as[1] != (Account{Name: "u", Passwd: "x", UID: 1000, GID: 100, Gecos: "A, B", Home: "/home/u"}) {
 		t.Errorf("ParsePasswd = %+v", as)
 	}
 	gs := ParseGroup("root:x:0:\nadm:x:4:a,b\nbad:x:x:\nw:*:5:a, b\n")

@@ -62,10 +62,7 @@ func (l *Local) Start(c Cmd) (int, error) {
 		return 0, err
 	}
 	cmd.SysProcAttr.Setsid = true
-	l.mu.Lock()
-	closed := l.closed
-	l.mu.Unlock()
-	if closed {
+	if l.isClosed() {
 		return 0, ErrClosed
 	}
 	if err := startUmask(cmd, c.Umask); err != nil {
@@ -115,7 +112,7 @@ func (r *running) base(l *Local) (*exec.Cmd, error) {
 	}
 	env := c.Env
 	if env == nil {
-		env = os.Environ()
+		env = l.Environ()
 	}
 	path, err := lookPath(c.Argv[0], pathOf(env), c.Dir)
 	if err != nil {
@@ -355,12 +352,9 @@ func status(p *os.ProcessState) int {
 // launch starts cmd and notes its group, all under the lock, so that CloseAll
 // sees every group or none starts after it.
 func (l *Local) launch(cmd *exec.Cmd, umask *int) error {
-	l.mu.Lock()
-	if l.closed {
-		l.mu.Unlock()
+	if l.isClosed() {
 		return ErrClosed
 	}
-	l.mu.Unlock()
 	if err := startUmask(cmd, umask); err != nil {
 		return err
 	}
@@ -372,6 +366,12 @@ func (l *Local) launch(cmd *exec.Cmd, umask *int) error {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	}
 	return nil
+}
+
+func (l *Local) isClosed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closed
 }
 
 func (l *Local) release(pid int) {
@@ -486,9 +486,9 @@ func (l *Local) credential(c Cmd) (*syscall.Credential, error) {
 
 // LookPath finds an executable; see [Processes]. A name with a slash is not
 // searched for.
-func (*Local) LookPath(name, path string) (string, error) {
+func (l *Local) LookPath(name, path string) (string, error) {
 	if path == "" {
-		path = os.Getenv("PATH")
+		path = pathOf(l.Environ())
 	}
 	return lookPath(name, path, "")
 }
@@ -560,9 +560,6 @@ func executable(path string) error {
 
 // Signal sends a signal by number to a process, or to a group (negative pid).
 func (*Local) Signal(pid, signal int) error { return syscall.Kill(pid, syscall.Signal(signal)) }
-
-// Environ returns the environment of this process.
-func (*Local) Environ() []string { return os.Environ() }
 
 // Getwd returns the working directory of this process.
 func (*Local) Getwd() (string, error) { return os.Getwd() }
