@@ -62,6 +62,9 @@ func (s *State) Resolve(name string) (value.Value, bool) {
 	if v, ok := s.given[name]; ok {
 		return v, true
 	}
+	if v, ok := s.importVar(name); ok {
+		return v, true
+	}
 	if v, ok := s.run.vars.Get(name); ok {
 		return v, true
 	}
