@@ -67,15 +67,11 @@ func (e *Engine) jinja(ctx context.Context, in *Input, text string) (*datum, err
 	if err != nil {
 		return nil, e.jinjaFault(ctx, err, in, text)
 	}
-	out, err := t.Render(withBase(ctx, name, tplDir(vars, in)), vars)
+	out, err := t.Render(withBases(ctx, name, tplDir(vars, in)), vars)
 	if err != nil {
 		return nil, e.jinjaFault(ctx, err, in, text)
 	}
-	rendered := out.Text
-	if strings.HasSuffix(text, "\n") {
-		rendered += "\n" // which Jinja takes off
-	}
-	return &datum{isText: true, text: rendered, pos: out.Pos}, nil
+	return &datum{isText: true, text: out.Text, pos: out.Pos}, nil
 }
 
 // tplDir returns the directory that relative imports of the main template
@@ -90,17 +86,21 @@ func tplDir(vars *value.Map, in *Input) string {
 	return dirOf(in.Path)
 }
 
-// bases knows the directory that each template of a rendering takes relative
-// imports from.
+// bases knows, of each template of a rendering, the directory that it takes
+// relative imports from, and the variables of its own.
 type bases struct {
-	mu sync.Mutex
-	of map[string]string
+	mu   sync.Mutex
+	of   map[string]string
+	vars map[string]*value.Map
 }
 
 type basesKey struct{}
 
-func withBase(ctx context.Context, name, dir string) context.Context {
-	return context.WithValue(ctx, basesKey{}, &bases{of: map[string]string{name: dir}})
+// withBases returns a context for rendering the main template name, whose
+// directory is dir.
+func withBases(ctx context.Context, name, dir string) context.Context {
+	b := &bases{of: map[string]string{name: dir}, vars: map[string]*value.Map{}}
+	return jinja.WithImportVars(context.WithValue(ctx, basesKey{}, b), b.varsOf)
 }
 
 func (b *bases) get(name string) (string, bool) {
@@ -113,13 +113,28 @@ func (b *bases) get(name string) (string, bool) {
 	return d, ok
 }
 
-func (b *bases) set(name, dir string) {
+func (b *bases) varsOf(name string) *value.Map {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.vars[name]
+}
+
+// set notes a template that was loaded by the name tplfile.
+func (b *bases) set(name, dir, tplfile string) {
 	if b == nil {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if _, main := b.of[name]; main && b.vars[name] == nil {
+		return // the main template imports itself
+	}
 	b.of[name] = dir
+	tpldir := dir
+	if dir == "" {
+		tpldir = "."
+	}
+	b.vars[name] = value.MapOf("tplfile", tplfile, "tpldir", tpldir, "tpldot", strings.ReplaceAll(dir, "/", "."))
 }
 
 // loader finds templates of one saltenv for import, include and the like.
@@ -142,9 +157,9 @@ func (l *loader) Load(ctx context.Context, name, from string) (jinja.Source, err
 	}
 	b, _ := ctx.Value(basesKey{}).(*bases)
 	if head, _, _ := strings.Cut(rel, "/"); head != "." && head != ".." {
-		src, err := l.read(ctx, name, strings.TrimLeft(path.Clean("/"+rel), "/"), saltenv)
+		fi, src, err := l.read(ctx, name, strings.TrimLeft(path.Clean("/"+rel), "/"), saltenv)
 		if err == nil {
-			b.set(src.Name, dirOf(src.Key[strings.IndexByte(src.Key, 0)+1:]))
+			b.set(src.Name, dirOf(fi.Path), fi.Path)
 		}
 		return src, err
 	}
@@ -158,42 +173,64 @@ func (l *loader) Load(ctx context.Context, name, from string) (jinja.Source, err
 		if p == ".." || strings.HasPrefix(p, "../") {
 			continue
 		}
-		src, err := l.read(ctx, name, p, saltenv)
+		_, src, err := l.read(ctx, name, p, saltenv)
 		var nf *jinja.NotFoundError
 		if errors.As(err, &nf) {
 			continue
 		}
 		if err == nil {
-			b.set(src.Name, base)
+			b.set(src.Name, base, name)
 		}
 		return src, err
 	}
-	return jinja.Source{}, &jinja.NotFoundError{Name: name}
+	return jinja.Source{}, l.missing(ctx, name, saltenv)
+}
+
+// missing is the error of a template that is not there.
+func (l *loader) missing(ctx context.Context, name, saltenv string) error {
+	return &jinja.NotFoundError{Name: name, Hint: l.near(ctx, name, saltenv)}
+}
+
+// maxNear is how many files are looked through for a name that is near.
+const maxNear = 5000
+
+// near returns the file whose name a user most likely meant, "" for none.
+func (l *loader) near(ctx context.Context, name, saltenv string) string {
+	all, err := l.e.files.List(ctx, saltenv, "")
+	if err != nil || len(all) > maxNear {
+		return ""
+	}
+	names := make([]string, len(all))
+	for i, fi := range all {
+		names[i] = fi.Path
+	}
+	n, _ := source.Nearest(name, names)
+	return n
 }
 
 // read returns the template at a path below the roots.
-func (l *loader) read(ctx context.Context, name, rel, saltenv string) (jinja.Source, error) {
+func (l *loader) read(ctx context.Context, name, rel, saltenv string) (fun.FileInfo, jinja.Source, error) {
 	fi, err := l.e.files.Stat(ctx, saltenv, rel)
 	if err != nil {
 		if notFound(err) {
-			return jinja.Source{}, &jinja.NotFoundError{Name: name}
+			return fi, jinja.Source{}, l.missing(ctx, name, saltenv)
 		}
-		return jinja.Source{}, err
+		return fi, jinja.Source{}, err
 	}
 	if !fi.Mode.IsRegular() {
-		return jinja.Source{}, &jinja.NotFoundError{Name: name}
+		return fi, jinja.Source{}, l.missing(ctx, name, saltenv)
 	}
 	raw, err := Read(ctx, l.e.files, fi)
 	if err != nil {
-		return jinja.Source{}, err
+		return fi, jinja.Source{}, err
 	}
 	shown := l.e.shown(fi)
 	text, err := l.e.decode(&Input{Name: shown, Text: raw})
 	if err != nil {
-		return jinja.Source{}, err
+		return fi, jinja.Source{}, err
 	}
 	l.e.notePlace(shown, fi.Path, fi.Abs)
-	return jinja.Source{Name: shown, Text: text, Key: saltenv + "\x00" + fi.Path}, nil
+	return fi, jinja.Source{Name: shown, Text: text, Key: saltenv + "\x00" + fi.Path}, nil
 }
 
 // shown returns the name of a file in errors.
@@ -252,16 +289,20 @@ func (e *Engine) jinjaFault(ctx context.Context, err error, in *Input, text stri
 	msg := je.Msg
 	var salt strings.Builder
 	salt.WriteString(prefix + msg)
+	at := je.At
+	if at.IsZero() {
+		at = je.Pos
+	}
 	switch {
-	case je.Pos.File == in.name() || je.Pos.File == "":
+	case at.File == in.name() || at.File == "":
 		if raised {
 			salt.WriteByte('\n')
 		}
-		if line := je.Pos.Line; line > 0 && text != "" {
-			salt.WriteString("; line " + strconv.Itoa(line) + "\n\n" + excerpt(text, line))
+		if at.Line > 0 && text != "" {
+			salt.WriteString("; line " + strconv.Itoa(at.Line) + "\n\n" + excerpt(text, at.Line))
 		}
 	default:
-		salt.WriteString("\n" + e.absOf(je.Pos.File) + "(" + strconv.Itoa(je.Pos.Line) + "):\n" + excerpt(je.Source, je.Pos.Line))
+		salt.WriteString("\n" + e.absOf(at.File) + "(" + strconv.Itoa(at.Line) + "):\n" + excerpt(je.Source, at.Line))
 	}
 	return &source.Error{Pos: je.Pos, Via: je.Via, Hint: je.Hint, Salt: salt.String(), Err: bare{je}}
 }
