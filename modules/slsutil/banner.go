@@ -90,14 +90,15 @@ func wrap(text string, width int) []string {
 		line = ""
 	}
 	for _, chunk := range chunks(text) {
-		if chunk == " " && line == "" {
+		blank := strings.TrimLeft(chunk, " ") == ""
+		if blank && line == "" && len(lines) > 0 {
 			continue
 		}
 		if count(line)+count(chunk) <= width {
 			line += chunk
 			continue
 		}
-		if chunk == " " {
+		if blank {
 			flush()
 			continue
 		}
@@ -121,14 +122,25 @@ func wrap(text string, width int) []string {
 	return lines
 }
 
-// chunks splits text into words, parts of words up to a hyphen, and single
-// blanks between them.
+// chunks splits text into words, parts of words up to a hyphen, and the blanks
+// between them. Every white space is a blank.
 func chunks(text string) []string {
-	var out []string
-	for i, word := range strings.Fields(text) {
-		if i > 0 {
-			out = append(out, " ")
+	text = strings.Map(func(r rune) rune {
+		if strings.ContainsRune("\t\n\v\f\r", r) {
+			return ' '
 		}
+		return r
+	}, strings.ReplaceAll(text, "\t", "        "))
+	var out []string
+	for text != "" {
+		n := len(text) - len(strings.TrimLeft(text, " "))
+		if n > 0 {
+			out = append(out, text[:n])
+			text = text[n:]
+			continue
+		}
+		word, _, _ := strings.Cut(text, " ")
+		text = text[len(word):]
 		start := 0
 		for k := 1; k+1 < len(word); k++ {
 			if word[k] == '-' && letter(word[k-1]) && letter(word[k+1]) {

@@ -1,0 +1,192 @@
+package pillar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/source"
+	"brine/internal/value"
+	"brine/internal/yamlsalt"
+)
+
+// An extArgs is what configuration gives an external pillar: a single value,
+// a list of arguments, or arguments by name.
+type extArgs struct {
+	pos []value.Value
+	kw  *value.Map
+}
+
+func argsOf(v value.Value) extArgs {
+	switch v := v.(type) {
+	case *value.Map:
+		return extArgs{kw: v}
+	case *value.List:
+		return extArgs{pos: v.Items}
+	}
+	return extArgs{pos: []value.Value{v}}
+}
+
+// get returns argument n of a function, by its place or name.
+func (a extArgs) get(n int, name string) value.Value {
+	if n < len(a.pos) {
+		return a.pos[n]
+	}
+	return a.kw.At(name)
+}
+
+// extNames are the external pillars that are here.
+var extNames = [...]string{"cmd_json", "cmd_yaml", "file_tree", "stack"}
+
+// ext calls one external pillar. pillar is what was rendered so far. ok is
+// false where there is none of the name.
+func (j *job) ext(ctx context.Context, name string, pillar *value.Map, a extArgs) (m value.Mapping, ok bool, err error) {
+	switch name {
+	case "cmd_yaml", "cmd_yamlex":
+		m, err = j.extCommand(ctx, a, name, func(text string) (value.Value, error) { return yamlsalt.LoadString(text) })
+	case "cmd_json":
+		m, err = j.extCommand(ctx, a, name, value.ParseJSON)
+	case "file_tree":
+		m, err = j.extFileTree(ctx, a)
+	case "stack":
+		m, err = j.extStack(ctx, pillar, a)
+	default:
+		return nil, false, nil
+	}
+	return m, true, err
+}
+
+// onDemand adds what was asked for to the configured external pillars, if
+// on_demand_ext_pillar allows it.
+func (j *job) onDemand(configured, ext value.Value) (value.Value, error) {
+	m, ok := ext.(*value.Map)
+	if !ok {
+		return nil, fun.Errorf("On-demand pillar %s is not formatted as a dictionary", value.Str(ext))
+	}
+	var bad []string
+	for k := range m.All() {
+		name, allowed := value.Str(k), false
+		l := j.opts.List("on_demand_ext_pillar")
+		for i := range l.Len() {
+			allowed = allowed || value.Str(l.Items[i]) == name
+		}
+		if !allowed {
+			bad = append(bad, name)
+		}
+	}
+	if len(bad) > 0 {
+		return nil, fun.Errorf("ext_pillar %s is not allowed on demand; the option on_demand_ext_pillar lists those that are", strings.Join(bad, ", "))
+	}
+	all := value.NewList()
+	if l, ok := configured.(*value.List); ok {
+		all.Append(l.Items...)
+	}
+	all.Append(m)
+	return all, nil
+}
+
+// extPillar merges the configured external pillars over pillar.
+//
+// Salt: salt/pillar/__init__.py ext_pillar.
+func (j *job) extPillar(ctx context.Context, pillar *value.Map, ext value.Value) *value.Map {
+	if ext == nil {
+		return pillar
+	}
+	const malformed = `The "ext_pillar" option is malformed`
+	list, ok := ext.(*value.List)
+	if !ok {
+		j.fail(malformed, at(j.opts.Pos("ext_pillar"), "ext_pillar is no list but a %s", value.TypeName(ext)))
+		return pillar
+	}
+	if list.Len() > 0 && j.override.Len() > 0 {
+		pillar = j.merge(pillar, j.override)
+	}
+	exclude := map[string]bool{}
+	l := j.opts.List("exclude_ext_pillar")
+	for i := range l.Len() {
+		exclude[value.Str(l.Items[i])] = true
+	}
+	for i, item := range list.Items {
+		run, ok := item.(*value.Map)
+		if !ok {
+			j.fail(malformed, at(list.PosAt(i), "an item of ext_pillar is no dict but a %s", value.TypeName(item)))
+			return value.NewMap(0)
+		}
+		for k, v := range run.All() {
+			name := value.Str(k)
+			if exclude[name] || ctx.Err() != nil {
+				continue
+			}
+			m, known, err := j.ext(ctx, name, pillar, argsOf(v))
+			switch {
+			case !known:
+				j.warn(run.Pos(k), "ext_pillar %q is not in brine%s; there are %s", name,
+					source.DidYouMean(name, extNames[:]), strings.Join(extNames[:], ", "))
+			case err != nil && ctx.Err() == nil:
+				j.fail(fmt.Sprintf("Failed to load ext_pillar %s: %s", name, saltText(err)), placed(err, run.Pos(k)))
+			case m != nil && m.Len() > 0:
+				pillar = j.merge(pillar, m)
+			}
+		}
+	}
+	return pillar
+}
+
+// placed gives err a place where it has none.
+func placed(err error, pos source.Pos) error {
+	var e *source.Error
+	if errors.As(err, &e) {
+		return err
+	}
+	return &source.Error{Pos: pos, Err: err}
+}
+
+// extTimeout bounds a command of an external pillar.
+const extTimeout = 10 * time.Minute
+
+// extCommand runs a shell command, in which %s stands for the id, and parses
+// what it prints. As in Salt, a command that prints no such data gives
+// nothing; here with a warning.
+func (j *job) extCommand(ctx context.Context, a extArgs, name string, parse func(string) (value.Value, error)) (value.Mapping, error) {
+	cmd, ok := a.get(0, "command").(string)
+	if !ok || cmd == "" {
+		return nil, fmt.Errorf("%s needs a command", name)
+	}
+	cmd = strings.ReplaceAll(cmd, "%s", j.env.ID)
+	out, err := j.env.Host.Run(ctx, host.Cmd{Argv: []string{"/bin/sh", "-c", cmd}, Timeout: extTimeout})
+	if err != nil {
+		return nil, fmt.Errorf("run %q: %w", cmd, err)
+	}
+	note := ""
+	if out.Status != 0 || out.TimedOut {
+		note = fmt.Sprintf(" (it ended with status %d: %s)", out.Status, firstLine(string(out.Stderr)))
+		if out.TimedOut {
+			note = fmt.Sprintf(" (it was ended after %s)", extTimeout)
+		}
+	}
+	v, err := parse(string(out.Stdout))
+	if err != nil {
+		j.warn(source.Pos{}, "ext_pillar %s: what %q printed does not parse: %v%s", name, cmd, err, note)
+		return nil, nil
+	}
+	m, ok := v.(*value.Map)
+	if !ok {
+		if v != nil || note != "" {
+			j.warn(source.Pos{}, "ext_pillar %s: %q printed no dict but %s%s", name, cmd, value.TypeName(v), note)
+		}
+		return nil, nil
+	}
+	if note != "" {
+		j.warn(source.Pos{}, "ext_pillar %s: %q failed%s", name, cmd, note)
+	}
+	return m, nil
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}

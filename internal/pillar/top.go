@@ -1,0 +1,317 @@
+package pillar
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sort"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/source"
+	"brine/internal/target"
+	"brine/internal/value"
+)
+
+// A topTarget is one target of a top file with the SLS files it gives.
+type topTarget struct {
+	expr  string
+	match string // Salt's matcher, compound where the file names none
+	order int64
+	sls   []slsRef
+	pos   source.Pos
+}
+
+// A topEnv is what the top files say of one saltenv.
+type topEnv struct {
+	saltenv string
+	targets []*topTarget
+}
+
+func (t *topEnv) target(expr string) *topTarget {
+	for _, x := range t.targets {
+		if x.expr == expr {
+			return x
+		}
+	}
+	x := &topTarget{expr: expr}
+	t.targets = append(t.targets, x)
+	return x
+}
+
+// envMatches are the SLS files that a target gets of one saltenv.
+type envMatches struct {
+	saltenv string
+	sls     []slsRef
+}
+
+// envs returns the saltenvs of the pillar: base first.
+func (j *job) envs() []string {
+	roots := j.c.files.Roots()
+	envs := []string{"base"}
+	for _, e := range roots.Envs {
+		if e != "base" && e != "__env__" {
+			envs = append(envs, e)
+		}
+	}
+	if _, any := roots.Dirs["__env__"]; any {
+		env := j.pillarenv
+		if env == "" {
+			env = j.saltenv
+		}
+		if env != "" && !contains(envs, env) {
+			envs = append(envs, env)
+		}
+	}
+	return envs
+}
+
+func contains(ss []string, s string) bool {
+	for _, x := range ss {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// topEnvs returns the saltenvs whose top files count.
+func (j *job) topEnvs() []string {
+	all := j.envs()
+	only := ""
+	switch {
+	case j.pillarenv != "":
+		only = j.pillarenv
+		if !j.c.files.Roots().Has(only) {
+			j.warn(source.Pos{}, "pillarenv %q is not in pillar_roots%s", only, source.DidYouMean(only, all))
+			return nil
+		}
+	case j.strategy == value.NoMerge:
+		if only = j.saltenv; only == "" {
+			only = "base"
+		}
+	default:
+		return all
+	}
+	if !contains(all, only) {
+		return nil
+	}
+	return []string{only}
+}
+
+// A topFile is a top file, rendered.
+type topFile struct {
+	saltenv string
+	data    *value.Map
+}
+
+// top renders the top files and returns what they say.
+//
+// Salt: salt/pillar/__init__.py get_tops, merge_tops.
+func (j *job) top(ctx context.Context) []*topEnv {
+	name := strings.TrimPrefix(strings.TrimPrefix(j.opts.Str("state_top"), "salt://"), "/")
+	if name == "" {
+		name = "top.sls"
+	}
+	var files []topFile
+	for _, env := range j.topEnvs() {
+		fi, err := j.c.files.Stat(ctx, env, name)
+		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) {
+				j.fail("Rendering Primary Top file failed, render error:\n"+saltText(err), err)
+			}
+			continue
+		}
+		files = append(files, j.topFile(ctx, fi, env, "", nil)...)
+	}
+	return j.mergeTops(files)
+}
+
+// topFile renders a top file and those that it includes, itself first.
+func (j *job) topFile(ctx context.Context, fi fun.FileInfo, env, sls string, done map[string]bool) []topFile {
+	what := "Primary Top file"
+	if sls != "" {
+		what = "Top file " + sls
+	}
+	v, err := j.renderFile(ctx, fi, "", nil)
+	if err != nil {
+		if ctx.Err() == nil {
+			j.fail("Rendering "+what+" failed, render error:\n"+saltText(err), err)
+		}
+		return nil
+	}
+	data, ok := v.(*value.Map)
+	if !ok {
+		j.fail("Error encountered while rendering pillar top file.", at(source.Pos{File: fi.Abs, Line: 1}, "the pillar top file is no dict but a %s", value.TypeName(v)))
+		return nil
+	}
+	files := []topFile{{env, data}}
+	inc := data.At("include")
+	if !data.Delete("include") {
+		return files
+	}
+	list, ok := inc.(*value.List)
+	if !ok {
+		j.fail("Error encountered while rendering pillar top file.", at(source.Pos{File: fi.Abs}, "include is no list but a %s", value.TypeName(inc)))
+		return files
+	}
+	if done == nil {
+		done = map[string]bool{}
+	}
+	for i, x := range list.Items {
+		name := value.Str(x)
+		if done[name] {
+			continue
+		}
+		done[name] = true
+		sub, err := fun.FindSLS(ctx, j.c.files, env, name)
+		if err != nil {
+			j.fail("Rendering Top file "+name+" failed, render error:\n"+err.Error(), at(list.PosAt(i), "the top file includes %q, which is not there", name))
+			continue
+		}
+		files = append(files, j.topFile(ctx, sub, env, name, done)...)
+	}
+	return files
+}
+
+// mergeTops joins top files: of a target that two files have, the later one
+// counts.
+func (j *job) mergeTops(files []topFile) []*topEnv {
+	var tops []*topEnv
+	get := func(env string) *topEnv {
+		for _, t := range tops {
+			if t.saltenv == env {
+				return t
+			}
+		}
+		t := &topEnv{saltenv: env}
+		tops = append(tops, t)
+		return t
+	}
+	bad := func(pos source.Pos, format string, args ...any) []*topEnv {
+		j.fail("Error encountered while rendering pillar top file.", at(pos, format, args...))
+		return nil
+	}
+	for _, f := range files {
+		for k, v := range f.data.All() {
+			env := value.Str(k)
+			targets, ok := v.(*value.Map)
+			if !ok {
+				return bad(f.data.Pos(k), "saltenv %q of the top file is no dict of targets but a %s", env, value.TypeName(v))
+			}
+			te := get(env)
+			for tk, tv := range targets.All() {
+				list, ok := tv.(*value.List)
+				if !ok {
+					return bad(targets.Pos(tk), "target %q of the top file has no list of SLS files but a %s", value.Str(tk), value.TypeName(tv))
+				}
+				j.readTarget(te, value.Str(tk), list, targets.Pos(tk))
+			}
+		}
+	}
+	for _, t := range tops {
+		sort.SliceStable(t.targets, func(a, b int) bool { return t.targets[a].order < t.targets[b].order })
+	}
+	return tops
+}
+
+// readTarget reads the list of one target.
+func (j *job) readTarget(te *topEnv, expr string, list *value.List, pos source.Pos) {
+	t := te.target(expr)
+	t.match, t.order, t.sls, t.pos = "compound", 0, nil, pos
+	ignore := false
+	for i, x := range list.Items {
+		switch x := x.(type) {
+		case *value.Map:
+			if m, ok := x.Get("match"); ok {
+				t.match = value.Str(m)
+			}
+			if o, ok := x.Get("order"); ok {
+				t.order, _ = value.AsInt(o)
+			}
+			ignore = ignore || value.Truth(x.At("ignore_missing"))
+		case string:
+			t.sls = append(t.sls, slsRef{x, list.PosAt(i)})
+		default:
+			j.warn(list.PosAt(i), "the top file lists %s for %q, which is no name of an SLS", value.Repr(x), expr)
+		}
+	}
+	if ignore {
+		if j.ignored[te.saltenv] == nil {
+			j.ignored[te.saltenv] = map[string]bool{}
+		}
+		for _, r := range t.sls {
+			j.ignored[te.saltenv][r.name] = true
+		}
+	}
+}
+
+// matches returns the SLS files that the target of this rendering gets.
+//
+// Salt: salt/pillar/__init__.py top_matches.
+func (j *job) matches(tops []*topEnv) []envMatches {
+	var out []envMatches
+	for _, te := range tops {
+		if j.pillarenv != "" && te.saltenv != j.pillarenv {
+			continue
+		}
+		m := envMatches{saltenv: te.saltenv}
+		hit := false
+		seen := map[string]bool{}
+		for _, t := range te.targets {
+			if !j.confirm(t) {
+				continue
+			}
+			hit = true
+			for _, r := range t.sls {
+				if !seen[r.name] {
+					seen[r.name] = true
+					m.sls = append(m.sls, r)
+				}
+			}
+		}
+		if hit {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// confirm reports whether a target of the top file is this one.
+func (j *job) confirm(t *topTarget) bool {
+	m, err := target.Compile(t.expr, t.match, j.opts.Map("nodegroups"))
+	if err != nil {
+		j.warn(t.pos, "target %q of the pillar top file matches nothing: %v", t.expr, err)
+		return false
+	}
+	ok, err := m.Match(j.minion())
+	if err != nil {
+		j.warn(t.pos, "target %q of the pillar top file matches nothing: %v", t.expr, err)
+		return false
+	}
+	return ok
+}
+
+// minion is the target as matchers see it.
+func (j *job) minion() target.Minion {
+	return target.Minion{
+		ID:     j.env.ID,
+		Grains: func() value.Mapping { return j.env.Grains },
+		Pillar: func() value.Mapping { return j.env.Pillar },
+	}
+}
+
+// ShowTop returns what the top files give this target, as {saltenv: [SLS]},
+// and what went wrong.
+func (c *Compiler) ShowTop(ctx context.Context, req fun.PillarRequest) (*value.Map, []string) {
+	j := c.newJob(ctx, req, c.env.Pillar)
+	m := value.NewMap(1)
+	for _, em := range j.matches(j.top(ctx)) {
+		l := value.NewList()
+		for _, r := range em.sls {
+			l.Append(r.name)
+		}
+		m.Set(em.saltenv, l)
+	}
+	return m, j.errs
+}
