@@ -90,7 +90,9 @@ func (c *compiler) expr(n node, fr *cframe) eval {
 	case *nTest:
 		return c.test(n, fr)
 	}
-	panic("jinja: an expression without code")
+	// A slice among other things in brackets, which is no Python.
+	at := n.at()
+	panic(newError(c.t.Name, c.t.text, at.off, at.line, "SyntaxError", "invalid syntax", ""))
 }
 
 func (c *compiler) exprs(ns []node, fr *cframe) []eval {
@@ -448,7 +450,7 @@ func mergeKw(m *value.Map, v value.Value) (*value.Map, error) {
 		if u, ok := v.(*Undefined); ok {
 			return nil, u.Err()
 		}
-		return nil, value.Raise("TypeError", "argument after ** must be a mapping, not %s", value.TypeName(v))
+		return nil, value.Raise("TypeError", "jinja2.sandbox.SandboxedEnvironment.call() argument after ** must be a mapping, not %s", value.TypeName(v))
 	}
 	if m == nil {
 		m = value.NewMap(d.Len())
@@ -513,6 +515,9 @@ func (c *compiler) call(n *nCall, fr *cframe, forward bool) func(f *frame, calle
 		}
 		r := f.st.run
 		r.at, r.off = t, off
+		if err := r.tick(); err != nil {
+			return nil, placed(t, off, err)
+		}
 		var v value.Value
 		if bound != nil {
 			v, err = bound(call)
@@ -571,6 +576,9 @@ func (c *compiler) filter(n *nFilter, fr *cframe) func(f *frame, v value.Value) 
 		}
 		r := f.st.run
 		r.at, r.off = t, off
+		if err := r.tick(); err != nil {
+			return nil, placed(t, off, err)
+		}
 		if v, err = fn(&Call{S: f.st, Args: a, Kw: kw}); err != nil {
 			return nil, placed(t, off, err)
 		}

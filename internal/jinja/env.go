@@ -165,6 +165,7 @@ type run struct {
 	spare   []*writer
 	modules map[*Template]*Module
 	loaded  map[loadKey]*Template
+	regexps regexps
 	at      *Template // what is being called stands in at, at off
 	off     int32
 }
@@ -194,7 +195,7 @@ func (r *run) leave() { r.depth-- }
 
 // tick ends a rendering whose time is up.
 func (r *run) tick() error {
-	if r.ticks++; r.ticks&0xff != 0 {
+	if r.ticks++; r.ticks&0xf != 0 {
 		return nil
 	}
 	switch err := r.ctx.Err(); {

@@ -9,7 +9,7 @@ import (
 
 // Limits that hold where Options gives none.
 const (
-	DefaultMaxDepth  = 200       // nested macro calls, includes, imports and recursive loops
+	DefaultMaxDepth  = 1000      // nested macro calls, includes, imports and recursive loops
 	DefaultMaxOutput = 256 << 20 // bytes of rendered text, buffers of macros and blocks included
 	DefaultMaxTime   = 10 * time.Minute
 
@@ -53,6 +53,10 @@ type Options struct {
 	// Profile, where set, is called where a profile block or an import of data
 	// starts, and what it returns where that ended.
 	Profile func(label, source string) func()
+
+	// Host is the machine that Salt's filters ask for files, users and names;
+	// without it they fail.
+	Host HostOps
 
 	// Globals are seen by every template, imported ones too.
 	Globals *value.Map

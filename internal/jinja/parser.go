@@ -11,8 +11,8 @@ import (
 // maxNesting bounds how deep the parts of a template may nest, and how long a
 // chain of operators may be.
 const (
-	maxNesting = 400
-	maxChain   = 5000
+	maxNesting = 200
+	maxChain   = 500
 )
 
 // A parser makes the tree of one template. It stops by a panic with an *Error,
@@ -84,7 +84,7 @@ func (p *parser) fail(msg string) {
 // newError makes the error of a fault at off, which Jinja2 counts to line.
 func newError(name, src string, off, line int32, typ, msg, hint string) *Error {
 	kind := Runtime
-	if typ == "TemplateSyntaxError" || typ == "TemplateAssertionError" {
+	if typ == "TemplateSyntaxError" || typ == "TemplateAssertionError" || typ == "SyntaxError" {
 		kind = Syntax
 	}
 	at := place(name, src, off)
