@@ -1,0 +1,253 @@
+package file
+
+import (
+	"context"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+)
+
+// Perms are the owner and mode that a file should have; what is nil or "" is
+// left as it is.
+type Perms struct {
+	User, Group value.Value // names or numbers
+	Mode        string      // as NormMode writes it
+	Attrs       *string     // chattr(1) attributes; "" takes all off
+	Follow      bool        // of a link, what it leads to
+}
+
+// Before is how a file was before [FS.CheckPerms].
+type Before struct {
+	User, Group value.Value
+	Mode        string
+}
+
+// sameOwner reports whether want (a name or number) is the owner with this
+// name and number.
+func sameOwner(want, name value.Value, id int) bool {
+	if n, ok := value.AsInt(want); ok {
+		return int(n) == id
+	}
+	return value.Equal(want, name)
+}
+
+// CheckPerms gives a file the owner, mode and attributes that p wants, and
+// notes in r what it changed or, in test mode, would change. It returns an
+// error where the file is not there.
+//
+// Salt: check_perms.
+func (f *FS) CheckPerms(ctx context.Context, name string, r *Return, p Perms) (Before, error) {
+	name = f.Expand(name)
+	cur, err := f.Stats(name, p.Follow)
+	if err != nil {
+		return Before{}, err
+	}
+	var notes []string
+	link := cur.Type == "link" || f.IsLink(name)
+	newUser := truthy(p.User) && !sameOwner(p.User, cur.User, cur.UID)
+	newGroup := truthy(p.Group) && !sameOwner(p.Group, cur.Group, cur.GID)
+	if (newUser || newGroup) && !f.Test {
+		notes = append(notes, f.giveAway(name, r, p, cur, link)...)
+	}
+	skipMode := p.Mode == "" || link && !p.Follow
+	newMode := !skipMode && p.Mode != cur.Mode
+	if newMode && !f.Test {
+		if m, ok := ParseMode(p.Mode); ok {
+			_ = f.Chmod(name, m) // what failed is seen below
+		}
+	}
+
+	post := cur
+	if !f.Test && (newUser || newGroup || newMode) {
+		if post, err = f.Stats(name, p.Follow); err != nil {
+			return Before{}, err
+		}
+	}
+	verify := func(key string, want value.Value, due, done bool) {
+		switch {
+		case !due:
+		case done || f.Test:
+			r.Changes.Set(key, want)
+		default:
+			r.Result = fun.Failed
+			notes = append(notes, "Failed to change "+key+" to "+value.Str(want))
+		}
+	}
+	verify("user", p.User, newUser, newUser && sameOwner(p.User, post.User, post.UID))
+	verify("group", p.Group, newGroup, newGroup && sameOwner(p.Group, post.Group, post.GID))
+	// An owner that changed may have cost the setuid bit, so the mode is
+	// looked at again even where it was right.
+	if !skipMode {
+		verify("mode", p.Mode, newMode || post.Mode != p.Mode, post.Mode == p.Mode)
+	}
+	if p.Attrs != nil && cur.Type != "dir" && (!link || p.Follow) {
+		notes = append(notes, f.checkAttrs(ctx, name, r, *p.Attrs)...)
+	}
+	if r.Comment != "" {
+		notes = append([]string{r.Comment}, notes...)
+	}
+	r.Comment = strings.Join(notes, "; ")
+	if f.Test && r.Changes.Len() > 0 {
+		r.Result = fun.WouldChange
+	}
+	return Before{cur.User, cur.Group, cur.Mode}, nil
+}
+
+// truthy reports whether an owner is named; the number 0 does not count, as in
+// Salt.
+func truthy(owner value.Value) bool { return value.Truth(owner) }
+
+// giveAway changes the owner; it returns what is to be said of failure.
+func (f *FS) giveAway(name string, r *Return, p Perms, cur Stats, link bool) []string {
+	uid, gid := -1, -1
+	var fault string
+	if p.User != nil {
+		id, ok := f.UserToUID(p.User)
+		if !ok {
+			fault += "User does not exist\n"
+		}
+		uid = id
+	}
+	if p.Group != nil {
+		id, ok := f.GroupToGID(p.Group)
+		if !ok {
+			fault += "Group does not exist\n"
+		}
+		gid = id
+	}
+	if fault != "" {
+		r.Result = fun.Failed
+		return []string{fault}
+	}
+	chown := f.Chown
+	if link && !p.Follow {
+		chown = f.Lchown
+	}
+	if err := chown(name, uid, gid); err != nil {
+		r.Result = fun.Failed
+		return nil
+	}
+	// chown takes setuid and setgid off.
+	if !link || p.Follow {
+		if cur.Perm()&0o6000 != 0 {
+			_ = f.Chmod(name, host.FileMode(cur.Perm()))
+		}
+	}
+	return nil
+}
+
+// checkAttrs compares and sets chattr(1) attributes, where lsattr is there.
+func (f *FS) checkAttrs(ctx context.Context, name string, r *Return, want string) []string {
+	have, ok := f.Lsattr(ctx, name)
+	if !ok {
+		return nil
+	}
+	added, removed := diffAttrs(have, want)
+	if added == "" && removed == "" {
+		return nil
+	}
+	changes := value.MapOf("old", have, "new", want)
+	r.Changes.Set("attrs", changes)
+	if f.Test {
+		return nil
+	}
+	for _, x := range []struct{ op, attrs string }{{"+", added}, {"-", removed}} {
+		if x.attrs != "" {
+			_, _ = f.Run(ctx, host.Cmd{Argv: []string{"chattr", x.op + x.attrs, name}})
+		}
+	}
+	now, _ := f.Lsattr(ctx, name)
+	if a, b := diffAttrs(now, want); a != "" || b != "" {
+		r.Result = fun.Failed
+		changes.Set("new", now)
+		return []string{"Failed to change attributes to " + want}
+	}
+	return nil
+}
+
+// diffAttrs returns the attributes to add and to remove. The e of ext4 extents
+// cannot be taken off, so it never counts.
+func diffAttrs(have, want string) (added, removed string) {
+	only := func(a, b string) string {
+		var out []string
+		for _, c := range a {
+			if c != 'e' && !strings.ContainsRune(b, c) {
+				out = append(out, string(c))
+			}
+		}
+		sort.Strings(out)
+		return strings.Join(out, "")
+	}
+	return only(want, have), only(have, want)
+}
+
+// Lsattr returns the chattr(1) attributes of a file, and false where lsattr is
+// not there or does not know.
+func (f *FS) Lsattr(ctx context.Context, name string) (string, bool) {
+	if _, err := f.LookPath("lsattr", ""); err != nil {
+		return "", false
+	}
+	out, err := f.Run(ctx, host.Cmd{Argv: []string{"lsattr", "-d", name}})
+	if err != nil || out.Status != 0 {
+		return "", false
+	}
+	attrs, _, _ := strings.Cut(strings.TrimSpace(string(out.Stdout)), " ")
+	return strings.Map(func(c rune) rune {
+		if strings.ContainsRune("aAcCdDeijPsStTu", c) {
+			return c
+		}
+		return -1
+	}, attrs), true
+}
+
+// MakeDirs makes the directory that contains name and what is missing above
+// it, with owner and mode.
+//
+// Salt: makedirs.
+func (f *FS) MakeDirs(ctx context.Context, name string, p Perms) error {
+	return f.Mkdir(ctx, filepath.Dir(filepath.Clean(name)), p)
+}
+
+// Mkdir makes a directory and what is missing above it, with owner and mode;
+// those that are there stay as they are.
+//
+// Salt: mkdir, makedirs_perms.
+func (f *FS) Mkdir(ctx context.Context, dir string, p Perms) error {
+	dir = filepath.Clean(f.Expand(dir))
+	if f.IsDir(dir) {
+		return nil
+	}
+	if up := filepath.Dir(dir); up != dir {
+		if err := f.Mkdir(ctx, up, p); err != nil {
+			return err
+		}
+	}
+	mode, ok := ParseMode(p.Mode)
+	if p.Mode == "" || !ok {
+		mode = 0o777
+	}
+	if err := f.Host.Mkdir(dir, mode.Perm()); err != nil && !f.IsDir(dir) {
+		return err
+	}
+	_, err := f.CheckPerms(ctx, dir, NewReturn(dir), Perms{User: p.User, Group: p.Group, Mode: p.Mode})
+	return err
+}
+
+// DirMode returns the mode for directories that are made for a file of mode:
+// each digit that gives a right also gives the right to enter.
+func DirMode(mode string) string {
+	if mode == "" {
+		return ""
+	}
+	b := []byte(mode[max(0, len(mode)-3):])
+	for i, c := range b {
+		if c != '0' {
+			b[i] = c | 1
+		}
+	}
+	return NormMode(string(b))
+}

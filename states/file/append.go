@@ -1,0 +1,312 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"brine/internal/difflib"
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/pyre"
+	"brine/internal/value"
+	"brine/modules/cp"
+	files "brine/modules/file"
+)
+
+// textArgs are the arguments of functions that add text, given or from files.
+func textArgs(name, text string, more ...fun.Arg) []fun.Arg {
+	return append([]fun.Arg{
+		nameArg(name),
+		arg("text", fun.Any, nil, text),
+		arg("makedirs", fun.Bool, false, "make missing directories above the file"),
+		arg("source", fun.Any, nil, "file to take the text from; it is rendered"),
+		arg("source_hash", fun.Any, nil, "its digest, where it is not on the file server"),
+		arg("template", fun.Any, "jinja", "template engine of sources"),
+		arg("sources", fun.Any, nil, "list of files to take the text from"),
+		arg("source_hashes", fun.Any, nil, "their digests"),
+		arg("defaults", fun.Any, nil, "variables of the templates"),
+		arg("context", fun.Any, nil, "variables of the templates; they go before defaults"),
+	}, more...)
+}
+
+func appendSpec() fun.Spec {
+	return fun.Spec{
+		Name: "append", State: appendText, VarKw: true, Src: "states/file.py append",
+		Doc: "Add text at the end of a file, unless it is in the file already.",
+		Args: textArgs("the file, as an absolute path; it is made if it is missing", "text, or a list of texts, each looked for on its own",
+			arg("ignore_whitespace", fun.Bool, true, "take any blanks for the blanks of the text when looking for it")),
+	}
+}
+
+func prependSpec() fun.Spec {
+	return fun.Spec{
+		Name: "prepend", State: prependText, VarKw: true, Src: "states/file.py prepend",
+		Doc: "Put text before that of a file, unless it is in the file already.",
+		Args: textArgs("the file, as an absolute path; it is made if it is missing", "text, or a list of texts, each looked for on its own",
+			arg("header", fun.Any, nil, "the text has to be at the very beginning")),
+	}
+}
+
+// whitespaceRegex returns a pattern that matches whole lines that are text but
+// for blanks. Salt: salt/utils/stringutils.py build_whitespace_split_regex.
+func whitespaceRegex(text string) string {
+	const blanks = `(?:[\s]+)?`
+	var b strings.Builder
+	b.WriteString("(?m)^")
+	for _, line := range files.SplitLines(text, false) {
+		b.WriteString(blanks)
+		for i, w := range words(line) {
+			if i > 0 {
+				b.WriteString(blanks)
+			}
+			b.WriteString(pyre.Escape(w))
+		}
+		b.WriteString(blanks)
+	}
+	b.WriteString("$")
+	return b.String()
+}
+
+// words splits a line at blanks, as Python's shlex does for Salt: where the
+// line has single quotes, what stands between double quotes is one word, blanks
+// and all, and the other way round. A quote without its end is text.
+func words(line string) []string {
+	quote := byte(0)
+	switch single, double := strings.Contains(line, "'"), strings.Contains(line, `"`); {
+	case strings.Contains(line, `'"`):
+	case single:
+		quote = '"'
+	case double:
+		quote = '\''
+	}
+	var out []string
+	for i := 0; i < len(line); {
+		if strings.IndexByte(" \t\r\n", line[i]) >= 0 {
+			i++
+			continue
+		}
+		end := i + 1
+		if n := strings.IndexByte(line[end:], quote); quote != 0 && line[i] == quote && n >= 0 {
+			end += n + 1
+		} else {
+			for end < len(line) && strings.IndexByte(" \t\r\n", line[end]) < 0 {
+				end++
+			}
+		}
+		out = append(out, line[i:end])
+		i = end
+	}
+	return out
+}
+
+// sourceTexts returns the rendered texts of source or sources, nil where none
+// are given; fault is what there is to say.
+// Salt: _unify_sources_and_hashes, _get_template_texts.
+func (c *call) sourceTexts() (texts []string, given bool, fault string, err error) {
+	var sources, hashes []string
+	if v := c.Value("sources"); v != nil {
+		sources = c.Strings("sources")
+	}
+	hashes = c.Strings("source_hashes")
+	if value.Truth(c.Value("source")) {
+		if len(sources) > 0 {
+			return nil, true, "source and sources are mutually exclusive", nil
+		}
+		if value.Truth(c.Value("source_hash")) && len(hashes) > 0 {
+			return nil, true, "source_hash and source_hashes are mutually exclusive", nil
+		}
+		src, hash, err := c.SourceList(c.ctx, c.Value("source"), c.Value("source_hash"))
+		if err != nil {
+			return nil, true, err.Error(), nil
+		}
+		sources, hashes = []string{src}, nil
+		if value.Truth(hash) {
+			hashes = []string{value.Str(hash)}
+		}
+	}
+	if len(sources) == 0 {
+		return nil, false, "", nil
+	}
+	defaults, _ := c.Value("defaults").(*value.Map)
+	context, _ := c.Value("context").(*value.Map)
+	client := cp.New(c.Env, c.SaltEnv)
+	for i, s := range sources {
+		o := cp.Options{}
+		if i < len(hashes) {
+			o.SourceHash = hashes[i]
+		}
+		p, err := client.CacheFile(c.ctx, s, o)
+		if err != nil || p == "" {
+			return nil, true, "Failed to load template file " + s, nil //nolint:nilerr // the comment says so
+		}
+		raw, err := c.ReadFile(p)
+		if err != nil {
+			return nil, true, "Failed to load template file " + s, nil //nolint:nilerr // likewise
+		}
+		out := string(raw)
+		if t := c.Str("template"); t != "" {
+			if out, err = client.Render(c.ctx, t, s, raw, cp.Vars(nil, defaults, context)); err != nil {
+				return nil, true, "Failed to load template file " + s + ": " + c.shown(err), nil
+			}
+		}
+		if out == "" {
+			return nil, true, fmt.Sprintf("Failed to read rendered template file %s (%s)", p, s), nil
+		}
+		texts = append(texts, out)
+	}
+	return texts, true, "", nil
+}
+
+// begun makes the file that text is added to, where it is missing; stop says
+// that the return is complete.
+func (c *call) begun() (ret fun.Ret, stop bool) {
+	name, makedirs := c.path(), c.Bool("makedirs")
+	if makedirs && !c.Test && filepath.IsAbs(name) && !c.IsDir(filepath.Dir(name)) {
+		if err := c.MakeDirs(c.ctx, name, files.Perms{}); err != nil {
+			return c.fail("%s", host.OSError(err)), true
+		}
+	}
+	fault := c.existing()
+	if fault == "" {
+		return fun.Ret{}, false
+	}
+	t := c.sub(name)
+	touched := t.touch(nil, nil, makedirs)
+	if c.Test {
+		return touched, true
+	}
+	if c.existing() != "" {
+		return c.fail("%s", fault), true
+	}
+	return fun.Ret{}, false
+}
+
+// added is how text is added to a file.
+type added struct {
+	find func(chunk string) (bool, error) // whether a text is there
+	put  func(lines []string) error
+	diff func(before, after string) string
+	join func(text string, lines []string) string
+	say  string // "Appended %d lines"
+}
+
+// appendText adds text at the end of a file.
+//
+// It fails where the directory is missing and makedirs is not set, or where
+// there is no text. Salt: states/file.py append.
+func appendText(ctx context.Context, fc *fun.Call) fun.Ret {
+	c := begin(ctx, fc)
+	if c.path() == "" {
+		return c.fail("Must provide name to file.append")
+	}
+	return c.add(added{
+		find: func(chunk string) (bool, error) {
+			if c.Bool("ignore_whitespace") {
+				chunk = whitespaceRegex(chunk)
+			}
+			return c.Search(c.path(), chunk, pyre.Multiline, false)
+		},
+		put: func(lines []string) error { return c.AppendLines(c.path(), lines) },
+		diff: func(before, after string) string {
+			// Lines without their ends, joined by newlines: so Salt shows it.
+			return strings.Join(difflib.Unified(files.SplitLines(before, false), files.SplitLines(after, false), "", "", "\n"), "\n")
+		},
+		join: func(text string, lines []string) string {
+			if text != "" && !strings.HasSuffix(text, "\n") {
+				text += "\n"
+			}
+			return text + lineText(lines)
+		},
+		say: "Appended %d lines",
+	})
+}
+
+// prependText puts text before that of a file. Salt: states/file.py prepend.
+func prependText(ctx context.Context, fc *fun.Call) fun.Ret {
+	c := begin(ctx, fc)
+	if c.path() == "" {
+		return c.fail("Must provide name to file.prepend")
+	}
+	return c.add(added{
+		find: func(chunk string) (bool, error) {
+			if c.Bool("header") {
+				return false, nil // the whole is compared
+			}
+			return c.Search(c.path(), whitespaceRegex(chunk), pyre.Multiline, false)
+		},
+		put: func(lines []string) error { return c.PrependLines(c.path(), lines) },
+		diff: func(before, after string) string {
+			return strings.Join(difflib.Unified(files.SplitLines(before, true), files.SplitLines(after, true), "", "", "\n"), "")
+		},
+		join: func(text string, lines []string) string { return lineText(lines) + text },
+		say:  "Prepended %d lines",
+	})
+}
+
+func lineText(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+func (c *call) add(a added) fun.Ret {
+	name := c.path()
+	sourced, given, fault, err := c.sourceTexts()
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if fault != "" {
+		return c.fail("%s", fault)
+	}
+	if ret, stop := c.begun(); stop {
+		return ret
+	}
+	texts := sourced
+	if !given {
+		if c.IsNone("text") {
+			return c.fail("No text found to append. Nothing appended")
+		}
+		texts = textParts(c.Value("text"))
+	}
+	old, err := c.ReadFile(name)
+	if err != nil {
+		return fun.Raise(errors.New(host.OSError(err)))
+	}
+	var lines []string
+	for _, chunk := range texts {
+		there, err := a.find(chunk)
+		if err != nil {
+			return fun.Raise(err)
+		}
+		if !there {
+			lines = append(lines, files.SplitLines(chunk, false)...)
+		}
+	}
+	if value.Truth(c.Args.At("header")) {
+		head := files.SplitLines(string(old), false)
+		if len(head) >= len(lines) && slices.Equal(head[:len(lines)], lines) {
+			lines = nil
+		}
+	}
+	if len(lines) == 0 {
+		return c.done(fun.OK, fmt.Sprintf("File %s is in correct state", name))
+	}
+	diff := a.diff(string(old), a.join(string(old), lines))
+	if !files.IsText(old) {
+		diff = "Replace binary file"
+	}
+	c.ret.Changes.Set("diff", diff)
+	if c.Test {
+		return c.done(fun.WouldChange, fmt.Sprintf("File %s is set to be updated", name))
+	}
+	if err := a.put(lines); err != nil {
+		c.ret.Changes = value.NewMap(0)
+		return c.fail("Unable to write %s: %s", name, host.OSError(err))
+	}
+	return c.done(fun.OK, fmt.Sprintf(a.say, len(lines)))
+}

@@ -1,0 +1,143 @@
+package file
+
+import (
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/pyre"
+	"brine/internal/value"
+)
+
+// relative returns path as it is below dir.
+func relative(dir, path string) string {
+	if r, err := filepath.Rel(dir, path); err == nil {
+		return r
+	}
+	return path
+}
+
+// included reports whether a relative path passes include_pat and exclude_pat:
+// globs, or regular expressions after E@, one or a list.
+//
+// Salt: salt/utils/stringutils.py check_include_exclude.
+func (c *call) included(path string, include, exclude value.Value) bool {
+	if value.Truth(include) && !c.matchesAny(path, include) {
+		return false
+	}
+	return !value.Truth(exclude) || !c.matchesAny(path, exclude)
+}
+
+func (c *call) matchesAny(path string, patterns value.Value) bool {
+	items := []value.Value{patterns}
+	if l, ok := patterns.(*value.List); ok {
+		items = l.Items
+	}
+	for _, it := range items {
+		p := value.Str(it)
+		if expr, ok := strings.CutPrefix(p, "E@"); ok {
+			re, err := pyre.Compile(expr, 0)
+			if err != nil {
+				c.Env.Log.Warn("pattern of a file state", "pattern", p, "error", err)
+				continue
+			}
+			if ok, _ := re.Has(path); ok {
+				return true
+			}
+		} else if value.Fnmatch(p, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// keepFiles returns what the file states that are required have below dir, with
+// all directories above it.
+//
+// Salt: _gen_keep_files, _find_keep_files.
+func (c *call) keepFiles(dir string, require value.Value) map[string]bool {
+	keep := map[string]bool{}
+	add := func(p string) {
+		for p = filepath.Clean(p); !keep[p]; p = filepath.Dir(p) {
+			keep[p] = true
+		}
+	}
+	add(dir)
+	reqs, ok := require.(*value.List)
+	if !ok || c.Env.Run == nil {
+		return keep
+	}
+	for _, r := range reqs.Items {
+		m, ok := r.(*value.Map)
+		if !ok || !m.Has("file") {
+			continue
+		}
+		id := value.Str(m.At("file"))
+		for _, low := range c.Env.Run.Low() {
+			if low.Name == id || low.ID == id {
+				c.keepLow(dir, low, add)
+			}
+		}
+	}
+	return keep
+}
+
+// keepLow adds what one required state has below dir.
+func (c *call) keepLow(dir string, low *fun.Chunk, add func(string)) {
+	name := c.Expand(low.Name)
+	if !filepath.IsAbs(name) {
+		return
+	}
+	if !c.IsDir(name) {
+		add(name)
+		return
+	}
+	if r := relative(dir, name); r == ".." || strings.HasPrefix(r, "../") {
+		return
+	}
+	add(name)
+	if low.State == "file" && low.Fun == "recurse" {
+		set, err := c.recurseSet(recurseFrom(name, low))
+		if err != nil {
+			c.Env.Log.Warn("files of a required file.recurse", "id", low.ID, "error", err)
+			return
+		}
+		for p := range set.keep {
+			add(p)
+		}
+		return
+	}
+	_ = c.Walk(name, false, func(d string, dirs, names []string) error {
+		for _, n := range append(append([]string(nil), dirs...), names...) {
+			add(filepath.Join(d, n))
+		}
+		return nil
+	})
+}
+
+// cleanDir removes what is in a directory and is not kept, and returns it,
+// sorted. In test mode it only returns it.
+func (c *call) cleanDir(dir string, keep map[string]bool, exclude value.Value) ([]string, error) {
+	var removed []string
+	err := c.Walk(dir, false, func(d string, dirs, names []string) error {
+		if err := c.ctx.Err(); err != nil {
+			return err
+		}
+		for _, n := range append(append([]string(nil), dirs...), names...) {
+			full := filepath.Join(d, n)
+			if keep[full] || !c.included(relative(dir, full), nil, exclude) {
+				continue
+			}
+			removed = append(removed, full)
+			if !c.Test {
+				if _, err := c.Remove(full); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	sort.Strings(removed)
+	return removed, err
+}

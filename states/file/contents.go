@@ -1,0 +1,145 @@
+package file
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/cp"
+	files "brine/modules/file"
+)
+
+// missingMark is what pillar.get and grains.get return where there is nothing.
+const missingMark = "\x00brine: nothing there"
+
+// contents sets the content that the arguments give.
+func (c *call) contents(m *managedFile) (fault string, err error) {
+	v := c.Value("contents")
+	id := "'contents'"
+	switch {
+	case !c.IsNone("contents_pillar"):
+		id = "contents_pillar " + c.Str("contents_pillar")
+		v, fault, err = c.lookup("pillar.get", "Pillar", c.Value("contents_pillar"))
+	case !c.IsNone("contents_grains"):
+		id = "contents_grains " + c.Str("contents_grains")
+		v, fault, err = c.lookup("grains.get", "Grain", c.Value("contents_grains"))
+	}
+	if fault != "" || err != nil {
+		return fault, err
+	}
+	if !c.Bool("allow_empty") && !value.Truth(v) {
+		return id + " value would result in empty contents. Set allow_empty to True to allow the managed file to be empty.", nil
+	}
+	if b, ok := v.(value.Bytes); ok && !utf8.ValidString(string(b)) {
+		if m.template != "" {
+			return "Contents specified by contents/contents_pillar/contents_grains appears to be binary data, and as will not be able to be treated as a Jinja template.", nil
+		}
+		m.text, m.hasText = []byte(b), true
+		return "", nil
+	}
+	parts := textParts(v)
+	if len(parts) == 0 {
+		return "Contents specified by contents/contents_pillar/contents_grains is not a string or list of strings, and is not binary data. SLS is likely malformed.", nil
+	}
+	var b strings.Builder
+	for _, p := range parts {
+		for _, l := range files.SplitLines(p, false) {
+			b.WriteString(l)
+			b.WriteByte('\n')
+		}
+	}
+	text := b.String()
+	if !c.Bool("contents_newline") {
+		text = strings.TrimRight(text, "\r\n")
+	}
+	if m.template != "" {
+		if text, fault, err = c.renderContents(m, text); fault != "" || err != nil {
+			return fault, err
+		}
+	}
+	if enc, ok := c.opt("encoding"); ok && enc != "" {
+		m.text, err = files.Encode(text, enc, c.Str("encoding_errors"))
+		if err != nil {
+			return "Unable to manage file: " + err.Error(), nil
+		}
+	} else {
+		m.text = []byte(text)
+	}
+	m.hasText = true
+	return "", nil
+}
+
+// renderContents renders contents as a template.
+func (c *call) renderContents(m *managedFile, text string) (out, fault string, err error) {
+	defaults, _ := m.defaults.(*value.Map)
+	context, _ := m.context.(*value.Map)
+	vars := value.MergeRecurse(nonNil(defaults), nonNil(context), false)
+	out, err = cp.New(c.Env, c.SaltEnv).Render(c.ctx, m.template, "contents of "+c.path(), []byte(text), vars)
+	var unknown *cp.UnknownTemplateError
+	if errors.As(err, &unknown) {
+		return "", unknown.Error(), nil
+	}
+	return out, "", err
+}
+
+func nonNil(m *value.Map) *value.Map {
+	if m == nil {
+		return value.NewMap(0)
+	}
+	return m
+}
+
+// lookup reads a key, or several joined by newlines, from pillar or grains.
+func (c *call) lookup(getter, what string, keys value.Value) (v value.Value, fault string, err error) {
+	get := func(key value.Value) (value.Value, bool, error) {
+		res, err := c.Env.Invoker.Invoke(c.ctx, fun.Exec, getter, fun.Args{
+			Pos: []value.Value{key, missingMark}, Kw: value.MapOf("delimiter", c.Str("contents_delimiter")),
+		})
+		return res.Value, !value.Equal(res.Value, missingMark), err
+	}
+	l, ok := keys.(*value.List)
+	if !ok {
+		v, found, err := get(keys)
+		if err == nil && !found {
+			fault = fmt.Sprintf("%s %s does not exist", what, value.Str(keys))
+		}
+		return v, fault, err
+	}
+	var parts []string
+	for _, k := range l.Items {
+		v, found, err := get(k)
+		if err != nil {
+			return nil, "", err
+		}
+		if !found {
+			return nil, fmt.Sprintf("%s %s does not exist", what, value.Str(k)), nil
+		}
+		parts = append(parts, value.Str(v))
+	}
+	return strings.Join(parts, "\n"), "", nil
+}
+
+// textParts returns a text, or the items of a list as text.
+// Salt: _validate_str_list.
+func textParts(v value.Value) []string {
+	switch v := v.(type) {
+	case *value.List:
+		return strs(v.Items)
+	case value.Tuple:
+		return strs(v)
+	case value.Bytes:
+		return []string{string(v)}
+	}
+	return []string{value.Str(v)}
+}
+
+func strs(items []value.Value) []string {
+	out := make([]string, len(items))
+	for i, x := range items {
+		out[i] = value.Str(x)
+	}
+	return out
+}

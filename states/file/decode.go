@@ -1,0 +1,94 @@
+package file
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+	files "brine/modules/file"
+)
+
+func decodeSpec() fun.Spec {
+	return fun.Spec{
+		Name: "decode", State: decode, VarKw: true, Src: "states/file.py decode",
+		Doc: "Write a file from Base64 text.",
+		Args: []fun.Arg{
+			nameArg("the file, as an absolute path"),
+			arg("encoded_data", fun.Any, nil, "the text"),
+			arg("contents_pillar", fun.Any, nil, "where in pillar the text is"),
+			arg("encoding_type", fun.Str, "base64", "kind of encoding: base64"),
+			arg("checksum", fun.Str, "md5", "digest that shows what changed"),
+		},
+	}
+}
+
+// decode writes a file from Base64 text. Salt: states/file.py decode.
+func decode(ctx context.Context, fc *fun.Call) fun.Ret {
+	c := begin(ctx, fc)
+	text, key := c.Value("encoded_data"), c.Value("contents_pillar")
+	switch {
+	case !value.Truth(text) && !value.Truth(key):
+		return fun.Raise(fun.Errorf("Specify either the 'encoded_data' or 'contents_pillar' argument."))
+	case value.Truth(text) && value.Truth(key):
+		return fun.Raise(fun.Errorf("Specify only one 'encoded_data' or 'contents_pillar' argument."))
+	case value.Truth(key):
+		v, err := c.invoke("pillar.get", key, false)
+		if err != nil {
+			return fun.Raise(err)
+		}
+		if v == false {
+			return fun.Raise(fun.Errorf("Pillar data not found."))
+		}
+		text = v
+	}
+	content, err := decodeBase64(value.Str(text))
+	if err != nil {
+		return c.fail("%s", err)
+	}
+	now := files.Text(content)
+	newSum, err := now.Sum(c.Str("checksum"))
+	if err != nil {
+		return fun.Raise(err)
+	}
+	old := value.Value(nil)
+	if c.IsFile(c.path()) {
+		sum, err := c.FileAt(c.path()).Sum(c.Str("checksum"))
+		if err != nil {
+			return fun.Raise(err)
+		}
+		if sum == newSum {
+			return c.done(fun.OK, "File is in the correct state.")
+		}
+		old = sum
+	}
+	if c.Test {
+		if old != nil {
+			c.ret.Changes = value.MapOf("old", old, "new", newSum)
+		}
+		return c.done(fun.WouldChange, "File is set to be updated.")
+	}
+	if err := c.WriteFile(c.path(), strings.NewReader(string(content)), host.WriteOptions{FollowLinks: true}); err != nil {
+		return c.fail("Unable to write %s: %s", c.path(), host.OSError(err))
+	}
+	c.ret.Changes = value.MapOf("old", old, "new", newSum)
+	return c.done(fun.OK, "File was updated.")
+}
+
+// decodeBase64 decodes text; what is no Base64 character is skipped.
+func decodeBase64(s string) ([]byte, error) {
+	s = strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '+' || r == '/' {
+			return r
+		}
+		return -1
+	}, s)
+	b, err := base64.RawStdEncoding.DecodeString(s)
+	if err != nil {
+		return nil, fmt.Errorf("Incorrect padding") //nolint:staticcheck // Python's text
+	}
+	return b, nil
+}

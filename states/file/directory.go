@@ -1,0 +1,431 @@
+package file
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+	files "brine/modules/file"
+)
+
+func directorySpec() fun.Spec {
+	return fun.Spec{
+		Name: "directory", State: directory, VarKw: true, Src: "states/file.py directory",
+		Doc: "Make a directory and manage its owner and mode, and those of what is in it.",
+		Args: append([]fun.Arg{
+			nameArg("the directory, as an absolute path"),
+			arg("user", fun.Any, nil, userDoc),
+			arg("group", fun.Any, nil, groupDoc),
+			arg("recurse", fun.Any, nil, "what to manage below: a list of user, group, mode; ignore_files or ignore_dirs; silent"),
+			arg("max_depth", fun.Any, nil, "how many levels recurse goes down; not together with clean"),
+			arg("dir_mode", fun.Any, nil, modeDoc+"; also as mode"),
+			arg("file_mode", fun.Any, nil, "permissions of the files below; default: dir_mode"),
+			arg("makedirs", fun.Bool, false, "make missing directories above it"),
+			arg("clean", fun.Bool, false, "remove what is in it and belongs to no file state that this one requires"),
+			arg("require", fun.Any, nil, "requisites; clean keeps their files"),
+			arg("exclude_pat", fun.Any, nil, "glob, or regular expression after E@, of what clean keeps"),
+			arg("follow_symlinks", fun.Bool, false, "manage what links lead to"),
+			arg("force", fun.Bool, false, "remove a file that is in the way"),
+			arg("backupname", fun.Any, nil, "rename a file that is in the way to this"),
+			arg("allow_symlink", fun.Bool, true, "take a link to a directory for one"),
+			arg("children_only", fun.Bool, false, "manage what is below, not the directory itself"),
+		}, windows(true)...),
+	}
+}
+
+// recurseTypes are what recurse may list.
+const recurseTypes = `"user", "group", "mode", "ignore_files", "ignore_dirs", "silent"`
+
+// A recursion is what recurse says.
+type recursion struct {
+	user, group, mode, ignoreFiles, ignoreDirs, silent bool
+}
+
+// parseRecurse reads recurse; fault is Salt's text for a wrong one.
+func parseRecurse(v value.Value) (r recursion, any bool, fault string) {
+	if !value.Truth(v) {
+		return r, false, ""
+	}
+	l, ok := v.(*value.List)
+	if !ok {
+		return r, false, `"recurse" must be formed as a list of strings`
+	}
+	for _, x := range l.Items {
+		switch x {
+		case "user":
+			r.user = true
+		case "group":
+			r.group = true
+		case "mode":
+			r.mode = true
+		case "ignore_files":
+			r.ignoreFiles = true
+		case "ignore_dirs":
+			r.ignoreDirs = true
+		case "silent":
+			r.silent = true
+		default:
+			return r, false, "Types for \"recurse\" limited to " + recurseTypes + "."
+		}
+	}
+	if r.ignoreFiles && r.ignoreDirs {
+		return r, false, `Must not specify "recurse" options "ignore_files" and "ignore_dirs" at the same time.`
+	}
+	return r, true, ""
+}
+
+// A dirPlan is the arguments of directory, which recurse sets for each.
+type dirPlan struct {
+	user, group        value.Value
+	dirMode, fileMode  string
+	recurse            value.Value
+	maxDepth           int // -1 is no limit
+	makedirs, clean    bool
+	require, exclude   value.Value
+	follow, force      bool
+	backup             *string
+	allowLink, onlySub bool
+}
+
+// directory manages a directory.
+//
+// It fails where something else is in the way and force is not set, where the
+// directory above is missing and makedirs is not set, or where user or group
+// are not known. Salt: states/file.py directory. Difference: none known.
+func directory(ctx context.Context, fc *fun.Call) fun.Ret {
+	c := begin(ctx, fc)
+	if c.path() == "" {
+		return c.fail("Must provide name to file.directory")
+	}
+	user, group := c.owner()
+	dirMode := c.Value("dir_mode")
+	if !value.Truth(dirMode) && c.Kw.Has("mode") {
+		dirMode = c.Kw.At("mode")
+	}
+	fileMode := c.Value("file_mode")
+	if !value.Truth(fileMode) {
+		fileMode = dirMode
+	}
+	p := dirPlan{
+		user: user, group: group, dirMode: files.NormMode(dirMode), fileMode: files.NormMode(fileMode),
+		recurse: c.Value("recurse"), maxDepth: -1, makedirs: c.Bool("makedirs"), clean: c.Bool("clean"),
+		require: c.Value("require"), exclude: c.Value("exclude_pat"), follow: c.Bool("follow_symlinks"),
+		force: c.Bool("force"), backup: c.textArg("backupname"), allowLink: c.Bool("allow_symlink"), onlySub: c.Bool("children_only"),
+	}
+	if n, ok := c.Int("max_depth"); ok {
+		p.maxDepth = int(n)
+	}
+	return c.directory(p)
+}
+
+func (c *call) directory(p dirPlan) fun.Ret {
+	name := c.path()
+	if name != "/" && strings.HasSuffix(name, "/") {
+		name = name[:len(name)-1]
+	}
+	if p.maxDepth >= 0 && p.clean {
+		return c.fail("Cannot specify both max_depth and clean")
+	}
+	if s := c.unknownOwner(p.user, p.group); s != "" {
+		return c.fail("%s", s)
+	}
+	if !filepath.IsAbs(name) {
+		return c.fail("Specified file %s is not an absolute path", name)
+	}
+	if stop := c.clearWay(name, p); stop {
+		return c.ret.Ret()
+	}
+	outcome, comment, changes := c.checkDirectory(name, p)
+	c.ret.Changes.Update(changes)
+	if c.Test || c.ret.Changes.Len() == 0 {
+		return c.done(outcome, comment)
+	}
+	if !c.IsDir(name) {
+		return c.makeDirectory(name, p)
+	}
+	return c.updateDirectory(name, p)
+}
+
+// clearWay removes or renames what is in the way of a directory; stop says that
+// the return is complete.
+func (c *call) clearWay(name string, p dirPlan) (stop bool) {
+	isFile, isLink := c.IsFile(name), c.IsLink(name)
+	if !isFile && !(isLink && (!p.allowLink || p.force)) {
+		return false
+	}
+	if p.backup != nil {
+		backup := *p.backup
+		if c.LExists(backup) {
+			if !p.force {
+				c.ret.Fail("File exists where the backup target %s should go", backup)
+				return true
+			}
+			if c.Test {
+				c.ret.Changes.Set("forced", fmt.Sprintf("Existing file at backup path %s would be removed", backup))
+			} else if _, err := c.Remove(backup); err != nil {
+				c.ret.Fail("%s", err)
+				return true
+			}
+		}
+		if c.Test {
+			c.ret.Changes.Set("backup", fmt.Sprintf("%s would be renamed to %s", name, backup))
+			c.ret.Changes.Set(name, value.MapOf("directory", "new"))
+			c.done(fun.WouldChange, fmt.Sprintf("%s would be backed up and replaced with a new directory", name))
+			return true
+		}
+		if err := c.Rename(name, backup); err != nil {
+			c.ret.Fail("%s", host.OSError(err))
+			return true
+		}
+		return false
+	}
+	if !p.force {
+		what := "file"
+		if !isFile {
+			what = "symlink"
+		}
+		c.ret.Fail("Specified location %s exists and is a %s", name, what)
+		return true
+	}
+	what := "File"
+	if !isFile {
+		what = "Symlink"
+	}
+	if c.Test {
+		c.ret.Changes.Set("forced", what+" would be forcibly replaced")
+		return false
+	}
+	if err := c.Host.Remove(name); err != nil {
+		c.ret.Fail("%s", host.OSError(err))
+		return true
+	}
+	c.ret.Changes.Set("forced", what+" was forcibly replaced")
+	return false
+}
+
+// checkDirectory returns what is to be changed of a directory.
+// Salt: _check_directory.
+func (c *call) checkDirectory(name string, p dirPlan) (fun.Outcome, string, *value.Map) {
+	changes := value.NewMap(1)
+	rec, recurses, fault := parseRecurse(p.recurse)
+	if fault != "" {
+		return fun.Failed, fault, changes
+	}
+	user, group, dirMode, fileMode := p.user, p.group, p.dirMode, p.fileMode
+	if recurses {
+		if !rec.user {
+			user = nil
+		}
+		if !rec.group {
+			group = nil
+		}
+		if !rec.mode {
+			dirMode, fileMode = "", ""
+		}
+		_ = c.walkDepth(name, p.maxDepth, func(dir string, dirs, names []string) error {
+			if !rec.ignoreFiles {
+				for _, n := range names {
+					c.noteMeta(changes, filepath.Join(dir, n), user, group, fileMode, p.follow)
+				}
+			}
+			if !rec.ignoreDirs {
+				for _, n := range dirs {
+					c.noteMeta(changes, filepath.Join(dir, n), user, group, dirMode, p.follow)
+				}
+			}
+			return nil
+		})
+	}
+	if !p.onlySub {
+		c.noteMeta(changes, name, user, group, dirMode, p.follow)
+	}
+	if p.clean {
+		keep := c.keepFiles(name, p.require)
+		_ = c.Walk(name, false, func(dir string, dirs, names []string) error {
+			for _, n := range append(append([]string(nil), names...), dirs...) {
+				full := filepath.Join(dir, n)
+				if !keep[full] && c.included(relative(name, full), nil, p.exclude) {
+					changes.Set(full, value.MapOf("removed", "Removed due to clean"))
+				}
+			}
+			return nil
+		})
+	}
+	if !c.IsDir(name) {
+		changes.Set(name, value.MapOf("directory", "new"))
+	}
+	if changes.Len() == 0 {
+		return fun.OK, fmt.Sprintf("The directory %s is in the correct state", name), changes
+	}
+	var b strings.Builder
+	b.WriteString("The following files will be changed:\n")
+	for path, ch := range changes.All() {
+		for k, v := range ch.(*value.Map).All() {
+			fmt.Fprintf(&b, "%s: %s - %s\n", path, k, value.Str(v))
+		}
+	}
+	return fun.WouldChange, b.String(), changes
+}
+
+// walkDepth walks down at most depth levels; -1 is no limit.
+func (c *call) walkDepth(name string, depth int, visit func(dir string, dirs, names []string) error) error {
+	top := strings.Count(strings.TrimRight(name, "/"), "/")
+	return c.Walk(name, false, func(dir string, dirs, names []string) error {
+		if depth >= 0 && strings.Count(strings.TrimRight(dir, "/"), "/")-top >= depth {
+			return nil
+		}
+		return visit(dir, dirs, names)
+	})
+}
+
+// noteMeta notes how owner and mode of a file differ from what is wanted.
+// Salt: _check_dir_meta.
+func (c *call) noteMeta(changes *value.Map, path string, user, group value.Value, mode string, follow bool) {
+	st, err := c.Stats(path, follow)
+	if err != nil {
+		changes.Set(path, value.MapOf("directory", "new"))
+		return
+	}
+	ch := value.NewMap(1)
+	if user != nil && !owns(user, st.User, st.UID) {
+		ch.Set("user", user)
+	}
+	if group != nil && !owns(group, st.Group, st.GID) {
+		ch.Set("group", group)
+	}
+	if mode != "" && mode != st.Mode && (follow || st.Type != "link") {
+		ch.Set("mode", mode)
+	}
+	if ch.Len() > 0 {
+		changes.Set(path, ch)
+	}
+}
+
+// owns reports whether want names the owner of this name and number.
+func owns(want, name value.Value, id int) bool {
+	if n, ok := value.AsInt(want); ok {
+		return int(n) == id
+	}
+	return value.Str(want) == value.Str(name)
+}
+
+// makeDirectory makes the directory.
+func (c *call) makeDirectory(name string, p dirPlan) fun.Ret {
+	perms := files.Perms{User: p.user, Group: p.group, Mode: p.dirMode}
+	if !c.IsDir(filepath.Dir(name)) && !p.makedirs {
+		return c.fail("No directory to create %s in", name)
+	}
+	if err := c.Mkdir(c.ctx, name, perms); err != nil {
+		return c.fail("Failed to create directory %s: %s", name, host.OSError(err))
+	}
+	c.ret.Changes.Set(name, value.MapOf("directory", "new"))
+	return c.ret.Ret()
+}
+
+// updateDirectory sets owner and mode of a directory that is there and of what
+// is in it, and cleans it.
+func (c *call) updateDirectory(name string, p dirPlan) fun.Ret {
+	if !p.onlySub {
+		if _, err := c.CheckPerms(c.ctx, name, c.ret, files.Perms{User: p.user, Group: p.group, Mode: p.dirMode, Follow: p.follow}); err != nil {
+			return fun.Raise(err)
+		}
+	}
+	var errs []string
+	rec, recurses, fault := parseRecurse(p.recurse)
+	if fault != "" {
+		c.ret.Fail("%s", fault)
+	}
+	if recurses {
+		errs = c.updateBelow(name, p, rec)
+	}
+	if p.clean {
+		removed, err := c.cleanDir(name, c.keepFiles(name, p.require), p.exclude)
+		if len(removed) > 0 {
+			c.ret.Changes.Set("removed", value.Strings(removed...))
+			c.ret.Comment = fmt.Sprintf("Files cleaned from directory %s", name)
+		}
+		if err != nil {
+			errs = append(errs, host.OSError(err))
+		}
+	}
+	if c.ret.Comment == "" {
+		if p.onlySub {
+			c.ret.Comment = fmt.Sprintf("Directory %s/* updated", name)
+		} else if c.ret.Changes.Len() > 0 {
+			c.ret.Comment = fmt.Sprintf("Directory %s updated", name)
+		}
+	}
+	if len(errs) > 0 {
+		c.ret.Result = fun.Failed
+		c.ret.Comment += "\n\nThe following errors were encountered:\n"
+		for _, e := range errs {
+			c.ret.Comment += "\n- " + e
+		}
+	}
+	return c.ret.Ret()
+}
+
+// updateBelow sets owner and mode of what is in a directory.
+func (c *call) updateBelow(name string, p dirPlan, rec recursion) (errs []string) {
+	user, group, dirMode, fileMode := p.user, p.group, p.dirMode, p.fileMode
+	switch {
+	case !rec.user:
+		user = nil
+	case !value.Truth(user):
+		if _, ok := value.AsInt(user); !ok {
+			c.ret.Fail("user not specified, but configured as a target for recursive ownership management")
+		}
+	default:
+		if _, ok := c.UserToUID(user); !ok {
+			c.ret.Fail("Failed to enforce ownership for user %s (user does not exist)", value.Str(user))
+		}
+	}
+	switch {
+	case !rec.group:
+		group = nil
+	case !value.Truth(group):
+		if _, ok := value.AsInt(group); !ok {
+			c.ret.Fail("group not specified, but configured as a target for recursive ownership management")
+		}
+	default:
+		if _, ok := c.GroupToGID(group); !ok {
+			c.ret.Fail("Failed to enforce group ownership for group %s", value.Str(group))
+		}
+	}
+	if !rec.mode {
+		dirMode, fileMode = "", ""
+	}
+	if rec.silent {
+		c.ret.Changes = value.MapOf("recursion", "Changes silenced")
+	}
+	check := func(path, mode string) {
+		_, err := c.CheckPerms(c.ctx, path, c.ret, files.Perms{User: user, Group: group, Mode: mode, Follow: p.follow})
+		if err != nil && !strings.HasPrefix(err.Error(), "Path not found") {
+			errs = append(errs, err.Error())
+		}
+	}
+	err := c.walkDepth(name, p.maxDepth, func(dir string, dirs, names []string) error {
+		if err := c.ctx.Err(); err != nil {
+			return err
+		}
+		if !rec.ignoreFiles {
+			for _, n := range names {
+				check(filepath.Join(dir, n), fileMode)
+			}
+		}
+		if !rec.ignoreDirs {
+			for _, n := range dirs {
+				check(filepath.Join(dir, n), dirMode)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		errs = append(errs, err.Error())
+	}
+	return errs
+}

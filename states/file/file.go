@@ -1,0 +1,167 @@
+// Package file is Salt's state module file: regular files, directories, links
+// and edits of text.
+//
+// [States] lists the functions. What touches files is in modules/file; the
+// functions here check, compare and report.
+//
+// Salt: salt/states/file.py.
+package file
+
+import (
+	"context"
+	"path/filepath"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	files "brine/modules/file"
+)
+
+// States returns the state module file.
+func States() fun.Module {
+	return fun.Module{
+		Name: "file", Kind: fun.State, OwnCheckCmd: true,
+		Doc: "Manage regular files, directories, links and parts of text files.",
+		Specs: []fun.Spec{
+			absentSpec(), accumulatedSpec(), appendSpec(), blockreplaceSpec(), commentSpec(), copySpec(),
+			decodeSpec(), directorySpec(), existsSpec(), hardlinkSpec(), keyvalueSpec(), lineSpec(),
+			managedSpec(), missingSpec(), notCachedSpec(), prependSpec(), recurseSpec(), renameSpec(),
+			replaceSpec(), serializeSpec(), symlinkSpec(), tidiedSpec(), touchSpec(), uncommentSpec(),
+		},
+	}
+}
+
+// A call is a state's call with the files it works on.
+type call struct {
+	*fun.Call
+	*files.FS
+	Env  *fun.Env // of both
+	Test bool     // of both
+	ctx  context.Context
+	ret  *files.Return
+}
+
+// begin returns the call of a state whose name is a path, with ~ resolved.
+func begin(ctx context.Context, c *fun.Call) *call {
+	saltenv := ""
+	if c.Low != nil {
+		saltenv = c.Low.SaltEnv
+	}
+	f := files.New(c.Env, saltenv, c.Test)
+	return &call{Call: c, FS: f, Env: c.Env, Test: c.Test, ctx: ctx, ret: files.NewReturn(f.Expand(c.Name))}
+}
+
+// path is the state's name as a path.
+func (c *call) path() string { return c.ret.Name }
+
+// fail reports a failure; what was noted as changed stays.
+func (c *call) fail(format string, args ...any) fun.Ret { return c.ret.Fail(format, args...).Ret() }
+
+// done reports an outcome.
+func (c *call) done(o fun.Outcome, comment string) fun.Ret {
+	c.ret.Result, c.ret.Comment = o, comment
+	return c.ret.Ret()
+}
+
+// owner returns user and group as given; owner: is taken for user: as Salt
+// does for people who come from other systems.
+func (c *call) owner() (user, group value.Value) {
+	user = c.Value("user")
+	if !value.Truth(user) && c.Kw.Has("owner") {
+		user = c.Kw.At("owner")
+	}
+	return user, c.Value("group")
+}
+
+// unknownOwner returns what there is to say where user or group are not known;
+// in test mode they may be made by an earlier state.
+func (c *call) unknownOwner(user, group value.Value) string {
+	s := ""
+	if value.Truth(user) {
+		if _, ok := c.UserToUID(user); !ok {
+			s += "User " + value.Str(user) + " is not available "
+		}
+	}
+	if value.Truth(group) {
+		if _, ok := c.GroupToGID(group); !ok {
+			s += "Group " + value.Str(group) + " is not available"
+		}
+	}
+	if c.Test {
+		return ""
+	}
+	return s
+}
+
+// existing returns what there is to say where the path is not absolute or not
+// there.
+func (c *call) existing() string {
+	switch p := c.path(); {
+	case !filepath.IsAbs(p):
+		return "Specified file " + p + " is not an absolute path"
+	case !c.Exists(p):
+		return p + ": file not found"
+	}
+	return ""
+}
+
+// perms returns the owner and the mode of an argument.
+func (c *call) perms(user, group, mode value.Value) files.Perms {
+	return files.Perms{User: user, Group: group, Mode: files.NormMode(mode)}
+}
+
+// opt is a declared argument as text and whether it is given.
+func (c *call) opt(name string) (string, bool) { return c.Str(name), !c.IsNone(name) }
+
+// textArg returns an argument as text, nil where it is None.
+func (c *call) textArg(name string) *string {
+	if c.IsNone(name) {
+		return nil
+	}
+	s := c.Str(name)
+	return &s
+}
+
+// backupSuffix returns what the name of a backup ends in: the text that is
+// given, "" where it is False or None.
+func (c *call) backupSuffix() string {
+	if v := c.Value("backup"); value.Truth(v) {
+		return value.Str(v)
+	}
+	return ""
+}
+
+// invoke calls an execution function.
+func (c *call) invoke(name string, pos ...value.Value) (value.Value, error) {
+	res, err := c.Env.Invoker.Invoke(c.ctx, fun.Exec, name, fun.Args{Pos: pos, Kw: value.NewMap(0)})
+	return res.Value, err
+}
+
+// Rows of arguments that many functions have.
+const (
+	userDoc  = "owner, by name or number"
+	groupDoc = "group, by name or number"
+	modeDoc  = "permissions, such as '0644'; quoted, since YAML reads 0644 as another number"
+)
+
+func arg(name string, t fun.Type, def value.Value, doc string) fun.Arg {
+	return fun.Arg{Name: name, Type: t, Default: def, Doc: doc}
+}
+
+func nameArg(doc string) fun.Arg {
+	return fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: doc}
+}
+
+// windows are the arguments that Salt takes for Windows; they mean nothing
+// here and are accepted so that trees for both run.
+func windows(reset bool) []fun.Arg {
+	args := []fun.Arg{
+		arg("win_owner", fun.Any, nil, "Windows only"),
+		arg("win_perms", fun.Any, nil, "Windows only"),
+		arg("win_deny_perms", fun.Any, nil, "Windows only"),
+		arg("win_inheritance", fun.Any, true, "Windows only"),
+	}
+	if reset {
+		args = append(args, arg("win_perms_reset", fun.Any, false, "Windows only"))
+	}
+	return args
+}

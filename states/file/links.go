@@ -1,0 +1,412 @@
+package file
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+	files "brine/modules/file"
+)
+
+func symlinkSpec() fun.Spec {
+	return fun.Spec{
+		Name: "symlink", State: symlink, VarKw: true, Src: "states/file.py symlink",
+		Doc: "Make a symbolic link.",
+		Args: []fun.Arg{
+			nameArg("the link, as an absolute path"),
+			{Name: "target", Type: fun.Str, Required: true, Doc: "where it leads"},
+			arg("force", fun.Bool, false, "remove what is in the way"),
+			arg("backupname", fun.Any, nil, "rename what is in the way to this"),
+			arg("makedirs", fun.Bool, false, "make missing directories above the link"),
+			arg("user", fun.Any, nil, userDoc+" of the link; default: who brine runs as"),
+			arg("group", fun.Any, nil, groupDoc+" of the link; default: the user's own"),
+			arg("mode", fun.Any, nil, "permissions of the directories that makedirs makes"),
+			arg("win_owner", fun.Any, nil, "Windows only"),
+			arg("win_perms", fun.Any, nil, "Windows only"),
+			arg("win_deny_perms", fun.Any, nil, "Windows only"),
+			arg("win_inheritance", fun.Any, nil, "Windows only"),
+			arg("atomic", fun.Bool, false, "replace what is there in one step"),
+			arg("disallow_copy_and_unlink", fun.Bool, false, "fail where backupname is on another file system"),
+			arg("inherit_user_and_group", fun.Bool, false, "keep the owner of a link that is there"),
+		},
+	}
+}
+
+// A linkPlan is the arguments of symlink, which recurse sets for each link.
+type linkPlan struct {
+	target          string
+	force, makedirs bool
+	atomic          bool
+	backup          *string
+	user, group     value.Value
+	mode            string
+}
+
+// symlink makes a symbolic link.
+//
+// It fails where something that is no link is in the way and neither force nor
+// backupname is given, where another link is there and force is not given, or
+// where the directory is missing. Salt: states/file.py symlink.
+func symlink(ctx context.Context, fc *fun.Call) fun.Ret {
+	c := begin(ctx, fc)
+	if c.path() == "" {
+		return c.fail("Must provide name to file.symlink")
+	}
+	user, group := c.owner()
+	if c.Bool("inherit_user_and_group") && (user == nil || group == nil) && c.IsLink(c.path()) {
+		if st, err := c.Stats(c.path(), false); err == nil {
+			if user == nil {
+				user = st.User
+			}
+			if group == nil {
+				group = st.Group
+			}
+		}
+	}
+	return c.symlink(linkPlan{
+		target: c.Str("target"), force: c.Bool("force"), makedirs: c.Bool("makedirs"), atomic: c.Bool("atomic"),
+		backup: c.textArg("backupname"), user: user, group: group, mode: files.NormMode(c.Value("mode")),
+	})
+}
+
+// defaultOwner sets the owner that is not given.
+func (c *call) defaultOwner(user, group value.Value) (value.Value, value.Value) {
+	if user == nil {
+		user = c.DefaultUser()
+	}
+	if group == nil {
+		group = c.PrimaryGroup(user)
+	}
+	return user, group
+}
+
+// preflight returns what is wrong with owner and name, in one sentence each.
+func (c *call) preflight(user, group value.Value, also ...string) string {
+	var faults []string
+	if _, ok := c.UserToUID(user); !ok {
+		faults = append(faults, fmt.Sprintf("User %s does not exist", value.Str(user)))
+	}
+	if _, ok := c.GroupToGID(group); !ok {
+		faults = append(faults, fmt.Sprintf("Group %s does not exist", value.Str(group)))
+	}
+	if !filepath.IsAbs(c.path()) {
+		faults = append(faults, fmt.Sprintf("Specified file %s is not an absolute path", c.path()))
+	}
+	faults = append(faults, also...)
+	s := strings.Join(faults, ". ")
+	if len(faults) > 1 {
+		s += "."
+	}
+	return s
+}
+
+func (c *call) symlink(p linkPlan) fun.Ret {
+	name := c.path()
+	p.user, p.group = c.defaultOwner(p.user, p.group)
+	if s := c.preflight(p.user, p.group); s != "" {
+		return c.fail("%s", s)
+	}
+	if c.Test {
+		return c.wouldLink(p)
+	}
+	if dir := filepath.Dir(name); !c.IsDir(dir) {
+		if !p.makedirs {
+			return c.fail("Directory %s for symlink is not present", dir)
+		}
+		if err := c.MakeDirs(c.ctx, name, files.Perms{User: p.user, Group: p.group, Mode: p.mode}); err != nil {
+			return c.fail("%s", host.OSError(err))
+		}
+	}
+	if c.IsLink(name) {
+		to, err := c.Readlink(name)
+		if err != nil {
+			return fun.Raise(err)
+		}
+		if filepath.Clean(to) == filepath.Clean(p.target) {
+			return c.linkOwner(p)
+		}
+		if !p.force && !p.atomic {
+			return c.fail("Unable to create new symlink %s -> %s: Found existing symlink: %s", name, p.target, name)
+		}
+	} else if c.LExists(name) {
+		if ret, stop := c.linkWay(p); stop {
+			return ret
+		}
+	}
+	if err := c.makeLink(p); err != nil {
+		return c.fail("Unable to create new symlink %s -> %s: %s", name, p.target, host.OSError(err))
+	}
+	c.ret.Changes.Set("new", name)
+	c.ret.Comment = fmt.Sprintf("Created new symlink %s -> %s", name, p.target)
+	if !c.ownsLink(p) && !c.giveLink(p) {
+		c.ret.Result = fun.Failed
+		c.ret.Comment += fmt.Sprintf(", but was unable to set ownership to %s:%s", value.Str(p.user), value.Str(p.group))
+	}
+	return c.ret.Ret()
+}
+
+// makeLink makes the link; one that is there, or whatever force is to remove,
+// is replaced in one step where that is possible.
+func (c *call) makeLink(p linkPlan) error {
+	name := c.path()
+	if !c.LExists(name) {
+		return c.Symlink(p.target, name)
+	}
+	if c.IsDir(name) && !c.IsLink(name) { // a rename cannot replace a directory
+		if _, err := c.Remove(name); err != nil {
+			return err
+		}
+		return c.Symlink(p.target, name)
+	}
+	dir, err := c.MkdirTemp(filepath.Dir(name), ".brine-link-*")
+	if err != nil {
+		return err
+	}
+	defer c.RemoveAll(dir)
+	tmp := filepath.Join(dir, "link")
+	if err := c.Symlink(p.target, tmp); err != nil {
+		return err
+	}
+	return c.Rename(tmp, name)
+}
+
+// linkWay deals with what is in the way of a link and is none.
+func (c *call) linkWay(p linkPlan) (ret fun.Ret, stop bool) {
+	name := c.path()
+	if p.backup == nil {
+		if p.force || p.atomic {
+			return fun.Ret{}, false
+		}
+		kind := "File system entry"
+		if c.IsFile(name) {
+			kind = "File"
+		} else if c.IsDir(name) {
+			kind = "Directory"
+		}
+		return c.fail("%s exists where the symlink %s should be", kind, name), true
+	}
+	backup := *p.backup
+	if !filepath.IsAbs(backup) {
+		if backup != filepath.Base(backup) {
+			return c.fail("Backupname must be an absolute path or a file name: %s", backup), true
+		}
+		backup = filepath.Join(filepath.Dir(filepath.Clean(name)), backup)
+	}
+	if c.LExists(backup) {
+		if !p.force {
+			return c.fail("Symlink & backup dest exists and Force not set. %s -> %s - backup: %s", name, p.target, backup), true
+		}
+		if _, err := c.Remove(backup); err != nil {
+			return c.fail("%s", err), true
+		}
+	}
+	if err := c.Move(name, backup); err != nil {
+		return c.fail("Unable to rename %s to backup %s -> : %s", name, backup, host.OSError(err)), true
+	}
+	return fun.Ret{}, false
+}
+
+// ownsLink reports whether the link has the owner.
+func (c *call) ownsLink(p linkPlan) bool {
+	st, err := c.Stats(c.path(), false)
+	return err == nil && owns(p.user, st.User, st.UID) && owns(p.group, st.Group, st.GID)
+}
+
+// giveLink sets the owner and reports whether it did.
+func (c *call) giveLink(p linkPlan) bool {
+	uid, _ := c.UserToUID(p.user)
+	gid, _ := c.GroupToGID(p.group)
+	_ = c.Lchown(c.path(), uid, gid)
+	return c.ownsLink(p)
+}
+
+// linkOwner checks the owner of a link that leads where it should.
+func (c *call) linkOwner(p linkPlan) fun.Ret {
+	owner := value.Str(p.user) + ":" + value.Str(p.group)
+	if c.ownsLink(p) {
+		return c.done(fun.OK, fmt.Sprintf("Symlink %s is present and owned by %s", c.path(), owner))
+	}
+	if !c.giveLink(p) {
+		return c.fail("Failed to set ownership of symlink %s to %s", c.path(), owner)
+	}
+	c.ret.Changes.Set("ownership", owner)
+	return c.done(fun.OK, fmt.Sprintf("Set ownership of symlink %s to %s", c.path(), owner))
+}
+
+// wouldLink reports what a run would do. Salt: _symlink_check.
+func (c *call) wouldLink(p linkPlan) fun.Ret {
+	name := c.path()
+	o, comment := fun.WouldChange, ""
+	switch {
+	case !c.LExists(name):
+		c.ret.Changes.Set("new", name)
+		comment = fmt.Sprintf("Symlink %s to %s is set for creation", name, p.target)
+	case c.IsLink(name):
+		to, err := c.Readlink(name)
+		if err != nil {
+			return fun.Raise(err)
+		}
+		if to != p.target {
+			c.ret.Changes.Set("change", name)
+			comment = fmt.Sprintf("Link %s target is set to be changed to %s", name, p.target)
+			break
+		}
+		o, comment = fun.OK, fmt.Sprintf("The symlink %s is present", name)
+		if !c.ownsLink(p) {
+			st, err := c.Stats(name, false)
+			if err != nil {
+				return fun.Raise(err)
+			}
+			have := value.Str(st.User) + ":" + value.Str(st.Group)
+			o = fun.WouldChange
+			c.ret.Changes.Set("ownership", have)
+			comment += fmt.Sprintf(", but the ownership of the symlink would be changed from %s to %s:%s", have, value.Str(p.user), value.Str(p.group))
+		}
+	case p.force:
+		comment = fmt.Sprintf("The file or directory %s is set for removal to make way for a new symlink targeting %s", name, p.target)
+	default:
+		o = fun.Failed
+		comment = fmt.Sprintf("File or directory exists where the symlink %s should be. Did you mean to use force?", name)
+	}
+	if dir := filepath.Dir(name); !c.IsDir(dir) {
+		if p.makedirs {
+			comment += fmt.Sprintf("\n%s will be created", dir)
+		} else {
+			comment += fmt.Sprintf("\nDirectory %s for symlink is not present", dir)
+		}
+	}
+	return c.done(o, comment)
+}
+
+func hardlinkSpec() fun.Spec {
+	return fun.Spec{
+		Name: "hardlink", State: hardlink, VarKw: true, Src: "states/file.py hardlink",
+		Doc: "Make a further name of a file.",
+		Args: []fun.Arg{
+			nameArg("the name, as an absolute path"),
+			{Name: "target", Type: fun.Str, Required: true, Doc: "the file, as an absolute path"},
+			arg("force", fun.Bool, false, "replace another file of that name"),
+			arg("makedirs", fun.Bool, false, "make missing directories above the name"),
+			arg("user", fun.Any, nil, userDoc+" of the directories that makedirs makes"),
+			arg("group", fun.Any, nil, groupDoc+" of those directories"),
+			arg("dir_mode", fun.Any, nil, "permissions of those directories"),
+		},
+	}
+}
+
+// hardlink makes a further name of a file. Salt: states/file.py hardlink.
+func hardlink(ctx context.Context, fc *fun.Call) fun.Ret {
+	c := begin(ctx, fc)
+	name, target := c.path(), c.Str("target")
+	if name == "" {
+		return c.fail("Must provide name to file.hardlink")
+	}
+	user, group := c.owner()
+	user, group = c.defaultOwner(user, group)
+	var also []string
+	if !filepath.IsAbs(target) {
+		also = append(also, fmt.Sprintf("Specified target %s is not an absolute path", target))
+	}
+	if s := c.preflight(user, group, also...); s != "" {
+		return c.fail("%s", s)
+	}
+	if c.Test {
+		return c.wouldHardlink(target)
+	}
+	for _, d := range []struct{ word, path string }{{"to", name}, {"from", target}} {
+		if c.IsDir(d.path) {
+			return c.fail("Unable to hard link %s directory %s", d.word, d.path)
+		}
+	}
+	if !c.Exists(target) {
+		return c.fail("Target %s for hard link does not exist", target)
+	}
+	if dir := filepath.Dir(name); !c.IsDir(dir) {
+		if !c.Bool("makedirs") {
+			return c.fail("Directory %s for hard link is not present", dir)
+		}
+		if err := c.MakeDirs(ctx, name, c.perms(user, group, c.Value("dir_mode"))); err != nil {
+			return c.fail("%s", host.OSError(err))
+		}
+	}
+	verb, done := "create new", "Created new"
+	if c.IsFile(name) {
+		linked := c.hardlinked(name)
+		switch {
+		case linked && c.sameFile(name, target):
+			return c.done(fun.OK, fmt.Sprintf("Target of hard link %s is already pointing to %s", name, target))
+		case linked:
+			verb, done = "set target of", "Set target of"
+		case !c.Bool("force"):
+			return c.fail("File exists where the hard link %s should be", name)
+		}
+		if err := c.replaceByLink(target, name); err != nil {
+			return c.fail("Unable to %s hard link %s -> %s: %s", verb, name, target, host.OSError(err))
+		}
+		if !linked {
+			c.ret.Changes.Set("forced", "File for hard link was forcibly replaced")
+		}
+	} else if err := c.Link(target, name); err != nil {
+		return c.fail("Unable to create new hard link %s -> %s: %s", name, target, host.OSError(err))
+	}
+	c.ret.Changes.Set("new", name)
+	return c.done(fun.OK, fmt.Sprintf("%s hard link %s -> %s", done, name, target))
+}
+
+// replaceByLink makes name another name of target in one step.
+func (c *call) replaceByLink(target, name string) error {
+	dir, err := c.MkdirTemp(filepath.Dir(name), ".brine-link-*")
+	if err != nil {
+		return err
+	}
+	defer c.RemoveAll(dir)
+	tmp := filepath.Join(dir, "link")
+	if err := c.Link(target, tmp); err != nil {
+		return err
+	}
+	return c.Rename(tmp, name)
+}
+
+// hardlinked reports whether a file has further names.
+func (c *call) hardlinked(path string) bool {
+	st, err := c.Lstat(path)
+	return err == nil && st.Nlink > 1
+}
+
+// sameFile reports whether two names are of one file.
+func (c *call) sameFile(a, b string) bool {
+	x, err := c.Lstat(a)
+	if err != nil {
+		return false
+	}
+	y, err := c.Lstat(b)
+	return err == nil && x.Inode == y.Inode && x.Dev == y.Dev
+}
+
+// wouldHardlink reports what a run would do. Salt: _hardlink_check.
+func (c *call) wouldHardlink(target string) fun.Ret {
+	name := c.path()
+	switch {
+	case !c.Exists(target):
+		return c.fail("Target %s for hard link does not exist", target)
+	case c.IsDir(target):
+		return c.fail("Unable to hard link from directory %s", target)
+	case c.IsDir(name):
+		return c.fail("Unable to hard link to directory %s", name)
+	case !c.Exists(name):
+		c.ret.Changes.Set("new", name)
+		return c.done(fun.WouldChange, fmt.Sprintf("Hard link %s to %s is set for creation", name, target))
+	case c.hardlinked(name) && c.sameFile(name, target):
+		return c.done(fun.OK, fmt.Sprintf("The hard link %s is presently targetting %s", name, target))
+	case c.hardlinked(name):
+		c.ret.Changes.Set("change", name)
+		return c.done(fun.WouldChange, fmt.Sprintf("Link %s target is set to be changed to %s", name, target))
+	case c.Bool("force"):
+		return c.done(fun.WouldChange, fmt.Sprintf("The file or directory %s is set for removal to make way for a new hard link targeting %s", name, target))
+	}
+	return c.fail("File or directory exists where the hard link %s should be. Did you mean to use force?", name)
+}

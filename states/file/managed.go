@@ -1,0 +1,367 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/source"
+	"brine/internal/value"
+	"brine/modules/cp"
+	files "brine/modules/file"
+)
+
+func managedSpec() fun.Spec {
+	return fun.Spec{
+		Name: "managed", State: managed, VarKw: true, Src: "states/file.py managed",
+		Doc: "Manage a file: its content, from a source or given here, its owner and mode.\n" +
+			"Without source and contents the file is made empty if it is missing, and its content left alone.",
+		Args: append([]fun.Arg{
+			nameArg("the file, as an absolute path"),
+			arg("source", fun.Any, nil, "salt://, http://, https:// or file:// URL or a path; of a list the first that exists"),
+			arg("source_hash", fun.Any, "", "digest of a source that is not on the file server, TYPE=DIGEST, or a file of digests"),
+			arg("source_hash_name", fun.Any, nil, "name to look for in a file of digests"),
+			arg("keep_source", fun.Bool, true, "keep the copy of the source in the cache"),
+			arg("user", fun.Any, nil, userDoc),
+			arg("group", fun.Any, nil, groupDoc),
+			arg("mode", fun.Any, nil, modeDoc+"; keep is that of the source"),
+			arg("attrs", fun.Any, nil, "chattr(1) attributes"),
+			arg("template", fun.Any, nil, "template engine that renders the content: jinja or pongo2"),
+			arg("makedirs", fun.Bool, false, "make missing directories above the file"),
+			arg("dir_mode", fun.Any, nil, "permissions of the directories that makedirs makes; default: mode, with the right to enter"),
+			arg("context", fun.Any, nil, "variables of the template; they go before defaults"),
+			arg("replace", fun.Bool, true, "change the content of a file that is there"),
+			arg("defaults", fun.Any, nil, "variables of the template"),
+			arg("backup", fun.Any, "", "minion: keep a copy of what is replaced"),
+			arg("show_changes", fun.Bool, true, "show the difference"),
+			arg("create", fun.Bool, true, "make a file that is not there"),
+			arg("contents", fun.Any, nil, "the content, as text or a list of lines"),
+			arg("tmp_dir", fun.Any, "", "directory of the temporary file that check_cmd sees"),
+			arg("tmp_ext", fun.Any, "", "what the name of that file ends in"),
+			arg("contents_pillar", fun.Any, nil, "where in pillar the content is, or a list of such"),
+			arg("contents_grains", fun.Any, nil, "which grain is the content, or a list of such"),
+			arg("contents_newline", fun.Bool, true, "end the content in a newline"),
+			arg("contents_delimiter", fun.Str, ":", "what separates the keys of contents_pillar and contents_grains"),
+			arg("encoding", fun.Any, nil, "encoding of the content, as Python names it; default UTF-8"),
+			arg("encoding_errors", fun.Str, "strict", "what to do with characters that the encoding does not have: strict, ignore, replace, xmlcharrefreplace, backslashreplace"),
+			arg("allow_empty", fun.Bool, true, "take empty contents"),
+			arg("follow_symlinks", fun.Bool, true, "write where a link leads instead of replacing the link"),
+			arg("check_cmd", fun.Any, nil, "command that is run with the path of the new content and must succeed before it is put in place"),
+			arg("skip_verify", fun.Bool, false, "take a remote source without a digest"),
+			arg("selinux", fun.Any, nil, "SELinux context; not managed"),
+			arg("verify_ssl", fun.Bool, true, "check certificates of https:// sources"),
+			arg("use_etag", fun.Bool, false, "ask a web server by ETag whether its file changed"),
+		}, windows(true)...),
+	}
+}
+
+// managed manages a file.
+//
+// It fails where the source cannot be had, the directory is missing and
+// makedirs is not set, the name is not absolute or is a directory, or user or
+// group are not known. Salt: states/file.py managed. Differences: selinux is
+// not managed.
+func managed(ctx context.Context, fc *fun.Call) fun.Ret {
+	c := begin(ctx, fc)
+	if c.Kw.Has("file_mode") {
+		c.ret.Warnings = append(c.ret.Warnings, "The 'file_mode' argument will be ignored.  Please use 'mode' instead to set file permissions.")
+	}
+	m := managedArgs(c)
+	return c.manage(m)
+}
+
+// A managedFile is the arguments of managed, which recurse sets for each file.
+type managedFile struct {
+	source, hash value.Value
+	hashName     string
+	keepMode     bool
+	perms        files.Perms
+	template     string
+	makedirs     bool
+	dirMode      string
+	vars         *value.Map // defaults with context over them
+	context      value.Value
+	defaults     value.Value
+	replace      bool
+	backup       string
+	hideDiff     bool
+	create       bool
+	checkCmd     string
+	skipVerify   bool
+	noVerify     bool
+	useETag      bool
+
+	text    []byte // the content that is given
+	hasText bool
+}
+
+func managedArgs(c *call) *managedFile {
+	user, group := c.owner()
+	m := &managedFile{
+		source: c.Value("source"), hash: c.Value("source_hash"), hashName: c.Str("source_hash_name"),
+		template: c.Str("template"), makedirs: c.Bool("makedirs"), dirMode: files.NormMode(c.Value("dir_mode")),
+		context: c.Value("context"), defaults: c.Value("defaults"), replace: c.Bool("replace"), backup: c.Str("backup"),
+		hideDiff: !c.Bool("show_changes"), create: c.Bool("create"), checkCmd: c.Str("check_cmd"),
+		skipVerify: c.Bool("skip_verify"), noVerify: !c.Bool("verify_ssl"), useETag: c.Bool("use_etag"),
+		perms: files.Perms{User: user, Group: group, Follow: c.Bool("follow_symlinks"), Attrs: c.textArg("attrs")},
+	}
+	m.setMode(c.Value("mode"))
+	return m
+}
+
+// setMode sets the mode, of which keep is that of the source.
+func (m *managedFile) setMode(mode value.Value) {
+	if s, ok := mode.(string); ok && strings.EqualFold(s, "keep") {
+		m.keepMode = true
+		return
+	}
+	m.perms.Mode = files.NormMode(mode)
+}
+
+// given names the arguments of content that are set.
+func (c *call) given() (n int) {
+	for _, a := range []string{"contents", "contents_pillar", "contents_grains"} {
+		if c.Args.At(a) != nil {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *call) manage(m *managedFile) fun.Ret {
+	name := c.path()
+	if name == "" {
+		return c.fail("Destination file name is required")
+	}
+	switch n := c.given(); {
+	case value.Truth(m.source) && n > 0:
+		return c.fail("'source' cannot be used in combination with 'contents', 'contents_pillar', or 'contents_grains'")
+	case m.keepMode && n > 0:
+		return c.fail("Mode preservation cannot be used in combination with 'contents', 'contents_pillar', or 'contents_grains'")
+	case n > 1:
+		return c.fail("Only one of 'contents', 'contents_pillar', and 'contents_grains' is permitted")
+	case n == 1:
+		if fault, err := c.contents(m); err != nil {
+			return fun.Raise(err)
+		} else if fault != "" {
+			return c.fail("%s", fault)
+		}
+	case !value.Truth(m.source):
+		m.replace = false // there is nothing to replace it with
+	}
+	return c.manageChecked(m)
+}
+
+// manageChecked manages a file whose content is known or to be fetched.
+func (c *call) manageChecked(m *managedFile) fun.Ret {
+	name := c.path()
+	if !m.create && !c.IsFile(name) {
+		return c.done(fun.OK, fmt.Sprintf("File %s is not present and is not set for creation", name))
+	}
+	if s := c.unknownOwner(m.perms.User, m.perms.Group); s != "" {
+		return c.fail("%s", s)
+	}
+	if !filepath.IsAbs(name) {
+		return c.fail("Specified file %s is not an absolute path", name)
+	}
+	if c.IsDir(name) {
+		return c.fail("Specified target %s is a directory", name)
+	}
+	if fault := c.templateVars(m); fault != "" {
+		return c.fail("%s", fault)
+	}
+	if !m.replace && c.Exists(name) {
+		return c.permsOnly(m)
+	}
+	p, fault, err := c.plan(m)
+	if err != nil {
+		if c.Test && !isCommandError(err) {
+			return fun.Raise(err)
+		}
+		return c.fail("Unable to manage file: %s", c.shown(err))
+	}
+	if fault != "" {
+		return c.fail("%s", fault)
+	}
+	if c.Test {
+		return c.wouldManage(p)
+	}
+	if m.checkCmd != "" {
+		if ret, stop := c.checkCmd(m, p); stop {
+			return ret
+		}
+	}
+	return c.ManageFile(c.ctx, c.ret, *p).Ret()
+}
+
+// isCommandError reports whether err is one that Salt's functions raise on
+// purpose, not one that it lets through as an exception.
+func isCommandError(err error) bool {
+	var ce *fun.CommandError
+	return errors.As(err, &ce)
+}
+
+// shown returns what Salt says of err; where it lies is shown beside the
+// report.
+func (c *call) shown(err error) string {
+	var placed *source.Error
+	if errors.As(err, &placed) {
+		if c.Env.Fault != nil {
+			c.Env.Fault(placed)
+		}
+		return placed.SaltText()
+	}
+	return host.OSError(err)
+}
+
+// templateVars makes the variables of the template.
+func (c *call) templateVars(m *managedFile) string {
+	context, ok := m.context.(*value.Map)
+	if !ok && m.context != nil {
+		return "Context must be formed as a dict"
+	}
+	defaults, ok := m.defaults.(*value.Map)
+	if !ok && value.Truth(m.defaults) {
+		return "Defaults must be formed as a dict"
+	}
+	further := value.MapOf(
+		"name", c.path(), "source", m.source, "user", m.perms.User, "group", m.perms.Group,
+		"mode", orNone(m.perms.Mode), "attrs", c.Args.At("attrs"),
+	)
+	further.Update(c.Kw)
+	m.vars = cp.Vars(further, defaults, context)
+	if acc := c.accumulated(c.path()); acc != nil {
+		m.vars.Set("accumulator", acc)
+	}
+	return ""
+}
+
+// orNone returns s, None where it is empty.
+func orNone(s string) value.Value {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// permsOnly checks the owner and mode of a file whose content is left alone.
+func (c *call) permsOnly(m *managedFile) fun.Ret {
+	name := c.path()
+	was, err := c.CheckPerms(c.ctx, name, c.ret, m.perms)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	switch {
+	case c.Test && m.perms.Mode != "" && m.perms.Mode != was.Mode:
+		c.ret.Comment = fmt.Sprintf("File %s will be updated with permissions %s from its current state of %s", name, m.perms.Mode, was.Mode)
+	case c.Test:
+		c.ret.Comment = fmt.Sprintf("File %s not updated", name)
+	case c.ret.Changes.Len() == 0 && c.ret.Result == fun.OK:
+		c.ret.Comment = fmt.Sprintf("File %s exists with proper permissions. No changes made.", name)
+	}
+	return c.ret.Ret()
+}
+
+// plan finds the source and makes the plan of what the file shall be.
+func (c *call) plan(m *managedFile) (*files.Plan, string, error) {
+	p := &files.Plan{
+		Name: c.path(), Contents: m.text, HasText: m.hasText, Perms: m.perms, KeepMode: m.keepMode, Backup: m.backup,
+		MakeDirs: m.makedirs, DirMode: m.dirMode, HideDiff: m.hideDiff, SkipVerify: m.skipVerify, UseETag: m.useETag,
+	}
+	if m.hasText || !value.Truth(m.source) {
+		return p, "", nil
+	}
+	src, hash, err := c.SourceList(c.ctx, m.source, m.hash)
+	if err != nil {
+		return nil, "", err
+	}
+	p.Source = src
+	m.vars.Set("source", src)
+	q := files.Request{
+		Name: p.Name, Source: src, HashName: m.hashName, Template: m.template,
+		SkipVerify: m.skipVerify, NoVerify: m.noVerify, UseETag: m.useETag, Vars: m.vars,
+	}
+	if value.Truth(hash) {
+		q.Hash = value.Str(hash)
+	}
+	if src == p.Name {
+		return nil, "", fun.Errorf("Source file cannot be the same as destination")
+	}
+	from, fault, err := c.GetManaged(c.ctx, q)
+	p.From = from
+	if m.template != "" {
+		// What was asked for was checked; the rendered text has a digest of its own.
+		p.SkipVerify = true
+	}
+	return p, fault, err
+}
+
+// wouldManage reports what a run would do.
+func (c *call) wouldManage(p *files.Plan) fun.Ret {
+	changes, err := c.WouldChange(c.ctx, *p)
+	if err != nil {
+		return c.fail("Unable to manage file: %s", c.shown(err))
+	}
+	if changes.Len() == 0 {
+		return c.done(fun.OK, fmt.Sprintf("The file %s is in the correct state", p.Name))
+	}
+	if p.HideDiff && changes.Has("diff") {
+		changes.Set("diff", "<show_changes=False>")
+	}
+	c.ret.Changes = changes
+	return c.done(fun.WouldChange, fmt.Sprintf("The file %s is set to be changed\nNote: No changes made, actual changes may\nbe different due to other states.", p.Name))
+}
+
+// checkCmd runs check_cmd on what the file shall be, in a temporary file; stop
+// says that it did not succeed.
+func (c *call) checkCmd(m *managedFile, p *files.Plan) (ret fun.Ret, stop bool) {
+	dir, err := c.MkdirTemp(c.Str("tmp_dir"), "brine-check-*")
+	if err != nil {
+		return c.fail("Unable to check_cmd file: %s", host.OSError(err)), true
+	}
+	defer c.RemoveAll(dir)
+	tmp := *p
+	tmp.Name = filepath.Join(dir, "file"+c.Str("tmp_ext"))
+	tmp.Backup, tmp.Perms.Attrs, tmp.HideDiff = "", nil, true
+	mode := host.FileMode(0o600)
+	var old []byte
+	if c.IsFile(p.Name) {
+		if old, err = c.ReadFile(p.Name); err != nil {
+			return c.fail("Unable to copy file %s to %s: %s", p.Name, tmp.Name, host.OSError(err)), true
+		}
+	}
+	if err := c.WriteFile(tmp.Name, strings.NewReader(string(old)), host.WriteOptions{Mode: &mode}); err != nil {
+		return c.fail("Unable to check_cmd file: %s", host.OSError(err)), true
+	}
+	staged := c.ManageFile(c.ctx, files.NewReturn(tmp.Name), tmp)
+	if staged.Changes.Len() == 0 {
+		return fun.Ret{}, false
+	}
+	kw := value.MapOf("python_shell", false)
+	if c.Env.Grains != nil {
+		if sh, ok := c.Env.Grains.Get("shell"); ok {
+			kw.Set("shell", sh)
+		}
+	}
+	res, err := c.Env.Invoker.Invoke(c.ctx, fun.Exec, "cmd.run_all", fun.Args{Pos: []value.Value{m.checkCmd + " " + tmp.Name}, Kw: kw})
+	if err != nil {
+		return c.fail("Unable to check_cmd file: %s", err), true
+	}
+	out, _ := res.Value.(*value.Map)
+	if code, ok := value.AsInt(out.At("retcode")); ok && code == 0 {
+		return fun.Ret{}, false
+	}
+	c.ret.Comment = "check_cmd execution failed"
+	for _, k := range []string{"stdout", "stderr"} {
+		if s := out.Str(k); s != "" {
+			c.ret.Comment += "\n" + s
+		}
+	}
+	c.ret.Result = fun.Failed
+	c.ret.Extra = value.MapOf("skip_watch", true)
+	return c.ret.Ret(), true
+}

@@ -1,0 +1,408 @@
+package file
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/pyre"
+	"brine/internal/value"
+	files "brine/modules/file"
+)
+
+func copySpec() fun.Spec {
+	return fun.Spec{
+		Name: "copy", State: copyFile, VarKw: true, Src: "states/file.py copy_",
+		Doc: "Copy a file or directory of this machine, unless the target is there.",
+		Args: []fun.Arg{
+			nameArg("the copy, as an absolute path"),
+			{Name: "source", Type: fun.Str, Required: true, Doc: "what to copy"},
+			arg("force", fun.Bool, false, "replace what is there"),
+			arg("makedirs", fun.Bool, false, "make missing directories above the copy"),
+			arg("preserve", fun.Bool, false, "keep owner and mode"),
+			arg("user", fun.Any, nil, userDoc+"; default: who brine runs as"),
+			arg("group", fun.Any, nil, groupDoc+"; default: the user's own"),
+			arg("mode", fun.Any, nil, modeDoc+"; default: that of the source"),
+			arg("dir_mode", fun.Any, nil, "permissions of the directories that makedirs makes"),
+			arg("subdir", fun.Bool, false, "copy into the directory that is there"),
+		},
+	}
+}
+
+// copyFile copies a file or directory of this machine.
+// Salt: states/file.py copy_.
+func copyFile(ctx context.Context, fc *fun.Call) fun.Ret {
+	c := begin(ctx, fc)
+	name, source := c.path(), c.Expand(c.Str("source"))
+	switch {
+	case name == "":
+		return c.fail("Must provide name to file.copy")
+	case !filepath.IsAbs(name):
+		return c.fail("Specified file %s is not an absolute path", name)
+	case !c.Exists(source):
+		return c.fail(`Source file "%s" is not present`, source)
+	}
+	st, err := c.Stats(source, true)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	perms := c.perms(nil, nil, c.Value("mode"))
+	if c.Bool("preserve") {
+		perms = files.Perms{User: st.User, Group: st.Group, Mode: st.Mode}
+	} else {
+		user, group := c.owner()
+		perms.User, perms.Group = c.defaultOwner(user, group)
+		if s := c.unknownOwner(perms.User, perms.Group); s != "" {
+			return c.fail("%s", s)
+		}
+		if perms.Mode == "" {
+			perms.Mode = st.Mode
+		}
+	}
+	if c.IsDir(name) && c.Bool("subdir") {
+		name = filepath.Join(name, filepath.Base(source))
+	}
+	there, force := c.LExists(name), c.Bool("force")
+	if there && !force {
+		return c.done(fun.OK, fmt.Sprintf(`The target file "%s" exists and will not be overwritten`, name))
+	}
+	if c.Test {
+		return c.done(fun.WouldChange, fmt.Sprintf(`File "%s" is set to be copied to "%s"`, source, name))
+	}
+	say := fmt.Sprintf(`Copied "%s" to "%s"`, source, name)
+	if there && c.IsFile(name) {
+		if diff, err := files.Diff(c.FileAt(name), c.FileAt(source)); err == nil && diff == "" {
+			say += " - files are identical but force flag is set"
+		}
+	}
+	if dir := filepath.Dir(name); !c.IsDir(dir) {
+		if !c.Bool("makedirs") {
+			return c.fail("The target directory %s is not present", dir)
+		}
+		dirMode := files.NormMode(c.Value("dir_mode"))
+		if dirMode == "" {
+			dirMode = files.DirMode(perms.Mode)
+		}
+		if err := c.MakeDirs(ctx, name, files.Perms{User: perms.User, Group: perms.Group, Mode: dirMode}); err != nil {
+			return c.fail("%s", host.OSError(err))
+		}
+	}
+	if there && (st.Type == "dir" || c.IsDir(name)) {
+		if _, err := c.Remove(name); err != nil {
+			return c.fail(`Failed to delete "%s" in preparation for forced move`, name)
+		}
+	}
+	if err := c.Copy(source, name, perms); err != nil {
+		return c.fail(`Failed to copy "%s" to "%s": %s`, source, name, host.OSError(err))
+	}
+	c.ret.Changes.Set(name, source)
+	c.ret.Comment = say
+	if !c.Bool("preserve") {
+		made := value.NewMap(1)
+		if c.Value("mode") != nil && perms.Mode != st.Mode {
+			made.Set("mode", perms.Mode)
+		}
+		if !c.isSelf(perms) {
+			if perms.User != nil && !value.Equal(perms.User, c.UIDToUser(c.Geteuid())) {
+				made.Set("user", perms.User)
+			}
+			if perms.Group != nil && !value.Equal(perms.Group, c.GIDToGroup(c.Getegid())) {
+				made.Set("group", perms.Group)
+			}
+		}
+		// The copy has owner and mode from the start; what differs from a plain
+		// copy counts as changed, and what could not be set is said.
+		check := files.NewReturn(name)
+		if _, err := c.CheckPerms(ctx, name, check, perms); err != nil {
+			return fun.Raise(err)
+		}
+		c.ret.Changes.Update(made)
+		c.ret.Changes.Update(check.Changes)
+		if check.Result == fun.Failed {
+			c.ret.Result, c.ret.Comment = fun.Failed, say+"; "+check.Comment
+		}
+	}
+	return c.ret.Ret()
+}
+
+// isSelf reports whether an owner is the one that brine runs as.
+func (c *call) isSelf(p files.Perms) bool {
+	uid, ok := c.UserToUID(p.User)
+	gid, ok2 := c.GroupToGID(p.Group)
+	return ok && ok2 && uid == c.Geteuid() && gid == c.Getegid()
+}
+
+func renameSpec() fun.Spec {
+	return fun.Spec{
+		Name: "rename", State: rename, VarKw: true, Src: "states/file.py rename",
+		Doc: "Move a file or directory of this machine, unless the target is there.",
+		Args: []fun.Arg{
+			nameArg("the new name, as an absolute path"),
+			{Name: "source", Type: fun.Str, Required: true, Doc: "the old name"},
+			arg("force", fun.Bool, false, "replace what is there"),
+			arg("makedirs", fun.Bool, false, "make missing directories above the new name"),
+		},
+	}
+}
+
+// rename moves a file or directory of this machine.
+// Salt: states/file.py rename.
+func rename(ctx context.Context, fc *fun.Call) fun.Ret {
+	c := begin(ctx, fc)
+	name, source := c.expandVars(c.path()), c.expandVars(c.Expand(c.Str("source")))
+	c.ret.Name = name
+	switch {
+	case name == "":
+		return c.fail("Must provide name to file.rename")
+	case !filepath.IsAbs(name):
+		return c.fail("Specified file %s is not an absolute path", name)
+	case !c.LExists(source):
+		return c.done(fun.OK, fmt.Sprintf(`Source file "%s" has already been moved out of place`, source))
+	}
+	there := c.LExists(name)
+	if there && !c.Bool("force") {
+		return c.done(fun.OK, fmt.Sprintf(`The target file "%s" exists and will not be overwritten`, name))
+	}
+	if c.Test {
+		return c.done(fun.WouldChange, fmt.Sprintf(`File "%s" is set to be moved to "%s"`, source, name))
+	}
+	if dir := filepath.Dir(name); !c.IsDir(dir) {
+		if !c.Bool("makedirs") {
+			return c.fail("The target directory %s is not present", dir)
+		}
+		if err := c.MakeDirs(ctx, name, files.Perms{}); err != nil {
+			return c.fail("%s", host.OSError(err))
+		}
+	}
+	if there && (c.IsDir(name) || c.IsDir(source)) {
+		if _, err := c.Remove(name); err != nil {
+			return c.fail(`Failed to delete "%s" in preparation for forced move`, name)
+		}
+	}
+	if err := c.Move(source, name); err != nil {
+		return c.fail(`Failed to move "%s" to "%s": %s`, source, name, host.OSError(err))
+	}
+	c.ret.Changes = value.MapOf(name, source)
+	return c.done(fun.OK, fmt.Sprintf(`Moved "%s" to "%s"`, source, name))
+}
+
+// expandVars replaces $NAME and ${NAME} by variables of the environment; those
+// that are not set stay, as in Python's os.path.expandvars.
+func (c *call) expandVars(p string) string {
+	if !strings.Contains(p, "$") {
+		return p
+	}
+	env := map[string]string{}
+	for _, kv := range c.Environ() {
+		k, v, _ := strings.Cut(kv, "=")
+		env[k] = v
+	}
+	re, err := pyre.Compile(`\$(?:(\w+)|\{([^}]*)\})`, pyre.ASCII)
+	if err != nil {
+		return p
+	}
+	out, _, err := re.SubFunc(func(m *pyre.Match) string {
+		name, ok := m.Group(1)
+		if !ok {
+			name, _ = m.Group(2)
+		}
+		if v, ok := env[name]; ok {
+			return v
+		}
+		all, _ := m.Group(0)
+		return all
+	}, p, 0)
+	if err != nil {
+		return p
+	}
+	return out
+}
+
+func tidiedSpec() fun.Spec {
+	return fun.Spec{
+		Name: "tidied", State: tidied, VarKw: true, Src: "states/file.py tidied",
+		Doc: "Remove files below a directory that are old, large or match.",
+		Args: []fun.Arg{
+			nameArg("the directory, as an absolute path"),
+			{Name: "age", Type: fun.Int, Default: int64(0), Unit: "days", Doc: "remove what is at least this old"},
+			arg("matches", fun.Any, nil, "list of regular expressions for the names; default: all"),
+			arg("rmdirs", fun.Bool, false, "remove directories too"),
+			{Name: "size", Type: fun.Any, Default: int64(0), Unit: "bytes", Doc: "remove files of at least this size; 10M and the like are understood"},
+			arg("exclude", fun.Any, nil, "list of regular expressions for what to keep"),
+			arg("full_path_match", fun.Bool, false, "match whole paths, not names"),
+			arg("followlinks", fun.Bool, false, "go where links to directories lead"),
+			arg("time_comparison", fun.Any, "atime", "which time is the age: atime, mtime or ctime"),
+			arg("age_size_logical_operator", fun.Str, "OR", "AND: old and large; OR: one of both is enough"),
+			arg("age_size_only", fun.Any, nil, "look at age or size alone"),
+			arg("rmlinks", fun.Bool, true, "remove symbolic links too"),
+		},
+	}
+}
+
+// A tidy is which files tidied removes.
+type tidy struct {
+	age, size           int64
+	op, only, by        string
+	rmdirs, rmlinks     bool
+	full                bool
+	matches, exclusions []*pyre.Regexp
+}
+
+// tidied removes files that are old, large or match.
+// Salt: states/file.py tidied.
+func tidied(ctx context.Context, fc *fun.Call) fun.Ret {
+	c := begin(ctx, fc)
+	name := c.path()
+	if !filepath.IsAbs(name) {
+		return c.fail("Specified file %s is not an absolute path", name)
+	}
+	if !c.IsDir(name) {
+		return c.fail("%s does not exist or is not a directory.", name)
+	}
+	t, err := tidyArgs(c)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	var due []string
+	err = c.Walk(name, c.Bool("followlinks"), func(dir string, dirs, names []string) error {
+		var here []string
+		for _, n := range append(append([]string(nil), names...), dirs...) {
+			p := filepath.Join(dir, n)
+			ok, err := t.due(c, p, n)
+			if err != nil {
+				return err
+			}
+			if ok {
+				here = append(here, p)
+			}
+		}
+		due = append(here, due...) // what is deeper goes first
+		return ctx.Err()
+	})
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if len(due) == 0 {
+		return c.done(fun.OK, fmt.Sprintf("Nothing to remove from directory %s", name))
+	}
+	if c.Test {
+		c.ret.Changes.Set("removed", value.Strings(due...))
+		return c.done(fun.WouldChange, name+" is set for tidy")
+	}
+	removed := &value.List{}
+	c.ret.Changes.Set("removed", removed)
+	for _, p := range due {
+		if _, err := c.Remove(p); err != nil {
+			return c.fail("%s", err)
+		}
+		removed.Append(p)
+	}
+	return c.done(fun.OK, fmt.Sprintf("Removed %d files or directories from directory %s", len(due), name))
+}
+
+func tidyArgs(c *call) (*tidy, error) {
+	t := &tidy{
+		op: strings.ToUpper(c.Str("age_size_logical_operator")), only: strings.ToLower(c.Str("age_size_only")),
+		by: strings.ToLower(c.Str("time_comparison")), rmdirs: c.Bool("rmdirs"), rmlinks: c.Bool("rmlinks"), full: c.Bool("full_path_match"),
+	}
+	t.age, _ = c.Int("age")
+	if n, ok := c.Int("size"); ok {
+		t.size = n
+	} else {
+		t.size = files.ParseSize(c.Str("size"))
+	}
+	patterns := []string{".*"}
+	if !c.IsNone("matches") {
+		patterns = c.Strings("matches")
+	}
+	var err error
+	if t.matches, err = compileAll(patterns); err != nil {
+		return nil, err
+	}
+	t.exclusions, err = compileAll(c.Strings("exclude"))
+	return t, err
+}
+
+func compileAll(patterns []string) ([]*pyre.Regexp, error) {
+	var res []*pyre.Regexp
+	for _, p := range patterns {
+		re, err := pyre.Compile(p, 0)
+		if err != nil {
+			return nil, err
+		}
+		res = append(res, re)
+	}
+	return res, nil
+}
+
+// due reports whether a file is to go.
+func (t *tidy) due(c *call, path, name string) (bool, error) {
+	link := c.IsLink(path)
+	if link && !t.rmlinks {
+		return false, nil
+	}
+	st, err := c.Lstat(path)
+	if err != nil {
+		return false, nil //nolint:nilerr // it is gone, or not ours to see
+	}
+	size := int64(0)
+	switch {
+	case st.Mode.IsDir():
+		if !t.rmdirs {
+			return false, nil
+		}
+	case !link:
+		size = st.Size
+	}
+	at := st.Atime
+	switch t.by {
+	case "mtime":
+		at = st.Mtime
+	case "ctime":
+		at = st.Ctime
+	}
+	old, large := daysBetween(at, c.Now()) >= t.age, size >= t.size
+	ok := old || large
+	switch {
+	case t.only == "age":
+		ok = old
+	case t.only == "size":
+		ok = large
+	case t.op == "AND":
+		ok = old && large
+	}
+	if !ok {
+		return false, nil
+	}
+	if t.full {
+		name = path
+	}
+	if any, err := matchAny(t.matches, name); !any || err != nil {
+		return false, err
+	}
+	excluded, err := matchAny(t.exclusions, name)
+	return !excluded, err
+}
+
+func matchAny(res []*pyre.Regexp, s string) (bool, error) {
+	for _, re := range res {
+		if m, err := re.Match(s); m != nil || err != nil {
+			return m != nil, err
+		}
+	}
+	return false, nil
+}
+
+// daysBetween counts the midnights between two times.
+func daysBetween(a, b time.Time) int64 {
+	day := func(t time.Time) time.Time {
+		y, m, d := t.Local().Date()
+		return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	}
+	n := int64(day(b).Sub(day(a)).Hours() / 24)
+	return max(n, -n)
+}

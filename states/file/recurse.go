@@ -1,0 +1,400 @@
+package file
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+	files "brine/modules/file"
+)
+
+func recurseSpec() fun.Spec {
+	return fun.Spec{
+		Name: "recurse", State: recurse, VarKw: true, Src: "states/file.py recurse",
+		Doc: "Copy a directory of the file server with all that is in it.",
+		Args: append([]fun.Arg{
+			nameArg("the directory to fill, as an absolute path"),
+			{Name: "source", Type: fun.Any, Required: true, Doc: "salt:// URL of a directory, or a list of which the first that exists is taken"},
+			arg("keep_source", fun.Bool, true, "keep the copies of the sources in the cache"),
+			arg("clean", fun.Bool, false, "remove what is in it and is not in the source"),
+			arg("require", fun.Any, nil, "requisites; clean keeps their files"),
+			arg("user", fun.Any, nil, userDoc),
+			arg("group", fun.Any, nil, groupDoc),
+			arg("dir_mode", fun.Any, nil, "permissions of directories"),
+			arg("file_mode", fun.Any, nil, "permissions of files; keep is those of the sources"),
+			arg("sym_mode", fun.Any, nil, "permissions of directories that are made for links"),
+			arg("template", fun.Any, nil, "template engine that renders the files: jinja or pongo2"),
+			arg("context", fun.Any, nil, "variables of the templates; they go before defaults"),
+			arg("replace", fun.Bool, true, "change files that are there"),
+			arg("defaults", fun.Any, nil, "variables of the templates"),
+			arg("include_empty", fun.Bool, false, "make empty directories too"),
+			arg("backup", fun.Any, "", "minion: keep a copy of what is replaced"),
+			arg("include_pat", fun.Any, nil, "glob, or regular expression after E@, of what to copy; one or a list"),
+			arg("exclude_pat", fun.Any, nil, "the same of what not to copy, and of what clean keeps"),
+			arg("maxdepth", fun.Any, nil, "how many levels below the source to copy; 0 is its own files only"),
+			arg("keep_symlinks", fun.Bool, false, "make links of links in the source instead of copying what they lead to"),
+			arg("force_symlinks", fun.Bool, false, "remove what is in the way of such links"),
+		}, windows(false)...),
+	}
+}
+
+// A recursePlan is the arguments of recurse that say which files there are.
+type recursePlan struct {
+	name              string
+	source            value.Value
+	keepLinks, empty  bool
+	include, exclude  value.Value
+	maxDepth          int // -1 is no limit
+	saltenv           string
+	sourcePath, senv  string // set when the source is found
+	forceLinks, clean bool
+}
+
+// recurseFrom reads the plan from the low chunk of a recurse state.
+func recurseFrom(name string, low *fun.Chunk) recursePlan {
+	m := low.Low
+	p := recursePlan{
+		name: name, source: m.At("source"), keepLinks: value.Truth(m.At("keep_symlinks")), empty: value.Truth(m.At("include_empty")),
+		include: m.At("include_pat"), exclude: m.At("exclude_pat"), maxDepth: -1, saltenv: low.SaltEnv,
+	}
+	if n, ok := value.AsInt(m.At("maxdepth")); ok {
+		p.maxDepth = int(n)
+	}
+	return p
+}
+
+// A recurseSet is what a recurse state has: files with their sources,
+// directories, links with their targets, all below the plan's name, and what
+// clean keeps.
+type recurseSet struct {
+	files []managedSource
+	dirs  []string
+	links []managedSource
+	keep  map[string]bool
+}
+
+type managedSource struct{ dest, source string }
+
+// relOK reports whether a relative path of the server may be used, and is not
+// too deep. Salt: _is_valid_relpath.
+func (p *recursePlan) relOK(rel string) bool {
+	if strings.Contains("/"+rel+"/", "/../") {
+		return false
+	}
+	return p.maxDepth < 0 || strings.Count(strings.Trim(rel, "/"), "/") <= p.maxDepth
+}
+
+// recurseSet lists what the source has. Salt: _gen_recurse_managed_files.
+func (c *call) recurseSet(p recursePlan) (*recurseSet, error) {
+	if p.sourcePath == "" && p.senv == "" {
+		if err := c.findSource(&p); err != nil {
+			return nil, err
+		}
+	}
+	set := &recurseSet{keep: map[string]bool{}}
+	prefix := p.sourcePath
+	all, err := c.Env.Up.List(c.ctx, p.senv, prefix)
+	if err != nil {
+		return nil, err
+	}
+	rel := func(full string) (string, bool) {
+		r, ok := strings.CutPrefix(full, prefix+"/")
+		if prefix == "" {
+			r, ok = full, true
+		}
+		return r, ok && r != "" && p.relOK(r) && c.included(r, p.include, p.exclude)
+	}
+	var linked []string // of links that are kept: what is below them is not copied
+	if p.keepLinks {
+		for _, fi := range all {
+			if fi.Link == "" {
+				continue
+			}
+			if r, ok := rel(fi.Path); ok {
+				dest := filepath.Join(p.name, r)
+				set.links = append(set.links, managedSource{dest, fi.Link})
+				set.keep[dest] = true
+				linked = append(linked, fi.Path)
+			}
+		}
+	}
+	below := func(full string) bool {
+		for _, l := range linked {
+			if full == l || strings.HasPrefix(full, l+"/") {
+				return true
+			}
+		}
+		return false
+	}
+	seen := map[string]bool{}
+	addDir := func(d string) {
+		if !seen[d] {
+			seen[d] = true
+			set.dirs = append(set.dirs, d)
+		}
+	}
+	for _, fi := range all {
+		r, ok := rel(fi.Path)
+		if !ok || below(fi.Path) {
+			continue
+		}
+		dest := filepath.Join(p.name, filepath.FromSlash(r))
+		set.keep[dest] = true
+		addDir(filepath.Dir(dest))
+		set.files = append(set.files, managedSource{dest, "salt://" + fi.Path + "?saltenv=" + p.senv})
+	}
+	if p.empty {
+		dirs, err := c.Env.Up.Dirs(c.ctx, p.senv, prefix)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range dirs {
+			if r, ok := rel(d); ok && !below(d) {
+				dest := filepath.Join(p.name, filepath.FromSlash(r))
+				addDir(dest)
+				set.keep[dest] = true
+			}
+		}
+	}
+	sort.Strings(set.dirs)
+	return set, nil
+}
+
+// findSource sets where the source is.
+func (c *call) findSource(p *recursePlan) error {
+	f := *c.FS
+	if p.saltenv != "" {
+		f.SaltEnv = p.saltenv
+	}
+	var list value.List
+	for _, s := range textParts(p.source) {
+		list.Append(strings.TrimRight(s, "/"))
+	}
+	src, _, err := f.SourceList(c.ctx, &list, "")
+	if err != nil {
+		return err
+	}
+	rel, senv, _ := fun.SplitURL(src)
+	if senv == "" {
+		senv = f.SaltEnv
+	}
+	p.sourcePath, p.senv = strings.Trim(path.Clean("/"+rel), "/"), senv
+	return nil
+}
+
+// recurse copies a directory of the file server.
+//
+// It fails where the source is no directory there, where something else than a
+// directory is at the name, or where one of the files fails.
+// Salt: states/file.py recurse. Difference: files are in order of their names.
+func recurse(ctx context.Context, fc *fun.Call) fun.Ret {
+	c := begin(ctx, fc)
+	name := c.path()
+	if c.Kw.Has("mode") {
+		return c.fail("'mode' is not allowed in 'file.recurse'. Please use 'file_mode' and 'dir_mode'.")
+	}
+	user, group := c.owner()
+	dirMode := files.NormMode(c.Value("dir_mode"))
+	if s := c.unknownOwner(user, group); s != "" {
+		return c.fail("%s", s)
+	}
+	if !filepath.IsAbs(name) {
+		return c.fail("Specified file %s is not an absolute path", name)
+	}
+	for _, s := range textParts(c.Value("source")) {
+		if !strings.HasPrefix(s, "salt://") {
+			return c.fail("Invalid source '%s' (must be a salt:// URI)", strings.TrimRight(s, "/"))
+		}
+	}
+	p := recursePlan{
+		name: name, source: c.Value("source"), keepLinks: c.Bool("keep_symlinks"), empty: c.Bool("include_empty"),
+		include: c.Value("include_pat"), exclude: c.Value("exclude_pat"), maxDepth: -1, saltenv: c.SaltEnv,
+		forceLinks: c.Bool("force_symlinks"), clean: c.Bool("clean"),
+	}
+	if n, ok := c.Int("maxdepth"); ok {
+		p.maxDepth = int(n)
+	}
+	if err := c.findSource(&p); err != nil {
+		return c.fail("Recurse failed: %s", err)
+	}
+	if fi, err := c.Env.Up.Stat(ctx, p.senv, p.sourcePath); err != nil || !fi.Mode.IsDir() {
+		return c.fail("The directory '%s' does not exist on the salt fileserver in saltenv '%s'", p.sourcePath, p.senv)
+	}
+	perms := files.Perms{User: user, Group: group, Mode: dirMode}
+	if !c.IsDir(name) {
+		if c.Exists(name) {
+			return c.fail("The path %s exists and is not a directory", name)
+		}
+		if !c.Test {
+			if err := c.Mkdir(ctx, name, perms); err != nil {
+				return c.fail("Failed to create directory %s: %s", name, host.OSError(err))
+			}
+		}
+	}
+	set, err := c.recurseSet(p)
+	if err != nil {
+		return c.fail("Recurse failed: %s", err)
+	}
+	b := &batch{call: c}
+	for _, l := range set.links {
+		b.merge(l.dest, c.sub(l.dest).symlink(linkPlan{
+			target: l.source, makedirs: true, force: p.forceLinks, user: user, group: group, mode: files.NormMode(c.Value("sym_mode")),
+		}))
+	}
+	for _, d := range set.dirs {
+		b.directory(d, perms, p.clean)
+	}
+	for _, f := range set.files {
+		if err := ctx.Err(); err != nil {
+			return fun.Raise(err)
+		}
+		b.file(f, user, group, p.clean)
+	}
+	if p.clean {
+		keep := c.keepFiles(name, c.Value("require"))
+		for f := range set.keep {
+			for ; !keep[f]; f = filepath.Dir(f) {
+				keep[f] = true
+			}
+		}
+		removed, err := c.cleanDir(name, keep, p.exclude)
+		if err != nil {
+			return c.fail("Failed to clean %s: %s", name, host.OSError(err))
+		}
+		b.removed(removed)
+	}
+	return b.ret()
+}
+
+// A batch gathers the returns of the parts of a recurse state.
+type batch struct {
+	*call
+	paths    []string
+	comments map[string][]string
+}
+
+// sub returns the call of a part.
+func (c *call) sub(path string) *call {
+	s := *c
+	s.ret = files.NewReturn(path)
+	return &s
+}
+
+func (b *batch) note(path string, comments ...string) {
+	if b.comments == nil {
+		b.comments = map[string][]string{}
+	}
+	if _, ok := b.comments[path]; !ok {
+		b.paths = append(b.paths, path)
+	}
+	b.comments[path] = append(b.comments[path], comments...)
+}
+
+// merge takes the return of a part in: the worst result, the comment where it
+// is not good, and the changes.
+func (b *batch) merge(path string, r fun.Ret) {
+	if r.Err != nil {
+		r = fun.Ret{Comment: r.Err.Error()}
+	}
+	if r.Result == fun.Failed || b.call.ret.Result == fun.OK {
+		b.call.ret.Result = r.Result
+	}
+	if r.Result != fun.OK && value.Truth(r.Comment) {
+		b.note(path, value.Str(r.Comment))
+	}
+	if ch, ok := r.Changes.(*value.Map); ok && ch.Len() > 0 {
+		b.call.ret.Changes.Set(path, ch)
+	}
+}
+
+// replaceOther removes what is at path and is not what it is to become.
+func (b *batch) replaceOther(path, would, did string) (stop bool) {
+	r := fun.Ret{Result: fun.OK}
+	if b.Test {
+		r.Result, r.Comment = fun.WouldChange, would
+		b.merge(path, r)
+		return true
+	}
+	if _, err := b.Remove(path); err != nil {
+		b.merge(path, fun.Fail("%s", err))
+		return true
+	}
+	r.Changes = value.MapOf("diff", did)
+	b.merge(path, r)
+	return false
+}
+
+func (b *batch) directory(path string, perms files.Perms, clean bool) {
+	if clean && b.Exists(path) && !b.IsDir(path) {
+		if b.replaceOther(path, fmt.Sprintf("Replacing %s with a directory", path), "Replaced file with a directory") {
+			return
+		}
+	}
+	b.merge(path, b.sub(path).directory(dirPlan{
+		user: perms.User, group: perms.Group, dirMode: perms.Mode, maxDepth: -1, makedirs: true, allowLink: true,
+	}))
+}
+
+func (b *batch) file(f managedSource, user, group value.Value, clean bool) {
+	c := b.call
+	replace := c.Bool("replace")
+	if clean && replace && c.IsDir(f.dest) {
+		if b.replaceOther(f.dest, fmt.Sprintf("Replacing directory %s with a file", f.dest), "Replaced directory with a new file") {
+			return
+		}
+	}
+	m := &managedFile{
+		source: f.source, hash: "", template: c.Str("template"), makedirs: true, context: c.Value("context"),
+		defaults: c.Value("defaults"), replace: replace, backup: c.Str("backup"), create: true,
+		perms: files.Perms{User: user, Group: group, Follow: true},
+	}
+	m.setMode(c.Value("file_mode"))
+	if v, ok := c.Kw.Get("show_changes"); ok {
+		m.hideDiff = !value.Truth(v)
+	}
+	if v, ok := c.Kw.Get("follow_symlinks"); ok {
+		m.perms.Follow = value.Truth(v)
+	}
+	if v, ok := c.Kw.Get("check_cmd"); ok && v != nil {
+		m.checkCmd = value.Str(v)
+	}
+	b.merge(f.dest, c.sub(f.dest).manageChecked(m))
+}
+
+func (b *batch) removed(paths []string) {
+	if len(paths) == 0 {
+		return
+	}
+	r := b.call.ret
+	if !b.Test {
+		r.Changes.Set("removed", value.Strings(paths...))
+		return
+	}
+	if r.Result == fun.OK {
+		r.Result = fun.WouldChange
+	}
+	b.note("removed", paths...)
+}
+
+// ret reports the whole.
+func (b *batch) ret() fun.Ret {
+	r := b.call.ret
+	var parts []string
+	for _, p := range b.paths {
+		parts = append(parts, fmt.Sprintf("\n#### %s ####\n%s", p, strings.Join(b.comments[p], "\n")))
+	}
+	r.Comment = strings.TrimSpace(strings.Join(parts, "\n"))
+	if r.Comment == "" {
+		r.Comment = "Recursively updated " + r.Name
+	}
+	if r.Changes.Len() == 0 && r.Result == fun.OK {
+		r.Comment = fmt.Sprintf("The directory %s is in the correct state", r.Name)
+	}
+	return r.Ret()
+}

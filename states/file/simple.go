@@ -1,0 +1,202 @@
+package file
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+	files "brine/modules/file"
+)
+
+func absentSpec() fun.Spec {
+	return fun.Spec{
+		Name: "absent", State: absent, VarKw: true, Src: "states/file.py absent",
+		Doc:  "Remove a file, a link, or a directory with all that is in it.",
+		Args: []fun.Arg{nameArg("what is to be gone, as an absolute path")},
+	}
+}
+
+// absent removes a path.
+//
+// Salt: states/file.py absent. Difference: other kinds than files, links and
+// directories (sockets, devices) are removed too.
+func absent(ctx context.Context, fc *fun.Call) fun.Ret {
+	c := begin(ctx, fc)
+	name := c.path()
+	switch {
+	case name == "":
+		return c.fail("Must provide name to file.absent")
+	case !filepath.IsAbs(name):
+		return c.fail("Specified file %s is not an absolute path", name)
+	case filepath.Clean(name) == "/":
+		return c.fail(`Refusing to make "/" absent`)
+	}
+	st, err := c.Lstat(name)
+	if err != nil {
+		return c.done(fun.OK, fmt.Sprintf("File %s is not present", name))
+	}
+	kind, lower := "File", "file"
+	if st.Mode.IsDir() {
+		kind, lower = "Directory", "directory"
+	}
+	if c.Test {
+		c.ret.Changes.Set("removed", name)
+		return c.done(fun.WouldChange, fmt.Sprintf("%s %s is set for removal", kind, name))
+	}
+	if _, err := c.Remove(name); err != nil {
+		return c.fail("%s", err)
+	}
+	c.ret.Changes.Set("removed", name)
+	return c.done(fun.OK, fmt.Sprintf("Removed %s %s", lower, name))
+}
+
+func existsSpec() fun.Spec {
+	return fun.Spec{
+		Name: "exists", State: exists, VarKw: true, Src: "states/file.py exists",
+		Doc:  "Fail unless a path is there. Nothing is made.",
+		Args: []fun.Arg{nameArg("the path")},
+	}
+}
+
+// exists checks that a path is there. Salt: states/file.py exists.
+func exists(ctx context.Context, fc *fun.Call) fun.Ret {
+	c := begin(ctx, fc)
+	switch name := c.path(); {
+	case name == "":
+		return c.fail("Must provide name to file.exists")
+	case !c.Exists(name):
+		return c.fail("Specified path %s does not exist", name)
+	default:
+		return c.done(fun.OK, fmt.Sprintf("Path %s exists", name))
+	}
+}
+
+func missingSpec() fun.Spec {
+	return fun.Spec{
+		Name: "missing", State: missing, VarKw: true, Src: "states/file.py missing",
+		Doc:  "Fail if a path is there. Nothing is removed.",
+		Args: []fun.Arg{nameArg("the path")},
+	}
+}
+
+// missing checks that a path is not there. Salt: states/file.py missing.
+func missing(ctx context.Context, fc *fun.Call) fun.Ret {
+	c := begin(ctx, fc)
+	switch name := c.path(); {
+	case name == "":
+		return c.fail("Must provide name to file.missing")
+	case c.Exists(name):
+		return c.fail("Specified path %s exists", name)
+	default:
+		return c.done(fun.OK, fmt.Sprintf("Path %s is missing", name))
+	}
+}
+
+func touchSpec() fun.Spec {
+	return fun.Spec{
+		Name: "touch", State: touch, Always: true, Src: "states/file.py touch",
+		Doc: "Make an empty file, or set the times of one that is there.",
+		Args: []fun.Arg{
+			nameArg("the file, as an absolute path"),
+			{Name: "atime", Type: fun.Any, Unit: "s", Doc: "time of access, since 1970; default: now"},
+			{Name: "mtime", Type: fun.Any, Unit: "s", Doc: "time of change, since 1970; default: now"},
+			arg("makedirs", fun.Bool, false, "make missing directories above the file"),
+		},
+	}
+}
+
+// touch makes an empty file or sets the times of one that is there. It acts on
+// every run. Salt: states/file.py touch.
+func touch(ctx context.Context, fc *fun.Call) fun.Ret {
+	c := begin(ctx, fc)
+	return c.touch(c.Value("atime"), c.Value("mtime"), c.Bool("makedirs"))
+}
+
+func (c *call) touch(atime, mtime value.Value, makedirs bool) fun.Ret {
+	name := c.path()
+	switch {
+	case name == "":
+		return c.fail("Must provide name to file.touch")
+	case !filepath.IsAbs(name):
+		return c.fail("Specified file %s is not an absolute path", name)
+	}
+	there := c.Exists(name)
+	if c.Test {
+		return c.wouldTouch(there, atime, mtime)
+	}
+	if makedirs {
+		if err := c.MakeDirs(c.ctx, name, files.Perms{}); err != nil {
+			return c.fail("%s", host.OSError(err))
+		}
+	}
+	if !c.IsDir(filepath.Dir(name)) {
+		return c.fail("Directory not present to touch file %s", name)
+	}
+	if err := c.Touch(name, atime, mtime); err != nil {
+		return fun.Raise(err)
+	}
+	if !there {
+		c.ret.Changes.Set("new", name)
+		return c.done(fun.OK, fmt.Sprintf("Created empty file %s", name))
+	}
+	kind := "file"
+	if c.IsDir(name) {
+		kind = "directory"
+	}
+	c.ret.Changes.Set("touched", name)
+	return c.done(fun.OK, fmt.Sprintf("Updated times on %s %s", kind, name))
+}
+
+func (c *call) wouldTouch(there bool, atime, mtime value.Value) fun.Ret {
+	name := c.path()
+	c.ret.Changes.Set("new", name)
+	if !there {
+		return c.done(fun.WouldChange, fmt.Sprintf("File %s is set to be created", name))
+	}
+	st, err := c.Stats(name, false)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	differs := func(want value.Value, have float64) bool {
+		return want != nil && value.Str(want) != value.FloatRepr(have)
+	}
+	if differs(atime, files.Seconds(st.Atime)) || differs(mtime, files.Seconds(st.Mtime)) {
+		c.ret.Changes = value.MapOf("touched", name)
+		return c.done(fun.WouldChange, fmt.Sprintf("Times set to be updated on file %s", name))
+	}
+	return c.done(fun.OK, fmt.Sprintf("File %s exists and has the correct times", name))
+}
+
+func notCachedSpec() fun.Spec {
+	return fun.Spec{
+		Name: "not_cached", State: notCached, VarKw: true, Src: "states/file.py not_cached",
+		Doc: "Remove the copy of a source from the cache.",
+		Args: []fun.Arg{
+			nameArg("the source: a salt:// or web URL, or a path"),
+			arg("saltenv", fun.Str, "base", "environment of a salt:// URL"),
+		},
+	}
+}
+
+// notCached removes the copy of a source from the cache.
+// Salt: states/file.py not_cached.
+func notCached(ctx context.Context, fc *fun.Call) fun.Ret {
+	c := begin(ctx, fc)
+	c.SaltEnv = c.Str("saltenv")
+	p := c.Cached(c.Name)
+	c.ret.Name = c.Name
+	if p == "" {
+		return c.done(fun.OK, c.Name+" is not cached")
+	}
+	if c.Test {
+		return c.done(fun.WouldChange, "File "+p+" would be removed")
+	}
+	if err := c.Host.Remove(p); err != nil {
+		return c.fail("Failed to delete %s: %s", p, host.OSError(err))
+	}
+	c.ret.Changes.Set(p, "removed")
+	return c.done(fun.OK, fmt.Sprintf("Removed %s", p))
+}
