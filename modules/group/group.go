@@ -1,0 +1,80 @@
+// Package group is the reading part of Salt's execution module "group".
+package group
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+)
+
+// Module returns the rows of the execution module "group".
+func Module() fun.Module {
+	src := func(name string) string { return "modules/groupadd.py " + name }
+	root := fun.Arg{Name: "root", Type: fun.Str, Doc: "a directory whose etc/group is read instead"}
+	return fun.Module{
+		Name: "group", Kind: fun.Exec, Doc: "Groups.",
+		Specs: []fun.Spec{
+			{
+				Name: "getent", Doc: "Return what is known of all groups.", Src: src("getent"), Fn: getent,
+				Args: []fun.Arg{{Name: "refresh", Type: fun.Bool, Default: false, Doc: "accepted; groups are read each time"}, root},
+			},
+			{
+				Name: "info", Doc: "Return what is known of a group, {} where there is none.", Src: src("info"), Fn: info,
+				Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the group"}, root},
+			},
+		},
+	}
+}
+
+// Info returns what group.info does.
+func Info(g host.Group) *value.Map {
+	return value.MapOf("name", g.Name, "passwd", g.Passwd, "gid", int64(g.GID), "members", value.Strings(g.Members...))
+}
+
+func all(c *fun.Call) ([]host.Group, error) {
+	root := c.Str("root")
+	if root == "" {
+		return c.Env.Host.Groups()
+	}
+	text, err := c.Env.Host.ReadFile(strings.TrimRight(root, "/") + "/etc/group")
+	return host.ParseGroup(string(text)), err
+}
+
+func info(_ context.Context, c *fun.Call) (fun.Result, error) {
+	name := c.Str("name")
+	if c.Str("root") == "" {
+		g, err := c.Env.Host.LookupGroup(name)
+		if errors.Is(err, host.ErrNoAccount) {
+			return fun.Value(value.NewMap(0))
+		}
+		if err != nil {
+			return fun.Result{}, err
+		}
+		return fun.Value(Info(g))
+	}
+	gs, err := all(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if i := slices.IndexFunc(gs, func(g host.Group) bool { return g.Name == name }); i >= 0 {
+		return fun.Value(Info(gs[i]))
+	}
+	return fun.Value(value.NewMap(0))
+}
+
+func getent(_ context.Context, c *fun.Call) (fun.Result, error) {
+	gs, err := all(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	l := value.NewList()
+	for _, g := range gs {
+		l.Append(Info(g))
+	}
+	return fun.Value(l)
+}

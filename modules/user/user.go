@@ -1,0 +1,177 @@
+// Package user is the reading part of Salt's execution module "user".
+package user
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+)
+
+// Module returns the rows of the execution module "user".
+func Module() fun.Module {
+	src := func(name string) string { return "modules/useradd.py " + name }
+	name := []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the user"}}
+	root := []fun.Arg{{Name: "root", Type: fun.Str, Doc: "a directory whose etc/passwd and etc/group are read instead"}}
+	return fun.Module{
+		Name: "user", Kind: fun.Exec, Doc: "Users.",
+		Specs: []fun.Spec{
+			{
+				Name: "getent", Doc: "Return what is known of all users.", Src: src("getent"), Fn: getent,
+				Args: append([]fun.Arg{{Name: "refresh", Type: fun.Bool, Default: false, Doc: "accepted; accounts are read each time"}}, root...),
+			},
+			{Name: "info", Doc: "Return what is known of a user, {} where there is none.", Src: src("info"), Args: slices.Concat(name, root), Fn: info},
+			{Name: "list_groups", Doc: "Return the names of a user's groups, sorted.", Src: src("list_groups"), Args: name, Fn: listGroups},
+			{Name: "list_users", Doc: "Return the names of all users, sorted.", Src: src("list_users"), Args: root, Fn: listUsers},
+			{Name: "primary_group", Doc: "Return the name of a user's primary group.", Src: src("primary_group"), Args: name, Fn: primaryGroup},
+		},
+	}
+}
+
+// accounts are the users and groups of the machine, or of a directory with an
+// etc of its own.
+type accounts struct {
+	h    host.Host
+	root string
+}
+
+func of(c *fun.Call) accounts { return accounts{c.Env.Host, c.Str("root")} }
+
+func (a accounts) users() ([]host.Account, error) {
+	if a.root == "" {
+		return a.h.Users()
+	}
+	text, err := a.h.ReadFile(strings.TrimRight(a.root, "/") + "/etc/passwd")
+	return host.ParsePasswd(string(text)), err
+}
+
+func (a accounts) user(name string) (host.Account, error) {
+	if a.root == "" {
+		return a.h.LookupUser(name)
+	}
+	all, err := a.users()
+	if err != nil {
+		return host.Account{}, err
+	}
+	if i := slices.IndexFunc(all, func(u host.Account) bool { return u.Name == name }); i >= 0 {
+		return all[i], nil
+	}
+	return host.Account{}, host.ErrNoAccount
+}
+
+// groups returns the names of a user's groups, sorted.
+func (a accounts) groups(u host.Account) ([]string, error) {
+	var names []string
+	if a.root != "" {
+		text, err := a.h.ReadFile(strings.TrimRight(a.root, "/") + "/etc/group")
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range host.ParseGroup(string(text)) {
+			if g.GID == u.GID || slices.Contains(g.Members, u.Name) {
+				names = append(names, g.Name)
+			}
+		}
+	} else {
+		ids, err := a.h.GroupIDs(u.Name)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			if g, err := a.h.LookupGID(id); err == nil {
+				names = append(names, g.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// Info returns what user.info does.
+func Info(h host.Host, u host.Account) (*value.Map, error) { return accounts{h: h}.info(u) }
+
+func (a accounts) info(u host.Account) (*value.Map, error) {
+	groups, err := a.groups(u)
+	if err != nil {
+		return nil, err
+	}
+	gecos := strings.SplitN(u.Gecos, ",", 5)
+	for len(gecos) < 5 {
+		gecos = append(gecos, "")
+	}
+	return value.MapOf(
+		"gid", int64(u.GID), "groups", value.Strings(groups...), "home", u.Home, "name", u.Name, "passwd", u.Passwd, "shell", u.Shell,
+		"uid", int64(u.UID), "fullname", gecos[0], "roomnumber", gecos[1], "workphone", gecos[2], "homephone", gecos[3], "other", gecos[4],
+	), nil
+}
+
+func info(_ context.Context, c *fun.Call) (fun.Result, error) {
+	a := of(c)
+	u, err := a.user(c.Str("name"))
+	if errors.Is(err, host.ErrNoAccount) {
+		return fun.Value(value.NewMap(0))
+	}
+	if err != nil {
+		return fun.Result{}, err
+	}
+	m, err := a.info(u)
+	return fun.Result{Value: m}, err
+}
+
+func getent(_ context.Context, c *fun.Call) (fun.Result, error) {
+	a := of(c)
+	all, err := a.users()
+	if err != nil {
+		return fun.Result{}, err
+	}
+	l := value.NewList()
+	for _, u := range all {
+		m, err := a.info(u)
+		if err != nil {
+			return fun.Result{}, err
+		}
+		l.Append(m)
+	}
+	return fun.Value(l)
+}
+
+func listUsers(_ context.Context, c *fun.Call) (fun.Result, error) {
+	all, err := of(c).users()
+	if err != nil {
+		return fun.Result{}, err
+	}
+	names := make([]string, len(all))
+	for i, u := range all {
+		names[i] = u.Name
+	}
+	slices.Sort(names)
+	return fun.Value(value.Strings(names...))
+}
+
+func listGroups(_ context.Context, c *fun.Call) (fun.Result, error) {
+	a := accounts{h: c.Env.Host}
+	u, err := a.user(c.Str("name"))
+	if errors.Is(err, host.ErrNoAccount) {
+		return fun.Value(value.NewList())
+	}
+	if err != nil {
+		return fun.Result{}, err
+	}
+	names, err := a.groups(u)
+	return fun.Result{Value: value.Strings(names...)}, err
+}
+
+func primaryGroup(_ context.Context, c *fun.Call) (fun.Result, error) {
+	u, err := c.Env.Host.LookupUser(c.Str("name"))
+	if err != nil {
+		return fun.Result{}, fun.Errorf("User '%s' does not exist", c.Str("name"))
+	}
+	if g, err := c.Env.Host.LookupGID(u.GID); err == nil {
+		return fun.Value(g.Name)
+	}
+	return fun.Value("")
+}

@@ -1,0 +1,111 @@
+// Package environ is Salt's state module "environ": variables for the programs
+// that later states of the run start.
+package environ
+
+import (
+	"context"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/environ"
+)
+
+// States returns the rows of the state module "environ".
+func States() fun.Module {
+	return fun.Module{
+		Name: "environ", Kind: fun.State, Doc: "Set variables for programs of the run.",
+		Specs: []fun.Spec{{
+			Name: "setenv", Doc: "Set environment variables.", Src: "states/environ.py setenv", State: setenv,
+			Args: []fun.Arg{
+				{Name: "name", Type: fun.Str, Required: true, Doc: "name of the variable, unless value is a dict"},
+				{Name: "value", Type: fun.Any, Required: true, Doc: "text, False, or a dict of them by name"},
+				{Name: "false_unsets", Type: fun.Any, Default: false, Doc: "True: the value False takes the variable out instead of emptying it"},
+				{Name: "clear_all", Type: fun.Any, Default: false, Doc: "True: treat all other variables as False"},
+				{Name: "update_minion", Type: fun.Any, Default: false, Doc: "True: tell of it by an event environ_setenv"},
+				{Name: "permanent", Type: fun.Any, Default: false, Doc: "of Windows: keep the variable in the registry"},
+			},
+		}},
+	}
+}
+
+// setenv sets variables in the environment of the programs that the run starts
+// from now on.
+//
+// As in Salt the result under test is True, changes or not.
+//
+// Salt: salt/states/environ.py setenv.
+func setenv(ctx context.Context, c *fun.Call) fun.Ret {
+	var want value.Mapping
+	switch v := c.Value("value").(type) {
+	case string:
+		want = value.MapOf(c.Name, v)
+	case value.Mapping:
+		want = v
+	default:
+		if v != false {
+			return fun.Fail("Environ value must be string, dict or False")
+		}
+		want = value.MapOf(c.Name, v)
+	}
+	unsets, clearAll := c.Value("false_unsets") == true, c.Value("clear_all") == true
+	due := changes(environ.All(c.Env.Host), want, unsets, clearAll)
+	ret := fun.Ret{Result: fun.OK, Changes: due}
+	switch {
+	case c.Test && due.Len() > 0:
+		ret.Comment = "Environ values will be changed"
+		return ret
+	case c.Test:
+		ret.Comment = "Environ values are already set with the correct values"
+		return ret
+	case due.Len() == 0:
+		ret.Comment = "Environ values were already set with the correct values"
+		return ret
+	}
+	set, ok := environ.SetAll(c.Env.Host, want, unsets, clearAll)
+	if !ok || set.Len() == 0 {
+		return fun.Fail("Failed to set environ variables")
+	}
+	for k, v := range set.All() {
+		if asked, _ := want.Get(k); v == false && asked != nil {
+			ret = fun.Fail("Failed to set environ variables")
+			ret.Changes = set
+			return ret
+		}
+	}
+	if c.Value("update_minion") == true {
+		environ.Announce(ctx, c.Env, value.MapOf("environ", want, "false_unsets", c.Value("false_unsets"), "clear_all", c.Value("clear_all"), "permanent", c.Value("permanent")))
+	}
+	ret.Changes, ret.Comment = set, "Environ values were set"
+	return ret
+}
+
+// changes returns what setting want would change: the new values, None for
+// variables that go.
+func changes(now *value.Map, want value.Mapping, unsets, clearAll bool) *value.Map {
+	due := value.NewMap(want.Len())
+	unset := func(k value.Value) {
+		old, there := now.Get(k)
+		switch {
+		case unsets && there:
+			due.Set(k, nil)
+		case !unsets && (!there || old != ""):
+			due.Set(k, "")
+		}
+	}
+	if clearAll {
+		for _, k := range now.Keys() {
+			if _, ok := want.Get(k); !ok {
+				unset(k)
+			}
+		}
+	}
+	for _, k := range want.Keys() {
+		v, _ := want.Get(k)
+		if v == false {
+			unset(k)
+		} else if old, ok := now.Get(k); !value.Equal(old, v) && (ok || v != "") {
+			due.Set(k, v)
+		}
+	}
+	return due
+}
