@@ -372,5 +372,5 @@ func filterPprint(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pformat(a[0]), nil
+	return value.Pformat(a[0], 80), nil
 }

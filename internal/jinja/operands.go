@@ -29,6 +29,9 @@ func (m Markup) BinaryOp(op string, other value.Value, swapped bool) (value.Valu
 		}
 		return m + Markup(s), true, nil
 	case "*":
+		if _, isInt := value.AsBig(other); !isInt {
+			return nil, false, nil
+		}
 		v, err := value.Mul(string(m), other)
 		if err != nil {
 			return nil, true, err

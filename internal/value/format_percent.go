@@ -89,11 +89,10 @@ func (p *percent) leftOver() error {
 // and is no str and no tuple.
 func subscriptable(v Value) bool {
 	switch v.(type) {
-	case Mapping, *List, Range:
+	case Mapping, *List, Range, Faulty:
 		return true
 	}
-	_, ok := v.(interface{ Subscriptable() })
-	return ok
+	return false
 }
 
 func (p *percent) arg() (Value, error) {

@@ -185,6 +185,9 @@ func Add(a, b Value) (Value, error) {
 	if isNumber(a) && isNumber(b) {
 		return arith("+", a, b)
 	}
+	if _, own := a.(Texter); own {
+		return nil, unsupported("+", a, b)
+	}
 	if x, ok := AsText(a); ok {
 		if y, ok := AsText(b); ok {
 			return concat(x, y)
@@ -285,9 +288,11 @@ func Mul(a, b Value) (Value, error) {
 	return nil, unsupported("*", a, b)
 }
 
+// isSequence reports whether v can be repeated; a subclass of str has an
+// operator of its own for that.
 func isSequence(v Value) bool {
 	switch v.(type) {
-	case string, Texter, Bytes, *List, Tuple, Tupler:
+	case string, Bytes, *List, Tuple, Tupler:
 		return true
 	}
 	return false
@@ -388,9 +393,15 @@ func FloorDiv(a, b Value) (Value, error) {
 // Mod returns a % b: the remainder, or a formatted text where a is one.
 func Mod(a, b Value) (Value, error) {
 	if s, ok := a.(string); ok {
-		if _, ok := b.(Faulty); !ok {
-			return percentValue(s, b)
+		return percentValue(s, b)
+	}
+	if t, ok := a.(Texter); ok {
+		if o, ok := a.(Operator); ok {
+			if v, ok, err := o.BinaryOp("%", b, false); ok || err != nil {
+				return v, err
+			}
 		}
+		return percentValue(t.Text(), b)
 	}
 	if v, done, err := overloaded("%", a, b); done {
 		return v, err
@@ -398,13 +409,9 @@ func Mod(a, b Value) (Value, error) {
 	if isNumber(a) && isNumber(b) {
 		return arith("%", a, b)
 	}
-	switch x := a.(type) {
-	case Bytes:
+	if x, ok := a.(Bytes); ok {
 		s, err := percentBytes(string(x), b)
 		return Bytes(s), err
-	}
-	if s, ok := AsText(a); ok {
-		return percentValue(s, b)
 	}
 	return nil, unsupported("%", a, b)
 }

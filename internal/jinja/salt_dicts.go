@@ -1,0 +1,442 @@
+package jinja
+
+import (
+	"strings"
+
+	"github.com/jmespath/go-jmespath"
+
+	"brine/internal/value"
+)
+
+// saltDictFilter returns Salt's filters on dicts and nested data.
+func saltDictFilter(name string) Func {
+	switch name {
+	case "set_dict_key_value", "append_dict_key_value", "extend_dict_key_value", "update_dict_key_value":
+		return saltDictKey(name)
+	case "traverse":
+		return saltTraverse
+	case "compare_dicts":
+		return saltCompareDicts
+	case "json_encode_dict", "json_decode_dict", "json_encode_list", "json_decode_list":
+		return saltEncode(name)
+	case "mysql_to_dict":
+		return saltMysql
+	case "json_query":
+		return saltJSONQuery
+	}
+	return nil
+}
+
+func typeRepr(v value.Value) string {
+	name := value.TypeName(v)
+	if m, ok := v.(*value.Map); ok && m.Ordered {
+		name = "collections.OrderedDict"
+	}
+	return "<class '" + name + "'>"
+}
+
+// saltDictKey changes what lies at a path in a dict, making the dicts on the
+// way, and returns the dict. Salt: salt/utils/dictupdate.py.
+func saltDictKey(name string) Func {
+	return func(c *Call) (value.Value, error) {
+		a, err := c.bind(name, 0, "in_dict", "keys", "value", "delimiter?", "ordered_dict?")
+		if err != nil {
+			return nil, err
+		}
+		if err := defined(a[0]); err != nil {
+			return nil, err
+		}
+		m, ok := a[0].(*value.Map)
+		if !ok {
+			return nil, value.Raise("TypeError", "'%s' object does not support item assignment", value.TypeName(a[0]))
+		}
+		keys, err := wantText(a[1], "argument of type '%s' is not iterable")
+		if err != nil {
+			return nil, err
+		}
+		delim := value.DefaultDelim
+		if given(a[3]) {
+			if delim, err = wantText(a[3], "'in <string>' requires string as left operand, not %s"); err != nil {
+				return nil, err
+			}
+			if delim == "" {
+				return nil, value.Raise("ValueError", "empty separator")
+			}
+		}
+		ordered, err := c.boolArg(a[4], false)
+		if err != nil {
+			return nil, err
+		}
+		newMap := func() *value.Map { return &value.Map{Ordered: ordered} }
+		parts := strings.Split(keys, delim)
+		at := m
+		for _, k := range parts[:len(parts)-1] {
+			next, ok := at.At(k).(*value.Map)
+			if !ok {
+				next = newMap()
+				at.Set(k, next)
+			}
+			at = next
+		}
+		last := parts[len(parts)-1]
+		return m, changeKey(name, at, last, a[2], newMap)
+	}
+}
+
+func changeKey(name string, at *value.Map, key string, v value.Value, newMap func() *value.Map) error {
+	old := at.At(key)
+	bad := func(what string) error {
+		return value.Raise("SaltInvocationError", "The last key contains a %s, which cannot %s.", typeRepr(old), what)
+	}
+	switch name {
+	case "set_dict_key_value":
+		at.Set(key, v)
+	case "append_dict_key_value":
+		if old == nil {
+			old = value.NewList()
+			at.Set(key, old)
+		}
+		l, ok := old.(*value.List)
+		if !ok {
+			return bad("append")
+		}
+		l.Append(v)
+	case "extend_dict_key_value":
+		if old == nil {
+			old = value.NewList()
+			at.Set(key, old)
+		}
+		l, ok := old.(*value.List)
+		if !ok {
+			return bad("extend")
+		}
+		items, err := value.Items(v)
+		if err != nil {
+			return value.Raise("SaltInvocationError", "Cannot extend %s with a %s.", typeRepr(old), typeRepr(v))
+		}
+		l.Append(items...)
+	default:
+		if old == nil {
+			old = newMap()
+			at.Set(key, old)
+		}
+		d, ok := old.(*value.Map)
+		if !ok {
+			return bad("update")
+		}
+		if err := updateMap(d, v); err != nil {
+			return value.Raise("SaltInvocationError", "Cannot update %s with a %s.", typeRepr(old), typeRepr(v))
+		}
+	}
+	return nil
+}
+
+// saltTraverse returns what lies at a path, or a default.
+func saltTraverse(c *Call) (value.Value, error) {
+	a, err := c.bind("traverse_dict_and_list", 0, "data", "key", "default?", "delimiter?")
+	if err != nil {
+		return nil, err
+	}
+	if err := defined(a[0]); err != nil {
+		return nil, err
+	}
+	delim := value.DefaultDelim
+	if given(a[3]) {
+		if delim, err = wantText(a[3], "must be str or None, not %s"); err != nil {
+			return nil, err
+		}
+	}
+	key := a[1]
+	if s, ok := Text(key); ok {
+		key = s
+	}
+	if v, ok := value.TraverseKey(a[0], key, delim); ok {
+		return v, nil
+	}
+	return orNil(a[2]), nil
+}
+
+func saltCompareDicts(c *Call) (value.Value, error) {
+	a, err := c.bind("compare_dicts", 0, "old?", "new?")
+	if err != nil {
+		return nil, err
+	}
+	maps := make([]value.Mapping, 2)
+	for i := range maps {
+		v := orNil(a[i])
+		if err := defined(v); err != nil {
+			return nil, err
+		}
+		m, ok := v.(value.Mapping)
+		if !ok {
+			if value.Truth(v) {
+				return nil, value.Raise("TypeError", "'%s' object is not subscriptable", value.TypeName(v))
+			}
+			m = value.NewMap(0)
+		}
+		maps[i] = m
+	}
+	before, after := maps[0], maps[1]
+	out := value.NewMap(4)
+	for _, k := range after.Keys() {
+		n, _ := after.Get(k)
+		o, ok := before.Get(k)
+		switch {
+		case !ok:
+			out.Set(k, value.MapOf("old", "", "new", n))
+		case !value.Equal(o, n):
+			out.Set(k, value.MapOf("old", o, "new", n))
+		}
+	}
+	for _, k := range before.Keys() {
+		if _, ok := after.Get(k); !ok {
+			o, _ := before.Get(k)
+			out.Set(k, value.MapOf("new", "", "old", o))
+		}
+	}
+	return out, nil
+}
+
+// saltEncode turns all text of a list or dict to bytes.
+// Salt: salt/utils/data.py encode_dict, encode_list.
+func saltEncode(name string) Func {
+	return func(c *Call) (value.Value, error) {
+		fname := "encode_list"
+		if strings.HasSuffix(name, "dict") {
+			fname = "encode_dict"
+		}
+		a, err := c.bind(fname, 0, "data", "encoding?", "errors?", "keep?", "preserve_dict_class?", "preserve_tuples?")
+		if err != nil {
+			return nil, err
+		}
+		if err := defined(a[0]); err != nil {
+			return nil, err
+		}
+		tuples, err := c.boolArg(a[5], false)
+		if err != nil {
+			return nil, err
+		}
+		class, err := c.boolArg(a[4], false)
+		if err != nil {
+			return nil, err
+		}
+		e := encoder{tuples: tuples, class: class}
+		if m, ok := a[0].(value.Mapping); ok && fname == "encode_dict" {
+			return e.dict(m, 0), nil
+		}
+		if fname == "encode_dict" {
+			return nil, noItems(a[0])
+		}
+		items, err := value.Items(a[0])
+		if err != nil {
+			return nil, err
+		}
+		return e.list(items, 0), nil
+	}
+}
+
+type encoder struct{ tuples, class bool }
+
+func (e encoder) value(v value.Value, depth int) value.Value {
+	if depth > 300 {
+		return nil // it contains itself: Salt leaves such parts out too
+	}
+	if s, ok := Text(v); ok {
+		return value.Bytes(s)
+	}
+	switch x := v.(type) {
+	case *value.List:
+		return e.list(x.Items, depth+1)
+	case value.Tuple:
+		l := e.list(x, depth+1)
+		if e.tuples {
+			return value.Tuple(l.Items)
+		}
+		return l
+	case value.Mapping:
+		return e.dict(x, depth+1)
+	}
+	return v
+}
+
+func (e encoder) list(items []value.Value, depth int) *value.List {
+	l := &value.List{Items: make([]value.Value, len(items))}
+	for i, v := range items {
+		l.Items[i] = e.value(v, depth)
+	}
+	return l
+}
+
+func (e encoder) dict(m value.Mapping, depth int) *value.Map {
+	out := value.NewMap(m.Len())
+	if o, ok := m.(*value.Map); ok && e.class {
+		out.Ordered = o.Ordered
+	}
+	for _, k := range m.Keys() {
+		v, _ := m.Get(k)
+		if s, ok := Text(k); ok {
+			k = value.Bytes(s)
+		}
+		out.Set(k, e.value(v, depth))
+	}
+	return out
+}
+
+// saltMysql reads the table that a mysql client prints: a dict of rows by the
+// value of one column. Salt: salt/utils/data.py mysql_to_dict.
+func saltMysql(c *Call) (value.Value, error) {
+	a, err := c.bind("mysql_to_dict", 0, "data", "key")
+	if err != nil {
+		return nil, err
+	}
+	seq, err := value.Iter(a[0])
+	if err != nil {
+		return nil, err
+	}
+	out := value.NewMap(4)
+	headers := []string{""}
+	for v := range seq {
+		line, ok := Text(v)
+		if !ok {
+			if !value.Truth(v) {
+				continue
+			}
+			return nil, value.Raise("AttributeError", "'%s' object has no attribute 'startswith'", value.TypeName(v))
+		}
+		if line == "" || strings.HasPrefix(line, "+") {
+			continue
+		}
+		cells := strings.Split(line, "|")
+		for i := range cells {
+			cells[i] = value.TrimSpace(cells[i])
+		}
+		if len(headers) < 2 {
+			headers = cells
+			continue
+		}
+		row := value.NewMap(len(headers))
+		for i := 1; i < len(headers)-1; i++ {
+			if i >= len(cells) {
+				return nil, value.Raise("IndexError", "list index out of range")
+			}
+			n, err := toNum(cells[i])
+			if err != nil {
+				return nil, err
+			}
+			row.Set(headers[i], n)
+		}
+		k, err := value.GetItem(row, a[1])
+		if err != nil {
+			return nil, err
+		}
+		out.Set(k, row)
+	}
+	return out, nil
+}
+
+// saltJSONQuery queries data by JMESPath. Salt: salt/utils/data.py json_query.
+func saltJSONQuery(c *Call) (value.Value, error) {
+	a, err := c.bind("json_query", 0, "data", "expr")
+	if err != nil {
+		return nil, err
+	}
+	if err := defined(a[0]); err != nil {
+		return nil, err
+	}
+	expr, err := wantText(a[1], "expected string, not %s")
+	if err != nil {
+		return nil, err
+	}
+	q, err := jmespath.Compile(expr)
+	if err != nil {
+		return nil, value.Raise("ParseError", "bad jmespath expression: %s: %v", value.QuoteStr(expr), err)
+	}
+	k := keeper{order: map[string]int{}}
+	out, err := q.Search(k.plain(a[0], 0))
+	if err != nil {
+		return nil, value.Raise("JMESPathError", "%v", err)
+	}
+	return k.value(out), nil
+}
+
+// keeper makes plain Go data of values and back. The library keeps no order of
+// dicts, so their keys come back in the order in which they were first seen.
+type keeper struct {
+	order map[string]int
+}
+
+func (k *keeper) plain(v value.Value, depth int) any {
+	if depth > 300 {
+		return nil
+	}
+	if s, ok := Text(v); ok {
+		return s
+	}
+	switch x := v.(type) {
+	case *value.List:
+		return k.items(x.Items, depth)
+	case value.Tuple:
+		return k.items(x, depth)
+	case value.Mapping:
+		m := make(map[string]any, x.Len())
+		for _, key := range x.Keys() {
+			s, ok := Text(key)
+			if !ok {
+				continue // JMESPath has no way to name it
+			}
+			if _, ok := k.order[s]; !ok {
+				k.order[s] = len(k.order)
+			}
+			e, _ := x.Get(key)
+			m[s] = k.plain(e, depth+1)
+		}
+		return m
+	}
+	if n, ok := value.AsBig(v); ok {
+		if _, isBool := v.(bool); !isBool {
+			f, err := value.ToFloat(value.NormInt(n))
+			if err == nil && f == float64(int64(f)) && int64(f) < 1<<53 && int64(f) > -1<<53 {
+				return f
+			}
+		}
+	}
+	return v
+}
+
+func (k *keeper) items(in []value.Value, depth int) []any {
+	out := make([]any, len(in))
+	for i, v := range in {
+		out[i] = k.plain(v, depth+1)
+	}
+	return out
+}
+
+func (k *keeper) value(x any) value.Value {
+	switch x := x.(type) {
+	case []any:
+		l := &value.List{Items: make([]value.Value, len(x))}
+		for i, v := range x {
+			l.Items[i] = k.value(v)
+		}
+		return l
+	case map[string]any:
+		keys := make([]value.Value, 0, len(x))
+		for key := range x {
+			keys = append(keys, key)
+		}
+		// Keys that a query made up come last, by name.
+		_ = value.SortValues(keys, func(v value.Value) (value.Value, error) {
+			place, ok := k.order[v.(string)]
+			if !ok {
+				place = len(k.order)
+			}
+			return value.Tuple{int64(place), v}, nil
+		}, false)
+		m := value.NewMap(len(x))
+		for _, key := range keys {
+			m.Set(key, k.value(x[key.(string)]))
+		}
+		return m
+	}
+	return value.From(x)
+}

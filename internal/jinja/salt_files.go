@@ -1,0 +1,287 @@
+package jinja
+
+import (
+	"encoding/hex"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"brine/internal/value"
+)
+
+// saltFileFilter returns Salt's filters on paths, files and users.
+func saltFileFilter(name string) Func {
+	switch name {
+	case "path_join":
+		return saltPathJoin
+	case "which":
+		return saltWhich
+	case "get_uid":
+		return saltGetUID
+	case "file_hashsum":
+		return saltFileHash
+	case "list_files":
+		return saltListFiles
+	case "is_text_file", "is_bin_file", "is_binary_file", "is_empty", "is_empty_file":
+		return saltFileKind(name)
+	}
+	return nil
+}
+
+// pathText is a path as text; bytes are read as UTF-8.
+func pathText(v value.Value) (string, error) {
+	if err := defined(v); err != nil {
+		return "", err
+	}
+	if s, ok := Text(v); ok {
+		return s, nil
+	}
+	if b, ok := v.(value.Bytes); ok {
+		return string(b), nil
+	}
+	return "", notText(v)
+}
+
+// saltPathJoin joins paths; all but the first count as relative.
+// Salt: salt/utils/path.py join.
+func saltPathJoin(c *Call) (value.Value, error) {
+	if c.Kw.Len() > 0 {
+		for k := range c.Kw.All() {
+			if k != "use_posixpath" {
+				return nil, value.Raise("TypeError", "join() got an unexpected keyword argument %s", value.Repr(k))
+			}
+		}
+	}
+	parts := make([]string, len(c.Args))
+	for i, v := range c.Args {
+		p, err := pathText(v)
+		if err != nil {
+			return nil, err
+		}
+		if parts[i] = normPath(p); i > 0 {
+			parts[i] = strings.TrimLeft(parts[i], "/")
+		}
+	}
+	joined := ""
+	for i, p := range parts {
+		if i > 0 && !strings.HasSuffix(joined, "/") {
+			joined += "/"
+		}
+		joined += p
+	}
+	return normPath(joined), nil
+}
+
+// normPath is os.path.normpath: two leading slashes stay two.
+func normPath(p string) string {
+	if p == "" {
+		return "."
+	}
+	n := path.Clean(p)
+	if strings.HasPrefix(p, "//") && !strings.HasPrefix(p, "///") {
+		n = "/" + n
+		if n == "//" {
+			return n
+		}
+	}
+	return n
+}
+
+func saltWhich(c *Call) (value.Value, error) {
+	a, err := c.bind("which", 0, "exe?")
+	if err != nil {
+		return nil, err
+	}
+	v := orNil(a[0])
+	if v == nil || v == "" {
+		return nil, nil
+	}
+	name, err := pathText(v)
+	if err != nil {
+		return nil, err
+	}
+	h, err := c.host()
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.LookPath(name)
+	if err != nil {
+		return nil, nil // not found is None
+	}
+	return p, nil
+}
+
+func saltGetUID(c *Call) (value.Value, error) {
+	a, err := c.bind("get_uid", 0, "user?")
+	if err != nil {
+		return nil, err
+	}
+	name := ""
+	if v := orNil(a[0]); v != nil {
+		if name, err = pathText(v); err != nil {
+			return nil, err
+		}
+		if name == "" {
+			return nil, nil
+		}
+	}
+	h, err := c.host()
+	if err != nil {
+		return nil, err
+	}
+	uid, err := h.LookupUser(name)
+	if err != nil {
+		return nil, nil // no such user is None
+	}
+	return int64(uid), nil
+}
+
+// saltFileHash returns the hash of a file. Salt: salt/utils/hashutils.py
+// get_hash.
+func saltFileHash(c *Call) (value.Value, error) {
+	a, err := c.bind("get_hash", 0, "path", "form?", "chunk_size?")
+	if err != nil {
+		return nil, err
+	}
+	p, err := pathText(a[0])
+	if err != nil {
+		return nil, err
+	}
+	form := "sha256"
+	if given(a[1]) {
+		if form, err = wantText(a[1], "hasattr(): attribute name must be string, not '%s'"); err != nil {
+			return nil, err
+		}
+	}
+	sum, ok := hasher(form)
+	if !ok {
+		return nil, value.Raise("ValueError", "Invalid hash type: %s", form)
+	}
+	h, err := c.host()
+	if err != nil {
+		return nil, err
+	}
+	b, err := h.ReadFile(p)
+	if err != nil {
+		return nil, osError(p, err)
+	}
+	sum.Write(b)
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// saltListFiles returns a directory and all that is below it.
+// Salt: salt/utils/files.py list_files; it gives them in no order, here they
+// are in that of their names.
+func saltListFiles(c *Call) (value.Value, error) {
+	a, err := c.bind("list_files", 0, "directory")
+	if err != nil {
+		return nil, err
+	}
+	dir, err := pathText(a[0])
+	if err != nil {
+		return nil, err
+	}
+	h, err := c.host()
+	if err != nil {
+		return nil, err
+	}
+	l := value.NewList(dir)
+	var walk func(dir string, depth int) error
+	walk = func(dir string, depth int) error {
+		names, err := h.ReadDir(dir)
+		if err != nil || depth > 100 {
+			return nil // what cannot be read is passed over
+		}
+		if err := c.S.Context().Err(); err != nil {
+			return err
+		}
+		for _, n := range names {
+			n, isDir := strings.CutSuffix(n, "/")
+			p := strings.TrimSuffix(dir, "/") + "/" + n
+			l.Append(p)
+			if err := value.CheckItems(l.Len()); err != nil {
+				return err
+			}
+			if isDir {
+				if err := walk(p, depth+1); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	return l, walk(dir, 0)
+}
+
+func saltFileKind(name string) Func {
+	return func(c *Call) (value.Value, error) {
+		a, err := c.bind(name, 0, "path")
+		if err != nil {
+			return nil, err
+		}
+		p, err := pathText(a[0])
+		if err != nil {
+			return nil, err
+		}
+		h, err := c.host()
+		if err != nil {
+			return nil, err
+		}
+		mode, size, err := h.Stat(p)
+		if err != nil {
+			return false, nil
+		}
+		if strings.HasPrefix(name, "is_empty") {
+			return size == 0, nil
+		}
+		if !mode.IsRegular() {
+			return false, nil
+		}
+		b, err := h.ReadFile(p)
+		if err != nil {
+			return false, nil
+		}
+		if name == "is_text_file" {
+			b = b[:min(len(b), 512)]
+			return isText(b), nil
+		}
+		return isBinary(b[:min(len(b), 2048)]), nil
+	}
+}
+
+// isText guesses by the first bytes of a file: a NUL is no text, UTF-8 is, and
+// so is what has at most three odd bytes in ten.
+func isText(b []byte) bool {
+	if strings.IndexByte(string(b), 0) >= 0 {
+		return false
+	}
+	return utf8.Valid(b) || oddBytes(b)*10 <= len(b)*3
+}
+
+// isBinary guesses for bytes that decode, and is sure of those that do not.
+func isBinary(b []byte) bool {
+	if len(b) == 0 {
+		return false
+	}
+	if !utf8.Valid(b) || strings.IndexByte(string(b), 0) >= 0 {
+		return true
+	}
+	n, odd := 0, 0
+	for _, r := range string(b) {
+		n++
+		if (r < 32 || r > 126) && !strings.ContainsRune("\n\r\t\b", r) {
+			odd++
+		}
+	}
+	return odd*10 > n*3
+}
+
+func oddBytes(b []byte) int {
+	n := 0
+	for _, c := range b {
+		if (c < 32 || c > 126) && strings.IndexByte("\n\r\t\f\b", c) < 0 {
+			n++
+		}
+	}
+	return n
+}

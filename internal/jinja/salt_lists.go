@@ -1,0 +1,871 @@
+package jinja
+
+import (
+	"brine/internal/value"
+)
+
+// saltListFilter returns Salt's filters on lists and other iterables.
+func saltListFilter(name string) Func {
+	switch name {
+	case "unique":
+		return saltUnique
+	case "min", "max":
+		return saltExtreme(name)
+	case "avg":
+		return saltAvg
+	case "union", "intersect", "difference", "symmetric_difference":
+		return saltSetMath(name)
+	case "is_list":
+		return saltIsList
+	case "is_iter":
+		return saltIsIter
+	case "is_sorted":
+		return saltIsSorted
+	case "sorted_ignorecase":
+		return saltSortedIgnorecase
+	case "exactly_n_true", "exactly_one_true":
+		return saltExactly(name)
+	case "flatten":
+		return saltFlatten
+	case "substring_in_list":
+		return saltSubstring
+	case "compare_lists":
+		return saltCompareLists
+	case "random_sample", "random_shuffle":
+		return saltRandom(name)
+	case "combinations", "combinations_with_replacement", "permutations":
+		return saltCombine(name)
+	case "compress":
+		return saltCompress
+	case "product":
+		return saltProduct
+	case "zip", "zip_longest":
+		return saltZip(name)
+	}
+	return nil
+}
+
+// hashable is isinstance(v, collections.abc.Hashable), which asks the type
+// only: a tuple always is.
+func hashable(v value.Value) bool {
+	if _, ok := value.AsTuple(v); ok {
+		return true
+	}
+	switch v.(type) {
+	case *value.View: // only the views of values are
+		return v.(*value.View).Kind == value.Values
+	}
+	return value.Hashable(v)
+}
+
+// distinct returns the items that equal no earlier one.
+func distinct(items []value.Value) []value.Value {
+	var out []value.Value
+	seen := value.NewSet()
+	for _, v := range items {
+		if value.CheckHash(v) == nil {
+			if seen.Has(v) {
+				continue
+			}
+			seen.Add(v)
+		} else if has(out, v) {
+			continue
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func has(items []value.Value, v value.Value) bool {
+	for _, x := range items {
+		if value.Equal(x, v) {
+			return true
+		}
+	}
+	return false
+}
+
+// saltUnique returns the distinct items as a list, of what is hashable (a
+// tuple, text) as a set. Salt: salt/utils/jinja.py unique.
+func saltUnique(c *Call) (value.Value, error) {
+	a, err := c.bind("unique", 0, "values")
+	if err != nil {
+		return nil, err
+	}
+	if hashable(a[0]) {
+		return value.ToSet(a[0])
+	}
+	items, err := value.Items(a[0])
+	if err != nil {
+		return nil, err
+	}
+	return &value.List{Items: distinct(items)}, nil
+}
+
+func saltExtreme(name string) Func {
+	op := map[string]string{"min": "<", "max": ">"}[name]
+	return func(c *Call) (value.Value, error) {
+		a, err := c.bind("lst_"+name, 0, "obj")
+		if err != nil {
+			return nil, err
+		}
+		items, err := value.Items(a[0])
+		if err != nil {
+			return nil, err
+		}
+		if len(items) == 0 {
+			return nil, value.Raise("ValueError", "%s() arg is an empty sequence", name)
+		}
+		return best(items, op, func(v value.Value) (value.Value, error) { return v, nil })
+	}
+}
+
+func saltAvg(c *Call) (value.Value, error) {
+	a, err := c.bind("lst_avg", 0, "lst")
+	if err != nil {
+		return nil, err
+	}
+	if hashable(a[0]) {
+		return toFloat(a[0])
+	}
+	items, err := value.Items(a[0])
+	if err != nil {
+		return nil, err
+	}
+	var sum value.Value = int64(0)
+	for _, v := range items {
+		if sum, err = value.Add(sum, v); err != nil {
+			return nil, err
+		}
+	}
+	n, err := value.Len(a[0])
+	if err != nil {
+		return nil, err
+	}
+	mean, err := value.TrueDiv(sum, int64(n))
+	if err != nil {
+		return nil, err
+	}
+	return toFloat(mean)
+}
+
+func toFloat(v value.Value) (value.Value, error) {
+	f, err := value.ToFloat(v)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// saltSetMath does sets of tuples and texts, and lists in their order.
+// Salt: salt/utils/jinja.py union and its like.
+func saltSetMath(name string) Func {
+	op := map[string]string{"union": "|", "intersect": "&", "difference": "-", "symmetric_difference": "^"}[name]
+	return func(c *Call) (value.Value, error) {
+		a, err := c.bind(name, 0, "lst1", "lst2")
+		if err != nil {
+			return nil, err
+		}
+		if hashable(a[0]) && hashable(a[1]) {
+			x, err := value.ToSet(a[0])
+			if err != nil {
+				return nil, err
+			}
+			y, err := value.ToSet(a[1])
+			if err != nil {
+				return nil, err
+			}
+			return value.SetOp(op, x, y), nil
+		}
+		if name == "union" || name == "symmetric_difference" {
+			both, err := value.Add(a[0], a[1])
+			if err != nil {
+				return nil, err
+			}
+			if name == "union" {
+				items, err := value.Items(both)
+				return &value.List{Items: distinct(items)}, err
+			}
+		}
+		x, err := value.Items(a[0])
+		if err != nil {
+			return nil, err
+		}
+		y, err := value.Items(a[1])
+		if err != nil {
+			return nil, err
+		}
+		inX, inY := newLookup(x), newLookup(y)
+		var out []value.Value
+		for _, v := range x {
+			if inY.has(v) == (name == "intersect") {
+				out = append(out, v)
+			}
+		}
+		if name == "symmetric_difference" {
+			for _, v := range y {
+				if !inX.has(v) {
+					out = append(out, v)
+				}
+			}
+		}
+		return &value.List{Items: distinct(out)}, nil
+	}
+}
+
+// lookup finds items, by hash where they have one.
+type lookup struct {
+	set  *value.Set
+	rest []value.Value
+}
+
+func newLookup(items []value.Value) *lookup {
+	l := &lookup{set: value.NewSet()}
+	for _, v := range items {
+		if value.CheckHash(v) == nil {
+			l.set.Add(v)
+		} else {
+			l.rest = append(l.rest, v)
+		}
+	}
+	return l
+}
+
+func (l *lookup) has(v value.Value) bool {
+	if value.CheckHash(v) == nil {
+		return l.set.Has(v)
+	}
+	return has(l.rest, v)
+}
+
+func saltIsList(c *Call) (value.Value, error) {
+	a, err := c.bind("is_list", 0, "value")
+	if err != nil {
+		return nil, err
+	}
+	_, ok := a[0].(*value.List)
+	return ok, nil
+}
+
+// isIter is salt.utils.data.is_iter: what can be looped over and is no text.
+func isIter(v value.Value) bool {
+	if _, ok := Text(v); ok {
+		return false
+	}
+	return value.IsIterable(v)
+}
+
+func saltIsIter(c *Call) (value.Value, error) {
+	a, err := c.bind("is_iter", 0, "thing", "ignore?")
+	if err != nil {
+		return nil, err
+	}
+	if err := strictUse(a[0]); err != nil {
+		return nil, err
+	}
+	if given(a[1]) && !value.Truth(a[1]) {
+		return value.IsIterable(a[0]), nil
+	}
+	return isIter(a[0]), nil
+}
+
+func strictUse(v value.Value) error {
+	if u, ok := v.(*Undefined); ok && u.Kind == Strict {
+		return u.Err()
+	}
+	return nil
+}
+
+func saltIsSorted(c *Call) (value.Value, error) {
+	a, err := c.bind("is_sorted", 0, "iterable", "key?", "reverse?")
+	if err != nil {
+		return nil, err
+	}
+	items, err := value.Items(a[0])
+	if err != nil {
+		return nil, err
+	}
+	reverse, err := c.boolArg(a[2], false)
+	if err != nil {
+		return nil, err
+	}
+	if key := c.keyFunc(a[1]); key != nil {
+		for i := range items {
+			if items[i], err = key(items[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i := 1; i < len(items); i++ {
+		lo, hi := items[i-1], items[i]
+		if reverse {
+			lo, hi = hi, lo
+		}
+		less, err := value.Compare("<", hi, lo)
+		if err != nil {
+			return nil, err
+		}
+		if less {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+func saltSortedIgnorecase(c *Call) (value.Value, error) {
+	a, err := c.bind("sorted_ignorecase", 0, "to_sort")
+	if err != nil {
+		return nil, err
+	}
+	items, err := value.Items(a[0])
+	if err != nil {
+		return nil, err
+	}
+	err = value.SortValues(items, func(v value.Value) (value.Value, error) {
+		s, ok := Text(v)
+		if !ok {
+			return nil, value.Raise("AttributeError", "'%s' object has no attribute 'lower'", value.TypeName(v))
+		}
+		return lower(s), nil
+	}, false)
+	if err != nil {
+		return nil, err
+	}
+	return &value.List{Items: items}, nil
+}
+
+func saltExactly(name string) Func {
+	return func(c *Call) (value.Value, error) {
+		names := []string{"iterable", "amount?"}
+		fname := "exactly_n"
+		if name == "exactly_one_true" {
+			names, fname = names[:1], "exactly_one"
+		}
+		a, err := c.bind(fname, 0, names...)
+		if err != nil {
+			return nil, err
+		}
+		want := 1
+		if len(a) == 2 {
+			if want, err = intArg(a[1], 1); err != nil {
+				return nil, err
+			}
+		}
+		items, err := value.Items(a[0])
+		if err != nil {
+			return nil, err
+		}
+		n := 0
+		for _, v := range items {
+			t, err := c.S.Truth(v)
+			if err != nil {
+				return nil, err
+			}
+			if t {
+				n++
+			}
+		}
+		return n == max(want, 0), nil
+	}
+}
+
+// saltFlatten makes one list of nested ones, without None and the texts None
+// and null unless preserve_nulls is set. Salt: salt/utils/data.py flatten.
+func saltFlatten(c *Call) (value.Value, error) {
+	a, err := c.bind("flatten", 0, "data", "levels?", "preserve_nulls?")
+	if err != nil {
+		return nil, err
+	}
+	levels := -1
+	if v := orNil(a[1]); v != nil {
+		if levels, err = asIndex(v); err != nil {
+			return nil, err
+		}
+		levels = max(levels, 0)
+	}
+	keep, err := c.boolArg(a[2], false)
+	if err != nil {
+		return nil, err
+	}
+	f := flattener{nulls: keep}
+	if err := f.add(a[0], levels, 0); err != nil {
+		return nil, err
+	}
+	return &value.List{Items: f.out}, nil
+}
+
+type flattener struct {
+	nulls bool
+	out   []value.Value
+}
+
+func (f *flattener) add(v value.Value, levels, depth int) error {
+	if depth > 300 {
+		return value.Raise("RecursionError", "Reference cycle detected. Check input list.")
+	}
+	seq, err := value.Iter(v)
+	if err != nil {
+		return err
+	}
+	for x := range seq {
+		if !f.nulls && (x == nil || x == "None" || x == "null") {
+			continue
+		}
+		if err := strictUse(x); err != nil {
+			return err
+		}
+		if levels == 0 || !isIter(x) {
+			f.out = append(f.out, x)
+			if err := value.CheckItems(len(f.out)); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := f.add(x, levels-1, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func saltSubstring(c *Call) (value.Value, error) {
+	a, err := c.bind("substr_in_list", 0, "string_to_search_for", "list_to_search")
+	if err != nil {
+		return nil, err
+	}
+	seq, err := value.Iter(a[1])
+	if err != nil {
+		return nil, err
+	}
+	for v := range seq {
+		if in, err := value.Contains(v, a[0]); in || err != nil {
+			return in, err
+		}
+	}
+	return false, nil
+}
+
+func saltCompareLists(c *Call) (value.Value, error) {
+	a, err := c.bind("compare_lists", 0, "old?", "new?")
+	if err != nil {
+		return nil, err
+	}
+	before, err := value.Items(orNil(a[0]))
+	if err != nil {
+		return nil, err
+	}
+	after, err := value.Items(orNil(a[1]))
+	if err != nil {
+		return nil, err
+	}
+	inBefore, inAfter := newLookup(before), newLookup(after)
+	m := value.NewMap(2)
+	note := func(key string, items []value.Value, other *lookup) {
+		l := &value.List{}
+		for _, v := range items {
+			if !other.has(v) {
+				l.Append(v)
+			}
+		}
+		if l.Len() > 0 {
+			m.Set(key, l)
+		}
+	}
+	note("new", after, inBefore)
+	note("old", before, inAfter)
+	return m, nil
+}
+
+// sequenceItems are the items of what Python's random.sample takes.
+func sequenceItems(v value.Value) ([]value.Value, error) {
+	if err := defined(v); err != nil {
+		return nil, err
+	}
+	if _, ok := v.(value.Mapping); ok || !isSequence(v) {
+		return nil, value.Raise("TypeError", "Population must be a sequence.  For dicts or sets, use sorted(d).")
+	}
+	return value.Items(v)
+}
+
+// saltRandom takes a sample of a list; random_shuffle takes all. A seed makes
+// it the same each time, and the same as in Python.
+// Salt: salt/utils/data.py sample, shuffle.
+func saltRandom(name string) Func {
+	return func(c *Call) (value.Value, error) {
+		names, fname := []string{"value", "size", "seed?"}, "sample"
+		if name == "random_shuffle" {
+			names, fname = []string{"value", "seed?"}, "shuffle"
+		}
+		a, err := c.bind(fname, 0, names...)
+		if err != nil {
+			return nil, err
+		}
+		items, err := sequenceItems(a[0])
+		if err != nil {
+			return nil, err
+		}
+		k := len(items)
+		if fname == "sample" {
+			if k, err = asIndex(a[1]); err != nil {
+				return nil, err
+			}
+		}
+		if k < 0 || k > len(items) {
+			return nil, value.Raise("ValueError", "Sample larger than population or is negative")
+		}
+		below := randomBelow
+		if seed := orNil(a[len(a)-1]); seed != nil {
+			b, err := seedBytes(seed)
+			if err != nil {
+				return nil, err
+			}
+			below = newTwister(b).below
+		}
+		return &value.List{Items: sample(items, k, below)}, nil
+	}
+}
+
+// saltCombine is itertools.combinations and its like.
+func saltCombine(name string) Func {
+	return func(c *Call) (value.Value, error) {
+		names := []string{"iterable", "r"}
+		if name == "permutations" {
+			names[1] = "r?"
+		}
+		a, err := c.bind(name, 0, names...)
+		if err != nil {
+			return nil, err
+		}
+		pool, err := value.Items(a[0])
+		if err != nil {
+			return nil, err
+		}
+		r := len(pool)
+		if v := orNil(a[1]); v != nil {
+			if r, err = asIndex(v); err != nil {
+				return nil, err
+			}
+		}
+		if r < 0 {
+			return nil, value.Raise("ValueError", "r must be non-negative")
+		}
+		if err := value.CheckItems(r); err != nil {
+			return nil, err
+		}
+		var next func() []int
+		switch name {
+		case "permutations":
+			next = permutations(len(pool), r)
+		case "combinations":
+			next = combinations(len(pool), r)
+		default:
+			next = combinationsAgain(len(pool), r)
+		}
+		return tuples("itertools."+name, func() (value.Tuple, bool) {
+			at := next()
+			if at == nil {
+				return nil, false
+			}
+			t := make(value.Tuple, len(at))
+			for i, j := range at {
+				t[i] = pool[j]
+			}
+			return t, true
+		}), nil
+	}
+}
+
+// tuples is an iterator of tuples that prints as an object of typ.
+func tuples(typ string, next func() (value.Tuple, bool)) value.Value {
+	return &reversed{Generator{next: func() (value.Value, bool, error) {
+		t, ok := next()
+		return t, ok, nil
+	}}, typ}
+}
+
+// combinations returns the places of r of n in order, one choice a call, then
+// nil.
+func combinations(n, r int) func() []int {
+	var at []int
+	done := r > n
+	return func() []int {
+		if done {
+			return nil
+		}
+		if at == nil {
+			at = make([]int, r)
+			for i := range at {
+				at[i] = i
+			}
+			done = r == 0
+			return at
+		}
+		i := r - 1
+		for i >= 0 && at[i] == i+n-r {
+			i--
+		}
+		if i < 0 {
+			done = true
+			return nil
+		}
+		at[i]++
+		for j := i + 1; j < r; j++ {
+			at[j] = at[j-1] + 1
+		}
+		return at
+	}
+}
+
+// combinationsAgain is combinations where a place may be chosen again.
+func combinationsAgain(n, r int) func() []int {
+	var at []int
+	done := n == 0 && r > 0
+	return func() []int {
+		if done {
+			return nil
+		}
+		if at == nil {
+			at = make([]int, r)
+			done = r == 0
+			return at
+		}
+		i := r - 1
+		for i >= 0 && at[i] == n-1 {
+			i--
+		}
+		if i < 0 {
+			done = true
+			return nil
+		}
+		v := at[i] + 1
+		for j := i; j < r; j++ {
+			at[j] = v
+		}
+		return at
+	}
+}
+
+// permutations returns the ordered choices of r of n.
+func permutations(n, r int) func() []int {
+	if r > n {
+		return func() []int { return nil }
+	}
+	idx := make([]int, n)
+	for i := range idx {
+		idx[i] = i
+	}
+	cycles := make([]int, r)
+	for i := range cycles {
+		cycles[i] = n - i
+	}
+	first, done := true, false
+	return func() []int {
+		if done {
+			return nil
+		}
+		if first {
+			first, done = false, r == 0
+			return idx[:r]
+		}
+		for i := r - 1; i >= 0; i-- {
+			if cycles[i]--; cycles[i] > 0 {
+				j := n - cycles[i]
+				idx[i], idx[j] = idx[j], idx[i]
+				return idx[:r]
+			}
+			moved := idx[i]
+			copy(idx[i:], idx[i+1:])
+			idx[n-1] = moved
+			cycles[i] = n - i
+		}
+		done = true
+		return nil
+	}
+}
+
+func saltCompress(c *Call) (value.Value, error) {
+	a, err := c.bind("compress", 0, "data", "selectors")
+	if err != nil {
+		return nil, err
+	}
+	data, err := pull(a[0])
+	if err != nil {
+		return nil, err
+	}
+	selectors, err := pull(a[1])
+	if err != nil {
+		return nil, err
+	}
+	return &reversed{Generator{next: func() (value.Value, bool, error) {
+		for {
+			v, ok, err := data()
+			if err != nil || !ok {
+				return nil, false, err
+			}
+			s, ok, err := selectors()
+			if err != nil || !ok {
+				return nil, false, err
+			}
+			t, err := c.S.Truth(s)
+			if err != nil || t {
+				return v, err == nil, err
+			}
+		}
+	}}, "itertools.compress"}, nil
+}
+
+func saltProduct(c *Call) (value.Value, error) {
+	repeat := 1
+	if c.Kw != nil {
+		for k, v := range c.Kw.All() {
+			if k != "repeat" {
+				return nil, value.Raise("TypeError", "%s is an invalid keyword argument for product()", value.Repr(k))
+			}
+			n, err := asIndex(v)
+			if err != nil {
+				return nil, err
+			}
+			if n < 0 {
+				return nil, value.Raise("ValueError", "repeat argument cannot be negative")
+			}
+			repeat = n
+		}
+	}
+	if err := value.CheckItems(repeat * max(len(c.Args), 1)); err != nil {
+		return nil, err
+	}
+	var pools [][]value.Value
+	for _, arg := range c.Args {
+		items, err := value.Items(arg)
+		if err != nil {
+			return nil, err
+		}
+		pools = append(pools, items)
+	}
+	once := pools
+	pools = nil
+	for range repeat {
+		pools = append(pools, once...)
+	}
+	at := make([]int, len(pools))
+	done := false
+	for _, p := range pools {
+		done = done || len(p) == 0
+	}
+	return tuples("itertools.product", func() (value.Tuple, bool) {
+		if done {
+			return nil, false
+		}
+		t := make(value.Tuple, len(pools))
+		for i, p := range pools {
+			t[i] = p[at[i]]
+		}
+		i := len(at) - 1
+		for ; i >= 0; i-- {
+			if at[i]++; at[i] < len(pools[i]) {
+				break
+			}
+			at[i] = 0
+		}
+		done = i < 0
+		return t, true
+	}), nil
+}
+
+func saltZip(name string) Func {
+	return func(c *Call) (value.Value, error) {
+		var fill value.Value
+		strict := false
+		if c.Kw != nil {
+			for k, v := range c.Kw.All() {
+				switch {
+				case name == "zip_longest" && k == "fillvalue":
+					fill = v
+				case name == "zip" && k == "strict":
+					var err error
+					if strict, err = c.S.Truth(v); err != nil {
+						return nil, err
+					}
+				case name == "zip":
+					return nil, value.Raise("TypeError", "%s is an invalid keyword argument for zip()", value.Repr(k))
+				default:
+					return nil, value.Raise("TypeError", "zip_longest() got an unexpected keyword argument")
+				}
+			}
+		}
+		nexts := make([]func() (value.Value, bool, error), len(c.Args))
+		for i, arg := range c.Args {
+			next, err := pull(arg)
+			if err != nil {
+				if isPy(err, "TypeError") && name == "zip" {
+					err = value.Raise("TypeError", "zip argument #%d must support iteration", i+1)
+				}
+				return nil, err
+			}
+			nexts[i] = next
+		}
+		typ := "zip"
+		if name == "zip_longest" {
+			typ = "itertools.zip_longest"
+		}
+		z := zipper{nexts: nexts, longest: name == "zip_longest", strict: strict, fill: fill}
+		return &reversed{Generator{next: z.next}, typ}, nil
+	}
+}
+
+type zipper struct {
+	nexts           []func() (value.Value, bool, error)
+	longest, strict bool
+	fill            value.Value
+}
+
+func (z *zipper) next() (value.Value, bool, error) {
+	t := make(value.Tuple, len(z.nexts))
+	ended := 0
+	for i, next := range z.nexts {
+		if next == nil {
+			t[i] = z.fill
+			ended++
+			continue
+		}
+		v, ok, err := next()
+		switch {
+		case err != nil:
+			return nil, false, err
+		case ok:
+			t[i] = v
+		case z.longest:
+			t[i], z.nexts[i] = z.fill, nil
+			ended++
+		case z.strict && i > 0:
+			return nil, false, value.Raise("ValueError", "zip() argument %d is shorter than argument%s", i+1, upTo(i))
+		case z.strict:
+			return nil, false, z.checkEnds()
+		default:
+			return nil, false, nil
+		}
+	}
+	return t, ended < len(z.nexts), nil
+}
+
+// upTo names the arguments before the one that differs.
+func upTo(n int) string {
+	if n == 1 {
+		return " 1"
+	}
+	return "s 1-" + value.Str(int64(n))
+}
+
+// checkEnds is an error where another argument goes on after the first ended.
+func (z *zipper) checkEnds() error {
+	for i, next := range z.nexts[1:] {
+		_, ok, err := next()
+		if err != nil {
+			return err
+		}
+		if ok {
+			return value.Raise("ValueError", "zip() argument %d is longer than argument%s", i+2, upTo(i+1))
+		}
+	}
+	return nil
+}
