@@ -38,8 +38,10 @@ type Fake struct {
 	Addrs    map[string][]net.IP // names
 	Names    map[string][]string // addresses
 	FullName map[string]string   // full names of hosts
-	Kernel   Uname
-	Space    map[string]Statfs // file systems by path
+	// Listening says which "address:port" take connections.
+	Listening map[string]bool
+	Kernel    Uname
+	Space     map[string]Statfs // file systems by path
 	// Fault, where set, is asked before each operation of Files; an error of
 	// it is what the operation returns. op is the method's name.
 	Fault func(op, path string) error

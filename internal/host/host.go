@@ -227,6 +227,9 @@ type Network interface {
 	// LookupCNAME returns the full name of a host as the name servers have it,
 	// search domains and aliases followed, without a dot at its end.
 	LookupCNAME(ctx context.Context, name string) (string, error)
+	// Connect opens a TCP connection to address:port and closes it; the error
+	// says why that failed. It waits as long as ctx allows.
+	Connect(ctx context.Context, address string, port int) error
 }
 
 // System tells of the kernel.

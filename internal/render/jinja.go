@@ -43,9 +43,19 @@ func (e *Engine) jinjaEnv(sls bool, saltenv string) *jinja.Env {
 	}
 	o.TrimBlocks = o.TrimBlocks || value.Truth(e.env.Opts.At("jinja_trim_blocks"))
 	o.LstripBlocks = o.LstripBlocks || value.Truth(e.env.Opts.At("jinja_lstrip_blocks"))
+	o.Host = hostOps{e.env.Host}
+	o.Profile = e.profile
 	env := jinja.New(o, &loader{e: e, saltenv: saltenv})
 	e.jinjas[k] = env
 	return env
+}
+
+// profile logs how long the body of a profile tag, or an import, takes.
+func (e *Engine) profile(label, source string) func() {
+	start := e.env.Host.Now()
+	return func() {
+		e.env.Log.Debug("time to render", "what", label, "template", source, "seconds", e.env.Host.Now().Sub(start).Seconds())
+	}
 }
 
 // jinjaStage renders a Jinja template.
