@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -226,11 +227,11 @@ func (c *collector) linuxDistribution() *value.Map {
 		c.lsbFromRelease(m)
 	}
 
-	name, version, codename := c.bestGuess(osr)
+	guess := sync.OnceValue(func() releaseLine { return c.bestGuess(osr) })
 	if !m.Has("osfullname") {
-		full := name
-		if id := m.Str("lsb_distrib_id"); id != "" {
-			full = id
+		full := m.Str("lsb_distrib_id")
+		if full == "" {
+			full = guess().name
 		}
 		if strings.HasPrefix(strings.ToLower(full), "nilrt") {
 			full = "nilrt"
@@ -244,14 +245,14 @@ func (c *collector) linuxDistribution() *value.Map {
 		}
 		release, ok := m.Get("lsb_distrib_release")
 		if !ok {
-			release = version
+			release = guess().version
 		}
 		m.Set("osrelease", strings.TrimSpace(value.Str(release)))
 	}
 	c.bracketedCodename(m)
 	oscodename := strings.TrimSpace(m.Str("lsb_distrib_codename"))
 	if oscodename == "" || strings.Contains(oscodename, "Red Hat") {
-		oscodename = codename
+		oscodename = guess().codename
 	}
 	m.Set("oscodename", oscodename)
 	if !m.Has("os") {
@@ -412,29 +413,26 @@ func suseRelease(m *value.Map, text string) {
 
 // bestGuess returns name, version and code name as the Python package distro
 // has them, on which Salt falls back: the version is the most precise one of
-// os-release, lsb-release and the distribution's own file.
-func (c *collector) bestGuess(osr map[string]string) (name, version, codename string) {
-	name = osr["NAME"]
+// os-release and the distribution's own file.
+func (c *collector) bestGuess(osr map[string]string) releaseLine {
 	file := c.releaseFile()
-	if name == "" {
-		name = file.name
+	best := releaseLine{name: osr["NAME"], codename: file.codename}
+	if best.name == "" {
+		best.name = file.name
 	}
-	pretty := parseReleaseLine(osr["PRETTY_NAME"])
-	for _, v := range []string{osr["VERSION_ID"], file.version, pretty.version} {
-		if strings.Count(v, ".") > strings.Count(version, ".") || version == "" {
-			version = v
+	for _, v := range []string{osr["VERSION_ID"], file.version, parseReleaseLine(osr["PRETTY_NAME"]).version} {
+		if best.version == "" || strings.Count(v, ".") > strings.Count(best.version, ".") {
+			best.version = v
 		}
 	}
 	if v, ok := osr["VERSION_CODENAME"]; ok {
-		return name, version, v
+		best.codename = v
+	} else if v, ok := osr["UBUNTU_CODENAME"]; ok {
+		best.codename = v
+	} else if f := regexp.MustCompile(`\((\D+)\)|,\s*(\D+)`).FindStringSubmatch(osr["VERSION"]); f != nil {
+		best.codename = f[1] + f[2]
 	}
-	if v, ok := osr["UBUNTU_CODENAME"]; ok {
-		return name, version, v
-	}
-	if f := regexp.MustCompile(`\((\D+)\)|,\s*(\D+)`).FindStringSubmatch(osr["VERSION"]); f != nil {
-		return name, version, f[1] + f[2]
-	}
-	return name, version, file.codename
+	return best
 }
 
 type releaseLine struct{ name, version, codename string }
