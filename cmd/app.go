@@ -1,3 +1,5 @@
+// Package cmd is the command line of brine, the only place that knows of flags,
+// stdout and exit statuses. Start at [Main].
 package cmd
 
 import (

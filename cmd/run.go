@@ -42,7 +42,7 @@ such function.`,
 		c.Use = strings.Replace(c.Use, "run", "salt-run", 1)
 	}
 	c.SetFlagErrorFunc(flagError)
-	o.register(c.Flags())
+	o.runFlags.register(c.Flags())
 	o.fleetFlags.register(c.Flags())
 	c.Flags().BoolVarP(&o.doc, "doc", "d", false, "print the documentation of the function")
 	return c
@@ -72,7 +72,7 @@ command line makes no sense; 130 interrupted.`,
 		},
 	}
 	c.SetFlagErrorFunc(flagError)
-	o.register(c.Flags())
+	o.runFlags.register(c.Flags())
 	o.fleetFlags.register(c.Flags())
 	return c
 }

@@ -1,0 +1,296 @@
+// Package fleet runs functions on machines: targets are found among the
+// providers (this process, SSH), a job goes to each, and its returns come back
+// one by one.
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+
+	"brine/internal/event"
+	"brine/internal/fun"
+	"brine/internal/source"
+	"brine/internal/target"
+	"brine/internal/value"
+)
+
+// A Provider reaches machines of one kind.
+type Provider interface {
+	// IDs returns the ids of all its machines.
+	IDs(ctx context.Context) ([]string, error)
+	// Minion returns what a machine is matched by.
+	Minion(ctx context.Context, id string) target.Minion
+	// Run runs the job on one of its machines. What goes wrong is in the Return.
+	Run(ctx context.Context, job fun.Job, id string) fun.Return
+	// FindJob returns those of ids on which the job still runs.
+	FindJob(ctx context.Context, jid string, ids []string) ([]string, error)
+}
+
+// DefaultLimit is how many targets are worked on at once.
+const DefaultLimit = 64
+
+// A Fleet is all machines of a run. It is safe for concurrent use.
+type Fleet struct {
+	Providers  []Provider
+	Nodegroups *value.Map
+	Bus        event.Bus
+	NewJID     func() string
+	Limit      int // 0 is DefaultLimit
+	User       string
+	// Gate is asked before a target is begun; see fun.Env.Gate. nil is open.
+	Gate func(ctx context.Context, c *fun.Chunk) bool
+}
+
+// owner returns the provider of each id; the first provider that has one wins.
+func (f *Fleet) owners(ctx context.Context) (ids []string, owner map[string]Provider, err error) {
+	owner = map[string]Provider{}
+	for _, p := range f.Providers {
+		list, err := p.IDs(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, id := range list {
+			if owner[id] == nil {
+				owner[id] = p
+				ids = append(ids, id)
+			}
+		}
+	}
+	sort.Strings(ids)
+	return ids, owner, nil
+}
+
+// Match returns the ids that an expression names, sorted. It returns an error
+// for an expression that makes no sense.
+func (f *Fleet) Match(ctx context.Context, tgt value.Value, tgtType string) ([]string, error) {
+	ids, owner, err := f.owners(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return f.match(ctx, tgt, tgtType, ids, owner)
+}
+
+func (f *Fleet) match(ctx context.Context, tgt value.Value, tgtType string, ids []string, owner map[string]Provider) ([]string, error) {
+	m, err := target.Compile(tgt, tgtType, f.Nodegroups)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, id := range ids {
+		ok, err := m.Match(owner[id].Minion(ctx, id))
+		if err != nil {
+			return nil, fmt.Errorf("match %s: %w", id, err)
+		}
+		if ok {
+			found = append(found, id)
+		}
+	}
+	return found, nil
+}
+
+// Run runs a job; see [fun.Fleet]. An id of a list target that no provider has
+// gets a return of its own that says so.
+func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) error) (fun.Summary, error) {
+	ids, owner, err := f.owners(ctx)
+	if err != nil {
+		return fun.Summary{}, err
+	}
+	targets, err := f.match(ctx, job.Tgt, job.TgtType, ids, owner)
+	if err != nil {
+		return fun.Summary{}, err
+	}
+	unknown := unknownIDs(job, owner)
+	if job.Subset > 0 && job.Subset < len(targets) {
+		rand.Shuffle(len(targets), func(i, j int) { targets[i], targets[j] = targets[j], targets[i] })
+		targets = targets[:job.Subset]
+		sort.Strings(targets)
+	}
+	limit, err := f.limit(job.Batch, len(targets))
+	if err != nil {
+		return fun.Summary{}, err
+	}
+	sum := fun.Summary{Targets: append(append([]string(nil), targets...), unknown...)}
+	sort.Strings(sum.Targets)
+	if len(sum.Targets) == 0 {
+		return sum, nil
+	}
+	if job.JID == "" {
+		job.JID = f.NewJID()
+	}
+	sum.JID = job.JID
+	f.announce(job, sum.Targets)
+	r := &running{f: f, job: job, each: each}
+	for _, id := range unknown {
+		n, _ := source.Nearest(id, ids)
+		why := fmt.Errorf("%s is not in the roster", id)
+		if n != "" {
+			why = fmt.Errorf("%s is not in the roster (did you mean %q?)", id, n)
+		}
+		r.deliver(fun.Return{ID: id, JID: job.JID, Stage: fun.Unreachable, Err: why})
+	}
+	r.run(ctx, targets, owner, limit)
+	sort.Strings(r.missing)
+	sum.Missing = r.missing
+	return sum, r.err
+}
+
+// unknownIDs returns the ids of a list target that nobody has.
+func unknownIDs(job fun.Job, owner map[string]Provider) []string {
+	if job.TgtType != "list" {
+		return nil
+	}
+	var ids, out []string
+	switch t := job.Tgt.(type) {
+	case *value.List:
+		for _, x := range t.Items {
+			ids = append(ids, value.Str(x))
+		}
+	default:
+		for _, s := range strings.Split(value.Str(t), ",") {
+			ids = append(ids, strings.TrimSpace(s))
+		}
+	}
+	seen := map[string]bool{}
+	for _, id := range ids {
+		if id != "" && owner[id] == nil && !seen[id] {
+			seen[id] = true
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// limit returns how many of n targets may run at once: the batch ("3" or
+// "25%") or the fleet's own limit.
+func (f *Fleet) limit(batch string, n int) (int, error) {
+	limit := f.Limit
+	if limit <= 0 {
+		limit = DefaultLimit
+	}
+	if batch == "" {
+		return limit, nil
+	}
+	num, percent := strings.CutSuffix(strings.TrimSpace(batch), "%")
+	x, err := strconv.ParseFloat(num, 64)
+	if err != nil || x <= 0 {
+		return 0, fun.Errorf("Invalid batch size '%s': it must be a number of targets or a percentage", batch)
+	}
+	if percent {
+		x = x / 100 * float64(n)
+	}
+	return min(limit, max(1, int(x))), nil
+}
+
+// announce fires the events of a new job. Salt: salt/master.py publish.
+func (f *Fleet) announce(job fun.Job, targets []string) {
+	if f.Bus == nil {
+		return
+	}
+	f.Bus.Fire(job.JID, value.MapOf("minions", value.Strings(targets...)))
+	f.Bus.Fire("salt/job/"+job.JID+"/new", value.MapOf(
+		"jid", job.JID, "tgt_type", typeOf(job), "tgt", job.Tgt, "user", f.User, "fun", job.Fun,
+		"arg", funArgs(job), "minions", value.Strings(targets...), "missing", value.NewList(),
+	))
+}
+
+func typeOf(job fun.Job) string {
+	if job.TgtType == "" {
+		return "glob"
+	}
+	return job.TgtType
+}
+
+// funArgs are the arguments as Salt's events and records show them.
+func funArgs(job fun.Job) *value.List {
+	l := value.NewList(job.Args.Pos...)
+	if job.Args.Kw.Len() > 0 {
+		kw := value.MapOf("__kwarg__", true)
+		kw.Update(job.Args.Kw)
+		l.Append(kw)
+	}
+	return l
+}
+
+// running is one job under way.
+type running struct {
+	f    *Fleet
+	job  fun.Job
+	each func(fun.Return) error
+
+	mu      sync.Mutex
+	err     error
+	failed  bool
+	missing []string
+}
+
+func (r *running) run(ctx context.Context, targets []string, owner map[string]Provider, limit int) {
+	sem := make(chan struct{}, limit)
+	var wg sync.WaitGroup
+	for _, id := range targets {
+		select {
+		case sem <- struct{}{}:
+		case <-ctx.Done():
+		}
+		if r.stopped(ctx) {
+			r.deliver(fun.Return{ID: id, JID: r.job.JID, Stage: fun.Refused, Err: fmt.Errorf("not begun: the run was stopped")})
+			continue
+		}
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			ret := owner[id].Run(ctx, r.job, id)
+			r.deliver(ret)
+			<-sem
+		}()
+	}
+	wg.Wait()
+}
+
+// stopped reports whether no further target may begin.
+func (r *running) stopped(ctx context.Context) bool {
+	if ctx.Err() != nil || r.f.Gate != nil && !r.f.Gate(ctx, nil) {
+		return true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err != nil || r.failed && r.job.FailHard
+}
+
+// deliver hands one return over.
+func (r *running) deliver(ret fun.Return) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if ret.Stage != fun.Returned {
+		r.missing = append(r.missing, ret.ID)
+	}
+	r.failed = r.failed || ret.Stage != fun.Returned || ret.Retcode != 0
+	r.f.returned(r.job, ret)
+	if r.err == nil {
+		r.err = r.each(ret)
+	}
+}
+
+// returned fires the event of a return. Salt: salt/minion.py _return_pub,
+// salt/utils/job.py store_job.
+func (f *Fleet) returned(job fun.Job, ret fun.Return) {
+	if f.Bus == nil || ret.Stage != fun.Returned {
+		return
+	}
+	v, err := ret.Value()
+	if err != nil {
+		return
+	}
+	data := value.MapOf(
+		"cmd", "_return", "id", ret.ID, "jid", ret.JID, "fun", job.Fun, "fun_args", funArgs(job),
+		"return", v, "retcode", int64(ret.Retcode), "success", ret.Success,
+	)
+	if ret.Out != "" {
+		data.Set("out", ret.Out)
+	}
+	f.Bus.Fire("salt/job/"+job.JID+"/ret/"+ret.ID, data)
+}

@@ -1,0 +1,148 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sort"
+	"sync"
+
+	"brine/internal/fun"
+	"brine/internal/target"
+	"brine/internal/value"
+)
+
+// A Local is the provider of machines in this process: roster entries with
+// connection: local, each this machine with an id and grains of its own.
+type Local struct {
+	// Make builds the Env of a machine; it is called once a machine, when its
+	// grains or pillar are looked at or a function is run on it.
+	Make func(ctx context.Context, id string) *fun.Env
+	// Names are the ids.
+	Names []string
+
+	mu   sync.Mutex
+	envs map[string]*fun.Env
+}
+
+// IDs returns the ids, sorted.
+func (l *Local) IDs(context.Context) ([]string, error) {
+	ids := append([]string(nil), l.Names...)
+	sort.Strings(ids)
+	return ids, nil
+}
+
+func (l *Local) env(ctx context.Context, id string) *fun.Env {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.envs == nil {
+		l.envs = map[string]*fun.Env{}
+	}
+	if l.envs[id] == nil {
+		// The Env outlives the call that first asked for it.
+		l.envs[id] = l.Make(context.WithoutCancel(ctx), id)
+	}
+	return l.envs[id]
+}
+
+// Minion returns what a machine is matched by; grains and pillar are worked
+// out when they are read.
+func (l *Local) Minion(ctx context.Context, id string) target.Minion {
+	return target.Minion{
+		ID:     id,
+		Grains: func() value.Mapping { return l.env(ctx, id).Grains },
+		Pillar: func() value.Mapping { return l.env(ctx, id).Pillar },
+	}
+}
+
+// FindJob returns none: a call in this process has returned before its job is
+// asked about.
+func (l *Local) FindJob(context.Context, string, []string) ([]string, error) { return nil, nil }
+
+// Run calls the function in this process.
+func (l *Local) Run(ctx context.Context, job fun.Job, id string) fun.Return {
+	env := l.env(ctx, id).Fork(func(e *fun.Env) {
+		e.JID, e.OrchJID = job.JID, job.OrchJID
+	})
+	return Call(ctx, env, job)
+}
+
+// Call runs a job's function with env and words its outcome as a minion does.
+// Salt: salt/minion.py _thread_return.
+func Call(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
+	ret := fun.Return{ID: env.ID, JID: job.JID}
+	args := fun.Args{Pos: append([]value.Value(nil), job.Args.Pos...), Kw: job.Args.Kw.Copy()}
+	if _, spec, ok := env.Table.Lookup(fun.Exec, job.Fun); ok && spec.VarKw {
+		for k, v := range map[string]value.Value{"__pub_fun": job.Fun, "__pub_jid": job.JID, "__pub_pid": int64(os.Getpid()), "__pub_tgt": "salt-call"} {
+			args.Kw.Set(k, v)
+		}
+	}
+	res, err := env.Invoker.Invoke(ctx, fun.Exec, job.Fun, args)
+	if err != nil {
+		if ctx.Err() != nil {
+			ret.Stage, ret.Err = fun.Lost, ctx.Err()
+			return ret
+		}
+		ret.Retcode, ret.Body = 1, fun.ValueBody{V: FaultText(job.Fun, err)}
+		return ret
+	}
+	ret.Retcode, ret.Out, ret.Body = Retcode(res), res.Out, fun.ValueBody{V: res.Value}
+	ret.Success = true
+	return ret
+}
+
+// Retcode returns the return code of a result: its own, or 1 where the value is
+// a dict whose result or success is false.
+func Retcode(res fun.Result) int {
+	if res.Retcode != 0 {
+		return res.Retcode
+	}
+	if m, ok := res.Value.(value.Mapping); ok {
+		for _, k := range []string{"result", "success"} {
+			if v, ok := m.Get(k); ok && !value.Truth(v) {
+				return 1
+			}
+		}
+	}
+	return 0
+}
+
+// FaultText words a function's error as a minion's return does.
+func FaultText(name string, err error) string {
+	var (
+		nf *fun.NotFoundError
+		ce *fun.CommandError
+		ae *fun.ArgError
+	)
+	switch {
+	case errors.As(err, &nf):
+		return nf.Error()
+	case errors.As(err, &ae):
+		return fmt.Sprintf("Passed invalid arguments to %s: %s", name, ae.Error())
+	case errors.As(err, &ce):
+		return "ERROR: " + ce.Error()
+	}
+	return fmt.Sprintf("The minion function caused an exception: %s", err)
+}
+
+// A Self is the fleet of a masterless run: every target is this machine.
+type Self struct{ *Fleet }
+
+// NewSelf returns the fleet of env alone.
+func NewSelf(env *fun.Env, newJID func() string) *Self {
+	l := &Local{Names: []string{env.ID}, Make: func(context.Context, string) *fun.Env { return env }}
+	return &Self{&Fleet{Providers: []Provider{l}, Bus: env.Bus, NewJID: newJID, Limit: 1, Gate: env.Gate}}
+}
+
+// Match returns this machine, whatever the expression: masterless runs ignore
+// targets, as Salt's do.
+func (s *Self) Match(ctx context.Context, _ value.Value, _ string) ([]string, error) {
+	return s.Providers[0].IDs(ctx)
+}
+
+// Run runs the job on this machine.
+func (s *Self) Run(ctx context.Context, job fun.Job, each func(fun.Return) error) (fun.Summary, error) {
+	job.Tgt, job.TgtType, job.Subset, job.Batch = "*", "glob", 0, ""
+	return s.Fleet.Run(ctx, job, each)
+}

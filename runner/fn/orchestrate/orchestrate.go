@@ -1,0 +1,171 @@
+// Package orchestrate is Salt's runner module "state" and its execution
+// functions of the same names: orchestrations.
+package orchestrate
+
+import (
+	"context"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	saltstates "brine/states/salt"
+)
+
+func args() []fun.Arg {
+	return []fun.Arg{
+		{Name: "mods", Required: true, Doc: "SLS to run, text with commas or a list"},
+		{Name: "saltenv", Type: fun.Str, Default: "base", Doc: "environment of the SLS files"},
+		{Name: "test", Doc: "change nothing, say what would change"},
+		{Name: "exclude", Doc: "SLS or IDs to leave out"},
+		{Name: "pillar", Type: fun.Dict, Doc: "pillar for the orchestration, merged over the controller's"},
+		{Name: "pillarenv", Type: fun.Str, Doc: "environment of the pillar"},
+		{Name: "pillar_enc", Type: fun.Str, Doc: "renderer that decrypts the pillar that is given"},
+		{Name: "orchestration_jid", Doc: "job that this orchestration belongs to"},
+	}
+}
+
+func specs(names ...string) []fun.Spec {
+	var out []fun.Spec
+	for _, n := range names {
+		out = append(out, fun.Spec{
+			Name: n, Doc: "Run an orchestration: the SLS files are compiled and run on this controller.",
+			Src: "runners/state.py orchestrate", Args: args(), VarKw: true, Fn: Orchestrate,
+		})
+	}
+	return out
+}
+
+// Specs are the rows that the execution module "state" has besides its own:
+// masterless orchestration.
+func Specs() []fun.Spec { return specs("orch", "orchestrate") }
+
+// Runners returns the rows of the runner module "state".
+func Runners() fun.Module {
+	return fun.Module{
+		Name: "state", Kind: fun.Runner, Doc: "Orchestrations.",
+		Specs: append(specs("orch", "orchestrate", "sls"),
+			fun.Spec{
+				Name: "orchestrate_high", Doc: "Run an orchestration given as high data.", Src: "runners/state.py orchestrate_high", Fn: high,
+				Args: []fun.Arg{
+					{Name: "data", Type: fun.Dict, Required: true, Doc: "the high data"},
+					{Name: "test", Doc: "change nothing, say what would change"},
+					{Name: "queue", Default: false, Doc: "accepted: orchestrations run side by side"},
+					{Name: "pillar", Type: fun.Dict, Doc: "pillar for the orchestration"},
+				}, VarKw: true,
+			},
+			fun.Spec{
+				Name: "orchestrate_show_sls", Doc: "Show the high data of an orchestration.", Src: "runners/state.py orchestrate_show_sls", Args: args(), VarKw: true, Fn: showSLS,
+			},
+			fun.Spec{
+				Name: "orchestrate_single", Doc: "Run one step.", Src: "runners/state.py orchestrate_single", Fn: single, VarKw: true,
+				Args: []fun.Arg{
+					{Name: "fun", Type: fun.Str, Required: true, Doc: "the state function, such as salt.function"},
+					{Name: "name", Type: fun.Str, Required: true, Doc: "the name of the step"},
+					{Name: "test", Doc: "change nothing, say what would change"},
+					{Name: "queue", Default: false, Doc: "accepted: orchestrations run side by side"},
+					{Name: "pillar", Type: fun.Dict, Doc: "pillar for the step"},
+				},
+			},
+		),
+	}
+}
+
+// Orchestrate runs SLS files on this controller and wraps the returns as Salt's
+// runner does: data by the id of the controller, the outputter, a retcode that
+// is 1 where anything failed.
+//
+// It returns a *fun.CommandError for a pillar that is no dict.
+// Salt: salt/runners/state.py orchestrate.
+func Orchestrate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	a, err := stateArgs(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return wrap(ctx, c, "state.sls", a)
+}
+
+// stateArgs are the arguments for the execution module "state".
+func stateArgs(c *fun.Call) (fun.Args, error) {
+	a := fun.Args{Pos: []value.Value{c.Value("mods")}, Kw: value.NewMap(8)}
+	p := c.Value("pillar")
+	if _, ok := p.(*value.Map); p != nil && !ok {
+		return a, fun.Errorf("Pillar data must be formatted as a dictionary, not %s: pillar='{\"key\": \"value\"}'", value.TypeName(p))
+	}
+	for _, n := range []string{"test", "exclude", "pillar", "pillarenv", "pillar_enc", "saltenv"} {
+		if v := c.Args.At(n); v != nil {
+			a.Kw.Set(n, v)
+		}
+	}
+	for k, v := range c.Kw.All() {
+		if n, ok := k.(string); ok && len(n) > 1 && n[:2] != "__" {
+			a.Kw.Set(k, v)
+		}
+	}
+	return a, nil
+}
+
+func wrap(ctx context.Context, c *fun.Call, name string, a fun.Args) (fun.Result, error) {
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, a)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	retcode := int64(0)
+	if !saltstates.CheckResult(value.MapOf(c.Env.ID, res.Value)) || res.Retcode != 0 {
+		retcode = 1
+	}
+	data := value.MapOf("data", value.MapOf(c.Env.ID, res.Value), "outputter", "highstate", "retcode", retcode)
+	return fun.Result{Value: data, Retcode: int(retcode), Out: "highstate"}, nil
+}
+
+// single runs one step. Salt: salt/runners/state.py orchestrate_single.
+func single(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	a := fun.Args{Pos: []value.Value{c.Value("fun"), c.Value("name")}, Kw: c.Kw.Copy()}
+	for _, n := range []string{"test", "pillar"} {
+		if v := c.Args.At(n); v != nil {
+			a.Kw.Set(n, v)
+		}
+	}
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "state.single", a)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	data := value.MapOf(c.Env.ID, res.Value)
+	if !saltstates.CheckResult(data) && res.Retcode == 0 {
+		res.Retcode = 1
+	}
+	return fun.Result{Value: data, Retcode: res.Retcode, Out: "highstate"}, nil
+}
+
+// high runs high data. Salt: salt/runners/state.py orchestrate_high.
+func high(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if p := c.Value("pillar"); p != nil && c.Map("pillar") == nil {
+		return fun.Result{}, fun.Errorf("Pillar data must be formatted as a dictionary, not %s", value.TypeName(p))
+	}
+	a := fun.Args{Pos: []value.Value{c.Value("data")}, Kw: c.Kw.Copy()}
+	for _, n := range []string{"test", "pillar"} {
+		if v := c.Args.At(n); v != nil {
+			a.Kw.Set(n, v)
+		}
+	}
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "state.high", a)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	data := value.MapOf(c.Env.ID, res.Value)
+	if !saltstates.CheckResult(data) && res.Retcode == 0 {
+		res.Retcode = 1
+	}
+	return fun.Result{Value: data, Retcode: res.Retcode, Out: "highstate"}, nil
+}
+
+// showSLS shows high data. Salt: salt/runners/state.py orchestrate_show_sls.
+func showSLS(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	a, err := stateArgs(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "state.show_sls", a)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Result{Value: value.MapOf(c.Env.ID, res.Value), Retcode: res.Retcode}, nil
+}

@@ -1,0 +1,103 @@
+package salt
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// function runs an execution function on targets.
+//
+// Salt: salt/states/saltmod.py function. Difference: fail_minions tolerates
+// every kind of failure, as its documentation says.
+func function(ctx context.Context, c *fun.Call) fun.Ret {
+	name := c.Name
+	if c.Test {
+		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Function %s would be executed on target %s", name, value.Str(c.Value("tgt")))}
+	}
+	ret := fun.Ret{Result: fun.OK, Extra: value.NewMap(2)}
+	var warnings []string
+	pos := c.List("arg")
+	if s, ok := c.Value("arg").(string); ok {
+		warnings = append(warnings, "Please specify 'arg' as a list of arguments.")
+		pos = nil
+		for _, w := range strings.Fields(s) {
+			pos = append(pos, w)
+		}
+	}
+	kw, ok := c.Value("kwarg").(*value.Map)
+	if !ok {
+		if c.Bool("kwarg") {
+			return fun.Fail("'kwarg' must be a dict of arguments, not %s", value.TypeName(c.Value("kwarg")))
+		}
+		kw = value.NewMap(0)
+	}
+	tolerated, bad := failMinions(c)
+	if bad {
+		warnings = append(warnings, badFailMinions)
+	}
+	if len(warnings) > 0 {
+		ret.Extra.Set("warnings", value.Strings(warnings...))
+	}
+	rets, err := run(ctx, c, fun.Job{Fun: name, Args: fun.Args{Pos: pos, Kw: kw}})
+	if err != nil {
+		return fun.Ret{Comment: err.Error(), Extra: ret.Extra}
+	}
+	if len(rets.all) == 0 {
+		return fun.Ret{Comment: "No minions responded", Extra: ret.Extra}
+	}
+	if rets.sum.JID != "" && c.IsNone("batch") {
+		ret.Extra.Set("__jid__", rets.sum.JID)
+	}
+	warnSilent(c, rets.all)
+	changes := value.NewMap(len(rets.all))
+	var failed, ran []string
+	for _, r := range rets.all {
+		v, good, err := judge(ctx, c, r)
+		if err != nil {
+			return fun.Ret{Comment: err.Error(), Extra: ret.Extra}
+		}
+		if !good && !tolerated[r.ID] {
+			failed = append(failed, r.ID)
+		}
+		changes.Set(r.ID, v)
+		ran = append(ran, r.ID)
+	}
+	ret.Changes = value.MapOf("ret", changes)
+	comment := "Function ran successfully."
+	if len(failed) > 0 {
+		ret.Result = fun.Failed
+		comment = fmt.Sprintf("Running function %s failed on minions: %s", name, strings.Join(failed, ", "))
+	}
+	ret.Comment = comment + fmt.Sprintf(" Function %s ran on %s.", name, strings.Join(ran, ", "))
+	return ret
+}
+
+// judge decides whether one target succeeded: by its return code, then by the
+// fail function.
+func judge(ctx context.Context, c *fun.Call, r fun.Return) (v value.Value, good bool, err error) {
+	if r.Stage != fun.Returned {
+		return false, false, nil
+	}
+	v, err = r.Value()
+	if err != nil {
+		return err.Error(), false, nil
+	}
+	if r.Retcode != 0 {
+		return v, false, nil
+	}
+	fail := c.Str("fail_function")
+	if fail == "" {
+		// A plain False is a failure, as a minion's return code says.
+		b, isBool := v.(bool)
+		return v, !isBool || b, nil
+	}
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, fail, fun.Args{Pos: []value.Value{v}, Kw: value.NewMap(0)})
+	if err != nil {
+		return v, false, fmt.Errorf("fail_function %s: %w", fail, err)
+	}
+	return v, value.Truth(res.Value), nil
+}

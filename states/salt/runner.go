@@ -1,0 +1,208 @@
+package salt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// call calls a runner or wheel function and tells whether it succeeded.
+// Salt: salt/modules/saltutil.py runner, wheel.
+func call(ctx context.Context, c *fun.Call, kind fun.Kind, name string, args fun.Args) (v value.Value, ok bool) {
+	if err := ctx.Err(); err != nil {
+		return err.Error(), false
+	}
+	res, err := c.Env.Invoker.Invoke(ctx, kind, name, args)
+	if err != nil {
+		var nf *fun.NotFoundError
+		if errors.As(err, &nf) {
+			text := fmt.Sprintf("'%s' is not available.", name)
+			if nf.Reason != "" {
+				text = nf.Error()
+			}
+			if nf.Nearest != "" && c.Env.Warn != nil {
+				c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("there is no %s %q (did you mean %q?)", kind, name, nf.Nearest)})
+			}
+			return text, false
+		}
+		return fmt.Sprintf("Exception occurred in %s %s: %v", strings.TrimSuffix(kind.String(), " function"), name, err), false
+	}
+	if m, isMap := res.Value.(value.Mapping); isMap {
+		if _, has := m.Get("Error"); has {
+			return res.Value, false
+		}
+		if rc, has := m.Get("retcode"); has {
+			if _, orch := m.Get("outputter"); orch {
+				n, _ := value.AsInt(rc)
+				return res.Value, n == 0
+			}
+		}
+	}
+	return res.Value, res.Retcode == 0
+}
+
+// stepArgs are the arguments that go to the function: arg as positional ones,
+// kwarg and everything else by name.
+func stepArgs(kw *value.Map) fun.Args {
+	args := fun.Args{Kw: value.NewMap(kw.Len())}
+	for k, v := range kw.All() {
+		switch k {
+		case "arg":
+			if l, ok := v.(*value.List); ok {
+				args.Pos = append(args.Pos, l.Items...)
+			} else if v != nil {
+				args.Pos = append(args.Pos, v)
+			}
+		case "kwarg":
+			if m, ok := v.(*value.Map); ok {
+				args.Kw.Update(m)
+			}
+		case "asynchronous", "full_return", "parallel":
+		default:
+			args.Kw.Set(k, v)
+		}
+	}
+	return args
+}
+
+// runner runs a runner function. Salt: salt/states/saltmod.py runner.
+func runner(ctx context.Context, c *fun.Call) fun.Ret {
+	return master(ctx, c, fun.Runner, "Runner")
+}
+
+// wheel runs a wheel function. Salt: salt/states/saltmod.py wheel.
+// Difference: test mode gives None, as salt.runner does.
+func wheel(ctx context.Context, c *fun.Call) fun.Ret {
+	return master(ctx, c, fun.Wheel, "Wheel")
+}
+
+func master(ctx context.Context, c *fun.Call, kind fun.Kind, label string) fun.Ret {
+	if c.Test {
+		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("%s function '%s' would be executed.", label, c.Name)}
+	}
+	v, ok := call(ctx, c, kind, c.Name, stepArgs(c.Kw))
+	ret := fun.Ret{Changes: value.MapOf("return", v), Extra: value.MapOf("__jid__", c.Env.JID)}
+	if ok {
+		ret.Result = fun.OK
+		ret.Comment = fmt.Sprintf("%s function '%s' executed.", label, c.Name)
+	} else {
+		ret.Comment = fmt.Sprintf("%s function '%s' failed.", label, c.Name)
+	}
+	return ret
+}
+
+// parallelRunners runs several runner functions at once.
+// Salt: salt/states/saltmod.py parallel_runners.
+func parallelRunners(ctx context.Context, c *fun.Call) fun.Ret {
+	jobs, err := runnerJobs(c.Value("runners"))
+	if err != nil {
+		return fun.Ret{Comment: err.Error()}
+	}
+	if c.Test {
+		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Runner functions %s would be executed.", strings.Join(ids(jobs), ", "))}
+	}
+	type outcome struct {
+		v  value.Value
+		ok bool
+	}
+	outs := make([]outcome, len(jobs))
+	var wg sync.WaitGroup
+	for i, j := range jobs {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			v, ok := call(ctx, c, fun.Runner, j.name, j.args)
+			outs[i] = outcome{v, ok}
+		}()
+	}
+	wg.Wait()
+	all := value.NewMap(len(jobs))
+	var failed []string
+	for i, j := range jobs {
+		all.Set(j.id, value.MapOf("return", outs[i].v, "success", outs[i].ok))
+		if !outs[i].ok {
+			failed = append(failed, j.id)
+		}
+	}
+	ret := fun.Ret{Result: fun.OK, Changes: value.MapOf("ret", all), Comment: "All runner functions executed successfully."}
+	switch {
+	case len(failed) == 0:
+	case len(failed) == len(jobs) && len(jobs) > 1:
+		ret.Result, ret.Comment = fun.Failed, "All runners failed."
+	case len(failed) == 1:
+		ret.Result, ret.Comment = fun.Failed, fmt.Sprintf("Runner %s failed.", failed[0])
+	default:
+		ret.Result, ret.Comment = fun.Failed, fmt.Sprintf("Runners %s failed.", strings.Join(failed, ", "))
+	}
+	return ret
+}
+
+// A runnerJob is one of parallel runners.
+type runnerJob struct {
+	id, name string
+	args     fun.Args
+}
+
+func ids(jobs []runnerJob) []string {
+	out := make([]string, len(jobs))
+	for i, j := range jobs {
+		out[i] = j.id
+	}
+	return out
+}
+
+// runnerJobs reads the argument runners: text is one function; a dict, or a
+// list of one-key dicts, has an id each with name, arg and kwarg, as a dict or
+// a list of dicts. A missing name is the id.
+func runnerJobs(v value.Value) ([]runnerJob, error) {
+	set := value.NewMap(4)
+	switch v := v.(type) {
+	case string:
+		set.Set(v, nil)
+	case *value.Map:
+		set = v
+	case *value.List:
+		for _, x := range v.Items {
+			switch x := x.(type) {
+			case string:
+				set.Set(x, nil)
+			case *value.Map:
+				set.Update(x)
+			default:
+				return nil, fun.Errorf("'runners' must name runner functions; %s names none", value.Repr(x))
+			}
+		}
+	default:
+		return nil, fun.Errorf("'runners' must be a dict of runner functions, not %s", value.TypeName(v))
+	}
+	var jobs []runnerJob
+	for k, conf := range set.All() {
+		j := runnerJob{id: value.Str(k), name: value.Str(k)}
+		kw := value.NewMap(4)
+		switch conf := conf.(type) {
+		case nil:
+		case *value.Map:
+			kw.Update(conf)
+		case *value.List:
+			for _, x := range conf.Items {
+				if m, ok := x.(*value.Map); ok {
+					kw.Update(m)
+				}
+			}
+		default:
+			return nil, fun.Errorf("runner '%s' must have a dict of name, arg and kwarg, not %s", j.id, value.TypeName(conf))
+		}
+		if n, ok := kw.Get("name"); ok {
+			j.name = value.Str(n)
+			kw.Delete("name")
+		}
+		j.args = stepArgs(kw)
+		jobs = append(jobs, j)
+	}
+	return jobs, nil
+}

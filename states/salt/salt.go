@@ -1,0 +1,222 @@
+// Package salt is Salt's state module "salt": the steps of an orchestration.
+package salt
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// targeting are the arguments that salt.state and salt.function share.
+func targeting() []fun.Arg {
+	return []fun.Arg{
+		{Name: "name", Type: fun.Str, Required: true, Doc: "the step; for salt.function the function to run"},
+		{Name: "tgt", Required: true, Doc: "the targets"},
+		{Name: "ssh", Type: fun.Bool, Default: true, Doc: "accepted: targets are those of the roster"},
+		{Name: "tgt_type", Type: fun.Str, Default: "glob", Doc: "how tgt names them: glob, pcre, list, grain, grain_pcre, pillar, pillar_exact, pillar_pcre, nodegroup, ipcidr, compound"},
+		{Name: "ret", Default: "", Doc: "returners to hand each return to"},
+		{Name: "ret_config", Type: fun.Str, Doc: "configuration of the returners"},
+		{Name: "ret_kwargs", Type: fun.Dict, Doc: "settings of the returners"},
+	}
+}
+
+func orchestrating() []fun.Arg {
+	return []fun.Arg{
+		{Name: "fail_minions", Doc: "targets whose failure is tolerated, a list or text with commas"},
+		{Name: "batch", Doc: "how many targets work at once: a number or a percentage"},
+		{Name: "subset", Type: fun.Int, Doc: "run on this many of the targets, picked at random"},
+		{Name: "timeout", Type: fun.Float, Unit: "s", Doc: "ask a silent target after this time whether it still works"},
+		{Name: "failhard", Type: fun.Bool, Default: false, Doc: "begin no further batch after a failure"},
+		{Name: "roster", Type: fun.Str, Doc: "kind of roster"},
+		{Name: "metadata", Doc: "data to keep with the job"},
+	}
+}
+
+// States returns the rows of the state module "salt".
+func States() fun.Module {
+	stateArgs := append(targeting(),
+		fun.Arg{Name: "highstate", Doc: "run the highstate of the targets"},
+		fun.Arg{Name: "sls", Doc: "SLS to apply, text with commas or a list"},
+		fun.Arg{Name: "top", Doc: "top file to apply"},
+		fun.Arg{Name: "saltenv", Type: fun.Str, Doc: "environment of the SLS files"},
+		fun.Arg{Name: "test", Default: false, Doc: "change nothing, say what would change"},
+		fun.Arg{Name: "pillar", Doc: "pillar to merge over that of the targets"},
+		fun.Arg{Name: "pillarenv", Type: fun.Str, Doc: "environment of the pillar"},
+		fun.Arg{Name: "expect_minions", Type: fun.Bool, Default: true, Doc: "fail where no target returns"},
+		fun.Arg{Name: "exclude", Doc: "SLS or IDs to leave out"},
+		fun.Arg{Name: "allow_fail", Default: int64(0), Doc: "how many targets may fail"},
+		fun.Arg{Name: "concurrent", Default: false, Doc: "run even where another state run is in progress"},
+		fun.Arg{Name: "queue", Default: false, Doc: "wait for a state run in progress"},
+		fun.Arg{Name: "orchestration_jid", Doc: "job that this step belongs to"},
+	)
+	functionArgs := append(targeting(),
+		fun.Arg{Name: "expect_minions", Type: fun.Bool, Default: false, Doc: "fail where some target does not return"},
+		fun.Arg{Name: "fail_function", Type: fun.Str, Doc: "execution function on the controller that is given each return; false means the target failed"},
+		fun.Arg{Name: "arg", Doc: "positional arguments, a list"},
+		fun.Arg{Name: "kwarg", Doc: "keyword arguments, a dict"},
+	)
+	return fun.Module{
+		Name: "salt", Kind: fun.State, Doc: "Steps of an orchestration: states, functions and runners on targets.",
+		Specs: []fun.Spec{
+			{Name: "function", Doc: "Run an execution function on targets.", Src: "states/saltmod.py function", Args: append(functionArgs, orchestrating()...), VarKw: true, Always: true, State: function},
+			{
+				Name: "parallel_runners", Doc: "Run several runner functions at once.", Src: "states/saltmod.py parallel_runners", State: parallelRunners, Always: true, VarKw: true,
+				Args: []fun.Arg{
+					{Name: "name", Type: fun.Str, Required: true, Doc: "the step"},
+					{Name: "runners", Required: true, Doc: "id to name, arg and kwarg of a runner function"},
+				},
+			},
+			{Name: "runner", Doc: "Run a runner function on the controller.", Src: "states/saltmod.py runner", State: runner, Always: true, VarKw: true, Args: nameArg("the runner function")},
+			{Name: "state", Doc: "Apply states to targets.", Src: "states/saltmod.py state", Args: append(stateArgs, orchestrating()...), VarKw: true, Always: true, State: state},
+			{
+				Name: "wait_for_event", Doc: "Wait until an event came for every id of a list.", Src: "states/saltmod.py wait_for_event", State: waitForEvent, Always: true, VarKw: true,
+				Args: []fun.Arg{
+					{Name: "name", Type: fun.Str, Required: true, Doc: "tag of the event, a glob"},
+					{Name: "id_list", Type: fun.List, Required: true, Doc: "ids to wait for"},
+					{Name: "event_id", Type: fun.Str, Default: "id", Doc: "key of the event's data that has the id"},
+					{Name: "timeout", Type: fun.Float, Default: int64(300), Unit: "s", Doc: "fail after this time"},
+					{Name: "node", Type: fun.Str, Default: "master", Doc: "accepted: there is one bus"},
+				},
+			},
+			{Name: "wheel", Doc: "Run a wheel function on the controller.", Src: "states/saltmod.py wheel", State: wheel, Always: true, VarKw: true, Args: nameArg("the wheel function")},
+		},
+	}
+}
+
+func nameArg(doc string) []fun.Arg {
+	return []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: doc}}
+}
+
+// testMode reports whether the step only says what it would do.
+func testMode(c *fun.Call) bool { return c.Test || value.Truth(c.Value("test")) }
+
+// returns are what the targets of a step answered.
+type returns struct {
+	sum fun.Summary
+	all []fun.Return // in order of ids
+}
+
+// run runs a job of the step and collects the returns.
+func run(ctx context.Context, c *fun.Call, job fun.Job) (*returns, error) {
+	if c.Env.Fleet == nil {
+		return nil, fun.Errorf("this machine reaches no targets: orchestrate from a controller, with 'brine orchestrate' or 'brine run state.orchestrate'")
+	}
+	job.Tgt, job.TgtType = c.Value("tgt"), c.Str("tgt_type")
+	job.Batch, job.FailHard = c.Str("batch"), c.Bool("failhard")
+	if n, ok := c.Int("subset"); ok {
+		job.Subset = int(n)
+	}
+	job.Timeout = seconds(c.Value("timeout"))
+	job.Metadata, job.Roster = c.Value("metadata"), c.Str("roster")
+	job.OrchJID = c.Env.JID
+	job.Returner = returners(c.Value("ret"))
+	fireArgs(c, job)
+	r := &returns{}
+	sum, err := c.Env.Fleet.Run(ctx, job, func(ret fun.Return) error {
+		r.all = append(r.all, ret)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	sort.Slice(r.all, func(i, j int) bool { return r.all[i].ID < r.all[j].ID })
+	r.sum = sum
+	return r, nil
+}
+
+// fireArgs tells the bus what a step does. Salt: salt/states/saltmod.py
+// _fire_args.
+func fireArgs(c *fun.Call, job fun.Job) {
+	if c.Env.Bus == nil {
+		return
+	}
+	kind := "function"
+	if c.Spec.Name == "state" {
+		kind = "state"
+	}
+	c.Env.Bus.Fire("salt/run/"+c.Env.JID+"/args", value.MapOf(
+		"type", kind, "tgt", job.Tgt, "name", c.Name,
+		"args", value.MapOf("arg", value.NewList(job.Args.Pos...), "kwarg", withoutPillar(job.Args.Kw), "tgt_type", job.TgtType),
+	))
+}
+
+// withoutPillar leaves the pillar out: it may hold secrets, and events reach
+// whoever listens.
+func withoutPillar(kw *value.Map) *value.Map {
+	if !kw.Has("pillar") {
+		return kw
+	}
+	m := kw.Copy()
+	m.Delete("pillar")
+	return m
+}
+
+func returners(v value.Value) string {
+	switch v := v.(type) {
+	case *value.List:
+		parts := make([]string, v.Len())
+		for i, x := range v.Items {
+			parts[i] = value.Str(x)
+		}
+		return strings.Join(parts, ",")
+	case nil:
+		return ""
+	default:
+		return value.Str(v)
+	}
+}
+
+func seconds(v value.Value) time.Duration {
+	switch v := v.(type) {
+	case int64:
+		return time.Duration(v) * time.Second
+	case float64:
+		return time.Duration(v * float64(time.Second))
+	}
+	return 0
+}
+
+// failMinions reads the argument fail_minions; bad says that it is neither a
+// list nor text.
+func failMinions(c *fun.Call) (set map[string]bool, bad bool) {
+	set = map[string]bool{}
+	switch v := c.Value("fail_minions").(type) {
+	case nil:
+	case string:
+		for _, s := range strings.Split(v, ",") {
+			set[strings.TrimSpace(s)] = true
+		}
+	case *value.List:
+		for _, x := range v.Items {
+			set[value.Str(x)] = true
+		}
+	default:
+		return set, true
+	}
+	return set, false
+}
+
+const badFailMinions = "'fail_minions' needs to be a list or a comma separated string. Ignored."
+
+// stageText words a target that gave no return.
+func stageText(r fun.Return) string {
+	if r.Err != nil {
+		return fmt.Sprintf("%s: %v", r.Stage, r.Err)
+	}
+	return r.Stage.String()
+}
+
+// warnSilent names the targets that gave no return, and why, on stderr: Salt's
+// return has only False for them.
+func warnSilent(c *fun.Call, all []fun.Return) {
+	for _, r := range all {
+		if r.Stage != fun.Returned && c.Env.Warn != nil {
+			c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: target %s: %s", c.Low.ID, r.ID, stageText(r))})
+		}
+	}
+}

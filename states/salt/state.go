@@ -1,0 +1,195 @@
+package salt
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// state applies SLS files, a top file or the highstate to targets.
+// Salt: salt/states/saltmod.py state.
+func state(ctx context.Context, c *fun.Call) fun.Ret {
+	allowFail, ok := allowed(c.Value("allow_fail"))
+	if !ok {
+		return fun.Fail("Passed invalid value for 'allow_fail', must be an int")
+	}
+	job := fun.Job{Args: fun.Args{Kw: value.NewMap(8)}}
+	switch {
+	case c.Bool("highstate"):
+		job.Fun = "state.highstate"
+	case c.Bool("top"):
+		job.Fun = "state.top"
+		job.Args.Pos = []value.Value{c.Value("top")}
+	case c.Bool("sls"):
+		job.Fun = "state.sls"
+		job.Args.Pos = []value.Value{strings.Join(c.Strings("sls"), ",")}
+	default:
+		return fun.Fail("No highstate or sls specified, no execution made")
+	}
+	kw := job.Args.Kw
+	if testMode(c) {
+		kw.Set("test", true)
+	}
+	for _, name := range []string{"pillar", "pillarenv", "exclude"} {
+		if v := c.Value(name); value.Truth(v) {
+			kw.Set(name, v)
+		}
+	}
+	if kw.At("pillarenv") == nil {
+		if v := c.Env.Opts.At("pillarenv"); v != nil {
+			kw.Set("pillarenv", v)
+		}
+	}
+	saltenv := c.Str("saltenv")
+	if saltenv == "" {
+		saltenv = c.Low.SaltEnv
+	}
+	kw.Set("saltenv", saltenv)
+	if v := c.Value("queue"); value.Truth(v) {
+		kw.Set("queue", v)
+	}
+	concurrent, ok := c.Value("concurrent").(bool)
+	if !ok {
+		return fun.Fail("Must pass in boolean for value of 'concurrent'")
+	}
+	if concurrent {
+		kw.Set("concurrent", true)
+	}
+	rets, err := run(ctx, c, job)
+	if err != nil {
+		return fun.Ret{Comment: err.Error()}
+	}
+	return judgeStates(c, rets, allowFail)
+}
+
+// allowed reads allow_fail.
+func allowed(v value.Value) (int, bool) {
+	switch v := v.(type) {
+	case string:
+		var n int
+		_, err := fmt.Sscanf(strings.TrimSpace(v), "%d", &n)
+		return n, err == nil
+	case float64:
+		return int(v), true
+	}
+	n, ok := value.AsInt(v)
+	return int(n), ok
+}
+
+// judgeStates makes the step's return of what the targets returned.
+func judgeStates(c *fun.Call, rets *returns, allowFail int) fun.Ret {
+	ret := fun.Ret{Result: fun.OK, Extra: value.NewMap(2)}
+	if rets.sum.JID != "" && c.IsNone("batch") {
+		ret.Extra.Set("__jid__", rets.sum.JID)
+	}
+	tolerated, bad := failMinions(c)
+	if bad {
+		ret.Extra.Set("warnings", value.Strings(badFailMinions))
+	}
+	if len(rets.all) == 0 && c.Bool("expect_minions") {
+		return fun.Ret{Comment: "No minions returned", Extra: ret.Extra}
+	}
+	warnSilent(c, rets.all)
+	changes := value.NewMap(len(rets.all))
+	var failed, changed, same []string
+	for _, r := range rets.all {
+		var mret value.Value = false
+		good := false
+		if r.Stage == fun.Returned {
+			v, err := r.Value()
+			if err != nil {
+				v = err.Error()
+			}
+			mret, good = v, CheckResult(v)
+		}
+		if !good {
+			if !tolerated[r.ID] {
+				failed = append(failed, r.ID)
+			}
+			changes.Set(r.ID, mret)
+			changed = append(changed, r.ID)
+			continue
+		}
+		if anyChanges(mret) {
+			changes.Set(r.ID, mret)
+			changed = append(changed, r.ID)
+		} else {
+			same = append(same, r.ID)
+		}
+	}
+	if changes.Len() > 0 {
+		ret.Changes = value.MapOf("out", "highstate", "ret", changes)
+	}
+	if len(failed) > allowFail {
+		ret.Result = fun.Failed
+		ret.Comment = "Run failed on minions: " + strings.Join(failed, ", ")
+	} else {
+		comment := "States ran successfully."
+		if len(changed) > 0 {
+			comment += " Updating " + strings.Join(changed, ", ") + "."
+		}
+		if len(same) > 0 {
+			comment += " No changes made to " + strings.Join(same, ", ") + "."
+		}
+		ret.Comment = comment
+	}
+	if testMode(c) && ret.Result == fun.OK && changes.Len() > 0 {
+		ret.Result = fun.WouldChange
+	}
+	return ret
+}
+
+func anyChanges(ret value.Value) bool {
+	m, ok := ret.(*value.Map)
+	if !ok {
+		return false
+	}
+	for _, v := range m.All() {
+		if s, ok := v.(*value.Map); ok && value.Truth(s.At("changes")) {
+			return true
+		}
+	}
+	return false
+}
+
+// CheckResult reports whether the returns of a state run, or of several, all
+// succeeded: False anywhere as a result fails, and so does what is no dict of
+// returns. Results of states whose failure a successful onfail state made good
+// count as failures still.
+// Salt: salt/utils/state.py check_result.
+func CheckResult(v value.Value) bool {
+	m, ok := v.(value.Mapping)
+	if !ok || m.Len() == 0 {
+		return false
+	}
+	return checkAll(m, 0)
+}
+
+// maxNested bounds how deep orchestrations within orchestrations are looked at.
+const maxNested = 64
+
+func checkAll(m value.Mapping, depth int) bool {
+	for _, k := range m.Keys() {
+		v, _ := m.Get(k)
+		inner, ok := v.(value.Mapping)
+		if !ok {
+			if depth == 0 {
+				return false
+			}
+			continue
+		}
+		if res, has := inner.Get("result"); has {
+			if b, ok := res.(bool); ok && !b {
+				return false
+			}
+			continue
+		}
+		if depth < maxNested && !checkAll(inner, depth+1) {
+			return false
+		}
+	}
+	return true
+}
