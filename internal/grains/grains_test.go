@@ -3,7 +3,9 @@ package grains
 import (
 	"errors"
 	"net"
+	"os"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -464,4 +466,20 @@ func FuzzParsers(f *testing.F) {
 			cleanHardware(k, s)
 		}
 	})
+}
+
+// TestReference checks that docs/grains.md names each grain.
+func TestReference(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/grains.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range groups() {
+		for _, n := range g.names {
+			if !strings.Contains(string(text), "`"+n+"`") {
+				t.Errorf("%s is not there", n)
+			}
+		}
+	}
 }
