@@ -88,8 +88,8 @@ func TestFaultyStates(t *testing.T) {
 		"6 raises False "+raised+"salt.exceptions.SaltInvocationError: You have specified the state option 'changes' with invalid arguments. It must be either True, False, or 'Random'\n",
 		"7 after True Success!",
 	)
-	if d := cmp.Diff([]string{`s.sls:1: state function "test.nopp" is not available (did you mean "test.nop"?)`}, r.warns); d != "" {
-		t.Errorf("warnings (-want +got):\n%s", d)
+	if len(r.warns) > 0 {
+		t.Errorf("warnings: %q", r.warns)
 	}
 }
 

@@ -92,10 +92,7 @@ func (r *run) find(c *fun.Chunk, full string) (mod *fun.Module, spec *fun.Spec, 
 		var ok bool
 		mod, spec, ok = r.env.Table.Lookup(fun.State, full)
 		if !ok {
-			if near := r.env.Table.Nearest(fun.State, full); near != "" {
-				r.warnOnce(c, "", fmt.Sprintf("state function %q is not available (did you mean %q?)", full, near))
-			}
-			return nil, nil, missing
+			return nil, nil, missing // the compiler has named the nearest
 		}
 	}
 	if mod.Avail == nil {
