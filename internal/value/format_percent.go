@@ -71,7 +71,7 @@ func (p *percent) run() (string, error) {
 		if p.next < len(t) {
 			return "", p.leftOver()
 		}
-	} else if p.next == 0 && !subscriptable(p.args) {
+	} else if p.next == 0 && !p.subscriptable() {
 		return "", p.leftOver()
 	}
 	return p.out.String(), nil
@@ -85,12 +85,14 @@ func (p *percent) leftOver() error {
 	return Raise("TypeError", "not all arguments converted during %s formatting", kind)
 }
 
-// subscriptable reports whether v may be the dict of a format: it has items
-// and is no str and no tuple.
-func subscriptable(v Value) bool {
-	switch v.(type) {
+// subscriptable reports whether the argument may be the dict of a format: it
+// has items and is no text and no tuple.
+func (p *percent) subscriptable() bool {
+	switch p.args.(type) {
 	case Mapping, *List, Range, Faulty:
 		return true
+	case Bytes:
+		return !p.bytes
 	}
 	return false
 }
@@ -120,6 +122,11 @@ func (p *percent) peek() (byte, error) {
 }
 
 func (p *percent) convert() error {
+	if strings.HasPrefix(p.in[p.pos:], "%") {
+		p.out.WriteByte('%')
+		p.pos++
+		return nil
+	}
 	c := conv{prec: -1}
 	if p.pos < len(p.in) && p.in[p.pos] == '(' {
 		if err := p.name(); err != nil {
@@ -169,10 +176,6 @@ flags:
 	r, n := utf8.DecodeRuneInString(p.in[p.pos:])
 	at := TextLen(p.in[:p.pos])
 	p.pos += n
-	if r == '%' {
-		p.out.WriteByte('%')
-		return nil
-	}
 	v, err := p.arg()
 	if err != nil {
 		return err
@@ -181,7 +184,7 @@ flags:
 }
 
 func (p *percent) name() error {
-	if _, isText := AsText(p.args); isText || !subscriptable(p.args) {
+	if !p.subscriptable() {
 		return Raise("TypeError", "format requires a mapping")
 	}
 	depth, start := 1, p.pos+1

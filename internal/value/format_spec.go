@@ -1,6 +1,7 @@
 package value
 
 import (
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -139,6 +140,9 @@ func parseSpec(spec, kind string, typ, align byte) (*formatSpec, error) {
 	if rest != "" {
 		r, _ := utf8.DecodeRuneInString(rest)
 		if r >= utf8.RuneSelf {
+			if s.sep != 0 {
+				return nil, Raise("ValueError", `Cannot specify '%c' with '\x%x'.`, s.sep, r)
+			}
 			return nil, unknownCode(rest, kind)
 		}
 		s.typ = rest[0]
@@ -178,6 +182,8 @@ func specNumber(s string) (n int, any bool, rest string, err error) {
 
 func (s *formatSpec) text(v string) (string, error) {
 	switch {
+	case s.typ != 's':
+		return "", unknownCode(string(s.typ), s.kind)
 	case s.sign == ' ':
 		return "", Raise("ValueError", "Space not allowed in string format specifier")
 	case s.sign != 0:
@@ -186,8 +192,6 @@ func (s *formatSpec) text(v string) (string, error) {
 		return "", Raise("ValueError", "Negative zero coercion (z) not allowed in string format specifier")
 	case s.alt:
 		return "", Raise("ValueError", "Alternate form (#) not allowed in string format specifier")
-	case s.typ != 's':
-		return "", unknownCode(string(s.typ), s.kind)
 	case s.align == '=':
 		return "", Raise("ValueError", "'=' alignment not allowed in string format specifier")
 	}
@@ -344,7 +348,7 @@ func (s *formatSpec) float(f float64) (string, error) {
 		}
 	case verb == 0:
 		sign, body = FloatText(f, 'g', prec, s.alt)
-		body = withPoint(f, body, prec)
+		body = withPoint(f, body, prec, s.alt)
 	default:
 		if prec < 0 {
 			prec = 6
@@ -371,22 +375,23 @@ func (s *formatSpec) float(f float64) (string, error) {
 
 // withPoint is the difference of the default float format to g: a digit after
 // the point always, and the exponent one digit sooner.
-func withPoint(f float64, body string, prec int) string {
-	if strings.ContainsAny(body, ".en") {
+func withPoint(f float64, body string, prec int, alt bool) string {
+	if strings.ContainsAny(body, "en") {
 		return body
 	}
-	if len(body) >= max(prec, 1) {
-		// g would print as many digits before the point as it may have.
-		mant, e, _ := strings.Cut(strconv.FormatFloat(absFloat(f), 'e', max(prec, 1)-1, 64), "e")
-		exp, _ := strconv.Atoi(e)
-		return trimZeros(mant) + "e" + expDigits(exp)
+	prec = max(prec, 1)
+	mant, e, _ := strings.Cut(strconv.FormatFloat(math.Abs(f), 'e', prec-1, 64), "e")
+	if exp, _ := strconv.Atoi(e); exp == prec-1 {
+		switch {
+		case !alt:
+			mant = trimZeros(mant)
+		case !strings.Contains(mant, "."):
+			mant += "."
+		}
+		return mant + "e" + expDigits(exp)
 	}
-	return body + ".0"
-}
-
-func absFloat(f float64) float64 {
-	if f < 0 {
-		return -f
+	if !strings.Contains(body, ".") {
+		body += ".0"
 	}
-	return f
+	return body
 }

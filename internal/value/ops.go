@@ -619,6 +619,9 @@ func Contains(container, x Value) (bool, error) {
 		_, ok := c.Get(x)
 		return ok, nil
 	case *Set:
+		if _, ok := x.(*Set); ok {
+			return false, nil // Python asks for it as a frozenset
+		}
 		if err := CheckHash(x); err != nil {
 			return false, err
 		}

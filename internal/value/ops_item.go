@@ -122,7 +122,9 @@ func GetItem(container, key Value) (Value, error) {
 	i, isInt := AsInt(key)
 	if b, ok := key.(*big.Int); ok && !isInt {
 		switch container.(type) {
-		case string, Texter, Bytes, *List, Tuple, Tupler, Range:
+		case Range:
+			return nil, Raise("IndexError", "range object index out of range")
+		case string, Texter, Bytes, *List, Tuple, Tupler:
 			return nil, Raise("IndexError", "cannot fit '%s' into an index-sized integer", opTypeName(b))
 		}
 	}

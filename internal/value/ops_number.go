@@ -210,10 +210,10 @@ func floatPow(x, y float64) (Value, error) {
 	if x == 0 && y < 0 {
 		return nil, Raise("ZeroDivisionError", "0.0 cannot be raised to a negative power")
 	}
-	if x < 0 && !math.IsInf(x, 0) && !math.IsInf(y, 0) && y != math.Floor(y) {
+	if x < 0 && !math.IsInf(x, 0) && !math.IsInf(y, 0) && y != math.Floor(y) && y == y {
 		return nil, Raise("ValueError", "a negative number cannot be raised to a fractional power: complex numbers are not supported")
 	}
-	r := math.Pow(x, y)
+	r := pow(x, y)
 	if math.IsInf(r, 0) && !math.IsInf(x, 0) && !math.IsInf(y, 0) {
 		return nil, Raise("OverflowError", "(34, 'Numerical result out of range')")
 	}
@@ -523,6 +523,9 @@ func parseFloat(s string, v Value) (float64, error) {
 		case c == 'x' || c == 'X' || c == 'p' || c == 'P':
 			return bad()
 		}
+	}
+	if strings.EqualFold(t[1:], "nan") && (t[0] == '+' || t[0] == '-') {
+		return math.NaN(), nil
 	}
 	f, err := strconv.ParseFloat(strings.ReplaceAll(t, "_", ""), 64)
 	if err != nil && !math.IsInf(f, 0) {
