@@ -47,7 +47,7 @@ func (w *work) chunks() ([]*fun.Chunk, error) {
 					case k == "name" && !isText(v):
 						low.Set(k, id)
 					default:
-						low.Set(k, value.Clone(v))
+						low.Set(k, own(k, v))
 						low.SetPos(k, a.Pos(k))
 					}
 				}
@@ -76,6 +76,15 @@ func (w *work) chunks() ([]*fun.Chunk, error) {
 	}
 	sortChunks(out)
 	return out, nil
+}
+
+// own returns a value that a state may change: a copy, except of requisites,
+// which no state sees.
+func own(key, v value.Value) value.Value {
+	if k, ok := key.(string); ok && (requisites[k] || handing[k]) {
+		return v
+	}
+	return value.Clone(v)
 }
 
 func isText(v value.Value) bool {

@@ -1,0 +1,5 @@
+package low_test
+
+import "brine/internal/render"
+
+type renderInput = render.Input
