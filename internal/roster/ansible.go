@@ -31,8 +31,9 @@ type invGroup struct {
 	pos             source.Pos // where it is first named
 }
 
-// maxHosts bounds what ranges such as web[1:500] stand for.
-const maxHosts = 200_000
+// maxHosts bounds the hosts of an inventory, and what a range such as
+// web[1:500] stands for.
+const maxHosts = 100_000
 
 // inventory reads an Ansible inventory in INI, YAML or JSON (the output of
 // ansible-inventory --list). Its groups become node groups; of its variables
@@ -93,7 +94,7 @@ func (inv *inventory) group(name string, pos source.Pos) *invGroup {
 
 // host adds the hosts of a pattern to a group and returns them.
 func (inv *inventory) host(group, pattern string, pos source.Pos) ([]*invHost, error) {
-	names, err := expandHosts(pattern, maxHosts-len(inv.order))
+	names, err := expandHosts(pattern, maxHosts)
 	if err != nil {
 		return nil, &source.Error{Pos: pos, Err: err}
 	}
@@ -104,7 +105,9 @@ func (inv *inventory) host(group, pattern string, pos source.Pos) ([]*invHost, e
 		if h == nil {
 			h = &invHost{pos: pos, vars: value.NewMap(0)}
 			inv.hosts[name] = h
-			inv.order = append(inv.order, name)
+			if inv.order = append(inv.order, name); len(inv.order) > maxHosts {
+				return nil, &source.Error{Pos: pos, Err: fmt.Errorf("more than %d hosts", maxHosts)}
+			}
 		}
 		g.hosts = append(g.hosts, name)
 		out = append(out, h)
@@ -280,9 +283,11 @@ func expandHosts(pattern string, limit int) ([]string, error) {
 		return nil, fmt.Errorf("the range of %q is not closed", pattern)
 	}
 	head, body, tail := pattern[:start], pattern[start+1:start+end], pattern[start+end+1:]
-	items, err := rangeItems(body, limit)
-	if err != nil {
-		return nil, fmt.Errorf("host %q: %w", pattern, err)
+	items, err := []string{"[" + body + "]"}, error(nil)
+	if strings.Contains(body, ":") {
+		if items, err = rangeItems(body, limit); err != nil {
+			return nil, fmt.Errorf("host %q: %w", pattern, err)
+		}
 	}
 	rest, err := expandHosts(tail, limit)
 	if err != nil {
@@ -305,7 +310,7 @@ func rangeItems(body string, limit int) ([]string, error) {
 	step := 1
 	if len(parts) == 3 {
 		n, err := strconv.Atoi(parts[2])
-		if err != nil || n < 1 {
+		if err != nil || n < 1 || n > maxHosts {
 			return nil, fmt.Errorf("[%s] has no step that is a number", body)
 		}
 		step = n

@@ -34,6 +34,14 @@ func (l *loader) entry(id string, data *value.Map, pos source.Pos) *Entry {
 	for k, v := range data.All() {
 		l.set(e, value.Str(k), v, orFile(data.Pos(k), pos.File))
 	}
+	// It becomes a word of command lines, where a dash would make it an option.
+	if e.Connection != Local && (e.Host == "" || strings.HasPrefix(e.Host, "-") || strings.ContainsAny(e.Host, " \t\n\r\x00")) {
+		at := data.Pos("host")
+		if at.IsZero() {
+			at = pos
+		}
+		e.fail(at, fmt.Errorf("%q is no name of a host", e.Host))
+	}
 	if sub, ok := e.MinionOpts.At("grains").(value.Mapping); ok {
 		g := value.NewMap(sub.Len())
 		g.Update(sub)
@@ -57,9 +65,6 @@ func (l *loader) set(e *Entry, key string, v value.Value, pos source.Pos) {
 	switch key {
 	case "host":
 		e.Host, err = text(v)
-		if err == nil && (e.Host == "" || strings.HasPrefix(e.Host, "-") || strings.ContainsAny(e.Host, " \t\n\r\x00")) {
-			err = fmt.Errorf("%q is no name of a host", e.Host)
-		}
 	case "port":
 		e.Port, err = port(v)
 	case "user":

@@ -378,7 +378,7 @@ func TestInventoryFaults(t *testing.T) {
 }
 
 func FuzzRoster(f *testing.F) {
-	for _, s := range []string{flat, ini, "Host a b\n  User x\n", "all: {hosts: {a: {}}}", "[a:children]\na", "x[a:z]", "a: {sudo: 1}"} {
+	for _, s := range []string{flat, ini, "Host a b\n  User x\n", "[]:", "'-'", "x[1:5:9223372036854775807]", "all: {hosts: {a: {}}}", "[a:children]\na", "x[a:z]", "a: {sudo: 1}"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -392,7 +392,7 @@ func FuzzRoster(f *testing.F) {
 				continue
 			}
 			for _, e := range r.Entries() {
-				if e.ID == "" && e.Err == nil || e.Err == nil && (strings.HasPrefix(e.Host, "-") || strings.HasPrefix(e.User, "-")) {
+				if e.ID == "" && e.Err == nil || e.Err == nil && e.Connection == roster.SSH && (strings.HasPrefix(e.Host, "-") || strings.HasPrefix(e.User, "-")) {
 					t.Fatalf("%s: entry %+v", src.Kind, e)
 				}
 			}

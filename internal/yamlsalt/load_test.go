@@ -67,3 +67,47 @@ func TestLoadNoFaultWithoutPlace(t *testing.T) {
 		}
 	}
 }
+
+// TestSaltText compares with what Salt said of the faulty SLS files in the
+// recordings: it is what follows "Rendering SLS 'base:x' failed: ".
+func TestSaltText(t *testing.T) {
+	const dir = "../../testdata/conformance/"
+	for _, tt := range []struct{ file, recording, prefix string }{
+		{"compile-dup-key/tree/salt/s.sls", "compile-dup-key/expected.json", "Rendering SLS 'base:s' failed: "},
+		{"compile-err-yaml/tree/salt/tab.sls", "compile-err-yaml/expected.json", "Rendering SLS 'base:tab' failed: "},
+		{"compile-err-yaml/tree/salt/indent.sls", "compile-err-yaml/expected.2.json", "Rendering SLS 'base:indent' failed: "},
+		{"compile-err-yaml/tree/salt/bracket.sls", "compile-err-yaml/expected.3.json", "Rendering SLS 'base:bracket' failed: "},
+		{"compile-err-yaml/tree/salt/colon.sls", "compile-err-yaml/expected.4.json", "Rendering SLS 'base:colon' failed: "},
+		{"compile-err-yaml-equals/tree/salt/eq.sls", "compile-err-yaml-equals/expected.json", "Rendering SLS 'base:eq' failed: "},
+		{"compile-err-yaml-equals/tree/salt/tag.sls", "compile-err-yaml-equals/expected.2.json", "Rendering SLS 'base:tag' failed: "},
+		{"compile-err-yaml-equals/tree/salt/merge.sls", "compile-err-yaml-equals/expected.3.json", "Rendering SLS 'base:merge' failed: "},
+		{"compile-err-yaml-equals/tree/salt/alias.sls", "compile-err-yaml-equals/expected.4.json", "Rendering SLS alias failed, render error: "},
+	} {
+		text, err := os.ReadFile(dir + tt.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec, err := os.ReadFile(dir + tt.recording)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := value.ParseJSON(string(rec))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _, _ := strings.Cut(value.Str(v.(*value.Map).List("local").Items[0]), "\nTraceback")
+		_, err = yamlsalt.Load(yamlsalt.LoadOptions{Name: tt.file, Ordered: true}, text)
+		var e *source.Error
+		var f *yamlsalt.Fault
+		if !errors.As(err, &e) || !errors.As(err, &f) {
+			t.Errorf("%s: %v", tt.file, err)
+			continue
+		}
+		if got := tt.prefix + e.SaltText(); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", tt.file, got, want)
+		}
+		if handled := !strings.Contains(tt.prefix, "render error"); f.RenderError() != handled {
+			t.Errorf("%s: RenderError() = %v", tt.file, f.RenderError())
+		}
+	}
+}

@@ -46,7 +46,7 @@ func (s *scanner) scanPlain() *Fault {
 			if c < utf8.RuneSelf {
 				s.skipN(1)
 				// Letters, digits and most signs cannot end the scalar.
-				for s.pos < len(s.text) && plainByte[s.text[s.pos]] {
+				for s.pos < len(s.text) && plainByte(s.text[s.pos]) {
 					s.skipN(1)
 				}
 			} else {
@@ -100,13 +100,14 @@ func (s *scanner) scanPlain() *Fault {
 	return nil
 }
 
-// plainByte says which bytes always continue a plain scalar.
-var plainByte = func() (t [256]bool) {
-	for c := '!'; c <= '~'; c++ {
-		t[c] = !strings.ContainsRune(":,[]{}?", c)
+// plainByte reports whether c always continues a plain scalar.
+func plainByte(c byte) bool {
+	switch c {
+	case ':', ',', '[', ']', '{', '}':
+		return false
 	}
-	return t
-}()
+	return c > ' ' && c < 0x7f
+}
 
 // fold joins lines: a single break is a blank, more lose the first one.
 func fold(buf, first, rest []byte) []byte {
