@@ -63,7 +63,9 @@ func (c *Compiler) declarations(n *node, state *value.Map) *value.List {
 		}
 		if s, ok := v.(string); ok && strings.Contains(s, ".") {
 			comps := strings.Split(s, ".")
-			body := value.MapOf("__sls__", n.sls, "__env__", n.saltenv, comps[0], value.NewList(comps[1]))
+			args := value.NewList(comps[1])
+			args.SetPosAt(0, pos)
+			body := value.MapOf("__sls__", n.sls, "__env__", n.saltenv, comps[0], args)
 			body.SetPos(comps[0], pos)
 			n.ids.Set(k, body)
 			n.ids.SetPos(k, pos)

@@ -62,6 +62,9 @@ func (h *High) Fault(body *value.Map, pos source.Pos, hint, salt string) *source
 	f := newFault(pos, hint, salt)
 	if n := h.from[body.Str("__env__")+":"+body.Str("__sls__")]; n != nil {
 		f.Via = n.via()
+		if pos.IsZero() {
+			f.Pos.File = n.path
+		}
 	}
 	return f
 }

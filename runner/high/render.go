@@ -285,15 +285,16 @@ func (c *Compiler) include(ctx context.Context, n *node, item value.Value, pos s
 	case slices.Contains(resolved, n.saltenv):
 		resolved = []string{n.saltenv}
 	case len(resolved) == 0:
-		envs := key
+		envs, look := key, key
 		if key == anyMatched {
+			look = n.saltenv
 			names := make([]string, len(c.matches))
 			for i, m := range c.matches {
 				names[i] = m.SaltEnv
 			}
 			envs = strings.Join(names, ", ")
 		}
-		fail(c.avail.nearest(ctx, n.saltenv, sls), "Unknown include: Specified SLS %s: %s is not available on the salt master in saltenv(s): %s ", key, sls, envs)
+		fail(c.avail.nearest(ctx, look, sls), "Unknown include: Specified SLS %s: %s is not available on the salt master in saltenv(s): %s ", key, sls, envs)
 		return
 	default:
 		fail("name the environment: {"+resolved[0]+": "+sls+"}",

@@ -21,6 +21,9 @@ func (h *High) Verify() source.List {
 		body, isMap := b.(*value.Map)
 		if !isText {
 			id = value.Str(k)
+		}
+		v.near = h.Pos(id)
+		if !isText {
 			v.fault(body, h.Pos(id), `quote it: "`+id+`":`, "ID '%s' in SLS '%s' is not formed as a string, but is a %s. It may need to be quoted.", id, sls(body), value.TypeName(k))
 		}
 		if !isMap {
@@ -47,6 +50,7 @@ func sls(body *value.Map) string { return value.Str(body.At("__sls__")) }
 type verifier struct {
 	h      *High
 	faults source.List
+	near   source.Pos // of the state that is being read
 	at     map[edge]reqAt
 	by     map[string]*reqBy
 }
@@ -67,6 +71,9 @@ type reqBy struct {
 }
 
 func (v *verifier) fault(body *value.Map, pos source.Pos, hint, format string, args ...any) {
+	if pos.IsZero() {
+		pos = v.near
+	}
 	v.faults = append(v.faults, v.h.Fault(body, pos, hint, fmt.Sprintf(format, args...)))
 }
 
@@ -76,6 +83,7 @@ func (v *verifier) state(id, state string, body *value.Map, a value.Value) {
 	if pos.IsZero() {
 		pos = v.h.Pos(id)
 	}
+	v.near = pos
 	if a == nil {
 		v.fault(body, pos, `write "- `+state+`" or "`+state+`: []"`, "ID '%s' in SLS '%s' contains a short declaration (%s) with a trailing colon. When not passing any arguments to a state, the colon must be omitted.", id, sls(body), state)
 		return
