@@ -18,6 +18,7 @@ type topTarget struct {
 	expr  string
 	match string // Salt's matcher, compound where the file names none
 	order int64
+	given []value.Value // the items that name the matcher, as they are
 	sls   []slsRef
 	pos   source.Pos
 }
@@ -218,13 +219,14 @@ func (j *job) mergeTops(files []topFile) []*topEnv {
 // readTarget reads the list of one target.
 func (j *job) readTarget(te *topEnv, expr string, list *value.List, pos source.Pos) {
 	t := te.target(expr)
-	t.match, t.order, t.sls, t.pos = "compound", 0, nil, pos
+	t.match, t.order, t.given, t.sls, t.pos = "compound", 0, nil, nil, pos
 	ignore := false
 	for i, x := range list.Items {
 		switch x := x.(type) {
 		case *value.Map:
 			if m, ok := x.Get("match"); ok {
 				t.match = value.Str(m)
+				t.given = append(t.given, x)
 			}
 			if o, ok := x.Get("order"); ok {
 				t.order, _ = value.AsInt(o)
@@ -312,6 +314,25 @@ func (c *Compiler) ShowTop(ctx context.Context, req fun.PillarRequest) (*value.M
 			l.Append(r.name)
 		}
 		m.Set(em.saltenv, l)
+	}
+	return m, j.errs
+}
+
+// Tops returns the merged top files as {saltenv: {target: [matcher and SLS]}},
+// and what went wrong.
+func (c *Compiler) Tops(ctx context.Context, req fun.PillarRequest) (*value.Map, []string) {
+	j := c.newJob(ctx, req, c.env.Pillar)
+	m := value.NewMap(1)
+	for _, te := range j.top(ctx) {
+		targets := value.NewMap(len(te.targets))
+		for _, t := range te.targets {
+			l := value.NewList(t.given...)
+			for _, r := range t.sls {
+				l.Append(r.name)
+			}
+			targets.Set(t.expr, l)
+		}
+		m.Set(te.saltenv, targets)
 	}
 	return m, j.errs
 }

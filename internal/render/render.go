@@ -193,7 +193,7 @@ func (e *Engine) run(ctx context.Context, in *Input) (*datum, error) {
 		return nil, err
 	}
 	name := in.name()
-	d := &datum{isText: true, text: text, pos: func(line int) source.Pos { return source.Pos{File: name, Line: line, Col: 1} }}
+	d := &datum{isText: true, text: text, pos: func(line int) source.Pos { return source.Pos{File: name, Line: line} }}
 	for _, s := range pipe {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -350,7 +350,7 @@ func dropShebang(text string) string {
 }
 
 func (e *Engine) yamlStage(_ context.Context, in *Input, _ stage, d *datum) (*datum, error) {
-	v, err := yamlsalt.Load(yamlsalt.LoadOptions{Name: in.name(), Pos: d.pos}, []byte(d.text))
+	v, err := yamlsalt.Load(yamlsalt.LoadOptions{Name: in.name(), Pos: d.pos, Ordered: true}, []byte(d.text))
 	if err != nil {
 		return nil, err
 	}

@@ -188,7 +188,10 @@ func items(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return item(ctx, c)
 	}
 	m, err := fresh(ctx, c, c.Kw)
-	return fun.Result{Value: m}, err
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(m)
 }
 
 func item(ctx context.Context, c *fun.Call) (fun.Result, error) {
@@ -298,7 +301,10 @@ func ext(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		e = v
 	}
 	m, err := c.Env.Up.Pillar(ctx, fun.PillarRequest{Ext: e, Override: c.Map("pillar")})
-	return fun.Result{Value: m}, err
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(m)
 }
 
 func filterBy(_ context.Context, c *fun.Call) (fun.Result, error) {
