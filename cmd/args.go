@@ -85,8 +85,9 @@ func yamlify(arg string) value.Value {
 			return arg
 		}
 	case string:
-		// A comment sign inside text is no comment on the command line.
-		if strings.Contains(arg, "#") {
+		// A comment sign inside text is no comment on the command line, and
+		// line ends are not folded.
+		if strings.ContainsAny(arg, "#\n") {
 			return arg
 		}
 		return v

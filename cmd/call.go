@@ -97,7 +97,7 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	}
 	a.warnIgnored(c, s, o, c.Root() == c && !o.local)
 	name := args[0]
-	jid := s.jids.Next(a.Host.Now())
+	jid := s.newJID()
 	env := s.env(ctx, jid)
 	res, err := s.invoke(ctx, env, fun.Exec, name, parseInput(args[1:], o.noParse), jid)
 	if err != nil {
@@ -160,8 +160,8 @@ func callStatus(res fun.Result, passthrough bool) int {
 func (s *session) invoke(ctx context.Context, env *fun.Env, kind fun.Kind, name string, args fun.Args, jid string) (fun.Result, error) {
 	if _, spec, ok := s.table.Lookup(kind, name); ok && spec.VarKw && kind == fun.Exec {
 		args.Kw.Set("__pub_fun", name)
-		args.Kw.Set("__pub_jid", jid)
 		args.Kw.Set("__pub_pid", int64(os.Getpid()))
+		args.Kw.Set("__pub_jid", jid)
 		args.Kw.Set("__pub_tgt", "salt-call")
 	}
 	s.app.intr.setJID(jid)

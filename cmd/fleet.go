@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"brine/internal/assembly"
 	"brine/internal/fun"
 	"brine/internal/value"
 )
@@ -44,6 +45,13 @@ func (f *fleetFlags) override() *value.Map {
 
 // controller returns the Env of a runner function: this machine, with the
 // fleet of the roster.
-func (s *session) controller(ctx context.Context, jid string, _ *fleetFlags) (*fun.Env, error) {
-	return s.env(ctx, jid), nil
+func (s *session) controller(ctx context.Context, jid string) (*fun.Env, error) {
+	o := s.envOptions(jid)
+	env := assembly.NewEnv(ctx, o)
+	f, err := assembly.NewFleet(ctx, env, o, s.newJID)
+	if err != nil {
+		return nil, err
+	}
+	env.Fleet = f
+	return env, nil
 }

@@ -93,8 +93,8 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 		return err
 	}
 	name := args[0]
-	jid := s.jids.Next(a.Host.Now())
-	env, err := s.controller(ctx, jid, &o.fleetFlags)
+	jid := s.newJID()
+	env, err := s.controller(ctx, jid)
 	if err != nil {
 		return s.failure(err)
 	}

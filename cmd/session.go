@@ -14,6 +14,7 @@ import (
 	"brine/internal/assembly"
 	"brine/internal/config"
 	"brine/internal/event"
+	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/jobs"
 	"brine/internal/source"
@@ -177,14 +178,24 @@ func (s *session) strictStatus(status int) int {
 	return status
 }
 
-// env returns the Env of this machine for a job.
-func (s *session) env(ctx context.Context, jid string) *fun.Env {
+// envOptions are what the Envs of the session are made of.
+func (s *session) envOptions(jid string) assembly.EnvOptions {
 	exe, _ := os.Executable()
-	return assembly.NewEnv(ctx, assembly.EnvOptions{
+	return assembly.EnvOptions{
 		Host: s.app.Host, Config: s.cfg, Table: s.table, Bus: s.bus, Log: s.log, JID: jid, Exe: exe,
 		Warn: s.warn, Fault: s.fault, Strict: s.flags.strict, Gate: s.app.intr.gate,
-	})
+	}
 }
+
+// env returns the Env of this machine for a job, the machine its only target.
+func (s *session) env(ctx context.Context, jid string) *fun.Env {
+	env := assembly.NewEnv(ctx, s.envOptions(jid))
+	env.Fleet = fleet.NewSelf(env, s.newJID)
+	return env
+}
+
+// newJID returns a job id that no other job of the session has.
+func (s *session) newJID() string { return s.jids.Next(s.app.Host.Now()) }
 
 // outputOptions joins configuration and command line.
 func (s *session) outputOptions(retcode int) (*outputter.Options, error) {

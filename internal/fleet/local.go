@@ -74,9 +74,7 @@ func Call(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
 	ret := fun.Return{ID: env.ID, JID: job.JID}
 	args := fun.Args{Pos: append([]value.Value(nil), job.Args.Pos...), Kw: job.Args.Kw.Copy()}
 	if _, spec, ok := env.Table.Lookup(fun.Exec, job.Fun); ok && spec.VarKw {
-		for k, v := range map[string]value.Value{"__pub_fun": job.Fun, "__pub_jid": job.JID, "__pub_pid": int64(os.Getpid()), "__pub_tgt": "salt-call"} {
-			args.Kw.Set(k, v)
-		}
+		args.Kw.Update(value.MapOf("__pub_fun", job.Fun, "__pub_pid", int64(os.Getpid()), "__pub_jid", job.JID, "__pub_tgt", "salt-call"))
 	}
 	res, err := env.Invoker.Invoke(ctx, fun.Exec, job.Fun, args)
 	if err != nil {

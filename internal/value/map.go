@@ -27,7 +27,7 @@ type Map struct {
 type entry struct{ key, val Value }
 
 // smallMap is the size up to which a linear search beats the index.
-const smallMap = 8
+const smallMap = 16
 
 // NewMap returns an empty map with room for n entries.
 func NewMap(n int) *Map { return &Map{ents: make([]entry, 0, n)} }

@@ -66,7 +66,7 @@ func Module() fun.Module {
 				Name: "outputter", Doc: "Return the data, for trying an outputter.", Src: src("outputter"), Fn: outputter,
 				Args: []fun.Arg{{Name: "data", Type: fun.Any, Required: true, Doc: "what to return"}},
 			},
-			{Name: "ping", Doc: "Return True: calls arrive here. No ICMP is sent.", Src: src("ping"), VarArg: true, VarKw: true, Fn: yes},
+			{Name: "ping", Doc: "Return True: calls arrive here. No ICMP is sent.", Src: src("ping"), Fn: yes},
 			{
 				Name: "raise_exception", Doc: "Raise an exception of Python or of salt.exceptions by name; False where there is none.", Src: src("raise_exception"),
 				Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "its name, such as TypeError"}}, VarArg: true, VarKw: true, Fn: raiseException,
@@ -111,11 +111,11 @@ func outputter(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.
 func kwarg(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Kw) }
 
 func arg(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(value.MapOf("args", value.NewList(c.Pos...), "kwargs", c.Kw))
+	return fun.Value(value.MapOf("args", value.Tuple(c.Pos), "kwargs", c.Kw))
 }
 
 func argClean(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(value.MapOf("args", value.NewList(c.Pos...), "kwargs", clean(c.Kw)))
+	return fun.Value(value.MapOf("args", value.Tuple(c.Pos), "kwargs", clean(c.Kw)))
 }
 
 // clean returns kw without the arguments that Salt adds to a call.

@@ -106,10 +106,7 @@ func waits(_ context.Context, c *fun.Call) fun.Ret {
 // modWatch runs what wait, watch, wait_script and wait_call stand for.
 // Salt: salt/states/cmd.py mod_watch.
 func modWatch(ctx context.Context, c *fun.Call) fun.Ret {
-	fn := c.Low.Fun
-	if v, ok := c.Kw.Get("sfun"); ok {
-		fn = value.Str(v)
-	}
+	fn := c.Spec.Name
 	switch fn {
 	case "wait", "run", "watch":
 		return again(ctx, c, "run", run)

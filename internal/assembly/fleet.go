@@ -1,0 +1,109 @@
+package assembly
+
+import (
+	"context"
+	"fmt"
+
+	"brine/internal/config"
+	"brine/internal/fleet"
+	"brine/internal/fun"
+	"brine/internal/render"
+	"brine/internal/roster"
+	"brine/internal/value"
+)
+
+// Roster reads the roster of a controller through Jinja and YAML. Slips are
+// warned of.
+func Roster(ctx context.Context, env *fun.Env, cfg *config.Config) (*roster.Roster, error) {
+	sources, err := roster.Sources(env.Opts, env.Host, cfg.Dir, homeDir(env))
+	if err != nil {
+		return nil, err
+	}
+	r, err := roster.Load(roster.Options{
+		Files: env.Host, Defaults: roster.Defaults(env.Opts), Domain: env.Opts.Str("roster_domain"),
+		Render: func(path string) (value.Value, error) {
+			text, err := env.Host.ReadFile(path)
+			if err != nil {
+				return nil, err
+			}
+			return render.For(env).SLS(ctx, render.Input{Name: path, Abs: path, SaltEnv: env.SaltEnv, Text: text})
+		},
+	}, sources...)
+	if err != nil {
+		return nil, fmt.Errorf("read the roster: %w", err)
+	}
+	for _, w := range r.Warnings() {
+		env.Warn(fun.Warning{Where: w.Pos.String(), Text: w.Err.Error()})
+	}
+	return r, nil
+}
+
+func homeDir(env *fun.Env) string {
+	a, err := env.Host.LookupUID(env.Host.Geteuid())
+	if err != nil {
+		return ""
+	}
+	return a.Home
+}
+
+// NewFleet returns the fleet of a controller: the entries of its roster. ctl is
+// the controller's own Env, from whose configuration those of the targets are
+// made.
+func NewFleet(ctx context.Context, ctl *fun.Env, o EnvOptions, newJID func() string) (*fleet.Fleet, error) {
+	r, err := Roster(ctx, ctl, o.Config)
+	if err != nil {
+		return nil, err
+	}
+	f := &fleet.Fleet{Bus: o.Bus, NewJID: newJID, Gate: o.Gate, Nodegroups: nodegroups(o.Config.Opts, r)}
+	if n, ok := value.AsInt(o.Config.Opts.At("ssh_max_procs")); ok {
+		f.Limit = int(n)
+	}
+	if a, err := o.Host.LookupUID(o.Host.Geteuid()); err == nil {
+		f.User = a.Name
+	}
+	local := &fleet.Local{Make: func(ctx context.Context, id string) *fun.Env { return targetEnv(ctx, o, r, id) }}
+	for _, e := range r.Entries() {
+		if e.Err != nil {
+			ctl.Warn(fun.Warning{Where: e.Pos.String(), Text: fmt.Sprintf("roster entry %s cannot be used: %v", e.ID, e.Err)})
+			continue
+		}
+		if e.Connection == roster.Local {
+			local.Names = append(local.Names, e.ID)
+		}
+	}
+	f.Providers = append(f.Providers, local)
+	return f, nil
+}
+
+// nodegroups joins the groups of the configuration with those of inventories;
+// the configuration's come first.
+func nodegroups(opts *value.Map, r *roster.Roster) *value.Map {
+	m := value.NewMap(4)
+	m.Update(r.Nodegroups())
+	if g := opts.Map("nodegroups"); g != nil {
+		m.Update(g)
+	}
+	return m
+}
+
+// targetEnv returns the Env of a roster entry with connection: local: this
+// machine with the entry's id, grains and minion_opts.
+func targetEnv(ctx context.Context, o EnvOptions, r *roster.Roster, id string) *fun.Env {
+	e, _ := r.Get(id)
+	opts := o.Config.Opts.Copy()
+	opts.Set("id", id)
+	opts.Set("__role", "minion")
+	opts.Set("file_client", "local")
+	for k, v := range e.MinionOpts.All() {
+		if value.Str(k) != "grains" {
+			opts.Set(k, v)
+		}
+	}
+	if e.Grains.Len() > 0 {
+		opts.Set("grains", e.Grains)
+	}
+	cfg := *o.Config
+	cfg.Opts, cfg.Kind = opts, config.Minion
+	o.Config = &cfg
+	return NewEnv(ctx, o)
+}

@@ -1,0 +1,142 @@
+// Package event is Salt's execution module "event".
+package event
+
+import (
+	"context"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+func args() []fun.Arg {
+	return []fun.Arg{
+		{Name: "tag", Type: fun.Str, Required: true, Doc: "the tag"},
+		{Name: "data", Doc: "the data, a dict"},
+		{Name: "preload", Type: fun.Dict, Doc: "keys to put beside the data"},
+		{Name: "with_env", Default: false, Doc: "put in environment variables: True for all, or a list of names"},
+		{Name: "with_grains", Default: false, Doc: "put in grains: True for all, or a list of names"},
+		{Name: "with_pillar", Default: false, Doc: "put in pillar: True for all, or a list of keys"},
+		{Name: "show_changed", Type: fun.Bool, Default: true, Doc: "accepted"},
+		{Name: "changed", Type: fun.Bool, Default: false, Doc: "accepted"},
+	}
+}
+
+// Module returns the rows of the execution module "event".
+func Module() fun.Module {
+	short := args()[:2]
+	short[1].Required = false
+	fire := []fun.Arg{
+		{Name: "data", Required: true, Doc: "the data, a dict"},
+		{Name: "tag", Type: fun.Str, Required: true, Doc: "the tag"},
+		{Name: "timeout", Type: fun.Float, Unit: "s", Doc: "accepted: an event does not wait"},
+	}
+	return fun.Module{
+		Name: "event", Kind: fun.Exec, Doc: "Events of the run, and of the brine runs of this user on this machine.",
+		Specs: []fun.Spec{
+			{Name: "fire", Doc: "Put an event on the bus of this run.", Src: "modules/event.py fire", Args: fire, Fn: fireLocal},
+			{Name: "fire_master", Doc: "Send an event to the controller.", Src: "modules/event.py fire_master", Args: append(fire[:2:2], fun.Arg{Name: "preload", Type: fun.Dict, Doc: "keys to put beside the data"}), Fn: fireMaster},
+			{Name: "send", Doc: "Send an event to the controller, with what it is to know of this machine.", Src: "modules/event.py send", Args: args(), VarKw: true, Fn: send},
+		},
+	}
+}
+
+func fireLocal(_ context.Context, c *fun.Call) (fun.Result, error) {
+	if c.Env.Bus == nil {
+		return fun.Value(false)
+	}
+	c.Env.Bus.Fire(c.Str("tag"), dict(c.Value("data")))
+	return fun.Value(true)
+}
+
+func dict(v value.Value) *value.Map {
+	if m, ok := v.(*value.Map); ok {
+		return m.Copy()
+	}
+	if v == nil {
+		return value.NewMap(0)
+	}
+	return value.MapOf("data", v)
+}
+
+// envelope is an event as it reaches a master: the data within the minion's
+// load. Salt: salt/master.py _minion_event.
+func envelope(c *fun.Call, tag string, data, preload *value.Map) *value.Map {
+	m := value.MapOf("id", c.Env.ID, "tag", tag, "data", data, "cmd", "_minion_event")
+	if preload != nil {
+		m.Update(preload)
+	}
+	return m
+}
+
+func fireMaster(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return publish(c, c.Str("tag"), dict(c.Value("data")), c.Map("preload"))
+}
+
+// publish puts an event on the bus of this run and hands it to the other runs
+// of this user.
+func publish(c *fun.Call, tag string, data, preload *value.Map) (fun.Result, error) {
+	if c.Env.Bus == nil {
+		return fun.Value(false)
+	}
+	c.Env.Bus.Fire(tag, envelope(c, tag, data, preload))
+	return fun.Value(true)
+}
+
+// send sends an event with extra data. Salt: salt/modules/event.py send.
+func send(_ context.Context, c *fun.Call) (fun.Result, error) {
+	data := value.NewMap(4)
+	if v, on := pick(c.Value("with_env")); on {
+		env := value.NewMap(8)
+		for _, kv := range c.Env.Host.Environ() {
+			for i := range len(kv) {
+				if kv[i] == '=' {
+					if v == nil || v[kv[:i]] {
+						env.Set(kv[:i], kv[i+1:])
+					}
+					break
+				}
+			}
+		}
+		data.Set("environ", env)
+	}
+	if v, on := pick(c.Value("with_grains")); on {
+		data.Set("grains", selected(c.Env.Grains, v))
+	}
+	if v, on := pick(c.Value("with_pillar")); on {
+		data.Set("pillar", selected(c.Env.Pillar, v))
+	}
+	for k, v := range c.Kw.All() {
+		if s := value.Str(k); len(s) < 2 || s[:2] != "__" {
+			data.Set(k, v)
+		}
+	}
+	if m, ok := c.Value("data").(*value.Map); ok {
+		data.Update(m)
+	} else if v := c.Value("data"); v != nil {
+		data.Set("data", v)
+	}
+	return publish(c, c.Str("tag"), data, c.Map("preload"))
+}
+
+// pick reads True or a list of names; nil names are all.
+func pick(v value.Value) (names map[string]bool, on bool) {
+	if l, ok := v.(*value.List); ok {
+		names = map[string]bool{}
+		for _, x := range l.Items {
+			names[value.Str(x)] = true
+		}
+		return names, true
+	}
+	return nil, value.Truth(v)
+}
+
+func selected(m value.Mapping, names map[string]bool) *value.Map {
+	out := value.NewMap(8)
+	for _, k := range m.Keys() {
+		if names == nil || names[value.Str(k)] {
+			v, _ := m.Get(k)
+			out.Set(k, v)
+		}
+	}
+	return out
+}

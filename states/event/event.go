@@ -1,0 +1,67 @@
+// Package event is Salt's state module "event".
+package event
+
+import (
+	"context"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// States returns the rows of the state module "event".
+func States() fun.Module {
+	spec := func(name, doc string) fun.Spec {
+		return fun.Spec{
+			Name: name, Doc: doc, Src: "states/event.py " + name, Always: true, VarKw: true, State: send,
+			Args: []fun.Arg{
+				{Name: "name", Type: fun.Str, Required: true, Doc: "the tag"},
+				{Name: "data", Doc: "the data, a dict"},
+				{Name: "preload", Type: fun.Dict, Doc: "keys to put beside the data"},
+				{Name: "with_env", Default: false, Doc: "put in environment variables: True for all, or a list of names"},
+				{Name: "with_grains", Default: false, Doc: "put in grains: True for all, or a list of names"},
+				{Name: "with_pillar", Default: false, Doc: "put in pillar: True for all, or a list of keys"},
+				{Name: "show_changed", Type: fun.Bool, Default: true, Doc: "report the event as a change"},
+			},
+		}
+	}
+	wait := spec("wait", "Send an event only when a watched state changed.")
+	wait.State, wait.Always = idle, false
+	return fun.Module{
+		Name: "event", Kind: fun.State, Doc: "Events.",
+		Watch: send, // wait's own row does nothing
+		Specs: []fun.Spec{
+			spec("fire_master", "Send an event to the controller; the same as send."),
+			spec("send", "Send an event to the controller."),
+			wait,
+		},
+	}
+}
+
+// idle is what wait does while nothing changed.
+func idle(context.Context, *fun.Call) fun.Ret { return fun.Ret{Result: fun.OK, Comment: ""} }
+
+// send sends an event. Salt: salt/states/event.py send, wait, mod_watch.
+func send(ctx context.Context, c *fun.Call) fun.Ret {
+	change := value.MapOf("tag", c.Name, "data", c.Value("data"))
+	var changes value.Value
+	if c.Bool("show_changed") {
+		changes = change
+	}
+	if c.Test {
+		return fun.Ret{Result: fun.WouldChange, Changes: changes, Comment: "Event would have been fired"}
+	}
+	kw := value.NewMap(8)
+	for _, n := range []string{"data", "preload", "with_env", "with_grains", "with_pillar"} {
+		kw.Set(n, c.Value(n))
+	}
+	kw.Update(c.Kw)
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "event.send", fun.Args{Pos: []value.Value{c.Name}, Kw: kw})
+	if err != nil {
+		return fun.Ret{Comment: err.Error()}
+	}
+	ret := fun.Ret{Changes: changes, Comment: "Event fired"}
+	if value.Truth(res.Value) {
+		ret.Result = fun.OK
+	}
+	return ret
+}
