@@ -59,3 +59,19 @@ func TestSerialize(t *testing.T) {
 		t.Errorf("Serialize = %q, %v, want %q", got, err, want)
 	}
 }
+
+// marked is text of a type of its own, as markup-safe text is.
+type marked string
+
+func TestSubclasses(t *testing.T) {
+	v := value.NewList(marked("a: b"), &struct{ x int }{})
+	if got, err := yamlsalt.Dump(v, yamlsalt.SafeOptions()); got != "[NULL, NULL]\n" || err != nil {
+		t.Errorf("Dump = %q, %v", got, err)
+	}
+	if _, err := yamlsalt.Serialize(v, yamlsalt.SerializerOptions()); err == nil {
+		t.Error("Serialize of an object: no error")
+	}
+	if got, err := yamlsalt.Serialize(value.NewList(marked("a: b")), yamlsalt.SerializerOptions()); got != "['a: b']" || err != nil {
+		t.Errorf("Serialize = %q, %v", got, err)
+	}
+}

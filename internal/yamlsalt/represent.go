@@ -48,8 +48,12 @@ type DumpOptions struct {
 	LineBreak string
 	// SortOrdered sorts an OrderedDict too, where SortKeys is set.
 	SortOrdered bool
+	// Subclasses writes text of a type of its own (markup-safe text) as text,
+	// and makes what has no YAML an error. Otherwise both are NULL.
+	Subclasses bool
 	// Full writes what Python's full Dumper does (Salt's OrderedDumper, of the
-	// yaml outputter): tuples tagged, not as lists.
+	// yaml outputter): tuples tagged, not as lists, and text of a type of its
+	// own as text.
 	Full bool
 }
 
@@ -60,7 +64,8 @@ func SafeOptions() DumpOptions { return DumpOptions{SortKeys: true, AllowUnicode
 // Dump returns v as YAML, byte for byte as PyYAML's CSafeDumper with Salt's
 // representers writes it.
 //
-// Objects that Python has no YAML for (an undefined variable, say) are NULL.
+// Objects that Python has no YAML for (an undefined variable, say) are NULL, or
+// a *[value.PyError] where o.Subclasses says so.
 // A list or dict that occurs twice is written once, with an anchor. Stray bytes
 // in text become U+FFFD. A value that is nested too deep, or that has more than
 // some million parts, is a *[value.PyError].
@@ -79,7 +84,9 @@ func Dump(v value.Value, o DumpOptions) (string, error) {
 
 // SerializerOptions returns the defaults of Salt's YAML serializer, which
 // file.serialize and slsutil.serialize use.
-func SerializerOptions() DumpOptions { return DumpOptions{SortKeys: true, SortOrdered: true} }
+func SerializerOptions() DumpOptions {
+	return DumpOptions{SortKeys: true, SortOrdered: true, Subclasses: true}
+}
 
 // Serialize returns v as Salt's YAML serializer writes it: as [Dump], without
 // the end of the document and the last line break.
@@ -177,6 +184,14 @@ func (r *representer) value(v value.Value, depth int) (*rnode, error) {
 			keys = sorted(keys)
 		}
 		return n, r.mapping(n, keys, func(k value.Value) value.Value { x, _ := v.Get(k); return x }, depth)
+	}
+	if r.o.Subclasses || r.o.Full {
+		if rv := reflect.ValueOf(v); rv.Kind() == reflect.String {
+			return r.scalar(tagStr, strings.ToValidUTF8(rv.String(), "\ufffd")), nil
+		}
+	}
+	if r.o.Subclasses {
+		return nil, value.Raise("RepresenterError", "('cannot represent an object', %s)", value.Repr(v))
 	}
 	return r.scalar(tagNull, "NULL"), nil
 }
