@@ -486,3 +486,70 @@ func TestLookPath(t *testing.T) {
 		t.Errorf("LookPath(none): %v", err)
 	}
 }
+
+func TestSetenv(t *testing.T) {
+	t.Parallel()
+	l := NewLocal()
+	echo := func(h Host) string {
+		t.Helper()
+		out, err := h.Run(t.Context(), sh(`echo "$BRINE_TEST_VAR"`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(string(out.Stdout))
+	}
+	if err := l.Setenv("BRINE_TEST_VAR", "one"); err != nil {
+		t.Fatal(err)
+	}
+	f := l.Fork()
+	if err := f.Setenv("BRINE_TEST_VAR", "two"); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := echo(l), echo(f); a != "one" || b != "two" {
+		t.Errorf("%q and %q", a, b)
+	}
+	if err := f.Unsetenv("BRINE_TEST_VAR"); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := echo(l), echo(f); a != "one" || b != "" {
+		t.Errorf("%q and %q", a, b)
+	}
+	if _, ok := os.LookupEnv("BRINE_TEST_VAR"); ok {
+		t.Error("the process's own environment was changed")
+	}
+	for _, key := range []string{"", "A=B", "A\x00"} {
+		if err := l.Setenv(key, "x"); err == nil {
+			t.Errorf("Setenv(%q) succeeded", key)
+		}
+	}
+}
+
+func TestStatfs(t *testing.T) {
+	t.Parallel()
+	st, err := NewLocal().Statfs(t.TempDir())
+	if err != nil || st.BlockSize <= 0 || st.Blocks == 0 || st.Avail > st.Blocks {
+		t.Errorf("Statfs = %+v, %v", st, err)
+	}
+	if _, err := NewLocal().Statfs("/no/such/path"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Statfs of nothing: %v", err)
+	}
+}
+
+func FuzzAccounts(f *testing.F) {
+	f.Add("root:x:0:0:root:/root:/bin/sh\n")
+	f.Add("adm:x:4:a,b\n")
+	f.Add("name: _www\nuid: 70\n")
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, a := range ParsePasswd(s) {
+			if a.Name == "" {
+				t.Errorf("an account without a name: %+v", a)
+			}
+		}
+		for _, g := range ParseGroup(s) {
+			if g.Name == "" {
+				t.Errorf("a group without a name: %+v", g)
+			}
+		}
+		parseDscache(s)
+	})
+}

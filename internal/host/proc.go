@@ -532,13 +532,14 @@ func lookPath(name, path, dir string) (string, error) {
 				at = abs
 			}
 		}
-		err := executable(at)
-		if err == nil {
+		fi, err := os.Stat(at)
+		if err != nil {
+			continue // also a directory that this user may not search
+		}
+		if runnable(fi) {
 			return at, nil
 		}
-		if errors.Is(err, fs.ErrPermission) {
-			found = err
-		}
+		found = fs.ErrPermission
 	}
 	return "", &exec.Error{Name: name, Err: found}
 }
@@ -552,11 +553,13 @@ func executable(path string) error {
 		}
 		return err
 	}
-	if fi.IsDir() || fi.Mode()&0o111 == 0 {
+	if !runnable(fi) {
 		return fs.ErrPermission
 	}
 	return nil
 }
+
+func runnable(fi fs.FileInfo) bool { return !fi.IsDir() && fi.Mode()&0o111 != 0 }
 
 // Signal sends a signal by number to a process, or to a group (negative pid).
 func (*Local) Signal(pid, signal int) error { return syscall.Kill(pid, syscall.Signal(signal)) }
