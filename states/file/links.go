@@ -137,7 +137,7 @@ func (c *call) symlink(p linkPlan) fun.Ret {
 			return ret
 		}
 	}
-	if err := c.makeLink(p); err != nil {
+	if err := c.SymlinkOver(p.target, name); err != nil {
 		return c.fail("Unable to create new symlink %s -> %s: %s", name, p.target, host.OSError(err))
 	}
 	c.ret.Changes.Set("new", name)
@@ -147,31 +147,6 @@ func (c *call) symlink(p linkPlan) fun.Ret {
 		c.ret.Comment += fmt.Sprintf(", but was unable to set ownership to %s:%s", value.Str(p.user), value.Str(p.group))
 	}
 	return c.ret.Ret()
-}
-
-// makeLink makes the link; one that is there, or whatever force is to remove,
-// is replaced in one step where that is possible.
-func (c *call) makeLink(p linkPlan) error {
-	name := c.path()
-	if !c.LExists(name) {
-		return c.Symlink(p.target, name)
-	}
-	if c.IsDir(name) && !c.IsLink(name) { // a rename cannot replace a directory
-		if _, err := c.Remove(name); err != nil {
-			return err
-		}
-		return c.Symlink(p.target, name)
-	}
-	dir, err := c.MkdirTemp(filepath.Dir(name), ".brine-link-*")
-	if err != nil {
-		return err
-	}
-	defer c.RemoveAll(dir)
-	tmp := filepath.Join(dir, "link")
-	if err := c.Symlink(p.target, tmp); err != nil {
-		return err
-	}
-	return c.Rename(tmp, name)
 }
 
 // linkWay deals with what is in the way of a link and is none.
@@ -344,7 +319,7 @@ func hardlink(ctx context.Context, fc *fun.Call) fun.Ret {
 		case !c.Bool("force"):
 			return c.fail("File exists where the hard link %s should be", name)
 		}
-		if err := c.replaceByLink(target, name); err != nil {
+		if err := c.HardLink(target, name); err != nil {
 			return c.fail("Unable to %s hard link %s -> %s: %s", verb, name, target, host.OSError(err))
 		}
 		if !linked {
@@ -355,20 +330,6 @@ func hardlink(ctx context.Context, fc *fun.Call) fun.Ret {
 	}
 	c.ret.Changes.Set("new", name)
 	return c.done(fun.OK, fmt.Sprintf("%s hard link %s -> %s", done, name, target))
-}
-
-// replaceByLink makes name another name of target in one step.
-func (c *call) replaceByLink(target, name string) error {
-	dir, err := c.MkdirTemp(filepath.Dir(name), ".brine-link-*")
-	if err != nil {
-		return err
-	}
-	defer c.RemoveAll(dir)
-	tmp := filepath.Join(dir, "link")
-	if err := c.Link(target, tmp); err != nil {
-		return err
-	}
-	return c.Rename(tmp, name)
 }
 
 // hardlinked reports whether a file has further names.

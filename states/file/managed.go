@@ -146,7 +146,7 @@ func (c *call) manage(m *managedFile) fun.Ret {
 		return c.fail("Only one of 'contents', 'contents_pillar', and 'contents_grains' is permitted")
 	case n == 1:
 		if fault, err := c.contents(m); err != nil {
-			return fun.Raise(err)
+			return c.raise(err)
 		} else if fault != "" {
 			return c.fail("%s", fault)
 		}
@@ -180,7 +180,7 @@ func (c *call) manageChecked(m *managedFile) fun.Ret {
 	p, fault, err := c.plan(m)
 	if err != nil {
 		if c.Test && !isCommandError(err) {
-			return fun.Raise(err)
+			return c.raise(err)
 		}
 		return c.fail("Unable to manage file: %s", c.shown(err))
 	}
@@ -203,6 +203,15 @@ func (c *call) manageChecked(m *managedFile) fun.Ret {
 func isCommandError(err error) bool {
 	var ce *fun.CommandError
 	return errors.As(err, &ce)
+}
+
+// raise reports an error as an exception: of a template in Salt's words.
+func (c *call) raise(err error) fun.Ret {
+	var placed *source.Error
+	if errors.As(err, &placed) {
+		return fun.Raise(&value.PyError{Type: "salt.exceptions.SaltRenderError", Msg: c.shown(err)})
+	}
+	return fun.Raise(err)
 }
 
 // shown returns what Salt says of err; where it lies is shown beside the
