@@ -1,6 +1,7 @@
 package jinja
 
 import (
+	"context"
 	"strings"
 
 	"brine/internal/source"
@@ -73,10 +74,13 @@ type code struct {
 
 // compiler compiles one template.
 type compiler struct {
-	env  *Env
-	t    *Template
-	esc  escMode
-	line int32 // that Jinja2 would report now
+	env *Env
+	t   *Template
+	esc escMode
+	// constEsc is the last mode that was known when compiling: constants are
+	// escaped by that.
+	constEsc escMode
+	line     int32 // that Jinja2 would report now
 
 	hasExtends   bool
 	knownExtends bool
@@ -129,6 +133,7 @@ func compileTemplate(t *Template, body []node) (err error) {
 	if t.env.opts.Autoescape {
 		c.esc = escOn
 	}
+	c.constEsc = c.esc
 	esc := c.esc
 	var blocks []*sBlock
 	seen := map[string]bool{}
@@ -266,9 +271,6 @@ func (c *compiler) stmts(ns []node, fr *cframe) stmt {
 	}
 }
 
-// at places an error that came from what stands at off.
-func (c *compiler) at(off int32, err error) error { return placed(c.t, off, err) }
-
 // placed makes an error of evaluation at off of t an *Error.
 func placed(t *Template, off int32, err error) error {
 	switch err := err.(type) {
@@ -282,18 +284,9 @@ func placed(t *Template, off int32, err error) error {
 	return wrapError(t, off, err)
 }
 
-// marks adds to errors of a statement the line that Jinja2 would report.
-// Blocks are not among the frames that Salt looks at.
-func (c *compiler) mark(err error, line int32) error {
-	if e, ok := err.(*Error); ok && e.At.IsZero() && !c.inBlock {
-		e.At = source.Pos{File: c.t.Name, Line: int(line)}
-		return e
-	}
-	return err
-}
-
-// marked returns a function that adds the current line to errors. It is to be
-// asked for after the line was set.
+// marked returns what adds to errors of a statement the line that Jinja2 would
+// report, which is the current one. Blocks are not among the functions that
+// Salt looks at.
 func (c *compiler) marked() func(error) error {
 	line, t, inBlock := c.line, c.t, c.inBlock
 	return func(err error) error {
@@ -397,11 +390,21 @@ func (c *compiler) output(n *sOutput, fr *cframe) stmt {
 
 // print compiles {{ x }}.
 func (c *compiler) print(x node, fr *cframe) stmt {
-	at := x.at()
-	if _, ok := x.(*nConst); !ok {
-		c.line = at.line
+	at, esc, t := x.at(), c.esc, c.t
+	if constant(x) {
+		// What is made of literals is printed while compiling, if it can be.
+		f := &frame{st: &State{run: &run{ctx: context.Background(), env: c.env}, tmpl: c.t}}
+		v, err := c.expr(x, fr)(f)
+		text := ""
+		if err == nil {
+			text, err = f.st.printed(v, c.constEsc == escOn)
+		}
+		if err == nil {
+			return func(f *frame) (ctl, error) { return goOn, f.w.value(text, t, at.line) }
+		}
 	}
-	ev, mark, t, esc := c.expr(x, fr), c.marked(), c.t, c.esc
+	c.line = at.line
+	ev, mark := c.expr(x, fr), c.marked()
 	line := at.line
 	return func(f *frame) (ctl, error) {
 		v, err := ev(f)
@@ -420,6 +423,20 @@ func (c *compiler) print(x node, fr *cframe) stmt {
 		}
 		return goOn, nil
 	}
+}
+
+// constant reports whether n is made of literals alone.
+func constant(n node) bool {
+	switch n.(type) {
+	case *nConst:
+		return true
+	case *nTuple, *nList, *nDict, *nUnary, *nBin, *nNot, *nConcat, *nCompare, *nLogic:
+	default:
+		return false
+	}
+	all := true
+	children(n, func(c node) { all = all && constant(c) })
+	return all
 }
 
 func (c *compiler) ifElse(n *sIf, fr *cframe) stmt {
@@ -507,13 +524,13 @@ func (c *compiler) target(n node, fr *cframe, context bool) setter {
 			return nil
 		}
 	case *nNSRef:
-		ref, off, t, attr := getterOf(fr.sym.find(n.name), fr.sym.fn), n.off, c.t, n.attr
+		ref, attr := getterOf(fr.sym.find(n.name), fr.sym.fn), n.attr
+		check := c.checkTarget(n, fr)
 		return func(f *frame, v value.Value) error {
-			ns, ok := ref.get(f).(*Namespace)
-			if !ok {
-				return placed(t, off, value.Raise("TemplateRuntimeError", "cannot assign attribute on non-namespace object"))
+			if err := check(f); err != nil {
+				return err
 			}
-			ns.Attrs.Set(attr, v)
+			ref.get(f).(*Namespace).Attrs.Set(attr, v)
 			return nil
 		}
 	case *nTuple:
@@ -538,10 +555,32 @@ func (c *compiler) target(n node, fr *cframe, context bool) setter {
 	panic("jinja: a target that cannot be assigned to")
 }
 
+// checkTarget returns what Jinja2 checks of a target before it evaluates what
+// is assigned; nil is nothing.
+func (c *compiler) checkTarget(target node, fr *cframe) func(f *frame) error {
+	n, ok := target.(*nNSRef)
+	if !ok {
+		return nil
+	}
+	ref, off, t := getterOf(fr.sym.find(n.name), fr.sym.fn), n.off, c.t
+	return func(f *frame) error {
+		if _, ok := ref.get(f).(*Namespace); !ok {
+			return placed(t, off, value.Raise("TemplateRuntimeError", "cannot assign attribute on non-namespace object"))
+		}
+		return nil
+	}
+}
+
 func (c *compiler) assign(n *sAssign, fr *cframe) stmt {
 	c.line = n.line
 	set, x, mark := c.target(n.target, fr, fr.toplevel), c.expr(n.x, fr), c.marked()
+	check := c.checkTarget(n.target, fr)
 	return func(f *frame) (ctl, error) {
+		if check != nil {
+			if err := check(f); err != nil {
+				return goOn, mark(err)
+			}
+		}
 		v, err := x(f)
 		if err == nil {
 			err = set(f, v)
@@ -584,6 +623,7 @@ func (c *compiler) assignBlock(n *sAssignBlock, fr *cframe) stmt {
 	enter := c.enter(in.sym)
 	c.line = n.line
 	set, mark, esc := c.target(n.target, fr, fr.toplevel), c.marked(), c.esc
+	check := c.checkTarget(n.target, fr)
 	var filter func(f *frame, x value.Value) (value.Value, error)
 	if n.filter != nil {
 		filter = c.filterChain(n.filter, in)
@@ -598,7 +638,12 @@ func (c *compiler) assignBlock(n *sAssignBlock, fr *cframe) stmt {
 		}
 		v := safe(s, esc, f.st)
 		if filter != nil {
-			v, err = filter(f, v)
+			if check != nil {
+				err = check(f)
+			}
+			if err == nil {
+				v, err = filter(f, v)
+			}
 			if s, ok := v.(string); ok && err == nil {
 				v = safe(s, esc, f.st)
 			}
@@ -677,17 +722,18 @@ func (c *compiler) autoescape(n *sAutoescape, fr *cframe) stmt {
 	in.sym.analyze(n.x)
 	in.sym.analyzeAll(n.body)
 	x, mark := c.cond(n.x, in), c.marked()
-	old := c.esc
+	old, oldConst := c.esc, c.constEsc
 	if k, ok := n.x.(*nConst); ok {
 		c.esc = escOff
 		if value.Truth(k.val) {
 			c.esc = escOn
 		}
+		c.constEsc = c.esc
 	} else {
 		c.esc = escVolatile
 	}
 	body := c.stmts(n.body, in)
-	c.esc = old
+	c.esc, c.constEsc = old, oldConst
 	enter := c.enter(in.sym)
 	return func(f *frame) (ctl, error) {
 		if enter != nil {

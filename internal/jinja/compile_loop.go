@@ -23,7 +23,10 @@ func (c *compiler) forLoop(n *sFor, fr *cframe) stmt {
 	els.sym.analyzeAll(n.els)
 
 	l := &loop{t: c.t, pos: n.pos, slot: loopSlot, esc: c.esc, recursive: n.recursive}
+	inBlock := c.inBlock
 	if n.test != nil {
+		// The test is a function of its own, and a recursive loop is one too.
+		c.inBlock = false
 		c.line = n.test.at().line
 		test.sym.params(n.target)
 		test.sym.analyze(n.test)
@@ -31,6 +34,7 @@ func (c *compiler) forLoop(n *sFor, fr *cframe) stmt {
 		l.testSet = c.target(n.target, test, false)
 		l.test, l.testMark = c.cond(n.test, test), c.marked()
 		l.testEnter = c.enter(test.sym)
+		c.inBlock = inBlock
 	}
 	anyNode([]node{n}, func(n node) bool {
 		if name, ok := n.(*nName); ok && name.ctx == store && name.name == "loop" {
@@ -38,9 +42,7 @@ func (c *compiler) forLoop(n *sFor, fr *cframe) stmt {
 		}
 		return false
 	})
-	inBlock := c.inBlock
 	if n.recursive {
-		// The loop is a function of its own then.
 		c.inBlock = false
 	}
 	c.line = n.line
@@ -48,8 +50,9 @@ func (c *compiler) forLoop(n *sFor, fr *cframe) stmt {
 	l.set = c.target(n.target, in, false)
 	l.mark = c.marked()
 	var iter eval
+	var mark func(error) error
 	if !n.recursive {
-		iter = c.expr(n.iter, fr)
+		iter, mark = c.expr(n.iter, fr), c.marked()
 	}
 	l.body = c.stmts(n.body, in)
 	if n.els != nil {
@@ -60,9 +63,9 @@ func (c *compiler) forLoop(n *sFor, fr *cframe) stmt {
 	c.inBlock = inBlock
 	if n.recursive {
 		c.line = n.line
-		iter = c.expr(n.iter, fr)
+		iter, mark = c.expr(n.iter, fr), c.marked()
 	}
-	mark, off, t := c.marked(), n.iter.at().off, c.t
+	off, t := n.iter.at().off, c.t
 	return func(f *frame) (ctl, error) {
 		v, err := iter(f)
 		if err != nil {

@@ -207,15 +207,20 @@ func (s *State) selectTemplate(v value.Value, from *Template) (*Template, error)
 	case string, Markup, *Undefined:
 		return s.template(v, from)
 	}
+	if !value.Truth(v) {
+		return nil, &notFound{msg: "Tried to select from an empty list of templates."}
+	}
 	names, err := value.Items(v)
 	if err != nil {
 		return nil, err
 	}
-	if len(names) == 0 {
-		return nil, &notFound{msg: "Tried to select from an empty list of templates."}
-	}
 	list := ""
 	for i, name := range names {
+		if err := value.CheckHash(name); err != nil {
+			if _, ok := name.(*Undefined); !ok {
+				return nil, err
+			}
+		}
 		t, err := s.template(name, from)
 		if err == nil {
 			return t, nil

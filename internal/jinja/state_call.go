@@ -119,7 +119,7 @@ func (s *State) attr(obj value.Value, name string) (value.Value, bool, error) {
 		}
 	} else {
 		if fn, ok := method(obj, name); ok {
-			return &Callable{Name: name, Fn: fn}, true, nil
+			return &boundMethod{name, fn, obj}, true, nil
 		}
 		if v, ok := attribute(obj, name); ok {
 			return v, true, nil
@@ -234,6 +234,24 @@ func (s *State) compare(op string, a, b value.Value) (bool, error) {
 func (s *State) contains(container, x value.Value) (bool, error) {
 	if h, ok := container.(Container); ok {
 		return h.Has(s, x)
+	}
+	var items []value.Value
+	switch c := container.(type) {
+	case *value.List:
+		items = c.Items
+	case value.Tuple:
+		items = c
+	case *Undefined:
+		return value.Contains(container, x)
+	}
+	for _, item := range items {
+		// An undefined item fails when its turn comes.
+		if u, ok := item.(*Undefined); ok && u.Kind == Strict && value.Value(u) != x {
+			return false, u.Err()
+		}
+		if eq, err := s.Equal(item, x); eq || err != nil {
+			return eq && err == nil, err
+		}
 	}
 	if u, ok := x.(*Undefined); ok && u.Kind == Strict {
 		// The comparison with the first item fails, if there is one.

@@ -55,8 +55,8 @@ func (u *Undefined) Msg() string {
 	case !u.HasObj:
 		return value.Repr(u.Name) + " is undefined"
 	}
-	if name, ok := u.Name.(string); ok {
-		return value.QuoteStr(objectTypeRepr(u.Obj)) + " has no attribute " + value.QuoteStr(name)
+	if _, ok := Text(u.Name); ok {
+		return value.QuoteStr(objectTypeRepr(u.Obj)) + " has no attribute " + value.Repr(u.Name)
 	}
 	return objectTypeRepr(u.Obj) + " has no element " + value.Repr(u.Name)
 }
