@@ -318,3 +318,15 @@ func BenchmarkLoad(b *testing.B) {
 		}
 	}
 }
+
+func FuzzLoad(f *testing.F) {
+	for _, s := range []string{"id: 5\nappend_domain: x\n", "file_roots: {base: [a, '*'], 5: x, dev:}\n", "include: '*'\ndefault_include: [x]\n", "root_dir: rel\ncachedir: 5\nfileserver_backend: [git]\nfile_ignore_regex: '('\n", "rosters: [x]\nminion_id_remove_domain: [1]\nhash_type: 5\n"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := Load(Options{Host: machine(map[string]string{"/c/minion": text}), Kind: Minion, Dir: "/c"})
+		if err == nil && c.Opts.Str("id") == "" {
+			t.Errorf("%q: no id", text)
+		}
+	})
+}

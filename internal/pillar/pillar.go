@@ -238,6 +238,9 @@ func (c *Compiler) render(ctx context.Context, req fun.PillarRequest, base value
 	if j.override.Len() > 0 {
 		pillar = j.merge(pillar, j.override)
 	}
+	if value.Truth(j.opts.At("decrypt_pillar")) {
+		j.warn(j.opts.Pos("decrypt_pillar"), "decrypt_pillar: brine decrypts no pillar; the values stay as they are written")
+	}
 	return pillar, nil
 }
 
@@ -341,7 +344,7 @@ func (j *job) sls(ctx context.Context, ref slsRef, saltenv string, mods map[stri
 			return nil
 		}
 		salt := fmt.Sprintf("Rendering SLS '%s' failed, render error:\n%s", ref.name, saltText(err))
-		if value.Truth(j.opts.At("pillar_safe_render_error")) {
+		if safe, ok := j.opts.Get("pillar_safe_render_error"); !ok || value.Truth(safe) {
 			salt = fmt.Sprintf("Rendering SLS '%s' failed. Please see master log for details.", ref.name)
 		}
 		j.fail(salt, withVia(err, via))

@@ -252,14 +252,12 @@ func rendererOf(name string) (func(*Engine, context.Context, *Input, stage, *dat
 		return (*Engine).jsonStage, true
 	case "toml":
 		return (*Engine).tomlStage, true
-	case "text":
-		return (*Engine).textStage, true
 	}
 	return nil, false
 }
 
 // Renderers returns the names that a pipeline may have, sorted.
-func Renderers() []string { return []string{"jinja", "json", "pongo2", "text", "toml", "yaml"} }
+func Renderers() []string { return []string{"jinja", "json", "pongo2", "toml", "yaml"} }
 
 // pipeline returns the stages that text asks for by its first line, else the
 // configured ones.
@@ -385,10 +383,6 @@ func (e *Engine) jsonStage(_ context.Context, in *Input, _ stage, d *datum) (*da
 		pos = source.Pos{File: p.File, Line: p.Line, Col: je.Col}
 	}
 	return nil, &source.Error{Pos: pos, Err: &PlainError{"JSONDecodeError", err.Error()}}
-}
-
-func (e *Engine) textStage(_ context.Context, _ *Input, _ stage, d *datum) (*datum, error) {
-	return &datum{isText: true, text: strings.TrimPrefix(dropShebang(d.text), "\n"), pos: d.pos}, nil
 }
 
 // notFound reports whether err says that a file is not there.

@@ -366,3 +366,15 @@ func plainOf(v value.Value) value.Value {
 	}
 	return v
 }
+
+func FuzzTOML(f *testing.F) {
+	for _, s := range []string{"a = 1", "[t]\nb.c = [{x = 1}, {y = 2}]", "[[l]]\na=1\n[[l.m]]\nb=2", "\"q k\" = 'x'\nd = 2024-05-06T07:08:09Z"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		m, err := render.ParseTOML([]byte(s))
+		if err == nil {
+			value.Repr(m)
+		}
+	})
+}

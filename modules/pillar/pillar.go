@@ -104,6 +104,9 @@ func fresh(ctx context.Context, c *fun.Call, kw *value.Map) (*value.Map, error) 
 		if !ok {
 			return nil, fun.Errorf("pillar must be a dictionary, not %s", value.TypeName(v))
 		}
+		if enc := kw.At("pillar_enc"); value.Truth(enc) {
+			return nil, fun.Errorf("pillar_enc %s is not in brine: give the pillar in plain", value.Repr(enc))
+		}
 		req.Override = value.ToMap(m)
 	}
 	return c.Env.Up.Pillar(ctx, req)

@@ -30,7 +30,7 @@ func (fleet) Run(_ context.Context, job fun.Job, each func(fun.Return) error) (f
 func newEnv() *fun.Env {
 	h := host.NewFake()
 	h.PutFile("/srv/pillar/top.sls", "base:\n  '*': [all]\n  'role:web': [{match: grain}, web]\n", 0o644)
-	h.PutFile("/srv/pillar/all.sls", "id: {{ opts.id }}\nfqdn: {{ grains.get('fqdn') }}\n", 0o644)
+	h.PutFile("/srv/pillar/all.sls", "id: '{{ opts.id }}'\nfqdn: '{{ grains.get('fqdn') }}'\n", 0o644)
 	h.PutFile("/srv/pillar/web.sls", "web: true\n", 0o644)
 	e := &fun.Env{
 		ID: "orch_master", SaltEnv: "base", Host: h, Memo: &fun.Memo{}, Fleet: fleet{}, Log: slog.New(slog.DiscardHandler),
