@@ -24,9 +24,7 @@ func (l *loader) assemble() error {
 	l.cfg.Opts = opts
 	l.userDefaults(opts)
 	opts.Set("config_dir", l.cfg.Dir)
-	for k, v := range l.given.All() {
-		opts.Set(k, v)
-	}
+	setAll(opts, l.given)
 	if mode, ok := opts.Get("file_mode"); ok && mode == "local" {
 		opts.Set("file_client", "local")
 	}

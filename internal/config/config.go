@@ -286,7 +286,7 @@ func (l *loader) readFiles(main string) error {
 		if err != nil {
 			return err
 		}
-		l.given.Update(m)
+		setAll(l.given, m)
 	}
 	def := value.Value(filepath.Base(main) + ".d/*.conf")
 	if v, ok := l.given.Get("default_include"); ok {
@@ -298,9 +298,19 @@ func (l *loader) readFiles(main string) error {
 		if err != nil {
 			return err
 		}
-		l.given.Update(m)
+		setAll(l.given, m)
 	}
 	return nil
+}
+
+// setAll sets the entries of src in dst with their places.
+func setAll(dst, src *value.Map) {
+	for k, v := range src.All() {
+		dst.Set(k, v)
+		if p := src.Pos(k); !p.IsZero() {
+			dst.SetPos(k, p)
+		}
+	}
 }
 
 // maxIncludes bounds how deep configuration files include others.

@@ -294,6 +294,16 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+func TestPlaces(t *testing.T) {
+	c := load(t, machine(map[string]string{"/c/minion": "id: m\nmine: 1\nfile_roots: text\n"}), Options{Dir: "/c"})
+	if got := c.Opts.Pos("mine").String(); got != "/c/minion:2:1" {
+		t.Errorf("place of mine = %s", got)
+	}
+	if len(c.Warnings) != 1 || c.Warnings[0].Pos.Line != 3 {
+		t.Errorf("warnings = %v, want one in line 3", c.Warnings)
+	}
+}
+
 // TestLocalHost reads a real directory, as the command does.
 func TestLocalHost(t *testing.T) {
 	dir := t.TempDir()
