@@ -111,16 +111,20 @@ func pyList(names []string) string {
 // the words of Python's own, and returns them padded with [absent]. It takes
 // no keywords.
 func (c *Call) builtin(typ, name string, low, high int) ([]value.Value, error) {
+	full := name
+	if typ != "" {
+		full = typ + "." + name
+	}
 	if c.Kw.Len() > 0 {
-		return nil, value.Raise("TypeError", "%s.%s() takes no keyword arguments", typ, name)
+		return nil, value.Raise("TypeError", "%s() takes no keyword arguments", full)
 	}
 	n := len(c.Args)
 	switch {
 	case n >= low && n <= high:
 	case high == 0:
-		return nil, value.Raise("TypeError", "%s.%s() takes no arguments (%d given)", typ, name, n)
+		return nil, value.Raise("TypeError", "%s() takes no arguments (%d given)", full, n)
 	case low == 1 && high == 1:
-		return nil, value.Raise("TypeError", "%s.%s() takes exactly one argument (%d given)", typ, name, n)
+		return nil, value.Raise("TypeError", "%s() takes exactly one argument (%d given)", full, n)
 	case n < low:
 		most := "at least "
 		if low == high {

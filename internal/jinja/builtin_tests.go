@@ -190,9 +190,11 @@ func testIn(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l, ok := a[1].(value.Lener); ok && l.Len() > 0 {
-		if u, ok := a[0].(*Undefined); ok && u.Kind == Strict {
-			return nil, u.Err()
+	if _, text := Text(a[1]); !text {
+		if l, ok := a[1].(value.Lener); ok && l.Len() > 0 {
+			if err := strictUse(a[0]); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return value.Contains(a[1], a[0])

@@ -138,7 +138,7 @@ func errFilterArgument(format string, args ...any) error {
 }
 
 func filterAbs(c *Call) (value.Value, error) {
-	a, err := c.builtin("builtins", "abs", 1, 1)
+	a, err := c.builtin("", "abs", 1, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func filterAbs(c *Call) (value.Value, error) {
 }
 
 func filterLength(c *Call) (value.Value, error) {
-	a, err := c.builtin("builtins", "len", 1, 1)
+	a, err := c.builtin("", "len", 1, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package jinja
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"brine/internal/value"
@@ -43,19 +42,31 @@ func filterTitle(c *Call) (value.Value, error) {
 		return nil, err
 	}
 	// Words start after blanks, hyphens and opening brackets.
-	start := true
-	return mapChars(s, func(b *strings.Builder, at int, r rune) {
-		switch {
-		case strings.ContainsRune("-({[<", r) || unicode.IsSpace(r) || value.IsSpace(r):
-			start = true
-			b.WriteRune(r)
-		case start:
-			start = false
-			writeUpper(b, r)
-		default:
-			writeLower(b, s, at, r)
+	ends := func(r rune) bool { return strings.ContainsRune("-({[<", r) || value.IsSpace(r) }
+	var b strings.Builder
+	for s != "" {
+		i := strings.IndexFunc(s, ends)
+		if i < 0 {
+			i = len(s)
 		}
-	}), nil
+		if i > 0 {
+			r, n := utf8.DecodeRuneInString(s)
+			if r == utf8.RuneError {
+				b.WriteString(s[:n])
+			} else {
+				writeUpper(&b, r)
+			}
+			b.WriteString(lower(s[n:i]))
+		}
+		s = s[i:]
+		j := strings.IndexFunc(s, func(r rune) bool { return !ends(r) })
+		if j < 0 {
+			j = len(s)
+		}
+		b.WriteString(s[:j])
+		s = s[j:]
+	}
+	return b.String(), nil
 }
 
 func filterTrim(c *Call) (value.Value, error) {
@@ -201,6 +212,11 @@ func filterTruncate(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	if given(a[1]) {
+		if _, err := value.Compare(">=", a[1], int64(0)); err != nil {
+			return nil, err
+		}
+	}
 	length, err := intArg(a[1], 255)
 	if err != nil {
 		return nil, err
@@ -300,6 +316,11 @@ func filterWordwrap(c *Call) (value.Value, error) {
 		return nil, value.Raise("AttributeError", "'%s' object has no attribute 'splitlines'", value.TypeName(a[0]))
 	}
 	w := wrapper{}
+	if given(a[1]) {
+		if _, err := value.Compare("<=", a[1], int64(0)); err != nil {
+			return nil, err
+		}
+	}
 	if w.width, err = intArg(a[1], 79); err != nil {
 		return nil, err
 	}

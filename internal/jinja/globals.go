@@ -81,6 +81,9 @@ func safeRange(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !r.Count().IsInt64() {
+		return nil, value.Raise("OverflowError", "Python int too large to convert to C ssize_t")
+	}
 	if r.Count().Cmp(big.NewInt(MaxRange)) > 0 {
 		return nil, value.Raise("OverflowError", "Range too big. The sandbox blocks ranges larger than MAX_RANGE (%d).", MaxRange)
 	}
@@ -91,8 +94,8 @@ func rangeArg(v value.Value) (int64, error) {
 	if i, ok := value.AsInt(v); ok {
 		return i, nil
 	}
-	if b, ok := v.(*big.Int); ok {
-		return int64(b.Sign()) << 62, nil
+	if _, ok := v.(*big.Int); ok {
+		return 0, value.Raise("OverflowError", "Python int too large to convert to C ssize_t")
 	}
 	_, err := asIndex(v)
 	return 0, err

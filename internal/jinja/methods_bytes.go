@@ -286,8 +286,14 @@ func bytesFind(b, name string) Func {
 					}
 					return string(rune(i)), nil
 				}
-				s, err := wantBytes(v)
-				return latin1(s), err
+				x, ok := v.(value.Bytes)
+				switch {
+				case ok:
+					return latin1(string(x)), nil
+				case name == "startswith" || name == "endswith":
+					return nil, value.Raise("TypeError", "%s first arg must be bytes or a tuple of bytes, not %s", name, value.TypeName(v))
+				}
+				return nil, value.Raise("TypeError", "argument should be integer or bytes-like object, not '%s'", value.TypeName(v))
 			}
 			if t, ok := value.AsTuple(call.Args[0]); ok && strings.HasSuffix(name, "with") {
 				conv := make(value.Tuple, len(t))
@@ -310,7 +316,11 @@ func bytesFind(b, name string) Func {
 		if strings.HasSuffix(name, "with") {
 			return strEnds(latin1(b), name)(call)
 		}
-		return strFind(latin1(b), name)(call)
+		v, err := strFind(latin1(b), name)(call)
+		if isPy(err, "ValueError") && strings.HasSuffix(name, "index") {
+			err = value.Raise("ValueError", "subsection not found")
+		}
+		return v, err
 	}
 }
 

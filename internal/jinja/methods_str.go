@@ -167,7 +167,7 @@ func strSplit(s string, markup bool, name string) Func {
 			}
 			sep, ok := value.AsText(a[0])
 			if !ok {
-				return nil, value.Raise("TypeError", "must be str, not %s", noneName(a[0]))
+				return nil, value.Raise("TypeError", "must be str, not %s", value.TypeName(a[0]))
 			}
 			if markup {
 				m, err := escaped(a[0])
@@ -263,6 +263,13 @@ func strPad(s string, markup bool, name string) Func {
 			if !ok {
 				return nil, value.Raise("TypeError", "The fill character must be a unicode character, not %s", value.TypeName(a[1]))
 			}
+			if markup {
+				m, err := escaped(a[1])
+				if err != nil {
+					return nil, err
+				}
+				f = string(m)
+			}
 			if value.TextLen(f) != 1 {
 				return nil, value.Raise("TypeError", "The fill character must be exactly one character long")
 			}
@@ -349,7 +356,7 @@ func strFind(s, name string) Func {
 		}
 		sub, ok := value.AsText(a[0])
 		if !ok {
-			return nil, value.Raise("TypeError", "must be str, not %s", noneName(a[0]))
+			return nil, value.Raise("TypeError", "must be str, not %s", value.TypeName(a[0]))
 		}
 		lo, hi, ok, err := within(s, a[1], a[2])
 		if err != nil {

@@ -9,6 +9,9 @@ import (
 // Text returns the text: Markup is a subclass of str.
 func (m Markup) Text() string { return string(m) }
 
+// Retext returns a part of the text as Markup.
+func (m Markup) Retext(s string) value.Value { return Markup(s) }
+
 // BinaryOp escapes the other side of +, the arguments of %, and stays Markup
 // under *.
 func (m Markup) BinaryOp(op string, other value.Value, swapped bool) (value.Value, bool, error) {
@@ -72,7 +75,7 @@ func (u *Undefined) Fault(op string) error {
 		return u.Err()
 	}
 	switch op {
-	case "str", "iter", "len", "hash", "in":
+	case "str", "iter", "len", "hash", "in", "==":
 		return nil
 	}
 	return u.Err()

@@ -100,7 +100,7 @@ func writeTitle(b *strings.Builder, r rune) {
 func writeLower(b *strings.Builder, s string, at int, r rune) {
 	switch r {
 	case 'Σ':
-		if finalSigma(s, at) {
+		if s != "" && finalSigma(s, at) {
 			r = 'ς'
 		} else {
 			r = 'σ'
@@ -155,7 +155,7 @@ func casefold(s string) string {
 		if f, ok := foldFull()[r]; ok {
 			b.WriteString(f)
 		} else {
-			b.WriteRune(unicode.ToLower(r))
+			writeLower(b, "", 0, r)
 		}
 	})
 }
@@ -312,9 +312,6 @@ func splitBlank(s string, limit int) []string {
 		}
 		i := strings.IndexFunc(s, value.IsSpace)
 		if len(out) == limit || i < 0 {
-			if i >= 0 {
-				s = strings.TrimRightFunc(s, value.IsSpace)
-			}
 			return append(out, s)
 		}
 		out = append(out, s[:i])
@@ -335,7 +332,7 @@ func rsplitBlank(s string, limit int) []string {
 		}
 		i := strings.LastIndexFunc(s, value.IsSpace)
 		if len(rev) == limit || i < 0 {
-			rev = append(rev, strings.TrimLeftFunc(s, value.IsSpace))
+			rev = append(rev, s)
 			break
 		}
 		_, n := utf8.DecodeRuneInString(s[i:])

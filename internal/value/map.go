@@ -85,6 +85,8 @@ func normKey(k Value) any {
 		return tupleKey(Repr(k))
 	case *List, *Map, *Set:
 		return tupleKey(Repr(k))
+	case Texter:
+		return k.Text()
 	}
 	return k
 }
@@ -101,8 +103,15 @@ func (m *Map) find(k Value) int {
 	}
 	if s, ok := k.(string); ok {
 		for i := range m.ents {
-			if t, ok := m.ents[i].key.(string); ok && s == t {
-				return i
+			switch t := m.ents[i].key.(type) {
+			case string:
+				if s == t {
+					return i
+				}
+			case Texter:
+				if s == t.Text() {
+					return i
+				}
 			}
 		}
 		return -1

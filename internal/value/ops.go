@@ -21,6 +21,8 @@ type (
 	}
 	// A Texter is a subclass of str: it takes part wherever a str does.
 	Texter interface{ Text() string }
+	// A Retexter is a Texter whose items and slices are of its own type.
+	Retexter interface{ Retext(s string) Value }
 	// A Tupler is a subclass of tuple.
 	Tupler interface{ AsTuple() Tuple }
 	// An Operator defines binary operators of its own. ok is false where it
@@ -588,7 +590,7 @@ func CheckHash(v Value) error {
 		}
 		return nil
 	}
-	if !Hashable(v) {
+	if view, ok := v.(*View); !Hashable(v) || ok && view.Kind != Values {
 		return Raise("TypeError", "unhashable type: '%s'", opTypeName(v))
 	}
 	return nil
@@ -602,9 +604,6 @@ func Contains(container, x Value) (bool, error) {
 	if s, ok := AsText(container); ok {
 		sub, ok := AsText(x)
 		if !ok {
-			if err := fault(x, "in"); err != nil {
-				return false, err
-			}
 			return false, Raise("TypeError", "'in <string>' requires string as left operand, not %s", opTypeName(x))
 		}
 		return containsText(s, sub), nil

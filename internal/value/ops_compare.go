@@ -87,6 +87,12 @@ func compareText(x, y string) int {
 
 func compareItems(op string, x, y []Value, depth int) (bool, error) {
 	for i := 0; i < len(x) && i < len(y); i++ {
+		if err := fault(x[i], "=="); err != nil {
+			return false, err
+		}
+		if err := fault(y[i], "=="); err != nil {
+			return false, err
+		}
 		if !same(x[i], y[i]) {
 			return compare(op, x[i], y[i], depth+1)
 		}

@@ -162,7 +162,7 @@ func GetItem(container, key Value) (Value, error) {
 			return nil, Raise("TypeError", "string indices must be integers, not '%s'", opTypeName(key))
 		}
 		if n, ok := index(i, TextLen(s)); ok {
-			return TextSlice(s, n, n+1), nil
+			return retext(container, TextSlice(s, n, n+1)), nil
 		}
 		return nil, Raise("IndexError", "string index out of range")
 	}
@@ -251,17 +251,25 @@ func Slice(container, lo, hi, step Value) (Value, error) {
 	}
 	s, _ := AsText(container)
 	if by == 1 {
-		return TextSlice(s, start, start+count), nil
+		return retext(container, TextSlice(s, start, start+count)), nil
 	}
 	if isASCII(s) {
-		return sliceBytes(s, start, count, by), nil
+		return retext(container, sliceBytes(s, start, count, by)), nil
 	}
 	chars := Chars(s)
 	var b strings.Builder
 	for i := range count {
 		b.WriteString(chars[start+i*by])
 	}
-	return b.String(), nil
+	return retext(container, b.String()), nil
+}
+
+// retext returns a part of text as the type that the text has.
+func retext(of Value, s string) Value {
+	if r, ok := of.(Retexter); ok {
+		return r.Retext(s)
+	}
+	return s
 }
 
 func sliceBytes(s string, start, count, by int) string {

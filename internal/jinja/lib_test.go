@@ -1,0 +1,69 @@
+package jinja
+
+import (
+	"errors"
+	"regexp"
+	"testing"
+
+	"brine/internal/value"
+)
+
+var address = regexp.MustCompile(`0x[0-9a-f]{6,}`)
+
+// libEnv is an environment with the filter repr and with Jinja2's own filters
+// where Salt has others of their names.
+func libEnv(auto bool) *Env {
+	o := Options{Autoescape: auto, Host: testHost{}}
+	o.Filter = func(name string) (Func, bool) {
+		switch name {
+		case "repr":
+			return func(c *Call) (value.Value, error) { return value.Repr(c.Args[0]), nil }, true
+		case "min", "max", "unique", "tojson":
+			f := builtinFilter(name)
+			return f, f != nil
+		}
+		return nil, false
+	}
+	return New(o, nil)
+}
+
+// TestLibrary compares methods, filters, tests and globals with what Jinja2
+// 3.1.2 on Python 3.11 did (testdata/record_lib.py).
+func TestLibrary(t *testing.T) {
+	t.Parallel()
+	file := decodeFile(t, "testdata/oracle-lib.json")
+	failed := 0
+	cases := file.List("cases").Items
+	plain, auto := libEnv(false), libEnv(true)
+	for _, c := range cases {
+		c := c.(*value.Map)
+		env := plain
+		if c.Has("auto") {
+			env = auto
+		}
+		text := c.Str("t")
+		got, err := render(env, "main", text, value.Clone(file.Map("vars")).(*value.Map))
+		why := ""
+		if want := c.List("e"); want != nil {
+			var e *Error
+			switch {
+			case err == nil:
+				why = "= " + got + "\n\twant error " + value.Repr(want)
+			case !errors.As(err, &e):
+				why = "error without a place: " + err.Error()
+			case e.PyType != want.Items[0] || address.ReplaceAllString(e.Msg, "0x0") != want.Items[1]:
+				why = "fails with " + value.Repr(value.Tuple{e.PyType, e.Msg}) + "\n\twant       " + value.Repr(want)
+			}
+		} else if err != nil {
+			why = "fails with " + err.Error() + "\n\twant " + c.Str("o")
+		} else if got = address.ReplaceAllString(got, "0x0"); got != c.Str("o") {
+			why = "\n\t= " + got + "\n\twant " + c.Str("o")
+		}
+		if why != "" {
+			if failed++; failed <= 80 {
+				t.Errorf("%s %s", text, why)
+			}
+		}
+	}
+	t.Logf("%d of %d", len(cases)-failed, len(cases))
+}
