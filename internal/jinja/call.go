@@ -32,3 +32,24 @@ func (f *Callable) Truth() bool { return true }
 
 // TypeName is "function".
 func (f *Callable) TypeName() string { return "function" }
+
+// A boundMethod is a method of a built-in type, bound to an object.
+type boundMethod struct {
+	name string
+	fn   Func
+	of   value.Value
+}
+
+// Call calls the method.
+func (m *boundMethod) Call(c *Call) (value.Value, error) { return m.fn(c) }
+
+// Repr prints as Python does, with an address that means nothing.
+func (m *boundMethod) Repr() string {
+	return "<built-in method " + m.name + " of " + value.TypeName(m.of) + " object at 0x7f0000000000>"
+}
+
+// Truth is True.
+func (m *boundMethod) Truth() bool { return true }
+
+// TypeName is that of Python's built-in methods.
+func (m *boundMethod) TypeName() string { return "builtin_function_or_method" }

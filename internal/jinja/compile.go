@@ -38,7 +38,8 @@ type frame struct {
 
 // rootState is what the statements of one template body share.
 type rootState struct {
-	parent *Template // set by extends
+	parent *Template // set by extends, which stands at off
+	off    int32
 }
 
 // missing is in the slots of variables that have no value.
@@ -351,7 +352,10 @@ func (c *compiler) stmt(n node, fr *cframe) stmt {
 		c.line = n.line
 		line, t := n.line, c.t
 		return func(f *frame) (ctl, error) {
-			return goOn, f.w.value(debugText(f.st), t, line)
+			if err := f.w.value(debugText(f.st), t, line); err != nil {
+				return goOn, placed(t, n.off, err)
+			}
+			return goOn, nil
 		}
 	}
 	panic("jinja: a statement without code")
@@ -365,8 +369,14 @@ func (c *compiler) output(n *sOutput, fr *cframe) stmt {
 	for i := 0; i < len(n.nodes); i++ {
 		switch x := n.nodes[i].(type) {
 		case *sData:
-			text, line, t := x.text, x.line, c.t
-			list = append(list, func(f *frame) (ctl, error) { return goOn, f.w.data(text, t, line) })
+			at, t, mark := x.pos, c.t, c.marked()
+			text := x.text
+			list = append(list, func(f *frame) (ctl, error) {
+				if err := f.w.data(text, t, at.line); err != nil {
+					return goOn, mark(placed(t, at.off, err))
+				}
+				return goOn, nil
+			})
 		default:
 			list = append(list, c.print(x, fr))
 		}
@@ -400,7 +410,13 @@ func (c *compiler) print(x node, fr *cframe) stmt {
 			text, err = f.st.printed(v, c.constEsc == escOn)
 		}
 		if err == nil {
-			return func(f *frame) (ctl, error) { return goOn, f.w.value(text, t, at.line) }
+			mark := c.marked()
+			return func(f *frame) (ctl, error) {
+				if err := f.w.value(text, t, at.line); err != nil {
+					return goOn, mark(placed(t, at.off, err))
+				}
+				return goOn, nil
+			}
 		}
 	}
 	c.line = at.line

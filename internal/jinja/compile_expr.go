@@ -62,7 +62,7 @@ func (c *compiler) expr(n node, fr *cframe) eval {
 	case *nCompare:
 		return c.compare(n, fr)
 	case *nGetattr:
-		x, t, off, name := c.expr(n.x, fr), c.t, n.off, n.name
+		x, t, off, name := c.expr(n.x, fr), c.t, n.x.at().off, n.name
 		return func(f *frame) (value.Value, error) {
 			v, err := x(f)
 			if err == nil {
@@ -250,6 +250,9 @@ func (c *compiler) binary(n *nBin, fr *cframe) eval {
 
 func (c *compiler) concat(n *nConcat, fr *cframe) eval {
 	items, t, esc := c.exprs(n.items, fr), c.t, c.esc
+	if esc == escOn && foldable(n) {
+		esc = escOff // Jinja2 joins constants while compiling, and as plain text
+	}
 	return func(f *frame) (value.Value, error) {
 		vals := make([]value.Value, len(items))
 		if err := fill(f, vals, items); err != nil {
@@ -280,6 +283,27 @@ func (c *compiler) concat(n *nConcat, fr *cframe) eval {
 		}
 		return strings.Join(parts, ""), nil
 	}
+}
+
+// foldable reports whether Jinja2 evaluates n while compiling, if that does not
+// fail: literals, and filters that need no context on them.
+func foldable(n node) bool {
+	switch n := n.(type) {
+	case *nName, *nCall:
+		return false
+	case *nFilter:
+		switch n.name {
+		case "map", "select", "reject", "selectattr", "rejectattr", "random":
+			return false
+		}
+	case *nCond:
+		if n.no == nil {
+			return false
+		}
+	}
+	all := true
+	children(n, func(c node) { all = all && foldable(c) })
+	return all
 }
 
 func (c *compiler) compare(n *nCompare, fr *cframe) eval {
@@ -331,7 +355,7 @@ func (c *compiler) compare(n *nCompare, fr *cframe) eval {
 }
 
 func (c *compiler) getitem(n *nGetitem, fr *cframe) eval {
-	x, t, off := c.expr(n.x, fr), c.t, n.off
+	x, t, off := c.expr(n.x, fr), c.t, n.x.at().off
 	if s, ok := n.arg.(*nSlice); ok {
 		part := func(n node) eval {
 			if n == nil {
@@ -474,8 +498,9 @@ func (c *compiler) call(n *nCall, fr *cframe, forward bool) func(f *frame, calle
 	args, t, off := c.arguments(&n.args, fr), c.t, n.fn.at().off
 	attr, isAttr := n.fn.(*nGetattr)
 	var fn, obj eval
+	objOff := off
 	if isAttr {
-		obj = c.expr(attr.x, fr)
+		obj, objOff = c.expr(attr.x, fr), attr.x.at().off
 		isAttr = !private(attr.name)
 	}
 	if !isAttr {
@@ -495,7 +520,9 @@ func (c *compiler) call(n *nCall, fr *cframe, forward bool) func(f *frame, calle
 				bound, ok = method(callee, attr.name)
 			}
 			if !ok {
-				callee, err = f.st.GetAttr(callee, attr.name)
+				if callee, err = f.st.GetAttr(callee, attr.name); err != nil {
+					return nil, placed(t, objOff, err)
+				}
 			}
 		} else {
 			callee, err = fn(f)

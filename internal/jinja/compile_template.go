@@ -40,9 +40,12 @@ func (c *compiler) block(n *sBlock, fr *cframe) stmt {
 }
 
 // run renders a block or the body of a template. t and off are where it was
-// asked for.
+// asked for; t may be nil.
 func (k *code) run(st *State, w *writer, t *Template, off int32) error {
 	if err := st.run.enter(); err != nil {
+		if t == nil {
+			t = k.t
+		}
 		return placed(t, off, err)
 	}
 	defer st.run.leave()
@@ -64,7 +67,7 @@ func (k *code) run(st *State, w *writer, t *Template, off int32) error {
 		return err
 	}
 	if p := f.root.parent; p != nil {
-		return p.root.run(st, w, nil, 0)
+		return p.root.run(st, w, k.t, f.root.off)
 	}
 	return nil
 }
@@ -122,7 +125,7 @@ func (c *compiler) extend(n *sExtends, fr *cframe) stmt {
 		for name, k := range parent.blocks {
 			f.st.blocks[name] = append(f.st.blocks[name], k)
 		}
-		f.root.parent = parent
+		f.root.parent, f.root.off = parent, off
 		return goOn, nil
 	}
 }

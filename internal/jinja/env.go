@@ -118,9 +118,8 @@ func (e *Env) parsed(k cacheKey) (*Template, error) {
 // or includes see too. As with Salt, a newline that ended the template ends
 // the output. A fault is an *Error.
 func (t *Template) Render(ctx context.Context, vars *value.Map) (*Output, error) {
-	ctx, cancel := context.WithTimeout(ctx, t.env.opts.MaxTime)
+	r, cancel := newRun(ctx, t.env, vars)
 	defer cancel()
-	r := &run{ctx: ctx, env: t.env, vars: vars}
 	w := &writer{run: r, track: true, buf: make([]byte, 0, len(t.text)+len(t.text)/2)}
 	if err := t.root.run(newState(r, t, nil), w, nil, 0); err != nil {
 		return nil, finish(err)
@@ -134,9 +133,8 @@ func (t *Template) Render(ctx context.Context, vars *value.Map) (*Output, error)
 // Module renders the template for the names that it sets at top level, as an
 // import of it with vars as context does.
 func (t *Template) Module(ctx context.Context, vars *value.Map) (*Module, error) {
-	ctx, cancel := context.WithTimeout(ctx, t.env.opts.MaxTime)
+	r, cancel := newRun(ctx, t.env, vars)
 	defer cancel()
-	r := &run{ctx: ctx, env: t.env, vars: vars}
 	m, err := newModule(newState(r, t, nil), nil, 0)
 	if err != nil {
 		return nil, finish(err)
@@ -159,6 +157,9 @@ type run struct {
 	env  *Env
 	vars *value.Map // the context of the rendering; imported templates see it too
 
+	// importVars gives imported templates variables of their own; may be nil.
+	importVars func(template string) *value.Map
+
 	depth   int
 	ticks   int
 	size    int // bytes written so far
@@ -168,6 +169,13 @@ type run struct {
 	regexps regexps
 	at      *Template // what is being called stands in at, at off
 	off     int32
+}
+
+func newRun(ctx context.Context, e *Env, vars *value.Map) (*run, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, e.opts.MaxTime)
+	r := &run{ctx: ctx, env: e, vars: vars}
+	r.importVars, _ = ctx.Value(importVarsKey{}).(func(string) *value.Map)
+	return r, cancel
 }
 
 type loadKey struct{ name, from string }

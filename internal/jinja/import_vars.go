@@ -21,9 +21,8 @@ func (s *State) importVar(name string) (value.Value, bool) {
 	if s.given != nil {
 		return nil, false
 	}
-	vars, ok := s.run.ctx.Value(importVarsKey{}).(func(string) *value.Map)
-	if !ok {
+	if s.run.importVars == nil {
 		return nil, false
 	}
-	return vars(s.tmpl.Name).Get(name)
+	return s.run.importVars(s.tmpl.Name).Get(name)
 }

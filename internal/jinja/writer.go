@@ -58,7 +58,10 @@ func (w *writer) raw(v value.Value, t *Template, at pos) error {
 	if !ok {
 		return placed(t, at.off, value.Raise("TypeError", "sequence item 0: expected str instance, %s found", value.TypeName(v)))
 	}
-	return w.value(s, t, at.line)
+	if err := w.value(s, t, at.line); err != nil {
+		return placed(t, at.off, err)
+	}
+	return nil
 }
 
 // done ends a writer that captured text, and returns the text.
