@@ -1,0 +1,3 @@
+balancer:
+  port: 80
+  algorithm: roundrobin

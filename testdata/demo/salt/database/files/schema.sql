@@ -1,0 +1,3 @@
+{%- for table in pillar['database']['tables'] -%}
+CREATE TABLE {{ table }} (id INTEGER PRIMARY KEY);
+{% endfor -%}
