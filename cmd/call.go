@@ -12,6 +12,7 @@ import (
 	"brine/internal/config"
 	"brine/internal/dispatch"
 	"brine/internal/fun"
+	"brine/internal/jobs"
 	"brine/internal/value"
 )
 
@@ -95,6 +96,9 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if err := s.checkOutput(); err != nil {
 		return err
 	}
+	if strings.HasPrefix(args[0], "state.") {
+		s.listen()
+	}
 	a.warnIgnored(c, s, o, c.Root() == c && !o.local)
 	name := args[0]
 	jid := s.newJID()
@@ -165,6 +169,14 @@ func (s *session) invoke(ctx context.Context, env *fun.Env, kind fun.Kind, name 
 		args.Kw.Set("__pub_tgt", "salt-call")
 	}
 	s.app.intr.setJID(jid)
+	end, err := jobs.NewProc(s.app.Host, env.CacheDir).Begin(value.MapOf(
+		"jid", jid, "fun", name, "arg", jobs.SafeArgs(args.Pos, args.Kw), "tgt", env.ID, "tgt_type", "glob", "ret", "",
+		"user", s.userName(), "pid", int64(os.Getpid()),
+	))
+	if err != nil {
+		s.log.Info("the job cannot be noted as running", "err", err)
+	}
+	defer end()
 	return env.Invoker.Invoke(ctx, kind, name, args)
 }
 

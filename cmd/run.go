@@ -92,6 +92,7 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 	if err := s.checkOutput(); err != nil {
 		return err
 	}
+	s.listen()
 	name := args[0]
 	jid := s.newJID()
 	env, err := s.controller(ctx, jid)

@@ -29,6 +29,7 @@ type session struct {
 	cfg   *config.Config
 	table *fun.Table
 	bus   *event.Ring
+	peers *event.Peers
 	jids  jobs.JIDs
 	log   *slog.Logger
 
@@ -73,6 +74,7 @@ func (a *App) newSession(kind config.Kind, section string, f *runFlags, override
 	}
 	s := &session{app: a, flags: f, cfg: cfg, table: assembly.Table(), warned: map[fun.Warning]bool{}}
 	s.bus = event.NewRing(0, a.Host.Now)
+	s.peers = event.UserPeers(a.Getenv, os.TempDir(), a.Host.Geteuid())
 	if err := s.openLog(); err != nil {
 		return nil, err
 	}
@@ -182,7 +184,7 @@ func (s *session) strictStatus(status int) int {
 func (s *session) envOptions(jid string) assembly.EnvOptions {
 	exe, _ := os.Executable()
 	return assembly.EnvOptions{
-		Host: s.app.Host, Config: s.cfg, Table: s.table, Bus: s.bus, Log: s.log, JID: jid, Exe: exe,
+		Host: s.app.Host, Config: s.cfg, Table: s.table, Bus: s.bus, Peers: s.peers, Log: s.log, JID: jid, Exe: exe,
 		Warn: s.warn, Fault: s.fault, Strict: s.flags.strict, Gate: s.app.intr.gate,
 	}
 }
@@ -196,6 +198,27 @@ func (s *session) env(ctx context.Context, jid string) *fun.Env {
 
 // newJID returns a job id that no other job of the session has.
 func (s *session) newJID() string { return s.jids.Next(s.app.Host.Now()) }
+
+// userName is who runs brine.
+func (s *session) userName() string {
+	uid := s.app.Host.Geteuid()
+	a, err := s.app.Host.LookupUID(uid)
+	if err != nil {
+		return fmt.Sprint(uid)
+	}
+	return a.Name
+}
+
+// listen takes the events of the user's other brine processes while the
+// session lasts: what a salt.wait_for_event waits for.
+func (s *session) listen() {
+	stop, err := s.peers.Listen(s.bus)
+	if err != nil {
+		s.log.Info("events of other processes do not reach this run", "err", err)
+		return
+	}
+	s.close = append(s.close, stop)
+}
 
 // outputOptions joins configuration and command line.
 func (s *session) outputOptions(retcode int) (*outputter.Options, error) {

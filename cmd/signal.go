@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brine/internal/fun"
+	"brine/internal/host"
 )
 
 // interrupt is what Ctrl-C has asked for so far.
@@ -57,6 +58,11 @@ func (a *App) signals(ctx context.Context) (context.Context, func()) {
 			// A run that does not end in time is ended here, so that Ctrl-C
 			// always works.
 			time.AfterFunc(killGrace, func() { os.Exit(exitInterrupted) })
+			if l, ok := a.Host.(*host.Local); ok {
+				bounded, done := context.WithTimeout(context.Background(), killGrace)
+				l.CloseAll(bounded)
+				done()
+			}
 		}
 	}()
 	return ctx, func() {

@@ -2,6 +2,7 @@ package assembly
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 
 	"brine/internal/config"
@@ -21,13 +22,12 @@ type EnvOptions struct {
 	Config *config.Config
 	Table  *fun.Table
 	Bus    event.Bus
+	Peers  event.Sender
 	Log    *slog.Logger
 	JID    string
 	Exe    string // path of the running program
 	// PillarOverride is pillar= of the command line or of salt.state.
 	PillarOverride *value.Map
-	// Grains are put over the machine's own: those of a roster entry.
-	Grains *value.Map
 
 	Warn   func(fun.Warning)
 	Fault  func(e error)
@@ -42,6 +42,7 @@ func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
 	env := &fun.Env{
 		ID: opts.Str("id"), JID: o.JID, SaltEnv: saltEnv(opts), Opts: opts,
 		PillarOverride: o.PillarOverride,
+		Peers:          o.Peers,
 		Memo:           &fun.Memo{}, Host: o.Host, Bus: o.Bus, Table: o.Table, Log: o.Log,
 		Warn: o.Warn, Strict: o.Strict, CacheDir: o.Config.CacheDir, Gate: o.Gate,
 		NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) },
@@ -49,8 +50,23 @@ func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
 	env.Fault = sourceFault(o.Fault)
 	env.Grains = machineGrains(env, o)
 	attachUpstream(ctx, env)
+	env.Table = withCustom(ctx, env, o.Table)
+	env.NewGrains = func(context.Context) (value.Mapping, error) { return machineGrains(env, o), nil }
+	env.NewTable = func(ctx context.Context) (*fun.Table, error) { return withCustom(ctx, env, o.Table), nil }
 	env.Invoker = dispatch.New(env)
 	return env
+}
+
+// withCustom adds the custom modules of the tree to a table.
+func withCustom(ctx context.Context, env *fun.Env, t *fun.Table) *fun.Table {
+	customs, err := dispatch.FindCustom(ctx, env)
+	if err != nil && env.Warn != nil {
+		env.Warn(fun.Warning{Text: fmt.Sprintf("custom modules cannot be listed: %v", err)})
+	}
+	if len(customs) == 0 {
+		return t
+	}
+	return t.With(dispatch.Entries(customs))
 }
 
 func saltEnv(opts *value.Map) string {

@@ -7,6 +7,7 @@ import (
 	"brine/internal/config"
 	"brine/internal/fleet"
 	"brine/internal/fun"
+	"brine/internal/host"
 	"brine/internal/render"
 	"brine/internal/roster"
 	"brine/internal/value"
@@ -101,6 +102,10 @@ func targetEnv(ctx context.Context, o EnvOptions, r *roster.Roster, id string) *
 	}
 	if e.Grains.Len() > 0 {
 		opts.Set("grains", e.Grains)
+	}
+	// Each target has an environment of its own, which environ.setenv changes.
+	if l, ok := o.Host.(*host.Local); ok {
+		o.Host = l.Fork()
 	}
 	cfg := *o.Config
 	cfg.Opts, cfg.Kind = opts, config.Minion

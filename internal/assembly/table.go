@@ -5,23 +5,33 @@ import (
 	"brine/internal/fun"
 	cmdmod "brine/modules/cmd"
 	configmod "brine/modules/config"
+	datamod "brine/modules/data"
 	defaultsmod "brine/modules/defaults"
 	environmod "brine/modules/environ"
+	eventmod "brine/modules/event"
 	grainsmod "brine/modules/grains"
 	groupmod "brine/modules/group"
+	jinjamod "brine/modules/jinja"
+	matchmod "brine/modules/match"
 	networkmod "brine/modules/network"
+	outmod "brine/modules/out"
 	pillarmod "brine/modules/pillar"
+	saltutilmod "brine/modules/saltutil"
 	slsutilmod "brine/modules/slsutil"
 	statusmod "brine/modules/status"
+	sysmod "brine/modules/sys"
 	testmod "brine/modules/test"
 	usermod "brine/modules/user"
 	"brine/runner/fn/orchestrate"
+	pillarrun "brine/runner/fn/pillar"
 	statefn "brine/runner/fn/state"
 	testrun "brine/runner/fn/testing"
 	cmdstates "brine/states/cmd"
 	environstates "brine/states/environ"
+	eventstates "brine/states/event"
 	filestates "brine/states/file"
 	grainsstates "brine/states/grains"
+	modulestates "brine/states/module"
 	saltstates "brine/states/salt"
 	teststates "brine/states/test"
 )
@@ -32,25 +42,35 @@ func Table() *fun.Table {
 	return fun.NewTable([]fun.Entry{
 		{Kind: fun.Exec, Name: "cmd", Load: cmdmod.Module},
 		{Kind: fun.Exec, Name: "config", Load: configmod.Module},
+		{Kind: fun.Exec, Name: "data", Load: datamod.Module},
 		{Kind: fun.Exec, Name: "defaults", Load: defaultsmod.Module},
 		{Kind: fun.Exec, Name: "environ", Load: environmod.Module},
+		{Kind: fun.Exec, Name: "event", Load: eventmod.Module},
 		{Kind: fun.Exec, Name: "grains", Load: grainsmod.Module},
 		{Kind: fun.Exec, Name: "group", Load: groupmod.Module},
+		{Kind: fun.Exec, Name: "jinja", Load: jinjamod.Module},
+		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
+		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
+		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
 		{Kind: fun.Exec, Name: "slsutil", Load: slsutilmod.Module},
 		{Kind: fun.Exec, Name: "state", Load: stateModule},
 		{Kind: fun.Exec, Name: "status", Load: statusmod.Module},
+		{Kind: fun.Exec, Name: "sys", Load: sysmod.Module},
 		{Kind: fun.Exec, Name: "test", Load: testmod.Module},
 		{Kind: fun.Exec, Name: "user", Load: usermod.Module},
 
 		{Kind: fun.State, Name: "cmd", Load: cmdstates.States},
 		{Kind: fun.State, Name: "environ", Load: environstates.States},
+		{Kind: fun.State, Name: "event", Load: eventstates.States},
 		{Kind: fun.State, Name: "file", Load: filestates.States},
 		{Kind: fun.State, Name: "grains", Load: grainsstates.States},
+		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "test", Load: teststates.States},
 
+		{Kind: fun.Runner, Name: "pillar", Load: pillarrun.Runners},
 		{Kind: fun.Runner, Name: "state", Load: orchestrate.Runners},
 		{Kind: fun.Runner, Name: "test", Load: testrun.Runners},
 	})

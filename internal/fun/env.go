@@ -35,6 +35,7 @@ type Env struct {
 	Up       Upstream
 	Fleet    Fleet // nil where this Env cannot reach other machines
 	Bus      event.Bus
+	Peers    event.Sender // the other runs that events reach; nil: none
 	Invoker  Invoker
 	Table    *Table
 	Log      *slog.Logger

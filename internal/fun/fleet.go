@@ -36,6 +36,13 @@ type Job struct {
 	Returner string        // comma list for each return
 	Roster   string
 	FailHard bool // with Batch: no new batch after a failure
+	// BatchWait is how long a slot of the batch rests after each return.
+	BatchWait time.Duration
+	// Only, where it is not nil, are the ids that the target is cut down to.
+	Only []string
+	// Shell is a raw shell command to run instead of Fun; it needs nothing on
+	// the target. The return is a dict of stdout, stderr and retcode.
+	Shell string
 }
 
 // A Stage is how far a target came.

@@ -63,6 +63,9 @@ type Module struct {
 	// Aggregate is mod_aggregate: it may merge into c what other chunks that
 	// are still to run would do, and marks those by their "__agg__" key.
 	Aggregate func(ctx context.Context, c *Call, chunks []*Chunk, running *value.Map) *Chunk
+	// Dynamic gives the row of a function that is not among Specs: a custom
+	// module that answers to any name. nil: none.
+	Dynamic func(name string) *Spec
 	// Init is mod_init: runs before the first state of the module in a run.
 	Init StateFn
 }

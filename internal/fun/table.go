@@ -100,6 +100,9 @@ func (t *Table) Lookup(kind Kind, name string) (*Module, *Spec, bool) {
 		return nil, nil, false
 	}
 	s := l.get().index[fn]
+	if s == nil && l.mod.Dynamic != nil {
+		s = l.mod.Dynamic(fn)
+	}
 	return &l.mod, s, s != nil
 }
 

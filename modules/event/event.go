@@ -78,7 +78,11 @@ func publish(c *fun.Call, tag string, data, preload *value.Map) (fun.Result, err
 	if c.Env.Bus == nil {
 		return fun.Value(false)
 	}
-	c.Env.Bus.Fire(tag, envelope(c, tag, data, preload))
+	load := envelope(c, tag, data, preload)
+	c.Env.Bus.Fire(tag, load)
+	if c.Env.Peers != nil {
+		c.Env.Peers.Send(tag, load)
+	}
 	return fun.Value(true)
 }
 

@@ -1,0 +1,185 @@
+package dispatch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+)
+
+// Bounds of a custom function.
+const (
+	customTimeout = 5 * time.Minute // where the option custom_timeout says nothing else
+	maxCustomOut  = 16 << 20        // bytes of its answer
+	maxCustomFile = 64 << 20        // bytes of the executable
+)
+
+// customDirs are where the executables of each kind lie below the roots.
+var customDirs = [...]struct {
+	dir  string
+	kind fun.Kind
+}{{"_modules", fun.Exec}, {"_runners", fun.Runner}}
+
+// A Custom is an executable below the roots that serves as a module.
+type Custom struct {
+	Kind fun.Kind
+	Name string // of the module: the file's name without its extension
+	File fun.FileInfo
+}
+
+// FindCustom returns the custom modules and runners of env's saltenv. What lies
+// there and cannot serve is warned of: Python files, files that are not
+// executable.
+func FindCustom(ctx context.Context, env *fun.Env) ([]Custom, error) {
+	var out []Custom
+	for _, d := range customDirs {
+		if _, err := env.Up.Stat(ctx, env.SaltEnv, d.dir); err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			return out, err
+		}
+		files, err := env.Up.List(ctx, env.SaltEnv, d.dir)
+		if err != nil {
+			return out, err
+		}
+		for _, f := range files {
+			base := path.Base(f.Path)
+			ext := path.Ext(base)
+			name := strings.TrimSuffix(base, ext)
+			switch {
+			case strings.HasPrefix(base, ".") || strings.HasPrefix(base, "__") || path.Dir(f.Path) != d.dir:
+			case ext == ".py" || ext == ".pyc" || ext == ".pyx" || ext == ".so":
+				warnCustom(env, f, "is Python, which brine does not run: write it as an executable that reads a line of JSON (docs/guide.md, custom functions)")
+			case f.Mode.Perm()&0o111 == 0:
+				warnCustom(env, f, "is not executable: chmod +x it, or it cannot serve as a module")
+			default:
+				out = append(out, Custom{d.kind, name, f})
+			}
+		}
+	}
+	return out, nil
+}
+
+func warnCustom(env *fun.Env, f fun.FileInfo, text string) {
+	if env.Warn != nil {
+		env.Warn(fun.Warning{Where: "salt://" + f.Path, Text: text})
+	}
+}
+
+// Entries returns the table entries of custom modules.
+func Entries(customs []Custom) []fun.Entry {
+	var out []fun.Entry
+	for _, c := range customs {
+		out = append(out, fun.Entry{Kind: c.Kind, Name: c.Name, Load: func() fun.Module {
+			return fun.Module{
+				Name: c.Name, Kind: c.Kind, Doc: "Custom functions of salt://" + c.File.Path,
+				Dynamic: func(name string) *fun.Spec {
+					return &fun.Spec{Name: name, Doc: "A custom function.", Src: "salt://" + c.File.Path, VarArg: true, VarKw: true, Fn: c.call(name)}
+				},
+			}
+		}})
+	}
+	return out
+}
+
+// call returns the function that runs the executable: it gets function, args
+// and kwargs as a line of JSON on stdin and answers {"return": ..., "retcode":
+// N} on stdout.
+func (c Custom) call(name string) fun.ExecFn {
+	return func(ctx context.Context, call *fun.Call) (fun.Result, error) {
+		full := c.Name + "." + name
+		exe, err := c.executable(ctx, call.Env)
+		if err != nil {
+			return fun.Result{}, fmt.Errorf("custom function %s: %w", full, err)
+		}
+		kw := value.NewMap(call.Kw.Len())
+		for k, v := range call.Kw.All() {
+			if s := value.Str(k); !strings.HasPrefix(s, "__") {
+				kw.Set(k, v)
+			}
+		}
+		in := append(value.EncodeJSON(value.MapOf("fun", name, "args", value.NewList(call.Pos...), "kwargs", kw, "id", call.Env.ID)), '\n')
+		out, err := call.Env.Host.Run(ctx, host.Cmd{
+			Argv: []string{exe}, Stdin: bytes.NewReader(in), Timeout: timeoutOf(call.Env), MaxOutput: maxCustomOut,
+		})
+		if err != nil {
+			return fun.Result{}, fmt.Errorf("custom function %s: run %s: %w", full, exe, err)
+		}
+		return c.answer(full, out)
+	}
+}
+
+func timeoutOf(env *fun.Env) time.Duration {
+	if n, ok := value.AsInt(env.Opts.At("custom_timeout")); ok && n > 0 {
+		return time.Duration(n) * time.Second
+	}
+	return customTimeout
+}
+
+// answer reads what the executable wrote.
+func (c Custom) answer(full string, out host.Output) (fun.Result, error) {
+	why := strings.TrimSpace(string(out.Stderr))
+	if len(why) > 2000 {
+		why = "..." + why[len(why)-2000:]
+	}
+	if why != "" {
+		why = ": " + why
+	}
+	switch {
+	case out.TimedOut:
+		return fun.Result{}, fun.Errorf("custom function %s did not answer in time (option custom_timeout)%s", full, why)
+	case out.Truncated:
+		return fun.Result{}, fun.Errorf("custom function %s answered more than %d bytes", full, maxCustomOut)
+	}
+	v, err := value.DecodeJSON(bytes.NewReader(out.Stdout))
+	m, ok := v.(*value.Map)
+	if err != nil || !ok || !m.Has("return") && !m.Has("retcode") {
+		if out.Status != 0 {
+			return fun.Result{}, fun.Errorf("custom function %s ended with status %d%s", full, out.Status, why)
+		}
+		return fun.Result{}, fun.Errorf("custom function %s (salt://%s) must answer with one JSON dict {\"return\": ..., \"retcode\": N}%s", full, c.File.Path, why)
+	}
+	rc, _ := value.AsInt(m.At("retcode"))
+	if rc == 0 && out.Status != 0 {
+		rc = int64(out.Status)
+	}
+	return fun.Result{Value: m.At("return"), Retcode: int(rc), Out: m.Str("out")}, nil
+}
+
+// executable returns the path of the file on this machine; one from elsewhere
+// is copied to the cache first.
+func (c Custom) executable(ctx context.Context, env *fun.Env) (string, error) {
+	if c.File.Abs != "" {
+		return c.File.Abs, nil
+	}
+	sum, err := env.Up.Hash(ctx, c.File.SaltEnv, c.File.Path, "sha256")
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(env.CacheDir, "extmods")
+	dst := filepath.Join(dir, sum+"-"+c.Name)
+	if _, err := env.Host.Stat(dst); err == nil {
+		return dst, nil
+	}
+	r, err := env.Up.Open(ctx, c.File.SaltEnv, c.File.Path)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	if err := env.Host.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	mode := fs.FileMode(0o700)
+	return dst, env.Host.WriteFile(dst, io.LimitReader(r, maxCustomFile), host.WriteOptions{Mode: &mode})
+}

@@ -1,0 +1,173 @@
+// Package data is Salt's execution module "data": a small store of values that
+// outlives a run.
+package data
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+)
+
+func keyArg() fun.Arg {
+	return fun.Arg{Name: "key", Type: fun.Str, Required: true, Doc: "the key"}
+}
+
+// Module returns the rows of the execution module "data".
+func Module() fun.Module {
+	val := fun.Arg{Name: "value", Required: true, Doc: "the value"}
+	key := []fun.Arg{keyArg()}
+	return fun.Module{
+		Name: "data", Kind: fun.Exec, Doc: "A small store of values that outlives a run.",
+		Specs: []fun.Spec{
+			{Name: "cas", Doc: "Replace a value if it is the one expected.", Src: "modules/data.py cas", Fn: cas, Args: []fun.Arg{
+				keyArg(), val, {Name: "old_value", Required: true, Doc: "the value expected"},
+			}},
+			{Name: "clear", Doc: "Forget all values.", Src: "modules/data.py clear", Fn: clearAll},
+			{Name: "dump", Doc: "Replace the whole store.", Src: "modules/data.py dump", Fn: dump, Args: []fun.Arg{
+				{Name: "new_data", Type: fun.Dict, Required: true, Doc: "the new content"},
+			}},
+			{Name: "get", Doc: "Return a value, or a default.", Src: "modules/data.py get", Fn: get, Args: []fun.Arg{
+				keyArg(), {Name: "default", Doc: "what to return where there is none"},
+			}},
+			{Name: "has_key", Doc: "Tell whether a key is there.", Src: "modules/data.py has_key", Fn: hasKey, Args: key},
+			{Name: "items", Doc: "Return all keys and values.", Src: "modules/data.py items", Fn: items},
+			{Name: "keys", Doc: "Return all keys.", Src: "modules/data.py keys", Fn: keys},
+			{Name: "load", Doc: "Return the whole store.", Src: "modules/data.py load", Fn: items},
+			{Name: "pop", Doc: "Take a value out and return it.", Src: "modules/data.py pop", Fn: pop, Args: []fun.Arg{
+				keyArg(), {Name: "default", Doc: "what to return where there is none"},
+			}},
+			{Name: "update", Doc: "Keep a value.", Src: "modules/data.py update", Fn: update, Args: []fun.Arg{keyArg(), val}},
+			{Name: "values", Doc: "Return all values.", Src: "modules/data.py values", Fn: values},
+		},
+	}
+}
+
+func path(c *fun.Call) string { return filepath.Join(c.Env.CacheDir, "datastore.json") }
+
+func load(c *fun.Call) (*value.Map, error) {
+	b, err := c.Env.Host.ReadFile(path(c))
+	if errors.Is(err, fs.ErrNotExist) {
+		return value.NewMap(0), nil
+	}
+	if err != nil {
+		return nil, fun.Errorf("read the data store: %v", err)
+	}
+	v, err := value.DecodeJSON(bytes.NewReader(b))
+	m, ok := v.(*value.Map)
+	if err != nil || !ok {
+		return nil, fun.Errorf("the data store %s is damaged; data.clear makes a new one", path(c))
+	}
+	return m, nil
+}
+
+func save(c *fun.Call, m *value.Map) error {
+	if err := c.Env.Host.MkdirAll(c.Env.CacheDir, 0o700); err != nil {
+		return fun.Errorf("write the data store: %v", err)
+	}
+	mode := fs.FileMode(0o600)
+	if err := c.Env.Host.WriteFile(path(c), bytes.NewReader(value.EncodeJSON(m)), host.WriteOptions{Mode: &mode}); err != nil {
+		return fun.Errorf("write the data store: %v", err)
+	}
+	return nil
+}
+
+// with loads the store for a function that reads.
+func with(c *fun.Call, f func(*value.Map) value.Value) (fun.Result, error) {
+	m, err := load(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(f(m))
+}
+
+// change loads the store and, where f says so, writes it back.
+func change(c *fun.Call, f func(*value.Map) (v value.Value, write bool)) (fun.Result, error) {
+	m, err := load(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	v, write := f(m)
+	if write {
+		if err := save(c, m); err != nil {
+			return fun.Result{}, err
+		}
+	}
+	return fun.Value(v)
+}
+
+func orDefault(m *value.Map, c *fun.Call) value.Value {
+	if v, ok := m.Get(c.Str("key")); ok {
+		return v
+	}
+	return c.Value("default")
+}
+
+func get(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return with(c, func(m *value.Map) value.Value { return orDefault(m, c) })
+}
+
+func hasKey(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return with(c, func(m *value.Map) value.Value { return m.Has(c.Str("key")) })
+}
+
+func items(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return with(c, func(m *value.Map) value.Value { return m })
+}
+
+func keys(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return with(c, func(m *value.Map) value.Value { return value.NewList(m.Keys()...) })
+}
+
+func values(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return with(c, func(m *value.Map) value.Value {
+		l := value.NewList()
+		for _, v := range m.All() {
+			l.Append(v)
+		}
+		return l
+	})
+}
+
+func update(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return change(c, func(m *value.Map) (value.Value, bool) {
+		m.Set(c.Str("key"), c.Value("value"))
+		return true, true
+	})
+}
+
+func pop(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return change(c, func(m *value.Map) (value.Value, bool) {
+		v := orDefault(m, c)
+		return v, m.Delete(c.Str("key"))
+	})
+}
+
+func cas(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return change(c, func(m *value.Map) (value.Value, bool) {
+		v, ok := m.Get(c.Str("key"))
+		if !ok || !value.Equal(v, c.Value("old_value")) {
+			return false, false
+		}
+		m.Set(c.Str("key"), c.Value("value"))
+		return true, true
+	})
+}
+
+func dump(_ context.Context, c *fun.Call) (fun.Result, error) {
+	m := c.Map("new_data")
+	if m == nil {
+		return fun.Value(false)
+	}
+	return fun.Value(save(c, m) == nil)
+}
+
+func clearAll(_ context.Context, c *fun.Call) (fun.Result, error) {
+	err := c.Env.Host.Remove(path(c))
+	return fun.Value(err == nil || errors.Is(err, fs.ErrNotExist))
+}

@@ -1,0 +1,241 @@
+// Package saltutil is Salt's execution module "saltutil": functions about
+// functions and jobs.
+package saltutil
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"strings"
+
+	"brine/internal/dispatch"
+	"brine/internal/fun"
+	"brine/internal/jobs"
+	"brine/internal/value"
+)
+
+// Module returns the rows of the execution module "saltutil".
+func Module() fun.Module {
+	sync := func(name, dir, doc string) fun.Spec {
+		return fun.Spec{
+			Name: name, Doc: doc, Src: "modules/saltutil.py " + name, Fn: syncFn(dir), VarKw: true,
+			Args: []fun.Arg{
+				{Name: "saltenv", Type: fun.Str, Doc: "environment to look in"},
+				{Name: "refresh", Type: fun.Bool, Default: true, Doc: "accepted: every run looks anew"},
+				{Name: "extmod_whitelist", Doc: "accepted"},
+				{Name: "extmod_blacklist", Doc: "accepted"},
+			},
+		}
+	}
+	jid := []fun.Arg{{Name: "jid", Type: fun.Str, Required: true, Doc: "the job"}}
+	call := func(name, kind string, fn fun.ExecFn) fun.Spec {
+		return fun.Spec{
+			Name: name, Doc: "Run a " + kind + " function.", Src: "modules/saltutil.py " + name, Fn: fn, VarKw: true,
+			Args: []fun.Arg{
+				{Name: "name", Type: fun.Str, Required: true, Doc: "the function"},
+				{Name: "arg", Type: fun.List, Doc: "its positional arguments"},
+				{Name: "kwarg", Type: fun.Dict, Doc: "its keyword arguments"},
+				{Name: "full_return", Type: fun.Bool, Default: false, Doc: "return success and jid as well"},
+			},
+			VarArg: true,
+		}
+	}
+	return fun.Module{
+		Name: "saltutil", Kind: fun.Exec, Doc: "Functions about functions and jobs.",
+		Specs: []fun.Spec{
+			{
+				Name: "cmd", Doc: "Run a function on targets and return their answers by id.", Src: "modules/saltutil.py cmd", Fn: cmd, VarKw: true,
+				Args: []fun.Arg{
+					{Name: "tgt", Required: true, Doc: "the targets"},
+					{Name: "fun", Type: fun.Str, Required: true, Doc: "the function"},
+					{Name: "arg", Type: fun.List, Doc: "its positional arguments"},
+					{Name: "timeout", Type: fun.Float, Unit: "s", Doc: "ask a silent target after this time"},
+					{Name: "tgt_type", Type: fun.Str, Default: "glob", Doc: "how tgt names the targets"},
+					{Name: "ret", Type: fun.Str, Default: "", Doc: "returner"},
+					{Name: "kwarg", Type: fun.Dict, Doc: "its keyword arguments"},
+					{Name: "ssh", Type: fun.Bool, Default: false, Doc: "accepted"},
+				},
+			},
+			{Name: "find_job", Doc: "Return the data of a job that runs on this machine.", Src: "modules/saltutil.py find_job", Fn: findJob, Args: jid},
+			{Name: "is_running", Doc: "Return the jobs on this machine whose function matches a glob.", Src: "modules/saltutil.py is_running", Fn: isRunning, Args: []fun.Arg{{Name: "fun", Type: fun.Str, Required: true, Doc: "the function, a glob"}}},
+			{Name: "kill_job", Doc: "Send SIGKILL to the process of a job.", Src: "modules/saltutil.py kill_job", Fn: signalFn(9), Args: jid},
+			{Name: "list_extmods", Doc: "List the custom modules by kind.", Src: "modules/saltutil.py list_extmods", Fn: listExtmods},
+			call("runner", "runner", runner),
+			{Name: "running", Doc: "Return the jobs that run on this machine.", Src: "modules/saltutil.py running", Fn: running},
+			{
+				Name: "signal_job", Doc: "Send a signal to the process of a job.", Src: "modules/saltutil.py signal_job", Fn: signalFn(0),
+				Args: append(jid[:1:1], fun.Arg{Name: "sig", Type: fun.Int, Required: true, Doc: "number of the signal"}),
+			},
+			sync("sync_all", "", "List all custom modules that are in use."),
+			sync("sync_modules", "_modules", "List the custom execution modules that are in use."),
+			sync("sync_runners", "_runners", "List the custom runners that are in use."),
+			{Name: "term_job", Doc: "Send SIGTERM to the process of a job.", Src: "modules/saltutil.py term_job", Fn: signalFn(15), Args: jid},
+			call("wheel", "wheel", wheel),
+		},
+	}
+}
+
+// names lists the custom modules of a directory as "modules.NAME".
+func names(ctx context.Context, c *fun.Call, dir string) (*value.List, error) {
+	customs, err := dispatch.FindCustom(ctx, c.Env)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, x := range customs {
+		if strings.HasPrefix(x.File.Path, dir+"/") {
+			found = append(found, strings.TrimPrefix(dir, "_")+"."+x.Name)
+		}
+	}
+	sort.Strings(found)
+	return value.Strings(found...), nil
+}
+
+// syncFn lists what is found: custom modules are used where they lie, so there
+// is nothing to copy.
+func syncFn(dir string) fun.ExecFn {
+	return func(ctx context.Context, c *fun.Call) (fun.Result, error) {
+		if dir != "" {
+			l, err := names(ctx, c, dir)
+			if err != nil {
+				return fun.Result{}, err
+			}
+			return fun.Value(l)
+		}
+		out := value.NewMap(2)
+		for _, d := range []string{"_modules", "_runners"} {
+			l, err := names(ctx, c, d)
+			if err != nil {
+				return fun.Result{}, err
+			}
+			out.Set(d[1:], l)
+		}
+		return fun.Value(out)
+	}
+}
+
+func listExtmods(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	out := value.NewMap(2)
+	for _, d := range []string{"_modules", "_runners"} {
+		l, err := names(ctx, c, d)
+		if err != nil {
+			return fun.Result{}, err
+		}
+		if l.Len() > 0 {
+			out.Set(d[1:], l)
+		}
+	}
+	return fun.Value(out)
+}
+
+// cmd runs a function on targets. Salt: salt/modules/saltutil.py cmd.
+func cmd(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if c.Env.Fleet == nil {
+		return fun.Result{}, fun.Errorf("this machine reaches no targets")
+	}
+	kw := c.Map("kwarg").Copy()
+	kw.Update(c.Kw)
+	for _, k := range kw.Keys() {
+		if strings.HasPrefix(value.Str(k), "__") {
+			kw.Delete(k)
+		}
+	}
+	out := value.NewMap(8)
+	_, err := c.Env.Fleet.Run(ctx, fun.Job{
+		Tgt: c.Value("tgt"), TgtType: c.Str("tgt_type"), Fun: c.Str("fun"), Args: fun.Args{Pos: c.List("arg"), Kw: kw}, Returner: c.Str("ret"),
+	}, func(r fun.Return) error {
+		v, err := r.Value()
+		if err != nil {
+			return err
+		}
+		m := value.MapOf("ret", v, "retcode", int64(r.Retcode), "jid", r.JID)
+		if r.Stage != fun.Returned {
+			m = value.MapOf("failed", true, "ret", v, "jid", r.JID)
+		}
+		if r.Out != "" {
+			m.Set("out", r.Out)
+		}
+		out.Set(r.ID, m)
+		return nil
+	})
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(out)
+}
+
+func runner(ctx context.Context, c *fun.Call) (fun.Result, error) { return master(ctx, c, fun.Runner) }
+func wheel(ctx context.Context, c *fun.Call) (fun.Result, error)  { return master(ctx, c, fun.Wheel) }
+
+// master calls a runner or wheel function. Salt: salt/modules/saltutil.py
+// runner, wheel.
+func master(ctx context.Context, c *fun.Call, kind fun.Kind) (fun.Result, error) {
+	args := fun.Args{Pos: append(append([]value.Value(nil), c.List("arg")...), c.Pos...), Kw: c.Map("kwarg").Copy()}
+	for k, v := range c.Kw.All() {
+		if !strings.HasPrefix(value.Str(k), "__") {
+			args.Kw.Set(k, v)
+		}
+	}
+	res, err := c.Env.Invoker.Invoke(ctx, kind, c.Str("name"), args)
+	if err != nil {
+		return fun.Result{}, fmt.Errorf("%s %s: %w", kind, c.Str("name"), err)
+	}
+	if c.Bool("full_return") {
+		res.Value = value.MapOf("return", res.Value, "success", res.Retcode == 0, "jid", c.Env.JID)
+	}
+	return res, nil
+}
+
+// running lists the jobs of this machine. Salt: salt/modules/saltutil.py
+// running.
+func running(_ context.Context, c *fun.Call) (fun.Result, error) {
+	l := value.NewList()
+	for _, m := range proc(c).List() {
+		l.Append(m)
+	}
+	return fun.Value(l)
+}
+
+// proc is where the jobs of this machine are noted while they run.
+func proc(c *fun.Call) *jobs.Proc { return jobs.NewProc(c.Env.Host, c.Env.CacheDir) }
+
+func findJob(_ context.Context, c *fun.Call) (fun.Result, error) {
+	if m := proc(c).Find(c.Str("jid")); m != nil {
+		return fun.Value(m)
+	}
+	return fun.Value(value.NewMap(0))
+}
+
+func isRunning(_ context.Context, c *fun.Call) (fun.Result, error) {
+	l := value.NewList()
+	for _, m := range proc(c).List() {
+		if value.Fnmatch(c.Str("fun"), m.Str("fun")) {
+			l.Append(m)
+		}
+	}
+	return fun.Value(l)
+}
+
+// signalFn sends a signal to the process of a job; nil takes it from the call.
+// Salt: salt/modules/saltutil.py signal_job, term_job, kill_job.
+func signalFn(sig int) fun.ExecFn {
+	return func(_ context.Context, c *fun.Call) (fun.Result, error) {
+		n := sig
+		if n == 0 {
+			x, ok := c.Int("sig")
+			if !ok || x < 0 || x > 64 {
+				return fun.Result{}, fun.Errorf("sig must be the number of a signal, not %s", value.Repr(c.Value("sig")))
+			}
+			n = int(x)
+		}
+		m := proc(c).Find(c.Str("jid"))
+		if m == nil {
+			return fun.Value("")
+		}
+		pid, _ := value.AsInt(m.At("pid"))
+		if err := c.Env.Host.Signal(int(pid), n); err != nil {
+			return fun.Value(fmt.Sprintf("Job %s was running at pid %d, but cannot be signalled: %v", c.Str("jid"), pid, err))
+		}
+		return fun.Value(fmt.Sprintf("Signal %d sent to job %s at pid %d", n, c.Str("jid"), pid))
+	}
+}
