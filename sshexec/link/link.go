@@ -1,0 +1,72 @@
+// Package link is the controller's side of a connection to an agent: it calls
+// functions on the target, serves it files and its own pillar, and takes its
+// returns and events.
+//
+// Start at [Connect]. The frames are those of sshexec/wire; the far end is
+// sshexec/agent. What the far end sends is bounded and parsed as data: it can
+// neither make the controller hold more than the [Options] allow nor keep a
+// call waiting beyond its context.
+package link
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"time"
+
+	"brine/internal/event"
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// Options are what a connection serves and how much it bears. Tree is shared
+// by all connections of a run.
+type Options struct {
+	// Tree is the snapshot of the files that targets may read, made by
+	// [NewTree] once for all connections. nil: one is made of Files.
+	Tree *Tree
+	// Files are the roots behind salt://. nil: there are none.
+	Files fun.Files
+	// Pillar renders the pillar of one target with the grains that it reports.
+	// It is called for the connection's own id only. nil: the pillar is empty.
+	Pillar func(ctx context.Context, id string, grains value.Mapping, req fun.PillarRequest) (*value.Map, error)
+	// Bus gets the events that the target fires, their id set to the target's.
+	// nil: they are dropped.
+	Bus event.Bus
+	// Push takes a file that the target sends (cp.push); path is as the target
+	// names it and not to be trusted. nil: refused.
+	Push func(ctx context.Context, id, path string, r io.Reader) error
+	Log  *slog.Logger // nil: none
+
+	MaxNoise  int64         // bytes before the agent's hello that are skipped; 0 is 64 KiB
+	MaxFrame  int64         // bytes of a frame; 0 is 1 MiB
+	MaxReturn int64         // bytes of a return; 0 is 64 MiB
+	Spill     int64         // returns beyond this many bytes go to a file; 0 is 64 KiB
+	SpillDir  string        // where such files lie; "" is the system's place
+	Heartbeat time.Duration // how often a silent peer is asked; three unanswered end it; 0 is 15 s
+}
+
+// Facts are what an agent says of itself.
+type Facts struct {
+	Proto    int
+	Version  string // of brine
+	OS, Arch string // as Go names them
+	PID, UID int
+	BootID   string // another one after a reboot
+	Hostname string
+}
+
+// A Target is what a connection becomes: a minion with an id.
+type Target struct {
+	ID     string
+	Opts   *value.Map // configuration for the target: see [TargetOpts]; the roster's minion_opts go over it
+	Grains *value.Map // of the roster: over those that the target has
+}
+
+// A Running is a call that an agent works on.
+type Running struct {
+	JID, Fun string
+	Args     fun.Args
+	PID      int // of the agent
+	Started  time.Time
+}
