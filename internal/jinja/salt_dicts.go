@@ -3,8 +3,7 @@ package jinja
 import (
 	"strings"
 
-	"github.com/jmespath/go-jmespath"
-
+	"brine/internal/jmespath"
 	"brine/internal/value"
 )
 
@@ -349,94 +348,7 @@ func saltJSONQuery(c *Call) (value.Value, error) {
 	}
 	q, err := jmespath.Compile(expr)
 	if err != nil {
-		return nil, value.Raise("ParseError", "bad jmespath expression: %s: %v", value.QuoteStr(expr), err)
+		return nil, err
 	}
-	k := keeper{order: map[string]int{}}
-	out, err := q.Search(k.plain(a[0], 0))
-	if err != nil {
-		return nil, value.Raise("JMESPathError", "%v", err)
-	}
-	return k.value(out), nil
-}
-
-// keeper makes plain Go data of values and back. The library keeps no order of
-// dicts, so their keys come back in the order in which they were first seen.
-type keeper struct {
-	order map[string]int
-}
-
-func (k *keeper) plain(v value.Value, depth int) any {
-	if depth > 300 {
-		return nil
-	}
-	if s, ok := Text(v); ok {
-		return s
-	}
-	switch x := v.(type) {
-	case *value.List:
-		return k.items(x.Items, depth)
-	case value.Tuple:
-		return k.items(x, depth)
-	case value.Mapping:
-		m := make(map[string]any, x.Len())
-		for _, key := range x.Keys() {
-			s, ok := Text(key)
-			if !ok {
-				continue // JMESPath has no way to name it
-			}
-			if _, ok := k.order[s]; !ok {
-				k.order[s] = len(k.order)
-			}
-			e, _ := x.Get(key)
-			m[s] = k.plain(e, depth+1)
-		}
-		return m
-	}
-	if n, ok := value.AsBig(v); ok {
-		if _, isBool := v.(bool); !isBool {
-			f, err := value.ToFloat(value.NormInt(n))
-			if err == nil && f == float64(int64(f)) && int64(f) < 1<<53 && int64(f) > -1<<53 {
-				return f
-			}
-		}
-	}
-	return v
-}
-
-func (k *keeper) items(in []value.Value, depth int) []any {
-	out := make([]any, len(in))
-	for i, v := range in {
-		out[i] = k.plain(v, depth+1)
-	}
-	return out
-}
-
-func (k *keeper) value(x any) value.Value {
-	switch x := x.(type) {
-	case []any:
-		l := &value.List{Items: make([]value.Value, len(x))}
-		for i, v := range x {
-			l.Items[i] = k.value(v)
-		}
-		return l
-	case map[string]any:
-		keys := make([]value.Value, 0, len(x))
-		for key := range x {
-			keys = append(keys, key)
-		}
-		// Keys that a query made up come last, by name.
-		_ = value.SortValues(keys, func(v value.Value) (value.Value, error) {
-			place, ok := k.order[v.(string)]
-			if !ok {
-				place = len(k.order)
-			}
-			return value.Tuple{int64(place), v}, nil
-		}, false)
-		m := value.NewMap(len(x))
-		for _, key := range keys {
-			m.Set(key, k.value(x[key.(string)]))
-		}
-		return m
-	}
-	return value.From(x)
+	return q.Search(a[0])
 }

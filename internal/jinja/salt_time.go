@@ -176,7 +176,7 @@ func (p *dateParser) words(w []string) (int, bool) {
 			return 1, true
 		}
 	}
-	for _, layout := range []string{"2006-1-2", "2006/1/2", "1/2/2006", "2.1.2006", "20060102", "2-jan-2006", "2006-jan-2"} {
+	for _, layout := range []string{"2006-1-2", "2006/1/2", "1/2/2006", "2.1.2006", "20060102", "2-Jan-2006", "2006-Jan-2"} {
 		if t, err := time.Parse(layout, w[0]); err == nil && !p.hasDate {
 			p.setDate(t)
 			return 1, true
@@ -189,7 +189,7 @@ func (p *dateParser) words(w []string) (int, bool) {
 		}
 	}
 	if len(w) >= 3 && !p.hasDate {
-		for _, layout := range []string{"2 jan 2006", "2 january 2006", "jan 2 2006", "january 2 2006"} {
+		for _, layout := range []string{"2 Jan 2006", "2 January 2006", "Jan 2 2006", "January 2 2006"} {
 			if t, err := time.Parse(layout, strings.Join(w[:3], " ")); err == nil {
 				p.setDate(t)
 				return 3, true
