@@ -57,14 +57,30 @@ func (a *App) Run() int {
 	return a.report(err)
 }
 
+// saltPrograms are the names by which brine is one of Salt's programs.
+var saltPrograms = [...]string{"salt", "salt-call", "salt-run", "salt-ssh"}
+
 // root returns the command that this process is: brine, or the Salt program
-// whose name it was started by.
+// whose name it was started by. A link is one way to give the name, the first
+// argument another: brine salt-call test.ping.
 func (a *App) root() *cobra.Command {
+	if len(a.Args) > 0 {
+		for _, name := range saltPrograms {
+			if a.Args[0] == name {
+				a.Program, a.Args = name, a.Args[1:]
+				break
+			}
+		}
+	}
 	switch strings.TrimSuffix(a.Program, ".exe") {
 	case "salt-call":
 		return newCallCmd(a, asSalt)
 	case "salt-run":
 		return newRunCmd(a, asSalt)
+	case "salt-ssh":
+		return newSSHCmd(a, asSalt)
+	case "salt":
+		return newSaltCmd(a)
 	}
 	return newRootCmd(a)
 }
@@ -78,7 +94,8 @@ func newRootCmd(a *App) *cobra.Command {
 does, and runs them on this machine or orchestrates many. There is no master,
 no minion and no daemon.
 
-Started through a link named salt-call or salt-run, it is that program.`,
+Started through a link named salt, salt-call, salt-run or salt-ssh, it is that
+program.`,
 		Example: `  brine init mytree
   brine call state.apply web test=True
   brine orchestrate orch.webserver
@@ -97,6 +114,7 @@ Started through a link named salt-call or salt-run, it is that program.`,
 		newInitCmd(a),
 		newOrchestrateCmd(a),
 		newRunCmd(a, asBrine),
+		newSSHCmd(a, asBrine),
 		newVersionCmd(a),
 	)
 	return c

@@ -11,7 +11,7 @@ import (
 // YAML prints one YAML document in block style, or in flow style where the
 // indent is negative. Salt: salt/output/yaml_out.py.
 func YAML(w io.Writer, data value.Value, o *Options) error {
-	do := yamlsalt.DumpOptions{FlowStyle: yamlsalt.FlowNever, SortKeys: true, AllowUnicode: true, Full: true}
+	do := yamlsalt.DumpOptions{FlowStyle: yamlsalt.FlowNever, SortKeys: true, AllowUnicode: true}
 	if o.Indent != nil {
 		if *o.Indent < 0 {
 			do.FlowStyle = yamlsalt.FlowAlways

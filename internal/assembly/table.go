@@ -26,6 +26,7 @@ import (
 	pillarrun "brine/runner/fn/pillar"
 	statefn "brine/runner/fn/state"
 	testrun "brine/runner/fn/testing"
+	"brine/runner/fn/wheel"
 	cmdstates "brine/states/cmd"
 	environstates "brine/states/environ"
 	eventstates "brine/states/event"
@@ -73,6 +74,8 @@ func Table() *fun.Table {
 		{Kind: fun.Runner, Name: "pillar", Load: pillarrun.Runners},
 		{Kind: fun.Runner, Name: "state", Load: orchestrate.Runners},
 		{Kind: fun.Runner, Name: "test", Load: testrun.Runners},
+
+		{Kind: fun.Wheel, Name: "key", Load: wheel.Key},
 	})
 }
 

@@ -226,6 +226,9 @@ type Ret struct {
 	Result  Outcome
 	Comment value.Value // text, or a list of text
 	Extra   *value.Map  // further keys of the return: warnings, data, skip_watch, ...
+	// Order is the order of the keys in the return, where Salt's function has
+	// another than name, changes, result, comment.
+	Order []string
 	// Err is what the state would raise in Python: the return then is a failure
 	// with Salt's text for an exception in a state, and only Name is used of
 	// the rest.

@@ -262,6 +262,9 @@ func (j *job) invoke(ctx context.Context) (ret *value.Map) {
 		return j.exception(got.Err)
 	}
 	ret = value.NewMap(12)
+	for _, k := range got.Order {
+		ret.Set(k, nil)
+	}
 	ret.Set("name", got.Name)
 	if got.Name == "" {
 		ret.Set("name", call.Name)

@@ -18,7 +18,7 @@ func function(ctx context.Context, c *fun.Call) fun.Ret {
 	if c.Test {
 		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Function %s would be executed on target %s", name, value.Str(c.Value("tgt")))}
 	}
-	ret := fun.Ret{Result: fun.OK, Extra: value.NewMap(2)}
+	ret := fun.Ret{Result: fun.OK, Extra: value.NewMap(2), Order: retOrder()}
 	var warnings []string
 	pos := c.List("arg")
 	if s, ok := c.Value("arg").(string); ok {

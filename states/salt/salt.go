@@ -92,6 +92,10 @@ func nameArg(doc string) []fun.Arg {
 	return []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: doc}}
 }
 
+// retOrder is the order of the keys in the returns of salt.state and
+// salt.function.
+func retOrder() []string { return []string{"name", "changes", "comment", "result"} }
+
 // testMode reports whether the step only says what it would do.
 func testMode(c *fun.Call) bool { return c.Test || value.Truth(c.Value("test")) }
 

@@ -81,7 +81,7 @@ func allowed(v value.Value) (int, bool) {
 
 // judgeStates makes the step's return of what the targets returned.
 func judgeStates(c *fun.Call, rets *returns, allowFail int) fun.Ret {
-	ret := fun.Ret{Result: fun.OK, Extra: value.NewMap(2)}
+	ret := fun.Ret{Result: fun.OK, Extra: value.NewMap(2), Order: retOrder()}
 	if rets.sum.JID != "" && c.IsNone("batch") {
 		ret.Extra.Set("__jid__", rets.sum.JID)
 	}

@@ -1,0 +1,79 @@
+// Package wheel is the wheel functions that mean something without a master.
+package wheel
+
+import (
+	"context"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// Key returns the rows of the wheel module "key": without a master, the
+// accepted keys are the targets of the roster.
+func Key() fun.Module {
+	return fun.Module{
+		Name: "key", Kind: fun.Wheel, Doc: "The targets of the roster, as Salt's accepted keys.",
+		Specs: []fun.Spec{
+			{Name: "list", Doc: "List the keys of a status: the roster's targets are the accepted ones.", Src: "wheel/key.py list_", Fn: list, Args: []fun.Arg{
+				{Name: "match", Type: fun.Str, Required: true, Doc: "accepted, unaccepted (pre, un), rejected, denied or all"},
+			}},
+			{Name: "list_all", Doc: "List the keys of every status.", Src: "wheel/key.py list_all", Fn: listAll},
+			{Name: "name_match", Doc: "List the keys whose id matches a glob.", Src: "wheel/key.py name_match", Fn: nameMatch, Args: []fun.Arg{
+				{Name: "match", Type: fun.Str, Required: true, Doc: "the glob"},
+			}},
+		},
+	}
+}
+
+func ids(ctx context.Context, c *fun.Call, glob string) (*value.List, error) {
+	if c.Env.Fleet == nil {
+		return value.NewList(), nil
+	}
+	found, err := c.Env.Fleet.Match(ctx, glob, "glob")
+	if err != nil {
+		return nil, err
+	}
+	return value.Strings(found...), nil
+}
+
+// list follows salt/key.py list_status.
+func list(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	switch m := c.Str("match"); m {
+	case "accepted", "acc":
+		l, err := ids(ctx, c, "*")
+		if err != nil {
+			return fun.Result{}, err
+		}
+		return fun.Value(value.MapOf("minions", l))
+	case "unaccepted", "pre", "un", "unacc":
+		return fun.Value(value.MapOf("minions_pre", value.NewList()))
+	case "rejected", "rej":
+		return fun.Value(value.MapOf("minions_rejected", value.NewList()))
+	case "denied", "den":
+		return fun.Value(value.MapOf("minions_denied", value.NewList()))
+	case "all":
+		return listAll(ctx, c)
+	default:
+		return fun.Result{}, fun.Errorf("there are keys of the status accepted, unaccepted, rejected, denied and all, not %s", value.Repr(m))
+	}
+}
+
+func listAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	l, err := ids(ctx, c, "*")
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(value.MapOf("local", value.NewList(), "minions", l, "minions_pre", value.NewList(),
+		"minions_denied", value.NewList(), "minions_rejected", value.NewList()))
+}
+
+func nameMatch(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	l, err := ids(ctx, c, c.Str("match"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if l.Len() == 0 {
+		return fun.Value(value.NewMap(0))
+	}
+	return fun.Value(value.MapOf("minions", l))
+}
