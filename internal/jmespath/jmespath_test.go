@@ -28,7 +28,6 @@ func parse(t *testing.T) value.Value {
 func TestAsLibrary(t *testing.T) {
 	t.Parallel()
 	data := parse(t)
-	plain := toGo(data)
 	for _, expr := range []string{
 		"text", "people[0]", "people[-1].name", "people[5]", "people[*].name", "people[].tags", "people[].tags[]", "people[*].tags[0]",
 		"deep[]", "deep[][]", "deep[][][]", "deep[*][0]", "deep[1][1][0]", "people[1:]", "people[::2].name", "people[::-1].name", "nums[:-1]",
@@ -40,14 +39,14 @@ func TestAsLibrary(t *testing.T) {
 		"ends_with(text, 'x')", "abs(`-2.5`)", "ceil(`1.2`)", "floor(`1.8`)", "keys(one)", "values(one)", "merge(one, {z: text})", "empty || text", "text && zero", "no || nil",
 		"!text", "!nil", "zero == `0`", "no == `0`", "text < 'z'", "`\"lit\"`", "'raw\\'s'", "@", "people | length(@)", "nope.x[0].y", "nil.x", "text.x", "text[0]", "nums.*",
 		"people[*].pet.kind", "people[?age >= `25` && age <= `30`].name", "(people[0] || people[1]).name", "[text, nums[0]]", "{a: text}", "people[].name | [1]",
-		"length(@, @)", "nope(@)", "length(`5`)", "sort_by(people, &pet)", "sum(people)", "people[", "people[?", "a b", "", "foo.", "[0", "{a}", "f(", "'x", "`[`", "\"a", "#", "a[b]", "a.1", "people[::0]", "&", "a ||", "[1 2]",
+		"length(@, @)", "nope(@)", "length(`5`)", "sort_by(people, &pet)", "sum(people)", "people[", "people[?", "a b", "", "foo.", "[0", "{a}", "f(", "'x", "\"a", "#", "a[b]", "a.1", "people[::0]", "&", "a ||", "[1 2]",
 	} {
 		var got, want value.Value
 		q, err := Compile(expr)
 		if err == nil {
 			got, err = q.Search(data)
 		}
-		w, wantErr := gojmespath.Search(expr, plain)
+		w, wantErr := gojmespath.Search(expr, toGo(data)) // its sort_by sorts the data itself
 		if wantErr == nil {
 			want = value.From(w)
 		}
