@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"brine/internal/fun"
-	"brine/internal/pyre"
 	"brine/internal/value"
+	"brine/modules/cp"
 )
 
 // relative returns path as it is below dir.
@@ -18,38 +18,14 @@ func relative(dir, path string) string {
 	return path
 }
 
-// included reports whether a relative path passes include_pat and exclude_pat:
-// globs, or regular expressions after E@, one or a list.
-//
-// Salt: salt/utils/stringutils.py check_include_exclude.
+// included reports whether a relative path passes include_pat and exclude_pat.
+// A pattern that is wrong matches nothing, and is warned of.
 func (c *call) included(path string, include, exclude value.Value) bool {
-	if value.Truth(include) && !c.matchesAny(path, include) {
-		return false
+	ok, err := cp.Included(path, include, exclude)
+	if err != nil && c.Env.Warn != nil {
+		c.Env.Warn(fun.Warning{Text: "pattern of " + c.path() + ": " + err.Error()})
 	}
-	return !value.Truth(exclude) || !c.matchesAny(path, exclude)
-}
-
-func (c *call) matchesAny(path string, patterns value.Value) bool {
-	items := []value.Value{patterns}
-	if l, ok := patterns.(*value.List); ok {
-		items = l.Items
-	}
-	for _, it := range items {
-		p := value.Str(it)
-		if expr, ok := strings.CutPrefix(p, "E@"); ok {
-			re, err := pyre.Compile(expr, 0)
-			if err != nil {
-				c.Env.Log.Warn("pattern of a file state", "pattern", p, "error", err)
-				continue
-			}
-			if ok, _ := re.Has(path); ok {
-				return true
-			}
-		} else if value.Fnmatch(p, path) {
-			return true
-		}
-	}
-	return false
+	return ok || err != nil && !value.Truth(include)
 }
 
 // keepFiles returns what the file states that are required have below dir, with

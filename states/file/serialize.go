@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"brine/internal/fun"
@@ -75,6 +76,9 @@ func serialize(ctx context.Context, fc *fun.Call) fun.Ret {
 	}
 	if !c.Bool("create") && !c.IsFile(name) {
 		return c.done(fun.OK, fmt.Sprintf("File %s is not present and is not set for creation", name))
+	}
+	if !filepath.IsAbs(name) {
+		return c.fail("Specified file %s is not an absolute path", name)
 	}
 	format, formatter := c.Str("serializer"), ""
 	if v := c.Kw.At("formatter"); v != nil {

@@ -1,0 +1,518 @@
+// Package cp is Salt's execution module cp: files from the file server, from
+// web servers and from this machine.
+//
+// [Module] lists the functions; other rooms fetch files through a [Client].
+//
+// Salt: salt/modules/cp.py, salt/fileclient.py.
+package cp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/pyre"
+	"brine/internal/value"
+)
+
+// Module returns the execution module cp.
+func Module() fun.Module {
+	pathArg := need("path", fun.Str, "salt:// or web URL, or a path")
+	dest := need("dest", fun.Str, "where to put it")
+	saltenv := arg("saltenv", fun.Any, nil, "environment of a URL that names none; default: the configured one, else base")
+	makedirs := arg("makedirs", fun.Bool, false, "make missing directories")
+	template := arg("template", fun.Any, nil, "template engine that renders path and dest")
+	gzip := arg("gzip", fun.Any, nil, "accepted")
+	prefix := arg("prefix", fun.Str, "", "only what is below this")
+	hash := arg("source_hash", fun.Any, nil, "digest of a remote file: one in the cache that has it is not fetched again")
+	verify := arg("verify_ssl", fun.Bool, true, "check certificates of https:// URLs")
+	kw := func(s fun.Spec) fun.Spec { s.VarKw = true; return s }
+	return fun.Module{
+		Name: "cp", Kind: fun.Exec, Doc: "Fetch files from the file server, from web servers and from this machine.",
+		Specs: []fun.Spec{
+			row("cache_dir", "Bring a directory of the file server to this machine.", cacheDir, pathArg, saltenv,
+				arg("include_empty", fun.Bool, false, "also empty directories"), arg("include_pat", fun.Any, nil, "glob, or regular expression after E@, of what to bring"),
+				arg("exclude_pat", fun.Any, nil, "the same of what not to bring")),
+			row("cache_file", "Bring a file to this machine; return where it is.", cacheFile, pathArg, saltenv, hash, verify,
+				arg("use_etag", fun.Bool, false, "ask a web server by ETag whether its file changed")),
+			row("cache_files", "Bring several files to this machine.", cacheFiles, need("paths", fun.Any, "list or comma list of URLs"), saltenv),
+			row("cache_local_file", "Keep a copy of a file of this machine in the cache.", cacheLocal, pathArg),
+			row("cache_master", "Bring all files of an environment to this machine.", cacheMaster, saltenv),
+			row("envs", "Return the environments that have files.", envs),
+			kw(row("get_dir", "Copy a directory of the file server with all in it.", getDir, pathArg, dest, saltenv, template, gzip)),
+			kw(row("get_file", "Copy a file of the file server.", getFile, pathArg, dest, saltenv, makedirs, template, gzip)),
+			row("get_file_str", "Return the content of a file.", getFileStr, pathArg, saltenv),
+			kw(row("get_template", "Render a file as a template; return where the result is.", getTemplate, pathArg, dest,
+				arg("template", fun.Any, "jinja", "template engine"), saltenv, makedirs)),
+			row("get_url", "Fetch a URL to a place, to the cache, or as text where dest is None.", getURL, pathArg,
+				arg("dest", fun.Any, "", "where to put it"), saltenv, makedirs, hash, verify),
+			row("hash_file", "Return the digest of a file.", hashFile, pathArg, saltenv),
+			row("is_cached", "Return where the copy of a file in the cache is.", isCached, pathArg, saltenv),
+			row("list_master", "Return the files of an environment.", listMaster, saltenv, prefix),
+			row("list_master_dirs", "Return the directories of an environment.", listMasterDirs, saltenv, prefix),
+			row("list_master_symlinks", "Return the links of an environment and where they lead.", listMasterLinks, saltenv, prefix),
+			row("list_minion", "Return the files of an environment that are in the cache.", listMinion, saltenv),
+			row("list_states", "Return the SLS files of an environment.", listStates, saltenv),
+			row("stat_file", "Return the permissions of a file.", statFile, pathArg, saltenv, arg("octal", fun.Bool, true, "as text such as 0644")),
+		},
+	}
+}
+
+func arg(name string, t fun.Type, def value.Value, doc string) fun.Arg {
+	return fun.Arg{Name: name, Type: t, Default: def, Doc: doc}
+}
+
+func need(name string, t fun.Type, doc string) fun.Arg {
+	return fun.Arg{Name: name, Type: t, Required: true, Doc: doc}
+}
+
+// row returns a row whose function gets the client of the call's saltenv.
+func row(name, doc string, fn func(context.Context, *Client, *fun.Call) (value.Value, error), args ...fun.Arg) fun.Spec {
+	return fun.Spec{
+		Name: name, Doc: doc, Src: "modules/cp.py " + name, Args: args,
+		Fn: func(ctx context.Context, c *fun.Call) (fun.Result, error) {
+			saltenv := ""
+			if c.Args.Has("saltenv") {
+				saltenv = c.Str("saltenv")
+			}
+			v, err := fn(ctx, New(c.Env, saltenv), c)
+			var raised *value.PyError
+			if err != nil && !errors.As(err, &raised) {
+				var known *fun.CommandError
+				if !errors.As(err, &known) {
+					err = fun.Errorf("%s", host.OSError(err))
+				}
+			}
+			return fun.Result{Value: v}, err
+		},
+	}
+}
+
+// orFalse is the path of what was fetched, False where there was none.
+func orFalse(p string, err error) (value.Value, error) {
+	if p == "" || err != nil {
+		return false, err
+	}
+	return p, nil
+}
+
+func (c *Client) fetchOptions(call *fun.Call) Options {
+	return Options{SourceHash: call.Str("source_hash"), NoVerify: !call.Bool("verify_ssl"), UseETag: call.Args.Has("use_etag") && call.Bool("use_etag")}
+}
+
+func cacheFile(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
+	return orFalse(c.CacheFile(ctx, call.Str("path"), c.fetchOptions(call)))
+}
+
+func cacheFiles(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
+	paths := call.Strings("paths")
+	if s, ok := call.Value("paths").(string); ok {
+		paths = strings.Split(s, ",")
+	}
+	out := &value.List{}
+	for _, p := range paths {
+		v, err := orFalse(c.CacheFile(ctx, strings.TrimSpace(p), Options{}))
+		if err != nil {
+			return nil, err
+		}
+		out.Append(v)
+	}
+	return out, nil
+}
+
+// filesBelow returns the files of a directory of the server.
+func (c *Client) filesBelow(ctx context.Context, source string) (files []fun.FileInfo, dir, saltenv string, err error) {
+	dir, saltenv, ok := c.split(strings.TrimRight(source, "/"))
+	if !ok {
+		return nil, "", "", fun.Errorf("Unsupported path: %s", source)
+	}
+	all, err := c.Env.Up.List(ctx, saltenv, dir)
+	if err != nil {
+		return nil, "", "", err
+	}
+	for _, fi := range all {
+		if dir == "" || strings.HasPrefix(fi.Path, dir+"/") {
+			files = append(files, fi)
+		}
+	}
+	return files, dir, saltenv, nil
+}
+
+func cacheDir(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
+	files, dir, saltenv, err := c.filesBelow(ctx, call.Str("path"))
+	if err != nil {
+		return nil, err
+	}
+	out := &value.List{}
+	for _, fi := range files {
+		ok, err := Included(strings.TrimPrefix(fi.Path, dir+"/"), call.Value("include_pat"), call.Value("exclude_pat"))
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		p, err := c.CacheFile(ctx, MakeURL(fi.Path, saltenv), Options{})
+		if err != nil {
+			return nil, err
+		}
+		out.Append(p)
+	}
+	if call.Bool("include_empty") {
+		dirs, err := c.emptyDirs(ctx, saltenv, dir, files)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range dirs {
+			local := filepath.Join(c.CacheDir(), "files", saltenv, d)
+			if err := c.Env.Host.MkdirAll(local, 0o755); err != nil {
+				return nil, err
+			}
+			out.Append(local)
+		}
+	}
+	return out, nil
+}
+
+// emptyDirs returns the directories below dir that hold none of the files.
+func (c *Client) emptyDirs(ctx context.Context, saltenv, dir string, files []fun.FileInfo) ([]string, error) {
+	dirs, err := c.Env.Up.Dirs(ctx, saltenv, dir)
+	if err != nil {
+		return nil, err
+	}
+	full := map[string]bool{}
+	for _, fi := range files {
+		for d := path.Dir(fi.Path); d != "." && !full[d]; d = path.Dir(d) {
+			full[d] = true
+		}
+	}
+	var empty []string
+	for _, d := range dirs {
+		if !full[d] && (dir == "" || strings.HasPrefix(d, dir+"/")) {
+			empty = append(empty, d)
+		}
+	}
+	return empty, nil
+}
+
+// Included reports whether a relative path passes include_pat and exclude_pat:
+// globs, or regular expressions after E@, one or a list.
+//
+// Salt: salt/utils/stringutils.py check_include_exclude.
+func Included(path string, include, exclude value.Value) (bool, error) {
+	if value.Truth(include) {
+		if ok, err := matchesAny(path, include); !ok || err != nil {
+			return false, err
+		}
+	}
+	if value.Truth(exclude) {
+		ok, err := matchesAny(path, exclude)
+		return !ok, err
+	}
+	return true, nil
+}
+
+func matchesAny(path string, patterns value.Value) (bool, error) {
+	items := []value.Value{patterns}
+	if l, ok := patterns.(*value.List); ok {
+		items = l.Items
+	}
+	for _, it := range items {
+		p := value.Str(it)
+		expr, isRegexp := strings.CutPrefix(p, "E@")
+		if !isRegexp {
+			if value.Fnmatch(p, path) {
+				return true, nil
+			}
+			continue
+		}
+		re, err := pyre.Compile(expr, 0)
+		if err != nil {
+			return false, err
+		}
+		if ok, err := re.Has(path); ok || err != nil {
+			return ok, err
+		}
+	}
+	return false, nil
+}
+
+func cacheLocal(_ context.Context, c *Client, call *fun.Call) (value.Value, error) {
+	p := call.Str("path")
+	f, err := c.Env.Host.Open(p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	dest := filepath.Join(c.CacheDir(), "localfiles", strings.TrimLeft(filepath.Clean(p), "/"))
+	return dest, c.Put(f, dest, true)
+}
+
+func cacheMaster(ctx context.Context, c *Client, _ *fun.Call) (value.Value, error) {
+	all, err := c.Env.Up.List(ctx, c.SaltEnv, "")
+	if err != nil {
+		return nil, err
+	}
+	out := &value.List{}
+	for _, fi := range all {
+		p, err := c.CacheFile(ctx, MakeURL(fi.Path, c.SaltEnv), Options{})
+		if err != nil {
+			return nil, err
+		}
+		out.Append(p)
+	}
+	return out, nil
+}
+
+func envs(ctx context.Context, c *Client, _ *fun.Call) (value.Value, error) {
+	names, err := c.Env.Up.Envs(ctx)
+	return value.Strings(names...), err
+}
+
+// renderNames renders path and dest where a template engine is given.
+func renderNames(ctx context.Context, c *Client, call *fun.Call) (source, dest string, err error) {
+	source, dest = call.Str("path"), call.Str("dest")
+	engine := call.Str("template")
+	if engine == "" {
+		return source, dest, nil
+	}
+	if source, err = c.Render(ctx, engine, "path", []byte(source), call.Kw); err != nil {
+		return "", "", fun.Errorf("Failed to render file path with error: %s", err)
+	}
+	if dest, err = c.Render(ctx, engine, "dest", []byte(dest), call.Kw); err != nil {
+		return "", "", fun.Errorf("Failed to render file path with error: %s", err)
+	}
+	return source, dest, nil
+}
+
+func getFile(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
+	source, dest, err := renderNames(ctx, c, call)
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.Fetch(ctx, source, dest, call.Bool("makedirs"), Options{})
+	if p == "" && err == nil {
+		return "", nil
+	}
+	return p, err
+}
+
+func getDir(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
+	source, dest, err := renderNames(ctx, c, call)
+	if err != nil {
+		return nil, err
+	}
+	files, dir, saltenv, err := c.filesBelow(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	above := path.Dir(dir) // the directory itself is copied, under its name
+	if above == "." {
+		above = ""
+	}
+	var out []string
+	for _, fi := range files {
+		to := filepath.Join(dest, strings.TrimPrefix(strings.TrimPrefix(fi.Path, above), "/"))
+		p, err := c.Fetch(ctx, MakeURL(fi.Path, saltenv), to, true, Options{})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	empty, err := c.emptyDirs(ctx, saltenv, dir, files)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range empty {
+		to := filepath.Join(dest, strings.TrimPrefix(strings.TrimPrefix(d, above), "/"))
+		if err := c.Env.Host.MkdirAll(to, 0o755); err != nil {
+			return nil, err
+		}
+		out = append(out, to)
+	}
+	sort.Strings(out)
+	return value.Strings(out...), nil
+}
+
+// text returns the content of a source, False where it does not exist.
+func (c *Client) text(ctx context.Context, source string, o Options) (value.Value, error) {
+	if !IsRemote(source) && Scheme(source) != "salt" {
+		if _, err := c.Env.Host.Stat(filePath(source)); err != nil {
+			return false, nil //nolint:nilerr // as in Salt
+		}
+	}
+	r, err := c.Open(ctx, source, o)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	b, err := io.ReadAll(r)
+	return string(b), err
+}
+
+func getFileStr(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
+	return c.text(ctx, call.Str("path"), Options{})
+}
+
+func getTemplate(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
+	source, dest := call.Str("path"), call.Str("dest")
+	v, err := c.text(ctx, source, Options{})
+	if err != nil {
+		return nil, err
+	}
+	text, ok := v.(string)
+	if !ok {
+		return "", nil
+	}
+	vars := call.Kw.Copy()
+	context, _ := vars.At("context").(*value.Map)
+	defaults, _ := vars.At("defaults").(*value.Map)
+	vars.Delete("context")
+	vars.Delete("defaults")
+	out, err := c.Render(ctx, call.Str("template"), source, []byte(text), Vars(vars, defaults, context))
+	if err != nil {
+		return nil, err
+	}
+	makedirs := call.Bool("makedirs")
+	if dest == "" {
+		rel, saltenv, _ := c.split(source)
+		dest, makedirs = filepath.Join(c.CacheDir(), "extrn_files", saltenv, filepath.Clean("/"+rel)), true
+	}
+	if _, err := c.Env.Host.Stat(filepath.Dir(dest)); err != nil && !makedirs {
+		return "", nil //nolint:nilerr // as in Salt
+	}
+	return dest, c.Put(strings.NewReader(out), dest, makedirs)
+}
+
+func getURL(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
+	if call.IsNone("dest") {
+		return c.text(ctx, call.Str("path"), c.fetchOptions(call))
+	}
+	return orFalse(c.Fetch(ctx, call.Str("path"), call.Str("dest"), call.Bool("makedirs"), c.fetchOptions(call)))
+}
+
+func hashFile(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
+	s, ok, err := c.Hash(ctx, call.Str("path"))
+	if err != nil || !ok {
+		return value.NewMap(0), err
+	}
+	return value.MapOf("hsum", s.Hex, "hash_type", s.Type), nil
+}
+
+func isCached(_ context.Context, c *Client, call *fun.Call) (value.Value, error) {
+	return c.IsCached(call.Str("path")), nil
+}
+
+// below reports whether a path is in a directory of the server.
+func below(p, prefix string) bool {
+	prefix = strings.Trim(prefix, "/")
+	return prefix == "" || p == prefix || strings.HasPrefix(p, prefix+"/")
+}
+
+func listMaster(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
+	all, err := c.Env.Up.List(ctx, c.SaltEnv, "")
+	out := &value.List{}
+	for _, fi := range all {
+		if below(fi.Path, call.Str("prefix")) {
+			out.Append(fi.Path)
+		}
+	}
+	return out, err
+}
+
+func listMasterDirs(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
+	all, err := c.Env.Up.Dirs(ctx, c.SaltEnv, "")
+	out := &value.List{}
+	for _, d := range all {
+		if below(d, call.Str("prefix")) {
+			out.Append(d)
+		}
+	}
+	return out, err
+}
+
+func listMasterLinks(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
+	all, err := c.Env.Up.List(ctx, c.SaltEnv, "")
+	out := value.NewMap(2)
+	for _, fi := range all {
+		if fi.Link != "" && below(fi.Path, call.Str("prefix")) {
+			out.Set(fi.Path, fi.Link)
+		}
+	}
+	return out, err
+}
+
+func listMinion(_ context.Context, c *Client, _ *fun.Call) (value.Value, error) {
+	root := filepath.Join(c.CacheDir(), "files", c.SaltEnv)
+	var out []string
+	var walk func(dir string)
+	walk = func(dir string) {
+		names, err := c.Env.Host.ReadDir(dir)
+		if err != nil {
+			return
+		}
+		for _, n := range names {
+			p := filepath.Join(dir, n)
+			if st, err := c.Env.Host.Lstat(p); err == nil && st.Mode.IsDir() {
+				walk(p)
+			} else if rel, err := filepath.Rel(root, p); err == nil {
+				out = append(out, rel)
+			}
+		}
+	}
+	walk(root)
+	sort.Strings(out)
+	return value.Strings(out...), nil
+}
+
+func listStates(ctx context.Context, c *Client, _ *fun.Call) (value.Value, error) {
+	names, err := fun.ListSLS(ctx, c.Env.Up, c.SaltEnv)
+	return value.Strings(names...), err
+}
+
+func statFile(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
+	source := call.Str("path")
+	var m fs.FileMode
+	if Scheme(source) == "salt" {
+		fi, err := c.Stat(ctx, source)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		m = fi.Mode
+	} else {
+		st, err := c.Env.Host.Stat(filePath(source))
+		if err != nil {
+			return nil, nil //nolint:nilerr // as in Salt
+		}
+		m = st.Mode
+	}
+	bits := host.UnixMode(m)
+	if call.Bool("octal") {
+		s := []byte("0000")
+		for i := range 4 {
+			s[3-i] = byte('0' + bits>>(3*i)&7)
+		}
+		return string(s), nil
+	}
+	kind := uint32(0o100000)
+	if m.IsDir() {
+		kind = 0o040000
+	}
+	return int64(kind | bits), nil
+}

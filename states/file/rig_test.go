@@ -1,0 +1,209 @@
+package file_test
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"brine/internal/dispatch"
+	"brine/internal/fileserver"
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+	"brine/modules/cmd"
+	"brine/modules/grains"
+	"brine/modules/pillar"
+	"brine/states/file"
+)
+
+// A rig is a machine to try states on: one in memory, or this one below a
+// temporary directory.
+type rig struct {
+	t    *testing.T
+	env  *fun.Env
+	fake *host.Fake // nil on this machine
+	dir  string     // where the test's files are
+	low  []*fun.Chunk
+}
+
+// each runs a test on a machine in memory and on this one.
+func each(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Helper()
+	t.Run("fake", func(t *testing.T) {
+		t.Parallel()
+		test(t, fakeRig(t))
+	})
+	t.Run("local", func(t *testing.T) {
+		t.Parallel()
+		test(t, localRig(t))
+	})
+}
+
+func fakeRig(t *testing.T) *rig {
+	f := host.NewFake()
+	for _, d := range []string{"/testdir", "/salt", "/cache"} {
+		f.PutDir(d, 0o755)
+	}
+	f.Handle(func(c host.Cmd) bool { return filepath.Base(c.Argv[0]) == "grep" }, func(_ context.Context, c host.Cmd) (host.Output, error) {
+		status := 1
+		if strings.Contains(f.Text(c.Argv[len(c.Argv)-1]), c.Argv[len(c.Argv)-2]) {
+			status = 0
+		}
+		return host.Output{Status: status}, nil
+	})
+	f.PutExe("/usr/bin/grep")
+	r := &rig{t: t, fake: f, dir: "/testdir"}
+	r.start(f, "/salt", "/cache")
+	return r
+}
+
+func localRig(t *testing.T) *rig {
+	base := t.TempDir()
+	for _, d := range []string{"t", "salt", "cache"} {
+		if err := os.Mkdir(filepath.Join(base, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := &rig{t: t, dir: filepath.Join(base, "t")}
+	r.start(host.NewLocal(), filepath.Join(base, "salt"), filepath.Join(base, "cache"))
+	return r
+}
+
+func (r *rig) start(h host.Host, root, cache string) {
+	opts := value.MapOf("cachedir", cache, "hash_type", "sha256", "file_roots", value.MapOf("base", value.Strings(root)))
+	r.env = &fun.Env{
+		ID: "minion1", SaltEnv: "base", Opts: opts, Memo: &fun.Memo{}, Host: h, CacheDir: cache, Log: slog.New(slog.DiscardHandler),
+		Grains: value.MapOf("id", "minion1", "banner", "from grain"),
+		Pillar: value.MapOf("text", "from\npillar\n", "data", value.MapOf("x", value.NewList(int64(1), int64(2)))),
+		Table: fun.NewTable([]fun.Entry{
+			{Kind: fun.Exec, Name: "cmd", Load: cmd.Module}, {Kind: fun.Exec, Name: "pillar", Load: pillar.Module}, {Kind: fun.Exec, Name: "grains", Load: grains.Module},
+		}),
+	}
+	r.env.Up = &fileserver.Local{Server: fileserver.New(h, fileserver.RootsOf(opts, "file_roots"))}
+	r.env.Invoker = dispatch.New(r.env)
+	r.env.Run = r
+}
+
+// Low and the others make a rig the view of a run.
+func (r *rig) Low() []*fun.Chunk        { return r.low }
+func (r *rig) Running() *value.Map      { return value.NewMap(0) }
+func (r *rig) Return(string) *value.Map { return nil }
+func (r *rig) path(names ...string) string {
+	return filepath.Join(append([]string{r.dir}, names...)...)
+}
+
+// at replaces @ in text by the test's directory, in data too.
+func (r *rig) at(v value.Value) value.Value {
+	switch v := v.(type) {
+	case string:
+		return strings.ReplaceAll(v, "@", r.dir)
+	case *value.List:
+		l := &value.List{}
+		for _, x := range v.Items {
+			l.Append(r.at(x))
+		}
+		return l
+	}
+	return v
+}
+
+func (r *rig) back(s string) string { return strings.ReplaceAll(s, r.dir, "@") }
+
+// put writes a file, whose path begins with @ or salt://.
+func (r *rig) put(path, text string, mode os.FileMode) {
+	r.t.Helper()
+	p := r.at(path).(string)
+	if rel, ok := strings.CutPrefix(path, "salt://"); ok {
+		p = filepath.Join(filepath.Dir(r.env.CacheDir), "salt", rel)
+	}
+	h := r.env.Host
+	if err := h.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := h.WriteFile(p, strings.NewReader(text), host.WriteOptions{Mode: &mode}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) link(target, path string) {
+	r.t.Helper()
+	if err := r.env.Host.Symlink(r.at(target).(string), r.at(path).(string)); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// text returns the content of a file, or that it is missing.
+func (r *rig) text(path string) string {
+	b, err := r.env.Host.ReadFile(r.at(path).(string))
+	if err != nil {
+		return "(missing)"
+	}
+	return string(b)
+}
+
+// mode returns the permissions of a file in octal.
+func (r *rig) mode(path string) string {
+	st, err := r.env.Host.Lstat(r.at(path).(string))
+	if err != nil {
+		return "(missing)"
+	}
+	return value.Str(int64(st.Perm()>>6&7)) + value.Str(int64(st.Perm()>>3&7)) + value.Str(int64(st.Perm()&7))
+}
+
+// call binds and calls a state as a run does.
+func (r *rig) call(ctx context.Context, fn string, test bool, kv ...value.Value) fun.Ret {
+	r.t.Helper()
+	mod := file.States()
+	for i := range mod.Specs {
+		if mod.Specs[i].Name != fn {
+			continue
+		}
+		low := value.NewMap(len(kv))
+		for i := 0; i+1 < len(kv); i += 2 {
+			low.Set(kv[i], r.at(kv[i+1]))
+		}
+		c, err := dispatch.New(r.env).Bind(&mod, &mod.Specs[i], fun.Args{Kw: low})
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		c.Name, c.Test, c.Env = value.Str(low.At("name")), test, r.env
+		c.Low = &fun.Chunk{State: "file", Fun: fn, ID: "id", Name: c.Name, SLS: "s", SaltEnv: "base", Low: low}
+		return mod.Specs[i].State(ctx, c)
+	}
+	r.t.Fatalf("no function %q", fn)
+	return fun.Ret{}
+}
+
+// run calls a state and shows its return: result, comment, changes.
+func (r *rig) run(fn string, test bool, kv ...value.Value) string {
+	r.t.Helper()
+	return r.show(r.call(context.Background(), fn, test, kv...))
+}
+
+func (r *rig) show(ret fun.Ret) string {
+	if ret.Err != nil {
+		return r.back("raises " + ret.Err.Error())
+	}
+	s := value.Str(ret.Result.Value()) + " " + value.Str(ret.Comment)
+	if m, ok := ret.Changes.(*value.Map); ok && m.Len() > 0 {
+		s += " " + value.Repr(m)
+	}
+	return r.back(s)
+}
+
+// owner returns user and group that the rig runs as.
+func (r *rig) owner() string {
+	h := r.env.Host
+	a, err := h.LookupUID(h.Geteuid())
+	if err != nil {
+		r.t.Skip("the user has no name: ", err)
+	}
+	g, err := h.LookupGID(a.GID)
+	if err != nil {
+		r.t.Skip("the group has no name: ", err)
+	}
+	return a.Name + ":" + g.Name
+}
