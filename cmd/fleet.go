@@ -16,13 +16,34 @@ type fleetFlags struct {
 	rosterFile string
 	maxProcs   int
 	timeout    int
+
+	user, priv    string
+	ignoreKeys    bool
+	hostKeys      string
+	askpass       bool
+	retries       int
+	wipe          bool
+	refreshGrains bool
+	agentDir      string
 }
 
-func (f *fleetFlags) register(fs *pflag.FlagSet) {
+func (f *fleetFlags) register(fs *pflag.FlagSet) { f.registerAs(fs, "") }
+
+// registerAs registers the flags; timeoutShort is the shorthand of --timeout.
+func (f *fleetFlags) registerAs(fs *pflag.FlagSet, timeoutShort string) {
 	fs.StringVar(&f.roster, "roster", "", "kind of roster (default: flat)")
 	fs.StringVar(&f.rosterFile, "roster-file", "", "file that lists the targets (default: roster in the configuration directory)")
 	fs.IntVar(&f.maxProcs, "max-procs", 0, "targets worked on at once (default: 64)")
-	fs.IntVar(&f.timeout, "timeout", 0, "seconds before a silent target is asked whether it still works")
+	fs.IntVarP(&f.timeout, "timeout", timeoutShort, 0, "seconds before a silent target is asked whether it still works")
+	fs.StringVar(&f.user, "user", "", "user to log in as, where the roster names none")
+	fs.StringVar(&f.priv, "priv", "", "private key to log in with, where the roster names none")
+	fs.BoolVarP(&f.ignoreKeys, "ignore-host-keys", "i", false, "trust any host key: whoever answers could be anyone")
+	fs.StringVar(&f.hostKeys, "host-keys", "", "host keys: strict (known ones only), accept-new, off (default: strict)")
+	fs.BoolVar(&f.askpass, "askpass", false, "ask once for the password of targets that have none in the roster")
+	fs.IntVar(&f.retries, "retries", -1, "further tries to connect after a reset (default: 3)")
+	fs.BoolVarP(&f.wipe, "wipe", "w", false, "remove the agent from the targets after the run")
+	fs.BoolVar(&f.refreshGrains, "refresh-grains", false, "gather the grains of targets anew instead of those kept")
+	fs.StringVar(&f.agentDir, "agent-dir", "", "directory of agents for other platforms: brine-<os>-<arch>")
 }
 
 // override returns what the flags put over the configuration.
@@ -39,6 +60,26 @@ func (f *fleetFlags) override() *value.Map {
 	}
 	if f.timeout > 0 {
 		m.Set("timeout", int64(f.timeout))
+	}
+	text := func(key, v string) {
+		if v != "" {
+			m.Set(key, v)
+		}
+	}
+	yes := func(key string, on bool) {
+		if on {
+			m.Set(key, true)
+		}
+	}
+	text("ssh_user", f.user)
+	text("ssh_priv", f.priv)
+	text("ssh_host_keys", f.hostKeys)
+	text("ssh_agent_dir", f.agentDir)
+	yes("ignore_host_keys", f.ignoreKeys)
+	yes("ssh_wipe", f.wipe)
+	yes("ssh_refresh_grains", f.refreshGrains)
+	if f.retries >= 0 {
+		m.Set("ssh_retries", int64(f.retries))
 	}
 	return m
 }

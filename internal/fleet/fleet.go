@@ -7,10 +7,12 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"brine/internal/event"
 	"brine/internal/fun"
@@ -105,6 +107,9 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 		return fun.Summary{}, err
 	}
 	unknown := unknownIDs(job, owner)
+	if job.Only != nil {
+		targets, unknown = only(targets, job.Only), only(unknown, job.Only)
+	}
 	if job.Subset > 0 && job.Subset < len(targets) {
 		rand.Shuffle(len(targets), func(i, j int) { targets[i], targets[j] = targets[j], targets[i] })
 		targets = targets[:job.Subset]
@@ -137,6 +142,11 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 	sort.Strings(r.missing)
 	sum.Missing = r.missing
 	return sum, r.err
+}
+
+// only returns those of ids that are among keep.
+func only(ids, keep []string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !slices.Contains(keep, id) })
 }
 
 // unknownIDs returns the ids of a list target that nobody has.
@@ -245,6 +255,7 @@ func (r *running) run(ctx context.Context, targets []string, owner map[string]Pr
 			defer wg.Done()
 			ret := owner[id].Run(ctx, r.job, id)
 			r.deliver(ret)
+			r.rest(ctx)
 			<-sem
 		}()
 	}
@@ -259,6 +270,19 @@ func (r *running) stopped(ctx context.Context) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err != nil || r.failed && r.job.FailHard
+}
+
+// rest keeps a slot of the batch free for BatchWait.
+func (r *running) rest(ctx context.Context) {
+	if r.job.BatchWait <= 0 {
+		return
+	}
+	t := time.NewTimer(r.job.BatchWait)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
 }
 
 // deliver hands one return over.

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"brine/internal/fun"
+	"brine/internal/host"
 	"brine/internal/target"
 	"brine/internal/value"
 )
@@ -65,7 +66,33 @@ func (l *Local) Run(ctx context.Context, job fun.Job, id string) fun.Return {
 	env := l.env(ctx, id).Fork(func(e *fun.Env) {
 		e.JID, e.OrchJID = job.JID, job.OrchJID
 	})
+	if job.Shell != "" {
+		return shell(ctx, env, job)
+	}
 	return Call(ctx, env, job)
+}
+
+// shell runs a raw command by the shell of this machine.
+func shell(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
+	ret := fun.Return{ID: env.ID, JID: job.JID}
+	out, err := env.Host.Run(ctx, host.Cmd{Argv: []string{"/bin/sh", "-c", job.Shell}, Timeout: job.Timeout})
+	switch {
+	case ctx.Err() != nil:
+		ret.Stage, ret.Err = fun.Lost, ctx.Err()
+	case err != nil:
+		ret.Stage, ret.Err = fun.Refused, err
+	case out.TimedOut:
+		ret.Stage, ret.Err = fun.TimedOut, fmt.Errorf("the command did not end within %s", job.Timeout)
+	default:
+		ret.Retcode, ret.Success = out.Status, true
+		ret.Body = fun.ValueBody{V: ShellValue(string(out.Stdout), string(out.Stderr), out.Status)}
+	}
+	return ret
+}
+
+// ShellValue is the return of a raw shell command.
+func ShellValue(stdout, stderr string, retcode int) *value.Map {
+	return value.MapOf("stdout", stdout, "stderr", stderr, "retcode", int64(retcode))
 }
 
 // Call runs a job's function with env and words its outcome as a minion does.

@@ -1,0 +1,336 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"brine/internal/config"
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// exitDeploy says that the agent could not be placed on a target; exitCollection
+// that one of the targets failed. Salt: EX_THIN_DEPLOY, EX_AGGREGATE.
+const (
+	exitDeploy     = 11
+	exitCollection = 20
+)
+
+// program is which of the commands that take a target this one is; their flags
+// and exit statuses differ.
+type program int
+
+const (
+	brineSSH program = iota
+	saltSSH          // salt-ssh
+	saltCLI          // salt
+)
+
+type sshOpts struct {
+	runFlags
+	fleetFlags
+	targetFlags
+
+	prog       program
+	raw        bool
+	static     bool
+	verbose    bool
+	batch      string
+	batchWait  float64
+	subset     int
+	failHard   bool
+	summary    bool
+	failedFile string
+	limit      string
+	keyDeploy  bool
+	doc        bool
+	passwd     string
+}
+
+// targetFlags say how the target expression is meant.
+type targetFlags struct {
+	list, pcre, grain, grainPCRE, pillar, pillarPCRE, nodegroup, compound, ipcidr, rng bool
+}
+
+func (t *targetFlags) register(fs *pflag.FlagSet) {
+	fs.BoolVarP(&t.list, "list", "L", false, "the target is a comma list of ids")
+	fs.BoolVarP(&t.pcre, "pcre", "E", false, "the target is a regular expression")
+	fs.BoolVarP(&t.grain, "grain", "G", false, "the target is <grain>:<glob>")
+	fs.BoolVarP(&t.grainPCRE, "grain-pcre", "P", false, "the target is <grain>:<regular expression>")
+	fs.BoolVarP(&t.pillar, "pillar", "I", false, "the target is <pillar key>:<glob>")
+	fs.BoolVarP(&t.pillarPCRE, "pillar-pcre", "J", false, "the target is <pillar key>:<regular expression>")
+	fs.BoolVarP(&t.nodegroup, "nodegroup", "N", false, "the target is the name of a nodegroup")
+	fs.BoolVarP(&t.compound, "compound", "C", false, "the target is a compound expression")
+	fs.BoolVarP(&t.ipcidr, "ipcidr", "S", false, "the target is an address or a network")
+	fs.BoolVarP(&t.rng, "range", "R", false, "the target is a range expression")
+}
+
+// tgtType returns Salt's name of the target type, and an error where two are
+// asked for.
+func (t *targetFlags) tgtType() (string, error) {
+	name, given := "glob", ""
+	for _, x := range []struct {
+		on         bool
+		flag, name string
+	}{
+		{t.list, "-L", "list"}, {t.pcre, "-E", "pcre"}, {t.grain, "-G", "grain"}, {t.grainPCRE, "-P", "grain_pcre"},
+		{t.pillar, "-I", "pillar"}, {t.pillarPCRE, "-J", "pillar_pcre"}, {t.nodegroup, "-N", "nodegroup"},
+		{t.compound, "-C", "compound"}, {t.ipcidr, "-S", "ipcidr"}, {t.rng, "-R", "range"},
+	} {
+		if !x.on {
+			continue
+		}
+		if given != "" {
+			return "", fmt.Errorf("%s and %s both say what the target is; give one of them", given, x.flag)
+		}
+		name, given = x.name, x.flag
+	}
+	return name, nil
+}
+
+func newSSHCmd(a *App, st style) *cobra.Command {
+	o := &sshOpts{prog: brineSSH}
+	c := &cobra.Command{
+		Use:   "ssh <target> <function> [<argument>...] [<key>=<value>...]",
+		Short: "Run an execution function on targets over SSH",
+		Long: `Run an execution function on the targets of the roster over SSH, as salt-ssh
+does. Nothing needs to be installed on a target: brine places itself there as
+agent, runs what is asked for and leaves no process behind. With --raw the
+arguments are a shell command, and not even the agent is needed.
+
+Exit status: 0 all went well; 1 nothing matched the target, or the roster or the
+configuration is bad; 11 the agent could not be placed on a target; 20 a target
+failed or was not reached; 64 the command line makes no sense; 130 interrupted.`,
+		Example: `  brine ssh 'web*' test.ping
+  brine ssh -E 'web[0-9]+' state.apply nginx test=True
+  brine ssh '*' -r 'uptime'
+  brine ssh -G 'role:db' cmd.run 'systemctl is-active mariadb' --out=json
+  brine ssh '*' state.apply --failed-file failed.txt
+  brine ssh '*' state.apply --limit @failed.txt`,
+	}
+	if st == asSalt {
+		o.prog = saltSSH
+		c.Use = strings.Replace(c.Use, "ssh", "salt-ssh", 1)
+	}
+	a.initTargetCmd(c, o)
+	return c
+}
+
+// newSaltCmd returns the command salt: brine ssh with salt's flags and statuses.
+func newSaltCmd(a *App) *cobra.Command {
+	o := &sshOpts{prog: saltCLI}
+	c := &cobra.Command{
+		Use:   "salt <target> <function> [<argument>...] [<key>=<value>...]",
+		Short: "Run an execution function on targets over SSH",
+		Long: `Run an execution function on the targets of the roster, as salt does on the
+minions of a master: brine reaches them over SSH.
+
+Exit status: 0 all went well; 1 a target failed or was not reached, or nothing
+matched the target; 64 the command line makes no sense; 130 interrupted.`,
+		Example: `  salt 'web*' test.ping
+  salt -C 'G@role:web and not web1' state.apply nginx`,
+	}
+	a.initTargetCmd(c, o)
+	return c
+}
+
+func (a *App) initTargetCmd(c *cobra.Command, o *sshOpts) {
+	c.SilenceUsage, c.SilenceErrors = true, true
+	c.SetFlagErrorFunc(flagError)
+	c.ValidArgsFunction = a.completeTarget
+	c.RunE = func(c *cobra.Command, args []string) error { return a.ssh(c.Context(), c, o, args) }
+	f := c.Flags()
+	o.runFlags.register(f)
+	o.targetFlags.register(f)
+	short := ""
+	if o.prog == saltCLI {
+		short = "t"
+	}
+	o.fleetFlags.registerAs(f, short)
+	if o.prog != saltCLI {
+		f.BoolVarP(&o.raw, "raw", "r", false, "the arguments are a shell command; nothing is needed on the target")
+		f.BoolVar(&o.keyDeploy, "key-deploy", false, "add --priv's public key to the authorized_keys of the targets first")
+	}
+	f.BoolVarP(&o.static, "static", "s", false, "print all results at the end, sorted, instead of as they come")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "print the jid of the job first")
+	f.StringVarP(&o.batch, "batch", "b", "", "targets at once: a number or a percentage")
+	f.Float64Var(&o.batchWait, "batch-wait", 0, "seconds to wait after each return before the next target begins")
+	f.IntVar(&o.subset, "subset", 0, "only this many of the targets, chosen at random")
+	f.BoolVar(&o.failHard, "failhard", false, "begin no further target after one failed")
+	f.BoolVar(&o.summary, "summary", false, "print a summary at the end: equal results together, failures last")
+	f.StringVar(&o.failedFile, "failed-file", "", "write the ids of the targets that failed to this file, one a line")
+	f.StringVar(&o.limit, "limit", "", "only these ids of the targets: a comma list, or @<file> with one a line")
+	f.BoolVarP(&o.doc, "doc", "d", false, "print the documentation of the function")
+	f.StringVar(&o.passwd, "passwd", "", "refused: see --askpass")
+	_ = f.MarkHidden("passwd")
+	o.registerNoEffect(f)
+}
+
+// registerNoEffect takes the flags of Salt's that have nothing to act on.
+func (o *sshOpts) registerNoEffect(f *pflag.FlagSet) {
+	hidden := func(name, short string) {
+		f.BoolP(name, short, false, "no effect")
+		_ = f.MarkHidden(name)
+	}
+	switch o.prog {
+	case saltSSH:
+		hidden("regen-thin", "t")
+		hidden("rand-thin-dir", "W")
+		hidden("no-host-keys", "")
+		hidden("allow-loading-error", "")
+	case saltCLI:
+		hidden("hide-timeout", "")
+		hidden("show-timeout", "")
+		hidden("show-jid", "")
+		hidden("progress", "p")
+		hidden("ssh", "")
+	}
+}
+
+// job makes the job of a command line.
+func (o *sshOpts) job(c *cobra.Command, args []string) (fun.Job, error) {
+	typ, err := o.tgtType()
+	if err != nil {
+		return fun.Job{}, usagef(c, "%s", err)
+	}
+	switch {
+	case o.passwd != "" || c.Flags().Changed("passwd"):
+		return fun.Job{}, &statusError{
+			status: exitUsage, err: fmt.Errorf("--passwd would show the password to every user of this machine"),
+			hint: "use --askpass, or passwd in the roster (a file that only you can read), or keys",
+		}
+	case len(args) == 0:
+		return fun.Job{}, usagef(c, "no target was given")
+	case len(args) == 1 && o.raw:
+		return fun.Job{}, usagef(c, "no command was given")
+	case len(args) == 1:
+		return fun.Job{}, usagef(c, "no function was given")
+	}
+	job := fun.Job{
+		Tgt: args[0], TgtType: typ, Batch: o.batch, Subset: o.subset, FailHard: o.failHard,
+		BatchWait: time.Duration(o.batchWait * float64(time.Second)),
+	}
+	if o.raw {
+		job.Shell = strings.Join(args[1:], " ")
+	} else {
+		job.Fun, job.Args = args[1], parseInput(args[2:], o.noParse)
+	}
+	if o.limit != "" {
+		if job.Only, err = readLimit(o.limit); err != nil {
+			return fun.Job{}, err
+		}
+	}
+	return job, nil
+}
+
+// readLimit returns the ids of --limit: a comma list, or @file with one a line.
+func readLimit(s string) ([]string, error) {
+	path, isFile := strings.CutPrefix(s, "@")
+	if isFile {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return nil, &statusError{status: exitUsage, err: fmt.Errorf("--limit: %w", err)}
+		}
+		s = string(b)
+	}
+	ids := []string{}
+	for _, id := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' }) {
+		if id = strings.TrimSpace(id); id != "" && !strings.HasPrefix(id, "#") {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// ssh runs the command.
+func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []string) error {
+	if o.doc {
+		if len(args) > 1 {
+			args = args[1:]
+		}
+		return a.printDoc(args)
+	}
+	job, err := o.job(c, args)
+	if err != nil {
+		return err
+	}
+	section := "salt-ssh"
+	if o.prog == saltCLI {
+		section = "salt"
+	}
+	s, err := a.newSession(config.Master, section, &o.runFlags, o.override())
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	if err := s.checkOutput(); err != nil {
+		return err
+	}
+	s.listen()
+	job.JID, job.User = s.newJID(), s.userName()
+	job.Timeout = time.Duration(o.timeout) * time.Second
+	a.intr.setJID(job.JID)
+	env, err := s.controller(ctx, job.JID)
+	if err != nil {
+		return s.failure(err)
+	}
+	if ids, err := env.Fleet.Match(ctx, job.Tgt, job.TgtType); err != nil {
+		return s.failure(err)
+	} else if len(ids) == 0 && job.TgtType != "list" {
+		return s.failure(o.noMatch(job))
+	}
+	r := newReport(s, o, job)
+	sum, err := env.Fleet.Run(ctx, job, r.add)
+	if err == nil && len(sum.Targets) == 0 {
+		return s.failure(o.noMatch(job))
+	}
+	if ferr := r.finish(); err == nil {
+		err = ferr
+	}
+	if err != nil {
+		return s.failure(err)
+	}
+	return silent(s.strictStatus(r.status()))
+}
+
+func (o *sshOpts) noMatch(job fun.Job) error {
+	if job.Only != nil {
+		return fmt.Errorf("no target of the roster matches %q within --limit", value.Str(job.Tgt))
+	}
+	return &statusError{
+		status: exitGeneric, err: fmt.Errorf("no target of the roster matches %q (%s)", value.Str(job.Tgt), job.TgtType),
+		hint: "'brine ssh \"*\" test.ping' shows the targets there are; --roster-file names the roster",
+	}
+}
+
+// completeTarget offers roster ids, then functions and SLS names.
+func (a *App) completeTarget(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return a.completeCall(c, args[1:], prefix)
+	}
+	f := &runFlags{}
+	f.configDir, _ = c.Flags().GetString("config-dir")
+	ff := &fleetFlags{}
+	ff.roster, _ = c.Flags().GetString("roster")
+	ff.rosterFile, _ = c.Flags().GetString("roster-file")
+	s, err := a.newSession(config.Master, "salt-ssh", f, ff.override())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	defer s.end()
+	env, err := s.controller(c.Context(), s.newJID())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	ids, err := env.Fleet.Match(c.Context(), prefix+"*", "glob")
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,325 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// A report shows the returns of a job on targets: as they come, or all at the
+// end.
+type report struct {
+	s   *session
+	o   *sshOpts
+	job fun.Job
+
+	stream   bool
+	all      *value.Map // id → value, where they are printed at the end
+	wish     string
+	failed   []string
+	deploy   bool
+	outcomes []outcome
+	header   bool
+}
+
+// outcome is what the summary says of one target.
+type outcome struct {
+	id, text string
+	failed   bool
+}
+
+func newReport(s *session, o *sshOpts, job fun.Job) *report {
+	out := s.flags.output.out
+	if out == "" {
+		out = s.cfg.Opts.Str("output")
+	}
+	r := &report{s: s, o: o, job: job, all: value.NewMap(8)}
+	// JSON stays one document; tables need all rows.
+	r.stream = !o.static && out != "json" && out != "table" && s.flags.output.file == ""
+	return r
+}
+
+// begin prints the header of -v, on stderr where stdout is one document.
+func (r *report) begin() {
+	if r.header || !r.o.verbose {
+		return
+	}
+	r.header = true
+	w := r.s.app.Out
+	if !r.stream {
+		w = r.s.app.Err
+	}
+	msg := "Executing job with jid " + r.job.JID
+	fmt.Fprintf(w, "%s\n%s\n\n", msg, strings.Repeat("-", len(msg)))
+}
+
+// add takes one return.
+func (r *report) add(ret fun.Return) error {
+	r.begin()
+	v, err := r.value(ret)
+	if err != nil {
+		return err
+	}
+	bad := failedReturn(ret)
+	if bad {
+		r.failed = append(r.failed, ret.ID)
+	}
+	var np interface{ NotPlaced() bool }
+	if errors.As(ret.Err, &np) && np.NotPlaced() {
+		r.deploy = true
+	}
+	if r.o.summary {
+		r.outcomes = append(r.outcomes, outcome{id: ret.ID, text: outcomeText(ret, v), failed: bad})
+	}
+	if r.stream {
+		return r.s.print(value.MapOf(ret.ID, v), ret.Out, ret.Retcode)
+	}
+	r.all.Set(ret.ID, v)
+	if r.wish == "" {
+		r.wish = ret.Out
+	}
+	return nil
+}
+
+// failedReturn reports whether a target counts as failed.
+func failedReturn(ret fun.Return) bool {
+	return ret.Stage != fun.Returned || ret.Retcode != 0
+}
+
+// value is what the report shows for a target. salt-ssh shows what went wrong
+// before or around the function as a command's outcome.
+func (r *report) value(ret fun.Return) (value.Value, error) {
+	if ret.Stage == fun.Returned {
+		v, err := ret.Value()
+		if err != nil || ret.Success || r.o.prog == saltCLI {
+			return v, err
+		}
+		text, ok := v.(string)
+		if !ok {
+			return v, nil
+		}
+		code := ret.Retcode
+		if _, _, known := r.s.table.Lookup(fun.Exec, r.job.Fun); !known {
+			code = exitNoFunction
+		}
+		return value.MapOf("stdout", "", "stderr", text, "retcode", int64(code)), nil
+	}
+	why := ret.Stage.String()
+	if ret.Err != nil {
+		why = ret.Err.Error()
+	}
+	if r.o.prog == saltCLI {
+		return "Minion did not return. [" + why + "]", nil
+	}
+	return value.MapOf("stdout", "", "stderr", why, "retcode", int64(255)), nil
+}
+
+// finish prints what is left: the results, the summary, the file of failures.
+func (r *report) finish() error {
+	r.begin()
+	sort.Strings(r.failed)
+	if !r.stream {
+		ids := make([]string, 0, r.all.Len())
+		for k := range r.all.All() {
+			ids = append(ids, value.Str(k))
+		}
+		sort.Strings(ids)
+		sorted := value.NewMap(len(ids))
+		for _, id := range ids {
+			sorted.Set(id, r.all.At(id))
+		}
+		if err := r.s.print(sorted, r.wish, r.status()); err != nil {
+			return err
+		}
+	}
+	if r.o.summary {
+		w := r.s.app.Out
+		if !r.stream {
+			w = r.s.app.Err
+		}
+		printSummary(w, r.outcomes)
+	}
+	if r.o.failedFile != "" {
+		text := ""
+		for _, id := range r.failed {
+			text += id + "\n"
+		}
+		if err := os.WriteFile(r.o.failedFile, []byte(text), 0o666); err != nil {
+			return fmt.Errorf("write --failed-file: %w", err)
+		}
+	}
+	return nil
+}
+
+// status is the exit status of the job.
+func (r *report) status() int {
+	switch {
+	case len(r.failed) == 0:
+		return exitOK
+	case r.o.prog == saltCLI:
+		return exitGeneric
+	case r.deploy:
+		return exitDeploy
+	}
+	return exitCollection
+}
+
+// outcomeText is one target's line of the summary: counted states, else the
+// value.
+func outcomeText(ret fun.Return, v value.Value) string {
+	if ret.Stage != fun.Returned {
+		if ret.Err != nil {
+			return ret.Stage.String() + ": " + ret.Err.Error()
+		}
+		return ret.Stage.String()
+	}
+	if n, ok := countStates(v); ok {
+		s := fmt.Sprintf("ok=%d changed=%d", n.ok, n.changed)
+		if n.failed > 0 {
+			s += fmt.Sprintf(" failed=%d", n.failed)
+		}
+		return s
+	}
+	text := strings.Join(strings.Fields(value.Str(v)), " ")
+	if rs := []rune(text); len(rs) > 100 {
+		text = string(rs[:100]) + "..."
+	}
+	if ret.Retcode != 0 {
+		return fmt.Sprintf("retcode=%d %s", ret.Retcode, text)
+	}
+	return text
+}
+
+type stateCount struct{ ok, changed, failed int }
+
+// countStates counts the states of a run; false where v is none.
+func countStates(v value.Value) (n stateCount, ok bool) {
+	m, isMap := v.(*value.Map)
+	if !isMap || m.Len() == 0 {
+		return n, false
+	}
+	for _, x := range m.All() {
+		st, isMap := x.(*value.Map)
+		if !isMap || !st.Has("result") || !st.Has("__run_num__") {
+			return n, false
+		}
+		res, has := st.At("result").(bool)
+		switch {
+		case has && !res:
+			n.failed++
+			continue
+		default:
+			n.ok++
+		}
+		if ch, isMap := st.At("changes").(*value.Map); isMap && ch.Len() > 0 {
+			n.changed++
+		}
+	}
+	return n, true
+}
+
+// printSummary prints equal outcomes together, failures last.
+func printSummary(w io.Writer, all []outcome) {
+	groups := map[outcome][]string{}
+	var order []outcome
+	for _, x := range all {
+		key := outcome{text: x.text, failed: x.failed}
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], x.id)
+	}
+	for _, ids := range groups {
+		slices.SortFunc(ids, compareIDs)
+	}
+	slices.SortFunc(order, func(a, b outcome) int {
+		if a.failed != b.failed {
+			if a.failed {
+				return 1
+			}
+			return -1
+		}
+		return compareIDs(groups[a][0], groups[b][0])
+	})
+	fmt.Fprintln(w, "Summary")
+	fmt.Fprintln(w, "-------")
+	bad := 0
+	for _, g := range order {
+		mark := ""
+		if g.failed {
+			mark = "FAILED "
+			bad += len(groups[g])
+		}
+		fmt.Fprintf(w, "%s%s: %s\n", mark, foldIDs(groups[g]), g.text)
+	}
+	fmt.Fprintf(w, "# of targets: %d, failed: %d\n", len(all), bad)
+}
+
+// splitID parts an id at its first run of digits: "web12.example" is "web",
+// "12", ".example".
+func splitID(id string) (head, num, tail string) {
+	i := strings.IndexAny(id, "0123456789")
+	if i < 0 {
+		return id, "", ""
+	}
+	j := i
+	for j < len(id) && id[j] >= '0' && id[j] <= '9' {
+		j++
+	}
+	return id[:i], id[i:j], id[j:]
+}
+
+// compareIDs orders ids as people count: web9 before web10.
+func compareIDs(a, b string) int {
+	ah, an, at := splitID(a)
+	bh, bn, bt := splitID(b)
+	if ah != bh || an == "" || bn == "" {
+		return strings.Compare(a, b)
+	}
+	if at != bt {
+		return strings.Compare(at, bt)
+	}
+	at, bt = strings.TrimLeft(an, "0"), strings.TrimLeft(bn, "0")
+	if len(at) != len(bt) {
+		return len(at) - len(bt)
+	}
+	return strings.Compare(an, bn)
+}
+
+// foldIDs writes sorted ids with their ranges folded: web[1-40],db1.
+func foldIDs(ids []string) string {
+	var parts []string
+	for i := 0; i < len(ids); {
+		head, num, tail := splitID(ids[i])
+		j := i + 1
+		if num != "" && len(num) < 10 {
+			n, _ := strconv.Atoi(num)
+			for ; j < len(ids); j++ {
+				h, m, t := splitID(ids[j])
+				next := strconv.Itoa(n + j - i)
+				if num[0] == '0' {
+					next = fmt.Sprintf("%0*d", len(num), n+j-i)
+				}
+				if h != head || t != tail || m != next {
+					break
+				}
+			}
+		}
+		if j-i > 1 {
+			_, last, _ := splitID(ids[j-1])
+			parts = append(parts, fmt.Sprintf("%s[%s-%s]%s", head, num, last, tail))
+		} else {
+			parts = append(parts, ids[i])
+		}
+		i = j
+	}
+	return strings.Join(parts, ",")
+}
