@@ -48,6 +48,9 @@ func TestScripts(t *testing.T) {
 				Dir:                 dir,
 				RequireExplicitExec: true,
 				RequireUniqueNames:  true,
+				UpdateScripts:       *update,
+				Cmds:                scriptCommands(),
+				Condition:           scriptCondition,
 				Setup: func(e *testscript.Env) error {
 					e.Setenv("REPO", root)
 					e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))

@@ -1,0 +1,6 @@
+entry1:
+  salt.state:
+    - tgt: ["box1", "box2"]
+    - tgt_type: list
+    - sls
+      - prepare

@@ -1,0 +1,5 @@
+prepared:
+  file.managed:
+    - name: {{ pillar['home'] }}/prepared
+    - contents: yes, {{ grains['id'] }} is
+    - makedirs: True

@@ -1,0 +1,4 @@
+web_ready:
+  salt.state:
+    - tgt: 'web*'
+    - highstate: True

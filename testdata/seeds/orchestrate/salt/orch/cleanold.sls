@@ -1,0 +1,5 @@
+cmd.run:
+  salt.function:
+    - tgt: '*'
+    - arg:
+      - rm -rf {{ opts['cachedir'] }}/old

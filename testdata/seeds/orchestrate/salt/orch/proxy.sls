@@ -1,0 +1,5 @@
+install_proxy:
+  salt.state:
+    - tgt: 'web*'
+    - sls:
+      - proxy

@@ -1,0 +1,4 @@
+store_dir:
+  file.directory:
+    - name: {{ pillar['home'] }}/store
+    - makedirs: True

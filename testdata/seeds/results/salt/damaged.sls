@@ -1,0 +1,5 @@
+good_step:
+  salt.state:
+    - tgt: box
+    - sls:
+    - succeeds

@@ -1,0 +1,2 @@
+box fails with changes:
+  test.fail_with_changes: []

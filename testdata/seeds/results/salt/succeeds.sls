@@ -1,0 +1,2 @@
+box succeeds with changes:
+  test.succeed_with_changes: []
