@@ -1,0 +1,29 @@
+# What people type. CI runs the same commands: see .ci/run.
+
+GO ?= go
+FUZZTIME ?= 10s
+
+.PHONY: build test race fuzz lint bench soak release
+
+build: ## the binary for this machine, static
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o brine .
+
+test: ## all tests; installs what they need on Debian as root
+	sh .ci/needs
+	$(GO) test ./...
+
+race: ## the tests of what runs in parallel, under the race detector (needs gcc)
+	CGO_ENABLED=1 $(GO) test -race ./runner/exec/... ./internal/fleet/... ./internal/event/... ./internal/jobs/... ./internal/grains/... ./internal/host/... ./sshexec/...
+
+fuzz: ## every fuzzer for FUZZTIME
+	sh .ci/fuzz $(FUZZTIME)
+
+lint: ## formatting, vet, staticcheck, tidy
+	sh .ci/lint
+
+bench: ## benchmarks beside the code
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+soak: ## full counts: fuzzers for five minutes each, the race run five times
+	sh .ci/fuzz 300s
+	CGO_ENABLED=1 $(GO) test -race -count=5 ./...
