@@ -1,5 +1,7 @@
-# Stands for "shutdown -r +1": the event of a machine that is back.
+# Stands for "shutdown -r +1": after a moment, the event of a machine that is
+# back.
+{%- set id = grains['id'] %}
 reboot_box:
   cmd.run:
-    - name: brine call --id {{ grains['id'] }} event.send salt/minion/{{ grains['id'] }}/start '{id: {{ grains['id'] }}}'
+    - name: "sleep 0.5; brine call --id {{ id }} event.send salt/minion/{{ id }}/start '{id: {{ id }}}'"
     - bg: True
