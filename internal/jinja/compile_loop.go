@@ -135,22 +135,16 @@ func (l *loop) run(f *frame, v value.Value, off int32, rec *recursion) (ctl, err
 	if l.slot < 0 && l.test == nil {
 		return l.plain(f, v, off)
 	}
-	cur := &cursor{}
+	lc := &LoopContext{index0: -1, rec: rec, st: f.st}
+	cur := &lc.cur
 	iterErr := cur.init(v)
 	if iterErr != nil && l.test == nil {
 		return goOn, l.mark(placed(l.t, off, iterErr))
 	}
-	next := cur.next
 	if l.test != nil {
-		next = l.filtered(f, cur, off, iterErr)
+		lc.next = l.filtered(f, cur, off, iterErr)
 	}
-	var lc *LoopContext
 	if l.slot >= 0 {
-		lc = &LoopContext{next: next, index0: -1, rec: rec, st: f.st}
-		if l.test == nil {
-			lc.length, lc.sized = cur.size()
-		}
-		next = lc.advance
 		f.slots[l.slot] = missing{}
 	}
 	ran := false
@@ -158,7 +152,7 @@ func (l *loop) run(f *frame, v value.Value, off int32, rec *recursion) (ctl, err
 		if err := f.st.run.tick(); err != nil {
 			return goOn, l.mark(placed(l.t, l.pos.off, err))
 		}
-		item, ok, err := next()
+		item, ok, err := lc.advance()
 		if err == nil && ok {
 			err = l.set(f, item)
 		}
@@ -168,7 +162,7 @@ func (l *loop) run(f *frame, v value.Value, off int32, rec *recursion) (ctl, err
 		if !ok {
 			break
 		}
-		if lc != nil {
+		if l.slot >= 0 {
 			f.slots[l.slot] = lc
 		}
 		if l.enter != nil {

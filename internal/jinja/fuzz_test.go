@@ -49,6 +49,12 @@ func FuzzRender(f *testing.F) {
 		}
 		env := New(o, mapLoader{"a.j": "{% macro m(x) %}{{ x }}{% endmacro %}{% block a %}{{ s }}{% endblock %}", "self": text})
 		vars := value.MapOf("s", "abc", "l", value.NewList(int64(3), "x"), "d", value.MapOf("a", int64(1)), "n", nil)
+		start := time.Now()
+		defer func() {
+			if d := time.Since(start); d > 20*time.Second {
+				t.Errorf("%q took %v", text, d)
+			}
+		}()
 		tmpl, err := env.Parse("fuzz", text)
 		if err == nil {
 			var out *Output

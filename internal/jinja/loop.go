@@ -18,7 +18,6 @@ type cursor struct {
 	rng   value.Range
 	i, n  int
 	what  uint8
-	plain bool // n is the length
 }
 
 const (
@@ -195,7 +194,8 @@ func (s *State) unpack(v value.Value, n int) ([]value.Value, error) {
 
 // A LoopContext is the loop variable of a for loop.
 type LoopContext struct {
-	next   func() (value.Value, bool, error)
+	cur    cursor
+	next   func() (value.Value, bool, error) // nil: those of cur
 	index0 int
 	length int
 	sized  bool // length is known
@@ -203,8 +203,7 @@ type LoopContext struct {
 	st     *State
 
 	ahead    []value.Value // drawn before their turn
-	peeked   bool          // ahead[0] is the next item, or there is none
-	drained  bool          // next has no more
+	drained  bool          // there are no more
 	before   value.Value
 	current  value.Value
 	changing value.Tuple
@@ -231,9 +230,17 @@ func (l *LoopContext) draw() (value.Value, bool, error) {
 	if l.drained {
 		return nil, false, nil
 	}
-	v, ok, err := l.next()
+	v, ok, err := l.source()
 	l.drained = !ok
 	return v, ok, err
+}
+
+// source returns the next item of what the loop goes over.
+func (l *LoopContext) source() (value.Value, bool, error) {
+	if l.next == nil {
+		return l.cur.next()
+	}
+	return l.next()
 }
 
 // peek returns the item after this one, if there is one.
@@ -250,6 +257,9 @@ func (l *LoopContext) peek() (value.Value, bool, error) {
 
 // size returns the number of items; what has no length is drawn to its end.
 func (l *LoopContext) size() (int64, error) {
+	if !l.sized && l.next == nil {
+		l.length, l.sized = l.cur.size()
+	}
 	for !l.sized {
 		if l.drained {
 			l.length, l.sized = l.index0+1+len(l.ahead), true
@@ -258,7 +268,7 @@ func (l *LoopContext) size() (int64, error) {
 		if err := l.st.run.tick(); err != nil {
 			return 0, err
 		}
-		v, ok, err := l.next()
+		v, ok, err := l.source()
 		if err != nil {
 			return 0, err
 		}

@@ -39,39 +39,55 @@ type varLoad struct {
 	from *variable
 }
 
-// symbols are the names of one frame; the branches of an if work on copies.
+// symbols are the names of one frame. The branches of an if are layers on top
+// of it, which are merged into it in the end.
 type symbols struct {
-	up     *symbols
+	up     *symbols // of the frame around it
+	base   *symbols // of the frame that this is a layer on, or nil
 	fn     *fnScope
-	own    map[string]*variable // the frame's variables, shared by its copies
+	own    map[string]*variable // the frame's variables, shared by its layers
 	refs   map[string]*variable
 	loads  map[*variable]varLoad
 	stores map[string]bool
 }
 
 func newSymbols(up *symbols, fn *fnScope) *symbols {
-	return &symbols{
-		up: up, fn: fn,
-		own: map[string]*variable{}, refs: map[string]*variable{},
-		loads: map[*variable]varLoad{}, stores: map[string]bool{},
-	}
+	return &symbols{up: up, fn: fn, own: map[string]*variable{}}
 }
 
-func (s *symbols) copy() *symbols {
-	c := *s
-	c.refs = make(map[string]*variable, len(s.refs))
-	for k, v := range s.refs {
-		c.refs[k] = v
+// layer returns symbols that see those of s and leave them as they are.
+func (s *symbols) layer() *symbols {
+	return &symbols{up: s.up, base: s, fn: s.fn, own: s.own}
+}
+
+// ref returns the frame's own variable of that name, or nil.
+func (s *symbols) ref(name string) *variable {
+	for ; s != nil; s = s.base {
+		if v := s.refs[name]; v != nil {
+			return v
+		}
 	}
-	c.loads = make(map[*variable]varLoad, len(s.loads))
-	for k, v := range s.loads {
-		c.loads[k] = v
+	return nil
+}
+
+// isStored reports whether the frame stores the name.
+func (s *symbols) isStored(name string) bool {
+	for ; s != nil; s = s.base {
+		if s.stores[name] {
+			return true
+		}
 	}
-	c.stores = make(map[string]bool, len(s.stores))
-	for k := range s.stores {
-		c.stores[k] = true
+	return false
+}
+
+// find returns the variable that name means here, or nil.
+func (s *symbols) find(name string) *variable {
+	for ; s != nil; s = s.up {
+		if v := s.ref(name); v != nil {
+			return v
+		}
 	}
-	return &c
+	return nil
 }
 
 func (s *symbols) define(name string, l varLoad) *variable {
@@ -81,24 +97,24 @@ func (s *symbols) define(name string, l varLoad) *variable {
 		s.fn.n++
 		s.own[name] = v
 	}
+	if s.refs == nil {
+		s.refs, s.loads = map[string]*variable{}, map[*variable]varLoad{}
+	}
 	s.refs[name] = v
 	s.loads[v] = l
 	return v
 }
 
-// find returns the variable that name means here, or nil.
-func (s *symbols) find(name string) *variable {
-	for ; s != nil; s = s.up {
-		if v := s.refs[name]; v != nil {
-			return v
-		}
+func (s *symbols) noteStore(name string) {
+	if s.stores == nil {
+		s.stores = map[string]bool{}
 	}
-	return nil
+	s.stores[name] = true
 }
 
 func (s *symbols) store(name string) {
-	s.stores[name] = true
-	if s.refs[name] != nil {
+	s.noteStore(name)
+	if s.ref(name) != nil {
 		return
 	}
 	if outer := s.up.find(name); outer != nil {
@@ -109,7 +125,7 @@ func (s *symbols) store(name string) {
 }
 
 func (s *symbols) param(name string) *variable {
-	s.stores[name] = true
+	s.noteStore(name)
 	return s.define(name, varLoad{kind: loadParam})
 }
 
@@ -119,37 +135,36 @@ func (s *symbols) load(name string) {
 	}
 }
 
-// merge takes in what the branches of an if did. A name that only some of them
-// store starts with its value from outside.
-func (s *symbols) merge(branches []*symbols) {
-	count := map[string]int{}
+// merge takes in what the branches of an if did, which are layers on s. A name
+// that only some of them store starts with its value from outside.
+func (s *symbols) merge(branches ...*symbols) {
+	var count map[string]int
 	for _, b := range branches {
 		for name := range b.stores {
-			if !s.stores[name] {
+			if !s.isStored(name) {
+				if count == nil {
+					count = map[string]int{}
+				}
 				count[name]++
 			}
 		}
 	}
 	for _, b := range branches {
 		for k, v := range b.refs {
-			s.refs[k] = v
-		}
-		for k, v := range b.loads {
-			s.loads[k] = v
+			s.define(k, b.loads[v])
 		}
 		for k := range b.stores {
-			s.stores[k] = true
+			s.noteStore(k)
 		}
 	}
 	for name, n := range count {
 		if n == len(branches) {
 			continue
 		}
-		v := s.find(name)
 		if outer := s.up.find(name); outer != nil {
-			s.loads[v] = varLoad{kind: loadAlias, from: outer}
+			s.define(name, varLoad{kind: loadAlias, from: outer})
 		} else {
-			s.loads[v] = varLoad{kind: loadResolve, name: name}
+			s.define(name, varLoad{kind: loadResolve, name: name})
 		}
 	}
 }
@@ -180,7 +195,7 @@ func (s *symbols) names() []string {
 	var names []string
 	for ; s != nil; s = s.up {
 		for name, v := range s.refs {
-			if s.stores[name] || s.loads[v].kind != loadResolve {
+			if s.isStored(name) || s.loads[v].kind != loadResolve {
 				names = append(names, name)
 			}
 		}
@@ -212,13 +227,13 @@ func (s *symbols) analyze(n node) {
 		s.load(n.name)
 	case *sIf:
 		s.analyze(n.test)
-		body, elifs, els := s.copy(), s.copy(), s.copy()
+		body, elifs, els := s.layer(), s.layer(), s.layer()
 		body.analyzeAll(n.body)
 		for _, e := range n.elifs {
 			elifs.analyze(e)
 		}
 		els.analyzeAll(n.els)
-		s.merge([]*symbols{body, elifs, els})
+		s.merge(body, elifs, els)
 	case *sMacro:
 		s.store(n.name)
 	case *sImport:
