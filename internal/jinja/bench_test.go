@@ -150,3 +150,28 @@ func BenchmarkLoop(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkLarge parses and renders 20,000 lines, and asks for the place of
+// each.
+func BenchmarkLarge(b *testing.B) {
+	var text strings.Builder
+	for i := range 4000 {
+		fmt.Fprintf(&text, "{%% if x %%}{%% set v%d = 1 %%}{%% endif %%}\nid%d:\n  test.nop:\n    - name: {{ x }}\n    - order: 1\n", i%50, i)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		tmpl, err := New(Options{}, nil).Parse("large", text.String())
+		if err != nil {
+			b.Fatal(err)
+		}
+		out, err := tmpl.Render(context.Background(), value.MapOf("x", int64(1)))
+		if err != nil {
+			b.Fatal(err)
+		}
+		for line := range 20000 {
+			if p := out.Pos(line + 1); p.Line != line+1 {
+				b.Fatalf("line %d is at %v", line+1, p)
+			}
+		}
+	}
+}

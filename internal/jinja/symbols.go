@@ -299,17 +299,19 @@ func undeclared(ns []node, names ...string) map[string]bool {
 	return found
 }
 
-// any reports whether f holds for a node within the nodes.
+// anyNode reports whether f holds for a node within the nodes; it stops there.
 func anyNode(ns []node, f func(node) bool) bool {
-	for _, n := range ns {
-		if f(n) {
-			return true
-		}
-		var sub []node
-		children(n, func(c node) { sub = append(sub, c) })
-		if anyNode(sub, f) {
-			return true
+	found := false
+	var visit func(node)
+	visit = func(n node) {
+		if !found {
+			if found = f(n); !found {
+				children(n, visit)
+			}
 		}
 	}
-	return false
+	for _, n := range ns {
+		visit(n)
+	}
+	return found
 }

@@ -1,8 +1,8 @@
 package jinja
 
 import (
-	"bytes"
 	"sort"
+	"sync"
 
 	"brine/internal/source"
 	"brine/internal/value"
@@ -77,20 +77,25 @@ type Output struct {
 	Text  string
 	name  string
 	marks []mark
+
+	once  sync.Once
+	lines []int // where the lines of Text start
 }
 
 // Pos returns the place in the template that the given line of the text,
 // counted from 1, comes from: the place of its first character. Text that a
 // macro or a captured block made is at the tag that printed it.
 func (o *Output) Pos(line int) source.Pos {
-	off := 0
-	for ; line > 1; line-- {
-		n := bytes.IndexByte([]byte(o.Text[off:]), '\n')
-		if n < 0 {
-			break
+	o.once.Do(func() {
+		o.lines = append(o.lines, 0)
+		for i := range len(o.Text) {
+			if o.Text[i] == '\n' {
+				o.lines = append(o.lines, i+1)
+			}
 		}
-		off += n + 1
-	}
+	})
+	line = min(max(line, 1), len(o.lines))
+	off := o.lines[line-1]
 	i := sort.Search(len(o.marks), func(i int) bool { return o.marks[i].off > off }) - 1
 	if i < 0 {
 		return source.Pos{File: o.name, Line: 1}
@@ -98,7 +103,8 @@ func (o *Output) Pos(line int) source.Pos {
 	m := o.marks[i]
 	at := source.Pos{File: m.t.Name, Line: int(m.line)}
 	if m.data {
-		at.Line += bytes.Count([]byte(o.Text[m.off:off]), []byte("\n"))
+		// The lines between the start of the data and this one are its own.
+		at.Line += line - sort.SearchInts(o.lines, m.off+1)
 	}
 	return at
 }
