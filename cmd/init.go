@@ -1,7 +1,105 @@
 package cmd
 
-import "github.com/spf13/cobra"
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// scaffold is the tree that init writes.
+//
+//go:embed all:scaffold
+var scaffold embed.FS
 
 func newInitCmd(a *App) *cobra.Command {
-	return &cobra.Command{Use: "init <directory>", Short: "Make a tree to start from", RunE: func(*cobra.Command, []string) error { return nil }}
+	return &cobra.Command{
+		Use:   "init <directory>",
+		Short: "Make a tree to start from",
+		Long: `Make a tree to start from: configuration, a top file, a state, pillar, an
+orchestration and a roster whose targets are this machine. The directory is
+made, or must be empty.
+
+Exit status: 0; 1 the directory is not empty or cannot be written; 64 no
+directory was given.`,
+		Example: `  brine init mytree`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef(c, "one directory is needed, %d were given", len(args))
+			}
+			return a.initTree(args[0])
+		},
+	}
+}
+
+// initTree writes the scaffold to dir and prints what to do with it.
+func (a *App) initTree(dir string) error {
+	names, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return fmt.Errorf("make a tree: %w", err)
+	case len(names) > 0:
+		return &statusError{
+			status: exitGeneric, err: fmt.Errorf("%s is not empty: it has %q", dir, names[0].Name()),
+			hint: "give a directory that is empty or not there yet",
+		}
+	}
+	err = fs.WalkDir(scaffold, "scaffold", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		dst := filepath.Join(dir, filepath.FromSlash(strings.TrimPrefix(p, "scaffold")))
+		if d.IsDir() {
+			return os.MkdirAll(dst, 0o777)
+		}
+		text, err := scaffold.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		f, err := os.OpenFile(dst, os.O_CREATE|os.O_EXCL|os.O_WRONLY, scaffoldMode(p))
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(text)
+		return errors.Join(err, f.Close())
+	})
+	if err != nil {
+		return fmt.Errorf("make a tree: %w", err)
+	}
+	shown := shellWord(dir)
+	_, err = fmt.Fprintf(a.Out, `%[1]s is a tree to start from. Next:
+
+  brine call state.apply test=True -c %[1]s      what this machine would become
+  brine call state.apply -c %[1]s                make it so
+  brine call pillar.items -c %[1]s               the data its states see
+  brine orchestrate orch.site -c %[1]s           several machines, in order
+  brine call state.show_sls hello -c %[1]s       what a file compiles to
+
+Machines are in %[1]s/roster, states in %[1]s/salt, data in %[1]s/pillar.
+`, shown)
+	return err
+}
+
+// scaffoldMode is the mode of a file of the scaffold: custom functions can be
+// executed.
+func scaffoldMode(p string) fs.FileMode {
+	if strings.HasPrefix(path.Base(path.Dir(p)), "_") {
+		return 0o777
+	}
+	return 0o666
+}
+
+// shellWord quotes s where a shell would take it apart.
+func shellWord(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:@%+=") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

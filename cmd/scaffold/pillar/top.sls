@@ -1,0 +1,4 @@
+# Which data which machine gets.
+base:
+  '*':
+    - common

@@ -1,0 +1,4 @@
+# Which states which machine gets when state.apply or highstate is run.
+base:
+  '*':
+    - hello
