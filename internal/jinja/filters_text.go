@@ -190,7 +190,7 @@ func filterIndent(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines := splitLines(s+"\n", false)
+	lines := value.SplitLines(s+"\n", false)
 	if err := value.CheckSize(len(s) + len(lines)*(len(indent)+1)); err != nil {
 		return nil, err
 	}
@@ -337,7 +337,7 @@ func filterWordwrap(c *Call) (value.Value, error) {
 		}
 	}
 	var out []string
-	for _, line := range splitLines(s, false) {
+	for _, line := range value.SplitLines(s, false) {
 		if w.width <= 0 {
 			return nil, value.Raise("ValueError", "invalid width %d (must be > 0)", w.width)
 		}

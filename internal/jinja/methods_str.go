@@ -157,7 +157,7 @@ func strSplit(s string, markup bool, name string) Func {
 			if err != nil {
 				return nil, err
 			}
-			return strList(splitLines(s, keep), markup), nil
+			return strList(value.SplitLines(s, keep), markup), nil
 		}
 	case "partition", "rpartition":
 		return func(c *Call) (value.Value, error) {

@@ -257,7 +257,7 @@ func saltLoadYAML(c *Call) (value.Value, error) {
 // get_context.
 func excerpt(text string, line int, mark string) string {
 	const around = 5
-	lines := splitLines(text, false)
+	lines := value.SplitLines(text, false)
 	if line > len(lines) {
 		return text
 	}

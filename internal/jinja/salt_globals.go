@@ -9,6 +9,8 @@ import (
 // saltGlobal returns a global that Salt adds.
 func saltGlobal(name string) (value.Value, bool) {
 	switch name {
+	case "ifelse":
+		return &Callable{"ifelse", saltIfelse}, true
 	case "odict":
 		return &class{"collections.OrderedDict", func(c *Call) (value.Value, error) { return newDict(c, true) }}, true
 	case "raise":
@@ -36,6 +38,20 @@ func saltTest(name string) Func {
 		return saltIsList
 	}
 	return nil
+}
+
+// saltIfelse returns the value behind the first matcher that matches this
+// minion, else the last argument; it is the execution function match.ifelse.
+func saltIfelse(c *Call) (value.Value, error) {
+	salt, ok := c.S.Resolve("salt")
+	if !ok {
+		return nil, c.S.Undefined("salt").(*Undefined).Err()
+	}
+	fn, err := c.S.GetItem(salt, "match.ifelse")
+	if err != nil {
+		return nil, err
+	}
+	return c.S.CallValue(fn, c.Args, c.Kw)
 }
 
 // saltRaise ends the rendering with a message.

@@ -407,17 +407,22 @@ func networkHosts(p netip.Prefix) (value.Value, error) {
 	return l, nil
 }
 
-// saltIPWrap puts IPv6 addresses in brackets.
+// saltIPWrap puts IPv6 addresses in brackets; the length of a network stays
+// behind them.
 func saltIPWrap(c *Call) (value.Value, error) {
 	a, err := c.bind("ipwrap", 0, "value")
 	if err != nil {
 		return nil, err
 	}
 	wrap := func(v value.Value) value.Value {
-		if s := ipCheck(v, 6, nil); s != "" {
-			return "[" + s + "]"
+		s := ipCheck(v, 6, nil)
+		if s == "" {
+			return v
 		}
-		return v
+		if addr, bits, ok := strings.Cut(s, "/"); ok {
+			return "[" + addr + "]/" + bits
+		}
+		return "[" + s + "]"
 	}
 	switch a[0].(type) {
 	case *value.List, value.Tuple, *Generator:

@@ -268,37 +268,6 @@ func isIdentifier(s string) bool {
 	return s != ""
 }
 
-// isLineEnd is what str.splitlines splits at.
-func isLineEnd(r rune) bool {
-	switch r {
-	case '\n', '\r', '\v', '\f', 0x1c, 0x1d, 0x1e, 0x85, 0x2028, 0x2029:
-		return true
-	}
-	return false
-}
-
-func splitLines(s string, keep bool) []string {
-	var out []string
-	for s != "" {
-		i := strings.IndexFunc(s, isLineEnd)
-		if i < 0 {
-			return append(out, s)
-		}
-		_, n := utf8.DecodeRuneInString(s[i:])
-		end := i + n
-		if s[i] == '\r' && strings.HasPrefix(s[end:], "\n") {
-			end++
-		}
-		if keep {
-			out = append(out, s[:end])
-		} else {
-			out = append(out, s[:i])
-		}
-		s = s[end:]
-	}
-	return out
-}
-
 // splitBlank is str.split() at blanks, at most limit times (-1: no limit).
 func splitBlank(s string, limit int) []string {
 	if limit < 0 {

@@ -4,6 +4,8 @@ import (
 	"iter"
 	"math"
 	"math/big"
+	"strconv"
+	"strings"
 	"time"
 
 	"brine/internal/source"
@@ -82,13 +84,34 @@ func normKey(k Value) any {
 	case time.Time:
 		return tupleKey("time " + k.Format(time.RFC3339Nano))
 	case Tuple:
-		return tupleKey(Repr(k))
+		return normTuple(k)
+	case Tupler:
+		return normTuple(k.AsTuple())
 	case *List, *Map, *Set:
 		return tupleKey(Repr(k))
 	case Texter:
 		return k.Text()
 	}
 	return k
+}
+
+// normTuple makes one key of tuples whose items are equal: (1,) is (1.0,).
+func normTuple(t Tuple) tupleKey {
+	var b strings.Builder
+	for _, x := range t {
+		switch n := normKey(x).(type) {
+		case int64:
+			b.WriteString(strconv.FormatInt(n, 10))
+		case string:
+			b.WriteString(strconv.Quote(n))
+		case tupleKey:
+			b.WriteString("(" + string(n) + ")")
+		default:
+			b.WriteString(Repr(x))
+		}
+		b.WriteByte(',')
+	}
+	return tupleKey(b.String())
 }
 
 func (m *Map) find(k Value) int {

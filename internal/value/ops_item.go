@@ -24,6 +24,37 @@ func IsSpace(r rune) bool {
 	return false
 }
 
+// SplitLines splits as str.splitlines: at all of Unicode's line ends, which
+// keep leaves on the lines.
+func SplitLines(s string, keep bool) []string {
+	var out []string
+	for s != "" {
+		i := strings.IndexFunc(s, isLineEnd)
+		if i < 0 {
+			return append(out, s)
+		}
+		_, n := utf8.DecodeRuneInString(s[i:])
+		end := i + n
+		if s[i] == '\r' && strings.HasPrefix(s[end:], "\n") {
+			end++
+		}
+		if keep {
+			i = end
+		}
+		out = append(out, s[:i])
+		s = s[end:]
+	}
+	return out
+}
+
+func isLineEnd(r rune) bool {
+	switch r {
+	case '\n', '\r', '\v', '\f', 0x1c, 0x1d, 0x1e, 0x85, 0x2028, 0x2029:
+		return true
+	}
+	return false
+}
+
 // TextLen returns the number of characters of s; a byte that is no UTF-8 is
 // one.
 func TextLen(s string) int { return utf8.RuneCountInString(s) }

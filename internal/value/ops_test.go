@@ -236,6 +236,19 @@ func TestViews(t *testing.T) {
 	}
 }
 
+func TestTupleKeys(t *testing.T) {
+	t.Parallel()
+	m := MapOf(Tuple{int64(1), "a"}, "x", Tuple{"1", Tuple{nil}}, "y")
+	for _, k := range []Value{Tuple{1.0, "a"}, Tuple{true, "a"}} {
+		if m.At(k) != "x" {
+			t.Errorf("no value at %s", Repr(k))
+		}
+	}
+	if m.At(Tuple{"1", Tuple{nil}}) != "y" || m.Has(Tuple{int64(1), Tuple{nil}}) || m.Has(Tuple{"1,", nil}) {
+		t.Error("tuples are mixed up")
+	}
+}
+
 func TestTimes(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2024, 2, 29, 13, 5, 9, 120000000, time.UTC)

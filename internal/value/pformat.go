@@ -11,7 +11,8 @@ import (
 // they can. Source: Python 3.11 pprint.PrettyPrinter.
 func Pformat(v Value, width int) string {
 	p := prettyPrinter{width: width}
-	p.format(v, 0, 0, 1)
+	sorter := dictSorter{}
+	p.format(sorter.value(v), 0, 0, 1)
 	return p.b.String()
 }
 
@@ -23,7 +24,7 @@ type prettyPrinter struct {
 // format writes v at column indent, leaving allowance columns for what stands
 // behind it on its last line.
 func (p *prettyPrinter) format(v Value, indent, allowance, level int) {
-	rep := Repr(sortDicts(v, 0))
+	rep := Repr(v)
 	if utf8.RuneCountInString(rep) <= p.width-indent-allowance || level > maxDepth {
 		p.b.WriteString(rep)
 		return
@@ -68,7 +69,7 @@ func (p *prettyPrinter) newline(indent int) {
 func (p *prettyPrinter) dict(m *Map, indent, allowance, level int) {
 	indent++
 	p.b.WriteByte('{')
-	keys := pprintKeys(m)
+	keys := m.Keys()
 	for i, k := range keys {
 		if i > 0 {
 			p.b.WriteByte(',')
@@ -110,10 +111,7 @@ func (p *prettyPrinter) str(s string, indent, allowance, level int) {
 		allowance++
 	}
 	var chunks []string
-	lines := strings.SplitAfter(s, "\n")
-	if lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
-	}
+	lines := SplitLines(s, true)
 	length := func(s string) int { return utf8.RuneCountInString(Repr(s)) }
 	for i, line := range lines {
 		last := i == len(lines)-1
@@ -161,7 +159,7 @@ func wordsWithBlanks(s string) []string {
 	var parts []string
 	start, blank := 0, false
 	for i, r := range s {
-		sp := r == ' ' || r == '\t' || r == '\n' || r == '\r' || r == '\v' || r == '\f'
+		sp := IsSpace(r)
 		if blank && !sp {
 			parts = append(parts, s[start:i])
 			start = i
@@ -174,55 +172,70 @@ func wordsWithBlanks(s string) []string {
 	return parts
 }
 
-// pprintKeys returns a dict's keys as pprint sorts them: by value where they
-// compare, else by type name.
-func pprintKeys(m *Map) []Value {
-	keys := m.Keys()
-	sort.SliceStable(keys, func(i, j int) bool {
-		a, b := keys[i], keys[j]
-		if isNumber(a) && isNumber(b) {
-			c, _ := compareNumbers(a, b)
-			return c < 0
+// safeSort sorts keys, or the items of a set, as pprint does: by < where two
+// compare, else by the name of their type.
+func safeSort(items []Value) []Value {
+	sort.SliceStable(items, func(i, j int) bool {
+		less, err := compare("<", items[i], items[j], 0)
+		if err != nil {
+			return TypeName(items[i]) < TypeName(items[j])
 		}
-		if x, ok := a.(string); ok {
-			if y, ok := b.(string); ok {
-				return x < y
-			}
-		}
-		return TypeName(a) < TypeName(b)
+		return less
 	})
-	return keys
+	return items
 }
 
-// sortDicts returns v with plain dicts in pprint's order.
-func sortDicts(v Value, depth int) Value {
-	if depth > maxDepth {
+// recursion stands for a container within itself.
+type recursion string
+
+// Repr prints as pprint, with an id that means nothing.
+func (r recursion) Repr() string { return "<Recursion on " + string(r) + " with id=139637976727552>" }
+
+// dictSorter copies data with plain dicts and sets in pprint's order.
+type dictSorter struct{ open []any }
+
+func (d *dictSorter) value(v Value) Value {
+	switch v.(type) {
+	case *Map, *List:
+		for _, o := range d.open {
+			if o == v {
+				return recursion(TypeName(v))
+			}
+		}
+		d.open = append(d.open, v)
+		defer func() { d.open = d.open[:len(d.open)-1] }()
+	}
+	if len(d.open) > maxDepth {
 		return v
 	}
 	switch v := v.(type) {
-	case *Map:
+	case Mapping:
 		out := NewMap(v.Len())
-		out.Ordered = v.Ordered
 		keys := v.Keys()
-		if !v.Ordered {
-			keys = pprintKeys(v)
+		if m, ok := v.(*Map); ok && m.Ordered {
+			out.Ordered = true
+		} else {
+			keys = safeSort(keys)
 		}
 		for _, k := range keys {
-			out.Set(k, sortDicts(v.At(k), depth+1))
+			x, _ := v.Get(k)
+			out.Set(k, d.value(x))
 		}
 		return out
 	case *List:
-		out := &List{Items: make([]Value, len(v.Items))}
-		for i, x := range v.Items {
-			out.Items[i] = sortDicts(x, depth+1)
-		}
-		return out
+		return &List{Items: d.items(v.Items)}
 	case Tuple:
-		out := make(Tuple, len(v))
-		for i, x := range v {
-			out[i] = sortDicts(x, depth+1)
-		}
-		return out
+		return Tuple(d.items(v))
+	case *Set:
+		return NewSet(safeSort(v.Items())...)
 	}
 	return v
+}
+
+func (d *dictSorter) items(in []Value) []Value {
+	out := make([]Value, len(in))
+	for i, x := range in {
+		out[i] = d.value(x)
+	}
+	return out
 }

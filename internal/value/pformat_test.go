@@ -11,8 +11,12 @@ func TestPformat(t *testing.T) {
 		want string
 	}{
 		{"short dict is sorted", MapOf("b", int64(1), "a", "x"), "{'a': 'x', 'b': 1}"},
-		{"list of strings", Strings("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", "cccccccccccccccccccccc"),
-			"['aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa',\n 'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb',\n 'cccccccccccccccccccccc']"},
+		{
+			"list of strings", Strings("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", "cccccccccccccccccccccc"),
+			"['aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa',\n 'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb',\n 'cccccccccccccccccccccc']",
+		},
+		{"set is sorted", NewSet("b", "a", int64(2), int64(1)), "{1, 2, 'a', 'b'}"},
+		{"mixed keys", MapOf("a", int64(3), int64(2), int64(1), int64(1), int64(2)), "{1: 2, 2: 1, 'a': 3}"},
 		{"text alone", long, "('one two three four five six seven eight nine ten eleven twelve thirteen '\n 'fourteen fifteen')"},
 		{"text in a dict", MapOf("k", long), "{'k': 'one two three four five six seven eight nine ten eleven twelve thirteen '\n      'fourteen fifteen'}"},
 	} {
@@ -21,5 +25,16 @@ func TestPformat(t *testing.T) {
 				t.Errorf("Pformat = %s\nwant %s", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestPformatRecursion(t *testing.T) {
+	l := NewList(int64(1))
+	l.Append(l)
+	m := MapOf("k", l)
+	m.Set("m", m)
+	want := "{'k': [1, <Recursion on list with id=139637976727552>],\n 'm': <Recursion on dict with id=139637976727552>}"
+	if got := Pformat(m, 80); got != want {
+		t.Errorf("Pformat = %s\nwant %s", got, want)
 	}
 }
