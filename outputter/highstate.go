@@ -52,7 +52,6 @@ type hostPrinter struct {
 	counts  map[string]int // by result: True, False, None, and warnings
 	changes int
 	total   float64 // ms
-	known   bool    // what was printed are states
 }
 
 func (h *hostPrinter) add(lines ...string) { h.lines = append(h.lines, lines...) }
@@ -90,12 +89,11 @@ func (h *hostPrinter) print(host string, data value.Value) (text string, changed
 
 // stateRet is one state's return as the outputter reads it.
 type stateRet struct {
-	m       *value.Map
-	comps   [4]string // state, id, name, fun
-	run     int64
-	result  string // "True", "False" or "None"
-	many    int    // how many states it stands for
-	warning bool
+	m      *value.Map
+	comps  [4]string // state, id, name, fun
+	run    int64
+	result string // "True", "False" or "None"
+	many   int    // how many states it stands for
 }
 
 func (h *hostPrinter) states(data value.Mapping) {
@@ -457,11 +455,7 @@ func (h *hostPrinter) summary(host string) {
 // compressIDs joins the states that share module, ID, SLS and result.
 // Salt: salt/output/highstate.py _compress_ids.
 func compressIDs(rets []stateRet) []stateRet {
-	type group struct {
-		first   int // place in out
-		members []*stateRet
-	}
-	groups := map[string]*group{}
+	groups := map[string][]*stateRet{}
 	var order []string
 	for i := range rets {
 		r := &rets[i]
@@ -469,17 +463,14 @@ func compressIDs(rets []stateRet) []stateRet {
 			return rets // malformed: shown as it is
 		}
 		key := strings.Join([]string{r.comps[0], r.comps[1], r.comps[3], r.m.Str("__sls__"), r.result}, "\x00")
-		g := groups[key]
-		if g == nil {
-			g = &group{}
-			groups[key] = g
+		if groups[key] == nil {
 			order = append(order, key)
 		}
-		g.members = append(g.members, r)
+		groups[key] = append(groups[key], r)
 	}
 	out := make([]stateRet, 0, len(order))
 	for _, key := range order {
-		members := groups[key].members
+		members := groups[key]
 		if len(members) == 1 {
 			out = append(out, *members[0])
 			continue

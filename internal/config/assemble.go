@@ -174,8 +174,10 @@ func (l *loader) paths(opts *value.Map) {
 		root = "/"
 	}
 	opts.Set("root_dir", root)
-	rooted := []string{"pki_dir", "cachedir", "sock_dir", "extension_modules", "pidfile", "autosign_file", "autoreject_file",
-		"log_file", "key_logfile", "ssh_log_file", "sqlite_queue_dir"}
+	rooted := []string{
+		"pki_dir", "cachedir", "sock_dir", "extension_modules", "pidfile", "autosign_file", "autoreject_file",
+		"log_file", "key_logfile", "ssh_log_file", "sqlite_queue_dir",
+	}
 	for _, k := range rooted {
 		p, ok := opts.At(k).(string)
 		if !ok || p == "" || strings.Contains(p, "://") {

@@ -379,8 +379,10 @@ func (l *loader) readFile(path string) (*value.Map, error) {
 	}
 	m, ok := v.(*value.Map)
 	if !ok {
-		return nil, &source.Error{Pos: source.Pos{File: path, Line: 1, Col: 1},
-			Err: fmt.Errorf("configuration is no dict but a %s", value.TypeName(v))}
+		return nil, &source.Error{
+			Pos: source.Pos{File: path, Line: 1, Col: 1},
+			Err: fmt.Errorf("configuration is no dict but a %s", value.TypeName(v)),
+		}
 	}
 	dir := filepath.Dir(path)
 	for k := range m.All() {

@@ -17,8 +17,10 @@ func TestString(t *testing.T) {
 		{"from nothing", "", "a\nb\n", "--- \n+++ \n@@ -0,0 +1,2 @@\n+a\n+b\n"},
 		{"to nothing", "a\n", "", "--- \n+++ \n@@ -1 +0,0 @@\n-a\n"},
 		{"no newline at the end", "x\n", "x\ny", "--- \n+++ \n@@ -1 +1,2 @@\n x\n+y"},
-		{"two hunks", "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "0\n2\n3\n4\n5\n6\n7\n8\n0\n",
-			"--- \n+++ \n@@ -1,4 +1,4 @@\n-1\n+0\n 2\n 3\n 4\n@@ -6,4 +6,4 @@\n 6\n 7\n 8\n-9\n+0\n"},
+		{
+			"two hunks", "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "0\n2\n3\n4\n5\n6\n7\n8\n0\n",
+			"--- \n+++ \n@@ -1,4 +1,4 @@\n-1\n+0\n 2\n 3\n 4\n@@ -6,4 +6,4 @@\n 6\n 7\n 8\n-9\n+0\n",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

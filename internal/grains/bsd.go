@@ -94,8 +94,13 @@ func (c *collector) appleHardware() *value.Map {
 
 func (c *collector) kenv(m *value.Map) {
 	for _, f := range [][2]string{
-		{"biosversion", "bios.version"}, {"biosvendor", "bios.vendor"}, {"manufacturer", "system.maker"}, {"serialnumber", "system.serial"},
-		{"productname", "system.product"}, {"biosreleasedate", "bios.reldate"}, {"uuid", "system.uuid"},
+		{"biosversion", "bios.version"},
+		{"biosvendor", "bios.vendor"},
+		{"manufacturer", "system.maker"},
+		{"serialnumber", "system.serial"},
+		{"productname", "system.product"},
+		{"biosreleasedate", "bios.reldate"},
+		{"uuid", "system.uuid"},
 	} {
 		m.Set(f[0], cleanHardware(f[0], c.output("kenv", "smbios."+f[1])))
 	}

@@ -62,8 +62,13 @@ func TestDistributions(t *testing.T) {
 				name string
 				want value.Value
 			}{
-				{"os", tt.os}, {"os_family", tt.family}, {"osfullname", tt.fullname}, {"osrelease", tt.release}, {"oscodename", tt.codename},
-				{"osfinger", tt.finger}, {"osmajorrelease", tt.major},
+				{"os", tt.os},
+				{"os_family", tt.family},
+				{"osfullname", tt.fullname},
+				{"osrelease", tt.release},
+				{"oscodename", tt.codename},
+				{"osfinger", tt.finger},
+				{"osmajorrelease", tt.major},
 			} {
 				got, ok := g.Get(c.name)
 				if !ok && (c.want == nil || c.want == "") {

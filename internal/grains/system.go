@@ -136,8 +136,14 @@ func (c *collector) hardware() *value.Map {
 	switch {
 	case kernel == "Linux" && c.exists(dmi):
 		for _, f := range [][2]string{
-			{"biosversion", "bios_version"}, {"biosvendor", "bios_vendor"}, {"boardname", "board_name"}, {"productname", "product_name"},
-			{"manufacturer", "sys_vendor"}, {"biosreleasedate", "bios_date"}, {"uuid", "product_uuid"}, {"serialnumber", "product_serial"},
+			{"biosversion", "bios_version"},
+			{"biosvendor", "bios_vendor"},
+			{"boardname", "board_name"},
+			{"productname", "product_name"},
+			{"manufacturer", "sys_vendor"},
+			{"biosreleasedate", "bios_date"},
+			{"uuid", "product_uuid"},
+			{"serialnumber", "product_serial"},
 		} {
 			if text, ok := c.read(dmi + "/" + f[1]); ok { // some only root may read
 				text = strings.TrimSpace(strings.ToValidUTF8(text, "\ufffd"))
@@ -180,8 +186,12 @@ func (c *collector) dmidecode(m *value.Map) {
 		return nil
 	}
 	for _, f := range [][2]string{
-		{"biosversion", "bios-version"}, {"biosvendor", "bios-vendor"}, {"productname", "system-product-name"},
-		{"manufacturer", "system-manufacturer"}, {"biosreleasedate", "bios-release-date"}, {"uuid", "system-uuid"},
+		{"biosversion", "bios-version"},
+		{"biosvendor", "bios-vendor"},
+		{"productname", "system-product-name"},
+		{"manufacturer", "system-manufacturer"},
+		{"biosreleasedate", "bios-release-date"},
+		{"uuid", "system-uuid"},
 	} {
 		if v := get(f[1]); v != nil {
 			if f[0] == "uuid" {

@@ -46,7 +46,8 @@ func (j *job) extFileTree(ctx context.Context, a extArgs) (value.Mapping, error)
 		j.warn(source.Pos{}, "ext_pillar file_tree: root_dir %s does not exist or is not a directory", root)
 		return nil, nil
 	}
-	t := &fileTree{j: j, ctx: ctx,
+	t := &fileTree{
+		j: j, ctx: ctx,
 		followLinks: value.Truth(a.get(1, "follow_dir_links")),
 		keepNewline: a.get(3, "keep_newline"),
 		template:    value.Truth(a.kw.At("template")),

@@ -330,8 +330,10 @@ func noRenderer(file, name, pipe string) error {
 		err = fmt.Errorf("the renderer %q needs Python, which brine does not run", name)
 		hint = `write it as "#!jinja|yaml" (the default) or "#!pongo2|yaml"; "#!json" and "#!yaml" take plain data`
 	}
-	return &source.Error{Pos: source.Pos{File: file, Line: 1, Col: 1}, Hint: hint, Err: err,
-		Salt: fmt.Sprintf("The renderer \"%s\" is not available", pipe)}
+	return &source.Error{
+		Pos: source.Pos{File: file, Line: 1, Col: 1}, Hint: hint, Err: err,
+		Salt: fmt.Sprintf("The renderer \"%s\" is not available", pipe),
+	}
 }
 
 // dropShebang takes the first line of a pipeline off; its newline stays, so

@@ -43,8 +43,10 @@ func noEngine(file, engine string) error {
 		err = fmt.Errorf("the template engine %q needs Python, which brine does not run", engine)
 		hint = "write the template for jinja or pongo2"
 	}
-	return &source.Error{Pos: source.Pos{File: file}, Hint: hint, Err: err,
-		Salt: fmt.Sprintf("Specified template format %s is not supported", engine)}
+	return &source.Error{
+		Pos: source.Pos{File: file}, Hint: hint, Err: err,
+		Salt: fmt.Sprintf("Specified template format %s is not supported", engine),
+	}
 }
 
 // IsBinary reports whether a text is none: Salt leaves such templates as they

@@ -557,14 +557,23 @@ func connectionVars(vars *value.Map) *value.Map {
 	out := value.NewMap(4)
 	for _, f := range [][2]string{
 		// Of a pair, the later name is the one that Ansible prefers.
-		{"ansible_ssh_host", "host"}, {"ansible_host", "host"},
-		{"ansible_ssh_port", "port"}, {"ansible_port", "port"},
-		{"ansible_ssh_user", "user"}, {"ansible_user", "user"},
-		{"ansible_sudo_pass", "passwd"}, {"ansible_become_pass", "passwd"}, {"ansible_become_password", "passwd"},
-		{"ansible_ssh_pass", "passwd"}, {"ansible_ssh_password", "passwd"}, {"ansible_password", "passwd"},
-		{"ansible_private_key_file", "priv"}, {"ansible_ssh_private_key_file", "priv"},
+		{"ansible_ssh_host", "host"},
+		{"ansible_host", "host"},
+		{"ansible_ssh_port", "port"},
+		{"ansible_port", "port"},
+		{"ansible_ssh_user", "user"},
+		{"ansible_user", "user"},
+		{"ansible_sudo_pass", "passwd"},
+		{"ansible_become_pass", "passwd"},
+		{"ansible_become_password", "passwd"},
+		{"ansible_ssh_pass", "passwd"},
+		{"ansible_ssh_password", "passwd"},
+		{"ansible_password", "passwd"},
+		{"ansible_private_key_file", "priv"},
+		{"ansible_ssh_private_key_file", "priv"},
 		{"ansible_become_user", "sudo_user"},
-		{"ansible_timeout", "timeout"}, {"ansible_ssh_timeout", "timeout"},
+		{"ansible_timeout", "timeout"},
+		{"ansible_ssh_timeout", "timeout"},
 	} {
 		v, ok := vars.Get(f[0])
 		if !ok || v == nil {

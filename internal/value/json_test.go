@@ -33,8 +33,11 @@ func TestAppendJSON(t *testing.T) {
 		{"defaults", m, value.JSONOptions{}, `{"b": 1, "a": [1, 1.5, null, true], "é": "ü\n\"\\/` + "\x7f" + `\u0001"}`},
 		{"ensure_ascii", m, value.JSONOptions{EscapeNonASCII: true}, `{"b": 1, "a": [1, 1.5, null, true], "\u00e9": "\u00fc\n\"\\/\u007f\u0001"}`},
 		{"sort_keys", m, value.JSONOptions{SortKeys: true}, `{"a": [1, 1.5, null, true], "b": 1, "é": "ü\n\"\\/` + "\x7f" + `\u0001"}`},
-		{"indent 4", value.MapOf("a", value.NewList(int64(1), value.MapOf()), "b", value.NewList()), value.JSONOptions{Indent: 4},
-			"{\n    \"a\": [\n        1,\n        {}\n    ],\n    \"b\": []\n}"},
+		{
+			"indent 4", value.MapOf("a", value.NewList(int64(1), value.MapOf()), "b", value.NewList()),
+			value.JSONOptions{Indent: 4},
+			"{\n    \"a\": [\n        1,\n        {}\n    ],\n    \"b\": []\n}",
+		},
 		{"indent 0", value.NewList(int64(1), value.Tuple{int64(2)}), value.JSONOptions{Indent: -1}, "[\n1,\n[\n2\n]\n]"},
 		{"indent tab", value.NewList(int64(1), int64(2)), value.JSONOptions{IndentText: "\t"}, "[\n\t1,\n\t2\n]"},
 		{"separators", value.MapOf("a", value.NewList(int64(1), int64(2))), value.JSONOptions{ItemSep: ",", KeySep: ":"}, `{"a":[1,2]}`},
@@ -44,8 +47,11 @@ func TestAppendJSON(t *testing.T) {
 		{"surrogateescape", "a\xffb", value.JSONOptions{}, `"a\udcffb"`},
 		{"lazy mapping", &lazy{m: value.MapOf("x", int64(1))}, value.JSONOptions{}, `{"x": 1}`},
 		{"a kind of string", markup("<b>"), value.JSONOptions{}, `"<b>"`},
-		{"repr", value.NewList(value.NewSet(int64(1)), value.Bytes("hi"), time.Date(2020, 1, 2, 3, 4, 0, 0, time.UTC)), value.JSONOptions{Repr: true},
-			`["{1}", "b'hi'", "datetime.datetime(2020, 1, 2, 3, 4)"]`},
+		{
+			"repr", value.NewList(value.NewSet(int64(1)), value.Bytes("hi"), time.Date(2020, 1, 2, 3, 4, 0, 0, time.UTC)),
+			value.JSONOptions{Repr: true},
+			`["{1}", "b'hi'", "datetime.datetime(2020, 1, 2, 3, 4)"]`,
+		},
 		{"skipkeys", value.MapOf(value.Tuple{int64(1)}, int64(1), "a", int64(2)), value.JSONOptions{SkipKeys: true}, `{"a": 2}`},
 	} {
 		got, err := value.AppendJSON(nil, tt.v, tt.o)

@@ -136,12 +136,30 @@ func TestFnmatch(t *testing.T) {
 		pattern, name string
 		want          bool
 	}{
-		{"*", "", true}, {"*", "a/b", true}, {"a*", "ba", false}, {"*.sls", "x/y.sls", true},
-		{"a?c", "abc", true}, {"a?c", "ac", false}, {"a?c", "aéc", true}, {"?", "日", true},
-		{"[ab]", "a", true}, {"[!ab]", "a", false}, {"[!ab]", "c", true}, {"[a-c]x", "bx", true},
-		{"[]]", "]", true}, {"[!]]", "]", false}, {"[", "[", true}, {"a[", "a[", true}, {"[a", "a", false},
-		{"*a*b*c", "xxaxxbxxc", true}, {"*a*b*c", "xxaxxbxx", false}, {"**", "x", true}, {"a.b", "axb", false},
-		{"web*.example.com", "web1.example.com", true}, {"[é]", "é", true}, {"*é", "aé", true},
+		{"*", "", true},
+		{"*", "a/b", true},
+		{"a*", "ba", false},
+		{"*.sls", "x/y.sls", true},
+		{"a?c", "abc", true},
+		{"a?c", "ac", false},
+		{"a?c", "aéc", true},
+		{"?", "日", true},
+		{"[ab]", "a", true},
+		{"[!ab]", "a", false},
+		{"[!ab]", "c", true},
+		{"[a-c]x", "bx", true},
+		{"[]]", "]", true},
+		{"[!]]", "]", false},
+		{"[", "[", true},
+		{"a[", "a[", true},
+		{"[a", "a", false},
+		{"*a*b*c", "xxaxxbxxc", true},
+		{"*a*b*c", "xxaxxbxx", false},
+		{"**", "x", true},
+		{"a.b", "axb", false},
+		{"web*.example.com", "web1.example.com", true},
+		{"[é]", "é", true},
+		{"*é", "aé", true},
 	} {
 		if got := value.Fnmatch(tt.pattern, tt.name); got != tt.want {
 			t.Errorf("Fnmatch(%q, %q) = %v, want %v", tt.pattern, tt.name, got, tt.want)

@@ -197,8 +197,13 @@ func TestPositions(t *testing.T) {
 		got  source.Pos
 		want string
 	}{
-		{m.Pos("a"), "web/init.sls:1:1"}, {m.Pos("b"), "web/init.sls:5:1"}, {a.PosAt(0), "web/init.sls:2:5"}, {a.PosAt(1), "web/init.sls:3:5"},
-		{y.Pos("z"), "web/init.sls:4:5"}, {y.List("z").PosAt(1), "web/init.sls:4:12"}, {m.Map("b").Pos("c"), "web/init.sls:5:5"},
+		{m.Pos("a"), "web/init.sls:1:1"},
+		{m.Pos("b"), "web/init.sls:5:1"},
+		{a.PosAt(0), "web/init.sls:2:5"},
+		{a.PosAt(1), "web/init.sls:3:5"},
+		{y.Pos("z"), "web/init.sls:4:5"},
+		{y.List("z").PosAt(1), "web/init.sls:4:12"},
+		{m.Map("b").Pos("c"), "web/init.sls:5:5"},
 	} {
 		if tt.got.String() != tt.want {
 			t.Errorf("place %s, want %s", tt.got, tt.want)

@@ -34,9 +34,11 @@ func Module() fun.Module {
 			{
 				Name: "setenv", Doc: "Set variables from a dict.", Src: src("setenv"), Fn: setenv,
 				Args: []fun.Arg{
-					{Name: "environ", Type: fun.Any, Required: true, Doc: "values by name: text, or False"}, unsets,
+					{Name: "environ", Type: fun.Any, Required: true, Doc: "values by name: text, or False"},
+					unsets,
 					{Name: "clear_all", Type: fun.Any, Default: false, Doc: "True: treat all other variables as False"},
-					{Name: "update_minion", Type: fun.Any, Default: false, Doc: "True: tell of it by an event environ_setenv"}, permanent,
+					{Name: "update_minion", Type: fun.Any, Default: false, Doc: "True: tell of it by an event environ_setenv"},
+					permanent,
 				},
 			},
 			{

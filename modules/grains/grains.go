@@ -34,8 +34,10 @@ func Module() fun.Module {
 			{
 				Name: "append", Doc: "Add a value to a grain that is a list, and keep it in the grains file.", Src: src("append"), Fn: appendFn,
 				Args: []fun.Arg{
-					key, {Name: "val", Type: fun.Any, Required: true, Doc: "the value; a list adds each of its items"},
-					{Name: "convert", Type: fun.Bool, Default: false, Doc: "make a list of a grain that is none"}, delim,
+					key,
+					{Name: "val", Type: fun.Any, Required: true, Doc: "the value; a list adds each of its items"},
+					{Name: "convert", Type: fun.Bool, Default: false, Doc: "make a list of a grain that is none"},
+					delim,
 				},
 			},
 			{Name: "delkey", Doc: "Take a grain out of the grains file.", Src: src("delkey"), Args: []fun.Arg{key, force}, Fn: delkey},

@@ -165,7 +165,8 @@ func cmd(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func runner(ctx context.Context, c *fun.Call) (fun.Result, error) { return master(ctx, c, fun.Runner) }
-func wheel(ctx context.Context, c *fun.Call) (fun.Result, error)  { return master(ctx, c, fun.Wheel) }
+
+func wheel(ctx context.Context, c *fun.Call) (fun.Result, error) { return master(ctx, c, fun.Wheel) }
 
 // master calls a runner or wheel function. Salt: salt/modules/saltutil.py
 // runner, wheel.
