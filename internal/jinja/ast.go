@@ -120,11 +120,10 @@ type operand struct {
 
 // args are the arguments of a call.
 type args struct {
-	pos    []node
-	kw     []keyword
-	dyn    node // *args
-	dynKw  node // **kwargs
-	lparen int32
+	pos   []node
+	kw    []keyword
+	dyn   node // *args
+	dynKw node // **kwargs
 }
 
 type keyword struct {

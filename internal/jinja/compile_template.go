@@ -122,6 +122,9 @@ func (c *compiler) extend(n *sExtends, fr *cframe) stmt {
 		if err != nil {
 			return goOn, mark(placed(t, off, err))
 		}
+		if f.st.blocks == nil {
+			f.st.blocks = make(map[string][]*code, len(parent.blocks))
+		}
 		for name, k := range parent.blocks {
 			f.st.blocks[name] = append(f.st.blocks[name], k)
 		}

@@ -380,7 +380,6 @@ func (p *parser) subscribed() node {
 
 func (p *parser) callArgs() (a args) {
 	open := p.expect(tLParen)
-	a.lparen = open.off
 	ensure := func(ok bool) {
 		if !ok {
 			p.failAt(p.cur.off, open.line, "TemplateSyntaxError", "invalid syntax for function call expression", "")

@@ -24,7 +24,7 @@ type State struct {
 // of the rendering.
 func newState(r *run, t *Template, given map[string]value.Value) *State {
 	s := &State{run: r, tmpl: t, given: given, autoescape: r.env.opts.Autoescape}
-	if len(t.blocks) > 0 || t.root != nil {
+	if len(t.blocks) > 0 {
 		s.blocks = make(map[string][]*code, len(t.blocks))
 		for name, k := range t.blocks {
 			s.blocks[name] = []*code{k}
