@@ -57,18 +57,24 @@ func lookupEncoding(norm string) (encoding.Encoding, string, bool) {
 	case "utf-32-be", "utf-32be":
 		return utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM), "utf-32-be", true
 	}
-	want := strings.NewReplacer("-", "", "windows", "cp", "ibm", "cp", "macroman", "macintosh").Replace(norm)
+	want := plainName(norm)
 	for _, e := range charmap.All {
 		cm, ok := e.(*charmap.Charmap)
 		if !ok {
 			continue
 		}
-		have := strings.NewReplacer(" ", "", "-", "", "codepage", "cp", "windows", "cp", "ibm", "cp").Replace(strings.ToLower(cm.String()))
-		if have == want {
+		if plainName(cm.String()) == want {
 			return cm, "charmap", true
 		}
 	}
 	return nil, "", false
+}
+
+// plainName returns the name of an encoding so that Python's names and ours
+// are the same: cp437 for "IBM Code Page 437".
+func plainName(name string) string {
+	name = strings.NewReplacer(" ", "", "-", "").Replace(strings.ToLower(name))
+	return strings.NewReplacer("ibmcodepage", "cp", "codepage", "cp", "windows", "cp", "ibm", "cp", "macroman", "macintosh").Replace(name)
 }
 
 // encodeBytes encodes text in an encoding of one byte a character.
