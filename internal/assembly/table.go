@@ -5,12 +5,15 @@ import (
 	"brine/internal/fun"
 	cmdmod "brine/modules/cmd"
 	configmod "brine/modules/config"
+	cpmod "brine/modules/cp"
 	datamod "brine/modules/data"
 	defaultsmod "brine/modules/defaults"
 	environmod "brine/modules/environ"
 	eventmod "brine/modules/event"
+	filemod "brine/modules/file"
 	grainsmod "brine/modules/grains"
 	groupmod "brine/modules/group"
+	hashutilmod "brine/modules/hashutil"
 	jinjamod "brine/modules/jinja"
 	matchmod "brine/modules/match"
 	networkmod "brine/modules/network"
@@ -43,12 +46,15 @@ func Table() *fun.Table {
 	return fun.NewTable([]fun.Entry{
 		{Kind: fun.Exec, Name: "cmd", Load: cmdmod.Module},
 		{Kind: fun.Exec, Name: "config", Load: configmod.Module},
+		{Kind: fun.Exec, Name: "cp", Load: cpmod.Module},
 		{Kind: fun.Exec, Name: "data", Load: datamod.Module},
 		{Kind: fun.Exec, Name: "defaults", Load: defaultsmod.Module},
 		{Kind: fun.Exec, Name: "environ", Load: environmod.Module},
 		{Kind: fun.Exec, Name: "event", Load: eventmod.Module},
+		{Kind: fun.Exec, Name: "file", Load: filemod.Module},
 		{Kind: fun.Exec, Name: "grains", Load: grainsmod.Module},
 		{Kind: fun.Exec, Name: "group", Load: groupmod.Module},
+		{Kind: fun.Exec, Name: "hashutil", Load: hashutilmod.Module},
 		{Kind: fun.Exec, Name: "jinja", Load: jinjamod.Module},
 		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
