@@ -169,6 +169,10 @@ func (s *session) invoke(ctx context.Context, env *fun.Env, kind fun.Kind, name 
 		args.Kw.Set("__pub_tgt", "salt-call")
 	}
 	s.app.intr.setJID(jid)
+	if !strings.HasPrefix(name, "state.") {
+		// A state run begins with its first state: see interrupt.gate.
+		s.app.intr.begun.Store(true)
+	}
 	end, err := jobs.NewProc(s.app.Host, env.CacheDir).Begin(value.MapOf(
 		"jid", jid, "fun", name, "arg", jobs.SafeArgs(args.Pos, args.Kw), "tgt", env.ID, "tgt_type", "glob", "ret", "",
 		"user", s.userName(), "pid", int64(os.Getpid()),

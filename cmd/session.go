@@ -55,6 +55,7 @@ func (a *App) newSession(kind config.Kind, section string, f *runFlags, override
 	set("log_file", f.logFile)
 	set("cachedir", f.cacheDir)
 	set("state_output", f.output.stateOutput)
+	set("output", f.output.out)
 	if f.output.stateVerbose != "" {
 		v, err := parseBool(f.output.stateVerbose)
 		if err != nil {

@@ -16,9 +16,11 @@ import (
 // interrupt is what Ctrl-C has asked for so far.
 //
 // The first signal drains the run: nothing new starts, what is under way
-// returns. The second cancels the context, which ends the process groups.
+// returns; where nothing has begun yet (SLS files are being compiled) it ends
+// the run. The second cancels the context, which ends the process groups.
 type interrupt struct {
 	drain atomic.Bool
+	begun atomic.Bool // something is under way that is worth waiting for
 	jid   atomic.Pointer[string]
 }
 
@@ -27,7 +29,11 @@ func (i *interrupt) draining() bool { return i != nil && i.drain.Load() }
 
 // gate is the fun.Env.Gate of a run.
 func (i *interrupt) gate(ctx context.Context, _ *fun.Chunk) bool {
-	return !i.drain.Load() && ctx.Err() == nil
+	if i.drain.Load() || ctx.Err() != nil {
+		return false
+	}
+	i.begun.Store(true)
+	return true
 }
 
 // setJID notes the job whose look-up the first signal tells.
@@ -50,7 +56,7 @@ func (a *App) signals(ctx context.Context) (context.Context, func()) {
 				return
 			case <-ch:
 			}
-			if a.intr.drain.CompareAndSwap(false, true) {
+			if a.intr.drain.CompareAndSwap(false, true) && a.intr.begun.Load() {
 				a.sayDraining()
 				continue
 			}

@@ -5,9 +5,12 @@ import "strings"
 // Nearest returns the candidate that a user most likely meant by name, and
 // false where none is near enough to be worth suggesting.
 //
-// Near means an edit distance (insert, delete, replace, swap of neighbours,
+// Names of one or two letters have no near ones. Near means an edit distance (insert, delete, replace, swap of neighbours,
 // case ignored) of at most a third of the name's length, at least one.
 func Nearest(name string, candidates []string) (string, bool) {
+	if len(name) < 3 {
+		return "", false
+	}
 	low := strings.ToLower(name)
 	best, bestDist := "", max(1, len(low)/3)+1
 	for _, c := range candidates {

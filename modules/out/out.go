@@ -28,13 +28,18 @@ func Module() fun.Module {
 
 // format prints to text. Salt: salt/modules/out.py string_format.
 func format(_ context.Context, c *fun.Call) (fun.Result, error) {
-	f, err := outputter.Lookup(c.Str("out"))
-	if err != nil {
-		return fun.Result{}, fun.Errorf("%v", err)
-	}
 	opts := c.Env.Opts
 	if m := c.Map("opts"); m != nil {
 		opts = m
+	}
+	// The option output, which --out sets, goes before what the caller names.
+	name := c.Str("out")
+	if o := opts.Str("output"); o != "" && o != "highstate" {
+		name = o
+	}
+	f, err := outputter.Lookup(name)
+	if err != nil {
+		return fun.Result{}, fun.Errorf("%v", err)
 	}
 	o := &outputter.Options{Opts: opts, StateOutput: opts.Str("state_output")}
 	if n, ok := value.AsInt(c.Kw.At("output_indent")); ok {
