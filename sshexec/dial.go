@@ -1,0 +1,530 @@
+package sshexec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"brine/internal/host"
+	"brine/internal/roster"
+)
+
+// Options are how machines are dialled.
+type Options struct {
+	Host        host.Host
+	Home        string   // of the person, for ~ and the default files
+	Me          string   // account of the person
+	Config      []string // ssh_config files, first one wins; nil: the person's and the system's
+	KnownHosts  []string // known_hosts files instead of those of ssh_config
+	Policy      Policy   // "": as ssh_config says, else Strict
+	AgentSocket string   // of ssh-agent; "" is none
+	PKIDir      string   // of Salt, whose own SSH key is tried too
+	Password    roster.Secret
+	// Ask asks the person for a secret, on a terminal. nil: there is none.
+	Ask func(prompt string) (roster.Secret, error)
+	// Retries are further tries after a connection was reset or closed before
+	// the log-in, as sshd does to the many; negative is DefaultRetries. Stubborn
+	// retries where nothing answers too.
+	Retries  int
+	Stubborn bool
+	// KeepAlive is how often a silent host is asked; three missed answers end
+	// its connection. 0 is 15 s.
+	KeepAlive time.Duration
+	Log       *slog.Logger
+}
+
+// DefaultRetries is how often a reset connection is tried again.
+const DefaultRetries = 3
+
+// dialsAtOneHost are the handshakes under way at once with one address: stock
+// sshd drops some from MaxStartups 10 on.
+const dialsAtOneHost = 8
+
+// A Dialer opens connections. It is safe for concurrent use.
+type Dialer struct {
+	o       Options
+	config  *sshConfig
+	keys    keyring
+	hosts   hostKeys
+	prepare sync.Mutex
+
+	mu    sync.Mutex
+	pace  map[string]chan struct{}
+	jumps map[string]*jump
+}
+
+// NewDialer returns a Dialer; it reads ssh_config.
+func NewDialer(o Options) *Dialer {
+	if o.Retries < 0 {
+		o.Retries = DefaultRetries
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	files := o.Config
+	if files == nil {
+		files = []string{filepath.Join(o.Home, ".ssh", "config"), "/etc/ssh/ssh_config"}
+	}
+	d := &Dialer{
+		o: o, config: loadConfig(o.Host, o.Home, files),
+		pace: map[string]chan struct{}{}, jumps: map[string]*jump{},
+	}
+	d.keys.files, d.keys.ask = o.Host, o.Ask
+	return d
+}
+
+func (d *Dialer) keepAlive() time.Duration {
+	if d.o.KeepAlive > 0 {
+		return d.o.KeepAlive
+	}
+	return 15 * time.Second
+}
+
+// supported are the algorithms that can be asked for.
+func supported() ssh.Algorithms {
+	a, weak := ssh.SupportedAlgorithms(), ssh.InsecureAlgorithms()
+	a.Ciphers = append(a.Ciphers, weak.Ciphers...)
+	a.MACs = append(a.MACs, weak.MACs...)
+	a.KeyExchanges = append(a.KeyExchanges, weak.KeyExchanges...)
+	a.HostKeys = append(a.HostKeys, weak.HostKeys...)
+	return a
+}
+
+// A Client is a connection to a host.
+type Client struct {
+	ID, Addr, User string
+	ssh            *ssh.Client
+	closed         chan struct{}
+	once           sync.Once
+	lost           atomic.Pointer[error]
+}
+
+// Close ends the connection.
+func (c *Client) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.ssh.Close()
+}
+
+// Done is closed when the connection has ended.
+func (c *Client) Done() <-chan struct{} { return c.closed }
+
+// Err says why the connection ended where brine ended it.
+func (c *Client) Err() error {
+	if p := c.lost.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// fail words an error of a later stage.
+func (c *Client) fail(s Stage, err error, hint string) error {
+	if lost := c.Err(); lost != nil {
+		err = lost
+	}
+	return &Error{ID: c.ID, Addr: c.Addr, Stage: s, Err: err, Hint: hint}
+}
+
+// Dial connects to the host of an entry and logs in.
+func (d *Dialer) Dial(ctx context.Context, e *roster.Entry) (*Client, error) {
+	t, err := d.dest(ctx, e)
+	if err != nil {
+		return nil, &Error{ID: e.ID, Addr: e.Host, Stage: Resolve, Err: err, Hint: "see ssh_config and the roster"}
+	}
+	return d.dial(ctx, t, nil)
+}
+
+// dial tries until it succeeds, or fails in a way that another try does not
+// mend. via are the jump hosts already on the way, against loops.
+func (d *Dialer) dial(ctx context.Context, t *dest, via []string) (*Client, error) {
+	for try := 0; ; try++ {
+		c, err := d.once(ctx, t, via)
+		if err == nil || try >= d.o.Retries || ctx.Err() != nil || !d.mends(err) {
+			return c, err
+		}
+		wait := time.Duration(float64(100*time.Millisecond) * float64(uint(1)<<min(try, 6)) * (0.5 + rand.Float64()))
+		d.o.Log.Info("connect again", "id", t.id, "addr", t.addr(), "after", err, "wait", wait)
+		if serr := d.o.Host.Sleep(ctx, wait); serr != nil {
+			return nil, err
+		}
+	}
+}
+
+// mends reports whether another try may succeed where err was.
+func (d *Dialer) mends(err error) bool {
+	var e *Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Stage {
+	case Connect:
+		return d.o.Stubborn || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EAGAIN)
+	case Handshake, Auth:
+		return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrUnexpectedEOF)
+	}
+	return false
+}
+
+// enter waits until a handshake with addr may begin; leave ends it.
+func (d *Dialer) enter(ctx context.Context, addr string) (leave func(), err error) {
+	d.mu.Lock()
+	p := d.pace[addr]
+	if p == nil {
+		p = make(chan struct{}, dialsAtOneHost)
+		d.pace[addr] = p
+	}
+	d.mu.Unlock()
+	select {
+	case p <- struct{}{}:
+		return func() { <-p }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (d *Dialer) once(ctx context.Context, t *dest, via []string) (*Client, error) {
+	fail := func(s Stage, err error, hint string) error {
+		if ctx.Err() != nil && !errors.Is(err, context.Canceled) {
+			err = fmt.Errorf("no answer within %s", t.timeout)
+			if hint == "" {
+				hint = "see that the host is up and that nothing on the way drops packets; timeout in the roster changes the time"
+			}
+		}
+		return &Error{ID: t.id, Addr: t.addr(), Stage: s, Err: err, Hint: hint}
+	}
+	signers, notes, err := d.signers(t)
+	if err != nil {
+		return nil, fail(Auth, err, keyHint(err))
+	}
+	check, algs, err := d.hosts.verify(t)
+	if err != nil {
+		return nil, fail(HostKey, err, "mend the known_hosts file")
+	}
+	var by *Client
+	if len(t.jump) > 0 {
+		if by, err = d.bastionOf(ctx, t, via); err != nil {
+			return nil, err
+		}
+	}
+	leave, err := d.enter(ctx, t.addr())
+	if err != nil {
+		return nil, fail(Connect, err, "")
+	}
+	defer leave()
+	// Waiting for one's turn is not the host's time.
+	ctx, cancel := context.WithTimeout(ctx, t.timeout)
+	defer cancel()
+	var way net.Conn
+	switch {
+	case by != nil:
+		if way, err = by.ssh.DialContext(ctx, "tcp", t.addr()); err != nil {
+			return nil, fail(Connect, fmt.Errorf("by %s: %w", by.ID, err), "see that the jump host reaches it and allows forwarding")
+		}
+	case t.proxy != "":
+		way = d.command(t)
+	default:
+		nd := &net.Dialer{}
+		if t.bind != "" {
+			nd.LocalAddr = &net.TCPAddr{IP: net.ParseIP(t.bind)}
+		}
+		if way, err = nd.DialContext(ctx, t.family, t.addr()); err != nil {
+			return nil, fail(connectStage(err), plain(err), connectHint(err))
+		}
+		way = quick(way)
+	}
+	return d.login(ctx, t, way, signers, notes, check, algs, fail)
+}
+
+func connectStage(err error) Stage {
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		return Resolve
+	}
+	return Connect
+}
+
+// plain takes the address out of a dial error, which ours names already.
+func plain(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		var sys *os.SyscallError
+		if errors.As(op.Err, &sys) {
+			return sys.Err
+		}
+		return op.Err
+	}
+	return err
+}
+
+func connectHint(err error) string {
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &dns):
+		return "see host in the roster, or HostName in ssh_config"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "see that sshd runs there and on this port"
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return "see that the host is up and that there is a route to it"
+	}
+	return ""
+}
+
+func keyHint(err error) string {
+	if errors.Is(err, errEncrypted) {
+		return "add it to ssh-agent, set priv_passwd in the roster, or run on a terminal"
+	}
+	return "see priv in the roster"
+}
+
+// login shakes hands over a connection and logs in, all within ctx.
+func (d *Dialer) login(ctx context.Context, t *dest, way net.Conn, signers []ssh.Signer, notes []string,
+	check ssh.HostKeyCallback, algs []string, fail func(Stage, error, string) error,
+) (*Client, error) {
+	var (
+		stage  atomic.Value
+		keyErr atomic.Pointer[hostKeyError]
+		banner atomic.Value
+	)
+	stage.Store(Handshake)
+	conf := &ssh.ClientConfig{
+		User: t.user, ClientVersion: "SSH-2.0-brine", HostKeyAlgorithms: algs,
+		HostKeyCallback: func(name string, remote net.Addr, key ssh.PublicKey) error {
+			err := check(name, remote, key)
+			var hk *hostKeyError
+			if errors.As(err, &hk) {
+				keyErr.Store(hk)
+				stage.Store(HostKey)
+				return err
+			}
+			if err == nil {
+				stage.Store(Auth)
+			}
+			return err
+		},
+		BannerCallback: func(text string) error {
+			banner.Store(text)
+			return nil
+		},
+		Auth: d.methods(t, signers),
+	}
+	conf.Ciphers, conf.MACs, conf.KeyExchanges = t.ciphers, t.macs, t.kexes
+	stop := context.AfterFunc(ctx, func() { way.Close() })
+	conn, chans, reqs, err := ssh.NewClientConn(way, t.knownAs(), conf)
+	if !stop() && err == nil {
+		conn.Close()
+		err = ctx.Err()
+	}
+	if err != nil {
+		way.Close()
+		at := stage.Load().(Stage)
+		if hk := keyErr.Load(); hk != nil {
+			return nil, fail(HostKey, hk.err, hk.hint)
+		}
+		if p, ok := way.(*pipe); ok && at == Handshake {
+			if text := p.stderr(); text != "" {
+				err = fmt.Errorf("ProxyCommand: %s", text)
+				return nil, fail(Connect, err, "see ProxyCommand in ssh_config")
+			}
+		}
+		hint := ""
+		if at == Auth {
+			hint = authHint(t, signers, notes)
+		} else if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
+			hint = "sshd closed the connection: see MaxStartups and its log, or lower --max-procs"
+		}
+		return nil, fail(at, err, hint)
+	}
+	c := &Client{ID: t.id, Addr: t.addr(), User: t.user, ssh: ssh.NewClient(conn, chans, reqs), closed: make(chan struct{})}
+	go func() {
+		_ = conn.Wait()
+		_ = c.Close()
+	}()
+	go c.keepAlive(t.alive, t.aliveCount)
+	return c, nil
+}
+
+// authHint says what was tried and what to do.
+func authHint(t *dest, signers []ssh.Signer, notes []string) string {
+	hint := fmt.Sprintf("tried as %s: %d key(s)", t.user, len(signers))
+	if t.passwd.IsSet() {
+		hint += ", a password"
+	}
+	for _, n := range notes {
+		hint += "; " + n
+	}
+	switch {
+	case len(signers) == 0 && !t.passwd.IsSet():
+		hint += "; set priv in the roster, or add a key to ssh-agent"
+	default:
+		hint += "; see user, priv and passwd in the roster, or deploy the key with --key-deploy"
+	}
+	return hint
+}
+
+// methods are the ways to log in, in their order.
+func (d *Dialer) methods(t *dest, signers []ssh.Signer) []ssh.AuthMethod {
+	var out []ssh.AuthMethod
+	for _, m := range t.methods {
+		switch {
+		case m == "publickey" && len(signers) > 0:
+			out = append(out, ssh.PublicKeys(signers...))
+		case m == "password" && t.passwd.IsSet():
+			out = append(out, ssh.Password(t.passwd.Reveal()))
+		case m == "keyboard-interactive" && t.passwd.IsSet():
+			asked := false
+			out = append(out, ssh.KeyboardInteractive(func(_, _ string, questions []string, echo []bool) ([]string, error) {
+				answers := make([]string, len(questions))
+				for i := range questions {
+					// The password answers one hidden question; a second factor
+					// is nothing that it knows.
+					if echo[i] || asked {
+						return nil, fmt.Errorf("the host asks %q", strings.TrimSpace(questions[i]))
+					}
+					answers[i], asked = t.passwd.Reveal(), true
+				}
+				return answers, nil
+			}))
+		}
+	}
+	return out
+}
+
+// keepAlive asks a silent host whether it is there, and ends the connection
+// where count answers in a row are missing.
+func (c *Client) keepAlive(every time.Duration, count int) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	answers := make(chan error, 1)
+	missed, waiting := 0, false
+	for {
+		select {
+		case <-c.closed:
+			return
+		case err := <-answers:
+			if err != nil {
+				return
+			}
+			missed, waiting = 0, false
+		case <-tick.C:
+			if waiting {
+				if missed++; missed >= count {
+					err := fmt.Errorf("the host answered nothing for %s", every*time.Duration(count))
+					c.lost.Store(&err)
+					_ = c.Close()
+					return
+				}
+				continue
+			}
+			waiting = true
+			go func() {
+				_, _, err := c.ssh.SendRequest("keepalive@openssh.com", true, nil)
+				answers <- err
+			}()
+		}
+	}
+}
+
+// jump is a connection to a bastion that all behind it share.
+type jump struct {
+	mu     sync.Mutex
+	client *Client
+}
+
+// bastionOf returns the connection to the last jump host before t.
+func (d *Dialer) bastionOf(ctx context.Context, t *dest, via []string) (*Client, error) {
+	var at *Client
+	path := ""
+	for _, spec := range t.jump {
+		fail := func(err error) error {
+			return &Error{ID: t.id, Addr: t.addr(), Stage: Connect, Err: err, Hint: "see ProxyJump in ssh_config"}
+		}
+		if slices.Contains(via, spec) {
+			return nil, fail(fmt.Errorf("ProxyJump goes round in a circle: %s", strings.Join(append(via, spec), " > ")))
+		}
+		via = append(via[:len(via):len(via)], spec)
+		path += ">" + spec
+		h, err := d.hop(ctx, spec)
+		if err != nil {
+			return nil, fail(err)
+		}
+		if at, err = d.bastion(ctx, path, h, at, via); err != nil {
+			return nil, err
+		}
+	}
+	return at, nil
+}
+
+// bastion returns the shared connection of a path of jump hosts.
+func (d *Dialer) bastion(ctx context.Context, path string, h *dest, by *Client, via []string) (*Client, error) {
+	d.mu.Lock()
+	j := d.jumps[path]
+	if j == nil {
+		j = &jump{}
+		d.jumps[path] = j
+	}
+	d.mu.Unlock()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.client != nil {
+		select {
+		case <-j.client.Done():
+			j.client = nil
+		default:
+			return j.client, nil
+		}
+	}
+	var err error
+	if by == nil {
+		j.client, err = d.dial(ctx, h, via)
+		return j.client, err
+	}
+	// The next hop is reached through the one before, not by ways of its own.
+	ctx, cancel := context.WithTimeout(ctx, h.timeout)
+	defer cancel()
+	fail := func(s Stage, err error, hint string) error {
+		return &Error{ID: h.id, Addr: h.addr(), Stage: s, Err: err, Hint: hint}
+	}
+	conn, err := by.ssh.DialContext(ctx, "tcp", h.addr())
+	if err != nil {
+		return nil, fail(Connect, fmt.Errorf("by %s: %w", by.ID, err), "see that the jump host reaches it and allows forwarding")
+	}
+	signers, notes, err := d.signers(h)
+	if err != nil {
+		conn.Close()
+		return nil, fail(Auth, err, keyHint(err))
+	}
+	check, algs, err := d.hosts.verify(h)
+	if err != nil {
+		conn.Close()
+		return nil, fail(HostKey, err, "mend the known_hosts file")
+	}
+	j.client, err = d.login(ctx, h, conn, signers, notes, check, algs, fail)
+	return j.client, err
+}
+
+// Close ends the connections to bastions.
+func (d *Dialer) Close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, j := range d.jumps {
+		if j.mu.TryLock() {
+			if j.client != nil {
+				_ = j.client.Close()
+			}
+			j.mu.Unlock()
+		}
+	}
+}

@@ -1,0 +1,270 @@
+package sshexec
+
+import (
+	"context"
+	"crypto"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/agent"
+
+	"brine/internal/host"
+	"brine/internal/roster"
+)
+
+// keyring holds the keys of a run. Each file is read, and its passphrase asked
+// for, once.
+type keyring struct {
+	files host.Files
+	ask   func(prompt string) (roster.Secret, error)
+
+	mu     sync.Mutex
+	keys   map[string]*loadedKey
+	agents map[string]*agentConn
+	frozen bool // no questions any more: the fan-out runs
+}
+
+type loadedKey struct {
+	once    sync.Once
+	signers []ssh.Signer // the certificate's first, where there is one
+	public  ssh.PublicKey
+	err     error
+}
+
+type agentConn struct {
+	once   sync.Once
+	client agent.ExtendedAgent
+	err    error
+}
+
+// errEncrypted says that a key needs a passphrase that is not known.
+var errEncrypted = errors.New("the key is encrypted and its passphrase is not known")
+
+// load returns the signers of a key file: its certificate's and its own.
+func (k *keyring) load(path string, pass roster.Secret, certs []string) ([]ssh.Signer, ssh.PublicKey, error) {
+	k.mu.Lock()
+	if k.keys == nil {
+		k.keys = map[string]*loadedKey{}
+	}
+	id := path + "\x00" + pass.Reveal()
+	key := k.keys[id]
+	if key == nil {
+		key = &loadedKey{}
+		k.keys[id] = key
+	}
+	k.mu.Unlock()
+	key.once.Do(func() { key.read(k, path, pass) })
+	if key.err != nil {
+		return nil, key.public, key.err
+	}
+	return append(k.certified(key.signers[0], path, certs), key.signers...), key.public, nil
+}
+
+func (key *loadedKey) read(k *keyring, path string, pass roster.Secret) {
+	text, err := k.files.ReadFile(path)
+	if err != nil {
+		key.err = err
+		return
+	}
+	if pub, err := k.files.ReadFile(path + ".pub"); err == nil {
+		key.public, _, _, _, _ = ssh.ParseAuthorizedKey(pub)
+	}
+	raw, err := ssh.ParseRawPrivateKey(text)
+	var missing *ssh.PassphraseMissingError
+	if errors.As(err, &missing) {
+		if missing.PublicKey != nil {
+			key.public = missing.PublicKey
+		}
+		raw, err = k.decrypt(text, path, pass)
+	}
+	if err != nil {
+		key.err = fmt.Errorf("key %s: %w", path, err)
+		return
+	}
+	if e, ok := raw.(crypto.Signer); ok {
+		raw = e
+	}
+	s, err := ssh.NewSignerFromKey(raw)
+	if err != nil {
+		key.err = fmt.Errorf("key %s: %w", path, err)
+		return
+	}
+	key.signers, key.public = []ssh.Signer{s}, s.PublicKey()
+}
+
+// decrypt opens an encrypted key with the passphrase of the roster, else one
+// that is asked for.
+func (k *keyring) decrypt(text []byte, path string, pass roster.Secret) (any, error) {
+	if !pass.IsSet() {
+		if k.ask == nil || k.frozen {
+			return nil, errEncrypted
+		}
+		var err error
+		if pass, err = k.ask("Passphrase of " + path + ": "); err != nil {
+			return nil, err
+		}
+		if !pass.IsSet() {
+			return nil, errEncrypted
+		}
+	}
+	return ssh.ParseRawPrivateKeyWithPassphrase(text, []byte(pass.Reveal()))
+}
+
+// certified returns signers of the certificates that fit a key: those named,
+// and KEY-cert.pub.
+func (k *keyring) certified(s ssh.Signer, path string, certs []string) []ssh.Signer {
+	var out []ssh.Signer
+	for _, p := range append([]string{path + "-cert.pub"}, certs...) {
+		text, err := k.files.ReadFile(p)
+		if err != nil {
+			continue
+		}
+		pub, _, _, _, err := ssh.ParseAuthorizedKey(text)
+		if err != nil {
+			continue
+		}
+		cert, ok := pub.(*ssh.Certificate)
+		if !ok || string(cert.Key.Marshal()) != string(s.PublicKey().Marshal()) {
+			continue
+		}
+		if cs, err := ssh.NewCertSigner(cert, s); err == nil {
+			out = append(out, cs)
+		}
+	}
+	return out
+}
+
+// agentSigners returns the keys that the ssh-agent at a socket holds.
+func (k *keyring) agentSigners(socket string) ([]ssh.Signer, error) {
+	if socket == "" {
+		return nil, nil
+	}
+	k.mu.Lock()
+	if k.agents == nil {
+		k.agents = map[string]*agentConn{}
+	}
+	a := k.agents[socket]
+	if a == nil {
+		a = &agentConn{}
+		k.agents[socket] = a
+	}
+	k.mu.Unlock()
+	a.once.Do(func() {
+		c, err := net.DialTimeout("unix", socket, 5*time.Second)
+		if err != nil {
+			a.err = err
+			return
+		}
+		a.client = agent.NewClient(c)
+	})
+	if a.err != nil {
+		return nil, a.err
+	}
+	return a.client.Signers()
+}
+
+// defaultKeys are the files that are tried where nothing names a key: ssh's,
+// and salt-ssh's own.
+func (d *Dialer) defaultKeys() []string {
+	var out []string
+	for _, n := range []string{"id_ed25519", "id_ecdsa", "id_rsa"} {
+		out = append(out, filepath.Join(d.o.Home, ".ssh", n))
+	}
+	if d.o.PKIDir != "" {
+		out = append(out, filepath.Join(d.o.PKIDir, "ssh", "salt-ssh.rsa"))
+	}
+	return out
+}
+
+// signers returns the keys to offer to a host, in order: the one that the
+// roster names, the agent's, those of ssh_config, the default ones. notes say
+// why keys were left out.
+func (d *Dialer) signers(t *dest) (out []ssh.Signer, notes []string, err error) {
+	seen := map[string]bool{}
+	add := func(ss ...ssh.Signer) {
+		for _, s := range ss {
+			if id := string(s.PublicKey().Marshal()); !seen[id] {
+				seen[id] = true
+				out = append(out, s)
+			}
+		}
+	}
+	held, agentErr := d.keys.agentSigners(t.agent)
+	if agentErr != nil {
+		notes = append(notes, fmt.Sprintf("the ssh-agent at %s does not answer: %v", t.agent, agentErr))
+	}
+	byAgent := func(pub ssh.PublicKey) bool {
+		for _, s := range held {
+			if pub != nil && string(s.PublicKey().Marshal()) == string(pub.Marshal()) {
+				add(s)
+				return true
+			}
+		}
+		return false
+	}
+	file := func(path string, named bool) error {
+		ss, pub, err := d.keys.load(path, t.privPasswd, t.certificates)
+		switch {
+		case err == nil:
+			add(ss...)
+		case byAgent(pub):
+		case errors.Is(err, fs.ErrNotExist) && !named:
+		case named:
+			return err
+		default:
+			notes = append(notes, err.Error())
+		}
+		return nil
+	}
+	if t.priv != "" {
+		if err := file(t.priv, true); err != nil {
+			return nil, notes, err
+		}
+	}
+	if t.identitiesOnly || t.priv == "" {
+		for _, p := range t.identities {
+			if err := file(p, false); err != nil {
+				return nil, notes, err
+			}
+		}
+	}
+	if !t.identitiesOnly {
+		add(held...)
+	}
+	if t.priv == "" && len(t.identities) == 0 {
+		for _, p := range d.defaultKeys() {
+			if err := file(p, false); err != nil {
+				return nil, notes, err
+			}
+		}
+	}
+	return out, notes, nil
+}
+
+// Prepare loads the keys of entries, and asks for the passphrases that are
+// needed, before anything is dialled: nothing asks while many connections are
+// under way. Faults show where the entry is dialled.
+func (d *Dialer) Prepare(ctx context.Context, entries []*roster.Entry) {
+	d.prepare.Lock()
+	defer d.prepare.Unlock()
+	d.keys.frozen = false
+	for _, e := range entries {
+		t, err := d.dest(ctx, e)
+		if err != nil {
+			continue
+		}
+		_, _, _ = d.signers(t)
+		for _, j := range t.jump {
+			if h, err := d.hop(ctx, j); err == nil {
+				_, _, _ = d.signers(h)
+			}
+		}
+	}
+	d.keys.frozen = true
+}
