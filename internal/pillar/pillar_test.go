@@ -299,14 +299,14 @@ func TestErrors(t *testing.T) {
 			map[string]string{"top.sls": top, "good.sls": "x: 1", "bad.sls": "a: 1\nb: {{ nope.x }}\n"},
 			"",
 			[]string{"Rendering SLS 'bad' failed. Please see master log for details."},
-			"/srv/pillar/bad.sls:2:12: 'nope' is undefined",
+			"/srv/pillar/bad.sls:2:7: 'nope' is undefined",
 		},
 		{
 			"unsafe",
 			map[string]string{"top.sls": top, "good.sls": "x: 1", "bad.sls": "a: {{ nope.x }}\n"},
 			"pillar_safe_render_error: false",
 			[]string{"Rendering SLS 'bad' failed, render error:\nJinja variable 'nope' is undefined; line 1\n\n---\na: {{ nope.x }}    <======================\n---"},
-			"/srv/pillar/bad.sls:1:12: 'nope' is undefined",
+			"/srv/pillar/bad.sls:1:7: 'nope' is undefined",
 		},
 		{
 			"no dict",
@@ -334,7 +334,7 @@ func TestErrors(t *testing.T) {
 			map[string]string{"top.sls": "base: {{ x.y }}\n"},
 			"",
 			[]string{"Rendering Primary Top file failed, render error:\nJinja variable 'x' is undefined; line 1\n\n---\nbase: {{ x.y }}    <======================\n---"},
-			"/srv/pillar/top.sls:1:12",
+			"/srv/pillar/top.sls:1:10",
 		},
 		{
 			"top is no dict",

@@ -51,14 +51,15 @@ func TestFunctions(t *testing.T) {
 		kw   *value.Map
 		want string // repr, or "raises TYPE: text"
 	}{
-		{"ping", pos("any", int64(1)), value.MapOf("k", "v"), "True"},
+		{"ping", nil, nil, "True"},
+		{"ping", pos("any"), nil, "raises *fun.ArgError: ping() takes 0 positional arguments but 1 was given"},
 		{"true", nil, nil, "True"},
 		{"false", nil, nil, "False"},
 		{"echo", pos("some text"), nil, "'some text'"},
 		{"echo", nil, nil, "raises *fun.ArgError: echo() missing 1 required positional argument: 'text'"},
 		{"outputter", nil, value.MapOf("data", value.NewList(int64(1))), "[1]"},
-		{"arg", pos(int64(1), "two", nil), value.MapOf("a", int64(1), "__pub_fun", "test.arg"), "{'args': [1, 'two', None], 'kwargs': {'a': 1, '__pub_fun': 'test.arg'}}"},
-		{"arg_clean", pos(int64(1)), value.MapOf("a", int64(1), "__pub_fun", "x"), "{'args': [1], 'kwargs': {'a': 1}}"},
+		{"arg", pos(int64(1), "two", nil), value.MapOf("a", int64(1), "__pub_fun", "test.arg"), "{'args': (1, 'two', None), 'kwargs': {'a': 1, '__pub_fun': 'test.arg'}}"},
+		{"arg_clean", pos(int64(1)), value.MapOf("a", int64(1), "__pub_fun", "x"), "{'args': (1,), 'kwargs': {'a': 1}}"},
 		{"arg_repr", pos(int64(1)), value.MapOf("x", "two"), `{'args': '(1,)', 'kwargs': "{'x': 'two'}"}`},
 		{
 			"arg_type", pos(int64(1), "s", 1.5, nil, true), value.MapOf("l", value.NewList(), "d", value.NewMap(0)),
