@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/internal/host"
+	"brine/internal/source"
 )
 
 // An App is the process as the commands see it; tests build one from buffers.
@@ -27,7 +28,9 @@ type App struct {
 	// Terminal says whether Out is one, so that colours are welcome.
 	Terminal bool
 
-	intr *interrupt
+	intr    *interrupt
+	json    bool // the report is to be JSON
+	printed bool // a report was begun
 }
 
 // Main runs the command line of the process and returns the exit status.
@@ -45,6 +48,7 @@ func Main() int {
 func (a *App) Run() int {
 	ctx, stop := a.signals(context.Background())
 	defer stop()
+	a.json = asksJSON(a.Args)
 	root := a.root()
 	root.SetArgs(a.Args)
 	root.SetIn(a.In)
@@ -102,12 +106,13 @@ program.`,
   brine doc file.managed`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
+		Args:          unknownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.CompletionOptions.HiddenDefaultCmd = false
 	c.SetFlagErrorFunc(flagError)
 	c.AddCommand(
+		newAgentCmd(a),
 		newCallCmd(a, asBrine),
 		newDocCmd(a),
 		newFunctionsCmd(a),
@@ -118,6 +123,19 @@ program.`,
 		newVersionCmd(a),
 	)
 	return c
+}
+
+// unknownCommand makes a word that is no command a usage fault that names the
+// nearest one.
+func unknownCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
+	}
+	return usagef(c, "unknown command %q%s", args[0], source.DidYouMean(args[0], names))
 }
 
 // style is which program a command poses as: its name and its shorthands

@@ -3,67 +3,310 @@ package link
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
 
 	"brine/internal/fun"
 	"brine/internal/value"
+	"brine/sshexec/wire"
 )
 
-// A Tree is a snapshot of files behind salt://, with their hashes.
-type Tree struct{ files fun.Files }
-
-// NewTree returns the tree of files.
-func NewTree(files fun.Files) *Tree { return &Tree{files: files} }
-
-// TargetOpts returns those of a controller's options that hold on targets too:
-// how states are compiled and run. Paths, credentials and what else concerns
-// the controller alone stay here.
-func TargetOpts(opts *value.Map) *value.Map { return value.NewMap(0) }
+// Defaults of [Options].
+const (
+	defaultReturn = 64 << 20
+	defaultSpill  = 64 << 10
+	// maxSmall bounds the answers that are kept as values: grains, jobs.
+	maxSmall = 4 << 20
+)
 
 // A Conn is a connection to an agent. It is safe for concurrent use.
-type Conn struct{ facts Facts }
-
-var errClosed = errors.New("the connection to the agent is closed")
+type Conn struct {
+	m       *wire.Mux
+	o       Options
+	facts   Facts
+	minion  atomic.Pointer[string] // the id, once it is open
+	allowed allowance
+	trees   treeNames
+	pillars chan struct{} // one at a time: a slot
+	closed  atomic.Bool
+}
 
 // Connect greets the agent at the far end of rw and returns the connection.
 // What comes before the agent's hello (motd, output of shell start files) is
-// skipped up to MaxNoise. It waits no longer than ctx and then closes rw.
+// skipped up to MaxNoise. It waits no longer than ctx and then closes rw. Where
+// something else answers, the error is a *wire.NoHelloError with the end of
+// what it wrote.
 func Connect(ctx context.Context, rw io.ReadWriteCloser, o Options) (*Conn, error) {
-	return nil, errClosed
+	if o.Tree == nil {
+		o.Tree = NewTree(o.Files)
+	}
+	if o.MaxReturn <= 0 {
+		o.MaxReturn = defaultReturn
+	}
+	if o.Spill <= 0 {
+		o.Spill = defaultSpill
+	}
+	if o.SpillDir == "" {
+		o.SpillDir = os.TempDir()
+	}
+	if o.MaxNoise == 0 {
+		o.MaxNoise = wire.DefaultNoise
+	}
+	c := &Conn{o: o, pillars: make(chan struct{}, 1)}
+	ready := make(chan struct{})
+	m, err := wire.Greet(ctx, rw, wire.Options{
+		Role: wire.Controller, Noise: o.MaxNoise, Frame: int(o.MaxFrame), Heartbeat: o.Heartbeat,
+		Handle: func(ctx context.Context, s *wire.Stream) error {
+			<-ready
+			return c.serve(ctx, s)
+		},
+		Note: func(name string, v value.Value, size int) {
+			<-ready
+			c.note(name, v, size)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.m = m
+	close(ready)
+	if c.facts, err = factsOf(m.Peer()); err != nil {
+		m.Close()
+		return nil, err
+	}
+	c.trees.known(m.Peer().List("trees"))
+	return c, nil
+}
+
+// factsOf reads a hello.
+func factsOf(m *value.Map) (Facts, error) {
+	if m.Str("is") != "brine agent" {
+		return Facts{}, errors.New("the far end is no brine agent")
+	}
+	num := func(k string) int { n, _ := value.AsInt(m.At(k)); return int(n) }
+	text := func(k string) string { return printable(strings.ReplaceAll(m.Str(k), "\n", " ")) }
+	return Facts{
+		Proto: num("proto"), Version: text("version"), OS: text("os"), Arch: text("arch"),
+		PID: num("pid"), UID: num("uid"), BootID: text("boot_id"), Hostname: text("hostname"),
+	}, nil
 }
 
 // Facts returns what the agent said of itself.
 func (c *Conn) Facts() Facts { return c.facts }
 
+// id returns the id of the target; "" before Open.
+func (c *Conn) id() string {
+	if p := c.minion.Load(); p != nil {
+		return *p
+	}
+	return ""
+}
+
 // Open makes the agent the minion t. It does not wait for the agent: what it
 // cannot do with t, the first call tells. To be called once, before all else.
-func (c *Conn) Open(ctx context.Context, t Target) error { return errClosed }
+func (c *Conn) Open(ctx context.Context, t Target) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if t.ID == "" {
+		return errors.New("a target has no id")
+	}
+	id := strings.Clone(t.ID)
+	if !c.minion.CompareAndSwap(nil, &id) {
+		return fmt.Errorf("the connection is that of %s already", c.id())
+	}
+	return c.m.Note("session", value.MapOf("id", id, "opts", dict(t.Opts), "grains", dict(t.Grains)))
+}
+
+func dict(m *value.Map) *value.Map {
+	if m == nil {
+		return value.NewMap(0)
+	}
+	return m
+}
 
 // Invoke calls an execution function on the target; many calls may be under
 // way at once. What goes wrong is in the Return: Lost where the connection ended
 // or ctx was cancelled, TimedOut where ctx's deadline passed, Refused where the
-// agent would not begin. When ctx ends, the agent ends the call and its
-// processes; Invoke does not wait for that.
+// agent would not begin, Unreachable where the connection had ended before.
+// When ctx ends, the agent ends the call and its processes; Invoke does not
+// wait for that.
 func (c *Conn) Invoke(ctx context.Context, job fun.Job) fun.Return {
-	return fun.Return{Stage: fun.Lost, Err: errClosed}
+	ret := fun.Return{ID: c.id(), JID: job.JID}
+	if err := c.invoke(ctx, job, &ret); err != nil {
+		ret.Body, ret.Retcode, ret.Success, ret.Out = nil, 0, false, ""
+		ret.Stage, ret.Err = c.stage(ctx, err), err
+	}
+	return ret
+}
+
+// errNotBegun marks a call that the agent never heard of.
+var errNotBegun = errors.New("the call was not begun")
+
+func (c *Conn) invoke(ctx context.Context, job fun.Job, ret *fun.Return) error {
+	head := value.MapOf(
+		"fun", job.Fun, "arg", value.NewList(job.Args.Pos...), "kwarg", dict(job.Args.Kw),
+		"jid", job.JID, "orch", job.OrchJID, "user", job.User, "metadata", job.Metadata,
+	)
+	tree, err := c.prepare(ctx, job, head)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNotBegun, err)
+	}
+	s, err := c.m.Open(ctx, "invoke", head, tree != nil)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNotBegun, err)
+	}
+	defer s.Close()
+	if tree != nil {
+		if _, err := s.Write(tree); err != nil {
+			return err
+		}
+		if err := s.CloseWrite(nil, nil); err != nil {
+			return err
+		}
+	}
+	if ret.Body, err = readBody(s, c.o.Spill, c.o.MaxReturn, c.o.SpillDir); err != nil {
+		return err
+	}
+	end := s.Closing()
+	code, ok := value.AsInt(end.At("retcode"))
+	success, ok2 := end.At("success").(bool)
+	if !ok || !ok2 || ret.Body.Size() == 0 {
+		return errors.New("the agent's return has no return code or no value")
+	}
+	ret.Retcode, ret.Success, ret.Out = int(int32(code)), success, outName(end.Str("out"))
+	return nil
+}
+
+// prepare adds to the head of a state call what the target most likely needs of
+// the tree. It returns the encoded tree where the agent does not have it.
+func (c *Conn) prepare(ctx context.Context, job fun.Job, head *value.Map) ([]byte, error) {
+	if !strings.HasPrefix(job.Fun, "state.") {
+		return nil, nil
+	}
+	snap, err := c.o.Tree.at(ctx, job.JID)
+	if err != nil {
+		return nil, fmt.Errorf("list the files of the tree: %w", err)
+	}
+	head.Set("tree", snap.id)
+	refs := c.o.Tree.aheadOf(ctx, snap, job, saltEnv(job))
+	ahead := make([]value.Value, 0, len(refs))
+	for _, r := range refs {
+		if r.body || r.file.Sum == "" && r.sum != "" {
+			ahead = append(ahead, value.Tuple{r.env, r.file.Path, r.sum, r.body})
+		}
+	}
+	head.Set("ahead", value.NewList(ahead...))
+	if c.trees.add(snap.id) {
+		return nil, nil
+	}
+	head.Set("tree_size", int64(len(snap.encoded)))
+	return snap.encoded, nil
+}
+
+// saltEnv returns the saltenv that a call names; base where it names none.
+func saltEnv(job fun.Job) string {
+	if s := job.Args.Kw.Str("saltenv"); s != "" {
+		return s
+	}
+	return "base"
+}
+
+// outName returns the name of an outputter as the agent gave it, "" where it is
+// none.
+func outName(s string) string {
+	if len(s) > 32 || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") != "" {
+		return ""
+	}
+	return s
+}
+
+// stage says how far a call came that failed with err.
+func (c *Conn) stage(ctx context.Context, err error) fun.Stage {
+	var remote *wire.RemoteError
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fun.TimedOut
+	case ctx.Err() != nil:
+		return fun.Lost
+	case errors.As(err, &remote) && (remote.Code == wire.CodeRefused || remote.Code == wire.CodeBusy):
+		return fun.Refused
+	case errors.Is(err, errNotBegun) && c.m.Err() != nil:
+		return fun.Unreachable
+	case errors.Is(err, errNotBegun):
+		return fun.Refused
+	}
+	return fun.Lost
 }
 
 // Running returns the calls that the agent works on: what find_job and
 // saltutil.running ask.
-func (c *Conn) Running(ctx context.Context) ([]Running, error) { return nil, errClosed }
+func (c *Conn) Running(ctx context.Context) ([]Running, error) {
+	v, err := c.m.Call(ctx, "running", nil, maxSmall)
+	if err != nil {
+		return nil, err
+	}
+	l, _ := v.(*value.List)
+	out := make([]Running, 0, l.Len())
+	for i := range l.Len() {
+		m, ok := l.Items[i].(*value.Map)
+		if !ok {
+			return nil, errors.New("the agent's list of calls makes no sense")
+		}
+		r := Running{JID: m.Str("jid"), Fun: m.Str("fun"), PID: c.facts.PID}
+		if a := m.List("arg"); a != nil {
+			r.Args.Pos = a.Items
+		}
+		r.Args.Kw = m.Map("kwarg")
+		if ns, ok := m.At("started").(int64); ok {
+			r.Started = time.Unix(0, ns)
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
 
-// Signal ends the call of a job as signal 1, 2, 3, 9 or 15 would.
-func (c *Conn) Signal(ctx context.Context, jid string, sig int) error { return errClosed }
+// Signal ends the call of a job as signal 1, 2, 3, 9 or 15 would. It returns an
+// error where no such job runs, or where the signal has no meaning for a call.
+func (c *Conn) Signal(ctx context.Context, jid string, sig int) error {
+	_, err := c.m.Call(ctx, "signal", value.MapOf("jid", jid, "signal", int64(sig)), maxSmall)
+	return err
+}
 
-// Grains returns grains of the target; all of them where keys is empty.
-func (c *Conn) Grains(ctx context.Context, keys []string) (*value.Map, error) { return nil, errClosed }
+// Grains returns grains of the target, those of the roster over its own; all of
+// them where keys is empty.
+func (c *Conn) Grains(ctx context.Context, keys []string) (*value.Map, error) {
+	v, err := c.m.Call(ctx, "grains", value.MapOf("keys", value.Strings(keys...)), maxSmall)
+	if err != nil {
+		return nil, err
+	}
+	m, ok := v.(*value.Map)
+	if !ok {
+		return nil, errors.New("the agent's grains are no dict")
+	}
+	return m, nil
+}
 
 // Done is closed when the connection has ended; Err then says why.
-func (c *Conn) Done() <-chan struct{} { return nil }
+func (c *Conn) Done() <-chan struct{} { return c.m.Done() }
 
-// Err returns why the connection ended; nil while it lives or after Close.
-func (c *Conn) Err() error { return errClosed }
+// Err returns why the connection ended; nil while it lives and after Close.
+func (c *Conn) Err() error {
+	if c.closed.Load() {
+		return nil
+	}
+	return c.m.Err()
+}
 
 // Close ends the connection: the agent ends the calls still running and
 // itself.
-func (c *Conn) Close() error { return nil }
+func (c *Conn) Close() error {
+	if c.m.Err() == nil {
+		c.closed.Store(true)
+	}
+	return c.m.Close()
+}

@@ -36,7 +36,11 @@ type Options struct {
 	// Push takes a file that the target sends (cp.push); path is as the target
 	// names it and not to be trusted. nil: refused.
 	Push func(ctx context.Context, id, path string, r io.Reader) error
-	Log  *slog.Logger // nil: none
+	// Warn and Fault get what the target warns of, and the places of faults in
+	// its SLS files and templates, as lines for the user. nil: they are dropped.
+	Warn  func(id string, w fun.Warning)
+	Fault func(id, text string)
+	Log   *slog.Logger // nil: none
 
 	MaxNoise  int64         // bytes before the agent's hello that are skipped; 0 is 64 KiB
 	MaxFrame  int64         // bytes of a frame; 0 is 1 MiB

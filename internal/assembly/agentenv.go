@@ -1,0 +1,173 @@
+package assembly
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"brine/internal/config"
+	"brine/internal/dispatch"
+	"brine/internal/fleet"
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/jobs"
+	"brine/internal/value"
+	"brine/sshexec/agent"
+)
+
+// AgentOptions are what an agent is made of.
+type AgentOptions struct {
+	Host      host.Host
+	Table     *fun.Table
+	Version   string // of brine
+	Exe       string // path of the running program
+	CacheDir  string // see agent.Options
+	Heartbeat time.Duration
+	// CloseAll ends the programs that calls still run.
+	CloseAll func(context.Context)
+	Log      *slog.Logger
+}
+
+// ServeAgent serves the controller at the far end of rw; see agent.Serve.
+func ServeAgent(ctx context.Context, rw io.ReadWriteCloser, o AgentOptions) error {
+	a := &agentRoom{o: o}
+	return agent.Serve(ctx, rw, agent.Options{
+		Hello: agentFacts(ctx, o), Build: a.env, Call: a.call, Host: o.Host, CloseAll: o.CloseAll,
+		CacheDir: o.CacheDir, Heartbeat: o.Heartbeat, Log: o.Log,
+	})
+}
+
+// agentFacts is what an agent says of itself in its hello.
+func agentFacts(ctx context.Context, o AgentOptions) *value.Map {
+	m := value.MapOf(
+		"version", o.Version, "os", runtime.GOOS, "arch", runtime.GOARCH,
+		"pid", int64(o.Host.Getpid()), "uid", int64(o.Host.Geteuid()), "boot_id", bootID(ctx, o.Host),
+	)
+	if name, err := o.Host.Hostname(); err == nil {
+		m.Set("hostname", name)
+	}
+	return m
+}
+
+// bootID returns a text that is another one after each boot; "" where the
+// system tells none.
+func bootID(ctx context.Context, h host.Host) string {
+	if b, err := h.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
+		return strings.TrimSpace(string(b))
+	}
+	if runtime.GOOS == "linux" {
+		return ""
+	}
+	for _, name := range []string{"kern.bootsessionuuid", "kern.boot_id", "kern.boottime"} {
+		out, err := h.Run(ctx, host.Cmd{Argv: []string{"sysctl", "-n", name}, Timeout: 2 * time.Second})
+		if err == nil && out.Status == 0 && len(out.Stdout) > 0 {
+			return strings.TrimSpace(string(out.Stdout))
+		}
+	}
+	return ""
+}
+
+// An agentRoom makes the Envs of an agent.
+type agentRoom struct {
+	o    AgentOptions
+	jids jobs.JIDs
+}
+
+// env returns the Env of a session: the configuration is brine's defaults with
+// what the controller sent, none of the target's own; files and pillar are the
+// controller's.
+func (a *agentRoom) env(_ context.Context, s agent.Session) (*fun.Env, error) {
+	cfg, err := a.config(s)
+	if err != nil {
+		return nil, fmt.Errorf("the configuration of %s: %w", s.ID, err)
+	}
+	opts := cfg.Opts
+	env := &fun.Env{
+		ID: s.ID, SaltEnv: saltEnv(opts), Opts: opts, Memo: &fun.Memo{}, Host: a.o.Host, Up: s.Up, Bus: s.Bus,
+		Table: a.o.Table, Log: a.log(), Warn: s.Warn, CacheDir: cfg.CacheDir,
+		NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) },
+	}
+	env.Fault = sourceFault(s.Fault)
+	eo := EnvOptions{Host: a.o.Host, Exe: a.o.Exe, Fault: s.Fault}
+	env.Grains = machineGrains(env, eo)
+	env.NewGrains = func(context.Context) (value.Mapping, error) { return machineGrains(env, eo), nil }
+	env.Invoker = dispatch.New(env)
+	return env, nil
+}
+
+func (a *agentRoom) log() *slog.Logger {
+	if a.o.Log != nil {
+		return a.o.Log
+	}
+	return slog.New(slog.DiscardHandler)
+}
+
+// config makes the options of a session.
+//
+// Salt: salt/client/ssh/__init__.py Single.__init__ (minion_opts).
+func (a *agentRoom) config(s agent.Session) (*config.Config, error) {
+	over := value.NewMap(16)
+	if s.Opts != nil {
+		over.Update(s.Opts)
+	}
+	over.Delete("grains")
+	if s.Grains.Len() > 0 {
+		over.Set("grains", s.Grains)
+	}
+	over.Set("id", s.ID)
+	over.Set("__role", "minion")
+	over.Set("file_client", "local")
+	h := a.o.Host
+	// An empty directory with an empty Saltfile stands for the configuration:
+	// the target's own does not count.
+	var dir string
+	if a.o.CacheDir != "" {
+		dir = filepath.Join(a.o.CacheDir, "conf")
+		if h.MkdirAll(dir, 0o700) != nil {
+			dir = ""
+		}
+	}
+	if dir == "" {
+		tmp, err := h.MkdirTemp("", "brine-conf-")
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = h.RemoveAll(tmp) }()
+		dir = tmp
+		if !over.Has("cachedir") {
+			over.Set("cachedir", filepath.Join(tmp, "cache"))
+		}
+	}
+	saltfile := filepath.Join(dir, "Saltfile")
+	if _, err := h.Lstat(saltfile); err != nil {
+		mode := fs.FileMode(0o600)
+		if err := h.WriteFile(saltfile, strings.NewReader(""), host.WriteOptions{Mode: &mode}); err != nil {
+			return nil, err
+		}
+	}
+	if !over.Has("cachedir") {
+		over.Set("cachedir", filepath.Join(a.o.CacheDir, "minion"))
+	}
+	return config.Load(config.Options{Kind: config.Minion, Host: h, Dir: dir, Saltfile: saltfile, Override: over})
+}
+
+// call calls a job's function. The custom modules of the tree are looked for
+// where they may matter: a plain call costs no look at the controller's files.
+func (a *agentRoom) call(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
+	newTable := func(ctx context.Context) (*fun.Table, error) { return withCustom(ctx, env, a.o.Table), nil }
+	_, _, known := a.o.Table.Lookup(fun.Exec, job.Fun)
+	mod, _, _ := strings.Cut(job.Fun, ".")
+	if !known || mod == "state" || mod == "saltutil" || mod == "sys" {
+		env.Table = withCustom(ctx, env, a.o.Table)
+	}
+	env.NewTable = newTable
+	env.Invoker = dispatch.New(env)
+	env.Fleet = fleet.NewSelf(env, func() string { return a.jids.Next(env.Host.Now()) })
+	return fleet.Call(ctx, env, job)
+}

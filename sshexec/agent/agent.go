@@ -1,0 +1,401 @@
+// Package agent is the far end of a connection: it runs on a target, takes
+// calls over a channel and answers them with an Env of that machine, whose
+// files and pillar come from the controller.
+//
+// Start at [Serve]. Nothing is left running when the channel ends: calls under
+// way are cancelled and their programs ended within five seconds. What a call
+// left behind on purpose lives on.
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"brine/internal/event"
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+	"brine/sshexec/wire"
+)
+
+// Bounds of what a controller may ask at once. A controller is trusted with the
+// machine; the bounds keep its mistakes small.
+const (
+	maxFrame  = 16 << 20
+	window    = 1 << 20
+	maxCalls  = 256
+	killGrace = 4 * time.Second
+)
+
+// Options are what an agent is made of.
+type Options struct {
+	// Hello is what the agent says of itself: version, os, arch, pid, uid,
+	// boot_id, hostname.
+	Hello *value.Map
+	// Build makes the Env of a session. It is called once, when the controller
+	// has opened the session.
+	Build func(ctx context.Context, s Session) (*fun.Env, error)
+	// Call calls a job's function with an Env made for that call.
+	Call func(ctx context.Context, env *fun.Env, job fun.Job) fun.Return
+	// Host is the machine: the cache lies on it.
+	Host host.Host
+	// CloseAll ends the programs of calls that still run.
+	CloseAll func(ctx context.Context)
+	// CacheDir keeps files from run to run; it must be the user's own with mode
+	// 0700 and is made where it is not there. "" keeps nothing.
+	CacheDir  string
+	Heartbeat time.Duration // 0 is wire's default
+	Log       *slog.Logger  // nil: none
+}
+
+// A Session is what the controller made of this agent.
+type Session struct {
+	ID     string
+	Opts   *value.Map // configuration from the controller
+	Grains *value.Map // of the roster: over the machine's own
+	Up     fun.Upstream
+	Bus    event.Bus
+	Warn   func(fun.Warning)
+	Fault  func(error)
+}
+
+// A server is one connection.
+type server struct {
+	o     Options
+	m     *wire.Mux
+	cache *cache
+	files *upstream
+	ready chan struct{} // closed when m is set
+
+	mu      sync.Mutex
+	session *value.Map // what the controller opened; nil before
+	build   sync.Once
+	env     *fun.Env
+	envErr  error
+	calls   map[*call]struct{}
+}
+
+// A call is a function at work.
+type call struct {
+	job     fun.Job
+	started time.Time
+	cancel  context.CancelCauseFunc
+}
+
+// Serve serves the controller at the far end of rw until the channel or ctx
+// ends; then it ends what is under way, which takes five seconds at most. The
+// error is nil where the controller closed the channel.
+func Serve(ctx context.Context, rw io.ReadWriteCloser, o Options) error {
+	s := &server{o: o, ready: make(chan struct{}), calls: map[*call]struct{}{}}
+	s.cache = openCache(o.Host, o.CacheDir, s.log)
+	hello := value.MapOf("is", "brine agent")
+	if o.Hello != nil {
+		hello.Update(o.Hello)
+	}
+	hello.Set("trees", value.Strings(s.cache.trees()...))
+	m, err := wire.Greet(ctx, rw, wire.Options{
+		Role: wire.Agent, Hello: hello, Frame: maxFrame, Window: window, Streams: maxCalls, Heartbeat: o.Heartbeat,
+		Handle: func(ctx context.Context, st *wire.Stream) error {
+			<-s.ready
+			return s.serve(ctx, st)
+		},
+		Note: s.note,
+	})
+	if err != nil {
+		return err
+	}
+	s.m = m
+	s.files = newUpstream(m, s.cache)
+	close(s.ready)
+	select {
+	case <-m.Done():
+	case <-ctx.Done():
+		m.Flush(time.Second)
+		m.Close()
+	}
+	s.end()
+	if err := m.Err(); !errors.Is(err, wire.ErrEnded) && !errors.Is(err, wire.ErrClosed) {
+		return err
+	}
+	return ctx.Err()
+}
+
+// end ends the calls under way: the channel's end has cancelled them.
+func (s *server) end() {
+	ctx, cancel := context.WithTimeout(context.Background(), killGrace)
+	defer cancel()
+	returned := make(chan struct{})
+	go func() {
+		s.m.Wait()
+		close(returned)
+	}()
+	if s.o.CloseAll != nil {
+		s.o.CloseAll(ctx)
+	}
+	select {
+	case <-returned:
+		s.cache.prune()
+	case <-ctx.Done():
+	}
+}
+
+func (s *server) log(msg string, args ...any) {
+	if s.o.Log != nil {
+		s.o.Log.Warn(msg, args...)
+	}
+}
+
+// note takes a message of the controller.
+func (s *server) note(name string, v value.Value, _ int) {
+	m, ok := v.(*value.Map)
+	if !ok || name != "session" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.session == nil {
+		s.session = m
+	}
+}
+
+// open returns the Env of the session.
+func (s *server) open() (*fun.Env, error) {
+	s.mu.Lock()
+	m := s.session
+	s.mu.Unlock()
+	if m == nil {
+		return nil, wire.Refusef("the session is not open")
+	}
+	s.build.Do(func() {
+		ses := Session{
+			ID: m.Str("id"), Opts: m.Map("opts"), Grains: m.Map("grains"),
+			Up: s.files.forJob("", "", nil), Warn: s.warn, Fault: s.fault,
+		}
+		ses.Bus = &bus{Ring: event.NewRing(busSize, s.o.Host.Now), m: s.m}
+		// The Env outlives the call that first asks for it.
+		s.env, s.envErr = s.o.Build(context.Background(), ses)
+		if s.envErr != nil {
+			s.envErr = wire.Refusef("%v", s.envErr)
+		}
+	})
+	return s.env, s.envErr
+}
+
+// busSize is how many events an agent keeps for its own waiters.
+const busSize = 1024
+
+// A bus is the agent's own bus, whose events reach the controller too.
+type bus struct {
+	*event.Ring
+	m *wire.Mux
+}
+
+// Fire puts an event on the bus and tells the controller.
+func (b *bus) Fire(tag string, data *value.Map) {
+	b.Ring.Fire(tag, data)
+	if data == nil {
+		data = value.NewMap(0)
+	}
+	_ = b.m.Note("event", value.MapOf("tag", tag, "data", data))
+}
+
+func (s *server) warn(w fun.Warning) {
+	_ = s.m.Note("warn", value.MapOf("where", w.Where, "text", w.Text))
+}
+
+func (s *server) fault(err error) {
+	_ = s.m.Note("fault", value.MapOf("text", err.Error()))
+}
+
+// serve answers a request.
+func (s *server) serve(ctx context.Context, st *wire.Stream) error {
+	switch st.Method() {
+	case "invoke":
+		return s.invoke(ctx, st)
+	case "running":
+		return st.Answer(s.running())
+	case "signal":
+		return s.signal(st.Head())
+	case "grains":
+		return s.grains(st)
+	}
+	return wire.Refusef("there is no request %q", st.Method())
+}
+
+// jobOf reads the head of an invoke.
+func jobOf(h *value.Map) (fun.Job, error) {
+	arg, kw := h.List("arg"), h.Map("kwarg")
+	job := fun.Job{Fun: h.Str("fun"), JID: h.Str("jid"), OrchJID: h.Str("orch"), User: h.Str("user"), Metadata: h.At("metadata")}
+	if job.Fun == "" || arg == nil || kw == nil {
+		return job, wire.Refusef("a call without a function or arguments")
+	}
+	job.Args = fun.Args{Pos: arg.Items, Kw: kw}
+	return job, nil
+}
+
+// errSignal is why a call was ended that the controller signalled.
+var errSignal = errors.New("the job was ended by a signal")
+
+func (s *server) invoke(ctx context.Context, st *wire.Stream) error {
+	h := st.Head()
+	job, err := jobOf(h)
+	if err != nil {
+		return err
+	}
+	if n, ok := h.At("tree_size").(int64); ok {
+		b, err := io.ReadAll(io.LimitReader(st, n+1))
+		if err != nil {
+			return err
+		}
+		if err := s.files.keep(b); err != nil {
+			return err
+		}
+	}
+	base, err := s.open()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	c := &call{job: job, started: s.o.Host.Now(), cancel: cancel}
+	s.add(c)
+	defer s.remove(c)
+
+	up := s.files.forJob(job.JID, h.Str("tree"), h.List("ahead"))
+	if h.Has("tree") {
+		up.begin(ctx)
+	}
+	env := base.Fork(func(e *fun.Env) {
+		e.JID, e.OrchJID = job.JID, job.OrchJID
+		e.Up = up
+	})
+	s.givePillar(ctx, env, up, job, h.Has("tree"))
+	ret := s.o.Call(ctx, env, job)
+	if cause := context.Cause(ctx); errors.Is(cause, errSignal) && ret.Stage != fun.Returned {
+		return cause
+	}
+	if ret.Stage != fun.Returned {
+		if ret.Err == nil {
+			ret.Err = errors.New(ret.Stage.String())
+		}
+		return ret.Err
+	}
+	return s.answer(st, ret)
+}
+
+// givePillar gives an Env its pillar: the one that the controller renders when
+// it is first read. For states it is asked for at once, while the first files
+// are on their way.
+func (s *server) givePillar(ctx context.Context, env *fun.Env, up *jobFiles, job fun.Job, states bool) {
+	var early chan *value.Map
+	if states && !job.Args.Kw.Has("pillar") && !job.Args.Kw.Has("pillarenv") {
+		early = make(chan *value.Map, 1)
+		grains := env.Grains
+		go func() { early <- up.pillar(ctx, fun.PillarRequest{Grains: grains}) }()
+	}
+	env.Pillar = value.NewLazyMap(func() *value.Map {
+		if early != nil && env.PillarOverride == nil {
+			return <-early
+		}
+		return up.pillar(ctx, fun.PillarRequest{Override: env.PillarOverride, Grains: env.Grains})
+	})
+	up.grains = func() value.Mapping { return env.Grains }
+}
+
+// answer sends a return: its value as JSON, the rest with the end.
+func (s *server) answer(st *wire.Stream, ret fun.Return) error {
+	end := value.MapOf("retcode", int64(ret.Retcode), "success", ret.Success, "out", ret.Out)
+	var err error
+	switch b := ret.Body.(type) {
+	case nil:
+		_, err = io.WriteString(st, "null")
+	case fun.ValueBody:
+		_, err = st.Write(value.EncodeJSON(b.V))
+	default:
+		var f io.ReadCloser
+		if f, err = b.Open(); err == nil {
+			_, err = io.Copy(onlyWriter{st}, f)
+			f.Close()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return st.CloseWrite(nil, end)
+}
+
+type onlyWriter struct{ io.Writer }
+
+func (s *server) add(c *call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls[c] = struct{}{}
+}
+
+func (s *server) remove(c *call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.calls, c)
+}
+
+// running lists the calls at work.
+func (s *server) running() *value.List {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := value.NewList()
+	for c := range s.calls {
+		l.Append(value.MapOf(
+			"jid", c.job.JID, "fun", c.job.Fun, "arg", value.NewList(c.job.Args.Pos...), "kwarg", c.job.Args.Kw,
+			"started", c.started.UnixNano(),
+		))
+	}
+	return l
+}
+
+// signal ends the calls of a job: they share the agent's process, so a signal
+// that asks for more or less than an end has nothing to reach.
+func (s *server) signal(h *value.Map) error {
+	jid, sig := h.Str("jid"), h.At("signal")
+	switch sig {
+	case int64(1), int64(2), int64(3), int64(9), int64(15):
+	default:
+		return wire.Refusef("signal %v cannot be sent to a job, only 1, 2, 3, 9 and 15", sig)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := false
+	for c := range s.calls {
+		if c.job.JID == jid {
+			found = true
+			c.cancel(fmt.Errorf("%w %d", errSignal, sig))
+		}
+	}
+	if !found {
+		return wire.Refusef("no job %s runs here", jid)
+	}
+	return nil
+}
+
+// grains answers with grains of the machine.
+func (s *server) grains(st *wire.Stream) error {
+	env, err := s.open()
+	if err != nil {
+		return err
+	}
+	keys := st.Head().List("keys")
+	if keys.Len() == 0 {
+		return st.Answer(env.Grains)
+	}
+	m := value.NewMap(keys.Len())
+	for _, k := range keys.Items {
+		if v, ok := env.Grains.Get(k); ok {
+			m.Set(k, v)
+		}
+	}
+	return st.Answer(m)
+}

@@ -1,0 +1,144 @@
+package link
+
+import (
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// What a target may say without being asked: so many messages and bytes at
+// once, and so many a second from then on.
+const (
+	burstNotes = 4000
+	burstBytes = 8 << 20
+	rateNotes  = 400
+	rateBytes  = 512 << 10
+	maxTag     = 1024
+	maxEvent   = 256 << 10
+	maxWarning = 4 << 10
+)
+
+// An allowance is what a target may still say. It is refilled by time.
+type allowance struct {
+	mu    sync.Mutex
+	notes float64
+	bytes float64
+	last  time.Time
+	told  bool // that something was dropped
+}
+
+// take reports whether n more bytes may come; first is true at the first that
+// may not.
+func (a *allowance) take(n int, now time.Time) (ok, first bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.last.IsZero() {
+		a.notes, a.bytes = burstNotes, burstBytes
+	} else if d := now.Sub(a.last).Seconds(); d > 0 {
+		a.notes = min(burstNotes, a.notes+d*rateNotes)
+		a.bytes = min(burstBytes, a.bytes+d*rateBytes)
+	}
+	a.last = now
+	if a.notes < 1 || a.bytes < float64(n) {
+		first, a.told = !a.told, true
+		return false, first
+	}
+	a.notes--
+	a.bytes -= float64(n)
+	return true, false
+}
+
+// note takes a message of the agent.
+func (c *Conn) note(name string, v value.Value, size int) {
+	m, ok := v.(*value.Map)
+	if !ok {
+		return
+	}
+	ok, first := c.allowed.take(size, time.Now())
+	if !ok {
+		if first && c.o.Log != nil {
+			c.o.Log.Warn("the target says too much: some of its events are dropped", "id", c.id())
+		}
+		return
+	}
+	switch name {
+	case "event":
+		c.event(m)
+	case "warn":
+		if c.o.Warn != nil {
+			c.o.Warn(c.id(), fun.Warning{Where: printable(m.Str("where")), Text: printable(m.Str("text"))})
+		}
+	case "fault":
+		if c.o.Fault != nil {
+			c.o.Fault(c.id(), printable(m.Str("text")))
+		}
+	}
+}
+
+// event puts an event of the target on the bus. Its id is the target's,
+// whatever it says, and tags that speak for other targets or for the
+// controller are dropped.
+func (c *Conn) event(m *value.Map) {
+	tag, id := m.Str("tag"), c.id()
+	data := m.Map("data")
+	if c.o.Bus == nil || id == "" || tag == "" || len(tag) > maxTag {
+		return
+	}
+	if !ownTag(tag, id) {
+		if c.o.Log != nil {
+			c.o.Log.Warn("an event that is not the target's to fire is dropped", "id", id, "tag", tag)
+		}
+		return
+	}
+	if data == nil {
+		data = value.NewMap(1)
+	}
+	data.Set("id", id)
+	if data.Str("cmd") == "_minion_event" {
+		data.Set("tag", tag)
+	}
+	c.o.Bus.Fire(tag, data)
+}
+
+// ownTag reports whether a target may fire a tag: any but those of salt/ that
+// tell of other targets, of returns or of the controller's own work.
+func ownTag(tag, id string) bool {
+	rest, ok := strings.CutPrefix(tag, "salt/")
+	if !ok {
+		// A bare jid is how the start of a job is told.
+		return !(len(tag) == 20 && strings.Trim(tag, "0123456789") == "")
+	}
+	parts := strings.Split(rest, "/")
+	switch parts[0] {
+	case "minion", "beacon", "presence":
+		return len(parts) > 1 && parts[1] == id
+	case "state_result":
+		return len(parts) > 2 && parts[2] == id
+	case "job":
+		return len(parts) > 3 && parts[2] == "prog" && parts[3] == id
+	case "auth", "key", "run", "wheel", "cloud", "stats", "netapi", "engines", "fileserver", "master", "event":
+		return false
+	}
+	return true
+}
+
+// printable returns text of a target for the user's terminal: one line without
+// control characters, of bounded length.
+func printable(s string) string {
+	if len(s) > maxWarning {
+		s = s[:maxWarning] + "..."
+	}
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return r
+		}
+		if unicode.IsControl(r) || r == unicode.ReplacementChar {
+			return '?'
+		}
+		return r
+	}, s)
+}

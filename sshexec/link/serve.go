@@ -1,0 +1,288 @@
+package link
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/sshexec/wire"
+)
+
+// Bounds of what an agent may ask.
+const (
+	maxPath    = 4096
+	maxBatch   = 4096 // files of one request
+	maxBatched = 1 << 20
+	keepTrees  = 64
+)
+
+// treeNames are the trees that an agent has.
+type treeNames struct {
+	mu  sync.Mutex
+	ids map[string]bool
+}
+
+// known notes the trees that a hello names.
+func (t *treeNames) known(l *value.List) {
+	for i := range min(l.Len(), keepTrees) {
+		if id, ok := l.Items[i].(string); ok && len(id) == 64 {
+			t.add(id)
+		}
+	}
+}
+
+// add notes a tree and reports whether it was there.
+func (t *treeNames) add(id string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ids[id] {
+		return true
+	}
+	if t.ids == nil || len(t.ids) > 4*keepTrees {
+		t.ids = map[string]bool{}
+	}
+	t.ids[id] = true
+	return false
+}
+
+// serve answers a request of the agent. Whatever it asks, it gets files below
+// the roots, its own pillar, and may send files where Push takes them.
+func (c *Conn) serve(ctx context.Context, s *wire.Stream) error {
+	if c.id() == "" {
+		return wire.Refusef("the session is not open")
+	}
+	h := s.Head()
+	switch s.Method() {
+	case "pillar":
+		return c.servePillar(ctx, s)
+	case "push":
+		return c.servePush(ctx, s)
+	}
+	env, p := h.Str("env"), h.Str("path")
+	if len(env) > 255 || len(p) > maxPath || strings.ContainsRune(env+p, 0) {
+		return wire.Refusef("a path or saltenv is no such")
+	}
+	switch s.Method() {
+	case "tree":
+		return c.serveTree(ctx, s)
+	case "file":
+		return c.serveFile(ctx, s, env, p)
+	case "files":
+		return c.serveFiles(ctx, s)
+	case "hash":
+		return c.serveHash(ctx, s, env, p)
+	case "stat":
+		return c.serveStat(ctx, s, env, p)
+	case "list":
+		return c.serveList(ctx, s, env, p)
+	case "dirs":
+		return c.serveDirs(ctx, s, env, p)
+	}
+	return wire.Refusef("there is no request %q", s.Method())
+}
+
+// files returns the files, or an error where there are none.
+func (c *Conn) files() (fun.Files, error) {
+	if c.o.Tree.files == nil {
+		return nil, wire.Refusef("this controller serves no files")
+	}
+	return c.o.Tree.files, nil
+}
+
+// serveTree answers with the tree of a job, or with nothing where the agent
+// has it.
+func (c *Conn) serveTree(ctx context.Context, s *wire.Stream) error {
+	snap, err := c.o.Tree.at(ctx, s.Head().Str("jid"))
+	if err != nil {
+		return err
+	}
+	if s.Head().Str("have") != snap.id {
+		if _, err := s.Write(snap.encoded); err != nil {
+			return err
+		}
+	}
+	c.trees.add(snap.id)
+	return s.CloseWrite(nil, value.MapOf("tree", snap.id))
+}
+
+func (c *Conn) serveFile(ctx context.Context, s *wire.Stream, env, p string) error {
+	files, err := c.files()
+	if err != nil {
+		return err
+	}
+	f, err := files.Open(ctx, env, p)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.CopyBuffer(onlyWriter{s}, onlyReader{f}, make([]byte, 32<<10))
+	return err
+}
+
+// onlyWriter and onlyReader hide what would make io.Copy choose another way.
+type (
+	onlyWriter struct{ io.Writer }
+	onlyReader struct{ io.Reader }
+)
+
+// serveFiles answers with several small files, one after the other: a byte (0:
+// it is there), its length as a varint, its content.
+func (c *Conn) serveFiles(ctx context.Context, s *wire.Stream) error {
+	files, err := c.files()
+	if err != nil {
+		return err
+	}
+	refs := s.Head().List("files")
+	if refs.Len() > maxBatch {
+		return wire.Refusef("%d files in one request, at most %d are served", refs.Len(), maxBatch)
+	}
+	for i := range refs.Len() {
+		r, _ := refs.Items[i].(value.Tuple)
+		if len(r) != 2 {
+			return wire.Refusef("a file is named by %d parts", len(r))
+		}
+		env, _ := r[0].(string)
+		p, _ := r[1].(string)
+		if len(env) > 255 || len(p) > maxPath {
+			return wire.Refusef("a path or saltenv is no such")
+		}
+		b, err := readSmall(ctx, files, env, p)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		head := []byte{0}
+		if err != nil {
+			head[0], b = 1, nil
+		}
+		if _, err := s.Write(append(binary.AppendUvarint(head, uint64(len(b))), b...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readSmall(ctx context.Context, files fun.Files, env, p string) ([]byte, error) {
+	f, err := files.Open(ctx, env, p)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxBatched+1))
+	if err == nil && len(b) > maxBatched {
+		err = errors.New("too large")
+	}
+	return b, err
+}
+
+func (c *Conn) serveHash(ctx context.Context, s *wire.Stream, env, p string) error {
+	files, err := c.files()
+	if err != nil {
+		return err
+	}
+	algo := s.Head().Str("algo")
+	var sum string
+	if algo == "sha256" || algo == "" {
+		fi, err := files.Stat(ctx, env, p)
+		if err != nil {
+			return err
+		}
+		if !fi.Mode.IsRegular() {
+			return fmt.Errorf("salt://%s in saltenv %s is no file", p, env)
+		}
+		if sum, err = c.o.Tree.hash(ctx, env, fi); err != nil {
+			return err
+		}
+	} else if sum, err = files.Hash(ctx, env, p, algo); err != nil {
+		return err
+	}
+	return s.Answer(sum)
+}
+
+func (c *Conn) serveStat(ctx context.Context, s *wire.Stream, env, p string) error {
+	files, err := c.files()
+	if err != nil {
+		return err
+	}
+	fi, err := files.Stat(ctx, env, p)
+	if err != nil {
+		return err
+	}
+	return s.Answer(infoTuple(fi))
+}
+
+func infoTuple(fi fun.FileInfo) value.Tuple {
+	return value.Tuple{fi.Path, fi.Size, wire.PackMode(fi.Mode), fi.Link}
+}
+
+func (c *Conn) serveList(ctx context.Context, s *wire.Stream, env, p string) error {
+	files, err := c.files()
+	if err != nil {
+		return err
+	}
+	all, err := files.List(ctx, env, p)
+	if err != nil {
+		return err
+	}
+	items := make([]value.Value, len(all))
+	for i, fi := range all {
+		items[i] = infoTuple(fi)
+	}
+	return s.Answer(value.NewList(items...))
+}
+
+func (c *Conn) serveDirs(ctx context.Context, s *wire.Stream, env, p string) error {
+	files, err := c.files()
+	if err != nil {
+		return err
+	}
+	all, err := files.Dirs(ctx, env, p)
+	if err != nil {
+		return err
+	}
+	return s.Answer(value.Strings(all...))
+}
+
+// servePillar renders the target's pillar, one rendering at a time: a target
+// that asks without end keeps no more than that busy.
+func (c *Conn) servePillar(ctx context.Context, s *wire.Stream) error {
+	select {
+	case c.pillars <- struct{}{}:
+		defer func() { <-c.pillars }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	h := s.Head()
+	if c.o.Pillar == nil {
+		return s.Answer(value.NewMap(0))
+	}
+	req := fun.PillarRequest{SaltEnv: h.Str("saltenv"), PillarEnv: h.Str("pillarenv"), Override: h.Map("override"), Ext: h.At("ext")}
+	var grains value.Mapping = value.NewMap(0)
+	if g := h.Map("grains"); g != nil {
+		// The id is the controller's word, whatever the target says.
+		g.Set("id", c.id())
+		grains = g
+	}
+	req.Grains = grains
+	p, err := c.o.Pillar(ctx, c.id(), grains, req)
+	if err != nil {
+		return err
+	}
+	return s.Answer(p)
+}
+
+func (c *Conn) servePush(ctx context.Context, s *wire.Stream) error {
+	if c.o.Push == nil {
+		return wire.Refusef("files of targets are not taken here (file_recv)")
+	}
+	p := s.Head().Str("path")
+	if p == "" || len(p) > maxPath || strings.ContainsRune(p, 0) {
+		return wire.Refusef("a path is no such")
+	}
+	return c.o.Push(ctx, c.id(), p, onlyReader{s})
+}

@@ -1,0 +1,610 @@
+package wire
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"brine/internal/value"
+)
+
+// A Role says which end a Mux is.
+type Role uint8
+
+// The two ends.
+const (
+	Controller Role = iota
+	Agent
+)
+
+// Defaults of [Options].
+const (
+	DefaultHeartbeat = 15 * time.Second
+	DefaultNoise     = 64 << 10
+	DefaultWindow    = 256 << 10
+	DefaultStreams   = 64
+)
+
+// Bounds of what waits to be written: data waits for room, what must be said
+// at once does not, and a peer that lets that pile up is given up.
+const (
+	softQueue = 256 << 10
+	hardQueue = 8 << 20
+	// maxMissed is how many heartbeats a peer may stay silent.
+	maxMissed = 3
+)
+
+// Options are what an end of a channel is and bears.
+type Options struct {
+	Role Role
+	// Hello is what this end says of itself; Greet adds proto, window and frame.
+	Hello *value.Map
+	// Noise is how many bytes before the peer's magic are skipped. 0: none.
+	Noise int64
+	// Frame is the largest payload taken; 0 is DefaultFrame.
+	Frame int
+	// Window is how many bytes of each stream may wait here to be read; 0 is
+	// DefaultWindow.
+	Window int
+	// Streams is how many streams the peer may have open; 0 is DefaultStreams.
+	Streams int
+	// Heartbeat is how long the peer may be silent before it is asked; 0 is
+	// DefaultHeartbeat.
+	Heartbeat time.Duration
+	// Handle serves a stream that the peer opened, in a goroutine of its own.
+	// Its ctx ends with the stream. An error goes to the peer as its end.
+	Handle func(ctx context.Context, s *Stream) error
+	// Note takes a message, in order, in the goroutine that reads: it must not
+	// wait.
+	Note func(name string, v value.Value, size int)
+}
+
+// A Mux is one end of a channel. It is safe for concurrent use.
+type Mux struct {
+	rw        io.ReadWriteCloser
+	o         Options
+	peer      *value.Map
+	window    int // what the peer grants each stream at first
+	peerFrame int
+
+	heard  atomic.Bool // since the last heartbeat
+	missed int
+
+	mu       sync.Mutex
+	streams  map[uint32]*Stream
+	next     uint32 // number of the next stream opened here
+	last     uint32 // highest number that the peer used
+	serving  int    // handlers at work
+	handlers sync.WaitGroup
+	err      error
+	done     chan struct{}
+	timer    *time.Timer
+
+	out     []byte        // waits to be written
+	spare   []byte        // the writer's other buffer
+	writing bool          // a buffer is on its way
+	wake    chan struct{} // to the writer; 1
+	room    chan struct{} // closed when out was written; nil while nobody waits
+}
+
+// ErrClosed is the error of what is under way or begun after Close.
+var ErrClosed = errors.New("the channel is closed")
+
+// ErrSilent says that the peer was silent for three heartbeats.
+var ErrSilent = errors.New("the peer answers no more: no heartbeat")
+
+// ErrEnded says that the peer closed the channel.
+var ErrEnded = errors.New("the peer closed the channel")
+
+// ErrBusy is the error of a stream that the peer will not serve because too
+// many are open.
+var ErrBusy = errors.New("too many requests at once")
+
+// Greet says hello over rw, waits for the peer's and starts the Mux. When ctx
+// ends before that, rw is closed. An error is a *[NoHelloError] where something
+// else than an agent answered.
+func Greet(ctx context.Context, rw io.ReadWriteCloser, o Options) (*Mux, error) {
+	if o.Frame <= 0 {
+		o.Frame = DefaultFrame
+	}
+	if o.Window <= 0 {
+		o.Window = DefaultWindow
+	}
+	if o.Streams <= 0 {
+		o.Streams = DefaultStreams
+	}
+	if o.Heartbeat <= 0 {
+		o.Heartbeat = DefaultHeartbeat
+	}
+	m := &Mux{
+		rw: rw, o: o, streams: map[uint32]*Stream{}, next: 1, done: make(chan struct{}),
+		wake: make(chan struct{}, 1),
+	}
+	if o.Role == Agent {
+		m.next = 2
+	}
+	stop := context.AfterFunc(ctx, func() { rw.Close() })
+	r := bufio.NewReaderSize(rw, 4<<10)
+	err := m.greet(r)
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		rw.Close()
+		if ctx.Err() != nil {
+			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		}
+		return nil, err
+	}
+	m.mu.Lock()
+	m.timer = time.AfterFunc(o.Heartbeat, m.beat)
+	m.mu.Unlock()
+	go m.writer()
+	go m.reader(r)
+	return m, nil
+}
+
+// greet exchanges hellos. The own one is written while the peer's is awaited:
+// neither end waits for the other's first.
+func (m *Mux) greet(r *bufio.Reader) error {
+	hello := value.NewMap(8)
+	if m.o.Hello != nil {
+		hello.Update(m.o.Hello)
+	}
+	hello.Set("proto", int64(Proto))
+	hello.Set("window", int64(m.o.Window))
+	hello.Set("frame", int64(m.o.Frame))
+	payload, err := AppendValue(nil, hello)
+	if err != nil {
+		return err
+	}
+	sent := make(chan error, 1)
+	go func() {
+		_, err := m.rw.Write(appendFrame([]byte(magic), frame{typ: frameHello, payload: payload}))
+		sent <- err
+	}()
+	err = m.readHello(r)
+	if err != nil {
+		return err // Greet closes rw, which frees the writing end
+	}
+	return <-sent
+}
+
+func (m *Mux) readHello(r *bufio.Reader) error {
+	if err := skipTo(r, m.o.Noise); err != nil {
+		return err
+	}
+	f, err := readFrame(r, m.o.Frame)
+	if err != nil {
+		return &NoHelloError{Err: err}
+	}
+	if f.typ != frameHello {
+		return broken("the first frame is no hello")
+	}
+	if m.peer, err = ParseMap(f.payload); err != nil {
+		return err
+	}
+	proto, _ := m.peer.At("proto").(int64)
+	if proto != Proto {
+		return fmt.Errorf("the far end speaks version %d of the protocol, this end version %d", proto, Proto)
+	}
+	window, _ := m.peer.At("window").(int64)
+	limit, _ := m.peer.At("frame").(int64)
+	if window < 1 || window > maxCredit || limit < dataFrame {
+		return broken("a hello with window %d and frame %d", window, limit)
+	}
+	m.window, m.peerFrame = int(window), int(min(limit, maxCredit))
+	return nil
+}
+
+// Peer returns the peer's hello.
+func (m *Mux) Peer() *value.Map { return m.peer }
+
+// Done is closed when the Mux has ended.
+func (m *Mux) Done() <-chan struct{} { return m.done }
+
+// Err returns why the Mux ended; nil while it lives.
+func (m *Mux) Err() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.err
+}
+
+// Close ends the Mux and closes the channel. Streams end with ErrClosed.
+func (m *Mux) Close() error {
+	m.fail(ErrClosed)
+	return nil
+}
+
+// Wait waits until the handlers of all streams have returned.
+func (m *Mux) Wait() { m.handlers.Wait() }
+
+// Flush waits until what was sent is written, at most for d.
+func (m *Mux) Flush(d time.Duration) {
+	deadline := time.NewTimer(d)
+	defer deadline.Stop()
+	for {
+		m.mu.Lock()
+		if m.err != nil || len(m.out) == 0 && !m.writing {
+			m.mu.Unlock()
+			return
+		}
+		if m.room == nil {
+			m.room = make(chan struct{})
+		}
+		room := m.room
+		m.mu.Unlock()
+		select {
+		case <-room:
+		case <-m.done:
+			return
+		case <-deadline.C:
+			return
+		}
+	}
+}
+
+// fail ends the Mux for a reason; the first one counts.
+func (m *Mux) fail(err error) {
+	m.mu.Lock()
+	if m.err != nil {
+		m.mu.Unlock()
+		return
+	}
+	m.err = err
+	m.timer.Stop()
+	streams := m.streams
+	m.streams = nil
+	m.out = nil
+	close(m.done)
+	m.mu.Unlock()
+	m.rw.Close()
+	for _, s := range streams {
+		s.abort(err)
+	}
+}
+
+// beat looks after a silent peer.
+func (m *Mux) beat() {
+	if m.heard.Swap(false) {
+		m.missed = 0
+	} else {
+		m.missed++
+		if m.missed > maxMissed {
+			m.fail(ErrSilent)
+			return
+		}
+		_ = m.send(frame{typ: framePing})
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err == nil {
+		m.timer.Reset(m.o.Heartbeat)
+	}
+}
+
+// send queues a frame without waiting.
+func (m *Mux) send(f frame) error {
+	if len(f.payload) > m.peerFrame {
+		return fmt.Errorf("a message of %d bytes, the peer takes %d", len(f.payload), m.peerFrame)
+	}
+	m.mu.Lock()
+	if m.err != nil {
+		defer m.mu.Unlock()
+		return m.err
+	}
+	m.out = appendFrame(m.out, f)
+	full := len(m.out) > hardQueue
+	m.mu.Unlock()
+	m.wakeWriter()
+	if full {
+		m.fail(errors.New("the peer reads no more"))
+	}
+	return nil
+}
+
+func (m *Mux) wakeWriter() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// sendData queues data of a stream; it waits for room, and for as long as the
+// stream lives.
+func (m *Mux) sendData(s *Stream, p []byte) error {
+	for {
+		m.mu.Lock()
+		if m.err != nil {
+			defer m.mu.Unlock()
+			return m.err
+		}
+		if len(m.out) < softQueue {
+			m.out = appendHeader(m.out, frameData, s.id, len(p))
+			m.out = append(m.out, p...)
+			m.mu.Unlock()
+			m.wakeWriter()
+			return nil
+		}
+		if m.room == nil {
+			m.room = make(chan struct{})
+		}
+		room := m.room
+		m.mu.Unlock()
+		select {
+		case <-room:
+		case <-m.done:
+		case <-s.over:
+			return s.failure()
+		}
+	}
+}
+
+// writer writes what is queued. It keeps no large buffer while idle.
+func (m *Mux) writer() {
+	for {
+		select {
+		case <-m.wake:
+		case <-m.done:
+			return
+		}
+		m.mu.Lock()
+		for len(m.out) > 0 {
+			b := m.out
+			m.out, m.spare, m.writing = m.spare, nil, true
+			m.mu.Unlock()
+			if _, err := m.rw.Write(b); err != nil {
+				m.fail(fmt.Errorf("write to the peer: %w", err))
+				return
+			}
+			m.mu.Lock()
+			m.writing = false
+			if cap(b) <= 4<<10 {
+				m.spare = b[:0]
+			}
+			if m.room != nil {
+				close(m.room)
+				m.room = nil
+			}
+		}
+		if cap(m.out) > 4<<10 {
+			m.out = nil
+		}
+		m.mu.Unlock()
+	}
+}
+
+// reader reads frames until the channel ends or the peer breaks the protocol.
+func (m *Mux) reader(r io.Reader) {
+	for {
+		f, err := readFrame(r, m.o.Frame)
+		if err == nil {
+			m.heard.Store(true)
+			err = m.take(f)
+		}
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = ErrEnded
+			}
+			m.fail(err)
+			return
+		}
+	}
+}
+
+// take acts on a frame. It never waits.
+func (m *Mux) take(f frame) error {
+	switch f.typ {
+	case framePing:
+		return m.send(frame{typ: framePong})
+	case framePong:
+		return nil
+	case frameNote:
+		return m.takeNote(f.payload)
+	case frameOpen:
+		return m.takeOpen(f)
+	case frameHello:
+		return broken("a second hello")
+	}
+	m.mu.Lock()
+	s := m.streams[f.stream]
+	known := s != nil || m.wasOpen(f.stream)
+	m.mu.Unlock()
+	if s == nil {
+		if !known {
+			return broken("a frame for stream %d, which was never open", f.stream)
+		}
+		return nil
+	}
+	switch f.typ {
+	case frameData:
+		return s.takeData(f.payload)
+	case frameCredit:
+		if len(f.payload) != 4 {
+			return broken("a credit of %d bytes", len(f.payload))
+		}
+		return s.takeCredit(int64(binary.BigEndian.Uint32(f.payload)))
+	case frameEnd:
+		return s.takeEnd(f.payload)
+	case frameCancel:
+		if len(f.payload) > maxText {
+			f.payload = f.payload[:maxText]
+		}
+		s.takeCancel(string(f.payload))
+	}
+	return nil
+}
+
+// wasOpen reports whether a stream of this number was open at some time.
+func (m *Mux) wasOpen(id uint32) bool {
+	if id%2 == m.next%2 {
+		return id < m.next
+	}
+	return id <= m.last
+}
+
+func (m *Mux) takeNote(p []byte) error {
+	if len(p) < 1 || int(p[0]) > maxMethod || len(p) < 1+int(p[0]) {
+		return broken("a note without a name")
+	}
+	name, p := string(p[1:1+int(p[0])]), p[1+int(p[0]):]
+	v, err := ParseValue(p)
+	if err != nil {
+		return err
+	}
+	if m.o.Note != nil {
+		m.o.Note(name, v, len(p))
+	}
+	return nil
+}
+
+func (m *Mux) takeOpen(f frame) error {
+	p := f.payload
+	if len(p) < 2 || int(p[1]) > maxMethod || len(p) < 2+int(p[1]) {
+		return broken("a stream without a method")
+	}
+	if f.stream == 0 || f.stream%2 == m.next%2 || f.stream <= m.last {
+		return broken("stream %d opened out of order", f.stream)
+	}
+	m.last = f.stream
+	head, err := ParseMap(p[2+int(p[1]):])
+	if err != nil {
+		return err
+	}
+	s := newStream(m, f.stream, string(p[2:2+int(p[1])]), head)
+	s.readEnd = p[0]&flagFin != 0
+	ctx, cancel := context.WithCancel(context.Background())
+	s.stop = func() bool { cancel(); return true }
+	m.mu.Lock()
+	if m.err != nil {
+		m.mu.Unlock()
+		cancel()
+		return nil
+	}
+	busy := m.serving >= m.o.Streams || m.o.Handle == nil
+	if !busy {
+		m.serving++
+		m.handlers.Add(1)
+		m.streams[s.id] = s
+	}
+	m.mu.Unlock()
+	if busy {
+		cancel()
+		return m.send(frame{frameEnd, s.id, endPayload(ErrBusy, nil)})
+	}
+	go m.serve(ctx, s)
+	return nil
+}
+
+// serve runs the handler of a stream. A handler that panics ends its stream
+// only.
+func (m *Mux) serve(ctx context.Context, s *Stream) {
+	defer func() {
+		m.mu.Lock()
+		m.serving--
+		m.mu.Unlock()
+		m.handlers.Done()
+	}()
+	err := func() (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("serve %s: %v", s.method, p)
+			}
+		}()
+		return m.o.Handle(ctx, s)
+	}()
+	s.finish(err)
+}
+
+// forget drops a stream from the table.
+func (m *Mux) forget(s *Stream) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.streams, s.id)
+}
+
+// Note sends a message without an answer. It does not wait.
+func (m *Mux) Note(name string, v value.Value) error {
+	p := append([]byte{byte(len(name))}, name...)
+	p, err := AppendValue(p, v)
+	if err != nil {
+		return err
+	}
+	return m.send(frame{typ: frameNote, payload: p})
+}
+
+// Open opens a stream: a request with a head. Where body is false, nothing
+// further is sent. The stream ends with ctx, which tells the peer; see
+// [Stream.Close] for what the caller must do in the end.
+func (m *Mux) Open(ctx context.Context, method string, head *value.Map, body bool) (*Stream, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	p := []byte{0, byte(len(method))}
+	if !body {
+		p[0] |= flagFin
+	}
+	p, err := AppendValue(append(p, method...), head)
+	if err != nil {
+		return nil, err
+	}
+	if len(p) > m.peerFrame {
+		return nil, fmt.Errorf("%s: a request of %d bytes, the peer takes %d", method, len(p), m.peerFrame)
+	}
+	m.mu.Lock()
+	if m.err != nil {
+		defer m.mu.Unlock()
+		return nil, m.err
+	}
+	if m.next > 1<<31 {
+		m.mu.Unlock()
+		return nil, errors.New("the channel has no stream numbers left")
+	}
+	s := newStream(m, m.next, method, head)
+	s.writeEnd = !body
+	m.next += 2
+	m.streams[s.id] = s
+	// Numbers must reach the peer in order: queued under the same lock.
+	m.out = appendFrame(m.out, frame{frameOpen, s.id, p})
+	m.mu.Unlock()
+	m.wakeWriter()
+	s.endWith(ctx)
+	return s, nil
+}
+
+// Call opens a stream without a body and returns the value that answers it, of
+// at most limit bytes.
+func (m *Mux) Call(ctx context.Context, method string, head *value.Map, limit int64) (value.Value, error) {
+	s, err := m.Open(ctx, method, head, false)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	b, err := io.ReadAll(io.LimitReader(s, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(b)) > limit {
+		return nil, broken("an answer to %s of more than %d bytes", method, limit)
+	}
+	if len(b) == 0 {
+		return nil, nil
+	}
+	return ParseValue(b)
+}
+
+// Answer sends v as the answer to a [Mux.Call].
+func (s *Stream) Answer(v value.Value) error {
+	b, err := AppendValue(nil, v)
+	if err != nil {
+		return err
+	}
+	_, err = s.Write(b)
+	return err
+}
