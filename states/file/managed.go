@@ -70,8 +70,10 @@ func managed(ctx context.Context, fc *fun.Call) fun.Ret {
 	if c.Kw.Has("file_mode") {
 		c.ret.Warnings = append(c.ret.Warnings, "The 'file_mode' argument will be ignored.  Please use 'mode' instead to set file permissions.")
 	}
-	m := managedArgs(c)
-	return c.manage(m)
+	if value.Truth(c.Value("selinux")) {
+		c.ret.Warnings = append(c.ret.Warnings, "The 'selinux' argument is not managed by brine and was left out.")
+	}
+	return c.manage(managedArgs(c))
 }
 
 // A managedFile is the arguments of managed, which recurse sets for each file.
@@ -94,6 +96,7 @@ type managedFile struct {
 	skipVerify   bool
 	noVerify     bool
 	useETag      bool
+	dropSource   bool // keep_source: False
 
 	text    []byte // the content that is given
 	hasText bool
@@ -107,7 +110,8 @@ func managedArgs(c *call) *managedFile {
 		context: c.Value("context"), defaults: c.Value("defaults"), replace: c.Bool("replace"), backup: c.Str("backup"),
 		hideDiff: !c.Bool("show_changes"), create: c.Bool("create"), checkCmd: c.Str("check_cmd"),
 		skipVerify: c.Bool("skip_verify"), noVerify: !c.Bool("verify_ssl"), useETag: c.Bool("use_etag"),
-		perms: files.Perms{User: user, Group: group, Follow: c.Bool("follow_symlinks"), Attrs: c.textArg("attrs")},
+		dropSource: !c.Bool("keep_source"),
+		perms:      files.Perms{User: user, Group: group, Follow: c.Bool("follow_symlinks"), Attrs: c.textArg("attrs")},
 	}
 	m.setMode(c.Value("mode"))
 	return m
@@ -195,7 +199,13 @@ func (c *call) manageChecked(m *managedFile) fun.Ret {
 			return ret
 		}
 	}
-	return c.ManageFile(c.ctx, c.ret, *p).Ret()
+	ret := c.ManageFile(c.ctx, c.ret, *p).Ret()
+	if m.dropSource && p.Source != "" {
+		if cached := c.Cached(p.Source); cached != "" {
+			_ = c.Host.Remove(cached) // what cannot be removed is only in the way
+		}
+	}
+	return ret
 }
 
 // isCommandError reports whether err is one that Salt's functions raise on

@@ -351,7 +351,7 @@ func (b *batch) file(f managedSource, user, group value.Value, clean bool) {
 	}
 	m := &managedFile{
 		source: f.source, hash: "", template: c.Str("template"), makedirs: true, context: c.Value("context"),
-		defaults: c.Value("defaults"), replace: replace, backup: c.Str("backup"), create: true,
+		defaults: c.Value("defaults"), replace: replace, backup: c.Str("backup"), create: true, dropSource: !c.Bool("keep_source"),
 		perms: files.Perms{User: user, Group: group, Follow: true},
 	}
 	m.setMode(c.Value("file_mode"))

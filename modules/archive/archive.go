@@ -1,0 +1,193 @@
+// Package archive is Salt's execution module archive: tar and zip.
+//
+// [Module] lists the functions; [List] and [Extract] are what the state uses.
+// tar (plain, gzip, bzip2) and zip are read by brine itself; for others the tar
+// program is asked.
+//
+// Salt: salt/modules/archive.py.
+package archive
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+	"brine/modules/cp"
+)
+
+// Module returns the execution module archive.
+func Module() fun.Module {
+	cwd := fun.Arg{Name: "cwd", Type: fun.Any, Doc: "directory to run in"}
+	runas := fun.Arg{Name: "runas", Type: fun.Any, Doc: "user to run as"}
+	options := fun.Arg{Name: "options", Type: fun.Any, Doc: "further options of the program"}
+	template := fun.Arg{Name: "template", Type: fun.Any, Doc: "accepted"}
+	return fun.Module{
+		Name: "archive", Kind: fun.Exec, Doc: "List, make and unpack archives.",
+		Specs: []fun.Spec{
+			{Name: "gunzip", Doc: "Unpack a gzip file in its place.", Src: "modules/archive.py gunzip", Fn: gz("gunzip"), Args: []fun.Arg{need("gzipfile", "the file"), template, runas, options}},
+			{Name: "gzip", Doc: "Pack a file with gzip in its place.", Src: "modules/archive.py gzip_", Fn: gz("gzip"), Args: []fun.Arg{need("sourcefile", "the file"), template, runas, options}},
+			{
+				Name: "list", Doc: "Return what is in an archive.", Src: "modules/archive.py list_", Fn: list,
+				Args: []fun.Arg{
+					need("name", "path or URL of the archive"), {Name: "archive_format", Type: fun.Any, Doc: "tar or zip; default: by the name"}, options,
+					{Name: "strip_components", Type: fun.Any, Doc: "how many first parts to take off the names"}, {Name: "clean", Type: fun.Bool, Default: false, Doc: "accepted"},
+					{Name: "verbose", Type: fun.Bool, Default: false, Doc: "return directories, files and links apart"}, {Name: "saltenv", Type: fun.Str, Default: "base", Doc: "environment of a salt:// URL"},
+					{Name: "source_hash", Type: fun.Any, Doc: "digest of a remote archive"}, {Name: "use_etag", Type: fun.Bool, Default: false, Doc: "ask a web server by ETag whether its file changed"},
+				},
+			},
+			{
+				Name: "tar", Doc: "Run tar(1); return its output by lines.", Src: "modules/archive.py tar", Fn: tarFn,
+				Args: []fun.Arg{
+					need("options", "letters of what to do, such as cjvf, or options"), need("tarfile", "the archive"),
+					{Name: "sources", Type: fun.Any, Doc: "files to pack, as a list or a comma list"}, {Name: "dest", Type: fun.Any, Doc: "directory to unpack in"}, cwd, template, runas,
+				},
+			},
+			{
+				Name: "unzip", Doc: "Unpack a zip; return the names.", Src: "modules/archive.py unzip", Fn: unzip,
+				Args: []fun.Arg{
+					need("zip_file", "the archive"), need("dest", "directory to unpack in"), {Name: "excludes", Type: fun.Any, Doc: "accepted"}, options, template, runas,
+					{Name: "trim_output", Type: fun.Any, Default: false, Doc: "return at most this many names"}, {Name: "password", Type: fun.Any, Doc: "accepted; encrypted archives are not read"},
+					{Name: "extract_perms", Type: fun.Bool, Default: true, Doc: "keep the permissions of the archive"},
+				},
+			},
+		},
+	}
+}
+
+func need(name, doc string) fun.Arg {
+	return fun.Arg{Name: name, Type: fun.Str, Required: true, Doc: doc}
+}
+
+func list(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	name := c.Str("name")
+	p, err := cp.New(c.Env, c.Str("saltenv")).CacheFile(ctx, name, cp.Options{SourceHash: c.Str("source_hash"), UseETag: c.Bool("use_etag")})
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if p == "" {
+		return fun.Result{}, fun.Errorf("Failed to cache %s", name)
+	}
+	format := c.Str("archive_format")
+	if format == "" {
+		format = Guess(name)
+	}
+	if format != "tar" && format != "zip" {
+		return fun.Result{}, fun.Errorf("Unable to guess archive format, please pass an 'archive_format' argument.")
+	}
+	strip, _ := c.Int("strip_components")
+	l, err := List(ctx, c.Env.Host, p, format, int(strip))
+	if err != nil {
+		return fun.Result{}, unreadable(err)
+	}
+	if c.Bool("verbose") {
+		return fun.Value(l.Value())
+	}
+	all := map[string]bool{}
+	for _, names := range [][]string{l.Dirs, l.Files, l.Links} {
+		for _, n := range names {
+			all[n] = true
+		}
+	}
+	return fun.Value(value.Strings(sorted(all)...))
+}
+
+// unreadable gives an error of reading an archive Salt's words.
+func unreadable(err error) error {
+	if errors.Is(err, ErrFormat) {
+		return fun.Errorf("Failed to list contents of archive: it is no tar or zip archive that brine can read")
+	}
+	return fun.Errorf("%s", host.OSError(err))
+}
+
+// run runs a program and returns its output by lines.
+func run(ctx context.Context, c *fun.Call, argv []string, dir string) ([]string, error) {
+	cmd := host.Cmd{Argv: argv, Dir: dir}
+	if u := c.Str("runas"); u != "" {
+		a, err := c.Env.Host.LookupUser(u)
+		if err != nil {
+			return nil, fun.Errorf("User '%s' is not available", u)
+		}
+		cmd.User = &a
+	}
+	out, err := c.Env.Host.Run(ctx, cmd)
+	if err != nil {
+		return nil, fun.Errorf("Unable to run %s: %s", argv[0], host.Strerror(err))
+	}
+	if out.Status != 0 {
+		return nil, fun.Errorf("%s failed: %s", argv[0], strings.TrimSpace(string(out.Stderr)))
+	}
+	text := strings.TrimRight(string(out.Stdout), "\n")
+	if text == "" {
+		return nil, nil
+	}
+	return strings.Split(text, "\n"), nil
+}
+
+func gz(program string) fun.ExecFn {
+	return func(ctx context.Context, c *fun.Call) (fun.Result, error) {
+		argv := append([]string{program}, strings.Fields(c.Str("options"))...)
+		lines, err := run(ctx, c, append(argv, c.Str(c.Spec.Args[0].Name)), "")
+		if err != nil {
+			return fun.Result{}, err
+		}
+		return fun.Value(value.Strings(lines...))
+	}
+}
+
+func tarFn(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	options := c.Str("options")
+	if options == "" {
+		return fun.Result{}, fun.Errorf("Tar options can not be empty")
+	}
+	var sources []string
+	for _, s := range c.Strings("sources") {
+		sources = append(sources, strings.Split(s, ",")...)
+	}
+	if !strings.HasPrefix(options, "-") {
+		options = "-" + options
+	}
+	argv := append([]string{"tar"}, strings.Fields(options)...)
+	argv = append(argv, c.Str("tarfile"))
+	if d := c.Str("dest"); d != "" {
+		argv = append(argv, "-C", d)
+	}
+	lines, err := run(ctx, c, append(argv, sources...), c.Str("cwd"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(value.Strings(lines...))
+}
+
+func unzip(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	dest := c.Str("dest")
+	if !filepath.IsAbs(dest) {
+		return fun.Result{}, fun.Errorf("dest has to be an absolute path")
+	}
+	if err := c.Env.Host.MkdirAll(dest, 0o755); err != nil {
+		return fun.Result{}, fun.Errorf("%s", host.OSError(err))
+	}
+	names, err := Extract(ctx, c.Env.Host, c.Str("zip_file"), "zip", dest, c.Bool("extract_perms"))
+	if err != nil {
+		return fun.Result{}, unreadable(err)
+	}
+	return fun.Value(value.Strings(Trim(names, c.Value("trim_output"))...))
+}
+
+// Trim returns at most as many names as trim_output says; True is a hundred.
+func Trim(names []string, trim value.Value) []string {
+	n := 0
+	if v, ok := value.AsInt(trim); ok {
+		n = int(v)
+	}
+	if trim == true {
+		n = 100
+	}
+	if n > 0 && n < len(names) {
+		return names[:n]
+	}
+	return names
+}

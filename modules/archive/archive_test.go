@@ -1,0 +1,205 @@
+package archive_test
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"brine/internal/host"
+	"brine/modules/archive"
+)
+
+// tarOf packs headers; the content of a file is its name.
+func tarOf(t *testing.T, headers ...tar.Header) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, h := range headers {
+		h.ModTime = time.Unix(1577836800, 0)
+		body := ""
+		if h.Typeflag == tar.TypeReg {
+			body = h.Name
+			h.Size = int64(len(body))
+		}
+		if err := w.WriteHeader(&h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func dir(name string) tar.Header {
+	return tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o750}
+}
+func file(name string) tar.Header {
+	return tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o640, Uid: 7, Gid: 8}
+}
+func link(name, to string) tar.Header {
+	return tar.Header{Typeflag: tar.TypeSymlink, Name: name, Linkname: to, Mode: 0o777}
+}
+
+func zipped(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestListAndExtract(t *testing.T) {
+	t.Parallel()
+	plain := tarOf(t, dir("pk"), file("pk/one"), dir("pk/inner"), file("pk/inner/two"), link("pk/l", "one"))
+	var z bytes.Buffer
+	zw := zip.NewWriter(&z)
+	for _, n := range []string{"pk/", "pk/one", "pk/inner/two"} {
+		w, err := zw.Create(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(n, "/") {
+			if _, err := w.Write([]byte(n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := zw.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, text, format string
+		links              []string
+	}{
+		{"tar", plain, "tar", []string{"pk/l"}},
+		{"tar.gz", zipped(t, plain), "tar", []string{"pk/l"}},
+		{"zip", z.String(), "zip", []string{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := host.NewFake()
+			f.PutFile("/a", tt.text, 0o644)
+			f.PutDir("/out", 0o755)
+			ctx := context.Background()
+			l, err := archive.List(ctx, f, "/a", tt.format, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := &archive.Listing{
+				Dirs: []string{"pk/", "pk/inner/"}, Files: []string{"pk/inner/two", "pk/one"}, Links: tt.links,
+				TopDirs: []string{"pk/"},
+			}
+			if d := cmp.Diff(want, l); d != "" {
+				t.Error(d)
+			}
+			if l, err = archive.List(ctx, f, "/a", tt.format, 1); err != nil || cmp.Diff([]string{"one"}, l.TopFiles) != "" {
+				t.Errorf("stripped: %+v, %v", l, err)
+			}
+			if _, err := archive.Extract(ctx, f, "/a", tt.format, "/out", true); err != nil {
+				t.Fatal(err)
+			}
+			if got := f.Text("/out/pk/inner/two"); got != "pk/inner/two" {
+				t.Errorf("content %q", got)
+			}
+			if tt.format != "tar" {
+				return
+			}
+			st, err := f.Lstat("/out/pk/one")
+			if err != nil || st.Perm() != 0o640 || st.UID != 7 || st.GID != 8 || st.Mtime.Unix() != 1577836800 {
+				t.Errorf("one: %+v, %v", st, err)
+			}
+			if st, err := f.Lstat("/out/pk"); err != nil || st.Perm() != 0o750 {
+				t.Errorf("pk: %o, %v", st.Perm(), err)
+			}
+			if to, err := f.Readlink("/out/pk/l"); to != "one" || err != nil {
+				t.Errorf("link to %q, %v", to, err)
+			}
+		})
+	}
+}
+
+// TestHostile checks that nothing is written outside of the directory.
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	for name, headers := range map[string][]tar.Header{
+		"parent":        {file("../evil")},
+		"inner parent":  {file("a/../../evil")},
+		"absolute":      {file("/evil")},
+		"through link":  {link("l", "/"), file("l/evil")},
+		"two links":     {link("a", "."), link("a/b", ".."), file("a/b/evil")},
+		"to nowhere":    {link("l", "/nowhere"), file("l/evil")},
+		"hard link out": {{Typeflag: tar.TypeLink, Name: "h", Linkname: "../secret"}, file("ok")},
+		"device":        {{Typeflag: tar.TypeChar, Name: "dev", Mode: 0o666}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := host.NewFake()
+			f.PutFile("/a", tarOf(t, headers...), 0o644)
+			f.PutFile("/secret", "secret", 0o600)
+			f.PutDir("/out", 0o755)
+			_, err := archive.Extract(context.Background(), f, "/a", "tar", "/out", true)
+			if err == nil {
+				t.Error("no error")
+			}
+			for _, w := range f.Writes() {
+				if strings.Contains(w, " /evil") || strings.Contains(w, "nowhere/") {
+					t.Errorf("wrote outside: %s", w)
+				}
+			}
+			if f.Text("/evil") != "" {
+				t.Error("/evil is there")
+			}
+		})
+	}
+}
+
+func TestNoArchive(t *testing.T) {
+	t.Parallel()
+	f := host.NewFake()
+	f.PutFile("/empty", "", 0o644)
+	f.PutFile("/text", strings.Repeat("no archive\n", 100), 0o644)
+	f.PutFile("/gz", "\x1f\x8bnot really", 0o644)
+	for _, p := range []string{"/empty", "/text", "/gz"} {
+		for _, format := range []string{"tar", "zip"} {
+			if _, err := archive.List(context.Background(), f, p, format, 0); err == nil {
+				t.Errorf("%s as %s: no error", p, format)
+			}
+		}
+	}
+}
+
+func TestGuess(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{"a.tar": "tar", "x/a.TGZ": "tar", "a.tar.xz": "tar", "a.zip": "zip", "a.rar": "rar", "a.txt": "", "tar": ""} {
+		if got := archive.Guess(in); got != want {
+			t.Errorf("Guess(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzExtract(f *testing.F) {
+	f.Add([]byte("x"), "tar")
+	f.Add([]byte("PK\x03\x04"), "zip")
+	f.Fuzz(func(t *testing.T, text []byte, format string) {
+		h := host.NewFake()
+		h.PutFile("/a", string(text), 0o644)
+		h.PutDir("/out", 0o755)
+		_, _ = archive.Extract(context.Background(), h, "/a", format, "/out", true)
+	})
+}

@@ -1,0 +1,480 @@
+// Package archive is Salt's state module archive.
+//
+// Salt: salt/states/archive.py.
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+	archives "brine/modules/archive"
+	"brine/modules/cp"
+	files "brine/modules/file"
+)
+
+// States returns the state module archive.
+func States() fun.Module {
+	return fun.Module{
+		Name: "archive", Kind: fun.State, Doc: "Unpack archives.",
+		Specs: []fun.Spec{{
+			Name: "extracted", State: extracted, VarKw: true, Src: "states/archive.py extracted",
+			Doc: "Unpack an archive, unless what is in it is there already.",
+			Args: []fun.Arg{
+				{Name: "name", Type: fun.Str, Required: true, Doc: "the directory to unpack in, as an absolute path"},
+				{Name: "source", Type: fun.Any, Required: true, Doc: "the archive: a URL or a path; of a list the first that exists"},
+				arg("source_hash", fun.Any, nil, "its digest, or a file of digests"),
+				arg("source_hash_name", fun.Any, nil, "name to look for in a file of digests"),
+				arg("source_hash_update", fun.Bool, false, "unpack again when the digest is another"),
+				arg("skip_files_list_verify", fun.Bool, false, "compare digests only, not the files"),
+				arg("skip_verify", fun.Bool, false, "take a remote archive without a digest"),
+				arg("password", fun.Any, nil, "accepted; encrypted archives are not read"),
+				arg("options", fun.Any, nil, "options of tar(1), which then unpacks"),
+				arg("list_options", fun.Any, nil, "accepted"),
+				arg("force", fun.Bool, false, "remove what is in the way"),
+				arg("overwrite", fun.Bool, false, "unpack in any case"),
+				arg("clean", fun.Bool, false, "remove the top level entries of the archive before"),
+				arg("clean_parent", fun.Bool, false, "empty the directory before"),
+				arg("user", fun.Any, nil, "owner of what was unpacked"),
+				arg("group", fun.Any, nil, "group of what was unpacked"),
+				arg("if_missing", fun.Any, nil, "do nothing if this path is there"),
+				arg("trim_output", fun.Any, false, "report at most this many files"),
+				arg("use_cmd_unzip", fun.Any, nil, "accepted"),
+				arg("extract_perms", fun.Bool, true, "keep the permissions of a zip"),
+				arg("enforce_toplevel", fun.Bool, true, "refuse an archive without a single directory at the top"),
+				arg("enforce_ownership_on", fun.Any, nil, "path whose owner is managed, instead of that of all files"),
+				arg("archive_format", fun.Any, nil, "tar or zip; default: by the name"),
+				arg("use_etag", fun.Bool, false, "ask a web server by ETag whether its file changed"),
+			},
+		}},
+	}
+}
+
+func arg(name string, t fun.Type, def value.Value, doc string) fun.Arg {
+	return fun.Arg{Name: name, Type: t, Default: def, Doc: doc}
+}
+
+// A job is one archive to unpack.
+type job struct {
+	c       *fun.Call
+	ctx     context.Context
+	fs      *files.FS
+	ret     *files.Return
+	dir     string // with a slash at the end
+	source  string
+	cached  string
+	format  string
+	strip   int
+	list    *archives.Listing
+	missing bool // files of the archive are not there
+	other   bool // the digest is another
+}
+
+// extracted unpacks an archive.
+//
+// It fails where the archive cannot be had or read, has no single directory at
+// the top (unless enforce_toplevel is False), or where other things are in the
+// way (unless force is set). Salt: states/archive.py extracted. Differences:
+// rar and encrypted zip are not read; members that would leave the directory
+// are refused.
+func extracted(ctx context.Context, c *fun.Call) fun.Ret {
+	saltenv := ""
+	if c.Low != nil {
+		saltenv = c.Low.SaltEnv
+	}
+	j := &job{c: c, ctx: ctx, fs: files.New(c.Env, saltenv, c.Test), ret: files.NewReturn(c.Name)}
+	if fault := j.check(); fault != "" {
+		return j.ret.Fail("%s", fault).Ret()
+	}
+	if p := c.Str("if_missing"); p != "" && j.fs.Exists(p) {
+		j.ret.Comment = fmt.Sprintf("Path %s exists", p)
+		return j.ret.Ret()
+	}
+	if ret, stop := j.fetch(); stop {
+		return ret
+	}
+	if fault := j.read(); fault != "" {
+		return j.ret.Fail("%s", fault).Ret()
+	}
+	due, wrong := j.compare()
+	if len(wrong) > 0 {
+		if ret, stop := j.clearWay(wrong); stop {
+			return ret
+		}
+		due = true
+	}
+	if !due {
+		j.ret.Comment = "All files in archive are already present"
+		j.own()
+		return j.ret.Ret()
+	}
+	if c.Test {
+		j.ret.Result = fun.WouldChange
+		j.ret.Comment = fmt.Sprintf("Archive %s would be extracted to %s", cp.Redact(j.source), j.dir)
+		if c.Bool("clean") {
+			j.ret.Comment += ", after cleaning destination path(s)"
+		}
+		j.explain()
+		return j.ret.Ret()
+	}
+	return j.extract()
+}
+
+// check checks the arguments and returns what is wrong.
+func (j *job) check() string {
+	c := j.c
+	if c.Bool("skip_files_list_verify") && c.Bool("skip_verify") {
+		return `Only one of "skip_files_list_verify" and "skip_verify" can be set to True`
+	}
+	name := c.Name
+	switch {
+	case name == "":
+		return "Name of the directory path needs to be specified"
+	case !filepath.IsAbs(name):
+		return name + " is not an absolute path"
+	}
+	trimmed := strings.TrimRight(name, "/")
+	if j.fs.IsFile(trimmed) {
+		return trimmed + " exists and is not a directory"
+	}
+	j.dir = trimmed + "/"
+	for _, a := range []string{"if_missing", "enforce_ownership_on"} {
+		if p := c.Str(a); p != "" && !filepath.IsAbs(p) {
+			return fmt.Sprintf("Value for '%s' (%s) is not an absolute path", a, p)
+		}
+	}
+	if u := c.Value("user"); value.Truth(u) {
+		if _, ok := j.fs.UserToUID(u); !ok {
+			return fmt.Sprintf("User %s does not exist", value.Str(u))
+		}
+	}
+	if g := c.Value("group"); value.Truth(g) {
+		if _, ok := j.fs.GroupToGID(g); !ok {
+			return fmt.Sprintf("Group %s does not exist", value.Str(g))
+		}
+	}
+	if c.Bool("source_hash_update") && !value.Truth(c.Value("source_hash")) {
+		j.ret.Warnings = append(j.ret.Warnings, "The 'source_hash_update' argument is ignored when 'source_hash' is not also specified.")
+	}
+	return ""
+}
+
+// fetch finds the archive and brings it to this machine; stop says that the
+// return is complete.
+func (j *job) fetch() (fun.Ret, bool) {
+	c := j.c
+	fail := func(format string, args ...any) (fun.Ret, bool) { return j.ret.Fail(format, args...).Ret(), true }
+	src, hash, err := j.fs.SourceList(j.ctx, c.Value("source"), c.Value("source_hash"))
+	if err != nil {
+		return fail("%s", err)
+	}
+	if src == "" {
+		return fail(`Invalid source "%s"`, value.Str(c.Value("source")))
+	}
+	j.source = src
+	local := cp.Scheme(src) == "" || cp.Scheme(src) == "file"
+	if local {
+		j.source = j.fs.RealPath(j.fs.Expand(strings.TrimPrefix(src, "file://")))
+		if !j.fs.IsFile(j.source) {
+			return fail("Source file '%s' does not exist", j.source)
+		}
+	}
+	base, _, _ := strings.Cut(src, "?")
+	j.format = strings.ToLower(c.Str("archive_format"))
+	switch {
+	case j.format == "":
+		if j.format = archives.Guess(base); j.format == "" {
+			return fail("Could not guess archive_format from the value of the 'source' argument. Please set this archive_format to one of the following: tar, rar, zip")
+		}
+	case j.format != "tar" && j.format != "zip" && j.format != "rar":
+		return fail("Invalid archive_format '%s'. Either set it to a supported value (tar, rar, zip) or remove this argument and the archive format will be guessed based on file extension.", j.format)
+	}
+	if j.format == "rar" {
+		return fail("rar archives are not supported")
+	}
+	if j.format == "tar" && !c.IsNone("password") {
+		return fail("The 'password' argument is only supported for zip archives")
+	}
+	if m := regexp.MustCompile(`--strip(?:-components)?(?:\s+|=)["']?(\d+)["']?`).FindStringSubmatch(c.Str("options")); m != nil {
+		j.strip, _ = strconv.Atoi(m[1])
+	}
+	var want cp.Sum
+	if value.Truth(hash) {
+		if want, err = j.fs.SourceSum(j.ctx, "", src, value.Str(hash), c.Str("source_hash_name"), cp.Options{}); err != nil {
+			return fail("%s", err)
+		}
+	}
+	if local {
+		j.cached = j.source
+	} else if ret, stop := j.download(want); stop {
+		return ret, true
+	}
+	if want.Hex != "" && !c.Bool("skip_verify") {
+		have, err := cp.HashFile(j.fs.Host, j.cached, want.Type)
+		if err != nil {
+			return fail("%s", host.OSError(err))
+		}
+		if have != want.Hex {
+			return fail("%s does not match the desired source_hash %s", cp.Redact(j.source), want.Hex)
+		}
+		j.other = c.Bool("source_hash_update") && j.noteSum(want)
+	}
+	return fun.Ret{}, false
+}
+
+// download brings an archive that is not on this machine.
+func (j *job) download(want cp.Sum) (fun.Ret, bool) {
+	c := j.c
+	if c.Test {
+		j.ret.Result = fun.WouldChange
+		j.ret.Comment = fmt.Sprintf("Archive %s would be cached (if necessary) and checked to discover if extraction is needed", cp.Redact(j.source))
+		return j.ret.Ret(), true
+	}
+	// Salt reports a failure here as that of another state, named as the source.
+	fail := func(format string, args ...any) (fun.Ret, bool) {
+		j.ret.Name = j.source
+		return j.ret.Fail(format, args...).Ret(), true
+	}
+	if cp.IsRemote(j.source) && want.Hex == "" && !c.Bool("skip_verify") && !c.Bool("use_etag") {
+		return fail("Unable to verify upstream hash of source file %s, please set source_hash or set skip_verify to True", cp.Redact(j.source))
+	}
+	p, err := cp.New(c.Env, j.fs.SaltEnv).CacheFile(j.ctx, j.source, cp.Options{SourceHash: want.Hex, UseETag: c.Bool("use_etag")})
+	if err != nil {
+		return fail("%s", host.OSError(err))
+	}
+	if p == "" {
+		return fail("Failed to cache %s, check minion log for more information", cp.Redact(j.source))
+	}
+	j.cached = p
+	return fun.Ret{}, false
+}
+
+// noteSum keeps the digest of the archive that was unpacked last, and reports
+// whether this is another.
+func (j *job) noteSum(want cp.Sum) bool {
+	note := filepath.Join(j.c.Env.CacheDir, "archive_hash", strings.ReplaceAll(strings.Trim(j.dir, "/"), "/", "_")+".hash")
+	now := want.Type + ":" + want.Hex + "\n"
+	old, err := j.fs.ReadFile(note)
+	if !j.c.Test && string(old) != now {
+		if j.fs.MkdirAll(filepath.Dir(note), 0o755) == nil {
+			_ = j.fs.WriteFile(note, strings.NewReader(now), host.WriteOptions{}) // a lost note costs one more unpacking
+		}
+	}
+	return err == nil && string(old) != now
+}
+
+// read lists the archive and checks its top level.
+func (j *job) read() string {
+	l, err := archives.List(j.ctx, j.fs.Host, j.cached, j.format, j.strip)
+	if errors.Is(err, archives.ErrFormat) && !j.c.IsNone("options") {
+		return "" // tar(1) may know the compression; what is there cannot be compared
+	}
+	if err != nil {
+		return fmt.Sprintf("Failed to list contents of %s: %s", cp.Redact(j.source), host.OSError(err))
+	}
+	j.list = l
+	if j.c.Bool("enforce_toplevel") && (len(l.TopDirs) > 1 || len(l.TopFiles) > 0) {
+		return fmt.Sprintf("Archive does not have a single top-level directory. To allow this archive to be extracted, set 'enforce_toplevel' to False. "+
+			"To avoid a '%s-bomb' it may also be advisable to set a top-level directory by adding it to the 'name' value (for example, setting 'name' to %s instead of %s).",
+			j.format, filepath.Join(j.dir, "some_dir"), j.dir)
+	}
+	return ""
+}
+
+// compare tells whether unpacking is due, and which paths are of another kind.
+func (j *job) compare() (due bool, wrong []string) {
+	due = j.c.Bool("overwrite") || j.other || j.list == nil
+	if j.list == nil || j.c.Bool("skip_files_list_verify") && j.fs.IsDir(j.dir) && !j.other {
+		return due, nil
+	}
+	for _, kind := range []struct {
+		names []string
+		is    string
+	}{{j.list.Dirs, "dir"}, {j.list.Files, "file"}, {j.list.Links, "link"}} {
+		for _, n := range kind.names {
+			st, err := j.fs.Stats(filepath.Join(j.dir, n), false)
+			switch {
+			case err != nil:
+				due, j.missing = true, true
+			case st.Type != kind.is:
+				wrong = append(wrong, n)
+			}
+		}
+	}
+	return due, wrong
+}
+
+// clearWay removes what is of another kind than in the archive.
+func (j *job) clearWay(wrong []string) (fun.Ret, bool) {
+	say := fmt.Sprintf("The below paths (relative to %s) exist, but are the incorrect type (file instead of directory or vice-versa).", j.dir)
+	names := "\n\n- " + strings.Join(wrong, "\n- ")
+	switch {
+	case j.c.Bool("clean") && j.c.Test:
+		j.ret.Result = fun.WouldChange
+		j.ret.Comment = say + " Since the 'clean' option is enabled, the destination paths would be cleared and the archive would be extracted." + names
+		return j.ret.Ret(), true
+	case j.c.Bool("clean"):
+		return fun.Ret{}, false
+	case !j.c.Bool("force"):
+		return j.ret.Fail("%s", say+" To proceed with extraction, set 'force' to True. Note that this will remove these paths before extracting."+names).Ret(), true
+	case j.c.Test:
+		return fun.Ret{}, false
+	}
+	return j.remove(wrong)
+}
+
+// remove removes paths below the directory and notes them.
+func (j *job) remove(names []string) (fun.Ret, bool) {
+	removed := j.ret.Changes.List("removed")
+	if removed == nil {
+		removed = &value.List{}
+	}
+	for _, n := range names {
+		p := filepath.Join(j.dir, n)
+		ok, err := j.fs.Remove(p)
+		if err != nil {
+			return j.ret.Fail("One or more paths existed but could not be removed: %s", err).Ret(), true
+		}
+		if ok {
+			removed.Append(p)
+		}
+	}
+	if removed.Len() > 0 {
+		j.ret.Changes.Set("removed", removed)
+	}
+	return fun.Ret{}, false
+}
+
+// extract unpacks the archive.
+func (j *job) extract() fun.Ret {
+	c := j.c
+	if c.Bool("clean_parent") && j.fs.IsDir(j.dir) {
+		names, err := j.fs.ReadDir(j.dir)
+		if err != nil {
+			return j.ret.Fail("%s", host.OSError(err)).Ret()
+		}
+		if ret, stop := j.remove(names); stop {
+			return ret
+		}
+	} else if c.Bool("clean") && j.list != nil {
+		top := append(append(append([]string(nil), j.list.TopDirs...), j.list.TopFiles...), j.list.TopLinks...)
+		if ret, stop := j.remove(top); stop {
+			return ret
+		}
+	}
+	created := !j.fs.IsDir(j.dir)
+	if created {
+		if err := j.fs.Mkdir(j.ctx, j.dir, files.Perms{User: c.Value("user"), Group: c.Value("group")}); err != nil {
+			return j.ret.Fail("%s", host.OSError(err)).Ret()
+		}
+	}
+	var names []string
+	var err error
+	if c.IsNone("options") || j.format == "zip" {
+		names, err = archives.Extract(j.ctx, j.fs.Host, j.cached, j.format, j.dir, j.format == "tar" || c.Bool("extract_perms"))
+	} else {
+		names, err = j.tar()
+	}
+	if err != nil {
+		return j.ret.Fail("Failed to extract %s: %s", cp.Redact(j.source), host.OSError(err)).Ret()
+	}
+	if len(names) == 0 {
+		return j.ret.Fail("No files were extracted from %s", cp.Redact(j.source)).Ret()
+	}
+	if created {
+		j.ret.Changes.Set("directories_created", value.Strings(j.dir))
+	}
+	j.ret.Changes.Set("extracted_files", value.Strings(archives.Trim(names, c.Value("trim_output"))...))
+	j.ret.Comment = fmt.Sprintf("%s extracted to %s", cp.Redact(j.source), j.dir)
+	j.explain()
+	trim := value.Str(c.Value("trim_output"))
+	if c.Value("trim_output") == true {
+		trim = "100"
+	}
+	j.ret.Comment += fmt.Sprintf(". Output was trimmed to %s number of lines", trim)
+	j.own()
+	return j.ret.Ret()
+}
+
+// tar unpacks with tar(1) and its options.
+func (j *job) tar() ([]string, error) {
+	short := "xv"
+	argv := []string{"tar"}
+	var long []string
+	for i, o := range strings.Fields(j.c.Str("options")) {
+		if i == 0 && !strings.HasPrefix(o, "-") {
+			short += strings.Trim(strings.NewReplacer("x", "", "f", "", "v", "").Replace(o), "-")
+			continue
+		}
+		long = append(long, strings.Trim(o, `"'`))
+	}
+	argv = append(append(append(argv, short), long...), "-f", j.cached)
+	out, err := j.fs.Run(j.ctx, host.Cmd{Argv: argv, Dir: strings.TrimSuffix(j.dir, "/")})
+	if err != nil {
+		return nil, err
+	}
+	if out.Status != 0 {
+		return nil, fun.Errorf("tar exited with %d: %s", out.Status, strings.TrimSpace(string(out.Stderr)))
+	}
+	return strings.FieldsFunc(string(out.Stdout), func(r rune) bool { return r == '\n' }), nil
+}
+
+// explain says why the archive is unpacked.
+func (j *job) explain() {
+	switch {
+	case j.other:
+		j.ret.Comment += ", due to source_hash update"
+	case j.missing:
+		j.ret.Comment += ", due to absence of one or more files/dirs"
+	}
+}
+
+// own gives what was unpacked the owner that is asked for.
+func (j *job) own() {
+	user, group := j.c.Value("user"), j.c.Value("group")
+	if !value.Truth(user) && !value.Truth(group) {
+		return
+	}
+	var paths []string
+	if p := j.c.Str("enforce_ownership_on"); p != "" {
+		paths = []string{p}
+	} else if j.list != nil {
+		for _, names := range [][]string{j.list.Dirs, j.list.Files, j.list.Links} {
+			for _, n := range names {
+				paths = append(paths, filepath.Join(j.dir, n))
+			}
+		}
+	}
+	changed := false
+	for _, p := range paths {
+		r := files.NewReturn(p)
+		if _, err := j.fs.CheckPerms(j.ctx, p, r, files.Perms{User: user, Group: group}); err != nil {
+			if !j.c.Test {
+				j.ret.Fail("%s", j.ret.Comment+"\n\n"+err.Error())
+			}
+			continue
+		}
+		if r.Result == fun.Failed {
+			j.ret.Fail("%s", j.ret.Comment+"\n\nWhile trying to enforce user/group ownership, brine was unable to change ownership on "+p+": "+r.Comment)
+		}
+		changed = changed || r.Changes.Len() > 0
+	}
+	if changed {
+		if value.Truth(user) {
+			j.ret.Changes.Set("updated user", user)
+		}
+		if value.Truth(group) {
+			j.ret.Changes.Set("updated group", group)
+		}
+		if j.c.Test {
+			j.ret.Result = fun.WouldChange
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package archive_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"log/slog"
+	"testing"
+
+	"brine/internal/dispatch"
+	"brine/internal/fileserver"
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+	"brine/states/archive"
+)
+
+type rig struct {
+	t    *testing.T
+	env  *fun.Env
+	fake *host.Fake
+}
+
+func newRig(t *testing.T) *rig {
+	f := host.NewFake()
+	f.PutFile("/salt/pk.tar", pack(t, "pk/", "pk/one", "pk/inner/", "pk/inner/two"), 0o644)
+	f.PutFile("/salt/flat.tar", pack(t, "flat"), 0o644)
+	f.PutFile("/salt/text.tar", "no archive", 0o644)
+	opts := value.MapOf("cachedir", "/cache", "hash_type", "sha256", "file_roots", value.MapOf("base", value.Strings("/salt")))
+	env := &fun.Env{SaltEnv: "base", Opts: opts, Memo: &fun.Memo{}, Host: f, CacheDir: "/cache", Log: slog.New(slog.DiscardHandler)}
+	env.Up = &fileserver.Local{Server: fileserver.New(f, fileserver.RootsOf(opts, "file_roots"))}
+	return &rig{t, env, f}
+}
+
+func pack(t *testing.T, names ...string) string {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, n := range names {
+		h := &tar.Header{Name: n, Mode: 0o644, Typeflag: tar.TypeReg, Size: int64(len(n))}
+		if n[len(n)-1] == '/' {
+			h = &tar.Header{Name: n, Mode: 0o755, Typeflag: tar.TypeDir}
+		}
+		if err := w.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+		if h.Size > 0 {
+			if _, err := w.Write([]byte(n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func (r *rig) run(test bool, kv ...value.Value) string {
+	r.t.Helper()
+	mod := archive.States()
+	low := value.MapOf(kv...)
+	c, err := dispatch.New(r.env).Bind(&mod, &mod.Specs[0], fun.Args{Kw: low})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	c.Test, c.Low = test, &fun.Chunk{SaltEnv: "base", Low: low}
+	ret := mod.Specs[0].State(context.Background(), c)
+	if ret.Err != nil {
+		return "raises " + ret.Err.Error()
+	}
+	s := value.Str(ret.Result.Value()) + " " + value.Str(ret.Comment)
+	if m, ok := ret.Changes.(*value.Map); ok && m.Len() > 0 {
+		s += " " + value.Repr(m)
+	}
+	return s
+}
+
+// TestExtracted follows the recording st-archive and Salt's source.
+func TestExtracted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.fake.PutFile("/isfile", "x", 0o644)
+	r.fake.PutFile("/wrong/pk/one/x", "x", 0o644)
+	r.fake.PutFile("/stray/pk/stray", "x", 0o644)
+	const bomb = "False Archive does not have a single top-level directory. To allow this archive to be extracted, set 'enforce_toplevel' to False. To avoid a 'tar-bomb' it may also be advisable to set a top-level directory by adding it to the 'name' value (for example, setting 'name' to /flat/some_dir instead of /flat/)."
+	for i, tt := range []struct {
+		test bool
+		kv   []value.Value
+		want string
+	}{
+		{true, []value.Value{"name", "/out", "source", "salt://pk.tar"}, "None Archive salt://pk.tar would be cached (if necessary) and checked to discover if extraction is needed"},
+		{true, []value.Value{"name", "/out", "source", "/salt/pk.tar"}, "None Archive /salt/pk.tar would be extracted to /out/, due to absence of one or more files/dirs"},
+		{false, []value.Value{"name", "/out", "source", "salt://pk.tar"}, "True salt://pk.tar extracted to /out/, due to absence of one or more files/dirs. Output was trimmed to False number of lines {'directories_created': ['/out/'], 'extracted_files': ['pk', 'pk/one', 'pk/inner', 'pk/inner/two']}"},
+		{false, []value.Value{"name", "/out", "source", "salt://pk.tar"}, "True All files in archive are already present"},
+		{false, []value.Value{"name", "/out/", "source", "/salt/pk.tar", "overwrite", true, "trim_output", int64(1)}, "True /salt/pk.tar extracted to /out/. Output was trimmed to 1 number of lines {'extracted_files': ['pk']}"},
+		{false, []value.Value{"name", "/flat", "source", "salt://flat.tar"}, bomb},
+		{false, []value.Value{"name", "/flat", "source", "salt://flat.tar", "enforce_toplevel", false}, "True salt://flat.tar extracted to /flat/, due to absence of one or more files/dirs. Output was trimmed to False number of lines {'directories_created': ['/flat/'], 'extracted_files': ['flat']}"},
+		{false, []value.Value{"name", "/x", "source", "salt://pk.tar", "if_missing", "/etc"}, "True Path /etc exists"},
+		{false, []value.Value{"name", "/x", "source", "salt://none.tar"}, "False Failed to cache salt://none.tar, check minion log for more information"},
+		{false, []value.Value{"name", "/x", "source", "/none.tar"}, "False Source file '/none.tar' does not exist"},
+		{false, []value.Value{"name", "rel", "source", "/none.tar"}, "False rel is not an absolute path"},
+		{false, []value.Value{"name", "/isfile/", "source", "salt://pk.tar"}, "False /isfile exists and is not a directory"},
+		{false, []value.Value{"name", "/x", "source", "/isfile"}, "False Could not guess archive_format from the value of the 'source' argument. Please set this archive_format to one of the following: tar, rar, zip"},
+		{false, []value.Value{"name", "/x", "source", "/isfile", "archive_format", "arj"}, "False Invalid archive_format 'arj'. Either set it to a supported value (tar, rar, zip) or remove this argument and the archive format will be guessed based on file extension."},
+		{false, []value.Value{"name", "/x", "source", "salt://text.tar"}, "False Failed to list contents of salt://text.tar: not a readable archive"},
+		{false, []value.Value{"name", "/x", "source", "salt://pk.tar", "source_hash", "md5=d41d8cd98f00b204e9800998ecf8427e"}, "False salt://pk.tar does not match the desired source_hash d41d8cd98f00b204e9800998ecf8427e"},
+		{false, []value.Value{"name", "/x", "source", "salt://pk.tar", "user", "nope"}, "False User nope does not exist"},
+		{false, []value.Value{"name", "/wrong", "source", "salt://pk.tar"}, "False The below paths (relative to /wrong/) exist, but are the incorrect type (file instead of directory or vice-versa). To proceed with extraction, set 'force' to True. Note that this will remove these paths before extracting.\n\n- pk/one"},
+		{false, []value.Value{"name", "/wrong", "source", "salt://pk.tar", "force", true}, "True salt://pk.tar extracted to /wrong/, due to absence of one or more files/dirs. Output was trimmed to False number of lines {'removed': ['/wrong/pk/one'], 'extracted_files': ['pk', 'pk/one', 'pk/inner', 'pk/inner/two']}"},
+		{false, []value.Value{"name", "/stray", "source", "salt://pk.tar", "clean", true}, "True salt://pk.tar extracted to /stray/, due to absence of one or more files/dirs. Output was trimmed to False number of lines {'removed': ['/stray/pk'], 'extracted_files': ['pk', 'pk/one', 'pk/inner', 'pk/inner/two']}"},
+		{false, []value.Value{"name", "/out", "source", "salt://pk.tar", "user", "nobody"}, "True All files in archive are already present {'updated user': 'nobody'}"},
+	} {
+		if got := r.run(tt.test, tt.kv...); got != tt.want {
+			t.Errorf("%d: %v\n got %s\nwant %s", i+1, tt.kv, got, tt.want)
+		}
+	}
+	if r.fake.Text("/stray/pk/stray") != "" || r.fake.Text("/out/pk/inner/two") != "pk/inner/two" {
+		t.Error("the files are not as they should be")
+	}
+}
+
+func TestTestModeWritesNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	before := len(r.fake.Writes())
+	r.run(true, "name", "/out", "source", "/salt/pk.tar")
+	if w := r.fake.Writes(); len(w) > before {
+		t.Errorf("wrote %v", w[before:])
+	}
+}
