@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"sort"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 
 	"brine/internal/event"
 	"brine/internal/fun"
+	"brine/internal/jobs"
 	"brine/internal/source"
 	"brine/internal/target"
 	"brine/internal/value"
@@ -44,6 +46,13 @@ type Fleet struct {
 	NewJID     func() string
 	Limit      int // 0 is DefaultLimit
 	User       string
+	// Jobs records what is run; nil records nothing.
+	Jobs jobs.Recorder
+	// OldEvents fires the events of old releases beside those of today: Salt's
+	// new_job, and returns tagged by the bare jid.
+	OldEvents bool
+	// Warn is told what goes wrong beside the job; nil is told nothing.
+	Warn func(fun.Warning)
 	// Gate is asked before a target is begun; see fun.Env.Gate. nil is open.
 	Gate func(ctx context.Context, c *fun.Chunk) bool
 }
@@ -128,8 +137,8 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 		job.JID = f.NewJID()
 	}
 	sum.JID = job.JID
+	r := &running{f: f, job: job, each: each, rec: f.record(job, sum.Targets)}
 	f.announce(job, sum.Targets)
-	r := &running{f: f, job: job, each: each}
 	for _, id := range unknown {
 		n, _ := source.Nearest(id, ids)
 		why := fmt.Errorf("%s is not in the roster", id)
@@ -141,7 +150,40 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 	r.run(ctx, targets, owner, limit)
 	sort.Strings(r.missing)
 	sum.Missing = r.missing
+	f.doubt(r.rec.End())
 	return sum, r.err
+}
+
+// record begins the job's record.
+func (f *Fleet) record(job fun.Job, targets []string) jobs.Record {
+	if f.Jobs == nil {
+		return jobs.Nothing{}
+	}
+	user := job.User
+	if user == "" {
+		user = f.User
+	}
+	rec, err := f.Jobs.Begin(jobs.Load{
+		JID: job.JID, Fun: name(job), Arg: funArgs(job), Tgt: job.Tgt, TgtType: typeOf(job), User: user, Ret: job.Returner,
+		Metadata: job.Metadata, Minions: targets, OrchJID: job.OrchJID, PID: os.Getpid(),
+	})
+	f.doubt(err)
+	return rec
+}
+
+// doubt warns of what could not be recorded.
+func (f *Fleet) doubt(err error) {
+	if err != nil && f.Warn != nil {
+		f.Warn(fun.Warning{Text: err.Error()})
+	}
+}
+
+// name is the function of a job; a raw command has none.
+func name(job fun.Job) string {
+	if job.Shell != "" {
+		return "ssh._raw"
+	}
+	return job.Fun
 }
 
 // only returns those of ids that are among keep.
@@ -201,11 +243,19 @@ func (f *Fleet) announce(job fun.Job, targets []string) {
 	if f.Bus == nil {
 		return
 	}
-	f.Bus.Fire(job.JID, value.MapOf("minions", value.Strings(targets...)))
-	f.Bus.Fire("salt/job/"+job.JID+"/new", value.MapOf(
-		"jid", job.JID, "tgt_type", typeOf(job), "tgt", job.Tgt, "user", f.User, "fun", job.Fun,
-		"arg", funArgs(job), "minions", value.Strings(targets...), "missing", value.NewList(),
-	))
+	minions := value.Strings(targets...)
+	f.Bus.Fire(job.JID, value.MapOf("minions", minions))
+	data := value.MapOf(
+		"jid", job.JID, "tgt_type", typeOf(job), "tgt", job.Tgt, "user", f.User, "fun", name(job),
+		"arg", funArgs(job), "minions", minions, "missing", value.NewList(),
+	)
+	if job.Metadata != nil {
+		data.Set("metadata", job.Metadata)
+	}
+	if f.OldEvents {
+		f.Bus.Fire("new_job", data)
+	}
+	f.Bus.Fire("salt/job/"+job.JID+"/new", data)
 }
 
 func typeOf(job fun.Job) string {
@@ -215,15 +265,13 @@ func typeOf(job fun.Job) string {
 	return job.TgtType
 }
 
-// funArgs are the arguments as Salt's events and records show them.
+// funArgs are the arguments as events and records show them. Those of a raw
+// command are its text.
 func funArgs(job fun.Job) *value.List {
-	l := value.NewList(job.Args.Pos...)
-	if job.Args.Kw.Len() > 0 {
-		kw := value.MapOf("__kwarg__", true)
-		kw.Update(job.Args.Kw)
-		l.Append(kw)
+	if job.Shell != "" {
+		return value.NewList(job.Shell)
 	}
-	return l
+	return jobs.SafeArgs(job.Args.Pos, job.Args.Kw)
 }
 
 // running is one job under way.
@@ -231,6 +279,7 @@ type running struct {
 	f    *Fleet
 	job  fun.Job
 	each func(fun.Return) error
+	rec  jobs.Record
 
 	mu      sync.Mutex
 	err     error
@@ -285,8 +334,9 @@ func (r *running) rest(ctx context.Context) {
 	}
 }
 
-// deliver hands one return over.
+// deliver hands one return over, once it is recorded.
 func (r *running) deliver(ret fun.Return) {
+	r.f.doubt(r.rec.Return(ret))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if ret.Stage != fun.Returned {
@@ -310,11 +360,17 @@ func (f *Fleet) returned(job fun.Job, ret fun.Return) {
 		return
 	}
 	data := value.MapOf(
-		"cmd", "_return", "id", ret.ID, "jid", ret.JID, "fun", job.Fun, "fun_args", funArgs(job),
+		"cmd", "_return", "id", ret.ID, "jid", ret.JID, "fun", name(job), "fun_args", funArgs(job),
 		"return", v, "retcode", int64(ret.Retcode), "success", ret.Success,
 	)
 	if ret.Out != "" {
 		data.Set("out", ret.Out)
+	}
+	if job.Metadata != nil {
+		data.Set("metadata", job.Metadata)
+	}
+	if f.OldEvents {
+		f.Bus.Fire(job.JID, data)
 	}
 	f.Bus.Fire("salt/job/"+job.JID+"/ret/"+ret.ID, data)
 }

@@ -64,7 +64,7 @@ func (l *Local) FindJob(context.Context, string, []string) ([]string, error) { r
 // Run calls the function in this process.
 func (l *Local) Run(ctx context.Context, job fun.Job, id string) fun.Return {
 	env := l.env(ctx, id).Fork(func(e *fun.Env) {
-		e.JID, e.OrchJID = job.JID, job.OrchJID
+		e.JID, e.OrchJID, e.Journal = job.JID, job.OrchJID, nil
 	})
 	if job.Shell != "" {
 		return shell(ctx, env, job)

@@ -46,6 +46,9 @@ type Env struct {
 	// paused, and returns false where nothing new may start (Ctrl-C,
 	// soft_kill). nil is an open gate.
 	Gate func(ctx context.Context, c *Chunk) bool
+	// Journal is told of the run of states that this Env is made for: the steps
+	// of an orchestration, not what a step runs in turn. nil: none.
+	Journal Journal
 	// Fault shows a placed fault on stderr: its place, include chain and hint,
 	// where the report itself has only Salt's text. nil: it is not shown.
 	Fault func(*source.Error)
@@ -89,6 +92,16 @@ type RunView interface {
 	// Return returns the return of one tag so far, which is not to be changed;
 	// nil where there is none.
 	Return(tag string) *value.Map
+}
+
+// A Journal writes down a run of states.
+type Journal interface {
+	// Begin is told the chunks before the first runs. It returns, by tag, the
+	// returns of those that are not to run because an earlier run did them. An
+	// error keeps the run from beginning.
+	Begin(ctx context.Context, env *Env, chunks []*Chunk) (done map[string]*value.Map, err error)
+	// Done is told the return of a chunk.
+	Done(c *Chunk, ret *value.Map)
 }
 
 // A RunAs is the account of a state's global arguments runas and

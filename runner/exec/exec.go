@@ -32,6 +32,11 @@ type Options struct {
 	// Modules makes the table of functions anew, for reload_modules; nil keeps
 	// it.
 	Modules func(context.Context) (*fun.Table, error)
+	// Prior are returns, by tag, of chunks that are not to be called: an
+	// earlier run did what they do.
+	Prior map[string]*value.Map
+	// Done is told the return of each chunk; nil is told nothing.
+	Done func(*fun.Chunk, *value.Map)
 }
 
 // A Running is a run in progress, then its outcome. Its methods are safe for

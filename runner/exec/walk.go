@@ -349,6 +349,12 @@ func (r *run) earnest(ctx context.Context, n *node, dry, watched bool) {
 		n.dry, n.dryRet = &o, ret
 		return
 	}
+	if prior := r.o.Prior[n.tag]; prior != nil {
+		ret := prior.Copy()
+		ret.Set("__run_num__", r.nextNum())
+		r.put(n, ret)
+		return
+	}
 	ret := r.call(ctx, n, n.c, watched)
 	if n.par == nil && watched && unmoved(ret) {
 		ret = r.call(ctx, n, r.watchChunk(n), false)
@@ -538,6 +544,9 @@ func (r *run) put(n *node, ret *value.Map) {
 
 func (r *run) published(n *node, ret *value.Map, subs value.Value) {
 	r.fire(n, ret)
+	if r.o.Done != nil {
+		r.o.Done(n.c, ret)
+	}
 	r.subStates(n, subs)
 	if r.test {
 		return

@@ -275,7 +275,16 @@ func (s *session) runChunks(ctx context.Context, h *high.High, chunks []*fun.Chu
 	if s.c.Args.Has("mock") && s.c.Bool("mock") {
 		s.env.Table = mocked(s.env.Table, chunks)
 	}
-	running, err := exec.Run(ctx, s.env, chunks, exec.Options{Test: s.test, Grains: s.env.NewGrains, Modules: s.env.NewTable})
+	o := exec.Options{Test: s.test, Grains: s.env.NewGrains, Modules: s.env.NewTable}
+	if j := s.env.Journal; j != nil {
+		s.env.Journal = nil
+		var err error
+		if o.Prior, err = j.Begin(ctx, s.env, chunks); err != nil {
+			return fun.Result{}, err
+		}
+		o.Done = j.Done
+	}
+	running, err := exec.Run(ctx, s.env, chunks, o)
 	if err != nil {
 		return fun.Result{}, err
 	}

@@ -1,0 +1,178 @@
+package jobs
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"brine/internal/difflib"
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// A History writes an orchestration down in its job's record: the definition
+// (what would run) before the first step, then each step as it ends. It is the
+// fun.Journal of the run.
+type History struct {
+	Record Record
+	// Resume is the job whose steps that succeeded are not to be run again;
+	// nil for none.
+	Resume *Job
+	SLS    value.Value
+	User   string
+	// Warn is told, once, where the history cannot be written.
+	Warn func(error)
+
+	once sync.Once
+}
+
+// Begin records the definition, and returns the steps that are done already. It
+// fails where the job that is resumed would run other steps now; the error shows
+// the difference.
+func (h *History) Begin(_ context.Context, env *fun.Env, chunks []*fun.Chunk) (map[string]*value.Map, error) {
+	low := value.NewList()
+	for _, c := range chunks {
+		low.Append(withoutSecrets(c.Low))
+	}
+	def := value.MapOf(
+		"sls", h.SLS, "saltenv", env.SaltEnv, "test", value.Truth(env.Opts.At("test")), "user", h.User,
+		"pillar_sha256", digest(env.Pillar), "pillar_given", env.PillarOverride.Len() > 0, "low", low,
+	)
+	if rev := revision(env); rev != "" {
+		def.Set("revision", rev)
+	}
+	var done map[string]*value.Map
+	if h.Resume != nil {
+		var err error
+		if done, err = h.resume(def); err != nil {
+			return nil, err
+		}
+		def.Set("resumes", h.Resume.JID)
+	}
+	h.note("definition", def)
+	return done, nil
+}
+
+// Done records a step.
+func (h *History) Done(c *fun.Chunk, ret *value.Map) {
+	step := value.MapOf("tag", c.Tag(), "return", ret)
+	for _, k := range []string{"tgt", "tgt_type", "metadata"} {
+		if v, ok := c.Low.Get(k); ok {
+			step.Set(k, v)
+		}
+	}
+	h.note("step", step)
+}
+
+func (h *History) note(kind string, data *value.Map) {
+	if err := h.Record.Note(kind, data); err != nil && h.Warn != nil {
+		h.once.Do(func() { h.Warn(err) })
+	}
+}
+
+// resume returns the returns of the steps that need not run again: those before
+// the first that did not succeed.
+func (h *History) resume(now *value.Map) (map[string]*value.Map, error) {
+	jid := h.Resume.JID
+	then := h.Resume.Definition
+	if then == nil {
+		return nil, fun.Errorf("job %s cannot be resumed: it is no orchestration that came as far as its steps", jid)
+	}
+	if value.Truth(then.At("test")) != value.Truth(now.At("test")) {
+		return nil, fun.Errorf("job %s cannot be resumed: one of the two runs is in test mode", jid)
+	}
+	if diff := lowDiff(then.List("low"), now.List("low")); diff != "" {
+		hint := ""
+		if value.Truth(then.At("pillar_given")) && !value.Truth(now.At("pillar_given")) {
+			hint = "\nthe job was given a pillar, which is not kept: give pillar= again"
+		}
+		return nil, fun.Errorf("job %s cannot be resumed: its steps are not those that would run now%s\n%s", jid, hint, diff)
+	}
+	done := map[string]*value.Map{}
+	for _, s := range h.Resume.Steps {
+		ret := s.Map("return")
+		if ret.At("result") != true {
+			break
+		}
+		done[s.Str("tag")] = ret
+	}
+	return done, nil
+}
+
+// lowDiff shows how rendered steps differ; "" where they are the same.
+func lowDiff(then, now *value.List) string {
+	a, b := lowLines(then), lowLines(now)
+	if strings.Join(a, "\n") == strings.Join(b, "\n") {
+		return ""
+	}
+	return strings.TrimSuffix(difflib.String(a, b, "then", "now"), "\n")
+}
+
+func lowLines(low *value.List) []string {
+	var out []string
+	for i := range low.Len() {
+		m, _ := low.Items[i].(*value.Map)
+		out = append(out, m.Str("__id__")+": "+m.Str("state")+"."+m.Str("fun")+"\n")
+		for k, v := range m.All() {
+			switch k {
+			case "__id__", "state", "fun":
+			default:
+				out = append(out, "  "+value.Str(k)+": "+value.Repr(v)+"\n")
+			}
+		}
+	}
+	return out
+}
+
+// withoutSecrets returns a low chunk with a digest in place of its pillar.
+func withoutSecrets(low *value.Map) *value.Map {
+	if !low.Has("pillar") {
+		return low
+	}
+	m := low.Copy()
+	m.Set("pillar", "sha256:"+digest(low.At("pillar")))
+	return m
+}
+
+func digest(v value.Value) string {
+	sum := sha256.Sum256(value.EncodeJSON(v))
+	return hex.EncodeToString(sum[:])
+}
+
+// revision returns the commit of the git checkout that the first root of the
+// SLS tree lies in; "" where it lies in none.
+func revision(env *fun.Env) string {
+	roots := env.Opts.Map("file_roots").List("base")
+	if roots.Len() == 0 {
+		return ""
+	}
+	dir := value.Str(roots.Items[0])
+	for filepath.IsAbs(dir) {
+		head, err := env.Host.ReadFile(filepath.Join(dir, ".git", "HEAD"))
+		if err != nil {
+			if dir == filepath.Dir(dir) {
+				return ""
+			}
+			dir = filepath.Dir(dir)
+			continue
+		}
+		ref, symbolic := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: ")
+		if !symbolic {
+			return ref
+		}
+		if id, err := env.Host.ReadFile(filepath.Join(dir, ".git", filepath.FromSlash(ref))); err == nil {
+			return strings.TrimSpace(string(id))
+		}
+		packed, _ := env.Host.ReadFile(filepath.Join(dir, ".git", "packed-refs"))
+		for line := range strings.Lines(string(packed)) {
+			if id, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name == ref {
+				return id
+			}
+		}
+		return ""
+	}
+	return ""
+}

@@ -1,0 +1,98 @@
+package jobs
+
+import (
+	"time"
+
+	"brine/internal/value"
+)
+
+// A Load is what a job was asked to do: Salt's load.
+type Load struct {
+	JID      string
+	Fun      string
+	Arg      *value.List // without secrets, as [SafeArgs] gives them
+	Tgt      value.Value
+	TgtType  string
+	User     string
+	Ret      string // names of returners, with commas
+	Metadata value.Value
+	Minions  []string // all that were matched
+	OrchJID  string   // job of the orchestration that this one is a step of
+	PID      int      // process that runs it
+}
+
+// Map returns the load with Salt's keys.
+func (l Load) Map() *value.Map {
+	m := value.MapOf(
+		"jid", l.JID, "fun", l.Fun, "arg", l.Arg, "tgt", l.Tgt, "tgt_type", l.TgtType, "user", l.User, "ret", l.Ret,
+		"Minions", value.Strings(l.Minions...),
+	)
+	if l.Arg == nil {
+		m.Set("arg", value.NewList())
+	}
+	if l.Metadata != nil {
+		m.Set("metadata", l.Metadata)
+	}
+	if l.OrchJID != "" {
+		m.Set("orchestration_jid", l.OrchJID)
+	}
+	if l.PID != 0 {
+		m.Set("pid", int64(l.PID))
+	}
+	return m
+}
+
+// JIDTime returns the moment of a job id as Salt prints it, such as
+// "2026, Nov 21 09:08:07.123456"; "" for what is no job id.
+// Salt: salt/utils/jid.py jid_to_time.
+func JIDTime(jid string) string {
+	t, ok := Time(jid)
+	if !ok {
+		return ""
+	}
+	return t.Format("2006, Jan 02 15:04:05.000000")
+}
+
+// Time returns the moment of a job id, in UTC.
+func Time(jid string) (time.Time, bool) {
+	if !IsJID(jid) {
+		return time.Time{}, false
+	}
+	t, err := time.Parse(jidLayout, jid[:14]+"."+jid[14:])
+	return t, err == nil
+}
+
+// Format returns a load as the jobs runner shows it.
+// Salt: salt/utils/jid.py format_jid_instance.
+func Format(jid string, load *value.Map) *value.Map {
+	at := func(key string, or value.Value) value.Value {
+		if v, ok := load.Get(key); ok {
+			return v
+		}
+		return or
+	}
+	m := value.MapOf(
+		"Function", at("fun", "unknown-function"), "Arguments", at("arg", value.NewList()),
+		"Target", at("tgt", "unknown-target"), "Target-type", at("tgt_type", "list"), "User", at("user", "root"),
+	)
+	if md := metadata(load); md != nil {
+		m.Set("Metadata", md)
+	}
+	m.Set("StartTime", JIDTime(jid))
+	return m
+}
+
+// metadata returns the metadata of a load: its own, or what was given as a
+// keyword argument.
+func metadata(load *value.Map) value.Value {
+	if v, ok := load.Get("metadata"); ok {
+		return v
+	}
+	l := load.List("arg")
+	for i := range l.Len() {
+		if kw, ok := l.Items[i].(*value.Map); ok && kw.At("__kwarg__") == true && kw.Has("metadata") {
+			return kw.At("metadata")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package jobs
+
+import (
+	"context"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// A Recorder writes down what jobs do, while they do it. It is safe for
+// concurrent use.
+type Recorder interface {
+	// Begin records that a job begins. Where it fails, the Record records
+	// nothing, and the error says why; the job may run all the same.
+	Begin(l Load) (Record, error)
+}
+
+// A Record is one job under way. It is safe for concurrent use.
+type Record interface {
+	// Return records a target's answer; it is durable when Return is back.
+	Return(r fun.Return) error
+	// Note records a part of an orchestration's history.
+	Note(kind string, data *value.Map) error
+	// End records that the job came to its end.
+	End() error
+}
+
+// A Job is a record read back.
+type Job struct {
+	JID  string
+	Load *value.Map
+	// Returns are the answers of targets in the order they came, by id, each
+	// with return and, where they are known, retcode, success and out.
+	Returns *value.Map
+	// Missing are the targets that gave no answer, and why.
+	Missing map[string]string
+	// Definition and Steps are the history of an orchestration; nil for others.
+	Definition *value.Map
+	Steps      []*value.Map
+	State      State
+	EndTime    string // as JIDTime has it; "" where it did not end
+}
+
+// A State is how far a job came.
+type State int
+
+// The states of a job.
+const (
+	Complete    State = iota
+	Active            // a process works on it
+	Interrupted       // its process is gone and it did not come to its end
+)
+
+// String names the state as job listings show it.
+func (s State) String() string {
+	return [...]string{"complete", "running", "interrupted"}[s]
+}
+
+// An Entry is a job in a listing.
+type Entry struct {
+	JID  string
+	Load *value.Map
+}
+
+// A Store is job records that can be read back.
+type Store interface {
+	// Job returns a job; nil where there is no such job.
+	Job(ctx context.Context, jid string) (*Job, error)
+	// Jobs returns the jobs whose jid is at least from and at most to ("" is
+	// no bound), in order of jid.
+	Jobs(ctx context.Context, from, to string) ([]Entry, error)
+}
+
+// Nothing is the Record of a job that is not recorded.
+type Nothing struct{}
+
+// Return records nothing.
+func (Nothing) Return(fun.Return) error { return nil }
+
+// Note records nothing.
+func (Nothing) Note(string, *value.Map) error { return nil }
+
+// End records nothing.
+func (Nothing) End() error { return nil }
+
+// Failed returns the targets of a job that did not succeed: those whose return
+// code is not 0, and those that gave no return.
+func (j *Job) Failed() []string {
+	var out []string
+	l := j.Load.List("Minions")
+	for i := range l.Len() {
+		id := value.Str(l.Items[i])
+		r := j.Returns.Map(id)
+		if r == nil {
+			out = append(out, id)
+			continue
+		}
+		if !Succeeded(r) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// Succeeded reports whether a recorded answer is a success: by its return code
+// and success, else by its value.
+func Succeeded(r *value.Map) bool {
+	if v, ok := r.Get("success"); ok && !value.Truth(v) {
+		return false
+	}
+	if v, ok := r.Get("retcode"); ok {
+		n, isInt := value.AsInt(v)
+		return isInt && n == 0
+	}
+	if r.Has("success") {
+		return true
+	}
+	return value.Truth(r.At("return"))
+}
