@@ -101,11 +101,14 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	}
 	a.warnIgnored(c, s, o, c.Root() == c && !o.local)
 	name := args[0]
+	if s.recordsCalls(name) {
+		s.openJobs()
+	}
 	jid := s.newJID()
 	env := s.env(ctx, jid)
 	res, err := s.invoke(ctx, env, fun.Exec, name, parseInput(args[1:], o.noParse), jid)
 	if err != nil {
-		return s.failure(a.callFault(c, s, name, err))
+		return a.callFault(c, s, name, err)
 	}
 	data := value.MapOf("local", res.Value)
 	if o.metadata {
@@ -181,7 +184,10 @@ func (s *session) invoke(ctx context.Context, env *fun.Env, kind fun.Kind, name 
 		s.log.Info("the job cannot be noted as running", "err", err)
 	}
 	defer end()
-	return env.Invoker.Invoke(ctx, kind, name, args)
+	job := s.beginJob(env, kind, name, args, jid)
+	res, err := env.Invoker.Invoke(ctx, kind, name, args)
+	job.end(res, err)
+	return res, err
 }
 
 // callFault words a function's error for the user.

@@ -93,6 +93,7 @@ func (s *session) controller(ctx context.Context, jid string) (*fun.Env, error) 
 	if err != nil {
 		return nil, err
 	}
+	f.Jobs, f.Warn, f.OldEvents = s.jobs, s.warn, value.Truth(s.cfg.Opts.At("old_event_tags"))
 	env.Fleet = f
 	return env, nil
 }

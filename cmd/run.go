@@ -17,7 +17,8 @@ import (
 type runOpts struct {
 	runFlags
 	fleetFlags
-	doc bool
+	doc    bool
+	resume string // jid of an orchestration
 }
 
 func newRunCmd(a *App, st style) *cobra.Command {
@@ -65,7 +66,7 @@ command line makes no sense; 130 interrupted.`,
 		SilenceUsage: true, SilenceErrors: true,
 		ValidArgsFunction: a.completeSLS,
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			if len(args) == 0 && o.resume == "" {
 				return usagef(c, "no SLS was given")
 			}
 			return a.run(c.Context(), c, o, append([]string{"state.orchestrate"}, args...))
@@ -74,6 +75,7 @@ command line makes no sense; 130 interrupted.`,
 	c.SetFlagErrorFunc(flagError)
 	o.runFlags.register(c.Flags())
 	o.fleetFlags.register(c.Flags())
+	c.Flags().StringVar(&o.resume, "resume", "", "go on with this orchestration, a jid, at the first step that did not succeed")
 	return c
 }
 
@@ -97,11 +99,17 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 	jid := s.newJID()
 	env, err := s.controller(ctx, jid)
 	if err != nil {
-		return s.failure(err)
+		return err
 	}
-	res, err := s.invoke(ctx, env, fun.Runner, name, parseInput(args[1:], o.noParse), jid)
+	in := parseInput(args[1:], o.noParse)
+	if o.resume != "" {
+		if in, err = s.resumed(ctx, o.resume, in); err != nil {
+			return err
+		}
+	}
+	res, err := s.invoke(ctx, env, fun.Runner, name, in, jid)
 	if err != nil {
-		return s.failure(a.runFault(c, s, name, err))
+		return a.runFault(c, s, name, err)
 	}
 	if err := s.print(res.Value, res.Out, res.Retcode); err != nil {
 		return err

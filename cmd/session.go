@@ -31,7 +31,11 @@ type session struct {
 	bus   *event.Ring
 	peers *event.Peers
 	jids  jobs.JIDs
-	log   *slog.Logger
+	files *jobs.Files   // the job cache; nil where nothing is recorded
+	jobs  jobs.Recorder // nil where nothing is recorded
+	// resume is the orchestration that --resume names.
+	resume *jobs.Job
+	log    *slog.Logger
 
 	mu     sync.Mutex
 	warned map[fun.Warning]bool
@@ -73,11 +77,15 @@ func (a *App) newSession(kind config.Kind, section string, f *runFlags, override
 	if err != nil {
 		return nil, err
 	}
+	a.json = a.json || cfg.Opts.Str("output") == "json"
 	s := &session{app: a, flags: f, cfg: cfg, table: assembly.Table(), warned: map[fun.Warning]bool{}}
 	s.bus = event.NewRing(0, a.Host.Now)
 	s.peers = event.UserPeers(a.Getenv, os.TempDir(), a.Host.Geteuid())
 	if err := s.openLog(); err != nil {
 		return nil, err
+	}
+	if kind == config.Master {
+		s.openJobs()
 	}
 	for _, w := range cfg.Warnings {
 		where := ""
@@ -193,12 +201,20 @@ func (s *session) envOptions(jid string) assembly.EnvOptions {
 // env returns the Env of this machine for a job, the machine its only target.
 func (s *session) env(ctx context.Context, jid string) *fun.Env {
 	env := assembly.NewEnv(ctx, s.envOptions(jid))
-	env.Fleet = fleet.NewSelf(env, s.newJID)
+	self := fleet.NewSelf(env, s.newJID)
+	self.Jobs, self.User, self.Warn = s.jobs, s.userName(), s.warn
+	env.Fleet = self
 	return env
 }
 
 // newJID returns a job id that no other job of the session has.
-func (s *session) newJID() string { return s.jids.Next(s.app.Host.Now()) }
+func (s *session) newJID() string {
+	next := func() string { return s.jids.Next(s.app.Host.Now()) }
+	if s.files == nil {
+		return next()
+	}
+	return s.files.Reserve(next)
+}
 
 // userName is who runs brine.
 func (s *session) userName() string {
@@ -310,6 +326,7 @@ func (s *session) print(data value.Value, wish string, retcode int) error {
 	if err != nil {
 		return err
 	}
+	s.app.printed = true
 	if err := f(w, data, o); err != nil {
 		_ = done()
 		return fmt.Errorf("print the report: %w", err)
@@ -338,23 +355,6 @@ func (s *session) reportWriter() (io.Writer, func() error, error) {
 		}
 		return nil
 	}, nil
-}
-
-// failure prints err as the JSON document of the command where JSON was asked
-// for, so that stdout always is one document, and returns err.
-func (s *session) failure(err error) error {
-	if s.flags.output.out != "json" && s.cfg.Opts.Str("output") != "json" {
-		return err
-	}
-	status, hint := classify(err)
-	doc := value.MapOf("error", err.Error(), "retcode", int64(status))
-	if hint != "" {
-		doc.Set("hint", hint)
-	}
-	if perr := s.print(doc, "json", status); perr != nil {
-		return perr
-	}
-	return err
 }
 
 // usageOf makes an argument fault name the function's signature.

@@ -1,0 +1,139 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/jobs"
+	"brine/internal/value"
+)
+
+// openJobs has the session record what it runs. Nothing is opened before the
+// first job.
+func (s *session) openJobs() {
+	keep, _ := value.AsInt(s.cfg.Opts.At("keep_jobs_seconds"))
+	s.files = jobs.NewFiles(s.cfg.CacheDir, time.Duration(keep)*time.Second, s.app.Host.Now)
+	s.jobs = s.files
+	s.close = append(s.close, s.files.Close)
+}
+
+// recordsCalls reports whether a call is recorded: where the configuration says
+// so, and orchestrations always.
+func (s *session) recordsCalls(name string) bool {
+	return isOrchestrate(name) || value.Truth(s.cfg.Opts.At("cache_jobs"))
+}
+
+// A jobRun is the session's own job: a runner function, or a call.
+type jobRun struct {
+	s    *session
+	rec  jobs.Record
+	kind fun.Kind
+	id   string
+	jid  string
+	name string // as records have it: runner functions have "runner." in front
+	args *value.List
+}
+
+// beginJob records that the session's job begins, and tells the bus.
+func (s *session) beginJob(env *fun.Env, kind fun.Kind, name string, args fun.Args, jid string) *jobRun {
+	j := &jobRun{s: s, rec: jobs.Nothing{}, kind: kind, id: env.ID, jid: jid, name: name, args: jobs.SafeArgs(args.Pos, args.Kw)}
+	if kind == fun.Runner {
+		j.name = "runner." + name
+		s.bus.Fire("salt/run/"+jid+"/new", value.MapOf("fun", j.name, "fun_args", j.args, "jid", jid, "user", s.userName()))
+	}
+	if s.jobs == nil {
+		return j
+	}
+	l := jobs.Load{
+		JID: jid, Fun: j.name, Arg: j.args, Tgt: env.ID, TgtType: "glob", User: s.userName(), Minions: []string{env.ID},
+		Metadata: args.Kw.At("metadata"), PID: os.Getpid(),
+	}
+	if kind == fun.Runner {
+		l.TgtType = "list"
+	}
+	rec, err := s.jobs.Begin(l)
+	j.rec = rec
+	s.doubt(err)
+	if isOrchestrate(name) || kind == fun.Runner && name == "state.sls" {
+		sls := args.Kw.At("mods")
+		if len(args.Pos) > 0 {
+			sls = args.Pos[0]
+		}
+		env.Journal = &jobs.History{Record: rec, SLS: sls, User: l.User, Resume: s.resume, Warn: s.doubt}
+	}
+	return j
+}
+
+// doubt warns of what could not be recorded.
+func (s *session) doubt(err error) {
+	if err != nil {
+		s.warn(fun.Warning{Text: err.Error()})
+	}
+}
+
+// end records how the job ended.
+func (j *jobRun) end(res fun.Result, err error) {
+	v, ok, code := res.Value, err == nil && res.Retcode == 0, res.Retcode
+	if err != nil {
+		code = exitGeneric
+		v = err.Error()
+		if j.kind == fun.Runner {
+			v = fmt.Sprintf("Exception occurred in runner %s: %v", j.name[len("runner."):], err)
+		}
+	}
+	if j.kind == fun.Runner {
+		data := value.MapOf("fun_args", j.args, "jid", j.jid, "return", v, "success", ok, "user", j.s.userName(), "fun", j.name)
+		j.s.bus.Fire("salt/run/"+j.jid+"/ret", data)
+		data = data.Copy()
+		data.Set("_stamp", j.s.app.Host.Now().UTC().Format("2006-01-02T15:04:05.000000"))
+		v = data
+	}
+	j.s.doubt(j.rec.Return(fun.Return{
+		ID: j.id, JID: j.jid, Retcode: code, Success: ok, Out: j.wish(res), Body: fun.ValueBody{V: v},
+	}))
+	j.s.doubt(j.rec.End())
+}
+
+// wish is the outputter of the return; a runner's return has its own within.
+func (j *jobRun) wish(res fun.Result) string {
+	if j.kind == fun.Runner {
+		return ""
+	}
+	return res.Out
+}
+
+// resumed looks up the orchestration that --resume names and returns the
+// arguments to run it with: those given, else those it was run with.
+func (s *session) resumed(ctx context.Context, jid string, args fun.Args) (fun.Args, error) {
+	j, err := s.files.Job(ctx, jid)
+	if err != nil {
+		return args, err
+	}
+	if j == nil {
+		return args, fmt.Errorf("--resume: there is no job %s in the cache of this machine; 'brine run jobs.list_jobs' lists those there are", jid)
+	}
+	if j.State == jobs.Active {
+		return args, fmt.Errorf("--resume: job %s is still running", jid)
+	}
+	s.resume = j
+	if len(args.Pos) > 0 {
+		return args, nil
+	}
+	l := j.Load.List("arg")
+	for i := range l.Len() {
+		kw, ok := l.Items[i].(*value.Map)
+		if !ok || kw.At("__kwarg__") != true {
+			args.Pos = append(args.Pos, l.Items[i])
+			continue
+		}
+		for k, v := range kw.All() {
+			if k != "__kwarg__" && !args.Kw.Has(k) {
+				args.Kw.Set(k, v)
+			}
+		}
+	}
+	return args, nil
+}
