@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"brine/internal/fun"
 	"brine/internal/source"
+	"brine/internal/value"
+	"brine/outputter"
 )
 
 // Exit statuses. Salt: salt/defaults/exitcodes.py, and what salt-call does.
@@ -79,7 +80,39 @@ func (a *App) report(err error) int {
 		return status
 	}
 	printError(a.Err, err, hint)
+	if a.json && !a.printed {
+		a.errorDocument(err, status, hint)
+	}
 	return status
+}
+
+// asksJSON reports whether a command line asks for JSON: known before flags
+// are parsed, since a fault in them is reported as JSON, too.
+func asksJSON(args []string) bool {
+	for i, arg := range args {
+		switch arg {
+		case "--out=json", "--output=json":
+			return true
+		case "--out", "--output":
+			return i+1 < len(args) && args[i+1] == "json"
+		case "--":
+			return false
+		}
+	}
+	return false
+}
+
+// errorDocument prints an error as the JSON document of the command, so that
+// stdout always is one document.
+func (a *App) errorDocument(err error, status int, hint string) {
+	doc := value.MapOf("error", err.Error(), "retcode", int64(status))
+	if hint != "" {
+		doc.Set("hint", hint)
+	}
+	a.printed = true
+	if perr := outputter.JSON(a.Out, doc, &outputter.Options{}); perr != nil {
+		fmt.Fprintf(a.Err, "brine: print the report: %v\n", perr)
+	}
 }
 
 // classify returns the status of an error, and a hint where there is one.
@@ -108,9 +141,6 @@ func classify(err error) (status int, hint string) {
 		}
 	case errors.As(err, &pe):
 		return exitGeneric, ""
-	}
-	if strings.HasPrefix(err.Error(), "unknown command") {
-		return exitUsage, "see 'brine --help'"
 	}
 	return exitGeneric, ""
 }

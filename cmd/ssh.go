@@ -278,23 +278,23 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	a.intr.setJID(job.JID)
 	env, err := s.controller(ctx, job.JID)
 	if err != nil {
-		return s.failure(err)
+		return err
 	}
 	if ids, err := env.Fleet.Match(ctx, job.Tgt, job.TgtType); err != nil {
-		return s.failure(err)
+		return err
 	} else if len(ids) == 0 && job.TgtType != "list" {
-		return s.failure(o.noMatch(job))
+		return o.noMatch(job)
 	}
 	r := newReport(s, o, job)
 	sum, err := env.Fleet.Run(ctx, job, r.add)
 	if err == nil && len(sum.Targets) == 0 {
-		return s.failure(o.noMatch(job))
+		return o.noMatch(job)
 	}
 	if ferr := r.finish(); err == nil {
 		err = ferr
 	}
 	if err != nil {
-		return s.failure(err)
+		return err
 	}
 	return silent(s.strictStatus(r.status()))
 }
