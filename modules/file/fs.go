@@ -27,8 +27,21 @@ type FS struct {
 	Env     *fun.Env
 	Test    bool   // change nothing
 	SaltEnv string // of sources that name none
+	// Umask, where set, holds for what is made without a mode of its own,
+	// instead of the process's.
+	Umask *uint32
 
 	host.Host
+}
+
+// newMode returns the mode of a file (0666) or directory (0777) that is made
+// without one of its own, and whether a umask says it; else the process's
+// applies.
+func (f *FS) newMode(all fs.FileMode) (fs.FileMode, bool) {
+	if f.Umask == nil {
+		return all, false
+	}
+	return all &^ fs.FileMode(*f.Umask&0o777), true
 }
 
 // New returns the files of a call.
@@ -313,8 +326,14 @@ func (f *FS) Touch(p string, atime, mtime value.Value) error {
 			return errors.New("atime and mtime must be integers")
 		}
 	}
+	there := f.LExists(p)
 	if err := f.AppendFile(p, nil, 0o666); err != nil && !f.IsDir(p) {
 		return err
+	}
+	if mode, set := f.newMode(0o666); set && !there {
+		if err := f.Chmod(p, mode); err != nil {
+			return err
+		}
 	}
 	now := f.Now()
 	if atime == nil {

@@ -292,6 +292,8 @@ func (f *FS) create(r *Return, p Plan, target string) string {
 			return "Invalid Mode " + p.Perms.Mode
 		}
 		opts.Mode = &m
+	} else if m, set := f.newMode(0o666); set {
+		opts.Mode = &m
 	}
 	if truthy(p.Perms.User) {
 		uid, ok := f.UserToUID(p.Perms.User)

@@ -227,11 +227,17 @@ func (f *FS) Mkdir(ctx context.Context, dir string, p Perms) error {
 		}
 	}
 	mode, ok := ParseMode(p.Mode)
+	set := false
 	if p.Mode == "" || !ok {
-		mode = 0o777
+		mode, set = f.newMode(0o777)
 	}
 	if err := f.Host.Mkdir(dir, mode.Perm()); err != nil && !f.IsDir(dir) {
 		return err
+	}
+	if set {
+		if err := f.Chmod(dir, mode); err != nil {
+			return err
+		}
 	}
 	_, err := f.CheckPerms(ctx, dir, NewReturn(dir), Perms{User: p.User, Group: p.Group, Mode: p.Mode})
 	return err

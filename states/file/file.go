@@ -47,7 +47,25 @@ func begin(ctx context.Context, c *fun.Call) *call {
 		saltenv = c.Low.SaltEnv
 	}
 	f := files.New(c.Env, saltenv, c.Test)
+	if c.Low != nil {
+		f.Umask = umask(c.Low.Low)
+	}
 	return &call{Call: c, FS: f, Env: c.Env, Test: c.Test, ctx: ctx, ret: files.NewReturn(f.Expand(c.Name))}
+}
+
+// umask returns the umask that a state has of its own, nil where it has none.
+func umask(low *value.Map) *uint32 {
+	for _, key := range []string{"umask", "__umask__"} {
+		v, ok := low.Get(key)
+		if !ok || v == nil {
+			continue
+		}
+		if m, ok := files.ParseMode(files.NormMode(v)); ok {
+			bits := uint32(m.Perm())
+			return &bits
+		}
+	}
+	return nil
 }
 
 // path is the state's name as a path.

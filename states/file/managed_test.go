@@ -276,6 +276,22 @@ func TestManagedWeb(t *testing.T) {
 	}
 }
 
+func TestUmask(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		r.put("salt://f", "x", 0o644)
+		r.steps(
+			step{"managed", false, kv("name", "@/a", "contents", "x", "umask", int64(27)), "True File @/a updated {'diff': 'New file'}"},
+			step{"managed", false, kv("name", "@/b", "source", "salt://f", "umask", "0007"), "True File @/b updated {'diff': 'New file', 'mode': '0660'}"},
+			step{"directory", false, kv("name", "@/d/e", "makedirs", true, "umask", "0077"), "True  {'@/d/e': {'directory': 'new'}}"},
+			step{"touch", false, kv("name", "@/t", "umask", "000"), "True Created empty file @/t {'new': '@/t'}"},
+		)
+		if got := r.mode("@/a") + r.mode("@/b") + r.mode("@/d") + r.mode("@/d/e") + r.mode("@/t"); got != "640660700700666" {
+			t.Errorf("modes %s", got)
+		}
+	})
+}
+
 func TestAccumulated(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
