@@ -15,6 +15,7 @@ import (
 	groupmod "brine/modules/group"
 	hashutilmod "brine/modules/hashutil"
 	jinjamod "brine/modules/jinja"
+	logmod "brine/modules/log"
 	matchmod "brine/modules/match"
 	networkmod "brine/modules/network"
 	outmod "brine/modules/out"
@@ -56,6 +57,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "group", Load: groupmod.Module},
 		{Kind: fun.Exec, Name: "hashutil", Load: hashutilmod.Module},
 		{Kind: fun.Exec, Name: "jinja", Load: jinjamod.Module},
+		{Kind: fun.Exec, Name: "log", Load: logmod.Module},
 		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
 		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
