@@ -3,6 +3,7 @@ package assembly
 
 import (
 	"brine/internal/fun"
+	archivemod "brine/modules/archive"
 	cmdmod "brine/modules/cmd"
 	configmod "brine/modules/config"
 	cpmod "brine/modules/cp"
@@ -31,6 +32,7 @@ import (
 	statefn "brine/runner/fn/state"
 	testrun "brine/runner/fn/testing"
 	"brine/runner/fn/wheel"
+	archivestates "brine/states/archive"
 	cmdstates "brine/states/cmd"
 	environstates "brine/states/environ"
 	eventstates "brine/states/event"
@@ -45,6 +47,7 @@ import (
 // first used.
 func Table() *fun.Table {
 	return fun.NewTable([]fun.Entry{
+		{Kind: fun.Exec, Name: "archive", Load: archivemod.Module},
 		{Kind: fun.Exec, Name: "cmd", Load: cmdmod.Module},
 		{Kind: fun.Exec, Name: "config", Load: configmod.Module},
 		{Kind: fun.Exec, Name: "cp", Load: cpmod.Module},
@@ -70,6 +73,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "test", Load: testmod.Module},
 		{Kind: fun.Exec, Name: "user", Load: usermod.Module},
 
+		{Kind: fun.State, Name: "archive", Load: archivestates.States},
 		{Kind: fun.State, Name: "cmd", Load: cmdstates.States},
 		{Kind: fun.State, Name: "environ", Load: environstates.States},
 		{Kind: fun.State, Name: "event", Load: eventstates.States},

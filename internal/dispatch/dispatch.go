@@ -129,9 +129,7 @@ func (i *Invoker) Bind(mod *fun.Module, spec *fun.Spec, args fun.Args) (*fun.Cal
 			if Internal(name) {
 				continue
 			}
-			if !spec.VarKw {
-				i.unknownArg(mod, spec, args.Kw, name)
-			}
+			i.unknownArg(mod, spec, args.Kw, name)
 		} else if !spec.VarKw {
 			if len(missing) > 0 {
 				break
@@ -151,7 +149,8 @@ func (i *Invoker) Bind(mod *fun.Module, spec *fun.Spec, args fun.Args) (*fun.Cal
 	return c, nil
 }
 
-// unknownArg warns of an argument that a state function does not have.
+// unknownArg warns of an argument that a state function does not have. One
+// that takes any argument is warned of only what looks like a slip.
 func (i *Invoker) unknownArg(mod *fun.Module, spec *fun.Spec, kw *value.Map, name string) {
 	if i.env.Warn == nil {
 		return
@@ -160,11 +159,15 @@ func (i *Invoker) unknownArg(mod *fun.Module, spec *fun.Spec, kw *value.Map, nam
 	for n := range spec.Args {
 		names = append(names, spec.Args[n].Name)
 	}
+	near := nearest(name, names)
+	if spec.VarKw && near == "" {
+		return
+	}
 	where := ""
 	if p := kw.Pos(name); !p.IsZero() {
 		where = p.String()
 	}
-	i.env.Warn(fun.Warning{Where: where, Text: fmt.Sprintf("%s.%s has no argument %q%s", mod.Name, spec.Name, name, nearest(name, names))})
+	i.env.Warn(fun.Warning{Where: where, Text: fmt.Sprintf("%s.%s has no argument %q%s", mod.Name, spec.Name, name, near)})
 }
 
 func tooMany(spec *fun.Spec, given int) string {

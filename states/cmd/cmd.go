@@ -84,13 +84,13 @@ func States() fun.Module {
 		Name: "cmd", Kind: fun.State, Doc: "Commands as states: run, or run when something they watch changed.",
 		Watch: modWatch,
 		Specs: []fun.Spec{
-			{Name: "call", Doc: "Call an execution function and take its return as the state's.", Src: "states/cmd.py call", Args: callArgs, VarKw: true, Always: true, State: call},
-			{Name: "run", Doc: "Run a command.", Src: "states/cmd.py run", Args: runArgs(), VarKw: true, Always: true, State: run},
-			{Name: "script", Doc: "Run a script of the file server, or of this machine.", Src: "states/cmd.py script", Args: scriptArgs(), VarKw: true, Always: true, State: script},
-			{Name: "wait", Doc: "Run a command only when a watched state changed.", Src: "states/cmd.py wait", Args: wait, VarKw: true, State: waits},
-			{Name: "wait_call", Doc: "Call an execution function only when a watched state changed.", Src: "states/cmd.py wait_call", Args: callArgs, VarKw: true, State: waits},
-			{Name: "wait_script", Doc: "Run a script only when a watched state changed.", Src: "states/cmd.py wait_script", Args: scriptArgs(), VarKw: true, State: waits},
-			{Name: "watch", Doc: "The same as wait.", Src: "states/cmd.py watch", Args: wait, VarKw: true, State: waits},
+			{Name: "call", Doc: "Call an execution function and take its return as the state's.", Src: "states/cmd.py call", Args: callArgs, Always: true, State: call},
+			{Name: "run", Doc: "Run a command.", Src: "states/cmd.py run", Args: runArgs(), Always: true, State: run},
+			{Name: "script", Doc: "Run a script of the file server, or of this machine.", Src: "states/cmd.py script", Args: scriptArgs(), Always: true, State: script},
+			{Name: "wait", Doc: "Run a command only when a watched state changed.", Src: "states/cmd.py wait", Args: wait, State: waits},
+			{Name: "wait_call", Doc: "Call an execution function only when a watched state changed.", Src: "states/cmd.py wait_call", Args: callArgs, State: waits},
+			{Name: "wait_script", Doc: "Run a script only when a watched state changed.", Src: "states/cmd.py wait_script", Args: scriptArgs(), State: waits},
+			{Name: "watch", Doc: "The same as wait.", Src: "states/cmd.py watch", Args: wait, State: waits},
 		},
 	}
 }

@@ -35,7 +35,7 @@ func textArgs(name, text string, more ...fun.Arg) []fun.Arg {
 
 func appendSpec() fun.Spec {
 	return fun.Spec{
-		Name: "append", State: appendText, VarKw: true, Src: "states/file.py append",
+		Name: "append", State: appendText, Src: "states/file.py append",
 		Doc: "Add text at the end of a file, unless it is in the file already.",
 		Args: textArgs("the file, as an absolute path; it is made if it is missing", "text, or a list of texts, each looked for on its own",
 			arg("ignore_whitespace", fun.Bool, true, "take any blanks for the blanks of the text when looking for it")),
@@ -44,7 +44,7 @@ func appendSpec() fun.Spec {
 
 func prependSpec() fun.Spec {
 	return fun.Spec{
-		Name: "prepend", State: prependText, VarKw: true, Src: "states/file.py prepend",
+		Name: "prepend", State: prependText, Src: "states/file.py prepend",
 		Doc: "Put text before that of a file, unless it is in the file already.",
 		Args: textArgs("the file, as an absolute path; it is made if it is missing", "text, or a list of texts, each looked for on its own",
 			arg("header", fun.Any, nil, "the text has to be at the very beginning")),

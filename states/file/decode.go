@@ -14,7 +14,7 @@ import (
 
 func decodeSpec() fun.Spec {
 	return fun.Spec{
-		Name: "decode", State: decode, VarKw: true, Src: "states/file.py decode",
+		Name: "decode", State: decode, Src: "states/file.py decode",
 		Doc: "Write a file from Base64 text.",
 		Args: []fun.Arg{
 			nameArg("the file, as an absolute path"),

@@ -14,7 +14,7 @@ import (
 
 func directorySpec() fun.Spec {
 	return fun.Spec{
-		Name: "directory", State: directory, VarKw: true, Src: "states/file.py directory",
+		Name: "directory", State: directory, Src: "states/file.py directory",
 		Doc: "Make a directory and manage its owner and mode, and those of what is in it.",
 		Args: append([]fun.Arg{
 			nameArg("the directory, as an absolute path"),

@@ -16,7 +16,7 @@ import (
 
 func replaceSpec() fun.Spec {
 	return fun.Spec{
-		Name: "replace", State: replace, VarKw: true, Src: "states/file.py replace",
+		Name: "replace", State: replace, Src: "states/file.py replace",
 		Doc: "Replace what a regular expression matches in a file.",
 		Args: []fun.Arg{
 			nameArg("the file, as an absolute path"),
@@ -88,7 +88,7 @@ func (c *call) edited(before, after []string, would string) fun.Ret {
 
 func blockreplaceSpec() fun.Spec {
 	return fun.Spec{
-		Name: "blockreplace", State: blockreplace, VarKw: true, Src: "states/file.py blockreplace",
+		Name: "blockreplace", State: blockreplace, Src: "states/file.py blockreplace",
 		Doc: "Replace the lines between two marker lines of a file.",
 		Args: []fun.Arg{
 			nameArg("the file, as an absolute path"),
@@ -160,7 +160,7 @@ func commentArgs() []fun.Arg {
 
 func commentSpec() fun.Spec {
 	return fun.Spec{
-		Name: "comment", State: comment, VarKw: true, Src: "states/file.py comment",
+		Name: "comment", State: comment, Src: "states/file.py comment",
 		Doc:  "Put a comment character before the lines that match.",
 		Args: append(commentArgs(), arg("ignore_missing", fun.Bool, false, "lines that are not there are no failure")),
 	}
@@ -168,7 +168,7 @@ func commentSpec() fun.Spec {
 
 func uncommentSpec() fun.Spec {
 	return fun.Spec{
-		Name: "uncomment", State: uncomment, VarKw: true, Src: "states/file.py uncomment",
+		Name: "uncomment", State: uncomment, Src: "states/file.py uncomment",
 		Doc: "Take the comment character off the lines that match.", Args: commentArgs(),
 	}
 }
@@ -282,7 +282,7 @@ func (c *call) commentLines(on bool, expect string) fun.Ret {
 
 func lineSpec() fun.Spec {
 	return fun.Spec{
-		Name: "line", State: line, VarKw: true, Src: "states/file.py line",
+		Name: "line", State: line, Src: "states/file.py line",
 		Doc: "Insert, replace, ensure or delete one line of a file.",
 		Args: []fun.Arg{
 			nameArg("the file, as an absolute path"),

@@ -16,7 +16,7 @@ import (
 
 func copySpec() fun.Spec {
 	return fun.Spec{
-		Name: "copy", State: copyFile, VarKw: true, Src: "states/file.py copy_",
+		Name: "copy", State: copyFile, Src: "states/file.py copy_",
 		Doc: "Copy a file or directory of this machine, unless the target is there.",
 		Args: []fun.Arg{
 			nameArg("the copy, as an absolute path"),
@@ -138,7 +138,7 @@ func (c *call) isSelf(p files.Perms) bool {
 
 func renameSpec() fun.Spec {
 	return fun.Spec{
-		Name: "rename", State: rename, VarKw: true, Src: "states/file.py rename",
+		Name: "rename", State: rename, Src: "states/file.py rename",
 		Doc: "Move a file or directory of this machine, unless the target is there.",
 		Args: []fun.Arg{
 			nameArg("the new name, as an absolute path"),
@@ -224,7 +224,7 @@ func (c *call) expandVars(p string) string {
 
 func tidiedSpec() fun.Spec {
 	return fun.Spec{
-		Name: "tidied", State: tidied, VarKw: true, Src: "states/file.py tidied",
+		Name: "tidied", State: tidied, Src: "states/file.py tidied",
 		Doc: "Remove files below a directory that are old, large or match.",
 		Args: []fun.Arg{
 			nameArg("the directory, as an absolute path"),

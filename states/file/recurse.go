@@ -16,7 +16,7 @@ import (
 
 func recurseSpec() fun.Spec {
 	return fun.Spec{
-		Name: "recurse", State: recurse, VarKw: true, Src: "states/file.py recurse",
+		Name: "recurse", State: recurse, Src: "states/file.py recurse",
 		Doc: "Copy a directory of the file server with all that is in it.",
 		Args: append([]fun.Arg{
 			nameArg("the directory to fill, as an absolute path"),

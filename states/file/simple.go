@@ -13,7 +13,7 @@ import (
 
 func absentSpec() fun.Spec {
 	return fun.Spec{
-		Name: "absent", State: absent, VarKw: true, Src: "states/file.py absent",
+		Name: "absent", State: absent, Src: "states/file.py absent",
 		Doc:  "Remove a file, a link, or a directory with all that is in it.",
 		Args: []fun.Arg{nameArg("what is to be gone, as an absolute path")},
 	}
@@ -55,7 +55,7 @@ func absent(ctx context.Context, fc *fun.Call) fun.Ret {
 
 func existsSpec() fun.Spec {
 	return fun.Spec{
-		Name: "exists", State: exists, VarKw: true, Src: "states/file.py exists",
+		Name: "exists", State: exists, Src: "states/file.py exists",
 		Doc:  "Fail unless a path is there. Nothing is made.",
 		Args: []fun.Arg{nameArg("the path")},
 	}
@@ -76,7 +76,7 @@ func exists(ctx context.Context, fc *fun.Call) fun.Ret {
 
 func missingSpec() fun.Spec {
 	return fun.Spec{
-		Name: "missing", State: missing, VarKw: true, Src: "states/file.py missing",
+		Name: "missing", State: missing, Src: "states/file.py missing",
 		Doc:  "Fail if a path is there. Nothing is removed.",
 		Args: []fun.Arg{nameArg("the path")},
 	}
@@ -172,7 +172,7 @@ func (c *call) wouldTouch(there bool, atime, mtime value.Value) fun.Ret {
 
 func notCachedSpec() fun.Spec {
 	return fun.Spec{
-		Name: "not_cached", State: notCached, VarKw: true, Src: "states/file.py not_cached",
+		Name: "not_cached", State: notCached, Src: "states/file.py not_cached",
 		Doc: "Remove the copy of a source from the cache.",
 		Args: []fun.Arg{
 			nameArg("the source: a salt:// or web URL, or a path"),

@@ -63,18 +63,18 @@ func States() fun.Module {
 	return fun.Module{
 		Name: "salt", Kind: fun.State, Doc: "Steps of an orchestration: states, functions and runners on targets.",
 		Specs: []fun.Spec{
-			{Name: "function", Doc: "Run an execution function on targets.", Src: "states/saltmod.py function", Args: append(functionArgs, orchestrating()...), VarKw: true, Always: true, State: function},
+			{Name: "function", Doc: "Run an execution function on targets.", Src: "states/saltmod.py function", Args: append(functionArgs, orchestrating()...), Always: true, State: function},
 			{
-				Name: "parallel_runners", Doc: "Run several runner functions at once.", Src: "states/saltmod.py parallel_runners", State: parallelRunners, Always: true, VarKw: true,
+				Name: "parallel_runners", Doc: "Run several runner functions at once.", Src: "states/saltmod.py parallel_runners", State: parallelRunners, Always: true,
 				Args: []fun.Arg{
 					{Name: "name", Type: fun.Str, Required: true, Doc: "the step"},
 					{Name: "runners", Required: true, Doc: "id to name, arg and kwarg of a runner function"},
 				},
 			},
 			{Name: "runner", Doc: "Run a runner function on the controller.", Src: "states/saltmod.py runner", State: runner, Always: true, VarKw: true, Args: nameArg("the runner function")},
-			{Name: "state", Doc: "Apply states to targets.", Src: "states/saltmod.py state", Args: append(stateArgs, orchestrating()...), VarKw: true, Always: true, State: state},
+			{Name: "state", Doc: "Apply states to targets.", Src: "states/saltmod.py state", Args: append(stateArgs, orchestrating()...), Always: true, State: state},
 			{
-				Name: "wait_for_event", Doc: "Wait until an event came for every id of a list.", Src: "states/saltmod.py wait_for_event", State: waitForEvent, Always: true, VarKw: true,
+				Name: "wait_for_event", Doc: "Wait until an event came for every id of a list.", Src: "states/saltmod.py wait_for_event", State: waitForEvent, Always: true,
 				Args: []fun.Arg{
 					{Name: "name", Type: fun.Str, Required: true, Doc: "tag of the event, a glob"},
 					{Name: "id_list", Type: fun.List, Required: true, Doc: "ids to wait for"},
