@@ -2,11 +2,17 @@ package cmd
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
 
+	"github.com/mattn/go-isatty"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
 	"brine/internal/assembly"
 	"brine/internal/fun"
+	"brine/internal/roster"
 	"brine/internal/value"
 )
 
@@ -71,8 +77,6 @@ func (f *fleetFlags) override() *value.Map {
 			m.Set(key, true)
 		}
 	}
-	text("ssh_user", f.user)
-	text("ssh_priv", f.priv)
 	text("ssh_host_keys", f.hostKeys)
 	text("ssh_agent_dir", f.agentDir)
 	yes("ignore_host_keys", f.ignoreKeys)
@@ -82,6 +86,29 @@ func (f *fleetFlags) override() *value.Map {
 		m.Set("ssh_retries", int64(f.retries))
 	}
 	return m
+}
+
+// sshOptions returns what the flags add to the roster; --askpass asks here.
+func (a *App) sshOptions(f *fleetFlags) (assembly.SSHOptions, error) {
+	o := assembly.SSHOptions{User: f.user, Priv: f.priv, Getenv: a.Getenv}
+	in, ok := a.In.(*os.File)
+	if ok && isatty.IsTerminal(in.Fd()) {
+		o.Ask = func(prompt string) (roster.Secret, error) {
+			fmt.Fprint(a.Err, prompt)
+			b, err := term.ReadPassword(int(in.Fd()))
+			fmt.Fprintln(a.Err)
+			return roster.NewSecret(string(b)), err
+		}
+	}
+	if !f.askpass {
+		return o, nil
+	}
+	if o.Ask == nil {
+		return o, &statusError{status: exitUsage, err: errors.New("--askpass needs a terminal to ask on"), hint: "set passwd in the roster, or use keys"}
+	}
+	var err error
+	o.Password, err = o.Ask("Password: ")
+	return o, err
 }
 
 // controller returns the Env of a runner function: this machine, with the
@@ -95,5 +122,6 @@ func (s *session) controller(ctx context.Context, jid string) (*fun.Env, error) 
 	}
 	f.Jobs, f.Warn, f.OldEvents = s.jobs, s.warn, value.Truth(s.cfg.Opts.At("old_event_tags"))
 	env.Fleet = f
+	s.close = append(s.close, func() { _ = f.Close() })
 	return env, nil
 }

@@ -94,6 +94,9 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 	if err := s.checkOutput(); err != nil {
 		return err
 	}
+	if s.ssh, err = a.sshOptions(&o.fleetFlags); err != nil {
+		return err
+	}
 	s.listen()
 	name := args[0]
 	jid := s.newJID()

@@ -36,6 +36,7 @@ type session struct {
 	// resume is the orchestration that --resume names.
 	resume *jobs.Job
 	log    *slog.Logger
+	ssh    assembly.SSHOptions // of machines that are reached over SSH
 
 	mu     sync.Mutex
 	warned map[fun.Warning]bool
@@ -194,7 +195,7 @@ func (s *session) envOptions(jid string) assembly.EnvOptions {
 	exe, _ := os.Executable()
 	return assembly.EnvOptions{
 		Host: s.app.Host, Config: s.cfg, Table: s.table, Bus: s.bus, Peers: s.peers, Log: s.log, JID: jid, Exe: exe,
-		Warn: s.warn, Fault: s.fault, Strict: s.flags.strict, Gate: s.app.intr.gate,
+		Warn: s.warn, Fault: s.fault, Strict: s.flags.strict, Gate: s.app.intr.gate, SSH: s.ssh,
 	}
 }
 

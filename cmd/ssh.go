@@ -272,6 +272,10 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if err := s.checkOutput(); err != nil {
 		return err
 	}
+	if s.ssh, err = a.sshOptions(&o.fleetFlags); err != nil {
+		return err
+	}
+	s.ssh.Deploy = o.keyDeploy
 	s.listen()
 	job.JID, job.User = s.newJID(), s.userName()
 	job.Timeout = time.Duration(o.timeout) * time.Second
@@ -280,14 +284,12 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if err != nil {
 		return err
 	}
-	if ids, err := env.Fleet.Match(ctx, job.Tgt, job.TgtType); err != nil {
-		return err
-	} else if len(ids) == 0 && job.TgtType != "list" {
-		return o.noMatch(job)
-	}
 	r := newReport(s, o, job)
 	sum, err := env.Fleet.Run(ctx, job, r.add)
-	if err == nil && len(sum.Targets) == 0 {
+	if len(sum.Targets) == 0 {
+		if err != nil {
+			return err
+		}
 		return o.noMatch(job)
 	}
 	if ferr := r.finish(); err == nil {

@@ -108,6 +108,7 @@ func supported() ssh.Algorithms {
 type Client struct {
 	ID, Addr, User string
 	ssh            *ssh.Client
+	files          host.Files
 	closed         chan struct{}
 	once           sync.Once
 	lost           atomic.Pointer[error]
@@ -347,7 +348,7 @@ func (d *Dialer) login(ctx context.Context, t *dest, way net.Conn, signers []ssh
 		}
 		return nil, fail(at, err, hint)
 	}
-	c := &Client{ID: t.id, Addr: t.addr(), User: t.user, ssh: ssh.NewClient(conn, chans, reqs), closed: make(chan struct{})}
+	c := &Client{ID: t.id, Addr: t.addr(), User: t.user, files: d.o.Host, ssh: ssh.NewClient(conn, chans, reqs), closed: make(chan struct{})}
 	go func() {
 		_ = conn.Wait()
 		_ = c.Close()

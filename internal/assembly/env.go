@@ -28,6 +28,7 @@ type EnvOptions struct {
 	Exe    string // path of the running program
 	// PillarOverride is pillar= of the command line or of salt.state.
 	PillarOverride *value.Map
+	SSH            SSHOptions
 
 	Warn   func(fun.Warning)
 	Fault  func(e error)

@@ -15,13 +15,13 @@ import (
 
 // Roster reads the roster of a controller through Jinja and YAML. Slips are
 // warned of.
-func Roster(ctx context.Context, env *fun.Env, cfg *config.Config) (*roster.Roster, error) {
+func Roster(ctx context.Context, env *fun.Env, cfg *config.Config, o SSHOptions) (*roster.Roster, error) {
 	sources, err := roster.Sources(env.Opts, env.Host, cfg.Dir, homeDir(env))
 	if err != nil {
 		return nil, err
 	}
 	r, err := roster.Load(roster.Options{
-		Files: env.Host, Defaults: roster.Defaults(env.Opts), Domain: env.Opts.Str("roster_domain"),
+		Files: env.Host, Defaults: sshDefaults(env.Opts, o), Domain: env.Opts.Str("roster_domain"),
 		Render: func(path string) (value.Value, error) {
 			text, err := env.Host.ReadFile(path)
 			if err != nil {
@@ -51,7 +51,7 @@ func homeDir(env *fun.Env) string {
 // the controller's own Env, from whose configuration those of the targets are
 // made.
 func NewFleet(ctx context.Context, ctl *fun.Env, o EnvOptions, newJID func() string) (*fleet.Fleet, error) {
-	r, err := Roster(ctx, ctl, o.Config)
+	r, err := Roster(ctx, ctl, o.Config, o.SSH)
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +63,7 @@ func NewFleet(ctx context.Context, ctl *fun.Env, o EnvOptions, newJID func() str
 		f.User = a.Name
 	}
 	local := &fleet.Local{Make: func(ctx context.Context, id string) *fun.Env { return targetEnv(ctx, o, r, id) }}
+	var remote []*roster.Entry
 	for _, e := range r.Entries() {
 		if e.Err != nil {
 			ctl.Warn(fun.Warning{Where: e.Pos.String(), Text: fmt.Sprintf("roster entry %s cannot be used: %v", e.ID, e.Err)})
@@ -70,9 +71,18 @@ func NewFleet(ctx context.Context, ctl *fun.Env, o EnvOptions, newJID func() str
 		}
 		if e.Connection == roster.Local {
 			local.Names = append(local.Names, e.ID)
+		} else {
+			remote = append(remote, e)
 		}
 	}
 	f.Providers = append(f.Providers, local)
+	if len(remote) > 0 {
+		p, err := sshProvider(ctx, ctl, o, r, remote)
+		if err != nil {
+			return nil, err
+		}
+		f.Providers = append(f.Providers, p)
+	}
 	return f, nil
 }
 

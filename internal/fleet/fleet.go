@@ -5,7 +5,9 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -14,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"brine/internal/event"
 	"brine/internal/fun"
@@ -33,6 +37,12 @@ type Provider interface {
 	Run(ctx context.Context, job fun.Job, id string) fun.Return
 	// FindJob returns those of ids on which the job still runs.
 	FindJob(ctx context.Context, jid string, ids []string) ([]string, error)
+}
+
+// A Preparer is a Provider that asks the person for what it needs (a
+// passphrase) before machines are worked on at once.
+type Preparer interface {
+	Prepare(ctx context.Context, ids []string)
 }
 
 // DefaultLimit is how many targets are worked on at once.
@@ -76,6 +86,30 @@ func (f *Fleet) owners(ctx context.Context) (ids []string, owner map[string]Prov
 	return ids, owner, nil
 }
 
+// Close ends the connections of the providers.
+func (f *Fleet) Close() error {
+	var errs []error
+	for _, p := range f.Providers {
+		if c, ok := p.(io.Closer); ok {
+			errs = append(errs, c.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// prepare lets providers ask for what they need for their machines among ids.
+func prepare(ctx context.Context, ids []string, owner map[string]Provider) {
+	mine := map[Preparer][]string{}
+	for _, id := range ids {
+		if p, ok := owner[id].(Preparer); ok {
+			mine[p] = append(mine[p], id)
+		}
+	}
+	for p, ids := range mine {
+		p.Prepare(ctx, ids)
+	}
+}
+
 // Match returns the ids that an expression names, sorted. It returns an error
 // for an expression that makes no sense.
 func (f *Fleet) Match(ctx context.Context, tgt value.Value, tgtType string) ([]string, error) {
@@ -91,17 +125,34 @@ func (f *Fleet) match(ctx context.Context, tgt value.Value, tgtType string, ids 
 	if err != nil {
 		return nil, err
 	}
+	matches := make([]bool, len(ids))
+	var g errgroup.Group
+	g.SetLimit(1)
+	if grains, pillar := m.Needs(); grains || pillar {
+		// Machines may have to be asked.
+		g.SetLimit(DefaultLimit)
+		prepare(ctx, ids, owner)
+	}
+	for i, id := range ids {
+		g.Go(func() error {
+			ok, err := m.Match(owner[id].Minion(ctx, id))
+			if err != nil {
+				return fmt.Errorf("match %s: %w", id, err)
+			}
+			matches[i] = ok
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
 	var found []string
-	for _, id := range ids {
-		ok, err := m.Match(owner[id].Minion(ctx, id))
-		if err != nil {
-			return nil, fmt.Errorf("match %s: %w", id, err)
-		}
-		if ok {
+	for i, id := range ids {
+		if matches[i] {
 			found = append(found, id)
 		}
 	}
-	return found, nil
+	return found, ctx.Err()
 }
 
 // Run runs a job; see [fun.Fleet]. An id of a list target that no provider has
@@ -136,6 +187,9 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 	if job.JID == "" {
 		job.JID = f.NewJID()
 	}
+	if job.User == "" {
+		job.User = f.User
+	}
 	sum.JID = job.JID
 	r := &running{f: f, job: job, each: each, rec: f.record(job, sum.Targets)}
 	f.announce(job, sum.Targets)
@@ -147,6 +201,7 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 		}
 		r.deliver(fun.Return{ID: id, JID: job.JID, Stage: fun.Unreachable, Err: why})
 	}
+	prepare(ctx, targets, owner)
 	r.run(ctx, targets, owner, limit)
 	sort.Strings(r.missing)
 	sum.Missing = r.missing
@@ -159,12 +214,8 @@ func (f *Fleet) record(job fun.Job, targets []string) jobs.Record {
 	if f.Jobs == nil {
 		return jobs.Nothing{}
 	}
-	user := job.User
-	if user == "" {
-		user = f.User
-	}
 	rec, err := f.Jobs.Begin(jobs.Load{
-		JID: job.JID, Fun: name(job), Arg: funArgs(job), Tgt: job.Tgt, TgtType: typeOf(job), User: user, Ret: job.Returner,
+		JID: job.JID, Fun: name(job), Arg: funArgs(job), Tgt: job.Tgt, TgtType: typeOf(job), User: job.User, Ret: job.Returner,
 		Metadata: job.Metadata, Minions: targets, OrchJID: job.OrchJID, PID: os.Getpid(),
 	})
 	f.doubt(err)
@@ -246,7 +297,7 @@ func (f *Fleet) announce(job fun.Job, targets []string) {
 	minions := value.Strings(targets...)
 	f.Bus.Fire(job.JID, value.MapOf("minions", minions))
 	data := value.MapOf(
-		"jid", job.JID, "tgt_type", typeOf(job), "tgt", job.Tgt, "user", f.User, "fun", name(job),
+		"jid", job.JID, "tgt_type", typeOf(job), "tgt", job.Tgt, "user", job.User, "fun", name(job),
 		"arg", funArgs(job), "minions", minions, "missing", value.NewList(),
 	)
 	if job.Metadata != nil {

@@ -10,6 +10,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/host"
+	"brine/internal/jobs"
 	"brine/internal/target"
 	"brine/internal/value"
 )
@@ -25,6 +26,13 @@ type Local struct {
 
 	mu   sync.Mutex
 	envs map[string]*fun.Env
+	proc map[string]*noted
+}
+
+// A noted job is in the proc directory while any of its targets works on it.
+type noted struct {
+	users int
+	end   func()
 }
 
 // IDs returns the ids, sorted.
@@ -61,11 +69,40 @@ func (l *Local) Minion(ctx context.Context, id string) target.Minion {
 // asked about.
 func (l *Local) FindJob(context.Context, string, []string) ([]string, error) { return nil, nil }
 
+// note puts a job in the machine's proc directory until end is called as often
+// as note was.
+func (l *Local) note(env *fun.Env, job fun.Job) (end func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.proc == nil {
+		l.proc = map[string]*noted{}
+	}
+	n := l.proc[job.JID]
+	if n == nil {
+		n = &noted{}
+		n.end, _ = jobs.NewProc(env.Host, env.CacheDir).Begin(value.MapOf(
+			"jid", job.JID, "fun", name(job), "arg", funArgs(job), "tgt", job.Tgt, "tgt_type", typeOf(job), "ret", job.Returner,
+			"user", job.User, "pid", int64(os.Getpid()),
+		))
+		l.proc[job.JID] = n
+	}
+	n.users++
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if n.users--; n.users == 0 {
+			n.end()
+			delete(l.proc, job.JID)
+		}
+	}
+}
+
 // Run calls the function in this process.
 func (l *Local) Run(ctx context.Context, job fun.Job, id string) fun.Return {
 	env := l.env(ctx, id).Fork(func(e *fun.Env) {
 		e.JID, e.OrchJID, e.Journal = job.JID, job.OrchJID, nil
 	})
+	defer l.note(env, job)()
 	if job.Shell != "" {
 		return shell(ctx, env, job)
 	}
@@ -75,14 +112,12 @@ func (l *Local) Run(ctx context.Context, job fun.Job, id string) fun.Return {
 // shell runs a raw command by the shell of this machine.
 func shell(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
 	ret := fun.Return{ID: env.ID, JID: job.JID}
-	out, err := env.Host.Run(ctx, host.Cmd{Argv: []string{"/bin/sh", "-c", job.Shell}, Timeout: job.Timeout})
+	out, err := env.Host.Run(ctx, host.Cmd{Argv: []string{"/bin/sh", "-c", job.Shell}})
 	switch {
 	case ctx.Err() != nil:
 		ret.Stage, ret.Err = fun.Lost, ctx.Err()
 	case err != nil:
 		ret.Stage, ret.Err = fun.Refused, err
-	case out.TimedOut:
-		ret.Stage, ret.Err = fun.TimedOut, fmt.Errorf("the command did not end within %s", job.Timeout)
 	default:
 		ret.Retcode, ret.Success = out.Status, true
 		ret.Body = fun.ValueBody{V: ShellValue(string(out.Stdout), string(out.Stderr), out.Status)}

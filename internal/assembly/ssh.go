@@ -1,0 +1,179 @@
+package assembly
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"brine/internal/dispatch"
+	"brine/internal/fun"
+	"brine/internal/roster"
+	"brine/internal/value"
+	"brine/sshexec"
+	"brine/sshexec/link"
+)
+
+// SSHOptions are what a command line adds to the configuration of machines
+// that are reached over SSH.
+type SSHOptions struct {
+	User, Priv string        // where the roster names none
+	Password   roster.Secret // where the roster has none
+	// Ask asks the person for a secret; nil: there is no terminal.
+	Ask    func(prompt string) (roster.Secret, error)
+	Deploy bool // add the public key to authorized_keys first
+	Getenv func(string) string
+}
+
+// sshDefaults are the keys of every entry that does not have them. What
+// configuration does not say itself is left to ssh_config.
+func sshDefaults(opts *value.Map, o SSHOptions) *value.Map {
+	said := opts.Copy()
+	for _, k := range []string{"ssh_user", "ssh_port", "ssh_timeout"} {
+		if opts.Pos(k).IsZero() {
+			said.Delete(k)
+		}
+	}
+	d := roster.Defaults(said)
+	if o.User != "" {
+		d.Set("user", o.User)
+	}
+	if o.Priv != "" {
+		d.Set("priv", o.Priv)
+	}
+	return d
+}
+
+// sshProvider returns the provider of the roster's entries that are reached
+// over SSH.
+func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Roster, entries []*roster.Entry) (*sshexec.Provider, error) {
+	opts := o.Config.Opts
+	policy, err := sshexec.ParsePolicy(opts.Str("ssh_host_keys"))
+	if err != nil {
+		return nil, err
+	}
+	if value.Truth(opts.At("ignore_host_keys")) || value.Truth(opts.At("ssh_ignore_host_keys")) {
+		policy = sshexec.Off
+	}
+	if policy == sshexec.Off {
+		ctl.Warn(fun.Warning{Text: "host keys are not checked: whoever answers in a host's place is believed, and is given its pillar"})
+	}
+	getenv := o.SSH.Getenv
+	if getenv == nil {
+		getenv = os.Getenv
+	}
+	home := getenv("HOME")
+	if home == "" {
+		home = homeDir(ctl)
+	}
+	me := ""
+	if a, err := o.Host.LookupUID(o.Host.Geteuid()); err == nil {
+		me = a.Name
+	}
+	dial := sshexec.Options{
+		Host: o.Host, Home: home, Me: me, Policy: policy, AgentSocket: getenv("SSH_AUTH_SOCK"), PKIDir: opts.Str("pki_dir"),
+		Password: o.SSH.Password, Ask: o.SSH.Ask, Retries: -1, Log: o.Log,
+	}
+	if n, ok := value.AsInt(opts.At("ssh_retries")); ok {
+		dial.Retries, dial.Stubborn = int(n), true
+	}
+	if p := opts.Str("ssh_config_file"); p != "" {
+		if rest, ok := strings.CutPrefix(p, "~/"); ok {
+			p = filepath.Join(home, rest)
+		}
+		dial.Config = []string{p, "/etc/ssh/ssh_config"}
+	}
+	cache := filepath.Join(o.Config.CacheDir, "ssh")
+	pillars := &targetPillars{o: o, r: r}
+	s := sshexec.Settings{
+		Entries: entries, Dialer: sshexec.NewDialer(dial),
+		Images: &sshexec.Images{Exe: o.Exe, Dir: opts.Str("ssh_agent_dir"), Cache: cache},
+		Link: link.Options{
+			Tree: link.NewTree(ctl.Up), Files: ctl.Up, Pillar: pillars.render, Bus: o.Bus, Log: o.Log,
+		},
+		Opts: link.TargetOpts(opts), GrainsDir: filepath.Join(cache, "grains"), Refresh: value.Truth(opts.At("ssh_refresh_grains")),
+		Timeout: seconds(opts, "timeout"), Gather: seconds(opts, "gather_job_timeout"),
+		Wipe: value.Truth(opts.At("ssh_wipe")), Deploy: o.SSH.Deploy, PreFlight: value.Truth(opts.At("ssh_run_pre_flight")),
+		Now:  o.Host.Now,
+		Warn: func(text string) { ctl.Warn(fun.Warning{Text: text}) },
+	}
+	if value.Truth(opts.At("file_recv")) {
+		s.Link.Push = receive(filepath.Join(o.Config.CacheDir, "minions"), opts)
+	}
+	return sshexec.NewProvider(s), nil
+}
+
+func seconds(opts *value.Map, key string) time.Duration {
+	switch v := opts.At(key).(type) {
+	case int64:
+		return time.Duration(v) * time.Second
+	case float64:
+		return time.Duration(v * float64(time.Second))
+	}
+	return 0
+}
+
+// targetPillars renders the pillar of targets on the controller.
+type targetPillars struct {
+	o EnvOptions
+	r *roster.Roster
+}
+
+// render renders the pillar of id with the grains that the target reports.
+func (t *targetPillars) render(ctx context.Context, id string, g value.Mapping, req fun.PillarRequest) (*value.Map, error) {
+	env := targetEnv(ctx, t.o, t.r, id)
+	env.Grains, req.Grains = g, g
+	env.NewGrains = nil
+	attachUpstream(ctx, env)
+	env.Invoker = dispatch.New(env)
+	return env.Up.Pillar(ctx, req)
+}
+
+// receive keeps the files that targets push, each in a directory of its own
+// that they cannot leave. Salt: salt/master.py _file_recv.
+func receive(dir string, opts *value.Map) func(ctx context.Context, id, path string, r io.Reader) error {
+	limit := int64(100 << 20)
+	if n, ok := value.AsInt(opts.At("file_recv_max_size")); ok && n > 0 {
+		limit = n << 20
+	}
+	return func(_ context.Context, id, path string, r io.Reader) error {
+		if strings.ContainsAny(id, "/\x00") || id == "." || id == ".." {
+			return fmt.Errorf("%q is no id", id)
+		}
+		base := filepath.Join(dir, id, "files")
+		if err := os.MkdirAll(base, 0o700); err != nil {
+			return err
+		}
+		root, err := os.OpenRoot(base)
+		if err != nil {
+			return err
+		}
+		defer root.Close()
+		name := filepath.Clean(strings.TrimLeft(path, "/"))
+		if !filepath.IsLocal(name) || name == "." {
+			return fmt.Errorf("%q leads out of the directory of pushed files", path)
+		}
+		if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			return err
+		}
+		f, err := root.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+		if err != nil {
+			return err
+		}
+		n, err := io.Copy(f, io.LimitReader(r, limit+1))
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+		if err == nil && n > limit {
+			err = errors.New("the file is larger than file_recv_max_size allows")
+		}
+		if err != nil {
+			_ = root.Remove(name)
+		}
+		return err
+	}
+}

@@ -1,0 +1,343 @@
+package sshexec
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"golang.org/x/crypto/ssh"
+
+	"brine/internal/proc"
+	"brine/internal/roster"
+)
+
+// Remote commands.
+//
+// The account's shell may be any: csh, fish and restricted ones read quotes,
+// "!" and backslashes in ways of their own. So the command that sshd hands to
+// it is always the same harmless line, which starts sh; what is to be done, a
+// POSIX script, comes as the first line of stdin. Nothing of it is in argv,
+// where others could read it. printf %b gives the script its lines back.
+const bootstrap = `sh -c 'IFS= read -r l; eval "$(printf %b "$l")"'`
+
+// encode makes a script one line for bootstrap.
+func encode(script string) string {
+	return strings.NewReplacer(`\`, `\\`, "\n", `\n`).Replace(strings.TrimRight(script, "\n")) + "\n"
+}
+
+// A launch is a script to run on a host, and as whom.
+type launch struct {
+	script string
+	sudo   bool
+	user   string        // of sudo; "" is root
+	passwd roster.Secret // of sudo; unset: it needs none
+	tty    bool
+}
+
+// launchOf returns the launch of a script on an entry's host.
+func launchOf(e *roster.Entry, script string) launch {
+	return launch{script: script, sudo: e.Sudo || e.SudoUser != "", user: e.SudoUser, passwd: e.Passwd, tty: e.TTY}
+}
+
+// A stream is a script under way: its stdin and stdout, and what it complains.
+type stream struct {
+	sess   *ssh.Session
+	stdin  io.WriteCloser
+	stdout io.Reader
+	pre    []byte // read from stdout and not handed on yet
+	errs   tail   // the first of stderr
+	said   tail   // the first of stdout
+	tty    bool
+
+	ended  chan struct{} // closed when the command has ended
+	status error         // how, once it has
+}
+
+// tail keeps the first bytes that are written to it, and wakes who waits.
+type tail struct {
+	mu   sync.Mutex
+	buf  bytes.Buffer
+	wake chan struct{}
+}
+
+// tailSize is how much of what a host complains is kept.
+const tailSize = 16 << 10
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if room := tailSize - t.buf.Len(); room > 0 {
+		t.buf.Write(b[:min(room, len(b))])
+	}
+	if t.wake != nil {
+		close(t.wake)
+		t.wake = nil
+	}
+	return len(b), nil
+}
+
+// more returns a channel that is closed at the next write.
+func (t *tail) more() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.wake == nil {
+		t.wake = make(chan struct{})
+	}
+	return t.wake
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.buf.String()
+}
+
+// Read reads stdout.
+func (s *stream) Read(b []byte) (int, error) {
+	if len(s.pre) > 0 {
+		n := copy(b, s.pre)
+		s.pre = s.pre[n:]
+		return n, nil
+	}
+	n, err := s.stdout.Read(b)
+	_, _ = s.said.Write(b[:n])
+	return n, err
+}
+
+// Write writes to stdin.
+func (s *stream) Write(b []byte) (int, error) { return s.stdin.Write(b) }
+
+// Close ends the script.
+func (s *stream) Close() error {
+	_ = s.stdin.Close()
+	return s.sess.Close()
+}
+
+// Wait returns the script's exit status when it has ended.
+func (s *stream) Wait() (int, error) {
+	<-s.ended
+	var exit *ssh.ExitError
+	switch {
+	case s.status == nil:
+		return 0, nil
+	case errors.As(s.status, &exit):
+		if exit.Signal() != "" {
+			return 128, nil
+		}
+		return exit.ExitStatus(), nil
+	}
+	return 0, s.status
+}
+
+// ttyModes make a terminal pass bytes as they are.
+func ttyModes() ssh.TerminalModes {
+	return ssh.TerminalModes{
+		ssh.ECHO: 0, ssh.ECHONL: 0, ssh.ICANON: 0, ssh.ISIG: 0, ssh.IEXTEN: 0, ssh.OPOST: 0, ssh.ONLCR: 0, ssh.OCRNL: 0,
+		ssh.ICRNL: 0, ssh.INLCR: 0, ssh.IGNCR: 0, ssh.IXON: 0, ssh.IXOFF: 0, ssh.ISTRIP: 0, ssh.CS8: 1, ssh.PARENB: 0,
+	}
+}
+
+// open starts a command line on a channel of its own.
+func (c *Client) open(ctx context.Context, line string, tty bool) (*stream, error) {
+	type opened struct {
+		s   *stream
+		err error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		s, err := c.session(line, tty)
+		done <- opened{s, err}
+	}()
+	select {
+	case o := <-done:
+		return o.s, o.err
+	case <-ctx.Done():
+		go func() {
+			if o := <-done; o.s != nil {
+				_ = o.s.Close()
+			}
+		}()
+		return nil, ctx.Err()
+	}
+}
+
+func (c *Client) session(line string, tty bool) (*stream, error) {
+	sess, err := c.ssh.NewSession()
+	if err != nil {
+		return nil, err
+	}
+	s := &stream{sess: sess, tty: tty, ended: make(chan struct{})}
+	if s.stdin, err = sess.StdinPipe(); err == nil {
+		s.stdout, err = sess.StdoutPipe()
+	}
+	sess.Stderr = &s.errs
+	if err == nil && tty {
+		err = sess.RequestPty("dumb", 24, 80, ttyModes())
+	}
+	if err == nil {
+		err = sess.Start(line)
+	}
+	if err != nil {
+		_ = sess.Close()
+		return nil, err
+	}
+	go func() {
+		s.status = sess.Wait()
+		close(s.ended)
+	}()
+	return s, nil
+}
+
+// errSudo is a refusal of sudo, with what to do.
+type errSudo struct{ text, hint string }
+
+func (e *errSudo) Error() string { return e.text }
+
+// start starts a script, by sudo where the launch says so. The script's stdin
+// is what is written to the stream from then on.
+func (c *Client) start(ctx context.Context, l launch) (*stream, error) {
+	s, err := c.open(ctx, bootstrap, l.tty)
+	if err != nil {
+		return nil, c.fail(Shell, err, "see that the account may run commands")
+	}
+	if err := s.feed(ctx, l); err != nil {
+		_ = s.Close()
+		var es *errSudo
+		if errors.As(err, &es) {
+			return nil, c.fail(Shell, errors.New(es.text), es.hint)
+		}
+		return nil, c.fail(Shell, err, "")
+	}
+	return s, nil
+}
+
+// feed gives bootstrap its script.
+func (s *stream) feed(ctx context.Context, l launch) error {
+	if !l.sudo {
+		_, err := io.WriteString(s.stdin, encode(l.script))
+		return err
+	}
+	user := l.user
+	if user == "" {
+		user = "root"
+	}
+	if !l.passwd.IsSet() {
+		_, err := io.WriteString(s.stdin, encode("exec sudo -n -H -u "+proc.Quote(user)+" -- "+bootstrap)+encode(l.script))
+		return err
+	}
+	// An unread password would become the script's input, and a guess at the
+	// prompt could send it to a program; so the prompt is one that nobody can
+	// know, and the script reports itself before it is given anything.
+	prompt, begun := "brine-password-"+token()+":", "brine-begun-"+token()
+	inner := strings.Replace(bootstrap, "'IFS=", "'echo "+begun+" >&2; IFS=", 1)
+	outer := "exec sudo -S -p " + proc.Quote(prompt) + " -H -u " + proc.Quote(user) + " -- " + inner
+	if _, err := io.WriteString(s.stdin, encode(outer)); err != nil {
+		return err
+	}
+	which, err := s.await(ctx, prompt, begun)
+	if err == nil && which == prompt {
+		if _, err = io.WriteString(s.stdin, l.passwd.Reveal()+"\n"); err == nil {
+			which, err = s.awaitAfter(ctx, prompt, begun)
+		}
+	}
+	if err != nil {
+		if text := sudoText(s.complaint()); text != "" {
+			return &errSudo{text, "see sudo, sudo_user and passwd in the roster, and sudoers on the host"}
+		}
+		return err
+	}
+	if which == prompt {
+		return &errSudo{"sudo does not take the password", "passwd in the roster is the one that sudo is given"}
+	}
+	_, err = io.WriteString(s.stdin, encode(l.script))
+	return err
+}
+
+// complaint returns what the script said on stderr (or the terminal) so far.
+func (s *stream) complaint() string {
+	if s.tty {
+		return s.said.String()
+	}
+	return s.errs.String()
+}
+
+// await waits until one of the marks was said, and returns it.
+func (s *stream) await(ctx context.Context, marks ...string) (string, error) {
+	return s.awaitFrom(ctx, 0, marks)
+}
+
+// awaitAfter is await behind the first occurrence of marks[0].
+func (s *stream) awaitAfter(ctx context.Context, marks ...string) (string, error) {
+	return s.awaitFrom(ctx, strings.Index(s.complaint(), marks[0])+len(marks[0]), marks)
+}
+
+func (s *stream) awaitFrom(ctx context.Context, from int, marks []string) (string, error) {
+	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
+	defer stop()
+	for {
+		more := s.errs.more()
+		text := s.complaint()
+		best, at := "", -1
+		for _, m := range marks {
+			if i := strings.Index(text[min(from, len(text)):], m); i >= 0 && (at < 0 || i < at) {
+				best, at = m, i
+			}
+		}
+		if at >= 0 {
+			if s.tty {
+				// What follows the mark is the script's own.
+				s.pre = []byte(strings.TrimLeft(text[min(from, len(text))+at+len(best):], "\r\n"))
+			}
+			return best, nil
+		}
+		var over bool
+		if s.tty {
+			b := make([]byte, 4096)
+			n, err := s.stdout.Read(b)
+			_, _ = s.said.Write(b[:n])
+			over = err != nil && n == 0
+		} else {
+			select {
+			case <-more:
+			case <-s.ended:
+				over = true
+			}
+		}
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		if over {
+			return "", fmt.Errorf("the command ended: %s", oneLine(s.complaint()))
+		}
+	}
+}
+
+// sudoText returns the line of sudo in what a host complained.
+func sudoText(text string) string {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "sudo:") || strings.Contains(line, "sudoers") {
+			return line
+		}
+	}
+	if strings.Contains(text, "sudo") {
+		return oneLine(text)
+	}
+	return ""
+}
+
+// oneLine returns text on one line, cut to what an error can hold.
+func oneLine(text string) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
+	if r := []rune(text); len(r) > 300 {
+		text = string(r[:300]) + "..."
+	}
+	return text
+}
+
+// token returns text that nobody can guess.
+func token() string { return strings.ToLower(rand.Text()) }

@@ -1,0 +1,447 @@
+package sshexec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"sync"
+	"time"
+
+	"brine/internal/fleet"
+	"brine/internal/fun"
+	"brine/internal/roster"
+	"brine/internal/target"
+	"brine/internal/value"
+	"brine/sshexec/link"
+)
+
+// Settings are what a Provider is made of.
+type Settings struct {
+	Entries []*roster.Entry
+	Dialer  *Dialer
+	Images  *Images
+	// Link is what the connections serve; Pillar of it is also what a target
+	// is matched by.
+	Link link.Options
+	// Opts are the options that hold on every target; an entry's minion_opts go
+	// over them.
+	Opts *value.Map
+	// GrainsDir is where grains are kept between runs; "" is nowhere. Grains
+	// older than GrainsAge (0: a day) or with Refresh are gathered anew.
+	GrainsDir string
+	GrainsAge time.Duration
+	Refresh   bool
+	// Timeout is how long a call may be silent before the agent is asked whether
+	// it still runs, Gather how long the agent has to answer. 0: 5 s, 10 s.
+	Timeout, Gather time.Duration
+	// Wipe removes the agents at the end, Deploy adds the public key to the
+	// authorized_keys of each target, PreFlight runs ssh_pre_flight also where
+	// the agent is there already.
+	Wipe, Deploy, PreFlight bool
+	Now                     func() time.Time
+	Warn                    func(text string)
+}
+
+// A Provider is the machines of a roster that are reached over SSH. Each has
+// one connection and one agent for the whole run, made when it is first needed.
+type Provider struct {
+	s       Settings
+	place   placer
+	ids     []string
+	targets map[string]*machine
+}
+
+// machine is one target.
+type machine struct {
+	p *Provider
+	e *roster.Entry
+
+	dialing  sync.Mutex // held while a connection or an agent is made
+	client   *Client
+	agent    *link.Conn
+	deployed bool
+	failed   error // why the last attempt failed, and when
+	failedAt time.Time
+
+	gather sync.Mutex
+	grains *value.Map // gathered or kept; nil: not yet
+}
+
+// NewProvider returns the provider of entries; nothing is dialled.
+func NewProvider(s Settings) *Provider {
+	if s.Timeout <= 0 {
+		s.Timeout = 5 * time.Second
+	}
+	if s.Gather <= 0 {
+		s.Gather = 10 * time.Second
+	}
+	if s.GrainsAge <= 0 {
+		s.GrainsAge = 24 * time.Hour
+	}
+	p := &Provider{s: s, place: placer{images: s.Images, opts: s.Link}, targets: map[string]*machine{}}
+	for _, e := range s.Entries {
+		p.ids = append(p.ids, e.ID)
+		p.targets[e.ID] = &machine{p: p, e: e}
+	}
+	sort.Strings(p.ids)
+	return p
+}
+
+// IDs returns the ids, sorted.
+func (p *Provider) IDs(context.Context) ([]string, error) { return p.ids, nil }
+
+// Minion returns what a machine is matched by. Grains that the roster does not
+// have are read from those kept, else gathered.
+func (p *Provider) Minion(ctx context.Context, id string) target.Minion {
+	m := p.targets[id]
+	return target.Minion{
+		ID:     id,
+		Grains: func() value.Mapping { return &machineGrains{m, ctx} },
+		Pillar: func() value.Mapping { return m.pillar(ctx) },
+	}
+}
+
+// Prepare asks for what the connections to ids need, before they are made.
+func (p *Provider) Prepare(ctx context.Context, ids []string) {
+	entries := make([]*roster.Entry, 0, len(ids))
+	for _, id := range ids {
+		if m := p.targets[id]; m != nil {
+			entries = append(entries, m.e)
+		}
+	}
+	p.s.Dialer.Prepare(ctx, entries)
+}
+
+// Run runs the job on one machine.
+func (p *Provider) Run(ctx context.Context, job fun.Job, id string) fun.Return {
+	m := p.targets[id]
+	if job.Shell != "" {
+		return m.shell(ctx, job)
+	}
+	conn, err := m.connect(ctx)
+	if err != nil {
+		return fun.Return{ID: id, JID: job.JID, Stage: fun.Unreachable, Err: err}
+	}
+	ret := m.watch(ctx, conn, job)
+	ret.ID, ret.JID = id, job.JID
+	return ret
+}
+
+// watch calls the function and asks about it where it takes long: past the
+// timeout the agent is asked whether the job still runs, and a job that does is
+// waited for.
+func (m *machine) watch(ctx context.Context, conn *link.Conn, job fun.Job) fun.Return {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan fun.Return, 1)
+	go func() { done <- conn.Invoke(ctx, job) }()
+	timeout := m.p.s.Timeout
+	if job.Timeout > 0 {
+		timeout = job.Timeout
+	}
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	for {
+		select {
+		case ret := <-done:
+			return ret
+		case <-timer.C:
+		}
+		runs, err := m.runs(ctx, conn, job.JID)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			select {
+			case ret := <-done: // lost with its connection, or just back
+				return ret
+			default:
+			}
+			return fun.Return{Stage: fun.TimedOut, Err: fmt.Errorf("%s: no return within %s, and the agent does not answer: %w", m.e.ID, timeout, err)}
+		case !runs:
+			// The return may have been under way while the agent was asked.
+			select {
+			case ret := <-done:
+				return ret
+			case <-time.After(m.p.s.Gather):
+			}
+			return fun.Return{Stage: fun.TimedOut, Err: fmt.Errorf("%s: the job runs no more and there is no return", m.e.ID)}
+		}
+		timer.Reset(timeout)
+	}
+}
+
+// runs asks the agent whether a job runs.
+func (m *machine) runs(ctx context.Context, conn *link.Conn, jid string) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, m.p.s.Gather)
+	defer cancel()
+	list, err := conn.Running(ctx)
+	for _, r := range list {
+		if r.JID == jid {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// FindJob returns those of ids on which the job still runs. Machines without a
+// connection run nothing.
+func (p *Provider) FindJob(ctx context.Context, jid string, ids []string) ([]string, error) {
+	var (
+		mu  sync.Mutex
+		out []string
+		wg  sync.WaitGroup
+	)
+	for _, id := range ids {
+		m := p.targets[id]
+		if m == nil {
+			continue
+		}
+		conn := m.open()
+		if conn == nil {
+			continue
+		}
+		wg.Go(func() {
+			if on, err := m.runs(ctx, conn, jid); err == nil && on {
+				mu.Lock()
+				out = append(out, id)
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	sort.Strings(out)
+	return out, ctx.Err()
+}
+
+// open returns the agent's connection where there is one.
+func (m *machine) open() *link.Conn {
+	m.dialing.Lock()
+	defer m.dialing.Unlock()
+	return m.agent
+}
+
+// failureHolds is how long a machine that could not be reached is not tried
+// again: the steps of one moment share the answer.
+const failureHolds = 5 * time.Second
+
+// dial returns the connection, made anew where it has ended. dialing is held.
+func (m *machine) dial(ctx context.Context) (*Client, error) {
+	if m.client != nil {
+		select {
+		case <-m.client.Done():
+			m.client, m.agent = nil, nil
+		default:
+			return m.client, nil
+		}
+	}
+	if m.failed != nil && m.p.s.Now().Sub(m.failedAt) < failureHolds {
+		return nil, m.failed
+	}
+	c, err := m.p.s.Dialer.Dial(ctx, m.e)
+	if err == nil && m.p.s.Deploy && !m.deployed {
+		if err = m.p.s.Dialer.deploy(ctx, c, m.e); err != nil {
+			_ = c.Close()
+		}
+		m.deployed = err == nil
+	}
+	if err != nil {
+		m.fail(ctx, err)
+		return nil, err
+	}
+	m.client, m.failed = c, nil
+	return c, nil
+}
+
+func (m *machine) fail(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		m.failed, m.failedAt = err, m.p.s.Now()
+	}
+}
+
+// connect returns the connection to the machine's agent.
+func (m *machine) connect(ctx context.Context) (*link.Conn, error) {
+	m.dialing.Lock()
+	defer m.dialing.Unlock()
+	if m.agent != nil {
+		select {
+		case <-m.agent.Done():
+			m.agent = nil
+		default:
+			return m.agent, nil
+		}
+	}
+	c, err := m.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := m.begin(ctx, c)
+	if err != nil {
+		m.fail(ctx, err)
+		return nil, err
+	}
+	m.agent = conn
+	return conn, nil
+}
+
+// placeTimeout is how long a machine has to take the agent and greet.
+const placeTimeout = 5 * time.Minute
+
+func (m *machine) begin(ctx context.Context, c *Client) (*link.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, placeTimeout)
+	defer cancel()
+	conn, err := m.p.place.agent(ctx, c, m.e, m.p.s.PreFlight)
+	if err != nil {
+		return nil, err
+	}
+	if err := conn.Open(ctx, link.Target{ID: m.e.ID, Opts: m.opts(), Grains: m.e.Grains}); err != nil {
+		_ = conn.Close()
+		return nil, c.fail(Agent, err, "")
+	}
+	return conn, nil
+}
+
+// opts are the options of the machine: those of all targets, minion_opts over
+// them.
+func (m *machine) opts() *value.Map {
+	o := m.p.s.Opts.Copy()
+	for k, v := range m.e.MinionOpts.All() {
+		if value.Str(k) != "grains" {
+			o.Set(k, v)
+		}
+	}
+	return o
+}
+
+// pillar renders the machine's pillar to match it by.
+func (m *machine) pillar(ctx context.Context) value.Mapping {
+	render := m.p.s.Link.Pillar
+	if render == nil {
+		return value.NewMap(0)
+	}
+	data, err := render(ctx, m.e.ID, &machineGrains{m, ctx}, fun.PillarRequest{})
+	if err != nil {
+		m.p.warn(fmt.Sprintf("the pillar of %s does not render, so it is not matched by it: %v", m.e.ID, err))
+		return value.NewMap(0)
+	}
+	return data
+}
+
+func (p *Provider) warn(text string) {
+	if p.s.Warn != nil {
+		p.s.Warn(text)
+	}
+}
+
+// shellMax bounds what is kept of a raw command's output, each of stdout and
+// stderr, in bytes.
+const shellMax = 16 << 20
+
+// shell runs a raw command: by the account's own shell, as ssh does, so that
+// nothing is needed on the machine.
+func (m *machine) shell(ctx context.Context, job fun.Job) fun.Return {
+	ret := fun.Return{ID: m.e.ID, JID: job.JID}
+	m.dialing.Lock()
+	c, err := m.dial(ctx)
+	m.dialing.Unlock()
+	if err != nil {
+		ret.Stage, ret.Err = fun.Unreachable, err
+		return ret
+	}
+	out, errs, status, err := c.raw(ctx, m.e, job.Shell)
+	if err != nil {
+		ret.Stage, ret.Err = fun.Lost, err
+		return ret
+	}
+	ret.Retcode, ret.Success = status, true
+	ret.Body = fun.ValueBody{V: fleet.ShellValue(out, errs, status)}
+	return ret
+}
+
+// raw runs a command line to its end.
+func (c *Client) raw(ctx context.Context, e *roster.Entry, line string) (stdout, stderr string, status int, err error) {
+	var s *stream
+	pre := setup(e)
+	if e.Sudo || e.SudoUser != "" || pre != "" {
+		s, err = c.start(ctx, launchOf(e, pre+"exec </dev/null\n"+line))
+	} else {
+		s, err = c.open(ctx, line, e.TTY)
+		if err == nil {
+			_ = s.stdin.Close()
+		} else {
+			err = c.fail(Shell, err, "see that the account may run commands")
+		}
+	}
+	if err != nil {
+		return "", "", 0, err
+	}
+	defer s.Close()
+	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
+	defer stop()
+	out, rerr := io.ReadAll(io.LimitReader(s, shellMax))
+	if rerr == nil {
+		_, _ = io.Copy(io.Discard, s)
+	}
+	status, err = s.settled(ctx)
+	if err == nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return "", "", 0, c.fail(Shell, err, "")
+	}
+	return string(out), s.errs.String(), status, nil
+}
+
+// Close ends the agents and the connections, and wipes what was asked to be.
+func (p *Provider) Close() error {
+	var wg sync.WaitGroup
+	for _, id := range p.ids {
+		m := p.targets[id]
+		if m.client == nil {
+			continue
+		}
+		wg.Go(m.close)
+	}
+	wg.Wait()
+	p.s.Dialer.Close()
+	return nil
+}
+
+// closeTimeout bounds what is done at the end of a run.
+const closeTimeout = 10 * time.Second
+
+func (m *machine) close() {
+	m.dialing.Lock()
+	defer m.dialing.Unlock()
+	if m.agent != nil {
+		_ = m.agent.Close()
+	}
+	if m.client == nil {
+		return
+	}
+	if m.p.s.Wipe {
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+		defer cancel()
+		if err := m.wipe(ctx); err != nil {
+			m.p.warn(fmt.Sprintf("what brine placed could not be removed: %v", err))
+		}
+	}
+	_ = m.client.Close()
+	m.client, m.agent = nil, nil
+}
+
+func (m *machine) wipe(ctx context.Context) error {
+	s, err := m.client.start(ctx, launchOf(m.e, wipeScript(m.e)))
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	status, err := s.settled(ctx)
+	if err != nil {
+		return m.client.fail(Shell, err, "")
+	}
+	if status != 0 {
+		return m.client.fail(Shell, errors.New(oneLine(s.complaint())), "")
+	}
+	return nil
+}
