@@ -170,14 +170,14 @@ func unknownCode(code, kind string) error {
 }
 
 func specNumber(s string) (n int, any bool, rest string, err error) {
-	i := 0
+	i, big := 0, int64(0)
 	for ; i < len(s) && isDigit(s[i]); i++ {
-		n = n*10 + int(s[i]-'0')
-		if n > 1<<48 {
+		big = big*10 + int64(s[i]-'0')
+		if big > 1<<48 {
 			return 0, true, s, Raise("ValueError", "Too many decimal digits in format string")
 		}
 	}
-	return n, i > 0, s[i:], nil
+	return int(min(big, 1<<30)), i > 0, s[i:], nil
 }
 
 func (s *formatSpec) text(v string) (string, error) {

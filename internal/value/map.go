@@ -20,6 +20,8 @@ type Map struct {
 	// Ordered marks an OrderedDict: it prints as one and the YAML outputs of
 	// templates keep its order.
 	Ordered bool
+	// Aggregate marks a dict that yamlex's !aggregate merges.
+	Aggregate bool
 
 	ents  []entry
 	index map[any]int // nil while the map is small
@@ -300,7 +302,7 @@ func (m *Map) cloneWith(f func(Value) Value) *Map {
 	if m == nil {
 		return NewMap(0)
 	}
-	c := &Map{Ordered: m.Ordered, ents: make([]entry, len(m.ents)), src: m.src}
+	c := &Map{Ordered: m.Ordered, Aggregate: m.Aggregate, ents: make([]entry, len(m.ents)), src: m.src}
 	for i := range m.ents {
 		c.ents[i] = entry{m.ents[i].key, f(m.ents[i].val)}
 	}

@@ -10,7 +10,7 @@ type Strategy string
 const (
 	Smart     Strategy = "smart"     // Aggregate for the yamlex renderer, else Recurse
 	Recurse   Strategy = "recurse"   // dicts within dicts are merged
-	Aggregate Strategy = "aggregate" // the later value wins, below the first level whole
+	Aggregate Strategy = "aggregate" // the later value wins whole below the first level, save for what !aggregate marks
 	Overwrite Strategy = "overwrite" // the later value wins whole
 	MergeList Strategy = "list"      // values of both sides become a list of two
 	NoMerge   Strategy = "none"      // as Recurse; only one source is there
@@ -43,7 +43,7 @@ func Merge(a, b Mapping, s Strategy, renderer string, mergeLists bool) *Map {
 	case MergeList:
 		return mergeList(a, b)
 	case Aggregate:
-		return mergeAggregate(a, b)
+		return ToMap(mergeMarked(ToMap(a), ToMap(b), 1))
 	case Overwrite:
 		return mergeOverwrite(a, b, mergeLists)
 	case NoMerge:
@@ -125,18 +125,6 @@ func mergeList(a, b Mapping) *Map {
 		} else {
 			m.Set(k, av)
 		}
-	}
-	return m
-}
-
-// mergeAggregate takes b's values over a's. Within a common key both of whose
-// values are dicts, keys that only a has do not survive: that is what Salt does
-// with data that carries no !aggregate marks.
-func mergeAggregate(a, b Mapping) *Map {
-	m := ToMap(a).Copy()
-	for _, k := range b.Keys() {
-		bv, _ := b.Get(k)
-		m.Set(k, bv)
 	}
 	return m
 }

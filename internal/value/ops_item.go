@@ -363,7 +363,7 @@ func sliceBounds(lo, hi, step Value, n int) (start, count, by int, err error) {
 
 // sliceIndex bounds a place so that sums with lengths cannot overflow.
 func sliceIndex(v Value) (int, error) {
-	const far = 1 << 40
+	const far = 1 << 30
 	if i, ok := AsInt(v); ok {
 		return int(min(max(i, -far), far)), nil
 	}

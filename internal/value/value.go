@@ -124,6 +124,9 @@ func (l *List) SetPosAt(i int, p source.Pos) { l.src = l.src.set(i, p) }
 type positions struct {
 	file string
 	lc   []lineCol
+	// aggregate is yamlex's mark of a list; it stands here since few lists
+	// have one.
+	aggregate bool
 }
 
 type lineCol struct{ line, col int32 }
@@ -138,6 +141,9 @@ func (s *positions) at(i int) source.Pos {
 func (s *positions) set(i int, p source.Pos) *positions {
 	if s == nil {
 		s = &positions{file: p.File}
+	}
+	if s.file == "" && len(s.lc) == 0 {
+		s.file = p.File
 	}
 	for len(s.lc) <= i {
 		s.lc = append(s.lc, lineCol{})
