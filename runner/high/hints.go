@@ -63,8 +63,9 @@ func spaceHint(arg string, pos source.Pos) string {
 }
 
 // twoFunsHint explains a list with two functions: a bare item at the
-// indentation of the key above it belongs below that key.
-func twoFunsHint(args *value.List) string {
+// indentation of the key above it belongs below that key. funs is what the
+// functions seem to be.
+func twoFunsHint(args *value.List, funs []string) string {
 	for i, a := range args.Items {
 		s, ok := a.(string)
 		if !ok {
@@ -85,5 +86,5 @@ func twoFunsHint(args *value.List) string {
 			return fmt.Sprintf(`%s: a blank is missing: write "- %s: %s"`, args.PosAt(i), k, strings.TrimSpace(v))
 		}
 	}
-	return ""
+	return "leave one of these: " + strings.Join(funs, ", ")
 }

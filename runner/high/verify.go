@@ -110,9 +110,9 @@ func (v *verifier) state(id, state string, body *value.Map, a value.Value) {
 	}
 	switch {
 	case len(funs) == 0 && state != "require" && state != "watch":
-		v.fault(body, pos, `name the function: "`+state+`.FUNCTION:"`, "No function declared in state '%s' in SLS '%s'", id, sls(body))
+		v.fault(body, pos, `name the function: "`+state+`.FUNCTION:"`, "No function declared in state '%s' in SLS '%s'", state, sls(body))
 	case len(funs) > 1:
-		v.fault(body, pos, twoFunsHint(args), "Too many functions declared in state '%s' in SLS '%s'. Please choose one of the following: %s", id, sls(body), strings.Join(funs, ", "))
+		v.fault(body, pos, twoFunsHint(args, funs), "Too many functions declared in state '%s' in SLS '%s'", state, sls(body))
 	}
 }
 

@@ -14,6 +14,7 @@ type extension struct {
 	states []stateArgs
 	// Where it was written, for messages.
 	env, sls string
+	hasSLS   bool // sls is what it says, not Salt's word for none
 	pos      source.Pos
 }
 
@@ -48,7 +49,7 @@ func (w *work) takeExtend() []*extension {
 			if !ok {
 				continue
 			}
-			e := &extension{id: value.Str(k), env: text(body, "__env__"), sls: text(body, "__sls__"), pos: m.Pos(k)}
+			e := &extension{id: value.Str(k), env: text(body, "__env__"), sls: text(body, "__sls__"), hasSLS: body.Has("__sls__"), pos: m.Pos(k)}
 			for k, v := range body.All() {
 				state, ok := k.(string)
 				if !ok || strings.HasPrefix(state, "__") {
@@ -81,18 +82,24 @@ func text(m *value.Map, key string) string {
 	return "base"
 }
 
-// extend applies extensions in order.
-// Salt: State.reconcile_extend.
-func (w *work) extend(exts []*extension) {
+// extend applies extensions in order. What an excluded SLS extends stays as it
+// is. strict is for what the _in requisites make: they cannot give an ID a state
+// that it has not, as an extend declaration does.
+// Salt: State.reconcile_extend, find_name.
+func (w *work) extend(exts []*extension, strict bool) {
+	excluded := w.excludedSLS()
 	for _, e := range exts {
 		id := e.id
-		if body := w.body(id); body == nil || !body.Has(e.states[0].state) {
+		if body := w.body(id); body == nil || strict && !body.Has(e.states[0].state) {
 			refs := w.find(id, e.states[0].state)
 			if len(refs) != 1 {
 				w.missing(e, len(refs))
 				continue
 			}
 			id = refs[0].id
+		}
+		if e.hasSLS && excluded[e.sls] {
+			continue
 		}
 		for _, s := range e.states {
 			if !w.body(id).Has(s.state) {

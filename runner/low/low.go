@@ -37,7 +37,7 @@ func Compile(h *high.High) ([]*fun.Chunk, error) { return (&Compiler{}).Compile(
 func (c *Compiler) Compile(h *high.High) ([]*fun.Chunk, error) {
 	w := c.open(h)
 	w.defaultCalls()
-	w.extend(w.takeExtend())
+	w.extend(w.takeExtend(), false)
 	w.faults = append(w.faults, w.high.Verify()...)
 	if len(w.faults) > 0 {
 		return nil, w.faults
@@ -55,7 +55,7 @@ func (c *Compiler) Compile(h *high.High) ([]*fun.Chunk, error) {
 func (c *Compiler) Lowstate(h *high.High, rendering source.List) ([]*fun.Chunk, error) {
 	w := c.open(h)
 	w.faults = append(w.faults, rendering...)
-	w.extend(w.takeExtend())
+	w.extend(w.takeExtend(), false)
 	w.faults = append(w.faults, w.high.Verify()...)
 	w.requisitesIn()
 	w.exclude()
@@ -253,6 +253,25 @@ func (w *work) exclude() {
 	w.data = out
 	w.high.Data = out
 	w.index = nil
+}
+
+// excludedSLS returns the SLS files that __exclude__ names in full.
+func (w *work) excludedSLS() map[string]bool {
+	list, _ := w.data.At("__exclude__").(*value.List)
+	var names map[string]bool
+	for i := range list.Len() {
+		name, ok := list.Items[i].(string)
+		if m, isMap := list.Items[i].(*value.Map); isMap {
+			name, ok = m.At("sls").(string)
+		}
+		if ok {
+			if names == nil {
+				names = map[string]bool{}
+			}
+			names[name] = true
+		}
+	}
+	return names
 }
 
 func matchAny(globs []string, s string) bool {

@@ -194,6 +194,20 @@ a: {file.managed: [name: /etc/a]}
 extend: {a: {test: [name: one]}}
 a: {test.nop: [names: [x, y]]}
 `, "a.nop: name=one"},
+		{"a state of another module, which the ID has not", `
+extend: {a: {test: [nop, order: 1]}}
+a: {file.managed: [name: /a]}
+`, "a.nop: name=a"},
+		{"what an excluded SLS says does not count", `
+include: [other]
+exclude: [other]
+a: {file.managed: [name: /a]}
+`, "a.managed: name=/a"},
+		{"nor where the exclude names it as sls", `
+include: [other]
+exclude: [sls: other]
+a: {file.managed: [name: /a]}
+`, "a.managed: name=/a"},
 		{"several times", `
 include: [other]
 extend: {a: {file: [mode: '2']}}
@@ -304,13 +318,13 @@ func TestFaults(t *testing.T) {
 	}{
 		{"list below a key without colon", "a:\n  test.nop:\n    - tgt: x\n    - sls\n      - bootstrap\n", []string{
 			`4:7 The function "sls - bootstrap" in state "a" in SLS "s" has whitespace, a function with whitespace is not supported, perhaps this is an argument that is missing a ":"`,
-			"2:3 Too many functions declared in state 'a' in SLS 's'. Please choose one of the following: sls - bootstrap, nop",
+			"2:3 Too many functions declared in state 'test' in SLS 's'",
 		}, `s.sls:4:7: "- sls" lacks its colon: write "- sls:" above "- bootstrap"`},
 		{"list at the indentation of its key", "a:\n  test.nop:\n    - sls:\n    - other\n", []string{
-			"2:3 Too many functions declared in state 'a' in SLS 's'. Please choose one of the following: other, nop",
+			"2:3 Too many functions declared in state 'test' in SLS 's'",
 		}, `s.sls:4:7: "- other" has the indentation of "- sls:" above it (s.sls:3:7): indent it further`},
 		{"blank after colon", "a:\n  file.managed:\n    - mode:644\n", []string{
-			"2:3 Too many functions declared in state 'a' in SLS 's'. Please choose one of the following: mode:644, managed",
+			"2:3 Too many functions declared in state 'file' in SLS 's'",
 		}, `s.sls:3:7: a blank is missing: write "- mode: 644"`},
 		{"short declaration with colon", "a:\n  test.nop:\n", []string{
 			"2:3 ID 'a' in SLS 's' contains a short declaration (test.nop) with a trailing colon. When not passing any arguments to a state, the colon must be omitted.",
@@ -337,6 +351,12 @@ func TestFaults(t *testing.T) {
 		{"require_in of nothing", "a:\n  test.nop:\n    - require_in:\n      - test: nothing\n", []string{
 			"4:9 Cannot extend ID 'nothing' in 'base:s'. It is not part of the high state.\nThis is likely due to a missing include statement or an incorrectly typed ID.\nEnsure that a state with an ID of 'nothing' is available\nin environment 'base' and to SLS 's'",
 		}, ""},
+		{"require_in of another module", "a:\n  test.nop:\n    - require_in:\n      - cmd: b\nb: test.nop\n", []string{
+			"4:9 Cannot extend ID 'b' in 'base:s'. It is not part of the high state.\nThis is likely due to a missing include statement or an incorrectly typed ID.\nEnsure that a state with an ID of 'b' is available\nin environment 'base' and to SLS 's'",
+		}, `b has no state of "cmd", but of "test"`},
+		{"two functions", "a:\n  test: [nop, succeed]\n", []string{
+			"2:3 Too many functions declared in state 'test' in SLS 's'",
+		}, "leave one of these: nop, succeed"},
 		{"require_in with a dot", "a:\n  test.nop:\n    - require_in:\n      - test.nop: b\nb: test.nop\n", []string{
 			"4:9 Invalid requisite in require: test.nop for b, in SLS 's'. Requisites must not contain dots, did you mean 'test'?",
 			"4:9 Cannot extend ID 'b' in 'base:s'. It is not part of the high state.\nThis is likely due to a missing include statement or an incorrectly typed ID.\nEnsure that a state with an ID of 'b' is available\nin environment 'base' and to SLS 's'",
@@ -387,7 +407,7 @@ func TestFaults(t *testing.T) {
 func TestNoFunction(t *testing.T) {
 	h := compileText(t, "a: {test: [x: 1]}\n")
 	faults := h.Verify()
-	if len(faults) != 1 || faults[0].SaltText() != "No function declared in state 'a' in SLS 's'" {
+	if len(faults) != 1 || faults[0].SaltText() != "No function declared in state 'test' in SLS 's'" {
 		t.Errorf("show: %v", faults)
 	}
 	chunks, err := low.Compile(h)

@@ -41,6 +41,7 @@ func (h *handover) to(id, state string, body *value.Map, pos source.Pos) *stateA
 	}
 	if body != nil {
 		e.env, e.sls, e.pos = text(body, "__env__"), text(body, "__sls__"), pos
+		e.hasSLS = body.Has("__sls__")
 	}
 	for i := range e.states {
 		if e.states[i].state == state {
@@ -106,7 +107,7 @@ func (w *work) requisitesIn() {
 			}
 		}
 	})
-	w.extend(h.order)
+	w.extend(h.order, true)
 }
 
 // A giver is a state with an argument that hands over.
