@@ -83,6 +83,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "test", Load: teststates.States},
 
+		{Kind: fun.Runner, Name: "jobs", Load: jobsRunner},
 		{Kind: fun.Runner, Name: "pillar", Load: pillarrun.Runners},
 		{Kind: fun.Runner, Name: "state", Load: orchestrate.Runners},
 		{Kind: fun.Runner, Name: "test", Load: testrun.Runners},

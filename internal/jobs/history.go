@@ -104,6 +104,10 @@ func (h *History) resume(now *value.Map) (map[string]*value.Map, error) {
 
 // lowDiff shows how rendered steps differ; "" where they are the same.
 func lowDiff(then, now *value.List) string {
+	// The record went through JSON, which forgets what kind of dict one was.
+	if v, err := value.ParseJSON(string(value.EncodeJSON(now))); err == nil {
+		now, _ = v.(*value.List)
+	}
 	a, b := lowLines(then), lowLines(now)
 	if strings.Join(a, "\n") == strings.Join(b, "\n") {
 		return ""

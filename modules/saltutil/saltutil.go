@@ -192,7 +192,9 @@ func master(ctx context.Context, c *fun.Call, kind fun.Kind) (fun.Result, error)
 func running(_ context.Context, c *fun.Call) (fun.Result, error) {
 	l := value.NewList()
 	for _, m := range proc(c).List() {
-		l.Append(m)
+		if m.Str("jid") != c.Env.JID {
+			l.Append(m)
+		}
 	}
 	return fun.Value(l)
 }
@@ -210,7 +212,7 @@ func findJob(_ context.Context, c *fun.Call) (fun.Result, error) {
 func isRunning(_ context.Context, c *fun.Call) (fun.Result, error) {
 	l := value.NewList()
 	for _, m := range proc(c).List() {
-		if value.Fnmatch(c.Str("fun"), m.Str("fun")) {
+		if m.Str("jid") != c.Env.JID && value.Fnmatch(c.Str("fun"), m.Str("fun")) {
 			l.Append(m)
 		}
 	}

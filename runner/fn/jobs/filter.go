@@ -1,0 +1,122 @@
+package jobsrun
+
+import (
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/jobs"
+	"brine/internal/value"
+)
+
+// A filter says which jobs are looked for.
+type filter struct {
+	metadata  *value.Map
+	functions []string
+	targets   []string
+	from, to  string // jids
+	noFindJob bool
+}
+
+func newFilter(metadata, function, target, start, end value.Value) (filter, error) {
+	f := filter{functions: globs(function), targets: globs(target)}
+	if value.Truth(metadata) {
+		m, ok := metadata.(*value.Map)
+		if !ok {
+			return f, fun.Errorf("search_metadata must be a dict, such as search_metadata='{\"action\": 7}', not %s", value.TypeName(metadata))
+		}
+		f.metadata = m
+	}
+	var err error
+	if f.from, err = bound(start, "start_time"); err != nil {
+		return f, err
+	}
+	f.to, err = bound(end, "end_time")
+	return f, err
+}
+
+func globs(v value.Value) []string {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case *value.List:
+		var out []string
+		for _, x := range v.Items {
+			out = append(out, value.Str(x))
+		}
+		return out
+	default:
+		if s := value.Str(v); s != "" {
+			return []string{s}
+		}
+		return nil
+	}
+}
+
+// layouts are the times that start_time and end_time may be.
+var layouts = [...]string{
+	"2006, Jan 2 15:04:05.999999", "2006, Jan 2 15:04", "2006, Jan 2",
+	"2006-01-02 15:04:05.999999", "2006-01-02 15:04", "2006-01-02",
+	"2006-01-02T15:04:05.999999", "2006-01-02T15:04", time.RFC3339Nano,
+	"2006/01/02 15:04:05", "2006/01/02 15:04", "2006/01/02", "20060102",
+	"Jan 2 2006 15:04:05", "Jan 2 2006 15:04", "Jan 2 2006", "Jan 2, 2006 15:04:05", "Jan 2, 2006 15:04", "Jan 2, 2006",
+	"2 Jan 2006 15:04:05", "2 Jan 2006 15:04", "2 Jan 2006",
+}
+
+// bound returns the job id of a moment; "" for None.
+func bound(v value.Value, name string) (string, error) {
+	if !value.Truth(v) {
+		return "", nil
+	}
+	s := strings.TrimSpace(value.Str(v))
+	if jobs.IsJID(s) {
+		return s, nil
+	}
+	for _, l := range layouts {
+		if t, err := time.Parse(l, s); err == nil {
+			var j jobs.JIDs
+			return j.Next(t), nil
+		}
+	}
+	return "", fun.Errorf("%s %q is no time that is understood: give it as '2026, Nov 20 14:00', 2026-11-20 or a jid", name, s)
+}
+
+func (f filter) match(e jobs.Entry) bool {
+	m := jobs.Format(e.JID, e.Load)
+	if f.noFindJob && m.Str("Function") == "saltutil.find_job" {
+		return false
+	}
+	if f.metadata != nil && !anyItem(m.Map("Metadata"), f.metadata) {
+		return false
+	}
+	if f.functions != nil && !anyGlob(f.functions, []string{m.Str("Function")}) {
+		return false
+	}
+	if f.targets != nil {
+		names := append(globs(m.At("Target")), globs(e.Load.At("Minions"))...)
+		if !anyGlob(f.targets, names) {
+			return false
+		}
+	}
+	return true
+}
+
+func anyItem(have, want *value.Map) bool {
+	for k, v := range want.All() {
+		if x, ok := have.Get(k); ok && value.Equal(x, v) {
+			return true
+		}
+	}
+	return false
+}
+
+func anyGlob(pats, names []string) bool {
+	for _, p := range pats {
+		for _, n := range names {
+			if value.Fnmatch(p, n) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,415 @@
+// Package jobsrun is Salt's runner module "jobs": what ran, and what runs.
+package jobsrun
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/jobs"
+	"brine/internal/value"
+)
+
+// An Opener opens a store of jobs by the name of its returner.
+type Opener func(ctx context.Context, env *fun.Env, name string) (store jobs.Store, done func(), err error)
+
+type module struct{ open Opener }
+
+// Runners returns the rows of the runner module "jobs". open opens stores other
+// than the cache of this machine.
+func Runners(open Opener) fun.Module {
+	m := &module{open}
+	jid := fun.Arg{Name: "jid", Type: fun.Str, Required: true, Doc: "the job"}
+	source := fun.Arg{Name: "ext_source", Type: fun.Str, Doc: "returner to read from instead of the job cache"}
+	out := fun.Arg{Name: "outputter", Type: fun.Str, Doc: "how the report is printed"}
+	progress := fun.Arg{Name: "display_progress", Type: fun.Bool, Default: false, Doc: "tell what is looked up, on the bus and in the log"}
+	search := []fun.Arg{
+		{Name: "search_metadata", Doc: "a dict: jobs whose metadata has one of its items"},
+		{Name: "search_function", Doc: "glob of the function, or a list of globs"},
+		{Name: "search_target", Doc: "glob of the target or of one of its ids, or a list of globs"},
+		{Name: "start_time", Doc: "jobs since this time, UTC, such as '2026, Nov 20 14:00' or 2026-11-20"},
+		{Name: "end_time", Doc: "jobs until this time, UTC"},
+	}
+	return fun.Module{
+		Name: "jobs", Kind: fun.Runner, Doc: "Jobs that ran, and jobs that run.",
+		Specs: []fun.Spec{
+			{Name: "active", Doc: "Return the jobs that brine processes of this machine work on.", Src: "runners/jobs.py active", Fn: m.active, Args: []fun.Arg{progress}},
+			{Name: "exit_success", Doc: "Return, by target, whether a job succeeded.\nDifference: Salt takes any empty return for a failure; here the return code decides.", Src: "runners/jobs.py exit_success", Fn: m.exitSuccess, Args: []fun.Arg{jid, source}},
+			{Name: "get_jid", Doc: "Return what targets answered to a job, with return codes.", Src: "returners/local_cache.py get_jid", Fn: m.getJID, Args: []fun.Arg{jid, source}},
+			{
+				Name: "last_run", Doc: "Return the newest job that matches, with its returns.", Src: "runners/jobs.py last_run", Fn: m.lastRun,
+				Args: []fun.Arg{source, out, {Name: "metadata", Doc: "a dict: jobs whose metadata has one of its items"}, {Name: "function", Doc: "glob of the function"}, {Name: "target", Doc: "glob of the target"}, progress},
+			},
+			{Name: "list_job", Doc: "Return a job with its returns.", Src: "runners/jobs.py list_job", Fn: m.listJob, Args: []fun.Arg{jid, source, out, progress}},
+			{Name: "list_jobs", Doc: "Return the jobs of the cache by jid.", Src: "runners/jobs.py list_jobs", Fn: m.listJobs, Args: append([]fun.Arg{source, out}, append(search[:5:5], progress)...)},
+			{
+				Name: "list_jobs_filter", Doc: "Return the newest jobs, oldest first.", Src: "runners/jobs.py list_jobs_filter", Fn: m.listFilter,
+				Args: append([]fun.Arg{
+					{Name: "count", Type: fun.Int, Required: true, Doc: "how many at most"},
+					{Name: "filter_find_job", Type: fun.Bool, Default: true, Doc: "leave out saltutil.find_job"},
+					source, out, progress,
+				}, search...),
+			},
+			{
+				Name: "lookup_jid", Doc: "Return what targets answered to a job, printed as the job itself was.\nA job that was interrupted, and targets that did not answer, are named on stderr.", Src: "runners/jobs.py lookup_jid", Fn: m.lookupJID,
+				Args: []fun.Arg{
+					jid, source,
+					{Name: "returned", Type: fun.Bool, Default: true, Doc: "show the targets that answered"},
+					{Name: "missing", Type: fun.Bool, Default: false, Doc: "show the targets that did not"},
+					progress, out,
+				},
+			},
+			{Name: "print_job", Doc: "Return a job with its returns, by jid.", Src: "runners/jobs.py print_job", Fn: m.printJob, Args: []fun.Arg{jid, source}},
+		},
+	}
+}
+
+// local is the name of the job cache of this machine.
+const local = "local_cache"
+
+// store opens the store that a call reads from: ext_job_cache, ext_source, or
+// master_job_cache. Salt: runners/jobs.py _get_returner.
+func (m *module) store(ctx context.Context, c *fun.Call) (jobs.Store, func(), error) {
+	name := ""
+	for _, n := range []string{c.Str("ext_source"), c.Env.Opts.Str("ext_job_cache"), c.Env.Opts.Str("master_job_cache")} {
+		if name == "" && n != "None" {
+			name = n
+		}
+	}
+	say(c, "Querying returner: "+name)
+	if name == "" || name == local {
+		return files(c.Env), func() {}, nil
+	}
+	s, done, err := m.open(ctx, c.Env, name)
+	if err != nil {
+		return nil, nil, fun.Errorf("%v\nthe job cache of this machine has the jobs that ran here: ext_source=%s", err, local)
+	}
+	return s, done, nil
+}
+
+func files(env *fun.Env) *jobs.Files { return jobs.NewFiles(env.CacheDir, 0, env.Host.Now) }
+
+// say tells of progress where that is wished.
+func say(c *fun.Call, text string) {
+	if !c.Args.Has("display_progress") || !c.Bool("display_progress") {
+		return
+	}
+	if c.Env.Bus != nil {
+		c.Env.Bus.Fire("salt/run/"+c.Env.JID+"/progress", value.MapOf("message", text))
+	}
+	c.Env.Log.Info("progress", "message", text)
+}
+
+// job returns the job that a call names; nil where there is none.
+func (m *module) job(ctx context.Context, c *fun.Call, jid string) (*jobs.Job, error) {
+	s, done, err := m.store(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return s.Job(ctx, jid)
+}
+
+// unknown is Salt's text for a job that is not there.
+const unknown = "Cannot contact returner or no job with this jid"
+
+// instance shows a job. Salt: runners/jobs.py _format_jid_instance.
+func instance(c *fun.Call, jid string, j *jobs.Job) *value.Map {
+	if j == nil {
+		return value.MapOf("Error", unknown, "StartTime", jobs.JIDTime(jid))
+	}
+	m := jobs.Format(jid, j.Load)
+	start := m.At("StartTime")
+	m.Delete("StartTime")
+	if v := j.Load.List("Minions"); v.Len() > 0 {
+		m.Set("Minions", v)
+	}
+	m.Set("StartTime", start)
+	if j.State != jobs.Complete {
+		m.Set("Status", j.State.String())
+	}
+	if j.EndTime != "" && value.Truth(c.Env.Opts.At("job_cache_store_endtime")) {
+		m.Set("EndTime", j.EndTime)
+	}
+	return m
+}
+
+func results(j *jobs.Job) *value.Map {
+	if j == nil {
+		return value.NewMap(0)
+	}
+	return j.Returns
+}
+
+// coded is a result that is a failure where the job is not there.
+func coded(v value.Value, j *jobs.Job, out string) (fun.Result, error) {
+	r := fun.Result{Value: v, Out: out}
+	if j == nil {
+		r.Retcode = 1
+	}
+	return r, nil
+}
+
+func (m *module) listJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	jid := c.Str("jid")
+	j, err := m.job(ctx, c, jid)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	ret := value.MapOf("jid", jid)
+	ret.Update(instance(c, jid, j))
+	ret.Set("Result", results(j))
+	return coded(ret, j, c.Str("outputter"))
+}
+
+func (m *module) printJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	jid := c.Str("jid")
+	j, err := m.job(ctx, c, jid)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	inst := instance(c, jid, j)
+	inst.Set("Result", results(j))
+	return coded(value.MapOf(jid, inst), j, "")
+}
+
+func (m *module) getJID(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	j, err := m.job(ctx, c, c.Str("jid"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return coded(results(j), j, "")
+}
+
+func (m *module) exitSuccess(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	j, err := m.job(ctx, c, c.Str("jid"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	ret := value.NewMap(8)
+	if j != nil {
+		l := j.Load.List("Minions")
+		for i := range l.Len() {
+			ret.Set(value.Str(l.Items[i]), false)
+		}
+		for k, v := range j.Returns.All() {
+			r, _ := v.(*value.Map)
+			ret.Set(k, jobs.Succeeded(r))
+		}
+	}
+	return coded(ret, j, "")
+}
+
+// lookupJID shows what a job returned. Salt: runners/jobs.py lookup_jid.
+func (m *module) lookupJID(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	jid := c.Str("jid")
+	j, err := m.job(ctx, c, jid)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if j == nil {
+		c.Env.Warn(fun.Warning{Text: fmt.Sprintf("no job %s: %s", jid, unknown)})
+		return coded(value.NewMap(0), nil, "")
+	}
+	m.tell(c, j)
+	if r, ok := orchestration(j); ok && c.Bool("returned") {
+		out := c.Str("outputter")
+		if out == "" {
+			out = r.Str("outputter")
+		}
+		return fun.Result{Value: r, Out: out}, nil
+	}
+	ret := value.NewMap(j.Returns.Len())
+	out := c.Str("outputter")
+	for k, v := range j.Returns.All() {
+		say(c, value.Str(k))
+		r, _ := v.(*value.Map)
+		if c.Bool("returned") {
+			ret.Set(k, r.At("return"))
+		}
+		if out == "" {
+			out = r.Str("out")
+		}
+	}
+	if c.Bool("missing") {
+		for _, id := range missing(j) {
+			ret.Set(id, "Minion did not return")
+		}
+	}
+	return fun.Result{Value: ret, Out: out}, nil
+}
+
+// tell names on stderr what the returns alone do not show.
+func (m *module) tell(c *fun.Call, j *jobs.Job) {
+	switch j.State {
+	case jobs.Active:
+		c.Env.Warn(fun.Warning{Text: fmt.Sprintf("job %s is still running", j.JID)})
+	case jobs.Interrupted:
+		c.Env.Warn(fun.Warning{Text: fmt.Sprintf("job %s was interrupted: its process ended before the job did", j.JID)})
+	}
+	for _, id := range missing(j) {
+		if why := j.Missing[id]; why != "" {
+			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("target %s did not return: %s", id, why)})
+		} else if j.State != jobs.Complete {
+			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("target %s did not return", id)})
+		}
+	}
+}
+
+func missing(j *jobs.Job) []string {
+	var out []string
+	l := j.Load.List("Minions")
+	for i := range l.Len() {
+		if id := value.Str(l.Items[i]); !j.Returns.Has(id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// orchestration returns what an orchestration printed; where it was cut short,
+// what its steps returned until then.
+func orchestration(j *jobs.Job) (*value.Map, bool) {
+	for _, v := range j.Returns.All() {
+		r, _ := v.(*value.Map)
+		inner := r.Map("return")
+		if in := inner.Map("return"); in != nil && strings.HasPrefix(inner.Str("fun"), "runner.") {
+			inner = in
+		}
+		if inner.Map("data") != nil && inner.Has("outputter") {
+			return inner, true
+		}
+	}
+	if j.Definition == nil || j.Returns.Len() > 0 {
+		return nil, false
+	}
+	states := value.NewMap(len(j.Steps))
+	for _, s := range j.Steps {
+		states.Set(s.Str("tag"), s.Map("return"))
+	}
+	return value.MapOf("data", value.MapOf(value.Str(j.Load.At("tgt")), states), "outputter", "highstate", "retcode", int64(1)), true
+}
+
+// list returns the jobs that a call searches for, in order.
+func (m *module) list(ctx context.Context, c *fun.Call, f filter) ([]jobs.Entry, error) {
+	s, done, err := m.store(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	all, err := s.Jobs(ctx, f.from, f.to)
+	if err != nil {
+		return nil, err
+	}
+	var out []jobs.Entry
+	for _, e := range all {
+		if e.JID != c.Env.JID && f.match(e) {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+func (m *module) listJobs(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	f, err := newFilter(c.Value("search_metadata"), c.Value("search_function"), c.Value("search_target"), c.Value("start_time"), c.Value("end_time"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	list, err := m.list(ctx, c, f)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	ret := value.NewMap(len(list))
+	for _, e := range list {
+		ret.Set(e.JID, jobs.Format(e.JID, e.Load))
+	}
+	return fun.Result{Value: ret, Out: c.Str("outputter")}, nil
+}
+
+func (m *module) listFilter(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	f, err := newFilter(c.Value("search_metadata"), c.Value("search_function"), c.Value("search_target"), c.Value("start_time"), c.Value("end_time"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	f.noFindJob = c.Bool("filter_find_job")
+	list, err := m.list(ctx, c, f)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if n, ok := c.Int("count"); ok && int(n) < len(list) {
+		list = list[len(list)-max(0, int(n)):]
+	}
+	ret := value.NewList()
+	for _, e := range list {
+		x := jobs.Format(e.JID, e.Load)
+		start := x.At("StartTime")
+		x.Delete("StartTime")
+		x.Set("JID", e.JID)
+		x.Set("StartTime", start)
+		ret.Append(x)
+	}
+	return fun.Result{Value: ret, Out: c.Str("outputter")}, nil
+}
+
+func (m *module) lastRun(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if md := c.Value("metadata"); value.Truth(md) {
+		if _, ok := md.(*value.Map); !ok {
+			return fun.Result{}, fun.Errorf("The metadata parameter must be specified as a dictionary")
+		}
+	}
+	f, err := newFilter(c.Value("metadata"), c.Value("function"), c.Value("target"), nil, nil)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	list, err := m.list(ctx, c, f)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if len(list) == 0 {
+		return fun.Result{Value: false, Retcode: 1}, nil
+	}
+	jid := list[len(list)-1].JID
+	j, err := m.job(ctx, c, jid)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	inst := instance(c, jid, j)
+	inst.Set("Result", results(j))
+	return fun.Result{Value: value.MapOf(jid, inst), Out: c.Str("outputter")}, nil
+}
+
+// active shows the jobs under way on this machine, of other processes too.
+// Salt: runners/jobs.py active, which asks all minions.
+func (m *module) active(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	list, err := files(c.Env).Active(ctx)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	ret := value.NewMap(len(list))
+	for _, j := range list {
+		if j.JID == c.Env.JID {
+			continue
+		}
+		inst := jobs.Format(j.JID, j.Load)
+		running, returned := value.NewList(), value.NewList()
+		for _, id := range missing(j) {
+			if j.Missing[id] == "" {
+				running.Append(value.MapOf(id, j.Load.At("pid")))
+			}
+		}
+		ids := make([]string, 0, j.Returns.Len())
+		for _, k := range j.Returns.Keys() {
+			ids = append(ids, value.Str(k))
+		}
+		sort.Strings(ids)
+		for _, id := range ids {
+			returned.Append(id)
+		}
+		inst.Set("Running", running)
+		inst.Set("Returned", returned)
+		ret.Set(j.JID, inst)
+	}
+	return fun.Value(ret)
+}
