@@ -70,7 +70,8 @@ type Mux struct {
 	rw        io.ReadWriteCloser
 	o         Options
 	peer      *value.Map
-	window    int // what the peer grants each stream at first
+	odd       uint32 // 1 where the streams opened here have odd numbers
+	window    int    // what the peer grants each stream at first
 	peerFrame int
 
 	heard  atomic.Bool // since the last heartbeat
@@ -123,11 +124,11 @@ func Greet(ctx context.Context, rw io.ReadWriteCloser, o Options) (*Mux, error) 
 		o.Heartbeat = DefaultHeartbeat
 	}
 	m := &Mux{
-		rw: rw, o: o, streams: map[uint32]*Stream{}, next: 1, done: make(chan struct{}),
+		rw: rw, o: o, streams: map[uint32]*Stream{}, next: 1, odd: 1, done: make(chan struct{}),
 		wake: make(chan struct{}, 1),
 	}
 	if o.Role == Agent {
-		m.next = 2
+		m.next, m.odd = 2, 0
 	}
 	stop := context.AfterFunc(ctx, func() { rw.Close() })
 	r := bufio.NewReaderSize(rw, 4<<10)
@@ -443,7 +444,7 @@ func (m *Mux) take(f frame) error {
 
 // wasOpen reports whether a stream of this number was open at some time.
 func (m *Mux) wasOpen(id uint32) bool {
-	if id%2 == m.next%2 {
+	if id%2 == m.odd {
 		return id < m.next
 	}
 	return id <= m.last
@@ -469,7 +470,7 @@ func (m *Mux) takeOpen(f frame) error {
 	if len(p) < 2 || int(p[1]) > maxMethod || len(p) < 2+int(p[1]) {
 		return broken("a stream without a method")
 	}
-	if f.stream == 0 || f.stream%2 == m.next%2 || f.stream <= m.last {
+	if f.stream == 0 || f.stream%2 == m.odd || f.stream <= m.last {
 		return broken("stream %d opened out of order", f.stream)
 	}
 	m.last = f.stream

@@ -504,7 +504,12 @@ func FuzzHello(f *testing.F) {
 			_, _ = far.Write(b)
 			far.Close()
 		}()
-		m, err := Greet(t.Context(), a, Options{Noise: 1000})
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		m, err := Greet(ctx, a, Options{Noise: 1000})
+		if ctx.Err() != nil {
+			t.Fatal("the hello hangs")
+		}
 		if err == nil {
 			m.Close()
 		}
