@@ -148,7 +148,7 @@ func (c *Call) builtin(typ, name string, low, high int) ([]value.Value, error) {
 
 // asIndex returns an int argument, bounded so that sums cannot overflow.
 func asIndex(v value.Value) (int, error) {
-	const far = 1 << 40
+	const far = 1 << 30
 	if i, ok := value.AsInt(v); ok {
 		return int(min(max(i, -far), far)), nil
 	}
