@@ -24,7 +24,7 @@ import (
 // Limits of what is read.
 const (
 	maxMembers = 2_000_000
-	maxZip     = 4 << 30 // a zip is held in memory, since its directory is at its end
+	maxZip     = 1 << 30 // a zip is held in memory, since its directory is at its end
 )
 
 // A Member is one entry of an archive.
