@@ -53,10 +53,7 @@ func TestScripts(t *testing.T) {
 				Condition:           scriptCondition,
 				Setup: func(e *testscript.Env) error {
 					e.Setenv("REPO", root)
-					e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
-					e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, "cache"))
-					e.Setenv("NO_COLOR", "1")
-					return os.MkdirAll(filepath.Join(e.WorkDir, "home"), 0o700)
+					return scriptHome(e.WorkDir, e.Setenv)
 				},
 			})
 		})

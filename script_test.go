@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -38,6 +39,29 @@ func scriptCondition(cond string) (bool, error) {
 		return err == nil, nil
 	}
 	return false, &fs.PathError{Op: "condition", Path: cond, Err: fs.ErrInvalid}
+}
+
+// scriptHome makes what a script finds below its working directory: a home, and
+// a configuration that says no more than where the cache is, so that neither
+// /etc/salt nor the machine's caches have a part in it.
+func scriptHome(work string, setenv func(k, v string)) error {
+	setenv("HOME", filepath.Join(work, "home"))
+	setenv("XDG_CACHE_HOME", filepath.Join(work, "cache"))
+	setenv("NO_COLOR", "1")
+	setenv("BRINE_CONFIG_DIR", filepath.Join(work, "home", "conf"))
+	if err := os.MkdirAll(filepath.Join(work, "home"), 0o700); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(work, "home", "conf"), 0o755); err != nil {
+		return err
+	}
+	text := fmt.Appendf(nil, "cachedir: %s\n", filepath.Join(work, "cache"))
+	for _, kind := range []string{"minion", "master"} {
+		if err := os.WriteFile(filepath.Join(work, "home", "conf", kind), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // copyTreeCmd is "copytree FROM TO": a directory of testdata, without what runs
@@ -85,7 +109,10 @@ var masks = []struct{ re, to string }{
 	{`"start_time": "[^"]*"`, `"start_time": "<time>"`},
 	{`"duration": [\d.e-]+`, `"duration": "<duration>"`},
 	{`"(__jid__|jid)": "\d{20}"`, `"$1": "<jid>"`},
-	{`"pid": \d+`, `"pid": "<pid>"`},
+	{`"(pid|__pub_pid)": \d+`, `"$1": "<pid>"`},
+	{`"__pub_jid": "\d{20}"`, `"__pub_jid": "<jid>"`},
+	{`(__pub_pid): \d+`, `$1: <pid>`},
+	{`(__pub_jid): '\d{20}'`, `$1: <jid>`},
 	{`(?m)^( *pid:\n *)\d+$`, `${1}<pid>`},
 }
 
@@ -120,7 +147,7 @@ func interruptCmd(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.Command(path, args[4:]...)
 	cmd.Args[0] = args[3]
 	cmd.Dir = ts.MkAbs(".")
-	for _, k := range []string{"PATH", "HOME", "XDG_CACHE_HOME", "NO_COLOR", "WORK", "TMPDIR"} {
+	for _, k := range []string{"PATH", "HOME", "XDG_CACHE_HOME", "BRINE_CONFIG_DIR", "NO_COLOR", "WORK", "TMPDIR"} {
 		cmd.Env = append(cmd.Env, k+"="+ts.Getenv(k))
 	}
 	out, err := os.Create(ts.MkAbs("interrupt.out"))

@@ -50,6 +50,7 @@ func (a *App) Run() int {
 	defer stop()
 	a.json = asksJSON(a.Args)
 	root := a.root()
+	addVersionFlag(root)
 	root.SetArgs(a.Args)
 	root.SetIn(a.In)
 	root.SetOut(a.Out)

@@ -25,6 +25,18 @@ func newVersionCmd(a *App) *cobra.Command {
 	}
 }
 
+// addVersionFlag gives a root command --version. A Salt program answers with the
+// Salt version that brine follows, which scripts ask for.
+func addVersionFlag(root *cobra.Command) {
+	root.Version = version
+	text := "brine " + version
+	if name := root.Name(); name != "brine" {
+		text = fmt.Sprintf("%s %s (brine %s)", name, grains.SaltVersion, version)
+	}
+	root.SetVersionTemplate(text + "\n")
+	root.Flags().Bool("version", false, "print the version")
+}
+
 // revision names the commit that the binary was built from, where Go knows it.
 func revision() string {
 	info, ok := debug.ReadBuildInfo()
