@@ -176,6 +176,60 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// TestOwnCheckCmd has a module that handles check_cmd in some of its functions.
+func TestOwnCheckCmd(t *testing.T) {
+	t.Parallel()
+	good := func(context.Context, *fun.Call) fun.Ret { return fun.Ret{Result: fun.OK, Comment: "good"} }
+	r := newRig(t, fun.Module{Name: "own", Kind: fun.State, OwnCheckCmd: true, Specs: []fun.Spec{
+		{Name: "with", Args: []fun.Arg{{Name: "check_cmd"}}, State: good},
+		{Name: "without", State: good},
+	}})
+	check(t, r.run(exec.Options{}, chunk("a: own.with", "check_cmd", "false"), chunk("b: own.without", "check_cmd", "false")), false,
+		"a True good", "b False check_cmd determined the state failed")
+}
+
+func TestUmask(t *testing.T) {
+	t.Parallel()
+	check(t, newRig(t).run(exec.Options{},
+		chunk("a: test.nop", "umask", "077"), chunk("b: test.nop", "umask", int64(22)), chunk("c: test.nop", "umask", "0o27"),
+		chunk("d: test.nop", "umask", "abc"), chunk("e: test.nop", "umask", int64(980)), chunk("f: test.nop", "umask", nil)), false,
+		"a True Success!", "b True Success!", "c True Success!",
+		"d False Invalid umask: abc\n", "e False Invalid umask: 980\n", "f False Invalid umask: None\n")
+}
+
+// TestGlobalConditions has machines that global_state_conditions names and that
+// it does not.
+func TestGlobalConditions(t *testing.T) {
+	t.Parallel()
+	match := fun.Module{Name: "match", Kind: fun.Exec, Specs: []fun.Spec{{
+		Name: "compound", Args: []fun.Arg{{Name: "tgt", Required: true}},
+		Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Str("tgt") == "me") },
+	}}}
+	const refused = "None Failed to meet global state conditions. State not called."
+	for _, tt := range []struct {
+		name  string
+		conds value.Value
+		want  string
+	}{
+		{"none", nil, "True Success!"},
+		{"all", value.MapOf("*", value.NewList("other")), refused},
+		{"module", value.MapOf("test", "other"), refused},
+		{"function", value.MapOf("test.nop", value.NewList("other")), refused},
+		{"another function", value.MapOf("test.succeed", value.NewList("other"), "cmd", value.NewList("other")), "True Success!"},
+		{"one of several", value.MapOf("*", value.NewList("other"), "test", value.NewList("other", "me")), "True Success!"},
+		{"odd", value.MapOf("*", value.MapOf("a", "b")), "True Success!"},
+	} {
+		r := newRig(t, match)
+		r.env.Opts.Set("global_state_conditions", tt.conds)
+		check(t, r.run(exec.Options{}, chunk("x: test.nop")), false, "x "+tt.want)
+	}
+}
+
+func TestNoneRequisite(t *testing.T) {
+	t.Parallel()
+	check(t, newRig(t).run(exec.Options{}, chunk("a: test.nop", "require", value.NewList(value.MapOf("test", nil)))), false, "a True Success!")
+}
+
 func TestConditionArguments(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

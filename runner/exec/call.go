@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
 	"brine/internal/fun"
@@ -53,6 +54,9 @@ func (r *run) verify(c *fun.Chunk) (*fun.Module, *fun.Spec, []string) {
 			errs = append(errs, fmt.Sprintf("ID '%s' %sis not formed as a string, but is a %s", value.Str(name), in, value.TypeName(name)))
 		}
 	}
+	if mask, ok := c.Low.Get("umask"); ok && !isOctal(value.Str(mask)) {
+		errs = append(errs, "Invalid umask: "+value.Str(mask))
+	}
 	if len(errs) > 0 {
 		return nil, nil, errs
 	}
@@ -73,6 +77,14 @@ func (r *run) verify(c *fun.Chunk) (*fun.Module, *fun.Spec, []string) {
 		}
 	}
 	return mod, spec, errs
+}
+
+// isOctal reports whether s is an octal number as Python's int(s, 8) reads it.
+func isOctal(s string) bool {
+	s = strings.TrimLeft(strings.TrimSpace(s), "+-")
+	s = strings.TrimPrefix(strings.TrimPrefix(s, "0o"), "0O")
+	_, err := strconv.ParseUint(strings.ReplaceAll(s, "_", ""), 8, 32)
+	return err == nil
 }
 
 // find looks the function of c up; reason says why it is not there.
@@ -243,6 +255,14 @@ func (j *job) invoke(ctx context.Context) (ret *value.Map) {
 			ret = j.exception(value.Raise("RuntimeError", "%v", p))
 		}
 	}()
+	met, err := j.globalConditions(ctx)
+	if err != nil {
+		return j.exception(err)
+	}
+	if !met {
+		return j.checkCmd(ctx, value.MapOf("name", j.c.Low.At("name"), "changes", value.NewMap(0), "result", nil,
+			"comment", "Failed to meet global state conditions. State not called."))
+	}
 	kw, err := j.slots(ctx)
 	if err != nil {
 		return j.exception(err)

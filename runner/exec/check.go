@@ -259,6 +259,35 @@ func (j *job) run(ctx context.Context, cmd string, kw *value.Map) (int64, error)
 	return code, nil
 }
 
+// globalConditions reports whether the option global_state_conditions lets the
+// function run: {"*" or module or module.function: target or list of targets}.
+// Where some of them match the function, one of the targets must match this
+// machine.
+// Salt: salt/state.py State._match_global_state_conditions.
+func (j *job) globalConditions(ctx context.Context) (bool, error) {
+	conditions := j.env.Opts.Map("global_state_conditions")
+	asked := false
+	for k, v := range conditions.All() {
+		if k != "*" && k != j.c.State && k != j.c.State+"."+j.c.Fun {
+			continue
+		}
+		if _, ok := v.(*value.Map); ok {
+			continue
+		}
+		for _, target := range items(v) {
+			asked = true
+			res, err := j.env.Invoker.Invoke(ctx, fun.Exec, "match.compound", fun.Args{Pos: []value.Value{target}})
+			if err != nil {
+				return false, err
+			}
+			if value.Truth(res.Value) {
+				return true, nil
+			}
+		}
+	}
+	return !asked, nil
+}
+
 // checkCmd lets check_cmd decide whether the state succeeded, except for
 // modules that see to check_cmd themselves.
 //
@@ -267,7 +296,7 @@ func (j *job) run(ctx context.Context, cmd string, kw *value.Map) (int64, error)
 // for a prereq is not checked (in Salt that hides from prereq what would change).
 func (j *job) checkCmd(ctx context.Context, ret *value.Map) *value.Map {
 	v := j.c.Low.At("check_cmd")
-	if v == nil || j.mod.OwnCheckCmd || j.dry {
+	if v == nil || j.mod.OwnCheckCmd && declares(j.spec, "check_cmd") || j.dry {
 		return ret
 	}
 	for _, x := range items(v) {

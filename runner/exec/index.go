@@ -285,6 +285,12 @@ func (r *run) resolveRefs(n *node, has [kinds]bool) {
 			}
 		}
 	}
+	defer func() {
+		// "- pkg:" alone asks for nothing; it is lost where others are.
+		if !slices.ContainsFunc(n.lost, func(l lostRef) bool { return l.ref.val != nil }) {
+			n.lost = nil
+		}
+	}()
 	for k := require; k < prerequired; k++ {
 		switch {
 		case k == require && !watches:
