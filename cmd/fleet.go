@@ -122,6 +122,7 @@ func (s *session) controller(ctx context.Context, jid string) (*fun.Env, error) 
 	}
 	f.Jobs, f.Warn, f.OldEvents = s.jobs, s.warn, value.Truth(s.cfg.Opts.At("old_event_tags"))
 	env.Fleet = f
+	env.Print = func(line string) { fmt.Fprintln(s.app.Out, line) }
 	s.close = append(s.close, func() { _ = f.Close() })
 	return env, nil
 }

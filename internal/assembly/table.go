@@ -27,6 +27,7 @@ import (
 	sysmod "brine/modules/sys"
 	testmod "brine/modules/test"
 	usermod "brine/modules/user"
+	"brine/runner/fn/events"
 	"brine/runner/fn/orchestrate"
 	pillarrun "brine/runner/fn/pillar"
 	statefn "brine/runner/fn/state"
@@ -83,13 +84,21 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "test", Load: teststates.States},
 
+		{Kind: fun.Runner, Name: "event", Load: events.Runners},
 		{Kind: fun.Runner, Name: "jobs", Load: jobsRunner},
 		{Kind: fun.Runner, Name: "pillar", Load: pillarrun.Runners},
-		{Kind: fun.Runner, Name: "state", Load: orchestrate.Runners},
+		{Kind: fun.Runner, Name: "state", Load: stateRunner},
 		{Kind: fun.Runner, Name: "test", Load: testrun.Runners},
 
 		{Kind: fun.Wheel, Name: "key", Load: wheel.Key},
 	})
+}
+
+// stateRunner joins orchestrations with what watches and steers runs.
+func stateRunner() fun.Module {
+	m := orchestrate.Runners()
+	m.Specs = append(m.Specs, events.StateSpecs()...)
+	return m
 }
 
 // stateModule joins the execution module "state" with masterless

@@ -3,6 +3,7 @@ package event
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -30,12 +32,21 @@ const maxFrame = 1 << 20
 // peerTimeout bounds how long one process waits for another.
 const peerTimeout = 2 * time.Second
 
-// Peers are the brine processes of one user on this machine: each that listens
-// has a Unix socket in a directory that only the user can enter.
+// Peers are the brine processes of one user on this machine. Each that runs
+// something has a Unix socket (NAME.sock) in a directory that only the user can
+// enter, and each that watches events has one (NAME.watch), too. A process has
+// one Peers.
+//
+// A run sends its events to those who watch: to those it finds when it begins,
+// and to those who come to it later. Each gets them from a goroutine of its own
+// that reads the ring, so one that is slow loses events and delays nobody.
 type Peers struct {
 	// Dirs are the directories that may hold sockets; a process listens in the
 	// first that it can.
 	Dirs []string
+
+	mu  sync.Mutex
+	own map[string]bool // paths of this process's sockets
 }
 
 // UserPeers returns the peers of a user: below $XDG_RUNTIME_DIR where it is
@@ -65,104 +76,215 @@ func private(dir string) error {
 	return nil
 }
 
-// Listen puts the events that other processes send on bus, until close is
-// called. It returns an error where no directory serves.
-func (p *Peers) Listen(bus Bus) (closer func(), err error) {
+// socket opens a socket of this process whose name ends in suffix.
+func (p *Peers) socket(suffix string) (l net.Listener, path string, err error) {
 	var errs []error
 	for _, dir := range p.Dirs {
 		if err := private(dir); err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		path := filepath.Join(dir, fmt.Sprintf("%d-%d.sock", os.Getpid(), time.Now().UnixNano()))
+		path := filepath.Join(dir, fmt.Sprintf("%d-%d%s", os.Getpid(), time.Now().UnixNano(), suffix))
 		l, err := net.Listen("unix", path)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		var wg sync.WaitGroup
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			accept(l, bus, &wg)
-		}()
-		return func() {
-			l.Close()
-			os.Remove(path)
-			wg.Wait()
-		}, nil
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.own == nil {
+			p.own = map[string]bool{}
+		}
+		p.own[path] = true
+		return l, path, nil
 	}
-	return nil, errors.Join(errs...)
+	return nil, "", errors.Join(errs...)
 }
 
-func accept(l net.Listener, bus Bus, wg *sync.WaitGroup) {
+// forget takes a socket of this process away.
+func (p *Peers) forget(l net.Listener, path string) {
+	l.Close()
+	os.Remove(path)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.own, path)
+}
+
+// others returns the sockets of other processes whose names end in suffix.
+func (p *Peers) others(suffix string) []string {
+	var out []string
+	for _, dir := range p.Dirs {
+		names, err := os.ReadDir(dir)
+		if err != nil || private(dir) != nil {
+			continue
+		}
+		for _, n := range names {
+			path := filepath.Join(dir, n.Name())
+			p.mu.Lock()
+			mine := p.own[path]
+			p.mu.Unlock()
+			if !mine && strings.HasSuffix(n.Name(), suffix) {
+				out = append(out, path)
+			}
+		}
+	}
+	return out
+}
+
+// dial connects to a socket. One that nobody listens at any more is removed.
+func dial(path string) (net.Conn, error) {
+	c, err := net.DialTimeout("unix", path, peerTimeout)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		os.Remove(path)
+	}
+	return c, err
+}
+
+// Listen puts the events that other processes send on bus, and sends those of
+// bus to the processes that watch, until close is called. It returns an error
+// where no directory serves.
+func (p *Peers) Listen(bus *Ring) (closer func(), err error) {
+	l, path, err := p.socket(".sock")
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &server{bus: bus, ctx: ctx, name: filepath.Base(path)}
+	s.wg.Go(func() { s.accept(l) })
+	for _, w := range p.others(".watch") {
+		if c, err := dial(w); err == nil {
+			s.wg.Go(func() {
+				defer c.Close()
+				s.stream(c, 0)
+			})
+		}
+	}
+	return func() {
+		p.forget(l, path)
+		s.closeBy.Store(time.Now().Add(drainTime).UnixNano())
+		cancel()
+		s.wg.Wait()
+	}, nil
+}
+
+// drainTime bounds how long a process that ends waits for those who watch it.
+const drainTime = time.Second
+
+// A server is the listening side of a run.
+type server struct {
+	bus     *Ring
+	ctx     context.Context // ends when the run does
+	name    string
+	wg      sync.WaitGroup
+	closeBy atomic.Int64 // Unix nanoseconds; 0 while the run lasts
+}
+
+func (s *server) accept(l net.Listener) {
 	for {
 		c, err := l.Accept()
 		if err != nil {
 			return
 		}
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		s.wg.Go(func() {
 			defer c.Close()
-			serve(c, bus)
-		}()
+			s.serve(c)
+		})
 	}
 }
 
-// serve reads one event a line and answers each with "ok".
-func serve(c net.Conn, bus Bus) {
+// serve reads one event a line and answers each with "ok". A line that asks to
+// watch turns the connection around.
+func (s *server) serve(c net.Conn) {
 	_ = c.SetDeadline(time.Now().Add(peerTimeout))
 	sc := bufio.NewScanner(c)
 	sc.Buffer(make([]byte, 0, 4096), maxFrame)
 	for sc.Scan() {
-		v, err := value.DecodeJSON(bytes.NewReader(sc.Bytes()))
-		m, ok := v.(*value.Map)
-		if err != nil || !ok {
+		m := frame(sc.Bytes())
+		if m == nil {
 			return
 		}
-		data := m.Map("data")
-		if data == nil {
-			data = value.NewMap(1)
+		if m.Has("watch") {
+			_ = c.SetDeadline(time.Time{})
+			s.stream(c, s.bus.Seq())
+			return
 		}
-		bus.Fire(m.Str("tag"), data)
+		s.bus.FireForeign(m.Str("tag"), frameData(m))
 		if _, err := c.Write([]byte("ok\n")); err != nil {
 			return
 		}
 	}
 }
 
-// Send hands an event to every process that listens. A socket that nobody
-// listens at any more is removed.
+// frame decodes a line; nil where it is none of ours.
+func frame(b []byte) *value.Map {
+	v, err := value.DecodeJSON(bytes.NewReader(b))
+	if err != nil {
+		return nil
+	}
+	m, _ := v.(*value.Map)
+	return m
+}
+
+func frameData(m *value.Map) *value.Map {
+	if d := m.Map("data"); d != nil {
+		return d
+	}
+	return value.NewMap(1)
+}
+
+// stream sends the run's own events after a number to one who watches, until
+// the run ends and all are sent, or until the other one is stuck.
+func (s *server) stream(c net.Conn, after uint64) {
+	if !s.send(c, value.MapOf("run", s.name)) {
+		return
+	}
+	for {
+		e, _, err := s.bus.Next(s.ctx, after, func(e Event) bool { return !e.Foreign })
+		if err != nil || !s.send(c, value.MapOf("tag", e.Tag, "data", e.Data)) {
+			return
+		}
+		after = e.Seq
+	}
+}
+
+func (s *server) send(c net.Conn, m *value.Map) bool {
+	by := time.Now().Add(peerTimeout)
+	if n := s.closeBy.Load(); n != 0 {
+		by = time.Unix(0, n)
+	}
+	_ = c.SetWriteDeadline(by)
+	_, err := c.Write(append(value.EncodeJSON(m), '\n'))
+	return err == nil
+}
+
+// Send hands an event to every other process that runs something and, unless
+// this process sends them its events anyway, to those that watch. It returns how
+// many runs took it.
 func (p *Peers) Send(tag string, data *value.Map) int {
 	frame := append(value.EncodeJSON(value.MapOf("tag", tag, "data", data)), '\n')
 	if len(frame) > maxFrame {
 		return 0
 	}
 	took := 0
-	for _, dir := range p.Dirs {
-		names, err := os.ReadDir(dir)
-		if err != nil {
-			continue
+	for _, path := range p.others(".sock") {
+		if deliver(path, frame) {
+			took++
 		}
-		if private(dir) != nil {
-			continue
-		}
-		for _, n := range names {
-			if strings.HasSuffix(n.Name(), ".sock") && deliver(filepath.Join(dir, n.Name()), frame) {
-				took++
-			}
+	}
+	p.mu.Lock()
+	streams := len(p.own) > 0
+	p.mu.Unlock()
+	if !streams {
+		for _, path := range p.others(".watch") {
+			deliver(path, frame)
 		}
 	}
 	return took
 }
 
 func deliver(path string, frame []byte) bool {
-	c, err := net.DialTimeout("unix", path, peerTimeout)
+	c, err := dial(path)
 	if err != nil {
-		if errors.Is(err, syscall.ECONNREFUSED) {
-			os.Remove(path)
-		}
 		return false
 	}
 	defer c.Close()

@@ -1,8 +1,11 @@
 package event
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,7 +20,11 @@ func TestPeersReachAListeningRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := p.Send("deploy/done", value.MapOf("release", "1.4")); n != 1 {
+	other := &Peers{Dirs: p.Dirs}
+	if n := p.Send("to oneself", nil); n != 0 {
+		t.Errorf("Send to oneself = %d, want 0", n)
+	}
+	if n := other.Send("deploy/done", value.MapOf("release", "1.4")); n != 1 {
 		t.Errorf("Send = %d, want 1", n)
 	}
 	e, _, err := bus.Next(t.Context(), 0, nil)
@@ -25,7 +32,7 @@ func TestPeersReachAListeningRun(t *testing.T) {
 		t.Errorf("event = %q %s, %v", e.Tag, value.Repr(e.Data), err)
 	}
 	stop()
-	if n := p.Send("late", nil); n != 0 {
+	if n := other.Send("late", nil); n != 0 {
 		t.Errorf("Send after close = %d, want 0", n)
 	}
 	if names, _ := os.ReadDir(p.Dirs[0]); len(names) != 0 {
@@ -42,4 +49,73 @@ func TestPeersRefuseADirectoryThatOthersCanEnter(t *testing.T) {
 	if _, err := (&Peers{Dirs: []string{dir}}).Listen(NewRing(0, time.Now)); err == nil {
 		t.Error("Listen in a directory that others can enter succeeded")
 	}
+}
+
+func TestWatchSeesRunsBeforeAndAfter(t *testing.T) {
+	t.Parallel()
+	dirs := []string{filepath.Join(t.TempDir(), "p")}
+	early := NewRing(0, time.Now)
+	stopEarly, err := (&Peers{Dirs: dirs}).Listen(early)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stopEarly()
+	ctx, cancel := context.WithCancel(t.Context())
+	ready, got := make(chan struct{}), make(chan string, 10)
+	done := make(chan error, 1)
+	go func() {
+		done <- (&Peers{Dirs: dirs}).Watch(ctx, func() { close(ready) }, func(e Event) bool {
+			got <- e.Tag + " " + value.Repr(e.Data.At("n"))
+			return true
+		})
+	}()
+	<-ready
+	// An event that the run took from elsewhere is not passed on.
+	early.FireForeign("foreign", nil)
+	early.Fire("early", value.MapOf("n", int64(1)))
+	if s := <-got; s != "early 1" {
+		t.Errorf("got %q", s)
+	}
+	late := NewRing(0, time.Now)
+	stopLate, err := (&Peers{Dirs: dirs}).Listen(late)
+	if err != nil {
+		t.Fatal(err)
+	}
+	late.Fire("late", value.MapOf("n", int64(2)))
+	stopLate() // what was fired before the end is delivered
+	if s := <-got; s != "late 2" {
+		t.Errorf("got %q", s)
+	}
+	(&Peers{Dirs: dirs}).Send("sent", value.MapOf("n", int64(3)))
+	if s := <-got; s != "sent 3" {
+		t.Errorf("got %q", s)
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("Watch = %v", err)
+	}
+}
+
+func TestAStuckWatcherDelaysNobody(t *testing.T) {
+	t.Parallel()
+	dirs := []string{filepath.Join(t.TempDir(), "p")}
+	p := &Peers{Dirs: dirs}
+	bus := NewRing(64, time.Now)
+	stop, err := p.Listen(bus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := dial((&Peers{Dirs: dirs}).others(".sock")[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Write([]byte("{\"watch\":true}\n")); err != nil {
+		t.Fatal(err)
+	}
+	big := value.MapOf("text", strings.Repeat("x", 1<<16))
+	for range 1000 {
+		bus.Fire("much", big)
+	}
+	stop() // ends although nobody reads
 }

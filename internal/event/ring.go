@@ -37,7 +37,12 @@ func NewRing(size int, now func() time.Time) *Ring {
 const StampFormat = "2006-01-02T15:04:05.000000"
 
 // Fire puts an event on the ring; see [Bus].
-func (r *Ring) Fire(tag string, data *value.Map) {
+func (r *Ring) Fire(tag string, data *value.Map) { r.fire(tag, data, false) }
+
+// FireForeign puts an event of another process on the ring.
+func (r *Ring) FireForeign(tag string, data *value.Map) { r.fire(tag, data, true) }
+
+func (r *Ring) fire(tag string, data *value.Map, foreign bool) {
 	now := r.now().UTC()
 	if data == nil {
 		data = value.NewMap(1)
@@ -48,7 +53,7 @@ func (r *Ring) Fire(tag string, data *value.Map) {
 	}
 	r.mu.Lock()
 	r.seq++
-	e := Event{Seq: r.seq, Tag: tag, Data: data, Stamp: now}
+	e := Event{Seq: r.seq, Tag: tag, Data: data, Stamp: now, Foreign: foreign}
 	if len(r.buf) < r.size {
 		r.buf = append(r.buf, e)
 	} else {

@@ -49,6 +49,9 @@ type Env struct {
 	// Journal is told of the run of states that this Env is made for: the steps
 	// of an orchestration, not what a step runs in turn. nil: none.
 	Journal Journal
+	// Print prints a line on stdout while the function still runs: what a
+	// listener hears. nil: there is nobody to read it.
+	Print func(line string)
 	// Fault shows a placed fault on stderr: its place, include chain and hint,
 	// where the report itself has only Salt's text. nil: it is not shown.
 	Fault func(*source.Error)

@@ -1,0 +1,156 @@
+// Package events has Salt's runner functions about events: state.event and
+// event.send.
+package events
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"brine/internal/event"
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// StateSpecs are the rows that the runner module "state" has from here.
+func StateSpecs() []fun.Spec {
+	return []fun.Spec{{
+		Name: "event", Doc: "Print the events of brine's runs, one a line: the tag, a tab, the data as JSON.\nRuns of this user on this machine are seen, those under way and those that begin later.",
+		Src: "runners/state.py event", Fn: watch,
+		Args: []fun.Arg{
+			{Name: "tagmatch", Type: fun.Str, Default: "*", Doc: "glob of the tags to print"},
+			{Name: "count", Type: fun.Int, Default: int64(-1), Doc: "end after this many events; -1 goes on until Ctrl-C"},
+			{Name: "quiet", Type: fun.Bool, Default: false, Doc: "print nothing, just wait"},
+			{Name: "sock_dir", Type: fun.Str, Doc: "accepted: the sockets are the user's own"},
+			{Name: "pretty", Type: fun.Bool, Default: false, Doc: "print the data indented, keys sorted"},
+			{Name: "node", Type: fun.Str, Default: "master", Doc: "accepted: there is one bus"},
+			{Name: "timeout", Type: fun.Float, Unit: "s", Doc: "fail where the events did not come within this time"},
+		},
+	}}
+}
+
+// Runners returns the rows of the runner module "event".
+func Runners() fun.Module {
+	return fun.Module{
+		Name: "event", Kind: fun.Runner, Doc: "Events.",
+		Specs: []fun.Spec{{
+			Name: "send", Doc: "Send an event to all runs of this user on this machine, and to those who watch.", Src: "runners/event.py send", Fn: send, VarKw: true,
+			Args: []fun.Arg{
+				{Name: "tag", Type: fun.Str, Required: true, Doc: "the tag"},
+				{Name: "data", Doc: "the data, a dict"},
+			},
+		}},
+	}
+}
+
+// send fires an event as it is. Salt: salt/runners/event.py send.
+func send(_ context.Context, c *fun.Call) (fun.Result, error) {
+	data := value.NewMap(4)
+	switch v := c.Value("data").(type) {
+	case nil:
+	case *value.Map:
+		data = v.Copy()
+	default:
+		data.Set("data", v)
+	}
+	for k, v := range c.Kw.All() {
+		if s := value.Str(k); len(s) < 2 || s[:2] != "__" {
+			data.Set(k, v)
+		}
+	}
+	if c.Env.Bus == nil {
+		return fun.Value(false)
+	}
+	c.Env.Bus.Fire(c.Str("tag"), data)
+	if c.Env.Peers != nil {
+		c.Env.Peers.Send(c.Str("tag"), data)
+	}
+	return fun.Value(true)
+}
+
+// A source of events: event.Peers.
+type source interface {
+	Watch(ctx context.Context, ready func(), each func(event.Event) bool) error
+}
+
+// watch prints events. Salt: salt/modules/state.py event.
+func watch(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	from, ok := c.Env.Peers.(source)
+	if !ok {
+		return fun.Result{}, fun.Errorf("the events of other processes cannot be seen here")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	limit, timedOut := time.Duration(0), errors.New("timed out")
+	switch t := c.Value("timeout").(type) {
+	case int64:
+		limit = time.Duration(t) * time.Second
+	case float64:
+		limit = time.Duration(t * float64(time.Second))
+	}
+	if limit > 0 {
+		var done context.CancelFunc
+		ctx, done = context.WithTimeoutCause(ctx, limit, timedOut)
+		defer done()
+	}
+	go until(ctx, c.Env.Gate, cancel)
+	left, _ := c.Int("count")
+	pretty, quiet, pat := c.Bool("pretty"), c.Bool("quiet"), c.Str("tagmatch")
+	if left == 0 {
+		return fun.Result{Out: "quiet"}, nil
+	}
+	err := from.Watch(ctx, func() { c.Env.Log.Info("watching events", "tagmatch", pat) }, func(e event.Event) bool {
+		if !value.Fnmatch(pat, e.Tag) {
+			return true
+		}
+		if !quiet && c.Env.Print != nil {
+			c.Env.Print(line(e, pretty))
+		}
+		left--
+		return left != 0
+	})
+	switch {
+	case err == nil:
+	case errors.Is(context.Cause(ctx), timedOut):
+		if left > 0 {
+			return fun.Result{Out: "quiet", Retcode: 1}, fun.Errorf("%d more events were waited for when %s had passed", left, limit)
+		}
+	case ctx.Err() != nil:
+	default:
+		return fun.Result{}, err
+	}
+	return fun.Result{Out: "quiet"}, nil
+}
+
+// until cancels when the gate of the run closes: Ctrl-C ends the watch.
+func until(ctx context.Context, gate func(context.Context, *fun.Chunk) bool, cancel func()) {
+	if gate == nil {
+		return
+	}
+	t := time.NewTicker(50 * time.Millisecond)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			if !gate(ctx, nil) {
+				cancel()
+				return
+			}
+		}
+	}
+}
+
+// line prints an event as Salt does: its tag, a tab, its data.
+func line(e event.Event, pretty bool) string {
+	o := value.JSONOptions{Repr: true, SkipKeys: true, EscapeNonASCII: true}
+	if pretty {
+		o.Indent, o.SortKeys = 4, true
+	}
+	b, err := value.AppendJSON(nil, e.Data, o)
+	if err != nil {
+		b = value.EncodeJSON(e.Data)
+	}
+	return e.Tag + "\t" + string(b)
+}
