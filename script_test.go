@@ -28,8 +28,9 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	}
 }
 
-// scriptCondition adds the conditions root (the tests run as root) and full
-// (there is a device that is always full).
+// scriptCondition adds the conditions root (the tests run as root), full (there
+// is a device that is always full) and tmpfs (small file systems can be mounted
+// where no other process sees them).
 func scriptCondition(cond string) (bool, error) {
 	switch cond {
 	case "root":
@@ -37,6 +38,8 @@ func scriptCondition(cond string) (bool, error) {
 	case "full":
 		_, err := os.Stat("/dev/full")
 		return err == nil, nil
+	case "tmpfs":
+		return os.Geteuid() == 0 && exec.Command("unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt").Run() == nil, nil
 	}
 	return false, &fs.PathError{Op: "condition", Path: cond, Err: fs.ErrInvalid}
 }
