@@ -108,7 +108,7 @@ func (h *hostPrinter) states(data value.Mapping) {
 		if tag != "changes" && m.Len() > 0 && !m.Has("__run_num__") {
 			h.lines = append([]string{
 				"The State execution failed to record the order in which all states were executed. The state return missing data is:",
-				value.Repr(m),
+				value.Pformat(m, 80),
 			}, h.lines...)
 		}
 		if !m.Has("result") {
@@ -209,7 +209,7 @@ func (h *hostPrinter) listed(setting, result string) bool {
 		}
 	case *value.List:
 		for _, x := range v.Items {
-			if value.Str(x) == result {
+			if x == result { // as in Salt the booleans themselves match nothing
 				return true
 			}
 		}
@@ -248,17 +248,7 @@ func (h *hostPrinter) full(r *stateRet, comps [4]string, color, ctext string) {
 // the return behind it.
 func commentText(m *value.Map) string {
 	indent := "\n" + strings.Repeat(" ", 14)
-	var comment string
-	switch c := m.At("comment").(type) {
-	case *value.List:
-		var parts []string
-		for _, x := range c.Items {
-			parts = append(parts, value.Str(x))
-		}
-		comment = strings.Join(parts, "\n")
-	default:
-		comment = value.Str(c)
-	}
+	comment := value.Str(m.At("comment"))
 	comment = strings.ReplaceAll(strings.TrimSpace(comment), "\n", indent)
 	switch d := m.At("data").(type) {
 	case nil:
@@ -307,13 +297,11 @@ func (h *hostPrinter) terse(r *stateRet, comps [4]string, color string) {
 	profile := !h.o.HideProfile && r.m.Has("start_time")
 	warnings := ""
 	if w, ok := r.m.Get("warnings"); ok {
-		h.counts["warnings"]++
 		warnings = h.c.lightRed + "Warnings:\n" + warningText(w) + h.c.endc
 	}
 	switch tab := h.o.Opts.At("state_tabular").(type) {
 	case string:
-		h.add(strings.NewReplacer("{0}", color, "{1}", comps[2], "{2}", comps[0], "{3}", comps[3], "{4}", result, "{5}", h.c.endc,
-			"{6[start_time]!s}", start, "{6[duration]!s}", dur, "{6[start_time]}", start, "{6[duration]}", dur).Replace(tab))
+		h.add(format(tab, color, comps[2], comps[0], comps[3], result, h.c.endc, r.m))
 	case bool:
 		if tab {
 			if warnings != "" {

@@ -158,6 +158,8 @@ type Cmd struct {
 	Group   *int          // primary group instead of the account's
 	Umask   *int          // nil: the process's own
 	Timeout time.Duration // 0 is none
+	// Leave makes a Timeout end the program alone: what it started lives on.
+	Leave bool
 	// MaxOutput bounds stdout and stderr, each, in bytes; 0 is 256 MiB. What
 	// comes after is read and dropped.
 	MaxOutput int64

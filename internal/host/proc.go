@@ -293,6 +293,13 @@ func (r *running) await(ctx context.Context, pid int, ended <-chan error, out *O
 		return err, nil
 	case <-timeout:
 		out.TimedOut = true
+		if r.cmd.Leave {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			for _, s := range r.outs {
+				_ = s.pipe.SetReadDeadline(time.Now())
+			}
+			return <-ended, nil
+		}
 	case <-ctx.Done():
 		ctxErr = ctx.Err()
 	}

@@ -107,7 +107,7 @@ func options(c *fun.Call) Options {
 		Umask: octal(c.Value("umask")), HideOutput: c.Bool("hide_output"), SaltEnv: c.Str("saltenv"),
 		Background: c.Bool("bg"), PrependPath: c.Str("prepend_path"),
 		SuccessStdout: c.Strings("success_stdout"), SuccessStderr: c.Strings("success_stderr"),
-		Root: value.Str(orEmpty(c.Kw.At("root"))),
+		Root: value.Str(orEmpty(c.Kw.At("root"))), LeaveOn: value.Truth(c.Kw.At("ignore_timeout")),
 	}
 	if v, ok := c.Args.Get("rstrip"); ok {
 		o.NoStrip = !value.Truth(v)
@@ -192,8 +192,8 @@ func finish(ctx context.Context, c *fun.Call, o Options, pick func(Out) value.Va
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if out.Retcode != 0 && value.Truth(c.Value("raise_err")) {
-		return fun.Result{}, fun.Errorf("Command '%s' failed with return code: %d\noutput: %s", firstWord(cmd), out.Retcode, out.Stdout)
+	if out.Retcode != 0 && !out.TimedOut && !c.Bool("ignore_retcode") && c.Bool("raise_err") {
+		return fun.Result{}, fun.Errorf("%s", out.Stdout)
 	}
 	res := fun.Result{Value: pick(out), Retcode: out.Retcode}
 	// Salt counts a command that ran out of time as no failure of cmd.run.
@@ -201,14 +201,6 @@ func finish(ctx context.Context, c *fun.Call, o Options, pick func(Out) value.Va
 		res.Retcode = 0
 	}
 	return res, nil
-}
-
-func firstWord(cmd string) string {
-	f := strings.Fields(cmd)
-	if len(f) == 0 {
-		return cmd
-	}
-	return f[0]
 }
 
 func stdout(o Out) value.Value { return o.Stdout }
@@ -242,7 +234,7 @@ func runAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
 func retcode(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	o := options(c)
 	o.Merge = true
-	return finish(ctx, c, o, func(o Out) value.Value { return int64(o.Retcode) })
+	return finish(ctx, c, o, func(o Out) value.Value { return o.Status() })
 }
 
 func runBg(ctx context.Context, c *fun.Call) (fun.Result, error) {

@@ -38,6 +38,7 @@ type Options struct {
 	KeepLocale  bool // do not set the locale to C
 	Merge       bool // stderr goes to stdout
 	HideOutput  bool
+	LeaveOn     bool // a Timeout ends the command alone, not what it started
 	Background  bool
 	SaltEnv     string
 	Root        string // chroot
@@ -53,11 +54,21 @@ type Out struct {
 	Retcode        int
 	Stdout, Stderr string
 	TimedOut       bool
+	Background     bool // it was started, and nobody waits for its end
 }
 
-// Value returns the dict of cmd.run_all.
+// Value returns the dict of cmd.run_all. The retcode of a command in the
+// background is None.
 func (o Out) Value() *value.Map {
-	return value.MapOf("pid", int64(o.PID), "retcode", int64(o.Retcode), "stdout", o.Stdout, "stderr", o.Stderr)
+	return value.MapOf("pid", int64(o.PID), "retcode", o.Status(), "stdout", o.Stdout, "stderr", o.Stderr)
+}
+
+// Status returns the retcode, None where nobody waits for it.
+func (o Out) Status() value.Value {
+	if o.Background {
+		return nil
+	}
+	return int64(o.Retcode)
 }
 
 // Run runs a command on env's host.
@@ -74,7 +85,7 @@ func Run(ctx context.Context, env *fun.Env, command string, o Options) (Out, err
 		}
 		command = text
 	}
-	c := host.Cmd{Timeout: o.Timeout, Merge: o.Merge}
+	c := host.Cmd{Timeout: o.Timeout, Leave: o.LeaveOn, Merge: o.Merge}
 	if err := account(ctx, env, &c, &o); err != nil {
 		return Out{}, err
 	}
@@ -103,7 +114,7 @@ func Run(ctx context.Context, env *fun.Env, command string, o Options) (Out, err
 		if err != nil {
 			return Out{}, startError(command, o, err)
 		}
-		return Out{PID: pid}, nil
+		return Out{PID: pid, Background: true}, nil
 	}
 	out, err := env.Host.Run(ctx, c)
 	if err != nil {
@@ -147,15 +158,15 @@ func succeeded(out Out, o Options) bool {
 			return true
 		}
 	}
-	listed := func(list []string, s string) bool {
+	found := func(list []string, s string) bool {
 		for _, x := range list {
-			if x == s {
+			if strings.Contains(s, x) {
 				return true
 			}
 		}
 		return false
 	}
-	return listed(o.SuccessStdout, out.Stdout) || listed(o.SuccessStderr, out.Stderr)
+	return found(o.SuccessStdout, out.Stdout) || found(o.SuccessStderr, out.Stderr)
 }
 
 func startError(command string, o Options, err error) error {

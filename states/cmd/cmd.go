@@ -96,10 +96,7 @@ func States() fun.Module {
 }
 
 // waits does nothing: what it stands for runs by mod_watch.
-func waits(_ context.Context, c *fun.Call) fun.Ret {
-	if bad, ret := badStateful(c); bad {
-		return ret
-	}
+func waits(context.Context, *fun.Call) fun.Ret {
 	return fun.Ret{Result: fun.OK, Comment: ""}
 }
 
@@ -132,33 +129,28 @@ func again(ctx context.Context, c *fun.Call, name string, fn fun.StateFn) fun.Re
 	return fn(ctx, call)
 }
 
-// badStateful reports a stateful argument that makes no sense.
-func badStateful(c *fun.Call) (bool, fun.Ret) {
-	switch c.Value("stateful").(type) {
-	case nil, bool, *value.Map, *value.List:
-		return false, fun.Ret{}
-	}
-	return true, fun.Fail("Invalidly-formatted stateful argument: expected True, False or a dict, got %s", value.Repr(c.Value("stateful")))
-}
-
-// statefulOf returns whether the output is read, and the command for test mode.
+// statefulOf returns whether the output is read, and the command for test
+// mode: True, or a list with test_name, ask for it. Salt takes anything else
+// for False in silence; a warning says so.
 // Salt: salt/states/cmd.py run.
 func statefulOf(c *fun.Call) (on bool, testName string) {
 	switch v := c.Value("stateful").(type) {
-	case *value.Map:
-		return true, v.Str("test_name")
+	case nil:
+	case bool:
+		return v, ""
 	case *value.List:
-		for _, x := range v.Items {
-			if m, ok := x.(*value.Map); ok {
-				if s := m.Str("test_name"); s != "" {
-					testName = s
-				}
+		if v.Len() > 0 {
+			if m, ok := v.Items[0].(*value.Map); ok {
+				testName = m.Str("test_name")
 			}
 		}
-		return true, testName
+		return v.Len() > 0, testName
 	default:
-		return value.Truth(v), ""
+		if c.Env.Warn != nil && c.Low != nil {
+			c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("stateful: %s has no effect: it takes True, or a list with test_name", value.Repr(v))})
+		}
 	}
+	return false, ""
 }
 
 // envFault reports an env that is neither a dict nor a list.
@@ -176,9 +168,6 @@ func envFault(c *fun.Call) (bool, fun.Ret) {
 
 // run runs a command. Salt: salt/states/cmd.py run.
 func run(ctx context.Context, c *fun.Call) fun.Ret {
-	if bad, ret := badStateful(c); bad {
-		return ret
-	}
 	if bad, ret := envFault(c); bad {
 		return ret
 	}
@@ -191,26 +180,35 @@ func run(ctx context.Context, c *fun.Call) fun.Ret {
 		command = testName
 	}
 	if cwd := c.Str("cwd"); cwd != "" && !isDir(c.Env, cwd) {
-		return fun.Fail("Desired working directory \"%s\" is not available", cwd)
+		return fun.Ret{Name: command, Comment: fmt.Sprintf("Desired working directory \"%s\" is not available", cwd)}
 	}
 	// shell: none is given means the configured one, which need not be a path.
 	args := fun.Args{Pos: []value.Value{command}, Kw: runKw(c)}
 	if c.Bool("ignore_timeout") {
-		args.Kw.Set("bg", true)
-		args.Kw.Delete("timeout")
+		args.Kw.Set("ignore_timeout", true)
 	}
 	all, err := runAll(ctx, c, args)
 	if err != nil {
-		return fun.Ret{Comment: err.Error()}
+		return fun.Ret{Name: command, Comment: err.Error()}
 	}
-	ret := fun.Ret{Changes: all, Result: fun.Failed, Comment: fmt.Sprintf("Command \"%s\" run", command)}
-	if rc, ok := value.AsInt(all.At("retcode")); ok && rc == 0 || c.Bool("ignore_timeout") || c.Bool("bg") {
+	ret := fun.Ret{Name: command, Changes: all, Comment: fmt.Sprintf("Command \"%s\" run", command)}
+	if !value.Truth(all.At("retcode")) {
 		ret.Result = fun.OK
 	}
+	if rc, _ := value.AsInt(all.At("retcode")); c.Bool("ignore_timeout") && rc == 1 && strings.Contains(all.Str("stdout"), "Timed out after") {
+		all.Set("retcode", int64(0))
+		ret.Result = fun.OK
+	}
+	return outcome(c, ret, all, stateful)
+}
+
+// outcome is how a command's end counts: by its output where the state is
+// stateful, and as a change that is due in test mode.
+func outcome(c *fun.Call, ret fun.Ret, all *value.Map, stateful bool) fun.Ret {
 	if stateful {
 		ret = reinterpret(ret, all)
 	}
-	if c.Test && ret.Result == fun.OK && value.Truth(ret.Changes) {
+	if rc, ok := value.AsInt(all.At("retcode")); c.Test && ok && rc == 0 && value.Truth(ret.Changes) {
 		ret.Result = fun.WouldChange
 	}
 	return ret
@@ -255,20 +253,31 @@ func runAll(ctx context.Context, c *fun.Call, args fun.Args) (*value.Map, error)
 // is the only one, Salt leaves all but its last character in stdout.
 func reinterpret(ret fun.Ret, all *value.Map) fun.Ret {
 	out := all.Str("stdout")
-	ret.Changes = value.NewMap(0)
-	if strings.TrimSpace(out) == "" {
-		if msg := all.Str("stderr"); msg != "" {
-			ret.Comment = msg
+	ret.Changes, ret.Comment = nil, ""
+	if out == "" {
+		if value.Truth(all.At("stderr")) {
+			ret.Comment = all.At("stderr")
 		}
 		return ret
 	}
-	data, rest, ok := parseStateful(out)
-	if !ok {
-		ret.Result = fun.Failed
-		ret.Comment = "Failed parsing script output! Stdout must be JSON or a line of name=value pairs."
-		return ret
+	var data *value.Map
+	rest := ""
+	if v, err := value.DecodeJSON(strings.NewReader(out)); err == nil {
+		m, ok := v.(*value.Map)
+		if !ok {
+			return fun.Ret{Name: ret.Name, Comment: "script JSON output must be a JSON object (e.g., {})!"}
+		}
+		data = m
+	} else {
+		var ok bool
+		if data, rest, ok = parsePairs(out); !ok {
+			return fun.Ret{Name: ret.Name, Changes: all, Comment: "Failed parsing script output! Stdout must be JSON or a line of name=value pairs."}
+		}
 	}
-	changed := isTrue(data.At("changed"))
+	changed, err := isTrue(data)
+	if err != nil {
+		return fun.Raise(err)
+	}
 	if v, ok := data.Get("comment"); ok {
 		ret.Comment = v
 		data.Delete("comment")
@@ -286,12 +295,9 @@ func reinterpret(ret fun.Ret, all *value.Map) fun.Ret {
 	return ret
 }
 
-func parseStateful(out string) (data *value.Map, rest string, ok bool) {
-	if v, err := value.DecodeJSON(strings.NewReader(out)); err == nil {
-		if m, ok := v.(*value.Map); ok {
-			return m, "", true
-		}
-	}
+// parsePairs reads the last line of out as name=value pairs; rest is what is
+// before it.
+func parsePairs(out string) (data *value.Map, rest string, ok bool) {
 	out = strings.TrimRight(out, " \t\r\n")
 	last := out
 	if i := strings.LastIndexByte(out, '\n'); i >= 0 {
@@ -304,7 +310,7 @@ func parseStateful(out string) (data *value.Map, rest string, ok bool) {
 	data = value.NewMap(len(words))
 	for _, w := range words {
 		k, v, ok := strings.Cut(w, "=")
-		if !ok {
+		if !ok || strings.Contains(v, "=") {
 			return nil, "", false
 		}
 		data.Set(k, v)
@@ -312,67 +318,68 @@ func parseStateful(out string) (data *value.Map, rest string, ok bool) {
 	return data, rest, true
 }
 
-// isTrue is Salt's reading of true in text. Salt: salt/utils/data.py is_true.
-func isTrue(v value.Value) bool {
-	if s, ok := v.(string); ok {
-		switch strings.ToLower(s) {
-		case "true", "yes", "on", "1":
-			return true
-		}
-		return false
+// isTrue reads changed, which is no where it is missing.
+// Salt: salt/states/cmd.py _is_true.
+func isTrue(data *value.Map) (bool, error) {
+	v, ok := data.Get("changed")
+	if !ok {
+		return false, nil
 	}
-	return value.Truth(v)
+	switch strings.ToLower(value.Str(v)) {
+	case "true", "yes", "1":
+		return true, nil
+	case "false", "no", "0":
+		return false, nil
+	}
+	return false, value.Raise("ValueError", "Failed parsing boolean value: %s", value.Str(v))
 }
 
 // script runs a script. Salt: salt/states/cmd.py script.
 func script(ctx context.Context, c *fun.Call) fun.Ret {
-	if bad, ret := badStateful(c); bad {
-		return ret
-	}
 	if bad, ret := envFault(c); bad {
 		return ret
 	}
-	stateful, _ := statefulOf(c)
-	if c.Test && !stateful {
-		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Command '%s' would have been executed", c.Name)}
+	for _, n := range []string{"context", "defaults"} {
+		if v := c.Value(n); value.Truth(v) && c.Map(n) == nil {
+			return fun.Fail("Invalidly-formatted '%s' parameter. Must be formed as a dict.", n)
+		}
 	}
-	if cwd := c.Str("cwd"); cwd != "" && !isDir(c.Env, cwd) {
-		return fun.Fail("Desired working directory \"%s\" is not available", cwd)
+	stateful, testName := statefulOf(c)
+	name := c.Name
+	if c.Test {
+		if testName == "" {
+			return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Command '%s' would have been executed", c.Name)}
+		}
+		name = testName
 	}
-	kw := runKw(c)
 	source := c.Str("source")
 	if source == "" {
-		source = c.Name
+		source = name
 	}
-	if _, args, ok := strings.Cut(c.Name, " "); ok && c.IsNone("args") {
+	if cwd := c.Str("cwd"); cwd != "" && !isDir(c.Env, cwd) {
+		return fun.Ret{Name: name, Comment: fmt.Sprintf("Desired working directory \"%s\" is not available", cwd)}
+	}
+	kw := runKw(c)
+	if _, args, ok := strings.Cut(name, " "); ok && !c.Bool("args") {
 		kw.Set("args", args)
 	}
 	kw.Set("saltenv", c.Low.SaltEnv)
-	if v := c.Value("args"); v != nil {
-		kw.Set("args", v)
-	}
 	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "cmd.script", fun.Args{Pos: []value.Value{source}, Kw: kw})
 	if err != nil {
-		return fun.Ret{Comment: err.Error()}
+		return fun.Ret{Name: name, Comment: err.Error()}
 	}
 	all, ok := res.Value.(*value.Map)
 	if !ok {
 		return fun.Fail("cmd.script returned %s", value.TypeName(res.Value))
 	}
-	ret := fun.Ret{Changes: all, Comment: fmt.Sprintf("Command '%s' run", c.Name)}
-	if rc, ok := value.AsInt(all.At("retcode")); ok && rc == 0 {
+	ret := fun.Ret{Name: name, Changes: all, Comment: fmt.Sprintf("Command '%s' run", name)}
+	if !value.Truth(all.At("retcode")) {
 		ret.Result = fun.OK
 	}
 	if value.Truth(all.At("cache_error")) {
 		ret.Comment = fmt.Sprintf("Unable to cache script %s from saltenv '%s'", source, c.Low.SaltEnv)
 	}
-	if stateful {
-		ret = reinterpret(ret, all)
-	}
-	if c.Test && ret.Result == fun.OK && value.Truth(ret.Changes) {
-		ret.Result = fun.WouldChange
-	}
-	return ret
+	return outcome(c, ret, all, stateful)
 }
 
 // call calls an execution function. Salt: salt/states/cmd.py call.
