@@ -118,8 +118,7 @@ func (e *Env) parsed(k cacheKey) (*Template, error) {
 // or includes see too. As with Salt, a newline that ended the template ends
 // the output. A fault is an *Error.
 func (t *Template) Render(ctx context.Context, vars *value.Map) (*Output, error) {
-	r, cancel := newRun(ctx, t.env, vars)
-	defer cancel()
+	r := newRun(ctx, t.env, vars)
 	w := &writer{run: r, track: true, buf: make([]byte, 0, len(t.text)+len(t.text)/2)}
 	if err := t.root.run(newState(r, t, nil), w, nil, 0); err != nil {
 		return nil, finish(err)
@@ -133,8 +132,7 @@ func (t *Template) Render(ctx context.Context, vars *value.Map) (*Output, error)
 // Module renders the template for the names that it sets at top level, as an
 // import of it with vars as context does.
 func (t *Template) Module(ctx context.Context, vars *value.Map) (*Module, error) {
-	r, cancel := newRun(ctx, t.env, vars)
-	defer cancel()
+	r := newRun(ctx, t.env, vars)
 	m, err := newModule(newState(r, t, nil), nil, 0)
 	if err != nil {
 		return nil, finish(err)
@@ -160,6 +158,8 @@ type run struct {
 	// importVars gives imported templates variables of their own; may be nil.
 	importVars func(template string) *value.Map
 
+	deadline time.Time // when the template has had its time
+
 	depth   int
 	ticks   int
 	size    int // bytes written so far
@@ -171,11 +171,10 @@ type run struct {
 	off     int32
 }
 
-func newRun(ctx context.Context, e *Env, vars *value.Map) (*run, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(ctx, e.opts.MaxTime)
-	r := &run{ctx: ctx, env: e, vars: vars}
+func newRun(ctx context.Context, e *Env, vars *value.Map) *run {
+	r := &run{ctx: ctx, env: e, vars: vars, deadline: time.Now().Add(e.opts.MaxTime)}
 	r.importVars, _ = ctx.Value(importVarsKey{}).(func(string) *value.Map)
-	return r, cancel
+	return r
 }
 
 type loadKey struct{ name, from string }
@@ -208,15 +207,24 @@ func (r *run) tick() error {
 	}
 	switch err := r.ctx.Err(); {
 	case err == nil:
+		if time.Now().After(r.deadline) {
+			return &timeUp{context.DeadlineExceeded, "the template took too long (limit " + r.env.opts.MaxTime.String() + ")"}
+		}
 		return nil
 	case errors.Is(err, context.DeadlineExceeded):
-		if d, ok := r.ctx.Deadline(); ok && time.Now().After(d) {
-			return &timeUp{err, "the template took too long (limit " + r.env.opts.MaxTime.String() + ")"}
-		}
 		return &timeUp{err, "the template took too long"}
 	default:
 		return &timeUp{err, "rendering was stopped"}
 	}
+}
+
+// Untimed calls fn, whose time is not the template's: what fn does, such as to
+// run a program, has limits of its own.
+func (s *State) Untimed(fn func() (value.Value, error)) (value.Value, error) {
+	start := time.Now()
+	v, err := fn()
+	s.run.deadline = s.run.deadline.Add(time.Since(start))
+	return v, err
 }
 
 // timeUp is an error of the context of a rendering.

@@ -11,7 +11,7 @@ import (
 const (
 	DefaultMaxDepth  = 1000      // nested macro calls, includes, imports and recursive loops
 	DefaultMaxOutput = 256 << 20 // bytes of rendered text, buffers of macros and blocks included
-	DefaultMaxTime   = 10 * time.Minute
+	DefaultMaxTime   = time.Minute
 
 	// MaxRange is the number of items that range() may give, as in Jinja2's
 	// sandbox.
@@ -44,8 +44,8 @@ type Options struct {
 	Undefined                  UndefinedKind
 	Debug                      bool // the debug tag is there
 
-	// MaxDepth, MaxOutput (bytes) and MaxTime bound a rendering; 0 is the
-	// default of this package.
+	// MaxDepth, MaxOutput (bytes) and MaxTime (without what Untimed calls)
+	// bound a rendering; 0 is the default of this package.
 	MaxDepth  int
 	MaxOutput int
 	MaxTime   time.Duration

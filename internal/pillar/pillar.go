@@ -238,8 +238,13 @@ func (c *Compiler) render(ctx context.Context, req fun.PillarRequest, base value
 	if j.override.Len() > 0 {
 		pillar = j.merge(pillar, j.override)
 	}
-	if value.Truth(j.opts.At("decrypt_pillar")) {
-		j.warn(j.opts.Pos("decrypt_pillar"), "decrypt_pillar: brine decrypts no pillar; the values stay as they are written")
+	if errs := j.decrypt(ctx, pillar); len(errs) > 0 {
+		all := value.Strings(errs...)
+		if have := pillar.List(ErrorsKey); have != nil {
+			all = have.Copy(len(errs))
+			all.Append(value.Strings(errs...).Items...)
+		}
+		pillar.Set(ErrorsKey, all)
 	}
 	return pillar, nil
 }

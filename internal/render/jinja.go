@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"brine/internal/fun"
 	"brine/internal/jinja"
@@ -44,10 +45,31 @@ func (e *Engine) jinjaEnv(sls bool, saltenv string) *jinja.Env {
 	o.TrimBlocks = o.TrimBlocks || value.Truth(e.env.Opts.At("jinja_trim_blocks"))
 	o.LstripBlocks = o.LstripBlocks || value.Truth(e.env.Opts.At("jinja_lstrip_blocks"))
 	o.Host = hostOps{e.env.Host}
+	o.MaxTime = e.maxTime()
 	o.Profile = e.profile
 	env := jinja.New(o, &loader{e: e, saltenv: saltenv})
 	e.jinjas[k] = env
 	return env
+}
+
+// DefaultMaxTime is how long one template may take, without the functions that
+// it calls, where the option jinja_max_time says nothing else.
+const DefaultMaxTime = jinja.DefaultMaxTime
+
+// maxTime returns how long one template may take: the option jinja_max_time, in
+// seconds.
+func (e *Engine) maxTime() time.Duration {
+	switch v := e.env.Opts.At("jinja_max_time").(type) {
+	case int64:
+		if v > 0 && v < 1<<30 {
+			return time.Duration(v) * time.Second
+		}
+	case float64:
+		if v > 0 && v < 1<<30 {
+			return time.Duration(v * float64(time.Second))
+		}
+	}
+	return DefaultMaxTime
 }
 
 // profile logs how long the body of a profile tag, or an import, takes.

@@ -3,30 +3,34 @@ package render
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"math/big"
+	"os"
 	"path"
 	"strings"
-	"sync"
-
-	"github.com/flosch/pongo2/v6"
+	"time"
 
 	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/jinja"
 	"brine/internal/source"
 	"brine/internal/value"
 )
+
+// PongoCommand is the hidden command of brine that is [ServePongo].
+const PongoCommand = "pongo2-render"
 
 // Bounds of a pongo2 rendering, which pongo2 itself does not have.
 const (
 	pongoMaxOutput = 64 << 20 // bytes
 	pongoMaxLoads  = 200      // templates loaded
-	pongoMaxDepth  = 100      // macros within macros
+	pongoMaxMemory = 1 << 30  // bytes
+	pongoMaxStack  = 32 << 20 // bytes
 )
-
-// plainText turns pongo2's escaping for HTML off; it is a switch of the
-// library's, and brine renders no HTML.
-var plainText = sync.OnceFunc(func() { pongo2.SetAutoescape(false) })
 
 // pongoStage renders a pongo2 template.
 func (e *Engine) pongoStage(ctx context.Context, in *Input, s stage, d *datum) (*datum, error) {
@@ -36,209 +40,239 @@ func (e *Engine) pongoStage(ctx context.Context, in *Input, s stage, d *datum) (
 	return e.pongo(ctx, in, d.text)
 }
 
+// What parent and child tell each other, a line of JSON each. The parent begins
+// with a pongoJob, answers each Call and Load with a pongoAnswer, and the child
+// ends with Done.
+type (
+	pongoJob struct {
+		Name string         `json:"name"`
+		Text string         `json:"text"`
+		Vars map[string]any `json:"vars"`
+	}
+	pongoAsk struct {
+		Call  string      `json:"call,omitempty"` // a function, with Args
+		Args  []any       `json:"args,omitempty"`
+		Load  string      `json:"load,omitempty"` // a template's path
+		Done  bool        `json:"done,omitempty"` // Out or Fault is there
+		Out   string      `json:"out,omitempty"`
+		Fault *pongoFault `json:"fault,omitempty"`
+	}
+	pongoAnswer struct {
+		Value any    `json:"value,omitempty"`
+		Error string `json:"error,omitempty"`
+	}
+	pongoFault struct {
+		Msg  string `json:"msg"`
+		File string `json:"file,omitempty"`
+		Line int    `json:"line,omitempty"`
+		Col  int    `json:"col,omitempty"`
+	}
+)
+
 // pongo renders text with pongo2. Templates see what Jinja templates see,
 // functions by a call: {{ salt("pillar.get", "a:b") }}.
-func (e *Engine) pongo(ctx context.Context, in *Input, text string) (d *datum, err error) {
-	plainText()
-	defer func() {
-		// pongo2 lets some faults of templates out as panics.
-		if p := recover(); p != nil {
-			d, err = nil, &source.Error{Pos: source.Pos{File: in.name()}, Err: fmt.Errorf("pongo2: %v", p)}
-		}
+//
+// pongo2 cannot bound a template: a macro that calls itself overflows the
+// stack, which ends a process, and an endless loop cannot be stopped. So it
+// runs in a process of its own, which has no rights to functions and files but
+// those that this one answers for.
+func (e *Engine) pongo(ctx context.Context, in *Input, text string) (*datum, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("run pongo2: %w", err)
+	}
+	limit := e.maxTime()
+	ctx2, cancel := context.WithCancel(ctx)
+	defer cancel()
+	clock := newClock(limit, cancel)
+	defer clock.pause()
+
+	asks, childOut := io.Pipe()
+	childIn, answers := io.Pipe()
+	type ending struct {
+		out host.Output
+		err error
+	}
+	ended := make(chan ending, 1)
+	var stderr bytes.Buffer
+	go func() {
+		// The child is a part of brine and not of the machine that it manages.
+		out, err := host.NewLocal().Run(ctx2, host.Cmd{
+			Argv: []string{exe, PongoCommand}, Stdin: childIn, Stdout: childOut,
+			Stderr: &limitedBuffer{b: &stderr, max: 64 << 10}, MaxOutput: math.MaxInt64,
+		})
+		childOut.Close()
+		childIn.Close()
+		ended <- ending{out, err}
 	}()
-	depth := 0
-	vars := pongo2.Context{}
+	fault, out, err := e.servePongo(ctx, in, text, asks, answers, clock)
+	answers.Close()
+	asks.Close()
+	end := <-ended
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err == nil && fault == nil:
+		name := in.name()
+		return &datum{isText: true, text: out, pos: func(line int) source.Pos { return source.Pos{File: name, Line: line} }}, nil
+	case fault != nil:
+	case ctx2.Err() != nil:
+		fault = &pongoFault{Msg: fmt.Sprintf("the template takes longer than %s", limit)}
+	case strings.Contains(stderr.String(), "stack exceeds"):
+		fault = &pongoFault{Msg: "the template is nested too deep: a macro or template that calls itself without end?"}
+	case end.err != nil:
+		return nil, fmt.Errorf("run pongo2: %w", end.err)
+	case strings.HasPrefix(stderr.String(), pongoMemoryText):
+		fault = &pongoFault{Msg: strings.TrimSpace(stderr.String())}
+	default:
+		fault = &pongoFault{Msg: fmt.Sprintf("pongo2 ended with status %d: %v", end.out.Status, err)}
+	}
+	return nil, pongoError(fault, in, text)
+}
+
+// servePongo gives the child its job and answers what it asks for.
+func (e *Engine) servePongo(ctx context.Context, in *Input, text string, asks io.Reader, answers io.Writer, clock *clock) (*pongoFault, string, error) {
+	vars := map[string]any{}
 	for k, v := range e.vars(in, text).All() {
 		vars[value.Str(k)] = goValue(v, 0)
 	}
-	vars["salt"] = func(name *pongo2.Value, args ...*pongo2.Value) (*pongo2.Value, error) {
-		a := make([]value.Value, len(args))
-		for i, x := range args {
-			a[i] = fromGo(x.Interface())
+	delete(vars, "salt")
+	enc, dec := json.NewEncoder(answers), json.NewDecoder(asks)
+	dec.UseNumber()
+	if err := enc.Encode(pongoJob{Name: in.name(), Text: text, Vars: vars}); err != nil {
+		return nil, "", err
+	}
+	for loads := 0; ; {
+		var ask pongoAsk
+		if err := dec.Decode(&ask); err != nil {
+			return nil, "", err
 		}
-		v, err := invoke(ctx, e.env, name.String(), a, nil)
-		if err != nil {
-			return nil, err
+		clock.pause() // what the template asks for is not its own time
+		var a pongoAnswer
+		switch {
+		case ask.Done:
+			return ask.Fault, ask.Out, nil
+		case ask.Call != "":
+			args := make([]value.Value, len(ask.Args))
+			for i, x := range ask.Args {
+				args[i] = value.From(fromWire(x))
+			}
+			v, err := invoke(ctx, e.env, ask.Call, args, nil)
+			if err != nil {
+				a.Error = err.Error()
+			} else {
+				a.Value = goValue(v, 0)
+			}
+		default:
+			loads++
+			t, err := e.loadPongo(ctx, in.saltenv(), ask.Load)
+			if loads > pongoMaxLoads {
+				err = fmt.Errorf("more than %d templates are included", pongoMaxLoads)
+			}
+			if err != nil {
+				a.Error = err.Error()
+			} else {
+				a.Value = t
+			}
 		}
-		return pongo2.AsValue(goValue(v, 0)), nil
-	}
-	vars[enterMacro] = func() (*pongo2.Value, error) {
-		if depth++; depth > pongoMaxDepth {
-			return nil, fmt.Errorf("macros are nested more than %d deep", pongoMaxDepth)
+		clock.run()
+		if err := enc.Encode(a); err != nil {
+			return nil, "", err
 		}
-		return pongo2.AsValue(""), nil
 	}
-	vars[leaveMacro] = func() *pongo2.Value {
-		depth--
-		return pongo2.AsValue("")
-	}
-	l := &pongoLoader{ctx: ctx, e: e, saltenv: in.saltenv()}
-	set := pongo2.NewSet(in.name(), l)
-	if err := set.BanTag("ssi"); err != nil { // reads any file of the machine
-		return nil, err
-	}
-	t, err := set.FromString(guardMacros(text))
-	if err != nil {
-		return nil, e.pongoFault(ctx, err, in, text)
-	}
-	out := &boundedBuffer{max: pongoMaxOutput}
-	if err := t.ExecuteWriterUnbuffered(vars, out); err != nil {
-		return nil, e.pongoFault(ctx, err, in, text)
-	}
-	name := in.name()
-	return &datum{isText: true, text: out.String(), pos: func(line int) source.Pos { return source.Pos{File: name, Line: line} }}, nil
 }
 
-// pongoFault places a fault of pongo2.
-func (e *Engine) pongoFault(ctx context.Context, err error, in *Input, text string) error {
-	if cerr := ctx.Err(); cerr != nil {
-		return cerr
-	}
-	var pe *pongo2.Error
-	pos := source.Pos{File: in.name()}
-	cause := err
-	if errors.As(err, &pe) {
-		if pe.Filename != "" && !strings.HasPrefix(pe.Filename, "<") {
-			pos.File = pe.Filename
+// A clock calls a function when its time is up, unless it is paused.
+type clock struct {
+	left    time.Duration
+	started time.Time
+	timer   *time.Timer
+}
+
+// newClock returns a clock that runs.
+func newClock(limit time.Duration, up func()) *clock {
+	return &clock{left: limit, started: time.Now(), timer: time.AfterFunc(limit, up)}
+}
+
+func (c *clock) pause() {
+	c.timer.Stop()
+	c.left -= time.Since(c.started)
+}
+
+func (c *clock) run() {
+	c.started = time.Now()
+	c.timer.Reset(max(0, c.left))
+}
+
+// loadPongo returns the text of a template below the roots.
+func (e *Engine) loadPongo(ctx context.Context, saltenv, p string) (string, error) {
+	if q, env, ok := fun.SplitURL(p); ok {
+		if p = q; env != "" {
+			saltenv = env
 		}
-		pos.Line, pos.Col = pe.Line, pe.Column
-		if pe.OrigError != nil {
-			cause = pe.OrigError
-		}
 	}
-	salt := "pongo2 error: " + cause.Error()
+	fi, err := e.files.Stat(ctx, saltenv, path.Clean("/" + p)[1:])
+	if err != nil {
+		return "", err
+	}
+	text, err := Read(ctx, e.files, fi)
+	return string(text), err
+}
+
+// pongoError places a fault of pongo2.
+func pongoError(f *pongoFault, in *Input, text string) error {
+	pos := source.Pos{File: in.name(), Line: f.Line, Col: f.Col}
+	if f.File != "" {
+		pos.File = f.File
+	}
+	salt := "pongo2 error: " + f.Msg
 	if pos.Line > 0 && pos.File == in.name() {
 		salt += fmt.Sprintf("; line %d\n\n%s", pos.Line, excerpt(text, pos.Line))
 	}
-	return &source.Error{Pos: pos, Err: cause, Salt: salt}
+	return &source.Error{Pos: pos, Err: errors.New(f.Msg), Salt: salt}
 }
 
-// Names of the functions that guardMacros puts in.
-const enterMacro, leaveMacro = "brine_enter_macro", "brine_leave_macro"
-
-// guardMacros puts a counter into each macro of a pongo2 template: one that
-// calls itself without end would overflow the stack, which ends the process.
-func guardMacros(text string) string {
-	if !strings.Contains(text, "macro") {
-		return text
-	}
-	var b strings.Builder
-	for {
-		i := strings.Index(text, "{%")
-		if i < 0 {
-			break
-		}
-		end := tagEnd(text[i:])
-		if end < 0 {
-			break
-		}
-		tag := text[i : i+end]
-		fields := strings.Fields(strings.Trim(tag[2:len(tag)-2], "-"))
-		word := ""
-		if len(fields) > 0 {
-			word = fields[0]
-		}
-		b.WriteString(text[:i])
-		if word == "endmacro" {
-			b.WriteString("{{ " + leaveMacro + "() }}")
-		}
-		b.WriteString(tag)
-		if word == "macro" {
-			b.WriteString("{{ " + enterMacro + "() }}")
-		}
-		text = text[i+end:]
-	}
-	b.WriteString(text)
-	return b.String()
-}
-
-// tagEnd returns where the tag that text starts with ends, -1 if it does not.
-func tagEnd(text string) int {
-	quote := byte(0)
-	for i := 2; i < len(text); i++ {
-		switch c := text[i]; {
-		case quote != 0:
-			if c == '\\' {
-				i++
-			} else if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '%' && i+1 < len(text) && text[i+1] == '}':
-			return i + 2
-		}
-	}
-	return -1
-}
-
-// pongoLoader finds templates for include, extends and import of pongo2.
-type pongoLoader struct {
-	ctx     context.Context
-	e       *Engine
-	saltenv string
-	loads   int
-}
-
-// Abs returns the path below the roots of a template that another names.
-func (l *pongoLoader) Abs(base, name string) string {
-	if p, _, ok := fun.SplitURL(name); ok {
-		return p
-	}
-	if head, _, _ := strings.Cut(name, "/"); head == "." || head == ".." {
-		return path.Join(path.Dir(base), name)
-	}
-	return name
-}
-
-// Get returns the text of a template.
-func (l *pongoLoader) Get(p string) (io.Reader, error) {
-	if l.loads++; l.loads > pongoMaxLoads {
-		return nil, fmt.Errorf("more than %d templates are included", pongoMaxLoads)
-	}
-	fi, err := l.e.files.Stat(l.ctx, l.saltenv, p)
-	if err != nil {
-		return nil, err
-	}
-	text, err := Read(l.ctx, l.e.files, fi)
-	if err != nil {
-		return nil, err
-	}
-	return strings.NewReader(guardMacros(string(text))), nil
-}
-
-// A boundedBuffer takes up to max bytes.
-type boundedBuffer struct {
-	bytes.Buffer
+// A limitedBuffer keeps up to max bytes and drops the rest.
+type limitedBuffer struct {
+	b   *bytes.Buffer
 	max int
 }
 
-func (b *boundedBuffer) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > b.max {
-		return 0, fmt.Errorf("the rendered text is larger than %d bytes", b.max)
-	}
-	return b.Buffer.Write(p)
+func (l *limitedBuffer) Write(p []byte) (int, error) {
+	l.b.Write(p[:min(len(p), max(0, l.max-l.b.Len()))])
+	return len(p), nil
 }
-
-func (b *boundedBuffer) WriteString(s string) (int, error) { return b.Write([]byte(s)) }
 
 // maxGo bounds how deep data is made plain for pongo2.
 const maxGo = 64
 
-// goValue makes plain Go data of v, which pongo2 works on.
+// goValue makes plain data of v, of JSON's kinds; what is no data is nil.
 func goValue(v value.Value, depth int) any {
 	if depth > maxGo {
 		return nil
 	}
 	switch v := v.(type) {
+	case nil, bool, int64, string:
+		return v
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return value.Str(v)
+		}
+		return v
+	case *big.Int:
+		return v.String()
+	case time.Time:
+		return value.Str(v)
+	case value.Bytes:
+		return string(v)
+	case jinja.Markup:
+		return string(v)
 	case *value.List:
 		return goItems(v.Items, depth)
 	case value.Tuple:
 		return goItems(v, depth)
 	case *value.Set:
 		return goItems(v.Items(), depth)
-	case value.Bytes:
-		return string(v)
 	case *saltObject:
 		return nil
 	case value.Mapping:
@@ -249,7 +283,7 @@ func goValue(v value.Value, depth int) any {
 		}
 		return m
 	}
-	return v
+	return nil
 }
 
 func goItems(items []value.Value, depth int) []any {
@@ -260,15 +294,28 @@ func goItems(items []value.Value, depth int) []any {
 	return out
 }
 
-// fromGo makes a value of what pongo2 gives; what is no data is nil.
-func fromGo(x any) value.Value {
+// fromWire makes ints of the whole numbers of decoded JSON.
+func fromWire(x any) any {
 	switch x := x.(type) {
-	case *pongo2.Value:
-		return fromGo(x.Interface())
+	case json.Number:
+		if i, err := x.Int64(); err == nil {
+			return i
+		}
+		f, _ := x.Float64()
+		return f
+	case float64:
+		if x == math.Trunc(x) && math.Abs(x) < 1<<53 {
+			return int64(x)
+		}
+		return x
+	case []any:
+		for i := range x {
+			x[i] = fromWire(x[i])
+		}
 	case map[string]any:
-		return value.From(x)
-	case func(*pongo2.Value, ...*pongo2.Value) (*pongo2.Value, error):
-		return nil
+		for k, v := range x {
+			x[k] = fromWire(v)
+		}
 	}
-	return value.From(x)
+	return x
 }

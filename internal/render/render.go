@@ -80,7 +80,8 @@ type Engine struct {
 
 	mu     sync.Mutex
 	jinjas map[jinjaKey]*jinja.Env
-	places map[string]place // by name of a template that was loaded
+	places map[string]place  // by name of a template that was loaded
+	plain  map[string]string // decrypted by encrypted text
 	salt   *saltObject
 }
 
@@ -98,7 +99,7 @@ func For(env *fun.Env) *Engine {
 // New returns an engine whose files are others than those of env.Up, such as
 // the pillar's.
 func New(env *fun.Env, files fun.Files) *Engine {
-	return &Engine{env: env, files: files, jinjas: map[jinjaKey]*jinja.Env{}, places: map[string]place{}, salt: &saltObject{env: env}}
+	return &Engine{env: env, files: files, jinjas: map[jinjaKey]*jinja.Env{}, places: map[string]place{}, plain: map[string]string{}, salt: &saltObject{env: env}}
 }
 
 // NameAbsolute makes errors show absolute paths, for files that are in no
@@ -198,7 +199,7 @@ func (e *Engine) run(ctx context.Context, in *Input) (*datum, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if !d.isText {
+		if !d.isText && s.name != "gpg" {
 			return nil, &source.Error{Pos: source.Pos{File: name, Line: 1}, Err: fmt.Errorf("renderer %q comes after one that gives data, not text", s.name)}
 		}
 		if d, err = s.fn(e, ctx, in, s, d); err != nil {
@@ -248,6 +249,10 @@ func rendererOf(name string) (func(*Engine, context.Context, *Input, stage, *dat
 		return (*Engine).pongoStage, true
 	case "yaml":
 		return (*Engine).yamlStage, true
+	case "yamlex":
+		return (*Engine).yamlexStage, true
+	case "gpg":
+		return (*Engine).gpgStage, true
 	case "json":
 		return (*Engine).jsonStage, true
 	case "toml":
@@ -257,7 +262,9 @@ func rendererOf(name string) (func(*Engine, context.Context, *Input, stage, *dat
 }
 
 // Renderers returns the names that a pipeline may have, sorted.
-func Renderers() []string { return []string{"jinja", "json", "pongo2", "toml", "yaml"} }
+func Renderers() []string {
+	return []string{"gpg", "jinja", "json", "pongo2", "toml", "yaml", "yamlex"}
+}
 
 // pipeline returns the stages that text asks for by its first line, else the
 // configured ones.
@@ -326,7 +333,10 @@ func noRenderer(file, name, pipe string) error {
 	hint := "there are " + strings.Join(Renderers(), ", ")
 	err := fmt.Errorf("the renderer %q is not available%s", name, source.DidYouMean(name, Renderers()))
 	switch name {
-	case "py", "pydsl", "pyobjects", "stateconf", "mako", "wempy", "cheetah", "genshi":
+	case "stateconf":
+		err = errors.New(`the renderer "stateconf" is not available: brine has no stateconf`)
+		hint = `write it as "#!jinja|yaml" with requisites and include; ` + hint
+	case "py", "pydsl", "pyobjects", "mako", "wempy", "cheetah", "genshi":
 		err = fmt.Errorf("the renderer %q needs Python, which brine does not run", name)
 		hint = `write it as "#!jinja|yaml" (the default) or "#!pongo2|yaml"; "#!json" and "#!yaml" take plain data`
 	}
@@ -350,7 +360,18 @@ func dropShebang(text string) string {
 }
 
 func (e *Engine) yamlStage(_ context.Context, in *Input, _ stage, d *datum) (*datum, error) {
-	v, err := yamlsalt.Load(yamlsalt.LoadOptions{Name: in.name(), Pos: d.pos, Ordered: true}, []byte(d.text))
+	return loadYAML(d.text, yamlsalt.LoadOptions{Name: in.name(), Pos: d.pos, Ordered: true})
+}
+
+// yamlexStage reads YAML with !aggregate and !reset.
+//
+// Salt: salt/renderers/yamlex.py.
+func (e *Engine) yamlexStage(_ context.Context, in *Input, _ stage, d *datum) (*datum, error) {
+	return loadYAML(d.text, yamlsalt.LoadOptions{Name: in.name(), Pos: d.pos, Ordered: true, Extended: true})
+}
+
+func loadYAML(text string, o yamlsalt.LoadOptions) (*datum, error) {
+	v, err := yamlsalt.Load(o, []byte(text))
 	if err != nil {
 		return nil, err
 	}

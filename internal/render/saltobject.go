@@ -107,7 +107,7 @@ func (o *saltObject) GetAttr(_ *jinja.State, name string) (value.Value, bool, er
 // function returns what calls an execution function.
 func (o *saltObject) function(name string) value.Value {
 	return &jinja.Callable{Name: name[strings.LastIndexByte(name, '.')+1:], Fn: func(c *jinja.Call) (value.Value, error) {
-		return invoke(c.S.Context(), o.env, name, c.Args, c.Kw)
+		return c.S.Untimed(func() (value.Value, error) { return invoke(c.S.Context(), o.env, name, c.Args, c.Kw) })
 	}}
 }
 

@@ -33,6 +33,15 @@ type builder struct {
 
 func (b *builder) document(root *node) (value.Value, *Fault) {
 	v, f := b.value(root)
+	if f == nil {
+		f = b.fillAll()
+	}
+	return v, f
+}
+
+// fillAll fills the containers that wait for it, level by level.
+func (b *builder) fillAll() *Fault {
+	var f *Fault
 	for f == nil && len(b.queue) > 0 {
 		level := b.queue
 		b.queue = nil
@@ -42,7 +51,7 @@ func (b *builder) document(root *node) (value.Value, *Fault) {
 			}
 		}
 	}
-	return v, f
+	return f
 }
 
 // at returns a constructor's fault at n; context began at n0, nil is none.

@@ -16,6 +16,9 @@ type LoadOptions struct {
 	Pos func(line int) source.Pos
 	// Ordered loads mappings as OrderedDict, as the SLS renderer does.
 	Ordered bool
+	// Extended loads yamlex: the tags !aggregate and !reset, and keys that come
+	// twice, of which the later one holds.
+	Extended bool
 }
 
 // Bounds of what a document may become when its aliases are written out.
@@ -58,7 +61,12 @@ func (o *LoadOptions) load(text string) (value.Value, error) {
 		return nil, nil
 	}
 	b := builder{o: o}
-	v, f := b.document(root)
+	var v value.Value
+	if o.Extended {
+		v, f = b.extendedDocument(root)
+	} else {
+		v, f = b.document(root)
+	}
 	if f != nil {
 		return nil, o.placed(f)
 	}

@@ -1,0 +1,28 @@
+package cmd
+
+import (
+	"github.com/spf13/cobra"
+
+	"brine/internal/render"
+)
+
+// newPongoCmd returns the process in which the renderer pongo2 runs a template.
+func newPongoCmd(a *App) *cobra.Command {
+	return &cobra.Command{
+		Use:   render.PongoCommand,
+		Short: "Render a pongo2 template for the process that started this one",
+		Long: `Render a pongo2 template for the brine that started this one, which gives it on
+standard input. It is of no use by hand.
+
+Exit status: 0 the template is rendered or its fault is told; 1 the other end is
+gone; 2 there was no template; 3 it took too much memory.`,
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if status := render.ServePongo(a.In, a.Out, a.Err); status != 0 {
+				return &statusError{status: status}
+			}
+			return nil
+		},
+	}
+}
