@@ -73,6 +73,11 @@ func (p *placer) runScript(e *roster.Entry, mark string) (string, error) {
 			fmt.Fprintf(&cases, "%s) h=%s;;\n", proc.Quote(u), h)
 		}
 	}
+	start := `exec "$f" agent`
+	if e.TTY {
+		// The agent serves no terminal.
+		start = `cat | "$f" agent | cat; exit 0`
+	}
 	return scriptHead + setup(e) + `u=$(uname -sm)
 h=
 case $u in
@@ -80,7 +85,7 @@ case $u in
 if [ -n "$h" ]; then
 for d in ` + strings.Join(candidates(e), " ") + `; do
 f=$d/brine-$h
-if [ -x "$f" ] && ours "$d"; then exec "$f" agent; fi
+if [ -x "$f" ] && ours "$d"; then ` + start + `; fi
 done
 fi
 z=cat
@@ -127,8 +132,8 @@ exit 114
 func wipeScript(e *roster.Entry) string {
 	return scriptHead + `for d in ` + strings.Join(candidates(e), " ") + `; do
 ours "$d" || continue
-rm -f "$d"/brine-* "$d"/.new-*
-rmdir "$d" 2>/dev/null && case $d in */brine/agent) rmdir "${d%/agent}" 2>/dev/null;; esac
+rm -rf "$d"
+case $d in */brine/agent) rmdir "${d%/agent}" 2>/dev/null;; esac
 done
 exit 0
 `

@@ -27,6 +27,8 @@ import (
 type Options struct {
 	// Config are further lines of sshd_config; they come first and so win.
 	Config []string
+	// Env are variables of the sessions, NAME=value without blanks.
+	Env []string
 	// Stock leaves MaxStartups and the penalties as OpenSSH has them.
 	Stock bool
 }
@@ -115,7 +117,7 @@ func Start(t testing.TB, o Options) *Server {
 			"PrintMotd no",
 			"PrintLastLog no",
 			"AcceptEnv LANG LC_*",
-			"SetEnv HOME="+s.Home,
+			"SetEnv HOME="+s.Home+" "+strings.Join(o.Env, " "), // one line: sshd reads the first only
 			"Subsystem sftp internal-sftp",
 			"LogLevel VERBOSE",
 		)
