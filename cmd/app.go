@@ -29,8 +29,9 @@ type App struct {
 	Terminal bool
 
 	intr    *interrupt
-	json    bool // the report is to be JSON
-	printed bool // a report was begun
+	late    error // what went wrong after the report
+	json    bool  // the report is to be JSON
+	printed bool  // a report was begun
 }
 
 // Main runs the command line of the process and returns the exit status.
@@ -56,6 +57,9 @@ func (a *App) Run() int {
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = a.late
+	}
 	if err == nil && a.intr.draining() {
 		err = errInterrupted
 	}

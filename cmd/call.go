@@ -106,6 +106,9 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	}
 	jid := s.newJID()
 	env := s.env(ctx, jid)
+	if err := s.openReturners(env); err != nil {
+		return err
+	}
 	res, err := s.invoke(ctx, env, fun.Exec, name, parseInput(args[1:], o.noParse), jid)
 	if err != nil {
 		return a.callFault(c, s, name, err)

@@ -21,6 +21,7 @@ type runFlags struct {
 	noParse     []string
 
 	output outFlags
+	ret    retFlags
 }
 
 // outFlags say how the report is printed.
@@ -48,6 +49,9 @@ func (f *runFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.logFile, "log-file", "", "log to this file as well")
 	fs.StringArrayVar(&f.noParse, "no-parse", nil, "keyword argument whose value stays text; may be repeated")
 	fs.BoolVar(&f.strict, "strict", false, "make warnings errors")
+	fs.StringVar(&f.ret.names, "return", "", "hand each return to these returners, a comma list")
+	fs.StringVar(&f.ret.config, "return-config", "", "alternative configuration of the returners")
+	fs.StringVar(&f.ret.kwargs, "return-kwargs", "", "settings of the returners, a dict, over the configuration")
 	f.output.register(fs)
 }
 

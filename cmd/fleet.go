@@ -120,9 +120,12 @@ func (s *session) controller(ctx context.Context, jid string) (*fun.Env, error) 
 	if err != nil {
 		return nil, err
 	}
-	f.Jobs, f.Warn, f.OldEvents = s.jobs, s.warn, value.Truth(s.cfg.Opts.At("old_event_tags"))
+	f.Jobs, f.Warn, f.OldEvents = s, s.warn, value.Truth(s.cfg.Opts.At("old_event_tags"))
 	env.Fleet = f
 	env.Print = func(line string) { fmt.Fprintln(s.app.Out, line) }
+	if err := s.openReturners(env); err != nil {
+		return nil, err
+	}
 	s.close = append(s.close, func() { _ = f.Close() })
 	return env, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"brine/internal/fun"
@@ -20,10 +21,19 @@ func (s *session) openJobs() {
 	s.close = append(s.close, s.files.Close)
 }
 
+// Begin records that a job begins: the session is the jobs.Recorder of its
+// fleets, which are made before it is known where jobs are recorded.
+func (s *session) Begin(l jobs.Load) (jobs.Record, error) {
+	if s.jobs == nil {
+		return jobs.Nothing{}, nil
+	}
+	return s.jobs.Begin(l)
+}
+
 // recordsCalls reports whether a call is recorded: where the configuration says
 // so, and orchestrations always.
 func (s *session) recordsCalls(name string) bool {
-	return isOrchestrate(name) || value.Truth(s.cfg.Opts.At("cache_jobs"))
+	return isOrchestrate(name) || value.Truth(s.cfg.Opts.At("cache_jobs")) || slices.Contains(jobs.Names(s.flags.ret.names), "local_cache")
 }
 
 // A jobRun is the session's own job: a runner function, or a call.
@@ -44,17 +54,14 @@ func (s *session) beginJob(env *fun.Env, kind fun.Kind, name string, args fun.Ar
 		j.name = "runner." + name
 		s.bus.Fire("salt/run/"+jid+"/new", value.MapOf("fun", j.name, "fun_args", j.args, "jid", jid, "user", s.userName()))
 	}
-	if s.jobs == nil {
-		return j
-	}
 	l := jobs.Load{
 		JID: jid, Fun: j.name, Arg: j.args, Tgt: env.ID, TgtType: "glob", User: s.userName(), Minions: []string{env.ID},
-		Metadata: args.Kw.At("metadata"), PID: os.Getpid(),
+		Metadata: args.Kw.At("metadata"), PID: os.Getpid(), Runner: kind == fun.Runner,
 	}
 	if kind == fun.Runner {
 		l.TgtType = "list"
 	}
-	rec, err := s.jobs.Begin(l)
+	rec, err := s.Begin(l)
 	j.rec = rec
 	s.doubt(err)
 	if isOrchestrate(name) || kind == fun.Runner && name == "state.sls" {

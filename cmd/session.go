@@ -203,8 +203,9 @@ func (s *session) envOptions(jid string) assembly.EnvOptions {
 func (s *session) env(ctx context.Context, jid string) *fun.Env {
 	env := assembly.NewEnv(ctx, s.envOptions(jid))
 	self := fleet.NewSelf(env, s.newJID)
-	self.Jobs, self.User, self.Warn = s.jobs, s.userName(), s.warn
+	self.Jobs, self.User, self.Warn = s, s.userName(), s.warn
 	env.Fleet = self
+	env.Print = func(line string) { fmt.Fprintln(s.app.Out, line) }
 	return env
 }
 

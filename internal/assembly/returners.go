@@ -3,27 +3,57 @@ package assembly
 import (
 	"context"
 	"fmt"
+	"sort"
 
 	"brine/internal/fun"
 	"brine/internal/jobs"
 	"brine/internal/returner"
+	"brine/internal/returner/custom"
+	"brine/internal/returner/plain"
 	"brine/internal/source"
+	"brine/internal/value"
+	sysmod "brine/modules/sys"
 	jobsrun "brine/runner/fn/jobs"
 )
 
 // Returners returns the returners of this build, alphabetically.
 func Returners() []returner.Spec {
-	return []returner.Spec{}
+	specs := plain.Specs()
+	specs = append(specs, returner.Spec{
+		Name: "multi_returner", Doc: "Hand returns to several returners: those of the option multi_returner.", Src: "returners/multi_returner.py",
+	})
+	sort.Slice(specs, func(i, j int) bool { return specs[i].Name < specs[j].Name })
+	return specs
+}
+
+// allReturners returns the returners of a run: those of the build, and the
+// custom ones of the tree, which come first.
+func allReturners(ctx context.Context, env *fun.Env) []returner.Spec {
+	return append(custom.Find(ctx, env), Returners()...)
+}
+
+// CheckReturner returns an error for a name that no returner has, with the
+// nearest one.
+func CheckReturner(env *fun.Env, name string) error {
+	if _, ok := returner.Find(Returners(), name); ok {
+		return nil
+	}
+	specs := allReturners(context.Background(), env)
+	if _, ok := returner.Find(specs, name); ok {
+		return nil
+	}
+	return fmt.Errorf("there is no returner %q%s", name, source.DidYouMean(name, returner.Names(specs)))
 }
 
 // OpenReturner connects to a returner by name. The error of a name that is not
 // there has the nearest one.
 func OpenReturner(ctx context.Context, env *fun.Env, name string, s returner.Settings) (jobs.Returner, error) {
-	specs := Returners()
-	spec, ok := returner.Find(specs, name)
-	if !ok {
-		names := returner.Names(specs)
-		return nil, fmt.Errorf("there is no returner %q%s", name, source.DidYouMean(name, names))
+	if err := CheckReturner(env, name); err != nil {
+		return nil, err
+	}
+	spec, _ := returner.Find(allReturners(ctx, env), name)
+	if spec.New == nil {
+		return nil, fmt.Errorf("returner %s cannot be used on its own", name)
 	}
 	s.Spec, s.Env, s.Log = spec, env, env.Log
 	r, err := spec.New(ctx, s)
@@ -45,6 +75,36 @@ func openStore(ctx context.Context, env *fun.Env, name string) (jobs.Store, func
 		return nil, nil, fmt.Errorf("returner %s cannot be read from", name)
 	}
 	return s, func() { _ = r.Close() }, nil
+}
+
+// sysModule joins the execution module "sys" with what it tells of returners.
+func sysModule() fun.Module {
+	m := sysmod.Module()
+	m.Specs = append(m.Specs, fun.Spec{
+		Name: "list_returners", Doc: "List the returners.", Src: "modules/sysmod.py list_returners", VarArg: true,
+		Fn: func(ctx context.Context, c *fun.Call) (fun.Result, error) {
+			names := returner.Names(allReturners(ctx, c.Env))
+			sort.Strings(names)
+			l := value.NewList()
+			for i, n := range names {
+				if (i == 0 || names[i-1] != n) && wanted(n, c.Pos) {
+					l.Append(n)
+				}
+			}
+			return fun.Value(l)
+		},
+	})
+	return m
+}
+
+// wanted reports whether a name matches one of globs; none match all.
+func wanted(name string, globs []value.Value) bool {
+	for _, g := range globs {
+		if value.Fnmatch(value.Str(g), name) {
+			return true
+		}
+	}
+	return len(globs) == 0
 }
 
 func jobsRunner() fun.Module { return jobsrun.Runners(openStore) }

@@ -24,7 +24,6 @@ import (
 	saltutilmod "brine/modules/saltutil"
 	slsutilmod "brine/modules/slsutil"
 	statusmod "brine/modules/status"
-	sysmod "brine/modules/sys"
 	testmod "brine/modules/test"
 	usermod "brine/modules/user"
 	"brine/runner/fn/events"
@@ -70,7 +69,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "slsutil", Load: slsutilmod.Module},
 		{Kind: fun.Exec, Name: "state", Load: stateModule},
 		{Kind: fun.Exec, Name: "status", Load: statusmod.Module},
-		{Kind: fun.Exec, Name: "sys", Load: sysmod.Module},
+		{Kind: fun.Exec, Name: "sys", Load: sysModule},
 		{Kind: fun.Exec, Name: "test", Load: testmod.Module},
 		{Kind: fun.Exec, Name: "user", Load: usermod.Module},
 

@@ -34,6 +34,10 @@ type Job struct {
 	Batch    string        // "", "3" or "25%"
 	Subset   int           // 0: all
 	Returner string        // comma list for each return
+	// RetConfig and RetKwargs are the configuration and the settings of the
+	// returners.
+	RetConfig string
+	RetKwargs *value.Map
 	Roster   string
 	FailHard bool // with Batch: no new batch after a failure
 	// BatchWait is how long a slot of the batch rests after each return.
@@ -72,6 +76,11 @@ type Return struct {
 	Out     string // outputter that the function wishes
 	Body    Body   // the value, as JSON; nil where Stage is not Returned
 	Err     error  // why, where Stage is not Returned
+	// Partial has the returns of a state run's states that were done, by tag,
+	// and Total is how many states there were, where the return of the run
+	// itself did not come. nil: none is known.
+	Partial *value.Map
+	Total   int
 }
 
 // Value returns the decoded return; Err's text where there is none.

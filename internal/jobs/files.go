@@ -82,6 +82,16 @@ func lock(f *os.File) error {
 	}
 }
 
+// tryLock locks a file that nobody has locked.
+func tryLock(f *os.File) bool {
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err != syscall.EINTR {
+			return err == nil
+		}
+	}
+}
+
 // Reserve returns the first job id of next that no process of this cache has
 // used. A cache that cannot be written to reserves none: the id is then unique
 // in this process.

@@ -8,17 +8,21 @@ import (
 
 // A Load is what a job was asked to do: Salt's load.
 type Load struct {
-	JID      string
-	Fun      string
-	Arg      *value.List // without secrets, as [SafeArgs] gives them
-	Tgt      value.Value
-	TgtType  string
-	User     string
-	Ret      string // names of returners, with commas
-	Metadata value.Value
-	Minions  []string // all that were matched
-	OrchJID  string   // job of the orchestration that this one is a step of
-	PID      int      // process that runs it
+	JID     string
+	Fun     string
+	Arg     *value.List // without secrets, as [SafeArgs] gives them
+	Tgt     value.Value
+	TgtType string
+	User    string
+	Ret     string // names of returners, with commas
+	// RetConfig and RetKwargs are the configuration and settings of Ret.
+	RetConfig string
+	RetKwargs *value.Map
+	Runner    bool // the job of a runner function
+	Metadata  value.Value
+	Minions   []string // all that were matched
+	OrchJID   string   // job of the orchestration that this one is a step of
+	PID       int      // process that runs it
 }
 
 // Map returns the load with Salt's keys.

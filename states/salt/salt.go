@@ -119,6 +119,7 @@ func run(ctx context.Context, c *fun.Call, job fun.Job) (*returns, error) {
 	job.Metadata, job.Roster = c.Value("metadata"), c.Str("roster")
 	job.OrchJID = c.Env.JID
 	job.Returner = returners(c.Value("ret"))
+	job.RetConfig, job.RetKwargs = c.Str("ret_config"), c.Map("ret_kwargs")
 	fireArgs(c, job)
 	r := &returns{}
 	sum, err := c.Env.Fleet.Run(ctx, job, func(ret fun.Return) error {

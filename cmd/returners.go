@@ -1,0 +1,208 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"brine/internal/assembly"
+	"brine/internal/config"
+	"brine/internal/event"
+	"brine/internal/fun"
+	"brine/internal/jobs"
+	"brine/internal/returner"
+	"brine/internal/value"
+	"brine/internal/yamlsalt"
+)
+
+// retFlags name the returners of a command line.
+type retFlags struct {
+	names  string
+	config string
+	kwargs string
+}
+
+// sinks are the returners of a session, each begun when something is first
+// handed to it.
+type sinks struct {
+	s      *session
+	env    *fun.Env
+	config string
+	kwargs *value.Map
+	spool  string
+
+	mu  sync.Mutex
+	all map[string]*jobs.Sink
+}
+
+// returnerNames is a setting that names returners: text with commas, or a list.
+func returnerNames(v value.Value) []string {
+	switch v := v.(type) {
+	case *value.List:
+		var out []string
+		for _, x := range v.Items {
+			out = append(out, value.Str(x))
+		}
+		return out
+	case string:
+		return jobs.Names(v)
+	}
+	return nil
+}
+
+// openReturners has the session hand returns and events to the returners that
+// the command line and the configuration name. It is called when env, whose
+// settings they have, is made.
+func (s *session) openReturners(env *fun.Env) error {
+	opts := s.cfg.Opts
+	r := &sinks{s: s, env: env, config: s.flags.ret.config, spool: filepath.Join(s.cfg.CacheDir, "spool"), all: map[string]*jobs.Sink{}}
+	if s.flags.ret.kwargs != "" {
+		v, err := yamlsalt.LoadString(s.flags.ret.kwargs)
+		m, ok := v.(*value.Map)
+		if err != nil || !ok {
+			return &statusError{status: exitUsage, err: fmt.Errorf("--return_kwargs: %q is no dict, such as '{\"db\": \"other\"}'", s.flags.ret.kwargs)}
+		}
+		r.kwargs = m
+	}
+	asked := append(jobs.Names(s.flags.ret.names), returnerNames(opts.At("return"))...)
+	caches := append(jobs.Names(opts.Str("master_job_cache")), jobs.Names(opts.Str("ext_job_cache"))...)
+	caches = slices.DeleteFunc(caches, func(n string) bool { return n == "local_cache" || n == "None" })
+	for _, n := range append(slices.Clone(asked), caches...) {
+		if err := assembly.CheckReturner(env, n); err != nil {
+			return &statusError{status: exitUsage, err: err, hint: "'brine call sys.list_returners' lists what is there"}
+		}
+	}
+	if s.jobs == nil && len(asked) == 0 {
+		return nil
+	}
+	log := &jobs.Log{Asked: asked, Caches: caches, Sink: r.sink, Expand: r.expand, Failed: opts.Str("return_on") == "failed", Now: s.app.Host.Now}
+	if s.files != nil {
+		log.Files = s.files
+	}
+	s.jobs = log
+	s.close = append(s.close, r.close)
+	if s.cfg.Kind == config.Master {
+		r.tapEvents(opts)
+		r.resend()
+	}
+	return nil
+}
+
+// tapEvents stores the run's own events where event_return says so.
+// Salt: salt/utils/event.py EventReturn.
+func (r *sinks) tapEvents(opts *value.Map) {
+	names := r.expand(returnerNames(opts.At("event_return")))
+	if len(names) == 0 {
+		return
+	}
+	white, black := returnerNames(opts.At("event_return_whitelist")), returnerNames(opts.At("event_return_blacklist"))
+	var to []*jobs.Sink
+	for _, n := range names {
+		s, err := r.sink(n, "", nil)
+		if err != nil {
+			r.s.doubt(err)
+			continue
+		}
+		if q, ok := value.AsInt(opts.At("event_return_queue")); ok && q > 0 {
+			s.Batch = int(q)
+		}
+		to = append(to, s)
+	}
+	id := r.env.ID
+	r.s.bus.Tap(func(e event.Event) {
+		if e.Foreign || !jobs.MatchEvent(e, white, black) {
+			return
+		}
+		for _, s := range to {
+			s.Event(jobs.EventRow{Tag: e.Tag, Data: e.Data, Master: id})
+		}
+	})
+}
+
+// expand puts the members of multi_returner in its place.
+func (r *sinks) expand(names []string) []string {
+	var out []string
+	for _, n := range names {
+		if n == "multi_returner" {
+			out = append(out, returnerNames(r.env.Opts.At("multi_returner"))...)
+		} else {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// sink returns the sink of a returner with a configuration.
+func (r *sinks) sink(name, conf string, kwargs *value.Map) (*jobs.Sink, error) {
+	if err := assembly.CheckReturner(r.env, name); err != nil {
+		return nil, err
+	}
+	if conf == "" {
+		conf = r.config
+	}
+	if kwargs == nil {
+		kwargs = r.kwargs
+	}
+	key := name
+	if conf != "" {
+		key += "@" + conf
+	}
+	id := key
+	if kwargs.Len() > 0 {
+		id += string(value.EncodeJSON(kwargs))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.all[id]; s != nil {
+		return s, nil
+	}
+	s := &jobs.Sink{
+		Name: name, Warn: func(err error) { r.s.doubt(err) },
+		Open: func(ctx context.Context) (jobs.Returner, error) {
+			return assembly.OpenReturner(ctx, r.env, name, returner.Settings{Config: conf, Kwargs: kwargs})
+		},
+	}
+	if kwargs.Len() == 0 {
+		// What was given on a command line alone is not known to a later run.
+		s.Spool = filepath.Join(r.spool, key)
+	}
+	r.all[id] = s
+	return s, nil
+}
+
+// resend has the returners that earlier runs found down tried again.
+func (r *sinks) resend() {
+	dirs, err := os.ReadDir(r.spool)
+	if err != nil {
+		return
+	}
+	for _, d := range dirs {
+		files, err := os.ReadDir(filepath.Join(r.spool, d.Name()))
+		if err != nil || len(files) == 0 {
+			continue
+		}
+		name, conf, _ := strings.Cut(d.Name(), "@")
+		if s, err := r.sink(name, conf, nil); err == nil {
+			s.Resend()
+		}
+	}
+}
+
+// close sends what waits; where returner_failhard is set, what did not reach a
+// returner makes the command fail.
+func (r *sinks) close() {
+	r.mu.Lock()
+	var errs []error
+	for _, s := range r.all {
+		errs = append(errs, s.Close())
+	}
+	r.mu.Unlock()
+	if err := errors.Join(errs...); err != nil && value.Truth(r.s.cfg.Opts.At("returner_failhard")) {
+		r.s.app.late = fmt.Errorf("returner_failhard: %w", err)
+	}
+}
