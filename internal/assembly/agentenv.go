@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"brine/internal/config"
@@ -37,6 +38,7 @@ type AgentOptions struct {
 // ServeAgent serves the controller at the far end of rw; see agent.Serve.
 func ServeAgent(ctx context.Context, rw io.ReadWriteCloser, o AgentOptions) error {
 	a := &agentRoom{o: o}
+	defer a.end()
 	return agent.Serve(ctx, rw, agent.Options{
 		Hello: agentFacts(ctx, o), Build: a.env, Call: a.call, Host: o.Host, CloseAll: o.CloseAll,
 		CacheDir: o.CacheDir, Heartbeat: o.Heartbeat, Log: o.Log,
@@ -77,6 +79,18 @@ func bootID(ctx context.Context, h host.Host) string {
 type agentRoom struct {
 	o    AgentOptions
 	jids jobs.JIDs
+
+	mu  sync.Mutex
+	tmp string // stands in for a cache that cannot be kept
+}
+
+// end removes what the agent must not leave.
+func (a *agentRoom) end() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.tmp != "" {
+		_ = a.o.Host.RemoveAll(a.tmp)
+	}
 }
 
 // env returns the Env of a session: the configuration is brine's defaults with
@@ -138,7 +152,9 @@ func (a *agentRoom) config(s agent.Session) (*config.Config, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer func() { _ = h.RemoveAll(tmp) }()
+		a.mu.Lock()
+		a.tmp = tmp
+		a.mu.Unlock()
 		dir = tmp
 		if !over.Has("cachedir") {
 			over.Set("cachedir", filepath.Join(tmp, "cache"))

@@ -19,6 +19,7 @@ import (
 	"brine/internal/event"
 	"brine/internal/fun"
 	"brine/internal/host"
+	"brine/internal/source"
 	"brine/internal/value"
 	"brine/sshexec/wire"
 )
@@ -209,7 +210,12 @@ func (s *server) warn(w fun.Warning) {
 }
 
 func (s *server) fault(err error) {
-	_ = s.m.Note("fault", value.MapOf("text", err.Error()))
+	text := err.Error()
+	var e *source.Error
+	if errors.As(err, &e) {
+		text = e.Trace()
+	}
+	_ = s.m.Note("fault", value.MapOf("text", text))
 }
 
 // serve answers a request.
@@ -270,9 +276,11 @@ func (s *server) invoke(ctx context.Context, st *wire.Stream) error {
 	if h.Has("tree") {
 		up.begin(ctx)
 	}
+	prog := &progress{st: st}
 	env := base.Fork(func(e *fun.Env) {
 		e.JID, e.OrchJID = job.JID, job.OrchJID
 		e.Up = up
+		e.Journal = prog
 	})
 	s.givePillar(ctx, env, up, job, h.Has("tree"))
 	ret := s.o.Call(ctx, env, job)
@@ -284,6 +292,9 @@ func (s *server) invoke(ctx context.Context, st *wire.Stream) error {
 			ret.Err = errors.New(ret.Stage.String())
 		}
 		return ret.Err
+	}
+	if err := prog.end(); err != nil {
+		return err
 	}
 	return s.answer(st, ret)
 }

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -134,12 +135,14 @@ func dict(m *value.Map) *value.Map {
 // or ctx was cancelled, TimedOut where ctx's deadline passed, Refused where the
 // agent would not begin, Unreachable where the connection had ended before.
 // When ctx ends, the agent ends the call and its processes; Invoke does not
-// wait for that.
+// wait for that. Of states, those that were done are in the Return's Partial.
 func (c *Conn) Invoke(ctx context.Context, job fun.Job) fun.Return {
 	ret := fun.Return{ID: c.id(), JID: job.JID}
-	if err := c.invoke(ctx, job, &ret); err != nil {
+	var done partial
+	if err := c.invoke(ctx, job, &ret, &done); err != nil {
 		ret.Body, ret.Retcode, ret.Success, ret.Out = nil, 0, false, ""
 		ret.Stage, ret.Err = c.stage(ctx, err), err
+		done.into(&ret)
 	}
 	return ret
 }
@@ -147,11 +150,12 @@ func (c *Conn) Invoke(ctx context.Context, job fun.Job) fun.Return {
 // errNotBegun marks a call that the agent never heard of.
 var errNotBegun = errors.New("the call was not begun")
 
-func (c *Conn) invoke(ctx context.Context, job fun.Job, ret *fun.Return) error {
+func (c *Conn) invoke(ctx context.Context, job fun.Job, ret *fun.Return, done *partial) error {
 	head := value.MapOf(
 		"fun", job.Fun, "arg", value.NewList(job.Args.Pos...), "kwarg", dict(job.Args.Kw),
 		"jid", job.JID, "orch", job.OrchJID, "user", job.User, "metadata", job.Metadata,
 	)
+	c.trees.job(job.JID)
 	tree, err := c.prepare(ctx, job, head)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotBegun, err)
@@ -169,7 +173,11 @@ func (c *Conn) invoke(ctx context.Context, job fun.Job, ret *fun.Return) error {
 			return err
 		}
 	}
-	if ret.Body, err = readBody(s, c.o.Spill, c.o.MaxReturn, c.o.SpillDir); err != nil {
+	r := bufio.NewReader(s)
+	if err := done.read(r, c.o.MaxReturn); err != nil {
+		return err
+	}
+	if ret.Body, err = readBody(r, c.o.Spill, c.o.MaxReturn, c.o.SpillDir); err != nil {
 		return err
 	}
 	end := s.Closing()

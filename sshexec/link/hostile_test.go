@@ -216,31 +216,42 @@ func TestReturnsThatLie(t *testing.T) { // not parallel: it looks at memory
 					return err
 				}
 			}
+		case "lie.states":
+			rec := append([]byte{1, 0x80, 0x80, 0x10}, make([]byte, 256<<10)...)
+			for {
+				if _, err := st.Write(rec); err != nil {
+					return err
+				}
+			}
+		case "lie.record":
+			_, _ = st.Write([]byte{1, 3, 200, 200, 200, 1, 0xff, 0xff, 0xff, 0xff, 0x7f})
+			return nil
 		case "lie.stall":
-			_, _ = io.WriteString(st, `{"a":`)
+			_, _ = io.WriteString(st, "\x00{\"a\":")
 			<-ctx.Done()
 			return ctx.Err()
 		case "lie.empty":
 			return st.CloseWrite(nil, end("retcode", int64(0), "success", true))
 		case "lie.types":
-			_, _ = io.WriteString(st, "1")
+			_, _ = io.WriteString(st, "\x001")
 			return st.CloseWrite(nil, end("retcode", "0", "success", true))
 		case "lie.noend":
-			_, _ = io.WriteString(st, "1")
+			_, _ = io.WriteString(st, "\x001")
 			return nil
 		case "lie.out":
-			_, _ = io.WriteString(st, "1")
+			_, _ = io.WriteString(st, "\x001")
 			return st.CloseWrite(nil, end("retcode", int64(1)<<40, "success", true, "out", "../../evil"))
 		case "lie.error":
 			return wire.Refusef("%s", strings.Repeat("x", 1<<20))
 		case "lie.json":
-			_, _ = io.WriteString(st, strings.Repeat("[", 100_000))
+			_, _ = io.WriteString(st, "\x00"+strings.Repeat("[", 100_000))
 			return st.CloseWrite(nil, end("retcode", int64(0), "success", true))
 		}
 		return nil
 	})
 	for name, want := range map[string]fun.Stage{
 		"lie.flood": fun.Lost, "lie.empty": fun.Lost, "lie.types": fun.Lost, "lie.noend": fun.Lost, "lie.error": fun.Refused,
+		"lie.states": fun.Lost, "lie.record": fun.Lost,
 		"lie.out": fun.Returned, "lie.json": fun.Returned,
 	} {
 		stop, peak := watchMemory()

@@ -202,6 +202,27 @@ func TestAgentThatDiesMidCall(t *testing.T) {
 	<-e.done
 }
 
+func TestALostRunKeepsWhatWasDone(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "pid")
+	s := newSite(t, map[string]string{"a.sls": "one:\n  test.nop\ntwo:\n  test.succeed_with_changes\nthree:\n  cmd.run:\n    - name: " + sleeper(file) + "\nfour:\n  test.nop\n"})
+	a, b := pipe()
+	e := s.serve(b)
+	c := s.attach(a)
+	got := make(chan fun.Return, 1)
+	go func() { got <- c.Invoke(t.Context(), job("state.apply", "a")) }()
+	pid(t, file)
+	b.Close()
+	ret := <-got
+	<-e.done
+	if ret.Stage != fun.Lost || ret.Total != 4 || ret.Partial.Len() != 2 || !strings.Contains(ret.Err.Error(), "after state 2 of 4") {
+		t.Fatalf("%s, %v, %d of %d", ret.Stage, ret.Err, ret.Partial.Len(), ret.Total)
+	}
+	if r := results(t, ret.Partial); r["two"] != "True Success!" {
+		t.Errorf("partial = %v", r)
+	}
+}
+
 // sparse is a file of zeros that takes no room.
 func sparse(t *testing.T, path string, size int64) string {
 	t.Helper()

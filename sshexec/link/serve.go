@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -24,8 +25,33 @@ const (
 
 // treeNames are the trees that an agent has.
 type treeNames struct {
-	mu  sync.Mutex
-	ids map[string]bool
+	mu   sync.Mutex
+	ids  map[string]bool
+	jids []string // of the newest jobs
+}
+
+// job notes a job of the connection.
+func (t *treeNames) job(jid string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.jids) >= keepTrees {
+		t.jids = t.jids[1:]
+	}
+	t.jids = append(t.jids, jid)
+}
+
+// jid returns the job that an agent may ask about: the one that it names, where
+// that is one of the connection's, else the newest. A snapshot is work.
+func (t *treeNames) jid(asked string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.jids) == 0 {
+		return ""
+	}
+	if slices.Contains(t.jids, asked) {
+		return asked
+	}
+	return t.jids[len(t.jids)-1]
 }
 
 // known notes the trees that a hello names.
@@ -98,7 +124,11 @@ func (c *Conn) files() (fun.Files, error) {
 // serveTree answers with the tree of a job, or with nothing where the agent
 // has it.
 func (c *Conn) serveTree(ctx context.Context, s *wire.Stream) error {
-	snap, err := c.o.Tree.at(ctx, s.Head().Str("jid"))
+	jid := c.trees.jid(s.Head().Str("jid"))
+	if jid == "" {
+		return wire.Refusef("no call needs files yet")
+	}
+	snap, err := c.o.Tree.at(ctx, jid)
 	if err != nil {
 		return err
 	}

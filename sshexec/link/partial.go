@@ -1,0 +1,90 @@
+package link
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/sshexec/wire"
+)
+
+// The records of an answer to invoke: see sshexec/agent.
+const (
+	recordReturn byte = iota
+	recordState
+	maxState = 1 << 20 // bytes of one state's return
+)
+
+// A partial is what a state run has told before its return: the records of the
+// states, which are read only where the return does not come.
+type partial struct {
+	records [][]byte
+	size    int64
+}
+
+// read reads records up to the return, which is what r has then. They may have
+// limit bytes in all.
+func (p *partial) read(r *bufio.Reader, limit int64) error {
+	for {
+		kind, err := r.ReadByte()
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				return errors.New("the agent's answer has no return")
+			}
+			return err
+		}
+		if kind == recordReturn {
+			return nil
+		}
+		n, err := binary.ReadUvarint(r)
+		if err != nil {
+			return short(err)
+		}
+		if kind != recordState || n > maxState || p.size+int64(n) > limit {
+			return errors.New("the agent's answer makes no sense")
+		}
+		b := make([]byte, n)
+		if _, err := io.ReadFull(r, b); err != nil {
+			return short(err)
+		}
+		p.records = append(p.records, b)
+		p.size += int64(n) + 24
+	}
+}
+
+func short(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// into gives a Return that failed the states that are known to be done.
+func (p *partial) into(ret *fun.Return) {
+	if len(p.records) == 0 {
+		return
+	}
+	done := value.NewMap(len(p.records))
+	for _, b := range p.records {
+		v, err := wire.ParseValue(b)
+		t, _ := v.(value.Tuple)
+		if err != nil || len(t) != 3 {
+			continue
+		}
+		tag, ok := t[0].(string)
+		total, ok2 := t[1].(int64)
+		m, ok3 := t[2].(*value.Map)
+		if ok && ok2 && ok3 && total >= 0 && total < 1<<31 {
+			done.Set(tag, m)
+			ret.Total = int(total)
+		}
+	}
+	if done.Len() > 0 {
+		ret.Partial = done
+		ret.Err = fmt.Errorf("after state %d of %d: %w", done.Len(), max(ret.Total, done.Len()), ret.Err)
+	}
+}
