@@ -217,7 +217,7 @@ func (d *Dialer) once(ctx context.Context, t *dest, via []string) (*Client, erro
 	var by *Client
 	if len(t.jump) > 0 {
 		if by, err = d.bastionOf(ctx, t, via); err != nil {
-			return nil, err
+			return nil, &Error{ID: t.id, Addr: t.addr(), Stage: Connect, Err: fmt.Errorf("by %w", err)}
 		}
 	}
 	leave, err := d.enter(ctx, t.addr())
@@ -277,6 +277,8 @@ func connectHint(err error) string {
 		return "see host in the roster, or HostName in ssh_config"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "see that sshd runs there and on this port"
+	case errors.Is(err, syscall.ECONNRESET):
+		return "sshd closed the connection: see MaxStartups and its log, or lower --max-procs"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
 		return "see that the host is up and that there is a route to it"
 	}
@@ -449,17 +451,14 @@ func (d *Dialer) bastionOf(ctx context.Context, t *dest, via []string) (*Client,
 	var at *Client
 	path := ""
 	for _, spec := range t.jump {
-		fail := func(err error) error {
-			return &Error{ID: t.id, Addr: t.addr(), Stage: Connect, Err: err, Hint: "see ProxyJump in ssh_config"}
-		}
 		if slices.Contains(via, spec) {
-			return nil, fail(fmt.Errorf("ProxyJump goes round in a circle: %s", strings.Join(append(via, spec), " > ")))
+			return nil, fmt.Errorf("ProxyJump, which goes round in a circle: %s", strings.Join(append(via, spec), " > "))
 		}
 		via = append(via[:len(via):len(via)], spec)
 		path += ">" + spec
 		h, err := d.hop(ctx, spec)
 		if err != nil {
-			return nil, fail(err)
+			return nil, fmt.Errorf("jump host %s: %w", spec, err)
 		}
 		if at, err = d.bastion(ctx, path, h, at, via); err != nil {
 			return nil, err

@@ -2,34 +2,461 @@ package sshexec
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/agent"
+	xknownhosts "golang.org/x/crypto/ssh/knownhosts"
 
 	"brine/internal/host"
 	"brine/internal/roster"
 	"brine/internal/sshtest"
 )
 
-func testOptions(t *testing.T, s *sshtest.Server) Options {
-	return Options{Host: host.NewLocal(), Home: t.TempDir(), Me: "me", Config: []string{}, KnownHosts: []string{s.KnownHosts}}
+// known writes a known_hosts file of lines.
+func known(t *testing.T, lines ...string) string {
+	t.Helper()
+	p := filepath.Join(t.TempDir(), "known_hosts")
+	if err := os.WriteFile(p, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
-func TestDialRealSSHD(t *testing.T) {
-	s := sshtest.Start(t, sshtest.Options{})
-	d := NewDialer(testOptions(t, s))
-	defer d.Close()
+func line(f *sshtest.Fake) string {
+	return xknownhosts.Line([]string{f.Addr}, f.HostKey.PublicKey())
+}
+
+// options are those of a person with an empty home.
+func options(t *testing.T, knownHosts string) Options {
+	return Options{Host: host.NewLocal(), Home: t.TempDir(), Me: "me", Config: []string{}, KnownHosts: []string{knownHosts}, Retries: -1}
+}
+
+func entry(f *sshtest.Fake) *roster.Entry {
+	return &roster.Entry{ID: "web1", Host: "127.0.0.1", Port: f.Port(), User: "root", Timeout: 5 * time.Second}
+}
+
+// dial dials and closes what it gets when the test ends.
+func dial(t *testing.T, o Options, e *roster.Entry) (*Client, error) {
+	t.Helper()
+	d := NewDialer(o)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	c, err := d.Dial(ctx, &roster.Entry{ID: "web1", Host: "127.0.0.5", Port: s.Port, User: s.User, Priv: s.Key})
-	if err != nil {
-		t.Fatal(err, s.Log())
+	c, err := d.Dial(ctx, e)
+	t.Cleanup(func() {
+		if c != nil {
+			c.Close()
+		}
+		d.Close()
+	})
+	return c, err
+}
+
+func wantStage(t *testing.T, err error, want Stage, texts ...string) {
+	t.Helper()
+	if StageOf(err) != want {
+		t.Fatalf("error %v is of stage %q, want %q", err, StageOf(err), want)
 	}
-	defer c.Close()
-	sess, err := c.ssh.NewSession()
+	for _, text := range texts {
+		if !strings.Contains(err.Error(), text) {
+			t.Errorf("error %q says nothing of %q", err, text)
+		}
+	}
+}
+
+func TestDialStages(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		set   func(f *sshtest.Fake, e *roster.Entry, o *Options)
+		stage Stage
+		text  string
+	}{
+		{"hangs before the version", func(f *sshtest.Fake, e *roster.Entry, _ *Options) {
+			f.Hang, e.Timeout = sshtest.AtAccept, 200*time.Millisecond
+		}, Handshake, "no answer within 200ms"},
+		{"hangs after the version", func(f *sshtest.Fake, e *roster.Entry, _ *Options) {
+			f.Hang, e.Timeout = sshtest.AtVersion, 200*time.Millisecond
+		}, Handshake, "no answer within 200ms"},
+		{"hangs at authentication", func(f *sshtest.Fake, e *roster.Entry, _ *Options) {
+			f.Hang, e.Timeout = sshtest.AtAuth, 300*time.Millisecond
+		}, Auth, "no answer within 300ms"},
+		{"resets at once", func(f *sshtest.Fake, _ *roster.Entry, o *Options) { f.Reset, o.Retries = sshtest.AtAccept, 1 }, Handshake, "MaxStartups"},
+		{"drops within the handshake", func(f *sshtest.Fake, _ *roster.Entry, o *Options) { f.DropAfter, o.Retries = 300, 1 }, Handshake, ""},
+		{"refuses the password", func(f *sshtest.Fake, e *roster.Entry, _ *Options) {
+			f.Password, e.Passwd = "right", roster.NewSecret("wrong-secret")
+		}, Auth, "tried as root: 0 key(s), a password"},
+		{"has no key", func(f *sshtest.Fake, _ *roster.Entry, _ *Options) { f.Password = "x" }, Auth, "set priv in the roster"},
+		{"key file missing", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) { e.Priv = "/nonexistent/key" }, Auth, "see priv in the roster"},
+		{"unknown host key", func(_ *sshtest.Fake, _ *roster.Entry, o *Options) { o.KnownHosts = []string{os.DevNull} }, HostKey, "ssh-keyscan"},
+		{"nobody listens", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) { e.Port = 1 }, Connect, "connection refused"},
+		{"no such name", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) { e.Host = "no-such-name.invalid" }, Resolve, "see host in the roster"},
+		{"a bad option", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) { e.SSHOptions = []string{"nothing"} }, Resolve, "keyword"},
+		{"a circle of jump hosts", func(_ *sshtest.Fake, e *roster.Entry, o *Options) {
+			o.Config = []string{write(t, "Host a\n ProxyJump b\nHost b\n ProxyJump a\n")}
+			e.SSHOptions = []string{"ProxyJump=a"}
+		}, Connect, "circle: a > b > a"},
+		{"a command that fails", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) {
+			e.SSHOptions = []string{"ProxyCommand=echo no way >&2; exit 1"}
+		}, Connect, "no way"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := sshtest.NewFake(t)
+			e := entry(f)
+			o := options(t, known(t, line(f)))
+			tt.set(f, e, &o)
+			_, err := dial(t, o, e)
+			if tt.stage == Handshake && StageOf(err) == Connect && strings.Contains(err.Error(), "reset") {
+				return // the reset came before the connection was seen
+			}
+			wantStage(t, err, tt.stage, "web1", tt.text)
+			if strings.Contains(err.Error(), "wrong-secret") {
+				t.Errorf("the error has the password: %v", err)
+			}
+		})
+	}
+}
+
+func TestDialRetries(t *testing.T) {
+	t.Parallel()
+	f := sshtest.NewFake(t)
+	f.Flaky = 2
+	if _, err := dial(t, options(t, known(t, line(f))), entry(f)); err != nil {
+		t.Fatal(err)
+	}
+	if n := f.Dials.Load(); n != 3 {
+		t.Errorf("%d connections, want 3", n)
+	}
+}
+
+func TestDialWays(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	plain := sshtest.WriteKey(t, filepath.Join(dir, "plain"), "")
+	locked := sshtest.WriteKey(t, filepath.Join(dir, "locked"), "open sesame")
+	sshtest.WriteKey(t, filepath.Join(dir, "unrelated"), "")
+	for _, tt := range []struct {
+		name string
+		set  func(t *testing.T, f *sshtest.Fake, e *roster.Entry, o *Options)
+		ok   bool
+	}{
+		{"password", func(_ *testing.T, f *sshtest.Fake, e *roster.Entry, _ *Options) {
+			f.Password, e.Passwd = "s3cret", roster.NewSecret("s3cret")
+		}, true},
+		{"password of the command line", func(_ *testing.T, f *sshtest.Fake, _ *roster.Entry, o *Options) {
+			f.Password, o.Password = "s3cret", roster.NewSecret("s3cret")
+		}, true},
+		{"keyboard-interactive", func(_ *testing.T, f *sshtest.Fake, e *roster.Entry, _ *Options) {
+			f.Interactive, e.Passwd = "s3cret", roster.NewSecret("s3cret")
+		}, true},
+		{"methods that are not allowed", func(_ *testing.T, f *sshtest.Fake, e *roster.Entry, _ *Options) {
+			f.Password, e.Passwd = "s3cret", roster.NewSecret("s3cret")
+			e.SSHOptions = []string{"PreferredAuthentications=publickey"}
+		}, false},
+		{"key", func(_ *testing.T, f *sshtest.Fake, e *roster.Entry, _ *Options) {
+			f.Keys, e.Priv = []ssh.PublicKey{plain.PublicKey()}, filepath.Join(dir, "plain")
+		}, true},
+		{"encrypted key", func(_ *testing.T, f *sshtest.Fake, e *roster.Entry, _ *Options) {
+			f.Keys, e.Priv, e.PrivPasswd = []ssh.PublicKey{locked.PublicKey()}, filepath.Join(dir, "locked"), roster.NewSecret("open sesame")
+		}, true},
+		{"encrypted key, wrong passphrase", func(_ *testing.T, f *sshtest.Fake, e *roster.Entry, _ *Options) {
+			f.Keys, e.Priv, e.PrivPasswd = []ssh.PublicKey{locked.PublicKey()}, filepath.Join(dir, "locked"), roster.NewSecret("no")
+		}, false},
+		{"encrypted key, asked for", func(_ *testing.T, f *sshtest.Fake, e *roster.Entry, o *Options) {
+			f.Keys, e.Priv = []ssh.PublicKey{locked.PublicKey()}, filepath.Join(dir, "locked")
+			o.Ask = func(string) (roster.Secret, error) { return roster.NewSecret("open sesame"), nil }
+		}, true},
+		{"key of the agent", func(t *testing.T, f *sshtest.Fake, _ *roster.Entry, o *Options) {
+			f.Keys, o.AgentSocket = []ssh.PublicKey{locked.PublicKey()}, sshAgent(t, filepath.Join(dir, "locked"), "open sesame")
+		}, true},
+		{"encrypted key that the agent has", func(t *testing.T, f *sshtest.Fake, e *roster.Entry, o *Options) {
+			f.Keys, e.Priv = []ssh.PublicKey{locked.PublicKey()}, filepath.Join(dir, "locked")
+			o.AgentSocket = sshAgent(t, filepath.Join(dir, "locked"), "open sesame")
+		}, true},
+		{"IdentitiesOnly leaves the agent's keys out", func(t *testing.T, f *sshtest.Fake, e *roster.Entry, o *Options) {
+			f.Keys, o.AgentSocket = []ssh.PublicKey{plain.PublicKey()}, sshAgent(t, filepath.Join(dir, "plain"), "")
+			e.Priv, e.IdentitiesOnly = filepath.Join(dir, "unrelated"), true
+		}, false},
+		{"default key", func(t *testing.T, f *sshtest.Fake, _ *roster.Entry, o *Options) {
+			key := sshtest.WriteKey(t, mkdir(t, o.Home, ".ssh")+"/id_ed25519", "")
+			f.Keys = []ssh.PublicKey{key.PublicKey()}
+		}, true},
+		{"key of ssh_config", func(t *testing.T, f *sshtest.Fake, e *roster.Entry, o *Options) {
+			f.Keys = []ssh.PublicKey{plain.PublicKey()}
+			o.Config = []string{write(t, fmt.Sprintf("Host alias\n HostName 127.0.0.1\n Port %d\n User someone\n IdentityFile %s/plain\n", f.Port(), dir))}
+			*e = roster.Entry{ID: "web1", Host: "alias", Timeout: 5 * time.Second}
+		}, true},
+		{"the key is not in every file", func(t *testing.T, f *sshtest.Fake, e *roster.Entry, o *Options) {
+			f.Keys = []ssh.PublicKey{plain.PublicKey()}
+			o.Config = []string{write(t, "IdentityFile /nonexistent\nIdentityFile "+dir+"/unrelated\nIdentityFile "+dir+"/plain\n")}
+		}, true},
+		{"ProxyCommand", func(t *testing.T, f *sshtest.Fake, e *roster.Entry, _ *Options) {
+			sshtest.Require(t, "socat")
+			e.SSHOptions = []string{"ProxyCommand=socat - TCP:%h:%p"}
+		}, true},
+		{"IPv6 wish on an IPv4 host", func(_ *testing.T, _ *sshtest.Fake, e *roster.Entry, _ *Options) {
+			e.SSHOptions = []string{"AddressFamily=inet6"}
+		}, false},
+		{"a cipher of one's own", func(_ *testing.T, _ *sshtest.Fake, e *roster.Entry, _ *Options) {
+			e.SSHOptions = []string{"Ciphers=aes256-ctr", "MACs -hmac-sha1*"}
+		}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := sshtest.NewFake(t)
+			e := entry(f)
+			o := options(t, known(t, line(f)))
+			tt.set(t, f, e, &o)
+			_, err := dial(t, o, e)
+			if (err == nil) != tt.ok {
+				t.Errorf("error %v, want success %v", err, tt.ok)
+			}
+		})
+	}
+}
+
+func mkdir(t *testing.T, parts ...string) string {
+	t.Helper()
+	p := filepath.Join(parts...)
+	if err := os.MkdirAll(p, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	p := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(p, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// sshAgent serves an ssh-agent that holds one key.
+func sshAgent(t *testing.T, path, passphrase string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := time.Now()
-	out, err := sess.CombinedOutput("echo $HOME; id -u")
-	t.Log(string(out), err, time.Since(start))
+	var key any
+	if passphrase == "" {
+		key, err = ssh.ParseRawPrivateKey(text)
+	} else {
+		key, err = ssh.ParseRawPrivateKeyWithPassphrase(text, []byte(passphrase))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring := agent.NewKeyring()
+	if err := ring.Add(agent.AddedKey{PrivateKey: key}); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "a") // sockets have short names
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() { _ = agent.ServeAgent(ring, c) }()
+		}
+	}()
+	return l.Addr().String()
+}
+
+func TestHostKeys(t *testing.T) {
+	t.Parallel()
+	other := sshtest.WriteKey(t, filepath.Join(t.TempDir(), "k"), "").PublicKey()
+	ca := sshtest.WriteKey(t, filepath.Join(t.TempDir(), "ca"), "")
+	entryLine := func(mark string, f *sshtest.Fake, key ssh.PublicKey) string {
+		return mark + xknownhosts.Line([]string{f.Addr}, key)
+	}
+	for _, tt := range []struct {
+		name   string
+		lines  func(f *sshtest.Fake) []string
+		set    func(e *roster.Entry, o *Options)
+		cert   bool
+		fault  string // "" is success
+		adds   bool
+		policy Policy
+	}{
+		{name: "known", lines: func(f *sshtest.Fake) []string { return []string{line(f)} }},
+		{name: "hashed", lines: func(f *sshtest.Fake) []string {
+			return []string{xknownhosts.HashHostname(xknownhosts.Normalize(f.Addr)) + " " + strings.TrimSpace(string(ssh.MarshalAuthorizedKey(f.HostKey.PublicKey())))}
+		}},
+		{name: "changed", lines: func(f *sshtest.Fake) []string { return []string{"# a comment", entryLine("", f, other)} }, fault: "known_hosts:2"},
+		{name: "changed, accept-new", policy: AcceptNew, lines: func(f *sshtest.Fake) []string { return []string{entryLine("", f, other)} }, fault: "ssh-keygen -R '[127.0.0.1]"},
+		{name: "unknown", lines: func(*sshtest.Fake) []string { return nil }, fault: "is not known"},
+		{name: "unknown, accept-new", policy: AcceptNew, lines: func(*sshtest.Fake) []string { return []string{"# no end of line"} }, adds: true},
+		{name: "unknown, off", policy: Off, lines: func(*sshtest.Fake) []string { return nil }},
+		{name: "unknown, StrictHostKeyChecking no", lines: func(*sshtest.Fake) []string { return nil }, set: func(e *roster.Entry, _ *Options) {
+			e.SSHOptions = []string{"StrictHostKeyChecking=no"}
+		}},
+		{name: "revoked", lines: func(f *sshtest.Fake) []string {
+			return []string{line(f), entryLine("@revoked ", f, f.HostKey.PublicKey())}
+		}, fault: "revoked"},
+		{name: "certificate", cert: true, lines: func(f *sshtest.Fake) []string { return []string{entryLine("@cert-authority ", f, ca.PublicKey())} }},
+		{name: "certificate of another authority", cert: true, lines: func(f *sshtest.Fake) []string { return []string{entryLine("@cert-authority ", f, other)} }, fault: ""},
+		{name: "alias", lines: func(f *sshtest.Fake) []string {
+			return []string{xknownhosts.Line([]string{"db"}, f.HostKey.PublicKey())}
+		}, set: func(e *roster.Entry, _ *Options) {
+			e.SSHOptions = []string{"HostKeyAlias db"}
+		}},
+		{name: "nonsense beside it", lines: func(f *sshtest.Fake) []string {
+			return []string{"this is no line at all", "[127.0.0.1 ssh-ed25519 AAAA", line(f)}
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := sshtest.NewFake(t)
+			if tt.cert {
+				cert := &ssh.Certificate{Key: f.HostKey.PublicKey(), CertType: ssh.HostCert, ValidPrincipals: []string{"127.0.0.1"}, ValidBefore: ssh.CertTimeInfinity}
+				if err := cert.SignCert(rand.Reader, ca); err != nil {
+					t.Fatal(err)
+				}
+				signer, err := ssh.NewCertSigner(cert, f.HostKey)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.HostKey = signer
+			}
+			o := options(t, known(t, tt.lines(f)...))
+			o.Policy = tt.policy
+			e := entry(f)
+			if tt.set != nil {
+				tt.set(e, &o)
+			}
+			_, err := dial(t, o, e)
+			if tt.name == "certificate of another authority" {
+				wantStage(t, err, HostKey)
+				return
+			}
+			if tt.fault == "" && err != nil {
+				t.Fatal(err)
+			}
+			if tt.fault != "" {
+				wantStage(t, err, HostKey, tt.fault)
+			}
+			if tt.adds {
+				o.Policy = Strict
+				if _, err := dial(t, o, e); err != nil {
+					t.Errorf("the key that was accepted: %v", err)
+				}
+			}
+		})
+	}
+}
+
+func TestJump(t *testing.T) {
+	t.Parallel()
+	bastion, inner := sshtest.NewFake(t), sshtest.NewFake(t)
+	targets := []*sshtest.Fake{sshtest.NewFake(t), sshtest.NewFake(t), sshtest.NewFake(t)}
+	lines := []string{line(bastion), line(inner)}
+	for _, f := range targets {
+		lines = append(lines, line(f))
+	}
+	d := NewDialer(options(t, known(t, lines...)))
+	defer d.Close()
+	for i, f := range targets {
+		e := entry(f)
+		e.SSHOptions = []string{fmt.Sprintf("ProxyJump=127.0.0.1:%d,ssh://me@127.0.0.1:%d", bastion.Port(), inner.Port())}
+		c, err := d.Dial(t.Context(), e)
+		if err != nil {
+			t.Fatal(i, err)
+		}
+		defer c.Close()
+	}
+	if b, n := bastion.Dials.Load(), inner.Dials.Load(); b != 1 || n != 1 {
+		t.Errorf("%d connections to the bastion, %d to the one behind it; want one each", b, n)
+	}
+	e := &roster.Entry{ID: "gone", Host: "127.0.0.1", Port: 1, SSHOptions: []string{fmt.Sprintf("ProxyJump=127.0.0.1:%d", bastion.Port())}, Timeout: 5 * time.Second}
+	_, err := d.Dial(t.Context(), e)
+	wantStage(t, err, Connect, "gone (127.0.0.1:1)", "by jump host 127.0.0.1")
+	bastion.Close()
+	e.SSHOptions = []string{fmt.Sprintf("ProxyJump=127.0.0.1:%d", bastion.Port())}
+	_, err = d.Dial(t.Context(), e)
+	wantStage(t, err, Connect, "jump host 127.0.0.1")
+}
+
+func TestKeepAlive(t *testing.T) {
+	t.Parallel()
+	f := sshtest.NewFake(t)
+	f.DeafToKeepalive = true
+	o := options(t, known(t, line(f)))
+	o.KeepAlive = 20 * time.Millisecond
+	c, err := dial(t, o, entry(f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-c.Done():
+	case <-time.After(10 * time.Second):
+		t.Fatal("a host that answers nothing is still believed to be there")
+	}
+	if c.Err() == nil || !strings.Contains(c.Err().Error(), "answered nothing") {
+		t.Errorf("Err() = %v", c.Err())
+	}
+}
+
+// TestHangsLater: hosts that hang after the log-in end with the context.
+func TestHangsLater(t *testing.T) {
+	t.Parallel()
+	for _, p := range []sshtest.Point{sshtest.AtChannel, sshtest.AtExec} {
+		f := sshtest.NewFake(t)
+		f.Hang = p
+		c, err := dial(t, options(t, known(t, line(f))), entry(f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		_, _, _, err = c.raw(ctx, entry(f), "true")
+		cancel()
+		wantStage(t, err, Shell)
+	}
+}
+
+func TestRawEndsWithContext(t *testing.T) {
+	t.Parallel()
+	f := sshtest.NewFake(t)
+	f.Exec = func(s *sshtest.Session) int {
+		fmt.Fprint(s, "some output")
+		_, _ = io.Copy(io.Discard, s)
+		var b [1]byte
+		_, _ = s.Read(b[:])
+		select {
+		case <-t.Context().Done():
+		case <-time.After(10 * time.Second):
+		}
+		return 0
+	}
+	c, err := dial(t, options(t, known(t, line(f))), entry(f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, _, _, err = c.raw(ctx, entry(f), "sleep"); err == nil || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
 }

@@ -1,0 +1,167 @@
+package sshexec
+
+import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/internal/proc"
+	"brine/internal/roster"
+)
+
+// shell runs a script as a host's account would, by each shell that is here.
+func shell(t *testing.T, login, script, stdin string) string {
+	t.Helper()
+	c := exec.Command(login, "-c", bootstrap)
+	c.Stdin = strings.NewReader(encode(script) + stdin)
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
+	if err := c.Run(); err != nil {
+		t.Fatalf("%s: %v: %s", login, err, errs.String())
+	}
+	return out.String()
+}
+
+func shells() (out []string) {
+	for _, s := range []string{"sh", "dash", "bash", "busybox", "ksh", "mksh", "zsh", "csh", "tcsh", "fish"} {
+		if p, err := exec.LookPath(s); err == nil && s != "busybox" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func TestBootstrapIsHarmless(t *testing.T) {
+	t.Parallel()
+	// What shells read in different ways has no place in it.
+	inner := strings.TrimSuffix(strings.TrimPrefix(bootstrap, "sh -c '"), "'")
+	if inner == bootstrap || strings.ContainsAny(inner, "'!\\\n`") {
+		t.Errorf("%q has characters that shells differ on", bootstrap)
+	}
+	for _, sh := range shells() {
+		if got := shell(t, sh, "echo \"$((1+1))\"\ncat", "the rest\nof stdin"); got != "2\nthe rest\nof stdin" {
+			t.Errorf("%s: %q", sh, got)
+		}
+	}
+}
+
+func FuzzQuoting(f *testing.F) {
+	for _, s := range []string{"", "plain", "it's", "$HOME `id` $(id)", "a\nb\\n\\\\", "!history", "-rf", "\x7f\x01\t", "é世", `"`, "%s %b \\c", "*?[a]~"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if strings.ContainsRune(s, 0) || len(s) > 2000 {
+			t.Skip("no argument of a program")
+		}
+		// dash and bash treat bytes as bytes.
+		for _, sh := range []string{"sh", "bash"} {
+			p, err := exec.LookPath(sh)
+			if err != nil {
+				continue
+			}
+			if got := shell(t, p, "printf '%s.' "+proc.Quote(s), ""); got != s+"." {
+				t.Errorf("%s: %q came back as %q", sh, s, got)
+			}
+		}
+	})
+}
+
+// FuzzRosterWords: nothing that a roster says becomes a word of a command.
+func FuzzRosterWords(f *testing.F) {
+	f.Add("/opt/brine", "$PATH:/x", "022")
+	f.Add("~/it's; touch $CANARY", "$(touch $CANARY)$PATH`touch $CANARY`", "0; touch $CANARY")
+	f.Add("-rf /", "\n touch $CANARY", "\"")
+	f.Fuzz(func(t *testing.T, thin, path, umask string) {
+		if strings.ContainsRune(thin+path+umask, 0) || len(thin)+len(path)+len(umask) > 1000 {
+			t.Skip("no roster has it")
+		}
+		e := &roster.Entry{ThinDir: thin, SetPath: path, CmdUmask: umask}
+		canary := filepath.Join(t.TempDir(), "canary")
+		script := "CANARY=" + proc.Quote(canary) + "; i=0\n" + strings.Replace(setup(e), "umask ", ": ", 1) +
+			"for d in " + strings.Join(candidates(e), " ") + "; do :; done\n[ ! -e \"$CANARY\" ] && echo unharmed"
+		p, err := exec.LookPath("/bin/sh")
+		if err != nil {
+			t.Skip(err)
+		}
+		c := exec.Command(p, "-c", bootstrap)
+		c.Env = []string{"PATH=/usr/bin:/bin", "HOME=/nonexistent"}
+		c.Stdin = strings.NewReader(encode(script))
+		out, _ := c.CombinedOutput()
+		if !strings.Contains(string(out), "unharmed") {
+			t.Errorf("thin_dir %q, set_path %q, cmd_umask %q: %s", thin, path, umask, out)
+		}
+	})
+}
+
+func FuzzSSHConfig(f *testing.F) {
+	f.Add("Host *\n User x\n", "ProxyJump=a,b", "web1")
+	f.Add("Match exec \"true\"\n", "-oCiphers=+aes*", "db")
+	f.Add("Include /etc/passwd\nHost !a b\n", "Port 1 2", "h")
+	f.Fuzz(func(t *testing.T, text, option, alias string) {
+		cfg, err := decodeConfig([]byte(text))
+		if err == nil {
+			_, _ = cfg.GetAll(alias, "user")
+		}
+		c := &sshConfig{}
+		s, err := c.lookup(t.Context(), alias, "", []string{option})
+		if err != nil {
+			return
+		}
+		d := NewDialer(Options{Config: []string{}})
+		_ = d.fromSettings("x", alias, s)
+		_, _ = d.hop(t.Context(), option)
+	})
+}
+
+func TestAlgorithms(t *testing.T) {
+	t.Parallel()
+	have := []string{"a1", "a2", "b1"}
+	for _, tt := range []struct{ spec, want string }{
+		{"", ""}, {"a*", "a1 a2"}, {"b1,a1", "b1 a1"}, {"-a*", "b1"}, {"^b1", "b1 a1 a2"}, {"+b1", "a1 a2 b1"}, {"zz", ""},
+	} {
+		if got := strings.Join(algorithms(tt.spec, have), " "); got != tt.want {
+			t.Errorf("algorithms(%q) = %q, want %q", tt.spec, got, tt.want)
+		}
+	}
+}
+
+func TestLookupOptions(t *testing.T) {
+	t.Parallel()
+	c := &sshConfig{}
+	for _, tt := range []struct{ option, key, want string }{
+		{"Port=22", "port", "22"},
+		{"ProxyCommand=ssh -W %h:%p bastion -o X=y", "proxycommand", "ssh -W %h:%p bastion -o X=y"},
+		{"-oUser=x", "user", "x"},
+		{"-o User x", "user", "x"},
+		{`UserKnownHostsFile="/a b"`, "userknownhostsfile", "/a b"},
+		{"ServerAliveInterval 7", "serveraliveinterval", "7"},
+	} {
+		s, err := c.lookup(t.Context(), "h", "", []string{tt.option})
+		if err != nil || s.get(tt.key) != tt.want {
+			t.Errorf("%q: %s = %q, %v; want %q", tt.option, tt.key, s.get(tt.key), err, tt.want)
+		}
+	}
+	s, _ := c.lookup(t.Context(), "h", "", []string{"ServerAliveInterval 7"})
+	if got := s.seconds("serveraliveinterval", time.Second); got != 7*time.Second {
+		t.Errorf("seconds = %s", got)
+	}
+}
+
+func TestPlatforms(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ sys, machine, want string }{
+		{"Linux", "x86_64", "linux-amd64"}, {"Linux", "aarch64", "linux-arm64"}, {"Linux", "armv7l", "linux-arm"},
+		{"FreeBSD", "amd64", "freebsd-amd64"}, {"Darwin", "arm64", "darwin-arm64"}, {"Linux", "i686", "linux-386"},
+		{"SunOS", "sun4v", ""}, {"", "", ""},
+	} {
+		if got := uname(tt.sys, tt.machine); got != tt.want {
+			t.Errorf("uname(%q, %q) = %q, want %q", tt.sys, tt.machine, got, tt.want)
+		}
+	}
+	if got := strings.Join(unames("linux-386"), ","); got != "Linux i386,Linux i486,Linux i586,Linux i686" {
+		t.Errorf("unames = %s", got)
+	}
+}
