@@ -21,6 +21,7 @@ import (
 	networkmod "brine/modules/network"
 	outmod "brine/modules/out"
 	pillarmod "brine/modules/pillar"
+	randommod "brine/modules/random"
 	saltutilmod "brine/modules/saltutil"
 	slsutilmod "brine/modules/slsutil"
 	statusmod "brine/modules/status"
@@ -65,6 +66,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
 		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
+		{Kind: fun.Exec, Name: "random", Load: randommod.Module},
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
 		{Kind: fun.Exec, Name: "slsutil", Load: slsutilmod.Module},
 		{Kind: fun.Exec, Name: "state", Load: stateModule},

@@ -513,14 +513,20 @@ func saltRandom(name string) Func {
 		if k < 0 || k > len(items) {
 			return nil, value.Raise("ValueError", "Sample larger than population or is negative")
 		}
-		below := randomBelow
+		var by value.Value // None: by chance
 		if seed := orNil(a[len(a)-1]); seed != nil {
-			b, err := seedBytes(seed)
-			if err != nil {
+			if by, err = seedText(seed); err != nil {
 				return nil, err
 			}
-			below = newTwister(b).below
 		}
-		return &value.List{Items: sample(items, k, below)}, nil
+		r, err := value.NewRandom(by)
+		if err != nil {
+			return nil, err
+		}
+		out, err := r.Sample(items, k)
+		if err != nil {
+			return nil, err
+		}
+		return &value.List{Items: out}, nil
 	}
 }
