@@ -152,7 +152,7 @@ func (i *Invoker) Bind(mod *fun.Module, spec *fun.Spec, args fun.Args) (*fun.Cal
 // unknownArg warns of an argument that a state function does not have. One
 // that takes any argument is warned of only what looks like a slip.
 func (i *Invoker) unknownArg(mod *fun.Module, spec *fun.Spec, kw *value.Map, name string) {
-	if i.env.Warn == nil {
+	if i.env.Warn == nil || spec.Hands {
 		return
 	}
 	names := append([]string(nil), requisiteNames...)

@@ -13,7 +13,7 @@ var requisiteNames = []string{
 	"onchanges", "onchanges_any", "onchanges_in", "onfail", "onfail_any", "onfail_all", "onfail_in", "onfail_stop",
 	"prereq", "prereq_in", "use", "use_in", "listen", "listen_in",
 	"onlyif", "unless", "creates", "check_cmd", "failhard", "retry", "parallel", "order", "names", "aggregate",
-	"fire_event", "reload_modules", "reload_grains", "reload_pillar", "runas", "runas_password", "umask", "timeout", "test",
+	"fire_event", "reload_modules", "reload_grains", "reload_pillar", "runas", "runas_password", "umask",
 }
 
 // internalNames are the other keys of a low chunk that belong to the state

@@ -84,6 +84,9 @@ type Spec struct {
 	Args   []Arg
 	VarArg bool // takes further positional arguments (*args)
 	VarKw  bool // takes further keyword arguments (**kwargs)
+	// Hands says that further keyword arguments are another function's: their
+	// names are not looked for among this one's.
+	Hands bool
 	// Always says that a state function acts on every run.
 	Always bool
 

@@ -4,10 +4,13 @@ package module
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"brine/internal/fun"
+	"brine/internal/source"
 	"brine/internal/value"
 )
 
@@ -19,10 +22,10 @@ func States() fun.Module {
 		Watch: run,
 		Specs: []fun.Spec{
 			{
-				Name: "run", Always: true, Src: "states/module.py run", Args: name, VarKw: true, State: run,
-				Doc: "Call execution functions.\nOld style: name is the function, the other arguments are its own, or args and kwargs give them;\nreturner hands its return on. New style (use_superseded: [module.run]): each argument is a function with a list of arguments.",
+				Name: "run", Always: true, Src: "states/module.py run", Args: name, VarKw: true, Hands: true, State: run,
+				Doc: "Call execution functions.\nOld style: name is the function, the other arguments are its own; args and kwargs give what it does not declare,\nm_name, m_names, m_fun, m_state and m_saltenv those that the state system takes.\nNew style: each argument is a function with a list of arguments.",
 			},
-			{Name: "wait", Doc: "Call an execution function only when a watched state changed.", Src: "states/module.py wait", Args: name, VarKw: true, State: idle},
+			{Name: "wait", Doc: "Call an execution function only when a watched state changed.", Src: "states/module.py wait", Args: name, VarKw: true, Hands: true, State: idle},
 		},
 	}
 }
@@ -30,8 +33,8 @@ func States() fun.Module {
 // idle is what wait does while nothing changed.
 func idle(context.Context, *fun.Call) fun.Ret { return fun.Ret{Result: fun.OK, Comment: ""} }
 
-// run calls execution functions in the style that the configuration or the
-// arguments say. Salt: salt/states/module.py run.
+// run calls execution functions, in the style that the arguments are in.
+// Salt: salt/states/module.py run.
 func run(ctx context.Context, c *fun.Call) fun.Ret {
 	if newStyle(c) {
 		return runNew(ctx, c)
@@ -39,26 +42,17 @@ func run(ctx context.Context, c *fun.Call) fun.Ret {
 	return runOld(ctx, c)
 }
 
-// newStyle reports whether the new style is asked for: by use_superseded, or
-// by a name that is no function beside arguments that are.
+// newStyle reports whether each argument is a function: its name has a dot.
 func newStyle(c *fun.Call) bool {
-	if l := c.Env.Opts.List("use_superseded"); l != nil {
-		for _, x := range l.Items {
-			if value.Str(x) == "module.run" {
-				return true
-			}
-		}
-	}
-	if _, _, ok := c.Env.Table.Lookup(fun.Exec, c.Name); ok {
+	if c.Kw.Len() == 0 {
 		return false
 	}
-	functions := 0
 	for k := range c.Kw.All() {
-		if _, _, ok := c.Env.Table.Lookup(fun.Exec, value.Str(k)); ok {
-			functions++
+		if !strings.Contains(value.Str(k), ".") {
+			return false
 		}
 	}
-	return functions > 0
+	return true
 }
 
 // runOld is the style in which name is the function.
@@ -79,12 +73,31 @@ func runOld(ctx context.Context, c *fun.Call) fun.Ret {
 	if len(missing) > 0 {
 		return fun.Fail("The following arguments are missing: %s", strings.Join(missing, " "))
 	}
+	if spec.VarArg {
+		if v, ok := c.Kw.Get("args"); ok {
+			l, ok := v.(*value.List)
+			if !ok {
+				return fun.Fail("'args' must be a list.")
+			}
+			args.Pos = append(args.Pos, l.Items...)
+		}
+	}
+	if spec.VarKw {
+		if v, ok := c.Kw.Get("kwargs"); ok {
+			m, ok := v.(*value.Map)
+			if !ok {
+				return fun.Fail("'kwargs' must be a dict.")
+			}
+			args.Kw.Update(m)
+		}
+	}
+	warnUnused(c, spec)
 	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, args)
 	if err != nil {
 		return fun.Fail("Module function %s threw an exception. Exception: %v", name, err)
 	}
 	ret := fun.Ret{Changes: value.MapOf("ret", res.Value), Comment: fmt.Sprintf("Module function %s executed", name)}
-	if good(res) {
+	if good(res.Value) {
 		ret.Result = fun.OK
 	}
 	return ret
@@ -95,209 +108,279 @@ func avail(m *fun.Module, env *fun.Env) bool {
 	return ok
 }
 
-// oldArgs sorts the state's arguments into the function's: by name, with args
-// and kwargs for the rest, m_NAME for names that the state system takes.
+// oldArgs sorts the state's arguments into the function's declared ones: by
+// name, or by m_NAME for names that the state system takes. They are passed by
+// position where args follow them.
 func oldArgs(c *fun.Call, spec *fun.Spec) (args fun.Args, missing []string) {
 	args.Kw = value.NewMap(8)
-	given := func(name string) (value.Value, bool) {
-		if v, ok := c.Kw.Get("m_" + name); ok {
-			return v, true
-		}
-		if name == "name" {
-			return nil, false
-		}
-		if v, ok := c.Kw.Get(name); ok {
-			return v, true
-		}
-		// Names such as timeout are arguments of the function, too.
-		v, ok := c.Low.Low.Get(name)
-		return v, ok && !reserved[name]
-	}
-	if l, ok := c.Kw.At("args").(*value.List); ok && !declared(spec, "args") {
-		args.Pos = append(args.Pos, l.Items...)
-	}
+	_, more := c.Kw.Get("args")
 	for i := range spec.Args {
 		a := &spec.Args[i]
-		if i < len(args.Pos) {
-			continue
-		}
-		v, ok := given(a.Name)
+		v, ok := oldArg(c, a.Name)
 		switch {
+		case ok && spec.VarArg && more:
+			args.Pos = append(args.Pos, v)
 		case ok:
 			args.Kw.Set(a.Name, v)
 		case a.Required:
-			missing = append(missing, a.Name)
-		}
-	}
-	if m, ok := c.Kw.At("kwargs").(*value.Map); ok {
-		for k, v := range m.All() {
-			args.Kw.Set(k, v)
-		}
-		kept := missing[:0]
-		for _, n := range missing {
-			if !args.Kw.Has(n) {
-				kept = append(kept, n)
-			}
-		}
-		missing = kept
-	}
-	if spec.VarKw {
-		for k, v := range c.Kw.All() {
-			name := value.Str(k)
-			if name == "args" || name == "kwargs" || name == "returner" || strings.HasPrefix(name, "m_") {
-				continue
-			}
-			if !args.Kw.Has(k) {
-				args.Kw.Set(k, v)
-			}
+			missing = append(missing, rename(a.Name))
+		case spec.VarArg && more:
+			args.Pos = append(args.Pos, value.Clone(a.Default))
 		}
 	}
 	return args, missing
 }
 
+func oldArg(c *fun.Call, name string) (value.Value, bool) {
+	if r := rename(name); r != name {
+		return c.Kw.Get(r)
+	}
+	if v, ok := c.Kw.Get(name); ok {
+		return v, true
+	}
+	// Names such as timeout are arguments of the function, too.
+	v, ok := c.Low.Low.Get(name)
+	return v, ok && !reserved[name]
+}
+
+// rename is what the state calls a function's argument: names that the state
+// system takes have m_ in front.
+func rename(name string) string {
+	switch name {
+	case "name", "fun", "names", "state", "saltenv":
+		return "m_" + name
+	}
+	return name
+}
+
+// warnUnused warns of arguments that go nowhere, which Salt drops in silence.
+func warnUnused(c *fun.Call, spec *fun.Spec) {
+	if c.Env.Warn == nil {
+		return
+	}
+	names := []string{"returner"}
+	if spec.VarArg {
+		names = append(names, "args")
+	}
+	if spec.VarKw {
+		names = append(names, "kwargs")
+	}
+	for i := range spec.Args {
+		names = append(names, rename(spec.Args[i].Name))
+	}
+	for k := range c.Kw.All() {
+		name, hint := value.Str(k), ""
+		if slices.Contains(names, name) || strings.HasPrefix(name, "__") || name == "sfun" {
+			continue
+		}
+		if spec.VarKw {
+			hint = "; give it in kwargs"
+		}
+		c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("module.run: the argument %q is not passed to %s%s%s", name, c.Name, hint, source.DidYouMean(name, names))})
+	}
+}
+
 // reserved are keys of a low chunk that are never a function's argument.
 var reserved = map[string]bool{
-	"state": true, "fun": true, "name": true, "order": true, "__id__": true, "__sls__": true, "__env__": true, "name_order": true,
+	"state": true, "fun": true, "name": true, "names": true, "saltenv": true, "order": true, "__id__": true, "__sls__": true, "__env__": true, "name_order": true,
 	"require": true, "watch": true, "onchanges": true, "onfail": true, "prereq": true, "listen": true, "use": true,
 }
 
-func declared(spec *fun.Spec, name string) bool {
-	for i := range spec.Args {
-		if spec.Args[i].Name == name {
-			return true
+// good judges a return: a dict's retcode or result, at any depth, and a
+// boolean. Salt: salt/states/module.py _get_result.
+func good(v value.Value) bool {
+	switch v := v.(type) {
+	case bool:
+		return v
+	case *value.Map:
+		if rc, ok := v.Get("retcode"); ok && !isZero(rc) {
+			return false
 		}
+		if r, ok := v.At("result").(bool); ok {
+			return r
+		}
+		return goodDeep(v, 0)
+	}
+	return true
+}
+
+func isZero(v value.Value) bool {
+	switch v := v.(type) {
+	case bool:
+		return !v
+	case int64:
+		return v == 0
+	case float64:
+		return v == 0
 	}
 	return false
 }
 
-// good judges a return: its return code, a False, a dict that says failure.
-// Salt: salt/states/module.py _get_result.
-func good(res fun.Result) bool {
-	if res.Retcode != 0 {
-		return false
+// goodDeep looks for a result that is False.
+func goodDeep(m *value.Map, depth int) bool {
+	if depth > maxDepth {
+		return true
 	}
-	switch v := res.Value.(type) {
-	case bool:
-		return v
-	case *value.Map:
-		if m := v.Map("changes"); m != nil {
-			return goodDict(m) && goodDict(v)
+	for k, v := range m.All() {
+		if k == "result" && v == false {
+			return false
 		}
-		return goodDict(v)
+		if inner, ok := v.(*value.Map); ok && !goodDeep(inner, depth+1) {
+			return false
+		}
 	}
 	return true
 }
 
-func goodDict(m *value.Map) bool {
-	if rc, ok := m.Get("retcode"); ok {
-		n, isInt := value.AsInt(rc)
-		return isInt && n == 0
-	}
-	if r, ok := m.Get("result"); ok {
-		return value.Truth(r)
-	}
-	return true
-}
+// maxDepth bounds the search in returns.
+const maxDepth = 200
 
 // runNew is the style in which each argument is a function with its arguments.
+// A name may have :anything behind it, so that a function can be called twice.
+// Salt: salt/states/module.py _run.
 func runNew(ctx context.Context, c *fun.Call) fun.Ret {
-	if c.Kw.Len() == 0 {
-		return fun.Fail("No function provided.")
-	}
-	var unknown []string
+	names := value.NewList()
+	var missing, tests []string
 	for k := range c.Kw.All() {
-		if _, _, ok := c.Env.Table.Lookup(fun.Exec, value.Str(k)); !ok {
-			unknown = append(unknown, value.Str(k))
+		names.Append(k)
+		name, _, _ := strings.Cut(value.Str(k), ":")
+		if mod, _, ok := c.Env.Table.Lookup(fun.Exec, name); !ok || mod.Avail != nil && !avail(mod, c.Env) {
+			missing = append(missing, name)
+		} else if c.Test {
+			tests = append(tests, name)
 		}
 	}
-	if len(unknown) > 0 {
-		return fun.Fail("Unavailable function%s: %s.", plural(len(unknown)), strings.Join(unknown, ", "))
+	if c.Low.Low.Has("sfun") { // called by a watch
+		names.Append("sfun")
+		if c.Low.Low.Has("__reqs__") {
+			names.Append("__reqs__")
+		}
 	}
-	var names []string
-	for k := range c.Kw.All() {
-		names = append(names, value.Str(k))
+	ret := fun.Ret{Result: fun.WouldChange, Extra: value.MapOf("name", names)}
+	if len(missing) > 0 || len(tests) > 0 {
+		var parts []string
+		if len(missing) > 0 {
+			ret.Result = fun.Failed
+			parts = append(parts, fmt.Sprintf("Unavailable function%s: %s.", plural(missing), strings.Join(missing, ", ")))
+		}
+		if len(tests) > 0 {
+			parts = append(parts, fmt.Sprintf("Function%s %s to be executed.", plural(tests), strings.Join(tests, ", ")))
+		}
+		ret.Comment = strings.Join(parts, " ")
+		return ret
 	}
-	if c.Test {
-		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Function%s %s to be executed.", plural(len(names)), strings.Join(names, ", "))}
-	}
-	changes := value.NewMap(len(names))
+	changes := value.NewMap(c.Kw.Len())
 	var done, failed []string
 	for k, v := range c.Kw.All() {
-		name := value.Str(k)
-		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, newArgs(v))
+		label := value.Str(k)
+		name, _, _ := strings.Cut(label, ":")
+		got, err := callNew(ctx, c, name, v)
+		m, isMap := got.(*value.Map)
 		switch {
 		case err != nil:
-			failed = append(failed, fmt.Sprintf("'%s' failed: %v", name, err))
-		default:
-			changes.Set(name, res.Value)
-			if good(res) {
-				done = append(done, fmt.Sprintf("%s: %s", name, successText(res.Value)))
-			} else {
-				failed = append(failed, fmt.Sprintf("'%s' failed: %s", name, failText(res.Value)))
+			var ce *fun.CommandError
+			if errors.As(err, &ce) {
+				return fun.Raise(err)
 			}
+			failed = append(failed, fmt.Sprintf("'%s' failed: %v", label, err))
+			continue
+		case got == false:
+			failed = append(failed, fmt.Sprintf("'%s': False", label))
+			continue
+		case isMap && m.Has("retcode") && !isZero(m.At("retcode")):
+			failed = append(failed, fmt.Sprintf("'%s' failed: %s", label, comment(m, "(error message N/A)")))
+			continue
+		case isMap:
+			done = append(done, label+": "+comment(m, "Success"))
+		default:
+			done = append(done, label+": "+value.Str(got))
 		}
+		changes.Set(k, got)
 	}
-	ret := fun.Ret{Comment: strings.Join(append(failed, done...), "\n")}
-	if changes.Len() > 0 {
-		ret.Changes = changes
-	}
-	if len(failed) == 0 {
-		ret.Result = fun.OK
+	ret.Changes, ret.Comment, ret.Result = changes, strings.Join(append(failed, done...), ", "), fun.OK
+	if len(failed) > 0 {
+		ret.Result = fun.Failed
 	}
 	return ret
 }
 
-func successText(v value.Value) string {
-	if m, ok := v.(*value.Map); ok {
-		if s, ok := m.At("comment").(string); ok {
-			return s
-		}
+func comment(m *value.Map, otherwise string) string {
+	if v, ok := m.Get("comment"); ok {
+		return value.Str(v)
 	}
-	return "Success"
+	return otherwise
 }
 
-func failText(v value.Value) string {
-	if m, ok := v.(*value.Map); ok {
-		if s, ok := m.At("comment").(string); ok {
-			return s
-		}
+// plural is what Salt puts behind "function" for several of them: its texts
+// have the condition itself there, and users' tools match them.
+func plural(names []string) string {
+	if len(names) > 1 {
+		return "True"
 	}
-	return value.Str(v)
+	return ""
 }
 
-func plural(n int) string {
-	if n == 1 {
-		return ""
+// callNew calls one function of the new style.
+func callNew(ctx context.Context, c *fun.Call, name string, v value.Value) (value.Value, error) {
+	_, spec, _ := c.Env.Table.Lookup(fun.Exec, name)
+	args, err := newArgs(spec, v)
+	if err != nil {
+		return nil, err
 	}
-	return "s"
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, args)
+	return res.Value, err
 }
 
-// newArgs reads the arguments of one function: a list of values, of one-key
-// dicts, or a single value.
-func newArgs(v value.Value) fun.Args {
+// newArgs reads the arguments of one function: a list of values and of dicts
+// of named ones, a dict, or a single value. Named ones that the function
+// requires follow the values by position.
+// Salt: salt/utils/functools.py call_function.
+func newArgs(spec *fun.Spec, v value.Value) (fun.Args, error) {
 	args := fun.Args{Kw: value.NewMap(4)}
+	required := value.NewMap(4)
+	for i := range spec.Args {
+		if spec.Args[i].Required {
+			required.Set(spec.Args[i].Name, true)
+		}
+	}
+	byName := value.NewMap(4)
+	named := func(m *value.Map) {
+		for k, x := range m.All() {
+			if required.Has(k) {
+				byName.Set(k, x)
+			} else {
+				args.Kw.Set(k, x)
+			}
+		}
+	}
 	switch v := v.(type) {
 	case nil:
 	case *value.List:
 		for _, x := range v.Items {
-			m, ok := x.(*value.Map)
-			switch {
-			case ok && m.Len() == 1 && m.Has("args"):
-				if l := m.List("args"); l != nil {
-					args.Pos = append(args.Pos, l.Items...)
-					continue
-				}
-				args.Kw.Update(m)
-			case ok:
-				args.Kw.Update(m)
-			default:
+			if m, ok := x.(*value.Map); ok {
+				named(m)
+			} else {
 				args.Pos = append(args.Pos, x)
 			}
 		}
 	case *value.Map:
-		args.Kw.Update(v)
+		named(v)
 	default:
 		args.Pos = append(args.Pos, v)
 	}
-	return args
+	given := len(args.Pos)
+	var missing []string
+	n := 0
+	for k := range required.All() {
+		if x, ok := byName.Get(k); ok {
+			args.Pos = append(args.Pos, x)
+		} else if n >= given {
+			missing = append(missing, value.Str(k))
+		}
+		n++
+	}
+	if len(missing) > 0 && len(args.Pos) < required.Len() {
+		return args, fmt.Errorf("Missing arguments: %s", strings.Join(missing, ", "))
+	}
+	return args, nil
 }
