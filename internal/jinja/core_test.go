@@ -219,15 +219,15 @@ item 1 | main:4
   more | main:5
 item 2 | main:4
   more | main:5
-i1 | inc:1
-i2 | inc:2
-Xi3 | inc:3
-m1 | main:8
-m2 tail | main:8
+i1 | inc:1 main:6
+i2 | inc:2 main:6
+Xi3 | inc:3 main:6
+m1 | lib:1 main:8
+m2 tail | lib:2 main:8
 l1 | main:9
 l2 | main:9
-b1 | main:13
-b2 | main:13
+b1 | main:11 main:13
+b2 | main:12 main:13
 end | main:14
 `
 	tmpl, err := New(Options{}, files).Parse("main", text)
@@ -240,7 +240,11 @@ end | main:14
 	}
 	var b strings.Builder
 	for i, line := range strings.Split(strings.TrimSuffix(out.Text, "\n"), "\n") {
-		b.WriteString(line + " | " + out.Pos(i+1).String() + "\n")
+		b.WriteString(line + " | " + out.Pos(i+1).String())
+		for _, p := range out.Via(i + 1) {
+			b.WriteString(" " + p.String())
+		}
+		b.WriteString("\n")
 	}
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -252,7 +256,13 @@ end | main:14
 func TestNewline(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ text, want string }{
-		{"a", "a"}, {"a\n", "a\n"}, {"a\n\n", "a\n\n"}, {"", ""}, {"\n", "\n"}, {"a\r\n", "a\n"}, {"{% include 'i' %}\n", "inc\n"},
+		{"a", "a"},
+		{"a\n", "a\n"},
+		{"a\n\n", "a\n\n"},
+		{"", ""},
+		{"\n", "\n"},
+		{"a\r\n", "a\n"},
+		{"{% include 'i' %}\n", "inc\n"},
 		{"{# c #}\n", "\n"},
 	} {
 		got, err := render(New(Options{}, mapLoader{"i": "inc\n"}), "main", tt.text, nil)

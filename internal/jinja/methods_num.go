@@ -274,8 +274,10 @@ func timeISO(c *Call, t time.Time) (value.Value, error) {
 			spec = "microseconds"
 		}
 	}
-	layout, ok := map[string]string{"hours": "15", "minutes": "15:04", "seconds": "15:04:05",
-		"milliseconds": "15:04:05.000", "microseconds": "15:04:05.000000"}[spec]
+	layout, ok := map[string]string{
+		"hours": "15", "minutes": "15:04", "seconds": "15:04:05",
+		"milliseconds": "15:04:05.000", "microseconds": "15:04:05.000000",
+	}[spec]
 	if !ok {
 		return nil, value.Raise("ValueError", "Unknown timespec value")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"strings"
 	"testing"
@@ -22,10 +23,13 @@ func oddValues(s *State) []value.Value {
 	ordered := value.MapOf("b", int64(1), "a", nil)
 	ordered.Ordered = true
 	return []value.Value{
-		nil, true, int64(0), int64(-7), int64(3), int64(1) << 40, new(big.Int).Lsh(big.NewInt(1), 90), 1.5, -0.0, 1e300,
+		nil, true, int64(0), int64(-7), int64(3), int64(1) << 40, new(big.Int).Lsh(big.NewInt(1), 90), 1.5, math.Copysign(0, -1), 1e300,
 		"", "a", "2024-02-29", "%s {0} <b>\n\tx", "Zé日\xff\xfe", "10.0.0.1/8", "[a-", "a:b", value.Bytes("a\xff"), Markup("<i>"),
-		value.NewList(), value.NewList("b", "a", int64(1), nil), loop, value.Tuple{int64(1), "a"}, value.NewSet(int64(1), "x"),
-		value.MapOf("a", value.MapOf("b", int64(1)), int64(2), "x"), ordered, own, value.Range{Start: 0, Stop: 4, Step: 1},
+		value.NewList(), value.NewList("b", "a", int64(1), nil), loop,
+		value.Tuple{int64(1), "a"},
+		value.NewSet(int64(1), "x"),
+		value.MapOf("a", value.MapOf("b", int64(1)), int64(2), "x"), ordered, own,
+		value.Range{Start: 0, Stop: 4, Step: 1},
 		&value.View{Of: own, Kind: value.Pairs}, time.Date(2024, 2, 29, 1, 2, 3, 0, time.UTC), value.Delta(time.Hour),
 		s.Undefined("nope"), &Undefined{Kind: Plain, Name: "p"}, &Callable{Name: "f", Fn: func(c *Call) (value.Value, error) { return nil, nil }},
 		&groupTuple{"g", value.NewList("x")}, &cycler{items: []value.Value{"x"}}, &Namespace{Attrs: value.NewMap(0)},

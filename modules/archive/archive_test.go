@@ -44,9 +44,11 @@ func tarOf(t *testing.T, headers ...tar.Header) string {
 func dir(name string) tar.Header {
 	return tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o750}
 }
+
 func file(name string) tar.Header {
 	return tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o640, Uid: 7, Gid: 8}
 }
+
 func link(name, to string) tar.Header {
 	return tar.Header{Typeflag: tar.TypeSymlink, Name: name, Linkname: to, Mode: 0o777}
 }

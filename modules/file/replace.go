@@ -3,7 +3,6 @@ package file
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"brine/internal/difflib"
@@ -431,9 +430,6 @@ func (f *FS) PrependLines(path string, lines []string) error {
 	b.Write(old)
 	return f.Write(path, b.String())
 }
-
-// absolute reports whether a path is absolute.
-func absolute(p string) bool { return filepath.IsAbs(p) }
 
 // wrote is what append and write answer.
 func wrote(verb string, n int, path string) string {

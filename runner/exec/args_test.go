@@ -83,7 +83,7 @@ func TestFaultyStates(t *testing.T) {
 		"1 fn False State 'test.nopp' was not found in SLS 's'\nReason: 'test.nopp' is not available.\n",
 		"2 arg False Missing parameter text for state rec.echo\n",
 		"3 noname False ID '['x']' in SLS 's' is not formed as a string, but is a list\n",
-		"4 panics False "+raised+"RuntimeError: assignment to entry in nil map\n",
+		"4 panics False "+raised+"RuntimeError: a state that is broken\n",
 		"5 changes False An exception occurred in this state: 'Changes' should be a dictionary.",
 		"6 raises False "+raised+"salt.exceptions.SaltInvocationError: You have specified the state option 'changes' with invalid arguments. It must be either True, False, or 'Random'\n",
 		"7 after True Success!",
@@ -307,9 +307,10 @@ func TestTestMode(t *testing.T) {
 	r := newRig(t)
 	r.env.Opts.Set("test", true)
 	check(t, r.run(exec.Options{}, chunks()...), false, want...)
-	// Of one state.
-	check(t, newRig(t).run(exec.Options{}, chunk("a: test.succeed_with_changes", "test", true), chunk("b: test.succeed_with_changes", "test", false)), false,
-		"a None If we weren't testing, this would be successful with changes *", "b True Success! *")
+	// A single state has no test mode of its own.
+	check(t, newRig(t).run(exec.Options{}, chunk("a: test.succeed_with_changes", "test", true)), false, "a True Success! *")
+	check(t, newRig(t).run(exec.Options{Test: true}, chunk("a: test.succeed_with_changes", "test", false)), false,
+		"a None If we weren't testing, this would be successful with changes *")
 }
 
 func TestFailhard(t *testing.T) {

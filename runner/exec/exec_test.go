@@ -156,9 +156,7 @@ func (r *rig) states() fun.Module {
 			return fun.Ret{Result: fun.OK, Comment: value.NewList("one", int64(2)), Extra: value.MapOf("warnings", value.Strings("w"))}
 		}},
 		{Name: "panics", State: func(context.Context, *fun.Call) fun.Ret {
-			var m map[string]int
-			m["x"] = 1
-			return fun.Ret{}
+			panic("a state that is broken")
 		}},
 		{Name: "badchanges", State: func(context.Context, *fun.Call) fun.Ret {
 			return fun.Ret{Result: fun.OK, Changes: "text"}

@@ -34,8 +34,11 @@ func examples() map[string]example {
 		"line":         {f("a\nb\n"), []value.Value{"name", "@/f", "content", "c", "mode", "insert", "after", "a"}, false},
 		"managed":      {func(r *rig) { r.put("salt://f", "new\n", 0o644) }, []value.Value{"name", "@/f", "source", "salt://f", "mode", "0640"}, false},
 		"missing":      {nil, []value.Value{"name", "@/f"}, true},
-		"not_cached": {func(r *rig) { r.put("@/../cache/files/base/f", "x", 0o644) },
-			[]value.Value{"name", "salt://f"}, false},
+		"not_cached": {
+			func(r *rig) { r.put("@/../cache/files/base/f", "x", 0o644) },
+			[]value.Value{"name", "salt://f"},
+			false,
+		},
 		"prepend":   {f("x\n"), []value.Value{"name", "@/f", "text", "more"}, false},
 		"recurse":   {func(r *rig) { r.put("salt://d/a/b", "x", 0o644) }, []value.Value{"name", "@/d", "source", "salt://d"}, false},
 		"rename":    {f("x"), []value.Value{"name", "@/g", "source", "@/f"}, false},
