@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -438,4 +439,45 @@ func TestSSHPlaces(t *testing.T) {
 		}
 	}
 	s.want(s.brine("ssh", "path", "test.ping", "--agent-dir", s.dir), 0)
+}
+
+// TestSSHPatience: past the timeout the agent is asked, and what still runs is
+// waited for; one that is frozen, lost or hung holds nobody else.
+func TestSSHPatience(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, sshtest.Options{})
+	hung := sshtest.NewFake(t)
+	hung.Hang = sshtest.AtExec
+	s.write("home/.ssh/known_hosts", read(t, s.sshd.KnownHosts)+fmt.Sprintf("[127.0.0.1]:%d %s", hung.Port(), ssh.MarshalAuthorizedKey(hung.HostKey.PublicKey())))
+	s.roster(3, fmt.Sprintf("hung: {host: 127.0.0.1, port: %d, timeout: 1}", hung.Port()))
+	s.want(s.brine("ssh", "web1", "test.ping"), 0)
+	s.want(s.brine("ssh", "web1", "cmd.run", "sleep 3; echo back", "--timeout", "1"), 0, "back")
+	r := s.brine("ssh", "*", "test.ping", "--out=json")
+	s.want(r, 20, ": shell: no answer in time; see the load", `"web3": true`)
+	// The shell of the call is the agent's child.
+	r = s.brine("ssh", "-L", "web1,web2", "cmd.run", "[ $(cat "+s.path("which")+" 2>/dev/null || echo x) = x ] && { echo y >"+s.path("which")+"; kill -9 $PPID; sleep 20; }; sleep 1; echo lived", "--out=json")
+	s.want(r, 20, "lived")
+	lost := 0
+	for id, v := range s.decode(r) {
+		if m, ok := v.(map[string]any); ok {
+			lost++
+			t.Logf("%s: %v", id, m["stderr"])
+		}
+	}
+	if lost != 1 {
+		t.Errorf("%d targets were lost, want 1: %s", lost, r.stdout)
+	}
+	s.write("master", read(t, s.path("master"))+"gather_job_timeout: 1\n")
+	t.Cleanup(func() { // a frozen agent does not see that its channel is closed
+		var pid int
+		if _, err := fmt.Sscan(read(t, s.path("pid")), &pid); err == nil && pid > 1 {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
+	start := time.Now()
+	r = s.brine("ssh", "web1", "cmd.run", "echo $PPID >"+s.path("pid")+"; sleep 3; kill -STOP $PPID; sleep 30", "--timeout", "1", "--out=json")
+	s.want(r, 20, "the agent does not answer")
+	if d := time.Since(start); d > 20*time.Second {
+		t.Errorf("a frozen agent was waited for %s", d)
+	}
 }

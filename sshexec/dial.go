@@ -133,8 +133,14 @@ func (c *Client) Err() error {
 
 // fail words an error of a later stage.
 func (c *Client) fail(s Stage, err error, hint string) error {
-	if lost := c.Err(); lost != nil {
+	switch lost := c.Err(); {
+	case lost != nil:
 		err = lost
+	case errors.Is(err, context.DeadlineExceeded):
+		err = errors.New("no answer in time")
+		if hint == "" || s == Shell {
+			hint = "see the load of the host, and what its shell start files do; timeout in the roster changes the time"
+		}
 	}
 	return &Error{ID: c.ID, Addr: c.Addr, Stage: s, Err: err, Hint: hint}
 }

@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 
 	"brine/internal/proc"
 	"brine/internal/roster"
@@ -99,7 +100,7 @@ exit 113
 // from the one numbered skip on, that takes it and lets it run. The new file
 // has another name until it is whole, so that who comes at the same time finds
 // all of it or nothing.
-func pushScript(e *roster.Entry, img *image, mark, unzip string, skip int, bytes int) string {
+func pushScript(e *roster.Entry, img *image, mark, unzip string, skip int) string {
 	name := ".new-" + token()
 	return scriptHead + `umask 077
 n=0
@@ -175,6 +176,17 @@ func (p *placer) agent(ctx context.Context, c *Client, e *roster.Entry, always b
 	}
 }
 
+// pushTimeout is how long a host has to take the agent.
+const pushTimeout = 10 * time.Minute
+
+// patience is how long a host has to answer once one is logged in.
+func patience(e *roster.Entry) time.Duration {
+	if e.Timeout > 0 {
+		return e.Timeout
+	}
+	return defaultTimeout
+}
+
 // absent says that a host has no agent: what the host is, and how it unpacks.
 type absent struct{ sys, machine, unzip string }
 
@@ -186,6 +198,8 @@ func (p *placer) try(ctx context.Context, c *Client, e *roster.Entry) (*link.Con
 	if err != nil {
 		return nil, nil, c.fail(Push, err, "see --agent-dir")
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience(e))
+	defer cancel()
 	s, err := c.start(ctx, launchOf(e, script))
 	if err != nil {
 		return nil, nil, err
@@ -196,7 +210,7 @@ func (p *placer) try(ctx context.Context, c *Client, e *roster.Entry) (*link.Con
 	}
 	_ = s.Close()
 	if ctx.Err() != nil {
-		return nil, nil, c.fail(Agent, errors.New("the host does not answer the agent's greeting in time"), "see the load of the host, and what its shell start files do")
+		return nil, nil, c.fail(Agent, fmt.Errorf("the host does not start the agent within %s", patience(e)), "see the load of the host, and what its shell start files do; timeout in the roster changes the time")
 	}
 	status, werr := s.settled(ctx)
 	text := s.complaint()
@@ -281,6 +295,8 @@ func (p *placer) push(ctx context.Context, c *Client, e *roster.Entry, a *absent
 
 // pushOnce sends the image once. fault is done, full, bad or nowhere.
 func (p *placer) pushOnce(ctx context.Context, c *Client, e *roster.Entry, img *image, unzip string, skip int) (n int, dir, fault string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
+	defer cancel()
 	var (
 		body io.Reader
 		size int64
@@ -305,7 +321,7 @@ func (p *placer) pushOnce(ctx context.Context, c *Client, e *roster.Entry, img *
 		cmd = "head -c " + strconv.FormatInt(size, 10) + " | " + cmd
 	}
 	mark := "brine-push-" + token()
-	s, err := c.start(ctx, launchOf(e, pushScript(e, img, mark, cmd, skip, int(size))))
+	s, err := c.start(ctx, launchOf(e, pushScript(e, img, mark, cmd, skip)))
 	if err != nil {
 		return 0, "", "", err
 	}
@@ -319,7 +335,7 @@ func (p *placer) pushOnce(ctx context.Context, c *Client, e *roster.Entry, img *
 	}
 	status, err := s.settled(ctx)
 	if ctx.Err() != nil {
-		return 0, "", "", c.fail(Push, errors.New("the time was not enough to send the agent"), "timeout in the roster changes it")
+		return 0, "", "", c.fail(Push, fmt.Errorf("the agent could not be sent within %s", pushTimeout), "see the network on the way")
 	}
 	_, rest, ok := strings.Cut(s.complaint(), mark+" ")
 	f := strings.Fields(rest)

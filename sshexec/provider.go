@@ -126,7 +126,21 @@ func (p *Provider) Run(ctx context.Context, job fun.Job, id string) fun.Return {
 	}
 	ret := m.watch(ctx, conn, job)
 	ret.ID, ret.JID = id, job.JID
+	if ret.Stage == fun.Lost && ctx.Err() == nil && ret.Err != nil {
+		ret.Err = m.lost(ret.Err)
+	}
 	return ret
+}
+
+// lost words that the connection ended while a call was under way.
+func (m *machine) lost(err error) error {
+	m.dialing.Lock()
+	defer m.dialing.Unlock()
+	hint := "the host may have gone down, or something ended the agent; what the call did until then is not known"
+	if m.client == nil {
+		return &Error{ID: m.e.ID, Addr: m.e.Host, Stage: Agent, Err: err, Hint: hint}
+	}
+	return m.client.fail(Agent, fmt.Errorf("lost while the call was under way: %w", err), hint)
 }
 
 // watch calls the function and asks about it where it takes long: past the
@@ -284,16 +298,13 @@ func (m *machine) connect(ctx context.Context) (*link.Conn, error) {
 	return conn, nil
 }
 
-// placeTimeout is how long a machine has to take the agent and greet.
-const placeTimeout = 5 * time.Minute
-
 func (m *machine) begin(ctx context.Context, c *Client) (*link.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, placeTimeout)
-	defer cancel()
 	conn, err := m.p.place.agent(ctx, c, m.e, m.p.s.PreFlight)
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience(m.e))
+	defer cancel()
 	if err := conn.Open(ctx, link.Target{ID: m.e.ID, Opts: m.opts(), Grains: m.e.Grains}); err != nil {
 		_ = conn.Close()
 		return nil, c.fail(Agent, err, "")
