@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"sort"
+	"strings"
 
 	"brine/internal/fun"
 	"brine/internal/jobs"
 	"brine/internal/returner"
 	"brine/internal/returner/custom"
 	"brine/internal/returner/plain"
+	"brine/internal/returner/redisdb"
+	"brine/internal/returner/sqldb"
 	"brine/internal/source"
 	"brine/internal/value"
 	sysmod "brine/modules/sys"
@@ -18,8 +21,8 @@ import (
 
 // Returners returns the returners of this build, alphabetically.
 func Returners() []returner.Spec {
-	specs := plain.Specs()
-	specs = append(specs, returner.Spec{
+	specs := append(plain.Specs(), sqldb.Specs()...)
+	specs = append(specs, redisdb.Spec(), returner.Spec{
 		Name: "multi_returner", Doc: "Hand returns to several returners: those of the option multi_returner.", Src: "returners/multi_returner.py",
 	})
 	sort.Slice(specs, func(i, j int) bool { return specs[i].Name < specs[j].Name })
@@ -75,6 +78,49 @@ func openStore(ctx context.Context, env *fun.Env, name string) (jobs.Store, func
 		return nil, nil, fmt.Errorf("returner %s cannot be read from", name)
 	}
 	return s, func() { _ = r.Close() }, nil
+}
+
+// returnerRunner is the runner module "returner": what returners need.
+func returnerRunner() fun.Module {
+	name := fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "the returner"}
+	return fun.Module{
+		Name: "returner", Kind: fun.Runner, Doc: "What returners need.",
+		Specs: []fun.Spec{
+			{Name: "schema", Doc: "Print the SQL that makes the tables of a returner.", Src: "the documentation of Salt's returners", Args: []fun.Arg{name}, Fn: schema},
+			{Name: "settings", Doc: "Return the settings of a returner with their defaults.", Src: "the documentation of Salt's returners", Args: []fun.Arg{name}, Fn: settings},
+		},
+	}
+}
+
+func findReturner(ctx context.Context, c *fun.Call) (*returner.Spec, error) {
+	if err := CheckReturner(c.Env, c.Str("name")); err != nil {
+		return nil, fun.Errorf("%v", err)
+	}
+	spec, _ := returner.Find(allReturners(ctx, c.Env), c.Str("name"))
+	return spec, nil
+}
+
+func schema(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	spec, err := findReturner(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if spec.Schema == "" {
+		return fun.Result{}, fun.Errorf("returner %s has no tables", spec.Name)
+	}
+	return fun.Result{Value: strings.TrimSuffix(spec.Schema, "\n")}, nil
+}
+
+func settings(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	spec, err := findReturner(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	m := value.NewMap(len(spec.Keys))
+	for _, k := range spec.Keys {
+		m.Set(spec.Name+"."+k.Name, value.MapOf("default", k.Default, "doc", k.Doc))
+	}
+	return fun.Value(m)
 }
 
 // sysModule joins the execution module "sys" with what it tells of returners.

@@ -2,6 +2,9 @@
 package assembly
 
 import (
+	"slices"
+	"strings"
+
 	"brine/internal/fun"
 	archivemod "brine/modules/archive"
 	cmdmod "brine/modules/cmd"
@@ -88,6 +91,7 @@ func Table() *fun.Table {
 		{Kind: fun.Runner, Name: "event", Load: events.Runners},
 		{Kind: fun.Runner, Name: "jobs", Load: jobsRunner},
 		{Kind: fun.Runner, Name: "pillar", Load: pillarrun.Runners},
+		{Kind: fun.Runner, Name: "returner", Load: returnerRunner},
 		{Kind: fun.Runner, Name: "state", Load: stateRunner},
 		{Kind: fun.Runner, Name: "test", Load: testrun.Runners},
 
@@ -107,5 +111,6 @@ func stateRunner() fun.Module {
 func stateModule() fun.Module {
 	m := statefn.Module()
 	m.Specs = append(m.Specs, orchestrate.Specs()...)
+	slices.SortFunc(m.Specs, func(a, b fun.Spec) int { return strings.Compare(a.Name, b.Name) })
 	return m
 }

@@ -1,0 +1,261 @@
+// Package sqldb is the returners into SQL databases: mysql, pgjsonb and
+// postgres. They keep Salt's tables, so what reads those reads brine's.
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"brine/internal/jobs"
+	"brine/internal/returner"
+	"brine/internal/value"
+)
+
+// A dialect is what databases differ in.
+type dialect struct {
+	quote      string // around column names that are reserved words
+	mark       func(n int) string
+	yes, no    string // how Salt writes success
+	saveLoads  string // after the rows of an INSERT into jids
+	insertLoad string // INSERT or what stands for it
+	// text says how a stored value is selected as text.
+	text func(column string) string
+}
+
+var mysqlDialect = dialect{
+	quote: "`", mark: func(int) string { return "?" }, yes: "1", no: "0", insertLoad: "INSERT IGNORE",
+	text: func(c string) string { return c },
+}
+
+var pgDialect = dialect{
+	quote: `"`, mark: func(n int) string { return fmt.Sprintf("$%d", n) }, yes: "true", no: "false", insertLoad: "INSERT",
+	saveLoads: " ON CONFLICT (jid) DO UPDATE SET load = EXCLUDED.load",
+	text:      func(c string) string { return c + "::text" },
+}
+
+// A store is a database with Salt's tables.
+type store struct {
+	db *sql.DB
+	d  dialect
+}
+
+func open(ctx context.Context, d dialect, db *sql.DB) (jobs.Returner, error) {
+	db.SetMaxOpenConns(1)
+	if err := db.PingContext(ctx); err != nil {
+		db.Close()
+		return nil, err
+	}
+	return &store{db, d}, nil
+}
+
+// Close ends the connection.
+func (s *store) Close() error { return s.db.Close() }
+
+// maxStatement bounds a statement, in bytes of its values and in rows: below
+// every server's default packet.
+const (
+	maxStatement = 2 << 20
+	maxRows      = 500
+)
+
+// insert writes rows in one transaction, with as few statements as size allows.
+func (s *store) insert(ctx context.Context, verb, table string, columns []string, rows [][]any, tail string) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // does nothing after Commit
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = s.d.quote + c + s.d.quote
+	}
+	head := fmt.Sprintf("%s INTO %s (%s) VALUES ", verb, table, strings.Join(names, ", "))
+	for len(rows) > 0 {
+		var q strings.Builder
+		q.WriteString(head)
+		var args []any
+		size, n := 0, 0
+		for n < len(rows) && n < maxRows {
+			w := 0
+			for _, x := range rows[n] {
+				t, _ := x.(string)
+				w += len(t)
+			}
+			if n > 0 && size+w > maxStatement {
+				break
+			}
+			size += w
+			if n > 0 {
+				q.WriteString(", ")
+			}
+			q.WriteByte('(')
+			for i, x := range rows[n] {
+				if i > 0 {
+					q.WriteString(", ")
+				}
+				args = append(args, x)
+				q.WriteString(s.d.mark(len(args)))
+			}
+			q.WriteByte(')')
+			n++
+		}
+		q.WriteString(tail)
+		if _, err := tx.ExecContext(ctx, q.String(), args...); err != nil {
+			return fmt.Errorf("insert into %s: %w", table, err)
+		}
+		rows = rows[n:]
+	}
+	return tx.Commit()
+}
+
+// SaveLoad writes the table jids.
+func (s *store) SaveLoad(ctx context.Context, loads []*value.Map) error {
+	rows := make([][]any, 0, len(loads))
+	seen := map[string]bool{}
+	for _, l := range loads {
+		if jid := l.Str("jid"); !seen[jid] {
+			seen[jid] = true
+			rows = append(rows, []any{jid, encode(l)})
+		}
+	}
+	return s.insert(ctx, s.d.insertLoad, "jids", []string{"jid", "load"}, rows, s.d.saveLoads)
+}
+
+// encode writes a value as JSON without NUL, which no text column holds.
+func encode(v value.Value) string {
+	o := value.JSONOptions{Repr: true, SkipKeys: true, EscapeNonASCII: true}
+	b, err := value.AppendJSON(nil, v, o)
+	if err != nil {
+		b = value.EncodeJSON(v)
+	}
+	return strings.ReplaceAll(string(b), `\u0000`, `\ufffd`)
+}
+
+// maxFun is the length of the column fun.
+const maxFun = 50
+
+// Return writes the table salt_returns.
+func (s *store) Return(ctx context.Context, rets []*value.Map) error {
+	rows := make([][]any, len(rets))
+	for i, r := range rets {
+		success := s.d.no
+		if value.Truth(r.At("success")) {
+			success = s.d.yes
+		}
+		name := r.Str("fun")
+		if len(name) > maxFun {
+			name = name[:maxFun]
+		}
+		rows[i] = []any{name, r.Str("jid"), encode(r.At("return")), r.Str("id"), success, encode(r)}
+	}
+	return s.insert(ctx, "INSERT", "salt_returns", []string{"fun", "jid", "return", "id", "success", "full_ret"}, rows, "")
+}
+
+// SaveEvents writes the table salt_events.
+func (s *store) SaveEvents(ctx context.Context, events []jobs.EventRow) error {
+	rows := make([][]any, len(events))
+	for i, e := range events {
+		rows[i] = []any{e.Tag, encode(e.Data), e.Master}
+	}
+	return s.insert(ctx, "INSERT", "salt_events", []string{"tag", "data", "master_id"}, rows, "")
+}
+
+// Job reads a job; see [jobs.Store].
+func (s *store) Job(ctx context.Context, jid string) (*jobs.Job, error) {
+	load := s.d.quote + "load" + s.d.quote
+	var text string
+	err := s.db.QueryRowContext(ctx, "SELECT "+s.d.text(load)+" FROM jids WHERE jid = "+s.d.mark(1), jid).Scan(&text)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, err
+	}
+	j := &jobs.Job{JID: jid, Load: decode(text), Returns: value.NewMap(8), Missing: map[string]string{}}
+	rows, err := s.db.QueryContext(ctx, "SELECT id, "+s.d.text("full_ret")+" FROM salt_returns WHERE jid = "+s.d.mark(1), jid)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, full string
+		if err := rows.Scan(&id, &full); err != nil {
+			return nil, err
+		}
+		j.Returns.Set(id, decode(full))
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if j.Load.Len() == 0 && j.Returns.Len() == 0 {
+		return nil, nil
+	}
+	return j, nil
+}
+
+func decode(s string) *value.Map {
+	v, err := value.ParseJSON(s)
+	if err != nil {
+		return value.NewMap(0)
+	}
+	if m, ok := v.(*value.Map); ok {
+		return m
+	}
+	return value.NewMap(0)
+}
+
+// Jobs lists jobs; see [jobs.Store].
+func (s *store) Jobs(ctx context.Context, from, to string) ([]jobs.Entry, error) {
+	load := s.d.quote + "load" + s.d.quote
+	q := "SELECT jid, " + s.d.text(load) + " FROM jids WHERE jid >= " + s.d.mark(1)
+	args := []any{from}
+	if to != "" {
+		q += " AND jid <= " + s.d.mark(2)
+		args = append(args, to)
+	}
+	rows, err := s.db.QueryContext(ctx, q+" ORDER BY jid", args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []jobs.Entry
+	for rows.Next() {
+		var jid, text string
+		if err := rows.Scan(&jid, &text); err != nil {
+			return nil, err
+		}
+		out = append(out, jobs.Entry{JID: jid, Load: decode(text)})
+	}
+	return out, rows.Err()
+}
+
+// Specs returns the returners, alphabetically.
+func Specs() []returner.Spec {
+	host := func(port int64) []returner.Key {
+		return []returner.Key{
+			{Name: "host", Default: "salt", Doc: "name or address of the server"},
+			{Name: "user", Default: "salt", Doc: "account"},
+			{Name: "pass", Default: "salt", Doc: "its password", Secret: true},
+			{Name: "db", Default: "salt", Doc: "the database"},
+			{Name: "port", Default: port, Doc: "port of the server"},
+		}
+	}
+	pgKeys := append(host(5432),
+		returner.Key{Name: "sslmode", Default: "prefer", Doc: "disable, prefer, require, verify-ca or verify-full"},
+		returner.Key{Name: "sslcert", Doc: "file with the client's certificate"},
+		returner.Key{Name: "sslkey", Doc: "file with its key"},
+		returner.Key{Name: "sslrootcert", Doc: "file with the certificates that are trusted"},
+	)
+	return []returner.Spec{
+		{
+			Name: "mysql", Doc: "Store returns and events in MySQL or MariaDB.", Src: "returners/mysql.py", New: newMySQL, Reads: true, Schema: mysqlSchema,
+			Keys: append(host(3306),
+				returner.Key{Name: "ssl_ca", Doc: "file with the certificates that are trusted"},
+				returner.Key{Name: "ssl_cert", Doc: "file with the client's certificate"},
+				returner.Key{Name: "ssl_key", Doc: "file with its key"},
+			),
+		},
+		{Name: "pgjsonb", Doc: "Store returns and events in PostgreSQL as jsonb.", Src: "returners/pgjsonb.py", New: newPostgres, Reads: true, Schema: pgjsonbSchema, Keys: pgKeys},
+		{Name: "postgres", Doc: "Store returns and events in PostgreSQL as text.", Src: "returners/postgres.py", New: newPostgres, Reads: true, Schema: postgresSchema, Keys: pgKeys},
+	}
+}
