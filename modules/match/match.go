@@ -4,6 +4,7 @@ package match
 
 import (
 	"context"
+	"slices"
 
 	"brine/internal/fun"
 	"brine/internal/target"
@@ -37,7 +38,7 @@ func Module() fun.Module {
 			},
 		})
 	}
-	m.Specs = append(m.Specs, fun.Spec{
+	filter := fun.Spec{
 		Name: "filter_by", Doc: "Return the value of the first key that, as a compound target, means this machine.", Src: "modules/match.py filter_by", Fn: filterBy,
 		Args: []fun.Arg{
 			{Name: "lookup", Type: fun.Dict, Required: true, Doc: "targets to values"},
@@ -47,7 +48,8 @@ func Module() fun.Module {
 			{Name: "merge_lists", Type: fun.Bool, Default: false, Doc: "join lists in the merge"},
 			{Name: "default", Type: fun.Str, Default: "default", Doc: "key to use where none matches"},
 		},
-	})
+	}
+	m.Specs = slices.Insert(m.Specs, 2, filter) // by the alphabet behind data
 	return m
 }
 

@@ -1,0 +1,197 @@
+package assembly
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/internal/dispatch"
+	"brine/internal/event"
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+)
+
+// TestRows holds what every row of the table has to have: the help, the docs
+// and the reference are made of it.
+func TestRows(t *testing.T) {
+	for _, kind := range []fun.Kind{fun.Exec, fun.State, fun.Runner, fun.Wheel} {
+		for _, mod := range modules(kind) {
+			if mod.Doc == "" {
+				t.Errorf("%s module %s has no Doc", kind, mod.Name)
+			}
+			var names []string
+			for i := range mod.Specs {
+				s := &mod.Specs[i]
+				where := kind.String() + " " + mod.Name + "." + s.Name
+				names = append(names, s.Name)
+				if s.Doc == "" || s.Src == "" {
+					t.Errorf("%s has no Doc or no Src", where)
+				}
+				if line, _, _ := strings.Cut(s.Doc, "\n"); line != "" && !strings.ContainsRune(".:)", rune(line[len(line)-1])) {
+					t.Errorf("%s: the first line of Doc is no sentence: %q", where, line)
+				}
+				if (kind == fun.State) != (s.State != nil) || (kind != fun.State) != (s.Fn != nil) {
+					t.Errorf("%s has not the one function of its kind", where)
+				}
+				args := map[string]bool{}
+				optional := ""
+				for _, a := range s.Args {
+					if a.Name == "" || a.Doc == "" {
+						t.Errorf("%s: the argument %q has no Doc", where, a.Name)
+					}
+					if args[a.Name] {
+						t.Errorf("%s has the argument %q twice", where, a.Name)
+					}
+					args[a.Name] = true
+					if a.Required && a.Default != nil {
+						t.Errorf("%s: the argument %q is required and has a default", where, a.Name)
+					}
+					if a.Required && optional != "" {
+						t.Errorf("%s: the required argument %q follows %q, which is not", where, a.Name, optional)
+					}
+					if !a.Required {
+						optional = a.Name
+					}
+				}
+			}
+			if !joined(mod) && !slices.IsSorted(names) {
+				t.Errorf("%s module %s: the rows are not in alphabetical order: %v", kind, mod.Name, names)
+			}
+			if d := slices.Compact(slices.Clone(names)); len(d) != len(names) {
+				t.Errorf("%s module %s has a function twice: %v", kind, mod.Name, names)
+			}
+		}
+	}
+}
+
+// joined reports whether a module is put together of several rooms' rows, each
+// in order by itself.
+func joined(m *fun.Module) bool {
+	return m.Kind == fun.Runner || m.Name == "state" || m.Name == "sys"
+}
+
+// modules returns the modules of a kind.
+func modules(kind fun.Kind) []*fun.Module {
+	var out []*fun.Module
+	table := Table()
+	for _, name := range table.Modules(kind) {
+		mod, _ := table.Module(kind, name)
+		out = append(out, mod)
+	}
+	return out
+}
+
+// notHere are the states that act on other machines or wait for what is not
+// there: they are tried with a fleet, in their own room.
+var notHere = []string{"salt.wait_for_event", "salt.parallel_runners"}
+
+// TestStatesInTestMode calls every state function on a fake machine: in test
+// mode nothing may be written, a cancelled run has to end at once, and an
+// argument that is not known is no more than a warning.
+func TestStatesInTestMode(t *testing.T) {
+	for _, mod := range modules(fun.State) {
+		for i := range mod.Specs {
+			spec := &mod.Specs[i]
+			name := mod.Name + "." + spec.Name
+			if slices.Contains(notHere, name) {
+				continue
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				fake := fakeHost()
+				env, warnings := fakeEnv(fake)
+				call(t, t.Context(), env, mod, spec, nil)
+				if w := fake.Writes(); len(w) != 0 {
+					t.Errorf("in test mode it wrote: %v", w)
+				}
+
+				*warnings = nil
+				call(t, t.Context(), env, mod, spec, value.MapOf("brine_no_such_argument", int64(1)))
+				if !spec.VarKw && !slices.ContainsFunc(*warnings, func(w fun.Warning) bool { return strings.Contains(w.Text, "brine_no_such_argument") }) {
+					t.Errorf("an unknown argument is not warned of: %v", *warnings)
+				}
+
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel()
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					call(t, ctx, env, mod, spec, nil)
+				}()
+				select {
+				case <-done:
+				case <-time.After(10 * time.Second):
+					t.Error("it does not end with its context")
+				}
+				if w := fake.Writes(); len(w) != 0 {
+					t.Errorf("it wrote: %v", w)
+				}
+			})
+		}
+	}
+}
+
+// call binds plausible arguments and runs a state in test mode.
+func call(t *testing.T, ctx context.Context, env *fun.Env, mod *fun.Module, spec *fun.Spec, more *value.Map) {
+	t.Helper()
+	low := value.MapOf("state", mod.Name, "name", "/srv/thing", "__sls__", "s", "__env__", "base", "__id__", "thing", "fun", spec.Name)
+	for _, a := range spec.Args {
+		if a.Required && a.Name != "name" {
+			low.Set(a.Name, sampleOf(a.Type))
+		}
+	}
+	low.Update(more)
+	c, err := env.Invoker.Bind(mod, spec, fun.Args{Kw: low})
+	if err != nil {
+		t.Fatalf("bind: %v", err)
+	}
+	c.Test = true
+	c.Low = &fun.Chunk{State: mod.Name, Fun: spec.Name, ID: "thing", Name: "/srv/thing", SLS: "s", SaltEnv: "base", Low: low}
+	ret := spec.State(ctx, c)
+	if ret.Err == nil && ret.Comment == nil {
+		t.Errorf("no comment: %+v", ret)
+	}
+}
+
+func sampleOf(typ fun.Type) value.Value {
+	switch typ {
+	case fun.Bool:
+		return true
+	case fun.Int, fun.Float:
+		return int64(1)
+	case fun.List:
+		return value.Strings("one")
+	case fun.Dict:
+		return value.MapOf("k", "v")
+	default:
+		return "one"
+	}
+}
+
+func fakeHost() *host.Fake {
+	f := host.NewFake()
+	f.PutFile("/srv/thing", "one\ntwo\n", 0o644)
+	f.OnCommand("*", host.Output{Stdout: []byte("out\n")})
+	return f
+}
+
+// fakeEnv is a run's Env in test mode without files and without other
+// machines.
+func fakeEnv(h host.Host) (*fun.Env, *[]fun.Warning) {
+	var warnings []fun.Warning
+	env := &fun.Env{
+		ID: "minion1", JID: "20240102030405000006", SaltEnv: "base", Host: h, Table: Table(), Memo: &fun.Memo{},
+		Opts:   value.MapOf("id", "minion1", "test", true, "file_roots", value.MapOf("base", value.NewList()), "cachedir", "/var/cache/brine"),
+		Grains: value.MapOf("id", "minion1", "os", "Debian", "os_family", "Debian", "kernel", "Linux", "shell", "/bin/sh"), Pillar: value.NewMap(0),
+		Bus: event.NewRing(16, h.Now), Log: slog.New(slog.DiscardHandler), CacheDir: "/var/cache/brine",
+		Warn: func(w fun.Warning) { warnings = append(warnings, w) },
+	}
+	env.NewInvoker = func(e *fun.Env) fun.Invoker { return dispatch.New(e) }
+	env.Invoker = dispatch.New(env)
+	attachUpstream(context.Background(), env)
+	return env, &warnings
+}
