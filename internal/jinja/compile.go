@@ -292,7 +292,7 @@ func (c *compiler) marked() func(error) error {
 	line, t, inBlock := c.line, c.t, c.inBlock
 	return func(err error) error {
 		if e, ok := err.(*Error); ok && e.At.IsZero() && !inBlock {
-			e.At = source.Pos{File: t.Name, Line: int(line)}
+			e.At, e.Source = source.Pos{File: t.Name, Line: int(line)}, t.text
 		}
 		return err
 	}
@@ -652,6 +652,7 @@ func (c *compiler) assignBlock(n *sAssignBlock, fr *cframe) stmt {
 		if err != nil || k != goOn {
 			return k, err
 		}
+		f.st.run.keep(s)
 		v := safe(s, esc, f.st)
 		if filter != nil {
 			if check != nil {

@@ -162,9 +162,11 @@ func (c *compiler) include(n *sInclude, fr *cframe) stmt {
 			return goOn, nil
 		}
 		st := newState(f.st.run, inc, f.st.snapshot(f, names, get))
+		from := len(f.w.marks)
 		if err := inc.root.run(st, f.w, t, off); err != nil {
 			return goOn, mark(err)
 		}
+		f.w.includedFrom(from, t, n.line)
 		return goOn, nil
 	}
 }
@@ -358,6 +360,7 @@ func newModule(st *State, t *Template, off int32) (*Module, error) {
 	w := st.run.writer()
 	err := st.tmpl.root.run(st, w, t, off)
 	body := w.done()
+	st.run.keep(body)
 	if err != nil {
 		return nil, err
 	}

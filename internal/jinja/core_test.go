@@ -219,9 +219,9 @@ item 1 | main:4
   more | main:5
 item 2 | main:4
   more | main:5
-i1 | inc:1 main:6
-i2 | inc:2 main:6
-Xi3 | inc:3 main:6
+i1 | inc:1 main:7
+i2 | inc:2 main:7
+Xi3 | inc:3 main:7
 m1 | lib:1 main:8
 m2 tail | lib:2 main:8
 l1 | main:9

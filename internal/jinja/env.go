@@ -119,7 +119,7 @@ func (e *Env) parsed(k cacheKey) (*Template, error) {
 // the output. A fault is an *Error.
 func (t *Template) Render(ctx context.Context, vars *value.Map) (*Output, error) {
 	r := newRun(ctx, t.env, vars)
-	w := &writer{run: r, track: true, buf: make([]byte, 0, len(t.text)+len(t.text)/2)}
+	w := &writer{run: r, buf: make([]byte, 0, len(t.text)+len(t.text)/2)}
 	if err := t.root.run(newState(r, t, nil), w, nil, 0); err != nil {
 		return nil, finish(err)
 	}
@@ -164,6 +164,7 @@ type run struct {
 	ticks   int
 	size    int // bytes written so far
 	spare   []*writer
+	kept    map[*byte]captured
 	modules map[*Template]*Module
 	loaded  map[loadKey]*Template
 	regexps regexps
@@ -184,6 +185,7 @@ func (r *run) writer() *writer {
 	if n := len(r.spare); n > 0 {
 		w := r.spare[n-1]
 		r.spare = r.spare[:n-1]
+		w.buf, w.marks, w.text = w.buf[:0], w.marks[:0], ""
 		return w
 	}
 	return &writer{run: r}

@@ -26,7 +26,7 @@ type Error struct {
 	Pos    source.Pos   // the very place
 	At     source.Pos   // the place that Jinja2 names, by statements: Salt reports its line
 	Via    []source.Pos // statements (include, import, macro call) that led here, innermost first
-	Source string       // the text of the template that Pos is in, newlines as \n
+	Source string       // the text of the template that At is in, newlines as \n
 	Hint   string       // the nearest valid name, or empty
 	Err    error        // the cause, where a function of Go failed
 }
@@ -45,7 +45,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // A NotFoundError says that a loader has no such template.
 type NotFoundError struct {
 	Name string
-	Hint string // the nearest name that is there, or empty
+	Hint string // what the user may have meant, or empty
 }
 
 // Error names the template.
@@ -59,6 +59,16 @@ type hinted struct {
 
 // Unwrap returns the Python error.
 func (h *hinted) Unwrap() error { return h.PyError }
+
+// An elsewhere is a Python error whose cause lies at another place than the tag
+// that found it: data that a tag reads.
+type elsewhere struct {
+	*value.PyError
+	at source.Pos
+}
+
+// Unwrap returns the Python error.
+func (e *elsewhere) Unwrap() error { return e.PyError }
 
 // isPy reports whether err is a Python error of one of the types.
 func isPy(err error, types ...string) bool {

@@ -218,6 +218,17 @@ func saltLoadJSON(c *Call) (value.Value, error) {
 	return nil, value.Raise("TemplateRuntimeError", "Unable to load json from %s", s)
 }
 
+// placer returns what tells the place of a line of a text that is read as data:
+// its own where that is known, else that of the tag.
+func (s *State) placer(text string) func(line int) source.Pos {
+	tag := s.Pos()
+	marks := s.run.origin(text)
+	if len(marks) == 0 {
+		return func(int) source.Pos { return tag }
+	}
+	return (&Output{Text: text, name: tag.File, marks: append([]mark(nil), marks...)}).Pos
+}
+
 // saltLoadYAML reads YAML. Salt: salt/utils/jinja.py load_yaml.
 func saltLoadYAML(c *Call) (value.Value, error) {
 	a, err := c.bind("SerializerExtension.load_yaml", 1, "value")
@@ -236,8 +247,8 @@ func saltLoadYAML(c *Call) (value.Value, error) {
 		}
 		return nil, value.Raise("TemplateRuntimeError", "Unable to load yaml from %s", s)
 	}
-	pos := c.S.Pos()
-	data, err := yamlsalt.Load(yamlsalt.LoadOptions{Name: pos.File, Pos: func(int) source.Pos { return pos }}, []byte(text))
+	at := c.S.placer(text)
+	data, err := yamlsalt.Load(yamlsalt.LoadOptions{Name: c.S.Pos().File, Pos: at}, []byte(text))
 	if err == nil {
 		return data, nil
 	}
@@ -248,8 +259,8 @@ func saltLoadYAML(c *Call) (value.Value, error) {
 	if f.Line == 0 {
 		return nil, value.Raise("TemplateRuntimeError", "Encountered error loading yaml: %s", f.Text())
 	}
-	return nil, value.Raise("TemplateRuntimeError", "Encountered error loading yaml: %s\n%s", f.Problem,
-		excerpt(text, f.Line, "    <======================"))
+	msg := "Encountered error loading yaml: " + f.Problem + "\n" + excerpt(text, f.Line, "    <======================")
+	return nil, &elsewhere{&value.PyError{Type: "TemplateRuntimeError", Msg: msg}, at(f.Line)}
 }
 
 // excerpt returns the lines about a line (from 1) of a text as Salt shows

@@ -318,6 +318,7 @@ func wrapError(t *Template, off int32, err error) error {
 		none    *notFound
 		py      *value.PyError
 		hint    *hinted
+		far     *elsewhere
 		up      *timeUp
 	)
 	switch {
@@ -327,6 +328,11 @@ func wrapError(t *Template, off int32, err error) error {
 		return runtimeError(t, off, &value.PyError{Type: "TemplatesNotFound", Msg: none.msg}, "", err)
 	case errors.As(err, &hint):
 		return runtimeError(t, off, hint.PyError, hint.hint, err)
+	case errors.As(err, &far):
+		e := runtimeError(t, off, far.PyError, "", err)
+		e.At = source.Pos{File: e.Pos.File, Line: e.Pos.Line}
+		e.Via, e.Pos = []source.Pos{e.Pos}, far.at
+		return e
 	case errors.As(err, &py):
 		return runtimeError(t, off, py, "", err)
 	case errors.As(err, &up):

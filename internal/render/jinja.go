@@ -3,6 +3,7 @@ package render
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path"
 	"strconv"
 	"strings"
@@ -103,7 +104,7 @@ func (e *Engine) jinja(ctx context.Context, in *Input, text string) (*datum, err
 	if err != nil {
 		return nil, e.jinjaFault(ctx, err, in, text)
 	}
-	return &datum{isText: true, text: out.Text, pos: out.Pos}, nil
+	return &datum{isText: true, text: out.Text, pos: out.Pos, via: out.Via}, nil
 }
 
 // tplDir returns the directory that relative imports of the main template
@@ -220,7 +221,11 @@ func (l *loader) Load(ctx context.Context, name, from string) (jinja.Source, err
 
 // missing is the error of a template that is not there.
 func (l *loader) missing(ctx context.Context, name, saltenv string) error {
-	return &jinja.NotFoundError{Name: name, Hint: l.near(ctx, name, saltenv)}
+	hint := l.near(ctx, name, saltenv)
+	if hint != "" {
+		hint = fmt.Sprintf("did you mean %q?", hint)
+	}
+	return &jinja.NotFoundError{Name: name, Hint: hint}
 }
 
 // maxNear is how many files are looked through for a name that is near.
@@ -299,10 +304,19 @@ func (e *Engine) relOf(name string) string {
 }
 
 // bare is a Jinja fault without its place, which the source.Error around it
-// has.
+// has, in one line.
 type bare struct{ err *jinja.Error }
 
-func (b bare) Error() string { return b.err.Msg }
+func (b bare) Error() string {
+	if b.err.PyType == "TemplateNotFound" {
+		return fmt.Sprintf("template %q is not in the fileserver", b.err.Msg)
+	}
+	line, _, _ := strings.Cut(b.err.Msg, "\n")
+	if name, ok := strings.CutPrefix(line, "'salt.utils.templates.AliasedLoader object' has no attribute "); ok {
+		return "there is no execution function " + name
+	}
+	return line
+}
 func (b bare) Unwrap() error { return b.err }
 
 // jinjaFault makes a placed fault with Salt's text of what jinja returned.

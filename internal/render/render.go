@@ -176,7 +176,8 @@ func (e *Engine) SLS(ctx context.Context, in Input) (value.Value, error) {
 type datum struct {
 	isText bool
 	text   string
-	pos    func(line int) source.Pos // place of a line of text
+	pos    func(line int) source.Pos   // place of a line of text
+	via    func(line int) []source.Pos // the tags that led to it; nil: none
 	data   value.Value
 }
 
@@ -360,19 +361,26 @@ func dropShebang(text string) string {
 }
 
 func (e *Engine) yamlStage(_ context.Context, in *Input, _ stage, d *datum) (*datum, error) {
-	return loadYAML(d.text, yamlsalt.LoadOptions{Name: in.name(), Pos: d.pos, Ordered: true})
+	return d.loadYAML(yamlsalt.LoadOptions{Name: in.name(), Pos: d.pos, Ordered: true})
 }
 
 // yamlexStage reads YAML with !aggregate and !reset.
 //
 // Salt: salt/renderers/yamlex.py.
 func (e *Engine) yamlexStage(_ context.Context, in *Input, _ stage, d *datum) (*datum, error) {
-	return loadYAML(d.text, yamlsalt.LoadOptions{Name: in.name(), Pos: d.pos, Ordered: true, Extended: true})
+	return d.loadYAML(yamlsalt.LoadOptions{Name: in.name(), Pos: d.pos, Ordered: true, Extended: true})
 }
 
-func loadYAML(text string, o yamlsalt.LoadOptions) (*datum, error) {
-	v, err := yamlsalt.Load(o, []byte(text))
+func (d *datum) loadYAML(o yamlsalt.LoadOptions) (*datum, error) {
+	v, err := yamlsalt.Load(o, []byte(d.text))
 	if err != nil {
+		var (
+			se *source.Error
+			f  *yamlsalt.Fault
+		)
+		if d.via != nil && errors.As(err, &se) && errors.As(err, &f) && f.Line > 0 {
+			se.Via = d.via(f.Line)
+		}
 		return nil, err
 	}
 	if !value.Truth(v) {

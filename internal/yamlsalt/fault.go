@@ -22,6 +22,8 @@ type Fault struct {
 	Line, Col int
 
 	offset int // bytes, of a ReaderError
+	// from is where ContextLine comes from, if that is known.
+	from source.Pos
 }
 
 // Error returns the fault in one line, without its place.
@@ -30,6 +32,8 @@ func (f *Fault) Error() string {
 	switch {
 	case f.Context == "":
 		return problem
+	case f.ContextLine > 0 && f.ContextLine != f.Line && f.from.File != "":
+		return fmt.Sprintf("%s (%s from %s)", problem, f.Context, source.Pos{File: f.from.File, Line: f.from.Line})
 	case f.ContextLine > 0 && f.ContextLine != f.Line:
 		return fmt.Sprintf("%s (%s from line %d)", problem, f.Context, f.ContextLine)
 	}
@@ -110,6 +114,9 @@ func (f *Fault) hint() string {
 // placed makes f an error of the file, at the place that the fault's line has
 // in it.
 func (o *LoadOptions) placed(f *Fault) error {
+	if f.ContextLine > 0 && o.Name != "" {
+		f.from = o.pos(f.ContextLine, f.ContextCol)
+	}
 	return &source.Error{Pos: o.pos(f.Line, f.Col), Err: f, Salt: f.saltText(), Hint: f.hint()}
 }
 
