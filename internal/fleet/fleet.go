@@ -123,7 +123,7 @@ func (f *Fleet) Match(ctx context.Context, tgt value.Value, tgtType string) ([]s
 func (f *Fleet) match(ctx context.Context, tgt value.Value, tgtType string, ids []string, owner map[string]Provider) ([]string, error) {
 	m, err := target.Compile(tgt, tgtType, f.Nodegroups)
 	if err != nil {
-		return nil, err
+		return nil, &fun.TargetError{Err: err}
 	}
 	matches := make([]bool, len(ids))
 	var g errgroup.Group

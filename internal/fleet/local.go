@@ -136,7 +136,7 @@ func Call(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
 	ret := fun.Return{ID: env.ID, JID: job.JID}
 	args := fun.Args{Pos: append([]value.Value(nil), job.Args.Pos...), Kw: job.Args.Kw.Copy()}
 	if _, spec, ok := env.Table.Lookup(fun.Exec, job.Fun); ok && spec.VarKw {
-		args.Kw.Update(value.MapOf("__pub_fun", job.Fun, "__pub_pid", int64(os.Getpid()), "__pub_jid", job.JID, "__pub_tgt", "salt-call"))
+		args.Kw.Update(published(job))
 	}
 	res, err := env.Invoker.Invoke(ctx, fun.Exec, job.Fun, args)
 	if err != nil {
@@ -150,6 +150,22 @@ func Call(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
 	ret.Retcode, ret.Out, ret.Body = Retcode(res), res.Out, fun.ValueBody{V: res.Value}
 	ret.Success = true
 	return ret
+}
+
+// published returns what a function that takes any keywords is told of the job.
+// Salt: salt/minion.py load_args_and_kwargs.
+func published(job fun.Job) *value.Map {
+	if !job.Published {
+		return value.MapOf("__pub_fun", job.Fun, "__pub_pid", int64(os.Getpid()), "__pub_jid", job.JID, "__pub_tgt", "salt-call")
+	}
+	arg := value.NewList(job.Args.Pos...)
+	if job.Args.Kw.Len() > 0 {
+		kw := job.Args.Kw.Copy()
+		kw.Set("__kwarg__", true)
+		arg.Append(kw)
+	}
+	return value.MapOf("__pub_fun", job.Fun, "__pub_arg", arg, "__pub_tgt", job.Tgt, "__pub_jid", job.JID, "__pub_ret", job.Returner,
+		"__pub_tgt_type", typeOf(job), "__pub_user", job.User)
 }
 
 // Retcode returns the return code of a result: its own, or 1 where the value is
@@ -174,12 +190,15 @@ func FaultText(name string, err error) string {
 		nf *fun.NotFoundError
 		ce *fun.CommandError
 		ae *fun.ArgError
+		ie *fun.InvocationError
 	)
 	switch {
 	case errors.As(err, &nf):
 		return nf.Error()
 	case errors.As(err, &ae):
 		return fmt.Sprintf("Passed invalid arguments to %s: %s", name, ae.Error())
+	case errors.As(err, &ie):
+		return fmt.Sprintf("ERROR executing '%s': %s", name, ie.Msg)
 	case errors.As(err, &ce):
 		return "ERROR: " + ce.Error()
 	}

@@ -38,8 +38,11 @@ type Job struct {
 	// returners.
 	RetConfig string
 	RetKwargs *value.Map
-	Roster   string
-	FailHard bool // with Batch: no new batch after a failure
+	Roster    string
+	// Published says that the function is to see the __pub_ arguments of a
+	// minion that got the job from a master, not those of a call over SSH.
+	Published bool
+	FailHard  bool // with Batch: no new batch after a failure
 	// BatchWait is how long a slot of the batch rests after each return.
 	BatchWait time.Duration
 	// Only, where it is not nil, are the ids that the target is cut down to.

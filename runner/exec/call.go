@@ -144,9 +144,6 @@ func (r *run) job(n *node, c *fun.Chunk, mod *fun.Module, spec *fun.Spec) *job {
 		j.low.Delete("sfun")
 	}
 	j.warn = func(key, text string) { r.warnOnce(c, key, text) }
-	if !j.test && !declares(spec, "test") {
-		j.test = value.Truth(c.Low.At("test"))
-	}
 	return j
 }
 

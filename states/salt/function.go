@@ -44,7 +44,7 @@ func function(ctx context.Context, c *fun.Call) fun.Ret {
 	}
 	rets, err := run(ctx, c, fun.Job{Fun: name, Args: fun.Args{Pos: pos, Kw: kw}})
 	if err != nil {
-		return fun.Ret{Comment: err.Error(), Extra: ret.Extra}
+		return fun.Ret{Comment: fault(c, err, "No minions responded"), Extra: ret.Extra}
 	}
 	if len(rets.all) == 0 {
 		return fun.Ret{Comment: "No minions responded", Extra: ret.Extra}
@@ -99,5 +99,5 @@ func judge(ctx context.Context, c *fun.Call, r fun.Return) (v value.Value, good 
 	if err != nil {
 		return v, false, fmt.Errorf("fail_function %s: %w", fail, err)
 	}
-	return v, value.Truth(res.Value), nil
+	return v, value.Truth(res.Value) && v != false, nil
 }

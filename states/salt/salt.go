@@ -3,6 +3,7 @@ package salt
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -44,7 +45,7 @@ func States() fun.Module {
 		fun.Arg{Name: "sls", Doc: "SLS to apply, text with commas or a list"},
 		fun.Arg{Name: "top", Doc: "top file to apply"},
 		fun.Arg{Name: "saltenv", Type: fun.Str, Doc: "environment of the SLS files"},
-		fun.Arg{Name: "test", Default: false, Doc: "change nothing, say what would change"},
+		fun.Arg{Name: "test", Doc: "change nothing, say what would change; false runs even where the orchestration is a test"},
 		fun.Arg{Name: "pillar", Doc: "pillar to merge over that of the targets"},
 		fun.Arg{Name: "pillarenv", Type: fun.Str, Doc: "environment of the pillar"},
 		fun.Arg{Name: "expect_minions", Type: fun.Bool, Default: true, Doc: "fail where no target returns"},
@@ -118,6 +119,7 @@ func run(ctx context.Context, c *fun.Call, job fun.Job) (*returns, error) {
 	job.Timeout = seconds(c.Value("timeout"))
 	job.Metadata, job.Roster = c.Value("metadata"), c.Str("roster")
 	job.OrchJID = c.Env.JID
+	job.Published = !value.Truth(c.Low.Low.At("ssh"))
 	job.Returner = returners(c.Value("ret"))
 	job.RetConfig, job.RetKwargs = c.Str("ret_config"), c.Map("ret_kwargs")
 	fireArgs(c, job)
@@ -132,6 +134,21 @@ func run(ctx context.Context, c *fun.Call, job fun.Job) (*returns, error) {
 	sort.Slice(r.all, func(i, j int) bool { return r.all[i].ID < r.all[j].ID })
 	r.sum = sum
 	return r, nil
+}
+
+// fault returns the comment of a step that was not begun. An expression that
+// makes no sense matches nothing in Salt (none is Salt's text for that); what
+// is wrong with it goes to stderr.
+// Salt: salt/utils/minions.py CkMinions.check_minions.
+func fault(c *fun.Call, err error, none string) string {
+	var bad *fun.TargetError
+	if !errors.As(err, &bad) {
+		return err.Error()
+	}
+	if c.Env.Warn != nil {
+		c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: %v", c.Low.ID, bad)})
+	}
+	return none
 }
 
 // fireArgs tells the bus what a step does. Salt: salt/states/saltmod.py

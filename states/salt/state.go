@@ -2,7 +2,7 @@ package salt
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 	"strings"
 
 	"brine/internal/fun"
@@ -30,7 +30,9 @@ func state(ctx context.Context, c *fun.Call) fun.Ret {
 		return fun.Fail("No highstate or sls specified, no execution made")
 	}
 	kw := job.Args.Kw
-	if testMode(c) {
+	if t := c.Value("test"); t != nil {
+		kw.Set("test", t) // false, too: it stands against the targets' own setting
+	} else if c.Test {
 		kw.Set("test", true)
 	}
 	for _, name := range []string{"pillar", "pillarenv", "exclude"} {
@@ -60,7 +62,7 @@ func state(ctx context.Context, c *fun.Call) fun.Ret {
 	}
 	rets, err := run(ctx, c, job)
 	if err != nil {
-		return fun.Ret{Comment: err.Error()}
+		return fun.Ret{Comment: fault(c, err, "No minions returned")}
 	}
 	return judgeStates(c, rets, allowFail)
 }
@@ -69,8 +71,7 @@ func state(ctx context.Context, c *fun.Call) fun.Ret {
 func allowed(v value.Value) (int, bool) {
 	switch v := v.(type) {
 	case string:
-		var n int
-		_, err := fmt.Sscanf(strings.TrimSpace(v), "%d", &n)
+		n, err := strconv.Atoi(strings.TrimSpace(v))
 		return n, err == nil
 	case float64:
 		return int(v), true

@@ -106,7 +106,7 @@ func (s *session) pillar() (*value.Map, error) {
 	case value.Mapping:
 		return value.Clone(v).(*value.Map), nil
 	}
-	return nil, fun.Errorf("Passed invalid arguments: Pillar data must be formatted as a dictionary, unless pillar_enc is specified.")
+	return nil, &fun.InvocationError{Msg: "Pillar data must be formatted as a dictionary, unless pillar_enc is specified."}
 }
 
 // environment returns the saltenv of the call, else the configured one, which

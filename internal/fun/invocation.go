@@ -1,0 +1,17 @@
+package fun
+
+// An InvocationError is Salt's SaltInvocationError: the function refused its
+// arguments, and Msg says why.
+type InvocationError struct{ Msg string }
+
+// Error returns Salt's text for the user.
+func (e *InvocationError) Error() string { return "Passed invalid arguments: " + e.Msg }
+
+// A TargetError says that a target expression makes no sense. Fleets return
+// it; nothing was run.
+type TargetError struct{ Err error }
+
+func (e *TargetError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong with the expression.
+func (e *TargetError) Unwrap() error { return e.Err }
