@@ -1,0 +1,138 @@
+package sqldb
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/jobs"
+	"brine/internal/returner"
+	"brine/internal/returner/servertest"
+	"brine/internal/value"
+)
+
+func spec(name string) *returner.Spec {
+	s, _ := returner.Find(Specs(), name)
+	return s
+}
+
+func settings(name string, opts *value.Map) returner.Settings {
+	return returner.Settings{Spec: spec(name), Env: &fun.Env{Opts: opts}}
+}
+
+func ret(jid, id string, v value.Value) *value.Map {
+	return value.MapOf("fun_args", value.NewList(), "jid", jid, "return", v, "retcode", int64(0), "success", true, "fun", "test.ping", "id", id)
+}
+
+// testStore tries what a store of jobs must do.
+func testStore(t *testing.T, s returner.Settings) {
+	t.Helper()
+	ctx := t.Context()
+	r, err := s.Spec.New(ctx, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	const a, b = "20261121090807000001", "20261121090807000002"
+	var loads []*value.Map
+	for _, jid := range []string{a, b} {
+		loads = append(loads, jobs.Load{JID: jid, Fun: "test.ping", Tgt: "*", TgtType: "glob", User: "zoe", Minions: []string{"web1", "web2"}}.Map())
+	}
+	// A load that is there already is no fault.
+	for range 2 {
+		if err := r.(jobs.LoadSaver).SaveLoad(ctx, loads); err != nil {
+			t.Fatal(err)
+		}
+	}
+	odd := "quote ' \" \\ ` %s ? $1 \x00 é \U0001f9c2"
+	if err := r.Return(ctx, []*value.Map{ret(a, "web1", true), ret(a, "web2", value.MapOf("text", odd)), ret(b, "web1", nil)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.(jobs.EventSaver).SaveEvents(ctx, []jobs.EventRow{{Tag: "deploy/done", Data: value.MapOf("release", "1.4"), Master: "ctl"}}); err != nil {
+		t.Fatal(err)
+	}
+	st := r.(jobs.Store)
+	j, err := st.Job(ctx, a)
+	if err != nil || j == nil {
+		t.Fatalf("Job = %v, %v", j, err)
+	}
+	if j.Load.Str("fun") != "test.ping" || j.Returns.Len() != 2 || j.Returns.Map("web1").At("return") != true {
+		t.Errorf("job = %s, %s", value.Repr(j.Load), value.Repr(j.Returns))
+	}
+	if got := j.Returns.Map("web2").Map("return").Str("text"); got != "quote ' \" \\ ` %s ? $1 \ufffd é \U0001f9c2" {
+		t.Errorf("text came back as %q", got)
+	}
+	if none, err := st.Job(ctx, "20200101000000000000"); none != nil || err != nil {
+		t.Errorf("a job that is not there = %v, %v", none, err)
+	}
+	if l, err := st.Jobs(ctx, "", ""); err != nil || len(l) != 2 || l[0].JID != a {
+		t.Errorf("Jobs = %v, %v", l, err)
+	}
+	if l, err := st.Jobs(ctx, b, b); err != nil || len(l) != 1 || l[0].JID != b {
+		t.Errorf("Jobs from %s = %v, %v", b, l, err)
+	}
+	// Ten thousand returns, in the batches of a sink.
+	begin := time.Now()
+	for i := range 20 {
+		batch := make([]*value.Map, 500)
+		for k := range batch {
+			batch[k] = ret("20261121090807000003", fmt.Sprintf("web%d", i*500+k), true)
+		}
+		if err := r.Return(ctx, batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%s: 10000 returns in %s", s.Spec.Name, time.Since(begin))
+}
+
+func TestMySQL(t *testing.T) {
+	t.Parallel()
+	srv := servertest.MariaDB(t, mysqlSchema)
+	opts := value.MapOf("mysql.host", "127.0.0.1", "mysql.port", int64(srv.Port))
+	testStore(t, settings("mysql", opts))
+
+	// A server that stops and starts again while a run goes on loses nothing.
+	s := settings("mysql", opts)
+	sink := &jobs.Sink{
+		Name: "mysql", Spool: t.TempDir(), Retries: []time.Duration{10 * time.Millisecond},
+		Open: func(ctx context.Context) (jobs.Returner, error) { return s.Spec.New(ctx, s) },
+	}
+	const jid = "20261121090807000009"
+	sink.Return(ret(jid, "before", true))
+	time.Sleep(200 * time.Millisecond)
+	srv.Stop()
+	sink.Return(ret(jid, "meanwhile", true))
+	if err := sink.Close(); err == nil {
+		t.Error("Close of a sink whose server is down = nil")
+	}
+	srv.Start(t)
+	again := &jobs.Sink{Name: "mysql", Spool: sink.Spool, Open: sink.Open}
+	again.Return(ret(jid, "after", true))
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Spec.New(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	j, err := r.(jobs.Store).Job(t.Context(), jid)
+	if err != nil || j.Returns.Len() != 3 {
+		t.Errorf("returns = %s, %v", value.Repr(j.Returns), err)
+	}
+}
+
+func TestPgjsonb(t *testing.T) {
+	t.Parallel()
+	srv := servertest.Postgres(t, pgjsonbSchema)
+	testStore(t, settings("pgjsonb", value.MapOf("returner.pgjsonb.host", "127.0.0.1", "returner.pgjsonb.port", int64(srv.Port))))
+}
+
+func TestPostgres(t *testing.T) {
+	t.Parallel()
+	srv := servertest.Postgres(t, postgresSchema)
+	// The schema may be run again.
+	testStore(t, settings("postgres", value.MapOf("postgres", value.MapOf("host", "127.0.0.1", "port", int64(srv.Port)))))
+}
