@@ -219,16 +219,14 @@ func (c *Client) start(ctx context.Context, l launch) (*stream, error) {
 // feed gives bootstrap its script.
 func (s *stream) feed(ctx context.Context, l launch) error {
 	if !l.sudo {
-		_, err := io.WriteString(s.stdin, encode(l.script))
-		return err
+		return s.give(encode(l.script))
 	}
 	user := l.user
 	if user == "" {
 		user = "root"
 	}
 	if !l.passwd.IsSet() {
-		_, err := io.WriteString(s.stdin, encode("exec sudo -n -H -u "+proc.Quote(user)+" -- "+bootstrap)+encode(l.script))
-		return err
+		return s.give(encode("exec sudo -n -H -u "+proc.Quote(user)+" -- "+bootstrap) + encode(l.script))
 	}
 	// An unread password would become the script's input, and a guess at the
 	// prompt could send it to a program; so the prompt is one that nobody can
@@ -236,7 +234,7 @@ func (s *stream) feed(ctx context.Context, l launch) error {
 	prompt, begun := "brine-password-"+token()+":", "brine-begun-"+token()
 	inner := strings.Replace(bootstrap, "'IFS=", "'echo "+begun+" >&2; IFS=", 1)
 	outer := "exec sudo -S -p " + proc.Quote(prompt) + " -H -u " + proc.Quote(user) + " -- " + inner
-	if _, err := io.WriteString(s.stdin, encode(outer)); err != nil {
+	if err := s.give(encode(outer)); err != nil {
 		return err
 	}
 	which, err := s.await(ctx, prompt, begun)
@@ -254,7 +252,16 @@ func (s *stream) feed(ctx context.Context, l launch) error {
 	if which == prompt {
 		return &errSudo{"sudo does not take the password", "passwd in the roster is the one that sudo is given"}
 	}
-	_, err = io.WriteString(s.stdin, encode(l.script))
+	return s.give(encode(l.script))
+}
+
+// give writes to stdin. That a command has ended already is no fault of the
+// writing: how it ended tells more.
+func (s *stream) give(text string) error {
+	_, err := io.WriteString(s.stdin, text)
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
 	return err
 }
 

@@ -1,0 +1,254 @@
+package sshexec
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"brine/internal/fun"
+	"brine/internal/roster"
+	"brine/internal/sshtest"
+	"brine/internal/value"
+)
+
+// box is a host whose commands run here, in a home of their own.
+type box struct {
+	*sshtest.Fake
+	home string
+	env  []string
+	pre  string // shell words before each command
+}
+
+func newBox(t *testing.T) *box {
+	t.Helper()
+	sshtest.Require(t, "sh")
+	b := &box{Fake: sshtest.NewFake(t), home: t.TempDir()}
+	b.Exec = func(s *sshtest.Session) int {
+		c := exec.Command("sh", "-c", b.pre+s.Command)
+		c.Env = append([]string{"HOME=" + b.home, "PATH=" + os.Getenv("PATH")}, b.env...)
+		stdin, err := c.StdinPipe()
+		if err != nil {
+			return 255
+		}
+		c.Stdout, c.Stderr = s, s.Stderr()
+		if err := c.Start(); err != nil {
+			fmt.Fprintln(s.Stderr(), err)
+			return 127
+		}
+		go func() {
+			_, _ = io.Copy(stdin, s)
+			stdin.Close()
+		}()
+		_ = c.Wait()
+		return c.ProcessState.ExitCode()
+	}
+	return b
+}
+
+func (b *box) placer(t *testing.T, size int) (*placer, *roster.Entry) {
+	t.Helper()
+	// A program that is no agent, but can be placed.
+	exe := filepath.Join(t.TempDir(), "prog")
+	if err := os.WriteFile(exe, []byte("#!/bin/sh\nexit 7\n#"+strings.Repeat("x", size)), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	e := entry(b.Fake)
+	e.ThinDir = filepath.Join(b.home, "thin")
+	return &placer{images: &Images{Exe: exe}}, e
+}
+
+// place logs in and pushes.
+func (b *box) place(t *testing.T, p *placer, e *roster.Entry, unzip string) error {
+	t.Helper()
+	c, err := dial(t, options(t, known(t, line(b.Fake))), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := p.images.platforms()[runtime.GOOS+"-"+runtime.GOARCH]
+	if _, err := p.images.sum(own); err != nil {
+		t.Fatal(err)
+	}
+	u, err := exec.Command("uname", "-sm").Output()
+	if err != nil {
+		t.Skip(err)
+	}
+	f := strings.Fields(string(u))
+	return p.push(t.Context(), c, e, &absent{f[0], f[1], unzip})
+}
+
+func TestPush(t *testing.T) {
+	t.Parallel()
+	for _, unzip := range []string{"gzip", "cat"} {
+		b := newBox(t)
+		p, e := b.placer(t, 3<<20)
+		dir := filepath.Join(e.ThinDir, "agent")
+		for i := range 6 { // old versions
+			mkdir(t, dir)
+			old := filepath.Join(dir, fmt.Sprintf("brine-%d", i))
+			if err := os.WriteFile(old, nil, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			at := time.Now().Add(-time.Hour * time.Duration(i+1))
+			_ = os.Chtimes(old, at, at)
+		}
+		stale := filepath.Join(dir, ".new-stale")
+		_ = os.WriteFile(stale, nil, 0o600)
+		_ = os.Chtimes(stale, time.Now().Add(-72*time.Hour), time.Now().Add(-72*time.Hour))
+		if err := b.place(t, p, e, unzip); err != nil {
+			t.Fatal(unzip, err)
+		}
+		own := p.images.platforms()[runtime.GOOS+"-"+runtime.GOARCH]
+		got, err := os.ReadFile(filepath.Join(dir, "brine-"+own.hash))
+		want, _ := os.ReadFile(own.path)
+		if err != nil || string(got) != string(want) {
+			t.Errorf("%s: the agent is not there whole: %v", unzip, err)
+		}
+		names, _ := os.ReadDir(dir)
+		if len(names) != 3 {
+			t.Errorf("%s: %d files are left, want the three newest: %v", unzip, len(names), names)
+		}
+	}
+}
+
+func TestPushFullDisk(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.pre = "ulimit -f 8; trap '' XFSZ; "
+	p, e := b.placer(t, 3<<20)
+	err := b.place(t, p, e, "cat")
+	wantStage(t, err, Push, "could not be written whole to "+e.ThinDir, "see the room")
+	var np interface{ NotPlaced() bool } = err.(*Error) //nolint:errorlint // the very error
+	if !np.NotPlaced() {
+		t.Error("the agent counts as placed")
+	}
+	if left, _ := filepath.Glob(filepath.Join(e.ThinDir, "agent", ".new-*")); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestPushDamaged(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	bin := t.TempDir()
+	// A gzip that loses the end.
+	if err := os.WriteFile(filepath.Join(bin, "gzip"), []byte("#!/bin/sh\nPATH="+os.Getenv("PATH")+"\ngzip -dc | head -c 1000\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b.env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
+	p, e := b.placer(t, 1<<20)
+	wantStage(t, b.place(t, p, e, "gzip"), Push, "could not be written whole")
+}
+
+func TestPushOtherPlatform(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	p, e := b.placer(t, 10)
+	c, err := dial(t, options(t, known(t, line(b.Fake))), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = p.push(t.Context(), c, e, &absent{"Linux", "s390x", "gzip"})
+	wantStage(t, err, Push, "there is no agent for linux-s390x", "--agent-dir")
+	err = p.push(t.Context(), c, e, &absent{"SunOS", "sun4v", "gzip"})
+	wantStage(t, err, Push, "there is no agent for SunOS sun4v")
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "brine-linux-s390x"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.images = &Images{Dir: dir}
+	if _, err := p.images.sum(p.images.platforms()["linux-s390x"]); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.push(t.Context(), c, e, &absent{"Linux", "s390x", "gzip"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNoAgent: hosts that do not run what they are given.
+func TestNoAgent(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		exec  func(s *sshtest.Session) int
+		stage Stage
+		text  string
+	}{
+		{"no log-in shell", func(s *sshtest.Session) int {
+			fmt.Fprintln(s, "This account is currently not available.")
+			return 1
+		}, Shell, "This account is currently not available."},
+		{"no sh", func(s *sshtest.Session) int {
+			fmt.Fprintln(s.Stderr(), "rbash: sh: command not found")
+			return 127
+		}, Shell, "no command can be run there: rbash: sh: command not found"},
+		{"a router", func(s *sshtest.Session) int {
+			fmt.Fprintln(s, "% Invalid input detected")
+			return 0
+		}, Shell, "Invalid input detected"},
+		{"no sudoer", func(s *sshtest.Session) int {
+			fmt.Fprintln(s.Stderr(), "me is not in the sudoers file.")
+			return 1
+		}, Shell, "not in the sudoers file"},
+		{"closes at once", func(*sshtest.Session) int { return 0 }, Agent, ""},
+		{"floods", func(s *sshtest.Session) int {
+			for range 1000 {
+				if _, err := s.Write([]byte(strings.Repeat("noise ", 1000))); err != nil {
+					break
+				}
+			}
+			return 0
+		}, Shell, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBox(t)
+			b.Exec = tt.exec
+			p, e := b.placer(t, 10)
+			c, err := dial(t, options(t, known(t, line(b.Fake))), e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = p.agent(t.Context(), c, e, false)
+			wantStage(t, err, tt.stage, tt.text)
+		})
+	}
+}
+
+func TestDeploy(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.Password = "s3cret"
+	e := entry(b.Fake)
+	e.Passwd = roster.NewSecret("s3cret")
+	e.Priv = filepath.Join(t.TempDir(), "key")
+	key := sshtest.WriteKey(t, e.Priv, "")
+	auth := filepath.Join(mkdir(t, b.home, ".ssh"), "authorized_keys")
+	if err := os.WriteFile(auth, []byte("ssh-ed25519 AAAAother no end of line"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := NewDialer(options(t, known(t, line(b.Fake))))
+	defer d.Close()
+	for range 2 {
+		p := NewProvider(Settings{Entries: []*roster.Entry{e}, Dialer: d, Images: &Images{}, Deploy: true, Now: time.Now, Opts: value.NewMap(0)})
+		ret := p.Run(t.Context(), fun.Job{Shell: "echo hi", JID: "1"}, "web1")
+		if ret.Err != nil {
+			t.Fatal(ret.Err)
+		}
+		_ = p.Close()
+	}
+	got, _ := os.ReadFile(auth)
+	lines := strings.Split(strings.TrimSpace(string(got)), "\n")
+	if len(lines) != 2 || !strings.Contains(lines[1], strings.Fields(authorized(key.PublicKey()))[1]) {
+		t.Errorf("authorized_keys:\n%s", got)
+	}
+}
+
+func authorized(k ssh.PublicKey) string { return string(ssh.MarshalAuthorizedKey(k)) }
