@@ -40,7 +40,7 @@ func ServeAgent(ctx context.Context, rw io.ReadWriteCloser, o AgentOptions) erro
 	a := &agentRoom{o: o}
 	defer a.end()
 	return agent.Serve(ctx, rw, agent.Options{
-		Hello: agentFacts(ctx, o), Build: a.env, Call: a.call, Host: o.Host, CloseAll: o.CloseAll,
+		Hello: agentFacts(ctx, o), Build: a.env, Refresh: a.refresh, Call: a.call, Host: o.Host, CloseAll: o.CloseAll,
 		CacheDir: o.CacheDir, Heartbeat: o.Heartbeat, Log: o.Log,
 	})
 }
@@ -80,6 +80,10 @@ type agentRoom struct {
 	o    AgentOptions
 	jids jobs.JIDs
 
+	static  string // the file of static grains
+	grains  host.Stat
+	collect func() value.Mapping
+
 	mu  sync.Mutex
 	tmp string // stands in for a cache that cannot be kept
 }
@@ -109,10 +113,24 @@ func (a *agentRoom) env(_ context.Context, s agent.Session) (*fun.Env, error) {
 	}
 	env.Fault = sourceFault(s.Fault)
 	eo := EnvOptions{Host: a.o.Host, Exe: a.o.Exe, Fault: s.Fault}
-	env.Grains = machineGrains(env, eo)
-	env.NewGrains = func(context.Context) (value.Mapping, error) { return machineGrains(env, eo), nil }
+	a.collect = func() value.Mapping { return machineGrains(env, eo) }
+	a.static = filepath.Join(cfg.Dir, "grains")
+	a.grains, _ = a.o.Host.Stat(a.static)
+	env.Grains = a.collect()
+	env.NewGrains = func(context.Context) (value.Mapping, error) { return a.collect(), nil }
 	env.Invoker = dispatch.New(env)
 	return env, nil
+}
+
+// refresh collects the grains anew where a call has changed the static ones: a
+// later step sees what grains.setval did in an earlier one.
+func (a *agentRoom) refresh(env *fun.Env) {
+	st, _ := a.o.Host.Stat(a.static)
+	if st.Mtime.Equal(a.grains.Mtime) && st.Size == a.grains.Size && st.Inode == a.grains.Inode {
+		return
+	}
+	a.grains = st
+	env.Grains = a.collect()
 }
 
 func (a *agentRoom) log() *slog.Logger {
@@ -176,6 +194,9 @@ func (a *agentRoom) config(s agent.Session) (*config.Config, error) {
 // call calls a job's function. The custom modules of the tree are looked for
 // where they may matter: a plain call costs no look at the controller's files.
 func (a *agentRoom) call(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
+	if l, ok := env.Host.(*host.Local); ok {
+		env.Host = l.Fork() // environ.setenv of one call is not for the next
+	}
 	newTable := func(ctx context.Context) (*fun.Table, error) { return withCustom(ctx, env, a.o.Table), nil }
 	_, _, known := a.o.Table.Lookup(fun.Exec, job.Fun)
 	mod, _, _ := strings.Cut(job.Fun, ".")

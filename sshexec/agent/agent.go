@@ -41,6 +41,10 @@ type Options struct {
 	// Build makes the Env of a session. It is called once, when the controller
 	// has opened the session.
 	Build func(ctx context.Context, s Session) (*fun.Env, error)
+	// Refresh brings the Env of the session up to date with what calls have
+	// changed on the machine. It is called before each call, one at a time; nil
+	// is nothing to do.
+	Refresh func(env *fun.Env)
 	// Call calls a job's function with an Env made for that call.
 	Call func(ctx context.Context, env *fun.Env, job fun.Job) fun.Return
 	// Host is the machine: the cache lies on it.
@@ -76,6 +80,7 @@ type server struct {
 	mu      sync.Mutex
 	session *value.Map // what the controller opened; nil before
 	build   sync.Once
+	fresh   sync.Mutex // guards env once it is built
 	env     *fun.Env
 	envErr  error
 	calls   map[*call]struct{}
@@ -177,14 +182,23 @@ func (s *server) open() (*fun.Env, error) {
 			ID: m.Str("id"), Opts: m.Map("opts"), Grains: m.Map("grains"),
 			Up: s.files.forJob("", "", nil), Warn: s.warn, Fault: s.fault,
 		}
-		ses.Bus = &bus{Ring: event.NewRing(busSize, s.o.Host.Now), m: s.m}
+		ses.Bus = &bus{Ring: event.NewRing(busSize, s.o.Host.Now), m: s.m, warn: s.warn}
 		// The Env outlives the call that first asks for it.
 		s.env, s.envErr = s.o.Build(context.Background(), ses)
 		if s.envErr != nil {
 			s.envErr = wire.Refusef("%v", s.envErr)
 		}
 	})
-	return s.env, s.envErr
+	if s.envErr != nil || s.o.Refresh == nil {
+		return s.env, s.envErr
+	}
+	// Calls under way keep what they began with: they have copies.
+	s.fresh.Lock()
+	defer s.fresh.Unlock()
+	env := *s.env
+	s.o.Refresh(&env)
+	s.env = &env
+	return s.env, nil
 }
 
 // busSize is how many events an agent keeps for its own waiters.
@@ -193,7 +207,8 @@ const busSize = 1024
 // A bus is the agent's own bus, whose events reach the controller too.
 type bus struct {
 	*event.Ring
-	m *wire.Mux
+	m    *wire.Mux
+	warn func(fun.Warning)
 }
 
 // Fire puts an event on the bus and tells the controller.
@@ -202,11 +217,13 @@ func (b *bus) Fire(tag string, data *value.Map) {
 	if data == nil {
 		data = value.NewMap(0)
 	}
-	_ = b.m.Note("event", value.MapOf("tag", tag, "data", data))
+	if err := b.m.NoteWhenRoom("event", value.MapOf("tag", tag, "data", data)); err != nil && b.m.Err() == nil {
+		b.warn(fun.Warning{Text: fmt.Sprintf("the event %q does not reach the controller: %v", tag, err)})
+	}
 }
 
 func (s *server) warn(w fun.Warning) {
-	_ = s.m.Note("warn", value.MapOf("where", w.Where, "text", w.Text))
+	_ = s.m.NoteWhenRoom("warn", value.MapOf("where", w.Where, "text", w.Text))
 }
 
 func (s *server) fault(err error) {
@@ -215,7 +232,7 @@ func (s *server) fault(err error) {
 	if errors.As(err, &e) {
 		text = e.Trace()
 	}
-	_ = s.m.Note("fault", value.MapOf("text", text))
+	_ = s.m.NoteWhenRoom("fault", value.MapOf("text", text))
 }
 
 // serve answers a request.
@@ -241,6 +258,9 @@ func jobOf(h *value.Map) (fun.Job, error) {
 		return job, wire.Refusef("a call without a function or arguments")
 	}
 	job.Args = fun.Args{Pos: arg.Items, Kw: kw}
+	if p := h.Map("published"); p != nil {
+		job.Published, job.Tgt, job.TgtType, job.Returner = true, p.At("tgt"), p.Str("tgt_type"), p.Str("ret")
+	}
 	return job, nil
 }
 

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -119,7 +120,7 @@ func (c *cache) open(sum string, size int64) (io.ReadCloser, error) {
 	b, ok := c.mem[sum]
 	c.mu.Unlock()
 	if ok {
-		return io.NopCloser(strings.NewReader(string(b))), nil
+		return io.NopCloser(bytes.NewReader(b)), nil
 	}
 	if !c.has(sum, size) {
 		return nil, fs.ErrNotExist
@@ -249,7 +250,7 @@ func (c *cache) putTree(id string, b []byte) {
 	if err := c.host.MkdirAll(dir, 0o700); err != nil {
 		return
 	}
-	if err := c.host.WriteFile(filepath.Join(dir, id), strings.NewReader(string(b)), host.WriteOptions{Mode: &mode}); err != nil {
+	if err := c.host.WriteFile(filepath.Join(dir, id), bytes.NewReader(b), host.WriteOptions{Mode: &mode}); err != nil {
 		return
 	}
 	c.stored.Store(true)

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -580,7 +581,7 @@ func (j *jobFiles) next(r *bufio.Reader, fl *flight) error {
 		fl.err = context.Canceled
 		return nil
 	}
-	fl.sum, fl.size, fl.err = j.u.cache.put(strings.NewReader(string(b)))
+	fl.sum, fl.size, fl.err = j.u.cache.put(bytes.NewReader(b))
 	return nil
 }
 

@@ -155,6 +155,9 @@ func (c *Conn) invoke(ctx context.Context, job fun.Job, ret *fun.Return, done *p
 		"fun", job.Fun, "arg", value.NewList(job.Args.Pos...), "kwarg", dict(job.Args.Kw),
 		"jid", job.JID, "orch", job.OrchJID, "user", job.User, "metadata", job.Metadata,
 	)
+	if job.Published {
+		head.Set("published", value.MapOf("tgt", job.Tgt, "tgt_type", job.TgtType, "ret", job.Returner))
+	}
 	c.trees.job(job.JID)
 	tree, err := c.prepare(ctx, job, head)
 	if err != nil {

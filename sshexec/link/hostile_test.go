@@ -299,13 +299,13 @@ func TestNoAgentAtTheFarEnd(t *testing.T) {
 	if !errors.As(err, &nh) || !strings.Contains(string(nh.Noise), "not found") {
 		t.Errorf("err = %v", err)
 	}
-	a, b = pipe()
+	near, far := pipe()
 	go func() {
-		_, _ = io.WriteString(b, "Welcome!\r\nYou have mail.\r\n")
-		e := s.serve(b)
+		_, _ = io.WriteString(far, "Welcome!\r\nYou have mail.\r\n")
+		e := s.serve(far)
 		<-e.done
 	}()
-	c := s.attach(a)
+	c := s.attach(near)
 	if v := call(t, c, job("test.ping")); v != true {
 		t.Errorf("test.ping behind a banner = %v", v)
 	}

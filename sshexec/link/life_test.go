@@ -202,6 +202,23 @@ func TestAgentThatDiesMidCall(t *testing.T) {
 	<-e.done
 }
 
+func TestALaterCallSeesWhatAnEarlierOneSet(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	c, _ := s.connect()
+	call(t, c, job("grains.setval", "tier", "gold"))
+	if v := call(t, c, job("grains.get", "tier")); v != "gold" {
+		t.Errorf("grains.get = %v", v)
+	}
+	if g, err := c.Grains(t.Context(), []string{"tier"}); err != nil || g.Str("tier") != "gold" {
+		t.Errorf("Grains = %s, %v", value.Repr(g), err)
+	}
+	call(t, c, job("environ.setval", "BRINE_TEST_X", "1"))
+	if v := call(t, c, job("environ.get", "BRINE_TEST_X")); v != "" {
+		t.Errorf("the environment of one call is seen by the next: %v", v)
+	}
+}
+
 func TestALostRunKeepsWhatWasDone(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "pid")

@@ -71,6 +71,13 @@ func (l *lane) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// sent returns how many bytes were written so far.
+func (l *lane) sent() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.bytes
+}
+
 func (l *lane) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -133,9 +140,9 @@ func TestRoundTrips(t *testing.T) { // not parallel: its time is its own
 			e := s.serve(slowEnd{in: down, out: up})
 			c := s.attach(slowEnd{in: up, out: down})
 			measure := func(f func()) figures {
-				start, bytes := time.Now(), down.bytes
+				start, bytes := time.Now(), down.sent()
 				f()
-				return figures{float64(time.Since(start)) / float64(2*oneWay), down.bytes - bytes}
+				return figures{float64(time.Since(start)) / float64(2*oneWay), down.sent() - bytes}
 			}
 			ping = measure(func() { call(t, c, job("test.ping")) })
 			apply := func() {

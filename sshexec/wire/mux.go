@@ -530,7 +530,8 @@ func (m *Mux) forget(s *Stream) {
 	delete(m.streams, s.id)
 }
 
-// Note sends a message without an answer. It does not wait.
+// Note sends a message without an answer. It does not wait: for few and short
+// ones.
 func (m *Mux) Note(name string, v value.Value) error {
 	p := append([]byte{byte(len(name))}, name...)
 	p, err := AppendValue(p, v)
@@ -538,6 +539,27 @@ func (m *Mux) Note(name string, v value.Value) error {
 		return err
 	}
 	return m.send(frame{typ: frameNote, payload: p})
+}
+
+// NoteWhenRoom is Note for messages that may be many: it waits while too much
+// is to be written already. It is not to be called from Options.Note.
+func (m *Mux) NoteWhenRoom(name string, v value.Value) error {
+	for {
+		m.mu.Lock()
+		if m.err != nil || len(m.out) < softQueue {
+			m.mu.Unlock()
+			return m.Note(name, v)
+		}
+		if m.room == nil {
+			m.room = make(chan struct{})
+		}
+		room := m.room
+		m.mu.Unlock()
+		select {
+		case <-room:
+		case <-m.done:
+		}
+	}
 }
 
 // Open opens a stream: a request with a head. Where body is false, nothing

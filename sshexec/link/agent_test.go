@@ -1,0 +1,159 @@
+package link_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"brine/cmd"
+	"brine/internal/fun"
+	"brine/internal/host"
+)
+
+// agentEnv makes the test binary an agent.
+const agentEnv = "BRINE_TEST_AGENT"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(agentEnv) != "" {
+		os.Args = append([]string{"brine"}, strings.Split(os.Getenv(agentEnv), " ")...)
+		os.Exit(cmd.Main())
+	}
+	os.Exit(m.Run())
+}
+
+// A process is an agent in a process of its own.
+type process struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out io.ReadCloser
+	err bytes.Buffer
+}
+
+func (p *process) Read(b []byte) (int, error)  { return p.out.Read(b) }
+func (p *process) Write(b []byte) (int, error) { return p.in.Write(b) }
+func (p *process) Close() error {
+	p.in.Close()
+	return p.out.Close()
+}
+
+// start starts an agent whose cache is in dir.
+func start(t *testing.T, dir string) *process {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{cmd: exec.Command(exe)}
+	p.cmd.Env = append(os.Environ(), agentEnv+"=agent --cache-dir="+dir)
+	p.cmd.Stderr = &p.err
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if p.out, err = p.cmd.StdoutPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
+	return p
+}
+
+// wait waits for the agent's end, for ten seconds at most.
+func (p *process) wait(t *testing.T) {
+	t.Helper()
+	ended := make(chan struct{})
+	go func() {
+		_ = p.cmd.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		t.Error("the agent lives on")
+		_ = p.cmd.Process.Kill()
+		<-ended
+	}
+}
+
+func TestAgentProcess(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*process){
+		"input ends":  func(p *process) { p.in.Close() },
+		"output gone": func(p *process) { p.out.Close(); _, _ = p.in.Write([]byte("garbage")) },
+		"both gone":   func(p *process) { p.Close() },
+		"SIGTERM":     func(p *process) { _ = p.cmd.Process.Signal(syscall.SIGTERM) },
+		"SIGHUP":      func(p *process) { _ = p.cmd.Process.Signal(syscall.SIGHUP) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, nil)
+			dir := t.TempDir()
+			p := start(t, dir)
+			c := s.attach(p)
+			if f := c.Facts(); f.PID != p.cmd.Process.Pid {
+				t.Errorf("pid = %d, want %d", f.PID, p.cmd.Process.Pid)
+			}
+			file := filepath.Join(t.TempDir(), "pid")
+			got := make(chan fun.Return, 1)
+			go func() { got <- c.Invoke(t.Context(), job("cmd.run", "trap '' TERM; "+sleeper(file))) }()
+			n := pid(t, file)
+			begin := time.Now()
+			end(p)
+			if ret := <-got; ret.Stage != fun.Lost {
+				t.Errorf("Invoke = %s, %v", ret.Stage, ret.Err)
+			}
+			p.wait(t)
+			t.Logf("the agent ended after %v", time.Since(begin))
+			gone(t, n)
+			c.Close()
+			left, err := filepath.Glob(filepath.Join(os.TempDir(), "brine-*"+"conf*"))
+			if err != nil || len(left) != 0 {
+				t.Errorf("left behind: %v, %v", left, err)
+			}
+		})
+	}
+}
+
+func TestAgentProcessHoldsNoBigFile(t *testing.T) { // not parallel: it looks at memory
+	const size = 128 << 20
+	dst := filepath.Join(t.TempDir(), "big")
+	s := newSite(t, map[string]string{"big.sls": "big:\n  file.managed:\n    - name: " + dst + "\n    - source: salt://big.bin\n    - show_changes: False\n"})
+	want := sparse(t, filepath.Join(s.root, "big.bin"), size)
+	p := start(t, t.TempDir())
+	c := s.attach(p)
+	got := results(t, call(t, c, job("state.apply", "big")))
+	if !strings.HasPrefix(got["big"], "True") || fileSum(t, dst) != want {
+		t.Errorf("result = %v", got)
+	}
+	c.Close()
+	p.wait(t)
+	ru, ok := p.cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	if !ok {
+		t.Skip("the system tells nothing of the agent's memory")
+	}
+	t.Logf("the agent's largest size: %d MiB", ru.Maxrss>>10)
+	if ru.Maxrss>>10 > 100 {
+		t.Errorf("the agent took %d MiB for a file of %d MiB", ru.Maxrss>>10, size>>20)
+	}
+}
+
+func TestAgentRefusesATerminal(t *testing.T) {
+	t.Parallel()
+	tty, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminal here")
+	}
+	defer tty.Close()
+	var out, errs bytes.Buffer
+	a := &cmd.App{In: tty, Out: &out, Err: &errs, Args: []string{"agent"}, Program: "brine", Getenv: os.Getenv, Host: host.NewLocal()}
+	if status := a.Run(); status != 64 || !strings.Contains(errs.String(), "terminal") || out.Len() != 0 {
+		t.Errorf("status %d, stdout %q, stderr %q", status, out.String(), errs.String())
+	}
+}
