@@ -45,8 +45,54 @@ type High struct {
 	from map[string]*node      // "env:sls" → the file, for include chains
 }
 
-// FromData returns high data that did not come from SLS files.
-func FromData(data *value.Map) *High { return &High{Data: data} }
+// FromData returns high data that did not come from SLS files. Short forms are
+// taken, too: {id: "mod.fun"} and {id: {"mod.fun": [...]}}.
+// Salt: Compiler.pad_funcs. Difference: state.high ends in a traceback there.
+func FromData(data *value.Map) *High {
+	out := data
+	for i := range data.Len() {
+		id, v := data.Entry(i)
+		if long := longBody(v); long != v {
+			if out == data {
+				out = data.Copy()
+			}
+			out.Set(id, long)
+		}
+	}
+	return &High{Data: out}
+}
+
+// longBody returns the body of an ID in long form; one that is, or that is no
+// body, as it is.
+func longBody(v value.Value) value.Value {
+	body, ok := v.(*value.Map)
+	if !ok {
+		s, isText := v.(string)
+		if mod, fn, dotted := strings.Cut(s, "."); isText && dotted {
+			return value.MapOf(mod, value.NewList(fn))
+		}
+		return v
+	}
+	dotted := false
+	out := value.NewMap(body.Len())
+	for k, v := range body.All() {
+		key, _ := k.(string)
+		args, isList := v.(*value.List)
+		mod, fn, ok := strings.Cut(key, ".")
+		if !isList || !ok || strings.HasPrefix(key, "_") || body.Has(mod) || out.Has(mod) {
+			out.Set(k, v)
+			continue
+		}
+		dotted = true
+		args = args.Copy(1)
+		args.Append(fn)
+		out.Set(mod, args)
+	}
+	if !dotted {
+		return v
+	}
+	return out
+}
 
 // Pos returns the place where an ID was written, if it is known.
 func (h *High) Pos(id string) source.Pos {

@@ -328,3 +328,23 @@ func TestTopFaults(t *testing.T) {
 		t.Errorf("no targets: %v", err)
 	}
 }
+
+func TestFromData(t *testing.T) {
+	t.Parallel()
+	list := value.NewList
+	data := value.MapOf(
+		"a", "test.nop",
+		"b", value.MapOf("salt.state", list(value.MapOf("tgt", "x")), "__sls__", "s"),
+		"c", value.MapOf("test", list("nop"), "test.fail", list()),
+		"d", value.MapOf("test", list("nop")),
+		"e", "text")
+	before := value.Str(data)
+	want := "{'a': {'test': ['nop']}, 'b': {'salt': [{'tgt': 'x'}, 'state'], '__sls__': 's'}, 'c': {'test': ['nop'], 'test.fail': []}, " +
+		"'d': {'test': ['nop']}, 'e': 'text'}"
+	if got := value.Str(high.FromData(data).Data); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if value.Str(data) != before {
+		t.Errorf("the data was changed: %s", value.Str(data))
+	}
+}

@@ -72,7 +72,7 @@ func States() fun.Module {
 					{Name: "runners", Required: true, Doc: "id to name, arg and kwarg of a runner function"},
 				},
 			},
-			{Name: "runner", Doc: "Run a runner function on the controller.", Src: "states/saltmod.py runner", State: runner, Always: true, VarKw: true, Args: nameArg("the runner function")},
+			{Name: "runner", Doc: "Run a runner function on the controller.", Src: "states/saltmod.py runner", State: runner, Always: true, VarKw: true, Hands: true, Args: nameArg("the runner function")},
 			{Name: "state", Doc: "Apply states to targets.", Src: "states/saltmod.py state", Args: append(stateArgs, orchestrating()...), Always: true, State: state},
 			{
 				Name: "wait_for_event", Doc: "Wait until an event came for every id of a list.", Src: "states/saltmod.py wait_for_event", State: waitForEvent, Always: true,
@@ -84,7 +84,7 @@ func States() fun.Module {
 					{Name: "node", Type: fun.Str, Default: "master", Doc: "accepted: there is one bus"},
 				},
 			},
-			{Name: "wheel", Doc: "Run a wheel function on the controller.", Src: "states/saltmod.py wheel", State: wheel, Always: true, VarKw: true, Args: nameArg("the wheel function")},
+			{Name: "wheel", Doc: "Run a wheel function on the controller.", Src: "states/saltmod.py wheel", State: wheel, Always: true, VarKw: true, Hands: true, Args: nameArg("the wheel function")},
 		},
 	}
 }
