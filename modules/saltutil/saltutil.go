@@ -5,6 +5,7 @@ package saltutil
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -16,17 +17,6 @@ import (
 
 // Module returns the rows of the execution module "saltutil".
 func Module() fun.Module {
-	sync := func(name, dir, doc string) fun.Spec {
-		return fun.Spec{
-			Name: name, Doc: doc, Src: "modules/saltutil.py " + name, Fn: syncFn(dir), VarKw: true,
-			Args: []fun.Arg{
-				{Name: "saltenv", Type: fun.Str, Doc: "environment to look in"},
-				{Name: "refresh", Type: fun.Bool, Default: true, Doc: "accepted: every run looks anew"},
-				{Name: "extmod_whitelist", Doc: "accepted"},
-				{Name: "extmod_blacklist", Doc: "accepted"},
-			},
-		}
-	}
 	jid := []fun.Arg{{Name: "jid", Type: fun.Str, Required: true, Doc: "the job"}}
 	call := func(name, kind string, fn fun.ExecFn) fun.Spec {
 		return fun.Spec{
@@ -40,7 +30,7 @@ func Module() fun.Module {
 			VarArg: true,
 		}
 	}
-	return fun.Module{
+	m := fun.Module{
 		Name: "saltutil", Kind: fun.Exec, Doc: "Functions about functions and jobs.",
 		Specs: []fun.Spec{
 			{
@@ -66,13 +56,13 @@ func Module() fun.Module {
 				Name: "signal_job", Doc: "Send a signal to the process of a job.", Src: "modules/saltutil.py signal_job", Fn: signalFn(0),
 				Args: append(jid[:1:1], fun.Arg{Name: "sig", Type: fun.Int, Required: true, Doc: "number of the signal"}),
 			},
-			sync("sync_all", "", "List all custom modules that are in use."),
-			sync("sync_modules", "_modules", "List the custom execution modules that are in use."),
-			sync("sync_runners", "_runners", "List the custom runners that are in use."),
 			{Name: "term_job", Doc: "Send SIGTERM to the process of a job.", Src: "modules/saltutil.py term_job", Fn: signalFn(15), Args: jid},
 			call("wheel", "wheel", wheel),
 		},
 	}
+	m.Specs = append(m.Specs, syncSpecs()...)
+	slices.SortFunc(m.Specs, func(a, b fun.Spec) int { return strings.Compare(a.Name, b.Name) })
+	return m
 }
 
 // names lists the custom modules of a directory as "modules.NAME".
@@ -89,29 +79,6 @@ func names(ctx context.Context, c *fun.Call, dir string) (*value.List, error) {
 	}
 	sort.Strings(found)
 	return value.Strings(found...), nil
-}
-
-// syncFn lists what is found: custom modules are used where they lie, so there
-// is nothing to copy.
-func syncFn(dir string) fun.ExecFn {
-	return func(ctx context.Context, c *fun.Call) (fun.Result, error) {
-		if dir != "" {
-			l, err := names(ctx, c, dir)
-			if err != nil {
-				return fun.Result{}, err
-			}
-			return fun.Value(l)
-		}
-		out := value.NewMap(2)
-		for _, d := range []string{"_modules", "_runners"} {
-			l, err := names(ctx, c, d)
-			if err != nil {
-				return fun.Result{}, err
-			}
-			out.Set(d[1:], l)
-		}
-		return fun.Value(out)
-	}
 }
 
 func listExtmods(ctx context.Context, c *fun.Call) (fun.Result, error) {
