@@ -128,6 +128,11 @@ program.`,
 		newSSHCmd(a, asBrine),
 		newVersionCmd(a),
 	)
+	c.InitDefaultCompletionCmd()
+	if comp, _, err := c.Find([]string{"completion"}); err == nil && comp != c {
+		comp.Args = unknownCommand
+		comp.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	}
 	return c
 }
 
