@@ -48,7 +48,7 @@ func loadConfig(h host.Host, home string, paths []string) *sshConfig {
 		}
 		f := &configFile{path: p}
 		f.cfg, f.problem = decodeConfig(text)
-		f.byssh = f.problem != nil || hasMatch(text)
+		f.byssh = f.problem != nil || c.hasMatch(text, filepath.Dir(p), 0)
 		c.files = append(c.files, f)
 	}
 	return c
@@ -64,11 +64,46 @@ func decodeConfig(text []byte) (cfg *ssh_config.Config, err error) {
 	return ssh_config.DecodeBytes(text)
 }
 
-// hasMatch reports whether a file has Match blocks, or includes files that may.
-func hasMatch(text []byte) bool {
+// hasMatch reports whether a file, or one that it includes, has Match blocks
+// other than "Match all". dir is where the names of includes begin.
+func (c *sshConfig) hasMatch(text []byte, dir string, depth int) bool {
 	for line := range bytes.Lines(text) {
-		word, _, _ := bytes.Cut(bytes.TrimLeft(line, " \t"), []byte(" "))
-		if bytes.EqualFold(word, []byte("match")) || bytes.EqualFold(word, []byte("include")) {
+		words := strings.Fields(strings.Replace(string(line), "=", " ", 1))
+		if len(words) < 2 {
+			continue
+		}
+		switch strings.ToLower(words[0]) {
+		case "match":
+			if !strings.EqualFold(words[1], "all") {
+				return true
+			}
+		case "include":
+			for _, w := range words[1:] {
+				if c.includesMatch(strings.Trim(w, `"`), dir, depth+1) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// maxInclude is how deep ssh reads includes.
+const maxInclude = 16
+
+func (c *sshConfig) includesMatch(pattern, dir string, depth int) bool {
+	if depth > maxInclude {
+		return false
+	}
+	switch {
+	case strings.HasPrefix(pattern, "~/"):
+		pattern = filepath.Join(c.home, pattern[2:])
+	case !filepath.IsAbs(pattern):
+		pattern = filepath.Join(dir, pattern)
+	}
+	names, _ := filepath.Glob(pattern)
+	for _, n := range names {
+		if text, err := c.host.ReadFile(n); err == nil && c.hasMatch(text, dir, depth) {
 			return true
 		}
 	}
