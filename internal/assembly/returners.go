@@ -13,6 +13,7 @@ import (
 	"brine/internal/returner/plain"
 	"brine/internal/returner/redisdb"
 	"brine/internal/returner/sqldb"
+	"brine/internal/returner/web"
 	"brine/internal/source"
 	"brine/internal/value"
 	sysmod "brine/modules/sys"
@@ -22,6 +23,7 @@ import (
 // Returners returns the returners of this build, alphabetically.
 func Returners() []returner.Spec {
 	specs := append(plain.Specs(), sqldb.Specs()...)
+	specs = append(specs, web.Specs()...)
 	specs = append(specs, redisdb.Spec(), returner.Spec{
 		Name: "multi_returner", Doc: "Hand returns to several returners: those of the option multi_returner.", Src: "returners/multi_returner.py",
 	})

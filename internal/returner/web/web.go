@@ -1,0 +1,239 @@
+// Package web is the returners that speak to HTTP services: search engines,
+// databases, chats.
+package web
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"brine/internal/jobs"
+	"brine/internal/returner"
+	"brine/internal/value"
+)
+
+// requestTimeout bounds one request.
+const requestTimeout = 10 * time.Second
+
+// A client posts to one service.
+type client struct {
+	http   *http.Client
+	header http.Header
+	user   *url.Userinfo
+	// secrets are taken out of errors, which may quote URLs.
+	secrets []string
+}
+
+func newClient(verify bool, secrets ...string) *client {
+	c := &client{http: &http.Client{Timeout: requestTimeout}, header: http.Header{}}
+	for _, s := range secrets {
+		if s != "" {
+			c.secrets = append(c.secrets, s)
+		}
+	}
+	if !verify {
+		t := http.DefaultTransport.(*http.Transport).Clone()
+		t.TLSClientConfig = &tls.Config{InsecureSkipVerify: true} // the user's own verify_ssl: False
+		c.http.Transport = t
+	}
+	return c
+}
+
+// Close gives connections back.
+func (c *client) Close() error {
+	c.http.CloseIdleConnections()
+	return nil
+}
+
+// maxAnswer bounds an answer that is read, in bytes.
+const maxAnswer = 16 << 20
+
+// do sends a request and returns the answer. A status that is none of 2xx is an
+// error with the beginning of the answer.
+func (c *client) do(ctx context.Context, method, to, contentType string, body []byte) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
+	if err != nil {
+		return nil, c.hide(err)
+	}
+	for k, v := range c.header {
+		req.Header[k] = v
+	}
+	if c.user != nil {
+		pass, _ := c.user.Password()
+		req.SetBasicAuth(c.user.Username(), pass)
+	}
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.hide(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return nil, c.hide(err)
+	}
+	if res.StatusCode/100 != 2 {
+		return b, c.hide(fmt.Errorf("%s: %s: %s", req.URL.Host, res.Status, head(b)))
+	}
+	return b, nil
+}
+
+func head(b []byte) string {
+	s := strings.TrimSpace(string(b))
+	if len(s) > 300 {
+		s = s[:300] + "..."
+	}
+	return s
+}
+
+// hide takes secrets out of an error's text.
+func (c *client) hide(err error) error {
+	s := err.Error()
+	for _, x := range c.secrets {
+		s = strings.ReplaceAll(s, x, "***")
+		s = strings.ReplaceAll(s, url.PathEscape(x), "***")
+	}
+	if s == err.Error() {
+		return err
+	}
+	return fmt.Errorf("%s", s)
+}
+
+const (
+	asJSON = "application/json"
+	asForm = "application/x-www-form-urlencoded"
+)
+
+// post sends a dict as JSON.
+func (c *client) post(ctx context.Context, to string, v value.Value) ([]byte, error) {
+	return c.do(ctx, http.MethodPost, to, asJSON, value.EncodeJSON(v))
+}
+
+// form sends fields as a form.
+func (c *client) form(ctx context.Context, to string, fields url.Values) ([]byte, error) {
+	return c.do(ctx, http.MethodPost, to, asForm, []byte(fields.Encode()))
+}
+
+// message is the text of a return for people.
+// Salt: returners/telegram_return.py, mattermost_returner.py and others.
+func message(r *value.Map) string {
+	return fmt.Sprintf("id: %s\r\nfunction: %s\r\nfunction args: %s\r\njid: %s\r\nreturn: %s\r\n",
+		r.Str("id"), r.Str("fun"), value.Str(r.At("fun_args")), r.Str("jid"), pretty(r.At("return")))
+}
+
+func pretty(v value.Value) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	b, err := value.AppendJSON(nil, v, value.JSONOptions{Indent: 4, Repr: true, SkipKeys: true})
+	if err != nil {
+		b = value.EncodeJSON(v)
+	}
+	return string(b)
+}
+
+// need returns an error that names the settings without a value.
+func need(s returner.Settings, keys ...string) error {
+	var missing []string
+	for _, k := range keys {
+		if s.Str(k) == "" {
+			missing = append(missing, s.Spec.Name+"."+k)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%s must be configured", strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// each stores returns one by one. What a service took before a fault comes
+// again with the rest: a chat rather says a thing twice than not at all.
+type each struct {
+	*client
+	send func(ctx context.Context, r *value.Map) error
+}
+
+// Return sends a request a return.
+func (e *each) Return(ctx context.Context, rets []*value.Map) error {
+	for _, r := range rets {
+		if err := e.send(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Specs returns the returners.
+func Specs() []returner.Spec {
+	key := func(name string, def value.Value, doc string) returner.Key {
+		return returner.Key{Name: name, Default: def, Doc: doc}
+	}
+	secret := func(name, doc string) returner.Key { return returner.Key{Name: name, Doc: doc, Secret: true} }
+	return []returner.Spec{
+		{
+			Name: "couchdb", Doc: "Store returns in CouchDB, a document each.", Src: "returners/couchdb_return.py", New: newCouch,
+			Keys: []returner.Key{key("db", "salt", "the database"), key("url", "http://salt:5984/", "the server"), key("user", nil, "account"), secret("passwd", "its password")},
+		},
+		{
+			Name: "elasticsearch", Doc: "Store returns and events in Elasticsearch.", Src: "returners/elasticsearch_return.py", New: newElastic,
+			Keys: []returner.Key{
+				key("hosts", "localhost:9200", "servers, the first that answers is used"), key("user", nil, "account"), secret("password", "its password"),
+				key("index_date", false, "put the date into the names of indices"),
+				key("master_event_index", "salt-master-event-cache", "index of events"), key("master_job_cache_index", "salt-master-job-cache", "index of loads"),
+			},
+		},
+		{
+			Name: "influxdb", Doc: "Store returns in InfluxDB 1, a point each.", Src: "returners/influxdb_return.py", New: newInflux,
+			Keys: []returner.Key{
+				key("db", "salt", "the database"), key("host", "localhost", "the server"), key("port", int64(8086), "its port"),
+				key("user", nil, "account"), secret("password", "its password"),
+			},
+		},
+		{
+			Name: "mattermost", Doc: "Post returns to Mattermost by an incoming webhook.", Src: "returners/mattermost_returner.py", New: newMattermost,
+			Keys: []returner.Key{
+				secret("hook", "id of the webhook"), key("api_url", nil, "the server"), key("username", nil, "name to post as"), key("channel", nil, "channel to post to"),
+			},
+		},
+		{
+			Name: "pushover", Doc: "Send returns by Pushover.", Src: "returners/pushover_returner.py", New: newPushover,
+			Keys: []returner.Key{
+				secret("user", "key of the user or group"), secret("token", "token of the application"), key("title", nil, "title of the message"),
+				key("device", nil, "device to send to"), key("priority", nil, "-2 to 2"), key("expire", nil, "seconds until an emergency is given up"),
+				key("retry", nil, "seconds between repetitions of an emergency"), key("api_url", "https://api.pushover.net", "the service"),
+			},
+		},
+		{
+			Name: "slack_webhook", Doc: "Post returns to Slack by an incoming webhook.", Src: "returners/slack_webhook_return.py", New: newSlack,
+			Keys: []returner.Key{
+				secret("webhook", "the webhook: what follows https://hooks.slack.com/services/, or a whole URL"),
+				key("success_title", "{id} | Succeeded", "title of a return that is a success"), key("failure_title", "{id} | Failed", "title of one that is none"),
+				key("author_icon", nil, "URL of an icon"), key("show_tasks", false, "name the states that changed something or failed"),
+			},
+		},
+		{
+			Name: "splunk", Doc: "Send returns to Splunk's HTTP event collector.", Src: "returners/splunk.py", New: newSplunk,
+			Keys: []returner.Key{
+				secret("token", "token of the collector"), key("indexer", nil, "host of the collector, or its URL"), key("sourcetype", nil, "source type"),
+				key("index", nil, "the index"), key("verify_ssl", true, "check the server's certificate"),
+			},
+		},
+		{
+			Name: "telegram", Doc: "Send returns to a Telegram chat.", Src: "returners/telegram_return.py", New: newTelegram,
+			Keys: []returner.Key{key("chat_id", nil, "the chat"), secret("token", "token of the bot"), key("api_url", "https://api.telegram.org", "the service")},
+		},
+	}
+}
+
+var (
+	_ jobs.Returner   = (*each)(nil)
+	_ jobs.EventSaver = (*elastic)(nil)
+)
