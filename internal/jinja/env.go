@@ -207,6 +207,11 @@ func (r *run) tick() error {
 	if r.ticks++; r.ticks&0xf != 0 {
 		return nil
 	}
+	return r.late()
+}
+
+// late returns an error where the time of the rendering is up.
+func (r *run) late() error {
 	switch err := r.ctx.Err(); {
 	case err == nil:
 		if time.Now().After(r.deadline) {

@@ -2,6 +2,7 @@ package jinja
 
 import (
 	"context"
+	"io"
 	"io/fs"
 	"time"
 
@@ -17,8 +18,8 @@ type HostOps interface {
 	// Stat returns the type, permission bits and size of what is at path,
 	// links followed.
 	Stat(path string) (mode fs.FileMode, size int64, err error)
-	// ReadFile returns the whole content of a file.
-	ReadFile(path string) ([]byte, error)
+	// Open opens a file for reading.
+	Open(path string) (io.ReadCloser, error)
 	// ReadDir returns the names in a directory; those that are directories
 	// themselves (links are not followed) end in a slash.
 	ReadDir(path string) ([]string, error)

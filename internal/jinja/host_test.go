@@ -3,6 +3,7 @@ package jinja
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"strings"
 	"testing/fstest"
@@ -30,8 +31,8 @@ func (testHost) Stat(p string) (fs.FileMode, int64, error) {
 	return i.Mode(), i.Size(), nil
 }
 
-func (testHost) ReadFile(p string) ([]byte, error) {
-	return fs.ReadFile(testFiles, strings.TrimPrefix(p, "/"))
+func (testHost) Open(p string) (io.ReadCloser, error) {
+	return testFiles.Open(strings.TrimPrefix(p, "/"))
 }
 
 func (testHost) ReadDir(p string) ([]string, error) {

@@ -32,6 +32,7 @@ func libEnv(auto bool) *Env {
 func TestLibrary(t *testing.T) {
 	t.Parallel()
 	compareLibrary(t, "testdata/oracle-lib.json", libEnv(false), libEnv(true))
+	compareLibrary(t, "testdata/oracle-sets.json", libEnv(false), nil)
 }
 
 // TestSaltLibrary compares what Salt adds with what Python's libraries that

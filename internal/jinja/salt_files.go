@@ -2,6 +2,7 @@ package jinja
 
 import (
 	"encoding/hex"
+	"io"
 	"path"
 	"strings"
 	"unicode/utf8"
@@ -161,12 +162,41 @@ func saltFileHash(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := h.ReadFile(p)
+	if mode, _, err := h.Stat(p); err == nil && !mode.IsRegular() && !mode.IsDir() {
+		return nil, value.Raise("OSError", "%s is a device, a pipe or a socket, whose reading may never end", value.QuoteStr(p))
+	}
+	f, err := h.Open(p)
 	if err != nil {
 		return nil, osError(p, err)
 	}
-	sum.Write(b)
+	defer f.Close()
+	if _, err := io.Copy(sum, reading{c.S, f}); err != nil {
+		return nil, osError(p, err)
+	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// reading reads within the time of a rendering.
+type reading struct {
+	s *State
+	io.Reader
+}
+
+func (r reading) Read(p []byte) (int, error) {
+	if err := r.s.run.late(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
+}
+
+// head returns the first n bytes of a file.
+func head(h HostOps, p string, n int64) ([]byte, error) {
+	f, err := h.Open(p)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, n))
 }
 
 // saltListFiles returns a directory and all that is below it.
@@ -192,7 +222,7 @@ func saltListFiles(c *Call) (value.Value, error) {
 		if err != nil || depth > 100 {
 			return nil // what cannot be read is passed over
 		}
-		if err := c.S.Context().Err(); err != nil {
+		if err := c.S.run.late(); err != nil {
 			return err
 		}
 		for _, n := range names {
@@ -237,15 +267,15 @@ func saltFileKind(name string) Func {
 		if !mode.IsRegular() {
 			return false, nil
 		}
-		b, err := h.ReadFile(p)
+		n, guess := int64(2048), isBinary
+		if name == "is_text_file" {
+			n, guess = 512, isText
+		}
+		b, err := head(h, p, n)
 		if err != nil {
 			return false, nil
 		}
-		if name == "is_text_file" {
-			b = b[:min(len(b), 512)]
-			return isText(b), nil
-		}
-		return isBinary(b[:min(len(b), 2048)]), nil
+		return guess(b), nil
 	}
 }
 

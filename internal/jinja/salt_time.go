@@ -13,7 +13,10 @@ import (
 // osError words an error of the file system as Python does.
 func osError(p string, err error) error {
 	typ, text := "OSError", err.Error()
+	var up *timeUp
 	switch {
+	case errors.As(err, &up):
+		return err
 	case errors.Is(err, fs.ErrNotExist):
 		typ, text = "FileNotFoundError", "[Errno 2] No such file or directory: "+value.QuoteStr(p)
 	case errors.Is(err, fs.ErrPermission):

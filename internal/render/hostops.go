@@ -2,6 +2,7 @@ package render
 
 import (
 	"context"
+	"io"
 	"io/fs"
 	"net"
 	"path/filepath"
@@ -34,7 +35,7 @@ func (o hostOps) Stat(path string) (fs.FileMode, int64, error) {
 	return st.Mode, st.Size, err
 }
 
-func (o hostOps) ReadFile(path string) ([]byte, error) { return o.h.ReadFile(o.abs(path)) }
+func (o hostOps) Open(path string) (io.ReadCloser, error) { return o.h.Open(o.abs(path)) }
 
 func (o hostOps) ReadDir(path string) ([]string, error) {
 	dir := o.abs(path)

@@ -201,6 +201,15 @@ func TestEndless(t *testing.T) {
 			t.Errorf("%s: no place: %v", tt.sls, se)
 		}
 	}
+	if _, err := os.Stat("/dev/zero"); err == nil {
+		local := env(t, host.NewLocal(), t.TempDir())
+		for _, filter := range []string{"file_hashsum", "is_text_file", "is_bin_file"} {
+			_, err := render.For(local).Template(t.Context(), "jinja", render.Input{Path: "x", Text: []byte("{{ '/dev/zero' | " + filter + " }}")})
+			if (err != nil) != (filter == "file_hashsum") {
+				t.Errorf("%s of /dev/zero: %v", filter, err)
+			}
+		}
+	}
 	// The time of functions is not the template's.
 	for _, name := range []string{"slow", "pslow"} {
 		if v, err := sls(t, e, name); err != nil {
