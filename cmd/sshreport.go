@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -113,7 +114,10 @@ func (r *report) value(ret fun.Return) (value.Value, error) {
 		return value.MapOf("stdout", "", "stderr", text, "retcode", int64(code)), nil
 	}
 	why := ret.Stage.String()
-	if ret.Err != nil {
+	switch {
+	case errors.Is(ret.Err, context.Canceled):
+		why = "interrupted"
+	case ret.Err != nil:
 		why = ret.Err.Error()
 	}
 	if r.o.prog == saltCLI {

@@ -115,6 +115,7 @@ func TestDialStages(t *testing.T) {
 			e := entry(f)
 			o := options(t, known(t, line(f)))
 			tt.set(f, e, &o)
+			f.Start()
 			_, err := dial(t, o, e)
 			if tt.stage == Handshake && StageOf(err) == Connect && strings.Contains(err.Error(), "reset") {
 				return // the reset came before the connection was seen
@@ -131,6 +132,7 @@ func TestDialRetries(t *testing.T) {
 	t.Parallel()
 	f := sshtest.NewFake(t)
 	f.Flaky = 2
+	f.Start()
 	if _, err := dial(t, options(t, known(t, line(f))), entry(f)); err != nil {
 		t.Fatal(err)
 	}
@@ -217,6 +219,7 @@ func TestDialWays(t *testing.T) {
 			e := entry(f)
 			o := options(t, known(t, line(f)))
 			tt.set(t, f, e, &o)
+			f.Start()
 			_, err := dial(t, o, e)
 			if (err == nil) != tt.ok {
 				t.Errorf("error %v, want success %v", err, tt.ok)
@@ -341,6 +344,7 @@ func TestHostKeys(t *testing.T) {
 				}
 				f.HostKey = signer
 			}
+			f.Start()
 			o := options(t, known(t, tt.lines(f)...))
 			o.Policy = tt.policy
 			e := entry(f)
@@ -370,8 +374,8 @@ func TestHostKeys(t *testing.T) {
 
 func TestJump(t *testing.T) {
 	t.Parallel()
-	bastion, inner := sshtest.NewFake(t), sshtest.NewFake(t)
-	targets := []*sshtest.Fake{sshtest.NewFake(t), sshtest.NewFake(t), sshtest.NewFake(t)}
+	bastion, inner := sshtest.NewFake(t).Start(), sshtest.NewFake(t).Start()
+	targets := []*sshtest.Fake{sshtest.NewFake(t).Start(), sshtest.NewFake(t).Start(), sshtest.NewFake(t).Start()}
 	lines := []string{line(bastion), line(inner)}
 	for _, f := range targets {
 		lines = append(lines, line(f))
@@ -403,6 +407,7 @@ func TestKeepAlive(t *testing.T) {
 	t.Parallel()
 	f := sshtest.NewFake(t)
 	f.DeafToKeepalive = true
+	f.Start()
 	o := options(t, known(t, line(f)))
 	o.KeepAlive = 20 * time.Millisecond
 	c, err := dial(t, o, entry(f))
@@ -425,6 +430,7 @@ func TestHangsLater(t *testing.T) {
 	for _, p := range []sshtest.Point{sshtest.AtChannel, sshtest.AtExec} {
 		f := sshtest.NewFake(t)
 		f.Hang = p
+		f.Start()
 		c, err := dial(t, options(t, known(t, line(f))), entry(f))
 		if err != nil {
 			t.Fatal(err)
@@ -450,6 +456,7 @@ func TestRawEndsWithContext(t *testing.T) {
 		}
 		return 0
 	}
+	f.Start()
 	c, err := dial(t, options(t, known(t, line(f))), entry(f))
 	if err != nil {
 		t.Fatal(err)

@@ -112,11 +112,8 @@ func (s *stream) Read(b []byte) (int, error) {
 // Write writes to stdin.
 func (s *stream) Write(b []byte) (int, error) { return s.stdin.Write(b) }
 
-// Close ends the script.
-func (s *stream) Close() error {
-	_ = s.stdin.Close()
-	return s.sess.Close()
-}
+// Close ends the script. It may be called while others read and write.
+func (s *stream) Close() error { return s.sess.Close() }
 
 // Wait returns the script's exit status when it has ended.
 func (s *stream) Wait() (int, error) {

@@ -248,7 +248,20 @@ func (p *placer) noAgent(c *Client, s *stream, status int, werr, err error) erro
 	case status == 113 || strings.TrimSpace(text) != "":
 		return c.fail(Shell, fmt.Errorf("the command ended with status %d: %s", status, text), "see the account's shell and its start files")
 	}
+	if c.onlyFiles() {
+		return c.fail(Shell, errors.New("commands end there without a word, while SFTP works"), "the account may be limited to SFTP (ForceCommand in sshd_config), which runs no agent")
+	}
 	return c.fail(Agent, err, "")
+}
+
+// onlyFiles reports whether the host serves SFTP.
+func (c *Client) onlyFiles() bool {
+	sess, err := c.ssh.NewSession()
+	if err != nil {
+		return false
+	}
+	defer sess.Close()
+	return sess.RequestSubsystem("sftp") == nil
 }
 
 // push places the agent.

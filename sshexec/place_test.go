@@ -27,6 +27,7 @@ type box struct {
 	pre  string // shell words before each command
 }
 
+// newBox returns a host; set it up, then Start it.
 func newBox(t *testing.T) *box {
 	t.Helper()
 	sshtest.Require(t, "sh")
@@ -68,6 +69,7 @@ func (b *box) placer(t *testing.T, size int) (*placer, *roster.Entry) {
 // place logs in and pushes.
 func (b *box) place(t *testing.T, p *placer, e *roster.Entry, unzip string) error {
 	t.Helper()
+	b.Start()
 	c, err := dial(t, options(t, known(t, line(b.Fake))), e)
 	if err != nil {
 		t.Fatal(err)
@@ -150,6 +152,7 @@ func TestPushDamaged(t *testing.T) {
 func TestPushOtherPlatform(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
+	b.Start()
 	p, e := b.placer(t, 10)
 	c, err := dial(t, options(t, known(t, line(b.Fake))), e)
 	if err != nil {
@@ -211,6 +214,7 @@ func TestNoAgent(t *testing.T) {
 			t.Parallel()
 			b := newBox(t)
 			b.Exec = tt.exec
+			b.Start()
 			p, e := b.placer(t, 10)
 			c, err := dial(t, options(t, known(t, line(b.Fake))), e)
 			if err != nil {
@@ -226,6 +230,7 @@ func TestDeploy(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	b.Password = "s3cret"
+	b.Start()
 	e := entry(b.Fake)
 	e.Passwd = roster.NewSecret("s3cret")
 	e.Priv = filepath.Join(t.TempDir(), "key")

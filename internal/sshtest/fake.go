@@ -35,7 +35,7 @@ type Session struct {
 	ssh.Channel
 }
 
-// Fake is a server in this process. Set its fields before the first connection.
+// Fake is a server in this process. Set its fields, then Start it.
 type Fake struct {
 	// Exec answers a command and returns its exit status. nil: status 0.
 	Exec func(s *Session) int
@@ -68,8 +68,8 @@ type Fake struct {
 	wg    sync.WaitGroup
 }
 
-// NewFake starts a server on a loopback port; it ends with the test. Set its
-// fields right away.
+// NewFake returns a server on a loopback port; it ends with the test. It
+// answers from Start on.
 func NewFake(t testing.TB) *Fake {
 	t.Helper()
 	_, priv, err := ed25519.GenerateKey(rand.Reader)
@@ -85,9 +85,14 @@ func NewFake(t testing.TB) *Fake {
 		t.Fatal(err)
 	}
 	f := &Fake{Addr: ln.Addr().String(), HostKey: signer, ln: ln, conns: map[net.Conn]bool{}, done: make(chan struct{})}
+	t.Cleanup(f.Close)
+	return f
+}
+
+// Start lets the server answer. It returns f.
+func (f *Fake) Start() *Fake {
 	f.wg.Add(1)
 	go f.accept()
-	t.Cleanup(f.Close)
 	return f
 }
 
