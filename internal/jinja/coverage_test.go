@@ -1,6 +1,7 @@
 package jinja
 
 import (
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -92,4 +93,32 @@ func methodNames() map[string][]string {
 		m[typ] = strings.Fields(names)
 	}
 	return m
+}
+
+// TestDocsNameEverything holds docs/templates.md to naming what there is.
+func TestDocsNameEverything(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../../docs/templates.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := string(raw)
+	var names []string
+	names = append(names, filterNames()...)
+	names = append(names, tagNames...)
+	names = append(names, strings.Fields("cycler dict joiner lipsum namespace range ifelse odict raise show_full_context")...)
+	for _, n := range names {
+		if n != "debug" && !strings.Contains(doc, "`"+n+"`") {
+			t.Errorf("docs/templates.md does not name %s", n)
+		}
+	}
+	for _, n := range testNames() {
+		// Of the tests that have two names, one is enough.
+		if strings.Trim(n, "=<>!") == "" || strings.Contains(" equalto greaterthan lessthan ", " "+n+" ") {
+			continue
+		}
+		if !strings.Contains(doc, "`"+n+"`") {
+			t.Errorf("docs/templates.md does not name the test %s", n)
+		}
+	}
 }
