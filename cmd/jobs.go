@@ -18,6 +18,7 @@ func (s *session) openJobs() {
 	keep, _ := value.AsInt(s.cfg.Opts.At("keep_jobs_seconds"))
 	s.files = jobs.NewFiles(s.cfg.CacheDir, time.Duration(keep)*time.Second, s.app.Host.Now)
 	s.jobs = s.files
+	s.app.intr.recorded.Store(true)
 	s.close = append(s.close, s.files.Close)
 }
 

@@ -22,6 +22,8 @@ type interrupt struct {
 	drain atomic.Bool
 	begun atomic.Bool // something is under way that is worth waiting for
 	jid   atomic.Pointer[string]
+	// recorded says that the job can be looked up later.
+	recorded atomic.Bool
 }
 
 // draining reports whether a first signal came.
@@ -82,5 +84,8 @@ func (a *App) sayDraining() {
 	fmt.Fprintln(a.Err, "\nbrine: interrupted: nothing new is started; waiting for what is under way (Ctrl-C again ends it)")
 	if jid := a.intr.jid.Load(); jid != nil {
 		fmt.Fprintf(a.Err, "brine: the jid of this run is %s\n", *jid)
+		if a.intr.recorded.Load() {
+			fmt.Fprintf(a.Err, "brine: to look up what returned: brine run jobs.lookup_jid %s\n", *jid)
+		}
 	}
 }

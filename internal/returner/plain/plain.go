@@ -43,8 +43,8 @@ type nothing struct{}
 func (nothing) Close() error { return nil }
 
 type local struct {
-	nothing
 	print func(string)
+	text  []string
 }
 
 func newLocal(_ context.Context, s returner.Settings) (jobs.Returner, error) {
@@ -54,10 +54,19 @@ func newLocal(_ context.Context, s returner.Settings) (jobs.Returner, error) {
 	return &local{print: s.Env.Print}, nil
 }
 
-// Return prints each return as Python prints a dict.
+// Return keeps each return, as Python prints a dict, until the run has printed
+// its report.
 func (l *local) Return(_ context.Context, rets []*value.Map) error {
 	for _, r := range rets {
-		l.print(value.Repr(r))
+		l.text = append(l.text, value.Repr(r))
+	}
+	return nil
+}
+
+// Close prints what was kept.
+func (l *local) Close() error {
+	for _, s := range l.text {
+		l.print(s)
 	}
 	return nil
 }
