@@ -48,7 +48,7 @@ func newStyle(c *fun.Call) bool {
 		return false
 	}
 	for k := range c.Kw.All() {
-		if !strings.Contains(value.Str(k), ".") {
+		if k != "sfun" && !strings.Contains(value.Str(k), ".") {
 			return false
 		}
 	}
@@ -242,6 +242,9 @@ func runNew(ctx context.Context, c *fun.Call) fun.Ret {
 	names := value.NewList()
 	var missing, tests []string
 	for k := range c.Kw.All() {
+		if k == "sfun" {
+			continue
+		}
 		names.Append(k)
 		name, _, _ := strings.Cut(value.Str(k), ":")
 		if mod, _, ok := c.Env.Table.Lookup(fun.Exec, name); !ok || mod.Avail != nil && !avail(mod, c.Env) {
@@ -272,6 +275,9 @@ func runNew(ctx context.Context, c *fun.Call) fun.Ret {
 	changes := value.NewMap(c.Kw.Len())
 	var done, failed []string
 	for k, v := range c.Kw.All() {
+		if k == "sfun" {
+			continue
+		}
 		label := value.Str(k)
 		name, _, _ := strings.Cut(label, ":")
 		got, err := callNew(ctx, c, name, v)
