@@ -12,6 +12,7 @@ import (
 
 	"brine/internal/config"
 	"brine/internal/fun"
+	"brine/internal/jobs"
 	"brine/internal/value"
 )
 
@@ -51,6 +52,17 @@ type sshOpts struct {
 	keyDeploy  bool
 	doc        bool
 	passwd     string
+	privPasswd string
+	jid        string
+	gather     int
+	salt       saltSSHFlags
+}
+
+// saltSSHFlags are those of salt-ssh alone, which brine has in its roster and
+// configuration.
+type saltSSHFlags struct {
+	sudo, identitiesOnly, preFlight, noHostKeys bool
+	options                                     []string
 }
 
 // targetFlags say how the target expression is meant.
@@ -168,8 +180,41 @@ func (a *App) initTargetCmd(c *cobra.Command, o *sshOpts) {
 	f.StringVar(&o.limit, "limit", "", "only these ids of the targets: a comma list, or @<file> with one a line")
 	f.BoolVarP(&o.doc, "doc", "d", false, "print the documentation of the function")
 	f.StringVar(&o.passwd, "passwd", "", "refused: see --askpass")
-	_ = f.MarkHidden("passwd")
+	f.StringVar(&o.privPasswd, "priv-passwd", "", "refused: see priv_passwd of the roster")
+	f.StringVar(&o.jid, "jid", "", "run under this jid")
+	f.IntVar(&o.gather, "gather-job-timeout", 0, "seconds that a target has to say whether it still works")
+	for _, n := range []string{"passwd", "priv-passwd", "jid", "gather-job-timeout"} {
+		_ = f.MarkHidden(n)
+	}
+	if o.prog != saltCLI {
+		f.BoolVar(&o.salt.sudo, "sudo", false, "work as root by sudo, where the roster does not say")
+		f.BoolVar(&o.salt.identitiesOnly, "identities-only", false, "offer the named keys alone, none of the ssh-agent")
+		f.BoolVar(&o.salt.preFlight, "pre-flight", false, "run ssh_pre_flight also where the agent is there already")
+		f.StringArrayVar(&o.salt.options, "ssh-option", nil, "option as of ssh -o; may be repeated")
+		f.BoolVar(&o.salt.noHostKeys, "no-host-keys", false, "as --ignore-host-keys")
+		_ = f.MarkHidden("no-host-keys")
+	}
 	o.registerNoEffect(f)
+}
+
+// override returns what the flags put over the configuration.
+func (o *sshOpts) override() *value.Map {
+	m := o.fleetFlags.override()
+	for key, on := range map[string]bool{
+		"ssh_sudo": o.salt.sudo, "ssh_identities_only": o.salt.identitiesOnly, "ssh_run_pre_flight": o.salt.preFlight,
+		"ignore_host_keys": o.salt.noHostKeys,
+	} {
+		if on {
+			m.Set(key, true)
+		}
+	}
+	if len(o.salt.options) > 0 {
+		m.Set("ssh_options", value.Strings(o.salt.options...))
+	}
+	if o.gather > 0 {
+		m.Set("gather_job_timeout", int64(o.gather))
+	}
+	return m
 }
 
 // registerNoEffect takes the flags of Salt's that have nothing to act on.
@@ -178,12 +223,19 @@ func (o *sshOpts) registerNoEffect(f *pflag.FlagSet) {
 		f.BoolP(name, short, false, "no effect")
 		_ = f.MarkHidden(name)
 	}
+	withValue := func(names ...string) {
+		for _, n := range names {
+			f.String(n, "", "no effect")
+			_ = f.MarkHidden(n)
+		}
+	}
 	switch o.prog {
 	case saltSSH:
 		hidden("regen-thin", "t")
 		hidden("rand-thin-dir", "W")
-		hidden("no-host-keys", "")
-		hidden("allow-loading-error", "")
+		hidden("update-roster", "")
+		hidden("skip-roster", "")
+		withValue("extra-filerefs", "min-extra-modules", "thin-extra-modules", "python2-bin", "python3-bin", "scan-ports", "scan-timeout")
 	case saltCLI:
 		hidden("hide-timeout", "")
 		hidden("show-timeout", "")
@@ -205,6 +257,13 @@ func (o *sshOpts) job(c *cobra.Command, args []string) (fun.Job, error) {
 			status: exitUsage, err: fmt.Errorf("--passwd would show the password to every user of this machine"),
 			hint: "use --askpass, or passwd in the roster (a file that only you can read), or keys",
 		}
+	case c.Flags().Changed("priv-passwd"):
+		return fun.Job{}, &statusError{
+			status: exitUsage, err: fmt.Errorf("--priv-passwd would show the passphrase to every user of this machine"),
+			hint: "use ssh-agent, or priv_passwd in the roster; on a terminal brine asks for it",
+		}
+	case o.jid != "" && !jobs.IsJID(o.jid):
+		return fun.Job{}, usagef(c, "--jid: %q is no jid", o.jid)
 	case len(args) == 0:
 		return fun.Job{}, usagef(c, "no target was given")
 	case len(args) == 1 && o.raw:
@@ -277,7 +336,10 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	}
 	s.ssh.Deploy = o.keyDeploy
 	s.listen()
-	job.JID, job.User = s.newJID(), s.userName()
+	job.JID, job.User = o.jid, s.userName()
+	if job.JID == "" {
+		job.JID = s.newJID()
+	}
 	job.Timeout = time.Duration(o.timeout) * time.Second
 	a.intr.setJID(job.JID)
 	env, err := s.controller(ctx, job.JID)
