@@ -9,6 +9,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/value"
+	"brine/outputter"
 )
 
 // call calls a runner or wheel function and tells whether it succeeded.
@@ -121,25 +122,85 @@ func parallelRunners(ctx context.Context, c *fun.Call) fun.Ret {
 		}()
 	}
 	wg.Wait()
-	all := value.NewMap(len(jobs))
-	var failed []string
+	all, changes := value.NewMap(len(jobs)), value.NewMap(len(jobs))
+	orchestrations := true
+	var failed, told []string
 	for i, j := range jobs {
-		all.Set(j.id, value.MapOf("return", outs[i].v, "success", outs[i].ok))
+		v := outs[i].v
+		all.Set(j.id, v)
+		data, isOrch := orchestrated(v)
+		orchestrations = orchestrations && isOrch
+		if ch := changesIn(data, 0); isOrch && value.Truth(ch) {
+			changes.Set(j.id, ch)
+		}
 		if !outs[i].ok {
 			failed = append(failed, j.id)
+			told = append(told, fmt.Sprintf("Runner %s failed with return value:\n%s", j.id, nested(v)))
 		}
 	}
 	ret := fun.Ret{Result: fun.OK, Changes: value.MapOf("ret", all), Comment: "All runner functions executed successfully."}
+	if orchestrations {
+		ret.Changes = changes
+	}
+	if len(failed) > 0 {
+		ret.Result = fun.Failed
+	}
 	switch {
 	case len(failed) == 0:
-	case len(failed) == len(jobs) && len(jobs) > 1:
-		ret.Result, ret.Comment = fun.Failed, "All runners failed."
+	case orchestrations:
+		ret.Comment = strings.Join(told, "\n")
 	case len(failed) == 1:
-		ret.Result, ret.Comment = fun.Failed, fmt.Sprintf("Runner %s failed.", failed[0])
+		ret.Comment = fmt.Sprintf("Runner %s failed.", failed[0])
 	default:
-		ret.Result, ret.Comment = fun.Failed, fmt.Sprintf("Runners %s failed.", strings.Join(failed, ", "))
+		ret.Comment = fmt.Sprintf("Runners %s failed.", strings.Join(failed, ", "))
 	}
 	return ret
+}
+
+// orchestrated returns the data of what an orchestration returned.
+func orchestrated(v value.Value) (data value.Value, ok bool) {
+	m, isMap := v.(value.Mapping)
+	if !isMap {
+		return nil, false
+	}
+	out, _ := m.Get("outputter")
+	data, has := m.Get("data")
+	return data, has && out == "highstate"
+}
+
+// changesIn returns the changes of the returns within v, by the keys that lead
+// to them; those of salt.state by target.
+func changesIn(v value.Value, depth int) value.Value {
+	m, ok := v.(value.Mapping)
+	if !ok || depth > maxNested {
+		return nil
+	}
+	if ch, has := m.Get("changes"); has {
+		if inner, ok := ch.(value.Mapping); ok {
+			out, _ := inner.Get("out")
+			if ret, has := inner.Get("ret"); has && out == "highstate" {
+				return ret
+			}
+		}
+		return ch
+	}
+	found := value.NewMap(0)
+	for _, k := range m.Keys() {
+		x, _ := m.Get(k)
+		if ch := changesIn(x, depth+1); value.Truth(ch) {
+			found.Set(k, ch)
+		}
+	}
+	return found
+}
+
+// nested prints v as the outputter of that name does.
+func nested(v value.Value) string {
+	var b strings.Builder
+	if err := outputter.Nested(&b, v, &outputter.Options{NestedIndent: 2}); err != nil {
+		return value.Str(v)
+	}
+	return strings.TrimRight(b.String(), "\n")
 }
 
 // A runnerJob is one of parallel runners.
