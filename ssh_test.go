@@ -229,6 +229,20 @@ ids:
 	s.want(s.brine("ssh", "-I", "secret:of-web2", "test.ping", "--out=json"), 0, "{\n    \"web2\": true\n}")
 	s.want(s.brine("ssh", "-C", "G@kernel:* and not web2", "test.ping", "--static"), 0, "web1:\n    True\nweb3:\n    True")
 	s.want(s.brine("orchestrate", "orch"), 0, "States ran successfully.", "Function grains.get ran on web1, web2, web3.")
+	s.write("salt/again.sls", `
+kill:
+  salt.function:
+    - name: cmd.run
+    - tgt: 'web[12]'
+    - arg: ['kill -9 $PPID; sleep 20']
+again:
+  salt.function:
+    - name: test.ping
+    - tgt: '*'
+    - onfail: [{salt: kill}]
+`)
+	s.want(s.brine("orchestrate", "again"), 1, "Function test.ping ran on web1, web2, web3.", "lost while the call was under way")
+	s.want(s.brine("ssh", "*", "test.ping", "--roster-file", os.DevNull), 1, "the roster has no targets", os.DevNull)
 	s.want(s.brine("ssh", "nobody*", "test.ping"), 1, `no target of the roster matches "nobody*"`)
 	s.want(s.brine("ssh", "web1", "nope.fun"), 20, "'nope.fun' is not available.")
 }

@@ -2,8 +2,10 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -352,6 +354,12 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 		if err != nil {
 			return err
 		}
+		if all, err := env.Fleet.Match(ctx, "*", "glob"); err == nil && len(all) == 0 {
+			return &statusError{
+				status: exitGeneric, err: errors.New("the roster has no targets"),
+				hint: fmt.Sprintf("it is %s; --roster-file names another one, 'brine init' writes one to start from", s.rosterPath()),
+			}
+		}
 		return o.noMatch(job)
 	}
 	if ferr := r.finish(); err == nil {
@@ -361,6 +369,14 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 		return err
 	}
 	return silent(s.strictStatus(r.status()))
+}
+
+// rosterPath is where the roster is looked for.
+func (s *session) rosterPath() string {
+	if p := value.Str(s.cfg.Opts.At("roster_file")); s.cfg.Opts.At("roster_file") != nil && p != "" {
+		return p
+	}
+	return filepath.Join(s.cfg.Dir, "roster")
 }
 
 func (o *sshOpts) noMatch(job fun.Job) error {
