@@ -133,6 +133,13 @@ func (s *Sink) work() {
 	}
 }
 
+// An Unsure returner tells only when it is closed whether it has what it was
+// given. Its rows are on disk until then; after a fault all of them come again.
+type Unsure interface {
+	Returner
+	Unsure()
+}
+
 // A writer is the worker's side of a sink.
 type writer struct {
 	sink  *Sink
@@ -140,6 +147,10 @@ type writer struct {
 	batch []item
 	down  time.Time // when the returner was last found down; zero: it is up
 	spool *os.File
+
+	unsure  bool // the returner is Unsure
+	unknown int  // rows that it was given
+	gaveUp  bool // it failed: all that comes goes to disk
 }
 
 // tryTimeout bounds one try.
@@ -150,7 +161,7 @@ const restTime = 5 * time.Second
 
 // send gives a batch to the returner, or to the spool.
 func (w *writer) send(batch []item) {
-	if !w.down.IsZero() && time.Since(w.down) < restTime {
+	if w.gaveUp || !w.down.IsZero() && time.Since(w.down) < restTime {
 		w.keep(batch, nil)
 		return
 	}
@@ -158,6 +169,10 @@ func (w *writer) send(batch []item) {
 	for i := 0; ; i++ {
 		if err = w.try(batch); err == nil {
 			w.down = time.Time{}
+			return
+		}
+		if w.unsure && w.unknown > 0 {
+			w.giveUp(err)
 			return
 		}
 		if i >= len(w.sink.Retries) {
@@ -180,6 +195,13 @@ func (w *writer) try(batch []item) error {
 			return err
 		}
 		w.ret = r
+		_, w.unsure = r.(Unsure)
+	}
+	if w.unsure {
+		if err := w.write(batch); err != nil && w.sink.Spool != "" {
+			return err
+		}
+		w.unknown += len(batch)
 	}
 	err := store(ctx, w.ret, batch)
 	if err != nil {
@@ -187,6 +209,23 @@ func (w *writer) try(batch []item) error {
 		w.ret = nil
 	}
 	return err
+}
+
+// giveUp leaves all rows that an Unsure returner was given on disk.
+func (w *writer) giveUp(err error) {
+	w.gaveUp = true
+	w.sink.fail(w.unknown)
+	if w.sink.Spool == "" {
+		w.warn(fmt.Errorf("returner %s: %d rows are lost: %w", w.sink.Name, w.unknown, err))
+		return
+	}
+	w.warn(fmt.Errorf("returner %s is down: %w; what it was given is kept in %s and sent by the next run", w.sink.Name, err, w.sink.Spool))
+}
+
+func (s *Sink) fail(rows int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed += rows
 }
 
 // store gives rows to a returner, each kind in its order. What the returner has
@@ -223,18 +262,26 @@ func store(ctx context.Context, r Returner, batch []item) error {
 // keep writes rows that were not sent to disk.
 func (w *writer) keep(batch []item, why error) {
 	s := w.sink
-	s.mu.Lock()
-	s.failed += len(batch)
-	s.mu.Unlock()
+	s.fail(len(batch))
 	if s.Spool == "" {
 		w.warn(fmt.Errorf("returner %s: %d rows are lost: %w", s.Name, len(batch), orDown(why)))
 		return
 	}
+	if err := w.write(batch); err != nil {
+		w.warn(fmt.Errorf("returner %s: %d rows are lost: %w", s.Name, len(batch), errors.Join(orDown(why), err)))
+		return
+	}
+	if why != nil {
+		w.warn(fmt.Errorf("returner %s is down: %w; what it did not take is kept in %s and sent by the next run", s.Name, why, s.Spool))
+	}
+}
+
+// write adds rows to this run's file in the spool.
+func (w *writer) write(batch []item) error {
 	if w.spool == nil {
-		f, err := openSpool(s.Spool)
+		f, err := openSpool(w.sink.Spool)
 		if err != nil {
-			w.warn(fmt.Errorf("returner %s: %d rows are lost: %w", s.Name, len(batch), errors.Join(orDown(why), err)))
-			return
+			return err
 		}
 		w.spool = f
 	}
@@ -242,16 +289,10 @@ func (w *writer) keep(batch []item, why error) {
 	for _, it := range batch {
 		b = append(append(b, value.EncodeJSON(value.MapOf("kind", it.kind, "data", it.data))...), '\n')
 	}
-	if _, err := w.spool.Write(b); err == nil {
-		err = w.spool.Sync()
-		if err == nil {
-			if why != nil {
-				w.warn(fmt.Errorf("returner %s is down: %w; what it did not take is kept in %s and sent by the next run", s.Name, why, s.Spool))
-			}
-			return
-		}
+	if _, err := w.spool.Write(b); err != nil {
+		return err
 	}
-	w.warn(fmt.Errorf("returner %s: %d rows are lost: the spool cannot be written", s.Name, len(batch)))
+	return w.spool.Sync()
 }
 
 var errDown = errors.New("it is down")
@@ -273,6 +314,9 @@ const spoolSuffix = ".spool"
 
 // openSpool makes a spool file that no other process has, and locks it.
 func openSpool(dir string) (*os.File, error) {
+	if dir == "" {
+		return nil, errors.New("nothing is kept on disk for it")
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -353,13 +397,19 @@ func (w *writer) resendFile(f *os.File) bool {
 }
 
 func (w *writer) close() {
+	if w.ret != nil {
+		err := w.ret.Close()
+		switch {
+		case err != nil && w.unsure:
+			w.giveUp(err)
+		case err != nil:
+			w.warn(fmt.Errorf("returner %s: %w", w.sink.Name, err))
+		case w.unsure && w.spool != nil && !w.gaveUp:
+			os.Remove(w.spool.Name())
+		}
+	}
 	if w.spool != nil {
 		w.spool.Close()
-	}
-	if w.ret != nil {
-		if err := w.ret.Close(); err != nil {
-			w.warn(fmt.Errorf("returner %s: %w", w.sink.Name, err))
-		}
 	}
 }
 

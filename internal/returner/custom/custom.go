@@ -136,6 +136,9 @@ func (p *process) SaveEvents(_ context.Context, events []jobs.EventRow) error {
 	return p.write(b)
 }
 
+// Unsure says that the executable may have read a line and failed all the same.
+func (p *process) Unsure() {}
+
 func (p *process) write(b []byte) error {
 	if _, err := p.in.Write(b); err != nil {
 		<-p.done
