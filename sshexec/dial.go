@@ -212,7 +212,7 @@ func (d *Dialer) once(ctx context.Context, t *dest, via []string) (*Client, erro
 		}
 		return &Error{ID: t.id, Addr: t.addr(), Stage: s, Err: err, Hint: hint}
 	}
-	signers, notes, err := d.signers(t)
+	signers, notes, err := d.signers(t, false)
 	if err != nil {
 		return nil, fail(Auth, err, keyHint(err))
 	}
@@ -507,7 +507,7 @@ func (d *Dialer) bastion(ctx context.Context, path string, h *dest, by *Client, 
 	if err != nil {
 		return nil, fail(Connect, fmt.Errorf("by %s: %w", by.ID, err), "see that the jump host reaches it and allows forwarding")
 	}
-	signers, notes, err := d.signers(h)
+	signers, notes, err := d.signers(h, false)
 	if err != nil {
 		conn.Close()
 		return nil, fail(Auth, err, keyHint(err))

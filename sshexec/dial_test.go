@@ -51,6 +51,7 @@ func dial(t *testing.T, o Options, e *roster.Entry) (*Client, error) {
 	d := NewDialer(o)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
+	d.Prepare(ctx, []*roster.Entry{e})
 	c, err := d.Dial(ctx, e)
 	t.Cleanup(func() {
 		if c != nil {

@@ -2,7 +2,6 @@ package sshexec
 
 import (
 	"context"
-	"crypto"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,11 +26,11 @@ type keyring struct {
 	mu     sync.Mutex
 	keys   map[string]*loadedKey
 	agents map[string]*agentConn
-	frozen bool // no questions any more: the fan-out runs
 }
 
 type loadedKey struct {
-	once    sync.Once
+	mu      sync.Mutex
+	loaded  bool
 	signers []ssh.Signer // the certificate's first, where there is one
 	public  ssh.PublicKey
 	err     error
@@ -46,8 +45,9 @@ type agentConn struct {
 // errEncrypted says that a key needs a passphrase that is not known.
 var errEncrypted = errors.New("the key is encrypted and its passphrase is not known")
 
-// load returns the signers of a key file: its certificate's and its own.
-func (k *keyring) load(path string, pass roster.Secret, certs []string) ([]ssh.Signer, ssh.PublicKey, error) {
+// load returns the signers of a key file: its certificate's and its own. A
+// passphrase that is missing is asked for where mayAsk is true.
+func (k *keyring) load(path string, pass roster.Secret, certs []string, mayAsk bool) ([]ssh.Signer, ssh.PublicKey, error) {
 	k.mu.Lock()
 	if k.keys == nil {
 		k.keys = map[string]*loadedKey{}
@@ -59,14 +59,19 @@ func (k *keyring) load(path string, pass roster.Secret, certs []string) ([]ssh.S
 		k.keys[id] = key
 	}
 	k.mu.Unlock()
-	key.once.Do(func() { key.read(k, path, pass) })
+	key.mu.Lock()
+	defer key.mu.Unlock()
+	if !key.loaded || mayAsk && errors.Is(key.err, errEncrypted) {
+		key.err, key.loaded = nil, true
+		key.read(k, path, pass, mayAsk)
+	}
 	if key.err != nil {
 		return nil, key.public, key.err
 	}
 	return append(k.certified(key.signers[0], path, certs), key.signers...), key.public, nil
 }
 
-func (key *loadedKey) read(k *keyring, path string, pass roster.Secret) {
+func (key *loadedKey) read(k *keyring, path string, pass roster.Secret, mayAsk bool) {
 	text, err := k.files.ReadFile(path)
 	if err != nil {
 		key.err = err
@@ -81,14 +86,11 @@ func (key *loadedKey) read(k *keyring, path string, pass roster.Secret) {
 		if missing.PublicKey != nil {
 			key.public = missing.PublicKey
 		}
-		raw, err = k.decrypt(text, path, pass)
+		raw, err = k.decrypt(text, path, pass, mayAsk)
 	}
 	if err != nil {
 		key.err = fmt.Errorf("key %s: %w", path, err)
 		return
-	}
-	if e, ok := raw.(crypto.Signer); ok {
-		raw = e
 	}
 	s, err := ssh.NewSignerFromKey(raw)
 	if err != nil {
@@ -100,9 +102,9 @@ func (key *loadedKey) read(k *keyring, path string, pass roster.Secret) {
 
 // decrypt opens an encrypted key with the passphrase of the roster, else one
 // that is asked for.
-func (k *keyring) decrypt(text []byte, path string, pass roster.Secret) (any, error) {
+func (k *keyring) decrypt(text []byte, path string, pass roster.Secret, mayAsk bool) (any, error) {
 	if !pass.IsSet() {
-		if k.ask == nil || k.frozen {
+		if k.ask == nil || !mayAsk {
 			return nil, errEncrypted
 		}
 		var err error
@@ -185,7 +187,7 @@ func (d *Dialer) defaultKeys() []string {
 // signers returns the keys to offer to a host, in order: the one that the
 // roster names, the agent's, those of ssh_config, the default ones. notes say
 // why keys were left out.
-func (d *Dialer) signers(t *dest) (out []ssh.Signer, notes []string, err error) {
+func (d *Dialer) signers(t *dest, mayAsk bool) (out []ssh.Signer, notes []string, err error) {
 	seen := map[string]bool{}
 	add := func(ss ...ssh.Signer) {
 		for _, s := range ss {
@@ -209,7 +211,7 @@ func (d *Dialer) signers(t *dest) (out []ssh.Signer, notes []string, err error) 
 		return false
 	}
 	file := func(path string, named bool) error {
-		ss, pub, err := d.keys.load(path, t.privPasswd, t.certificates)
+		ss, pub, err := d.keys.load(path, t.privPasswd, t.certificates, mayAsk)
 		switch {
 		case err == nil:
 			add(ss...)
@@ -253,18 +255,16 @@ func (d *Dialer) signers(t *dest) (out []ssh.Signer, notes []string, err error) 
 func (d *Dialer) Prepare(ctx context.Context, entries []*roster.Entry) {
 	d.prepare.Lock()
 	defer d.prepare.Unlock()
-	d.keys.frozen = false
 	for _, e := range entries {
 		t, err := d.dest(ctx, e)
 		if err != nil {
 			continue
 		}
-		_, _, _ = d.signers(t)
+		_, _, _ = d.signers(t, true)
 		for _, j := range t.jump {
 			if h, err := d.hop(ctx, j); err == nil {
-				_, _, _ = d.signers(h)
+				_, _, _ = d.signers(h, true)
 			}
 		}
 	}
-	d.keys.frozen = true
 }

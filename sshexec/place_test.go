@@ -257,3 +257,30 @@ func TestDeploy(t *testing.T) {
 }
 
 func authorized(k ssh.PublicKey) string { return string(ssh.MarshalAuthorizedKey(k)) }
+
+// TestPushNoexec: where programs cannot run, the next directory is taken.
+func TestPushNoexec(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	bin := t.TempDir()
+	chmod, err := exec.LookPath("chmod")
+	if err != nil {
+		t.Skip(err)
+	}
+	// A file that is not executable is refused as on a noexec file system.
+	script := "#!/bin/sh\ncase $2 in */thin/*) exit 0;; esac\nexec " + chmod + " \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(bin, "chmod"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b.env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
+	p, e := b.placer(t, 100)
+	if err := b.place(t, p, e, "cat"); err != nil {
+		t.Fatal(err)
+	}
+	if names, _ := filepath.Glob(filepath.Join(b.home, ".cache/brine/agent/brine-*")); len(names) != 1 {
+		t.Errorf("the agent is not in the next directory: %v", names)
+	}
+	if names, _ := filepath.Glob(filepath.Join(e.ThinDir, "agent", "*")); len(names) != 0 {
+		t.Errorf("left where it cannot run: %v", names)
+	}
+}

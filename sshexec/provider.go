@@ -82,6 +82,11 @@ func NewProvider(s Settings) *Provider {
 	}
 	p := &Provider{s: s, place: placer{images: s.Images, opts: s.Link}, targets: map[string]*machine{}}
 	for _, e := range s.Entries {
+		if pass := s.Dialer.o.Password; pass.IsSet() && !e.Passwd.IsSet() {
+			// One password was asked for: it is that of the log-in and of sudo.
+			c := *e
+			c.Passwd, e = pass, &c
+		}
 		p.ids = append(p.ids, e.ID)
 		p.targets[e.ID] = &machine{p: p, e: e}
 	}
