@@ -257,6 +257,11 @@ func (l *loader) read(ctx context.Context, name, rel, saltenv string) (fun.FileI
 	if !fi.Mode.IsRegular() {
 		return fi, jinja.Source{}, l.missing(ctx, name, saltenv)
 	}
+	key := saltenv + "\x00" + fi.Path
+	stamp := l.e.stamp(fi)
+	if src, ok := l.e.source(key, stamp); ok {
+		return fi, src, nil
+	}
 	raw, err := Read(ctx, l.e.files, fi)
 	if err != nil {
 		return fi, jinja.Source{}, err
@@ -267,7 +272,42 @@ func (l *loader) read(ctx context.Context, name, rel, saltenv string) (fun.FileI
 		return fi, jinja.Source{}, err
 	}
 	l.e.notePlace(shown, fi.Path, fi.Abs)
-	return fi, jinja.Source{Name: shown, Text: text, Key: saltenv + "\x00" + fi.Path}, nil
+	src := jinja.Source{Name: shown, Text: text, Key: key}
+	l.e.mu.Lock()
+	l.e.sources[key] = stamped{stamp, src}
+	l.e.mu.Unlock()
+	return fi, src, nil
+}
+
+// A stamped source is a template that was read, with what says whether its file
+// has changed since.
+type stamped struct {
+	stamp stamp
+	src   jinja.Source
+}
+
+type stamp struct {
+	size, mtime int64
+	abs         string
+}
+
+// stamp returns what is known of the state of a file.
+func (e *Engine) stamp(fi fun.FileInfo) stamp {
+	s := stamp{size: fi.Size, abs: fi.Abs}
+	if fi.Abs != "" {
+		if st, err := e.env.Host.Stat(fi.Abs); err == nil {
+			s.size, s.mtime = st.Size, st.Mtime.UnixNano()
+		}
+	}
+	return s
+}
+
+// source returns a template that was read and has not changed.
+func (e *Engine) source(key string, now stamp) (jinja.Source, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s, ok := e.sources[key]
+	return s.src, ok && s.stamp == now
 }
 
 // shown returns the name of a file in errors.

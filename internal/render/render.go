@@ -78,11 +78,12 @@ type Engine struct {
 	// lenient: undefined variables print as nothing
 	lenient bool
 
-	mu     sync.Mutex
-	jinjas map[jinjaKey]*jinja.Env
-	places map[string]place  // by name of a template that was loaded
-	plain  map[string]string // decrypted by encrypted text
-	salt   *saltObject
+	mu      sync.Mutex
+	jinjas  map[jinjaKey]*jinja.Env
+	places  map[string]place   // by name of a template that was loaded
+	plain   map[string]string  // decrypted by encrypted text
+	sources map[string]stamped // templates that were read, by saltenv and path
+	salt    *saltObject
 }
 
 // A place is where a template lies.
@@ -99,7 +100,7 @@ func For(env *fun.Env) *Engine {
 // New returns an engine whose files are others than those of env.Up, such as
 // the pillar's.
 func New(env *fun.Env, files fun.Files) *Engine {
-	return &Engine{env: env, files: files, jinjas: map[jinjaKey]*jinja.Env{}, places: map[string]place{}, plain: map[string]string{}, salt: &saltObject{env: env}}
+	return &Engine{env: env, files: files, jinjas: map[jinjaKey]*jinja.Env{}, places: map[string]place{}, plain: map[string]string{}, sources: map[string]stamped{}, salt: &saltObject{env: env}}
 }
 
 // NameAbsolute makes errors show absolute paths, for files that are in no
