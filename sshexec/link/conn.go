@@ -32,7 +32,9 @@ type Conn struct {
 	minion  atomic.Pointer[string] // the id, once it is open
 	allowed allowance
 	trees   treeNames
-	pillars chan struct{} // one at a time: a slot
+	grains  atomic.Pointer[value.Map] // of the roster
+	pillars chan struct{}             // one at a time: a slot
+	work    chan struct{}             // slots of requests that cost the controller
 	closed  atomic.Bool
 }
 
@@ -57,7 +59,7 @@ func Connect(ctx context.Context, rw io.ReadWriteCloser, o Options) (*Conn, erro
 	if o.MaxNoise == 0 {
 		o.MaxNoise = wire.DefaultNoise
 	}
-	c := &Conn{o: o, pillars: make(chan struct{}, 1)}
+	c := &Conn{o: o, pillars: make(chan struct{}, 1), work: make(chan struct{}, maxWork)}
 	ready := make(chan struct{})
 	m, err := wire.Greet(ctx, rw, wire.Options{
 		Role: wire.Controller, Noise: o.MaxNoise, Frame: int(o.MaxFrame), Heartbeat: o.Heartbeat,
@@ -120,6 +122,7 @@ func (c *Conn) Open(ctx context.Context, t Target) error {
 	if !c.minion.CompareAndSwap(nil, &id) {
 		return fmt.Errorf("the connection is that of %s already", c.id())
 	}
+	c.grains.Store(dict(t.Grains))
 	return c.m.Note("session", value.MapOf("id", id, "opts", dict(t.Opts), "grains", dict(t.Grains)))
 }
 

@@ -141,7 +141,8 @@ func TestPillarIsTheTargetsOwnAndOneAtATime(t *testing.T) {
 		defer now.Add(-1)
 		time.Sleep(time.Millisecond)
 		g, _ := grains.Get("id")
-		return value.MapOf("for", id, "grain", g), nil
+		role, _ := grains.Get("role")
+		return value.MapOf("for", id, "grain", g, "role", role), nil
 	}
 	_, m := s.hostile(nil)
 	var wg sync.WaitGroup
@@ -149,8 +150,8 @@ func TestPillarIsTheTargetsOwnAndOneAtATime(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			v, err := ask(t, m, "pillar", "id", "db1", "grains", value.MapOf("id", "db1"))
-			if err != nil || !value.Equal(v, value.MapOf("for", "web1", "grain", "web1")) {
+			v, err := ask(t, m, "pillar", "id", "db1", "grains", value.MapOf("id", "db1", "role", "db"))
+			if err != nil || !value.Equal(v, value.MapOf("for", "web1", "grain", "web1", "role", "web")) {
 				t.Errorf("pillar = %s, %v", value.Repr(v), err)
 			}
 		}()

@@ -21,6 +21,7 @@ const (
 	maxBatch   = 4096 // files of one request
 	maxBatched = 1 << 20
 	keepTrees  = 64
+	maxWork    = 4 // lists and hashes at once
 )
 
 // treeNames are the trees that an agent has.
@@ -95,12 +96,20 @@ func (c *Conn) serve(ctx context.Context, s *wire.Stream) error {
 		return wire.Refusef("a path or saltenv is no such")
 	}
 	switch s.Method() {
-	case "tree":
-		return c.serveTree(ctx, s)
 	case "file":
 		return c.serveFile(ctx, s, env, p)
 	case "files":
 		return c.serveFiles(ctx, s)
+	}
+	select {
+	case c.work <- struct{}{}:
+		defer func() { <-c.work }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	switch s.Method() {
+	case "tree":
+		return c.serveTree(ctx, s)
 	case "hash":
 		return c.serveHash(ctx, s, env, p)
 	case "stat":
@@ -292,11 +301,12 @@ func (c *Conn) servePillar(ctx context.Context, s *wire.Stream) error {
 		return s.Answer(value.NewMap(0))
 	}
 	req := fun.PillarRequest{SaltEnv: h.Str("saltenv"), PillarEnv: h.Str("pillarenv"), Override: h.Map("override"), Ext: h.At("ext")}
-	var grains value.Mapping = value.NewMap(0)
-	if g := h.Map("grains"); g != nil {
-		// The id is the controller's word, whatever the target says.
-		g.Set("id", c.id())
-		grains = g
+	// The id and the grains of the roster are the controller's word, whatever
+	// the target says.
+	grains := dict(h.Map("grains"))
+	grains.Set("id", c.id())
+	if own := c.grains.Load(); own.Len() > 0 {
+		grains = value.Update(grains, value.Clone(own).(*value.Map), true, false)
 	}
 	req.Grains = grains
 	p, err := c.o.Pillar(ctx, c.id(), grains, req)

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"brine/internal/fun"
 	"brine/sshexec/wire"
 )
@@ -22,7 +24,8 @@ const (
 // job however many targets the job has. Hashes of files that did not change
 // are kept from job to job. It is safe for concurrent use.
 type Tree struct {
-	files fun.Files
+	files  fun.Files
+	hashes singleflight.Group
 
 	mu    sync.Mutex
 	jobs  []string // of snaps, oldest first
@@ -159,22 +162,33 @@ func (t *Tree) sum(ctx context.Context, env string, fi fun.FileInfo) (string, er
 	return sum, err
 }
 
-// hash returns the SHA-256 of a file for an agent that asks.
+// hash returns the SHA-256 of a file for agents that ask: those that ask at
+// once for the same file wait for one working out.
 func (t *Tree) hash(ctx context.Context, env string, fi fun.FileInfo) (string, error) {
-	t.mu.Lock()
-	if st, ok := stampOf(fi.Abs); ok && t.sums[fi.Abs].stamp == st {
-		defer t.mu.Unlock()
-		return t.sums[fi.Abs].sum, nil
-	}
-	t.mu.Unlock()
 	st, ok := stampOf(fi.Abs)
-	sum, err := t.files.Hash(ctx, env, fi.Path, "sha256") // without the lock: it may be large
-	if err == nil && ok {
-		t.mu.Lock()
-		t.sums[fi.Abs] = stamped{st, sum}
-		t.mu.Unlock()
+	t.mu.Lock()
+	known := t.sums[fi.Abs]
+	t.mu.Unlock()
+	if ok && known.stamp == st {
+		return known.sum, nil
 	}
-	return sum, err
+	// Whoever came first may go before it is done.
+	ch := t.hashes.DoChan(env+"\x00"+fi.Path, func() (any, error) {
+		sum, err := t.files.Hash(context.WithoutCancel(ctx), env, fi.Path, "sha256") // without the lock: it may be large
+		if err == nil && ok {
+			t.mu.Lock()
+			t.sums[fi.Abs] = stamped{st, sum}
+			t.mu.Unlock()
+		}
+		return sum, err
+	})
+	select {
+	case r := <-ch:
+		sum, _ := r.Val.(string)
+		return sum, r.Err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
 }
 
 // stampOf tells a file's state; false where it lies elsewhere. A file that was
