@@ -31,6 +31,17 @@ func (s *session) Begin(l jobs.Load) (jobs.Record, error) {
 	return s.jobs.Begin(l)
 }
 
+// gate is the fun.Env.Gate of the session: Ctrl-C closes it, and before a state
+// state.pause and state.soft_kill are heard.
+func (s *session) gate(ctx context.Context, c *fun.Chunk) bool {
+	open := func() bool { return s.app.intr.gate(ctx, c) }
+	jid := fun.JIDFrom(ctx)
+	if c == nil || jid == "" {
+		return open()
+	}
+	return jobs.NewPauses(s.cfg.CacheDir).Wait(ctx, jid, c.ID, s.app.Host.Now, open)
+}
+
 // recordsCalls reports whether a call is recorded: where the configuration says
 // so, and orchestrations always.
 func (s *session) recordsCalls(name string) bool {
@@ -103,6 +114,7 @@ func (j *jobRun) end(res fun.Result, err error) {
 		ID: j.id, JID: j.jid, Retcode: code, Success: ok, Out: j.wish(res), Body: fun.ValueBody{V: v},
 	}))
 	j.s.doubt(j.rec.End())
+	jobs.NewPauses(j.s.cfg.CacheDir).Forget(j.jid)
 }
 
 // wish is the outputter of the return; a runner's return has its own within.

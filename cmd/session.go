@@ -195,7 +195,7 @@ func (s *session) envOptions(jid string) assembly.EnvOptions {
 	exe, _ := os.Executable()
 	return assembly.EnvOptions{
 		Host: s.app.Host, Config: s.cfg, Table: s.table, Bus: s.bus, Peers: s.peers, Log: s.log, JID: jid, Exe: exe,
-		Warn: s.warn, Fault: s.fault, Strict: s.flags.strict, Gate: s.app.intr.gate, SSH: s.ssh,
+		Warn: s.warn, Fault: s.fault, Strict: s.flags.strict, Gate: s.gate, SSH: s.ssh,
 	}
 }
 

@@ -92,6 +92,7 @@ func Table() *fun.Table {
 		{Kind: fun.Runner, Name: "jobs", Load: jobsRunner},
 		{Kind: fun.Runner, Name: "pillar", Load: pillarrun.Runners},
 		{Kind: fun.Runner, Name: "returner", Load: returnerRunner},
+		{Kind: fun.Runner, Name: "saltutil", Load: saltutilmod.Runners},
 		{Kind: fun.Runner, Name: "state", Load: stateRunner},
 		{Kind: fun.Runner, Name: "test", Load: testrun.Runners},
 
@@ -102,7 +103,8 @@ func Table() *fun.Table {
 // stateRunner joins orchestrations with what watches and steers runs.
 func stateRunner() fun.Module {
 	m := orchestrate.Runners()
-	m.Specs = append(m.Specs, events.StateSpecs()...)
+	m.Specs = append(append(m.Specs, events.StateSpecs()...), events.PauseSpecs()...)
+	sortSpecs(&m)
 	return m
 }
 
@@ -110,7 +112,6 @@ func stateRunner() fun.Module {
 // orchestration, which stands above it.
 func stateModule() fun.Module {
 	m := statefn.Module()
-	m.Specs = append(m.Specs, orchestrate.Specs()...)
-	slices.SortFunc(m.Specs, func(a, b fun.Spec) int { return strings.Compare(a.Name, b.Name) })
+	m.Specs = append(append(m.Specs, orchestrate.Specs()...), events.PauseSpecs()...)
 	return m
 }

@@ -44,7 +44,8 @@ type Env struct {
 	CacheDir string
 	// Gate is asked before a state or a step starts. It waits while the run is
 	// paused, and returns false where nothing new may start (Ctrl-C,
-	// soft_kill). nil is an open gate.
+	// soft_kill). nil is an open gate. The ctx of a state has the jid of its
+	// run: see JIDFrom.
 	Gate func(ctx context.Context, c *Chunk) bool
 	// Journal is told of the run of states that this Env is made for: the steps
 	// of an orchestration, not what a step runs in turn. nil: none.
@@ -111,6 +112,19 @@ type Journal interface {
 // runas_password: commands that the state runs and that name no account of
 // their own run as this one.
 type RunAs struct{ User, Password string }
+
+type jidKey struct{}
+
+// WithJID returns the context of a question about the run of a job.
+func WithJID(ctx context.Context, jid string) context.Context {
+	return context.WithValue(ctx, jidKey{}, jid)
+}
+
+// JIDFrom returns the job that a question is about; "" where it is not known.
+func JIDFrom(ctx context.Context) string {
+	jid, _ := ctx.Value(jidKey{}).(string)
+	return jid
+}
 
 type runAsKey struct{}
 

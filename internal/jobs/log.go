@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"brine/internal/event"
@@ -56,12 +57,14 @@ func (l *Log) Begin(load Load) (Record, error) {
 			}
 			if !slices.Contains(r.sinks, s) {
 				r.sinks = append(r.sinks, s)
-				s.Load(load)
 			}
 		}
 	}
 	add(own, load.RetConfig, load.RetKwargs)
 	add(names, "", nil)
+	if !l.Failed {
+		r.sendLoad()
+	}
 	return r, errors.Join(errs...)
 }
 
@@ -81,6 +84,16 @@ type logRecord struct {
 	log   *Log
 	load  Load
 	sinks []*Sink
+	once  sync.Once
+}
+
+// sendLoad hands the load over, once.
+func (r *logRecord) sendLoad() {
+	r.once.Do(func() {
+		for _, s := range r.sinks {
+			s.Load(r.load)
+		}
+	})
 }
 
 // Return records an answer in the cache and puts it in the queues of the
@@ -93,6 +106,7 @@ func (r *logRecord) Return(ret fun.Return) error {
 	if r.log.Failed && ret.Stage == fun.Returned && ret.Retcode == 0 && ret.Success {
 		return err
 	}
+	r.sendLoad()
 	if r.load.Runner {
 		v, verr := ret.Value()
 		data, _ := v.(*value.Map)

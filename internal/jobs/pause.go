@@ -1,0 +1,139 @@
+package jobs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"brine/internal/value"
+)
+
+// Pauses are the wishes that state runs of this machine wait or end before a
+// state: a file a job, a JSON dict of state IDs.
+// Salt: the directory state_pause below the cachedir.
+type Pauses struct{ dir string }
+
+// NewPauses returns the wishes below a cache directory.
+func NewPauses(cacheDir string) *Pauses {
+	return &Pauses{filepath.Join(cacheDir, "state_pause")}
+}
+
+// AllStates stands for the state that is next, whatever its ID.
+const AllStates = "__all__"
+
+// pausePoll is how often a run that waits looks whether it may go on.
+const pausePoll = 100 * time.Millisecond
+
+func (p *Pauses) path(jid string) (string, error) {
+	if !IsJID(jid) {
+		return "", errors.New("a jid is 20 digits, not " + jid)
+	}
+	return filepath.Join(p.dir, jid), nil
+}
+
+// read returns the wishes for a job; nil where there are none.
+func (p *Pauses) read(jid string) *value.Map {
+	path, err := p.path(jid)
+	if err != nil {
+		return nil
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	return decodeLine(b)
+}
+
+// write replaces the wishes for a job.
+func (p *Pauses) write(jid string, m *value.Map) error {
+	path, err := p.path(jid)
+	if err != nil {
+		return err
+	}
+	if m.Len() == 0 {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	if err := os.MkdirAll(p.dir, 0o700); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(p.dir, ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = bytes.NewReader(value.EncodeJSON(m)).WriteTo(tmp)
+	if err = errors.Join(err, tmp.Close()); err != nil {
+		os.Remove(tmp.Name())
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+func (p *Pauses) update(jid string, change func(*value.Map)) error {
+	m := p.read(jid)
+	if m == nil {
+		m = value.NewMap(1)
+	}
+	change(m)
+	return p.write(jid, m)
+}
+
+// Pause has a job wait before a state (AllStates: the next), until Resume or,
+// where until is not zero, that time.
+func (p *Pauses) Pause(jid, id string, until time.Time) error {
+	return p.update(jid, func(m *value.Map) {
+		w := value.NewMap(1)
+		if !until.IsZero() {
+			w.Set("until", until.UnixMilli())
+		}
+		m.Set(id, w)
+	})
+}
+
+// Kill has a job end before a state.
+func (p *Pauses) Kill(jid, id string) error {
+	return p.update(jid, func(m *value.Map) { m.Set(id, value.MapOf("kill", true)) })
+}
+
+// Resume takes a pause back.
+func (p *Pauses) Resume(jid, id string) error {
+	return p.update(jid, func(m *value.Map) { m.Delete(id) })
+}
+
+// Forget takes all wishes for a job back.
+func (p *Pauses) Forget(jid string) { _ = p.write(jid, value.NewMap(0)) }
+
+// Wait waits while a job is to wait before a state. It returns false where the
+// job is to end there, and where ctx ended or open says that nothing new may
+// begin.
+func (p *Pauses) Wait(ctx context.Context, jid, id string, now func() time.Time, open func() bool) bool {
+	for open() && ctx.Err() == nil {
+		m := p.read(jid)
+		wait := false
+		for _, key := range []string{id, AllStates} {
+			w := m.Map(key)
+			if w == nil {
+				continue
+			}
+			if w.At("kill") == true {
+				return false
+			}
+			until, timed := value.AsInt(w.At("until"))
+			wait = wait || !timed || now().UnixMilli() < until
+		}
+		if !wait {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pausePoll):
+		}
+	}
+	return false
+}
