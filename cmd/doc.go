@@ -17,7 +17,8 @@ import (
 var docKinds = [...]fun.Kind{fun.State, fun.Exec, fun.Runner, fun.Wheel}
 
 func newDocCmd(a *App) *cobra.Command {
-	return &cobra.Command{
+	tree := &treeFlags{}
+	c := &cobra.Command{
 		Use:   "doc <function | module>...",
 		Short: "Print the documentation of functions",
 		Long: `Print what functions do and their arguments. A module's name lists its
@@ -32,13 +33,21 @@ Exit status: 0; 64 nothing was named; 255 there is no such function.`,
 			if len(args) == 0 {
 				return usagef(c, "no function was named")
 			}
-			return a.printDoc(args)
+			t, err := tree.table(c.Context(), a)
+			if err != nil {
+				return err
+			}
+			return a.printDocs(t, args)
 		},
 	}
+	tree.register(c.Flags())
+	return c
 }
 
-func (a *App) printDoc(names []string) error {
-	t := assembly.Table()
+// printDoc prints the documentation of functions of this build.
+func (a *App) printDoc(names []string) error { return a.printDocs(assembly.Table(), names) }
+
+func (a *App) printDocs(t *fun.Table, names []string) error {
 	for i, name := range names {
 		if i > 0 {
 			fmt.Fprintln(a.Out)

@@ -1,18 +1,48 @@
 package cmd
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"brine/internal/assembly"
+	"brine/internal/config"
 	"brine/internal/fun"
 )
 
 type functionsOpts struct {
 	kind string
+	tree treeFlags
+}
+
+// treeFlags say whose custom modules are listed as well.
+type treeFlags struct {
+	configDir string
+	fileRoots []string
+}
+
+func (f *treeFlags) register(fs *pflag.FlagSet) {
+	fs.SetNormalizeFunc(saltSpelling)
+	fs.StringVarP(&f.configDir, "config-dir", "c", "", "directory of the configuration: custom modules of its tree are there, too")
+	fs.StringArrayVar(&f.fileRoots, "file-root", nil, "directory of the SLS tree whose custom modules are there, too")
+}
+
+// table returns the functions of this build, with the custom modules of a tree
+// where one is named.
+func (f *treeFlags) table(ctx context.Context, a *App) (*fun.Table, error) {
+	if f.configDir == "" && len(f.fileRoots) == 0 {
+		return assembly.Table(), nil
+	}
+	s, err := a.newSession(config.Minion, "salt-call", &runFlags{configDir: f.configDir, fileRoots: f.fileRoots}, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer s.end()
+	return s.env(ctx, "").Table, nil
 }
 
 func newFunctionsCmd(a *App) *cobra.Command {
@@ -27,12 +57,16 @@ Exit status: 0; 1 nothing matches; 64 the command line makes no sense.`,
   brine functions 'file.*' --kind state`,
 		RunE: func(c *cobra.Command, args []string) error { return a.functions(c, o, args) },
 	}
+	o.tree.register(c.Flags())
 	c.Flags().StringVar(&o.kind, "kind", "", "only this kind: state, execution, runner or wheel")
 	return c
 }
 
 func (a *App) functions(c *cobra.Command, o *functionsOpts, globs []string) error {
-	t := assembly.Table()
+	t, err := o.tree.table(c.Context(), a)
+	if err != nil {
+		return err
+	}
 	any, known := false, o.kind == ""
 	for _, k := range docKinds {
 		short := strings.TrimSuffix(k.String(), " function")
@@ -46,7 +80,8 @@ func (a *App) functions(c *cobra.Command, o *functionsOpts, globs []string) erro
 				names = append(names, n)
 			}
 		}
-		if len(names) == 0 {
+		custom := customModules(t, k, globs)
+		if len(names)+len(custom) == 0 {
 			continue
 		}
 		if any {
@@ -59,6 +94,9 @@ func (a *App) functions(c *cobra.Command, o *functionsOpts, globs []string) erro
 			first, _, _ := strings.Cut(spec.Doc, "\n")
 			fmt.Fprintf(a.Out, "  %-32s %s\n", n, first)
 		}
+		for _, m := range custom {
+			fmt.Fprintf(a.Out, "  %-32s %s\n", m.Name+".*", m.Doc)
+		}
 	}
 	if !known {
 		return usagef(c, "--kind: %q is none of state, execution, runner, wheel", o.kind)
@@ -67,6 +105,18 @@ func (a *App) functions(c *cobra.Command, o *functionsOpts, globs []string) erro
 		return &statusError{status: exitGeneric, err: fmt.Errorf("no function matches %s", strings.Join(globs, " ")), hint: "'brine functions' lists all"}
 	}
 	return nil
+}
+
+// customModules are the modules that answer to any function.
+func customModules(t *fun.Table, k fun.Kind, globs []string) []*fun.Module {
+	var out []*fun.Module
+	for _, name := range t.Modules(k) {
+		m, _ := t.Module(k, name)
+		if m.Dynamic != nil && (len(globs) == 0 || matchAny(globs, name+".*")) {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 func matchAny(globs []string, name string) bool {

@@ -148,7 +148,7 @@ func (c Custom) answer(full string, out host.Output) (fun.Result, error) {
 		if out.Status != 0 {
 			return fun.Result{}, fun.Errorf("custom function %s ended with status %d%s", full, out.Status, why)
 		}
-		return fun.Result{}, fun.Errorf("custom function %s (salt://%s) must answer with one JSON dict {\"return\": ..., \"retcode\": N}%s", full, c.File.Path, why)
+		return fun.Result{}, fun.Errorf("custom function %s (salt://%s) must answer with one JSON dict {\"return\": ..., \"retcode\": N} for every function that it has; does it have this one?%s", full, c.File.Path, why)
 	}
 	rc, _ := value.AsInt(m.At("retcode"))
 	if rc == 0 && out.Status != 0 {

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -27,7 +29,32 @@ func (*Local) Lstat(path string) (Stat, error) {
 }
 
 // ReadFile returns the whole content of path.
-func (*Local) ReadFile(path string) ([]byte, error) { return os.ReadFile(path) }
+func (*Local) ReadFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	// A device may never end.
+	if st.Mode()&(fs.ModeDevice|fs.ModeCharDevice|fs.ModeNamedPipe|fs.ModeSocket) != 0 {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")}
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxRead+1))
+	if err == nil && len(b) > maxRead {
+		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("larger than %d bytes", maxRead)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// maxRead bounds what ReadFile holds in memory, in bytes.
+const maxRead = 1 << 30
 
 // Open opens path for reading.
 func (*Local) Open(path string) (io.ReadCloser, error) {

@@ -69,15 +69,37 @@ func (e *Error) SaltText() string {
 func (e *Error) Trace() string {
 	var b strings.Builder
 	b.WriteString(e.Error())
-	for _, p := range e.Via {
-		b.WriteString("\n\tincluded from ")
-		b.WriteString(p.String())
-	}
+	e.writeVia(&b)
 	if e.Hint != "" {
 		b.WriteString("\nhint: ")
 		b.WriteString(e.Hint)
 	}
 	return b.String()
+}
+
+// maxVia bounds the lines of an include chain; one that includes itself would
+// fill the screen.
+const maxVia = 12
+
+// writeVia writes the chain, a place that comes again and again once.
+func (e *Error) writeVia(b *strings.Builder) {
+	lines := 0
+	for i := 0; i < len(e.Via); {
+		n := 1
+		for i+n < len(e.Via) && e.Via[i+n] == e.Via[i] {
+			n++
+		}
+		if lines++; lines > maxVia {
+			fmt.Fprintf(b, "\n\t... and %d more", len(e.Via)-i)
+			return
+		}
+		b.WriteString("\n\tincluded from ")
+		b.WriteString(e.Via[i].String())
+		if n > 1 {
+			fmt.Fprintf(b, " (%d times)", n)
+		}
+		i += n
+	}
 }
 
 // A List is the faults of one pass, in the order they were found.

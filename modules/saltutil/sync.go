@@ -15,6 +15,12 @@ var synced = [...]string{
 	"log_handlers", "executors", "proxymodules", "engines", "thorium", "serializers", "matchers",
 }
 
+// Runners returns the rows of the runner module "saltutil": the sync functions
+// for the controller. Salt: salt/runners/saltutil.py.
+func Runners() fun.Module {
+	return fun.Module{Name: "saltutil", Kind: fun.Runner, Doc: "The custom modules of the controller.", Specs: syncSpecs()}
+}
+
 // syncSpecs returns the rows of the sync functions.
 func syncSpecs() []fun.Spec {
 	row := func(name, doc string, fn fun.ExecFn) fun.Spec {

@@ -47,6 +47,7 @@ func function(ctx context.Context, c *fun.Call) fun.Ret {
 		return fun.Ret{Comment: fault(c, err, "No minions responded"), Extra: ret.Extra}
 	}
 	if len(rets.all) == 0 {
+		warnNone(ctx, c)
 		return fun.Ret{Comment: "No minions responded", Extra: ret.Extra}
 	}
 	if rets.sum.JID != "" && c.IsNone("batch") {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brine/internal/fun"
+	"brine/internal/source"
 	"brine/internal/value"
 )
 
@@ -241,4 +242,22 @@ func warnSilent(c *fun.Call, all []fun.Return) {
 			c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: target %s: %s", c.Low.ID, r.ID, stageText(r))})
 		}
 	}
+}
+
+// warnNone says that a target means nobody, and which id is nearest.
+func warnNone(ctx context.Context, c *fun.Call) {
+	if c.Env.Warn == nil {
+		return
+	}
+	tgt := value.Str(c.Value("tgt"))
+	text := fmt.Sprintf("%s: no target matches %q (%s)", c.Low.ID, tgt, c.Str("tgt_type"))
+	if ids, err := c.Env.Fleet.Match(ctx, "*", "glob"); err == nil {
+		switch {
+		case len(ids) == 0:
+			text += ": the roster has no targets"
+		default:
+			text += source.DidYouMean(strings.Trim(tgt, "*?"), ids)
+		}
+	}
+	c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: text})
 }
