@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"brine/internal/source"
 	"brine/internal/value"
@@ -56,6 +58,8 @@ type Template struct {
 	newline   bool   // the text ended with a newline
 	root      *code
 	blocks    map[string]*code
+
+	lastSize, lastMarks atomic.Int32 // of the last rendering
 }
 
 func (t *Template) reprName() string {
@@ -119,15 +123,22 @@ func (e *Env) parsed(k cacheKey) (*Template, error) {
 // the output. A fault is an *Error.
 func (t *Template) Render(ctx context.Context, vars *value.Map) (*Output, error) {
 	r := newRun(ctx, t.env, vars)
-	w := &writer{run: r, buf: make([]byte, 0, len(t.text)+len(t.text)/2)}
+	// The last rendering tells how much room this one needs.
+	w := &writer{run: r, buf: make([]byte, 0, max(len(t.text)+len(t.text)/2, int(t.lastSize.Load()))), marks: make([]mark, 0, t.lastMarks.Load())}
 	if err := t.root.run(newState(r, t, nil), w, nil, 0); err != nil {
 		return nil, finish(err)
 	}
 	if t.newline {
 		w.buf = append(w.buf, '\n')
 	}
-	return &Output{Text: string(w.buf), name: t.Name, marks: w.marks}, nil
+	t.lastSize.Store(int32(min(len(w.buf), maxRoom)))
+	t.lastMarks.Store(int32(min(len(w.marks), maxRoom)))
+	// The buffer is used no more, so the text need not be a copy of it.
+	return &Output{Text: unsafe.String(unsafe.SliceData(w.buf), len(w.buf)), name: t.Name, marks: w.marks}, nil
 }
+
+// maxRoom bounds what is set aside for a rendering beforehand.
+const maxRoom = 1 << 20
 
 // Module renders the template for the names that it sets at top level, as an
 // import of it with vars as context does.

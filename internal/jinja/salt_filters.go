@@ -248,7 +248,7 @@ func saltLoadYAML(c *Call) (value.Value, error) {
 		return nil, value.Raise("TemplateRuntimeError", "Unable to load yaml from %s", s)
 	}
 	at := c.S.placer(text)
-	data, err := yamlsalt.Load(yamlsalt.LoadOptions{Name: c.S.Pos().File, Pos: at}, []byte(text))
+	data, err := yamlsalt.LoadText(yamlsalt.LoadOptions{Name: c.S.Pos().File, Pos: at}, text)
 	if err == nil {
 		return data, nil
 	}

@@ -67,16 +67,25 @@ func (w *writer) grow(n int) error {
 	return nil
 }
 
+// starts reports whether a line of the output begins in text, which comes next:
+// others need no mark.
+func (w *writer) starts(text string) bool {
+	n := len(w.buf)
+	return n == 0 || w.buf[n-1] == '\n' || strings.IndexByte(text, '\n') >= 0
+}
+
 // data writes text of the template that starts at line.
 func (w *writer) data(text string, t *Template, line int32) error {
-	w.marks = append(w.marks, mark{off: len(w.buf), t: t, line: line, data: true})
+	if w.starts(text) {
+		w.marks = append(w.marks, mark{off: len(w.buf), t: t, line: line, data: true})
+	}
 	w.buf = append(w.buf, text...)
 	return w.grow(len(text))
 }
 
 // value writes what a tag at line printed.
 func (w *writer) value(text string, t *Template, line int32) error {
-	if len(text) > 0 {
+	if len(text) > 0 && w.starts(text) {
 		from := len(w.marks)
 		for _, m := range w.run.origin(text) {
 			m.off += len(w.buf)
@@ -198,7 +207,7 @@ func (o *Output) Via(line int) []source.Pos {
 // line, moved into the text.
 func (o *Output) mark(line int) (*mark, int) {
 	o.once.Do(func() {
-		o.lines = append(o.lines, 0)
+		o.lines = append(make([]int, 0, 1+strings.Count(o.Text, "\n")), 0)
 		for i := range len(o.Text) {
 			if o.Text[i] == '\n' {
 				o.lines = append(o.lines, i+1)

@@ -373,7 +373,7 @@ func (e *Engine) yamlexStage(_ context.Context, in *Input, _ stage, d *datum) (*
 }
 
 func (d *datum) loadYAML(o yamlsalt.LoadOptions) (*datum, error) {
-	v, err := yamlsalt.Load(o, []byte(d.text))
+	v, err := yamlsalt.LoadText(o, d.text)
 	if err != nil {
 		var (
 			se *source.Error

@@ -219,6 +219,9 @@ func (m *Map) Add(key, val Value, p source.Pos) bool {
 	} else if len(m.ents) > smallMap {
 		m.reindex()
 	}
+	if m.src == nil {
+		m.src = newPositions(p.File, cap(m.ents))
+	}
 	m.src = m.src.set(len(m.ents)-1, p)
 	return true
 }

@@ -117,7 +117,12 @@ func (l *List) PosAt(i int) source.Pos {
 }
 
 // SetPosAt notes the place of item i.
-func (l *List) SetPosAt(i int, p source.Pos) { l.src = l.src.set(i, p) }
+func (l *List) SetPosAt(i int, p source.Pos) {
+	if l.src == nil {
+		l.src = newPositions(p.File, cap(l.Items))
+	}
+	l.src = l.src.set(i, p)
+}
 
 // positions keeps the places of the parts of one container; a container comes
 // from one file, so the name is kept once.
@@ -136,6 +141,11 @@ func (s *positions) at(i int) source.Pos {
 		return source.Pos{}
 	}
 	return source.Pos{File: s.file, Line: int(s.lc[i].line), Col: int(s.lc[i].col)}
+}
+
+// newPositions returns places of a container that has room for n parts.
+func newPositions(file string, n int) *positions {
+	return &positions{file: file, lc: make([]lineCol, 0, n)}
 }
 
 func (s *positions) set(i int, p source.Pos) *positions {

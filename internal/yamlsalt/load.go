@@ -42,6 +42,9 @@ func Load(o LoadOptions, text []byte) (value.Value, error) {
 	return o.load(string(text))
 }
 
+// LoadText is [Load] of a string.
+func LoadText(o LoadOptions, text string) (value.Value, error) { return o.load(text) }
+
 // LoadString is [Load] with its defaults, for values of the command line and
 // the like.
 func LoadString(s string) (value.Value, error) {

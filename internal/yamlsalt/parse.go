@@ -213,7 +213,7 @@ func (p *parser) directives() *Fault {
 
 func (p *parser) newNode(kind nodeKind, at mark) *node {
 	if len(p.nodes) == 0 {
-		p.nodes = make([]node, min(max(16, p.count), 512))
+		p.nodes = make([]node, min(max(8, p.count), 128))
 	}
 	n := &p.nodes[0]
 	p.nodes = p.nodes[1:]
