@@ -468,3 +468,47 @@ func TestRawEndsWithContext(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+func TestDialIPv6(t *testing.T) {
+	t.Parallel()
+	f := sshtest.NewFakeOn(t, "[::1]:0").Start()
+	e := entry(f)
+	e.Host = "::1"
+	if _, err := dial(t, options(t, known(t, line(f))), e); err != nil {
+		t.Error(err)
+	}
+	e.SSHOptions = []string{"AddressFamily=inet"}
+	_, err := dial(t, options(t, known(t, line(f))), e)
+	wantStage(t, err, Connect)
+}
+
+func TestDialSlowLink(t *testing.T) {
+	t.Parallel()
+	f := sshtest.NewFake(t)
+	f.Latency, f.Rate = 10*time.Millisecond, 64<<10
+	f.Exec = func(s *sshtest.Session) int {
+		fmt.Fprint(s, s.Command)
+		return 4
+	}
+	f.Start()
+	c, err := dial(t, options(t, known(t, line(f))), entry(f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, _, status, err := c.raw(t.Context(), entry(f), "a command")
+	if out != "a command" || status != 4 || err != nil {
+		t.Errorf("%q, %d, %v", out, status, err)
+	}
+}
+
+func TestSSHG(t *testing.T) {
+	t.Parallel()
+	sshtest.Require(t, "ssh")
+	f := sshtest.NewFake(t).Start()
+	o := options(t, known(t, line(f)))
+	// A Match that ssh alone can decide.
+	o.Config = []string{write(t, fmt.Sprintf("Match originalhost alias exec \"test 1 = 1\"\n HostName 127.0.0.1\n Port %d\nMatch exec \"false\"\n Port 1\n", f.Port()))}
+	if _, err := dial(t, o, &roster.Entry{ID: "web1", Host: "alias", Timeout: 5 * time.Second}); err != nil {
+		t.Error(err)
+	}
+}

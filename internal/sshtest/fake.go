@@ -72,6 +72,13 @@ type Fake struct {
 // answers from Start on.
 func NewFake(t testing.TB) *Fake {
 	t.Helper()
+	return NewFakeOn(t, "127.0.0.1:0")
+}
+
+// NewFakeOn is NewFake on an address; the test is skipped where the machine has
+// no such address.
+func NewFakeOn(t testing.TB, addr string) *Fake {
+	t.Helper()
 	_, priv, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -80,9 +87,9 @@ func NewFake(t testing.TB) *Fake {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	ln, err := net.Listen("tcp", addr)
 	if err != nil {
-		t.Fatal(err)
+		t.Skip(err)
 	}
 	f := &Fake{Addr: ln.Addr().String(), HostKey: signer, ln: ln, conns: map[net.Conn]bool{}, done: make(chan struct{})}
 	t.Cleanup(f.Close)
