@@ -113,5 +113,11 @@ func stateRunner() fun.Module {
 func stateModule() fun.Module {
 	m := statefn.Module()
 	m.Specs = append(append(m.Specs, orchestrate.Specs()...), events.PauseSpecs()...)
+	sortSpecs(&m)
 	return m
+}
+
+// sortSpecs puts rows that come from several rooms in the order of their names.
+func sortSpecs(m *fun.Module) {
+	slices.SortFunc(m.Specs, func(a, b fun.Spec) int { return strings.Compare(a.Name, b.Name) })
 }
