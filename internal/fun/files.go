@@ -20,6 +20,15 @@ type Files interface {
 	Hash(ctx context.Context, saltenv, path, algo string) (string, error)
 }
 
+// A Pusher is an [Upstream] that can be sent files: that of a target whose
+// controller is elsewhere.
+type Pusher interface {
+	// Push sends what r has to the controller, under a path relative to the
+	// target's own directory there. It returns an error where the controller
+	// does not take it.
+	Push(ctx context.Context, path string, r io.Reader) error
+}
+
 // SplitURL takes a salt:// URL apart: the path below the roots, and what
 // ?saltenv= names ("" where it names none). ok is false for any other URL.
 //

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -34,7 +35,7 @@ func Module() fun.Module {
 	hash := arg("source_hash", fun.Any, nil, "digest of a remote file: one in the cache that has it is not fetched again")
 	verify := arg("verify_ssl", fun.Bool, true, "check certificates of https:// URLs")
 	kw := func(s fun.Spec) fun.Spec { s.VarKw = true; return s }
-	return fun.Module{
+	m := fun.Module{
 		Name: "cp", Kind: fun.Exec, Doc: "Fetch files from the file server, from web servers and from this machine.",
 		Specs: []fun.Spec{
 			row("cache_dir", "Bring a directory of the file server to this machine.", cacheDir, pathArg, saltenv,
@@ -63,6 +64,9 @@ func Module() fun.Module {
 			row("stat_file", "Return the permissions of a file.", statFile, pathArg, saltenv, arg("octal", fun.Bool, true, "as text such as 0644")),
 		},
 	}
+	at := slices.IndexFunc(m.Specs, func(s fun.Spec) bool { return s.Name > "push" })
+	m.Specs = slices.Insert(m.Specs, at, pushRows()...)
+	return m
 }
 
 func arg(name string, t fun.Type, def value.Value, doc string) fun.Arg {

@@ -165,7 +165,10 @@ type jobFiles struct {
 
 type aheadFile struct{ env, path, sum string }
 
-var _ fun.Upstream = (*jobFiles)(nil)
+var (
+	_ fun.Upstream = (*jobFiles)(nil)
+	_ fun.Pusher   = (*jobFiles)(nil)
+)
 
 // files returns the tree.
 func (j *jobFiles) files(ctx context.Context) (*wire.Tree, error) {

@@ -18,9 +18,7 @@ import (
 	"time"
 
 	"brine/internal/fun"
-	"brine/internal/host"
 	"brine/internal/value"
-	"brine/sshexec/agent"
 	"brine/sshexec/link"
 )
 
@@ -391,36 +389,48 @@ func TestLargeReturnsGoToAFileWithoutAName(t *testing.T) {
 func TestPush(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	var got bytes.Buffer
-	var from string
+	var sent []string
 	s.opts.Push = func(_ context.Context, id, path string, r io.Reader) error {
-		from = id + " " + path
-		_, err := io.Copy(&got, r)
+		if path == "refused" {
+			return errors.New("not wanted")
+		}
+		n, err := io.Copy(io.Discard, r)
+		sent = append(sent, fmt.Sprintf("%s %s %d", id, path, n))
 		return err
 	}
-	a, b := pipe()
-	done := make(chan error, 1)
-	go func() {
-		done <- agent.Serve(t.Context(), b, agent.Options{
-			Host:  host.NewLocal(),
-			Build: func(_ context.Context, ses agent.Session) (*fun.Env, error) { return &fun.Env{ID: ses.ID}, nil },
-			Call: func(ctx context.Context, env *fun.Env, _ fun.Job) fun.Return {
-				up := env.Up.(interface {
-					Push(context.Context, string, io.Reader) error
-				})
-				err := up.Push(ctx, "/etc/hostname", strings.NewReader(strings.Repeat("x", 1<<20)))
-				return fun.Return{Body: fun.ValueBody{V: value.Str(err == nil)}}
-			},
-		})
-	}()
-	c := s.attach(a)
-	if v := call(t, c, job("push.it")); v != "True" {
-		t.Errorf("push = %v", v)
+	c, _ := s.connect()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
-	c.Close()
-	<-done
-	if from != "web1 /etc/hostname" || got.Len() != 1<<20 {
-		t.Errorf("from %q came %d bytes", from, got.Len())
+	for _, p := range []string{"/a/one.log", "/a/b/two.log", "/a/three.txt"} {
+		if err := os.MkdirAll(filepath.Dir(dir+p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(dir+p, bytes.Repeat([]byte("x"), 1<<20), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		job  fun.Job
+		want bool
+		sent string
+	}{
+		{job("cp.push", dir+"/a/one.log"), true, "web1 " + dir[1:] + "/a/one.log 1048576"},
+		{job("cp.push", dir+"/a/one.log", value.MapOf("upload_path", "/up/x", "remove_source", true)), true, "web1 up/x 1048576"},
+		{job("cp.push", dir+"/a/one.log"), false, ""},
+		{job("cp.push", "relative"), false, ""},
+		{job("cp.push", dir+"/a/../a/three.txt"), false, ""},
+		{job("cp.push", dir+"/a/three.txt", value.MapOf("upload_path", "/x/../../y")), false, ""},
+		{job("cp.push", dir+"/a/three.txt", value.MapOf("upload_path", "/refused")), false, ""},
+		{job("cp.push_dir", dir+"/a", value.MapOf("upload_path", "/logs", "glob", "*.log")), true, "web1 logs/b/two.log 1048576"},
+		{job("cp.push_dir", dir+"/a"), true, "web1 " + dir[1:] + "/a/b/two.log 1048576 web1 " + dir[1:] + "/a/three.txt 1048576"},
+		{job("cp.push_dir", dir+"/a", value.MapOf("glob", "*.none")), false, ""},
+	} {
+		sent = nil
+		if v := call(t, c, tt.job); v != tt.want || strings.Join(sent, " ") != tt.sent {
+			t.Errorf("%s %v = %v, sent %q, want %v, %q", tt.job.Fun, tt.job.Args, v, sent, tt.want, tt.sent)
+		}
 	}
 }
 

@@ -1,0 +1,156 @@
+package cp
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+func pushRows() []fun.Spec {
+	pathArg := need("path", fun.Str, "absolute path of what is sent")
+	as := arg("upload_path", fun.Any, nil, "absolute path under which the controller keeps it; default: path")
+	return []fun.Spec{
+		row("push", "Send a file of this machine to the controller, which keeps it below its cache in minions/ID/files; return whether it took it.\n"+
+			"The controller takes files where file_recv is True, up to file_recv_max_size MiB.", push, pathArg,
+			arg("keep_symlinks", fun.Bool, false, "name the file by the link, not by what it points to"), as,
+			arg("remove_source", fun.Bool, false, "remove the file once it was taken")),
+		row("push_dir", "Send the files below a directory to the controller; return whether it took all.", pushDir, pathArg,
+			arg("glob", fun.Any, nil, "only files whose names match"), as),
+	}
+}
+
+// pushable reports whether a path may name what is pushed, or where to.
+func pushable(p string) bool { return filepath.IsAbs(p) && !strings.Contains(p, "../") }
+
+// push sends one file. Salt: push.
+func push(ctx context.Context, _ *Client, c *fun.Call) (value.Value, error) {
+	p := c.Str("path")
+	if !pushable(p) {
+		return false, nil
+	}
+	if !c.Bool("keep_symlinks") {
+		real, err := c.Env.Host.EvalSymlinks(p)
+		if err != nil {
+			return false, nil
+		}
+		p = real
+	}
+	ok, err := pushFile(ctx, c, p, c.Str("upload_path"))
+	if err != nil || !ok {
+		return false, err
+	}
+	if c.Bool("remove_source") {
+		if err := c.Env.Host.Remove(p); err != nil {
+			return nil, fun.Errorf("%s was sent and cannot be removed: %v", p, err)
+		}
+	}
+	return true, nil
+}
+
+// pushFile sends the file at p under the name as. What keeps it from being
+// taken is a warning: the function's answer is only False, as Salt's.
+func pushFile(ctx context.Context, c *fun.Call, p, as string) (bool, error) {
+	st, err := c.Env.Host.Stat(p)
+	if err != nil || !st.Mode.IsRegular() {
+		return false, nil
+	}
+	if as == "" {
+		as = p
+	} else if !pushable(as) {
+		return false, nil
+	}
+	up, ok := c.Env.Up.(fun.Pusher)
+	if !ok {
+		warnPush(c, p, "there is no controller here to send it to")
+		return false, nil
+	}
+	f, err := c.Env.Host.Open(p)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	if err := up.Push(ctx, strings.TrimLeft(path.Clean(as), "/"), f); err != nil {
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		warnPush(c, p, err.Error())
+		return false, nil
+	}
+	return true, nil
+}
+
+func warnPush(c *fun.Call, p, why string) {
+	if c.Env.Warn != nil {
+		c.Env.Warn(fun.Warning{Text: fmt.Sprintf("cp.%s: %s is not sent: %s", c.Spec.Name, p, why)})
+	}
+}
+
+// pushDir sends the files below a directory. Salt: push_dir.
+func pushDir(ctx context.Context, _ *Client, c *fun.Call) (value.Value, error) {
+	top, as := c.Str("path"), c.Str("upload_path")
+	if !pushable(top) {
+		return false, nil
+	}
+	top, err := c.Env.Host.EvalSymlinks(top)
+	if err != nil {
+		return false, nil
+	}
+	st, err := c.Env.Host.Stat(top)
+	if err != nil {
+		return false, nil
+	}
+	if !st.Mode.IsDir() {
+		ok, err := pushFile(ctx, c, top, as)
+		return ok, err
+	}
+	files := filesBelow(c, top, 0)
+	sent := false
+	for _, f := range files {
+		if g := c.Value("glob"); g != nil && !value.Fnmatch(value.Str(g), filepath.Base(f)) {
+			continue
+		}
+		name := ""
+		if as != "" {
+			name = "/" + strings.Trim(as, "/") + strings.TrimPrefix(f, top)
+		}
+		ok, err := pushFile(ctx, c, f, name)
+		if err != nil || !ok {
+			return false, err
+		}
+		sent = true
+	}
+	return sent, nil
+}
+
+// maxPushDepth bounds how deep directories are entered.
+const maxPushDepth = 100
+
+// filesBelow returns all that is below dir and no directory. Links to
+// directories are not entered.
+func filesBelow(c *fun.Call, dir string, depth int) []string {
+	names, err := c.Env.Host.ReadDir(dir)
+	if err != nil || depth > maxPushDepth {
+		return nil
+	}
+	var out []string
+	for _, n := range names {
+		p := filepath.Join(dir, n)
+		st, err := c.Env.Host.Lstat(p)
+		if err != nil {
+			continue
+		}
+		if st.Mode.IsDir() {
+			out = append(out, filesBelow(c, p, depth+1)...)
+			continue
+		}
+		if t, err := c.Env.Host.Stat(p); err == nil && !t.Mode.IsDir() {
+			out = append(out, p)
+		}
+	}
+	return out
+}
