@@ -34,8 +34,8 @@ func Module() fun.Module {
 		Name: "event", Kind: fun.Exec, Doc: "Events of the run, and of the brine runs of this user on this machine.",
 		Specs: []fun.Spec{
 			{Name: "fire", Doc: "Put an event on the bus of this run.", Src: "modules/event.py fire", Args: fire, Fn: fireLocal},
-			{Name: "fire_master", Doc: "Send an event to the controller.", Src: "modules/event.py fire_master", Args: append(fire[:2:2], fun.Arg{Name: "preload", Type: fun.Dict, Doc: "keys to put beside the data"}), Fn: fireMaster},
-			{Name: "send", Doc: "Send an event to the controller, with what it is to know of this machine.", Src: "modules/event.py send", Args: args(), VarKw: true, Fn: send},
+			{Name: "fire_master", Doc: "Send an event to the controller; False where there is none.", Src: "modules/event.py fire_master", Args: append(fire[:2:2], fun.Arg{Name: "preload", Type: fun.Dict, Doc: "keys to put beside the data"}), Fn: fireMaster},
+			{Name: "send", Doc: "Send an event to the controller, with what it is to know of this machine; False where there is none.", Src: "modules/event.py send", Args: args(), VarKw: true, Fn: send},
 		},
 	}
 }
@@ -73,17 +73,27 @@ func fireMaster(_ context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // publish puts an event on the bus of this run and hands it to the other runs
-// of this user.
+// of this user. As in Salt it is False where there is no controller to send to:
+// a masterless run that is no orchestration, and that no other run listens to.
 func publish(c *fun.Call, tag string, data, preload *value.Map) (fun.Result, error) {
 	if c.Env.Bus == nil {
 		return fun.Value(false)
 	}
 	load := envelope(c, tag, data, preload)
 	c.Env.Bus.Fire(tag, load)
+	taken := 0
 	if c.Env.Peers != nil {
-		c.Env.Peers.Send(tag, load)
+		taken = c.Env.Peers.Send(tag, load)
 	}
-	return fun.Value(true)
+	return fun.Value(taken > 0 || !masterless(c.Env))
+}
+
+// masterless reports whether a run stands alone: a call on this machine that
+// is no step and no orchestration. Targets of a controller send to it.
+// Salt: salt/modules/event.py fire_master.
+func masterless(e *fun.Env) bool {
+	return e.Opts.Str("__cli") == "salt-call" && e.Opts.Str("file_client") == "local" &&
+		!value.Truth(e.Opts.At("use_master_when_local")) && e.OrchJID == "" && e.Journal == nil
 }
 
 // send sends an event with extra data. Salt: salt/modules/event.py send.
