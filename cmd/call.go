@@ -115,8 +115,7 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	}
 	data := value.MapOf("local", res.Value)
 	if o.metadata {
-		data = value.MapOf("jid", jid, "retcode", int64(res.Retcode), "return", res.Value, "fun", name, "id", env.ID, "out", res.Out)
-		data = value.MapOf("local", data)
+		data = metadata(jid, env.ID, args, res)
 	}
 	wish := res.Out
 	if isOrchestrate(name) && s.flags.output.out == "" && s.cfg.Opts.Str("output") == "" {
@@ -134,6 +133,19 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	}
 	status := callStatus(res, o.passthrough)
 	return silent(s.strictStatus(status))
+}
+
+// metadata is what --metadata prints instead of the return.
+// Salt: salt/cli/caller.py call.
+func metadata(jid, id string, args []string, res fun.Result) *value.Map {
+	m := value.MapOf("jid", jid, "return", res.Value, "retcode", int64(res.Retcode))
+	if res.Out != "" {
+		m.Set("out", res.Out)
+	}
+	m.Set("id", id)
+	m.Set("fun", args[0])
+	m.Set("fun_args", value.Strings(args[1:]...))
+	return value.MapOf("local", m)
 }
 
 func isOrchestrate(name string) bool {
