@@ -195,3 +195,27 @@ func fakeEnv(h host.Host) (*fun.Env, *[]fun.Warning) {
 	attachUpstream(context.Background(), env)
 	return env, &warnings
 }
+
+// What the state system puts into a low chunk is no slip of the user's.
+func TestInternalArgumentsAreNotWarnedOf(t *testing.T) {
+	t.Parallel()
+	for _, mod := range modules(fun.State) {
+		env, warnings := fakeEnv(fakeHost())
+		for i := range mod.Specs {
+			low := value.MapOf("state", mod.Name, "fun", "mod_watch", "sfun", mod.Specs[i].Name, "name", "/srv/thing", "order", int64(10000),
+				"__id__", "thing", "__sls__", "s", "__env__", "base", "__reqs__", value.NewMap(0), "__orchestration_jid__", "1", "umask", "022", "require", value.NewList())
+			for _, a := range mod.Specs[i].Args {
+				if a.Required && a.Name != "name" {
+					low.Set(a.Name, sampleOf(a.Type))
+				}
+			}
+			if _, err := env.Invoker.Bind(mod, &mod.Specs[i], fun.Args{Kw: low}); err != nil {
+				t.Errorf("%s.%s: %v", mod.Name, mod.Specs[i].Name, err)
+			}
+			if len(*warnings) > 0 {
+				t.Errorf("%s.%s: %v", mod.Name, mod.Specs[i].Name, *warnings)
+				*warnings = nil
+			}
+		}
+	}
+}

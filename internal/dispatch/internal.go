@@ -23,7 +23,7 @@ var internalNames = []string{
 	"state", "fun", "name", "__id__", "__sls__", "__env__", "__pub_user", "__pub_arg", "__pub_jid",
 	"__pub_fun", "__pub_tgt", "__pub_ret", "__pub_pid", "__pub_tgt_type", "__prereq__", "__prerequired__",
 	"__reqs__", "__agg__", "__umask__", "prerequired", "name_order", "order", "require_all", "watch_all",
-	"onchanges_all", "saltenv", "__run_num__", "__orchestration_jid__",
+	"onchanges_all", "saltenv", "sfun", "__run_num__", "__orchestration_jid__",
 }
 
 // Internal reports whether name is an argument that the state system reads and
