@@ -9,7 +9,9 @@ import (
 	"brine/internal/fun"
 	"brine/internal/jobs"
 	"brine/internal/returner"
+	"brine/internal/returner/carbon"
 	"brine/internal/returner/custom"
+	"brine/internal/returner/mail"
 	"brine/internal/returner/plain"
 	"brine/internal/returner/redisdb"
 	"brine/internal/returner/sqldb"
@@ -24,7 +26,7 @@ import (
 func Returners() []returner.Spec {
 	specs := append(plain.Specs(), sqldb.Specs()...)
 	specs = append(specs, web.Specs()...)
-	specs = append(specs, redisdb.Spec(), returner.Spec{
+	specs = append(specs, carbon.Spec(), mail.Spec(), redisdb.Spec(), returner.Spec{
 		Name: "multi_returner", Doc: "Hand returns to several returners: those of the option multi_returner.", Src: "returners/multi_returner.py",
 	})
 	sort.Slice(specs, func(i, j int) bool { return specs[i].Name < specs[j].Name })

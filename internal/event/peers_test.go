@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -118,4 +119,38 @@ func TestAStuckWatcherDelaysNobody(t *testing.T) {
 		bus.Fire("much", big)
 	}
 	stop() // ends although nobody reads
+}
+
+// BenchmarkFireWatched fires events that five watch, one of whom is stuck.
+func BenchmarkFireWatched(b *testing.B) {
+	dirs := []string{filepath.Join(b.TempDir(), "p")}
+	bus := NewRing(0, time.Now)
+	stop, err := (&Peers{Dirs: dirs}).Listen(bus)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(b.Context())
+	var wg sync.WaitGroup
+	for range 4 {
+		ready := make(chan struct{})
+		wg.Go(func() {
+			_ = (&Peers{Dirs: dirs}).Watch(ctx, func() { close(ready) }, func(Event) bool { return true })
+		})
+		<-ready
+	}
+	for _, path := range (&Peers{Dirs: dirs}).others(".sock") {
+		if c, err := dial(path); err == nil {
+			defer c.Close()
+			_, _ = c.Write([]byte("{\"watch\":true}\n"))
+		}
+	}
+	data := value.MapOf("id", "web1", "return", strings.Repeat("x", 300))
+	b.ResetTimer()
+	for b.Loop() {
+		bus.Fire("salt/job/20261121090807123456/ret/web1", data)
+	}
+	b.StopTimer()
+	cancel()
+	wg.Wait()
+	stop()
 }

@@ -1,0 +1,191 @@
+// Package mail is Salt's returner "smtp": returns by e-mail.
+package mail
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"mime"
+	"mime/quotedprintable"
+	"net"
+	"net/smtp"
+	"strconv"
+	"strings"
+	"time"
+
+	"brine/internal/jobs"
+	"brine/internal/render"
+	"brine/internal/returner"
+	"brine/internal/value"
+)
+
+// Spec returns the returner.
+func Spec() returner.Spec {
+	return returner.Spec{
+		Name: "smtp", Doc: "Send returns by e-mail.", Src: "returners/smtp_return.py", New: open,
+		Keys: []returner.Key{
+			{Name: "from", Doc: "sender"},
+			{Name: "to", Doc: "receivers, text with commas"},
+			{Name: "host", Doc: "mail server"},
+			{Name: "port", Default: int64(25), Doc: "its port"},
+			{Name: "username", Doc: "account"},
+			{Name: "password", Doc: "its password", Secret: true},
+			{Name: "tls", Default: false, Doc: "begin TLS with STARTTLS"},
+			{Name: "subject", Default: "Email from Salt", Doc: "subject, a Jinja template with the keys of the return"},
+			{Name: "fields", Doc: "keys of the return to put behind the subject, text with commas"},
+			{Name: "template", Doc: "salt:// file with the text, a Jinja template with the keys of the return"},
+		},
+	}
+}
+
+const timeout = 10 * time.Second
+
+type mailer struct {
+	s  returner.Settings
+	to []string
+}
+
+func open(_ context.Context, s returner.Settings) (jobs.Returner, error) {
+	m := &mailer{s: s}
+	for _, t := range strings.Split(s.Str("to"), ",") {
+		if t = strings.TrimSpace(t); t != "" {
+			m.to = append(m.to, t)
+		}
+	}
+	if len(m.to) == 0 || s.Str("from") == "" || s.Str("host") == "" {
+		return nil, fmt.Errorf("smtp.from, smtp.to and smtp.host must be configured")
+	}
+	for _, a := range append([]string{s.Str("from")}, m.to...) {
+		if strings.ContainsAny(a, "\r\n") {
+			return nil, fmt.Errorf("%q is no address", a)
+		}
+	}
+	return m, nil
+}
+
+// Close has nothing to end: each batch has a connection of its own.
+func (m *mailer) Close() error { return nil }
+
+// Return sends a mail a return, all over one connection.
+func (m *mailer) Return(ctx context.Context, rets []*value.Map) error {
+	c, err := m.dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for _, r := range rets {
+		text, err := m.message(ctx, r)
+		if err != nil {
+			return err
+		}
+		if err := m.send(c, text); err != nil {
+			return err
+		}
+	}
+	return c.Quit()
+}
+
+func (m *mailer) dial(ctx context.Context) (*smtp.Client, error) {
+	host := m.s.Str("host")
+	d := net.Dialer{Timeout: timeout}
+	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(m.s.Int("port"))))
+	if err != nil {
+		return nil, err
+	}
+	if t, ok := ctx.Deadline(); ok {
+		_ = conn.SetDeadline(t)
+	}
+	c, err := smtp.NewClient(conn, host)
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	if m.s.Bool("tls") {
+		if err := c.StartTLS(&tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}); err != nil {
+			c.Close()
+			return nil, err
+		}
+	}
+	if user := m.s.Str("username"); user != "" {
+		if err := c.Auth(smtp.PlainAuth("", user, m.s.Str("password"), host)); err != nil {
+			c.Close()
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func (m *mailer) send(c *smtp.Client, text []byte) error {
+	if err := c.Mail(m.s.Str("from")); err != nil {
+		return err
+	}
+	for _, t := range m.to {
+		if err := c.Rcpt(t); err != nil {
+			return err
+		}
+	}
+	w, err := c.Data()
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(text); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// message is a whole mail.
+func (m *mailer) message(ctx context.Context, r *value.Map) ([]byte, error) {
+	subject, err := m.render(ctx, "smtp.subject", m.s.Str("subject"), r)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range strings.Split(m.s.Str("fields"), ",") {
+		if v, ok := r.Get(strings.TrimSpace(f)); ok {
+			subject += " " + value.Str(v)
+		}
+	}
+	body := fmt.Sprintf("id: %s\nfunction: %s\nfunction args: %s\njid: %s\nreturn: %s\n",
+		r.Str("id"), r.Str("fun"), value.Str(r.At("fun_args")), r.Str("jid"), value.Pformat(r.At("return"), 80))
+	if path, ok := strings.CutPrefix(m.s.Str("template"), "salt://"); ok {
+		if body, err = m.file(ctx, path, r); err != nil {
+			return nil, err
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "From: %s\r\nTo: %s\r\nSubject: %s\r\n", m.s.Str("from"), strings.Join(m.to, ", "), mime.QEncoding.Encode("utf-8", strings.Join(strings.Fields(subject), " ")))
+	fmt.Fprintf(&b, "Date: %s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n", m.s.Env.Host.Now().Format(time.RFC1123Z))
+	w := quotedprintable.NewWriter(&b)
+	if _, err := w.Write([]byte(body)); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return []byte(b.String()), nil
+}
+
+// render renders a template with the keys of a return.
+func (m *mailer) render(ctx context.Context, name, text string, r *value.Map) (string, error) {
+	if !strings.Contains(text, "{") {
+		return text, nil
+	}
+	return render.For(m.s.Env).Template(ctx, "jinja", render.Input{Path: name, SaltEnv: m.s.Env.SaltEnv, Text: []byte(text), Vars: r})
+}
+
+// maxTemplate bounds a template, in bytes.
+const maxTemplate = 1 << 20
+
+func (m *mailer) file(ctx context.Context, path string, r *value.Map) (string, error) {
+	f, err := m.s.Env.Up.Open(ctx, m.s.Env.SaltEnv, path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxTemplate))
+	if err != nil {
+		return "", err
+	}
+	return render.For(m.s.Env).Template(ctx, "jinja", render.Input{Path: path, SaltEnv: m.s.Env.SaltEnv, Text: text, Vars: r})
+}
