@@ -126,7 +126,22 @@ func (c *Compiler) Render(ctx context.Context, matches []Match) *High {
 		}
 	}
 	dedupExtend(h.Data)
+	if h.Data.Len() == 0 && len(h.Faults) == 0 {
+		c.warnNothing(matches)
+	}
 	return h
+}
+
+// warnNothing says that there is nothing to run, which Salt counts as success
+// in silence.
+func (c *Compiler) warnNothing(matches []Match) {
+	for _, match := range matches {
+		for _, sls := range match.SLS {
+			if n := c.from[match.SaltEnv+":"+sls]; n != nil {
+				c.warn(source.Pos{File: n.path}, "SLS %s renders to nothing: there is no state to run", sls)
+			}
+		}
+	}
 }
 
 // Template compiles one SLS file that need not be below the file roots, as
