@@ -31,8 +31,10 @@ import (
 	testmod "brine/modules/test"
 	usermod "brine/modules/user"
 	"brine/runner/fn/events"
+	"brine/runner/fn/manage"
 	"brine/runner/fn/orchestrate"
 	pillarrun "brine/runner/fn/pillar"
+	"brine/runner/fn/saltrun"
 	statefn "brine/runner/fn/state"
 	testrun "brine/runner/fn/testing"
 	"brine/runner/fn/wheel"
@@ -90,8 +92,10 @@ func Table() *fun.Table {
 
 		{Kind: fun.Runner, Name: "event", Load: events.Runners},
 		{Kind: fun.Runner, Name: "jobs", Load: jobsRunner},
+		{Kind: fun.Runner, Name: "manage", Load: manage.Runners},
 		{Kind: fun.Runner, Name: "pillar", Load: pillarrun.Runners},
 		{Kind: fun.Runner, Name: "returner", Load: returnerRunner},
+		{Kind: fun.Runner, Name: "salt", Load: saltrun.Runners},
 		{Kind: fun.Runner, Name: "saltutil", Load: saltutilmod.Runners},
 		{Kind: fun.Runner, Name: "state", Load: stateRunner},
 		{Kind: fun.Runner, Name: "test", Load: testrun.Runners},

@@ -1,0 +1,88 @@
+// Package saltrun is Salt's runner module "salt": functions from the
+// controller.
+package saltrun
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// Runners returns the rows of the runner module "salt".
+func Runners() fun.Module {
+	return fun.Module{
+		Name: "salt", Kind: fun.Runner, Doc: "Execution functions from the controller.",
+		Specs: []fun.Spec{
+			{
+				Name: "cmd", Doc: "Run an execution function on this controller.", Src: "runners/salt.py cmd", Fn: cmd, VarArg: true, VarKw: true,
+				Args: []fun.Arg{{Name: "fun", Type: fun.Str, Required: true, Doc: "the function"}},
+			},
+			{
+				Name: "execute", Doc: "Run an execution function on targets and return their answers by id.", Src: "runners/salt.py execute", Fn: execute, VarKw: true,
+				Args: []fun.Arg{
+					{Name: "tgt", Required: true, Doc: "the targets"},
+					{Name: "fun", Type: fun.Str, Required: true, Doc: "the function"},
+					{Name: "arg", Type: fun.List, Doc: "its positional arguments"},
+					{Name: "timeout", Type: fun.Float, Unit: "s", Doc: "ask a silent target after this time"},
+					{Name: "tgt_type", Type: fun.Str, Default: "glob", Doc: "how tgt names the targets"},
+					{Name: "ret", Type: fun.Str, Default: "", Doc: "returner"},
+					{Name: "kwarg", Type: fun.Dict, Doc: "its keyword arguments"},
+				},
+			},
+		},
+	}
+}
+
+// without returns kw less what belongs to the call itself.
+func without(kw *value.Map) *value.Map {
+	m := value.NewMap(kw.Len())
+	for k, v := range kw.All() {
+		if !strings.HasPrefix(value.Str(k), "__") {
+			m.Set(k, v)
+		}
+	}
+	return m
+}
+
+// cmd follows salt/runners/salt.py cmd.
+func cmd(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return c.Env.Invoker.Invoke(ctx, fun.Exec, c.Str("fun"), fun.Args{Pos: c.Pos, Kw: without(c.Kw)})
+}
+
+// execute follows salt/runners/salt.py execute.
+func execute(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if c.Env.Fleet == nil {
+		return fun.Result{}, fun.Errorf("there is no roster to run on: use 'brine run'")
+	}
+	kw := without(c.Kw)
+	if m := c.Map("kwarg"); m != nil {
+		kw.Update(m)
+	}
+	job := fun.Job{Tgt: c.Value("tgt"), TgtType: c.Str("tgt_type"), Fun: c.Str("fun"), Args: fun.Args{Pos: c.List("arg"), Kw: kw}, Returner: c.Str("ret")}
+	switch n := c.Value("timeout").(type) {
+	case int64:
+		job.Timeout = time.Duration(n) * time.Second
+	case float64:
+		job.Timeout = time.Duration(n * float64(time.Second))
+	}
+	out := value.NewMap(8)
+	retcode := 0
+	_, err := c.Env.Fleet.Run(ctx, job, func(r fun.Return) error {
+		v, err := r.Value()
+		if err != nil {
+			return err
+		}
+		if r.Stage != fun.Returned || r.Retcode != 0 {
+			retcode = 1
+		}
+		out.Set(r.ID, v)
+		return nil
+	})
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Result{Value: out, Retcode: retcode}, nil
+}
