@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -139,7 +140,7 @@ func TestAgentProcessHoldsNoBigFile(t *testing.T) { // not parallel: it looks at
 	c.Close()
 	p.wait(t)
 	ru, ok := p.cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	if !ok {
+	if !ok || runtime.GOOS != "linux" { // others count in other units
 		t.Skip("the system tells nothing of the agent's memory")
 	}
 	t.Logf("the agent's largest size: %d MiB", ru.Maxrss>>10)

@@ -227,6 +227,9 @@ func TestALostRunKeepsWhatWasDone(t *testing.T) {
 	got := make(chan fun.Return, 1)
 	go func() { got <- c.Invoke(t.Context(), job("state.apply", "a")) }()
 	pid(t, file)
+	if _, err := c.Running(t.Context()); err != nil { // its answer comes behind what was told before
+		t.Fatal(err)
+	}
 	b.Close()
 	ret := <-got
 	<-e.done

@@ -306,8 +306,8 @@ func (s *Stream) conclude(err error) {
 	s.abort(err)
 }
 
-// abort ends the stream for both: what is under way gets err. What was received
-// in full can still be read where err is nil.
+// abort ends the stream for both: what is under way gets err, reads once they
+// have read what was received.
 func (s *Stream) abort(err error) {
 	s.mu.Lock()
 	if s.ended {
@@ -315,10 +315,7 @@ func (s *Stream) abort(err error) {
 		return
 	}
 	s.ended = true
-	if err != nil {
-		s.err = err
-		s.buf, s.off = nil, 0
-	}
+	s.err = err
 	stop := s.stop
 	s.mu.Unlock()
 	close(s.over)
