@@ -339,7 +339,7 @@ func FuzzSLS(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		e := tree(t, nil)
-		e.Opts.Set("jinja_env", value.NewMap(0))
+		e.Opts.Set("jinja_max_time", int64(1))
 		_, err := render.For(e).SLS(t.Context(), render.Input{Path: "a.sls", SLS: "a", Text: []byte(s)})
 		var se *source.Error
 		if err != nil && !errors.As(err, &se) {

@@ -12,13 +12,6 @@ import (
 	"brine/internal/value"
 )
 
-type buildState uint8
-
-const (
-	notBuilt buildState = iota
-	isBuilt
-)
-
 // maxMerged bounds what merge keys may bring into a document.
 const maxMerged = 1_000_000
 
@@ -27,8 +20,31 @@ const maxMerged = 1_000_000
 // the one that PyYAML finds first.
 type builder struct {
 	o      *LoadOptions
-	queue  []*node
+	queue  []unfilled
 	merged int
+	// memo has what nodes became, so that an alias is the same object as its
+	// anchor; nil in a document without aliases.
+	memo map[*node]value.Value
+}
+
+// An unfilled container is one whose node is still to be gone through.
+type unfilled struct {
+	n *node
+	v value.Value
+}
+
+func newBuilder(o *LoadOptions, aliased bool) *builder {
+	b := &builder{o: o}
+	if aliased {
+		b.memo = map[*node]value.Value{}
+	}
+	return b
+}
+
+// later fills v from n after the containers of its level.
+func (b *builder) later(n *node, v value.Value) value.Value {
+	b.queue = append(b.queue, unfilled{n, v})
+	return v
 }
 
 func (b *builder) document(root *node) (value.Value, *Fault) {
@@ -45,8 +61,8 @@ func (b *builder) fillAll() *Fault {
 	for f == nil && len(b.queue) > 0 {
 		level := b.queue
 		b.queue = nil
-		for _, n := range level {
-			if f = b.fill(n); f != nil {
+		for _, u := range level {
+			if f = b.fill(u.n, u.v); f != nil {
 				break
 			}
 		}
@@ -70,34 +86,32 @@ func (n *node) raise(class, format string, args ...any) *Fault {
 
 // value returns the value of n, with containers still to be filled.
 func (b *builder) value(n *node) (value.Value, *Fault) {
-	if n.state == isBuilt {
-		return n.built, nil
+	if b.memo == nil {
+		return b.build(n)
+	}
+	if v, ok := b.memo[n]; ok {
+		return v, nil
 	}
 	v, f := b.build(n)
-	if f != nil {
-		return nil, f
+	if f == nil {
+		b.memo[n] = v
 	}
-	n.built, n.state = v, isBuilt
-	return v, nil
+	return v, f
 }
 
 func (b *builder) build(n *node) (value.Value, *Fault) {
 	switch n.tag {
 	case tagMap:
-		b.queue = append(b.queue, n)
-		return b.newMap(n), nil
+		return b.later(n, b.newMap(n)), nil
 	case tagSeq, tagPairs:
-		b.queue = append(b.queue, n)
-		return &value.List{}, nil
+		return b.later(n, &value.List{}), nil
 	case tagOmap:
-		b.queue = append(b.queue, n)
 		if b.o.Ordered {
-			return b.newMap(n), nil
+			return b.later(n, b.newMap(n)), nil
 		}
-		return &value.List{}, nil
+		return b.later(n, &value.List{}), nil
 	case tagSet:
-		b.queue = append(b.queue, n)
-		return value.NewSet(), nil
+		return b.later(n, value.NewSet()), nil
 	case tagPyUnicode:
 		if n.kind != scalarNode {
 			return nil, n.fault("", nil, "expected a scalar node, but found %s", n.kind)
@@ -153,30 +167,30 @@ func (b *builder) scalar(n *node) (string, *Fault) {
 	return n.text, nil
 }
 
-// fill fills the container that n became.
-func (b *builder) fill(n *node) *Fault {
+// fill fills the container v that n became.
+func (b *builder) fill(n *node, v value.Value) *Fault {
 	switch n.tag {
 	case tagMap:
-		return b.fillMap(n, n.built.(*value.Map))
+		return b.fillMap(n, v.(*value.Map))
 	case tagSet:
 		m := value.NewMap(0)
 		if f := b.fillMap(n, m); f != nil {
 			return f
 		}
 		for _, k := range m.Keys() {
-			n.built.(*value.Set).Add(k)
+			v.(*value.Set).Add(k)
 		}
 		return nil
 	case tagOmap, tagPairs:
-		if m, ok := n.built.(*value.Map); ok {
+		if m, ok := v.(*value.Map); ok {
 			return b.fillMap(n, m)
 		}
-		return b.fillPairs(n, n.built.(*value.List))
+		return b.fillPairs(n, v.(*value.List))
 	}
 	if n.kind != sequenceNode {
 		return n.fault("", nil, "expected a sequence node, but found %s", n.kind)
 	}
-	l := n.built.(*value.List)
+	l := v.(*value.List)
 	l.Items = make([]value.Value, 0, len(n.items))
 	for i, x := range n.items {
 		v, f := b.value(x)

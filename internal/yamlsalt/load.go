@@ -63,7 +63,7 @@ func (o *LoadOptions) load(text string) (value.Value, error) {
 	if root == nil {
 		return nil, nil
 	}
-	b := builder{o: o}
+	b := newBuilder(o, aliased)
 	var v value.Value
 	if o.Extended {
 		v, f = b.extendedDocument(root)

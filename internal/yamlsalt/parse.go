@@ -20,13 +20,11 @@ func (k nodeKind) String() string { return [...]string{"scalar", "sequence", "ma
 // A node is a part of a document. An alias is the node that it stands for.
 type node struct {
 	kind  nodeKind
-	state buildState
+	line  int32 // of its start, from 0
+	col   int32
 	tag   string
 	text  string  // of a scalar
 	items []*node // of a sequence; keys and values in turn, of a mapping
-	line  int32   // of its start, from 0
-	col   int32
-	built any // the value, once there is one
 }
 
 // Common tags.

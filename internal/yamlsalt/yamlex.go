@@ -25,8 +25,8 @@ func (b *builder) extendedDocument(root *node) (value.Value, *Fault) {
 
 // extended returns the value of n, filled.
 func (b *builder) extended(n *node) (value.Value, *Fault) {
-	if n.state == isBuilt {
-		return n.built, nil
+	if v, ok := b.memo[n]; ok {
+		return v, nil
 	}
 	var (
 		v value.Value
@@ -51,7 +51,9 @@ func (b *builder) extended(n *node) (value.Value, *Fault) {
 	if f != nil {
 		return nil, f
 	}
-	n.built, n.state = v, isBuilt
+	if b.memo != nil {
+		b.memo[n] = v
+	}
 	return v, nil
 }
 
