@@ -122,6 +122,7 @@ func (s *session) controller(ctx context.Context, jid string) (*fun.Env, error) 
 	}
 	f.Jobs, f.Warn, f.OldEvents = s, s.warn, value.Truth(s.cfg.Opts.At("old_event_tags"))
 	env.Fleet = f
+	env.RunnerJob = s.runnerJob
 	env.Print = func(line string) { fmt.Fprintln(s.app.Out, line) }
 	if err := s.openReturners(env); err != nil {
 		return nil, err

@@ -68,7 +68,7 @@ func (s *session) beginJob(env *fun.Env, kind fun.Kind, name string, args fun.Ar
 	}
 	l := jobs.Load{
 		JID: jid, Fun: j.name, Arg: j.args, Tgt: env.ID, TgtType: "glob", User: s.userName(), Minions: []string{env.ID},
-		Metadata: args.Kw.At("metadata"), PID: os.Getpid(), Runner: kind == fun.Runner,
+		OrchJID: env.OrchJID, Metadata: args.Kw.At("metadata"), PID: os.Getpid(), Runner: kind == fun.Runner,
 	}
 	if kind == fun.Runner {
 		l.TgtType = "list"
@@ -82,8 +82,20 @@ func (s *session) beginJob(env *fun.Env, kind fun.Kind, name string, args fun.Ar
 			sls = args.Pos[0]
 		}
 		env.Journal = &jobs.History{Record: rec, SLS: sls, User: l.User, Resume: s.resume, Warn: s.doubt}
+		s.resume = nil
 	}
 	return j
+}
+
+// runnerJob calls a runner function that a step of an orchestration names: a
+// job of its own. It is the fun.Env.RunnerJob of a controller.
+func (s *session) runnerJob(ctx context.Context, env *fun.Env, name string, args fun.Args) (string, fun.Result, error) {
+	jid := s.newJID()
+	env = env.Fork(func(e *fun.Env) { e.OrchJID, e.JID = e.JID, jid })
+	job := s.beginJob(env, fun.Runner, name, args, jid)
+	res, err := env.Invoker.Invoke(ctx, fun.Runner, name, args)
+	job.end(res, err)
+	return jid, res, err
 }
 
 // doubt warns of what could not be recorded.

@@ -50,6 +50,9 @@ type Env struct {
 	// Journal is told of the run of states that this Env is made for: the steps
 	// of an orchestration, not what a step runs in turn. nil: none.
 	Journal Journal
+	// RunnerJob calls a runner function as a job of its own and returns its jid.
+	// nil: a runner function that a step calls belongs to the job of the step.
+	RunnerJob func(ctx context.Context, env *Env, name string, args Args) (jid string, res Result, err error)
 	// Print prints a line on stdout while the function still runs: what a
 	// listener hears. nil: there is nobody to read it.
 	Print func(line string)

@@ -12,6 +12,7 @@ import (
 	"brine/internal/dispatch"
 	"brine/internal/fun"
 	"brine/internal/jobs"
+	"brine/internal/returner/custom"
 	"brine/internal/value"
 )
 
@@ -67,6 +68,9 @@ func Module() fun.Module {
 
 // names lists the custom modules of a directory as "modules.NAME".
 func names(ctx context.Context, c *fun.Call, dir string) (*value.List, error) {
+	if dir == "_returners" {
+		return returners(ctx, c), nil
+	}
 	customs, err := dispatch.FindCustom(ctx, c.Env)
 	if err != nil {
 		return nil, err
@@ -79,6 +83,16 @@ func names(ctx context.Context, c *fun.Call, dir string) (*value.List, error) {
 	}
 	sort.Strings(found)
 	return value.Strings(found...), nil
+}
+
+// returners lists the executables that serve as returners.
+func returners(ctx context.Context, c *fun.Call) *value.List {
+	var found []string
+	for _, s := range custom.Find(ctx, c.Env) {
+		found = append(found, "returners."+s.Name)
+	}
+	sort.Strings(found)
+	return value.Strings(found...)
 }
 
 func listExtmods(ctx context.Context, c *fun.Call) (fun.Result, error) {

@@ -12,13 +12,21 @@ import (
 	"brine/outputter"
 )
 
-// call calls a runner or wheel function and tells whether it succeeded.
+// call calls a runner or wheel function and tells its job and whether it
+// succeeded.
 // Salt: salt/modules/saltutil.py runner, wheel.
-func call(ctx context.Context, c *fun.Call, kind fun.Kind, name string, args fun.Args) (v value.Value, ok bool) {
+func call(ctx context.Context, c *fun.Call, kind fun.Kind, name string, args fun.Args) (v value.Value, jid string, ok bool) {
+	jid = c.Env.JID
 	if err := ctx.Err(); err != nil {
-		return err.Error(), false
+		return err.Error(), jid, false
 	}
-	res, err := c.Env.Invoker.Invoke(ctx, kind, name, args)
+	var res fun.Result
+	var err error
+	if kind == fun.Runner && c.Env.RunnerJob != nil {
+		jid, res, err = c.Env.RunnerJob(ctx, c.Env, name, args)
+	} else {
+		res, err = c.Env.Invoker.Invoke(ctx, kind, name, args)
+	}
 	if err != nil {
 		var nf *fun.NotFoundError
 		if errors.As(err, &nf) {
@@ -29,22 +37,22 @@ func call(ctx context.Context, c *fun.Call, kind fun.Kind, name string, args fun
 			if nf.Nearest != "" && c.Env.Warn != nil {
 				c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("there is no %s %q (did you mean %q?)", kind, name, nf.Nearest)})
 			}
-			return text, false
+			return text, jid, false
 		}
-		return fmt.Sprintf("Exception occurred in %s %s: %v", strings.TrimSuffix(kind.String(), " function"), name, err), false
+		return fmt.Sprintf("Exception occurred in %s %s: %v", strings.TrimSuffix(kind.String(), " function"), name, err), jid, false
 	}
 	if m, isMap := res.Value.(value.Mapping); isMap {
 		if _, has := m.Get("Error"); has {
-			return res.Value, false
+			return res.Value, jid, false
 		}
 		if rc, has := m.Get("retcode"); has {
 			if _, orch := m.Get("outputter"); orch {
 				n, _ := value.AsInt(rc)
-				return res.Value, n == 0
+				return res.Value, jid, n == 0
 			}
 		}
 	}
-	return res.Value, res.Retcode == 0
+	return res.Value, jid, res.Retcode == 0
 }
 
 // stepArgs are the arguments that go to the function: arg as positional ones,
@@ -86,8 +94,8 @@ func master(ctx context.Context, c *fun.Call, kind fun.Kind, label string) fun.R
 	if c.Test {
 		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("%s function '%s' would be executed.", label, c.Name)}
 	}
-	v, ok := call(ctx, c, kind, c.Name, stepArgs(c.Kw))
-	ret := fun.Ret{Changes: value.MapOf("return", v), Extra: value.MapOf("__jid__", c.Env.JID)}
+	v, jid, ok := call(ctx, c, kind, c.Name, stepArgs(c.Kw))
+	ret := fun.Ret{Changes: value.MapOf("return", v), Extra: value.MapOf("__jid__", jid)}
 	if ok {
 		ret.Result = fun.OK
 		ret.Comment = fmt.Sprintf("%s function '%s' executed.", label, c.Name)
@@ -117,7 +125,7 @@ func parallelRunners(ctx context.Context, c *fun.Call) fun.Ret {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			v, ok := call(ctx, c, fun.Runner, j.name, j.args)
+			v, _, ok := call(ctx, c, fun.Runner, j.name, j.args)
 			outs[i] = outcome{v, ok}
 		}()
 	}
