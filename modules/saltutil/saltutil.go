@@ -61,7 +61,7 @@ func Module() fun.Module {
 			call("wheel", "wheel", wheel),
 		},
 	}
-	m.Specs = append(m.Specs, syncSpecs()...)
+	m.Specs = append(append(m.Specs, syncSpecs()...), refreshSpecs()...)
 	slices.SortFunc(m.Specs, func(a, b fun.Spec) int { return strings.Compare(a.Name, b.Name) })
 	return m
 }
