@@ -51,9 +51,8 @@ func hashable(v value.Value) bool {
 	if _, ok := value.AsTuple(v); ok {
 		return true
 	}
-	switch v.(type) {
-	case *value.View: // only the views of values are
-		return v.(*value.View).Kind == value.Values
+	if view, ok := v.(*value.View); ok {
+		return view.Kind == value.Values // the only views that are
 	}
 	return value.Hashable(v)
 }
