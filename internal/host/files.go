@@ -1,7 +1,6 @@
 package host
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -39,13 +38,13 @@ func (*Local) ReadFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A device may never end.
-	if st.Mode()&(fs.ModeDevice|fs.ModeCharDevice|fs.ModeNamedPipe|fs.ModeSocket) != 0 {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")}
+	limit := int64(maxRead)
+	if !st.Mode().IsRegular() {
+		limit = maxDevice
 	}
-	b, err := io.ReadAll(io.LimitReader(f, maxRead+1))
-	if err == nil && len(b) > maxRead {
-		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("larger than %d bytes", maxRead)}
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("more than %d bytes, which is too much to hold", limit)}
 	}
 	if err != nil {
 		return nil, err
@@ -53,8 +52,12 @@ func (*Local) ReadFile(path string) ([]byte, error) {
 	return b, nil
 }
 
-// maxRead bounds what ReadFile holds in memory, in bytes.
-const maxRead = 1 << 30
+// What ReadFile holds in memory at most, in bytes: of a file, and of a device
+// or pipe, which may never end.
+const (
+	maxRead   = 1 << 30
+	maxDevice = 16 << 20
+)
 
 // Open opens path for reading.
 func (*Local) Open(path string) (io.ReadCloser, error) {
