@@ -157,4 +157,6 @@ func wanted(name string, globs []value.Value) bool {
 	return len(globs) == 0
 }
 
+func auditRunner() fun.Module { return jobsrun.Audit(openStore) }
+
 func jobsRunner() fun.Module { return jobsrun.Runners(openStore) }

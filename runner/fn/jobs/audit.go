@@ -1,0 +1,114 @@
+package jobsrun
+
+import (
+	"context"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/jobs"
+	"brine/internal/value"
+)
+
+// Audit returns the rows of the runner module "audit", which Salt does not
+// have. open opens stores other than the cache of this machine.
+func Audit(open Opener) fun.Module {
+	m := &module{open}
+	return fun.Module{
+		Name: "audit", Kind: fun.Runner, Doc: "Who ran what where.",
+		Specs: []fun.Spec{{
+			Name: "report", Doc: "Return who ran what where, failures first.\nLooking jobs up is left out.", Src: "none: brine's own", Fn: m.report,
+			Args: []fun.Arg{
+				{Name: "since", Doc: "jobs since this time, UTC, such as 2026-11-20"},
+				{Name: "until", Doc: "jobs until this time, UTC"},
+				{Name: "function", Doc: "glob of the function, or a list of globs"},
+				{Name: "target", Doc: "glob of the target or of one of its ids, or a list of globs"},
+				{Name: "user", Doc: "glob of the user, or a list of globs"},
+				{Name: "failed", Type: fun.Bool, Default: false, Doc: "only what failed"},
+				{Name: "ext_source", Type: fun.Str, Doc: "returner to read from instead of the job cache"},
+			},
+		}},
+	}
+}
+
+// report sums up the jobs of a time.
+func (m *module) report(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	f, err := newFilter(nil, c.Value("function"), c.Value("target"), c.Value("since"), c.Value("until"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	f.noFindJob = true
+	users := globs(c.Value("user"))
+	s, done, err := m.store(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	defer done()
+	all, err := s.Jobs(ctx, f.from, f.to)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	failed, ok := value.NewList(), value.NewList()
+	for _, e := range all {
+		name := e.Load.Str("fun")
+		if e.JID == c.Env.JID || strings.HasPrefix(name, "runner.jobs.") || strings.HasPrefix(name, "runner.audit.") || !f.match(e) {
+			continue
+		}
+		if users != nil && !anyGlob(users, []string{e.Load.Str("user")}) {
+			continue
+		}
+		j, err := s.Job(ctx, e.JID)
+		if err != nil {
+			return fun.Result{}, err
+		}
+		if j == nil {
+			continue // removed meanwhile
+		}
+		row, good := auditRow(j)
+		if good {
+			ok.Append(row)
+		} else {
+			failed.Append(row)
+		}
+	}
+	out := value.MapOf("failed", failed)
+	if !c.Bool("failed") {
+		out.Set("succeeded", ok)
+	}
+	out.Set("summary", value.MapOf("failed", int64(failed.Len()), "succeeded", int64(ok.Len())))
+	return fun.Value(out)
+}
+
+// auditRow is a job in the report, and whether it went well.
+func auditRow(j *jobs.Job) (row *value.Map, good bool) {
+	row = value.MapOf(
+		"jid", j.JID, "when", jobs.JIDTime(j.JID), "user", j.Load.At("user"), "function", j.Load.At("fun"), "arguments", j.Load.At("arg"), "target", j.Load.At("tgt"),
+	)
+	if v, ok := j.Load.Get("orchestration_jid"); ok {
+		row.Set("orchestration", v)
+	}
+	if v, ok := j.Load.Get("metadata"); ok {
+		row.Set("metadata", v)
+	}
+	bad := value.NewMap(4)
+	for _, id := range j.Failed() {
+		switch why := j.Missing[id]; {
+		case j.Returns.Has(id):
+			bad.Set(id, "failed")
+		case why != "":
+			bad.Set(id, why)
+		case j.State == jobs.Active:
+			bad.Set(id, "still running")
+		default:
+			bad.Set(id, "did not return")
+		}
+	}
+	row.Set("succeeded", int64(max(0, j.Load.List("Minions").Len()-bad.Len())))
+	if j.State != jobs.Complete {
+		row.Set("status", j.State.String())
+	}
+	if bad.Len() == 0 && j.State != jobs.Interrupted {
+		return row, true
+	}
+	row.Set("failed", bad)
+	return row, false
+}
