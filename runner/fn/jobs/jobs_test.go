@@ -1,0 +1,137 @@
+package jobsrun
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/jobs"
+	"brine/internal/value"
+)
+
+func TestFilter(t *testing.T) {
+	t.Parallel()
+	e := jobs.Entry{JID: "20261121090807123456", Load: value.MapOf(
+		"fun", "state.apply", "tgt", value.Strings("web1", "web2"), "tgt_type", "list", "Minions", value.Strings("web1", "web2"),
+		"arg", value.NewList("web", value.MapOf("__kwarg__", true, "metadata", value.MapOf("action", int64(7)))),
+	)}
+	for _, tt := range []struct {
+		name                                   string
+		metadata, function, target, start, end value.Value
+		match                                  bool
+		from, to                               string
+	}{
+		{name: "all", match: true},
+		{name: "function", function: "state.*", match: true},
+		{name: "functions", function: value.NewList("cmd.*", "state.apply"), match: true},
+		{name: "other function", function: "cmd.*"},
+		{name: "target", target: "web2", match: true},
+		{name: "other target", target: "db*"},
+		{name: "metadata", metadata: value.MapOf("action", int64(7), "x", true), match: true},
+		{name: "other metadata", metadata: value.MapOf("action", int64(8))},
+		{name: "times", start: "2026, Nov 20 14:00", end: "2026-11-21", match: true, from: "20261120140000000000", to: "20261121000000000000"},
+		{name: "jids", start: "20261121090807123456", match: true, from: "20261121090807123456"},
+	} {
+		f, err := newFilter(tt.metadata, tt.function, tt.target, tt.start, tt.end)
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if f.match(e) != tt.match || f.from != tt.from || f.to != tt.to {
+			t.Errorf("%s: match %t, from %q to %q", tt.name, f.match(e), f.from, f.to)
+		}
+	}
+	for _, bad := range []value.Value{"yesterday", "2026-13-01", int64(5)} {
+		if _, err := newFilter(nil, nil, nil, bad, nil); err == nil {
+			t.Errorf("start_time %v is taken", bad)
+		}
+	}
+	if _, err := newFilter("x", nil, nil, nil, nil); err == nil {
+		t.Error("metadata that is no dict is taken")
+	}
+}
+
+// call calls a function of the module on a cache.
+func call(t *testing.T, dir, name string, args *value.Map) fun.Result {
+	t.Helper()
+	mod := Runners(func(context.Context, *fun.Env, string) (jobs.Store, func(), error) {
+		return nil, nil, fun.Errorf("none")
+	})
+	for i := range mod.Specs {
+		s := &mod.Specs[i]
+		if s.Name != name {
+			continue
+		}
+		bound := value.NewMap(8)
+		for _, a := range s.Args {
+			bound.Set(a.Name, a.Default)
+		}
+		bound.Update(args)
+		env := &fun.Env{
+			JID: "20261121100000000000", CacheDir: dir, Host: host.NewFake(), Opts: value.MapOf("master_job_cache", "local_cache"),
+			Log: slog.New(slog.DiscardHandler), Warn: func(fun.Warning) {},
+		}
+		res, err := s.Fn(t.Context(), &fun.Call{Mod: &mod, Spec: s, Args: bound, Kw: value.NewMap(0), Env: env})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return res
+	}
+	t.Fatalf("there is no jobs.%s", name)
+	return fun.Result{}
+}
+
+func TestShapes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	now := func() time.Time { return time.Date(2026, 11, 21, 9, 8, 9, 0, time.UTC) }
+	f := jobs.NewFiles(dir, 0, now)
+	const jid = "20261121090807123456"
+	r, err := f.Begin(jobs.Load{JID: jid, Fun: "state.apply", Arg: value.NewList("web"), Tgt: "web*", TgtType: "glob", User: "zoe", Minions: []string{"web1", "web2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := value.MapOf("test_|-a_|-a_|-nop", value.MapOf("result", true))
+	if err := r.Return(fun.Return{ID: "web1", Success: true, Out: "highstate", Body: fun.ValueBody{V: states}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.End(); err != nil {
+		t.Fatal(err)
+	}
+	base := "'Function': 'state.apply', 'Arguments': ['web'], 'Target': 'web*', 'Target-type': 'glob', 'User': 'zoe'"
+	result := "{'web1': {'return': {'test_|-a_|-a_|-nop': {'result': True}}, 'retcode': 0, 'success': True, 'out': 'highstate'}}"
+	minions := ", 'Minions': ['web1', 'web2'], 'StartTime': '2026, Nov 21 09:08:07.123456'"
+	one := value.MapOf("jid", jid)
+	for _, tt := range []struct {
+		name string
+		args *value.Map
+		want string
+		out  string
+		code int
+	}{
+		{"list_jobs", value.NewMap(0), "{'" + jid + "': {" + base + ", 'StartTime': '2026, Nov 21 09:08:07.123456'}}", "", 0},
+		{"list_jobs", value.MapOf("search_function", "cmd.*"), "{}", "", 0},
+		{"list_jobs_filter", value.MapOf("count", int64(5)), "[{" + base + ", 'JID': '" + jid + "', 'StartTime': '2026, Nov 21 09:08:07.123456'}]", "", 0},
+		{"list_job", one, "{'jid': '" + jid + "', " + base + minions + ", 'Result': " + result + "}", "", 0},
+		{"print_job", one, "{'" + jid + "': {" + base + minions + ", 'Result': " + result + "}}", "", 0},
+		{"last_run", value.MapOf("target", "web2"), "{'" + jid + "': {" + base + minions + ", 'Result': " + result + "}}", "", 0},
+		{"last_run", value.MapOf("target", "db1"), "False", "", 1},
+		{"get_jid", one, result, "", 0},
+		{"exit_success", one, "{'web1': True, 'web2': False}", "", 0},
+		{"lookup_jid", one, "{'web1': {'test_|-a_|-a_|-nop': {'result': True}}}", "highstate", 0},
+		{"lookup_jid", value.MapOf("jid", jid, "missing", true, "returned", false), "{'web2': 'Minion did not return'}", "highstate", 0},
+		{"lookup_jid", value.MapOf("jid", "20200101000000000000"), "{}", "", 1},
+		{"list_job", value.MapOf("jid", "20200101000000000000"), "{'jid': '20200101000000000000', 'Error': 'Cannot contact returner or no job with this jid', 'StartTime': '2020, Jan 01 00:00:00.000000', 'Result': {}}", "", 1},
+		{"active", value.NewMap(0), "{}", "", 0},
+	} {
+		res := call(t, dir, tt.name, tt.args)
+		if d := cmp.Diff(tt.want, value.Repr(res.Value)); d != "" || res.Out != tt.out || res.Retcode != tt.code {
+			t.Errorf("%s %s: out %q, retcode %d (-want +got):\n%s", tt.name, value.Repr(tt.args), res.Out, res.Retcode, d)
+		}
+	}
+}
