@@ -242,7 +242,8 @@ again:
     - onfail: [{salt: kill}]
 `)
 	s.want(s.brine("orchestrate", "again"), 1, "Function test.ping ran on web1, web2, web3.", "lost while the call was under way")
-	s.want(s.brine("ssh", "*", "test.ping", "--roster-file", os.DevNull), 1, "the roster has no targets", os.DevNull)
+	s.write("nobody", "# no targets yet\n")
+	s.want(s.brine("ssh", "*", "test.ping", "--roster-file", s.path("nobody")), 1, "the roster has no targets", s.path("nobody"))
 	s.want(s.brine("ssh", "nobody*", "test.ping"), 1, `no target of the roster matches "nobody*"`)
 	s.want(s.brine("ssh", "web1", "nope.fun"), 20, "'nope.fun' is not available.")
 }

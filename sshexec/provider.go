@@ -139,13 +139,16 @@ func (p *Provider) Run(ctx context.Context, job fun.Job, id string) fun.Return {
 
 // lost words that the connection ended while a call was under way.
 func (m *machine) lost(err error) error {
-	m.dialing.Lock()
-	defer m.dialing.Unlock()
 	hint := "the host may have gone down, or something ended the agent; what the call did until then is not known"
-	if m.client == nil {
-		return &Error{ID: m.e.ID, Addr: m.e.Host, Stage: Agent, Err: err, Hint: hint}
+	err = fmt.Errorf("lost while the call was under way: %w", err)
+	// Where the machine is being dialled anew, that is not waited for.
+	if m.dialing.TryLock() {
+		defer m.dialing.Unlock()
+		if m.client != nil {
+			return m.client.fail(Agent, err, hint)
+		}
 	}
-	return m.client.fail(Agent, fmt.Errorf("lost while the call was under way: %w", err), hint)
+	return &Error{ID: m.e.ID, Addr: m.e.Host, Stage: Agent, Err: err, Hint: hint}
 }
 
 // watch calls the function and asks about it where it takes long: past the
@@ -233,9 +236,12 @@ func (p *Provider) FindJob(ctx context.Context, jid string, ids []string) ([]str
 	return out, ctx.Err()
 }
 
-// open returns the agent's connection where there is one.
+// open returns the agent's connection where there is one; a machine that is
+// being dialled has none.
 func (m *machine) open() *link.Conn {
-	m.dialing.Lock()
+	if !m.dialing.TryLock() {
+		return nil
+	}
 	defer m.dialing.Unlock()
 	return m.agent
 }
@@ -412,11 +418,7 @@ func (c *Client) raw(ctx context.Context, e *roster.Entry, line string) (stdout,
 func (p *Provider) Close() error {
 	var wg sync.WaitGroup
 	for _, id := range p.ids {
-		m := p.targets[id]
-		if m.client == nil {
-			continue
-		}
-		wg.Go(m.close)
+		wg.Go(p.targets[id].close)
 	}
 	wg.Wait()
 	p.s.Dialer.Close()
