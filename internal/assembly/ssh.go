@@ -94,6 +94,15 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 		Images: &sshexec.Images{Exe: o.Exe, Dir: opts.Str("ssh_agent_dir"), Cache: cache},
 		Link: link.Options{
 			Tree: link.NewTree(ctl.Up), Files: ctl.Up, Pillar: pillars.render, Bus: o.Bus, Log: o.Log,
+			Warn: func(id string, w fun.Warning) {
+				w.Text = id + ": " + w.Text
+				ctl.Warn(w)
+			},
+			Fault: func(id, text string) {
+				if o.Fault != nil {
+					o.Fault(fmt.Errorf("%s: %s", id, text))
+				}
+			},
 		},
 		Opts: link.TargetOpts(opts), GrainsDir: filepath.Join(cache, "grains"), Refresh: value.Truth(opts.At("ssh_refresh_grains")),
 		Timeout: seconds(opts, "timeout"), Gather: seconds(opts, "gather_job_timeout"),
