@@ -93,9 +93,16 @@ func (t *targetFlags) tgtType() (string, error) {
 		on         bool
 		flag, name string
 	}{
-		{t.list, "-L", "list"}, {t.pcre, "-E", "pcre"}, {t.grain, "-G", "grain"}, {t.grainPCRE, "-P", "grain_pcre"},
-		{t.pillar, "-I", "pillar"}, {t.pillarPCRE, "-J", "pillar_pcre"}, {t.nodegroup, "-N", "nodegroup"},
-		{t.compound, "-C", "compound"}, {t.ipcidr, "-S", "ipcidr"}, {t.rng, "-R", "range"},
+		{t.list, "-L", "list"},
+		{t.pcre, "-E", "pcre"},
+		{t.grain, "-G", "grain"},
+		{t.grainPCRE, "-P", "grain_pcre"},
+		{t.pillar, "-I", "pillar"},
+		{t.pillarPCRE, "-J", "pillar_pcre"},
+		{t.nodegroup, "-N", "nodegroup"},
+		{t.compound, "-C", "compound"},
+		{t.ipcidr, "-S", "ipcidr"},
+		{t.rng, "-R", "range"},
 	} {
 		if !x.on {
 			continue

@@ -68,24 +68,28 @@ Failed:    1
 		{"clean hidden", Options{HideClean: true}, full["ch"] + full["bad"] + full["due"] + warned},
 		{"diff", Options{StateOutput: "terse", Opts: value.MapOf("state_output_diff", true)}, terse["ch"] + terse["bad"] + terse["due"] + tail + totals},
 		{
-			"pct", Options{HideClean: true, StateOutput: "terse", Opts: value.MapOf("state_output_pct", true)},
+			"pct",
+			Options{HideClean: true, StateOutput: "terse", Opts: value.MapOf("state_output_pct", true)},
 			terse["ch"] + terse["bad"] + terse["due"] + tail + "Success %: 75.0\nFailure %: 25.0\n" + totals,
 		},
 		{
-			"no profile", Options{HideProfile: true, StateOutput: "terse"},
+			"no profile",
+			Options{HideProfile: true, StateOutput: "terse"},
 			"  Name: ok name - Function: test.nop - Result: Clean\n  Name: ch - Function: test.succeed_with_changes - Result: Changed\n" +
 				"  Name: bad - Function: test.nop - Result: Failed\nWarnings:\nw1\nw2  Name: due - Function: test.nop - Result: Differs\n" +
 				tail + "------------\nTotal states run:     4\n",
 		},
 		{
-			"tabular", Options{StateOutput: "terse", Opts: value.MapOf("state_tabular", true)},
+			"tabular",
+			Options{StateOutput: "terse", Opts: value.MapOf("state_tabular", true)},
 			"12:00:00.000000 [    1.5 ms]       test.nop        Clean     Name: ok name\n" +
 				"12:00:01.000000 [    1.5 ms]       test.succeed_with_changes Changed   Name: ch\n" +
 				"12:00:02.000000 [    1.5 ms]       test.nop        Failed    Name: bad\n" +
 				"Warnings:\nw1\nw2\n12:00:03.000000 [    1.5 ms]       test.nop        Differs   Name: due\n" + tail + totals,
 		},
 		{
-			"tabular text", Options{StateOutput: "terse", Opts: value.MapOf("state_tabular", "{4:>8}: {2}.{3} {1} {6[duration]!s}")},
+			"tabular text",
+			Options{StateOutput: "terse", Opts: value.MapOf("state_tabular", "{4:>8}: {2}.{3} {1} {6[duration]!s}")},
 			"   Clean: test.nop ok name 1.5\n Changed: test.succeed_with_changes ch 1.5\n  Failed: test.nop bad 1.5\n Differs: test.nop due 1.5\n" + tail + totals,
 		},
 	} {

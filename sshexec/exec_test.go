@@ -153,9 +153,14 @@ func TestLookupOptions(t *testing.T) {
 func TestPlatforms(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ sys, machine, want string }{
-		{"Linux", "x86_64", "linux-amd64"}, {"Linux", "aarch64", "linux-arm64"}, {"Linux", "armv7l", "linux-arm"},
-		{"FreeBSD", "amd64", "freebsd-amd64"}, {"Darwin", "arm64", "darwin-arm64"}, {"Linux", "i686", "linux-386"},
-		{"SunOS", "sun4v", ""}, {"", "", ""},
+		{"Linux", "x86_64", "linux-amd64"},
+		{"Linux", "aarch64", "linux-arm64"},
+		{"Linux", "armv7l", "linux-arm"},
+		{"FreeBSD", "amd64", "freebsd-amd64"},
+		{"Darwin", "arm64", "darwin-arm64"},
+		{"Linux", "i686", "linux-386"},
+		{"SunOS", "sun4v", ""},
+		{"", "", ""},
 	} {
 		if got := uname(tt.sys, tt.machine); got != tt.want {
 			t.Errorf("uname(%q, %q) = %q, want %q", tt.sys, tt.machine, got, tt.want)

@@ -254,7 +254,8 @@ func setOrder(low *value.Map, limit int64) float64 {
 // does a run here; these say where it was written.
 func Unknown(t *fun.Table, h interface {
 	Fault(*value.Map, source.Pos, string, string) *source.Error
-}, chunks []*fun.Chunk) source.List {
+}, chunks []*fun.Chunk,
+) source.List {
 	var faults source.List
 	known := map[string]bool{}
 	for _, c := range chunks {

@@ -142,8 +142,10 @@ func (s *site) attach(rw io.ReadWriteCloser) *link.Conn {
 // pipe returns both ends of a channel without latency.
 func pipe() (a, b io.ReadWriteCloser) { return net.Pipe() }
 
-var jid int
-var jidMu sync.Mutex
+var (
+	jid   int
+	jidMu sync.Mutex
+)
 
 func newJID() string {
 	jidMu.Lock()

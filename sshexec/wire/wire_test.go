@@ -24,7 +24,8 @@ func samples() []value.Value {
 	return []value.Value{
 		nil, true, false, int64(0), int64(-1), int64(math.MaxInt64), int64(math.MinInt64), huge, 1.5, math.Inf(-1), "", "text\x00é", value.Bytes("\xff\x00"),
 		time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC), value.NewList(), value.NewList(int64(1), "x", value.NewList(nil)),
-		value.Tuple{int64(1), "a"}, value.NewSet(int64(1), "b"), value.NewMap(0),
+		value.Tuple{int64(1), "a"},
+		value.NewSet(int64(1), "b"), value.NewMap(0),
 		value.MapOf(int64(1), "int", "1", "str", nil, "none", value.Tuple{int64(1), int64(2)}, value.MapOf("x", 1.25)), ordered,
 	}
 }

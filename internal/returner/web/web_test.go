@@ -75,8 +75,10 @@ func TestRequestsAreThoseThatServicesDocument(t *testing.T) {
 			"influxdb", func(u string) *value.Map {
 				return value.MapOf("influxdb.host", u, "influxdb.user", "a", "influxdb.password", "b")
 			}, "",
-			[]request{{"POST", "/write?db=salt&precision=u", "text/plain; charset=utf-8", "Basic YTpi",
-				`returns,fun=test.ping,minion=web1,jid=20261121090807123456 return="true",full_ret="` + strings.ReplaceAll(full, `"`, `\"`) + `" 1795252088000001` + "\n"}},
+			[]request{{
+				"POST", "/write?db=salt&precision=u", "text/plain; charset=utf-8", "Basic YTpi",
+				`returns,fun=test.ping,minion=web1,jid=20261121090807123456 return="true",full_ret="` + strings.ReplaceAll(full, `"`, `\"`) + `" 1795252088000001` + "\n",
+			}},
 		},
 		{
 			"couchdb", func(u string) *value.Map { return value.MapOf("couchdb.url", u+"/", "couchdb.db", "salt") }, "[]",
