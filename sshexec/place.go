@@ -110,9 +110,9 @@ n=$((n+1))
 mkdir -p "$d" 2>/dev/null
 ours "$d" || continue
 t=$d/` + name + `
-trap 'rm -f "$t"' EXIT
+trap 'rm -f "$t"; rmdir "$d" 2>/dev/null' EXIT
 trap 'exit 1' HUP INT TERM
-{ echo "#!/bin/sh" >"$t" && chmod 700 "$t"; } 2>/dev/null && "$t" 2>/dev/null || { rm -f "$t"; continue; }
+{ echo "#!/bin/sh" >"$t" && chmod 700 "$t"; } 2>/dev/null && "$t" 2>/dev/null || { rm -f "$t"; rmdir "$d" 2>/dev/null; continue; }
 ` + unzip + ` >"$t" || { echo ` + mark + `" full $n $d" >&2; exit 114; }
 s=$({ sha256sum "$t" || sha256 -q "$t" || shasum -a 256 "$t" || openssl dgst -sha256 -r "$t"; } 2>/dev/null)
 s=${s%% *}

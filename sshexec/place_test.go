@@ -131,8 +131,10 @@ func TestPushFullDisk(t *testing.T) {
 	if !np.NotPlaced() {
 		t.Error("the agent counts as placed")
 	}
-	if left, _ := filepath.Glob(filepath.Join(e.ThinDir, "agent", ".new-*")); len(left) > 0 {
-		t.Errorf("left: %v", left)
+	for _, dir := range []string{filepath.Join(e.ThinDir, "agent"), filepath.Join(b.home, ".cache/brine/agent"), fmt.Sprintf("/var/tmp/.brine-%d", os.Geteuid())} {
+		if names, err := os.ReadDir(dir); err == nil && len(names) == 0 {
+			t.Errorf("%s is left, empty", dir)
+		}
 	}
 }
 
