@@ -267,11 +267,10 @@ func TestReserveNeverGivesAnIDTwice(t *testing.T) {
 
 // A shelf is a Returner in memory that can be down.
 type shelf struct {
-	mu     sync.Mutex
-	down   bool
-	rows   []string
-	loads  int
-	events int
+	mu    sync.Mutex
+	down  bool
+	rows  []string
+	loads int
 }
 
 func (s *shelf) Return(_ context.Context, rets []*value.Map) error {
