@@ -459,7 +459,6 @@ func FuzzParsers(f *testing.F) {
 		parseReleaseLine(s)
 		parseLspci(s)
 		dmesgFlags(s)
-		shlexSplit(s)
 		parseLocale(s)
 		suseRelease(value.NewMap(0), s)
 		for _, k := range []string{"uuid", "serialnumber", "manufacturer", "productname"} {

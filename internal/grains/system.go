@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"brine/internal/proc"
 	"brine/internal/value"
 )
 
@@ -357,7 +358,11 @@ func (c *collector) kernelparams() *value.Map {
 		return nil
 	}
 	l := value.NewList()
-	for _, word := range shlexSplit(text) {
+	words, err := proc.Split(text)
+	if err != nil {
+		return nil // Salt gives none, either, where the line does not split
+	}
+	for _, word := range words {
 		f := strings.Split(word, "=")
 		var v value.Value
 		if len(f) == 2 {
@@ -366,38 +371,6 @@ func (c *collector) kernelparams() *value.Map {
 		l.Append(value.Tuple{f[0], v})
 	}
 	return value.MapOf("kernelparams", l)
-}
-
-// shlexSplit splits words at blanks outside of quotes.
-func shlexSplit(s string) []string {
-	var words []string
-	var w strings.Builder
-	in, quote := false, rune(0)
-	for _, r := range s {
-		switch {
-		case quote != 0:
-			if r == quote {
-				quote = 0
-			} else {
-				w.WriteRune(r)
-			}
-		case r == '"' || r == '\'':
-			quote, in = r, true
-		case r == ' ' || r == '\t' || r == '\n' || r == '\r':
-			if in {
-				words = append(words, w.String())
-				w.Reset()
-				in = false
-			}
-		default:
-			w.WriteRune(r)
-			in = true
-		}
-	}
-	if in {
-		words = append(words, w.String())
-	}
-	return words
 }
 
 // machineID gives the id that systemd or D-Bus gave the machine.
