@@ -343,11 +343,16 @@ func (r *running) run(ctx context.Context, targets []string, owner map[string]Pr
 	sem := make(chan struct{}, limit)
 	var wg sync.WaitGroup
 	for _, id := range targets {
+		taken := false
 		select {
 		case sem <- struct{}{}:
+			taken = true
 		case <-ctx.Done():
 		}
 		if r.stopped(ctx) {
+			if taken {
+				<-sem
+			}
 			r.deliver(fun.Return{ID: id, JID: r.job.JID, Stage: fun.Refused, Err: fmt.Errorf("not begun: the run was stopped")})
 			continue
 		}
