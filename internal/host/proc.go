@@ -237,7 +237,7 @@ func (r *running) finish(ctx context.Context, cmd *exec.Cmd) (Output, error) {
 		r.copies.Go(s.copy)
 	}
 	r.inCopied = make(chan struct{})
-	go r.feed()
+	go r.feed(r.in)
 
 	ended := make(chan error, 1)
 	go func() {
@@ -322,9 +322,11 @@ func (r *running) await(ctx context.Context, pid int, ended <-chan error, out *O
 	return <-ended, ctxErr
 }
 
-func (r *running) feed() {
+// feed copies the input to w, which is nil where the program has none. finish
+// may close w meanwhile.
+func (r *running) feed(w *os.File) {
 	defer close(r.inCopied)
-	if w := r.in; w != nil {
+	if w != nil {
 		_, _ = io.Copy(w, r.cmd.Stdin) // a program need not read all its input
 		_ = w.Close()
 	}
