@@ -227,7 +227,7 @@ func (a *App) warnIgnored(c *cobra.Command, s *session, o *callOpts, sayLocal bo
 	if sayLocal && s.cfg.Opts.Str("file_client") != "local" {
 		fmt.Fprintln(a.Err, "brine: salt-call without --local: brine has no master and runs on this machine with its own file_roots")
 	}
-	for _, n := range []string{"master", "skip-grains", "timeout"} {
+	for _, n := range []string{"master", "file-client", "skip-grains", "timeout"} {
 		if c.Flags().Changed(n) {
 			fmt.Fprintf(a.Err, "brine: --%s has no effect: brine has no master\n", n)
 		}

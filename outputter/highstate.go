@@ -18,12 +18,12 @@ func Highstate(w io.Writer, data value.Value, o *Options) error {
 	if !ok {
 		return Nested(w, data, o)
 	}
-	text, _ := highstateHosts(m, o, 1)
+	text, _ := highstateHosts(m, o)
 	return print(w, text)
 }
 
 // highstateHosts prints each target of data.
-func highstateHosts(data value.Mapping, o *Options, level int) (text string, changed bool) {
+func highstateHosts(data value.Mapping, o *Options) (text string, changed bool) {
 	// An orchestration's data come wrapped, with an outputter and a retcode.
 	if inner, ok := data.Get("data"); ok {
 		if m, ok := inner.(value.Mapping); ok {
@@ -33,7 +33,7 @@ func highstateHosts(data value.Mapping, o *Options, level int) (text string, cha
 	var hosts []string
 	for _, k := range data.Keys() {
 		v, _ := data.Get(k)
-		h := hostPrinter{o: o, c: colors(o.Color), level: level}
+		h := hostPrinter{o: o, c: colors(o.Color)}
 		t, ch := h.print(value.Str(k), v)
 		hosts = append(hosts, t)
 		changed = changed || ch
@@ -43,9 +43,8 @@ func highstateHosts(data value.Mapping, o *Options, level int) (text string, cha
 
 // hostPrinter prints one target's returns.
 type hostPrinter struct {
-	o     *Options
-	c     palette
-	level int
+	o *Options
+	c palette
 
 	color   string // of the target's name
 	lines   []string
@@ -336,7 +335,7 @@ func (h *hostPrinter) changesText(r *stateRet) (changed bool, text string) {
 	case "state.orch", "state.orchestrate", "state.sls":
 		if m, ok := ch.(*value.Map); ok {
 			if inner, ok := m.At("return").(value.Mapping); ok {
-				t, _ := highstateHosts(inner, h.o, h.level+1)
+				t, _ := highstateHosts(inner, h.o)
 				return true, "\n" + indentLines(t, strings.Repeat(" ", 14))
 			}
 		}
@@ -351,7 +350,7 @@ func (h *hostPrinter) changesText(r *stateRet) (changed bool, text string) {
 	if ret, ok := m.At("ret").(value.Mapping); ok && m.Str("out") == "highstate" {
 		for _, k := range ret.Keys() {
 			v, _ := ret.Get(k)
-			inner := hostPrinter{o: h.o, c: h.c, level: h.level}
+			inner := hostPrinter{o: h.o, c: h.c}
 			t, c := inner.print(value.Str(k), v)
 			text += "\n" + indentLines(t, strings.Repeat(" ", 14))
 			changed = changed || c
