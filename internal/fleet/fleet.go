@@ -125,6 +125,11 @@ func (f *Fleet) match(ctx context.Context, tgt value.Value, tgtType string, ids 
 	if err != nil {
 		return nil, &fun.TargetError{Err: err}
 	}
+	for _, w := range m.Warnings() {
+		if f.Warn != nil {
+			f.Warn(fun.Warning{Text: w})
+		}
+	}
 	matches := make([]bool, len(ids))
 	var g errgroup.Group
 	g.SetLimit(1)

@@ -78,6 +78,11 @@ func match(c *fun.Call, tgt value.Value, tgtType, delimiter string) (bool, error
 		}
 		return false, nil
 	}
+	if c.Env.Warn != nil {
+		for _, w := range m.Warnings() {
+			c.Env.Warn(fun.Warning{Text: w})
+		}
+	}
 	return m.Match(minion(c))
 }
 
