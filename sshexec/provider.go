@@ -132,15 +132,19 @@ func (p *Provider) Run(ctx context.Context, job fun.Job, id string) fun.Return {
 	ret := m.watch(ctx, conn, job)
 	ret.ID, ret.JID = id, job.JID
 	if ret.Stage == fun.Lost && ctx.Err() == nil && ret.Err != nil {
-		ret.Err = m.lost(ret.Err)
+		ret.Err = m.lost(ret)
 	}
 	return ret
 }
 
 // lost words that the connection ended while a call was under way.
-func (m *machine) lost(err error) error {
+func (m *machine) lost(ret fun.Return) error {
 	hint := "the host may have gone down, or something ended the agent; what the call did until then is not known"
-	err = fmt.Errorf("lost while the call was under way: %w", err)
+	err := fmt.Errorf("lost while the call was under way: %w", ret.Err)
+	if after := ret.Progress(); after != "" {
+		hint = "the host may have gone down, or something ended the agent; whether the next state did something is not known"
+		err = fmt.Errorf("lost %s: %w", after, ret.Err)
+	}
 	// Where the machine is being dialled anew, that is not waited for.
 	if m.dialing.TryLock() {
 		defer m.dialing.Unlock()
@@ -179,7 +183,7 @@ func (m *machine) watch(ctx context.Context, conn *link.Conn, job fun.Job) fun.R
 				return ret
 			default:
 			}
-			return fun.Return{Stage: fun.TimedOut, Err: fmt.Errorf("%s: no return within %s, and the agent does not answer: %w", m.e.ID, timeout, err)}
+			return m.giveUp(cancel, done, fmt.Errorf("%s: no return within %s, and the agent does not answer: %w", m.e.ID, timeout, err))
 		case !runs:
 			// The return may have been under way while the agent was asked.
 			select {
@@ -187,10 +191,26 @@ func (m *machine) watch(ctx context.Context, conn *link.Conn, job fun.Job) fun.R
 				return ret
 			case <-time.After(m.p.s.Gather):
 			}
-			return fun.Return{Stage: fun.TimedOut, Err: fmt.Errorf("%s: the job runs no more and there is no return", m.e.ID)}
+			return m.giveUp(cancel, done, fmt.Errorf("%s: the job runs no more and there is no return", m.e.ID))
 		}
 		timer.Reset(timeout)
 	}
+}
+
+// giveUp ends a call that is waited for no more. The states that it told of
+// before are kept.
+func (m *machine) giveUp(cancel func(), done <-chan fun.Return, why error) fun.Return {
+	cancel()
+	ret := fun.Return{Stage: fun.TimedOut, Err: why}
+	select {
+	case last := <-done:
+		if last.Stage == fun.Returned {
+			return last
+		}
+		ret.Partial, ret.Total = last.Partial, last.Total
+	case <-time.After(m.p.s.Gather):
+	}
+	return ret
 }
 
 // runs asks the agent whether a job runs.

@@ -3,8 +3,10 @@ package fun
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"brine/internal/value"
@@ -50,6 +52,8 @@ type Job struct {
 	// Shell is a raw shell command to run instead of Fun; it needs nothing on
 	// the target. The return is a dict of stdout, stderr and retcode.
 	Shell string
+	// Step is the ID of the step of an orchestration that asks for the job.
+	Step string
 }
 
 // A Stage is how far a target came.
@@ -84,6 +88,52 @@ type Return struct {
 	// itself did not come. nil: none is known.
 	Partial *value.Map
 	Total   int
+}
+
+// Progress returns how far a state run came whose own return did not come:
+// "after state 2 of 5"; "" where that is not known.
+func (r Return) Progress() string {
+	if r.Partial.Len() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("after state %d of %d", r.Partial.Len(), max(r.Total, r.Partial.Len()))
+}
+
+// States returns what is known of a state run whose own return did not come:
+// the returns of the states that were done, by tag, and behind them a failed
+// one that says how far the run came and why it went no further. It returns nil
+// where nothing is known.
+func (r Return) States() *value.Map {
+	after := r.Progress()
+	if r.Stage == Returned || after == "" {
+		return nil
+	}
+	why := r.Stage.String()
+	switch {
+	case errors.Is(r.Err, context.Canceled):
+		why = "interrupted"
+	case r.Err != nil:
+		why = r.Err.Error()
+	}
+	if !strings.Contains(why, after) {
+		why = after + ": " + why
+		if r.Stage == Lost {
+			why = "lost " + why
+		}
+	}
+	m := r.Partial.Copy()
+	next := int64(0)
+	for _, v := range m.All() {
+		if ret, ok := v.(*value.Map); ok {
+			if n, ok := value.AsInt(ret.At("__run_num__")); ok {
+				next = max(next, n+1)
+			}
+		}
+	}
+	m.Set("no_|-return_|-return_|-None", value.MapOf(
+		"name", "No Return", "changes", value.NewMap(0), "result", false, "comment", why, "__run_num__", next,
+	))
+	return m
 }
 
 // Value returns the decoded return; Err's text where there is none.

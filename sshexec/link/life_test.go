@@ -233,7 +233,7 @@ func TestALostRunKeepsWhatWasDone(t *testing.T) {
 	b.Close()
 	ret := <-got
 	<-e.done
-	if ret.Stage != fun.Lost || ret.Total != 4 || ret.Partial.Len() != 2 || !strings.Contains(ret.Err.Error(), "after state 2 of 4") {
+	if ret.Stage != fun.Lost || ret.Total != 4 || ret.Partial.Len() != 2 || ret.Progress() != "after state 2 of 4" {
 		t.Fatalf("%s, %v, %d of %d", ret.Stage, ret.Err, ret.Partial.Len(), ret.Total)
 	}
 	if r := results(t, ret.Partial); r["two"] != "True Success!" {

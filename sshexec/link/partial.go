@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 
 	"brine/internal/fun"
@@ -85,6 +84,5 @@ func (p *partial) into(ret *fun.Return) {
 	}
 	if done.Len() > 0 {
 		ret.Partial = done
-		ret.Err = fmt.Errorf("after state %d of %d: %w", done.Len(), max(ret.Total, done.Len()), ret.Err)
 	}
 }
