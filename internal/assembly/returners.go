@@ -9,29 +9,12 @@ import (
 	"brine/internal/fun"
 	"brine/internal/jobs"
 	"brine/internal/returner"
-	"brine/internal/returner/carbon"
 	"brine/internal/returner/custom"
-	"brine/internal/returner/mail"
-	"brine/internal/returner/plain"
-	"brine/internal/returner/redisdb"
-	"brine/internal/returner/sqldb"
-	"brine/internal/returner/web"
 	"brine/internal/source"
 	"brine/internal/value"
 	sysmod "brine/modules/sys"
 	jobsrun "brine/runner/fn/jobs"
 )
-
-// Returners returns the returners of this build, alphabetically.
-func Returners() []returner.Spec {
-	specs := append(plain.Specs(), sqldb.Specs()...)
-	specs = append(specs, web.Specs()...)
-	specs = append(specs, carbon.Spec(), mail.Spec(), redisdb.Spec(), returner.Spec{
-		Name: "multi_returner", Doc: "Hand returns to several returners: those of the option multi_returner.", Src: "returners/multi_returner.py",
-	})
-	sort.Slice(specs, func(i, j int) bool { return specs[i].Name < specs[j].Name })
-	return specs
-}
 
 // allReturners returns the returners of a run: those of the build, and the
 // custom ones of the tree, which come first.

@@ -1,0 +1,6 @@
+//go:build slim
+
+package assembly
+
+// SSHOptions are empty: an agent reaches no machines over SSH.
+type SSHOptions struct{}
