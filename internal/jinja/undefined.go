@@ -113,9 +113,3 @@ func objectTypeRepr(v value.Value) string {
 	}
 	return value.TypeName(v) + " object"
 }
-
-// IsUndefined returns v's Undefined, if it is one.
-func IsUndefined(v value.Value) (*Undefined, bool) {
-	u, ok := v.(*Undefined)
-	return u, ok
-}

@@ -2,7 +2,6 @@ package render
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -47,11 +46,4 @@ func noEngine(file, engine string) error {
 		Pos: source.Pos{File: file}, Hint: hint, Err: err,
 		Salt: fmt.Sprintf("Specified template format %s is not supported", engine),
 	}
-}
-
-// IsBinary reports whether a text is none: Salt leaves such templates as they
-// are.
-func IsBinary(err error) bool {
-	var p *PlainError
-	return errors.As(err, &p) && p.PyType == "UnicodeDecodeError"
 }

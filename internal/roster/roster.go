@@ -102,23 +102,11 @@ type Roster struct {
 // Entries returns all entries in the order of their sources.
 func (r *Roster) Entries() []*Entry { return r.entries }
 
-// IDs returns the ids in the order of their sources.
-func (r *Roster) IDs() []string {
-	ids := make([]string, len(r.entries))
-	for i, e := range r.entries {
-		ids[i] = e.ID
-	}
-	return ids
-}
-
 // Get returns the entry of an id.
 func (r *Roster) Get(id string) (*Entry, bool) {
 	e, ok := r.index[id]
 	return e, ok
 }
-
-// Nearest returns the id that is most likely meant by one that is not there.
-func (r *Roster) Nearest(id string) (string, bool) { return source.Nearest(id, r.IDs()) }
 
 // Nodegroups returns the groups of inventories: name → list of ids.
 func (r *Roster) Nodegroups() *value.Map { return r.groups }

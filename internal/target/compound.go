@@ -181,9 +181,7 @@ func (c *compiler) word(word string, letter byte, delim, pattern string, pillarE
 	case 'G', 'P', 'I', 'J':
 		n, err = c.dataNode(pattern, tgtType, delim)
 	default:
-		names := c.m.list
 		n, err = c.compile(pattern, tgtType)
-		c.m.list = names // of a whole target only
 	}
 	if err == nil {
 		return n, nil

@@ -43,7 +43,6 @@ type Options struct {
 // A Matcher is a compiled target. It is safe for concurrent use.
 type Matcher struct {
 	root           node
-	list           []string
 	grains, pillar bool
 	warnings       []string
 }
@@ -82,10 +81,6 @@ func (m *Matcher) Match(min Minion) (bool, error) { return m.root.match(&min) }
 
 // Needs reports whether the target looks at grains and at pillar.
 func (m *Matcher) Needs() (grains, pillar bool) { return m.grains, m.pillar }
-
-// List returns the ids of a target of the type list, in order; nil for other
-// types. They are expected to exist, which those of other types are not.
-func (m *Matcher) List() []string { return m.list }
 
 // Warnings returns what is surely a slip though Salt takes it in silence.
 func (m *Matcher) Warnings() []string { return m.warnings }
@@ -205,7 +200,6 @@ func (c *compiler) listNode(expr value.Value) (node, error) {
 			c.warn("the list target has %q with blanks, which no id has", id)
 		}
 	}
-	c.m.list = ids
 	return list(ids), nil
 }
 

@@ -119,33 +119,6 @@ func unsupported(op string, a, b Value) error {
 	return Raise("TypeError", "unsupported operand type(s) for %s: '%s' and '%s'", op, opTypeName(a), opTypeName(b))
 }
 
-// Binary applies one of + - * / // % ** | & ^.
-func Binary(op string, a, b Value) (Value, error) {
-	switch op {
-	case "+":
-		return Add(a, b)
-	case "-":
-		return Sub(a, b)
-	case "*":
-		return Mul(a, b)
-	case "/":
-		return TrueDiv(a, b)
-	case "//":
-		return FloorDiv(a, b)
-	case "%":
-		return Mod(a, b)
-	case "**":
-		return Pow(a, b)
-	case "|":
-		return Or(a, b)
-	case "&":
-		return And(a, b)
-	case "^":
-		return Xor(a, b)
-	}
-	return nil, unsupported(op, a, b)
-}
-
 // overloaded tries the operands' own operators.
 func overloaded(op string, a, b Value) (Value, bool, error) {
 	if err := fault(a, op); err != nil {
@@ -270,7 +243,7 @@ func Sub(a, b Value) (Value, error) {
 			return x - y, nil
 		}
 	}
-	return setOp("-", a, b)
+	return without(a, b)
 }
 
 // Mul returns a * b.
@@ -437,40 +410,6 @@ func Pow(a, b Value) (Value, error) {
 	return arith("**", a, b)
 }
 
-// Or returns a | b: of ints, sets, or dicts.
-func Or(a, b Value) (Value, error) {
-	if v, done, err := overloaded("|", a, b); done {
-		return v, err
-	}
-	if x, ok := a.(Mapping); ok {
-		if y, ok := b.(Mapping); ok {
-			m, _ := Clone1(x).(*Map)
-			if yo, ok := y.(*Map); ok && yo.Ordered {
-				m.Ordered = true
-			}
-			m.Update(y)
-			return m, nil
-		}
-	}
-	return setOp("|", a, b)
-}
-
-// And returns a & b: of ints or sets.
-func And(a, b Value) (Value, error) {
-	if v, done, err := overloaded("&", a, b); done {
-		return v, err
-	}
-	return setOp("&", a, b)
-}
-
-// Xor returns a ^ b: of ints or sets.
-func Xor(a, b Value) (Value, error) {
-	if v, done, err := overloaded("^", a, b); done {
-		return v, err
-	}
-	return setOp("^", a, b)
-}
-
 // Clone1 returns a shallow copy of a container, as copy.copy.
 func Clone1(v Value) Value {
 	switch v := v.(type) {
@@ -488,15 +427,8 @@ func Clone1(v Value) Value {
 	return v
 }
 
-// setOp applies an operator of sets and, for | & ^, of ints.
-func setOp(op string, a, b Value) (Value, error) {
-	if op != "-" {
-		x, ok1 := AsBig(a)
-		y, ok2 := AsBig(b)
-		if ok1 && ok2 {
-			return intBits(op, a, b, x, y), nil
-		}
-	}
+// without returns a - b: of sets and of what dicts show of themselves.
+func without(a, b Value) (Value, error) {
 	x, ok := asSetOperand(a)
 	y, ok2 := asSetOperand(b)
 	_, v1 := a.(*View)
@@ -513,9 +445,9 @@ func setOp(op string, a, b Value) (Value, error) {
 			return nil, err
 		}
 	default:
-		return nil, unsupported(op, a, b)
+		return nil, unsupported("-", a, b)
 	}
-	return SetOp(op, x, y), nil
+	return SetOp("-", x, y), nil
 }
 
 // SetOp applies | & - or ^ to two sets.

@@ -209,30 +209,6 @@ func GetItem(container, key Value) (Value, error) {
 	return nil, Raise("TypeError", "'%s' object is not subscriptable", opTypeName(container))
 }
 
-// SetItem does container[key] = val for lists and dicts.
-func SetItem(container, key, val Value) error {
-	switch c := container.(type) {
-	case *Map:
-		if err := CheckHash(key); err != nil {
-			return err
-		}
-		c.Set(key, val)
-		return nil
-	case *List:
-		i, ok := AsInt(key)
-		if !ok {
-			return Raise("TypeError", "list indices must be integers or slices, not %s", opTypeName(key))
-		}
-		n, ok := index(i, len(c.Items))
-		if !ok {
-			return Raise("IndexError", "list assignment index out of range")
-		}
-		c.Items[n] = val
-		return nil
-	}
-	return Raise("TypeError", "'%s' object does not support item assignment", opTypeName(container))
-}
-
 // Slice returns container[lo:hi:step]; nil stands for a part left out.
 func Slice(container, lo, hi, step Value) (Value, error) {
 	if err := fault(container, "getitem"); err != nil {

@@ -121,24 +121,6 @@ func errBigInt() error {
 	return Raise("OverflowError", "an integer of more than %d bits is refused", maxBits)
 }
 
-func intBits(op string, a, b Value, x, y *big.Int) Value {
-	z := new(big.Int)
-	switch op {
-	case "|":
-		z.Or(x, y)
-	case "&":
-		z.And(x, y)
-	default:
-		z.Xor(x, y)
-	}
-	if _, ok := a.(bool); ok {
-		if _, ok := b.(bool); ok {
-			return z.Sign() != 0
-		}
-	}
-	return NormInt(z)
-}
-
 func bigToFloat(x *big.Int) (float64, error) {
 	f, _ := new(big.Float).SetInt(x).Float64()
 	if math.IsInf(f, 0) {

@@ -91,9 +91,6 @@ func (a accounts) groups(u host.Account) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// Info returns what user.info does.
-func Info(h host.Host, u host.Account) (*value.Map, error) { return accounts{h: h}.info(u) }
-
 func (a accounts) info(u host.Account) (*value.Map, error) {
 	groups, err := a.groups(u)
 	if err != nil {

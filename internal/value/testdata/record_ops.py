@@ -64,7 +64,7 @@ ints = [0, 1, -1, 2, 7, -7, 10, 255, 2**31, -(2**31), 2**53 + 1, 2**63 - 1, -(2*
 floats = [0.0, -0.0, 0.5, 1.5, -2.5, 3.14159, 1e16, 1e-5, 1e300, -1e-300, 123456789.125, float("inf"), float("-inf"), float("nan"), 2.675, 0.1]
 others = ["", "a", "Zé", b"", b"ab", None, True, False, [], [1, "a"], [2], (), (1, 2), (3,), set(), {1, 2}, {2, 3}, {}, {"a": 1}, {"b": 2}, range(3), range(5, 1, -2)]
 binary = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
-          "%": operator.mod, "**": operator.pow, "|": operator.or_, "&": operator.and_, "^": operator.xor,
+          "%": operator.mod, "**": operator.pow,
           "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
           "in": lambda a, b: a in b}
 for op, fn in binary.items():
