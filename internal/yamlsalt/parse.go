@@ -470,24 +470,30 @@ func (p *parser) blockMapping(n *node) *Fault {
 	}
 }
 
+// flowItem returns the token that the next item of a flow collection begins
+// with, behind the comma unless it is the first, or the one of kind end. A
+// missing comma is the fault.
+func (p *parser) flowItem(first bool, end tokenKind, context string, start mark, problem string) (*token, *Fault) {
+	t, f := p.peek()
+	if f != nil || first || t.kind == end {
+		return t, f
+	}
+	if t.kind != flowEntry {
+		return nil, p.fault(context, start, problem, t.start)
+	}
+	p.take()
+	return p.peek()
+}
+
 func (p *parser) flowSequence(n *node) *Fault {
 	from := len(p.children)
 	t, _ := p.peek()
 	start := t.start
 	p.take()
 	for first := true; ; first = false {
-		t, f := p.peek()
+		t, f := p.flowItem(first, flowSequenceEnd, "while parsing a flow sequence", start, "did not find expected ',' or ']'")
 		if f != nil {
 			return f
-		}
-		if t.kind != flowSequenceEnd && !first {
-			if t.kind != flowEntry {
-				return p.fault("while parsing a flow sequence", start, "did not find expected ',' or ']'", t.start)
-			}
-			p.take()
-			if t, f = p.peek(); f != nil {
-				return f
-			}
 		}
 		switch t.kind {
 		case flowSequenceEnd:
@@ -555,18 +561,9 @@ func (p *parser) flowMapping(n *node) *Fault {
 	start := t.start
 	p.take()
 	for first := true; ; first = false {
-		t, f := p.peek()
+		t, f := p.flowItem(first, flowMappingEnd, "while parsing a flow mapping", start, "did not find expected ',' or '}'")
 		if f != nil {
 			return f
-		}
-		if t.kind != flowMappingEnd && !first {
-			if t.kind != flowEntry {
-				return p.fault("while parsing a flow mapping", start, "did not find expected ',' or '}'", t.start)
-			}
-			p.take()
-			if t, f = p.peek(); f != nil {
-				return f
-			}
 		}
 		switch t.kind {
 		case flowMappingEnd:

@@ -305,18 +305,9 @@ func (s *scanner) scanBlockScalar(literal bool) *Fault {
 			s.skipN(1)
 		}
 	}
-	for s.blank(0) {
-		s.skipN(1)
+	if f := s.lineEnd(context, start); f != nil {
+		return f
 	}
-	if s.char(0) == '#' {
-		for !s.breakz() {
-			s.skip()
-		}
-	}
-	if !s.breakz() {
-		return s.fault(context, start, "did not find expected comment or line break")
-	}
-	s.skipLine()
 
 	indent := 0
 	if increment > 0 {
@@ -427,6 +418,12 @@ func (s *scanner) fetchDirective() *Fault {
 	}
 	t.end = s.at
 	s.tokens = append(s.tokens, t)
+	return s.lineEnd(context, start)
+}
+
+// lineEnd skips blanks, a comment and the line break, which are all that may
+// stand on the line.
+func (s *scanner) lineEnd(context string, start mark) *Fault {
 	for s.blank(0) {
 		s.skipN(1)
 	}
