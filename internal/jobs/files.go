@@ -211,6 +211,9 @@ func (r *fileRecord) Return(ret fun.Return) error {
 		if ret.Err != nil {
 			line.Set("why", ret.Err.Error())
 		}
+		if states := ret.States(); states != nil {
+			line.Set("states", states)
+		}
 		return r.write(line)
 	}
 	v, err := ret.Value()

@@ -31,7 +31,7 @@ func (f *Files) Job(_ context.Context, jid string) (*Job, error) {
 	// The lock is looked at before the lines are, so that a job that ends
 	// meanwhile does not look interrupted.
 	working := held(file)
-	j := &Job{JID: jid, Returns: value.NewMap(8), Missing: map[string]string{}, State: Interrupted}
+	j := &Job{JID: jid, Returns: value.NewMap(8), Missing: map[string]string{}, Partial: value.NewMap(0), State: Interrupted}
 	if working {
 		j.State = Active
 	}
@@ -76,6 +76,9 @@ func (j *Job) add(line *value.Map) {
 		j.Missing[line.Str("id")] = line.Str("stage")
 		if why := line.Str("why"); why != "" {
 			j.Missing[line.Str("id")] += ": " + why
+		}
+		if states := line.Map("states"); states != nil {
+			j.Partial.Set(line.Str("id"), states)
 		}
 	case line.Has("id"):
 		r := value.NewMap(4)

@@ -34,6 +34,9 @@ type Job struct {
 	Returns *value.Map
 	// Missing are the targets that gave no answer, and why.
 	Missing map[string]string
+	// Partial are, by id, the states that are known of targets among Missing
+	// whose state run was lost: see fun.Return.States.
+	Partial *value.Map
 	// Definition and Steps are the history of an orchestration; nil for others.
 	Definition *value.Map
 	Steps      []*value.Map

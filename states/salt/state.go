@@ -98,7 +98,7 @@ func judgeStates(c *fun.Call, rets *returns, allowFail int) fun.Ret {
 	}
 	warnSilent(c, rets.all)
 	changes := value.NewMap(len(rets.all))
-	var failed, changed, same []string
+	var failed, changed, same, lost []string
 	for _, r := range rets.all {
 		var mret value.Value = false
 		good := false
@@ -108,6 +108,9 @@ func judgeStates(c *fun.Call, rets *returns, allowFail int) fun.Ret {
 				v = err.Error()
 			}
 			mret, good = v, CheckResult(v)
+		} else if states := r.States(); states != nil {
+			mret = states
+			lost = append(lost, r.ID+" "+r.Stage.String()+" "+r.Progress())
 		}
 		if !good {
 			if !tolerated[r.ID] {
@@ -139,6 +142,9 @@ func judgeStates(c *fun.Call, rets *returns, allowFail int) fun.Ret {
 			comment += " No changes made to " + strings.Join(same, ", ") + "."
 		}
 		ret.Comment = comment
+	}
+	if len(lost) > 0 {
+		ret.Comment = value.Str(ret.Comment) + "\n" + strings.Join(lost, "\n")
 	}
 	if testMode(c) && ret.Result == fun.OK && changes.Len() > 0 {
 		ret.Result = fun.WouldChange

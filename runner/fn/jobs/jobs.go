@@ -233,8 +233,20 @@ func (m *module) lookupJID(ctx context.Context, c *fun.Call) (fun.Result, error)
 			out = r.Str("out")
 		}
 	}
+	for k, v := range j.Partial.All() {
+		// A run that was lost is shown as far as it came.
+		if c.Bool("returned") && !j.Returns.Has(k) {
+			ret.Set(k, v)
+		}
+		if out == "" {
+			out = "highstate"
+		}
+	}
 	if c.Bool("missing") {
 		for _, id := range missing(j) {
+			if ret.Has(id) {
+				continue
+			}
 			ret.Set(id, "Minion did not return")
 		}
 	}
