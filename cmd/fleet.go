@@ -121,6 +121,7 @@ func (s *session) controller(ctx context.Context, jid string) (*fun.Env, error) 
 		return nil, err
 	}
 	f.Jobs, f.Warn, f.OldEvents = s, s.warn, value.Truth(s.cfg.Opts.At("old_event_tags"))
+	f.AskJID = func() string { return s.jids.Next(s.app.Host.Now()) }
 	env.Fleet = f
 	env.RunnerJob = s.runnerJob
 	env.Print = func(line string) { fmt.Fprintln(s.app.Out, line) }

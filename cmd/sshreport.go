@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/value"
 )
@@ -112,6 +113,10 @@ func (r *report) value(ret fun.Return) (value.Value, error) {
 			code = exitNoFunction
 		}
 		return value.MapOf("stdout", "", "stderr", text, "retcode", int64(code)), nil
+	}
+	var none *fleet.NoReturn
+	if errors.As(ret.Err, &none) {
+		return none.Error(), nil
 	}
 	why := ret.Stage.String()
 	switch {

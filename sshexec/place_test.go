@@ -245,7 +245,7 @@ func TestDeploy(t *testing.T) {
 	defer d.Close()
 	for range 2 {
 		p := NewProvider(Settings{Entries: []*roster.Entry{e}, Dialer: d, Images: &Images{}, Deploy: true, Now: time.Now, Opts: value.NewMap(0)})
-		ret := p.Run(t.Context(), fun.Job{Shell: "echo hi", JID: "1"}, "web1")
+		ret := p.Run(t.Context(), fun.Job{Shell: "echo hi", JID: "1"}, "web1", func() {})
 		if ret.Err != nil {
 			t.Fatal(ret.Err)
 		}

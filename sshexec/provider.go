@@ -33,9 +33,6 @@ type Settings struct {
 	GrainsDir string
 	GrainsAge time.Duration
 	Refresh   bool
-	// Timeout is how long a call may be silent before the agent is asked whether
-	// it still runs, Gather how long the agent has to answer. 0: 5 s, 10 s.
-	Timeout, Gather time.Duration
 	// Wipe removes the agents at the end, Deploy adds the public key to the
 	// authorized_keys of each target, PreFlight runs ssh_pre_flight also where
 	// the agent is there already.
@@ -71,12 +68,6 @@ type machine struct {
 
 // NewProvider returns the provider of entries; nothing is dialled.
 func NewProvider(s Settings) *Provider {
-	if s.Timeout <= 0 {
-		s.Timeout = 5 * time.Second
-	}
-	if s.Gather <= 0 {
-		s.Gather = 10 * time.Second
-	}
 	if s.GrainsAge <= 0 {
 		s.GrainsAge = 24 * time.Hour
 	}
@@ -119,9 +110,10 @@ func (p *Provider) Prepare(ctx context.Context, ids []string) {
 	p.s.Dialer.Prepare(ctx, entries)
 }
 
-// Run runs the job on one machine.
-func (p *Provider) Run(ctx context.Context, job fun.Job, id string) fun.Return {
+// Run runs the job on one machine; begun is called when its agent is connected.
+func (p *Provider) Run(ctx context.Context, job fun.Job, id string, begun func()) fun.Return {
 	m := p.targets[id]
+	fleet.Enter(ctx, fleet.Connecting)
 	if job.Shell != "" {
 		return m.shell(ctx, job)
 	}
@@ -129,7 +121,8 @@ func (p *Provider) Run(ctx context.Context, job fun.Job, id string) fun.Return {
 	if err != nil {
 		return fun.Return{ID: id, JID: job.JID, Stage: fun.Unreachable, Err: err}
 	}
-	ret := m.watch(ctx, conn, job)
+	begun()
+	ret := conn.Invoke(ctx, job)
 	ret.ID, ret.JID = id, job.JID
 	if ret.Stage == fun.Lost && ctx.Err() == nil && ret.Err != nil {
 		ret.Err = m.lost(ret)
@@ -153,107 +146,6 @@ func (m *machine) lost(ret fun.Return) error {
 		}
 	}
 	return &Error{ID: m.e.ID, Addr: m.e.Host, Stage: Agent, Err: err, Hint: hint}
-}
-
-// watch calls the function and asks about it where it takes long: past the
-// timeout the agent is asked whether the job still runs, and a job that does is
-// waited for.
-func (m *machine) watch(ctx context.Context, conn *link.Conn, job fun.Job) fun.Return {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	done := make(chan fun.Return, 1)
-	go func() { done <- conn.Invoke(ctx, job) }()
-	timeout := m.p.s.Timeout
-	if job.Timeout > 0 {
-		timeout = job.Timeout
-	}
-	timer := time.NewTimer(timeout)
-	defer timer.Stop()
-	for {
-		select {
-		case ret := <-done:
-			return ret
-		case <-timer.C:
-		}
-		runs, err := m.runs(ctx, conn, job.JID)
-		switch {
-		case err != nil && ctx.Err() == nil:
-			select {
-			case ret := <-done: // lost with its connection, or just back
-				return ret
-			default:
-			}
-			return m.giveUp(cancel, done, fmt.Errorf("%s: no return within %s, and the agent does not answer: %w", m.e.ID, timeout, err))
-		case !runs:
-			// The return may have been under way while the agent was asked.
-			select {
-			case ret := <-done:
-				return ret
-			case <-time.After(m.p.s.Gather):
-			}
-			return m.giveUp(cancel, done, fmt.Errorf("%s: the job runs no more and there is no return", m.e.ID))
-		}
-		timer.Reset(timeout)
-	}
-}
-
-// giveUp ends a call that is waited for no more. The states that it told of
-// before are kept.
-func (m *machine) giveUp(cancel func(), done <-chan fun.Return, why error) fun.Return {
-	cancel()
-	ret := fun.Return{Stage: fun.TimedOut, Err: why}
-	select {
-	case last := <-done:
-		if last.Stage == fun.Returned {
-			return last
-		}
-		ret.Partial, ret.Total = last.Partial, last.Total
-	case <-time.After(m.p.s.Gather):
-	}
-	return ret
-}
-
-// runs asks the agent whether a job runs.
-func (m *machine) runs(ctx context.Context, conn *link.Conn, jid string) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, m.p.s.Gather)
-	defer cancel()
-	list, err := conn.Running(ctx)
-	for _, r := range list {
-		if r.JID == jid {
-			return true, err
-		}
-	}
-	return false, err
-}
-
-// FindJob returns those of ids on which the job still runs. Machines without a
-// connection run nothing.
-func (p *Provider) FindJob(ctx context.Context, jid string, ids []string) ([]string, error) {
-	var (
-		mu  sync.Mutex
-		out []string
-		wg  sync.WaitGroup
-	)
-	for _, id := range ids {
-		m := p.targets[id]
-		if m == nil {
-			continue
-		}
-		conn := m.open()
-		if conn == nil {
-			continue
-		}
-		wg.Go(func() {
-			if on, err := m.runs(ctx, conn, jid); err == nil && on {
-				mu.Lock()
-				out = append(out, id)
-				mu.Unlock()
-			}
-		})
-	}
-	wg.Wait()
-	sort.Strings(out)
-	return out, ctx.Err()
 }
 
 // open returns the agent's connection where there is one; a machine that is
@@ -390,6 +282,7 @@ func (m *machine) shell(ctx context.Context, job fun.Job) fun.Return {
 		ret.Stage, ret.Err = fun.Unreachable, err
 		return ret
 	}
+	fleet.Enter(ctx, fleet.Running)
 	out, errs, status, err := c.raw(ctx, m.e, job.Shell)
 	if err != nil {
 		ret.Stage, ret.Err = fun.Lost, err

@@ -58,6 +58,10 @@ func NewFleet(ctx context.Context, ctl *fun.Env, o EnvOptions, newJID func() str
 		return nil, err
 	}
 	f := &fleet.Fleet{Bus: o.Bus, NewJID: newJID, Gate: o.Gate, Nodegroups: nodegroups(o.Config.Opts, r)}
+	f.Timeout, f.Gather = seconds(o.Config.Opts, "timeout"), seconds(o.Config.Opts, "gather_job_timeout")
+	if f.Timeout <= 0 {
+		f.Timeout = fleet.DefaultTimeout
+	}
 	if n, ok := value.AsInt(o.Config.Opts.At("ssh_max_procs")); ok {
 		f.Limit = int(n)
 	}

@@ -107,7 +107,6 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 			},
 		},
 		Opts: link.TargetOpts(opts), GrainsDir: filepath.Join(cache, "grains"), Refresh: value.Truth(opts.At("ssh_refresh_grains")),
-		Timeout: seconds(opts, "timeout"), Gather: seconds(opts, "gather_job_timeout"),
 		Wipe: value.Truth(opts.At("ssh_wipe")), Deploy: o.SSH.Deploy, PreFlight: value.Truth(opts.At("ssh_run_pre_flight")),
 		Now:  o.Host.Now,
 		Warn: func(text string) { ctl.Warn(fun.Warning{Text: text}) },

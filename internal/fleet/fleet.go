@@ -34,9 +34,13 @@ type Provider interface {
 	// Minion returns what a machine is matched by.
 	Minion(ctx context.Context, id string) target.Minion
 	// Run runs the job on one of its machines. What goes wrong is in the Return.
-	Run(ctx context.Context, job fun.Job, id string) fun.Return
-	// FindJob returns those of ids on which the job still runs.
-	FindJob(ctx context.Context, jid string, ids []string) ([]string, error)
+	// begun is called when the machine has been given the function: from then on
+	// it is asked, by FindJob, where it is silent.
+	Run(ctx context.Context, job fun.Job, id string, begun func()) fun.Return
+	// FindJob asks machines whether a job runs there and tells what each of them
+	// answers: the pid, 0 where it does not run. Those that do not answer before
+	// ctx ends are not told of. tell may be called at once for several.
+	FindJob(ctx context.Context, jid string, ids []string, tell func(id string, pid int))
 }
 
 // A Preparer is a Provider that asks the person for what it needs (a
@@ -47,6 +51,13 @@ type Preparer interface {
 
 // DefaultLimit is how many targets are worked on at once.
 const DefaultLimit = 64
+
+// DefaultTimeout is how long a target may be silent before it is asked, and
+// DefaultGather how long it has to answer, where the configuration says nothing.
+const (
+	DefaultTimeout = 5 * time.Second
+	DefaultGather  = 10 * time.Second
+)
 
 // A Fleet is all machines of a run. It is safe for concurrent use.
 type Fleet struct {
@@ -63,8 +74,17 @@ type Fleet struct {
 	OldEvents bool
 	// Warn is told what goes wrong beside the job; nil is told nothing.
 	Warn func(fun.Warning)
+	// Watch is told how jobs go, for a progress line; nil is told nothing.
+	Watch Watcher
 	// Gate is asked before a target is begun; see fun.Env.Gate. nil is open.
 	Gate func(ctx context.Context, c *fun.Chunk) bool
+	// Timeout is how long a target may be silent before it is asked whether it
+	// still works on its job, Gather how long it has to answer. Timeout 0 asks
+	// nobody.
+	Timeout, Gather time.Duration
+	// AskJID makes the jids of such questions, which are not recorded; nil:
+	// NewJID.
+	AskJID func() string
 }
 
 // owner returns the provider of each id; the first provider that has one wins.
@@ -197,6 +217,8 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 	}
 	sum.JID = job.JID
 	r := &running{f: f, job: job, each: each, rec: f.record(job, sum.Targets)}
+	f.watcher().Begin(job, sum.Targets)
+	defer f.watcher().End(job.JID)
 	f.announce(job, sum.Targets)
 	for _, id := range unknown {
 		n, _ := source.Nearest(id, ids)
@@ -347,6 +369,8 @@ type running struct {
 func (r *running) run(ctx context.Context, targets []string, owner map[string]Provider, limit int) {
 	sem := make(chan struct{}, limit)
 	var wg sync.WaitGroup
+	watch := r.f.watch(ctx, r.job)
+	defer watch.end()
 	for _, id := range targets {
 		taken := false
 		select {
@@ -364,7 +388,7 @@ func (r *running) run(ctx context.Context, targets []string, owner map[string]Pr
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			ret := owner[id].Run(ctx, r.job, id)
+			ret := watch.call(ctx, owner[id], r.job, id)
 			r.deliver(ret)
 			r.rest(ctx)
 			<-sem
@@ -405,6 +429,7 @@ func (r *running) deliver(ret fun.Return) {
 		r.missing = append(r.missing, ret.ID)
 	}
 	r.failed = r.failed || ret.Stage != fun.Returned || ret.Retcode != 0
+	r.f.watcher().Done(ret)
 	r.f.returned(r.job, ret)
 	if r.err == nil {
 		r.err = r.each(ret)

@@ -36,9 +36,10 @@ func (m *machines) Minion(_ context.Context, id string) target.Minion {
 func (m *machines) Prepare(_ context.Context, ids []string) { m.prepared = append(m.prepared, ids...) }
 func (m *machines) Close() error                            { m.closed = true; return nil }
 
-func (m *machines) FindJob(context.Context, string, []string) ([]string, error) { return nil, nil }
+func (m *machines) FindJob(context.Context, string, []string, func(string, int)) {}
 
-func (m *machines) Run(_ context.Context, job fun.Job, id string) fun.Return {
+func (m *machines) Run(_ context.Context, job fun.Job, id string, begun func()) fun.Return {
+	begun()
 	m.mu.Lock()
 	m.now++
 	m.most = max(m.most, m.now)

@@ -27,7 +27,12 @@ type Local struct {
 	mu   sync.Mutex
 	envs map[string]*fun.Env
 	proc map[string]*noted
+	// working are the calls under way.
+	working map[work]bool
 }
+
+// work is a job on a machine.
+type work struct{ jid, id string }
 
 // A noted job is in the proc directory while any of its targets works on it.
 type noted struct {
@@ -65,9 +70,18 @@ func (l *Local) Minion(ctx context.Context, id string) target.Minion {
 	}
 }
 
-// FindJob returns none: a call in this process has returned before its job is
-// asked about.
-func (l *Local) FindJob(context.Context, string, []string) ([]string, error) { return nil, nil }
+// FindJob tells on which machines the job runs: in this process.
+func (l *Local) FindJob(_ context.Context, jid string, ids []string, tell func(id string, pid int)) {
+	for _, id := range ids {
+		l.mu.Lock()
+		pid := 0
+		if l.working[work{jid, id}] {
+			pid = os.Getpid()
+		}
+		l.mu.Unlock()
+		tell(id, pid)
+	}
+}
 
 // note puts a job in the machine's proc directory until end is called as often
 // as note was.
@@ -80,10 +94,7 @@ func (l *Local) note(env *fun.Env, job fun.Job) (end func()) {
 	n := l.proc[job.JID]
 	if n == nil {
 		n = &noted{}
-		n.end, _ = jobs.NewProc(env.Host, env.CacheDir).Begin(value.MapOf(
-			"jid", job.JID, "fun", name(job), "arg", funArgs(job), "tgt", job.Tgt, "tgt_type", typeOf(job), "ret", job.Returner,
-			"user", job.User, "pid", int64(os.Getpid()),
-		))
+		n.end, _ = jobs.NewProc(env.Host, env.CacheDir).Begin(ProcData(job, os.Getpid()))
 		l.proc[job.JID] = n
 	}
 	n.users++
@@ -98,15 +109,32 @@ func (l *Local) note(env *fun.Env, job fun.Job) (end func()) {
 }
 
 // Run calls the function in this process.
-func (l *Local) Run(ctx context.Context, job fun.Job, id string) fun.Return {
+func (l *Local) Run(ctx context.Context, job fun.Job, id string, begun func()) fun.Return {
 	env := l.env(ctx, id).Fork(func(e *fun.Env) {
 		e.JID, e.OrchJID, e.Journal = job.JID, job.OrchJID, nil
 	})
 	defer l.note(env, job)()
+	defer l.work(job.JID, id)()
+	begun()
 	if job.Shell != "" {
 		return shell(ctx, env, job)
 	}
 	return Call(ctx, env, job)
+}
+
+// work notes a call under way until the func that it returns is called.
+func (l *Local) work(jid, id string) (done func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.working == nil {
+		l.working = map[work]bool{}
+	}
+	l.working[work{jid, id}] = true
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.working, work{jid, id})
+	}
 }
 
 // shell runs a raw command by the shell of this machine.

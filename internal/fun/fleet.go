@@ -33,6 +33,7 @@ type Job struct {
 	User     string
 	Metadata value.Value
 	Timeout  time.Duration // 0: configuration's
+	Gather   time.Duration // gather_job_timeout; 0: configuration's
 	Batch    string        // "", "3" or "25%"
 	Subset   int           // 0: all
 	Returner string        // comma list for each return

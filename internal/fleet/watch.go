@@ -1,0 +1,71 @@
+package fleet
+
+import (
+	"context"
+
+	"brine/internal/fun"
+)
+
+// A Phase is what is being done at a target.
+type Phase int
+
+// Phases, in their order. A target that was done before may pass over some.
+const (
+	Waiting    Phase = iota // for its turn
+	Connecting              // a connection, and the agent's greeting
+	Pushing                 // the agent is being placed
+	Running                 // the function
+)
+
+// String names the phase as a progress line shows it.
+func (p Phase) String() string {
+	return [...]string{"waiting", "connecting", "pushing", "running"}[p]
+}
+
+// A Watcher is told how jobs go, while they go. It must be quick and safe for
+// concurrent use.
+type Watcher interface {
+	// Begin tells of a job and all its targets.
+	Begin(job fun.Job, targets []string)
+	// At tells that a target has come to a phase.
+	At(jid, id string, p Phase)
+	// Done tells a target's return.
+	Done(ret fun.Return)
+	// End tells that the job is over.
+	End(jid string)
+}
+
+// phaseKey is how a provider finds whom to tell in a context.
+type phaseKey struct{}
+
+// Enter tells whoever watches the job that ctx belongs to that its target has
+// come to a phase. Providers call it.
+func Enter(ctx context.Context, p Phase) {
+	if tell, ok := ctx.Value(phaseKey{}).(func(Phase)); ok {
+		tell(p)
+	}
+}
+
+// watched returns the context of a target's part in a job.
+func (r *running) watched(ctx context.Context, id string) context.Context {
+	w := r.f.Watch
+	if w == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, phaseKey{}, func(p Phase) { w.At(r.job.JID, id, p) })
+}
+
+// nobody watches nothing.
+type nobody struct{}
+
+func (nobody) Begin(fun.Job, []string)  {}
+func (nobody) At(string, string, Phase) {}
+func (nobody) Done(fun.Return)          {}
+func (nobody) End(string)               {}
+
+func (f *Fleet) watcher() Watcher {
+	if f.Watch == nil {
+		return nobody{}
+	}
+	return f.Watch
+}

@@ -1,0 +1,38 @@
+package sshexec
+
+import (
+	"context"
+	"sync"
+)
+
+// FindJob asks the agents of machines whether a job runs there, over the
+// connections that are open, and tells what each answers. Machines without a
+// connection run nothing; that one ended is told by its call.
+func (p *Provider) FindJob(ctx context.Context, jid string, ids []string, tell func(id string, pid int)) {
+	var wg sync.WaitGroup
+	for _, id := range ids {
+		m := p.targets[id]
+		if m == nil {
+			continue
+		}
+		conn := m.open()
+		if conn == nil {
+			tell(id, 0)
+			continue
+		}
+		wg.Go(func() {
+			list, err := conn.Running(ctx)
+			if err != nil {
+				return
+			}
+			pid := 0
+			for _, r := range list {
+				if r.JID == jid {
+					pid = max(1, r.PID)
+				}
+			}
+			tell(id, pid)
+		})
+	}
+	wg.Wait()
+}
