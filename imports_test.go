@@ -43,6 +43,7 @@ var allowed = map[string][]string{
 	"brine/runner/low":          {"internal", "runner/high", "runner/internal"},
 	"brine/runner/exec":         {"internal", "runner/internal"},
 	"brine/sshexec":             {"internal", "sshexec"},
+	"brine/bench":               {"cmd", "internal", "sshexec"},
 }
 
 // below are the rooms inside internal that the rest of internal never imports.
