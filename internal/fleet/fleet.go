@@ -369,8 +369,8 @@ type running struct {
 func (r *running) run(ctx context.Context, targets []string, owner map[string]Provider, limit int) {
 	sem := make(chan struct{}, limit)
 	var wg sync.WaitGroup
-	watch := r.f.watch(ctx, r.job)
-	defer watch.end()
+	ask := r.f.asker(ctx, r.job)
+	defer ask.end()
 	for _, id := range targets {
 		taken := false
 		select {
@@ -388,7 +388,7 @@ func (r *running) run(ctx context.Context, targets []string, owner map[string]Pr
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			ret := watch.call(ctx, owner[id], r.job, id)
+			ret := ask.call(ctx, owner[id], r.job, id)
 			r.deliver(ret)
 			r.rest(ctx)
 			<-sem

@@ -115,6 +115,7 @@ func (l *Local) Run(ctx context.Context, job fun.Job, id string, begun func()) f
 	})
 	defer l.note(env, job)()
 	defer l.work(job.JID, id)()
+	Enter(ctx, Running)
 	begun()
 	if job.Shell != "" {
 		return shell(ctx, env, job)

@@ -1,0 +1,284 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"sync"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// Time-outs are questions. A target that is silent for the time-out of its job
+// is asked, by saltutil.find_job, whether the job still runs there. One that
+// still works is waited for, another period each time; one that does not, or
+// does not say within the time for that, is given up. The questions go to all
+// that are due at the same time, so that a round is one find_job, and never
+// wait for each other.
+// Salt: salt/client/__init__.py get_cli_event_returns.
+
+// due is how much later than the first of a round others may be due and still
+// be asked with it.
+const due = 100 * time.Millisecond
+
+// parting is how long a call that was given up may take to hand over what it
+// has.
+const parting = 2 * time.Second
+
+// A NoReturn says that a target was given up: it works on the job no more, or
+// does not answer.
+type NoReturn struct{ Why string }
+
+// Error returns Salt's text, and why on a line of its own.
+func (e *NoReturn) Error() string { return "Minion did not return. [No response]\n" + e.Why }
+
+// An asker asks the silent targets of a job.
+type asker struct {
+	f       *Fleet
+	job     fun.Job
+	timeout time.Duration
+	gather  time.Duration
+
+	mu      sync.Mutex
+	pending map[string]*pending
+	wake    chan struct{}
+	stop    chan struct{}
+	rounds  sync.WaitGroup
+}
+
+// pending is a target that has begun and not returned.
+type pending struct {
+	id     string
+	owner  Provider
+	due    time.Time // zero: it is being asked
+	giveUp chan verdict
+}
+
+// A verdict says that a target is given up, and how long its return may still
+// be on its way.
+type verdict struct {
+	err  error
+	late time.Duration
+}
+
+// asker begins to ask for a job; nil where its targets are not asked.
+func (f *Fleet) asker(ctx context.Context, job fun.Job) *asker {
+	if f.Timeout <= 0 || job.Shell != "" || job.Fun == findJob {
+		return nil
+	}
+	w := &asker{f: f, job: job, timeout: f.Timeout, gather: f.Gather, pending: map[string]*pending{}, wake: make(chan struct{}, 1), stop: make(chan struct{})}
+	if job.Timeout > 0 {
+		w.timeout = job.Timeout
+	}
+	if job.Gather > 0 {
+		w.gather = job.Gather
+	}
+	if w.gather <= 0 {
+		w.gather = DefaultGather
+	}
+	w.rounds.Go(func() { w.run(ctx) })
+	return w
+}
+
+// end ends the asking and waits for the questions under way.
+func (w *asker) end() {
+	if w != nil {
+		close(w.stop)
+		w.rounds.Wait()
+	}
+}
+
+// call runs the job on a target until it returns or is given up.
+func (w *asker) call(ctx context.Context, owner Provider, job fun.Job, id string) fun.Return {
+	if w == nil {
+		return owner.Run(ctx, job, id, func() {})
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p := &pending{id: id, owner: owner, giveUp: make(chan verdict, 1)}
+	defer w.forget(p)
+	done := make(chan fun.Return, 1)
+	go func() { done <- owner.Run(ctx, job, id, func() { w.begun(p) }) }()
+	select {
+	case ret := <-done:
+		return ret
+	case v := <-p.giveUp:
+		if v.late > 0 {
+			// The return may have been under way while the target was asked.
+			select {
+			case ret := <-done:
+				return ret
+			case <-time.After(v.late):
+			}
+		}
+		cancel()
+		ret := fun.Return{ID: id, JID: job.JID}
+		select {
+		case got := <-done:
+			ret.Partial, ret.Total = got.Partial, got.Total
+		case <-time.After(parting):
+		}
+		ret.Stage, ret.Err = fun.TimedOut, v.err
+		return ret
+	}
+}
+
+func (w *asker) begun(p *pending) {
+	w.mu.Lock()
+	p.due = time.Now().Add(w.timeout)
+	w.pending[p.id] = p
+	w.mu.Unlock()
+	w.poke()
+}
+
+// poke has run look at who is due.
+func (w *asker) poke() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (w *asker) forget(p *pending) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.pending[p.id] == p {
+		delete(w.pending, p.id)
+	}
+}
+
+// run asks whoever is due, in rounds that do not wait for each other.
+func (w *asker) run(ctx context.Context) {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		asked, next := w.dueAt(time.Now())
+		if len(asked) > 0 {
+			w.rounds.Go(func() { w.round(ctx, asked) })
+		}
+		timer.Reset(next)
+		select {
+		case <-timer.C:
+		case <-w.wake:
+		case <-w.stop:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// dueAt takes the targets that are due, in order, and returns how long it is
+// until the next are.
+func (w *asker) dueAt(now time.Time) (asked []*pending, next time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	next = time.Hour
+	any := false
+	for _, p := range w.pending {
+		any = any || !p.due.IsZero() && !p.due.After(now)
+	}
+	for _, p := range w.pending {
+		switch {
+		case p.due.IsZero():
+		case any && !p.due.After(now.Add(due)):
+			p.due = time.Time{}
+			asked = append(asked, p)
+		default:
+			next = min(next, max(time.Millisecond, p.due.Sub(now)))
+		}
+	}
+	sort.Slice(asked, func(i, j int) bool { return asked[i].id < asked[j].id })
+	return asked, next
+}
+
+const findJob = "saltutil.find_job"
+
+// round asks targets whether the job still runs there. The question is an event
+// as that of any job; its function marks it.
+func (w *asker) round(ctx context.Context, asked []*pending) {
+	ctx, cancel := context.WithTimeout(ctx, w.gather)
+	defer cancel()
+	go func() {
+		select {
+		case <-w.stop: // all have returned meanwhile
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	byID := make(map[string]*pending, len(asked))
+	byOwner := map[Provider][]string{}
+	ids := make([]string, len(asked))
+	for i, p := range asked {
+		ids[i], byID[p.id] = p.id, p
+		byOwner[p.owner] = append(byOwner[p.owner], p.id)
+	}
+	question := fun.Job{
+		JID: w.f.askJID(), Fun: findJob, Tgt: value.Strings(ids...), TgtType: "list", User: w.job.User, OrchJID: w.job.OrchJID,
+		Args: fun.Args{Pos: []value.Value{w.job.JID}, Kw: value.NewMap(0)},
+	}
+	w.f.announce(question, ids)
+	var (
+		mu      sync.Mutex
+		answers = map[string]bool{}
+		wg      sync.WaitGroup
+	)
+	tell := func(id string, pid int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if answers[id] || byID[id] == nil || ctx.Err() != nil {
+			return
+		}
+		answers[id] = true
+		data := value.NewMap(0)
+		if pid != 0 {
+			data = ProcData(w.job, pid)
+		}
+		w.f.returned(question, fun.Return{ID: id, JID: question.JID, Success: true, Body: fun.ValueBody{V: data}})
+		w.answered(byID[id], pid != 0)
+	}
+	for owner, ids := range byOwner {
+		wg.Go(func() { owner.FindJob(ctx, w.job.JID, ids, tell) })
+	}
+	wg.Wait()
+	mu.Lock()
+	defer mu.Unlock()
+	for _, p := range asked {
+		if answers[p.id] || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			continue
+		}
+		p.giveUp <- verdict{err: &NoReturn{fmt.Sprintf("it was silent for %s, and did not say within %s whether the job still runs there", w.timeout, w.gather)}}
+	}
+}
+
+// answered takes the word of a target: what works is waited for, another period.
+func (w *asker) answered(p *pending, works bool) {
+	if !works {
+		p.giveUp <- verdict{err: &NoReturn{"the job runs there no more, and there is no return"}, late: w.gather}
+		return
+	}
+	w.mu.Lock()
+	p.due = time.Now().Add(w.timeout)
+	w.mu.Unlock()
+	w.poke()
+}
+
+// ProcData is what saltutil.find_job tells of a job that runs.
+// Salt: salt/utils/minion.py running.
+func ProcData(job fun.Job, pid int) *value.Map {
+	return value.MapOf(
+		"jid", job.JID, "fun", name(job), "arg", funArgs(job), "tgt", job.Tgt, "tgt_type", typeOf(job), "ret", job.Returner,
+		"user", job.User, "pid", int64(pid),
+	)
+}
+
+// askJID returns the jid of a question.
+func (f *Fleet) askJID() string {
+	if f.AskJID != nil {
+		return f.AskJID()
+	}
+	return f.NewJID()
+}
