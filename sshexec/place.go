@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/internal/fleet"
 	"brine/internal/proc"
 	"brine/internal/roster"
 	"brine/sshexec/link"
@@ -170,6 +171,7 @@ func (p *placer) agent(ctx context.Context, c *Client, e *roster.Entry, always b
 				return nil, err
 			}
 		}
+		fleet.Enter(ctx, fleet.Pushing)
 		if err := p.push(ctx, c, e, missing); err != nil {
 			return nil, err
 		}

@@ -121,6 +121,7 @@ func (p *Provider) Run(ctx context.Context, job fun.Job, id string, begun func()
 	if err != nil {
 		return fun.Return{ID: id, JID: job.JID, Stage: fun.Unreachable, Err: err}
 	}
+	fleet.Enter(ctx, fleet.Running)
 	begun()
 	ret := conn.Invoke(ctx, job)
 	ret.ID, ret.JID = id, job.JID

@@ -388,7 +388,7 @@ func (r *running) run(ctx context.Context, targets []string, owner map[string]Pr
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			ret := ask.call(ctx, owner[id], r.job, id)
+			ret := ask.call(r.watched(ctx, id), owner[id], r.job, id)
 			r.deliver(ret)
 			r.rest(ctx)
 			<-sem

@@ -119,7 +119,7 @@ func run(ctx context.Context, c *fun.Call, job fun.Job) (*returns, error) {
 	}
 	job.Timeout = seconds(c.Value("timeout"))
 	job.Metadata, job.Roster = c.Value("metadata"), c.Str("roster")
-	job.OrchJID = c.Env.JID
+	job.OrchJID, job.Step = c.Env.JID, c.Low.ID
 	job.Published = !value.Truth(c.Low.Low.At("ssh"))
 	job.Returner = returners(c.Value("ret"))
 	job.RetConfig, job.RetKwargs = c.Str("ret_config"), c.Map("ret_kwargs")
