@@ -28,6 +28,7 @@ import (
 	saltutilmod "brine/modules/saltutil"
 	slsutilmod "brine/modules/slsutil"
 	statusmod "brine/modules/status"
+	systemmod "brine/modules/system"
 	testmod "brine/modules/test"
 	usermod "brine/modules/user"
 	"brine/runner/fn/events"
@@ -77,6 +78,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "state", Load: stateModule},
 		{Kind: fun.Exec, Name: "status", Load: statusmod.Module},
 		{Kind: fun.Exec, Name: "sys", Load: sysModule},
+		{Kind: fun.Exec, Name: "system", Load: systemmod.Module},
 		{Kind: fun.Exec, Name: "test", Load: testmod.Module},
 		{Kind: fun.Exec, Name: "user", Load: usermod.Module},
 
