@@ -501,7 +501,7 @@ func TestSSHPatience(t *testing.T) {
 	})
 	start := time.Now()
 	r = s.brine("ssh", "web1", "cmd.run", "echo $PPID >"+s.path("pid")+"; sleep 3; kill -STOP $PPID; sleep 30", "--timeout", "1", "--out=json")
-	s.want(r, 20, "the agent does not answer")
+	s.want(r, 20, "Minion did not return. [No response]", "did not say within 1s")
 	if d := time.Since(start); d > 20*time.Second {
 		t.Errorf("a frozen agent was waited for %s", d)
 	}

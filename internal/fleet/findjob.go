@@ -177,14 +177,14 @@ func (w *asker) dueAt(now time.Time) (asked []*pending, next time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	next = time.Hour
-	any := false
+	some := false
 	for _, p := range w.pending {
-		any = any || !p.due.IsZero() && !p.due.After(now)
+		some = some || !p.due.IsZero() && !p.due.After(now)
 	}
 	for _, p := range w.pending {
 		switch {
 		case p.due.IsZero():
-		case any && !p.due.After(now.Add(due)):
+		case some && !p.due.After(now.Add(due)):
 			p.due = time.Time{}
 			asked = append(asked, p)
 		default:
