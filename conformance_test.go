@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/internal/sshtest"
 	"brine/internal/value"
 	"brine/internal/yamlsalt"
 )
@@ -67,7 +68,7 @@ func TestConformance(t *testing.T) {
 				if rec.needsRoot() && os.Geteuid() != 0 {
 					t.Skip("creates users or runs as others: needs root")
 				}
-				faults := rec.run(t)
+				faults := rec.run(t, nil)
 				mu.Lock()
 				defer mu.Unlock()
 				total[rec.area]++
@@ -191,12 +192,13 @@ func (r *recording) needsRoot() bool {
 // world is where one case runs.
 type world struct {
 	rec                   *recording
+	sshd                  *sshtest.Server // reaches the targets; nil: they are local
 	tmp, tree, conf, root string
 }
 
-func (r *recording) run(t *testing.T) (faults []string) {
+func (r *recording) run(t *testing.T, sshd *sshtest.Server) (faults []string) {
 	root := t.TempDir()
-	w := &world{rec: r, root: root, tmp: filepath.Join(root, "tmp"), tree: filepath.Join(root, "tree"), conf: filepath.Join(root, "conf")}
+	w := &world{rec: r, sshd: sshd, root: root, tmp: filepath.Join(root, "tmp"), tree: filepath.Join(root, "tree"), conf: filepath.Join(root, "conf")}
 	w.layOut(t)
 	defer func() {
 		for _, c := range r.teardown {
@@ -293,8 +295,15 @@ func (w *world) layOut(t *testing.T) {
 		must(os.WriteFile(filepath.Join(w.conf, name), []byte(w.fill(text)), 0o644))
 	}
 	write("minion", minionConf+extra("minion"))
-	write("master", masterConf+extra("master"))
 	roster := rosterConf
+	master := masterConf + extra("master")
+	if w.sshd != nil {
+		roster = strings.ReplaceAll(roster, "connection: local, ", "")
+		master += fmt.Sprintf("ssh_user: %s\nssh_priv: %s\nssh_port: %d\n", w.sshd.User, w.sshd.Key, w.sshd.Port)
+		must(os.MkdirAll(filepath.Join(w.home(), ".ssh"), 0o700))
+		must(os.WriteFile(filepath.Join(w.home(), ".ssh", "known_hosts"), []byte(read(t, w.sshd.KnownHosts)), 0o600))
+	}
+	write("master", master)
 	if r := extra("roster"); r != "" {
 		roster = r
 	}
@@ -321,8 +330,15 @@ func (w *world) blank(s string) string {
 }
 
 func (w *world) env() []string {
-	return append(os.Environ(), "LC_ALL=C.UTF-8", "COLUMNS=120", "TERM=", "NO_COLOR=", "BRINE_TEST_RUN=1", "XDG_RUNTIME_DIR="+filepath.Join(w.root, "cache"))
+	env := append(os.Environ(), "LC_ALL=C.UTF-8", "COLUMNS=120", "TERM=", "NO_COLOR=", "BRINE_TEST_RUN=1", "XDG_RUNTIME_DIR="+filepath.Join(w.root, "cache"))
+	if w.sshd != nil {
+		env = append(env, "HOME="+w.home(), "XDG_CACHE_HOME="+filepath.Join(w.root, "xdg"), "SSH_AUTH_SOCK=")
+	}
+	return env
 }
+
+// home is the controller's, where the targets are reached over SSH.
+func (w *world) home() string { return filepath.Join(w.root, "home") }
 
 func (w *world) shell(t *testing.T, command string) {
 	t.Helper()
