@@ -113,12 +113,11 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if err != nil {
 		return a.callFault(c, s, name, err)
 	}
-	data := value.MapOf("local", res.Value)
+	data, wish := value.MapOf("local", res.Value), res.Out
 	if o.metadata {
-		data = metadata(jid, env.ID, args, res)
+		data, wish = metadata(jid, env.ID, args, res), "nested"
 	}
-	wish := res.Out
-	if isOrchestrate(name) && s.flags.output.out == "" && s.cfg.Opts.Str("output") == "" {
+	if out := s.cfg.Opts.Str("output"); isOrchestrate(name) && !o.metadata && (out == "" || out == "highstate") {
 		// Salt prints the runner's dict with the nested outputter here; its
 		// master prints states, which is what people want to read.
 		data, wish = value.MapOf("local", nil), "highstate"

@@ -86,11 +86,15 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 	if o.doc {
 		return a.printDoc(args)
 	}
+	watch, done := a.startProgress(o.progress)
+	defer done()
 	s, err := a.newSession(config.Master, "salt-run", &o.runFlags, o.fleetFlags.override())
 	if err != nil {
 		return err
 	}
+	s.watch = watch
 	defer s.end()
+	s.runner = true
 	if err := s.checkOutput(); err != nil {
 		return err
 	}

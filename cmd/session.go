@@ -35,8 +35,12 @@ type session struct {
 	jobs  jobs.Recorder // nil where nothing is recorded
 	// resume is the orchestration that --resume names.
 	resume *jobs.Job
+	// runner says that returns are those of runner functions, whose own
+	// outputter --out=highstate replaces as any other does.
+	runner bool
 	log    *slog.Logger
 	ssh    assembly.SSHOptions // of machines that are reached over SSH
+	watch  fleet.Watcher       // of the jobs on targets; nil: nobody
 
 	mu     sync.Mutex
 	warned map[fun.Warning]bool
@@ -286,13 +290,15 @@ func (s *session) color() bool {
 }
 
 // out returns the outputter asked for, else the one that the function wishes,
-// else nested.
-func (s *session) out(wish string) (string, outputter.Func, error) {
+// else nested, which also stands for one that is unknown. highstate leaves
+// what the function wishes, since only states can be printed so.
+// Salt: salt/output/__init__.py get_printout.
+func (s *session) out(wish string) outputter.Func {
 	name := s.flags.output.out
 	if name == "" {
 		name = s.cfg.Opts.Str("output")
 	}
-	if name == "" {
+	if name == "" || name == "highstate" && !s.runner {
 		name = wish
 	}
 	if name == "" {
@@ -300,26 +306,22 @@ func (s *session) out(wish string) (string, outputter.Func, error) {
 	}
 	f, err := outputter.Lookup(name)
 	if err != nil {
-		return name, nil, &statusError{status: exitUsage, err: err}
+		s.warn(fun.Warning{Text: err.Error() + "; nested is used"})
+		return outputter.Nested
 	}
-	return name, f, nil
+	return f
 }
 
 // checkOutput finds faults in the output flags before anything runs.
 func (s *session) checkOutput() error {
-	if _, _, err := s.out(""); err != nil {
-		return err
-	}
+	s.out("")
 	_, err := s.outputOptions(0)
 	return err
 }
 
 // print prints the report.
 func (s *session) print(data value.Value, wish string, retcode int) error {
-	_, f, err := s.out(wish)
-	if err != nil {
-		return err
-	}
+	f := s.out(wish)
 	o, err := s.outputOptions(retcode)
 	if err != nil {
 		return err

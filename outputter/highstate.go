@@ -18,33 +18,39 @@ func Highstate(w io.Writer, data value.Value, o *Options) error {
 	if !ok {
 		return Nested(w, data, o)
 	}
-	text, _ := highstateHosts(m, o)
-	return print(w, text)
+	return print(w, highstateHosts(m, o, 1))
 }
 
-// highstateHosts prints each target of data.
-func highstateHosts(data value.Mapping, o *Options) (text string, changed bool) {
+// highstateHosts prints each target of data. level counts the orchestrations
+// that data are in.
+func highstateHosts(data value.Value, o *Options, level int) string {
 	// An orchestration's data come wrapped, with an outputter and a retcode.
-	if inner, ok := data.Get("data"); ok {
-		if m, ok := inner.(value.Mapping); ok {
-			data = m
+	for _, key := range []string{"return", "data"} {
+		if m, ok := data.(value.Mapping); ok {
+			if inner, ok := m.Get(key); ok {
+				data = inner
+			}
 		}
 	}
-	var hosts []string
-	for _, k := range data.Keys() {
-		v, _ := data.Get(k)
-		h := hostPrinter{o: o, c: colors(o.Color)}
-		t, ch := h.print(value.Str(k), v)
-		hosts = append(hosts, t)
-		changed = changed || ch
+	m, ok := data.(value.Mapping)
+	if !ok {
+		return value.Str(data)
 	}
-	return strings.Join(hosts, "\n"), changed
+	var hosts []string
+	for _, k := range m.Keys() {
+		v, _ := m.Get(k)
+		h := hostPrinter{o: o, c: colors(o.Color), level: level}
+		t, _ := h.print(value.Str(k), v)
+		hosts = append(hosts, t)
+	}
+	return strings.Join(hosts, "\n")
 }
 
 // hostPrinter prints one target's returns.
 type hostPrinter struct {
-	o *Options
-	c palette
+	o     *Options
+	c     palette
+	level int // how many orchestrations it is in, 1 for the outermost
 
 	color   string // of the target's name
 	lines   []string
@@ -333,12 +339,9 @@ func (h *hostPrinter) changesText(r *stateRet) (changed bool, text string) {
 	ch := r.m.At("changes")
 	switch r.m.Str("name") {
 	case "state.orch", "state.orchestrate", "state.sls":
-		if m, ok := ch.(*value.Map); ok {
-			if inner, ok := m.At("return").(value.Mapping); ok {
-				t, _ := highstateHosts(inner, h.o)
-				return true, "\n" + indentLines(t, strings.Repeat(" ", 14))
-			}
-		}
+		// Salt tells an orchestration by its name alone.
+		pad := strings.Repeat(" ", 14*h.level)
+		return true, pad + "\n" + indentLines(highstateHosts(ch, h.o, h.level+1), pad)
 	}
 	if !value.Truth(ch) {
 		return false, ""
@@ -350,7 +353,7 @@ func (h *hostPrinter) changesText(r *stateRet) (changed bool, text string) {
 	if ret, ok := m.At("ret").(value.Mapping); ok && m.Str("out") == "highstate" {
 		for _, k := range ret.Keys() {
 			v, _ := ret.Get(k)
-			inner := hostPrinter{o: h.o, c: h.c}
+			inner := hostPrinter{o: h.o, c: h.c, level: 1}
 			t, c := inner.print(value.Str(k), v)
 			text += "\n" + indentLines(t, strings.Repeat(" ", 14))
 			changed = changed || c
@@ -473,9 +476,6 @@ func joinStates(members []*stateRet) stateRet {
 	total, start, run := 0.0, "", base.run
 	for _, r := range members {
 		if ch := r.m.At("changes"); value.Truth(ch) {
-			if all.Len() == 0 {
-				base = r
-			}
 			all.Set(r.m.At("name"), ch)
 		}
 		total += duration(r.m)
@@ -485,7 +485,7 @@ func joinStates(members []*stateRet) stateRet {
 		run = min(run, r.run)
 	}
 	m := base.m.Copy()
-	if all.Len() > 1 {
+	if all.Len() > 1 || all.Len() > 0 && !value.Truth(m.At("changes")) {
 		m.Set("changes", value.MapOf("compressed changes", all))
 	}
 	total, _ = strconv.ParseFloat(strconv.FormatFloat(total, 'f', 3, 64), 64)

@@ -72,7 +72,7 @@ func byName(name string) Func {
 		return JSON
 	case "key":
 		return Key
-	case "nested":
+	case "nested", "grains": // grains is a name of old
 		return Nested
 	case "newline_values_only":
 		return NewlineValuesOnly
@@ -86,7 +86,7 @@ func byName(name string) Func {
 		return Raw
 	case "table":
 		return Table
-	case "txt":
+	case "text", "txt":
 		return Txt
 	case "yaml":
 		return YAML

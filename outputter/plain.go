@@ -115,6 +115,9 @@ func Key(w io.Writer, data value.Value, o *Options) error {
 		b.WriteString(s.titleColor + s.title + c.endc + "\n")
 		switch v := v.(type) {
 		case *value.List:
+			if mixed(v.Items) {
+				return Nested(w, data, o)
+			}
 			for _, line := range sortedStrings(v.Items) {
 				b.WriteString(s.color + o.clean(line) + c.endc + "\n")
 			}
@@ -123,12 +126,24 @@ func Key(w io.Writer, data value.Value, o *Options) error {
 				x, _ := v.Get(line)
 				b.WriteString(s.color + o.clean(line) + ":  " + value.Str(x) + c.endc + "\n")
 			}
+		case string: // its letters are the keys, and none is shown
 		default:
 			return Nested(w, data, o)
 		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// mixed reports whether Python could not sort items: dicts, or things of
+// several types.
+func mixed(items []value.Value) bool {
+	for _, x := range items {
+		if _, ok := x.(value.Mapping); ok && len(items) > 1 || value.TypeName(x) != value.TypeName(items[0]) {
+			return true
+		}
+	}
+	return false
 }
 
 func sortedStrings(items []value.Value) []string {

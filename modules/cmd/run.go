@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -144,7 +143,7 @@ func seconds(d time.Duration) string {
 }
 
 func text(b []byte, o Options) string {
-	s := string(bytes.ToValidUTF8(b, []byte("\ufffd")))
+	s := value.DecodeReplace(b)
 	if o.NoStrip {
 		return s
 	}

@@ -22,7 +22,8 @@ func directorySpec() fun.Spec {
 			arg("group", fun.Any, nil, groupDoc),
 			arg("recurse", fun.Any, nil, "what to manage below: a list of user, group, mode; ignore_files or ignore_dirs; silent"),
 			arg("max_depth", fun.Any, nil, "how many levels recurse goes down; not together with clean"),
-			arg("dir_mode", fun.Any, nil, modeDoc+"; also as mode"),
+			arg("dir_mode", fun.Any, nil, modeDoc),
+			arg("mode", fun.Any, nil, "the same as dir_mode"),
 			arg("file_mode", fun.Any, nil, "permissions of the files below; default: dir_mode"),
 			arg("makedirs", fun.Bool, false, "make missing directories above it"),
 			arg("clean", fun.Bool, false, "remove what is in it and belongs to no file state that this one requires"),
@@ -103,8 +104,8 @@ func directory(ctx context.Context, fc *fun.Call) fun.Ret {
 	}
 	user, group := c.owner()
 	dirMode := c.Value("dir_mode")
-	if !value.Truth(dirMode) && c.Kw.Has("mode") {
-		dirMode = c.Kw.At("mode")
+	if !value.Truth(dirMode) {
+		dirMode = c.Value("mode")
 	}
 	fileMode := c.Value("file_mode")
 	if !value.Truth(fileMode) {

@@ -33,7 +33,8 @@ func serializeSpec() fun.Spec {
 			arg("merge_if_exists", fun.Bool, false, "merge the data into those that the file has"),
 			arg("encoding", fun.Any, nil, "encoding, as Python names it; default UTF-8"),
 			arg("encoding_errors", fun.Str, "strict", "what to do with characters that the encoding does not have"),
-			arg("serializer", fun.Any, nil, "yaml (default), json, toml, configparser or python; also as formatter"),
+			arg("serializer", fun.Any, nil, "yaml (default), json, toml, configparser or python"),
+			arg("formatter", fun.Any, nil, "the same as serializer"),
 			arg("serializer_opts", fun.Any, nil, "options of the serializer, such as indent"),
 			arg("deserializer_opts", fun.Any, nil, "options for reading the file; of these none is known"),
 		},
@@ -81,7 +82,7 @@ func serialize(ctx context.Context, fc *fun.Call) fun.Ret {
 		return c.fail("Specified file %s is not an absolute path", name)
 	}
 	format, formatter := c.Str("serializer"), ""
-	if v := c.Kw.At("formatter"); v != nil {
+	if v := c.Value("formatter"); v != nil {
 		formatter = value.Str(v)
 	}
 	if format != "" && formatter != "" {
