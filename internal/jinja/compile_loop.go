@@ -147,12 +147,27 @@ func (l *loop) run(f *frame, v value.Value, off int32, rec *recursion) (ctl, err
 	if l.slot >= 0 {
 		f.slots[l.slot] = missing{}
 	}
+	return l.turns(f, off, lc.advance, lc)
+}
+
+// plain is run without a loop variable and without a test.
+func (l *loop) plain(f *frame, v value.Value, off int32) (ctl, error) {
+	var cur cursor
+	if err := cur.init(v); err != nil {
+		return goOn, l.mark(placed(l.t, off, err))
+	}
+	return l.turns(f, off, cur.next, nil)
+}
+
+// turns runs the body for each item of next; lc is what the loop variable, where
+// there is one, is set to.
+func (l *loop) turns(f *frame, off int32, next func() (value.Value, bool, error), lc *LoopContext) (ctl, error) {
 	ran := false
 	for {
 		if err := f.st.run.tick(); err != nil {
 			return goOn, l.mark(placed(l.t, l.pos.off, err))
 		}
-		item, ok, err := lc.advance()
+		item, ok, err := next()
 		if err == nil && ok {
 			err = l.set(f, item)
 		}
@@ -164,44 +179,6 @@ func (l *loop) run(f *frame, v value.Value, off int32, rec *recursion) (ctl, err
 		}
 		if l.slot >= 0 {
 			f.slots[l.slot] = lc
-		}
-		if l.enter != nil {
-			l.enter(f)
-		}
-		k, err := l.body(f)
-		if err != nil {
-			return goOn, err
-		}
-		if k == doBreak {
-			break
-		}
-		if k == goOn {
-			ran = true
-		}
-	}
-	return l.orElse(f, ran)
-}
-
-// plain is run without a loop variable and without a test.
-func (l *loop) plain(f *frame, v value.Value, off int32) (ctl, error) {
-	var cur cursor
-	if err := cur.init(v); err != nil {
-		return goOn, l.mark(placed(l.t, off, err))
-	}
-	ran := false
-	for {
-		if err := f.st.run.tick(); err != nil {
-			return goOn, l.mark(placed(l.t, l.pos.off, err))
-		}
-		item, ok, err := cur.next()
-		if err == nil && ok {
-			err = l.set(f, item)
-		}
-		if err != nil {
-			return goOn, l.mark(placed(l.t, off, err))
-		}
-		if !ok {
-			break
 		}
 		if l.enter != nil {
 			l.enter(f)

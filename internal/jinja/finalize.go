@@ -42,27 +42,32 @@ func (s *State) finalized(v value.Value, depth int) (string, error) {
 		if err := tooDeep(depth); err != nil {
 			return "", err
 		}
-		var b strings.Builder
-		b.WriteByte('{')
-		for i, k := range x.Keys() {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(value.Repr(k))
-			b.WriteString(": ")
-			e, _ := x.Get(k)
-			text, err := s.finalizedEntry(e, depth+1)
-			if err != nil {
-				return "", err
-			}
-			b.WriteString(text)
-		}
-		b.WriteByte('}')
-		return b.String(), nil
+		return dictText(x, func(e value.Value) (string, error) { return s.finalizedEntry(e, depth+1) })
 	case *value.List, value.Tuple, *value.Set:
 		return s.finalizedRepr(v, depth)
 	}
 	return s.Str(v)
+}
+
+// dictText is a dict as Python prints it, with the text of each value by entry.
+func dictText(m value.Mapping, entry func(value.Value) (string, error)) (string, error) {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i, k := range m.Keys() {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(value.Repr(k))
+		b.WriteString(": ")
+		e, _ := m.Get(k)
+		text, err := entry(e)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(text)
+	}
+	b.WriteByte('}')
+	return b.String(), nil
 }
 
 // finalizedEntry is a value of a dict that the finalizer made.
@@ -96,23 +101,7 @@ func (s *State) finalizedRepr(v value.Value, depth int) (string, error) {
 	}
 	switch x := v.(type) {
 	case value.Mapping:
-		var b strings.Builder
-		b.WriteByte('{')
-		for i, k := range x.Keys() {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(value.Repr(k))
-			b.WriteString(": ")
-			e, _ := x.Get(k)
-			text, err := s.finalizedRepr(e, depth+1)
-			if err != nil {
-				return "", err
-			}
-			b.WriteString(text)
-		}
-		b.WriteByte('}')
-		return b.String(), nil
+		return dictText(x, func(e value.Value) (string, error) { return s.finalizedRepr(e, depth+1) })
 	case *value.List:
 		return items("[", "]", x.Items)
 	case value.Tuple:
