@@ -42,6 +42,8 @@ type Env struct {
 	Warn     func(Warning)
 	Strict   bool // warnings are errors
 	CacheDir string
+	// ProcDir is where the jobs that run are noted, below it; "" is CacheDir.
+	ProcDir string
 	// Gate is asked before a state or a step starts. It waits while the run is
 	// paused, and returns false where nothing new may start (Ctrl-C,
 	// soft_kill). nil is an open gate. The ctx of a state has the jid of its

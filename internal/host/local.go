@@ -20,7 +20,11 @@ import (
 type Local struct {
 	*owned
 	environ
+	mine *groups // of the programs that this fork runs
 }
+
+// groups are process groups by their leaders; owned.mu guards them.
+type groups map[int]struct{}
 
 // owned is what must be ended or removed when brine ends.
 type owned struct {
@@ -35,13 +39,23 @@ var _ Host = (*Local)(nil)
 
 // NewLocal returns the machine that brine runs on.
 func NewLocal() *Local {
-	return &Local{owned: &owned{groups: map[int]struct{}{}, temps: map[*tempFile]struct{}{}}}
+	return &Local{owned: &owned{groups: map[int]struct{}{}, temps: map[*tempFile]struct{}{}}, mine: &groups{}}
 }
 
 // Fork returns the same machine with an environment of its own, a copy of l's.
 // CloseAll of either ends the programs of both.
 func (l *Local) Fork() *Local {
-	return &Local{owned: l.owned, environ: environ{vars: l.Environ()}}
+	return &Local{owned: l.owned, environ: environ{vars: l.Environ()}, mine: &groups{}}
+}
+
+// SignalGroups sends a signal to the programs that this fork runs, to their
+// whole process groups. Detached programs are not among them.
+func (l *Local) SignalGroups(signal int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for pid := range *l.mine {
+		_ = syscall.Kill(-pid, syscall.Signal(signal))
+	}
 }
 
 // An environ is the environment of programs; it is the process's until it is

@@ -369,6 +369,7 @@ func (l *Local) launch(cmd *exec.Cmd, umask *int) error {
 	}
 	l.mu.Lock()
 	l.groups[cmd.Process.Pid] = struct{}{}
+	(*l.mine)[cmd.Process.Pid] = struct{}{}
 	closed := l.closed
 	l.mu.Unlock()
 	if closed { // began after CloseAll looked
@@ -387,6 +388,7 @@ func (l *Local) release(pid int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.groups, pid)
+	delete(*l.mine, pid)
 	if l.idle != nil && len(l.groups) == 0 {
 		close(l.idle)
 		l.idle = nil

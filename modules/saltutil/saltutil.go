@@ -181,7 +181,7 @@ func running(_ context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // proc is where the jobs of this machine are noted while they run.
-func proc(c *fun.Call) *jobs.Proc { return jobs.NewProc(c.Env.Host, c.Env.CacheDir) }
+func proc(c *fun.Call) *jobs.Proc { return jobs.ProcOf(c.Env) }
 
 func findJob(_ context.Context, c *fun.Call) (fun.Result, error) {
 	if m := proc(c).Find(c.Str("jid")); m != nil {
@@ -203,7 +203,7 @@ func isRunning(_ context.Context, c *fun.Call) (fun.Result, error) {
 // signalFn sends a signal to the process of a job; nil takes it from the call.
 // Salt: salt/modules/saltutil.py signal_job, term_job, kill_job.
 func signalFn(sig int) fun.ExecFn {
-	return func(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return func(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		n := sig
 		if n == 0 {
 			x, ok := c.Int("sig")
@@ -212,14 +212,17 @@ func signalFn(sig int) fun.ExecFn {
 			}
 			n = int(x)
 		}
-		m := proc(c).Find(c.Str("jid"))
-		if m == nil {
+		jid := c.Str("jid")
+		if jid == c.Env.JID {
 			return fun.Value("")
 		}
-		pid, _ := value.AsInt(m.At("pid"))
-		if err := c.Env.Host.Signal(int(pid), n); err != nil {
-			return fun.Value(fmt.Sprintf("Job %s was running at pid %d, but cannot be signalled: %v", c.Str("jid"), pid, err))
+		pid, err := proc(c).Signal(ctx, jid, n)
+		switch {
+		case err != nil:
+			return fun.Value(fmt.Sprintf("Job %s was running at pid %d, but cannot be signalled: %v", jid, pid, err))
+		case pid == 0:
+			return fun.Value("")
 		}
-		return fun.Value(fmt.Sprintf("Signal %d sent to job %s at pid %d", n, c.Str("jid"), pid))
+		return fun.Value(fmt.Sprintf("Signal %d sent to job %s at pid %d", n, jid, pid))
 	}
 }
