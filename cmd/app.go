@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
@@ -29,9 +30,10 @@ type App struct {
 	Terminal bool
 
 	intr    *interrupt
-	late    error // what went wrong after the report
-	json    bool  // the report is to be JSON
-	printed bool  // a report was begun
+	screen  atomic.Pointer[screen] // what has a progress line
+	late    error                  // what went wrong after the report
+	json    bool                   // the report is to be JSON
+	printed bool                   // a report was begun
 }
 
 // Main runs the command line of the process and returns the exit status.

@@ -110,7 +110,7 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 		return err
 	}
 	res, err := s.invoke(ctx, env, fun.Exec, name, parseInput(args[1:], o.noParse), jid)
-	if err != nil {
+	if err != nil && !cutShort(res, err) {
 		return a.callFault(c, s, name, err)
 	}
 	data, wish := value.MapOf("local", res.Value), res.Out
@@ -127,8 +127,11 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 			}
 		}
 	}
-	if err := s.print(data, wish, res.Retcode); err != nil {
-		return err
+	if perr := s.print(data, wish, res.Retcode); perr != nil {
+		return perr
+	}
+	if err != nil {
+		return errInterrupted
 	}
 	status := callStatus(res, o.passthrough)
 	return silent(s.strictStatus(status))

@@ -31,12 +31,18 @@ type fleetFlags struct {
 	wipe          bool
 	refreshGrains bool
 	agentDir      string
+	progress      progressFlags
 }
 
 func (f *fleetFlags) register(fs *pflag.FlagSet) { f.registerAs(fs, "") }
 
 // registerAs registers the flags; timeoutShort is the shorthand of --timeout.
 func (f *fleetFlags) registerAs(fs *pflag.FlagSet, timeoutShort string) {
+	short := ""
+	if timeoutShort != "" {
+		short = "p" // of salt
+	}
+	f.progress.register(fs, short)
 	fs.StringVar(&f.roster, "roster", "", "kind of roster (default: flat)")
 	fs.StringVar(&f.rosterFile, "roster-file", "", "file that lists the targets (default: roster in the configuration directory)")
 	fs.IntVar(&f.maxProcs, "max-procs", 0, "targets worked on at once (default: 64)")
@@ -120,6 +126,7 @@ func (s *session) controller(ctx context.Context, jid string) (*fun.Env, error) 
 	if err != nil {
 		return nil, err
 	}
+	f.Watch = s.watch
 	f.Jobs, f.Warn, f.OldEvents = s, s.warn, value.Truth(s.cfg.Opts.At("old_event_tags"))
 	f.AskJID = func() string { return s.jids.Next(s.app.Host.Now()) }
 	env.Fleet = f

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -110,6 +111,8 @@ func (j *jobRun) end(res fun.Result, err error) {
 	v, ok, code := res.Value, err == nil && res.Retcode == 0, res.Retcode
 	if err != nil {
 		code = exitGeneric
+	}
+	if err != nil && !cutShort(res, err) {
 		v = err.Error()
 		if j.kind == fun.Runner {
 			v = fmt.Sprintf("Exception occurred in runner %s: %v", j.name[len("runner."):], err)
@@ -127,6 +130,13 @@ func (j *jobRun) end(res fun.Result, err error) {
 	}))
 	j.s.doubt(j.rec.End())
 	jobs.NewPauses(j.s.cfg.CacheDir).Forget(j.jid)
+}
+
+// cutShort reports whether a run was cancelled whose result has what was done
+// until then.
+func cutShort(res fun.Result, err error) bool {
+	m, ok := res.Value.(*value.Map)
+	return errors.Is(err, context.Canceled) && ok && m.Len() > 0
 }
 
 // wish is the outputter of the return; a runner's return has its own within.

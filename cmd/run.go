@@ -115,11 +115,14 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 		}
 	}
 	res, err := s.invoke(ctx, env, fun.Runner, name, in, jid)
-	if err != nil {
+	if err != nil && !cutShort(res, err) {
 		return a.runFault(c, s, name, err)
 	}
-	if err := s.print(res.Value, res.Out, res.Retcode); err != nil {
-		return err
+	if perr := s.print(res.Value, res.Out, res.Retcode); perr != nil {
+		return perr
+	}
+	if err != nil {
+		return errInterrupted
 	}
 	return silent(s.strictStatus(runStatus(res)))
 }

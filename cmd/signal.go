@@ -47,6 +47,14 @@ const killGrace = 5 * time.Second
 // signals returns a context that the second SIGINT or SIGTERM cancels.
 func (a *App) signals(ctx context.Context) (context.Context, func()) {
 	a.intr = &interrupt{}
+	errs := a.Err
+	say := func(format string, args ...any) {
+		w := errs
+		if s := a.screen.Load(); s != nil {
+			w = s.writer(errs)
+		}
+		fmt.Fprintf(w, format, args...)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	ch := make(chan os.Signal, 2)
 	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
@@ -59,8 +67,11 @@ func (a *App) signals(ctx context.Context) (context.Context, func()) {
 			case <-ch:
 			}
 			if a.intr.drain.CompareAndSwap(false, true) && a.intr.begun.Load() {
-				a.sayDraining()
+				a.sayDraining(say)
 				continue
+			}
+			if a.intr.begun.Load() {
+				say("\nbrine: interrupted: what is under way is ended\n")
 			}
 			cancel()
 			// A run that does not end in time is ended here, so that Ctrl-C
@@ -80,12 +91,12 @@ func (a *App) signals(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-func (a *App) sayDraining() {
-	fmt.Fprintln(a.Err, "\nbrine: interrupted: nothing new is started; waiting for what is under way (Ctrl-C again ends it)")
+func (a *App) sayDraining(say func(string, ...any)) {
+	say("\nbrine: interrupted: nothing new is started; waiting for what is under way (Ctrl-C again ends it)\n")
 	if jid := a.intr.jid.Load(); jid != nil {
-		fmt.Fprintf(a.Err, "brine: the jid of this run is %s\n", *jid)
+		say("brine: the jid of this run is %s\n", *jid)
 		if a.intr.recorded.Load() {
-			fmt.Fprintf(a.Err, "brine: to look up what returned: brine run jobs.lookup_jid %s\n", *jid)
+			say("brine: to look up what returned: brine run jobs.lookup_jid %s\n", *jid)
 		}
 	}
 }

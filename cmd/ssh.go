@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,24 +41,25 @@ type sshOpts struct {
 	fleetFlags
 	targetFlags
 
-	prog       program
-	raw        bool
-	static     bool
-	verbose    bool
-	batch      string
-	batchWait  float64
-	subset     int
-	failHard   bool
-	summary    bool
-	failedFile string
-	limit      string
-	keyDeploy  bool
-	doc        bool
-	passwd     string
-	privPasswd string
-	jid        string
-	gather     int
-	salt       saltSSHFlags
+	prog        program
+	raw         bool
+	static      bool
+	verbose     bool
+	batch       string
+	batchWait   float64
+	subset      int
+	failHard    bool
+	summary     bool
+	failedFile  string
+	limit       string
+	retryFailed string
+	keyDeploy   bool
+	doc         bool
+	passwd      string
+	privPasswd  string
+	jid         string
+	gather      int
+	salt        saltSSHFlags
 }
 
 // saltSSHFlags are those of salt-ssh alone, which brine has in its roster and
@@ -133,7 +135,8 @@ failed or was not reached; 64 the command line makes no sense; 130 interrupted.`
   brine ssh '*' -r 'uptime'
   brine ssh -G 'role:db' cmd.run 'systemctl is-active mariadb' --out=json
   brine ssh '*' state.apply --failed-file failed.txt
-  brine ssh '*' state.apply --limit @failed.txt`,
+  brine ssh '*' state.apply --limit @failed.txt
+  brine ssh --retry-failed 20261121140500123456`,
 	}
 	if st == asSalt {
 		o.prog = saltSSH
@@ -187,6 +190,7 @@ func (a *App) initTargetCmd(c *cobra.Command, o *sshOpts) {
 	f.BoolVar(&o.summary, "summary", false, "print a summary at the end: equal results together, failures last")
 	f.StringVar(&o.failedFile, "failed-file", "", "write the ids of the targets that failed to this file, one a line")
 	f.StringVar(&o.limit, "limit", "", "only these ids of the targets: a comma list, or @<file> with one a line")
+	f.StringVar(&o.retryFailed, "retry-failed", "", "only the targets that failed in this job, a jid; without target and function, what it ran")
 	f.BoolVarP(&o.doc, "doc", "d", false, "print the documentation of the function")
 	f.StringVar(&o.passwd, "passwd", "", "refused: see --askpass")
 	f.StringVar(&o.privPasswd, "priv-passwd", "", "refused: see priv_passwd of the roster")
@@ -249,7 +253,6 @@ func (o *sshOpts) registerNoEffect(f *pflag.FlagSet) {
 		hidden("hide-timeout", "")
 		hidden("show-timeout", "")
 		hidden("show-jid", "")
-		hidden("progress", "p")
 		hidden("ssh", "")
 	}
 }
@@ -273,6 +276,11 @@ func (o *sshOpts) job(c *cobra.Command, args []string) (fun.Job, error) {
 		}
 	case o.jid != "" && !jobs.IsJID(o.jid):
 		return fun.Job{}, usagef(c, "--jid: %q is no jid", o.jid)
+	case o.fromRecord(args):
+		if o.raw || typ != "glob" {
+			return fun.Job{}, usagef(c, "--retry-failed without a target takes target and function from the job: give both, or leave the other flags out")
+		}
+		args = []string{"*", ""}
 	case len(args) == 0:
 		return fun.Job{}, usagef(c, "no target was given")
 	case len(args) == 1 && o.raw:
@@ -332,10 +340,13 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if o.prog == saltCLI {
 		section = "salt"
 	}
+	watch, done := a.startProgress(o.progress)
+	defer done()
 	s, err := a.newSession(config.Master, section, &o.runFlags, o.override())
 	if err != nil {
 		return err
 	}
+	s.watch = watch
 	defer s.end()
 	if err := s.checkOutput(); err != nil {
 		return err
@@ -344,6 +355,15 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 		return err
 	}
 	s.ssh.Deploy = o.keyDeploy
+	if o.retryFailed != "" {
+		job, err = s.retry(ctx, c, o, args, job)
+		if errors.Is(err, errNothingToDo) {
+			return s.printNothing()
+		}
+		if err != nil {
+			return err
+		}
+	}
 	s.listen()
 	job.JID, job.User = o.jid, s.userName()
 	if job.JID == "" {
@@ -369,6 +389,7 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 		}
 		return o.noMatch(job)
 	}
+	s.warnUnmet(o, job, sum)
 	if ferr := r.finish(); err == nil {
 		err = ferr
 	}
@@ -387,13 +408,47 @@ func (s *session) rosterPath() string {
 }
 
 func (o *sshOpts) noMatch(job fun.Job) error {
-	if job.Only != nil {
+	switch {
+	case o.retryFailed != "" && o.limit != "":
+		return fmt.Errorf("no target that failed in job %s is in --limit and matches %q", o.retryFailed, value.Str(job.Tgt))
+	case o.retryFailed != "":
+		return fmt.Errorf("no target that failed in job %s matches %q (%s)", o.retryFailed, value.Str(job.Tgt), job.TgtType)
+	case job.Only != nil && len(job.Only) == 0:
+		return &statusError{status: exitGeneric, err: fmt.Errorf("--limit %s names no target", o.limit), hint: "the file of --failed-file is empty where no target failed"}
+	case job.Only != nil:
 		return fmt.Errorf("no target of the roster matches %q within --limit", value.Str(job.Tgt))
 	}
 	return &statusError{
 		status: exitGeneric, err: fmt.Errorf("no target of the roster matches %q (%s)", value.Str(job.Tgt), job.TgtType),
 		hint: "'brine ssh \"*\" test.ping' shows the targets there are; --roster-file names the roster",
 	}
+}
+
+// warnUnmet names the ids of --limit that the target does not match.
+func (s *session) warnUnmet(o *sshOpts, job fun.Job, sum fun.Summary) {
+	if o.limit == "" || o.retryFailed != "" || job.Subset > 0 {
+		return
+	}
+	var unmet []string
+	for _, id := range job.Only {
+		if _, ok := slices.BinarySearch(sum.Targets, id); !ok && !slices.Contains(unmet, id) {
+			unmet = append(unmet, id)
+		}
+	}
+	if len(unmet) == 0 {
+		return
+	}
+	slices.SortFunc(unmet, compareIDs)
+	s.warn(fun.Warning{Text: fmt.Sprintf("--limit names %s, which the target does not match", foldIDs(unmet))})
+}
+
+// printNothing is the report of a command that had nothing to do: JSON is a
+// document all the same.
+func (s *session) printNothing() error {
+	if s.app.json {
+		return s.print(value.NewMap(0), "", exitOK)
+	}
+	return nil
 }
 
 // completeTarget offers roster ids, then functions and SLS names.

@@ -81,6 +81,9 @@ func (r *report) add(ret fun.Return) error {
 	if r.o.summary {
 		r.outcomes = append(r.outcomes, outcome{id: ret.ID, text: outcomeText(ret, v), failed: bad})
 	}
+	if ret.Out == "" && ret.States() != nil {
+		ret.Out = "highstate"
+	}
 	if r.stream {
 		return r.s.print(value.MapOf(ret.ID, v), ret.Out, ret.Retcode)
 	}
@@ -113,6 +116,9 @@ func (r *report) value(ret fun.Return) (value.Value, error) {
 			code = exitNoFunction
 		}
 		return value.MapOf("stdout", "", "stderr", text, "retcode", int64(code)), nil
+	}
+	if states := ret.States(); states != nil {
+		return states, nil
 	}
 	var none *fleet.NoReturn
 	if errors.As(ret.Err, &none) {
@@ -182,32 +188,89 @@ func (r *report) status() int {
 }
 
 // outcomeText is one target's line of the summary: counted states, else the
-// value.
+// value; why it failed where it did. It says nothing that targets which fare
+// alike differ in.
 func outcomeText(ret fun.Return, v value.Value) string {
 	if ret.Stage != fun.Returned {
-		if ret.Err != nil {
-			return ret.Stage.String() + ": " + ret.Err.Error()
+		text := ret.Stage.String() + reasonOf(ret)
+		if n, ok := countStates(ret.Partial); ok {
+			text += fmt.Sprintf(" (%s: %s)", ret.Progress(), n)
 		}
-		return ret.Stage.String()
+		return text
 	}
 	if n, ok := countStates(v); ok {
-		s := fmt.Sprintf("ok=%d changed=%d", n.ok, n.changed)
-		if n.failed > 0 {
-			s += fmt.Sprintf(" failed=%d", n.failed)
-		}
-		return s
+		return n.String() + n.why()
 	}
-	text := strings.Join(strings.Fields(value.Str(v)), " ")
-	if rs := []rune(text); len(rs) > 100 {
-		text = string(rs[:100]) + "..."
+	switch x := v.(type) {
+	case *value.Map:
+		code, isInt := value.AsInt(x.At("retcode"))
+		if out, ok := x.At("stdout").(string); ok && isInt && x.Has("stderr") {
+			// Of a raw command, or of what went wrong before the function.
+			text := x.Str("stderr")
+			if code == 0 || strings.TrimSpace(text) == "" {
+				text = out
+			}
+			if text = oneLine(text); code != 0 {
+				text = strings.TrimSpace(fmt.Sprintf("retcode=%d %s", code, text))
+			}
+			return text
+		}
+	case *value.List:
+		if ret.Retcode != 0 && x.Len() > 0 {
+			return fmt.Sprintf("retcode=%d %s", ret.Retcode, oneLine(value.Str(x.Items[0])))
+		}
 	}
 	if ret.Retcode != 0 {
-		return fmt.Sprintf("retcode=%d %s", ret.Retcode, text)
+		return fmt.Sprintf("retcode=%d %s", ret.Retcode, oneLine(value.Str(v)))
 	}
-	return text
+	return oneLine(value.Str(v))
 }
 
-type stateCount struct{ ok, changed, failed int }
+// reasonOf is why a target gave no return.
+func reasonOf(ret fun.Return) string {
+	var same interface{ Reason() string }
+	switch {
+	case ret.Err == nil:
+		return ""
+	case errors.Is(ret.Err, context.Canceled):
+		return ": interrupted"
+	case errors.As(ret.Err, &same):
+		return ": " + strings.Join(strings.Fields(same.Reason()), " ")
+	}
+	return ": " + strings.Join(strings.Fields(ret.Err.Error()), " ")
+}
+
+// oneLine is text on one line, cut to what a summary can hold.
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if rs := []rune(s); len(rs) > 100 {
+		s = string(rs[:100]) + "..."
+	}
+	return s
+}
+
+// stateCount is how the states of a run went.
+type stateCount struct {
+	ok, changed, failed int
+	first               string // the first one that failed, and why
+}
+
+// String is the count as a summary shows it.
+func (n stateCount) String() string {
+	s := fmt.Sprintf("ok=%d changed=%d", n.ok, n.changed)
+	if n.failed > 0 {
+		s += fmt.Sprintf(" failed=%d", n.failed)
+	}
+	return s
+}
+
+// why names the first state that failed.
+func (n stateCount) why() string {
+	if n.first == "" {
+		return ""
+	}
+	return ": " + n.first
+}
 
 // countStates counts the states of a run; false where v is none.
 func countStates(v value.Value) (n stateCount, ok bool) {
@@ -215,17 +278,18 @@ func countStates(v value.Value) (n stateCount, ok bool) {
 	if !isMap || m.Len() == 0 {
 		return n, false
 	}
-	for _, x := range m.All() {
+	first := int64(-1)
+	for k, x := range m.All() {
 		st, isMap := x.(*value.Map)
 		if !isMap || !st.Has("result") || !st.Has("__run_num__") {
 			return n, false
 		}
-		res, has := st.At("result").(bool)
-		switch {
-		case has && !res:
+		if st.At("result") == false {
 			n.failed++
-			continue
-		default:
+			if num, _ := value.AsInt(st.At("__run_num__")); first < 0 || num < first {
+				first, n.first = num, failedState(value.Str(k), st)
+			}
+		} else {
 			n.ok++
 		}
 		if ch, isMap := st.At("changes").(*value.Map); isMap && ch.Len() > 0 {
@@ -233,6 +297,20 @@ func countStates(v value.Value) (n stateCount, ok bool) {
 		}
 	}
 	return n, true
+}
+
+// failedState names a state that failed, and the reason that it gives.
+func failedState(tag string, st *value.Map) string {
+	comment, _, _ := strings.Cut(strings.TrimSpace(value.Str(st.At("comment"))), "\n")
+	parts := strings.Split(tag, "_|-")
+	if len(parts) < 4 {
+		return oneLine(comment)
+	}
+	name := fmt.Sprintf("%s (%s.%s)", parts[1], parts[0], parts[len(parts)-1])
+	if comment == "" {
+		return name
+	}
+	return name + ": " + oneLine(comment)
 }
 
 // printSummary prints equal outcomes together, failures last.

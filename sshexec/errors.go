@@ -45,6 +45,16 @@ func (e *Error) Error() string {
 	return s
 }
 
+// Reason returns the line without the target and its address, which are what
+// targets that fail alike differ in.
+func (e *Error) Reason() string {
+	s := fmt.Sprintf("%s: %v", e.Stage, e.Err)
+	if e.Hint != "" {
+		s += "; " + e.Hint
+	}
+	return s
+}
+
 func (e *Error) Unwrap() error { return e.Err }
 
 // NotPlaced reports whether the agent could not be placed on the target.

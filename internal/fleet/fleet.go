@@ -244,7 +244,7 @@ func (f *Fleet) record(job fun.Job, targets []string) jobs.Record {
 	rec, err := f.Jobs.Begin(jobs.Load{
 		JID: job.JID, Fun: name(job), Arg: funArgs(job), Tgt: job.Tgt, TgtType: typeOf(job), User: job.User, Ret: job.Returner,
 		RetConfig: job.RetConfig, RetKwargs: job.RetKwargs,
-		Metadata: job.Metadata, Minions: targets, OrchJID: job.OrchJID, PID: os.Getpid(),
+		LeftOut: jobs.LeftOut(job.Args.Kw), Metadata: job.Metadata, Minions: targets, OrchJID: job.OrchJID, PID: os.Getpid(),
 	})
 	f.doubt(err)
 	return rec

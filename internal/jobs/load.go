@@ -21,6 +21,7 @@ type Load struct {
 	Runner    bool // the job of a runner function
 	Metadata  value.Value
 	Minions   []string // all that were matched
+	LeftOut   []string // keyword arguments that Arg leaves out
 	OrchJID   string   // job of the orchestration that this one is a step of
 	PID       int      // process that runs it
 }
@@ -36,6 +37,9 @@ func (l Load) Map() *value.Map {
 	}
 	if l.Metadata != nil {
 		m.Set("metadata", l.Metadata)
+	}
+	if len(l.LeftOut) > 0 {
+		m.Set("left_out", value.Strings(l.LeftOut...))
 	}
 	if l.OrchJID != "" {
 		m.Set("orchestration_jid", l.OrchJID)

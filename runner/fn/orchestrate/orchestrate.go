@@ -105,15 +105,21 @@ func stateArgs(c *fun.Call) (fun.Args, error) {
 
 func wrap(ctx context.Context, c *fun.Call, name string, a fun.Args) (fun.Result, error) {
 	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, a)
-	if err != nil {
+	if err != nil && !some(res) {
 		return fun.Result{}, err
 	}
 	retcode := int64(0)
-	if !saltstates.CheckResult(value.MapOf(c.Env.ID, res.Value)) || res.Retcode != 0 {
+	if err != nil || !saltstates.CheckResult(value.MapOf(c.Env.ID, res.Value)) || res.Retcode != 0 {
 		retcode = 1
 	}
 	data := value.MapOf("data", value.MapOf(c.Env.ID, res.Value), "outputter", "highstate", "retcode", retcode)
-	return fun.Result{Value: data, Retcode: int(retcode), Out: "highstate"}, nil
+	return fun.Result{Value: data, Retcode: int(retcode), Out: "highstate"}, err
+}
+
+// some reports whether a run that was cancelled has returns of its steps.
+func some(res fun.Result) bool {
+	m, ok := res.Value.(*value.Map)
+	return ok && m.Len() > 0
 }
 
 // single runs one step. Salt: salt/runners/state.py orchestrate_single.

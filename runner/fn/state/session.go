@@ -269,7 +269,8 @@ func (s *session) run(ctx context.Context, h *high.High) (fun.Result, error) {
 	return s.runChunks(ctx, h, chunks)
 }
 
-// runChunks runs chunks and returns their returns by tag.
+// runChunks runs chunks and returns their returns by tag. Where the run was
+// cancelled, they come beside the error: what was done is known.
 func (s *session) runChunks(ctx context.Context, h *high.High, chunks []*fun.Chunk) (fun.Result, error) {
 	s.show(low.Unknown(s.env.Table, h, chunks))
 	if s.c.Args.Has("mock") && s.c.Bool("mock") {
@@ -285,17 +286,14 @@ func (s *session) runChunks(ctx context.Context, h *high.High, chunks []*fun.Chu
 		o.Done = j.Done
 	}
 	running, err := exec.Run(ctx, s.env, chunks, o)
-	if err != nil {
-		return fun.Result{}, err
-	}
 	res := fun.Result{Value: running.Returns, Out: s.out}
-	if running.Returns.Len() == 0 || running.Stopped || !running.OK() {
+	if err != nil || running.Returns.Len() == 0 || running.Stopped || !running.OK() {
 		res.Retcode = retFailed
 	}
 	if s.terse() {
 		res.Value = filterRunning(running.Returns)
 	}
-	return res, nil
+	return res, err
 }
 
 func (s *session) terse() bool {

@@ -1,0 +1,113 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"brine/internal/fun"
+	"brine/internal/jobs"
+	"brine/internal/value"
+)
+
+// errNothingToDo ends a command that has nothing to do, with success.
+var errNothingToDo = errors.New("nothing to do")
+
+// retryArgs returns the arguments that --retry-failed leaves to the record:
+// none means those of the job.
+func (o *sshOpts) fromRecord(args []string) bool { return o.retryFailed != "" && len(args) == 0 }
+
+// retry cuts a job down to the targets that failed in the job that
+// --retry-failed names, and takes function and arguments from its record where
+// the command line has none. It returns errNothingToDo where none failed.
+func (s *session) retry(ctx context.Context, c *cobra.Command, o *sshOpts, args []string, job fun.Job) (fun.Job, error) {
+	jid := o.retryFailed
+	if !jobs.IsJID(jid) {
+		return job, usagef(c, "--retry-failed: %q is no jid", jid)
+	}
+	j, err := s.files.Job(ctx, jid)
+	if err != nil {
+		return job, fmt.Errorf("--retry-failed: %w", err)
+	}
+	if j == nil {
+		return job, &statusError{
+			status: exitGeneric, err: fmt.Errorf("--retry-failed: there is no job %s in the cache of this machine", jid),
+			hint: "'brine run jobs.list_jobs' lists those there are",
+		}
+	}
+	ran := j.Load.Str("fun")
+	switch {
+	case strings.HasPrefix(ran, "runner.") || len(j.Definition.Keys()) > 0:
+		return job, &statusError{
+			status: exitGeneric, err: fmt.Errorf("--retry-failed: job %s is %s, on this controller", jid, ran),
+			hint: "'brine orchestrate --resume " + jid + "' goes on with an orchestration; the jobs of its steps can be retried",
+		}
+	case j.State == jobs.Active:
+		return job, &statusError{
+			status: exitGeneric, err: fmt.Errorf("--retry-failed: job %s is still running", jid),
+			hint: "'brine run jobs.active' shows how far it is; saltutil.kill_job ends it",
+		}
+	}
+	failed := j.Failed()
+	if len(failed) == 0 {
+		fmt.Fprintf(s.app.Err, "brine: no target failed in job %s: there is nothing to do\n", jid)
+		return job, errNothingToDo
+	}
+	if j.State == jobs.Interrupted {
+		s.warn(fun.Warning{Text: fmt.Sprintf("job %s was interrupted: the targets that it did not come to count as failed", jid)})
+	}
+	if o.fromRecord(args) {
+		if job, err = recorded(j, job); err != nil {
+			return job, err
+		}
+		job.Tgt, job.TgtType = value.Strings(failed...), "list"
+	} else if now := jobName(job); now != ran {
+		s.warn(fun.Warning{Text: fmt.Sprintf("job %s ran %s; on the targets that failed there, this runs %s", jid, ran, now)})
+	}
+	if job.Only != nil {
+		failed = slices.DeleteFunc(failed, func(id string) bool { return !slices.Contains(job.Only, id) })
+	}
+	job.Only = failed
+	return job, nil
+}
+
+func jobName(job fun.Job) string {
+	if job.Shell != "" {
+		return "ssh._raw"
+	}
+	return job.Fun
+}
+
+// recorded gives a job the function and the arguments of a record. It returns an
+// error where the record does not have all of them.
+func recorded(j *jobs.Job, job fun.Job) (fun.Job, error) {
+	if out := j.Load.List("left_out"); out.Len() > 0 {
+		var names []string
+		for _, v := range out.Items {
+			names = append(names, value.Str(v)+"=")
+		}
+		return job, &statusError{
+			status: exitUsage, err: fmt.Errorf("--retry-failed: job %s was given %s, which is not kept", j.JID, strings.Join(names, ", ")),
+			hint: "give the target, the function and its arguments again beside --retry-failed",
+		}
+	}
+	pos, kw := j.Load.List("arg"), value.NewMap(0)
+	for i := range pos.Len() {
+		v := pos.Items[i]
+		if m, ok := v.(*value.Map); ok && m.At("__kwarg__") == true {
+			kw = m.Copy()
+			kw.Delete("__kwarg__")
+			continue
+		}
+		job.Args.Pos = append(job.Args.Pos, v)
+	}
+	if job.Fun = j.Load.Str("fun"); job.Fun == "ssh._raw" {
+		job.Fun, job.Shell, job.Args.Pos = "", value.Str(job.Args.Pos[0]), nil
+	}
+	job.Args.Kw = kw
+	return job, nil
+}
