@@ -7,6 +7,7 @@ import (
 	"io"
 	"sort"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"brine/internal/fleet"
@@ -37,8 +38,11 @@ type Settings struct {
 	// authorized_keys of each target, PreFlight runs ssh_pre_flight also where
 	// the agent is there already.
 	Wipe, Deploy, PreFlight bool
-	Now                     func() time.Time
-	Warn                    func(text string)
+	// Poll is the time between two looks at a machine that is waited for; it
+	// grows with the wait. 0: 1 s.
+	Poll time.Duration
+	Now  func() time.Time
+	Warn func(text string)
 }
 
 // A Provider is the machines of a roster that are reached over SSH. Each has
@@ -48,6 +52,7 @@ type Provider struct {
 	place   placer
 	ids     []string
 	targets map[string]*machine
+	step    atomic.Int64 // number of the step under way
 }
 
 // machine is one target.
@@ -58,6 +63,8 @@ type machine struct {
 	dialing  sync.Mutex // held while a connection or an agent is made
 	client   *Client
 	agent    *link.Conn
+	used     time.Time // when the agent was last asked for
+	boot     boots
 	deployed bool
 	failed   error // why the last attempt failed, and when
 	failedAt time.Time
@@ -70,6 +77,9 @@ type machine struct {
 func NewProvider(s Settings) *Provider {
 	if s.GrainsAge <= 0 {
 		s.GrainsAge = 24 * time.Hour
+	}
+	if s.Poll <= 0 {
+		s.Poll = time.Second
 	}
 	p := &Provider{s: s, place: placer{images: s.Images, opts: s.Link}, targets: map[string]*machine{}}
 	for _, e := range s.Entries {
@@ -124,8 +134,15 @@ func (p *Provider) Run(ctx context.Context, job fun.Job, id string, begun func()
 	fleet.Enter(ctx, fleet.Running)
 	begun()
 	ret := conn.Invoke(ctx, job)
+	if ret.Stage == fun.Unreachable && ctx.Err() == nil {
+		// It ended after it was looked at, and never heard of the call.
+		if conn, err = m.connect(ctx); err != nil {
+			return fun.Return{ID: id, JID: job.JID, Stage: fun.Unreachable, Err: err}
+		}
+		ret = conn.Invoke(ctx, job)
+	}
 	ret.ID, ret.JID = id, job.JID
-	if ret.Stage == fun.Lost && ctx.Err() == nil && ret.Err != nil {
+	if ret = m.downBy(ctx, job, ret); ret.Stage == fun.Lost && ctx.Err() == nil && ret.Err != nil {
 		ret.Err = m.lost(ret)
 	}
 	return ret
@@ -206,7 +223,10 @@ func (m *machine) connect(ctx context.Context) (*link.Conn, error) {
 		case <-m.agent.Done():
 			m.agent = nil
 		default:
-			return m.agent, nil
+			if m.answers(ctx) {
+				return m.agent, nil
+			}
+			m.client, m.agent = nil, nil
 		}
 	}
 	c, err := m.dial(ctx)
@@ -218,7 +238,8 @@ func (m *machine) connect(ctx context.Context) (*link.Conn, error) {
 		m.fail(ctx, err)
 		return nil, err
 	}
-	m.agent = conn
+	m.agent, m.used = conn, time.Now()
+	m.boot.learn(conn.Facts().BootID, m.p.step.Load())
 	return conn, nil
 }
 

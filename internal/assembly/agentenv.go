@@ -19,6 +19,7 @@ import (
 	"brine/internal/host"
 	"brine/internal/jobs"
 	"brine/internal/value"
+	"brine/modules/system"
 	"brine/sshexec/agent"
 )
 
@@ -41,6 +42,7 @@ func ServeAgent(ctx context.Context, rw io.ReadWriteCloser, o AgentOptions) erro
 	defer a.end()
 	return agent.Serve(ctx, rw, agent.Options{
 		Hello: agentFacts(ctx, o), Build: a.env, Refresh: a.refresh, Call: a.call, Host: o.Host, CloseAll: o.CloseAll,
+		Going:    func(ctx context.Context) *value.Map { return going(ctx, o.Host) },
 		CacheDir: o.CacheDir, Heartbeat: o.Heartbeat, Log: o.Log,
 	})
 }
@@ -57,11 +59,26 @@ func agentFacts(ctx context.Context, o AgentOptions) *value.Map {
 	return m
 }
 
+// going is what the agent tells of a shutdown that its machine was asked for.
+func going(ctx context.Context, h host.Host) *value.Map {
+	s, ok := system.Going(ctx, h)
+	if !ok {
+		return value.NewMap(0)
+	}
+	m := value.MapOf("mode", s.Mode, "by", s.By)
+	if !s.At.IsZero() {
+		m.Set("at", s.At.UnixMicro())
+	}
+	return m
+}
+
 // bootID returns a text that is another one after each boot; "" where the
 // system tells none.
 func bootID(ctx context.Context, h host.Host) string {
 	if b, err := h.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
-		return strings.TrimSpace(string(b))
+		// A container has the id of the machine that it runs on; what starts
+		// anew with it is its first process.
+		return strings.TrimSpace(string(b)) + startOfInit(h)
 	}
 	if runtime.GOOS == "linux" {
 		return ""
@@ -73,6 +90,23 @@ func bootID(ctx context.Context, h host.Host) string {
 		}
 	}
 	return ""
+}
+
+// startOfInit returns when the first process began, in ticks since the machine
+// booted; "" where that cannot be seen.
+func startOfInit(h host.Host) string {
+	b, err := h.ReadFile("/proc/1/stat")
+	if err != nil {
+		return ""
+	}
+	// The second field, a name in parentheses, may have blanks.
+	text := string(b)
+	f := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+	const started = 19 // the 22nd field is the 20th behind the name
+	if len(f) <= started {
+		return ""
+	}
+	return "+" + f[started]
 }
 
 // An agentRoom makes the Envs of an agent.

@@ -183,6 +183,7 @@ func (f *Fleet) match(ctx context.Context, tgt value.Value, tgtType string, ids 
 // Run runs a job; see [fun.Fleet]. An id of a list target that no provider has
 // gets a return of its own that says so.
 func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) error) (fun.Summary, error) {
+	f.step()
 	ids, owner, err := f.owners(ctx)
 	if err != nil {
 		return fun.Summary{}, err

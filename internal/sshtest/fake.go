@@ -61,7 +61,9 @@ type Fake struct {
 	HostKey ssh.Signer
 	Dials   atomic.Int32 // connections so far
 
-	ln    net.Listener
+	ln      net.Listener
+	refuses atomic.Bool
+
 	mu    sync.Mutex
 	conns map[net.Conn]bool
 	done  chan struct{}
@@ -131,6 +133,15 @@ func (f *Fake) Kill() {
 	}
 }
 
+// Refuse lets the server reset all connections, those there are and those that
+// come, or lets it answer again.
+func (f *Fake) Refuse(on bool) {
+	f.refuses.Store(on)
+	if on {
+		f.Kill()
+	}
+}
+
 func reset(c net.Conn) {
 	if s, ok := c.(*shaped); ok {
 		c = s.Conn
@@ -149,7 +160,7 @@ func (f *Fake) accept() {
 			return
 		}
 		n := f.Dials.Add(1)
-		if n <= atomic.LoadInt32(&f.Flaky) {
+		if n <= atomic.LoadInt32(&f.Flaky) || f.refuses.Load() {
 			reset(c)
 			continue
 		}

@@ -51,6 +51,10 @@ type Options struct {
 	Host host.Host
 	// CloseAll ends the programs of calls that still run.
 	CloseAll func(ctx context.Context)
+	// Going tells of a shutdown that the machine was asked for: mode, at (Unix
+	// microseconds) and by; an empty map where there is none. nil: none is
+	// known.
+	Going func(ctx context.Context) *value.Map
 	// CacheDir keeps files from run to run; it must be the user's own with mode
 	// 0700 and is made where it is not there. "" keeps nothing.
 	CacheDir  string
@@ -246,6 +250,8 @@ func (s *server) serve(ctx context.Context, st *wire.Stream) error {
 		return s.signal(st.Head())
 	case "grains":
 		return s.grains(st)
+	case "going":
+		return s.going(ctx, st)
 	}
 	return wire.Refusef("there is no request %q", st.Method())
 }

@@ -76,7 +76,7 @@ func States() fun.Module {
 			{Name: "runner", Doc: "Run a runner function on the controller.", Src: "states/saltmod.py runner", State: runner, Always: true, VarKw: true, Hands: true, Args: nameArg("the runner function")},
 			{Name: "state", Doc: "Apply states to targets.", Src: "states/saltmod.py state", Args: append(stateArgs, orchestrating()...), Always: true, State: state},
 			{
-				Name: "wait_for_event", Doc: "Wait until an event came for every id of a list.", Src: "states/saltmod.py wait_for_event", State: waitForEvent, Always: true,
+				Name: "wait_for_event", Doc: waitDoc, Src: "states/saltmod.py wait_for_event", State: waitForEvent, Always: true,
 				Args: []fun.Arg{
 					{Name: "name", Type: fun.Str, Required: true, Doc: "tag of the event, a glob"},
 					{Name: "id_list", Type: fun.List, Required: true, Doc: "ids to wait for"},

@@ -3,6 +3,8 @@ package salt
 import (
 	"context"
 	"fmt"
+	"sort"
+	"strings"
 	"time"
 
 	"brine/internal/event"
@@ -10,10 +12,23 @@ import (
 	"brine/internal/value"
 )
 
+const waitDoc = `Wait until an event came for every id of a list.
+
+Events count from the start of the step. For salt/minion/*/start, which a
+minion sends when it comes up, brine looks at the machines of id_list that it
+reaches over SSH and posts the event itself: when a new connection finds
+another boot than the one known when the step before began, however the reboot
+was asked for, and even if it was over before the wait began. A machine that is
+up and about to reboot is not back yet. Where no reboot is pending, a new
+connection and agent count as the start, and the comment says so.
+
+Past the timeout the step fails; the ids that are missing are named, in the
+comment where brine looked at machines, else on stderr.`
+
 // waitForEvent waits until an event that matches came for every id.
 //
-// Events count from the start of the step. Salt: salt/states/saltmod.py
-// wait_for_event.
+// Events count from the start of the step; those of machines that start are
+// posted here: see starts. Salt: salt/states/saltmod.py wait_for_event.
 func waitForEvent(ctx context.Context, c *fun.Call) fun.Ret {
 	if c.Test {
 		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Orchestration would wait for event '%s'", c.Name)}
@@ -24,10 +39,15 @@ func waitForEvent(ctx context.Context, c *fun.Call) fun.Ret {
 	waiting := append([]value.Value(nil), c.List("id_list")...)
 	seen := value.NewList()
 	start := c.Env.Host.Now()
-	limit := seconds(c.Value("timeout"))
-	wait, cancel := context.WithTimeout(ctx, limit)
+	stoppable, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	wait, cancel := context.WithTimeout(stoppable, seconds(c.Value("timeout")))
 	defer cancel()
+	go untilClosed(wait, c, stop)
 	after := c.Env.Bus.Seq()
+	watch := watchStarts(wait, c, waiting)
+	defer watch.end()
+	watch.warnStrangers(ctx, waiting)
 	changes := func() value.Value {
 		if seen.Len() == 0 {
 			return nil
@@ -37,10 +57,16 @@ func waitForEvent(ctx context.Context, c *fun.Call) fun.Ret {
 	for len(waiting) > 0 {
 		e, _, err := c.Env.Bus.Next(wait, after, func(e event.Event) bool { return value.Fnmatch(c.Name, e.Tag) })
 		if err != nil {
-			if ctx.Err() != nil {
-				return fun.Ret{Changes: changes(), Comment: "Interrupted while waiting for event '" + c.Name + "'"}
+			watch.end()
+			if stoppable.Err() != nil {
+				comment := "Interrupted while waiting for event '" + c.Name + "'"
+				if late := watch.lateText(waiting); late != "" {
+					comment += "." + late
+				}
+				return fun.Ret{Changes: changes(), Comment: comment}
 			}
-			return fun.Ret{Changes: changes(), Comment: "Timeout value reached."}
+			warnMissing(c, waiting)
+			return fun.Ret{Changes: changes(), Comment: "Timeout value reached." + watch.lateText(waiting)}
 		}
 		after = e.Seq
 		id, ok := eventID(e.Data, c.Str("event_id"))
@@ -55,8 +81,28 @@ func waitForEvent(ctx context.Context, c *fun.Call) fun.Ret {
 			}
 		}
 	}
+	watch.end()
 	took := c.Env.Host.Now().Sub(start).Truncate(time.Microsecond)
-	return fun.Ret{Result: fun.OK, Changes: changes(), Comment: fmt.Sprintf("All events seen in %s seconds.", value.FloatRepr(took.Seconds()))}
+	comment := fmt.Sprintf("All events seen in %s seconds.", value.FloatRepr(took.Seconds()))
+	return fun.Ret{Result: fun.OK, Changes: changes(), Comment: comment + watch.freshText()}
+}
+
+// warnMissing names the ids that were waited for in vain.
+func warnMissing(c *fun.Call, missing []value.Value) {
+	if c.Env.Warn == nil {
+		return
+	}
+	names := make([]string, len(missing))
+	for i, v := range missing {
+		names[i] = value.Str(v)
+	}
+	c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: no event %q came of %s", c.Low.ID, c.Name, strings.Join(names, ", "))})
+}
+
+func sorted(ids []string) []string {
+	out := append([]string(nil), ids...)
+	sort.Strings(out)
+	return out
 }
 
 // eventID returns the id in an event's data, or in the data within it.

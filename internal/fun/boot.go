@@ -1,0 +1,31 @@
+package fun
+
+import "context"
+
+// A Starter is a Fleet that can tell when its machines start: what a minion
+// says by the event salt/minion/ID/start when it comes up.
+type Starter interface {
+	// Watched returns those of ids whose start can be told. With fresh that is
+	// every machine that is reached over a connection; without, those that a
+	// step of this run asked to go down.
+	Watched(ctx context.Context, ids []string, fresh bool) []string
+	// Starts waits until each of ids, which Watched returned, has started since
+	// the step before this one began, and hands over each as it has, one call at
+	// a time. It returns why the others have not when ctx ends.
+	//
+	// A machine has started when a new connection finds another boot than the
+	// one that was known when the step before began. Where it is not about to
+	// go down, a new connection and agent count as the start: see Start.
+	Starts(ctx context.Context, ids []string, fresh bool, each func(Start)) []Late
+}
+
+// A Start is a machine that has started.
+type Start struct {
+	ID string
+	// Rebooted says that the machine was booted anew. Otherwise no reboot was
+	// pending, and it was connected to anew.
+	Rebooted bool
+}
+
+// A Late is a machine that has not started.
+type Late struct{ ID, Why string }

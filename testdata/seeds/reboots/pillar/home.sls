@@ -1,0 +1,1 @@
+home: {{ opts['cachedir'] }}/{{ grains['id'] }}

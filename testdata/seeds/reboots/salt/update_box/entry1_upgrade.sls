@@ -1,0 +1,5 @@
+upgrade_to_latest:
+  file.managed:
+    - name: {{ pillar['home'] }}/packages/agent
+    - contents: latest
+    - makedirs: True

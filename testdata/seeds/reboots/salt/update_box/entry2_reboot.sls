@@ -1,0 +1,3 @@
+reboot_box:
+  cmd.run:
+    - name: "shutdown -r +1"
