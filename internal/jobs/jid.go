@@ -27,7 +27,12 @@ func (j *JIDs) Next(now time.Time) string {
 		now = j.last.Add(time.Microsecond)
 	}
 	j.last = now
-	s := now.Format(jidLayout)
+	return JIDAt(now)
+}
+
+// JIDAt is the job id of a moment.
+func JIDAt(t time.Time) string {
+	s := t.UTC().Format(jidLayout)
 	return s[:14] + s[15:]
 }
 

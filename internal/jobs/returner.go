@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"time"
 
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -25,6 +26,20 @@ type LoadSaver interface {
 // An EventSaver is a Returner that stores events.
 type EventSaver interface {
 	SaveEvents(ctx context.Context, events []EventRow) error
+}
+
+// A Cleaner is a Returner that forgets: what is older than keep is removed, or
+// with archive put aside. It does so in steps that hold nobody up, and ends
+// between two of them when ctx does.
+type Cleaner interface {
+	Clean(ctx context.Context, keep time.Duration, archive bool) error
+}
+
+// An Unstorer is a Returner that can tell which answers it has not. One that is
+// none may be given an answer twice, where a process was killed between sending
+// it and noting that.
+type Unstorer interface {
+	Unstored(ctx context.Context, rets []*value.Map) ([]*value.Map, error)
 }
 
 // An EventRow is an event as stores keep it.

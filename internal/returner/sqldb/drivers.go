@@ -70,8 +70,12 @@ func clientTLS(ca, cert, key, server string) (*tls.Config, error) {
 }
 
 func newPostgres(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
+	pass := s.Str("passwd")
+	if pass == "" {
+		pass = s.Str("pass")
+	}
 	c := pq.Config{
-		Host: s.Str("host"), Port: uint16(s.Int("port")), User: s.Str("user"), Password: s.Str("pass"), Database: s.Str("db"),
+		Host: s.Str("host"), Port: uint16(s.Int("port")), User: s.Str("user"), Password: pass, Database: s.Str("db"),
 		SSLMode: pq.SSLMode(s.Str("sslmode")), SSLCert: s.Str("sslcert"), SSLKey: s.Str("sslkey"), SSLRootCert: s.Str("sslrootcert"),
 		ConnectTimeout: dialTimeout, ApplicationName: "brine",
 	}

@@ -92,3 +92,28 @@ CREATE TABLE IF NOT EXISTS salt_events (
 );
 CREATE INDEX IF NOT EXISTS idx_salt_events_tag ON salt_events (tag);
 `
+
+// sqliteSchema has the table of events, too, which Salt's returner has not.
+const sqliteSchema = `CREATE TABLE IF NOT EXISTS jids (
+  jid TEXT PRIMARY KEY,
+  load TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS salt_returns (
+  fun TEXT KEY,
+  jid TEXT KEY,
+  id TEXT KEY,
+  fun_args TEXT,
+  date TEXT NOT NULL,
+  full_ret TEXT NOT NULL,
+  success TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS idx_salt_returns_jid ON salt_returns (jid);
+CREATE TABLE IF NOT EXISTS salt_events (
+  id INTEGER PRIMARY KEY,
+  tag TEXT NOT NULL,
+  data TEXT NOT NULL,
+  alter_time TEXT DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now', 'localtime')),
+  master_id TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS idx_salt_events_tag ON salt_events (tag);
+`

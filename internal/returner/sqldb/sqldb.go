@@ -1,5 +1,5 @@
-// Package sqldb is the returners into SQL databases: mysql, pgjsonb and
-// postgres. They keep Salt's tables, so what reads those reads brine's.
+// Package sqldb is the returners into SQL databases: mysql, pgjsonb, postgres
+// and sqlite3. They keep Salt's tables, so what reads those reads brine's.
 package sqldb
 
 import (
@@ -7,7 +7,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"brine/internal/jobs"
 	"brine/internal/returner"
@@ -23,17 +25,35 @@ type dialect struct {
 	insertLoad string // INSERT or what stands for it
 	// text says how a stored value is selected as text.
 	text func(column string) string
+	// written is the column of salt_returns that has the time of a row.
+	written string
+	// old is the moment before which a row is older than keep, as SQL with its
+	// parameters.
+	old func(keep time.Duration) (string, []any)
+	// archive makes a table of the first name with the columns of the second.
+	archive string
 }
 
 var mysqlDialect = dialect{
 	quote: "`", mark: func(int) string { return "?" }, yes: "1", no: "0", insertLoad: "INSERT IGNORE",
-	text: func(c string) string { return c },
+	text:    func(c string) string { return c },
+	written: "alter_time",
+	old: func(keep time.Duration) (string, []any) {
+		return "DATE_SUB(NOW(), INTERVAL ? SECOND)", []any{int64(keep / time.Second)}
+	},
+	archive: "CREATE TABLE IF NOT EXISTS %s LIKE %s",
 }
 
 var pgDialect = dialect{
 	quote: `"`, mark: func(n int) string { return fmt.Sprintf("$%d", n) }, yes: "true", no: "false", insertLoad: "INSERT",
 	saveLoads: " ON CONFLICT (jid) DO UPDATE SET load = EXCLUDED.load",
 	text:      func(c string) string { return c + "::text" },
+	written:   "alter_time",
+	old: func(keep time.Duration) (string, []any) {
+		// A number in the text: PostgreSQL numbers its parameters.
+		return fmt.Sprintf("NOW() - INTERVAL '%d seconds'", int64(keep/time.Second)), nil
+	},
+	archive: "CREATE TABLE IF NOT EXISTS %s (LIKE %s)",
 }
 
 // A store is a database with Salt's tables.
@@ -163,15 +183,23 @@ func (s *store) SaveEvents(ctx context.Context, events []jobs.EventRow) error {
 	return s.insert(ctx, "INSERT", "salt_events", []string{"tag", "data", "master_id"}, rows, "")
 }
 
-// Job reads a job; see [jobs.Store].
-func (s *store) Job(ctx context.Context, jid string) (*jobs.Job, error) {
-	load := s.d.quote + "load" + s.d.quote
+// load reads what a job was asked to do; an empty map where that is not known.
+func (s *store) load(ctx context.Context, jid string) (*value.Map, error) {
 	var text string
-	err := s.db.QueryRowContext(ctx, "SELECT "+s.d.text(load)+" FROM jids WHERE jid = "+s.d.mark(1), jid).Scan(&text)
+	err := s.db.QueryRowContext(ctx, "SELECT "+s.d.text(s.d.quote+"load"+s.d.quote)+" FROM jids WHERE jid = "+s.d.mark(1), jid).Scan(&text)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, err
 	}
-	j := &jobs.Job{JID: jid, Load: decode(text), Returns: value.NewMap(8), Missing: map[string]string{}}
+	return decode(text), nil
+}
+
+// Job reads a job; see [jobs.Store].
+func (s *store) Job(ctx context.Context, jid string) (*jobs.Job, error) {
+	load, err := s.load(ctx, jid)
+	if err != nil {
+		return nil, err
+	}
+	j := &jobs.Job{JID: jid, Load: load, Returns: value.NewMap(8), Missing: map[string]string{}}
 	rows, err := s.db.QueryContext(ctx, "SELECT id, "+s.d.text("full_ret")+" FROM salt_returns WHERE jid = "+s.d.mark(1), jid)
 	if err != nil {
 		return nil, err
@@ -246,6 +274,8 @@ func Specs() []returner.Spec {
 		returner.Key{Name: "sslkey", Doc: "file with its key"},
 		returner.Key{Name: "sslrootcert", Doc: "file with the certificates that are trusted"},
 	)
+	// The returner postgres has another name for the password.
+	textKeys := append(slices.Clone(pgKeys), returner.Key{Name: "passwd", Doc: "the account's password; pass is understood, too", Secret: true})
 	return []returner.Spec{
 		{
 			Name: "mysql", Doc: "Store returns and events in MySQL or MariaDB.", Src: "returners/mysql.py", New: newMySQL, Reads: true, Schema: mysqlSchema,
@@ -256,6 +286,13 @@ func Specs() []returner.Spec {
 			),
 		},
 		{Name: "pgjsonb", Doc: "Store returns and events in PostgreSQL as jsonb.", Src: "returners/pgjsonb.py", New: newPostgres, Reads: true, Schema: pgjsonbSchema, Keys: pgKeys},
-		{Name: "postgres", Doc: "Store returns and events in PostgreSQL as text.", Src: "returners/postgres.py", New: newPostgres, Reads: true, Schema: postgresSchema, Keys: pgKeys},
+		{Name: "postgres", Doc: "Store returns and events in PostgreSQL as text.", Src: "returners/postgres.py", New: newPostgres, Reads: true, Schema: postgresSchema, Keys: textKeys},
+		{
+			Name: "sqlite3", Doc: "Store returns and events in a SQLite file.", Src: "returners/sqlite3_return.py", New: newSQLite, Reads: true, Schema: sqliteSchema,
+			Keys: []returner.Key{
+				{Name: "database", Doc: "path of the file, which is made where it is missing"},
+				{Name: "timeout", Default: 5.0, Doc: "seconds to wait for another process that writes"},
+			},
+		},
 	}
 }

@@ -92,6 +92,7 @@ func TestMySQL(t *testing.T) {
 	srv := servertest.MariaDB(t, mysqlSchema)
 	opts := value.MapOf("mysql.host", "127.0.0.1", "mysql.port", int64(srv.Port))
 	testStore(t, settings("mysql", opts))
+	testClean(t, settings("mysql", opts))
 
 	// A server that stops and starts again while a run goes on loses nothing.
 	s := settings("mysql", opts)
@@ -127,12 +128,16 @@ func TestMySQL(t *testing.T) {
 func TestPgjsonb(t *testing.T) {
 	t.Parallel()
 	srv := servertest.Postgres(t, pgjsonbSchema)
-	testStore(t, settings("pgjsonb", value.MapOf("returner.pgjsonb.host", "127.0.0.1", "returner.pgjsonb.port", int64(srv.Port))))
+	s := settings("pgjsonb", value.MapOf("returner.pgjsonb.host", "127.0.0.1", "returner.pgjsonb.port", int64(srv.Port)))
+	testStore(t, s)
+	testClean(t, s)
 }
 
 func TestPostgres(t *testing.T) {
 	t.Parallel()
 	srv := servertest.Postgres(t, postgresSchema)
 	// The schema may be run again.
-	testStore(t, settings("postgres", value.MapOf("postgres", value.MapOf("host", "127.0.0.1", "port", int64(srv.Port)))))
+	s := settings("postgres", value.MapOf("postgres", value.MapOf("host", "127.0.0.1", "port", int64(srv.Port), "passwd", "salt")))
+	testStore(t, s)
+	testClean(t, s)
 }

@@ -1,0 +1,138 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver "sqlite" of database/sql
+
+	"brine/internal/jobs"
+	"brine/internal/returner"
+	"brine/internal/value"
+)
+
+var sqliteDialect = dialect{
+	quote: `"`, mark: func(int) string { return "?" }, yes: "1", no: "0", insertLoad: "INSERT OR IGNORE",
+	text:    func(c string) string { return c },
+	written: "date",
+	old: func(keep time.Duration) (string, []any) {
+		return "?", []any{time.Now().Add(-keep).Format(dateLayout)}
+	},
+	archive: "CREATE TABLE IF NOT EXISTS %s AS SELECT * FROM %s WHERE 0",
+}
+
+// dateLayout is how Python prints a datetime, in local time.
+const dateLayout = "2006-01-02 15:04:05.000000"
+
+// lite is a SQLite file with Salt's tables, whose columns are others than those
+// of the servers: full_ret is what the function returned, and nothing else.
+type lite struct{ *store }
+
+// newSQLite opens the file; it and the tables are made where they are missing,
+// readable by their owner alone.
+func newSQLite(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
+	path := s.Str("database")
+	if path == "" {
+		return nil, errors.New("sqlite3.database must be configured: the path of the file")
+	}
+	timeout, err := value.ToFloat(s.Value("timeout"))
+	if err != nil || timeout < 0 {
+		return nil, fmt.Errorf("sqlite3.timeout: %q is no number of seconds", s.Str("timeout"))
+	}
+	if st, err := os.Stat(filepath.Dir(path)); err != nil || !st.IsDir() {
+		return nil, fmt.Errorf("sqlite3.database: there is no directory %s", filepath.Dir(path))
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil && !errors.Is(err, fs.ErrPermission) { // one that may be read alone can be read from
+		return nil, err
+	}
+	if err == nil {
+		f.Close()
+	}
+	q := url.Values{"_pragma": {fmt.Sprintf("busy_timeout(%d)", int(timeout*1000))}, "_txlock": {"immediate"}}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String())
+	if err != nil {
+		return nil, err
+	}
+	r, err := open(ctx, sqliteDialect, db)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	l := &lite{r.(*store)}
+	for _, stmt := range strings.Split(sqliteSchema, ";\n") {
+		if strings.TrimSpace(stmt) == "" {
+			continue
+		}
+		if _, err := db.ExecContext(ctx, stmt); err != nil {
+			db.Close()
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return l, nil
+}
+
+// Return writes the table salt_returns.
+// Salt: returners/sqlite3_return.py returner.
+func (l *lite) Return(ctx context.Context, rets []*value.Map) error {
+	rows := make([][]any, len(rets))
+	now := time.Now().Format(dateLayout)
+	for i, r := range rets {
+		var args any
+		if v := r.At("fun_args"); value.Truth(v) {
+			args = value.Str(v)
+		}
+		var success any = ""
+		if r.Has("success") {
+			success = l.d.no
+			if value.Truth(r.At("success")) {
+				success = l.d.yes
+			}
+		}
+		rows[i] = []any{r.Str("fun"), r.Str("jid"), r.Str("id"), args, now, encode(r.At("return")), success}
+	}
+	return l.insert(ctx, "INSERT", "salt_returns", []string{"fun", "jid", "id", "fun_args", "date", "full_ret", "success"}, rows, "")
+}
+
+// Job reads a job; see [jobs.Store].
+func (l *lite) Job(ctx context.Context, jid string) (*jobs.Job, error) {
+	load, err := l.load(ctx, jid)
+	if err != nil {
+		return nil, err
+	}
+	j := &jobs.Job{JID: jid, Load: load, Returns: value.NewMap(8), Missing: map[string]string{}}
+	rows, err := l.db.QueryContext(ctx, "SELECT id, full_ret, success FROM salt_returns WHERE jid = ? ORDER BY rowid", jid)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, full, success string
+		if err := rows.Scan(&id, &full, &success); err != nil {
+			return nil, err
+		}
+		v, err := value.ParseJSON(full)
+		if err != nil {
+			v = full
+		}
+		m := value.MapOf("return", v)
+		if success != "" {
+			m.Set("success", success == "1" || strings.EqualFold(success, "true"))
+		}
+		j.Returns.Set(id, m)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if j.Load.Len() == 0 && j.Returns.Len() == 0 {
+		return nil, nil
+	}
+	return j, nil
+}
