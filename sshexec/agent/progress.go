@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"sync"
+	"time"
 
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -18,6 +19,10 @@ const (
 
 // maxState bounds the return of a state that is sent before the run is done.
 const maxState = 256 << 10
+
+// flushTime bounds how long a state waits for the return of the one before it
+// to be on its way.
+const flushTime = 50 * time.Millisecond
 
 // A progress is the fun.Journal of a call: it tells the controller of each
 // state that is done, so that those are known even if the machine is lost.
@@ -48,7 +53,10 @@ func (p *progress) Done(c *fun.Chunk, ret *value.Map) {
 		return
 	}
 	rec := binary.AppendUvarint([]byte{recordState}, uint64(len(b)))
-	_, _ = p.st.Write(append(rec, b...))
+	if _, err := p.st.Write(append(rec, b...)); err == nil {
+		// The next state may be what ends this process.
+		p.st.Flush(flushTime)
+	}
 }
 
 // end begins the return; what Done is told from now on is dropped.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"sync"
+	"time"
 
 	"brine/internal/value"
 )
@@ -217,6 +218,9 @@ func (s *Stream) Write(p []byte) (int, error) {
 	}
 	return sent, nil
 }
+
+// Flush waits until what was sent is written, at most for d.
+func (s *Stream) Flush(d time.Duration) { s.m.Flush(d) }
 
 // CloseWrite says that nothing further is sent: err goes to the peer, nil is a
 // good end with a closing value (which may be nil).
