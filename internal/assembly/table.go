@@ -26,6 +26,7 @@ import (
 	pillarmod "brine/modules/pillar"
 	randommod "brine/modules/random"
 	saltutilmod "brine/modules/saltutil"
+	shadowmod "brine/modules/shadow"
 	slsutilmod "brine/modules/slsutil"
 	statusmod "brine/modules/status"
 	systemmod "brine/modules/system"
@@ -45,9 +46,11 @@ import (
 	eventstates "brine/states/event"
 	filestates "brine/states/file"
 	grainsstates "brine/states/grains"
+	groupstates "brine/states/group"
 	modulestates "brine/states/module"
 	saltstates "brine/states/salt"
 	teststates "brine/states/test"
+	userstates "brine/states/user"
 )
 
 // Table returns all functions of this build. Modules are made when they are
@@ -74,6 +77,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
+		{Kind: fun.Exec, Name: "shadow", Load: shadowmod.Module},
 		{Kind: fun.Exec, Name: "slsutil", Load: slsutilmod.Module},
 		{Kind: fun.Exec, Name: "state", Load: stateModule},
 		{Kind: fun.Exec, Name: "status", Load: statusmod.Module},
@@ -88,9 +92,11 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "event", Load: eventstates.States},
 		{Kind: fun.State, Name: "file", Load: filestates.States},
 		{Kind: fun.State, Name: "grains", Load: grainsstates.States},
+		{Kind: fun.State, Name: "group", Load: groupstates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "test", Load: teststates.States},
+		{Kind: fun.State, Name: "user", Load: userstates.States},
 
 		{Kind: fun.Runner, Name: "audit", Load: auditRunner},
 		{Kind: fun.Runner, Name: "event", Load: events.Runners},

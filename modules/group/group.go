@@ -1,4 +1,4 @@
-// Package group is the reading part of Salt's execution module "group".
+// Package group is Salt's execution module "group": groups, read and changed.
 package group
 
 import (
@@ -16,7 +16,7 @@ import (
 func Module() fun.Module {
 	src := func(name string) string { return "modules/groupadd.py " + name }
 	root := fun.Arg{Name: "root", Type: fun.Str, Doc: "a directory whose etc/group is read instead"}
-	return fun.Module{
+	m := fun.Module{
 		Name: "group", Kind: fun.Exec, Doc: "Groups.",
 		Specs: []fun.Spec{
 			{
@@ -29,6 +29,9 @@ func Module() fun.Module {
 			},
 		},
 	}
+	m.Specs = append(m.Specs, changeSpecs()...)
+	slices.SortFunc(m.Specs, func(a, b fun.Spec) int { return strings.Compare(a.Name, b.Name) })
+	return m
 }
 
 // Info returns what group.info does.

@@ -1,4 +1,4 @@
-// Package user is the reading part of Salt's execution module "user".
+// Package user is Salt's execution module "user": accounts, read and changed.
 package user
 
 import (
@@ -17,7 +17,7 @@ func Module() fun.Module {
 	src := func(name string) string { return "modules/useradd.py " + name }
 	name := []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the user"}}
 	root := []fun.Arg{{Name: "root", Type: fun.Str, Doc: "a directory whose etc/passwd and etc/group are read instead"}}
-	return fun.Module{
+	m := fun.Module{
 		Name: "user", Kind: fun.Exec, Doc: "Users.",
 		Specs: []fun.Spec{
 			{
@@ -30,6 +30,9 @@ func Module() fun.Module {
 			{Name: "primary_group", Doc: "Return the name of a user's primary group.", Src: src("primary_group"), Args: name, Fn: primaryGroup},
 		},
 	}
+	m.Specs = append(m.Specs, changeSpecs()...)
+	slices.SortFunc(m.Specs, func(a, b fun.Spec) int { return strings.Compare(a.Name, b.Name) })
+	return m
 }
 
 // accounts are the users and groups of the machine, or of a directory with an

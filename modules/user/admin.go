@@ -1,0 +1,306 @@
+package user
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+)
+
+// An Admin changes accounts by the tools of shadow-utils (useradd, usermod,
+// userdel, gpasswd), which know the machine's rules.
+type Admin struct {
+	Host host.Host
+	Root string // a directory to work in (-R), "" is the machine itself
+	// Debian says that userdel's complaint of a missing mail spool is no fault.
+	Debian bool
+}
+
+// NewAdmin returns the Admin of a call.
+func NewAdmin(c *fun.Call) *Admin {
+	a := &Admin{Host: c.Env.Host}
+	if c.Args.Has("root") {
+		a.Root = c.Str("root")
+	}
+	if c.Env.Grains != nil {
+		family, _ := c.Env.Grains.Get("os_family")
+		a.Debian = family == "Debian"
+	}
+	return a
+}
+
+// run runs a tool to its end; -R goes behind the other arguments, as in Salt.
+func (a *Admin) run(ctx context.Context, argv ...string) (host.Output, error) {
+	if a.Root != "" {
+		argv = append(argv, "-R", a.Root)
+	}
+	out, err := a.Host.Run(ctx, host.Cmd{Argv: argv})
+	if err != nil {
+		return out, fun.Errorf("Unable to run command '%s': %v", strings.Join(argv, " "), err)
+	}
+	return out, ctx.Err()
+}
+
+// Account returns what the machine knows of a user, and whether it does.
+func (a *Admin) Account(name string) (host.Account, bool, error) {
+	u, err := accounts{a.Host, a.Root}.user(name)
+	if errors.Is(err, host.ErrNoAccount) {
+		return u, false, nil
+	}
+	return u, err == nil, err
+}
+
+// Info returns what user.info does, nil where there is no such user.
+func (a *Admin) Info(name string) (*value.Map, error) {
+	u, ok, err := a.Account(name)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return accounts{a.Host, a.Root}.info(u)
+}
+
+// A New is a user to be added. Nil values are left to useradd.
+type New struct {
+	Name               string
+	UID, GID           value.Value
+	Groups             []string
+	Home               *string
+	Shell              string
+	Unique, System     bool
+	CreateHome         bool
+	NoLogInit          bool
+	UserGroup          value.Value // True: a group of the user's name; False: none
+	Fullname, Room     string
+	WorkPhone, HomeTel string
+	Other              string
+}
+
+// Add makes a user and reports whether that worked. What is set after that,
+// groups and personal data, does not count: a later run mends it.
+// Salt: salt/modules/useradd.py add.
+func (a *Admin) Add(ctx context.Context, n New) (bool, error) {
+	argv := []string{"useradd"}
+	opt := func(flag string, v value.Value) bool {
+		if v == nil || v == "" {
+			return false
+		}
+		argv = append(argv, flag, value.Str(v))
+		return true
+	}
+	if n.Shell != "" {
+		opt("-s", n.Shell)
+	}
+	opt("-u", n.UID)
+	switch {
+	case opt("-g", n.GID):
+	case value.Truth(n.UserGroup):
+		argv = append(argv, "-U")
+	case slices.Contains(n.Groups, n.Name):
+		// useradd refuses to make a group that is there.
+		if g, err := a.Host.LookupGroup(n.Name); err == nil && a.ownGroups() {
+			argv = append(argv, "-g", fmt.Sprint(g.GID))
+		}
+	case n.UserGroup == false:
+		argv = append(argv, "-N")
+	}
+	if n.CreateHome {
+		argv = append(argv, "-m")
+	} else {
+		argv = append(argv, "-M")
+	}
+	for _, f := range []struct {
+		flag string
+		on   bool
+	}{{"-l", n.NoLogInit}, {"-o", !n.Unique}, {"-r", n.System}} {
+		if f.on {
+			argv = append(argv, f.flag)
+		}
+	}
+	if n.Home != nil {
+		argv = append(argv, "-d", *n.Home)
+	}
+	out, err := a.run(ctx, append(argv, n.Name)...)
+	if err != nil || out.Status != 0 {
+		return false, err
+	}
+	if len(n.Groups) > 0 {
+		if _, err := a.SetGroups(ctx, n.Name, n.Groups, false); err != nil {
+			return true, err
+		}
+	}
+	for _, f := range []struct{ key, v string }{
+		{"fullname", n.Fullname}, {"roomnumber", n.Room}, {"workphone", n.WorkPhone}, {"homephone", n.HomeTel}, {"other", n.Other},
+	} {
+		if f.v == "" {
+			continue
+		}
+		if _, err := a.SetGecos(ctx, n.Name, f.key, f.v); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
+}
+
+// ownGroups reports whether login.defs gives each user a group.
+func (a *Admin) ownGroups() bool {
+	text, _ := a.Host.ReadFile("/etc/login.defs")
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "USERGROUPS_ENAB") {
+			return strings.Contains(line, "yes")
+		}
+	}
+	return false
+}
+
+// Delete takes a user out; remove also takes home and mail, force a user who
+// is logged in. Salt: salt/modules/useradd.py delete.
+func (a *Admin) Delete(ctx context.Context, name string, remove, force bool) (bool, error) {
+	argv := []string{"userdel"}
+	if remove {
+		argv = append(argv, "-r")
+	}
+	if force {
+		argv = append(argv, "-f")
+	}
+	out, err := a.run(ctx, append(argv, name)...)
+	if err != nil {
+		return false, err
+	}
+	if out.Status == 12 && a.Debian {
+		// userdel of Debian fails where there was no mail spool to remove.
+		s := string(out.Stderr)
+		return strings.Contains(s, "var/mail") || strings.Contains(s, "var/spool/mail"), nil
+	}
+	return out.Status == 0, nil
+}
+
+// gecosFields are the personal data of an account, in their order there.
+var gecosFields = [...]string{"fullname", "roomnumber", "workphone", "homephone", "other"}
+
+// SetGecos sets one of the personal data of a user.
+// Salt: salt/modules/useradd.py _update_gecos.
+func (a *Admin) SetGecos(ctx context.Context, name, key, v string) (bool, error) {
+	info, err := a.Info(name)
+	if err != nil {
+		return false, err
+	}
+	if info == nil {
+		return false, noUser(name)
+	}
+	if info.Str(key) == v {
+		return true, nil
+	}
+	info.Set(key, v)
+	parts := make([]string, len(gecosFields))
+	for i, f := range gecosFields {
+		parts[i] = info.Str(f)
+	}
+	if _, err := a.run(ctx, "usermod", "-c", strings.TrimRight(strings.Join(parts, ","), ","), name); err != nil {
+		return false, err
+	}
+	if info, err = a.Info(name); err != nil || info == nil {
+		return false, err
+	}
+	return info.Str(key) == v, nil
+}
+
+// Set changes one thing of a user by usermod and reports whether it holds:
+// key is that of user.info, argv what usermod gets.
+func (a *Admin) Set(ctx context.Context, name, key string, v value.Value, argv ...string) (bool, error) {
+	info, err := a.Info(name)
+	if err != nil {
+		return false, err
+	}
+	if info == nil {
+		return false, noUser(name)
+	}
+	if value.Equal(info.At(key), v) {
+		return true, nil
+	}
+	if _, err := a.run(ctx, append(append([]string{"usermod"}, argv...), name)...); err != nil {
+		return false, err
+	}
+	if info, err = a.Info(name); err != nil || info == nil {
+		return false, err
+	}
+	return value.Equal(info.At(key), v), nil
+}
+
+// SetHome sets the home directory; persist moves what is in the old one.
+func (a *Admin) SetHome(ctx context.Context, name, home string, persist bool) (bool, error) {
+	argv := []string{"-d", home}
+	if persist {
+		argv = append(argv, "-m")
+	}
+	return a.Set(ctx, name, "home", home, argv...)
+}
+
+// SetGroups sets the further groups of a user, or adds to them.
+// Salt: salt/modules/useradd.py chgroups.
+func (a *Admin) SetGroups(ctx context.Context, name string, groups []string, add bool) (bool, error) {
+	u, ok, err := a.Account(name)
+	if err != nil {
+		return false, err
+	}
+	if ok {
+		have, err := accounts{a.Host, a.Root}.groups(u)
+		if err != nil {
+			return false, err
+		}
+		want := slices.Clone(groups)
+		slices.Sort(want)
+		if slices.Equal(have, slices.Compact(want)) {
+			return true, nil
+		}
+	}
+	argv := []string{"usermod"}
+	if add {
+		argv = append(argv, "-a")
+	}
+	out, err := a.run(ctx, append(argv, "-G", strings.Join(groups, ","), name)...)
+	if err != nil || out.Status == 0 || !strings.Contains(string(out.Stderr), "not found in") {
+		return err == nil && out.Status == 0, err
+	}
+	// Users of a directory service are in no file that usermod changes.
+	all := true
+	for _, g := range groups {
+		o, err := a.Host.Run(ctx, host.Cmd{Argv: []string{"gpasswd", "-a", name, g}})
+		if err != nil {
+			return false, err
+		}
+		all = all && o.Status == 0
+	}
+	return all, nil
+}
+
+// Rename gives a user another name. Salt: salt/modules/useradd.py rename.
+func (a *Admin) Rename(ctx context.Context, name, to string) (bool, error) {
+	u, ok, err := a.Account(name)
+	if err != nil {
+		return false, err
+	}
+	if !ok {
+		return false, fun.Errorf("User '%s' does not exist", name)
+	}
+	if _, taken, err := a.Account(to); err != nil || taken {
+		if err == nil {
+			err = fun.Errorf("User '%s' already exists", to)
+		}
+		return false, err
+	}
+	if _, err := a.run(ctx, "usermod", "-l", to, u.Name); err != nil {
+		return false, err
+	}
+	_, ok, err = a.Account(to)
+	return ok, err
+}
+
+// noUser is what Salt raises where a user is changed who is not there.
+func noUser(name string) error {
+	return fmt.Errorf("'getpwnam(): name not found: %s'", value.Repr(name))
+}

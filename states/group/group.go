@@ -1,0 +1,270 @@
+// Package group is Salt's state module "group": groups of users.
+package group
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+	groups "brine/modules/group"
+)
+
+// States returns the rows of the state module "group".
+func States() fun.Module {
+	name := fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "name of the group"}
+	return fun.Module{
+		Name: "group", Kind: fun.State, Doc: "Manage groups.",
+		Specs: []fun.Spec{
+			{Name: "absent", Doc: "Remove a group.", Src: "states/group.py absent", State: absent, Args: []fun.Arg{name}},
+			{
+				Name: "present", Doc: "Make a group, or make one as described.", Src: "states/group.py present", State: present,
+				Args: []fun.Arg{
+					name,
+					{Name: "gid", Doc: "number of the group"},
+					{Name: "system", Type: fun.Bool, Default: false, Doc: "make a system group"},
+					{Name: "addusers", Doc: "members to add"},
+					{Name: "delusers", Doc: "members to take out"},
+					{Name: "members", Doc: "all members; not together with addusers and delusers"},
+					{Name: "non_unique", Type: fun.Bool, Default: false, Doc: "take a number that is in use"},
+				},
+			},
+		},
+	}
+}
+
+// A want is what present is to make of a group.
+type want struct {
+	c      *fun.Call
+	admin  *groups.Admin
+	gid    int64
+	hasGID bool
+}
+
+// present makes a group, or changes one that is there.
+// Salt: salt/states/group.py present.
+func present(ctx context.Context, c *fun.Call) fun.Ret {
+	w := &want{c: c, admin: groups.NewAdmin(c)}
+	if !c.IsNone("members") && (!c.IsNone("addusers") || !c.IsNone("delusers")) {
+		return fun.Ret{Result: fun.WouldChange, Comment: `Error: Conflicting options "members" with "addusers" and/or "delusers" can not be used together. `}
+	}
+	for _, u := range c.Strings("addusers") {
+		if slices.Contains(c.Strings("delusers"), u) {
+			return fun.Ret{Result: fun.WouldChange, Comment: "Error. Same user(s) can not be added and deleted simultaneously"}
+		}
+	}
+	if v := c.Value("gid"); value.Truth(v) {
+		n, err := value.ToInt(v)
+		if err == nil {
+			w.gid, w.hasGID = value.AsInt(n)
+		}
+		if !w.hasGID {
+			return fun.Fail("Invalid gid")
+		}
+	}
+	g, err := w.admin.Lookup(c.Name)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if g == nil {
+		return w.create(ctx)
+	}
+	due := w.changes(g)
+	ret := fun.Ret{Result: fun.OK, Comment: "Group " + c.Name + " is present and up to date"}
+	if due.Len() == 0 {
+		return ret
+	}
+	text := "The following group attributes are set to be changed:\n"
+	for k, v := range due.All() {
+		text += value.Str(k) + ": " + w.shown(value.Str(k), v) + "\n"
+	}
+	ret.Comment = text
+	if c.Test {
+		ret.Result = fun.WouldChange
+		return ret
+	}
+	if err := w.apply(ctx, due); err != nil {
+		return fun.Raise(err)
+	}
+	left, err := w.left()
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if left.Len() > 0 {
+		ret.Result, ret.Comment = fun.Failed, text+"Some changes could not be applied"
+		ret.Changes = value.MapOf("Failed", left)
+		return ret
+	}
+	ret.Changes = value.MapOf("Final", "All changes applied successfully")
+	return ret
+}
+
+// shown is a change as Salt prints it: where all members leave they are a set.
+func (w *want) shown(key string, v value.Value) string {
+	text := value.Str(v)
+	if key == "delusers" && !w.c.IsNone("members") {
+		return "{" + text[1:len(text)-1] + "}"
+	}
+	return text
+}
+
+// texts returns a list of text in m.
+func texts(m *value.Map, key string) (ss []string) {
+	if l := m.List(key); l != nil {
+		for _, x := range l.Items {
+			ss = append(ss, value.Str(x))
+		}
+	}
+	return ss
+}
+
+// changes returns what there is to change of a group.
+// Salt: salt/states/group.py _changes.
+func (w *want) changes(g *host.Group) *value.Map {
+	c := w.c
+	due := value.NewMap(4)
+	if w.hasGID && int64(g.GID) != w.gid {
+		due.Set("gid", w.gid)
+	}
+	if !c.IsNone("members") {
+		members := c.Strings("members")
+		switch {
+		case len(members) == 0 && len(g.Members) > 0:
+			due.Set("delusers", value.Strings(g.Members...))
+		case len(members) > 0 && !sameSet(members, g.Members):
+			due.Set("members", value.Strings(members...))
+		}
+	}
+	pick := func(key string, names []string, is bool) {
+		var some []string
+		for _, n := range names {
+			if slices.Contains(g.Members, n) == is {
+				some = append(some, n)
+			}
+		}
+		if len(some) > 0 {
+			due.Set(key, value.Strings(some...))
+		}
+	}
+	pick("addusers", c.Strings("addusers"), false)
+	pick("delusers", c.Strings("delusers"), true)
+	return due
+}
+
+func sameSet(a, b []string) bool {
+	has := func(l []string) func(string) bool {
+		return func(s string) bool { return !slices.Contains(l, s) }
+	}
+	return !slices.ContainsFunc(a, has(b)) && !slices.ContainsFunc(b, has(a))
+}
+
+// left returns what is still to change.
+func (w *want) left() (*value.Map, error) {
+	g, err := w.admin.Lookup(w.c.Name)
+	if err != nil {
+		return nil, err
+	}
+	if g == nil {
+		return nil, fmt.Errorf("group %s is gone", w.c.Name)
+	}
+	return w.changes(g), nil
+}
+
+// apply makes the changes; one that fails is found by looking again.
+func (w *want) apply(ctx context.Context, due *value.Map) error {
+	name := w.c.Name
+	if due.Has("gid") {
+		if _, err := w.admin.SetGID(ctx, name, w.gid, w.c.Bool("non_unique")); err != nil {
+			return err
+		}
+	}
+	for _, u := range texts(due, "addusers") {
+		if _, err := w.admin.AddUser(ctx, name, u); err != nil {
+			return err
+		}
+	}
+	for _, u := range texts(due, "delusers") {
+		if _, err := w.admin.DropUser(ctx, name, u); err != nil {
+			return err
+		}
+	}
+	if due.Has("members") {
+		if _, err := w.admin.SetMembers(ctx, name, w.c.Strings("members")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// create makes a group that is not there.
+func (w *want) create(ctx context.Context) fun.Ret {
+	c := w.c
+	if c.Test {
+		return fun.Ret{Result: fun.WouldChange, Comment: "Group " + c.Name + " set to be added"}
+	}
+	if !c.IsNone("gid") && !c.Bool("non_unique") {
+		all, err := c.Env.Host.Groups()
+		if err != nil {
+			return fun.Raise(err)
+		}
+		if i := slices.IndexFunc(all, func(g host.Group) bool { return w.hasGID && int64(g.GID) == w.gid }); i >= 0 {
+			return fun.Fail("Group %s is not present but gid %d is already taken by group %s", c.Name, w.gid, all[i].Name)
+		}
+	}
+	var gid value.Value
+	if w.hasGID {
+		gid = w.gid
+	}
+	ok, err := w.admin.Add(ctx, c.Name, gid, c.Bool("system"), c.Bool("non_unique"))
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if !ok {
+		return fun.Fail("Failed to create new group %s", c.Name)
+	}
+	members := c.Strings("members")
+	if len(members) == 0 {
+		members = c.Strings("addusers")
+	}
+	if len(members) > 0 {
+		if _, err := w.admin.SetMembers(ctx, c.Name, members); err != nil {
+			return fun.Raise(err)
+		}
+	}
+	g, err := w.admin.Lookup(c.Name)
+	if err != nil || g == nil {
+		return fun.Fail("Failed to create new group %s", c.Name)
+	}
+	if left := w.changes(g); left.Len() > 0 {
+		return fun.Ret{
+			Comment: "Group " + c.Name + " has been created but, some changes could not be applied",
+			Changes: value.MapOf("Failed", left),
+		}
+	}
+	return fun.Ret{Result: fun.OK, Changes: groups.Info(*g), Comment: "New group " + c.Name + " created"}
+}
+
+// absent removes a group. Salt: salt/states/group.py absent.
+func absent(ctx context.Context, c *fun.Call) fun.Ret {
+	a := groups.NewAdmin(c)
+	g, err := a.Lookup(c.Name)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if g == nil {
+		return fun.Ret{Result: fun.OK, Comment: "Group not present"}
+	}
+	if c.Test {
+		return fun.Ret{Result: fun.WouldChange, Comment: "Group " + c.Name + " is set for removal"}
+	}
+	ok, err := a.Delete(ctx, c.Name)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if !ok {
+		return fun.Fail("Failed to remove group %s", c.Name)
+	}
+	return fun.Ret{Result: fun.OK, Changes: value.MapOf(c.Name, ""), Comment: "Removed group " + c.Name}
+}

@@ -1,0 +1,256 @@
+package user
+
+import (
+	"context"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/shadow"
+	users "brine/modules/user"
+)
+
+// update changes a user who is there and reports what changed.
+func (w *want) update(ctx context.Context, ret fun.Ret, due *value.Map) fun.Ret {
+	before, err := w.admin.Info(w.name)
+	if err != nil || before == nil {
+		return fun.Raise(err)
+	}
+	secret, err := w.shadow.Info(w.name)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if secret == nil {
+		secret = &shadow.Entry{}
+	}
+	if err := w.apply(ctx, due, before); err != nil {
+		return fun.Raise(err)
+	}
+	after, err := w.admin.Info(w.name)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	changes := value.NewMap(4)
+	for k, v := range after.All() {
+		if !value.Equal(before.At(k), v) {
+			changes.Set(k, v)
+		}
+	}
+	if secret.Passwd != w.password {
+		now, err := w.shadow.Info(w.name)
+		if err != nil {
+			return fun.Raise(err)
+		}
+		if now != nil {
+			old := secret.Map()
+			for k, v := range now.Map().All() {
+				switch {
+				case value.Equal(old.At(k), v):
+				case k == "passwd":
+					changes.Set(k, redacted)
+				default:
+					changes.Set(k, v)
+				}
+			}
+		}
+	}
+	ret.Changes = changes
+	if changes.Len() > 0 {
+		ret.Comment = "Updated user " + w.name
+	}
+	left, _, _, err := w.changes(true, true)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if left.Len() > 0 {
+		if left.Has("passwd") {
+			left.Set("passwd", redacted)
+		}
+		ret.Result, ret.Comment = fun.Failed, "These values could not be changed: "+value.Repr(left)
+	}
+	return ret
+}
+
+// apply makes the changes. Groups come last: a new primary group would undo
+// them.
+func (w *want) apply(ctx context.Context, due, before *value.Map) error {
+	a, name := w.admin, w.name
+	if due.Has("passwd") {
+		if _, err := w.shadow.SetPassword(ctx, name, w.password); err != nil {
+			return err
+		}
+	}
+	if due.Has("empty_password") {
+		if err := w.shadow.Delete(ctx, name); err != nil {
+			return err
+		}
+	}
+	if dir, ok := due.Get("homeDoesNotExist"); ok {
+		if _, err := a.SetHome(ctx, name, value.Str(dir), false); err != nil {
+			return err
+		}
+		if err := w.makeHome(value.Str(dir), before); err != nil {
+			return err
+		}
+	} else if dir, ok := due.Get("home"); ok {
+		if _, err := a.SetHome(ctx, name, value.Str(dir), false); err != nil {
+			return err
+		}
+	}
+	if err := w.setDays(ctx, due.Has); err != nil {
+		return err
+	}
+	if lock, ok := due.Get("password_lock"); ok {
+		set := w.shadow.Unlock
+		if lock == true {
+			set = w.shadow.Lock
+		}
+		if err := set(ctx, name); err != nil {
+			return err
+		}
+	}
+	for _, s := range []struct{ key, flag string }{{"uid", "-u"}, {"gid", "-g"}, {"shell", "-s"}} {
+		if v, ok := due.Get(s.key); ok {
+			if _, err := a.Set(ctx, name, s.key, v, s.flag, value.Str(v)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, f := range gecos {
+		if v, ok := due.Get(f); ok {
+			if _, err := a.SetGecos(ctx, name, f, value.Str(v)); err != nil {
+				return err
+			}
+		}
+	}
+	if due.Has("groups") {
+		if _, err := a.SetGroups(ctx, name, texts(due, "groups"), !w.c.Bool("remove_groups")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeHome makes a home directory that useradd did not.
+func (w *want) makeHome(dir string, of *value.Map) error {
+	h := w.c.Env.Host
+	if st, err := h.Stat(dir); err == nil && st.Mode.IsDir() {
+		return nil
+	}
+	if err := h.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := h.Chmod(dir, 0o755); err != nil {
+		return err
+	}
+	uid, _ := value.AsInt(of.At("uid"))
+	gid, _ := value.AsInt(of.At("gid"))
+	return h.Lchown(dir, int(uid), int(gid))
+}
+
+// setDays sets the limits of the password for which due is true.
+func (w *want) setDays(ctx context.Context, due func(any) bool) error {
+	for _, d := range days {
+		if !due(d.arg) {
+			continue
+		}
+		if _, err := w.shadow.SetAge(ctx, w.name, d.arg, w.c.Value(d.arg)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// create makes a user who is not there.
+func (w *want) create(ctx context.Context, ret fun.Ret) fun.Ret {
+	c := w.c
+	text := func(name string) string {
+		if v := c.Value(name); v != nil {
+			return value.Str(v)
+		}
+		return ""
+	}
+	n := users.New{
+		Name: w.name, UID: w.uid, GID: w.gid, Groups: append(append([]string{}, w.list...), w.optional...), Shell: text("shell"),
+		Unique: c.Bool("unique"), System: c.Bool("system"), CreateHome: c.Bool("createhome"), NoLogInit: c.Bool("nologinit"),
+		UserGroup: c.Value("usergroup"), Fullname: text("fullname"), Room: text("roomnumber"), WorkPhone: text("workphone"),
+		HomeTel: text("homephone"), Other: text("other"),
+	}
+	if home := c.Value("home"); home != nil {
+		s := value.Str(home)
+		n.Home = &s
+	}
+	ok, err := w.admin.Add(ctx, n)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if !ok {
+		ret.Result, ret.Comment = fun.Failed, "Failed to create new user "+w.name
+		return ret
+	}
+	changes, err := w.admin.Info(w.name)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if changes == nil {
+		changes = value.NewMap(2)
+	}
+	if !n.CreateHome {
+		changes.Set("home", "") // passwd has one, but nothing is there
+	}
+	ret.Comment, ret.Changes = "New user "+w.name+" created", changes
+	if err := w.secrets(ctx, &ret, changes); err != nil {
+		return fun.Raise(err)
+	}
+	return ret
+}
+
+// secrets sets password and limits of a new user.
+func (w *want) secrets(ctx context.Context, ret *fun.Ret, changes *value.Map) error {
+	c := w.c
+	fail := func(why string) { ret.Result, ret.Comment = fun.Failed, "User "+w.name+" created but failed to "+why }
+	empty := c.Bool("empty_password")
+	if w.password != "" && !empty {
+		ok, err := w.shadow.SetPassword(ctx, w.name, w.password)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			fail("set password to " + redacted)
+		}
+		changes.Set("password", redacted)
+	}
+	if empty && w.password == "" {
+		if err := w.shadow.Delete(ctx, w.name); err != nil {
+			return err
+		}
+		if e, err := w.shadow.Info(w.name); err != nil || e == nil || e.Passwd != "" {
+			fail("empty password")
+		}
+		changes.Set("password", "")
+	}
+	what := map[string]string{
+		"date": "last change date", "mindays": "minimum days", "maxdays": "maximum days", "inactdays": "inactive days",
+		"warndays": "warning days", "expire": "expire days",
+	}
+	for _, d := range days {
+		v := c.Value(d.arg)
+		if v == nil || d.arg != "date" && !value.Truth(v) {
+			continue
+		}
+		ok, err := w.shadow.SetAge(ctx, w.name, d.arg, v)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			fail("set " + what[d.arg] + " to " + value.Str(v))
+		}
+		changes.Set(d.arg, v)
+	}
+	if lock := c.Value("password_lock"); value.Truth(lock) {
+		if err := w.shadow.Lock(ctx, w.name); err != nil {
+			return err
+		}
+		changes.Set("password_lock", true)
+	}
+	return nil
+}

@@ -1,0 +1,405 @@
+// Package user is Salt's state module "user": accounts of people and services.
+package user
+
+import (
+	"context"
+	"slices"
+	"sort"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/group"
+	"brine/modules/shadow"
+	users "brine/modules/user"
+)
+
+// States returns the rows of the state module "user".
+func States() fun.Module {
+	arg := func(name string, t fun.Type, def value.Value, doc string) fun.Arg {
+		return fun.Arg{Name: name, Type: t, Default: def, Doc: doc}
+	}
+	name := fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "name of the user"}
+	return fun.Module{
+		Name: "user", Kind: fun.State, Doc: "Manage users.",
+		Specs: []fun.Spec{
+			{
+				Name: "absent", Doc: "Remove a user.", Src: "states/user.py absent", State: absent,
+				Args: []fun.Arg{
+					name,
+					arg("purge", fun.Bool, false, "remove the home directory and the mail, too"),
+					arg("force", fun.Bool, false, "remove a user who is logged in"),
+				},
+			},
+			{
+				Name: "present", Doc: "Make a user, or make one as described.", Src: "states/user.py present", State: present,
+				Args: []fun.Arg{
+					name,
+					arg("uid", fun.Any, nil, "number of the user"),
+					arg("gid", fun.Any, nil, "primary group, by name or number"),
+					arg("usergroup", fun.Any, nil, "True: a group of the user's name is made; False: none; None: as the system does"),
+					arg("groups", fun.Any, nil, "further groups, which must be there; [] is none, None leaves them"),
+					arg("optional_groups", fun.Any, nil, "further groups, those that are there"),
+					arg("remove_groups", fun.Bool, true, "take the user out of all other groups"),
+					arg("home", fun.Any, nil, "home directory"),
+					arg("createhome", fun.Bool, true, "make the home directory where it is missing"),
+					arg("password", fun.Any, nil, "hash of the password"),
+					arg("hash_password", fun.Bool, false, "password is the password itself, to be hashed"),
+					arg("enforce_password", fun.Bool, true, "replace a password that is another one"),
+					arg("empty_password", fun.Bool, false, "have no password asked for"),
+					arg("shell", fun.Any, nil, "login shell"),
+					arg("unique", fun.Bool, true, "refuse a number that is taken"),
+					arg("system", fun.Bool, false, "make a system account"),
+					arg("fullname", fun.Any, nil, "full name"),
+					arg("roomnumber", fun.Any, nil, "room"),
+					arg("workphone", fun.Any, nil, "telephone at work"),
+					arg("homephone", fun.Any, nil, "telephone at home"),
+					arg("other", fun.Any, nil, "other personal data"),
+					arg("loginclass", fun.Any, nil, "of BSD"),
+					{Name: "date", Unit: "days since 1970-01-01", Doc: "when the password was changed"},
+					{Name: "mindays", Unit: "days", Doc: "how long a password must stay"},
+					{Name: "maxdays", Unit: "days", Doc: "how long a password holds"},
+					{Name: "inactdays", Unit: "days", Doc: "how long an account lives after its password ended"},
+					{Name: "warndays", Unit: "days", Doc: "how long before its end the user is warned"},
+					{Name: "expire", Unit: "days since 1970-01-01", Doc: "when the account ends"},
+					arg("win_homedrive", fun.Any, nil, "Windows only"),
+					arg("win_profile", fun.Any, nil, "Windows only"),
+					arg("win_logonscript", fun.Any, nil, "Windows only"),
+					arg("win_description", fun.Any, nil, "Windows only"),
+					arg("nologinit", fun.Bool, false, "keep the user out of lastlog and faillog"),
+					arg("allow_uid_change", fun.Bool, false, "give a user who is there another number"),
+					arg("allow_gid_change", fun.Bool, false, "give a user who is there another primary group"),
+					arg("password_lock", fun.Any, nil, "True: lock the password; False: unlock it"),
+				},
+			},
+		},
+	}
+}
+
+// A want is what present is to make of a user.
+type want struct {
+	c      *fun.Call
+	admin  *users.Admin
+	shadow *shadow.Admin
+	groups *group.Admin
+
+	name               string
+	uid, gid           value.Value
+	list               []string // groups; nil leaves them
+	given              bool     // groups were given
+	optional           []string // the optional groups that are there
+	password           string
+	allowUID, allowGID bool
+}
+
+// gecos are the personal data that Salt compares, in its order.
+var gecos = []string{"fullname", "roomnumber", "workphone", "homephone", "other"}
+
+// redacted stands for what is not shown.
+const redacted = "XXX-REDACTED-XXX"
+
+// present makes a user, or changes one who is there.
+//
+// It fails where a group is missing, where uid or gid differ and may not be
+// changed, and where a change did not hold. Salt: salt/states/user.py present.
+// Difference: hash_password makes and keeps hashes $5$ and $6$ alone.
+func present(ctx context.Context, c *fun.Call) fun.Ret {
+	w := &want{
+		c: c, admin: users.NewAdmin(c), shadow: &shadow.Admin{Host: c.Env.Host}, groups: group.NewAdmin(c), name: c.Name,
+		uid: c.Value("uid"), gid: c.Value("gid"), allowUID: c.Bool("allow_uid_change"), allowGID: c.Bool("allow_gid_change"),
+	}
+	if p := c.Value("password"); value.Truth(p) {
+		w.password = value.Str(p)
+	}
+	if err := w.hash(); err != nil {
+		return fun.Raise(err)
+	}
+	for _, f := range gecos[:3] {
+		if v := c.Value(f); v != nil && strings.Contains(value.Str(v), ",") {
+			return fun.Fail("Unsupported char ',' in %s", value.Str(v))
+		}
+	}
+	if v := c.Value("groups"); v != nil {
+		w.list, w.given = append([]string{}, c.Strings("groups")...), true
+	}
+	missing, err := w.missing(w.list)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if len(missing) > 0 {
+		return fun.Fail("The following group(s) are not present: %s", strings.Join(missing, ","))
+	}
+	absent, err := w.missing(c.Strings("optional_groups"))
+	if err != nil {
+		return fun.Raise(err)
+	}
+	for _, g := range c.Strings("optional_groups") {
+		if !slices.Contains(absent, g) {
+			w.optional = append(w.optional, g)
+		}
+	}
+	ret := fun.Ret{Result: fun.OK, Comment: "User " + w.name + " is present and up to date"}
+	userGroup := value.Truth(c.Value("usergroup"))
+	if userGroup && w.gid != nil {
+		w.gid = nil
+		ret.Extra = value.MapOf("warnings", value.NewList(
+			"Ignoring 'gid' as 'usergroup' was also specified. Drop 'gid' or create the group separately with 'group.present' to get rid of this warning."))
+	}
+	if userGroup {
+		if g, err := w.groups.Lookup(w.name); err == nil && g != nil {
+			w.gid = w.name
+		}
+	}
+	due, there, fault, err := w.changes(w.allowUID, w.allowGID)
+	switch {
+	case err != nil:
+		return fun.Raise(err)
+	case fault != "":
+		ret.Result, ret.Comment = fun.Failed, fault
+		return ret
+	case !there && c.Test:
+		ret.Result, ret.Comment = fun.WouldChange, "User "+w.name+" set to be added"
+		return ret
+	case !there:
+		return w.create(ctx, ret)
+	case due.Len() == 0:
+		return ret
+	case c.Test:
+		text := "The following user attributes are set to be changed:\n"
+		for k, v := range due.All() {
+			if k == "passwd" {
+				v = redacted
+			}
+			text += value.Str(k) + ": " + value.Str(v) + "\n"
+		}
+		ret.Result, ret.Comment = fun.WouldChange, text
+		return ret
+	}
+	return w.update(ctx, ret, due)
+}
+
+// hash turns a password into its hash where that is asked for: with the salt
+// of the one that is there, so that the same password is the same hash.
+func (w *want) hash() error {
+	if w.password == "" || !w.c.Bool("hash_password") {
+		return nil
+	}
+	var salt value.Value
+	algorithm := "sha512"
+	have, err := w.shadow.Info(w.name)
+	if err != nil {
+		return err
+	}
+	if have != nil {
+		if part := strings.SplitN(have.Passwd, "$", 5); len(part) == 4 {
+			if part[1] == "5" {
+				algorithm = "sha256"
+			}
+			if part[1] == "5" || part[1] == "6" {
+				salt = part[2]
+			}
+		}
+	}
+	w.password, err = shadow.GenPassword(w.password, salt, algorithm)
+	return err
+}
+
+// missing returns the groups that are not there.
+func (w *want) missing(names []string) (none []string, err error) {
+	for _, n := range names {
+		g, err := w.groups.Lookup(n)
+		if err != nil {
+			return nil, err
+		}
+		if g == nil {
+			none = append(none, n)
+		}
+	}
+	return none, nil
+}
+
+// changes returns what there is to change, in Salt's names and order, and
+// whether the user is there at all; fault is Salt's text where a change is not
+// allowed. Salt: salt/states/user.py _changes.
+func (w *want) changes(allowUID, allowGID bool) (due *value.Map, there bool, fault string, err error) {
+	c := w.c
+	have, err := w.admin.Info(w.name)
+	if err != nil || have == nil {
+		return nil, false, "", err
+	}
+	due = value.NewMap(8)
+	if value.Truth(w.uid) && !value.Equal(have.At("uid"), w.uid) {
+		due.Set("uid", w.uid)
+	}
+	gid, _ := value.AsInt(have.At("gid"))
+	oldGroup := w.groupName(gid)
+	newGroup := oldGroup
+	if w.gid != nil {
+		wanted, name := w.primary()
+		newGroup = name
+		if !value.Equal(have.At("gid"), w.gid) && !value.Equal(have.At("gid"), wanted) {
+			due.Set("gid", w.gid)
+		}
+	}
+	if groups := w.groupChanges(have, oldGroup, newGroup); groups != nil {
+		due.Set("groups", groups)
+	}
+	home := c.Value("home")
+	if value.Truth(home) && have.At("home") != home {
+		due.Set("home", home)
+	}
+	if c.Bool("createhome") {
+		dir := have.At("home")
+		if value.Truth(home) {
+			dir = home
+		}
+		if st, err := c.Env.Host.Stat(value.Str(dir)); err != nil || !st.Mode.IsDir() {
+			due.Set("homeDoesNotExist", dir)
+		}
+	}
+	if sh := c.Value("shell"); value.Truth(sh) && have.At("shell") != sh {
+		due.Set("shell", sh)
+	}
+	if err := w.shadowChanges(due); err != nil {
+		return nil, true, "", err
+	}
+	for _, f := range gecos {
+		if v := c.Value(f); v != nil && have.Str(f) != value.Str(v) {
+			due.Set(f, value.Str(v))
+		}
+	}
+	var faults []string
+	refuse := func(key string, to value.Value) {
+		faults = append(faults, "- Changing "+key+" ("+value.Str(have.At(key))+" -> "+value.Str(to)+") not permitted, set allow_"+key+
+			"_change to True to force this change. Note that this will not change file ownership.")
+	}
+	if due.Has("uid") && !allowUID {
+		refuse("uid", w.uid)
+	}
+	if due.Has("gid") && !allowGID {
+		refuse("gid", w.gid)
+	}
+	if len(faults) > 0 {
+		fault = "Encountered error checking for needed changes. Additional info follows:\n\n" + strings.Join(faults, "\n")
+	}
+	return due, true, fault, nil
+}
+
+// primary returns number and name of the primary group that is wanted; what
+// is not known is "" or the number itself, as in Salt.
+func (w *want) primary() (gid value.Value, name value.Value) {
+	if n, ok := value.AsInt(w.gid); ok {
+		return w.gid, w.groupName(n)
+	}
+	if g, err := w.groups.Lookup(value.Str(w.gid)); err == nil && g != nil {
+		return int64(g.GID), g.Name
+	}
+	return "", w.gid
+}
+
+func (w *want) groupName(gid int64) value.Value {
+	if g, err := w.c.Env.Host.LookupGID(int(gid)); err == nil {
+		return g.Name
+	}
+	return gid
+}
+
+// groupChanges returns the further groups that are to be set, nil where the
+// user has them. The primary groups and the user's own count as given.
+func (w *want) groupChanges(have *value.Map, oldGroup, newGroup value.Value) *value.List {
+	has := texts(have, "groups")
+	wanted := append([]string{}, w.list...)
+	if !w.given {
+		wanted = append(wanted, has...)
+	}
+	wanted = append(wanted, w.optional...)
+	sort.Strings(wanted)
+	wanted = slices.Compact(wanted)
+	drop := func(list []string, name value.Value) []string {
+		return slices.DeleteFunc(list, func(g string) bool { return g == name })
+	}
+	has = drop(drop(has, newGroup), oldGroup)
+	if !slices.Contains(wanted, w.name) {
+		has = drop(has, w.name)
+	}
+	wanted = drop(wanted, newGroup)
+	lacks := slices.ContainsFunc(wanted, func(g string) bool { return !slices.Contains(has, g) })
+	if !lacks && (!w.c.Bool("remove_groups") || len(has) == len(wanted)) {
+		return nil
+	}
+	return value.Strings(wanted...)
+}
+
+// texts returns a list of text in m.
+func texts(m *value.Map, key string) (ss []string) {
+	if l := m.List(key); l != nil {
+		for _, x := range l.Items {
+			ss = append(ss, value.Str(x))
+		}
+	}
+	return ss
+}
+
+// days are the limits of a password: Salt's names of argument and field.
+var days = []struct{ arg, key string }{
+	{"date", "lstchg"}, {"mindays", "min"}, {"maxdays", "max"}, {"inactdays", "inact"}, {"warndays", "warn"}, {"expire", "expire"},
+}
+
+// shadowChanges adds what there is to change about the password.
+func (w *want) shadowChanges(due *value.Map) error {
+	e, err := w.shadow.Info(w.name)
+	if err != nil {
+		return err
+	}
+	if e == nil {
+		e = &shadow.Entry{}
+	}
+	have := e.Map()
+	empty := w.c.Bool("empty_password")
+	if w.password != "" && !empty && e.Passwd != w.password && (e.Passwd == shadow.NoPassword || w.c.Bool("enforce_password")) {
+		due.Set("passwd", w.password)
+	}
+	if empty && e.Passwd != "" {
+		due.Set("empty_password", true)
+	}
+	for _, d := range days {
+		v := w.c.Value(d.arg)
+		if v != nil && (d.arg != "expire" || value.Truth(v)) && !value.Equal(have.At(d.key), v) {
+			due.Set(d.arg, v)
+		}
+	}
+	if lock := w.c.Value("password_lock"); lock != nil && value.Truth(lock) != strings.HasPrefix(e.Passwd, "!") && !(w.password == "" && e.Passwd == shadow.NoPassword) {
+		due.Set("password_lock", value.Truth(lock))
+	}
+	return nil
+}
+
+// absent removes a user. Salt: salt/states/user.py absent.
+func absent(ctx context.Context, c *fun.Call) fun.Ret {
+	a := users.NewAdmin(c)
+	info, err := a.Info(c.Name)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if info == nil {
+		return fun.Ret{Result: fun.OK, Comment: "User " + c.Name + " is not present"}
+	}
+	if c.Test {
+		return fun.Ret{Result: fun.WouldChange, Comment: "User " + c.Name + " set for removal"}
+	}
+	ok, err := a.Delete(ctx, c.Name, c.Bool("purge"), c.Bool("force"))
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if !ok {
+		return fun.Fail("Failed to remove user %s", c.Name)
+	}
+	changes := value.NewMap(2)
+	for _, g := range texts(info, "groups") {
+		if left, err := group.NewAdmin(c).Lookup(g); err == nil && left == nil {
+			changes.Set(g+" group", "removed")
+		}
+	}
+	changes.Set(c.Name, "removed")
+	return fun.Ret{Result: fun.OK, Changes: changes, Comment: "Removed user " + c.Name}
+}
