@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -33,6 +34,7 @@ type AgentOptions struct {
 	Heartbeat time.Duration
 	// CloseAll ends the programs that calls still run.
 	CloseAll func(context.Context)
+	Wake     <-chan os.Signal // see agent.Options
 	Log      *slog.Logger
 }
 
@@ -40,11 +42,35 @@ type AgentOptions struct {
 func ServeAgent(ctx context.Context, rw io.ReadWriteCloser, o AgentOptions) error {
 	a := &agentRoom{o: o}
 	defer a.end()
-	return agent.Serve(ctx, rw, agent.Options{
+	return agent.Serve(ctx, rw, a.options(ctx))
+}
+
+// RunDetached runs the job that is read from in, without a controller; see
+// agent.ServeDetached.
+func RunDetached(ctx context.Context, in io.Reader, out io.WriteCloser, o AgentOptions) error {
+	a := &agentRoom{o: o}
+	defer a.end()
+	return agent.ServeDetached(ctx, in, out, a.options(ctx))
+}
+
+func (a *agentRoom) options(ctx context.Context) agent.Options {
+	o := a.o
+	return agent.Options{
 		Hello: agentFacts(ctx, o), Build: a.env, Refresh: a.refresh, Call: a.call, Host: o.Host, CloseAll: o.CloseAll,
 		Going:    func(ctx context.Context) *value.Map { return going(ctx, o.Host) },
-		CacheDir: o.CacheDir, Heartbeat: o.Heartbeat, Log: o.Log,
-	})
+		CacheDir: o.CacheDir, Heartbeat: o.Heartbeat, Log: o.Log, Exe: o.Exe, Fork: a.fork, Wake: o.Wake,
+	}
+}
+
+// fork returns the machine for one call: what environ.setenv does in one is not
+// for the next, and its programs can be signalled alone.
+func (a *agentRoom) fork() (host.Host, func(sig int)) {
+	l, ok := a.o.Host.(*host.Local)
+	if !ok {
+		return a.o.Host, nil
+	}
+	l = l.Fork()
+	return l, l.SignalGroups
 }
 
 // agentFacts is what an agent says of itself in its hello.
@@ -228,9 +254,6 @@ func (a *agentRoom) config(s agent.Session) (*config.Config, error) {
 // call calls a job's function. The custom modules of the tree are looked for
 // where they may matter: a plain call costs no look at the controller's files.
 func (a *agentRoom) call(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
-	if l, ok := env.Host.(*host.Local); ok {
-		env.Host = l.Fork() // environ.setenv of one call is not for the next
-	}
 	newTable := func(ctx context.Context) (*fun.Table, error) { return withCustom(ctx, env, a.o.Table), nil }
 	_, _, known := a.o.Table.Lookup(fun.Exec, job.Fun)
 	mod, _, _ := strings.Cut(job.Fun, ".")

@@ -15,11 +15,15 @@ import (
 // Pauses are the wishes that state runs of this machine wait or end before a
 // state: a file a job, a JSON dict of state IDs.
 // Salt: the directory state_pause below the cachedir.
-type Pauses struct{ dir string }
+type Pauses struct {
+	dir string
+	// More tells of wishes that came another way; nil: there are none.
+	More func(jid string) *value.Map
+}
 
 // NewPauses returns the wishes below a cache directory.
 func NewPauses(cacheDir string) *Pauses {
-	return &Pauses{filepath.Join(cacheDir, "state_pause")}
+	return &Pauses{dir: filepath.Join(cacheDir, "state_pause")}
 }
 
 // AllStates stands for the state that is next, whatever its ID.
@@ -114,20 +118,15 @@ func (p *Pauses) Forget(jid string) { _ = p.write(jid, value.NewMap(0)) }
 // begin.
 func (p *Pauses) Wait(ctx context.Context, jid, id string, now func() time.Time, open func() bool) bool {
 	for open() && ctx.Err() == nil {
-		m := p.read(jid)
-		wait := false
-		for _, key := range []string{id, AllStates} {
-			w := m.Map(key)
-			if w == nil {
-				continue
-			}
-			if w.At("kill") == true {
-				return false
-			}
-			until, timed := value.AsInt(w.At("until"))
-			wait = wait || !timed || now().UnixMilli() < until
+		wait, kill := wishOf(p.read(jid), id, now)
+		if p.More != nil && !kill {
+			also, end := wishOf(p.More(jid), id, now)
+			wait, kill = wait || also, end
 		}
-		if !wait {
+		switch {
+		case kill:
+			return false
+		case !wait:
 			return true
 		}
 		select {
@@ -137,3 +136,23 @@ func (p *Pauses) Wait(ctx context.Context, jid, id string, now func() time.Time,
 	}
 	return false
 }
+
+// wishOf returns what is wished before a state.
+func wishOf(m *value.Map, id string, now func() time.Time) (wait, kill bool) {
+	for _, key := range []string{id, AllStates} {
+		w := m.Map(key)
+		if w == nil {
+			continue
+		}
+		if w.At("kill") == true {
+			return false, true
+		}
+		until, timed := value.AsInt(w.At("until"))
+		wait = wait || !timed || now().UnixMilli() < until
+	}
+	return wait, false
+}
+
+// Wishes returns what is wished for a job, for machines that cannot look here;
+// nil where nothing is.
+func (p *Pauses) Wishes(jid string) *value.Map { return p.read(jid) }

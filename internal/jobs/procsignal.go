@@ -240,3 +240,21 @@ func (p *Proc) sweep() {
 		}
 	}
 }
+
+// Holds reports whether detached jobs work in the cache directory of an agent, or
+// left returns there that nobody has fetched.
+func Holds(h host.Host, cacheDir string) bool {
+	if names, err := h.ReadDir(filepath.Join(cacheDir, "returns")); err == nil && len(names) > 0 {
+		return true
+	}
+	names, err := h.ReadDir(filepath.Join(cacheDir, "proc"))
+	if err != nil {
+		return false
+	}
+	for _, name := range names {
+		if b, err := h.ReadFile(filepath.Join(cacheDir, "proc", name)); err == nil && decodeLine(b).At(keyDetached) == true {
+			return true
+		}
+	}
+	return false
+}

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"sync"
 	"time"
 
@@ -51,6 +52,15 @@ type Options struct {
 	Host host.Host
 	// CloseAll ends the programs of calls that still run.
 	CloseAll func(ctx context.Context)
+	// Fork returns the machine for one call, and what signals the programs that
+	// the call runs. nil: all calls share Host.
+	Fork func() (h host.Host, signal func(sig int))
+	// Wake tells that other processes of the machine wish to signal calls; nil:
+	// they cannot.
+	Wake <-chan os.Signal
+	// Exe is the path of the running program, which jobs that are to outlive the
+	// channel are run by; "" is not known.
+	Exe string
 	// Going tells of a shutdown that the machine was asked for: mode, at (Unix
 	// microseconds) and by; an empty map where there is none. nil: none is
 	// known.
@@ -88,6 +98,7 @@ type server struct {
 	env     *fun.Env
 	envErr  error
 	calls   map[*call]struct{}
+	wishes  map[string]*value.Map // of state.pause and state.soft_kill, by jid
 }
 
 // A call is a function at work.
@@ -95,6 +106,7 @@ type call struct {
 	job     fun.Job
 	started time.Time
 	cancel  context.CancelCauseFunc
+	group   func(sig int) // signals its programs; nil: they are not known
 }
 
 // Serve serves the controller at the far end of rw until the channel or ctx
@@ -122,6 +134,7 @@ func Serve(ctx context.Context, rw io.ReadWriteCloser, o Options) error {
 	s.m = m
 	s.files = newUpstream(m, s.cache)
 	close(s.ready)
+	go s.heed(m.Done())
 	select {
 	case <-m.Done():
 	case <-ctx.Done():
@@ -163,6 +176,9 @@ func (s *server) log(msg string, args ...any) {
 // note takes a message of the controller.
 func (s *server) note(name string, v value.Value, _ int) {
 	m, ok := v.(*value.Map)
+	if ok && name == "gate" {
+		s.wish(m)
+	}
 	if !ok || name != "session" {
 		return
 	}
@@ -231,12 +247,16 @@ func (s *server) warn(w fun.Warning) {
 }
 
 func (s *server) fault(err error) {
-	text := err.Error()
+	_ = s.m.NoteWhenRoom("fault", value.MapOf("text", faultText(err)))
+}
+
+// faultText is a fault with its place and how it was come to.
+func faultText(err error) string {
 	var e *source.Error
 	if errors.As(err, &e) {
-		text = e.Trace()
+		return e.Trace()
 	}
-	_ = s.m.NoteWhenRoom("fault", value.MapOf("text", text))
+	return err.Error()
 }
 
 // serve answers a request.
@@ -248,6 +268,12 @@ func (s *server) serve(ctx context.Context, st *wire.Stream) error {
 		return st.Answer(s.running())
 	case "signal":
 		return s.signal(st.Head())
+	case "detach":
+		return s.detach(ctx, st)
+	case "left":
+		return s.left(st)
+	case "forget":
+		return s.forget(st)
 	case "grains":
 		return s.grains(st)
 	case "going":
@@ -266,6 +292,8 @@ func jobOf(h *value.Map) (fun.Job, error) {
 	job.Args = fun.Args{Pos: arg.Items, Kw: kw}
 	if p := h.Map("published"); p != nil {
 		job.Published, job.Tgt, job.TgtType, job.Returner = true, p.At("tgt"), p.Str("tgt_type"), p.Str("ret")
+	} else if p := h.Map("of"); p != nil {
+		job.Tgt, job.TgtType, job.Returner = p.At("tgt"), p.Str("tgt_type"), p.Str("ret")
 	}
 	return job, nil
 }
@@ -307,7 +335,9 @@ func (s *server) invoke(ctx context.Context, st *wire.Stream) error {
 		e.JID, e.OrchJID = job.JID, job.OrchJID
 		e.Up = up
 		e.Journal = prog
+		s.equip(e, c)
 	})
+	defer noted(env, job)()
 	s.givePillar(ctx, env, up, job, h.Has("tree"))
 	ret := s.o.Call(ctx, env, job)
 	if cause := context.Cause(ctx); errors.Is(cause, errSignal) && ret.Stage != fun.Returned {
@@ -394,8 +424,7 @@ func (s *server) running() *value.List {
 	return l
 }
 
-// signal ends the calls of a job: they share the agent's process, so a signal
-// that asks for more or less than an end has nothing to reach.
+// signal ends the calls of a job, as one of the signals that end a process.
 func (s *server) signal(h *value.Map) error {
 	jid, sig := h.Str("jid"), h.At("signal")
 	switch sig {
@@ -403,15 +432,8 @@ func (s *server) signal(h *value.Map) error {
 	default:
 		return wire.Refusef("signal %v cannot be sent to a job, only 1, 2, 3, 9 and 15", sig)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	found := false
-	for c := range s.calls {
-		if c.job.JID == jid {
-			found = true
-			c.cancel(fmt.Errorf("%w %d", errSignal, sig))
-		}
-	}
+	n, _ := sig.(int64)
+	found := s.signalJob(jid, int(n))
 	if !found {
 		return wire.Refusef("no job %s runs here", jid)
 	}

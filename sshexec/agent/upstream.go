@@ -101,6 +101,9 @@ func (u *upstream) known(id string) *wire.Tree {
 
 // ask makes a request, when few enough are under way.
 func (u *upstream) ask(ctx context.Context, method string, head *value.Map) (*wire.Stream, func(), error) {
+	if u.alone != nil {
+		return nil, nil, u.alone.refuse(method, head)
+	}
 	select {
 	case u.asks <- struct{}{}:
 	case <-ctx.Done():
@@ -115,6 +118,12 @@ func (u *upstream) ask(ctx context.Context, method string, head *value.Map) (*wi
 }
 
 func (u *upstream) call(ctx context.Context, method string, head *value.Map) (value.Value, error) {
+	switch {
+	case u.alone != nil && method == "pillar":
+		return u.alone.pillar(head)
+	case u.alone != nil:
+		return nil, u.alone.refuse(method, head)
+	}
 	select {
 	case u.asks <- struct{}{}:
 		defer func() { <-u.asks }()
@@ -370,6 +379,9 @@ func (j *jobFiles) Hash(ctx context.Context, saltenv, p, algo string) (string, e
 		if sum != "" || err != nil {
 			return sum, err
 		}
+	}
+	if j.u.alone != nil {
+		return j.hashHere(ctx, saltenv, c, algo)
 	}
 	v, err := j.u.call(ctx, "hash", value.MapOf("env", saltenv, "path", c, "algo", strings.ToLower(algo)))
 	if err != nil {

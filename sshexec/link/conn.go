@@ -154,13 +154,7 @@ func (c *Conn) Invoke(ctx context.Context, job fun.Job) fun.Return {
 var errNotBegun = errors.New("the call was not begun")
 
 func (c *Conn) invoke(ctx context.Context, job fun.Job, ret *fun.Return, done *partial) error {
-	head := value.MapOf(
-		"fun", job.Fun, "arg", value.NewList(job.Args.Pos...), "kwarg", dict(job.Args.Kw),
-		"jid", job.JID, "orch", job.OrchJID, "user", job.User, "metadata", job.Metadata,
-	)
-	if job.Published {
-		head.Set("published", value.MapOf("tgt", job.Tgt, "tgt_type", job.TgtType, "ret", job.Returner))
-	}
+	head := headOf(job)
 	c.trees.job(job.JID)
 	tree, err := c.prepare(ctx, job, head)
 	if err != nil {
@@ -215,6 +209,7 @@ func (c *Conn) prepare(ctx context.Context, job fun.Job, head *value.Map) ([]byt
 		}
 	}
 	head.Set("ahead", value.NewList(ahead...))
+	head.Set("want", value.NewList(c.o.Tree.wants.list(c.o.PillarGrains)...))
 	if c.trees.add(snap.id) {
 		return nil, nil
 	}
