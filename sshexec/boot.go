@@ -110,6 +110,7 @@ func (p *Provider) Starts(ctx context.Context, ids []string, fresh bool, each fu
 			continue
 		}
 		w := &vigil{m: m, base: m.boot.held(before), fresh: fresh, slots: slots}
+		w.unknown = w.base == ""
 		wg.Go(func() {
 			start, ok := w.wait(ctx)
 			mu.Lock()
@@ -132,10 +133,11 @@ type vigil struct {
 	fresh bool
 	slots chan struct{}
 
-	going bool // it was about to go down, or was gone, once
-	away  bool // it was not to be reached, once
-	tries int  // since what was found changed
-	why   string
+	unknown bool // it was not met before the wait
+	going   bool // it was about to go down, or was gone, once
+	away    bool // it was not to be reached, once
+	tries   int  // since what was found changed
+	why     string
 	// The last connection to the old boot: while it stands, the machine is up.
 	client *Client
 	conn   *link.Conn
@@ -198,15 +200,14 @@ func (w *vigil) look(ctx context.Context) (rebooted, ok bool) {
 	if w.base == "" {
 		w.base = id
 	}
-	if w.away {
-		w.tries = 0
-	}
 	going, err := w.goingDown(ctx, conn)
 	if err == nil && !going && w.fresh && w.stays(ctx, conn) {
 		// What was asked a moment ago may show only now.
 		if going, err = w.goingDown(ctx, conn); err == nil && !going {
-			m.adopt(ctx, client, conn, false)
-			return false, true
+			// One that nothing was known of, and that came up meanwhile, started.
+			rebooted = w.unknown && w.away
+			m.adopt(ctx, client, conn, rebooted)
+			return rebooted, true
 		}
 	}
 	if err != nil {
@@ -285,8 +286,8 @@ func (w *vigil) hold(client *Client, conn *link.Conn) {
 		endLink(w.client, w.conn)
 	}
 	w.client, w.conn = client, conn
-	if client != nil {
-		w.away = false
+	if client != nil && w.away {
+		w.away, w.tries = false, 0
 	}
 }
 
