@@ -209,10 +209,17 @@ y: test.nop
 	}
 }
 
+// Salt names the environment that is not there, and then each SLS of it.
+// Salt: BaseHighState.render_highstate.
 func TestNoEnvironment(t *testing.T) {
 	h := high.New(memtree.Tree{"dev:a.sls": ""}.Env(t), nil).Render(context.Background(), []high.Match{{SaltEnv: "prod", SLS: []string{"a"}}})
-	if len(h.Faults) != 1 || h.Faults[0].SaltText() != "No matching salt environment for environment 'prod' found" {
-		t.Errorf("%v", h.Faults)
+	var got []string
+	for _, f := range h.Faults {
+		got = append(got, f.SaltText())
+	}
+	want := []string{"No matching salt environment for environment 'prod' found", "No matching sls found for 'a' in env 'prod'"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
 	}
 }
 

@@ -108,6 +108,8 @@ func (c *Compiler) Render(ctx context.Context, matches []Match) *High {
 					f.Hint = `did you mean saltenv "` + n + `"?`
 				}
 				h.Faults = append(h.Faults, f)
+				// Salt looks for the SLS all the same, and says so.
+				h.Faults = append(h.Faults, newFault(source.Pos{}, "", noMatch(want, match.SaltEnv)))
 				continue
 			}
 			for _, sls := range c.avail.match(ctx, match.SaltEnv, want) {
@@ -118,7 +120,7 @@ func (c *Compiler) Render(ctx context.Context, matches []Match) *High {
 				if n.missing && sls == want {
 					// Salt words it in another way where the caller named it.
 					f := n.faults[0]
-					f.Salt = fmt.Sprintf("No matching sls found for '%s' in env '%s'", want, match.SaltEnv)
+					f.Salt = noMatch(want, match.SaltEnv)
 					f.Err = errors.New(f.Salt)
 				}
 				m.add(n)
@@ -130,6 +132,11 @@ func (c *Compiler) Render(ctx context.Context, matches []Match) *High {
 		c.warnNothing(matches)
 	}
 	return h
+}
+
+// noMatch is Salt's text for an SLS that the caller named and that is not there.
+func noMatch(sls, saltenv string) string {
+	return fmt.Sprintf("No matching sls found for '%s' in env '%s'", sls, saltenv)
 }
 
 // warnNothing says that there is nothing to run, which Salt counts as success
