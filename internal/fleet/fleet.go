@@ -383,7 +383,7 @@ func (r *running) run(ctx context.Context, targets []string, owner map[string]Pr
 			if taken {
 				<-sem
 			}
-			r.deliver(fun.Return{ID: id, JID: r.job.JID, Stage: fun.Refused, Err: fmt.Errorf("not begun: the run was stopped")})
+			r.deliver(fun.Return{ID: id, JID: r.job.JID, Stage: fun.Refused, Err: r.whyStopped(ctx)})
 			continue
 		}
 		wg.Add(1)
@@ -406,6 +406,16 @@ func (r *running) stopped(ctx context.Context) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err != nil || r.failed && r.job.FailHard
+}
+
+// whyStopped is the reason of the targets that did not begin.
+func (r *running) whyStopped(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil && r.failed && r.job.FailHard && ctx.Err() == nil {
+		return fun.ErrNotBegun
+	}
+	return errors.New("not begun: the run was stopped")
 }
 
 // rest keeps a slot of the batch free for BatchWait.

@@ -69,6 +69,10 @@ const (
 	Refused           // the target would not run it (no such function, wrong arguments)
 )
 
+// ErrNotBegun is the reason of a Refused return whose target was left out
+// because one before it failed and the job fails hard.
+var ErrNotBegun = errors.New("not begun: a target before it failed")
+
 // String names the stage as results show it.
 func (s Stage) String() string {
 	return [...]string{"returned", "unreachable", "timed out", "lost", "refused"}[s]

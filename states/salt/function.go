@@ -30,8 +30,10 @@ func function(ctx context.Context, c *fun.Call) fun.Ret {
 	}
 	kw, ok := c.Value("kwarg").(*value.Map)
 	if !ok {
-		if c.Bool("kwarg") {
-			return fun.Fail("'kwarg' must be a dict of arguments, not %s", value.TypeName(c.Value("kwarg")))
+		// Salt hands over nothing of what is no dict (salt/utils/args.py
+		// condition_input).
+		if v := c.Value("kwarg"); value.Truth(v) && c.Env.Warn != nil {
+			c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: kwarg is no dict but a %s: the function gets none of it", c.Low.ID, value.TypeName(v))})
 		}
 		kw = value.NewMap(0)
 	}
@@ -67,6 +69,7 @@ func function(ctx context.Context, c *fun.Call) fun.Ret {
 		changes.Set(r.ID, v)
 		ran = append(ran, r.ID)
 	}
+	failed = append(failed, rets.leftOut(failed, 0)...)
 	ret.Changes = value.MapOf("ret", changes)
 	comment := "Function ran successfully."
 	if len(failed) > 0 {

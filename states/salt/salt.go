@@ -105,6 +105,9 @@ func testMode(c *fun.Call) bool { return c.Test || value.Truth(c.Value("test")) 
 type returns struct {
 	sum fun.Summary
 	all []fun.Return // in order of ids
+	// notBegun are targets that failhard left out; Salt's returns have none of
+	// them.
+	notBegun []string
 }
 
 // run runs a job of the step and collects the returns.
@@ -113,7 +116,9 @@ func run(ctx context.Context, c *fun.Call, job fun.Job) (*returns, error) {
 		return nil, fun.Errorf("this machine reaches no targets: orchestrate from a controller, with 'brine orchestrate' or 'brine run state.orchestrate'")
 	}
 	job.Tgt, job.TgtType = c.Value("tgt"), c.Str("tgt_type")
-	job.Batch, job.FailHard = c.Str("batch"), c.Bool("failhard")
+	job.Batch = c.Str("batch")
+	// Without batches all targets begin at once, whatever becomes of them.
+	job.FailHard = job.Batch != "" && (c.Bool("failhard") || value.Truth(c.Env.Opts.At("failhard")))
 	if n, ok := c.Int("subset"); ok {
 		job.Subset = int(n)
 	}
@@ -126,7 +131,11 @@ func run(ctx context.Context, c *fun.Call, job fun.Job) (*returns, error) {
 	fireArgs(c, job)
 	r := &returns{}
 	sum, err := c.Env.Fleet.Run(ctx, job, func(ret fun.Return) error {
-		r.all = append(r.all, ret)
+		if errors.Is(ret.Err, fun.ErrNotBegun) {
+			r.notBegun = append(r.notBegun, ret.ID)
+		} else {
+			r.all = append(r.all, ret)
+		}
 		return nil
 	})
 	if err != nil {
@@ -134,7 +143,21 @@ func run(ctx context.Context, c *fun.Call, job fun.Job) (*returns, error) {
 	}
 	sort.Slice(r.all, func(i, j int) bool { return r.all[i].ID < r.all[j].ID })
 	r.sum = sum
+	sort.Strings(r.notBegun)
+	if len(r.notBegun) > 0 && c.Env.Warn != nil {
+		c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: failhard: not begun on %s", c.Low.ID, strings.Join(r.notBegun, ", "))})
+	}
 	return r, nil
+}
+
+// leftOut returns the targets that count as failed beside failed, the ones that
+// did: those that failhard left out, where a failure that is tolerated would
+// hide them.
+func (r *returns) leftOut(failed []string, allowed int) []string {
+	if len(failed) > allowed {
+		return nil
+	}
+	return r.notBegun
 }
 
 // fault returns the comment of a step that was not begun. An expression that

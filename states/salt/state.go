@@ -130,7 +130,8 @@ func judgeStates(c *fun.Call, rets *returns, allowFail int) fun.Ret {
 	if changes.Len() > 0 {
 		ret.Changes = value.MapOf("out", "highstate", "ret", changes)
 	}
-	if len(failed) > allowFail {
+	left := rets.leftOut(failed, allowFail)
+	if failed = append(failed, left...); len(failed) > allowFail || len(left) > 0 {
 		ret.Result = fun.Failed
 		ret.Comment = "Run failed on minions: " + strings.Join(failed, ", ")
 	} else {
