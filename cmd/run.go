@@ -146,11 +146,20 @@ func (a *App) runFault(c *cobra.Command, s *session, name string, err error) err
 	var nf *fun.NotFoundError
 	switch {
 	case errors.As(err, &nf):
-		return err
+		return told(s, nf.Error(), err)
 	case dispatch.IsArgError(err):
 		return usageOf(c, s, name, err)
 	case errors.Is(err, context.Canceled):
 		return errInterrupted
 	}
-	return fmt.Errorf("exception occurred in runner %s: %w", name, err)
+	return told(s, fmt.Sprintf("Exception occurred in runner %s: %v", name, err), fmt.Errorf("exception occurred in runner %s: %w", name, err))
+}
+
+// told prints what Salt reports of a runner that did not return, as its return,
+// and hands the error on. Salt: salt/client/mixins.py SyncClientMixin.low.
+func told(s *session, text string, err error) error {
+	if perr := s.print(text, "", exitGeneric); perr != nil {
+		return perr
+	}
+	return err
 }

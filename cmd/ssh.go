@@ -155,7 +155,7 @@ func newSaltCmd(a *App) *cobra.Command {
 		Long: `Run an execution function on the targets of the roster, as salt does on the
 minions of a master: brine reaches them over SSH.
 
-Exit status: 0 all went well; 1 a target failed or was not reached, or nothing
+Exit status: 0 all went well; 1 a target failed or was not reached; 2 nothing
 matched the target; 64 the command line makes no sense; 130 interrupted.`,
 		Example: `  salt 'web*' test.ping
   salt -C 'G@role:web and not web1' state.apply nginx`,
@@ -387,6 +387,9 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 				hint: fmt.Sprintf("it is %s; --roster-file names another one, 'brine init' writes one to start from", s.rosterPath()),
 			}
 		}
+		if o.prog == saltCLI {
+			return s.saltNoMatch(o.noMatch(job))
+		}
 		return o.noMatch(job)
 	}
 	s.warnUnmet(o, job, sum)
@@ -405,6 +408,22 @@ func (s *session) rosterPath() string {
 		return p
 	}
 	return filepath.Join(s.cfg.Dir, "roster")
+}
+
+// exitNoReturn is salt's status where no target matched.
+const exitNoReturn = 2
+
+// saltNoMatch reports as salt does that no target matched: in words, or as an
+// empty document.
+// Salt: salt/client/__init__.py _check_pub_data, salt/cli/salt.py _output_ret.
+func (s *session) saltNoMatch(err error) error {
+	if !s.app.json {
+		fmt.Fprintln(s.app.Out, "No minions matched the target. No command was sent, no jid was assigned.")
+	} else if perr := s.print(value.NewMap(0), "", exitNoReturn); perr != nil {
+		return perr
+	}
+	_, hint := classify(err)
+	return &statusError{status: exitNoReturn, err: err, hint: hint}
 }
 
 func (o *sshOpts) noMatch(job fun.Job) error {
