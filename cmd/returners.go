@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"brine/internal/assembly"
 	"brine/internal/config"
@@ -167,9 +168,13 @@ func (r *sinks) sink(name, conf string, kwargs *value.Map) (*jobs.Sink, error) {
 			return assembly.OpenReturner(ctx, r.env, name, returner.Settings{Config: conf, Kwargs: kwargs})
 		},
 	}
-	if kwargs.Len() == 0 {
+	if kwargs.Len() == 0 && !assembly.ForThisRun(name) {
 		// What was given on a command line alone is not known to a later run.
 		s.Spool = filepath.Join(r.spool, key)
+	}
+	if slices.Contains(jobs.Names(r.env.Opts.Str("master_job_cache")), name) {
+		keep, _ := value.AsInt(r.env.Opts.At("keep_jobs_seconds"))
+		s.Keep, s.Archive = time.Duration(keep)*time.Second, value.Truth(r.env.Opts.At("archive_jobs"))
 	}
 	r.all[id] = s
 	return s, nil
@@ -182,8 +187,7 @@ func (r *sinks) resend() {
 		return
 	}
 	for _, d := range dirs {
-		files, err := os.ReadDir(filepath.Join(r.spool, d.Name()))
-		if err != nil || len(files) == 0 {
+		if !jobs.Spooled(filepath.Join(r.spool, d.Name())) {
 			continue
 		}
 		name, conf, _ := strings.Cut(d.Name(), "@")

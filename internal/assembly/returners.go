@@ -35,6 +35,13 @@ func CheckReturner(env *fun.Env, name string) error {
 	return fmt.Errorf("there is no returner %q%s", name, source.DidYouMean(name, returner.Names(specs)))
 }
 
+// ForThisRun reports whether a returner serves the user of a run alone: a later
+// run has no use for what it was not given.
+func ForThisRun(name string) bool {
+	spec, ok := returner.Find(Returners(), name)
+	return ok && spec.ForThisRun
+}
+
 // OpenReturner connects to a returner by name. The error of a name that is not
 // there has the nearest one.
 func OpenReturner(ctx context.Context, env *fun.Env, name string, s returner.Settings) (jobs.Returner, error) {

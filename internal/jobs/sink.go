@@ -1,44 +1,53 @@
 package jobs
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"sort"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"brine/internal/event"
 	"brine/internal/value"
 )
 
-// A Sink feeds one returner: in batches, from a goroutine of its own. What the
-// returner does not take is tried again with growing pauses, then written to
-// disk, from where the next run sends it.
+// A Sink feeds one returner: in batches, from a goroutine of its own. A row is
+// on disk before the call that hands it over is back, and until the returner
+// has taken it: what a run that is killed or a returner that is down leaves
+// there, the next run sends.
 type Sink struct {
 	// Name is the returner's, as users give it.
 	Name string
 	// Open connects.
 	Open func(ctx context.Context) (Returner, error)
-	// Spool is the directory for what could not be sent; "" keeps nothing.
+	// Spool is the directory for rows that are not sent yet; "" keeps nothing.
 	Spool string
 	// Retries are the pauses between tries; nil is DefaultRetries.
 	Retries []time.Duration
 	// Batch is how many rows go at once; 0 is 500.
 	Batch int
+	// Keep is how old rows of a Cleaner may become; 0 is no bound. Archive puts
+	// older ones aside instead of removing them.
+	Keep    time.Duration
+	Archive bool
 	// Warn is told what was not sent.
 	Warn func(error)
 
 	once  sync.Once
 	items chan item
 	done  chan struct{}
+	used  atomic.Bool     // rows were handed over
+	over  context.Context // ends soon after Close was called
+	end   context.CancelFunc
+
+	order sync.Mutex // held while a row gets its places in the spool and the queue
+	spool spool
 
 	mu     sync.Mutex
-	failed int // rows that were spooled or lost
+	failed int // rows that are still in the spool, or lost
 }
 
 // DefaultRetries are the pauses between tries of a returner that is down.
@@ -48,6 +57,7 @@ var DefaultRetries = [...]time.Duration{100 * time.Millisecond, 400 * time.Milli
 type item struct {
 	kind string // "load", "return", "event"
 	data *value.Map
+	n    int64 // its number in the spool; 0: it is not there
 }
 
 const (
@@ -57,14 +67,14 @@ const (
 )
 
 // Load hands a load over.
-func (s *Sink) Load(l Load) { s.put(item{loadItem, l.Map()}) }
+func (s *Sink) Load(l Load) { s.put(item{kind: loadItem, data: l.Map()}) }
 
 // Return hands a return over.
-func (s *Sink) Return(full *value.Map) { s.put(item{returnItem, full}) }
+func (s *Sink) Return(full *value.Map) { s.put(item{kind: returnItem, data: full}) }
 
 // Event hands an event over.
 func (s *Sink) Event(row EventRow) {
-	s.put(item{eventItem, value.MapOf("tag", row.Tag, "data", row.Data, "master_id", row.Master)})
+	s.put(item{kind: eventItem, data: value.MapOf("tag", row.Tag, "data", row.Data, "master_id", row.Master)})
 }
 
 // Resend sends what earlier runs left on disk.
@@ -72,6 +82,16 @@ func (s *Sink) Resend() { s.once.Do(s.start) }
 
 func (s *Sink) put(it item) {
 	s.once.Do(s.start)
+	s.used.Store(true)
+	var data []byte
+	if s.Spool != "" {
+		data = value.EncodeJSON(it.data)
+	}
+	s.order.Lock()
+	defer s.order.Unlock()
+	if s.Spool != "" {
+		it.n = s.spool.add(it.kind, data)
+	}
 	s.items <- it
 }
 
@@ -86,10 +106,16 @@ func (s *Sink) start() {
 	if s.Retries == nil {
 		s.Retries = DefaultRetries[:]
 	}
+	s.spool.dir = s.Spool
 	s.items = make(chan item, queueLength)
 	s.done = make(chan struct{})
+	s.over, s.end = context.WithCancel(context.Background())
 	go s.work()
 }
+
+// grace is how long the end of a run waits for what is not its own: the rows of
+// earlier runs, and a clean-up.
+const grace = 3 * time.Second
 
 // Close sends what waits and ends the sink. It returns an error where rows did
 // not reach the returner.
@@ -99,7 +125,10 @@ func (s *Sink) Close() error {
 		return nil
 	}
 	close(s.items)
+	t := time.AfterFunc(grace, s.end)
 	<-s.done
+	t.Stop()
+	s.end()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.failed > 0 {
@@ -146,11 +175,11 @@ type writer struct {
 	ret   Returner
 	batch []item
 	down  time.Time // when the returner was last found down; zero: it is up
-	spool *os.File
 
-	unsure  bool // the returner is Unsure
-	unknown int  // rows that it was given
-	gaveUp  bool // it failed: all that comes goes to disk
+	unsure  bool   // the returner is Unsure
+	given   []item // rows that it was given, without their data
+	gaveUp  bool   // it failed: all that comes stays on disk
+	cleaned bool
 }
 
 // tryTimeout bounds one try.
@@ -159,7 +188,7 @@ const tryTimeout = 15 * time.Second
 // restTime is how long a returner that is down is left alone.
 const restTime = 5 * time.Second
 
-// send gives a batch to the returner, or to the spool.
+// send gives a batch to the returner, or leaves it to the spool.
 func (w *writer) send(batch []item) {
 	if w.gaveUp || !w.down.IsZero() && time.Since(w.down) < restTime {
 		w.keep(batch, nil)
@@ -167,11 +196,16 @@ func (w *writer) send(batch []item) {
 	}
 	var err error
 	for i := 0; ; i++ {
-		if err = w.try(batch); err == nil {
+		if err = w.try(context.Background(), batch); err == nil {
 			w.down = time.Time{}
+			if !w.unsure {
+				w.took(batch)
+				w.clean()
+			}
 			return
 		}
-		if w.unsure && w.unknown > 0 {
+		if w.unsure && len(w.given) > 0 {
+			w.give(batch)
 			w.giveUp(err)
 			return
 		}
@@ -184,39 +218,60 @@ func (w *writer) send(batch []item) {
 	w.keep(batch, err)
 }
 
+// took notes that the returner has rows.
+func (w *writer) took(batch []item) {
+	if w.sink.Spool != "" {
+		w.sink.spool.sent(batch, &w.sink.order)
+	}
+}
+
+// connect opens the returner where that is to be done.
+func (w *writer) connect(ctx context.Context) error {
+	if w.ret != nil {
+		return nil
+	}
+	r, err := w.sink.Open(ctx)
+	if err != nil {
+		return err
+	}
+	w.ret = r
+	_, w.unsure = r.(Unsure)
+	return nil
+}
+
 // try gives a batch to the returner once. A connection that fails is made anew
 // at the next try.
-func (w *writer) try(batch []item) error {
-	ctx, cancel := context.WithTimeout(context.Background(), tryTimeout)
+func (w *writer) try(ctx context.Context, batch []item) error {
+	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
-	if w.ret == nil {
-		r, err := w.sink.Open(ctx)
-		if err != nil {
-			return err
-		}
-		w.ret = r
-		_, w.unsure = r.(Unsure)
-	}
-	if w.unsure {
-		if err := w.write(batch); err != nil && w.sink.Spool != "" {
-			return err
-		}
-		w.unknown += len(batch)
+	if err := w.connect(ctx); err != nil {
+		return err
 	}
 	err := store(ctx, w.ret, batch)
 	if err != nil {
 		_ = w.ret.Close()
 		w.ret = nil
+		return err
 	}
-	return err
+	if w.unsure {
+		w.give(batch)
+	}
+	return nil
+}
+
+// give notes what an Unsure returner was given.
+func (w *writer) give(batch []item) {
+	for _, it := range batch {
+		w.given = append(w.given, item{n: it.n})
+	}
 }
 
 // giveUp leaves all rows that an Unsure returner was given on disk.
 func (w *writer) giveUp(err error) {
 	w.gaveUp = true
-	w.sink.fail(w.unknown)
+	w.sink.fail(len(w.given))
 	if w.sink.Spool == "" {
-		w.warn(fmt.Errorf("returner %s: %d rows are lost: %w", w.sink.Name, w.unknown, err))
+		w.warn(fmt.Errorf("returner %s: %d rows are lost: %w", w.sink.Name, len(w.given), err))
 		return
 	}
 	w.warn(fmt.Errorf("returner %s is down: %w; what it was given is kept in %s and sent by the next run", w.sink.Name, err, w.sink.Spool))
@@ -259,40 +314,22 @@ func store(ctx context.Context, r Returner, batch []item) error {
 	return nil
 }
 
-// keep writes rows that were not sent to disk.
+// keep leaves rows that were not sent on disk.
 func (w *writer) keep(batch []item, why error) {
 	s := w.sink
 	s.fail(len(batch))
-	if s.Spool == "" {
-		w.warn(fmt.Errorf("returner %s: %d rows are lost: %w", s.Name, len(batch), orDown(why)))
-		return
+	lost := 0
+	for _, it := range batch {
+		if it.n == 0 {
+			lost++
+		}
 	}
-	if err := w.write(batch); err != nil {
-		w.warn(fmt.Errorf("returner %s: %d rows are lost: %w", s.Name, len(batch), errors.Join(orDown(why), err)))
-		return
+	if lost > 0 {
+		w.warn(fmt.Errorf("returner %s: %d rows are lost: %w", s.Name, lost, errors.Join(orDown(why), s.spool.fault())))
 	}
-	if why != nil {
+	if lost < len(batch) && why != nil {
 		w.warn(fmt.Errorf("returner %s is down: %w; what it did not take is kept in %s and sent by the next run", s.Name, why, s.Spool))
 	}
-}
-
-// write adds rows to this run's file in the spool.
-func (w *writer) write(batch []item) error {
-	if w.spool == nil {
-		f, err := openSpool(w.sink.Spool)
-		if err != nil {
-			return err
-		}
-		w.spool = f
-	}
-	var b []byte
-	for _, it := range batch {
-		b = append(append(b, value.EncodeJSON(value.MapOf("kind", it.kind, "data", it.data))...), '\n')
-	}
-	if _, err := w.spool.Write(b); err != nil {
-		return err
-	}
-	return w.spool.Sync()
 }
 
 var errDown = errors.New("it is down")
@@ -310,90 +347,33 @@ func (w *writer) warn(err error) {
 	}
 }
 
-const spoolSuffix = ".spool"
+// cleanEvery is how often a clean-up begins, among all processes of a cache, and
+// cleanFor how long one may take: what it leaves is for the next one.
+const (
+	cleanEvery = 10 * time.Minute
+	cleanFor   = time.Second
+)
 
-// openSpool makes a spool file that no other process has, and locks it.
-func openSpool(dir string) (*os.File, error) {
-	if dir == "" {
-		return nil, errors.New("nothing is kept on disk for it")
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	f, err := os.CreateTemp(dir, time.Now().UTC().Format("20060102150405.000000")+"-*"+spoolSuffix)
-	if err != nil {
-		return nil, err
-	}
-	if err := lock(f); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// resend sends what earlier runs left in the spool, oldest first. A file that
-// another process is at is left to it.
-func (w *writer) resend() {
+// clean has a Cleaner forget, once it has shown that it is up.
+func (w *writer) clean() {
 	s := w.sink
-	if s.Spool == "" {
+	c, ok := w.ret.(Cleaner)
+	if w.cleaned || !ok || s.Keep <= 0 || s.Spool == "" {
 		return
 	}
-	entries, err := os.ReadDir(s.Spool)
-	if err != nil {
+	w.cleaned = true
+	mark := filepath.Join(s.Spool, ".cleaned")
+	if st, err := os.Stat(mark); err == nil && time.Since(st.ModTime()).Abs() < cleanEvery {
 		return
 	}
-	var names []string
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), spoolSuffix) {
-			names = append(names, e.Name())
-		}
+	if os.MkdirAll(s.Spool, 0o700) != nil || os.WriteFile(mark, []byte("\n"), 0o600) != nil {
+		return
 	}
-	sort.Strings(names)
-	for _, n := range names {
-		path := filepath.Join(s.Spool, n)
-		f, err := os.Open(path)
-		if err != nil {
-			continue
-		}
-		ok := tryLock(f) && w.resendFile(f)
-		if ok {
-			os.Remove(path)
-		}
-		f.Close()
-		if !ok && w.ret == nil {
-			return
-		}
+	ctx, cancel := context.WithTimeout(s.over, cleanFor)
+	defer cancel()
+	if err := c.Clean(ctx, s.Keep, s.Archive); err != nil && ctx.Err() == nil {
+		w.warn(fmt.Errorf("returner %s: rows older than keep_jobs_seconds were not removed: %w", s.Name, err))
 	}
-}
-
-// resendFile sends the rows of a file; false where they must stay.
-func (w *writer) resendFile(f *os.File) bool {
-	sc := bufio.NewScanner(f)
-	sc.Buffer(make([]byte, 0, 64<<10), 256<<20)
-	var batch []item
-	flush := func() bool {
-		if len(batch) == 0 {
-			return true
-		}
-		err := w.try(batch)
-		batch = batch[:0]
-		if err != nil {
-			w.down = time.Now()
-			w.warn(fmt.Errorf("returner %s is down: %w; what it did not take before stays in %s", w.sink.Name, err, w.sink.Spool))
-		}
-		return err == nil
-	}
-	for sc.Scan() {
-		m := decodeLine(sc.Bytes())
-		if m.Map("data") == nil {
-			continue // cut short by a crash
-		}
-		batch = append(batch, item{m.Str("kind"), m.Map("data")})
-		if len(batch) >= w.sink.Batch && !flush() {
-			return false
-		}
-	}
-	return sc.Err() == nil && flush()
 }
 
 func (w *writer) close() {
@@ -404,13 +384,11 @@ func (w *writer) close() {
 			w.giveUp(err)
 		case err != nil:
 			w.warn(fmt.Errorf("returner %s: %w", w.sink.Name, err))
-		case w.unsure && w.spool != nil && !w.gaveUp:
-			os.Remove(w.spool.Name())
+		case !w.gaveUp:
+			w.took(w.given)
 		}
 	}
-	if w.spool != nil {
-		w.spool.Close()
-	}
+	w.sink.spool.close()
 }
 
 // MatchEvent reports whether an event of a tag is to be stored: on the white

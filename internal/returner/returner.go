@@ -25,6 +25,9 @@ type Spec struct {
 	New func(ctx context.Context, s Settings) (jobs.Returner, error)
 	// Reads says that the returner is a jobs.Store as well.
 	Reads bool
+	// ForThisRun says that a later run has no use for what the returner was not
+	// given.
+	ForThisRun bool
 }
 
 // A Key is a setting of a returner.

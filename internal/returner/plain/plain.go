@@ -19,8 +19,8 @@ import (
 // Specs returns the returners, alphabetically.
 func Specs() []returner.Spec {
 	return []returner.Spec{
-		{Name: "local", Doc: "Print returns on stdout.", Src: "returners/local.py", New: newLocal},
-		{Name: "local_cache", Doc: "Keep returns in the job cache of this machine.", Src: "returners/local_cache.py", New: newCache, Reads: true},
+		{Name: "local", Doc: "Print returns on stdout.", Src: "returners/local.py", New: newLocal, ForThisRun: true},
+		{Name: "local_cache", Doc: "Keep returns in the job cache of this machine.", Src: "returners/local_cache.py", New: newCache, Reads: true, ForThisRun: true},
 		{
 			Name: "rawfile_json", Doc: "Append returns and events to a file, a line of JSON each.", Src: "returners/rawfile_json.py", New: newRawfile,
 			Keys: []returner.Key{{Name: "filename", Default: "/var/log/salt/events", Doc: "the file"}},

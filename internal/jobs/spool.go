@@ -1,0 +1,361 @@
+package jobs
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"brine/internal/value"
+)
+
+// A spool is the rows that one run has handed to a returner, in a file: a line
+// of JSON a row, {"n": 17, "kind": "return", "data": {...}}, and a line
+// {"sent": [1, 17]} where the returner has taken the rows of these numbers. A
+// process that works on a spool holds a lock on it.
+//
+// Rows are not synced to disk one by one: that they outlive the process is
+// enough, since the job cache has synced them.
+type spool struct {
+	dir string
+
+	// Under Sink.order.
+	file *os.File
+	rows int64 // numbers that were given
+	size int64
+
+	torn    atomic.Bool // a line was cut short: the disk is full
+	taken   int64       // how many rows were taken; the worker's
+	err     error
+	errLock sync.Mutex
+}
+
+const spoolSuffix = ".spool"
+
+// fault is why rows are not on disk.
+func (p *spool) fault() error {
+	p.errLock.Lock()
+	defer p.errLock.Unlock()
+	return p.err
+}
+
+// add writes a row and returns its number; 0 where it cannot be written.
+func (p *spool) add(kind string, data []byte) int64 {
+	if p.file == nil {
+		f, err := openSpool(p.dir)
+		if err != nil {
+			p.fail(err)
+			return 0
+		}
+		p.file = f
+	}
+	b := make([]byte, 0, len(data)+48)
+	b = append(b, `{"n":`...)
+	b = strconv.AppendInt(b, p.rows+1, 10)
+	b = append(b, `,"kind":"`...)
+	b = append(b, kind...)
+	b = append(b, `","data":`...)
+	b = append(b, data...)
+	b = append(b, "}\n"...)
+	if err := p.write(b); err != nil {
+		p.fail(err)
+		return 0
+	}
+	p.rows++
+	p.size += int64(len(b))
+	return p.rows
+}
+
+func (p *spool) fail(err error) {
+	p.errLock.Lock()
+	defer p.errLock.Unlock()
+	p.err = err
+}
+
+// write appends one line by one call, which no other one comes between.
+func (p *spool) write(b []byte) error {
+	if p.torn.Load() {
+		b = append([]byte{'\n'}, b...)
+	}
+	_, err := p.file.Write(b)
+	p.torn.Store(err != nil)
+	return err
+}
+
+// maxSpool is the size at which a file whose rows were all taken begins anew.
+const maxSpool = 1 << 20
+
+// sent notes that rows were taken. Order is the lock under which rows are added.
+func (p *spool) sent(batch []item, order *sync.Mutex) {
+	from, to := int64(0), int64(0)
+	note := func() {
+		if from > 0 {
+			p.taken += to - from + 1
+			_ = p.write(fmt.Appendf(nil, "{\"sent\":[%d,%d]}\n", from, to))
+		}
+	}
+	for _, it := range batch {
+		switch {
+		case it.n == 0:
+		case to > 0 && it.n == to+1:
+			to++
+		default:
+			note()
+			from, to = it.n, it.n
+		}
+	}
+	note()
+	// Who adds a row may wait for this goroutine with the lock held.
+	if order.TryLock() {
+		if p.size > maxSpool && p.taken == p.rows && p.file.Truncate(0) == nil {
+			p.size = 0
+		}
+		order.Unlock()
+	}
+}
+
+// close ends the file and removes it where all rows were taken.
+func (p *spool) close() {
+	if p.file == nil {
+		return
+	}
+	if p.taken == p.rows {
+		os.Remove(p.file.Name())
+	} else {
+		_ = p.file.Sync()
+	}
+	p.file.Close()
+}
+
+// openSpool makes a spool file that no other process has, and locks it.
+func openSpool(dir string) (*os.File, error) {
+	if dir == "" {
+		return nil, errors.New("nothing is kept on disk for it")
+	}
+	for i := 0; ; i++ {
+		name := fmt.Sprintf("%s-%d-%d%s", time.Now().UTC().Format("20060102150405.000000"), os.Getpid(), i, spoolSuffix)
+		path := filepath.Join(dir, name)
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_APPEND|os.O_RDWR, 0o600)
+		if errors.Is(err, os.ErrNotExist) && i < 100 {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if errors.Is(err, os.ErrExist) && i < 100 {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := lock(f); err != nil {
+			f.Close()
+			return nil, err
+		}
+		// Another process may have found the file, empty and without a lock, and
+		// have removed it.
+		if _, err := os.Stat(path); err == nil || i >= 100 {
+			return f, nil
+		}
+		f.Close()
+	}
+}
+
+// Spooled reports whether rows may wait in a directory of a sink.
+func Spooled(dir string) bool {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return false
+	}
+	for _, f := range files {
+		if strings.HasSuffix(f.Name(), spoolSuffix) {
+			return true
+		}
+	}
+	return false
+}
+
+// resend sends what earlier runs left in the spool, oldest first. A file that
+// another process is at is left to it.
+func (w *writer) resend() {
+	s := w.sink
+	if s.Spool == "" {
+		return
+	}
+	entries, err := os.ReadDir(s.Spool)
+	if err != nil {
+		return
+	}
+	var names []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), spoolSuffix) {
+			names = append(names, e.Name())
+		}
+	}
+	sort.Strings(names)
+	sent := false
+	for _, n := range names {
+		path := filepath.Join(s.Spool, n)
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
+		if err != nil {
+			continue
+		}
+		mine := tryLock(f)
+		err = nil
+		if mine {
+			if err = w.resendFile(f, &sent); err == nil {
+				os.Remove(path)
+			}
+		}
+		f.Close()
+		switch {
+		case err == nil:
+			continue
+		case s.over.Err() == nil || !sent:
+			w.down = time.Now()
+			w.warn(fmt.Errorf("returner %s is down: %w; what it did not take before stays in %s", s.Name, err, s.Spool))
+		}
+		if len(w.given) > 0 {
+			w.giveUp(err)
+		}
+		return
+	}
+}
+
+// resendFile sends the rows of a file that were not taken. What is taken of them
+// is noted in the file, so that a fault half-way costs nothing.
+func (w *writer) resendFile(f *os.File, sent *bool) error {
+	s := w.sink
+	var taken ranges
+	if err := spoolLines(f, func(m *value.Map) error {
+		if l := m.List("sent"); l.Len() == 2 {
+			from, _ := value.AsInt(l.Items[0])
+			to, _ := value.AsInt(l.Items[1])
+			taken = append(taken, [2]int64{from, to})
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	taken.sort()
+	old := spool{file: f}
+	var batch []item
+	flush := func() error {
+		if len(batch) == 0 {
+			return nil
+		}
+		if err := w.again(batch); err != nil {
+			return err
+		}
+		*sent = true
+		old.sent(batch, new(sync.Mutex))
+		batch = batch[:0]
+		return nil
+	}
+	err := spoolLines(f, func(m *value.Map) error {
+		data := m.Map("data")
+		n, _ := value.AsInt(m.At("n"))
+		if data == nil || taken.has(n) {
+			return nil
+		}
+		if batch = append(batch, item{m.Str("kind"), data, n}); len(batch) >= s.Batch {
+			return flush()
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}
+
+// again gives rows of an earlier run to the returner. One that can tell is asked
+// first which of them it has: the run may have been killed before it noted them.
+func (w *writer) again(batch []item) error {
+	ctx, cancel := context.WithTimeout(w.sink.over, tryTimeout)
+	defer cancel()
+	if err := w.connect(ctx); err != nil {
+		return err
+	}
+	send := batch
+	if u, ok := w.ret.(Unstorer); ok {
+		var rets []*value.Map
+		for _, it := range batch {
+			if it.kind == returnItem {
+				rets = append(rets, it.data)
+			}
+		}
+		fresh, err := u.Unstored(ctx, rets)
+		if err != nil {
+			_ = w.ret.Close()
+			w.ret = nil
+			return err
+		}
+		want := make(map[*value.Map]bool, len(fresh))
+		for _, r := range fresh {
+			want[r] = true
+		}
+		send = nil
+		for _, it := range batch {
+			if it.kind != returnItem || want[it.data] {
+				send = append(send, it)
+			}
+		}
+	}
+	if err := w.try(ctx, send); err != nil || !w.unsure {
+		return err
+	}
+	// Whether it has them is known at the end: they move to this run's file.
+	w.sink.order.Lock()
+	defer w.sink.order.Unlock()
+	given := w.given[len(w.given)-len(send):]
+	for i, it := range send {
+		if given[i].n = w.sink.spool.add(it.kind, value.EncodeJSON(it.data)); given[i].n == 0 {
+			return w.sink.spool.fault()
+		}
+	}
+	return nil
+}
+
+// spoolLines reads the lines of a spool file. A line that was cut short is
+// passed over.
+func spoolLines(f *os.File, each func(*value.Map) error) error {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	r := bufio.NewReaderSize(f, 64<<10)
+	for {
+		line, err := r.ReadBytes('\n')
+		if err != nil {
+			if err == io.EOF {
+				err = nil
+			}
+			return err
+		}
+		if m := decodeLine(line); m != nil {
+			if err := each(m); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// ranges are numbers of rows, from and to.
+type ranges [][2]int64
+
+func (r ranges) sort() { sort.Slice(r, func(i, k int) bool { return r[i][0] < r[k][0] }) }
+
+// has reports whether sorted ranges have a number.
+func (r ranges) has(n int64) bool {
+	i := sort.Search(len(r), func(i int) bool { return r[i][0] > n })
+	return i > 0 && n <= r[i-1][1]
+}
