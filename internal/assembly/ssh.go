@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/dispatch"
 	"brine/internal/fun"
 	"brine/internal/roster"
 	"brine/internal/value"
@@ -90,12 +89,12 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 		dial.Config = []string{p, "/etc/ssh/ssh_config"}
 	}
 	cache := filepath.Join(o.Config.CacheDir, "ssh")
-	pillars := &targetPillars{o: o, r: r}
+	pillars := newTargetPillars(o, r)
 	s := sshexec.Settings{
 		Entries: entries, Dialer: sshexec.NewDialer(dial),
 		Images: &sshexec.Images{Exe: o.Exe, Dir: opts.Str("ssh_agent_dir"), Cache: cache},
 		Link: link.Options{
-			Tree: link.NewTree(ctl.Up), Files: ctl.Up, Pillar: pillars.render, Bus: o.Bus, Log: o.Log,
+			Tree: link.NewTree(ctl.Up), Files: ctl.Up, Pillar: pillars.render, PillarGrains: func() []string { return pillars.grainNames(ctx) }, Bus: o.Bus, Log: o.Log,
 			Warn: func(id string, w fun.Warning) {
 				w.Text = id + ": " + w.Text
 				ctl.Warn(w)
@@ -125,22 +124,6 @@ func seconds(opts *value.Map, key string) time.Duration {
 		return time.Duration(v * float64(time.Second))
 	}
 	return 0
-}
-
-// targetPillars renders the pillar of targets on the controller.
-type targetPillars struct {
-	o EnvOptions
-	r *roster.Roster
-}
-
-// render renders the pillar of id with the grains that the target reports.
-func (t *targetPillars) render(ctx context.Context, id string, g value.Mapping, req fun.PillarRequest) (*value.Map, error) {
-	env := targetEnv(ctx, t.o, t.r, id)
-	env.Grains, req.Grains = g, g
-	env.NewGrains = nil
-	attachUpstream(ctx, env)
-	env.Invoker = dispatch.New(env)
-	return env.Up.Pillar(ctx, req)
 }
 
 // receive keeps the files that targets push, each in a directory of its own

@@ -29,6 +29,8 @@ type Compiler struct {
 	env   *fun.Env
 	files *fileserver.Server
 
+	shared *render.Shared // with the compilers of other targets; nil: none
+
 	mu    sync.Mutex
 	shown map[string]bool // faults that were shown
 }
@@ -41,6 +43,13 @@ func New(env *fun.Env) *Compiler {
 		files: fileserver.New(env.Host, fileserver.RootsOf(env.Opts, "pillar_roots")),
 		shown: map[string]bool{},
 	}
+}
+
+// Share lets c use what the compilers of other targets with the same roots have
+// worked out. It returns c.
+func (c *Compiler) Share(s *render.Shared) *Compiler {
+	c.shared = s
+	return c
 }
 
 // Files returns the server of the pillar's files.
@@ -150,7 +159,7 @@ func (c *Compiler) newJob(ctx context.Context, req fun.PillarRequest, base value
 			e.Grains = req.Grains
 		}
 	})
-	j.engine = render.New(j.env, c.files).NameAbsolute()
+	j.engine = render.New(j.env, c.files).NameAbsolute().Share(c.shared)
 	return j
 }
 

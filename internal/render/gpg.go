@@ -198,8 +198,9 @@ func (e *Engine) decryptText(ctx context.Context, text string) (value.Value, err
 
 // decryptBlock decrypts one message; each is decrypted once for an engine.
 func (e *Engine) decryptBlock(ctx context.Context, block string) (string, error) {
+	key := e.gpgKeyDir() + "\x00" + block
 	e.mu.Lock()
-	plain, ok := e.plain[block]
+	plain, ok := e.plain[key]
 	e.mu.Unlock()
 	if ok {
 		return plain, nil
@@ -227,7 +228,7 @@ func (e *Engine) decryptBlock(ctx context.Context, block string) (string, error)
 		return block, nil
 	}
 	e.mu.Lock()
-	e.plain[block] = string(out.Stdout)
+	e.plain[key] = string(out.Stdout)
 	e.mu.Unlock()
 	return string(out.Stdout), nil
 }

@@ -21,20 +21,29 @@ import (
 type jinjaKey struct {
 	sls     bool
 	saltenv string
+	opts    string // the options that it was made by
 }
 
 // jinjaEnv returns the environment for SLS files or other templates of a
 // saltenv.
 func (e *Engine) jinjaEnv(sls bool, saltenv string) *jinja.Env {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	k := jinjaKey{sls, saltenv}
-	if env := e.jinjas[k]; env != nil {
-		return env
-	}
 	key := "jinja_env"
 	if sls {
 		key = "jinja_sls_env"
+	}
+	k := jinjaKey{sls: sls, saltenv: saltenv}
+	if e.many {
+		// Engines that share may have other options.
+		opts := value.Tuple{e.abs, e.lenient}
+		for _, name := range [...]string{key, "allow_undefined", "jinja_trim_blocks", "jinja_lstrip_blocks", "jinja_max_time"} {
+			opts = append(opts, e.env.Opts.At(name))
+		}
+		k.opts = value.Repr(opts)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if env := e.jinjas[k]; env != nil {
+		return env
 	}
 	var o jinja.Options
 	if e.lenient || value.Truth(e.env.Opts.At("allow_undefined")) {

@@ -19,11 +19,9 @@ import (
 	"io/fs"
 	"path"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"brine/internal/fun"
-	"brine/internal/jinja"
 	"brine/internal/source"
 	"brine/internal/value"
 	"brine/internal/yamlsalt"
@@ -78,12 +76,8 @@ type Engine struct {
 	// lenient: undefined variables print as nothing
 	lenient bool
 
-	mu      sync.Mutex
-	jinjas  map[jinjaKey]*jinja.Env
-	places  map[string]place   // by name of a template that was loaded
-	plain   map[string]string  // decrypted by encrypted text
-	sources map[string]stamped // templates that were read, by saltenv and path
-	salt    *saltObject
+	*Shared
+	salt *saltObject
 }
 
 // A place is where a template lies.
@@ -100,7 +94,7 @@ func For(env *fun.Env) *Engine {
 // New returns an engine whose files are others than those of env.Up, such as
 // the pillar's.
 func New(env *fun.Env, files fun.Files) *Engine {
-	return &Engine{env: env, files: files, jinjas: map[jinjaKey]*jinja.Env{}, places: map[string]place{}, plain: map[string]string{}, sources: map[string]stamped{}, salt: &saltObject{env: env}}
+	return &Engine{env: env, files: files, Shared: newShared(), salt: &saltObject{env: env}}
 }
 
 // NameAbsolute makes errors show absolute paths, for files that are in no
@@ -362,18 +356,18 @@ func dropShebang(text string) string {
 }
 
 func (e *Engine) yamlStage(_ context.Context, in *Input, _ stage, d *datum) (*datum, error) {
-	return d.loadYAML(yamlsalt.LoadOptions{Name: in.name(), Pos: d.pos, Ordered: true})
+	return d.loadYAML(e.Shared, yamlsalt.LoadOptions{Name: in.name(), Pos: d.pos, Ordered: true})
 }
 
 // yamlexStage reads YAML with !aggregate and !reset.
 //
 // Salt: salt/renderers/yamlex.py.
 func (e *Engine) yamlexStage(_ context.Context, in *Input, _ stage, d *datum) (*datum, error) {
-	return d.loadYAML(yamlsalt.LoadOptions{Name: in.name(), Pos: d.pos, Ordered: true, Extended: true})
+	return d.loadYAML(e.Shared, yamlsalt.LoadOptions{Name: in.name(), Pos: d.pos, Ordered: true, Extended: true})
 }
 
-func (d *datum) loadYAML(o yamlsalt.LoadOptions) (*datum, error) {
-	v, err := yamlsalt.LoadText(o, d.text)
+func (d *datum) loadYAML(sh *Shared, o yamlsalt.LoadOptions) (*datum, error) {
+	v, err := sh.loadYAML(o, d.text)
 	if err != nil {
 		var (
 			se *source.Error

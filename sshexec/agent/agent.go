@@ -330,6 +330,7 @@ func (s *server) invoke(ctx context.Context, st *wire.Stream) error {
 	if h.Has("tree") {
 		up.begin(ctx)
 	}
+	up.want = h.List("want")
 	prog := &progress{st: st}
 	env := base.Fork(func(e *fun.Env) {
 		e.JID, e.OrchJID = job.JID, job.OrchJID
@@ -438,23 +439,4 @@ func (s *server) signal(h *value.Map) error {
 		return wire.Refusef("no job %s runs here", jid)
 	}
 	return nil
-}
-
-// grains answers with grains of the machine.
-func (s *server) grains(st *wire.Stream) error {
-	env, err := s.open()
-	if err != nil {
-		return err
-	}
-	keys := st.Head().List("keys")
-	if keys.Len() == 0 {
-		return st.Answer(env.Grains)
-	}
-	m := value.NewMap(keys.Len())
-	for _, k := range keys.Items {
-		if v, ok := env.Grains.Get(k); ok {
-			m.Set(k, v)
-		}
-	}
-	return st.Answer(m)
 }

@@ -37,6 +37,8 @@ type upstream struct {
 	order []string
 	last  string             // the newest tree
 	fetch map[string]*flight // by hash, or by saltenv and path where that is not known
+
+	lent lent
 }
 
 // A flight is a file on its way.
@@ -166,6 +168,7 @@ type jobFiles struct {
 	id     string
 	ahead  []aheadFile
 	grains func() value.Mapping // of the call's Env
+	want   *value.List          // grains that go with a request for the pillar
 
 	mu   sync.Mutex
 	tree *wire.Tree
@@ -613,7 +616,8 @@ func (j *jobFiles) Pillar(ctx context.Context, req fun.PillarRequest) (*value.Ma
 	if grains == nil && j.grains != nil {
 		grains = j.grains()
 	}
-	head := value.MapOf("jid", j.jid, "saltenv", req.SaltEnv, "pillarenv", req.PillarEnv, "grains", grains, "ext", req.Ext)
+	head := value.MapOf("jid", j.jid, "saltenv", req.SaltEnv, "pillarenv", req.PillarEnv, "ext", req.Ext)
+	defer j.u.giveGrains(head, grains, j.want)()
 	if req.Override != nil {
 		head.Set("override", req.Override)
 	}

@@ -30,6 +30,9 @@ type Options struct {
 	// Pillar renders the pillar of one target with the grains that it reports.
 	// It is called for the connection's own id only. nil: the pillar is empty.
 	Pillar func(ctx context.Context, id string, grains value.Mapping, req fun.PillarRequest) (*value.Map, error)
+	// PillarGrains names grains that Pillar most likely reads: targets send
+	// them at once, others are asked for. It is called once. nil: none.
+	PillarGrains func() []string
 	// Bus gets the events that the target fires, their id set to the target's.
 	// nil: they are dropped.
 	Bus event.Bus

@@ -301,15 +301,12 @@ func (c *Conn) servePillar(ctx context.Context, s *wire.Stream) error {
 		return s.Answer(value.NewMap(0))
 	}
 	req := fun.PillarRequest{SaltEnv: h.Str("saltenv"), PillarEnv: h.Str("pillarenv"), Override: h.Map("override"), Ext: h.At("ext")}
-	// The id and the grains of the roster are the controller's word, whatever
-	// the target says.
-	grains := dict(h.Map("grains"))
-	grains.Set("id", c.id())
-	if own := c.grains.Load(); own.Len() > 0 {
-		grains = value.Update(grains, value.Clone(own).(*value.Map), true, false)
-	}
+	grains := c.reportedBy(ctx, h)
 	req.Grains = grains
 	p, err := c.o.Pillar(ctx, c.id(), grains, req)
+	if err == nil {
+		err = grains.failed()
+	}
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,8 @@ type Tree struct {
 	jobs  []string // of snaps, oldest first
 	snaps map[string]*snapshot
 	sums  map[string]stamped
+
+	wants wants
 }
 
 // A stamped is a hash and what the file looked like.

@@ -1,0 +1,73 @@
+//go:build linux
+
+// Command reaper runs a program and adds up the CPU time of all that it and its
+// descendants start, those that outlive their parents too (an agent outlives
+// the session of sshd by a moment).
+//
+//	reaper <file> <program> [<argument>...]
+//
+// The file has the pid of the program, and the microseconds that those which
+// have ended used; it is written anew as they end.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+func main() {
+	if len(os.Args) < 3 {
+		fmt.Fprintln(os.Stderr, "usage: reaper <file> <program> [<argument>...]")
+		os.Exit(64)
+	}
+	if err := reap(os.Args[1], os.Args[2:]); err != nil {
+		fmt.Fprintln(os.Stderr, "reaper:", err)
+		os.Exit(1)
+	}
+}
+
+func reap(file string, argv []string) error {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
+		Env: os.Environ(), Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", argv[0], err)
+	}
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGTERM, syscall.SIGINT)
+	go func() {
+		<-c
+		_ = syscall.Kill(pid, syscall.SIGTERM)
+	}()
+	var sum int64
+	for {
+		text := fmt.Sprintf("%d %d\n", pid, sum)
+		if err := os.WriteFile(file+".new", []byte(text), 0o600); err != nil {
+			return err
+		}
+		if err := os.Rename(file+".new", file); err != nil {
+			return err
+		}
+		var ru syscall.Rusage
+		got, err := syscall.Wait4(-1, nil, 0, &ru)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case errors.Is(err, syscall.ECHILD):
+			return nil
+		case err != nil:
+			return err
+		}
+		if got != pid {
+			sum += ru.Utime.Nano()/1e3 + ru.Stime.Nano()/1e3
+		}
+	}
+}
