@@ -36,6 +36,7 @@ type upstream struct {
 	trees map[string]*wire.Tree
 	order []string
 	last  string             // the newest tree
+	alone *alone             // there is no controller; m is nil
 	fetch map[string]*flight // by hash, or by saltenv and path where that is not known
 
 	lent lent
