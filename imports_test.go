@@ -10,7 +10,7 @@ import (
 // is a path prefix; the longest that fits holds.
 var allowed = map[string][]string{
 	"brine":                     {"cmd"},
-	"brine/cmd":                 {"internal", "outputter", "sshexec", "runner"},
+	"brine/cmd":                 {"internal", "outputter", "sshexec", "runner", "cmd/serve"},
 	"brine/internal/assembly":   {"internal", "outputter", "sshexec", "runner", "states", "modules"},
 	"brine/internal/value":      {"internal/source"},
 	"brine/internal/source":     {},

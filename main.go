@@ -1,3 +1,5 @@
+//go:build !slim
+
 // Command brine runs Salt's states and orchestrations without Salt.
 package main
 

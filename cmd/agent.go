@@ -3,103 +3,167 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"path/filepath"
-	"syscall"
+	"text/tabwriter"
 
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
+	"brine/cmd/serve"
 	"brine/internal/assembly"
-	"brine/internal/host"
+	"brine/internal/config"
+	"brine/internal/value"
 )
 
 type agentOpts struct {
-	cacheDir string
+	cacheDir  string
+	wipe, sum bool
+	detached  bool
 }
 
 // newAgentCmd returns the far end of "brine ssh", which the controller starts
-// on targets.
+// on targets, and what makes and lists such ends.
 func newAgentCmd(a *App) *cobra.Command {
 	o := &agentOpts{}
 	c := &cobra.Command{
 		Use:   "agent",
-		Short: "Serve a controller on standard input and output",
-		Long: `Serve a controller on standard input and output: what brine ssh starts on a
-target. It is of no use by hand.
+		Short: "Build and list the agents that are placed on targets",
+		Long: `Build and list the agents that 'brine ssh' places on its targets.
 
-Files are kept from run to run in the directory cache beside the program, where
-that lies in a directory that only its user can enter, or in --cache-dir.
+Without a command: serve a controller on standard input and output, which is
+what brine ssh starts on a target. That is of no use by hand. Files are kept from
+run to run in the directory cache beside the program, where that lies in a
+directory that only its user can enter, or in --cache-dir.
 
 Exit status: 0 the controller closed the channel; 1 the channel broke; 64 it was
 started on a terminal.`,
-		Hidden:       true,
+		Example: `  brine agent list
+  brine agent build linux/arm64 freebsd/amd64`,
 		SilenceUsage: true, SilenceErrors: true,
-		Args: cobra.NoArgs,
+		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return a.agent(c.Context(), o) },
 	}
 	c.SetFlagErrorFunc(flagError)
-	c.Flags().StringVar(&o.cacheDir, "cache-dir", "", "where files are kept from run to run; it must be the user's alone")
+	f := c.Flags()
+	f.StringVar(&o.cacheDir, "cache-dir", "", "where files are kept from run to run; it must be the user's alone")
+	f.BoolVar(&o.wipe, "wipe", false, "at the end remove the agent and what it kept")
+	f.BoolVar(&o.detached, "detached", false, "run the one job that standard input hands over, without a controller")
+	_ = f.MarkHidden("detached")
+	f.BoolVar(&o.sum, "sum", false, "print the SHA-256 of this program and end")
+	_ = f.MarkHidden("sum")
+	c.AddCommand(newAgentBuildCmd(a), newAgentListCmd(a))
 	return c
 }
 
-// stdio is the channel of an agent.
-type stdio struct {
-	io.Reader
-	io.Writer
-}
-
-// Close closes both ends, so that the controller sees the end.
-func (s stdio) Close() error {
-	var errs []error
-	for _, x := range []any{s.Reader, s.Writer} {
-		if c, ok := x.(io.Closer); ok {
-			errs = append(errs, c.Close())
-		}
-	}
-	return errors.Join(errs...)
-}
-
 func (a *App) agent(ctx context.Context, o *agentOpts) error {
-	if isTerminal(a.In) || isTerminal(a.Out) {
-		return &statusError{
-			status: exitUsage, err: errors.New("agent: standard input or output is a terminal, and a controller was expected there"),
-			hint: "'brine ssh' starts the agent on its targets; it is not to be started by hand",
+	if o.sum {
+		return serve.Sum(a.Out)
+	}
+	err := serve.Agent(ctx, serve.Options{In: a.In, Out: a.Out, Host: a.Host, CacheDir: o.cacheDir, Wipe: o.wipe, Detached: o.detached})
+	if errors.Is(err, serve.ErrTerminal) {
+		return &statusError{status: exitUsage, err: err, hint: serve.TerminalHint}
+	}
+	return err
+}
+
+// agentDirFlags say where agents of other platforms lie.
+type agentDirFlags struct {
+	runFlags
+	dir string
+}
+
+func (f *agentDirFlags) register(c *cobra.Command) {
+	c.Flags().StringVarP(&f.configDir, "config-dir", "c", "", "configuration directory (default: $BRINE_CONFIG_DIR, $SALT_CONFIG_DIR, /etc/salt)")
+	c.Flags().StringVar(&f.dir, "agent-dir", "", "directory of agents (default: ssh_agent_dir of the configuration, else brine/agents in $XDG_DATA_HOME or ~/.local/share)")
+}
+
+// opts returns the configuration with the flags over it.
+func (a *App) agentOptions(f *agentDirFlags) (*value.Map, *session, error) {
+	over := value.NewMap(1)
+	if f.dir != "" {
+		over.Set("ssh_agent_dir", f.dir)
+	}
+	s, err := a.newSession(config.Master, "salt-ssh", &f.runFlags, over)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.cfg.Opts, s, nil
+}
+
+func newAgentListCmd(a *App) *cobra.Command {
+	o := &agentDirFlags{}
+	verify := false
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the platforms whose targets can be given an agent",
+		Long: `List the agents that this brine can place on targets: files of the directory of
+agents, those that a release build has in it, and this program itself for its
+own platform. Where a platform has several, the first is the one that is placed;
+it is marked with a star.
+
+Exit status: 0 all of them can be placed; 1 one cannot.`,
+		SilenceUsage: true, SilenceErrors: true,
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error { return a.agentList(o, verify) },
+	}
+	c.SetFlagErrorFunc(flagError)
+	o.register(c)
+	c.Flags().BoolVar(&verify, "verify", false, "unpack what a release build has in it and compare it with its hashes")
+	return c
+}
+
+// noArguments makes an argument a usage fault.
+func noArguments(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef(c, "unexpected argument %q", args[0])
+	}
+	return nil
+}
+
+func (a *App) agentList(o *agentDirFlags, verify bool) error {
+	opts, s, err := a.agentOptions(o)
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	images := assembly.Images(s.envOptions(""), a.Getenv, opts)
+	bad := 0
+	w := tabwriter.NewWriter(a.Out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "  PLATFORM\tVERSION\tSIZE\tSHA-256\tFROM")
+	for _, i := range images.List(verify) {
+		mark := " "
+		if i.Used {
+			mark = "*"
 		}
+		if i.Err != nil {
+			bad++
+			fmt.Fprintf(w, "! %s\t%s\t%s\t%.12s\t%s: %v\n", i.Platform, dash(i.Version), megabytes(i.Size), dash(i.Hash), i.From, i.Err)
+			continue
+		}
+		fmt.Fprintf(w, "%s %s\t%s\t%s\t%.12s\t%s\n", mark, i.Platform, i.Version, megabytes(i.Size), i.Hash, i.From)
 	}
-	// A channel that is gone is an error to be returned, not the end of the
-	// process: programs of calls must be ended first.
-	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	exe, _ := os.Executable()
-	ao := assembly.AgentOptions{Host: a.Host, Table: assembly.Table(), Version: version, Exe: exe, CacheDir: o.cacheDir}
-	if ao.CacheDir == "" {
-		ao.CacheDir = besideExe(a.Host, exe)
+	if err := w.Flush(); err != nil {
+		return err
 	}
-	if l, ok := a.Host.(*host.Local); ok {
-		ao.CloseAll = l.CloseAll
+	if bad > 0 {
+		return silent(exitGeneric)
 	}
-	return assembly.ServeAgent(ctx, stdio{a.In, a.Out}, ao)
+	return nil
 }
 
-func isTerminal(x any) bool {
-	f, ok := x.(*os.File)
-	return ok && isatty.IsTerminal(f.Fd())
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
 }
 
-// besideExe returns the cache directory of an agent that lies in a directory of
-// the user's own; "" where it lies elsewhere.
-func besideExe(h host.Host, exe string) string {
-	if exe == "" {
-		return ""
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
+
+// lastLines returns the end of what a program complained.
+func lastLines(w io.Writer, prefix, text string, n int) {
+	lines := splitLines(text)
+	for _, l := range lines[max(0, len(lines)-n):] {
+		fmt.Fprintf(w, "%s%s\n", prefix, l)
 	}
-	dir := filepath.Dir(exe)
-	st, err := h.Lstat(dir)
-	if err != nil || !st.Mode.IsDir() || st.UID != h.Geteuid() || st.Mode.Perm()&0o077 != 0 {
-		return ""
-	}
-	return filepath.Join(dir, "cache")
 }

@@ -53,12 +53,15 @@ func (a *App) Run() int {
 	defer stop()
 	a.json = asksJSON(a.Args)
 	root := a.root()
-	addVersionFlag(root)
+	a.addVersionFlag(root)
 	root.SetArgs(a.Args)
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	err := root.ExecuteContext(ctx)
+	if errors.Is(err, errVersion) {
+		return exitOK
+	}
 	if err == nil {
 		err = a.late
 	}

@@ -71,7 +71,7 @@ func (p *placer) preFlight(ctx context.Context, c *Client, e *roster.Entry) erro
 	}
 	script := setup(e) + `t=$(umask 077; mktemp "${TMPDIR:-/tmp}/brine-pre-XXXXXXXX") || exit 1
 trap 'rm -f "$t"' EXIT
-trap 'exit 1' HUP INT TERM
+trap 'exit 1' HUP INT TERM PIPE
 head -c ` + fmt.Sprint(len(text)) + ` >"$t" && chmod 700 "$t" && "$t" ` + strings.Join(words, " ") + ` </dev/null
 `
 	s, err := c.start(ctx, launchOf(e, script))

@@ -112,6 +112,7 @@ type Client struct {
 	closed         chan struct{}
 	once           sync.Once
 	lost           atomic.Pointer[error]
+	bare           atomic.Bool // there is no sh, see sftp.go
 }
 
 // Close ends the connection.

@@ -242,7 +242,7 @@ func (s *stream) feed(ctx context.Context, l launch) error {
 	}
 	if err != nil {
 		if text := sudoText(s.complaint()); text != "" {
-			return &errSudo{text, "see sudo, sudo_user and passwd in the roster, and sudoers on the host"}
+			return &errSudo{text, sudoHint(text)}
 		}
 		return err
 	}
@@ -332,6 +332,17 @@ func sudoText(text string) string {
 		return oneLine(text)
 	}
 	return ""
+}
+
+// sudoHint says what to do about a complaint of sudo.
+func sudoHint(text string) string {
+	switch {
+	case strings.Contains(text, "tty") || strings.Contains(text, "terminal is required"):
+		return "set tty: True for it in the roster, or take requiretty out of sudoers"
+	case strings.Contains(text, "password is required"):
+		return "set passwd for it in the roster (or give --askpass), or NOPASSWD in sudoers"
+	}
+	return "see sudo, sudo_user and passwd in the roster, and sudoers on the host"
 }
 
 // oneLine returns text on one line, cut to what an error can hold.

@@ -26,8 +26,8 @@ func shell(t *testing.T, login, script, stdin string) string {
 }
 
 func shells() (out []string) {
-	for _, s := range []string{"sh", "dash", "bash", "busybox", "ksh", "mksh", "zsh", "csh", "tcsh", "fish"} {
-		if p, err := exec.LookPath(s); err == nil && s != "busybox" {
+	for _, s := range []string{"sh", "dash", "bash", "rbash", "ksh", "mksh", "zsh", "csh", "tcsh", "fish"} {
+		if p, err := exec.LookPath(s); err == nil {
 			out = append(out, p)
 		}
 	}
@@ -156,6 +156,7 @@ func TestPlatforms(t *testing.T) {
 		{"Linux", "x86_64", "linux-amd64"},
 		{"Linux", "aarch64", "linux-arm64"},
 		{"Linux", "armv7l", "linux-arm"},
+		{"Linux", "armv6l", "linux-armv6"},
 		{"FreeBSD", "amd64", "freebsd-amd64"},
 		{"Darwin", "arm64", "darwin-arm64"},
 		{"Linux", "i686", "linux-386"},

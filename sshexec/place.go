@@ -1,13 +1,11 @@
 package sshexec
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,19 +22,27 @@ import (
 func candidates(e *roster.Entry) []string {
 	var out []string
 	if d := e.ThinDir; d != "" {
-		if rest, ok := strings.CutPrefix(d, "~/"); ok {
+		switch rest, ok := strings.CutPrefix(d, "~/"); {
+		case ok:
 			out = append(out, `"$HOME"/`+proc.Quote(rest+"/agent"))
-		} else {
+		case strings.HasPrefix(d, "/"):
 			out = append(out, proc.Quote(d+"/agent"))
+		default:
+			out = append(out, `"$HOME"/`+proc.Quote(d+"/agent"))
 		}
 	}
 	return append(out, `"${XDG_CACHE_HOME:-$HOME/.cache}/brine/agent"`, `"/var/tmp/.brine-$i"`, `"/dev/shm/.brine-$i"`, `"/tmp/.brine-$i"`)
 }
 
-// The function ours says whether a directory is one that only this account can
-// write to: no link, ours, mode 0700.
-const scriptHead = `i=$(id -u)
-ours() { set -- $(ls -ldn "$1" 2>/dev/null); case $1 in drwx------*) [ "$3" = "$i" ];; *) return 1;; esac; }
+// Scripts enter a directory before they look at it and then name its files
+// without a path, so that nobody who may write above it can put another one in
+// its place in between. The function here says whether the working directory is
+// one that only this account can enter: ours, and of mode 0700; z is then the
+// size of the file $1 in it. away leaves it and takes it away where it is empty.
+const scriptHead = `unset TIME_STYLE LS_BLOCK_SIZE BLOCK_SIZE BLOCKSIZE CDPATH
+i=$(id -u)
+here() { set -- $(LC_ALL=C ls -ldn . "$1" 2>/dev/null); z=${14}; case $1 in drwx------*) [ "$3" = "$i" ];; *) return 1;; esac; }
+away() { cd / && rmdir "$d" 2>/dev/null; case $d in */brine/agent) rmdir "${d%/agent}" 2>/dev/null;; esac; }
 `
 
 // setup is what the roster wants to be set before anything runs.
@@ -58,27 +64,21 @@ func setup(e *roster.Entry) string {
 
 // runScript starts the agent where it lies already; else it says what the host
 // is, behind mark, and ends.
-func (p *placer) runScript(e *roster.Entry, mark string) (string, error) {
+func (p *placer) runScript(e *roster.Entry, mark string) string {
 	var cases strings.Builder
-	list := p.images.platforms()
-	names := make([]string, 0, len(list))
-	for n := range list {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	for _, n := range names {
-		h, err := p.images.sum(list[n])
-		if err != nil {
-			return "", fmt.Errorf("read the agent for %s: %w", n, err)
+	for _, n := range p.images.platforms() {
+		img, err := p.images.lookup(n)
+		if err != nil || img == nil {
+			continue // push says why, where it is this one
 		}
 		for _, u := range unames(n) {
-			fmt.Fprintf(&cases, "%s) h=%s;;\n", proc.Quote(u), h)
+			fmt.Fprintf(&cases, "%s) h=brine-%s n=%d;;\n", proc.Quote(u), img.hash, img.size)
 		}
 	}
-	start := `exec "$f" agent`
+	start := `exec ./$h ` + p.command()
 	if e.TTY {
 		// The agent serves no terminal.
-		start = `cat | "$f" agent | cat; exit 0`
+		start = `{ cat | ./$h ` + p.command() + ` | cat; exit 0; }`
 	}
 	return scriptHead + setup(e) + `u=$(uname -sm)
 h=
@@ -86,56 +86,67 @@ case $u in
 ` + cases.String() + `esac
 if [ -n "$h" ]; then
 for d in ` + strings.Join(candidates(e), " ") + `; do
-f=$d/brine-$h
-if [ -x "$f" ] && ours "$d"; then ` + start + `; fi
+cd -P "$d" 2>/dev/null && here $h && [ "$z" = $n ] && [ -x $h ] && ` + start + `
 done
 fi
 z=cat
-command -v gzip >/dev/null 2>&1 && z=gzip
+for t in gzip zstd; do command -v $t >/dev/null 2>&1 && z=$z,$t; done
 echo ` + mark + `" $u $z" >&2
 exit 113
-`, nil
+`
 }
 
-// pushScript takes the agent from stdin and puts it in the first directory,
-// from the one numbered skip on, that takes it and lets it run. The new file
-// has another name until it is whole, so that who comes at the same time finds
-// all of it or nothing.
-func pushScript(e *roster.Entry, img *image, mark, unzip string, skip int) string {
-	name := ".new-" + token()
+// command is what the agent is started with.
+func (p *placer) command() string {
+	if p.wipe {
+		return "agent --wipe"
+	}
+	return "agent"
+}
+
+// pushScript takes the agent and puts it in the first directory, from the one
+// numbered skip on, that takes it and lets it run. fill is the command that
+// writes it to $t. The new file has another name until it is whole and was seen
+// to run, so that who comes at the same time finds all of it or nothing.
+func pushScript(e *roster.Entry, img *image, mark, fill string, skip int) string {
+	size := strconv.FormatInt(img.size, 10)
 	return scriptHead + `umask 077
+t=.new-` + token() + `
+s=$(command -v sh)
+case $s in /*) ;; *) s=/bin/sh;; esac
+fault() { echo ` + mark + ` $1 $n "$d" >&2; [ -z "$2" ] || printf '%s\n' "$2" >&2; exit 114; }
 n=0
 for d in ` + strings.Join(candidates(e), " ") + `; do
 n=$((n+1))
 [ $n -gt ` + strconv.Itoa(skip) + ` ] || continue
+[ -h "$d" ] && continue
 mkdir -p "$d" 2>/dev/null
-ours "$d" || continue
-t=$d/` + name + `
-trap 'rm -f "$t"; rmdir "$d" 2>/dev/null' EXIT
-trap 'exit 1' HUP INT TERM
-{ echo "#!/bin/sh" >"$t" && chmod 700 "$t"; } 2>/dev/null && "$t" 2>/dev/null || { rm -f "$t"; rmdir "$d" 2>/dev/null; continue; }
-` + unzip + ` >"$t" || { echo ` + mark + `" full $n $d" >&2; exit 114; }
-s=$({ sha256sum "$t" || sha256 -q "$t" || shasum -a 256 "$t" || openssl dgst -sha256 -r "$t"; } 2>/dev/null)
-s=${s%% *}
-if [ -z "$s" ]; then [ $(wc -c <"$t") -eq ` + strconv.FormatInt(img.size, 10) + ` ] && s=` + img.hash + `; fi
-[ "$s" = ` + img.hash + ` ] || { echo ` + mark + `" bad $n $d" >&2; exit 114; }
-mv -f "$t" "$d/brine-` + img.hash + `" || { echo ` + mark + `" full $n $d" >&2; exit 114; }
-ls -t "$d" | grep "^brine-" | tail -n +4 | while read -r o; do rm -f "$d/$o"; done
-find "$d" -name ".new-*" -mtime +0 -exec rm -f {} \; 2>/dev/null
-echo ` + mark + `" done $n $d" >&2
-exit 0
+cd -P "$d" 2>/dev/null || continue
+here . || { away; continue; }
+trap 'rm -f $t; away' EXIT
+trap 'exit 1' HUP INT TERM PIPE
+{ echo "#!$s" >$t && chmod 700 $t; } 2>/dev/null && ./$t 2>/dev/null || { rm -f $t; away; continue; }
+` + fill + ` || { : >$t; { head -c ` + size + ` /dev/zero || dd if=/dev/zero bs=65536 count=$((` + size + `/65536+1)); } 2>/dev/null >$t && fault bad; fault full; }
+s=$({ sha256sum $t || sha256 -q $t || shasum -a 256 $t || openssl dgst -sha256 -r $t || ./$t agent --sum; } 2>/dev/null)
+[ "${s%% *}" = ` + img.hash + ` ] || fault bad
+s=$(./$t version 2>&1 </dev/null) || fault norun "$s"
+mv -f $t brine-` + img.hash + ` || fault full
+ls -t | grep '^brine-[0-9a-f]*$' | tail -n +4 | while read -r o; do rm -f "$o"; done
+for o in .new-*; do [ -f "$o" ] && [ -n "$(find "./$o" -mtime +0)" ] && rm -f "./$o"; done
+fault done
 done
-echo ` + mark + `" nowhere 0 -" >&2
-exit 114
+d=-
+fault nowhere
 `
 }
 
 // wipeScript removes what brine left on a host.
 func wipeScript(e *roster.Entry) string {
 	return scriptHead + `for d in ` + strings.Join(candidates(e), " ") + `; do
-ours "$d" || continue
-rm -rf "$d"
-case $d in */brine/agent) rmdir "${d%/agent}" 2>/dev/null;; esac
+[ -h "$d" ] && continue
+cd -P "$d" 2>/dev/null && here . || continue
+rm -rf ./brine-* ./.new-* ./cache
+away
 done
 exit 0
 `
@@ -145,6 +156,7 @@ exit 0
 type placer struct {
 	images *Images
 	opts   link.Options
+	wipe   bool // agents remove themselves at their end
 }
 
 // agent starts the agent of an entry on its host, after placing it there where
@@ -160,6 +172,10 @@ func (p *placer) agent(ctx context.Context, c *Client, e *roster.Entry, always b
 	}
 	for try := 0; ; try++ {
 		conn, missing, err := p.try(ctx, c, e)
+		var none *noShell
+		if errors.As(err, &none) && bareable(e) {
+			return p.bare(ctx, c, e, none)
+		}
 		if err != nil || conn != nil {
 			return conn, err
 		}
@@ -189,17 +205,15 @@ func patience(e *roster.Entry) time.Duration {
 	return defaultTimeout
 }
 
-// absent says that a host has no agent: what the host is, and how it unpacks.
-type absent struct{ sys, machine, unzip string }
+// absent says that a host has no agent: what the host is, and the programs it
+// has that unpack one, separated by commas.
+type absent struct{ sys, machine, unpack string }
 
 // try starts the agent where it lies. Both results are nil, and missing is not,
 // where it is not there.
 func (p *placer) try(ctx context.Context, c *Client, e *roster.Entry) (*link.Conn, *absent, error) {
 	mark := "brine-need-" + token()
-	script, err := p.runScript(e, mark)
-	if err != nil {
-		return nil, nil, c.fail(Push, err, "see --agent-dir")
-	}
+	script := p.runScript(e, mark)
 	ctx, cancel := context.WithTimeout(ctx, patience(e))
 	defer cancel()
 	s, err := c.start(ctx, launchOf(e, script))
@@ -235,29 +249,44 @@ func (s *stream) settled(ctx context.Context) (int, error) {
 	}
 }
 
+// noShell says that a host runs no sh: the account's shell, or sshd, refused it.
+type noShell struct{ text string }
+
+func (e *noShell) Error() string { return "no command can be run there: " + e.text }
+
 // noAgent words that neither the agent answered nor the script said why.
 func (p *placer) noAgent(c *Client, s *stream, status int, werr, err error) error {
 	errs, said := s.errs.String(), s.said.String()
-	if t := sudoText(errs); t != "" {
-		return c.fail(Shell, errors.New(t), "see sudo, sudo_user and passwd in the roster, and sudoers on the host")
-	}
 	text := oneLine(errs + " " + said)
+	if t := sudoText(errs); t != "" {
+		return c.fail(Shell, errors.New(t), sudoHint(t))
+	}
 	switch {
 	case werr != nil && c.Err() != nil:
 		return c.fail(Agent, c.Err(), "")
+	case (status == 126 || status == 127) && strings.Contains(text, "brine-"):
+		return c.fail(Agent, fmt.Errorf("the host does not let the agent run: %s", text),
+			"a policy of the host (SELinux, AppArmor, fapolicyd) may forbid programs there; thin_dir in the roster names another directory")
 	case status == 126 || status == 127:
-		return c.fail(Shell, fmt.Errorf("no command can be run there: %s", text), "the account needs a shell and sh in its PATH; brine ssh -r works without")
-	case status == 113 || strings.TrimSpace(text) != "":
-		return c.fail(Shell, fmt.Errorf("the command ended with status %d: %s", status, text), "see the account's shell and its start files")
+		return c.fail(Shell, &noShell{text}, "the account needs a shell and sh in its PATH; brine ssh -r works without")
 	}
-	if c.onlyFiles() {
-		return c.fail(Shell, errors.New("commands end there without a word, while SFTP works"), "the account may be limited to SFTP (ForceCommand in sshd_config), which runs no agent")
+	if c.onlyFiles(status, text) {
+		return c.fail(Shell, errors.New("the account is limited to SFTP, so no command can be run there, and no agent"),
+			"see ForceCommand and ChrootDirectory in the host's sshd_config")
+	}
+	if status == 113 || strings.TrimSpace(text) != "" {
+		return c.fail(Shell, fmt.Errorf("the command ended with status %d: %s", status, text), "see the account's shell and its start files")
 	}
 	return c.fail(Agent, err, "")
 }
 
-// onlyFiles reports whether the host serves SFTP.
-func (c *Client) onlyFiles() bool {
+// onlyFiles reports whether an account that did not run a command is one for
+// SFTP alone: its server, which is started in the place of every command, takes
+// the command's input for a packet and says no more than that it is a bad one.
+func (c *Client) onlyFiles(status int, text string) bool {
+	if status == 0 || status == 113 || strings.TrimSpace(text) != "" && !strings.Contains(strings.ToLower(text), "sftp") {
+		return false
+	}
 	sess, err := c.ssh.NewSession()
 	if err != nil {
 		return false
@@ -266,79 +295,135 @@ func (c *Client) onlyFiles() bool {
 	return sess.RequestSubsystem("sftp") == nil
 }
 
-// push places the agent.
-func (p *placer) push(ctx context.Context, c *Client, e *roster.Entry, a *absent) error {
-	platform := uname(a.sys, a.machine)
-	img := p.images.platforms()[platform]
-	if img == nil {
-		have := make([]string, 0, 4)
-		for n := range p.images.platforms() {
-			have = append(have, n)
-		}
-		sort.Strings(have)
-		what := platform
-		if what == "" {
-			what = a.sys + " " + a.machine
-			return c.fail(Push, fmt.Errorf("there is no agent for %s", what), "brine ssh -r works without")
-		}
-		return c.fail(Push, fmt.Errorf("there is no agent for %s (only for %s)", what, strings.Join(have, ", ")),
-			fmt.Sprintf("build brine for it and name the directory of brine-%s by --agent-dir", what))
+// imageFor returns the agent for a host, or an error that says what to do.
+func (p *placer) imageFor(c *Client, sys, machine string) (*image, error) {
+	platform := uname(sys, machine)
+	if platform == "" {
+		return nil, c.fail(Push, fmt.Errorf("there is no agent for %s %s", sys, machine), "brine ssh -r works without")
 	}
-	var tried []string
-	for skip := 0; ; {
-		n, dir, fault, err := p.pushOnce(ctx, c, e, img, a.unzip, skip)
+	img, err := p.images.lookup(platform)
+	if img != nil {
+		return img, nil
+	}
+	name := PlatformName(platform)
+	hint := "make one: " + p.images.buildCommand(name)
+	if err != nil {
+		return nil, c.fail(Push, fmt.Errorf("the agent for %s cannot be used: %w", name, err), hint)
+	}
+	var have []string
+	for _, n := range p.images.platforms() {
+		if i, _ := p.images.lookup(n); i != nil {
+			have = append(have, PlatformName(n))
+		}
+	}
+	return nil, c.fail(Push, fmt.Errorf("there is no agent for %s (only for %s)", name, strings.Join(have, ", ")), hint)
+}
+
+// buildCommand is the command that makes the agent for a platform.
+func (m *Images) buildCommand(name string) string {
+	if m.Named {
+		return "brine agent build --agent-dir " + proc.Quote(m.Dir) + " " + name
+	}
+	return "brine agent build " + name
+}
+
+// push places the agent: in the first directory that takes it, by the best way
+// in which it arrives there whole.
+func (p *placer) push(ctx context.Context, c *Client, e *roster.Entry, a *absent) error {
+	img, err := p.imageFor(c, a.sys, a.machine)
+	if err != nil {
+		return err
+	}
+	var ways []string
+	for _, by := range p.images.packers(img) {
+		if slices.Contains(strings.Split(a.unpack, ","), by) {
+			ways = append(ways, by)
+		}
+	}
+	ways = append(ways, "sftp")
+	var full, bad, dead []string
+	for skip, way := 0, 0; ; {
+		r, err := p.pushOnce(ctx, c, e, img, ways[way], skip)
 		if err != nil {
 			return err
 		}
-		switch fault {
+		switch r.fault {
 		case "done":
 			return nil
-		case "full", "bad":
-			tried = append(tried, dir)
-			if n > skip {
-				skip = n
+		case "bad": // not what was sent: another way, the same directory
+			bad = append(bad, ways[way])
+			if way++; way < len(ways) {
 				continue
 			}
+			return c.fail(Push, fmt.Errorf("what arrives in %s is not what was sent (by %s)", r.dir, strings.Join(bad, ", ")), "see the host's disk and its gzip, cat and cp")
+		case "full":
+			full = append(full, r.dir)
+		case "norun":
+			dead = append(dead, r.dir+": "+oneLine(r.more))
 		}
-		why := "no directory there can hold it and let it run"
-		if len(tried) > 0 {
-			why = "it could not be written whole to " + strings.Join(tried, ", ")
+		if r.fault != "nowhere" && r.n > skip {
+			skip = r.n
+			continue
 		}
-		return c.fail(Push, errors.New(why), "see the room on the host's disk and noexec mounts; thin_dir in the roster names another directory")
+		switch {
+		case len(dead) > 0:
+			return c.fail(Push, fmt.Errorf("the agent for %s does not run there: %s", PlatformName(img.platform), dead[0]),
+				"the host's processor or kernel may be older than the agent, or a policy of the host forbids programs there; thin_dir in the roster names another directory")
+		case len(full) > 0:
+			return c.fail(Push, fmt.Errorf("it could not be written whole to %s", strings.Join(full, ", ")), "see the room on the host's disks; thin_dir in the roster names another directory")
+		}
+		return c.fail(Push, errors.New("no directory there can hold it and let it run"),
+			"see noexec mounts and the owners of the directories; thin_dir in the roster names another one")
 	}
 }
 
-// pushOnce sends the image once. fault is done, full, bad or nowhere.
-func (p *placer) pushOnce(ctx context.Context, c *Client, e *roster.Entry, img *image, unzip string, skip int) (n int, dir, fault string, err error) {
+// pushed is what became of an agent that was sent: done, full, bad, norun or
+// nowhere, in which directory, by number and name.
+type pushed struct {
+	fault string
+	n     int
+	dir   string
+	more  string
+}
+
+// pushOnce sends the image once, by a way of push.
+func (p *placer) pushOnce(ctx context.Context, c *Client, e *roster.Entry, img *image, way string, skip int) (pushed, error) {
 	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
 	defer cancel()
 	var (
-		body io.Reader
+		body io.ReadCloser
 		size int64
-		cmd  = "cat"
+		fill string
+		err  error
 	)
-	if unzip == "gzip" {
-		gz, err := img.compressed()
+	switch way {
+	case "gzip", "zstd":
+		fill = way + " -dc >$t"
+	case "cat":
+		fill = "cat >$t"
+	case "sftp":
+		staged, drop, err := p.stage(ctx, c, img)
 		if err != nil {
-			return 0, "", "", c.fail(Push, err, "")
+			return pushed{}, err
 		}
-		body, size, cmd = bytes.NewReader(gz), int64(len(gz)), "gzip -dc"
-	} else {
-		f, err := os.Open(img.path)
-		if err != nil {
-			return 0, "", "", c.fail(Push, err, "")
+		defer drop()
+		fill = "cp " + proc.Quote(staged) + " $t"
+		body = io.NopCloser(strings.NewReader(""))
+	}
+	if body == nil {
+		if body, size, err = p.images.stream(ctx, img, way); err != nil {
+			return pushed{}, c.fail(Push, err, "")
 		}
-		defer f.Close()
-		body, size = f, img.size
+		if e.TTY {
+			// A terminal that passes all bytes has no end of input.
+			fill = "head -c " + strconv.FormatInt(size, 10) + " | " + fill
+		}
 	}
-	if e.TTY {
-		// A terminal that passes all bytes has no end of input.
-		cmd = "head -c " + strconv.FormatInt(size, 10) + " | " + cmd
-	}
+	defer body.Close()
 	mark := "brine-push-" + token()
-	s, err := c.start(ctx, launchOf(e, pushScript(e, img, mark, cmd, skip)))
+	s, err := c.start(ctx, launchOf(e, pushScript(e, img, mark, fill, skip)))
 	if err != nil {
-		return 0, "", "", err
+		return pushed{}, err
 	}
 	defer s.Close()
 	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
@@ -350,19 +435,19 @@ func (p *placer) pushOnce(ctx context.Context, c *Client, e *roster.Entry, img *
 	}
 	status, err := s.settled(ctx)
 	if ctx.Err() != nil {
-		return 0, "", "", c.fail(Push, fmt.Errorf("the agent could not be sent within %s", pushTimeout), "see the network on the way")
+		return pushed{}, c.fail(Push, fmt.Errorf("the agent could not be sent within %s", pushTimeout), "see the network on the way")
 	}
-	_, rest, ok := strings.Cut(s.complaint(), mark+" ")
-	f := strings.Fields(rest)
-	if !ok || len(f) < 3 {
-		switch {
-		case err != nil:
-			return 0, "", "", c.fail(Push, err, "")
-		case werr != nil && !errors.Is(werr, io.EOF):
-			return 0, "", "", c.fail(Push, werr, "")
-		}
-		return 0, "", "", c.fail(Push, fmt.Errorf("the command ended with status %d: %s", status, oneLine(s.complaint())), "")
+	_, rest, _ := strings.Cut(s.complaint(), mark+" ")
+	line, more, _ := strings.Cut(rest, "\n")
+	if f := strings.SplitN(strings.TrimSpace(line), " ", 3); len(f) == 3 {
+		n, _ := strconv.Atoi(f[1])
+		return pushed{f[0], n, f[2], more}, nil
 	}
-	n, _ = strconv.Atoi(f[1])
-	return n, strings.SplitN(strings.TrimSpace(rest), "\n", 2)[0][len(f[0])+len(f[1])+2:], f[0], nil
+	switch {
+	case err != nil:
+		return pushed{}, c.fail(Push, err, "")
+	case werr != nil && !errors.Is(werr, io.EOF):
+		return pushed{}, c.fail(Push, werr, "")
+	}
+	return pushed{}, c.fail(Push, fmt.Errorf("the command ended with status %d: %s", status, oneLine(s.complaint())), "")
 }

@@ -3,6 +3,7 @@ package sshexec
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,9 +15,11 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"brine/internal/fun"
+	"brine/internal/host"
 	"brine/internal/roster"
 	"brine/internal/sshtest"
 	"brine/internal/value"
+	"brine/internal/version"
 )
 
 // box is a host whose commands run here, in a home of their own.
@@ -58,12 +61,30 @@ func (b *box) placer(t *testing.T, size int) (*placer, *roster.Entry) {
 	t.Helper()
 	// A program that is no agent, but can be placed.
 	exe := filepath.Join(t.TempDir(), "prog")
-	if err := os.WriteFile(exe, []byte("#!/bin/sh\nexit 7\n#"+strings.Repeat("x", size)), 0o755); err != nil {
+	if err := os.WriteFile(exe, program(size), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	e := entry(b.Fake)
 	e.ThinDir = filepath.Join(b.home, "thin")
 	return &placer{images: &Images{Exe: exe}}, e
+}
+
+// program is a program that can be placed, and says the version that an agent
+// would, but is no agent.
+func program(size int) []byte {
+	return []byte("#!/bin/sh\n# " + version.Stamp() + "\n[ \"$1\" = version ] && exit 0\nexit 7\n#" + strings.Repeat("x", size))
+}
+
+const ownPlatform = runtime.GOOS + "-" + runtime.GOARCH
+
+// own is the image that a placer has for this machine.
+func own(t *testing.T, p *placer) *image {
+	t.Helper()
+	i, err := p.images.lookup(ownPlatform)
+	if err != nil || i == nil {
+		t.Fatal(i, err)
+	}
+	return i
 }
 
 // place logs in and pushes.
@@ -72,10 +93,6 @@ func (b *box) place(t *testing.T, p *placer, e *roster.Entry, unzip string) erro
 	b.Start()
 	c, err := dial(t, options(t, known(t, line(b.Fake))), e)
 	if err != nil {
-		t.Fatal(err)
-	}
-	own := p.images.platforms()[runtime.GOOS+"-"+runtime.GOARCH]
-	if _, err := p.images.sum(own); err != nil {
 		t.Fatal(err)
 	}
 	u, err := exec.Command("uname", "-sm").Output()
@@ -88,13 +105,13 @@ func (b *box) place(t *testing.T, p *placer, e *roster.Entry, unzip string) erro
 
 func TestPush(t *testing.T) {
 	t.Parallel()
-	for _, unzip := range []string{"gzip", "cat"} {
+	for _, unzip := range []string{"cat,gzip,zstd", "cat,gzip", "cat,zstd", "cat"} {
 		b := newBox(t)
 		p, e := b.placer(t, 3<<20)
 		dir := filepath.Join(e.ThinDir, "agent")
 		for i := range 6 { // old versions
 			mkdir(t, dir)
-			old := filepath.Join(dir, fmt.Sprintf("brine-%d", i))
+			old := filepath.Join(dir, fmt.Sprintf("brine-%064d", i))
 			if err := os.WriteFile(old, nil, 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -104,10 +121,11 @@ func TestPush(t *testing.T) {
 		stale := filepath.Join(dir, ".new-stale")
 		_ = os.WriteFile(stale, nil, 0o600)
 		_ = os.Chtimes(stale, time.Now().Add(-72*time.Hour), time.Now().Add(-72*time.Hour))
+		p.images.Host = host.NewLocal()
 		if err := b.place(t, p, e, unzip); err != nil {
 			t.Fatal(unzip, err)
 		}
-		own := p.images.platforms()[runtime.GOOS+"-"+runtime.GOARCH]
+		own := own(t, p)
 		got, err := os.ReadFile(filepath.Join(dir, "brine-"+own.hash))
 		want, _ := os.ReadFile(own.path)
 		if err != nil || string(got) != string(want) {
@@ -148,7 +166,106 @@ func TestPushDamaged(t *testing.T) {
 	}
 	b.env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
 	p, e := b.placer(t, 1<<20)
-	wantStage(t, b.place(t, p, e, "gzip"), Push, "could not be written whole")
+	// Another way is found, and the directory is the same.
+	if err := b.place(t, p, e, "cat,gzip"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(e.ThinDir, "agent", "brine-"+own(t, p).hash)); err != nil {
+		t.Error(err)
+	}
+	if got := tempFiles(t, b.home); len(got) != 0 {
+		t.Errorf("left: %v", got)
+	}
+}
+
+// tempFiles lists what a push that failed must not leave.
+func tempFiles(t *testing.T, dirs ...string) (out []string) {
+	t.Helper()
+	for _, d := range dirs {
+		_ = filepath.WalkDir(d, func(path string, e fs.DirEntry, err error) error {
+			if err == nil && (strings.HasPrefix(e.Name(), ".new-") || strings.HasPrefix(e.Name(), ".brine-stage-")) {
+				out = append(out, path)
+			}
+			return nil
+		})
+	}
+	return out
+}
+
+// TestPushLosesBytes: nothing that comes over the shell arrives whole, and SFTP
+// is not served.
+func TestPushLosesBytes(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	bin := t.TempDir()
+	for _, name := range []string{"gzip", "cat"} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\nexec head -c 1000\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
+	p, e := b.placer(t, 1<<20)
+	wantStage(t, b.place(t, p, e, "cat,gzip"), Push, "SFTP is not served", "Subsystem sftp")
+	if got := tempFiles(t, b.home); len(got) != 0 {
+		t.Errorf("left: %v", got)
+	}
+}
+
+// TestPushCutOff: a controller that dies while it sends leaves nothing.
+func TestPushCutOff(t *testing.T) {
+	t.Parallel()
+	for _, way := range []string{"cat", "cat,gzip"} {
+		b := newBox(t)
+		p, e := b.placer(t, 1<<20)
+		b.Start()
+		c, err := dial(t, options(t, known(t, line(b.Fake))), e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := c.start(t.Context(), launchOf(e, pushScript(e, own(t, p), "mark", map[string]string{"cat": "cat >$t", "cat,gzip": "gzip -dc >$t"}[way], 0)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _, err := p.images.stream(t.Context(), own(t, p), way[strings.LastIndexByte(way, ',')+1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.CopyN(s.stdin, body, 100); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "the push begins", func() bool { return len(tempFiles(t, e.ThinDir)) == 1 })
+		b.Kill()
+		until(t, "what was begun is removed", func() bool { return len(tempFiles(t, e.ThinDir)) == 0 })
+		if _, err := os.Stat(filepath.Join(e.ThinDir, "agent", "brine-"+own(t, p).hash)); err == nil {
+			t.Error("half an agent is there")
+		}
+	}
+}
+
+// until waits for a condition.
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for range 3000 {
+		if is() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("it does not come to it that %s", what)
+}
+
+// TestPushDoesNotRun: a program that the host does not run is not left there.
+func TestPushDoesNotRun(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	p, e := b.placer(t, 100)
+	if err := os.WriteFile(p.images.Exe, []byte("#!/bin/sh\n# "+version.Stamp()+"\necho 'FATAL: kernel too old' >&2; exit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	wantStage(t, b.place(t, p, e, "cat"), Push, "does not run there: "+e.ThinDir+"/agent: FATAL: kernel too old", "processor or kernel")
+	if names, _ := filepath.Glob(filepath.Join(e.ThinDir, "agent", "*")); len(names) != 0 {
+		t.Errorf("left: %v", names)
+	}
 }
 
 func TestPushOtherPlatform(t *testing.T) {
@@ -160,19 +277,25 @@ func TestPushOtherPlatform(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = p.push(t.Context(), c, e, &absent{"Linux", "s390x", "gzip"})
-	wantStage(t, err, Push, "there is no agent for linux-s390x", "--agent-dir")
-	err = p.push(t.Context(), c, e, &absent{"SunOS", "sun4v", "gzip"})
-	wantStage(t, err, Push, "there is no agent for SunOS sun4v")
+	err = p.push(t.Context(), c, e, &absent{"Linux", "s390x", "cat,gzip"})
+	wantStage(t, err, Push, "there is no agent for linux/s390x (only for "+PlatformName(ownPlatform)+")", "brine agent build linux/s390x")
+	err = p.push(t.Context(), c, e, &absent{"Linux", "armv6l", "cat,gzip"})
+	wantStage(t, err, Push, "there is no agent for linux/arm/v6", "brine agent build linux/arm/v6")
+	err = p.push(t.Context(), c, e, &absent{"SunOS", "sun4v", "cat,gzip"})
+	wantStage(t, err, Push, "there is no agent for SunOS sun4v", "brine ssh -r works without")
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "brine-linux-s390x"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+	name := filepath.Join(dir, "brine-linux-s390x")
+	if err := os.WriteFile(name, []byte("#!/bin/sh\n# "+strings.Replace(version.Stamp(), version.Number(), "0.0.9", 1)+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.images = &Images{Dir: dir, Named: true}
+	err = p.push(t.Context(), c, e, &absent{"Linux", "s390x", "cat,gzip"})
+	wantStage(t, err, Push, name+" is an agent of brine 0.0.9, and this is brine "+version.Number(), "brine agent build --agent-dir "+dir+" linux/s390x")
+	if err := os.WriteFile(name, program(0), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	p.images = &Images{Dir: dir}
-	if _, err := p.images.sum(p.images.platforms()["linux-s390x"]); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.push(t.Context(), c, e, &absent{"Linux", "s390x", "gzip"}); err != nil {
+	if err := p.push(t.Context(), c, e, &absent{"Linux", "s390x", "cat,gzip"}); err != nil {
 		t.Error(err)
 	}
 }
@@ -194,6 +317,14 @@ func TestNoAgent(t *testing.T) {
 			fmt.Fprintln(s.Stderr(), "rbash: sh: command not found")
 			return 127
 		}, Shell, "no command can be run there: rbash: sh: command not found"},
+		{"forbids the agent", func(s *sshtest.Session) int {
+			fmt.Fprintln(s.Stderr(), "sh: 12: ./brine-0123: Operation not permitted")
+			return 126
+		}, Agent, "a policy of the host (SELinux, AppArmor, fapolicyd)"},
+		{"wants a terminal for sudo", func(s *sshtest.Session) int {
+			fmt.Fprintln(s.Stderr(), "sudo: sorry, you must have a tty to run sudo")
+			return 1
+		}, Shell, "set tty: True for it in the roster"},
 		{"a router", func(s *sshtest.Session) int {
 			fmt.Fprintln(s, "% Invalid input detected")
 			return 0
@@ -270,7 +401,7 @@ func TestPushNoexec(t *testing.T) {
 		t.Skip(err)
 	}
 	// A file that is not executable is refused as on a noexec file system.
-	script := "#!/bin/sh\ncase $2 in */thin/*) exit 0;; esac\nexec " + chmod + " \"$@\"\n"
+	script := "#!/bin/sh\ncase $PWD in */thin/*) exit 0;; esac\nexec " + chmod + " \"$@\"\n"
 	if err := os.WriteFile(filepath.Join(bin, "chmod"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}

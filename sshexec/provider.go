@@ -81,7 +81,7 @@ func NewProvider(s Settings) *Provider {
 	if s.Poll <= 0 {
 		s.Poll = time.Second
 	}
-	p := &Provider{s: s, place: placer{images: s.Images, opts: s.Link}, targets: map[string]*machine{}}
+	p := &Provider{s: s, place: placer{images: s.Images, opts: s.Link, wipe: s.Wipe}, targets: map[string]*machine{}}
 	for _, e := range s.Entries {
 		if pass := s.Dialer.o.Password; pass.IsSet() && !e.Passwd.IsSet() {
 			// One password was asked for: it is that of the log-in and of sudo.
@@ -384,6 +384,9 @@ func (m *machine) close() {
 }
 
 func (m *machine) wipe(ctx context.Context) error {
+	if m.client.bare.Load() {
+		return nil // the agent was told to remove itself
+	}
 	s, err := m.client.start(ctx, launchOf(m.e, wipeScript(m.e)))
 	if err != nil {
 		return err

@@ -92,7 +92,7 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 	pillars := newTargetPillars(o, r)
 	s := sshexec.Settings{
 		Entries: entries, Dialer: sshexec.NewDialer(dial),
-		Images: &sshexec.Images{Exe: o.Exe, Dir: opts.Str("ssh_agent_dir"), Cache: cache},
+		Images: Images(o, getenv, opts),
 		Link: link.Options{
 			Tree: link.NewTree(ctl.Up), Files: ctl.Up, Pillar: pillars.render, PillarGrains: func() []string { return pillars.grainNames(ctx) }, Bus: o.Bus, Log: o.Log,
 			Warn: func(id string, w fun.Warning) {

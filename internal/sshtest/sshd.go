@@ -36,6 +36,7 @@ type Options struct {
 // A Server is a running sshd. Every address of 127.0.0.0/8 is one of its hosts.
 type Server struct {
 	Port       int
+	PID        int    // of the listening sshd; each connection is a child of it
 	User       string // the account that logs in: who runs the test
 	Dir        string // configuration, keys and log
 	Home       string // HOME of the sessions, not that of the account
@@ -148,6 +149,7 @@ func (s *Server) run(t testing.TB, sshd, conf string) bool {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
+	s.PID = c.Process.Pid
 	ended := make(chan struct{})
 	go func() {
 		_ = c.Wait()

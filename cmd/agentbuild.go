@@ -1,0 +1,358 @@
+package cmd
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"brine/internal/assembly"
+	"brine/internal/host"
+	"brine/internal/source"
+	"brine/internal/version"
+	"brine/sshexec"
+)
+
+// agentPlatforms are those that agents are built for, as Go names them; arm is
+// ARMv7.
+var agentPlatforms = [...]string{
+	"linux/amd64", "linux/arm64", "linux/arm", "linux/arm/v6", "linux/386", "linux/riscv64", "linux/ppc64le", "linux/s390x", "linux/loong64",
+	"freebsd/amd64", "freebsd/arm64", "darwin/amd64", "darwin/arm64",
+}
+
+type agentBuildOpts struct {
+	agentDirFlags
+	source string
+	embed  string
+}
+
+func newAgentBuildCmd(a *App) *cobra.Command {
+	o := &agentBuildOpts{}
+	c := &cobra.Command{
+		Use:   "build <platform>...",
+		Short: "Build the agent for targets of other platforms",
+		Long: `Build the agent for targets of other platforms than this machine's, and put it
+where brine ssh finds it: in the directory of agents.
+
+It takes Go and the source of this very version of brine: the checkout that the
+working directory is in, the one that this program was built from, or --source.
+A release build of brine has the agents of all platforms in it and needs none.
+
+Platforms: ` + wrapped(agentPlatforms[:], 70) + `
+
+Exit status: 0 all were built; 1 one was not; 64 the command line makes no sense.`,
+		Example: `  brine agent build linux/arm64
+  brine agent build --source ~/src/brine linux/arm linux/386 freebsd/amd64`,
+		SilenceUsage: true, SilenceErrors: true,
+		ValidArgs: agentPlatforms[:],
+		RunE:      func(c *cobra.Command, args []string) error { return a.agentBuild(c.Context(), c, o, args) },
+	}
+	c.SetFlagErrorFunc(flagError)
+	o.register(c)
+	c.Flags().StringVar(&o.source, "source", "", "directory of brine's source")
+	c.Flags().StringVar(&o.embed, "embed", "", "write them compressed, with their hashes, for a release build (make release)")
+	_ = c.Flags().MarkHidden("embed")
+	return c
+}
+
+// wrapped joins words to lines of a width.
+func wrapped(words []string, width int) string {
+	var b strings.Builder
+	col := 0
+	for i, w := range words {
+		if i < len(words)-1 {
+			w += ","
+		}
+		switch {
+		case i > 0 && col+1+len(w) > width:
+			b.WriteString("\n")
+			col = 0
+		case i > 0:
+			b.WriteString(" ")
+			col++
+		}
+		b.WriteString(w)
+		col += len(w)
+	}
+	return b.String() + "."
+}
+
+// parsePlatform reads "linux/arm64", "linux-arm64", "linux/arm/v7" and returns
+// the name by which agents lie in their directory, and what Go calls it.
+func parsePlatform(s string) (name string, env []string, err error) {
+	spelt := strings.TrimSuffix(strings.ReplaceAll(strings.ToLower(s), "-", "/"), "/v7")
+	spelt = strings.NewReplacer("x86_64", "amd64", "aarch64", "arm64", "armv7", "arm", "armv6", "arm/v6", "i386", "386", "i686", "386", "macos/", "darwin/").Replace(spelt)
+	known := false
+	for _, p := range agentPlatforms {
+		known = known || p == spelt
+	}
+	if !known {
+		return "", nil, fmt.Errorf("there is no platform %q%s; there are %s", s, source.DidYouMean(spelt, agentPlatforms[:]), strings.Join(agentPlatforms[:], ", "))
+	}
+	goos, arch, _ := strings.Cut(spelt, "/")
+	arm := "7"
+	if a, v, ok := strings.Cut(arch, "/v"); ok {
+		name, arch, arm = goos+"-"+a+"v"+v, a, v
+	} else {
+		name = goos + "-" + arch
+	}
+	// The least that a processor of the platform has, whatever this machine's
+	// Go is set to.
+	return name, []string{
+		"CGO_ENABLED=0", "GOOS=" + goos, "GOARCH=" + arch, "GOARM=" + arm, "GOAMD64=v1", "GO386=sse2", "GOARM64=v8.0",
+		"GOPPC64=power8", "GORISCV64=rva20u64", "GOWORK=off",
+	}, nil
+}
+
+// goHint says how to come by an agent without Go.
+const goHint = "install Go (https://go.dev/dl or your distribution), or take a release build of brine, which brings the agents of all platforms"
+
+func (a *App) agentBuild(ctx context.Context, c *cobra.Command, o *agentBuildOpts, args []string) error {
+	if len(args) == 0 {
+		return &statusError{status: exitUsage, err: errors.New("no platform was given"), hint: "there are " + strings.Join(agentPlatforms[:], ", ")}
+	}
+	type build struct {
+		platform string
+		env      []string
+	}
+	var builds []build
+	for _, arg := range args {
+		name, env, err := parsePlatform(arg)
+		if err != nil {
+			return usagef(c, "%s", err)
+		}
+		builds = append(builds, build{name, env})
+	}
+	goExe, err := a.Host.LookPath("go", "")
+	if err != nil {
+		if goExe = "/usr/local/go/bin/go"; runnable(goExe) != nil {
+			return &statusError{status: exitGeneric, err: errors.New("there is no Go on this machine to build an agent with (no go in PATH)"), hint: goHint}
+		}
+	}
+	src, err := a.agentSource(o.source)
+	if err != nil {
+		return err
+	}
+	dir := o.embed
+	if dir == "" {
+		opts, s, err := a.agentOptions(&o.agentDirFlags)
+		if err != nil {
+			return err
+		}
+		defer s.end()
+		if dir, _ = assembly.AgentDir(opts, a.Getenv); dir == "" {
+			return &statusError{status: exitUsage, err: errors.New("there is no directory to put agents in: HOME is not set"), hint: "name one by --agent-dir"}
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make the directory of agents: %w", err)
+	}
+	var sums strings.Builder
+	for _, b := range builds {
+		built, err := a.buildAgent(ctx, goExe, src, dir, b.platform, b.env)
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(dir, "brine-"+b.platform)
+		if o.embed != "" {
+			to += ".gz"
+			err = compressFile(built.path, to)
+			_ = os.Remove(built.path)
+			fmt.Fprintf(&sums, "%s %s %d %s\n", b.platform, built.hash, built.size, version.Number())
+		} else {
+			err = os.Rename(built.path, to)
+		}
+		if err != nil {
+			return fmt.Errorf("write the agent for %s: %w", sshexec.PlatformName(b.platform), err)
+		}
+		fmt.Fprintf(a.Out, "%s: %s (%s, %.12s)\n", sshexec.PlatformName(b.platform), to, megabytes(built.size), built.hash)
+	}
+	if o.embed != "" {
+		if err := os.WriteFile(filepath.Join(dir, "SUMS"), []byte(sums.String()), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func runnable(path string) error {
+	st, err := os.Stat(path)
+	if err == nil && (st.IsDir() || st.Mode()&0o111 == 0) {
+		err = fs.ErrPermission
+	}
+	return err
+}
+
+// agentSource finds the source of this version of brine.
+func (a *App) agentSource(named string) (string, error) {
+	const hint = "get the source of brine %s and name its directory by --source, or take a release build of brine, which brings the agents of all platforms"
+	if named != "" {
+		v, err := sourceVersion(named)
+		switch {
+		case err != nil:
+			return "", &statusError{status: exitGeneric, err: fmt.Errorf("%s is not the source of brine: %w", named, err), hint: fmt.Sprintf(hint, version.Number())}
+		case v != version.Number():
+			return "", wrongSource(named, v)
+		}
+		return filepath.Abs(named)
+	}
+	var tried []string
+	if wd, err := a.Host.Getwd(); err == nil {
+		for d := wd; ; d = filepath.Dir(d) {
+			tried = append(tried, d)
+			if d == filepath.Dir(d) {
+				break
+			}
+		}
+	}
+	// Where this file was compiled, unless the path was trimmed.
+	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) {
+		tried = append(tried, filepath.Dir(filepath.Dir(file)))
+	}
+	var other error
+	for _, d := range tried {
+		v, err := sourceVersion(d)
+		if err != nil {
+			continue
+		}
+		if v == version.Number() {
+			return d, nil
+		}
+		if other == nil {
+			other = wrongSource(d, v)
+		}
+	}
+	if other != nil {
+		return "", other
+	}
+	return "", &statusError{
+		status: exitGeneric, err: errors.New("the source of brine is not here: the working directory is in no checkout of it"),
+		hint: fmt.Sprintf(hint, version.Number()),
+	}
+}
+
+func wrongSource(dir, v string) error {
+	return &statusError{
+		status: exitGeneric, err: fmt.Errorf("%s is the source of brine %s, and this is brine %s: an agent has to be of the same version", dir, v, version.Number()),
+		hint: fmt.Sprintf("check out version %s there, or build brine itself from that source", version.Number()),
+	}
+}
+
+// sourceVersion returns the version of the source of brine in a directory.
+func sourceVersion(dir string) (string, error) {
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		return "", err
+	}
+	if first, _, _ := strings.Cut(string(mod), "\n"); strings.TrimSpace(first) != "module brine" {
+		return "", errors.New("its go.mod is of another module")
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "internal", "version", "version.go"))
+	if err != nil {
+		return "", err
+	}
+	var s version.Scanner
+	_, _ = s.Write(text)
+	if s.Found() == "" {
+		return "", errors.New("internal/version names no version")
+	}
+	return s.Found(), nil
+}
+
+// built is an agent that was just built.
+type built struct {
+	path, hash string
+	size       int64
+}
+
+// buildAgent builds the agent of a platform to a file of another name in dir.
+func (a *App) buildAgent(ctx context.Context, goExe, src, dir, platform string, env []string) (*built, error) {
+	name := sshexec.PlatformName(platform)
+	tmp, err := os.CreateTemp(dir, ".new-")
+	if err != nil {
+		return nil, fmt.Errorf("write the agent for %s: %w", name, err)
+	}
+	tmp.Close()
+	ok := false
+	defer func() {
+		if !ok {
+			_ = os.Remove(tmp.Name())
+		}
+	}()
+	out, err := a.Host.Run(ctx, host.Cmd{
+		Argv: []string{goExe, "build", "-tags", "slim", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", tmp.Name(), "."},
+		Env:  mergeEnv(a.Host.Environ(), env), Dir: src,
+	})
+	if err == nil && out.Status != 0 {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		fmt.Fprintf(a.Err, "brine: go build in %s says:\n", src)
+		lastLines(a.Err, "  ", string(out.Stderr), 20)
+		err = fmt.Errorf("go build ended with status %d", out.Status)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("build the agent for %s: %w", name, err)
+	}
+	f, err := os.Open(tmp.Name())
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	h, s := sha256.New(), &version.Scanner{}
+	b := &built{path: tmp.Name()}
+	if b.size, err = io.Copy(io.MultiWriter(h, s), f); err != nil {
+		return nil, err
+	}
+	b.hash = hex.EncodeToString(h.Sum(nil))
+	if s.Found() != version.Number() {
+		return nil, wrongSource(src, s.Found())
+	}
+	if err := os.Chmod(tmp.Name(), 0o755); err != nil {
+		return nil, err
+	}
+	ok = true
+	return b, nil
+}
+
+// mergeEnv puts variables over an environment.
+func mergeEnv(base, over []string) []string {
+	var out []string
+	for _, kv := range base {
+		k, _, _ := strings.Cut(kv, "=")
+		kept := true
+		for _, o := range over {
+			kept = kept && !strings.HasPrefix(o, k+"=")
+		}
+		if kept {
+			out = append(out, kv)
+		}
+	}
+	return append(out, over...)
+}
+
+// compressFile writes a file as gzip has it at its best.
+func compressFile(from, to string) error {
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	var z bytes.Buffer
+	if err := sshexec.Compress(&z, bytes.NewReader(b), gzip.BestCompression); err != nil {
+		return err
+	}
+	return os.WriteFile(to, z.Bytes(), 0o644)
+}
+
+func splitLines(text string) []string { return strings.Split(strings.TrimRight(text, "\n"), "\n") }

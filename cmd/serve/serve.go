@@ -1,0 +1,161 @@
+// Package serve is the part of the command line that an agent needs: all of it
+// in a slim one (see Main), where the whole brine has it beside its other
+// commands.
+package serve
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/mattn/go-isatty"
+
+	"brine/internal/assembly"
+	"brine/internal/host"
+	"brine/internal/jobs"
+	"brine/internal/version"
+)
+
+// ErrTerminal is returned by Agent where a person started it.
+var ErrTerminal = errors.New("agent: standard input or output is a terminal, and a controller was expected there")
+
+// TerminalHint says what to do about ErrTerminal.
+const TerminalHint = "'brine ssh' starts the agent on its targets; it is not to be started by hand"
+
+// Options are what an agent is started with.
+type Options struct {
+	In       io.Reader
+	Out      io.Writer
+	Host     host.Host
+	CacheDir string // where files are kept from run to run; "" is beside the program
+	Wipe     bool   // remove the program and what it kept at the end
+	Detached bool   // run the one job that In hands over, without a controller
+}
+
+// stdio is the channel of an agent.
+type stdio struct {
+	io.Reader
+	io.Writer
+}
+
+// Close closes both ends, so that the controller sees the end.
+func (s stdio) Close() error {
+	var errs []error
+	for _, x := range []any{s.Reader, s.Writer} {
+		if c, ok := x.(io.Closer); ok {
+			errs = append(errs, c.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Agent serves a controller until the channel ends.
+func Agent(ctx context.Context, o Options) error {
+	if isTerminal(o.In) || isTerminal(o.Out) {
+		return ErrTerminal
+	}
+	// A channel that is gone is an error to be returned, not the end of the
+	// process: programs of calls must be ended first.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	exe, _ := os.Executable()
+	leave(o.Host, exe)
+	ao := assembly.AgentOptions{Host: o.Host, Table: assembly.Table(), Version: version.Number(), Exe: exe, CacheDir: o.CacheDir}
+	if ao.CacheDir == "" {
+		ao.CacheDir = besideExe(o.Host, exe)
+	}
+	if l, ok := o.Host.(*host.Local); ok {
+		ao.CloseAll = l.CloseAll
+	}
+	// Other processes of this user tell so that they wish to signal a job.
+	wake := make(chan os.Signal, 1)
+	signal.Notify(wake, syscall.SIGUSR1)
+	defer signal.Stop(wake)
+	ao.Wake = wake
+	if o.Detached {
+		return assembly.RunDetached(ctx, o.In, stdio{nil, o.Out}, ao)
+	}
+	err := assembly.ServeAgent(ctx, stdio{o.In, o.Out}, ao)
+	if o.Wipe {
+		wipe(o.Host, exe)
+	}
+	return err
+}
+
+func isTerminal(x any) bool {
+	f, ok := x.(*os.File)
+	return ok && isatty.IsTerminal(f.Fd())
+}
+
+// leave goes from the directory of the program, in which it is started, to the
+// account's home, where that can be entered.
+func leave(h host.Host, exe string) {
+	if dir, err := h.Getwd(); err != nil || dir != filepath.Dir(exe) {
+		return
+	}
+	if home := os.Getenv("HOME"); home == "" || os.Chdir(home) != nil {
+		_ = os.Chdir("/")
+	}
+}
+
+// own reports whether a directory is one that only this user can enter.
+func own(h host.Host, dir string) bool {
+	st, err := h.Lstat(dir)
+	return err == nil && st.Mode.IsDir() && st.UID == h.Geteuid() && st.Mode.Perm()&0o077 == 0
+}
+
+// besideExe returns the cache directory of an agent that lies in a directory of
+// the user's own; "" where it lies elsewhere.
+func besideExe(h host.Host, exe string) string {
+	if exe == "" || !own(h, filepath.Dir(exe)) {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(exe), "cache")
+}
+
+// wipe removes an agent that was placed, its cache, and its directory where
+// nothing else is in it. What is no placed agent stays.
+func wipe(h host.Host, exe string) {
+	dir, name := filepath.Split(exe)
+	dir = filepath.Clean(dir)
+	hash, ok := strings.CutPrefix(name, "brine-")
+	if !ok || len(hash) != hex.EncodedLen(sha256.Size) || !own(h, dir) {
+		return
+	}
+	if jobs.Holds(h, filepath.Join(dir, "cache")) {
+		return // a job without its controller works here, or left its return
+	}
+	_ = h.Remove(exe)
+	_ = h.RemoveAll(filepath.Join(dir, "cache"))
+	if h.Remove(dir) == nil && filepath.Base(dir) == "agent" && filepath.Base(filepath.Dir(dir)) == "brine" {
+		_ = h.Remove(filepath.Dir(dir))
+	}
+}
+
+// Sum prints the SHA-256 of the running program: a host that has no program for
+// that asks the agent.
+func Sum(w io.Writer) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(exe)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	s := sha256.New()
+	if _, err := io.Copy(s, f); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, hex.EncodeToString(s.Sum(nil))+"\n")
+	return err
+}

@@ -1,0 +1,39 @@
+//go:build !slim
+
+package assembly
+
+import (
+	"path/filepath"
+	"strings"
+
+	"brine/internal/agents"
+	"brine/internal/value"
+	"brine/sshexec"
+)
+
+// Images returns the agents that can be placed on targets.
+func Images(o EnvOptions, getenv func(string) string, opts *value.Map) *sshexec.Images {
+	dir, named := AgentDir(opts, getenv)
+	return &sshexec.Images{
+		Exe: o.Exe, Dir: dir, Named: named, Embedded: agents.FS(), Cache: filepath.Join(o.Config.CacheDir, "ssh"), Host: o.Host,
+	}
+}
+
+// AgentDir returns the directory of agents that a person built, and whether the
+// configuration names it; "" where there is no home to have one in.
+func AgentDir(opts *value.Map, getenv func(string) string) (dir string, named bool) {
+	home := getenv("HOME")
+	if d := opts.Str("ssh_agent_dir"); d != "" {
+		if rest, ok := strings.CutPrefix(d, "~/"); ok && home != "" {
+			d = filepath.Join(home, rest)
+		}
+		return d, true
+	}
+	if d := getenv("XDG_DATA_HOME"); filepath.IsAbs(d) {
+		return filepath.Join(d, "brine", "agents"), false
+	}
+	if home == "" {
+		return "", false
+	}
+	return filepath.Join(home, ".local", "share", "brine", "agents"), false
+}
