@@ -2,7 +2,7 @@
 // that answers on all of 127.0.0.0/8, so that many hosts cost one server, and
 // an in-process server that has every fault a network and a host can have.
 //
-// Start at [Start] and [NewFake].
+// Start at [Start], [NewFake] and, for a machine that reboots, [NewMachine].
 package sshtest
 
 import (
