@@ -32,6 +32,17 @@ func (s *session) Begin(l jobs.Load) (jobs.Record, error) {
 	return s.jobs.Begin(l)
 }
 
+// Reopen returns the record of a job that goes on without the process that
+// began it; see jobs.Log.
+func (s *session) Reopen(j *jobs.Job) (jobs.Record, error) {
+	if r, ok := s.jobs.(interface {
+		Reopen(j *jobs.Job) (jobs.Record, error)
+	}); ok {
+		return r.Reopen(j)
+	}
+	return nil, errors.New("jobs are not recorded here")
+}
+
 // gate is the fun.Env.Gate of the session: Ctrl-C closes it, and before a state
 // state.pause and state.soft_kill are heard.
 func (s *session) gate(ctx context.Context, c *fun.Chunk) bool {

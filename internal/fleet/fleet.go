@@ -82,6 +82,11 @@ type Fleet struct {
 	// still works on its job, Gather how long it has to answer. Timeout 0 asks
 	// nobody.
 	Timeout, Gather time.Duration
+	// Store is where the jobs of this machine are read from; nil: nowhere.
+	Store jobs.Store
+	// Background has another process work on the machines of this one for a job
+	// that is to outlive it; nil: there is no such process.
+	Background func(job fun.Job, ids []string, rec jobs.Record) error
 	// AskJID makes the jids of such questions, which are not recorded; nil:
 	// NewJID.
 	AskJID func() string
@@ -220,7 +225,9 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 	r := &running{f: f, job: job, each: each, rec: f.record(job, sum.Targets)}
 	f.watcher().Begin(job, sum.Targets)
 	defer f.watcher().End(job.JID)
-	f.announce(job, sum.Targets)
+	if !job.Continued {
+		f.announce(job, sum.Targets)
+	}
 	for _, id := range unknown {
 		n, _ := source.Nearest(id, ids)
 		why := fmt.Errorf("%s is not in the roster", id)
@@ -230,10 +237,14 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 		r.deliver(fun.Return{ID: id, JID: job.JID, Stage: fun.Unreachable, Err: why})
 	}
 	prepare(ctx, targets, owner)
-	r.run(ctx, targets, owner, limit)
+	if job.Async {
+		r.detach(ctx, targets, owner, limit)
+	} else {
+		r.run(ctx, targets, owner, limit)
+	}
 	sort.Strings(r.missing)
 	sum.Missing = r.missing
-	f.doubt(r.rec.End())
+	f.doubt(r.conclude(ctx))
 	return sum, r.err
 }
 
@@ -365,6 +376,7 @@ type running struct {
 	err     error
 	failed  bool
 	missing []string
+	away    int // targets that work on without this process
 }
 
 func (r *running) run(ctx context.Context, targets []string, owner map[string]Provider, limit int) {
@@ -447,9 +459,12 @@ func (r *running) deliver(ret fun.Return) {
 	}
 }
 
-// returned fires the event of a return. Salt: salt/minion.py _return_pub,
+// returned fires the event of a return.
+func (f *Fleet) returned(job fun.Job, ret fun.Return) { f.fireReturn(job, funArgs(job), ret) }
+
+// fireReturn fires the event of a return. Salt: salt/minion.py _return_pub,
 // salt/utils/job.py store_job.
-func (f *Fleet) returned(job fun.Job, ret fun.Return) {
+func (f *Fleet) fireReturn(job fun.Job, arg *value.List, ret fun.Return) {
 	if f.Bus == nil || ret.Stage != fun.Returned {
 		return
 	}
@@ -457,8 +472,11 @@ func (f *Fleet) returned(job fun.Job, ret fun.Return) {
 	if err != nil {
 		return
 	}
+	if arg == nil {
+		arg = value.NewList()
+	}
 	data := value.MapOf(
-		"cmd", "_return", "id", ret.ID, "jid", ret.JID, "fun", name(job), "fun_args", funArgs(job),
+		"cmd", "_return", "id", ret.ID, "jid", ret.JID, "fun", name(job), "fun_args", arg,
 		"return", v, "retcode", int64(ret.Retcode), "success", ret.Success,
 	)
 	if ret.Out != "" {

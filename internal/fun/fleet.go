@@ -48,6 +48,12 @@ type Job struct {
 	FailHard  bool // with Batch: no new batch after a failure
 	// BatchWait is how long a slot of the batch rests after each return.
 	BatchWait time.Duration
+	// Async has the job go on without this process: there are no returns but
+	// those of targets on which it could not be started.
+	Async bool
+	// Continued says that the job was begun by another process, which announced
+	// and recorded it.
+	Continued bool
 	// Only, where it is not nil, are the ids that the target is cut down to.
 	Only []string
 	// Shell is a raw shell command to run instead of Fun; it needs nothing on

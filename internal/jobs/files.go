@@ -31,6 +31,7 @@ type Files struct {
 
 	mu       sync.Mutex
 	reserved map[string]*os.File
+	adopted  map[string]*os.File
 	swept    bool
 }
 
@@ -133,6 +134,9 @@ func (f *Files) Begin(l Load) (Record, error) {
 	if sweep {
 		f.sweep()
 	}
+	if l.Continued {
+		return f.goOn(l.JID)
+	}
 	if file == nil {
 		var err error
 		if file, err = f.create(l.JID); err != nil {
@@ -146,6 +150,56 @@ func (f *Files) Begin(l Load) (Record, error) {
 	}
 	syncDir(filepath.Dir(file.Name()))
 	return r, nil
+}
+
+// Adopt takes over the file of a job that another process began, locked as it
+// is: the next Begin of that job goes on with it.
+func (f *Files) Adopt(jid string, file *os.File) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.adopted == nil {
+		f.adopted = map[string]*os.File{}
+	}
+	f.adopted[jid] = file
+}
+
+// goOn returns the record of a job that began earlier.
+func (f *Files) goOn(jid string) (Record, error) {
+	f.mu.Lock()
+	file := f.adopted[jid]
+	delete(f.adopted, jid)
+	f.mu.Unlock()
+	if file != nil {
+		r := &fileRecord{file: file, now: f.now, shared: true}
+		return r, r.Note("worker", value.MapOf("pid", int64(os.Getpid())))
+	}
+	return f.Reopen(&Job{JID: jid})
+}
+
+// Reopen returns the record of a job that goes on without a process of this
+// machine, to add returns to it. Several processes may do that at once: a line
+// is written by one call.
+func (f *Files) Reopen(j *Job) (Record, error) {
+	if !IsJID(j.JID) {
+		return nil, fmt.Errorf("%q is no job id", j.JID)
+	}
+	file, err := os.OpenFile(f.path(j.JID), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return nil, fmt.Errorf("the job cannot be recorded: %w", err)
+	}
+	return &fileRecord{file: file, now: f.now, shared: true}, nil
+}
+
+// FileOf returns the open file of a record, for another process to go on with;
+// nil where it has none.
+func FileOf(r Record) *os.File {
+	switch r := r.(type) {
+	case *fileRecord:
+		return r.file
+	case *logRecord:
+		return FileOf(r.Record)
+	}
+	return nil
 }
 
 // syncDir makes the names in a directory durable; where the file system cannot
@@ -165,6 +219,7 @@ type fileRecord struct {
 	mu      sync.Mutex // held while a line is written
 	written int
 	torn    bool // the last line was cut short: the disk was full
+	shared  bool // others write, too, and may have left a line that was cut short
 
 	syncing sync.Mutex // held while the file is synced
 	synced  int
@@ -175,7 +230,7 @@ type fileRecord struct {
 func (r *fileRecord) write(line *value.Map) error {
 	b := append(value.EncodeJSON(line), '\n')
 	r.mu.Lock()
-	if r.torn {
+	if r.torn || r.shared {
 		b = append([]byte{'\n'}, b...)
 	}
 	_, err := r.file.Write(b)
@@ -205,7 +260,16 @@ func (r *fileRecord) stamp() string { return r.now().UTC().Format("2006-01-02T15
 
 // Return records an answer; see [Record].
 func (r *fileRecord) Return(ret fun.Return) error {
-	line := value.MapOf("id", ret.ID, "_stamp", r.stamp())
+	line, err := returnLine(ret, r.stamp())
+	if err != nil {
+		return err
+	}
+	return r.write(line)
+}
+
+// returnLine is an answer as records have it.
+func returnLine(ret fun.Return, stamp string) (*value.Map, error) {
+	line := value.MapOf("id", ret.ID, "_stamp", stamp)
 	if ret.Stage != fun.Returned {
 		line.Set("stage", ret.Stage.String())
 		if ret.Err != nil {
@@ -214,11 +278,11 @@ func (r *fileRecord) Return(ret fun.Return) error {
 		if states := ret.States(); states != nil {
 			line.Set("states", states)
 		}
-		return r.write(line)
+		return line, nil
 	}
 	v, err := ret.Value()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	line.Set("return", v)
 	line.Set("retcode", int64(ret.Retcode))
@@ -226,7 +290,7 @@ func (r *fileRecord) Return(ret fun.Return) error {
 	if ret.Out != "" {
 		line.Set("out", ret.Out)
 	}
-	return r.write(line)
+	return line, nil
 }
 
 // Note records a part of a history; see [Record].
@@ -239,6 +303,9 @@ func (r *fileRecord) End() error {
 	err := r.write(value.MapOf("end", r.stamp()))
 	return errors.Join(err, r.file.Close())
 }
+
+// Leave closes the record; see [Record].
+func (r *fileRecord) Leave() error { return r.file.Close() }
 
 // sweep removes what is older than the cache keeps, at most once an hour among
 // all processes. A job that a process works on stays.

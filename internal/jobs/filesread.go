@@ -51,6 +51,9 @@ func (f *Files) Job(_ context.Context, jid string) (*Job, error) {
 	if j.Load == nil {
 		return nil, nil
 	}
+	if j.State == Interrupted && j.Detached() {
+		j.State = Away
+	}
 	return j, nil
 }
 
@@ -71,6 +74,9 @@ func (j *Job) add(line *value.Map) {
 			j.Definition = data
 		case "step":
 			j.Steps = append(j.Steps, data)
+		case "worker":
+			n, _ := value.AsInt(data.At("pid"))
+			j.worker = int(n)
 		}
 	case line.Has("stage"):
 		j.Missing[line.Str("id")] = line.Str("stage")
@@ -124,6 +130,29 @@ func (f *Files) Jobs(ctx context.Context, from, to string) ([]Entry, error) {
 				continue
 			}
 			out = append(out, Entry{JID: jid, Load: line.Map("load")})
+		}
+	}
+	return out, nil
+}
+
+// Detached returns the jobs that go on without a process of this machine, as far
+// as the records know, in order.
+func (f *Files) Detached(ctx context.Context) ([]*Job, error) {
+	list, err := f.Jobs(ctx, "", "")
+	if err != nil {
+		return nil, err
+	}
+	var out []*Job
+	for _, e := range list {
+		if e.Load.At("detached") != true {
+			continue
+		}
+		j, err := f.Job(ctx, e.JID)
+		if err != nil {
+			return nil, err
+		}
+		if j != nil && j.State != Complete {
+			out = append(out, j)
 		}
 	}
 	return out, nil

@@ -24,6 +24,8 @@ type Load struct {
 	LeftOut   []string // keyword arguments that Arg leaves out
 	OrchJID   string   // job of the orchestration that this one is a step of
 	PID       int      // process that runs it
+	Detached  bool     // it goes on without that process
+	Continued bool     // another process has recorded that it began
 }
 
 // Map returns the load with Salt's keys.
@@ -46,6 +48,9 @@ func (l Load) Map() *value.Map {
 	}
 	if l.PID != 0 {
 		m.Set("pid", int64(l.PID))
+	}
+	if l.Detached {
+		m.Set("detached", true)
 	}
 	return m
 }
@@ -103,4 +108,20 @@ func metadata(load *value.Map) value.Value {
 		}
 	}
 	return nil
+}
+
+// LoadOf returns the load of a record that was read back.
+func LoadOf(jid string, m *value.Map) Load {
+	l := Load{
+		JID: jid, Fun: m.Str("fun"), Arg: m.List("arg"), Tgt: m.At("tgt"), TgtType: m.Str("tgt_type"), User: m.Str("user"), Ret: m.Str("ret"),
+		Metadata: m.At("metadata"), OrchJID: m.Str("orchestration_jid"), Detached: m.At("detached") == true, Continued: true,
+	}
+	ids := m.List("Minions")
+	for i := range ids.Len() {
+		l.Minions = append(l.Minions, value.Str(ids.Items[i]))
+	}
+	if n, ok := value.AsInt(m.At("pid")); ok {
+		l.PID = int(n)
+	}
+	return l
 }

@@ -62,10 +62,22 @@ func (l *Log) Begin(load Load) (Record, error) {
 	}
 	add(own, load.RetConfig, load.RetKwargs)
 	add(names, "", nil)
+	if load.Continued {
+		r.once.Do(func() {}) // they have it
+	}
 	if !l.Failed {
 		r.sendLoad()
 	}
 	return r, errors.Join(errs...)
+}
+
+// Reopen returns the record of a job that goes on without a process of this
+// machine. Its returns go to the returners that the job was begun with.
+func (l *Log) Reopen(j *Job) (Record, error) {
+	if l.Files == nil {
+		return nil, errors.New("jobs are not recorded here")
+	}
+	return l.Begin(LoadOf(j.JID, j.Load))
 }
 
 // Names splits a list of returners with commas.

@@ -23,6 +23,8 @@ type Record interface {
 	Note(kind string, data *value.Map) error
 	// End records that the job came to its end.
 	End() error
+	// Leave closes the record of a job that goes on without this process.
+	Leave() error
 }
 
 // A Job is a record read back.
@@ -42,6 +44,12 @@ type Job struct {
 	Steps      []*value.Map
 	State      State
 	EndTime    string // as JIDTime has it; "" where it did not end
+	// Running are the targets that work on a detached job, with the pid there, and
+	// Silent those that could not be asked, and why, as far as they were asked.
+	Running map[string]int
+	Silent  map[string]string
+
+	worker int // pid of the process of this machine that works on it
 }
 
 // A State is how far a job came.
@@ -52,11 +60,12 @@ const (
 	Complete    State = iota
 	Active            // a process works on it
 	Interrupted       // its process is gone and it did not come to its end
+	Away              // it goes on without a process of this machine
 )
 
 // String names the state as job listings show it.
 func (s State) String() string {
-	return [...]string{"complete", "running", "interrupted"}[s]
+	return [...]string{"complete", "running", "interrupted", "detached"}[s]
 }
 
 // An Entry is a job in a listing.
@@ -86,6 +95,9 @@ func (Nothing) Note(string, *value.Map) error { return nil }
 // End records nothing.
 func (Nothing) End() error { return nil }
 
+// Leave records nothing.
+func (Nothing) Leave() error { return nil }
+
 // Failed returns the targets of a job that did not succeed: those whose return
 // code is not 0, and those that gave no return.
 func (j *Job) Failed() []string {
@@ -103,6 +115,42 @@ func (j *Job) Failed() []string {
 		}
 	}
 	return out
+}
+
+// Detached reports whether the job goes on without the process that began it.
+func (j *Job) Detached() bool { return j.Load.At("detached") == true }
+
+// PID returns the process of this machine that works on the job, as far as it is
+// known.
+func (j *Job) PID() int {
+	if j.worker != 0 {
+		return j.worker
+	}
+	n, _ := value.AsInt(j.Load.At("pid"))
+	return int(n)
+}
+
+// Outstanding returns the targets of which nothing was recorded, in order.
+func (j *Job) Outstanding() []string {
+	var out []string
+	l := j.Load.List("Minions")
+	for i := range l.Len() {
+		id := value.Str(l.Items[i])
+		if _, missing := j.Missing[id]; !missing && !j.Returns.Has(id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// Took adds an answer that was recorded after the job was read.
+func (j *Job) Took(r fun.Return) error {
+	line, err := returnLine(r, "")
+	if err != nil {
+		return err
+	}
+	j.add(line)
+	return nil
 }
 
 // Succeeded reports whether a recorded answer is a success: by its return code
