@@ -24,6 +24,7 @@ lint: ## formatting, vet, staticcheck, tidy
 bench: ## benchmarks beside the code
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
-soak: ## full counts: fuzzers for five minutes each, the race run five times
+soak: ## full counts: fuzzers for five minutes each, the race run five times, 50 chaos runs
 	sh .ci/fuzz 300s
 	CGO_ENABLED=1 $(GO) test -race -count=5 ./...
+	BRINE_CHAOS_ROUNDS=50 $(GO) test -count=1 -timeout 120m -run TestChaos .

@@ -295,7 +295,7 @@ func chaos(t *testing.T, seed uint64) {
 	}
 	t.Logf("%d of %d runs were lost", lost, len(steps)*len(ids))
 	s.checkRecords(ids)
-	s.checkNothingLeft(out, ids)
+	s.checkNothingLeft(out, m.kills["agents"])
 }
 
 // checkDone checks that what was reported done is done, and done once.
@@ -381,8 +381,9 @@ func (s *site) checkRecords(ids []string) {
 }
 
 // checkNothingLeft checks that no process and no file but the agent's own is
-// left on the targets.
-func (s *site) checkNothingLeft(out string, ids []string) {
+// left on the targets. killed agents, which could not tidy up, may have left a
+// file each that they had just begun to write.
+func (s *site) checkNothingLeft(out string, killed int) {
 	s.t.Helper()
 	var with, children []proc
 	for end := time.Now().Add(time.Minute); ; {
@@ -400,8 +401,14 @@ func (s *site) checkNothingLeft(out string, ids []string) {
 	for _, step := range []string{"one", "two", "three"} {
 		allowed["first-"+step], allowed["last-"+step] = true, true
 	}
+	begun := 0
 	_ = filepath.WalkDir(out, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && !allowed[d.Name()] {
+		switch {
+		case err != nil || d.IsDir() || allowed[d.Name()]:
+		case strings.HasPrefix(d.Name(), ".brine-") && begun < killed:
+			begun++
+			s.t.Logf("a killed agent left %s", path)
+		default:
 			s.t.Errorf("left among the targets' files: %s", path)
 		}
 		return err
