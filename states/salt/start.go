@@ -172,8 +172,8 @@ func (s *starts) warnStrangers(ctx context.Context, waiting []value.Value) {
 var errInterrupted = errors.New("interrupted")
 
 // untilClosed ends a wait when the gate of the run closes: an event is not a
-// return on its way.
-func untilClosed(ctx context.Context, c *fun.Call, cancel context.CancelCauseFunc) {
+// return on its way. The end of wait is none of the run, whose context is ctx.
+func untilClosed(ctx, wait context.Context, c *fun.Call, cancel context.CancelCauseFunc) {
 	if c.Env.Gate == nil {
 		return
 	}
@@ -181,7 +181,7 @@ func untilClosed(ctx context.Context, c *fun.Call, cancel context.CancelCauseFun
 	defer t.Stop()
 	for {
 		select {
-		case <-ctx.Done():
+		case <-wait.Done():
 			return
 		case <-t.C:
 			if !c.Env.Gate(ctx, nil) {

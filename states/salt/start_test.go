@@ -197,6 +197,19 @@ func TestWaitEndsWithTheRun(t *testing.T) {
 	if ret.Result != fun.Failed || ret.Comment != "Interrupted while waiting for event 'salt/minion/*/start'. Missing: late1 (it is in bed)." || len(*warned) != 0 {
 		t.Errorf("%v, %v", ret.Comment, *warned)
 	}
+	// The end of the time is not the end of the run.
+	c, _, _ = waiter(t, nil, "own/tag", "id", 0.15, "x")
+	c.Env.Gate = func(ctx context.Context, _ *fun.Chunk) bool {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(300 * time.Millisecond):
+			return ctx.Err() == nil
+		}
+	}
+	if ret := waitForEvent(t.Context(), c); ret.Comment != "Timeout value reached." {
+		t.Errorf("%v", ret.Comment)
+	}
 	c, _, _ = waiter(t, nil, "own/tag", "id", 600, "x")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -43,7 +43,7 @@ func waitForEvent(ctx context.Context, c *fun.Call) fun.Ret {
 	defer stop(nil)
 	wait, cancel := context.WithTimeout(stoppable, seconds(c.Value("timeout")))
 	defer cancel()
-	go untilClosed(wait, c, stop)
+	go untilClosed(ctx, wait, c, stop)
 	after := c.Env.Bus.Seq()
 	watch := watchStarts(wait, c, waiting)
 	defer watch.end()
