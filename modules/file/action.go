@@ -50,8 +50,9 @@ func actionRows() []fun.Spec {
 			return wrap(f.Remove(p))
 		}), pathArg()),
 		row("rename", "Rename a file or directory.", renameAction, src, dst),
-		row("rmdir", "Remove a directory: an empty one, or with recurse what is in it too.", rmdir, pathArg(), arg("recurse", fun.Bool, false, "also the directories in it"),
-			arg("verbose", fun.Bool, false, "accepted"), arg("older_than", fun.Any, nil, "accepted")),
+		row("rmdir", "Remove an empty directory; return whether that worked.", rmdir, pathArg(), arg("recurse", fun.Bool, false, "also the empty directories in it"),
+			arg("verbose", fun.Bool, false, "return what was removed and what could not be"),
+			fun.Arg{Name: "older_than", Unit: "days", Doc: "only what was not changed for this long"}),
 		row("seek_write", "Write text into a file at an offset.", seekWrite, pathArg(), need("data", fun.Str, "the text"), need("offset", fun.Int, "where")),
 		row("set_mode", "Set the permissions of a file.", setMode, pathArg(), need("mode", fun.Any, "permissions, such as 0644")),
 		row("symlink", "Make a symbolic link.", symlink, src, need("path", fun.Str, "the link"),
@@ -301,33 +302,6 @@ func renameAction(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
 	}
 	if err := f.Rename(src, dst); err != nil {
 		return nil, fun.Errorf("Could not rename '%s' to '%s': %s", src, dst, host.OSError(err))
-	}
-	return true, nil
-}
-
-func rmdir(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
-	p := f.Expand(c.Str("path"))
-	if !filepath.IsAbs(p) {
-		return nil, invalid("File path must be absolute.")
-	}
-	if !f.IsDir(p) {
-		return nil, invalid("A valid directory was not specified.")
-	}
-	if c.Bool("recurse") {
-		// Directories only: one that holds a file stays, as rmdir(1) has it.
-		var dirs []string
-		if err := f.Walk(p, false, func(dir string, _, _ []string) error {
-			dirs = append(dirs, dir)
-			return nil
-		}); err != nil {
-			return nil, err
-		}
-		for i := len(dirs) - 1; i > 0; i-- {
-			_ = f.Host.Remove(dirs[i])
-		}
-	}
-	if err := f.Host.Remove(p); err != nil {
-		return host.Strerror(err), nil
 	}
 	return true, nil
 }

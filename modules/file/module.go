@@ -10,7 +10,7 @@ import (
 // Module returns the execution module file.
 func Module() fun.Module {
 	var specs []fun.Spec
-	for _, rows := range [][]fun.Spec{queryRows(), actionRows(), editRows(), manageRows()} {
+	for _, rows := range [][]fun.Spec{queryRows(), actionRows(), editRows(), manageRows(), specialRows()} {
 		specs = append(specs, rows...)
 	}
 	return fun.Module{Name: "file", Kind: fun.Exec, Doc: "Read and change files, directories and links.", Specs: sortSpecs(specs)}

@@ -30,7 +30,9 @@ func TestModule(t *testing.T) {
 	h := host.NewFake()
 	const line = "ann:!:19000:0:99999:7:::\n"
 	h.PutFile("/etc/shadow", "root:*:18000:0:99999:7:30:20000:\n"+line+"short:x\n", 0o600)
-	set := func(old, with string) { h.PutFile("/etc/shadow", strings.ReplaceAll(h.Text("/etc/shadow"), old, with), 0o600) }
+	set := func(old, with string) {
+		h.PutFile("/etc/shadow", strings.ReplaceAll(h.Text("/etc/shadow"), old, with), 0o600)
+	}
 	h.HandleCommand("chpasswd -e", func(_ context.Context, c host.Cmd) (host.Output, error) {
 		b, _ := io.ReadAll(c.Stdin)
 		set("ann:!:", strings.TrimSpace(string(b))+":")

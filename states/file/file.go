@@ -22,10 +22,10 @@ func States() fun.Module {
 		Name: "file", Kind: fun.State, OwnCheckCmd: true,
 		Doc: "Manage regular files, directories, links and parts of text files.",
 		Specs: []fun.Spec{
-			absentSpec(), accumulatedSpec(), appendSpec(), blockreplaceSpec(), commentSpec(), copySpec(),
+			absentSpec(), accumulatedSpec(), appendSpec(), blockreplaceSpec(), cachedSpec(), commentSpec(), copySpec(),
 			decodeSpec(), directorySpec(), existsSpec(), hardlinkSpec(), keyvalueSpec(), lineSpec(),
-			managedSpec(), missingSpec(), notCachedSpec(), prependSpec(), recurseSpec(), renameSpec(),
-			replaceSpec(), serializeSpec(), symlinkSpec(), tidiedSpec(), touchSpec(), uncommentSpec(),
+			managedSpec(), missingSpec(), mknodSpec(), notCachedSpec(), patchSpec(), prependSpec(), prunedSpec(),
+			recurseSpec(), renameSpec(), replaceSpec(), retentionSpec(), serializeSpec(), symlinkSpec(), tidiedSpec(), touchSpec(), uncommentSpec(),
 		},
 	}
 }

@@ -2,9 +2,12 @@ package file_test
 
 import (
 	"context"
+	"io/fs"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,6 +88,53 @@ func (r *rig) start(h host.Host, root, cache string) {
 	r.env.Up = &fileserver.Local{Server: fileserver.New(h, fileserver.RootsOf(opts, "file_roots"))}
 	r.env.Invoker = dispatch.New(r.env)
 	r.env.Run = r
+}
+
+// dirs makes directories.
+func (r *rig) dirs(paths ...string) {
+	r.t.Helper()
+	for _, p := range paths {
+		if err := r.env.Host.MkdirAll(r.at(p).(string), 0o755); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+// tools gives a machine in memory mknod(1) for pipes, and a patch(1) that
+// knows one patch: old becomes new.
+func (r *rig) tools() {
+	if r.fake == nil {
+		for _, tool := range []string{"mknod", "patch"} {
+			if _, err := exec.LookPath(tool); err != nil {
+				r.t.Skip(err)
+			}
+		}
+		return
+	}
+	f := r.fake
+	f.HandleCommand("mknod -m *", func(_ context.Context, c host.Cmd) (host.Output, error) {
+		f.PutSpecial(c.Argv[3], fs.ModeNamedPipe|0o600)
+		return host.Output{}, nil
+	})
+	f.PutExe("/usr/bin/patch")
+	f.HandleCommand("/usr/bin/patch *", func(_ context.Context, c host.Cmd) (host.Output, error) {
+		target := c.Argv[len(c.Argv)-1]
+		from, to := "old", "new"
+		if slices.Contains(c.Argv, "-R") {
+			from, to = to, from
+		}
+		fits := strings.Contains(f.Text(target), from)
+		if i := slices.Index(c.Argv, "-r"); i > 0 && !fits {
+			f.PutFile(c.Argv[i+1], "rejected", 0o600)
+		}
+		if !fits {
+			return host.Output{Status: 1, Stdout: []byte("Hunk #1 FAILED at 1.\n")}, nil
+		}
+		if !slices.Contains(c.Argv, "-o") && !slices.Contains(c.Argv, "--dry-run") {
+			f.PutFile(target, strings.ReplaceAll(f.Text(target), from, to), 0o644)
+		}
+		return host.Output{Stdout: []byte("patching file f\n")}, nil
+	})
 }
 
 // Low and the others make a rig the view of a run.

@@ -119,16 +119,20 @@ func serialize(ctx context.Context, fc *fun.Call) fun.Ret {
 	if stop {
 		return ret
 	}
-	text, err := s.write(data, c.serializerOptions())
+	text, err := s.write(data, c.serializerOptions(format))
 	if err != nil {
 		return fun.Raise(err)
 	}
 	return c.storeSerialized(text+"\n", diff)
 }
 
-// serializerOptions returns serializer_opts as one dict.
-func (c *call) serializerOptions() *value.Map {
+// serializerOptions returns serializer_opts as one dict. Where an encoding is
+// given, YAML has letters beyond ASCII as they are.
+func (c *call) serializerOptions(format string) *value.Map {
 	o := value.NewMap(2)
+	if format == "yaml" && c.Str("encoding") != "" {
+		o.Set("allow_unicode", true)
+	}
 	for _, it := range c.List("serializer_opts") {
 		if m, ok := it.(*value.Map); ok {
 			o.Update(m)
@@ -300,8 +304,17 @@ func writeJSON(v value.Value, o *value.Map) (string, error) {
 	return string(b), err
 }
 
+// writePython prints data as Python's pprint, by way of JSON: dicts are plain,
+// their keys text, tuples lists. Salt: salt/serializers/python.py.
 func writePython(v value.Value, _ *value.Map) (string, error) {
+	text, err := value.AppendJSON(nil, v, value.JSONOptions{})
+	if err != nil {
+		return "", err
+	}
+	if v, err = value.ParseJSON(string(text)); err != nil {
+		return "", err
+	}
 	var b bytes.Buffer
-	err := outputter.Pprint(&b, v, nil)
+	err = outputter.Pprint(&b, v, nil)
 	return strings.TrimSuffix(b.String(), "\n"), err
 }

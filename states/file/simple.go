@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/value"
+	"brine/modules/cp"
 	files "brine/modules/file"
 )
 
@@ -182,21 +184,38 @@ func notCachedSpec() fun.Spec {
 }
 
 // notCached removes the copy of a source from the cache.
-// Salt: states/file.py not_cached.
+//
+// Salt: states/file.py not_cached. Difference: in test mode the copy stays.
 func notCached(ctx context.Context, fc *fun.Call) fun.Ret {
 	c := begin(ctx, fc)
 	c.SaltEnv = c.Str("saltenv")
-	p := c.Cached(c.Name)
 	c.ret.Name = c.Name
+	if local, ok := localPath(c, c.Name); ok {
+		return c.done(fun.OK, fmt.Sprintf("File %s is a local path, no action taken", local))
+	}
+	p := c.Cached(c.Name)
 	if p == "" {
 		return c.done(fun.OK, c.Name+" is not cached")
 	}
+	c.ret.Changes.Set("deleted", true)
 	if c.Test {
-		return c.done(fun.WouldChange, "File "+p+" would be removed")
+		return c.done(fun.WouldChange, p+" would be deleted")
 	}
 	if err := c.Host.Remove(p); err != nil {
+		c.ret.Changes = value.NewMap(0)
 		return c.fail("Failed to delete %s: %s", p, host.OSError(err))
 	}
-	c.ret.Changes.Set(p, "removed")
-	return c.done(fun.OK, fmt.Sprintf("Removed %s", p))
+	return c.done(fun.OK, p+" was deleted")
+}
+
+// localPath returns the path of a source on this machine, and whether it is
+// one.
+func localPath(c *call, source string) (string, bool) {
+	switch cp.Scheme(source) {
+	case "":
+		return c.RealPath(c.Expand(source)), true
+	case "file":
+		return c.RealPath(strings.TrimPrefix(source, "file://")), true
+	}
+	return "", false
 }

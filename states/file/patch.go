@@ -1,0 +1,226 @@
+package file
+
+import (
+	"context"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/proc"
+	"brine/internal/value"
+	files "brine/modules/file"
+	"brine/outputter"
+)
+
+func patchSpec() fun.Spec {
+	return fun.Spec{
+		Name: "patch", State: patch, Src: "states/file.py patch",
+		Doc: "Apply a patch to a file or directory, unless it is applied already.",
+		Args: []fun.Arg{
+			nameArg("the file or directory, as an absolute path"),
+			arg("source", fun.Any, nil, "the patch: a salt:// or web URL, or a path"),
+			arg("source_hash", fun.Any, "", "its digest, where it is not on the file server"),
+			arg("source_hash_name", fun.Any, nil, "name to look for in a file of digests"),
+			arg("skip_verify", fun.Bool, false, "take a web source without a digest"),
+			arg("template", fun.Any, nil, "template engine of the patch"),
+			arg("context", fun.Any, nil, "variables of the template; they go before defaults"),
+			arg("defaults", fun.Any, nil, "variables of the template"),
+			arg("options", fun.Any, "", "further options of patch(1)"),
+			arg("reject_file", fun.Any, nil, "where to put what does not fit"),
+			arg("strip", fun.Any, nil, "how many directories to take off the paths in the patch; of a directory"),
+			arg("saltenv", fun.Any, nil, "environment of a salt:// URL; default: that of the state"),
+			arg("hash", fun.Any, nil, "no longer used"),
+			arg("dry_run_first", fun.Any, nil, "no longer used"),
+		},
+	}
+}
+
+// patch applies a patch by patch(1).
+//
+// It tries the patch on copies first: where it does not fit, it looks whether
+// it is applied already. Nothing is changed unless all of it fits.
+// Salt: states/file.py patch.
+func patch(ctx context.Context, fc *fun.Call) fun.Ret {
+	c := begin(ctx, fc)
+	name := c.path()
+	if _, err := c.LookPath("patch", ""); err != nil {
+		return c.fail("patch executable not found on minion")
+	}
+	switch {
+	case name == "":
+		return c.fail("A file/directory to be patched is required")
+	case !filepath.IsAbs(name):
+		return c.fail("%s is not an absolute path", name)
+	case !c.Exists(name):
+		return c.fail("%s does not exist", name)
+	}
+	for _, old := range []string{"hash", "dry_run_first"} {
+		if !c.IsNone(old) {
+			c.ret.Warnings = append(c.ret.Warnings, "The '"+old+"' argument is no longer used and has been ignored.")
+		}
+	}
+	if reject := c.textArg("reject_file"); reject != nil {
+		switch dir := filepath.Dir(*reject); {
+		case !filepath.IsAbs(dir):
+			return c.fail("'%s' is not an absolute path", *reject)
+		case !c.IsDir(dir):
+			return c.fail("Parent directory for reject_file '%s' either does not exist, or is not a directory", *reject)
+		}
+	}
+	options, strip, fault := c.patchOptions()
+	if fault != "" {
+		return c.fail("%s", fault)
+	}
+	dir, err := c.MkdirTemp("", "brine-patch-*")
+	if err != nil {
+		return c.fail("%s", host.OSError(err))
+	}
+	defer c.RemoveAll(dir)
+	file := filepath.Join(dir, "patch")
+	if ret := c.fetchPatch(file); ret.Result == fun.Failed || ret.Err != nil {
+		return ret
+	}
+	return c.applyPatch(dir, file, options, strip)
+}
+
+// patchOptions returns the options that patch(1) gets, and strip; fault is
+// what there is to say of those that may not be given.
+func (c *call) patchOptions() (options []string, strip *int, fault string) {
+	if v := c.Value("strip"); v != nil {
+		if n, ok := value.AsInt(v); ok {
+			i := int(n)
+			strip = &i
+		}
+	}
+	given := c.Strings("options")
+	if _, list := c.Value("options").(*value.List); !list {
+		var err error
+		if given, err = proc.Split(c.Str("options")); err != nil {
+			return nil, nil, "options: " + err.Error()
+		}
+	}
+	set := func(flag, n string) bool {
+		i, err := strconv.Atoi(n)
+		if err != nil {
+			fault = "Invalid format for '" + flag + "' CLI option. Consider using the 'strip' option for this state."
+			return false
+		}
+		strip = &i
+		return true
+	}
+	var refused []string
+	for i := 0; i < len(given); i++ {
+		o := given[i]
+		for _, own := range []string{"-N", "--forward", "-r", "--reject-file", "-o", "--output"} {
+			if strings.HasPrefix(o, own) {
+				refused = append(refused, o)
+				break
+			}
+		}
+		switch n, long := strings.CutPrefix(o, "--strip="); {
+		case long:
+			if !set("-strip", n) {
+				return nil, nil, fault
+			}
+		case o == "--strip":
+			i++
+			if i == len(given) || !set("-strip", given[i]) {
+				return nil, nil, "Invalid format for '-strip' CLI option. Consider using the 'strip' option for this state."
+			}
+		case strings.HasPrefix(o, "-p"):
+			if !set("-p", o[2:]) {
+				return nil, nil, fault
+			}
+		default:
+			options = append(options, o)
+		}
+	}
+	if len(refused) > 0 {
+		return nil, nil, "The following CLI options are not allowed: " + strings.Join(refused, ", ")
+	}
+	return options, strip, ""
+}
+
+// fetchPatch brings the patch to a file of this machine, rendered where it is
+// a template.
+func (c *call) fetchPatch(file string) fun.Ret {
+	s := c.sub(file)
+	s.Test = false
+	fs := *c.FS
+	fs.Test = false
+	s.FS = &fs
+	if env := c.Str("saltenv"); env != "" {
+		s.SaltEnv = env
+	}
+	if !value.Truth(c.Value("source")) {
+		return c.fail("Unable to manage file: no source was given")
+	}
+	return s.manageChecked(&managedFile{
+		source: c.Value("source"), hash: c.Value("source_hash"), hashName: c.Str("source_hash_name"), skipVerify: c.Bool("skip_verify"),
+		template: c.Str("template"), context: c.Value("context"), defaults: c.Value("defaults"), replace: true, create: true,
+		perms: files.Perms{Follow: true},
+	})
+}
+
+// applyPatch tries the patch and applies it where all of it fits.
+func (c *call) applyPatch(dir, file string, options []string, strip *int) fun.Ret {
+	name := c.path()
+	run := func(file string, dry bool, more ...string) (*value.Map, int64, error) {
+		out, err := c.Patch(c.ctx, name, file, append(append([]string{}, options...), more...), dry)
+		if err != nil {
+			return nil, 0, err
+		}
+		code, _ := value.AsInt(out.At("retcode"))
+		return out, code, nil
+	}
+	reject := filepath.Join(dir, "rejects")
+	if r := c.textArg("reject_file"); r != nil {
+		reject = *r
+	}
+	var level []string
+	if c.IsDir(name) && strip != nil {
+		level = []string{"-p" + strconv.Itoa(*strip)}
+	}
+	trial, code, err := run(file, false, append([]string{"-N", "-r", reject, "-o", filepath.Join(dir, "output")}, level...)...)
+	if err != nil {
+		return c.fail("%s", err)
+	}
+	if code != 0 {
+		st, err := c.Stat(reject)
+		if err != nil || st.Size == 0 || code == 2 && trial.Str("stderr") != "" {
+			return c.fail("%s", trial.Str("stderr"))
+		}
+		// What was refused fits the other way round: the patch is applied.
+		_, back, err := run(reject, true, "-R", "-f")
+		if err != nil {
+			return c.fail("%s", err)
+		}
+		if back == 0 {
+			return c.done(fun.OK, "Patch was already applied")
+		}
+		say := "Patch would not apply cleanly, no changes made. Results of dry-run are below."
+		if c.IsNone("reject_file") {
+			say += " Run state again using the reject_file option to save rejects to a persistent file."
+		}
+		var b strings.Builder
+		if err := outputter.Nested(&b, trial, &outputter.Options{NestedIndent: 14}); err != nil {
+			return fun.Raise(err)
+		}
+		return c.fail("%s", say+"\n\n"+strings.TrimRight(b.String(), "\n"))
+	}
+	if c.Test {
+		c.ret.Changes = trial
+		return c.done(fun.WouldChange, "The patch would be applied")
+	}
+	done, code, err := run(file, false, level...)
+	if err != nil {
+		return c.fail("%s", err)
+	}
+	c.ret.Changes = done
+	if code != 0 {
+		return c.fail("Failed to apply patch")
+	}
+	return c.done(fun.OK, "Patch successfully applied")
+}

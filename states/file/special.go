@@ -1,0 +1,131 @@
+package file
+
+import (
+	"context"
+	"fmt"
+	"sort"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	files "brine/modules/file"
+)
+
+func mknodSpec() fun.Spec {
+	return fun.Spec{
+		Name: "mknod", State: mknod, Src: "states/file.py mknod",
+		Doc: "Make a device or a named pipe.",
+		Args: []fun.Arg{
+			nameArg("the device or pipe"),
+			{Name: "ntype", Type: fun.Any, Required: true, Doc: "c: character device, b: block device, p: named pipe"},
+			arg("major", fun.Int, int64(0), "major number of a device"),
+			arg("minor", fun.Int, int64(0), "minor number of a device"),
+			arg("user", fun.Any, nil, userDoc),
+			arg("group", fun.Any, nil, groupDoc),
+			arg("mode", fun.Any, "0600", modeDoc),
+		},
+	}
+}
+
+// mknod makes a device or a named pipe; one that is there gets owner and mode,
+// and one of other numbers stays and is a failure. Salt: states/file.py mknod.
+func mknod(ctx context.Context, fc *fun.Call) fun.Ret {
+	c := begin(ctx, fc)
+	name := c.path()
+	if name == "" {
+		return c.fail("Must provide name to file.mknod")
+	}
+	kind := c.Str("ntype")
+	words := map[string]struct{ what, of, is string }{
+		"c": {"Character device", "character device", "char"},
+		"b": {"Block device", "block device", "block"},
+		"p": {"Fifo pipe", "fifo pipe", "pipe"},
+	}
+	w, ok := words[kind]
+	if !ok {
+		return c.fail("Node type unavailable: '%s'. Available node types are character ('c'), block ('b'), and pipe ('p')", kind)
+	}
+	if c.IsFile(name) {
+		return c.fail("File %s exists and is not a %s. Refusing to continue", name, w.of)
+	}
+	major, _ := c.Int("major")
+	minor, _ := c.Int("minor")
+	user, group := c.owner()
+	if st, err := c.Stats(name, true); err != nil || st.Type != w.is {
+		if c.Test {
+			return c.done(fun.WouldChange, fmt.Sprintf("%s %s is set to be created", w.what, name))
+		}
+		if err := c.MakeDirs(ctx, name, files.Perms{User: user, Group: group}); err != nil {
+			return fun.Raise(err)
+		}
+		r, err := c.MakeNode(ctx, files.Node{Name: name, Kind: kind, Major: major, Minor: minor, User: user, Group: group, Mode: c.Value("mode")})
+		if err != nil {
+			return fun.Raise(err)
+		}
+		return r.Ret()
+	}
+	if kind != "p" {
+		a, b, err := c.DeviceNumbers(ctx, name)
+		if err != nil {
+			return fun.Raise(err)
+		}
+		if a != major || b != minor {
+			return c.fail("%s %s exists and has a different major/minor %d/%d. Refusing to continue", w.what, name, a, b)
+		}
+	}
+	if _, err := c.CheckPerms(ctx, name, c.ret, c.perms(user, group, c.Value("mode"))); err != nil {
+		return fun.Raise(err)
+	}
+	if c.ret.Changes.Len() == 0 {
+		c.ret.Comment = fmt.Sprintf("%s %s is in the correct state", w.what, name)
+	}
+	return c.ret.Ret()
+}
+
+func prunedSpec() fun.Spec {
+	return fun.Spec{
+		Name: "pruned", State: pruned, Src: "states/file.py pruned",
+		Doc: "Remove a directory that is empty, or has empty directories only.",
+		Args: []fun.Arg{
+			nameArg("the directory, as an absolute path"),
+			arg("recurse", fun.Bool, false, "remove empty directories below it first"),
+			arg("ignore_errors", fun.Bool, false, "remove what is empty and leave the rest; implies recurse"),
+			{Name: "older_than", Unit: "days", Doc: "only what was not changed for this long"},
+		},
+	}
+}
+
+// pruned removes empty directories. Salt: states/file.py pruned.
+func pruned(ctx context.Context, fc *fun.Call) fun.Ret {
+	c := begin(ctx, fc)
+	name := c.path()
+	if !c.IsDir(name) {
+		return c.done(fun.OK, fmt.Sprintf("Directory %s is not present", name))
+	}
+	if c.Test {
+		c.ret.Changes.Set("deleted", name)
+		return c.done(fun.WouldChange, fmt.Sprintf("Directory %s is set for removal", name))
+	}
+	ignore := c.Bool("ignore_errors")
+	recurse := c.Bool("recurse") || ignore
+	days, _ := c.Int("older_than")
+	r, err := c.Rmdir(name, recurse, days)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	sort.Strings(r.Deleted)
+	gone := value.Strings(r.Deleted...)
+	switch {
+	case len(r.Deleted) > 0 && recurse && (r.OK || ignore):
+		c.ret.Changes.Set("deleted", gone)
+		return c.done(fun.OK, "Recursively removed empty directories under "+name)
+	case r.OK && !recurse:
+		c.ret.Changes.Set("deleted", name)
+		return c.done(fun.OK, "Removed directory "+name)
+	case r.OK:
+		return c.done(fun.OK, "")
+	}
+	m := r.Map()
+	m.Delete("result")
+	c.ret.Changes = m
+	return c.fail("Failed to remove directory %s", name)
+}
