@@ -137,6 +137,8 @@ func (c *Client) fail(s Stage, err error, hint string) error {
 	switch lost := c.Err(); {
 	case lost != nil:
 		err = lost
+	case s == Shell && c.gone(err):
+		err, hint = errDropped, "see that the host is up, and sshd's log there"
 	case errors.Is(err, context.DeadlineExceeded):
 		err = errors.New("no answer in time")
 		if hint == "" || s == Shell {
@@ -144,6 +146,33 @@ func (c *Client) fail(s Stage, err error, hint string) error {
 		}
 	}
 	return &Error{ID: c.ID, Addr: c.Addr, Stage: s, Err: err, Hint: hint}
+}
+
+// gone reports whether err came since the connection ended. That is seen a
+// moment after calls over it fail.
+func (c *Client) gone(err error) bool {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	select {
+	case <-c.closed:
+		return true
+	case <-time.After(100 * time.Millisecond):
+		return false
+	}
+}
+
+// errDropped is a connection that the host, or something on the way, closed.
+var errDropped = errors.New("the host closed the connection")
+
+// dropped reports whether err of a handshake is that the connection was closed.
+func dropped(err error) bool {
+	for _, x := range []error{errDropped, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed} {
+		if errors.Is(err, x) {
+			return true
+		}
+	}
+	return false
 }
 
 // Dial connects to the host of an entry and logs in.
@@ -181,7 +210,7 @@ func (d *Dialer) mends(err error) bool {
 	case Connect:
 		return d.o.Stubborn || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EAGAIN)
 	case Handshake, Auth:
-		return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrUnexpectedEOF)
+		return dropped(err)
 	}
 	return false
 }
@@ -350,10 +379,15 @@ func (d *Dialer) login(ctx context.Context, t *dest, way net.Conn, signers []ssh
 			}
 		}
 		hint := ""
-		if at == Auth {
+		switch {
+		case ctx.Err() != nil && at == Auth:
+			hint = "sshd answers and does not let in: see its load, its log, UseDNS and PAM; timeout in the roster changes the time"
+		case ctx.Err() != nil:
+		case dropped(err):
+			// The library closes its end, too, so that the error may be of that.
+			err, hint = errDropped, "see its sshd's log and MaxStartups there, or lower --max-procs"
+		case at == Auth:
 			hint = authHint(t, signers, notes)
-		} else if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
-			hint = "sshd closed the connection: see MaxStartups and its log, or lower --max-procs"
 		}
 		return nil, fail(at, err, hint)
 	}
