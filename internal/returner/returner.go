@@ -6,6 +6,7 @@ package returner
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"brine/internal/fun"
@@ -16,8 +17,10 @@ import (
 // A Spec is one returner of a build.
 type Spec struct {
 	Name string
-	Doc  string // one line, imperative
-	Src  string // where Salt has it
+	// Aliases are other names of it and of its settings.
+	Aliases []string
+	Doc     string // one line, imperative
+	Src     string // where Salt has it
 	// Keys are the settings, with their defaults; a Required one has none.
 	Keys   []Key
 	Schema string // SQL that makes the tables; "" where there are none
@@ -56,10 +59,14 @@ func (s Settings) Value(key string) value.Value {
 	if v, ok := s.Kwargs.Get(key); ok {
 		return v
 	}
-	prefixes := []string{s.Spec.Name, "returner." + s.Spec.Name}
-	if s.Config != "" {
-		prefixes = append([]string{s.Config + "." + s.Spec.Name}, prefixes...)
+	var own, prefixes []string
+	for _, n := range append([]string{s.Spec.Name}, s.Spec.Aliases...) {
+		prefixes = append(prefixes, n, "returner."+n)
+		if s.Config != "" {
+			own = append(own, s.Config+"."+n)
+		}
 	}
+	prefixes = append(own, prefixes...)
 	for _, from := range []value.Mapping{s.Env.Opts, s.Env.Pillar} {
 		for _, p := range prefixes {
 			if v, ok := lookup(from, p, key); ok && v != nil {
@@ -125,7 +132,7 @@ func (s Settings) Bool(key string) bool { return value.Truth(s.Value(key)) }
 // Find returns the returner of a name.
 func Find(specs []Spec, name string) (*Spec, bool) {
 	for i := range specs {
-		if specs[i].Name == name {
+		if specs[i].Name == name || slices.Contains(specs[i].Aliases, name) {
 			return &specs[i], true
 		}
 	}

@@ -1,4 +1,5 @@
-// Package mail is Salt's returner "smtp": returns by e-mail.
+// Package mail is Salt's returners "smtp", returns by e-mail, and "highstate",
+// reports of states by file or e-mail.
 package mail
 
 import (
@@ -10,7 +11,6 @@ import (
 	"mime/quotedprintable"
 	"net"
 	"net/smtp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -20,8 +20,10 @@ import (
 	"brine/internal/value"
 )
 
-// Spec returns the returner.
-func Spec() returner.Spec {
+// Specs returns the returners, alphabetically.
+func Specs() []returner.Spec { return []returner.Spec{highstateSpec(), smtpSpec()} }
+
+func smtpSpec() returner.Spec {
 	return returner.Spec{
 		Name: "smtp", Doc: "Send returns by e-mail.", Src: "returners/smtp_return.py", New: open,
 		Keys: []returner.Key{
@@ -42,26 +44,49 @@ func Spec() returner.Spec {
 const timeout = 10 * time.Second
 
 type mailer struct {
-	s  returner.Settings
-	to []string
+	s returner.Settings
+	relay
+}
+
+// A relay is a mail server and an envelope.
+type relay struct {
+	host, port     string
+	user, password string
+	tls            bool
+	from           string
+	to             []string
 }
 
 func open(_ context.Context, s returner.Settings) (jobs.Returner, error) {
-	m := &mailer{s: s}
-	for _, t := range strings.Split(s.Str("to"), ",") {
-		if t = strings.TrimSpace(t); t != "" {
-			m.to = append(m.to, t)
-		}
-	}
-	if len(m.to) == 0 || s.Str("from") == "" || s.Str("host") == "" {
+	m := &mailer{s, relay{
+		host: s.Str("host"), port: s.Str("port"), user: s.Str("username"), password: s.Str("password"), tls: s.Bool("tls"),
+		from: s.Str("from"), to: addresses(s.Str("to")),
+	}}
+	if len(m.to) == 0 || m.from == "" || m.host == "" {
 		return nil, fmt.Errorf("smtp.from, smtp.to and smtp.host must be configured")
 	}
-	for _, a := range append([]string{s.Str("from")}, m.to...) {
-		if strings.ContainsAny(a, "\r\n") {
-			return nil, fmt.Errorf("%q is no address", a)
+	return m, m.check()
+}
+
+// addresses splits a list with commas.
+func addresses(s string) []string {
+	var out []string
+	for _, t := range strings.Split(s, ",") {
+		if t = strings.TrimSpace(t); t != "" {
+			out = append(out, t)
 		}
 	}
-	return m, nil
+	return out
+}
+
+// check refuses addresses that would add lines to a mail.
+func (m *relay) check() error {
+	for _, a := range append([]string{m.from}, m.to...) {
+		if strings.ContainsAny(a, "\r\n") {
+			return fmt.Errorf("%q is no address", a)
+		}
+	}
+	return nil
 }
 
 // Close has nothing to end: each batch has a connection of its own.
@@ -86,10 +111,10 @@ func (m *mailer) Return(ctx context.Context, rets []*value.Map) error {
 	return c.Quit()
 }
 
-func (m *mailer) dial(ctx context.Context) (*smtp.Client, error) {
-	host := m.s.Str("host")
+func (m *relay) dial(ctx context.Context) (*smtp.Client, error) {
+	host := m.host
 	d := net.Dialer{Timeout: timeout}
-	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(m.s.Int("port"))))
+	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(host, m.port))
 	if err != nil {
 		return nil, err
 	}
@@ -101,14 +126,14 @@ func (m *mailer) dial(ctx context.Context) (*smtp.Client, error) {
 		conn.Close()
 		return nil, err
 	}
-	if m.s.Bool("tls") {
+	if m.tls {
 		if err := c.StartTLS(&tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}); err != nil {
 			c.Close()
 			return nil, err
 		}
 	}
-	if user := m.s.Str("username"); user != "" {
-		if err := c.Auth(smtp.PlainAuth("", user, m.s.Str("password"), host)); err != nil {
+	if m.user != "" {
+		if err := c.Auth(smtp.PlainAuth("", m.user, m.password, host)); err != nil {
 			c.Close()
 			return nil, err
 		}
@@ -116,8 +141,8 @@ func (m *mailer) dial(ctx context.Context) (*smtp.Client, error) {
 	return c, nil
 }
 
-func (m *mailer) send(c *smtp.Client, text []byte) error {
-	if err := c.Mail(m.s.Str("from")); err != nil {
+func (m *relay) send(c *smtp.Client, text []byte) error {
+	if err := c.Mail(m.from); err != nil {
 		return err
 	}
 	for _, t := range m.to {
@@ -153,9 +178,14 @@ func (m *mailer) message(ctx context.Context, r *value.Map) ([]byte, error) {
 			return nil, err
 		}
 	}
+	return m.compose(subject, "plain", body, m.s.Env.Host.Now())
+}
+
+// compose makes a whole mail of a text of a kind: plain, html, ...
+func (m *relay) compose(subject, kind, body string, now time.Time) ([]byte, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "From: %s\r\nTo: %s\r\nSubject: %s\r\n", m.s.Str("from"), strings.Join(m.to, ", "), mime.QEncoding.Encode("utf-8", strings.Join(strings.Fields(subject), " ")))
-	fmt.Fprintf(&b, "Date: %s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n", m.s.Env.Host.Now().Format(time.RFC1123Z))
+	fmt.Fprintf(&b, "From: %s\r\nTo: %s\r\nSubject: %s\r\n", m.from, strings.Join(m.to, ", "), mime.QEncoding.Encode("utf-8", strings.Join(strings.Fields(subject), " ")))
+	fmt.Fprintf(&b, "Date: %s\r\nMIME-Version: 1.0\r\nContent-Type: text/%s; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n", now.Format(time.RFC1123Z), kind)
 	w := quotedprintable.NewWriter(&b)
 	if _, err := w.Write([]byte(body)); err != nil {
 		return nil, err

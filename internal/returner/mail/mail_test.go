@@ -56,7 +56,7 @@ func server(t *testing.T) (port int, said chan []string) {
 func TestMailIsSent(t *testing.T) {
 	t.Parallel()
 	port, said := server(t)
-	spec := Spec()
+	spec := smtpSpec()
 	opts := value.MapOf("smtp", value.MapOf(
 		"from", "salt@example.org", "to", "ops@example.org, zoe@example.org", "host", "127.0.0.1", "port", int64(port), "subject", "done\nBcc: x@example.org", "fields", "id,fun"))
 	r, err := spec.New(t.Context(), returner.Settings{Spec: &spec, Env: &fun.Env{Opts: opts, Host: host.NewFake()}})

@@ -220,3 +220,27 @@ func Redis(t testing.TB) *Server {
 		server, "--port", strconv.Itoa(p), "--bind", "127.0.0.1", "--save", "", "--dir", d,
 	}})
 }
+
+// Memcached starts a server.
+func Memcached(t testing.TB) *Server {
+	t.Helper()
+	server := find("memcached", "/usr/bin/memcached")
+	need(t, "memcached", server)
+	d, cred := dir(t, "nobody")
+	p := port(t)
+	return started(t, &Server{Port: p, Dir: d, cred: cred, argv: []string{server, "-l", "127.0.0.1", "-p", strconv.Itoa(p), "-U", "0"}})
+}
+
+// Etcd starts a server.
+func Etcd(t testing.TB) *Server {
+	t.Helper()
+	server := find("etcd")
+	need(t, "etcd", server)
+	d, cred := dir(t, "nobody")
+	p := port(t)
+	client, peer := fmt.Sprintf("http://127.0.0.1:%d", p), fmt.Sprintf("http://127.0.0.1:%d", port(t))
+	return started(t, &Server{Port: p, Dir: d, cred: cred, argv: []string{
+		server, "--data-dir", filepath.Join(d, "data"), "--listen-client-urls", client, "--advertise-client-urls", client,
+		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default=" + peer,
+	}})
+}

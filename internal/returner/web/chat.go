@@ -2,13 +2,17 @@ package web
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"brine/internal/fun"
 	"brine/internal/jobs"
 	"brine/internal/returner"
 	"brine/internal/value"
+	"brine/internal/yamlsalt"
 )
 
 func newTelegram(_ context.Context, s returner.Settings) (jobs.Returner, error) {
@@ -87,6 +91,82 @@ func newSlack(_ context.Context, s returner.Settings) (jobs.Returner, error) {
 		_, err := c.post(ctx, to, slackMessage(s, r))
 		return err
 	}}, nil
+}
+
+// maxSlack is how much text Slack shows, in characters.
+const maxSlack = 39000
+
+// newSlackAPI posts by chat.postMessage.
+// Salt: returners/slack_returner.py, utils/slack.py.
+func newSlackAPI(_ context.Context, s returner.Settings) (jobs.Returner, error) {
+	if p := s.Str("profile"); p != "" {
+		m := s.Env.Opts.Map(p)
+		if m == nil {
+			return nil, fmt.Errorf("slack.profile: the configuration has no dict %q", p)
+		}
+		kw := value.NewMap(m.Len())
+		for k, v := range m.All() {
+			kw.Set(strings.TrimPrefix(value.Str(k), "slack."), v)
+		}
+		kw.Update(s.Kwargs)
+		s.Kwargs = kw
+	}
+	if err := need(s, "api_key", "username"); err != nil {
+		return nil, err
+	}
+	if s.Bool("changes") && s.Bool("only_show_failed") {
+		return nil, errors.New("cannot define both slack.changes and slack.only_show_failed")
+	}
+	c := newClient(true, s.Str("api_key"))
+	c.header.Set("Authorization", "Bearer "+s.Str("api_key"))
+	to := strings.TrimSuffix(s.Str("api_url"), "/") + "/api/chat.postMessage"
+	return &each{c, func(ctx context.Context, r *value.Map) error {
+		text, err := slackText(s, r)
+		if err != nil {
+			return err
+		}
+		f := url.Values{"channel": {s.Str("channel")}, "username": {s.Str("username")}, "text": {"```" + clip(text, maxSlack) + "```"}}
+		if s.Value("as_user") != nil {
+			f.Set("as_user", strconv.FormatBool(s.Bool("as_user")))
+		}
+		b, err := c.form(ctx, to, f)
+		if err != nil {
+			return err
+		}
+		// Faults come with status 200, too.
+		v, err := value.ParseJSON(string(b))
+		m, _ := v.(*value.Map)
+		if err != nil || m.At("ok") != true {
+			return c.hide(fmt.Errorf("slack: %s", head(b)))
+		}
+		return nil
+	}}, nil
+}
+
+// slackText is the text of a return, with those of its states that are wanted.
+func slackText(s returner.Settings, r *value.Map) (string, error) {
+	v := r.At("return")
+	if states, _ := v.(*value.Map); isStates(states) && (s.Bool("changes") || s.Bool("only_show_failed")) {
+		some := value.NewMap(states.Len())
+		for k, x := range states.All() {
+			st := x.(*value.Map)
+			if st.At("result") != true || s.Bool("changes") && value.Truth(st.At("changes")) {
+				some.Set(k, st)
+			}
+		}
+		v = some
+	}
+	text := value.Pformat(v, 80)
+	if s.Bool("yaml_format") {
+		o := yamlsalt.SafeOptions()
+		o.FlowStyle = yamlsalt.FlowNever
+		var err error
+		if text, err = yamlsalt.Dump(v, o); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("id: %s\r\nfunction: %s\r\nfunction args: %s\r\njid: %s\r\nreturn: %s\r\n",
+		r.Str("id"), r.Str("fun"), value.Str(r.At("fun_args")), r.Str("jid"), text), nil
 }
 
 // slackMessage makes the attachment of a return.

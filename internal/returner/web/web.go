@@ -191,6 +191,16 @@ func Specs() []returner.Spec {
 			},
 		},
 		{
+			Name: "etcd", Doc: "Store returns in etcd by its version 3 API.", Src: "returners/etcd_return.py", New: newEtcd, Reads: true,
+			Keys: []returner.Key{
+				key("host", "127.0.0.1", "the server, or its URL"), key("port", int64(2379), "its port"), key("protocol", "http", "http or https"),
+				key("username", nil, "account"), secret("password", "its password"), key("ttl", nil, "seconds that keys live"),
+				key("ca", nil, "file with the certificates that are trusted"), key("client_cert", nil, "file with the client's certificate"), key("client_key", nil, "file with its key"),
+				key("returner", nil, "name of a profile: a dict in the configuration with these settings"), key("returner_root", "/salt/return", "path that keys begin with"),
+				key("returner_read_profile", nil, "profile to read with"), key("returner_write_profile", nil, "profile to write with"),
+			},
+		},
+		{
 			Name: "influxdb", Doc: "Store returns in InfluxDB 1, a point each.", Src: "returners/influxdb_return.py", New: newInflux,
 			Keys: []returner.Key{
 				key("db", "salt", "the database"), key("host", "localhost", "the server"), key("port", int64(8086), "its port"),
@@ -204,11 +214,27 @@ func Specs() []returner.Spec {
 			},
 		},
 		{
+			Name: "nagios_nrdp", Aliases: []string{"nagios", "nagios_nrdp_return"}, Doc: "Submit returns to Nagios by NRDP.", Src: "returners/nagios_nrdp_return.py", New: newNagios,
+			Keys: []returner.Key{
+				key("url", nil, "the NRDP service"), secret("token", "its token"), key("service", nil, "name of the service; without one the state is the host's"),
+				key("checktype", nil, "passive (default) or active; check_type is the same"),
+			},
+		},
+		{
 			Name: "pushover", Doc: "Send returns by Pushover.", Src: "returners/pushover_returner.py", New: newPushover,
 			Keys: []returner.Key{
 				secret("user", "key of the user or group"), secret("token", "token of the application"), key("title", nil, "title of the message"),
 				key("device", nil, "device to send to"), key("priority", nil, "-2 to 2"), key("expire", nil, "seconds until an emergency is given up"),
 				key("retry", nil, "seconds between repetitions of an emergency"), key("api_url", "https://api.pushover.net", "the service"),
+			},
+		},
+		{
+			Name: "slack", Doc: "Post returns to Slack by its API.", Src: "returners/slack_returner.py", New: newSlackAPI,
+			Keys: []returner.Key{
+				key("channel", "#general", "channel to post to"), secret("api_key", "token of the bot"), key("username", nil, "name to post as"),
+				key("as_user", nil, "post as the user of the token"), key("profile", nil, "name of a dict in the configuration with further settings"),
+				key("changes", false, "of states only those that changed something or failed"), key("only_show_failed", false, "of states only those that failed"),
+				key("yaml_format", false, "print the return as YAML"), key("api_url", "https://slack.com", "the service"),
 			},
 		},
 		{

@@ -1,14 +1,19 @@
 package web
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"brine/internal/fun"
+	"brine/internal/jobs"
 	"brine/internal/returner"
+	"brine/internal/returner/servertest"
 	"brine/internal/value"
 )
 
@@ -92,6 +97,21 @@ func TestRequestsAreThoseThatServicesDocument(t *testing.T) {
 			[]request{{"POST", "/_bulk", "application/x-ndjson", "", `{"index":{"_index":"salt-test_ping-v1","_id":"20261121090807123456-web1"}}` + "\n" +
 				`{"@timestamp":"2026-11-21T09:08:07.123Z","success":true,"retcode":0,"minion":"web1","fun":"test.ping","jid":"20261121090807123456","data":"true"}` + "\n"}},
 		},
+		{
+			"slack", func(u string) *value.Map {
+				return value.MapOf("slack", value.MapOf("api_url", u, "profile", "bot", "channel", "#ops", "as_user", true), "bot", value.MapOf("slack.api_key", "xoxb-1", "slack.username", "salt"))
+			}, `{"ok":true,"channel":"C1"}`,
+			[]request{{"POST", "/api/chat.postMessage", asForm, "Bearer xoxb-1",
+				"as_user=true&channel=%23ops&text=%60%60%60id%3A+web1%0D%0Afunction%3A+test.ping%0D%0Afunction+args%3A+%5B%5D%0D%0Ajid%3A+20261121090807123456%0D%0Areturn%3A+True%0D%0A%60%60%60&username=salt"}},
+		},
+		{
+			"nagios", func(u string) *value.Map {
+				return value.MapOf("nagios", value.MapOf("url", u+"/nrdp", "token", "t0", "service", "salt <job>"))
+			}, "<?xml version=\"1.0\" ?>\n<result>\n  <status>0</status>\n  <message>OK</message>\n</result>",
+			[]request{{"POST", "/nrdp", asForm, "", url.Values{"token": {"t0"}, "cmd": {"submitcheck"}, "XMLDATA": {"<?xml version='1.0'?>\n<checkresults>\n" +
+				"<checkresult type='service' checktype='1'><hostname>web1</hostname><servicename>salt &lt;job&gt;</servicename><state>0</state>" +
+				"<output>test.ping succeeded, job 20261121090807123456</output></checkresult>\n</checkresults>"}}.Encode()}},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -139,5 +159,121 @@ func TestSecretsAreNotInErrors(t *testing.T) {
 	s.Env.Opts = value.NewMap(0)
 	if _, err := spec.New(t.Context(), s); err == nil || err.Error() != "telegram.chat_id, telegram.token must be configured" {
 		t.Errorf("error = %v", err)
+	}
+}
+
+func TestServicesThatRefuse(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, answer, want string
+		opts               func(url string) *value.Map
+	}{
+		{"slack", `{"ok":false,"error":"channel_not_found"}`, "channel_not_found", func(u string) *value.Map {
+			return value.MapOf("slack.api_key", "k-1", "slack.username", "s", "slack.api_url", u)
+		}},
+		{"nagios_nrdp", "<result><status>-1</status><message>BAD TOKEN t-0</message></result>", "NRDP: BAD TOKEN ***", func(u string) *value.Map {
+			return value.MapOf("nagios_nrdp.token", "t-0", "nagios_nrdp.url", u)
+		}},
+	} {
+		srv, _ := service(t, tt.answer, 200)
+		spec, _ := returner.Find(Specs(), tt.name)
+		r, err := spec.New(t.Context(), returner.Settings{Spec: spec, Env: &fun.Env{Opts: tt.opts(srv.URL)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Return(t.Context(), []*value.Map{row()}); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: error = %v, want %q", tt.name, err, tt.want)
+		}
+	}
+	spec, _ := returner.Find(Specs(), "slack")
+	opts := value.MapOf("slack", value.MapOf("api_key", "k", "username", "s", "changes", true, "only_show_failed", true))
+	if _, err := spec.New(t.Context(), returner.Settings{Spec: spec, Env: &fun.Env{Opts: opts}}); err == nil || !strings.Contains(err.Error(), "cannot define both") {
+		t.Errorf("changes and only_show_failed: %v", err)
+	}
+}
+
+func TestSlackShowsTheStatesThatAreWanted(t *testing.T) {
+	t.Parallel()
+	state := func(result value.Value, changes *value.Map) *value.Map {
+		return value.MapOf("result", result, "changes", changes, "comment", "c")
+	}
+	r := row()
+	r.Set("return", value.MapOf("a", state(true, value.NewMap(0)), "b", state(true, value.MapOf("x", "y")), "c", state(false, value.NewMap(0)), "d", state(nil, value.NewMap(0))))
+	spec, _ := returner.Find(Specs(), "slack")
+	for _, tt := range []struct{ key, want string }{{"changes", "b c d"}, {"only_show_failed", "c d"}, {"none", "a b c d"}} {
+		text, err := slackText(returner.Settings{Spec: spec, Env: &fun.Env{Opts: value.MapOf("slack", value.MapOf(tt.key, true, "yaml_format", true))}}, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for line := range strings.Lines(strings.ReplaceAll(text, "return: ", "return: \n")) {
+			if len(line) == 3 && line[1] == ':' {
+				got = append(got, line[:1])
+			}
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s: states %v, want %s\n%s", tt.key, got, tt.want, text)
+		}
+	}
+}
+
+func TestEtcd(t *testing.T) {
+	t.Parallel()
+	srv := servertest.Etcd(t)
+	spec, _ := returner.Find(Specs(), "etcd")
+	opts := value.MapOf("etcd.returner", "my", "my", value.MapOf("etcd.host", "127.0.0.1", "etcd.port", int64(srv.Port), "etcd.ttl", int64(300)), "etcd.returner_root", "/salt/x")
+	s := returner.Settings{Spec: spec, Env: &fun.Env{Opts: opts}}
+	open := func() jobs.Returner {
+		t.Helper()
+		var err error
+		for range 100 { // it listens before it has a leader
+			var r jobs.Returner
+			if r, err = spec.New(t.Context(), s); err == nil {
+				if err = r.(jobs.LoadSaver).SaveLoad(t.Context(), []*value.Map{jobs.Load{JID: "20200101000000000001", Fun: "test.ping"}.Map()}); err == nil {
+					return r
+				}
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		t.Fatal(err)
+		return nil
+	}
+	r := open()
+	defer r.Close()
+	const jid = "20261121090807123456"
+	var rets []*value.Map
+	for i := range 40 { // more than one transaction takes
+		x := row()
+		x.Set("id", fmt.Sprintf("web%d", i))
+		rets = append(rets, x)
+	}
+	rets = append(rets, rets[0]) // the same again is no fault
+	if err := r.(jobs.LoadSaver).SaveLoad(t.Context(), []*value.Map{jobs.Load{JID: jid, Fun: "test.ping", User: "zoe"}.Map()}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Return(t.Context(), rets); err != nil {
+		t.Fatal(err)
+	}
+	st := r.(jobs.Store)
+	j, err := st.Job(t.Context(), jid)
+	if err != nil || j.Load.Str("user") != "zoe" || j.Returns.Len() != 40 || j.Returns.Map("web7").At("return") != true || !jobs.Succeeded(j.Returns.Map("web7")) {
+		t.Fatalf("Job = %+v, %v", j, err)
+	}
+	if l, err := st.Jobs(t.Context(), "", ""); err != nil || len(l) != 2 || l[1].JID != jid || l[1].Load.Str("user") != "zoe" {
+		t.Errorf("Jobs = %v, %v", l, err)
+	}
+	if l, err := st.Jobs(t.Context(), jid, jid); err != nil || len(l) != 1 || l[0].JID != jid {
+		t.Errorf("Jobs of one = %v, %v", l, err)
+	}
+	if none, err := st.Job(t.Context(), "20200101000000000000"); none != nil || err != nil {
+		t.Errorf("a job that is not there = %v, %v", none, err)
+	}
+	// As Salt has it: a key a field, in JSON.
+	got := map[string]string{}
+	if err := r.(*etcd).scan(t.Context(), "/salt/x/minions/", "/salt/x/minions0", false, func(k, v string) error {
+		got[k] = v
+		return nil
+	}); err != nil || got["/salt/x/minions/web3"] != jid || len(got) != 40 {
+		t.Errorf("minions = %v, %v", got, err)
 	}
 }

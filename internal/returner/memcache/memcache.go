@@ -1,0 +1,342 @@
+// Package memcache is Salt's returner "memcache". It speaks memcached's text
+// protocol itself: four commands are all that it needs.
+package memcache
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/jobs"
+	"brine/internal/returner"
+	"brine/internal/value"
+)
+
+// Spec returns the returner.
+func Spec() returner.Spec {
+	return returner.Spec{
+		Name: "memcache", Doc: "Store returns in memcached.", Src: "returners/memcache_return.py", New: open, Reads: true,
+		Keys: []returner.Key{
+			{Name: "host", Default: "localhost", Doc: "name or address of the server"},
+			{Name: "port", Default: "11211", Doc: "its port"},
+		},
+	}
+}
+
+const (
+	dialTimeout = 5 * time.Second
+	// maxValue is what a server takes unless it is told otherwise.
+	maxValue = 1<<20 - 512
+	maxKey   = 250
+)
+
+// Names of lists: ids with commas.
+const (
+	minionList = "minions"
+	jidList    = "jids"
+)
+
+type store struct {
+	conn net.Conn
+	r    *bufio.Reader
+	warn func(string)
+}
+
+func open(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
+	d := net.Dialer{Timeout: dialTimeout}
+	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(s.Str("host"), s.Str("port")))
+	if err != nil {
+		return nil, err
+	}
+	return &store{conn, bufio.NewReader(conn), func(text string) {
+		if s.Env.Warn != nil {
+			s.Env.Warn(fun.Warning{Where: "returner memcache", Text: text})
+		}
+	}}, nil
+}
+
+// Close ends the connection.
+func (s *store) Close() error { return s.conn.Close() }
+
+// A command stores a value: set, append or add.
+type command struct {
+	verb, key string
+	data      []byte
+}
+
+// valid reports whether a server takes the key.
+func valid(key string) bool {
+	return key != "" && len(key) <= maxKey && !strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r == 0x7f })
+}
+
+// send sends commands at once and returns, for each of them, whether it stored
+// its value. What is too large or has no valid key is warned of and left out.
+func (s *store) send(ctx context.Context, cmds []command) ([]bool, error) {
+	s.deadline(ctx)
+	var b bytes.Buffer
+	sent := make([]bool, len(cmds))
+	for i, c := range cmds {
+		switch {
+		case !valid(c.key):
+			s.warn(fmt.Sprintf("%q is no key of memcached: not stored", c.key))
+		case len(c.data) > maxValue:
+			s.warn(fmt.Sprintf("%s has %d bytes, more than memcached takes: not stored", c.key, len(c.data)))
+		default:
+			sent[i] = true
+			fmt.Fprintf(&b, "%s %s 0 0 %d\r\n%s\r\n", c.verb, c.key, len(c.data), c.data)
+		}
+	}
+	// Answers are read while commands are written: neither side waits for the
+	// other's full buffer.
+	written := make(chan error, 1)
+	go func() {
+		_, err := s.conn.Write(b.Bytes())
+		written <- err
+	}()
+	stored := make([]bool, len(cmds))
+	var fault error
+	for i := range cmds {
+		if !sent[i] {
+			continue
+		}
+		line, err := s.line()
+		if err != nil {
+			s.conn.Close() // ends the writer
+			<-written
+			return nil, err
+		}
+		switch {
+		case line == "STORED":
+			stored[i] = true
+		case line == "NOT_STORED":
+		case strings.HasPrefix(line, "SERVER_ERROR object too large"):
+			s.warn(fmt.Sprintf("%s is larger than memcached takes: not stored", cmds[i].key))
+		case fault == nil:
+			fault = fmt.Errorf("memcached: %s %s: %s", cmds[i].verb, cmds[i].key, line)
+		}
+	}
+	if err := <-written; err != nil {
+		return nil, err
+	}
+	return stored, fault
+}
+
+func (s *store) deadline(ctx context.Context) {
+	t, ok := ctx.Deadline()
+	if !ok {
+		t = time.Now().Add(4 * dialTimeout)
+	}
+	_ = s.conn.SetDeadline(t)
+}
+
+func (s *store) line() (string, error) {
+	l, err := s.r.ReadString('\n')
+	return strings.TrimRight(l, "\r\n"), err
+}
+
+// get reads values; keys without one are not among them.
+func (s *store) get(ctx context.Context, keys []string) (map[string][]byte, error) {
+	out := make(map[string][]byte, len(keys))
+	const at = 100 // keys in one request
+	for len(keys) > 0 {
+		n := min(at, len(keys))
+		var ask []string
+		for _, k := range keys[:n] {
+			if valid(k) {
+				ask = append(ask, k)
+			}
+		}
+		keys = keys[n:]
+		if len(ask) == 0 {
+			continue
+		}
+		s.deadline(ctx)
+		if _, err := fmt.Fprintf(s.conn, "get %s\r\n", strings.Join(ask, " ")); err != nil {
+			return nil, err
+		}
+		for {
+			line, err := s.line()
+			if err != nil {
+				return nil, err
+			}
+			if line == "END" {
+				break
+			}
+			f := strings.Fields(line)
+			if len(f) < 4 || f[0] != "VALUE" {
+				return nil, fmt.Errorf("memcached: get: %s", line)
+			}
+			size, err := strconv.Atoi(f[3])
+			if err != nil || size < 0 || size > 1<<30 {
+				return nil, fmt.Errorf("memcached: get: %s", line)
+			}
+			data := make([]byte, size+2)
+			if _, err := io.ReadFull(s.r, data); err != nil {
+				return nil, err
+			}
+			out[f[1]] = data[:size]
+		}
+	}
+	return out, nil
+}
+
+// list reads a list.
+func (s *store) list(ctx context.Context, key string) ([]string, error) {
+	m, err := s.get(ctx, []string{key})
+	if err != nil {
+		return nil, err
+	}
+	return strings.FieldsFunc(string(m[key]), func(r rune) bool { return r == ',' }), nil
+}
+
+// extend adds to a list what it does not have. A list that grows beyond what a
+// server takes loses its older half.
+func (s *store) extend(ctx context.Context, key string, names []string) error {
+	have, err := s.list(ctx, key)
+	if err != nil {
+		return err
+	}
+	in := map[string]bool{}
+	size := 0
+	for _, n := range have {
+		in[n] = true
+		size += len(n) + 1
+	}
+	var more []byte
+	for _, n := range names {
+		if !in[n] {
+			in[n] = true
+			more = append(append(more, n...), ',')
+		}
+	}
+	if len(more) == 0 {
+		return nil
+	}
+	if size+len(more) > maxValue {
+		have = have[len(have)/2:]
+		_, err := s.send(ctx, []command{{"set", key, append([]byte(strings.Join(have, ",")+","), more...)}})
+		return err
+	}
+	// Another process may add at the same time: append takes both.
+	for _, verb := range []string{"append", "add", "append"} {
+		done, err := s.send(ctx, []command{{verb, key, more}})
+		if err != nil || done[0] {
+			return err
+		}
+	}
+	return nil
+}
+
+// Return stores answers under JID:ID and FUN:ID.
+// Salt: returners/memcache_return.py returner.
+func (s *store) Return(ctx context.Context, rets []*value.Map) error {
+	var cmds []command
+	var minions, jids []string
+	for _, r := range rets {
+		id, jid, data := r.Str("id"), r.Str("jid"), value.EncodeJSON(r)
+		cmds = append(cmds, command{"set", jid + ":" + id, data}, command{"set", r.Str("fun") + ":" + id, data})
+		minions, jids = append(minions, id), append(jids, jid)
+	}
+	if _, err := s.send(ctx, cmds); err != nil {
+		return err
+	}
+	if err := s.extend(ctx, minionList, minions); err != nil {
+		return err
+	}
+	return s.extend(ctx, jidList, jids)
+}
+
+// SaveLoad stores loads under JID.
+func (s *store) SaveLoad(ctx context.Context, loads []*value.Map) error {
+	var cmds []command
+	var jids []string
+	for _, l := range loads {
+		cmds = append(cmds, command{"set", l.Str("jid"), value.EncodeJSON(l)})
+		jids = append(jids, l.Str("jid"))
+	}
+	if _, err := s.send(ctx, cmds); err != nil {
+		return err
+	}
+	return s.extend(ctx, jidList, jids)
+}
+
+func decode(b []byte, key string) (*value.Map, error) {
+	v, err := value.ParseJSON(string(b))
+	m, ok := v.(*value.Map)
+	if err != nil || !ok {
+		return nil, fmt.Errorf("memcached: %s holds no JSON dict", key)
+	}
+	return m, nil
+}
+
+// Job reads a job; see [jobs.Store].
+func (s *store) Job(ctx context.Context, jid string) (*jobs.Job, error) {
+	minions, err := s.list(ctx, minionList)
+	if err != nil {
+		return nil, err
+	}
+	sort.Strings(minions)
+	keys := []string{jid}
+	for _, id := range minions {
+		keys = append(keys, jid+":"+id)
+	}
+	found, err := s.get(ctx, keys)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	j := &jobs.Job{JID: jid, Load: value.NewMap(0), Returns: value.NewMap(len(found)), Missing: map[string]string{}}
+	if b, ok := found[jid]; ok {
+		if j.Load, err = decode(b, jid); err != nil {
+			return nil, err
+		}
+	}
+	for _, id := range minions {
+		if b, ok := found[jid+":"+id]; ok {
+			m, err := decode(b, jid+":"+id)
+			if err != nil {
+				return nil, err
+			}
+			j.Returns.Set(id, m)
+		}
+	}
+	return j, nil
+}
+
+// Jobs lists jobs; see [jobs.Store].
+func (s *store) Jobs(ctx context.Context, from, to string) ([]jobs.Entry, error) {
+	all, err := s.list(ctx, jidList)
+	if err != nil {
+		return nil, err
+	}
+	var jids []string
+	for _, jid := range all {
+		if jid >= from && (to == "" || jid <= to) {
+			jids = append(jids, jid)
+		}
+	}
+	sort.Strings(jids)
+	loads, err := s.get(ctx, jids)
+	if err != nil {
+		return nil, err
+	}
+	var out []jobs.Entry
+	for _, jid := range jids {
+		if b, ok := loads[jid]; ok {
+			l, err := decode(b, jid)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, jobs.Entry{JID: jid, Load: l})
+			delete(loads, jid)
+		}
+	}
+	return out, nil
+}

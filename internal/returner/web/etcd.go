@@ -1,0 +1,369 @@
+package web
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"sort"
+	"strings"
+	"sync"
+
+	"brine/internal/jobs"
+	"brine/internal/returner"
+	"brine/internal/value"
+)
+
+// etcd is a cluster by the JSON gateway of its version 3 API.
+type etcd struct {
+	*client
+	s    returner.Settings
+	root string
+
+	mu            sync.Mutex
+	reader, write *etcdEnd
+}
+
+// An etcdEnd is a server and an account.
+type etcdEnd struct {
+	base  string
+	ttl   int64
+	token string
+}
+
+// newEtcd knows the profile that the option etcd.returner names, and those of
+// etcd.returner_read_profile and etcd.returner_write_profile.
+// Salt: returners/etcd_return.py _get_conn, utils/etcd_util.py.
+func newEtcd(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
+	e := &etcd{s: s, root: "/" + strings.Trim(s.Str("returner_root"), "/")}
+	both := s.Str("returner")
+	read, write := s.Str("returner_read_profile"), s.Str("returner_write_profile")
+	if read == "" {
+		read = both
+	}
+	if write == "" {
+		write = both
+	}
+	var secrets []string
+	for _, p := range []string{read, write} {
+		secrets = append(secrets, e.setting(p, "password"))
+	}
+	e.client = newClient(true, secrets...)
+	if err := e.trust(write); err != nil {
+		return nil, err
+	}
+	var err error
+	if e.write, err = e.connect(ctx, write); err != nil {
+		return nil, err
+	}
+	e.reader = e.write
+	if read != write {
+		e.reader, err = e.connect(ctx, read)
+	}
+	return e, err
+}
+
+// setting is a setting of a profile: a dict in the configuration with keys such
+// as etcd.host. What it has not is that of the returner.
+func (e *etcd) setting(profile, key string) string {
+	if profile != "" {
+		m := e.s.Env.Opts.Map(profile)
+		for _, k := range []string{"etcd." + key, key} {
+			if v, ok := m.Get(k); ok && v != nil {
+				return value.Str(v)
+			}
+		}
+	}
+	return e.s.Str(key)
+}
+
+// trust sets the certificates of the connection.
+func (e *etcd) trust(profile string) error {
+	ca, cert, key := e.setting(profile, "ca"), e.setting(profile, "client_cert"), e.setting(profile, "client_key")
+	if ca == "" && cert == "" {
+		return nil
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if ca != "" {
+		pem, err := os.ReadFile(ca)
+		if err != nil {
+			return err
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(pem) {
+			return fmt.Errorf("%s has no certificate", ca)
+		}
+	}
+	if cert != "" {
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			return err
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.TLSClientConfig = c
+	e.http.Transport = t
+	return nil
+}
+
+func (e *etcd) connect(ctx context.Context, profile string) (*etcdEnd, error) {
+	if profile != "" && e.s.Env.Opts.Map(profile) == nil {
+		return nil, fmt.Errorf("etcd: the configuration has no profile %q", profile)
+	}
+	host := e.setting(profile, "host")
+	if !strings.Contains(host, "://") {
+		host = e.setting(profile, "protocol") + "://" + net.JoinHostPort(host, e.setting(profile, "port"))
+	}
+	end := &etcdEnd{base: strings.TrimSuffix(host, "/") + "/v3/"}
+	if t := e.setting(profile, "ttl"); t != "" {
+		n, err := value.ToInt(t)
+		ttl, ok := value.AsInt(n)
+		if err != nil || !ok || ttl < 0 {
+			return nil, fmt.Errorf("etcd.ttl: %q is no number of seconds", t)
+		}
+		end.ttl = ttl
+	}
+	if user := e.setting(profile, "username"); user != "" {
+		m, err := e.call(ctx, end, "auth/authenticate", value.MapOf("name", user, "password", e.setting(profile, "password")))
+		if err != nil {
+			return nil, err
+		}
+		end.token = m.Str("token")
+	}
+	return end, nil
+}
+
+// call posts one request of the gateway.
+func (e *etcd) call(ctx context.Context, end *etcdEnd, what string, v *value.Map) (*value.Map, error) {
+	e.mu.Lock()
+	e.header.Del("Authorization")
+	if end.token != "" {
+		e.header.Set("Authorization", end.token)
+	}
+	e.mu.Unlock()
+	b, err := e.post(ctx, end.base+what, v)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := value.ParseJSON(string(b))
+	m, ok := answer.(*value.Map)
+	if err != nil || !ok {
+		return nil, fmt.Errorf("etcd: %s answers no JSON: %s", what, head(b))
+	}
+	return m, nil
+}
+
+func items(l *value.List) []value.Value {
+	if l == nil {
+		return nil
+	}
+	return l.Items
+}
+
+func b64(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+
+// Bounds of one transaction: those that servers have unless told otherwise.
+const (
+	etcdOps   = 120
+	etcdBytes = 1 << 20
+)
+
+// put stores pairs, key after value.
+func (e *etcd) put(ctx context.Context, pairs [][2]string) error {
+	var lease string
+	if e.write.ttl > 0 {
+		m, err := e.call(ctx, e.write, "lease/grant", value.MapOf("TTL", e.write.ttl))
+		if err != nil {
+			return err
+		}
+		lease = m.Str("ID")
+	}
+	for len(pairs) > 0 {
+		ops := value.NewList()
+		size := 0
+		for len(pairs) > 0 && ops.Len() < etcdOps {
+			size += len(pairs[0][0]) + len(pairs[0][1])
+			if ops.Len() > 0 && size > etcdBytes {
+				break
+			}
+			p := value.MapOf("key", b64(pairs[0][0]), "value", b64(pairs[0][1]))
+			if lease != "" {
+				p.Set("lease", lease)
+			}
+			ops.Append(value.MapOf("request_put", p))
+			pairs = pairs[1:]
+		}
+		if _, err := e.call(ctx, e.write, "kv/txn", value.MapOf("success", ops)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Return stores each field of an answer as ROOT/jobs/JID/ID/FIELD, and the last
+// jid of each target as ROOT/minions/ID.
+func (e *etcd) Return(ctx context.Context, rets []*value.Map) error {
+	// A transaction has a key once: the last jid of a target counts.
+	last := map[string]string{}
+	var ids []string
+	var pairs [][2]string
+	for _, r := range rets {
+		id, jid := r.Str("id"), r.Str("jid")
+		if _, ok := last[id]; !ok {
+			ids = append(ids, id)
+		}
+		last[id] = jid
+		for k, v := range r.All() {
+			pairs = append(pairs, [2]string{strings.Join([]string{e.root, "jobs", jid, id, value.Str(k)}, "/"), string(value.EncodeJSON(v))})
+		}
+	}
+	for _, id := range ids {
+		pairs = append(pairs, [2]string{e.root + "/minions/" + id, last[id]})
+	}
+	return e.put(ctx, unique(pairs))
+}
+
+// unique keeps the last pair of each key.
+func unique(pairs [][2]string) [][2]string {
+	at := make(map[string]int, len(pairs))
+	out := pairs[:0]
+	for _, p := range pairs {
+		if i, ok := at[p[0]]; ok {
+			out[i] = p
+			continue
+		}
+		at[p[0]] = len(out)
+		out = append(out, p)
+	}
+	return out
+}
+
+const etcdLoad = ".load.p"
+
+// SaveLoad stores loads as ROOT/jobs/JID/.load.p.
+func (e *etcd) SaveLoad(ctx context.Context, loads []*value.Map) error {
+	var pairs [][2]string
+	for _, l := range loads {
+		pairs = append(pairs, [2]string{e.root + "/jobs/" + l.Str("jid") + "/" + etcdLoad, string(value.EncodeJSON(l))})
+	}
+	return e.put(ctx, unique(pairs))
+}
+
+// scan calls each with the pairs from a key up to another, in order.
+func (e *etcd) scan(ctx context.Context, from, end string, keysOnly bool, each func(key, val string) error) error {
+	for {
+		m, err := e.call(ctx, e.reader, "kv/range", value.MapOf("key", b64(from), "range_end", b64(end), "limit", int64(1000), "keys_only", keysOnly))
+		if err != nil {
+			return err
+		}
+		for _, x := range items(m.List("kvs")) {
+			kv, _ := x.(*value.Map)
+			key, err := base64.StdEncoding.DecodeString(kv.Str("key"))
+			if err != nil {
+				return fmt.Errorf("etcd: %w", err)
+			}
+			val, err := base64.StdEncoding.DecodeString(kv.Str("value"))
+			if err != nil {
+				return fmt.Errorf("etcd: %w", err)
+			}
+			if err := each(string(key), string(val)); err != nil {
+				return err
+			}
+			from = string(key) + "\x00"
+		}
+		if m.At("more") != true {
+			return nil
+		}
+	}
+}
+
+// Job reads a job; see [jobs.Store].
+func (e *etcd) Job(ctx context.Context, jid string) (*jobs.Job, error) {
+	base := e.root + "/jobs/" + jid + "/"
+	j := &jobs.Job{JID: jid, Load: value.NewMap(0), Returns: value.NewMap(8), Missing: map[string]string{}}
+	err := e.scan(ctx, base, base[:len(base)-1]+"0", false, func(key, val string) error {
+		v, err := value.ParseJSON(val)
+		if err != nil {
+			return fmt.Errorf("etcd: %s holds no JSON", key)
+		}
+		name := strings.TrimPrefix(key, base)
+		if name == etcdLoad {
+			j.Load, _ = v.(*value.Map)
+			return nil
+		}
+		i := strings.LastIndexByte(name, '/')
+		if i < 0 {
+			return nil
+		}
+		if !j.Returns.Has(name[:i]) {
+			j.Returns.Set(name[:i], value.NewMap(8))
+		}
+		j.Returns.Map(name[:i]).Set(name[i+1:], v)
+		return nil
+	})
+	if err != nil || j.Load.Len() == 0 && j.Returns.Len() == 0 {
+		return nil, err
+	}
+	return j, nil
+}
+
+// Jobs lists jobs; see [jobs.Store].
+func (e *etcd) Jobs(ctx context.Context, from, to string) ([]jobs.Entry, error) {
+	base := e.root + "/jobs/"
+	end := base[:len(base)-1] + "0"
+	if to != "" {
+		end = base + to + "0"
+	}
+	var jids []string
+	err := e.scan(ctx, base+from, end, true, func(key, _ string) error {
+		jid, name, _ := strings.Cut(strings.TrimPrefix(key, base), "/")
+		if name == etcdLoad {
+			jids = append(jids, jid)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	sort.Strings(jids)
+	var out []jobs.Entry
+	for len(jids) > 0 {
+		n := min(len(jids), etcdOps)
+		ops := value.NewList()
+		for _, jid := range jids[:n] {
+			ops.Append(value.MapOf("request_range", value.MapOf("key", b64(base+jid+"/"+etcdLoad))))
+		}
+		m, err := e.call(ctx, e.reader, "kv/txn", value.MapOf("success", ops))
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range items(m.List("responses")) {
+			r, _ := x.(*value.Map)
+			for _, y := range items(r.Map("response_range").List("kvs")) {
+				kv, _ := y.(*value.Map)
+				key, err := base64.StdEncoding.DecodeString(kv.Str("key"))
+				if err != nil {
+					return nil, err
+				}
+				val, err := base64.StdEncoding.DecodeString(kv.Str("value"))
+				if err != nil {
+					return nil, err
+				}
+				v, err := value.ParseJSON(string(val))
+				load, ok := v.(*value.Map)
+				if err != nil || !ok {
+					return nil, fmt.Errorf("etcd: %s holds no JSON dict", key)
+				}
+				jid, _, _ := strings.Cut(strings.TrimPrefix(string(key), base), "/")
+				out = append(out, jobs.Entry{JID: jid, Load: load})
+			}
+		}
+		jids = jids[n:]
+	}
+	return out, nil
+}
