@@ -165,6 +165,8 @@ func (c *Client) gone(err error) bool {
 // errDropped is a connection that the host, or something on the way, closed.
 var errDropped = errors.New("the host closed the connection")
 
+const droppedHint = "see its sshd's log and MaxStartups there, or lower --max-procs"
+
 // dropped reports whether err of a handshake is that the connection was closed.
 func dropped(err error) bool {
 	for _, x := range []error{errDropped, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed} {
@@ -208,7 +210,7 @@ func (d *Dialer) mends(err error) bool {
 	}
 	switch e.Stage {
 	case Connect:
-		return d.o.Stubborn || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EAGAIN)
+		return d.o.Stubborn || dropped(err) || errors.Is(err, syscall.EAGAIN)
 	case Handshake, Auth:
 		return dropped(err)
 	}
@@ -295,6 +297,9 @@ func connectStage(err error) Stage {
 
 // plain takes the address out of a dial error, which ours names already.
 func plain(err error) error {
+	if errors.Is(err, syscall.ECONNRESET) {
+		return errDropped
+	}
 	var op *net.OpError
 	if errors.As(err, &op) {
 		var sys *os.SyscallError
@@ -314,7 +319,7 @@ func connectHint(err error) string {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "see that sshd runs there and on this port"
 	case errors.Is(err, syscall.ECONNRESET):
-		return "sshd closed the connection: see MaxStartups and its log, or lower --max-procs"
+		return droppedHint
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
 		return "see that the host is up and that there is a route to it"
 	}
@@ -385,7 +390,7 @@ func (d *Dialer) login(ctx context.Context, t *dest, way net.Conn, signers []ssh
 		case ctx.Err() != nil:
 		case dropped(err):
 			// The library closes its end, too, so that the error may be of that.
-			err, hint = errDropped, "see its sshd's log and MaxStartups there, or lower --max-procs"
+			err, hint = errDropped, droppedHint
 		case at == Auth:
 			hint = authHint(t, signers, notes)
 		}
