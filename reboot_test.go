@@ -154,6 +154,36 @@ func TestRebootByCommand(t *testing.T) {
 	}
 }
 
+// States call the function, too. Agents that wipe themselves are asked over the
+// connection that stands.
+func TestRebootByModuleRun(t *testing.T) {
+	t.Parallel()
+	s, boxes := newBoxes(t, 2, func(int, *sshtest.Machine) {})
+	s.write("salt/update_box/entry2_reboot.sls", "reboot_box:\n  module.run:\n    - system.reboot:\n      - at_time: 1\n")
+	s.write("master", read(t, s.path("master"))+"ssh_wipe: True\n")
+	steps, r := s.orchestrate("update_box", "{"+two+"}")
+	s.wantBack(steps, r, "entry2_wait_for_reboots", boxes)
+	if got := boxes[1].Asked(); len(got) != 1 || got[0] != "shutdown -r 1" {
+		t.Errorf("asked: %q", got)
+	}
+}
+
+// A reboot that was called off is none to wait for.
+func TestRebootCalledOff(t *testing.T) {
+	t.Parallel()
+	s, boxes := newBoxes(t, 1, func(_ int, m *sshtest.Machine) { m.Minute = time.Hour })
+	s.write("salt/called_off.sls", `
+ask: {salt.function: [{name: system.reboot}, {tgt: box1}, {arg: [1]}]}
+undo: {salt.function: [{name: cmd.run}, {tgt: box1}, {arg: ['shutdown -c']}]}
+wait: {salt.wait_for_event: [{name: salt/minion/box1/start}, {id_list: [box1]}, {timeout: 60}]}
+`)
+	steps, r := s.orchestrate("called_off", "{}")
+	s.want(r, 0)
+	if c := steps["wait"].Comment; !strings.HasSuffix(c, "No reboot was pending on box1: a new connection counts as the start.") || boxes[0].Boots() != 1 {
+		t.Errorf("the wait: %s, %d boots", c, boxes[0].Boots())
+	}
+}
+
 func TestRebootByHand(t *testing.T) {
 	t.Parallel()
 	s, boxes := newBoxes(t, 2, func(_ int, m *sshtest.Machine) { m.Schedule(5 * time.Second) })

@@ -187,6 +187,14 @@ func (w *vigil) look(ctx context.Context) (rebooted, ok bool) {
 			}
 		}
 	}
+	if w.conn != nil && m.p.s.Wipe {
+		// An agent that wipes itself is pushed for each new connection: the one
+		// that stands is asked, as long as it answers.
+		if going, err := w.goingDown(ctx, w.conn); err == nil && going {
+			return false, false
+		}
+		w.hold(nil, nil)
+	}
 	client, conn, err := w.connect(ctx)
 	if err != nil {
 		w.missed(ctx, err)
@@ -235,9 +243,14 @@ func (w *vigil) missed(ctx context.Context, err error) {
 	w.why = err.Error()
 }
 
+// goingTimeout bounds that question: a machine that goes down may be slow.
+const goingTimeout = 15 * time.Second
+
 // goingDown asks whether the machine is about to go down, and notes how. A
 // machine that once was is not taken for one that stays.
 func (w *vigil) goingDown(ctx context.Context, conn *link.Conn) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, goingTimeout)
+	defer cancel()
 	s, ok, err := conn.Going(ctx)
 	if err != nil {
 		return false, err
