@@ -128,6 +128,12 @@ func (s *session) controller(ctx context.Context, jid string) (*fun.Env, error) 
 	}
 	f.Watch = s.watch
 	f.Jobs, f.Warn, f.OldEvents = s, s.warn, value.Truth(s.cfg.Opts.At("old_event_tags"))
+	if s.files != nil {
+		f.Store = s.files
+	}
+	if len(s.app.Args) > 0 && (s.app.Args[0] == "ssh" || s.app.Program == "salt" || s.app.Program == "salt-ssh") {
+		f.Background = s.background
+	}
 	f.AskJID = func() string { return s.jids.Next(s.app.Host.Now()) }
 	env.Fleet = f
 	env.RunnerJob = s.runnerJob

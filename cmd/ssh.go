@@ -59,6 +59,7 @@ type sshOpts struct {
 	privPasswd  string
 	jid         string
 	gather      int
+	async       asyncFlags
 	salt        saltSSHFlags
 }
 
@@ -195,6 +196,7 @@ func (a *App) initTargetCmd(c *cobra.Command, o *sshOpts) {
 	f.StringVar(&o.passwd, "passwd", "", "refused: see --askpass")
 	f.StringVar(&o.privPasswd, "priv-passwd", "", "refused: see priv_passwd of the roster")
 	f.StringVar(&o.jid, "jid", "", "run under this jid")
+	o.async.register(f)
 	f.IntVar(&o.gather, "gather-job-timeout", 0, "seconds that a target has to say whether it still works")
 	for _, n := range []string{"passwd", "priv-passwd", "jid", "gather-job-timeout"} {
 		_ = f.MarkHidden(n)
@@ -288,8 +290,11 @@ func (o *sshOpts) job(c *cobra.Command, args []string) (fun.Job, error) {
 	case len(args) == 1:
 		return fun.Job{}, usagef(c, "no function was given")
 	}
+	if err := o.async.check(c, o); err != nil {
+		return fun.Job{}, err
+	}
 	job := fun.Job{
-		Tgt: args[0], TgtType: typ, Batch: o.batch, Subset: o.subset, FailHard: o.failHard,
+		Async: o.async.on, Tgt: args[0], TgtType: typ, Batch: o.batch, Subset: o.subset, FailHard: o.failHard,
 		BatchWait: time.Duration(o.batchWait * float64(time.Second)),
 	}
 	if o.raw {
@@ -376,6 +381,9 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 		return err
 	}
 	r := newReport(s, o, job)
+	if job.Async || o.async.background != "" {
+		return s.async(ctx, o, env, job)
+	}
 	sum, err := env.Fleet.Run(ctx, job, r.add)
 	if len(sum.Targets) == 0 {
 		if err != nil {

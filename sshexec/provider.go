@@ -34,6 +34,9 @@ type Settings struct {
 	GrainsDir string
 	GrainsAge time.Duration
 	Refresh   bool
+	// Wishes tells what is wished for the states of a job: see jobs.Pauses. nil:
+	// nothing is.
+	Wishes func(jid string) *value.Map
 	// Wipe removes the agents at the end, Deploy adds the public key to the
 	// authorized_keys of each target, PreFlight runs ssh_pre_flight also where
 	// the agent is there already.
@@ -49,6 +52,7 @@ type Settings struct {
 // one connection and one agent for the whole run, made when it is first needed.
 type Provider struct {
 	s       Settings
+	wishes  wishes
 	place   placer
 	ids     []string
 	targets map[string]*machine
@@ -81,7 +85,7 @@ func NewProvider(s Settings) *Provider {
 	if s.Poll <= 0 {
 		s.Poll = time.Second
 	}
-	p := &Provider{s: s, place: placer{images: s.Images, opts: s.Link, wipe: s.Wipe}, targets: map[string]*machine{}}
+	p := &Provider{s: s, wishes: wishes{look: s.Wishes}, place: placer{images: s.Images, opts: s.Link, wipe: s.Wipe}, targets: map[string]*machine{}}
 	for _, e := range s.Entries {
 		if pass := s.Dialer.o.Password; pass.IsSet() && !e.Passwd.IsSet() {
 			// One password was asked for: it is that of the log-in and of sudo.
@@ -133,6 +137,7 @@ func (p *Provider) Run(ctx context.Context, job fun.Job, id string, begun func()
 	}
 	fleet.Enter(ctx, fleet.Running)
 	begun()
+	defer p.wishes.during(job, conn)()
 	ret := conn.Invoke(ctx, job)
 	if ret.Stage == fun.Unreachable && ctx.Err() == nil {
 		// It ended after it was looked at, and never heard of the call.

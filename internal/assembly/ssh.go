@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"brine/internal/fun"
+	"brine/internal/jobs"
 	"brine/internal/roster"
 	"brine/internal/value"
 	"brine/sshexec"
@@ -107,7 +108,7 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 		},
 		Opts: link.TargetOpts(opts), GrainsDir: filepath.Join(cache, "grains"), Refresh: value.Truth(opts.At("ssh_refresh_grains")),
 		Wipe: value.Truth(opts.At("ssh_wipe")), Deploy: o.SSH.Deploy, PreFlight: value.Truth(opts.At("ssh_run_pre_flight")),
-		Now:  o.Host.Now,
+		Now:  o.Host.Now, Wishes: wishes(ctl, o),
 		Warn: func(text string) { ctl.Warn(fun.Warning{Text: text}) },
 	}
 	if value.Truth(opts.At("file_recv")) {
@@ -124,6 +125,18 @@ func seconds(opts *value.Map, key string) time.Duration {
 		return time.Duration(v * float64(time.Second))
 	}
 	return 0
+}
+
+// wishes tells what state.pause and state.soft_kill wish for a job on targets,
+// and that after Ctrl-C no further state is to begin.
+func wishes(ctl *fun.Env, o EnvOptions) func(jid string) *value.Map {
+	pauses := jobs.NewPauses(ctl.CacheDir)
+	return func(jid string) *value.Map {
+		if o.Gate != nil && !o.Gate(context.Background(), nil) {
+			return value.MapOf(jobs.AllStates, value.MapOf("kill", true))
+		}
+		return pauses.Wishes(jid)
+	}
 }
 
 // receive keeps the files that targets push, each in a directory of its own

@@ -244,3 +244,7 @@ func (c *Conn) Forget(ctx context.Context, jid string) error {
 func (c *Conn) Wish(jid string, wishes *value.Map) error {
 	return c.m.NoteWhenRoom("gate", value.MapOf("jid", jid, "wishes", dict(wishes)))
 }
+
+// OutName returns the name of an outputter as a target gave it, "" where it is
+// none.
+func OutName(s string) string { return outName(s) }

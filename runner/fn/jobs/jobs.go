@@ -4,6 +4,7 @@ package jobsrun
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -104,12 +105,43 @@ func say(c *fun.Call, text string) {
 
 // job returns the job that a call names; nil where there is none.
 func (m *module) job(ctx context.Context, c *fun.Call, jid string) (*jobs.Job, error) {
+	// What targets left of a detached job is fetched into the cache of this
+	// machine first.
+	if j, err := files(c.Env).Job(ctx, jid); err == nil && j != nil && j.Detached() && j.State != jobs.Complete {
+		return j, settle(ctx, c, j)
+	}
 	s, done, err := m.store(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	return s.Job(ctx, jid)
+}
+
+// A settler asks targets for what a detached job left with them.
+type settler interface {
+	Settle(ctx context.Context, j *jobs.Job) error
+}
+
+// settle brings a job that goes on without its process up to date.
+func settle(ctx context.Context, c *fun.Call, j *jobs.Job) error {
+	f, ok := c.Env.Fleet.(settler)
+	if !ok || !j.Detached() {
+		return nil
+	}
+	if n := len(j.Outstanding()); n > 0 {
+		say(c, fmt.Sprintf("Asking %d targets", n))
+	}
+	return f.Settle(ctx, j)
+}
+
+// isJID refuses what is no jid.
+func isJID(c *fun.Call) (string, error) {
+	jid := c.Str("jid")
+	if !jobs.IsJID(jid) {
+		return "", fun.Errorf("%q is no jid: a jid is 20 digits, such as 20261121093205123456; jobs.list_jobs lists those there are", jid)
+	}
+	return jid, nil
 }
 
 // unknown is Salt's text for a job that is not there.
@@ -127,7 +159,10 @@ func instance(c *fun.Call, jid string, j *jobs.Job) *value.Map {
 		m.Set("Minions", v)
 	}
 	m.Set("StartTime", start)
-	if j.State != jobs.Complete {
+	switch {
+	case len(j.Running) > 0:
+		m.Set("Status", jobs.Active.String())
+	case j.State != jobs.Complete:
 		m.Set("Status", j.State.String())
 	}
 	if j.EndTime != "" && value.Truth(c.Env.Opts.At("job_cache_store_endtime")) {
@@ -153,7 +188,10 @@ func coded(v value.Value, j *jobs.Job, out string) (fun.Result, error) {
 }
 
 func (m *module) listJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	jid := c.Str("jid")
+	jid, err := isJID(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
 	j, err := m.job(ctx, c, jid)
 	if err != nil {
 		return fun.Result{}, err
@@ -165,7 +203,10 @@ func (m *module) listJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func (m *module) printJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	jid := c.Str("jid")
+	jid, err := isJID(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
 	j, err := m.job(ctx, c, jid)
 	if err != nil {
 		return fun.Result{}, err
@@ -176,7 +217,11 @@ func (m *module) printJob(ctx context.Context, c *fun.Call) (fun.Result, error) 
 }
 
 func (m *module) getJID(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	j, err := m.job(ctx, c, c.Str("jid"))
+	jid, err := isJID(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	j, err := m.job(ctx, c, jid)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -184,7 +229,11 @@ func (m *module) getJID(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func (m *module) exitSuccess(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	j, err := m.job(ctx, c, c.Str("jid"))
+	jid, err := isJID(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	j, err := m.job(ctx, c, jid)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -204,7 +253,10 @@ func (m *module) exitSuccess(ctx context.Context, c *fun.Call) (fun.Result, erro
 
 // lookupJID shows what a job returned. Salt: runners/jobs.py lookup_jid.
 func (m *module) lookupJID(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	jid := c.Str("jid")
+	jid, err := isJID(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
 	j, err := m.job(ctx, c, jid)
 	if err != nil {
 		return fun.Result{}, err
@@ -256,13 +308,19 @@ func (m *module) lookupJID(ctx context.Context, c *fun.Call) (fun.Result, error)
 // tell names on stderr what the returns alone do not show.
 func (m *module) tell(c *fun.Call, j *jobs.Job) {
 	switch j.State {
-	case jobs.Active:
-		c.Env.Warn(fun.Warning{Text: fmt.Sprintf("job %s is still running", j.JID)})
+	case jobs.Active, jobs.Away:
+		if j.State == jobs.Active || len(j.Running) > 0 {
+			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("job %s is still running", j.JID)})
+		}
 	case jobs.Interrupted:
 		c.Env.Warn(fun.Warning{Text: fmt.Sprintf("job %s was interrupted: its process ended before the job did", j.JID)})
 	}
 	for _, id := range missing(j) {
-		if why := j.Missing[id]; why != "" {
+		if pid, ok := j.Running[id]; ok {
+			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("target %s still works on the job, as pid %d", id, pid)})
+		} else if why := j.Silent[id]; why != "" {
+			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("target %s cannot be asked for its return: %s", id, why)})
+		} else if why := j.Missing[id]; why != "" {
 			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("target %s did not return: %s", id, why)})
 		} else if j.State != jobs.Complete {
 			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("target %s did not return", id)})
@@ -392,36 +450,66 @@ func (m *module) lastRun(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: value.MapOf(jid, inst), Out: c.Str("outputter")}, nil
 }
 
-// active shows the jobs under way on this machine, of other processes too.
+// active shows the jobs under way: those that other processes of this machine
+// work on, and those that go on without one on their targets, which are asked.
 // Salt: runners/jobs.py active, which asks all minions.
 func (m *module) active(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	list, err := files(c.Env).Active(ctx)
+	cache := files(c.Env)
+	list, err := cache.Active(ctx)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	ret := value.NewMap(len(list))
-	for _, j := range list {
-		if j.JID == c.Env.JID {
-			continue
+	away, err := cache.Detached(ctx)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	for _, j := range away {
+		if err := settle(ctx, c, j); err != nil {
+			return fun.Result{}, err
 		}
-		inst := jobs.Format(j.JID, j.Load)
-		running, returned := value.NewList(), value.NewList()
-		for _, id := range missing(j) {
-			if j.Missing[id] == "" {
-				running.Append(value.MapOf(id, j.Load.At("pid")))
+		known := func(x *jobs.Job) bool { return x.JID == j.JID }
+		list = slices.DeleteFunc(list, known)
+		if len(j.Running) > 0 || len(j.Silent) > 0 {
+			list = append(list, j)
+		}
+		for _, id := range j.Outstanding() {
+			if why := j.Silent[id]; why != "" {
+				c.Env.Warn(fun.Warning{Text: fmt.Sprintf("job %s: target %s cannot be asked: %s", j.JID, id, why)})
 			}
 		}
-		ids := make([]string, 0, j.Returns.Len())
-		for _, k := range j.Returns.Keys() {
-			ids = append(ids, value.Str(k))
+	}
+	slices.SortFunc(list, func(a, b *jobs.Job) int { return strings.Compare(a.JID, b.JID) })
+	ret := value.NewMap(len(list))
+	for _, j := range list {
+		if j.JID != c.Env.JID {
+			ret.Set(j.JID, activity(j))
 		}
-		sort.Strings(ids)
-		for _, id := range ids {
-			returned.Append(id)
-		}
-		inst.Set("Running", running)
-		inst.Set("Returned", returned)
-		ret.Set(j.JID, inst)
 	}
 	return fun.Value(ret)
+}
+
+// activity shows a job under way.
+func activity(j *jobs.Job) *value.Map {
+	inst := jobs.Format(j.JID, j.Load)
+	running, returned := value.NewList(), value.NewList()
+	for _, id := range j.Outstanding() {
+		pid, on := j.Running[id]
+		if !on {
+			pid = j.PID()
+		}
+		if on || !j.Detached() {
+			running.Append(value.MapOf(id, int64(pid)))
+		}
+	}
+	ids := make([]string, 0, j.Returns.Len())
+	for _, k := range j.Returns.Keys() {
+		ids = append(ids, value.Str(k))
+	}
+	sort.Strings(ids)
+	for _, id := range ids {
+		returned.Append(id)
+	}
+	inst.Set("Running", running)
+	inst.Set("Returned", returned)
+	return inst
 }

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"brine/internal/sshtest"
+)
+
+var jidRE = regexp.MustCompile(`\b[0-9]{20}\b`)
+
+// async starts a job without waiting and returns its jid.
+func (s *site) async(args ...string) string {
+	s.t.Helper()
+	r := s.brine(append([]string{"ssh"}, append(args, "--async")...)...)
+	s.want(r, 0)
+	jid := jidRE.FindString(r.stdout)
+	if r.stdout != "Executed command with job ID: "+jid+"\n" {
+		s.t.Fatalf("--async printed %q %s", r.stdout, r.stderr)
+	}
+	return jid
+}
+
+// until runs brine until its output has a text.
+func (s *site) until(text string, args ...string) result {
+	s.t.Helper()
+	var r result
+	for range 200 {
+		if r = s.brine(args...); strings.Contains(r.stdout+r.stderr, text) {
+			return r
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	s.t.Fatalf("brine %q never says %q: %s%s", args, text, r.stdout, r.stderr)
+	return r
+}
+
+// left lists what detached jobs left on the target's side.
+func (s *site) left() []string {
+	var out []string
+	for _, pat := range []string{"proc", "returns"} {
+		names, _ := filepath.Glob(filepath.Join(s.path("thin"), "agent", "cache", pat, "*"))
+		out = append(out, names...)
+	}
+	return out
+}
+
+// asyncSite is a site whose agents lie in a directory of the test.
+func asyncSite(t *testing.T, n int) *site {
+	s := newSite(t, sshtest.Options{})
+	s.roster(n)
+	s.write("master", read(t, s.path("master"))+"roster_defaults: {thin_dir: "+s.path("thin")+"}\n")
+	return s
+}
+
+// TestTextsSession is the session that the texts show: a job that sleeps is left,
+// found from another terminal, killed, and looked up.
+func TestTextsSession(t *testing.T) {
+	t.Parallel()
+	s := asyncSite(t, 2)
+	jid := s.async("*", "cmd.run", "sleep 1000;echo hehe")
+	r := s.brine("ssh", "web1", "saltutil.find_job", jid, "--out=json")
+	s.want(r, 0)
+	var found map[string]map[string]any
+	if err := json.Unmarshal([]byte(r.stdout), &found); err != nil {
+		t.Fatal(err)
+	}
+	pid, _ := found["web1"]["pid"].(float64)
+	for k, want := range map[string]string{"jid": jid, "fun": "cmd.run", "tgt": "*", "tgt_type": "glob", "ret": "", "user": s.sshd.User} {
+		if got, _ := found["web1"][k].(string); got != want && k != "user" {
+			t.Errorf("find_job: %s is %q, want %q", k, got, want)
+		}
+	}
+	if len(found["web1"]) != 8 || pid <= 1 {
+		t.Errorf("find_job: %v", found["web1"])
+	}
+	s.want(s.brine("ssh", "web1", "saltutil.running"), 0, "- sleep 1000;echo hehe")
+	s.want(s.brine("ssh", "web1", "saltutil.is_running", "cmd.*"), 0, jid)
+	s.want(s.brine("ssh", "web1", "saltutil.is_running", "state.*", "--out=json"), 0, `"web1": []`)
+	s.want(s.brine("run", "jobs.active"), 0, jid, "cmd.run", "- web1:", "- web2:")
+	s.want(s.brine("run", "jobs.lookup_jid", jid), 0, "still running", "target web1 still works on the job, as pid "+strconv.Itoa(int(pid)))
+	s.want(s.brine("run", "jobs.print_job", jid), 0, "Status", "running")
+	s.want(s.brine("ssh", "web1", "saltutil.kill_job", jid), 0, "Signal 9 sent to job "+jid+" at pid "+strconv.Itoa(int(pid)))
+	s.until("the job was ended by a signal 9", "run", "jobs.lookup_jid", jid)
+	s.want(s.brine("run", "jobs.lookup_jid", jid, "missing=True", "--out=json"), 0, `"web1": "Minion did not return"`)
+	s.want(s.brine("ssh", "web2", "saltutil.signal_job", jid, "10"), 0, "Signal 10 sent") // SIGUSR1 ends sh
+	s.until("web2:", "run", "jobs.lookup_jid", jid)
+	s.want(s.brine("run", "jobs.exit_success", jid, "--out=json"), 0, `"web1": false`, `"web2": false`)
+	if r := s.brine("run", "jobs.active", "--out=json"); strings.TrimSpace(r.stdout) != "{}" {
+		t.Errorf("something is still active: %s", r.stdout)
+	}
+	if left := s.left(); len(left) > 0 {
+		t.Errorf("what was fetched is still there: %v", left)
+	}
+	s.want(s.brine("ssh", "web1", "saltutil.find_job", jid, "--out=json"), 0, `"web1": {}`)
+	s.want(s.brine("ssh", "web1", "saltutil.term_job", jid, "--out=json"), 0, `"web1": ""`)
+}
+
+// TestAsyncStates: what a state run needs goes with it, its events come when it
+// is looked up, and its return is the run's.
+func TestAsyncStates(t *testing.T) {
+	t.Parallel()
+	s := asyncSite(t, 1)
+	s.write("salt/web/init.sls", `
+{% set files = ['a', 'b'] %}
+{% for f in files %}
+`+s.path("out-")+`{{ f }}:
+  file.managed:
+    - source: salt://web/files/{{ f }}.txt
+    - template: jinja
+{% endfor %}
+slow:
+  cmd.run:
+    - name: sleep 2
+tell:
+  event.send:
+    - name: my/async
+    - data: {k: v}
+show:
+  test.configurable_test_state:
+    - changes: true
+    - result: true
+    - comment: {{ pillar['release'] }} {{ pillar['port'] }} {{ grains['id'] }}
+`)
+	s.write("salt/web/files/a.txt", "a of {{ pillar['release'] }}\n")
+	s.write("salt/web/files/b.txt", "b\n")
+	s.write("pillar/top.sls", "base: {'*': [p]}\n")
+	s.write("pillar/p.sls", "port: 8080\nrelease: none\n")
+	jid := s.async("web1", "state.apply", "web", "pillar={\"release\": \"1.4\"}")
+	s.until("still running", "run", "jobs.lookup_jid", jid)
+	out := s.until("Succeeded: 5", "run", "jobs.lookup_jid", jid)
+	if !strings.Contains(out.stdout, "1.4 8080 web1") || read(t, s.path("out-a")) != "a of 1.4\n" || read(t, s.path("out-b")) != "b\n" {
+		t.Errorf("the run came out wrong: %s", out.stdout)
+	}
+	// A second look-up reads the cache: the target has forgotten it.
+	if again := s.brine("run", "jobs.lookup_jid", jid); again.stdout != out.stdout {
+		t.Errorf("looked up again: %s", again.stdout)
+	}
+	s.want(s.brine("run", "jobs.exit_success", jid, "--out=json"), 0, `"web1": true`)
+	s.want(s.brine("run", "jobs.last_run", "function=state.apply", "--out=json"), 0, jid, `"EndTime"`)
+}
+
+// TestAsyncLost: a job whose process was killed, or whose target is gone, is told
+// for what it is.
+func TestAsyncLost(t *testing.T) {
+	t.Parallel()
+	s := asyncSite(t, 2)
+	jid := s.async("*", "cmd.run", "sleep 300")
+	r := s.brine("ssh", "web1", "saltutil.find_job", jid, "--out=json")
+	var found map[string]map[string]any
+	if err := json.Unmarshal([]byte(r.stdout), &found); err != nil {
+		t.Fatal(err)
+	}
+	pid, _ := found["web1"]["pid"].(float64)
+	if pid <= 1 {
+		t.Fatalf("no pid: %s", r.stdout)
+	}
+	out, _ := exec.Command("pgrep", "-P", strconv.Itoa(int(pid))).Output()
+	_ = syscall.Kill(int(pid), syscall.SIGKILL)
+	for _, f := range strings.Fields(string(out)) {
+		if n, err := strconv.Atoi(f); err == nil {
+			_ = syscall.Kill(-n, syscall.SIGKILL)
+		}
+	}
+	s.until("its process is gone and left no return", "run", "jobs.lookup_jid", jid)
+	s.want(s.brine("run", "jobs.lookup_jid", jid), 0, "target web1 did not return: lost", "target web2 still works")
+	// A target that cannot be asked keeps its return for later.
+	roster := read(t, s.path("roster"))
+	s.write("roster", "web1: {host: 127.0.0.1}\nweb2: {host: 127.0.0.1, port: 1}\n")
+	s.want(s.brine("run", "jobs.lookup_jid", jid), 0, "target web2 cannot be asked for its return", "connect")
+	s.write("roster", "web1: {host: 127.0.0.1}\n")
+	s.want(s.brine("run", "jobs.lookup_jid", jid), 0, "target web2 cannot be asked for its return: it is not in the roster")
+	s.write("roster", roster)
+	s.want(s.brine("ssh", "web2", "saltutil.term_job", jid), 0, "Signal 15 sent")
+	s.until("web2 did not return: lost: the job was ended by a signal 15", "run", "jobs.lookup_jid", jid)
+	// A directory that was removed has taken the job along.
+	jid = s.async("web1", "cmd.run", "sleep 1")
+	if err := os.RemoveAll(s.path("thin")); err != nil {
+		t.Fatal(err)
+	}
+	s.until("knows nothing of the job", "run", "jobs.lookup_jid", jid)
+}
+
+// TestAsyncRefused: what cannot be done without waiting is refused.
+func TestAsyncRefused(t *testing.T) {
+	t.Parallel()
+	s := asyncSite(t, 1)
+	s.write("roster", read(t, s.path("roster"))+"gone: {host: 127.0.0.1, port: 1}\n")
+	for _, args := range [][]string{{"-r"}, {"-b", "2"}, {"--wipe"}, {"--summary"}, {"--failed-file", "x"}} {
+		s.want(s.brine(append([]string{"ssh", "*", "test.ping", "--async"}, args...)...), 64, "--async")
+	}
+	s.want(s.brine("ssh", "nobody", "test.ping", "--async"), 1, "no target of the roster matches")
+	r := s.brine("ssh", "*", "test.ping", "--async")
+	s.want(r, 20, "Executed command with job ID:", "target gone: unreachable")
+	jid := jidRE.FindString(r.stdout)
+	s.until("web1:\n    True", "run", "jobs.lookup_jid", jid)
+	s.want(s.brine("run", "jobs.lookup_jid", jid, "missing=True", "--out=json"), 0, `"gone": "Minion did not return"`, `"web1": true`)
+	for _, f := range []string{"lookup_jid", "print_job", "list_job", "exit_success", "get_jid"} {
+		s.want(s.brine("run", "jobs."+f, "12345"), 1, `"12345" is no jid`)
+		s.brine("run", "jobs."+f, "20201121093205123456")
+	}
+	s.want(s.brine("run", "jobs.lookup_jid", "20201121093205123456"), 1, "no job 20201121093205123456")
+	jid = s.async("web1", "no.such", "x")
+	s.until("'no.such' is not available.", "run", "jobs.lookup_jid", jid)
+}
+
+// TestFindJobOfOthers: a job that another terminal waits for is found and ended,
+// and the terminal is told.
+func TestFindJobOfOthers(t *testing.T) {
+	t.Parallel()
+	s := asyncSite(t, 2)
+	s.want(s.brine("ssh", "*", "test.ping"), 0)
+	jid := "20261121093205123456"
+	done := make(chan result, 1)
+	go func() { done <- s.brine("ssh", "*", "cmd.run", "echo $$ >>"+s.path("pids")+"; sleep 300", "--jid", jid, "--out=json") }()
+	s.until(jid, "ssh", "web1", "saltutil.find_job", jid)
+	s.until(jid, "ssh", "web2", "saltutil.find_job", jid)
+	s.want(s.brine("run", "jobs.active"), 0, jid)
+	s.want(s.brine("ssh", "web1", "saltutil.kill_job", jid), 0, "Signal 9 sent to job "+jid)
+	// The other target's call lives on until it is ended, too.
+	s.want(s.brine("ssh", "web1", "saltutil.find_job", jid, "--out=json"), 0, `"web1": {}`)
+	s.want(s.brine("ssh", "web2", "saltutil.term_job", jid), 0, "Signal 15 sent to job "+jid)
+	r := <-done
+	s.want(r, 20, "the job was ended by a signal 9", "the job was ended by a signal 15")
+	for _, f := range strings.Fields(read(t, s.path("pids"))) {
+		n, _ := strconv.Atoi(f)
+		for i := 0; syscall.Kill(-n, 0) == nil && i < 500; i++ {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if syscall.Kill(-n, 0) == nil {
+			t.Errorf("process group %d of the call lives on", n)
+		}
+	}
+	if left := s.left(); len(left) > 0 {
+		t.Errorf("notes are left: %v", left)
+	}
+}
+
+// TestInterruptedIsLookedUp: Ctrl-C tells the jid, and later look-up the truth.
+func TestInterruptedIsLookedUp(t *testing.T) {
+	t.Parallel()
+	s := asyncSite(t, 2)
+	s.want(s.brine("ssh", "*", "test.ping"), 0)
+	for _, times := range []int{1, 2} {
+		started := s.path("started" + strconv.Itoa(times))
+		cmd := s.command("ssh", "*", "cmd.run", "[ -e "+s.path("quick")+" ] && echo quick; touch "+started+"; while [ ! -e "+s.path("go"+strconv.Itoa(times))+" ]; do sleep 0.1; done; echo back", "--out=json")
+		var out, errs bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i < 2000; i++ {
+			if _, err := os.Stat(started); err == nil {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		_ = cmd.Process.Signal(syscall.SIGINT)
+		time.Sleep(200 * time.Millisecond)
+		if times == 1 {
+			s.write("go1", "")
+		} else {
+			_ = cmd.Process.Signal(syscall.SIGINT)
+		}
+		err := cmd.Wait()
+		jid := jidRE.FindString(errs.String())
+		if jid == "" || !strings.Contains(errs.String(), "brine run jobs.lookup_jid "+jid) {
+			t.Fatalf("Ctrl-C tells no jid (%v): %s", err, errs.String())
+		}
+		r := s.brine("run", "jobs.lookup_jid", jid)
+		if times == 1 && !strings.Contains(r.stdout, "web1:\n    back") {
+			t.Errorf("after one Ctrl-C: %s%s", r.stdout, r.stderr)
+		}
+		if times == 2 && (strings.Contains(r.stdout, "back") || !strings.Contains(r.stderr, "did not return")) {
+			t.Errorf("after two Ctrl-C: %s%s", r.stdout, r.stderr)
+		}
+		s.want(s.brine("ssh", "web1", "saltutil.find_job", jid, "--out=json"), 0, `"web1": {}`)
+	}
+}

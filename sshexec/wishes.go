@@ -1,0 +1,73 @@
+package sshexec
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/sshexec/link"
+)
+
+// wishPoll is how often it is looked whether states are to wait or end.
+const wishPoll = 200 * time.Millisecond
+
+// wishes tell agents what state.pause and state.soft_kill of this machine wish
+// for the states that they run. One goroutine looks for all calls of a job.
+type wishes struct {
+	look func(jid string) *value.Map // nil: there are none
+
+	mu   sync.Mutex
+	jobs map[string]map[*link.Conn]string // what each agent was told, by jid
+}
+
+// during has an agent told while it runs a job; the func that it returns ends
+// that.
+func (w *wishes) during(job fun.Job, conn *link.Conn) (done func()) {
+	if w.look == nil || !strings.HasPrefix(job.Fun, "state.") {
+		return func() {}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.jobs == nil {
+		w.jobs = map[string]map[*link.Conn]string{}
+	}
+	if w.jobs[job.JID] == nil {
+		w.jobs[job.JID] = map[*link.Conn]string{}
+		go w.poll(job.JID)
+	}
+	w.jobs[job.JID][conn] = ""
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.jobs[job.JID], conn)
+	}
+}
+
+// poll looks for wishes until nobody works on the job.
+func (w *wishes) poll(jid string) {
+	t := time.NewTicker(wishPoll)
+	defer t.Stop()
+	for range t.C {
+		m := w.look(jid)
+		text := ""
+		if m.Len() > 0 {
+			text = string(value.EncodeJSON(m))
+		}
+		w.mu.Lock()
+		conns := w.jobs[jid]
+		if len(conns) == 0 {
+			delete(w.jobs, jid)
+			w.mu.Unlock()
+			return
+		}
+		for conn, told := range conns {
+			if told != text {
+				conns[conn] = text
+				go func() { _ = conn.Wish(jid, m) }() // ends with the connection at the latest
+			}
+		}
+		w.mu.Unlock()
+	}
+}
