@@ -402,13 +402,37 @@ func TestRequisites(t *testing.T) {
 		}, []string{"0 a True Command \"a\" run *", "1 b True changed *", "2 c True changed *"}},
 		{"prereq with a failing requirement", []*fun.Chunk{
 			chunk("gate: cmd.run", "prereq", req("rec: t")), chunk("t: rec.changes", "require", req("test: bad")), chunk("bad: test.fail_without_changes"),
+			// Salt calls the dry run of a state whose requisites it had to run
+			// first, whatever became of them (State.call_chunk).
+		}, []string{"0 bad False Failure!", "1 gate True Command \"gate\" run *", "2 t False One or more requisite failed: s.bad"}},
+		{"prereq with a requirement that has failed", []*fun.Chunk{
+			chunk("bad: test.fail_without_changes"), chunk("gate: cmd.run", "prereq", req("rec: t")), chunk("t: rec.changes", "require", req("test: bad")),
 		}, []string{"0 bad False Failure!", "1 t False One or more requisite failed: s.bad", "2 gate False One or more requisite failed: s.t"}},
+		{"prereq chain at rest", []*fun.Chunk{
+			chunk("a: test.nop", "prereq", req("test: b")), chunk("b: test.nop", "prereq", req("test: c")), chunk("c: test.nop"),
+		}, []string{"0 a True No changes detected", "1 b True No changes detected", "2 c True Success!"}},
+		{"prereq chain whose end is at rest", []*fun.Chunk{
+			chunk("a: cmd.run", "prereq", req("rec: b")), chunk("b: rec.changes", "prereq", req("test: c")), chunk("c: test.nop"),
+		}, []string{"0 a True Command \"a\" run *", "1 b True No changes detected", "2 c True Success!"}},
+		{"prereq on two states of which one requires the other", []*fun.Chunk{
+			chunk("gate: cmd.run", "prereq", req("rec: b", "rec: c")), chunk("b: rec.changes"), chunk("c: rec.changes", "require", req("rec: b")),
+		}, []string{"0 gate True Command \"gate\" run *", "1 b True changed *", "2 c True changed *"}},
+		{"prereq on two states of which one watches the other, last first", []*fun.Chunk{
+			chunk("c: test.nop"), chunk("a: test.nop", "watch", req("test: c")), chunk("gate: cmd.run", "prereq", req("test: a", "test: c")),
+		}, []string{"0 gate True No changes detected", "1 c True Success!", "2 a True Success!"}},
+		{"prereq on what requires a state with prereq on it", []*fun.Chunk{
+			chunk("a: rec.changes", "prereq", req("rec: d", "rec: e")), chunk("c: cmd.run", "prereq", req("rec: a")),
+			chunk("d: rec.changes", "require", req("cmd: c")), chunk("e: rec.changes", "require", req("cmd: c")),
+		}, []string{"0 c True Command \"c\" run *", "1 a True changed *", "2 d True changed *", "3 e True changed *"}},
+		{"prereq on a state that would watch what has changed", []*fun.Chunk{
+			chunk("ch: test.succeed_with_changes"), chunk("gate: cmd.run", "prereq", req("test: w")), chunk("w: test.nop", "watch", req("test: ch")),
+		}, []string{"0 ch True Success! *", "1 gate True No changes detected", "3 w True Watch statement fired. *"}},
 		{"prereq on a state that only watches", []*fun.Chunk{
 			chunk("gate: rec.changes", "prereq", req("cmd: w")), chunk("w: cmd.wait", "watch", req("test: c")), chunk("c: test.succeed_with_changes"),
 		}, []string{"0 c True Success! *", "1 gate True changed *", "3 w True Command \"w\" run *"}},
 		{"prereq on a state that is passed over", []*fun.Chunk{
 			chunk("gate: rec.changes", "prereq", req("rec: t")), chunk("t: rec.changes", "onchanges", req("test: n")), chunk("n: test.nop"),
-		}, []string{"0 n True Success!", "1 t True " + skipOnchanges, "2 gate True No changes detected"}},
+		}, []string{"0 n True Success!", "1 gate True changed *", "2 t True " + skipOnchanges}},
 		{"cycle", []*fun.Chunk{
 			chunk("a: test.nop", "require", req("test: b")), chunk("b: test.nop", "require", req("test: c")), chunk("c: test.nop", "require", req("test: a")), chunk("d: test.nop"),
 		}, []string{"0 c False Recursive requisite found", "1 b False One or more requisite failed: s.c", "2 a False One or more requisite failed: s.b", "3 d True Success!"}},

@@ -157,6 +157,9 @@ type frame struct {
 	dry bool // for a prereq: find out whether it would change something
 	e   int  // the requisite it is at
 	m   int  // the member of that requisite's group
+	// waited says that a requisite of a dry run was not settled when it began:
+	// the function is then called whatever became of them, as in Salt.
+	waited bool
 }
 
 // walk runs nodes in order, requisites first.
@@ -234,6 +237,7 @@ func (r *run) step(ctx context.Context) {
 			continue
 		}
 		m, asDry := e.g.pending(f, e.kind == prereq)
+		f.waited = f.waited || f.dry && m != nil
 		for m != nil && r.inDryRun(f, m) {
 			f.m++
 			m, asDry = e.g.pending(f, e.kind == prereq)
@@ -242,6 +246,9 @@ func (r *run) step(ctx context.Context) {
 			continue
 		}
 		if (asDry && m.preActive) || (!asDry && m.active) {
+			if r.backToDryRun(m) {
+				return
+			}
 			r.recursive(f, m, asDry)
 			r.leave()
 			return
@@ -249,7 +256,7 @@ func (r *run) step(ctx context.Context) {
 		r.enter(ctx, m, asDry)
 		return
 	}
-	r.finish(ctx, n, f.dry)
+	r.finish(ctx, n, f.dry, f.waited)
 	if len(r.stack) > 0 {
 		r.leave()
 	}
@@ -293,8 +300,26 @@ func (r *run) inDryRun(f *frame, m *node) bool {
 	return false
 }
 
-// finish does what the requisites of n, all settled now, say.
-func (r *run) finish(ctx context.Context, n *node, dry bool) {
+// backToDryRun gives up what the nearest dry run above m waits for, and goes on
+// with that dry run: what it waits for comes after m, and m after the dry run,
+// which is no cycle. It reports whether there is such a dry run.
+func (r *run) backToDryRun(m *node) bool {
+	for i := len(r.stack) - 1; i >= 0 && r.stack[i].n != m; i-- {
+		if !r.stack[i].dry {
+			continue
+		}
+		for len(r.stack) > i+1 {
+			r.leave()
+		}
+		r.stack[i].m++
+		return true
+	}
+	return false
+}
+
+// finish does what the requisites of n, all settled now, say. waited is that of
+// the frame.
+func (r *run) finish(ctx context.Context, n *node, dry, waited bool) {
 	st := statusOf(r.stats(ctx, n, dry))
 	if ctx.Err() != nil {
 		r.Stopped = true
@@ -303,6 +328,10 @@ func (r *run) finish(ctx context.Context, n *node, dry bool) {
 		return
 	}
 	if !dry && !r.admit(ctx, n) {
+		return
+	}
+	if dry && waited {
+		r.earnest(ctx, n, true, st == goWatch)
 		return
 	}
 	switch st {
@@ -324,7 +353,7 @@ func (r *run) finish(ctx context.Context, n *node, dry bool) {
 	case noneChanged:
 		r.pass(n, dry, value.MapOf("result", true, "comment", "State was not run because none of the onchanges reqs changed", "__state_ran__", false))
 	default:
-		r.earnest(ctx, n, dry, st == goWatch)
+		r.earnest(ctx, n, dry, st == goWatch && !dry) // a dry run sees changes that it waited for alone
 	}
 }
 
