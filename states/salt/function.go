@@ -63,7 +63,7 @@ func function(ctx context.Context, c *fun.Call) fun.Ret {
 		if err != nil {
 			return fun.Ret{Comment: err.Error(), Extra: ret.Extra}
 		}
-		if !good && !tolerated[r.ID] {
+		if !good && !tolerated[r.ID] && !unexpected(c, r) {
 			failed = append(failed, r.ID)
 		}
 		changes.Set(r.ID, v)

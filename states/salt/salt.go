@@ -49,7 +49,7 @@ func States() fun.Module {
 		fun.Arg{Name: "test", Doc: "change nothing, say what would change; false runs even where the orchestration is a test"},
 		fun.Arg{Name: "pillar", Doc: "pillar to merge over that of the targets"},
 		fun.Arg{Name: "pillarenv", Type: fun.Str, Doc: "environment of the pillar"},
-		fun.Arg{Name: "expect_minions", Type: fun.Bool, Default: true, Doc: "fail where no target returns"},
+		fun.Arg{Name: "expect_minions", Type: fun.Bool, Default: true, Doc: "fail where no target returns, or some do not; False passes over those"},
 		fun.Arg{Name: "exclude", Doc: "SLS or IDs to leave out"},
 		fun.Arg{Name: "allow_fail", Default: int64(0), Doc: "how many targets may fail"},
 		fun.Arg{Name: "concurrent", Default: false, Doc: "run even where another state run is in progress"},
@@ -57,7 +57,7 @@ func States() fun.Module {
 		fun.Arg{Name: "orchestration_jid", Doc: "job that this step belongs to"},
 	)
 	functionArgs := append(targeting(),
-		fun.Arg{Name: "expect_minions", Type: fun.Bool, Default: false, Doc: "fail where some target does not return"},
+		fun.Arg{Name: "expect_minions", Type: fun.Bool, Default: false, Doc: "False, where it is given, passes over targets that do not return"},
 		fun.Arg{Name: "fail_function", Type: fun.Str, Doc: "execution function on the controller that is given each return; false means the target failed"},
 		fun.Arg{Name: "arg", Doc: "positional arguments, a list"},
 		fun.Arg{Name: "kwarg", Doc: "keyword arguments, a dict"},
@@ -245,6 +245,14 @@ func failMinions(c *fun.Call) (set map[string]bool, bad bool) {
 		return set, true
 	}
 	return set, false
+}
+
+// unexpected reports whether a target gave no return, and the step says that it
+// does not expect one of all: expect_minions: False. Where the step says
+// nothing, a target without a return failed; Salt's salt.function then passes it
+// over.
+func unexpected(c *fun.Call, r fun.Return) bool {
+	return r.Stage != fun.Returned && c.Low.Low.Has("expect_minions") && !c.Bool("expect_minions")
 }
 
 const badFailMinions = "'fail_minions' needs to be a list or a comma separated string. Ignored."

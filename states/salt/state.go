@@ -113,7 +113,7 @@ func judgeStates(c *fun.Call, rets *returns, allowFail int) fun.Ret {
 			lost = append(lost, r.ID+" "+r.Stage.String()+" "+r.Progress())
 		}
 		if !good {
-			if !tolerated[r.ID] {
+			if !tolerated[r.ID] && !unexpected(c, r) {
 				failed = append(failed, r.ID)
 			}
 			changes.Set(r.ID, mret)
