@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"brine/internal/fun"
@@ -25,7 +26,7 @@ func Module() fun.Module {
 	runas := fun.Arg{Name: "runas", Type: fun.Any, Doc: "user to run as"}
 	options := fun.Arg{Name: "options", Type: fun.Any, Doc: "further options of the program"}
 	template := fun.Arg{Name: "template", Type: fun.Any, Doc: "accepted"}
-	return fun.Module{
+	m := fun.Module{
 		Name: "archive", Kind: fun.Exec, Doc: "List, make and unpack archives.",
 		Specs: []fun.Spec{
 			{Name: "gunzip", Doc: "Unpack a gzip file in its place.", Src: "modules/archive.py gunzip", Fn: gz("gunzip"), Args: []fun.Arg{need("gzipfile", "the file"), template, runas, options}},
@@ -66,6 +67,9 @@ func Module() fun.Module {
 			},
 		},
 	}
+	m.Specs = append(m.Specs, packRows()...)
+	slices.SortFunc(m.Specs, func(a, b fun.Spec) int { return strings.Compare(a.Name, b.Name) })
+	return m
 }
 
 func need(name, doc string) fun.Arg {
@@ -113,38 +117,39 @@ func unreadable(err error) error {
 	return fun.Errorf("%s", host.OSError(err))
 }
 
-// run runs a program and returns its output by lines.
-func run(ctx context.Context, c *fun.Call, argv []string, dir string) ([]string, error) {
-	cmd := host.Cmd{Argv: argv, Dir: dir}
+// run runs a program and returns its output, stderr included, by lines, and
+// its status.
+func run(ctx context.Context, c *fun.Call, argv []string, dir string) ([]string, int, error) {
+	if _, err := c.Env.Host.LookPath(argv[0], ""); err != nil {
+		return nil, 0, fun.Errorf("Unable to run command '%s': no program %s is there", strings.Join(argv, " "), argv[0])
+	}
+	cmd := host.Cmd{Argv: argv, Dir: dir, Merge: true}
 	if u := c.Str("runas"); u != "" {
 		a, err := c.Env.Host.LookupUser(u)
 		if err != nil {
-			return nil, fun.Errorf("User '%s' is not available", u)
+			return nil, 0, fun.Errorf("User '%s' is not available", u)
 		}
 		cmd.User = &a
 	}
 	out, err := c.Env.Host.Run(ctx, cmd)
 	if err != nil {
-		return nil, fun.Errorf("Unable to run %s: %s", argv[0], host.Strerror(err))
+		return nil, 0, fun.Errorf("Unable to run %s: %s", argv[0], host.Strerror(err))
 	}
-	if out.Status != 0 {
-		return nil, fun.Errorf("%s failed: %s", argv[0], strings.TrimSpace(string(out.Stderr)))
-	}
-	text := strings.TrimRight(string(out.Stdout), "\n")
+	text := strings.TrimRight(value.DecodeReplace(out.Stdout), " \t\r\n")
 	if text == "" {
-		return nil, nil
+		return nil, out.Status, nil
 	}
-	return strings.Split(text, "\n"), nil
+	return strings.Split(text, "\n"), out.Status, nil
 }
 
 func gz(program string) fun.ExecFn {
 	return func(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		argv := append([]string{program}, strings.Fields(c.Str("options"))...)
-		lines, err := run(ctx, c, append(argv, c.Str(c.Spec.Args[0].Name)), "")
+		out, code, err := run(ctx, c, append(argv, c.Str(c.Spec.Args[0].Name)), "")
 		if err != nil {
 			return fun.Result{}, err
 		}
-		return fun.Value(value.Strings(lines...))
+		return lines(out, code)
 	}
 }
 
@@ -153,23 +158,19 @@ func tarFn(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if options == "" {
 		return fun.Result{}, fun.Errorf("Tar options can not be empty")
 	}
-	var sources []string
-	for _, s := range c.Strings("sources") {
-		sources = append(sources, strings.Split(s, ",")...)
-	}
+	// Old style letters would take the archive for an argument of any of them.
 	if !strings.HasPrefix(options, "-") {
 		options = "-" + options
 	}
-	argv := append([]string{"tar"}, strings.Fields(options)...)
-	argv = append(argv, c.Str("tarfile"))
+	argv := append(append([]string{"tar"}, strings.Fields(options)...), c.Str("tarfile"))
 	if d := c.Str("dest"); d != "" {
 		argv = append(argv, "-C", d)
 	}
-	lines, err := run(ctx, c, append(argv, sources...), c.Str("cwd"))
+	out, code, err := run(ctx, c, append(argv, expand(c, c.Value("sources"), c.Str("cwd"))...), c.Str("cwd"))
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Value(value.Strings(lines...))
+	return lines(out, code)
 }
 
 func unzip(ctx context.Context, c *fun.Call) (fun.Result, error) {

@@ -38,6 +38,7 @@ func Module() fun.Module {
 	m := fun.Module{
 		Name: "cp", Kind: fun.Exec, Doc: "Fetch files from the file server, from web servers and from this machine.",
 		Specs: []fun.Spec{
+			row("cache_dest", "Return where in the cache the copy of a file is or would be.", cacheDest, need("url", fun.Str, "salt:// or web URL, or a path"), saltenv),
 			row("cache_dir", "Bring a directory of the file server to this machine.", cacheDir, pathArg, saltenv,
 				arg("include_empty", fun.Bool, false, "also empty directories"), arg("include_pat", fun.Any, nil, "glob, or regular expression after E@, of what to bring"),
 				arg("exclude_pat", fun.Any, nil, "the same of what not to bring")),
@@ -109,6 +110,22 @@ func orFalse(p string, err error) (value.Value, error) {
 
 func (c *Client) fetchOptions(call *fun.Call) Options {
 	return Options{SourceHash: call.Str("source_hash"), NoVerify: !call.Bool("verify_ssl"), UseETag: call.Args.Has("use_etag") && call.Bool("use_etag")}
+}
+
+// cacheDest tells where a copy would be; a path of this machine is its own.
+func cacheDest(_ context.Context, c *Client, call *fun.Call) (value.Value, error) {
+	source := call.Str("url")
+	switch {
+	case Scheme(source) == "salt":
+		rel, saltenv, ok := c.split(source)
+		if !ok {
+			return "", nil
+		}
+		return filepath.Join(c.CacheDir(), "files", saltenv, rel), nil
+	case IsRemote(source):
+		return c.extern(source, c.SaltEnv), nil
+	}
+	return filePath(source), nil
 }
 
 func cacheFile(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {

@@ -58,6 +58,14 @@ func Module() fun.Module {
 				},
 			},
 			{Name: "get", Doc: "Return a grain.", Src: src("get"), Args: get, Fn: getFn},
+			{
+				Name: "get_or_set_hash", Doc: "Return a grain; where it is not there, set it to random text first.", Src: src("get_or_set_hash"), Fn: getOrSetHash,
+				Args: []fun.Arg{
+					{Name: "name", Type: fun.Str, Required: true, Doc: "name of the grain; a path into nested ones is split by :"},
+					{Name: "length", Type: fun.Int, Default: int64(8), Unit: "characters", Doc: "how long the text is"},
+					{Name: "chars", Type: fun.Str, Default: "abcdefghijklmnopqrstuvwxyz0123456789!@#$%^&*(-_=+)", Doc: "the characters to pick from"},
+				},
+			},
 			{Name: "has_value", Doc: "Return whether a grain is there.", Src: src("has_value"), Args: []fun.Arg{key}, Fn: hasValue},
 			{Name: "item", Doc: "Return grains by name.\n\nKeywords: default, delimiter, sanitize.", Src: src("item"), VarArg: true, VarKw: true, Fn: item},
 			{Name: "items", Doc: "Return all grains.", Src: src("items"), Args: []fun.Arg{sanitize}, Fn: items},

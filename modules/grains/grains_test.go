@@ -79,7 +79,13 @@ func TestFunctions(t *testing.T) {
 			t.Errorf("grains.%s %s %s = %s, %v, want %s", tt.fun, tt.pos, tt.kw, value.Repr(res.Value), err, tt.want)
 		}
 	}
-	if got, want := h.Text(file), "c:\n  1: one\nnet:\n  extra: 5\n  zone: inner\ntags:\n- b\n- c\nx: 1\n"; got != want {
+	for range 2 { // the second time it is there
+		res, err := env.Invoker.Invoke(t.Context(), fun.Exec, "grains.get_or_set_hash", fun.Args{Pos: []value.Value{"net:secret", int64(3), "x"}})
+		if err != nil || res.Value != "xxx" {
+			t.Errorf("get_or_set_hash = %v, %v, want xxx", res.Value, err)
+		}
+	}
+	if got, want := h.Text(file), "c:\n  1: one\nnet:\n  extra: 5\n  secret: xxx\n  zone: inner\ntags:\n- b\n- c\nx: 1\n"; got != want {
 		t.Errorf("the grains file has\n%s\nwant\n%s", got, want)
 	}
 	if _, err := env.Invoker.Invoke(t.Context(), fun.Exec, "grains.setvals", fun.Args{Pos: []value.Value{"x"}}); err == nil {

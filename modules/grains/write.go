@@ -2,6 +2,8 @@ package grains
 
 import (
 	"context"
+	"crypto/rand"
+	"math/big"
 	"strings"
 
 	"brine/internal/fun"
@@ -299,4 +301,41 @@ func delval(_ context.Context, c *fun.Call) (fun.Result, error) {
 func delkey(_ context.Context, c *fun.Call) (fun.Result, error) {
 	m, err := SetNested(c.Env, c.Str("key"), nil, c.Bool("force"), true, value.DefaultDelim)
 	return fun.Result{Value: m}, err
+}
+
+// getOrSetHash returns a grain that is made up where it is not there.
+// Salt: salt/modules/grains.py get_or_set_hash.
+func getOrSetHash(_ context.Context, c *fun.Call) (fun.Result, error) {
+	name, chars := c.Str("name"), []rune(c.Str("chars"))
+	if v, ok := Get(c.Env, name, ":"); ok && v != nil {
+		return fun.Value(v)
+	}
+	n, ok := c.Int("length")
+	if !ok || n < 0 || n > 1<<20 || len(chars) == 0 {
+		return fun.Result{}, fun.Errorf("length and chars do not make a text")
+	}
+	text := make([]rune, n)
+	for i := range text {
+		k, err := rand.Int(rand.Reader, big.NewInt(int64(len(chars))))
+		if err != nil {
+			return fun.Result{}, err
+		}
+		text[i] = chars[k.Int64()]
+	}
+	parts := strings.Split(name, ":")
+	var v value.Value = string(text)
+	root, _ := Get(c.Env, parts[0], "")
+	for i := len(parts) - 1; i > 0; i-- {
+		v = value.MapOf(parts[i], v)
+	}
+	if m, isMap := v.(*value.Map); isMap {
+		if old, ok := root.(*value.Map); ok {
+			v = value.MergeRecurse(old, m, false)
+		}
+	}
+	w, err := SetVal(c.Env, parts[0], v, false)
+	if err != nil || w.Text != "" {
+		return fun.Result{Value: w.Value()}, err
+	}
+	return fun.Value(string(text))
 }

@@ -50,6 +50,14 @@ func Module() fun.Module {
 		},
 	}
 	m.Specs = slices.Insert(m.Specs, 2, filter) // by the alphabet behind data
+	m.Specs = append(m.Specs, fun.Spec{
+		Name: "search_by", Doc: "Return the names whose lists have a target that means this machine, None where there are none.", Src: "modules/match.py search_by", Fn: searchBy,
+		Args: []fun.Arg{
+			{Name: "lookup", Type: fun.Dict, Required: true, Doc: "names to lists of targets"},
+			{Name: "tgt_type", Type: fun.Str, Default: "compound", Doc: "type of the targets"},
+			{Name: "minion_id", Type: fun.Str, Doc: "match this id instead of one's own"},
+		},
+	})
 	return m
 }
 
@@ -94,6 +102,31 @@ func matchFn(tgtType string) fun.ExecFn {
 		}
 		return fun.Value(ok)
 	}
+}
+
+// searchBy looks through lists of targets; a name is there once for each
+// target that means the machine. Salt: salt/modules/match.py search_by.
+func searchBy(_ context.Context, c *fun.Call) (fun.Result, error) {
+	names := value.NewList()
+	for k, v := range c.Map("lookup").All() {
+		list, ok := v.(*value.List)
+		if !ok {
+			list = value.NewList(v)
+		}
+		for _, tgt := range list.Items {
+			is, err := match(c, tgt, c.Str("tgt_type"), "")
+			if err != nil {
+				return fun.Result{}, err
+			}
+			if is {
+				names.Append(k)
+			}
+		}
+	}
+	if names.Len() == 0 {
+		return fun.Value(nil)
+	}
+	return fun.Value(names)
 }
 
 // filterBy picks from a dict by target. Salt: salt/modules/match.py filter_by.

@@ -1,5 +1,5 @@
 // Package network is the part of Salt's execution module "network" that tells
-// of interfaces, addresses and networks.
+// of interfaces, addresses and networks, and tries connections.
 package network
 
 import (
@@ -26,7 +26,7 @@ func Module() fun.Module {
 	}
 	addrs4 := append(slices.Clone(addrs), fun.Arg{Name: "type", Type: fun.Str, Doc: "public or private; None is both"})
 	nets := append(slices.Clone(addrs[:2]), fun.Arg{Name: "verbose", Type: fun.Bool, Default: false, Doc: "return details by network"})
-	return fun.Module{
+	m := fun.Module{
 		Name: "network", Kind: fun.Exec, Doc: "Interfaces, addresses and networks.",
 		Specs: []fun.Spec{
 			{
@@ -63,6 +63,9 @@ func Module() fun.Module {
 			{Name: "subnets6", Doc: "Return the machine's IPv6 networks.", Src: src("subnets6"), Fn: subnets6},
 		},
 	}
+	m.Specs = append(m.Specs, probeSpecs()...)
+	slices.SortFunc(m.Specs, func(a, b fun.Spec) int { return strings.Compare(a.Name, b.Name) })
+	return m
 }
 
 func interfaces(_ context.Context, c *fun.Call) (fun.Result, error) {

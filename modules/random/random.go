@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"brine/internal/fun"
+	"brine/internal/shacrypt"
 	"brine/internal/value"
 )
 
@@ -75,6 +76,14 @@ func Module() fun.Module {
 				},
 			},
 			{
+				Name: "shadow_hash", Doc: "Return the hash of a password as shadow(5) has it.", Src: "modules/mod_random.py shadow_hash", Fn: shadowHash,
+				Args: []fun.Arg{
+					{Name: "crypt_salt", Doc: "at most sixteen characters; None: random ones"},
+					{Name: "password", Doc: "the password; None: a random one"},
+					{Name: "algorithm", Type: fun.Str, Default: "sha512", Doc: "sha256 or sha512"},
+				},
+			},
+			{
 				Name: "shuffle", Doc: "Return a list in random order.", Src: "modules/mod_random.py shuffle", Fn: shuffle,
 				Args: []fun.Arg{{Name: "value", Type: fun.List, Required: true, Doc: "the list"}, seed},
 			},
@@ -98,6 +107,23 @@ const (
 	whitespace  = " \t\n\r\v\f"
 	printable   = digits + lowercase + uppercase + punctuation + whitespace
 )
+
+// shadowHash hashes a password. Salt: salt/modules/mod_random.py shadow_hash.
+// Difference: there are sha256 and sha512 alone.
+func shadowHash(_ context.Context, c *fun.Call) (fun.Result, error) {
+	salt, password := shacrypt.Salt(), shacrypt.Salt()
+	if v := c.Value("crypt_salt"); value.Truth(v) {
+		salt = value.Str(v)
+	}
+	if v := c.Value("password"); v != nil {
+		password = value.Str(v)
+	}
+	h, err := shacrypt.Hash(c.Str("algorithm"), password, salt)
+	if err != nil {
+		return fun.Result{}, fun.Errorf("Algorithm '%s' is not supported: sha256 and sha512 are", c.Str("algorithm"))
+	}
+	return fun.Value(h)
+}
 
 // maxLength bounds random text, in characters.
 const maxLength = 1 << 24

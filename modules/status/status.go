@@ -22,11 +22,15 @@ func Module() fun.Module {
 	return fun.Module{
 		Name: "status", Kind: fun.Exec, Doc: "Load, memory, processes and disks.",
 		Specs: []fun.Spec{
+			{Name: "all_status", Doc: "Return what the functions below return of the machine, by name.", Src: src("all_status"), Fn: allStatus},
 			{Name: "cpuinfo", Doc: "Return what /proc/cpuinfo says of the last processor.", Src: src("cpuinfo"), Fn: cpuinfo},
 			{Name: "cpustats", Doc: "Return the counters of /proc/stat.", Src: src("cpustats"), Fn: cpustats},
+			{Name: "diskstats", Doc: "Return the counters of /proc/diskstats by device.", Src: src("diskstats"), Fn: diskstats},
 			{Name: "diskusage", Doc: "Return size and room of file systems, in bytes.\n\nArguments are mount points (with a leading slash) or types of file systems (globs); none is all.", Src: src("diskusage"), VarArg: true, Fn: diskusage},
 			{Name: "loadavg", Doc: "Return the load averages of 1, 5 and 15 minutes.", Src: src("loadavg"), Fn: loadavg},
 			{Name: "meminfo", Doc: "Return what /proc/meminfo says.", Src: src("meminfo"), Fn: meminfo},
+			{Name: "netdev", Doc: "Return the counters of /proc/net/dev by interface.", Src: src("netdev"), Fn: netdev},
+			{Name: "netstats", Doc: "Return the counters of /proc/net/netstat.", Src: src("netstats"), Fn: netstats},
 			{Name: "nproc", Doc: "Return the number of processors.", Src: src("nproc"), Fn: nproc},
 			{
 				Name: "pid", Doc: "Return the ids of the processes whose line in ps a regular expression matches, a line each.", Src: src("pid"), Fn: pid,

@@ -20,6 +20,9 @@ func TestModule(t *testing.T) {
 	h.PutFile("/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu vme\n\nprocessor\t: 1\nmodel name\t: Some CPU\nflags\t\t: fpu vme\n", 0o444)
 	h.PutFile("/proc/stat", "cpu  1 2 3 4 5 6 7 8 0 0\ncpu0 9 2 3 4 5 6 7 8 0 0\nintr 100 1 2\nctxt 55\n", 0o444)
 	h.PutFile("/proc/vmstat", "nr_free_pages 5\nnr_dirty 7\n", 0o444)
+	h.PutFile("/proc/diskstats", "   8       0 sda 1 2 3 4 5 6 7 8 9 10 11 0 0\n", 0o444)
+	h.PutFile("/proc/net/dev", "Inter-|   Receive\n face |bytes packets\n    lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", 0o444)
+	h.PutFile("/proc/net/netstat", "TcpExt: A B\nTcpExt: 1 2\nIpExt: C\nIpExt: 3\n", 0o444)
 	h.PutFile("/proc/version", "Linux version 6.1\n", 0o444)
 	h.PutFile("/proc/mounts", "/dev/sda1 / ext4 rw 0 0\nproc /proc proc rw 0 0\n/dev/sdb1 /mnt/my\\040disk xfs rw 0 0\n", 0o444)
 	h.Space = map[string]host.Statfs{"/": {BlockSize: 4096, Blocks: 100, Avail: 10}, "/proc": {BlockSize: 4096}, "/mnt/my disk": {BlockSize: 512, Blocks: 8, Avail: 4}}
@@ -38,6 +41,9 @@ func TestModule(t *testing.T) {
 		{"cpustats", "[]", "{cpu: {idle: 4, iowait: 5, irq: 6, nice: 2, softirq: 7, steal: 8, system: 3, user: 1}, cpu0: 9, intr: {total: 100, irqs: [1, 2]}, ctxt: 55}"},
 		{"vmstats", "[]", "{nr_free_pages: 5, nr_dirty: 7}"},
 		{"version", "[]", "Linux version 6.1"},
+		{"diskstats", "[]", "{sda: {major: 8, minor: 0, device: sda, reads_issued: 1, reads_merged: 2, sectors_read: 3, ms_spent_reading: 4, writes_completed: 5, writes_merged: 6, sectors_written: 7, ms_spent_writing: 8, io_in_progress: 9, ms_spent_in_io: 10, weighted_ms_spent_in_io: 11}}"},
+		{"netdev", "[]", "{lo: {iface: lo, rx_bytes: 1, rx_packets: 2, rx_errs: 3, rx_drop: 4, rx_fifo: 5, rx_frame: 6, rx_compressed: 7, rx_multicast: 8, tx_bytes: 9, tx_packets: 10, tx_errs: 11, tx_drop: 12, tx_fifo: 13, tx_colls: 14, tx_carrier: 15, tx_compressed: 16}}"},
+		{"netstats", "[]", "{TcpExt: {A: 1, B: 2}, IpExt: {C: 3}}"},
 		{"nproc", "[]", "2"},
 		{"diskusage", "[]", "{/: {available: 40960, total: 409600}, /proc: {available: 0, total: 0}, /mnt/my disk: {available: 2048, total: 4096}}"},
 		{"diskusage", "['ext?']", "{/: {available: 40960, total: 409600}}"},

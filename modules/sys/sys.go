@@ -29,6 +29,7 @@ func Module() fun.Module {
 			list("list_runners", "List the runner modules.", kinds(fun.Runner, modules)),
 			list("list_state_functions", "List the state functions.", kinds(fun.State, functions)),
 			list("list_state_modules", "List the state modules.", kinds(fun.State, modules)),
+			{Name: "reload_modules", Doc: "Return True: functions are looked up at each call.", Src: "modules/sysmod.py reload_modules", Fn: func(context.Context, *fun.Call) (fun.Result, error) { return fun.Value(true) }},
 			list("runner_argspec", "Return the arguments of runner functions.", kinds(fun.Runner, argspec)),
 			list("runner_doc", "Return the documentation of runner functions.", kinds(fun.Runner, doc)),
 			list("state_argspec", "Return the arguments of state functions.", kinds(fun.State, argspec)),

@@ -13,6 +13,7 @@ import (
 	"hash"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,7 +28,7 @@ func Module() fun.Module {
 		return []fun.Arg{{Name: name, Type: fun.Any, Required: true, Doc: doc}}
 	}
 	src := func(name string) string { return "modules/test.py " + name }
-	return fun.Module{
+	m := fun.Module{
 		Name: "test", Kind: fun.Exec, Doc: "Functions for trying things out.",
 		Specs: []fun.Spec{
 			{Name: "arg", Doc: "Return the arguments as they arrived: args and kwargs.", Src: src("arg"), VarArg: true, VarKw: true, Fn: arg},
@@ -98,6 +99,10 @@ func Module() fun.Module {
 			{Name: "version", Doc: "Return the version of Salt that brine behaves as.", Src: src("version"), Fn: version},
 		},
 	}
+	at := slices.IndexFunc(m.Specs, func(s fun.Spec) bool { return s.Name == "random_hash" })
+	m.Specs = append(m.Specs, aboutSpecs(m.Specs[at].Args)...)
+	slices.SortFunc(m.Specs, func(a, b fun.Spec) int { return strings.Compare(a.Name, b.Name) })
+	return m
 }
 
 func yes(context.Context, *fun.Call) (fun.Result, error) { return fun.Value(true) }

@@ -1,0 +1,305 @@
+package archive
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"io"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/proc"
+	"brine/internal/value"
+	"brine/modules/cp"
+)
+
+// packRows are the rows that make archives, and those that leave reading to
+// programs.
+func packRows() []fun.Spec {
+	opt := func(name, doc string) fun.Arg { return fun.Arg{Name: name, Doc: doc} }
+	cwd, runas, template := opt("cwd", "directory to run in"), opt("runas", "user to run as"), opt("template", "accepted")
+	sources := fun.Arg{Name: "sources", Required: true, Doc: "files and directories, a list or a comma list; globs are expanded"}
+	options, excludes := opt("options", "further options of the program"), opt("excludes", "members to leave out, a list or a comma list")
+	trim := fun.Arg{Name: "trim_output", Default: false, Doc: "return at most this many names"}
+	row := func(name, doc string, fn fun.ExecFn, args ...fun.Arg) fun.Spec {
+		return fun.Spec{Name: name, Doc: doc, Src: "modules/archive.py " + name, Args: args, Fn: fn}
+	}
+	return []fun.Spec{
+		row("cmd_unzip", "Run unzip(1); return its output by lines.", cmdUnzip, need("zip_file", "the archive"), need("dest", "directory to unpack in"),
+			excludes, options, template, runas, trim, opt("password", "password of the archive")),
+		row("cmd_zip", "Run zip(1); return its output by lines.", cmdZip, need("zip_file", "the archive"), sources, template, cwd, runas),
+		row("is_encrypted", "Tell whether a zip has encrypted members.", isEncrypted, need("name", "path or URL of the archive"),
+			fun.Arg{Name: "clean", Type: fun.Bool, Default: false, Doc: "accepted"},
+			fun.Arg{Name: "saltenv", Type: fun.Str, Default: "base", Doc: "environment of a salt:// URL"},
+			opt("source_hash", "digest of a remote archive"),
+			fun.Arg{Name: "use_etag", Type: fun.Bool, Default: false, Doc: "ask a web server by ETag whether its file changed"}),
+		row("rar", "Run rar(1); return its output by lines.", rar, need("rarfile", "the archive"), sources, template, cwd, runas),
+		row("unrar", "Run unrar(1); return its output by lines.", unrar, need("rarfile", "the archive"), need("dest", "directory to unpack in"),
+			excludes, template, runas, trim),
+		row("zip", "Make a zip; return the names in it.", pack, need("zip_file", "the archive"), sources, template,
+			opt("cwd", "directory that relative sources and the names are below"), opt("runas", "user whose archive it is"),
+			fun.Arg{Name: "zip64", Type: fun.Bool, Default: false, Doc: "accepted; large archives are zip64"}),
+	}
+}
+
+// listOf returns a list argument: a list, or text with commas.
+func listOf(v value.Value) []string {
+	var out []string
+	switch v := v.(type) {
+	case nil:
+	case *value.List:
+		for _, x := range v.Items {
+			out = append(out, value.Str(x))
+		}
+	default:
+		for _, s := range strings.Split(value.Str(v), ",") {
+			out = append(out, strings.TrimSpace(s))
+		}
+	}
+	return out
+}
+
+// expand returns sources with globs resolved, those without a match as they
+// are. Salt: _expand_sources.
+func expand(c *fun.Call, v value.Value, dir string) []string {
+	var out []string
+	for _, s := range listOf(v) {
+		found := []string{}
+		if strings.ContainsAny(s, "*?[") {
+			found = glob(c.Env.Host, s, dir)
+		}
+		if len(found) == 0 {
+			found = []string{s}
+		}
+		out = append(out, found...)
+	}
+	return out
+}
+
+// glob resolves the last part of a pattern; what is before it is taken as it is.
+func glob(h host.Host, pattern, dir string) []string {
+	base := filepath.Dir(pattern)
+	look := base
+	if !filepath.IsAbs(look) {
+		look = filepath.Join(dir, look)
+	}
+	names, err := h.ReadDir(look)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, n := range names {
+		hidden := strings.HasPrefix(n, ".") && !strings.HasPrefix(filepath.Base(pattern), ".")
+		if !hidden && value.Fnmatch(filepath.Base(pattern), n) {
+			out = append(out, filepath.Join(base, n))
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+// lines is the return of a program whose output is returned by lines, as
+// cmd.run does it.
+func lines(text []string, code int) (fun.Result, error) {
+	return fun.Result{Value: value.Strings(text...), Retcode: code}, nil
+}
+
+func cmdZip(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	argv := append([]string{"zip", "-r", c.Str("zip_file")}, expand(c, c.Value("sources"), c.Str("cwd"))...)
+	out, code, err := run(ctx, c, argv, c.Str("cwd"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return lines(out, code)
+}
+
+func cmdUnzip(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	argv := []string{"unzip"}
+	if p := c.Str("password"); p != "" {
+		argv = append(argv, "-P", p)
+	}
+	options, err := proc.Split(c.Str("options"))
+	if err != nil {
+		return fun.Result{}, fun.Errorf("options: %v", err)
+	}
+	argv = append(append(argv, options...), c.Str("zip_file"), "-d", c.Str("dest"))
+	if x := listOf(c.Value("excludes")); len(x) > 0 {
+		argv = append(append(argv, "-x"), x...)
+	}
+	out, code, err := run(ctx, c, argv, "")
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if code != 0 {
+		return fun.Result{}, fun.Errorf("%s", strings.Join(out, "\n"))
+	}
+	return fun.Value(value.Strings(Trim(out, c.Value("trim_output"))...))
+}
+
+func rar(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	argv := append([]string{"rar", "a", "-idp", c.Str("rarfile")}, expand(c, c.Value("sources"), c.Str("cwd"))...)
+	out, code, err := run(ctx, c, argv, c.Str("cwd"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return lines(out, code)
+}
+
+func unrar(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	tool := "unrar"
+	if _, err := c.Env.Host.LookPath(tool, ""); err != nil {
+		tool = "rar"
+	}
+	argv := []string{tool, "x", "-idp", c.Str("rarfile")}
+	for _, x := range listOf(c.Value("excludes")) {
+		argv = append(argv, "-x"+x)
+	}
+	out, code, err := run(ctx, c, append(argv, c.Str("dest")), "")
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return lines(Trim(out, c.Value("trim_output")), code)
+}
+
+// isEncrypted looks at the flags of a zip's members.
+func isEncrypted(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	name := c.Str("name")
+	p, err := cp.New(c.Env, c.Str("saltenv")).CacheFile(ctx, name, cp.Options{SourceHash: c.Str("source_hash"), UseETag: c.Bool("use_etag")})
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if p == "" {
+		return fun.Result{}, fun.Errorf("Failed to cache %s", name)
+	}
+	b, err := c.Env.Host.ReadFile(p)
+	if err != nil {
+		return fun.Result{}, fun.Errorf("%s", host.OSError(err))
+	}
+	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return fun.Result{}, fun.Errorf("%s is not a ZIP file", name)
+	}
+	for _, f := range z.File {
+		if f.Flags&1 != 0 {
+			return fun.Value(true)
+		}
+	}
+	return fun.Value(false)
+}
+
+// pack makes a zip. Names in it are relative to cwd, or to the root.
+// Salt: salt/modules/archive.py zip_.
+func pack(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	h, cwd := c.Env.Host, c.Str("cwd")
+	if cwd != "" && !filepath.IsAbs(cwd) {
+		return fun.Result{}, fun.Errorf("cwd must be absolute")
+	}
+	sources := expand(c, c.Value("sources"), cwd)
+	for _, s := range sources {
+		if cwd == "" && !filepath.IsAbs(s) {
+			return fun.Result{}, fun.Errorf("Relative paths require the 'cwd' parameter")
+		}
+	}
+	root := cwd
+	if root == "" {
+		root = "/"
+	}
+	z := &packing{h: h, root: root}
+	var b bytes.Buffer
+	z.w = zip.NewWriter(&b)
+	for _, s := range sources {
+		if !filepath.IsAbs(s) {
+			s = filepath.Join(cwd, s)
+		}
+		if err := z.add(ctx, filepath.Clean(s)); err != nil {
+			return fun.Result{}, fun.Errorf("Exception encountered creating zipfile: %s", host.OSError(err))
+		}
+	}
+	if err := z.w.Close(); err != nil {
+		return fun.Result{}, err
+	}
+	opts := host.WriteOptions{}
+	if u := c.Str("runas"); u != "" {
+		a, err := h.LookupUser(u)
+		if err != nil {
+			return fun.Result{}, fun.Errorf("User '%s' does not exist", u)
+		}
+		opts.UID, opts.GID = &a.UID, &a.GID
+	}
+	if err := h.WriteFile(c.Str("zip_file"), &b, opts); err != nil {
+		return fun.Result{}, fun.Errorf("Exception encountered creating zipfile: %s", host.OSError(err))
+	}
+	return fun.Value(value.Strings(z.names...))
+}
+
+type packing struct {
+	h     host.Host
+	root  string
+	w     *zip.Writer
+	names []string
+}
+
+// add puts a path in the archive, a directory with all below it: its own
+// files first, then its directories, as Python's os.walk has them. What is not
+// there is passed over, as in Salt.
+func (z *packing) add(ctx context.Context, path string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	st, err := z.h.Stat(path)
+	if err != nil {
+		return nil //nolint:nilerr // see above
+	}
+	name, err := filepath.Rel(z.root, path)
+	if err != nil {
+		return err
+	}
+	hd := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: st.Mtime}
+	hd.SetMode(st.Mode)
+	if !st.Mode.IsDir() {
+		z.names = append(z.names, name)
+		w, err := z.w.CreateHeader(hd)
+		if err != nil {
+			return err
+		}
+		r, err := z.h.Open(path)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		_, err = io.Copy(w, r)
+		return err
+	}
+	hd.Name += "/"
+	z.names = append(z.names, hd.Name)
+	if _, err := z.w.CreateHeader(hd); err != nil {
+		return err
+	}
+	names, err := z.h.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	var dirs []string
+	for _, n := range names {
+		p := filepath.Join(path, n)
+		if st, err := z.h.Stat(p); err == nil && st.Mode.IsDir() {
+			// os.walk does not go where links lead.
+			if l, err := z.h.Lstat(p); err == nil && l.Mode.IsDir() {
+				dirs = append(dirs, p)
+			}
+			continue
+		}
+		if err := z.add(ctx, p); err != nil {
+			return err
+		}
+	}
+	for _, d := range dirs {
+		if err := z.add(ctx, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package archive_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"brine/internal/dispatch"
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+	"brine/internal/yamlsalt"
+	"brine/modules/archive"
+)
+
+// The names are those that zip_ of salt/modules/archive.py returns.
+func TestPack(t *testing.T) {
+	t.Parallel()
+	h := host.NewFake()
+	for _, p := range []string{"/d/a", "/d/b.txt", "/d/s/c", "/e.txt"} {
+		h.PutFile(p, "text of "+p, 0o640)
+	}
+	for _, tool := range []string{"/usr/bin/tar", "/usr/bin/zip", "/usr/bin/unzip"} {
+		h.PutExe(tool)
+	}
+	h.OnCommand("tar -czf /t.tgz -C /d a b.txt", host.Output{})
+	h.OnCommand("tar -tf /none", host.Output{Status: 2, Stdout: []byte("tar: /none: Cannot open\n")})
+	h.OnCommand("zip -r /z.zip /d/b.txt", host.Output{Stdout: []byte("  adding: d/b.txt (stored 0%)\n")})
+	h.OnCommand("unzip -o /z.zip -d /out -x a b", host.Output{Stdout: []byte("Archive: /z.zip\n one\n two\n")})
+	env := &fun.Env{Host: h, Opts: value.NewMap(0)}
+	env.Table = fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "archive", Load: archive.Module}})
+	env.Invoker = dispatch.New(env)
+	call := func(fn, args string) (fun.Result, error) {
+		kw, err := yamlsalt.LoadString(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return env.Invoker.Invoke(t.Context(), fun.Exec, "archive."+fn, fun.Args{Kw: kw.(*value.Map)})
+	}
+	for _, tt := range []struct {
+		fun, args, want string
+		code            int
+	}{
+		{"zip", "{zip_file: /z1.zip, sources: '/d,/e.txt'}", "['d/', 'd/a', 'd/b.txt', 'd/s/', 'd/s/c', 'e.txt']", 0},
+		{"zip", "{zip_file: /z2.zip, sources: [a, 's', none], cwd: /d}", "['a', 's/', 's/c']", 0},
+		{"zip", "{zip_file: /z3.zip, sources: '/d/*.txt'}", "['d/b.txt']", 0},
+		{"list", "{name: /z2.zip}", "['a', 's/', 's/c']", 0},
+		{"unzip", "{zip_file: /z2.zip, dest: /o2}", "['a', 's', 's/c']", 0},
+		{"is_encrypted", "{name: /z2.zip}", "False", 0},
+		{"tar", "{options: czf, tarfile: /t.tgz, dest: /d, sources: 'a, b.txt'}", "[]", 0},
+		{"tar", "{options: tf, tarfile: /none}", "['tar: /none: Cannot open']", 2},
+		{"cmd_zip", "{zip_file: /z.zip, sources: /d/*.txt}", "['  adding: d/b.txt (stored 0%)']", 0},
+		{"cmd_unzip", "{zip_file: /z.zip, dest: /out, options: -o, excludes: 'a,b', trim_output: 2}", "['Archive: /z.zip', ' one']", 0},
+	} {
+		res, err := call(tt.fun, tt.args)
+		if err != nil || value.Repr(res.Value) != tt.want || res.Retcode != tt.code {
+			t.Errorf("archive.%s %s = %s, %d, %v, want %s, %d", tt.fun, tt.args, value.Repr(res.Value), res.Retcode, err, tt.want, tt.code)
+		}
+	}
+	if got := h.Text("/o2/s/c"); got != "text of /d/s/c" {
+		t.Errorf("unpacked: %q", got)
+	}
+	for _, tt := range []struct{ fun, args, want string }{
+		{"zip", "{zip_file: /z.zip, sources: a}", "Relative paths require the 'cwd' parameter"},
+		{"zip", "{zip_file: /z.zip, sources: a, cwd: d}", "cwd must be absolute"},
+		{"tar", "{options: '', tarfile: /t}", "Tar options can not be empty"},
+		{"is_encrypted", "{name: /e.txt}", "/e.txt is not a ZIP file"},
+	} {
+		if _, err := call(tt.fun, tt.args); err == nil || err.Error() != tt.want {
+			t.Errorf("archive.%s %s: %v, want %s", tt.fun, tt.args, err, tt.want)
+		}
+	}
+	// The flag of an encrypted member is bit 0 of its entry in the directory.
+	z := []byte(h.Text("/z2.zip"))
+	at := bytes.Index(z, []byte("PK\x01\x02")) + 8
+	binary.LittleEndian.PutUint16(z[at:], binary.LittleEndian.Uint16(z[at:])|1)
+	h.PutFile("/enc.zip", string(z), 0o644)
+	if res, err := call("is_encrypted", "{name: /enc.zip}"); err != nil || res.Value != true {
+		t.Errorf("is_encrypted = %v, %v, want True", res.Value, err)
+	}
+}
