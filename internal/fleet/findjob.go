@@ -235,7 +235,7 @@ func (w *asker) round(ctx context.Context, asked []*pending) {
 		answers[id] = true
 		data := value.NewMap(0)
 		if pid != 0 {
-			data = ProcData(w.job, pid)
+			data = ProcData(w.f.Table, w.job, pid)
 		}
 		w.f.returned(question, fun.Return{ID: id, JID: question.JID, Success: true, Body: fun.ValueBody{V: data}})
 		w.answered(byID[id], pid != 0)
@@ -268,9 +268,9 @@ func (w *asker) answered(p *pending, works bool) {
 
 // ProcData is what saltutil.find_job tells of a job that runs.
 // Salt: salt/utils/minion.py running.
-func ProcData(job fun.Job, pid int) *value.Map {
+func ProcData(t *fun.Table, job fun.Job, pid int) *value.Map {
 	return value.MapOf(
-		"jid", job.JID, "fun", name(job), "arg", funArgs(job), "tgt", job.Tgt, "tgt_type", typeOf(job), "ret", job.Returner,
+		"jid", job.JID, "fun", name(job), "arg", args(t, job), "tgt", job.Tgt, "tgt_type", typeOf(job), "ret", job.Returner,
 		"user", job.User, "pid", int64(pid),
 	)
 }

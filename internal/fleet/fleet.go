@@ -65,8 +65,10 @@ type Fleet struct {
 	Nodegroups *value.Map
 	Bus        event.Bus
 	NewJID     func() string
-	Limit      int // 0 is DefaultLimit
-	User       string
+	// Table names the arguments of functions; nil: nothing does.
+	Table *fun.Table
+	Limit int // 0 is DefaultLimit
+	User  string
 	// Jobs records what is run; nil records nothing.
 	Jobs jobs.Recorder
 	// OldEvents fires the events of old releases beside those of today: Salt's
@@ -254,9 +256,10 @@ func (f *Fleet) record(job fun.Job, targets []string) jobs.Record {
 		return jobs.Nothing{}
 	}
 	rec, err := f.Jobs.Begin(jobs.Load{
-		JID: job.JID, Fun: name(job), Arg: funArgs(job), Tgt: job.Tgt, TgtType: typeOf(job), User: job.User, Ret: job.Returner,
+		JID: job.JID, Fun: name(job), Arg: args(f.Table, job), Tgt: job.Tgt, TgtType: typeOf(job), User: job.User, Ret: job.Returner,
 		RetConfig: job.RetConfig, RetKwargs: job.RetKwargs,
-		LeftOut: jobs.LeftOut(job.Args.Kw), Metadata: job.Metadata, Minions: targets, OrchJID: job.OrchJID, PID: os.Getpid(),
+		LeftOut: jobs.LeftOut(f.Table.Spec(fun.Exec, job.Fun), job.Args.Pos, job.Args.Kw), Metadata: job.Metadata, Minions: targets, OrchJID: job.OrchJID, PID: os.Getpid(),
+		Detached: job.Async || job.Continued, Continued: job.Continued,
 	})
 	f.doubt(err)
 	return rec
@@ -338,7 +341,7 @@ func (f *Fleet) announce(job fun.Job, targets []string) {
 	f.Bus.Fire(job.JID, value.MapOf("minions", minions))
 	data := value.MapOf(
 		"jid", job.JID, "tgt_type", typeOf(job), "tgt", job.Tgt, "user", job.User, "fun", name(job),
-		"arg", funArgs(job), "minions", minions, "missing", value.NewList(),
+		"arg", args(f.Table, job), "minions", minions, "missing", value.NewList(),
 	)
 	if job.Metadata != nil {
 		data.Set("metadata", job.Metadata)
@@ -356,13 +359,13 @@ func typeOf(job fun.Job) string {
 	return job.TgtType
 }
 
-// funArgs are the arguments as events and records show them. Those of a raw
+// args are the arguments as events and records show them. Those of a raw
 // command are its text.
-func funArgs(job fun.Job) *value.List {
+func args(t *fun.Table, job fun.Job) *value.List {
 	if job.Shell != "" {
 		return value.NewList(job.Shell)
 	}
-	return jobs.SafeArgs(job.Args.Pos, job.Args.Kw)
+	return jobs.SafeArgs(t.Spec(fun.Exec, job.Fun), job.Args.Pos, job.Args.Kw)
 }
 
 // running is one job under way.
@@ -460,7 +463,7 @@ func (r *running) deliver(ret fun.Return) {
 }
 
 // returned fires the event of a return.
-func (f *Fleet) returned(job fun.Job, ret fun.Return) { f.fireReturn(job, funArgs(job), ret) }
+func (f *Fleet) returned(job fun.Job, ret fun.Return) { f.fireReturn(job, args(f.Table, job), ret) }
 
 // fireReturn fires the event of a return. Salt: salt/minion.py _return_pub,
 // salt/utils/job.py store_job.

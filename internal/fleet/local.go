@@ -94,7 +94,7 @@ func (l *Local) note(env *fun.Env, job fun.Job) (end func()) {
 	n := l.proc[job.JID]
 	if n == nil {
 		n = &noted{}
-		n.end, _ = jobs.ProcOf(env).Begin(ProcData(job, os.Getpid()))
+		n.end, _ = jobs.ProcOf(env).Begin(ProcData(env.Table, job, os.Getpid()))
 		l.proc[job.JID] = n
 	}
 	n.users++

@@ -106,6 +106,15 @@ func (t *Table) Lookup(kind Kind, name string) (*Module, *Spec, bool) {
 	return &l.mod, s, s != nil
 }
 
+// Spec returns the row of a function; nil where there is none, or no table.
+func (t *Table) Spec(kind Kind, name string) *Spec {
+	if t == nil {
+		return nil
+	}
+	_, spec, _ := t.Lookup(kind, name)
+	return spec
+}
+
 // Modules returns the names of a kind's modules, sorted, aliases included.
 func (t *Table) Modules(kind Kind) []string {
 	var names []string

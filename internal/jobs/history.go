@@ -131,14 +131,15 @@ func lowLines(low *value.List) []string {
 	return out
 }
 
-// withoutSecrets returns a low chunk with a digest in place of its pillar.
+// withoutSecrets returns a low chunk with a digest in place of its pillar, and
+// without other secrets.
 func withoutSecrets(low *value.Map) *value.Map {
-	if !low.Has("pillar") {
-		return low
+	if low.Has("pillar") {
+		m := low.Copy()
+		m.Set("pillar", "sha256:"+digest(low.At("pillar")))
+		low = m
 	}
-	m := low.Copy()
-	m.Set("pillar", "sha256:"+digest(low.At("pillar")))
-	return m
+	return Hide(low).(*value.Map)
 }
 
 func digest(v value.Value) string {

@@ -289,32 +289,3 @@ func children(h host.Host, pid int) []int {
 	}
 	return all
 }
-
-// LeftOut names the keyword arguments of a call that [SafeArgs] leaves out.
-func LeftOut(kw *value.Map) []string {
-	if kw.Has("pillar") {
-		return []string{"pillar"}
-	}
-	return nil
-}
-
-// SafeArgs are the arguments of a job as records keep them: the pillar that was
-// handed over is left out, since it may hold secrets.
-func SafeArgs(pos []value.Value, kw *value.Map) *value.List {
-	l := value.NewList(pos...)
-	if kw.Len() == 0 {
-		return l
-	}
-	m := value.MapOf("__kwarg__", true)
-	for k, v := range kw.All() {
-		name := value.Str(k)
-		if name == "pillar" || strings.HasPrefix(name, "__") {
-			continue
-		}
-		m.Set(k, v)
-	}
-	if m.Len() > 1 {
-		l.Append(m)
-	}
-	return l
-}

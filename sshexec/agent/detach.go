@@ -332,7 +332,7 @@ func (d *detached) begin(ctx context.Context, in io.Reader) (end func(), err err
 	if d.leaving, err = jobs.ProcAt(d.o.Host, d.o.CacheDir, d.id).Leaving(d.job.JID); err != nil {
 		return nil, err
 	}
-	return d.leaving.Begin(procData(d.job, d.o.Host.Getpid()))
+	return d.leaving.Begin(procData(env, d.job, d.o.Host.Getpid()))
 }
 
 // upstream makes the files and the pillar of what was handed over.

@@ -18,13 +18,13 @@ const noteAfter = 50 * time.Millisecond
 
 // procData is what other processes of the machine see of a call.
 // Salt: salt/minion.py _thread_return.
-func procData(job fun.Job, pid int) *value.Map {
+func procData(env *fun.Env, job fun.Job, pid int) *value.Map {
 	typ := job.TgtType
 	if typ == "" {
 		typ = "glob"
 	}
 	return value.MapOf(
-		"jid", job.JID, "fun", job.Fun, "arg", jobs.SafeArgs(job.Args.Pos, job.Args.Kw), "tgt", job.Tgt, "tgt_type", typ,
+		"jid", job.JID, "fun", job.Fun, "arg", jobs.SafeArgs(env.Table.Spec(fun.Exec, job.Fun), job.Args.Pos, job.Args.Kw), "tgt", job.Tgt, "tgt_type", typ,
 		"ret", job.Returner, "user", job.User, "pid", int64(pid),
 	)
 }
@@ -42,7 +42,7 @@ func noted(env *fun.Env, job fun.Job) (done func()) {
 		defer mu.Unlock()
 		if !over {
 			// A machine that cannot keep a note shows the call to nobody else.
-			end, _ = jobs.ProcOf(env).BeginAgent(procData(job, env.Host.Getpid()), false)
+			end, _ = jobs.ProcOf(env).BeginAgent(procData(env, job, env.Host.Getpid()), false)
 		}
 	})
 	return func() {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brine/internal/fun"
+	"brine/internal/jobs"
 	"brine/internal/source"
 	"brine/internal/value"
 )
@@ -187,7 +188,7 @@ func fireArgs(c *fun.Call, job fun.Job) {
 	}
 	c.Env.Bus.Fire("salt/run/"+c.Env.JID+"/args", value.MapOf(
 		"type", kind, "tgt", job.Tgt, "name", c.Name,
-		"args", value.MapOf("arg", value.NewList(job.Args.Pos...), "kwarg", withoutPillar(job.Args.Kw), "tgt_type", job.TgtType),
+		"args", value.MapOf("arg", jobs.Hide(value.NewList(job.Args.Pos...)), "kwarg", jobs.Hide(withoutPillar(job.Args.Kw)), "tgt_type", job.TgtType),
 	))
 }
 
