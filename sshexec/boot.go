@@ -322,8 +322,10 @@ func (w *vigil) rest(ctx context.Context) bool {
 	rest, most := restAway, float64(restAwayMax)
 	var gone <-chan struct{}
 	if w.conn != nil {
-		rest, most = restUp, restUpMax
 		gone = w.conn.Done()
+		if !w.away {
+			rest, most = restUp, restUpMax
+		}
 	}
 	for range w.tries {
 		if rest *= 1.5; rest > most {

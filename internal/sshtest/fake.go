@@ -63,6 +63,7 @@ type Fake struct {
 
 	ln      net.Listener
 	refuses atomic.Bool
+	frozen  sync.Map // connections on which nothing passes any more
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
@@ -130,6 +131,16 @@ func (f *Fake) Kill() {
 	defer f.mu.Unlock()
 	for c := range f.conns {
 		reset(c)
+	}
+}
+
+// Freeze lets nothing pass any more on the connections there are, as a machine
+// without power does.
+func (f *Fake) Freeze() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for c := range f.conns {
+		f.frozen.Store(c, true)
 	}
 }
 
@@ -352,7 +363,20 @@ type shaped struct {
 	sent atomic.Int64
 }
 
+// Read waits for the end of the server where the connection is frozen.
+func (s *shaped) Read(b []byte) (int, error) {
+	n, err := s.Conn.Read(b)
+	if _, frozen := s.f.frozen.Load(s.Conn); frozen {
+		<-s.f.done
+		return 0, errFault
+	}
+	return n, err
+}
+
 func (s *shaped) Write(b []byte) (int, error) {
+	if _, frozen := s.f.frozen.Load(s.Conn); frozen {
+		return len(b), nil
+	}
 	if s.f.Latency > 0 {
 		time.Sleep(s.f.Latency)
 	}

@@ -33,6 +33,9 @@ type Machine struct {
 	// Traceless leaves no trace of a shutdown that waits for its time, as
 	// systems do that know nothing of systemd.
 	Traceless bool
+	// Silent leaves the connections as they are when the machine goes down, with
+	// nobody at the far end, as a machine without power does.
+	Silent bool
 	// Cut ends the connections when the machine is told to reboot, before the
 	// program that told it has returned.
 	Cut bool
@@ -91,7 +94,12 @@ func (m *Machine) Reboot() {
 	m.mu.Lock()
 	m.at = time.Time{}
 	m.mu.Unlock()
-	m.Refuse(true)
+	if m.Silent {
+		m.Freeze()
+		m.refuses.Store(true)
+	} else {
+		m.Refuse(true)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.timer = time.AfterFunc(m.Down, func() {
