@@ -23,16 +23,28 @@ type callOpts struct {
 	showGrains  bool
 	doc         bool
 	metadata    bool
-	ignored     ignoredFlags
+	versions    bool
 }
 
-// ignoredFlags are flags of Salt's that have nothing to act on without a
-// master; they are accepted and named in a warning.
-type ignoredFlags struct {
-	master  string
-	fileCl  string
-	skipGr  bool
-	timeout string
+// ignoredFlags are flags of Salt's that have nothing to act on in brine, with
+// the reason; they are accepted and named in a warning.
+var ignoredFlags = [...]struct {
+	name, short, why string
+	isBool           bool
+}{
+	{"file-client", "", "files come from file_roots", false},
+	{"hard-crash", "", "an error shows its cause, not a traceback", true},
+	{"log-file-level", "", "the log file has the level of -l", false},
+	{"master", "", "brine has no master", false},
+	{"module-dirs", "m", "custom functions come from _modules of file_roots", false},
+	{"priv", "", "brine runs as who starts it", false},
+	{"proxyid", "", "brine has no proxy minions", false},
+	{"refresh-grains-cache", "", "grains are gathered when they are read", true},
+	{"set-metadata", "", "nothing is told to a master", false},
+	{"skip-grains", "", "grains are gathered when they are read", true},
+	{"states-dir", "", "states are built in", false},
+	{"timeout", "t", "nothing is waited for", false},
+	{"user", "u", "brine runs as who starts it", false},
 }
 
 func newCallCmd(a *App, st style) *cobra.Command {
@@ -68,19 +80,27 @@ interrupted; 255 there is no such function.`,
 	f.BoolVarP(&o.showGrains, "grains", "g", false, "print the grains of this machine")
 	f.BoolVarP(&o.doc, "doc", "d", false, "print the documentation of the function")
 	f.BoolVar(&o.metadata, "metadata", false, "print the return with its metadata")
-	f.StringVar(&o.ignored.master, "master", "", "no effect: brine has no master")
-	f.StringVar(&o.ignored.fileCl, "file-client", "", "no effect: files come from file_roots")
-	f.BoolVar(&o.ignored.skipGr, "skip-grains", false, "no effect: grains are gathered when they are read")
-	f.StringVarP(&o.ignored.timeout, "timeout", "t", "", "no effect: nothing is waited for")
-	for _, n := range []string{"master", "file-client", "skip-grains", "timeout"} {
-		_ = f.MarkHidden(n)
+	f.BoolVar(&o.versions, "versions-report", false, "print the versions of Salt and of the system")
+	for _, i := range ignoredFlags {
+		if i.isBool {
+			f.BoolP(i.name, i.short, false, "no effect: "+i.why)
+		} else {
+			f.StringP(i.name, i.short, "", "no effect: "+i.why)
+		}
+		_ = f.MarkHidden(i.name)
 	}
 	return c
 }
 
 func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []string) error {
-	if o.showGrains {
+	switch {
+	case o.showGrains:
 		args = []string{"grains.items"}
+	case o.versions:
+		args = []string{"test.versions_report"}
+		if o.output.out == "" {
+			o.output.out = "newline_values_only"
+		}
 	}
 	if len(args) == 0 {
 		return usagef(c, "no function was given")
@@ -229,9 +249,9 @@ func (a *App) warnIgnored(c *cobra.Command, s *session, o *callOpts, sayLocal bo
 	if sayLocal && s.cfg.Opts.Str("file_client") != "local" {
 		fmt.Fprintln(a.Err, "brine: salt-call without --local: brine has no master and runs on this machine with its own file_roots")
 	}
-	for _, n := range []string{"master", "file-client", "skip-grains", "timeout"} {
-		if c.Flags().Changed(n) {
-			fmt.Fprintf(a.Err, "brine: --%s has no effect: brine has no master\n", n)
+	for _, i := range ignoredFlags {
+		if c.Flags().Changed(i.name) {
+			fmt.Fprintf(a.Err, "brine: --%s has no effect: %s\n", i.name, i.why)
 		}
 	}
 }

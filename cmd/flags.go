@@ -9,6 +9,7 @@ import (
 // runFlags are the flags that every command that runs functions has.
 type runFlags struct {
 	configDir   string
+	saltfile    string
 	fileRoots   []string
 	pillarRoots []string
 	id          string
@@ -39,6 +40,7 @@ type outFlags struct {
 func (f *runFlags) register(fs *pflag.FlagSet) {
 	fs.SetNormalizeFunc(saltSpelling)
 	fs.StringVarP(&f.configDir, "config-dir", "c", "", "directory of the configuration (default: see docs/guide.md)")
+	fs.StringVar(&f.saltfile, "saltfile", "", "Saltfile to read (default: the one of this directory, else ~/.salt/Saltfile)")
 	fs.StringArrayVar(&f.fileRoots, "file-root", nil, "directory of the SLS tree, for the environment base; may be repeated")
 	fs.StringArrayVar(&f.pillarRoots, "pillar-root", nil, "directory of the pillar tree, for the environment base; may be repeated")
 	fs.StringVar(&f.id, "id", "", "id of this machine")

@@ -76,7 +76,7 @@ func (a *App) newSession(kind config.Kind, section string, f *runFlags, override
 		over.Update(override)
 	}
 	cfg, err := config.Load(config.Options{
-		Kind: kind, Host: a.Host, Dir: f.configDir, Section: section,
+		Kind: kind, Host: a.Host, Dir: f.configDir, Section: section, Saltfile: f.saltfile,
 		FileRoots: f.fileRoots, PillarRoots: f.pillarRoots, Override: over,
 	})
 	if err != nil {
