@@ -401,7 +401,7 @@ func (d *Dialer) login(ctx context.Context, t *dest, way net.Conn, signers []ssh
 		_ = conn.Wait()
 		_ = c.Close()
 	}()
-	go c.keepAlive(t.alive, t.aliveCount)
+	c.keepAlive(t.alive, t.aliveCount)
 	return c, nil
 }
 
@@ -451,39 +451,61 @@ func (d *Dialer) methods(t *dest, signers []ssh.Signer) []ssh.AuthMethod {
 	return out
 }
 
-// keepAlive asks a silent host whether it is there, and ends the connection
-// where count answers in a row are missing.
+// A keeper asks a silent host whether it is there, and ends the connection
+// where count answers in a row are missing. It sleeps in a timer: a goroutine
+// for each of ten thousand connections is memory.
+type keeper struct {
+	c     *Client
+	every time.Duration
+	count int
+
+	mu      sync.Mutex
+	timer   *time.Timer
+	waiting bool // for an answer
+	missed  int
+}
+
+// keepAlive starts the keeper of a connection; Close ends it.
 func (c *Client) keepAlive(every time.Duration, count int) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	answers := make(chan error, 1)
-	missed, waiting := 0, false
-	for {
-		select {
-		case <-c.closed:
-			return
-		case err := <-answers:
-			if err != nil {
-				return
-			}
-			missed, waiting = 0, false
-		case <-tick.C:
-			if waiting {
-				if missed++; missed >= count {
-					err := fmt.Errorf("the host answered nothing for %s", every*time.Duration(count))
-					c.lost.Store(&err)
-					_ = c.Close()
-					return
-				}
-				continue
-			}
-			waiting = true
-			go func() {
-				_, _, err := c.ssh.SendRequest("keepalive@openssh.com", true, nil)
-				answers <- err
-			}()
-		}
+	k := &keeper{c: c, every: every, count: count}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.timer = time.AfterFunc(every, k.tick)
+}
+
+func (k *keeper) tick() {
+	select {
+	case <-k.c.closed:
+		return
+	default:
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.timer.Reset(k.every)
+	if !k.waiting {
+		k.waiting = true
+		go k.ask()
+		return
+	}
+	if k.missed++; k.missed >= k.count {
+		err := fmt.Errorf("the host answered nothing for %s", k.every*time.Duration(k.count))
+		k.c.lost.Store(&err)
+		k.timer.Stop()
+		go k.c.Close()
+	}
+}
+
+// ask waits for one answer. A connection that has ended gives none, and its
+// keeper finds it closed.
+func (k *keeper) ask() {
+	_, _, err := k.c.ssh.SendRequest("keepalive@openssh.com", true, nil)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err != nil {
+		k.timer.Stop()
+		return
+	}
+	k.waiting, k.missed = false, 0
 }
 
 // jump is a connection to a bastion that all behind it share.

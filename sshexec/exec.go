@@ -81,6 +81,24 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// ReadFrom takes all that r has. Without it io.Copy, by which the session fills
+// a tail, would hold 32 KiB for each connection as long as it lives.
+func (t *tail) ReadFrom(r io.Reader) (int64, error) {
+	var sum int64
+	buf := make([]byte, 512)
+	for {
+		n, err := r.Read(buf)
+		sum += int64(n)
+		_, _ = t.Write(buf[:n])
+		if errors.Is(err, io.EOF) {
+			return sum, nil
+		}
+		if err != nil {
+			return sum, err
+		}
+	}
+}
+
 // more returns a channel that is closed at the next write.
 func (t *tail) more() <-chan struct{} {
 	t.mu.Lock()

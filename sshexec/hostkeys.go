@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/skeema/knownhosts"
 	"golang.org/x/crypto/ssh"
 	xknownhosts "golang.org/x/crypto/ssh/knownhosts"
 )
@@ -52,12 +51,6 @@ type hostKeys struct {
 	added map[string]ssh.PublicKey // by accept-new in this run, by name
 }
 
-type keyDB struct {
-	db    *knownhosts.HostKeyDB
-	err   error
-	names map[string]string // path of a mended copy → path of the file itself
-}
-
 func (h *hostKeys) open(files []string) *keyDB {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -65,17 +58,7 @@ func (h *hostKeys) open(files []string) *keyDB {
 	if db := h.dbs[id]; db != nil {
 		return db
 	}
-	db := &keyDB{names: map[string]string{}}
-	var there []string
-	for _, f := range files {
-		if st, err := os.Stat(f); err == nil && st.Mode().IsRegular() {
-			there = append(there, f)
-		}
-	}
-	db.db, db.err = knownhosts.NewDB(there...)
-	if db.err != nil {
-		db.mend(there)
-	}
+	db := readKnown(files)
 	if h.dbs == nil {
 		h.dbs = map[string]*keyDB{}
 	}
@@ -83,43 +66,8 @@ func (h *hostKeys) open(files []string) *keyDB {
 	return db
 }
 
-// mend reads files again without the lines that make no sense, which ssh
-// ignores too. Lines keep their numbers.
-func (db *keyDB) mend(files []string) {
-	dir, err := os.MkdirTemp("", "brine-known-hosts-")
-	if err != nil {
-		return
-	}
-	defer os.RemoveAll(dir)
-	var mended []string
-	for i, f := range files {
-		text, err := os.ReadFile(f)
-		if err != nil {
-			continue
-		}
-		lines := strings.Split(string(text), "\n")
-		for n, line := range lines {
-			if _, _, _, _, _, err := ssh.ParseKnownHosts([]byte(line)); err != nil {
-				lines[n] = ""
-			}
-		}
-		p := filepath.Join(dir, fmt.Sprint(i))
-		if os.WriteFile(p, []byte(strings.Join(lines, "\n")), 0o600) == nil {
-			mended = append(mended, p)
-			db.names[p] = f
-		}
-	}
-	db.db, db.err = knownhosts.NewDB(mended...)
-}
-
 // place names the line of a known key.
-func (db *keyDB) place(k xknownhosts.KnownKey) string {
-	name := k.Filename
-	if real := db.names[name]; real != "" {
-		name = real
-	}
-	return fmt.Sprintf("%s:%d", name, k.Line)
-}
+func place(k xknownhosts.KnownKey) string { return fmt.Sprintf("%s:%d", k.Filename, k.Line) }
 
 // hostKeyError is why a host's key is not taken, and what to do.
 type hostKeyError struct {
@@ -139,18 +87,16 @@ func (h *hostKeys) verify(t *dest) (ssh.HostKeyCallback, []string, error) {
 		return nil, nil, db.err
 	}
 	name := t.knownAs()
-	algs := t.hostKeyAlgs
-	if known := db.db.HostKeyAlgorithms(name); len(known) > 0 && algs == nil {
-		algs = known
+	keys, err := db.of(name)
+	if err != nil {
+		return nil, nil, err
 	}
-	check := db.db.HostKeyCallback()
-	return func(_ string, remote net.Addr, key ssh.PublicKey) error {
-		// A connection through a bastion or a command has no address that says
-		// anything.
-		if _, ok := remote.(*net.TCPAddr); !ok || t.alias != "" {
-			remote = &net.TCPAddr{IP: net.IPv4zero}
-		}
-		err := check(name, remote, key)
+	algs := t.hostKeyAlgs
+	if len(keys) > 0 && algs == nil {
+		algs = keyAlgorithms(keys)
+	}
+	return func(_ string, _ net.Addr, key ssh.PublicKey) error {
+		err := db.check(name, keys, key)
 		var (
 			ke *xknownhosts.KeyError
 			re *xknownhosts.RevokedError
@@ -159,13 +105,13 @@ func (h *hostKeys) verify(t *dest) (ssh.HostKeyCallback, []string, error) {
 		case err == nil:
 			return nil
 		case errors.As(err, &re):
-			return &hostKeyError{fmt.Errorf("the host's key is revoked (%s)", db.place(re.Revoked)), "do not log in; ask who runs the host"}
+			return &hostKeyError{fmt.Errorf("the host's key is revoked (%s)", place(re.Revoked)), "do not log in; ask who runs the host"}
 		case errors.As(err, &ke) && len(ke.Want) == 0:
 			return h.unknown(t, name, key)
 		case errors.As(err, &ke):
 			var where []string
 			for _, k := range ke.Want {
-				where = append(where, db.place(k))
+				where = append(where, place(k))
 			}
 			return &hostKeyError{
 				fmt.Errorf("the host's key is not the known one (%s): %s %s", strings.Join(where, ", "), key.Type(), ssh.FingerprintSHA256(key)),

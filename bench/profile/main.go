@@ -1,7 +1,9 @@
 // Command profile is brine under the profilers of Go: it takes brine's own
 // command line and writes, where the variables name files, a CPU profile
-// (BRINE_CPUPROFILE) and a profile of the heap at its highest
-// (BRINE_MEMPROFILE), for go tool pprof.
+// (BRINE_CPUPROFILE) and, of the moment of most memory, a profile of the heap
+// (BRINE_MEMPROFILE) and the goroutines beside it (its name with .goroutines),
+// for go tool pprof. Of that moment it also tells on stderr what the memory was
+// for.
 package main
 
 import (
@@ -46,18 +48,23 @@ func watchHeap(file string) (write func() error) {
 		mu   sync.Mutex
 		best uint64
 		text []byte
+		gos  []byte
+		told string
 	)
 	look := func() {
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		mu.Lock()
 		defer mu.Unlock()
-		if m.HeapInuse < best+best/20 {
+		used := m.HeapInuse + m.StackInuse
+		if used < best+best/20 {
 			return
 		}
-		var b bytes.Buffer
-		if pprof.WriteHeapProfile(&b) == nil {
-			best, text = m.HeapInuse, b.Bytes()
+		var b, g bytes.Buffer
+		if pprof.WriteHeapProfile(&b) == nil && pprof.Lookup("goroutine").WriteTo(&g, 0) == nil {
+			best, text, gos = used, b.Bytes(), g.Bytes()
+			told = fmt.Sprintf("at most memory: heap %d KiB, of it live at the last collection %d KiB; stacks %d KiB of %d goroutines",
+				m.HeapInuse>>10, m.NextGC>>11, m.StackInuse>>10, runtime.NumGoroutine())
 		}
 	}
 	go func() {
@@ -69,6 +76,10 @@ func watchHeap(file string) (write func() error) {
 		look()
 		mu.Lock()
 		defer mu.Unlock()
+		fmt.Fprintln(os.Stderr, "profile:", told)
+		if err := os.WriteFile(file+".goroutines", gos, 0o600); err != nil {
+			return err
+		}
 		return os.WriteFile(file, text, 0o600)
 	}
 }

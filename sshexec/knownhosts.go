@@ -1,0 +1,340 @@
+package sshexec
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha1"
+	"encoding/base64"
+	"net"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+	xknownhosts "golang.org/x/crypto/ssh/knownhosts"
+)
+
+// A keyDB is known_hosts files, read once and indexed by name, so that a fleet
+// whose hosts all have their lines costs each host a look and not a walk. Lines
+// that make no sense are passed over, as ssh does.
+//
+// golang.org/x/crypto/ssh/knownhosts compares each host with each line, which
+// is the quarter of a run over ten thousand hosts.
+type keyDB struct {
+	err     error
+	lines   []knownLine
+	exact   map[hostPort][]int32 // lines that have plain names only
+	general []int32              // lines with wildcards or exceptions
+	hashed  []int32              // lines whose name is hashed: each has its own salt
+	revoked map[string]xknownhosts.KnownKey
+}
+
+type hostPort struct{ host, port string }
+
+// A knownLine is a line of a known_hosts file.
+type knownLine struct {
+	cert     bool // @cert-authority
+	patterns []knownPattern
+	salt     []byte // of a hashed name, with hash
+	hash     []byte
+	wild     bool // names with * and no port, which hold for any port
+	typ      string
+	blob     []byte
+	file     string
+	line     int
+}
+
+type knownPattern struct {
+	hostPort
+	not bool
+}
+
+// readKnown reads the files that are there.
+func readKnown(files []string) *keyDB {
+	db := &keyDB{exact: map[hostPort][]int32{}, revoked: map[string]xknownhosts.KnownKey{}}
+	for _, f := range files {
+		if st, err := os.Stat(f); err != nil || !st.Mode().IsRegular() {
+			continue
+		}
+		b, err := os.ReadFile(f)
+		if err != nil {
+			db.err = err
+			return db
+		}
+		n := 0
+		for line := range bytes.Lines(b) {
+			n++
+			db.add(string(bytes.TrimSpace(line)), f, n)
+		}
+	}
+	return db
+}
+
+// add takes a line: [marker] names type key [comment].
+func (db *keyDB) add(text, file string, n int) {
+	if text == "" || text[0] == '#' {
+		return
+	}
+	f := strings.Fields(text)
+	marker := ""
+	if f[0][0] == '@' {
+		marker, f = f[0], f[1:]
+	}
+	if len(f) < 3 || marker != "" && marker != "@cert-authority" && marker != "@revoked" {
+		return
+	}
+	blob, err := base64.StdEncoding.DecodeString(f[2])
+	if err != nil || !bytes.HasPrefix(blob, append([]byte{0, 0, 0, byte(len(f[1]))}, f[1]...)) {
+		return
+	}
+	l := knownLine{cert: marker == "@cert-authority", typ: f[1], blob: blob, file: file, line: n}
+	if marker == "@revoked" {
+		if k, ok := l.known(); ok {
+			db.revoked[plainBlob(k.Key)] = k
+		}
+		return
+	}
+	i := int32(len(db.lines))
+	if f[0][0] == '|' {
+		parts := strings.Split(f[0], "|")
+		if len(parts) != 4 || parts[1] != "1" {
+			return
+		}
+		var err1, err2 error
+		l.salt, err1 = base64.StdEncoding.DecodeString(parts[2])
+		l.hash, err2 = base64.StdEncoding.DecodeString(parts[3])
+		if err1 != nil || err2 != nil {
+			return
+		}
+		db.hashed = append(db.hashed, i)
+		db.lines = append(db.lines, l)
+		return
+	}
+	plain := true
+	for p := range strings.SplitSeq(f[0], ",") {
+		if p == "" {
+			continue
+		}
+		kp, ok := parsePattern(p)
+		if !ok {
+			return
+		}
+		plain = plain && !kp.not && !strings.ContainsAny(kp.host, "*?")
+		l.patterns = append(l.patterns, kp)
+	}
+	star := strings.IndexByte(f[0], '*')
+	l.wild = star >= 0 && !strings.Contains(f[0][star:], "]:")
+	db.lines = append(db.lines, l)
+	if !plain {
+		db.general = append(db.general, i)
+		return
+	}
+	for _, p := range l.patterns {
+		if have := db.exact[p.hostPort]; len(have) == 0 || have[len(have)-1] != i {
+			db.exact[p.hostPort] = append(have, i)
+		}
+	}
+}
+
+// parsePattern reads a name: host, [host]:port, either with ! before it.
+func parsePattern(p string) (knownPattern, bool) {
+	rest, not := strings.CutPrefix(p, "!")
+	if rest == "" {
+		return knownPattern{}, false
+	}
+	host, port, err := net.SplitHostPort(rest)
+	if err != nil {
+		if rest[0] == '[' {
+			return knownPattern{}, false
+		}
+		host, port = rest, "22"
+	}
+	return knownPattern{hostPort{host, port}, not}, true
+}
+
+// match reports whether a line means a host.
+func (l *knownLine) match(a hostPort, normal string) bool {
+	if l.hash != nil {
+		mac := hmac.New(sha1.New, l.salt)
+		mac.Write([]byte(normal))
+		return bytes.Equal(mac.Sum(nil), l.hash)
+	}
+	hit := false
+	for _, p := range l.patterns {
+		if p.port != a.port || !wildcard(p.host, a.host) {
+			continue
+		}
+		if p.not {
+			return false
+		}
+		hit = true
+	}
+	return hit
+}
+
+// wildcard matches * and ?.
+func wildcard(pat, s string) bool {
+	// Only the last star need be gone back to.
+	star, mark := -1, 0
+	i, j := 0, 0
+	for j < len(s) {
+		switch {
+		case i < len(pat) && pat[i] == '*':
+			star, mark = i, j
+			i++
+		case i < len(pat) && (pat[i] == '?' || pat[i] == s[j]):
+			i++
+			j++
+		case star >= 0:
+			mark++
+			i, j = star+1, mark
+		default:
+			return false
+		}
+	}
+	for i < len(pat) && pat[i] == '*' {
+		i++
+	}
+	return i == len(pat)
+}
+
+// known returns the key of a line; false where it is none.
+func (l *knownLine) known() (xknownhosts.KnownKey, bool) {
+	key, err := ssh.ParsePublicKey(l.blob)
+	if err != nil || key.Type() != l.typ {
+		return xknownhosts.KnownKey{}, false
+	}
+	return xknownhosts.KnownKey{Key: key, Filename: l.file, Line: l.line}, true
+}
+
+// A hostLine is a key that a host may have, or that may sign for it.
+type hostLine struct {
+	xknownhosts.KnownKey
+	cert bool
+}
+
+// of returns the keys of the lines that mean an address host:port, in the order
+// of the files. Names with * that have no port hold for every port, where no
+// line has the port.
+func (db *keyDB) of(addr string) ([]hostLine, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	found := db.find(hostPort{host, port}, false)
+	if len(found) == 0 && port != "22" {
+		found = db.find(hostPort{host, "22"}, true)
+	}
+	return found, nil
+}
+
+func (db *keyDB) find(a hostPort, wild bool) []hostLine {
+	var at []int32
+	if !wild {
+		at = append(at, db.exact[a]...)
+	}
+	normal := xknownhosts.Normalize(net.JoinHostPort(a.host, a.port))
+	for _, list := range [][]int32{db.general, db.hashed} {
+		for _, i := range list {
+			if l := &db.lines[i]; (!wild || l.wild) && l.match(a, normal) {
+				at = append(at, i)
+			}
+		}
+	}
+	slices.SortFunc(at, cmp.Compare)
+	out := make([]hostLine, 0, len(at))
+	for _, i := range at {
+		if k, ok := db.lines[i].known(); ok {
+			out = append(out, hostLine{k, db.lines[i].cert})
+		}
+	}
+	return out
+}
+
+// keyAlgorithms are the host key algorithms that the keys allow, each once.
+func keyAlgorithms(keys []hostLine) []string {
+	var out []string
+	add := func(typ string, cert bool) {
+		if cert {
+			typ = certAlgo(typ)
+		}
+		if typ != "" && !slices.Contains(out, typ) {
+			out = append(out, typ)
+		}
+	}
+	for _, k := range keys {
+		typ := k.Key.Type()
+		if typ == ssh.KeyAlgoRSA {
+			// The type of the key stands for three ways to sign.
+			add(ssh.KeyAlgoRSASHA512, k.cert)
+			add(ssh.KeyAlgoRSASHA256, k.cert)
+		}
+		add(typ, k.cert)
+	}
+	return out
+}
+
+// certAlgo is the algorithm of certificates that a key of a type signs.
+func certAlgo(typ string) string {
+	switch typ {
+	case ssh.KeyAlgoRSA:
+		return ssh.CertAlgoRSAv01
+	case ssh.KeyAlgoRSASHA256:
+		return ssh.CertAlgoRSASHA256v01
+	case ssh.KeyAlgoRSASHA512:
+		return ssh.CertAlgoRSASHA512v01
+	case ssh.KeyAlgoECDSA256:
+		return ssh.CertAlgoECDSA256v01
+	case ssh.KeyAlgoSKECDSA256:
+		return ssh.CertAlgoSKECDSA256v01
+	case ssh.KeyAlgoECDSA384:
+		return ssh.CertAlgoECDSA384v01
+	case ssh.KeyAlgoECDSA521:
+		return ssh.CertAlgoECDSA521v01
+	case ssh.KeyAlgoED25519:
+		return ssh.CertAlgoED25519v01
+	case ssh.KeyAlgoSKED25519:
+		return ssh.CertAlgoSKED25519v01
+	}
+	return ""
+}
+
+// plainBlob is a key, of a certificate the certified one, as bytes.
+func plainBlob(key ssh.PublicKey) string {
+	if cert, ok := key.(*ssh.Certificate); ok {
+		key = cert.Key
+	}
+	return string(key.Marshal())
+}
+
+// check says whether a host whose lines are keys may present key: nil, a
+// *xknownhosts.KeyError or *xknownhosts.RevokedError, or what is wrong with a
+// certificate.
+func (db *keyDB) check(addr string, keys []hostLine, key ssh.PublicKey) error {
+	same := func(a, b ssh.PublicKey) bool { return bytes.Equal(a.Marshal(), b.Marshal()) }
+	c := ssh.CertChecker{
+		IsHostAuthority: func(auth ssh.PublicKey, _ string) bool {
+			return slices.ContainsFunc(keys, func(k hostLine) bool { return k.cert && same(k.Key, auth) })
+		},
+		IsRevoked: func(cert *ssh.Certificate) bool {
+			_, own := db.revoked[plainBlob(cert)]
+			_, ca := db.revoked[plainBlob(cert.SignatureKey)]
+			return own || ca
+		},
+		HostKeyFallback: func(_ string, _ net.Addr, key ssh.PublicKey) error {
+			if r, ok := db.revoked[plainBlob(key)]; ok {
+				return &xknownhosts.RevokedError{Revoked: r}
+			}
+			e := &xknownhosts.KeyError{}
+			for _, k := range keys {
+				if !k.cert && same(k.Key, key) {
+					return nil
+				}
+				e.Want = append(e.Want, k.KnownKey)
+			}
+			return e
+		},
+	}
+	return c.CheckHostKey(addr, nil, key)
+}
