@@ -86,7 +86,7 @@ func TestTextsSession(t *testing.T) {
 	s.want(s.brine("ssh", "web1", "saltutil.running"), 0, "- sleep 1000;echo hehe")
 	s.want(s.brine("ssh", "web1", "saltutil.is_running", "cmd.*"), 0, jid)
 	s.want(s.brine("ssh", "web1", "saltutil.is_running", "state.*", "--out=json"), 0, `"web1": []`)
-	s.want(s.brine("run", "jobs.active"), 0, jid, "cmd.run", "- web1:", "- web2:")
+	s.want(s.brine("run", "jobs.active"), 0, jid, "cmd.run", "web1:", "web2:")
 	s.want(s.brine("run", "jobs.lookup_jid", jid), 0, "still running", "target web1 still works on the job, as pid "+strconv.Itoa(int(pid)))
 	s.want(s.brine("run", "jobs.print_job", jid), 0, "Status", "running")
 	s.want(s.brine("ssh", "web1", "saltutil.kill_job", jid), 0, "Signal 9 sent to job "+jid+" at pid "+strconv.Itoa(int(pid)))
@@ -146,7 +146,7 @@ show:
 		t.Errorf("looked up again: %s", again.stdout)
 	}
 	s.want(s.brine("run", "jobs.exit_success", jid, "--out=json"), 0, `"web1": true`)
-	s.want(s.brine("run", "jobs.last_run", "function=state.apply", "--out=json"), 0, jid, `"EndTime"`)
+	s.want(s.brine("run", "jobs.last_run", "function=state.apply", "--out=json"), 0, jid, `"retcode": 0`)
 }
 
 // TestAsyncLost: a job whose process was killed, or whose target is gone, is told
@@ -284,5 +284,122 @@ func TestInterruptedIsLookedUp(t *testing.T) {
 			t.Errorf("after two Ctrl-C: %s%s", r.stdout, r.stderr)
 		}
 		s.want(s.brine("ssh", "web1", "saltutil.find_job", jid, "--out=json"), 0, `"web1": {}`)
+	}
+}
+
+// TestAsyncSteps: a step of an orchestration that nobody waits for.
+func TestAsyncSteps(t *testing.T) {
+	t.Parallel()
+	s := asyncSite(t, 2)
+	s.write("roster", read(t, s.path("roster"))+"here: {connection: local}\n")
+	s.write("salt/slow.sls", "sleepy:\n  cmd.run:\n    - name: sleep 3\n")
+	s.write("salt/orch.sls", `
+apply:
+  salt.state:
+    - tgt: 'web*'
+    - sls: slow
+    - asynchronous: True
+call:
+  salt.function:
+    - name: test.echo
+    - arg: [hello]
+    - tgt: web1
+    - asynchronous: True
+both:
+  salt.function:
+    - name: test.ping
+    - tgt: web1
+    - asynchronous: True
+    - batch: 1
+local:
+  salt.function:
+    - name: test.ping
+    - tgt: '*'
+    - asynchronous: True
+`)
+	r := s.brine("orchestrate", "orch", "--out=json")
+	s.want(r, 1, `"State submitted successfully."`, `"Function submitted successfully."`, "asynchronous conflicts with batch: they cannot be used at the same time",
+		"Function failed to run. It was not started on: here")
+	jid := jidRE.FindString(r.stdout[strings.Index(r.stdout, "salt_|-apply"):])
+	s.until("Succeeded: 1", "run", "jobs.lookup_jid", jid)
+}
+
+// TestPauseStatesOfAgents: a run that goes on inside agents waits and ends where
+// the controller, or somebody on the target, says so.
+func TestPauseStatesOfAgents(t *testing.T) {
+	t.Parallel()
+	s := asyncSite(t, 2)
+	s.write("salt/long.sls", `
+first:
+  cmd.run:
+    - name: while [ ! -e `+s.path("go")+` ]; do sleep 0.1; done
+second:
+  cmd.run:
+    - name: touch `+s.path("second")+`-{{ grains['id'] }}
+third:
+  cmd.run:
+    - name: touch `+s.path("third")+`-{{ grains['id'] }}
+`)
+	s.want(s.brine("ssh", "*", "test.ping"), 0)
+	jid := "20261121093205123450"
+	p := s.start("ssh", "*", "state.apply", "long", "--jid", jid, "--static")
+	s.until(jid, "ssh", "web2", "saltutil.find_job", jid)
+	// The controller knows of the first wish, the target alone of the second.
+	s.want(s.brine("run", "state.pause", jid, "second"), 0)
+	s.want(s.brine("ssh", "web1", "state.soft_kill", jid, "third"), 0)
+	time.Sleep(time.Second) // the agents are told of it by the way
+	s.write("go", "")
+	time.Sleep(time.Second)
+	if names, _ := filepath.Glob(s.path("second-*")); len(names) > 0 {
+		t.Errorf("a state that was to wait ran: %v", names)
+	}
+	s.want(s.brine("run", "state.resume", jid, "second"), 0)
+	s.want(p.end(t), 20, "second")
+	for f, want := range map[string]int{"second-*": 2, "third-*": 0} {
+		if names, _ := filepath.Glob(s.path(f)); len(names) != want {
+			t.Errorf("%s: %v, want %d", f, names, want)
+		}
+	}
+}
+
+// TestFindJobIsSeen: the question to a silent target is an event that other
+// terminals see.
+func TestFindJobIsSeen(t *testing.T) {
+	t.Parallel()
+	s := asyncSite(t, 1)
+	s.want(s.brine("ssh", "web1", "test.ping"), 0)
+	jid := "20261121093205123451"
+	// Other tests of this user fire events, too.
+	w := s.start("run", "state.event", "salt/job/*", "timeout=100")
+	time.Sleep(500 * time.Millisecond)
+	s.want(s.brine("ssh", "web1", "cmd.run", "sleep 1.6; echo back", "--timeout", "1", "--jid", jid), 0, "back")
+	for i := 0; i < 500 && !strings.Contains(w.out.String(), `"return": "back"`); i++ {
+		time.Sleep(10 * time.Millisecond)
+	}
+	_ = w.Process.Signal(syscall.SIGINT)
+	r := w.end(t)
+	var lines []string
+	for _, line := range strings.Split(r.stdout, "\n") {
+		if strings.Contains(line, jid) {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) != 4 {
+		t.Fatalf("%d events: %s%s", len(lines), r.stdout, r.stderr)
+	}
+	for i, want := range [][]string{
+		{"salt/job/" + jid + "/new", `"fun": "cmd.run"`},
+		{"/new", `"fun": "saltutil.find_job"`, `"tgt_type": "list"`, `"arg": ["` + jid + `"]`, `"minions": ["web1"]`},
+		{"/ret/web1", `"fun": "saltutil.find_job"`, `"return": {"jid": "` + jid + `", "fun": "cmd.run", "arg": ["sleep 1.6; echo back"], "tgt": "web1"`, `"pid": `},
+		{"salt/job/" + jid + "/ret/web1", `"return": "back"`},
+	} {
+		for _, text := range want {
+			if !strings.Contains(lines[i], text) {
+				t.Errorf("event %d has no %q: %s", i, text, lines[i])
+			}
+		}
+	}
+	if r := s.brine("run", "jobs.list_jobs", "--out=json"); strings.Contains(r.stdout, "find_job") {
+		t.Errorf("the question is among the jobs: %s", r.stdout)
 	}
 }

@@ -53,7 +53,7 @@ func (s *session) async(ctx context.Context, o *sshOpts, env *fun.Env, job fun.J
 	if ids := o.async.background; ids != "" {
 		s.files.Adopt(job.JID, os.Stdin)
 		job.Async, job.Continued = false, true
-		job.Tgt, job.TgtType, job.Only, job.Subset = ids, "list", nil, 0
+		job.Only, job.Subset = strings.Split(ids, ","), 0
 		_, err := env.Fleet.Run(ctx, job, func(fun.Return) error { return nil })
 		return err
 	}

@@ -48,6 +48,9 @@ func function(ctx context.Context, c *fun.Call) fun.Ret {
 	if err != nil {
 		return fun.Ret{Comment: fault(c, err, "No minions responded"), Extra: ret.Extra}
 	}
+	if c.Bool("asynchronous") {
+		return submitted(c, "Function", rets, ret.Extra)
+	}
 	if len(rets.all) == 0 {
 		warnNone(ctx, c)
 		return fun.Ret{Comment: "No minions responded", Extra: ret.Extra}

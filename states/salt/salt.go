@@ -34,6 +34,8 @@ func orchestrating() []fun.Arg {
 		{Name: "batch", Doc: "how many targets work at once: a number or a percentage"},
 		{Name: "subset", Type: fun.Int, Doc: "run on this many of the targets, picked at random"},
 		{Name: "timeout", Type: fun.Float, Unit: "s", Doc: "ask a silent target after this time whether it still works"},
+		{Name: "gather_job_timeout", Type: fun.Float, Unit: "s", Doc: "time that a silent target has to say whether it still works"},
+		{Name: "asynchronous", Type: fun.Bool, Default: false, Doc: "start the job and do not wait for it; jobs.lookup_jid fetches what it returned. Not with batch or subset"},
 		{Name: "failhard", Type: fun.Bool, Default: false, Doc: "begin no further batch after a failure"},
 		{Name: "roster", Type: fun.Str, Doc: "kind of roster"},
 		{Name: "metadata", Doc: "data to keep with the job"},
@@ -123,7 +125,11 @@ func run(ctx context.Context, c *fun.Call, job fun.Job) (*returns, error) {
 	if n, ok := c.Int("subset"); ok {
 		job.Subset = int(n)
 	}
-	job.Timeout = seconds(c.Value("timeout"))
+	if err := conflicts(c); err != nil {
+		return nil, err
+	}
+	job.Async = c.Bool("asynchronous")
+	job.Timeout, job.Gather = seconds(c.Value("timeout")), seconds(c.Value("gather_job_timeout"))
 	job.Metadata, job.Roster = c.Value("metadata"), c.Str("roster")
 	job.OrchJID, job.Step = c.Env.JID, c.Low.ID
 	job.Published = !value.Truth(c.Low.Low.At("ssh"))

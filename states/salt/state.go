@@ -64,6 +64,9 @@ func state(ctx context.Context, c *fun.Call) fun.Ret {
 	if err != nil {
 		return fun.Ret{Comment: fault(c, err, "No minions returned")}
 	}
+	if c.Bool("asynchronous") {
+		return submitted(c, "State", rets, value.NewMap(1))
+	}
 	if len(rets.all) == 0 {
 		warnNone(ctx, c)
 	}
