@@ -28,3 +28,7 @@ soak: ## full counts: fuzzers for five minutes each, the race run five times, 50
 	sh .ci/fuzz 300s
 	CGO_ENABLED=1 $(GO) test -race -count=5 ./...
 	BRINE_CHAOS_ROUNDS=50 $(GO) test -count=1 -timeout 120m -run TestChaos .
+	d=$$(mktemp -d) && sh .ci/release "$$($(GO) env GOHOSTOS)/$$($(GO) env GOHOSTARCH)" "linux/amd64 linux/arm64" "$$d" && rm -r "$$d"
+
+release: ## brine for HOSTS in DIST, with the agents of AGENTS in it (see .ci/release for the defaults)
+	sh .ci/release "$(HOSTS)" "$(AGENTS)" "$(DIST)"

@@ -89,9 +89,9 @@ for d in ` + strings.Join(candidates(e), " ") + `; do
 cd -P "$d" 2>/dev/null && here $h && [ "$z" = $n ] && [ -x $h ] && ` + start + `
 done
 fi
-z=cat
-for t in gzip zstd; do command -v $t >/dev/null 2>&1 && z=$z,$t; done
-echo ` + mark + `" $u $z" >&2
+z=
+for t in cat gzip zstd; do command -v $t >/dev/null 2>&1 && z=$z$t,; done
+echo ` + mark + `" $u $z-" >&2
 exit 113
 `
 }
@@ -126,7 +126,8 @@ here . || { away; continue; }
 trap 'rm -f $t; away' EXIT
 trap 'exit 1' HUP INT TERM PIPE
 { echo "#!$s" >$t && chmod 700 $t; } 2>/dev/null && ./$t 2>/dev/null || { rm -f $t; away; continue; }
-` + fill + ` || { : >$t; { head -c ` + size + ` /dev/zero || dd if=/dev/zero bs=65536 count=$((` + size + `/65536+1)); } 2>/dev/null >$t && fault bad; fault full; }
+` + fill + ` || { : >$t; { head -c ` + size + ` /dev/zero || dd if=/dev/zero bs=65536 count=$((` + size + `/65536+1)); } 2>/dev/null >$t && fault bad
+command -v head >/dev/null 2>&1 || command -v dd >/dev/null 2>&1 || fault odd; fault full; }
 s=$({ sha256sum $t || sha256 -q $t || shasum -a 256 $t || openssl dgst -sha256 -r $t || ./$t agent --sum; } 2>/dev/null)
 [ "${s%% *}" = ` + img.hash + ` ] || fault bad
 s=$(./$t version 2>&1 </dev/null) || fault norun "$s"
@@ -350,10 +351,14 @@ func (p *placer) push(ctx context.Context, c *Client, e *roster.Entry, a *absent
 		switch r.fault {
 		case "done":
 			return nil
-		case "bad": // not what was sent: another way, the same directory
+		case "bad", "odd": // not what was sent, or none can tell: another way, the same directory
 			bad = append(bad, ways[way])
 			if way++; way < len(ways) {
 				continue
+			}
+			if r.fault == "odd" {
+				full, way = append(full, r.dir), 0
+				break
 			}
 			return c.fail(Push, fmt.Errorf("what arrives in %s is not what was sent (by %s)", r.dir, strings.Join(bad, ", ")), "see the host's disk and its gzip, cat and cp")
 		case "full":
@@ -377,8 +382,8 @@ func (p *placer) push(ctx context.Context, c *Client, e *roster.Entry, a *absent
 	}
 }
 
-// pushed is what became of an agent that was sent: done, full, bad, norun or
-// nowhere, in which directory, by number and name.
+// pushed is what became of an agent that was sent: done, full, bad, odd (full or
+// bad), norun or nowhere, in which directory, by number and name.
 type pushed struct {
 	fault string
 	n     int

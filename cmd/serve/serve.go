@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -68,6 +69,7 @@ func Agent(ctx context.Context, o Options) error {
 	defer stop()
 	exe, _ := os.Executable()
 	leave(o.Host, exe)
+	quiet(o.Host)
 	ao := assembly.AgentOptions{Host: o.Host, Table: assembly.Table(), Version: version.Number(), Exe: exe, CacheDir: o.CacheDir}
 	if ao.CacheDir == "" {
 		ao.CacheDir = besideExe(o.Host, exe)
@@ -103,6 +105,14 @@ func leave(h host.Host, exe string) {
 	}
 	if home := os.Getenv("HOME"); home == "" || os.Chdir(home) != nil {
 		_ = os.Chdir("/")
+	}
+}
+
+// quiet keeps bash from taking the shells of calls for those that sshd starts:
+// such a one reads .bashrc, and what that prints would stand in a call's output.
+func quiet(h host.Host) {
+	if level, err := strconv.Atoi(os.Getenv("SHLVL")); err != nil || level < 1 {
+		_ = h.Setenv("SHLVL", "1")
 	}
 }
 

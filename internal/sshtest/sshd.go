@@ -31,6 +31,20 @@ type Options struct {
 	Env []string
 	// Stock leaves MaxStartups and the penalties as OpenSSH has them.
 	Stock bool
+	// Shell is given each command as sshd gives it to the shell of an account:
+	// SHELL -c COMMAND. "" is the account's own.
+	Shell string
+	// Prepare is a script of sh that is run as root in a mount namespace of the
+	// server's own, before it: what it mounts is seen by the sessions alone. DIR
+	// and SESSION_HOME are the server's Dir and Home. A test with it is skipped
+	// where it cannot be run.
+	Prepare string
+}
+
+// Private reports whether a script can mount what nobody else sees; see
+// Options.Prepare.
+func Private() bool {
+	return os.Geteuid() == 0 && exec.Command("unshare", "-m", "--propagation", "private", "mount", "-t", "tmpfs", "tmpfs", "/mnt").Run() == nil
 }
 
 // A Server is a running sshd. Every address of 127.0.0.0/8 is one of its hosts.
@@ -74,6 +88,9 @@ func Start(t testing.TB, o Options) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if o.Prepare != "" && !Private() {
+		t.Skip("no file systems can be mounted for the test alone")
+	}
 	s := &Server{User: me.Username, Dir: t.TempDir()}
 	s.Home = filepath.Join(s.Dir, "home")
 	if err := os.Mkdir(s.Home, 0o700); err != nil {
@@ -97,6 +114,9 @@ func Start(t testing.TB, o Options) *Server {
 	if os.Geteuid() == 0 {
 		// The privilege separation directory of a system whose sshd never ran.
 		_ = os.MkdirAll("/run/sshd", 0o755)
+	}
+	if o.Shell != "" {
+		o.Config = append(o.Config, "ForceCommand "+s.shell(t, o.Shell))
 	}
 	for try := 0; ; try++ {
 		s.Port = freePort(t)
@@ -129,7 +149,7 @@ func Start(t testing.TB, o Options) *Server {
 			}
 		}
 		path := write("sshd_config", strings.Join(conf, "\n")+"\n")
-		if s.run(t, sshd, path) {
+		if s.run(t, sshd, path, o.Prepare) {
 			break
 		}
 		if try == 4 {
@@ -141,10 +161,38 @@ func Start(t testing.TB, o Options) *Server {
 	return s
 }
 
+// shell writes the program that stands for an account's shell.
+func (s *Server) shell(t testing.TB, shell string) string {
+	t.Helper()
+	sftp := "exit 1"
+	for _, p := range []string{"/usr/lib/openssh/sftp-server", "/usr/libexec/openssh/sftp-server", "/usr/libexec/sftp-server", "/usr/lib/ssh/sftp-server"} {
+		if _, err := os.Stat(p); err == nil {
+			sftp = "exec " + p
+		}
+	}
+	path := filepath.Join(s.Dir, "shell")
+	text := "#!/bin/sh\n[ \"$SSH_ORIGINAL_COMMAND\" = internal-sftp ] && " + sftp + "\nexec " + shell + " -c \"$SSH_ORIGINAL_COMMAND\"\n"
+	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // run starts the server and reports whether it answers.
-func (s *Server) run(t testing.TB, sshd, conf string) bool {
+func (s *Server) run(t testing.TB, sshd, conf, prepare string) bool {
 	t.Helper()
 	c := exec.Command(sshd, "-D", "-f", conf, "-E", s.log)
+	if prepare != "" {
+		c = exec.Command("unshare", "-m", "--propagation", "private", "sh", "-ec", prepare+"\nexec \"$0\" \"$@\"", sshd, "-D", "-f", conf, "-E", s.log)
+		c.Env = append(os.Environ(), "DIR="+s.Dir, "SESSION_HOME="+s.Home)
+		var errs strings.Builder
+		c.Stderr = &errs
+		defer func() {
+			if t.Failed() || errs.Len() > 0 {
+				t.Logf("the server's preparation says: %s", errs.String())
+			}
+		}()
+	}
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
