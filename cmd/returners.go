@@ -115,8 +115,12 @@ func (r *sinks) tapEvents(opts *value.Map) {
 		to = append(to, s)
 	}
 	id := r.env.ID
+	questions := true
+	if v, ok := opts.Get("event_return_find_job"); ok {
+		questions = value.Truth(v)
+	}
 	r.s.bus.Tap(func(e event.Event) {
-		if e.Foreign || !jobs.MatchEvent(e, white, black) {
+		if e.Foreign || !jobs.MatchEvent(e, white, black) || !questions && e.Data.Str("fun") == "saltutil.find_job" {
 			return
 		}
 		for _, s := range to {

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -342,12 +343,26 @@ func (f *Files) sweep() {
 		}
 		for _, j := range jobs {
 			jid, ok := strings.CutSuffix(j.Name(), suffix)
-			if ok && jid < oldJID && !f.active(jid) {
+			if ok && jid < oldJID && !f.active(jid) && !f.awaited(jid) {
 				_ = os.Remove(filepath.Join(dir, j.Name()))
 			}
 		}
 		_ = os.Remove(dir) // fails, as it should, where jobs are left
 	}
+}
+
+// awaited reports whether the returns of a detached job may still be fetched.
+func (f *Files) awaited(jid string) bool {
+	at, ok := Time(jid)
+	if !ok || f.now().Sub(at) > keepLeft {
+		return false
+	}
+	load, err := firstLine(f.path(jid))
+	if err != nil || load.Map("load").At("detached") != true {
+		return false
+	}
+	j, err := f.Job(context.Background(), jid)
+	return err == nil && j != nil && j.State != Complete
 }
 
 // active reports whether a process works on a job.

@@ -63,6 +63,11 @@ func (m *module) report(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		if j == nil {
 			continue // removed meanwhile
 		}
+		if j.State != jobs.Complete {
+			if err := settle(ctx, c, j); err != nil {
+				return fun.Result{}, err
+			}
+		}
 		row, good := auditRow(j)
 		if good {
 			ok.Append(row)
@@ -91,7 +96,12 @@ func auditRow(j *jobs.Job) (row *value.Map, good bool) {
 	}
 	bad := value.NewMap(4)
 	for _, id := range j.Failed() {
+		_, runs := j.Running[id]
 		switch why := j.Missing[id]; {
+		case runs:
+			bad.Set(id, "still running")
+		case j.Silent[id] != "":
+			bad.Set(id, "cannot be asked: "+j.Silent[id])
 		case j.Returns.Has(id):
 			bad.Set(id, "failed")
 		case why != "":
