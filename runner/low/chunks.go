@@ -263,6 +263,10 @@ func Unknown(t *fun.Table, h interface {
 		ok, seen := known[name]
 		if !seen {
 			_, _, ok = t.Lookup(fun.State, name)
+			if !ok && c.Fun == "mod_watch" {
+				mod, has := t.Module(fun.State, c.State)
+				ok = has && mod.Watch != nil
+			}
 			known[name] = ok
 		}
 		if ok {

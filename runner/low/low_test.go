@@ -418,9 +418,12 @@ func TestNoFunction(t *testing.T) {
 
 func TestUnknown(t *testing.T) {
 	table := fun.NewTable([]fun.Entry{{Kind: fun.State, Name: "file", Load: func() fun.Module {
-		return fun.Module{Name: "file", Kind: fun.State, Specs: []fun.Spec{{Name: "managed"}, {Name: "absent"}}}
+		return fun.Module{
+			Name: "file", Kind: fun.State, Specs: []fun.Spec{{Name: "managed"}, {Name: "absent"}},
+			Watch: func(context.Context, *fun.Call) fun.Ret { return fun.Ret{} },
+		}
 	}}})
-	h := compileText(t, "include: []\na: {file.manged: []}\nb: {file.absent: []}\n")
+	h := compileText(t, "include: []\na: {file.manged: []}\nb: {file.absent: []}\nc: {file.mod_watch: []}\n")
 	chunks, err := low.Compile(h)
 	if err != nil {
 		t.Fatal(err)
