@@ -62,7 +62,15 @@ type stream struct {
 type tail struct {
 	mu   sync.Mutex
 	buf  bytes.Buffer
+	full bool // nothing more is kept
 	wake chan struct{}
+}
+
+// enough drops what was kept, and keeps nothing from now on.
+func (t *tail) enough() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf, t.full = bytes.Buffer{}, true
 }
 
 // tailSize is how much of what a host complains is kept.
@@ -71,7 +79,7 @@ const tailSize = 16 << 10
 func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if room := tailSize - t.buf.Len(); room > 0 {
+	if room := tailSize - t.buf.Len(); room > 0 && !t.full {
 		t.buf.Write(b[:min(room, len(b))])
 	}
 	if t.wake != nil {

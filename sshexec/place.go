@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"brine/internal/fleet"
@@ -65,16 +66,6 @@ func setup(e *roster.Entry) string {
 // runScript starts the agent where it lies already; else it says what the host
 // is, behind mark, and ends.
 func (p *placer) runScript(e *roster.Entry, mark string) string {
-	var cases strings.Builder
-	for _, n := range p.images.platforms() {
-		img, err := p.images.lookup(n)
-		if err != nil || img == nil {
-			continue // push says why, where it is this one
-		}
-		for _, u := range unames(n) {
-			fmt.Fprintf(&cases, "%s) h=brine-%s n=%d;;\n", proc.Quote(u), img.hash, img.size)
-		}
-	}
 	start := `exec ./$h ` + p.command()
 	if e.TTY {
 		// The agent serves no terminal.
@@ -83,7 +74,7 @@ func (p *placer) runScript(e *roster.Entry, mark string) string {
 	return scriptHead + setup(e) + `u=$(uname -sm)
 h=
 case $u in
-` + cases.String() + `esac
+` + p.cases() + `esac
 if [ -n "$h" ]; then
 for d in ` + strings.Join(candidates(e), " ") + `; do
 cd -P "$d" 2>/dev/null && here $h && [ "$z" = $n ] && [ -x $h ] && ` + start + `
@@ -158,6 +149,28 @@ type placer struct {
 	images *Images
 	opts   link.Options
 	wipe   bool // agents remove themselves at their end
+
+	casesOnce sync.Once
+	caseText  string
+}
+
+// cases are the lines of runScript that name the agent of each platform, the
+// same for all hosts.
+func (p *placer) cases() string {
+	p.casesOnce.Do(func() {
+		var b strings.Builder
+		for _, n := range p.images.platforms() {
+			img, err := p.images.lookup(n)
+			if err != nil || img == nil {
+				continue // push says why, where it is this one
+			}
+			for _, u := range unames(n) {
+				fmt.Fprintf(&b, "%s) h=brine-%s n=%d;;\n", proc.Quote(u), img.hash, img.size)
+			}
+		}
+		p.caseText = b.String()
+	})
+	return p.caseText
 }
 
 // agent starts the agent of an entry on its host, after placing it there where
@@ -223,6 +236,7 @@ func (p *placer) try(ctx context.Context, c *Client, e *roster.Entry) (*link.Con
 	}
 	conn, err := link.Connect(ctx, s, p.opts)
 	if err == nil {
+		s.said.enough()
 		return conn, nil, nil
 	}
 	_ = s.Close()

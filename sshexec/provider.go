@@ -64,6 +64,8 @@ type machine struct {
 	p *Provider
 	e *roster.Entry
 
+	prepared atomic.Bool
+
 	dialing  sync.Mutex // held while a connection or an agent is made
 	client   *Client
 	agent    *link.Conn
@@ -117,7 +119,8 @@ func (p *Provider) Minion(ctx context.Context, id string) target.Minion {
 func (p *Provider) Prepare(ctx context.Context, ids []string) {
 	entries := make([]*roster.Entry, 0, len(ids))
 	for _, id := range ids {
-		if m := p.targets[id]; m != nil {
+		// Each is asked for once: the steps of a run share the answers.
+		if m := p.targets[id]; m != nil && m.prepared.CompareAndSwap(false, true) {
 			entries = append(entries, m.e)
 		}
 	}
