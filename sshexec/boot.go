@@ -76,6 +76,15 @@ func (b *boots) askedBy() string {
 	return b.asked
 }
 
+// restless reports whether the machine was asked to go down, or has been booted
+// anew since a step began.
+func (b *boots) restless(step int64) bool {
+	held := b.held(step)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.asked != "" || b.id != held
+}
+
 // Step notes that a step begins.
 func (p *Provider) Step() { p.step.Add(1) }
 
@@ -83,7 +92,7 @@ func (p *Provider) Step() { p.step.Add(1) }
 func (p *Provider) Watched(ids []string, fresh bool) []string {
 	var out []string
 	for _, id := range ids {
-		if m := p.targets[id]; m != nil && (fresh || m.boot.askedBy() != "") {
+		if m := p.targets[id]; m != nil && (fresh || m.boot.restless(p.step.Load())) {
 			out = append(out, id)
 		}
 	}

@@ -43,14 +43,23 @@ func TestBootsHeld(t *testing.T) {
 	}
 	var b boots
 	b.learn("a", 1)
+	if b.restless(1) {
+		t.Error("a machine that was only met is restless")
+	}
 	b.ask("system.reboot")
 	b.learn("a", 2)
 	if b.askedBy() != "system.reboot" {
 		t.Error("the same boot forgot what was asked of it")
 	}
+	if !b.restless(2) {
+		t.Error("a machine that was asked to go down is not restless")
+	}
 	b.learn("b", 3)
 	if b.askedBy() != "" {
 		t.Error("another boot was asked nothing")
+	}
+	if !b.restless(3) || b.restless(4) {
+		t.Error("a machine is restless in the step that found it booted anew, not later")
 	}
 }
 

@@ -7,7 +7,7 @@ import "context"
 type Starter interface {
 	// Watched returns those of ids whose start can be told. With fresh that is
 	// every machine that is reached over a connection; without, those that a
-	// step of this run asked to go down.
+	// step of this run asked to go down, or found to be booted anew.
 	Watched(ctx context.Context, ids []string, fresh bool) []string
 	// Starts waits until each of ids, which Watched returned, has started since
 	// the step before this one began, and hands over each as it has, one call at
