@@ -17,8 +17,8 @@ import (
 // errNothingToDo ends a command that has nothing to do, with success.
 var errNothingToDo = errors.New("nothing to do")
 
-// retryArgs returns the arguments that --retry-failed leaves to the record:
-// none means those of the job.
+// fromRecord reports whether function, arguments and target are those of the job
+// that --retry-failed names.
 func (o *sshOpts) fromRecord(args []string) bool { return o.retryFailed != "" && len(args) == 0 }
 
 // retry cuts a job down to the targets that failed in the job that
@@ -93,7 +93,11 @@ func recorded(j *jobs.Job, job fun.Job) (fun.Job, error) {
 	if out := j.Load.List("left_out"); out.Len() > 0 {
 		var names []string
 		for _, v := range out.Items {
-			names = append(names, value.Str(v)+"=")
+			name := value.Str(v)
+			if !strings.Contains(name, " ") { // "argument 2" has no name
+				name += "="
+			}
+			names = append(names, name)
 		}
 		return job, &statusError{
 			status: exitUsage, err: fmt.Errorf("--retry-failed: job %s was given %s, which is not kept", j.JID, strings.Join(names, ", ")),
@@ -110,8 +114,11 @@ func recorded(j *jobs.Job, job fun.Job) (fun.Job, error) {
 		}
 		job.Args.Pos = append(job.Args.Pos, v)
 	}
-	if job.Fun = j.Load.Str("fun"); job.Fun == "ssh._raw" {
+	if job.Fun = j.Load.Str("fun"); job.Fun == "ssh._raw" && len(job.Args.Pos) > 0 {
 		job.Fun, job.Shell, job.Args.Pos = "", value.Str(job.Args.Pos[0]), nil
+	}
+	if job.Fun == "ssh._raw" || job.Fun == "" && job.Shell == "" {
+		return job, fmt.Errorf("--retry-failed: the record of job %s does not say what it ran", j.JID)
 	}
 	job.Args.Kw = kw
 	return job, nil
