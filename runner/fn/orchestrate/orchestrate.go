@@ -103,8 +103,29 @@ func stateArgs(c *fun.Call) (fun.Args, error) {
 	return a, nil
 }
 
+// invoke calls a function of the execution module "state". What pillar= gave to
+// an orchestration does not reach one within it, which compiles its own.
+func invoke(ctx context.Context, c *fun.Call, name string, a fun.Args) (fun.Result, error) {
+	env := c.Env
+	if env.PillarOverride != nil {
+		env = env.Fork(func(e *fun.Env) {
+			req := fun.PillarRequest{SaltEnv: e.SaltEnv, PillarEnv: e.Opts.Str("pillarenv"), Grains: e.Grains}
+			up := e.Up
+			e.PillarOverride = nil
+			e.Pillar = value.NewLazyMap(func() *value.Map {
+				m, err := up.Pillar(ctx, req)
+				if err != nil {
+					return value.MapOf("_errors", value.Strings(err.Error()))
+				}
+				return m
+			})
+		})
+	}
+	return env.Invoker.Invoke(ctx, fun.Exec, name, a)
+}
+
 func wrap(ctx context.Context, c *fun.Call, name string, a fun.Args) (fun.Result, error) {
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, a)
+	res, err := invoke(ctx, c, name, a)
 	if err != nil && !some(res) {
 		return fun.Result{}, err
 	}
@@ -130,7 +151,7 @@ func single(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			a.Kw.Set(n, v)
 		}
 	}
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "state.single", a)
+	res, err := invoke(ctx, c, "state.single", a)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -152,7 +173,7 @@ func high(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			a.Kw.Set(n, v)
 		}
 	}
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "state.high", a)
+	res, err := invoke(ctx, c, "state.high", a)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -169,7 +190,7 @@ func showSLS(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "state.show_sls", a)
+	res, err := invoke(ctx, c, "state.show_sls", a)
 	if err != nil {
 		return fun.Result{}, err
 	}
