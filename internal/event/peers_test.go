@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -153,4 +154,70 @@ func BenchmarkFireWatched(b *testing.B) {
 	cancel()
 	wg.Wait()
 	stop()
+}
+
+// Ten thousand events a second reach four listeners, while a fifth is stuck.
+// BRINE_SOAK makes it ten seconds.
+func TestManyEventsReachAllThatListen(t *testing.T) {
+	t.Parallel()
+	seconds := 1
+	if os.Getenv("BRINE_SOAK") != "" {
+		seconds = 10
+	}
+	dirs := []string{filepath.Join(t.TempDir(), "p")}
+	bus := NewRing(0, time.Now)
+	stop, err := (&Peers{Dirs: dirs}).Listen(bus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	n := seconds * 10000
+	var wg sync.WaitGroup
+	var seen [4]atomic.Int64
+	for i := range seen {
+		ready := make(chan struct{})
+		ctx, cancel := context.WithCancel(ctx)
+		wg.Go(func() {
+			_ = (&Peers{Dirs: dirs}).Watch(ctx, func() { close(ready) }, func(e Event) bool {
+				seen[i].Add(1)
+				if e.Tag == "last" {
+					cancel()
+				}
+				return true
+			})
+			cancel()
+		})
+		<-ready
+	}
+	for _, path := range (&Peers{Dirs: dirs}).others(".sock") {
+		if c, err := dial(path); err == nil {
+			defer c.Close()
+			_, _ = c.Write([]byte("{\"watch\":true}\n"))
+		}
+	}
+	data := value.MapOf("id", "web1", "return", strings.Repeat("x", 300))
+	begin := time.Now()
+	var spent time.Duration
+	for i := range n / 100 {
+		at := time.Now()
+		for range 100 {
+			bus.Fire("salt/job/20261121090807123456/ret/web1", data)
+		}
+		spent += time.Since(at)
+		if rest := time.Duration(i+1)*10*time.Millisecond - time.Since(begin); rest > 0 {
+			time.Sleep(rest)
+		}
+	}
+	bus.Fire("last", value.NewMap(0))
+	fired := time.Since(begin)
+	stop()
+	cancel()
+	wg.Wait()
+	t.Logf("%d events in %s, of which %s in firing; seen %d %d %d %d", n, fired, spent, seen[0].Load(), seen[1].Load(), seen[2].Load(), seen[3].Load())
+	for i := range seen {
+		if seen[i].Load() == 0 {
+			t.Errorf("listener %d saw nothing", i)
+		}
+	}
 }

@@ -1,9 +1,8 @@
 package redisdb
 
 import (
-	"fmt"
+	"context"
 	"testing"
-	"time"
 
 	"brine/internal/fun"
 	"brine/internal/jobs"
@@ -44,15 +43,7 @@ func TestRedis(t *testing.T) {
 	if none, err := st.Job(t.Context(), "20200101000000000000"); none != nil || err != nil {
 		t.Errorf("a job that is not there = %v, %v", none, err)
 	}
-	begin := time.Now()
-	for i := range 20 {
-		batch := make([]*value.Map, 500)
-		for k := range batch {
-			batch[k] = ret(fmt.Sprintf("web%d", i*500+k), true)
-		}
-		if err := r.Return(t.Context(), batch); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("redis: 10000 returns in %s", time.Since(begin))
+	open := func(ctx context.Context) (jobs.Returner, error) { return spec.New(ctx, s) }
+	servertest.Load(t, "redis", open)
+	servertest.Outage(t, "redis", srv, open)
 }

@@ -217,7 +217,7 @@ func Redis(t testing.TB) *Server {
 	d, cred := dir(t, "nobody")
 	p := port(t)
 	return started(t, &Server{Port: p, Dir: d, cred: cred, argv: []string{
-		server, "--port", strconv.Itoa(p), "--bind", "127.0.0.1", "--save", "", "--dir", d,
+		server, "--port", strconv.Itoa(p), "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--dir", d,
 	}})
 }
 

@@ -2,9 +2,7 @@ package sqldb
 
 import (
 	"context"
-	"fmt"
 	"testing"
-	"time"
 
 	"brine/internal/fun"
 	"brine/internal/jobs"
@@ -73,18 +71,11 @@ func testStore(t *testing.T, s returner.Settings) {
 	if l, err := st.Jobs(ctx, b, b); err != nil || len(l) != 1 || l[0].JID != b {
 		t.Errorf("Jobs from %s = %v, %v", b, l, err)
 	}
-	// Ten thousand returns, in the batches of a sink.
-	begin := time.Now()
-	for i := range 20 {
-		batch := make([]*value.Map, 500)
-		for k := range batch {
-			batch[k] = ret("20261121090807000003", fmt.Sprintf("web%d", i*500+k), true)
-		}
-		if err := r.Return(ctx, batch); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("%s: 10000 returns in %s", s.Spec.Name, time.Since(begin))
+	servertest.Load(t, s.Spec.Name, opener(s))
+}
+
+func opener(s returner.Settings) func(context.Context) (jobs.Returner, error) {
+	return func(ctx context.Context) (jobs.Returner, error) { return s.Spec.New(ctx, s) }
 }
 
 func TestMySQL(t *testing.T) {
@@ -94,35 +85,7 @@ func TestMySQL(t *testing.T) {
 	testStore(t, settings("mysql", opts))
 	testClean(t, settings("mysql", opts))
 
-	// A server that stops and starts again while a run goes on loses nothing.
-	s := settings("mysql", opts)
-	sink := &jobs.Sink{
-		Name: "mysql", Spool: t.TempDir(), Retries: []time.Duration{10 * time.Millisecond},
-		Open: func(ctx context.Context) (jobs.Returner, error) { return s.Spec.New(ctx, s) },
-	}
-	const jid = "20261121090807000009"
-	sink.Return(ret(jid, "before", true))
-	time.Sleep(200 * time.Millisecond)
-	srv.Stop()
-	sink.Return(ret(jid, "meanwhile", true))
-	if err := sink.Close(); err == nil {
-		t.Error("Close of a sink whose server is down = nil")
-	}
-	srv.Start(t)
-	again := &jobs.Sink{Name: "mysql", Spool: sink.Spool, Open: sink.Open}
-	again.Return(ret(jid, "after", true))
-	if err := again.Close(); err != nil {
-		t.Fatal(err)
-	}
-	r, err := s.Spec.New(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	j, err := r.(jobs.Store).Job(t.Context(), jid)
-	if err != nil || j.Returns.Len() != 3 {
-		t.Errorf("returns = %s, %v", value.Repr(j.Returns), err)
-	}
+	servertest.Outage(t, "mysql", srv, opener(settings("mysql", opts)))
 }
 
 func TestPgjsonb(t *testing.T) {
@@ -131,6 +94,7 @@ func TestPgjsonb(t *testing.T) {
 	s := settings("pgjsonb", value.MapOf("returner.pgjsonb.host", "127.0.0.1", "returner.pgjsonb.port", int64(srv.Port)))
 	testStore(t, s)
 	testClean(t, s)
+	servertest.Outage(t, "pgjsonb", srv, opener(s))
 }
 
 func TestPostgres(t *testing.T) {

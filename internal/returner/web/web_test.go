@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -276,4 +277,5 @@ func TestEtcd(t *testing.T) {
 	}); err != nil || got["/salt/x/minions/web3"] != jid || len(got) != 40 {
 		t.Errorf("minions = %v, %v", got, err)
 	}
+	servertest.Load(t, "etcd", func(ctx context.Context) (jobs.Returner, error) { return spec.New(ctx, s) })
 }

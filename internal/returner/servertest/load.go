@@ -1,0 +1,115 @@
+package servertest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"brine/internal/jobs"
+	"brine/internal/value"
+)
+
+// Soak reports whether tests are to run with their full counts.
+func Soak() bool { return os.Getenv("BRINE_SOAK") != "" }
+
+// count is a count of a test: small, unless it is a soak.
+func count(small, full int) int {
+	if Soak() {
+		return full
+	}
+	return small
+}
+
+func row(jid, id string) *value.Map {
+	return value.MapOf(
+		"fun_args", value.NewList(), "jid", jid, "return", "some text that a command printed, of the length of a line or so: "+id,
+		"retcode", int64(0), "success", true, "cmd", "_return", "_stamp", "2026-11-21T09:08:07.000001", "fun", "cmd.run", "id", id,
+	)
+}
+
+// stored waits for nothing: it returns how many answers of a job a store has.
+func stored(t testing.TB, open func(context.Context) (jobs.Returner, error), jid string) int {
+	t.Helper()
+	r, err := open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	j, err := r.(jobs.Store).Job(t.Context(), jid)
+	if err != nil || j == nil {
+		t.Fatalf("job %s = %v, %v", jid, j, err)
+	}
+	return j.Returns.Len()
+}
+
+// Load hands returns to a returner as a run does, by a sink and from many
+// goroutines, and logs how many it takes in a second. All of them have to be
+// there in the end.
+func Load(t *testing.T, name string, open func(context.Context) (jobs.Returner, error)) {
+	t.Helper()
+	const jid, hands = "20261121090807000011", 32
+	n := count(1000, 10000)
+	s := &jobs.Sink{Name: name, Open: open, Spool: t.TempDir(), Warn: func(err error) { t.Error(err) }}
+	begin := time.Now()
+	s.Load(jobs.Load{JID: jid, Fun: "cmd.run", Tgt: "*", TgtType: "glob"})
+	var wg sync.WaitGroup
+	for h := range hands {
+		wg.Go(func() {
+			for i := h; i < n; i += hands {
+				s.Return(row(jid, fmt.Sprintf("web%d", i)))
+			}
+		})
+	}
+	wg.Wait()
+	handed := time.Since(begin)
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	took := time.Since(begin)
+	t.Logf("%s: %d returns in %s, %.0f a second; the run waited %s for its queue", name, n, took.Round(time.Millisecond), float64(n)/took.Seconds(), handed.Round(time.Millisecond))
+	if got := stored(t, open, jid); got != n {
+		t.Errorf("%s has %d returns of %d", name, got, n)
+	}
+	if jobs.Spooled(s.Spool) {
+		t.Errorf("%s: rows are left in the spool", name)
+	}
+}
+
+// Outage stops a server while a run hands returns over, and starts it again. The
+// next run sends what the server did not take: each return is there once.
+func Outage(t *testing.T, name string, srv *Server, open func(context.Context) (jobs.Returner, error)) {
+	t.Helper()
+	const jid = "20261121090807000012"
+	const n = 300
+	dir := t.TempDir()
+	s := &jobs.Sink{Name: name, Open: open, Spool: dir, Batch: 10, Retries: []time.Duration{10 * time.Millisecond}}
+	for i := range n {
+		switch i {
+		case n / 3:
+			srv.Stop()
+		case 2 * n / 3:
+			srv.Start(t)
+		}
+		s.Return(row(jid, fmt.Sprintf("web%d", i)))
+		time.Sleep(time.Millisecond)
+	}
+	if err := s.Close(); err == nil {
+		t.Errorf("%s: Close of a sink whose server was down = nil", name)
+	}
+	// The server listens before it serves: a run that comes too early leaves the
+	// rows to the one after it.
+	for i := 0; jobs.Spooled(dir) && i < 100; i++ {
+		next := &jobs.Sink{Name: name, Open: open, Spool: dir}
+		next.Resend()
+		_ = next.Close()
+		if jobs.Spooled(dir) {
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
+	if got := stored(t, open, jid); got != n {
+		t.Errorf("%s has %d returns of %d", name, got, n)
+	}
+}
