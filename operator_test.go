@@ -274,11 +274,60 @@ func dig(m map[string]any, path ...string) map[string]any {
 	return m
 }
 
+// TestSSHStreams: results are printed when they come, as the outputter has them;
+// with --static, and as JSON, at the end.
+func TestSSHStreams(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, sshtest.Options{})
+	s.roster(2)
+	s.want(s.brine("ssh", "web1", "test.ping"), 0)
+	s.write("salt/go.sls", "go:\n  cmd.run:\n    - name: {% if grains.id == 'web1' %}while ! test -e "+s.dir+"/go; do sleep 0.1; done{% else %}touch "+s.dir+"/began{% endif %}\n")
+	for _, tt := range []struct {
+		out          string
+		first, whole string // what comes before web1 is done; how all of it looks
+		args         []string
+	}{
+		{"highstate", "web2:\n----------\n          ID: go\n", "", nil},
+		{"nested", "web2:\n    ----------\n    cmd_|-go_|-", "", []string{"--out=nested"}},
+		{"yaml", "web2:\n  cmd_|-go_|-", "", []string{"--out=yaml"}},
+		{"raw", "{'web2': {'cmd_|-go_|-", "", []string{"--out=raw"}},
+		{"txt", "web2: {'cmd_|-go_|-", "", []string{"--out=txt"}},
+		{"static", "", "web1:\n", []string{"--static"}},
+		{"json", "", "{\n    \"web1\": {", []string{"--out=json"}},
+	} {
+		t.Run(tt.out, func(t *testing.T) { // one after the other: they share the marks
+			_ = os.Remove(s.path("go"))
+			_ = os.Remove(s.path("began"))
+			p := s.start(append([]string{"ssh", "*", "state.apply", "go"}, tt.args...)...)
+			if tt.first != "" {
+				await(t, "the first result", func() bool { return strings.HasPrefix(p.out.String(), tt.first) })
+				if strings.Contains(p.out.String(), "web1") {
+					t.Errorf("web1 is not done: %s", p.out.String())
+				}
+			} else {
+				await(t, "the first result", func() bool { return exists(s.path("began")) })
+				time.Sleep(300 * time.Millisecond)
+				if got := p.out.String(); got != "" {
+					t.Errorf("printed before the end: %s", got)
+				}
+			}
+			s.write("go", "")
+			r := p.end(t)
+			if r.exit != 0 || !strings.Contains(r.stdout, "web1") || !strings.HasPrefix(r.stdout, tt.first+tt.whole) {
+				t.Errorf("exit status %d: %s%s", r.exit, r.stdout, r.stderr)
+			}
+			if tt.out == "json" && !json.Valid([]byte(r.stdout)) {
+				t.Errorf("no JSON: %s", r.stdout)
+			}
+		})
+	}
+}
+
 // TestInterrupt: a second Ctrl-C prints what was done until then.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, sshtest.Options{})
-	s.roster(2)
+	s.roster(2, "here: {connection: local}")
 	s.write("salt/slow.sls", `
 first:
   test.succeed_with_changes: []
@@ -290,11 +339,17 @@ third:
 `)
 	s.write("salt/orch.sls", `
 quick:
-  salt.function: [{name: test.ping, tgt: '*'}]
+  salt.function: [{name: test.ping, tgt: 'web*'}]
 slow:
-  salt.state: [{tgt: '*', sls: slow}]
+  salt.state: [{tgt: 'web*', sls: slow}]
 never:
-  salt.function: [{name: test.ping, tgt: '*'}]
+  salt.function: [{name: test.ping, tgt: 'web*'}]
+`)
+	s.write("salt/beside.sls", `
+one:
+  salt.state: [{tgt: web1, sls: slow, parallel: True}]
+two:
+  salt.state: [{tgt: here, sls: slow, parallel: True}]
 `)
 	for _, tt := range []struct {
 		name string
@@ -305,7 +360,9 @@ never:
 	}{
 		{"orchestrate", []string{"orchestrate", "orch"}, []string{"web1", "web2"}, []string{"Function test.ping ran on web1, web2.", "Run failed on minions: web1, web2", "lost after state 1 of 3", "Succeeded: 1", "Failed:    1"}, "never"},
 		{"orchestrate as JSON", []string{"orchestrate", "orch", "--out=json"}, []string{"web1", "web2"}, []string{`"outputter": "highstate"`, `"salt_|-quick_|-test.ping_|-function"`, "lost after state 1 of 3"}, "never"},
-		{"ssh", []string{"ssh", "*", "state.apply", "slow", "--summary"}, []string{"web1", "web2"}, []string{"Succeeded: 1 (changed=1)", "after state 1 of 3: interrupted", "FAILED web[1-2]: lost: interrupted (after state 1 of 3: ok=1 changed=1)"}, "third"},
+		{"ssh", []string{"ssh", "web*", "state.apply", "slow", "--summary"}, []string{"web1", "web2"}, []string{"Succeeded: 1 (changed=1)", "after state 1 of 3: interrupted", "FAILED web[1-2]: lost: interrupted (after state 1 of 3: ok=1 changed=1)"}, "third"},
+		{"on this machine", []string{"ssh", "here", "state.apply", "slow", "--out=json"}, []string{"here"}, []string{`"test_|-first_|-first_|-succeed_with_changes"`, "lost after state 2 of 3: interrupted"}, "third"},
+		{"parallel steps", []string{"orchestrate", "beside"}, []string{"web1", "here"}, []string{"web1 lost after state 1 of 3", "here lost after state 2 of 3", "Failed:    2"}, "third"},
 		{"call", []string{"call", "state.apply", "slow", "--id", "here"}, []string{"here"}, []string{"ID: first", "Succeeded: 1", "Failed:    1"}, "third"},
 	} {
 		t.Run(tt.name, func(t *testing.T) { // one after the other: they share the marks
@@ -330,7 +387,7 @@ never:
 		})
 	}
 	// What was printed can be looked up.
-	s.want(s.brine("run", "jobs.lookup_jid", s.lastJID("runner.state.orchestrate")), 1, "Function test.ping ran on web1, web2.", "lost after state 1 of 3")
+	s.want(s.brine("run", "jobs.lookup_jid", s.lastJID("runner.state.orchestrate")), 1, "Run failed on minions: here", "lost after state 1 of 3")
 	await(t, "the ends of the sleeps", func() bool {
 		out, _ := exec.Command("pgrep", "-f", s.dir+"/began-").Output()
 		return len(out) == 0

@@ -110,8 +110,9 @@ func (l *Local) note(env *fun.Env, job fun.Job) (end func()) {
 
 // Run calls the function in this process.
 func (l *Local) Run(ctx context.Context, job fun.Job, id string, begun func()) fun.Return {
+	var done doneStates
 	env := l.env(ctx, id).Fork(func(e *fun.Env) {
-		e.JID, e.OrchJID, e.Journal = job.JID, job.OrchJID, nil
+		e.JID, e.OrchJID, e.Journal = job.JID, job.OrchJID, &done
 	})
 	defer l.note(env, job)()
 	defer l.work(job.JID, id)()
@@ -120,8 +121,28 @@ func (l *Local) Run(ctx context.Context, job fun.Job, id string, begun func()) f
 	if job.Shell != "" {
 		return shell(ctx, env, job)
 	}
-	return Call(ctx, env, job)
+	ret := Call(ctx, env, job)
+	if ret.Stage == fun.Lost {
+		ret.Partial, ret.Total = done.returns, done.total
+	}
+	return ret
 }
+
+// doneStates is the fun.Journal of a call in this process: it keeps the returns
+// of the states that were done, for a run that is ended before its return.
+type doneStates struct {
+	total   int
+	returns *value.Map
+}
+
+// Begin notes how many states there are.
+func (d *doneStates) Begin(_ context.Context, _ *fun.Env, chunks []*fun.Chunk) (map[string]*value.Map, error) {
+	d.total, d.returns = len(chunks), value.NewMap(len(chunks))
+	return nil, nil
+}
+
+// Done keeps a return.
+func (d *doneStates) Done(c *fun.Chunk, ret *value.Map) { d.returns.Set(c.Tag(), ret) }
 
 // work notes a call under way until the func that it returns is called.
 func (l *Local) work(jid, id string) (done func()) {
