@@ -273,7 +273,11 @@ func (d *Dialer) once(ctx context.Context, t *dest, via []string) (*Client, erro
 			return nil, fail(Connect, fmt.Errorf("by %s: %w", by.ID, err), "see that the jump host reaches it and allows forwarding")
 		}
 	case t.proxy != "":
-		way = d.command(t)
+		line, err := t.proxyLine()
+		if err != nil {
+			return nil, fail(Resolve, err, "see host and user in the roster")
+		}
+		way = d.command(t, line)
 	default:
 		nd := &net.Dialer{}
 		if t.bind != "" {

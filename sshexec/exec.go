@@ -239,6 +239,11 @@ func (c *Client) start(ctx context.Context, l launch) (*stream, error) {
 	return s, nil
 }
 
+// sudoLine runs bootstrap as another account, which takes no password.
+func sudoLine(user string) string {
+	return "exec sudo -n -H -u " + proc.Quote(user) + " -- " + bootstrap
+}
+
 // feed gives bootstrap its script.
 func (s *stream) feed(ctx context.Context, l launch) error {
 	if !l.sudo {
@@ -249,7 +254,7 @@ func (s *stream) feed(ctx context.Context, l launch) error {
 		user = "root"
 	}
 	if !l.passwd.IsSet() {
-		return s.give(encode("exec sudo -n -H -u "+proc.Quote(user)+" -- "+bootstrap) + encode(l.script))
+		return s.give(encode(sudoLine(user)) + encode(l.script))
 	}
 	// An unread password would become the script's input, and a guess at the
 	// prompt could send it to a program; so the prompt is one that nobody can

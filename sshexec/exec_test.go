@@ -96,6 +96,54 @@ func FuzzRosterWords(f *testing.F) {
 	})
 }
 
+// FuzzProxyCommand: what a roster says of a host is nothing to the shell that a
+// ProxyCommand is run by, quoted there or not.
+func FuzzProxyCommand(f *testing.F) {
+	f.Add("web1.example.com", "admin", "web1")
+	f.Add("x;touch $CANARY", "$(touch $CANARY)", "`touch $CANARY`")
+	f.Add("-oProxyCommand=x", "a b", "it's")
+	f.Add("2001:db8::1%eth0", "DOMAIN+me", "é")
+	f.Fuzz(func(t *testing.T, name, user, id string) {
+		if strings.ContainsRune(name+user+id, 0) || len(name)+len(user)+len(id) > 1000 {
+			t.Skip("no roster has it")
+		}
+		d := &dest{id: id, host: name, user: user, port: 22, proxy: `printf '%%s.' %h "%r" '%n' %p`}
+		line, err := d.proxyLine()
+		if err != nil {
+			return
+		}
+		c := exec.Command("/bin/sh", "-c", "exec "+line)
+		c.Env = []string{"PATH=/usr/bin:/bin", "HOME=/nonexistent", "CANARY=" + filepath.Join(t.TempDir(), "canary")}
+		out, err := c.Output()
+		if want := name + "." + user + "." + id + ".22."; err != nil || string(out) != want {
+			t.Errorf("host %q, user %q, id %q: %q, %v", name, user, id, out, err)
+		}
+	})
+}
+
+// FuzzSudoUser: the names that sudo and a script's arguments are made of stay
+// words of their own.
+func FuzzSudoUser(f *testing.F) {
+	f.Add("root", "arg", "/opt/x")
+	f.Add("-u;touch $CANARY", "it's $(touch $CANARY)", "\n`touch $CANARY`")
+	f.Fuzz(func(t *testing.T, user, arg, dir string) {
+		if strings.ContainsRune(user+arg+dir, 0) || len(user)+len(arg)+len(dir) > 1000 || user == "" {
+			t.Skip("no roster has it")
+		}
+		canary := filepath.Join(t.TempDir(), "canary")
+		// A function stands for sudo: it prints its arguments as they come.
+		script := "sudo() { printf '%s.' \"$@\"; }\n" + strings.Replace(strings.SplitN(sudoLine(user), "exec ", 2)[1], " -- "+bootstrap, " -- x", 1) +
+			"\nprintf '%s.' " + proc.Quote(arg) + " " + proc.Quote(dir)
+		c := exec.Command("/bin/sh", "-c", bootstrap)
+		c.Env = []string{"PATH=/usr/bin:/bin", "HOME=/nonexistent", "CANARY=" + canary}
+		c.Stdin = strings.NewReader(encode(script))
+		out, _ := c.CombinedOutput()
+		if want := "-n.-H.-u." + user + ".--.x." + arg + "." + dir + "."; string(out) != want {
+			t.Errorf("sudo_user %q: %q, want %q", user, out, want)
+		}
+	})
+}
+
 func FuzzSSHConfig(f *testing.F) {
 	f.Add("Host *\n User x\n", "ProxyJump=a,b", "web1")
 	f.Add("Match exec \"true\"\n", "-oCiphers=+aes*", "db")

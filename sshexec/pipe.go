@@ -3,12 +3,14 @@ package sshexec
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"brine/internal/host"
 )
@@ -30,9 +32,35 @@ type pipeAddr string
 func (pipeAddr) Network() string  { return "command" }
 func (a pipeAddr) String() string { return string(a) }
 
-// command starts the ProxyCommand of t by the shell, as ssh does.
-func (d *Dialer) command(t *dest) *pipe {
-	line := strings.NewReplacer("%%", "%", "%h", t.host, "%p", strconv.Itoa(t.port), "%r", t.user, "%n", t.id).Replace(t.proxy)
+// proxyLine returns the ProxyCommand of t with its marks filled in. What stands
+// for them comes from a roster and reaches a shell, within quotes of the command
+// or outside, so nothing is taken that means something to a shell; ssh refuses
+// the same.
+func (t *dest) proxyLine() (string, error) {
+	for _, x := range []struct{ mark, what, text string }{{"%h", "host", t.host}, {"%r", "user", t.user}, {"%n", "id", t.id}} {
+		if strings.Contains(t.proxy, x.mark) && !harmless(x.text) {
+			return "", fmt.Errorf("the %s %q cannot stand in a ProxyCommand (%s): it has characters that a shell reads", x.what, x.text, x.mark)
+		}
+	}
+	return strings.NewReplacer("%%", "%", "%h", t.host, "%p", strconv.Itoa(t.port), "%r", t.user, "%n", t.id).Replace(t.proxy), nil
+}
+
+// harmless reports whether a shell reads s as it is, quoted or not, and no
+// program takes it for an option.
+func harmless(s string) bool {
+	if s == "" || s[0] == '-' {
+		return false
+	}
+	for _, r := range s {
+		if r <= ' ' || r == 0x7f || strings.ContainsRune("'`\"$\\;&<>|(){}[]*?!#~^", r) {
+			return false
+		}
+	}
+	return utf8.ValidString(s)
+}
+
+// command starts a ProxyCommand by the shell, as ssh does.
+func (d *Dialer) command(t *dest, line string) *pipe {
 	ctx, cancel := context.WithCancel(context.Background())
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()

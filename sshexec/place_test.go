@@ -417,3 +417,79 @@ func TestPushNoexec(t *testing.T) {
 		t.Errorf("left where it cannot run: %v", names)
 	}
 }
+
+// TestFoundAgentIsTheOneLookedAt: whoever can write above the agent's directory
+// puts another one in its place once it was looked at; what runs is still what
+// was there.
+func TestFoundAgentIsTheOneLookedAt(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	p, e := b.placer(t, 100)
+	if err := os.WriteFile(p.images.Exe, []byte("#!/bin/sh\n# "+version.Stamp()+"\n[ \"$1\" = version ] && exit 0\necho the one >&2; exit 3\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.place(t, p, e, "cat"); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(e.ThinDir, "agent")
+	evil := mkdir(t, b.home, "evil")
+	if err := os.WriteFile(filepath.Join(evil, "brine-"+own(t, p).hash), []byte("#!/bin/sh\necho another >&2; exit 3\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ls, err := exec.LookPath("ls")
+	if err != nil {
+		t.Skip(err)
+	}
+	bin := t.TempDir()
+	swap := "#!/bin/sh\n[ -d " + evil + " ] && mv " + dir + " " + dir + ".was && mv " + evil + " " + dir + "\nexec " + ls + " \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(bin, "ls"), []byte(swap), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b.env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
+	c, err := dial(t, options(t, known(t, line(b.Fake))), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = p.try(t.Context(), c, e)
+	wantStage(t, err, Shell, "the one")
+	if _, err := os.Stat(dir + ".was"); err != nil {
+		t.Errorf("nothing was swapped: %v", err)
+	}
+}
+
+// TestFoundAgentIsChecked: a directory that others may enter, one behind a
+// link, a file of another size and one that is no program are passed over.
+func TestFoundAgentIsChecked(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(dir, exe string) error{
+		"open":  func(dir, _ string) error { return os.Chmod(dir, 0o750) },
+		"size":  func(_, exe string) error { return os.Truncate(exe, 5) },
+		"mode":  func(_, exe string) error { return os.Chmod(exe, 0o600) },
+		"gone":  func(_, exe string) error { return os.Remove(exe) },
+		"is ok": func(_, _ string) error { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBox(t)
+			p, e := b.placer(t, 100)
+			if err := os.WriteFile(p.images.Exe, []byte("#!/bin/sh\n# "+version.Stamp()+"\n[ \"$1\" = version ] && exit 0\necho it runs >&2; exit 3\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.place(t, p, e, "cat"); err != nil {
+				t.Fatal(err)
+			}
+			dir := filepath.Join(e.ThinDir, "agent")
+			if err := spoil(dir, filepath.Join(dir, "brine-"+own(t, p).hash)); err != nil {
+				t.Fatal(err)
+			}
+			c, err := dial(t, options(t, known(t, line(b.Fake))), e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, missing, err := p.try(t.Context(), c, e)
+			if ran := err != nil && strings.Contains(err.Error(), "it runs"); ran != (name == "is ok") || !ran && missing == nil {
+				t.Errorf("%v, %v", missing, err)
+			}
+		})
+	}
+}

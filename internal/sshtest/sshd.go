@@ -185,11 +185,15 @@ func (s *Server) run(t testing.TB, sshd, conf, prepare string) bool {
 	if prepare != "" {
 		c = exec.Command("unshare", "-m", "--propagation", "private", "sh", "-ec", prepare+"\nexec \"$0\" \"$@\"", sshd, "-D", "-f", conf, "-E", s.log)
 		c.Env = append(os.Environ(), "DIR="+s.Dir, "SESSION_HOME="+s.Home)
-		var errs strings.Builder
-		c.Stderr = &errs
+		said, err := os.Create(filepath.Join(s.Dir, "prepare.log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer said.Close()
+		c.Stderr = said
 		defer func() {
-			if t.Failed() || errs.Len() > 0 {
-				t.Logf("the server's preparation says: %s", errs.String())
+			if b, _ := os.ReadFile(said.Name()); len(b) > 0 {
+				t.Logf("the server's preparation says: %s", b)
 			}
 		}()
 	}

@@ -1,0 +1,123 @@
+package sshexec
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"brine/internal/version"
+)
+
+// embed is what a release build has in it.
+func embed(t *testing.T, platform string, text []byte, more string) fstest.MapFS {
+	t.Helper()
+	var z bytes.Buffer
+	if err := Compress(&z, bytes.NewReader(text), gzip.BestCompression); err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(text)
+	line := fmt.Sprintf("%s %s %d %s\n", platform, hex.EncodeToString(sum[:]), len(text), version.Number())
+	return fstest.MapFS{"SUMS": {Data: []byte(line + more)}, "brine-" + platform + ".gz": {Data: z.Bytes()}}
+}
+
+func writeExe(t *testing.T, path string, text []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestImages(t *testing.T) {
+	t.Parallel()
+	dir, cache := t.TempDir(), t.TempDir()
+	exe := filepath.Join(t.TempDir(), "brine")
+	old := bytes.Replace(program(1), []byte(version.Number()), []byte("0.0.9"), 1)
+	writeExe(t, exe, program(10))
+	writeExe(t, filepath.Join(dir, "brine-linux-arm"), program(20))
+	writeExe(t, filepath.Join(dir, "brine-linux-386"), old)
+	writeExe(t, filepath.Join(dir, "brine-linux-s390x"), []byte("no agent"))
+	writeExe(t, filepath.Join(dir, "brine-linux-s390x.gz"), nil)
+	writeExe(t, filepath.Join(dir, "notes"), nil)
+	emb := embed(t, "linux-386", program(30), "nonsense\nlinux-riscv64 abc 1 "+version.Number()+"\n")
+	for range 2 { // with hashes that are kept, too
+		m := &Images{Exe: exe, Dir: dir, Embedded: emb, Cache: cache}
+		var got []string
+		for _, i := range m.List(true) {
+			got = append(got, fmt.Sprintf("%s %s %d used=%v err=%v", i.Platform, strings.ReplaceAll(i.From, dir, "DIR"), i.Size, i.Used, i.Err))
+		}
+		want := []string{
+			fmt.Sprintf("linux/386 DIR/brine-linux-386 %d used=false err=%s/brine-linux-386 is an agent of brine 0.0.9, and this is brine %s", len(old), dir, version.Number()),
+			fmt.Sprintf("linux/386 embedded %d used=true err=<nil>", len(program(30))),
+			fmt.Sprintf("linux/arm DIR/brine-linux-arm %d used=true err=<nil>", len(program(20))),
+			"linux/riscv64 embedded 1 used=false err=its line in SUMS makes no sense",
+			fmt.Sprintf("linux/s390x DIR/brine-linux-s390x 8 used=false err=%s/brine-linux-s390x is no agent of brine", dir),
+		}
+		at := 0
+		for i, w := range want {
+			for at < len(got) && strings.HasPrefix(got[at], PlatformName(ownPlatform)+" this program") {
+				at++
+			}
+			if at >= len(got) || got[at] != w {
+				t.Errorf("%d: %q, want %q", i, got[min(at, len(got)-1)], w)
+			}
+			at++
+		}
+	}
+	// A file that is written anew is read anew.
+	writeExe(t, filepath.Join(dir, "brine-linux-386"), program(40))
+	m := &Images{Dir: dir, Embedded: emb, Cache: cache}
+	if i, err := m.lookup("linux-386"); err != nil || i.fsys != nil || i.size != int64(len(program(40))) {
+		t.Errorf("%+v, %v", i, err)
+	}
+	// In a directory that was asked for, an old one is an error.
+	writeExe(t, filepath.Join(dir, "brine-linux-386"), old)
+	m = &Images{Dir: dir, Named: true, Embedded: emb}
+	if i, err := m.lookup("linux-386"); i != nil || err == nil || !strings.Contains(err.Error(), "brine 0.0.9") {
+		t.Errorf("%+v, %v", i, err)
+	}
+	// What is embedded is unpacked, or handed on as it is.
+	m = &Images{Embedded: emb}
+	i, err := m.lookup("linux-386")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, by := range []string{"cat", "gzip"} {
+		r, size, err := m.stream(t.Context(), i, by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, _ := io.ReadAll(r)
+		if by == "gzip" && !bytes.Equal(b, emb["brine-linux-386.gz"].Data) || by == "cat" && !bytes.Equal(b, program(30)) || size != int64(len(b)) {
+			t.Errorf("%s: %d bytes, said to be %d", by, len(b), size)
+		}
+	}
+	// One that was tampered with is found out.
+	emb["brine-linux-386.gz"] = embed(t, "linux-386", program(31), "")["brine-linux-386.gz"]
+	for _, i := range (&Images{Embedded: emb}).List(true) {
+		if i.Platform == "linux/386" && (i.Err == nil || !strings.Contains(i.Err.Error(), "is not the one of its hash")) {
+			t.Errorf("%+v", i)
+		}
+	}
+}
+
+func TestPlatformNames(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{"linux-amd64": "linux/amd64", "linux-arm": "linux/arm", "linux-armv6": "linux/arm/v6", "freebsd-arm64": "freebsd/arm64"} {
+		if got := PlatformName(in); got != want {
+			t.Errorf("PlatformName(%q) = %q, want %q", in, got, want)
+		}
+	}
+	for in, want := range map[string]bool{"linux-amd64": true, "linux": false, "linux-amd64.gz": false, "a-b-c": false, "-x": false, "x-": false} {
+		if got := isPlatform(in); got != want {
+			t.Errorf("isPlatform(%q) = %v", in, got)
+		}
+	}
+}
