@@ -24,10 +24,11 @@ lint: ## formatting, vet, staticcheck, tidy
 bench: ## benchmarks beside the code
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
-soak: ## full counts: fuzzers for five minutes each, the race run five times, 50 chaos runs
+soak: ## full counts: fuzzers for five minutes each, the race run five times, 50 chaos runs, returners and jobs under load
 	sh .ci/fuzz 300s
 	CGO_ENABLED=1 $(GO) test -race -count=5 ./...
 	BRINE_CHAOS_ROUNDS=50 $(GO) test -count=1 -timeout 120m -run TestChaos .
+	BRINE_SOAK=1 BRINE_TEST_KILLS=1000 $(GO) test -count=1 -timeout 60m -p 1 -v -run 'TestLoad|Killed|Many|MySQL|Postgres|Pgjsonb|SQLite|Redis|Memcache|Etcd' . ./internal/jobs ./internal/event ./internal/returner/...
 	d=$$(mktemp -d) && sh .ci/release "$$($(GO) env GOHOSTOS)/$$($(GO) env GOHOSTARCH)" "linux/amd64 linux/arm64" "$$d" && rm -r "$$d"
 
 release: ## brine for HOSTS in DIST, with the agents of AGENTS in it (see .ci/release for the defaults)
