@@ -88,7 +88,7 @@ func (d loadTree) cache() *jobs.Files {
 // A run whose returns go to a returner stores them all. How much slower it is
 // than one without is logged: the middle one of the rounds, which take turns.
 func TestLoadReturns(t *testing.T) {
-	targets, rounds := soakCount(50, 1000), soakCount(1, 9)
+	targets, rounds := soakCount(50, 1000), soakCount(1, 5)
 	d := newLoadTree(t, targets, nil)
 	d.brine(t, "ssh", "t0", "test.ping", "--return", "sqlite3") // makes the file
 	want := 1
