@@ -247,7 +247,7 @@ func TestRebootNeverComes(t *testing.T) {
 			m.Minute, m.Down = 100*time.Millisecond, time.Hour
 		}
 	})
-	steps, r := s.orchestrate("orch.upgrade", `{"targets": ["box1", "box2", "box3"], "timeout": 15}`)
+	steps, r := s.orchestrate("orch.upgrade", `{"targets": ["box1", "box2", "box3"], "timeout": 10}`)
 	s.want(r, 1, "chain_entry_2_wait_for_reboots: no event \"salt/minion/*/start\" came of box1, box2")
 	c := steps["chain_entry_2_wait_for_reboots"].Comment
 	for _, text := range []string{"Timeout value reached. Missing: box1 (it is up with the boot that it had: its reboot is to begin at ", "), box2 (", ")."} {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/proc"
 	"brine/internal/value"
@@ -89,10 +90,10 @@ func (b *boots) restless(step int64) bool {
 func (p *Provider) Step() { p.step.Add(1) }
 
 // Watched returns those of ids whose start can be told; see fun.Starter.
-func (p *Provider) Watched(ids []string, fresh bool) []string {
+func (p *Provider) Watched(w fun.StartWait) []string {
 	var out []string
-	for _, id := range ids {
-		if m := p.targets[id]; m != nil && (fresh || m.boot.restless(p.step.Load())) {
+	for _, id := range w.IDs {
+		if m := p.targets[id]; m != nil && (w.Fresh || m.boot.restless(p.step.Load())) {
 			out = append(out, id)
 		}
 	}
@@ -105,7 +106,7 @@ const looksAtOnce = 256
 
 // Starts waits for the starts of machines; see fun.Starter. It is a step of its
 // own: the next one begins with what it learned.
-func (p *Provider) Starts(ctx context.Context, ids []string, fresh bool, each func(fun.Start)) []fun.Late {
+func (p *Provider) Starts(ctx context.Context, wait fun.StartWait, each func(fun.Start)) []fun.Late {
 	before := p.step.Add(1) - 1
 	slots := make(chan struct{}, looksAtOnce)
 	var (
@@ -113,12 +114,12 @@ func (p *Provider) Starts(ctx context.Context, ids []string, fresh bool, each fu
 		late []fun.Late
 		wg   sync.WaitGroup
 	)
-	for _, id := range ids {
+	for _, id := range wait.IDs {
 		m := p.targets[id]
 		if m == nil {
 			continue
 		}
-		w := &vigil{m: m, base: m.boot.held(before), fresh: fresh, slots: slots}
+		w := &vigil{m: m, base: m.boot.held(before), fresh: wait.Fresh, slots: slots}
 		w.unknown = w.base == ""
 		wg.Go(func() {
 			start, ok := w.wait(ctx)
@@ -152,10 +153,10 @@ type vigil struct {
 	conn   *link.Conn
 }
 
-// lookTimeout bounds one try to connect, unless the roster gives the machine
-// longer: a machine that boots drops packets, and who waits for the answer to
-// one of them sees late that it is back.
-const lookTimeout = 20 * time.Second
+// lookTimeout bounds one try to connect, and one to start the agent, unless the
+// roster gives the machine longer: a machine that boots drops packets, and who
+// waits for the answer to one of them sees late that it is back.
+const lookTimeout = 15 * time.Second
 
 // noAnswer is why a machine is late of which nothing else is known.
 const noAnswer = "it gave no answer in time"
@@ -366,8 +367,21 @@ func (w *vigil) connect(ctx context.Context) (*Client, *link.Conn, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// What the machine lost with its temporary files is sent again.
-	conn, err := m.begin(ctx, c)
+	bounded, cancel := context.WithCancel(ctx)
+	defer cancel()
+	limit := time.AfterFunc(max(lookTimeout, m.e.Timeout), cancel)
+	defer limit.Stop()
+	if m.e.PreFlight != "" {
+		limit.Stop() // the script takes the time that it needs
+	}
+	conn, err := m.begin(fleet.Phases(bounded, func(p fleet.Phase) {
+		if p == fleet.Pushing {
+			limit.Stop() // what it lost with its temporary files is sent again
+		}
+	}), c)
+	if bounded.Err() != nil && ctx.Err() == nil && err != nil {
+		err = c.fail(Agent, errors.New("it does not start in time"), "")
+	}
 	if err != nil {
 		_ = c.Close()
 		return nil, nil, err

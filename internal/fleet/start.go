@@ -14,8 +14,8 @@ type Starter interface {
 	// Step notes that a step begins.
 	Step()
 	// Watched and Starts are as in fun.Starter.
-	Watched(ids []string, fresh bool) []string
-	Starts(ctx context.Context, ids []string, fresh bool, each func(fun.Start)) []fun.Late
+	Watched(w fun.StartWait) []string
+	Starts(ctx context.Context, w fun.StartWait, each func(fun.Start)) []fun.Late
 }
 
 // step tells the providers that a step begins.
@@ -28,15 +28,17 @@ func (f *Fleet) step() {
 }
 
 // starters returns the ids of each provider that can tell of starts.
-func (f *Fleet) starters(ctx context.Context, ids []string) map[Starter][]string {
-	_, owner, err := f.owners(ctx)
-	if err != nil {
-		return nil
-	}
-	by := map[Starter][]string{}
-	for _, id := range ids {
+func (f *Fleet) starters(w fun.StartWait, owner map[string]Provider) map[Starter]fun.StartWait {
+	by := map[Starter]fun.StartWait{}
+	for _, id := range w.IDs {
 		if s, ok := owner[id].(Starter); ok {
-			by[s] = append(by[s], id)
+			part, known := by[s]
+			if !known {
+				part = w
+				part.IDs = nil
+			}
+			part.IDs = append(part.IDs, id)
+			by[s] = part
 		}
 	}
 	return by
@@ -44,17 +46,21 @@ func (f *Fleet) starters(ctx context.Context, ids []string) map[Starter][]string
 
 // Watched returns those of ids whose start can be told; see [fun.Starter].
 // Machines in this process do not start by themselves.
-func (f *Fleet) Watched(ctx context.Context, ids []string, fresh bool) []string {
+func (f *Fleet) Watched(ctx context.Context, w fun.StartWait) []string {
+	_, owner, err := f.owners(ctx)
+	if err != nil {
+		return nil
+	}
 	var out []string
-	for s, ids := range f.starters(ctx, ids) {
-		out = append(out, s.Watched(ids, fresh)...)
+	for s, part := range f.starters(w, owner) {
+		out = append(out, s.Watched(part)...)
 	}
 	sort.Strings(out)
 	return out
 }
 
 // Starts waits for the starts of machines; see [fun.Starter].
-func (f *Fleet) Starts(ctx context.Context, ids []string, fresh bool, each func(fun.Start)) []fun.Late {
+func (f *Fleet) Starts(ctx context.Context, w fun.StartWait, each func(fun.Start)) []fun.Late {
 	var (
 		mu   sync.Mutex
 		late []fun.Late
@@ -64,12 +70,21 @@ func (f *Fleet) Starts(ctx context.Context, ids []string, fresh bool, each func(
 	if err != nil {
 		return nil
 	}
-	prepare(ctx, ids, owner)
-	for s, ids := range f.starters(ctx, ids) {
+	prepare(ctx, w.IDs, owner)
+	// Whoever watches sees the wait as a job whose targets are connected to.
+	job := fun.Job{JID: "starts " + f.askJID(), Fun: "salt.wait_for_event", Step: w.Step}
+	watch := f.watcher()
+	watch.Begin(job, w.IDs)
+	defer watch.End(job.JID)
+	for _, id := range w.IDs {
+		watch.At(job.JID, id, Connecting)
+	}
+	for s, part := range f.starters(w, owner) {
 		wg.Go(func() {
-			l := s.Starts(ctx, ids, fresh, func(st fun.Start) {
+			l := s.Starts(ctx, part, func(st fun.Start) {
 				mu.Lock()
 				defer mu.Unlock()
+				watch.Done(fun.Return{ID: st.ID, JID: job.JID, Success: true})
 				each(st)
 			})
 			mu.Lock()

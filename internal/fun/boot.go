@@ -5,18 +5,27 @@ import "context"
 // A Starter is a Fleet that can tell when its machines start: what a minion
 // says by the event salt/minion/ID/start when it comes up.
 type Starter interface {
-	// Watched returns those of ids whose start can be told. With fresh that is
+	// Watched returns those of ids whose start can be told. With Fresh that is
 	// every machine that is reached over a connection; without, those that a
 	// step of this run asked to go down, or found to be booted anew.
-	Watched(ctx context.Context, ids []string, fresh bool) []string
-	// Starts waits until each of ids, which Watched returned, has started since
+	Watched(ctx context.Context, w StartWait) []string
+	// Starts waits until each machine, which Watched returned, has started since
 	// the step before this one began, and hands over each as it has, one call at
 	// a time. It returns why the others have not when ctx ends.
 	//
 	// A machine has started when a new connection finds another boot than the
 	// one that was known when the step before began. Where it is not about to
 	// go down, a new connection and agent count as the start: see Start.
-	Starts(ctx context.Context, ids []string, fresh bool, each func(Start)) []Late
+	Starts(ctx context.Context, w StartWait, each func(Start)) []Late
+}
+
+// A StartWait is a wait for the starts of machines.
+type StartWait struct {
+	IDs []string
+	// Fresh takes a new connection for the start of a machine that is not about
+	// to go down.
+	Fresh bool
+	Step  string // ID of the step that waits
 }
 
 // A Start is a machine that has started.

@@ -31,8 +31,7 @@ func startData(id string, at time.Time) *value.Map {
 
 // starts watches the machines whose start a step waits for.
 type starts struct {
-	c   *fun.Call
-	ids []string // machines that are watched
+	c *fun.Call
 
 	mu    sync.Mutex
 	fresh []string // those that were not rebooted
@@ -51,19 +50,18 @@ func watchStarts(ctx context.Context, c *fun.Call, waiting []value.Value) *start
 	if !ok {
 		return nil
 	}
-	ids := startIDs(c, waiting)
-	fresh := strings.HasSuffix(c.Name, "start")
-	if len(ids) > 0 {
-		ids = fleet.Watched(ctx, ids, fresh)
+	w := fun.StartWait{IDs: startIDs(c, waiting), Fresh: strings.HasSuffix(c.Name, "start"), Step: c.Low.ID}
+	if len(w.IDs) > 0 {
+		w.IDs = fleet.Watched(ctx, w)
 	}
-	if len(ids) == 0 {
+	if len(w.IDs) == 0 {
 		return nil
 	}
-	s := &starts{c: c, ids: ids, late: map[string]string{}, done: make(chan struct{})}
+	s := &starts{c: c, late: map[string]string{}, done: make(chan struct{})}
 	ctx, s.stop = context.WithCancel(ctx)
 	go func() {
 		defer close(s.done)
-		late := fleet.Starts(ctx, ids, fresh, func(st fun.Start) {
+		late := fleet.Starts(ctx, w, func(st fun.Start) {
 			if !st.Rebooted {
 				s.mu.Lock()
 				s.fresh = append(s.fresh, st.ID)

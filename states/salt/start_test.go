@@ -33,12 +33,12 @@ func (b *boxes) Run(context.Context, fun.Job, func(fun.Return) error) (fun.Summa
 	return fun.Summary{}, nil
 }
 
-func (b *boxes) Watched(_ context.Context, ids []string, fresh bool) []string {
+func (b *boxes) Watched(_ context.Context, w fun.StartWait) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.fresh = fresh
+	b.fresh = w.Fresh
 	var out []string
-	for _, id := range ids {
+	for _, id := range w.IDs {
 		if slices.Contains(b.ids, id) && !strings.HasPrefix(id, "local") {
 			out = append(out, id)
 		}
@@ -48,9 +48,9 @@ func (b *boxes) Watched(_ context.Context, ids []string, fresh bool) []string {
 	return out
 }
 
-func (b *boxes) Starts(ctx context.Context, ids []string, _ bool, each func(fun.Start)) []fun.Late {
+func (b *boxes) Starts(ctx context.Context, w fun.StartWait, each func(fun.Start)) []fun.Late {
 	var late []fun.Late
-	for _, id := range ids {
+	for _, id := range w.IDs {
 		switch {
 		case strings.HasPrefix(id, "late"):
 			late = append(late, fun.Late{ID: id, Why: "it is in bed"})
