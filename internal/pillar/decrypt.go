@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"strings"
 
+	"brine/internal/fun"
+	"brine/internal/render"
 	"brine/internal/source"
 	"brine/internal/value"
+	"brine/internal/yamlsalt"
 )
 
 // decrypt decrypts what decrypt_pillar names, in place, and returns what Salt
@@ -84,9 +87,14 @@ func (j *job) decryptValue(ctx context.Context, v, renderer value.Value) (value.
 	if value.Truth(renderer) {
 		name = value.Str(renderer)
 	}
+	return decryptWith(ctx, j.opts, j.engine, name, v)
+}
+
+// decryptWith decrypts v, in place, with the renderer of that name.
+func decryptWith(ctx context.Context, opts *value.Map, engine *render.Engine, name string, v value.Value) (value.Value, error) {
 	var valid []string
 	known := false
-	if l := j.opts.List("decrypt_pillar_renderers"); l != nil {
+	if l := opts.List("decrypt_pillar_renderers"); l != nil {
 		for _, x := range l.Items {
 			valid = append(valid, value.Str(x))
 			known = known || value.Str(x) == name
@@ -98,7 +106,49 @@ func (j *job) decryptValue(ctx context.Context, v, renderer value.Value) (value.
 	if name != "gpg" {
 		return nil, fmt.Errorf("'%s' renderer is not available%s", name, source.DidYouMean(name, []string{"gpg"}))
 	}
-	return j.engine.Decrypt(ctx, v)
+	return engine.Decrypt(ctx, v)
+}
+
+// Given returns the pillar that pillar= gave with pillar_enc, the renderer that
+// decrypts it: a dict with messages among its values, or a text that decrypts to
+// a dict in YAML. Two characters "\n" in a text are a newline. v stays as it is.
+//
+// Salt: salt/state.py State._gather_pillar. Difference: what cannot be decrypted
+// is an error; Salt logs it and goes on without.
+func Given(ctx context.Context, env *fun.Env, v value.Value, enc string) (*value.Map, error) {
+	plain, err := decryptWith(ctx, env.Opts, render.For(env), strings.ToLower(enc), newlines(value.Clone(v)))
+	if err != nil {
+		return nil, fun.Errorf("Failed to decrypt pillar override: %v", err)
+	}
+	if text, ok := plain.(string); ok {
+		if plain, err = yamlsalt.LoadString(text); err != nil {
+			return nil, fun.Errorf("Failed to load CLI pillar override: %v", err)
+		}
+	}
+	m, ok := plain.(*value.Map)
+	if !ok {
+		return nil, fun.Errorf("Pillar override was not passed as a dictionary, but as a %s", value.TypeName(plain))
+	}
+	return m, nil
+}
+
+// newlines puts newlines where the texts of v, which is changed in place, have
+// "\n" in two characters.
+func newlines(v value.Value) value.Value {
+	switch v := v.(type) {
+	case string:
+		return strings.ReplaceAll(v, `\n`, "\n")
+	case *value.List:
+		for i, x := range v.Items {
+			v.Items[i] = newlines(x)
+		}
+	case *value.Map:
+		for i := range v.Len() {
+			k, x := v.Entry(i)
+			v.Set(k, newlines(x))
+		}
+	}
+	return v
 }
 
 // parentOf returns the dict that holds what is at a path of dicts, nil where

@@ -9,6 +9,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/host"
+	"brine/internal/pillar"
 	"brine/internal/value"
 )
 
@@ -63,6 +64,51 @@ func TestDecrypt(t *testing.T) {
 			}
 			if e := value.Repr(p.At("_errors")); e != tt.errors {
 				t.Errorf("_errors = %s, want %s", e, tt.errors)
+			}
+		})
+	}
+}
+
+// TestGiven decrypts what pillar= gave, by the gpg of TestDecrypt.
+// Salt: salt/state.py State._gather_pillar.
+func TestGiven(t *testing.T) {
+	message := func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(cipher, "abc", s), "\n", `\n`) }
+	for _, tt := range []struct {
+		name string
+		v    value.Value
+		enc  string
+		want string // or the error
+	}{
+		{"values", value.MapOf("a", message("one"), "b", value.NewList(message("two"), int64(1))), "gpg", "{'a': 'one', 'b': ['two', 1]}"},
+		{"text", message("x: {y: 1}"), "GPG", "{'x': {'y': 1}}"},
+		{"no dict", message("five"), "gpg", "Pillar override was not passed as a dictionary, but as a str"},
+		{"no YAML", message("x: ["), "gpg", "Failed to load CLI pillar override: "},
+		{"renderer", value.NewMap(0), "nacl", "Failed to decrypt pillar override: 'nacl' is not a valid decryption renderer. Valid choices are: gpg"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := fake(t, nil, "")
+			f := r.env.Host.(*host.Fake)
+			f.PutFile("/usr/bin/gpg", "", 0o755)
+			f.HandleCommand("*gpg *", func(_ context.Context, c host.Cmd) (host.Output, error) {
+				raw, err := io.ReadAll(c.Stdin)
+				if err != nil {
+					t.Error(err)
+				}
+				return host.Output{Stdout: append(bytes.Split(raw, []byte("\n"))[2], '\n')}, nil
+			})
+			before := value.Repr(tt.v)
+			m, err := pillar.Given(t.Context(), r.env, tt.v, tt.enc)
+			got := ""
+			if err != nil {
+				got = err.Error()
+			} else {
+				got = plain(m)
+			}
+			if !strings.HasPrefix(got, tt.want) || err == nil && got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+			if after := value.Repr(tt.v); after != before {
+				t.Errorf("what was given is now %s", after)
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"brine/internal/fun"
+	"brine/internal/pillar"
 	"brine/internal/value"
 	"brine/internal/yamlsalt"
 )
@@ -100,12 +101,17 @@ func fresh(ctx context.Context, c *fun.Call, kw *value.Map) (*value.Map, error) 
 		req.SaltEnv = value.Str(v)
 	}
 	if v, ok := kw.Get("pillar"); ok && value.Truth(v) {
+		if enc := kw.At("pillar_enc"); value.Truth(enc) {
+			m, err := pillar.Given(ctx, c.Env, v, value.Str(enc))
+			if err != nil {
+				return nil, err
+			}
+			req.Override = m
+			return c.Env.Up.Pillar(ctx, req)
+		}
 		m, ok := v.(value.Mapping)
 		if !ok {
 			return nil, fun.Errorf("pillar must be a dictionary, not %s", value.TypeName(v))
-		}
-		if enc := kw.At("pillar_enc"); value.Truth(enc) {
-			return nil, fun.Errorf("pillar_enc %s is not in brine: give the pillar in plain", value.Repr(enc))
 		}
 		req.Override = value.ToMap(m)
 	}

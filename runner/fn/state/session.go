@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"brine/internal/fun"
+	"brine/internal/pillar"
 	"brine/internal/source"
 	"brine/internal/value"
 	"brine/runner/exec"
@@ -38,7 +39,7 @@ type session struct {
 // call. out is the outputter the function wishes.
 func (m *module) open(ctx context.Context, c *fun.Call, out string) (*session, error) {
 	s := &session{m: m, c: c, out: out}
-	override, err := s.pillar()
+	override, err := s.pillar(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -92,13 +93,13 @@ func (m *module) open(ctx context.Context, c *fun.Call, out string) (*session, e
 }
 
 // pillar returns the pillar= of the call, or nil.
-func (s *session) pillar() (*value.Map, error) {
+func (s *session) pillar(ctx context.Context) (*value.Map, error) {
 	v := s.c.Value("pillar")
 	if v == nil {
 		return nil, nil
 	}
 	if enc := s.c.Value("pillar_enc"); enc != nil {
-		return nil, fun.Errorf("pillar_enc: there is no renderer %q that decrypts pillar", value.Str(enc))
+		return pillar.Given(ctx, s.c.Env, v, value.Str(enc))
 	}
 	switch v := v.(type) {
 	case *value.Map:

@@ -401,7 +401,7 @@ func TestMisuse(t *testing.T) {
 		{"no such id", "state.sls_id", value.MapOf("id_", "web_tow", "mods", "web"), "No matches for ID 'web_tow' found in SLS 'web' within saltenv 'base' (did you mean \"web_two\"?)"},
 		{"no name", "state.single", value.MapOf("fun", "test.nop"), "missing 1 required positional argument: 'name'"},
 		{"low without id", "state.low", value.MapOf("data", value.MapOf("state", "test", "fun", "nop", "name", "x")), "__id__"},
-		{"encrypted", "state.sls", value.MapOf("mods", "web", "pillar", value.NewMap(0), "pillar_enc", "gpg"), "pillar_enc"},
+		{"encrypted", "state.sls", value.MapOf("mods", "web", "pillar", value.NewMap(0), "pillar_enc", "nacl"), "Failed to decrypt pillar override: 'nacl' is not a valid decryption renderer"},
 	} {
 		if _, err := call(t, env, tt.fun, tt.kw); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
