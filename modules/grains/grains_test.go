@@ -3,44 +3,15 @@ package grains_test
 import (
 	"testing"
 
-	"brine/internal/dispatch"
 	"brine/internal/fun"
-	"brine/internal/grains"
-	"brine/internal/host"
 	"brine/internal/value"
-	"brine/internal/yamlsalt"
-	exec "brine/modules/grains"
+	"brine/modules/grains/grainstest"
 )
-
-const file = "/etc/salt/grains"
-
-func newEnv(t *testing.T, static string) (*fun.Env, *host.Fake) {
-	t.Helper()
-	h := host.NewFake()
-	h.PutFile(file, static, 0o644)
-	opts := value.MapOf("conf_file", "/etc/salt/minion")
-	env := &fun.Env{ID: "m", Opts: opts, Host: h, Memo: &fun.Memo{}}
-	env.Grains = grains.Collect(grains.Options{Host: h, ID: "m", Opts: opts})
-	env.Table = fun.NewTable([]fun.Entry{
-		{Kind: fun.Exec, Name: "grains", Load: exec.Module},
-	})
-	env.Invoker = dispatch.New(env)
-	return env, h
-}
-
-func load(t *testing.T, text string) value.Value {
-	t.Helper()
-	v, err := yamlsalt.LoadString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
 
 // TestFunctions has the recorded calls.
 func TestFunctions(t *testing.T) {
 	t.Parallel()
-	env, h := newEnv(t, "role: web\nnet: {zone: inner}\ntags: [a, b]\nc: {1: one}\n")
+	env, h := grainstest.NewEnv(t, "role: web\nnet: {zone: inner}\ntags: [a, b]\nc: {1: one}\n")
 	for _, tt := range []struct{ fun, pos, kw, want string }{
 		{"get", "[role]", "{}", "web"},
 		{"get", "['net:zone']", "{}", "inner"},
@@ -74,8 +45,8 @@ func TestFunctions(t *testing.T) {
 		{"filter_by", "[{base: {x: 1, p: 0}, c: {p: 1}}]", "{grain: tags, base: base}", "{x: 1, p: 1}"},
 		{"setvals", "[{x: 1, colour: null}]", "{destructive: True}", "{x: 1, colour: null}"},
 	} {
-		res, err := env.Invoker.Invoke(t.Context(), fun.Exec, "grains."+tt.fun, fun.Args{Pos: load(t, tt.pos).(*value.List).Items, Kw: load(t, tt.kw).(*value.Map)})
-		if err != nil || !value.Equal(res.Value, load(t, tt.want)) {
+		res, err := env.Invoker.Invoke(t.Context(), fun.Exec, "grains."+tt.fun, fun.Args{Pos: grainstest.Load(t, tt.pos).(*value.List).Items, Kw: grainstest.Load(t, tt.kw).(*value.Map)})
+		if err != nil || !value.Equal(res.Value, grainstest.Load(t, tt.want)) {
 			t.Errorf("grains.%s %s %s = %s, %v, want %s", tt.fun, tt.pos, tt.kw, value.Repr(res.Value), err, tt.want)
 		}
 	}
@@ -85,7 +56,7 @@ func TestFunctions(t *testing.T) {
 			t.Errorf("get_or_set_hash = %v, %v, want xxx", res.Value, err)
 		}
 	}
-	if got, want := h.Text(file), "c:\n  1: one\nnet:\n  extra: 5\n  secret: xxx\n  zone: inner\ntags:\n- b\n- c\nx: 1\n"; got != want {
+	if got, want := h.Text(grainstest.File), "c:\n  1: one\nnet:\n  extra: 5\n  secret: xxx\n  zone: inner\ntags:\n- b\n- c\nx: 1\n"; got != want {
 		t.Errorf("the grains file has\n%s\nwant\n%s", got, want)
 	}
 	if _, err := env.Invoker.Invoke(t.Context(), fun.Exec, "grains.setvals", fun.Args{Pos: []value.Value{"x"}}); err == nil {

@@ -63,7 +63,8 @@ func setenv(ctx context.Context, c *fun.Call) fun.Ret {
 	}
 	set, ok := environ.SetAll(c.Env.Host, want, unsets, clearAll)
 	if !ok || set.Len() == 0 {
-		return fun.Fail("Failed to set environ variables")
+		ret.Result, ret.Comment = fun.Failed, "Failed to set environ variables" // the changes stay, as in Salt
+		return ret
 	}
 	for k, v := range set.All() {
 		if asked, _ := want.Get(k); v == false && asked != nil {

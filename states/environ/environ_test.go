@@ -48,6 +48,7 @@ func TestSetenv(t *testing.T) {
 		{"empty already", "{name: E, value: False}", false, true, "Environ values were already set with the correct values", "{}", nil},
 		{"clear all", "{name: A, value: '1', clear_all: True, false_unsets: True}", false, true, "Environ values were set", "{A: '1', E: null}", []string{"A=1"}},
 		{"number", "{name: A, value: 5}", false, false, "Environ value must be string, dict or False", "{}", nil},
+		{"number in a dict", "{name: any, value: {P: 80}}", false, false, "Failed to set environ variables", "{P: 80}", nil},
 		{"bad name", "{name: any, value: {'x=y': z}}", false, false, "Failed to set environ variables", "{'x=y': False}", nil},
 		{"test", "{name: A, value: '2'}", true, true, "Environ values will be changed", "{A: '2'}", nil},
 		{"test same", "{name: A, value: '1'}", true, true, "Environ values are already set with the correct values", "{}", nil},

@@ -5,7 +5,9 @@ package grains
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -104,8 +106,13 @@ func set(c *fun.Call, name string, v value.Value, force, destructive bool) fun.R
 func absent(_ context.Context, c *fun.Call) fun.Ret {
 	name, destructive := grainName(c), c.Bool("destructive")
 	old, there := grains.Get(c.Env, name, "")
-	if !there || old == nil && !destructive {
+	switch {
+	case !there:
 		return fun.Ret{Name: name, Result: fun.OK, Comment: fmt.Sprintf("Grain %s does not exist", name)}
+	case old == nil && !destructive && c.Test:
+		return fun.Ret{Name: name, Result: fun.WouldChange, Comment: ""}
+	case old == nil && !destructive:
+		return set(c, name, nil, c.Bool("force"), false)
 	}
 	done := changes("grain", name, "value", nil)
 	if destructive {
@@ -177,48 +184,72 @@ func failed(name string, w grains.Written, err error) fun.Ret {
 }
 
 func contains(l *value.List, v value.Value) bool {
-	for _, x := range l.Items {
-		if value.Equal(x, v) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Items, func(x value.Value) bool { return value.Equal(x, v) })
 }
 
-// missing returns the values of v, one or a list of them, that l lacks.
-func missing(l *value.List, v value.Value) *value.List {
+// lacks reports whether l lacks v, or where v is a list one of its items.
+func lacks(l *value.List, v value.Value) bool {
 	vals, ok := v.(*value.List)
 	if !ok {
-		vals = value.NewList(v)
+		return !contains(l, v)
 	}
-	lacks := value.NewList()
-	for _, x := range vals.Items {
-		if !contains(l, x) && !contains(lacks, x) {
-			lacks.Append(x)
+	return slices.ContainsFunc(vals.Items, func(x value.Value) bool { return !contains(l, x) })
+}
+
+// pending are the values that the run's list_present states have asked for, by
+// the name of the grain.
+type pending struct {
+	mu    sync.Mutex
+	asked map[string]*value.List
+}
+
+type pendingKey struct{}
+
+// ask notes that the items of vals are asked for in a grain and returns those
+// that no state asked for before: all of them, unless one was.
+func ask(c *fun.Call, name string, vals *value.List) *value.List {
+	p := c.Env.Memo.Once(pendingKey{}, func() any { return &pending{asked: map[string]*value.List{}} }).(*pending)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := p.asked[name]
+	if before == nil {
+		before = value.NewList()
+		p.asked[name] = before
+	}
+	if slices.ContainsFunc(vals.Items, func(x value.Value) bool { return contains(before, x) }) {
+		fresh := value.NewList()
+		for _, x := range vals.Items {
+			if !contains(before, x) && !contains(fresh, x) {
+				fresh.Append(x)
+			}
 		}
+		vals = fresh
 	}
-	return lacks
+	before.Append(vals.Items...)
+	return vals
 }
 
 // listPresent adds values to a grain that is a list, which is made where it is
-// missing.
+// missing. A list of which the grain lacks an item is added whole, as in Salt,
+// less what an earlier state of the run asked for.
 //
-// Salt: salt/states/grains.py list_present. Difference: of a list of values
-// only those are added that the grain lacks.
+// Salt: salt/states/grains.py list_present.
 func listPresent(_ context.Context, c *fun.Call) fun.Ret {
 	name, v := grainName(c), c.Value("value")
 	ret := fun.Ret{Name: name}
 	old, _ := grains.Get(c.Env, name, "")
-	lacks := missing(value.NewList(), v)
 	if value.Truth(old) {
 		list, ok := old.(*value.List)
 		if !ok {
 			ret.Comment = fmt.Sprintf("Grain %s is not a valid list", name)
 			return ret
 		}
-		if lacks = missing(list, v); lacks.Len() == 0 {
+		if !lacks(list, v) {
 			ret.Result, ret.Comment = fun.OK, fmt.Sprintf("Value %s is already in grain %s", value.Str(v), name)
 			return ret
+		}
+		if vals, ok := v.(*value.List); ok {
+			v = ask(c, name, vals)
 		}
 	}
 	if c.Test {
@@ -232,7 +263,7 @@ func listPresent(_ context.Context, c *fun.Call) fun.Ret {
 		ret.Changes = changes("new", old)
 		return ret
 	}
-	w, err := grains.Append(c.Env, name, lacks, old == nil, value.DefaultDelim)
+	w, err := grains.Append(c.Env, name, v, old == nil, value.DefaultDelim)
 	if err != nil || w.Text != "" {
 		ret = failed(name, w, err)
 		if err == nil {

@@ -3,40 +3,11 @@ package grains_test
 import (
 	"testing"
 
-	"brine/internal/dispatch"
 	"brine/internal/fun"
-	"brine/internal/grains"
-	"brine/internal/host"
 	"brine/internal/value"
-	"brine/internal/yamlsalt"
-	exec "brine/modules/grains"
+	"brine/modules/grains/grainstest"
 	states "brine/states/grains"
 )
-
-const file = "/etc/salt/grains"
-
-func newEnv(t *testing.T, static string) (*fun.Env, *host.Fake) {
-	t.Helper()
-	h := host.NewFake()
-	h.PutFile(file, static, 0o644)
-	opts := value.MapOf("conf_file", "/etc/salt/minion")
-	env := &fun.Env{ID: "m", Opts: opts, Host: h, Memo: &fun.Memo{}}
-	env.Grains = grains.Collect(grains.Options{Host: h, ID: "m", Opts: opts})
-	env.Table = fun.NewTable([]fun.Entry{
-		{Kind: fun.State, Name: "grains", Load: states.States}, {Kind: fun.Exec, Name: "grains", Load: exec.Module},
-	})
-	env.Invoker = dispatch.New(env)
-	return env, h
-}
-
-func load(t *testing.T, text string) value.Value {
-	t.Helper()
-	v, err := yamlsalt.LoadString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
 
 // TestStates has the cases of Salt's own tests of the module.
 func TestStates(t *testing.T) {
@@ -82,6 +53,9 @@ func TestStates(t *testing.T) {
 		{"unset False", "foo: False\n", "absent", "{name: foo}", false, true, "Value for grain foo was set to None", "{grain: foo, value: null}", "foo: null\n"},
 		{"unset nested", listed, "absent", "{name: 'foo,is,nested', delimiter: ','}", false, true, "Value for grain foo:is:nested was set to None", "{grain: 'foo:is:nested', value: null}", "a: aval\nfoo:\n- order\n- is:\n    nested: null\n- correct\n"},
 		{"unset a value's value", "foo: [order, {is: nested}, correct]\n", "absent", "{name: 'foo:is:nested'}", false, true, "Grain foo:is:nested does not exist", "{}", ""},
+		{"unset None", "foo: null\n", "absent", "{name: foo}", false, true, "Grain is already set", "{}", ""},
+		{"test unset None", "foo: null\n", "absent", "{name: foo}", true, nil, "", "{}", ""},
+		{"test delete None", "foo: null\n", "absent", "{name: foo, destructive: True}", true, nil, "Grain foo is set to be deleted", "{deleted: foo}", ""},
 		{"test unset", "foo: bar\n", "absent", "{name: foo}", true, nil, "Value for grain foo is set to be deleted (None)", "{grain: foo, value: null}", ""},
 		{"unset a dict", listed, "absent", "{name: 'foo:is'}", false, false, complexOld, "{}", ""},
 		{"force unset a dict", listed, "absent", "{name: 'foo:is', force: True}", false, true, "Value for grain foo:is was set to None", "{grain: 'foo:is', value: null}", "a: aval\nfoo:\n- order\n- is: null\n- correct\n"},
@@ -103,7 +77,7 @@ func TestStates(t *testing.T) {
 		{"list new", "a: aval\n", "list_present", "{name: 'foo:is:nested', value: baz}", false, true, "Append value baz to grain foo:is:nested", "{new: {foo: {is: {nested: [baz]}}}}", "a: aval\nfoo:\n  is:\n    nested:\n    - baz\n"},
 		{"list over a value", "foo: bar\n", "list_present", "{name: foo, value: baz}", false, false, "Grain foo is not a valid list", "{}", ""},
 		{"list already", "b: {foo: [bar]}\n", "list_present", "{name: 'b:foo', value: bar}", false, true, "Value bar is already in grain b:foo", "{}", ""},
-		{"list of several", "foo: [bar]\n", "list_present", "{name: foo, value: [bar, baz]}", false, true, "Append value ['bar', 'baz'] to grain foo", "{new: {foo: [bar, baz]}}", "foo:\n- bar\n- baz\n"},
+		{"list of several", "foo: [bar]\n", "list_present", "{name: foo, value: [bar, baz]}", false, true, "Append value ['bar', 'baz'] to grain foo", "{new: {foo: [bar, bar, baz]}}", "foo:\n- bar\n- bar\n- baz\n"},
 
 		{"unlist", "foo: [bar]\n", "list_absent", "{name: foo, value: bar}", false, true, "Value bar was deleted from grain foo", "{deleted: [bar]}", "foo: []\n"},
 		{"unlist nested", "foo: {list: [bar]}\n", "list_absent", "{name: 'foo:list', value: bar}", false, true, "Value bar was deleted from grain foo:list", "{deleted: [bar]}", "foo:\n  list: []\n"},
@@ -114,12 +88,12 @@ func TestStates(t *testing.T) {
 	} {
 		t.Run(tt.fun+" "+tt.name, func(t *testing.T) {
 			t.Parallel()
-			env, h := newEnv(t, tt.static)
+			env, h := grainstest.NewEnv(t, tt.static, fun.Entry{Kind: fun.State, Name: "grains", Load: states.States})
 			mod, spec, ok := env.Table.Lookup(fun.State, "grains."+tt.fun)
 			if !ok {
 				t.Fatalf("no grains.%s", tt.fun)
 			}
-			c, err := env.Invoker.Bind(mod, spec, fun.Args{Kw: load(t, tt.args).(*value.Map)})
+			c, err := env.Invoker.Bind(mod, spec, fun.Args{Kw: grainstest.Load(t, tt.args).(*value.Map)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +102,7 @@ func TestStates(t *testing.T) {
 			if ret.Changes == nil {
 				ret.Changes = value.NewMap(0)
 			}
-			if ret.Result.Value() != tt.result || !value.Equal(ret.Comment, tt.comment) || !value.Equal(ret.Changes, load(t, tt.changes)) {
+			if ret.Result.Value() != tt.result || !value.Equal(ret.Comment, tt.comment) || !value.Equal(ret.Changes, grainstest.Load(t, tt.changes)) {
 				t.Errorf("= %s, %q, %s\nwant %s, %q, %s", value.Repr(ret.Result.Value()), ret.Comment, value.Repr(ret.Changes), value.Repr(tt.result), tt.comment, tt.changes)
 			}
 			if tt.after == "" {
@@ -137,7 +111,7 @@ func TestStates(t *testing.T) {
 				}
 				return
 			}
-			if got := h.Text(file); got != tt.after {
+			if got := h.Text(grainstest.File); got != tt.after {
 				t.Errorf("the grains file has\n%s\nwant\n%s", got, tt.after)
 			}
 			c.Test = false
@@ -146,5 +120,29 @@ func TestStates(t *testing.T) {
 				t.Errorf("a second time: %+v, wrote %v", again, h.Writes())
 			}
 		})
+	}
+}
+
+// TestListPresentPending: what one state of a run asked for is not asked for
+// again by the next (salt/states/grains.py list_present, pending_grains).
+func TestListPresentPending(t *testing.T) {
+	t.Parallel()
+	env, h := grainstest.NewEnv(t, "foo: [x]\n", fun.Entry{Kind: fun.State, Name: "grains", Load: states.States})
+	mod, spec, _ := env.Table.Lookup(fun.State, "grains.list_present")
+	for _, tt := range []struct{ vals, comment string }{
+		{"[a, b]", "Append value ['a', 'b'] to grain foo"},
+		{"[b, c]", "Append value ['c'] to grain foo"},
+		{"[x, d]", "Append value ['x', 'd'] to grain foo"},
+	} {
+		c, err := env.Invoker.Bind(mod, spec, fun.Args{Kw: grainstest.Load(t, "{name: foo, value: "+tt.vals+"}").(*value.Map)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ret := spec.State(t.Context(), c); ret.Comment != tt.comment {
+			t.Errorf("%s: %v, want %s", tt.vals, ret.Comment, tt.comment)
+		}
+	}
+	if got, want := h.Text(grainstest.File), "foo:\n- x\n- a\n- b\n- c\n- x\n- d\n"; got != want {
+		t.Errorf("the grains file has\n%s\nwant\n%s", got, want)
 	}
 }
