@@ -3,7 +3,7 @@
 GO ?= go
 FUZZTIME ?= 10s
 
-.PHONY: build test race fuzz lint bench soak release
+.PHONY: build test race fuzz lint bench bench-ssh bench-scale soak release
 
 build: ## the binary for this machine, static
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o brine .
@@ -23,6 +23,12 @@ lint: ## formatting, vet, staticcheck, tidy
 
 bench: ## benchmarks beside the code
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+bench-ssh: ## brine and its peers over a real sshd on this machine: see docs/scale.md
+	bench/ssh -p
+
+bench-scale: ## orchestrations over simulated fleets of up to 10,000 targets
+	bench/scale
 
 soak: ## full counts: fuzzers for five minutes each, the race run five times, 50 chaos runs, returners and jobs under load
 	sh .ci/fuzz 300s

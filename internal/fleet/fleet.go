@@ -282,7 +282,11 @@ func name(job fun.Job) string {
 
 // only returns those of ids that are among keep.
 func only(ids, keep []string) []string {
-	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !slices.Contains(keep, id) })
+	kept := make(map[string]bool, len(keep))
+	for _, id := range keep {
+		kept[id] = true
+	}
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !kept[id] })
 }
 
 // unknownIDs returns the ids of a list target that nobody has.
