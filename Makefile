@@ -3,10 +3,13 @@
 GO ?= go
 FUZZTIME ?= 10s
 
-.PHONY: build test race fuzz lint bench bench-ssh bench-scale soak release
+.PHONY: build test race fuzz lint bench bench-ssh bench-scale soak release slim
 
 build: ## the binary for this machine, static
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o brine .
+
+slim: ## a slim agent, and the test that it lacks nothing
+	d=$$(mktemp -d) && CGO_ENABLED=0 $(GO) build -tags slim -trimpath -ldflags '-s -w' -o "$$d/agent" . && ls -l "$$d/agent" && BRINE_TEST_SLIM="$$d/agent" $(GO) test -count=1 -run TestSlimAgent . && rm -r "$$d"
 
 test: ## all tests; installs what they need on Debian as root
 	sh .ci/needs
