@@ -3,8 +3,6 @@ package pillar_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,11 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"brine/internal/config"
-	"brine/internal/dispatch"
-	"brine/internal/fileserver"
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/pillar"
+	"brine/internal/pillar/pillartest"
 	"brine/internal/source"
 	"brine/internal/value"
 	"brine/internal/yamlsalt"
@@ -38,22 +35,11 @@ type run struct {
 func newRun(t testing.TB, h host.Host, opts *value.Map, grains value.Mapping) *run {
 	t.Helper()
 	r := &run{}
-	e := &fun.Env{
-		ID: "minion1", SaltEnv: "base", Opts: opts, Grains: grains,
-		Memo: &fun.Memo{}, Host: h, Log: slog.New(slog.DiscardHandler),
-		NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) },
-		Warn:       func(w fun.Warning) { r.warnings = append(r.warnings, strings.TrimPrefix(w.Where+": "+w.Text, ": ")) },
-		Fault:      func(f *source.Error) { r.faults = append(r.faults, f.Trace()) },
-	}
-	e.Table = fun.NewTable([]fun.Entry{
-		{Kind: fun.Exec, Name: "test", Load: testmod.Module},
-		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
-	})
-	e.Invoker = dispatch.New(e)
-	r.env = e
-	r.comp = pillar.New(e)
-	e.Up = &fileserver.Local{Server: fileserver.New(h, fileserver.RootsOf(opts, "file_roots")), Render: r.comp.Render}
-	e.Pillar = r.comp.Lazy(t.Context())
+	r.env, r.comp = pillartest.Env(t, h, opts, grains,
+		fun.Entry{Kind: fun.Exec, Name: "test", Load: testmod.Module},
+		fun.Entry{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module})
+	r.env.Warn = func(w fun.Warning) { r.warnings = append(r.warnings, strings.TrimPrefix(w.Where+": "+w.Text, ": ")) }
+	r.env.Fault = func(f *source.Error) { r.faults = append(r.faults, f.Trace()) }
 	return r
 }
 
@@ -441,25 +427,8 @@ func TestRecordings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			conf, _ := os.ReadFile(filepath.Join(tree, "etc/minion"))
-			text := strings.ReplaceAll(string(conf), "@TREE@", tree)
-			etc := t.TempDir()
-			if err := os.WriteFile(filepath.Join(etc, "minion"), []byte(fmt.Sprintf("id: minion1\npillar_roots: {base: [%s/pillar]}\nfile_roots: {base: [%s/salt]}\n%s", tree, tree, text)), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			cfg, err := config.Load(config.Options{Kind: config.Minion, Host: h, Dir: etc})
-			if err != nil {
-				t.Fatal(err)
-			}
-			grains := value.MapOf("id", "minion1")
-			if g, err := os.ReadFile(filepath.Join(tree, "etc/grains")); err == nil {
-				gv, err := yamlsalt.LoadString(string(g))
-				if err != nil {
-					t.Fatal(err)
-				}
-				grains.Update(gv.(*value.Map))
-			}
-			r := newRun(t, h, cfg.Opts, grains)
+			opts, grains := pillartest.Config(t, h, tree, "")
+			r := newRun(t, h, opts, grains)
 			m, err := r.comp.Render(t.Context(), fun.PillarRequest{})
 			if err != nil {
 				t.Fatal(err)

@@ -3,7 +3,6 @@ package pillar_test
 import (
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,12 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/internal/config"
-	"brine/internal/dispatch"
-	"brine/internal/fileserver"
 	"brine/internal/fun"
 	"brine/internal/host"
-	"brine/internal/pillar"
+	"brine/internal/pillar/pillartest"
 	"brine/internal/value"
 	"brine/internal/yamlsalt"
 	configmod "brine/modules/config"
@@ -30,37 +26,11 @@ import (
 func newEnv(t testing.TB, tree, conf string) *fun.Env {
 	t.Helper()
 	h := host.NewLocal()
-	etc := t.TempDir()
-	text, _ := os.ReadFile(filepath.Join(tree, "etc/minion"))
-	conf = fmt.Sprintf("id: minion1\npillar_roots: {base: [%s/pillar]}\nfile_roots: {base: [%s/salt]}\n%s\n%s", tree, tree, conf, strings.ReplaceAll(string(text), "@TREE@", tree))
-	if err := os.WriteFile(filepath.Join(etc, "minion"), []byte(conf), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cfg, err := config.Load(config.Options{Kind: config.Minion, Host: h, Dir: etc})
-	if err != nil {
-		t.Fatal(err)
-	}
-	grains := value.MapOf("id", "minion1")
-	if g, err := os.ReadFile(filepath.Join(tree, "etc/grains")); err == nil {
-		v, err := yamlsalt.LoadString(string(g))
-		if err != nil {
-			t.Fatal(err)
-		}
-		grains.Update(v.(*value.Map))
-	}
-	e := &fun.Env{
-		ID: "minion1", SaltEnv: "base", Opts: cfg.Opts, Grains: grains, Memo: &fun.Memo{}, Host: h,
-		Log: slog.New(slog.DiscardHandler), NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) },
-	}
-	e.Table = fun.NewTable([]fun.Entry{
-		{Kind: fun.Exec, Name: "test", Load: testmod.Module},
-		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
-		{Kind: fun.Exec, Name: "config", Load: configmod.Module},
-	})
-	e.Invoker = dispatch.New(e)
-	c := pillar.New(e)
-	e.Up = &fileserver.Local{Server: fileserver.New(h, fileserver.RootsOf(e.Opts, "file_roots")), Render: c.Render}
-	e.Pillar = c.Lazy(t.Context())
+	opts, grains := pillartest.Config(t, h, tree, conf)
+	e, _ := pillartest.Env(t, h, opts, grains,
+		fun.Entry{Kind: fun.Exec, Name: "test", Load: testmod.Module},
+		fun.Entry{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
+		fun.Entry{Kind: fun.Exec, Name: "config", Load: configmod.Module})
 	return e
 }
 

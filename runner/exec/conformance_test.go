@@ -2,8 +2,6 @@ package exec_test
 
 import (
 	"context"
-	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -67,7 +65,7 @@ func TestRecorded(t *testing.T) {
 			m := &machine{files: map[string]bool{}}
 			r := newBareRig(t)
 			r.load(m.modules())
-			r.env.Up = tree(t, tt.name)
+			r.env.Up = memtree.Recorded(t, filepath.Join(corpus, tt.name))
 			h := high.New(r.env, nil).Render(context.Background(), []high.Match{{SaltEnv: "base", SLS: strings.Split(tt.mods, ",")}})
 			if len(h.Faults) > 0 {
 				t.Fatal(h.Faults)
@@ -76,16 +74,9 @@ func TestRecorded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := masked(t, value.EncodeJSON(r.run(exec.Options{Test: tt.test}, chunks...).Returns))
-			text, err := os.ReadFile(filepath.Join(corpus, tt.name, tt.file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var want struct{ Local json.RawMessage }
-			if err := json.Unmarshal(text, &want); err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(masked(t, want.Local), got); d != "" {
+			got := masked(t, memtree.JSON(t, r.run(exec.Options{Test: tt.test}, chunks...).Returns))
+			want := masked(t, memtree.Answer(t, filepath.Join(corpus, tt.name), tt.file))
+			if d := cmp.Diff(want, got); d != "" {
 				t.Errorf("returns (-want +got):\n%s", d)
 			}
 		})
@@ -99,7 +90,7 @@ func TestPrereqFails(t *testing.T) {
 	m := &machine{files: map[string]bool{}}
 	r := newBareRig(t)
 	r.load(m.modules())
-	r.env.Up = tree(t, "req-prereq-fails")
+	r.env.Up = memtree.Recorded(t, filepath.Join(corpus, "req-prereq-fails"))
 	chunks, err := low.Compile(high.New(r.env, nil).Render(context.Background(), []high.Match{{SaltEnv: "base", SLS: []string{"s"}}}))
 	if err != nil {
 		t.Fatal(err)
@@ -108,15 +99,15 @@ func TestPrereqFails(t *testing.T) {
 		`0 gate False Command "echo refusing; exit 1" run *`, "1 target False One or more requisite failed: s.gate")
 }
 
-// masked returns JSON with what differs from run to run masked, and the first
-// line alone of a comment that is a traceback.
-func masked(t *testing.T, text []byte) map[string]map[string]any {
+// masked returns the returns of a run with what differs from run to run masked,
+// and the first line alone of a comment that is a traceback.
+func masked(t *testing.T, returns any) any {
 	t.Helper()
-	var out map[string]map[string]any
-	if err := json.Unmarshal(text, &out); err != nil {
-		t.Fatal(err)
-	}
-	for _, ret := range out {
+	for tag, x := range returns.(map[string]any) {
+		ret, ok := x.(map[string]any)
+		if !ok {
+			t.Fatalf("%s: %v is no return", tag, x)
+		}
 		for _, k := range []string{"duration", "start_time"} {
 			if _, ok := ret[k]; ok {
 				ret[k] = "<" + k + ">"
@@ -127,29 +118,7 @@ func masked(t *testing.T, text []byte) map[string]map[string]any {
 			ret["comment"] = lines[0] + "\n" + lines[len(lines)-1]
 		}
 	}
-	return out
-}
-
-func tree(t *testing.T, name string) memtree.Tree {
-	t.Helper()
-	out := memtree.Tree{}
-	root := filepath.Join(corpus, name, "tree", "salt")
-	err := filepath.Walk(root, func(path string, info os.FileInfo, err error) error {
-		if err != nil || info.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(root, path)
-		out[filepath.ToSlash(rel)] = string(text)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return returns
 }
 
 // A machine understands echo and exit, and remembers which files were made.

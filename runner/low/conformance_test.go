@@ -2,8 +2,6 @@ package low_test
 
 import (
 	"context"
-	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,52 +17,6 @@ import (
 )
 
 const corpus = "../../testdata/conformance"
-
-// load returns the salt tree of a recorded case.
-func load(t *testing.T, name string) memtree.Tree {
-	t.Helper()
-	tree := memtree.Tree{}
-	root := filepath.Join(corpus, name, "tree", "salt")
-	err := filepath.Walk(root, func(path string, info os.FileInfo, err error) error {
-		if err != nil || info.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(root, path)
-		tree[filepath.ToSlash(rel)] = string(text)
-		return err
-	})
-	if err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
-	}
-	return tree
-}
-
-// want returns what Salt answered.
-func want(t *testing.T, name, file string) any {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(corpus, name, file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var doc struct{ Local any }
-	if err := json.Unmarshal(text, &doc); err != nil {
-		t.Fatal(err)
-	}
-	return doc.Local
-}
-
-func asJSON(t *testing.T, v value.Value) any {
-	t.Helper()
-	var out any
-	if err := json.Unmarshal(value.EncodeJSON(v), &out); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
 
 func lows(chunks []*fun.Chunk) value.Value {
 	l := &value.List{}
@@ -121,7 +73,8 @@ func TestRecorded(t *testing.T) {
 	} {
 		t.Run(tt.name+"/"+tt.fun+"/"+tt.mods, func(t *testing.T) {
 			t.Parallel()
-			env := load(t, tt.name).Env(t)
+			dir := filepath.Join(corpus, tt.name)
+			env := memtree.Recorded(t, dir).Env(t)
 			h := high.New(env, nil).Render(context.Background(), []high.Match{{SaltEnv: "base", SLS: strings.Split(tt.mods, ",")}})
 			var got value.Value
 			switch tt.fun {
@@ -150,7 +103,7 @@ func TestRecorded(t *testing.T) {
 			if tt.file == "" {
 				return
 			}
-			if diff := cmp.Diff(want(t, tt.name, tt.file), asJSON(t, got)); diff != "" {
+			if diff := cmp.Diff(memtree.Answer(t, dir, tt.file), memtree.JSON(t, got)); diff != "" {
 				t.Errorf("-Salt +brine:\n%s", diff)
 			}
 			for _, f := range h.Faults {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"brine/internal/fun"
+	"brine/internal/render"
 	"brine/internal/source"
 	"brine/internal/value"
 	"brine/internal/yamlsalt"
@@ -477,7 +478,7 @@ func FuzzHigh(f *testing.F) {
 	})
 }
 
-func yamlOnly(_ context.Context, in renderInput) (value.Value, error) {
+func yamlOnly(_ context.Context, in render.Input) (value.Value, error) {
 	return yamlsalt.Load(yamlsalt.LoadOptions{Name: in.Path}, in.Text)
 }
 
@@ -523,7 +524,7 @@ func BenchmarkRender(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			loaded := func(context.Context, renderInput) (value.Value, error) { return data, nil }
+			loaded := func(context.Context, render.Input) (value.Value, error) { return data, nil }
 			b.ReportAllocs()
 			for b.Loop() {
 				h := high.New(env, loaded).Render(context.Background(), []high.Match{{SaltEnv: "base", SLS: []string{"s"}}})

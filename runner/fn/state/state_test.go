@@ -2,7 +2,6 @@ package statefn
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,48 +70,9 @@ func mustCall(t *testing.T, env *fun.Env, name string, kw *value.Map, pos ...val
 	return res
 }
 
-func recordedTree(t *testing.T, name string) memtree.Tree {
-	t.Helper()
-	tree := memtree.Tree{}
-	root := filepath.Join(corpus, name, "tree", "salt")
-	err := filepath.Walk(root, func(path string, info os.FileInfo, err error) error {
-		if err != nil || info.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(root, path)
-		tree[filepath.ToSlash(rel)] = string(text)
-		return err
-	})
-	if err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
-	}
-	return tree
-}
-
-func recorded(t *testing.T, name, file string) any {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(corpus, name, file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var doc struct{ Local any }
-	if err := json.Unmarshal(text, &doc); err != nil {
-		t.Fatal(err)
-	}
-	return doc.Local
-}
-
-// comparable masks times as the recordings do.
+// masked is v in JSON, with times masked as in the recordings.
 func masked(t *testing.T, v value.Value) any {
 	t.Helper()
-	var out any
-	if err := json.Unmarshal(value.EncodeJSON(v), &out); err != nil {
-		t.Fatal(err)
-	}
 	var mask func(any) any
 	mask = func(v any) any {
 		switch v := v.(type) {
@@ -134,7 +94,7 @@ func masked(t *testing.T, v value.Value) any {
 		}
 		return v
 	}
-	return mask(out)
+	return mask(memtree.JSON(t, v))
 }
 
 func TestRecorded(t *testing.T) {
@@ -177,9 +137,10 @@ func TestRecorded(t *testing.T) {
 	} {
 		t.Run(tt.name+"/"+tt.fun+"/"+tt.file, func(t *testing.T) {
 			t.Parallel()
-			env := newEnv(t, recordedTree(t, tt.name))
+			dir := filepath.Join(corpus, tt.name)
+			env := newEnv(t, memtree.Recorded(t, dir))
 			res := mustCall(t, env, tt.fun, tt.kw, tt.pos...)
-			if diff := cmp.Diff(recorded(t, tt.name, tt.file), masked(t, res.Value)); diff != "" {
+			if diff := cmp.Diff(memtree.Answer(t, dir, tt.file), masked(t, res.Value)); diff != "" {
 				t.Errorf("-Salt +brine:\n%s", diff)
 			}
 			if res.Retcode != tt.retcode {

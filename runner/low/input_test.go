@@ -1,5 +1,0 @@
-package low_test
-
-import "brine/internal/render"
-
-type renderInput = render.Input
