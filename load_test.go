@@ -183,3 +183,44 @@ func TestLoadOrchestrations(t *testing.T) {
 		t.Errorf("%d orchestrations are recorded, want %d", orchestrations, n)
 	}
 }
+
+// Runs that live at the same time store each event once: the one that sent it
+// does. A masterless call stores none.
+func TestEventsAreStoredOnce(t *testing.T) {
+	d := newLoadTree(t, 1, nil)
+	f, err := os.OpenFile(filepath.Join(d.dir, "master"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString("event_return: [sqlite3]\n"); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	if err := os.WriteFile(filepath.Join(d.dir, "minion"), []byte("id: box\nfile_client: local\nevent_return: [sqlite3]\nsqlite3.database: "+d.dir+"/x.db\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stop := filepath.Join(d.dir, "stop")
+	const runs, events = 3, 4
+	var wg sync.WaitGroup
+	for range runs {
+		wg.Go(func() {
+			d.brine(t, "ssh", "t0", "cmd.run", fmt.Sprintf("n=0; until [ -e %s ] || [ $n -gt 600 ]; do n=$((n+1)); sleep 0.1; done", stop))
+		})
+	}
+	for i := range events {
+		d.brine(t, "run", "event.send", fmt.Sprintf("deploy/%d", i))
+	}
+	d.brine(t, "call", "event.send", "masterless")
+	if err := os.WriteFile(stop, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wg.Wait()
+	for _, tt := range []struct {
+		like string
+		want int
+	}{{"deploy/%", events}, {"salt/job/%/new", runs}, {"salt/job/%/ret/t0", runs}, {"salt/run/%/new", events}, {"masterless", 0}} {
+		if n := d.rows(t, "SELECT COUNT(*) FROM salt_events WHERE tag LIKE '"+tt.like+"'"); n != tt.want {
+			t.Errorf("%d events %s are stored, want %d", n, tt.like, tt.want)
+		}
+	}
+}
