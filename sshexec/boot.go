@@ -480,6 +480,7 @@ func (m *machine) answers(ctx context.Context) bool {
 // asked for, and the return is what the function returns where all went well.
 func (m *machine) downBy(ctx context.Context, job fun.Job, ret fun.Return) fun.Return {
 	by, undo, quiet := asksDown(job)
+	var silent *fleet.NoReturn // given up: not even the end of the connection came
 	switch {
 	case by == "":
 	case ret.Stage == fun.Returned:
@@ -490,7 +491,7 @@ func (m *machine) downBy(ctx context.Context, job fun.Job, ret fun.Return) fun.R
 		default:
 			m.boot.ask(by)
 		}
-	case ret.Stage == fun.Lost && !undo && ctx.Err() == nil:
+	case ret.Stage == fun.Lost && !undo && (ctx.Err() == nil || errors.As(context.Cause(ctx), &silent)):
 		m.boot.ask(by)
 		if quiet != nil {
 			return fun.Return{ID: ret.ID, JID: ret.JID, Success: true, Body: fun.ValueBody{V: quiet}}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/roster"
 	"brine/internal/value"
@@ -113,6 +114,8 @@ func TestDownBy(t *testing.T) {
 	back := func(code int) fun.Return { return fun.Return{Retcode: code, Body: fun.ValueBody{V: ""}} }
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
+	givenUp, giveUp := context.WithCancelCause(t.Context())
+	giveUp(&fleet.NoReturn{Why: "it was silent"})
 	for _, tt := range []struct {
 		name  string
 		ctx   context.Context
@@ -129,6 +132,8 @@ func TestDownBy(t *testing.T) {
 		{"lost, its status", t.Context(), job("cmd.retcode", "reboot"), lost, fun.Returned, int64(0), "reboot"},
 		{"lost, all of it", t.Context(), job("cmd.run_all", "reboot"), lost, fun.Lost, nil, "reboot"},
 		{"lost, something else", t.Context(), job("cmd.run", "sleep 9"), lost, fun.Lost, nil, "before"},
+		{"given up", givenUp, job("system.reboot"), lost, fun.Returned, "", "system.reboot"},
+		{"given up, something else", givenUp, job("cmd.run", "sleep 9"), lost, fun.Lost, nil, "before"},
 		{"interrupted", ended, job("system.reboot"), lost, fun.Lost, nil, "before"},
 		{"taken back", t.Context(), job("cmd.run", "shutdown -c"), back(0), fun.Returned, "", ""},
 		{"not reached", t.Context(), job("system.reboot"), fun.Return{Stage: fun.Unreachable}, fun.Unreachable, nil, "before"},

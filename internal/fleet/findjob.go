@@ -96,8 +96,8 @@ func (w *asker) call(ctx context.Context, owner Provider, job fun.Job, id string
 	if w == nil {
 		return owner.Run(ctx, job, id, func() {})
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	p := &pending{id: id, owner: owner, giveUp: make(chan verdict, 1)}
 	defer w.forget(p)
 	done := make(chan fun.Return, 1)
@@ -114,10 +114,13 @@ func (w *asker) call(ctx context.Context, owner Provider, job fun.Job, id string
 			case <-time.After(v.late):
 			}
 		}
-		cancel()
+		cancel(v.err)
 		ret := fun.Return{ID: id, JID: job.JID}
 		select {
 		case got := <-done:
+			if got.Stage == fun.Returned {
+				return got // just now, or the provider knows why it is silent
+			}
 			ret.Partial, ret.Total = got.Partial, got.Total
 		case <-time.After(parting):
 		}

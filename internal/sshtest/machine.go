@@ -36,7 +36,7 @@ type Machine struct {
 	// Silent leaves the connections as they are when the machine goes down, with
 	// nobody at the far end, as a machine without power does.
 	Silent bool
-	// Cut ends the connections when the machine is told to reboot, before the
+	// Cut ends (with Silent: leaves) the connections when the machine is told to reboot, before the
 	// program that told it has returned.
 	Cut bool
 
