@@ -204,8 +204,14 @@ func TestEventsAreStoredOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range runs {
 		wg.Go(func() {
-			d.brine(t, "ssh", "t0", "cmd.run", fmt.Sprintf("n=0; until [ -e %s ] || [ $n -gt 600 ]; do n=$((n+1)); sleep 0.1; done", stop))
+			d.brine(t, "ssh", "t0", "cmd.run", fmt.Sprintf("touch %s-$$; n=0; until [ -e %s ] || [ $n -gt 600 ]; do n=$((n+1)); sleep 0.1; done", stop, stop))
 		})
+	}
+	for range 600 {
+		if up, _ := filepath.Glob(stop + "-*"); len(up) == runs {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
 	}
 	for i := range events {
 		d.brine(t, "run", "event.send", fmt.Sprintf("deploy/%d", i))

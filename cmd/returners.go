@@ -2,8 +2,11 @@ package cmd
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -172,9 +175,8 @@ func (r *sinks) sink(name, conf string, kwargs *value.Map) (*jobs.Sink, error) {
 			return assembly.OpenReturner(ctx, r.env, name, returner.Settings{Config: conf, Kwargs: kwargs})
 		},
 	}
-	if kwargs.Len() == 0 && !assembly.ForThisRun(name) {
-		// What was given on a command line alone is not known to a later run.
-		s.Spool = filepath.Join(r.spool, key)
+	if !assembly.ForThisRun(name) {
+		s.Spool = r.spoolOf(key, name, conf, kwargs)
 	}
 	if slices.Contains(jobs.Names(r.env.Opts.Str("master_job_cache")), name) {
 		keep, _ := value.AsInt(r.env.Opts.At("keep_jobs_seconds"))
@@ -182,6 +184,45 @@ func (r *sinks) sink(name, conf string, kwargs *value.Map) (*jobs.Sink, error) {
 	}
 	r.all[id] = s
 	return s, nil
+}
+
+// settingsFile has, in a spool, what a later run cannot know of its returner.
+const settingsFile = "settings.json"
+
+// spoolOf is the directory for the rows of a returner. One that has settings of
+// its own has them beside the rows; where one of them is a secret nothing is
+// kept, and "" returned.
+func (r *sinks) spoolOf(key, name, conf string, kwargs *value.Map) string {
+	dir := filepath.Join(r.spool, url.PathEscape(key))
+	if kwargs.Len() == 0 {
+		return dir
+	}
+	if !assembly.MayKeep(name, kwargs) {
+		return ""
+	}
+	text := value.EncodeJSON(value.MapOf("name", name, "config", conf, "kwargs", kwargs))
+	sum := sha256.Sum256(text)
+	dir += "+" + hex.EncodeToString(sum[:8])
+	if os.MkdirAll(dir, 0o700) != nil || os.WriteFile(filepath.Join(dir, settingsFile), text, 0o600) != nil {
+		return ""
+	}
+	return dir
+}
+
+// owner is the returner of a spool, and its settings.
+func (r *sinks) owner(dir string) (name, conf string, kwargs *value.Map) {
+	if b, err := os.ReadFile(filepath.Join(r.spool, dir, settingsFile)); err == nil {
+		v, _ := value.ParseJSON(string(b))
+		if m, ok := v.(*value.Map); ok {
+			return m.Str("name"), m.Str("config"), m.Map("kwargs")
+		}
+	}
+	key, err := url.PathUnescape(dir)
+	if err != nil {
+		return "", "", nil
+	}
+	name, conf, _ = strings.Cut(key, "@")
+	return name, conf, nil
 }
 
 // resend has the returners that earlier runs found down tried again.
@@ -194,8 +235,8 @@ func (r *sinks) resend() {
 		if !jobs.Spooled(filepath.Join(r.spool, d.Name())) {
 			continue
 		}
-		name, conf, _ := strings.Cut(d.Name(), "@")
-		if s, err := r.sink(name, conf, nil); err == nil {
+		name, conf, kwargs := r.owner(d.Name())
+		if s, err := r.sink(name, conf, kwargs); err == nil {
 			s.Resend()
 		}
 	}

@@ -42,6 +42,24 @@ func ForThisRun(name string) bool {
 	return ok && spec.ForThisRun
 }
 
+// MayKeep reports whether settings of a returner may be written down: none of
+// them is a secret.
+func MayKeep(name string, kwargs *value.Map) bool {
+	if len(jobs.LeftOut(nil, nil, kwargs)) > 0 {
+		return false
+	}
+	spec, ok := returner.Find(Returners(), name)
+	if !ok {
+		return true
+	}
+	for _, k := range spec.Keys {
+		if k.Secret && kwargs.Has(k.Name) {
+			return false
+		}
+	}
+	return true
+}
+
 // OpenReturner connects to a returner by name. The error of a name that is not
 // there has the nearest one.
 func OpenReturner(ctx context.Context, env *fun.Env, name string, s returner.Settings) (jobs.Returner, error) {
