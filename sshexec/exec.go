@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 
@@ -123,6 +124,9 @@ func (t *tail) String() string {
 	return t.buf.String()
 }
 
+// lastWords is how long the end of a command may come after that of its stdout.
+const lastWords = 2 * time.Second
+
 // Read reads stdout.
 func (s *stream) Read(b []byte) (int, error) {
 	if len(s.pre) > 0 {
@@ -132,6 +136,14 @@ func (s *stream) Read(b []byte) (int, error) {
 	}
 	n, err := s.stdout.Read(b)
 	_, _ = s.said.Write(b[:n])
+	if err != nil && n == 0 {
+		// What the command complained, and how it ended, may come behind the
+		// end of its stdout, and whoever sees that end closes the channel.
+		select {
+		case <-s.ended:
+		case <-time.After(lastWords):
+		}
+	}
 	return n, err
 }
 
