@@ -123,7 +123,7 @@ func (e *LineEdit) indented(of string) string {
 }
 
 // linesWith returns those that a pattern matches or that contain it as text; nil
-// where there is no pattern.
+// where there are no lines or no pattern, empty where none matches.
 func linesWith(body []string, pattern *string) ([]string, error) {
 	if pattern == nil || *pattern == "" || len(body) == 0 {
 		return nil, nil
@@ -132,7 +132,7 @@ func linesWith(body []string, pattern *string) ([]string, error) {
 	if err != nil {
 		return nil, fun.Errorf("%s: '%s'", err, *pattern)
 	}
-	var found []string
+	found := []string{}
 	for _, l := range body {
 		ok, err := re.Has(l)
 		if err != nil {
@@ -186,7 +186,7 @@ func (e *LineEdit) apply(body []string) ([]string, error) {
 }
 
 func (e *LineEdit) insert(body, before, after []string) ([]string, error) {
-	if e.Before == nil && e.After == nil && e.Location == "" {
+	if before == nil && after == nil && e.Location == "" {
 		return nil, fun.Errorf(`On insert either "location" or "before/after" conditions are required.`)
 	}
 	switch {
@@ -222,7 +222,7 @@ func (e *LineEdit) insert(body, before, after []string) ([]string, error) {
 			return nil, err
 		}
 		i := slices.Index(body, before[0])
-		if i > 0 && e.is(body[i-1]) {
+		if e.is(above(body, i)) {
 			return body, nil
 		}
 		return slices.Insert(body, i, e.indented(body[i])), nil
@@ -258,11 +258,7 @@ func (e *LineEdit) ensure(body, before, after []string) ([]string, error) {
 		if i > 0 && e.is(body[i-1]) {
 			return body, nil
 		}
-		of := body[i]
-		if i > 0 {
-			of = body[i-1]
-		}
-		return slices.Insert(body, i, e.indented(of)), nil
+		return slices.Insert(body, i, e.indented(above(body, i))), nil
 	case len(after) > 0:
 		if err := once(after, "after"); err != nil {
 			return nil, err
@@ -274,6 +270,12 @@ func (e *LineEdit) ensure(body, before, after []string) ([]string, error) {
 		return slices.Insert(body, i+1, e.indented(body[i])), nil
 	}
 	return nil, fun.Errorf("Wrong conditions? Unable to ensure line without knowing where to put it before and/or after.")
+}
+
+// above returns the line before line i. As with Python's index -1, that of the
+// first is the last.
+func above(body []string, i int) string {
+	return body[(i+len(body)-1)%len(body)]
 }
 
 // is reports whether a line has the content.

@@ -132,13 +132,13 @@ func (f *FS) Replace(q Replacement) (before, after []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	found := n > 0
-	if !found && (q.Append || q.Prepend) {
-		if out, err = q.addMissing(text); err != nil {
+	before, after = byteLines(text), byteLines(out)
+	if n == 0 && (q.Append || q.Prepend) {
+		if after, err = q.addMissing(text); err != nil {
 			return nil, nil, err
 		}
+		out = strings.Join(after, "")
 	}
-	before, after = difflib.SplitLines(text), difflib.SplitLines(out)
 	if out == text || q.DryRun {
 		return before, after, nil
 	}
@@ -160,8 +160,9 @@ func (f *FS) Replace(q Replacement) (before, after []string, err error) {
 }
 
 // addMissing adds the text for a pattern that matched nothing, unless a line
-// of the file is that text already.
-func (q *Replacement) addMissing(text string) (string, error) {
+// of the file is that text already. It returns the lines; as in Salt, the text
+// that is added counts as one, whatever it has inside.
+func (q *Replacement) addMissing(text string) ([]string, error) {
 	add := q.Repl
 	look := q.Repl
 	if q.NotFound != nil {
@@ -172,26 +173,23 @@ func (q *Replacement) addMissing(text string) (string, error) {
 	}
 	there, err := pyre.Compile("^"+pyre.Escape(look)+`($|(?=\r\n))`, q.Flags|pyre.Bytes)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if ok, err := there.Has(text); ok || err != nil {
-		return text, err
+		return byteLines(text), err
 	}
 	if q.Prepend {
-		return add + "\n" + text, nil
+		return append([]string{add + "\n"}, byteLines(text)...), nil
 	}
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	return text + add + "\n", nil
+	return append(byteLines(text), add+"\n"), nil
 }
 
 // DiffLines returns the unified diff of lines.
 func DiffLines(a, b []string) string {
-	dec := func(lines []string) []string {
-		return decoded([]byte(strings.Join(lines, "")))
-	}
-	return difflib.String(dec(a), dec(b), "", "")
+	return difflib.String(decodedLines(a), decodedLines(b), "", "")
 }
 
 // A Block is a marked block of lines in a file.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -183,8 +184,10 @@ func Diff(a, b *Content, names ...string) (string, error) {
 
 // decoded returns the lines of a file; a line that is no UTF-8 is read as
 // Latin-1.
-func decoded(b []byte) []string {
-	lines := difflib.SplitLines(string(b))
+func decoded(b []byte) []string { return decodedLines(difflib.SplitLines(string(b))) }
+
+func decodedLines(raw []string) []string {
+	lines := slices.Clone(raw)
 	for i, l := range lines {
 		if !utf8.ValidString(l) {
 			rs := make([]rune, len(l))
@@ -193,6 +196,23 @@ func decoded(b []byte) []string {
 			}
 			lines[i] = string(rs)
 		}
+	}
+	return lines
+}
+
+// byteLines splits text after each \n, \r\n and \r, as Python's
+// bytes.splitlines(True).
+func byteLines(s string) []string {
+	var lines []string
+	for _, l := range difflib.SplitLines(s) {
+		for {
+			i := strings.IndexByte(l, '\r')
+			if i < 0 || i+1 == len(l) || l[i+1:] == "\n" {
+				break
+			}
+			lines, l = append(lines, l[:i+1]), l[i+1:]
+		}
+		lines = append(lines, l)
 	}
 	return lines
 }

@@ -317,7 +317,7 @@ func line(ctx context.Context, fc *fun.Call) fun.Ret {
 		made := c.sub(c.path()).manageChecked(&managedFile{
 			create: true, perms: files.Perms{User: user, Group: group, Mode: files.NormMode(c.Value("file_mode")), Follow: true},
 		})
-		if c.Test && !c.Exists(c.path()) || made.Err != nil || made.Result == fun.Failed {
+		if made.Err != nil || made.Result == fun.Failed {
 			return made
 		}
 	}

@@ -179,6 +179,7 @@ func TestReplace(t *testing.T) {
 		}
 		r.put("@/bin", "\x00", 0o644)
 		r.put("@/odd", "x=\xff\n", 0o644)
+		r.put("@/crlf", "a=1\r\n", 0o644)
 		r.steps(
 			step{"replace", true, kv("name", "@/f", "pattern", `^port = (\d+)`, "repl", `port = 9\1`), `None Changes would have been made {'diff': '--- \n+++ \n@@ -1,3 +1,3 @@\n-port = 80\n+port = 980\n host = a\n-port = 81\n+port = 981\n'}`},
 			step{"replace", false, kv("name", "@/g", "pattern", `port = 8\d`, "repl", "port = 1", "count", int64(1), "backup", ".orig"), `True Changes were made {'diff': '--- \n+++ \n@@ -1,3 +1,3 @@\n-port = 80\n+port = 1\n host = a\n port = 81\n'}`},
@@ -188,6 +189,8 @@ func TestReplace(t *testing.T) {
 			step{"replace", false, kv("name", "@/i", "pattern", "^nope$", "repl", `x`, "prepend_if_not_found", true, "not_found_content", "# top", "backup", false), "True No changes needed to be made"},
 			step{"replace", false, kv("name", "@/i", "pattern", "HOST", "repl", `C:\temp`, "flags", value.NewList("IGNORECASE"), "backslash_literal", true, "backup", false, "show_changes", false), "True Changes were made {'diff': True}"},
 			step{"replace", false, kv("name", "@/odd", "pattern", "x=(.)", "repl", `y=\1\1`), `True Changes were made {'diff': '--- \n+++ \n@@ -1 +1 @@\n-x=ÿ\n+y=ÿÿ\n'}`},
+			step{"replace", true, kv("name", "@/i", "pattern", "^nope$", "repl", "a\nb", "prepend_if_not_found", true), `None Changes would have been made {'diff': '--- \n+++ \n@@ -1,3 +1,4 @@\n+a\nb\n # top\n port = 80\n C:\\temp = a\n'}`},
+			step{"replace", true, kv("name", "@/crlf", "pattern", "a=(.*)$", "repl", `b=\1.`), `None Changes would have been made {'diff': '--- \n+++ \n@@ -1 +1,2 @@\n-a=1\r\n+b=1\r+.\n'}`},
 			step{"replace", false, kv("name", "@/none", "pattern", "x", "repl", "y"), "False @/none: file not found"},
 			step{"replace", false, kv("name", "@/none", "pattern", "x", "repl", "y", "ignore_if_missing", true), "True No changes needed to be made"},
 			step{"replace", false, kv("name", "@/bin", "pattern", "x", "repl", "y"), "raises Cannot perform string replacements on a binary file: @/bin"},
@@ -263,6 +266,9 @@ func TestLine(t *testing.T) {
 		{"unknown mode", kv("content", "x", "mode", "melt"), `raises Unknown mode: "melt"`},
 		{"no content", kv("mode", "insert", "location", "end"), "False Content can only be empty if mode is ['delete']"},
 		{"nowhere", kv("content", "x", "mode", "insert"), `raises On insert either "location" or "before/after" conditions are required.`},
+		{"before the first", kv("content", "x", "mode", "ensure", "before", "main"), "x\n" + text},
+		{"no pattern", kv("content", "x", "mode", "insert", "before", ""), `raises On insert either "location" or "before/after" conditions are required.`},
+		{"not found", kv("content", "x", "mode", "insert", "before", "nope"), `raises Neither before or after was found in file`},
 		{"twice", kv("content", "x", "mode", "insert", "after", "a"), `raises Found more than expected occurrences in "after" expression`},
 		{"too far", kv("content", "x", "mode", "ensure", "after", "main", "before", "gamma"), `raises Found more than one line between boundaries "before" and "after".`},
 		{"no condition", kv("content", "x", "mode", "ensure"), "raises Wrong conditions? Unable to ensure line without knowing where to put it before and/or after."},
