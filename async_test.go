@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -34,7 +33,7 @@ func (s *site) async(args ...string) string {
 func (s *site) until(text string, args ...string) result {
 	s.t.Helper()
 	var r result
-	for range 200 {
+	for end := time.Now().Add(100 * time.Second); time.Now().Before(end); {
 		if r = s.brine(args...); strings.Contains(r.stdout+r.stderr, text) {
 			return r
 		}
@@ -120,7 +119,7 @@ func TestAsyncStates(t *testing.T) {
 {% endfor %}
 slow:
   cmd.run:
-    - name: sleep 2
+    - name: while [ ! -e `+s.path("go")+` ]; do sleep 0.1; done
 tell:
   event.send:
     - name: my/async
@@ -137,6 +136,7 @@ show:
 	s.write("pillar/p.sls", "port: 8080\nrelease: none\n")
 	jid := s.async("web1", "state.apply", "web", "pillar={\"release\": \"1.4\"}")
 	s.until("still running", "run", "jobs.lookup_jid", jid)
+	s.write("go", "")
 	out := s.until("Succeeded: 5", "run", "jobs.lookup_jid", jid)
 	if !strings.Contains(out.stdout, "1.4 8080 web1") || read(t, s.path("out-a")) != "a of 1.4\n" || read(t, s.path("out-b")) != "b\n" {
 		t.Errorf("the run came out wrong: %s", out.stdout)
@@ -184,8 +184,8 @@ func TestAsyncLost(t *testing.T) {
 	s.until("web2 did not return: lost: the job was ended by a signal 15", "run", "jobs.lookup_jid", jid)
 	// A directory that was removed has taken the job along.
 	jid = s.async("web1", "cmd.run", "sleep 1")
-	if err := os.RemoveAll(s.path("thin")); err != nil {
-		t.Fatal(err)
+	for i := 0; os.RemoveAll(s.path("thin")) != nil && i < 100; i++ { // the job may write there
+		time.Sleep(10 * time.Millisecond)
 	}
 	s.until("knows nothing of the job", "run", "jobs.lookup_jid", jid)
 }
@@ -221,13 +221,15 @@ func TestFindJobOfOthers(t *testing.T) {
 	s.want(s.brine("ssh", "*", "test.ping"), 0)
 	jid := "20261121093205123456"
 	done := make(chan result, 1)
-	go func() { done <- s.brine("ssh", "*", "cmd.run", "echo $$ >>"+s.path("pids")+"; sleep 300", "--jid", jid, "--out=json") }()
+	go func() {
+		done <- s.brine("ssh", "*", "cmd.run", "echo $$ >>"+s.path("pids")+"; sleep 300", "--jid", jid, "--out=json")
+	}()
 	s.until(jid, "ssh", "web1", "saltutil.find_job", jid)
 	s.until(jid, "ssh", "web2", "saltutil.find_job", jid)
 	s.want(s.brine("run", "jobs.active"), 0, jid)
 	s.want(s.brine("ssh", "web1", "saltutil.kill_job", jid), 0, "Signal 9 sent to job "+jid)
 	// The other target's call lives on until it is ended, too.
-	s.want(s.brine("ssh", "web1", "saltutil.find_job", jid, "--out=json"), 0, `"web1": {}`)
+	s.until(`"web1": {}`, "ssh", "web1", "saltutil.find_job", jid, "--out=json")
 	s.want(s.brine("ssh", "web2", "saltutil.term_job", jid), 0, "Signal 15 sent to job "+jid)
 	r := <-done
 	s.want(r, 20, "the job was ended by a signal 9", "the job was ended by a signal 15")
@@ -250,41 +252,45 @@ func TestInterruptedIsLookedUp(t *testing.T) {
 	t.Parallel()
 	s := asyncSite(t, 2)
 	s.want(s.brine("ssh", "*", "test.ping"), 0)
-	for _, times := range []int{1, 2} {
-		started := s.path("started" + strconv.Itoa(times))
-		cmd := s.command("ssh", "*", "cmd.run", "[ -e "+s.path("quick")+" ] && echo quick; touch "+started+"; while [ ! -e "+s.path("go"+strconv.Itoa(times))+" ]; do sleep 0.1; done; echo back", "--out=json")
-		var out, errs bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &errs
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		for i := 0; i < 2000; i++ {
-			if _, err := os.Stat(started); err == nil {
-				break
-			}
+	for _, times := range []string{"1", "2"} {
+		started := s.path("started" + times)
+		p := s.start("ssh", "*", "cmd.run", "touch "+started+"; while [ ! -e "+s.path("go"+times)+" ]; do sleep 0.1; done; echo back", "--out=json")
+		awaitFile(t, started)
+		_ = p.Process.Signal(syscall.SIGINT)
+		for i := 0; i < 3000 && !strings.Contains(p.errs.String(), "jobs.lookup_jid"); i++ {
 			time.Sleep(10 * time.Millisecond)
 		}
-		_ = cmd.Process.Signal(syscall.SIGINT)
-		time.Sleep(200 * time.Millisecond)
-		if times == 1 {
+		if times == "1" {
 			s.write("go1", "")
 		} else {
-			_ = cmd.Process.Signal(syscall.SIGINT)
+			_ = p.Process.Signal(syscall.SIGINT)
 		}
-		err := cmd.Wait()
-		jid := jidRE.FindString(errs.String())
-		if jid == "" || !strings.Contains(errs.String(), "brine run jobs.lookup_jid "+jid) {
-			t.Fatalf("Ctrl-C tells no jid (%v): %s", err, errs.String())
+		r := p.end(t)
+		jid := jidRE.FindString(r.stderr)
+		if jid == "" || !strings.Contains(r.stderr, "brine run jobs.lookup_jid "+jid) {
+			t.Fatalf("Ctrl-C tells no jid: %s", r.stderr)
 		}
-		r := s.brine("run", "jobs.lookup_jid", jid)
-		if times == 1 && !strings.Contains(r.stdout, "web1:\n    back") {
+		r = s.brine("run", "jobs.lookup_jid", jid)
+		if times == "1" && !strings.Contains(r.stdout, "web1:\n    back") {
 			t.Errorf("after one Ctrl-C: %s%s", r.stdout, r.stderr)
 		}
-		if times == 2 && (strings.Contains(r.stdout, "back") || !strings.Contains(r.stderr, "did not return")) {
+		if times == "2" && (strings.Contains(r.stdout, "back") || !strings.Contains(r.stderr, "did not return")) {
 			t.Errorf("after two Ctrl-C: %s%s", r.stdout, r.stderr)
 		}
-		s.want(s.brine("ssh", "web1", "saltutil.find_job", jid, "--out=json"), 0, `"web1": {}`)
+		s.until(`"web1": {}`, "ssh", "web1", "saltutil.find_job", jid, "--out=json")
 	}
+}
+
+// awaitFile waits until a file is there.
+func awaitFile(t *testing.T, path string) {
+	t.Helper()
+	for range 6000 {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%s is never written", path)
 }
 
 // TestAsyncSteps: a step of an orchestration that nobody waits for.
@@ -347,7 +353,7 @@ third:
 	// The controller knows of the first wish, the target alone of the second.
 	s.want(s.brine("run", "state.pause", jid, "second"), 0)
 	s.want(s.brine("ssh", "web1", "state.soft_kill", jid, "third"), 0)
-	time.Sleep(time.Second) // the agents are told of it by the way
+	time.Sleep(3 * time.Second) // the agents are told of it by the way
 	s.write("go", "")
 	time.Sleep(time.Second)
 	if names, _ := filepath.Glob(s.path("second-*")); len(names) > 0 {
@@ -371,9 +377,9 @@ func TestFindJobIsSeen(t *testing.T) {
 	jid := "20261121093205123451"
 	// Other tests of this user fire events, too.
 	w := s.start("run", "state.event", "salt/job/*", "timeout=100")
-	time.Sleep(500 * time.Millisecond)
+	time.Sleep(2 * time.Second)
 	s.want(s.brine("ssh", "web1", "cmd.run", "sleep 1.6; echo back", "--timeout", "1", "--jid", jid), 0, "back")
-	for i := 0; i < 500 && !strings.Contains(w.out.String(), `"return": "back"`); i++ {
+	for i := 0; i < 3000 && !strings.Contains(w.out.String(), `"return": "back"`); i++ {
 		time.Sleep(10 * time.Millisecond)
 	}
 	_ = w.Process.Signal(syscall.SIGINT)
@@ -384,9 +390,10 @@ func TestFindJobIsSeen(t *testing.T) {
 			lines = append(lines, line)
 		}
 	}
-	if len(lines) != 4 {
+	if len(lines) < 4 {
 		t.Fatalf("%d events: %s%s", len(lines), r.stdout, r.stderr)
 	}
+	lines = append(lines[:3:3], lines[len(lines)-1]) // a slow machine was asked again
 	for i, want := range [][]string{
 		{"salt/job/" + jid + "/new", `"fun": "cmd.run"`},
 		{"/new", `"fun": "saltutil.find_job"`, `"tgt_type": "list"`, `"arg": ["` + jid + `"]`, `"minions": ["web1"]`},

@@ -126,7 +126,8 @@ func newSSHCmd(a *App, st style) *cobra.Command {
 		Long: `Run an execution function on the targets of the roster over SSH, as salt-ssh
 does. Nothing needs to be installed on a target: brine places itself there as
 agent, runs what is asked for and leaves no process behind. With --raw the
-arguments are a shell command, and not even the agent is needed.
+arguments are a shell command, and not even the agent is needed. With --async
+nothing is waited for: 'brine run jobs.lookup_jid' fetches what was returned.
 
 Exit status: 0 all went well; 1 nothing matched the target, or the roster or the
 configuration is bad; 11 the agent could not be placed on a target; 20 a target
@@ -137,7 +138,8 @@ failed or was not reached; 64 the command line makes no sense; 130 interrupted.`
   brine ssh -G 'role:db' cmd.run 'systemctl is-active mariadb' --out=json
   brine ssh '*' state.apply --failed-file failed.txt
   brine ssh '*' state.apply --limit @failed.txt
-  brine ssh --retry-failed 20261121140500123456`,
+  brine ssh --retry-failed 20261121140500123456
+  brine ssh '*' state.apply --async`,
 	}
 	if st == asSalt {
 		o.prog = saltSSH

@@ -227,6 +227,9 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 	r := &running{f: f, job: job, each: each, rec: f.record(job, sum.Targets)}
 	f.watcher().Begin(job, sum.Targets)
 	defer f.watcher().End(job.JID)
+	if job.Async && jobs.FileOf(r.rec) == nil {
+		return sum, fmt.Errorf("the job was not started: it cannot be recorded, so nobody could look up what it returned")
+	}
 	if !job.Continued {
 		f.announce(job, sum.Targets)
 	}
