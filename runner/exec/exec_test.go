@@ -424,6 +424,9 @@ func TestRequisites(t *testing.T) {
 			chunk("a: rec.changes", "prereq", req("rec: d", "rec: e")), chunk("c: cmd.run", "prereq", req("rec: a")),
 			chunk("d: rec.changes", "require", req("cmd: c")), chunk("e: rec.changes", "require", req("cmd: c")),
 		}, []string{"0 c True Command \"c\" run *", "1 a True changed *", "2 d True changed *", "3 e True changed *"}},
+		{"gates in the order of prereq_in", []*fun.Chunk{
+			chunk("t: test.nop", "prerequired", req("test: y", "test: x")), chunk("x: test.nop", "prereq", req("test: t")), chunk("y: test.nop", "prereq", req("test: t")),
+		}, []string{"0 y True No changes detected", "1 x True No changes detected", "2 t True Success!"}},
 		{"prereq on a state that would watch what has changed", []*fun.Chunk{
 			chunk("ch: test.succeed_with_changes"), chunk("gate: cmd.run", "prereq", req("test: w")), chunk("w: test.nop", "watch", req("test: ch")),
 		}, []string{"0 ch True Success! *", "1 gate True No changes detected", "3 w True Watch statement fired. *"}},

@@ -231,6 +231,36 @@ func (r *run) setNodes(chunks []*fun.Chunk) {
 			}
 		}
 	}
+	for _, n := range r.nodes {
+		if len(n.gates) > 1 {
+			n.gates = r.inOrder(n.gates, refs(n.c.Low, "prerequired"))
+		}
+	}
+}
+
+// inOrder returns nodes in the order in which references name them, those that
+// none names last. That of prereq_in counts so, whatever the order of the states.
+func (r *run) inOrder(nodes []*node, named []ref) []*node {
+	left := make(map[*node]bool, len(nodes))
+	for _, n := range nodes {
+		left[n] = true
+	}
+	out := make([]*node, 0, len(nodes))
+	take := func(ns []*node) {
+		for _, n := range ns {
+			if left[n] {
+				delete(left, n)
+				out = append(out, n)
+			}
+		}
+	}
+	for _, rf := range named {
+		if g := r.index.group(rf); g != nil {
+			take(g.nodes)
+		}
+	}
+	take(nodes)
+	return out
 }
 
 // resolve finds what n's requisites name. A state without mod_watch requires
