@@ -410,3 +410,28 @@ func TestFindJobIsSeen(t *testing.T) {
 		t.Errorf("the question is among the jobs: %s", r.stdout)
 	}
 }
+
+// TestAsyncLookedUpAtOnce: many look-ups of one job lose no return, and none says
+// that one was lost.
+func TestAsyncLookedUpAtOnce(t *testing.T) {
+	t.Parallel()
+	s := asyncSite(t, 12)
+	jid := s.async("*", "test.echo", "hello")
+	lookups := make([]*process, 6)
+	for i := range lookups {
+		lookups[i] = s.start("run", "jobs.lookup_jid", jid, "--out=json")
+	}
+	for _, p := range lookups {
+		if r := p.end(t); r.exit != 0 || strings.Contains(r.stderr, "lost") || strings.Contains(r.stderr, "cannot be asked") {
+			t.Errorf("exit status %d: %s%s", r.exit, r.stdout, r.stderr)
+		}
+	}
+	s.until(`"web12": true`, "run", "jobs.exit_success", jid, "--out=json")
+	r := s.brine("run", "jobs.print_job", jid, "--out=json")
+	if n := strings.Count(r.stdout, `"return": "hello"`); n != 12 || strings.Contains(r.stdout, "Status") {
+		t.Errorf("%d returns, want 12: %s%s", n, r.stdout, r.stderr)
+	}
+	if left := s.left(); len(left) > 0 {
+		t.Errorf("what was fetched is still there: %v", left)
+	}
+}

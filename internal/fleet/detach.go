@@ -178,10 +178,15 @@ func (f *Fleet) settle(ctx context.Context, job fun.Job, arg *value.List, d Deta
 	case jobs.LeftReturn:
 		ret = l.Ret
 		ret.ID, ret.JID = id, job.JID
+	case jobs.LeftUnknown:
+		// Another process may have fetched the return, which it recorded before the
+		// target forgot it.
+		if f.fetched(ctx, j, id, mu) {
+			return nil
+		}
+		ret.Err = errors.New("the target knows nothing of the job: its agent's directory was removed, or the job never began there")
 	case jobs.LeftLost:
 		ret.Err = errors.New("its process is gone and left no return: it was killed, or the machine went down")
-	default:
-		ret.Err = errors.New("the target knows nothing of the job: its agent's directory was removed, or the job never began there")
 	}
 	if err := note(ret); err != nil {
 		return err
@@ -193,6 +198,29 @@ func (f *Fleet) settle(ctx context.Context, job fun.Job, arg *value.List, d Deta
 		}
 	}
 	return nil
+}
+
+// fetched takes over what another process has recorded of a target since j was
+// read.
+func (f *Fleet) fetched(ctx context.Context, j *jobs.Job, id string, mu *sync.Mutex) bool {
+	if f.Store == nil {
+		return false
+	}
+	now, err := f.Store.Job(ctx, j.JID)
+	if err != nil || now == nil {
+		return false
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if r := now.Returns.Map(id); r != nil {
+		j.Returns.Set(id, r)
+		return true
+	}
+	if why, ok := now.Missing[id]; ok {
+		j.Missing[id] = why
+		return true
+	}
+	return false
 }
 
 // settleHere takes what is known of a target that another process of this
