@@ -107,8 +107,12 @@ func TestOutcomes(t *testing.T) {
 			"file_|-early_|-/x_|-managed", state(0, false, ""),
 			"test_|-fine_|-fine_|-nop", state(2, true, ""),
 		), "ok=1 changed=0 failed=2: early (file.managed)"},
-		{"one state", fun.Return{Retcode: 2}, value.MapOf("service_|-nginx_|-nginx_|-running", state(1, false, "The named service nginx is not available\nand more")),
-			"ok=0 changed=0 failed=1: nginx (service.running): The named service nginx is not available"},
+		{
+			"one state",
+			fun.Return{Retcode: 2},
+			value.MapOf("service_|-nginx_|-nginx_|-running", state(1, false, "The named service nginx is not available\nand more")),
+			"ok=0 changed=0 failed=1: nginx (service.running): The named service nginx is not available",
+		},
 		{"states that do not compile", fun.Return{Retcode: 1}, value.NewList("No matching sls\n found", "more"), "retcode=1 No matching sls found"},
 		{"an empty list", fun.Return{Retcode: 1}, value.NewList(), "retcode=1 []"},
 		{"a command", fun.Return{Retcode: 3}, "some\noutput", "retcode=3 some output"},
@@ -118,8 +122,12 @@ func TestOutcomes(t *testing.T) {
 		{"unreachable", fun.Return{Stage: fun.Unreachable, Err: sshErr("web1")}, nil, "unreachable: connect: refused; do something"},
 		{"interrupted", fun.Return{Stage: fun.Lost, Err: context.Canceled}, nil, "lost: interrupted"},
 		{"no word of why", fun.Return{Stage: fun.TimedOut}, nil, "timed out"},
-		{"lost", fun.Return{Stage: fun.Lost, Err: errors.New("gone\nby now"), Total: 5, Partial: value.MapOf("a", state(0, true, ""), "b", state(1, true, ""))}, nil,
-			"lost: gone by now (after state 2 of 5: ok=2 changed=0)"},
+		{
+			"lost",
+			fun.Return{Stage: fun.Lost, Err: errors.New("gone\nby now"), Total: 5, Partial: value.MapOf("a", state(0, true, ""), "b", state(1, true, ""))},
+			nil,
+			"lost: gone by now (after state 2 of 5: ok=2 changed=0)",
+		},
 	} {
 		if got := outcomeText(tt.ret, tt.v); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
