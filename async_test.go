@@ -435,3 +435,34 @@ func TestAsyncLookedUpAtOnce(t *testing.T) {
 		t.Errorf("what was fetched is still there: %v", left)
 	}
 }
+
+// TestInterruptedStatesOfAgents: after the first Ctrl-C an agent begins no
+// further state, and what was done is reported.
+func TestInterruptedStatesOfAgents(t *testing.T) {
+	t.Parallel()
+	s := asyncSite(t, 1)
+	s.write("salt/two.sls", `
+first:
+  cmd.run:
+    - name: touch `+s.path("begun")+`; while [ ! -e `+s.path("go")+` ]; do sleep 0.1; done
+second:
+  cmd.run:
+    - name: touch `+s.path("second")+`
+`)
+	s.want(s.brine("ssh", "web1", "test.ping"), 0)
+	p := s.start("ssh", "web1", "state.apply", "two")
+	awaitFile(t, s.path("begun"))
+	_ = p.Process.Signal(syscall.SIGINT)
+	for i := 0; i < 3000 && !strings.Contains(p.errs.String(), "jobs.lookup_jid"); i++ {
+		time.Sleep(10 * time.Millisecond)
+	}
+	time.Sleep(3 * time.Second) // the agent is told of it by the way
+	s.write("go", "")
+	r := p.end(t)
+	if r.exit == 0 || !strings.Contains(r.stdout, "first") {
+		t.Errorf("exit status %d: %s%s", r.exit, r.stdout, r.stderr)
+	}
+	if _, err := os.Stat(s.path("second")); err == nil {
+		t.Error("a state began after Ctrl-C")
+	}
+}
