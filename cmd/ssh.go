@@ -297,7 +297,7 @@ func (o *sshOpts) job(c *cobra.Command, args []string) (fun.Job, error) {
 	}
 	job := fun.Job{
 		Async: o.async.on, Tgt: args[0], TgtType: typ, Batch: o.batch, Subset: o.subset, FailHard: o.failHard,
-		BatchWait: time.Duration(o.batchWait * float64(time.Second)),
+		BatchWait: time.Duration(o.batchWait * float64(time.Second)), Published: o.prog == saltCLI,
 	}
 	if o.raw {
 		job.Shell = strings.Join(args[1:], " ")
