@@ -23,7 +23,7 @@ for n in $counts; do
 		break
 	done
 	if command -v clush >/dev/null; then
-		measure "clush" "$n" clush -f $at_once -o "-F $tmp/ssh_config" -w "$(tr '\n' ',' <"$tmp/hosts.txt")" true
+		measure "clush" "$n" clush -f $at_once -o "-F $tmp/ssh_config" -w "$(paste -sd, "$tmp/hosts.txt")" true
 	fi
 	command -v ansible >/dev/null || continue
 	python=

@@ -23,12 +23,13 @@ type machineGrains struct {
 	ctx context.Context //nolint:containedctx // the mapping lives as long as one match
 }
 
-// Get returns a grain.
+// Get returns a grain. Of a machine that has to be asked only that one is
+// worked out: some take a name server seconds.
 func (g *machineGrains) Get(key value.Value) (value.Value, bool) {
 	if v, ok := g.m.e.Grains.Get(key); ok {
 		return v, true
 	}
-	return g.m.known(g.ctx).Get(key)
+	return g.m.known(g.ctx, key).Get(key)
 }
 
 // Len returns the number of grains.
@@ -41,35 +42,71 @@ func (g *machineGrains) Keys() []value.Value {
 	return all.Keys()
 }
 
-// known returns the grains kept or gathered; none, with a warning, where the
-// machine cannot be asked.
-func (m *machine) known(ctx context.Context) *value.Map {
+// A gathering is what is known of a machine's grains.
+type gathering struct {
+	grains *value.Map
+	absent *value.Map // asked for, and not there
+	whole  bool       // grains are all there are
+	at     time.Time  // when the first of them were gathered
+}
+
+// has reports whether it is known what the grains of keys are; of all, where
+// there are none.
+func (g *gathering) has(keys []value.Value) bool {
+	if g == nil || len(keys) == 0 {
+		return g != nil && g.whole
+	}
+	for _, k := range keys {
+		if !g.whole && !g.grains.Has(k) && !g.absent.Has(k) {
+			return false
+		}
+	}
+	return true
+}
+
+// known returns grains kept or gathered: at least those of keys, all where none
+// are named. A machine that cannot be asked has none, with a warning.
+func (m *machine) known(ctx context.Context, keys ...value.Value) *value.Map {
 	m.gather.Lock()
 	defer m.gather.Unlock()
-	if m.grains != nil {
-		return m.grains
+	if m.grains == nil {
+		m.grains = m.kept()
 	}
-	if g := m.kept(); g != nil {
-		m.grains = g
-		return g
+	if m.grains.has(keys) {
+		return m.grains.grains
 	}
 	conn, err := m.connect(ctx)
-	var g *value.Map
+	var got *value.Map
 	if err == nil {
-		if g, err = conn.Grains(ctx, nil); err != nil {
+		names := make([]string, len(keys))
+		for i, k := range keys {
+			names[i] = value.Str(k)
+		}
+		if got, err = conn.Grains(ctx, names); err != nil {
 			err = fmt.Errorf("%s: gather grains: %w", m.e.ID, err)
 		}
 	}
 	if err != nil {
 		if ctx.Err() == nil {
 			m.p.warn(fmt.Sprintf("the grains of %s are not known, so it is not matched by them: %v", m.e.ID, err))
-			m.grains = value.NewMap(0)
+			m.grains = &gathering{grains: value.NewMap(0), absent: value.NewMap(0), whole: true}
 		}
 		return value.NewMap(0)
 	}
-	m.grains = g
-	m.keep(g)
-	return g
+	next := &gathering{grains: got, absent: value.NewMap(0), whole: len(keys) == 0, at: m.p.s.Now()}
+	if m.grains != nil && !next.whole {
+		// Who reads the old ones goes on doing so.
+		next.grains, next.absent, next.at = m.grains.grains.Copy(), m.grains.absent.Copy(), m.grains.at
+		next.grains.Update(got)
+	}
+	for _, k := range keys {
+		if !got.Has(k) {
+			next.absent.Set(k, true)
+		}
+	}
+	m.grains = next
+	m.keep(next)
+	return next.grains
 }
 
 func (m *machine) grainsFile() string {
@@ -83,7 +120,7 @@ func (m *machine) grainsFile() string {
 const grainsMax = 4 << 20
 
 // kept returns the grains of an earlier run where they are young enough.
-func (m *machine) kept() *value.Map {
+func (m *machine) kept() *gathering {
 	path := m.grainsFile()
 	if path == "" || m.p.s.Refresh {
 		return nil
@@ -106,7 +143,15 @@ func (m *machine) kept() *value.Map {
 	if !ok || age < 0 || age > m.p.s.GrainsAge || doc.Str("host") != m.address() {
 		return nil
 	}
-	return doc.Map("grains")
+	g := &gathering{grains: doc.Map("grains"), absent: value.NewMap(0), whole: doc.At("some") != true, at: time.Unix(at, 0)}
+	if g.grains == nil {
+		return nil
+	}
+	absent := doc.List("absent")
+	for i := range absent.Len() {
+		g.absent.Set(absent.Items[i], true)
+	}
+	return g
 }
 
 // address tells whether an id still means the machine that grains were kept of.
@@ -115,12 +160,16 @@ func (m *machine) address() string {
 }
 
 // keep notes the grains for later runs. What cannot be kept is gathered again.
-func (m *machine) keep(g *value.Map) {
+func (m *machine) keep(g *gathering) {
 	path := m.grainsFile()
 	if path == "" {
 		return
 	}
-	doc := value.MapOf("gathered", m.p.s.Now().Unix(), "host", m.address(), "grains", g)
+	doc := value.MapOf("gathered", g.at.Unix(), "host", m.address(), "grains", g.grains)
+	if !g.whole {
+		doc.Set("some", true)
+		doc.Set("absent", value.NewList(g.absent.Keys()...))
+	}
 	b := value.EncodeJSON(doc)
 	if !json.Valid(b) || len(b) > grainsMax {
 		return

@@ -76,7 +76,7 @@ type machine struct {
 	failedAt time.Time
 
 	gather sync.Mutex
-	grains *value.Map // gathered or kept; nil: not yet
+	grains *gathering // gathered or kept; nil: not yet
 }
 
 // NewProvider returns the provider of entries; nothing is dialled.

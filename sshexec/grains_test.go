@@ -1,0 +1,48 @@
+package sshexec
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"brine/internal/roster"
+	"brine/internal/value"
+)
+
+// TestKeptGrains is what a run keeps of the grains that it asked for, and what
+// the next makes of it.
+func TestKeptGrains(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	dir := filepath.Join(t.TempDir(), "grains")
+	p := &Provider{s: Settings{GrainsDir: dir, GrainsAge: time.Hour, Now: func() time.Time { return now }}}
+	m := func(host string) *machine {
+		return &machine{p: p, e: &roster.Entry{ID: "web1", Host: host, Port: 22, User: "root", Grains: value.NewMap(0)}}
+	}
+	some := &gathering{grains: value.MapOf("os", "Debian"), absent: value.MapOf("role", true), at: now}
+	m("h").keep(some)
+	g := m("h").kept()
+	if g == nil || g.whole || g.grains.Str("os") != "Debian" || !g.has([]value.Value{"os", "role"}) || g.has([]value.Value{"fqdn"}) || g.has(nil) {
+		t.Errorf("some grains are kept as %+v", g)
+	}
+	if m("other").kept() != nil {
+		t.Error("the grains of another machine are taken")
+	}
+	// What was asked for within the hour adds to it; the age is that of the first.
+	late := now.Add(50 * time.Minute)
+	some.grains.Set("fqdn", "web1.example")
+	now = late
+	m("h").keep(some)
+	now = now.Add(20 * time.Minute)
+	if m("h").kept() != nil {
+		t.Error("grains of an hour ago are taken")
+	}
+	m("h").keep(&gathering{grains: value.MapOf("os", "Debian"), absent: value.NewMap(0), whole: true, at: now})
+	if g := m("h").kept(); g == nil || !g.has(nil) || !g.has([]value.Value{"anything"}) {
+		t.Errorf("all grains are kept as %+v", g)
+	}
+	var none *gathering
+	if none.has(nil) || none.has([]value.Value{"os"}) {
+		t.Error("nothing has grains")
+	}
+}
