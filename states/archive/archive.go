@@ -34,6 +34,7 @@ func States() fun.Module {
 				arg("source_hash_name", fun.Any, nil, "name to look for in a file of digests"),
 				arg("source_hash_update", fun.Bool, false, "unpack again when the digest is another"),
 				arg("skip_files_list_verify", fun.Bool, false, "compare digests only, not the files"),
+				arg("keep_source", fun.Bool, true, "accepted; a downloaded archive stays in the cache"),
 				arg("skip_verify", fun.Bool, false, "take a remote archive without a digest"),
 				arg("password", fun.Any, nil, "accepted; encrypted archives are not read"),
 				arg("options", fun.Any, nil, "options of tar(1), which then unpacks"),

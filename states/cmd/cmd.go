@@ -70,7 +70,7 @@ func without(args []fun.Arg, names ...string) []fun.Arg {
 
 // States returns the rows of the state module "cmd".
 func States() fun.Module {
-	wait := without(runArgs(), "success_retcodes", "success_stdout", "success_stderr", "timeout", "prepend_path", "root", "ignore_timeout")
+	wait := runArgs() // mod_watch hands them all to run
 	callArgs := []fun.Arg{
 		{Name: "name", Type: fun.Str, Required: true, Doc: "label of the state"},
 		{Name: "func", Type: fun.Str, Required: true, Doc: "execution function to call"},
