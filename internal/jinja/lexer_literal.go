@@ -5,10 +5,7 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/text/unicode/runenames"
 
 	"brine/internal/value"
 )
@@ -223,15 +220,4 @@ func unescape(s string) (string, error) {
 
 func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f'
-}
-
-// runeByName finds a character by its Unicode name, as \N{...} asks.
-func runeByName(name string) (rune, bool) {
-	name = strings.ToUpper(name)
-	for r := rune(0); r <= unicode.MaxRune; r++ {
-		if runenames.Name(r) == name {
-			return r, true
-		}
-	}
-	return 0, false
 }
