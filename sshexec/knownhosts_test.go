@@ -175,8 +175,17 @@ func TestWildcard(t *testing.T) {
 		pat, s string
 		want   bool
 	}{
-		{"", "", true}, {"", "a", false}, {"*", "", true}, {"*", "a", true}, {"a*", "a", true}, {"a*c", "abcbc", true},
-		{"a*c", "abcb", false}, {"?", "", false}, {"a?c", "abc", true}, {"**", "x", true}, {"*a*a*a*a*b", strings.Repeat("a", 5000), false},
+		{"", "", true},
+		{"", "a", false},
+		{"*", "", true},
+		{"*", "a", true},
+		{"a*", "a", true},
+		{"a*c", "abcbc", true},
+		{"a*c", "abcb", false},
+		{"?", "", false},
+		{"a?c", "abc", true},
+		{"**", "x", true},
+		{"*a*a*a*a*b", strings.Repeat("a", 5000), false},
 	} {
 		if got := wildcard(tt.pat, tt.s); got != tt.want {
 			t.Errorf("wildcard(%q, %.20q) = %v", tt.pat, tt.s, got)
