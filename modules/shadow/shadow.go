@@ -163,8 +163,12 @@ func (a *Admin) Unlock(ctx context.Context, name string) error {
 
 // ages are the flags of chage(1) and the fields that they set.
 var ages = []struct{ arg, flag, key string }{
-	{"date", "-d", "lstchg"}, {"mindays", "-m", "min"}, {"maxdays", "-M", "max"},
-	{"inactdays", "-I", "inact"}, {"warndays", "-W", "warn"}, {"expire", "-E", "expire"},
+	{"date", "-d", "lstchg"},
+	{"mindays", "-m", "min"},
+	{"maxdays", "-M", "max"},
+	{"inactdays", "-I", "inact"},
+	{"warndays", "-W", "warn"},
+	{"expire", "-E", "expire"},
 }
 
 // SetAge sets a limit by the name that Salt's arguments give it: date,

@@ -92,8 +92,17 @@ func allStatus(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		name string
 		fn   fun.ExecFn
 	}{
-		{"cpuinfo", cpuinfo}, {"cpustats", cpustats}, {"diskstats", diskstats}, {"diskusage", diskusage}, {"loadavg", loadavg},
-		{"meminfo", meminfo}, {"netdev", netdev}, {"netstats", netstats}, {"uptime", uptime}, {"vmstats", vmstats}, {"w", who},
+		{"cpuinfo", cpuinfo},
+		{"cpustats", cpustats},
+		{"diskstats", diskstats},
+		{"diskusage", diskusage},
+		{"loadavg", loadavg},
+		{"meminfo", meminfo},
+		{"netdev", netdev},
+		{"netstats", netstats},
+		{"uptime", uptime},
+		{"vmstats", vmstats},
+		{"w", who},
 	} {
 		if res, err := f.fn(ctx, c); err == nil {
 			m.Set(f.name, res.Value)

@@ -248,8 +248,11 @@ func TestGoing(t *testing.T) {
 		{"systemd, shutdown -k", func(h *host.Fake) {
 			h.PutFile("/run/systemd/shutdown/scheduled", "USEC=1705000000123456\nMODE=dry-reboot\n", 0o644)
 		}, system.Shutdown{}, false},
-		{"a file of nonsense", func(h *host.Fake) { h.PutFile("/run/systemd/shutdown/scheduled", "USEC=x\n\x00", 0o644) },
-			system.Shutdown{By: "/run/systemd/shutdown/scheduled"}, true},
+		{
+			"a file of nonsense", func(h *host.Fake) { h.PutFile("/run/systemd/shutdown/scheduled", "USEC=x\n\x00", 0o644) },
+			system.Shutdown{By: "/run/systemd/shutdown/scheduled"},
+			true,
+		},
 		{"systemd, stopping", func(h *host.Fake) {
 			h.PutDir("/run/systemd/system", 0o755)
 			h.PutExe("/usr/bin/systemctl")
@@ -281,8 +284,11 @@ func TestGoing(t *testing.T) {
 			h.PutExe("/sbin/runlevel")
 			h.OnCommand("runlevel", host.Output{Stdout: []byte("N 2\n")})
 		}, system.Shutdown{}, false},
-		{"OpenRC", func(h *host.Fake) { h.PutFile("/run/openrc/softlevel", "reboot\n", 0o644) },
-			system.Shutdown{Mode: "reboot", By: "/run/openrc/softlevel"}, true},
+		{
+			"OpenRC", func(h *host.Fake) { h.PutFile("/run/openrc/softlevel", "reboot\n", 0o644) },
+			system.Shutdown{Mode: "reboot", By: "/run/openrc/softlevel"},
+			true,
+		},
 		{"OpenRC, up", func(h *host.Fake) { h.PutFile("/run/openrc/softlevel", "default\n", 0o644) }, system.Shutdown{}, false},
 		{"FreeBSD", func(h *host.Fake) { h.PutFile("/var/run/nologin", "", 0o644) }, system.Shutdown{By: "/var/run/nologin"}, true},
 		{"nologin on Linux", func(h *host.Fake) {

@@ -90,23 +90,47 @@ func TestWaitForStarts(t *testing.T) {
 		warned         string
 	}{
 		{"rebooted", start, "id", []value.Value{"back1", "back2"}, true, 2, "All events seen in %s seconds.", ""},
-		{"not rebooted", start, "id", []value.Value{"here2", "back1", "here1"}, true, 3,
-			"All events seen in %s seconds. No reboot was pending on here1, here2: a new connection counts as the start.", ""},
-		{"one of the tags", "salt/minion/here*/start", "id", []value.Value{"here1"}, true, 1,
-			"All events seen in %s seconds. No reboot was pending on here1: a new connection counts as the start.", ""},
+		{
+			"not rebooted", start, "id",
+			[]value.Value{"here2", "back1", "here1"},
+			true, 3,
+			"All events seen in %s seconds. No reboot was pending on here1, here2: a new connection counts as the start.", "",
+		},
+		{
+			"one of the tags", "salt/minion/here*/start", "id",
+			[]value.Value{"here1"},
+			true, 1,
+			"All events seen in %s seconds. No reboot was pending on here1: a new connection counts as the start.", "",
+		},
 		{"another key", start, "tag", []value.Value{"salt/minion/back1/start"}, true, 1, "All events seen in %s seconds.", ""},
 		{"a wider tag", "salt/*", "id", []value.Value{"back1"}, true, 1, "All events seen in %s seconds.", ""},
-		{"one is late", start, "id", []value.Value{"late1", "back1"}, false, 1,
-			"Timeout value reached. Missing: late1 (it is in bed).", `wait: no event "salt/minion/*/start" came of late1`},
+		{
+			"one is late", start, "id",
+			[]value.Value{"late1", "back1"},
+			false, 1,
+			"Timeout value reached. Missing: late1 (it is in bed).", `wait: no event "salt/minion/*/start" came of late1`,
+		},
 		{"a machine here", start, "id", []value.Value{"local1"}, false, 0, "Timeout value reached.", `wait: no event "salt/minion/*/start" came of local1`},
-		{"a machine here beside another", start, "id", []value.Value{"local1", "back1"}, false, 1,
-			"Timeout value reached. Missing: local1.", `wait: no event "salt/minion/*/start" came of local1`},
-		{"a stranger", start, "id", []value.Value{"back1", "bock2"}, false, 1, "Timeout value reached. Missing: bock2.",
-			`wait: "bock2" of id_list is not in the roster, so its start must be told by something else (did you mean "back2"?)|wait: no event "salt/minion/*/start" came of bock2`},
+		{
+			"a machine here beside another", start, "id",
+			[]value.Value{"local1", "back1"},
+			false, 1,
+			"Timeout value reached. Missing: local1.", `wait: no event "salt/minion/*/start" came of local1`,
+		},
+		{
+			"a stranger", start, "id",
+			[]value.Value{"back1", "bock2"},
+			false, 1, "Timeout value reached. Missing: bock2.",
+			`wait: "bock2" of id_list is not in the roster, so its start must be told by something else (did you mean "back2"?)|wait: no event "salt/minion/*/start" came of bock2`,
+		},
 		{"a tag of one's own", "brine/ready/*", "id", []value.Value{"back1"}, false, 0, "Timeout value reached.", `wait: no event "brine/ready/*" came of back1`},
 		{"an id that is no text", start, "id", []value.Value{int64(7)}, false, 0, "Timeout value reached.", `wait: no event "salt/minion/*/start" came of 7`},
-		{"the tag of another machine", "salt/minion/here1/start", "id", []value.Value{"back1"}, false, 0, "Timeout value reached.",
-			`wait: no event "salt/minion/here1/start" came of back1`},
+		{
+			"the tag of another machine", "salt/minion/here1/start", "id",
+			[]value.Value{"back1"},
+			false, 0, "Timeout value reached.",
+			`wait: no event "salt/minion/here1/start" came of back1`,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -79,27 +79,41 @@ func TestUser(t *testing.T) {
 		want            string // result, comment, changes
 		calls           []string
 	}{
-		{"up to date", "present", "{name: ann, uid: 1000, gid: ann, groups: [adm], home: /home/ann, shell: /bin/sh, fullname: Ann A}", false,
-			"{r: true, c: User ann is present and up to date, x: {}}", nil},
+		{
+			"up to date", "present", "{name: ann, uid: 1000, gid: ann, groups: [adm], home: /home/ann, shell: /bin/sh, fullname: Ann A}", false,
+			"{r: true, c: User ann is present and up to date, x: {}}", nil,
+		},
 		{"test of a new one", "present", "{name: bob}", true, "{r: null, c: User bob set to be added, x: {}}", nil},
-		{"test of a change", "present", "{name: ann, shell: /bin/zsh, groups: [wheel], password: HASH}", true,
-			`{r: null, c: "The following user attributes are set to be changed:\ngroups: ['wheel']\nshell: /bin/zsh\npasswd: XXX-REDACTED-XXX\n", x: {}}`, nil},
-		{"change", "present", "{name: ann, shell: /bin/zsh, fullname: Ann B, roomnumber: 7, mindays: 2}", false,
+		{
+			"test of a change", "present", "{name: ann, shell: /bin/zsh, groups: [wheel], password: HASH}", true,
+			`{r: null, c: "The following user attributes are set to be changed:\ngroups: ['wheel']\nshell: /bin/zsh\npasswd: XXX-REDACTED-XXX\n", x: {}}`, nil,
+		},
+		{
+			"change", "present", "{name: ann, shell: /bin/zsh, fullname: Ann B, roomnumber: 7, mindays: 2}", false,
 			"{r: true, c: Updated user ann, x: {shell: /bin/zsh, fullname: Ann B, roomnumber: '7', min: 2}}",
-			[]string{"chage -m 2 ann", "usermod -s /bin/zsh ann", "usermod -c Ann B ann", "usermod -c Ann B,7 ann"}},
-		{"not permitted", "present", "{name: ann, uid: 5, gid: 10}", false,
-			`{r: false, c: "Encountered error checking for needed changes. Additional info follows:\n\n- Changing uid (1000 -> 5) not permitted, set allow_uid_change to True to force this change. Note that this will not change file ownership.\n- Changing gid (1000 -> 10) not permitted, set allow_gid_change to True to force this change. Note that this will not change file ownership.", x: {}}`, nil},
+			[]string{"chage -m 2 ann", "usermod -s /bin/zsh ann", "usermod -c Ann B ann", "usermod -c Ann B,7 ann"},
+		},
+		{
+			"not permitted", "present", "{name: ann, uid: 5, gid: 10}", false,
+			`{r: false, c: "Encountered error checking for needed changes. Additional info follows:\n\n- Changing uid (1000 -> 5) not permitted, set allow_uid_change to True to force this change. Note that this will not change file ownership.\n- Changing gid (1000 -> 10) not permitted, set allow_gid_change to True to force this change. Note that this will not change file ownership.", x: {}}`, nil,
+		},
 		{"comma", "present", "{name: ann, fullname: 'a,b'}", false, `{r: false, c: "Unsupported char ',' in a,b", x: {}}`, nil},
 		{"no group", "present", "{name: bob, groups: [adm, x, y]}", false, `{r: false, c: "The following group(s) are not present: x,y", x: {}}`, nil},
-		{"new", "present", "{name: bob, uid: 1001, gid: 10, groups: [adm], optional_groups: [wheel, none], fullname: Bob, home: /h, createhome: False, system: True, unique: False, nologinit: True, shell: /bin/sh}", false,
+		{
+			"new", "present", "{name: bob, uid: 1001, gid: 10, groups: [adm], optional_groups: [wheel, none], fullname: Bob, home: /h, createhome: False, system: True, unique: False, nologinit: True, shell: /bin/sh}", false,
 			"{r: true, c: New user bob created, x: {gid: 1001, groups: [adm, bob, wheel], home: '', name: bob, passwd: x, shell: /bin/sh, uid: 1001, fullname: Bob, roomnumber: '', workphone: '', homephone: '', other: ''}}",
-			[]string{"useradd -s /bin/sh -u 1001 -g 10 -M -l -o -r -d /h bob", "usermod -G adm,wheel bob", "usermod -c Bob bob"}},
-		{"usergroup", "present", "{name: bob, usergroup: False, mindays: 3}", false,
+			[]string{"useradd -s /bin/sh -u 1001 -g 10 -M -l -o -r -d /h bob", "usermod -G adm,wheel bob", "usermod -c Bob bob"},
+		},
+		{
+			"usergroup", "present", "{name: bob, usergroup: False, mindays: 3}", false,
 			"{r: true, c: New user bob created, x: {gid: 1001, groups: [bob], home: /home/bob, name: bob, passwd: x, shell: /bin/sh, uid: 1001, fullname: '', roomnumber: '', workphone: '', homephone: '', other: '', mindays: 3}}",
-			[]string{"useradd -N -m bob", "chage -m 3 bob"}},
+			[]string{"useradd -N -m bob", "chage -m 3 bob"},
+		},
 		{"useradd fails", "present", "{name: bad}", false, "{r: false, c: Failed to create new user bad, x: {}}", []string{"useradd -m bad"}},
-		{"absent", "absent", "{name: ann, purge: True, force: True}", false, "{r: true, c: Removed user ann, x: {ann group: removed, ann: removed}}",
-			[]string{"userdel -r -f ann"}},
+		{
+			"absent", "absent", "{name: ann, purge: True, force: True}", false, "{r: true, c: Removed user ann, x: {ann group: removed, ann: removed}}",
+			[]string{"userdel -r -f ann"},
+		},
 		{"absent test", "absent", "{name: ann}", true, "{r: null, c: User ann set for removal, x: {}}", nil},
 		{"absent already", "absent", "{name: bob}", false, "{r: true, c: User bob is not present, x: {}}", nil},
 	} {

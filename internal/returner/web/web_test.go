@@ -102,8 +102,10 @@ func TestRequestsAreThoseThatServicesDocument(t *testing.T) {
 			"slack", func(u string) *value.Map {
 				return value.MapOf("slack", value.MapOf("api_url", u, "profile", "bot", "channel", "#ops", "as_user", true), "bot", value.MapOf("slack.api_key", "xoxb-1", "slack.username", "salt"))
 			}, `{"ok":true,"channel":"C1"}`,
-			[]request{{"POST", "/api/chat.postMessage", asForm, "Bearer xoxb-1",
-				"as_user=true&channel=%23ops&text=%60%60%60id%3A+web1%0D%0Afunction%3A+test.ping%0D%0Afunction+args%3A+%5B%5D%0D%0Ajid%3A+20261121090807123456%0D%0Areturn%3A+True%0D%0A%60%60%60&username=salt"}},
+			[]request{{
+				"POST", "/api/chat.postMessage", asForm, "Bearer xoxb-1",
+				"as_user=true&channel=%23ops&text=%60%60%60id%3A+web1%0D%0Afunction%3A+test.ping%0D%0Afunction+args%3A+%5B%5D%0D%0Ajid%3A+20261121090807123456%0D%0Areturn%3A+True%0D%0A%60%60%60&username=salt",
+			}},
 		},
 		{
 			"nagios", func(u string) *value.Map {
