@@ -2,12 +2,15 @@ package sshexec
 
 import (
 	"context"
+	"os"
 	"sync"
 )
 
 // FindJob asks the agents of machines whether a job runs there, over the
 // connections that are open, and tells what each answers. Machines without a
-// connection run nothing; that one ended is told by its call.
+// connection run nothing; that one ended is told by its call. One that is being
+// dialled anew, for a call that its agent never heard of, counts as at work: in
+// this process.
 func (p *Provider) FindJob(ctx context.Context, jid string, ids []string, tell func(id string, pid int)) {
 	var wg sync.WaitGroup
 	for _, id := range ids {
@@ -15,7 +18,12 @@ func (p *Provider) FindJob(ctx context.Context, jid string, ids []string, tell f
 		if m == nil {
 			continue
 		}
-		conn := m.open()
+		if !m.dialing.TryLock() {
+			tell(id, os.Getpid())
+			continue
+		}
+		conn := m.agent
+		m.dialing.Unlock()
 		if conn == nil {
 			tell(id, 0)
 			continue

@@ -127,7 +127,7 @@ func (p *Provider) Prepare(ctx context.Context, ids []string) {
 	p.s.Dialer.Prepare(ctx, entries)
 }
 
-// Run runs the job on one machine; begun is called when its agent is connected.
+// Run runs the job on one machine; begun is called when its agent has been sent the call.
 func (p *Provider) Run(ctx context.Context, job fun.Job, id string, begun func()) fun.Return {
 	m := p.targets[id]
 	fleet.Enter(ctx, fleet.Connecting)
@@ -139,15 +139,14 @@ func (p *Provider) Run(ctx context.Context, job fun.Job, id string, begun func()
 		return fun.Return{ID: id, JID: job.JID, Stage: fun.Unreachable, Err: err}
 	}
 	fleet.Enter(ctx, fleet.Running)
-	begun()
 	defer p.wishes.during(job, conn)()
-	ret := conn.Invoke(ctx, job)
+	ret := conn.Start(ctx, job, begun)
 	if ret.Stage == fun.Unreachable && ctx.Err() == nil {
 		// It ended after it was looked at, and never heard of the call.
 		if conn, err = m.connect(ctx); err != nil {
 			return fun.Return{ID: id, JID: job.JID, Stage: fun.Unreachable, Err: err}
 		}
-		ret = conn.Invoke(ctx, job)
+		ret = conn.Start(ctx, job, begun)
 	}
 	ret.ID, ret.JID = id, job.JID
 	if ret = m.downBy(ctx, job, ret); ret.Stage == fun.Lost && ctx.Err() == nil && ret.Err != nil {

@@ -307,6 +307,12 @@ func (s *server) invoke(ctx context.Context, st *wire.Stream) error {
 	if err != nil {
 		return err
 	}
+	// Whoever asks is told of the call while its files are still on their way.
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	c := &call{job: job, started: s.o.Host.Now(), cancel: cancel}
+	s.add(c)
+	defer s.remove(c)
 	if n, ok := h.At("tree_size").(int64); ok {
 		b, err := io.ReadAll(io.LimitReader(st, n+1))
 		if err != nil {
@@ -320,12 +326,6 @@ func (s *server) invoke(ctx context.Context, st *wire.Stream) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	c := &call{job: job, started: s.o.Host.Now(), cancel: cancel}
-	s.add(c)
-	defer s.remove(c)
-
 	up := s.files.forJob(job.JID, h.Str("tree"), h.List("ahead"))
 	if h.Has("tree") {
 		up.begin(ctx)

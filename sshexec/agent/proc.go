@@ -37,12 +37,14 @@ func noted(env *fun.Env, job fun.Job) (done func()) {
 		over bool
 		end  = func() {}
 	)
+	// The call makes env its own meanwhile.
+	proc, data := jobs.ProcOf(env), procData(env, job, env.Host.Getpid())
 	t := time.AfterFunc(noteAfter, func() {
 		mu.Lock()
 		defer mu.Unlock()
 		if !over {
 			// A machine that cannot keep a note shows the call to nobody else.
-			end, _ = jobs.ProcOf(env).BeginAgent(procData(env, job, env.Host.Getpid()), false)
+			end, _ = proc.BeginAgent(data, false)
 		}
 	})
 	return func() {

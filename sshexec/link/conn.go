@@ -140,9 +140,15 @@ func dict(m *value.Map) *value.Map {
 // When ctx ends, the agent ends the call and its processes; Invoke does not
 // wait for that. Of states, those that were done are in the Return's Partial.
 func (c *Conn) Invoke(ctx context.Context, job fun.Job) fun.Return {
+	return c.Start(ctx, job, func() {})
+}
+
+// Start is Invoke, and calls begun when the agent has been sent the call: from
+// then on it knows of the job.
+func (c *Conn) Start(ctx context.Context, job fun.Job, begun func()) fun.Return {
 	ret := fun.Return{ID: c.id(), JID: job.JID}
 	var done partial
-	if err := c.invoke(ctx, job, &ret, &done); err != nil {
+	if err := c.invoke(ctx, job, &ret, &done, begun); err != nil {
 		ret.Body, ret.Retcode, ret.Success, ret.Out = nil, 0, false, ""
 		ret.Stage, ret.Err = c.stage(ctx, err), err
 		done.into(&ret)
@@ -153,7 +159,7 @@ func (c *Conn) Invoke(ctx context.Context, job fun.Job) fun.Return {
 // errNotBegun marks a call that the agent never heard of.
 var errNotBegun = errors.New("the call was not begun")
 
-func (c *Conn) invoke(ctx context.Context, job fun.Job, ret *fun.Return, done *partial) error {
+func (c *Conn) invoke(ctx context.Context, job fun.Job, ret *fun.Return, done *partial, begun func()) error {
 	head := headOf(job)
 	c.trees.job(job.JID)
 	tree, err := c.prepare(ctx, job, head)
@@ -165,6 +171,7 @@ func (c *Conn) invoke(ctx context.Context, job fun.Job, ret *fun.Return, done *p
 		return fmt.Errorf("%w: %w", errNotBegun, err)
 	}
 	defer s.Close()
+	begun()
 	if tree != nil {
 		if _, err := s.Write(tree); err != nil {
 			return err

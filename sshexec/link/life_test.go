@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -309,6 +310,7 @@ func fileSum(t *testing.T, path string) string {
 func watchMemory() (stop func(), peak *uint64) {
 	peak = new(uint64)
 	var before, now runtime.MemStats
+	percent := debug.SetGCPercent(10) // garbage is not what is looked for
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	quit, ended := make(chan struct{}), make(chan struct{})
@@ -326,7 +328,11 @@ func watchMemory() (stop func(), peak *uint64) {
 			}
 		}
 	}()
-	return func() { close(quit); <-ended }, peak
+	return func() {
+		close(quit)
+		<-ended
+		debug.SetGCPercent(percent)
+	}, peak
 }
 
 func TestFilesWithoutACache(t *testing.T) {
