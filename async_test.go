@@ -326,8 +326,10 @@ local:
 	r := s.brine("orchestrate", "orch", "--out=json")
 	s.want(r, 1, `"State submitted successfully."`, `"Function submitted successfully."`, "asynchronous conflicts with batch: they cannot be used at the same time",
 		"Function failed to run. It was not started on: here")
-	jid := jidRE.FindString(r.stdout[strings.Index(r.stdout, "salt_|-apply"):])
-	s.until("Succeeded: 1", "run", "jobs.lookup_jid", jid)
+	for step, want := range map[string]string{"salt_|-apply": "Succeeded: 1", "salt_|-call": "hello"} {
+		jid := jidRE.FindString(r.stdout[strings.Index(r.stdout, step):])
+		s.until(want, "run", "jobs.lookup_jid", jid)
+	}
 }
 
 // TestPauseStatesOfAgents: a run that goes on inside agents waits and ends where
