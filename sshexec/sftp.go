@@ -160,7 +160,8 @@ func (p *placer) bare(ctx context.Context, c *Client, e *roster.Entry, why *noSh
 			return conn, nil
 		}
 		_ = s.Close()
-		return nil, c.fail(Agent, err, "")
+		status, werr := s.settled(sctx)
+		return nil, p.noAgent(c, s, status, werr, err)
 	}
 	return nil, c.fail(Shell, fmt.Errorf("there is no sh (%s), and an agent placed by SFTP does not run: %w", why.text, errors.Join(errs...)), hint)
 }

@@ -139,7 +139,7 @@ func Start(t testing.TB, o Options) *Server {
 			"PrintLastLog no",
 			"AcceptEnv LANG LC_*",
 			"SetEnv HOME="+s.Home+" "+strings.Join(o.Env, " "), // one line: sshd reads the first only
-			"Subsystem sftp internal-sftp",
+			"Subsystem sftp internal-sftp -d "+s.Home, // not the home of who runs the tests
 			"LogLevel VERBOSE",
 		)
 		if !o.Stock {
@@ -167,11 +167,11 @@ func (s *Server) shell(t testing.TB, shell string) string {
 	sftp := "exit 1"
 	for _, p := range []string{"/usr/lib/openssh/sftp-server", "/usr/libexec/openssh/sftp-server", "/usr/libexec/sftp-server", "/usr/lib/ssh/sftp-server"} {
 		if _, err := os.Stat(p); err == nil {
-			sftp = "exec " + p
+			sftp = "exec " + p + " -d " + s.Home
 		}
 	}
 	path := filepath.Join(s.Dir, "shell")
-	text := "#!/bin/sh\n[ \"$SSH_ORIGINAL_COMMAND\" = internal-sftp ] && " + sftp + "\nexec " + shell + " -c \"$SSH_ORIGINAL_COMMAND\"\n"
+	text := "#!/bin/sh\ncase $SSH_ORIGINAL_COMMAND in internal-sftp*) " + sftp + ";; esac\nexec " + shell + " -c \"$SSH_ORIGINAL_COMMAND\"\n"
 	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
 		t.Fatal(err)
 	}
