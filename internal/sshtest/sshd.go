@@ -139,7 +139,7 @@ func Start(t testing.TB, o Options) *Server {
 			"PrintLastLog no",
 			"AcceptEnv LANG LC_*",
 			"SetEnv HOME="+s.Home+" "+strings.Join(o.Env, " "), // one line: sshd reads the first only
-			"Subsystem sftp internal-sftp -d "+s.Home, // not the home of who runs the tests
+			"Subsystem sftp internal-sftp -d "+s.Home,          // not the home of who runs the tests
 			"LogLevel VERBOSE",
 		)
 		if !o.Stock {
