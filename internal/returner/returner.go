@@ -147,3 +147,21 @@ func Names(specs []Spec) []string {
 	}
 	return out
 }
+
+// ReturnLines is a line of JSON for each return.
+func ReturnLines(rets []*value.Map) []byte {
+	var b []byte
+	for _, r := range rets {
+		b = append(append(b, value.EncodeJSON(r)...), '\n')
+	}
+	return b
+}
+
+// EventLines is a line of JSON for each event: its tag and data.
+func EventLines(events []jobs.EventRow) []byte {
+	var b []byte
+	for _, e := range events {
+		b = append(append(b, value.EncodeJSON(value.MapOf("tag", e.Tag, "data", e.Data))...), '\n')
+	}
+	return b
+}

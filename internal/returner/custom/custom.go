@@ -120,20 +120,12 @@ func fetch(env *fun.Env, f fun.FileInfo) (string, error) {
 
 // Return writes a line for each return.
 func (p *process) Return(_ context.Context, rets []*value.Map) error {
-	var b []byte
-	for _, r := range rets {
-		b = append(append(b, value.EncodeJSON(r)...), '\n')
-	}
-	return p.write(b)
+	return p.write(returner.ReturnLines(rets))
 }
 
 // SaveEvents writes a line for each event.
 func (p *process) SaveEvents(_ context.Context, events []jobs.EventRow) error {
-	var b []byte
-	for _, e := range events {
-		b = append(append(b, value.EncodeJSON(value.MapOf("tag", e.Tag, "data", e.Data))...), '\n')
-	}
-	return p.write(b)
+	return p.write(returner.EventLines(events))
 }
 
 // Unsure says that the executable may have read a line and failed all the same.

@@ -103,20 +103,12 @@ func newRawfile(_ context.Context, s returner.Settings) (jobs.Returner, error) {
 
 // Return appends a line a return.
 func (r *rawfile) Return(_ context.Context, rets []*value.Map) error {
-	var b []byte
-	for _, x := range rets {
-		b = append(append(b, value.EncodeJSON(x)...), '\n')
-	}
-	return r.write(b)
+	return r.write(returner.ReturnLines(rets))
 }
 
 // SaveEvents appends a line an event.
 func (r *rawfile) SaveEvents(_ context.Context, events []jobs.EventRow) error {
-	var b []byte
-	for _, e := range events {
-		b = append(append(b, value.EncodeJSON(value.MapOf("tag", e.Tag, "data", e.Data))...), '\n')
-	}
-	return r.write(b)
+	return r.write(returner.EventLines(events))
 }
 
 // write adds whole lines: a write that fails half-way is taken back, since all
