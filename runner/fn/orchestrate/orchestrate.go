@@ -145,21 +145,7 @@ func some(res fun.Result) bool {
 
 // single runs one step. Salt: salt/runners/state.py orchestrate_single.
 func single(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	a := fun.Args{Pos: []value.Value{c.Value("fun"), c.Value("name")}, Kw: c.Kw.Copy()}
-	for _, n := range []string{"test", "pillar"} {
-		if v := c.Args.At(n); v != nil {
-			a.Kw.Set(n, v)
-		}
-	}
-	res, err := invoke(ctx, c, "state.single", a)
-	if err != nil {
-		return fun.Result{}, err
-	}
-	data := value.MapOf(c.Env.ID, res.Value)
-	if !saltstates.CheckResult(data) && res.Retcode == 0 {
-		res.Retcode = 1
-	}
-	return fun.Result{Value: data, Retcode: res.Retcode, Out: "highstate"}, nil
+	return states(ctx, c, "state.single", c.Value("fun"), c.Value("name"))
 }
 
 // high runs high data. Salt: salt/runners/state.py orchestrate_high.
@@ -167,13 +153,18 @@ func high(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if p := c.Value("pillar"); p != nil && c.Map("pillar") == nil {
 		return fun.Result{}, fun.Errorf("Pillar data must be formatted as a dictionary, not %s", value.TypeName(p))
 	}
-	a := fun.Args{Pos: []value.Value{c.Value("data")}, Kw: c.Kw.Copy()}
+	return states(ctx, c, "state.high", c.Value("data"))
+}
+
+// states runs an execution function whose return is that of states.
+func states(ctx context.Context, c *fun.Call, name string, pos ...value.Value) (fun.Result, error) {
+	a := fun.Args{Pos: pos, Kw: c.Kw.Copy()}
 	for _, n := range []string{"test", "pillar"} {
 		if v := c.Args.At(n); v != nil {
 			a.Kw.Set(n, v)
 		}
 	}
-	res, err := invoke(ctx, c, "state.high", a)
+	res, err := invoke(ctx, c, name, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
