@@ -64,8 +64,8 @@ func dial(t *testing.T, o Options, e *roster.Entry) (*Client, error) {
 
 func wantStage(t *testing.T, err error, want Stage, texts ...string) {
 	t.Helper()
-	if StageOf(err) != want {
-		t.Fatalf("error %v is of stage %q, want %q", err, StageOf(err), want)
+	if stageOf(err) != want {
+		t.Fatalf("error %v is of stage %q, want %q", err, stageOf(err), want)
 	}
 	for _, text := range texts {
 		if !strings.Contains(err.Error(), text) {
@@ -118,7 +118,7 @@ func TestDialStages(t *testing.T) {
 			tt.set(f, e, &o)
 			f.Start()
 			_, err := dial(t, o, e)
-			if tt.stage == Handshake && StageOf(err) == Connect && errors.Is(err, errDropped) {
+			if tt.stage == Handshake && stageOf(err) == Connect && errors.Is(err, errDropped) {
 				return // the reset came before the connection was seen
 			}
 			wantStage(t, err, tt.stage, "web1", tt.text)
@@ -511,4 +511,13 @@ func TestSSHG(t *testing.T) {
 	if _, err := dial(t, o, &roster.Entry{ID: "web1", Host: "alias", Timeout: 5 * time.Second}); err != nil {
 		t.Error(err)
 	}
+}
+
+// stageOf returns the stage of a failed connection, "" where err is none.
+func stageOf(err error) Stage {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Stage
+	}
+	return ""
 }

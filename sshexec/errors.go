@@ -7,7 +7,6 @@
 package sshexec
 
 import (
-	"errors"
 	"fmt"
 )
 
@@ -59,12 +58,3 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // NotPlaced reports whether the agent could not be placed on the target.
 func (e *Error) NotPlaced() bool { return e.Stage == Push }
-
-// StageOf returns the stage of a failed connection, "" where err is none.
-func StageOf(err error) Stage {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Stage
-	}
-	return ""
-}

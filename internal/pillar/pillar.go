@@ -52,9 +52,6 @@ func (c *Compiler) Share(s *render.Shared) *Compiler {
 	return c
 }
 
-// Files returns the server of the pillar's files.
-func (c *Compiler) Files() *fileserver.Server { return c.files }
-
 // Lazy returns the pillar of a run, which is rendered on first use with
 // Env.PillarOverride merged over it. Its own files see an empty pillar. A run
 // that ends meanwhile leaves it empty.
@@ -73,20 +70,6 @@ func (c *Compiler) Lazy(ctx context.Context) *value.LazyMap {
 // the options make no sense.
 func (c *Compiler) Render(ctx context.Context, req fun.PillarRequest) (*value.Map, error) {
 	return c.render(ctx, req, c.env.Pillar)
-}
-
-// Errors returns what a pillar says went wrong, in Salt's words.
-func Errors(p value.Mapping) []string {
-	if p == nil {
-		return nil
-	}
-	v, _ := p.Get(ErrorsKey)
-	l, _ := v.(*value.List)
-	out := make([]string, l.Len())
-	for i := range out {
-		out[i] = value.Str(l.Items[i])
-	}
-	return out
 }
 
 // noPillar is the upstream of functions that pillar files call: they cannot

@@ -303,21 +303,6 @@ func (j *job) minion() target.Minion {
 	}
 }
 
-// ShowTop returns what the top files give this target, as {saltenv: [SLS]},
-// and what went wrong.
-func (c *Compiler) ShowTop(ctx context.Context, req fun.PillarRequest) (*value.Map, []string) {
-	j := c.newJob(ctx, req, c.env.Pillar)
-	m := value.NewMap(1)
-	for _, em := range j.matches(j.top(ctx)) {
-		l := value.NewList()
-		for _, r := range em.sls {
-			l.Append(r.name)
-		}
-		m.Set(em.saltenv, l)
-	}
-	return m, j.errs
-}
-
 // Tops returns the merged top files as {saltenv: {target: [matcher and SLS]}},
 // and what went wrong.
 func (c *Compiler) Tops(ctx context.Context, req fun.PillarRequest) (*value.Map, []string) {

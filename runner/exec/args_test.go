@@ -167,7 +167,7 @@ func TestConditions(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.clock.files = map[string]bool{"/made": true, "/work/rel": true}
+			r.clock.files = map[string]bool{"/made": true, "/srv/rel": true}
 			check(t, r.run(exec.Options{}, chunk("x: test.nop", tt.kv...)), false, "x "+tt.want)
 			if (len(r.warns) > 0) != tt.warn {
 				t.Errorf("warnings: %q", r.warns)

@@ -70,7 +70,7 @@ func TestRecorded(t *testing.T) {
 			if len(h.Faults) > 0 {
 				t.Fatal(h.Faults)
 			}
-			chunks, err := low.Compile(h)
+			chunks, err := (&low.Compiler{}).Compile(h)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +91,7 @@ func TestPrereqFails(t *testing.T) {
 	r := newBareRig(t)
 	r.load(m.modules())
 	r.env.Up = memtree.Recorded(t, filepath.Join(corpus, "req-prereq-fails"))
-	chunks, err := low.Compile(high.New(r.env, nil).Render(context.Background(), []high.Match{{SaltEnv: "base", SLS: []string{"s"}}}))
+	chunks, err := (&low.Compiler{}).Compile(high.New(r.env, nil).Render(context.Background(), []high.Match{{SaltEnv: "base", SLS: []string{"s"}}}))
 	if err != nil {
 		t.Fatal(err)
 	}

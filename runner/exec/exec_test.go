@@ -66,7 +66,7 @@ func (c *fakeClock) Stat(path string) (host.Stat, error) {
 	return host.Stat{}, fs.ErrNotExist
 }
 
-func (c *fakeClock) Getwd() (string, error) { return "/work", nil }
+func (c *fakeClock) Getwd() (string, error) { return "/srv", nil }
 
 type fakeBus struct{ r *rig }
 

@@ -81,7 +81,7 @@ func TestRecorded(t *testing.T) {
 			case "sls":
 				got = high.Texts(h.Faults)
 				if len(h.Faults) == 0 {
-					chunks, err := low.Compile(h)
+					chunks, err := (&low.Compiler{}).Compile(h)
 					got = lows(chunks)
 					if err != nil {
 						got = texts(err)

@@ -28,9 +28,6 @@ type Compiler struct {
 	Warn func(fun.Warning)
 }
 
-// Compile compiles with a zero Compiler.
-func Compile(h *high.High) ([]*fun.Chunk, error) { return (&Compiler{}).Compile(h) }
-
 // Compile returns the chunks of a run in the order of their execution. h is
 // left as it is. The error is a source.List of all faults of the first step
 // that found some: extend and structure, then requisites of others.

@@ -31,7 +31,7 @@ func chunksOf(t *testing.T, sls string) []*fun.Chunk {
 	if len(h.Faults) > 0 {
 		t.Fatal(h.Faults)
 	}
-	chunks, err := low.Compile(h)
+	chunks, err := (&low.Compiler{}).Compile(h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ a: {file.managed: [name: /a]}
 			env := memtree.Tree{"s.sls": tt.sls, "other.sls": "extend: {a: {file: [mode: '3']}}"}.Env(t)
 			h := high.New(env, nil).Render(context.Background(), []high.Match{{SaltEnv: "base", SLS: []string{"s"}}})
 			before := value.Str(h.Data)
-			chunks, err := low.Compile(h)
+			chunks, err := (&low.Compiler{}).Compile(h)
 			if err != nil || len(h.Faults) > 0 {
 				t.Fatal(err, h.Faults)
 			}
@@ -297,7 +297,7 @@ func TestExclude(t *testing.T) {
 		"b.sls":     "b: {test.nop: []}\n",
 	}
 	h := high.New(tree.Env(t), nil).Render(context.Background(), []high.Match{{SaltEnv: "base", SLS: []string{"main"}}})
-	chunks, err := low.Compile(h)
+	chunks, err := (&low.Compiler{}).Compile(h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -381,7 +381,7 @@ func TestFaults(t *testing.T) {
 			h := compileText(t, tt.sls)
 			faults := h.Faults
 			if len(faults) == 0 {
-				_, err := low.Compile(h)
+				_, err := (&low.Compiler{}).Compile(h)
 				faults = source.Faults(err)
 			}
 			var got []string
@@ -411,7 +411,7 @@ func TestNoFunction(t *testing.T) {
 	if len(faults) != 1 || faults[0].SaltText() != "No function declared in state 'test' in SLS 's'" {
 		t.Errorf("show: %v", faults)
 	}
-	chunks, err := low.Compile(h)
+	chunks, err := (&low.Compiler{}).Compile(h)
 	if err != nil || chunks[0].Fun != "__call__" {
 		t.Errorf("run: %v", err)
 	}
@@ -425,7 +425,7 @@ func TestUnknown(t *testing.T) {
 		}
 	}}})
 	h := compileText(t, "include: []\na: {file.manged: []}\nb: {file.absent: []}\nc: {file.mod_watch: []}\n")
-	chunks, err := low.Compile(h)
+	chunks, err := (&low.Compiler{}).Compile(h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -461,7 +461,7 @@ func FuzzHigh(f *testing.F) {
 		h := high.New(env, yamlOnly).Render(context.Background(), []high.Match{{SaltEnv: "base", SLS: []string{"s"}}})
 		faults := append(h.Faults, h.Verify()...)
 		if len(h.Faults) == 0 {
-			_, err := low.Compile(h)
+			_, err := (&low.Compiler{}).Compile(h)
 			faults = append(faults, source.Faults(err)...)
 		}
 		if len(faults) == 0 {
@@ -507,7 +507,7 @@ func BenchmarkCompile(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				chunks, err := low.Compile(h)
+				chunks, err := (&low.Compiler{}).Compile(h)
 				if err != nil || len(chunks) != n {
 					b.Fatal(err)
 				}
