@@ -42,6 +42,7 @@ type linkPlan struct {
 	force, makedirs bool
 	atomic          bool
 	backup          *string
+	oneFS           bool // backup is not to be a copy
 	user, group     value.Value
 	mode            string
 }
@@ -69,7 +70,7 @@ func symlink(ctx context.Context, fc *fun.Call) fun.Ret {
 	}
 	return c.symlink(linkPlan{
 		target: c.Str("target"), force: c.Bool("force"), makedirs: c.Bool("makedirs"), atomic: c.Bool("atomic"),
-		backup: c.textArg("backupname"), user: user, group: group, mode: files.NormMode(c.Value("mode")),
+		backup: c.textArg("backupname"), oneFS: c.Bool("disallow_copy_and_unlink"), user: user, group: group, mode: files.NormMode(c.Value("mode")),
 	})
 }
 
@@ -179,7 +180,11 @@ func (c *call) linkWay(p linkPlan) (ret fun.Ret, stop bool) {
 			return c.fail("%s", err), true
 		}
 	}
-	if err := c.Move(name, backup); err != nil {
+	move := c.Move
+	if p.oneFS {
+		move = c.Rename
+	}
+	if err := move(name, backup); err != nil {
 		return c.fail("Unable to rename %s to backup %s -> : %s", name, backup, host.OSError(err)), true
 	}
 	return fun.Ret{}, false

@@ -2,6 +2,7 @@ package file_test
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"brine/internal/fun"
@@ -448,4 +449,32 @@ func TestOrdinaryUser(t *testing.T) {
 		step{"directory", false, kv("name", "@", "user", "nobody"), "False Failed to change user to nobody {'@': {'user': 'nobody'}}"},
 		step{"symlink", false, kv("name", "@/l", "target", "f"), "True Created new symlink @/l -> f {'new': '@/l'}"},
 	)
+}
+
+// TestSymlinkBackupElsewhere: what is in the way is copied to another file
+// system, unless that is not wished.
+func TestSymlinkBackupElsewhere(t *testing.T) {
+	t.Parallel()
+	far, err := os.MkdirTemp("/dev/shm", "brine-test-")
+	if err != nil {
+		t.Skip("no second file system: ", err)
+	}
+	defer os.RemoveAll(far)
+	r := localRig(t)
+	here, err := r.env.Host.Stat(r.dir)
+	there, err2 := r.env.Host.Stat(far)
+	if err != nil || err2 != nil || here.Dev == there.Dev {
+		t.Skip("/dev/shm and the temporary directory are one file system")
+	}
+	r.put("@/file", "mine\n", 0o644)
+	args := []value.Value{"name", r.path("file"), "target", "t", "backupname", far + "/kept"}
+	if ret := r.call(t.Context(), "symlink", false, append(args, "disallow_copy_and_unlink", true)...); ret.Result != fun.Failed || !strings.Contains(value.Str(ret.Comment), "Unable to rename") || r.text("@/file") != "mine\n" {
+		t.Errorf("not to be copied: %v", ret)
+	}
+	if ret := r.call(t.Context(), "symlink", false, args...); ret.Result != fun.OK {
+		t.Errorf("to be copied: %v", ret)
+	}
+	if b, err := os.ReadFile(far + "/kept"); err != nil || string(b) != "mine\n" {
+		t.Errorf("kept: %q, %v", b, err)
+	}
 }
