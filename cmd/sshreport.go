@@ -171,7 +171,19 @@ func (r *report) finish() error {
 			return fmt.Errorf("write --failed-file: %w", err)
 		}
 	}
+	r.hint()
 	return nil
+}
+
+// hint names the function that was most likely meant, where targets failed and
+// the one that was asked for is none of brine's own.
+func (r *report) hint() {
+	if _, _, ok := r.s.table.Lookup(fun.Exec, r.job.Fun); ok || r.job.Shell != "" || len(r.failed) == 0 {
+		return
+	}
+	if _, hint := classify(&fun.NotFoundError{Kind: fun.Exec, Name: r.job.Fun, Nearest: r.s.table.Nearest(fun.Exec, r.job.Fun)}); hint != "" {
+		fmt.Fprintln(r.s.app.Err, "hint:", hint)
+	}
 }
 
 // status is the exit status of the job.
