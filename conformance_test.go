@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -65,8 +66,8 @@ func TestConformance(t *testing.T) {
 				if !rec.serial {
 					t.Parallel()
 				}
-				if rec.needsRoot() && os.Geteuid() != 0 {
-					t.Skip("creates users or runs as others: needs root")
+				if why := rec.lacks(); why != "" {
+					t.Skip(why)
 				}
 				faults := rec.run(t, nil)
 				mu.Lock()
@@ -173,6 +174,19 @@ func texts(l *value.List) []string {
 	return out
 }
 
+// lacks says what this machine would need to run the case, or "".
+func (r *recording) lacks() string {
+	if r.needsRoot() && os.Geteuid() != 0 {
+		return "creates users or runs as others: needs root"
+	}
+	for _, s := range r.steps {
+		if _, err := exec.LookPath("/usr/bin/python3"); err != nil && slices.Contains(s.argv, "python3") {
+			return "runs a line of Python: " + err.Error()
+		}
+	}
+	return ""
+}
+
 // needsRoot reports whether the case makes accounts or becomes another user.
 func (r *recording) needsRoot() bool {
 	all := strings.Join(r.setup, "\n")
@@ -221,6 +235,7 @@ func (r *recording) run(t *testing.T, sshd *sshtest.Server) (faults []string) {
 }
 
 const (
+	recorderHome = "/root" // of the account that made the recordings
 	minionConf = `id: minion1
 file_client: local
 file_roots: {base: ['@TREE@/salt']}
@@ -253,7 +268,7 @@ func (w *world) layOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, d := range []string{w.tmp, w.tree, w.conf, filepath.Join(w.root, "cache")} {
+	for _, d := range []string{w.tmp, w.tree, w.conf, w.home(), filepath.Join(w.root, "cache")} {
 		must(os.MkdirAll(d, 0o755))
 	}
 	if _, err := os.Stat(src); err == nil {
@@ -326,18 +341,24 @@ func (w *world) fill(s string) string {
 // blank puts the placeholders back.
 func (w *world) blank(s string) string {
 	self, _ := os.Executable()
-	return strings.NewReplacer("env BRINE_TEST_RUN=1 "+self, "@SALT@", w.tmp, "@TMP@", w.tree, "@TREE@", w.conf, "@CONF@").Replace(s)
+	return strings.NewReplacer("env BRINE_TEST_RUN=1 "+self, "@SALT@", w.tmp, "@TMP@", w.tree, "@TREE@", w.conf, "@CONF@", w.home(), recorderHome).Replace(s)
 }
 
+// env is the environment of the machine that made the recordings, whatever this
+// one has: commands print the shell, the home and the paths that they find.
 func (w *world) env() []string {
-	env := append(os.Environ(), "LC_ALL=C.UTF-8", "COLUMNS=120", "TERM=", "NO_COLOR=", "BRINE_TEST_RUN=1", "XDG_RUNTIME_DIR="+filepath.Join(w.root, "cache"))
+	env := []string{
+		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "SHELL=/bin/bash", "HOME=" + w.home(),
+		"LC_ALL=C.UTF-8", "COLUMNS=120", "TERM=", "NO_COLOR=", "BRINE_TEST_RUN=1", "XDG_RUNTIME_DIR=" + filepath.Join(w.root, "cache"),
+		"TMPDIR=" + os.TempDir(),
+	}
 	if w.sshd != nil {
-		env = append(env, "HOME="+w.home(), "XDG_CACHE_HOME="+filepath.Join(w.root, "xdg"), "SSH_AUTH_SOCK=")
+		env = append(env, "XDG_CACHE_HOME="+filepath.Join(w.root, "xdg"))
 	}
 	return env
 }
 
-// home is the controller's, where the targets are reached over SSH.
+// home is the controller's.
 func (w *world) home() string { return filepath.Join(w.root, "home") }
 
 func (w *world) shell(t *testing.T, command string) {

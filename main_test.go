@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -19,6 +20,8 @@ func TestMain(m *testing.M) {
 	if os.Getenv("BRINE_TEST_RUN") == "1" || strings.HasPrefix(name, "brine-") || strings.HasPrefix(name, ".new-") {
 		os.Exit(cmd.Main())
 	}
+	// Expected modes of files are those of the usual umask.
+	syscall.Umask(0o022)
 	run := func() { os.Exit(cmd.Main()) }
 	testscript.Main(m, map[string]func(){
 		"brine": run, "salt": run, "salt-call": run, "salt-run": run, "salt-ssh": run,
