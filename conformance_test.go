@@ -236,7 +236,7 @@ func (r *recording) run(t *testing.T, sshd *sshtest.Server) (faults []string) {
 
 const (
 	recorderHome = "/root" // of the account that made the recordings
-	minionConf = `id: minion1
+	minionConf   = `id: minion1
 file_client: local
 file_roots: {base: ['@TREE@/salt']}
 pillar_roots: {base: ['@TREE@/pillar']}
