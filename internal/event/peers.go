@@ -49,14 +49,29 @@ type Peers struct {
 	own map[string]bool // paths of this process's sockets
 }
 
+// maxSocketDir bounds the path of a directory for sockets, in bytes: with "/"
+// and the name of a socket it has to fit into a sockaddr_un, which takes 103
+// (Linux: 107).
+const maxSocketDir = 103 - len("/4194304-zzzzzzzzzzzzz.watch")
+
 // UserPeers returns the peers of a user: below $XDG_RUNTIME_DIR where it is
-// set, and below the directory for temporary files.
+// set, and below the directory for temporary files. Where the paths of these
+// are too long for a socket, it is /tmp.
 func UserPeers(getenv func(string) string, tmp string, uid int) *Peers {
 	p := &Peers{}
-	if d := getenv("XDG_RUNTIME_DIR"); d != "" {
-		p.Dirs = append(p.Dirs, filepath.Join(d, "brine"))
+	add := func(dir string) {
+		if len(dir) <= maxSocketDir {
+			p.Dirs = append(p.Dirs, dir)
+		}
 	}
-	p.Dirs = append(p.Dirs, filepath.Join(tmp, "brine-"+strconv.Itoa(uid)))
+	if d := getenv("XDG_RUNTIME_DIR"); d != "" {
+		add(filepath.Join(d, "brine"))
+	}
+	name := "brine-" + strconv.Itoa(uid)
+	add(filepath.Join(tmp, name))
+	if len(p.Dirs) == 0 {
+		add("/tmp/" + name)
+	}
 	return p
 }
 
@@ -84,7 +99,7 @@ func (p *Peers) socket(suffix string) (l net.Listener, path string, err error) {
 			errs = append(errs, err)
 			continue
 		}
-		path := filepath.Join(dir, fmt.Sprintf("%d-%d%s", os.Getpid(), time.Now().UnixNano(), suffix))
+		path := filepath.Join(dir, fmt.Sprintf("%d-%s%s", os.Getpid(), strconv.FormatInt(time.Now().UnixNano(), 36), suffix))
 		l, err := net.Listen("unix", path)
 		if err != nil {
 			errs = append(errs, err)

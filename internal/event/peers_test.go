@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -40,6 +41,33 @@ func TestPeersReachAListeningRun(t *testing.T) {
 	if names, _ := os.ReadDir(p.Dirs[0]); len(names) != 0 {
 		t.Errorf("left behind: %v", names)
 	}
+}
+
+func TestUserPeersPassOverPathsTooLongForASocket(t *testing.T) {
+	t.Parallel()
+	long := "/var/" + strings.Repeat("x", 90)
+	for _, tt := range []struct {
+		runtime, tmp string
+		want         []string
+	}{
+		{"", "/tmp", []string{"/tmp/brine-7"}},
+		{"/run/user/7", "/tmp", []string{"/run/user/7/brine", "/tmp/brine-7"}},
+		{"/run/user/7", long, []string{"/run/user/7/brine"}},
+		{long, "/var/tmp", []string{"/var/tmp/brine-7"}},
+		{long, long, []string{"/tmp/brine-7"}},
+	} {
+		env := func(string) string { return tt.runtime }
+		if got := UserPeers(env, tt.tmp, 7).Dirs; !slices.Equal(got, tt.want) {
+			t.Errorf("runtime %q, tmp %q: %q, want %q", tt.runtime, tt.tmp, got, tt.want)
+		}
+	}
+	dir := filepath.Join(t.TempDir(), strings.Repeat("y", 200))[:maxSocketDir]
+	p := &Peers{Dirs: []string{dir}}
+	stop, err := p.Listen(NewRing(0, time.Now))
+	if err != nil {
+		t.Fatalf("in the longest directory that serves: %v", err)
+	}
+	stop()
 }
 
 func TestPeersRefuseADirectoryThatOthersCanEnter(t *testing.T) {
