@@ -13,6 +13,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"syscall"
@@ -49,11 +50,9 @@ func reap(file string, argv []string) error {
 	}()
 	var sum int64
 	for {
-		text := fmt.Sprintf("%d %d\n", pid, sum)
-		if err := os.WriteFile(file+".new", []byte(text), 0o600); err != nil {
-			return err
-		}
-		if err := os.Rename(file+".new", file); err != nil {
+		// Who measures may have removed its directory: then nobody reads the
+		// figures, and what is under way is waited for all the same.
+		if err := note(file, fmt.Sprintf("%d %d\n", pid, sum)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		var ru syscall.Rusage
@@ -70,4 +69,12 @@ func reap(file string, argv []string) error {
 			sum += ru.Utime.Nano()/1e3 + ru.Stime.Nano()/1e3
 		}
 	}
+}
+
+// note exchanges the content of the file.
+func note(file, text string) error {
+	if err := os.WriteFile(file+".new", []byte(text), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(file+".new", file)
 }
