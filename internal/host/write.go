@@ -12,12 +12,16 @@ import (
 	"syscall"
 )
 
-// A tempFile is a file being written, named within an open directory, so that
-// renaming the directory meanwhile cannot lead the write elsewhere.
+// A tempFile is a file being written, within an open directory, so that
+// renaming the directory meanwhile cannot lead the write elsewhere. Where the
+// file system can, it has no name until it is whole: a process that is killed
+// in the midst of it then leaves nothing behind.
 type tempFile struct {
 	root *os.Root
-	name string
+	name string // "": it has none yet
 	file *os.File
+	want attrs
+	sync bool
 }
 
 // WriteFile replaces the content of path; see [Files]. What is at path stays
@@ -65,6 +69,9 @@ func (l *Local) writeVia(root *os.Root, base string, content io.Reader, want att
 	defer tmp.Close()
 	t, err := l.stage(tmp, content, want, opts.Sync)
 	if err != nil {
+		return err
+	}
+	if t, err = l.named(t); err != nil {
 		return err
 	}
 	defer l.discard(t) // its name is free again after the rename
@@ -131,9 +138,12 @@ func (l *Local) stage(root *os.Root, content io.Reader, want attrs, sync bool) (
 	if want.mode == nil {
 		perm = 0o666
 	}
-	t, err := l.create(root, perm)
-	if err != nil {
-		return nil, err
+	t := &tempFile{root: root, want: want, sync: sync}
+	var err error
+	if t.file = nameless(root, perm); t.file == nil {
+		if t, err = l.create(root, perm); err != nil {
+			return nil, err
+		}
 	}
 	if err = t.fill(content, want, sync); err != nil {
 		l.discard(t)
@@ -142,14 +152,23 @@ func (l *Local) stage(root *os.Root, content io.Reader, want attrs, sync bool) (
 	return t, nil
 }
 
+// newName returns a name that nothing else has.
+func newName() (string, error) {
+	var r [8]byte
+	if _, err := rand.Read(r[:]); err != nil {
+		return "", err
+	}
+	return ".brine-" + hex.EncodeToString(r[:]), nil
+}
+
 // create makes a new empty file of a name that was free.
 func (l *Local) create(root *os.Root, perm fs.FileMode) (*tempFile, error) {
 	for range 100 {
-		var r [8]byte
-		if _, err := rand.Read(r[:]); err != nil {
+		name, err := newName()
+		if err != nil {
 			return nil, err
 		}
-		t := &tempFile{root: root, name: ".brine-" + hex.EncodeToString(r[:])}
+		t := &tempFile{root: root, name: name}
 		f, err := root.OpenFile(t.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 		if errors.Is(err, fs.ErrExist) {
 			continue
@@ -158,12 +177,58 @@ func (l *Local) create(root *os.Root, perm fs.FileMode) (*tempFile, error) {
 			return nil, err
 		}
 		t.file = f
-		l.mu.Lock()
-		l.temps[t] = struct{}{}
-		l.mu.Unlock()
+		l.keep(t)
 		return t, nil
 	}
 	return nil, fmt.Errorf("create a temporary file in %s: %w", root.Name(), fs.ErrExist)
+}
+
+// keep notes a file that is to be removed if the process ends before it is done.
+func (l *Local) keep(t *tempFile) {
+	l.mu.Lock()
+	l.temps[t] = struct{}{}
+	l.mu.Unlock()
+}
+
+// named gives a whole file a name, where it has none yet. Where that is not
+// allowed, the file is copied to one that has a name. On failure it is gone.
+func (l *Local) named(t *tempFile) (*tempFile, error) {
+	if t.name != "" {
+		return t, nil
+	}
+	defer t.file.Close()
+	for range 100 {
+		name, err := newName()
+		if err != nil {
+			return nil, err
+		}
+		n := &tempFile{root: t.root, name: name, file: t.file}
+		l.keep(n)
+		err = link(t.file, t.root, name)
+		if err == nil {
+			return n, nil
+		}
+		l.forget(n)
+		if !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	if _, err := t.file.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	perm := fs.FileMode(0o600)
+	if t.want.mode == nil {
+		perm = 0o666
+	}
+	n, err := l.create(t.root, perm)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.fill(t.file, t.want, t.sync); err != nil {
+		l.discard(n)
+		return nil, err
+	}
+	return n, nil
 }
 
 func (t *tempFile) fill(content io.Reader, want attrs, sync bool) error {
@@ -187,6 +252,9 @@ func (t *tempFile) fill(content io.Reader, want attrs, sync bool) error {
 			return err
 		}
 	}
+	if t.name == "" {
+		return nil // it lives as long as it is open
+	}
 	return t.file.Close()
 }
 
@@ -208,8 +276,15 @@ func (t *tempFile) chown(want attrs) error {
 	return nil
 }
 
-// commit renames t to base within its directory.
+// commit puts t at base within its directory.
 func (l *Local) commit(t *tempFile, base string) error {
+	if t.name == "" && link(t.file, t.root, base) == nil { // nothing was there
+		return t.file.Close()
+	}
+	t, err := l.named(t)
+	if err != nil {
+		return err
+	}
 	if err := t.root.Rename(t.name, base); err != nil {
 		l.discard(t)
 		return err
@@ -221,7 +296,9 @@ func (l *Local) commit(t *tempFile, base string) error {
 // discard removes t.
 func (l *Local) discard(t *tempFile) {
 	_ = t.file.Close()
-	_ = t.root.Remove(t.name)
+	if t.name != "" {
+		_ = t.root.Remove(t.name)
+	}
 	l.forget(t)
 }
 
