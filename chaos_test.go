@@ -381,8 +381,9 @@ func (s *site) checkRecords(ids []string) {
 }
 
 // checkNothingLeft checks that no process and no file but the agent's own is
-// left on the targets. killed agents, which could not tidy up, may have left a
-// file each that they had just begun to write.
+// left on the targets. Agents that were killed could not tidy up: each may have
+// left a file that it was about to put in place, or, where the file system has
+// no files without a name, that it had begun to write.
 func (s *site) checkNothingLeft(out string, killed int) {
 	s.t.Helper()
 	var with, children []proc

@@ -38,7 +38,8 @@ type Options struct {
 	Ask func(prompt string) (roster.Secret, error)
 	// Retries are further tries after a connection was reset or closed before
 	// the log-in, as sshd does to the many; negative is DefaultRetries. Stubborn
-	// retries where nothing answers too.
+	// retries too where nothing answers, be it no name server, no host, or no
+	// sshd behind an open port.
 	Retries  int
 	Stubborn bool
 	// KeepAlive is how often a silent host is asked; three missed answers end
@@ -183,14 +184,15 @@ func (d *Dialer) Dial(ctx context.Context, e *roster.Entry) (*Client, error) {
 	if err != nil {
 		return nil, &Error{ID: e.ID, Addr: e.Host, Stage: Resolve, Err: err, Hint: "see ssh_config and the roster"}
 	}
-	return d.dial(ctx, t, nil)
+	return d.dial(ctx, t, nil, nil)
 }
 
 // dial tries until it succeeds, or fails in a way that another try does not
-// mend. via are the jump hosts already on the way, against loops.
-func (d *Dialer) dial(ctx context.Context, t *dest, via []string) (*Client, error) {
+// mend. by is the connection to the host before t on a way of several, via are
+// the jump hosts already on the way, against loops.
+func (d *Dialer) dial(ctx context.Context, t *dest, by *Client, via []string) (*Client, error) {
 	for try := 0; ; try++ {
-		c, err := d.once(ctx, t, via)
+		c, err := d.once(ctx, t, by, via)
 		if err == nil || try >= d.o.Retries || ctx.Err() != nil || !d.mends(err) {
 			return c, err
 		}
@@ -202,16 +204,26 @@ func (d *Dialer) dial(ctx context.Context, t *dest, via []string) (*Client, erro
 	}
 }
 
-// mends reports whether another try may succeed where err was.
+// errSilent is a host that said nothing for as long as it had.
+var errSilent = errors.New("no answer")
+
+// mends reports whether another try may succeed where err was. What happened
+// at the log-in is not tried again, except that the connection was reset: the
+// account could be locked, or a second factor be used up.
 func (d *Dialer) mends(err error) bool {
-	var e *Error
-	if !errors.As(err, &e) {
-		return false
+	var e, bastion *Error
+	if !errors.As(err, &e) || errors.As(e.Err, &bastion) {
+		return false // the way to a bastion has had its tries
 	}
 	switch e.Stage {
+	case Resolve:
+		var dns *net.DNSError
+		return d.o.Stubborn && errors.As(err, &dns) && (dns.IsTemporary || dns.IsTimeout)
 	case Connect:
 		return d.o.Stubborn || dropped(err) || errors.Is(err, syscall.EAGAIN)
-	case Handshake, Auth:
+	case Handshake:
+		return dropped(err) || d.o.Stubborn && errors.Is(err, errSilent)
+	case Auth:
 		return dropped(err)
 	}
 	return false
@@ -234,10 +246,10 @@ func (d *Dialer) enter(ctx context.Context, addr string) (leave func(), err erro
 	}
 }
 
-func (d *Dialer) once(ctx context.Context, t *dest, via []string) (*Client, error) {
+func (d *Dialer) once(ctx context.Context, t *dest, by *Client, via []string) (*Client, error) {
 	fail := func(s Stage, err error, hint string) error {
 		if ctx.Err() != nil && !errors.Is(err, context.Canceled) {
-			err = fmt.Errorf("no answer within %s", t.timeout)
+			err = fmt.Errorf("%w within %s", errSilent, t.timeout)
 			if hint == "" {
 				hint = "see that the host is up and that nothing on the way drops packets; timeout in the roster changes the time"
 			}
@@ -252,8 +264,7 @@ func (d *Dialer) once(ctx context.Context, t *dest, via []string) (*Client, erro
 	if err != nil {
 		return nil, fail(HostKey, err, "mend the known_hosts file")
 	}
-	var by *Client
-	if len(t.jump) > 0 {
+	if by == nil && len(t.jump) > 0 {
 		if by, err = d.bastionOf(ctx, t, via); err != nil {
 			return nil, &Error{ID: t.id, Addr: t.addr(), Stage: Connect, Err: fmt.Errorf("by %w", err)}
 		}
@@ -514,8 +525,10 @@ func (k *keeper) ask() {
 
 // jump is a connection to a bastion that all behind it share.
 type jump struct {
-	mu     sync.Mutex
-	client *Client
+	mu       sync.Mutex
+	client   *Client
+	failed   error // why the last attempt failed, and when
+	failedAt time.Time
 }
 
 // bastionOf returns the connection to the last jump host before t.
@@ -548,6 +561,7 @@ func (d *Dialer) bastion(ctx context.Context, path string, h *dest, by *Client, 
 		d.jumps[path] = j
 	}
 	d.mu.Unlock()
+	came := time.Now()
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.client != nil {
@@ -558,33 +572,18 @@ func (d *Dialer) bastion(ctx context.Context, path string, h *dest, by *Client, 
 			return j.client, nil
 		}
 	}
-	var err error
-	if by == nil {
-		j.client, err = d.dial(ctx, h, via)
-		return j.client, err
+	// Those who waited here for the bastion share the answer: one by one, a
+	// hundred machines behind a silent one would take a hundred times its time.
+	if j.failed != nil && (j.failedAt.After(came) || time.Since(j.failedAt) < failureHolds) {
+		return nil, j.failed
 	}
-	// The next hop is reached through the one before, not by ways of its own.
-	ctx, cancel := context.WithTimeout(ctx, h.timeout)
-	defer cancel()
-	fail := func(s Stage, err error, hint string) error {
-		return &Error{ID: h.id, Addr: h.addr(), Stage: s, Err: err, Hint: hint}
+	// A further hop is reached through the one before, not by ways of its own.
+	c, err := d.dial(ctx, h, by, via)
+	if err != nil && ctx.Err() == nil {
+		j.failed, j.failedAt = err, time.Now()
 	}
-	conn, err := by.ssh.DialContext(ctx, "tcp", h.addr())
-	if err != nil {
-		return nil, fail(Connect, fmt.Errorf("by %s: %w", by.ID, err), "see that the jump host reaches it and allows forwarding")
-	}
-	signers, notes, err := d.signers(h, false)
-	if err != nil {
-		conn.Close()
-		return nil, fail(Auth, err, keyHint(err))
-	}
-	check, algs, err := d.hosts.verify(h)
-	if err != nil {
-		conn.Close()
-		return nil, fail(HostKey, err, "mend the known_hosts file")
-	}
-	j.client, err = d.login(ctx, h, conn, signers, notes, check, algs, fail)
-	return j.client, err
+	j.client = c
+	return c, err
 }
 
 // Close ends the connections to bastions.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -139,6 +140,63 @@ func TestDialRetries(t *testing.T) {
 	}
 	if n := f.Dials.Load(); n != 3 {
 		t.Errorf("%d connections, want 3", n)
+	}
+}
+
+// TestDialRetriesSilence dials hosts that say nothing at first.
+func TestDialRetriesSilence(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name     string
+		hang     sshtest.Point
+		stubborn bool
+		dials    int32
+		ok       bool
+	}{
+		{"before the version, retries asked for", sshtest.AtAccept, true, 2, true},
+		{"in the handshake, retries asked for", sshtest.AtVersion, true, 2, true},
+		{"in the handshake, by default", sshtest.AtVersion, false, 1, false},
+		{"at the log-in, which is not done twice", sshtest.AtAuth, true, 1, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := sshtest.NewFake(t)
+			f.Hang, f.Hangs = tt.hang, 1
+			f.Start()
+			e, o := entry(f), options(t, known(t, line(f)))
+			e.Timeout, o.Stubborn = 2*time.Second, tt.stubborn
+			_, err := dial(t, o, e)
+			if n := f.Dials.Load(); n != tt.dials || (err == nil) != tt.ok {
+				t.Errorf("%d connections, want %d: %v", n, tt.dials, err)
+			}
+		})
+	}
+}
+
+// TestJumpSilent has many machines behind a bastion that says nothing: they wait
+// for it together, not one after the other.
+func TestJumpSilent(t *testing.T) {
+	t.Parallel()
+	bastion := sshtest.NewFake(t)
+	bastion.Hang = sshtest.AtVersion
+	bastion.Start()
+	o := options(t, known(t, line(bastion)))
+	o.Config = []string{write(t, fmt.Sprintf("Host bastion\n HostName 127.0.0.1\n Port %d\n ConnectTimeout 1\nHost *\n ConnectTimeout 30\n", bastion.Port()))}
+	d := NewDialer(o)
+	t.Cleanup(d.Close)
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			e := &roster.Entry{ID: fmt.Sprintf("web%d", i), Host: "127.0.0.1", Port: 1, SSHOptions: []string{"ProxyJump=bastion"}}
+			_, err := d.Dial(t.Context(), e)
+			if stageOf(err) != Connect || !strings.Contains(err.Error(), "by jump host bastion") {
+				t.Errorf("%s: %v", e.ID, err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := bastion.Dials.Load(); n > 2 {
+		t.Errorf("the bastion was dialled %d times", n)
 	}
 }
 

@@ -42,6 +42,8 @@ type Fake struct {
 	// Hang is where the server stops to answer, Reset where it resets the
 	// connection.
 	Hang, Reset Point
+	// Hangs is on how many connections, the first, it hangs; 0: on all.
+	Hangs int32
 	// Password accepts a password; Interactive accepts the answer to one
 	// question; Keys accept keys. All unset: anyone may log in.
 	Password, Interactive string
@@ -67,6 +69,7 @@ type Fake struct {
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
+	order map[net.Conn]int32 // the how-manieth each of conns is
 	done  chan struct{}
 	wg    sync.WaitGroup
 }
@@ -94,7 +97,7 @@ func NewFakeOn(t testing.TB, addr string) *Fake {
 	if err != nil {
 		t.Skip(err)
 	}
-	f := &Fake{Addr: ln.Addr().String(), HostKey: signer, ln: ln, conns: map[net.Conn]bool{}, done: make(chan struct{})}
+	f := &Fake{Addr: ln.Addr().String(), HostKey: signer, ln: ln, conns: map[net.Conn]bool{}, order: map[net.Conn]int32{}, done: make(chan struct{})}
 	t.Cleanup(f.Close)
 	return f
 }
@@ -176,7 +179,7 @@ func (f *Fake) accept() {
 			continue
 		}
 		f.mu.Lock()
-		f.conns[c] = true
+		f.conns[c], f.order[c] = true, n
 		f.mu.Unlock()
 		f.wg.Add(1)
 		go func() {
@@ -185,6 +188,7 @@ func (f *Fake) accept() {
 			c.Close()
 			f.mu.Lock()
 			delete(f.conns, c)
+			delete(f.order, c)
 			f.mu.Unlock()
 		}()
 	}
@@ -194,7 +198,7 @@ var errFault = errors.New("fault asked for by the test")
 
 // at misbehaves where the test asked for it.
 func (f *Fake) at(c net.Conn, p Point) error {
-	if f.Hang == p {
+	if f.Hang == p && f.hangs(c) {
 		<-f.done
 		return errFault
 	}
@@ -203,6 +207,16 @@ func (f *Fake) at(c net.Conn, p Point) error {
 		return errFault
 	}
 	return nil
+}
+
+// hangs reports whether c is one of the connections that hang.
+func (f *Fake) hangs(c net.Conn) bool {
+	if f.Hangs == 0 {
+		return true
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.order[c] <= f.Hangs
 }
 
 func (f *Fake) config(c net.Conn) *ssh.ServerConfig {
@@ -249,7 +263,7 @@ func (f *Fake) serve(raw net.Conn) {
 		return
 	}
 	var c net.Conn = &shaped{Conn: raw, f: f}
-	if f.Hang == AtVersion || f.Reset == AtVersion {
+	if f.Hang == AtVersion && f.hangs(raw) || f.Reset == AtVersion {
 		fmt.Fprint(c, "SSH-2.0-fake\r\n")
 		_ = f.at(raw, AtVersion)
 		return
