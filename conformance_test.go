@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -338,9 +339,15 @@ func (w *world) fill(s string) string {
 	return strings.NewReplacer("@TMP@", w.tmp, "@TREE@", w.tree, "@CONF@", w.conf, "@SALT@", "env BRINE_TEST_RUN=1 "+self).Replace(s)
 }
 
-// blank puts the placeholders back.
+// blank puts the placeholders back, and the recorder's account in place of the
+// one that runs the test.
 func (w *world) blank(s string) string {
 	self, _ := os.Executable()
+	if me, err := user.Current(); err == nil {
+		if g, err := user.LookupGroupId(me.Gid); err == nil {
+			s = strings.ReplaceAll(s, "owned by "+me.Username+":"+g.Name, "owned by root:root")
+		}
+	}
 	return strings.NewReplacer("env BRINE_TEST_RUN=1 "+self, "@SALT@", w.tmp, "@TMP@", w.tree, "@TREE@", w.conf, "@CONF@", w.home(), recorderHome).Replace(s)
 }
 

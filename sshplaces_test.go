@@ -46,7 +46,7 @@ func TestSSHShells(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			s.want(s.brine("ssh", "web1", "cmd.run", `echo "it's $((6*7))!"; echo a\\b`, "--out=json"), 0, `"it's 42!\na\\b"`)
+			s.want(s.brine("ssh", "web1", "cmd.run", `echo "it's $((6*7))!"; printf '%s\n' 'a\b'`, "--out=json"), 0, `"it's 42!\na\\b"`)
 			exe := s.exeOf("web1")
 			if filepath.Dir(exe) != filepath.Join(s.sshd.Home, ".cache/brine/agent") {
 				t.Errorf("the agent runs at %s", exe)
