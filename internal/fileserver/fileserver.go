@@ -7,11 +7,8 @@
 package fileserver
 
 import (
+	"cmp"
 	"context"
-	"crypto/md5"
-	"crypto/sha1"
-	"crypto/sha256"
-	"crypto/sha512"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -23,6 +20,7 @@ import (
 	"strings"
 	"sync"
 
+	"brine/internal/digest"
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/pyre"
@@ -269,21 +267,10 @@ func (s *Server) Hash(ctx context.Context, saltenv, p, algo string) (string, err
 }
 
 func newHash(algo string) (hash.Hash, error) {
-	switch strings.ToLower(algo) {
-	case "md5":
-		return md5.New(), nil
-	case "sha1":
-		return sha1.New(), nil
-	case "sha224":
-		return sha256.New224(), nil
-	case "", "sha256":
-		return sha256.New(), nil
-	case "sha384":
-		return sha512.New384(), nil
-	case "sha512":
-		return sha512.New(), nil
+	if h := digest.New(cmp.Or(strings.ToLower(algo), "sha256")); h != nil {
+		return h, nil
 	}
-	known := []string{"md5", "sha1", "sha224", "sha256", "sha384", "sha512"}
+	known := digest.Names()
 	return nil, fmt.Errorf("unknown hash %q%s, known are %s", algo, source.DidYouMean(algo, known), strings.Join(known, ", "))
 }
 

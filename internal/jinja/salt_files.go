@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"brine/internal/digest"
 	"brine/internal/value"
 )
 
@@ -154,8 +155,8 @@ func saltFileHash(c *Call) (value.Value, error) {
 			return nil, err
 		}
 	}
-	sum, ok := hasher(form)
-	if !ok {
+	sum := digest.New(form)
+	if sum == nil {
 		return nil, value.Raise("ValueError", "Invalid hash type: %s", form)
 	}
 	h, err := c.host()

@@ -2,19 +2,16 @@ package jinja
 
 import (
 	"crypto/hmac"
-	"crypto/md5"
 	crand "crypto/rand"
 	"crypto/sha1"
 	"crypto/sha256"
-	"crypto/sha3"
-	"crypto/sha512"
 	"encoding/base64"
 	"encoding/hex"
-	"hash"
 	"math/big"
 	"strings"
 	"unicode/utf8"
 
+	"brine/internal/digest"
 	"brine/internal/pyre"
 	"brine/internal/value"
 )
@@ -285,33 +282,6 @@ func saltUUID(c *Call) (value.Value, error) {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:], nil
 }
 
-// hasher returns a hash by the name that Python's hashlib has for it.
-func hasher(name string) (hash.Hash, bool) {
-	switch name {
-	case "md5":
-		return md5.New(), true
-	case "sha1":
-		return sha1.New(), true
-	case "sha224":
-		return sha256.New224(), true
-	case "sha256":
-		return sha256.New(), true
-	case "sha384":
-		return sha512.New384(), true
-	case "sha512":
-		return sha512.New(), true
-	case "sha3_224":
-		return sha3.New224(), true
-	case "sha3_256":
-		return sha3.New256(), true
-	case "sha3_384":
-		return sha3.New384(), true
-	case "sha3_512":
-		return sha3.New512(), true
-	}
-	return nil, false
-}
-
 func saltDigest(name string) Func {
 	return func(c *Call) (value.Value, error) {
 		a, err := c.bind(name+"_digest", 0, "instr")
@@ -322,7 +292,7 @@ func saltDigest(name string) Func {
 		if err != nil {
 			return nil, err
 		}
-		h, _ := hasher(name)
+		h := digest.New(name)
 		h.Write(b)
 		return hex.EncodeToString(h.Sum(nil)), nil
 	}
@@ -462,8 +432,8 @@ func saltRandomHash(c *Call) (value.Value, error) {
 			return nil, err
 		}
 	}
-	h, ok := hasher(name)
-	if !ok {
+	h := digest.New(name)
+	if h == nil {
 		return nil, value.Raise("AttributeError", "module 'hashlib' has no attribute %s", value.QuoteStr(name))
 	}
 	n, err := crand.Int(crand.Reader, new(big.Int).Add(size, big.NewInt(1)))

@@ -2,10 +2,7 @@ package cp
 
 import (
 	"context"
-	"crypto/md5"
-	"crypto/sha1"
 	"crypto/sha256"
-	"crypto/sha512"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -15,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"brine/internal/digest"
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/value"
@@ -279,19 +277,8 @@ func (c *Client) Fetch(ctx context.Context, source, dest string, makedirs bool, 
 
 // NewHash returns the hash function of a name, or an error in Salt's words.
 func NewHash(algo string) (hash.Hash, error) {
-	switch algo {
-	case "md5":
-		return md5.New(), nil
-	case "sha1":
-		return sha1.New(), nil
-	case "sha224":
-		return sha256.New224(), nil
-	case "sha256":
-		return sha256.New(), nil
-	case "sha384":
-		return sha512.New384(), nil
-	case "sha512":
-		return sha512.New(), nil
+	if h := digest.New(algo); h != nil {
+		return h, nil
 	}
 	return nil, &value.PyError{Type: "ValueError", Msg: "Invalid hash type: " + algo}
 }

@@ -6,18 +6,13 @@ package random
 
 import (
 	"context"
-	"crypto/md5"
 	crand "crypto/rand"
-	"crypto/sha1"
-	"crypto/sha256"
-	"crypto/sha3"
-	"crypto/sha512"
 	"encoding/base64"
 	"encoding/hex"
-	"hash"
 	"math/big"
 	"strings"
 
+	"brine/internal/digest"
 	"brine/internal/fun"
 	"brine/internal/shacrypt"
 	"brine/internal/value"
@@ -46,7 +41,7 @@ func Module() fun.Module {
 				},
 			},
 			{
-				Name: "hash", Doc: "Return the digest of a text as hexadecimal.", Src: "modules/mod_random.py hash", Fn: digest,
+				Name: "hash", Doc: "Return the digest of a text as hexadecimal.", Src: "modules/mod_random.py hash", Fn: digestOf,
 				Args: []fun.Arg{
 					{Name: "value", Required: true, Doc: "the text"},
 					{Name: "algorithm", Type: fun.Str, Default: "sha512", Doc: "md5, sha1, sha224, sha256, sha384, sha512, sha3_224, sha3_256, sha3_384 or sha3_512"},
@@ -185,7 +180,7 @@ func bytesOf(v value.Value) ([]byte, bool) {
 	return nil, false
 }
 
-func digest(_ context.Context, c *fun.Call) (fun.Result, error) {
+func digestOf(_ context.Context, c *fun.Call) (fun.Result, error) {
 	s, err := hexDigest(c.Value("value"), c.Str("algorithm"))
 	if err != nil {
 		return fun.Result{}, err
@@ -200,38 +195,12 @@ func hexDigest(v value.Value, algorithm string) (string, error) {
 	if !ok {
 		return "", value.Raise("TypeError", "object supporting the buffer API required")
 	}
-	h := hasher(algorithm)
+	h := digest.New(algorithm)
 	if h == nil {
 		return "", fun.Errorf("You must specify a valid algorithm.")
 	}
 	h.Write(b)
 	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-func hasher(name string) hash.Hash {
-	switch name {
-	case "md5":
-		return md5.New()
-	case "sha1":
-		return sha1.New()
-	case "sha224":
-		return sha256.New224()
-	case "sha256":
-		return sha256.New()
-	case "sha384":
-		return sha512.New384()
-	case "sha512":
-		return sha512.New()
-	case "sha3_224":
-		return sha3.New224()
-	case "sha3_256":
-		return sha3.New256()
-	case "sha3_384":
-		return sha3.New384()
-	case "sha3_512":
-		return sha3.New512()
-	}
-	return nil
 }
 
 func strEncode(_ context.Context, c *fun.Call) (fun.Result, error) {

@@ -4,13 +4,8 @@ package test
 
 import (
 	"context"
-	"crypto/md5"
-	"crypto/sha1"
-	"crypto/sha256"
-	"crypto/sha512"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -18,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/internal/digest"
 	"brine/internal/fun"
 	"brine/internal/value"
 )
@@ -346,21 +342,8 @@ func randomHash(_ context.Context, c *fun.Call) (fun.Result, error) {
 			name = "md5"
 		}
 	}
-	var h hash.Hash
-	switch name {
-	case "md5":
-		h = md5.New()
-	case "sha1":
-		h = sha1.New()
-	case "sha224":
-		h = sha256.New224()
-	case "sha256":
-		h = sha256.New()
-	case "sha384":
-		h = sha512.New384()
-	case "sha512":
-		h = sha512.New()
-	default:
+	h := digest.New(name)
+	if h == nil {
 		return fun.Result{}, value.Raise("AttributeError", "module 'hashlib' has no attribute '%s'", name)
 	}
 	h.Write([]byte(strconv.FormatUint(rand.Uint64N(size.Uint64()+1), 10)))

@@ -2,16 +2,12 @@ package agent
 
 import (
 	"bufio"
+	"cmp"
 	"context"
-	"crypto/md5"
-	"crypto/sha1"
-	"crypto/sha256"
-	"crypto/sha512"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -19,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"brine/internal/digest"
 	"brine/internal/event"
 	"brine/internal/fun"
 	"brine/internal/host"
@@ -535,21 +532,8 @@ func sameData(a, b value.Value) bool {
 
 // hashHere returns the hex digest of a file that is here.
 func (j *jobFiles) hashHere(ctx context.Context, saltenv, p, algo string) (string, error) {
-	var h hash.Hash
-	switch strings.ToLower(algo) {
-	case "md5":
-		h = md5.New()
-	case "sha1":
-		h = sha1.New()
-	case "sha224":
-		h = sha256.New224()
-	case "", "sha256":
-		h = sha256.New()
-	case "sha384":
-		h = sha512.New384()
-	case "sha512":
-		h = sha512.New()
-	default:
+	h := digest.New(cmp.Or(strings.ToLower(algo), "sha256"))
+	if h == nil {
 		return "", fmt.Errorf("there is no hash %q: %w", algo, fs.ErrInvalid)
 	}
 	f, err := j.Open(ctx, saltenv, p)
