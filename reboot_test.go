@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -64,7 +66,13 @@ func (s step) ok() bool { return s.Result != nil && *s.Result }
 // its steps by their IDs.
 func (s *site) orchestrate(sls, pillar string) (map[string]step, result) {
 	s.t.Helper()
-	r := s.brine("orchestrate", sls, "pillar="+pillar, "--out=json")
+	return s.steps("orchestrate", sls, "pillar="+pillar, "--out=json")
+}
+
+// steps is orchestrate with another command line.
+func (s *site) steps(args ...string) (map[string]step, result) {
+	s.t.Helper()
+	r := s.brine(args...)
 	var doc struct{ Data map[string]map[string]step }
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
 		s.t.Fatalf("%v: %s\n%s", err, r.stdout, r.stderr)
@@ -262,6 +270,53 @@ func TestRebootNeverComes(t *testing.T) {
 	}
 	if st := steps["chain_entry_3_site"]; st.ok() || !strings.Contains(st.Comment, "One or more requisite failed") {
 		t.Errorf("the step after: %s", st.Comment)
+	}
+}
+
+// An orchestration that is resumed at its wait compares with the boots that the
+// run before it had met.
+func TestRebootResumed(t *testing.T) {
+	t.Parallel()
+	s, boxes := newBoxes(t, 2, func(i int, m *sshtest.Machine) {
+		m.Traceless = true
+		if i == 1 {
+			m.Minute = time.Hour // it goes down when it is told to, below
+		}
+	})
+	resume := func(pillar string) (map[string]step, result) {
+		t.Helper()
+		list := s.brine("run", "jobs.list_jobs", "search_function=runner.state.orchestrate", "--out=json")
+		var runs map[string]any
+		if err := json.Unmarshal([]byte(list.stdout), &runs); err != nil || len(runs) == 0 {
+			t.Fatalf("%v: %s%s", err, list.stdout, list.stderr)
+		}
+		return s.steps("orchestrate", "--resume", slices.Max(slices.Collect(maps.Keys(runs))), "pillar="+pillar, "--out=json")
+	}
+	const wait = "chain_entry_2_wait_for_reboots"
+	pillar := "{" + two + `, "timeout": 4}`
+	steps, r := s.orchestrate("orch.upgrade", pillar)
+	s.want(r, 1)
+	if c := steps[wait].Comment; !strings.Contains(c, "Missing: box1 (it is up with the boot that it had: system.reboot was called, and no shutdown is pending).") {
+		t.Errorf("the first wait: %s", c)
+	}
+	// It was asked to, and is up as before: another process knows that, too.
+	steps, r = resume(pillar)
+	s.want(r, 1)
+	if c := steps[wait].Comment; !strings.Contains(c, "Missing: box1 (it is up with the boot that it had: system.reboot was called, and no shutdown is pending).") {
+		t.Errorf("the second wait: %s", c)
+	}
+	boxes[0].Reboot()
+	// The third goes on where the second ended, which did none of the steps before.
+	for range 10 { // four seconds may be too few on a busy machine
+		if steps, r = resume(pillar); steps[wait].ok() {
+			break
+		}
+	}
+	s.wantBack(steps, r, wait, boxes)
+	for i, m := range boxes {
+		if got := m.Asked(); len(got) != 1 {
+			t.Errorf("box%d was asked %q", i+1, got)
+		}
 	}
 }
 

@@ -86,6 +86,43 @@ func (b *boots) restless(step int64) bool {
 	return b.asked != "" || b.id != held
 }
 
+// Boots returns what is known of the machines that were met; see fun.Rebooter.
+func (p *Provider) Boots() map[string]fun.Boot {
+	step, out := p.step.Load(), map[string]fun.Boot{}
+	for id, m := range p.targets {
+		b := fun.Boot{Before: m.boot.held(step), Asked: m.boot.askedBy()}
+		m.boot.mu.Lock()
+		b.ID = m.boot.id
+		m.boot.mu.Unlock()
+		if b.Before == b.ID {
+			b.Before = ""
+		}
+		if b.ID != "" {
+			out[id] = b
+		}
+	}
+	return out
+}
+
+// Remember takes what another run knew when its last step ended: a wait that is
+// the first step of this one compares with the boot from before that step, as it
+// would have there.
+func (p *Provider) Remember(boots map[string]fun.Boot) {
+	for id, b := range boots {
+		if m := p.targets[id]; m != nil {
+			m.boot.remember(b, p.step.Load())
+		}
+	}
+}
+
+func (b *boots) remember(known fun.Boot, step int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.id == "" {
+		b.id, b.before, b.step, b.asked = known.ID, known.Before, step, known.Asked
+	}
+}
+
 // Step notes that a step begins.
 func (p *Provider) Step() { p.step.Add(1) }
 

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"maps"
 	"sort"
 	"sync"
 
@@ -95,4 +96,24 @@ func (f *Fleet) Starts(ctx context.Context, w fun.StartWait, each func(fun.Start
 	wg.Wait()
 	sort.Slice(late, func(i, j int) bool { return late[i].ID < late[j].ID })
 	return late
+}
+
+// Boots returns what is known of the boots of the machines; see [fun.Rebooter].
+func (f *Fleet) Boots() map[string]fun.Boot {
+	out := map[string]fun.Boot{}
+	for _, p := range f.Providers {
+		if r, ok := p.(fun.Rebooter); ok {
+			maps.Copy(out, r.Boots())
+		}
+	}
+	return out
+}
+
+// Remember hands what another run knew of the boots to the providers.
+func (f *Fleet) Remember(boots map[string]fun.Boot) {
+	for _, p := range f.Providers {
+		if r, ok := p.(fun.Rebooter); ok {
+			r.Remember(boots)
+		}
+	}
 }

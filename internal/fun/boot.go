@@ -38,3 +38,19 @@ type Start struct {
 
 // A Late is a machine that has not started.
 type Late struct{ ID, Why string }
+
+// A Rebooter is a Fleet that knows which boots its machines run in. What it knows
+// can be handed to the Fleet of a run that goes on where another ended.
+type Rebooter interface {
+	// Boots returns what is known at the end of a step, by id.
+	Boots() map[string]Boot
+	// Remember takes what another run knew of machines that this one has not met.
+	Remember(boots map[string]Boot)
+}
+
+// A Boot is what is known of the boots of a machine.
+type Boot struct {
+	ID     string // of the newest connection
+	Before string // the one that was known when the last step began, where it is another
+	Asked  string // the function that asked this boot to end; "" is none
+}

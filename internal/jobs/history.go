@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -26,7 +28,11 @@ type History struct {
 	// Warn is told, once, where the history cannot be written.
 	Warn func(error)
 
-	once sync.Once
+	once  sync.Once
+	fleet fun.Rebooter // of the run; nil: it knows no boots
+
+	mu    sync.Mutex
+	boots map[string]fun.Boot // as they were recorded last
 }
 
 // Begin records the definition, and returns the steps that are done already. It
@@ -44,12 +50,17 @@ func (h *History) Begin(_ context.Context, env *fun.Env, chunks []*fun.Chunk) (m
 	if rev := revision(env); rev != "" {
 		def.Set("revision", rev)
 	}
+	h.fleet, _ = env.Fleet.(fun.Rebooter)
 	var done map[string]*value.Map
 	if h.Resume != nil {
 		var err error
 		if done, err = h.resume(def); err != nil {
 			return nil, err
 		}
+		if h.fleet != nil {
+			h.fleet.Remember(h.boots)
+		}
+		h.boots = nil // this record has to have them, too
 		def.Set("resumes", h.Resume.JID)
 	}
 	h.note("definition", def)
@@ -64,7 +75,41 @@ func (h *History) Done(c *fun.Chunk, ret *value.Map) {
 			step.Set(k, v)
 		}
 	}
+	if boots := h.booted(); boots.Len() > 0 {
+		step.Set("boots", boots)
+	}
 	h.note("step", step)
+}
+
+// booted returns what is known anew of the boots of the run's machines: who goes
+// on with the run has to tell a machine that was booted since.
+func (h *History) booted() *value.Map {
+	out := value.NewMap(0)
+	if h.fleet == nil {
+		return out
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.boots == nil {
+		h.boots = map[string]fun.Boot{}
+	}
+	all := h.fleet.Boots()
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		b := all[id]
+		if h.boots[id] == b {
+			continue
+		}
+		h.boots[id] = b
+		m := value.MapOf("boot", b.ID)
+		if b.Before != "" {
+			m.Set("before", b.Before)
+		}
+		if b.Asked != "" {
+			m.Set("asked", b.Asked)
+		}
+		out.Set(id, m)
+	}
+	return out
 }
 
 func (h *History) note(kind string, data *value.Map) {
@@ -74,7 +119,7 @@ func (h *History) note(kind string, data *value.Map) {
 }
 
 // resume returns the returns of the steps that need not run again: those before
-// the first that did not succeed.
+// the first that did not succeed. What they knew of boots is in h.boots then.
 func (h *History) resume(now *value.Map) (map[string]*value.Map, error) {
 	jid := h.Resume.JID
 	then := h.Resume.Definition
@@ -92,12 +137,18 @@ func (h *History) resume(now *value.Map) (map[string]*value.Map, error) {
 		return nil, fun.Errorf("job %s cannot be resumed: its steps are not those that would run now%s\n%s", jid, hint, diff)
 	}
 	done := map[string]*value.Map{}
+	h.boots = map[string]fun.Boot{}
 	for _, s := range h.Resume.Steps {
 		ret := s.Map("return")
 		if ret.At("result") != true {
 			break
 		}
 		done[s.Str("tag")] = ret
+		for id, b := range s.Map("boots").All() {
+			if b, ok := b.(*value.Map); ok {
+				h.boots[value.Str(id)] = fun.Boot{ID: b.Str("boot"), Before: b.Str("before"), Asked: b.Str("asked")}
+			}
+		}
 	}
 	return done, nil
 }
