@@ -109,7 +109,7 @@ func (c Custom) call(name string) fun.ExecFn {
 				kw.Set(k, v)
 			}
 		}
-		in := append(value.EncodeJSON(value.MapOf("fun", name, "args", value.NewList(call.Pos...), "kwargs", kw, "id", call.Env.ID)), '\n')
+		in := question(value.MapOf("fun", name, "args", value.NewList(call.Pos...), "kwargs", kw, "id", call.Env.ID))
 		out, err := call.Env.Host.Run(ctx, host.Cmd{
 			Argv: []string{exe}, Stdin: bytes.NewReader(in), Timeout: timeoutOf(call.Env), MaxOutput: maxCustomOut,
 		})
@@ -118,6 +118,16 @@ func (c Custom) call(name string) fun.ExecFn {
 		}
 		return c.answer(full, out)
 	}
+}
+
+// question returns the line that an executable reads: spaced as Python and the
+// documentation write it, since shell scripts look for text in it.
+func question(m *value.Map) []byte {
+	line, err := value.AppendJSON(nil, m, value.JSONOptions{Repr: true})
+	if err != nil {
+		line = value.EncodeJSON(m) // writes keys that JSON does not have, too
+	}
+	return append(line, '\n')
 }
 
 func timeoutOf(env *fun.Env) time.Duration {

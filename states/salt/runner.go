@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -14,12 +15,13 @@ import (
 
 // call calls a runner or wheel function and tells its job and whether it
 // succeeded.
-// Salt: salt/modules/saltutil.py runner, wheel.
+// Salt: salt/modules/saltutil.py runner, wheel; salt/client/mixins.py low.
 func call(ctx context.Context, c *fun.Call, kind fun.Kind, name string, args fun.Args) (v value.Value, jid string, ok bool) {
 	jid = c.Env.JID
 	if err := ctx.Err(); err != nil {
 		return err.Error(), jid, false
 	}
+	inherit(c, c.Env.Table.Spec(kind, name), &args)
 	var res fun.Result
 	var err error
 	if kind == fun.Runner && c.Env.RunnerJob != nil {
@@ -45,14 +47,31 @@ func call(ctx context.Context, c *fun.Call, kind fun.Kind, name string, args fun
 		if _, has := m.Get("Error"); has {
 			return res.Value, jid, false
 		}
-		if rc, has := m.Get("retcode"); has {
-			if _, orch := m.Get("outputter"); orch {
-				n, _ := value.AsInt(rc)
-				return res.Value, jid, n == 0
-			}
+		if data, has := m.Get("data"); has {
+			// The returns of states, as an orchestration has them.
+			return res.Value, jid, CheckResult(data) && res.Retcode == 0
 		}
 	}
 	return res.Value, jid, res.Retcode == 0
+}
+
+// inherit hands the environment of the step on to a function that takes one and
+// was given none: an orchestration within another one is found beside it.
+//
+// Difference: an environment that the step names goes before; Salt hands on that
+// of the orchestration even then.
+func inherit(c *fun.Call, spec *fun.Spec, args *fun.Args) {
+	if spec == nil || args.Kw.Has("saltenv") {
+		return
+	}
+	env := c.Low.Low.At("saltenv") // no argument of salt.runner: a keyword of states
+	if env == nil {
+		env = c.Low.SaltEnv
+	}
+	i := slices.IndexFunc(spec.Args, func(a fun.Arg) bool { return a.Name == "saltenv" })
+	if i >= len(args.Pos) && value.Truth(env) {
+		args.Kw.Set("saltenv", env)
+	}
 }
 
 // stepArgs are the arguments that go to the function: arg as positional ones,

@@ -87,6 +87,10 @@ func plays() fun.Module {
 		{Name: "error", VarKw: true, Fn: func(context.Context, *fun.Call) (fun.Result, error) {
 			return fun.Value(value.MapOf("Error", "it is late"))
 		}},
+		{Name: "says", Args: []fun.Arg{{Name: "v"}}, Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Value("v")) }},
+		{Name: "where", Args: []fun.Arg{{Name: "sls"}, {Name: "saltenv", Default: "base"}}, Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) {
+			return fun.Value(value.MapOf("Error", c.Value("saltenv")))
+		}},
 		{Name: "orch", VarKw: true, Fn: func(context.Context, *fun.Call) (fun.Result, error) {
 			return fun.Value(value.MapOf("data", value.NewMap(0), "outputter", "highstate", "retcode", int64(1)))
 		}},
@@ -190,6 +194,10 @@ func TestState(t *testing.T) {
 			"salt.state: {tgt: '*', sls: s, fail_minions: {a: b}}", both, false,
 			"False: Run failed on minions: db1 | db1 web2 | 'fail_minions' needs to be a list or a comma separated string. Ignored.",
 		},
+		// An empty dict is no return of states; what is no dict within one is none.
+		{"salt.state: {tgt: '*', sls: s}", web1("{}"), false, "False: Run failed on minions: web1 | web1"},
+		{"salt.state: {tgt: '*', sls: s}", web1("{a: b}"), false, "True: States ran successfully. No changes made to web1."},
+		{"salt.state: {tgt: '*', sls: s}", web1("{a: {b: {}}}"), false, "False: Run failed on minions: web1 | web1"},
 		{"salt.state: {tgt: '*', sls: s}", silent, false, "False: Run failed on minions: web1 | web1=False"},
 		// What failhard left out is no part of the return, unless a failure that
 		// is tolerated would hide it.
@@ -211,19 +219,23 @@ func TestStateJob(t *testing.T) {
 		opts []value.Value
 		want string
 	}{
-		{"salt.state: {tgt: 'web*', sls: s}", nil, "state.sls ['s'] {'saltenv': 'base'} web* glob"},
+		{"salt.state: {tgt: 'web*', sls: s}", nil, "state.sls ['s'] {} web* glob"},
 		{"salt.state: {tgt: 'web*', sls: [a, b], saltenv: dev}", nil, "state.sls ['a,b'] {'saltenv': 'dev'} web* glob"},
-		{"salt.state: {tgt: 'r:w', tgt_type: grain, highstate: true, sls: s}", nil, "state.highstate [] {'saltenv': 'base'} r:w grain"},
-		{"salt.state: {tgt: x, top: t.sls, sls: s}", nil, "state.top ['t.sls'] {'saltenv': 'base'} x glob"},
+		{"salt.state: {tgt: 'r:w', tgt_type: grain, highstate: true, sls: s}", nil, "state.highstate [] {} r:w grain"},
+		{"salt.state: {tgt: x, top: t.sls, sls: s}", nil, "state.top ['t.sls'] {} x glob"},
 		{
 			"salt.state: {tgt: x, sls: s, pillar: {a: 1}, exclude: b, queue: true, concurrent: true, pillarenv: p}", nil,
-			"state.sls ['s'] {'pillar': {'a': 1}, 'pillarenv': 'p', 'exclude': 'b', 'saltenv': 'base', 'queue': True, 'concurrent': True} x glob",
+			"state.sls ['s'] {'pillar': {'a': 1}, 'pillarenv': 'p', 'exclude': 'b', 'queue': True, 'concurrent': True} x glob",
 		},
-		{"salt.state: {tgt: x, sls: s}", []value.Value{"test", true}, "state.sls ['s'] {'test': True, 'saltenv': 'base'} x glob"},
-		{"salt.state: {tgt: x, sls: s, test: false}", []value.Value{"test", true}, "state.sls ['s'] {'test': False, 'saltenv': 'base'} x glob"},
-		{"salt.state: {tgt: x, sls: s, failhard: true}", nil, "state.sls ['s'] {'saltenv': 'base'} x glob"},
-		{"salt.state: {tgt: x, sls: s, batch: 25%, failhard: true}", nil, "state.sls ['s'] {'saltenv': 'base'} x glob 25% failhard"},
-		{"salt.state: {tgt: x, sls: s, batch: 2}", []value.Value{"failhard", true}, "state.sls ['s'] {'saltenv': 'base'} x glob 2 failhard"},
+		{"salt.state: {tgt: x, sls: s}", []value.Value{"test", true}, "state.sls ['s'] {'test': True} x glob"},
+		{"salt.state: {tgt: x, sls: s, test: false}", []value.Value{"test", true}, "state.sls ['s'] {'test': False} x glob"},
+		{"salt.state: {tgt: x, sls: s, failhard: true}", nil, "state.sls ['s'] {} x glob"},
+		{"salt.state: {tgt: x, sls: s, batch: 25%, failhard: true}", nil, "state.sls ['s'] {} x glob 25% failhard"},
+		{"salt.state: {tgt: x, sls: s, batch: 2}", []value.Value{"failhard", true}, "state.sls ['s'] {} x glob 2 failhard"},
+		// Targets have environments of their own, but for this machine itself.
+		{"salt.state: {tgt: x, sls: s}", []value.Value{"pillarenv", "p"}, "state.sls ['s'] {} x glob"},
+		{"salt.state: {tgt: x, sls: s}", []value.Value{"pillarenv", "p", "__role", "minion"}, "state.sls ['s'] {'saltenv': 'base', 'pillarenv': 'p'} x glob"},
+		{"salt.state: {tgt: x, sls: s, saltenv: d, pillarenv: e}", []value.Value{"pillarenv", "p", "__role", "minion"}, "state.sls ['s'] {'pillarenv': 'e', 'saltenv': 'd'} x glob"},
 		{"salt.function: {tgt: [a, b], tgt_type: list, name: f.g, arg: [1], kwarg: {k: v}}", nil, "f.g [1] {'k': 'v'} ['a', 'b'] list"},
 		{"salt.function: {tgt: x, name: f.g, arg: a b}", nil, "f.g ['a', 'b'] {} x glob"},
 		{"salt.function: {tgt: x, name: f.g, kwarg: [k]}", nil, "f.g [] {} x glob"},
@@ -287,6 +299,12 @@ func TestRunner(t *testing.T) {
 		{"salt.runner: {name: play.code}", "False: Runner function 'play.code' failed. | return='x'"},
 		{"salt.runner: {name: play.error}", "False: Runner function 'play.error' failed. | return"},
 		{"salt.runner: {name: play.orch}", "False: Runner function 'play.orch' failed. | return"},
+		// A dict is judged by its data, not by its other keys.
+		{"salt.runner: {name: play.says, v: {retcode: 1}}", "True: Runner function 'play.says' executed. | return"},
+		{"salt.runner: {name: play.says, v: {data: {retcode: 1}}}", "False: Runner function 'play.says' failed. | return"},
+		{"salt.runner: {name: play.says, v: {data: {a: {result: false}}}}", "False: Runner function 'play.says' failed. | return"},
+		{"salt.runner: {name: play.says, v: {data: {a: {result: true}}}}", "True: Runner function 'play.says' executed. | return"},
+		{"salt.runner: {name: play.says, v: false}", "True: Runner function 'play.says' executed. | return=False"},
 		{"salt.runner: {name: play.nope}", "False: Runner function 'play.nope' failed. | return=\"'play.nope' is not available.\""},
 		{"salt.wheel: {name: key.nope}", "False: Wheel function 'key.nope' failed. | return=\"'key.nope' is not available.\""},
 	} {
@@ -301,10 +319,37 @@ func TestRunner(t *testing.T) {
 	}
 }
 
+// A function that takes an environment gets that of the step, unless it was
+// given one.
+func TestRunnerEnvironment(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"{name: play.where}": "dev", "{name: play.where, saltenv: x}": "x", "{name: play.where, arg: [a]}": "dev", "{name: play.where, arg: [a, b]}": "b",
+	} {
+		env, _ := stage(t, &cast{})
+		v, err := yamlsalt.LoadString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, spec, _ := env.Table.Lookup(fun.State, "salt.runner")
+		kw := v.(*value.Map)
+		mod, _ := env.Table.Module(fun.State, "salt")
+		c, err := env.Invoker.Bind(mod, spec, fun.Args{Kw: kw})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Name, c.Env, c.Low = kw.Str("name"), env, &fun.Chunk{ID: "step", SaltEnv: "dev", Low: kw.Copy()}
+		if got := runner(t.Context(), c).Changes.(*value.Map).Map("return").Str("Error"); got != want {
+			t.Errorf("%s: in %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestCheckResult(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
 		"{}": false, "[a]": false, "text": false, quietRun: true, failedRun: false,
+		"{a: {b: 5}}": true, "{a: {}}": false, "{a: [b]}": false, "{__extend__: [b]}": true,
 		"{a: {result: null}}": true, "{a: {b: {result: false}}}": false, "{a: {b: {result: true}}}": true, "{a: 5}": false,
 	} {
 		v, err := yamlsalt.LoadString(text)

@@ -40,16 +40,19 @@ func state(ctx context.Context, c *fun.Call) fun.Ret {
 			kw.Set(name, v)
 		}
 	}
-	if kw.At("pillarenv") == nil {
-		if v := c.Env.Opts.At("pillarenv"); v != nil {
+	if v := c.Value("saltenv"); v != nil {
+		kw.Set("saltenv", v)
+	}
+	// Targets have environments of their own, whatever those of the
+	// orchestration, but for one that is this machine itself.
+	if c.Env.Opts.Str("__role") == "minion" {
+		if c.Low.SaltEnv != "" && !kw.Has("saltenv") {
+			kw.Set("saltenv", c.Low.SaltEnv)
+		}
+		if v := c.Env.Opts.At("pillarenv"); v != nil && !kw.Has("pillarenv") {
 			kw.Set("pillarenv", v)
 		}
 	}
-	saltenv := c.Str("saltenv")
-	if saltenv == "" {
-		saltenv = c.Low.SaltEnv
-	}
-	kw.Set("saltenv", saltenv)
 	if v := c.Value("queue"); value.Truth(v) {
 		kw.Set("queue", v)
 	}
@@ -110,7 +113,7 @@ func judgeStates(c *fun.Call, rets *returns, allowFail int) fun.Ret {
 			if err != nil {
 				v = err.Error()
 			}
-			mret, good = v, CheckResult(v)
+			mret, good = v, checkResult(v, true, 0)
 		} else if states := r.States(); states != nil {
 			mret = states
 			lost = append(lost, r.ID+" "+r.Stage.String()+" "+r.Progress())
@@ -171,37 +174,35 @@ func anyChanges(ret value.Value) bool {
 
 // CheckResult reports whether the returns of a state run, or of several, all
 // succeeded: False anywhere as a result fails, and so does what is no dict of
-// returns. Results of states whose failure a successful onfail state made good
-// count as failures still.
+// returns, or an empty one. Results of states whose failure a successful onfail
+// state made good count as failures still.
 // Salt: salt/utils/state.py check_result.
-func CheckResult(v value.Value) bool {
-	m, ok := v.(value.Mapping)
-	if !ok || m.Len() == 0 {
-		return false
-	}
-	return checkAll(m, 0)
-}
+func CheckResult(v value.Value) bool { return checkResult(v, false, 0) }
 
 // maxNested bounds how deep orchestrations within orchestrations are looked at.
 const maxNested = 64
 
-func checkAll(m value.Mapping, depth int) bool {
+// checkResult is CheckResult; within says that v may hold other things than
+// returns, which are passed over.
+func checkResult(v value.Value, within bool, depth int) bool {
+	m, ok := v.(value.Mapping)
+	if !ok || m.Len() == 0 {
+		return false
+	}
 	for _, k := range m.Keys() {
 		v, _ := m.Get(k)
 		inner, ok := v.(value.Mapping)
 		if !ok {
-			if depth == 0 {
+			if _, isList := v.(*value.List); !within && (k != "__extend__" || !isList) {
 				return false
 			}
 			continue
 		}
-		if res, has := inner.Get("result"); has {
-			if b, ok := res.(bool); ok && !b {
-				return false
-			}
-			continue
+		res, has := inner.Get("result")
+		if b, isBool := res.(bool); isBool && !b {
+			return false
 		}
-		if depth < maxNested && !checkAll(inner, depth+1) {
+		if !has && depth < maxNested && !checkResult(inner, true, depth+1) {
 			return false
 		}
 	}
