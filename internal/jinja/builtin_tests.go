@@ -109,7 +109,9 @@ func kindTest(name string) Func {
 
 // isSequence is Jinja2's test: what has a length and items.
 func isSequence(v value.Value) bool {
-	switch v.(type) {
+	switch v := v.(type) {
+	case *Undefined:
+		return v.Kind == Plain
 	case string, Markup, value.Bytes, *value.List, value.Tuple, value.Tupler, value.Mapping, value.Range:
 		return true
 	}

@@ -391,10 +391,6 @@ func filterSort(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	reverse, err := c.boolArg(a[1], false)
-	if err != nil {
-		return nil, err
-	}
 	sensitive, err := c.boolArg(a[2], false)
 	if err != nil {
 		return nil, err
@@ -403,6 +399,13 @@ func filterSort(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	// sorted() wants a number here, so that sort('name') does not pass for
+	// sort(attribute='name').
+	down, err := intArg(a[1], 0)
+	if err != nil {
+		return nil, err
+	}
+	reverse := down != 0
 	if err := value.SortValues(items, c.multiGetter(orNil(a[3]), !sensitive), reverse); err != nil {
 		return nil, err
 	}

@@ -167,6 +167,12 @@ func filterIndent(c *Call) (value.Value, error) {
 		return nil, err
 	}
 	s, ok := Text(a[0])
+	switch a[0].(type) {
+	case *value.List: // a list takes the newline
+		return nil, value.Raise("AttributeError", "'list' object has no attribute 'splitlines'")
+	case value.Tuple:
+		return nil, value.Raise("TypeError", `can only concatenate tuple (not "str") to tuple`)
+	}
 	if !ok {
 		return nil, value.Raise("TypeError", "unsupported operand type(s) for +=: '%s' and 'str'", value.TypeName(a[0]))
 	}

@@ -45,8 +45,16 @@ func (s *State) finalized(v value.Value, depth int) (string, error) {
 		return dictText(x, func(e value.Value) (string, error) { return s.finalizedEntry(e, depth+1) })
 	case *value.List, value.Tuple, *value.Set:
 		return s.finalizedRepr(v, depth)
+	case *groupTuple:
+		return "", errGroupTuple()
 	}
 	return s.Str(v)
+}
+
+// errGroupTuple is how Salt's finalizer fails at a group of groupby: it makes
+// each tuple anew from a list of its items, which that type does not take.
+func errGroupTuple() error {
+	return value.Raise("TypeError", "_GroupTuple.__new__() missing 1 required positional argument: 'list'")
 }
 
 // dictText is a dict as Python prints it, with the text of each value by entry.
@@ -114,6 +122,8 @@ func (s *State) finalizedRepr(v value.Value, depth int) (string, error) {
 			return "set()", nil
 		}
 		return items("{", "}", x.Items())
+	case *groupTuple:
+		return "", errGroupTuple()
 	}
 	return value.Repr(v), nil
 }

@@ -38,6 +38,9 @@ func bytesMethod(b, name string) Func {
 		}
 	case "isalnum", "isalpha", "isascii", "isdigit", "islower", "isspace", "istitle", "isupper":
 		return func(c *Call) (value.Value, error) {
+			if _, err := c.builtin("bytes", name, 0, 0); err != nil {
+				return nil, err
+			}
 			if name != "isascii" && !isASCII(b) {
 				return false, nil
 			}
@@ -203,7 +206,7 @@ func bytesSplit(b, name string) Func {
 			if err != nil {
 				return nil, err
 			}
-			keep, err := c.boolArg(a[0], false)
+			keep, err := intArg(a[0], 0)
 			if err != nil {
 				return nil, err
 			}
@@ -218,7 +221,7 @@ func bytesSplit(b, name string) Func {
 				if strings.HasPrefix(rest[i:], "\r\n") {
 					end++
 				}
-				if keep {
+				if keep != 0 {
 					i = end
 				}
 				parts, rest = append(parts, rest[:i]), rest[end:]

@@ -89,7 +89,9 @@ func listMethod(l *value.List, name string) Func {
 				return nil, err
 			}
 			for i, x := range l.Items {
-				if value.Equal(x, a[0]) {
+				if eq, err := equalItem(x, a[0], 0); err != nil {
+					return nil, err
+				} else if eq {
 					removeAt(l, i)
 					return nil, nil
 				}
@@ -166,7 +168,9 @@ func seqMethod(typ string, items func() []value.Value, name string) Func {
 			}
 			n := int64(0)
 			for _, x := range items() {
-				if value.Equal(x, a[0]) {
+				if eq, err := equalItem(x, a[0], 0); err != nil {
+					return nil, err
+				} else if eq {
 					n++
 				}
 			}
@@ -194,7 +198,9 @@ func seqMethod(typ string, items func() []value.Value, name string) Func {
 				hi += len(its)
 			}
 			for i := lo; i < min(hi, len(its)); i++ {
-				if value.Equal(its[i], a[0]) {
+				if eq, err := equalItem(its[i], a[0], 0); err != nil {
+					return nil, err
+				} else if eq {
 					return int64(i), nil
 				}
 			}

@@ -18,7 +18,7 @@ func intMethod(v value.Value, name string) Func {
 	switch name {
 	case "bit_length", "bit_count", "conjugate", "as_integer_ratio":
 		return func(c *Call) (value.Value, error) {
-			if _, err := c.builtin("int", name, 0, 0); err != nil {
+			if _, err := c.builtin(value.TypeName(v), name, 0, 0); err != nil {
 				return nil, err
 			}
 			switch name {

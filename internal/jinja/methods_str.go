@@ -153,11 +153,11 @@ func strSplit(s string, markup bool, name string) Func {
 			if err != nil {
 				return nil, err
 			}
-			keep, err := c.boolArg(a[0], false)
+			keep, err := intArg(a[0], 0)
 			if err != nil {
 				return nil, err
 			}
-			return strList(value.SplitLines(s, keep), markup), nil
+			return strList(value.SplitLines(s, keep != 0), markup), nil
 		}
 	case "partition", "rpartition":
 		return func(c *Call) (value.Value, error) {
@@ -393,7 +393,7 @@ func strFind(s, name string) Func {
 // searchArgs takes a thing to look for, and where to start and end.
 func (c *Call) searchArgs(name string) ([]value.Value, error) {
 	if c.Kw.Len() > 0 {
-		return nil, value.Raise("TypeError", "str.%s() takes no keyword arguments", name)
+		return nil, value.Raise("TypeError", "%s() takes no keyword arguments", name)
 	}
 	switch n := len(c.Args); {
 	case n == 0:

@@ -303,5 +303,69 @@ func (s *State) Equal(a, b value.Value) (bool, error) {
 	if u, ok := b.(*Undefined); ok && u.Kind == Strict {
 		return false, u.Err()
 	}
-	return value.Equal(a, b), nil
+	return equalDeep(a, b, 0)
+}
+
+// equalDeep compares as value.Equal does, but fails at the strict undefined
+// items that Python would compare.
+func equalDeep(a, b value.Value, depth int) (bool, error) {
+	if depth > 500 {
+		return false, nil
+	}
+	var x, y []value.Value
+	switch a := a.(type) {
+	case *value.List:
+		b, ok := b.(*value.List)
+		if !ok {
+			break
+		}
+		if a == b {
+			return true, nil
+		}
+		x, y = a.Items, b.Items
+	case value.Tuple:
+		if b, ok := b.(value.Tuple); ok {
+			x, y = a, b
+		}
+	case *value.Map:
+		b, ok := b.(*value.Map)
+		if !ok || a.Len() != b.Len() {
+			break
+		}
+		for k, v := range a.All() {
+			w, ok := b.Get(k)
+			if !ok {
+				return false, nil
+			}
+			if eq, err := equalItem(v, w, depth+1); !eq || err != nil {
+				return false, err
+			}
+		}
+		return true, nil
+	}
+	if x == nil || len(x) != len(y) {
+		return value.Equal(a, b), nil
+	}
+	for i := range x {
+		if eq, err := equalItem(x[i], y[i], depth+1); !eq || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// equalItem compares two items of containers: what is the same object is equal
+// without being asked.
+func equalItem(a, b value.Value, depth int) (bool, error) {
+	u, ok := a.(*Undefined)
+	w, also := b.(*Undefined)
+	switch {
+	case ok && also && u == w:
+		return true, nil
+	case ok && u.Kind == Strict:
+		return false, u.Err()
+	case also && w.Kind == Strict:
+		return false, w.Err()
+	}
+	return equalDeep(a, b, depth)
 }

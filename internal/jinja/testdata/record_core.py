@@ -230,6 +230,14 @@ for a in OPERANDS:
     many("{{ -%s }}" % a, "{{ +%s }}" % a, "{{ not %s }}" % a, "{{ %s[0] }}" % a, "{{ %s[0:1] }}" % a, "{{ %s.x }}" % a, "{{ %s() }}" % a,
          "{%% for x in %s %%}{{ x }}{%% endfor %%}" % a, "{%% if %s %%}x{%% else %%}y{%% endif %%}" % a, "{%% set x, y = %s %%}" % a, "{{ echo(*%s) }}" % a, "{{ echo(**%s) }}" % a, "{{ %s }}" % a, "{{ [%s] }}" % a, "{{ {'k': %s} }}" % a)
 
+# what is undefined in containers that are compared
+for e in ["[nope] == [1]", "[1] == [nope]", "(nope,) == (1,)", "{'a': nope} == {'a': 1}", "{'a': 1} == {'a': nope}", "[nope] == []", "[1, nope] == [2, 3]", "[2, nope] == [2, 3]", "[[nope]] == [[1]]", "{'a': [nope]} == {'a': [2]}",
+          "{'b': nope} == {'a': 1}", "[nope] != [1]", "[nope] is eq [1]", "[nope] in [[1]]", "[1, 2] is in [[nope]]", "[nope] == [nope]", "[1, nope].index(1)", "[1, nope].index(nope)", "[1, nope].count(1)", "(nope,).count(2)", "[nope].remove(1)", "[nope] == l", "d == {'a': nope}", "[s, [nope]] == [s, nope]"]:
+    many("{{ (%s) }}" % e, "\n{%% if %s %%}y{%% else %%}n{%% endif %%}" % e, **D)
+    many("{{ (%s) }}" % e, vars=DATA, opts={"allow_undefined": True})
+many("{{ nope is sequence }}", vars=DATA, opts={"allow_undefined": True})
+many("{{ l|indent }}", "{{ t|indent }}", "{{ d|indent }}", "{{ users|sort('name') }}", "{{ users|sort(none) }}", "{{ l|sort(1) }}", "\n{{ users|groupby('uid') }}", "{% for g in users|groupby('uid') %}\n{{ g }}{% endfor %}", "{% for g in users|groupby('uid') %}{{ g.grouper }}{{ g.list|length }}{{ g ~ '' }}{% endfor %}", "{{ 'a'.find(x=1) }}", "{{ 'a'.startswith(x=1) }}", "{{ true.bit_length(1) }}", "{{ 'a'.encode().isalpha(1) }}", "{{ 'a'.splitlines('x') }}", "{{ 'a\nb'.splitlines(2) }}", **D)
+
 seen, out = set(), []
 for c in CASES:
     key = json.dumps(c, sort_keys=True)
