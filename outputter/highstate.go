@@ -12,20 +12,53 @@ import (
 )
 
 // Highstate prints the returns of states, the states of nested targets below
-// the step that ran them. Salt: salt/output/highstate.py.
+// the step that ran them. Data that are no such returns are printed by
+// [Nested], as Salt does. Salt: salt/output/highstate.py.
 func Highstate(w io.Writer, data value.Value, o *Options) error {
-	m, ok := data.(value.Mapping)
+	text, ok := highstateText(data, o, 1)
 	if !ok {
 		return Nested(w, data, o)
 	}
-	return print(w, highstateHosts(m, o, 1))
+	return print(w, text)
 }
 
-// highstateHosts prints each target of data. level counts the orchestrations
-// that data are in.
-func highstateHosts(data value.Value, o *Options, level int) string {
-	// An orchestration's data come wrapped, with an outputter and a retcode.
-	for _, key := range []string{"return", "data"} {
+// highstateText prints each target of data; false says that data are no returns
+// of states. level counts the orchestrations that data are in.
+func highstateText(data value.Value, o *Options, level int) (text string, ok bool) {
+	data, ok = unwrap(data)
+	if !ok {
+		return "", false
+	}
+	switch data := data.(type) {
+	case nil:
+		return "None", true
+	case string:
+		return data, true
+	case value.Mapping:
+		data = withoutRetcode(data)
+		if o.opt("state_compress_ids") {
+			data = compressIDs(data)
+		}
+		var hosts []string
+		for _, k := range data.Keys() {
+			v, _ := data.Get(k)
+			h := hostPrinter{o: o, c: colors(o.Color), level: level}
+			t, _, ok := h.print(value.Str(k), v)
+			if !ok {
+				return "", false
+			}
+			hosts = append(hosts, t)
+		}
+		return strings.Join(hosts, "\n"), true
+	}
+	return "", false
+}
+
+// unwrap returns the returns by target: an orchestration's come with an
+// outputter and a retcode, a job's with its jid. false says that the job's is
+// no orchestration.
+func unwrap(data value.Value) (value.Value, bool) {
+	for _, key := range [...]string{"return", "data"} {
 		if m, ok := data.(value.Mapping); ok {
 			if inner, ok := m.Get(key); ok {
 				data = inner
@@ -33,17 +66,56 @@ func highstateHosts(data value.Value, o *Options, level int) string {
 		}
 	}
 	m, ok := data.(value.Mapping)
+	if !ok || m.Len() != 1 {
+		return data, true
+	}
+	only, _ := m.Get(m.Keys()[0])
+	job, ok := only.(value.Mapping)
+	if !ok || !has(job, "jid") || !has(job, "fun") {
+		return data, true
+	}
+	ret, ok := job.Get("return")
 	if !ok {
-		return value.Str(data)
+		return data, true
 	}
-	var hosts []string
-	for _, k := range m.Keys() {
-		v, _ := m.Get(k)
-		h := hostPrinter{o: o, c: colors(o.Color), level: level}
-		t, _ := h.print(value.Str(k), v)
-		hosts = append(hosts, t)
+	of, ok := ret.(value.Mapping)
+	if !ok {
+		return nil, false
 	}
-	return strings.Join(hosts, "\n")
+	if inner, ok := of.Get("data"); ok {
+		data = inner
+	}
+	return data, true
+}
+
+func has(m value.Mapping, key string) bool {
+	_, ok := m.Get(key)
+	return ok
+}
+
+// withoutRetcode leaves out the return code that stands beside the states of
+// one controller.
+func withoutRetcode(data value.Mapping) value.Mapping {
+	if !has(data, "retcode") {
+		return data
+	}
+	masters := 0
+	for _, k := range data.Keys() {
+		if s, ok := k.(string); ok && strings.HasSuffix(s, "_master") {
+			masters++
+		}
+	}
+	if masters != 1 {
+		return data
+	}
+	m := value.NewMap(data.Len())
+	for _, k := range data.Keys() {
+		if k != "retcode" {
+			v, _ := data.Get(k)
+			m.Set(k, v)
+		}
+	}
+	return m
 }
 
 // hostPrinter prints one target's returns.
@@ -57,11 +129,14 @@ type hostPrinter struct {
 	counts  map[string]int // by result: True, False, None, and warnings
 	changes int
 	total   float64 // ms
+	beside  float64 // ms of the parallel state that took longest
 }
 
 func (h *hostPrinter) add(lines ...string) { h.lines = append(h.lines, lines...) }
 
-func (h *hostPrinter) print(host string, data value.Value) (text string, changed bool) {
+// print prints the returns of a target, and tells whether one of them changed
+// something; ok is false where they are no returns that can be printed so.
+func (h *hostPrinter) print(host string, data value.Value) (text string, changed, ok bool) {
 	h.color = h.c.green
 	h.counts = map[string]int{}
 	switch v := data.(type) {
@@ -71,7 +146,7 @@ func (h *hostPrinter) print(host string, data value.Value) (text string, changed
 		h.color = h.c.cyan
 	case string:
 		h.changes = 1
-		for _, l := range splitLines(v) {
+		for _, l := range value.SplitLines(v, false) {
 			h.add(h.color + "    " + l + h.c.endc)
 		}
 		h.color = h.c.cyan
@@ -82,14 +157,13 @@ func (h *hostPrinter) print(host string, data value.Value) (text string, changed
 			h.add(h.color + "----------\n    " + h.o.clean(value.Str(e)) + h.c.endc)
 		}
 	case value.Mapping:
-		h.states(v)
+		if !h.states(v) {
+			return "", false, false
+		}
 		h.summary(host)
-	case nil:
-	default:
-		h.add("    " + value.Str(v))
 	}
 	first := h.color + h.o.clean(host) + ":" + h.c.endc
-	return strings.Join(append([]string{first}, h.lines...), "\n"), h.changes > 0
+	return strings.Join(append([]string{first}, h.lines...), "\n"), h.changes > 0, true
 }
 
 // stateRet is one state's return as the outputter reads it.
@@ -101,7 +175,9 @@ type stateRet struct {
 	many   int    // how many states it stands for
 }
 
-func (h *hostPrinter) states(data value.Mapping) {
+// states prints the states; false says that one of them has no changes or no
+// comment, so that it is something else.
+func (h *hostPrinter) states(data value.Mapping) bool {
 	var rets []stateRet
 	for _, k := range data.Keys() {
 		v, _ := data.Get(k)
@@ -119,19 +195,22 @@ func (h *hostPrinter) states(data value.Mapping) {
 		if !m.Has("result") {
 			continue
 		}
-		rets = append(rets, newStateRet(tag, m))
-	}
-	if h.o.opt("state_compress_ids") {
-		rets = compressIDs(rets)
+		rets = append(rets, h.newStateRet(tag, m))
 	}
 	sort.SliceStable(rets, func(i, j int) bool { return rets[i].run < rets[j].run })
 	for i := range rets {
-		h.state(&rets[i])
+		if !rets[i].m.Has("changes") || !h.state(&rets[i]) {
+			return false
+		}
 	}
+	return true
 }
 
-func newStateRet(tag string, m *value.Map) stateRet {
+func (h *hostPrinter) newStateRet(tag string, m *value.Map) stateRet {
 	r := stateRet{m: m, many: 1, result: "False"}
+	if h.o.opt("state_compress_ids") {
+		r.many = compressedCount(tag)
+	}
 	parts := strings.SplitN(tag, "_|-", 4)
 	copy(r.comps[:], parts)
 	// A tag of fewer parts still shows its last part as the function.
@@ -150,19 +229,27 @@ func newStateRet(tag string, m *value.Map) stateRet {
 	return r
 }
 
-func (h *hostPrinter) state(r *stateRet) {
+// state prints a state; false says that it is none.
+func (h *hostPrinter) state(r *stateRet) bool {
 	h.counts[r.result] += r.many
-	h.total += duration(r.m)
-	changed, ctext := h.changesText(r)
+	if r.m.Has("__parallel__") {
+		h.beside = max(h.beside, duration(r.m))
+	} else {
+		h.total += duration(r.m)
+	}
+	changed, ctext, ok := h.changesText(r)
+	if !ok {
+		return false
+	}
 	if changed {
-		if cc := r.m.Map("changes").Map("compressed changes"); r.many > 1 && cc != nil {
-			h.changes += cc.Len()
+		if n := r.m.Map("changes").Map(compressedChanges).Len(); r.many > 1 && n > 0 {
+			h.changes += n
 		} else {
 			h.changes++
 		}
 	}
 	if r.result == "True" && !changed && (h.o.HideClean || h.o.opt("state_output_diff")) {
-		return
+		return true
 	}
 	color := h.c.green
 	if changed {
@@ -174,32 +261,37 @@ func (h *hostPrinter) state(r *stateRet) {
 	case "None":
 		color, h.color = h.c.lightYellow, h.c.lightYellow
 	}
+	// As in Salt the beginning and the end of the setting say what is meant:
+	// changes, changes_id.
 	mode := strings.ToLower(h.o.StateOutput)
 	comps := r.comps
-	if base, ok := strings.CutSuffix(mode, "_id"); ok {
-		mode = base
+	if strings.HasSuffix(mode, "_id") {
 		comps[2] = comps[1]
 	}
 	terse := false
-	switch mode {
-	case "filter":
+	switch {
+	case strings.HasPrefix(mode, "filter"):
 		if h.listed("state_output_terse", r.result) {
 			terse = true
 		} else if h.listed("state_output_exclude", r.result) {
-			return
+			return true
 		}
-	case "terse":
+	case strings.HasPrefix(mode, "terse"):
 		terse = true
-	case "mixed":
+	case strings.HasPrefix(mode, "mixed"):
 		terse = r.result != "False"
-	case "changes":
+	case strings.HasPrefix(mode, "changes"):
 		terse = r.result == "True" && !changed
 	}
 	if terse {
 		h.terse(r, comps, color)
-		return
+		return true
+	}
+	if !r.m.Has("comment") {
+		return false
 	}
 	h.full(r, comps, color, ctext)
+	return true
 }
 
 // listed reports whether a filter setting, a list or text with commas, names
@@ -254,7 +346,7 @@ func (h *hostPrinter) full(r *stateRet, comps [4]string, color, ctext string) {
 func commentText(m *value.Map) string {
 	indent := "\n" + strings.Repeat(" ", 14)
 	comment := value.Str(m.At("comment"))
-	comment = strings.ReplaceAll(strings.TrimSpace(comment), "\n", indent)
+	comment = strings.ReplaceAll(strings.TrimFunc(comment, value.IsSpace), "\n", indent)
 	switch d := m.At("data").(type) {
 	case nil:
 		if m.Has("data") {
@@ -334,40 +426,49 @@ func (h *hostPrinter) plainTerse(comps [4]string, color, result, warnings, start
 }
 
 // changesText prints a state's changes and tells whether there are any: the
-// states of nested targets count only where one of those changed something.
-func (h *hostPrinter) changesText(r *stateRet) (changed bool, text string) {
+// states of nested targets count only where one of those changed something. ok
+// is false where nested returns are none of states.
+func (h *hostPrinter) changesText(r *stateRet) (changed bool, text string, ok bool) {
 	ch := r.m.At("changes")
 	switch r.m.Str("name") {
 	case "state.orch", "state.orchestrate", "state.sls":
 		// Salt tells an orchestration by its name alone.
+		inner, ok := highstateText(ch, h.o, h.level+1)
 		pad := strings.Repeat(" ", 14*h.level)
-		return true, pad + "\n" + indentLines(highstateHosts(ch, h.o, h.level+1), pad)
+		return true, pad + strings.ReplaceAll("\n"+inner, "\n", "\n"+pad), ok
 	}
 	if !value.Truth(ch) {
-		return false, ""
+		return false, "", true
 	}
 	m, ok := ch.(*value.Map)
 	if !ok {
-		return true, "Invalid Changes data: " + value.Str(ch)
+		return true, "Invalid Changes data: " + value.Str(ch), true
 	}
-	if ret, ok := m.At("ret").(value.Mapping); ok && m.Str("out") == "highstate" {
-		for _, k := range ret.Keys() {
-			v, _ := ret.Get(k)
+	if ret := m.At("ret"); ret != nil && m.At("out") == "highstate" {
+		targets, ok := ret.(value.Mapping)
+		if !ok {
+			return false, "", false
+		}
+		for _, k := range targets.Keys() {
+			v, _ := targets.Get(k)
 			inner := hostPrinter{o: h.o, c: h.c, level: 1}
-			t, c := inner.print(value.Str(k), v)
+			t, c, ok := inner.print(value.Str(k), v)
+			if !ok {
+				return false, "", false
+			}
 			text += "\n" + indentLines(t, strings.Repeat(" ", 14))
 			changed = changed || c
 		}
-		return changed, text
+		return changed, text, true
 	}
 	o := *h.o
 	o.NestedIndent = 14
 	o.Retcode = 0
-	return true, "\n" + nestedText(ch, &o)
+	return true, "\n" + strings.TrimRightFunc(nestedText(ch, &o), value.IsSpace), true
 }
 
 func indentLines(s, indent string) string {
-	lines := splitLines(s)
+	lines := value.SplitLines(s, false)
 	for i := range lines {
 		lines[i] = indent + lines[i]
 	}
@@ -423,7 +524,7 @@ func (h *hostPrinter) summary(host string) {
 	h.add(color + count("Failed", strconv.Itoa(bad)) + h.c.endc)
 	if h.o.opt("state_output_pct") && good+bad > 0 {
 		pct := func(n int) string {
-			f, _ := strconv.ParseFloat(strconv.FormatFloat(100*float64(n)/float64(good+bad), 'f', 2, 64), 64)
+			f, _ := strconv.ParseFloat(strconv.FormatFloat(float64(n)/float64(good+bad)*100, 'f', 2, 64), 64)
 			return value.FloatRepr(f)
 		}
 		h.add(h.c.green+count("Success %", pct(good))+h.c.endc, color+count("Failure %", pct(bad))+h.c.endc)
@@ -435,66 +536,9 @@ func (h *hostPrinter) summary(host string) {
 	if h.o.HideProfile {
 		return
 	}
-	total, unit := h.total, "ms"
+	total, unit := h.total+h.beside, "ms"
 	if total > 999 {
 		total, unit = total/1000, "s"
 	}
 	h.add(h.c.cyan + "Total run time: " + rjust(strconv.FormatFloat(total, 'f', 3, 64), width-5) + " " + unit + h.c.endc)
-}
-
-// compressIDs joins the states that share module, ID, SLS and result.
-// Salt: salt/output/highstate.py _compress_ids.
-func compressIDs(rets []stateRet) []stateRet {
-	groups := map[string][]*stateRet{}
-	var order []string
-	for i := range rets {
-		r := &rets[i]
-		if !r.m.Has("__run_num__") {
-			return rets // malformed: shown as it is
-		}
-		key := strings.Join([]string{r.comps[0], r.comps[1], r.comps[3], r.m.Str("__sls__"), r.result}, "\x00")
-		if groups[key] == nil {
-			order = append(order, key)
-		}
-		groups[key] = append(groups[key], r)
-	}
-	out := make([]stateRet, 0, len(order))
-	for _, key := range order {
-		members := groups[key]
-		if len(members) == 1 {
-			out = append(out, *members[0])
-			continue
-		}
-		out = append(out, joinStates(members))
-	}
-	return out
-}
-
-func joinStates(members []*stateRet) stateRet {
-	base := members[0]
-	all := value.NewMap(len(members))
-	total, start, run := 0.0, "", base.run
-	for _, r := range members {
-		if ch := r.m.At("changes"); value.Truth(ch) {
-			all.Set(r.m.At("name"), ch)
-		}
-		total += duration(r.m)
-		if s := r.m.Str("start_time"); start == "" || s < start {
-			start = s
-		}
-		run = min(run, r.run)
-	}
-	m := base.m.Copy()
-	if all.Len() > 1 || all.Len() > 0 && !value.Truth(m.At("changes")) {
-		m.Set("changes", value.MapOf("compressed changes", all))
-	}
-	total, _ = strconv.ParseFloat(strconv.FormatFloat(total, 'f', 3, 64), 64)
-	m.Set("duration", total)
-	m.Set("start_time", start)
-	m.Set("__run_num__", run)
-	j := *base
-	j.m, j.many, j.run = m, len(members), run
-	j.comps[1] = fmt.Sprintf("%s (%d)", base.comps[1], len(members))
-	j.comps[2] = fmt.Sprintf("state_compressed_%s_%s_%s", m.Str("__sls__"), base.comps[1], base.result)
-	return j
 }

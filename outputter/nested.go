@@ -79,7 +79,7 @@ func (n *nester) show(v value.Value, indent int, prefix string) {
 }
 
 func (n *nester) text(s string, indent int, prefix string) {
-	for i, line := range splitLines(s) {
+	for i, line := range value.SplitLines(s, false) {
 		if i > 0 {
 			prefix = strings.Repeat(" ", len(prefix))
 		}
@@ -100,46 +100,4 @@ func (n *nester) items(items []value.Value, indent int) {
 			n.show(x, indent, "- ")
 		}
 	}
-}
-
-// splitLines splits as Python's str.splitlines does.
-func splitLines(s string) []string {
-	var lines []string
-	start := 0
-	for i := 0; i < len(s); {
-		n := lineEnd(s[i:])
-		if n == 0 {
-			i++
-			continue
-		}
-		lines = append(lines, s[start:i])
-		i += n
-		start = i
-	}
-	if start < len(s) {
-		lines = append(lines, s[start:])
-	}
-	return lines
-}
-
-// lineEnd returns the length of the line end that s begins with, or 0.
-func lineEnd(s string) int {
-	switch s[0] {
-	case '\r':
-		if strings.HasPrefix(s, "\r\n") {
-			return 2
-		}
-		return 1
-	case '\n', '\v', '\f', 0x1c, 0x1d, 0x1e:
-		return 1
-	case 0xc2:
-		if strings.HasPrefix(s, "\u0085") {
-			return 2
-		}
-	case 0xe2:
-		if strings.HasPrefix(s, "\u2028") || strings.HasPrefix(s, "\u2029") {
-			return 3
-		}
-	}
-	return 0
 }

@@ -113,9 +113,11 @@ func (o *Options) clean(s string) string {
 	return s
 }
 
-// print writes s and a newline, as Salt prints what an outputter returns;
-// empty text prints nothing.
+// print writes s and a newline, as Salt prints what an outputter returns: blanks
+// and empty lines at its end are left out, and empty text prints nothing.
+// Salt: salt/output/__init__.py display_output.
 func print(w io.Writer, s string) error {
+	s = strings.TrimRightFunc(s, value.IsSpace)
 	if s == "" {
 		return nil
 	}
@@ -126,10 +128,14 @@ func print(w io.Writer, s string) error {
 // sortedKeys returns a mapping's keys as Salt's outputters show them: those of
 // an OrderedDict in order, else sorted.
 func sortedKeys(m value.Mapping) []value.Value {
-	keys := m.Keys()
 	if om, ok := m.(*value.Map); ok && om.Ordered {
-		return keys
+		return om.Keys()
 	}
+	return sorted(m.Keys())
+}
+
+// sorted sorts keys in place and returns them.
+func sorted(keys []value.Value) []value.Value {
 	sort.SliceStable(keys, func(i, j int) bool { return lessKey(keys[i], keys[j]) })
 	return keys
 }

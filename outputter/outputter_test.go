@@ -51,6 +51,12 @@ func TestPlain(t *testing.T) {
 		{"raw", "text", Options{}, "text\n"},
 		{"txt", "{local: \"a\\nb\", web: 1, e: ''}", Options{}, "local: a\nlocal: b\nweb: 1\n"},
 		{"newline_values_only", "{local: [a, 1, [b]]}", Options{}, "a\n1\n['b']\n"},
+		{"newline_values_only", "[a, 1]", Options{}, "- a\n- 1\n"},
+		{"txt", "[a, 1]", Options{}, "['a', 1]\n"},
+		{"txt", "text", Options{}, "text\n"},
+		{"txt", "{local: \"a\\n \\n\"}", Options{}, "local: a\nlocal:\n"},
+		{"raw", "'text \n\n'", Options{}, "text\n"},
+		{"nested", "{local: \"a\\n\\n \\n\"}", Options{}, "local:\n    a\n"},
 		{"newline_values_only", "{local: true, web: x}", Options{}, "True\nx\n"},
 		{"quiet", "{local: 1}", Options{}, ""},
 		{"no_out", "{local: 1}", Options{}, ""},
@@ -104,9 +110,16 @@ func TestPlain(t *testing.T) {
     |  22 |     x     |
     -------------------
 `},
-		{"table", "[[l1, 1], [l2, 22]]", Options{Opts: value.MapOf("out.table.justify", "left", "out.table.separate_rows", false)}, `    | l1 | 1  |
+		{"table", "[[l1, '1'], [l2, '22']]", Options{Opts: value.MapOf("out.table.justify", "left", "out.table.separate_rows", false)}, `    | l1 | 1  |
     | l2 | 22 |
 `},
+		{"table", "{local: [[l1, 1]]}", Options{}, "local:\n    |_\n      - l1\n      - 1\n"},
+		{"table", "{local: [1]}", Options{}, "local:\n    - 1\n"},
+		{
+			"table", "{local: {t: [[a], [b c]], l: [H], o: 1}}",
+			Options{Opts: value.MapOf("out.table.rows_key", "t", "out.table.labels_key", "l", "out.table.title", "Mine", "out.table.nested_indent", int64(2))},
+			"  Mine\n\n      -------\n      |  H  |\n      -------\n      |  a  |\n      -------\n      | b c |\n      -------\n",
+		},
 		{"table", "{local: {x: 1}}", Options{}, "local:\n----------\n    x:\n    ----------\n"},
 	} {
 		if d := cmp.Diff(tt.want, show(t, tt.out, load(t, tt.data), &tt.o)); d != "" {

@@ -14,11 +14,15 @@ func Raw(w io.Writer, data value.Value, _ *Options) error { return print(w, valu
 // Quiet prints nothing. Salt: salt/output/no_out_quiet.py.
 func Quiet(io.Writer, value.Value, *Options) error { return nil }
 
-// Txt prints "id: line" for each line of each value. Salt: salt/output/txt.py.
-func Txt(w io.Writer, data value.Value, _ *Options) error {
+// Txt prints "id: line" for each line of each value; text without an id as it
+// is, all else without one as [Pprint] does. Salt: salt/output/txt.py.
+func Txt(w io.Writer, data value.Value, o *Options) error {
 	m, ok := data.(value.Mapping)
 	if !ok {
-		return print(w, value.Str(data))
+		if s, ok := data.(string); ok {
+			return print(w, s)
+		}
+		return Pprint(w, data, o)
 	}
 	var b strings.Builder
 	for _, k := range m.Keys() {
@@ -28,17 +32,21 @@ func Txt(w io.Writer, data value.Value, _ *Options) error {
 			b.WriteString(value.Str(k) + ": " + value.Str(v) + "\n")
 			continue
 		}
-		for _, line := range splitLines(s) {
+		for _, line := range value.SplitLines(s, false) {
 			b.WriteString(value.Str(k) + ": " + line + "\n")
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return print(w, b.String())
 }
 
 // NewlineValuesOnly prints the values without the ids, one a line; the items
-// of a list count as values. Salt: salt/output/newline_values_only.py.
-func NewlineValuesOnly(w io.Writer, data value.Value, _ *Options) error {
+// of a list count as values. What has no ids is printed by [Nested].
+// Salt: salt/output/newline_values_only.py.
+func NewlineValuesOnly(w io.Writer, data value.Value, o *Options) error {
+	m, ok := data.(value.Mapping)
+	if !ok {
+		return Nested(w, data, o)
+	}
 	var lines []string
 	add := func(v value.Value) {
 		if l, ok := v.(*value.List); ok {
@@ -49,13 +57,9 @@ func NewlineValuesOnly(w io.Writer, data value.Value, _ *Options) error {
 		}
 		lines = append(lines, value.Str(v))
 	}
-	if m, ok := data.(value.Mapping); ok {
-		for _, k := range m.Keys() {
-			v, _ := m.Get(k)
-			add(v)
-		}
-	} else {
-		add(data)
+	for _, k := range m.Keys() {
+		v, _ := m.Get(k)
+		add(v)
 	}
 	return print(w, strings.Join(lines, "\n"))
 }
@@ -74,7 +78,7 @@ func NoReturn(w io.Writer, data value.Value, o *Options) error {
 				b.WriteString(c.red + pad + line + c.endc + "\n")
 			}
 		case value.Mapping:
-			for _, k := range sortedKeys(v) {
+			for _, k := range sorted(v.Keys()) {
 				x, _ := v.Get(k)
 				b.WriteString(c.cyan + pad + value.Str(k) + c.endc + ":\n")
 				show(x, indent+4)
@@ -82,8 +86,7 @@ func NoReturn(w io.Writer, data value.Value, o *Options) error {
 		}
 	}
 	show(data, 0)
-	_, err := io.WriteString(w, b.String())
-	return err
+	return print(w, b.String())
 }
 
 // Key prints accepted and other keys as salt-key does: dicts of lists by
@@ -131,8 +134,7 @@ func Key(w io.Writer, data value.Value, o *Options) error {
 			return Nested(w, data, o)
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return print(w, b.String())
 }
 
 // mixed reports whether Python could not sort items: dicts, or things of

@@ -11,14 +11,24 @@ import (
 // Table prints lists of rows as tables. The settings are Salt's
 // out.table.NAME: rows_key, labels_key, delim (" | "), prefix ("| "), suffix
 // (" |"), row_delimiter ("-"), justify (center), width (50, in characters),
-// has_header and separate_rows (true). Salt: salt/output/table_out.py.
+// has_header and separate_rows (true), nested_indent (0), and title, above the
+// one table that rows_key names. Rows are dicts, lists of text, or text; data
+// with other rows are printed by [Nested]. Salt: salt/output/table_out.py.
 func Table(w io.Writer, data value.Value, o *Options) error {
 	t := tabler{
 		c: colors(o.Color), delim: " | ", prefix: "| ", suffix: " |", rule: "-", justify: center,
 		width: 50, header: true, separate: true,
 	}
 	t.configure(o.Opts)
-	t.show(data, 0)
+	indent, _ := value.AsInt(o.Opts.At("out.table.nested_indent"))
+	if title := o.Opts.At("out.table.title"); value.Truth(title) && t.rowsKey != "" {
+		// In Salt the title is the colour of an empty text.
+		t.lines = append(t.lines, strings.Repeat(" ", int(max(0, indent)))+value.Str(title)+t.c.white+t.c.endc+"\n")
+	}
+	t.show(data, int(max(0, indent)))
+	if t.odd {
+		return Nested(w, data, o)
+	}
 	return print(w, strings.Join(t.lines, "\n"))
 }
 
@@ -30,6 +40,7 @@ type tabler struct {
 	width                       int
 	header, separate            bool
 	lines                       []string
+	odd                         bool // there are rows that make no table
 }
 
 func (t *tabler) configure(opts *value.Map) {
@@ -155,15 +166,17 @@ func (t *tabler) rows(rows []value.Value, labels value.Value, indent int) {
 				}
 			}
 			cells = append(cells, row)
+		case string:
+			cells = append(cells, []string{r})
 		default:
-			row := []string{}
 			list, ok := items(r)
-			if !ok {
-				list = []value.Value{r}
-			}
+			row := []string{}
 			for _, x := range list {
-				row = append(row, value.Str(x))
+				s, isText := x.(string)
+				ok = ok && isText
+				row = append(row, s)
 			}
+			t.odd = t.odd || !ok
 			cells = append(cells, row)
 		}
 	}

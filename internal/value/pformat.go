@@ -106,6 +106,10 @@ func (p *prettyPrinter) items(start, end string, items []Value, indent, allowanc
 // str breaks text at line ends and blanks into literals that stand below one
 // another.
 func (p *prettyPrinter) str(s string, indent, allowance, level int) {
+	if s == "" {
+		p.b.WriteString(Repr(s))
+		return
+	}
 	if level == 1 {
 		indent++
 		allowance++

@@ -1,6 +1,9 @@
 package value
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Expected values are what Python 3.11's pprint.pformat returns.
 func TestPformat(t *testing.T) {
@@ -18,6 +21,7 @@ func TestPformat(t *testing.T) {
 		{"set is sorted", NewSet("b", "a", int64(2), int64(1)), "{1, 2, 'a', 'b'}"},
 		{"mixed keys", MapOf("a", int64(3), int64(2), int64(1), int64(1), int64(2)), "{1: 2, 2: 1, 'a': 3}"},
 		{"text alone", long, "('one two three four five six seven eight nine ten eleven twelve thirteen '\n 'fourteen fifteen')"},
+		{"no text where there is no room", MapOf(strings.Repeat("k", 80), ""), "{'" + strings.Repeat("k", 80) + "': ''}"},
 		{"text in a dict", MapOf("k", long), "{'k': 'one two three four five six seven eight nine ten eleven twelve thirteen '\n      'fourteen fifteen'}"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
