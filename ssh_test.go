@@ -319,6 +319,25 @@ func TestSSHFailures(t *testing.T) {
 }
 
 // TestSSHNoise: what the account's start files print does not disturb.
+// TestSSHBadEntries: an entry that cannot be used is a target that failed, not
+// one that is left out.
+func TestSSHBadEntries(t *testing.T) {
+	t.Parallel()
+	s := &site{t: t, sshd: &sshtest.Server{}, dir: t.TempDir()}
+	s.home = s.path("home")
+	s.write("master", "cachedir: cache\n")
+	s.write("roster", "good: {connection: local}\nbad: {host: 192.0.2.1, port: 99999, cmd_umask: 9, connection: local}\nworse: {host: -x}\n")
+	r := s.brine("ssh", "*", "test.ping", "--static", "--out=json")
+	s.want(r, 20, `"good": true`,
+		`bad (192.0.2.1): resolve: `+s.path("roster")+`:2:24: roster entry \"bad\": port: 99999 is no port; `,
+		`roster entry \"worse\": \"-x\" is no name of a host`)
+	r = s.brine("run", "manage.status", "--out=json")
+	s.want(r, 0)
+	if got := fmt.Sprint(s.decode(r)); got != "map[down:[bad worse] up:[good]]" {
+		t.Errorf("manage.status: %s", got)
+	}
+}
+
 func TestSSHNoise(t *testing.T) {
 	t.Parallel()
 	banner := filepath.Join(t.TempDir(), "banner")

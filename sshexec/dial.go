@@ -1,6 +1,7 @@
 package sshexec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -180,6 +181,9 @@ func dropped(err error) bool {
 
 // Dial connects to the host of an entry and logs in.
 func (d *Dialer) Dial(ctx context.Context, e *roster.Entry) (*Client, error) {
+	if e.Err != nil {
+		return nil, &Error{ID: e.ID, Addr: cmp.Or(e.Host, "no host"), Stage: Resolve, Err: e.Err}
+	}
 	t, err := d.dest(ctx, e)
 	if err != nil {
 		return nil, &Error{ID: e.ID, Addr: e.Host, Stage: Resolve, Err: err, Hint: "see ssh_config and the roster"}

@@ -120,7 +120,7 @@ func (p *Provider) Prepare(ctx context.Context, ids []string) {
 	entries := make([]*roster.Entry, 0, len(ids))
 	for _, id := range ids {
 		// Each is asked for once: the steps of a run share the answers.
-		if m := p.targets[id]; m != nil && m.prepared.CompareAndSwap(false, true) {
+		if m := p.targets[id]; m != nil && m.e.Err == nil && m.prepared.CompareAndSwap(false, true) {
 			entries = append(entries, m.e)
 		}
 	}

@@ -18,7 +18,11 @@ import (
 // Roster reads the roster of a controller through Jinja and YAML. Slips are
 // warned of.
 func Roster(ctx context.Context, env *fun.Env, cfg *config.Config, o SSHOptions) (*roster.Roster, error) {
-	sources, err := roster.Sources(env.Opts, env.Host, cfg.Dir, homeDir(env))
+	home := homeDir(env)
+	if o.Getenv != nil && o.Getenv("HOME") != "" {
+		home = o.Getenv("HOME") // of ~/.ssh/config, which is read again to dial
+	}
+	sources, err := roster.Sources(env.Opts, env.Host, cfg.Dir, home)
 	if err != nil {
 		return nil, err
 	}
@@ -71,11 +75,9 @@ func NewFleet(ctx context.Context, ctl *fun.Env, o EnvOptions, newJID func() str
 	local := &fleet.Local{Make: func(ctx context.Context, id string) *fun.Env { return targetEnv(ctx, o, r, id) }}
 	var remote []*roster.Entry
 	for _, e := range r.Entries() {
-		if e.Err != nil {
-			ctl.Warn(fun.Warning{Where: e.Pos.String(), Text: fmt.Sprintf("roster entry %s cannot be used: %v", e.ID, e.Err)})
-			continue
-		}
-		if e.Connection == roster.Local {
+		// An entry that cannot be used is a target all the same: one that is not
+		// reached, and says why.
+		if e.Err == nil && e.Connection == roster.Local {
 			local.Names = append(local.Names, e.ID)
 		} else {
 			remote = append(remote, e)

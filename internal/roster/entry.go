@@ -53,7 +53,10 @@ func (l *loader) entry(id string, data *value.Map, pos source.Pos) *Entry {
 
 func (e *Entry) fail(pos source.Pos, err error) {
 	err = &source.Error{Pos: pos, Err: fmt.Errorf("roster entry %q: %w", e.ID, err)}
-	e.Err = errors.Join(e.Err, err)
+	if e.Err != nil {
+		err = fmt.Errorf("%w; %w", e.Err, err)
+	}
+	e.Err = err
 }
 
 // set sets the field of a key. What is None is as if it were not there.

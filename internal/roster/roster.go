@@ -86,8 +86,8 @@ type Entry struct {
 	// Extra are the keys that brine does not know, without what looks like a
 	// secret.
 	Extra *value.Map
-	// Err is why the entry cannot be used: a value of a wrong type. The other
-	// entries can.
+	// Err is why the entry cannot be used: values of a wrong type. It is a target
+	// that cannot be reached; the other entries can.
 	Err error
 }
 
