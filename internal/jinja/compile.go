@@ -616,6 +616,7 @@ func (c *compiler) capture(body stmt) func(f *frame) (string, ctl, error) {
 		k, err := body(f)
 		s := f.w.done()
 		f.w = out
+		f.st.run.built += len(s)
 		return s, k, err
 	}
 }

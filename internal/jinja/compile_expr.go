@@ -18,12 +18,14 @@ func (c *compiler) expr(n node, fr *cframe) eval {
 		items := c.exprs(n.items, fr)
 		return func(f *frame) (value.Value, error) {
 			t := make(value.Tuple, len(items))
+			f.st.run.built += 16 * len(items)
 			return t, fill(f, t, items)
 		}
 	case *nList:
 		items := c.exprs(n.items, fr)
 		return func(f *frame) (value.Value, error) {
 			l := &value.List{Items: make([]value.Value, len(items))}
+			f.st.run.built += 16 * len(items)
 			return l, fill(f, l.Items, items)
 		}
 	case *nDict:
@@ -165,6 +167,7 @@ func (c *compiler) dict(n *nDict, fr *cframe) eval {
 	keys, vals, t := c.exprs(n.keys, fr), c.exprs(n.vals, fr), c.t
 	return func(f *frame) (value.Value, error) {
 		m := value.NewMap(len(keys))
+		f.st.run.built += 64 * len(keys)
 		for i := range keys {
 			k, err := keys[i](f)
 			if err != nil {
@@ -241,6 +244,9 @@ func (c *compiler) binary(n *nBin, fr *cframe) eval {
 			return nil, err
 		}
 		v, err := op(a, b)
+		if err == nil {
+			err = f.st.run.made(v)
+		}
 		if err != nil {
 			return nil, placed(t, off, err)
 		}
@@ -272,6 +278,9 @@ func (c *compiler) concat(n *nConcat, fr *cframe) eval {
 			if err := value.CheckSize(size); err != nil {
 				return nil, placed(t, n.off, err)
 			}
+		}
+		if err := f.st.run.madeBytes(size); err != nil {
+			return nil, placed(t, n.off, err)
 		}
 		if markup && (esc == escOn || esc == escVolatile) {
 			for i, v := range vals {
@@ -373,7 +382,10 @@ func (c *compiler) getitem(n *nGetitem, fr *cframe) eval {
 			if err := fill(f, b[:], []eval{lo, hi, step}); err != nil {
 				return nil, err
 			}
-			if v, err = value.Slice(v, b[0], b[1], b[2]); err != nil {
+			if v, err = value.Slice(v, b[0], b[1], b[2]); err == nil {
+				err = f.st.run.made(v)
+			}
+			if err != nil {
 				return nil, placed(t, off, err)
 			}
 			return v, nil
@@ -552,6 +564,9 @@ func (c *compiler) call(n *nCall, fr *cframe, forward bool) func(f *frame, calle
 			v, err = callValue(callee, call)
 		}
 		if err == nil {
+			err = r.gave(call.Args, v)
+		}
+		if err == nil {
 			return v, nil
 		}
 		e, ok := err.(*Error)
@@ -606,7 +621,10 @@ func (c *compiler) filter(n *nFilter, fr *cframe) func(f *frame, v value.Value) 
 		if err := r.tick(); err != nil {
 			return nil, placed(t, off, err)
 		}
-		if v, err = fn(&Call{S: f.st, Args: a, Kw: kw}); err != nil {
+		if v, err = fn(&Call{S: f.st, Args: a, Kw: kw}); err == nil {
+			err = r.made(v)
+		}
+		if err != nil {
 			return nil, placed(t, off, err)
 		}
 		return v, nil

@@ -171,9 +171,14 @@ type run struct {
 
 	deadline time.Time // when the template has had its time
 
-	depth   int
-	ticks   int
-	size    int // bytes written so far
+	depth int
+	ticks int
+	size  int // bytes written so far
+
+	built     int       // bytes of the values that were made so far, about
+	weighAt   int       // where built reaches it, memory is looked at
+	nextWeigh time.Time // but not before
+
 	spare   []*writer
 	kept    map[*byte]captured
 	modules map[*Template]*Module

@@ -12,6 +12,7 @@ const (
 	DefaultMaxDepth  = 1000      // nested macro calls, includes, imports and recursive loops
 	DefaultMaxOutput = 256 << 20 // bytes of rendered text, buffers of macros and blocks included
 	DefaultMaxTime   = time.Minute
+	DefaultMaxMemory = 1 << 30 // bytes of values that are held
 
 	// MaxRange is the number of items that range() may give, as in Jinja2's
 	// sandbox.
@@ -45,9 +46,12 @@ type Options struct {
 	Debug                      bool // the debug tag is there
 
 	// MaxDepth, MaxOutput (bytes) and MaxTime (without what Untimed calls)
-	// bound a rendering; 0 is the default of this package.
+	// bound a rendering; 0 is the default of this package. MaxMemory (bytes)
+	// ends one that has made more than that, where the process holds more than
+	// that too.
 	MaxDepth  int
 	MaxOutput int
+	MaxMemory int
 	MaxTime   time.Duration
 
 	// Profile, where set, is called where a profile block or an import of data
@@ -127,6 +131,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxOutput <= 0 {
 		o.MaxOutput = DefaultMaxOutput
+	}
+	if o.MaxMemory <= 0 {
+		o.MaxMemory = DefaultMaxMemory
 	}
 	if o.MaxTime <= 0 {
 		o.MaxTime = DefaultMaxTime

@@ -16,7 +16,11 @@ func (s *State) Filter(name string, args []value.Value, kw *value.Map) (value.Va
 	if !ok {
 		return nil, value.Raise("TemplateRuntimeError", "No filter named %s.", value.QuoteStr(name))
 	}
-	return fn(&Call{S: s, Args: args, Kw: kw})
+	v, err := fn(&Call{S: s, Args: args, Kw: kw})
+	if err == nil {
+		err = s.run.made(v)
+	}
+	return v, err
 }
 
 // Test calls the test name on args (the tested value first).

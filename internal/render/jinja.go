@@ -35,7 +35,7 @@ func (e *Engine) jinjaEnv(sls bool, saltenv string) *jinja.Env {
 	if e.many {
 		// Engines that share may have other options.
 		opts := value.Tuple{e.abs, e.lenient}
-		for _, name := range [...]string{key, "allow_undefined", "jinja_trim_blocks", "jinja_lstrip_blocks", "jinja_max_time"} {
+		for _, name := range [...]string{key, "allow_undefined", "jinja_trim_blocks", "jinja_lstrip_blocks", "jinja_max_time", "jinja_max_memory"} {
 			opts = append(opts, e.env.Opts.At(name))
 		}
 		k.opts = value.Repr(opts)
@@ -56,6 +56,9 @@ func (e *Engine) jinjaEnv(sls bool, saltenv string) *jinja.Env {
 	o.LstripBlocks = o.LstripBlocks || value.Truth(e.env.Opts.At("jinja_lstrip_blocks"))
 	o.Host = hostOps{e.env.Host}
 	o.MaxTime = e.maxTime()
+	if n, ok := e.env.Opts.At("jinja_max_memory").(int64); ok && n > 0 && n < 1<<20 {
+		o.MaxMemory = int(n) << 20
+	}
 	o.Profile = e.profile
 	env := jinja.New(o, &loader{e: e, saltenv: saltenv})
 	e.jinjas[k] = env
