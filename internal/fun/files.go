@@ -64,6 +64,15 @@ func FindSLS(ctx context.Context, files Files, saltenv, sls string) (FileInfo, e
 	return FileInfo{}, fmt.Errorf("SLS %s in saltenv %s: %w", sls, saltenv, fs.ErrNotExist)
 }
 
+// PlainSLS returns the name of an SLS without empty parts. Relative includes
+// make such names: "." in dir/sub.sls is "dir.", the file of "dir".
+func PlainSLS(sls string) string {
+	if !strings.Contains(sls, "..") && !strings.HasPrefix(sls, ".") && !strings.HasSuffix(sls, ".") {
+		return sls
+	}
+	return strings.Join(strings.FieldsFunc(sls, func(r rune) bool { return r == '.' }), ".")
+}
+
 // ListSLS returns the names of all SLS files of a saltenv, sorted.
 //
 // Salt: salt/fileclient.py list_states.

@@ -54,7 +54,7 @@ func (j *job) includes(ctx context.Context, d *value.Map, fi fun.FileInfo, sls, 
 		}
 		in.ref.name = absolute(in.ref.name, sls, strings.HasSuffix(fi.Path, "/init.sls"))
 		for _, ref := range j.expand(ctx, saltenv, []slsRef{in.ref}) {
-			sub, done := mods[ref.name]
+			sub, done := mods[fun.PlainSLS(ref.name)]
 			if !done {
 				sub = j.sls(ctx, ref, saltenv, mods, defaults, append([]source.Pos{pos}, via...))
 			}

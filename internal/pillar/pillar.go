@@ -345,10 +345,10 @@ func (j *job) sls(ctx context.Context, ref slsRef, saltenv string, mods map[stri
 			salt = fmt.Sprintf("Rendering SLS '%s' failed. Please see master log for details.", ref.name)
 		}
 		j.fail(salt, withVia(err, via))
-		mods[ref.name] = nil
+		mods[fun.PlainSLS(ref.name)] = nil
 		return nil
 	}
-	mods[ref.name] = state
+	mods[fun.PlainSLS(ref.name)] = state
 	if !value.Truth(state) {
 		return state
 	}
@@ -379,7 +379,7 @@ func (j *job) missing(ctx context.Context, ref slsRef, saltenv string, mods map[
 		fault = at(ref.pos, "pillar SLS %q: %w", ref.name, err)
 	}
 	j.fail(fmt.Sprintf("Specified SLS '%s' in environment '%s' is not available on the salt master", ref.name, saltenv), withVia(fault, via))
-	mods[ref.name] = nil
+	mods[fun.PlainSLS(ref.name)] = nil
 	return nil
 }
 

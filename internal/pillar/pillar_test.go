@@ -329,6 +329,26 @@ func TestErrors(t *testing.T) {
 			[]string{"Error encountered while rendering pillar top file."},
 			"/srv/pillar/top.sls:2:3: target \"*\" of the top file has no list",
 		},
+		{
+			"text is read letter by letter",
+			map[string]string{"top.sls": "base:\n  '*': ab\n  'no*': zz\n", "a.sls": "a: 1"},
+			"",
+			[]string{"Specified SLS 'b' in environment 'base' is not available on the salt master"},
+			"there is no pillar SLS \"b\" in saltenv base",
+		},
+		{"saltenv of nothing", map[string]string{"top.sls": "base: []\n"}, "", []string{}, ""},
+		{
+			"saltenv of a list", map[string]string{"top.sls": "base: [a]\n"}, "",
+			[]string{"Error encountered while rendering pillar top file."},
+			"saltenv \"base\" of the top file is no dict of targets but a list",
+		},
+		{
+			"include of the directory's own file",
+			map[string]string{"top.sls": "base: {'*': [a, b]}", "a/init.sls": "include: [.sub]\na: 1\n", "a/sub.sls": "include: ['.']\n", "b.sls": "- x"},
+			"",
+			[]string{"SLS 'b' does not render to a dictionary"},
+			"",
+		},
 		{"ext_pillar", nil, "ext_pillar: {a: b}", []string{`The "ext_pillar" option is malformed`}, "is no list but a dict"},
 		{"stack", nil, "ext_pillar: [{stack: {'garins:x': {}}}]", []string{`Failed to load ext_pillar stack: Unknown traverse option "garins", should be one of [pillar, grains, opts] (did you mean "grains"?)`}, ""},
 	} {
@@ -349,9 +369,10 @@ func TestWarnings(t *testing.T) {
 		{"strategy", "pillar_source_merging_strategy: recures", `(did you mean "recurse"?)`},
 		{"ext", "ext_pillar: [{git: x}]", `ext_pillar "git" is not in brine`},
 		{"matcher", "", `target "x" of the pillar top file matches nothing`},
+		{"text", "", `the SLS files of target "*" are text, which is read letter by letter; write a list: [a]`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := fake(t, map[string]string{"top.sls": "base: {x: [{match: gorb}, a]}"}, tt.conf)
+			r := fake(t, map[string]string{"top.sls": "base: {x: [{match: gorb}, a], '*': a}"}, tt.conf)
 			r.lazy()
 			if got := strings.Join(r.warnings, "\n"); !strings.Contains(got, tt.want) {
 				t.Errorf("warnings %q, want %q", got, tt.want)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"sort"
+	"strconv"
 	"strings"
 
 	"brine/internal/fun"
@@ -197,14 +198,17 @@ func (j *job) mergeTops(files []topFile) []*topEnv {
 		for k, v := range f.data.All() {
 			env := value.Str(k)
 			targets, ok := v.(*value.Map)
-			if !ok {
+			if empty := iterated(v); !ok && (empty == nil || empty.Len() > 0) {
 				return bad(f.data.Pos(k), "saltenv %q of the top file is no dict of targets but a %s", env, value.TypeName(v))
 			}
 			te := get(env)
 			for tk, tv := range targets.All() {
-				list, ok := tv.(*value.List)
-				if !ok {
+				list := iterated(tv)
+				if list == nil {
 					return bad(targets.Pos(tk), "target %q of the top file has no list of SLS files but a %s", value.Str(tk), value.TypeName(tv))
+				}
+				if text, ok := tv.(string); ok {
+					j.warn(targets.Pos(tk), "the SLS files of target %q are text, which is read letter by letter; write a list: [%s]", value.Str(tk), text)
 				}
 				j.readTarget(te, value.Str(tk), list, targets.Pos(tk))
 			}
@@ -214,6 +218,43 @@ func (j *job) mergeTops(files []topFile) []*topEnv {
 		sort.SliceStable(t.targets, func(a, b int) bool { return t.targets[a].order < t.targets[b].order })
 	}
 	return tops
+}
+
+// iterated returns what Python's for makes of a value: the items of a list, the
+// keys of a dict, the characters of text (so that "'*': web" asks for the SLS
+// w, e and b, as in Salt); nil of anything else.
+func iterated(v value.Value) *value.List {
+	switch v := v.(type) {
+	case *value.List:
+		return v
+	case *value.Map:
+		l := value.NewList()
+		for k := range v.All() {
+			l.Append(k)
+			l.SetPosAt(l.Len()-1, v.Pos(k))
+		}
+		return l
+	case string:
+		l := value.NewList()
+		for _, r := range v {
+			l.Append(string(r))
+		}
+		return l
+	}
+	return nil
+}
+
+// orderOf returns what a target's order option says, 0 where it is no number.
+func orderOf(v value.Value) int64 {
+	switch v := v.(type) {
+	case string:
+		n, _ := strconv.ParseInt(strings.TrimSpace(v), 10, 64)
+		return n
+	case float64:
+		return int64(v)
+	}
+	n, _ := value.AsInt(v)
+	return n
 }
 
 // readTarget reads the list of one target.
@@ -229,7 +270,7 @@ func (j *job) readTarget(te *topEnv, expr string, list *value.List, pos source.P
 				t.given = append(t.given, x)
 			}
 			if o, ok := x.Get("order"); ok {
-				t.order, _ = value.AsInt(o)
+				t.order = orderOf(o)
 			}
 			ignore = ignore || value.Truth(x.At("ignore_missing"))
 		case string:

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"brine/internal/fun"
+	"brine/internal/host"
 	"brine/internal/value"
 )
 
@@ -332,7 +333,7 @@ func (j *job) exception(err error) *value.Map {
 		name = j.c.ID
 	}
 	return value.MapOf("result", false, "name", name, "changes", value.NewMap(0),
-		"comment", "An exception occurred in this state: Traceback (most recent call last):\n"+pyType(err)+": "+err.Error()+"\n")
+		"comment", "An exception occurred in this state: Traceback (most recent call last):\n"+pyType(err)+": "+pyText(err)+"\n")
 }
 
 // pyType returns the name of the Python exception that err stands for.
@@ -340,8 +341,11 @@ func pyType(err error) string {
 	var py *value.PyError
 	var cmd *fun.CommandError
 	var arg *fun.ArgError
+	var refused *fun.InvocationError
 	var missing *fun.NotFoundError
 	switch {
+	case errors.As(err, &refused):
+		return "salt.exceptions.SaltInvocationError"
 	case errors.As(err, &py):
 		return py.Type
 	case errors.As(err, &cmd):
@@ -351,7 +355,18 @@ func pyType(err error) string {
 	case errors.As(err, &missing):
 		return "KeyError"
 	}
+	if class := host.OSErrorClass(err); class != "" {
+		return class
+	}
 	return "Exception"
+}
+
+// pyText returns what that exception says.
+func pyText(err error) string {
+	if pyType(err) == host.OSErrorClass(err) {
+		return host.OSError(err)
+	}
+	return err.Error()
 }
 
 // initModule runs mod_init before the first state of a module; one that does

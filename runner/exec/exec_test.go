@@ -325,6 +325,13 @@ func TestRequisites(t *testing.T) {
 			chunk("main/needs: test.nop", "require", req("sls: parts.*")), chunk("parts.net/n1: test.nop"), chunk("parts.net/n2: test.fail_without_changes"),
 			chunk("main/glob: test.nop", "require", req("test: n?")), chunk("main/fun: test.nop", "require", req("test.nop: n1")),
 		}, []string{"0 n1 True Success!", "1 n2 False Failure!", "2 needs False One or more requisite failed: parts.net.n2", "3 glob False One or more requisite failed: parts.net.n2", "4 fun True Success!"}},
+		{"no list", []*fun.Chunk{ // a dict is read for its keys, text letter by letter
+			chunk("b: test.nop"), chunk("dict: test.nop", "onfail", value.MapOf("test", "b")), chunk("text: test.nop", "require_any", "bc"),
+			chunk("hears: test.nop", "listen", value.MapOf("test", "b")),
+		}, []string{
+			"0 b True Success!", "1 dict False " + lost + "                   onfail:\n                       id: test\n",
+			"2 text False " + lost + "                   require_any:\n                       id: c\n", "3 hears True Success!",
+		}},
 		{"lost", []*fun.Chunk{
 			chunk("alone: test.nop", "require", req("file: /not")), chunk("alone_watch: test.nop", "watch", req("cmd: no")),
 			chunk("many: test.nop", "onchanges", req("cmd: no", "pkg: neither"), "require", req("file: x")), chunk("all: test.nop", "onfail_all", req("test: zz", "yy")),

@@ -82,13 +82,25 @@ type ref struct {
 	val         value.Value
 }
 
-// refs returns the references of a requisite of low.
+// refs returns the references of a requisite of low. One that is no list is read
+// as Salt reads it, item by item: a dict for its keys, text letter by letter.
 func refs(low *value.Map, kindName string) []ref {
 	v, ok := low.Get(kindName)
 	if !ok || v == nil {
 		return nil
 	}
 	list := items(v)
+	switch v := v.(type) {
+	case *value.Map:
+		if kindName != "listen_in" { // a traceback in Salt
+			list = v.Keys()
+		}
+	case string:
+		list = nil
+		for _, c := range v {
+			list = append(list, string(c))
+		}
+	}
 	out := make([]ref, 0, len(list))
 	for _, x := range list {
 		switch x := x.(type) {
@@ -286,6 +298,16 @@ func (r *run) resolve(n *node) {
 	}
 }
 
+// noList warns of a requisite that is no list.
+func (r *run) noList(c *fun.Chunk, name string) {
+	switch v := c.Low.At(name).(type) {
+	case string:
+		r.warnOnce(c, name, name+" is text, which is read letter by letter; write a list: ["+v+"]")
+	case *value.Map:
+		r.warnOnce(c, name, name+" is a dict, of which the keys are read as IDs; write a list: \"- STATE: ID\"")
+	}
+}
+
 // kindOf returns the kind of requisite that users write as s.
 func kindOf(s string) (kind, bool) {
 	for k := require; k < prerequired; k++ {
@@ -307,6 +329,7 @@ func (r *run) resolveRefs(n *node, has [kinds]bool) {
 		if !has[from] || r.disabled[kindNames[as]] {
 			return
 		}
+		r.noList(n.c, kindNames[from])
 		for _, rf := range refs(n.c.Low, kindNames[from]) {
 			if g := r.index.group(rf); g != nil {
 				n.reqs = append(n.reqs, edge{as, g})

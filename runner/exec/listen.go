@@ -19,6 +19,7 @@ func (r *run) listen(ctx context.Context) {
 		if !n.c.Low.Has("listen") && !n.c.Low.Has("listen_in") {
 			continue
 		}
+		r.noList(n.c, "listen")
 		for _, rf := range refs(n.c.Low, "listen") {
 			targets := r.heard(rf)
 			if len(targets) == 0 {

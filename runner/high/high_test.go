@@ -101,6 +101,14 @@ b: test.nop
 -- a/b.sls --
 b: test.nop
 `, []string{"a/b"}, []string{"b base:a/b"}},
+		{"a dot alone is the directory's own file, and no way into a loop", `
+-- a/init.sls --
+include: [.sub]
+a: test.nop
+-- a/sub.sls --
+include: ['.']
+s: test.nop
+`, []string{"a"}, []string{"a base:a", "s base:a.sub"}},
 		{"file before init", `
 -- a.sls --
 one: test.nop
@@ -285,6 +293,8 @@ x: test.nop
 		{"unknown matcher", nil, memtree.Tree{"top.sls": "base:\n  '*':\n    - match: magic\n    - x\n"}, "", "", nil},
 		{"empty", nil, memtree.Tree{"top.sls": "# nothing\n"}, "", "", nil},
 		{"none", nil, memtree.Tree{}, "", "", nil},
+		{"no targets in a list or text of nothing", nil, memtree.Tree{"top.sls": "base: []\ndev: ''\n"}, "", "", nil},
+		{"nor in merge_all", []value.Value{"top_file_merging_strategy", "merge_all"}, memtree.Tree{"top.sls": "base: []\n", "dev:top.sls": "dev: {'*': [x]}"}, "", "", []string{"dev: x"}},
 		{"broken", nil, memtree.Tree{"top.sls": "base: [\n"}, "", "", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -21,7 +21,7 @@ type Compiler struct {
 	avail     avail
 	autoOrder bool
 	order     int64           // of the next state without one of its own
-	mods      map[string]bool // "env:sls" that were rendered
+	mods      map[string]bool // modKey of what was rendered
 	matches   []Match         // what this run asked for
 	from      map[string]*node
 }
@@ -113,7 +113,7 @@ func (c *Compiler) Render(ctx context.Context, matches []Match) *High {
 				continue
 			}
 			for _, sls := range c.avail.match(ctx, match.SaltEnv, want) {
-				if c.mods[match.SaltEnv+":"+sls] {
+				if c.mods[modKey(match.SaltEnv, sls)] {
 					continue
 				}
 				n := c.sls(ctx, sls, match.SaltEnv, nil, source.Pos{})
@@ -164,6 +164,11 @@ func (c *Compiler) Template(ctx context.Context, path, saltenv string, text []by
 	return h
 }
 
+// modKey is what one file of an environment is known by. Names that relative
+// includes make of it, such as "dir." and "dir..", have one key, or files that
+// include each other so would be rendered for ever.
+func modKey(saltenv, sls string) string { return saltenv + ":" + fun.PlainSLS(sls) }
+
 // sls renders one SLS and what it includes.
 // Salt: BaseHighState.render_state.
 func (c *Compiler) sls(ctx context.Context, sls, saltenv string, parent *node, incPos source.Pos) *node {
@@ -177,7 +182,7 @@ func (c *Compiler) sls(ctx context.Context, sls, saltenv string, parent *node, i
 	switch {
 	case err != nil:
 		n.fault(source.Pos{}, "", "Rendering SLS %s failed, render error: %v", sls, err)
-		c.mods[saltenv+":"+sls] = true
+		c.mods[modKey(saltenv, sls)] = true
 		return n
 	case !ok:
 		n.missing = true
@@ -190,7 +195,7 @@ func (c *Compiler) sls(ctx context.Context, sls, saltenv string, parent *node, i
 		n.faults = source.List{f}
 		return n
 	}
-	c.mods[saltenv+":"+sls] = true
+	c.mods[modKey(saltenv, sls)] = true
 	c.from[saltenv+":"+sls] = n
 	c.file(ctx, n, render.Input{Path: info.Path, Abs: info.Abs, SLS: sls, SaltEnv: saltenv, Text: text})
 	return n
@@ -324,7 +329,7 @@ func (c *Compiler) include(ctx context.Context, n *node, item value.Value, pos s
 		return
 	}
 	for _, target := range c.avail.match(ctx, resolved[0], sls) {
-		if !c.mods[resolved[0]+":"+target] {
+		if !c.mods[modKey(resolved[0], target)] {
 			n.includes = append(n.includes, include{node: c.sls(ctx, target, resolved[0], n, pos)})
 		}
 	}

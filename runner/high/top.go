@@ -155,8 +155,11 @@ var errNoTargets = errors.New("Unable to render top file. No targets found.") //
 // put sets the targets of an environment's section.
 func put(top *value.Map, saltenv, targets value.Value) error {
 	m, ok := targets.(*value.Map)
-	if !ok {
+	switch {
+	case !ok && !emptySequence(targets):
 		return errNoTargets
+	case m.Len() == 0:
+		return nil
 	}
 	dst := top.Map(saltenv)
 	if dst == nil {
@@ -168,6 +171,16 @@ func put(top *value.Map, saltenv, targets value.Value) error {
 		dst.SetPos(tgt, m.Pos(tgt))
 	}
 	return nil
+}
+
+// emptySequence reports whether v is a list or text of nothing, in which Salt
+// finds no target that it could trip over.
+func emptySequence(v value.Value) bool {
+	switch v.(type) {
+	case *value.List, string:
+		return !value.Truth(v)
+	}
+	return false
 }
 
 // mergeTops merges by strategy "merge": base's top file decides for all
@@ -253,11 +266,11 @@ func mergeAll(tops []envTops) (*value.Map, error) {
 					continue
 				}
 				m, ok := targets.(*value.Map)
-				if !ok {
+				if !ok && !emptySequence(targets) {
 					return nil, errNoTargets
 				}
 				dst := top.Map(e)
-				if dst == nil {
+				if dst == nil && m.Len() > 0 {
 					dst = value.NewMap(m.Len())
 					top.Set(e, dst)
 				}
