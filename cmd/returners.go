@@ -42,6 +42,7 @@ type sinks struct {
 
 	mu  sync.Mutex
 	all map[string]*jobs.Sink
+	bad map[string]error // those that cannot work as they are configured
 }
 
 // returnerNames is a setting that names returners: text with commas, or a list.
@@ -64,7 +65,7 @@ func returnerNames(v value.Value) []string {
 // settings they have, is made.
 func (s *session) openReturners(env *fun.Env) error {
 	opts := s.cfg.Opts
-	r := &sinks{s: s, env: env, config: s.flags.ret.config, spool: filepath.Join(s.cfg.CacheDir, "spool"), all: map[string]*jobs.Sink{}}
+	r := &sinks{s: s, env: env, config: s.flags.ret.config, spool: filepath.Join(s.cfg.CacheDir, "spool"), all: map[string]*jobs.Sink{}, bad: map[string]error{}}
 	if s.flags.ret.kwargs != "" {
 		v, err := yamlsalt.LoadString(s.flags.ret.kwargs)
 		m, ok := v.(*value.Map)
@@ -84,7 +85,18 @@ func (s *session) openReturners(env *fun.Env) error {
 	if s.jobs == nil && len(asked) == 0 {
 		return nil
 	}
-	log := &jobs.Log{Asked: asked, Caches: caches, Sink: r.sink, Expand: r.expand, Failed: opts.Str("return_on") == "failed", Now: s.app.Host.Now}
+	if value.Truth(opts.At("returner_failhard")) {
+		all := append(slices.Clone(asked), caches...)
+		if s.cfg.Kind == config.Master {
+			all = append(all, returnerNames(opts.At("event_return"))...)
+		}
+		for _, n := range r.expand(all) {
+			if _, err := r.sink(n, "", nil); err != nil {
+				return &statusError{status: exitUsage, err: fmt.Errorf("returner_failhard: %w", err)}
+			}
+		}
+	}
+	log := &jobs.Log{Asked: asked, Caches: caches, Sink: r.tellingSink, Expand: r.expand, Failed: opts.Str("return_on") == "failed", Now: s.app.Host.Now}
 	if s.files != nil {
 		log.Files = s.files
 	}
@@ -108,7 +120,7 @@ func (r *sinks) tapEvents(opts *value.Map) {
 	var to []*jobs.Sink
 	for _, n := range names {
 		s, err := r.sink(n, "", nil)
-		if err != nil {
+		if err != nil || s == nil {
 			r.s.doubt(err)
 			continue
 		}
@@ -145,11 +157,17 @@ func (r *sinks) expand(names []string) []string {
 	return out
 }
 
-// sink returns the sink of a returner with a configuration.
+// tellingSink is sink for a run under way, which goes on without a returner that
+// cannot work.
+func (r *sinks) tellingSink(name, conf string, kwargs *value.Map) (*jobs.Sink, error) {
+	s, err := r.sink(name, conf, kwargs)
+	r.s.doubt(err)
+	return s, nil
+}
+
+// sink returns the sink of a returner with a configuration. For one that cannot
+// work as it is configured there is none; the error says why, once.
 func (r *sinks) sink(name, conf string, kwargs *value.Map) (*jobs.Sink, error) {
-	if err := assembly.CheckReturner(r.env, name); err != nil {
-		return nil, err
-	}
 	if conf == "" {
 		conf = r.config
 	}
@@ -169,10 +187,18 @@ func (r *sinks) sink(name, conf string, kwargs *value.Map) (*jobs.Sink, error) {
 	if s := r.all[id]; s != nil {
 		return s, nil
 	}
+	if r.bad[id] != nil {
+		return nil, nil
+	}
+	set := returner.Settings{Config: conf, Kwargs: kwargs}
+	if err := assembly.CheckSettings(context.Background(), r.env, name, set); err != nil {
+		r.bad[id] = err
+		return nil, err
+	}
 	s := &jobs.Sink{
 		Name: name, Warn: func(err error) { r.s.doubt(err) },
 		Open: func(ctx context.Context) (jobs.Returner, error) {
-			return assembly.OpenReturner(ctx, r.env, name, returner.Settings{Config: conf, Kwargs: kwargs})
+			return assembly.OpenReturner(ctx, r.env, name, set)
 		},
 	}
 	if !assembly.ForThisRun(name) {
@@ -236,7 +262,10 @@ func (r *sinks) resend() {
 			continue
 		}
 		name, conf, kwargs := r.owner(d.Name())
-		if s, err := r.sink(name, conf, kwargs); err == nil {
+		switch s, err := r.sink(name, conf, kwargs); {
+		case err != nil:
+			r.s.doubt(fmt.Errorf("what earlier runs left for a returner stays in %s: %w", filepath.Join(r.spool, d.Name()), err))
+		case s != nil:
 			s.Resend()
 		}
 	}
@@ -249,6 +278,9 @@ func (r *sinks) close() {
 	var errs []error
 	for _, s := range r.all {
 		errs = append(errs, s.Close())
+	}
+	for _, err := range r.bad {
+		errs = append(errs, err)
 	}
 	r.mu.Unlock()
 	if err := errors.Join(errs...); err != nil && value.Truth(r.s.cfg.Opts.At("returner_failhard")) {

@@ -71,11 +71,32 @@ func OpenReturner(ctx context.Context, env *fun.Env, name string, s returner.Set
 		return nil, fmt.Errorf("returner %s cannot be used on its own", name)
 	}
 	s.Spec, s.Env, s.Log = spec, env, env.Log
+	s, err := s.Check()
+	if err != nil {
+		return nil, fmt.Errorf("returner %s: %w", name, err)
+	}
 	r, err := spec.New(ctx, s)
 	if err != nil {
 		return nil, fmt.Errorf("returner %s: %w", name, err)
 	}
 	return r, nil
+}
+
+// CheckSettings returns an error for a returner that cannot work as it is
+// configured, before anything is handed to it.
+func CheckSettings(ctx context.Context, env *fun.Env, name string, s returner.Settings) error {
+	if err := CheckReturner(env, name); err != nil {
+		return err
+	}
+	s.Spec, _ = returner.Find(allReturners(ctx, env), name)
+	s.Env, s.Log = env, env.Log
+	if s.Spec.New == nil {
+		return fmt.Errorf("returner %s cannot be used on its own", name)
+	}
+	if _, err := s.Check(); err != nil {
+		return fmt.Errorf("returner %s is not configured: %w; 'brine run returner.settings %s' lists its settings", name, err, s.Spec.Name)
+	}
+	return nil
 }
 
 // openStore opens a returner to read from.
@@ -130,7 +151,11 @@ func settings(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	m := value.NewMap(len(spec.Keys))
 	for _, k := range spec.Keys {
-		m.Set(spec.Name+"."+k.Name, value.MapOf("default", k.Default, "doc", k.Doc))
+		key := value.MapOf("default", k.Default, "doc", k.Doc)
+		if k.Required {
+			key.Set("required", true)
+		}
+		m.Set(spec.Name+"."+k.Name, key)
 	}
 	return fun.Value(m)
 }

@@ -21,7 +21,8 @@ type Log struct {
 	// of runners as well.
 	Asked, Caches []string
 	// Sink returns the sink of a returner by its name, the name of an alternative
-	// configuration ("" is none) and settings of its own.
+	// configuration ("" is none) and settings of its own; nil for one that was
+	// found not to be configured and was told of.
 	Sink func(name, config string, kwargs *value.Map) (*Sink, error)
 	// Expand puts the members of a group of returners in its place.
 	Expand func(names []string) []string
@@ -55,7 +56,7 @@ func (l *Log) Begin(load Load) (Record, error) {
 				errs = append(errs, err)
 				continue
 			}
-			if !slices.Contains(r.sinks, s) {
+			if s != nil && !slices.Contains(r.sinks, s) {
 				r.sinks = append(r.sinks, s)
 			}
 		}

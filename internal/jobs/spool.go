@@ -221,7 +221,7 @@ func (w *writer) resend() {
 		case err == nil:
 			continue
 		case s.over.Err() == nil || !sent:
-			w.down = time.Now()
+			w.isDown(err)
 			w.warn(fmt.Errorf("returner %s is down: %w; what it did not take before stays in %s", s.Name, err, s.Spool))
 		}
 		if len(w.given) > 0 {
@@ -253,12 +253,14 @@ func (w *writer) resendFile(f *os.File, sent *bool) error {
 		if len(batch) == 0 {
 			return nil
 		}
-		if err := w.again(batch); err != nil {
+		took := func(rows []item) {
+			*sent = true
+			old.sent(rows, new(sync.Mutex))
+		}
+		if err := w.again(batch, took); err != nil {
 			return err
 		}
-		*sent = true
-		old.sent(batch, new(sync.Mutex))
-		batch = batch[:0]
+		batch = nil
 		return nil
 	}
 	err := spoolLines(f, func(m *value.Map) error {
@@ -278,9 +280,10 @@ func (w *writer) resendFile(f *os.File, sent *bool) error {
 	return flush()
 }
 
-// again gives rows of an earlier run to the returner. One that can tell is asked
-// first which of them it has: the run may have been killed before it noted them.
-func (w *writer) again(batch []item) error {
+// again gives rows of an earlier run to the returner, and tells took of those
+// that the old file need not keep. A returner that can tell is asked first which
+// of them it has: the run may have been killed before it noted them.
+func (w *writer) again(batch []item, took func([]item)) error {
 	ctx, cancel := context.WithTimeout(w.sink.over, tryTimeout)
 	defer cancel()
 	if err := w.connect(ctx); err != nil {
@@ -310,20 +313,48 @@ func (w *writer) again(batch []item) error {
 				send = append(send, it)
 			}
 		}
-	}
-	if err := w.try(ctx, send); err != nil || !w.unsure {
-		return err
-	}
-	// Whether it has them is known at the end: they move to this run's file.
-	w.sink.order.Lock()
-	defer w.sink.order.Unlock()
-	given := w.given[len(w.given)-len(send):]
-	for i, it := range send {
-		if given[i].n = w.sink.spool.add(it.kind, value.EncodeJSON(it.data)); given[i].n == 0 {
-			return w.sink.spool.fault()
+		if len(send) < len(batch) {
+			took(without(batch, send))
 		}
 	}
+	var moved error
+	aside := func(rows []item) {
+		if mine, err := w.move(rows); err != nil {
+			moved = err
+		} else {
+			w.aside(mine)
+			took(rows)
+		}
+	}
+	_, err := w.deliver(ctx, send, took, aside)
+	if err = errors.Join(err, moved); err != nil || !w.unsure {
+		return err
+	}
+	// Whether it has them is known at the end.
+	mine, err := w.move(send)
+	if err != nil {
+		return err
+	}
+	given := w.given[len(w.given)-len(send):]
+	for i := range mine {
+		given[i].n = mine[i].n
+	}
+	took(send)
 	return nil
+}
+
+// move puts rows of an earlier run into this run's file.
+func (w *writer) move(rows []item) ([]item, error) {
+	w.sink.order.Lock()
+	defer w.sink.order.Unlock()
+	out := make([]item, len(rows))
+	for i, it := range rows {
+		if it.n = w.sink.spool.add(it.kind, value.EncodeJSON(it.data)); it.n == 0 {
+			return nil, w.sink.spool.fault()
+		}
+		out[i] = it
+	}
+	return out, nil
 }
 
 // spoolLines reads the lines of a spool file. A line that was cut short is

@@ -5,6 +5,7 @@ package returner
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -24,7 +25,11 @@ type Spec struct {
 	// Keys are the settings, with their defaults; a Required one has none.
 	Keys   []Key
 	Schema string // SQL that makes the tables; "" where there are none
-	// New connects. It may wait for a network, as long as ctx allows.
+	// Prepare completes settings and refuses those that cannot work, without a
+	// network; nil leaves them as they are.
+	Prepare func(s Settings) (Settings, error)
+	// New connects. It may wait for a network, as long as ctx allows. Its settings
+	// are those of Check.
 	New func(ctx context.Context, s Settings) (jobs.Returner, error)
 	// Reads says that the returner is a jobs.Store as well.
 	Reads bool
@@ -35,10 +40,11 @@ type Spec struct {
 
 // A Key is a setting of a returner.
 type Key struct {
-	Name    string
-	Default value.Value
-	Doc     string
-	Secret  bool
+	Name     string
+	Default  value.Value
+	Doc      string
+	Secret   bool
+	Required bool // there is no default that could work
 }
 
 // Settings are what a returner is made with.
@@ -49,6 +55,64 @@ type Settings struct {
 	Kwargs *value.Map // ret_kwargs: over the configuration
 	Env    *fun.Env   // the controller's
 	Log    *slog.Logger
+}
+
+// Check returns the settings that the returner is made with. Its error is one of
+// configuration, which no other try can mend, and names the keys that have no
+// value.
+func (s Settings) Check() (Settings, error) {
+	if s.Spec.Prepare != nil {
+		var err error
+		if s, err = s.Spec.Prepare(s); err != nil {
+			return s, err
+		}
+	}
+	var missing []string
+	for _, k := range s.Spec.Keys {
+		if k.Required && s.Str(k.Name) == "" {
+			missing = append(missing, s.Spec.Name+"."+k.Name)
+		}
+	}
+	if len(missing) > 0 {
+		return s, fmt.Errorf("%s must be configured", strings.Join(missing, ", "))
+	}
+	return s, nil
+}
+
+// WithProfile returns settings with those of a profile, a dict of the
+// configuration that the setting "profile" names: its keys are KEY or NAME.KEY.
+// They count more than the configuration and less than ret_kwargs.
+// Salt: salt/returners/__init__.py _fetch_profile_opts.
+func (s Settings) WithProfile() (Settings, error) {
+	name := s.Str("profile")
+	if name == "" {
+		return s, nil
+	}
+	m := s.Env.Opts.Map(name)
+	if m == nil {
+		return s, fmt.Errorf("%s.profile: the configuration has no dict %q", s.Spec.Name, name)
+	}
+	return s.over(m), nil
+}
+
+// over returns settings with those of a dict over the configuration.
+func (s Settings) over(m *value.Map) Settings {
+	kw := value.NewMap(m.Len())
+	for k, v := range m.All() {
+		kw.Set(strings.TrimPrefix(value.Str(k), s.Spec.Name+"."), v)
+	}
+	kw.Update(s.Kwargs)
+	s.Kwargs = kw
+	return s
+}
+
+// WithDict returns settings with those of a dict of the configuration that has
+// another name than the returner.
+func (s Settings) WithDict(name string) Settings {
+	if m := s.Env.Opts.Map(name); m != nil {
+		return s.over(m)
+	}
+	return s
 }
 
 // Value returns a setting: from ret_kwargs; else from the configuration as
@@ -63,7 +127,7 @@ func (s Settings) Value(key string) value.Value {
 	for _, n := range append([]string{s.Spec.Name}, s.Spec.Aliases...) {
 		prefixes = append(prefixes, n, "returner."+n)
 		if s.Config != "" {
-			own = append(own, s.Config+"."+n)
+			own = append(own, s.Config+"."+n, s.Config+".returner."+n)
 		}
 	}
 	prefixes = append(own, prefixes...)
@@ -82,25 +146,31 @@ func (s Settings) Value(key string) value.Value {
 	return nil
 }
 
-// lookup finds PREFIX.KEY, whole or as dicts within dicts.
+// lookup finds PREFIX.KEY, whole or as dicts within dicts, whose keys may have
+// dots: "other.slack.channel", other.slack: {channel: ...}, and so on.
 func lookup(m value.Mapping, prefix, key string) (value.Value, bool) {
 	if m == nil {
 		return nil, false
 	}
-	if v, ok := m.Get(prefix + "." + key); ok {
-		return v, true
-	}
-	var at value.Value = m
-	for _, part := range append(strings.Split(prefix, "."), key) {
-		d, ok := at.(value.Mapping)
-		if !ok {
-			return nil, false
+	return find(m, append(strings.Split(prefix, "."), key))
+}
+
+func find(m value.Mapping, parts []string) (value.Value, bool) {
+	for n := len(parts); n > 0; n-- {
+		v, ok := m.Get(strings.Join(parts[:n], "."))
+		if !ok || v == nil {
+			continue
 		}
-		if at, ok = d.Get(part); !ok {
-			return nil, false
+		if n == len(parts) {
+			return v, true
+		}
+		if d, ok := v.(value.Mapping); ok {
+			if v, ok := find(d, parts[n:]); ok {
+				return v, true
+			}
 		}
 	}
-	return at, true
+	return nil, false
 }
 
 // Str returns a setting as text; "" for None.

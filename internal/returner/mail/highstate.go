@@ -19,6 +19,10 @@ import (
 func highstateSpec() returner.Spec {
 	return returner.Spec{
 		Name: "highstate", Doc: "Report runs of states by file or e-mail.", Src: "returners/highstate_return.py", New: openReports,
+		Prepare: func(s returner.Settings) (returner.Settings, error) {
+			_, err := openReports(context.Background(), s)
+			return s, err
+		},
 		Keys: []returner.Key{
 			{Name: "report_everything", Default: false, Doc: "report every run of states"},
 			{Name: "report_changes", Default: true, Doc: "report runs that changed something"},
@@ -70,8 +74,14 @@ func openReports(_ context.Context, s returner.Settings) (jobs.Returner, error) 
 			host: s.Str("smtp_server"), port: port, user: s.Str("smtp_username"), password: s.Str("smtp_password"), tls: s.Bool("smtp_tls"),
 			from: s.Str("smtp_sender"), to: addresses(s.Str("smtp_recipients")),
 		}
-		if len(h.mail.to) == 0 || h.mail.from == "" || h.mail.host == "" {
-			return nil, errors.New("highstate.smtp_sender, highstate.smtp_recipients and highstate.smtp_server must be configured")
+		var missing []string
+		for _, k := range []string{"smtp_sender", "smtp_recipients", "smtp_server"} {
+			if s.Str(k) == "" {
+				missing = append(missing, "highstate."+k)
+			}
+		}
+		if len(missing) > 0 {
+			return nil, fmt.Errorf("%s must be configured", strings.Join(missing, ", "))
 		}
 		return h, h.mail.check()
 	default:

@@ -27,9 +27,9 @@ func smtpSpec() returner.Spec {
 	return returner.Spec{
 		Name: "smtp", Doc: "Send returns by e-mail.", Src: "returners/smtp_return.py", New: open,
 		Keys: []returner.Key{
-			{Name: "from", Doc: "sender"},
-			{Name: "to", Doc: "receivers, text with commas"},
-			{Name: "host", Doc: "mail server"},
+			{Name: "from", Required: true, Doc: "sender"},
+			{Name: "to", Required: true, Doc: "receivers, text with commas"},
+			{Name: "host", Required: true, Doc: "mail server"},
 			{Name: "port", Default: int64(25), Doc: "its port"},
 			{Name: "username", Doc: "account"},
 			{Name: "password", Doc: "its password", Secret: true},
@@ -62,8 +62,8 @@ func open(_ context.Context, s returner.Settings) (jobs.Returner, error) {
 		host: s.Str("host"), port: s.Str("port"), user: s.Str("username"), password: s.Str("password"), tls: s.Bool("tls"),
 		from: s.Str("from"), to: addresses(s.Str("to")),
 	}}
-	if len(m.to) == 0 || m.from == "" || m.host == "" {
-		return nil, fmt.Errorf("smtp.from, smtp.to and smtp.host must be configured")
+	if len(m.to) == 0 {
+		return nil, fmt.Errorf("smtp.to: %q names nobody", s.Str("to"))
 	}
 	return m, m.check()
 }

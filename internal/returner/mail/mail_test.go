@@ -76,7 +76,7 @@ func TestMailIsSent(t *testing.T) {
 		}
 	}
 	opts.Map("smtp").Delete("to")
-	if _, err := spec.New(t.Context(), returner.Settings{Spec: &spec, Env: &fun.Env{Opts: opts}}); err == nil {
-		t.Error("a mail to nobody is accepted")
+	if _, err := (returner.Settings{Spec: &spec, Env: &fun.Env{Opts: opts}}).Check(); err == nil || err.Error() != "smtp.to must be configured" {
+		t.Errorf("a mail to nobody: %v", err)
 	}
 }

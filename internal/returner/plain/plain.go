@@ -26,7 +26,7 @@ func Specs() []returner.Spec {
 			Keys: []returner.Key{{Name: "filename", Default: "/var/log/salt/events", Doc: "the file"}},
 		},
 		{
-			Name: "syslog", Doc: "Send returns to the system log.", Src: "returners/syslog_return.py", New: newSyslog,
+			Name: "syslog", Doc: "Send returns to the system log.", Src: "returners/syslog_return.py", New: newSyslog, Prepare: prepareSyslog,
 			Keys: []returner.Key{
 				{Name: "level", Default: "LOG_INFO", Doc: "LOG_EMERG to LOG_DEBUG"},
 				{Name: "facility", Default: "LOG_USER", Doc: "LOG_USER, LOG_DAEMON, LOG_LOCAL0, ..."},
@@ -149,6 +149,15 @@ func number(names []string, key, s string) (int, error) {
 		}
 	}
 	return 0, fmt.Errorf("syslog.%s: there is no %q%s", key, s, source.DidYouMean(s, all))
+}
+
+// prepareSyslog checks the names.
+func prepareSyslog(s returner.Settings) (returner.Settings, error) {
+	if _, err := number(levels[:], "level", s.Str("level")); err != nil {
+		return s, err
+	}
+	_, err := number(facilities[:], "facility", s.Str("facility"))
+	return s, err
 }
 
 func newSyslog(_ context.Context, s returner.Settings) (jobs.Returner, error) {

@@ -288,9 +288,9 @@ func Specs() []returner.Spec {
 		{Name: "pgjsonb", Doc: "Store returns and events in PostgreSQL as jsonb.", Src: "returners/pgjsonb.py", New: newPostgres, Reads: true, Schema: pgjsonbSchema, Keys: pgKeys},
 		{Name: "postgres", Doc: "Store returns and events in PostgreSQL as text.", Src: "returners/postgres.py", New: newPostgres, Reads: true, Schema: postgresSchema, Keys: textKeys},
 		{
-			Name: "sqlite3", Doc: "Store returns and events in a SQLite file.", Src: "returners/sqlite3_return.py", New: newSQLite, Reads: true, Schema: sqliteSchema,
+			Name: "sqlite3", Doc: "Store returns and events in a SQLite file.", Src: "returners/sqlite3_return.py", New: newSQLite, Prepare: prepareSQLite, Reads: true, Schema: sqliteSchema,
 			Keys: []returner.Key{
-				{Name: "database", Doc: "path of the file, which is made where it is missing"},
+				{Name: "database", Required: true, Doc: "path of the file, which is made where it is missing"},
 				{Name: "timeout", Default: 5.0, Doc: "seconds to wait for another process that writes"},
 			},
 		},

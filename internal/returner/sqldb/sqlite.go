@@ -36,19 +36,26 @@ const dateLayout = "2006-01-02 15:04:05.000000"
 // of the servers: full_ret is what the function returned, and nothing else.
 type lite struct{ *store }
 
+// prepareSQLite checks the settings.
+func prepareSQLite(s returner.Settings) (returner.Settings, error) {
+	if t, err := value.ToFloat(s.Value("timeout")); err != nil || t < 0 {
+		return s, fmt.Errorf("sqlite3.timeout: %q is no number of seconds", s.Str("timeout"))
+	}
+	if path := s.Str("database"); path != "" {
+		if st, err := os.Stat(filepath.Dir(path)); err != nil || !st.IsDir() {
+			return s, fmt.Errorf("sqlite3.database: there is no directory %s", filepath.Dir(path))
+		}
+	}
+	return s, nil
+}
+
 // newSQLite opens the file; it and the tables are made where they are missing,
 // readable by their owner alone.
 func newSQLite(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
 	path := s.Str("database")
-	if path == "" {
-		return nil, errors.New("sqlite3.database must be configured: the path of the file")
-	}
 	timeout, err := value.ToFloat(s.Value("timeout"))
-	if err != nil || timeout < 0 {
-		return nil, fmt.Errorf("sqlite3.timeout: %q is no number of seconds", s.Str("timeout"))
-	}
-	if st, err := os.Stat(filepath.Dir(path)); err != nil || !st.IsDir() {
-		return nil, fmt.Errorf("sqlite3.database: there is no directory %s", filepath.Dir(path))
+	if err != nil {
+		return nil, err
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil && !errors.Is(err, fs.ErrPermission) { // one that may be read alone can be read from

@@ -85,8 +85,11 @@ func TestSQLiteThatCannotBe(t *testing.T) {
 		{value.MapOf("sqlite3.database", junk), "not a database"},
 		{value.MapOf("sqlite3", value.MapOf("database", filepath.Join(dir, "x"), "timeout", "soon")), `"soon" is no number of seconds`},
 	} {
-		s := settings("sqlite3", tt.opts)
-		if _, err := s.Spec.New(t.Context(), s); err == nil || !strings.Contains(err.Error(), tt.want) {
+		s, err := settings("sqlite3", tt.opts).Check()
+		if err == nil {
+			_, err = s.Spec.New(t.Context(), s)
+		}
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("New with %s = %v, want %q", value.Repr(tt.opts), err, tt.want)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,14 +17,15 @@ import (
 )
 
 func newTelegram(_ context.Context, s returner.Settings) (jobs.Returner, error) {
-	if err := need(s, "chat_id", "token"); err != nil {
-		return nil, err
-	}
 	c := newClient(true, s.Str("token"))
 	to := strings.TrimSuffix(s.Str("api_url"), "/") + "/bot" + url.PathEscape(s.Str("token")) + "/sendMessage"
 	chat := s.Str("chat_id")
-	return &each{c, func(ctx context.Context, r *value.Map) error {
-		_, err := c.form(ctx, to, url.Values{"chat_id": {chat}, "text": {clip(message(r), 4096)}})
+	return &each{client: c, send: func(ctx context.Context, r *value.Map) error {
+		f := url.Values{"chat_id": {chat}, "text": {clip(message(r, value.Str), 4096)}}
+		if thread := s.Str("thread_id"); thread != "" {
+			f.Set("message_thread_id", thread)
+		}
+		_, err := c.form(ctx, to, f)
 		return err
 	}}, nil
 }
@@ -37,57 +39,74 @@ func clip(s string, n int) string {
 	return string(r[:n-3]) + "..."
 }
 
-func newPushover(_ context.Context, s returner.Settings) (jobs.Returner, error) {
-	if err := need(s, "user", "token"); err != nil {
-		return nil, err
+// preparePushover knows the setting profile.
+func preparePushover(s returner.Settings) (returner.Settings, error) {
+	s, err := s.WithProfile()
+	if err == nil && s.Str("priority") == "2" && (s.Str("expire") == "" || s.Str("retry") == "") {
+		err = errors.New("pushover.priority 2 needs pushover.expire and pushover.retry")
 	}
+	return s, err
+}
+
+func newPushover(_ context.Context, s returner.Settings) (jobs.Returner, error) {
 	c := newClient(true, s.Str("token"), s.Str("user"))
-	to := strings.TrimSuffix(s.Str("api_url"), "/") + "/1/messages.json"
+	to := strings.TrimSuffix(s.Str("api_url"), "/") + "/" + s.Str("api_version") + "/messages.json"
 	fixed := url.Values{"user": {s.Str("user")}, "token": {s.Str("token")}}
-	for _, k := range []string{"title", "device", "priority", "expire", "retry"} {
+	for _, k := range []string{"title", "device", "priority", "expire", "retry", "sound"} {
 		if v := s.Str(k); v != "" {
 			fixed.Set(k, v)
 		}
 	}
-	return &each{c, func(ctx context.Context, r *value.Map) error {
+	return &each{client: c, send: func(ctx context.Context, r *value.Map) error {
 		f := url.Values{}
 		for k, v := range fixed {
 			f[k] = v
 		}
-		f.Set("message", clip(message(r), 1024))
+		f.Set("message", clip(message(r, pformat), 1024))
 		_, err := c.form(ctx, to, f)
 		return err
 	}}, nil
 }
 
+// maxMattermost is how much text a post has, in characters.
+const maxMattermost = 16000
+
+// newMattermost posts returns and events, in letters of one width.
+// Salt: returners/mattermost_returner.py.
 func newMattermost(_ context.Context, s returner.Settings) (jobs.Returner, error) {
-	if err := need(s, "hook", "api_url"); err != nil {
-		return nil, err
-	}
 	c := newClient(true, s.Str("hook"))
 	to := strings.TrimSuffix(s.Str("api_url"), "/") + "/hooks/" + url.PathEscape(s.Str("hook"))
-	return &each{c, func(ctx context.Context, r *value.Map) error {
-		m := value.MapOf("text", clip(message(r), 16000))
-		for _, k := range []string{"username", "channel"} {
+	post := func(ctx context.Context, text string) error {
+		m := value.NewMap(3)
+		for _, k := range []string{"channel", "username"} {
 			if v := s.Str(k); v != "" {
 				m.Set(k, v)
 			}
 		}
+		m.Set("text", "```"+clip(text, maxMattermost)+"```")
 		_, err := c.post(ctx, to, m)
 		return err
-	}}, nil
+	}
+	return &each{
+		client: c,
+		send:   func(ctx context.Context, r *value.Map) error { return post(ctx, message(r, value.Str)) },
+		tell: func(ctx context.Context, e jobs.EventRow) error {
+			text := "tag: " + e.Tag + "\r\n"
+			for k, v := range e.Data.All() {
+				text += value.Str(k) + ": " + value.Str(v) + "\r\n"
+			}
+			return post(ctx, text)
+		},
+	}, nil
 }
 
 func newSlack(_ context.Context, s returner.Settings) (jobs.Returner, error) {
-	if err := need(s, "webhook"); err != nil {
-		return nil, err
-	}
 	c := newClient(true, s.Str("webhook"))
 	to := s.Str("webhook")
 	if !strings.Contains(to, "://") {
 		to = "https://hooks.slack.com/services/" + strings.TrimPrefix(to, "/")
 	}
-	return &each{c, func(ctx context.Context, r *value.Map) error {
+	return &each{client: c, send: func(ctx context.Context, r *value.Map) error {
 		_, err := c.post(ctx, to, slackMessage(s, r))
 		return err
 	}}, nil
@@ -96,31 +115,22 @@ func newSlack(_ context.Context, s returner.Settings) (jobs.Returner, error) {
 // maxSlack is how much text Slack shows, in characters.
 const maxSlack = 39000
 
+// prepareSlack knows the setting profile.
+func prepareSlack(s returner.Settings) (returner.Settings, error) {
+	s, err := s.WithProfile()
+	if err == nil && s.Bool("changes") && s.Bool("only_show_failed") {
+		err = errors.New("cannot define both slack.changes and slack.only_show_failed")
+	}
+	return s, err
+}
+
 // newSlackAPI posts by chat.postMessage.
 // Salt: returners/slack_returner.py, utils/slack.py.
 func newSlackAPI(_ context.Context, s returner.Settings) (jobs.Returner, error) {
-	if p := s.Str("profile"); p != "" {
-		m := s.Env.Opts.Map(p)
-		if m == nil {
-			return nil, fmt.Errorf("slack.profile: the configuration has no dict %q", p)
-		}
-		kw := value.NewMap(m.Len())
-		for k, v := range m.All() {
-			kw.Set(strings.TrimPrefix(value.Str(k), "slack."), v)
-		}
-		kw.Update(s.Kwargs)
-		s.Kwargs = kw
-	}
-	if err := need(s, "api_key", "username"); err != nil {
-		return nil, err
-	}
-	if s.Bool("changes") && s.Bool("only_show_failed") {
-		return nil, errors.New("cannot define both slack.changes and slack.only_show_failed")
-	}
 	c := newClient(true, s.Str("api_key"))
 	c.header.Set("Authorization", "Bearer "+s.Str("api_key"))
 	to := strings.TrimSuffix(s.Str("api_url"), "/") + "/api/chat.postMessage"
-	return &each{c, func(ctx context.Context, r *value.Map) error {
+	return &each{client: c, send: func(ctx context.Context, r *value.Map) error {
 		text, err := slackText(s, r)
 		if err != nil {
 			return err
@@ -169,38 +179,115 @@ func slackText(s returner.Settings, r *value.Map) (string, error) {
 		r.Str("id"), r.Str("fun"), value.Str(r.At("fun_args")), r.Str("jid"), text), nil
 }
 
-// slackMessage makes the attachment of a return.
-// Salt: returners/slack_webhook_return.py.
+// slackMessage is the message of a return: an attachment about the job, and one
+// each for the states that changed nothing, changed something and failed.
+// Salt: returners/slack_webhook_return.py. Difference: there a return that is no
+// run of states is a traceback; here it is the text of the first attachment.
 func slackMessage(s returner.Settings, r *value.Map) *value.Map {
-	title, color := s.Str("success_title"), "good"
-	if !jobs.Succeeded(r) || failedStates(r.At("return")) {
-		title, color = s.Str("failure_title"), "danger"
-	}
-	title = strings.ReplaceAll(title, "{id}", r.Str("id"))
-	field := func(name, v string) *value.Map { return value.MapOf("title", name, "value", v, "short", true) }
-	a := value.MapOf(
-		"fallback", title, "color", color, "title", title, "author_name", r.Str("id"),
-		"fields", value.NewList(field("function", r.Str("fun")), field("jid", r.Str("jid"))),
-	)
-	if icon := s.Str("author_icon"); icon != "" {
-		a.Set("author_icon", icon)
-	}
-	text := ""
 	states, _ := r.At("return").(*value.Map)
-	if s.Bool("show_tasks") && isStates(states) {
-		for _, v := range states.All() {
-			st := v.(*value.Map)
-			if st.At("result") == false || value.Truth(st.At("changes")) {
-				text += "• " + value.Str(st.At("__id__")) + ": " + value.Str(st.At("comment")) + "\n"
-			}
+	isRun := isStates(states)
+	var changed, failed []string
+	var took float64
+	for _, k := range byRunNum(states) {
+		st, ok := states.At(k).(*value.Map)
+		if !isRun || !ok {
+			break
 		}
-	} else if !isStates(states) {
-		text = pretty(r.At("return"))
+		task := value.Str(st.At("__sls__")) + ".sls | " + stateID(k)
+		if v, ok := st.Get("result"); ok && !value.Truth(v) {
+			failed = append(failed, task)
+		}
+		if value.Truth(st.At("changes")) {
+			changed = append(changed, task)
+		}
+		if d, err := value.ToFloat(st.At("duration")); err == nil {
+			took += d / 1000
+		}
 	}
-	if text != "" {
-		a.Set("text", clip(text, 3000))
+	success := len(failed) == 0 && (isRun || jobs.Succeeded(r))
+	title := s.Str("success_title")
+	if !success {
+		title = s.Str("failure_title")
 	}
-	return value.MapOf("attachments", value.NewList(a))
+	text := "Function: " + r.Str("fun") + "\n"
+	if l := r.List("fun_args"); l.Len() > 0 {
+		args := value.NewList()
+		for _, a := range l.Items {
+			args.Append(value.Str(a))
+		}
+		text += "Function Args: " + value.Str(args) + "\n"
+	}
+	text += "JID: " + r.Str("jid") + "\n"
+	if isRun {
+		text += fmt.Sprintf("Total: %d\nDuration: %.2f secs", states.Len(), took)
+	} else {
+		text += "Return: " + clip(pformat(r.At("return")), 3000)
+	}
+	a := value.NewList(value.MapOf(
+		"fallback", sprinkle(title, r), "color", "#272727", "author_name", r.Str("id"), "author_link", sprinkle("{localhost}", r),
+		"author_icon", s.Str("author_icon"), "title", "Success: "+value.Str(success), "text", text,
+	))
+	part := func(color, name string, n int, tasks []string) {
+		m := value.MapOf("color", color, "title", fmt.Sprintf("%s: %d", name, n))
+		if s.Bool("show_tasks") && len(tasks) > 0 {
+			l := value.NewList()
+			for _, t := range tasks {
+				l.Append(value.MapOf("value", t, "short", false))
+			}
+			m.Set("fields", l)
+		}
+		a.Append(m)
+	}
+	if isRun {
+		part("good", "Unchanged", states.Len()-len(failed)-len(changed), nil)
+		part("warning", "Changed", len(changed), changed)
+		part("danger", "Failed", len(failed), failed)
+	}
+	return value.MapOf("attachments", a)
+}
+
+// byRunNum are the keys of a run of states in the order in which they ran.
+func byRunNum(states *value.Map) []string {
+	var keys []string
+	num := map[string]int64{}
+	for k, v := range states.All() {
+		key := value.Str(k)
+		keys = append(keys, key)
+		if st, ok := v.(*value.Map); ok {
+			num[key], _ = value.AsInt(st.At("__run_num__"))
+		}
+	}
+	slices.SortStableFunc(keys, func(a, b string) int { return int(num[a] - num[b]) })
+	return keys
+}
+
+// stateID is the ID in the tag of a state.
+func stateID(tag string) string {
+	if p := strings.Split(tag, "_|-"); len(p) > 1 {
+		return p[1]
+	}
+	return tag
+}
+
+// sprinkle fills in what is known of a target: {id}, {host} and {localhost}.
+// What is not known is left out. Salt: _sprinkle.
+func sprinkle(s string, r *value.Map) string {
+	host, _, _ := strings.Cut(r.Str("id"), ".")
+	var parts []string
+	for _, sub := range strings.Split(s, "{") {
+		parts = append(parts, strings.Split(sub, "}")...)
+	}
+	for i := 1; i < len(parts); i += 2 {
+		switch parts[i] {
+		case "id":
+			parts[i] = r.Str("id")
+		case "host", "localhost":
+			parts[i] = host
+		default:
+			parts[i] = ""
+		}
+	}
+	return strings.Join(parts, "")
 }
 
 // isStates reports whether a return is that of a state run.
@@ -227,15 +314,6 @@ func failedStates(v value.Value) bool {
 }
 
 func newSplunk(_ context.Context, s returner.Settings) (jobs.Returner, error) {
-	// Salt's settings stand in a dict of another name.
-	if m := s.Env.Opts.Map("splunk_http_forwarder"); m != nil {
-		kw := m.Copy()
-		kw.Update(s.Kwargs)
-		s.Kwargs = kw
-	}
-	if err := need(s, "token", "indexer"); err != nil {
-		return nil, err
-	}
 	c := newClient(s.Bool("verify_ssl"), s.Str("token"))
 	c.header.Set("Authorization", "Splunk "+s.Str("token"))
 	to := s.Str("indexer")

@@ -35,6 +35,35 @@ type etcdEnd struct {
 	token string
 }
 
+// prepareEtcd checks the profiles and what they say.
+func prepareEtcd(s returner.Settings) (returner.Settings, error) {
+	e := &etcd{s: s}
+	for _, k := range []string{"returner", "returner_read_profile", "returner_write_profile"} {
+		p := s.Str(k)
+		if p != "" && s.Env.Opts.Map(p) == nil {
+			return s, fmt.Errorf("etcd.%s: the configuration has no profile %q", k, p)
+		}
+		if _, err := e.ttl(p); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// ttl is how long keys live, in seconds; 0 is for ever.
+func (e *etcd) ttl(profile string) (int64, error) {
+	t := e.setting(profile, "ttl")
+	if t == "" {
+		return 0, nil
+	}
+	n, err := value.ToInt(t)
+	ttl, ok := value.AsInt(n)
+	if err != nil || !ok || ttl < 0 {
+		return 0, fmt.Errorf("etcd.ttl: %q is no number of seconds", t)
+	}
+	return ttl, nil
+}
+
 // newEtcd knows the profile that the option etcd.returner names, and those of
 // etcd.returner_read_profile and etcd.returner_write_profile.
 // Salt: returners/etcd_return.py _get_conn, utils/etcd_util.py.
@@ -112,21 +141,14 @@ func (e *etcd) trust(profile string) error {
 }
 
 func (e *etcd) connect(ctx context.Context, profile string) (*etcdEnd, error) {
-	if profile != "" && e.s.Env.Opts.Map(profile) == nil {
-		return nil, fmt.Errorf("etcd: the configuration has no profile %q", profile)
-	}
 	host := e.setting(profile, "host")
 	if !strings.Contains(host, "://") {
 		host = e.setting(profile, "protocol") + "://" + net.JoinHostPort(host, e.setting(profile, "port"))
 	}
 	end := &etcdEnd{base: strings.TrimSuffix(host, "/") + "/v3/"}
-	if t := e.setting(profile, "ttl"); t != "" {
-		n, err := value.ToInt(t)
-		ttl, ok := value.AsInt(n)
-		if err != nil || !ok || ttl < 0 {
-			return nil, fmt.Errorf("etcd.ttl: %q is no number of seconds", t)
-		}
-		end.ttl = ttl
+	var err error
+	if end.ttl, err = e.ttl(profile); err != nil {
+		return nil, err
 	}
 	if user := e.setting(profile, "username"); user != "" {
 		m, err := e.call(ctx, end, "auth/authenticate", value.MapOf("name", user, "password", e.setting(profile, "password")))

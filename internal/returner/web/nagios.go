@@ -18,9 +18,6 @@ import (
 // not empty is well, a highstate that failed, too; and the token stands in the
 // URL, where servers log it.
 func newNagios(_ context.Context, s returner.Settings) (jobs.Returner, error) {
-	if err := need(s, "url", "token"); err != nil {
-		return nil, err
-	}
 	check := s.Str("checktype")
 	switch check {
 	case "":
@@ -33,7 +30,7 @@ func newNagios(_ context.Context, s returner.Settings) (jobs.Returner, error) {
 		check = "0"
 	}
 	c := newClient(true, s.Str("token"))
-	return &each{c, func(ctx context.Context, r *value.Map) error {
+	return &each{client: c, send: func(ctx context.Context, r *value.Map) error {
 		answer, err := c.form(ctx, s.Str("url"), url.Values{
 			"token": {strings.TrimSpace(s.Str("token"))}, "cmd": {"submitcheck"}, "XMLDATA": {checkResult(r, s.Str("service"), check)},
 		})

@@ -6,10 +6,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,6 +40,8 @@ func newClient(verify bool, secrets ...string) *client {
 			c.secrets = append(c.secrets, s)
 		}
 	}
+	// The longest first: one may be a part of another.
+	slices.SortFunc(c.secrets, func(a, b string) int { return len(b) - len(a) })
 	if !verify {
 		t := http.DefaultTransport.(*http.Transport).Clone()
 		t.TLSClientConfig = &tls.Config{InsecureSkipVerify: true} // the user's own verify_ssl: False
@@ -73,17 +78,52 @@ func (c *client) do(ctx context.Context, method, to, contentType string, body []
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return nil, c.hide(err)
+		return nil, &unreached{c.hide(err)}
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
 		return nil, c.hide(err)
 	}
-	if res.StatusCode/100 != 2 {
-		return b, c.hide(fmt.Errorf("%s: %s: %s", req.URL.Host, res.Status, head(b)))
+	if res.StatusCode/100 == 2 {
+		return b, nil
 	}
-	return b, nil
+	err = &statusError{c.hide(fmt.Errorf("%s: %s: %s", req.URL.Host, res.Status, head(b))), res.StatusCode}
+	switch res.StatusCode {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		// It is the request that is wrong: the same one will be wrong later.
+		return b, jobs.Refused(err)
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return b, &busy{err, retryAfter(res.Header.Get("Retry-After"), time.Now())}
+	}
+	return b, err
+}
+
+// A statusError is a status that is none of 2xx.
+type statusError struct {
+	error
+	code int
+}
+
+// A busy service says when to try again.
+type busy struct {
+	error
+	after time.Duration
+}
+
+// RetryAfter is how long the service wants to be left alone.
+func (b *busy) RetryAfter() time.Duration { return b.after }
+
+// retryAfter reads a header: a number of seconds, or a date; 0 for what is
+// neither.
+func retryAfter(s string, now time.Time) time.Duration {
+	if n, err := strconv.ParseUint(s, 10, 31); err == nil {
+		return time.Duration(n) * time.Second
+	}
+	if t, err := http.ParseTime(s); err == nil {
+		return max(0, t.Sub(now))
+	}
+	return 0
 }
 
 func head(b []byte) string {
@@ -100,12 +140,16 @@ func (c *client) hide(err error) error {
 	for _, x := range c.secrets {
 		s = strings.ReplaceAll(s, x, "***")
 		s = strings.ReplaceAll(s, url.PathEscape(x), "***")
+		s = strings.ReplaceAll(s, url.QueryEscape(x), "***")
 	}
 	if s == err.Error() {
 		return err
 	}
-	return fmt.Errorf("%s", s)
+	return errors.New(s)
 }
+
+// An unreached service gave no answer.
+type unreached struct{ error }
 
 const (
 	asJSON = "application/json"
@@ -122,50 +166,42 @@ func (c *client) form(ctx context.Context, to string, fields url.Values) ([]byte
 	return c.do(ctx, http.MethodPost, to, asForm, []byte(fields.Encode()))
 }
 
-// message is the text of a return for people.
-// Salt: returners/telegram_return.py, mattermost_returner.py and others.
-func message(r *value.Map) string {
+// message is the text of a return for people: what the function returned as
+// Python prints it, on one line or on several.
+// Salt: returners/telegram_return.py, pushover_returner.py and others.
+func message(r *value.Map, print func(value.Value) string) string {
 	return fmt.Sprintf("id: %s\r\nfunction: %s\r\nfunction args: %s\r\njid: %s\r\nreturn: %s\r\n",
-		r.Str("id"), r.Str("fun"), value.Str(r.At("fun_args")), r.Str("jid"), pretty(r.At("return")))
+		r.Str("id"), r.Str("fun"), value.Str(r.At("fun_args")), r.Str("jid"), print(r.At("return")))
 }
 
-func pretty(v value.Value) string {
-	if s, ok := v.(string); ok {
-		return s
-	}
-	b, err := value.AppendJSON(nil, v, value.JSONOptions{Indent: 4, Repr: true, SkipKeys: true})
-	if err != nil {
-		b = value.EncodeJSON(v)
-	}
-	return string(b)
+// pformat is Python's pprint.pformat.
+func pformat(v value.Value) string { return value.Pformat(v, 80) }
+
+// each stores returns one by one.
+type each struct {
+	*client
+	send func(ctx context.Context, r *value.Map) error
+	tell func(ctx context.Context, e jobs.EventRow) error // nil: events are nothing for it
 }
 
-// need returns an error that names the settings without a value.
-func need(s returner.Settings, keys ...string) error {
-	var missing []string
-	for _, k := range keys {
-		if s.Str(k) == "" {
-			missing = append(missing, s.Spec.Name+"."+k)
+// SaveEvents sends a request an event.
+func (e *each) SaveEvents(ctx context.Context, events []jobs.EventRow) error {
+	for i, ev := range events {
+		if e.tell == nil {
+			break
 		}
-	}
-	if len(missing) > 0 {
-		return fmt.Errorf("%s must be configured", strings.Join(missing, ", "))
+		if err := e.tell(ctx, ev); err != nil {
+			return &jobs.Partial{N: i, Err: err}
+		}
 	}
 	return nil
 }
 
-// each stores returns one by one. What a service took before a fault comes
-// again with the rest: a chat rather says a thing twice than not at all.
-type each struct {
-	*client
-	send func(ctx context.Context, r *value.Map) error
-}
-
 // Return sends a request a return.
 func (e *each) Return(ctx context.Context, rets []*value.Map) error {
-	for _, r := range rets {
+	for i, r := range rets {
 		if err := e.send(ctx, r); err != nil {
-			return err
+			return &jobs.Partial{N: i, Err: err}
 		}
 	}
 	return nil
@@ -177,6 +213,10 @@ func Specs() []returner.Spec {
 		return returner.Key{Name: name, Default: def, Doc: doc}
 	}
 	secret := func(name, doc string) returner.Key { return returner.Key{Name: name, Doc: doc, Secret: true} }
+	required := func(k returner.Key) returner.Key {
+		k.Required = true
+		return k
+	}
 	return []returner.Spec{
 		{
 			Name: "couchdb", Doc: "Store returns in CouchDB, a document each.", Src: "returners/couchdb_return.py", New: newCouch,
@@ -187,11 +227,16 @@ func Specs() []returner.Spec {
 			Keys: []returner.Key{
 				key("hosts", "localhost:9200", "servers, the first that answers is used"), key("user", nil, "account"), secret("password", "its password"),
 				key("index_date", false, "put the date into the names of indices"),
+				key("functions_blacklist", nil, "list of functions whose returns are left out"),
+				key("number_of_shards", int64(1), "shards of an index that is made"), key("number_of_replicas", int64(0), "its replicas"),
+				key("states_count", false, "count the states that succeeded and failed, as counts"),
+				key("states_order_output", false, "put numbers in front of the tags of states, in indices of their own"),
+				key("states_single_index", false, "one index for state.apply, state.sls and state.highstate"),
 				key("master_event_index", "salt-master-event-cache", "index of events"), key("master_job_cache_index", "salt-master-job-cache", "index of loads"),
 			},
 		},
 		{
-			Name: "etcd", Doc: "Store returns in etcd by its version 3 API.", Src: "returners/etcd_return.py", New: newEtcd, Reads: true,
+			Name: "etcd", Doc: "Store returns in etcd by its version 3 API.", Src: "returners/etcd_return.py", New: newEtcd, Prepare: prepareEtcd, Reads: true,
 			Keys: []returner.Key{
 				key("host", "127.0.0.1", "the server, or its URL"), key("port", int64(2379), "its port"), key("protocol", "http", "http or https"),
 				key("username", nil, "account"), secret("password", "its password"), key("ttl", nil, "seconds that keys live"),
@@ -210,28 +255,30 @@ func Specs() []returner.Spec {
 		{
 			Name: "mattermost", Doc: "Post returns to Mattermost by an incoming webhook.", Src: "returners/mattermost_returner.py", New: newMattermost,
 			Keys: []returner.Key{
-				secret("hook", "id of the webhook"), key("api_url", nil, "the server"), key("username", nil, "name to post as"), key("channel", nil, "channel to post to"),
+				required(secret("hook", "id of the webhook")), required(key("api_url", nil, "the server")), key("username", nil, "name to post as"), key("channel", nil, "channel to post to"),
 			},
 		},
 		{
 			Name: "nagios_nrdp", Aliases: []string{"nagios", "nagios_nrdp_return"}, Doc: "Submit returns to Nagios by NRDP.", Src: "returners/nagios_nrdp_return.py", New: newNagios,
 			Keys: []returner.Key{
-				key("url", nil, "the NRDP service"), secret("token", "its token"), key("service", nil, "name of the service; without one the state is the host's"),
+				required(key("url", nil, "the NRDP service")), required(secret("token", "its token")), key("service", nil, "name of the service; without one the state is the host's"),
 				key("checktype", nil, "passive (default) or active; check_type is the same"),
 			},
 		},
 		{
-			Name: "pushover", Doc: "Send returns by Pushover.", Src: "returners/pushover_returner.py", New: newPushover,
+			Name: "pushover", Doc: "Send returns by Pushover.", Src: "returners/pushover_returner.py", New: newPushover, Prepare: preparePushover,
 			Keys: []returner.Key{
-				secret("user", "key of the user or group"), secret("token", "token of the application"), key("title", nil, "title of the message"),
-				key("device", nil, "device to send to"), key("priority", nil, "-2 to 2"), key("expire", nil, "seconds until an emergency is given up"),
-				key("retry", nil, "seconds between repetitions of an emergency"), key("api_url", "https://api.pushover.net", "the service"),
+				required(secret("user", "key of the user or group")), required(secret("token", "token of the application")), key("title", nil, "title of the message"),
+				key("device", nil, "device to send to"), key("priority", "0", "-2 to 2; 2, an emergency, needs expire and retry"), key("expire", nil, "seconds until an emergency is given up"),
+				key("retry", nil, "seconds between repetitions of an emergency"), key("sound", nil, "name of the sound"),
+				key("api_version", int64(1), "version of the interface"), key("api_url", "https://api.pushover.net", "the service"),
+				key("profile", nil, "name of a dict in the configuration with further settings"),
 			},
 		},
 		{
-			Name: "slack", Doc: "Post returns to Slack by its API.", Src: "returners/slack_returner.py", New: newSlackAPI,
+			Name: "slack", Doc: "Post returns to Slack by its API.", Src: "returners/slack_returner.py", New: newSlackAPI, Prepare: prepareSlack,
 			Keys: []returner.Key{
-				key("channel", "#general", "channel to post to"), secret("api_key", "token of the bot"), key("username", nil, "name to post as"),
+				key("channel", "#general", "channel to post to"), required(secret("api_key", "token of the bot")), required(key("username", nil, "name to post as")),
 				key("as_user", nil, "post as the user of the token"), key("profile", nil, "name of a dict in the configuration with further settings"),
 				key("changes", false, "of states only those that changed something or failed"), key("only_show_failed", false, "of states only those that failed"),
 				key("yaml_format", false, "print the return as YAML"), key("api_url", "https://slack.com", "the service"),
@@ -240,21 +287,22 @@ func Specs() []returner.Spec {
 		{
 			Name: "slack_webhook", Doc: "Post returns to Slack by an incoming webhook.", Src: "returners/slack_webhook_return.py", New: newSlack,
 			Keys: []returner.Key{
-				secret("webhook", "the webhook: what follows https://hooks.slack.com/services/, or a whole URL"),
+				required(secret("webhook", "the webhook: what follows https://hooks.slack.com/services/, or a whole URL")),
 				key("success_title", "{id} | Succeeded", "title of a return that is a success"), key("failure_title", "{id} | Failed", "title of one that is none"),
 				key("author_icon", nil, "URL of an icon"), key("show_tasks", false, "name the states that changed something or failed"),
 			},
 		},
 		{
 			Name: "splunk", Doc: "Send returns to Splunk's HTTP event collector.", Src: "returners/splunk.py", New: newSplunk,
+			Prepare: func(s returner.Settings) (returner.Settings, error) { return s.WithDict("splunk_http_forwarder"), nil },
 			Keys: []returner.Key{
-				secret("token", "token of the collector"), key("indexer", nil, "host of the collector, or its URL"), key("sourcetype", nil, "source type"),
+				required(secret("token", "token of the collector")), required(key("indexer", nil, "host of the collector, or its URL")), key("sourcetype", nil, "source type"),
 				key("index", nil, "the index"), key("verify_ssl", true, "check the server's certificate"),
 			},
 		},
 		{
 			Name: "telegram", Doc: "Send returns to a Telegram chat.", Src: "returners/telegram_return.py", New: newTelegram,
-			Keys: []returner.Key{key("chat_id", nil, "the chat"), secret("token", "token of the bot"), key("api_url", "https://api.telegram.org", "the service")},
+			Keys: []returner.Key{required(key("chat_id", nil, "the chat")), required(secret("token", "token of the bot")), key("thread_id", nil, "thread of the chat"), key("api_url", "https://api.telegram.org", "the service")},
 		},
 	}
 }

@@ -1,0 +1,424 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"brine/internal/value"
+)
+
+// An Unsure returner tells only when it is closed whether it has what it was
+// given. Its rows are on disk until then; after a fault all of them come again.
+type Unsure interface {
+	Returner
+	Unsure()
+}
+
+// A Partial is the error of a returner that took the first N of the rows that
+// it was given.
+type Partial struct {
+	N   int
+	Err error
+}
+
+// Error says why the others were not taken.
+func (p *Partial) Error() string { return p.Err.Error() }
+
+// Unwrap returns the reason.
+func (p *Partial) Unwrap() error { return p.Err }
+
+// Refused wraps the error of a service that is up and does not want a row: it
+// will not want it later, either.
+func Refused(err error) error { return &refusal{err} }
+
+type refusal struct{ error }
+
+func (r *refusal) Unwrap() error { return r.error }
+
+// A waiter is the error of a service that says when to try again.
+type waiter interface{ RetryAfter() time.Duration }
+
+// longWait is the longest time that a run waits for a service that says when to
+// try again; what comes later is for the next run.
+const longWait = 5 * time.Second
+
+// A writer is the worker's side of a sink.
+type writer struct {
+	sink  *Sink
+	ret   Returner
+	batch []item
+	down  time.Time     // when the returner was last found down; zero: it is up
+	rest  time.Duration // how long it is left alone then
+
+	unsure  bool   // the returner is Unsure
+	given   []item // rows that it was given, without their data
+	gaveUp  bool   // it failed: all that comes stays on disk
+	cleaned bool
+
+	accepted bool    // it took rows
+	refused  []item  // rows that it does not want
+	reasons  []error // why, the first few
+}
+
+// tryTimeout bounds one try.
+const tryTimeout = 15 * time.Second
+
+// restTime is how long a returner that is down is left alone.
+const restTime = 5 * time.Second
+
+// send gives a batch to the returner, or leaves it to the spool.
+func (w *writer) send(batch []item) {
+	if w.gaveUp || !w.down.IsZero() && time.Since(w.down) < w.rest {
+		w.keep(batch, nil)
+		return
+	}
+	var err error
+	for i := 0; ; i++ {
+		if batch, err = w.deliver(context.Background(), batch, w.took, w.aside); err == nil {
+			w.down = time.Time{}
+			if !w.unsure {
+				w.clean()
+			}
+			return
+		}
+		if w.unsure && len(w.given) > 0 {
+			w.give(batch)
+			w.giveUp(err)
+			return
+		}
+		if i >= len(w.sink.Retries) {
+			break
+		}
+		pause, again := w.sink.Retries[i], waitOf(err)
+		if again > longWait {
+			break
+		}
+		time.Sleep(max(pause, again))
+	}
+	w.isDown(err)
+	w.keep(batch, err)
+}
+
+// waitOf is how long the service asks to be left alone.
+func waitOf(err error) time.Duration {
+	var wait waiter
+	if errors.As(err, &wait) {
+		return wait.RetryAfter()
+	}
+	return 0
+}
+
+// isDown notes that the returner does not take rows now.
+func (w *writer) isDown(err error) {
+	w.down, w.rest = time.Now(), max(restTime, waitOf(err))
+}
+
+// deliver gives rows to the returner, once. took is told of those that it has.
+// Rows that it does not want are found by halves and handed to aside, and do not
+// hold up the others. It returns the rows that were neither taken nor refused.
+func (w *writer) deliver(ctx context.Context, batch []item, took, aside func([]item)) ([]item, error) {
+	rest, err := w.try(ctx, batch)
+	if len(rest) < len(batch) && !w.unsure {
+		took(without(batch, rest))
+	}
+	var no *refusal
+	if err == nil || w.unsure || !errors.As(err, &no) {
+		return rest, err
+	}
+	if len(rest) == 1 {
+		aside(rest)
+		if len(w.reasons) < 3 {
+			w.reasons = append(w.reasons, fmt.Errorf("%s: %w", rest[0].what(), err))
+		}
+		return nil, nil
+	}
+	half := len(rest) / 2
+	left, err := w.deliver(ctx, rest[:half], took, aside)
+	if err != nil {
+		return append(left[:len(left):len(left)], rest[half:]...), err
+	}
+	return w.deliver(ctx, rest[half:], took, aside)
+}
+
+// without returns the rows of all that are not among others, both in one order.
+func without(all, others []item) []item {
+	if len(others) == 0 {
+		return all
+	}
+	gone := make(map[*value.Map]bool, len(others))
+	for _, it := range others {
+		gone[it.data] = true
+	}
+	var out []item
+	for _, it := range all {
+		if !gone[it.data] {
+			out = append(out, it)
+		}
+	}
+	return out
+}
+
+// what names a row.
+func (it item) what() string {
+	switch it.kind {
+	case returnItem:
+		return "the return of " + it.data.Str("id") + " to job " + it.data.Str("jid")
+	case loadItem:
+		return "the load of job " + it.data.Str("jid")
+	}
+	return "the event " + it.data.Str("tag")
+}
+
+// took notes that the returner has rows.
+func (w *writer) took(batch []item) {
+	if w.sink.Spool != "" {
+		w.sink.spool.sent(batch, &w.sink.order)
+	}
+}
+
+// aside notes that the returner does not want rows: what becomes of them is
+// known at the end.
+func (w *writer) aside(rows []item) { w.refused = append(w.refused, rows...) }
+
+// refusedFile has, in a spool, what the returner did not want: no run sends it.
+const refusedFile = "refused"
+
+// putAside ends what is to be said of refused rows. Where the returner took
+// others they are the rows' own fault, and no later run tries them; else its
+// settings may be wrong, and they stay for the next run.
+func (w *writer) putAside() {
+	n := len(w.refused)
+	if n == 0 {
+		return
+	}
+	s := w.sink
+	s.fail(n)
+	why := errors.Join(w.reasons...)
+	where := s.Spool
+	switch {
+	case where == "":
+		w.warn(fmt.Errorf("returner %s refused %d rows, which are lost: %w", s.Name, n, why))
+		return
+	case !w.accepted:
+		w.warn(fmt.Errorf("returner %s refused %d rows: %w; they are kept in %s and sent by the next run", s.Name, n, why, where))
+		return
+	}
+	where = filepath.Join(where, refusedFile)
+	var b []byte
+	for _, it := range w.refused {
+		b = append(append(b, value.EncodeJSON(value.MapOf("kind", it.kind, "data", it.data))...), '\n')
+	}
+	f, err := os.OpenFile(where, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = f.Write(b)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		w.warn(fmt.Errorf("returner %s refused %d rows: %w; they stay in %s: %w", s.Name, n, why, s.Spool, err))
+		return
+	}
+	w.took(w.refused)
+	w.warn(fmt.Errorf("returner %s refused %d rows: %w; they are put aside in %s", s.Name, n, why, where))
+}
+
+// connect opens the returner where that is to be done.
+func (w *writer) connect(ctx context.Context) error {
+	if w.ret != nil {
+		return nil
+	}
+	r, err := w.sink.Open(ctx)
+	if err != nil {
+		return err
+	}
+	w.ret = r
+	_, w.unsure = r.(Unsure)
+	return nil
+}
+
+// try gives a batch to the returner once, and returns what it did not take. A
+// connection that fails is made anew at the next try.
+func (w *writer) try(ctx context.Context, batch []item) ([]item, error) {
+	if len(batch) == 0 {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
+	defer cancel()
+	if err := w.connect(ctx); err != nil {
+		return batch, err
+	}
+	rest, err := store(ctx, w.ret, batch)
+	w.accepted = w.accepted || len(rest) < len(batch)
+	if err != nil {
+		_ = w.ret.Close()
+		w.ret = nil
+		if w.unsure {
+			rest = batch
+		}
+		return rest, err
+	}
+	if w.unsure {
+		w.give(batch)
+	}
+	return nil, nil
+}
+
+// give notes what an Unsure returner was given.
+func (w *writer) give(batch []item) {
+	for _, it := range batch {
+		w.given = append(w.given, item{n: it.n})
+	}
+}
+
+// giveUp leaves all rows that an Unsure returner was given on disk.
+func (w *writer) giveUp(err error) {
+	w.gaveUp = true
+	w.sink.fail(len(w.given))
+	if w.sink.Spool == "" {
+		w.warn(fmt.Errorf("returner %s: %d rows are lost: %w", w.sink.Name, len(w.given), err))
+		return
+	}
+	w.warn(fmt.Errorf("returner %s is down: %w; what it was given is kept in %s and sent by the next run", w.sink.Name, err, w.sink.Spool))
+}
+
+func (s *Sink) fail(rows int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed += rows
+}
+
+// store gives rows to a returner, each kind in its order, and returns those that
+// it did not take. What the returner has no use for is left out.
+func store(ctx context.Context, r Returner, batch []item) ([]item, error) {
+	var loads, rets []*value.Map
+	var events []EventRow
+	var of [3][]item
+	for _, it := range batch {
+		switch it.kind {
+		case loadItem:
+			loads = append(loads, it.data)
+			of[0] = append(of[0], it)
+		case returnItem:
+			rets = append(rets, it.data)
+			of[1] = append(of[1], it)
+		case eventItem:
+			events = append(events, EventRow{Tag: it.data.Str("tag"), Data: it.data.Map("data"), Master: it.data.Str("master_id")})
+			of[2] = append(of[2], it)
+		}
+	}
+	steps := [3]func() error{
+		func() error {
+			if s, ok := r.(LoadSaver); ok {
+				return s.SaveLoad(ctx, loads)
+			}
+			return nil
+		},
+		func() error { return r.Return(ctx, rets) },
+		func() error {
+			if s, ok := r.(EventSaver); ok {
+				return s.SaveEvents(ctx, events)
+			}
+			return nil
+		},
+	}
+	for i, step := range steps {
+		if len(of[i]) == 0 {
+			continue
+		}
+		err := step()
+		if err == nil {
+			continue
+		}
+		rest := of[i]
+		var part *Partial
+		if errors.As(err, &part) {
+			rest = rest[min(part.N, len(rest)):]
+		}
+		for _, later := range of[i+1:] {
+			rest = append(rest[:len(rest):len(rest)], later...)
+		}
+		return rest, err
+	}
+	return nil, nil
+}
+
+// keep leaves rows that were not sent on disk.
+func (w *writer) keep(batch []item, why error) {
+	s := w.sink
+	s.fail(len(batch))
+	lost := 0
+	for _, it := range batch {
+		if it.n == 0 {
+			lost++
+		}
+	}
+	if lost > 0 {
+		w.warn(fmt.Errorf("returner %s: %d rows are lost: %w", s.Name, lost, errors.Join(orDown(why), s.spool.fault())))
+	}
+	if lost < len(batch) && why != nil {
+		w.warn(fmt.Errorf("returner %s is down: %w; what it did not take is kept in %s and sent by the next run", s.Name, why, s.Spool))
+	}
+}
+
+var errDown = errors.New("it is down")
+
+func orDown(err error) error {
+	if err == nil {
+		return errDown
+	}
+	return err
+}
+
+func (w *writer) warn(err error) {
+	if w.sink.Warn != nil {
+		w.sink.Warn(err)
+	}
+}
+
+// cleanEvery is how often a clean-up begins, among all processes of a cache, and
+// cleanFor how long one may take: what it leaves is for the next one.
+const (
+	cleanEvery = 10 * time.Minute
+	cleanFor   = time.Second
+)
+
+// clean has a Cleaner forget, once it has shown that it is up.
+func (w *writer) clean() {
+	s := w.sink
+	c, ok := w.ret.(Cleaner)
+	if w.cleaned || !ok || s.Keep <= 0 || s.Spool == "" {
+		return
+	}
+	w.cleaned = true
+	mark := filepath.Join(s.Spool, ".cleaned")
+	if st, err := os.Stat(mark); err == nil && time.Since(st.ModTime()).Abs() < cleanEvery {
+		return
+	}
+	if os.MkdirAll(s.Spool, 0o700) != nil || os.WriteFile(mark, []byte("\n"), 0o600) != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(s.over, cleanFor)
+	defer cancel()
+	if err := c.Clean(ctx, s.Keep, s.Archive); err != nil && ctx.Err() == nil {
+		w.warn(fmt.Errorf("returner %s: rows older than keep_jobs_seconds were not removed: %w", s.Name, err))
+	}
+}
+
+func (w *writer) close() {
+	if w.ret != nil {
+		err := w.ret.Close()
+		switch {
+		case err != nil && w.unsure:
+			w.giveUp(err)
+		case err != nil:
+			w.warn(fmt.Errorf("returner %s: %w", w.sink.Name, err))
+		case !w.gaveUp:
+			w.took(w.given)
+		}
+	}
+	w.putAside()
+	w.sink.spool.close()
+}

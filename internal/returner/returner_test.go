@@ -1,0 +1,63 @@
+package returner
+
+import (
+	"strings"
+	"testing"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// The forms are those that the documentation of Salt's returners shows.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	spec := &Spec{Name: "slack", Aliases: []string{"slack_returner"}, Keys: []Key{{Name: "channel", Default: "#general"}, {Name: "api_key", Required: true}}}
+	for _, tt := range []struct {
+		opts   *value.Map
+		config string
+		kwargs *value.Map
+		want   string
+	}{
+		{value.NewMap(0), "", nil, "#general"},
+		{value.MapOf("slack.channel", "a"), "", nil, "a"},
+		{value.MapOf("slack", value.MapOf("channel", "a")), "", nil, "a"},
+		{value.MapOf("slack", value.MapOf("slack.channel", "a")), "", nil, "#general"},
+		{value.MapOf("returner.slack.channel", "a"), "", nil, "a"},
+		{value.MapOf("slack_returner", value.MapOf("channel", "a")), "", nil, "a"},
+		{value.MapOf("slack.channel", "a", "other.slack.channel", "b"), "", nil, "a"},
+		{value.MapOf("slack.channel", "a", "other.slack.channel", "b"), "other", nil, "b"},
+		{value.MapOf("slack.channel", "a", "other.slack", value.MapOf("channel", "b")), "other", nil, "b"},
+		{value.MapOf("slack.channel", "a", "other", value.MapOf("slack", value.MapOf("channel", "b"))), "other", nil, "b"},
+		{value.MapOf("slack.channel", "a", "other.returner.slack.channel", "b"), "other", nil, "b"},
+		{value.MapOf("slack.channel", "a", "other.slack", value.MapOf("api_key", "b")), "other", nil, "a"},
+		{value.MapOf("slack", nil), "", nil, "#general"},
+		{value.MapOf("slack", "text"), "", nil, "#general"},
+		{value.MapOf("slack.channel", nil), "", nil, "#general"},
+		{value.MapOf("slack.channel", "a"), "", value.MapOf("channel", "c"), "c"},
+	} {
+		s := Settings{Spec: spec, Config: tt.config, Kwargs: tt.kwargs, Env: &fun.Env{Opts: tt.opts}}
+		if got := s.Str("channel"); got != tt.want {
+			t.Errorf("%s, configuration %q: %q, want %q", value.Repr(tt.opts), tt.config, got, tt.want)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	spec := &Spec{Name: "slack", Keys: []Key{{Name: "api_key", Required: true}, {Name: "username", Required: true}, {Name: "profile"}}, Prepare: Settings.WithProfile}
+	for _, tt := range []struct {
+		opts *value.Map
+		want string
+	}{
+		{value.NewMap(0), "slack.api_key, slack.username must be configured"},
+		{value.MapOf("slack", value.MapOf("api_key", "", "username", "u")), "slack.api_key must be configured"},
+		{value.MapOf("slack", value.MapOf("api_key", "k", "username", "u")), ""},
+		{value.MapOf("slack", value.MapOf("profile", "bot", "username", "u"), "bot", value.MapOf("slack.api_key", "k")), ""},
+		{value.MapOf("slack", value.MapOf("profile", "bto")), `slack.profile: the configuration has no dict "bto"`},
+	} {
+		_, err := Settings{Spec: spec, Env: &fun.Env{Opts: tt.opts}}.Check()
+		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s: %v, want %q", value.Repr(tt.opts), err, tt.want)
+		}
+	}
+}
