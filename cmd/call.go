@@ -26,27 +26,6 @@ type callOpts struct {
 	versions    bool
 }
 
-// ignoredFlags are flags of Salt's that have nothing to act on in brine, with
-// the reason; they are accepted and named in a warning.
-var ignoredFlags = [...]struct {
-	name, short, why string
-	isBool           bool
-}{
-	{"file-client", "", "files come from file_roots", false},
-	{"hard-crash", "", "an error shows its cause, not a traceback", true},
-	{"log-file-level", "", "the log file has the level of -l", false},
-	{"master", "", "brine has no master", false},
-	{"module-dirs", "m", "custom functions come from _modules of file_roots", false},
-	{"priv", "", "brine runs as who starts it", false},
-	{"proxyid", "", "brine has no proxy minions", false},
-	{"refresh-grains-cache", "", "grains are gathered when they are read", true},
-	{"set-metadata", "", "nothing is told to a master", false},
-	{"skip-grains", "", "grains are gathered when they are read", true},
-	{"states-dir", "", "states are built in", false},
-	{"timeout", "t", "nothing is waited for", false},
-	{"user", "u", "brine runs as who starts it", false},
-}
-
 func newCallCmd(a *App, st style) *cobra.Command {
 	o := &callOpts{}
 	c := &cobra.Command{
@@ -81,19 +60,18 @@ interrupted; 255 there is no such function.`,
 	f.BoolVarP(&o.doc, "doc", "d", false, "print the documentation of the function")
 	f.BoolVar(&o.metadata, "metadata", false, "print the return with its metadata")
 	f.BoolVar(&o.versions, "versions-report", false, "print the versions of Salt and of the system")
-	for _, i := range ignoredFlags {
-		if i.isBool {
-			f.BoolP(i.name, i.short, false, "no effect: "+i.why)
-		} else {
-			f.StringP(i.name, i.short, "", "no effect: "+i.why)
-		}
-		_ = f.MarkHidden(i.name)
-	}
+	registerNoEffect(f, forCall)
 	return c
 }
 
 func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []string) error {
 	switch {
+	case o.showGrains && len(args) > 0:
+		return usagef(c, "--grains takes no arguments")
+	case o.doc && len(args) > 1:
+		return usagef(c, "--doc takes one function or module")
+	case o.doc:
+		return a.printKindDoc(fun.Exec, args)
 	case o.showGrains:
 		args = []string{"grains.items"}
 	case o.versions:
@@ -104,9 +82,6 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	}
 	if len(args) == 0 {
 		return usagef(c, "no function was given")
-	}
-	if o.doc {
-		return a.printDoc(args)
 	}
 	s, err := a.newSession(config.Minion, "salt-call", &o.runFlags, nil)
 	if err != nil {
@@ -119,7 +94,10 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if strings.HasPrefix(args[0], "state.") {
 		s.listen()
 	}
-	a.warnIgnored(c, s, o, c.Root() == c && !o.local)
+	if c.Root() == c && !o.local {
+		a.sayLocal(s)
+	}
+	a.warnNoEffect(c, forCall)
 	name := args[0]
 	if s.recordsCalls(name) {
 		s.openJobs()
@@ -129,7 +107,7 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if err := s.openReturners(env); err != nil {
 		return err
 	}
-	res, err := s.invoke(ctx, env, fun.Exec, name, parseInput(args[1:], o.noParse), jid)
+	res, err := s.invoke(ctx, env, fun.Exec, name, dispatch.ParseInput(args[1:], o.noParse), jid)
 	if err != nil && !cutShort(res, err) {
 		return a.callFault(c, s, name, err)
 	}
@@ -231,9 +209,12 @@ func (s *session) invoke(ctx context.Context, env *fun.Env, kind fun.Kind, name 
 func (a *App) callFault(c *cobra.Command, s *session, name string, err error) error {
 	var nf *fun.NotFoundError
 	var ce *fun.CommandError
+	var ie *fun.InvocationError
 	switch {
 	case errors.As(err, &nf):
 		return err
+	case errors.As(err, &ie):
+		return fmt.Errorf("%s: Passed invalid arguments: %w", name, err)
 	case dispatch.IsArgError(err):
 		return usageOf(c, s, name, err)
 	case errors.Is(err, context.Canceled):
@@ -244,14 +225,9 @@ func (a *App) callFault(c *cobra.Command, s *session, name string, err error) er
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// warnIgnored names the flags that have no effect in brine.
-func (a *App) warnIgnored(c *cobra.Command, s *session, o *callOpts, sayLocal bool) {
-	if sayLocal && s.cfg.Opts.Str("file_client") != "local" {
+// sayLocal says that a salt-call that would ask a master runs here.
+func (a *App) sayLocal(s *session) {
+	if s.cfg.Opts.Str("file_client") != "local" {
 		fmt.Fprintln(a.Err, "brine: salt-call without --local: brine has no master and runs on this machine with its own file_roots")
-	}
-	for _, i := range ignoredFlags {
-		if c.Flags().Changed(i.name) {
-			fmt.Fprintf(a.Err, "brine: --%s has no effect: %s\n", i.name, i.why)
-		}
 	}
 }

@@ -4,8 +4,8 @@ package fun
 // arguments, and Msg says why.
 type InvocationError struct{ Msg string }
 
-// Error returns Salt's text for the user.
-func (e *InvocationError) Error() string { return "Passed invalid arguments: " + e.Msg }
+// Error returns why, as str(exception).
+func (e *InvocationError) Error() string { return e.Msg }
 
 // A TargetError says that a target expression makes no sense. Fleets return
 // it; nothing was run.

@@ -14,19 +14,9 @@ import (
 // printed as it is.
 func OSError(err error) string {
 	s := Strerror(err)
-	var errno syscall.Errno
-	if !errors.As(err, &errno) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrPermission) {
-		return s
-	}
+	errno := errnoOf(err)
 	if errno == 0 {
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			errno = syscall.ENOENT
-		case errors.Is(err, fs.ErrExist):
-			errno = syscall.EEXIST
-		default:
-			errno = syscall.EACCES
-		}
+		return s
 	}
 	s = fmt.Sprintf("[Errno %d] %s", int(errno), s)
 	var link *os.LinkError
@@ -38,6 +28,43 @@ func OSError(err error) string {
 		s += ": '" + path.Path + "'"
 	}
 	return s
+}
+
+// errnoOf returns the number of an error of the system, 0 of another one.
+func errnoOf(err error) syscall.Errno {
+	var errno syscall.Errno
+	switch {
+	case errors.As(err, &errno):
+		return errno
+	case errors.Is(err, fs.ErrNotExist):
+		return syscall.ENOENT
+	case errors.Is(err, fs.ErrExist):
+		return syscall.EEXIST
+	case errors.Is(err, fs.ErrPermission):
+		return syscall.EACCES
+	}
+	return 0
+}
+
+// OSErrorClass returns the name of the Python exception that an error of the
+// system is: FileNotFoundError, PermissionError, ..., OSError; "" of what is
+// none.
+func OSErrorClass(err error) string {
+	switch errnoOf(err) {
+	case 0:
+		return ""
+	case syscall.ENOENT:
+		return "FileNotFoundError"
+	case syscall.EEXIST:
+		return "FileExistsError"
+	case syscall.EACCES, syscall.EPERM:
+		return "PermissionError"
+	case syscall.EISDIR:
+		return "IsADirectoryError"
+	case syscall.ENOTDIR:
+		return "NotADirectoryError"
+	}
+	return "OSError"
 }
 
 // Strerror returns what the system says of err, as C's strerror: "Permission

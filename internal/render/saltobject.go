@@ -169,9 +169,12 @@ func pythonError(err error) error {
 		py  *value.PyError
 		cmd *fun.CommandError
 		arg *fun.ArgError
+		inv *fun.InvocationError
 		nf  *fun.NotFoundError
 	)
 	switch {
+	case errors.As(err, &inv):
+		return &callError{&value.PyError{Type: "SaltInvocationError", Msg: inv.Msg}, err}
 	case errors.As(err, &cmd):
 		return &callError{&value.PyError{Type: "CommandExecutionError", Msg: cmd.Error()}, err}
 	case errors.As(err, &arg):

@@ -30,6 +30,7 @@ type Options struct {
 	SourceHash string // of a remote file: a copy in the cache that has it is not fetched again
 	NoVerify   bool   // take any TLS certificate
 	UseETag    bool   // ask the server whether the copy in the cache is still good
+	Copy       bool   // copy a file of local file_roots to the cache, too
 }
 
 // New returns the client of env.
@@ -92,13 +93,13 @@ func (c *Client) Open(ctx context.Context, source string, o Options) (io.ReadClo
 }
 
 // CacheFile brings a source to this machine and returns where it is, "" where
-// it does not exist. A file that is on this machine already (a path, a file
-// below local file_roots) is not copied.
+// it does not exist. A file that is on this machine already (a path, and unless
+// o.Copy a file below local file_roots) is not copied.
 // Salt: salt/modules/cp.py cache_file.
 func (c *Client) CacheFile(ctx context.Context, source string, o Options) (string, error) {
 	switch s := Scheme(source); {
 	case s == "salt":
-		return c.cacheSalt(ctx, source)
+		return c.cacheSalt(ctx, source, o.Copy)
 	case s == "http" || s == "https":
 		return c.cacheWeb(ctx, source, "", o)
 	case IsRemote(source):
@@ -117,7 +118,7 @@ func (c *Client) CacheFile(ctx context.Context, source string, o Options) (strin
 	return p, nil
 }
 
-func (c *Client) cacheSalt(ctx context.Context, source string) (string, error) {
+func (c *Client) cacheSalt(ctx context.Context, source string, always bool) (string, error) {
 	info, err := c.Stat(ctx, source)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode.IsDir() {
 		return "", nil
@@ -125,7 +126,7 @@ func (c *Client) cacheSalt(ctx context.Context, source string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if info.Abs != "" {
+	if info.Abs != "" && !always {
 		return info.Abs, nil
 	}
 	dest := filepath.Join(c.CacheDir(), "files", info.SaltEnv, filepath.FromSlash(info.Path))
@@ -189,7 +190,11 @@ func (c *Client) Hash(ctx context.Context, source string) (Sum, bool, error) {
 		if !ok || c.Env.Up == nil {
 			return Sum{}, false, nil
 		}
-		hex, err = c.Env.Up.Hash(ctx, saltenv, rel, algo)
+		if hex, err = c.Env.Up.Hash(ctx, saltenv, rel, algo); err != nil {
+			if fi, no := c.Env.Up.Stat(ctx, saltenv, rel); no == nil && fi.Mode.IsDir() {
+				return Sum{}, false, nil // directories are no files of the server
+			}
+		}
 	} else {
 		hex, err = HashFile(c.Env.Host, filePath(source), algo)
 	}
@@ -239,11 +244,14 @@ func (c *Client) extern(source, saltenv string) string {
 }
 
 // Fetch brings a source to dest, or to the cache where dest is "", and returns
-// where it is, "" where the source does not exist or dest's directory is
-// missing and makedirs is not set.
+// where it is, "" where the source does not exist or is a directory, or dest's
+// directory is missing and makedirs is not set.
 func (c *Client) Fetch(ctx context.Context, source, dest string, makedirs bool, o Options) (string, error) {
 	if dest == "" {
 		return c.CacheFile(ctx, source, o)
+	}
+	if fi, err := c.Stat(ctx, source); Scheme(source) == "salt" && err == nil && fi.Mode.IsDir() {
+		return "", nil
 	}
 	h := c.Env.Host
 	if st, err := h.Stat(dest); strings.HasSuffix(dest, "/") || err == nil && st.Mode.IsDir() {

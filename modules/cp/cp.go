@@ -109,7 +109,7 @@ func orFalse(p string, err error) (value.Value, error) {
 }
 
 func (c *Client) fetchOptions(call *fun.Call) Options {
-	return Options{SourceHash: call.Str("source_hash"), NoVerify: !call.Bool("verify_ssl"), UseETag: call.Args.Has("use_etag") && call.Bool("use_etag")}
+	return Options{SourceHash: call.Str("source_hash"), NoVerify: !call.Bool("verify_ssl"), UseETag: call.Args.Has("use_etag") && call.Bool("use_etag"), Copy: true}
 }
 
 // cacheDest tells where a copy would be; a path of this machine is its own.
@@ -139,7 +139,7 @@ func cacheFiles(ctx context.Context, c *Client, call *fun.Call) (value.Value, er
 	}
 	out := &value.List{}
 	for _, p := range paths {
-		v, err := orFalse(c.CacheFile(ctx, strings.TrimSpace(p), Options{}))
+		v, err := orFalse(c.CacheFile(ctx, strings.TrimSpace(p), Options{Copy: true}))
 		if err != nil {
 			return nil, err
 		}
@@ -180,7 +180,7 @@ func cacheDir(ctx context.Context, c *Client, call *fun.Call) (value.Value, erro
 		if !ok {
 			continue
 		}
-		p, err := c.CacheFile(ctx, MakeURL(fi.Path, saltenv), Options{})
+		p, err := c.CacheFile(ctx, MakeURL(fi.Path, saltenv), Options{Copy: true})
 		if err != nil {
 			return nil, err
 		}
@@ -286,7 +286,7 @@ func cacheMaster(ctx context.Context, c *Client, _ *fun.Call) (value.Value, erro
 	}
 	out := &value.List{}
 	for _, fi := range all {
-		p, err := c.CacheFile(ctx, MakeURL(fi.Path, c.SaltEnv), Options{})
+		p, err := c.CacheFile(ctx, MakeURL(fi.Path, c.SaltEnv), Options{Copy: true})
 		if err != nil {
 			return nil, err
 		}
@@ -321,11 +321,12 @@ func getFile(ctx context.Context, c *Client, call *fun.Call) (value.Value, error
 	if err != nil {
 		return nil, err
 	}
-	p, err := c.Fetch(ctx, source, dest, call.Bool("makedirs"), Options{})
-	if p == "" && err == nil {
-		return "", nil
+	if Scheme(source) == "salt" {
+		if _, found, err := c.Hash(ctx, source); err != nil || !found {
+			return "", err
+		}
 	}
-	return p, err
+	return orFalse(c.Fetch(ctx, source, dest, call.Bool("makedirs"), Options{Copy: true}))
 }
 
 func getDir(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
@@ -426,9 +427,15 @@ func getURL(ctx context.Context, c *Client, call *fun.Call) (value.Value, error)
 }
 
 func hashFile(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
-	s, ok, err := c.Hash(ctx, call.Str("path"))
-	if err != nil || !ok {
-		return value.NewMap(0), err
+	source := call.Str("path")
+	s, ok, err := c.Hash(ctx, source)
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok && Scheme(source) == "salt":
+		return "", nil
+	case !ok: // so Salt has it: a digest, and no stat beside it
+		return value.NewList(value.NewMap(0), nil), nil
 	}
 	return value.MapOf("hsum", s.Hex, "hash_type", s.Type), nil
 }
@@ -509,7 +516,7 @@ func statFile(ctx context.Context, c *Client, call *fun.Call) (value.Value, erro
 	var m fs.FileMode
 	if Scheme(source) == "salt" {
 		fi, err := c.Stat(ctx, source)
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && fi.Mode.IsDir() {
 			return nil, nil
 		}
 		if err != nil {

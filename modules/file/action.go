@@ -181,7 +181,7 @@ func copyAction(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
 		return nil, fun.Errorf("No such file or directory '%s'", src)
 	}
 	fail := func(err error) (value.Value, error) {
-		return nil, fun.Errorf("Could not copy '%s' to '%s': %s", src, dst, host.OSError(err))
+		return nil, f.because(err, "Could not copy '%s' to '%s'", src, dst)
 	}
 	if st.Mode.IsDir() {
 		if !c.Bool("recurse") {
@@ -301,7 +301,7 @@ func renameAction(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
 		return nil, invalid("File path must be absolute.")
 	}
 	if err := f.Rename(src, dst); err != nil {
-		return nil, fun.Errorf("Could not rename '%s' to '%s': %s", src, dst, host.OSError(err))
+		return nil, f.because(err, "Could not rename '%s' to '%s'", src, dst)
 	}
 	return true, nil
 }
@@ -361,7 +361,7 @@ func symlink(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
 		return nil, fun.Errorf("Existing path is not a symlink: %s", p)
 	}
 	if err := f.SymlinkOver(src, p); err != nil {
-		return nil, fun.Errorf("Could not create '%s': %s", p, host.OSError(err))
+		return nil, f.because(err, "Could not create '%s'", p)
 	}
 	return true, nil
 }

@@ -34,6 +34,16 @@ type FS struct {
 	host.Host
 }
 
+// because returns an error in Salt's words, which do not name the cause, and
+// tells the cause as a warning.
+func (f *FS) because(cause error, format string, args ...any) error {
+	err := fun.Errorf(format, args...)
+	if f.Env.Warn != nil {
+		f.Env.Warn(fun.Warning{Text: err.Error() + ": " + host.OSError(cause)})
+	}
+	return err
+}
+
 // newMode returns the mode of a file (0666) or directory (0777) that is made
 // without one of its own, and whether a umask says it; else the process's
 // applies.

@@ -289,7 +289,7 @@ func (f *FS) create(r *Return, p Plan, target string) string {
 	if p.Perms.Mode != "" {
 		m, ok := ParseMode(p.Perms.Mode)
 		if !ok {
-			return "Invalid Mode " + p.Perms.Mode
+			m = host.FileMode(0o600) // as the file was before its mode is set
 		}
 		opts.Mode = &m
 	} else if m, set := f.newMode(0o666); set {
@@ -385,9 +385,19 @@ func (f *FS) noteNew(r *Return, p Plan, target string, fromSource bool) {
 			mode = modeText(st.Mode)
 		}
 	}
-	if mode != "" && mode != "0600" {
+	if _, ok := ParseMode(mode); mode != "" && !ok {
+		r.Result, r.Comment = fun.Failed, joinNotes(r.Comment, "Failed to change mode to "+mode)
+	} else if mode != "" && mode != "0600" {
 		r.Changes.Set("mode", mode)
 	}
+}
+
+// joinNotes adds a remark to a comment.
+func joinNotes(comment, more string) string {
+	if comment == "" {
+		return more
+	}
+	return comment + "; " + more
 }
 
 // WouldChange returns what ManageFile would change, or what there is to say

@@ -134,7 +134,10 @@ func pyDir(p string) string {
 
 func access(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
 	p := f.Expand(c.Str("path"))
-	bit := map[string]uint32{"f": 0, "r": 4, "w": 2, "x": 1}
+	if !filepath.IsAbs(p) {
+		return nil, invalid("Path to link must be absolute.")
+	}
+	bit := map[string]uint32{"f": 0, "r": 4, "w": 2, "x": 1, "0": 0, "1": 1, "2": 2, "4": 4} // letters, or the numbers of os.access
 	want, ok := bit[c.Str("mode")]
 	if !ok {
 		return nil, invalid("Invalid mode specified.")
@@ -226,7 +229,7 @@ func containsRegex(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
 func diskusage(f *FS, p string) (value.Value, error) {
 	st, err := f.Stat(p)
 	if err != nil {
-		return nil, fun.Errorf("Path not found: %s", p)
+		return int64(0), nil // what is not there takes no room
 	}
 	if !st.Mode.IsDir() {
 		return st.Size, nil

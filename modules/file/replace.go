@@ -13,7 +13,9 @@ import (
 )
 
 // invalid is Salt's SaltInvocationError.
-func invalid(format string, args ...any) error { return fun.Errorf(format, args...) }
+func invalid(format string, args ...any) error {
+	return &fun.InvocationError{Msg: fmt.Sprintf(format, args...)}
+}
 
 // ReFlags reads the flags of a pattern: a number, a name, or a list of names.
 // Salt: _get_flags.
@@ -32,7 +34,7 @@ func ReFlags(v value.Value) (pyre.Flags, error) {
 		for _, name := range strings.Split(v, ",") {
 			f, ok := pyre.FlagByName(strings.TrimSpace(name))
 			if !ok {
-				return 0, invalid("Invalid re flag given: %s", name)
+				return 0, fun.Errorf("Invalid re flag given: %s", name)
 			}
 			flags |= f
 		}
@@ -74,8 +76,11 @@ func (f *FS) editable(p string) (real, text string, err error) {
 	real = f.RealPath(f.Expand(p))
 	b, err := f.ReadFile(real)
 	if err != nil {
-		if !f.Exists(real) {
+		switch {
+		case !f.Exists(real):
 			return real, "", invalid("File not found: %s", real)
+		case f.IsDir(real):
+			return real, "", invalid("Cannot perform string replacements on a binary file: %s", real)
 		}
 		return real, "", fun.Errorf("Unable to open file '%s'. Exception: %s", real, host.OSError(err))
 	}

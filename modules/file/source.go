@@ -130,7 +130,7 @@ func (f *FS) SourceSum(ctx context.Context, name, source, hash, hashName string,
 	if hashFile != "" {
 		s, ok, err := f.ExtractHash(hashFile, "", name, source, hashName)
 		if err != nil {
-			return cp.Sum{}, fun.Errorf("%s", host.OSError(err))
+			return cp.Sum{}, err
 		}
 		if !ok {
 			return invalid()
@@ -304,15 +304,11 @@ func (f *FS) GetManaged(ctx context.Context, q Request) (*Managed, string, error
 			return nil, "", err
 		}
 		if !ok {
-			_, senv, _ := fun.SplitURL(q.Source)
-			if senv == "" {
-				senv = f.SaltEnv
-			}
-			return nil, fmt.Sprintf("Source file %s not found in saltenv '%s'", q.Source, senv), nil
+			return nil, fmt.Sprintf("Source file %s not found in saltenv '%s'", q.Source, client.SaltEnv), nil
 		}
 		m.Sum = sum
 		m.Content = &Content{open: func() (io.ReadCloser, error) { return client.Open(ctx, q.Source, o) }}
-	case scheme == "" || scheme == "file":
+	case scheme == "file" || !cp.IsRemote(q.Source): // a path, though it may look like a URL
 		p := strings.TrimPrefix(q.Source, "file://")
 		if !f.Exists(p) {
 			return nil, fmt.Sprintf("Local file source %s does not exist", p), nil
@@ -330,8 +326,12 @@ func (f *FS) GetManaged(ctx context.Context, q Request) (*Managed, string, error
 		switch {
 		case q.Hash != "":
 			sum, err := f.SourceSum(ctx, q.Name, q.Source, q.Hash, q.HashName, o)
+			var failed *fun.CommandError
+			if errors.As(err, &failed) {
+				return nil, failed.Msg, nil
+			}
 			if err != nil {
-				return nil, err.Error(), nil //nolint:nilerr // it is the comment
+				return nil, "", err
 			}
 			m.Sum = sum
 		case cp.IsRemote(q.Source) && !q.UseETag:
@@ -364,6 +364,9 @@ func (f *FS) GetManaged(ctx context.Context, q Request) (*Managed, string, error
 	}
 	if q.Template == "" {
 		return m, "", nil
+	}
+	if strings.TrimPrefix(q.Source, "file://") == q.Name {
+		return nil, "", invalid("Source file cannot be the same as destination")
 	}
 	text, err := m.Content.Bytes()
 	if err != nil {

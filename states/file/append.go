@@ -103,62 +103,76 @@ func words(line string) []string {
 	return out
 }
 
-// sourceTexts returns the rendered texts of source or sources, nil where none
-// are given; fault is what there is to say.
-// Salt: _unify_sources_and_hashes, _get_template_texts.
-func (c *call) sourceTexts() (texts []string, given bool, fault string, err error) {
-	var sources, hashes []string
+// textSources are the files that text is taken from, and their digests.
+type textSources struct{ urls, hashes []string }
+
+// sources returns the files of source or sources; fault is what there is to
+// say. Salt: _unify_sources_and_hashes.
+func (c *call) sources() (s textSources, fault string) {
 	if v := c.Value("sources"); v != nil {
-		sources = c.Strings("sources")
+		s.urls = c.Strings("sources")
 	}
-	hashes = c.Strings("source_hashes")
-	if value.Truth(c.Value("source")) {
-		if len(sources) > 0 {
-			return nil, true, "source and sources are mutually exclusive", nil
-		}
-		if value.Truth(c.Value("source_hash")) && len(hashes) > 0 {
-			return nil, true, "source_hash and source_hashes are mutually exclusive", nil
-		}
-		src, hash, err := c.SourceList(c.ctx, c.Value("source"), c.Value("source_hash"))
-		if err != nil {
-			return nil, true, err.Error(), nil
-		}
-		sources, hashes = []string{src}, nil
-		if value.Truth(hash) {
-			hashes = []string{value.Str(hash)}
-		}
+	s.hashes = c.Strings("source_hashes")
+	if !value.Truth(c.Value("source")) {
+		return s, ""
 	}
-	if len(sources) == 0 {
-		return nil, false, "", nil
+	if len(s.urls) > 0 {
+		return s, "source and sources are mutually exclusive"
 	}
+	if value.Truth(c.Value("source_hash")) && len(s.hashes) > 0 {
+		return s, "source_hash and source_hashes are mutually exclusive"
+	}
+	src, hash, err := c.SourceList(c.ctx, c.Value("source"), c.Value("source_hash"))
+	if err != nil {
+		return s, err.Error()
+	}
+	s = textSources{urls: []string{src}}
+	if value.Truth(hash) {
+		s.hashes = []string{value.Str(hash)}
+	}
+	return s, ""
+}
+
+// sourceTexts returns the rendered texts of files. What cannot be had is a
+// fault, and the return is then named after it, as in Salt; what cannot be
+// rendered is an error. Salt: _get_template_texts.
+func (c *call) sourceTexts(from textSources) (texts []string, fault string, err error) {
 	defaults, _ := c.Value("defaults").(*value.Map)
 	context, _ := c.Value("context").(*value.Map)
 	client := cp.New(c.Env, c.SaltEnv)
-	for i, s := range sources {
+	for i, s := range from.urls {
 		o := cp.Options{}
-		if i < len(hashes) {
-			o.SourceHash = hashes[i]
+		if i < len(from.hashes) {
+			o.SourceHash = from.hashes[i]
 		}
 		p, err := client.CacheFile(c.ctx, s, o)
-		if err != nil || p == "" {
-			return nil, true, "Failed to load template file " + s, nil //nolint:nilerr // the comment says so
+		var raw []byte
+		if err == nil && p != "" {
+			raw, err = c.ReadFile(p)
 		}
-		raw, err := c.ReadFile(p)
-		if err != nil {
-			return nil, true, "Failed to load template file " + s, nil //nolint:nilerr // likewise
+		if err != nil || p == "" {
+			c.ret.Name = s
+			return nil, "Failed to load template file " + s, nil //nolint:nilerr // the comment says so
 		}
 		out := string(raw)
 		if t := c.Str("template"); t != "" {
-			if out, err = client.Render(c.ctx, t, s, raw, cp.Vars(nil, defaults, context)); err != nil {
-				return nil, true, "Failed to load template file " + s + ": " + c.shown(err), nil
+			out, err = client.Render(c.ctx, t, s, raw, cp.Vars(nil, defaults, context))
+			var unknown *cp.UnknownTemplateError
+			if errors.As(err, &unknown) {
+				c.ret.Name = s
+				return nil, "Failed to load template file " + s, nil
+			}
+			if err != nil {
+				return nil, "", err
 			}
 		}
 		if out == "" {
-			return nil, true, fmt.Sprintf("Failed to read rendered template file %s (%s)", p, s), nil
+			c.ret.Name = s
+			return nil, fmt.Sprintf("Failed to read rendered template file %s (%s)", p, s), nil
 		}
 		texts = append(texts, out)
 	}
-	return texts, true, "", nil
+	return texts, "", nil
 }
 
 // begun makes the file that text is added to, where it is missing; stop says
@@ -192,6 +206,11 @@ type added struct {
 	diff func(before, after string) string
 	join func(text string, lines []string) string
 	say  string // "Appended %d lines"
+
+	// refusalIsNothing says that a file which is not searched, since it is
+	// binary, counts as one without text to add: in Salt the one exception is
+	// a kind of the other.
+	refusalIsNothing bool
 }
 
 // appendText adds text at the end of a file.
@@ -221,7 +240,7 @@ func appendText(ctx context.Context, fc *fun.Call) fun.Ret {
 			}
 			return text + lineText(lines)
 		},
-		say: "Appended %d lines",
+		say: "Appended %d lines", refusalIsNothing: true,
 	})
 }
 
@@ -255,31 +274,41 @@ func lineText(lines []string) string {
 }
 
 func (c *call) add(a added) fun.Ret {
+	const nothing = "No text found to append. Nothing appended"
 	name := c.path()
-	sourced, given, fault, err := c.sourceTexts()
-	if err != nil {
-		return fun.Raise(err)
-	}
+	from, fault := c.sources()
 	if fault != "" {
 		return c.fail("%s", fault)
 	}
 	if ret, stop := c.begun(); stop {
 		return ret
 	}
-	texts := sourced
-	if !given {
-		if c.IsNone("text") {
-			return c.fail("No text found to append. Nothing appended")
+	var texts []string
+	switch {
+	case len(from.urls) > 0:
+		var err error
+		if texts, fault, err = c.sourceTexts(from); err != nil {
+			return c.raise(err)
 		}
+		if fault != "" {
+			return c.fail("%s", fault)
+		}
+	case c.IsNone("text"):
+		return c.fail(nothing)
+	default:
 		texts = textParts(c.Value("text"))
 	}
 	old, err := c.ReadFile(name)
 	if err != nil {
-		return fun.Raise(errors.New(host.OSError(err)))
+		return fun.Raise(err)
 	}
 	var lines []string
 	for _, chunk := range texts {
 		there, err := a.find(chunk)
+		var refused *fun.InvocationError
+		if a.refusalIsNothing && errors.As(err, &refused) {
+			return c.fail(nothing)
+		}
 		if err != nil {
 			return fun.Raise(err)
 		}

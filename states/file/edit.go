@@ -120,12 +120,16 @@ func blockreplace(ctx context.Context, fc *fun.Call) fun.Ret {
 	if c.path() == "" {
 		return c.fail("Must provide name to file.blockreplace")
 	}
-	texts, _, fault, err := c.sourceTexts()
-	if err != nil {
-		return fun.Raise(err)
-	}
+	from, fault := c.sources()
 	if fault == "" {
 		fault = c.existing()
+	}
+	if fault != "" {
+		return c.fail("%s", fault)
+	}
+	texts, fault, err := c.sourceTexts(from)
+	if err != nil {
+		return c.raise(err)
 	}
 	if fault != "" {
 		return c.fail("%s", fault)

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"brine/internal/fun"
+	"brine/internal/host"
 	"brine/internal/value"
 	files "brine/modules/file"
 )
@@ -73,6 +74,19 @@ func (c *call) path() string { return c.ret.Name }
 
 // fail reports a failure; what was noted as changed stays.
 func (c *call) fail(format string, args ...any) fun.Ret { return c.ret.Fail(format, args...).Ret() }
+
+// warn tells the cause of a failure beside the report, where Salt's comment has
+// none.
+func (c *call) warn(cause error) {
+	if c.Env.Warn == nil {
+		return
+	}
+	w := fun.Warning{Text: c.path() + ": " + host.OSError(cause)}
+	if c.Low != nil {
+		w.Where = c.Low.Pos.String()
+	}
+	c.Env.Warn(w)
+}
 
 // done reports an outcome.
 func (c *call) done(o fun.Outcome, comment string) fun.Ret {

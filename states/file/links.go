@@ -139,7 +139,8 @@ func (c *call) symlink(p linkPlan) fun.Ret {
 		}
 	}
 	if err := c.SymlinkOver(p.target, name); err != nil {
-		return c.fail("Unable to create new symlink %s -> %s: %s", name, p.target, host.OSError(err))
+		c.warn(err)
+		return c.fail("Unable to create new symlink %s -> %s: Could not create '%s'", name, p.target, name)
 	}
 	c.ret.Changes.Set("new", name)
 	c.ret.Comment = fmt.Sprintf("Created new symlink %s -> %s", name, p.target)

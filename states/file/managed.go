@@ -291,7 +291,7 @@ func (c *call) plan(m *managedFile) (*files.Plan, string, error) {
 		Name: c.path(), Contents: m.text, HasText: m.hasText, Perms: m.perms, KeepMode: m.keepMode, Backup: m.backup,
 		MakeDirs: m.makedirs, DirMode: m.dirMode, HideDiff: m.hideDiff, SkipVerify: m.skipVerify, UseETag: m.useETag,
 	}
-	if m.hasText || !value.Truth(m.source) {
+	if _, list := m.source.(*value.List); m.hasText || !list && !value.Truth(m.source) {
 		return p, "", nil
 	}
 	src, hash, err := c.SourceList(c.ctx, m.source, m.hash)
@@ -306,9 +306,6 @@ func (c *call) plan(m *managedFile) (*files.Plan, string, error) {
 	}
 	if value.Truth(hash) {
 		q.Hash = value.Str(hash)
-	}
-	if src == p.Name {
-		return nil, "", fun.Errorf("Source file cannot be the same as destination")
 	}
 	from, fault, err := c.GetManaged(c.ctx, q)
 	p.From = from

@@ -137,7 +137,16 @@ func TestManagedSource(t *testing.T) {
 			step{"managed", false, kv("name", "@/bin2", "source", "salt://motd"), "True File @/bin2 updated {'diff': 'Replace binary file with text file'}"},
 			step{"managed", false, kv("name", "@/t", "source", "salt://t.j2", "template", "jinja", "mode", "0644", "context", value.MapOf("port", int64(80))), "True File @/t updated {'diff': 'New file', 'mode': '0644'}"},
 			step{"managed", false, kv("name", "@/t", "source", "salt://t.j2", "template", "jinja"), "False Unable to manage file: Jinja variable 'port' is undefined; line 1\n\n---\n{{ name }} {{ port }} {{ source }} {{ mode }}    <======================\n---"},
-			step{"managed", false, kv("name", "@/src", "source", "@/src"), "False Unable to manage file: Source file cannot be the same as destination"},
+			step{"managed", false, kv("name", "@/src", "source", "@/src"), "True File @/src is in the correct state"},
+			step{"managed", false, kv("name", "@/src", "source", "@/src", "template", "jinja"), "False Unable to manage file: Source file cannot be the same as destination"},
+			step{"managed", true, kv("name", "@/src", "source", "@/src", "template", "jinja"), "raises Source file cannot be the same as destination"},
+			step{"managed", false, kv("name", "@/none", "source", value.NewList()), "False Unable to manage file: none of the specified sources were found"},
+			step{"managed", false, kv("name", "@/none", "source", "salt://motd?saltenv=dev"), "False Source file salt://motd?saltenv=dev not found in saltenv 'base'"},
+			step{"managed", false, kv("name", "@/none", "source", "salt://x"), "False Source file salt://x not found in saltenv 'base'"},
+			step{"managed", false, kv("name", "@/none", "source", "gopher://x"), "False Local file source gopher://x does not exist"},
+			step{"managed", false, kv("name", "@/none", "source", "@/src", "source_hash", "@/NOSUMS"), "False Unable to manage file: [Errno 2] No such file or directory: '@/NOSUMS'"},
+			step{"managed", false, kv("name", "@/odd", "contents", "x", "mode", "999"), "False Failed to change mode to 0999 {'diff': 'New file'}"},
+			step{"managed", false, kv("name", "@/odd2", "mode", "rwx"), "False Empty file; Failed to change mode to 0rwx {'new': 'file @/odd2 created'}"},
 		)
 		r.is("@/x/y/motd", "Welcome.\nBe kind.\n", "@/hashed", "payload\n", "@/bad", "(missing)", "@/text", "\x00\x01\xff", "@/t", r.path("t")+" 80 salt://t.j2 0644\n")
 		if got := r.mode("@/x") + r.mode("@/x/y") + r.mode("@/x/y/motd"); got != "750750640" {

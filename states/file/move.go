@@ -97,13 +97,14 @@ func copyFile(ctx context.Context, fc *fun.Call) fun.Ret {
 		}
 	}
 	if err := c.Copy(source, name, perms); err != nil {
-		return c.fail(`Failed to copy "%s" to "%s": %s`, source, name, host.OSError(err))
+		c.warn(err)
+		return c.fail(`Failed to copy "%s" to "%s"`, source, name)
 	}
 	c.ret.Changes.Set(name, source)
 	c.ret.Comment = say
 	if !c.Bool("preserve") {
 		made := value.NewMap(1)
-		if c.Value("mode") != nil && perms.Mode != st.Mode {
+		if _, valid := files.ParseMode(perms.Mode); c.Value("mode") != nil && valid && perms.Mode != st.Mode {
 			made.Set("mode", perms.Mode)
 		}
 		if !c.isSelf(perms) {
@@ -184,7 +185,8 @@ func rename(ctx context.Context, fc *fun.Call) fun.Ret {
 		}
 	}
 	if err := c.Move(source, name); err != nil {
-		return c.fail(`Failed to move "%s" to "%s": %s`, source, name, host.OSError(err))
+		c.warn(err)
+		return c.fail(`Failed to move "%s" to "%s"`, source, name)
 	}
 	c.ret.Changes = value.MapOf(name, source)
 	return c.done(fun.OK, fmt.Sprintf(`Moved "%s" to "%s"`, source, name))

@@ -144,6 +144,7 @@ func TestAppendPrepend(t *testing.T) {
 		r.put("@/f", "first\nlast", 0o644)
 		r.put("@/p", "x\n", 0o640)
 		r.put("@/ws", "a   b\tc\n", 0o644)
+		r.put("@/bin", "\x00\n", 0o644)
 		r.put("salt://t", "from {{ grains.id }}\n", 0o644)
 		r.steps(
 			step{"append", true, kv("name", "@/f", "text", "more"), `None File @/f is set to be updated {'diff': '--- \n\n+++ \n\n@@ -1,2 +1,3 @@\n\n first\n last\n+more'}`},
@@ -158,6 +159,9 @@ func TestAppendPrepend(t *testing.T) {
 			step{"append", false, kv("name", "@/src", "source", "salt://t"), `True Appended 1 lines {'diff': '--- \n\n+++ \n\n@@ -0,0 +1 @@\n\n+from minion1'}`},
 			step{"append", false, kv("name", "@/src", "source", "salt://t", "sources", value.NewList("salt://t")), "False source and sources are mutually exclusive"},
 			step{"append", false, kv("name", "@/src", "source", "salt://none"), "False Failed to load template file salt://none"},
+			step{"append", true, kv("name", "@/later", "source", "salt://none"), "None File @/later is set to be created {'new': '@/later'}"},
+			step{"append", false, kv("name", "@/bin", "text", "x"), "False No text found to append. Nothing appended"},
+			step{"prepend", false, kv("name", "@/bin", "text", "x"), "raises Cannot perform string replacements on a binary file: @/bin"},
 			step{"prepend", true, kv("name", "@/p", "text", "head"), `None File @/p is set to be updated {'diff': '--- \n+++ \n@@ -1 +1,2 @@\n+head\n x\n'}`},
 			step{"prepend", false, kv("name", "@/p", "text", value.NewList("head", "er")), `True Prepended 2 lines {'diff': '--- \n+++ \n@@ -1 +1,3 @@\n+head\n+er\n x\n'}`},
 			step{"prepend", false, kv("name", "@/p", "text", "er"), "True File @/p is in correct state"},
