@@ -60,6 +60,11 @@ func setup(e *roster.Entry) string {
 	if e.CmdUmask != "" {
 		s += "umask " + proc.Quote(e.CmdUmask) + "\n"
 	}
+	if e.SudoUser != "" {
+		// Accounts of services have a shell that refuses, by which cmd.run could
+		// run nothing.
+		s += "case $SHELL in */nologin|*/false) SHELL=/bin/sh; export SHELL;; esac\n"
+	}
 	return s
 }
 

@@ -149,7 +149,7 @@ func (inv *inventory) readINI(file, text string) error {
 			if !ok {
 				return fail("a variable of [%s:vars] needs KEY=VALUE", group)
 			}
-			inv.group(group, pos).vars.Set(strings.TrimSpace(k), unquote(strings.TrimSpace(v)))
+			setVar(inv.group(group, pos).vars, strings.TrimSpace(k), unquote(strings.TrimSpace(v)))
 		default:
 			words, err := splitWords(line)
 			if err != nil {
@@ -172,7 +172,7 @@ func (inv *inventory) readINI(file, text string) error {
 					if !ok {
 						return fail("%q behind a host needs KEY=VALUE", w)
 					}
-					h.vars.Set(k, v)
+					setVar(h.vars, k, v)
 				}
 			}
 		}
@@ -615,7 +615,47 @@ func connectionVars(vars *value.Map) *value.Map {
 	if options.Len() > 0 {
 		out.Set("ssh_options", options)
 	}
+	// The other variables are configuration of the target, as with Salt; what is
+	// Ansible's own, its passwords too, means nothing there.
+	minion := value.NewMap(0)
+	for k, v := range vars.All() {
+		if !strings.HasPrefix(value.Str(k), "ansible_") {
+			minion.Set(k, v)
+		}
+	}
+	if minion.Len() > 0 {
+		out.Set("minion_opts", minion)
+	}
 	return out
+}
+
+// setVar sets a variable of an INI inventory.
+func setVar(vars *value.Map, k, v string) {
+	if strings.HasPrefix(k, "ansible_") {
+		vars.Set(k, v) // a password of digits is none but text
+		return
+	}
+	vars.Set(k, literal(v))
+}
+
+// literal reads a value of an INI inventory, where Ansible takes numbers and
+// Python's names for what they are.
+func literal(text string) value.Value {
+	switch text {
+	case "True":
+		return true
+	case "False":
+		return false
+	case "None":
+		return nil
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {
+		return n
+	}
+	if f, err := strconv.ParseFloat(text, 64); err == nil && strings.Trim(text, "0123456789.-") == "" {
+		return f
+	}
+	return text
 }
 
 func isYes(v value.Value) bool {

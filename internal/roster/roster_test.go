@@ -293,6 +293,10 @@ ansible_ssh_common_args='-o ProxyJump=gate -o StrictHostKeyChecking=no'
 ansible_user = prod
 ansible_become_user="root"
 ansible_sudo_pass=hush
+release = 1.4
+workers=5
+debug=True
+motto="as it is"
 [all:vars]
 ansible_port=24
 `
@@ -313,6 +317,9 @@ func TestInventoryINI(t *testing.T) {
 		if got := fmt.Sprint(e.Host, " ", e.Port, " ", e.User, " ", e.Priv, " ", e.Sudo, " ", e.SudoUser, " ", e.SSHOptions); got != want || e.Err != nil {
 			t.Errorf("%s = %q, %v, want %q", id, got, e.Err, want)
 		}
+	}
+	if e, _ := r.Get("web01"); value.Repr(e.MinionOpts) != "{'release': 1.4, 'workers': 5, 'debug': True, 'motto': 'as it is'}" {
+		t.Errorf("minion_opts %s", value.Repr(e.MinionOpts))
 	}
 	if e, _ := r.Get("special"); e.Passwd.Reveal() != "p w" {
 		t.Errorf("passwd %q", e.Passwd.Reveal())

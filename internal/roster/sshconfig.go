@@ -73,7 +73,7 @@ func (l *loader) sshHosts(file string, b []byte, depth int) []sshHost {
 		switch strings.ToLower(words[0]) {
 		case "host":
 			for _, w := range words[1:] {
-				if w == "" || strings.ContainsAny(w, "*?!") || strings.HasPrefix(w, "-") {
+				if w == "" || strings.ContainsAny(w, "*?! \t") || strings.HasPrefix(w, "-") {
 					continue
 				}
 				put(sshHost{name: w, pos: source.Pos{File: file, Line: i + 1, Col: strings.Index(line, w) + 1}})
