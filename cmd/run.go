@@ -30,8 +30,8 @@ func newRunCmd(a *App, st style) *cobra.Command {
 and the like. Targets are those of the roster.
 
 Exit status: 0 all went well; 1 a step failed, an SLS is bad or the function
-failed; 64 the command line makes no sense; 130 interrupted; 255 there is no
-such function.`,
+failed; what the function says, where its return has a "retcode"; 64 the command
+line makes no sense; 130 interrupted; 255 there is no such function.`,
 		Example: `  brine run state.orchestrate orch.webserver
   brine run state.orch orch.deploy pillar='{"servers": "newsystem1"}'
   brine run pillar.show_pillar web1`,
@@ -108,7 +108,7 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 	if err != nil {
 		return err
 	}
-	in := parseInput(args[1:], o.noParse)
+	in := dispatch.ParseInput(args[1:], o.noParse)
 	if o.resume != "" {
 		if in, err = s.resumed(ctx, o.resume, in); err != nil {
 			return err
@@ -127,19 +127,34 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 	return silent(s.strictStatus(runStatus(res)))
 }
 
-// runStatus is the exit status of a runner's return: any failure is 1.
+// runStatus is the exit status of a runner's return: its return code, else the
+// one within the return.
+// Salt: salt/cli/run.py SaltRun.run.
 func runStatus(res fun.Result) int {
 	if res.Retcode != 0 {
-		return exitGeneric
+		return statusOf(int64(res.Retcode))
 	}
-	if m, ok := res.Value.(value.Mapping); ok {
-		if rc, ok := m.Get("retcode"); ok {
-			if n, ok := value.AsInt(rc); ok && n != 0 {
-				return exitGeneric
-			}
+	m, ok := res.Value.(value.Mapping)
+	if !ok {
+		return exitOK
+	}
+	rc, has := m.Get("retcode")
+	if data, _ := m.Get("data"); !has {
+		if m, ok := data.(value.Mapping); ok {
+			rc, _ = m.Get("retcode")
 		}
 	}
-	return exitOK
+	n, _ := value.AsInt(rc)
+	return statusOf(n)
+}
+
+// statusOf is a return code as an exit status, which has eight bits: what does
+// not fit is a failure still.
+func statusOf(retcode int64) int {
+	if retcode < 0 || retcode > 255 {
+		return exitGeneric
+	}
+	return int(retcode)
 }
 
 func (a *App) runFault(c *cobra.Command, s *session, name string, err error) error {

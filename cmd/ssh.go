@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"brine/internal/config"
+	"brine/internal/dispatch"
 	"brine/internal/fun"
 	"brine/internal/jobs"
 	"brine/internal/value"
@@ -302,7 +303,7 @@ func (o *sshOpts) job(c *cobra.Command, args []string) (fun.Job, error) {
 	if o.raw {
 		job.Shell = strings.Join(args[1:], " ")
 	} else {
-		job.Fun, job.Args = args[1], parseInput(args[2:], o.noParse)
+		job.Fun, job.Args = args[1], dispatch.ParseInput(args[2:], o.noParse)
 	}
 	if o.limit != "" {
 		if job.Only, err = readLimit(o.limit); err != nil {

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"sync"
 
+	"brine/internal/dispatch"
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/jobs"
@@ -184,11 +185,7 @@ func ShellValue(stdout, stderr string, retcode int) *value.Map {
 // Salt: salt/minion.py _thread_return.
 func Call(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
 	ret := fun.Return{ID: env.ID, JID: job.JID}
-	args := fun.Args{Pos: append([]value.Value(nil), job.Args.Pos...), Kw: job.Args.Kw.Copy()}
-	if _, spec, ok := env.Table.Lookup(fun.Exec, job.Fun); ok && spec.VarKw {
-		args.Kw.Update(published(job))
-	}
-	res, err := env.Invoker.Invoke(ctx, fun.Exec, job.Fun, args)
+	res, err := invoke(ctx, env, job)
 	if err != nil {
 		if ctx.Err() != nil {
 			ret.Stage, ret.Err = fun.Lost, ctx.Err()
@@ -200,6 +197,20 @@ func Call(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
 	ret.Retcode, ret.Out, ret.Body = Retcode(res), res.Out, fun.ValueBody{V: res.Value}
 	ret.Success = true
 	return ret
+}
+
+func invoke(ctx context.Context, env *fun.Env, job fun.Job) (fun.Result, error) {
+	args := job.Args
+	if spec := env.Table.Spec(fun.Exec, job.Fun); spec != nil {
+		var err error
+		if args, err = dispatch.Published(spec, args); err != nil {
+			return fun.Result{}, err
+		}
+		if spec.VarKw {
+			args.Kw.Update(published(job))
+		}
+	}
+	return env.Invoker.Invoke(ctx, fun.Exec, job.Fun, args)
 }
 
 // published returns what a function that takes any keywords is told of the job.

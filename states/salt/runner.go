@@ -8,22 +8,28 @@ import (
 	"strings"
 	"sync"
 
+	"brine/internal/dispatch"
 	"brine/internal/fun"
 	"brine/internal/value"
 	"brine/outputter"
 )
 
 // call calls a runner or wheel function and tells its job and whether it
-// succeeded.
+// succeeded. It returns a *fun.InvocationError for arguments that the function
+// does not have.
 // Salt: salt/modules/saltutil.py runner, wheel; salt/client/mixins.py low.
-func call(ctx context.Context, c *fun.Call, kind fun.Kind, name string, args fun.Args) (v value.Value, jid string, ok bool) {
+func call(ctx context.Context, c *fun.Call, kind fun.Kind, name string, args fun.Args) (v value.Value, jid string, ok bool, err error) {
 	jid = c.Env.JID
 	if err := ctx.Err(); err != nil {
-		return err.Error(), jid, false
+		return err.Error(), jid, false, nil
 	}
-	inherit(c, c.Env.Table.Spec(kind, name), &args)
+	if spec := c.Env.Table.Spec(kind, name); spec != nil {
+		if args, err = dispatch.Published(spec, dispatch.Typed(args)); err != nil {
+			return nil, jid, false, err
+		}
+		inherit(c, spec, &args)
+	}
 	var res fun.Result
-	var err error
 	if kind == fun.Runner && c.Env.RunnerJob != nil {
 		jid, res, err = c.Env.RunnerJob(ctx, c.Env, name, args)
 	} else {
@@ -39,20 +45,20 @@ func call(ctx context.Context, c *fun.Call, kind fun.Kind, name string, args fun
 			if nf.Nearest != "" && c.Env.Warn != nil {
 				c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("there is no %s %q (did you mean %q?)", kind, name, nf.Nearest)})
 			}
-			return text, jid, false
+			return text, jid, false, nil
 		}
-		return fmt.Sprintf("Exception occurred in %s %s: %v", strings.TrimSuffix(kind.String(), " function"), name, err), jid, false
+		return fmt.Sprintf("Exception occurred in %s %s: %v", strings.TrimSuffix(kind.String(), " function"), name, err), jid, false, nil
 	}
 	if m, isMap := res.Value.(value.Mapping); isMap {
 		if _, has := m.Get("Error"); has {
-			return res.Value, jid, false
+			return res.Value, jid, false, nil
 		}
 		if data, has := m.Get("data"); has {
 			// The returns of states, as an orchestration has them.
-			return res.Value, jid, CheckResult(data) && res.Retcode == 0
+			return res.Value, jid, CheckResult(data) && res.Retcode == 0, nil
 		}
 	}
-	return res.Value, jid, res.Retcode == 0
+	return res.Value, jid, res.Retcode == 0, nil
 }
 
 // inherit hands the environment of the step on to a function that takes one and
@@ -61,7 +67,7 @@ func call(ctx context.Context, c *fun.Call, kind fun.Kind, name string, args fun
 // Difference: an environment that the step names goes before; Salt hands on that
 // of the orchestration even then.
 func inherit(c *fun.Call, spec *fun.Spec, args *fun.Args) {
-	if spec == nil || args.Kw.Has("saltenv") {
+	if args.Kw.Has("saltenv") {
 		return
 	}
 	env := c.Low.Low.At("saltenv") // no argument of salt.runner: a keyword of states
@@ -113,7 +119,10 @@ func master(ctx context.Context, c *fun.Call, kind fun.Kind, label string) fun.R
 	if c.Test {
 		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("%s function '%s' would be executed.", label, c.Name)}
 	}
-	v, jid, ok := call(ctx, c, kind, c.Name, stepArgs(c.Kw))
+	v, jid, ok, err := call(ctx, c, kind, c.Name, stepArgs(c.Kw))
+	if err != nil {
+		return fun.Ret{Err: err}
+	}
 	ret := fun.Ret{Changes: value.MapOf("return", v), Extra: value.MapOf("__jid__", jid)}
 	if ok {
 		ret.Result = fun.OK
@@ -144,7 +153,10 @@ func parallelRunners(ctx context.Context, c *fun.Call) fun.Ret {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			v, _, ok := call(ctx, c, fun.Runner, j.name, j.args)
+			v, _, ok, err := call(ctx, c, fun.Runner, j.name, j.args)
+			if err != nil {
+				v = err.Error()
+			}
 			outs[i] = outcome{v, ok}
 		}()
 	}

@@ -4,6 +4,7 @@ package manage
 import (
 	"context"
 	"sort"
+	"time"
 
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -11,18 +12,20 @@ import (
 
 // Runners returns the rows of the runner module "manage".
 func Runners() fun.Module {
-	args := []fun.Arg{
-		{Name: "tgt", Default: "*", Doc: "the targets"},
-		{Name: "tgt_type", Type: fun.Str, Default: "glob", Doc: "how tgt names them"},
-	}
-	row := func(name, doc string, fn fun.ExecFn) fun.Spec {
+	row := func(name, doc string, fn fun.ExecFn, first ...fun.Arg) fun.Spec {
+		args := append(first,
+			fun.Arg{Name: "tgt", Default: "*", Doc: "the targets"},
+			fun.Arg{Name: "tgt_type", Type: fun.Str, Default: "glob", Doc: "how tgt names them"},
+			fun.Arg{Name: "timeout", Type: fun.Float, Unit: "s", Doc: "ask a silent target after this time whether it still works"},
+			fun.Arg{Name: "gather_job_timeout", Type: fun.Float, Unit: "s", Doc: "time that a silent target has to say whether it still works"},
+		)
 		return fun.Spec{Name: name, Doc: doc, Src: "runners/manage.py " + name, Args: args, Fn: fn}
 	}
 	return fun.Module{
 		Name: "manage", Kind: fun.Runner, Doc: "Which targets of the roster answer.",
 		Specs: []fun.Spec{
-			row("down", "List the targets that do not answer test.ping.", down),
-			row("status", "List the targets that answer test.ping, and those that do not.", status),
+			row("down", "List the targets that do not answer test.ping.", down, fun.Arg{Name: "removekeys", Type: fun.Bool, Default: false, Doc: "accepted: targets have no keys"}),
+			row("status", "List the targets that answer test.ping, and those that do not.", status, fun.Arg{Name: "output", Type: fun.Bool, Default: true, Doc: "accepted: the return is printed"}),
 			row("up", "List the targets that answer test.ping.", up),
 		},
 	}
@@ -34,7 +37,9 @@ func ask(ctx context.Context, c *fun.Call) (yes, no *value.List, err error) {
 		return nil, nil, fun.Errorf("there is no roster to ask: use 'brine run'")
 	}
 	var answered []string
-	sum, err := c.Env.Fleet.Run(ctx, fun.Job{Tgt: c.Value("tgt"), TgtType: c.Str("tgt_type"), Fun: "test.ping", Args: fun.Args{Kw: value.NewMap(0)}},
+	job := fun.Job{Tgt: c.Value("tgt"), TgtType: c.Str("tgt_type"), Fun: "test.ping", Args: fun.Args{Kw: value.NewMap(0)}}
+	job.Timeout, job.Gather = seconds(c.Value("timeout")), seconds(c.Value("gather_job_timeout"))
+	sum, err := c.Env.Fleet.Run(ctx, job,
 		func(r fun.Return) error {
 			if r.Stage == fun.Returned {
 				answered = append(answered, r.ID)
@@ -46,6 +51,16 @@ func ask(ctx context.Context, c *fun.Call) (yes, no *value.List, err error) {
 	}
 	sort.Strings(answered)
 	return value.Strings(answered...), value.Strings(sum.Missing...), nil
+}
+
+func seconds(v value.Value) time.Duration {
+	switch v := v.(type) {
+	case int64:
+		return time.Duration(v) * time.Second
+	case float64:
+		return time.Duration(v * float64(time.Second))
+	}
+	return 0
 }
 
 func status(ctx context.Context, c *fun.Call) (fun.Result, error) {

@@ -28,7 +28,7 @@ func specs(names ...string) []fun.Spec {
 	for _, n := range names {
 		out = append(out, fun.Spec{
 			Name: n, Doc: "Run an orchestration: the SLS files are compiled and run on this controller.",
-			Src: "runners/state.py orchestrate", Args: args(), VarKw: true, Fn: Orchestrate,
+			Src: "runners/state.py orchestrate", Args: args(), Fn: Orchestrate,
 		})
 	}
 	return out
@@ -40,6 +40,9 @@ func Specs() []fun.Spec { return specs("orch", "orchestrate") }
 
 // Runners returns the rows of the runner module "state".
 func Runners() fun.Module {
+	show := func(name string) fun.Spec {
+		return fun.Spec{Name: name, Doc: "Show the high data of an orchestration.", Src: "runners/state.py orchestrate_show_sls", Args: args(), Fn: showSLS}
+	}
 	return fun.Module{
 		Name: "state", Kind: fun.Runner, Doc: "Orchestrations.",
 		Specs: append(specs("orch", "orchestrate", "sls"),
@@ -52,9 +55,7 @@ func Runners() fun.Module {
 					{Name: "pillar", Type: fun.Dict, Doc: "pillar for the orchestration"},
 				}, VarKw: true,
 			},
-			fun.Spec{
-				Name: "orchestrate_show_sls", Doc: "Show the high data of an orchestration.", Src: "runners/state.py orchestrate_show_sls", Args: args(), VarKw: true, Fn: showSLS,
-			},
+			show("orch_show_sls"), show("orchestrate_show_sls"),
 			fun.Spec{
 				Name: "orchestrate_single", Doc: "Run one step.", Src: "runners/state.py orchestrate_single", Fn: single, VarKw: true,
 				Args: []fun.Arg{
@@ -93,11 +94,6 @@ func stateArgs(c *fun.Call) (fun.Args, error) {
 	for _, n := range []string{"test", "exclude", "pillar", "pillarenv", "pillar_enc", "saltenv"} {
 		if v := c.Args.At(n); v != nil {
 			a.Kw.Set(n, v)
-		}
-	}
-	for k, v := range c.Kw.All() {
-		if n, ok := k.(string); ok && len(n) > 1 && n[:2] != "__" {
-			a.Kw.Set(k, v)
 		}
 	}
 	return a, nil
@@ -169,10 +165,11 @@ func states(ctx context.Context, c *fun.Call, name string, pos ...value.Value) (
 		return fun.Result{}, err
 	}
 	data := value.MapOf(c.Env.ID, res.Value)
-	if !saltstates.CheckResult(data) && res.Retcode == 0 {
-		res.Retcode = 1
+	retcode := 0
+	if !saltstates.CheckResult(data) || res.Retcode != 0 {
+		retcode = 1
 	}
-	return fun.Result{Value: data, Retcode: res.Retcode, Out: "highstate"}, nil
+	return fun.Result{Value: data, Retcode: retcode, Out: "highstate"}, nil
 }
 
 // showSLS shows high data. Salt: salt/runners/state.py orchestrate_show_sls.
