@@ -54,11 +54,18 @@ func (a *App) Run() int {
 	a.json = asksJSON(a.Args)
 	root := a.root()
 	a.addVersionFlag(root)
+	var err error
+	if a.Args, err = a.argsFromStdin(a.Args); err != nil {
+		return a.report(err)
+	}
+	if root.Name() != "brine" {
+		a.Args = expandFlags(root.Flags(), a.Args)
+	}
 	root.SetArgs(a.Args)
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
-	err := root.ExecuteContext(ctx)
+	err = root.ExecuteContext(ctx)
 	if errors.Is(err, errVersion) {
 		return exitOK
 	}
@@ -162,11 +169,3 @@ const (
 	asBrine style = iota
 	asSalt
 )
-
-// flagError makes an unknown flag a usage fault that names the way out.
-func flagError(c *cobra.Command, err error) error {
-	if errors.Is(err, errHelp) {
-		return err
-	}
-	return usagef(c, "%s", err)
-}

@@ -44,8 +44,32 @@ Exit status: 0; 64 nothing was named; 255 there is no such function.`,
 	return c
 }
 
-// printDoc prints the documentation of functions of this build.
-func (a *App) printDoc(names []string) error { return a.printDocs(assembly.Table(), names) }
+// printKindDoc prints what --doc asks for: the functions of one kind that begin
+// with a name, all of them where there is none, as Salt's programs do; else
+// whatever has the name. Salt: salt/cli/caller.py print_docs.
+func (a *App) printKindDoc(k fun.Kind, names []string) error {
+	t := assembly.Table()
+	prefix := strings.Join(names, "")
+	first := true
+	for _, name := range t.Names(k) {
+		if !strings.HasPrefix(name, prefix) {
+			continue
+		}
+		_, spec, ok := t.Lookup(k, name)
+		if !ok {
+			continue
+		}
+		if !first {
+			fmt.Fprintln(a.Out)
+		}
+		first = false
+		docSpec(a.Out, k, name, spec)
+	}
+	if first {
+		return a.printDocs(t, names)
+	}
+	return nil
+}
 
 func (a *App) printDocs(t *fun.Table, names []string) error {
 	for i, name := range names {

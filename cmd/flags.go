@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"strings"
-
 	"github.com/spf13/pflag"
 )
 
@@ -17,6 +15,7 @@ type runFlags struct {
 	pillarenv   string
 	logLevel    string
 	logFile     string
+	fileLevel   string // of logFile
 	cacheDir    string
 	strict      bool
 	noParse     []string
@@ -33,6 +32,7 @@ type outFlags struct {
 	indent       string
 	stateOutput  string
 	stateVerbose string
+	diff         bool
 	noColor      bool
 	forceColor   bool
 }
@@ -49,6 +49,7 @@ func (f *runFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.cacheDir, "cachedir", "", "directory for what is kept between runs")
 	fs.StringVarP(&f.logLevel, "log-level", "l", "", "log to stderr from this level on: quiet, critical, error, warning, info, debug, trace, all")
 	fs.StringVar(&f.logFile, "log-file", "", "log to this file as well")
+	fs.StringVar(&f.fileLevel, "log-file-level", "", "log to the file from this level on (default: that of --log-level)")
 	fs.StringArrayVar(&f.noParse, "no-parse", nil, "keyword argument whose value stays text; may be repeated")
 	fs.BoolVar(&f.strict, "strict", false, "make warnings errors")
 	fs.StringVar(&f.ret.names, "return", "", "hand each return to these returners, a comma list")
@@ -64,30 +65,7 @@ func (f *outFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.indent, "out-indent", "", "spaces a level is indented by; -1 is all on one line where the outputter can")
 	fs.StringVar(&f.stateOutput, "state-output", "", "full, terse, mixed, changes, filter, or one of them with _id")
 	fs.StringVar(&f.stateVerbose, "state-verbose", "", "true or false: show states that changed nothing")
+	fs.BoolVar(&f.diff, "output-diff", false, "show only states that changed something or failed")
 	fs.BoolVar(&f.noColor, "no-color", false, "print without colours")
 	fs.BoolVar(&f.forceColor, "force-color", false, "print with colours even where stdout is no terminal")
-}
-
-// saltSpelling lets flags be spelt in every way that Salt accepts.
-func saltSpelling(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-	name = strings.ReplaceAll(name, "_", "-")
-	switch name {
-	case "output":
-		name = "out"
-	case "output-file":
-		name = "out-file"
-	case "output-file-append":
-		name = "out-file-append"
-	case "output-indent":
-		name = "out-indent"
-	case "no-colour":
-		name = "no-color"
-	case "force-colour":
-		name = "force-color"
-	case "file-roots":
-		name = "file-root"
-	case "pillar-roots":
-		name = "pillar-root"
-	}
-	return pflag.NormalizedName(name)
 }

@@ -34,15 +34,10 @@ type fleetFlags struct {
 	progress      progressFlags
 }
 
-func (f *fleetFlags) register(fs *pflag.FlagSet) { f.registerAs(fs, "") }
-
-// registerAs registers the flags; timeoutShort is the shorthand of --timeout.
-func (f *fleetFlags) registerAs(fs *pflag.FlagSet, timeoutShort string) {
-	short := ""
-	if timeoutShort != "" {
-		short = "p" // of salt
-	}
-	f.progress.register(fs, short)
+// registerAs registers the flags with the shorthands of --timeout and
+// --progress, which Salt's programs differ in.
+func (f *fleetFlags) registerAs(fs *pflag.FlagSet, timeoutShort, progressShort string) {
+	f.progress.register(fs, progressShort)
 	fs.StringVar(&f.roster, "roster", "", "kind of roster (default: flat)")
 	fs.StringVar(&f.rosterFile, "roster-file", "", "file that lists the targets (default: roster in the configuration directory)")
 	fs.IntVar(&f.maxProcs, "max-procs", 0, "targets worked on at once (default: 64)")

@@ -18,6 +18,8 @@ type runOpts struct {
 	runFlags
 	fleetFlags
 	doc    bool
+	quiet  bool
+	async  bool
 	resume string // jid of an orchestration
 }
 
@@ -44,8 +46,12 @@ line makes no sense; 130 interrupted; 255 there is no such function.`,
 	}
 	c.SetFlagErrorFunc(flagError)
 	o.runFlags.register(c.Flags())
-	o.fleetFlags.register(c.Flags())
+	o.fleetFlags.registerAs(c.Flags(), "t", "")
 	c.Flags().BoolVarP(&o.doc, "doc", "d", false, "print the documentation of the function")
+	c.Flags().BoolVar(&o.quiet, "quiet", false, "print no report")
+	c.Flags().BoolVar(&o.async, "async", false, "refused: a runner function ends with its command")
+	_ = c.Flags().MarkHidden("async")
+	registerNoEffect(c.Flags(), forRun)
 	return c
 }
 
@@ -74,17 +80,28 @@ command line makes no sense; 130 interrupted.`,
 	}
 	c.SetFlagErrorFunc(flagError)
 	o.runFlags.register(c.Flags())
-	o.fleetFlags.register(c.Flags())
+	o.fleetFlags.registerAs(c.Flags(), "t", "")
 	c.Flags().StringVar(&o.resume, "resume", "", "go on with this orchestration, a jid, at the first step that did not succeed")
 	return c
 }
 
 func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []string) error {
-	if len(args) == 0 {
+	switch {
+	case o.doc && len(args) > 1:
+		return usagef(c, "--doc takes one function or module")
+	case o.doc:
+		return a.printKindDoc(fun.Runner, args)
+	case o.async:
+		return &statusError{
+			status: exitUsage, err: errors.New("--async: a runner function ends with its command"),
+			hint: "start it in the background of the shell; 'brine run jobs.list_jobs' shows what ran",
+		}
+	case len(args) == 0:
 		return usagef(c, "no function was given")
 	}
-	if o.doc {
-		return a.printDoc(args)
+	a.warnNoEffect(c, forRun)
+	if o.quiet {
+		o.output.out = "quiet"
 	}
 	watch, done := a.startProgress(o.progress)
 	defer done()

@@ -17,7 +17,6 @@ import (
 	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/jobs"
-	"brine/internal/source"
 	"brine/internal/value"
 	"brine/outputter"
 )
@@ -62,6 +61,7 @@ func (a *App) newSession(kind config.Kind, section string, f *runFlags, override
 	set("pillarenv", f.pillarenv)
 	set("log_level", f.logLevel)
 	set("log_file", f.logFile)
+	set("log_level_logfile", f.fileLevel)
 	set("cachedir", f.cacheDir)
 	set("state_output", f.output.stateOutput)
 	set("output", f.output.out)
@@ -71,6 +71,9 @@ func (a *App) newSession(kind config.Kind, section string, f *runFlags, override
 			return nil, &statusError{status: exitUsage, err: fmt.Errorf("--state-verbose: %w", err)}
 		}
 		over.Set("state_verbose", v)
+	}
+	if f.output.diff {
+		over.Set("state_output_diff", true)
 	}
 	if override != nil {
 		over.Update(override)
@@ -117,46 +120,6 @@ func (s *session) end() {
 	for i := len(s.close) - 1; i >= 0; i-- {
 		s.close[i]()
 	}
-}
-
-// openLog makes the logger: stderr from log_level on (default warning).
-func (s *session) openLog() error {
-	var w io.Writer = s.app.Err
-	level, on, err := logLevel(s.cfg.Opts.Str("log_level"))
-	if err != nil {
-		return &statusError{status: exitUsage, err: err}
-	}
-	if s.flags.logFile != "" {
-		f, err := os.OpenFile(s.flags.logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			return fmt.Errorf("open the log file: %w", err)
-		}
-		s.close = append(s.close, func() { f.Close() })
-		w = io.MultiWriter(w, f)
-	}
-	if !on {
-		s.log = slog.New(slog.DiscardHandler)
-		return nil
-	}
-	s.log = slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
-	return nil
-}
-
-func logLevel(name string) (level slog.Level, on bool, err error) {
-	switch strings.ToLower(name) {
-	case "", "warning":
-		return slog.LevelWarn, true, nil
-	case "quiet":
-		return 0, false, nil
-	case "critical", "error", "fatal":
-		return slog.LevelError, true, nil
-	case "info", "profile":
-		return slog.LevelInfo, true, nil
-	case "debug", "trace", "all", "garbage":
-		return slog.LevelDebug, true, nil
-	}
-	return 0, false, fmt.Errorf("unknown log level %q%s; there are quiet, critical, error, warning, info, debug, trace, all", name,
-		source.DidYouMean(name, []string{"quiet", "critical", "error", "warning", "info", "debug", "trace", "all"}))
 }
 
 // warn shows a slip once; --strict makes the command fail for it.

@@ -41,6 +41,7 @@ type sshOpts struct {
 	runFlags
 	fleetFlags
 	targetFlags
+	delimiter string // of grain and pillar targets
 
 	prog        program
 	raw         bool
@@ -62,12 +63,14 @@ type sshOpts struct {
 	gather      int
 	async       asyncFlags
 	salt        saltSSHFlags
+	published   saltFlags
 }
 
 // saltSSHFlags are those of salt-ssh alone, which brine has in its roster and
 // configuration.
 type saltSSHFlags struct {
 	sudo, identitiesOnly, preFlight, noHostKeys bool
+	forwards                                    string
 	options                                     []string
 }
 
@@ -176,15 +179,18 @@ func (a *App) initTargetCmd(c *cobra.Command, o *sshOpts) {
 	f := c.Flags()
 	o.runFlags.register(f)
 	o.targetFlags.register(f)
-	short := ""
 	if o.prog == saltCLI {
-		short = "t"
+		o.fleetFlags.registerAs(f, "t", "p")
+		o.published.register(f)
+		registerNoEffect(f, forSalt)
+	} else {
+		o.fleetFlags.registerAs(f, "", "")
 	}
-	o.fleetFlags.registerAs(f, short)
 	if o.prog != saltCLI {
 		f.BoolVarP(&o.raw, "raw", "r", false, "the arguments are a shell command; nothing is needed on the target")
 		f.BoolVar(&o.keyDeploy, "key-deploy", false, "add --priv's public key to the authorized_keys of the targets first")
 	}
+	f.StringVar(&o.delimiter, "delimiter", ":", "what separates the parts of grain and pillar targets")
 	f.BoolVarP(&o.static, "static", "s", false, "print all results at the end, sorted, instead of as they come")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "print the jid of the job first")
 	f.StringVarP(&o.batch, "batch", "b", "", "targets at once: a number or a percentage")
@@ -209,6 +215,8 @@ func (a *App) initTargetCmd(c *cobra.Command, o *sshOpts) {
 		f.BoolVar(&o.salt.identitiesOnly, "identities-only", false, "offer the named keys alone, none of the ssh-agent")
 		f.BoolVar(&o.salt.preFlight, "pre-flight", false, "run ssh_pre_flight also where the agent is there already")
 		f.StringArrayVar(&o.salt.options, "ssh-option", nil, "option as of ssh -o; may be repeated")
+		f.StringVar(&o.salt.forwards, "remote-port-forwards", "", "refused: brine forwards no ports of targets")
+		_ = f.MarkHidden("remote-port-forwards")
 		f.BoolVar(&o.salt.noHostKeys, "no-host-keys", false, "as --ignore-host-keys")
 		_ = f.MarkHidden("no-host-keys")
 	}
@@ -249,6 +257,7 @@ func (o *sshOpts) registerNoEffect(f *pflag.FlagSet) {
 	}
 	switch o.prog {
 	case saltSSH:
+		hidden("hard-crash", "")
 		hidden("regen-thin", "t")
 		hidden("rand-thin-dir", "W")
 		hidden("update-roster", "")
@@ -296,8 +305,15 @@ func (o *sshOpts) job(c *cobra.Command, args []string) (fun.Job, error) {
 	if err := o.async.check(c, o); err != nil {
 		return fun.Job{}, err
 	}
+	tgt := args[0]
+	if o.delimiter != ":" {
+		if tgt, typ, err = delimited(tgt, typ, o.delimiter); err != nil {
+			return fun.Job{}, usagef(c, "--delimiter: %s", err)
+		}
+	}
 	job := fun.Job{
-		Async: o.async.on, Tgt: args[0], TgtType: typ, Batch: o.batch, Subset: o.subset, FailHard: o.failHard,
+		Metadata: o.published.jobMetadata(),
+		Async:    o.async.on, Tgt: tgt, TgtType: typ, Batch: o.batch, Subset: o.subset, FailHard: o.failHard,
 		BatchWait: time.Duration(o.batchWait * float64(time.Second)), Published: o.prog == saltCLI,
 	}
 	if o.raw {
@@ -335,10 +351,21 @@ func readLimit(s string) ([]string, error) {
 // ssh runs the command.
 func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []string) error {
 	if o.doc {
+		// salt takes a target before the function, or none.
 		if len(args) > 1 {
 			args = args[1:]
 		}
-		return a.printDoc(args)
+		return a.printKindDoc(fun.Exec, args)
+	}
+	if o.salt.forwards != "" {
+		return &statusError{
+			status: exitUsage, err: errors.New("--remote-port-forwards: brine forwards no ports of targets"),
+			hint: "ssh -R beside the run does",
+		}
+	}
+	a.warnNoEffect(c, o.effectless())
+	if o.published.preview {
+		args = append(args, "none") // the function, which is not run
 	}
 	job, err := o.job(c, args)
 	if err != nil {
@@ -381,6 +408,16 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	a.intr.setJID(job.JID)
 	env, err := s.controller(ctx, job.JID)
 	if err != nil {
+		return err
+	}
+	if o.published.preview {
+		ids, err := env.Fleet.Match(ctx, job.Tgt, job.TgtType)
+		if err != nil {
+			return err
+		}
+		return s.print(value.Strings(ids...), "", exitOK)
+	}
+	if err := o.published.safeBatch(ctx, env, &job); err != nil {
 		return err
 	}
 	r := newReport(s, o, job)
