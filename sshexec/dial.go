@@ -3,6 +3,7 @@ package sshexec
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -348,6 +349,9 @@ func connectHint(err error) string {
 func keyHint(err error) string {
 	if errors.Is(err, errEncrypted) {
 		return "add it to ssh-agent, set priv_passwd in the roster, or run on a terminal"
+	}
+	if errors.Is(err, x509.IncorrectPasswordError) {
+		return "see priv_passwd in the roster"
 	}
 	return "see priv in the roster"
 }

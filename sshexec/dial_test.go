@@ -99,6 +99,9 @@ func TestDialStages(t *testing.T) {
 		}, Auth, "tried as root: 0 key(s), a password"},
 		{"has no key", func(f *sshtest.Fake, _ *roster.Entry, _ *Options) { f.Password = "x" }, Auth, "set priv in the roster"},
 		{"key file missing", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) { e.Priv = "/nonexistent/key" }, Auth, "see priv in the roster"},
+		{"wrong passphrase", func(_ *sshtest.Fake, e *roster.Entry, o *Options) {
+			e.Priv, e.PrivPasswd = filepath.Join(o.Home, "locked"), roster.NewSecret("no-secret")
+		}, Auth, "see priv_passwd in the roster"},
 		{"unknown host key", func(_ *sshtest.Fake, _ *roster.Entry, o *Options) { o.KnownHosts = []string{os.DevNull} }, HostKey, "ssh-keyscan"},
 		{"nobody listens", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) { e.Port = 1 }, Connect, "connection refused"},
 		{"no such name", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) { e.Host = "no-such-name.invalid" }, Resolve, "see host in the roster"},
@@ -116,6 +119,7 @@ func TestDialStages(t *testing.T) {
 			f := sshtest.NewFake(t)
 			e := entry(f)
 			o := options(t, known(t, line(f)))
+			sshtest.WriteKey(t, filepath.Join(o.Home, "locked"), "open sesame")
 			tt.set(f, e, &o)
 			f.Start()
 			_, err := dial(t, o, e)
