@@ -23,11 +23,15 @@ func newVersionCmd(a *App) *cobra.Command {
 // errVersion ends a command that was asked for its version.
 var errVersion = errors.New("the version is printed")
 
-// addVersionFlag gives a root command --version. A Salt program answers with the
-// Salt version that brine follows, which scripts ask for. cobra's own version
-// flag would link its templates.
+// addVersionFlag gives a root command --version and a Salt program
+// --versions-report as well. A Salt program answers with the Salt version that
+// brine follows, which scripts ask for. cobra's own version flag would link its
+// templates.
 func (a *App) addVersionFlag(root *cobra.Command) {
 	root.Flags().Bool("version", false, "print the version")
+	if root.Name() != "brine" && root.Flags().Lookup("versions-report") == nil {
+		root.Flags().Bool("versions-report", false, "print the versions of Salt and of the system")
+	}
 	valid := root.Args
 	root.Args = func(c *cobra.Command, args []string) error {
 		if asked, _ := c.Flags().GetBool("version"); asked {
@@ -36,6 +40,12 @@ func (a *App) addVersionFlag(root *cobra.Command) {
 				text = fmt.Sprintf("%s %s (brine %s)", name, grains.SaltVersion, version.Number())
 			}
 			if _, err := fmt.Fprintln(a.Out, text); err != nil {
+				return err
+			}
+			return errVersion
+		}
+		if asked, _ := c.Flags().GetBool("versions-report"); asked {
+			if err := a.call(c.Context(), c, &callOpts{versions: true, local: true}, nil); err != nil {
 				return err
 			}
 			return errVersion
