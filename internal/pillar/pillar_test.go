@@ -240,10 +240,11 @@ func TestRender(t *testing.T) {
 				"/s/core.yml":  "users: {tom: {uid: 500, roles: [sysadmin]}, root: {uid: 0}}\nl: [a, b]\nm: {x: 1, y: 2}\n{{ missing }}",
 				"/s/roles/web.yml": "users: {__: merge-first, tom: {uid: 1000, roles: [developer]}, mat: {uid: 1001}}\n" +
 					"l: [{__: remove}, a]\nm: {__: remove, x: null}\nseen: {{ stack.l | length }}\n",
-				"/s/minions/minion1.yml": "top: {{ minion_id }}\n",
+				"/s/minions/minion1.yml": "top: {{ minion_id }}\n" +
+					"t: {{ __stack__['traverse'](stack, 'users:tom:uid') }} {{ __stack__.traverse(stack, 'no|e', 'dflt', delimiter='|') }} {{ __stack__.traverse(data=stack, key='l:0') }} {{ __stack__.traverse({}, 'x') }}",
 			},
 			"ext_pillar: [{stack: /s/stack.cfg}]",
-			"{'users': {'tom': {'uid': 500, 'roles': ['developer', 'sysadmin']}, 'root': {'uid': 0}, 'mat': {'uid': 1001}}, 'l': ['b'], 'm': {'y': 2}, 'seen': 2, 'top': 'minion1'}",
+			"{'users': {'tom': {'uid': 500, 'roles': ['developer', 'sysadmin']}, 'root': {'uid': 0}, 'mat': {'uid': 1001}}, 'l': ['b'], 'm': {'y': 2}, 'seen': 2, 'top': 'minion1', 't': '500 dflt b None'}",
 		},
 		{
 			"stack by grain",

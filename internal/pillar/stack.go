@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"brine/internal/fileserver"
+	"brine/internal/jinja"
 	"brine/internal/render"
 	"brine/internal/source"
 	"brine/internal/value"
@@ -162,9 +163,31 @@ func (s *stackRun) template(ctx context.Context, path string, stack *value.Map) 
 		Vars: value.MapOf(
 			"stack", stack, "minion_id", s.j.env.ID, "ymlpath", fi.Abs,
 			"__opts__", s.j.opts, "__grains__", s.j.env.Grains, "__salt__", s.engine.Salt(),
-			"__stack__", value.MapOf("cfg_path", s.cfg),
+			"__stack__", value.MapOf("traverse", &jinja.Callable{Name: "traverse_dict_and_list", Fn: traverse}, "cfg_path", s.cfg),
 		),
 	})
+}
+
+// traverse is __stack__['traverse'](data, key, default=None, delimiter=":").
+func traverse(c *jinja.Call) (value.Value, error) {
+	args := c.Args
+	for i, name := range []string{"data", "key", "default", "delimiter"} {
+		if v, ok := c.Kw.Get(name); ok && i >= len(args) {
+			for len(args) < i {
+				args = append(args[:len(args):len(args)], nil)
+			}
+			args = append(args[:i:i], v)
+		}
+	}
+	if len(args) < 2 || len(args) > 4 {
+		return nil, value.Raise("TypeError", "traverse_dict_and_list() takes data, key, default and delimiter")
+	}
+	args = append(args[:len(args):len(args)], nil, nil)
+	delim, _ := args[3].(string)
+	if got, ok := value.TraverseKey(args[0], args[1], delim); ok {
+		return got, nil
+	}
+	return args[2], nil
 }
 
 // find returns the files that an item, which may be a glob, names.
