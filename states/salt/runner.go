@@ -278,7 +278,7 @@ func runnerJobs(v value.Value) ([]runnerJob, error) {
 			}
 		}
 	default:
-		return nil, fun.Errorf("'runners' must be a dict of runner functions, not %s", value.TypeName(v))
+		return nil, fun.Errorf("The runners parameter must be a string or dict.")
 	}
 	var jobs []runnerJob
 	for k, conf := range set.All() {

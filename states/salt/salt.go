@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -83,7 +84,7 @@ func States() fun.Module {
 				Args: []fun.Arg{
 					{Name: "name", Type: fun.Str, Required: true, Doc: "tag of the event, a glob"},
 					{Name: "id_list", Type: fun.List, Required: true, Doc: "ids to wait for"},
-					{Name: "event_id", Type: fun.Str, Default: "id", Doc: "key of the event's data that has the id"},
+					{Name: "event_id", Type: fun.Str, Default: "id", Doc: "key of the event's data that has the id, or a list of them"},
 					{Name: "timeout", Type: fun.Float, Default: int64(300), Unit: "s", Doc: "fail after this time"},
 					{Name: "node", Type: fun.Str, Default: "master", Doc: "accepted: there is one bus"},
 				},
@@ -122,14 +123,18 @@ func run(ctx context.Context, c *fun.Call, job fun.Job) (*returns, error) {
 	job.Batch = c.Str("batch")
 	// Without batches all targets begin at once, whatever becomes of them.
 	job.FailHard = job.Batch != "" && (c.Bool("failhard") || value.Truth(c.Env.Opts.At("failhard")))
-	if n, ok := c.Int("subset"); ok {
-		job.Subset = int(n)
+	if v := c.Value("subset"); value.Truth(v) {
+		n, err := strconv.Atoi(value.Str(v))
+		if err != nil || n < 0 {
+			return nil, fun.Errorf("subset must be a number of targets, not %s", value.Repr(v))
+		}
+		job.Subset = n
 	}
 	if err := conflicts(c); err != nil {
 		return nil, err
 	}
 	job.Async = c.Bool("asynchronous")
-	job.Timeout, job.Gather = seconds(c.Value("timeout")), seconds(c.Value("gather_job_timeout"))
+	job.Timeout, job.Gather = wait(c, "timeout"), wait(c, "gather_job_timeout")
 	job.Metadata, job.Roster = c.Value("metadata"), c.Str("roster")
 	job.OrchJID, job.Step = c.Env.JID, c.Low.ID
 	job.Published = !value.Truth(c.Low.Low.At("ssh"))
@@ -224,14 +229,32 @@ func returners(v value.Value) string {
 	}
 }
 
-func seconds(v value.Value) time.Duration {
-	switch v := v.(type) {
+// seconds reads an argument that is a time; none is 0.
+func seconds(c *fun.Call, name string) (time.Duration, error) {
+	n := 0.0
+	switch v := c.Value(name).(type) {
+	case nil:
 	case int64:
-		return time.Duration(v) * time.Second
+		n = float64(v)
 	case float64:
-		return time.Duration(v * float64(time.Second))
+		n = v
+	default:
+		var err error
+		if n, err = strconv.ParseFloat(strings.TrimSpace(value.Str(v)), 64); err != nil {
+			return 0, fun.Errorf("%s must be a number of seconds, not %s", name, value.Repr(v))
+		}
 	}
-	return 0
+	return time.Duration(n * float64(time.Second)), nil
+}
+
+// wait reads how long a step waits for targets. What is no number is passed
+// over, as in Salt (salt/client/__init__.py _get_timeout), but not in silence.
+func wait(c *fun.Call, name string) time.Duration {
+	d, err := seconds(c, name)
+	if err != nil && c.Env.Warn != nil {
+		c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: %v", c.Low.ID, err)})
+	}
+	return d
 }
 
 // failMinions reads the argument fail_minions; bad says that it is neither a

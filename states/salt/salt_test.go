@@ -237,6 +237,8 @@ func TestStateJob(t *testing.T) {
 		{"salt.state: {tgt: x, sls: s}", []value.Value{"pillarenv", "p", "__role", "minion"}, "state.sls ['s'] {'saltenv': 'base', 'pillarenv': 'p'} x glob"},
 		{"salt.state: {tgt: x, sls: s, saltenv: d, pillarenv: e}", []value.Value{"pillarenv", "p", "__role", "minion"}, "state.sls ['s'] {'pillarenv': 'e', 'saltenv': 'd'} x glob"},
 		{"salt.function: {tgt: [a, b], tgt_type: list, name: f.g, arg: [1], kwarg: {k: v}}", nil, "f.g [1] {'k': 'v'} ['a', 'b'] list"},
+		{"salt.function: {tgt: x, name: f.g, timeout: '1.5', subset: '2'}", nil, "f.g [] {} x glob 1.5s 2 of them"},
+		{"salt.function: {tgt: x, name: f.g, timeout: soon, subset: 0}", nil, "f.g [] {} x glob"},
 		{"salt.function: {tgt: x, name: f.g, arg: a b}", nil, "f.g ['a', 'b'] {} x glob"},
 		{"salt.function: {tgt: x, name: f.g, kwarg: [k]}", nil, "f.g [] {} x glob"},
 	} {
@@ -256,6 +258,12 @@ func TestStateJob(t *testing.T) {
 		if j.FailHard {
 			got += " failhard"
 		}
+		if j.Timeout > 0 {
+			got += " " + j.Timeout.String()
+		}
+		if j.Subset > 0 {
+			got += fmt.Sprintf(" %d of them", j.Subset)
+		}
 		if d := cmp.Diff(tt.want, got); d != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.text, d)
 		}
@@ -274,6 +282,7 @@ func TestFunction(t *testing.T) {
 		want  string
 	}{
 		{"salt.function: {name: f.g, tgt: '*'}", nil, false, "False: No minions responded"},
+		{"salt.function: {name: f.g, tgt: '*', subset: some}", two, false, "False: subset must be a number of targets, not 'some'"},
 		{"salt.function: {name: f.g, tgt: '*'}", two, true, "None: Function f.g would be executed on target *"},
 		{"salt.function: {name: f.g, tgt: '*'}", two, false, "True: Function ran successfully. Function f.g ran on a, b. | a=2 b=1"},
 		{"salt.function: {name: f.g, tgt: '*'}", bad, false, "False: Running function f.g failed on minions: a Function f.g ran on a, b. | a='x' b=1"},

@@ -212,6 +212,27 @@ func TestWaitForEventsOfOthers(t *testing.T) {
 	}
 }
 
+func TestArrived(t *testing.T) {
+	t.Parallel()
+	list := func(v ...value.Value) value.Value { return value.NewList(v...) }
+	for _, tt := range []struct {
+		id         value.Value
+		left, came string
+	}{
+		{"b", "['a', 'a']", "['b']"},
+		{"a", "['b', 'a']", "['a']"},
+		{"x", "['a', 'b', 'a']", "[]"},
+		{list("b", "x"), "['a', 'a']", "['b']"},
+		{list("a", "b"), "[]", "['a', 'b', 'a']"},
+		{list(), "['a', 'b', 'a']", "[]"},
+	} {
+		left, came := arrived([]value.Value{"a", "b", "a"}, tt.id)
+		if l, c := value.Repr(value.NewList(left...)), value.Repr(value.NewList(came...)); l != tt.left || c != tt.came {
+			t.Errorf("%s: left %s, came %s; want %s, %s", value.Repr(tt.id), l, c, tt.left, tt.came)
+		}
+	}
+}
+
 func TestWaitEndsWithTheRun(t *testing.T) {
 	t.Parallel()
 	c, _, warned := waiter(t, &boxes{ids: []string{"late1"}}, "salt/minion/*/start", "id", 600, "late1")

@@ -3,6 +3,7 @@ package salt
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -36,16 +37,20 @@ func waitForEvent(ctx context.Context, c *fun.Call) fun.Ret {
 	if c.Env.Bus == nil {
 		return fun.Fail("There is no event bus in this run")
 	}
+	timeout, err := seconds(c, "timeout")
+	if err != nil {
+		return fun.Fail("%v", err)
+	}
 	waiting := append([]value.Value(nil), c.List("id_list")...)
 	seen := value.NewList()
 	start := c.Env.Host.Now()
 	stoppable, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	wait, cancel := context.WithTimeout(stoppable, seconds(c.Value("timeout")))
+	waits, cancel := context.WithTimeout(stoppable, timeout)
 	defer cancel()
-	go untilClosed(ctx, wait, c, stop)
+	go untilClosed(ctx, waits, c, stop)
 	after := c.Env.Bus.Seq()
-	watch := watchStarts(wait, c, waiting)
+	watch := watchStarts(waits, c, waiting)
 	defer watch.end()
 	watch.warnStrangers(ctx, waiting)
 	changes := func() value.Value {
@@ -55,7 +60,7 @@ func waitForEvent(ctx context.Context, c *fun.Call) fun.Ret {
 		return value.MapOf("minions_seen", seen)
 	}
 	for len(waiting) > 0 {
-		e, _, err := c.Env.Bus.Next(wait, after, func(e event.Event) bool { return value.Fnmatch(c.Name, e.Tag) })
+		e, _, err := c.Env.Bus.Next(waits, after, func(e event.Event) bool { return value.Fnmatch(c.Name, e.Tag) })
 		if err != nil {
 			watch.end()
 			if stoppable.Err() != nil {
@@ -73,18 +78,29 @@ func waitForEvent(ctx context.Context, c *fun.Call) fun.Ret {
 		if !ok {
 			continue
 		}
-		for i, w := range waiting {
-			if value.Equal(w, id) {
-				waiting = append(waiting[:i:i], waiting[i+1:]...)
-				seen.Append(id)
-				break
-			}
-		}
+		var came []value.Value
+		waiting, came = arrived(waiting, id)
+		seen.Append(came...)
 	}
 	watch.end()
 	took := c.Env.Host.Now().Sub(start).Truncate(time.Microsecond)
 	comment := fmt.Sprintf("All events seen in %s seconds.", value.FloatRepr(took.Seconds()))
 	return fun.Ret{Result: fun.OK, Changes: changes(), Comment: comment + watch.freshText()}
+}
+
+// arrived takes from waiting what an event has come of: its id, or each of a
+// list of ids.
+func arrived(waiting []value.Value, id value.Value) (left, came []value.Value) {
+	several, isList := id.(*value.List)
+	for _, w := range waiting {
+		same := func(v value.Value) bool { return value.Equal(w, v) }
+		if isList && slices.ContainsFunc(several.Items, same) || !isList && len(came) == 0 && same(id) {
+			came = append(came, w)
+		} else {
+			left = append(left, w)
+		}
+	}
+	return left, came
 }
 
 // warnMissing names the ids that were waited for in vain.
