@@ -400,6 +400,12 @@ func (d *Dialer) login(ctx context.Context, t *dest, way net.Conn, signers []ssh
 		if hk := keyErr.Load(); hk != nil {
 			return nil, fail(HostKey, hk.err, hk.hint)
 		}
+		if no := disagreed(t, err); no != nil {
+			if strings.Contains(no.hint, "ssh-keyscan") {
+				at = HostKey
+			}
+			return nil, fail(at, no.err, no.hint)
+		}
 		if p, ok := way.(*pipe); ok && at == Handshake {
 			if text := p.stderr(); text != "" {
 				err = fmt.Errorf("ProxyCommand: %s", text)

@@ -2,6 +2,8 @@ package sshexec
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -363,6 +365,7 @@ func TestHostKeys(t *testing.T) {
 		lines  func(f *sshtest.Fake) []string
 		set    func(e *roster.Entry, o *Options)
 		cert   bool
+		ecdsa  bool   // the type of the host's key
 		fault  string // "" is success
 		adds   bool
 		policy Policy
@@ -383,6 +386,12 @@ func TestHostKeys(t *testing.T) {
 			return []string{line(f), entryLine("@revoked ", f, f.HostKey.PublicKey())}
 		}, fault: "revoked"},
 		{name: "certificate", cert: true, lines: func(f *sshtest.Fake) []string { return []string{entryLine("@cert-authority ", f, ca.PublicKey())} }},
+		{name: "certificate of a key of another type than the authority's", cert: true, ecdsa: true, lines: func(f *sshtest.Fake) []string { return []string{entryLine("@cert-authority ", f, ca.PublicKey())} }},
+		{name: "no certificate", lines: func(f *sshtest.Fake) []string { return []string{entryLine("@cert-authority ", f, ca.PublicKey())} }, fault: "shows no certificate, only ssh-ed25519"},
+		{name: "key of another type", ecdsa: true, lines: func(f *sshtest.Fake) []string { return []string{entryLine("", f, other)} }, fault: "no key of the kind that known_hosts has for it, only ecdsa-sha2-nistp256; compare its key, then add it: ssh-keyscan"},
+		{name: "revoked, off", policy: Off, lines: func(f *sshtest.Fake) []string {
+			return []string{entryLine("@revoked ", f, f.HostKey.PublicKey())}
+		}, fault: "revoked"},
 		{name: "certificate of another authority", cert: true, lines: func(f *sshtest.Fake) []string { return []string{entryLine("@cert-authority ", f, other)} }, fault: ""},
 		{name: "alias", lines: func(f *sshtest.Fake) []string {
 			return []string{xknownhosts.Line([]string{"db"}, f.HostKey.PublicKey())}
@@ -396,6 +405,15 @@ func TestHostKeys(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			f := sshtest.NewFake(t)
+			if tt.ecdsa {
+				key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if f.HostKey, err = ssh.NewSignerFromKey(key); err != nil {
+					t.Fatal(err)
+				}
+			}
 			if tt.cert {
 				cert := &ssh.Certificate{Key: f.HostKey.PublicKey(), CertType: ssh.HostCert, ValidPrincipals: []string{"127.0.0.1"}, ValidBefore: ssh.CertTimeInfinity}
 				if err := cert.SignCert(rand.Reader, ca); err != nil {

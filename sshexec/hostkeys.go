@@ -80,7 +80,7 @@ func (e *hostKeyError) Error() string { return e.err.Error() }
 // verify returns the callback and the algorithms to ask a host for.
 func (h *hostKeys) verify(t *dest) (ssh.HostKeyCallback, []string, error) {
 	if t.policy == Off {
-		return ssh.InsecureIgnoreHostKey(), t.hostKeyAlgs, nil //nolint:gosec // asked for, with a warning
+		return h.unrevoked(t), t.hostKeyAlgs, nil
 	}
 	db := h.open(t.known)
 	if db.err != nil {
@@ -105,7 +105,7 @@ func (h *hostKeys) verify(t *dest) (ssh.HostKeyCallback, []string, error) {
 		case err == nil:
 			return nil
 		case errors.As(err, &re):
-			return &hostKeyError{fmt.Errorf("the host's key is revoked (%s)", place(re.Revoked)), "do not log in; ask who runs the host"}
+			return revoked(re)
 		case errors.As(err, &ke) && len(ke.Want) == 0:
 			return h.unknown(t, name, key)
 		case errors.As(err, &ke):
@@ -120,6 +120,38 @@ func (h *hostKeys) verify(t *dest) (ssh.HostKeyCallback, []string, error) {
 		}
 		return &hostKeyError{err, ""}
 	}, algs, nil
+}
+
+// unrevoked returns the callback that takes any key but a revoked one.
+func (h *hostKeys) unrevoked(t *dest) ssh.HostKeyCallback {
+	db := h.open(t.known)
+	return func(_ string, _ net.Addr, key ssh.PublicKey) error {
+		if r, ok := db.revoked[plainBlob(key)]; ok && db.err == nil {
+			return revoked(&xknownhosts.RevokedError{Revoked: r})
+		}
+		return nil
+	}
+}
+
+func revoked(e *xknownhosts.RevokedError) error {
+	return &hostKeyError{fmt.Errorf("the host's key is revoked (%s)", place(e.Revoked)), "do not log in; ask who runs the host"}
+}
+
+// disagreed words that a host and brine have nothing in common; nil where err is
+// another one. Of host keys, brine asks for those that known_hosts has.
+func disagreed(t *dest, err error) *hostKeyError {
+	var ne *ssh.AlgorithmNegotiationError
+	switch {
+	case !errors.As(err, &ne):
+		return nil
+	case ne.What != "host key" || len(t.hostKeyAlgs) > 0:
+		return &hostKeyError{err, "see Ciphers, MACs, KexAlgorithms and HostKeyAlgorithms in ssh_config"}
+	case len(ne.SupportedAlgorithms) > 0 && strings.Contains(ne.SupportedAlgorithms[0], "-cert-"):
+		err = fmt.Errorf("the host shows no certificate, only %s; known_hosts has an authority for it, and not its key", strings.Join(ne.RequestedAlgorithms, ", "))
+	default:
+		err = fmt.Errorf("the host has no key of the kind that known_hosts has for it, only %s", strings.Join(ne.RequestedAlgorithms, ", "))
+	}
+	return &hostKeyError{err, fmt.Sprintf("compare its key, then add it: ssh-keyscan -p %d %s >> ~/.ssh/known_hosts", t.port, t.host)}
 }
 
 func quoteHost(s string) string {

@@ -252,52 +252,30 @@ func (db *keyDB) find(a hostPort, wild bool) []hostLine {
 	return out
 }
 
-// keyAlgorithms are the host key algorithms that the keys allow, each once.
+// keyAlgorithms are the host key algorithms that the keys allow, each once. An
+// authority may sign keys of all types, whatever its own is.
 func keyAlgorithms(keys []hostLine) []string {
 	var out []string
-	add := func(typ string, cert bool) {
-		if cert {
-			typ = certAlgo(typ)
-		}
-		if typ != "" && !slices.Contains(out, typ) {
-			out = append(out, typ)
+	add := func(algs ...string) {
+		for _, a := range algs {
+			if !slices.Contains(out, a) {
+				out = append(out, a)
+			}
 		}
 	}
 	for _, k := range keys {
-		typ := k.Key.Type()
-		if typ == ssh.KeyAlgoRSA {
+		switch typ := k.Key.Type(); {
+		case k.cert:
+			add(ssh.CertAlgoED25519v01, ssh.CertAlgoECDSA256v01, ssh.CertAlgoECDSA384v01, ssh.CertAlgoECDSA521v01,
+				ssh.CertAlgoRSASHA512v01, ssh.CertAlgoRSASHA256v01, ssh.CertAlgoRSAv01, ssh.CertAlgoSKED25519v01, ssh.CertAlgoSKECDSA256v01)
+		case typ == ssh.KeyAlgoRSA:
 			// The type of the key stands for three ways to sign.
-			add(ssh.KeyAlgoRSASHA512, k.cert)
-			add(ssh.KeyAlgoRSASHA256, k.cert)
+			add(ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256, typ)
+		default:
+			add(typ)
 		}
-		add(typ, k.cert)
 	}
 	return out
-}
-
-// certAlgo is the algorithm of certificates that a key of a type signs.
-func certAlgo(typ string) string {
-	switch typ {
-	case ssh.KeyAlgoRSA:
-		return ssh.CertAlgoRSAv01
-	case ssh.KeyAlgoRSASHA256:
-		return ssh.CertAlgoRSASHA256v01
-	case ssh.KeyAlgoRSASHA512:
-		return ssh.CertAlgoRSASHA512v01
-	case ssh.KeyAlgoECDSA256:
-		return ssh.CertAlgoECDSA256v01
-	case ssh.KeyAlgoSKECDSA256:
-		return ssh.CertAlgoSKECDSA256v01
-	case ssh.KeyAlgoECDSA384:
-		return ssh.CertAlgoECDSA384v01
-	case ssh.KeyAlgoECDSA521:
-		return ssh.CertAlgoECDSA521v01
-	case ssh.KeyAlgoED25519:
-		return ssh.CertAlgoED25519v01
-	case ssh.KeyAlgoSKED25519:
-		return ssh.CertAlgoSKED25519v01
-	}
-	return ""
 }
 
 // plainBlob is a key, of a certificate the certified one, as bytes.

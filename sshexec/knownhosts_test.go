@@ -131,6 +131,11 @@ func TestKnownLines(t *testing.T) {
 	if err := cert.SignCert(rand.Reader, ca); err != nil {
 		t.Fatal(err)
 	}
+	// An authority may sign keys of all types.
+	certs := []string{
+		ssh.CertAlgoED25519v01, ssh.CertAlgoECDSA256v01, ssh.CertAlgoECDSA384v01, ssh.CertAlgoECDSA521v01,
+		ssh.CertAlgoRSASHA512v01, ssh.CertAlgoRSASHA256v01, ssh.CertAlgoRSAv01, ssh.CertAlgoSKED25519v01, ssh.CertAlgoSKECDSA256v01,
+	}
 	for _, tt := range []struct {
 		name  string
 		lines []string
@@ -145,12 +150,12 @@ func TestKnownLines(t *testing.T) {
 		{"exception", []string{line("web*,!web1", key)}, "web1:2222", key.PublicKey(), "unknown", nil},
 		{"lines that make no sense", []string{"web1", "web1 ssh-ed25519 AAAA", "web1 ssh-rsa " + line("", key)[13:], "@nonsense " + line("web1", key), "|2|a|b " + line("", key), line("web1", key) + " comment of three words"}, "web1:22", key.PublicKey(), "known", []string{"ssh-ed25519"}},
 		{"tabs", []string{strings.ReplaceAll(line("web1", key), " ", "\t \t")}, "web1:22", key.PublicKey(), "known", []string{"ssh-ed25519"}},
-		{"authority", []string{line("@cert-authority web1", ca)}, "web1:22", cert, "known", []string{ssh.CertAlgoED25519v01}},
+		{"authority", []string{line("@cert-authority web1", ca)}, "web1:22", cert, "known", certs},
 		{"authority of another host", []string{line("@cert-authority db", ca)}, "web1:22", cert, "ssh: no authorities for hostname: web1:22", nil},
-		{"authority as a host's own key", []string{line("@cert-authority web1", ca)}, "web1:22", ca.PublicKey(), "changed 1", []string{ssh.CertAlgoED25519v01}},
+		{"authority as a host's own key", []string{line("@cert-authority web1", ca)}, "web1:22", ca.PublicKey(), "changed 1", certs},
 		{"key of an authority's line", []string{line("web1", ca)}, "web1:22", cert, "ssh: no authorities for hostname: web1:22", []string{"ssh-ed25519"}},
-		{"revoked certificate", []string{line("@cert-authority *", ca), line("@revoked *", key)}, "web1:22", cert, "ssh: certificate serial 0 revoked", []string{ssh.CertAlgoED25519v01}},
-		{"revoked authority", []string{line("@cert-authority *", ca), line("@revoked *", ca)}, "web1:22", cert, "ssh: certificate serial 0 revoked", []string{ssh.CertAlgoED25519v01}},
+		{"revoked certificate", []string{line("@cert-authority *", ca), line("@revoked *", key)}, "web1:22", cert, "ssh: certificate serial 0 revoked", certs},
+		{"revoked authority", []string{line("@cert-authority *", ca), line("@revoked *", ca)}, "web1:22", cert, "ssh: certificate serial 0 revoked", certs},
 		{"two keys", []string{line("web1,web2", other), line("web1", key)}, "web1:22", key.PublicKey(), "known", []string{"ssh-ed25519"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
