@@ -468,3 +468,55 @@ second:
 		t.Error("a state began after Ctrl-C")
 	}
 }
+
+// TestAsyncReturns: what a job that nobody waits for returned reaches the
+// returner that it was begun with, once, when it is fetched.
+func TestAsyncReturns(t *testing.T) {
+	t.Parallel()
+	s := asyncSite(t, 2)
+	s.write("master", read(t, s.path("master"))+
+		"rawfile_json.filename: "+s.path("main.log")+"\nother.rawfile_json: {filename: "+s.path("other.log")+"}\n")
+	lines := func(name string) []string {
+		b, _ := os.ReadFile(s.path(name))
+		return strings.Split(strings.TrimSpace(string(b)), "\n")
+	}
+	for _, tt := range []struct {
+		file string
+		args []string
+	}{
+		{"main.log", nil},
+		{"other.log", []string{"--return_config", "other"}},
+		{"kw.log", []string{"--return_kwargs", "{filename: " + s.path("kw.log") + "}"}},
+	} {
+		jid := s.async(append([]string{"*", "cmd.run", "echo said", "--return", "rawfile_json"}, tt.args...)...)
+		for range 2 {
+			s.until("web2:\n    said", "run", "jobs.lookup_jid", jid)
+			s.until("web1:\n    said", "run", "jobs.lookup_jid", jid)
+		}
+		got := lines(tt.file)
+		if len(got) != 2 || !strings.Contains(got[0], jid) || !strings.Contains(got[1], `"return":"said"`) {
+			t.Errorf("%s: %q", tt.file, got)
+		}
+	}
+	// In an orchestration the step's own.
+	s.write("salt/orch.sls", "go:\n  salt.function:\n    - name: cmd.run\n    - tgt: web1\n    - arg: [echo step]\n    - asynchronous: True\n    - ret: rawfile_json\n    - ret_kwargs: {filename: "+s.path("step.log")+"}\n")
+	r := s.brine("orchestrate", "orch", "--out=json")
+	s.want(r, 0)
+	jid := regexp.MustCompile(`"jid": "([0-9]{20})"`).FindStringSubmatch(r.stdout)
+	if jid == nil {
+		t.Fatalf("no jid: %s", r.stdout)
+	}
+	s.until("step", "run", "jobs.lookup_jid", jid[1])
+	if got := lines("step.log"); len(got) != 1 || !strings.Contains(got[0], `"return":"step"`) {
+		t.Errorf("step.log: %q", got)
+	}
+	// A secret is not written down, so who fetches the return cannot know it.
+	r = s.brine("ssh", "web1", "test.ping", "--async", "--return", "redis", "--return_kwargs", "{host: 127.0.0.1, password: s3cr3t}")
+	s.want(r, 0, "what the job returns does not reach redis: ret_kwargs has a secret")
+	if r := s.until("True", "run", "jobs.lookup_jid", jidRE.FindString(r.stdout)); strings.Contains(r.stderr, "redis") {
+		t.Errorf("it was sent somewhere: %s", r.stderr)
+	}
+	if out, err := exec.Command("grep", "-r", "s3cr3t", s.path("cache")).CombinedOutput(); err == nil {
+		t.Errorf("the secret is in the cache: %s", out)
+	}
+}

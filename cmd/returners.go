@@ -86,17 +86,24 @@ func (s *session) openReturners(env *fun.Env) error {
 		return nil
 	}
 	if value.Truth(opts.At("returner_failhard")) {
-		all := append(slices.Clone(asked), caches...)
+		others := slices.Clone(caches)
 		if s.cfg.Kind == config.Master {
-			all = append(all, returnerNames(opts.At("event_return"))...)
+			others = append(others, returnerNames(opts.At("event_return"))...)
 		}
-		for _, n := range r.expand(all) {
-			if _, err := r.sink(n, "", nil); err != nil {
-				return &statusError{status: exitUsage, err: fmt.Errorf("returner_failhard: %w", err)}
-			}
+		var errs []error
+		for _, n := range r.expand(asked) {
+			_, err := r.sink(n, r.config, r.kwargs)
+			errs = append(errs, err)
+		}
+		for _, n := range r.expand(others) {
+			_, err := r.sink(n, "", nil)
+			errs = append(errs, err)
+		}
+		if err := errors.Join(errs...); err != nil {
+			return &statusError{status: exitUsage, err: fmt.Errorf("returner_failhard: %w", err)}
 		}
 	}
-	log := &jobs.Log{Asked: asked, Caches: caches, Sink: r.tellingSink, Expand: r.expand, Failed: opts.Str("return_on") == "failed", Now: s.app.Host.Now}
+	log := &jobs.Log{Config: r.config, Kwargs: r.kwargs, MayKeep: assembly.MayKeep, Asked: asked, Caches: caches, Sink: r.tellingSink, Expand: r.expand, Failed: opts.Str("return_on") == "failed", Now: s.app.Host.Now}
 	if s.files != nil {
 		log.Files = s.files
 	}
@@ -168,12 +175,6 @@ func (r *sinks) tellingSink(name, conf string, kwargs *value.Map) (*jobs.Sink, e
 // sink returns the sink of a returner with a configuration. For one that cannot
 // work as it is configured there is none; the error says why, once.
 func (r *sinks) sink(name, conf string, kwargs *value.Map) (*jobs.Sink, error) {
-	if conf == "" {
-		conf = r.config
-	}
-	if kwargs == nil {
-		kwargs = r.kwargs
-	}
 	key := name
 	if conf != "" {
 		key += "@" + conf

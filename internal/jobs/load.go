@@ -15,7 +15,8 @@ type Load struct {
 	TgtType string
 	User    string
 	Ret     string // names of returners, with commas
-	// RetConfig and RetKwargs are the configuration and settings of Ret.
+	// RetConfig and RetKwargs are the configuration and settings of Ret. A record
+	// has them without secrets.
 	RetConfig string
 	RetKwargs *value.Map
 	Runner    bool // the job of a runner function
@@ -39,6 +40,12 @@ func (l Load) Map() *value.Map {
 	}
 	if l.Metadata != nil {
 		m.Set("metadata", l.Metadata)
+	}
+	if l.RetConfig != "" {
+		m.Set("ret_config", l.RetConfig)
+	}
+	if l.RetKwargs.Len() > 0 {
+		m.Set("ret_kwargs", Hide(l.RetKwargs))
 	}
 	if len(l.LeftOut) > 0 {
 		m.Set("left_out", value.Strings(l.LeftOut...))
@@ -113,7 +120,7 @@ func metadata(load *value.Map) value.Value {
 // LoadOf returns the load of a record that was read back.
 func LoadOf(jid string, m *value.Map) Load {
 	l := Load{
-		JID: jid, Fun: m.Str("fun"), Arg: m.List("arg"), Tgt: m.At("tgt"), TgtType: m.Str("tgt_type"), User: m.Str("user"), Ret: m.Str("ret"),
+		JID: jid, Fun: m.Str("fun"), Arg: m.List("arg"), Tgt: m.At("tgt"), TgtType: m.Str("tgt_type"), User: m.Str("user"), Ret: m.Str("ret"), RetConfig: m.Str("ret_config"), RetKwargs: m.Map("ret_kwargs"),
 		Metadata: m.At("metadata"), OrchJID: m.Str("orchestration_jid"), Detached: m.At("detached") == true, Continued: true,
 	}
 	ids := m.List("Minions")

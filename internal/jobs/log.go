@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,12 @@ type Log struct {
 	// Caches are those of master_job_cache and ext_job_cache, which get the jobs
 	// of runners as well.
 	Asked, Caches []string
+	// Config and Kwargs are the configuration and settings of Asked.
+	Config string
+	Kwargs *value.Map
+	// MayKeep reports whether settings of a returner may be written down; nil: all
+	// may.
+	MayKeep func(name string, kwargs *value.Map) bool
 	// Sink returns the sink of a returner by its name, the name of an alternative
 	// configuration ("" is none) and settings of its own; nil for one that was
 	// found not to be configured and was told of.
@@ -34,16 +41,28 @@ type Log struct {
 // Begin records that a job begins; see [Recorder].
 func (l *Log) Begin(load Load) (Record, error) {
 	r := &logRecord{Record: Nothing{}, log: l}
-	own := Names(load.Ret)
-	names := l.Caches
-	if !load.Runner {
-		if len(own) == 0 && len(l.Asked) > 0 {
-			load.Ret = strings.Join(l.Asked, ",")
+	own, asked := Names(load.Ret), l.Asked
+	switch {
+	case load.Runner:
+		asked = nil
+	case len(own) == 0 && len(asked) > 0:
+		// Who fetches the returns of a job that goes on without this process has
+		// another command line.
+		own, asked = asked, nil
+		load.Ret, load.RetConfig, load.RetKwargs = strings.Join(own, ","), l.Config, l.Kwargs
+	case load.Continued:
+		asked = nil // they were its own when it began
+	}
+	var errs []error
+	kwargs := load.RetKwargs
+	if load.RetKwargs.Len() > 0 {
+		load.RetKwargs = l.keepable(own, kwargs)
+		if load.RetKwargs == nil && load.Detached && !load.Continued {
+			errs = append(errs, fmt.Errorf("what the job returns does not reach %s: ret_kwargs has a secret, which is not recorded; a configuration that ret_config names may have it", load.Ret))
+			own, load.Ret = nil, ""
 		}
-		names = append(slices.Clone(l.Asked), l.Caches...)
 	}
 	r.load = load
-	var errs []error
 	if l.Files != nil {
 		var err error
 		r.Record, err = l.Files.Begin(load)
@@ -61,8 +80,9 @@ func (l *Log) Begin(load Load) (Record, error) {
 			}
 		}
 	}
-	add(own, load.RetConfig, load.RetKwargs)
-	add(names, "", nil)
+	add(own, load.RetConfig, kwargs)
+	add(asked, l.Config, l.Kwargs)
+	add(l.Caches, "", nil)
 	if load.Continued {
 		r.once.Do(func() {}) // they have it
 	}
@@ -70,6 +90,17 @@ func (l *Log) Begin(load Load) (Record, error) {
 		r.sendLoad()
 	}
 	return r, errors.Join(errs...)
+}
+
+// keepable returns settings of returners as a record may have them; nil where
+// they have a secret, without which they are of no use.
+func (l *Log) keepable(names []string, kwargs *value.Map) *value.Map {
+	for _, n := range l.Expand(names) {
+		if l.MayKeep != nil && !l.MayKeep(n, kwargs) {
+			return nil
+		}
+	}
+	return kwargs
 }
 
 // Reopen returns the record of a job that goes on without a process of this
@@ -112,32 +143,40 @@ func (r *logRecord) sendLoad() {
 // Return records an answer in the cache and puts it in the queues of the
 // returners, which do not keep the job waiting.
 func (r *logRecord) Return(ret fun.Return) error {
-	err := r.Record.Return(ret)
+	if !r.load.Continued {
+		return errors.Join(r.Record.Return(ret), r.hand(ret))
+	}
+	// What the record has is not fetched again, so it comes last.
+	return errors.Join(r.hand(ret), r.Record.Return(ret))
+}
+
+// hand puts an answer in the queues.
+func (r *logRecord) hand(ret fun.Return) error {
 	if len(r.sinks) == 0 {
-		return err
+		return nil
 	}
 	if r.log.Failed && ret.Stage == fun.Returned && ret.Retcode == 0 && ret.Success {
-		return err
+		return nil
 	}
 	r.sendLoad()
 	if r.load.Runner {
-		v, verr := ret.Value()
+		v, err := ret.Value()
 		data, _ := v.(*value.Map)
 		if data != nil {
 			for _, s := range r.sinks {
 				s.Return(RunnerReturn(r.load, data))
 			}
 		}
-		return errors.Join(err, verr)
+		return err
 	}
-	full, ferr := FullReturn(r.load, ret, r.log.Now().UTC().Format(event.StampFormat))
-	if ferr != nil || full == nil {
-		return errors.Join(err, ferr)
+	full, err := FullReturn(r.load, ret, r.log.Now().UTC().Format(event.StampFormat))
+	if err != nil || full == nil {
+		return err
 	}
 	for _, s := range r.sinks {
 		s.Return(full)
 	}
-	return err
+	return nil
 }
 
 // RunnerReturn is the full return of a runner's job as stores have it: the

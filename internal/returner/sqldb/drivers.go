@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -84,4 +85,22 @@ func newPostgres(ctx context.Context, s returner.Settings) (jobs.Returner, error
 		return nil, err
 	}
 	return open(ctx, pgDialect, sql.OpenDB(conn))
+}
+
+// unfit reports whether it is the values of a row that a server does not take:
+// too long, no text of its character set, no JSON that it knows.
+func unfit(err error) bool {
+	var m *mysql.MySQLError
+	if errors.As(err, &m) {
+		switch m.Number {
+		case 1153, 1264, 1366, 1406, 3140, 4025:
+			return true
+		}
+	}
+	var p *pq.Error
+	if errors.As(err, &p) {
+		class := p.Code.Class()
+		return class == "22" || class == "54"
+	}
+	return false
 }

@@ -124,7 +124,11 @@ func (s *store) insert(ctx context.Context, verb, table string, columns []string
 		}
 		q.WriteString(tail)
 		if _, err := tx.ExecContext(ctx, q.String(), args...); err != nil {
-			return fmt.Errorf("insert into %s: %w", table, err)
+			err = fmt.Errorf("insert into %s: %w", table, err)
+			if unfit(err) {
+				return jobs.Refused(err)
+			}
+			return err
 		}
 		rows = rows[n:]
 	}
@@ -154,7 +158,7 @@ func encode(v value.Value) string {
 	return strings.ReplaceAll(string(b), `\u0000`, `\ufffd`)
 }
 
-// maxFun is the length of the column fun.
+// maxFun is the length of the column fun, in characters.
 const maxFun = 50
 
 // Return writes the table salt_returns.
@@ -166,8 +170,8 @@ func (s *store) Return(ctx context.Context, rets []*value.Map) error {
 			success = s.d.yes
 		}
 		name := r.Str("fun")
-		if len(name) > maxFun {
-			name = name[:maxFun]
+		if runes := []rune(name); len(runes) > maxFun {
+			name = string(runes[:maxFun])
 		}
 		rows[i] = []any{name, r.Str("jid"), encode(r.At("return")), r.Str("id"), success, encode(r)}
 	}

@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"brine/internal/fun"
@@ -74,6 +75,31 @@ func testStore(t *testing.T, s returner.Settings) {
 	servertest.Load(t, s.Spec.Name, opener(s))
 }
 
+// testUnfit tries that a row that a server does not take holds up no other one.
+func testUnfit(t *testing.T, s returner.Settings) {
+	t.Helper()
+	const jid = "20261121090807000077"
+	var said []string
+	sink := &jobs.Sink{Name: s.Spec.Name, Spool: t.TempDir(), Open: opener(s), Warn: func(err error) { said = append(said, err.Error()) }}
+	for _, id := range []string{"web1", strings.Repeat("x", 300), "web2"} {
+		sink.Return(ret(jid, id, true))
+	}
+	if err := sink.Close(); err == nil || len(said) != 1 || !strings.Contains(said[0], "refused 1 rows") {
+		t.Errorf("said %q, %v", said, err)
+	}
+	r, err := s.Spec.New(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if j, err := r.(jobs.Store).Job(t.Context(), jid); err != nil || j == nil || j.Returns.Len() != 2 {
+		t.Errorf("Job = %+v, %v", j, err)
+	}
+	if jobs.Spooled(sink.Spool) {
+		t.Error("rows are left in the spool")
+	}
+}
+
 func opener(s returner.Settings) func(context.Context) (jobs.Returner, error) {
 	return func(ctx context.Context) (jobs.Returner, error) { return s.Spec.New(ctx, s) }
 }
@@ -84,6 +110,7 @@ func TestMySQL(t *testing.T) {
 	opts := value.MapOf("mysql.host", "127.0.0.1", "mysql.port", int64(srv.Port))
 	testStore(t, settings("mysql", opts))
 	testClean(t, settings("mysql", opts))
+	testUnfit(t, settings("mysql", opts))
 
 	servertest.Outage(t, "mysql", srv, opener(settings("mysql", opts)))
 }
@@ -94,6 +121,7 @@ func TestPgjsonb(t *testing.T) {
 	s := settings("pgjsonb", value.MapOf("returner.pgjsonb.host", "127.0.0.1", "returner.pgjsonb.port", int64(srv.Port)))
 	testStore(t, s)
 	testClean(t, s)
+	testUnfit(t, s)
 	servertest.Outage(t, "pgjsonb", srv, opener(s))
 }
 

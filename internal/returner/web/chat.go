@@ -101,11 +101,15 @@ func newMattermost(_ context.Context, s returner.Settings) (jobs.Returner, error
 }
 
 func newSlack(_ context.Context, s returner.Settings) (jobs.Returner, error) {
-	c := newClient(true, s.Str("webhook"))
 	to := s.Str("webhook")
 	if !strings.Contains(to, "://") {
 		to = "https://hooks.slack.com/services/" + strings.TrimPrefix(to, "/")
 	}
+	secrets := []string{s.Str("webhook")}
+	if u, err := url.Parse(to); err == nil && len(u.Path) > 1 {
+		secrets = append(secrets, u.Path)
+	}
+	c := newClient(true, secrets...)
 	return &each{client: c, send: func(ctx context.Context, r *value.Map) error {
 		_, err := c.post(ctx, to, slackMessage(s, r))
 		return err
@@ -147,7 +151,7 @@ func newSlackAPI(_ context.Context, s returner.Settings) (jobs.Returner, error) 
 		v, err := value.ParseJSON(string(b))
 		m, _ := v.(*value.Map)
 		if err != nil || m.At("ok") != true {
-			return c.hide(fmt.Errorf("slack: %s", head(b)))
+			return c.hide(fmt.Errorf("slack: %s", c.head(b)))
 		}
 		return nil
 	}}, nil

@@ -175,7 +175,7 @@ func (e *etcd) call(ctx context.Context, end *etcdEnd, what string, v *value.Map
 	answer, err := value.ParseJSON(string(b))
 	m, ok := answer.(*value.Map)
 	if err != nil || !ok {
-		return nil, fmt.Errorf("etcd: %s answers no JSON: %s", what, head(b))
+		return nil, fmt.Errorf("etcd: %s answers no JSON: %s", what, e.head(b))
 	}
 	return m, nil
 }

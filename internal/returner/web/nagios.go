@@ -41,7 +41,7 @@ func newNagios(_ context.Context, s returner.Settings) (jobs.Returner, error) {
 			if m := between(text, "<message>", "</message>"); m != "" {
 				return c.hide(fmt.Errorf("NRDP: %s", m))
 			}
-			return c.hide(fmt.Errorf("NRDP: %s", head(answer)))
+			return c.hide(fmt.Errorf("NRDP: %s", c.head(answer)))
 		}
 		return nil
 	}}, nil

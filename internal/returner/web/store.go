@@ -18,13 +18,6 @@ import (
 	"brine/internal/value"
 )
 
-func userinfo(user, pass string) *url.Userinfo {
-	if user == "" {
-		return nil
-	}
-	return url.UserPassword(user, pass)
-}
-
 type couch struct {
 	*client
 	db   string // URL of the database
@@ -33,7 +26,7 @@ type couch struct {
 
 func newCouch(_ context.Context, s returner.Settings) (jobs.Returner, error) {
 	c := newClient(true, s.Str("passwd"))
-	c.user = userinfo(s.Str("user"), s.Str("passwd"))
+	c.as(s.Str("user"), s.Str("passwd"))
 	return &couch{client: c, db: strings.TrimSuffix(s.Str("url"), "/") + "/" + url.PathEscape(s.Str("db"))}, nil
 }
 
@@ -88,7 +81,7 @@ type influx struct {
 
 func newInflux(_ context.Context, s returner.Settings) (jobs.Returner, error) {
 	c := newClient(true, s.Str("password"))
-	c.user = userinfo(s.Str("user"), s.Str("password"))
+	c.as(s.Str("user"), s.Str("password"))
 	host := s.Str("host")
 	if !strings.Contains(host, "://") {
 		host = "http://" + net.JoinHostPort(host, strconv.Itoa(s.Int("port")))
@@ -156,7 +149,7 @@ type elastic struct {
 
 func newElastic(_ context.Context, s returner.Settings) (jobs.Returner, error) {
 	c := newClient(true, s.Str("password"))
-	c.user = userinfo(s.Str("user"), s.Str("password"))
+	c.as(s.Str("user"), s.Str("password"))
 	e := &elastic{client: c, s: s, there: map[string]bool{}}
 	switch v := s.Value("hosts").(type) {
 	case *value.List:
@@ -258,17 +251,17 @@ func (e *elastic) bulk(ctx context.Context, docs []document) error {
 		v, err := value.ParseJSON(string(answer))
 		m, _ := v.(*value.Map)
 		if err != nil || m == nil {
-			return e.hide(fmt.Errorf("elasticsearch answers no JSON: %s", head(answer)))
+			return fmt.Errorf("elasticsearch answers no JSON: %s", e.head(answer))
 		}
 		if m.At("errors") == true {
-			return e.hide(fault(m))
+			return e.fault(m)
 		}
 		return nil
 	})
 }
 
 // fault is what a bulk request says of the first document that was not taken.
-func fault(answer *value.Map) error {
+func (e *elastic) fault(answer *value.Map) error {
 	for _, x := range items(answer.List("items")) {
 		it, _ := x.(*value.Map)
 		for _, v := range it.All() {
@@ -276,14 +269,14 @@ func fault(answer *value.Map) error {
 			if !d.Has("error") {
 				continue
 			}
-			err := fmt.Errorf("elasticsearch did not take document %s: %s", d.Str("_id"), head(value.EncodeJSON(d.At("error"))))
+			err := fmt.Errorf("elasticsearch did not take document %s: %s", d.Str("_id"), e.head(value.EncodeJSON(d.At("error"))))
 			if n, ok := value.AsInt(d.At("status")); ok && n == http.StatusBadRequest {
 				return jobs.Refused(err)
 			}
 			return err
 		}
 	}
-	return fmt.Errorf("elasticsearch did not take all documents: %s", head(value.EncodeJSON(answer)))
+	return fmt.Errorf("elasticsearch did not take all documents: %s", e.head(value.EncodeJSON(answer)))
 }
 
 // stateFuns are the functions that may share an index.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -40,14 +41,30 @@ func newClient(verify bool, secrets ...string) *client {
 			c.secrets = append(c.secrets, s)
 		}
 	}
-	// The longest first: one may be a part of another.
-	slices.SortFunc(c.secrets, func(a, b string) int { return len(b) - len(a) })
+	c.sortSecrets()
 	if !verify {
 		t := http.DefaultTransport.(*http.Transport).Clone()
 		t.TLSClientConfig = &tls.Config{InsecureSkipVerify: true} // the user's own verify_ssl: False
 		c.http.Transport = t
 	}
 	return c
+}
+
+// sortSecrets puts the longest first: one may be a part of another.
+func (c *client) sortSecrets() {
+	slices.SortFunc(c.secrets, func(a, b string) int { return len(b) - len(a) })
+}
+
+// as has requests say who sends them.
+func (c *client) as(user, pass string) {
+	if user == "" {
+		return
+	}
+	c.user = url.UserPassword(user, pass)
+	if pass != "" {
+		c.secrets = append(c.secrets, base64.StdEncoding.EncodeToString([]byte(user+":"+pass)))
+		c.sortSecrets()
+	}
 }
 
 // Close gives connections back.
@@ -88,7 +105,7 @@ func (c *client) do(ctx context.Context, method, to, contentType string, body []
 	if res.StatusCode/100 == 2 {
 		return b, nil
 	}
-	err = &statusError{c.hide(fmt.Errorf("%s: %s: %s", req.URL.Host, res.Status, head(b))), res.StatusCode}
+	err = &statusError{c.hide(fmt.Errorf("%s: %s: %s", req.URL.Host, res.Status, c.head(b))), res.StatusCode}
 	switch res.StatusCode {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
 		// It is the request that is wrong: the same one will be wrong later.
@@ -126,22 +143,28 @@ func retryAfter(s string, now time.Time) time.Duration {
 	return 0
 }
 
-func head(b []byte) string {
-	s := strings.TrimSpace(string(b))
+// head is the beginning of an answer, without secrets.
+func (c *client) head(b []byte) string {
+	s := strings.TrimSpace(c.clean(string(b[:min(len(b), 64<<10)])))
 	if len(s) > 300 {
-		s = s[:300] + "..."
+		s = strings.ToValidUTF8(s[:300], "") + "..."
+	}
+	return s
+}
+
+// clean takes secrets out of text.
+func (c *client) clean(s string) string {
+	for _, x := range c.secrets {
+		for _, form := range []string{x, url.PathEscape(x), url.QueryEscape(x)} {
+			s = strings.ReplaceAll(s, form, "***")
+		}
 	}
 	return s
 }
 
 // hide takes secrets out of an error's text.
 func (c *client) hide(err error) error {
-	s := err.Error()
-	for _, x := range c.secrets {
-		s = strings.ReplaceAll(s, x, "***")
-		s = strings.ReplaceAll(s, url.PathEscape(x), "***")
-		s = strings.ReplaceAll(s, url.QueryEscape(x), "***")
-	}
+	s := c.clean(err.Error())
 	if s == err.Error() {
 		return err
 	}

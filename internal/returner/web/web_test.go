@@ -2,14 +2,18 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"brine/internal/fun"
 	"brine/internal/jobs"
@@ -171,6 +175,193 @@ func TestSecretsAreNotInErrors(t *testing.T) {
 	srv.Close()
 	if err := r.Return(t.Context(), []*value.Map{row()}); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("error = %v", err)
+	}
+}
+
+// secretOpts are settings of each returner with secrets, for a server at u.
+func secretOpts(u string) map[string]*value.Map {
+	const x = "s3cr3t/key"
+	return map[string]*value.Map{
+		"couchdb":       value.MapOf("couchdb.url", u, "couchdb.user", "zoe", "couchdb.passwd", x),
+		"elasticsearch": value.MapOf("elasticsearch.hosts", value.Strings(u), "elasticsearch.user", "zoe", "elasticsearch.password", x),
+		"etcd":          value.MapOf("etcd.host", u, "etcd.username", "zoe", "etcd.password", x),
+		"influxdb":      value.MapOf("influxdb.host", u, "influxdb.user", "zoe", "influxdb.password", x),
+		"mattermost":    value.MapOf("mattermost.api_url", u, "mattermost.hook", x),
+		"nagios_nrdp":   value.MapOf("nagios_nrdp.url", u, "nagios_nrdp.token", x),
+		"pushover":      value.MapOf("pushover.api_url", u, "pushover.user", x, "pushover.token", x+"2"),
+		"slack":         value.MapOf("slack.api_url", u, "slack.api_key", x, "slack.username", "salt"),
+		"slack_webhook": value.MapOf("slack_webhook.webhook", u+"/services/"+x),
+		"splunk":        value.MapOf("splunk.indexer", u, "splunk.token", x),
+		"telegram":      value.MapOf("telegram.api_url", u, "telegram.chat_id", "1", "telegram.token", x),
+	}
+}
+
+// Services that tell in their answers all that they were sent.
+func TestFaultsOfServices(t *testing.T) {
+	t.Parallel()
+	echo := func(status int) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			b, _ := io.ReadAll(r.Body)
+			w.Header().Set("Retry-After", "7")
+			w.WriteHeader(status)
+			fmt.Fprintf(w, "%s %s %q %s", r.Method, r.URL, r.Header, b)
+		}
+	}
+	for name, mk := range map[string]func() (url string, done func()){
+		"400": func() (string, func()) { s := httptest.NewServer(echo(400)); return s.URL, s.Close },
+		"401": func() (string, func()) { s := httptest.NewServer(echo(401)); return s.URL, s.Close },
+		"404": func() (string, func()) { s := httptest.NewServer(echo(404)); return s.URL, s.Close },
+		"429": func() (string, func()) { s := httptest.NewServer(echo(429)); return s.URL, s.Close },
+		"500": func() (string, func()) { s := httptest.NewServer(echo(500)); return s.URL, s.Close },
+		"certificate": func() (string, func()) { // it is nobody's that is trusted
+			s := httptest.NewUnstartedServer(echo(200))
+			s.Config.ErrorLog = log.New(io.Discard, "", 0)
+			s.StartTLS()
+			return s.URL, s.Close
+		},
+		"deadline": func() (string, func()) {
+			stop := make(chan struct{})
+			s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-stop }))
+			return s.URL, func() { close(stop); s.Close() }
+		},
+		"refused": func() (string, func()) { s := httptest.NewServer(echo(200)); s.Close(); return s.URL, func() {} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u, done := mk()
+			defer done()
+			for _, spec := range Specs() {
+				s, err := returner.Settings{Spec: &spec, Env: &fun.Env{ID: "ctl", Opts: secretOpts(u)[spec.Name]}}.Check()
+				if err != nil {
+					t.Fatalf("%s: %v", spec.Name, err)
+				}
+				ctx, cancel := t.Context(), context.CancelFunc(func() {})
+				if name == "deadline" {
+					ctx, cancel = context.WithTimeout(ctx, 100*time.Millisecond)
+				}
+				r, err := spec.New(ctx, s)
+				if err == nil {
+					err = r.Return(ctx, []*value.Map{row()})
+					r.Close()
+				}
+				cancel()
+				if err == nil || strings.Contains(err.Error(), "s3cr3t") || strings.Contains(err.Error(), "czNjcjN0") || !strings.Contains(err.Error(), name) {
+					t.Errorf("%s: error = %v", spec.Name, err)
+				}
+				var wait interface{ RetryAfter() time.Duration }
+				if is := errors.As(err, &wait); is != (name == "429") || is && wait.RetryAfter() != 7*time.Second {
+					t.Errorf("%s: error = %v says when to try again: %t", spec.Name, err, is)
+				}
+			}
+		})
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 9, 8, 7, 0, time.UTC)
+	for s, want := range map[string]time.Duration{
+		"": 0, "30": 30 * time.Second, "-1": 0, "soon": 0, "9999999999999": 0,
+		"Sat, 21 Nov 2026 09:09:07 GMT": time.Minute, "Sat, 21 Nov 2026 09:07:07 GMT": 0,
+	} {
+		if got := retryAfter(s, now); got != want {
+			t.Errorf("%q = %s, want %s", s, got, want)
+		}
+	}
+}
+
+func state(num int, result value.Value, changes *value.Map) *value.Map {
+	return value.MapOf("result", result, "changes", changes, "comment", "c", "__run_num__", int64(num), "__sls__", "web", "duration", 500.0)
+}
+
+// As slack_webhook_return.py of Salt has it.
+func TestSlackWebhookOfStates(t *testing.T) {
+	t.Parallel()
+	spec, _ := returner.Find(Specs(), "slack_webhook")
+	r := row()
+	r.Set("fun", "state.apply")
+	r.Set("fun_args", value.NewList("web", int64(1)))
+	r.Set("return", value.MapOf(
+		"test_|-two_|-x_|-nop", state(2, false, value.NewMap(0)), "test_|-one_|-x_|-nop", state(1, true, value.MapOf("a", "b")), "test_|-zero_|-x_|-nop", state(0, true, value.NewMap(0))))
+	opts := value.MapOf("slack_webhook", value.MapOf("show_tasks", true, "failure_title", "[{id}] {os} {host}"))
+	got := string(value.EncodeJSON(slackMessage(returner.Settings{Spec: spec, Env: &fun.Env{Opts: opts}}, r)))
+	want := `{"attachments":[{"fallback":"[web1]  web1","color":"#272727","author_name":"web1","author_link":"web1","author_icon":"","title":"Success: False",` +
+		`"text":"Function: state.apply\nFunction Args: ['web', '1']\nJID: 20261121090807123456\nTotal: 3\nDuration: 1.50 secs"},` +
+		`{"color":"good","title":"Unchanged: 1"},{"color":"warning","title":"Changed: 1","fields":[{"value":"web.sls | one","short":false}]},` +
+		`{"color":"danger","title":"Failed: 1","fields":[{"value":"web.sls | two","short":false}]}]}`
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// As elasticsearch_return.py of Salt has it.
+func TestElasticsearchOfStates(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		seen = append(seen, r.Method+" "+r.URL.Path+" "+string(b))
+		switch r.Method {
+		case http.MethodHead:
+			w.WriteHeader(404)
+		case http.MethodPost:
+			_, _ = io.WriteString(w, `{"errors":false,"items":[]}`)
+		}
+	}))
+	defer srv.Close()
+	spec, _ := returner.Find(Specs(), "elasticsearch")
+	r, err := open(t, spec, &fun.Env{Opts: value.MapOf("elasticsearch", value.MapOf("hosts", value.Strings(srv.URL), "number_of_shards", int64(5), "states_count", true,
+		"states_order_output", true, "states_single_index", true, "index_date", true, "functions_blacklist", value.Strings("test.ping")))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := row()
+	x.Set("fun", "state.sls")
+	x.Set("return", value.MapOf("file_|-a_|-/etc/x.conf_|-managed", state(0, true, value.NewMap(0))))
+	if err := r.Return(t.Context(), []*value.Map{row(), x}); err != nil {
+		t.Fatal(err)
+	}
+	const index = "salt-state_apply-2026.11.21-ordered"
+	want := []string{
+		"HEAD /" + index + " ",
+		"PUT /" + index + `-v1 {"settings":{"number_of_shards":5,"number_of_replicas":0}}`,
+		"PUT /" + index + "-v1/_alias/" + index + " ",
+		`POST /_bulk {"index":{"_index":"` + index + `","_id":"20261121090807123456-web1"}}` + "\n" +
+			`{"@timestamp":"2026-11-21T09:08:07.123456+00:00","success":true,"retcode":0,"minion":"web1","fun":"state.sls","jid":"20261121090807123456","counts":{"succeeded":1,"failed":0},` +
+			`"data":{"_orig_key":"0_|-file_|-a_|-/etc/x.conf_|-managed","0_|-file_|-a_|-/etc/x_conf_|-managed":{"result":true,"changes":{},"comment":"c","__run_num__":0,"__sls__":"web","duration":500.0,"_func":"file.managed"}}}` + "\n",
+	}
+	if d := cmp.Diff(want, seen); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// A document of a shape that the index does not have is refused, and nothing else.
+func TestElasticsearchRefuses(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		if r.Method == http.MethodPost && strings.Contains(string(b), "web2") {
+			_, _ = io.WriteString(w, `{"errors":true,"items":[{"index":{"_id":"1","status":201}},{"index":{"_id":"2","status":400,"error":{"type":"mapper_parsing_exception"}}}]}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"errors":false,"items":[]}`)
+	}))
+	defer srv.Close()
+	spec, _ := returner.Find(Specs(), "elasticsearch")
+	var said []string
+	sink := &jobs.Sink{
+		Name: "elasticsearch", Spool: t.TempDir(), Warn: func(err error) { said = append(said, err.Error()) },
+		Open: func(context.Context) (jobs.Returner, error) {
+			return open(t, spec, &fun.Env{Opts: value.MapOf("elasticsearch.hosts", srv.URL)})
+		},
+	}
+	for _, id := range []string{"web1", "web2", "web3"} {
+		r := row()
+		r.Set("id", id)
+		sink.Return(r)
+	}
+	if err := sink.Close(); err == nil || len(said) != 1 || !strings.Contains(said[0], "refused 1 rows: the return of web2") || !strings.Contains(said[0], "mapper_parsing_exception") {
+		t.Errorf("said %q, %v", said, err)
 	}
 }
 
