@@ -76,6 +76,9 @@ func TestPeersRefuseADirectoryThatOthersCanEnter(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Chmod(dir, 0o755); err != nil { // whatever the umask is
+		t.Fatal(err)
+	}
 	if _, err := (&Peers{Dirs: []string{dir}}).Listen(NewRing(0, time.Now)); err == nil {
 		t.Error("Listen in a directory that others can enter succeeded")
 	}

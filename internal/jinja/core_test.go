@@ -3,6 +3,7 @@ package jinja
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +14,12 @@ import (
 	"brine/internal/source"
 	"brine/internal/value"
 )
+
+// TestMain lets times be those of UTC, wherever the tests run.
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	os.Exit(m.Run())
+}
 
 func TestNames(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"brine/internal/dispatch"
 	"brine/internal/fileserver"
@@ -20,11 +21,13 @@ import (
 	testmod "brine/modules/test"
 )
 
-// TestMain lets the test binary be the process that renders pongo2.
+// TestMain lets the test binary be the process that renders pongo2. Times are
+// those of UTC, wherever the tests run.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == render.PongoCommand {
 		os.Exit(render.ServePongo(os.Stdin, os.Stdout, os.Stderr))
 	}
+	time.Local = time.UTC
 	os.Exit(m.Run())
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"brine/internal/dispatch"
@@ -21,6 +22,12 @@ import (
 	"brine/modules/pillar"
 	"brine/states/file"
 )
+
+// TestMain sets the usual umask: it decides the modes of new files.
+func TestMain(m *testing.M) {
+	syscall.Umask(0o022)
+	os.Exit(m.Run())
+}
 
 // A rig is a machine to try states on: one in memory, or this one below a
 // temporary directory.

@@ -188,7 +188,7 @@ func Postgres(t testing.TB, schema string) *Server {
 	need(t, "postgresql", psql)
 	d, cred := dir(t, "postgres")
 	data := filepath.Join(d, "data")
-	run(t, cred, "", initdb, "-D", data, "-A", "trust", "-U", "salt", "-E", "UTF8", "--no-sync")
+	run(t, cred, "", initdb, "-D", data, "-A", "trust", "-U", "salt", "-E", "UTF8", "--locale=C", "--no-sync")
 	p := port(t)
 	s := started(t, &Server{Port: p, Dir: d, cred: cred, argv: []string{
 		server, "-D", data, "-p", strconv.Itoa(p), "-k", d, "-c", "listen_addresses=127.0.0.1",
