@@ -333,7 +333,7 @@ func (j *job) exception(err error) *value.Map {
 		name = j.c.ID
 	}
 	return value.MapOf("result", false, "name", name, "changes", value.NewMap(0),
-		"comment", "An exception occurred in this state: Traceback (most recent call last):\n"+pyType(err)+": "+pyText(err)+"\n")
+		"comment", "An exception occurred in this state: Traceback (most recent call last):\n"+pyLine(err)+"\n")
 }
 
 // pyType returns the name of the Python exception that err stands for.
@@ -361,12 +361,16 @@ func pyType(err error) string {
 	return "Exception"
 }
 
-// pyText returns what that exception says.
-func pyText(err error) string {
-	if pyType(err) == host.OSErrorClass(err) {
-		return host.OSError(err)
+// pyLine returns the last line of that exception's traceback.
+func pyLine(err error) string {
+	class, text := pyType(err), err.Error()
+	if class == host.OSErrorClass(err) {
+		text = host.OSError(err)
 	}
-	return err.Error()
+	if text == "" {
+		return class
+	}
+	return class + ": " + text
 }
 
 // initModule runs mod_init before the first state of a module; one that does

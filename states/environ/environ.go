@@ -95,8 +95,14 @@ func changes(now *value.Map, want value.Mapping, unsets, clearAll bool) *value.M
 	}
 	if clearAll {
 		for _, k := range now.Keys() {
-			if _, ok := want.Get(k); !ok {
-				unset(k)
+			if _, ok := want.Get(k); ok {
+				continue
+			}
+			// Every other variable counts, as in Salt, one that is empty already, too.
+			if unsets {
+				due.Set(k, nil)
+			} else {
+				due.Set(k, "")
 			}
 		}
 	}

@@ -284,8 +284,7 @@ func runNew(ctx context.Context, c *fun.Call) fun.Ret {
 		m, isMap := got.(*value.Map)
 		switch {
 		case err != nil:
-			var ce *fun.CommandError
-			if errors.As(err, &ce) {
+			if !isCallFault(err) {
 				return fun.Raise(err)
 			}
 			failed = append(failed, fmt.Sprintf("'%s' failed: %v", label, err))
@@ -308,6 +307,18 @@ func runNew(ctx context.Context, c *fun.Call) fun.Ret {
 		ret.Result = fun.Failed
 	}
 	return ret
+}
+
+// isCallFault reports whether err says that the function does not take its
+// arguments: Salt's SaltInvocationError and Python's TypeError. Others end the
+// state.
+func isCallFault(err error) bool {
+	var (
+		refused *fun.InvocationError
+		wrong   *fun.ArgError
+		py      *value.PyError
+	)
+	return errors.As(err, &refused) || errors.As(err, &wrong) || errors.As(err, &py) && py.Type == "TypeError"
 }
 
 func comment(m *value.Map, otherwise string) string {
@@ -386,7 +397,7 @@ func newArgs(spec *fun.Spec, v value.Value) (fun.Args, error) {
 		n++
 	}
 	if len(missing) > 0 && len(args.Pos) < required.Len() {
-		return args, fmt.Errorf("Missing arguments: %s", strings.Join(missing, ", "))
+		return args, &fun.InvocationError{Msg: "Missing arguments: " + strings.Join(missing, ", ")}
 	}
 	return args, nil
 }
