@@ -45,7 +45,7 @@ func state(ctx context.Context, c *fun.Call) fun.Ret {
 	}
 	// Targets have environments of their own, whatever those of the
 	// orchestration, but for one that is this machine itself.
-	if c.Env.Opts.Str("__role") == "minion" {
+	if masterless(c) {
 		if c.Low.SaltEnv != "" && !kw.Has("saltenv") {
 			kw.Set("saltenv", c.Low.SaltEnv)
 		}
@@ -76,6 +76,10 @@ func state(ctx context.Context, c *fun.Call) fun.Ret {
 	return judgeStates(c, rets, allowFail)
 }
 
+// masterless reports whether the target is this machine itself, whatever the
+// step says: its states are called, not published as a job.
+func masterless(c *fun.Call) bool { return c.Env.Opts.Str("__role") == "minion" }
+
 // allowed reads allow_fail.
 func allowed(v value.Value) (int, bool) {
 	switch v := v.(type) {
@@ -92,7 +96,7 @@ func allowed(v value.Value) (int, bool) {
 // judgeStates makes the step's return of what the targets returned.
 func judgeStates(c *fun.Call, rets *returns, allowFail int) fun.Ret {
 	ret := fun.Ret{Result: fun.OK, Extra: value.NewMap(2), Order: retOrder()}
-	if rets.sum.JID != "" && c.IsNone("batch") {
+	if rets.sum.JID != "" && c.IsNone("batch") && !masterless(c) {
 		ret.Extra.Set("__jid__", rets.sum.JID)
 	}
 	tolerated, bad := failMinions(c)
