@@ -18,6 +18,7 @@ import (
 	grainsmod "brine/modules/grains"
 	groupmod "brine/modules/group"
 	hashutilmod "brine/modules/hashutil"
+	httpmod "brine/modules/http"
 	jinjamod "brine/modules/jinja"
 	logmod "brine/modules/log"
 	matchmod "brine/modules/match"
@@ -47,6 +48,7 @@ import (
 	filestates "brine/states/file"
 	grainsstates "brine/states/grains"
 	groupstates "brine/states/group"
+	httpstates "brine/states/http"
 	modulestates "brine/states/module"
 	saltstates "brine/states/salt"
 	teststates "brine/states/test"
@@ -69,6 +71,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "grains", Load: grainsmod.Module},
 		{Kind: fun.Exec, Name: "group", Load: groupmod.Module},
 		{Kind: fun.Exec, Name: "hashutil", Load: hashutilmod.Module},
+		{Kind: fun.Exec, Name: "http", Load: httpmod.Module},
 		{Kind: fun.Exec, Name: "jinja", Load: jinjamod.Module},
 		{Kind: fun.Exec, Name: "log", Load: logmod.Module},
 		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
@@ -93,6 +96,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "file", Load: filestates.States},
 		{Kind: fun.State, Name: "grains", Load: grainsstates.States},
 		{Kind: fun.State, Name: "group", Load: groupstates.States},
+		{Kind: fun.State, Name: "http", Load: httpstates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "test", Load: teststates.States},
@@ -116,7 +120,7 @@ func Table() *fun.Table {
 // stateRunner joins orchestrations with what watches and steers runs.
 func stateRunner() fun.Module {
 	m := orchestrate.Runners()
-	m.Specs = append(append(m.Specs, events.StateSpecs()...), events.PauseSpecs()...)
+	m.Specs = append(append(m.Specs, events.StateSpecs()...), events.PauseRunners()...)
 	sortSpecs(&m)
 	return m
 }

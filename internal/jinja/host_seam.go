@@ -39,5 +39,9 @@ func (c *Call) host() (HostOps, error) {
 	if h := c.S.Env().Options().Host; h != nil {
 		return h, nil
 	}
-	return nil, value.Raise("RuntimeError", "templates have no access to this machine here")
+	return nil, errNoHost()
+}
+
+func errNoHost() error {
+	return value.Raise("RuntimeError", "templates have no access to this machine here")
 }

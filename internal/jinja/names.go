@@ -17,7 +17,7 @@ const allFilters = `abs append_dict_key_value attr avg base64_decode base64_enco
 	connection_check contains_whitespace count d date_format default dict_to_sls_yaml_params dictsort difference
 	dns_check e escape exactly_n_true exactly_one_true extend_dict_key_value file_hashsum filesizeformat
 	filter_by_networks first flatten float forceescape format gen_mac get_uid groupby hmac hmac_compute
-	human_to_bytes indent int intersect ip_host ipaddr ipv4 ipv6 ipwrap is_bin_file is_binary_file is_empty
+	http_query human_to_bytes indent int intersect ip_host ipaddr ipv4 ipv6 ipwrap is_bin_file is_binary_file is_empty
 	is_empty_file is_hex is_ip is_ipv4 is_ipv6 is_iter is_list is_sorted is_text_file items join json
 	json_decode_dict json_decode_list json_encode_dict json_encode_list json_query last length list list_files
 	load_json load_text load_yaml lower mac_str_to_bytes map max md5 method_call min mysql_to_dict network_hosts

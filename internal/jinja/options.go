@@ -62,6 +62,10 @@ type Options struct {
 	// without it they fail.
 	Host HostOps
 
+	// Query is the filter http_query, which asks a web server; without it the
+	// filter fails.
+	Query Func
+
 	// Globals are seen by every template, imported ones too.
 	Globals *value.Map
 	// Filter and Test, where set, are asked for names before the package's

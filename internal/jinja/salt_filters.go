@@ -45,6 +45,8 @@ func saltFilter(name string) Func {
 		return saltToBool
 	case "method_call":
 		return saltMethodCall
+	case "http_query":
+		return saltQuery
 	}
 	for _, lookup := range []func(string) Func{saltTextFilter, saltListFilter, saltDictFilter, saltNetFilter, saltFileFilter} {
 		if f := lookup(name); f != nil {
@@ -52,6 +54,20 @@ func saltFilter(name string) Func {
 		}
 	}
 	return nil
+}
+
+// saltQuery is the http_query filter: the function http.query.
+// Salt: salt/utils/http.py query.
+func saltQuery(c *Call) (value.Value, error) {
+	if len(c.Args) > 0 {
+		if err := defined(c.Args[0]); err != nil {
+			return nil, err
+		}
+	}
+	if q := c.S.Env().opts.Query; q != nil {
+		return q(c)
+	}
+	return nil, errNoHost()
 }
 
 // saltJSON is the json filter: json.dumps with sorted keys and letters beyond

@@ -55,6 +55,9 @@ func (e *Engine) jinjaEnv(sls bool, saltenv string) *jinja.Env {
 	o.TrimBlocks = o.TrimBlocks || value.Truth(e.env.Opts.At("jinja_trim_blocks"))
 	o.LstripBlocks = o.LstripBlocks || value.Truth(e.env.Opts.At("jinja_lstrip_blocks"))
 	o.Host = hostOps{e.env.Host}
+	o.Query = func(c *jinja.Call) (value.Value, error) {
+		return c.S.Untimed(func() (value.Value, error) { return invoke(c.S.Context(), e.env, "http.query", c.Args, c.Kw) })
+	}
 	o.MaxTime = e.maxTime()
 	if n, ok := e.env.Opts.At("jinja_max_memory").(int64); ok && n > 0 && n < 1<<20 {
 		o.MaxMemory = int(n) << 20

@@ -5,16 +5,21 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/render"
 	"brine/internal/source"
 	"brine/internal/value"
+	httpmod "brine/modules/http"
 )
 
 func TestRenderers(t *testing.T) {
@@ -247,5 +252,28 @@ func TestServePongoWithoutJob(t *testing.T) {
 	var out, stderr bytes.Buffer
 	if got := render.ServePongo(strings.NewReader(hex.EncodeToString([]byte("x"))), &out, &stderr); got != 2 || out.Len() > 0 {
 		t.Errorf("status %d, %q, %q", got, out.String(), stderr.String())
+	}
+}
+
+// TestQuery asks a web server from a template.
+func TestQuery(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"`+q.Method+`": "`+q.URL.Query().Get("k")+`"}`)
+	}))
+	defer srv.Close()
+	e := tree(t, map[string]string{
+		"a.sls": "{% set r = '" + srv.URL + "' | http_query(method='POST', params={'k': 'v'}, decode=True, status=True) %}\na: {{ r.dict.POST }}{{ r.status }}\nb: {{ salt['http.query']('" + srv.URL + "').body | load_json }}\n",
+		"b.sls": "a: 1\n{{ 'ftp://x' | http_query }}\n",
+	})
+	e.Table = fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "http", Load: httpmod.Module}})
+	if v, err := sls(t, e, "a"); err != nil || plain(v) != "{'a': 'v200', 'b': {'GET': ''}}" {
+		t.Errorf("%s, %v", value.Repr(v), err)
+	}
+	_, err := sls(t, e, "b")
+	var se *source.Error
+	if !errors.As(err, &se) || se.Pos.Line != 2 || !strings.Contains(se.Error(), "Unsupported url scheme: ftp://x") {
+		t.Errorf("%v", err)
 	}
 }

@@ -61,6 +61,8 @@ SUBS = [("yes, this is a TEST", r" ([a-z])", r"__\1", re.I), ("lets replace spac
 for text, rx, repl, fl in SUBS:
     kw = (", ignorecase=true" if fl & re.I else "") + (", multiline=true" if fl & re.M else "")
     want(f"{q(text)}|regex_replace({q(rx)}, {q(repl)}{kw})", re.sub(rx, repl, text, flags=fl))
+fails("'http://127.0.0.1'|http_query(method='GET')", "RuntimeError", None)
+fails("nope|http_query", "UndefinedError", "'nope' is undefined")
 fails("5|regex_search('a')", "TypeError", "expected string or bytes-like object, got 'int'")
 fails("'a'|regex_match('(')", "re.error", None)
 fails("'a'|regex_search", "TypeError", "regex_search() missing 1 required positional argument: 'rgx'")

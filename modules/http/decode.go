@@ -1,0 +1,326 @@
+package http
+
+import (
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"fmt"
+	"io"
+	"mime"
+	nethttp "net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"brine/internal/value"
+)
+
+// bodyOf returns the body as text, by the charset that the answer names for
+// text, else UTF-8; as bytes where it is not to be decoded.
+func bodyOf(resp *nethttp.Response, raw []byte, decode bool) (value.Value, error) {
+	raw, err := unpacked(resp.Header.Get("Content-Encoding"), raw)
+	if err != nil {
+		return nil, err
+	}
+	kind, params, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	charset := ""
+	if err == nil && strings.HasPrefix(kind, "text/") {
+		charset = strings.ToLower(params["charset"])
+	}
+	switch {
+	case charset == "latin-1" || charset == "latin1" || charset == "iso-8859-1":
+		var b strings.Builder
+		for _, c := range raw {
+			b.WriteRune(rune(c))
+		}
+		return b.String(), nil
+	case charset == "" && !decode:
+		return value.Bytes(raw), nil
+	}
+	for i := 0; i < len(raw); {
+		r, n := utf8.DecodeRune(raw[i:])
+		if r == utf8.RuneError && n == 1 {
+			why := "invalid start byte"
+			if c := raw[i]; c >= 0xc2 && c < 0xf5 {
+				why = "invalid continuation byte"
+				if !utf8.FullRune(raw[i:]) {
+					why = "unexpected end of data"
+				}
+			}
+			return nil, fmt.Errorf("'utf-8' codec can't decode byte 0x%02x in position %d: %s", raw[i], i, why)
+		}
+		i += n
+	}
+	return string(raw), nil
+}
+
+// unpacked undoes a Content-Encoding. The request asks for none.
+func unpacked(coding string, raw []byte) ([]byte, error) {
+	var r io.Reader
+	var err error
+	switch coding {
+	case "gzip":
+		r, err = gzip.NewReader(bytes.NewReader(raw))
+	case "deflate":
+		r, err = zlib.NewReader(bytes.NewReader(raw))
+	default:
+		return raw, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the body is not %s: %w", coding, err)
+	}
+	out, err := io.ReadAll(io.LimitReader(r, maxBody+1))
+	if err != nil {
+		return nil, fmt.Errorf("the body is not %s: %w", coding, err)
+	}
+	if len(out) > maxBody {
+		return nil, fmt.Errorf("the answer has more than %d bytes", maxBody)
+	}
+	return out, nil
+}
+
+// An element is one of an XML document.
+type element struct {
+	name  string
+	text  strings.Builder // before the first child
+	items []*element
+}
+
+// maxXMLDepth bounds how deep elements may lie in each other.
+const maxXMLDepth = 500
+
+// parseXML reads an XML document as Salt does: a list with a dict for each
+// child of its root. Attributes are not looked at.
+// Salt: salt/utils/xmlutil.py to_dict.
+func parseXML(s string) (value.Value, error) {
+	root, err := readXML(s)
+	if err != nil {
+		return nil, err
+	}
+	l := value.NewList()
+	for _, e := range root.items {
+		l.Append(e.dict())
+	}
+	return l, nil
+}
+
+// dict is an element as Salt shows it.
+func (e *element) dict() value.Value {
+	if len(e.items) == 0 {
+		return value.MapOf(e.name, e.value())
+	}
+	m := value.NewMap(len(e.items))
+	for _, x := range e.items {
+		have, ok := m.Get(x.name)
+		if !ok {
+			if len(x.items) > 0 {
+				m.Set(x.name, x.dict())
+			} else {
+				m.Set(x.name, x.value())
+			}
+			continue
+		}
+		// A name that comes again makes a list.
+		l, isList := have.(*value.List)
+		if !isList {
+			l = value.NewList(have)
+			m.Set(x.name, l)
+		}
+		l.Append(x.dict())
+	}
+	return m
+}
+
+func (e *element) value() value.Value {
+	if e.text.Len() == 0 {
+		return nil
+	}
+	return e.text.String()
+}
+
+// readXML reads the elements of a document. It knows elements, text, CDATA,
+// comments, instructions and the entities of XML itself; a document type with
+// declarations of its own is refused.
+func readXML(s string) (*element, error) {
+	whole := s
+	bad := func(what string) error {
+		done := whole[:len(whole)-len(s)]
+		return fmt.Errorf("%s: line %d, column %d", what, 1+strings.Count(done, "\n"), len(done)-strings.LastIndexByte(done, '\n')-1)
+	}
+	s = strings.TrimPrefix(s, "\ufeff")
+	var root *element
+	var open []*element
+	for s != "" {
+		i := strings.IndexByte(s, '<')
+		if i < 0 {
+			i = len(s)
+		}
+		if i > 0 {
+			text := s[:i]
+			if len(open) == 0 {
+				if strings.TrimSpace(text) != "" {
+					return nil, bad("syntax error")
+				}
+			} else if top := open[len(open)-1]; len(top.items) == 0 {
+				t, ok := unescape(text)
+				if !ok {
+					return nil, bad("undefined entity")
+				}
+				top.text.WriteString(t)
+			}
+			s = s[i:]
+			continue
+		}
+		// skip leaves out what ends with the given text.
+		skip := func(end string) (string, bool) {
+			in, rest, ok := strings.Cut(s, end)
+			if ok {
+				s = rest
+			}
+			return in, ok
+		}
+		switch {
+		case strings.HasPrefix(s, "<!--"):
+			if _, ok := skip("-->"); !ok {
+				return nil, bad("unclosed token")
+			}
+		case strings.HasPrefix(s, "<![CDATA[") && len(open) > 0:
+			in, ok := skip("]]>")
+			if !ok {
+				return nil, bad("unclosed CDATA section")
+			}
+			if top := open[len(open)-1]; len(top.items) == 0 {
+				top.text.WriteString(in[len("<![CDATA["):])
+			}
+		case strings.HasPrefix(s, "<?"):
+			if _, ok := skip("?>"); !ok {
+				return nil, bad("unclosed token")
+			}
+		case strings.HasPrefix(s, "<!DOCTYPE") && root == nil:
+			if i := strings.IndexAny(s, "[>"); i < 0 || s[i] == '[' {
+				return nil, bad("a document type with declarations is not read")
+			}
+			skip(">")
+		case strings.HasPrefix(s, "</"):
+			end := strings.IndexByte(s, '>')
+			if end < 0 {
+				return nil, bad("unclosed token")
+			}
+			if len(open) == 0 || local(strings.TrimRight(s[2:end], " \t\r\n")) != open[len(open)-1].name {
+				return nil, bad("mismatched tag")
+			}
+			open = open[:len(open)-1]
+			s = s[end+1:]
+		default:
+			e, n, empty := startTag(s)
+			if n == 0 {
+				return nil, bad("not well-formed (invalid token)")
+			}
+			switch {
+			case len(open) > 0:
+				top := open[len(open)-1]
+				top.items = append(top.items, e)
+			case root != nil:
+				return nil, bad("junk after document element")
+			default:
+				root = e
+			}
+			if !empty {
+				if open = append(open, e); len(open) > maxXMLDepth {
+					return nil, bad("elements lie too deep in each other")
+				}
+			}
+			s = s[n:]
+		}
+	}
+	if root == nil || len(open) > 0 {
+		return nil, bad("no element found")
+	}
+	return root, nil
+}
+
+// startTag reads the tag that s starts with and returns how long it is; 0 is
+// that there is none.
+func startTag(s string) (e *element, n int, empty bool) {
+	i := 1
+	for i < len(s) && !strings.ContainsRune(" \t\r\n/><=\"'&", rune(s[i])) {
+		i++
+	}
+	if i == 1 || strings.IndexByte("0123456789-.", s[1]) >= 0 {
+		return nil, 0, false
+	}
+	e = &element{name: local(s[1:i])}
+	for i < len(s) {
+		switch c := s[i]; c {
+		case '>':
+			return e, i + 1, false
+		case '/':
+			if strings.HasPrefix(s[i:], "/>") {
+				return e, i + 2, true
+			}
+			return nil, 0, false
+		case '"', '\'':
+			end := strings.IndexByte(s[i+1:], c)
+			if end < 0 {
+				return nil, 0, false
+			}
+			i += end + 2
+		case '<':
+			return nil, 0, false
+		default:
+			i++
+		}
+	}
+	return nil, 0, false
+}
+
+// local is a name without its prefix for a name space.
+func local(name string) string {
+	return name[strings.LastIndexByte(name, ':')+1:]
+}
+
+// unescape replaces the entities of a text.
+func unescape(s string) (string, bool) {
+	if !strings.ContainsAny(s, "&\r") {
+		return s, true
+	}
+	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
+	var b strings.Builder
+	for {
+		text, rest, more := strings.Cut(s, "&")
+		b.WriteString(text)
+		if !more {
+			return b.String(), true
+		}
+		name, rest, ok := strings.Cut(rest, ";")
+		if !ok {
+			return "", false
+		}
+		switch name {
+		case "lt":
+			b.WriteByte('<')
+		case "gt":
+			b.WriteByte('>')
+		case "amp":
+			b.WriteByte('&')
+		case "quot":
+			b.WriteByte('"')
+		case "apos":
+			b.WriteByte('\'')
+		default:
+			digits, base := strings.TrimPrefix(name, "#"), 10
+			if digits == name {
+				return "", false
+			}
+			if hex, ok := strings.CutPrefix(digits, "x"); ok {
+				digits, base = hex, 16
+			}
+			n, err := strconv.ParseInt(digits, base, 32)
+			if err != nil || n <= 0 || !utf8.ValidRune(rune(n)) {
+				return "", false
+			}
+			b.WriteRune(rune(n))
+		}
+		s = rest
+	}
+}

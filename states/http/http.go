@@ -1,0 +1,234 @@
+// Package http is Salt's state module "http": what a web server answers.
+package http
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/pyre"
+	"brine/internal/value"
+)
+
+// States returns the rows of the state module "http".
+func States() fun.Module {
+	args := []fun.Arg{
+		{Name: "name", Type: fun.Str, Required: true, Doc: "the URL"},
+		{Name: "match", Doc: "what the answer has to contain"},
+		{Name: "match_type", Type: fun.Str, Default: "string", Doc: "what match is: string, or pcre for a regular expression"},
+		{Name: "status", Doc: "the status that the answer has to have"},
+		{Name: "status_type", Type: fun.Str, Default: "string", Doc: "what status is: string, pcre for a regular expression, or list"},
+		{Name: "wait_for", Type: fun.Float, Unit: "s", Doc: "how long to try until the server answers with success"},
+	}
+	wait := append([]fun.Arg(nil), args...)
+	wait[len(wait)-1] = fun.Arg{Name: "wait_for", Type: fun.Float, Default: int64(300), Unit: "s", Doc: "how long to try until the answer is as wanted"}
+	wait = append(wait, fun.Arg{Name: "request_interval", Type: fun.Float, Default: 0.0, Unit: "s", Doc: "how long to wait between two requests; at least 0.1"})
+	return fun.Module{
+		Name: "http", Kind: fun.State, Doc: "What a web server answers.",
+		Specs: []fun.Spec{
+			{
+				Name: "query", Always: true, VarKw: true, Hands: true, Src: "states/http.py query", State: query, Args: args,
+				Doc: "Send a request, and succeed where the answer is as wanted.\nFurther arguments are those of the function http.query.",
+			},
+			{
+				Name: "wait_for_successful_query", Always: true, VarKw: true, Hands: true, Src: "states/http.py wait_for_successful_query", State: waitFor, Args: wait,
+				Doc: "Send a request again until the answer is as wanted.\nFurther arguments are those of the function http.query.",
+			},
+		},
+	}
+}
+
+func query(ctx context.Context, c *fun.Call) fun.Ret {
+	ret, err := ask(ctx, c, c.Value("wait_for"))
+	if err != nil {
+		return fun.Raise(err)
+	}
+	return ret
+}
+
+// minInterval is the least that lies between two requests.
+const minInterval = 100 * time.Millisecond
+
+func waitFor(ctx context.Context, c *fun.Call) fun.Ret {
+	end := c.Env.Host.Now().Add(seconds(c.Value("wait_for")))
+	for {
+		ret, err := ask(ctx, c, nil)
+		var fault *fun.ArgError
+		var wrong *fun.InvocationError
+		switch {
+		case ctx.Err() != nil:
+			return fun.Raise(ctx.Err())
+		case err == nil && ret.Result == fun.OK:
+			return ret
+		case errors.As(err, &fault), errors.As(err, &wrong):
+			return fun.Raise(err) // it will be no other the next time
+		case c.Test || c.Env.Host.Now().After(end):
+			if err != nil {
+				return fun.Raise(err)
+			}
+			return ret
+		}
+		if err := c.Env.Host.Sleep(ctx, max(seconds(c.Value("request_interval")), minInterval)); err != nil {
+			return fun.Raise(err)
+		}
+	}
+}
+
+// seconds is a number of seconds, bounded.
+func seconds(v value.Value) time.Duration {
+	f, err := value.ToFloat(v)
+	if err != nil || !(f > 0) {
+		return 0
+	}
+	return time.Duration(min(f, 1e9) * float64(time.Second))
+}
+
+// ask sends one request, or with wait as many as the server needs to answer
+// with success, and looks at the answer.
+// Salt: salt/states/http.py query.
+func ask(ctx context.Context, c *fun.Call, wait value.Value) (fun.Ret, error) {
+	ret := fun.Ret{Extra: value.MapOf("data", value.NewMap(0)), Order: []string{"name", "result", "comment", "changes", "data"}}
+	match, status := c.Value("match"), c.Value("status")
+	if match == nil && status == nil {
+		ret.Comment = " Either match text (match) or a status code (status) is required."
+		return ret, nil
+	}
+	kw := value.NewMap(c.Kw.Len() + 4)
+	kw.Set("decode", false)
+	kw.Update(c.Kw)
+	kw.Set("text", true)
+	kw.Set("status", true)
+	if c.Test {
+		kw.Set("test", true)
+	}
+	fn := "http.query"
+	if value.Truth(wait) {
+		fn = "http.wait_for_successful_query"
+		kw.Set("wait_for", wait)
+	}
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, fn, fun.Args{Pos: []value.Value{c.Name}, Kw: kw})
+	if err != nil {
+		return fun.Ret{}, err
+	}
+	data, ok := res.Value.(*value.Map)
+	if !ok {
+		data = value.NewMap(0)
+	}
+	j := &judge{}
+	if match != nil {
+		if err := j.match(c, value.Str(match), text(data, "text")); err != nil {
+			return fun.Ret{}, err
+		}
+	}
+	if status != nil {
+		if err := j.status(c, status, text(data, "status")); err != nil {
+			return fun.Ret{}, err
+		}
+	}
+	comment := strings.TrimSpace(j.comment.String())
+	switch {
+	case c.Test:
+		ret.Result = fun.WouldChange
+		comment += " (TEST MODE"
+		if u := c.Kw.At("test_url"); u != nil {
+			comment += ", TEST URL WAS: " + value.Str(u)
+		}
+		comment += ")"
+	case j.result == yes:
+		ret.Result = fun.OK
+	case j.result == unknown:
+		ret.Result = fun.WouldChange // a type that there is not judges nothing
+	}
+	ret.Comment = comment
+	ret.Extra.Set("data", data)
+	return ret, nil
+}
+
+// text is an entry of the answer as text.
+func text(data *value.Map, key string) string {
+	v, ok := data.Get(key)
+	if !ok {
+		return ""
+	}
+	return value.Str(v)
+}
+
+// A judge says whether an answer is as wanted.
+type judge struct {
+	result  verdict
+	comment strings.Builder
+}
+
+type verdict int
+
+const (
+	unknown verdict = iota
+	yes
+	no
+)
+
+// says notes one finding: it does not undo that another one failed.
+func (j *judge) says(ok bool, found, not string) {
+	if !ok {
+		j.comment.WriteString(not)
+		j.result = no
+		return
+	}
+	j.comment.WriteString(found)
+	if j.result == unknown {
+		j.result = yes
+	}
+}
+
+func (j *judge) match(c *fun.Call, want, have string) error {
+	switch c.Str("match_type") {
+	case "string":
+		j.says(strings.Contains(have, want), ` Match text "`+want+`" was found.`, ` Match text "`+want+`" was not found.`)
+	case "pcre":
+		ok, err := has(want, have)
+		if err != nil {
+			return err
+		}
+		j.says(ok, ` Match pattern "`+want+`" was found.`, ` Match pattern "`+want+`" was not found.`)
+	}
+	return nil
+}
+
+func (j *judge) status(c *fun.Call, status value.Value, have string) error {
+	want := value.Str(status)
+	switch c.Str("status_type") {
+	case "list":
+		items, err := value.Items(status)
+		if err != nil {
+			return err
+		}
+		for _, x := range items {
+			if have == value.Str(x) {
+				j.says(true, " Status "+have+" was found.", "")
+			}
+		}
+		if j.result != yes {
+			j.says(false, "", " Statuses "+want+" were not found.")
+		}
+	case "pcre":
+		ok, err := has(want, have)
+		if err != nil {
+			return err
+		}
+		j.says(ok, ` Status pattern "`+want+`" was found.`, ` Status pattern "`+want+`" was not found.`)
+	case "string":
+		j.says(have == want, " Status "+want+" was found.", " Status "+want+" was not found.")
+	}
+	return nil
+}
+
+// has reports whether a regular expression of Python's finds anything.
+func has(pattern, s string) (bool, error) {
+	re, err := pyre.Compile(pattern, 0)
+	if err != nil {
+		return false, err
+	}
+	return re.Has(s)
+}
