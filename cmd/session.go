@@ -17,6 +17,7 @@ import (
 	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/jobs"
+	"brine/internal/source"
 	"brine/internal/value"
 	"brine/outputter"
 )
@@ -234,22 +235,26 @@ func (s *session) outputOptions(retcode int) (*outputter.Options, error) {
 	return o, nil
 }
 
-// color reports whether the report has colours: as asked, else where stdout is
-// a terminal and NO_COLOR is not set.
+// color reports whether the report has colours: as the flags ask, then NO_COLOR,
+// then as the configuration asks, else where stdout is a terminal.
+// Salt: salt/output/__init__.py get_printout.
 func (s *session) color() bool {
 	f := s.flags.output
+	opt := func(name string) bool { return value.Truth(s.cfg.Opts.At(name)) }
 	switch {
-	case f.noColor:
-		return false
 	case f.forceColor:
 		return true
-	case s.app.Getenv("NO_COLOR") != "" || s.app.Getenv("TERM") == "dumb" || f.file != "":
+	case f.noColor || s.app.Getenv("NO_COLOR") != "":
+		return false
+	case opt("force_color"):
+		return true
+	case opt("no_color"):
 		return false
 	}
-	if v, ok := s.cfg.Opts.Get("color"); ok && !value.Truth(v) {
-		return false
+	if v, ok := s.cfg.Opts.Get("color"); ok && v != nil {
+		return value.Truth(v)
 	}
-	return s.app.Terminal
+	return s.app.Terminal && s.app.Getenv("TERM") != "dumb" && f.file == ""
 }
 
 // out returns the outputter asked for, else the one that the function wishes,
@@ -278,6 +283,9 @@ func (s *session) out(wish string) outputter.Func {
 // checkOutput finds faults in the output flags before anything runs.
 func (s *session) checkOutput() error {
 	s.out("")
+	if mode := strings.ToLower(s.cfg.Opts.Str("state_output")); mode != "" && !outputter.IsStateOutput(mode) {
+		s.warn(fun.Warning{Text: fmt.Sprintf("unknown state output %q%s; full is used", mode, source.DidYouMean(mode, outputter.StateOutputs()))})
+	}
 	_, err := s.outputOptions(0)
 	return err
 }

@@ -294,6 +294,20 @@ func (h *hostPrinter) state(r *stateRet) bool {
 	return true
 }
 
+// StateOutputs returns the settings of state_output; each may end in _id.
+func StateOutputs() []string { return []string{"full", "terse", "mixed", "changes", "filter"} }
+
+// IsStateOutput reports whether a setting of state_output is one: what does not
+// begin as one is full.
+func IsStateOutput(mode string) bool {
+	for _, s := range StateOutputs() {
+		if strings.HasPrefix(mode, s) {
+			return true
+		}
+	}
+	return false
+}
+
 // listed reports whether a filter setting, a list or text with commas, names
 // result.
 func (h *hostPrinter) listed(setting, result string) bool {

@@ -117,7 +117,7 @@ func TestIncludes(t *testing.T) {
 		"/c/more/sub.txt":      "fromsub: true\n",
 	})
 	c := load(t, f, Options{Dir: "/c"})
-	want := map[string]string{"a": "'included'", "b": "'one'", "m": "{'y': 1, 'z': 2}", "list": "[2]", "extra_thing": "{'deep': 1}", "fromsub": "True"}
+	want := map[string]string{"a": "'included'", "b": "'one'", "m": "{'y': 1, 'z': 2}", "list": "[1, 2]", "extra_thing": "{'deep': 1}", "fromsub": "True"}
 	for k, w := range want {
 		if got := value.Repr(c.Opts.At(k)); got != w {
 			t.Errorf("%s = %s, want %s", k, got, w)
