@@ -14,10 +14,7 @@ import (
 
 // StateSpecs are the rows that the runner module "state" alone has from here.
 func StateSpecs() []fun.Spec {
-	pauses := PauseSpecs()
-	set, rm := pauses[0], pauses[1]
-	set.Name, rm.Name = "set_pause", "rm_pause" // Salt's other names for them
-	return []fun.Spec{set, rm, {
+	return []fun.Spec{{
 		Name: "event", Doc: "Print the events of brine's runs, one a line: the tag, a tab, the data as JSON.\nRuns of this user on this machine are seen, those under way and those that begin later.",
 		Src: "runners/state.py event", Fn: watch,
 		Args: []fun.Arg{
