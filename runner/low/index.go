@@ -14,7 +14,7 @@ type ref struct{ id, state string }
 type index struct {
 	byValue map[stateValue][]string // state and value of an argument → IDs
 	bySLS   map[string][]ref
-	byName  map[string]ref // name argument → the last state that has it
+	byName  map[string]ref // name argument → the first state that has it
 }
 
 type stateValue struct{ state, val string }
@@ -33,7 +33,9 @@ func (w *work) ix() *index {
 			ix.add(id, state, a)
 			if m, ok := a.(*value.Map); ok {
 				if name, ok := m.At("name").(string); ok {
-					ix.byName[name] = ref{id, state}
+					if _, known := ix.byName[name]; !known {
+						ix.byName[name] = ref{id, state}
+					}
 				}
 			}
 		}

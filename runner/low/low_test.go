@@ -85,6 +85,28 @@ b: {test.nop: [prereq: [test: a]]}
 a: {test.nop: []}
 b: {test.nop: [prereq_in: [test: a]]}
 `, []string{"a prereq [{'test': 'b'}]", "b prerequired [{'test': 'a'}]"}},
+		{"the first items of a list again with each after them", `
+a: {test.nop: [watch: [test: z]]}
+b: {test.nop: []}
+c: {test.nop: [watch_in: [test: a, test: b, c, d]]}
+d: {test.nop: []}
+z: {test.nop: [prereq: [test: b, test: d]]}
+`, []string{
+			"a watch [{'test': 'z'}, {'test': 'c'}, {'test': 'c'}, {'test': 'c'}, {'test': 'c'}]",
+			"b watch [{'test': 'c'}, {'test': 'c'}, {'test': 'c'}]", "b prerequired [{'test': 'z'}, {'test': 'z'}]",
+			"c watch [{'test': 'c'}, {'test': 'c'}]",
+			"d watch [{'test': 'c'}]", "d prerequired [{'test': 'z'}]", "z prereq [{'test': 'b'}, {'test': 'd'}]",
+		}},
+		{"an sls is not joined to the items before it", `
+a: {test.nop: [require_in: [test: b, sls: none, test: c]]}
+b: {test.nop: []}
+c: {test.nop: []}
+`, []string{"b require [{'test': 'a'}]", "c require [{'test': 'a'}]"}},
+		{"bare name of two", `
+a: {cmd.run: [name: echo x]}
+b: {cmd.wait: [name: echo x]}
+c: {test.nop: [require_in: [echo x]]}
+`, []string{"a require [{'test': 'c'}]"}},
 		{"listen_in is for the run", `
 a: {test.nop: []}
 b: {test.nop: [listen_in: [test: a]]}

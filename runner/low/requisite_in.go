@@ -66,8 +66,9 @@ func (s *stateArgs) require(key, state, id string) {
 // requisitesIn applies the _in requisites and use, and notes on the targets of
 // prereq that they are prerequired.
 //
-// Salt repeats what the first items of a list hand over once for each item
-// after them; here each is handed over once.
+// What an item of a list hands over is handed over again with each item after
+// it, as in Salt: reports show it (state.show_lowstate, the changes of
+// test.mod_watch).
 // Salt: State.requisite_in.
 func (w *work) requisitesIn() {
 	h := &handover{byID: map[string]*extension{}}
@@ -95,6 +96,7 @@ func (w *work) requisitesIn() {
 					g.single(value.Str(k), value.Str(v))
 				}
 			case *value.List:
+				g.once = items.Len() > maxRepeated || key == "use" || key == "use_in" // copied arguments show no difference
 				for j, item := range items.Items {
 					g.pos = items.PosAt(j)
 					if g.pos.IsZero() {
@@ -110,6 +112,16 @@ func (w *work) requisitesIn() {
 	w.extend(h.order, true)
 }
 
+// maxRepeated is the length of lists beyond which each item hands over once, or
+// the work would grow with the square of the length.
+const maxRepeated = 100
+
+// A hinge is a state that an item of a list names.
+type hinge struct {
+	ref
+	pos source.Pos
+}
+
 // A giver is a state with an argument that hands over.
 type giver struct {
 	w    *work
@@ -119,6 +131,9 @@ type giver struct {
 	key  string // require_in
 	rkey string // require
 	pos  source.Pos
+
+	hinges []hinge // of the items so far
+	once   bool
 }
 
 // dotted reports a target that names a function, and returns its module.
@@ -158,7 +173,7 @@ func (g *giver) item(item value.Value) {
 			g.w.warn(g.pos, fmt.Sprintf("%s names %q, which is no state of this run%s", g.key, item, source.DidYouMean(item, g.w.ids())))
 			return
 		}
-		g.give(r.id, r.state)
+		g.hand(r)
 		return
 	default:
 		g.w.warn(g.pos, fmt.Sprintf("%s names %s, which is no state", g.key, value.Str(item)))
@@ -167,26 +182,42 @@ func (g *giver) item(item value.Value) {
 	switch state {
 	case "sls":
 		refs := g.w.ix().bySLS[name]
-		for _, r := range refs {
-			g.give(r.id, r.state)
-		}
+		g.hinges = nil // an SLS is not joined to the items before it
+		g.hand(refs...)
 		if len(refs) == 0 {
 			g.w.warn(g.pos, fmt.Sprintf("%s names SLS %q, which has no state in this run", g.key, name))
 		}
 	case "id":
 		if body := g.w.body(name); body != nil {
+			var refs []ref
 			for k, v := range body.All() {
 				state, ok := k.(string)
 				if _, isList := v.(*value.List); ok && isList && !strings.HasPrefix(state, "__") {
-					g.give(name, state)
+					refs = append(refs, ref{name, state})
 				}
 			}
+			g.hand(refs...)
 			return
 		}
 		g.item(name)
 	default:
 		g.dotted(state, name)
-		g.give(name, state)
+		g.hand(ref{name, state})
+	}
+}
+
+// hand hands over to the states of an item, and again to those of the items
+// before it.
+func (g *giver) hand(refs ...ref) {
+	if g.once {
+		g.hinges = nil
+	}
+	for _, r := range refs {
+		g.hinges = append(g.hinges, hinge{r, g.pos})
+	}
+	for _, h := range g.hinges {
+		g.pos = h.pos
+		g.give(h.id, h.state)
 	}
 }
 
