@@ -323,6 +323,23 @@ func TestSSHStreams(t *testing.T) {
 	}
 }
 
+// TestInterruptConnecting: the first Ctrl-C waits for what has begun, and not
+// for a machine that is being connected to.
+func TestInterruptConnecting(t *testing.T) {
+	t.Parallel()
+	hung := sshtest.NewFake(t)
+	hung.Hang = sshtest.AtVersion
+	hung.Start()
+	s := newSite(t, sshtest.Options{})
+	s.roster(1, fmt.Sprintf("hung: {host: 127.0.0.1, port: %d}", hung.Port()))
+	p := s.start("ssh", "*", "cmd.run", "touch "+s.path("began")+"; while [ ! -e "+s.path("go-on")+" ]; do sleep 0.1; done; echo it is done")
+	await(t, "work on web1 and the other machine", func() bool { return exists(s.path("began")) && hung.Dials.Load() > 0 })
+	_ = p.Process.Signal(syscall.SIGINT)
+	await(t, "the machine that hangs", func() bool { return strings.Contains(p.out.String(), "not begun: the run was stopped") })
+	s.write("go-on", "")
+	s.want(p.end(t), 130, "it is done")
+}
+
 // TestInterrupt: a second Ctrl-C prints what was done until then.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()

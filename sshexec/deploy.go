@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"brine/internal/fleet"
 	"brine/internal/proc"
 	"brine/internal/roster"
 )
@@ -69,6 +70,7 @@ func (p *placer) preFlight(ctx context.Context, c *Client, e *roster.Entry) erro
 	for i, a := range e.PreFlightArgs {
 		words[i] = proc.Quote(a)
 	}
+	fleet.Enter(ctx, fleet.Pushing)
 	script := setup(e) + `t=$(umask 077; mktemp "${TMPDIR:-/tmp}/brine-pre-XXXXXXXX") || exit 1
 trap 'rm -f "$t"' EXIT
 trap 'exit 1' HUP INT TERM PIPE

@@ -139,6 +139,9 @@ func (p *Provider) Run(ctx context.Context, job fun.Job, id string, begun func()
 		return fun.Return{ID: id, JID: job.JID, Stage: fun.Unreachable, Err: err}
 	}
 	fleet.Enter(ctx, fleet.Running)
+	if ctx.Err() != nil { // nothing new is to begin
+		return fun.Return{ID: id, JID: job.JID, Stage: fun.Unreachable, Err: ctx.Err()}
+	}
 	defer p.wishes.during(job, conn)()
 	ret := conn.Start(ctx, job, begun)
 	if ret.Stage == fun.Unreachable && ctx.Err() == nil {
@@ -312,6 +315,10 @@ func (m *machine) shell(ctx context.Context, job fun.Job) fun.Return {
 		return ret
 	}
 	fleet.Enter(ctx, fleet.Running)
+	if ctx.Err() != nil { // nothing new is to begin
+		ret.Stage, ret.Err = fun.Unreachable, ctx.Err()
+		return ret
+	}
 	out, errs, status, err := c.raw(ctx, m.e, job.Shell)
 	if err != nil {
 		ret.Stage, ret.Err = fun.Lost, err

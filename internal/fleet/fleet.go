@@ -394,6 +394,8 @@ func (r *running) run(ctx context.Context, targets []string, owner map[string]Pr
 	var wg sync.WaitGroup
 	ask := r.f.asker(ctx, r.job)
 	defer ask.end()
+	in := r.entrance(ctx)
+	defer in.end()
 	for _, id := range targets {
 		taken := false
 		select {
@@ -411,7 +413,9 @@ func (r *running) run(ctx context.Context, targets []string, owner map[string]Pr
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			ret := ask.call(r.watched(ctx, id), owner[id], r.job, id)
+			own, left := in.admit(ctx, id, func(p Phase) { r.f.watcher().At(r.job.JID, id, p) })
+			ret := r.notBegun(own, ask.call(own, owner[id], r.job, id))
+			left()
 			r.deliver(ret)
 			r.rest(ctx)
 			<-sem

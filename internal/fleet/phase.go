@@ -51,15 +51,6 @@ func Phases(ctx context.Context, tell func(Phase)) context.Context {
 	return context.WithValue(ctx, phaseKey{}, tell)
 }
 
-// watched returns the context of a target's part in a job.
-func (r *running) watched(ctx context.Context, id string) context.Context {
-	w := r.f.Watch
-	if w == nil {
-		return ctx
-	}
-	return Phases(ctx, func(p Phase) { w.At(r.job.JID, id, p) })
-}
-
 // nobody watches nothing.
 type nobody struct{}
 
