@@ -119,43 +119,45 @@ func jidText(v value.Value) value.Value {
 // braces, a list needs brackets, and what is not YAML stays text.
 // Salt: salt/utils/args.py yamlify_arg.
 func yamlify(arg string) value.Value {
-	trimmed := strings.TrimSpace(arg)
+	trimmed := value.TrimSpace(arg)
 	switch {
-	case trimmed == "", arg == "|", arg == "!":
+	case trimmed == "", trimmed == "---", trimmed == "...", arg == "|", arg == "!":
 		return arg
 	case arg == "None":
 		return nil
 	case strings.Contains(arg, "_") && strings.Trim(trimmed, "0123456789_") == "":
-		return arg
+		return arg // an int, but hardly meant as one
+	case strings.ContainsAny(arg, "\t\r\n"):
+		return arg // YAML would change the blanks
 	}
 	v, err := yamlsalt.LoadString(arg)
 	if err != nil {
 		return arg
 	}
-	switch v := v.(type) {
+	comment := strings.Contains(arg, "#")
+	switch v.(type) {
 	case *value.Map:
-		if !strings.HasPrefix(arg, "{") {
+		// Not so in Salt where there is a comment sign.
+		if !comment && !strings.HasPrefix(arg, "{") {
 			return arg
 		}
 	case *value.List:
-		if !strings.HasPrefix(arg, "[") {
+		if !comment && !strings.HasPrefix(arg, "[") {
 			return arg
 		}
-	case nil:
-		if strings.Contains(arg, "#") {
+	case nil, string:
+		// A comment sign inside text is no comment on the command line.
+		if comment {
 			return arg
 		}
-	case string:
-		// A comment sign inside text is no comment on the command line, and
-		// line ends are not folded.
-		if strings.ContainsAny(arg, "#\n") {
-			return arg
+	default:
+		switch value.TypeName(v) {
+		case "bool", "int", "float":
+		default:
+			if !comment {
+				return arg
+			}
 		}
-		return v
 	}
-	switch value.TypeName(v) {
-	case "dict", "OrderedDict", "list", "NoneType", "bool", "int", "float":
-		return v
-	}
-	return arg
+	return v
 }

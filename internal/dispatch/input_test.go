@@ -23,6 +23,9 @@ func TestParseInput(t *testing.T) {
 		{[]string{"x=1", "y=a=b", "_z=1", "1k=v", "a b=c", "é=ü", "k.l-m=2"}, nil, "('1k=v', 'a b=c')", "{'x': 1, 'y': 'a=b', '_z': 1, 'é': 'ü', 'k.l-m': 2}"},
 		{[]string{"q={a: 1}", "r={a: 1}"}, []string{"q"}, "()", "{'q': '{a: 1}', 'r': {'a': 1}}"},
 		{[]string{"a==b", "=x", "multi\nline", "20261121120000123456"}, nil, "('a==b', '=x', 'multi\\nline', '20261121120000123456')", "{}"},
+		{[]string{"---", " ... ", "tab\t1", "{a:\t1}", "1\r", "k=[1,\t2]"}, nil, "('---', ' ... ', 'tab\\t1', '{a:\\t1}', '1\\r')", "{'k': '[1,\\t2]'}"},
+		{[]string{"a: 1 # c", "- a # c", "[1] # c", "5 # c", "x # c", "# c", "~ # c"}, nil, "({'a': 1}, ['a'], [1], 5, 'x # c', '# c', '~ # c')", "{}"},
+		{[]string{">", "&a", "? a", "!!str", "!!set {a}", "*a", "@a", "%a"}, nil, "('', None, '? a', '', '!!set {a}', '*a', '@a', '%a')", "{}"},
 		{[]string{"pillar={bad"}, nil, "()", "{'pillar': '{bad'}"},
 	} {
 		got := ParseInput(tt.in, tt.noParse)
