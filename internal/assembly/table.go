@@ -103,7 +103,10 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "user", Load: userstates.States},
 
 		{Kind: fun.Runner, Name: "audit", Load: auditRunner},
+		{Kind: fun.Runner, Name: "config", Load: saltrun.Config},
+		{Kind: fun.Runner, Name: "error", Load: saltrun.Error},
 		{Kind: fun.Runner, Name: "event", Load: events.Runners},
+		{Kind: fun.Runner, Name: "http", Load: saltrun.HTTP},
 		{Kind: fun.Runner, Name: "jobs", Load: jobsRunner},
 		{Kind: fun.Runner, Name: "manage", Load: manage.Runners},
 		{Kind: fun.Runner, Name: "pillar", Load: pillarrun.Runners},

@@ -47,9 +47,12 @@ func without(kw *value.Map) *value.Map {
 	return m
 }
 
-// cmd follows salt/runners/salt.py cmd.
+// cmd follows salt/runners/salt.py cmd. The pillar is always there, so
+// with_pillar, which has it compiled, is no argument of the function.
 func cmd(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return c.Env.Invoker.Invoke(ctx, fun.Exec, c.Str("fun"), fun.Args{Pos: c.Pos, Kw: without(c.Kw)})
+	kw := without(c.Kw)
+	kw.Delete("with_pillar")
+	return c.Env.Invoker.Invoke(ctx, fun.Exec, c.Str("fun"), fun.Args{Pos: c.Pos, Kw: kw})
 }
 
 // execute follows salt/runners/salt.py execute.
