@@ -25,7 +25,7 @@ func runArgs() []fun.Arg {
 	return []fun.Arg{
 		{Name: "cmd", Required: true, Doc: "the command; a list is its words"},
 		{Name: "cwd", Type: fun.Str, Doc: "directory to run in; default: the home of the account"},
-		{Name: "stdin", Type: fun.Str, Doc: "text for the command's standard input"},
+		{Name: "stdin", Type: fun.Str, Doc: `text for the command's standard input; \n is a newline, unless stdin_raw_newlines is given`},
 		{Name: "runas", Type: fun.Str, Doc: "account to run as"},
 		{Name: "group", Type: fun.Str, Doc: "primary group to run with"},
 		{Name: "shell", Type: fun.Str, Doc: "shell; default: the grain shell"},
@@ -106,8 +106,13 @@ func options(c *fun.Call) Options {
 		Env: envMap(c.Value("env")), CleanEnv: c.Bool("clean_env"), Template: c.Str("template"),
 		Umask: octal(c.Value("umask")), HideOutput: c.Bool("hide_output"), SaltEnv: c.Str("saltenv"),
 		Background: c.Bool("bg"), PrependPath: c.Str("prepend_path"),
-		SuccessStdout: c.Strings("success_stdout"), SuccessStderr: c.Strings("success_stderr"),
 		Root: value.Str(orEmpty(c.Kw.At("root"))), LeaveOn: value.Truth(c.Kw.At("ignore_timeout")),
+	}
+	for _, x := range splitInput(c, "success_stdout") {
+		o.SuccessStdout = append(o.SuccessStdout, value.Str(x))
+	}
+	for _, x := range splitInput(c, "success_stderr") {
+		o.SuccessStderr = append(o.SuccessStderr, value.Str(x))
 	}
 	if v, ok := c.Args.Get("rstrip"); ok {
 		o.NoStrip = !value.Truth(v)
@@ -115,14 +120,43 @@ func options(c *fun.Call) Options {
 	if v, ok := c.Args.Get("reset_system_locale"); ok {
 		o.KeepLocale = !value.Truth(v)
 	}
-	for _, x := range c.List("success_retcodes") {
-		if n, ok := value.AsInt(x); ok {
-			o.SuccessRetcodes = append(o.SuccessRetcodes, n)
+	if !value.Truth(c.Kw.At("stdin_raw_newlines")) {
+		o.Stdin = strings.ReplaceAll(o.Stdin, `\n`, "\n") // a newline as command lines have it
+	}
+	for _, x := range splitInput(c, "success_retcodes") {
+		n, err := value.ToInt(x)
+		if err != nil {
+			o.Fault = &fun.InvocationError{Msg: "success_retcodes must be a list of integers"}
+			break
+		}
+		if code, ok := value.AsInt(n); ok {
+			o.SuccessRetcodes = append(o.SuccessRetcodes, code)
 		}
 	}
-	o.Timeout = Duration(c.Value("timeout"))
+	switch v := c.Value("timeout").(type) {
+	case nil, bool, int64, float64:
+		o.Timeout = Duration(v)
+	default:
+		if value.Truth(v) {
+			o.Fault = value.Raise("salt.exceptions.TimedProcTimeoutError", "Error: timeout %s must be a number", value.Str(v))
+		}
+	}
 	o.PythonShell = pythonShell(c)
 	return o
+}
+
+// splitInput returns the items of a list argument, of text the parts between
+// commas. Salt: salt/utils/args.py split_input.
+func splitInput(c *fun.Call, name string) []value.Value {
+	s, ok := c.Value(name).(string)
+	if !ok {
+		return c.List(name)
+	}
+	var items []value.Value
+	for part := range strings.SplitSeq(s, ",") {
+		items = append(items, strings.TrimSpace(part))
+	}
+	return items
 }
 
 func orEmpty(v value.Value) value.Value {

@@ -45,6 +45,8 @@ type Options struct {
 	SuccessRetcodes []int64
 	SuccessStdout   []string
 	SuccessStderr   []string
+	// Fault is what is wrong with the options; Run returns it.
+	Fault error
 }
 
 // An Out is how a command ended.
@@ -77,6 +79,9 @@ func (o Out) Status() value.Value {
 // that is no octal number.
 // Salt: salt/modules/cmdmod.py _run.
 func Run(ctx context.Context, env *fun.Env, command string, o Options) (Out, error) {
+	if o.Fault != nil {
+		return Out{}, o.Fault
+	}
 	if o.Template != "" {
 		text, err := renderCommand(ctx, env, command, o)
 		if err != nil {
