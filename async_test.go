@@ -520,3 +520,45 @@ func TestAsyncReturns(t *testing.T) {
 		t.Errorf("the secret is in the cache: %s", out)
 	}
 }
+
+// TestPauseDetached: the controller reaches a job that nobody waits for.
+func TestPauseDetached(t *testing.T) {
+	t.Parallel()
+	s := asyncSite(t, 2)
+	s.write("salt/long.sls", `
+first:
+  cmd.run:
+    - name: while [ ! -e `+s.path("go")+` ]; do sleep 0.1; done
+second:
+  cmd.run:
+    - name: touch `+s.path("second")+`-{{ grains['id'] }}
+third:
+  cmd.run:
+    - name: touch `+s.path("third")+`-{{ grains['id'] }}
+`)
+	jid := s.async("*", "state.apply", "long")
+	for _, id := range []string{"web1", "web2"} {
+		s.until(jid, "ssh", id, "saltutil.find_job", jid)
+	}
+	s.want(s.brine("run", "state.pause", jid, "second"), 0, "True")
+	s.want(s.brine("run", "state.soft_kill", jid, "third"), 0, "True")
+	s.write("go", "")
+	time.Sleep(time.Second)
+	if names, _ := filepath.Glob(s.path("second-*")); len(names) > 0 {
+		t.Errorf("a state that was to wait ran: %v", names)
+	}
+	s.want(s.brine("run", "state.resume", jid, "second"), 0, "True")
+	for _, id := range []string{"web1", "web2"} {
+		s.until(id+":", "run", "jobs.lookup_jid", jid)
+	}
+	for f, want := range map[string]int{"second-*": 2, "third-*": 0} {
+		if names, _ := filepath.Glob(s.path(f)); len(names) != want {
+			t.Errorf("%s: %v, want %d", f, names, want)
+		}
+	}
+	if names, _ := filepath.Glob(filepath.Join(s.path("cache"), "state_pause", "*")); len(names) > 0 {
+		t.Errorf("wishes are left: %v", names)
+	}
+	s.want(s.brine("run", "state.pause", jid), 0, "job "+jid+" has ended")
+	s.want(s.brine("run", "state.pause", "20200101000000000000"), 0, "there is no job 20200101000000000000")
+}

@@ -48,6 +48,11 @@ func (f *Files) path(jid string) string {
 	return filepath.Join(f.dir, jid[:10], jid+suffix)
 }
 
+// wishes is the file of what is wished for a job's states; see Pauses.
+func (f *Files) wishes(jid string) string {
+	return filepath.Join(filepath.Dir(f.dir), pauseDir, jid)
+}
+
 // create makes the file of a job that no process has yet, and locks it.
 func (f *Files) create(jid string) (*os.File, error) {
 	if !IsJID(jid) {
@@ -144,7 +149,7 @@ func (f *Files) Begin(l Load) (Record, error) {
 			return Nothing{}, fmt.Errorf("the job cannot be recorded: %w", err)
 		}
 	}
-	r := &fileRecord{file: file, now: f.now}
+	r := &fileRecord{file: file, now: f.now, wishes: f.wishes(l.JID)}
 	if err := r.write(value.MapOf("load", l.Map())); err != nil {
 		file.Close()
 		return Nothing{}, err
@@ -171,7 +176,7 @@ func (f *Files) goOn(jid string) (Record, error) {
 	delete(f.adopted, jid)
 	f.mu.Unlock()
 	if file != nil {
-		r := &fileRecord{file: file, now: f.now, shared: true}
+		r := &fileRecord{file: file, now: f.now, wishes: f.wishes(jid), shared: true}
 		return r, r.Note("worker", value.MapOf("pid", int64(os.Getpid())))
 	}
 	return f.Reopen(&Job{JID: jid})
@@ -188,7 +193,7 @@ func (f *Files) Reopen(j *Job) (Record, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the job cannot be recorded: %w", err)
 	}
-	return &fileRecord{file: file, now: f.now, shared: true}, nil
+	return &fileRecord{file: file, now: f.now, wishes: f.wishes(j.JID), shared: true}, nil
 }
 
 // FileOf returns the open file of a record, for another process to go on with;
@@ -214,8 +219,9 @@ func syncDir(dir string) {
 
 // A fileRecord is a job under way.
 type fileRecord struct {
-	file *os.File
-	now  func() time.Time
+	file   *os.File
+	now    func() time.Time
+	wishes string // file that is of no use when the job has ended
 
 	mu      sync.Mutex // held while a line is written
 	written int
@@ -302,6 +308,7 @@ func (r *fileRecord) Note(kind string, data *value.Map) error {
 // End records the end; see [Record].
 func (r *fileRecord) End() error {
 	err := r.write(value.MapOf("end", r.stamp()))
+	_ = os.Remove(r.wishes)
 	return errors.Join(err, r.file.Close())
 }
 
@@ -328,6 +335,13 @@ func (f *Files) sweep() {
 	_ = os.Chtimes(mark, now, now)
 	old := now.Add(-f.keep).UTC().Format(jidLayout)
 	oldJID := old[:14] + old[15:]
+	if wishes, err := os.ReadDir(filepath.Dir(f.wishes(oldJID))); err == nil {
+		for _, w := range wishes {
+			if jid := w.Name(); IsJID(jid) && jid < oldJID && !f.active(jid) && !f.awaited(jid) {
+				_ = os.Remove(f.wishes(jid))
+			}
+		}
+	}
 	hours, err := os.ReadDir(f.dir)
 	if err != nil {
 		return

@@ -21,9 +21,12 @@ type Pauses struct {
 	More func(jid string) *value.Map
 }
 
+// pauseDir is the directory of the wishes below that of the cache.
+const pauseDir = "state_pause"
+
 // NewPauses returns the wishes below a cache directory.
 func NewPauses(cacheDir string) *Pauses {
-	return &Pauses{dir: filepath.Join(cacheDir, "state_pause")}
+	return &Pauses{dir: filepath.Join(cacheDir, pauseDir)}
 }
 
 // AllStates stands for the state that is next, whatever its ID.

@@ -215,12 +215,12 @@ func (l *Leaving) Forget() error {
 	return err
 }
 
-// sweep removes returns that nobody came for, and notes of detached jobs that
-// were lost, when they are old.
+// sweep removes returns that nobody came for, notes of detached jobs that were
+// lost, and what was wished for states, when they are old.
 func (p *Proc) sweep() {
-	dir := filepath.Join(filepath.Dir(p.dir), "returns")
+	above := filepath.Dir(p.dir)
 	limit := p.host.Now().Add(-keepLeft)
-	for _, d := range []string{dir, p.dir} {
+	for _, d := range []string{filepath.Join(above, "returns"), p.dir, filepath.Join(above, pauseDir)} {
 		names, err := p.host.ReadDir(d)
 		if err != nil {
 			continue

@@ -2,15 +2,32 @@ package events
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"brine/internal/fun"
 	"brine/internal/jobs"
+	"brine/internal/value"
 )
 
-// PauseSpecs are the rows that the modules "state", of runners and of execution
-// functions, have for runs under way.
-func PauseSpecs() []fun.Spec {
+// PauseSpecs are the rows that the execution module "state" has for runs under
+// way.
+func PauseSpecs() []fun.Spec { return pauseSpecs(pause, resume, softKill) }
+
+// PauseRunners are those of the runner module "state", which reach jobs that go
+// on without a process of this machine, too.
+func PauseRunners() []fun.Spec {
+	specs := pauseSpecs(also("pause", pause), also("resume", resume), also("soft_kill", softKill))
+	for i := range specs {
+		specs[i].Src = strings.Replace(specs[i].Src, "modules/", "runners/", 1)
+	}
+	set, rm := specs[0], specs[1]
+	set.Name, rm.Name = "set_pause", "rm_pause"
+	return append(specs, set, rm)
+}
+
+func pauseSpecs(pause, resume, softKill fun.ExecFn) []fun.Spec {
 	args := []fun.Arg{
 		{Name: "jid", Type: fun.Str, Required: true, Doc: "the job"},
 		{Name: "state_id", Type: fun.Str, Doc: "ID of the state; without it the one that is next"},
@@ -23,6 +40,58 @@ func PauseSpecs() []fun.Spec {
 		{Name: "resume", Doc: "Let a run that waits go on.", Src: "modules/state.py resume", Fn: resume, Args: args},
 		{Name: "soft_kill", Doc: "Have a state run or an orchestration of this machine end before a state; what is under way returns.", Src: "modules/state.py soft_kill", Fn: softKill, Args: args},
 	}
+}
+
+// also has a wish reach the targets that work on a job which nobody waits for:
+// no process here could hand it on.
+func also(name string, fn fun.ExecFn) fun.ExecFn {
+	return func(ctx context.Context, c *fun.Call) (fun.Result, error) {
+		res, err := fn(ctx, c)
+		if err != nil {
+			return res, err
+		}
+		jid := c.Str("jid")
+		j, err := jobs.NewFiles(c.Env.CacheDir, 0, c.Env.Host.Now).Job(ctx, jid)
+		switch {
+		case err != nil:
+			return res, err
+		case j == nil:
+			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("there is no job %s in the job cache; a run that begins with this jid will heed it", jid)})
+			return res, nil
+		case j.State == jobs.Complete:
+			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("job %s has ended", jid)})
+			jobs.NewPauses(c.Env.CacheDir).Forget(jid)
+			return res, nil
+		case !j.Detached() || c.Env.Fleet == nil || len(j.Outstanding()) == 0:
+			return res, nil
+		}
+		args := fun.Args{Pos: []value.Value{jid}, Kw: value.NewMap(2)}
+		for _, k := range []string{"state_id", "duration"} {
+			if c.Args.Has(k) && c.Value(k) != nil {
+				args.Kw.Set(k, c.Value(k))
+			}
+		}
+		_, err = c.Env.Fleet.Run(ctx, fun.Job{Tgt: value.Strings(j.Outstanding()...), TgtType: "list", Fun: "state." + name, Args: args}, func(r fun.Return) error {
+			if r.Stage != fun.Returned || r.Retcode != 0 {
+				res.Retcode = 1
+				c.Env.Warn(fun.Warning{Text: fmt.Sprintf("target %s was not told: %s", r.ID, why(r))})
+			}
+			return nil
+		})
+		return res, err
+	}
+}
+
+// why tells how a call on a target failed.
+func why(r fun.Return) string {
+	if r.Err != nil {
+		return r.Err.Error()
+	}
+	v, err := r.Value()
+	if err != nil {
+		return err.Error()
+	}
+	return value.Str(v)
 }
 
 func stateID(c *fun.Call) string {
