@@ -25,3 +25,11 @@ type Caller interface {
 type Container interface {
 	Has(s *State, x value.Value) (bool, error)
 }
+
+// An AttrNamer is an object that knows the names near which a wrong one may
+// lie.
+type AttrNamer interface {
+	// AttrNames returns the names that could have been meant by one that is not
+	// there.
+	AttrNames(wrong string) []string
+}

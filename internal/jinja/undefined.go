@@ -83,6 +83,9 @@ func (u *Undefined) hint() string {
 	if u.candidates != nil {
 		return didYouMean(name, u.candidates())
 	}
+	if n, ok := u.Obj.(AttrNamer); ok && u.HasObj {
+		return didYouMean(name, n.AttrNames(name))
+	}
 	if m, ok := u.Obj.(value.Mapping); ok && u.HasObj {
 		var keys []string
 		for _, k := range m.Keys() {

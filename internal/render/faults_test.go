@@ -56,6 +56,18 @@ func TestFaultPlaces(t *testing.T) {
 			"{{ salt['test.ecoh']('x') }}",
 		},
 		{
+			"a module",
+			"x:\n  {{ salt.tset.echo('x') }}\n",
+			"a.sls:2:11: there is no execution module 'tset'\nhint: did you mean \"test\"?",
+			"{{ salt.tset.echo('x') }}",
+		},
+		{
+			"a function by attribute",
+			"x:\n  {{ salt.test.ecoh('x') }}\n",
+			"a.sls:2:16: 'salt.loader.lazy.LoadedMod object' has no attribute 'ecoh'\nhint: did you mean \"echo\"?",
+			"{{ salt.test.ecoh('x') }}",
+		},
+		{
 			"a filter",
 			"x: {{ 'a' | uper }}\n",
 			"a.sls:1:13: No filter named 'uper'.\nhint: did you mean \"upper\"?",

@@ -368,6 +368,9 @@ func (b bare) Error() string {
 	}
 	line, _, _ := strings.Cut(b.err.Msg, "\n")
 	if name, ok := strings.CutPrefix(line, "'salt.utils.templates.AliasedLoader object' has no attribute "); ok {
+		if !strings.Contains(name, ".") {
+			return "there is no execution module " + name
+		}
 		return "there is no execution function " + name
 	}
 	return line

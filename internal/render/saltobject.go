@@ -104,6 +104,15 @@ func (o *saltObject) GetAttr(_ *jinja.State, name string) (value.Value, bool, er
 	return &moduleObject{o, name}, true, nil
 }
 
+// AttrNames returns the names of the functions, or of the modules where the
+// wrong name has no dot.
+func (o *saltObject) AttrNames(wrong string) []string {
+	if strings.Contains(wrong, ".") {
+		return o.env.Table.Names(fun.Exec)
+	}
+	return o.env.Table.Modules(fun.Exec)
+}
+
 // function returns what calls an execution function.
 func (o *saltObject) function(name string) value.Value {
 	return &jinja.Callable{Name: name[strings.LastIndexByte(name, '.')+1:], Fn: func(c *jinja.Call) (value.Value, error) {
@@ -127,6 +136,19 @@ func (m *moduleObject) Repr() string { return "<LoadedMod module='salt.loaded." 
 func (m *moduleObject) GetAttr(_ *jinja.State, name string) (value.Value, bool, error) {
 	v, ok := m.salt.Get(m.name + "." + name)
 	return v, ok, nil
+}
+
+// AttrNames returns the names of the functions.
+func (m *moduleObject) AttrNames(string) []string {
+	mod, ok := m.salt.env.Table.Module(fun.Exec, m.name)
+	if !ok {
+		return nil
+	}
+	names := make([]string, len(mod.Specs))
+	for i := range mod.Specs {
+		names[i] = mod.Specs[i].Name
+	}
+	return names
 }
 
 // GetItem returns a function: Jinja takes an attribute for a missing item.
