@@ -68,8 +68,6 @@ func TestRun(t *testing.T) {
 		{"run", "cat", with("stdin", `a\nb`), "a\nb", 0, ""},
 		{"run", "cat", with("stdin", `a\nb`, "stdin_raw_newlines", true), `a\nb`, 0, ""},
 		{"run", "exit 3", with("success_retcodes", "2, 3"), "", 0, ""},
-		{"run", "exit 3", with("success_retcodes", value.Strings("abc")), nil, 0, "success_retcodes must be a list of integers"},
-		{"run", "true", with("timeout", "soon"), nil, 0, "Error: timeout soon must be a number"},
 		{"run", "umask", with("umask", "077"), "0077", 0, ""},
 		{"run", "umask", with("umask", int64(27)), "0027", 0, ""},
 		{"run", "echo $A-$B", with("env", value.NewList(value.MapOf("A", "x"), value.MapOf("B", int64(2)))), "x-2", 0, ""},
@@ -133,6 +131,24 @@ func TestRun(t *testing.T) {
 }
 
 // What a command started lives on where ignore_timeout ends the command.
+// TestRefused has arguments that are refused as such, not a command that fails.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		kw   *value.Map
+		want string
+	}{
+		{value.MapOf("success_retcodes", value.Strings("abc")), "success_retcodes must be a list of integers"},
+		{value.MapOf("timeout", "soon"), "Error: timeout soon must be a number"},
+	} {
+		_, err := call(t.Context(), machine(t), "run", tt.kw, "true")
+		var failed *fun.CommandError
+		if err == nil || errors.As(err, &failed) || err.Error() != tt.want {
+			t.Errorf("%s: %v, want %s", value.Repr(tt.kw), err, tt.want)
+		}
+	}
+}
+
 func TestIgnoreTimeoutLeavesChildren(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
