@@ -331,6 +331,16 @@ func TestSSHBadEntries(t *testing.T) {
 	s.want(r, 20, `"good": true`,
 		`bad (192.0.2.1): resolve: `+s.path("roster")+`:2:24: roster entry \"bad\": port: 99999 is no port; `,
 		`roster entry \"worse\": \"-x\" is no name of a host`)
+	r = s.brine("ssh", "--hosts", "--out=json")
+	s.want(r, 0)
+	if got, want := fmt.Sprint(s.decode(r)), fmt.Sprintf("map[%s:map[bad:192.0.2.1 good:good worse:-x]]", s.path("roster")); got != want {
+		t.Errorf("--hosts: %s, want %s", got, want)
+	}
+	s.want(s.program("salt-ssh", "-c", s.dir, "-H"), 0, s.path("roster")+":", "    good:\n        good")
+	s.want(s.brine("ssh", "good", "test.ping", "--failed-file", s.path("no/file")), 64, "--failed-file: open "+s.path("no/file"))
+	s.want(s.brine("ssh", "good", "test.ping", "--subset", "-1"), 64, "cannot be negative")
+	s.write("none/master", "cachedir: cache\n")
+	s.want(s.program("brine", "ssh", "*", "test.ping", "-c", s.path("none")), 1, "-c . takes the configuration and the roster of this directory")
 	r = s.brine("run", "manage.status", "--out=json")
 	s.want(r, 0)
 	if got := fmt.Sprint(s.decode(r)); got != "map[down:[bad worse] up:[good]]" {

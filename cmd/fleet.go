@@ -47,7 +47,8 @@ func (f *fleetFlags) registerAs(fs *pflag.FlagSet, timeoutShort, progressShort s
 	fs.BoolVarP(&f.ignoreKeys, "ignore-host-keys", "i", false, "trust any host key: whoever answers could be anyone")
 	fs.StringVar(&f.hostKeys, "host-keys", "", "host keys: strict (known ones only), accept-new, off (default: strict)")
 	fs.BoolVar(&f.askpass, "askpass", false, "ask once for the password of targets that have none in the roster")
-	fs.IntVar(&f.retries, "retries", -1, "further tries to connect after a reset (default: 3)")
+	fs.IntVar(&f.retries, "retries", -1, "further tries to connect (default: 3, and after a reset alone)")
+	fs.Lookup("retries").DefValue = "0" // so that help shows no -1
 	fs.BoolVarP(&f.wipe, "wipe", "w", false, "remove the agent from the targets after the run")
 	fs.BoolVar(&f.refreshGrains, "refresh-grains", false, "gather the grains of targets anew instead of those kept")
 	fs.StringVar(&f.agentDir, "agent-dir", "", "directory of agents for other platforms: brine-<os>-<arch>")

@@ -53,6 +53,7 @@ type sshOpts struct {
 	failHard    bool
 	summary     bool
 	failedFile  string
+	hosts       bool
 	limit       string
 	retryFailed string
 	keyDeploy   bool
@@ -188,6 +189,7 @@ func (a *App) initTargetCmd(c *cobra.Command, o *sshOpts) {
 	}
 	if o.prog != saltCLI {
 		f.BoolVarP(&o.raw, "raw", "r", false, "the arguments are a shell command; nothing is needed on the target")
+		f.BoolVarP(&o.hosts, "hosts", "H", false, "list the targets of the roster and their hosts, and do nothing else")
 		f.BoolVar(&o.keyDeploy, "key-deploy", false, "add --priv's public key to the authorized_keys of the targets first")
 	}
 	f.StringVar(&o.delimiter, "delimiter", ":", "what separates the parts of grain and pillar targets")
@@ -288,6 +290,8 @@ func (o *sshOpts) job(c *cobra.Command, args []string) (fun.Job, error) {
 			status: exitUsage, err: fmt.Errorf("--priv-passwd would show the passphrase to every user of this machine"),
 			hint: "use ssh-agent, or priv_passwd in the roster; on a terminal brine asks for it",
 		}
+	case o.subset < 0 || o.maxProcs < 0 || o.timeout < 0 || o.batchWait < 0:
+		return fun.Job{}, usagef(c, "--subset, --max-procs, --timeout and --batch-wait cannot be negative")
 	case o.jid != "" && !jobs.IsJID(o.jid):
 		return fun.Job{}, usagef(c, "--jid: %q is no jid", o.jid)
 	case o.fromRecord(args):
@@ -367,6 +371,9 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if o.published.preview {
 		args = append(args, "none") // the function, which is not run
 	}
+	if o.hosts {
+		args = []string{"*", "none"}
+	}
 	job, err := o.job(c, args)
 	if err != nil {
 		return err
@@ -387,6 +394,12 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 		return err
 	}
 	if s.ssh, err = a.sshOptions(&o.fleetFlags); err != nil {
+		return err
+	}
+	if o.hosts {
+		return s.listHosts(ctx)
+	}
+	if err := o.checkFailedFile(); err != nil {
 		return err
 	}
 	s.ssh.Deploy = o.keyDeploy
@@ -430,10 +443,7 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 			return err
 		}
 		if all, err := env.Fleet.Match(ctx, "*", "glob"); err == nil && len(all) == 0 {
-			return &statusError{
-				status: exitGeneric, err: errors.New("the roster has no targets"),
-				hint: fmt.Sprintf("it is %s; --roster-file names another one, 'brine init' writes one to start from", s.rosterPath()),
-			}
+			return s.noTargets()
 		}
 		if o.prog == saltCLI {
 			return s.saltNoMatch(o.noMatch(job))
@@ -487,7 +497,7 @@ func (o *sshOpts) noMatch(job fun.Job) error {
 	}
 	return &statusError{
 		status: exitGeneric, err: fmt.Errorf("no target of the roster matches %q (%s)", value.Str(job.Tgt), job.TgtType),
-		hint: "'brine ssh \"*\" test.ping' shows the targets there are; --roster-file names the roster",
+		hint: "'brine ssh --hosts' lists the targets there are; --roster-file names the roster",
 	}
 }
 
