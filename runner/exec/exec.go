@@ -35,6 +35,9 @@ type Options struct {
 	// Prior are returns, by tag, of chunks that are not to be called: an
 	// earlier run did what they do.
 	Prior map[string]*value.Map
+	// Only is the ID whose chunks are called, with what they require, and
+	// without listeners; "" is all.
+	Only string
 	// Done is told the return of each chunk; nil is told nothing.
 	Done func(*fun.Chunk, *value.Map)
 }
@@ -182,13 +185,27 @@ func Run(ctx context.Context, env *fun.Env, chunks []*fun.Chunk, o Options) (*Ru
 	r := newRun(env, chunks, o)
 	defer func(before fun.RunView) { env.Run = before }(env.Run)
 	env.Run = r.Running
-	r.walk(ctx, r.nodes)
+	r.walk(ctx, r.roots())
 	r.settle(ctx)
-	if !r.Stopped {
+	if !r.Stopped && o.Only == "" {
 		r.listen(ctx)
 		r.settle(ctx)
 	}
 	return r.Running, ctx.Err()
+}
+
+// roots returns the nodes that are called for their own sake.
+func (r *run) roots() []*node {
+	if r.o.Only == "" {
+		return r.nodes
+	}
+	var ns []*node
+	for _, n := range r.nodes {
+		if n.c.ID == r.o.Only {
+			ns = append(ns, n)
+		}
+	}
+	return ns
 }
 
 func newRun(env *fun.Env, chunks []*fun.Chunk, o Options) *run {

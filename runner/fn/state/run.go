@@ -207,8 +207,10 @@ func whitelisted(matches []high.Match, list value.Value) []high.Match {
 	return out
 }
 
-// slsID runs one ID of SLS files with what it requires.
-// Salt: sls_id. Difference: extend and exclude of the files are applied.
+// slsID runs one ID of SLS files with what it requires, in the order in which it
+// requires it. Listeners are not called.
+// Salt: sls_id. Differences: extend and exclude of the files are applied; what
+// several states of the ID require runs once.
 func (m *module) slsID(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	s, err := m.open(ctx, c, highstateOut)
 	if err != nil {
@@ -235,6 +237,7 @@ func (m *module) slsID(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 		return fun.Result{}, fun.Errorf("No matches for ID '%s' found in SLS '%s' within saltenv '%s'%s", id, strings.Join(splitText(c.Value("mods")), ","), saltenv, source.DidYouMean(id, ids))
 	}
+	s.only = id
 	return s.runChunks(ctx, h, chosen)
 }
 

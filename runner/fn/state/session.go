@@ -32,6 +32,7 @@ type session struct {
 	saltenv string // as given or configured; "" is none
 	test    bool
 	out     string
+	only    string // the ID that is run; "" is all
 }
 
 // open prepares a call: it checks the arguments that all functions have, and
@@ -277,7 +278,7 @@ func (s *session) runChunks(ctx context.Context, h *high.High, chunks []*fun.Chu
 	if s.c.Args.Has("mock") && s.c.Bool("mock") {
 		s.env.Table = mocked(s.env.Table, chunks)
 	}
-	o := exec.Options{Test: s.test, Grains: s.env.NewGrains, Modules: s.env.NewTable}
+	o := exec.Options{Only: s.only, Test: s.test, Grains: s.env.NewGrains, Modules: s.env.NewTable}
 	if j := s.env.Journal; j != nil {
 		s.env.Journal = nil
 		var err error

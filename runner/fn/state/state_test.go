@@ -191,6 +191,14 @@ db_one: {test.fail_without_changes: []}
 dev_web: {test.nop: []}
 -- other.sls --
 other: {test.nop: []}
+-- ids.sls --
+one: {test.succeed_with_changes: []}
+two: {test.nop: []}
+needs:
+  test.nop:
+    - require: [{test: two}, {test: one}]
+    - listen: [{test: one}, {test: nothing}]
+before: {test.nop: [{prereq: [{test: one}]}]}
 -- other_top.sls --
 base:
   'minion1': [other]
@@ -217,6 +225,8 @@ func TestRuns(t *testing.T) {
 		{"whitelist", "state.highstate", value.MapOf("whitelist", "web"), []string{"web_one", "web_two", "web_three"}, 0},
 		{"top", "state.top", value.MapOf("topfn", "other_top.sls"), []string{"other"}, 0},
 		{"sls_id", "state.sls_id", value.MapOf("id_", "web_two", "mods", "web"), []string{"web_one", "web_two"}, 0},
+		{"sls_id in the order of its requisites, without listeners", "state.sls_id", value.MapOf("id_", "needs", "mods", "ids"), []string{"two", "before", "one", "needs"}, 0},
+		{"sls_id looks at what a prereq names", "state.sls_id", value.MapOf("id_", "before", "mods", "ids"), []string{"before"}, 0},
 		{"terse", "state.sls", value.MapOf("mods", "web", "terse", true), []string{"web_two"}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
