@@ -40,12 +40,21 @@ func (m *module) single(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		low.Set("saltenv", v)
 	}
 	low.Set("fun", comps[1])
-	chunk := chunkOf(low)
+	chunk := chunkOf(alone(low))
 	if errs := exec.Verify(s.env, chunk); len(errs) > 0 {
 		s.hint(chunk)
 		return fun.Result{Value: value.Strings(errs...), Retcode: retCompile, Out: s.out}, nil
 	}
 	return s.runChunks(ctx, high.FromData(value.NewMap(0)), []*fun.Chunk{chunk})
+}
+
+// alone takes the requisites out of a low chunk that is run by itself: there is
+// nothing that they could name, and Salt does not look at them.
+func alone(low *value.Map) *value.Map {
+	for _, key := range append([]string{"listen", "listen_in"}, followed...) {
+		low.Delete(key)
+	}
+	return low
 }
 
 // hint names the function that a chunk most likely means.
@@ -78,7 +87,7 @@ func (m *module) low(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if data == nil {
 		return fun.Result{}, fun.Errorf("state.low: data is not a dictionary but %s", value.TypeName(c.Value("data")))
 	}
-	chunk := chunkOf(data.Copy())
+	chunk := chunkOf(alone(data.Copy()))
 	if errs := exec.Verify(s.env, chunk); len(errs) > 0 {
 		s.hint(chunk)
 		return fun.Result{Value: value.Strings(errs...), Retcode: retCompile}, nil

@@ -227,6 +227,7 @@ func TestRuns(t *testing.T) {
 		{"sls_id", "state.sls_id", value.MapOf("id_", "web_two", "mods", "web"), []string{"web_one", "web_two"}, 0},
 		{"sls_id in the order of its requisites, without listeners", "state.sls_id", value.MapOf("id_", "needs", "mods", "ids"), []string{"two", "before", "one", "needs"}, 0},
 		{"sls_id looks at what a prereq names", "state.sls_id", value.MapOf("id_", "before", "mods", "ids"), []string{"before"}, 0},
+		{"single without its requisites", "state.single", value.MapOf("fun", "test.nop", "name", "alone", "require", list(value.MapOf("test", "zz")), "listen", list("zz")), []string{"alone"}, 0},
 		{"terse", "state.sls", value.MapOf("mods", "web", "terse", true), []string{"web_two"}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
