@@ -254,8 +254,13 @@ func TestInterruptedIsLookedUp(t *testing.T) {
 	s.want(s.brine("ssh", "*", "test.ping"), 0)
 	for _, times := range []string{"1", "2"} {
 		started := s.path("started" + times)
-		p := s.start("ssh", "*", "cmd.run", "touch "+started+"; while [ ! -e "+s.path("go"+times)+" ]; do sleep 0.1; done; echo back", "--out=json")
-		awaitFile(t, started)
+		p := s.start("ssh", "*", "cmd.run", ": >"+started+".$$; while [ ! -e "+s.path("go"+times)+" ]; do sleep 0.1; done; echo back", "--out=json")
+		for i := 0; ; i++ { // both targets have begun
+			if names, _ := filepath.Glob(started + ".*"); len(names) == 2 || i > 6000 {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
 		_ = p.Process.Signal(syscall.SIGINT)
 		for i := 0; i < 3000 && !strings.Contains(p.errs.String(), "jobs.lookup_jid"); i++ {
 			time.Sleep(10 * time.Millisecond)

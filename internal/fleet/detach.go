@@ -239,7 +239,11 @@ func (f *Fleet) settleHere(j *jobs.Job, id string, owner Provider, mu *sync.Mute
 		j.Running[id] = j.PID()
 		return
 	default:
-		err = note(fun.Return{ID: id, JID: j.JID, Stage: fun.Lost, Err: errors.New("the process that worked on it is gone and left no return")})
+		why := errors.New("the process that worked on it is gone and left no return")
+		if j.Killed != 0 {
+			why = fmt.Errorf("the process that worked on it was ended by a signal %d", j.Killed)
+		}
+		err = note(fun.Return{ID: id, JID: j.JID, Stage: fun.Lost, Err: why})
 	}
 	if err != nil {
 		mu.Lock()

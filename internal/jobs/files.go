@@ -196,6 +196,15 @@ func (f *Files) Reopen(j *Job) (Record, error) {
 	return &fileRecord{file: file, now: f.now, wishes: f.wishes(j.JID), shared: true}, nil
 }
 
+// Kill notes in the record of a job that its process was ended by a signal.
+func (f *Files) Kill(jid string, sig int) error {
+	r, err := f.Reopen(&Job{JID: jid})
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.Note("killed", value.MapOf("signal", int64(sig))), r.Leave())
+}
+
 // FileOf returns the open file of a record, for another process to go on with;
 // nil where it has none.
 func FileOf(r Record) *os.File {

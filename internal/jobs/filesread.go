@@ -77,6 +77,9 @@ func (j *Job) add(line *value.Map) {
 		case "worker":
 			n, _ := value.AsInt(data.At("pid"))
 			j.worker = int(n)
+		case "killed":
+			n, _ := value.AsInt(data.At("signal"))
+			j.Killed = int(n)
 		}
 	case line.Has("stage"):
 		j.Missing[line.Str("id")] = line.Str("stage")

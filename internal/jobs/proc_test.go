@@ -124,10 +124,10 @@ func TestProcSignal(t *testing.T) {
 	if _, err := machine.Begin(procData(jobID, c.Process.Pid)); err != nil {
 		t.Fatal(err)
 	}
-	if pid, err := machine.Signal(t.Context(), "20261121090807000000", 15); pid != 0 || err != nil {
+	if pid, _, err := machine.Signal(t.Context(), "20261121090807000000", 15); pid != 0 || err != nil {
 		t.Errorf("a job that is not there was signalled: %d, %v", pid, err)
 	}
-	if pid, err := machine.Signal(t.Context(), jobID, 15); pid != c.Process.Pid || err != nil {
+	if pid, whole, err := machine.Signal(t.Context(), jobID, 15); !whole || pid != c.Process.Pid || err != nil {
 		t.Errorf("Signal = %d, %v", pid, err)
 	}
 	if err := c.Wait(); err == nil || !strings.Contains(err.Error(), "terminated") {
@@ -152,7 +152,7 @@ func TestProcSignal(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	if pid, err := p.Signal(t.Context(), jobID, 9); pid != sh.Process.Pid || err != nil {
+	if pid, whole, err := p.Signal(t.Context(), jobID, 9); whole || pid != sh.Process.Pid || err != nil {
 		t.Errorf("Signal = %d, %v", pid, err)
 	}
 	_ = sh.Wait()

@@ -46,30 +46,31 @@ var errNotHeeded = errors.New("its process does not answer")
 func wishName(note string, sig int) string { return note + ".sig" + strconv.Itoa(sig) }
 
 // Signal sends a signal to a job that runs here, and returns the pid of its
-// process; 0 where no such job runs. The signal goes to all programs of the job;
+// process; 0 where no such job runs. whole says that the process works on that
+// job alone, and ends with it. The signal goes to all programs of the job;
 // SIGHUP, SIGINT, SIGQUIT, SIGKILL and SIGTERM end it.
 // Salt: salt/modules/saltutil.py signal_job.
-func (p *Proc) Signal(ctx context.Context, jid string, sig int) (pid int, err error) {
+func (p *Proc) Signal(ctx context.Context, jid string, sig int) (pid int, whole bool, err error) {
 	n := p.find(jid)
 	if n == nil || !n.alive {
-		return 0, nil
+		return 0, false, nil
 	}
 	if !n.data.Has(keyID) {
-		return n.pid, p.signalTree(n.pid, sig)
+		return n.pid, true, p.signalTree(n.pid, sig)
 	}
 	wish := filepath.Join(p.dir, wishName(filepath.Base(n.path), sig))
 	mode := fs.FileMode(0o600)
 	if err := p.host.WriteFile(wish, bytes.NewReader(nil), host.WriteOptions{Mode: &mode}); err != nil {
-		return n.pid, err
+		return n.pid, false, err
 	}
 	if err := p.host.Signal(n.pid, p.number(usr1)); err != nil {
 		_ = p.host.Remove(wish)
-		return n.pid, err
+		return n.pid, false, err
 	}
 	deadline := p.host.Now().Add(wishTime)
 	for p.host.Now().Before(deadline) {
 		if _, err := p.host.Lstat(wish); errors.Is(err, fs.ErrNotExist) {
-			return n.pid, nil
+			return n.pid, false, nil
 		}
 		if err := p.host.Sleep(ctx, 5*time.Millisecond); err != nil {
 			break
@@ -77,9 +78,9 @@ func (p *Proc) Signal(ctx context.Context, jid string, sig int) (pid int, err er
 	}
 	_ = p.host.Remove(wish)
 	if sig == 9 {
-		return n.pid, p.signalTree(n.pid, sig)
+		return n.pid, false, p.signalTree(n.pid, sig)
 	}
-	return n.pid, errNotHeeded
+	return n.pid, false, errNotHeeded
 }
 
 // signalTree sends a signal to the programs below a process and to itself.

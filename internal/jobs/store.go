@@ -49,6 +49,9 @@ type Job struct {
 	Running map[string]int
 	Silent  map[string]string
 
+	// Killed is the signal that ended the process of the job; 0: none is known.
+	Killed int
+
 	worker int // pid of the process of this machine that works on it
 }
 
@@ -119,6 +122,15 @@ func (j *Job) Failed() []string {
 
 // Detached reports whether the job goes on without the process that began it.
 func (j *Job) Detached() bool { return j.Load.At("detached") == true }
+
+// Status names how far the job came, as its State does, or says that it was
+// killed.
+func (j *Job) Status() string {
+	if j.State == Interrupted && j.Killed != 0 {
+		return "killed"
+	}
+	return j.State.String()
+}
 
 // PID returns the process of this machine that works on the job, as far as it is
 // known.

@@ -216,7 +216,11 @@ func signalFn(sig int) fun.ExecFn {
 		if jid == c.Env.JID {
 			return fun.Value("")
 		}
-		pid, err := proc(c).Signal(ctx, jid, n)
+		pid, whole, err := proc(c).Signal(ctx, jid, n)
+		if err == nil && whole && n == 9 {
+			// The process had no time to say so.
+			_ = jobs.NewFiles(c.Env.CacheDir, 0, c.Env.Host.Now).Kill(jid, n)
+		}
 		switch {
 		case err != nil:
 			return fun.Value(fmt.Sprintf("Job %s was running at pid %d, but cannot be signalled: %v", jid, pid, err))

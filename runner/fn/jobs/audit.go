@@ -114,7 +114,7 @@ func auditRow(j *jobs.Job) (row *value.Map, good bool) {
 	}
 	row.Set("succeeded", int64(max(0, j.Load.List("Minions").Len()-bad.Len())))
 	if j.State != jobs.Complete {
-		row.Set("status", j.State.String())
+		row.Set("status", j.Status())
 	}
 	if bad.Len() == 0 && j.State != jobs.Interrupted {
 		return row, true

@@ -163,7 +163,7 @@ func instance(c *fun.Call, jid string, j *jobs.Job) *value.Map {
 	case len(j.Running) > 0:
 		m.Set("Status", jobs.Active.String())
 	case j.State != jobs.Complete:
-		m.Set("Status", j.State.String())
+		m.Set("Status", j.Status())
 	}
 	if j.EndTime != "" && value.Truth(c.Env.Opts.At("job_cache_store_endtime")) {
 		m.Set("EndTime", j.EndTime)
@@ -313,6 +313,10 @@ func (m *module) tell(c *fun.Call, j *jobs.Job) {
 			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("job %s is still running", j.JID)})
 		}
 	case jobs.Interrupted:
+		if j.Killed != 0 {
+			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("job %s was ended by a signal %d, as saltutil.kill_job sends it", j.JID, j.Killed)})
+			break
+		}
 		c.Env.Warn(fun.Warning{Text: fmt.Sprintf("job %s was interrupted: its process ended before the job did", j.JID)})
 	}
 	for _, id := range missing(j) {
