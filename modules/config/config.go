@@ -163,6 +163,11 @@ func getMerged(c *fun.Call, key value.Value, delim string) (fun.Result, error) {
 			continue
 		}
 		if v, ok := all[i].data().Get(first); ok {
+			if i > 0 {
+				// Each further merge copies what it merges into: the result can be
+				// changed without changing pillar or grains.
+				v = value.Clone(v)
+			}
 			data = value.Merge(data, value.MapOf(first, v), strategy, "", lists)
 		}
 	}
