@@ -23,6 +23,7 @@ type callOpts struct {
 	showGrains  bool
 	doc         bool
 	metadata    bool
+	setMetadata string
 	versions    bool
 }
 
@@ -59,12 +60,17 @@ interrupted; 255 there is no such function.`,
 	f.BoolVarP(&o.showGrains, "grains", "g", false, "print the grains of this machine")
 	f.BoolVarP(&o.doc, "doc", "d", false, "print the documentation of the function")
 	f.BoolVar(&o.metadata, "metadata", false, "print the return with its metadata")
+	f.StringVar(&o.setMetadata, "set-metadata", "", "data for --metadata to show, read as YAML")
 	f.BoolVar(&o.versions, "versions-report", false, "print the versions of Salt and of the system")
 	registerNoEffect(f, forCall)
+	completeFlags(c)
 	return c
 }
 
 func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []string) error {
+	if err := a.saltfile(c, "salt-call", &o.runFlags); err != nil {
+		return err
+	}
 	switch {
 	case o.showGrains && len(args) > 0:
 		return usagef(c, "--grains takes no arguments")
@@ -113,7 +119,7 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	}
 	data, wish := value.MapOf("local", res.Value), res.Out
 	if o.metadata {
-		data, wish = metadata(jid, env.ID, args, res), "nested"
+		data, wish = metadata(jid, env.ID, args, res, o.setMetadata), "nested"
 	}
 	if out := s.cfg.Opts.Str("output"); isOrchestrate(name) && !o.metadata && (out == "" || out == "highstate") {
 		// Salt prints the runner's dict with the nested outputter here; its
@@ -137,7 +143,7 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 
 // metadata is what --metadata prints instead of the return.
 // Salt: salt/cli/caller.py call.
-func metadata(jid, id string, args []string, res fun.Result) *value.Map {
+func metadata(jid, id string, args []string, res fun.Result, more string) *value.Map {
 	m := value.MapOf("jid", jid, "return", res.Value, "retcode", int64(res.Retcode))
 	if res.Out != "" {
 		m.Set("out", res.Out)
@@ -145,6 +151,9 @@ func metadata(jid, id string, args []string, res fun.Result) *value.Map {
 	m.Set("id", id)
 	m.Set("fun", args[0])
 	m.Set("fun_args", value.Strings(args[1:]...))
+	if more != "" {
+		m.Set("metadata", typed(more))
+	}
 	return value.MapOf("local", m)
 }
 

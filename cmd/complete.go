@@ -7,6 +7,7 @@ import (
 
 	"brine/internal/config"
 	"brine/internal/fun"
+	"brine/outputter"
 )
 
 // completeSLS offers the names of SLS files to the shell.
@@ -47,4 +48,34 @@ func (a *App) completeCall(c *cobra.Command, args []string, prefix string) ([]st
 		return a.completeSLS(c, args[1:], prefix)
 	}
 	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeFlags offers the values that the flags of a command know.
+func completeFlags(c *cobra.Command) {
+	offer := func(name string, values func() []string) {
+		if c.Flags().Lookup(name) == nil {
+			return
+		}
+		_ = c.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			var out []string
+			for _, v := range values() {
+				if strings.HasPrefix(v, prefix) {
+					out = append(out, v)
+				}
+			}
+			return out, cobra.ShellCompDirectiveNoFileComp
+		})
+	}
+	offer("out", outputter.Names)
+	offer("state-output", func() []string {
+		names := outputter.StateOutputs()
+		for _, n := range outputter.StateOutputs() {
+			names = append(names, n+"_id")
+		}
+		return names
+	})
+	offer("state-verbose", func() []string { return []string{"True", "False"} })
+	offer("log-level", logLevels)
+	offer("log-file-level", logLevels)
+	offer("kind", func() []string { return []string{"state", "execution", "runner", "wheel"} })
 }

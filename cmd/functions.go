@@ -59,6 +59,7 @@ Exit status: 0; 1 nothing matches; 64 the command line makes no sense.`,
 	}
 	o.tree.register(c.Flags())
 	c.Flags().StringVar(&o.kind, "kind", "", "only this kind: state, execution, runner or wheel")
+	completeFlags(c)
 	return c
 }
 

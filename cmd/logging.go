@@ -86,6 +86,11 @@ func (h logHandlers) with(f func(slog.Handler) slog.Handler) slog.Handler {
 // levelQuiet is above every level.
 const levelQuiet = slog.LevelError + 100
 
+// logLevels returns the names of the levels.
+func logLevels() []string {
+	return []string{"quiet", "critical", "error", "warning", "info", "debug", "trace", "all"}
+}
+
 // logLevel returns the level of one of Salt's names.
 func logLevel(name string) (slog.Level, error) {
 	switch strings.ToLower(name) {
@@ -100,6 +105,5 @@ func logLevel(name string) (slog.Level, error) {
 	case "debug", "trace", "all", "garbage":
 		return slog.LevelDebug, nil
 	}
-	return 0, fmt.Errorf("unknown log level %q%s; there are quiet, critical, error, warning, info, debug, trace, all", name,
-		source.DidYouMean(name, []string{"quiet", "critical", "error", "warning", "info", "debug", "trace", "all"}))
+	return 0, fmt.Errorf("unknown log level %q%s; there are %s", name, source.DidYouMean(name, logLevels()), strings.Join(logLevels(), ", "))
 }

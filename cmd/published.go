@@ -33,7 +33,13 @@ func (o *saltFlags) jobMetadata() value.Value {
 	if o.metadata == "" {
 		return nil
 	}
-	return dispatch.ParseInput([]string{"metadata=" + o.metadata}, nil).Kw.At("metadata")
+	return typed(o.metadata)
+}
+
+// typed reads text as an argument is read.
+func typed(text string) value.Value {
+	const key = "k"
+	return dispatch.ParseInput([]string{key + "=" + text}, nil).Kw.At(key)
 }
 
 // effectless are the flags of the program that have no effect.

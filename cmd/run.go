@@ -52,6 +52,7 @@ line makes no sense; 130 interrupted; 255 there is no such function.`,
 	c.Flags().BoolVar(&o.async, "async", false, "refused: a runner function ends with its command")
 	_ = c.Flags().MarkHidden("async")
 	registerNoEffect(c.Flags(), forRun)
+	completeFlags(c)
 	return c
 }
 
@@ -81,11 +82,15 @@ command line makes no sense; 130 interrupted.`,
 	c.SetFlagErrorFunc(flagError)
 	o.runFlags.register(c.Flags())
 	o.fleetFlags.registerAs(c.Flags(), "t", "")
+	completeFlags(c)
 	c.Flags().StringVar(&o.resume, "resume", "", "go on with this orchestration, a jid, at the first step that did not succeed")
 	return c
 }
 
 func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []string) error {
+	if err := a.saltfile(c, "salt-run", &o.runFlags); err != nil {
+		return err
+	}
 	switch {
 	case o.doc && len(args) > 1:
 		return usagef(c, "--doc takes one function or module")

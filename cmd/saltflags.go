@@ -45,7 +45,6 @@ var noEffect = [...]struct {
 	{"profiling-path", "", "brine does not profile itself", true, forCall | forRun},
 	{"proxyid", "", "brine has no proxy minions", true, forCall},
 	{"refresh-grains-cache", "", "grains are gathered when they are read", false, forCall},
-	{"set-metadata", "", "nothing is told to a master", true, forCall},
 	{"skip-grains", "", "grains are gathered when they are read", false, forCall | forRun},
 	{"states-dir", "", "states are built in", true, forCall},
 	{"timeout", "t", "nothing is waited for", true, forCall},

@@ -223,6 +223,7 @@ func (a *App) initTargetCmd(c *cobra.Command, o *sshOpts) {
 		_ = f.MarkHidden("no-host-keys")
 	}
 	o.registerNoEffect(f)
+	completeFlags(c)
 }
 
 // override returns what the flags put over the configuration.
@@ -354,6 +355,13 @@ func readLimit(s string) ([]string, error) {
 
 // ssh runs the command.
 func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []string) error {
+	section := "salt-ssh"
+	if o.prog == saltCLI {
+		section = "salt"
+	}
+	if err := a.saltfile(c, section, &o.runFlags); err != nil {
+		return err
+	}
 	if o.doc {
 		// salt takes a target before the function, or none.
 		if len(args) > 1 {
@@ -377,10 +385,6 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	job, err := o.job(c, args)
 	if err != nil {
 		return err
-	}
-	section := "salt-ssh"
-	if o.prog == saltCLI {
-		section = "salt"
 	}
 	watch, done := a.startProgress(o.progress)
 	defer done()

@@ -176,6 +176,13 @@ func (l *loader) isFile(path string) bool {
 	return err == nil && st.Mode.IsRegular()
 }
 
+// Saltfile returns the section of the Saltfile that holds for o, empty where
+// there is none.
+func Saltfile(o Options) (*value.Map, error) {
+	l := &loader{o: o, h: o.Host, origin: map[string]string{}, cfg: &Config{Kind: o.Kind}}
+	return l.saltfile()
+}
+
 // saltfile returns the section of the Saltfile that holds, empty where there
 // is none.
 func (l *loader) saltfile() (*value.Map, error) {
