@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/agent"
 
 	"brine/internal/sshtest"
 )
@@ -419,6 +421,59 @@ func TestSSHSudo(t *testing.T) {
 	}
 	s.want(s.brine("ssh", "with", "cmd.run", "cat"), 0, "with:")
 	s.want(s.brine("ssh", "without", "test.ping"), 0, "True")
+}
+
+// TestSSHAgentForwarding: the ssh-agent is lent to machines whose roster entry
+// says so, and to no others.
+func TestSSHAgentForwarding(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, sshtest.Options{})
+	key, err := ssh.ParseRawPrivateKey([]byte(read(t, s.sshd.Key)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring := agent.NewKeyring()
+	if err := ring.Add(agent.AddedKey{PrivateKey: key}); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "a") // sockets have short names
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() { _ = agent.ServeAgent(ring, c) }()
+		}
+	}()
+	s.env = append(s.env, "SSH_AUTH_SOCK="+filepath.Join(dir, "s"))
+	s.roster(1, `lent: {host: 127.0.0.1, priv: agent-forwarding}`, `option: {host: 127.0.0.1, ssh_options: [ForwardAgent=yes]}`)
+	s.write("home/.ssh/config", "ForwardAgent yes\n")
+	const look = `[ -S "$SSH_AUTH_SOCK" ] && echo lent || echo not lent`
+	for _, args := range [][]string{{"ssh", "*", "-r", look, "--out=json"}, {"ssh", "*", "cmd.run", look, "--out=json"}} {
+		r := s.brine(args...)
+		s.want(r, 0)
+		for id, want := range map[string]string{"web1": "not lent", "lent": "lent", "option": "lent"} {
+			got := s.decode(r)[id]
+			if m, ok := got.(map[string]any); ok {
+				got = m["stdout"]
+			}
+			if text, _ := got.(string); strings.TrimSpace(text) != want {
+				t.Errorf("%s: %v, want %s", id, got, want)
+			}
+		}
+	}
+	s.env[len(s.env)-1] = "SSH_AUTH_SOCK=" + filepath.Join(dir, "none")
+	s.want(s.brine("ssh", "option", "test.ping"), 20, "the ssh-agent cannot be lent")
 }
 
 // TestSSHStockLimits: sshd as it comes drops connections of the many.

@@ -2,7 +2,10 @@ package sshexec
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha1" //nolint:gosec // of %C, as ssh has it
+	"encoding/hex"
 	"fmt"
 	"net"
 	"path/filepath"
@@ -236,12 +239,14 @@ func (c *sshConfig) runG(ctx context.Context, file, alias, user string) (map[str
 // A dest is a host with everything needed to reach it.
 type dest struct {
 	id      string // what messages call it
+	name    string // as the roster and ssh_config have it
 	host    string // what is dialled
 	port    int
 	user    string
 	alias   string // the name that known_hosts has it by
 	timeout time.Duration
 	jump    []string // hosts on the way, first one first
+	jumps   string   // the same, as it was written
 	proxy   string   // command that is the way
 	family  string   // tcp, tcp4, tcp6
 	bind    string
@@ -253,6 +258,7 @@ type dest struct {
 	certificates   []string
 	identitiesOnly bool
 	agent          string // socket; "" is none
+	forward        string // socket of the agent that the host may use; "" is none
 	methods        []string
 
 	known       []string // known_hosts files, the user's first
@@ -280,13 +286,7 @@ func (d *Dialer) dest(ctx context.Context, e *roster.Entry) (*dest, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := d.fromSettings(e.ID, e.Host, s)
-	if e.Port != 0 {
-		t.port = e.Port
-	}
-	if e.User != "" {
-		t.user = e.User
-	}
+	t := d.fromSettings(dest{id: e.ID, name: e.Host, port: e.Port, user: e.User}, s)
 	if e.Timeout > 0 {
 		t.timeout = e.Timeout
 	}
@@ -294,8 +294,16 @@ func (d *Dialer) dest(ctx context.Context, e *roster.Entry) (*dest, error) {
 	if !t.passwd.IsSet() {
 		t.passwd = d.o.Password
 	}
-	if e.Priv != "" && e.Priv != "agent-forwarding" {
+	switch {
+	case e.Priv == "agent-forwarding":
+		t.forward = t.agent
+	case e.Priv != "":
 		t.priv = d.expand(e.Priv, t)
+	}
+	// That of ssh_config is left to ssh: a roster is where a machine is named to
+	// which the agent's keys are lent.
+	if v := s.explicit["forwardagent"]; len(v) > 0 && strings.EqualFold(v[0], "yes") {
+		t.forward = t.agent
 	}
 	t.identitiesOnly = t.identitiesOnly || e.IdentitiesOnly
 	return t, nil
@@ -323,33 +331,32 @@ func (d *Dialer) hop(ctx context.Context, spec string) (*dest, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := d.fromSettings("jump host "+name, name, s)
-	if port != 0 {
-		t.port = port
-	}
-	switch {
-	case user != "":
-		t.user = user
-	case s.get("user") == "":
+	if user == "" && s.get("user") == "" {
 		// A jump host is the person's own affair, as it is for ssh.
-		t.user = d.o.Me
+		user = d.o.Me
 	}
-	return t, nil
+	return d.fromSettings(dest{id: "jump host " + name, name: name, port: port, user: user}, s), nil
 }
 
 // defaultTimeout is how long a target has to answer, through to the log-in.
 const defaultTimeout = 60 * time.Second
 
-func (d *Dialer) fromSettings(id, name string, s *settings) *dest {
-	t := &dest{id: id, host: name, port: 22, user: "root", timeout: defaultTimeout, family: "tcp", policy: d.o.Policy, alive: d.keepAlive(), aliveCount: 3}
+// fromSettings completes a dest of what ssh_config says. It has id and name, and
+// port and user where something more than ssh_config says them.
+func (d *Dialer) fromSettings(said dest, s *settings) *dest {
+	t := &said
+	t.host, t.timeout, t.family, t.policy, t.alive, t.aliveCount = t.name, defaultTimeout, "tcp", d.o.Policy, d.keepAlive(), 3
 	if h := s.get("hostname"); h != "" {
-		t.host = strings.NewReplacer("%h", name, "%%", "%").Replace(h)
+		t.host = strings.NewReplacer("%h", t.name, "%%", "%").Replace(h)
 	}
-	if p, err := strconv.Atoi(s.get("port")); err == nil && p > 0 && p < 65536 {
-		t.port = p
+	if t.port == 0 {
+		t.port = 22
+		if p, err := strconv.Atoi(s.get("port")); err == nil && p > 0 && p < 65536 {
+			t.port = p
+		}
 	}
-	if u := s.get("user"); u != "" {
-		t.user = u
+	if t.user == "" {
+		t.user = cmp.Or(s.get("user"), "root")
 	}
 	t.alias = s.get("hostkeyalias")
 	t.timeout = s.seconds("connecttimeout", t.timeout)
@@ -364,7 +371,8 @@ func (d *Dialer) fromSettings(id, name string, s *settings) *dest {
 		t.family = "tcp6"
 	}
 	t.bind = s.get("bindaddress")
-	if j := s.get("proxyjump"); j != "" && j != "none" {
+	t.jumps = s.get("proxyjump")
+	if j := t.jumps; j != "" && j != "none" {
 		for _, h := range strings.Split(j, ",") {
 			t.jump = append(t.jump, strings.TrimSpace(h))
 		}
@@ -451,11 +459,42 @@ func (d *Dialer) knownFiles(s *settings, t *dest) []string {
 
 // expand resolves ~ and the tokens of a path.
 func (d *Dialer) expand(p string, t *dest) string {
-	p = strings.NewReplacer("%%", "%", "%d", d.o.Home, "%h", t.host, "%r", t.user, "%u", d.o.Me, "%p", strconv.Itoa(t.port), "%n", t.id).Replace(p)
+	if strings.Contains(p, "%") {
+		var pairs []string
+		for _, k := range d.tokens(t) {
+			pairs = append(pairs, k.mark, k.text)
+		}
+		p = strings.NewReplacer(append(pairs, "%%", "%", "%d", d.o.Home)...).Replace(p)
+	}
 	if p == "~" || strings.HasPrefix(p, "~/") {
 		return filepath.Join(d.o.Home, p[1:])
 	}
 	return p
+}
+
+// A mark is a token of ssh_config and what stands for it.
+type mark struct{ mark, what, text string }
+
+// tokens are the marks that name a host and who connects to it. See TOKENS in
+// ssh_config(5).
+func (d *Dialer) tokens(t *dest) []mark {
+	local, _ := d.o.Host.Hostname()
+	short, _, _ := strings.Cut(local, ".")
+	port := strconv.Itoa(t.port)
+	sum := sha1.Sum([]byte(local + t.host + port + t.user + t.jumps))
+	return []mark{
+		{"%C", "hash", hex.EncodeToString(sum[:])},
+		{"%h", "host", t.host},
+		{"%i", "user id", strconv.Itoa(d.o.Host.Geteuid())},
+		{"%j", "jump host", t.jumps},
+		{"%k", "host key alias", cmp.Or(t.alias, t.name)},
+		{"%L", "name of this machine", short},
+		{"%l", "name of this machine", local},
+		{"%n", "host", t.name},
+		{"%p", "port", port},
+		{"%r", "user", t.user},
+		{"%u", "account", d.o.Me},
+	}
 }
 
 // algorithms applies a list of ssh_config to those that brine has: "+a,b" adds,

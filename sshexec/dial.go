@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/agent"
 
 	"brine/internal/host"
 	"brine/internal/roster"
@@ -116,6 +117,7 @@ type Client struct {
 	once           sync.Once
 	lost           atomic.Pointer[error]
 	bare           atomic.Bool // there is no sh, see sftp.go
+	lends          bool        // the ssh-agent, to what runs there
 }
 
 // Close ends the connection.
@@ -289,7 +291,7 @@ func (d *Dialer) once(ctx context.Context, t *dest, by *Client, via []string) (*
 			return nil, fail(Connect, fmt.Errorf("by %s: %w", by.ID, err), "see that the jump host reaches it and allows forwarding")
 		}
 	case t.proxy != "":
-		line, err := t.proxyLine()
+		line, err := d.proxyLine(t)
 		if err != nil {
 			return nil, fail(Resolve, err, "see host and user in the roster")
 		}
@@ -431,6 +433,13 @@ func (d *Dialer) login(ctx context.Context, t *dest, way net.Conn, signers []ssh
 		_ = c.Close()
 	}()
 	c.keepAlive(t.alive, t.aliveCount)
+	if t.forward != "" {
+		if err := agent.ForwardToRemote(c.ssh, t.forward); err != nil {
+			_ = c.Close()
+			return nil, fail(Auth, fmt.Errorf("the ssh-agent cannot be lent: %w", err), "see SSH_AUTH_SOCK, or take agent-forwarding out of the roster")
+		}
+		c.lends = true
+	}
 	return c, nil
 }
 

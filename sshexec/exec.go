@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/agent"
 
 	"brine/internal/proc"
 	"brine/internal/roster"
@@ -211,6 +212,10 @@ func (c *Client) session(line string, tty bool) (*stream, error) {
 		s.stdout, err = sess.StdoutPipe()
 	}
 	sess.Stderr = &s.errs
+	if err == nil && c.lends {
+		// A server that does not want it says no, and is worked on all the same.
+		_ = agent.RequestAgentForwarding(sess)
+	}
 	if err == nil && tty {
 		err = sess.RequestPty("dumb", 24, 80, ttyModes())
 	}

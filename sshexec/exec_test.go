@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/internal/host"
 	"brine/internal/proc"
 	"brine/internal/roster"
 )
@@ -103,12 +104,13 @@ func FuzzProxyCommand(f *testing.F) {
 	f.Add("x;touch $CANARY", "$(touch $CANARY)", "`touch $CANARY`")
 	f.Add("-oProxyCommand=x", "a b", "it's")
 	f.Add("2001:db8::1%eth0", "DOMAIN+me", "é")
+	d := NewDialer(Options{Host: host.NewLocal(), Config: []string{}})
 	f.Fuzz(func(t *testing.T, name, user, id string) {
 		if strings.ContainsRune(name+user+id, 0) || len(name)+len(user)+len(id) > 1000 {
 			t.Skip("no roster has it")
 		}
-		d := &dest{id: id, host: name, user: user, port: 22, proxy: `printf '%%s.' %h "%r" '%n' %p`}
-		line, err := d.proxyLine()
+		to := &dest{id: "x", name: id, host: name, user: user, port: 22, proxy: `printf '%%s.' %h "%r" '%n' %p`}
+		line, err := d.proxyLine(to)
 		if err != nil {
 			return
 		}
@@ -144,6 +146,30 @@ func FuzzSudoUser(f *testing.F) {
 	})
 }
 
+// The expected values are what ssh -G -o ControlPath=... says of such a machine
+// and user; %j, and %C with it, is of OpenSSH 9.6 and later.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	h := host.NewFake()
+	h.Name = "laptop.example.net"
+	d := NewDialer(Options{Host: h, Home: "/home/me", Me: "me", Config: []string{}})
+	to := &dest{id: "id of the roster", name: "web", host: "10.0.0.1", port: 2222, user: "admin", jumps: "gate"}
+	for p, want := range map[string]string{
+		"~/.ssh/%n_%h":     "/home/me/.ssh/web_10.0.0.1",
+		"%d/%r@%k:%p%%":    "/home/me/admin@web:2222%",
+		"/k/%u-%L-%l-%j-x": "/k/me-laptop-laptop.example.net-gate-x",
+		"/c/%C":            "/c/f599e8157f8d0a19ec243b8b30612d9ad67c6acb",
+	} {
+		if got := d.expand(p, to); got != want {
+			t.Errorf("%s is %s, want %s", p, got, want)
+		}
+	}
+	to.alias = "shared"
+	if got := d.expand("%k", to); got != "shared" {
+		t.Errorf("%%k is %s", got)
+	}
+}
+
 func FuzzSSHConfig(f *testing.F) {
 	f.Add("Host *\n User x\n", "ProxyJump=a,b", "web1")
 	f.Add("Match exec \"true\"\n", "-oCiphers=+aes*", "db")
@@ -159,7 +185,7 @@ func FuzzSSHConfig(f *testing.F) {
 			return
 		}
 		d := NewDialer(Options{Config: []string{}})
-		_ = d.fromSettings("x", alias, s)
+		_ = d.fromSettings(dest{id: "x", name: alias}, s)
 		_, _ = d.hop(t.Context(), option)
 	})
 }

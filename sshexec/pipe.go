@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -36,13 +35,16 @@ func (a pipeAddr) String() string { return string(a) }
 // for them comes from a roster and reaches a shell, within quotes of the command
 // or outside, so nothing is taken that means something to a shell; ssh refuses
 // the same.
-func (t *dest) proxyLine() (string, error) {
-	for _, x := range []struct{ mark, what, text string }{{"%h", "host", t.host}, {"%r", "user", t.user}, {"%n", "id", t.id}} {
-		if strings.Contains(t.proxy, x.mark) && !harmless(x.text) {
-			return "", fmt.Errorf("the %s %q cannot stand in a ProxyCommand (%s): it has characters that a shell reads", x.what, x.text, x.mark)
+func (d *Dialer) proxyLine(t *dest) (string, error) {
+	pairs := []string{"%%", "%"}
+	rest := strings.ReplaceAll(t.proxy, "%%", "")
+	for _, k := range d.tokens(t) {
+		if strings.Contains(rest, k.mark) && !harmless(k.text) {
+			return "", fmt.Errorf("the %s %q cannot stand in a ProxyCommand (%s): it has characters that a shell reads", k.what, k.text, k.mark)
 		}
+		pairs = append(pairs, k.mark, k.text)
 	}
-	return strings.NewReplacer("%%", "%", "%h", t.host, "%p", strconv.Itoa(t.port), "%r", t.user, "%n", t.id).Replace(t.proxy), nil
+	return strings.NewReplacer(pairs...).Replace(t.proxy), nil
 }
 
 // harmless reports whether a shell reads s as it is, quoted or not, and no

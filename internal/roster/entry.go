@@ -108,7 +108,9 @@ func (l *loader) set(e *Entry, key string, v value.Value, pos source.Pos) {
 	case "identities_only":
 		e.IdentitiesOnly = l.yes(key, v, pos)
 	case "remote_port_forwards":
-		e.RemotePortForwards, err = text(v)
+		if e.RemotePortForwards, err = text(v); err == nil && e.RemotePortForwards != "" {
+			l.warn(pos, "roster entry %q: remote_port_forwards has no effect: brine forwards no ports of targets; ssh -R beside the run does", e.ID)
+		}
 	case "connection":
 		e.Connection, err = text(v)
 		if kinds := []string{SSH, Local}; err == nil && e.Connection != SSH && e.Connection != Local {

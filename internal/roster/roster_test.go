@@ -123,7 +123,8 @@ func TestFlat(t *testing.T) {
 	if _, ok := r.Get("7"); !ok {
 		t.Error("an id that is a number is not there")
 	}
-	if w := r.Warnings(); len(w) != 1 || !strings.Contains(w[0].Error(), `r:9:3: roster entry "web2": priv_passwd is a int to YAML`) {
+	if w := r.Warnings(); len(w) != 2 || !strings.Contains(w[0].Error(), `r:9:3: roster entry "web2": priv_passwd is a int to YAML`) ||
+		!strings.Contains(w[1].Error(), `r:23:3: roster entry "web2": remote_port_forwards has no effect`) {
 		t.Errorf("warnings %v", w)
 	}
 }
