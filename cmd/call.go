@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 
@@ -236,7 +237,7 @@ func (a *App) callFault(c *cobra.Command, s *session, name string, err error) er
 
 // sayLocal says that a salt-call that would ask a master runs here.
 func (a *App) sayLocal(s *session) {
-	if s.cfg.Opts.Str("file_client") != "local" {
+	if s.cfg.Opts.Str("file_client") != "local" && s.level <= slog.LevelWarn {
 		fmt.Fprintln(a.Err, "brine: salt-call without --local: brine has no master and runs on this machine with its own file_roots")
 	}
 }

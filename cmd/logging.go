@@ -19,6 +19,7 @@ func (s *session) openLog() error {
 	if err != nil {
 		return &statusError{status: exitUsage, err: err}
 	}
+	s.level = console
 	handlers := logHandlers{textHandler(s.app.Err, console)}
 	if s.flags.logFile != "" {
 		level := console

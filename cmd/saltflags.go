@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sort"
 	"strings"
 
@@ -67,8 +68,13 @@ func registerNoEffect(f *pflag.FlagSet, p saltProgs) {
 	}
 }
 
-// warnNoEffect names the given flags that have no effect.
+// warnNoEffect names the given flags that have no effect, unless the log level
+// hides warnings.
 func (a *App) warnNoEffect(c *cobra.Command, p saltProgs) {
+	name, _ := c.Flags().GetString("log-level")
+	if level, err := logLevel(name); err == nil && level > slog.LevelWarn {
+		return
+	}
 	for _, x := range noEffect {
 		if x.progs&p != 0 && c.Flags().Changed(x.name) {
 			fmt.Fprintf(a.Err, "brine: --%s has no effect: %s\n", x.name, x.why)

@@ -39,6 +39,7 @@ type session struct {
 	// outputter --out=highstate replaces as any other does.
 	runner bool
 	log    *slog.Logger
+	level  slog.Level          // of stderr
 	ssh    assembly.SSHOptions // of machines that are reached over SSH
 	watch  fleet.Watcher       // of the jobs on targets; nil: nobody
 
@@ -123,7 +124,8 @@ func (s *session) end() {
 	}
 }
 
-// warn shows a slip once; --strict makes the command fail for it.
+// warn shows a slip once, where the log level does not hide warnings; --strict
+// makes the command fail for it.
 func (s *session) warn(w fun.Warning) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,6 +134,9 @@ func (s *session) warn(w fun.Warning) {
 	}
 	s.warned[w] = true
 	s.slips++
+	if s.level > slog.LevelWarn && !s.flags.strict {
+		return
+	}
 	if w.Where != "" {
 		fmt.Fprintf(s.app.Err, "brine: warning: %s: %s\n", w.Where, w.Text)
 		return
