@@ -101,6 +101,15 @@ func CheckSettings(ctx context.Context, env *fun.Env, name string, s returner.Se
 
 // openStore opens a returner to read from.
 func openStore(ctx context.Context, env *fun.Env, name string) (jobs.Store, func(), error) {
+	if spec, ok := returner.Find(allReturners(ctx, env), name); ok && !spec.Reads {
+		var readers []string
+		for _, s := range Returners() {
+			if s.Reads {
+				readers = append(readers, s.Name)
+			}
+		}
+		return nil, nil, fmt.Errorf("returner %s cannot be read from; these can: %s", name, strings.Join(readers, ", "))
+	}
 	r, err := OpenReturner(ctx, env, name, returner.Settings{})
 	if err != nil {
 		return nil, nil, err

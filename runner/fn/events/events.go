@@ -81,12 +81,14 @@ func watch(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	limit, timedOut := time.Duration(0), errors.New("timed out")
-	switch t := c.Value("timeout").(type) {
-	case int64:
-		limit = time.Duration(t) * time.Second
-	case float64:
-		limit = time.Duration(t * float64(time.Second))
+	timedOut := errors.New("timed out")
+	limit, err := seconds(c, "timeout")
+	if err != nil {
+		return fun.Result{}, err
+	}
+	left, ok := c.Int("count")
+	if !ok {
+		return fun.Result{}, fun.Errorf("count must be a number of events, not %s", value.Repr(c.Value("count")))
 	}
 	if limit > 0 {
 		var done context.CancelFunc
@@ -94,12 +96,11 @@ func watch(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		defer done()
 	}
 	go until(ctx, c.Env.Gate, cancel)
-	left, _ := c.Int("count")
 	pretty, quiet, pat := c.Bool("pretty"), c.Bool("quiet"), c.Str("tagmatch")
 	if left == 0 {
 		return fun.Result{Out: "quiet"}, nil
 	}
-	err := from.Watch(ctx, func() { c.Env.Log.Info("watching events", "tagmatch", pat) }, func(e event.Event) bool {
+	err = from.Watch(ctx, func() { c.Env.Log.Info("watching events", "tagmatch", pat) }, func(e event.Event) bool {
 		if !value.Fnmatch(pat, e.Tag) {
 			return true
 		}
@@ -120,6 +121,19 @@ func watch(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, err
 	}
 	return fun.Result{Out: "quiet"}, nil
+}
+
+// seconds is an argument that is a time; 0 for None.
+func seconds(c *fun.Call, name string) (time.Duration, error) {
+	v := c.Value(name)
+	if v == nil {
+		return 0, nil
+	}
+	f, err := value.ToFloat(v)
+	if err != nil || !(f >= 0 && f < 1e9) {
+		return 0, fun.Errorf("%s must be a number of seconds, not %s", name, value.Repr(v))
+	}
+	return time.Duration(f * float64(time.Second)), nil
 }
 
 // until cancels when the gate of the run closes: Ctrl-C ends the watch.

@@ -103,12 +103,9 @@ func stateID(c *fun.Call) string {
 
 func pause(_ context.Context, c *fun.Call) (fun.Result, error) {
 	var until time.Time
-	d := time.Duration(0)
-	switch v := c.Value("duration").(type) {
-	case int64:
-		d = time.Duration(v) * time.Second
-	case float64:
-		d = time.Duration(v * float64(time.Second))
+	d, err := seconds(c, "duration")
+	if err != nil {
+		return fun.Result{}, err
 	}
 	if d > 0 {
 		until = c.Env.Host.Now().Add(d)

@@ -32,7 +32,7 @@ func Audit(open Opener) fun.Module {
 
 // report sums up the jobs of a time.
 func (m *module) report(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	f, err := newFilter(nil, c.Value("function"), c.Value("target"), c.Value("since"), c.Value("until"))
+	f, err := newFilter(nil, c.Value("function"), c.Value("target"), span{c.Value("since"), c.Value("until"), "since", "until"})
 	if err != nil {
 		return fun.Result{}, err
 	}

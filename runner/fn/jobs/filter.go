@@ -18,7 +18,13 @@ type filter struct {
 	noFindJob bool
 }
 
-func newFilter(metadata, function, target, start, end value.Value) (filter, error) {
+// A span is a time to search, with the names of its arguments.
+type span struct {
+	start, end         value.Value
+	startName, endName string
+}
+
+func newFilter(metadata, function, target value.Value, in span) (filter, error) {
 	f := filter{functions: globs(function), targets: globs(target)}
 	if value.Truth(metadata) {
 		m, ok := metadata.(*value.Map)
@@ -28,10 +34,10 @@ func newFilter(metadata, function, target, start, end value.Value) (filter, erro
 		f.metadata = m
 	}
 	var err error
-	if f.from, err = bound(start, "start_time"); err != nil {
+	if f.from, err = bound(in.start, in.startName); err != nil {
 		return f, err
 	}
-	f.to, err = bound(end, "end_time")
+	f.to, err = bound(in.end, in.endName)
 	return f, err
 }
 

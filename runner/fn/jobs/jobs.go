@@ -387,7 +387,7 @@ func (m *module) list(ctx context.Context, c *fun.Call, f filter) ([]jobs.Entry,
 }
 
 func (m *module) listJobs(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	f, err := newFilter(c.Value("search_metadata"), c.Value("search_function"), c.Value("search_target"), c.Value("start_time"), c.Value("end_time"))
+	f, err := newFilter(c.Value("search_metadata"), c.Value("search_function"), c.Value("search_target"), span{c.Value("start_time"), c.Value("end_time"), "start_time", "end_time"})
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -403,17 +403,21 @@ func (m *module) listJobs(ctx context.Context, c *fun.Call) (fun.Result, error) 
 }
 
 func (m *module) listFilter(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	f, err := newFilter(c.Value("search_metadata"), c.Value("search_function"), c.Value("search_target"), c.Value("start_time"), c.Value("end_time"))
+	f, err := newFilter(c.Value("search_metadata"), c.Value("search_function"), c.Value("search_target"), span{c.Value("start_time"), c.Value("end_time"), "start_time", "end_time"})
 	if err != nil {
 		return fun.Result{}, err
 	}
 	f.noFindJob = c.Bool("filter_find_job")
+	n, ok := c.Int("count")
+	if !ok || n < 0 {
+		return fun.Result{}, fun.Errorf("count must be a number of jobs, not %s", value.Repr(c.Value("count")))
+	}
 	list, err := m.list(ctx, c, f)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if n, ok := c.Int("count"); ok && int(n) < len(list) {
-		list = list[len(list)-max(0, int(n)):]
+	if int(n) < len(list) {
+		list = list[len(list)-int(n):]
 	}
 	ret := value.NewList()
 	for _, e := range list {
@@ -433,7 +437,7 @@ func (m *module) lastRun(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			return fun.Result{}, fun.Errorf("The metadata parameter must be specified as a dictionary")
 		}
 	}
-	f, err := newFilter(c.Value("metadata"), c.Value("function"), c.Value("target"), nil, nil)
+	f, err := newFilter(c.Value("metadata"), c.Value("function"), c.Value("target"), span{})
 	if err != nil {
 		return fun.Result{}, err
 	}

@@ -37,7 +37,7 @@ func TestFilter(t *testing.T) {
 		{name: "times", start: "2026, Nov 20 14:00", end: "2026-11-21", match: true, from: "20261120140000000000", to: "20261121000000000000"},
 		{name: "jids", start: "20261121090807123456", match: true, from: "20261121090807123456"},
 	} {
-		f, err := newFilter(tt.metadata, tt.function, tt.target, tt.start, tt.end)
+		f, err := newFilter(tt.metadata, tt.function, tt.target, span{tt.start, tt.end, "start_time", "end_time"})
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -47,11 +47,11 @@ func TestFilter(t *testing.T) {
 		}
 	}
 	for _, bad := range []value.Value{"yesterday", "2026-13-01", int64(5)} {
-		if _, err := newFilter(nil, nil, nil, bad, nil); err == nil {
+		if _, err := newFilter(nil, nil, nil, span{start: bad}); err == nil {
 			t.Errorf("start_time %v is taken", bad)
 		}
 	}
-	if _, err := newFilter("x", nil, nil, nil, nil); err == nil {
+	if _, err := newFilter("x", nil, nil, span{}); err == nil {
 		t.Error("metadata that is no dict is taken")
 	}
 }
