@@ -33,7 +33,7 @@ func (j *job) includes(ctx context.Context, d *value.Map, fi fun.FileInfo, sls, 
 	}
 	d.Delete("include")
 	over := value.Truth(j.opts.At("pillar_includes_override_sls"))
-	under := value.NewMap(d.Len())
+	var under *value.Map // what is included, merged
 	state := d
 	if over {
 		state = value.Clone(d).(*value.Map)
@@ -63,14 +63,20 @@ func (j *job) includes(ctx context.Context, d *value.Map, fi fun.FileInfo, sls, 
 				continue
 			}
 			m = nest(m, in.key)
-			if over {
+			own := !done && sub != mods[fun.PlainSLS(ref.name)] // no other include can get it
+			switch {
+			case over:
 				state = j.merge(state, m)
-			} else {
+			case under != nil:
 				under = j.merge(under, m)
+			case own:
+				under = m
+			default:
+				under = value.Clone(m).(*value.Map)
 			}
 		}
 	}
-	if over {
+	if over || under == nil {
 		return state
 	}
 	return j.merge(under, state)

@@ -262,7 +262,7 @@ func (j *job) overrideCopy() *value.Map {
 // and may be changed; b is not.
 func (j *job) merge(a *value.Map, b value.Mapping) *value.Map {
 	b = value.Clone(b).(*value.Map)
-	switch j.strategy {
+	switch j.strategy.For(j.renderer) {
 	case value.Recurse:
 		return value.Update(a, b, true, j.lists)
 	case value.NoMerge:

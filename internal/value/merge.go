@@ -25,6 +25,18 @@ func (s Strategy) Known() bool {
 	return false
 }
 
+// For returns the strategy that s is where renderer is the configured render
+// pipeline: Aggregate or Recurse for Smart, else s itself.
+func (s Strategy) For(renderer string) Strategy {
+	if s != Smart {
+		return s
+	}
+	if parts := strings.Split(renderer, "|"); parts[len(parts)-1] == "yamlex" || strings.HasPrefix(renderer, "yamlex_") {
+		return Aggregate
+	}
+	return Recurse
+}
+
 // Merge returns a and b merged by a strategy. renderer is the configured
 // render pipeline, which Smart looks at; mergeLists makes lists of both sides
 // one list where the strategy goes into the data. a's values are copied, b's
@@ -33,13 +45,7 @@ func (s Strategy) Known() bool {
 //
 // Salt: salt/utils/dictupdate.py merge.
 func Merge(a, b Mapping, s Strategy, renderer string, mergeLists bool) *Map {
-	if s == Smart {
-		s = Recurse
-		if parts := strings.Split(renderer, "|"); parts[len(parts)-1] == "yamlex" || strings.HasPrefix(renderer, "yamlex_") {
-			s = Aggregate
-		}
-	}
-	switch s {
+	switch s = s.For(renderer); s {
 	case MergeList:
 		return mergeList(a, b)
 	case Aggregate:
