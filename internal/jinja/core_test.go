@@ -377,3 +377,29 @@ func TestDebug(t *testing.T) {
 		t.Errorf("%.200q, %v", out, err)
 	}
 }
+
+// settable is a mapping that is no dict but takes entries, as grains are.
+type settable struct{ m *value.Map }
+
+func (s settable) Get(k value.Value) (value.Value, bool) { return s.m.Get(k) }
+func (s settable) Keys() []value.Value                   { return s.m.Keys() }
+func (s settable) Len() int                              { return s.m.Len() }
+func (s settable) TypeName() string                      { return "dict" }
+func (s settable) Set(name string, v value.Value)        { s.m.Set(name, v) }
+func (s settable) Delete(name string)                    { s.m.Delete(name) }
+
+// TestSetter changes grains from a template.
+func TestSetter(t *testing.T) {
+	t.Parallel()
+	m := value.MapOf("a", int64(1), "b", value.NewList())
+	got, err := render(New(Options{}, nil), "t", "{% do g.update({'c': 3}, d=4) %}{{ g.setdefault('a', 9) }}{{ g.setdefault('e', 5) }}{{ g.setdefault('f') }}{{ g.pop('a') }}{{ g.pop('zz', 7) }}{% do g.b.append(1) %}{{ g.pop('c') }}", value.MapOf("g", settable{m}))
+	if err != nil || got != "15None173" || value.Repr(m) != "{'b': [1], 'd': 4, 'e': 5, 'f': None}" {
+		t.Errorf("%q, %v, %s", got, err, value.Repr(m))
+	}
+	for text, want := range map[string]string{"{% do g.pop('zz') %}": "'zz'", "{% do g.update(1) %}": "'int' object is not iterable", "{% do g.update({1: 2}) %}": "the name of a grain has to be a str, not int", "{% do g.pop() %}": "pop expected at least 1 argument, got 0"} {
+		var e *Error
+		if _, err := render(New(Options{}, nil), "t", text, value.MapOf("g", settable{m})); !errors.As(err, &e) || e.Msg != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}

@@ -24,7 +24,11 @@ func method(recv value.Value, name string) (Func, bool) {
 			fn = dictMethod(v, name)
 		}
 	case value.Mapping:
-		fn = dictMethod(v, name)
+		if fn = dictMethod(v, name); fn == nil {
+			if s, ok := v.(settableMap); ok {
+				fn = setterMethod(s, name)
+			}
+		}
 	case *value.List:
 		fn = listMethod(v, name)
 	case value.Tuple:

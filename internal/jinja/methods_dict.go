@@ -190,6 +190,57 @@ func dictMutator(m *value.Map, name string) Func {
 	return nil
 }
 
+// A settableMap is a mapping that is no dict of its own but takes new entries, such
+// as the grains.
+type settableMap interface {
+	value.Mapping
+	Set(name string, v value.Value)
+	Delete(name string)
+}
+
+// setterMethod returns a method of dict that writes.
+func setterMethod(m settableMap, name string) Func {
+	// What the method does to a dict of the entry that it is for, the mapping
+	// gets too.
+	through := func(c *Call, d *value.Map) (value.Value, error) {
+		before := d.Copy()
+		v, err := dictMutator(d, name)(c)
+		if err != nil {
+			return nil, err
+		}
+		for k := range d.All() {
+			if _, ok := k.(string); !ok {
+				return nil, value.Raise("TypeError", "the name of a grain has to be a str, not %s", value.TypeName(k))
+			}
+		}
+		for k, x := range d.All() {
+			m.Set(k.(string), x)
+		}
+		for k := range before.All() {
+			if !d.Has(k) {
+				m.Delete(value.Str(k))
+			}
+		}
+		return v, nil
+	}
+	switch name {
+	case "update":
+		return func(c *Call) (value.Value, error) { return through(c, value.NewMap(8)) }
+	case "setdefault", "pop":
+		return func(c *Call) (value.Value, error) {
+			d := value.NewMap(1)
+			if len(c.Args) > 0 {
+				key, ok := Text(c.Args[0])
+				if v, has := m.Get(key); ok && has {
+					d.Set(key, v)
+				}
+			}
+			return through(c, d)
+		}
+	}
+	return nil
+}
+
 // grow is the check before a container of n items gets another.
 func grow(n int) error { return value.CheckItems(n + 1) }
 
