@@ -349,6 +349,10 @@ func (d *Dialer) fromSettings(said dest, s *settings) *dest {
 	if h := s.get("hostname"); h != "" {
 		t.host = strings.NewReplacer("%h", t.name, "%%", "%").Replace(h)
 	}
+	// An IPv6 address may be written as in a URL.
+	if in, ok := strings.CutPrefix(t.host, "["); ok && strings.Contains(in, ":") {
+		t.host = strings.TrimSuffix(in, "]")
+	}
 	if t.port == 0 {
 		t.port = 22
 		if p, err := strconv.Atoi(s.get("port")); err == nil && p > 0 && p < 65536 {

@@ -164,6 +164,11 @@ func TestTokens(t *testing.T) {
 			t.Errorf("%s is %s, want %s", p, got, want)
 		}
 	}
+	for name, want := range map[string]string{"[::1]": "[::1]:22", "fe80::1%eth0": "[fe80::1%eth0]:22", "10.0.0.1": "10.0.0.1:22"} {
+		if got := d.fromSettings(dest{name: name}, &settings{}).addr(); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
 	to.alias = "shared"
 	if got := d.expand("%k", to); got != "shared" {
 		t.Errorf("%%k is %s", got)
