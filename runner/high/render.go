@@ -57,6 +57,7 @@ type node struct {
 	exclude  []value.Value
 	faults   source.List
 	missing  bool // the file is not there
+	noEnv    bool // named without an environment
 	includes []include
 }
 
@@ -64,6 +65,14 @@ type node struct {
 type include struct {
 	fault *source.Error
 	node  *node
+}
+
+// label is the file as Salt's texts name it.
+func (n *node) label() string {
+	if n.noEnv {
+		return ":" + n.sls
+	}
+	return n.saltenv + ":" + n.sls
 }
 
 // via returns the include statements that led to a file, innermost first.
@@ -152,10 +161,15 @@ func (c *Compiler) warnNothing(matches []Match) {
 }
 
 // Template compiles one SLS file that need not be below the file roots, as
-// state.template does. saltenv is what its states have as __env__.
+// state.template does. saltenv is what its states have as __env__: base where it
+// is "", which Salt's texts show as it is.
 func (c *Compiler) Template(ctx context.Context, path, saltenv string, text []byte) *High {
 	h := &High{Data: value.NewMap(0), pos: map[string]source.Pos{}, from: c.from}
 	n := &node{sls: path, saltenv: saltenv, path: path}
+	if saltenv == "" {
+		saltenv = "base"
+		n.saltenv, n.noEnv = saltenv, true
+	}
 	c.from[saltenv+":"+path] = n
 	c.file(ctx, n, render.Input{Path: path, Abs: path, SLS: path, SaltEnv: saltenv, Text: text})
 	m := merger{h: h, owner: map[string]*node{}}
@@ -237,10 +251,10 @@ func (c *Compiler) file(ctx context.Context, n *node, in render.Input) {
 func (c *Compiler) renderFault(n *node, err error) *source.Error {
 	all := source.Faults(err)
 	if len(all) == 0 {
-		return n.newFault(source.Pos{}, "", "Rendering SLS '%s:%s' failed: %v", n.saltenv, n.sls, err)
+		return n.newFault(source.Pos{}, "", "Rendering SLS '%s' failed: %v", n.label(), err)
 	}
 	f := *all[0]
-	prefix := fmt.Sprintf("Rendering SLS '%s:%s' failed: ", n.saltenv, n.sls)
+	prefix := fmt.Sprintf("Rendering SLS '%s' failed: ", n.label())
 	if !render.Handled(err) {
 		// What Salt's renderer does not expect reaches it as a bare exception.
 		prefix = fmt.Sprintf("Rendering SLS %s failed, render error: ", n.sls)

@@ -145,7 +145,12 @@ func (m *module) template(ctx context.Context, c *fun.Call) (fun.Result, error) 
 	case err != nil:
 		return fun.Result{}, err
 	}
-	h := s.compiler().Template(ctx, path, s.base(), text)
+	given := ""
+	if v := c.Value("saltenv"); v != nil {
+		given = value.Str(v)
+	}
+	s.base()
+	h := s.compiler().Template(ctx, path, given, text)
 	if len(h.Faults) > 0 {
 		return s.failed(h.Faults)
 	}

@@ -427,6 +427,18 @@ func TestTemplate(t *testing.T) {
 	if res.Retcode != 1 || value.Repr(res.Value) != "['Specified SLS /nowhere/x.sls on local filesystem cannot be found.']" {
 		t.Errorf("missing: %d %s", res.Retcode, value.Repr(res.Value))
 	}
+	broken := filepath.Join(t.TempDir(), "b.sls")
+	if err := os.WriteFile(broken, []byte("x: {{ nope.x }}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		kw   *value.Map
+		want string
+	}{{nil, "Rendering SLS ':" + broken + "' failed: "}, {value.MapOf("saltenv", "base"), "Rendering SLS 'base:" + broken + "' failed: "}} {
+		if got := value.Repr(mustCall(t, env, "state.template", tt.kw, broken).Value); !strings.Contains(got, tt.want) {
+			t.Errorf("broken: %s, want %s", got, tt.want)
+		}
+	}
 	// Without an order states come in that of their names.
 	got := tags(t, mustCall(t, env, "state.template_str", nil, "b: test.nop\na: {test.nop: []}\n"))
 	if diff := cmp.Diff([]string{"a", "b"}, got); diff != "" {
