@@ -1,8 +1,8 @@
 // Package archive is Salt's execution module archive: tar and zip.
 //
 // [Module] lists the functions; [List] and [Extract] are what the state uses.
-// tar (plain, gzip, bzip2) and zip are read by brine itself; for others the tar
-// program is asked.
+// tar (plain, gzip, bzip2) and zip are read by brine itself; xz, lzma and zstd
+// by the programs of that name.
 //
 // Salt: salt/modules/archive.py.
 package archive
@@ -10,6 +10,7 @@ package archive
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -95,6 +96,9 @@ func list(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	strip, _ := c.Int("strip_components")
 	l, err := List(ctx, c.Env.Host, p, format, int(strip))
 	if err != nil {
+		if errors.Is(err, ErrFormat) {
+			return fun.Result{}, fun.Errorf("%s", Unlisted(name, p, format))
+		}
 		return fun.Result{}, unreadable(err)
 	}
 	if c.Bool("verbose") {
@@ -185,7 +189,18 @@ func unzip(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, unreadable(err)
 	}
-	return fun.Value(value.Strings(Trim(names, c.Value("trim_output"))...))
+	return fun.Value(value.Strings(TrimListed(names, c.Value("trim_output"))...))
+}
+
+// TrimListed is Trim with a last line that says that more is left out.
+//
+// Salt: salt/modules/archive.py _trim_files.
+func TrimListed(names []string, trim value.Value) []string {
+	left := Trim(names, trim)
+	if len(left) < len(names) {
+		left = append(slices.Clone(left), fmt.Sprintf("List trimmed after %d files.", len(left)))
+	}
+	return left
 }
 
 // Trim returns at most as many names as trim_output says; True is a hundred.

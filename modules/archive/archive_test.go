@@ -6,6 +6,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -204,4 +207,68 @@ func FuzzExtract(f *testing.F) {
 		h.PutDir("/out", 0o755)
 		_, _ = archive.Extract(context.Background(), h, "/a", format, "/out", true)
 	})
+}
+
+// TestByProgram reads tar archives whose compression only a program knows.
+func TestByProgram(t *testing.T) {
+	t.Parallel()
+	plain := tarOf(t, dir("pk"), file("pk/one"))
+	f := host.NewFake()
+	f.PutExe("/usr/bin/xz")
+	f.PutExe("/usr/bin/lzip")
+	f.PutFile("/a.txz", "\xfd7zXZ\x00...", 0o644)
+	f.PutFile("/a.lz", "LZIP...", 0o644)
+	f.PutFile("/a.zst", "\x28\xb5\x2f\xfd...", 0o644)
+	f.PutDir("/out", 0o755)
+	f.HandleCommand("xz --decompress --stdout", func(_ context.Context, c host.Cmd) (host.Output, error) {
+		in, err := io.ReadAll(c.Stdin)
+		if err != nil || string(in) != "\xfd7zXZ\x00..." {
+			return host.Output{Status: 1}, err
+		}
+		return host.Output{Stdout: []byte(plain)}, nil
+	})
+	f.OnCommand("lzip -dc /a.lz", host.Output{Stdout: []byte(plain)})
+	ctx := context.Background()
+	want := []string{"pk/one"}
+	l, err := archive.List(ctx, f, "/a.txz", "tar", 0)
+	if err != nil || !slices.Equal(l.Files, want) {
+		t.Fatalf("xz: %+v, %v", l, err)
+	}
+	if names, err := archive.Extract(ctx, f, "/a.txz", "tar", "/out", true); err != nil || !slices.Equal(names, []string{"pk", "pk/one"}) || f.Text("/out/pk/one") != "pk/one" {
+		t.Errorf("xz: unpacked %v, %v", names, err)
+	}
+	if l, err = archive.List(ctx, f, "/a.lz", "tar", 0, "lzip", "-dc"); err != nil || !slices.Equal(l.Files, want) {
+		t.Errorf("lzip: %+v, %v", l, err)
+	}
+	for _, p := range []string{"/a.lz", "/a.zst"} { // of unknown compression, and without the program
+		if _, err := archive.List(ctx, f, p, "tar", 0); !errors.Is(err, archive.ErrFormat) {
+			t.Errorf("%s: %v", p, err)
+		}
+	}
+}
+
+// TestNames has the names that Salt gives for archives of a directory itself,
+// and of files without entries for their directories.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	f := host.NewFake()
+	f.PutFile("/dot", tarOf(t, tar.Header{Typeflag: tar.TypeDir, Name: "./", Mode: 0o755}, file("./a"), dir("./s"), file("./s/b")), 0o644)
+	f.PutFile("/bare", tarOf(t, file("pk/one"), file("pk/in/two")), 0o644)
+	for _, tt := range []struct {
+		path  string
+		strip int
+		want  archive.Listing
+	}{
+		{"/dot", 0, archive.Listing{Dirs: []string{"./", "./s/"}, Files: []string{"./a", "./s/b"}, Links: []string{}, TopDirs: []string{"./"}}},
+		{"/dot", 1, archive.Listing{Dirs: []string{"s/"}, Files: []string{"a", "s/b"}, Links: []string{}, TopDirs: []string{"s/"}, TopFiles: []string{"a"}}},
+		{"/bare", 0, archive.Listing{Dirs: []string{}, Files: []string{"pk/in/two", "pk/one"}, Links: []string{}}},
+	} {
+		got, err := archive.List(context.Background(), f, tt.path, "tar", tt.strip)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(&tt.want, got); d != "" {
+			t.Errorf("%s, %d: %s", tt.path, tt.strip, d)
+		}
+	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // Extract unpacks an archive into a directory that is there, and returns the
-// names of its members. With perms, modes are those of the archive; as root,
+// names of its members as the archive has them. With perms, modes are those of the archive; as root,
 // owners too, where it says them.
 //
 // A member that would leave the directory, by .. or through a link, is an
@@ -25,7 +25,7 @@ func Extract(ctx context.Context, h host.Host, file, format, dir string, perms b
 	if err != nil {
 		return nil, err
 	}
-	x := &extraction{h: h, root: root, perms: perms}
+	x := &extraction{h: h, root: root, perms: perms, zip: format == "zip"}
 	err = Each(ctx, h, file, format, x.member)
 	if err == nil {
 		err = x.finish()
@@ -37,6 +37,7 @@ type extraction struct {
 	h     host.Host
 	root  string
 	perms bool
+	zip   bool
 	names []string
 	dirs  []Member // whose mode and time are set at the end
 }
@@ -46,10 +47,14 @@ func (x *extraction) member(m Member, content io.Reader) error {
 		return fun.Errorf("the archive holds %q, which is not below the directory", m.Name)
 	}
 	name := strings.TrimSuffix(filepath.Clean(m.Name), "/")
+	if x.zip {
+		x.names = append(x.names, m.Name)
+	} else {
+		x.names = append(x.names, strings.TrimRight(m.Name, "/")) // as Python's tarfile names directories
+	}
 	if name == "." {
 		return nil
 	}
-	x.names = append(x.names, name)
 	to := filepath.Join(x.root, name)
 	if err := x.parent(to); err != nil {
 		return err

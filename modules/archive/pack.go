@@ -136,7 +136,7 @@ func cmdUnzip(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if code != 0 {
 		return fun.Result{}, fun.Errorf("%s", strings.Join(out, "\n"))
 	}
-	return fun.Value(value.Strings(Trim(out, c.Value("trim_output"))...))
+	return fun.Value(value.Strings(TrimListed(out, c.Value("trim_output"))...))
 }
 
 func rar(ctx context.Context, c *fun.Call) (fun.Result, error) {
@@ -161,7 +161,7 @@ func unrar(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return lines(Trim(out, c.Value("trim_output")), code)
+	return lines(TrimListed(out, c.Value("trim_output")), code)
 }
 
 // isEncrypted looks at the flags of a zip's members.

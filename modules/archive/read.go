@@ -11,7 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -62,8 +62,10 @@ func Guess(name string) string {
 }
 
 // Each calls visit for each member of an archive in order, with its content.
-func Each(ctx context.Context, files host.Files, file, format string, visit func(Member, io.Reader) error) error {
-	f, err := files.Open(file)
+// A tar archive may be compressed by gzip or bzip2, or by xz, lzma or zstd where
+// that program is there.
+func Each(ctx context.Context, h host.Host, file, format string, visit func(Member, io.Reader) error) error {
+	f, err := h.Open(file)
 	if err != nil {
 		return err
 	}
@@ -71,14 +73,18 @@ func Each(ctx context.Context, files host.Files, file, format string, visit func
 	if format == "zip" {
 		return eachZip(ctx, f, visit)
 	}
-	return eachTar(ctx, f, visit)
+	return eachTar(ctx, h, f, visit)
 }
 
-func eachTar(ctx context.Context, f io.Reader, visit func(Member, io.Reader) error) error {
-	r, err := decompressed(f)
+func eachTar(ctx context.Context, h host.Host, f io.Reader, visit func(Member, io.Reader) error) error {
+	if p, ok := f.(*pipe); ok {
+		defer p.Close()
+	}
+	r, err := decompressed(ctx, h, f)
 	if err != nil {
 		return err
 	}
+	defer r.Close()
 	t := tar.NewReader(r)
 	for n := 0; ; n++ {
 		h, err := t.Next()
@@ -116,7 +122,7 @@ func eachTar(ctx context.Context, f io.Reader, visit func(Member, io.Reader) err
 }
 
 // decompressed returns a reader of what a tar archive holds, by its first bytes.
-func decompressed(f io.Reader) (io.Reader, error) {
+func decompressed(ctx context.Context, h host.Host, f io.Reader) (io.ReadCloser, error) {
 	head := make([]byte, 6)
 	n, err := io.ReadFull(f, head)
 	if err != nil && n == 0 {
@@ -131,9 +137,49 @@ func decompressed(f io.Reader) (io.Reader, error) {
 		}
 		return z, nil
 	case bytes.HasPrefix(head, []byte("BZh")):
-		return bzip2.NewReader(r), nil
+		return io.NopCloser(bzip2.NewReader(r)), nil
+	case bytes.HasPrefix(head, []byte("\xfd7zXZ\x00")):
+		return piped(ctx, h, r, "xz", "--decompress", "--stdout")
+	case bytes.HasPrefix(head, []byte("\x5d\x00\x00")):
+		return piped(ctx, h, r, "xz", "--format=lzma", "--decompress", "--stdout")
+	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
+		return piped(ctx, h, r, "zstd", "--decompress", "--stdout")
 	}
-	return r, nil
+	return io.NopCloser(r), nil
+}
+
+// A pipe reads what a program writes; closing it ends the program.
+type pipe struct {
+	*io.PipeReader
+	cancel context.CancelFunc
+	ended  chan struct{}
+}
+
+func (p *pipe) Close() error {
+	p.cancel()
+	err := p.PipeReader.Close()
+	<-p.ended
+	return err
+}
+
+// piped returns what a program makes of f. It returns ErrFormat where there is
+// no such program.
+func piped(ctx context.Context, h host.Host, f io.Reader, argv ...string) (io.ReadCloser, error) {
+	if _, err := h.LookPath(argv[0], ""); err != nil {
+		return nil, ErrFormat
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	r, w := io.Pipe()
+	p := &pipe{PipeReader: r, cancel: cancel, ended: make(chan struct{})}
+	go func() {
+		defer close(p.ended)
+		out, err := h.Run(ctx, host.Cmd{Argv: argv, Stdin: f, Stdout: w})
+		if err == nil && out.Status != 0 {
+			err = ErrFormat
+		}
+		_ = w.CloseWithError(err)
+	}()
+	return p, nil
 }
 
 func eachZip(ctx context.Context, f io.Reader, visit func(Member, io.Reader) error) error {
@@ -180,64 +226,109 @@ func eachZip(ctx context.Context, f io.Reader, visit func(Member, io.Reader) err
 	return nil
 }
 
-// A Listing is what is in an archive; directories end in a slash.
+// A Listing is what is in an archive, by the names in it; directories end in a
+// slash.
 type Listing struct {
 	Dirs, Files, Links          []string
 	TopDirs, TopFiles, TopLinks []string
 }
 
-// List returns what is in an archive, the first strip parts of names taken off.
+// Unlisted is what Salt says of an archive that cannot be listed: name is what
+// it was asked for, cached where it is.
 //
 // Salt: salt/modules/archive.py list_.
-func List(ctx context.Context, files host.Files, file, format string, strip int) (*Listing, error) {
+func Unlisted(name, cached, format string) string {
+	why := name + " is not a ZIP file"
+	if format != "zip" {
+		why = "Unable to list contents of " + name + ". If this is an XZ-compressed tar archive, install XZ Utils to enable listing its contents. " +
+			"If it is compressed using something other than XZ, it may be necessary to specify CLI options to decompress the archive. See the documentation for details"
+	}
+	return why + ". Additional info follows:\n\narchive location:\n    " + cached
+}
+
+// List returns what is in an archive, the first strip parts of names taken off.
+// A zip that has no entries for directories gets those that its files are in.
+// Where a tar archive cannot be read, it is what the command decompress makes of
+// it.
+//
+// Salt: salt/modules/archive.py list_.
+func List(ctx context.Context, h host.Host, file, format string, strip int, decompress ...string) (*Listing, error) {
 	dirs, plain, links := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	err := Each(ctx, files, file, format, func(m Member, _ io.Reader) error {
-		name, ok := stripped(m.Name, strip)
-		if !ok {
-			return nil
-		}
+	visit := func(m Member, _ io.Reader) error {
 		switch {
 		case m.IsDir():
-			dirs[name+"/"] = true
+			dirs[strings.TrimRight(m.Name, "/")+"/"] = true
 		case m.Link != "":
-			links[name] = true
+			links[m.Name] = true
 		default:
-			plain[name] = true
+			plain[m.Name] = true
 		}
-		// Directories that the archive only implies count too.
-		for d := path.Dir(name); d != "." && d != "/"; d = path.Dir(d) {
-			dirs[d+"/"] = true
+		if i := strings.LastIndexByte(m.Name, '/'); format == "zip" && !m.IsDir() && m.Link == "" && i >= 0 {
+			dirs[m.Name[:i+1]] = true
 		}
 		return nil
-	})
+	}
+	err := Each(ctx, h, file, format, visit)
+	if errors.Is(err, ErrFormat) && format == "tar" && len(decompress) > 0 {
+		err = eachPiped(ctx, h, file, decompress, visit)
+	}
 	if err != nil {
 		return nil, err
 	}
-	l := &Listing{Dirs: sorted(dirs), Files: sorted(plain), Links: sorted(links)}
-	top := func(all []string) (tops []string) {
+	l := &Listing{Dirs: stripped(dirs, strip), Files: stripped(plain, strip), Links: stripped(links, strip)}
+	top := func(all []string, slashes int) (tops []string) {
 		for _, n := range all {
-			if !strings.Contains(strings.TrimSuffix(n, "/"), "/") {
+			if strings.Count(n, "/") == slashes {
 				tops = append(tops, n)
 			}
 		}
 		return tops
 	}
-	l.TopDirs, l.TopFiles, l.TopLinks = top(l.Dirs), top(l.Files), top(l.Links)
+	l.TopDirs, l.TopFiles, l.TopLinks = top(l.Dirs, 1), top(l.Files, 0), top(l.Links, 0)
+	// The directory that all are in need not be in the archive itself.
+	if first, _, ok := strings.Cut(commonPrefix(l.Dirs), "/"); ok && !slices.Contains(l.TopDirs, first+"/") {
+		l.TopDirs = append(l.TopDirs, first+"/")
+	}
 	return l, nil
 }
 
-// stripped returns a member's name, without its first parts, cleaned; false
-// where nothing is left.
-func stripped(name string, strip int) (string, bool) {
-	name = strings.TrimPrefix(path.Clean("/"+name), "/")
-	for range strip {
-		_, rest, ok := strings.Cut(name, "/")
-		if !ok {
-			return "", false
-		}
-		name = rest
+// eachPiped is Each of a tar archive that a command decompresses to its stdout.
+func eachPiped(ctx context.Context, h host.Host, file string, argv []string, visit func(Member, io.Reader) error) error {
+	r, err := piped(ctx, h, nil, append(slices.Clone(argv), file)...)
+	if err != nil {
+		return err
 	}
-	return name, name != ""
+	return eachTar(ctx, h, r, visit)
+}
+
+// commonPrefix returns the text that all names, which are in order, begin with.
+func commonPrefix(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	a, b := names[0], names[len(names)-1]
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return a[:n]
+}
+
+// stripped returns the names in order, without their first parts; those that
+// have no more are left out.
+func stripped(set map[string]bool, strip int) []string {
+	names := sorted(set)
+	if strip <= 0 {
+		return names
+	}
+	left := make([]string, 0, len(names))
+	for _, n := range names {
+		if parts := strings.SplitN(n, "/", strip+1); len(parts) > strip && parts[strip] != "" {
+			left = append(left, parts[strip])
+		}
+	}
+	sort.Strings(left)
+	return left
 }
 
 func sorted(set map[string]bool) []string {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,20 +35,20 @@ func States() fun.Module {
 				arg("source_hash_name", fun.Any, nil, "name to look for in a file of digests"),
 				arg("source_hash_update", fun.Bool, false, "unpack again when the digest is another"),
 				arg("skip_files_list_verify", fun.Bool, false, "compare digests only, not the files"),
-				arg("keep_source", fun.Bool, true, "accepted; a downloaded archive stays in the cache"),
+				arg("keep_source", fun.Bool, true, "leave a downloaded archive in the cache"),
 				arg("skip_verify", fun.Bool, false, "take a remote archive without a digest"),
 				arg("password", fun.Any, nil, "accepted; encrypted archives are not read"),
-				arg("options", fun.Any, nil, "options of tar(1), which then unpacks"),
-				arg("list_options", fun.Any, nil, "accepted"),
+				arg("options", fun.Any, nil, "options of tar(1) or unzip(1), which then unpacks"),
+				arg("list_options", fun.Any, nil, "command that writes the decompressed archive to stdout, for compressions that are not known"),
 				arg("force", fun.Bool, false, "remove what is in the way"),
 				arg("overwrite", fun.Bool, false, "unpack in any case"),
 				arg("clean", fun.Bool, false, "remove the top level entries of the archive before"),
-				arg("clean_parent", fun.Bool, false, "empty the directory before"),
+				arg("clean_parent", fun.Bool, false, "remove the directory with all in it before"),
 				arg("user", fun.Any, nil, "owner of what was unpacked"),
 				arg("group", fun.Any, nil, "group of what was unpacked"),
 				arg("if_missing", fun.Any, nil, "do nothing if this path is there"),
 				arg("trim_output", fun.Any, false, "report at most this many files"),
-				arg("use_cmd_unzip", fun.Any, nil, "accepted"),
+				arg("use_cmd_unzip", fun.Any, nil, "unpack a zip by unzip(1); default: where options are given"),
 				arg("extract_perms", fun.Bool, true, "keep the permissions of a zip"),
 				arg("enforce_toplevel", fun.Bool, true, "refuse an archive without a single directory at the top"),
 				arg("enforce_ownership_on", fun.Any, nil, "path whose owner is managed, instead of that of all files"),
@@ -76,6 +77,8 @@ type job struct {
 	list    *archives.Listing
 	missing bool // files of the archive are not there
 	other   bool // the digest is another
+	updated bool // and nothing else makes unpacking due
+	unzip   bool // unzip(1) unpacks
 }
 
 // extracted unpacks an archive.
@@ -98,11 +101,17 @@ func extracted(ctx context.Context, c *fun.Call) fun.Ret {
 		j.ret.Comment = fmt.Sprintf("Path %s exists", p)
 		return j.ret.Ret()
 	}
+	if fault := j.checkOwner(); fault != "" {
+		return j.ret.Fail("%s", fault).Ret()
+	}
 	if ret, stop := j.fetch(); stop {
 		return ret
 	}
 	if fault := j.read(); fault != "" {
 		return j.ret.Fail("%s", fault).Ret()
+	}
+	if c.Bool("clean") && c.Bool("clean_parent") {
+		return j.ret.Fail("Only one of 'clean' and 'clean_parent' can be set to True").Ret()
 	}
 	due, wrong := j.compare()
 	if len(wrong) > 0 {
@@ -111,12 +120,10 @@ func extracted(ctx context.Context, c *fun.Call) fun.Ret {
 		}
 		due = true
 	}
-	if !due {
-		j.ret.Comment = "All files in archive are already present"
-		j.own()
-		return j.ret.Ret()
+	if !due && j.other {
+		due, j.updated = true, true
 	}
-	if c.Test {
+	if due && c.Test {
 		j.ret.Result = fun.WouldChange
 		j.ret.Comment = fmt.Sprintf("Archive %s would be extracted to %s", cp.Redact(j.source), j.dir)
 		if c.Bool("clean") {
@@ -125,7 +132,16 @@ func extracted(ctx context.Context, c *fun.Call) fun.Ret {
 		j.explain()
 		return j.ret.Ret()
 	}
-	return j.extract()
+	if due {
+		if ret, ok := j.extract(); !ok {
+			return ret
+		}
+	} else {
+		j.ret.Comment = "All files in archive are already present"
+	}
+	j.own()
+	j.dropCached()
+	return j.ret.Ret()
 }
 
 // check checks the arguments and returns what is wrong.
@@ -135,10 +151,7 @@ func (j *job) check() string {
 		return `Only one of "skip_files_list_verify" and "skip_verify" can be set to True`
 	}
 	name := c.Name
-	switch {
-	case name == "":
-		return "Name of the directory path needs to be specified"
-	case !filepath.IsAbs(name):
+	if !filepath.IsAbs(name) {
 		return name + " is not an absolute path"
 	}
 	trimmed := strings.TrimRight(name, "/")
@@ -148,9 +161,18 @@ func (j *job) check() string {
 	j.dir = trimmed + "/"
 	for _, a := range []string{"if_missing", "enforce_ownership_on"} {
 		if p := c.Str(a); p != "" && !filepath.IsAbs(p) {
-			return fmt.Sprintf("Value for '%s' (%s) is not an absolute path", a, p)
+			return fmt.Sprintf("Value for '%s' is not an absolute path", a)
 		}
 	}
+	if p := c.Str("enforce_ownership_on"); p != "" && !strings.HasPrefix(filepath.Clean(p)+"/", j.dir) {
+		return "Value for 'enforce_ownership_on' must be within " + j.dir
+	}
+	return ""
+}
+
+// checkOwner checks the owner that is asked for.
+func (j *job) checkOwner() string {
+	c := j.c
 	if u := c.Value("user"); value.Truth(u) {
 		if _, ok := j.fs.UserToUID(u); !ok {
 			return fmt.Sprintf("User %s does not exist", value.Str(u))
@@ -195,13 +217,16 @@ func (j *job) fetch() (fun.Ret, bool) {
 			return fail("Could not guess archive_format from the value of the 'source' argument. Please set this archive_format to one of the following: tar, rar, zip")
 		}
 	case j.format != "tar" && j.format != "zip" && j.format != "rar":
-		return fail("Invalid archive_format '%s'. Either set it to a supported value (tar, rar, zip) or remove this argument and the archive format will be guessed based on file extension.", j.format)
+		return fail("Invalid archive_format '%s'. Either set it to a supported value (tar, rar, zip) or remove this argument and the archive format will be guesseed based on file extension.", j.format)
 	}
 	if j.format == "rar" {
 		return fail("rar archives are not supported")
 	}
-	if j.format == "tar" && !c.IsNone("password") {
+	if j.format == "tar" && value.Truth(c.Value("password")) {
 		return fail("The 'password' argument is only supported for zip archives")
+	}
+	if fault := j.zipArgs(); fault != "" {
+		return fail("%s", fault)
 	}
 	if m := regexp.MustCompile(`--strip(?:-components)?(?:\s+|=)["']?(\d+)["']?`).FindStringSubmatch(c.Str("options")); m != nil {
 		j.strip, _ = strconv.Atoi(m[1])
@@ -228,6 +253,26 @@ func (j *job) fetch() (fun.Ret, bool) {
 		j.other = c.Bool("source_hash_update") && j.noteSum(want)
 	}
 	return fun.Ret{}, false
+}
+
+// zipArgs settles which program unpacks a zip.
+func (j *job) zipArgs() string {
+	if j.format != "zip" {
+		return ""
+	}
+	use := j.c.Value("use_cmd_unzip")
+	if j.c.Str("options") == "" {
+		j.unzip = value.Truth(use)
+		return ""
+	}
+	if use != nil && !value.Truth(use) {
+		return "'use_cmd_unzip' cannot be set to False if CLI options are being specified (via the 'options' argument). Either remove 'use_cmd_unzip', or set it to True."
+	}
+	if _, err := j.fs.LookPath("unzip", ""); err != nil {
+		return "archive.cmd_unzip function not available, unzip might not be installed on minion"
+	}
+	j.unzip = true
+	return ""
 }
 
 // download brings an archive that is not on this machine.
@@ -271,11 +316,37 @@ func (j *job) noteSum(want cp.Sum) bool {
 	return err == nil && string(old) != now
 }
 
+// workaround is what Salt says could be done about an archive that it cannot
+// list.
+func (j *job) workaround() string {
+	var todo []string
+	if !value.Truth(j.c.Value("if_missing")) {
+		todo = append(todo, "'if_missing' must be set")
+	}
+	if !value.Truth(j.c.Value("enforce_ownership_on")) && (value.Truth(j.c.Value("user")) || value.Truth(j.c.Value("group"))) {
+		todo = append(todo, "Ownership cannot be managed without setting 'enforce_ownership_on'.")
+	}
+	if len(todo) == 0 {
+		return ""
+	}
+	how := "The following workarounds must be used for this state to proceed"
+	if j.format == "tar" {
+		how = "If the source archive is a tar archive compressed using a compression type not natively supported by the tar command, " +
+			"then setting the 'list_options' argument may allow the contents to be listed. Otherwise, if Salt is unable to determine the files/directories in the archive, " +
+			"the following workaround(s) would need to be used for this state to proceed"
+	}
+	return fmt.Sprintf("\n\n%s (assuming the source file is a valid %s archive):\n\n- %s", how, j.format, strings.Join(todo, "\n- "))
+}
+
 // read lists the archive and checks its top level.
 func (j *job) read() string {
-	l, err := archives.List(j.ctx, j.fs.Host, j.cached, j.format, j.strip)
-	if errors.Is(err, archives.ErrFormat) && !j.c.IsNone("options") {
-		return "" // tar(1) may know the compression; what is there cannot be compared
+	l, err := archives.List(j.ctx, j.fs.Host, j.cached, j.format, j.strip, strings.Fields(j.c.Str("list_options"))...)
+	var encrypted *fun.CommandError
+	if errors.As(err, &encrypted) && j.format == "zip" && !value.Truth(j.c.Value("password")) {
+		return fmt.Sprintf("Archive %s is password-protected, but no password was specified. Please set the 'password' argument.", cp.Redact(j.source))
+	}
+	if errors.Is(err, archives.ErrFormat) {
+		return archives.Unlisted(j.cached, j.cached, j.format) + j.workaround()
 	}
 	if err != nil {
 		return fmt.Sprintf("Failed to list contents of %s: %s", cp.Redact(j.source), host.OSError(err))
@@ -291,8 +362,8 @@ func (j *job) read() string {
 
 // compare tells whether unpacking is due, and which paths are of another kind.
 func (j *job) compare() (due bool, wrong []string) {
-	due = j.c.Bool("overwrite") || j.other || j.list == nil
-	if j.list == nil || j.c.Bool("skip_files_list_verify") && j.fs.IsDir(j.dir) && !j.other {
+	due = j.c.Bool("overwrite")
+	if j.c.Bool("skip_files_list_verify") && j.fs.IsDir(j.dir) && !j.other {
 		return due, nil
 	}
 	for _, kind := range []struct {
@@ -314,12 +385,16 @@ func (j *job) compare() (due bool, wrong []string) {
 
 // clearWay removes what is of another kind than in the archive.
 func (j *job) clearWay(wrong []string) (fun.Ret, bool) {
-	say := fmt.Sprintf("The below paths (relative to %s) exist, but are the incorrect type (file instead of directory or vice-versa).", j.dir)
+	say := fmt.Sprintf("The below paths (relative to %s) exist, but are the incorrect type (file instead of directory, symlink instead of file, etc.).", j.dir)
 	names := "\n\n- " + strings.Join(wrong, "\n- ")
 	switch {
 	case j.c.Bool("clean") && j.c.Test:
 		j.ret.Result = fun.WouldChange
 		j.ret.Comment = say + " Since the 'clean' option is enabled, the destination paths would be cleared and the archive would be extracted." + names
+		return j.ret.Ret(), true
+	case j.c.Bool("clean_parent") && j.c.Test:
+		j.ret.Result = fun.WouldChange
+		j.ret.Comment = say + " Since the 'clean_parent' option is enabled, the destination parent directory would be removed first and then re-created and the archive would be extracted"
 		return j.ret.Ret(), true
 	case j.c.Bool("clean"):
 		return fun.Ret{}, false
@@ -331,7 +406,8 @@ func (j *job) clearWay(wrong []string) (fun.Ret, bool) {
 	return j.remove(wrong)
 }
 
-// remove removes paths below the directory and notes them.
+// remove removes paths below the directory and notes them, by the names that the
+// archive has.
 func (j *job) remove(names []string) (fun.Ret, bool) {
 	removed := j.ret.Changes.List("removed")
 	if removed == nil {
@@ -344,7 +420,7 @@ func (j *job) remove(names []string) (fun.Ret, bool) {
 			return j.ret.Fail("One or more paths existed but could not be removed: %s", err).Ret(), true
 		}
 		if ok {
-			removed.Append(p)
+			removed.Append(j.dir + n)
 		}
 	}
 	if removed.Len() > 0 {
@@ -353,46 +429,59 @@ func (j *job) remove(names []string) (fun.Ret, bool) {
 	return fun.Ret{}, false
 }
 
-// extract unpacks the archive.
-func (j *job) extract() fun.Ret {
+// extract unpacks the archive; ok says that it did.
+func (j *job) extract() (ret fun.Ret, ok bool) {
 	c := j.c
-	if c.Bool("clean_parent") && j.fs.IsDir(j.dir) {
-		names, err := j.fs.ReadDir(j.dir)
-		if err != nil {
-			return j.ret.Fail("%s", host.OSError(err)).Ret()
+	fail := func(format string, args ...any) (fun.Ret, bool) { return j.ret.Fail(format, args...).Ret(), false }
+	if c.Bool("clean_parent") && j.fs.LExists(strings.TrimSuffix(j.dir, "/")) {
+		if _, err := j.fs.Remove(strings.TrimSuffix(j.dir, "/")); err != nil {
+			return fail("Unable to remove the directory %s. The following errors were observed:\n\n- %s", j.dir, host.OSError(err))
 		}
-		if ret, stop := j.remove(names); stop {
-			return ret
-		}
-	} else if c.Bool("clean") && j.list != nil {
-		top := append(append(append([]string(nil), j.list.TopDirs...), j.list.TopFiles...), j.list.TopLinks...)
-		if ret, stop := j.remove(top); stop {
-			return ret
+		j.ret.Changes.Set("removed", fmt.Sprintf("Directory %s was removed prior to the extraction", j.dir))
+	}
+	if c.Bool("clean") {
+		if ret, stop := j.remove(slices.Concat(j.list.TopDirs, j.list.TopFiles)); stop {
+			return ret, false
 		}
 	}
 	created := !j.fs.IsDir(j.dir)
 	if created {
-		if err := j.fs.Mkdir(j.ctx, j.dir, files.Perms{User: c.Value("user"), Group: c.Value("group")}); err != nil {
-			return j.ret.Fail("%s", host.OSError(err)).Ret()
+		if err := j.fs.Mkdir(j.ctx, j.dir, files.Perms{User: c.Value("user")}); err != nil {
+			return fail("%s", host.OSError(err))
 		}
 	}
 	var names []string
 	var err error
-	if c.IsNone("options") || j.format == "zip" {
-		names, err = archives.Extract(j.ctx, j.fs.Host, j.cached, j.format, j.dir, j.format == "tar" || c.Bool("extract_perms"))
-	} else {
-		names, err = j.tar()
+	switch {
+	case j.unzip:
+		names, err = j.cmdUnzip()
+	case j.format == "zip":
+		names, err = archives.Extract(j.ctx, j.fs.Host, j.cached, j.format, j.dir, c.Bool("extract_perms"))
+		names = archives.TrimListed(names, c.Value("trim_output"))
+	case c.IsNone("options"):
+		names, err = archives.Extract(j.ctx, j.fs.Host, j.cached, j.format, j.dir, true)
+		names = archives.Trim(names, c.Value("trim_output"))
+	default:
+		var failed *value.Map
+		if names, failed, err = j.tar(); failed != nil {
+			j.ret.Result, j.ret.Changes = fun.Failed, failed
+			return j.ret.Ret(), false
+		}
+	}
+	if errors.Is(err, archives.ErrFormat) {
+		return fail("Failed to read from tar archive using Python's native tar file support. If archive is compressed using something other than gzip or bzip2, " +
+			"the 'options' argument may be required to pass the correct options to the tar command in order to extract the archive.")
 	}
 	if err != nil {
-		return j.ret.Fail("Failed to extract %s: %s", cp.Redact(j.source), host.OSError(err)).Ret()
+		return fail("Failed to extract %s: %s", cp.Redact(j.source), host.OSError(err))
 	}
 	if len(names) == 0 {
-		return j.ret.Fail("No files were extracted from %s", cp.Redact(j.source)).Ret()
+		return fail("No files were extracted from %s", cp.Redact(j.source))
 	}
 	if created {
 		j.ret.Changes.Set("directories_created", value.Strings(j.dir))
 	}
-	j.ret.Changes.Set("extracted_files", value.Strings(archives.Trim(names, c.Value("trim_output"))...))
+	j.ret.Changes.Set("extracted_files", value.Strings(names...))
 	j.ret.Comment = fmt.Sprintf("%s extracted to %s", cp.Redact(j.source), j.dir)
 	j.explain()
 	trim := value.Str(c.Value("trim_output"))
@@ -400,12 +489,48 @@ func (j *job) extract() fun.Ret {
 		trim = "100"
 	}
 	j.ret.Comment += fmt.Sprintf(". Output was trimmed to %s number of lines", trim)
-	j.own()
-	return j.ret.Ret()
+	return fun.Ret{}, true
 }
 
-// tar unpacks with tar(1) and its options.
-func (j *job) tar() ([]string, error) {
+// cmdUnzip unpacks with unzip(1) and its options; it returns what unzip says.
+func (j *job) cmdUnzip() ([]string, error) {
+	kw := value.MapOf("options", j.c.Value("options"), "trim_output", j.c.Value("trim_output"))
+	if p := j.c.Value("password"); value.Truth(p) {
+		kw.Set("password", p)
+	}
+	res, err := j.c.Env.Invoker.Invoke(j.ctx, fun.Exec, "archive.cmd_unzip", fun.Args{Pos: []value.Value{j.cached, j.dir}, Kw: kw})
+	if err != nil {
+		return nil, err
+	}
+	l, ok := res.Value.(*value.List)
+	if !ok {
+		return nil, fun.Errorf("%s", value.Str(res.Value))
+	}
+	names := make([]string, len(l.Items))
+	for i, x := range l.Items {
+		names[i] = value.Str(x)
+	}
+	return names, nil
+}
+
+// dropCached removes the cached archive where keep_source, or its older name
+// keep, is False.
+func (j *job) dropCached() {
+	keep := j.c.Bool("keep_source")
+	if v, ok := j.c.Kw.Get("keep"); ok && keep {
+		keep = value.Truth(v)
+	}
+	if keep || j.cached == j.source || !strings.HasPrefix(j.cached, strings.TrimSuffix(j.c.Env.CacheDir, "/")+"/") {
+		return
+	}
+	if _, err := j.fs.Remove(j.cached); err != nil {
+		j.ret.Warnings = append(j.ret.Warnings, host.OSError(err))
+	}
+}
+
+// tar unpacks with tar(1) and its options. failed is the outcome of a tar that
+// did not succeed, as cmd.run_all returns it.
+func (j *job) tar() (names []string, failed *value.Map, err error) {
 	short := "xv"
 	argv := []string{"tar"}
 	var long []string
@@ -419,63 +544,87 @@ func (j *job) tar() ([]string, error) {
 	argv = append(append(append(argv, short), long...), "-f", j.cached)
 	out, err := j.fs.Run(j.ctx, host.Cmd{Argv: argv, Dir: strings.TrimSuffix(j.dir, "/")})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	text := func(b []byte) string { return strings.TrimRight(value.DecodeReplace(b), " \t\r\n") }
 	if out.Status != 0 {
-		return nil, fun.Errorf("tar exited with %d: %s", out.Status, strings.TrimSpace(string(out.Stderr)))
+		return nil, value.MapOf("pid", int64(out.PID), "retcode", int64(out.Status), "stdout", text(out.Stdout), "stderr", text(out.Stderr)), nil
 	}
-	return strings.FieldsFunc(string(out.Stdout), func(r rune) bool { return r == '\n' }), nil
+	return strings.FieldsFunc(string(out.Stdout), func(r rune) bool { return r == '\n' }), nil, nil
 }
 
 // explain says why the archive is unpacked.
 func (j *job) explain() {
 	switch {
-	case j.other:
+	case j.updated:
 		j.ret.Comment += ", due to source_hash update"
 	case j.missing:
 		j.ret.Comment += ", due to absence of one or more files/dirs"
 	}
 }
 
-// own gives what was unpacked the owner that is asked for.
+// own gives what was unpacked, and what is in its directories, the owner that is
+// asked for.
 func (j *job) own() {
 	user, group := j.c.Value("user"), j.c.Value("group")
 	if !value.Truth(user) && !value.Truth(group) {
 		return
 	}
-	var paths []string
+	tops := slices.Concat(j.list.TopDirs, j.list.TopFiles, j.list.TopLinks)
 	if p := j.c.Str("enforce_ownership_on"); p != "" {
-		paths = []string{p}
-	} else if j.list != nil {
-		for _, names := range [][]string{j.list.Dirs, j.list.Files, j.list.Links} {
-			for _, n := range names {
-				paths = append(paths, filepath.Join(j.dir, n))
-			}
+		rel, err := filepath.Rel(j.dir, p)
+		if err != nil {
+			rel = p
 		}
+		tops = []string{rel}
 	}
 	changed := false
-	for _, p := range paths {
+	var missing, failed []string
+	give := func(p string) bool {
 		r := files.NewReturn(p)
 		if _, err := j.fs.CheckPerms(j.ctx, p, r, files.Perms{User: user, Group: group}); err != nil {
+			return false
+		}
+		changed = changed || r.Changes.Len() > 0
+		return r.Result != fun.Failed
+	}
+	for _, top := range tops {
+		p := filepath.Join(j.dir, top)
+		if !j.fs.LExists(p) {
 			if !j.c.Test {
-				j.ret.Fail("%s", j.ret.Comment+"\n\n"+err.Error())
+				missing = append(missing, j.dir+top)
 			}
 			continue
 		}
-		if r.Result == fun.Failed {
-			j.ret.Fail("%s", j.ret.Comment+"\n\nWhile trying to enforce user/group ownership, brine was unable to change ownership on "+p+": "+r.Comment)
+		good := give(p)
+		if !j.fs.IsLink(p) && j.fs.IsDir(p) {
+			err := j.fs.Walk(p, false, func(dir string, dirs, names []string) error {
+				for _, n := range slices.Concat(dirs, names) {
+					good = give(filepath.Join(dir, n)) && good
+				}
+				return j.ctx.Err()
+			})
+			good = good && err == nil
 		}
-		changed = changed || r.Changes.Len() > 0
+		if !good {
+			failed = append(failed, j.dir+top)
+		}
 	}
 	if changed {
-		if value.Truth(user) {
-			j.ret.Changes.Set("updated user", user)
-		}
-		if value.Truth(group) {
-			j.ret.Changes.Set("updated group", group)
-		}
+		j.ret.Changes.Set("updated ownership", true)
 		if j.c.Test {
 			j.ret.Result = fun.WouldChange
+			j.ret.Comment += ". Ownership would be updated on one or more files/directories."
 		}
+	}
+	if len(missing) > 0 {
+		if j.c.Str("if_missing") == "" {
+			j.ret.Result = fun.Failed
+		}
+		j.ret.Comment += "\n\nWhile trying to enforce user/group ownership, the following paths were missing:\n\n- " + strings.Join(missing, "\n- ")
+	}
+	if len(failed) > 0 {
+		j.ret.Result = fun.Failed
+		j.ret.Comment += "\n\nWhile trying to enforce user/group ownership, Salt was unable to change ownership on the following paths:\n\n- " + strings.Join(failed, "\n- ")
 	}
 }

@@ -25,7 +25,9 @@ func newRig(t *testing.T) *rig {
 	f := host.NewFake()
 	f.PutFile("/salt/pk.tar", pack(t, "pk/", "pk/one", "pk/inner/", "pk/inner/two"), 0o644)
 	f.PutFile("/salt/flat.tar", pack(t, "flat"), 0o644)
+	f.PutFile("/salt/dot.tar", pack(t, "./", "./a", "./s/", "./s/b"), 0o644)
 	f.PutFile("/salt/text.tar", "no archive", 0o644)
+	f.PutFile("/salt/text.zip", "no archive", 0o644)
 	opts := value.MapOf("cachedir", "/cache", "hash_type", "sha256", "file_roots", value.MapOf("base", value.Strings("/salt")))
 	env := &fun.Env{SaltEnv: "base", Opts: opts, Memo: &fun.Memo{}, Host: f, CacheDir: "/cache", Log: slog.New(slog.DiscardHandler)}
 	env.Up = &fileserver.Local{Server: fileserver.New(f, fileserver.RootsOf(opts, "file_roots"))}
@@ -101,14 +103,24 @@ func TestExtracted(t *testing.T) {
 		{false, []value.Value{"name", "rel", "source", "/none.tar"}, "False rel is not an absolute path"},
 		{false, []value.Value{"name", "/isfile/", "source", "salt://pk.tar"}, "False /isfile exists and is not a directory"},
 		{false, []value.Value{"name", "/x", "source", "/isfile"}, "False Could not guess archive_format from the value of the 'source' argument. Please set this archive_format to one of the following: tar, rar, zip"},
-		{false, []value.Value{"name", "/x", "source", "/isfile", "archive_format", "arj"}, "False Invalid archive_format 'arj'. Either set it to a supported value (tar, rar, zip) or remove this argument and the archive format will be guessed based on file extension."},
-		{false, []value.Value{"name", "/x", "source", "salt://text.tar"}, "False Failed to list contents of salt://text.tar: not a readable archive"},
+		{false, []value.Value{"name", "/x", "source", "/isfile", "archive_format", "arj"}, "False Invalid archive_format 'arj'. Either set it to a supported value (tar, rar, zip) or remove this argument and the archive format will be guesseed based on file extension."},
+		{false, []value.Value{"name", "/x", "source", "salt://text.tar"}, "False Unable to list contents of /salt/text.tar. If this is an XZ-compressed tar archive, install XZ Utils to enable listing its contents. If it is compressed using something other than XZ, it may be necessary to specify CLI options to decompress the archive. See the documentation for details. Additional info follows:\n\narchive location:\n    /salt/text.tar\n\nIf the source archive is a tar archive compressed using a compression type not natively supported by the tar command, then setting the 'list_options' argument may allow the contents to be listed. Otherwise, if Salt is unable to determine the files/directories in the archive, the following workaround(s) would need to be used for this state to proceed (assuming the source file is a valid tar archive):\n\n- 'if_missing' must be set"},
 		{false, []value.Value{"name", "/x", "source", "salt://pk.tar", "source_hash", "md5=d41d8cd98f00b204e9800998ecf8427e"}, "False salt://pk.tar does not match the desired source_hash d41d8cd98f00b204e9800998ecf8427e"},
 		{false, []value.Value{"name", "/x", "source", "salt://pk.tar", "user", "nope"}, "False User nope does not exist"},
-		{false, []value.Value{"name", "/wrong", "source", "salt://pk.tar"}, "False The below paths (relative to /wrong/) exist, but are the incorrect type (file instead of directory or vice-versa). To proceed with extraction, set 'force' to True. Note that this will remove these paths before extracting.\n\n- pk/one"},
+		{false, []value.Value{"name", "/wrong", "source", "salt://pk.tar"}, "False The below paths (relative to /wrong/) exist, but are the incorrect type (file instead of directory, symlink instead of file, etc.). To proceed with extraction, set 'force' to True. Note that this will remove these paths before extracting.\n\n- pk/one"},
 		{false, []value.Value{"name", "/wrong", "source", "salt://pk.tar", "force", true}, "True salt://pk.tar extracted to /wrong/, due to absence of one or more files/dirs. Output was trimmed to False number of lines {'removed': ['/wrong/pk/one'], 'extracted_files': ['pk', 'pk/one', 'pk/inner', 'pk/inner/two']}"},
-		{false, []value.Value{"name", "/stray", "source", "salt://pk.tar", "clean", true}, "True salt://pk.tar extracted to /stray/, due to absence of one or more files/dirs. Output was trimmed to False number of lines {'removed': ['/stray/pk'], 'extracted_files': ['pk', 'pk/one', 'pk/inner', 'pk/inner/two']}"},
-		{false, []value.Value{"name", "/out", "source", "salt://pk.tar", "user", "nobody"}, "True All files in archive are already present {'updated user': 'nobody'}"},
+		{false, []value.Value{"name", "/stray", "source", "salt://pk.tar", "clean", true}, "True salt://pk.tar extracted to /stray/, due to absence of one or more files/dirs. Output was trimmed to False number of lines {'removed': ['/stray/pk/'], 'extracted_files': ['pk', 'pk/one', 'pk/inner', 'pk/inner/two']}"},
+		{true, []value.Value{"name", "/out", "source", "/salt/pk.tar", "user", "nobody"}, "None All files in archive are already present. Ownership would be updated on one or more files/directories. {'updated ownership': True}"},
+		{false, []value.Value{"name", "/stray", "source", "salt://pk.tar", "overwrite", true, "clean_parent", true}, "True salt://pk.tar extracted to /stray/. Output was trimmed to False number of lines {'removed': 'Directory /stray/ was removed prior to the extraction', 'directories_created': ['/stray/'], 'extracted_files': ['pk', 'pk/one', 'pk/inner', 'pk/inner/two']}"},
+		{false, []value.Value{"name", "/stray", "source", "salt://pk.tar", "clean", true, "clean_parent", true}, "False Only one of 'clean' and 'clean_parent' can be set to True"},
+		{false, []value.Value{"name", "/dot", "source", "salt://dot.tar"}, "True salt://dot.tar extracted to /dot/, due to absence of one or more files/dirs. Output was trimmed to False number of lines {'directories_created': ['/dot/'], 'extracted_files': ['.', './a', './s', './s/b']}"},
+		{false, []value.Value{"name", "/x", "source", "salt://text.zip"}, "False /salt/text.zip is not a ZIP file. Additional info follows:\n\narchive location:\n    /salt/text.zip\n\nThe following workarounds must be used for this state to proceed (assuming the source file is a valid zip archive):\n\n- 'if_missing' must be set"},
+		{false, []value.Value{"name", "/x", "source", "salt://text.zip", "options", "-o", "use_cmd_unzip", false}, "False 'use_cmd_unzip' cannot be set to False if CLI options are being specified (via the 'options' argument). Either remove 'use_cmd_unzip', or set it to True."},
+		{false, []value.Value{"name", "/x", "source", "salt://pk.tar", "password", "p"}, "False The 'password' argument is only supported for zip archives"},
+		{false, []value.Value{"name", "/x", "source", "salt://pk.tar", "if_missing", "rel"}, "False Value for 'if_missing' is not an absolute path"},
+		{false, []value.Value{"name", "/x", "source", "salt://pk.tar", "enforce_ownership_on", "/y"}, "False Value for 'enforce_ownership_on' must be within /x/"},
+		{false, []value.Value{"name", "/x", "source", "salt://pk.tar", "if_missing", "/etc", "user", "nope"}, "True Path /etc exists"},
+		{false, []value.Value{"name", "/out", "source", "salt://pk.tar", "user", "nobody"}, "True All files in archive are already present {'updated ownership': True}"},
 	} {
 		if got := r.run(tt.test, tt.kv...); got != tt.want {
 			t.Errorf("%d: %v\n got %s\nwant %s", i+1, tt.kv, got, tt.want)

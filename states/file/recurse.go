@@ -255,6 +255,12 @@ func recurse(ctx context.Context, fc *fun.Call) fun.Ret {
 			return fun.Raise(err)
 		}
 		b.file(f, user, group, p.clean)
+		if b.raised != nil {
+			break
+		}
+	}
+	if b.raised != nil { // an exception in a part is one of the whole
+		return fun.Raise(b.raised)
 	}
 	if p.clean {
 		keep := c.keepFiles(name, c.Value("require"))
@@ -277,6 +283,7 @@ type batch struct {
 	*call
 	paths    []string
 	comments map[string][]string
+	raised   error
 }
 
 // sub returns the call of a part.
@@ -300,7 +307,8 @@ func (b *batch) note(path string, comments ...string) {
 // is not good, and the changes.
 func (b *batch) merge(path string, r fun.Ret) {
 	if r.Err != nil {
-		r = fun.Ret{Comment: r.Err.Error()}
+		b.raised = r.Err
+		return
 	}
 	if r.Result == fun.Failed || b.call.ret.Result == fun.OK {
 		b.call.ret.Result = r.Result
