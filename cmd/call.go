@@ -181,10 +181,14 @@ func callStatus(res fun.Result, passthrough bool) int {
 			}
 		}
 	}
-	if code != 0 && !passthrough {
-		return exitGeneric
+	if code == 0 {
+		return exitOK
 	}
-	return code
+	// A process has eight bits for it, and a failure must not become 0.
+	if low := code & 0xff; passthrough && low != 0 {
+		return low
+	}
+	return exitGeneric
 }
 
 // invoke calls a function with the metadata that Salt hands to functions that

@@ -1,0 +1,62 @@
+package cmd
+
+import (
+	"testing"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// Statuses are those of salt/cli/caller.py, of which a process keeps eight bits;
+// what failed is never 0.
+func TestCallStatus(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		res                  fun.Result
+		want, wantPassedThru int
+	}{
+		{fun.Result{}, 0, 0},
+		{fun.Result{Value: false}, 0, 0},
+		{fun.Result{Retcode: 2}, 1, 2},
+		{fun.Result{Retcode: 300}, 1, 44},
+		{fun.Result{Retcode: 256}, 1, 1},
+		{fun.Result{Retcode: -9}, 1, 247},
+		{fun.Result{Value: value.MapOf("result", false)}, 1, 1},
+		{fun.Result{Value: value.MapOf("success", nil)}, 1, 1},
+		{fun.Result{Value: value.MapOf("result", true, "success", true)}, 0, 0},
+		{fun.Result{Value: value.MapOf("retcode", int64(3))}, 0, 0}, // a value like others
+		{fun.Result{Value: value.MapOf("outputter", "highstate", "retcode", int64(1))}, 1, 1},
+	} {
+		if got := callStatus(tt.res, false); got != tt.want {
+			t.Errorf("callStatus(%d, %s, false) = %d, want %d", tt.res.Retcode, value.Repr(tt.res.Value), got, tt.want)
+		}
+		if got := callStatus(tt.res, true); got != tt.wantPassedThru {
+			t.Errorf("callStatus(%d, %s, true) = %d, want %d", tt.res.Retcode, value.Repr(tt.res.Value), got, tt.wantPassedThru)
+		}
+	}
+}
+
+func TestExpandFlags(t *testing.T) {
+	t.Parallel()
+	a := &App{Program: "salt-call"}
+	f := a.root().Flags()
+	for _, tt := range []struct{ in, want string }{
+		{"--state-out=terse", "--state-output=terse"},
+		{"--state_o", "--state-output"},
+		{"--output-i", "--out-indent"},
+		{"--retcode", "--retcode-passthrough"},
+		{"--state", "--state"}, // could be several
+		{"--out", "--out"},     // is one itself
+		{"--nonsense=1", "--nonsense=1"},
+		{"word", "word"},
+		{"-l", "-l"},
+		{"--=", "--="},
+	} {
+		if got := expandFlags(f, []string{tt.in})[0]; got != tt.want {
+			t.Errorf("expandFlags(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+	if got := expandFlags(f, []string{"--", "--retcode"})[1]; got != "--retcode" {
+		t.Errorf("behind --, --retcode became %q", got)
+	}
+}
