@@ -230,10 +230,33 @@ func (r *sinks) spoolOf(key, name, conf string, kwargs *value.Map) string {
 	text := value.EncodeJSON(value.MapOf("name", name, "config", conf, "kwargs", kwargs))
 	sum := sha256.Sum256(text)
 	dir += "+" + hex.EncodeToString(sum[:8])
-	if os.MkdirAll(dir, 0o700) != nil || os.WriteFile(filepath.Join(dir, settingsFile), text, 0o600) != nil {
+	if writeOnce(filepath.Join(dir, settingsFile), text) != nil {
 		return ""
 	}
 	return dir
+}
+
+// writeOnce makes a file that is there whole or not at all, whoever else makes it
+// and whenever this process is killed.
+func writeOnce(path string, text []byte) error {
+	if have, err := os.ReadFile(path); err == nil && string(have) == string(text) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
 }
 
 // owner is the returner of a spool, and its settings.

@@ -63,7 +63,10 @@ func (f *Files) create(jid string) (*os.File, error) {
 		return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_APPEND|os.O_WRONLY, 0o600)
 	}
 	file, err := open()
-	if errors.Is(err, fs.ErrNotExist) {
+	for range 10 { // a clean-up may remove the directory as soon as it is made
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return nil, err
 		}

@@ -248,6 +248,7 @@ func (w *writer) resendFile(f *os.File, sent *bool) error {
 	}
 	taken.sort()
 	old := spool{file: f}
+	old.torn.Store(true) // the run may have been killed in the middle of a line
 	var batch []item
 	flush := func() error {
 		if len(batch) == 0 {

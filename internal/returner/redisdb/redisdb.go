@@ -63,18 +63,26 @@ func (s *store) Close() error { return s.c.Close() }
 // A command is a name and its arguments.
 type command []any
 
-// pipeline sends commands at once and returns the first error.
+// pipeline sends commands at once, as one transaction, and returns the first
+// error: a process that is killed half-way has stored nothing.
 func (s *store) pipeline(ctx context.Context, cmds []command) error {
+	if len(cmds) == 0 {
+		return nil
+	}
+	if err := s.c.Send("MULTI"); err != nil {
+		return err
+	}
 	for _, c := range cmds {
 		if err := s.c.Send(c[0].(string), c[1:]...); err != nil {
 			return err
 		}
 	}
-	if err := s.c.Flush(); err != nil {
+	done, err := redis.Values(redis.DoContext(s.c, ctx, "EXEC"))
+	if err != nil {
 		return err
 	}
-	for range cmds {
-		if _, err := redis.ReceiveContext(s.c, ctx); err != nil {
+	for _, x := range done {
+		if err, ok := x.(redis.Error); ok {
 			return err
 		}
 	}
