@@ -21,7 +21,8 @@ type Invoker struct{ env *fun.Env }
 func New(env *fun.Env) *Invoker { return &Invoker{env} }
 
 // Invoke calls the function name ("test.ping") of a kind with args. Errors are
-// a *fun.NotFoundError, a *fun.ArgError, or the function's own.
+// a *fun.NotFoundError, a *fun.ArgError, or the function's own; a
+// *fun.CommandError where calls are nested too deep.
 func (i *Invoker) Invoke(ctx context.Context, kind fun.Kind, name string, args fun.Args) (fun.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return fun.Result{}, err
@@ -32,6 +33,9 @@ func (i *Invoker) Invoke(ctx context.Context, kind fun.Kind, name string, args f
 	}
 	c, err := i.Bind(mod, spec, args)
 	if err != nil {
+		return fun.Result{}, err
+	}
+	if ctx, err = nest(ctx, name); err != nil {
 		return fun.Result{}, err
 	}
 	if kind == fun.State {
