@@ -5,6 +5,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -103,7 +104,24 @@ func (a *App) root() *cobra.Command {
 	case "salt":
 		return newSaltCmd(a)
 	}
+	if strings.HasPrefix(a.Program, "salt-") {
+		return noSuchProgram(a.Program)
+	}
 	return newRootCmd(a)
+}
+
+// noSuchProgram is brine started by the name of a Salt program that it is not:
+// salt-key, salt-master and the like.
+func noSuchProgram(name string) *cobra.Command {
+	return &cobra.Command{
+		Use: name, SilenceUsage: true, SilenceErrors: true, DisableFlagParsing: true,
+		RunE: func(*cobra.Command, []string) error {
+			return &statusError{
+				status: exitUsage, err: fmt.Errorf("brine cannot be %s: it has no masters, minions and keys", name),
+				hint: "it can be " + strings.Join(saltPrograms[:], ", "),
+			}
+		},
+	}
 }
 
 // newRootCmd returns brine with all its commands.

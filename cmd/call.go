@@ -114,7 +114,7 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if err := s.openReturners(env); err != nil {
 		return err
 	}
-	res, err := s.invoke(ctx, env, fun.Exec, name, dispatch.ParseInput(args[1:], o.noParse), jid)
+	res, err := s.invoke(ctx, env, fun.Exec, name, dispatch.ParseInput(args[1:], o.unparsed()), jid)
 	if err != nil && !cutShort(res, err) {
 		return a.callFault(c, s, name, err)
 	}

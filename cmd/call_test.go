@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"bytes"
+	"strings"
 	"testing"
 
 	"brine/internal/fun"
@@ -58,5 +60,20 @@ func TestExpandFlags(t *testing.T) {
 	}
 	if got := expandFlags(f, []string{"--", "--retcode"})[1]; got != "--retcode" {
 		t.Errorf("behind --, --retcode became %q", got)
+	}
+}
+
+func TestOtherPrograms(t *testing.T) {
+	t.Parallel()
+	var out, errs bytes.Buffer
+	a := &App{Program: "salt-key", Args: []string{"-L", "--out=json"}, Out: &out, Err: &errs, Getenv: func(string) string { return "" }}
+	if status := a.Run(); status != exitUsage {
+		t.Errorf("salt-key: status %d, want %d", status, exitUsage)
+	}
+	if want := "brine: brine cannot be salt-key: it has no masters, minions and keys\nhint: it can be salt, salt-call, salt-run, salt-ssh\n"; errs.String() != want {
+		t.Errorf("salt-key: stderr %q, want %q", errs.String(), want)
+	}
+	if !strings.Contains(out.String(), `"retcode": 64`) {
+		t.Errorf("salt-key: stdout %q", out.String())
 	}
 }

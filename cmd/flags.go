@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"strings"
+
 	"github.com/spf13/pflag"
 )
 
@@ -50,12 +52,24 @@ func (f *runFlags) register(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.logLevel, "log-level", "l", "", "log to stderr from this level on: quiet, critical, error, warning, info, debug, trace, all")
 	fs.StringVar(&f.logFile, "log-file", "", "log to this file as well")
 	fs.StringVar(&f.fileLevel, "log-file-level", "", "log to the file from this level on (default: that of --log-level)")
-	fs.StringArrayVar(&f.noParse, "no-parse", nil, "keyword argument whose value stays text; may be repeated")
+	fs.StringArrayVar(&f.noParse, "no-parse", nil, "keyword arguments whose values stay text, a comma list")
+	fs.Bool("args-stdin", false, "read further arguments from stdin, one a line") // see argsFromStdin
 	fs.BoolVar(&f.strict, "strict", false, "make warnings errors")
 	fs.StringVar(&f.ret.names, "return", "", "hand each return to these returners, a comma list")
 	fs.StringVar(&f.ret.config, "return-config", "", "alternative configuration of the returners")
 	fs.StringVar(&f.ret.kwargs, "return-kwargs", "", "settings of the returners, a dict, over the configuration")
 	f.output.register(fs)
+}
+
+// unparsed returns the keyword arguments of --no-parse.
+func (f *runFlags) unparsed() []string {
+	var names []string
+	for _, list := range f.noParse {
+		for name := range strings.SplitSeq(list, ",") {
+			names = append(names, strings.TrimSpace(name))
+		}
+	}
+	return names
 }
 
 func (f *outFlags) register(fs *pflag.FlagSet) {

@@ -130,7 +130,7 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 	if err != nil {
 		return err
 	}
-	in := dispatch.ParseInput(args[1:], o.noParse)
+	in := dispatch.ParseInput(args[1:], o.unparsed())
 	if o.resume != "" {
 		if in, err = s.resumed(ctx, o.resume, in); err != nil {
 			return err

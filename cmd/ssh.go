@@ -324,7 +324,7 @@ func (o *sshOpts) job(c *cobra.Command, args []string) (fun.Job, error) {
 	if o.raw {
 		job.Shell = strings.Join(args[1:], " ")
 	} else {
-		job.Fun, job.Args = args[1], dispatch.ParseInput(args[2:], o.noParse)
+		job.Fun, job.Args = args[1], dispatch.ParseInput(args[2:], o.unparsed())
 	}
 	if o.limit != "" {
 		if job.Only, err = readLimit(o.limit); err != nil {
