@@ -57,7 +57,7 @@ func TestEveryNameHasACase(t *testing.T) {
 	for _, name := range append(slices.Clone(tagNames), "elif", "else", "recursive", "ignore missing", "with context", "without context", "required", "scoped") {
 		has("tag", name, `(%-?|\+|-)?\s*`+name+`\b`)
 	}
-	for typ, names := range methodNames() {
+	for typ, names := range pythonMethods() {
 		recv := map[string]value.Value{
 			"str": "x", "bytes": value.Bytes("x"), "list": value.NewList(), "dict": value.NewMap(0), "set": value.NewSet(),
 			"tuple": value.Tuple{}, "int": int64(1), "float": 1.5, "bool": true,
@@ -70,8 +70,8 @@ func TestEveryNameHasACase(t *testing.T) {
 	}
 }
 
-// methodNames are the methods of Python 3.11 that may be there, by type.
-func methodNames() map[string][]string {
+// pythonMethods are the methods of Python 3.11 that may be there, by type.
+func pythonMethods() map[string][]string {
 	m := map[string][]string{}
 	for typ, names := range map[string]string{
 		"str": `capitalize casefold center count encode endswith expandtabs find format format_map index isalnum isalpha
@@ -119,6 +119,18 @@ func TestDocsNameEverything(t *testing.T) {
 		}
 		if !strings.Contains(doc, "`"+n+"`") {
 			t.Errorf("docs/templates.md does not name the test %s", n)
+		}
+	}
+}
+
+// TestHintedMethods has every method that a hint may name at its type.
+func TestHintedMethods(t *testing.T) {
+	t.Parallel()
+	for _, v := range []value.Value{"x", Markup("x"), value.NewList(), value.NewMap(0), value.Tuple{}} {
+		for _, name := range methodNames(v) {
+			if _, ok := method(v, name); !ok {
+				t.Errorf("%s has no method %s", value.TypeName(v), name)
+			}
 		}
 	}
 }

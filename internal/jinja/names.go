@@ -1,6 +1,10 @@
 package jinja
 
-import "strings"
+import (
+	"strings"
+
+	"brine/internal/value"
+)
 
 // The names of filters and tests, for hints and the debug tag.
 
@@ -28,3 +32,22 @@ const allFilters = `abs append_dict_key_value attr avg base64_decode base64_enco
 	to_bool to_bytes to_camelcase to_num to_snake_case tojson traverse trim truncate union unique
 	update_dict_key_value upper urlencode urlize uuid which wordcount wordwrap xml xmlattr yaml yaml_dquote
 	yaml_encode yaml_squote zip zip_longest`
+
+// methodNames are the methods of v's type, for hints.
+func methodNames(v value.Value) []string {
+	names := ""
+	switch v.(type) {
+	case string, Markup:
+		names = `capitalize casefold center count encode endswith expandtabs find format format_map index isalnum isalpha
+			isascii isdecimal isdigit isidentifier islower isnumeric isprintable isspace istitle isupper join ljust lower
+			lstrip maketrans partition removeprefix removesuffix replace rfind rindex rjust rpartition rsplit rstrip split
+			splitlines startswith strip swapcase title translate upper zfill`
+	case *value.List:
+		names = `append clear copy count extend index insert pop remove reverse sort`
+	case value.Mapping:
+		names = `clear copy fromkeys get items keys pop popitem setdefault update values`
+	case value.Tuple:
+		names = `count index`
+	}
+	return strings.Fields(names)
+}

@@ -86,16 +86,18 @@ func (u *Undefined) hint() string {
 	if n, ok := u.Obj.(AttrNamer); ok && u.HasObj {
 		return didYouMean(name, n.AttrNames(name))
 	}
-	if m, ok := u.Obj.(value.Mapping); ok && u.HasObj {
-		var keys []string
+	if !u.HasObj {
+		return ""
+	}
+	var keys []string
+	if m, ok := u.Obj.(value.Mapping); ok {
 		for _, k := range m.Keys() {
 			if s, ok := k.(string); ok {
 				keys = append(keys, s)
 			}
 		}
-		return didYouMean(name, keys)
 	}
-	return ""
+	return didYouMean(name, append(keys, methodNames(u.Obj)...))
 }
 
 // objectTypeRepr names v's type as Jinja2's object_type_repr.

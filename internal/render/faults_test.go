@@ -56,6 +56,18 @@ func TestFaultPlaces(t *testing.T) {
 			"{{ salt['test.ecoh']('x') }}",
 		},
 		{
+			"a method",
+			"x: {{ 'a'.uper() }}\n",
+			"a.sls:1:11: 'str object' has no attribute 'uper'\nhint: did you mean \"upper\"?",
+			"x: {{ 'a'.uper() }}",
+		},
+		{
+			"a method of a dict",
+			"{% set d = {'a': 1} %}\n{% for k, v in d.itmes() %}{{ k }}{% endfor %}\n",
+			"a.sls:2:18: 'dict object' has no attribute 'itmes'\nhint: did you mean \"items\"?",
+			"{% for k, v in d.itmes() %}{{ k }}{% endfor %}",
+		},
+		{
 			"a module",
 			"x:\n  {{ salt.tset.echo('x') }}\n",
 			"a.sls:2:11: there is no execution module 'tset'\nhint: did you mean \"test\"?",
