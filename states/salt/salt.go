@@ -244,6 +244,13 @@ func seconds(c *fun.Call, name string) (time.Duration, error) {
 			return 0, fun.Errorf("%s must be a number of seconds, not %s", name, value.Repr(v))
 		}
 	}
+	const most = 100 * 365 * 24 * time.Hour // nobody waits longer, and it fits a Duration
+	switch {
+	case !(n > 0): // NaN, too
+		return 0, nil
+	case n > most.Seconds():
+		return most, nil
+	}
 	return time.Duration(n * float64(time.Second)), nil
 }
 

@@ -239,6 +239,9 @@ func TestStateJob(t *testing.T) {
 		{"salt.function: {tgt: [a, b], tgt_type: list, name: f.g, arg: [1], kwarg: {k: v}}", nil, "f.g [1] {'k': 'v'} ['a', 'b'] list"},
 		{"salt.function: {tgt: x, name: f.g, timeout: '1.5', subset: '2'}", nil, "f.g [] {} x glob 1.5s 2 of them"},
 		{"salt.function: {tgt: x, name: f.g, timeout: soon, subset: 0}", nil, "f.g [] {} x glob"},
+		{"salt.function: {tgt: x, name: f.g, timeout: 99999999999999}", nil, "f.g [] {} x glob 876000h0m0s"},
+		{"salt.function: {tgt: x, name: f.g, timeout: -3}", nil, "f.g [] {} x glob"},
+		{"salt.function: {tgt: x, name: f.g, timeout: .nan}", nil, "f.g [] {} x glob"},
 		{"salt.function: {tgt: x, name: f.g, arg: a b}", nil, "f.g ['a', 'b'] {} x glob"},
 		{"salt.function: {tgt: x, name: f.g, kwarg: [k]}", nil, "f.g [] {} x glob"},
 	} {
