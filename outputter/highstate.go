@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -179,6 +180,7 @@ type stateRet struct {
 // comment, so that it is something else.
 func (h *hostPrinter) states(data value.Mapping) bool {
 	var rets []stateRet
+	var unordered []string
 	for _, k := range data.Keys() {
 		v, _ := data.Get(k)
 		m, ok := v.(*value.Map)
@@ -187,15 +189,15 @@ func (h *hostPrinter) states(data value.Mapping) bool {
 		}
 		tag := value.Str(k)
 		if tag != "changes" && m.Len() > 0 && !m.Has("__run_num__") {
-			h.lines = append([]string{
-				"The State execution failed to record the order in which all states were executed. The state return missing data is:",
-				value.Pformat(m, 80),
-			}, h.lines...)
+			unordered = append(unordered, value.Pformat(m, 80))
 		}
 		if !m.Has("result") {
 			continue
 		}
 		rets = append(rets, h.newStateRet(tag, m))
+	}
+	for _, text := range slices.Backward(unordered) {
+		h.add("The State execution failed to record the order in which all states were executed. The state return missing data is:", text)
 	}
 	sort.SliceStable(rets, func(i, j int) bool { return rets[i].run < rets[j].run })
 	for i := range rets {

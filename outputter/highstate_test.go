@@ -202,6 +202,7 @@ func TestHighstateNested(t *testing.T) {
 
 func TestHighstateOtherData(t *testing.T) {
 	t.Parallel()
+	const unordered = "The State execution failed to record the order in which all states were executed. The state return missing data is:\n"
 	for _, tt := range []struct{ data, want string }{
 		{"{local: [first, \"second\\nline\"]}", "local:\n    Data failed to compile:\n----------\n    first\n----------\n    second\nline\n"},
 		{"{local: text}", "local:\n    text\n"},
@@ -209,6 +210,10 @@ func TestHighstateOtherData(t *testing.T) {
 		{"{local: true}", "local:\n    True\n"},
 		{"[1]", "- 1\n"},
 		{"{local: {}}", "local:\n\nSummary for local\n-----------\nSucceeded: 0\nFailed:   0\n-----------\nTotal states run:    0\nTotal run time:  0.000 ms\n"},
+		{
+			"{local: {a: {x: 1}, b: {y: 2}, c: 3}}", "local:\n" + unordered + "{'y': 2}\n" + unordered + "{'x': 1}\n" +
+				"\nSummary for local\n-----------\nSucceeded: 0\nFailed:   0\n-----------\nTotal states run:    0\nTotal run time:  0.000 ms\n",
+		},
 	} {
 		if d := cmp.Diff(tt.want, show(t, "highstate", load(t, tt.data), &Options{})); d != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.data, d)
