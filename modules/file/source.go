@@ -118,7 +118,7 @@ func (f *FS) SourceSum(ctx context.Context, name, source, hash, hashName string,
 	case scheme == "salt" || scheme == "file" || cp.IsRemote(hash):
 		p, err := f.cp().CacheFile(ctx, hash, cp.Options{NoVerify: o.NoVerify})
 		if err != nil {
-			return cp.Sum{}, err
+			return cp.Sum{}, value.Raise("salt.exceptions.MinionError", "%s", host.OSError(err))
 		}
 		if p == "" {
 			return cp.Sum{}, fun.Errorf("Source hash file %s not found", hash)

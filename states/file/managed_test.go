@@ -278,6 +278,8 @@ func TestManagedWeb(t *testing.T) {
 		step{"managed", false, kv("name", "@/b", "source", srv.URL+"/f.txt", "source_hash", srv.URL+"/SHA256SUMS"), "True File @/b updated {'diff': 'New file', 'mode': '0644'}"},
 		step{"managed", false, kv("name", "@/c", "source", value.NewList(srv.URL+"/none", srv.URL+"/f.txt"), "skip_verify", true), "True File @/c updated {'diff': 'New file', 'mode': '0644'}"},
 		step{"managed", false, kv("name", "@/d", "source", srv.URL+"/gone", "skip_verify", true), "False Failed to cache " + srv.URL + "/gone: Error: HTTP 404: Not Found reading /gone"},
+		step{"managed", false, kv("name", "@/e", "source", srv.URL+"/f.txt", "source_hash", srv.URL+"/gone"), "False Unable to manage file: Error: HTTP 404: Not Found reading /gone"},
+		step{"managed", true, kv("name", "@/e", "source", srv.URL+"/f.txt", "source_hash", srv.URL+"/gone"), "raises Error: HTTP 404: Not Found reading /gone"},
 	)
 	r.is("@/a", "payload\n", "@/b", "payload\n", "@/c", "payload\n")
 	if hits != 1 {
