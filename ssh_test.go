@@ -274,6 +274,7 @@ func TestSSHFailures(t *testing.T) {
 		fmt.Sprintf("hung: {host: 127.0.0.1, port: %d, timeout: 1}", hung.Port()),
 		"badopt: {host: 127.0.0.9, ssh_options: ['nonsense']}",
 		"nosudo: {host: 127.0.0.9, sudo: True, sudo_user: no-such-user}",
+		"nopath: {host: 127.0.0.9, set_path: /nonexistent}",
 	)
 	r := s.brine("ssh", "*", "test.ping", "--out=json", "--failed-file", s.path("failed"))
 	s.want(r, 20)
@@ -288,6 +289,7 @@ func TestSSHFailures(t *testing.T) {
 		"hung":      ": handshake: no answer within 1s",
 		"badopt":    `ssh option "nonsense" is not <keyword>=<value>`,
 		"nosudo":    ": shell: sudo: ",
+		"nopath":    "uname should be, and set_path in the roster",
 	} {
 		m, _ := doc[id].(map[string]any)
 		if got := fmt.Sprint(m["stderr"]); !strings.Contains(got, want) {
@@ -298,11 +300,11 @@ func TestSSHFailures(t *testing.T) {
 		t.Errorf("the others: %v %v", doc["web1"], doc["web2"])
 	}
 	failed := strings.Fields(read(t, s.path("failed")))
-	if len(failed) != 9 || !slices.IsSorted(failed) {
+	if len(failed) != 10 || !slices.IsSorted(failed) {
 		t.Errorf("failed: %v", failed)
 	}
 	r = s.brine("ssh", "*", "test.ping", "--limit", "@"+s.path("failed"), "--out=json", "--failed-file", s.path("failed2"))
-	if s.want(r, 20); len(s.decode(r)) != 9 {
+	if s.want(r, 20); len(s.decode(r)) != 10 {
 		t.Errorf("limited to %v", s.decode(r))
 	}
 	s.want(s.brine("ssh", "unknown", "test.ping", "--host-keys=accept-new"), 0, "True")
@@ -320,7 +322,6 @@ func TestSSHFailures(t *testing.T) {
 	s.want(s.brine("ssh", "-L", "web1,ghost", "test.ping"), 20, "ghost is not in the roster")
 }
 
-// TestSSHNoise: what the account's start files print does not disturb.
 // TestSSHBadEntries: an entry that cannot be used is a target that failed, not
 // one that is left out.
 func TestSSHBadEntries(t *testing.T) {
@@ -350,6 +351,7 @@ func TestSSHBadEntries(t *testing.T) {
 	}
 }
 
+// TestSSHNoise: what the account's start files print does not disturb.
 func TestSSHNoise(t *testing.T) {
 	t.Parallel()
 	banner := filepath.Join(t.TempDir(), "banner")

@@ -164,6 +164,9 @@ func (c *sshConfig) lookup(ctx context.Context, alias, user string, options []st
 		if key == "" || v == "" {
 			return nil, fmt.Errorf("ssh option %q is not <keyword>=<value>", o)
 		}
+		if err := checkKeyword(key); err != nil {
+			return nil, err
+		}
 		key = strings.ToLower(key)
 		s.explicit[key] = append(s.explicit[key], v)
 	}
@@ -262,6 +265,7 @@ type dest struct {
 	methods        []string
 
 	known       []string // known_hosts files, the user's first
+	revoked     string   // file of keys that no host may have
 	policy      Policy
 	ciphers     []string
 	macs, kexes []string
@@ -286,7 +290,10 @@ func (d *Dialer) dest(ctx context.Context, e *roster.Entry) (*dest, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := d.fromSettings(dest{id: e.ID, name: e.Host, port: e.Port, user: e.User}, s)
+	t, err := d.fromSettings(dest{id: e.ID, name: e.Host, port: e.Port, user: e.User}, s)
+	if err != nil {
+		return nil, err
+	}
 	if e.Timeout > 0 {
 		t.timeout = e.Timeout
 	}
@@ -335,7 +342,7 @@ func (d *Dialer) hop(ctx context.Context, spec string) (*dest, error) {
 		// A jump host is the person's own affair, as it is for ssh.
 		user = d.o.Me
 	}
-	return d.fromSettings(dest{id: "jump host " + name, name: name, port: port, user: user}, s), nil
+	return d.fromSettings(dest{id: "jump host " + name, name: name, port: port, user: user}, s)
 }
 
 // defaultTimeout is how long a target has to answer, through to the log-in.
@@ -343,7 +350,10 @@ const defaultTimeout = 60 * time.Second
 
 // fromSettings completes a dest of what ssh_config says. It has id and name, and
 // port and user where something more than ssh_config says them.
-func (d *Dialer) fromSettings(said dest, s *settings) *dest {
+//
+// An algorithm list that leaves nothing is an error: to go on with those that
+// were not wanted would be none of brine's business.
+func (d *Dialer) fromSettings(said dest, s *settings) (*dest, error) {
 	t := &said
 	t.host, t.timeout, t.family, t.policy, t.alive, t.aliveCount = t.name, defaultTimeout, "tcp", d.o.Policy, d.keepAlive(), 3
 	if h := s.get("hostname"); h != "" {
@@ -416,11 +426,26 @@ func (d *Dialer) fromSettings(said dest, s *settings) *dest {
 	if t.policy == "" {
 		t.policy = policyOf(s.get("stricthostkeychecking"))
 	}
-	t.ciphers = algorithms(s.get("ciphers"), supported().Ciphers)
-	t.macs = algorithms(s.get("macs"), supported().MACs)
-	t.kexes = algorithms(s.get("kexalgorithms"), supported().KeyExchanges)
-	t.hostKeyAlgs = algorithms(s.get("hostkeyalgorithms"), supported().HostKeys)
-	return t
+	if p := s.get("revokedhostkeys"); p != "" && p != "none" {
+		t.revoked = d.expand(p, t)
+	}
+	have := supported()
+	for _, l := range []struct {
+		key  string
+		have []string
+		into *[]string
+	}{
+		{"Ciphers", have.Ciphers, &t.ciphers},
+		{"MACs", have.MACs, &t.macs},
+		{"KexAlgorithms", have.KeyExchanges, &t.kexes},
+		{"HostKeyAlgorithms", have.HostKeys, &t.hostKeyAlgs},
+	} {
+		spec := s.get(strings.ToLower(l.key))
+		if *l.into = algorithms(spec, l.have); spec != "" && len(*l.into) == 0 {
+			return nil, fmt.Errorf("%s %s leaves none of those that brine has: %s", l.key, spec, strings.Join(l.have, ","))
+		}
+	}
+	return t, nil
 }
 
 // preferred orders the methods that are allowed by a comma list.

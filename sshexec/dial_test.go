@@ -108,6 +108,19 @@ func TestDialStages(t *testing.T) {
 		{"nobody listens", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) { e.Port = 1 }, Connect, "connection refused"},
 		{"no such name", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) { e.Host = "no-such-name.invalid" }, Resolve, "see host in the roster"},
 		{"a bad option", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) { e.SSHOptions = []string{"nothing"} }, Resolve, "keyword"},
+		{"a misspelt option", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) {
+			e.SSHOptions = []string{"UserKnownHostFile=/dev/null"}
+		}, Resolve, `unknown ssh option "UserKnownHostFile" (did you mean "UserKnownHostsFile"?)`},
+		{"ciphers that nobody has", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) {
+			e.SSHOptions = []string{"Ciphers=nosuch,other"}
+		}, Resolve, "Ciphers nosuch,other leaves none of those that brine has: aes"},
+		{"ciphers that the host does not have", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) {
+			e.SSHOptions = []string{"Ciphers=arcfour"}
+		}, Handshake, "see Ciphers, MACs, KexAlgorithms and HostKeyAlgorithms in ssh_config"},
+		{"revoked keys that cannot be read", func(_ *sshtest.Fake, e *roster.Entry, o *Options) {
+			e.SSHOptions = []string{"RevokedHostKeys=" + write(t, "SSHKRL\n\x00...")}
+			o.Policy = Off
+		}, HostKey, "is a binary list (KRL)"},
 		{"a circle of jump hosts", func(_ *sshtest.Fake, e *roster.Entry, o *Options) {
 			o.Config = []string{write(t, "Host a\n ProxyJump b\nHost b\n ProxyJump a\n")}
 			e.SSHOptions = []string{"ProxyJump=a"}
@@ -361,14 +374,15 @@ func TestHostKeys(t *testing.T) {
 		return mark + xknownhosts.Line([]string{f.Addr}, key)
 	}
 	for _, tt := range []struct {
-		name   string
-		lines  func(f *sshtest.Fake) []string
-		set    func(e *roster.Entry, o *Options)
-		cert   bool
-		ecdsa  bool   // the type of the host's key
-		fault  string // "" is success
-		adds   bool
-		policy Policy
+		name    string
+		lines   func(f *sshtest.Fake) []string
+		set     func(e *roster.Entry, o *Options)
+		cert    bool
+		ecdsa   bool   // the type of the host's key
+		revokes bool   // RevokedHostKeys has it
+		fault   string // "" is success
+		adds    bool
+		policy  Policy
 	}{
 		{name: "known", lines: func(f *sshtest.Fake) []string { return []string{line(f)} }},
 		{name: "hashed", lines: func(f *sshtest.Fake) []string {
@@ -389,6 +403,8 @@ func TestHostKeys(t *testing.T) {
 		{name: "certificate of a key of another type than the authority's", cert: true, ecdsa: true, lines: func(f *sshtest.Fake) []string { return []string{entryLine("@cert-authority ", f, ca.PublicKey())} }},
 		{name: "no certificate", lines: func(f *sshtest.Fake) []string { return []string{entryLine("@cert-authority ", f, ca.PublicKey())} }, fault: "shows no certificate, only ssh-ed25519"},
 		{name: "key of another type", ecdsa: true, lines: func(f *sshtest.Fake) []string { return []string{entryLine("", f, other)} }, fault: "no key of the kind that known_hosts has for it, only ecdsa-sha2-nistp256; compare its key, then add it: ssh-keyscan"},
+		{name: "revoked by a file of its own", revokes: true, lines: func(f *sshtest.Fake) []string { return []string{line(f)} }, fault: "is revoked ("},
+		{name: "revoked by a file of its own, off", revokes: true, policy: Off, lines: func(*sshtest.Fake) []string { return nil }, fault: ":2); do not log in"},
 		{name: "revoked, off", policy: Off, lines: func(f *sshtest.Fake) []string {
 			return []string{entryLine("@revoked ", f, f.HostKey.PublicKey())}
 		}, fault: "revoked"},
@@ -429,6 +445,9 @@ func TestHostKeys(t *testing.T) {
 			o := options(t, known(t, tt.lines(f)...))
 			o.Policy = tt.policy
 			e := entry(f)
+			if tt.revokes {
+				e.SSHOptions = []string{"RevokedHostKeys " + write(t, "# gone\n"+string(ssh.MarshalAuthorizedKey(f.HostKey.PublicKey())))}
+			}
 			if tt.set != nil {
 				tt.set(e, &o)
 			}

@@ -165,8 +165,8 @@ func TestTokens(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"[::1]": "[::1]:22", "fe80::1%eth0": "[fe80::1%eth0]:22", "10.0.0.1": "10.0.0.1:22"} {
-		if got := d.fromSettings(dest{name: name}, &settings{}).addr(); got != want {
-			t.Errorf("%s is %s, want %s", name, got, want)
+		if to, err := d.fromSettings(dest{name: name}, &settings{}); err != nil || to.addr() != want {
+			t.Errorf("%s is %+v, %v, want %s", name, to, err, want)
 		}
 	}
 	to.alias = "shared"
@@ -190,7 +190,7 @@ func FuzzSSHConfig(f *testing.F) {
 			return
 		}
 		d := NewDialer(Options{Config: []string{}})
-		_ = d.fromSettings(dest{id: "x", name: alias}, s)
+		_, _ = d.fromSettings(dest{id: "x", name: alias}, s)
 		_, _ = d.hop(t.Context(), option)
 	})
 }

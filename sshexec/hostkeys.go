@@ -1,6 +1,7 @@
 package sshexec
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net"
@@ -46,9 +47,10 @@ func policyOf(v string) Policy {
 
 // hostKeys are the known_hosts files of a run, each list of them read once.
 type hostKeys struct {
-	mu    sync.Mutex
-	dbs   map[string]*keyDB
-	added map[string]ssh.PublicKey // by accept-new in this run, by name
+	mu      sync.Mutex
+	dbs     map[string]*keyDB
+	added   map[string]ssh.PublicKey // by accept-new in this run, by name
+	revoked map[string]*revokedKeys  // files of RevokedHostKeys
 }
 
 func (h *hostKeys) open(files []string) *keyDB {
@@ -79,8 +81,12 @@ func (e *hostKeyError) Error() string { return e.err.Error() }
 
 // verify returns the callback and the algorithms to ask a host for.
 func (h *hostKeys) verify(t *dest) (ssh.HostKeyCallback, []string, error) {
+	barred, err := h.barred(t.revoked)
+	if err != nil {
+		return nil, nil, err
+	}
 	if t.policy == Off {
-		return h.unrevoked(t), t.hostKeyAlgs, nil
+		return h.unrevoked(t, barred), t.hostKeyAlgs, nil
 	}
 	db := h.open(t.known)
 	if db.err != nil {
@@ -96,6 +102,9 @@ func (h *hostKeys) verify(t *dest) (ssh.HostKeyCallback, []string, error) {
 		algs = keyAlgorithms(keys)
 	}
 	return func(_ string, _ net.Addr, key ssh.PublicKey) error {
+		if err := barred(key); err != nil {
+			return err
+		}
 		err := db.check(name, keys, key)
 		var (
 			ke *xknownhosts.KeyError
@@ -123,14 +132,79 @@ func (h *hostKeys) verify(t *dest) (ssh.HostKeyCallback, []string, error) {
 }
 
 // unrevoked returns the callback that takes any key but a revoked one.
-func (h *hostKeys) unrevoked(t *dest) ssh.HostKeyCallback {
+func (h *hostKeys) unrevoked(t *dest, barred func(ssh.PublicKey) error) ssh.HostKeyCallback {
 	db := h.open(t.known)
 	return func(_ string, _ net.Addr, key ssh.PublicKey) error {
 		if r, ok := db.revoked[plainBlob(key)]; ok && db.err == nil {
 			return revoked(&xknownhosts.RevokedError{Revoked: r})
 		}
-		return nil
+		return barred(key)
 	}
+}
+
+// barred returns a func that refuses the keys of a RevokedHostKeys file; "" is
+// no file. Where the file cannot be read, no host can be trusted.
+func (h *hostKeys) barred(file string) (func(ssh.PublicKey) error, error) {
+	if file == "" {
+		return func(ssh.PublicKey) error { return nil }, nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r := h.revoked[file]
+	if r == nil {
+		r = readRevoked(file)
+		if h.revoked == nil {
+			h.revoked = map[string]*revokedKeys{}
+		}
+		h.revoked[file] = r
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	return func(key ssh.PublicKey) error {
+		line, own := r.lines[plainBlob(key)]
+		if cert, ok := key.(*ssh.Certificate); ok && !own {
+			line, own = r.lines[plainBlob(cert.SignatureKey)]
+		}
+		if !own {
+			return nil
+		}
+		return revoked(&xknownhosts.RevokedError{Revoked: xknownhosts.KnownKey{Key: key, Filename: file, Line: line}})
+	}, nil
+}
+
+// revokedKeys are the keys of a RevokedHostKeys file and their lines.
+type revokedKeys struct {
+	lines map[string]int
+	err   error
+}
+
+// readRevoked reads a file with a public key a line.
+func readRevoked(file string) *revokedKeys {
+	r := &revokedKeys{lines: map[string]int{}}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		r.err = fmt.Errorf("RevokedHostKeys: %w", err)
+		return r
+	}
+	if bytes.HasPrefix(b, []byte("SSHKRL\n\x00")) {
+		r.err = fmt.Errorf("RevokedHostKeys: %s is a binary list (KRL); brine reads one with a public key a line", file)
+		return r
+	}
+	n := 0
+	for line := range bytes.Lines(b) {
+		n++
+		if line = bytes.TrimSpace(line); len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		key, _, _, _, err := ssh.ParseAuthorizedKey(line)
+		if err != nil {
+			r.err = fmt.Errorf("RevokedHostKeys: %s:%d: this is no public key", file, n)
+			return r
+		}
+		r.lines[plainBlob(key)] = n
+	}
+	return r
 }
 
 func revoked(e *xknownhosts.RevokedError) error {

@@ -255,6 +255,8 @@ func (p *placer) try(ctx context.Context, c *Client, e *roster.Entry) (*link.Con
 		if len(f) >= 3 {
 			return nil, &absent{f[0], f[1], f[2]}, nil
 		}
+		return nil, nil, c.fail(Shell, fmt.Errorf("the host does not say what it is: %s", oneLine(strings.Replace(text, mark, "", 1))),
+			"see the account's PATH, where uname should be, and set_path in the roster")
 	}
 	return nil, nil, p.noAgent(c, s, status, werr, err)
 }
