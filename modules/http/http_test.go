@@ -252,6 +252,22 @@ func TestProxy(t *testing.T) {
 	}
 }
 
+// TestSlips warns of an argument that was meant to be another, once in a run.
+func TestSlips(t *testing.T) {
+	t.Parallel()
+	e := env(host.NewFake(), value.NewMap(0))
+	var said []string
+	e.Warn = func(w fun.Warning) { said = append(said, w.Text) }
+	for range 2 {
+		if _, err := call(t, e, "query", "http://x", "test: true, methd: POST, stream: false, request_interval: 1, whatever: 1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := `[http.query has no argument "methd" (did you mean "method"?)]`; fmt.Sprint(said) != want {
+		t.Errorf("%v, want %s", said, want)
+	}
+}
+
 func TestWait(t *testing.T) {
 	t.Parallel()
 	n := 0
