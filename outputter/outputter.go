@@ -58,7 +58,7 @@ func Lookup(name string) (Func, error) {
 // Names returns the names of all outputters, sorted.
 func Names() []string {
 	names := []string{
-		"highstate", "json", "key", "nested", "newline_values_only", "no_out", "no_return", "pprint", "quiet", "raw", "table", "txt", "yaml",
+		"highstate", "json", "key", "nested", "newline_values_only", "no_out", "no_return", "pprint", "profile", "quiet", "raw", "table", "txt", "yaml",
 	}
 	sort.Strings(names)
 	return names
@@ -80,6 +80,8 @@ func byName(name string) Func {
 		return NoReturn
 	case "pprint":
 		return Pprint
+	case "profile":
+		return Profile
 	case "quiet", "no_out":
 		return Quiet
 	case "raw":

@@ -120,6 +120,21 @@ func TestPlain(t *testing.T) {
 			Options{Opts: value.MapOf("out.table.rows_key", "t", "out.table.labels_key", "l", "out.table.title", "Mine", "out.table.nested_indent", int64(2))},
 			"  Mine\n\n      -------\n      |  H  |\n      -------\n      |  a  |\n      -------\n      | b c |\n      -------\n",
 		},
+		{
+			"profile", "{local: {t_|-a_|-b_|-nop: {name: b, duration: 12.5}, f_|-c_|-d_|-managed: {duration: 1000, __id__: c}, odd: 1}}",
+			Options{Opts: value.MapOf("out.table.separate_rows", false, "out.table.justify", "left", "out.table.delim", "  ", "out.table.prefix", "", "out.table.suffix", "")},
+			`    name  mod.fun    duration (ms)
+    ------------------------------
+    odd   odd.odd          -1.0000
+    b     t.nop            12.5000
+    c     f.managed      1000.0000
+`,
+		},
+		{"profile", "{local: [No matching sls]}", Options{Opts: value.MapOf("out.table.separate_rows", false)}, `    | name |             mod.fun             | duration (ms) |
+    ----------------------------------------------------------
+    |  <>  | No matching sls.No matching sls |       -1.0000 |
+`},
+		{"profile", "{local: true}", Options{}, "local:\n    True\n"},
 		{"table", "{local: {x: 1}}", Options{}, "local:\n----------\n    x:\n    ----------\n"},
 	} {
 		if d := cmp.Diff(tt.want, show(t, tt.out, load(t, tt.data), &tt.o)); d != "" {

@@ -14,12 +14,18 @@ import (
 // has_header and separate_rows (true), nested_indent (0), and title, above the
 // one table that rows_key names. Rows are dicts, lists of text, or text; data
 // with other rows are printed by [Nested]. Salt: salt/output/table_out.py.
-func Table(w io.Writer, data value.Value, o *Options) error {
-	t := tabler{
+func Table(w io.Writer, data value.Value, o *Options) error { return newTabler(o).print(w, data, o) }
+
+func newTabler(o *Options) *tabler {
+	t := &tabler{
 		c: colors(o.Color), delim: " | ", prefix: "| ", suffix: " |", rule: "-", justify: center,
 		width: 50, header: true, separate: true,
 	}
 	t.configure(o.Opts)
+	return t
+}
+
+func (t *tabler) print(w io.Writer, data value.Value, o *Options) error {
 	indent, _ := value.AsInt(o.Opts.At("out.table.nested_indent"))
 	if title := o.Opts.At("out.table.title"); value.Truth(title) && t.rowsKey != "" {
 		// In Salt the title is the colour of an empty text.
@@ -45,7 +51,7 @@ type tabler struct {
 
 func (t *tabler) configure(opts *value.Map) {
 	text := func(name string, dst *string) {
-		if s := opts.Str("out.table." + name); s != "" {
+		if s, ok := opts.At("out.table." + name).(string); ok {
 			*dst = s
 		}
 	}
