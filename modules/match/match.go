@@ -132,30 +132,32 @@ func searchBy(_ context.Context, c *fun.Call) (fun.Result, error) {
 // filterBy picks from a dict by target. Salt: salt/modules/match.py filter_by.
 func filterBy(_ context.Context, c *fun.Call) (fun.Result, error) {
 	lookup := c.Map("lookup")
-	var picked value.Value
-	found := false
 	for k, v := range lookup.All() {
-		if k == c.Value("default") {
-			continue
-		}
 		ok, err := match(c, k, c.Str("tgt_type"), "")
 		if err != nil {
 			return fun.Result{}, err
 		}
 		if ok {
-			picked, found = v, true
-			break
+			return merged(c, v)
 		}
 	}
-	if !found {
-		picked = lookup.At(c.Value("default"))
+	// What is taken for want of a match is not merged with anything.
+	return fun.Value(value.Clone(lookup.At(c.Value("default"))))
+}
+
+// merged is what was picked with the argument merge over it.
+func merged(c *fun.Call, picked value.Value) (fun.Result, error) {
+	merge := c.Value("merge")
+	if !value.Truth(merge) {
+		return fun.Value(value.Clone(picked))
 	}
-	if over := c.Map("merge"); over != nil {
-		base, ok := picked.(*value.Map)
-		if picked != nil && !ok {
-			return fun.Result{}, fun.Errorf("filter_by merge argument must be a dictionary.")
-		}
-		return fun.Value(value.MergeRecurse(base, over, c.Bool("merge_lists")))
+	over, ok := merge.(*value.Map)
+	if !ok {
+		return fun.Result{}, value.Raise("salt.exceptions.SaltException", "filter_by merge argument must be a dictionary.")
 	}
-	return fun.Value(value.Clone(picked))
+	base, ok := picked.(*value.Map)
+	if picked != nil && !ok {
+		return fun.Result{}, value.Raise("TypeError", "Cannot update using non-dict types in dictupdate.update()")
+	}
+	return fun.Value(value.MergeRecurse(base, over, c.Bool("merge_lists")))
 }

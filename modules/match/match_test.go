@@ -24,6 +24,8 @@ func TestModule(t *testing.T) {
 		{"filter_by", "{lookup: {'db*': 1, 'G@role:web': 2, default: 3}}", "2"},
 		{"filter_by", "{lookup: {'db*': 1, default: 3}}", "3"},
 		{"filter_by", "{lookup: {'web*': {a: 1}}, merge: {b: 2}}", "{a: 1, b: 2}"},
+		{"filter_by", "{lookup: {'db*': {a: 1}, default: {c: 3}}, merge: {b: 2}}", "{c: 3}"},
+		{"filter_by", "{lookup: {'web*': null}, merge: {b: 2}}", "{b: 2}"},
 		{"compound", "{tgt: 'web* and not G@role:db'}", "true"},
 		{"glob", "{tgt: 'db*', minion_id: db3}", "true"},
 	} {
