@@ -600,6 +600,30 @@ func TestDialSlowLink(t *testing.T) {
 	}
 }
 
+// TestRawBounds: what is dropped of an output is told.
+func TestRawBounds(t *testing.T) {
+	t.Parallel()
+	f := sshtest.NewFake(t)
+	f.Exec = func(s *sshtest.Session) int {
+		fmt.Fprint(s.Stderr(), strings.Repeat("e", 40<<10)) // more than is kept of what a host complains
+		if s.Command == "much" {
+			fmt.Fprint(s, strings.Repeat("o", shellMax+5))
+		}
+		return 0
+	}
+	f.Start()
+	c, err := dial(t, options(t, known(t, line(f))), entry(f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]string{"little": "", "much": "\nbrine: 5 bytes of output beyond 16 MiB were dropped\n"} {
+		out, errs, _, err := c.raw(t.Context(), entry(f), command)
+		if kept, note, _ := strings.Cut(errs, "\n"); len(kept) != 40<<10 || strings.TrimPrefix(want, "\n") != note || len(out) > shellMax || err != nil {
+			t.Errorf("%s: %d of stdout, %d of stderr, %q, %v", command, len(out), len(kept), note, err)
+		}
+	}
+}
+
 func TestSSHG(t *testing.T) {
 	t.Parallel()
 	sshtest.Require(t, "ssh")

@@ -2,6 +2,7 @@ package sshexec
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -62,10 +63,26 @@ type stream struct {
 
 // tail keeps the first bytes that are written to it, and wakes who waits.
 type tail struct {
-	mu   sync.Mutex
-	buf  bytes.Buffer
-	full bool // nothing more is kept
-	wake chan struct{}
+	mu      sync.Mutex
+	buf     bytes.Buffer
+	max     int   // bytes to keep; 0 is tailSize
+	dropped int64 // bytes that were not kept
+	full    bool  // nothing more is kept
+	wake    chan struct{}
+}
+
+// keep has the tail keep so many bytes.
+func (t *tail) keep(n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.max = n
+}
+
+// lost returns how many bytes were not kept.
+func (t *tail) lost() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.dropped
 }
 
 // enough drops what was kept, and keeps nothing from now on.
@@ -81,9 +98,11 @@ const tailSize = 16 << 10
 func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if room := tailSize - t.buf.Len(); room > 0 && !t.full {
-		t.buf.Write(b[:min(room, len(b))])
+	kept := 0
+	if room := cmp.Or(t.max, tailSize) - t.buf.Len(); room > 0 && !t.full {
+		kept, _ = t.buf.Write(b[:min(room, len(b))])
 	}
+	t.dropped += int64(len(b) - kept)
 	if t.wake != nil {
 		close(t.wake)
 		t.wake = nil

@@ -166,6 +166,9 @@ func (m *machine) lost(ret fun.Return) error {
 		hint = "the host may have gone down, or something ended the agent; whether the next state did something is not known"
 		err = fmt.Errorf("lost %s: %w", after, ret.Err)
 	}
+	if link.TooLarge(ret.Err) {
+		err, hint = ret.Err, "what the call did is done; have it print less, or write to a file that cp.push fetches"
+	}
 	// Where the machine is being dialled anew, that is not waited for.
 	if m.dialing.TryLock() {
 		defer m.dialing.Unlock()
@@ -347,11 +350,13 @@ func (c *Client) raw(ctx context.Context, e *roster.Entry, line string) (stdout,
 		return "", "", 0, err
 	}
 	defer s.Close()
+	s.errs.keep(shellMax)
 	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
 	defer stop()
 	out, rerr := io.ReadAll(io.LimitReader(s, shellMax))
+	more := int64(0)
 	if rerr == nil {
-		_, _ = io.Copy(io.Discard, s)
+		more, _ = io.Copy(io.Discard, s)
 	}
 	status, err = s.settled(ctx)
 	if err == nil && ctx.Err() != nil {
@@ -360,7 +365,11 @@ func (c *Client) raw(ctx context.Context, e *roster.Entry, line string) (stdout,
 	if err != nil {
 		return "", "", 0, c.fail(Shell, err, "")
 	}
-	return string(out), s.errs.String(), status, nil
+	stderr = s.errs.String()
+	if more += s.errs.lost(); more > 0 {
+		stderr += fmt.Sprintf("\nbrine: %d bytes of output beyond %d MiB were dropped\n", more, shellMax>>20)
+	}
+	return string(out), stderr, status, nil
 }
 
 // Close ends the agents and the connections, and wipes what was asked to be.

@@ -33,6 +33,9 @@ func (b *fileBody) Open() (io.ReadCloser, error) {
 // errTooLarge says that a return has more bytes than are taken.
 var errTooLarge = errors.New("the return is too large")
 
+// TooLarge reports whether a call was given up since its return is too large.
+func TooLarge(err error) bool { return errors.Is(err, errTooLarge) }
+
 // readBody reads a return: up to spill bytes are kept in memory, more in a file
 // in dir, more than limit is errTooLarge.
 func readBody(r io.Reader, spill, limit int64, dir string) (fun.Body, error) {
