@@ -76,7 +76,7 @@ func (s *session) beginJob(env *fun.Env, kind fun.Kind, name string, args fun.Ar
 	j := &jobRun{s: s, rec: jobs.Nothing{}, kind: kind, id: env.ID, jid: jid, name: name, args: jobs.SafeArgs(s.table.Spec(kind, name), args.Pos, args.Kw)}
 	if kind == fun.Runner {
 		j.name = "runner." + name
-		s.bus.Fire("salt/run/"+jid+"/new", value.MapOf("fun", j.name, "fun_args", j.args, "jid", jid, "user", s.userName()))
+		s.bus.Fire("salt/run/"+jid+"/new", value.MapOf("fun", j.name, "fun_args", runnerArgs(j.args), "jid", jid, "user", s.userName()))
 	}
 	l := jobs.Load{
 		JID: jid, Fun: j.name, Arg: j.args, Tgt: env.ID, TgtType: "glob", User: s.userName(), Minions: []string{env.ID},
@@ -97,6 +97,21 @@ func (s *session) beginJob(env *fun.Env, kind fun.Kind, name string, args fun.Ar
 		s.resume = nil
 	}
 	return j
+}
+
+// runnerArgs are arguments as the events and the return of a runner function have
+// them: keyword arguments are a plain dict at the end.
+// Salt: salt/client/mixins.py SyncClientMixin.low.
+func runnerArgs(args *value.List) *value.List {
+	out := args.Copy(0)
+	for i, v := range out.Items {
+		if m, ok := v.(*value.Map); ok && m.Has("__kwarg__") {
+			m = m.Copy()
+			m.Delete("__kwarg__")
+			out.Items[i] = m
+		}
+	}
+	return out
 }
 
 // runnerJob calls a runner function that a step of an orchestration names: a
@@ -130,7 +145,7 @@ func (j *jobRun) end(res fun.Result, err error) {
 		}
 	}
 	if j.kind == fun.Runner {
-		data := value.MapOf("fun_args", j.args, "jid", j.jid, "return", v, "success", ok, "user", j.s.userName(), "fun", j.name)
+		data := value.MapOf("fun_args", runnerArgs(j.args), "jid", j.jid, "return", v, "success", ok, "user", j.s.userName(), "fun", j.name)
 		j.s.bus.Fire("salt/run/"+j.jid+"/ret", data)
 		data = data.Copy()
 		data.Set("_stamp", j.s.app.Host.Now().UTC().Format("2006-01-02T15:04:05.000000"))

@@ -1,11 +1,13 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -18,6 +20,7 @@ import (
 	"brine/internal/config"
 	"brine/internal/event"
 	"brine/internal/fun"
+	"brine/internal/host"
 	"brine/internal/jobs"
 	"brine/internal/returner"
 	"brine/internal/value"
@@ -230,33 +233,14 @@ func (r *sinks) spoolOf(key, name, conf string, kwargs *value.Map) string {
 	text := value.EncodeJSON(value.MapOf("name", name, "config", conf, "kwargs", kwargs))
 	sum := sha256.Sum256(text)
 	dir += "+" + hex.EncodeToString(sum[:8])
-	if writeOnce(filepath.Join(dir, settingsFile), text) != nil {
+	path, mode := filepath.Join(dir, settingsFile), fs.FileMode(0o600)
+	if have, err := os.ReadFile(path); err == nil && bytes.Equal(have, text) {
+		return dir
+	}
+	if os.MkdirAll(dir, 0o700) != nil || r.s.app.Host.WriteFile(path, bytes.NewReader(text), host.WriteOptions{Mode: &mode}) != nil {
 		return ""
 	}
 	return dir
-}
-
-// writeOnce makes a file that is there whole or not at all, whoever else makes it
-// and whenever this process is killed.
-func writeOnce(path string, text []byte) error {
-	if have, err := os.ReadFile(path); err == nil && string(have) == string(text) {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
 }
 
 // owner is the returner of a spool, and its settings.

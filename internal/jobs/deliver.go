@@ -197,32 +197,34 @@ func (w *writer) putAside() {
 	}
 	s := w.sink
 	s.fail(n)
-	why := errors.Join(w.reasons...)
-	where := s.Spool
-	switch {
-	case where == "":
-		w.warn(fmt.Errorf("returner %s refused %d rows, which are lost: %w", s.Name, n, why))
-		return
-	case !w.accepted:
-		w.warn(fmt.Errorf("returner %s refused %d rows: %w; they are kept in %s and sent by the next run", s.Name, n, why, where))
-		return
+	what := "they are lost"
+	if s.Spool != "" {
+		what = "they are kept in " + s.Spool + " and sent by the next run"
+		if w.accepted {
+			path := filepath.Join(s.Spool, refusedFile)
+			if err := appendRows(path, w.refused); err != nil {
+				what = fmt.Sprintf("they stay in %s: %v", s.Spool, err)
+			} else {
+				w.took(w.refused)
+				what = "they are put aside in " + path
+			}
+		}
 	}
-	where = filepath.Join(where, refusedFile)
+	w.warn(fmt.Errorf("returner %s refused %d rows: %w; %s", s.Name, n, errors.Join(w.reasons...), what))
+}
+
+// appendRows adds rows to a file, a line of JSON each.
+func appendRows(path string, rows []item) error {
 	var b []byte
-	for _, it := range w.refused {
+	for _, it := range rows {
 		b = append(append(b, value.EncodeJSON(value.MapOf("kind", it.kind, "data", it.data))...), '\n')
 	}
-	f, err := os.OpenFile(where, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err == nil {
-		_, err = f.Write(b)
-		err = errors.Join(err, f.Close())
-	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		w.warn(fmt.Errorf("returner %s refused %d rows: %w; they stay in %s: %w", s.Name, n, why, s.Spool, err))
-		return
+		return err
 	}
-	w.took(w.refused)
-	w.warn(fmt.Errorf("returner %s refused %d rows: %w; they are put aside in %s", s.Name, n, why, where))
+	_, err = f.Write(b)
+	return errors.Join(err, f.Close())
 }
 
 // connect opens the returner where that is to be done.

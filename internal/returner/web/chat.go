@@ -253,15 +253,16 @@ func slackMessage(s returner.Settings, r *value.Map) *value.Map {
 // byRunNum are the keys of a run of states in the order in which they ran.
 func byRunNum(states *value.Map) []string {
 	var keys []string
-	num := map[string]int64{}
+	var nums []int64
 	for k, v := range states.All() {
-		key := value.Str(k)
-		keys = append(keys, key)
-		if st, ok := v.(*value.Map); ok {
-			num[key], _ = value.AsInt(st.At("__run_num__"))
+		st, _ := v.(*value.Map)
+		n, _ := value.AsInt(st.At("__run_num__"))
+		at := len(nums)
+		for at > 0 && nums[at-1] > n { // they mostly are in order
+			at--
 		}
+		keys, nums = slices.Insert(keys, at, value.Str(k)), slices.Insert(nums, at, n)
 	}
-	slices.SortStableFunc(keys, func(a, b string) int { return int(num[a] - num[b]) })
 	return keys
 }
 

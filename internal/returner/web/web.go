@@ -12,7 +12,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -52,7 +52,7 @@ func newClient(verify bool, secrets ...string) *client {
 
 // sortSecrets puts the longest first: one may be a part of another.
 func (c *client) sortSecrets() {
-	slices.SortFunc(c.secrets, func(a, b string) int { return len(b) - len(a) })
+	sort.Slice(c.secrets, func(i, j int) bool { return len(c.secrets[i]) > len(c.secrets[j]) })
 }
 
 // as has requests say who sends them.

@@ -50,36 +50,45 @@ func also(name string, fn fun.ExecFn) fun.ExecFn {
 		if err != nil {
 			return res, err
 		}
-		jid := c.Str("jid")
-		j, err := jobs.NewFiles(c.Env.CacheDir, 0, c.Env.Host.Now).Job(ctx, jid)
-		switch {
-		case err != nil:
-			return res, err
-		case j == nil:
-			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("there is no job %s in the job cache; a run that begins with this jid will heed it", jid)})
-			return res, nil
-		case j.State == jobs.Complete:
-			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("job %s has ended", jid)})
-			jobs.NewPauses(c.Env.CacheDir).Forget(jid)
-			return res, nil
-		case !j.Detached() || c.Env.Fleet == nil || len(j.Outstanding()) == 0:
-			return res, nil
-		}
-		args := fun.Args{Pos: []value.Value{jid}, Kw: value.NewMap(2)}
-		for _, k := range []string{"state_id", "duration"} {
-			if c.Args.Has(k) && c.Value(k) != nil {
-				args.Kw.Set(k, c.Value(k))
-			}
-		}
-		_, err = c.Env.Fleet.Run(ctx, fun.Job{Tgt: value.Strings(j.Outstanding()...), TgtType: "list", Fun: "state." + name, Args: args}, func(r fun.Return) error {
-			if r.Stage != fun.Returned || r.Retcode != 0 {
-				res.Retcode = 1
-				c.Env.Warn(fun.Warning{Text: fmt.Sprintf("target %s was not told: %s", r.ID, why(r))})
-			}
-			return nil
-		})
-		return res, err
+		return tellAway(ctx, c, name, res)
 	}
+}
+
+// tellAway calls a function of the module "state" on the targets of the job that
+// work without a process of this machine.
+func tellAway(ctx context.Context, c *fun.Call, name string, res fun.Result) (fun.Result, error) {
+	warn := func(format string, args ...any) { c.Env.Warn(fun.Warning{Text: fmt.Sprintf(format, args...)}) }
+	jid := c.Str("jid")
+	j, err := jobs.NewFiles(c.Env.CacheDir, 0, c.Env.Host.Now).Job(ctx, jid)
+	switch {
+	case err != nil:
+		return res, err
+	case j == nil:
+		warn("there is no job %s in the job cache; a run that begins with this jid will heed it", jid)
+		return res, nil
+	case j.State == jobs.Complete:
+		warn("job %s has ended", jid)
+		jobs.NewPauses(c.Env.CacheDir).Forget(jid)
+		return res, nil
+	}
+	open := j.Outstanding()
+	if !j.Detached() || c.Env.Fleet == nil || len(open) == 0 {
+		return res, nil
+	}
+	args := fun.Args{Pos: []value.Value{jid}, Kw: value.NewMap(2)}
+	for _, k := range []string{"state_id", "duration"} {
+		if v, ok := c.Args.Get(k); ok && v != nil {
+			args.Kw.Set(k, v)
+		}
+	}
+	_, err = c.Env.Fleet.Run(ctx, fun.Job{Tgt: value.Strings(open...), TgtType: "list", Fun: "state." + name, Args: args}, func(r fun.Return) error {
+		if r.Stage != fun.Returned || r.Retcode != 0 {
+			res.Retcode = 1
+			warn("target %s was not told: %s", r.ID, why(r))
+		}
+		return nil
+	})
+	return res, err
 }
 
 // why tells how a call on a target failed.
