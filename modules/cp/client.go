@@ -138,7 +138,13 @@ func (c *Client) cacheSalt(ctx context.Context, source string, always bool) (str
 		return "", err
 	}
 	defer r.Close()
-	return dest, c.Put(r, dest, true)
+	if err := c.Put(r, dest, true); err != nil {
+		if info.Abs != "" {
+			return info.Abs, nil // who may not write the cache still has the file
+		}
+		return "", err
+	}
+	return dest, nil
 }
 
 // sameAsServer reports whether dest has the content of a server's file.
