@@ -321,19 +321,19 @@ func filterWordwrap(c *Call) (value.Value, error) {
 	if !ok {
 		return nil, value.Raise("AttributeError", "'%s' object has no attribute 'splitlines'", value.TypeName(a[0]))
 	}
-	w := wrapper{}
+	w := value.Wrapper{}
 	if given(a[1]) {
 		if _, err := value.Compare("<=", a[1], int64(0)); err != nil {
 			return nil, err
 		}
 	}
-	if w.width, err = intArg(a[1], 79); err != nil {
+	if w.Width, err = intArg(a[1], 79); err != nil {
 		return nil, err
 	}
-	if w.breakLong, err = c.boolArg(a[2], true); err != nil {
+	if w.BreakLong, err = c.boolArg(a[2], true); err != nil {
 		return nil, err
 	}
-	if w.hyphens, err = c.boolArg(a[4], true); err != nil {
+	if w.Hyphens, err = c.boolArg(a[4], true); err != nil {
 		return nil, err
 	}
 	sep := c.S.Env().Options().NewlineSequence
@@ -344,150 +344,10 @@ func filterWordwrap(c *Call) (value.Value, error) {
 	}
 	var out []string
 	for _, line := range value.SplitLines(s, false) {
-		if w.width <= 0 {
-			return nil, value.Raise("ValueError", "invalid width %d (must be > 0)", w.width)
+		if w.Width <= 0 {
+			return nil, value.Raise("ValueError", "invalid width %d (must be > 0)", w.Width)
 		}
-		out = append(out, strings.Join(w.wrap(line), sep))
+		out = append(out, strings.Join(w.Wrap(line), sep))
 	}
 	return joinText(out, sep)
-}
-
-// wrapper fills lines as Python's textwrap does.
-type wrapper struct {
-	width              int
-	breakLong, hyphens bool
-}
-
-func isWrapBlank(r rune) bool { return r < utf8.RuneSelf && strings.ContainsRune("\t\n\v\f\r ", r) }
-
-// chunks cuts text where a line may end: around blanks, after hyphens within
-// words, and around dashes.
-func (w *wrapper) chunks(text []rune) [][]rune {
-	var out [][]rune
-	for i := 0; i < len(text); {
-		j := i + 1
-		if isWrapBlank(text[i]) {
-			for j < len(text) && isWrapBlank(text[j]) {
-				j++
-			}
-		} else if w.hyphens {
-			j = w.wordEnd(text, i)
-		} else {
-			for j < len(text) && !isWrapBlank(text[j]) {
-				j++
-			}
-		}
-		out = append(out, text[i:j])
-		i = j
-	}
-	return out
-}
-
-func wrapLetter(r rune) bool { return isWordChar(r) && r != '_' && !isDigitChar(r) }
-
-func wrapPunct(r rune) bool {
-	return isWordChar(r) || r < utf8.RuneSelf && strings.ContainsRune(`!"'&.,?`, r)
-}
-
-// dashes returns the end of a dash (two hyphens or more, before a word) at i,
-// or i where there is none.
-func dashes(text []rune, i int) int {
-	j := i
-	for j < len(text) && text[j] == '-' {
-		j++
-	}
-	if j-i >= 2 && j < len(text) && isWordChar(text[j]) {
-		return j
-	}
-	return i
-}
-
-// wordEnd returns where the chunk that starts at i, no blank, ends.
-func (w *wrapper) wordEnd(text []rune, i int) int {
-	at := func(k int, f func(rune) bool) bool { return k >= 0 && k < len(text) && f(text[k]) }
-	hyphen := func(r rune) bool { return r == '-' }
-	if at(i-1, wrapPunct) {
-		if j := dashes(text, i); j > i {
-			return j
-		}
-	}
-	for j := i + 1; ; j++ {
-		if at(j, hyphen) {
-			before := at(j-1, wrapLetter) && (at(j-2, wrapLetter) || at(j-2, hyphen) && at(j-3, wrapLetter))
-			after := at(j+1, wrapLetter) && (at(j+2, wrapLetter) || at(j+2, hyphen) && at(j+3, wrapLetter))
-			if before && after {
-				return j + 1
-			}
-		}
-		if j >= len(text) || isWrapBlank(text[j]) {
-			return j
-		}
-		if wrapPunct(text[j-1]) && dashes(text, j) > j {
-			return j
-		}
-	}
-}
-
-func allBlank(chunk []rune) bool {
-	for _, r := range chunk {
-		if !value.IsSpace(r) {
-			return false
-		}
-	}
-	return true
-}
-
-func (w *wrapper) wrap(s string) []string {
-	chunks := w.chunks([]rune(s))
-	var lines []string
-	for len(chunks) > 0 {
-		if len(lines) > 0 && allBlank(chunks[0]) {
-			chunks = chunks[1:]
-		}
-		var line [][]rune
-		n := 0
-		for len(chunks) > 0 && n+len(chunks[0]) <= w.width {
-			n += len(chunks[0])
-			line, chunks = append(line, chunks[0]), chunks[1:]
-		}
-		if len(chunks) > 0 && len(chunks[0]) > w.width {
-			if w.breakLong {
-				end := w.longBreak(chunks[0], w.width-n)
-				line = append(line, chunks[0][:end])
-				chunks[0] = chunks[0][end:]
-			} else if len(line) == 0 {
-				line, chunks = append(line, chunks[0]), chunks[1:]
-			}
-		}
-		if k := len(line); k > 0 && allBlank(line[k-1]) {
-			line = line[:k-1]
-		}
-		if len(line) > 0 {
-			var b strings.Builder
-			for _, chunk := range line {
-				b.WriteString(string(chunk))
-			}
-			lines = append(lines, b.String())
-		}
-	}
-	return lines
-}
-
-// longBreak returns where to cut a chunk that is longer than a line, with room
-// characters left on this one.
-func (w *wrapper) longBreak(chunk []rune, room int) int {
-	if w.hyphens && len(chunk) > room {
-		for k := room - 1; k > 0; k-- {
-			if chunk[k] != '-' {
-				continue
-			}
-			for _, r := range chunk[:k] {
-				if r != '-' {
-					return k + 1
-				}
-			}
-			break
-		}
-	}
-	return room
 }
