@@ -42,9 +42,7 @@ func call(ctx context.Context, c *fun.Call, kind fun.Kind, name string, args fun
 			if nf.Reason != "" {
 				text = nf.Error()
 			}
-			if nf.Nearest != "" && c.Env.Warn != nil {
-				c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("there is no %s %q (did you mean %q?)", kind, name, nf.Nearest)})
-			}
+			warnUnknown(c, nf)
 			return text, jid, false, nil
 		}
 		return fmt.Sprintf("Exception occurred in %s %s: %v", strings.TrimSuffix(kind.String(), " function"), name, err), jid, false, nil
@@ -59,6 +57,23 @@ func call(ctx context.Context, c *fun.Call, kind fun.Kind, name string, args fun
 		}
 	}
 	return res.Value, jid, res.Retcode == 0, nil
+}
+
+// warnUnknown says what was likely meant; of wheel functions, which are for a
+// master's own affairs, there are so few that all are named.
+func warnUnknown(c *fun.Call, nf *fun.NotFoundError) {
+	text := fmt.Sprintf("there is no %s %q", nf.Kind, nf.Name)
+	switch {
+	case nf.Kind == fun.Wheel:
+		text += ": without a master there are " + strings.Join(c.Env.Table.Names(fun.Wheel), ", ")
+	case nf.Nearest != "":
+		text += fmt.Sprintf(" (did you mean %q?)", nf.Nearest)
+	default:
+		return
+	}
+	if c.Env.Warn != nil {
+		c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: text})
+	}
 }
 
 // inherit hands the environment of the step on to a function that takes one and
