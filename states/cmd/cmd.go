@@ -3,11 +3,13 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"brine/internal/fun"
 	"brine/internal/proc"
+	"brine/internal/source"
 	"brine/internal/value"
 )
 
@@ -189,7 +191,7 @@ func run(ctx context.Context, c *fun.Call) fun.Ret {
 	}
 	all, err := runAll(ctx, c, args)
 	if err != nil {
-		return fun.Ret{Name: command, Comment: err.Error()}
+		return fun.Ret{Name: command, Comment: said(c, err)}
 	}
 	ret := fun.Ret{Name: command, Changes: all, Comment: fmt.Sprintf("Command \"%s\" run", command)}
 	if !value.Truth(all.At("retcode")) {
@@ -212,6 +214,19 @@ func outcome(c *fun.Call, ret fun.Ret, all *value.Map, stateful bool) fun.Ret {
 		ret.Result = fun.WouldChange
 	}
 	return ret
+}
+
+// said returns what Salt says of err; where a template is wrong is shown beside
+// the report.
+func said(c *fun.Call, err error) string {
+	var placed *source.Error
+	if !errors.As(err, &placed) {
+		return err.Error()
+	}
+	if c.Env.Fault != nil {
+		c.Env.Fault(placed)
+	}
+	return placed.SaltText()
 }
 
 func isDir(env *fun.Env, path string) bool {
@@ -366,7 +381,7 @@ func script(ctx context.Context, c *fun.Call) fun.Ret {
 	kw.Set("saltenv", c.Low.SaltEnv)
 	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "cmd.script", fun.Args{Pos: []value.Value{source}, Kw: kw})
 	if err != nil {
-		return fun.Ret{Name: name, Comment: err.Error()}
+		return fun.Ret{Name: name, Comment: said(c, err)}
 	}
 	all, ok := res.Value.(*value.Map)
 	if !ok {

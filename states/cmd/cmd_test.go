@@ -85,6 +85,8 @@ func TestRun(t *testing.T) {
 		{"echo x", value.MapOf("cwd", "/no/such"), false, `False 'Desired working directory "/no/such" is not available' {}`},
 		{"echo x", value.MapOf("env", "A=b"), false, `False "Invalidly-formatted 'env' parameter. See documentation." {}`},
 		{"true", value.MapOf("runas", "nobody_zz"), false, `False "User 'nobody_zz' is not available" {}`},
+		{"echo {{ v }}", value.MapOf("template", "jinja"), false, `False "Jinja variable 'v' is undefined; line 1\n\n---\necho {{ v }}    <======================\n---" {}`},
+		{"true", value.MapOf("timeout", "soon"), false, "False 'Error: timeout soon must be a number' {}"},
 		{"true", value.MapOf("bg", true), false, `True 'Command "true" run' {'retcode': None, 'stdout': '', 'stderr': ''}`},
 		{"sleep 9", value.MapOf("timeout", 0.1), false, `False 'Command "sleep 9" run' {'retcode': 1, 'stdout': 'sleep 9 : Timed out after 0.1 seconds', 'stderr': ''}`},
 		{"sleep 9", value.MapOf("timeout", 0.1, "ignore_timeout", true), false, `True 'Command "sleep 9" run' {'retcode': 0, 'stdout': 'sleep 9 : Timed out after 0.1 seconds', 'stderr': ''}`},
