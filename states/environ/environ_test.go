@@ -47,6 +47,7 @@ func TestSetenv(t *testing.T) {
 		{"False of none", "{name: N, value: False, false_unsets: True}", false, true, "Environ values were already set with the correct values", "{}", nil},
 		{"empty already", "{name: E, value: False}", false, true, "Environ values were already set with the correct values", "{}", nil},
 		{"clear all", "{name: A, value: '1', clear_all: True, false_unsets: True}", false, true, "Environ values were set", "{A: '1', E: null}", []string{"A=1"}},
+		{"clear all again", "{name: A, value: '1', clear_all: True}", true, true, "Environ values will be changed", "{E: ''}", nil},
 		{"number", "{name: A, value: 5}", false, false, "Environ value must be string, dict or False", "{}", nil},
 		{"number in a dict", "{name: any, value: {P: 80}}", false, false, "Failed to set environ variables", "{P: 80}", nil},
 		{"bad name", "{name: any, value: {'x=y': z}}", false, false, "Failed to set environ variables", "{'x=y': False}", nil},

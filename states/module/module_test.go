@@ -39,6 +39,7 @@ func mine() fun.Module {
 		{Name: "status", Fn: give(value.MapOf("retcode", int64(3), "comment", "third"), 3)},
 		{Name: "text", Fn: give("out", 3)},
 		{Name: "verdict", Fn: give(value.MapOf("result", false, "comment", "said no"), 0)},
+		{Name: "wary", Fn: fault(&fun.InvocationError{Msg: "not so"})},
 		{Name: "yes", Fn: give(true, 0)},
 	}}
 }
@@ -134,6 +135,9 @@ func TestNewStyle(t *testing.T) {
 		{value.MapOf("mine.deep", nil), false, "True 'mine.deep: Success' {'mine.deep': {'a': {'b': {'result': False}}}}", "['mine.deep']"},
 		{value.MapOf("mine.echo", list()), false, "False \"'mine.echo' failed: Missing arguments: text\" {}", "['mine.echo']"},
 		{value.MapOf("mine.refuses", nil), false, "raises Unable to do it", ""},
+		{value.MapOf("mine.breaks", nil), false, "raises boom", ""},
+		{value.MapOf("mine.wary", nil), false, "False \"'mine.wary' failed: not so\" {}", "['mine.wary']"},
+		{value.MapOf("mine.yes", list("x")), false, "False \"'mine.yes' failed: yes() takes 0 positional arguments but 1 was given\" {}", "['mine.yes']"},
 		{value.MapOf("mine.gone", nil), false, "False 'Unavailable function: mine.gone.' {}", "['mine.gone']"},
 		{value.MapOf("mine.gone", nil, "mine.lost", nil), false, "False 'Unavailable functionTrue: mine.gone, mine.lost.' {}", "['mine.gone', 'mine.lost']"},
 		{value.MapOf("mine.yes", nil), true, "None 'Function mine.yes to be executed.' {}", "['mine.yes']"},
