@@ -324,13 +324,23 @@ both:
     - batch: 1
 local:
   salt.function:
-    - name: test.ping
+    - name: cmd.run
     - tgt: '*'
+    - arg: ['while [ ! -e `+s.path("after")+` ]; do sleep 0.1; done; echo it goes on']
     - asynchronous: True
+after:
+  file.managed:
+    - name: `+s.path("after")+`
 `)
 	r := s.brine("orchestrate", "orch", "--out=json")
-	s.want(r, 1, `"State submitted successfully."`, `"Function submitted successfully."`, "asynchronous conflicts with batch: they cannot be used at the same time",
-		"Function failed to run. It was not started on: here")
+	s.want(r, 1, `"State submitted successfully."`, `"Function submitted successfully."`, "asynchronous conflicts with batch: they cannot be used at the same time")
+	if strings.Contains(r.stdout, "It was not started on") {
+		t.Errorf("stdout: %s", r.stdout)
+	}
+	jid := jidRE.FindString(r.stdout[strings.Index(r.stdout, "salt_|-local"):])
+	for _, id := range []string{"here", "web1", "web2"} {
+		s.until(`"`+id+`": "it goes on"`, "run", "jobs.lookup_jid", jid, "--out=json")
+	}
 	for step, want := range map[string]string{"salt_|-apply": "Succeeded: 1", "salt_|-call": "hello"} {
 		jid := jidRE.FindString(r.stdout[strings.Index(r.stdout, step):])
 		s.until(want, "run", "jobs.lookup_jid", jid)

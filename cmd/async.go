@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -106,4 +109,47 @@ func (s *session) background(job fun.Job, ids []string, rec jobs.Record) error {
 	rest = slices.DeleteFunc(slices.Clone(rest), func(x string) bool { return x == "--async" || strings.HasPrefix(x, "--async=") })
 	_, err = a.Host.Start(host.Cmd{Argv: append(argv, rest...), Stdin: file})
 	return err
+}
+
+// staying are the jobs that nobody waits for and that are worked on in this
+// process, by their jids: on which targets.
+type staying struct {
+	wg sync.WaitGroup
+
+	mu   sync.Mutex
+	jobs map[string][]string
+}
+
+// stay returns the fleet.Fleet.Stay of the session: the process ends when such
+// jobs have.
+func (s *session) stay(ctx context.Context) func(jid string, ids []string, work func(context.Context)) {
+	return func(jid string, ids []string, work func(context.Context)) {
+		st := &s.staying
+		st.mu.Lock()
+		if st.jobs == nil {
+			st.jobs = map[string][]string{}
+		}
+		st.jobs[jid] = ids
+		st.mu.Unlock()
+		st.wg.Go(func() {
+			work(ctx)
+			st.mu.Lock()
+			defer st.mu.Unlock()
+			delete(st.jobs, jid)
+		})
+	}
+}
+
+// awaitStaying waits for those jobs, and says so where it takes a while.
+func (s *session) awaitStaying() {
+	st := &s.staying
+	say := time.AfterFunc(time.Second, func() {
+		st.mu.Lock()
+		defer st.mu.Unlock()
+		for _, jid := range slices.Sorted(maps.Keys(st.jobs)) {
+			fmt.Fprintf(s.app.Err, "brine: job %s still works on %s, in this process, which ends when it has (Ctrl-C twice ends it)\n", jid, strings.Join(st.jobs[jid], ", "))
+		}
+	})
+	defer say.Stop()
+	st.wg.Wait()
 }

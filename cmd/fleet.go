@@ -129,6 +129,8 @@ func (s *session) controller(ctx context.Context, jid string) (*fun.Env, error) 
 	}
 	if len(s.app.Args) > 0 && (s.app.Args[0] == "ssh" || s.app.Program == "salt" || s.app.Program == "salt-ssh") {
 		f.Background = s.background
+	} else {
+		f.Stay = s.stay(ctx)
 	}
 	f.AskJID = func() string { return s.jids.Next(s.app.Host.Now()) }
 	env.Fleet = f
@@ -137,6 +139,6 @@ func (s *session) controller(ctx context.Context, jid string) (*fun.Env, error) 
 	if err := s.openReturners(env); err != nil {
 		return nil, err
 	}
-	s.close = append(s.close, func() { _ = f.Close() })
+	s.close = append(s.close, func() { _ = f.Close() }, s.awaitStaying)
 	return env, nil
 }

@@ -43,6 +43,8 @@ type session struct {
 	ssh    assembly.SSHOptions // of machines that are reached over SSH
 	watch  fleet.Watcher       // of the jobs on targets; nil: nobody
 
+	staying staying
+
 	mu     sync.Mutex
 	warned map[fun.Warning]bool
 	slips  int // warnings so far, which --strict makes errors

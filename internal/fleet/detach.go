@@ -31,7 +31,8 @@ type Left struct {
 }
 
 // detach starts the job on its targets and leaves it there. Machines of this
-// process are left to another one, which Background starts.
+// process are left to another one, which Background starts, or worked on beside
+// what comes next.
 func (r *running) detach(ctx context.Context, targets []string, owner map[string]Provider, limit int) {
 	sem := make(chan struct{}, limit)
 	var wg sync.WaitGroup
@@ -61,7 +62,11 @@ func (r *running) detach(ctx context.Context, targets []string, owner map[string
 	if len(here) == 0 {
 		return
 	}
-	err := errors.New("it is in the process that runs the job, which ends; only 'brine ssh --async' starts another one for it")
+	if r.f.Background == nil && r.f.Stay != nil {
+		r.stay(ctx, here, owner, limit)
+		return
+	}
+	err := errors.New("it is in the process that runs the job, and there is nobody to go on with it")
 	if r.f.Background != nil {
 		err = r.f.Background(r.job, here, r.rec)
 	}
@@ -72,6 +77,34 @@ func (r *running) detach(ctx context.Context, targets []string, owner map[string
 			r.left()
 		}
 	}
+}
+
+// stay has this process work on with targets that are in it, and nobody wait for
+// them. The record is ended when they have returned.
+func (r *running) stay(ctx context.Context, ids []string, owner map[string]Provider, limit int) {
+	r.staying = true
+	calm := context.WithoutCancel(ctx) // of what the context knows; the end of the step is none of the job
+	r.f.Stay(r.job.JID, ids, func(life context.Context) {
+		own, cancel := context.WithCancel(calm)
+		defer cancel()
+		defer context.AfterFunc(life, cancel)()
+		sem := make(chan struct{}, limit)
+		var wg sync.WaitGroup
+		for _, id := range ids {
+			sem <- struct{}{}
+			wg.Go(func() {
+				defer func() { <-sem }()
+				ret := fun.Return{ID: id, JID: r.job.JID, Stage: fun.Refused, Err: errors.New("not begun: the run was stopped")}
+				if !r.stopped(own) {
+					ret = owner[id].Run(own, r.job, id, func() {})
+				}
+				r.f.doubt(r.rec.Return(ret))
+				r.f.returned(r.job, ret)
+			})
+		}
+		wg.Wait()
+		r.f.doubt(r.conclude(own))
+	})
 }
 
 // left notes that a target works on without this process.

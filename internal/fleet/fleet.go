@@ -89,6 +89,10 @@ type Fleet struct {
 	// Background has another process work on the machines of this one for a job
 	// that is to outlive it; nil: there is no such process.
 	Background func(job fun.Job, ids []string, rec jobs.Record) error
+	// Stay has work on machines of this process done beside what comes next, before
+	// the process ends; where it is to end at once, it ends the context of the work.
+	// nil, and no Background: such jobs are refused.
+	Stay func(jid string, ids []string, work func(ctx context.Context))
 	// AskJID makes the jids of such questions, which are not recorded; nil:
 	// NewJID.
 	AskJID func() string
@@ -249,7 +253,9 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 	}
 	sort.Strings(r.missing)
 	sum.Missing = r.missing
-	f.doubt(r.conclude(ctx))
+	if !r.staying {
+		f.doubt(r.conclude(ctx))
+	}
 	return sum, r.err
 }
 
@@ -386,7 +392,8 @@ type running struct {
 	err     error
 	failed  bool
 	missing []string
-	away    int // targets that work on without this process
+	away    int  // targets that work on without this process
+	staying bool // targets work on in this process, which ends the record
 }
 
 func (r *running) run(ctx context.Context, targets []string, owner map[string]Provider, limit int) {
