@@ -89,7 +89,12 @@ func (m *machine) known(ctx context.Context, keys ...value.Value) *value.Map {
 	if err != nil {
 		if ctx.Err() == nil {
 			m.p.warn(fmt.Sprintf("the grains of %s are not known, so it is not matched by them: %v", m.e.ID, err))
-			m.grains = &gathering{grains: value.NewMap(0), absent: value.NewMap(0), whole: true}
+			blank := &gathering{grains: value.NewMap(0), absent: value.NewMap(0), whole: true}
+			if m.grains != nil {
+				blank.grains = m.grains.grains // what was kept is known all the same
+			}
+			m.grains = blank
+			return blank.grains
 		}
 		return value.NewMap(0)
 	}

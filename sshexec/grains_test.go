@@ -46,3 +46,33 @@ func TestKeptGrains(t *testing.T) {
 		t.Error("nothing has grains")
 	}
 }
+
+// TestGrainsOfTheUnreached: grains that are kept are known also where the
+// machine cannot be asked for others.
+func TestGrainsOfTheUnreached(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "grains")
+	e := &roster.Entry{ID: "web1", Host: "127.0.0.1", Port: 1, User: "root", Grains: value.MapOf("role", "web")}
+	warned := 0
+	p := NewProvider(Settings{
+		Entries: []*roster.Entry{e}, Dialer: NewDialer(options(t, known(t))), GrainsDir: dir, Now: time.Now, Opts: value.NewMap(0),
+		Warn: func(string) { warned++ },
+	})
+	m := p.targets["web1"]
+	m.keep(&gathering{grains: value.MapOf("os", "Debian"), absent: value.NewMap(0), at: time.Now()})
+	g := p.Minion(t.Context(), "web1").Grains()
+	for range 2 {
+		if v, ok := g.Get("fqdn"); ok {
+			t.Errorf("fqdn is %v", v)
+		}
+		if v, _ := g.Get("os"); v != "Debian" {
+			t.Errorf("os is %v", v)
+		}
+		if v, _ := g.Get("role"); v != "web" {
+			t.Errorf("role is %v", v)
+		}
+	}
+	if warned != 1 {
+		t.Errorf("%d warnings", warned)
+	}
+}
