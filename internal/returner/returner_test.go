@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"brine/internal/fun"
 	"brine/internal/value"
 )
@@ -59,5 +61,28 @@ func TestCheck(t *testing.T) {
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s: %v, want %q", value.Repr(tt.opts), err, tt.want)
 		}
+	}
+}
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	got := Keys(`
+		host = salt -- the server
+		db = "0" -- the database
+		port = 3306 -- its port
+		timeout = 5.0 -- seconds
+		tls = False -- whether
+		subject = Email = from Salt -- it -- says so
+		token*! -- a secret
+
+		password! = "" -- another
+	`)
+	want := []Key{
+		{Name: "host", Default: "salt", Doc: "the server"}, {Name: "db", Default: "0", Doc: "the database"}, {Name: "port", Default: int64(3306), Doc: "its port"},
+		{Name: "timeout", Default: 5.0, Doc: "seconds"}, {Name: "tls", Default: false, Doc: "whether"}, {Name: "subject", Default: "Email = from Salt", Doc: "it -- says so"},
+		{Name: "token", Doc: "a secret", Secret: true, Required: true}, {Name: "password", Default: "", Doc: "another", Secret: true},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
 }

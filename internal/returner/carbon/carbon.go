@@ -19,12 +19,12 @@ import (
 func Spec() returner.Spec {
 	return returner.Spec{
 		Name: "carbon", Doc: "Send the numbers in returns to Graphite's carbon.", Src: "returners/carbon_return.py", New: open,
-		Keys: []returner.Key{
-			{Name: "host", Default: "localhost", Doc: "the server"},
-			{Name: "port", Default: int64(2003), Doc: "its port for lines of text"},
-			{Name: "skip_on_error", Default: false, Doc: "leave out what is no number in silence"},
-			{Name: "metric_base_pattern", Doc: "beginning of names; [module], [function] and [minion_id] are filled in"},
-		},
+		Keys: returner.Keys(`
+			host = localhost -- the server
+			port = 2003 -- its port for lines of text
+			skip_on_error = False -- leave out what is no number in silence
+			metric_base_pattern -- beginning of names; [module], [function] and [minion_id] are filled in
+		`),
 	}
 }
 

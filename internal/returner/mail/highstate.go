@@ -23,25 +23,25 @@ func highstateSpec() returner.Spec {
 			_, err := openReports(context.Background(), s)
 			return s, err
 		},
-		Keys: []returner.Key{
-			{Name: "report_everything", Default: false, Doc: "report every run of states"},
-			{Name: "report_changes", Default: true, Doc: "report runs that changed something"},
-			{Name: "report_failures", Default: true, Doc: "report runs in which something failed"},
-			{Name: "failure_function", Doc: "execution function whose result a report of failures begins with; it runs on the controller"},
-			{Name: "success_function", Doc: "the same for reports without failures"},
-			{Name: "report_format", Default: "yaml", Doc: "yaml, json or html"},
-			{Name: "report_delivery", Default: "file", Doc: "file or smtp"},
-			{Name: "file_output", Default: "/tmp/test.rpt", Doc: "the file; {id} and {host} are those of the target"},
-			{Name: "smtp_sender", Doc: "sender"},
-			{Name: "smtp_recipients", Doc: "receivers, text with commas"},
-			{Name: "smtp_failure_subject", Default: "Installation failure", Doc: "subject where something failed, with {id} and {host}"},
-			{Name: "smtp_success_subject", Default: "Installation success", Doc: "subject of other reports"},
-			{Name: "smtp_server", Doc: "mail server"},
-			{Name: "smtp_port", Default: int64(25), Doc: "its port"},
-			{Name: "smtp_tls", Default: false, Doc: "begin TLS with STARTTLS"},
-			{Name: "smtp_username", Doc: "account"},
-			{Name: "smtp_password", Doc: "its password", Secret: true},
-		},
+		Keys: returner.Keys(`
+			report_everything = False -- report every run of states
+			report_changes = True -- report runs that changed something
+			report_failures = True -- report runs in which something failed
+			failure_function -- execution function whose result a report of failures begins with; it runs on the controller
+			success_function -- the same for reports without failures
+			report_format = yaml -- yaml, json or html
+			report_delivery = file -- file or smtp
+			file_output = /tmp/test.rpt -- the file; {id} and {host} are those of the target
+			smtp_sender -- sender
+			smtp_recipients -- receivers, text with commas
+			smtp_failure_subject = Installation failure -- subject where something failed, with {id} and {host}
+			smtp_success_subject = Installation success -- subject of other reports
+			smtp_server -- mail server
+			smtp_port = 25 -- its port
+			smtp_tls = False -- begin TLS with STARTTLS
+			smtp_username -- account
+			smtp_password! -- its password
+		`),
 	}
 }
 

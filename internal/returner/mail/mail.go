@@ -26,18 +26,18 @@ func Specs() []returner.Spec { return []returner.Spec{highstateSpec(), smtpSpec(
 func smtpSpec() returner.Spec {
 	return returner.Spec{
 		Name: "smtp", Doc: "Send returns by e-mail.", Src: "returners/smtp_return.py", New: open,
-		Keys: []returner.Key{
-			{Name: "from", Required: true, Doc: "sender"},
-			{Name: "to", Required: true, Doc: "receivers, text with commas"},
-			{Name: "host", Required: true, Doc: "mail server"},
-			{Name: "port", Default: int64(25), Doc: "its port"},
-			{Name: "username", Doc: "account"},
-			{Name: "password", Doc: "its password", Secret: true},
-			{Name: "tls", Default: false, Doc: "begin TLS with STARTTLS"},
-			{Name: "subject", Default: "Email from Salt", Doc: "subject, a Jinja template with the keys of the return"},
-			{Name: "fields", Doc: "keys of the return to put behind the subject, text with commas"},
-			{Name: "template", Doc: "salt:// file with the text, a Jinja template with the keys of the return"},
-		},
+		Keys: returner.Keys(`
+			from* -- sender
+			to* -- receivers, text with commas
+			host* -- mail server
+			port = 25 -- its port
+			username -- account
+			password! -- its password
+			tls = False -- begin TLS with STARTTLS
+			subject = Email from Salt -- subject, a Jinja template with the keys of the return
+			fields -- keys of the return to put behind the subject, text with commas
+			template -- salt:// file with the text, a Jinja template with the keys of the return
+		`),
 	}
 }
 

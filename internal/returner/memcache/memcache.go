@@ -24,10 +24,10 @@ import (
 func Spec() returner.Spec {
 	return returner.Spec{
 		Name: "memcache", Doc: "Store returns in memcached.", Src: "returners/memcache_return.py", New: open, Reads: true,
-		Keys: []returner.Key{
-			{Name: "host", Default: "localhost", Doc: "name or address of the server"},
-			{Name: "port", Default: "11211", Doc: "its port"},
-		},
+		Keys: returner.Keys(`
+			host = localhost -- name or address of the server
+			port = "11211" -- its port
+		`),
 	}
 }
 

@@ -27,12 +27,12 @@ func Specs() []returner.Spec {
 		},
 		{
 			Name: "syslog", Doc: "Send returns to the system log.", Src: "returners/syslog_return.py", New: newSyslog, Prepare: prepareSyslog,
-			Keys: []returner.Key{
-				{Name: "level", Default: "LOG_INFO", Doc: "LOG_EMERG to LOG_DEBUG"},
-				{Name: "facility", Default: "LOG_USER", Doc: "LOG_USER, LOG_DAEMON, LOG_LOCAL0, ..."},
-				{Name: "tag", Default: "salt-minion", Doc: "name in front of each line"},
-				{Name: "options", Doc: "accepted: LOG_PID and others depend on the system"},
-			},
+			Keys: returner.Keys(`
+			level = LOG_INFO -- LOG_EMERG to LOG_DEBUG
+			facility = LOG_USER -- LOG_USER, LOG_DAEMON, LOG_LOCAL0, ...
+			tag = salt-minion -- name in front of each line
+			options -- accepted: LOG_PID and others depend on the system
+		`),
 		},
 	}
 }

@@ -22,13 +22,13 @@ import (
 func Spec() returner.Spec {
 	return returner.Spec{
 		Name: "redis", Doc: "Store returns in Redis.", Src: "returners/redis_return.py", New: open, Reads: true,
-		Keys: []returner.Key{
-			{Name: "db", Default: "0", Doc: "number of the database"},
-			{Name: "host", Default: "salt", Doc: "name or address of the server"},
-			{Name: "port", Default: int64(6379), Doc: "port of the server"},
-			{Name: "unix_socket_path", Doc: "socket of the server, instead of host and port"},
-			{Name: "password", Default: "", Doc: "password of the server", Secret: true},
-		},
+		Keys: returner.Keys(`
+			db = "0" -- number of the database
+			host = salt -- name or address of the server
+			port = 6379 -- port of the server
+			unix_socket_path -- socket of the server, instead of host and port
+			password! = "" -- password of the server
+		`),
 	}
 }
 

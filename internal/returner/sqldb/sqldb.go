@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -263,40 +262,35 @@ func (s *store) Jobs(ctx context.Context, from, to string) ([]jobs.Entry, error)
 
 // Specs returns the returners, alphabetically.
 func Specs() []returner.Spec {
-	host := func(port int64) []returner.Key {
-		return []returner.Key{
-			{Name: "host", Default: "salt", Doc: "name or address of the server"},
-			{Name: "user", Default: "salt", Doc: "account"},
-			{Name: "pass", Default: "salt", Doc: "its password", Secret: true},
-			{Name: "db", Default: "salt", Doc: "the database"},
-			{Name: "port", Default: port, Doc: "port of the server"},
-		}
-	}
-	pgKeys := append(host(5432),
-		returner.Key{Name: "sslmode", Default: "prefer", Doc: "disable, prefer, require, verify-ca or verify-full"},
-		returner.Key{Name: "sslcert", Doc: "file with the client's certificate"},
-		returner.Key{Name: "sslkey", Doc: "file with its key"},
-		returner.Key{Name: "sslrootcert", Doc: "file with the certificates that are trusted"},
-	)
-	// The returner postgres has another name for the password.
-	textKeys := append(slices.Clone(pgKeys), returner.Key{Name: "passwd", Doc: "the account's password; pass is understood, too", Secret: true})
+	const server = `
+		host = salt -- name or address of the server
+		user = salt -- account
+		pass! = salt -- its password
+		db = salt -- the database
+		port = `
+	const pg = server + `5432 -- port of the server
+		sslmode = prefer -- disable, prefer, require, verify-ca or verify-full
+		sslcert -- file with the client's certificate
+		sslkey -- file with its key
+		sslrootcert -- file with the certificates that are trusted
+	`
 	return []returner.Spec{
 		{
 			Name: "mysql", Doc: "Store returns and events in MySQL or MariaDB.", Src: "returners/mysql.py", New: newMySQL, Reads: true, Schema: mysqlSchema,
-			Keys: append(host(3306),
-				returner.Key{Name: "ssl_ca", Doc: "file with the certificates that are trusted"},
-				returner.Key{Name: "ssl_cert", Doc: "file with the client's certificate"},
-				returner.Key{Name: "ssl_key", Doc: "file with its key"},
-			),
+			Keys: returner.Keys(server + `3306 -- port of the server
+				ssl_ca -- file with the certificates that are trusted
+				ssl_cert -- file with the client's certificate
+				ssl_key -- file with its key
+			`),
 		},
-		{Name: "pgjsonb", Doc: "Store returns and events in PostgreSQL as jsonb.", Src: "returners/pgjsonb.py", New: newPostgres, Reads: true, Schema: pgjsonbSchema, Keys: pgKeys},
-		{Name: "postgres", Doc: "Store returns and events in PostgreSQL as text.", Src: "returners/postgres.py", New: newPostgres, Reads: true, Schema: postgresSchema, Keys: textKeys},
+		{Name: "pgjsonb", Doc: "Store returns and events in PostgreSQL as jsonb.", Src: "returners/pgjsonb.py", New: newPostgres, Reads: true, Schema: pgjsonbSchema, Keys: returner.Keys(pg)},
+		{Name: "postgres", Doc: "Store returns and events in PostgreSQL as text.", Src: "returners/postgres.py", New: newPostgres, Reads: true, Schema: postgresSchema, Keys: returner.Keys(pg + "\npasswd! -- the account's password; pass is understood, too")},
 		{
 			Name: "sqlite3", Doc: "Store returns and events in a SQLite file.", Src: "returners/sqlite3_return.py", New: newSQLite, Prepare: prepareSQLite, Reads: true, Schema: sqliteSchema,
-			Keys: []returner.Key{
-				{Name: "database", Required: true, Doc: "path of the file, which is made where it is missing"},
-				{Name: "timeout", Default: 5.0, Doc: "seconds to wait for another process that writes"},
-			},
+			Keys: returner.Keys(`
+				database* -- path of the file, which is made where it is missing
+				timeout = 5.0 -- seconds to wait for another process that writes
+			`),
 		},
 	}
 }

@@ -232,100 +232,138 @@ func (e *each) Return(ctx context.Context, rets []*value.Map) error {
 
 // Specs returns the returners.
 func Specs() []returner.Spec {
-	key := func(name string, def value.Value, doc string) returner.Key {
-		return returner.Key{Name: name, Default: def, Doc: doc}
-	}
-	secret := func(name, doc string) returner.Key { return returner.Key{Name: name, Doc: doc, Secret: true} }
-	required := func(k returner.Key) returner.Key {
-		k.Required = true
-		return k
-	}
 	return []returner.Spec{
 		{
 			Name: "couchdb", Doc: "Store returns in CouchDB, a document each.", Src: "returners/couchdb_return.py", New: newCouch,
-			Keys: []returner.Key{key("db", "salt", "the database"), key("url", "http://salt:5984/", "the server"), key("user", nil, "account"), secret("passwd", "its password")},
+			Keys: returner.Keys(`
+				db = salt -- the database
+				url = http://salt:5984/ -- the server
+				user -- account
+				passwd! -- its password
+			`),
 		},
 		{
 			Name: "elasticsearch", Doc: "Store returns and events in Elasticsearch.", Src: "returners/elasticsearch_return.py", New: newElastic,
-			Keys: []returner.Key{
-				key("hosts", "localhost:9200", "servers, the first that answers is used"), key("user", nil, "account"), secret("password", "its password"),
-				key("index_date", false, "put the date into the names of indices"),
-				key("functions_blacklist", nil, "list of functions whose returns are left out"),
-				key("number_of_shards", int64(1), "shards of an index that is made"), key("number_of_replicas", int64(0), "its replicas"),
-				key("states_count", false, "count the states that succeeded and failed, as counts"),
-				key("states_order_output", false, "put numbers in front of the tags of states, in indices of their own"),
-				key("states_single_index", false, "one index for state.apply, state.sls and state.highstate"),
-				key("master_event_index", "salt-master-event-cache", "index of events"), key("master_job_cache_index", "salt-master-job-cache", "index of loads"),
-			},
+			Keys: returner.Keys(`
+				hosts = localhost:9200 -- servers, the first that answers is used
+				user -- account
+				password! -- its password
+				index_date = False -- put the date into the names of indices
+				functions_blacklist -- list of functions whose returns are left out
+				number_of_shards = 1 -- shards of an index that is made
+				number_of_replicas = 0 -- its replicas
+				states_count = False -- count the states that succeeded and failed, as counts
+				states_order_output = False -- put numbers in front of the tags of states, in indices of their own
+				states_single_index = False -- one index for state.apply, state.sls and state.highstate
+				master_event_index = salt-master-event-cache -- index of events
+				master_job_cache_index = salt-master-job-cache -- index of loads
+			`),
 		},
 		{
 			Name: "etcd", Doc: "Store returns in etcd by its version 3 API.", Src: "returners/etcd_return.py", New: newEtcd, Prepare: prepareEtcd, Reads: true,
-			Keys: []returner.Key{
-				key("host", "127.0.0.1", "the server, or its URL"), key("port", int64(2379), "its port"), key("protocol", "http", "http or https"),
-				key("username", nil, "account"), secret("password", "its password"), key("ttl", nil, "seconds that keys live"),
-				key("ca", nil, "file with the certificates that are trusted"), key("client_cert", nil, "file with the client's certificate"), key("client_key", nil, "file with its key"),
-				key("returner", nil, "name of a profile: a dict in the configuration with these settings"), key("returner_root", "/salt/return", "path that keys begin with"),
-				key("returner_read_profile", nil, "profile to read with"), key("returner_write_profile", nil, "profile to write with"),
-			},
+			Keys: returner.Keys(`
+				host = "127.0.0.1" -- the server, or its URL
+				port = 2379 -- its port
+				protocol = http -- http or https
+				username -- account
+				password! -- its password
+				ttl -- seconds that keys live
+				ca -- file with the certificates that are trusted
+				client_cert -- file with the client's certificate
+				client_key -- file with its key
+				returner -- name of a profile: a dict in the configuration with these settings
+				returner_root = /salt/return -- path that keys begin with
+				returner_read_profile -- profile to read with
+				returner_write_profile -- profile to write with
+			`),
 		},
 		{
 			Name: "influxdb", Doc: "Store returns in InfluxDB 1, a point each.", Src: "returners/influxdb_return.py", New: newInflux,
-			Keys: []returner.Key{
-				key("db", "salt", "the database"), key("host", "localhost", "the server"), key("port", int64(8086), "its port"),
-				key("user", nil, "account"), secret("password", "its password"),
-			},
+			Keys: returner.Keys(`
+				db = salt -- the database
+				host = localhost -- the server
+				port = 8086 -- its port
+				user -- account
+				password! -- its password
+			`),
 		},
 		{
 			Name: "mattermost", Doc: "Post returns to Mattermost by an incoming webhook.", Src: "returners/mattermost_returner.py", New: newMattermost,
-			Keys: []returner.Key{
-				required(secret("hook", "id of the webhook")), required(key("api_url", nil, "the server")), key("username", nil, "name to post as"), key("channel", nil, "channel to post to"),
-			},
+			Keys: returner.Keys(`
+				hook*! -- id of the webhook
+				api_url* -- the server
+				username -- name to post as
+				channel -- channel to post to
+			`),
 		},
 		{
 			Name: "nagios_nrdp", Aliases: []string{"nagios", "nagios_nrdp_return"}, Doc: "Submit returns to Nagios by NRDP.", Src: "returners/nagios_nrdp_return.py", New: newNagios,
-			Keys: []returner.Key{
-				required(key("url", nil, "the NRDP service")), required(secret("token", "its token")), key("service", nil, "name of the service; without one the state is the host's"),
-				key("checktype", nil, "passive (default) or active; check_type is the same"),
-			},
+			Keys: returner.Keys(`
+				url* -- the NRDP service
+				token*! -- its token
+				service -- name of the service; without one the state is the host's
+				checktype -- passive (default) or active; check_type is the same
+			`),
 		},
 		{
 			Name: "pushover", Doc: "Send returns by Pushover.", Src: "returners/pushover_returner.py", New: newPushover, Prepare: preparePushover,
-			Keys: []returner.Key{
-				required(secret("user", "key of the user or group")), required(secret("token", "token of the application")), key("title", nil, "title of the message"),
-				key("device", nil, "device to send to"), key("priority", "0", "-2 to 2; 2, an emergency, needs expire and retry"), key("expire", nil, "seconds until an emergency is given up"),
-				key("retry", nil, "seconds between repetitions of an emergency"), key("sound", nil, "name of the sound"),
-				key("api_version", int64(1), "version of the interface"), key("api_url", "https://api.pushover.net", "the service"),
-				key("profile", nil, "name of a dict in the configuration with further settings"),
-			},
+			Keys: returner.Keys(`
+				user*! -- key of the user or group
+				token*! -- token of the application
+				title -- title of the message
+				device -- device to send to
+				priority = "0" -- -2 to 2; 2, an emergency, needs expire and retry
+				expire -- seconds until an emergency is given up
+				retry -- seconds between repetitions of an emergency
+				sound -- name of the sound
+				api_version = 1 -- version of the interface
+				api_url = https://api.pushover.net -- the service
+				profile -- name of a dict in the configuration with further settings
+			`),
 		},
 		{
 			Name: "slack", Doc: "Post returns to Slack by its API.", Src: "returners/slack_returner.py", New: newSlackAPI, Prepare: prepareSlack,
-			Keys: []returner.Key{
-				key("channel", "#general", "channel to post to"), required(secret("api_key", "token of the bot")), required(key("username", nil, "name to post as")),
-				key("as_user", nil, "post as the user of the token"), key("profile", nil, "name of a dict in the configuration with further settings"),
-				key("changes", false, "of states only those that changed something or failed"), key("only_show_failed", false, "of states only those that failed"),
-				key("yaml_format", false, "print the return as YAML"), key("api_url", "https://slack.com", "the service"),
-			},
+			Keys: returner.Keys(`
+				channel = #general -- channel to post to
+				api_key*! -- token of the bot
+				username* -- name to post as
+				as_user -- post as the user of the token
+				profile -- name of a dict in the configuration with further settings
+				changes = False -- of states only those that changed something or failed
+				only_show_failed = False -- of states only those that failed
+				yaml_format = False -- print the return as YAML
+				api_url = https://slack.com -- the service
+			`),
 		},
 		{
 			Name: "slack_webhook", Doc: "Post returns to Slack by an incoming webhook.", Src: "returners/slack_webhook_return.py", New: newSlack,
-			Keys: []returner.Key{
-				required(secret("webhook", "the webhook: what follows https://hooks.slack.com/services/, or a whole URL")),
-				key("success_title", "{id} | Succeeded", "title of a return that is a success"), key("failure_title", "{id} | Failed", "title of one that is none"),
-				key("author_icon", nil, "URL of an icon"), key("show_tasks", false, "name the states that changed something or failed"),
-			},
+			Keys: returner.Keys(`
+				webhook*! -- the webhook: what follows https://hooks.slack.com/services/, or a whole URL
+				success_title = {id} | Succeeded -- title of a return that is a success
+				failure_title = {id} | Failed -- title of one that is none
+				author_icon -- URL of an icon
+				show_tasks = False -- name the states that changed something or failed
+			`),
 		},
 		{
 			Name: "splunk", Doc: "Send returns to Splunk's HTTP event collector.", Src: "returners/splunk.py", New: newSplunk,
 			Prepare: func(s returner.Settings) (returner.Settings, error) { return s.WithDict("splunk_http_forwarder"), nil },
-			Keys: []returner.Key{
-				required(secret("token", "token of the collector")), required(key("indexer", nil, "host of the collector, or its URL")), key("sourcetype", nil, "source type"),
-				key("index", nil, "the index"), key("verify_ssl", true, "check the server's certificate"),
-			},
+			Keys: returner.Keys(`
+				token*! -- token of the collector
+				indexer* -- host of the collector, or its URL
+				sourcetype -- source type
+				index -- the index
+				verify_ssl = True -- check the server's certificate
+			`),
 		},
 		{
 			Name: "telegram", Doc: "Send returns to a Telegram chat.", Src: "returners/telegram_return.py", New: newTelegram,
-			Keys: []returner.Key{required(key("chat_id", nil, "the chat")), required(secret("token", "token of the bot")), key("thread_id", nil, "thread of the chat"), key("api_url", "https://api.telegram.org", "the service")},
+			Keys: returner.Keys(`
+				chat_id* -- the chat
+				token*! -- token of the bot
+				thread_id -- thread of the chat
+				api_url = https://api.telegram.org -- the service
+			`),
 		},
 	}
 }

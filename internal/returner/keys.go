@@ -1,0 +1,50 @@
+package returner
+
+import (
+	"strconv"
+	"strings"
+
+	"brine/internal/value"
+)
+
+// Keys reads a table of settings, one a line:
+//
+//	NAME [= DEFAULT] -- what it is
+//
+// A name that ends in * is required, in ! a secret. A default is a number, True
+// or False, else text, with quotation marks where it would be a number.
+func Keys(table string) []Key {
+	var out []Key
+	for line := range strings.Lines(table) {
+		def, doc, ok := strings.Cut(strings.TrimSpace(line), " -- ")
+		if !ok {
+			continue
+		}
+		name, text, has := strings.Cut(def, " = ")
+		k := Key{Doc: doc}
+		name, k.Secret = strings.CutSuffix(name, "!")
+		k.Name, k.Required = strings.CutSuffix(name, "*")
+		if has {
+			k.Default = defaultOf(text)
+		}
+		out = append(out, k)
+	}
+	return out
+}
+
+func defaultOf(s string) value.Value {
+	switch s {
+	case "True", "False":
+		return s == "True"
+	}
+	if q, err := strconv.Unquote(s); err == nil {
+		return q
+	}
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return n
+	}
+	if f, err := strconv.ParseFloat(s, 64); err == nil {
+		return f
+	}
+	return s
+}
