@@ -3,8 +3,10 @@ package high
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"brine/internal/fun"
 	"brine/internal/render"
@@ -124,11 +126,66 @@ func (a *avail) read(ctx context.Context, info fun.FileInfo, saltenv string) ([]
 // nearest returns a hint that names the SLS most likely meant.
 func (a *avail) nearest(ctx context.Context, saltenv, sls string) string {
 	names := a.names(ctx, saltenv)
+	if n := asPath(sls, names); n != "" {
+		return `did you mean "` + n + `"?`
+	}
 	if n, ok := source.Nearest(sls, names); ok {
 		return `did you mean "` + n + `"?`
 	}
 	if slices.Contains(names, sls) {
 		return `a file name with a dot cannot be an SLS: dots in "` + sls + `" stand for directories`
 	}
+	return related(sls, names)
+}
+
+// asPath returns the SLS whose file a path names, from wherever it was written
+// down; "" where there is none.
+func asPath(path string, names []string) string {
+	stem, isFile := strings.CutSuffix(path, ".sls")
+	if !isFile && !strings.Contains(path, "/") {
+		return ""
+	}
+	parts := strings.FieldsFunc(stem, func(r rune) bool { return r == '/' || r == '.' })
+	for i := range parts {
+		name := strings.Join(parts[i:], ".")
+		if slices.Contains(names, name) {
+			return name
+		}
+		if dir, ok := strings.CutSuffix(name, ".init"); ok && slices.Contains(names, dir) {
+			return dir
+		}
+	}
 	return ""
+}
+
+// related names SLS of that name in a directory, else those in the directory of
+// that name.
+func related(sls string, names []string) string {
+	sls = strings.Trim(sls, ".")
+	if sls == "" {
+		return ""
+	}
+	var same, below []string
+	for _, n := range names {
+		switch {
+		case strings.HasSuffix(n, "."+sls):
+			same = append(same, n)
+		case strings.HasPrefix(n, sls+"."):
+			below = append(below, n)
+		}
+	}
+	found := same
+	if len(found) == 0 {
+		found = below
+	}
+	const most = 5
+	switch {
+	case len(found) == 0:
+		return ""
+	case len(found) > most:
+		return fmt.Sprintf("there are %s and %d more", strings.Join(found[:most], ", "), len(found)-most)
+	case len(found) == 1:
+		return `did you mean "` + found[0] + `"?`
+	}
+	return "there are " + strings.Join(found, ", ")
 }
