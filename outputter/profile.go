@@ -3,6 +3,7 @@ package outputter
 import (
 	"io"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -94,7 +95,7 @@ func durations(data value.Value) (*value.List, bool) {
 	for i, s := range states {
 		rows[i] = [3]string{rjust(strconv.FormatFloat(s.ms, 'f', 4, 64), width), s.name, s.fun}
 	}
-	slices.SortFunc(rows, func(a, b [3]string) int { return slices.Compare(a[:], b[:]) })
+	sort.Slice(rows, func(i, j int) bool { return slices.Compare(rows[i][:], rows[j][:]) < 0 })
 	out := value.NewList()
 	for _, r := range rows {
 		out.Append(value.Strings(r[1], r[2], r[0]))
