@@ -253,7 +253,13 @@ func (w *writer) try(ctx context.Context, batch []item) ([]item, error) {
 		return batch, err
 	}
 	rest, err := store(ctx, w.ret, batch)
-	w.accepted = w.accepted || len(rest) < len(batch)
+	if !w.accepted && len(rest) < len(batch) {
+		_, events := w.ret.(EventSaver)
+		for _, it := range without(batch, rest) {
+			// What a returner has no use for tells nothing.
+			w.accepted = w.accepted || it.kind == returnItem || it.kind == eventItem && events
+		}
+	}
 	if err != nil {
 		_ = w.ret.Close()
 		w.ret = nil

@@ -56,6 +56,9 @@ func feed(t *testing.T, dir string, r Returner, ids ...string) (said []string, e
 		Open: func(context.Context) (Returner, error) { return r, nil },
 	}
 	s.Resend()
+	if len(ids) > 0 {
+		s.Load(Load{JID: "20261121090807123456"}) // which it has no use for
+	}
 	for _, id := range ids {
 		s.Return(value.MapOf("id", id, "jid", "20261121090807123456"))
 	}

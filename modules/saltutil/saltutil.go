@@ -129,13 +129,17 @@ func cmd(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		if err != nil {
 			return err
 		}
-		m := value.MapOf("ret", v, "retcode", int64(r.Retcode), "jid", r.JID)
+		m := value.MapOf("ret", v)
 		if r.Stage != fun.Returned {
-			m = value.MapOf("failed", true, "ret", v, "jid", r.JID)
+			m = value.MapOf("failed", true, "ret", v)
 		}
 		if r.Out != "" {
 			m.Set("out", r.Out)
 		}
+		if r.Stage == fun.Returned {
+			m.Set("retcode", int64(r.Retcode))
+		}
+		m.Set("jid", r.JID)
 		out.Set(r.ID, m)
 		return nil
 	})
