@@ -200,6 +200,7 @@ func (s *session) invoke(ctx context.Context, env *fun.Env, kind fun.Kind, name 
 		args.Kw.Set("__pub_jid", jid)
 		args.Kw.Set("__pub_tgt", "salt-call")
 	}
+	s.log.Info("call", "fun", name, "kind", kind.String(), "jid", jid)
 	s.app.intr.setJID(jid)
 	if !strings.HasPrefix(name, "state.") {
 		// A state run begins with its first state: see interrupt.gate.

@@ -96,6 +96,8 @@ func (a *App) newSession(kind config.Kind, section string, f *runFlags, override
 	if err := s.openLog(); err != nil {
 		return nil, err
 	}
+	s.log.Debug("configuration", "dir", cfg.Dir, "files", cfg.Files, "id", cfg.Opts.Str("id"), "cachedir", cfg.CacheDir,
+		"file_roots", value.Repr(cfg.Opts.At("file_roots")), "pillar_roots", value.Repr(cfg.Opts.At("pillar_roots")))
 	if kind == config.Master {
 		s.openJobs()
 	}
