@@ -174,6 +174,8 @@ type run struct {
 	slots chan struct{} // bounds parallel states; nil is no bound
 	queue finished
 	said  warned
+	// placed counts the requisites that placeLost has shown.
+	placed int
 }
 
 // Run runs chunks in order, requisites first, and returns all returns. It runs

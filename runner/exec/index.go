@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"brine/internal/fun"
+	"brine/internal/source"
 	"brine/internal/value"
 )
 
@@ -80,6 +81,7 @@ type ref struct {
 	ok          bool // its value is text
 	bare        bool // written as text alone, which may be any state's id
 	val         value.Value
+	pos         source.Pos // where it was written, if that is known
 }
 
 // refs returns the references of a requisite of low. One that is no list is read
@@ -101,8 +103,10 @@ func refs(low *value.Map, kindName string) []ref {
 			list = append(list, string(c))
 		}
 	}
+	l, _ := v.(*value.List)
 	out := make([]ref, 0, len(list))
-	for _, x := range list {
+	for i, x := range list {
+		var rf ref
 		switch x := x.(type) {
 		case *value.Map:
 			if x.Len() == 0 {
@@ -111,12 +115,16 @@ func refs(low *value.Map, kindName string) []ref {
 			k, val := x.Entry(0)
 			state, _, _ := strings.Cut(value.Str(k), ".") // a function has no meaning here
 			text, ok := val.(string)
-			out = append(out, ref{state: state, text: text, ok: ok, val: val})
+			rf = ref{state: state, text: text, ok: ok, val: val}
 		case string:
-			out = append(out, ref{state: "id", text: x, ok: true, bare: true, val: x})
+			rf = ref{state: "id", text: x, ok: true, bare: true, val: x}
 		default:
-			out = append(out, ref{state: "id", val: x})
+			rf = ref{state: "id", val: x}
 		}
+		if l != nil {
+			rf.pos = l.PosAt(i)
+		}
+		out = append(out, rf)
 	}
 	return out
 }

@@ -522,6 +522,7 @@ func (r *run) notFound(n *node, dry bool) {
 		b.WriteString(strings.Repeat(" ", 23) + l.ref.state + ": " + value.Str(l.ref.val) + "\n")
 	}
 	r.pass(n, dry, value.MapOf("result", false, "comment", b.String()))
+	r.placeLost(n)
 }
 
 // recursive reports that f's state requires m, which waits for it.
