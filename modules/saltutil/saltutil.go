@@ -4,10 +4,12 @@ package saltutil
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"brine/internal/dispatch"
 	"brine/internal/fun"
@@ -26,7 +28,7 @@ func Module() fun.Module {
 				{Name: "name", Type: fun.Str, Required: true, Doc: "the function"},
 				{Name: "arg", Type: fun.List, Doc: "its positional arguments"},
 				{Name: "kwarg", Type: fun.Dict, Doc: "its keyword arguments"},
-				{Name: "full_return", Type: fun.Bool, Default: false, Doc: "return success and jid as well"},
+				{Name: "full_return", Type: fun.Bool, Default: false, Doc: "return a dict of fun, fun_args, jid, return and success"},
 			},
 			VarArg: true,
 		}
@@ -45,6 +47,12 @@ func Module() fun.Module {
 					{Name: "ret", Type: fun.Str, Default: "", Doc: "returner"},
 					{Name: "kwarg", Type: fun.Dict, Doc: "its keyword arguments"},
 					{Name: "ssh", Type: fun.Bool, Default: false, Doc: "accepted"},
+					{Name: "batch", Doc: "how many targets work at once: a number or a percentage"},
+					{Name: "subset", Type: fun.Int, Doc: "run on this many of the targets, picked at random"},
+					{Name: "failhard", Type: fun.Bool, Default: false, Doc: "begin no further batch after a failure"},
+					{Name: "expect_minions", Default: false, Doc: "accepted: a target that does not return is told of"},
+					{Name: "gather_job_timeout", Type: fun.Float, Unit: "s", Doc: "time that a silent target has to say whether it still works"},
+					{Name: "metadata", Doc: "data to keep with the job"},
 				},
 			},
 			{Name: "find_job", Doc: "Return the data of a job that runs on this machine.", Src: "modules/saltutil.py find_job", Fn: findJob, Args: jid},
@@ -114,17 +122,21 @@ func cmd(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if c.Env.Fleet == nil {
 		return fun.Result{}, fun.Errorf("this machine reaches no targets")
 	}
-	kw := c.Map("kwarg").Copy()
-	kw.Update(c.Kw)
-	for _, k := range kw.Keys() {
-		if strings.HasPrefix(value.Str(k), "__") {
-			kw.Delete(k)
+	job := fun.Job{
+		Tgt: c.Value("tgt"), TgtType: c.Str("tgt_type"), Fun: c.Str("fun"), Args: fun.Args{Pos: c.List("arg"), Kw: c.Map("kwarg").Copy()},
+		Returner: c.Str("ret"), Batch: c.Str("batch"), FailHard: c.Bool("failhard"), Metadata: c.Value("metadata"), Timeout: seconds(c, "timeout"), Gather: seconds(c, "gather_job_timeout"),
+	}
+	if n, ok := c.Int("subset"); ok {
+		job.Subset = int(n)
+	}
+	// Salt takes other keywords for its client's, in silence.
+	for _, k := range c.Kw.Keys() {
+		if s := value.Str(k); !strings.HasPrefix(s, "__") && c.Env.Warn != nil {
+			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("saltutil.cmd has no argument %q: what %s takes by name goes into kwarg", s, job.Fun)})
 		}
 	}
 	out := value.NewMap(8)
-	_, err := c.Env.Fleet.Run(ctx, fun.Job{
-		Tgt: c.Value("tgt"), TgtType: c.Str("tgt_type"), Fun: c.Str("fun"), Args: fun.Args{Pos: c.List("arg"), Kw: kw}, Returner: c.Str("ret"),
-	}, func(r fun.Return) error {
+	_, err := c.Env.Fleet.Run(ctx, job, func(r fun.Return) error {
 		v, err := r.Value()
 		if err != nil {
 			return err
@@ -162,14 +174,45 @@ func master(ctx context.Context, c *fun.Call, kind fun.Kind) (fun.Result, error)
 			args.Kw.Set(k, v)
 		}
 	}
-	res, err := c.Env.Invoker.Invoke(ctx, kind, c.Str("name"), args)
-	if err != nil {
-		return fun.Result{}, fmt.Errorf("%s %s: %w", kind, c.Str("name"), err)
+	name, jid := c.Str("name"), c.Env.JID
+	if spec := c.Env.Table.Spec(kind, name); spec != nil {
+		var err error
+		if args, err = dispatch.Published(spec, dispatch.Typed(args)); err != nil {
+			return fun.Result{}, err
+		}
+	}
+	var res fun.Result
+	var err error
+	if kind == fun.Runner && c.Env.RunnerJob != nil {
+		jid, res, err = c.Env.RunnerJob(ctx, c.Env, name, args)
+	} else {
+		res, err = c.Env.Invoker.Invoke(ctx, kind, name, args)
+	}
+	var missing *fun.NotFoundError
+	switch {
+	case err == nil:
+	case ctx.Err() != nil || errors.As(err, &missing):
+		return fun.Result{}, fmt.Errorf("%s %s: %w", kind, name, err)
+	default:
+		// What the function raises is its return.
+		res = fun.Result{Value: fmt.Sprintf("Exception occurred in %s %s: %v", strings.TrimSuffix(kind.String(), " function"), name, err), Retcode: 1}
 	}
 	if c.Bool("full_return") {
-		res.Value = value.MapOf("return", res.Value, "success", res.Retcode == 0, "jid", c.Env.JID)
+		res.Value = value.MapOf("fun", strings.TrimSuffix(kind.String(), " function")+"."+name, "fun_args", jobs.SafeArgs(c.Env.Table.Spec(kind, name), args.Pos, args.Kw),
+			"jid", jid, "return", res.Value, "success", res.Retcode == 0)
 	}
 	return res, nil
+}
+
+// seconds reads an argument that is a time; what is no number is none.
+func seconds(c *fun.Call, name string) time.Duration {
+	switch v := c.Value(name).(type) {
+	case int64:
+		return time.Duration(v) * time.Second
+	case float64:
+		return time.Duration(v * float64(time.Second))
+	}
+	return 0
 }
 
 // running lists the jobs of this machine. Salt: salt/modules/saltutil.py
