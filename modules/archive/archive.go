@@ -73,6 +73,9 @@ func Module() fun.Module {
 	return m
 }
 
+// need is an argument that has to be given.
+//
+//go:noinline
 func need(name, doc string) fun.Arg {
 	return fun.Arg{Name: name, Type: fun.Str, Required: true, Doc: doc}
 }

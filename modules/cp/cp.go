@@ -70,15 +70,23 @@ func Module() fun.Module {
 	return m
 }
 
+// arg is an argument that may be left out.
+//
+//go:noinline
 func arg(name string, t fun.Type, def value.Value, doc string) fun.Arg {
 	return fun.Arg{Name: name, Type: t, Default: def, Doc: doc}
 }
 
+// need is an argument that has to be given.
+//
+//go:noinline
 func need(name string, t fun.Type, doc string) fun.Arg {
 	return fun.Arg{Name: name, Type: t, Required: true, Doc: doc}
 }
 
 // row returns a row whose function gets the client of the call's saltenv.
+//
+//go:noinline
 func row(name, doc string, fn func(context.Context, *Client, *fun.Call) (value.Value, error), args ...fun.Arg) fun.Spec {
 	return fun.Spec{
 		Name: name, Doc: doc, Src: "modules/cp.py " + name, Args: args,

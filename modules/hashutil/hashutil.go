@@ -55,10 +55,16 @@ func Module() fun.Module {
 	}
 }
 
+// need is an argument that has to be given.
+//
+//go:noinline
 func need(name, doc string) fun.Arg {
 	return fun.Arg{Name: name, Type: fun.Any, Required: true, Doc: doc}
 }
 
+
+//
+//go:noinline
 func row(name, doc string, fn func(context.Context, *fun.Call) (value.Value, error), args ...fun.Arg) fun.Spec {
 	return fun.Spec{
 		Name: name, Doc: doc, Src: "modules/hashutil.py " + name, Args: args,

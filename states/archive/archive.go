@@ -59,6 +59,9 @@ func States() fun.Module {
 	}
 }
 
+// arg is an argument that may be left out.
+//
+//go:noinline
 func arg(name string, t fun.Type, def value.Value, doc string) fun.Arg {
 	return fun.Arg{Name: name, Type: t, Default: def, Doc: doc}
 }

@@ -175,6 +175,9 @@ const (
 	modeDoc  = "permissions, such as '0644'; quoted, since YAML reads 0644 as another number"
 )
 
+// arg is an argument that may be left out.
+//
+//go:noinline
 func arg(name string, t fun.Type, def value.Value, doc string) fun.Arg {
 	return fun.Arg{Name: name, Type: t, Default: def, Doc: doc}
 }
