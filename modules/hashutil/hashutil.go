@@ -62,6 +62,7 @@ func need(name, doc string) fun.Arg {
 	return fun.Arg{Name: name, Type: fun.Any, Required: true, Doc: doc}
 }
 
+// row is a row of Salt's modules/hashutil.py.
 //
 //go:noinline
 func row(name, doc string, fn func(context.Context, *fun.Call) (value.Value, error), args ...fun.Arg) fun.Spec {
