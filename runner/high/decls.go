@@ -53,11 +53,15 @@ func (c *Compiler) declarations(n *node, state *value.Map) *value.List {
 	if state.Has("exclude") {
 		n.setExclude(exclude, excludePos)
 	}
+	long := map[*value.Map]*value.Map{} // an alias is what its anchor is, order and all
 	for i := range n.ids.Len() {
 		k, v := n.ids.Entry(i)
 		pos := state.Pos(k)
 		if body, ok := v.(*value.Map); ok {
-			n.ids.Set(k, n.longForm(k, body, pos))
+			if long[body] == nil {
+				long[body] = n.longForm(k, body, pos)
+			}
+			n.ids.Set(k, long[body])
 			n.ids.SetPos(k, pos)
 			continue
 		}

@@ -240,6 +240,19 @@ func TestAliases(t *testing.T) {
 	if got := len(h.Data.Map("b").List("file").Items); got != 3 {
 		t.Errorf("%d arguments: %s", got, value.Repr(h.Data))
 	}
+	// States that are an alias of others have their order, as in Salt, and so
+	// run in the order of their names.
+	h = render(t, memtree.Tree{"s.sls": "z: &x {test.nop: [w: 1]}\na: *x\nb: test.nop\n"}, "s")
+	want := "{'z': {'test': [{'w': 1}, 'nop', {'order': 10000}], '__sls__': 's', '__env__': 'base'}, " +
+		"'a': {'test': [{'w': 1}, 'nop', {'order': 10000}], '__sls__': 's', '__env__': 'base'}, " +
+		"'b': {'__sls__': 's', '__env__': 'base', 'test': ['nop', {'order': 10001}]}}"
+	data, err := value.ParseJSON(string(value.EncodeJSON(h.Data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := value.Repr(data); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
 }
 
 func TestAutoOrderOff(t *testing.T) {
