@@ -146,6 +146,7 @@ program.`,
 	}
 	c.CompletionOptions.HiddenDefaultCmd = false
 	c.SetFlagErrorFunc(flagError)
+	c.SetHelpCommand(newHelpCmd())
 	c.AddCommand(
 		newAgentCmd(a),
 		newCallCmd(a, asBrine),
@@ -164,6 +165,44 @@ program.`,
 		comp.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	}
 	return c
+}
+
+// noArgs makes any argument a usage fault.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef(c, "%s takes no arguments, and %q was given", c.Name(), args[0])
+	}
+	return nil
+}
+
+// newHelpCmd returns the command help, for which a name that is none is a fault.
+func newHelpCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [<command>...]", Short: "Print the help of a command",
+		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			if at, _, err := c.Root().Find(args); err == nil {
+				for _, sub := range at.Commands() {
+					if sub.IsAvailableCommand() && strings.HasPrefix(sub.Name(), prefix) {
+						names = append(names, sub.Name())
+					}
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			of := c.Root()
+			for _, name := range args {
+				next, rest, err := of.Find([]string{name})
+				if err != nil || next == of || len(rest) > 0 {
+					return unknownCommand(of, []string{name})
+				}
+				of = next
+			}
+			of.InitDefaultHelpFlag()
+			return of.Help()
+		},
+	}
 }
 
 // unknownCommand makes a word that is no command a usage fault that names the

@@ -15,7 +15,7 @@ func newVersionCmd(a *App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print brine's version and the Salt version it follows",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE:  func(*cobra.Command, []string) error { return serve.Version(a.Out) },
 	}
 }
