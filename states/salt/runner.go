@@ -10,6 +10,7 @@ import (
 
 	"brine/internal/dispatch"
 	"brine/internal/fun"
+	"brine/internal/jobs"
 	"brine/internal/value"
 	"brine/outputter"
 )
@@ -28,6 +29,7 @@ func call(ctx context.Context, c *fun.Call, kind fun.Kind, name string, args fun
 			return nil, jid, false, err
 		}
 		inherit(c, spec, &args)
+		fireCall(c, kind, name, args)
 	}
 	var res fun.Result
 	if kind == fun.Runner && c.Env.RunnerJob != nil {
@@ -57,6 +59,20 @@ func call(ctx context.Context, c *fun.Call, kind fun.Kind, name string, args fun
 		}
 	}
 	return res.Value, jid, res.Retcode == 0, nil
+}
+
+// fireCall tells the bus what a step calls.
+// Salt: salt/modules/saltutil.py runner, wheel.
+func fireCall(c *fun.Call, kind fun.Kind, name string, args fun.Args) {
+	if c.Env.Bus == nil {
+		return
+	}
+	kw := jobs.Hide(withoutPillar(args.Kw))
+	data := value.MapOf("type", "runner", "name", name, "args", jobs.Hide(value.NewList(args.Pos...)), "kwargs", kw)
+	if kind == fun.Wheel {
+		data = value.MapOf("type", "wheel", "name", name, "args", kw)
+	}
+	c.Env.Bus.Fire("salt/run/"+c.Env.JID+"/args", data)
 }
 
 // warnUnknown says what was likely meant; of wheel functions, which are for a
@@ -151,20 +167,20 @@ func master(ctx context.Context, c *fun.Call, kind fun.Kind, label string) fun.R
 // parallelRunners runs several runner functions at once.
 // Salt: salt/states/saltmod.py parallel_runners.
 func parallelRunners(ctx context.Context, c *fun.Call) fun.Ret {
-	jobs, err := runnerJobs(c.Value("runners"))
+	calls, err := runnerJobs(c.Value("runners"))
 	if err != nil {
 		return fun.Ret{Comment: err.Error()}
 	}
 	if c.Test {
-		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Runner functions %s would be executed.", strings.Join(ids(jobs), ", "))}
+		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Runner functions %s would be executed.", strings.Join(ids(calls), ", "))}
 	}
 	type outcome struct {
 		v  value.Value
 		ok bool
 	}
-	outs := make([]outcome, len(jobs))
+	outs := make([]outcome, len(calls))
 	var wg sync.WaitGroup
-	for i, j := range jobs {
+	for i, j := range calls {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
@@ -176,10 +192,10 @@ func parallelRunners(ctx context.Context, c *fun.Call) fun.Ret {
 		}()
 	}
 	wg.Wait()
-	all, changes := value.NewMap(len(jobs)), value.NewMap(len(jobs))
+	all, changes := value.NewMap(len(calls)), value.NewMap(len(calls))
 	orchestrations := true
 	var failed, told []string
-	for i, j := range jobs {
+	for i, j := range calls {
 		v := outs[i].v
 		all.Set(j.id, v)
 		data, isOrch := orchestrated(v)
@@ -263,9 +279,9 @@ type runnerJob struct {
 	args     fun.Args
 }
 
-func ids(jobs []runnerJob) []string {
-	out := make([]string, len(jobs))
-	for i, j := range jobs {
+func ids(calls []runnerJob) []string {
+	out := make([]string, len(calls))
+	for i, j := range calls {
 		out[i] = j.id
 	}
 	return out
@@ -295,7 +311,7 @@ func runnerJobs(v value.Value) ([]runnerJob, error) {
 	default:
 		return nil, fun.Errorf("The runners parameter must be a string or dict.")
 	}
-	var jobs []runnerJob
+	var calls []runnerJob
 	for k, conf := range set.All() {
 		j := runnerJob{id: value.Str(k), name: value.Str(k)}
 		kw := value.NewMap(4)
@@ -317,7 +333,7 @@ func runnerJobs(v value.Value) ([]runnerJob, error) {
 			kw.Delete("name")
 		}
 		j.args = stepArgs(kw)
-		jobs = append(jobs, j)
+		calls = append(calls, j)
 	}
-	return jobs, nil
+	return calls, nil
 }

@@ -3,6 +3,7 @@ package salt
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -328,6 +329,40 @@ func TestRunner(t *testing.T) {
 		if got := step(t, dry, tt.text); !strings.HasPrefix(got, "None: ") || !strings.HasSuffix(got, "' would be executed.") {
 			t.Errorf("%s in test mode: %s", tt.text, got)
 		}
+	}
+}
+
+// Steps tell the bus what they call, but for the pillar and what is secret.
+// Salt: salt/modules/saltutil.py runner, wheel.
+func TestRunnerEvents(t *testing.T) {
+	t.Parallel()
+	env, _ := stage(t, &cast{})
+	env.Table = env.Table.With([]fun.Entry{{Kind: fun.Wheel, Name: "key", Load: func() fun.Module {
+		return fun.Module{Name: "key", Kind: fun.Wheel, Specs: []fun.Spec{{Name: "list", VarKw: true, Fn: func(context.Context, *fun.Call) (fun.Result, error) { return fun.Value(1) }}}}
+	}}})
+	step(t, env, "salt.runner: {name: play.arg, arg: [1], k: v, pillar: {a: b}, password: x}")
+	step(t, env, "salt.wheel: {name: key.list, match: acc}")
+	var got []string
+	after := uint64(0)
+	for range 2 {
+		e, _, err := env.Bus.Next(t.Context(), after, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after = e.Seq
+		b, _ := value.AppendJSON(nil, e.Data, value.JSONOptions{SortKeys: true})
+		got = append(got, e.Tag+" "+string(b))
+	}
+	tag := "salt/run/" + env.JID + "/args "
+	want := []string{
+		tag + `{"args": [1], "kwargs": {"k": "v", "password": "XXX-REDACTED-XXX"}, "name": "play.arg", "type": "runner"}`,
+		tag + `{"args": {"match": "acc"}, "name": "key.list", "type": "wheel"}`,
+	}
+	for i := range got {
+		got[i] = regexp.MustCompile(`"_stamp": "[^"]*", `).ReplaceAllString(got[i], "")
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
 }
 
