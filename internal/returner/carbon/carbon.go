@@ -18,10 +18,11 @@ import (
 // Spec returns the returner.
 func Spec() returner.Spec {
 	return returner.Spec{
-		Name: "carbon", Doc: "Send the numbers in returns to Graphite's carbon.", Src: "returners/carbon_return.py", New: open,
+		Name: "carbon", Doc: "Send the numbers in returns to Graphite's carbon.", Src: "returners/carbon_return.py", New: open, Prepare: prepare,
 		Keys: returner.Keys(`
 			host = localhost -- the server
 			port = 2003 -- its port for lines of text
+			mode = text -- text; Salt knows pickle, too
 			skip_on_error = False -- leave out what is no number in silence
 			metric_base_pattern -- beginning of names; [module], [function] and [minion_id] are filled in
 		`),
@@ -35,6 +36,14 @@ type carbon struct {
 	pattern string
 	quiet   bool
 	warn    func(string)
+}
+
+// prepare refuses what the server would not understand.
+func prepare(s returner.Settings) (returner.Settings, error) {
+	if m := s.Str("mode"); m != "text" && m != "" {
+		return s, fmt.Errorf("carbon.mode: %q is not there: only lines of text are sent, to carbon.port (2003 as a rule)", m)
+	}
+	return s, nil
 }
 
 func open(ctx context.Context, s returner.Settings) (jobs.Returner, error) {

@@ -48,3 +48,14 @@ func TestNumbersAreSent(t *testing.T) {
 		}
 	}
 }
+
+func TestPickleIsRefused(t *testing.T) {
+	t.Parallel()
+	spec := Spec()
+	for mode, ok := range map[string]bool{"text": true, "pickle": false} {
+		_, err := returner.Settings{Spec: &spec, Env: &fun.Env{Opts: value.MapOf("carbon", value.MapOf("mode", mode))}}.Check()
+		if (err == nil) != ok {
+			t.Errorf("%s: %v", mode, err)
+		}
+	}
+}

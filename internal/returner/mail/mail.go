@@ -5,6 +5,7 @@ package mail
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -25,7 +26,7 @@ func Specs() []returner.Spec { return []returner.Spec{highstateSpec(), smtpSpec(
 
 func smtpSpec() returner.Spec {
 	return returner.Spec{
-		Name: "smtp", Doc: "Send returns by e-mail.", Src: "returners/smtp_return.py", New: open,
+		Name: "smtp", Doc: "Send returns by e-mail.", Src: "returners/smtp_return.py", New: open, Prepare: prepare,
 		Keys: returner.Keys(`
 			from* -- sender
 			to* -- receivers, text with commas
@@ -36,6 +37,7 @@ func smtpSpec() returner.Spec {
 			tls = False -- begin TLS with STARTTLS
 			subject = Email from Salt -- subject, a Jinja template with the keys of the return
 			fields -- keys of the return to put behind the subject, text with commas
+			gpgowner -- refused: mails are not encrypted here
 			template -- salt:// file with the text, a Jinja template with the keys of the return
 		`),
 	}
@@ -55,6 +57,14 @@ type relay struct {
 	tls            bool
 	from           string
 	to             []string
+}
+
+// prepare refuses what would send in the clear what is to be encrypted.
+func prepare(s returner.Settings) (returner.Settings, error) {
+	if s.Str("gpgowner") != "" {
+		return s, errors.New("smtp.gpgowner: mails cannot be encrypted here, and are not sent in the clear instead")
+	}
+	return s, nil
 }
 
 func open(_ context.Context, s returner.Settings) (jobs.Returner, error) {

@@ -79,4 +79,8 @@ func TestMailIsSent(t *testing.T) {
 	if _, err := (returner.Settings{Spec: &spec, Env: &fun.Env{Opts: opts}}).Check(); err == nil || err.Error() != "smtp.to must be configured" {
 		t.Errorf("a mail to nobody: %v", err)
 	}
+	opts.Map("smtp").Update(value.MapOf("to", "ops@example.org", "gpgowner", "root"))
+	if _, err := (returner.Settings{Spec: &spec, Env: &fun.Env{Opts: opts}}).Check(); err == nil || !strings.Contains(err.Error(), "smtp.gpgowner") {
+		t.Errorf("a mail that is to be encrypted: %v", err)
+	}
 }
