@@ -56,8 +56,8 @@ func States() fun.Module {
 		fun.Arg{Name: "expect_minions", Type: fun.Bool, Default: true, Doc: "fail where no target returns, or some do not; False passes over those"},
 		fun.Arg{Name: "exclude", Doc: "SLS or IDs to leave out"},
 		fun.Arg{Name: "allow_fail", Default: int64(0), Doc: "how many targets may fail"},
-		fun.Arg{Name: "concurrent", Default: false, Doc: "run even where another state run is in progress"},
-		fun.Arg{Name: "queue", Default: false, Doc: "wait for a state run in progress"},
+		fun.Arg{Name: "concurrent", Default: false, Doc: "accepted: without queue, state runs go side by side"},
+		fun.Arg{Name: "queue", Default: false, Doc: "wait for state runs on the target that began before"},
 		fun.Arg{Name: "orchestration_jid", Doc: "job that this step belongs to"},
 	)
 	functionArgs := append(targeting(),

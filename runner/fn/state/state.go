@@ -140,7 +140,7 @@ var (
 	statesArg    = fun.Arg{Name: "states", Required: true, Doc: `names of SLS files, or "highstate", as a list or with commas`}
 	testArg      = fun.Arg{Name: "test", Doc: "test mode; the default is that of configuration"}
 	excludeArg   = fun.Arg{Name: "exclude", Doc: "SLS names or globs to leave out (a list or with commas), or a list of {sls: name} and {id: ID}"}
-	queueArg     = fun.Arg{Name: "queue", Default: false, Doc: "accepted for trees that pass it: runs of other processes are not waited for"}
+	queueArg     = fun.Arg{Name: "queue", Doc: "wait for state runs of other processes that began before; the default is the option state_queue"}
 	syncModsArg  = fun.Arg{Name: "sync_mods", Doc: "kinds of custom modules to sync before (states, modules, ... or all)"}
 	pillarArg    = fun.Arg{Name: "pillar", Doc: "a dict that is merged over the pillar"}
 	pillarencArg = fun.Arg{Name: "pillar_enc", Doc: "the renderer that decrypts pillar"}
@@ -148,7 +148,7 @@ var (
 	pillarenvArg = fun.Arg{Name: "pillarenv", Doc: "the only environment of the pillar"}
 	forceArg     = fun.Arg{Name: "force", Type: fun.Bool, Default: false, Doc: "run in spite of errors in the pillar"}
 	terseArg     = fun.Arg{Name: "terse", Type: fun.Bool, Default: false, Doc: "return only states that failed or changed something"}
-	concurrArg   = fun.Arg{Name: "concurrent", Type: fun.Bool, Default: false, Doc: "run beside other state runs; brine always does"}
+	concurrArg   = fun.Arg{Name: "concurrent", Type: fun.Bool, Default: false, Doc: "accepted: without queue, state runs of several processes go side by side"}
 	cacheArg     = fun.Arg{Name: "cache", Default: nil, Doc: "keep the high data, and use what an earlier run has kept"}
 	cacheNameArg = fun.Arg{Name: "cache_name", Type: fun.Str, Default: "highstate", Doc: "the name under which high data is kept"}
 	mockArg      = fun.Arg{Name: "mock", Type: fun.Bool, Default: false, Doc: "call no state: show the order in which they would be called"}
