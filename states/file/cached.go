@@ -62,7 +62,7 @@ func cached(ctx context.Context, fc *fun.Call) fun.Ret {
 		}
 	}
 	client := cp.New(c.Env, c.SaltEnv)
-	p, err := client.CacheFile(ctx, source, cp.Options{SourceHash: want.Hex, UseETag: c.Bool("use_etag")})
+	p, err := client.CacheFile(ctx, source, cp.Options{SourceHash: want.Hex, UseETag: c.Bool("use_etag"), Copy: true})
 	if err != nil {
 		return c.fail("%s", host.OSError(err))
 	}

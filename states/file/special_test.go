@@ -48,6 +48,14 @@ func TestCached(t *testing.T) {
 		if got := r.run("not_cached", false, "name", "salt://c"); !strings.HasSuffix(got, "/files/base/c was deleted {'deleted': True}") {
 			t.Errorf("not_cached of a copy: %s", got)
 		}
+		// A file of the file server is copied, and found again.
+		r.put("salt://d", "x", 0o644)
+		if got := r.run("cached", false, "name", "salt://d"); !strings.HasSuffix(got, "/files/base/d {'hash': {'old': None, 'new': '2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881'}}") {
+			t.Errorf("cached: %s", got)
+		}
+		if got := r.run("cached", false, "name", "salt://d"); !strings.HasPrefix(got, "True File is cached to ") || !strings.HasSuffix(got, "/files/base/d") {
+			t.Errorf("cached again: %s", got)
+		}
 	})
 }
 
