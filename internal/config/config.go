@@ -90,7 +90,8 @@ type loader struct {
 // Load reads a configuration.
 //
 // The directory is o.Dir, else $BRINE_CONFIG_DIR, else $SALT_CONFIG_DIR, else
-// config_dir of the Saltfile, else /etc/salt. In it the file of o.Kind is read
+// config_dir of the Saltfile, else that of the file $SALT_MINION_CONFIG or
+// $SALT_MASTER_CONFIG, else /etc/salt. In it the file of o.Kind is read
 // with kind.d/*.conf (or what default_include names), then what include names;
 // where there is nothing of that kind, the other kind's files serve. No file
 // at all is no fault: the defaults hold.
@@ -260,6 +261,10 @@ func (l *loader) findDir(salt *value.Map) (string, error) {
 		dir, what = salt.Str("config_dir"), "config_dir of the Saltfile"
 	}
 	if dir == "" {
+		if file := l.getenv("SALT_" + strings.ToUpper(string(l.o.Kind)) + "_CONFIG"); file != "" && l.isFile(l.abs(file)) {
+			l.cfg.Dir = filepath.Dir(l.abs(file))
+			return l.abs(file), nil
+		}
 		dir, what = DefaultDir, ""
 	}
 	l.cfg.Dir = l.abs(dir)
