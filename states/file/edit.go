@@ -8,7 +8,6 @@ import (
 
 	"brine/internal/difflib"
 	"brine/internal/fun"
-	"brine/internal/host"
 	"brine/internal/pyre"
 	"brine/internal/value"
 	files "brine/modules/file"
@@ -378,8 +377,13 @@ func keyvalue(ctx context.Context, fc *fun.Call) fun.Ret {
 	kv, isMap := c.Value("key_values").(*value.Map)
 	switch {
 	case !c.IsNone("key") && !c.IsNone("value"):
-		if isMap {
+		// Salt refuses a dict beside them, but what an SLS has is none of
+		// Python's own: a tree is taken, a call from the command line is not.
+		if isMap && (c.Low == nil || c.Low.SLS == "") {
 			return c.fail("file.keyvalue can not combine key_values with key and value")
+		}
+		if isMap && c.Env.Warn != nil {
+			c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: "file.keyvalue: key and value are taken, key_values has no effect beside them"})
 		}
 		kv = value.MapOf(value.Str(c.Value("key")), c.Value("value"))
 	case !value.Truth(c.Value("key_values")):
@@ -416,7 +420,8 @@ func keyvalue(ctx context.Context, fc *fun.Call) fun.Ret {
 	}
 	if err := c.Write(name, strings.Join(k.content, "")); err != nil {
 		c.ret.Changes = value.NewMap(0)
-		return c.fail("%s not writable: %s", name, host.OSError(err))
+		c.warn(err)
+		return c.fail("%s not writable", name)
 	}
 	return c.done(fun.OK, fmt.Sprintf("Changed %d lines", k.changes))
 }

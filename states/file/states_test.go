@@ -301,6 +301,7 @@ func TestKeyvalue(t *testing.T) {
 			step{"keyvalue", false, all, `True Changed 4 lines {'diff': '- #Port 22\n+ Port 2222 (from int type)\n- Root yes\n+ Root no\n- root no\n- <EOF>\n+ New v\n+ <EOF>\n'}`},
 			step{"keyvalue", false, all, "True "},
 			step{"keyvalue", false, kv("name", "@/f"), "False file.keyvalue key and value not supplied and key_values is empty"},
+			step{"keyvalue", true, kv("name", "@/f", "key", "New", "value", "v", "separator", " ", "key_values", value.MapOf("Root", "maybe")), "True "},
 			step{"keyvalue", false, kv("name", "@/f", "key_values", "x"), "False file.keyvalue key and value not supplied and key_values is not a dictionary"},
 			step{"keyvalue", false, kv("name", "@/none", "key", "a", "value", "b"), "False unable to open @/none"},
 		)
