@@ -390,12 +390,7 @@ func (d *Dialer) login(ctx context.Context, t *dest, way net.Conn, signers []ssh
 		Auth: d.methods(t, signers),
 	}
 	conf.Ciphers, conf.MACs, conf.KeyExchanges = t.ciphers, t.macs, t.kexes
-	stop := context.AfterFunc(ctx, func() { way.Close() })
-	conn, chans, reqs, err := ssh.NewClientConn(way, t.knownAs(), conf)
-	if !stop() && err == nil {
-		conn.Close()
-		err = ctx.Err()
-	}
+	conn, chans, reqs, err := shake(ctx, way, t.knownAs(), conf)
 	if err != nil {
 		way.Close()
 		at := stage.Load().(Stage)
@@ -417,7 +412,7 @@ func (d *Dialer) login(ctx context.Context, t *dest, way net.Conn, signers []ssh
 		hint := ""
 		switch {
 		case ctx.Err() != nil && at == Auth:
-			hint = "sshd answers and does not let in: see its load, its log, UseDNS and PAM; timeout in the roster changes the time"
+			hint = "sshd answers and does not let in: see its load, its log, UseDNS and PAM, and that the ssh-agent signs; timeout in the roster changes the time"
 		case ctx.Err() != nil:
 		case dropped(err):
 			// The library closes its end, too, so that the error may be of that.
@@ -441,6 +436,46 @@ func (d *Dialer) login(ctx context.Context, t *dest, way net.Conn, signers []ssh
 		c.lends = true
 	}
 	return c, nil
+}
+
+// shakeEnds is how long a handshake may take to end when its time is over: what
+// it waits for may be no host but an ssh-agent, or who touches a key.
+const shakeEnds = time.Second
+
+// shake is ssh.NewClientConn within a context.
+func shake(ctx context.Context, way net.Conn, addr string, conf *ssh.ClientConfig) (ssh.Conn, <-chan ssh.NewChannel, <-chan *ssh.Request, error) {
+	type shaken struct {
+		conn  ssh.Conn
+		chans <-chan ssh.NewChannel
+		reqs  <-chan *ssh.Request
+		err   error
+	}
+	done := make(chan shaken, 1)
+	go func() {
+		conn, chans, reqs, err := ssh.NewClientConn(way, addr, conf)
+		done <- shaken{conn, chans, reqs, err}
+	}()
+	var s shaken
+	select {
+	case s = <-done:
+	case <-ctx.Done():
+		way.Close()
+		select {
+		case s = <-done:
+		case <-time.After(shakeEnds):
+			go func() {
+				if s := <-done; s.err == nil {
+					s.conn.Close()
+				}
+			}()
+			return nil, nil, nil, ctx.Err()
+		}
+	}
+	if s.err == nil && ctx.Err() != nil {
+		s.conn.Close()
+		s.err = ctx.Err()
+	}
+	return s.conn, s.chans, s.reqs, s.err
 }
 
 // authHint says what was tried and what to do.

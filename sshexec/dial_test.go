@@ -344,26 +344,7 @@ func sshAgent(t *testing.T, path, passphrase string) string {
 	if err := ring.Add(agent.AddedKey{PrivateKey: key}); err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "a") // sockets have short names
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	l, err := net.Listen("unix", filepath.Join(dir, "s"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() { _ = agent.ServeAgent(ring, c) }()
-		}
-	}()
-	return l.Addr().String()
+	return listenAgent(t, ring)
 }
 
 func TestHostKeys(t *testing.T) {
@@ -470,6 +451,87 @@ func TestHostKeys(t *testing.T) {
 			}
 		})
 	}
+}
+
+// stuckAgent holds a key and never signs, as one whose owner is to touch it.
+type stuckAgent struct {
+	agent.Agent
+	until <-chan struct{}
+}
+
+func (a stuckAgent) Sign(ssh.PublicKey, []byte) (*ssh.Signature, error) {
+	<-a.until
+	return nil, errors.New("nobody touched it")
+}
+
+// listenAgent serves an ssh-agent; nil answers nothing.
+func listenAgent(t *testing.T, a agent.Agent) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "a") // sockets have short names
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			if a != nil {
+				go func() { _ = agent.ServeAgent(a, c) }()
+			}
+		}
+	}()
+	return filepath.Join(dir, "s")
+}
+
+// TestHungAgent: an ssh-agent that does not answer holds nobody up.
+func TestHungAgent(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	key := sshtest.WriteKey(t, filepath.Join(dir, "key"), "")
+	f := sshtest.NewFake(t)
+	f.Keys = []ssh.PublicKey{key.PublicKey()}
+	f.Start()
+
+	o := options(t, known(t, line(f)))
+	o.AgentSocket = listenAgent(t, nil)
+	d := NewDialer(o)
+	t.Cleanup(d.Close)
+	d.keys.patience = 200 * time.Millisecond
+	e := entry(f)
+	e.Priv = filepath.Join(dir, "key")
+	if c, err := d.Dial(t.Context(), e); err != nil {
+		t.Errorf("with a key of a file: %v", err)
+	} else {
+		c.Close()
+	}
+	e.Priv = ""
+	_, err := d.Dial(t.Context(), e)
+	wantStage(t, err, Auth, "does not answer: no answer within 200ms")
+
+	text, err := os.ReadFile(filepath.Join(dir, "key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := ssh.ParseRawPrivateKey(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring := agent.NewKeyring()
+	if err := ring.Add(agent.AddedKey{PrivateKey: raw}); err != nil {
+		t.Fatal(err)
+	}
+	o.AgentSocket = listenAgent(t, stuckAgent{ring, t.Context().Done()})
+	e.Timeout = 500 * time.Millisecond
+	_, err = dial(t, o, e)
+	wantStage(t, err, Auth, "no answer within 500ms")
 }
 
 func TestJump(t *testing.T) {

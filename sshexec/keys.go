@@ -1,6 +1,7 @@
 package sshexec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,8 @@ type keyring struct {
 	mu     sync.Mutex
 	keys   map[string]*loadedKey
 	agents map[string]*agentConn
+
+	patience time.Duration // with an ssh-agent; 0 is agentPatience
 }
 
 type loadedKey struct {
@@ -39,7 +42,9 @@ type loadedKey struct {
 type agentConn struct {
 	once   sync.Once
 	client agent.ExtendedAgent
-	err    error
+
+	mu  sync.Mutex
+	err error // of an agent that is not there, or answers nothing
 }
 
 // errEncrypted says that a key needs a passphrase that is not known.
@@ -165,11 +170,32 @@ func (k *keyring) agentSigners(socket string) ([]ssh.Signer, error) {
 		}
 		a.client = agent.NewClient(c)
 	})
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if a.err != nil {
 		return nil, a.err
 	}
-	return a.client.Signers()
+	type held struct {
+		signers []ssh.Signer
+		err     error
+	}
+	done := make(chan held, 1)
+	go func() {
+		signers, err := a.client.Signers()
+		done <- held{signers, err}
+	}()
+	patience := cmp.Or(k.patience, agentPatience)
+	select {
+	case h := <-done:
+		return h.signers, h.err
+	case <-time.After(patience):
+		a.err = fmt.Errorf("no answer within %s", patience)
+		return nil, a.err
+	}
 }
+
+// agentPatience is how long an ssh-agent has to name its keys.
+const agentPatience = 10 * time.Second
 
 // defaultKeys are the files that are tried where nothing names a key: ssh's,
 // and salt-ssh's own.
