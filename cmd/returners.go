@@ -85,6 +85,9 @@ func (s *session) openReturners(env *fun.Env) error {
 			return &statusError{status: exitUsage, err: err, hint: "'brine call sys.list_returners' lists what is there"}
 		}
 	}
+	if r.kwargs.Len() > 0 {
+		s.doubt(assembly.UnknownSettings(r.expand(asked), r.kwargs))
+	}
 	if s.jobs == nil && len(asked) == 0 {
 		return nil
 	}

@@ -3,6 +3,7 @@ package assembly
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -58,6 +59,27 @@ func MayKeep(name string, kwargs *value.Map) bool {
 		}
 	}
 	return true
+}
+
+// UnknownSettings returns an error for a key of --return_kwargs that no returner
+// among names has as a setting. Those of executables are not known.
+func UnknownSettings(names []string, kwargs *value.Map) error {
+	var known []string
+	for _, n := range names {
+		spec, ok := returner.Find(Returners(), n)
+		if !ok {
+			return nil
+		}
+		for _, k := range spec.Keys {
+			known = append(known, k.Name)
+		}
+	}
+	for _, k := range kwargs.Keys() {
+		if !slices.Contains(known, value.Str(k)) {
+			return fmt.Errorf("--return_kwargs: %s has no setting %q%s", strings.Join(names, ", "), value.Str(k), source.DidYouMean(value.Str(k), known))
+		}
+	}
+	return nil
 }
 
 // OpenReturner connects to a returner by name. The error of a name that is not

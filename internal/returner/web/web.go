@@ -302,7 +302,8 @@ func Specs() []returner.Spec {
 				url* -- the NRDP service
 				token*! -- its token
 				service -- name of the service; without one the state is the host's
-				checktype -- passive (default) or active; check_type is the same
+				checktype -- passive (default) or active
+				check_type -- the same
 			`),
 		},
 		{
