@@ -30,6 +30,9 @@ func (c *call) contents(m *managedFile) (fault string, err error) {
 	if fault != "" || err != nil {
 		return fault, err
 	}
+	if v == nil {
+		return "", nil // None in pillar or grains is no content: the file has only to be there
+	}
 	if !c.Bool("allow_empty") && !value.Truth(v) {
 		return id + " value would result in empty contents. Set allow_empty to True to allow the managed file to be empty.", nil
 	}

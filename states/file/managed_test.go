@@ -64,6 +64,7 @@ func TestManagedContents(t *testing.T) {
 			step{"managed", true, kv("name", "@/old", "contents", "k=3", "replace", false, "mode", "0640"), "None File @/old will be updated with permissions 0640 from its current state of 0600 {'mode': '0640'}"},
 			step{"managed", false, kv("name", "@/p", "contents_pillar", "text"), "True File @/p updated {'diff': 'New file'}"},
 			step{"managed", false, kv("name", "@/p2", "contents_pillar", value.NewList("text", "data:x")), "True File @/p2 updated {'diff': 'New file'}"},
+			step{"managed", false, kv("name", "@/p3", "contents_pillar", "nothing"), "True Empty file {'new': 'file @/p3 created'}"},
 			step{"managed", false, kv("name", "@/p", "contents_pillar", "none:there"), "False Pillar none:there does not exist"},
 			step{"managed", false, kv("name", "@/g", "contents_grains", "banner"), "True File @/g updated {'diff': 'New file'}"},
 			step{"managed", false, kv("name", "@/g", "contents_grains", "nope"), "False Grain nope does not exist"},

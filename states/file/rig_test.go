@@ -87,7 +87,7 @@ func (r *rig) start(h host.Host, root, cache string) {
 	r.env = &fun.Env{
 		ID: "minion1", SaltEnv: "base", Opts: opts, Memo: &fun.Memo{}, Host: h, CacheDir: cache, Log: slog.New(slog.DiscardHandler),
 		Grains: value.MapOf("id", "minion1", "banner", "from grain"),
-		Pillar: value.MapOf("text", "from\npillar\n", "data", value.MapOf("x", value.NewList(int64(1), int64(2)))),
+		Pillar: value.MapOf("text", "from\npillar\n", "nothing", nil, "data", value.MapOf("x", value.NewList(int64(1), int64(2)))),
 		Table: fun.NewTable([]fun.Entry{
 			{Kind: fun.Exec, Name: "cmd", Load: cmd.Module}, {Kind: fun.Exec, Name: "pillar", Load: pillar.Module}, {Kind: fun.Exec, Name: "grains", Load: grains.Module},
 		}),
