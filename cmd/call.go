@@ -237,8 +237,25 @@ func (a *App) callFault(c *cobra.Command, s *session, name string, err error) er
 	case errors.As(err, &ce):
 		return fmt.Errorf("Error running '%s': %w", name, err)
 	}
+	var pe *value.PyError
+	if errors.As(err, &pe) && err.Error() == pe.Msg {
+		// The message of a KeyError is a key alone, and others have none.
+		return fmt.Errorf("%s: %w", name, &raised{pe})
+	}
 	return fmt.Errorf("%s: %w", name, err)
 }
+
+// raised is an exception as the last line of Python's traceback shows it.
+type raised struct{ err *value.PyError }
+
+func (r *raised) Error() string {
+	if r.err.Msg == "" {
+		return r.err.Type
+	}
+	return r.err.Type + ": " + r.err.Msg
+}
+
+func (r *raised) Unwrap() error { return r.err }
 
 // sayLocal says that a salt-call that would ask a master runs here.
 func (a *App) sayLocal(s *session) {
