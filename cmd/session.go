@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -343,5 +344,10 @@ func (s *session) reportWriter() (io.Writer, func() error, error) {
 
 // usageOf makes an argument fault name the function's signature.
 func usageOf(c *cobra.Command, s *session, name string, err error) error {
-	return &statusError{status: exitGeneric, err: fmt.Errorf("%s: %w", name, err), hint: fmt.Sprintf("'brine doc %s' shows the arguments", name)}
+	hint := fmt.Sprintf("'brine doc %s' shows the arguments", name)
+	var arg *fun.ArgError
+	if errors.As(err, &arg) && arg.Nearest != "" {
+		hint = fmt.Sprintf("did you mean %q? %s", arg.Nearest, hint)
+	}
+	return &statusError{status: exitGeneric, err: fmt.Errorf("%s: %w", name, err), hint: hint}
 }

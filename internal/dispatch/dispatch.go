@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"brine/internal/fun"
+	"brine/internal/source"
 	"brine/internal/value"
 )
 
@@ -138,7 +139,10 @@ func (i *Invoker) Bind(mod *fun.Module, spec *fun.Spec, args fun.Args) (*fun.Cal
 			if len(missing) > 0 {
 				break
 			}
-			return fail("got an unexpected keyword argument '%s'", name)
+			return nil, &fun.ArgError{
+				Name: mod.Name + "." + spec.Name, Spec: spec, Nearest: nearestArg(spec, name),
+				Msg: fmt.Sprintf("got an unexpected keyword argument '%s'", name),
+			}
 		}
 		c.Kw.Set(k, v)
 	}
@@ -151,6 +155,16 @@ func (i *Invoker) Bind(mod *fun.Module, spec *fun.Spec, args fun.Args) (*fun.Cal
 		}
 	}
 	return c, nil
+}
+
+// nearestArg returns the argument of spec that was likely meant by name, or "".
+func nearestArg(spec *fun.Spec, name string) string {
+	names := make([]string, len(spec.Args))
+	for n := range spec.Args {
+		names[n] = spec.Args[n].Name
+	}
+	near, _ := source.Nearest(name, names)
+	return near
 }
 
 // unknownArg warns of an argument that a state function does not have. One

@@ -292,6 +292,8 @@ type ArgError struct {
 	Name string // the function
 	Msg  string // "missing 1 required positional argument: 'text'"
 	Spec *Spec
+	// Nearest is the argument that was likely meant by one that there is not, or "".
+	Nearest string
 }
 
 // Error returns "echo() missing 1 required positional argument: 'text'".
