@@ -46,6 +46,10 @@ type waiter interface{ RetryAfter() time.Duration }
 // try again; what comes later is for the next run.
 const longWait = 5 * time.Second
 
+// patience is how long a batch is tried anew: a server that hangs costs a run one
+// try, not several.
+const patience = 4 * time.Second
+
 // A writer is the worker's side of a sink.
 type writer struct {
 	sink  *Sink
@@ -77,6 +81,7 @@ func (w *writer) send(batch []item) {
 		return
 	}
 	var err error
+	began := time.Now()
 	for i := 0; ; i++ {
 		if batch, err = w.deliver(context.Background(), batch, w.took, w.aside); err == nil {
 			w.down = time.Time{}
@@ -94,7 +99,7 @@ func (w *writer) send(batch []item) {
 			break
 		}
 		pause, again := w.sink.Retries[i], waitOf(err)
-		if again > longWait {
+		if again > longWait || time.Since(began) > patience {
 			break
 		}
 		time.Sleep(max(pause, again))

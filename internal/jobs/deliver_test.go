@@ -205,3 +205,23 @@ func TestAServiceSaysWhenToTryAgain(t *testing.T) {
 		t.Errorf("said %q, %v, %d tries", said, err, d.tries)
 	}
 }
+
+// A stuck returner hangs until its time is over.
+type stuck struct{ tries int }
+
+func (s *stuck) Close() error { return nil }
+func (s *stuck) Return(ctx context.Context, _ []*value.Map) error {
+	s.tries++
+	time.Sleep(patience + 100*time.Millisecond)
+	return os.ErrDeadlineExceeded
+}
+
+func TestAReturnerThatHangsIsTriedOnce(t *testing.T) {
+	t.Parallel()
+	s := &stuck{}
+	dir := t.TempDir()
+	said, err := feed(t, dir, s, "web1")
+	if err == nil || s.tries != 1 || len(said) != 1 || !strings.Contains(said[0], "is down") || !Spooled(dir) {
+		t.Errorf("said %q, %v, %d tries", said, err, s.tries)
+	}
+}
