@@ -704,6 +704,9 @@ func (c *Call) lazily(name string, prepare func() (func(value.Value) (value.Valu
 					return nil, false, err
 				}
 				out, keep, err := each(v)
+				if err == nil {
+					err = c.S.run.tick()
+				}
 				if err != nil || keep {
 					return out, err == nil, err
 				}

@@ -41,7 +41,7 @@ func oddValues(s *State) []value.Value {
 func TestNoPanic(t *testing.T) {
 	t.Parallel()
 	env := libEnv(false)
-	s := &State{run: &run{ctx: context.Background(), env: env, vars: value.NewMap(0)}, tmpl: &Template{Name: "t", env: env}}
+	s := &State{run: newRun(context.Background(), env, value.NewMap(0)), tmpl: &Template{Name: "t", env: env}}
 	check := func(what string, fn Func, args []value.Value, kw *value.Map) {
 		defer func() {
 			if p := recover(); p != nil {
@@ -163,7 +163,7 @@ func FuzzStrFormat(f *testing.F) {
 		f.Add(s, "x", int64(3))
 	}
 	env := libEnv(false)
-	s := &State{run: &run{ctx: context.Background(), env: env, vars: value.NewMap(0)}, tmpl: &Template{Name: "t", env: env}}
+	s := &State{run: newRun(context.Background(), env, value.NewMap(0)), tmpl: &Template{Name: "t", env: env}}
 	f.Fuzz(func(t *testing.T, format, arg string, n int64) {
 		for _, markup := range []bool{false, true} {
 			_, err := strFormat(format, markup, "format")(&Call{S: s, Args: []value.Value{arg, n, value.NewList(arg)}, Kw: value.MapOf("a", value.MapOf("b", arg), "w", n)})

@@ -248,7 +248,12 @@ func (s *State) contains(container, x value.Value) (bool, error) {
 	case *Undefined:
 		return value.Contains(container, x)
 	}
-	for _, item := range items {
+	for i, item := range items {
+		if i&0xfff == 0xfff {
+			if err := s.run.late(); err != nil {
+				return false, err
+			}
+		}
 		// An undefined item fails when its turn comes.
 		if u, ok := item.(*Undefined); ok && u.Kind == Strict && value.Value(u) != x {
 			return false, u.Err()
@@ -256,6 +261,9 @@ func (s *State) contains(container, x value.Value) (bool, error) {
 		if eq, err := s.Equal(item, x); eq || err != nil {
 			return eq && err == nil, err
 		}
+	}
+	if len(items) > 0 {
+		return false, nil
 	}
 	if u, ok := x.(*Undefined); ok && u.Kind == Strict {
 		// The comparison with the first item fails, if there is one.
