@@ -62,6 +62,7 @@ func (a *App) Run() int {
 	if root.Name() != "brine" {
 		a.Args = expandFlags(root.Flags(), a.Args)
 	}
+	a.json = asksJSON(a.Args)
 	root.SetArgs(a.Args)
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
