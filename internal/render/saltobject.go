@@ -209,38 +209,55 @@ func pythonError(err error) error {
 	return err
 }
 
-// maxPlain bounds how deep arguments are searched for marked-up text.
-const maxPlain = 32
-
 // plain makes text that a template marked safe plain text again, in place, so
 // that functions see only values. Containers keep their identity: functions
 // such as defaults.merge change what they are given.
-func plain(v value.Value) value.Value { return plainAt(v, 0) }
+func plain(v value.Value) value.Value {
+	var p plainer
+	return p.value(v, 0)
+}
 
-func plainAt(v value.Value, depth int) value.Value {
+// A plainer remembers, below the first levels, what it has been to: data may
+// contain itself.
+type plainer struct{ seen map[value.Value]bool }
+
+// been reports whether the walk has been to a container.
+func (p *plainer) been(v value.Value, depth int) bool {
+	if p.seen == nil {
+		if depth < 8 {
+			return false
+		}
+		p.seen = map[value.Value]bool{}
+	}
+	if p.seen[v] {
+		return true
+	}
+	p.seen[v] = true
+	return false
+}
+
+func (p *plainer) value(v value.Value, depth int) value.Value {
 	switch v := v.(type) {
 	case jinja.Markup:
 		return string(v)
 	case *value.List:
-		if depth < maxPlain {
+		if !p.been(v, depth) {
 			for i, x := range v.Items {
-				if y := plainAt(x, depth+1); needsSet(x) {
+				if y := p.value(x, depth+1); needsSet(x) {
 					v.Items[i] = y
 				}
 			}
 		}
 	case value.Tuple:
-		if depth < maxPlain {
-			for i, x := range v {
-				if y := plainAt(x, depth+1); needsSet(x) {
-					v[i] = y
-				}
+		for i, x := range v {
+			if y := p.value(x, depth+1); needsSet(x) {
+				v[i] = y
 			}
 		}
 	case *value.Map:
-		if depth < maxPlain {
+		if !p.been(v, depth) {
 			for k, x := range v.All() {
-				if y := plainAt(x, depth+1); needsSet(x) {
+				if y := p.value(x, depth+1); needsSet(x) {
 					v.Set(k, y)
 				}
 			}

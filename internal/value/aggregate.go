@@ -27,26 +27,33 @@ func MergeAggregate(a, b Value) Value { return mergeMarked(a, b, 0) }
 
 // mergeMarked is MergeAggregate that takes the first levels as marked.
 func mergeMarked(a, b Value, levels int) Value {
+	var u updater
+	return u.marked(a, b, levels)
+}
+
+func (u *updater) marked(a, b Value, levels int) Value {
 	marked := levels > 0
 	switch b := b.(type) {
 	case *Map:
 		am, ok := a.(*Map)
-		if !ok {
+		if !ok || u.again(am, b) {
 			break
 		}
+		u.depth++
 		m := b.Copy()
 		if marked || am.Aggregate && b.Aggregate {
 			m = am.Copy()
 		}
 		for k, v := range b.All() {
 			if av, ok := am.Get(k); ok {
-				v = mergeMarked(av, v, max(0, levels-1))
+				v = u.marked(av, v, max(0, levels-1))
 			}
 			m.Set(k, v)
 			if p := b.Pos(k); !p.IsZero() {
 				m.SetPos(k, p)
 			}
 		}
+		u.depth--
 		return m
 	case *List:
 		al, ok := a.(*List)

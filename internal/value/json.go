@@ -71,7 +71,7 @@ type jsonWriter struct {
 	dst     []byte
 	lines   bool
 	lenient bool
-	open    []any // the containers being written, to find those within themselves
+	open    opened // the containers being written, to find those within themselves
 }
 
 func (w *jsonWriter) start() {
@@ -103,15 +103,9 @@ func (w *jsonWriter) newline(depth int) {
 
 // enter notes that c is being written. It returns false where c is within
 // itself.
-func (w *jsonWriter) enter(c any) bool {
-	if slices.Contains(w.open, c) {
-		return false
-	}
-	w.open = append(w.open, c)
-	return true
-}
+func (w *jsonWriter) enter(c any) bool { return w.open.enter(c) }
 
-func (w *jsonWriter) leave() { w.open = w.open[:len(w.open)-1] }
+func (w *jsonWriter) leave() { w.open.leave() }
 
 func (w *jsonWriter) value(v Value, depth int) error {
 	switch v := v.(type) {

@@ -76,6 +76,42 @@ func MergeRecurse(a, b Mapping, mergeLists bool) *Map {
 //
 // Salt: salt/utils/dictupdate.py update.
 func Update(a *Map, b Mapping, recursive, mergeLists bool) *Map {
+	u := updater{lists: mergeLists}
+	return u.update(a, b, recursive)
+}
+
+// An updater sets entries level by level. From a depth that no plain data has
+// on it remembers which dicts it merged, so that it ends with those that
+// contain themselves.
+type updater struct {
+	lists bool
+	depth int
+	seen  map[[2]*Map]bool
+}
+
+// again reports whether the two were merged before.
+func (u *updater) again(a *Map, b Mapping) bool {
+	bm, ok := b.(*Map)
+	if !ok || u.seen == nil && u.depth < memoDepth {
+		return false
+	}
+	if u.seen == nil {
+		u.seen = map[[2]*Map]bool{}
+	}
+	pair := [2]*Map{a, bm}
+	if u.seen[pair] {
+		return true
+	}
+	u.seen[pair] = true
+	return false
+}
+
+func (u *updater) update(a *Map, b Mapping, recursive bool) *Map {
+	if u.again(a, b) {
+		return a
+	}
+	u.depth++
+	defer func() { u.depth-- }()
 	for _, k := range b.Keys() {
 		bv, _ := b.Get(k)
 		if !recursive {
@@ -86,11 +122,11 @@ func Update(a *Map, b Mapping, recursive, mergeLists bool) *Map {
 		switch av := av.(type) {
 		case *Map:
 			if bm, ok := bv.(Mapping); ok {
-				Update(av, bm, true, mergeLists)
+				u.update(av, bm, true)
 				continue
 			}
 		case *List:
-			if bl, ok := bv.(*List); ok && mergeLists {
+			if bl, ok := bv.(*List); ok && u.lists {
 				a.Set(k, joinLists(av, bl))
 				continue
 			}

@@ -39,20 +39,53 @@ func Repr(v Value) string {
 
 type reprinter struct {
 	b    strings.Builder
-	open []any // the containers being printed, to find those within themselves
+	open opened // the containers being printed, to find those within themselves
 }
 
-func (p *reprinter) enter(c any) bool {
-	for _, o := range p.open {
-		if o == c {
+// opened are the containers that a walk is in.
+type opened struct {
+	list []any
+	set  map[any]bool // the same, where they are many
+}
+
+// enter notes a container, and returns false where the walk is in it.
+func (o *opened) enter(c any) bool {
+	if len(o.list) <= memoDepth {
+		for _, x := range o.list {
+			if x == c {
+				return false
+			}
+		}
+	} else {
+		if o.set == nil {
+			o.set = make(map[any]bool, 2*len(o.list))
+			for _, x := range o.list {
+				o.set[x] = true
+			}
+		}
+		if o.set[c] {
 			return false
 		}
 	}
-	p.open = append(p.open, c)
+	o.list = append(o.list, c)
+	if o.set != nil {
+		o.set[c] = true
+	}
 	return true
 }
 
-func (p *reprinter) leave() { p.open = p.open[:len(p.open)-1] }
+// leave ends the last container.
+func (o *opened) leave() {
+	n := len(o.list) - 1
+	if o.set != nil {
+		delete(o.set, o.list[n])
+	}
+	o.list = o.list[:n]
+}
+
+func (p *reprinter) enter(c any) bool { return p.open.enter(c) }
+
+func (p *reprinter) leave() { p.open.leave() }
 
 func (p *reprinter) value(v Value) {
 	switch v := v.(type) {

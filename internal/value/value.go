@@ -451,17 +451,57 @@ func AsInt(v Value) (int64, bool) {
 // Clone returns a deep copy of v: lists, sets and maps are new, scalars and
 // tuples of scalars are shared. Lazy mappings become *Map. Places are kept.
 func Clone(v Value) Value {
+	var c cloner
+	return c.value(v)
+}
+
+// A cloner copies deeply. From a depth that no plain data has on it remembers
+// what it copied, so that data that contains itself is copied as such.
+type cloner struct {
+	depth int
+	memo  map[Value]Value
+}
+
+// memoDepth is where walks over data begin to look for what contains itself.
+const memoDepth = 64
+
+func (c *cloner) note(v, copied Value) {
+	if c.memo == nil {
+		if c.depth < memoDepth {
+			return
+		}
+		c.memo = map[Value]Value{}
+	}
+	c.memo[v] = copied
+}
+
+func (c *cloner) value(v Value) Value {
+	switch v.(type) {
+	case nil, bool, int64, float64, string:
+		return v
+	}
+	c.depth++
+	v = c.container(v)
+	c.depth--
+	return v
+}
+
+func (c *cloner) container(v Value) Value {
 	switch v := v.(type) {
 	case *List:
+		if l, ok := c.memo[v]; ok {
+			return l
+		}
 		l := &List{Items: make([]Value, len(v.Items)), src: v.src}
+		c.note(v, l)
 		for i, x := range v.Items {
-			l.Items[i] = Clone(x)
+			l.Items[i] = c.value(x)
 		}
 		return l
 	case Tuple:
 		t := make(Tuple, len(v))
 		for i, x := range v {
-			t[i] = Clone(x)
+			t[i] = c.value(x)
 		}
 		return t
 	case *Set:
@@ -470,12 +510,20 @@ func Clone(v Value) Value {
 		if v == nil {
 			return v
 		}
-		return v.cloneWith(Clone)
+		if m, ok := c.memo[v]; ok {
+			return m
+		}
+		m := v.Copy()
+		c.note(v, m)
+		for i := range m.ents {
+			m.ents[i].val = c.value(m.ents[i].val)
+		}
+		return m
 	case Mapping:
 		m := NewMap(v.Len())
 		for _, k := range v.Keys() {
 			x, _ := v.Get(k)
-			m.Set(k, Clone(x))
+			m.Set(k, c.value(x))
 		}
 		return m
 	}
