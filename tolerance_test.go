@@ -95,7 +95,11 @@ never:
 	s.want(s.brine("ssh", "web*", "test.ping", "--failed-file", s.path("none")), 0)
 	s.want(s.brine("ssh", "web*", "test.ping", "--limit", "@"+s.path("none")), 1, "names no target", "--failed-file is empty")
 	s.want(s.brine("ssh", "web*", "test.ping", "--limit", "@"+s.path("nowhere")), 64, "no such file")
-	s.want(s.brine("ssh", "web*", "test.ping", "--failed-file", s.path("no/such/dir/f")), 1, "write --failed-file")
+	// A file that cannot be written is known before anything runs.
+	s.want(s.brine("ssh", "web*", "cmd.run", "touch "+s.path("too-early"), "--failed-file", s.path("no/such/dir/f")), 64, "--failed-file: open")
+	if _, err := os.Stat(s.path("too-early")); err == nil {
+		t.Error("the function ran although --failed-file cannot be written")
+	}
 }
 
 // TestRetries: connections are tried again, states never.
