@@ -321,6 +321,9 @@ func filterWordwrap(c *Call) (value.Value, error) {
 	if !ok {
 		return nil, value.Raise("AttributeError", "'%s' object has no attribute 'splitlines'", value.TypeName(a[0]))
 	}
+	if err := checkParts(s, ""); err != nil {
+		return nil, err
+	}
 	w := value.Wrapper{}
 	if given(a[1]) {
 		if _, err := value.Compare("<=", a[1], int64(0)); err != nil {

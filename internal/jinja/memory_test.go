@@ -25,6 +25,8 @@ func TestMemory(t *testing.T) {
 		{"captured", "{% set all = [] %}\n{% for i in range(1000) %}\n{% set x %}{{ i }}{{ 'x' * 1000000 }}{% endset %}{% do all.append(x) %}{% endfor %}"},
 		{"one by one", "{% set all = [] %}\n{% for i in range(100000) %}{% for j in range(100) %}\n{% do all.append([i, j]) %}{% endfor %}{% endfor %}"},
 		{"by key", "{% set all = {} %}\n{% for i in range(100000) %}{% for j in range(100) %}\n{% do all.update({(i, j): 1.5}) %}{% endfor %}{% endfor %}"},
+		{"permuted", "\n\n{% set l = range(22)|permutations|list %}"},
+		{"multiplied", "\n\n{% set l = range(10)|product(repeat=20)|list %}"},
 		{"concatenated", "{% set ns = namespace(l=[]) %}\n{% for i in range(1000) %}\n{% set ns.l = ns.l + ['x' * 1000000 + '.'] %}{% endfor %}"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -42,5 +44,21 @@ func TestMemory(t *testing.T) {
 	out, err := render(New(Options{MaxMemory: 128 << 20}, nil), "t.sls", "{% set ns = namespace(s='') %}{% for i in range(1000) %}{% set ns.s = 'x' * 1000000 ~ i %}{% endfor %}{{ ns.s|length }}", value.NewMap(0))
 	if err != nil || strings.TrimSpace(out) != "1000003" {
 		t.Errorf("%q, %v", out, err)
+	}
+}
+
+// TestManyParts splits texts into more parts than a list may have items.
+func TestManyParts(t *testing.T) {
+	t.Parallel()
+	for _, expr := range []string{"s.split()", "s.rsplit()", "s.split(' ')", "s.rsplit('x')", "s.replace(' ', '\\n').splitlines()", "s|wordwrap(3)"} {
+		_, err := render(New(Options{}, nil), "t.sls", "{% set s = 'x ' * 4500000 %}\n{{ ("+expr+")|length }}", value.NewMap(0))
+		var e *Error
+		if !errors.As(err, &e) || e.PyType != "MemoryError" || e.Msg != "a list of more than 4194304 items is refused" || e.Pos.Line != 2 {
+			t.Errorf("%s: %v", expr, err)
+		}
+	}
+	got, err := render(New(Options{}, nil), "t.sls", "{% set s = 'x ' * 4500000 %}{{ s.split(none, 2)|length }}{{ s.rsplit(' ', 1)|length }}", value.NewMap(0))
+	if err != nil || got != "32" {
+		t.Errorf("%s, %v", got, err)
 	}
 }

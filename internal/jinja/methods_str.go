@@ -157,6 +157,9 @@ func strSplit(s string, markup bool, name string) Func {
 			if err != nil {
 				return nil, err
 			}
+			if err := checkParts(s, "\n"); err != nil {
+				return nil, err
+			}
 			return strList(value.SplitLines(s, keep != 0), markup), nil
 		}
 	case "partition", "rpartition":
@@ -200,8 +203,15 @@ func strSplit(s string, markup bool, name string) Func {
 		if err != nil {
 			return nil, err
 		}
+		check := checkParts
+		if limit >= 0 && limit < value.MaxItems {
+			check = func(string, string) error { return nil }
+		}
 		var parts []string
 		if v := orNil(a[0]); v == nil {
+			if err := check(s, ""); err != nil {
+				return nil, err
+			}
 			if name == "split" {
 				parts = splitBlank(s, limit)
 			} else {
@@ -215,6 +225,9 @@ func strSplit(s string, markup bool, name string) Func {
 			if sep == "" {
 				return nil, value.Raise("ValueError", "empty separator")
 			}
+			if err := check(s, sep); err != nil {
+				return nil, err
+			}
 			if name == "split" {
 				parts = splitSep(s, sep, limit)
 			} else {
@@ -223,6 +236,26 @@ func strSplit(s string, markup bool, name string) Func {
 		}
 		return strList(parts, markup), nil
 	}
+}
+
+// checkParts fails where a text has more parts than a list may have items; the
+// separator "" is white space.
+func checkParts(s, sep string) error {
+	switch {
+	case len(s) <= value.MaxItems:
+		return nil
+	case sep != "":
+		return value.CheckItems(strings.Count(s, sep) + 1)
+	}
+	n, in := 0, false
+	for i := range len(s) {
+		blank := s[i] == ' ' || s[i] >= '\t' && s[i] <= '\r'
+		if !blank && !in {
+			n++
+		}
+		in = !blank
+	}
+	return value.CheckItems(n)
 }
 
 func strPad(s string, markup bool, name string) Func {

@@ -40,7 +40,7 @@ func saltCombine(name string) Func {
 		default:
 			next = combinationsAgain(len(pool), r)
 		}
-		return tuples("itertools."+name, func() (value.Tuple, bool) {
+		return c.tuples("itertools."+name, func() (value.Tuple, bool) {
 			at := next()
 			if at == nil {
 				return nil, false
@@ -55,10 +55,13 @@ func saltCombine(name string) Func {
 }
 
 // tuples is an iterator of tuples that prints as an object of typ.
-func tuples(typ string, next func() (value.Tuple, bool)) value.Value {
+func (c *Call) tuples(typ string, next func() (value.Tuple, bool)) value.Value {
 	return &reversed{Generator{next: func() (value.Value, bool, error) {
+		if err := c.S.run.tick(); err != nil {
+			return nil, false, err
+		}
 		t, ok := next()
-		return t, ok, nil
+		return t, ok, c.S.run.madeBytes(24 + 16*len(t))
 	}}, typ}
 }
 
@@ -231,7 +234,7 @@ func saltProduct(c *Call) (value.Value, error) {
 	for _, p := range pools {
 		done = done || len(p) == 0
 	}
-	return tuples("itertools.product", func() (value.Tuple, bool) {
+	return c.tuples("itertools.product", func() (value.Tuple, bool) {
 		if done {
 			return nil, false
 		}
