@@ -123,6 +123,22 @@ type Arg struct {
 	Doc      string
 }
 
+// Opt returns an argument that may be left out; def is what it is then. Tables of
+// functions call it some hundred times: built in line, they take 80 KB of code
+// more.
+//
+//go:noinline
+func Opt(name string, t Type, def value.Value, doc string) Arg {
+	return Arg{Name: name, Type: t, Default: def, Doc: doc}
+}
+
+// Need returns an argument that has to be given.
+//
+//go:noinline
+func Need(name string, t Type, doc string) Arg {
+	return Arg{Name: name, Type: t, Required: true, Doc: doc}
+}
+
 // Args are what a caller gives.
 type Args struct {
 	Pos []value.Value

@@ -30,12 +30,12 @@ func Module() fun.Module {
 	m := fun.Module{
 		Name: "archive", Kind: fun.Exec, Doc: "List, make and unpack archives.",
 		Specs: []fun.Spec{
-			{Name: "gunzip", Doc: "Unpack a gzip file in its place.", Src: "modules/archive.py gunzip", Fn: gz("gunzip"), Args: []fun.Arg{need("gzipfile", "the file"), template, runas, options}},
-			{Name: "gzip", Doc: "Pack a file with gzip in its place.", Src: "modules/archive.py gzip_", Fn: gz("gzip"), Args: []fun.Arg{need("sourcefile", "the file"), template, runas, options}},
+			{Name: "gunzip", Doc: "Unpack a gzip file in its place.", Src: "modules/archive.py gunzip", Fn: gz("gunzip"), Args: []fun.Arg{fun.Need("gzipfile", fun.Any, "the file"), template, runas, options}},
+			{Name: "gzip", Doc: "Pack a file with gzip in its place.", Src: "modules/archive.py gzip_", Fn: gz("gzip"), Args: []fun.Arg{fun.Need("sourcefile", fun.Any, "the file"), template, runas, options}},
 			{
 				Name: "list", Doc: "Return what is in an archive.", Src: "modules/archive.py list_", Fn: list,
 				Args: []fun.Arg{
-					need("name", "path or URL of the archive"),
+					fun.Need("name", fun.Any, "path or URL of the archive"),
 					{Name: "archive_format", Type: fun.Any, Doc: "tar or zip; default: by the name"},
 					options,
 					{Name: "strip_components", Type: fun.Any, Doc: "how many first parts to take off the names"},
@@ -49,7 +49,7 @@ func Module() fun.Module {
 			{
 				Name: "tar", Doc: "Run tar(1); return its output by lines.", Src: "modules/archive.py tar", Fn: tarFn,
 				Args: []fun.Arg{
-					need("options", "letters of what to do, such as cjvf, or options"), need("tarfile", "the archive"),
+					fun.Need("options", fun.Any, "letters of what to do, such as cjvf, or options"), fun.Need("tarfile", fun.Any, "the archive"),
 					{Name: "sources", Type: fun.Any, Doc: "files to pack, as a list or a comma list"},
 					{Name: "dest", Type: fun.Any, Doc: "directory to unpack in"},
 					cwd, template, runas,
@@ -58,7 +58,7 @@ func Module() fun.Module {
 			{
 				Name: "unzip", Doc: "Unpack a zip; return the names.", Src: "modules/archive.py unzip", Fn: unzip,
 				Args: []fun.Arg{
-					need("zip_file", "the archive"), need("dest", "directory to unpack in"),
+					fun.Need("zip_file", fun.Any, "the archive"), fun.Need("dest", fun.Any, "directory to unpack in"),
 					{Name: "excludes", Type: fun.Any, Doc: "accepted"},
 					options, template, runas,
 					{Name: "trim_output", Type: fun.Any, Default: false, Doc: "return at most this many names"},
@@ -71,13 +71,6 @@ func Module() fun.Module {
 	m.Specs = append(m.Specs, packRows()...)
 	slices.SortFunc(m.Specs, func(a, b fun.Spec) int { return strings.Compare(a.Name, b.Name) })
 	return m
-}
-
-// need is an argument that has to be given.
-//
-//go:noinline
-func need(name, doc string) fun.Arg {
-	return fun.Arg{Name: name, Type: fun.Str, Required: true, Doc: doc}
 }
 
 func list(ctx context.Context, c *fun.Call) (fun.Result, error) {

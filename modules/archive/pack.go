@@ -28,18 +28,18 @@ func packRows() []fun.Spec {
 		return fun.Spec{Name: name, Doc: doc, Src: "modules/archive.py " + name, Args: args, Fn: fn}
 	}
 	return []fun.Spec{
-		row("cmd_unzip", "Run unzip(1); return its output by lines.", cmdUnzip, need("zip_file", "the archive"), need("dest", "directory to unpack in"),
+		row("cmd_unzip", "Run unzip(1); return its output by lines.", cmdUnzip, fun.Need("zip_file", fun.Any, "the archive"), fun.Need("dest", fun.Any, "directory to unpack in"),
 			excludes, options, template, runas, trim, opt("password", "password of the archive")),
-		row("cmd_zip", "Run zip(1); return its output by lines.", cmdZip, need("zip_file", "the archive"), sources, template, cwd, runas),
-		row("is_encrypted", "Tell whether a zip has encrypted members.", isEncrypted, need("name", "path or URL of the archive"),
+		row("cmd_zip", "Run zip(1); return its output by lines.", cmdZip, fun.Need("zip_file", fun.Any, "the archive"), sources, template, cwd, runas),
+		row("is_encrypted", "Tell whether a zip has encrypted members.", isEncrypted, fun.Need("name", fun.Any, "path or URL of the archive"),
 			fun.Arg{Name: "clean", Type: fun.Bool, Default: false, Doc: "accepted"},
 			fun.Arg{Name: "saltenv", Type: fun.Str, Default: "base", Doc: "environment of a salt:// URL"},
 			opt("source_hash", "digest of a remote archive"),
 			fun.Arg{Name: "use_etag", Type: fun.Bool, Default: false, Doc: "ask a web server by ETag whether its file changed"}),
-		row("rar", "Run rar(1); return its output by lines.", rar, need("rarfile", "the archive"), sources, template, cwd, runas),
-		row("unrar", "Run unrar(1); return its output by lines.", unrar, need("rarfile", "the archive"), need("dest", "directory to unpack in"),
+		row("rar", "Run rar(1); return its output by lines.", rar, fun.Need("rarfile", fun.Any, "the archive"), sources, template, cwd, runas),
+		row("unrar", "Run unrar(1); return its output by lines.", unrar, fun.Need("rarfile", fun.Any, "the archive"), fun.Need("dest", fun.Any, "directory to unpack in"),
 			excludes, template, runas, trim),
-		row("zip", "Make a zip; return the names in it.", pack, need("zip_file", "the archive"), sources, template,
+		row("zip", "Make a zip; return the names in it.", pack, fun.Need("zip_file", fun.Any, "the archive"), sources, template,
 			opt("cwd", "directory that relative sources and the names are below"), opt("runas", "user whose archive it is"),
 			fun.Arg{Name: "zip64", Type: fun.Bool, Default: false, Doc: "accepted; large archives are zip64"}),
 	}

@@ -25,26 +25,26 @@ import (
 
 // Module returns the execution module cp.
 func Module() fun.Module {
-	pathArg := need("path", fun.Str, "salt:// or web URL, or a path")
-	dest := need("dest", fun.Str, "where to put it")
-	saltenv := arg("saltenv", fun.Any, nil, "environment of a URL that names none; default: the configured one, else base")
-	makedirs := arg("makedirs", fun.Bool, false, "make missing directories")
-	template := arg("template", fun.Any, nil, "template engine that renders path and dest")
-	gzip := arg("gzip", fun.Any, nil, "accepted")
-	prefix := arg("prefix", fun.Str, "", "only what is below this")
-	hash := arg("source_hash", fun.Any, nil, "digest of a remote file: one in the cache that has it is not fetched again")
-	verify := arg("verify_ssl", fun.Bool, true, "check certificates of https:// URLs")
+	pathArg := fun.Need("path", fun.Str, "salt:// or web URL, or a path")
+	dest := fun.Need("dest", fun.Str, "where to put it")
+	saltenv := fun.Opt("saltenv", fun.Any, nil, "environment of a URL that names none; default: the configured one, else base")
+	makedirs := fun.Opt("makedirs", fun.Bool, false, "make missing directories")
+	template := fun.Opt("template", fun.Any, nil, "template engine that renders path and dest")
+	gzip := fun.Opt("gzip", fun.Any, nil, "accepted")
+	prefix := fun.Opt("prefix", fun.Str, "", "only what is below this")
+	hash := fun.Opt("source_hash", fun.Any, nil, "digest of a remote file: one in the cache that has it is not fetched again")
+	verify := fun.Opt("verify_ssl", fun.Bool, true, "check certificates of https:// URLs")
 	kw := func(s fun.Spec) fun.Spec { s.VarKw = true; return s }
 	m := fun.Module{
 		Name: "cp", Kind: fun.Exec, Doc: "Fetch files from the file server, from web servers and from this machine.",
 		Specs: []fun.Spec{
-			row("cache_dest", "Return where in the cache the copy of a file is or would be.", cacheDest, need("url", fun.Str, "salt:// or web URL, or a path"), saltenv),
+			row("cache_dest", "Return where in the cache the copy of a file is or would be.", cacheDest, fun.Need("url", fun.Str, "salt:// or web URL, or a path"), saltenv),
 			row("cache_dir", "Bring a directory of the file server to this machine.", cacheDir, pathArg, saltenv,
-				arg("include_empty", fun.Bool, false, "also empty directories"), arg("include_pat", fun.Any, nil, "glob, or regular expression after E@, of what to bring"),
-				arg("exclude_pat", fun.Any, nil, "the same of what not to bring")),
+				fun.Opt("include_empty", fun.Bool, false, "also empty directories"), fun.Opt("include_pat", fun.Any, nil, "glob, or regular expression after E@, of what to bring"),
+				fun.Opt("exclude_pat", fun.Any, nil, "the same of what not to bring")),
 			row("cache_file", "Bring a file to this machine; return where it is.", cacheFile, pathArg, saltenv, hash, verify,
-				arg("use_etag", fun.Bool, false, "ask a web server by ETag whether its file changed")),
-			row("cache_files", "Bring several files to this machine.", cacheFiles, need("paths", fun.Any, "list or comma list of URLs"), saltenv),
+				fun.Opt("use_etag", fun.Bool, false, "ask a web server by ETag whether its file changed")),
+			row("cache_files", "Bring several files to this machine.", cacheFiles, fun.Need("paths", fun.Any, "list or comma list of URLs"), saltenv),
 			row("cache_local_file", "Keep a copy of a file of this machine in the cache.", cacheLocal, pathArg),
 			row("cache_master", "Bring all files of an environment to this machine.", cacheMaster, saltenv),
 			row("envs", "Return the environments that have files.", envs),
@@ -52,9 +52,9 @@ func Module() fun.Module {
 			kw(row("get_file", "Copy a file of the file server.", getFile, pathArg, dest, saltenv, makedirs, template, gzip)),
 			row("get_file_str", "Return the content of a file.", getFileStr, pathArg, saltenv),
 			kw(row("get_template", "Render a file as a template; return where the result is.", getTemplate, pathArg, dest,
-				arg("template", fun.Any, "jinja", "template engine"), saltenv, makedirs)),
+				fun.Opt("template", fun.Any, "jinja", "template engine"), saltenv, makedirs)),
 			row("get_url", "Fetch a URL to a place, to the cache, or as text where dest is None.", getURL, pathArg,
-				arg("dest", fun.Any, "", "where to put it"), saltenv, makedirs, hash, verify),
+				fun.Opt("dest", fun.Any, "", "where to put it"), saltenv, makedirs, hash, verify),
 			row("hash_file", "Return the digest of a file.", hashFile, pathArg, saltenv),
 			row("is_cached", "Return where the copy of a file in the cache is.", isCached, pathArg, saltenv),
 			row("list_master", "Return the files of an environment.", listMaster, saltenv, prefix),
@@ -62,26 +62,12 @@ func Module() fun.Module {
 			row("list_master_symlinks", "Return the links of an environment and where they lead.", listMasterLinks, saltenv, prefix),
 			row("list_minion", "Return the files of an environment that are in the cache.", listMinion, saltenv),
 			row("list_states", "Return the SLS files of an environment.", listStates, saltenv),
-			row("stat_file", "Return the permissions of a file.", statFile, pathArg, saltenv, arg("octal", fun.Bool, true, "as text such as 0644")),
+			row("stat_file", "Return the permissions of a file.", statFile, pathArg, saltenv, fun.Opt("octal", fun.Bool, true, "as text such as 0644")),
 		},
 	}
 	at := slices.IndexFunc(m.Specs, func(s fun.Spec) bool { return s.Name > "push" })
 	m.Specs = slices.Insert(m.Specs, at, pushRows()...)
 	return m
-}
-
-// arg is an argument that may be left out.
-//
-//go:noinline
-func arg(name string, t fun.Type, def value.Value, doc string) fun.Arg {
-	return fun.Arg{Name: name, Type: t, Default: def, Doc: doc}
-}
-
-// need is an argument that has to be given.
-//
-//go:noinline
-func need(name string, t fun.Type, doc string) fun.Arg {
-	return fun.Arg{Name: name, Type: t, Required: true, Doc: doc}
 }
 
 // row returns a row whose function gets the client of the call's saltenv.

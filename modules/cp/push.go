@@ -12,15 +12,15 @@ import (
 )
 
 func pushRows() []fun.Spec {
-	pathArg := need("path", fun.Str, "absolute path of what is sent")
-	as := arg("upload_path", fun.Any, nil, "absolute path under which the controller keeps it; default: path")
+	pathArg := fun.Need("path", fun.Str, "absolute path of what is sent")
+	as := fun.Opt("upload_path", fun.Any, nil, "absolute path under which the controller keeps it; default: path")
 	return []fun.Spec{
 		row("push", "Send a file of this machine to the controller, which keeps it below its cache in minions/ID/files; return whether it took it.\n"+
 			"The controller takes files where file_recv is True, up to file_recv_max_size MiB.", push, pathArg,
-			arg("keep_symlinks", fun.Bool, false, "name the file by the link, not by what it points to"), as,
-			arg("remove_source", fun.Bool, false, "remove the file once it was taken")),
+			fun.Opt("keep_symlinks", fun.Bool, false, "name the file by the link, not by what it points to"), as,
+			fun.Opt("remove_source", fun.Bool, false, "remove the file once it was taken")),
 		row("push_dir", "Send the files below a directory to the controller; return whether it took all.", pushDir, pathArg,
-			arg("glob", fun.Any, nil, "only files whose names match"), as),
+			fun.Opt("glob", fun.Any, nil, "only files whose names match"), as),
 	}
 }
 

@@ -14,12 +14,12 @@ import (
 )
 
 func actionRows() []fun.Spec {
-	user, group := arg("user", fun.Any, nil, "owner, by name or number"), arg("group", fun.Any, nil, "group, by name or number")
-	mode := arg("mode", fun.Any, nil, "permissions, such as 0755")
+	user, group := fun.Opt("user", fun.Any, nil, "owner, by name or number"), fun.Opt("group", fun.Any, nil, "group, by name or number")
+	mode := fun.Opt("mode", fun.Any, nil, "permissions, such as 0755")
 	owners := func(name, doc string, fn func(context.Context, *FS, *fun.Call) (value.Value, error)) fun.Spec {
-		return row(name, doc, fn, pathArg(), need("user", fun.Any, "owner, by name or number"), need("group", fun.Any, "group, by name or number"))
+		return row(name, doc, fn, pathArg(), fun.Need("user", fun.Any, "owner, by name or number"), fun.Need("group", fun.Any, "group, by name or number"))
 	}
-	src, dst := need("src", fun.Str, "the old path"), need("dst", fun.Str, "the new path")
+	src, dst := fun.Need("src", fun.Str, "the old path"), fun.Need("dst", fun.Str, "the new path")
 	return []fun.Spec{
 		varRow("append", "Add lines at the end of a file.", appendTo, pathArg()),
 		varRow("prepend", "Put lines before those of a file.", prependTo, pathArg()),
@@ -27,39 +27,39 @@ func actionRows() []fun.Spec {
 		varRow("chattr", "Change chattr(1) attributes of files.", chattr),
 		row("chgrp", "Change the group of a file.", func(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
 			return f.chown(c.Str("path"), nil, c.Value("group"), true)
-		}, pathArg(), need("group", fun.Any, "group, by name or number")),
+		}, pathArg(), fun.Need("group", fun.Any, "group, by name or number")),
 		owners("chown", "Change owner and group of a file.", func(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
 			return f.chown(c.Str("path"), c.Value("user"), c.Value("group"), true)
 		}),
 		owners("lchown", "Change owner and group of a link itself.", func(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
 			return f.chown(c.Str("path"), c.Value("user"), c.Value("group"), false)
 		}),
-		row("copy", "Copy a file or directory.", copyAction, src, dst, arg("recurse", fun.Bool, false, "copy a directory with all in it"),
-			arg("remove_existing", fun.Bool, false, "remove a directory that is there first")),
-		row("delete_backup", "Remove a kept copy of a file.", deleteBackup, pathArg(), need("backup_id", fun.Any, "its number in list_backups")),
-		row("remove_backup", "Remove a kept copy of a file.", deleteBackup, pathArg(), need("backup_id", fun.Any, "its number in list_backups")),
-		row("restore_backup", "Put a kept copy of a file back.", restoreBackup, pathArg(), need("backup_id", fun.Any, "its number in list_backups")),
-		row("link", "Make a further name of a file.", link, src, need("path", fun.Str, "the name")),
+		row("copy", "Copy a file or directory.", copyAction, src, dst, fun.Opt("recurse", fun.Bool, false, "copy a directory with all in it"),
+			fun.Opt("remove_existing", fun.Bool, false, "remove a directory that is there first")),
+		row("delete_backup", "Remove a kept copy of a file.", deleteBackup, pathArg(), fun.Need("backup_id", fun.Any, "its number in list_backups")),
+		row("remove_backup", "Remove a kept copy of a file.", deleteBackup, pathArg(), fun.Need("backup_id", fun.Any, "its number in list_backups")),
+		row("restore_backup", "Put a kept copy of a file back.", restoreBackup, pathArg(), fun.Need("backup_id", fun.Any, "its number in list_backups")),
+		row("link", "Make a further name of a file.", link, src, fun.Need("path", fun.Str, "the name")),
 		row("makedirs", "Make the directory that contains a path, and those above it.", makedirs, pathArg(), user, group, mode),
-		row("makedirs_perms", "Make a directory and those above it, with owner and mode.", makedirsPerms, need("name", fun.Str, "the directory"), user, group,
-			arg("mode", fun.Any, "0755", "permissions")),
-		row("mkdir", "Make a directory and those above it.", mkdir, need("dir_path", fun.Str, "the directory"), user, group, mode),
+		row("makedirs_perms", "Make a directory and those above it, with owner and mode.", makedirsPerms, fun.Need("name", fun.Str, "the directory"), user, group,
+			fun.Opt("mode", fun.Any, "0755", "permissions")),
+		row("mkdir", "Make a directory and those above it.", mkdir, fun.Need("dir_path", fun.Str, "the directory"), user, group, mode),
 		row("move", "Move a file or directory, also to another file system.", moveAction, src, dst,
-			arg("disallow_copy_and_unlink", fun.Bool, false, "fail where it is another file system")),
+			fun.Opt("disallow_copy_and_unlink", fun.Bool, false, "fail where it is another file system")),
 		row("remove", "Remove a file, a link, or a directory with all in it.", onPath(func(f *FS, p string) (value.Value, error) {
 			return wrap(f.Remove(p))
 		}), pathArg()),
 		row("rename", "Rename a file or directory.", renameAction, src, dst),
-		row("rmdir", "Remove an empty directory; return whether that worked.", rmdir, pathArg(), arg("recurse", fun.Bool, false, "also the empty directories in it"),
-			arg("verbose", fun.Bool, false, "return what was removed and what could not be"),
+		row("rmdir", "Remove an empty directory; return whether that worked.", rmdir, pathArg(), fun.Opt("recurse", fun.Bool, false, "also the empty directories in it"),
+			fun.Opt("verbose", fun.Bool, false, "return what was removed and what could not be"),
 			fun.Arg{Name: "older_than", Unit: "days", Doc: "only what was not changed for this long"}),
-		row("seek_write", "Write text into a file at an offset.", seekWrite, pathArg(), need("data", fun.Str, "the text"), need("offset", fun.Int, "where")),
-		row("set_mode", "Set the permissions of a file.", setMode, pathArg(), need("mode", fun.Any, "permissions, such as 0644")),
-		row("symlink", "Make a symbolic link.", symlink, src, need("path", fun.Str, "the link"),
-			arg("force", fun.Bool, false, "replace what is there"), arg("atomic", fun.Bool, false, "replace it in one step")),
-		row("touch", "Make an empty file, or set the times of one that is there.", touch, need("name", fun.Str, "the file"),
+		row("seek_write", "Write text into a file at an offset.", seekWrite, pathArg(), fun.Need("data", fun.Str, "the text"), fun.Need("offset", fun.Int, "where")),
+		row("set_mode", "Set the permissions of a file.", setMode, pathArg(), fun.Need("mode", fun.Any, "permissions, such as 0644")),
+		row("symlink", "Make a symbolic link.", symlink, src, fun.Need("path", fun.Str, "the link"),
+			fun.Opt("force", fun.Bool, false, "replace what is there"), fun.Opt("atomic", fun.Bool, false, "replace it in one step")),
+		row("touch", "Make an empty file, or set the times of one that is there.", touch, fun.Need("name", fun.Str, "the file"),
 			fun.Arg{Name: "atime", Type: fun.Any, Unit: "s", Doc: "time of access, since 1970"}, fun.Arg{Name: "mtime", Type: fun.Any, Unit: "s", Doc: "time of change, since 1970"}),
-		row("truncate", "Cut a file off at a length.", truncate, pathArg(), need("length", fun.Int, "bytes to keep")),
+		row("truncate", "Cut a file off at a length.", truncate, pathArg(), fun.Need("length", fun.Int, "bytes to keep")),
 	}
 }
 

@@ -25,24 +25,10 @@ func on(c *fun.Call) *FS {
 	return f
 }
 
-// arg is an argument that may be left out.
-//
-//go:noinline
-func arg(name string, t fun.Type, def value.Value, doc string) fun.Arg {
-	return fun.Arg{Name: name, Type: t, Default: def, Doc: doc}
-}
-
-// need is an argument that has to be given.
-//
-//go:noinline
-func need(name string, t fun.Type, doc string) fun.Arg {
-	return fun.Arg{Name: name, Type: t, Required: true, Doc: doc}
-}
-
 // pathArg is the path that most functions begin with.
 //
 //go:noinline
-func pathArg() fun.Arg { return need("path", fun.Str, "the file or directory") }
+func pathArg() fun.Arg { return fun.Need("path", fun.Str, "the file or directory") }
 
 // row returns a row of Salt's modules/file.py.
 //

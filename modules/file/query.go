@@ -24,7 +24,7 @@ func sortSpecs(specs []fun.Spec) []fun.Spec {
 }
 
 func queryRows() []fun.Spec {
-	follow := arg("follow_symlinks", fun.Bool, true, "of a link, what it leads to")
+	follow := fun.Opt("follow_symlinks", fun.Bool, true, "of a link, what it leads to")
 	boolOf := func(fn func(f *FS, path string) bool) func(context.Context, *FS, *fun.Call) (value.Value, error) {
 		return onPath(func(f *FS, p string) (value.Value, error) { return fn(f, p), nil })
 	}
@@ -46,36 +46,36 @@ func queryRows() []fun.Spec {
 	text := func(fn func(string) string) func(context.Context, *FS, *fun.Call) (value.Value, error) {
 		return func(_ context.Context, _ *FS, c *fun.Call) (value.Value, error) { return fn(c.Str("path")), nil }
 	}
-	hashArg := arg("form", fun.Str, "sha256", "md5, sha1, sha224, sha256, sha384 or sha512")
+	hashArg := fun.Opt("form", fun.Str, "sha256", "md5, sha1, sha224, sha256, sha384 or sha512")
 	return []fun.Spec{
-		row("access", "Tell whether a path can be used in a mode.", access, pathArg(), need("mode", fun.Str, "f: it is there, r: read, w: write, x: run or enter")),
+		row("access", "Tell whether a path can be used in a mode.", access, pathArg(), fun.Need("mode", fun.Str, "f: it is there, r: read, w: write, x: run or enter")),
 		row("basename", "Return the last part of a path.", text(pyBase), pathArg()),
-		row("check_hash", "Tell whether a file has a digest.", checkHash, pathArg(), need("file_hash", fun.Any, "the digest, or TYPE:DIGEST, or TYPE=DIGEST")),
-		row("contains", "Tell whether a file has a text.", contains, pathArg(), need("text", fun.Any, "the text, without blanks at its ends")),
-		row("contains_glob", "Tell whether a glob matches a line of a file.", containsGlob, pathArg(), need("glob_expr", fun.Str, "the glob")),
+		row("check_hash", "Tell whether a file has a digest.", checkHash, pathArg(), fun.Need("file_hash", fun.Any, "the digest, or TYPE:DIGEST, or TYPE=DIGEST")),
+		row("contains", "Tell whether a file has a text.", contains, pathArg(), fun.Need("text", fun.Any, "the text, without blanks at its ends")),
+		row("contains_glob", "Tell whether a glob matches a line of a file.", containsGlob, pathArg(), fun.Need("glob_expr", fun.Str, "the glob")),
 		row("contains_regex", "Tell whether a regular expression matches in a line of a file.", containsRegex, pathArg(),
-			need("regex", fun.Str, "the expression"), arg("lchar", fun.Str, "", "characters to take off the beginning of each line")),
+			fun.Need("regex", fun.Str, "the expression"), fun.Opt("lchar", fun.Str, "", "characters to take off the beginning of each line")),
 		row("directory_exists", "Tell whether a path is a directory.", boolOf((*FS).IsDir), pathArg()),
 		row("dirname", "Return a path without its last part.", text(pyDir), pathArg()),
 		row("diskusage", "Return how many bytes the files below a path have.", onPath(diskusage), pathArg()),
 		row("extract_hash", "Find the digest of a file in a file of digests.", extractHash,
-			need("hash_fn", fun.Str, "the file of digests"), arg("hash_type", fun.Str, "sha256", "kind of digest"), arg("file_name", fun.Str, "", "name of the file"),
-			arg("source", fun.Str, "", "URL of the file"), arg("source_hash_name", fun.Any, nil, "name to look for first")),
+			fun.Need("hash_fn", fun.Str, "the file of digests"), fun.Opt("hash_type", fun.Str, "sha256", "kind of digest"), fun.Opt("file_name", fun.Str, "", "name of the file"),
+			fun.Opt("source", fun.Str, "", "URL of the file"), fun.Opt("source_hash_name", fun.Any, nil, "name to look for first")),
 		row("file_exists", "Tell whether a path is a regular file.", boolOf((*FS).IsFile), pathArg()),
 		findRow(),
 		row("get_diff", "Return the unified diff of two files.", getDiff,
-			need("file1", fun.Str, "path or URL"), need("file2", fun.Str, "path or URL"), arg("saltenv", fun.Str, "base", "environment of salt:// URLs"),
-			arg("show_filenames", fun.Bool, true, "name the files at the top"), arg("show_changes", fun.Bool, true, "show the difference"),
-			arg("template", fun.Bool, false, "accepted"), arg("source_hash_file1", fun.Any, nil, "digest of the first"), arg("source_hash_file2", fun.Any, nil, "digest of the second")),
+			fun.Need("file1", fun.Str, "path or URL"), fun.Need("file2", fun.Str, "path or URL"), fun.Opt("saltenv", fun.Str, "base", "environment of salt:// URLs"),
+			fun.Opt("show_filenames", fun.Bool, true, "name the files at the top"), fun.Opt("show_changes", fun.Bool, true, "show the difference"),
+			fun.Opt("template", fun.Bool, false, "accepted"), fun.Opt("source_hash_file1", fun.Any, nil, "digest of the first"), fun.Opt("source_hash_file2", fun.Any, nil, "digest of the second")),
 		row("get_gid", "Return the number of the group of a file.", stat(func(s Stats) value.Value { return int64(s.GID) }), pathArg(), follow),
 		row("get_group", "Return the group of a file.", stat(func(s Stats) value.Value { return s.Group }), pathArg(), follow),
-		row("get_hash", "Return the digest of a file.", getHash, pathArg(), hashArg, arg("chunk_size", fun.Any, int64(65536), "accepted")),
+		row("get_hash", "Return the digest of a file.", getHash, pathArg(), hashArg, fun.Opt("chunk_size", fun.Any, int64(65536), "accepted")),
 		row("get_mode", "Return the permissions of a file.", stat(func(s Stats) value.Value { return s.Mode }), pathArg(), follow),
 		row("get_sum", "Return the digest of a file, or that it is not found.", getSum, pathArg(), hashArg),
 		row("get_uid", "Return the number of the owner of a file.", stat(func(s Stats) value.Value { return int64(s.UID) }), pathArg(), follow),
 		row("get_user", "Return the owner of a file.", stat(func(s Stats) value.Value { return s.User }), pathArg(), follow),
-		row("gid_to_group", "Return the name of a group, or the number where it has none.", gidToGroup, need("gid", fun.Any, "number or name")),
-		row("group_to_gid", "Return the number of a group, empty where it is not known.", groupToGID, need("group", fun.Any, "name or number")),
+		row("gid_to_group", "Return the name of a group, or the number where it has none.", gidToGroup, fun.Need("gid", fun.Any, "number or name")),
+		row("group_to_gid", "Return the number of a group, empty where it is not known.", groupToGID, fun.Need("group", fun.Any, "name or number")),
 		row("is_blkdev", "Tell whether a path is a block device.", kind("block"), pathArgNamed("name")),
 		row("is_chrdev", "Tell whether a path is a character device.", kind("char"), pathArgNamed("name")),
 		row("is_fifo", "Tell whether a path is a named pipe.", kind("pipe"), pathArgNamed("name")),
@@ -85,8 +85,8 @@ func queryRows() []fun.Spec {
 		}), pathArg()),
 		row("is_link", "Tell whether a path is a symbolic link.", boolOf((*FS).IsLink), pathArg()),
 		varRow("join", "Join parts to a path; leading slashes of all but the first are taken off.", join),
-		row("list_backups", "Return the kept copies of a file, newest first.", listBackups, pathArg(), arg("limit", fun.Any, nil, "at most this many")),
-		row("list_backups_dir", "Return how many kept copies of each file of a directory there are.", onPath(listBackupsDir), pathArg(), arg("limit", fun.Any, nil, "accepted")),
+		row("list_backups", "Return the kept copies of a file, newest first.", listBackups, pathArg(), fun.Opt("limit", fun.Any, nil, "at most this many")),
+		row("list_backups_dir", "Return how many kept copies of each file of a directory there are.", onPath(listBackupsDir), pathArg(), fun.Opt("limit", fun.Any, nil, "accepted")),
 		row("lsattr", "Return the chattr(1) attributes of a file.", lsattr, pathArg()),
 		row("lstat", "Return what lstat(2) tells of a path.", onPath(lstat), pathArg()),
 		row("normpath", "Return a path without . and .. and doubled slashes.", text(filepath.Clean), pathArg()),
@@ -95,23 +95,23 @@ func queryRows() []fun.Spec {
 			return len(f.Glob(p)) > 0, nil
 		}), pathArg()),
 		row("pwd", "Return the working directory.", func(_ context.Context, f *FS, _ *fun.Call) (value.Value, error) { return f.Getwd() }),
-		row("read", "Return the content of a file.", read, pathArg(), arg("binary", fun.Bool, false, "as bytes")),
+		row("read", "Return the content of a file.", read, pathArg(), fun.Opt("binary", fun.Bool, false, "as bytes")),
 		row("readdir", "Return the names in a directory, . and .. first.", onPath(readdir), pathArg()),
-		row("readlink", "Return where a link leads.", readlink, pathArg(), arg("canonicalize", fun.Bool, false, "all the way, as an absolute path")),
-		row("search", "Tell whether a regular expression matches in a file.", search, pathArg(), need("pattern", fun.Str, "the expression"),
-			arg("flags", fun.Any, int64(8), "its flags: names, or Python's number"), arg("bufsize", fun.Any, int64(1), "accepted"),
-			arg("ignore_if_missing", fun.Bool, false, "a file that is not there has no match"), arg("multiline", fun.Bool, false, "let ^ and $ match at lines")),
-		row("seek_read", "Return bytes of a file as text.", seekRead, pathArg(), need("size", fun.Int, "how many"), need("offset", fun.Int, "from where; negative counts from the end")),
-		row("source_list", "Return the first source that exists, and its digest.", sourceList, need("source", fun.Any, "sources"), need("source_hash", fun.Any, "digest"), need("saltenv", fun.Str, "environment")),
-		row("stats", "Return what is known of a file.", stats, pathArg(), arg("hash_type", fun.Any, nil, "also give the digest of this kind"), follow),
-		row("tail", "Return the last lines of a file.", tail, pathArg(), need("lines", fun.Int, "how many")),
-		row("uid_to_user", "Return the name of a user, or the number where it has none.", uidToUser, need("uid", fun.Any, "number")),
-		row("user_to_uid", "Return the number of a user, empty where it is not known.", userToUID, need("user", fun.Any, "name or number; None is who brine runs as")),
+		row("readlink", "Return where a link leads.", readlink, pathArg(), fun.Opt("canonicalize", fun.Bool, false, "all the way, as an absolute path")),
+		row("search", "Tell whether a regular expression matches in a file.", search, pathArg(), fun.Need("pattern", fun.Str, "the expression"),
+			fun.Opt("flags", fun.Any, int64(8), "its flags: names, or Python's number"), fun.Opt("bufsize", fun.Any, int64(1), "accepted"),
+			fun.Opt("ignore_if_missing", fun.Bool, false, "a file that is not there has no match"), fun.Opt("multiline", fun.Bool, false, "let ^ and $ match at lines")),
+		row("seek_read", "Return bytes of a file as text.", seekRead, pathArg(), fun.Need("size", fun.Int, "how many"), fun.Need("offset", fun.Int, "from where; negative counts from the end")),
+		row("source_list", "Return the first source that exists, and its digest.", sourceList, fun.Need("source", fun.Any, "sources"), fun.Need("source_hash", fun.Any, "digest"), fun.Need("saltenv", fun.Str, "environment")),
+		row("stats", "Return what is known of a file.", stats, pathArg(), fun.Opt("hash_type", fun.Any, nil, "also give the digest of this kind"), follow),
+		row("tail", "Return the last lines of a file.", tail, pathArg(), fun.Need("lines", fun.Int, "how many")),
+		row("uid_to_user", "Return the name of a user, or the number where it has none.", uidToUser, fun.Need("uid", fun.Any, "number")),
+		row("user_to_uid", "Return the number of a user, empty where it is not known.", userToUID, fun.Need("user", fun.Any, "name or number; None is who brine runs as")),
 		grepRow(),
 	}
 }
 
-func pathArgNamed(name string) fun.Arg { return need(name, fun.Str, "the path") }
+func pathArgNamed(name string) fun.Arg { return fun.Need(name, fun.Str, "the path") }
 
 // varRow is the row of a function that takes any number of arguments.
 func varRow(name, doc string, fn func(context.Context, *FS, *fun.Call) (value.Value, error), args ...fun.Arg) fun.Spec {
@@ -578,7 +578,7 @@ func (f *FS) Glob(pattern string) []string {
 
 func grepRow() fun.Spec {
 	return varRow("grep", "Run grep(1) on a file or on the files of a glob; further arguments are its options.", grep,
-		pathArg(), need("pattern", fun.Any, "what to look for"))
+		pathArg(), fun.Need("pattern", fun.Any, "what to look for"))
 }
 
 func grep(ctx context.Context, f *FS, c *fun.Call) (value.Value, error) {

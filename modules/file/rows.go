@@ -12,41 +12,41 @@ import (
 )
 
 func editRows() []fun.Spec {
-	backup := arg("backup", fun.Any, ".bak", "keep a copy whose name ends in this; False keeps none")
-	show := arg("show_changes", fun.Bool, true, "return the difference instead of whether there is one")
-	dry := arg("dry_run", fun.Bool, false, "change nothing")
-	char := arg("char", fun.Str, "#", "the comment character")
-	regex := need("regex", fun.Str, "regular expression for the lines")
+	backup := fun.Opt("backup", fun.Any, ".bak", "keep a copy whose name ends in this; False keeps none")
+	show := fun.Opt("show_changes", fun.Bool, true, "return the difference instead of whether there is one")
+	dry := fun.Opt("dry_run", fun.Bool, false, "change nothing")
+	char := fun.Opt("char", fun.Str, "#", "the comment character")
+	regex := fun.Need("regex", fun.Str, "regular expression for the lines")
 	return []fun.Spec{
 		row("blockreplace", "Replace the lines between two marker lines.", blockReplaceRow, pathArg(),
-			arg("marker_start", fun.Str, "#-- start managed zone --", "text of the line before the block"),
-			arg("marker_end", fun.Str, "#-- end managed zone --", "text of the line after it"),
-			arg("content", fun.Any, "", "the lines of the block"),
-			arg("append_if_not_found", fun.Bool, false, "add the block at the end where there are no markers"),
-			arg("prepend_if_not_found", fun.Bool, false, "add it at the beginning then"),
-			backup, dry, show, arg("append_newline", fun.Any, false, "end the content in a newline; None is where it does not"),
-			arg("insert_before_match", fun.Any, nil, "add the block before the first line that matches, where there are no markers"),
-			arg("insert_after_match", fun.Any, nil, "add it after that line")),
+			fun.Opt("marker_start", fun.Str, "#-- start managed zone --", "text of the line before the block"),
+			fun.Opt("marker_end", fun.Str, "#-- end managed zone --", "text of the line after it"),
+			fun.Opt("content", fun.Any, "", "the lines of the block"),
+			fun.Opt("append_if_not_found", fun.Bool, false, "add the block at the end where there are no markers"),
+			fun.Opt("prepend_if_not_found", fun.Bool, false, "add it at the beginning then"),
+			backup, dry, show, fun.Opt("append_newline", fun.Any, false, "end the content in a newline; None is where it does not"),
+			fun.Opt("insert_before_match", fun.Any, nil, "add the block before the first line that matches, where there are no markers"),
+			fun.Opt("insert_after_match", fun.Any, nil, "add it after that line")),
 		row("comment", "Put a comment character before lines.", commentRow(true), pathArg(), regex, char, backup),
 		row("comment_line", "Put a comment character before lines, or take it off.", commentLineRow, pathArg(), regex, char,
-			arg("cmnt", fun.Bool, true, "False takes it off"), backup),
+			fun.Opt("cmnt", fun.Bool, true, "False takes it off"), backup),
 		row("uncomment", "Take the comment character off lines.", commentRow(false), pathArg(), regex, char, backup),
 		row("line", "Insert, replace, ensure or delete one line.", lineRow, pathArg(),
-			arg("content", fun.Any, nil, "the line"), arg("match", fun.Any, nil, "text or regular expression of the line; default: content"),
-			arg("mode", fun.Any, nil, "insert, ensure, replace or delete"), arg("location", fun.Any, nil, "where to insert: start or end"),
-			arg("before", fun.Any, nil, "line before which to insert"), arg("after", fun.Any, nil, "line after which to insert"), show,
-			arg("backup", fun.Bool, false, "keep a copy whose name ends in the time"), arg("quiet", fun.Bool, false, "a file that is not there is no error"),
-			arg("indent", fun.Bool, true, "indent as the line beside")),
-		row("replace", "Replace what a regular expression matches.", replaceRow, pathArg(), need("pattern", fun.Any, "the expression"), need("repl", fun.Any, "the text to put there"),
-			arg("count", fun.Int, int64(0), "at most this many; 0 is all"), arg("flags", fun.Any, int64(8), "flags of the expression: names, or Python's number"),
-			arg("bufsize", fun.Any, int64(1), "accepted"), arg("append_if_not_found", fun.Bool, false, "add the text at the end where nothing matches"),
-			arg("prepend_if_not_found", fun.Bool, false, "add it at the beginning then"), arg("not_found_content", fun.Any, nil, "text to add then; default: repl"),
-			backup, dry, arg("search_only", fun.Bool, false, "only tell whether it matches"), show,
-			arg("ignore_if_missing", fun.Bool, false, "a file that is not there is no error"), arg("preserve_inode", fun.Bool, true, "accepted; the file is replaced atomically"),
-			arg("backslash_literal", fun.Bool, false, "take backslashes in repl as they are")),
-		row("sed", "Run sed(1) on a file: replace before by after.", sed, pathArg(), need("before", fun.Any, "pattern"), need("after", fun.Any, "text to put there"),
-			arg("limit", fun.Any, "", "pattern of the lines to edit"), backup, arg("options", fun.Str, "-r -e", "options of sed"), arg("flags", fun.Str, "g", "flags of the s command"),
-			arg("escape_all", fun.Bool, false, "take special characters as they are"), arg("negate_match", fun.Bool, false, "edit the lines that limit does not match")),
+			fun.Opt("content", fun.Any, nil, "the line"), fun.Opt("match", fun.Any, nil, "text or regular expression of the line; default: content"),
+			fun.Opt("mode", fun.Any, nil, "insert, ensure, replace or delete"), fun.Opt("location", fun.Any, nil, "where to insert: start or end"),
+			fun.Opt("before", fun.Any, nil, "line before which to insert"), fun.Opt("after", fun.Any, nil, "line after which to insert"), show,
+			fun.Opt("backup", fun.Bool, false, "keep a copy whose name ends in the time"), fun.Opt("quiet", fun.Bool, false, "a file that is not there is no error"),
+			fun.Opt("indent", fun.Bool, true, "indent as the line beside")),
+		row("replace", "Replace what a regular expression matches.", replaceRow, pathArg(), fun.Need("pattern", fun.Any, "the expression"), fun.Need("repl", fun.Any, "the text to put there"),
+			fun.Opt("count", fun.Int, int64(0), "at most this many; 0 is all"), fun.Opt("flags", fun.Any, int64(8), "flags of the expression: names, or Python's number"),
+			fun.Opt("bufsize", fun.Any, int64(1), "accepted"), fun.Opt("append_if_not_found", fun.Bool, false, "add the text at the end where nothing matches"),
+			fun.Opt("prepend_if_not_found", fun.Bool, false, "add it at the beginning then"), fun.Opt("not_found_content", fun.Any, nil, "text to add then; default: repl"),
+			backup, dry, fun.Opt("search_only", fun.Bool, false, "only tell whether it matches"), show,
+			fun.Opt("ignore_if_missing", fun.Bool, false, "a file that is not there is no error"), fun.Opt("preserve_inode", fun.Bool, true, "accepted; the file is replaced atomically"),
+			fun.Opt("backslash_literal", fun.Bool, false, "take backslashes in repl as they are")),
+		row("sed", "Run sed(1) on a file: replace before by after.", sed, pathArg(), fun.Need("before", fun.Any, "pattern"), fun.Need("after", fun.Any, "text to put there"),
+			fun.Opt("limit", fun.Any, "", "pattern of the lines to edit"), backup, fun.Opt("options", fun.Str, "-r -e", "options of sed"), fun.Opt("flags", fun.Str, "g", "flags of the s command"),
+			fun.Opt("escape_all", fun.Bool, false, "take special characters as they are"), fun.Opt("negate_match", fun.Bool, false, "edit the lines that limit does not match")),
 	}
 }
 
@@ -178,33 +178,33 @@ func sed(ctx context.Context, f *FS, c *fun.Call) (value.Value, error) {
 }
 
 func manageRows() []fun.Spec {
-	name := need("name", fun.Str, "the file")
-	perms := []fun.Arg{need("user", fun.Any, "owner"), need("group", fun.Any, "group"), need("mode", fun.Any, "permissions")}
+	name := fun.Need("name", fun.Str, "the file")
+	perms := []fun.Arg{fun.Need("user", fun.Any, "owner"), fun.Need("group", fun.Any, "group"), fun.Need("mode", fun.Any, "permissions")}
 	managed := append(append([]fun.Arg{
-		name, need("source", fun.Any, "URL or path, or a list"), need("source_hash", fun.Any, "digest of the source"), need("source_hash_name", fun.Any, "name to look for in a file of digests"),
+		name, fun.Need("source", fun.Any, "URL or path, or a list"), fun.Need("source_hash", fun.Any, "digest of the source"), fun.Need("source_hash_name", fun.Any, "name to look for in a file of digests"),
 	}, perms...),
-		need("attrs", fun.Any, "chattr(1) attributes"), need("template", fun.Any, "template engine"), need("context", fun.Any, "variables of the template"),
-		need("defaults", fun.Any, "variables of the template"), need("saltenv", fun.Str, "environment of salt:// URLs"),
-		arg("contents", fun.Any, nil, "the content, instead of a source"), arg("skip_verify", fun.Bool, false, "take a remote source without a digest"),
-		arg("keep_mode", fun.Bool, false, "the mode of the source"), arg("verify_ssl", fun.Bool, true, "check certificates"), arg("follow_symlinks", fun.Bool, false, "look where a link leads"))
+		fun.Need("attrs", fun.Any, "chattr(1) attributes"), fun.Need("template", fun.Any, "template engine"), fun.Need("context", fun.Any, "variables of the template"),
+		fun.Need("defaults", fun.Any, "variables of the template"), fun.Need("saltenv", fun.Str, "environment of salt:// URLs"),
+		fun.Opt("contents", fun.Any, nil, "the content, instead of a source"), fun.Opt("skip_verify", fun.Bool, false, "take a remote source without a digest"),
+		fun.Opt("keep_mode", fun.Bool, false, "the mode of the source"), fun.Opt("verify_ssl", fun.Bool, true, "check certificates"), fun.Opt("follow_symlinks", fun.Bool, false, "look where a link leads"))
 	kw := func(s fun.Spec) fun.Spec { s.VarKw = true; return s }
 	return []fun.Spec{
-		row("apply_template_on_contents", "Render text as a template.", applyTemplate, need("contents", fun.Str, "the text"), need("template", fun.Str, "template engine"),
-			need("context", fun.Any, "variables; they go before defaults"), need("defaults", fun.Any, "variables"), need("saltenv", fun.Str, "environment of imports")),
+		row("apply_template_on_contents", "Render text as a template.", applyTemplate, fun.Need("contents", fun.Str, "the text"), fun.Need("template", fun.Str, "template engine"),
+			fun.Need("context", fun.Any, "variables; they go before defaults"), fun.Need("defaults", fun.Any, "variables"), fun.Need("saltenv", fun.Str, "environment of imports")),
 		kw(row("check_managed", "Tell what a managed file would change, as a result and text.", checkManaged, managed...)),
 		kw(row("check_managed_changes", "Return what a managed file would change.", checkManagedChanges, managed...)),
-		row("check_perms", "Give a file its owner and mode; return what changed and what was.", checkPerms, append(append([]fun.Arg{name, need("ret", fun.Any, "return to add to, or None")}, perms...),
-			arg("attrs", fun.Any, nil, "chattr(1) attributes"), arg("follow_symlinks", fun.Bool, false, "of a link, what it leads to"))...),
-		row("get_source_sum", "Return the digest that a source_hash names.", sourceSum, arg("file_name", fun.Str, "", "the file"), arg("source", fun.Str, "", "its URL"),
-			arg("source_hash", fun.Any, nil, "digest, or a file of digests"), arg("source_hash_name", fun.Any, nil, "name to look for first"), arg("saltenv", fun.Str, "base", "environment of salt:// URLs"), arg("verify_ssl", fun.Bool, true, "check certificates")),
+		row("check_perms", "Give a file its owner and mode; return what changed and what was.", checkPerms, append(append([]fun.Arg{name, fun.Need("ret", fun.Any, "return to add to, or None")}, perms...),
+			fun.Opt("attrs", fun.Any, nil, "chattr(1) attributes"), fun.Opt("follow_symlinks", fun.Bool, false, "of a link, what it leads to"))...),
+		row("get_source_sum", "Return the digest that a source_hash names.", sourceSum, fun.Opt("file_name", fun.Str, "", "the file"), fun.Opt("source", fun.Str, "", "its URL"),
+			fun.Opt("source_hash", fun.Any, nil, "digest, or a file of digests"), fun.Opt("source_hash_name", fun.Any, nil, "name to look for first"), fun.Opt("saltenv", fun.Str, "base", "environment of salt:// URLs"), fun.Opt("verify_ssl", fun.Bool, true, "check certificates")),
 		kw(row("manage_file", "Make a file what is wanted, and return what changed.", manageFile, append(append([]fun.Arg{
-			name, need("sfn", fun.Any, "path of the new content, or empty"), need("ret", fun.Any, "return to add to, or None"), need("source", fun.Any, "URL of the source"), need("source_sum", fun.Any, "its digest: {hash_type, hsum}"),
+			name, fun.Need("sfn", fun.Any, "path of the new content, or empty"), fun.Need("ret", fun.Any, "return to add to, or None"), fun.Need("source", fun.Any, "URL of the source"), fun.Need("source_sum", fun.Any, "its digest: {hash_type, hsum}"),
 		}, perms...),
-			need("attrs", fun.Any, "chattr(1) attributes"), need("saltenv", fun.Str, "environment of salt:// URLs"), need("backup", fun.Any, "backup mode"),
-			arg("makedirs", fun.Bool, false, "make missing directories"), arg("template", fun.Any, nil, "accepted"), arg("show_changes", fun.Bool, true, "show the difference"),
-			arg("contents", fun.Any, nil, "the content, instead of a source"), arg("dir_mode", fun.Any, nil, "permissions of directories that are made"),
-			arg("follow_symlinks", fun.Bool, true, "write where a link leads"), arg("skip_verify", fun.Bool, false, "do not check the digest"), arg("keep_mode", fun.Bool, false, "the mode of the source"),
-			arg("encoding", fun.Any, nil, "encoding of contents"), arg("encoding_errors", fun.Str, "strict", "what to do with characters it does not have"))...)),
+			fun.Need("attrs", fun.Any, "chattr(1) attributes"), fun.Need("saltenv", fun.Str, "environment of salt:// URLs"), fun.Need("backup", fun.Any, "backup mode"),
+			fun.Opt("makedirs", fun.Bool, false, "make missing directories"), fun.Opt("template", fun.Any, nil, "accepted"), fun.Opt("show_changes", fun.Bool, true, "show the difference"),
+			fun.Opt("contents", fun.Any, nil, "the content, instead of a source"), fun.Opt("dir_mode", fun.Any, nil, "permissions of directories that are made"),
+			fun.Opt("follow_symlinks", fun.Bool, true, "write where a link leads"), fun.Opt("skip_verify", fun.Bool, false, "do not check the digest"), fun.Opt("keep_mode", fun.Bool, false, "the mode of the source"),
+			fun.Opt("encoding", fun.Any, nil, "encoding of contents"), fun.Opt("encoding_errors", fun.Str, "strict", "what to do with characters it does not have"))...)),
 	}
 }
 

@@ -15,10 +15,10 @@ import (
 
 // specialRows are the rows of devices, pipes, patches and security contexts.
 func specialRows() []fun.Spec {
-	name := need("name", fun.Str, "the path")
-	user, group := arg("user", fun.Any, nil, "owner"), arg("group", fun.Any, nil, "group")
-	mode := func(def string) fun.Arg { return arg("mode", fun.Any, def, "permissions") }
-	major, minor := arg("major", fun.Int, int64(0), "major number"), arg("minor", fun.Int, int64(0), "minor number")
+	name := fun.Need("name", fun.Str, "the path")
+	user, group := fun.Opt("user", fun.Any, nil, "owner"), fun.Opt("group", fun.Any, nil, "group")
+	mode := func(def string) fun.Arg { return fun.Opt("mode", fun.Any, def, "permissions") }
+	major, minor := fun.Opt("major", fun.Int, int64(0), "major number"), fun.Opt("minor", fun.Int, int64(0), "minor number")
 	device := func(kind string) func(context.Context, *FS, *fun.Call) (value.Value, error) {
 		return func(ctx context.Context, f *FS, c *fun.Call) (value.Value, error) {
 			n := nodeOf(f, c)
@@ -33,23 +33,23 @@ func specialRows() []fun.Spec {
 	return []fun.Spec{
 		row("get_devmm", "Return the major and minor number of a device, 0 and 0 of what is none.", getDevMM, name),
 		row("get_selinux_context", "Return the SELinux context of a path.", getContext, pathArg()),
-		row("list_backup", "The same as list_backups.", listBackups, pathArg(), arg("limit", fun.Any, nil, "at most this many")),
+		row("list_backup", "The same as list_backups.", listBackups, pathArg(), fun.Opt("limit", fun.Any, nil, "at most this many")),
 		row("mknod", "Make a device or a named pipe, and missing directories above it.", mknod, name,
-			need("ntype", fun.Str, "c: character device, b: block device, p: pipe"), major, minor, user, group, mode("0600")),
-		row("mknod_blkdev", "Make a block device.", device("b"), name, need("major", fun.Int, "major number"), need("minor", fun.Int, "minor number"), user, group, mode("0660")),
-		row("mknod_chrdev", "Make a character device.", device("c"), name, need("major", fun.Int, "major number"), need("minor", fun.Int, "minor number"), user, group, mode("0660")),
+			fun.Need("ntype", fun.Str, "c: character device, b: block device, p: pipe"), major, minor, user, group, mode("0600")),
+		row("mknod_blkdev", "Make a block device.", device("b"), name, fun.Need("major", fun.Int, "major number"), fun.Need("minor", fun.Int, "minor number"), user, group, mode("0660")),
+		row("mknod_chrdev", "Make a character device.", device("c"), name, fun.Need("major", fun.Int, "major number"), fun.Need("minor", fun.Int, "minor number"), user, group, mode("0660")),
 		row("mknod_fifo", "Make a named pipe.", device("p"), name, user, group, mode("0660")),
-		row("open_files", "Return the ids of the processes that have each file open.", openFiles, arg("by_pid", fun.Bool, false, "return the files by process")),
+		row("open_files", "Return the ids of the processes that have each file open.", openFiles, fun.Opt("by_pid", fun.Bool, false, "return the files by process")),
 		row("patch", "Run patch(1) on a file or directory; return pid, retcode, stdout and stderr.", patchRow,
-			need("originalfile", fun.Str, "what to patch"), need("patchfile", fun.Str, "the patch"),
-			arg("options", fun.Any, "", "options of patch"), arg("dry_run", fun.Bool, false, "change nothing")),
+			fun.Need("originalfile", fun.Str, "what to patch"), fun.Need("patchfile", fun.Str, "the patch"),
+			fun.Opt("options", fun.Any, "", "options of patch"), fun.Opt("dry_run", fun.Bool, false, "change nothing")),
 		row("restorecon", "Set the SELinux context that the policy has for a path; return whether that worked.", restoreContext, pathArg(),
-			arg("recursive", fun.Bool, false, "and of all below")),
-		row("sed_contains", "Tell whether sed(1) finds a text in a file.", sedContains, pathArg(), need("text", fun.Any, "extended regular expression"),
-			arg("limit", fun.Any, "", "pattern of the lines to look at"), arg("flags", fun.Str, "g", "flags of the s command")),
+			fun.Opt("recursive", fun.Bool, false, "and of all below")),
+		row("sed_contains", "Tell whether sed(1) finds a text in a file.", sedContains, pathArg(), fun.Need("text", fun.Any, "extended regular expression"),
+			fun.Opt("limit", fun.Any, "", "pattern of the lines to look at"), fun.Opt("flags", fun.Str, "g", "flags of the s command")),
 		row("set_selinux_context", "Set parts of the SELinux context of a path; return it, or False.", setContext, pathArg(),
-			arg("user", fun.Any, nil, "SELinux user"), arg("role", fun.Any, nil, "role"), arg("type", fun.Any, nil, "type"), arg("range", fun.Any, nil, "range"),
-			arg("persist", fun.Bool, false, "keep it in the policy, too")),
+			fun.Opt("user", fun.Any, nil, "SELinux user"), fun.Opt("role", fun.Any, nil, "role"), fun.Opt("type", fun.Any, nil, "type"), fun.Opt("range", fun.Any, nil, "range"),
+			fun.Opt("persist", fun.Bool, false, "keep it in the policy, too")),
 	}
 }
 

@@ -24,10 +24,10 @@ import (
 
 // Module returns the execution module hashutil.
 func Module() fun.Module {
-	instr := need("instr", "the text")
+	instr := fun.Need("instr", fun.Any, "the text")
 	checksum := fun.Arg{Name: "checksum", Type: fun.Str, Default: "md5", Doc: "md5, sha256 or sha512"}
-	file := need("fname", "the file")
-	out := need("outfile", "the file to write")
+	file := fun.Need("fname", fun.Any, "the file")
+	out := fun.Need("outfile", fun.Any, "the file to write")
 	return fun.Module{
 		Name: "hashutil", Kind: fun.Exec, Doc: "Digests and Base64.",
 		Specs: []fun.Spec{
@@ -42,24 +42,17 @@ func Module() fun.Module {
 				return lines(text(c)), nil
 			}, instr),
 			row("digest", "Return the digest of a text.", digest, instr, checksum),
-			row("digest_file", "Return the digest of a file.", digestFile, need("infile", "the file"), checksum),
+			row("digest_file", "Return the digest of a file.", digestFile, fun.Need("infile", fun.Any, "the file"), checksum),
 			row("github_signature", "Tell whether a GitHub webhook signature is that of a text.", githubSignature,
-				need("string", "the text"), need("shared_secret", "the secret"), need("challenge_hmac", "the signature: sha1=HEX or sha256=HEX")),
-			row("hmac_compute", "Return the HMAC-SHA256 of a text, as hex.", hmacCompute, need("string", "the text"), need("shared_secret", "the secret")),
+				fun.Need("string", fun.Any, "the text"), fun.Need("shared_secret", fun.Any, "the secret"), fun.Need("challenge_hmac", fun.Any, "the signature: sha1=HEX or sha256=HEX")),
+			row("hmac_compute", "Return the HMAC-SHA256 of a text, as hex.", hmacCompute, fun.Need("string", fun.Any, "the text"), fun.Need("shared_secret", fun.Any, "the secret")),
 			row("hmac_signature", "Tell whether a text has an HMAC-SHA256, given as Base64.", hmacSignature,
-				need("string", "the text"), need("shared_secret", "the secret"), need("challenge_hmac", "the HMAC, as Base64")),
+				fun.Need("string", fun.Any, "the text"), fun.Need("shared_secret", fun.Any, "the secret"), fun.Need("challenge_hmac", fun.Any, "the HMAC, as Base64")),
 			row("md5_digest", "Return the MD5 digest of a text.", sum(md5.New), instr),
 			row("sha256_digest", "Return the SHA-256 digest of a text.", sum(sha256.New), instr),
 			row("sha512_digest", "Return the SHA-512 digest of a text.", sum(sha512.New), instr),
 		},
 	}
-}
-
-// need is an argument that has to be given.
-//
-//go:noinline
-func need(name, doc string) fun.Arg {
-	return fun.Arg{Name: name, Type: fun.Any, Required: true, Doc: doc}
 }
 
 // row is a row of Salt's modules/hashutil.py.

@@ -31,39 +31,32 @@ func States() fun.Module {
 			Args: []fun.Arg{
 				{Name: "name", Type: fun.Str, Required: true, Doc: "the directory to unpack in, as an absolute path"},
 				{Name: "source", Type: fun.Any, Required: true, Doc: "the archive: a URL or a path; of a list the first that exists"},
-				arg("source_hash", fun.Any, nil, "its digest, or a file of digests"),
-				arg("source_hash_name", fun.Any, nil, "name to look for in a file of digests"),
-				arg("source_hash_update", fun.Bool, false, "unpack again when the digest is another"),
-				arg("skip_files_list_verify", fun.Bool, false, "compare digests only, not the files"),
-				arg("keep_source", fun.Bool, true, "leave a downloaded archive in the cache"),
-				arg("skip_verify", fun.Bool, false, "take a remote archive without a digest"),
-				arg("password", fun.Any, nil, "accepted; encrypted archives are not read"),
-				arg("options", fun.Any, nil, "options of tar(1) or unzip(1), which then unpacks"),
-				arg("list_options", fun.Any, nil, "command that writes the decompressed archive to stdout, for compressions that are not known"),
-				arg("force", fun.Bool, false, "remove what is in the way"),
-				arg("overwrite", fun.Bool, false, "unpack in any case"),
-				arg("clean", fun.Bool, false, "remove the top level entries of the archive before"),
-				arg("clean_parent", fun.Bool, false, "remove the directory with all in it before"),
-				arg("user", fun.Any, nil, "owner of what was unpacked"),
-				arg("group", fun.Any, nil, "group of what was unpacked"),
-				arg("if_missing", fun.Any, nil, "do nothing if this path is there"),
-				arg("trim_output", fun.Any, false, "report at most this many files"),
-				arg("use_cmd_unzip", fun.Any, nil, "unpack a zip by unzip(1); default: where options are given"),
-				arg("extract_perms", fun.Bool, true, "keep the permissions of a zip"),
-				arg("enforce_toplevel", fun.Bool, true, "refuse an archive without a single directory at the top"),
-				arg("enforce_ownership_on", fun.Any, nil, "path whose owner is managed, instead of that of all files"),
-				arg("archive_format", fun.Any, nil, "tar or zip; default: by the name"),
-				arg("use_etag", fun.Bool, false, "ask a web server by ETag whether its file changed"),
+				fun.Opt("source_hash", fun.Any, nil, "its digest, or a file of digests"),
+				fun.Opt("source_hash_name", fun.Any, nil, "name to look for in a file of digests"),
+				fun.Opt("source_hash_update", fun.Bool, false, "unpack again when the digest is another"),
+				fun.Opt("skip_files_list_verify", fun.Bool, false, "compare digests only, not the files"),
+				fun.Opt("keep_source", fun.Bool, true, "leave a downloaded archive in the cache"),
+				fun.Opt("skip_verify", fun.Bool, false, "take a remote archive without a digest"),
+				fun.Opt("password", fun.Any, nil, "accepted; encrypted archives are not read"),
+				fun.Opt("options", fun.Any, nil, "options of tar(1) or unzip(1), which then unpacks"),
+				fun.Opt("list_options", fun.Any, nil, "command that writes the decompressed archive to stdout, for compressions that are not known"),
+				fun.Opt("force", fun.Bool, false, "remove what is in the way"),
+				fun.Opt("overwrite", fun.Bool, false, "unpack in any case"),
+				fun.Opt("clean", fun.Bool, false, "remove the top level entries of the archive before"),
+				fun.Opt("clean_parent", fun.Bool, false, "remove the directory with all in it before"),
+				fun.Opt("user", fun.Any, nil, "owner of what was unpacked"),
+				fun.Opt("group", fun.Any, nil, "group of what was unpacked"),
+				fun.Opt("if_missing", fun.Any, nil, "do nothing if this path is there"),
+				fun.Opt("trim_output", fun.Any, false, "report at most this many files"),
+				fun.Opt("use_cmd_unzip", fun.Any, nil, "unpack a zip by unzip(1); default: where options are given"),
+				fun.Opt("extract_perms", fun.Bool, true, "keep the permissions of a zip"),
+				fun.Opt("enforce_toplevel", fun.Bool, true, "refuse an archive without a single directory at the top"),
+				fun.Opt("enforce_ownership_on", fun.Any, nil, "path whose owner is managed, instead of that of all files"),
+				fun.Opt("archive_format", fun.Any, nil, "tar or zip; default: by the name"),
+				fun.Opt("use_etag", fun.Bool, false, "ask a web server by ETag whether its file changed"),
 			},
 		}},
 	}
-}
-
-// arg is an argument that may be left out.
-//
-//go:noinline
-func arg(name string, t fun.Type, def value.Value, doc string) fun.Arg {
-	return fun.Arg{Name: name, Type: t, Default: def, Doc: doc}
 }
 
 // A job is one archive to unpack.

@@ -21,15 +21,15 @@ import (
 func textArgs(name, text string, more ...fun.Arg) []fun.Arg {
 	return append([]fun.Arg{
 		nameArg(name),
-		arg("text", fun.Any, nil, text),
-		arg("makedirs", fun.Bool, false, "make missing directories above the file"),
-		arg("source", fun.Any, nil, "file to take the text from; it is rendered"),
-		arg("source_hash", fun.Any, nil, "its digest, where it is not on the file server"),
-		arg("template", fun.Any, "jinja", "template engine of sources"),
-		arg("sources", fun.Any, nil, "list of files to take the text from"),
-		arg("source_hashes", fun.Any, nil, "their digests"),
-		arg("defaults", fun.Any, nil, "variables of the templates"),
-		arg("context", fun.Any, nil, "variables of the templates; they go before defaults"),
+		fun.Opt("text", fun.Any, nil, text),
+		fun.Opt("makedirs", fun.Bool, false, "make missing directories above the file"),
+		fun.Opt("source", fun.Any, nil, "file to take the text from; it is rendered"),
+		fun.Opt("source_hash", fun.Any, nil, "its digest, where it is not on the file server"),
+		fun.Opt("template", fun.Any, "jinja", "template engine of sources"),
+		fun.Opt("sources", fun.Any, nil, "list of files to take the text from"),
+		fun.Opt("source_hashes", fun.Any, nil, "their digests"),
+		fun.Opt("defaults", fun.Any, nil, "variables of the templates"),
+		fun.Opt("context", fun.Any, nil, "variables of the templates; they go before defaults"),
 	}, more...)
 }
 
@@ -38,7 +38,7 @@ func appendSpec() fun.Spec {
 		Name: "append", State: appendText, Src: "states/file.py append",
 		Doc: "Add text at the end of a file, unless it is in the file already.",
 		Args: textArgs("the file, as an absolute path; it is made if it is missing", "text, or a list of texts, each looked for on its own",
-			arg("ignore_whitespace", fun.Bool, true, "take any blanks for the blanks of the text when looking for it")),
+			fun.Opt("ignore_whitespace", fun.Bool, true, "take any blanks for the blanks of the text when looking for it")),
 	}
 }
 
@@ -47,7 +47,7 @@ func prependSpec() fun.Spec {
 		Name: "prepend", State: prependText, Src: "states/file.py prepend",
 		Doc: "Put text before that of a file, unless it is in the file already.",
 		Args: textArgs("the file, as an absolute path; it is made if it is missing", "text, or a list of texts, each looked for on its own",
-			arg("header", fun.Any, nil, "the text has to be at the very beginning")),
+			fun.Opt("header", fun.Any, nil, "the text has to be at the very beginning")),
 	}
 }
 

@@ -16,11 +16,11 @@ func cachedSpec() fun.Spec {
 		Doc: "Keep a copy of a source in the cache.",
 		Args: []fun.Arg{
 			nameArg("the source: a salt:// or web URL, or a path"),
-			arg("source_hash", fun.Any, "", "digest of the source, or where digests are"),
-			arg("source_hash_name", fun.Any, nil, "name to look for among the digests"),
-			arg("skip_verify", fun.Bool, false, "take a web source without a digest"),
-			arg("saltenv", fun.Str, "base", "environment of a salt:// URL"),
-			arg("use_etag", fun.Bool, false, "ask the web server whether the copy is still good"),
+			fun.Opt("source_hash", fun.Any, "", "digest of the source, or where digests are"),
+			fun.Opt("source_hash_name", fun.Any, nil, "name to look for among the digests"),
+			fun.Opt("skip_verify", fun.Bool, false, "take a web source without a digest"),
+			fun.Opt("saltenv", fun.Str, "base", "environment of a salt:// URL"),
+			fun.Opt("use_etag", fun.Bool, false, "ask the web server whether the copy is still good"),
 		},
 	}
 }

@@ -18,10 +18,10 @@ func decodeSpec() fun.Spec {
 		Doc: "Write a file from Base64 text.",
 		Args: []fun.Arg{
 			nameArg("the file, as an absolute path"),
-			arg("encoded_data", fun.Any, nil, "the text"),
-			arg("contents_pillar", fun.Any, nil, "where in pillar the text is"),
-			arg("encoding_type", fun.Str, "base64", "kind of encoding: base64"),
-			arg("checksum", fun.Str, "md5", "digest that shows what changed"),
+			fun.Opt("encoded_data", fun.Any, nil, "the text"),
+			fun.Opt("contents_pillar", fun.Any, nil, "where in pillar the text is"),
+			fun.Opt("encoding_type", fun.Str, "base64", "kind of encoding: base64"),
+			fun.Opt("checksum", fun.Str, "md5", "digest that shows what changed"),
 		},
 	}
 }

@@ -175,13 +175,6 @@ const (
 	modeDoc  = "permissions, such as '0644'; quoted, since YAML reads 0644 as another number"
 )
 
-// arg is an argument that may be left out.
-//
-//go:noinline
-func arg(name string, t fun.Type, def value.Value, doc string) fun.Arg {
-	return fun.Arg{Name: name, Type: t, Default: def, Doc: doc}
-}
-
 func nameArg(doc string) fun.Arg {
 	return fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: doc}
 }
@@ -190,13 +183,13 @@ func nameArg(doc string) fun.Arg {
 // here and are accepted so that trees for both run.
 func windows(reset bool) []fun.Arg {
 	args := []fun.Arg{
-		arg("win_owner", fun.Any, nil, "Windows only"),
-		arg("win_perms", fun.Any, nil, "Windows only"),
-		arg("win_deny_perms", fun.Any, nil, "Windows only"),
-		arg("win_inheritance", fun.Any, true, "Windows only"),
+		fun.Opt("win_owner", fun.Any, nil, "Windows only"),
+		fun.Opt("win_perms", fun.Any, nil, "Windows only"),
+		fun.Opt("win_deny_perms", fun.Any, nil, "Windows only"),
+		fun.Opt("win_inheritance", fun.Any, true, "Windows only"),
 	}
 	if reset {
-		args = append(args, arg("win_perms_reset", fun.Any, false, "Windows only"))
+		args = append(args, fun.Opt("win_perms_reset", fun.Any, false, "Windows only"))
 	}
 	return args
 }

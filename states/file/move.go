@@ -21,14 +21,14 @@ func copySpec() fun.Spec {
 		Args: []fun.Arg{
 			nameArg("the copy, as an absolute path"),
 			{Name: "source", Type: fun.Str, Required: true, Doc: "what to copy"},
-			arg("force", fun.Bool, false, "replace what is there"),
-			arg("makedirs", fun.Bool, false, "make missing directories above the copy"),
-			arg("preserve", fun.Bool, false, "keep owner and mode"),
-			arg("user", fun.Any, nil, userDoc+"; default: who brine runs as"),
-			arg("group", fun.Any, nil, groupDoc+"; default: the user's own"),
-			arg("mode", fun.Any, nil, modeDoc+"; default: that of the source"),
-			arg("dir_mode", fun.Any, nil, "permissions of the directories that makedirs makes"),
-			arg("subdir", fun.Bool, false, "copy into the directory that is there"),
+			fun.Opt("force", fun.Bool, false, "replace what is there"),
+			fun.Opt("makedirs", fun.Bool, false, "make missing directories above the copy"),
+			fun.Opt("preserve", fun.Bool, false, "keep owner and mode"),
+			fun.Opt("user", fun.Any, nil, userDoc+"; default: who brine runs as"),
+			fun.Opt("group", fun.Any, nil, groupDoc+"; default: the user's own"),
+			fun.Opt("mode", fun.Any, nil, modeDoc+"; default: that of the source"),
+			fun.Opt("dir_mode", fun.Any, nil, "permissions of the directories that makedirs makes"),
+			fun.Opt("subdir", fun.Bool, false, "copy into the directory that is there"),
 		},
 	}
 }
@@ -144,8 +144,8 @@ func renameSpec() fun.Spec {
 		Args: []fun.Arg{
 			nameArg("the new name, as an absolute path"),
 			{Name: "source", Type: fun.Str, Required: true, Doc: "the old name"},
-			arg("force", fun.Bool, false, "replace what is there"),
-			arg("makedirs", fun.Bool, false, "make missing directories above the new name"),
+			fun.Opt("force", fun.Bool, false, "replace what is there"),
+			fun.Opt("makedirs", fun.Bool, false, "make missing directories above the new name"),
 		},
 	}
 }
@@ -231,16 +231,16 @@ func tidiedSpec() fun.Spec {
 		Args: []fun.Arg{
 			nameArg("the directory, as an absolute path"),
 			{Name: "age", Type: fun.Int, Default: int64(0), Unit: "days", Doc: "remove what is at least this old"},
-			arg("matches", fun.Any, nil, "list of regular expressions for the names; default: all"),
-			arg("rmdirs", fun.Bool, false, "remove directories too"),
+			fun.Opt("matches", fun.Any, nil, "list of regular expressions for the names; default: all"),
+			fun.Opt("rmdirs", fun.Bool, false, "remove directories too"),
 			{Name: "size", Type: fun.Any, Default: int64(0), Unit: "bytes", Doc: "remove files of at least this size; 10M and the like are understood"},
-			arg("exclude", fun.Any, nil, "list of regular expressions for what to keep"),
-			arg("full_path_match", fun.Bool, false, "match whole paths, not names"),
-			arg("followlinks", fun.Bool, false, "go where links to directories lead"),
-			arg("time_comparison", fun.Any, "atime", "which time is the age: atime, mtime or ctime"),
-			arg("age_size_logical_operator", fun.Str, "OR", "AND: old and large; OR: one of both is enough"),
-			arg("age_size_only", fun.Any, nil, "look at age or size alone"),
-			arg("rmlinks", fun.Bool, true, "remove symbolic links too"),
+			fun.Opt("exclude", fun.Any, nil, "list of regular expressions for what to keep"),
+			fun.Opt("full_path_match", fun.Bool, false, "match whole paths, not names"),
+			fun.Opt("followlinks", fun.Bool, false, "go where links to directories lead"),
+			fun.Opt("time_comparison", fun.Any, "atime", "which time is the age: atime, mtime or ctime"),
+			fun.Opt("age_size_logical_operator", fun.Str, "OR", "AND: old and large; OR: one of both is enough"),
+			fun.Opt("age_size_only", fun.Any, nil, "look at age or size alone"),
+			fun.Opt("rmlinks", fun.Bool, true, "remove symbolic links too"),
 		},
 	}
 }

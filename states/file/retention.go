@@ -22,8 +22,8 @@ func retentionSpec() fun.Spec {
 		Args: []fun.Arg{
 			nameArg("the directory"),
 			{Name: "retain", Type: fun.Dict, Required: true, Doc: "how many to keep, or all, by rule: most_recent, first_of_hour, first_of_day, first_of_week, first_of_month, first_of_year"},
-			arg("strptime_format", fun.Any, nil, "what the names look like, as Python's strptime has it; others stay; default: all files, by the time of change"),
-			arg("timezone", fun.Any, nil, "time zone of the times of change; default: that of this machine"),
+			fun.Opt("strptime_format", fun.Any, nil, "what the names look like, as Python's strptime has it; others stay; default: all files, by the time of change"),
+			fun.Opt("timezone", fun.Any, nil, "time zone of the times of change; default: that of this machine"),
 		},
 	}
 }

@@ -105,7 +105,7 @@ func touchSpec() fun.Spec {
 			nameArg("the file, as an absolute path"),
 			{Name: "atime", Type: fun.Any, Unit: "s", Doc: "time of access, since 1970; default: now"},
 			{Name: "mtime", Type: fun.Any, Unit: "s", Doc: "time of change, since 1970; default: now"},
-			arg("makedirs", fun.Bool, false, "make missing directories above the file"),
+			fun.Opt("makedirs", fun.Bool, false, "make missing directories above the file"),
 		},
 	}
 }
@@ -178,7 +178,7 @@ func notCachedSpec() fun.Spec {
 		Doc: "Remove the copy of a source from the cache.",
 		Args: []fun.Arg{
 			nameArg("the source: a salt:// or web URL, or a path"),
-			arg("saltenv", fun.Str, "base", "environment of a salt:// URL"),
+			fun.Opt("saltenv", fun.Str, "base", "environment of a salt:// URL"),
 		},
 	}
 }

@@ -17,11 +17,11 @@ func mknodSpec() fun.Spec {
 		Args: []fun.Arg{
 			nameArg("the device or pipe"),
 			{Name: "ntype", Type: fun.Any, Required: true, Doc: "c: character device, b: block device, p: named pipe"},
-			arg("major", fun.Int, int64(0), "major number of a device"),
-			arg("minor", fun.Int, int64(0), "minor number of a device"),
-			arg("user", fun.Any, nil, userDoc),
-			arg("group", fun.Any, nil, groupDoc),
-			arg("mode", fun.Any, "0600", modeDoc),
+			fun.Opt("major", fun.Int, int64(0), "major number of a device"),
+			fun.Opt("minor", fun.Int, int64(0), "minor number of a device"),
+			fun.Opt("user", fun.Any, nil, userDoc),
+			fun.Opt("group", fun.Any, nil, groupDoc),
+			fun.Opt("mode", fun.Any, "0600", modeDoc),
 		},
 	}
 }
@@ -87,8 +87,8 @@ func prunedSpec() fun.Spec {
 		Doc: "Remove a directory that is empty, or has empty directories only.",
 		Args: []fun.Arg{
 			nameArg("the directory, as an absolute path"),
-			arg("recurse", fun.Bool, false, "remove empty directories below it first"),
-			arg("ignore_errors", fun.Bool, false, "remove what is empty and leave the rest; implies recurse"),
+			fun.Opt("recurse", fun.Bool, false, "remove empty directories below it first"),
+			fun.Opt("ignore_errors", fun.Bool, false, "remove what is empty and leave the rest; implies recurse"),
 			{Name: "older_than", Unit: "days", Doc: "only what was not changed for this long"},
 		},
 	}
