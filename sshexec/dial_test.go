@@ -183,7 +183,7 @@ func TestDialRetriesSilence(t *testing.T) {
 			f.Hang, f.Hangs = tt.hang, 1
 			f.Start()
 			e, o := entry(f), options(t, known(t, line(f)))
-			e.Timeout, o.Stubborn = 2*time.Second, tt.stubborn
+			e.Timeout, o.Stubborn = 4*time.Second, tt.stubborn
 			_, err := dial(t, o, e)
 			if n := f.Dials.Load(); n != tt.dials || (err == nil) != tt.ok {
 				t.Errorf("%d connections, want %d: %v", n, tt.dials, err)
@@ -529,9 +529,9 @@ func TestHungAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.AgentSocket = listenAgent(t, stuckAgent{ring, t.Context().Done()})
-	e.Timeout = 500 * time.Millisecond
+	e.Timeout = 3 * time.Second
 	_, err = dial(t, o, e)
-	wantStage(t, err, Auth, "no answer within 500ms")
+	wantStage(t, err, Auth, "no answer within 3s")
 }
 
 func TestJump(t *testing.T) {
