@@ -339,14 +339,12 @@ func printSummary(w io.Writer, all []outcome) {
 	for _, ids := range groups {
 		slices.SortFunc(ids, compareIDs)
 	}
-	slices.SortFunc(order, func(a, b outcome) int {
+	sort.Slice(order, func(i, j int) bool {
+		a, b := order[i], order[j]
 		if a.failed != b.failed {
-			if a.failed {
-				return 1
-			}
-			return -1
+			return b.failed
 		}
-		return compareIDs(groups[a][0], groups[b][0])
+		return compareIDs(groups[a][0], groups[b][0]) < 0
 	})
 	fmt.Fprintln(w, "Summary")
 	fmt.Fprintln(w, "-------")

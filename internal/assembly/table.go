@@ -2,9 +2,6 @@
 package assembly
 
 import (
-	"slices"
-	"strings"
-
 	"brine/internal/fun"
 	archivemod "brine/modules/archive"
 	cmdmod "brine/modules/cmd"
@@ -124,7 +121,7 @@ func Table() *fun.Table {
 func stateRunner() fun.Module {
 	m := orchestrate.Runners()
 	m.Specs = append(append(m.Specs, events.StateSpecs()...), events.PauseRunners()...)
-	sortSpecs(&m)
+	m.SortSpecs()
 	return m
 }
 
@@ -133,11 +130,6 @@ func stateRunner() fun.Module {
 func stateModule() fun.Module {
 	m := statefn.Module()
 	m.Specs = append(append(m.Specs, orchestrate.Specs()...), events.PauseSpecs()...)
-	sortSpecs(&m)
+	m.SortSpecs()
 	return m
-}
-
-// sortSpecs puts rows that come from several rooms in the order of their names.
-func sortSpecs(m *fun.Module) {
-	slices.SortFunc(m.Specs, func(a, b fun.Spec) int { return strings.Compare(a.Name, b.Name) })
 }

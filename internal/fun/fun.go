@@ -9,6 +9,7 @@ package fun
 import (
 	"context"
 	"fmt"
+	"sort"
 
 	"brine/internal/source"
 	"brine/internal/value"
@@ -68,6 +69,11 @@ type Module struct {
 	Dynamic func(name string) *Spec
 	// Init is mod_init: runs before the first state of the module in a run.
 	Init StateFn
+}
+
+// SortSpecs puts the functions of a module in the order of their names.
+func (m *Module) SortSpecs() {
+	sort.Slice(m.Specs, func(i, j int) bool { return m.Specs[i].Name < m.Specs[j].Name })
 }
 
 // StateFn is a state function. The zero Ret is a failure.

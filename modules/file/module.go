@@ -13,7 +13,9 @@ func Module() fun.Module {
 	for _, rows := range [][]fun.Spec{queryRows(), actionRows(), editRows(), manageRows(), specialRows()} {
 		specs = append(specs, rows...)
 	}
-	return fun.Module{Name: "file", Kind: fun.Exec, Doc: "Read and change files, directories and links.", Specs: sortSpecs(specs)}
+	m := fun.Module{Name: "file", Kind: fun.Exec, Doc: "Read and change files, directories and links.", Specs: specs}
+	m.SortSpecs()
+	return m
 }
 
 // on returns the files of a call: what writes minds the option test.

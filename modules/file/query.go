@@ -6,7 +6,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -17,11 +16,6 @@ import (
 	"brine/internal/value"
 	"brine/modules/cp"
 )
-
-func sortSpecs(specs []fun.Spec) []fun.Spec {
-	sort.Slice(specs, func(i, j int) bool { return specs[i].Name < specs[j].Name })
-	return specs
-}
 
 func queryRows() []fun.Spec {
 	follow := fun.Opt("follow_symlinks", fun.Bool, true, "of a link, what it leads to")

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -70,7 +69,7 @@ func Module() fun.Module {
 		},
 	}
 	m.Specs = append(append(m.Specs, syncSpecs()...), refreshSpecs()...)
-	slices.SortFunc(m.Specs, func(a, b fun.Spec) int { return strings.Compare(a.Name, b.Name) })
+	m.SortSpecs()
 	return m
 }
 

@@ -97,7 +97,7 @@ func Module() fun.Module {
 	}
 	at := slices.IndexFunc(m.Specs, func(s fun.Spec) bool { return s.Name == "random_hash" })
 	m.Specs = append(m.Specs, aboutSpecs(m.Specs[at].Args)...)
-	slices.SortFunc(m.Specs, func(a, b fun.Spec) int { return strings.Compare(a.Name, b.Name) })
+	m.SortSpecs()
 	return m
 }
 

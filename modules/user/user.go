@@ -31,7 +31,7 @@ func Module() fun.Module {
 		},
 	}
 	m.Specs = append(m.Specs, changeSpecs()...)
-	slices.SortFunc(m.Specs, func(a, b fun.Spec) int { return strings.Compare(a.Name, b.Name) })
+	m.SortSpecs()
 	return m
 }
 
