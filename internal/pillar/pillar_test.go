@@ -339,7 +339,9 @@ func TestErrors(t *testing.T) {
 		},
 		{"saltenv of nothing", map[string]string{"top.sls": "base: []\n"}, "", []string{}, ""},
 		{
-			"saltenv of a list", map[string]string{"top.sls": "base: [a]\n"}, "",
+			"saltenv of a list",
+			map[string]string{"top.sls": "base: [a]\n"},
+			"",
 			[]string{"Error encountered while rendering pillar top file."},
 			"saltenv \"base\" of the top file is no dict of targets but a list",
 		},

@@ -78,9 +78,14 @@ func TestKeys(t *testing.T) {
 		password! = "" -- another
 	`)
 	want := []Key{
-		{Name: "host", Default: "salt", Doc: "the server"}, {Name: "db", Default: "0", Doc: "the database"}, {Name: "port", Default: int64(3306), Doc: "its port"},
-		{Name: "timeout", Default: 5.0, Doc: "seconds"}, {Name: "tls", Default: false, Doc: "whether"}, {Name: "subject", Default: "Email = from Salt", Doc: "it -- says so"},
-		{Name: "token", Doc: "a secret", Secret: true, Required: true}, {Name: "password", Default: "", Doc: "another", Secret: true},
+		{Name: "host", Default: "salt", Doc: "the server"},
+		{Name: "db", Default: "0", Doc: "the database"},
+		{Name: "port", Default: int64(3306), Doc: "its port"},
+		{Name: "timeout", Default: 5.0, Doc: "seconds"},
+		{Name: "tls", Default: false, Doc: "whether"},
+		{Name: "subject", Default: "Email = from Salt", Doc: "it -- says so"},
+		{Name: "token", Doc: "a secret", Secret: true, Required: true},
+		{Name: "password", Default: "", Doc: "another", Secret: true},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
