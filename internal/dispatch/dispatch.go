@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 
 	"brine/internal/fun"
 	"brine/internal/source"
@@ -147,7 +146,7 @@ func (i *Invoker) Bind(mod *fun.Module, spec *fun.Spec, args fun.Args) (*fun.Cal
 		c.Kw.Set(k, v)
 	}
 	if len(missing) > 0 {
-		return fail("missing %d required positional argument%s: %s", len(missing), plural(len(missing)), enumerate(missing))
+		return fail("%s", value.MissingArguments(missing))
 	}
 	if mod.Kind == fun.State {
 		if n, ok := args.Kw.Get("name"); ok {
@@ -195,7 +194,7 @@ func tooMany(spec *fun.Spec, given int) string {
 			required++
 		}
 	}
-	takes := fmt.Sprintf("takes %d positional argument%s", len(spec.Args), plural(len(spec.Args)))
+	takes := fmt.Sprintf("takes %d positional argument%s", len(spec.Args), value.Plural(len(spec.Args)))
 	if required < len(spec.Args) {
 		takes = fmt.Sprintf("takes from %d to %d positional arguments", required, len(spec.Args))
 	}
@@ -203,25 +202,6 @@ func tooMany(spec *fun.Spec, given int) string {
 		return takes + " but 1 was given"
 	}
 	return fmt.Sprintf("%s but %d were given", takes, given)
-}
-
-func plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
-}
-
-// enumerate joins names as Python's TypeError does: a, b, and c.
-func enumerate(names []string) string {
-	switch n := len(names); n {
-	case 1:
-		return names[0]
-	case 2:
-		return names[0] + " and " + names[1]
-	default:
-		return strings.Join(names[:n-1], ", ") + ", and " + names[n-1]
-	}
 }
 
 // IsArgError reports whether err says that the arguments did not fit.

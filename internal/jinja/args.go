@@ -70,7 +70,7 @@ func (c *Call) bind(fname string, hidden int, names ...string) ([]value.Value, e
 		}
 	}
 	if missing != nil {
-		return nil, value.Raise("TypeError", "%s() missing %d required positional argument%s: %s", fname, len(missing), plural(len(missing)), pyList(missing))
+		return nil, value.Raise("TypeError", "%s() %s", fname, value.MissingArguments(missing))
 	}
 	return out, nil
 }
@@ -86,25 +86,6 @@ func paramIndex(names []string, k value.Value) int {
 		}
 	}
 	return -1
-}
-
-func plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
-}
-
-// pyList joins names as Python's messages do: 'a', 'b', and 'c'.
-func pyList(names []string) string {
-	switch n := len(names); n {
-	case 1:
-		return names[0]
-	case 2:
-		return names[0] + " and " + names[1]
-	default:
-		return strings.Join(names[:n-1], ", ") + ", and " + names[n-1]
-	}
 }
 
 // builtin checks the number of arguments of a method of a built-in type, in
@@ -130,13 +111,13 @@ func (c *Call) builtin(typ, name string, low, high int) ([]value.Value, error) {
 		if low == high {
 			most = ""
 		}
-		return nil, value.Raise("TypeError", "%s expected %s%d argument%s, got %d", name, most, low, plural(low), n)
+		return nil, value.Raise("TypeError", "%s expected %s%d argument%s, got %d", name, most, low, value.Plural(low), n)
 	default:
 		most := "at most "
 		if low == high {
 			most = ""
 		}
-		return nil, value.Raise("TypeError", "%s expected %s%d argument%s, got %d", name, most, high, plural(high), n)
+		return nil, value.Raise("TypeError", "%s expected %s%d argument%s, got %d", name, most, high, value.Plural(high), n)
 	}
 	out := make([]value.Value, high)
 	for i := range out {
@@ -201,7 +182,7 @@ func (c *Call) clinic(name string, names ...string) ([]value.Value, error) {
 		out[i] = absent{}
 	}
 	if n := len(c.Args) + c.Kw.Len(); n > len(names) {
-		return nil, value.Raise("TypeError", "%s() takes at most %d argument%s (%d given)", name, len(names), plural(len(names)), n)
+		return nil, value.Raise("TypeError", "%s() takes at most %d argument%s (%d given)", name, len(names), value.Plural(len(names)), n)
 	}
 	copy(out, c.Args)
 	if c.Kw == nil {

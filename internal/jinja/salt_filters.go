@@ -275,35 +275,8 @@ func saltLoadYAML(c *Call) (value.Value, error) {
 	if f.Line == 0 {
 		return nil, value.Raise("TemplateRuntimeError", "Encountered error loading yaml: %s", f.Text())
 	}
-	msg := "Encountered error loading yaml: " + f.Problem + "\n" + excerpt(text, f.Line, "    <======================")
+	msg := "Encountered error loading yaml: " + f.Problem + "\n" + value.Excerpt(text, f.Line)
 	return nil, &elsewhere{&value.PyError{Type: "TemplateRuntimeError", Msg: msg}, at(f.Line)}
-}
-
-// excerpt returns the lines about a line (from 1) of a text as Salt shows
-// them, with a mark behind that line. Salt: salt/utils/stringutils.py
-// get_context.
-func excerpt(text string, line int, mark string) string {
-	const around = 5
-	lines := value.SplitLines(text, false)
-	if line > len(lines) {
-		return text
-	}
-	from, to := max(0, line-around-1), min(len(lines), line+around)
-	var buf []string
-	if from > 0 {
-		buf = append(buf, "[...]")
-	}
-	for i := from; i < to; i++ {
-		l := lines[i]
-		if i == line-1 {
-			l += mark
-		}
-		buf = append(buf, l)
-	}
-	if to < len(lines) {
-		buf = append(buf, "[...]")
-	}
-	return "---\n" + strings.Join(buf, "\n") + "\n---"
 }
 
 func saltYAMLQuote(name string) Func {
@@ -390,7 +363,7 @@ func saltToBool(c *Call) (value.Value, error) {
 func saltMethodCall(c *Call) (value.Value, error) {
 	if len(c.Args) < 2 {
 		missing := []string{"'obj'", "'f_name'"}[len(c.Args):]
-		return nil, value.Raise("TypeError", "method_call() missing %d required positional argument%s: %s", len(missing), plural(len(missing)), pyList(missing))
+		return nil, value.Raise("TypeError", "method_call() %s", value.MissingArguments(missing))
 	}
 	name, ok := Text(c.Args[1])
 	if !ok {

@@ -403,10 +403,10 @@ func (e *Engine) jinjaFault(ctx context.Context, err error, in *Input, text stri
 			salt.WriteByte('\n')
 		}
 		if at.Line > 0 && text != "" {
-			salt.WriteString("; line " + strconv.Itoa(at.Line) + "\n\n" + excerpt(text, at.Line))
+			salt.WriteString("; line " + strconv.Itoa(at.Line) + "\n\n" + value.Excerpt(text, at.Line))
 		}
 	default:
-		salt.WriteString("\n" + e.absOf(at.File) + "(" + strconv.Itoa(at.Line) + "):\n" + excerpt(je.Source, at.Line))
+		salt.WriteString("\n" + e.absOf(at.File) + "(" + strconv.Itoa(at.Line) + "):\n" + value.Excerpt(je.Source, at.Line))
 	}
 	return &source.Error{Pos: je.Pos, Via: je.Via, Hint: je.Hint, Salt: salt.String(), Err: bare{je}}
 }
@@ -431,44 +431,4 @@ func saltPrefix(je *jinja.Error) (prefix string, raised bool) {
 		return "Problem running salt function in Jinja template: ", false
 	}
 	return "Jinja error: ", true
-}
-
-// marker points at the line of a fault.
-const marker = "    <======================"
-
-// excerpt returns the lines around line, five each way, that one marked. A
-// line beyond the text gives all of the text, as in Salt.
-//
-// Salt: salt/utils/stringutils.py get_context.
-func excerpt(text string, line int) string {
-	lines := splitLines(text)
-	if line < 1 || line > len(lines) {
-		return text
-	}
-	start, end := max(0, line-6), min(len(lines), line+5)
-	var buf []string
-	if start > 0 {
-		buf = append(buf, "[...]")
-	}
-	for i := start; i < end; i++ {
-		l := lines[i]
-		if i == line-1 {
-			l += marker
-		}
-		buf = append(buf, l)
-	}
-	if end < len(lines) {
-		buf = append(buf, "[...]")
-	}
-	return "---\n" + strings.Join(buf, "\n") + "\n---"
-}
-
-// splitLines splits as Python's splitlines does, for the line ends that files
-// have.
-func splitLines(s string) []string {
-	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n").Replace(s)
-	if s == "" {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 }

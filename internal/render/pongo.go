@@ -227,7 +227,7 @@ func pongoError(f *pongoFault, in *Input, text string) error {
 	}
 	salt := "pongo2 error: " + f.Msg
 	if pos.Line > 0 && pos.File == in.name() {
-		salt += fmt.Sprintf("; line %d\n\n%s", pos.Line, excerpt(text, pos.Line))
+		salt += fmt.Sprintf("; line %d\n\n%s", pos.Line, value.Excerpt(text, pos.Line))
 	}
 	return &source.Error{Pos: pos, Err: errors.New(f.Msg), Salt: salt}
 }

@@ -103,7 +103,17 @@ func say(c *fun.Call, text string) {
 	c.Env.Log.Info("progress", "message", text)
 }
 
-// job returns the job that a call names; nil where there is none.
+// named returns the jid that a call gives, and the job; nil where there is none.
+func (m *module) named(ctx context.Context, c *fun.Call) (jid string, j *jobs.Job, err error) {
+	jid = c.Str("jid")
+	if !jobs.IsJID(jid) {
+		return jid, nil, fun.Errorf("%q is no jid: a jid is 20 digits, such as 20261121093205123456; jobs.list_jobs lists those there are", jid)
+	}
+	j, err = m.job(ctx, c, jid)
+	return jid, j, err
+}
+
+// job returns a job; nil where there is none.
 func (m *module) job(ctx context.Context, c *fun.Call, jid string) (*jobs.Job, error) {
 	// What targets left of a detached job is fetched into the cache of this
 	// machine first.
@@ -133,15 +143,6 @@ func settle(ctx context.Context, c *fun.Call, j *jobs.Job) error {
 		say(c, fmt.Sprintf("Asking %d targets", n))
 	}
 	return f.Settle(ctx, j)
-}
-
-// isJID refuses what is no jid.
-func isJID(c *fun.Call) (string, error) {
-	jid := c.Str("jid")
-	if !jobs.IsJID(jid) {
-		return "", fun.Errorf("%q is no jid: a jid is 20 digits, such as 20261121093205123456; jobs.list_jobs lists those there are", jid)
-	}
-	return jid, nil
 }
 
 // unknown is Salt's text for a job that is not there.
@@ -188,11 +189,7 @@ func coded(v value.Value, j *jobs.Job, out string) (fun.Result, error) {
 }
 
 func (m *module) listJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	jid, err := isJID(c)
-	if err != nil {
-		return fun.Result{}, err
-	}
-	j, err := m.job(ctx, c, jid)
+	jid, j, err := m.named(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -203,11 +200,7 @@ func (m *module) listJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func (m *module) printJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	jid, err := isJID(c)
-	if err != nil {
-		return fun.Result{}, err
-	}
-	j, err := m.job(ctx, c, jid)
+	jid, j, err := m.named(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -217,11 +210,7 @@ func (m *module) printJob(ctx context.Context, c *fun.Call) (fun.Result, error) 
 }
 
 func (m *module) getJID(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	jid, err := isJID(c)
-	if err != nil {
-		return fun.Result{}, err
-	}
-	j, err := m.job(ctx, c, jid)
+	_, j, err := m.named(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -229,11 +218,7 @@ func (m *module) getJID(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func (m *module) exitSuccess(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	jid, err := isJID(c)
-	if err != nil {
-		return fun.Result{}, err
-	}
-	j, err := m.job(ctx, c, jid)
+	_, j, err := m.named(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -253,11 +238,7 @@ func (m *module) exitSuccess(ctx context.Context, c *fun.Call) (fun.Result, erro
 
 // lookupJID shows what a job returned. Salt: runners/jobs.py lookup_jid.
 func (m *module) lookupJID(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	jid, err := isJID(c)
-	if err != nil {
-		return fun.Result{}, err
-	}
-	j, err := m.job(ctx, c, jid)
+	jid, j, err := m.named(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
