@@ -478,11 +478,18 @@ func listenAgent(t *testing.T, a agent.Agent) string {
 	}
 	t.Cleanup(func() { l.Close() })
 	go func() {
+		var held []net.Conn // one that nobody holds is closed when memory is collected
+		defer func() {
+			for _, c := range held {
+				c.Close()
+			}
+		}()
 		for {
 			c, err := l.Accept()
 			if err != nil {
 				return
 			}
+			held = append(held, c)
 			if a != nil {
 				go func() { _ = agent.ServeAgent(a, c) }()
 			}

@@ -40,6 +40,7 @@ type launch struct {
 	user   string        // of sudo; "" is root
 	passwd roster.Secret // of sudo; unset: it needs none
 	tty    bool
+	keep   int // bytes of stderr to keep; 0 is tailSize
 }
 
 // launchOf returns the launch of a script on an entry's host.
@@ -69,13 +70,6 @@ type tail struct {
 	dropped int64 // bytes that were not kept
 	full    bool  // nothing more is kept
 	wake    chan struct{}
-}
-
-// keep has the tail keep so many bytes.
-func (t *tail) keep(n int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.max = n
 }
 
 // lost returns how many bytes were not kept.
@@ -197,15 +191,16 @@ func ttyModes() ssh.TerminalModes {
 	}
 }
 
-// open starts a command line on a channel of its own.
-func (c *Client) open(ctx context.Context, line string, tty bool) (*stream, error) {
+// open starts a command line on a channel of its own. Of its stderr, keep bytes
+// are kept; 0 is tailSize.
+func (c *Client) open(ctx context.Context, line string, tty bool, keep int) (*stream, error) {
 	type opened struct {
 		s   *stream
 		err error
 	}
 	done := make(chan opened, 1)
 	go func() {
-		s, err := c.session(line, tty)
+		s, err := c.session(line, tty, keep)
 		done <- opened{s, err}
 	}()
 	select {
@@ -221,12 +216,12 @@ func (c *Client) open(ctx context.Context, line string, tty bool) (*stream, erro
 	}
 }
 
-func (c *Client) session(line string, tty bool) (*stream, error) {
+func (c *Client) session(line string, tty bool, keep int) (*stream, error) {
 	sess, err := c.ssh.NewSession()
 	if err != nil {
 		return nil, err
 	}
-	s := &stream{sess: sess, tty: tty, ended: make(chan struct{})}
+	s := &stream{sess: sess, tty: tty, errs: tail{max: keep}, ended: make(chan struct{})}
 	if s.stdin, err = sess.StdinPipe(); err == nil {
 		s.stdout, err = sess.StdoutPipe()
 	}
@@ -260,7 +255,7 @@ func (e *errSudo) Error() string { return e.text }
 // start starts a script, by sudo where the launch says so. The script's stdin
 // is what is written to the stream from then on.
 func (c *Client) start(ctx context.Context, l launch) (*stream, error) {
-	s, err := c.open(ctx, bootstrap, l.tty)
+	s, err := c.open(ctx, bootstrap, l.tty, l.keep)
 	if err != nil {
 		return nil, c.fail(Shell, err, "see that the account may run commands")
 	}

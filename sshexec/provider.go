@@ -337,9 +337,11 @@ func (c *Client) raw(ctx context.Context, e *roster.Entry, line string) (stdout,
 	var s *stream
 	pre := setup(e)
 	if e.Sudo || e.SudoUser != "" || pre != "" {
-		s, err = c.start(ctx, launchOf(e, pre+"exec </dev/null\n"+line))
+		l := launchOf(e, pre+"exec </dev/null\n"+line)
+		l.keep = shellMax
+		s, err = c.start(ctx, l)
 	} else {
-		s, err = c.open(ctx, line, e.TTY)
+		s, err = c.open(ctx, line, e.TTY, shellMax)
 		if err == nil {
 			_ = s.stdin.Close()
 		} else {
@@ -350,7 +352,6 @@ func (c *Client) raw(ctx context.Context, e *roster.Entry, line string) (stdout,
 		return "", "", 0, err
 	}
 	defer s.Close()
-	s.errs.keep(shellMax)
 	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
 	defer stop()
 	out, rerr := io.ReadAll(io.LimitReader(s, shellMax))

@@ -150,7 +150,7 @@ func (p *placer) bare(ctx context.Context, c *Client, e *roster.Entry, why *noSh
 		}
 		sctx, cancel := context.WithTimeout(ctx, patience(e))
 		defer cancel()
-		s, err := c.open(sctx, exe+" "+p.command(), false)
+		s, err := c.open(sctx, exe+" "+p.command(), false, 0)
 		if err != nil {
 			return nil, c.fail(Shell, err, "")
 		}
