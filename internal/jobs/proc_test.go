@@ -253,4 +253,25 @@ func TestLeaving(t *testing.T) {
 	}
 	p.sweep()
 	want(LeftUnknown, "")
+
+	// So are wishes, save those for a job that runs: it would go on.
+	c = sleep(t)
+	if end, err = l.Begin(procData(jobID, c.Process.Pid)); err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	pauses := NewPauses(dir)
+	const gone = "20261121090807000000"
+	for _, jid := range []string{jobID, gone} {
+		if err := pauses.Pause(jid, AllStates, time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(filepath.Join(dir, pauseDir, jid), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.sweep()
+	if pauses.Wishes(jobID) == nil || pauses.Wishes(gone) != nil {
+		t.Errorf("left: %v, %v", pauses.Wishes(jobID), pauses.Wishes(gone))
+	}
 }

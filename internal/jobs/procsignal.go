@@ -232,15 +232,25 @@ func (p *Proc) sweep() {
 			if err != nil || !st.Mtime.Before(limit) {
 				continue
 			}
-			jid, _, _ := strings.Cut(name, ".")
-			if d == p.dir && IsJID(jid) && !strings.Contains(name, ".sig") {
-				if n := p.read(name); n != nil && n.alive {
-					continue
-				}
+			if p.works(d, name) {
+				continue
 			}
 			_ = p.host.Remove(path)
 		}
 	}
+}
+
+// works reports whether a file of a directory is a note or the wishes of a job
+// that runs.
+func (p *Proc) works(dir, name string) bool {
+	var n *note
+	switch {
+	case filepath.Base(dir) == pauseDir:
+		n = p.find(name)
+	case dir == p.dir && !strings.Contains(name, ".sig"):
+		n = p.read(name)
+	}
+	return n != nil && n.alive
 }
 
 // Holds reports whether detached jobs work in the cache directory of an agent, or
