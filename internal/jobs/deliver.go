@@ -46,8 +46,9 @@ type waiter interface{ RetryAfter() time.Duration }
 // try again; what comes later is for the next run.
 const longWait = 5 * time.Second
 
-// patience is how long a batch is tried anew: a server that hangs costs a run one
-// try, not several.
+// patience is how long a batch is tried anew, and how long the rows that a server
+// refuses are told from others while it takes none: a server that hangs costs a
+// run one try, not several.
 const patience = 4 * time.Second
 
 // A writer is the worker's side of a sink.
@@ -63,9 +64,10 @@ type writer struct {
 	gaveUp  bool   // it failed: all that comes stays on disk
 	cleaned bool
 
-	accepted bool    // it took rows
-	refused  []item  // rows that it does not want
-	reasons  []error // why, the first few
+	accepted bool      // it took rows
+	refusing time.Time // since when it has refused rows and taken none
+	refused  []item    // rows that it does not want
+	reasons  []error   // why, the first few
 }
 
 // tryTimeout bounds one try.
@@ -134,6 +136,9 @@ func (w *writer) deliver(ctx context.Context, batch []item, took, aside func([]i
 	if err == nil || w.unsure || !errors.As(err, &no) {
 		return rest, err
 	}
+	if w.refusesAll() {
+		return rest, err
+	}
 	if len(rest) == 1 {
 		aside(rest)
 		if len(w.reasons) < 3 {
@@ -147,6 +152,19 @@ func (w *writer) deliver(ctx context.Context, batch []item, took, aside func([]i
 		return append(left[:len(left):len(left)], rest[half:]...), err
 	}
 	return w.deliver(ctx, rest[half:], took, aside)
+}
+
+// refusesAll reports whether a returner has refused rows for a while and taken
+// none. It would refuse the others too, and trying them one by one hold up the
+// run.
+func (w *writer) refusesAll() bool {
+	if w.accepted {
+		return false
+	}
+	if w.refusing.IsZero() {
+		w.refusing = time.Now()
+	}
+	return time.Since(w.refusing) > patience
 }
 
 // without returns the rows of all that are not among others, both in one order.
@@ -181,7 +199,7 @@ func (it item) what() string {
 // took notes that the returner has rows.
 func (w *writer) took(batch []item) {
 	if w.sink.Spool != "" {
-		w.sink.spool.sent(batch, &w.sink.order)
+		w.sink.spool.sent(batch)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -134,6 +135,76 @@ func TestAReturnerThatRefusesAllKeepsAll(t *testing.T) {
 	}
 	if d := cmp.Diff([]string{"refused"}, left(t, dir)); d != "" {
 		t.Errorf("in the spool (-want +got):\n%s", d)
+	}
+}
+
+// A returner that refuses all is not asked for each row.
+func TestAReturnerThatRefusesAllHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		p := &picky{bad: func(string) bool { time.Sleep(time.Second); return true }}
+		var ids []string
+		for i := range 400 {
+			ids = append(ids, fmt.Sprint("web", i))
+		}
+		said, err := feed(t, dir, p, ids...)
+		if err == nil || err.Error() != "returner picky did not take 400 rows" {
+			t.Errorf("Close = %v", err)
+		}
+		if p.calls > 20 || !slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, "400: what is web0; what it did not take is kept") }) {
+			t.Errorf("%d calls, said %q", p.calls, said)
+		}
+		if !Spooled(dir) {
+			t.Error("nothing is kept")
+		}
+	})
+}
+
+// A blocked returner takes rows when it is let, and refuses those of an earlier
+// run.
+type blocked struct {
+	picky
+	let <-chan struct{}
+}
+
+func (b *blocked) Return(ctx context.Context, rets []*value.Map) error {
+	<-b.let
+	return b.picky.Return(ctx, rets)
+}
+
+// What a run hands over while rows of an earlier run are refused may fill the
+// queue.
+func TestAFullQueueHoldsNoRefusedRowsUp(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if _, err := feed(t, dir, &picky{bad: func(string) bool { return true }}, "old"); err == nil {
+		t.Fatal("the row was taken")
+	}
+	let := make(chan struct{})
+	b := &blocked{picky: picky{bad: func(id string) bool { return id == "old" }}, let: let}
+	s := &Sink{Name: "blocked", Spool: dir, Open: func(context.Context) (Returner, error) { return b, nil }}
+	s.Resend()
+	put := make(chan struct{})
+	go func() {
+		defer close(put)
+		for i := range queueLength + 1 {
+			s.Return(value.MapOf("id", fmt.Sprint("web", i), "jid", "20261121090807123456"))
+		}
+	}()
+	for { // until the queue is full and somebody waits
+		if len(s.items) == queueLength {
+			if !s.order.TryLock() {
+				break
+			}
+			s.order.Unlock()
+		}
+		time.Sleep(time.Millisecond)
+	}
+	close(let)
+	<-put
+	if err := s.Close(); err == nil || err.Error() != "returner blocked did not take 1 rows" || len(b.rows) != queueLength+1 {
+		t.Errorf("Close = %v, %d rows", err, len(b.rows))
 	}
 }
 

@@ -28,32 +28,33 @@ import (
 type spool struct {
 	dir string
 
-	// Under Sink.order.
+	mu   sync.Mutex // never held while somebody waits for the worker
 	file *os.File
 	rows int64 // numbers that were given
 	size int64
+	err  error
 
-	torn    atomic.Bool // a line was cut short: the disk is full
-	taken   int64       // how many rows were taken; the worker's
-	err     error
-	errLock sync.Mutex
+	torn  atomic.Bool // a line was cut short: the disk is full
+	taken int64       // how many rows were taken; the worker's
 }
 
 const spoolSuffix = ".spool"
 
 // fault is why rows are not on disk.
 func (p *spool) fault() error {
-	p.errLock.Lock()
-	defer p.errLock.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	return p.err
 }
 
 // add writes a row and returns its number; 0 where it cannot be written.
 func (p *spool) add(kind string, data []byte) int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.file == nil {
 		f, err := openSpool(p.dir)
 		if err != nil {
-			p.fail(err)
+			p.err = err
 			return 0
 		}
 		p.file = f
@@ -67,18 +68,12 @@ func (p *spool) add(kind string, data []byte) int64 {
 	b = append(b, data...)
 	b = append(b, "}\n"...)
 	if err := p.write(b); err != nil {
-		p.fail(err)
+		p.err = err
 		return 0
 	}
 	p.rows++
 	p.size += int64(len(b))
 	return p.rows
-}
-
-func (p *spool) fail(err error) {
-	p.errLock.Lock()
-	defer p.errLock.Unlock()
-	p.err = err
 }
 
 // write appends one line by one call, which no other one comes between.
@@ -94,8 +89,8 @@ func (p *spool) write(b []byte) error {
 // maxSpool is the size at which a file whose rows were all taken begins anew.
 const maxSpool = 1 << 20
 
-// sent notes that rows were taken. Order is the lock under which rows are added.
-func (p *spool) sent(batch []item, order *sync.Mutex) {
+// sent notes that rows were taken.
+func (p *spool) sent(batch []item) {
 	from, to := int64(0), int64(0)
 	note := func() {
 		if from > 0 {
@@ -114,12 +109,10 @@ func (p *spool) sent(batch []item, order *sync.Mutex) {
 		}
 	}
 	note()
-	// Who adds a row may wait for this goroutine with the lock held.
-	if order.TryLock() {
-		if p.size > maxSpool && p.taken == p.rows && p.file.Truncate(0) == nil {
-			p.size = 0
-		}
-		order.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.size > maxSpool && p.taken == p.rows && p.file.Truncate(0) == nil {
+		p.size = 0
 	}
 }
 
@@ -256,7 +249,7 @@ func (w *writer) resendFile(f *os.File, sent *bool) error {
 		}
 		took := func(rows []item) {
 			*sent = true
-			old.sent(rows, new(sync.Mutex))
+			old.sent(rows)
 		}
 		if err := w.again(batch, took); err != nil {
 			return err
@@ -346,8 +339,6 @@ func (w *writer) again(batch []item, took func([]item)) error {
 
 // move puts rows of an earlier run into this run's file.
 func (w *writer) move(rows []item) ([]item, error) {
-	w.sink.order.Lock()
-	defer w.sink.order.Unlock()
 	out := make([]item, len(rows))
 	for i, it := range rows {
 		if it.n = w.sink.spool.add(it.kind, value.EncodeJSON(it.data)); it.n == 0 {
