@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -484,6 +485,21 @@ func ToFloat(v Value) (float64, error) {
 		return 0, err
 	}
 	return 0, Raise("TypeError", "float() argument must be a string or a real number, not '%s'", opTypeName(v))
+}
+
+// Seconds returns a number of seconds, which may be text, as a Duration: 0 for
+// None and for what is not above 0, a century at most. It returns an error for
+// what is no number.
+func Seconds(v Value) (time.Duration, error) {
+	if v == nil {
+		return 0, nil
+	}
+	f, err := ToFloat(v)
+	if err != nil || !(f > 0) { // NaN, too
+		return 0, err
+	}
+	const most = 100 * 365 * 24 * time.Hour // nobody waits longer, and it fits a Duration
+	return time.Duration(min(f, most.Seconds()) * float64(time.Second)), nil
 }
 
 func parseFloat(s string, v Value) (float64, error) {

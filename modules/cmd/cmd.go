@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"brine/internal/fun"
 	"brine/internal/host"
@@ -135,7 +134,7 @@ func options(c *fun.Call) Options {
 	}
 	switch v := c.Value("timeout").(type) {
 	case nil, bool, int64, float64:
-		o.Timeout = Duration(v)
+		o.Timeout, _ = value.Seconds(v) // a number
 	default:
 		if value.Truth(v) {
 			o.Fault = value.Raise("salt.exceptions.TimedProcTimeoutError", "Error: timeout %s must be a number", value.Str(v))
@@ -178,21 +177,6 @@ func pythonShell(c *fun.Call) bool {
 	}
 	safe, ok := c.Env.Opts.Get("cmd_safe")
 	return ok && safe == false
-}
-
-// Duration returns a number of seconds (or text of one); 0 for None.
-func Duration(v value.Value) time.Duration {
-	switch v := v.(type) {
-	case int64:
-		return time.Duration(v) * time.Second
-	case float64:
-		return time.Duration(v * float64(time.Second))
-	case string:
-		if d, err := time.ParseDuration(strings.TrimSpace(v) + "s"); err == nil {
-			return d
-		}
-	}
-	return 0
 }
 
 // octal returns an umask as octal digits, whichever way YAML made of it.

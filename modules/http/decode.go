@@ -56,6 +56,9 @@ func bodyOf(resp *nethttp.Response, raw []byte, decode bool) (value.Value, error
 
 // unpacked undoes a Content-Encoding. The request asks for none.
 func unpacked(coding string, raw []byte) ([]byte, error) {
+	if len(raw) == 0 {
+		return raw, nil // the answer to HEAD, which has the header and no body
+	}
 	var r io.Reader
 	var err error
 	switch coding {

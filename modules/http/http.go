@@ -5,6 +5,7 @@ package http
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -129,19 +130,29 @@ func queryRow(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(ret)
 }
 
-// minInterval is the least that lies between two requests of
-// wait_for_successful_query.
-const minInterval = 100 * time.Millisecond
+// Interval is how long wait_for_successful_query waits between two requests: as
+// long as request_interval says, and 0.1 s at least.
+func Interval(v value.Value) time.Duration { return max(seconds(v), 100*time.Millisecond) }
+
+// Refused reports whether err is about the arguments of a call: a further call
+// would do no better.
+func Refused(err error) bool {
+	var (
+		wrong  *fun.ArgError
+		absent *fun.InvocationError
+	)
+	return errors.As(err, &wrong) || errors.As(err, &absent)
+}
 
 func waitRow(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if err := checkAbsent(c); err != nil {
-		return fun.Result{}, err
-	}
 	end := c.Env.Host.Now().Add(seconds(c.Value("wait_for")))
 	for {
 		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "http.query", fun.Args{Pos: []value.Value{c.Value("url")}, Kw: c.Kw})
 		if ctx.Err() != nil {
 			return fun.Result{}, ctx.Err()
+		}
+		if Refused(err) {
+			return fun.Result{}, err
 		}
 		if m, ok := res.Value.(*value.Map); ok && err == nil && !value.Truth(m.At("error")) {
 			return res, nil
@@ -149,17 +160,14 @@ func waitRow(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		if c.Env.Host.Now().After(end) {
 			return res, err
 		}
-		if err := c.Env.Host.Sleep(ctx, max(seconds(c.Value("request_interval")), minInterval)); err != nil {
+		if err := c.Env.Host.Sleep(ctx, Interval(c.Value("request_interval"))); err != nil {
 			return fun.Result{}, err
 		}
 	}
 }
 
-// seconds is a number of seconds, bounded.
+// seconds is an argument or option that is a time; what is no number is none.
 func seconds(v value.Value) time.Duration {
-	f, err := value.ToFloat(v)
-	if err != nil || !(f > 0) {
-		return 0
-	}
-	return time.Duration(min(f, 1e9) * float64(time.Second))
+	d, _ := value.Seconds(v)
+	return d
 }

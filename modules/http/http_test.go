@@ -56,6 +56,8 @@ func server(w nethttp.ResponseWriter, q *nethttp.Request) {
 		z := gzip.NewWriter(w)
 		io.WriteString(z, "packed")
 		z.Close()
+	case "/head":
+		h.Set("Content-Encoding", "gzip")
 	case "/echo":
 		b, _ := io.ReadAll(q.Body)
 		user, pass, _ := q.BasicAuth()
@@ -127,6 +129,8 @@ func TestQuery(t *testing.T) {
 		{"/echo", "data_file: /srv/none", "", "[Errno 2] No such file or directory: '/srv/none'"},
 		{"/echo", "username: u, password: 'p:w', agent: me", "{'body': 'GET /echo||u:p:w|||me'}", ""},
 		{"/echo", "auth: [u, w], header_list: ['X-One: a:b', nothing], agent: me", "{'body': 'GET /echo||u:w||a:b|me'}", ""},
+		{"/echo", "auth: [u]", "", "http.query: auth has to be a list of two: user and password"},
+		{"/head", "method: HEAD", "{'body': ''}", ""},
 		{"/echo", "header_file: /srv/headers, agent: me", "{'body': 'GET /echo||:||from: file|me'}", ""},
 		{"/echo", "header_dict: {\"a b\": c}", "", `not a header: "a b"`},
 		{"/moved", "status: true", "{'body': 'hello\\n', 'status': 200}", ""},
@@ -287,5 +291,10 @@ func TestWait(t *testing.T) {
 	v, err = call(t, e, "wait_for_successful_query", srv.URL, "wait_for: 5, request_interval: 2")
 	if err != nil || value.Repr(v) != "{'status': 503, 'error': 'HTTP 503: Service Unavailable', 'body': 'up'}" {
 		t.Errorf("never: %s, %v", value.Repr(v), err)
+	}
+	now := e.Host.Now()
+	v, err = call(t, e, "wait_for_successful_query", srv.URL, "wait_for: 60, request_interval: 1, cookies: true")
+	if err == nil || !strings.Contains(err.Error(), "'cookies' is not there") || !e.Host.Now().Equal(now) {
+		t.Errorf("refused: %s, %v after %s", value.Repr(v), err, e.Host.Now().Sub(now))
 	}
 }

@@ -121,6 +121,8 @@ func request(ctx context.Context, c *fun.Call, target string) (*nethttp.Request,
 	user, password := c.Value("username"), c.Value("password")
 	if auth := c.List("auth"); len(auth) == 2 {
 		user, password = auth[0], auth[1]
+	} else if len(auth) > 0 {
+		return nil, &fun.InvocationError{Msg: "http.query: auth has to be a list of two: user and password"}
 	}
 	if user != nil && u.User == nil {
 		if password == nil {
@@ -140,8 +142,8 @@ func request(ctx context.Context, c *fun.Call, target string) (*nethttp.Request,
 	return req, nil
 }
 
-// setHeaders sets the headers that a call gives, later sources first: those of
-// a list prevail over those of a dict, and a file replaces the list.
+// setHeaders sets the headers that a call gives: those of a list prevail over
+// those of a dict, and a file replaces the list.
 func setHeaders(c *fun.Call, h nethttp.Header) error {
 	set := func(name, v string) error {
 		name, v = strings.TrimSpace(name), strings.TrimSpace(v)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"sort"
 	"strings"
-	"time"
 
 	"brine/internal/dispatch"
 	"brine/internal/fun"
@@ -123,7 +122,14 @@ func cmd(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	job := fun.Job{
 		Tgt: c.Value("tgt"), TgtType: c.Str("tgt_type"), Fun: c.Str("fun"), Args: fun.Args{Pos: c.List("arg"), Kw: c.Map("kwarg").Copy()},
-		Returner: c.Str("ret"), Batch: c.Str("batch"), FailHard: c.Bool("failhard"), Metadata: c.Value("metadata"), Timeout: seconds(c, "timeout"), Gather: seconds(c, "gather_job_timeout"),
+		Returner: c.Str("ret"), Batch: c.Str("batch"), FailHard: c.Bool("failhard"), Metadata: c.Value("metadata"),
+	}
+	var err error
+	if job.Timeout, err = value.Seconds(c.Value("timeout")); err != nil {
+		return fun.Result{}, err
+	}
+	if job.Gather, err = value.Seconds(c.Value("gather_job_timeout")); err != nil {
+		return fun.Result{}, err
 	}
 	if n, ok := c.Int("subset"); ok {
 		job.Subset = int(n)
@@ -135,7 +141,7 @@ func cmd(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 	}
 	out := value.NewMap(8)
-	_, err := c.Env.Fleet.Run(ctx, job, func(r fun.Return) error {
+	_, err = c.Env.Fleet.Run(ctx, job, func(r fun.Return) error {
 		v, err := r.Value()
 		if err != nil {
 			return err
@@ -201,17 +207,6 @@ func master(ctx context.Context, c *fun.Call, kind fun.Kind) (fun.Result, error)
 			"jid", jid, "return", res.Value, "success", res.Retcode == 0)
 	}
 	return res, nil
-}
-
-// seconds reads an argument that is a time; what is no number is none.
-func seconds(c *fun.Call, name string) time.Duration {
-	switch v := c.Value(name).(type) {
-	case int64:
-		return time.Duration(v) * time.Second
-	case float64:
-		return time.Duration(v * float64(time.Second))
-	}
-	return 0
 }
 
 // running lists the jobs of this machine. Salt: salt/modules/saltutil.py

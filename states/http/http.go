@@ -3,13 +3,12 @@ package http
 
 import (
 	"context"
-	"errors"
 	"strings"
-	"time"
 
 	"brine/internal/fun"
 	"brine/internal/pyre"
 	"brine/internal/value"
+	web "brine/modules/http"
 )
 
 // States returns the rows of the state module "http".
@@ -48,41 +47,31 @@ func query(ctx context.Context, c *fun.Call) fun.Ret {
 	return ret
 }
 
-// minInterval is the least that lies between two requests.
-const minInterval = 100 * time.Millisecond
-
 func waitFor(ctx context.Context, c *fun.Call) fun.Ret {
-	end := c.Env.Host.Now().Add(seconds(c.Value("wait_for")))
+	long, err := value.Seconds(c.Value("wait_for"))
+	if err != nil {
+		return fun.Raise(err)
+	}
+	end := c.Env.Host.Now().Add(long)
 	for {
 		ret, err := ask(ctx, c, nil)
-		var fault *fun.ArgError
-		var wrong *fun.InvocationError
 		switch {
 		case ctx.Err() != nil:
 			return fun.Raise(ctx.Err())
 		case err == nil && ret.Result == fun.OK:
 			return ret
-		case errors.As(err, &fault), errors.As(err, &wrong):
-			return fun.Raise(err) // it will be no other the next time
+		case web.Refused(err):
+			return fun.Raise(err)
 		case c.Test || c.Env.Host.Now().After(end):
 			if err != nil {
 				return fun.Raise(err)
 			}
 			return ret
 		}
-		if err := c.Env.Host.Sleep(ctx, max(seconds(c.Value("request_interval")), minInterval)); err != nil {
+		if err := c.Env.Host.Sleep(ctx, web.Interval(c.Value("request_interval"))); err != nil {
 			return fun.Raise(err)
 		}
 	}
-}
-
-// seconds is a number of seconds, bounded.
-func seconds(v value.Value) time.Duration {
-	f, err := value.ToFloat(v)
-	if err != nil || !(f > 0) {
-		return 0
-	}
-	return time.Duration(min(f, 1e9) * float64(time.Second))
 }
 
 // ask sends one request, or with wait as many as the server needs to answer

@@ -231,27 +231,11 @@ func returners(v value.Value) string {
 
 // seconds reads an argument that is a time; none is 0.
 func seconds(c *fun.Call, name string) (time.Duration, error) {
-	n := 0.0
-	switch v := c.Value(name).(type) {
-	case nil:
-	case int64:
-		n = float64(v)
-	case float64:
-		n = v
-	default:
-		var err error
-		if n, err = strconv.ParseFloat(strings.TrimSpace(value.Str(v)), 64); err != nil {
-			return 0, fun.Errorf("%s must be a number of seconds, not %s", name, value.Repr(v))
-		}
+	d, err := value.Seconds(c.Value(name))
+	if err != nil {
+		return 0, fun.Errorf("%s must be a number of seconds, not %s", name, value.Repr(c.Value(name)))
 	}
-	const most = 100 * 365 * 24 * time.Hour // nobody waits longer, and it fits a Duration
-	switch {
-	case !(n > 0): // NaN, too
-		return 0, nil
-	case n > most.Seconds():
-		return most, nil
-	}
-	return time.Duration(n * float64(time.Second)), nil
+	return d, nil
 }
 
 // wait reads how long a step waits for targets. What is no number is passed

@@ -4,7 +4,6 @@ package manage
 import (
 	"context"
 	"sort"
-	"time"
 
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -38,7 +37,12 @@ func ask(ctx context.Context, c *fun.Call) (yes, no *value.List, err error) {
 	}
 	var answered []string
 	job := fun.Job{Tgt: c.Value("tgt"), TgtType: c.Str("tgt_type"), Fun: "test.ping", Args: fun.Args{Kw: value.NewMap(0)}}
-	job.Timeout, job.Gather = seconds(c.Value("timeout")), seconds(c.Value("gather_job_timeout"))
+	if job.Timeout, err = value.Seconds(c.Value("timeout")); err != nil {
+		return nil, nil, err
+	}
+	if job.Gather, err = value.Seconds(c.Value("gather_job_timeout")); err != nil {
+		return nil, nil, err
+	}
 	sum, err := c.Env.Fleet.Run(ctx, job,
 		func(r fun.Return) error {
 			if r.Stage == fun.Returned {
@@ -51,16 +55,6 @@ func ask(ctx context.Context, c *fun.Call) (yes, no *value.List, err error) {
 	}
 	sort.Strings(answered)
 	return value.Strings(answered...), value.Strings(sum.Missing...), nil
-}
-
-func seconds(v value.Value) time.Duration {
-	switch v := v.(type) {
-	case int64:
-		return time.Duration(v) * time.Second
-	case float64:
-		return time.Duration(v * float64(time.Second))
-	}
-	return 0
 }
 
 func status(ctx context.Context, c *fun.Call) (fun.Result, error) {
