@@ -149,7 +149,12 @@ func (inv *inventory) readINI(file, text string) error {
 			if !ok {
 				return fail("a variable of [%s:vars] needs KEY=VALUE", group)
 			}
-			setVar(inv.group(group, pos).vars, strings.TrimSpace(k), unquote(strings.TrimSpace(v)))
+			vars, k, v := inv.group(group, pos).vars, strings.TrimSpace(k), strings.TrimSpace(v)
+			if text := unquote(v); text != v {
+				vars.Set(k, text) // a number in quotation marks is text
+			} else {
+				setVar(vars, k, v)
+			}
 		default:
 			words, err := splitWords(line)
 			if err != nil {
@@ -652,7 +657,8 @@ func literal(text string) value.Value {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {
 		return n
 	}
-	if f, err := strconv.ParseFloat(text, 64); err == nil && strings.Trim(text, "0123456789.-") == "" {
+	// A number without a point that is none of those above, as 0644, is text.
+	if f, err := strconv.ParseFloat(text, 64); err == nil && strings.Contains(text, ".") && strings.Trim(text, "0123456789.-") == "" {
 		return f
 	}
 	return text

@@ -298,6 +298,9 @@ release = 1.4
 workers=5
 debug=True
 motto="as it is"
+zip="01234"
+floor='7'
+mode=0644
 [all:vars]
 ansible_port=24
 `
@@ -319,7 +322,7 @@ func TestInventoryINI(t *testing.T) {
 			t.Errorf("%s = %q, %v, want %q", id, got, e.Err, want)
 		}
 	}
-	if e, _ := r.Get("web01"); value.Repr(e.MinionOpts) != "{'release': 1.4, 'workers': 5, 'debug': True, 'motto': 'as it is'}" {
+	if e, _ := r.Get("web01"); value.Repr(e.MinionOpts) != "{'release': 1.4, 'workers': 5, 'debug': True, 'motto': 'as it is', 'zip': '01234', 'floor': '7', 'mode': '0644'}" {
 		t.Errorf("minion_opts %s", value.Repr(e.MinionOpts))
 	}
 	if e, _ := r.Get("special"); e.Passwd.Reveal() != "p w" {
