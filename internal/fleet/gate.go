@@ -89,6 +89,9 @@ func (e *entrance) admit(ctx context.Context, id string, tell func(Phase)) (in c
 	ctx, cancel := context.WithCancelCause(ctx)
 	e.mu.Lock()
 	e.waiting[id] = waiter{cancel: cancel}
+	if e.letGo {
+		cancel(errClosed)
+	}
 	e.mu.Unlock()
 	return Phases(ctx, func(p Phase) {
 			tell(p)

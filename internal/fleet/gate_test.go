@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"brine/internal/fun"
+	"brine/internal/host"
 	"brine/internal/target"
 	"brine/internal/value"
 )
@@ -81,4 +82,22 @@ func TestGateCloses(t *testing.T) {
 			t.Errorf("%d began", p.ran.Load())
 		}
 	})
+}
+
+// TestGateClosesForWhoComesLater: a target whose turn had come when the gate
+// closed is not connected to.
+func TestGateClosesForWhoComesLater(t *testing.T) {
+	t.Parallel()
+	e := &entrance{closed: func() bool { return true }, waiting: map[string]waiter{}}
+	e.close()
+	ctx, left := e.admit(t.Context(), "web1", func(Phase) {})
+	defer left()
+	if err := context.Cause(ctx); err != errClosed {
+		t.Errorf("its context: %v", err)
+	}
+	l := &Local{Make: func(context.Context, string) *fun.Env { return &fun.Env{Host: host.NewFake(), CacheDir: "/cache"} }}
+	ret := l.Run(ctx, fun.Job{JID: "20200102030405000000"}, "web1", func() { t.Error("it began") })
+	if ret.Stage != fun.Refused {
+		t.Errorf("%s, %v", ret.Stage, ret.Err)
+	}
 }

@@ -118,6 +118,9 @@ func (l *Local) Run(ctx context.Context, job fun.Job, id string, begun func()) f
 	defer l.note(env, job)()
 	defer l.work(job.JID, id)()
 	Enter(ctx, Running)
+	if ctx.Err() != nil { // nothing new is to begin
+		return fun.Return{ID: id, JID: job.JID, Stage: fun.Refused, Err: ctx.Err()}
+	}
 	begun()
 	if job.Shell != "" {
 		return shell(ctx, env, job)
