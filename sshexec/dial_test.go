@@ -389,6 +389,9 @@ func TestHostKeys(t *testing.T) {
 		{name: "revoked, off", policy: Off, lines: func(f *sshtest.Fake) []string {
 			return []string{entryLine("@revoked ", f, f.HostKey.PublicKey())}
 		}, fault: "revoked"},
+		{name: "certificate of a revoked authority, off", cert: true, policy: Off, lines: func(f *sshtest.Fake) []string {
+			return []string{entryLine("@revoked ", f, ca.PublicKey())}
+		}, fault: "revoked"},
 		{name: "certificate of another authority", cert: true, lines: func(f *sshtest.Fake) []string { return []string{entryLine("@cert-authority ", f, other)} }, fault: ""},
 		{name: "alias", lines: func(f *sshtest.Fake) []string {
 			return []string{xknownhosts.Line([]string{"db"}, f.HostKey.PublicKey())}

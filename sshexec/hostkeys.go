@@ -135,8 +135,10 @@ func (h *hostKeys) verify(t *dest) (ssh.HostKeyCallback, []string, error) {
 func (h *hostKeys) unrevoked(t *dest, barred func(ssh.PublicKey) error) ssh.HostKeyCallback {
 	db := h.open(t.known)
 	return func(_ string, _ net.Addr, key ssh.PublicKey) error {
-		if r, ok := db.revoked[plainBlob(key)]; ok && db.err == nil {
-			return revoked(&xknownhosts.RevokedError{Revoked: r})
+		for _, k := range signedBy(key) {
+			if r, ok := db.revoked[plainBlob(k)]; ok && db.err == nil {
+				return revoked(&xknownhosts.RevokedError{Revoked: r})
+			}
 		}
 		return barred(key)
 	}
@@ -162,15 +164,21 @@ func (h *hostKeys) barred(file string) (func(ssh.PublicKey) error, error) {
 		return nil, r.err
 	}
 	return func(key ssh.PublicKey) error {
-		line, own := r.lines[plainBlob(key)]
-		if cert, ok := key.(*ssh.Certificate); ok && !own {
-			line, own = r.lines[plainBlob(cert.SignatureKey)]
+		for _, k := range signedBy(key) {
+			if line, ok := r.lines[plainBlob(k)]; ok {
+				return revoked(&xknownhosts.RevokedError{Revoked: xknownhosts.KnownKey{Key: key, Filename: file, Line: line}})
+			}
 		}
-		if !own {
-			return nil
-		}
-		return revoked(&xknownhosts.RevokedError{Revoked: xknownhosts.KnownKey{Key: key, Filename: file, Line: line}})
+		return nil
 	}, nil
+}
+
+// signedBy returns a key, and of a certificate its authority's too.
+func signedBy(key ssh.PublicKey) []ssh.PublicKey {
+	if cert, ok := key.(*ssh.Certificate); ok {
+		return []ssh.PublicKey{key, cert.SignatureKey}
+	}
+	return []ssh.PublicKey{key}
 }
 
 // revokedKeys are the keys of a RevokedHostKeys file and their lines.
