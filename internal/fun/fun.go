@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"sort"
+	"time"
 
 	"brine/internal/source"
 	"brine/internal/value"
@@ -181,6 +182,16 @@ func (c *Call) Bool(name string) bool { return value.Truth(c.Args.At(name)) }
 
 // Int returns an integer argument, and false where it is None or no integer.
 func (c *Call) Int(name string) (int64, bool) { return value.AsInt(c.Args.At(name)) }
+
+// Seconds returns an argument that is a time, as [value.Seconds] reads it; the
+// error names the argument.
+func (c *Call) Seconds(name string) (time.Duration, error) {
+	d, err := value.Seconds(c.Args.At(name))
+	if err != nil {
+		return 0, Errorf("%s must be a number of seconds, not %s", name, value.Repr(c.Args.At(name)))
+	}
+	return d, nil
+}
 
 // Map returns a dict argument; nil where it is None.
 func (c *Call) Map(name string) *value.Map { return c.Args.Map(name) }

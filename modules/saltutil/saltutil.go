@@ -125,10 +125,10 @@ func cmd(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		Returner: c.Str("ret"), Batch: c.Str("batch"), FailHard: c.Bool("failhard"), Metadata: c.Value("metadata"),
 	}
 	var err error
-	if job.Timeout, err = value.Seconds(c.Value("timeout")); err != nil {
+	if job.Timeout, err = c.Seconds("timeout"); err != nil {
 		return fun.Result{}, err
 	}
-	if job.Gather, err = value.Seconds(c.Value("gather_job_timeout")); err != nil {
+	if job.Gather, err = c.Seconds("gather_job_timeout"); err != nil {
 		return fun.Result{}, err
 	}
 	if n, ok := c.Int("subset"); ok {

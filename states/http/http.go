@@ -48,7 +48,7 @@ func query(ctx context.Context, c *fun.Call) fun.Ret {
 }
 
 func waitFor(ctx context.Context, c *fun.Call) fun.Ret {
-	long, err := value.Seconds(c.Value("wait_for"))
+	long, err := c.Seconds("wait_for")
 	if err != nil {
 		return fun.Raise(err)
 	}

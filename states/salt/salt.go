@@ -229,19 +229,10 @@ func returners(v value.Value) string {
 	}
 }
 
-// seconds reads an argument that is a time; none is 0.
-func seconds(c *fun.Call, name string) (time.Duration, error) {
-	d, err := value.Seconds(c.Value(name))
-	if err != nil {
-		return 0, fun.Errorf("%s must be a number of seconds, not %s", name, value.Repr(c.Value(name)))
-	}
-	return d, nil
-}
-
 // wait reads how long a step waits for targets. What is no number is passed
 // over, as in Salt (salt/client/__init__.py _get_timeout), but not in silence.
 func wait(c *fun.Call, name string) time.Duration {
-	d, err := seconds(c, name)
+	d, err := c.Seconds(name)
 	if err != nil && c.Env.Warn != nil {
 		c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: %v", c.Low.ID, err)})
 	}

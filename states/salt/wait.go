@@ -37,7 +37,7 @@ func waitForEvent(ctx context.Context, c *fun.Call) fun.Ret {
 	if c.Env.Bus == nil {
 		return fun.Fail("There is no event bus in this run")
 	}
-	timeout, err := seconds(c, "timeout")
+	timeout, err := c.Seconds("timeout")
 	if err != nil {
 		return fun.Fail("%v", err)
 	}

@@ -37,10 +37,10 @@ func ask(ctx context.Context, c *fun.Call) (yes, no *value.List, err error) {
 	}
 	var answered []string
 	job := fun.Job{Tgt: c.Value("tgt"), TgtType: c.Str("tgt_type"), Fun: "test.ping", Args: fun.Args{Kw: value.NewMap(0)}}
-	if job.Timeout, err = value.Seconds(c.Value("timeout")); err != nil {
+	if job.Timeout, err = c.Seconds("timeout"); err != nil {
 		return nil, nil, err
 	}
-	if job.Gather, err = value.Seconds(c.Value("gather_job_timeout")); err != nil {
+	if job.Gather, err = c.Seconds("gather_job_timeout"); err != nil {
 		return nil, nil, err
 	}
 	sum, err := c.Env.Fleet.Run(ctx, job,
