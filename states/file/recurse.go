@@ -246,21 +246,22 @@ func recurse(ctx context.Context, fc *fun.Call) fun.Ret {
 		b.merge(l.dest, c.sub(l.dest).symlink(linkPlan{
 			target: l.source, makedirs: true, force: p.forceLinks, user: user, group: group, mode: files.NormMode(c.Value("sym_mode")),
 		}))
+		if b.raised != nil {
+			return fun.Raise(b.raised)
+		}
 	}
 	for _, d := range set.dirs {
-		b.directory(d, perms, p.clean)
+		if b.directory(d, perms, p.clean); b.raised != nil {
+			return fun.Raise(b.raised)
+		}
 	}
 	for _, f := range set.files {
 		if err := ctx.Err(); err != nil {
 			return fun.Raise(err)
 		}
-		b.file(f, user, group, p.clean)
-		if b.raised != nil {
-			break
+		if b.file(f, user, group, p.clean); b.raised != nil {
+			return fun.Raise(b.raised)
 		}
-	}
-	if b.raised != nil { // an exception in a part is one of the whole
-		return fun.Raise(b.raised)
 	}
 	if p.clean {
 		keep := c.keepFiles(name, c.Value("require"))
@@ -283,7 +284,7 @@ type batch struct {
 	*call
 	paths    []string
 	comments map[string][]string
-	raised   error
+	raised   error // of a part: it is one of the whole, which goes no further
 }
 
 // sub returns the call of a part.
