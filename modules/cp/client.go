@@ -256,8 +256,10 @@ func (c *Client) Fetch(ctx context.Context, source, dest string, makedirs bool, 
 	if dest == "" {
 		return c.CacheFile(ctx, source, o)
 	}
-	if fi, err := c.Stat(ctx, source); Scheme(source) == "salt" && err == nil && fi.Mode.IsDir() {
-		return "", nil
+	if Scheme(source) == "salt" {
+		if fi, err := c.Stat(ctx, source); err == nil && fi.Mode.IsDir() {
+			return "", nil
+		}
 	}
 	h := c.Env.Host
 	if st, err := h.Stat(dest); strings.HasSuffix(dest, "/") || err == nil && st.Mode.IsDir() {

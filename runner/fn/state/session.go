@@ -35,9 +35,9 @@ type session struct {
 	only    string // the ID that is run; "" is all
 }
 
-// open prepares a call: it waits for its turn, checks the arguments that all functions have, and
-// forks the Env with the test mode, the environments and the pillar of the
-// call. out is the outputter the function wishes.
+// open prepares a call: it waits for its turn, checks the arguments that all
+// functions have, and forks the Env with the test mode, the environments and the
+// pillar of the call. out is the outputter the function wishes.
 func (m *module) open(ctx context.Context, c *fun.Call, out string) (*session, error) {
 	s := &session{m: m, c: c, out: out}
 	if err := await(ctx, c); err != nil {
