@@ -87,9 +87,8 @@ func newMattermost(_ context.Context, s returner.Settings) (jobs.Returner, error
 		_, err := c.post(ctx, to, m)
 		return err
 	}
-	return &each{
-		client: c,
-		send:   func(ctx context.Context, r *value.Map) error { return post(ctx, message(r, value.Str)) },
+	return &eachEvent{
+		each: each{client: c, send: func(ctx context.Context, r *value.Map) error { return post(ctx, message(r, value.Str)) }},
 		tell: func(ctx context.Context, e jobs.EventRow) error {
 			text := "tag: " + e.Tag + "\r\n"
 			for k, v := range e.Data.All() {

@@ -2,6 +2,8 @@ package web
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -219,7 +221,7 @@ func (e *elastic) ensure(ctx context.Context, name string) error {
 	return err
 }
 
-// A document is to be written into an index; without an id it gets one.
+// A document is to be written into an index.
 type document struct {
 	index, id string
 	data      *value.Map
@@ -236,10 +238,7 @@ func (e *elastic) bulk(ctx context.Context, docs []document) error {
 		if err := e.ensure(ctx, d.index); err != nil {
 			return err
 		}
-		meta := value.MapOf("_index", d.index)
-		if d.id != "" {
-			meta.Set("_id", d.id)
-		}
+		meta := value.MapOf("_index", d.index, "_id", d.id)
 		b = append(append(b, value.EncodeJSON(value.MapOf("index", meta))...), '\n')
 		b = append(append(b, value.EncodeJSON(d.data)...), '\n')
 	}
@@ -399,12 +398,13 @@ func (e *elastic) SaveLoad(ctx context.Context, loads []*value.Map) error {
 }
 
 // SaveEvents writes documents into the index of events; their data, which
-// differ, are text.
+// differ, are text. An event that is sent again has the same id.
 func (e *elastic) SaveEvents(ctx context.Context, events []jobs.EventRow) error {
 	var docs []document
 	for _, ev := range events {
-		docs = append(docs, document{e.index(e.s.Str("master_event_index"), time.Now().UTC()), "", value.MapOf(
-			"tag", ev.Tag, "data", string(value.EncodeJSON(ev.Data)), "master_id", ev.Master, "@timestamp", ev.Data.At("_stamp"))})
+		d := value.MapOf("tag", ev.Tag, "data", string(value.EncodeJSON(ev.Data)), "master_id", ev.Master, "@timestamp", ev.Data.At("_stamp"))
+		sum := sha256.Sum256(value.EncodeJSON(d))
+		docs = append(docs, document{e.index(e.s.Str("master_event_index"), time.Now().UTC()), hex.EncodeToString(sum[:16]), d})
 	}
 	return e.bulk(ctx, docs)
 }

@@ -204,26 +204,28 @@ func pformat(v value.Value) string { return value.Pformat(v, 80) }
 type each struct {
 	*client
 	send func(ctx context.Context, r *value.Map) error
-	tell func(ctx context.Context, e jobs.EventRow) error // nil: events are nothing for it
-}
-
-// SaveEvents sends a request an event.
-func (e *each) SaveEvents(ctx context.Context, events []jobs.EventRow) error {
-	for i, ev := range events {
-		if e.tell == nil {
-			break
-		}
-		if err := e.tell(ctx, ev); err != nil {
-			return &jobs.Partial{N: i, Err: err}
-		}
-	}
-	return nil
 }
 
 // Return sends a request a return.
 func (e *each) Return(ctx context.Context, rets []*value.Map) error {
 	for i, r := range rets {
 		if err := e.send(ctx, r); err != nil {
+			return &jobs.Partial{N: i, Err: err}
+		}
+	}
+	return nil
+}
+
+// eachEvent is an each that stores events, too.
+type eachEvent struct {
+	each
+	tell func(ctx context.Context, e jobs.EventRow) error
+}
+
+// SaveEvents sends a request an event.
+func (e *eachEvent) SaveEvents(ctx context.Context, events []jobs.EventRow) error {
+	for i, ev := range events {
+		if err := e.tell(ctx, ev); err != nil {
 			return &jobs.Partial{N: i, Err: err}
 		}
 	}
@@ -371,5 +373,6 @@ func Specs() []returner.Spec {
 
 var (
 	_ jobs.Returner   = (*each)(nil)
+	_ jobs.EventSaver = (*eachEvent)(nil)
 	_ jobs.EventSaver = (*elastic)(nil)
 )

@@ -481,3 +481,47 @@ func TestEtcd(t *testing.T) {
 	}
 	servertest.Load(t, "etcd", func(ctx context.Context) (jobs.Returner, error) { return spec.New(ctx, s) })
 }
+
+// TestEvents: only those take events that have a use for them, and an event that
+// is sent again is not there twice.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	srv, seen := service(t, `{"ok":true,"errors":false}`, 200)
+	ev := jobs.EventRow{Tag: "deploy/done", Data: value.MapOf("app", "shop", "_stamp", "2026-11-21T09:08:07.123456"), Master: "ctl"}
+	var takes []string
+	for _, spec := range Specs() {
+		r, err := open(t, &spec, &fun.Env{ID: "ctl", Opts: secretOpts(srv.URL)[spec.Name]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		s, ok := r.(jobs.EventSaver)
+		if !ok {
+			continue
+		}
+		takes = append(takes, spec.Name)
+		*seen = nil
+		for range 2 {
+			if err := s.SaveEvents(t.Context(), []jobs.EventRow{ev}); err != nil {
+				t.Errorf("%s: %v", spec.Name, err)
+			}
+		}
+		bodies := map[string]int{}
+		for _, req := range *seen {
+			if req.method == http.MethodPost {
+				bodies[req.body]++
+			}
+		}
+		for body, n := range bodies {
+			if n != 2 || !strings.Contains(body, "deploy/done") || spec.Name == "elasticsearch" && !strings.Contains(body, `"_id":"`) {
+				t.Errorf("%s: %d times %s", spec.Name, n, body)
+			}
+		}
+		if len(bodies) != 1 {
+			t.Errorf("%s: %d bodies", spec.Name, len(bodies))
+		}
+	}
+	if d := cmp.Diff([]string{"elasticsearch", "mattermost"}, takes); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
