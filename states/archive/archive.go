@@ -74,6 +74,7 @@ type job struct {
 	missing bool // files of the archive are not there
 	other   bool // the digest is another
 	updated bool // and nothing else makes unpacking due
+	newSum  string
 	unzip   bool // unzip(1) unpacks
 }
 
@@ -135,6 +136,7 @@ func extracted(ctx context.Context, c *fun.Call) fun.Ret {
 	} else {
 		j.ret.Comment = "All files in archive are already present"
 	}
+	j.noteSum()
 	j.own()
 	j.dropCached()
 	return j.ret.Ret()
@@ -246,7 +248,7 @@ func (j *job) fetch() (fun.Ret, bool) {
 		if have != want.Hex {
 			return fail("%s does not match the desired source_hash %s", cp.Redact(j.source), want.Hex)
 		}
-		j.other = c.Bool("source_hash_update") && j.noteSum(want)
+		j.other = c.Bool("source_hash_update") && j.changedSum(want)
 	}
 	return fun.Ret{}, false
 }
@@ -298,18 +300,27 @@ func (j *job) download(want cp.Sum) (fun.Ret, bool) {
 	return fun.Ret{}, false
 }
 
-// noteSum keeps the digest of the archive that was unpacked last, and reports
-// whether this is another.
-func (j *job) noteSum(want cp.Sum) bool {
-	note := filepath.Join(j.c.Env.CacheDir, "archive_hash", strings.ReplaceAll(strings.Trim(j.dir, "/"), "/", "_")+".hash")
+// sumNote is the file that has the digest of the archive that was unpacked last.
+func (j *job) sumNote() string {
+	return filepath.Join(j.c.Env.CacheDir, "archive_hash", strings.ReplaceAll(strings.Trim(j.dir, "/"), "/", "_")+".hash")
+}
+
+// changedSum reports whether the archive that was unpacked last had another
+// digest.
+func (j *job) changedSum(want cp.Sum) bool {
 	now := want.Type + ":" + want.Hex + "\n"
-	old, err := j.fs.ReadFile(note)
-	if !j.c.Test && string(old) != now {
-		if j.fs.MkdirAll(filepath.Dir(note), 0o755) == nil {
-			_ = j.fs.WriteFile(note, strings.NewReader(now), host.WriteOptions{}) // a lost note costs one more unpacking
-		}
+	old, err := j.fs.ReadFile(j.sumNote())
+	if string(old) != now {
+		j.newSum = now
 	}
 	return err == nil && string(old) != now
+}
+
+// noteSum keeps a new digest, once the archive is unpacked.
+func (j *job) noteSum() {
+	if j.newSum != "" && !j.c.Test && j.fs.MkdirAll(filepath.Dir(j.sumNote()), 0o755) == nil {
+		_ = j.fs.WriteFile(j.sumNote(), strings.NewReader(j.newSum), host.WriteOptions{}) // a lost note costs one more unpacking
+	}
 }
 
 // workaround is what Salt says could be done about an archive that it cannot

@@ -4,7 +4,10 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 
 	"brine/internal/dispatch"
@@ -128,6 +131,34 @@ func TestExtracted(t *testing.T) {
 	}
 	if r.fake.Text("/stray/pk/stray") != "" || r.fake.Text("/out/pk/inner/two") != "pk/inner/two" {
 		t.Error("the files are not as they should be")
+	}
+}
+
+// TestHashUpdate unpacks an archive with another digest once, and again where
+// that failed or was only tried.
+func TestHashUpdate(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	old, changed := pack(t, "pk/", "pk/one"), pack(t, "pk/", "pk/one", "pk/one")
+	for i, tt := range []struct {
+		archive string
+		test    bool
+		more    []value.Value
+		want    string
+	}{
+		{old, false, nil, "True /a.tar extracted to /out/, due to absence of one or more files/dirs"},
+		{old, false, nil, "True All files in archive are already present"},
+		{changed, true, nil, "None Archive /a.tar would be extracted to /out/, due to source_hash update"},
+		{changed, false, []value.Value{"clean", true, "clean_parent", true}, "False Only one of 'clean' and 'clean_parent' can be set to True"},
+		{changed, false, nil, "True /a.tar extracted to /out/, due to source_hash update"},
+		{changed, false, nil, "True All files in archive are already present"},
+	} {
+		r.fake.PutFile("/a.tar", tt.archive, 0o644)
+		sum := fmt.Sprintf("sha256=%x", sha256.Sum256([]byte(tt.archive)))
+		kv := append([]value.Value{"name", "/out", "source", "/a.tar", "source_hash", sum, "source_hash_update", true}, tt.more...)
+		if got := r.run(tt.test, kv...); !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%d: got %s\nwant %s", i+1, got, tt.want)
+		}
 	}
 }
 
