@@ -1,6 +1,7 @@
 package jinja
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -321,7 +322,7 @@ func filterWordwrap(c *Call) (value.Value, error) {
 	if !ok {
 		return nil, value.Raise("AttributeError", "'%s' object has no attribute 'splitlines'", value.TypeName(a[0]))
 	}
-	if err := checkParts(s, ""); err != nil {
+	if err := cmp.Or(checkParts(s, ""), checkLines(s)); err != nil {
 		return nil, err
 	}
 	w := value.Wrapper{}

@@ -157,7 +157,7 @@ func strSplit(s string, markup bool, name string) Func {
 			if err != nil {
 				return nil, err
 			}
-			if err := checkParts(s, "\n"); err != nil {
+			if err := checkLines(s); err != nil {
 				return nil, err
 			}
 			return strList(value.SplitLines(s, keep != 0), markup), nil
@@ -254,6 +254,26 @@ func checkParts(s, sep string) error {
 			n++
 		}
 		in = !blank
+	}
+	return value.CheckItems(n)
+}
+
+// checkLines fails where a text has more lines than a list may have items.
+func checkLines(s string) error {
+	if len(s) <= value.MaxItems {
+		return nil
+	}
+	n, before := 0, ' '
+	for _, r := range s {
+		switch r {
+		case '\n':
+			if before != '\r' {
+				n++
+			}
+		case '\r', '\v', '\f', 0x1c, 0x1d, 0x1e, 0x85, 0x2028, 0x2029:
+			n++
+		}
+		before = r
 	}
 	return value.CheckItems(n)
 }
