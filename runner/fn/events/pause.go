@@ -64,7 +64,11 @@ func tellAway(ctx context.Context, c *fun.Call, name string, res fun.Result) (fu
 	case err != nil:
 		return res, err
 	case j == nil:
-		warn("there is no job %s in the job cache; a run that begins with this jid will heed it", jid)
+		then := "a run that begins with this jid will heed it"
+		if name == "resume" {
+			then = "what was wished for this jid is taken back"
+		}
+		warn("there is no job %s in the job cache; %s", jid, then)
 		return res, nil
 	case j.State == jobs.Complete:
 		warn("job %s has ended", jid)
