@@ -75,6 +75,17 @@ func (c *Call) bind(fname string, hidden int, names ...string) ([]value.Value, e
 	return out, nil
 }
 
+// Bind orders the arguments of a call to the Python function fname by names, as
+// a function of another room needs them; a name that ends in "?" may be left
+// out, and is None then.
+func (c *Call) Bind(fname string, names ...string) ([]value.Value, error) {
+	out, err := c.bind(fname, 0, names...)
+	for i, v := range out {
+		out[i] = orNil(v)
+	}
+	return out, err
+}
+
 func paramIndex(names []string, k value.Value) int {
 	key, ok := Text(k)
 	if !ok {

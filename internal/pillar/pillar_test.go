@@ -354,6 +354,13 @@ func TestErrors(t *testing.T) {
 		},
 		{"ext_pillar", nil, "ext_pillar: {a: b}", []string{`The "ext_pillar" option is malformed`}, "is no list but a dict"},
 		{"stack", nil, "ext_pillar: [{stack: {'garins:x': {}}}]", []string{`Failed to load ext_pillar stack: Unknown traverse option "garins", should be one of [pillar, grains, opts] (did you mean "grains"?)`}, ""},
+		{
+			"stack with a slip",
+			map[string]string{"/s/stack.cfg": "a.yml", "/s/a.yml": "a: {{ __stack__.traverse({}, 'x', defualt=1) }}"},
+			"ext_pillar: [{stack: /s/stack.cfg}]",
+			[]string{"Failed to load ext_pillar stack: Jinja error: traverse_dict_and_list() got an unexpected keyword argument 'defualt'\n; line 1\n\n---\na: {{ __stack__.traverse({}, 'x', defualt=1) }}    <======================\n---"},
+			"traverse_dict_and_list() got an unexpected keyword argument 'defualt'",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := fake(t, tt.files, tt.conf)

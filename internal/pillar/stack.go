@@ -170,19 +170,10 @@ func (s *stackRun) template(ctx context.Context, path string, stack *value.Map) 
 
 // traverse is __stack__['traverse'](data, key, default=None, delimiter=":").
 func traverse(c *jinja.Call) (value.Value, error) {
-	args := c.Args
-	for i, name := range []string{"data", "key", "default", "delimiter"} {
-		if v, ok := c.Kw.Get(name); ok && i >= len(args) {
-			for len(args) < i {
-				args = append(args[:len(args):len(args)], nil)
-			}
-			args = append(args[:i:i], v)
-		}
+	args, err := c.Bind("traverse_dict_and_list", "data", "key", "default?", "delimiter?")
+	if err != nil {
+		return nil, err
 	}
-	if len(args) < 2 || len(args) > 4 {
-		return nil, value.Raise("TypeError", "traverse_dict_and_list() takes data, key, default and delimiter")
-	}
-	args = append(args[:len(args):len(args)], nil, nil)
 	delim, _ := args[3].(string)
 	if got, ok := value.TraverseKey(args[0], args[1], delim); ok {
 		return got, nil
