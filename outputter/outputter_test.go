@@ -121,6 +121,11 @@ func TestPlain(t *testing.T) {
 			"  Mine\n\n      -------\n      |  H  |\n      -------\n      |  a  |\n      -------\n      | b c |\n      -------\n",
 		},
 		{
+			"table", "{local: [[a]]}",
+			Options{Opts: value.MapOf("out.table.nested_indent", int64(1)<<60, "out.table.has_header", false)},
+			strings.Repeat(" ", 1000) + "local:\n" + strings.Repeat(" ", 1000) + "----------\n" + strings.Repeat(" ", 1004) + "-----\n" + strings.Repeat(" ", 1004) + "| a |\n" + strings.Repeat(" ", 1004) + "-----\n",
+		},
+		{
 			"profile", "{local: {t_|-a_|-b_|-nop: {name: b, duration: 12.5}, f_|-c_|-d_|-managed: {duration: 1000, __id__: c}, odd: 1}}",
 			Options{Opts: value.MapOf("out.table.separate_rows", false, "out.table.justify", "left", "out.table.delim", "  ", "out.table.prefix", "", "out.table.suffix", "")},
 			`    name  mod.fun    duration (ms)

@@ -25,13 +25,17 @@ func newTabler(o *Options) *tabler {
 	return t
 }
 
+// maxIndent bounds nested_indent.
+const maxIndent = 1000
+
 func (t *tabler) print(w io.Writer, data value.Value, o *Options) error {
-	indent, _ := value.AsInt(o.Opts.At("out.table.nested_indent"))
+	n, _ := value.AsInt(o.Opts.At("out.table.nested_indent"))
+	indent := int(min(max(0, n), maxIndent))
 	if title := o.Opts.At("out.table.title"); value.Truth(title) && t.rowsKey != "" {
 		// In Salt the title is the colour of an empty text.
-		t.lines = append(t.lines, strings.Repeat(" ", int(max(0, indent)))+value.Str(title)+t.c.white+t.c.endc+"\n")
+		t.lines = append(t.lines, strings.Repeat(" ", indent)+value.Str(title)+t.c.white+t.c.endc+"\n")
 	}
-	t.show(data, int(max(0, indent)))
+	t.show(data, indent)
 	if t.odd {
 		return Nested(w, data, o)
 	}
