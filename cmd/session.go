@@ -217,6 +217,9 @@ func (s *session) listen() {
 	s.close = append(s.close, stop)
 }
 
+// maxIndent is the widest indentation of a level.
+const maxIndent = 1000
+
 // outputOptions joins configuration and command line.
 func (s *session) outputOptions(retcode int) (*outputter.Options, error) {
 	o := &outputter.Options{Opts: s.cfg.Opts, Retcode: retcode, StateOutput: s.cfg.Opts.Str("state_output")}
@@ -239,6 +242,9 @@ func (s *session) outputOptions(retcode int) (*outputter.Options, error) {
 		var n int
 		if _, err := fmt.Sscanf(indent, "%d", &n); err != nil || fmt.Sprint(n) != strings.TrimPrefix(indent, "+") {
 			return nil, &statusError{status: exitUsage, err: fmt.Errorf("--out-indent: %q is neither a number nor \"pretty\"", indent)}
+		}
+		if n > maxIndent {
+			return nil, &statusError{status: exitUsage, err: fmt.Errorf("--out-indent: at most %d", maxIndent)}
 		}
 		o.Indent = &n
 	}
