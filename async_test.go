@@ -298,6 +298,17 @@ func awaitFile(t *testing.T, path string) {
 	t.Fatalf("%s is never written", path)
 }
 
+// TestAsyncHere: the process that goes on with a job on this machine is given the
+// function's arguments as they were, one that reads as a flag among them.
+func TestAsyncHere(t *testing.T) {
+	t.Parallel()
+	s := asyncSite(t, 1)
+	s.write("roster", "here: {connection: local}\n")
+	r := s.brine("ssh", "here", "--async", "test.echo", "--", "--async")
+	s.want(r, 0)
+	s.until("here:\n    --async", "run", "jobs.lookup_jid", jidRE.FindString(r.stdout))
+}
+
 // TestAsyncSteps: a step of an orchestration that nobody waits for.
 func TestAsyncSteps(t *testing.T) {
 	t.Parallel()

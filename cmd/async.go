@@ -106,8 +106,12 @@ func (s *session) background(job fun.Job, ids []string, rec jobs.Record) error {
 		argv, rest = append(argv, rest[0]), rest[1:]
 	}
 	argv = append(argv, "--jid", job.JID, "--background", strings.Join(ids, ","))
-	rest = slices.DeleteFunc(slices.Clone(rest), func(x string) bool { return x == "--async" || strings.HasPrefix(x, "--async=") })
-	_, err = a.Host.Start(host.Cmd{Argv: append(argv, rest...), Stdin: file})
+	flags, args := rest, []string(nil) // behind "--" there are no flags
+	if i := slices.Index(rest, "--"); i >= 0 {
+		flags, args = rest[:i], rest[i:]
+	}
+	flags = slices.DeleteFunc(slices.Clone(flags), func(x string) bool { return x == "--async" || strings.HasPrefix(x, "--async=") })
+	_, err = a.Host.Start(host.Cmd{Argv: slices.Concat(argv, flags, args), Stdin: file})
 	return err
 }
 
