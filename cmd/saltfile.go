@@ -55,11 +55,17 @@ func (a *App) saltfile(c *cobra.Command, section string, f *runFlags) error {
 		if l, ok := v.(*value.List); ok {
 			items = l.Items
 		}
-		for _, item := range items {
-			text := value.Str(item)
+		texts := make([]string, len(items))
+		for i, item := range items {
+			texts[i] = value.Str(item)
 			if _, ok := item.(bool); ok {
-				text = strings.ToLower(text)
+				texts[i] = strings.ToLower(texts[i])
 			}
+		}
+		if fl.Value.Type() != "stringArray" {
+			texts = []string{strings.Join(texts, ",")}
+		}
+		for _, text := range texts {
 			if err := c.Flags().Set(x.flag, text); err != nil {
 				return &source.Error{Pos: sec.Pos(x.key), Err: fmt.Errorf("%s: %q cannot be --%s", x.key, text, x.flag)}
 			}
