@@ -102,9 +102,9 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 		s.listen()
 	}
 	if c.Root() == c && !o.local {
-		a.sayLocal(s)
+		s.sayLocal()
 	}
-	a.warnNoEffect(c, forCall)
+	s.warnNoEffect(c, forCall)
 	name := args[0]
 	if s.recordsCalls(name) {
 		s.openJobs()
@@ -181,11 +181,16 @@ func callStatus(res fun.Result, passthrough bool) int {
 			}
 		}
 	}
-	if code == 0 {
-		return exitOK
+	if code != 0 && !passthrough {
+		return exitGeneric
 	}
-	// A process has eight bits for it, and a failure must not become 0.
-	if low := code & 0xff; passthrough && low != 0 {
+	return statusOf(int64(code))
+}
+
+// statusOf is a return code as an exit status: a process has eight bits for it,
+// and a failure must not become 0.
+func statusOf(retcode int64) int {
+	if low := int(retcode & 0xff); low != 0 || retcode == 0 {
 		return low
 	}
 	return exitGeneric
@@ -258,8 +263,8 @@ func (r *raised) Error() string {
 func (r *raised) Unwrap() error { return r.err }
 
 // sayLocal says that a salt-call that would ask a master runs here.
-func (a *App) sayLocal(s *session) {
+func (s *session) sayLocal() {
 	if s.cfg.Opts.Str("file_client") != "local" && s.level <= slog.LevelWarn {
-		fmt.Fprintln(a.Err, "brine: salt-call without --local: brine has no master and runs on this machine with its own file_roots")
+		fmt.Fprintln(s.app.Err, "brine: salt-call without --local: brine has no master and runs on this machine with its own file_roots")
 	}
 }

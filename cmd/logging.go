@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -20,7 +19,7 @@ func (s *session) openLog() error {
 		return &statusError{status: exitUsage, err: err}
 	}
 	s.level = console
-	handlers := logHandlers{textHandler(s.app.Err, console)}
+	handlers := []slog.Handler{textHandler(s.app.Err, console)}
 	if s.flags.logFile != "" {
 		level := console
 		if v := s.cfg.Opts.At("log_level_logfile"); value.Truth(v) {
@@ -35,53 +34,12 @@ func (s *session) openLog() error {
 		s.close = append(s.close, func() { f.Close() })
 		handlers = append(handlers, textHandler(f, level))
 	}
-	s.log = slog.New(handlers)
+	s.log = slog.New(slog.NewMultiHandler(handlers...))
 	return nil
 }
 
 func textHandler(w io.Writer, level slog.Level) slog.Handler {
 	return slog.NewTextHandler(w, &slog.HandlerOptions{Level: level})
-}
-
-// logHandlers hands each record to those of the handlers that want it.
-type logHandlers []slog.Handler
-
-func (h logHandlers) Enabled(ctx context.Context, level slog.Level) bool {
-	for _, x := range h {
-		if x.Enabled(ctx, level) {
-			return true
-		}
-	}
-	return false
-}
-
-func (h logHandlers) Handle(ctx context.Context, r slog.Record) error {
-	var first error
-	for _, x := range h {
-		if !x.Enabled(ctx, r.Level) {
-			continue
-		}
-		if err := x.Handle(ctx, r.Clone()); err != nil && first == nil {
-			first = err
-		}
-	}
-	return first
-}
-
-func (h logHandlers) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return h.with(func(x slog.Handler) slog.Handler { return x.WithAttrs(attrs) })
-}
-
-func (h logHandlers) WithGroup(name string) slog.Handler {
-	return h.with(func(x slog.Handler) slog.Handler { return x.WithGroup(name) })
-}
-
-func (h logHandlers) with(f func(slog.Handler) slog.Handler) slog.Handler {
-	out := make(logHandlers, len(h))
-	for i, x := range h {
-		out[i] = f(x)
-	}
-	return out
 }
 
 // levelQuiet is above every level.

@@ -36,10 +36,9 @@ func (o *saltFlags) jobMetadata() value.Value {
 	return typed(o.metadata)
 }
 
-// typed reads text as an argument is read.
+// typed reads text as a positional argument is read.
 func typed(text string) value.Value {
-	const key = "k"
-	return dispatch.ParseInput([]string{key + "=" + text}, nil).Kw.At(key)
+	return dispatch.Typed(fun.Args{Pos: []value.Value{text}}).Pos[0]
 }
 
 // effectless are the flags of the program that have no effect.

@@ -104,7 +104,6 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 	case len(args) == 0:
 		return usagef(c, "no function was given")
 	}
-	a.warnNoEffect(c, forRun)
 	if o.quiet {
 		o.output.out = "quiet"
 	}
@@ -117,6 +116,7 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 	s.watch = watch
 	defer s.end()
 	s.runner = true
+	s.warnNoEffect(c, forRun)
 	if err := s.checkOutput(); err != nil {
 		return err
 	}
@@ -168,15 +168,6 @@ func runStatus(res fun.Result) int {
 	}
 	n, _ := value.AsInt(rc)
 	return statusOf(n)
-}
-
-// statusOf is a return code as an exit status, which has eight bits: what does
-// not fit is a failure still.
-func statusOf(retcode int64) int {
-	if retcode < 0 || retcode > 255 {
-		return exitGeneric
-	}
-	return int(retcode)
 }
 
 func (a *App) runFault(c *cobra.Command, s *session, name string, err error) error {

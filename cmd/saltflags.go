@@ -70,14 +70,13 @@ func registerNoEffect(f *pflag.FlagSet, p saltProgs) {
 
 // warnNoEffect names the given flags that have no effect, unless the log level
 // hides warnings.
-func (a *App) warnNoEffect(c *cobra.Command, p saltProgs) {
-	name, _ := c.Flags().GetString("log-level")
-	if level, err := logLevel(name); err == nil && level > slog.LevelWarn {
+func (s *session) warnNoEffect(c *cobra.Command, p saltProgs) {
+	if s.level > slog.LevelWarn {
 		return
 	}
 	for _, x := range noEffect {
 		if x.progs&p != 0 && c.Flags().Changed(x.name) {
-			fmt.Fprintf(a.Err, "brine: --%s has no effect: %s\n", x.name, x.why)
+			fmt.Fprintf(s.app.Err, "brine: --%s has no effect: %s\n", x.name, x.why)
 		}
 	}
 }

@@ -375,8 +375,7 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 			hint: "ssh -R beside the run does",
 		}
 	}
-	a.warnNoEffect(c, o.effectless())
-	if o.published.preview {
+	if o.published.preview && len(args) > 0 {
 		args = append(args, "none") // the function, which is not run
 	}
 	if o.hosts {
@@ -394,6 +393,7 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	}
 	s.watch = watch
 	defer s.end()
+	s.warnNoEffect(c, o.effectless())
 	if err := s.checkOutput(); err != nil {
 		return err
 	}
