@@ -184,11 +184,11 @@ func (c *Call) Bool(name string) bool { return value.Truth(c.Args.At(name)) }
 func (c *Call) Int(name string) (int64, bool) { return value.AsInt(c.Args.At(name)) }
 
 // Seconds returns an argument that is a time, as [value.Seconds] reads it; the
-// error names the argument.
+// error is an *InvocationError that names the argument.
 func (c *Call) Seconds(name string) (time.Duration, error) {
 	d, err := value.Seconds(c.Args.At(name))
 	if err != nil {
-		return 0, Errorf("%s must be a number of seconds, not %s", name, value.Repr(c.Args.At(name)))
+		return 0, &InvocationError{Msg: name + " must be a number of seconds, not " + value.Repr(c.Args.At(name))}
 	}
 	return d, nil
 }

@@ -130,9 +130,15 @@ func queryRow(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(ret)
 }
 
-// Interval is how long wait_for_successful_query waits between two requests: as
-// long as request_interval says, and 0.1 s at least.
-func Interval(v value.Value) time.Duration { return max(seconds(v), 100*time.Millisecond) }
+// Waits reads the times of wait_for_successful_query: how long it tries, and how
+// long it waits between two requests, which is 0.1 s at least.
+func Waits(c *fun.Call) (wait, interval time.Duration, err error) {
+	if wait, err = c.Seconds("wait_for"); err != nil {
+		return 0, 0, err
+	}
+	interval, err = c.Seconds("request_interval")
+	return wait, max(interval, 100*time.Millisecond), err
+}
 
 // Refused reports whether err is about the arguments of a call: a further call
 // would do no better.
@@ -145,7 +151,11 @@ func Refused(err error) bool {
 }
 
 func waitRow(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	end := c.Env.Host.Now().Add(seconds(c.Value("wait_for")))
+	wait, interval, err := Waits(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	end := c.Env.Host.Now().Add(wait)
 	for {
 		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "http.query", fun.Args{Pos: []value.Value{c.Value("url")}, Kw: c.Kw})
 		if ctx.Err() != nil {
@@ -160,14 +170,8 @@ func waitRow(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		if c.Env.Host.Now().After(end) {
 			return res, err
 		}
-		if err := c.Env.Host.Sleep(ctx, Interval(c.Value("request_interval"))); err != nil {
+		if err := c.Env.Host.Sleep(ctx, interval); err != nil {
 			return fun.Result{}, err
 		}
 	}
-}
-
-// seconds is an argument or option that is a time; what is no number is none.
-func seconds(v value.Value) time.Duration {
-	d, _ := value.Seconds(v)
-	return d
 }

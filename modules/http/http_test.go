@@ -144,6 +144,9 @@ func TestQuery(t *testing.T) {
 		{"/text", "opts: {http_max_body: 3}", "", "the answer has more than 3 bytes (http_max_body)"},
 		{"/text", "formdata: true", "", "http.query: the argument 'formdata' is not there: no cookies and sessions, rendered files, streams and forms of several parts"},
 		{"/text", "cookies: false, more: 1", "{'body': 'hello\\n'}", ""},
+		{"/text", "timeout: soon", "", "timeout must be a number of seconds, not 'soon'"},
+		{"/text", "opts: {http_request_timeout: soon}", "", "http_request_timeout must be a number of seconds, not 'soon'"},
+		{"/text", "opts: {http_connect_timeout: soon}", "", "http_connect_timeout must be a number of seconds, not 'soon'"},
 		{"/text", "cert: /srv/none", "", "[Errno 2] No such file or directory: '/srv/none'"},
 		{"/text", "cert: [/srv/body]", "", "cert has to be a file, or a list of two: certificate and key"},
 		{"/text", "ca_bundle: /srv/body", "", "there is no certificate in /srv/body"},
@@ -293,8 +296,15 @@ func TestWait(t *testing.T) {
 		t.Errorf("never: %s, %v", value.Repr(v), err)
 	}
 	now := e.Host.Now()
-	v, err = call(t, e, "wait_for_successful_query", srv.URL, "wait_for: 60, request_interval: 1, cookies: true")
-	if err == nil || !strings.Contains(err.Error(), "'cookies' is not there") || !e.Host.Now().Equal(now) {
-		t.Errorf("refused: %s, %v after %s", value.Repr(v), err, e.Host.Now().Sub(now))
+	for args, want := range map[string]string{
+		"cookies: true":          "'cookies' is not there",
+		"timeout: soon":          "timeout must be a number of seconds",
+		"auth: [u]":              "auth has to be a list of two",
+		"request_interval: soon": "soon",
+	} {
+		v, err = call(t, e, "wait_for_successful_query", srv.URL, "wait_for: 60, "+args)
+		if err == nil || !strings.Contains(err.Error(), want) || !e.Host.Now().Equal(now) {
+			t.Errorf("%s: %s, %v after %s", args, value.Repr(v), err, e.Host.Now().Sub(now))
+		}
 	}
 }

@@ -265,19 +265,26 @@ func client(c *fun.Call, opts *value.Map, u *url.URL) (*nethttp.Client, error) {
 		conf.Certificates = cert
 	}
 	dial := &net.Dialer{Timeout: 20 * time.Second}
-	if d := seconds(opts.At("http_connect_timeout")); d > 0 {
-		dial.Timeout = d
+	connect, err := optSeconds(opts, "http_connect_timeout")
+	if err != nil {
+		return nil, err
+	}
+	if connect > 0 {
+		dial.Timeout = connect
 	}
 	t := &nethttp.Transport{DialContext: dial.DialContext, TLSClientConfig: conf, TLSHandshakeTimeout: dial.Timeout, DisableCompression: true, DisableKeepAlives: true}
 	if p := proxy(opts, u); p != nil {
 		t.Proxy = nethttp.ProxyURL(p)
 	}
-	timeout := time.Hour
-	for _, v := range []value.Value{c.Value("timeout"), opts.At("http_request_timeout")} {
-		if d := seconds(v); d > 0 {
-			timeout = d
-			break
-		}
+	timeout, err := c.Seconds("timeout")
+	if err == nil && timeout == 0 {
+		timeout, err = optSeconds(opts, "http_request_timeout")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if timeout == 0 {
+		timeout = time.Hour
 	}
 	return &nethttp.Client{Transport: t, Timeout: timeout, CheckRedirect: func(_ *nethttp.Request, via []*nethttp.Request) error {
 		if len(via) > maxRedirects {
@@ -285,6 +292,15 @@ func client(c *fun.Call, opts *value.Map, u *url.URL) (*nethttp.Client, error) {
 		}
 		return nil
 	}}, nil
+}
+
+// optSeconds reads an option that is a time; 0 where there is none.
+func optSeconds(opts *value.Map, name string) (time.Duration, error) {
+	d, err := value.Seconds(opts.At(name))
+	if err != nil {
+		return 0, &fun.InvocationError{Msg: name + " must be a number of seconds, not " + value.Repr(opts.At(name))}
+	}
+	return d, nil
 }
 
 // clientCert reads the client's certificate: a file that has the key too, or a

@@ -48,11 +48,11 @@ func query(ctx context.Context, c *fun.Call) fun.Ret {
 }
 
 func waitFor(ctx context.Context, c *fun.Call) fun.Ret {
-	long, err := c.Seconds("wait_for")
+	wait, interval, err := web.Waits(c)
 	if err != nil {
 		return fun.Raise(err)
 	}
-	end := c.Env.Host.Now().Add(long)
+	end := c.Env.Host.Now().Add(wait)
 	for {
 		ret, err := ask(ctx, c, nil)
 		switch {
@@ -68,7 +68,7 @@ func waitFor(ctx context.Context, c *fun.Call) fun.Ret {
 			}
 			return ret
 		}
-		if err := c.Env.Host.Sleep(ctx, web.Interval(c.Value("request_interval"))); err != nil {
+		if err := c.Env.Host.Sleep(ctx, interval); err != nil {
 			return fun.Raise(err)
 		}
 	}
