@@ -38,7 +38,7 @@ func Error() fun.Module {
 		Specs: []fun.Spec{{
 			Name: "error", Doc: "Fail with a message; without a name return {}.", Src: "runners/error.py error", Fn: fail,
 			Args: []fun.Arg{
-				{Name: "name", Type: fun.Str, Doc: "the Python exception to stand for, such as Exception"},
+				{Name: "name", Type: fun.Str, Doc: "a Python exception, such as Exception; any will do, the message alone is shown"},
 				{Name: "message", Type: fun.Str, Default: "", Doc: "what it says"},
 			},
 		}},
