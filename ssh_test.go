@@ -334,6 +334,7 @@ func TestSSHBadEntries(t *testing.T) {
 	s.want(r, 20, `"good": true`,
 		`bad (192.0.2.1): resolve: `+s.path("roster")+`:2:24: roster entry \"bad\": port: 99999 is no port; `,
 		`roster entry \"worse\": \"-x\" is no name of a host`)
+	s.want(s.brine("ssh", "web1", "--hosts"), 0, "--hosts lists all of the roster: web1 is not looked at")
 	r = s.brine("ssh", "--hosts", "--out=json")
 	s.want(r, 0)
 	if got, want := fmt.Sprint(s.decode(r)), fmt.Sprintf("map[%s:map[bad:192.0.2.1 good:good worse:-x]]", s.path("roster")); got != want {

@@ -379,6 +379,9 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 		args = append(args, "none") // the function, which is not run
 	}
 	if o.hosts {
+		if len(args) > 0 {
+			fmt.Fprintf(a.Err, "brine: --hosts lists all of the roster: %s is not looked at\n", strings.Join(args, " "))
+		}
 		args = []string{"*", "none"}
 	}
 	job, err := o.job(c, args)

@@ -59,9 +59,7 @@ func (e *Engine) jinjaEnv(sls bool, saltenv string) *jinja.Env {
 		return c.S.Untimed(func() (value.Value, error) { return invoke(c.S.Context(), e.env, "http.query", c.Args, c.Kw) })
 	}
 	o.MaxTime = e.maxTime()
-	if n, ok := e.env.Opts.At("jinja_max_memory").(int64); ok && n > 0 && n < 1<<20 {
-		o.MaxMemory = int(n) << 20
-	}
+	o.MaxMemory = int(e.limit("jinja_max_memory") * (1 << 20))
 	o.Profile = e.profile
 	env := jinja.New(o, &loader{e: e, saltenv: saltenv})
 	e.jinjas[k] = env
@@ -75,17 +73,30 @@ const DefaultMaxTime = jinja.DefaultMaxTime
 // maxTime returns how long one template may take: the option jinja_max_time, in
 // seconds.
 func (e *Engine) maxTime() time.Duration {
-	switch v := e.env.Opts.At("jinja_max_time").(type) {
-	case int64:
-		if v > 0 && v < 1<<30 {
-			return time.Duration(v) * time.Second
-		}
-	case float64:
-		if v > 0 && v < 1<<30 {
-			return time.Duration(v * float64(time.Second))
-		}
+	if n := e.limit("jinja_max_time"); n > 0 {
+		return time.Duration(n * float64(time.Second))
 	}
 	return DefaultMaxTime
+}
+
+// limit returns an option that is a number above 0; 0 where it is not given, or
+// is something else, of which it warns.
+func (e *Engine) limit(name string) float64 {
+	v := e.env.Opts.At(name)
+	var n float64
+	switch v := v.(type) {
+	case nil:
+		return 0
+	case int64:
+		n = float64(v)
+	case float64:
+		n = v
+	}
+	if n > 0 && n < 1<<20 {
+		return n
+	}
+	e.env.Warn(fun.Warning{Text: fmt.Sprintf("%s: %s is no number above 0 and below %d, so the default holds", name, value.Repr(v), 1<<20)})
+	return 0
 }
 
 // profile logs how long the body of a profile tag, or an import, takes.

@@ -20,6 +20,7 @@ func PauseSpecs() []fun.Spec { return pauseSpecs(pause, resume, softKill) }
 func PauseRunners() []fun.Spec {
 	specs := pauseSpecs(also("pause", pause), also("resume", resume), also("soft_kill", softKill))
 	for i := range specs {
+		specs[i].Doc = strings.Replace(specs[i].Doc, " of this machine", "", 1)
 		specs[i].Src = strings.Replace(specs[i].Src, "modules/", "runners/", 1)
 	}
 	set, rm := specs[0], specs[1]
