@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -273,15 +274,18 @@ func (s *session) color() bool {
 	return s.app.Terminal && s.app.Getenv("TERM") != "dumb" && f.file == ""
 }
 
+// outAsked returns the outputter that the command line or the configuration
+// asks for, "" where they leave it open.
+func (s *session) outAsked() string {
+	return cmp.Or(s.flags.output.out, s.cfg.Opts.Str("output"))
+}
+
 // out returns the outputter asked for, else the one that the function wishes,
-// else nested, which also stands for one that is unknown. highstate leaves
+// else nested, which also stands for a wish that is unknown. highstate leaves
 // what the function wishes, since only states can be printed so.
 // Salt: salt/output/__init__.py get_printout.
 func (s *session) out(wish string) outputter.Func {
-	name := s.flags.output.out
-	if name == "" {
-		name = s.cfg.Opts.Str("output")
-	}
+	name := s.outAsked()
 	if name == "" || name == "highstate" && !s.runner {
 		name = wish
 	}
@@ -298,7 +302,11 @@ func (s *session) out(wish string) outputter.Func {
 
 // checkOutput finds faults in the output flags before anything runs.
 func (s *session) checkOutput() error {
-	s.out("")
+	if name := s.outAsked(); name != "" {
+		if _, err := outputter.Lookup(name); err != nil {
+			return &statusError{status: exitUsage, err: err}
+		}
+	}
 	if mode := strings.ToLower(s.cfg.Opts.Str("state_output")); mode != "" && !outputter.IsStateOutput(mode) {
 		s.warn(fun.Warning{Text: fmt.Sprintf("unknown state output %q%s; full is used", mode, source.DidYouMean(mode, outputter.StateOutputs()))})
 	}
