@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -439,26 +438,7 @@ func TestSSHAgentForwarding(t *testing.T) {
 	if err := ring.Add(agent.AddedKey{PrivateKey: key}); err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "a") // sockets have short names
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	l, err := net.Listen("unix", filepath.Join(dir, "s"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() { _ = agent.ServeAgent(ring, c) }()
-		}
-	}()
-	s.env = append(s.env, "SSH_AUTH_SOCK="+filepath.Join(dir, "s"))
+	s.env = append(s.env, "SSH_AUTH_SOCK="+sshtest.ListenAgent(t, ring))
 	s.roster(1, `lent: {host: 127.0.0.1, priv: agent-forwarding}`, `option: {host: 127.0.0.1, ssh_options: [ForwardAgent=yes]}`)
 	s.write("home/.ssh/config", "ForwardAgent yes\n")
 	const look = `[ -S "$SSH_AUTH_SOCK" ] && echo lent || echo not lent`
@@ -475,7 +455,7 @@ func TestSSHAgentForwarding(t *testing.T) {
 			}
 		}
 	}
-	s.env[len(s.env)-1] = "SSH_AUTH_SOCK=" + filepath.Join(dir, "none")
+	s.env[len(s.env)-1] = "SSH_AUTH_SOCK=" + filepath.Join(t.TempDir(), "none")
 	s.want(s.brine("ssh", "option", "test.ping"), 20, "the ssh-agent cannot be lent")
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -89,17 +90,21 @@ func (a *App) report(err error) int {
 // asksJSON reports whether a command line asks for JSON: known before flags
 // are parsed, since a fault in them is reported as JSON, too.
 func asksJSON(args []string) bool {
+	asked := ""
 	for i, arg := range args {
-		switch arg {
-		case "--out=json", "--output=json":
-			return true
-		case "--out", "--output":
-			return i+1 < len(args) && args[i+1] == "json"
-		case "--":
-			return false
+		if arg == "--" {
+			break
 		}
+		name, v, ok := strings.Cut(arg, "=")
+		if name != "--out" && name != "--output" {
+			continue
+		}
+		if !ok && i+1 < len(args) {
+			v = args[i+1]
+		}
+		asked = v // the last one holds
 	}
-	return false
+	return asked == "json"
 }
 
 // errorDocument prints an error as the JSON document of the command, so that

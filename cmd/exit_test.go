@@ -13,6 +13,8 @@ func TestAsksJSON(t *testing.T) {
 		{[]string{"call", "test.ping", "--output=json"}, true},
 		{[]string{"call", "test.echo", "--", "--out=json"}, false},
 		{[]string{"call", "--out"}, false},
+		{[]string{"call", "--out=json", "--out=yaml", "test.ping"}, false},
+		{[]string{"call", "--out=yaml", "--out", "json", "test.ping"}, true},
 		{[]string{"call", "test.ping"}, false},
 	} {
 		if got := asksJSON(tt.args); got != tt.want {

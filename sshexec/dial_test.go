@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -344,7 +343,7 @@ func sshAgent(t *testing.T, path, passphrase string) string {
 	if err := ring.Add(agent.AddedKey{PrivateKey: key}); err != nil {
 		t.Fatal(err)
 	}
-	return listenAgent(t, ring)
+	return sshtest.ListenAgent(t, ring)
 }
 
 func TestHostKeys(t *testing.T) {
@@ -467,40 +466,6 @@ func (a stuckAgent) Sign(ssh.PublicKey, []byte) (*ssh.Signature, error) {
 	return nil, errors.New("nobody touched it")
 }
 
-// listenAgent serves an ssh-agent; nil answers nothing.
-func listenAgent(t *testing.T, a agent.Agent) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "a") // sockets have short names
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	l, err := net.Listen("unix", filepath.Join(dir, "s"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		var held []net.Conn // one that nobody holds is closed when memory is collected
-		defer func() {
-			for _, c := range held {
-				c.Close()
-			}
-		}()
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			held = append(held, c)
-			if a != nil {
-				go func() { _ = agent.ServeAgent(a, c) }()
-			}
-		}
-	}()
-	return filepath.Join(dir, "s")
-}
-
 // TestHungAgent: an ssh-agent that does not answer holds nobody up.
 func TestHungAgent(t *testing.T) {
 	t.Parallel()
@@ -511,7 +476,7 @@ func TestHungAgent(t *testing.T) {
 	f.Start()
 
 	o := options(t, known(t, line(f)))
-	o.AgentSocket = listenAgent(t, nil)
+	o.AgentSocket = sshtest.ListenAgent(t, nil)
 	d := NewDialer(o)
 	t.Cleanup(d.Close)
 	d.keys.patience = 200 * time.Millisecond
@@ -538,7 +503,7 @@ func TestHungAgent(t *testing.T) {
 	if err := ring.Add(agent.AddedKey{PrivateKey: raw}); err != nil {
 		t.Fatal(err)
 	}
-	o.AgentSocket = listenAgent(t, stuckAgent{ring, t.Context().Done()})
+	o.AgentSocket = sshtest.ListenAgent(t, stuckAgent{ring, t.Context().Done()})
 	e.Timeout = 3 * time.Second
 	_, err = dial(t, o, e)
 	wantStage(t, err, Auth, "no answer within 3s")
