@@ -92,6 +92,11 @@ func lock(f *os.File) error {
 	}
 }
 
+// unlock gives a lock back. To close the file would do, were it not for a child
+// process that another goroutine is just starting: it holds all open files, and
+// with them their locks, until it becomes another program.
+func unlock(f *os.File) { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
+
 // tryLock locks a file that nobody has locked.
 func tryLock(f *os.File) bool {
 	for {
@@ -321,6 +326,7 @@ func (r *fileRecord) Note(kind string, data *value.Map) error {
 func (r *fileRecord) End() error {
 	err := r.write(value.MapOf("end", r.stamp()))
 	_ = os.Remove(r.wishes)
+	unlock(r.file)
 	return errors.Join(err, r.file.Close())
 }
 
@@ -407,7 +413,7 @@ func held(f *os.File) bool {
 		switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err {
 		case syscall.EINTR:
 		case nil:
-			_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
+			unlock(f)
 			return false
 		default:
 			return errors.Is(err, syscall.EWOULDBLOCK)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -233,6 +234,35 @@ func TestFilesTellHowFarAJobCame(t *testing.T) {
 	defer r.End()
 	if j, err := late.Job(t.Context(), jid); j != nil || err != nil {
 		t.Errorf("an old job is still there: %v, %v", j, err)
+	}
+}
+
+// A child process that is being started has a copy of every open file for the
+// moment until it becomes another program; a lock must not outlive its job so.
+func TestAnEndedJobIsNotLocked(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 9, 8, 7, 123456000, time.UTC)
+	f := NewFiles(t.TempDir(), time.Hour, func() time.Time { return now })
+	var ids JIDs
+	jid := f.Reserve(func() string { return ids.Next(now) })
+	r, err := f.Begin(load(jid, "web1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd, err := syscall.Dup(int(FileOf(r).Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := os.NewFile(uintptr(fd), "child")
+	defer child.Close()
+	if !f.active(jid) {
+		t.Error("a job under way is not active")
+	}
+	if err := r.End(); err != nil {
+		t.Fatal(err)
+	}
+	if f.active(jid) {
+		t.Error("an ended job is active")
 	}
 }
 

@@ -126,6 +126,7 @@ func (p *spool) close() {
 	} else {
 		_ = p.file.Sync()
 	}
+	unlock(p.file)
 	p.file.Close()
 }
 
@@ -208,6 +209,7 @@ func (w *writer) resend() {
 			if err = w.resendFile(f, &sent); err == nil {
 				os.Remove(path)
 			}
+			unlock(f)
 		}
 		f.Close()
 		switch {
