@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
+
+	"brine/internal/porttest"
 )
 
 // Options say how a server is set up.
@@ -119,7 +121,7 @@ func Start(t testing.TB, o Options) *Server {
 		o.Config = append(o.Config, "ForceCommand "+s.shell(t, o.Shell))
 	}
 	for try := 0; ; try++ {
-		s.Port = freePort(t)
+		s.Port = porttest.Port(t)
 		conf := append([]string(nil), o.Config...)
 		conf = append(conf,
 			fmt.Sprintf("Port %d", s.Port),
@@ -248,16 +250,6 @@ func (s *Server) Hosts(n int) []string {
 func penalties(sshd string) bool {
 	out, _ := exec.Command(sshd, "-T", "-f", "/dev/null", "-o", "PerSourcePenalties=no", "-o", "HostKey=/dev/null").CombinedOutput()
 	return !strings.Contains(strings.ToLower(string(out)), "bad configuration option")
-}
-
-func freePort(t testing.TB) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // WriteKey makes an ed25519 key, writes it to path (encrypted where there is a

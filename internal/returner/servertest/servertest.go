@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"brine/internal/porttest"
 )
 
 // need skips the test where a program is missing, unless BRINE_TEST_REQUIRE
@@ -50,22 +52,15 @@ func find(names ...string) string {
 	return ""
 }
 
-// port returns a TCP port that nobody listens at.
-func port(t testing.TB) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 // dir returns a short directory that an account may enter: names of sockets
 // are bounded.
 func dir(t testing.TB, account string) (string, *syscall.Credential) {
 	t.Helper()
-	d, err := os.MkdirTemp("", "brine-db-")
+	below := os.TempDir()
+	if os.Geteuid() == 0 && !open(below) {
+		below = "/tmp" // where the tests' own directory is root's alone
+	}
+	d, err := os.MkdirTemp(below, "brine-db-")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,19 +80,33 @@ func dir(t testing.TB, account string) (string, *syscall.Credential) {
 	return d, &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
-// run runs a program to its end.
-func run(t testing.TB, cred *syscall.Credential, stdin string, argv ...string) {
+// open reports whether everybody may enter a directory.
+func open(dir string) bool {
+	for ; ; dir = filepath.Dir(dir) {
+		st, err := os.Stat(dir)
+		if err != nil || st.Mode()&0o001 == 0 {
+			return false
+		}
+		if dir == filepath.Dir(dir) {
+			return true
+		}
+	}
+}
+
+// run runs a program to its end. Its temporary files go into dir.
+func run(t testing.TB, dir string, cred *syscall.Credential, stdin string, argv ...string) {
 	t.Helper()
-	c := command(cred, argv...)
+	c := command(dir, cred, argv...)
 	c.Stdin = strings.NewReader(stdin)
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, out)
 	}
 }
 
-func command(cred *syscall.Credential, argv ...string) *exec.Cmd {
+func command(dir string, cred *syscall.Credential, argv ...string) *exec.Cmd {
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Dir = "/"
+	c.Env = append(os.Environ(), "TMPDIR="+dir)
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: cred, Setpgid: true}
 	return c
 }
@@ -116,7 +125,7 @@ type Server struct {
 // listens.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
-	s.cmd = command(s.cred, s.argv...)
+	s.cmd = command(s.Dir, s.cred, s.argv...)
 	log, err := os.Create(filepath.Join(s.Dir, "log"))
 	if err != nil {
 		t.Fatal(err)
@@ -166,12 +175,12 @@ func MariaDB(t testing.TB, schema string) *Server {
 	need(t, "mariadb", client)
 	d, cred := dir(t, "mysql")
 	data, sock := filepath.Join(d, "data"), filepath.Join(d, "s.sock")
-	run(t, cred, "", install, "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal", "--skip-test-db")
-	p := port(t)
+	run(t, d, cred, "", install, "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal", "--skip-test-db")
+	p := porttest.Port(t)
 	s := started(t, &Server{Port: p, Dir: d, cred: cred, argv: []string{
 		server, "--no-defaults", "--datadir=" + data, "--port=" + strconv.Itoa(p), "--socket=" + sock, "--bind-address=127.0.0.1", "--pid-file=" + filepath.Join(d, "pid"),
 	}})
-	run(t, nil, schema+"\nCREATE USER salt@'%' IDENTIFIED BY 'salt'; GRANT ALL ON salt.* TO salt@'%'; CREATE USER salt@localhost IDENTIFIED BY 'salt'; GRANT ALL ON salt.* TO salt@localhost;",
+	run(t, d, nil, schema+"\nCREATE USER salt@'%' IDENTIFIED BY 'salt'; GRANT ALL ON salt.* TO salt@'%'; CREATE USER salt@localhost IDENTIFIED BY 'salt'; GRANT ALL ON salt.* TO salt@localhost;",
 		client, "--no-defaults", "--socket="+sock, "--user=root")
 	return s
 }
@@ -188,14 +197,14 @@ func Postgres(t testing.TB, schema string) *Server {
 	need(t, "postgresql", psql)
 	d, cred := dir(t, "postgres")
 	data := filepath.Join(d, "data")
-	run(t, cred, "", initdb, "-D", data, "-A", "trust", "-U", "salt", "-E", "UTF8", "--locale=C", "--no-sync")
-	p := port(t)
+	run(t, d, cred, "", initdb, "-D", data, "-A", "trust", "-U", "salt", "-E", "UTF8", "--locale=C", "--no-sync")
+	p := porttest.Port(t)
 	s := started(t, &Server{Port: p, Dir: d, cred: cred, argv: []string{
 		server, "-D", data, "-p", strconv.Itoa(p), "-k", d, "-c", "listen_addresses=127.0.0.1",
 	}})
 	base := []string{psql, "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", strconv.Itoa(p), "-U", "salt"}
 	for i := 0; ; i++ { // it listens before it serves
-		c := command(nil, append(base, "-d", "postgres", "-c", "CREATE DATABASE salt")...)
+		c := command(d, nil, append(base, "-d", "postgres", "-c", "CREATE DATABASE salt")...)
 		out, err := c.CombinedOutput()
 		if err == nil {
 			break
@@ -205,7 +214,7 @@ func Postgres(t testing.TB, schema string) *Server {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	run(t, nil, schema, append(base, "-d", "salt")...)
+	run(t, d, nil, schema, append(base, "-d", "salt")...)
 	return s
 }
 
@@ -215,7 +224,7 @@ func Redis(t testing.TB) *Server {
 	server := find("redis-server")
 	need(t, "redis", server)
 	d, cred := dir(t, "nobody")
-	p := port(t)
+	p := porttest.Port(t)
 	return started(t, &Server{Port: p, Dir: d, cred: cred, argv: []string{
 		server, "--port", strconv.Itoa(p), "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--dir", d,
 	}})
@@ -227,7 +236,7 @@ func Memcached(t testing.TB) *Server {
 	server := find("memcached", "/usr/bin/memcached")
 	need(t, "memcached", server)
 	d, cred := dir(t, "nobody")
-	p := port(t)
+	p := porttest.Port(t)
 	return started(t, &Server{Port: p, Dir: d, cred: cred, argv: []string{server, "-l", "127.0.0.1", "-p", strconv.Itoa(p), "-U", "0"}})
 }
 
@@ -237,8 +246,8 @@ func Etcd(t testing.TB) *Server {
 	server := find("etcd")
 	need(t, "etcd", server)
 	d, cred := dir(t, "nobody")
-	p := port(t)
-	client, peer := fmt.Sprintf("http://127.0.0.1:%d", p), fmt.Sprintf("http://127.0.0.1:%d", port(t))
+	p := porttest.Port(t)
+	client, peer := fmt.Sprintf("http://127.0.0.1:%d", p), fmt.Sprintf("http://127.0.0.1:%d", porttest.Port(t))
 	return started(t, &Server{Port: p, Dir: d, cred: cred, argv: []string{
 		server, "--data-dir", filepath.Join(d, "data"), "--listen-client-urls", client, "--advertise-client-urls", client,
 		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default=" + peer,
