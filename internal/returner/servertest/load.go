@@ -85,12 +85,18 @@ func Outage(t *testing.T, name string, srv *Server, open func(context.Context) (
 	const jid = "20261121090807000012"
 	const n = 300
 	dir := t.TempDir()
-	s := &jobs.Sink{Name: name, Open: open, Spool: dir, Batch: 10, Retries: []time.Duration{10 * time.Millisecond}}
+	down := make(chan error, n)
+	s := &jobs.Sink{Name: name, Open: open, Spool: dir, Batch: 10, Retries: []time.Duration{10 * time.Millisecond}, Warn: func(err error) { down <- err }}
 	for i := range n {
 		switch i {
 		case n / 3:
 			srv.Stop()
 		case 2 * n / 3:
+			select {
+			case <-down:
+			case <-time.After(time.Minute):
+				t.Fatalf("%s: the sink does not say that the server is down", name)
+			}
 			srv.Start(t)
 		}
 		s.Return(row(jid, fmt.Sprintf("web%d", i)))

@@ -119,6 +119,7 @@ type Server struct {
 	cred *syscall.Credential
 	argv []string
 	cmd  *exec.Cmd
+	stop syscall.Signal // what ends it; 0 is a kill
 }
 
 // Start starts the server, again where it was stopped, and waits until it
@@ -149,11 +150,19 @@ func (s *Server) Start(t testing.TB) {
 
 // Stop ends the server.
 func (s *Server) Stop() {
-	if s.cmd != nil {
-		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
-		_ = s.cmd.Wait()
-		s.cmd = nil
+	if s.cmd == nil {
+		return
 	}
+	pid := s.cmd.Process.Pid
+	kill := func() { _ = syscall.Kill(-pid, syscall.SIGKILL) }
+	if s.stop == 0 {
+		kill()
+	} else {
+		_ = s.cmd.Process.Signal(s.stop)
+		defer time.AfterFunc(time.Minute, kill).Stop()
+	}
+	_ = s.cmd.Wait()
+	s.cmd = nil
 }
 
 func started(t testing.TB, s *Server) *Server {
@@ -218,14 +227,15 @@ func Postgres(t testing.TB, schema string) *Server {
 	return s
 }
 
-// Redis starts a server.
+// Redis starts a server. It is stopped in order: while its disk is busy it
+// acknowledges what it has not written yet, and a kill would lose that.
 func Redis(t testing.TB) *Server {
 	t.Helper()
 	server := find("redis-server")
 	need(t, "redis", server)
 	d, cred := dir(t, "nobody")
 	p := porttest.Port(t)
-	return started(t, &Server{Port: p, Dir: d, cred: cred, argv: []string{
+	return started(t, &Server{Port: p, Dir: d, cred: cred, stop: syscall.SIGTERM, argv: []string{
 		server, "--port", strconv.Itoa(p), "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--dir", d,
 	}})
 }
