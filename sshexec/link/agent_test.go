@@ -34,6 +34,7 @@ type process struct {
 	in  io.WriteCloser
 	out io.ReadCloser
 	err bytes.Buffer
+	tmp string // its directory for temporary files
 }
 
 func (p *process) Read(b []byte) (int, error)  { return p.out.Read(b) }
@@ -50,8 +51,8 @@ func start(t *testing.T, dir string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{cmd: exec.Command(exe)}
-	p.cmd.Env = append(os.Environ(), agentEnv+"=agent --cache-dir="+dir)
+	p := &process{cmd: exec.Command(exe), tmp: t.TempDir()}
+	p.cmd.Env = append(os.Environ(), agentEnv+"=agent --cache-dir="+dir, "TMPDIR="+p.tmp)
 	p.cmd.Stderr = &p.err
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
@@ -118,8 +119,7 @@ func TestAgentProcess(t *testing.T) {
 			t.Logf("the agent ended after %v", time.Since(begin))
 			gone(t, n)
 			c.Close()
-			left, err := filepath.Glob(filepath.Join(os.TempDir(), "brine-*"+"conf*"))
-			if err != nil || len(left) != 0 {
+			if left, err := os.ReadDir(p.tmp); err != nil || len(left) != 0 {
 				t.Errorf("left behind: %v, %v", left, err)
 			}
 		})
