@@ -102,7 +102,7 @@ func (j *job) extPillar(ctx context.Context, pillar *value.Map, ext value.Value)
 		j.fail(malformed, at(j.opts.Pos("ext_pillar"), "ext_pillar is no list but a %s", value.TypeName(ext)))
 		return pillar
 	}
-	if list.Len() > 0 && j.override.Len() > 0 {
+	if j.override.Len() > 0 {
 		pillar = j.merge(pillar, j.override)
 	}
 	exclude := map[string]bool{}
@@ -116,11 +116,15 @@ func (j *job) extPillar(ctx context.Context, pillar *value.Map, ext value.Value)
 			j.fail(malformed, at(list.PosAt(i), "an item of ext_pillar is no dict but a %s", value.TypeName(item)))
 			return value.NewMap(0)
 		}
+		if run.Len() > 0 && exclude[value.Str(run.Keys()[0])] {
+			continue
+		}
+		var got value.Mapping // as in Salt, of several in one dict the last one counts
 		for k, v := range run.All() {
-			name := value.Str(k)
-			if exclude[name] || ctx.Err() != nil {
-				continue
+			if ctx.Err() != nil {
+				return pillar
 			}
+			name := value.Str(k)
 			m, known, err := j.ext(ctx, name, pillar, argsOf(v))
 			switch {
 			case !known:
@@ -128,9 +132,12 @@ func (j *job) extPillar(ctx context.Context, pillar *value.Map, ext value.Value)
 					source.DidYouMean(name, extNames[:]), strings.Join(extNames[:], ", "))
 			case err != nil && ctx.Err() == nil:
 				j.fail(fmt.Sprintf("Failed to load ext_pillar %s: %s", name, saltText(err)), placed(err, run.Pos(k)))
-			case m != nil && m.Len() > 0:
-				pillar = j.merge(pillar, m)
+			case err == nil:
+				got = m
 			}
+		}
+		if got != nil && got.Len() > 0 {
+			pillar = j.merge(pillar, got)
 		}
 	}
 	return pillar

@@ -34,6 +34,7 @@ func (j *job) includes(ctx context.Context, d *value.Map, fi fun.FileInfo, sls, 
 	d.Delete("include")
 	over := value.Truth(j.opts.At("pillar_includes_override_sls"))
 	var under *value.Map // what is included, merged
+	var said []string    // the faults of the SLS that was rendered last
 	state := d
 	if over {
 		state = value.Clone(d).(*value.Map)
@@ -52,11 +53,15 @@ func (j *job) includes(ctx context.Context, d *value.Map, fi fun.FileInfo, sls, 
 			// As in Salt, what one include sets holds for those after it.
 			defaults = in.defaults
 		}
-		in.ref.name = absolute(in.ref.name, sls, strings.HasSuffix(fi.Path, "/init.sls"))
-		for _, ref := range j.expand(ctx, saltenv, []slsRef{in.ref}) {
+		for _, ref := range j.included(ctx, saltenv, in.ref, sls, strings.HasSuffix(fi.Path, "/init.sls")) {
 			sub, done := mods[fun.PlainSLS(ref.name)]
-			if !done {
+			if done {
+				// As in Salt, what was said last is said again.
+				j.errs = append(j.errs, said...)
+			} else {
+				before := len(j.errs)
 				sub = j.sls(ctx, ref, saltenv, mods, defaults, append([]source.Pos{pos}, via...))
+				said = append(said[:0:0], j.errs[before:]...)
 			}
 			m, ok := sub.(*value.Map)
 			if !ok || m.Len() == 0 {
@@ -110,17 +115,41 @@ func parseInclude(item value.Value, pos source.Pos) (include, error) {
 	return in, nil
 }
 
-// absolute returns the SLS that name means within sls: a leading dot is its
-// directory. Slashes are dots.
-func absolute(name, sls string, isInit bool) string {
-	if !strings.HasPrefix(name, ".") {
-		return strings.ReplaceAll(name, "/", ".")
+// included returns the SLS files that a name, which may be a glob, stands for
+// within sls: those that have it without its leading dots, then those that it
+// means, where a leading dot is the directory of sls. So a name that is not
+// relative is there twice, and ".db" is the SLS db of the root, too, where there
+// is one. A name without a match stands for itself.
+func (j *job) included(ctx context.Context, saltenv string, ref slsRef, sls string, isInit bool) []slsRef {
+	out := j.match(ctx, saltenv, slsRef{strings.ReplaceAll(strings.TrimLeft(ref.name, "."), "/", "."), ref.pos})
+	if strings.HasPrefix(ref.name, ".") {
+		parts := strings.Split(sls, ".")
+		if !isInit {
+			parts = parts[:len(parts)-1]
+		}
+		ref.name = strings.Join(append(parts, ref.name[1:]), ".")
 	}
-	parts := strings.Split(sls, ".")
-	if !isInit {
-		parts = parts[:len(parts)-1]
+	out = append(out, j.match(ctx, saltenv, ref)...)
+	if len(out) == 0 {
+		out = append(out, ref)
 	}
-	return strings.Join(append(parts, strings.ReplaceAll(name[1:], "/", ".")), ".")
+	return out
+}
+
+// match returns the SLS files that are there of a name, which may be a glob.
+func (j *job) match(ctx context.Context, saltenv string, ref slsRef) []slsRef {
+	if !value.HasGlob(ref.name) {
+		if _, err := fun.FindSLS(ctx, j.c.files, saltenv, ref.name); err != nil ||
+			ref.name == "" || strings.Contains(ref.name, "/") || fun.PlainSLS(ref.name) != ref.name {
+			return nil
+		}
+		return []slsRef{ref}
+	}
+	var out []slsRef
+	for _, n := range value.FnmatchFilter(j.available(ctx, saltenv), ref.name) {
+		out = append(out, slsRef{n, ref.pos})
+	}
+	return out
 }
 
 // nest puts m at a key "a:b" of a new dict.

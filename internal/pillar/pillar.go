@@ -300,19 +300,20 @@ type slsRef struct {
 // expand returns the SLS files that names, which may be globs, stand for. A
 // glob without a match stands for itself.
 func (j *job) expand(ctx context.Context, saltenv string, refs []slsRef) []slsRef {
+	known := contains(j.envs(), saltenv)
 	var out []slsRef
 	for _, r := range refs {
-		if !value.HasGlob(r.name) {
-			out = append(out, r)
-			continue
+		matched := []slsRef{r}
+		switch {
+		case !known:
+			j.fail("No matching pillar environment for environment '"+saltenv+"' found",
+				at(r.pos, "pillar SLS %q: there is no saltenv %q in pillar_roots", r.name, saltenv))
+		case value.HasGlob(r.name):
+			if got := j.match(ctx, saltenv, r); len(got) > 0 {
+				matched = got
+			}
 		}
-		matched := value.FnmatchFilter(j.available(ctx, saltenv), r.name)
-		for _, n := range matched {
-			out = append(out, slsRef{n, r.pos})
-		}
-		if len(matched) == 0 {
-			out = append(out, r)
-		}
+		out = append(out, matched...)
 	}
 	return out
 }
@@ -370,7 +371,6 @@ func (j *job) missing(ctx context.Context, ref slsRef, saltenv string, mods map[
 		return nil
 	}
 	if dirs := j.c.files.Roots().Dirs[saltenv]; len(dirs) == 0 && !j.c.files.Roots().Has(saltenv) {
-		j.warn(ref.pos, "pillar SLS %q: there is no saltenv %q in pillar_roots", ref.name, saltenv)
 		return nil
 	}
 	var refused *fileserver.Refused

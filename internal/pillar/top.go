@@ -124,17 +124,53 @@ func (j *job) top(ctx context.Context) []*topEnv {
 			}
 			continue
 		}
-		files = append(files, j.topFile(ctx, fi, env, "", nil)...)
+		files = append(files, j.topFiles(ctx, fi, env)...)
 	}
 	return j.mergeTops(files)
 }
 
-// topFile renders a top file and those that it includes, itself first.
-func (j *job) topFile(ctx context.Context, fi fun.FileInfo, env, sls string, done map[string]bool) []topFile {
-	what := "Primary Top file"
-	if sls != "" {
-		what = "Top file " + sls
+// topFiles renders a top file and those that it includes, itself first. An
+// include that is not there is none, and included files include nothing.
+func (j *job) topFiles(ctx context.Context, fi fun.FileInfo, env string) []topFile {
+	data := j.topFile(ctx, fi, "Primary Top file")
+	if data == nil {
+		return nil
 	}
+	files := []topFile{{env, data}}
+	inc, pos := data.At("include"), data.Pos("include")
+	if !data.Delete("include") {
+		return files
+	}
+	list := iterated(inc)
+	if list == nil {
+		j.fail(topFault, at(pos, "include is no list but a %s", value.TypeName(inc)))
+		return files
+	}
+	done := map[string]bool{}
+	for i, x := range list.Items {
+		name := value.Str(x)
+		if done[name] {
+			continue
+		}
+		done[name] = true
+		sub, err := fun.FindSLS(ctx, j.c.files, env, name)
+		if err != nil {
+			j.warn(list.PosAt(i), "the top file includes %q, which is not there", name)
+			continue
+		}
+		if data := j.topFile(ctx, sub, "Top file "+name); data != nil {
+			data.Delete("include")
+			files = append(files, topFile{env, data})
+		}
+	}
+	return files
+}
+
+// topFault is what Salt says of a top file that makes no sense.
+const topFault = "Error encountered while rendering pillar top file."
+
+// topFile renders one top file; nil is one that failed.
+func (j *job) topFile(ctx context.Context, fi fun.FileInfo, what string) *value.Map {
 	v, err := j.renderFile(ctx, fi, "", nil)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -144,36 +180,9 @@ func (j *job) topFile(ctx context.Context, fi fun.FileInfo, env, sls string, don
 	}
 	data, ok := v.(*value.Map)
 	if !ok {
-		j.fail("Error encountered while rendering pillar top file.", at(source.Pos{File: fi.Abs, Line: 1}, "the pillar top file is no dict but a %s", value.TypeName(v)))
-		return nil
+		j.fail(topFault, at(source.Pos{File: fi.Abs, Line: 1}, "the pillar top file is no dict but a %s", value.TypeName(v)))
 	}
-	files := []topFile{{env, data}}
-	inc := data.At("include")
-	if !data.Delete("include") {
-		return files
-	}
-	list, ok := inc.(*value.List)
-	if !ok {
-		j.fail("Error encountered while rendering pillar top file.", at(source.Pos{File: fi.Abs}, "include is no list but a %s", value.TypeName(inc)))
-		return files
-	}
-	if done == nil {
-		done = map[string]bool{}
-	}
-	for i, x := range list.Items {
-		name := value.Str(x)
-		if done[name] {
-			continue
-		}
-		done[name] = true
-		sub, err := fun.FindSLS(ctx, j.c.files, env, name)
-		if err != nil {
-			j.fail("Rendering Top file "+name+" failed, render error:\n"+err.Error(), at(list.PosAt(i), "the top file includes %q, which is not there", name))
-			continue
-		}
-		files = append(files, j.topFile(ctx, sub, env, name, done)...)
-	}
-	return files
+	return data
 }
 
 // mergeTops joins top files: of a target that two files have, the later one
@@ -191,7 +200,7 @@ func (j *job) mergeTops(files []topFile) []*topEnv {
 		return t
 	}
 	bad := func(pos source.Pos, format string, args ...any) []*topEnv {
-		j.fail("Error encountered while rendering pillar top file.", at(pos, format, args...))
+		j.fail(topFault, at(pos, format, args...))
 		return nil
 	}
 	for _, f := range files {
