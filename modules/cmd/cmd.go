@@ -102,10 +102,14 @@ func Module() fun.Module {
 func options(c *fun.Call) Options {
 	o := Options{
 		Cwd: c.Str("cwd"), Stdin: c.Str("stdin"), RunAs: c.Str("runas"), Group: c.Str("group"), Shell: c.Str("shell"),
-		Env: envMap(c.Value("env")), CleanEnv: c.Bool("clean_env"), Template: c.Str("template"),
+		CleanEnv: c.Bool("clean_env"), Template: c.Str("template"),
 		Umask: octal(c.Value("umask")), HideOutput: c.Bool("hide_output"), SaltEnv: c.Str("saltenv"),
 		Background: c.Bool("bg"), PrependPath: c.Str("prepend_path"),
 		Root: value.Str(orEmpty(c.Kw.At("root"))), LeaveOn: value.Truth(c.Kw.At("ignore_timeout")),
+	}
+	env, slip := ParseEnv(c.Value("env"))
+	if o.Env = env; slip != "" && c.Env.Warn != nil {
+		c.Env.Warn(fun.Warning{Text: slip})
 	}
 	for _, x := range splitInput(c, "success_stdout") {
 		o.SuccessStdout = append(o.SuccessStdout, value.Str(x))

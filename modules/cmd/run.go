@@ -303,8 +303,11 @@ func environment(env *fun.Env, c *host.Cmd, o Options) error {
 	}
 	c.Env = make([]string, 0, len(m))
 	for k, v := range m {
-		if strings.ContainsAny(k, "=\x00") || strings.Contains(v, "\x00") {
-			return fun.Errorf("Environment variable %s cannot be set: it has a character that none may have", value.Repr(k))
+		switch {
+		case strings.Contains(k, "="):
+			return value.Raise("ValueError", "illegal environment variable name")
+		case strings.Contains(k+v, "\x00"):
+			return value.Raise("ValueError", "embedded null byte")
 		}
 		c.Env = append(c.Env, k+"="+v)
 	}
@@ -316,19 +319,19 @@ func environment(env *fun.Env, c *host.Cmd, o Options) error {
 func argv(env *fun.Env, c *host.Cmd, command string, o Options) error {
 	shell := o.Shell
 	if shell == "" {
-		shell = DefaultShell(env)
-	}
-	if o.PythonShell {
-		if !filepath.IsAbs(shell) {
-			p, err := env.Host.LookPath(shell, "")
-			if err != nil {
-				return fun.Errorf("The shell %s is not available", shell)
+		// The configured one need not be a path; one that is asked for must be.
+		if shell = DefaultShell(env); !filepath.IsAbs(shell) {
+			if p, err := env.Host.LookPath(shell, ""); err == nil {
+				shell = p
 			}
-			shell = p
 		}
+	}
+	if o.PythonShell || o.Shell != "" {
 		if st, err := env.Host.Stat(shell); err != nil || !st.Mode.IsRegular() || st.Perm()&0o111 == 0 {
 			return fun.Errorf("The shell %s is not available", shell)
 		}
+	}
+	if o.PythonShell {
 		c.Argv = []string{shell, "-c", command}
 	} else {
 		words, err := proc.Split(command)
@@ -377,10 +380,13 @@ func renderCommand(ctx context.Context, env *fun.Env, command string, o Options)
 	})
 }
 
-// envMap makes a dict of what Salt takes as env: a dict, or a list of dicts
-// and of KEY=value.
-func envMap(v value.Value) *value.Map {
-	m := value.NewMap(4)
+// ParseEnv makes a dict of what Salt takes as env: a dict, or a list of dicts
+// of one key each, in which text is a name without a value. slip says what is
+// wrong where Salt drops the whole in silence.
+//
+// Salt: salt/modules/cmdmod.py _parse_env.
+func ParseEnv(v value.Value) (m *value.Map, slip string) {
+	m = value.NewMap(4)
 	switch v := v.(type) {
 	case *value.Map:
 		m.Update(v)
@@ -388,19 +394,22 @@ func envMap(v value.Value) *value.Map {
 		for _, x := range v.Items {
 			switch x := x.(type) {
 			case *value.Map:
-				m.Update(x)
-			case string:
-				if k, val, ok := strings.Cut(x, "="); ok {
-					m.Set(k, val)
+				if x.Len() != 1 {
+					return nil, "none of env is set: each item of the list must have one variable, not " + value.Repr(x)
 				}
+				m.Update(x)
+			case string, bool, int64, float64:
+				m.Set(value.Str(x), nil)
+			default:
+				return nil, "none of env is set: an item of the list must be a dict of one variable, not " + value.Repr(x)
 			}
 		}
-	case string:
-		if k, val, ok := strings.Cut(v, "="); ok {
-			m.Set(k, val)
+	default:
+		if value.Truth(v) {
+			return nil, "none of env is set: it must be a dict, or a list of dicts, not " + value.Repr(v)
 		}
 	}
-	return m
+	return m, ""
 }
 
 // Which returns the path of a program, "" where there is none.

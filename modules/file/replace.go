@@ -209,6 +209,7 @@ type Block struct {
 	Backup       string // "" makes none
 	DryRun       bool
 	Newline      *bool // append_newline; nil: where Content does not end in one
+	Fault        error // of Content that is no text
 }
 
 // BlockReplace replaces the lines between two markers, and returns the old and
@@ -235,6 +236,9 @@ func (f *FS) BlockReplace(b Block) (before, after []string, err error) {
 	}
 	if bytes.IndexByte(raw, 0) >= 0 {
 		return nil, nil, invalid("Cannot perform string replacements on a binary file: %s", p)
+	}
+	if b.Fault != nil {
+		return nil, nil, b.Fault
 	}
 	before = difflib.SplitLines(string(raw))
 	if after, err = b.replaceIn(before); err != nil {

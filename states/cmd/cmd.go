@@ -11,6 +11,7 @@ import (
 	"brine/internal/proc"
 	"brine/internal/source"
 	"brine/internal/value"
+	commands "brine/modules/cmd"
 )
 
 func runArgs() []fun.Arg {
@@ -160,10 +161,6 @@ func envFault(c *fun.Call) (bool, fun.Ret) {
 	switch c.Value("env").(type) {
 	case nil, *value.Map, *value.List:
 		return false, fun.Ret{}
-	case string:
-		if c.Str("env") == "" {
-			return false, fun.Ret{}
-		}
 	}
 	return true, fun.Fail("Invalidly-formatted 'env' parameter. See documentation.")
 }
@@ -182,7 +179,7 @@ func run(ctx context.Context, c *fun.Call) fun.Ret {
 		command = testName
 	}
 	if cwd := c.Str("cwd"); cwd != "" && !isDir(c.Env, cwd) {
-		return fun.Ret{Name: command, Comment: fmt.Sprintf("Desired working directory \"%s\" is not available", cwd)}
+		return fun.Ret{Comment: fmt.Sprintf("Desired working directory \"%s\" is not available", cwd)}
 	}
 	// shell: none is given means the configured one, which need not be a path.
 	args := fun.Args{Pos: []value.Value{command}, Kw: runKw(c)}
@@ -191,9 +188,9 @@ func run(ctx context.Context, c *fun.Call) fun.Ret {
 	}
 	all, err := runAll(ctx, c, args)
 	if err != nil {
-		return fun.Ret{Name: command, Comment: said(c, err)}
+		return fun.Ret{Comment: said(c, err)}
 	}
-	ret := fun.Ret{Name: command, Changes: all, Comment: fmt.Sprintf("Command \"%s\" run", command)}
+	ret := fun.Ret{Changes: all, Comment: fmt.Sprintf("Command \"%s\" run", command)}
 	if !value.Truth(all.At("retcode")) {
 		ret.Result = fun.OK
 	}
@@ -240,6 +237,12 @@ func runKw(c *fun.Call) *value.Map {
 	for k, v := range c.Args.All() {
 		switch k {
 		case "name", "stateful", "ignore_timeout", "source", "root":
+		case "env":
+			env, slip := commands.ParseEnv(v)
+			if slip != "" && c.Env.Warn != nil && c.Low != nil {
+				c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: slip})
+			}
+			kw.Set(k, env)
 		default:
 			kw.Set(k, v)
 		}

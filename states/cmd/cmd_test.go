@@ -68,6 +68,7 @@ func TestRun(t *testing.T) {
 	t.Parallel()
 	stateful := value.MapOf("stateful", true)
 	tested := value.MapOf("stateful", value.NewList(value.MapOf("test_name", "echo changed=yes comment=due")))
+	envs := func(x ...value.Value) *value.Map { return value.MapOf("env", value.NewList(x...)) }
 	settled := value.MapOf("stateful", value.NewList(value.MapOf("test_name", "echo changed=no comment=settled")))
 	for _, tt := range []struct {
 		name string
@@ -94,6 +95,9 @@ func TestRun(t *testing.T) {
 		{`echo a; echo; echo 'changed=yes comment="it did" k=v'`, stateful, false, `True 'it did' {'changed': 'yes', 'k': 'v', 'retcode': 0, 'stdout': 'a\n', 'stderr': ''}`},
 		{"echo changed=yes; exit 3", stateful, false, `False '' {'changed': 'yes', 'retcode': 3, 'stdout': '', 'stderr': ''}`},
 		{"echo changed=no", stateful, false, "True '' {}"},
+		{"echo $A", envs("A=x"), false, "False 'illegal environment variable name' {}"},
+		{"echo $A", envs(value.MapOf("A", "x", "B", "y")), false, `True 'Command "echo $A" run' {'retcode': 0, 'stdout': '', 'stderr': ''}`},
+		{"echo $A", value.MapOf("env", ""), false, `False "Invalidly-formatted 'env' parameter. See documentation." {}`},
 		{"true", stateful, false, "True '' {}"},
 		{"echo oops >&2; exit 3", stateful, false, "False 'oops' {}"},
 		{`echo '{"changed": true, "comment": "js", "x": 1}'`, stateful, false, `True 'js' {'changed': True, 'x': 1, 'retcode': 0, 'stdout': '', 'stderr': ''}`},
@@ -116,11 +120,15 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// The return of a dry run by test_name is named by the command that ran.
-func TestTestNameNamesTheReturn(t *testing.T) {
+// The return of a dry run by test_name keeps the name of the command; that of a
+// script is named by what ran.
+func TestTestNameAndTheReturn(t *testing.T) {
 	t.Parallel()
 	kw := value.MapOf("stateful", value.NewList(value.MapOf("test_name", "echo changed=no")))
-	if r := apply(t, newEnv(host.NewLocal()), "run", "false", kw, true); r.Name != "echo changed=no" {
+	if r := apply(t, newEnv(host.NewLocal()), "run", "false", kw, true); r.Name != "" && r.Name != "false" {
+		t.Errorf("the return's name is %q", r.Name)
+	}
+	if r := apply(t, newEnv(host.NewLocal()), "script", "/no/such/script", kw, true); r.Name != "echo changed=no" {
 		t.Errorf("the return's name is %q", r.Name)
 	}
 }

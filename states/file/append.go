@@ -316,7 +316,8 @@ func (c *call) add(a added) fun.Ret {
 			lines = append(lines, files.SplitLines(chunk, false)...)
 		}
 	}
-	if value.Truth(c.Args.At("header")) {
+	// As in Salt, test mode shows the whole header, be it there or not.
+	if value.Truth(c.Args.At("header")) && !c.Test {
 		head := files.SplitLines(string(old), false)
 		if len(head) >= len(lines) && slices.Equal(head[:len(lines)], lines) {
 			lines = nil

@@ -28,18 +28,12 @@ func (c *call) included(path string, include, exclude value.Value) bool {
 	return ok || err != nil && !value.Truth(include)
 }
 
-// keepFiles returns what the file states that are required have below dir, with
-// all directories above it.
+// keepFiles returns what the file states that are required have below dir.
 //
-// Salt: _gen_keep_files, _find_keep_files.
+// Salt: _gen_keep_files.
 func (c *call) keepFiles(dir string, require value.Value) map[string]bool {
 	keep := map[string]bool{}
-	add := func(p string) {
-		for p = filepath.Clean(p); !keep[p]; p = filepath.Dir(p) {
-			keep[p] = true
-		}
-	}
-	add(dir)
+	add := func(p string) { keep[filepath.Clean(p)] = true }
 	reqs, ok := require.(*value.List)
 	if !ok || c.Env.Run == nil {
 		return keep
@@ -72,7 +66,6 @@ func (c *call) keepLow(dir string, low *fun.Chunk, add func(string)) {
 	if r := relative(dir, name); r == ".." || strings.HasPrefix(r, "../") {
 		return
 	}
-	add(name)
 	if low.State == "file" && low.Fun == "recurse" {
 		set, err := c.recurseSet(recurseFrom(name, low))
 		if err != nil {
@@ -84,6 +77,7 @@ func (c *call) keepLow(dir string, low *fun.Chunk, add func(string)) {
 		}
 		return
 	}
+	add(name)
 	_ = c.Walk(name, false, func(d string, dirs, names []string) error {
 		for _, n := range append(append([]string(nil), dirs...), names...) {
 			add(filepath.Join(d, n))
@@ -92,9 +86,17 @@ func (c *call) keepLow(dir string, low *fun.Chunk, add func(string)) {
 	})
 }
 
-// cleanDir removes what is in a directory and is not kept, and returns it,
-// sorted. In test mode it only returns it.
-func (c *call) cleanDir(dir string, keep map[string]bool, exclude value.Value) ([]string, error) {
+// cleanDir removes what is in a directory and is neither kept nor above what is
+// kept, and returns it, sorted. In test mode it only returns it.
+//
+// Salt: _clean_dir, _find_keep_files.
+func (c *call) cleanDir(dir string, kept map[string]bool, exclude value.Value) ([]string, error) {
+	keep := map[string]bool{dir: true}
+	for p := range kept {
+		for ; !keep[p]; p = filepath.Dir(p) {
+			keep[p] = true
+		}
+	}
 	var removed []string
 	err := c.Walk(dir, false, func(d string, dirs, names []string) error {
 		if err := c.ctx.Err(); err != nil {

@@ -245,6 +245,8 @@ func (c *call) checkDirectory(name string, p dirPlan) (fun.Outcome, string, *val
 		c.noteMeta(changes, name, user, group, dirMode, p.follow)
 	}
 	if p.clean {
+		// As in Salt, a directory above a file that is kept counts as one to be
+		// removed, though it stays.
 		keep := c.keepFiles(name, p.require)
 		_ = c.Walk(name, false, func(dir string, dirs, names []string) error {
 			for _, n := range append(append([]string(nil), names...), dirs...) {

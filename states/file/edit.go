@@ -141,9 +141,13 @@ func blockreplace(ctx context.Context, fc *fun.Call) fun.Ret {
 		InsertBefore: c.Str("insert_before_match"), InsertAfter: c.Str("insert_after_match"),
 		Backup: c.backupSuffix(), DryRun: c.Test,
 	}
+	method := "endswith" // the first one that Salt calls of the content
 	if !c.IsNone("append_newline") {
 		nl := c.Bool("append_newline")
-		b.Newline = &nl
+		b.Newline, method = &nl, "split"
+	}
+	if v := c.Value("content"); value.TypeName(v) != "str" {
+		b.Fault = value.Raise("AttributeError", "'%s' object has no attribute '%s'", value.TypeName(v), method)
 	}
 	before, after, err := c.BlockReplace(b)
 	if err != nil {

@@ -63,6 +63,7 @@ func copyFile(ctx context.Context, fc *fun.Call) fun.Ret {
 			perms.Mode = st.Mode
 		}
 	}
+	say := fmt.Sprintf(`Copied "%s" to "%s"`, source, name)
 	if c.IsDir(name) && c.Bool("subdir") {
 		name = filepath.Join(name, filepath.Base(source))
 	}
@@ -73,7 +74,6 @@ func copyFile(ctx context.Context, fc *fun.Call) fun.Ret {
 	if c.Test {
 		return c.done(fun.WouldChange, fmt.Sprintf(`File "%s" is set to be copied to "%s"`, source, name))
 	}
-	say := fmt.Sprintf(`Copied "%s" to "%s"`, source, name)
 	if there && c.IsFile(name) {
 		if diff, err := files.Diff(c.FileAt(name), c.FileAt(source)); err == nil && diff == "" {
 			say += " - files are identical but force flag is set"

@@ -3,6 +3,7 @@ package file
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"sort"
@@ -265,11 +266,7 @@ func recurse(ctx context.Context, fc *fun.Call) fun.Ret {
 	}
 	if p.clean {
 		keep := c.keepFiles(name, c.Value("require"))
-		for f := range set.keep {
-			for ; !keep[f]; f = filepath.Dir(f) {
-				keep[f] = true
-			}
-		}
+		maps.Copy(keep, set.keep)
 		removed, err := c.cleanDir(name, keep, p.exclude)
 		if err != nil {
 			return c.fail("Failed to clean %s: %s", name, host.OSError(err))

@@ -50,9 +50,9 @@ func TestDirectoryClean(t *testing.T) {
 		r.low = []*fun.Chunk{{State: "file", Fun: "managed", ID: "me", Name: r.path("d/keep/me"), Low: value.NewMap(0)}}
 		clean := kv("name", "@/d", "clean", true, "exclude_pat", "*.log", "require", value.NewList(value.MapOf("file", "me")))
 		r.steps(
-			step{"directory", true, clean, "None The following files will be changed:\n@/d/stray: removed - Removed due to clean\n@/d/old: removed - Removed due to clean\n@/d/old/a: removed - Removed due to clean\n {'@/d/stray': {'removed': 'Removed due to clean'}, '@/d/old': {'removed': 'Removed due to clean'}, '@/d/old/a': {'removed': 'Removed due to clean'}}"},
-			step{"directory", false, clean, "True Files cleaned from directory @/d {'@/d/stray': {'removed': 'Removed due to clean'}, '@/d/old': {'removed': 'Removed due to clean'}, '@/d/old/a': {'removed': 'Removed due to clean'}, 'removed': ['@/d/old', '@/d/stray']}"},
-			step{"directory", false, clean, "True The directory @/d is in the correct state"},
+			step{"directory", true, clean, "None The following files will be changed:\n@/d/stray: removed - Removed due to clean\n@/d/keep: removed - Removed due to clean\n@/d/old: removed - Removed due to clean\n@/d/old/a: removed - Removed due to clean\n {'@/d/stray': {'removed': 'Removed due to clean'}, '@/d/keep': {'removed': 'Removed due to clean'}, '@/d/old': {'removed': 'Removed due to clean'}, '@/d/old/a': {'removed': 'Removed due to clean'}}"},
+			step{"directory", false, clean, "True Files cleaned from directory @/d {'@/d/stray': {'removed': 'Removed due to clean'}, '@/d/keep': {'removed': 'Removed due to clean'}, '@/d/old': {'removed': 'Removed due to clean'}, '@/d/old/a': {'removed': 'Removed due to clean'}, 'removed': ['@/d/old', '@/d/stray']}"},
+			step{"directory", false, clean, "True Directory @/d updated {'@/d/keep': {'removed': 'Removed due to clean'}}"},
 		)
 		r.is("@/d/keep/me", "x", "@/d/x.log", "x", "@/d/stray", "(missing)")
 	})
@@ -167,6 +167,7 @@ func TestAppendPrepend(t *testing.T) {
 			step{"prepend", false, kv("name", "@/p", "text", "er"), "True File @/p is in correct state"},
 			step{"prepend", false, kv("name", "@/p", "text", "er", "header", true), `True Prepended 1 lines {'diff': '--- \n+++ \n@@ -1,3 +1,4 @@\n+er\n head\n er\n x\n'}`},
 			step{"prepend", false, kv("name", "@/p", "text", "er", "header", true), "True File @/p is in correct state"},
+			step{"prepend", true, kv("name", "@/p", "text", "er", "header", true), `None File @/p is set to be updated {'diff': '--- \n+++ \n@@ -1,3 +1,4 @@\n+er\n er\n head\n er\n'}`},
 		)
 		r.is("@/f", "first\nlast\none\n2\nfir\n", "@/p", "er\nhead\ner\nx\n", "@/new", "multi\nline\n")
 		if r.mode("@/p") != "640" {
@@ -226,6 +227,9 @@ func TestBlockreplace(t *testing.T) {
 			step{"blockreplace", false, kv("name", "@/g", "content", "c", "marker_start", "# nope"), "False Encountered error managing block: Cannot edit marked block. Markers were not found in file.. See the log for details."},
 			step{"blockreplace", false, kv("name", "@/open", "content", "c", "marker_start", "# s", "marker_end", "# e"), "False Encountered error managing block: Unterminated marked block. End of file reached before marker_end.. See the log for details."},
 			step{"blockreplace", false, kv("name", "@/none", "content", "c"), "False @/none: file not found"},
+			step{"blockreplace", false, with("name", "@/f", "content", value.NewList("a", "b")), "False Encountered error managing block: 'list' object has no attribute 'endswith'. See the log for details."},
+			step{"blockreplace", false, with("name", "@/f", "content", int64(1), "append_newline", true), "False Encountered error managing block: 'int' object has no attribute 'split'. See the log for details."},
+			step{"blockreplace", false, with("name", "@/f", "content", nil), "False Encountered error managing block: 'NoneType' object has no attribute 'endswith'. See the log for details."},
 		)
 		r.is("@/g.b", "only\n# begin\nb\n# end\n")
 	})
@@ -325,7 +329,7 @@ func TestCopyRename(t *testing.T) {
 			step{"copy", false, kv("name", "@/y/dst", "source", "@/src"), "False The target directory @/y is not present"},
 			step{"copy", false, kv("name", "@/z", "source", "@/none"), `False Source file "@/none" is not present`},
 			step{"copy", false, kv("name", "@/d2", "source", "@/d"), `True Copied "@/d" to "@/d2" {'@/d2': '@/d'}`},
-			step{"copy", false, kv("name", "@/d2", "source", "@/src", "subdir", true), `True Copied "@/src" to "@/d2/src" {'@/d2/src': '@/src'}`},
+			step{"copy", false, kv("name", "@/d2", "source", "@/src", "subdir", true), `True Copied "@/src" to "@/d2" {'@/d2/src': '@/src'}`},
 			step{"rename", true, kv("name", "@/mv2", "source", "@/mv"), `None File "@/mv" is set to be moved to "@/mv2"`},
 			step{"rename", false, kv("name", "@/mv2", "source", "@/mv"), `True Moved "@/mv" to "@/mv2" {'@/mv2': '@/mv'}`},
 			step{"rename", false, kv("name", "@/mv2", "source", "@/mv"), `True Source file "@/mv" has already been moved out of place`},
