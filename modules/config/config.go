@@ -216,6 +216,9 @@ func optionGlob(c *fun.Call, pattern string) (fun.Result, error) {
 			ret.Set(k, v)
 		}
 	}
+	if ret.Len() == 0 && !c.IsNone("default") {
+		return fun.Value(c.Value("default"))
+	}
 	return fun.Value(ret)
 }
 

@@ -76,29 +76,33 @@ func minion(c *fun.Call) target.Minion {
 }
 
 // match reports whether a target means the machine of c. As in Salt, a target
-// that makes no sense means nothing; the fault is warned of.
-func match(c *fun.Call, tgt value.Value, tgtType, delimiter string) (bool, error) {
+// that makes no sense (known is false) means nothing; the fault is warned of.
+func match(c *fun.Call, tgt value.Value, tgtType, delimiter string) (ok, known bool, err error) {
 	o := target.Options{Nodegroups: c.Env.Opts.Map("nodegroups"), Delimiter: delimiter}
 	m, err := o.Compile(tgt, tgtType)
 	if err != nil {
 		if c.Env.Warn != nil {
 			c.Env.Warn(fun.Warning{Text: err.Error()})
 		}
-		return false, nil
+		return false, false, nil
 	}
 	if c.Env.Warn != nil {
 		for _, w := range m.Warnings() {
 			c.Env.Warn(fun.Warning{Text: w})
 		}
 	}
-	return m.Match(minion(c))
+	ok, err = m.Match(minion(c))
+	return ok, true, err
 }
 
 func matchFn(tgtType string) fun.ExecFn {
 	return func(_ context.Context, c *fun.Call) (fun.Result, error) {
-		ok, err := match(c, c.Value("tgt"), tgtType, c.Str("delimiter"))
+		ok, known, err := match(c, c.Value("tgt"), tgtType, c.Str("delimiter"))
 		if err != nil {
 			return fun.Result{}, err
+		}
+		if !known && tgtType == "ipcidr" {
+			return fun.Value(value.NewList()) // as in Salt
 		}
 		return fun.Value(ok)
 	}
@@ -114,7 +118,7 @@ func searchBy(_ context.Context, c *fun.Call) (fun.Result, error) {
 			list = value.NewList(v)
 		}
 		for _, tgt := range list.Items {
-			is, err := match(c, tgt, c.Str("tgt_type"), "")
+			is, _, err := match(c, tgt, c.Str("tgt_type"), "")
 			if err != nil {
 				return fun.Result{}, err
 			}
@@ -133,7 +137,7 @@ func searchBy(_ context.Context, c *fun.Call) (fun.Result, error) {
 func filterBy(_ context.Context, c *fun.Call) (fun.Result, error) {
 	lookup := c.Map("lookup")
 	for k, v := range lookup.All() {
-		ok, err := match(c, k, c.Str("tgt_type"), "")
+		ok, _, err := match(c, k, c.Str("tgt_type"), "")
 		if err != nil {
 			return fun.Result{}, err
 		}

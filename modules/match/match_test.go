@@ -28,6 +28,8 @@ func TestModule(t *testing.T) {
 		{"filter_by", "{lookup: {'web*': null}, merge: {b: 2}}", "{b: 2}"},
 		{"compound", "{tgt: 'web* and not G@role:db'}", "true"},
 		{"glob", "{tgt: 'db*', minion_id: db3}", "true"},
+		{"ipcidr", "{tgt: 10.0.0.1}", "false"},
+		{"ipcidr", "{tgt: 300.0.0.1}", "[]"},
 	} {
 		args, err := yamlsalt.LoadString(tt.args)
 		if err != nil {

@@ -97,7 +97,7 @@ func fresh(ctx context.Context, c *fun.Call, kw *value.Map) (*value.Map, error) 
 	if v := kw.At("pillarenv"); v != nil {
 		req.PillarEnv = value.Str(v)
 	}
-	if v := kw.At("saltenv"); v != nil {
+	if v := kw.At("saltenv"); v != nil && value.Truth(c.Env.Opts.At("pillarenv_from_saltenv")) {
 		req.SaltEnv = value.Str(v)
 	}
 	if v, ok := kw.Get("pillar"); ok && value.Truth(v) {
@@ -110,8 +110,8 @@ func fresh(ctx context.Context, c *fun.Call, kw *value.Map) (*value.Map, error) 
 			return c.Env.Up.Pillar(ctx, req)
 		}
 		m, ok := v.(value.Mapping)
-		if !ok {
-			return nil, fun.Errorf("pillar must be a dictionary, not %s", value.TypeName(v))
+		if !ok && c.Env.Warn != nil {
+			c.Env.Warn(fun.Warning{Text: "Pillar data must be a dictionary: a " + value.TypeName(v) + " is passed over"})
 		}
 		req.Override = value.ToMap(m)
 	}

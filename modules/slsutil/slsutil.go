@@ -258,6 +258,14 @@ func renderer(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: v}, err
 }
 
+// notThere warns of a file that is not there, which renders to nothing.
+func notThere(c *fun.Call, name string) error {
+	if c.Env.Warn != nil {
+		c.Env.Warn(fun.Warning{Text: "slsutil.renderer: there is no file " + name + ", which gives an empty dict"})
+	}
+	return nil
+}
+
 // readFile reads the file that path names into in.
 func readFile(ctx context.Context, c *fun.Call, in *render.Input) error {
 	name := c.Str("path")
@@ -265,6 +273,12 @@ func readFile(ctx context.Context, c *fun.Call, in *render.Input) error {
 	if !isURL {
 		if strings.Contains(name, "://") {
 			return fun.Errorf("slsutil.renderer reads salt:// and local files, not %s", name)
+		}
+		if !path.IsAbs(name) {
+			return fun.Errorf("Path '%s' is not absolute", name)
+		}
+		if st, err := c.Env.Host.Stat(name); err != nil || !st.Mode.IsRegular() {
+			return notThere(c, name)
 		}
 		f, err := c.Env.Host.Open(name)
 		if err != nil {
@@ -282,6 +296,9 @@ func readFile(ctx context.Context, c *fun.Call, in *render.Input) error {
 		env = "base"
 	}
 	fi, err := c.Env.Up.Stat(ctx, env, p)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !fi.Mode.IsRegular() {
+		return notThere(c, name)
+	}
 	if err != nil {
 		return err
 	}
