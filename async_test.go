@@ -381,7 +381,7 @@ third:
 	// The controller knows of the first wish, the target alone of the second.
 	s.want(s.brine("run", "state.pause", jid, "second"), 0)
 	s.want(s.brine("ssh", "web1", "state.soft_kill", jid, "third"), 0)
-	time.Sleep(3 * time.Second) // the agents are told of it by the way
+	time.Sleep(6 * time.Second) // the agents are told of it by the way
 	s.write("go", "")
 	time.Sleep(time.Second)
 	if names, _ := filepath.Glob(s.path("second-*")); len(names) > 0 {
@@ -405,16 +405,25 @@ func TestFindJobIsSeen(t *testing.T) {
 	jid := "20261121093205123451"
 	// Other tests of this user fire events, too.
 	w := s.start("run", "state.event", "salt/job/*", "timeout=100")
-	time.Sleep(2 * time.Second)
-	s.want(s.brine("ssh", "web1", "cmd.run", "sleep 1.6; echo back", "--timeout", "1", "--jid", jid), 0, "back")
-	for i := 0; i < 3000 && !strings.Contains(w.out.String(), `"return": "back"`); i++ {
+	heard := func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(w.out.String()) }
+	for i := 0; i < 100 && !heard("salt/job/probe-"+jid); i++ {
+		s.want(s.brine("run", "event.send", "salt/job/probe-"+jid), 0)
+	}
+	command := "while [ ! -e " + s.path("go") + " ]; do sleep 0.1; done; echo back"
+	p := s.start("ssh", "web1", "cmd.run", command, "--timeout", "1", "--jid", jid)
+	for i := 0; i < 3000 && !heard(`/ret/web1.*saltutil\.find_job.*`+jid); i++ {
+		time.Sleep(10 * time.Millisecond)
+	}
+	s.write("go", "")
+	s.want(p.end(t), 0, "back")
+	for i := 0; i < 3000 && !heard(jid+`/ret/web1.*"return": "back"`); i++ {
 		time.Sleep(10 * time.Millisecond)
 	}
 	_ = w.Process.Signal(syscall.SIGINT)
 	r := w.end(t)
 	var lines []string
 	for _, line := range strings.Split(r.stdout, "\n") {
-		if strings.Contains(line, jid) {
+		if strings.Contains(line, jid) && !strings.Contains(line, "probe-") {
 			lines = append(lines, line)
 		}
 	}
@@ -425,7 +434,7 @@ func TestFindJobIsSeen(t *testing.T) {
 	for i, want := range [][]string{
 		{"salt/job/" + jid + "/new", `"fun": "cmd.run"`},
 		{"/new", `"fun": "saltutil.find_job"`, `"tgt_type": "list"`, `"arg": ["` + jid + `"]`, `"minions": ["web1"]`},
-		{"/ret/web1", `"fun": "saltutil.find_job"`, `"return": {"jid": "` + jid + `", "fun": "cmd.run", "arg": ["sleep 1.6; echo back"], "tgt": "web1"`, `"pid": `},
+		{"/ret/web1", `"fun": "saltutil.find_job"`, `"return": {"jid": "` + jid + `", "fun": "cmd.run", "arg": ["` + command + `"], "tgt": "web1"`, `"pid": `},
 		{"salt/job/" + jid + "/ret/web1", `"return": "back"`},
 	} {
 		for _, text := range want {
@@ -484,7 +493,7 @@ second:
 	for i := 0; i < 3000 && !strings.Contains(p.errs.String(), "jobs.lookup_jid"); i++ {
 		time.Sleep(10 * time.Millisecond)
 	}
-	time.Sleep(3 * time.Second) // the agent is told of it by the way
+	time.Sleep(6 * time.Second) // the agent is told of it by the way
 	s.write("go", "")
 	r := p.end(t)
 	if r.exit == 0 || !strings.Contains(r.stdout, "first") {

@@ -110,7 +110,7 @@ func TestRunEnds(t *testing.T) {
 	t.Parallel()
 	l := NewLocal()
 	c := sh("echo begun; sleep 1000 & wait")
-	c.Timeout = 100 * time.Millisecond
+	c.Timeout = 3 * time.Second // a shell has begun by then
 	out, err := l.Run(t.Context(), c)
 	if err != nil || !out.TimedOut || out.Status != -int(syscall.SIGTERM) || string(out.Stdout) != "begun\n" {
 		t.Errorf("timed out: %+v, %v", out, err)

@@ -235,9 +235,13 @@ func TestArrived(t *testing.T) {
 
 func TestWaitEndsWithTheRun(t *testing.T) {
 	t.Parallel()
-	c, _, warned := waiter(t, &boxes{ids: []string{"late1"}}, "salt/minion/*/start", "id", 600, "late1")
-	begun := time.Now()
-	c.Env.Gate = func(context.Context, *fun.Chunk) bool { return time.Since(begun) < 50*time.Millisecond }
+	fleet := &boxes{ids: []string{"late1"}}
+	c, _, warned := waiter(t, fleet, "salt/minion/*/start", "id", 600, "late1")
+	c.Env.Gate = func(context.Context, *fun.Chunk) bool { // the run ends while it is waited for
+		fleet.mu.Lock()
+		defer fleet.mu.Unlock()
+		return len(fleet.asked) == 0
+	}
 	ret := waitForEvent(t.Context(), c)
 	if ret.Result != fun.Failed || ret.Comment != "Interrupted while waiting for event 'salt/minion/*/start'. Missing: late1 (it is in bed)." || len(*warned) != 0 {
 		t.Errorf("%v, %v", ret.Comment, *warned)
