@@ -13,10 +13,10 @@ slim: ## a slim agent, and the test that it lacks nothing
 
 test: ## all tests; installs what they need on Debian as root
 	sh .ci/needs
-	$(GO) test -timeout 20m ./...
+	sh .ci/gotest ./... -timeout 20m
 
 race: ## the tests of what runs in parallel, under the race detector (needs gcc)
-	CGO_ENABLED=1 $(GO) test -race ./runner/exec/... ./internal/fleet/... ./internal/event/... ./internal/jobs/... ./internal/grains/... ./internal/host/... ./sshexec/...
+	CGO_ENABLED=1 sh .ci/gotest './runner/exec/... ./internal/fleet/... ./internal/event/... ./internal/jobs/... ./internal/grains/... ./internal/host/... ./sshexec/...' -race
 
 fuzz: ## every fuzzer for FUZZTIME
 	sh .ci/fuzz $(FUZZTIME)
