@@ -225,6 +225,8 @@ ids:
 	s.want(s.brine("ssh", "web*", "state.apply", "web", "--static"), 0, "Succeeded: 2\n")
 	s.want(s.brine("ssh", "web1", "state.apply", "web", `pillar={"port": 1}`, "--out=json"), 0, "+web 1 of-web1")
 	s.want(s.brine("ssh", "web1", "state.apply", "bad"), 20, "Failure!")
+	s.want(s.program("salt", "-c", s.dir, "web1", "state.apply,state.show_sls", "bad", ",", "web"), 1, "Failure!", "web.base")
+	s.want(s.program("salt", "-c", s.dir, "web1", "test.ping,state.show_sls", ",", "web"), 0, "test.ping:\n        True", "web.base")
 	s.want(s.brine("ssh", "web1", "state.apply", "nothere"), 20, "No matching sls found for 'nothere' in env 'base'")
 	s.want(s.brine("ssh", "web1", "pillar.items", "--out=json"), 0, "of-web1")
 	s.want(s.brine("ssh", "-I", "secret:of-web2", "test.ping", "--out=json"), 0, "{\n    \"web2\": true\n}")

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -83,17 +84,18 @@ func (a *App) Run() int {
 // saltPrograms are the names by which brine is one of Salt's programs.
 var saltPrograms = [...]string{"salt", "salt-call", "salt-run", "salt-ssh"}
 
+// otherPrograms are those of Salt's programs that brine is not.
+var otherPrograms = [...]string{
+	"salt-api", "salt-cloud", "salt-cp", "salt-extend", "salt-key", "salt-master", "salt-minion", "salt-pip", "salt-proxy",
+	"salt-support", "salt-syndic", "salt-unity", "spm",
+}
+
 // root returns the command that this process is: brine, or the Salt program
 // whose name it was started by. A link is one way to give the name, the first
 // argument another: brine salt-call test.ping.
 func (a *App) root() *cobra.Command {
-	if len(a.Args) > 0 {
-		for _, name := range saltPrograms {
-			if a.Args[0] == name {
-				a.Program, a.Args = name, a.Args[1:]
-				break
-			}
-		}
+	if len(a.Args) > 0 && (slices.Contains(saltPrograms[:], a.Args[0]) || slices.Contains(otherPrograms[:], a.Args[0])) {
+		a.Program, a.Args = a.Args[0], a.Args[1:]
 	}
 	switch strings.TrimSuffix(a.Program, ".exe") {
 	case "salt-call":
@@ -105,7 +107,7 @@ func (a *App) root() *cobra.Command {
 	case "salt":
 		return newSaltCmd(a)
 	}
-	if strings.HasPrefix(a.Program, "salt-") {
+	if strings.HasPrefix(a.Program, "salt-") || a.Program == "spm" {
 		return noSuchProgram(a.Program)
 	}
 	return newRootCmd(a)
@@ -215,6 +217,9 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	var names []string
 	for _, sub := range c.Commands() {
 		names = append(names, sub.Name())
+	}
+	if !c.HasParent() {
+		names = append(names, saltPrograms[:]...)
 	}
 	return usagef(c, "unknown command %q%s", args[0], source.DidYouMean(args[0], names))
 }

@@ -132,7 +132,9 @@ func classify(err error) (status int, hint string) {
 	case errors.As(err, &se):
 		return se.status, se.hint
 	case errors.As(err, &nf):
-		if nf.Nearest != "" {
+		if strings.Contains(nf.Name, ",") {
+			hint = "one function is called at a time; 'brine salt' takes several, as salt does"
+		} else if nf.Nearest != "" {
 			hint = fmt.Sprintf("did you mean %q? 'brine functions' lists what is there", nf.Nearest)
 		} else if nf.Reason == "" {
 			hint = "'brine functions' lists what is there"

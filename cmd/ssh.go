@@ -158,14 +158,18 @@ failed or was not reached; 64 the command line makes no sense; 130 interrupted.`
 func newSaltCmd(a *App) *cobra.Command {
 	o := &sshOpts{prog: saltCLI}
 	c := &cobra.Command{
-		Use:   "salt <target> <function> [<argument>...] [<key>=<value>...]",
-		Short: "Run an execution function on targets over SSH",
+		Use:   "salt <target> <function>[,<function>...] [<argument>...] [<key>=<value>...]",
+		Short: "Run execution functions on targets over SSH",
 		Long: `Run an execution function on the targets of the roster, as salt does on the
-minions of a master: brine reaches them over SSH.
+minions of a master: brine reaches them over SSH. Several functions, with commas
+between them, are called one after the other; a lone comma parts their arguments.
 
 Exit status: 0 all went well; 1 a target failed or was not reached; 2 nothing
-matched the target; 64 the command line makes no sense; 130 interrupted.`,
+matched the target; 42 the arguments of several functions do not fit; with
+--batch the highest return code; 64 the command line makes no sense; 130
+interrupted.`,
 		Example: `  salt 'web*' test.ping
+  salt 'web*' cmd.run,test.ping,test.echo 'cat /proc/loadavg' , , foo
   salt -C 'G@role:web and not web1' state.apply nginx`,
 	}
 	a.initTargetCmd(c, o)
@@ -269,7 +273,6 @@ func (o *sshOpts) registerNoEffect(f *pflag.FlagSet) {
 	case saltCLI:
 		hidden("hide-timeout", "")
 		hidden("show-timeout", "")
-		hidden("show-jid", "")
 		hidden("ssh", "")
 	}
 }
@@ -323,8 +326,12 @@ func (o *sshOpts) job(c *cobra.Command, args []string) (fun.Job, error) {
 	}
 	if o.raw {
 		job.Shell = strings.Join(args[1:], " ")
+	} else if job.Fun = args[1]; strings.Contains(job.Fun, ",") {
+		if job.Args, err = o.compound(job.Fun, args[2:]); err != nil {
+			return fun.Job{}, err
+		}
 	} else {
-		job.Fun, job.Args = args[1], dispatch.ParseInput(args[2:], o.unparsed())
+		job.Args = dispatch.ParseInput(args[2:], o.unparsed())
 	}
 	if o.limit != "" {
 		if job.Only, err = readLimit(o.limit); err != nil {

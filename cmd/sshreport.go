@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"sort"
@@ -28,6 +29,9 @@ type report struct {
 	wish     string
 	failed   []string
 	deploy   bool
+	silent   []string // that did not answer
+	away     []string // that gave no return for another reason
+	highest  int      // return code
 	outcomes []outcome
 	header   bool
 }
@@ -45,19 +49,29 @@ func newReport(s *session, o *sshOpts, job fun.Job) *report {
 	}
 	r := &report{s: s, o: o, job: job, all: value.NewMap(8)}
 	// JSON stays one document; tables need all rows.
-	r.stream = !o.static && out != "json" && out != "table" && s.flags.output.file == ""
+	r.stream = !o.static && out != "json" && out != "table" && s.flags.output.file == "" && !r.docs()
 	return r
+}
+
+// docs reports whether the returns are documentation, which salt prints once and
+// not of each target. Salt: salt/cli/salt.py SaltCMD._print_docs.
+func (r *report) docs() bool {
+	return r.o.prog == saltCLI && r.job.Fun == "sys.doc" && r.s.outAsked() == ""
 }
 
 // begin prints the header of -v, on stderr where stdout is one document.
 func (r *report) begin() {
-	if r.header || !r.o.verbose {
+	if r.header || !r.o.verbose && !r.o.published.showJID {
 		return
 	}
 	r.header = true
 	w := r.s.app.Out
 	if !r.stream {
 		w = r.s.app.Err
+	}
+	if !r.o.verbose {
+		fmt.Fprintln(w, "jid: "+r.job.JID)
+		return
 	}
 	msg := "Executing job with jid " + r.job.JID
 	fmt.Fprintf(w, "%s\n%s\n\n", msg, strings.Repeat("-", len(msg)))
@@ -78,6 +92,13 @@ func (r *report) add(ret fun.Return) error {
 	if errors.As(ret.Err, &np) && np.NotPlaced() {
 		r.deploy = true
 	}
+	switch {
+	case ret.Stage == fun.TimedOut:
+		r.silent = append(r.silent, ret.ID)
+	case ret.Stage != fun.Returned:
+		r.away = append(r.away, ret.ID)
+	}
+	r.highest = max(r.highest, ret.Retcode)
 	if r.o.summary {
 		r.outcomes = append(r.outcomes, outcome{id: ret.ID, text: outcomeText(ret, v), failed: bad})
 	}
@@ -141,6 +162,10 @@ func (r *report) value(ret fun.Return) (value.Value, error) {
 func (r *report) finish() error {
 	r.begin()
 	sort.Strings(r.failed)
+	if r.docs() && r.printDocs() {
+		r.hint()
+		return nil
+	}
 	if !r.stream {
 		ids := make([]string, 0, r.all.Len())
 		for k := range r.all.All() {
@@ -160,7 +185,11 @@ func (r *report) finish() error {
 		if !r.stream {
 			w = r.s.app.Err
 		}
-		printSummary(w, r.outcomes)
+		if r.o.prog == saltCLI {
+			r.saltSummary(w)
+		} else {
+			printSummary(w, r.outcomes)
+		}
 	}
 	if r.o.failedFile != "" {
 		text := ""
@@ -178,11 +207,20 @@ func (r *report) finish() error {
 // hint names the function that was most likely meant, where targets failed and
 // the one that was asked for is none of brine's own.
 func (r *report) hint() {
-	if _, _, ok := r.s.table.Lookup(fun.Exec, r.job.Fun); ok || r.job.Shell != "" || len(r.failed) == 0 {
+	if r.job.Shell != "" || len(r.failed) == 0 {
 		return
 	}
-	if _, hint := classify(&fun.NotFoundError{Kind: fun.Exec, Name: r.job.Fun, Nearest: r.s.table.Nearest(fun.Exec, r.job.Fun)}); hint != "" {
-		fmt.Fprintln(r.s.app.Err, "hint:", hint)
+	calls := r.job.Compound()
+	if calls == nil {
+		calls = []fun.Job{r.job}
+	}
+	for _, call := range calls {
+		if _, _, ok := r.s.table.Lookup(fun.Exec, call.Fun); ok {
+			continue
+		}
+		if _, hint := classify(&fun.NotFoundError{Kind: fun.Exec, Name: call.Fun, Nearest: r.s.table.Nearest(fun.Exec, call.Fun)}); hint != "" {
+			fmt.Fprintln(r.s.app.Err, "hint:", hint)
+		}
 	}
 }
 
@@ -191,6 +229,8 @@ func (r *report) status() int {
 	switch {
 	case len(r.failed) == 0:
 		return exitOK
+	case r.o.prog == saltCLI && r.job.Batch != "" && !r.o.static && r.highest != 0:
+		return statusOf(int64(r.highest))
 	case r.o.prog == saltCLI:
 		return exitGeneric
 	case r.deploy:
@@ -358,6 +398,49 @@ func printSummary(w io.Writer, all []outcome) {
 		fmt.Fprintf(w, "%s%s: %s\n", mark, foldIDs(groups[g]), g.text)
 	}
 	fmt.Fprintf(w, "# of targets: %d, failed: %d\n", len(all), bad)
+}
+
+// saltSummary is the summary as salt prints it.
+// Salt: salt/cli/salt.py SaltCMD._print_returns_summary.
+func (r *report) saltSummary(w io.Writer) {
+	rule := strings.Repeat("-", 43)
+	missing := append(slices.Clone(r.away), r.silent...)
+	failed := slices.DeleteFunc(slices.Clone(r.failed), func(id string) bool { return slices.Contains(missing, id) })
+	fmt.Fprintf(w, "\n\n%s\nSummary\n%s\n", rule, rule)
+	fmt.Fprintf(w, "# of minions targeted: %d\n# of minions returned: %d\n", len(r.outcomes), len(r.outcomes)-len(missing))
+	fmt.Fprintf(w, "# of minions that did not return: %d\n# of minions with errors: %d\n", len(missing), len(failed))
+	for _, x := range []struct {
+		text string
+		ids  []string
+	}{{"not connected", r.away}, {"not responding", r.silent}, {"with failures", failed}} {
+		if len(x.ids) > 0 && r.o.verbose {
+			fmt.Fprintf(w, "Minions %s: %s\n", x.text, strings.Join(x.ids, " "))
+		}
+	}
+	fmt.Fprintln(w, rule)
+}
+
+// printDocs prints the documentation of each function once; false where a target
+// returned none.
+func (r *report) printDocs() bool {
+	docs := map[string]string{}
+	for _, v := range r.all.All() {
+		m, ok := v.(*value.Map)
+		if !ok {
+			return false
+		}
+		for name, text := range m.All() {
+			docs[value.Str(name)] = value.Str(text)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(docs)) {
+		fmt.Fprintf(r.s.app.Out, "%s:\n\n", name)
+		for line := range strings.Lines(docs[name]) {
+			fmt.Fprintf(r.s.app.Out, "    %s\n", strings.TrimRight(line, "\n"))
+		}
+		fmt.Fprintln(r.s.app.Out)
+	}
+	return true
 }
 
 // splitID parts an id at its first run of digits: "web12.example" is "web",

@@ -544,6 +544,11 @@ func (m *machine) downBy(ctx context.Context, job fun.Job, ret fun.Return) fun.R
 // A command counts only where it is nothing else: what a longer one comes to,
 // the machine itself tells.
 func asksDown(job fun.Job) (by string, undo bool, quiet value.Value) {
+	for _, call := range job.Compound() {
+		if by, undo, _ := asksDown(call); by != "" || undo {
+			return by, undo, nil
+		}
+	}
 	first := ""
 	if len(job.Args.Pos) > 0 {
 		first = value.Str(job.Args.Pos[0])

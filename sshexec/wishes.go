@@ -1,7 +1,6 @@
 package sshexec
 
 import (
-	"strings"
 	"sync"
 	"time"
 
@@ -25,7 +24,7 @@ type wishes struct {
 // during has an agent told while it runs a job; the func that it returns ends
 // that.
 func (w *wishes) during(job fun.Job, conn *link.Conn) (done func()) {
-	if w.look == nil || !strings.HasPrefix(job.Fun, "state.") {
+	if w.look == nil || !job.OfState() {
 		return func() {}
 	}
 	w.mu.Lock()

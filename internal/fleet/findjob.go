@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/internal/fun"
+	"brine/internal/jobs"
 	"brine/internal/value"
 )
 
@@ -273,7 +274,7 @@ func (w *asker) answered(p *pending, works bool) {
 // Salt: salt/utils/minion.py running.
 func ProcData(t *fun.Table, job fun.Job, pid int) *value.Map {
 	return value.MapOf(
-		"jid", job.JID, "fun", name(job), "arg", args(t, job), "tgt", job.Tgt, "tgt_type", typeOf(job), "ret", job.Returner,
+		"jid", job.JID, "fun", jobs.FunOf(name(job)), "arg", args(t, job), "tgt", job.Tgt, "tgt_type", typeOf(job), "ret", job.Returner,
 		"user", job.User, "pid", int64(pid),
 	)
 }

@@ -267,7 +267,7 @@ func (f *Fleet) record(job fun.Job, targets []string) jobs.Record {
 	rec, err := f.Jobs.Begin(jobs.Load{
 		JID: job.JID, Fun: name(job), Arg: args(f.Table, job), Tgt: job.Tgt, TgtType: typeOf(job), User: job.User, Ret: job.Returner,
 		RetConfig: job.RetConfig, RetKwargs: job.RetKwargs,
-		LeftOut: jobs.LeftOut(f.Table.Spec(fun.Exec, job.Fun), job.Args.Pos, job.Args.Kw), Metadata: job.Metadata, Minions: targets, OrchJID: job.OrchJID, PID: os.Getpid(),
+		LeftOut: jobs.LeftOutOf(f.Table, job), Metadata: job.Metadata, Minions: targets, OrchJID: job.OrchJID, PID: os.Getpid(),
 		Detached: job.Async || job.Continued, Continued: job.Continued,
 	})
 	f.doubt(err)
@@ -353,7 +353,7 @@ func (f *Fleet) announce(job fun.Job, targets []string) {
 	minions := value.Strings(targets...)
 	f.Bus.Fire(job.JID, value.MapOf("minions", minions))
 	data := value.MapOf(
-		"jid", job.JID, "tgt_type", typeOf(job), "tgt", job.Tgt, "user", job.User, "fun", name(job),
+		"jid", job.JID, "tgt_type", typeOf(job), "tgt", job.Tgt, "user", job.User, "fun", jobs.FunOf(name(job)),
 		"arg", args(f.Table, job), "minions", minions, "missing", value.NewList(),
 	)
 	if job.Metadata != nil {
@@ -378,7 +378,7 @@ func args(t *fun.Table, job fun.Job) *value.List {
 	if job.Shell != "" {
 		return value.NewList(job.Shell)
 	}
-	return jobs.SafeArgs(t.Spec(fun.Exec, job.Fun), job.Args.Pos, job.Args.Kw)
+	return jobs.ArgsOf(t, job)
 }
 
 // running is one job under way.
@@ -497,7 +497,7 @@ func (f *Fleet) fireReturn(job fun.Job, arg *value.List, ret fun.Return) {
 		arg = value.NewList()
 	}
 	data := value.MapOf(
-		"cmd", "_return", "id", ret.ID, "jid", ret.JID, "fun", name(job), "fun_args", arg,
+		"cmd", "_return", "id", ret.ID, "jid", ret.JID, "fun", jobs.FunOf(name(job)), "fun_args", arg,
 		"return", v, "retcode", int64(ret.Retcode), "success", ret.Success,
 	)
 	if ret.Out != "" {

@@ -184,11 +184,46 @@ func ShellValue(stdout, stderr string, retcode int) *value.Map {
 	return value.MapOf("stdout", stdout, "stderr", stderr, "retcode", int64(retcode))
 }
 
-// Call runs a job's function with env and words its outcome as a minion does.
-// Salt: salt/minion.py _thread_return.
+// Call runs a job's function with env and words its outcome as a minion does. Of
+// several functions each is called, whatever became of those before it; the
+// return has theirs by name, or in order where the option multifunc_ordered says
+// so, and the highest of their return codes.
+//
+// Salt: salt/minion.py _thread_return, _thread_multi_return. Difference: a
+// function that raises fails such a job; Salt gives it no return code.
 func Call(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
+	calls := job.Compound()
+	if calls == nil {
+		return call(ctx, env, job, job)
+	}
+	// Each function begins anew what there is to tell of states.
+	env = env.Fork(func(e *fun.Env) { e.Journal = nil })
+	ret := fun.Return{ID: env.ID, JID: job.JID, Success: true}
+	byName, inOrder := value.NewMap(len(calls)), value.NewList()
+	for _, c := range calls {
+		one := call(ctx, env, c, job)
+		if one.Stage != fun.Returned {
+			return one
+		}
+		v, _ := one.Value()
+		byName.Set(c.Fun, v)
+		inOrder.Append(v)
+		if one.Retcode != 0 && (ret.Retcode == 0 || one.Retcode > ret.Retcode) {
+			ret.Retcode = one.Retcode
+		}
+		ret.Success = ret.Success && one.Success
+	}
+	ret.Body = fun.ValueBody{V: byName}
+	if value.Truth(env.Opts.At("multifunc_ordered")) {
+		ret.Body = fun.ValueBody{V: inOrder}
+	}
+	return ret
+}
+
+// call runs a function, which may be one of several of the job whole.
+func call(ctx context.Context, env *fun.Env, job, whole fun.Job) fun.Return {
 	ret := fun.Return{ID: env.ID, JID: job.JID}
-	res, err := invoke(ctx, env, job)
+	res, err := invoke(ctx, env, job, whole)
 	if err != nil {
 		if ctx.Err() != nil {
 			ret.Stage, ret.Err = fun.Lost, ctx.Err()
@@ -202,7 +237,7 @@ func Call(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
 	return ret
 }
 
-func invoke(ctx context.Context, env *fun.Env, job fun.Job) (fun.Result, error) {
+func invoke(ctx context.Context, env *fun.Env, job, whole fun.Job) (fun.Result, error) {
 	args := job.Args
 	if spec := env.Table.Spec(fun.Exec, job.Fun); spec != nil {
 		var err error
@@ -210,7 +245,7 @@ func invoke(ctx context.Context, env *fun.Env, job fun.Job) (fun.Result, error) 
 			return fun.Result{}, err
 		}
 		if spec.VarKw {
-			args.Kw.Update(published(job))
+			args.Kw.Update(published(whole))
 		}
 	}
 	return env.Invoker.Invoke(ctx, fun.Exec, job.Fun, args)
@@ -228,7 +263,7 @@ func published(job fun.Job) *value.Map {
 		kw.Set("__kwarg__", true)
 		arg.Append(kw)
 	}
-	return value.MapOf("__pub_fun", job.Fun, "__pub_arg", arg, "__pub_tgt", job.Tgt, "__pub_jid", job.JID, "__pub_ret", job.Returner,
+	return value.MapOf("__pub_fun", jobs.FunOf(job.Fun), "__pub_arg", arg, "__pub_tgt", job.Tgt, "__pub_jid", job.JID, "__pub_ret", job.Returner,
 		"__pub_tgt_type", typeOf(job), "__pub_user", job.User)
 }
 

@@ -63,6 +63,37 @@ type Job struct {
 	Step string
 }
 
+// Compound returns the calls of a job that is several functions, nil where it is
+// one: Fun has their names with commas between, Args.Pos a list of arguments for
+// each, which ends in a dict with __kwarg__ where some go by name.
+func (j Job) Compound() []Job {
+	names := strings.Split(j.Fun, ",")
+	if len(names) < 2 || len(names) != len(j.Args.Pos) || j.Args.Kw.Len() > 0 {
+		return nil
+	}
+	calls := make([]Job, len(names))
+	for i, name := range names {
+		args, ok := j.Args.Pos[i].(*value.List)
+		if !ok {
+			return nil
+		}
+		calls[i] = j
+		calls[i].Fun, calls[i].Args = name, Args{Kw: value.NewMap(0)}
+		for _, v := range args.Items {
+			if m, ok := v.(*value.Map); ok && m.At("__kwarg__") == true {
+				calls[i].Args.Kw = m.Copy()
+				calls[i].Args.Kw.Delete("__kwarg__")
+				continue
+			}
+			calls[i].Args.Pos = append(calls[i].Args.Pos, v)
+		}
+	}
+	return calls
+}
+
+// OfState reports whether the job calls a function of the module state.
+func (j Job) OfState() bool { return strings.Contains(","+j.Fun, ",state.") }
+
 // A Stage is how far a target came.
 type Stage int
 

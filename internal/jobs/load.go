@@ -92,7 +92,7 @@ func Format(jid string, load *value.Map) *value.Map {
 		return or
 	}
 	m := value.MapOf(
-		"Function", at("fun", "unknown-function"), "Arguments", at("arg", value.NewList()),
+		"Function", FunOf(value.Str(at("fun", "unknown-function"))), "Arguments", at("arg", value.NewList()),
 		"Target", at("tgt", "unknown-target"), "Target-type", at("tgt_type", "list"), "User", at("user", "root"),
 	)
 	if md := metadata(load); md != nil {

@@ -95,6 +95,42 @@ func argName(spec *fun.Spec, i int) string {
 	return spec.Args[i].Name
 }
 
+// FunOf is the function of a job as events and reports show it: of several, a
+// list.
+func FunOf(name string) value.Value {
+	if names := strings.Split(name, ","); len(names) > 1 {
+		return value.Strings(names...)
+	}
+	return name
+}
+
+// ArgsOf are the arguments of a job as [SafeArgs] gives them: of several
+// functions, a list for each.
+func ArgsOf(t *fun.Table, job fun.Job) *value.List {
+	calls := job.Compound()
+	if calls == nil {
+		return SafeArgs(t.Spec(fun.Exec, job.Fun), job.Args.Pos, job.Args.Kw)
+	}
+	l := value.NewList()
+	for _, call := range calls {
+		l.Append(ArgsOf(t, call))
+	}
+	return l
+}
+
+// LeftOutOf names the arguments of a job that [ArgsOf] leaves out or hides.
+func LeftOutOf(t *fun.Table, job fun.Job) []string {
+	calls := job.Compound()
+	if calls == nil {
+		return LeftOut(t.Spec(fun.Exec, job.Fun), job.Args.Pos, job.Args.Kw)
+	}
+	var out []string
+	for _, call := range calls {
+		out = append(out, LeftOutOf(t, call)...)
+	}
+	return out
+}
+
 // LeftOut names the arguments of a call that [SafeArgs] leaves out or hides.
 func LeftOut(spec *fun.Spec, pos []value.Value, kw *value.Map) []string {
 	var out []string

@@ -24,7 +24,7 @@ func procData(env *fun.Env, job fun.Job, pid int) *value.Map {
 		typ = "glob"
 	}
 	return value.MapOf(
-		"jid", job.JID, "fun", job.Fun, "arg", jobs.SafeArgs(env.Table.Spec(fun.Exec, job.Fun), job.Args.Pos, job.Args.Kw), "tgt", job.Tgt, "tgt_type", typ,
+		"jid", job.JID, "fun", jobs.FunOf(job.Fun), "arg", jobs.ArgsOf(env.Table, job), "tgt", job.Tgt, "tgt_type", typ,
 		"ret", job.Returner, "user", job.User, "pid", int64(pid),
 	)
 }

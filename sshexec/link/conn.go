@@ -200,7 +200,7 @@ func (c *Conn) invoke(ctx context.Context, job fun.Job, ret *fun.Return, done *p
 // prepare adds to the head of a state call what the target most likely needs of
 // the tree. It returns the encoded tree where the agent does not have it.
 func (c *Conn) prepare(ctx context.Context, job fun.Job, head *value.Map) ([]byte, error) {
-	if !strings.HasPrefix(job.Fun, "state.") {
+	if !job.OfState() {
 		return nil, nil
 	}
 	snap, err := c.o.Tree.at(ctx, job.JID)
@@ -226,8 +226,10 @@ func (c *Conn) prepare(ctx context.Context, job fun.Job, head *value.Map) ([]byt
 
 // saltEnv returns the saltenv that a call names; base where it names none.
 func saltEnv(job fun.Job) string {
-	if s := job.Args.Kw.Str("saltenv"); s != "" {
-		return s
+	for _, call := range append(job.Compound(), job) {
+		if s := call.Args.Kw.Str("saltenv"); s != "" {
+			return s
+		}
 	}
 	return "base"
 }

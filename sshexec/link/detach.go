@@ -97,7 +97,7 @@ func (t *Tree) alone(ctx context.Context, s *snapshot, job fun.Job) ([]ref, erro
 	saltenv := saltEnv(job)
 	w := &aheadWalk{t: t, s: s, ctx: ctx, seen: map[*wire.TreeFile]bool{}, total: aheadTotal, hash: aheadHash}
 	env := s.tree.Env(saltenv)
-	if strings.HasPrefix(job.Fun, "state.") {
+	if job.OfState() {
 		for _, r := range t.aheadOf(ctx, s, job, saltenv) {
 			w.seen[r.file] = true
 			w.refs = append(w.refs, r)

@@ -95,7 +95,7 @@ func (f filter) match(e jobs.Entry) bool {
 	if f.metadata != nil && !anyItem(m.Map("Metadata"), f.metadata) {
 		return false
 	}
-	if f.functions != nil && !anyGlob(f.functions, []string{m.Str("Function")}) {
+	if f.functions != nil && !anyGlob(f.functions, globs(m.At("Function"))) {
 		return false
 	}
 	if f.targets != nil {
