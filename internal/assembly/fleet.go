@@ -99,8 +99,10 @@ func NewFleet(ctx context.Context, ctl *fun.Env, o EnvOptions, newJID func() str
 func nodegroups(opts *value.Map, r *roster.Roster) *value.Map {
 	m := value.NewMap(4)
 	m.Update(r.Nodegroups())
-	if g := opts.Map("nodegroups"); g != nil {
-		m.Update(g)
+	for _, option := range [...]string{"ssh_list_nodegroups", "nodegroups"} {
+		if g := opts.Map(option); g != nil {
+			m.Update(g)
+		}
 	}
 	return m
 }
