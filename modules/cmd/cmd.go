@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"brine/internal/fun"
 	"brine/internal/host"
@@ -347,7 +348,12 @@ func tempScript(h host.Host, text []byte, ext string, mode fs.FileMode) (path st
 	}
 	done = func() { _ = h.RemoveAll(dir) }
 	path = filepath.Join(dir, "script"+ext)
-	if err := h.WriteFile(path, bytes.NewReader(text), host.WriteOptions{Mode: &mode}); err != nil {
+	// A program that another state starts meanwhile would hold the script open
+	// for writing until it runs, and a shell refuses a file that is.
+	syscall.ForkLock.RLock()
+	err = h.WriteFile(path, bytes.NewReader(text), host.WriteOptions{Mode: &mode})
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		done()
 		return "", nil, fun.Errorf("Unable to write the script: %v", err)
 	}

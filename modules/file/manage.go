@@ -123,9 +123,9 @@ func (f *FS) updateOld(r *Return, p Plan, real string, replaceLink bool) string 
 		return ""
 	}
 	old := f.FileAt(real)
-	if p.From != nil && p.From.Content != nil && !replaceLink {
+	if p.From != nil && p.From.Content != nil {
 		have, err := old.Sum(p.From.Sum.Type)
-		if err == nil && have == p.From.Sum.Hex {
+		if err == nil && have == p.From.Sum.Hex && !replaceLink {
 			return ""
 		}
 		const more = ". If the 'source_hash' value refers to a remote file with multiple possible matches, then it may be necessary to set 'source_hash_name'."
@@ -133,17 +133,10 @@ func (f *FS) updateOld(r *Return, p Plan, real string, replaceLink bool) string 
 			return either(fault, err)
 		}
 	}
-	if replaceLink {
-		if fault, err := p.checkSum(p.Name, ""); err != nil || fault != "" {
-			return either(fault, err)
-		}
-		if err := f.replaceContent(r, p, real, want); err != nil {
-			return "Failed to commit change: " + host.OSError(err)
-		}
-		r.Changes.Set("diff", "Replace symbolic link with regular file")
-		return ""
-	}
 	diff, err := f.showDiff(old, want, p.HideDiff)
+	if replaceLink && (err != nil || diff == "") {
+		diff, err = "Replace symbolic link with regular file", nil
+	}
 	if err != nil {
 		return "Unable to manage file: " + host.OSError(err)
 	}

@@ -382,6 +382,7 @@ func script(ctx context.Context, c *fun.Call) fun.Ret {
 		kw.Set("args", args)
 	}
 	kw.Set("saltenv", c.Low.SaltEnv)
+	kw.Set("python_shell", true) // a script need not name its interpreter
 	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "cmd.script", fun.Args{Pos: []value.Value{source}, Kw: kw})
 	if err != nil {
 		return fun.Ret{Name: name, Comment: said(c, err)}

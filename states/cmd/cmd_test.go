@@ -2,6 +2,8 @@ package cmd_test
 
 import (
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -161,6 +163,21 @@ func TestScript(t *testing.T) {
 	}
 	if left := f.Tree("/tmp"); len(left) > 0 {
 		t.Errorf("scripts are left behind: %v", left)
+	}
+}
+
+// A script need not say which program runs it, and the shell reads its
+// arguments.
+func TestScriptByTheShell(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "plain")
+	if err := os.WriteFile(path, []byte("echo $# $1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	kw := value.MapOf("source", path, "args", "$((1+2)) 'a b'")
+	want := "True \"Command 'label' run\" {'retcode': 0, 'stdout': '2 3', 'stderr': ''}"
+	if d := cmp.Diff(want, short(apply(t, newEnv(host.NewLocal()), "script", "label", kw, false))); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
 }
 

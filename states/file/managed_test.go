@@ -188,8 +188,10 @@ func TestManagedLinks(t *testing.T) {
 		r.link("real", "@/follow")
 		r.link("real", "@/replace")
 		r.link("nowhere", "@/dangling")
+		r.link("real", "@/same")
 		r.steps(
-			step{"managed", false, kv("name", "@/replace", "source", "salt://f", "follow_symlinks", false), "True File @/replace updated {'diff': 'Replace symbolic link with regular file'}"},
+			step{"managed", false, kv("name", "@/replace", "source", "salt://f", "follow_symlinks", false), `True File @/replace updated {'diff': '--- \n+++ \n@@ -1 +1 @@\n-old\n+new\n'}`},
+			step{"managed", false, kv("name", "@/same", "contents", "old", "follow_symlinks", false), "True File @/same updated {'diff': 'Replace symbolic link with regular file'}"},
 			step{"managed", false, kv("name", "@/follow", "source", "salt://f"), `True File @/follow updated {'diff': '--- \n+++ \n@@ -1 +1 @@\n-old\n+new\n'}`},
 			step{"managed", false, kv("name", "@/dangling", "contents", "x"), `True File @/dangling updated {'diff': 'New file'}`},
 		)
@@ -197,7 +199,7 @@ func TestManagedLinks(t *testing.T) {
 		if r.mode("@/real") != "600" {
 			t.Errorf("mode of real %s, want it kept", r.mode("@/real"))
 		}
-		for path, want := range map[string]bool{"@/follow": true, "@/replace": false, "@/dangling": true} {
+		for path, want := range map[string]bool{"@/follow": true, "@/replace": false, "@/same": false, "@/dangling": true} {
 			st, err := r.env.Host.Lstat(r.at(path).(string))
 			if err != nil || st.Mode&os.ModeSymlink != 0 != want {
 				t.Errorf("%s is a link: %v, %v; want %v", path, st.Mode, err, want)
