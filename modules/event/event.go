@@ -41,10 +41,11 @@ func Module() fun.Module {
 }
 
 func fireLocal(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if c.Env.Bus == nil {
+	data, ok := c.Value("data").(*value.Map)
+	if c.Env.Bus == nil || !ok { // Salt: fire_event raises, which is False here
 		return fun.Value(false)
 	}
-	c.Env.Bus.Fire(c.Str("tag"), dict(c.Value("data")))
+	c.Env.Bus.Fire(c.Str("tag"), data.Copy())
 	return fun.Value(true)
 }
 

@@ -116,5 +116,8 @@ func TestMasterless(t *testing.T) {
 		if got := call(t, env, "fire", value.MapOf("tag", "t", "data", value.NewMap(0))); got != true {
 			t.Errorf("%s: fire = %v", tt.name, got)
 		}
+		if got := call(t, env, "fire", value.MapOf("tag", "t", "data", "text")); got != false {
+			t.Errorf("%s: fire of a text = %v", tt.name, got)
+		}
 	}
 }

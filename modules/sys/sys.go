@@ -3,6 +3,7 @@ package sys
 
 import (
 	"context"
+	"slices"
 	"sort"
 	"strings"
 
@@ -102,6 +103,9 @@ func argspec(k fun.Kind) fun.ExecFn {
 			_, spec, _ := c.Env.Table.Lookup(k, n)
 			var args, defaults value.Value
 			names, defs := value.NewList(), value.NewList()
+			if k == fun.State && !slices.ContainsFunc(spec.Args, func(a fun.Arg) bool { return a.Name == "name" }) {
+				names.Append("name") // which every state has
+			}
 			for _, a := range spec.Args {
 				names.Append(a.Name)
 				if !a.Required {
