@@ -215,7 +215,7 @@ func (j *job) fetch() (fun.Ret, bool) {
 			return fail("Could not guess archive_format from the value of the 'source' argument. Please set this archive_format to one of the following: tar, rar, zip")
 		}
 	case j.format != "tar" && j.format != "zip" && j.format != "rar":
-		return fail("Invalid archive_format '%s'. Either set it to a supported value (tar, rar, zip) or remove this argument and the archive format will be guesseed based on file extension.", j.format)
+		return fail("Invalid archive_format '%s'. Either set it to a supported value (tar, rar, zip) or remove this argument and the archive format will be guessed based on file extension.", j.format)
 	}
 	if j.format == "rar" {
 		return fail("rar archives are not supported")

@@ -26,6 +26,7 @@ func States() fun.Module {
 				Doc: "Call execution functions.\nOld style: name is the function, the other arguments are its own; args and kwargs give what it does not declare,\nm_name, m_names, m_fun, m_state and m_saltenv those that the state system takes.\nNew style: each argument is a function with a list of arguments.",
 			},
 			{Name: "wait", Doc: "Call an execution function only when a watched state changed.", Src: "states/module.py wait", Args: name, VarKw: true, Hands: true, State: idle},
+			{Name: "watch", Doc: "The same as wait.", Src: "states/module.py watch", Args: name, VarKw: true, Hands: true, State: idle},
 		},
 	}
 }

@@ -186,8 +186,10 @@ func TestWarnings(t *testing.T) {
 
 func TestWaitIsIdle(t *testing.T) {
 	t.Parallel()
-	got, _ := apply(t, "wait", "mine.no", nil, false)
-	if s := short(got); s != "True '' {}" {
-		t.Errorf("wait = %s", s)
+	for _, fn := range []string{"wait", "watch"} {
+		got, _ := apply(t, fn, "mine.no", nil, false)
+		if s := short(got); s != "True '' {}" {
+			t.Errorf("%s = %s", fn, s)
+		}
 	}
 }
