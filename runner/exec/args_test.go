@@ -3,6 +3,7 @@ package exec_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -222,6 +223,31 @@ func TestGlobalConditions(t *testing.T) {
 		r := newRig(t, match)
 		r.env.Opts.Set("global_state_conditions", tt.conds)
 		check(t, r.run(exec.Options{}, chunk("x: test.nop")), false, "x "+tt.want)
+		// They are asked before a parallel state starts.
+		got := r.run(exec.Options{}, chunk("x: test.nop", "parallel", true))
+		check(t, got, false, "x "+tt.want)
+		if started := got.Return("test_|-x_|-x_|-nop").Has("__parallel__"); started != (tt.want != refused) {
+			t.Errorf("%s: parallel state started: %v", tt.name, started)
+		}
+		check(t, r.run(exec.Options{Mock: true}, chunk("x: test.nop")), false, "x True Not called, mocked")
+	}
+}
+
+// TestMock has what is done with a state that is not called.
+func TestMock(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	got := r.run(exec.Options{Mock: true},
+		chunk("a: test.fail_without_changes", "retry", true), chunk("b: cmd.run", "unless", "true"),
+		chunk("c: cmd.run", "name", "__slot__:salt:cmd.retcode(slotted)", "parallel", true),
+		chunk("d: cmd.run", "check_cmd", "false"), chunk("e: test.nope"),
+		chunk("w: cmd.wait", "watch", req("test: a")), chunk("lost: cmd.wait", "watch", req("test: zz")),
+	)
+	check(t, got, false, "a True Not called, mocked", "b True unless condition is true", "c True Not called, mocked",
+		"d False check_cmd determined the state failed", "e False State 'test.nope' was not found in SLS 's'\nReason: 'test.nope' is not available.\n",
+		"w True Not called, mocked", "lost False The following requisites were not found:\n"+strings.Repeat(" ", 19)+"watch:\n"+strings.Repeat(" ", 23)+"test: zz\n")
+	if slices.Contains(r.cmds, "slotted") {
+		t.Error("a slot of a state that is not called was filled")
 	}
 }
 
@@ -284,8 +310,16 @@ func TestRetry(t *testing.T) {
 	}
 	r = newRig(t)
 	check(t, r.run(exec.Options{Test: true}, chunk("a: test.fail_without_changes", "retry", true)), true,
-		"0 a False If we weren't testing, this would be a failure!  The state would be retried every 30 seconds (with a splay of up to 0 seconds) a maximum of 2 times or until a result of True is returned")
+		"0 a False If we weren't testing, this would be a failure!  "+wouldRetry)
+	// The comments of conditions are a list, which retry shows as it is.
+	check(t, r.run(exec.Options{Test: true}, chunk("a: test.nop", "onlyif", "true", "unless", "true", "retry", true)), false,
+		"a True ['onlyif condition is true', 'unless condition is true']  "+wouldRetry)
+	skipped := chunk("a: test.nop", "unless", "true", "retry", value.MapOf("until", false, "interval", int64(0)))
+	check(t, r.run(exec.Options{}, skipped), false,
+		"a True Attempt 1: Returned a result of \"True\", with the following comment: \"['unless condition is true']\"\nunless condition is true")
 }
+
+const wouldRetry = "The state would be retried every 30 seconds (with a splay of up to 0 seconds) a maximum of 2 times or until a result of True is returned"
 
 func TestTestMode(t *testing.T) {
 	t.Parallel()
@@ -639,6 +673,7 @@ func TestDisabled(t *testing.T) {
 	r.env.Grains = value.MapOf("state_runs_disabled", value.Strings("cmd.*"))
 	check(t, r.run(exec.Options{}, chunk("a: test.nop"), chunk("b: cmd.run")), false,
 		`b False The state function "cmd.run" is currently disabled by "cmd.*", to re-enable, run state.enable cmd.*.`, "a True Success!")
+	check(t, r.run(exec.Options{Direct: true}, chunk("b: cmd.run")), false, "b True Command \"b\" run *")
 	r = newRig(t)
 	r.env.Opts.Set("disabled_requisites", value.Strings("require"))
 	check(t, r.run(exec.Options{}, chunk("a: test.nop", "require", req("test: nothing"))), false, "a True Success!")

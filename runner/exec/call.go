@@ -135,11 +135,12 @@ type job struct {
 	spec *fun.Spec
 	test bool
 	dry  bool // for a prereq
+	mock bool // the function is not called
 	warn func(key, text string)
 }
 
 func (r *run) job(n *node, c *fun.Chunk, mod *fun.Module, spec *fun.Spec) *job {
-	j := &job{env: r.env, c: c, low: n.c.Low, mod: mod, spec: spec, test: r.test}
+	j := &job{env: r.env, c: c, low: n.c.Low, mod: mod, spec: spec, test: r.test, mock: r.o.Mock}
 	if n.c.Fun == modWatch {
 		j.low = n.c.Low.Copy()
 		j.low.Delete("sfun")
@@ -167,10 +168,11 @@ func (r *run) dryRun(ctx context.Context, n *node) *value.Map {
 	j := r.job(n, n.c, mod, spec)
 	j.test, j.dry = true, true
 	ctx = asUser(ctx, n.c.Low)
-	if ret := j.conditions(ctx); ret != nil {
-		return ret
+	ret := j.conditions(ctx)
+	if ret == nil {
+		ret = j.invoke(ctx)
 	}
-	return j.invoke(ctx)
+	return withText(ret)
 }
 
 func unverified(c *fun.Chunk, errs []string) *value.Map {
@@ -198,7 +200,7 @@ func (r *run) call(ctx context.Context, n *node, c *fun.Chunk, watched bool) *va
 		ret := j.conditions(ctx)
 		switch {
 		case ret != nil:
-		case value.Truth(c.Low.At("parallel")):
+		case value.Truth(c.Low.At("parallel")) && !j.mock:
 			return r.start(ctx, n, j, retry, watched)
 		default:
 			ret = j.invoke(ctx)
@@ -214,12 +216,12 @@ func (r *run) call(ctx context.Context, n *node, c *fun.Chunk, watched bool) *va
 		}
 		wait, again := retry.next(r.test, len(past)+1, ret)
 		if !again {
-			return retry.fold(r.test, past, ret)
+			return withText(retry.fold(r.test, past, ret))
 		}
 		ret.Set(waited, millis(wait))
 		past = append(past, ret)
 		if r.sleep(ctx, wait) != nil {
-			return retry.fold(r.test, past[:len(past)-1], ret)
+			return withText(retry.fold(r.test, past[:len(past)-1], ret))
 		}
 	}
 }
@@ -242,8 +244,9 @@ func asUser(ctx context.Context, low *value.Map) context.Context {
 }
 
 // invoke calls the function and returns its return: name, changes, result,
-// comment and what else it has. Whatever goes wrong in it is a failure with
-// Salt's text for an exception.
+// comment (text or a list, see withText) and what else it has. Whatever goes
+// wrong in it is a failure with Salt's text for an exception. Of a mocked
+// function it returns Salt's mock_ret.
 func (j *job) invoke(ctx context.Context) (ret *value.Map) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -253,13 +256,8 @@ func (j *job) invoke(ctx context.Context) (ret *value.Map) {
 			ret = j.exception(value.Raise("RuntimeError", "%v", p))
 		}
 	}()
-	met, err := j.globalConditions(ctx)
-	if err != nil {
-		return j.exception(err)
-	}
-	if !met {
-		return j.checkCmd(ctx, value.MapOf("name", j.c.Low.At("name"), "changes", value.NewMap(0), "result", nil,
-			"comment", "Failed to meet global state conditions. State not called."))
+	if j.mock {
+		return j.checkCmd(ctx, value.MapOf("name", j.c.Low.At("name"), "comment", "Not called, mocked", "changes", value.NewMap(0), "result", true))
 	}
 	kw, err := j.slots(ctx)
 	if err != nil {
@@ -299,29 +297,35 @@ func (j *job) invoke(ctx context.Context) (ret *value.Map) {
 	if got.Extra != nil {
 		ret.Update(got.Extra)
 	}
-	return j.unify(j.checkCmd(ctx, ret))
+	return j.checked(j.checkCmd(ctx, ret))
 }
 
-// unify makes what functions may return into what a return is: changes are a
-// dict, the comment is text, the result True, False or None.
+// checked makes what functions may return into what a return is: changes are a
+// dict, the result is True, False or None.
 //
 // Salt: salt/utils/decorators/state.py OutputUnifier.
-func (j *job) unify(ret *value.Map) *value.Map {
+func (j *job) checked(ret *value.Map) *value.Map {
 	if m, ok := ret.At("changes").(*value.Map); !ok || m == nil {
 		if _, ok := ret.At("changes").(value.Mapping); !ok {
 			return value.MapOf("result", false, "name", j.c.Name, "changes", value.NewMap(0),
 				"comment", "An exception occurred in this state: 'Changes' should be a dictionary.")
 		}
 	}
+	if res := ret.At("result"); res != nil {
+		ret.Set("result", value.Truth(res))
+	}
+	return ret
+}
+
+// withText returns ret with a comment that is text: the lines of a list are
+// joined. That comes last, since retry shows a list as Python prints it.
+func withText(ret *value.Map) *value.Map {
 	if l, ok := ret.At("comment").(*value.List); ok {
 		lines := make([]string, l.Len())
 		for i, x := range l.Items {
 			lines[i] = value.Str(x)
 		}
 		ret.Set("comment", strings.Join(lines, "\n"))
-	}
-	if res := ret.At("result"); res != nil {
-		ret.Set("result", value.Truth(res))
 	}
 	return ret
 }

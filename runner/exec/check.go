@@ -16,17 +16,14 @@ type verdict struct {
 	comment string
 }
 
-// conditions evaluates onlyif, unless and creates. It returns the return of a
-// state that they keep from running, or that cannot run because they fail, else
-// nil.
+// conditions evaluates onlyif, unless and creates, then those of configuration.
+// It returns the return of a state that they keep from running, or that cannot
+// run because they fail, else nil.
 //
 // Salt: salt/state.py State._run_check. Difference: an empty list is no
 // condition (a traceback in Salt).
 func (j *job) conditions(ctx context.Context) *value.Map {
 	low := j.c.Low
-	if !low.Has("onlyif") && !low.Has("unless") && !low.Has("creates") {
-		return nil
-	}
 	var comments []value.Value
 	skip := false
 	for _, k := range []struct {
@@ -48,11 +45,18 @@ func (j *job) conditions(ctx context.Context) *value.Map {
 		skip = skip || got.skip
 		comments = append(comments, got.comment)
 	}
-	if !skip {
-		return nil
+	if skip {
+		return j.checkCmd(ctx, value.MapOf("result", true, "name", j.c.Name, "changes", value.NewMap(0),
+			"comment", value.NewList(comments...), "skip_watch", true))
 	}
-	return j.unify(j.checkCmd(ctx, value.MapOf("result", true, "name", j.c.Name, "changes", value.NewMap(0),
-		"comment", value.NewList(comments...), "skip_watch", true)))
+	switch met, err := j.globalConditions(ctx); {
+	case err != nil:
+		return j.exception(err)
+	case !met && !j.mock:
+		return j.checkCmd(ctx, value.MapOf("name", low.At("name"), "changes", value.NewMap(0), "result", nil,
+			"comment", "Failed to meet global state conditions. State not called."))
+	}
+	return nil
 }
 
 // onlyif lets the state run if all its commands succeed and all its functions

@@ -95,7 +95,7 @@ func (r *run) start(ctx context.Context, n *node, j *job, retry *retry, watched 
 					continue
 				}
 			}
-			p.ret = retry.fold(test, past, ret)
+			p.ret = withText(retry.fold(test, past, ret))
 			p.ret.Set("__id__", j.c.ID)
 			p.ret.Set("__parallel__", true)
 			return

@@ -103,7 +103,7 @@ func (t *retry) fold(test bool, past []*value.Map, last *value.Map) *value.Map {
 		total += d + w
 	}
 	comment := ""
-	if c := last.At("comment"); value.Truth(c) {
+	if c := withText(last).At("comment"); value.Truth(c) {
 		comment = value.Str(c)
 	}
 	last.Set("comment", strings.Join(append(lines, comment), "\n"))

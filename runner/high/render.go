@@ -32,7 +32,7 @@ const firstOrder = 10000
 // New returns a compiler for one run in env. r is nil for the renderers of env.
 func New(env *fun.Env, r Renderer) *Compiler {
 	if r == nil {
-		r = render.For(env).SLS
+		r = render.For(env).Run().SLS
 	}
 	auto := option(env, "state_auto_order")
 	return &Compiler{
@@ -172,6 +172,7 @@ func (c *Compiler) Template(ctx context.Context, path, saltenv string, text []by
 	}
 	c.from[saltenv+":"+path] = n
 	c.file(ctx, n, render.Input{Path: path, Abs: path, SLS: path, SaltEnv: saltenv, Text: text})
+	n.notDict = nil // Salt's second text for it is that of merging, and there is nothing to merge
 	m := merger{h: h, owner: map[string]*node{}}
 	m.add(n)
 	dedupExtend(h.Data)

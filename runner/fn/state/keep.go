@@ -124,7 +124,7 @@ func (m *module) request(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	kwargs := value.NewMap(0)
 	for _, a := range c.Spec.Args {
 		v := c.Value(a.Name)
-		if a.Name != "mods" && a.Name != "name" && !value.Equal(v, a.Default) {
+		if a.Name != "mods" && !value.Equal(v, a.Default) {
 			kwargs.Set(a.Name, v)
 		}
 	}
@@ -203,6 +203,7 @@ func (m *module) runRequest(ctx context.Context, c *fun.Call) (fun.Result, error
 	kwargs = kwargs.Copy()
 	kwargs.Update(c.Kw)
 	kwargs.Delete("test")
+	kwargs.Delete("name") // of the request
 	kwargs.Set("mods", one.At("mods"))
 	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "state.apply", fun.Args{Kw: kwargs})
 	if err != nil {

@@ -172,10 +172,10 @@ func (m *module) fromTop(ctx context.Context, c *fun.Call, req high.TopRequest) 
 	if faults := append(top.Verify(), h.Faults...); len(faults) > 0 {
 		return s.failed(faults)
 	}
+	s.exclude(h)
 	if h.Data.Len() == 0 {
 		return s.noStates("No states found for this minion")
 	}
-	s.exclude(h)
 	if err := s.keep(h); err != nil {
 		return fun.Result{}, err
 	}
@@ -237,7 +237,7 @@ func (m *module) slsID(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 		return fun.Result{}, fun.Errorf("No matches for ID '%s' found in SLS '%s' within saltenv '%s'%s", id, strings.Join(splitText(c.Value("mods")), ","), saltenv, source.DidYouMean(id, ids))
 	}
-	s.only = id
+	s.only, s.direct = id, true
 	return s.runChunks(ctx, h, chosen)
 }
 

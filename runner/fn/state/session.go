@@ -33,6 +33,7 @@ type session struct {
 	test    bool
 	out     string
 	only    string // the ID that is run; "" is all
+	direct  bool   // what state.disable forbids runs, too
 }
 
 // open prepares a call: it waits for its turn, checks the arguments that all
@@ -278,10 +279,10 @@ func (s *session) run(ctx context.Context, h *high.High) (fun.Result, error) {
 // cancelled, they come beside the error: what was done is known.
 func (s *session) runChunks(ctx context.Context, h *high.High, chunks []*fun.Chunk) (fun.Result, error) {
 	s.show(low.Unknown(s.env.Table, h, chunks))
-	if s.c.Args.Has("mock") && s.c.Bool("mock") {
-		s.env.Table = mocked(s.env.Table, chunks)
+	o := exec.Options{
+		Only: s.only, Direct: s.direct, Test: s.test, Mock: s.c.Args.Has("mock") && s.c.Bool("mock"),
+		Grains: s.env.NewGrains, Modules: s.env.NewTable,
 	}
-	o := exec.Options{Only: s.only, Test: s.test, Grains: s.env.NewGrains, Modules: s.env.NewTable}
 	if j := s.env.Journal; j != nil {
 		s.env.Journal = nil
 		var err error
@@ -343,30 +344,4 @@ func splitText(v value.Value) []string {
 		out[i] = value.Str(x)
 	}
 	return out
-}
-
-// mocked returns a table in which the state functions of chunks do nothing.
-// Salt: mock_ret.
-func mocked(t *fun.Table, chunks []*fun.Chunk) *fun.Table {
-	var entries []fun.Entry
-	seen := map[string]bool{}
-	for _, c := range chunks {
-		mod, ok := t.Module(fun.State, c.State)
-		if !ok || seen[c.State] {
-			continue
-		}
-		seen[c.State] = true
-		entries = append(entries, fun.Entry{Kind: fun.State, Name: c.State, Load: func() fun.Module {
-			m := *mod
-			m.Watch, m.Aggregate, m.Init = nil, nil, nil
-			m.Specs = append([]fun.Spec(nil), mod.Specs...)
-			for i := range m.Specs {
-				m.Specs[i].State = func(context.Context, *fun.Call) fun.Ret {
-					return fun.Ret{Result: fun.OK, Comment: "Not called, mocked"}
-				}
-			}
-			return m
-		}})
-	}
-	return t.With(entries)
 }

@@ -14,8 +14,9 @@ import (
 	"brine/runner/high"
 )
 
-// single runs one state function. The result is its return by tag; Salt's text
-// or a list of them where there is no such function or it lacks arguments.
+// single runs one state function, which state.disable does not forbid. The
+// result is its return by tag; Salt's text or a list of them where there is no
+// such function or it lacks arguments.
 // Salt: single.
 func (m *module) single(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	comps := strings.Split(c.Str("fun"), ".")
@@ -45,6 +46,7 @@ func (m *module) single(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		s.hint(chunk)
 		return fun.Result{Value: value.Strings(errs...), Retcode: retCompile, Out: s.out}, nil
 	}
+	s.direct = true
 	return s.runChunks(ctx, high.FromData(value.NewMap(0)), []*fun.Chunk{chunk})
 }
 
@@ -95,6 +97,7 @@ func (m *module) low(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if !data.Has("__id__") {
 		return fun.Result{}, fun.Errorf(`state.low: the chunk has no "__id__"`)
 	}
+	s.direct = true
 	res, err := s.runChunks(ctx, high.FromData(value.NewMap(0)), []*fun.Chunk{chunk})
 	if returns, ok := res.Value.(*value.Map); ok && returns.Len() > 0 {
 		_, res.Value = returns.Entry(0)

@@ -356,6 +356,15 @@ func TestRequest(t *testing.T) {
 	if res := mustCall(t, env, "state.run_request", nil); value.Truth(res.Value) {
 		t.Errorf("a second run_request: %s", value.Repr(res.Value))
 	}
+	mustCall(t, env, "state.request", value.MapOf("name", "mine"), "web")
+	got = mustCall(t, env, "state.check_request", nil, "mine").Value.(*value.Map).Map("kwargs")
+	if want := "{'name': 'mine', 'test': True}"; value.Repr(got) != want {
+		t.Errorf("check_request: %s, want %s", value.Repr(got), want)
+	}
+	res = mustCall(t, env, "state.run_request", nil, "mine")
+	if result(t, res, "test_|-web_two_|-web_two_|-succeed_with_changes").At("result") != true {
+		t.Errorf("run_request: %s", value.Repr(res.Value))
+	}
 	mustCall(t, env, "state.request", nil, "web")
 	if res := mustCall(t, env, "state.clear_request", nil); res.Value != true {
 		t.Errorf("clear_request: %v", res.Value)
@@ -395,6 +404,26 @@ func TestDisabled(t *testing.T) {
 	if res = mustCall(t, env, "state.highstate", nil); res.Value.(*value.Map).At("comment") != "Disabled" {
 		t.Errorf("highstate: %s", value.Repr(res.Value))
 	}
+	// What names its function or ID is not asked; high data is.
+	env.Grains = value.MapOf("state_runs_disabled", value.NewList("test.*"))
+	single := mustCall(t, env, "state.single", nil, "test.nop", "x")
+	id := mustCall(t, env, "state.sls_id", nil, "web_two", "web")
+	low := mustCall(t, env, "state.low", nil, value.MapOf("state", "test", "fun", "nop", "name", "x", "__id__", "x"))
+	high := mustCall(t, env, "state.high", nil, value.MapOf("x", value.MapOf("test", value.NewList("nop"))))
+	for _, tt := range []struct {
+		name string
+		ret  *value.Map
+		want value.Value
+	}{
+		{"single", result(t, single, "test_|-x_|-x_|-nop"), true},
+		{"sls_id", result(t, id, "test_|-web_two_|-web_two_|-succeed_with_changes"), true},
+		{"low", low.Value.(*value.Map), true},
+		{"high", result(t, high, "test_|-x_|-x_|-nop"), false},
+	} {
+		if tt.ret.At("result") != tt.want {
+			t.Errorf("%s: %s", tt.name, value.Repr(tt.ret))
+		}
+	}
 }
 
 func TestShowStateUsage(t *testing.T) {
@@ -426,6 +455,14 @@ func TestTemplate(t *testing.T) {
 	res := mustCall(t, env, "state.template", nil, "/nowhere/x")
 	if res.Retcode != 1 || value.Repr(res.Value) != "['Specified SLS /nowhere/x.sls on local filesystem cannot be found.']" {
 		t.Errorf("missing: %d %s", res.Retcode, value.Repr(res.Value))
+	}
+	text := filepath.Join(t.TempDir(), "t.sls")
+	if err := os.WriteFile(text, []byte("hello\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	res = mustCall(t, env, "state.template", nil, text)
+	if want := "['SLS " + text + " does not render to a dictionary']"; res.Retcode != 1 || value.Repr(res.Value) != want {
+		t.Errorf("text: %d %s, want %s", res.Retcode, value.Repr(res.Value), want)
 	}
 	broken := filepath.Join(t.TempDir(), "b.sls")
 	if err := os.WriteFile(broken, []byte("x: {{ nope.x }}\n"), 0o644); err != nil {
