@@ -287,7 +287,7 @@ func (j *job) download(want cp.Sum) (fun.Ret, bool) {
 		return j.ret.Fail(format, args...).Ret(), true
 	}
 	if cp.IsRemote(j.source) && want.Hex == "" && !c.Bool("skip_verify") && !c.Bool("use_etag") {
-		return fail("Unable to verify upstream hash of source file %s, please set source_hash or set skip_verify to True", cp.Redact(j.source))
+		return fail("Unable to verify upstream hash of source file %s, please set source_hash or set skip_verify or use_etag to True", cp.Redact(j.source))
 	}
 	p, err := cp.New(c.Env, j.fs.SaltEnv).CacheFile(j.ctx, j.source, cp.Options{SourceHash: want.Hex, UseETag: c.Bool("use_etag")})
 	if err != nil {
