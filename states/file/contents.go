@@ -79,20 +79,12 @@ func (c *call) contents(m *managedFile) (fault string, err error) {
 func (c *call) renderContents(m *managedFile, text string) (out, fault string, err error) {
 	defaults, _ := m.defaults.(*value.Map)
 	context, _ := m.context.(*value.Map)
-	vars := value.MergeRecurse(nonNil(defaults), nonNil(context), false)
-	out, err = cp.New(c.Env, c.SaltEnv).Render(c.ctx, m.template, "contents of "+c.path(), []byte(text), vars)
+	out, err = cp.New(c.Env, c.SaltEnv).Render(c.ctx, m.template, "contents of "+c.path(), []byte(text), cp.Vars(nil, defaults, context))
 	var unknown *cp.UnknownTemplateError
 	if errors.As(err, &unknown) {
 		return "", unknown.Error(), nil
 	}
 	return out, "", err
-}
-
-func nonNil(m *value.Map) *value.Map {
-	if m == nil {
-		return value.NewMap(0)
-	}
-	return m
 }
 
 // lookup reads a key, or several joined by newlines, from pillar or grains.

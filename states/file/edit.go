@@ -304,9 +304,9 @@ func lineSpec() fun.Spec {
 			fun.Opt("quiet", fun.Bool, false, "a file that is not there is no failure of the edit"),
 			fun.Opt("indent", fun.Bool, true, "indent as the line beside"),
 			fun.Opt("create", fun.Bool, false, "make an empty file if it is missing"),
-			fun.Opt("user", fun.Any, nil, userDoc+" of a file that is made"),
-			fun.Opt("group", fun.Any, nil, groupDoc+" of a file that is made"),
-			fun.Opt("file_mode", fun.Any, nil, "permissions of a file that is made"),
+			fun.Opt("user", fun.Any, nil, userDoc),
+			fun.Opt("group", fun.Any, nil, groupDoc),
+			fun.Opt("file_mode", fun.Any, nil, modeDoc),
 		},
 	}
 }
@@ -319,15 +319,11 @@ func line(ctx context.Context, fc *fun.Call) fun.Ret {
 	if c.path() == "" {
 		return c.fail("Must provide name to file.line")
 	}
-	if c.Bool("create") {
-		user, group := c.owner()
-		made := c.sub(c.path()).manageChecked(&managedFile{
-			create: true, perms: files.Perms{User: user, Group: group, Mode: files.NormMode(c.Value("file_mode")), Follow: true},
-		})
-		if made.Err != nil || made.Result == fun.Failed {
-			return made
-		}
-	}
+	// What fails here is not told, as in Salt: a file that is missing is, below.
+	user, group := c.owner()
+	c.sub(c.path()).manageChecked(&managedFile{
+		create: c.Bool("create"), perms: files.Perms{User: user, Group: group, Mode: files.NormMode(c.Value("file_mode")), Follow: true},
+	})
 	if s := c.existing(); s != "" {
 		return c.fail("%s", s)
 	}

@@ -294,6 +294,26 @@ func TestLine(t *testing.T) {
 	}
 }
 
+// The permissions are those of the file, made here or not; what cannot be made
+// is told as missing.
+func TestLinePermissions(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		r.put("@/f", "a\n", 0o644)
+		at := kv("content", "a", "mode", "ensure", "after", "a", "file_mode", "0600")
+		r.steps(
+			step{"line", true, append(kv("name", "@/f"), at...), `None Changes would be made {'diff': '--- \n+++ \n@@ -1 +1,2 @@\n a\n+a\n'}`},
+			step{"line", false, append(kv("name", "@/f"), at...), `True Changes were made {'diff': '--- \n+++ \n@@ -1 +1,2 @@\n a\n+a\n'}`},
+			step{"line", false, append(kv("name", "@/no/f", "create", true), at...), "False @/no/f: file not found"},
+			step{"line", true, append(kv("name", "@/new", "create", true), at...), "False @/new: file not found"},
+			step{"line", false, kv("name", "@/new", "create", true, "content", "x", "mode", "insert", "location", "start", "file_mode", "0640"), `True Changes were made {'diff': '--- \n+++ \n@@ -0,0 +1 @@\n+x\n'}`},
+		)
+		if r.mode("@/f")+r.mode("@/new") != "600640" {
+			t.Errorf("modes %s %s", r.mode("@/f"), r.mode("@/new"))
+		}
+	})
+}
+
 func TestKeyvalue(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
