@@ -21,8 +21,6 @@ func invalid(format string, args ...any) error {
 // Salt: _get_flags.
 func ReFlags(v value.Value) (pyre.Flags, error) {
 	switch v := v.(type) {
-	case nil:
-		return 0, nil
 	case int64:
 		return pyre.Flags(v), nil
 	case string:
@@ -50,7 +48,7 @@ func ReFlags(v value.Value) (pyre.Flags, error) {
 		}
 		return flags, nil
 	}
-	return 0, invalid("Invalid value for \"flags\": %s", value.Str(v))
+	return 0, fun.Errorf(`Invalid re flags: "%s", must be given either as a single flag string, a list of strings, as an integer, or as an re flag`, value.Str(v))
 }
 
 // A Replacement is a search and replace in a file.

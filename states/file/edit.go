@@ -49,6 +49,9 @@ func replace(ctx context.Context, fc *fun.Call) fun.Ret {
 		}
 		return c.fail("%s", s)
 	}
+	if t := value.TypeName(c.Value("pattern")); t != "str" {
+		return fun.Raise(value.Raise("TypeError", "expected str, bytes, or bytearray not <class '%s'>", t))
+	}
 	flags, err := files.ReFlags(c.Value("flags"))
 	if err != nil {
 		return fun.Raise(err)

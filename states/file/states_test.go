@@ -201,6 +201,9 @@ func TestReplace(t *testing.T) {
 			step{"replace", false, kv("name", "@/none", "pattern", "x", "repl", "y", "ignore_if_missing", true), "True No changes needed to be made"},
 			step{"replace", false, kv("name", "@/bin", "pattern", "x", "repl", "y"), "raises Cannot perform string replacements on a binary file: @/bin"},
 			step{"replace", false, kv("name", "@/f", "pattern", "(x", "repl", "y"), "raises missing ), unterminated subpattern at position 0"},
+			step{"replace", false, kv("name", "@/f", "pattern", int64(80), "repl", "y"), "raises expected str, bytes, or bytearray not <class 'int'>"},
+			step{"replace", false, kv("name", "@/f", "pattern", "x", "repl", "y", "flags", value.NewList("NOPE")), "raises Invalid re flag given: NOPE"},
+			step{"replace", false, kv("name", "@/f", "pattern", "x", "repl", "y", "flags", nil), `raises Invalid re flags: "None", must be given either as a single flag string, a list of strings, as an integer, or as an re flag`},
 			step{"replace", false, kv("name", "@/f", "pattern", "x", "repl", "y", "append_if_not_found", true, "prepend_if_not_found", true), "raises Only one of append and prepend_if_not_found is permitted"},
 		)
 		r.is("@/f", text, "@/g", "port = 1\nhost = a\nport = 81\n", "@/g.orig", text, "@/h.bak", text, "@/i", "# top\nport = 80\n"+`C:\temp`+" = a\nport = 81\n", "@/odd", "y=\xff\xff\n", "@/i.bak", "(missing)")
