@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"brine/internal/porttest"
 	"brine/internal/sshtest"
 )
 
@@ -110,8 +111,8 @@ func TestRetries(t *testing.T) {
 	s.want(s.brine("ssh", "web1", "test.ping"), 0)
 	flaky := func(n int32) *sshtest.Fake { return s.faulty(func(f *sshtest.Fake) { f.Flaky = n }) }
 	three, four, six := flaky(3), flaky(4), flaky(6)
-	late := sshtest.NewFake(t)
-	late.Close() // its port is free now; who listens there comes later
+	late := sshtest.NewFakeOn(t, fmt.Sprintf("127.0.0.1:%d", porttest.Port(t)))
+	late.Close() // who listens there comes later
 	var known, roster strings.Builder
 	for id, f := range map[string]*sshtest.Fake{"three": three, "four": four, "six": six, "late": late} {
 		fmt.Fprintf(&known, "[127.0.0.1]:%d %s", f.Port(), ssh.MarshalAuthorizedKey(f.HostKey.PublicKey()))
