@@ -453,6 +453,10 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	}
 	sum, err := env.Fleet.Run(ctx, job, r.add)
 	if len(sum.Targets) == 0 {
+		var bad *fun.TargetError
+		if o.prog == saltCLI && job.TgtType != "nodegroup" && errors.As(err, &bad) {
+			return s.saltNoMatch(err) // to a master it matches nothing
+		}
 		if err != nil {
 			return err
 		}
