@@ -100,7 +100,7 @@ func checkRow(t *testing.T, r *rig, spec fun.Spec, e example) {
 	cancel()
 	began := time.Now()
 	r.call(done, spec.Name, true, e.kv...)
-	if d := time.Since(began); d > 5*time.Second {
+	if d := time.Since(began); d > time.Minute {
 		t.Errorf("took %v with a context that had ended", d)
 	}
 	ret = r.call(context.Background(), spec.Name, false, e.kv...)
