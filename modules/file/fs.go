@@ -8,7 +8,6 @@
 package file
 
 import (
-	"errors"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -328,12 +327,12 @@ func (f *FS) Touch(p string, atime, mtime value.Value) error {
 	var ok bool
 	if atime != nil {
 		if at, ok = Unix(atime); !ok {
-			return errors.New("atime and mtime must be integers")
+			return invalid("atime and mtime must be integers")
 		}
 	}
 	if mtime != nil {
 		if mt, ok = Unix(mtime); !ok {
-			return errors.New("atime and mtime must be integers")
+			return invalid("atime and mtime must be integers")
 		}
 	}
 	there := f.LExists(p)
