@@ -48,6 +48,7 @@ import (
 	httpstates "brine/states/http"
 	modulestates "brine/states/module"
 	saltstates "brine/states/salt"
+	stateconfstates "brine/states/stateconf"
 	teststates "brine/states/test"
 	userstates "brine/states/user"
 )
@@ -96,6 +97,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "http", Load: httpstates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
+		{Kind: fun.State, Name: "stateconf", Load: stateconfstates.States},
 		{Kind: fun.State, Name: "test", Load: teststates.States},
 		{Kind: fun.State, Name: "user", Load: userstates.States},
 

@@ -77,7 +77,8 @@ type Engine struct {
 	lenient bool
 
 	*Shared
-	salt *saltObject
+	salt  *saltObject
+	confs *confs // of a run; nil: each SLS stands alone
 }
 
 // A place is where a template lies.
@@ -195,7 +196,7 @@ func (e *Engine) run(ctx context.Context, in *Input) (*datum, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if !d.isText && s.name != "gpg" {
+		if !d.isText && s.name != "gpg" && s.name != "stateconf" {
 			return nil, &source.Error{Pos: source.Pos{File: name, Line: 1}, Err: fmt.Errorf("renderer %q comes after one that gives data, not text", s.name)}
 		}
 		if d, err = s.fn(e, ctx, in, s, d); err != nil {
@@ -253,13 +254,15 @@ func rendererOf(name string) (func(*Engine, context.Context, *Input, stage, *dat
 		return (*Engine).jsonStage, true
 	case "toml":
 		return (*Engine).tomlStage, true
+	case "stateconf":
+		return (*Engine).stateconfStage, true
 	}
 	return nil, false
 }
 
 // Renderers returns the names that a pipeline may have, sorted.
 func Renderers() []string {
-	return []string{"gpg", "jinja", "json", "pongo2", "toml", "yaml", "yamlex"}
+	return []string{"gpg", "jinja", "json", "pongo2", "stateconf", "toml", "yaml", "yamlex"}
 }
 
 // pipeline returns the stages that text asks for by its first line, else the
@@ -325,13 +328,10 @@ func (e *Engine) barred(name string) bool {
 
 // noRenderer is the fault of a pipeline that names a renderer which is not
 // there.
-func noRenderer(file, name, pipe string) error {
+func noRenderer(file, name, pipe string) *source.Error {
 	hint := "there are " + strings.Join(Renderers(), ", ")
 	err := fmt.Errorf("the renderer %q is not available%s", name, source.DidYouMean(name, Renderers()))
 	switch name {
-	case "stateconf":
-		err = errors.New(`the renderer "stateconf" is not available: brine has no stateconf`)
-		hint = `write it as "#!jinja|yaml" with requisites and include; ` + hint
 	case "py", "pydsl", "pyobjects", "mako", "wempy", "cheetah", "genshi":
 		err = fmt.Errorf("the renderer %q needs Python, which brine does not run", name)
 		hint = `write it as "#!jinja|yaml" (the default) or "#!pongo2|yaml"; "#!json" and "#!yaml" take plain data`

@@ -53,7 +53,7 @@ func TestAbsentRenderers(t *testing.T) {
 	for name, want := range map[string]string{
 		"py": "needs Python", "pydsl": "needs Python", "pyobjects": "needs Python", "mako": "needs Python",
 		"wempy": "needs Python", "cheetah": "needs Python", "genshi": "needs Python",
-		"stateconf": "brine has no stateconf", "jinya": `did you mean "jinja"?`, "hjson": "not available",
+		"jinya": `did you mean "jinja"?`, "hjson": "not available",
 	} {
 		e := tree(t, map[string]string{"a.sls": "#!" + name + "\na: 1\n"})
 		_, err := sls(t, e, "a")

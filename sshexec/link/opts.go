@@ -11,8 +11,8 @@ var targetOpts = [...]string{
 	"lock_saltenv", "log_level", "nodegroups", "pillar_merge_lists", "pillar_raise_on_missing",
 	"pillar_source_merging_strategy", "pillarenv", "pillarenv_from_saltenv", "renderer",
 	"renderer_blacklist", "renderer_whitelist", "saltenv", "state_aggregate", "state_auto_order",
-	"state_events", "state_top", "state_top_saltenv", "test", "timezone", "top_file_merging_strategy",
-	"yaml_utf8",
+	"state_events", "state_top", "state_top_saltenv", "stateconf_end_marker", "stateconf_goal_state",
+	"stateconf_start_state", "stateconf_state_func", "test", "timezone", "top_file_merging_strategy", "yaml_utf8",
 }
 
 // TargetOpts returns those of a controller's options that hold on targets too:
