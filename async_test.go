@@ -575,14 +575,14 @@ third:
 	for _, id := range []string{"web1", "web2"} {
 		s.until(jid, "ssh", id, "saltutil.find_job", jid)
 	}
-	s.want(s.brine("run", "state.pause", jid, "second"), 0, "True")
-	s.want(s.brine("run", "state.soft_kill", jid, "third"), 0, "True")
+	s.want(s.brine("run", "state.pause", jid, "second"), 0, "None")
+	s.want(s.brine("run", "state.soft_kill", jid, "third"), 0, "None")
 	s.write("go", "")
 	time.Sleep(time.Second)
 	if names, _ := filepath.Glob(s.path("second-*")); len(names) > 0 {
 		t.Errorf("a state that was to wait ran: %v", names)
 	}
-	s.want(s.brine("run", "state.resume", jid, "second"), 0, "True")
+	s.want(s.brine("run", "state.resume", jid, "second"), 0, "None")
 	for _, id := range []string{"web1", "web2"} {
 		s.until(id+":", "run", "jobs.lookup_jid", jid)
 	}

@@ -140,13 +140,34 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 	if err != nil && !cutShort(res, err) {
 		return a.runFault(c, s, name, err)
 	}
-	if perr := s.print(res.Value, res.Out, res.Retcode); perr != nil {
+	data, wish := shown(res)
+	if perr := s.print(data, wish, res.Retcode); perr != nil {
 		return perr
 	}
 	if err != nil {
 		return errInterrupted
 	}
 	return silent(s.strictStatus(runStatus(res)))
+}
+
+// shown is what is printed of a runner's return, and the outputter that it
+// wishes: a dict names its own, and with nothing but that and data it is data
+// that is printed.
+// Salt: salt/client/mixins.py AsyncClientMixin.print_async_event.
+func shown(res fun.Result) (data value.Value, wish string) {
+	m, ok := res.Value.(value.Mapping)
+	if !ok {
+		return res.Value, res.Out
+	}
+	name, _ := m.Get("outputter")
+	wish, ok = name.(string)
+	if !ok || wish == "" {
+		return res.Value, res.Out
+	}
+	if data, ok := m.Get("data"); ok && m.Len() == 2 {
+		return data, wish
+	}
+	return res.Value, wish
 }
 
 // runStatus is the exit status of a runner's return: its return code, else the

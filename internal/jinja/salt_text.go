@@ -591,15 +591,7 @@ func exprMatch(line, expr value.Value) (bool, error) {
 	if !ok || !ok2 {
 		return false, nil
 	}
-	if value.Fnmatch(p, s) {
-		return true, nil
-	}
-	re, err := pyre.Compile(`\A`+p+`\Z`, 0)
-	if err != nil {
-		return false, nil // not a pattern
-	}
-	m, err := re.Match(s)
-	return m != nil, err
+	return pyre.Expr(p, s)
 }
 
 // saltSnake turns camelCase into snake_case.

@@ -3,11 +3,13 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"brine/internal/event"
+	"brine/internal/pyre"
 	"brine/internal/value"
 )
 
@@ -166,17 +168,10 @@ func (s *Sink) work() {
 }
 
 // MatchEvent reports whether an event of a tag is to be stored: on the white
-// list where there is one, and not on the black list. Both are globs.
+// list where there is one, and not on the black list. Both are globs or regular
+// expressions.
 // Salt: salt/utils/event.py EventReturn._filter.
 func MatchEvent(e event.Event, white, black []string) bool {
-	in := len(white) == 0
-	for _, p := range white {
-		in = in || value.Fnmatch(p, e.Tag)
-	}
-	for _, p := range black {
-		if value.Fnmatch(p, e.Tag) {
-			return false
-		}
-	}
-	return in
+	match := func(p string) bool { ok, _ := pyre.Expr(p, e.Tag); return ok }
+	return (len(white) == 0 || slices.ContainsFunc(white, match)) && !slices.ContainsFunc(black, match)
 }

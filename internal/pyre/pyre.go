@@ -121,6 +121,20 @@ func (r *Regexp) Match(s string) (*Match, error) {
 	return m, err
 }
 
+// Expr reports whether s matches expr, a glob or a pattern of all of s.
+// Salt: salt/utils/stringutils.py expr_match.
+func Expr(expr, s string) (bool, error) {
+	if expr == s || value.Fnmatch(expr, s) {
+		return true, nil
+	}
+	re, err := Compile(`\A`+expr+`\Z`, 0)
+	if err != nil {
+		return false, nil // not a pattern
+	}
+	m, err := re.Match(s)
+	return m != nil, err
+}
+
 // Has reports whether the pattern matches anywhere in s.
 func (r *Regexp) Has(s string) (bool, error) {
 	m, err := r.Search(s)

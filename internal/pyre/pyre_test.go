@@ -150,3 +150,24 @@ func FuzzCompile(f *testing.F) {
 		}
 	})
 }
+
+// The answers are those of salt/utils/stringutils.py expr_match.
+func TestExpr(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		expr, s string
+		want    bool
+	}{
+		{"salt/job/*", "salt/job/1/ret/a", true},
+		{"salt/job/\\d+/new", "salt/job/12/new", true},
+		{"salt/job", "salt/job/12", false},
+		{"a|b", "abc", true}, // \Aa|b\Z: the anchors are not of all
+		{"my/[ab]+", "my/ab", true},
+		{"[", "[", true},
+		{"(", "x", false},
+	} {
+		if got, err := Expr(tt.expr, tt.s); got != tt.want || err != nil {
+			t.Errorf("Expr(%q, %q) = %v, %v, want %v", tt.expr, tt.s, got, err, tt.want)
+		}
+	}
+}

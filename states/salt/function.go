@@ -15,18 +15,20 @@ import (
 // every kind of failure, as its documentation says.
 func function(ctx context.Context, c *fun.Call) fun.Ret {
 	name := c.Name
-	if c.Test {
-		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Function %s would be executed on target %s", name, value.Str(c.Value("tgt")))}
-	}
 	ret := fun.Ret{Result: fun.OK, Extra: value.NewMap(2), Order: retOrder()}
 	var warnings []string
 	pos := c.List("arg")
 	if s, ok := c.Value("arg").(string); ok {
 		warnings = append(warnings, "Please specify 'arg' as a list of arguments.")
+		ret.Extra.Set("warnings", value.Strings(warnings...))
 		pos = nil
 		for _, w := range strings.Fields(s) {
 			pos = append(pos, w)
 		}
+	}
+	if c.Test {
+		ret.Result, ret.Comment = fun.WouldChange, fmt.Sprintf("Function %s would be executed on target %s", name, value.Str(c.Value("tgt")))
+		return ret
 	}
 	kw, ok := c.Value("kwarg").(*value.Map)
 	if !ok {

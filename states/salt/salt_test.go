@@ -288,6 +288,7 @@ func TestFunction(t *testing.T) {
 		{"salt.function: {name: f.g, tgt: '*'}", nil, false, "False: No minions responded"},
 		{"salt.function: {name: f.g, tgt: '*', subset: some}", two, false, "False: subset must be a number of targets, not 'some'"},
 		{"salt.function: {name: f.g, tgt: '*'}", two, true, "None: Function f.g would be executed on target *"},
+		{"salt.function: {name: f.g, tgt: '*', arg: a}", two, true, "None: Function f.g would be executed on target * | Please specify 'arg' as a list of arguments."},
 		{"salt.function: {name: f.g, tgt: '*'}", two, false, "True: Function ran successfully. Function f.g ran on a, b. | a=2 b=1"},
 		{"salt.function: {name: f.g, tgt: '*'}", bad, false, "False: Running function f.g failed on minions: a Function f.g ran on a, b. | a='x' b=1"},
 		{"salt.function: {name: f.g, tgt: '*', fail_minions: a}", bad, false, "True: Function ran successfully. Function f.g ran on a, b. | a='x' b=1"},

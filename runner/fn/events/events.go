@@ -9,6 +9,7 @@ import (
 
 	"brine/internal/event"
 	"brine/internal/fun"
+	"brine/internal/pyre"
 	"brine/internal/value"
 )
 
@@ -18,7 +19,7 @@ func StateSpecs() []fun.Spec {
 		Name: "event", Doc: "Print the events of brine's runs, one a line: the tag, a tab, the data as JSON.\nRuns of this user on this machine are seen, those under way and those that begin later.",
 		Src: "runners/state.py event", Fn: watch,
 		Args: []fun.Arg{
-			{Name: "tagmatch", Type: fun.Str, Default: "*", Doc: "glob of the tags to print"},
+			{Name: "tagmatch", Type: fun.Str, Default: "*", Doc: "glob or regular expression of the tags to print"},
 			{Name: "count", Type: fun.Int, Default: int64(-1), Doc: "end after this many events; -1 goes on until Ctrl-C"},
 			{Name: "quiet", Type: fun.Bool, Default: false, Doc: "print nothing, just wait"},
 			{Name: "sock_dir", Type: fun.Str, Doc: "accepted: the sockets are the user's own"},
@@ -101,7 +102,7 @@ func watch(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{Out: "quiet"}, nil
 	}
 	err = from.Watch(ctx, func() { c.Env.Log.Info("watching events", "tagmatch", pat) }, func(e event.Event) bool {
-		if !value.Fnmatch(pat, e.Tag) {
+		if ok, _ := pyre.Expr(pat, e.Tag); !ok {
 			return true
 		}
 		if !quiet && c.Env.Print != nil {

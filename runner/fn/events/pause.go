@@ -38,7 +38,7 @@ func pauseSpecs(pause, resume, softKill fun.ExecFn) []fun.Spec {
 			Name: "pause", Doc: "Have a state run or an orchestration of this machine wait before a state.", Src: "modules/state.py pause", Fn: pause,
 			Args: append(args[:2:2], fun.Arg{Name: "duration", Type: fun.Float, Unit: "s", Doc: "go on after this time; without it when state.resume says so"}),
 		},
-		{Name: "resume", Doc: "Let a run that waits go on.", Src: "modules/state.py resume", Fn: resume, Args: args},
+		{Name: "resume", Doc: "Let a run that waits go on.", Src: "modules/state.py resume", Fn: resume, Args: []fun.Arg{args[0], {Name: "state_id", Type: fun.Str, Doc: "ID of the state; without it all that wait"}}},
 		{Name: "soft_kill", Doc: "Have a state run or an orchestration of this machine end before a state; what is under way returns.", Src: "modules/state.py soft_kill", Fn: softKill, Args: args},
 	}
 }
@@ -128,7 +128,12 @@ func pause(_ context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func resume(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return done(jobs.NewPauses(c.Env.CacheDir).Resume(c.Str("jid"), stateID(c)))
+	p, jid, id := jobs.NewPauses(c.Env.CacheDir), c.Str("jid"), stateID(c)
+	if err := p.Resume(jid, id); err != nil || id != jobs.AllStates {
+		return done(err)
+	}
+	p.Forget(jid)
+	return done(nil)
 }
 
 func softKill(_ context.Context, c *fun.Call) (fun.Result, error) {
@@ -139,5 +144,5 @@ func done(err error) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, fun.Errorf("%v", err)
 	}
-	return fun.Value(true)
+	return fun.Value(nil)
 }
