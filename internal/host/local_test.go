@@ -314,6 +314,15 @@ func TestWriteFile(t *testing.T) {
 	}
 }
 
+func TestWriteFileHere(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, opts := range []WriteOptions{{}, {FollowLinks: true}} {
+		if err := NewLocal().WriteFile("f", strings.NewReader("x"), opts); err != nil {
+			t.Errorf("WriteFile of a name in the working directory: %v", err)
+		}
+	}
+}
+
 func TestWriteFileOwner(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {

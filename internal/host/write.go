@@ -38,6 +38,9 @@ func (l *Local) WriteFile(path string, content io.Reader, opts WriteOptions) err
 	if base == "" {
 		return &fs.PathError{Op: "write", Path: path, Err: syscall.EISDIR}
 	}
+	if dir == "" { // a name without a directory is in the working directory
+		dir = "."
+	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
