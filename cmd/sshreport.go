@@ -48,6 +48,15 @@ func newReport(s *session, o *sshOpts, job fun.Job) *report {
 		out = s.cfg.Opts.Str("output")
 	}
 	r := &report{s: s, o: o, job: job, all: value.NewMap(8)}
+	if o.prog == saltCLI {
+		// What state_output: filter leaves out and shortens may stand among the
+		// arguments of the function. Salt: salt/output/highstate.py _format_host.
+		for _, name := range [...]string{"exclude", "terse"} {
+			if v, ok := job.Args.Kw.Get(name); ok {
+				s.cfg.Opts.Set("state_output_"+name, v)
+			}
+		}
+	}
 	// JSON stays one document; tables need all rows.
 	r.stream = !o.static && out != "json" && out != "table" && s.flags.output.file == "" && !r.docs()
 	return r

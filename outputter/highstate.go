@@ -213,7 +213,7 @@ func (h *hostPrinter) newStateRet(tag string, m *value.Map) stateRet {
 	if h.o.opt("state_compress_ids") {
 		r.many = compressedCount(tag)
 	}
-	parts := strings.SplitN(tag, "_|-", 4)
+	parts := strings.SplitN(h.o.clean(tag), "_|-", 4)
 	copy(r.comps[:], parts)
 	// A tag of fewer parts still shows its last part as the function.
 	if len(parts) < 4 {
@@ -353,7 +353,7 @@ func (h *hostPrinter) full(r *stateRet, comps [4]string, color, ctext string) {
 	h.add(color + "     Changes:   " + ctext + h.c.endc)
 	if w, ok := r.m.Get("warnings"); ok {
 		h.counts["warnings"]++
-		h.add("   " + h.c.lightRed + " Warnings: " + strings.TrimLeft(fill(warningText(w), 80, 14), " ") + h.c.endc)
+		h.add("   " + h.c.lightRed + " Warnings: " + strings.TrimLeft(fill(h.o.clean(warningText(w)), 80, 14), " ") + h.c.endc)
 	}
 }
 
@@ -410,7 +410,7 @@ func (h *hostPrinter) terse(r *stateRet, comps [4]string, color string) {
 	profile := !h.o.HideProfile && r.m.Has("start_time")
 	warnings := ""
 	if w, ok := r.m.Get("warnings"); ok {
-		warnings = h.c.lightRed + "Warnings:\n" + warningText(w) + h.c.endc
+		warnings = h.c.lightRed + "Warnings:\n" + h.o.clean(warningText(w)) + h.c.endc
 	}
 	switch tab := h.o.Opts.At("state_tabular").(type) {
 	case string:

@@ -37,7 +37,7 @@ func (n *nester) line(indent int, color, prefix, msg, suffix string) {
 	}
 	n.b.WriteString(color)
 	n.b.WriteString(prefix)
-	n.b.WriteString(msg)
+	n.b.WriteString(n.o.clean(msg))
 	n.b.WriteString(n.c.endc)
 	n.b.WriteString(suffix)
 	n.b.WriteByte('\n')
@@ -83,7 +83,7 @@ func (n *nester) text(s string, indent int, prefix string) {
 		if i > 0 {
 			prefix = strings.Repeat(" ", len(prefix))
 		}
-		n.line(indent, n.c.green, prefix, n.o.clean(line), "")
+		n.line(indent, n.c.green, prefix, line, "")
 	}
 }
 

@@ -74,6 +74,8 @@ func TestPlain(t *testing.T) {
 		{"nested", "{local: {}}", Options{}, "local:\n    ----------\n"},
 		{"nested", "{local: null}", Options{}, "local:\n    None\n"},
 		{"nested", "{local: \"a\\e[31mb\"}", Options{}, "local:\n    a?[31mb\n"},
+		{"nested", "{\"k\\e[2J\": [\"a\\e[31mb\"]}", Options{}, "k?[2J:\n    - a?[31mb\n"},
+		{"highstate", "{h: {\"t_|-i\\e[2J_|-n_|-f\": {result: true, changes: {}, comment: c, warnings: [\"w\\e[2J\"], __run_num__: 0}}}", Options{StateOutput: "terse_id", HideProfile: true}, "h:\nWarnings:\nw?[2J  Name: i?[2J - Function: t.f - Result: Clean\n\nSummary for h\n------------\nSucceeded: 1\nFailed:    0\n------------\nTotal states run:     1\n"},
 		{"nested", "{local: \"a\\e[31mb\"}", Options{Opts: value.MapOf("strip_colors", false)}, "local:\n    a\x1b[31mb\n"},
 		{"nested", nested, Options{}, `local:
     ----------
