@@ -83,8 +83,8 @@ func Module() fun.Module {
 			run("run_bg", "Start a command and return its pid.", runBg),
 			run("run_stderr", "Run a command and return what it wrote to stderr.", runStderr),
 			run("run_stdout", "Run a command and return what it wrote to stdout.", runStdout),
-			{Name: "script", Doc: "Run a script of the file server, or of this machine.", Src: "modules/cmdmod.py script", Args: scriptArgs(), VarKw: true, Fn: script},
-			{Name: "script_retcode", Doc: "Run a script and return its status.", Src: "modules/cmdmod.py script_retcode", Args: scriptArgs(), VarKw: true, Fn: scriptRetcode},
+			{Name: "script", Doc: "Run a script of the file server, or of this machine.", Src: "modules/cmdmod.py script", Args: scriptArgs(nil), VarKw: true, Fn: script},
+			{Name: "script_retcode", Doc: "Run a script and return its status.", Src: "modules/cmdmod.py script_retcode", Args: scriptArgs("jinja"), VarKw: true, Fn: scriptRetcode},
 			run("shell", "Run a command by the shell and return its output.", shellOutput),
 			{Name: "shells", Doc: "List the shells of /etc/shells.", Src: "modules/cmdmod.py shells", Fn: shells},
 			{
@@ -303,22 +303,16 @@ func shells(_ context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func execCode(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	out, err := runCode(ctx, c)
-	if err != nil {
-		return fun.Result{}, err
+	res, err := execCodeAll(ctx, c)
+	if m, ok := res.Value.(*value.Map); ok {
+		res.Value = m.At("stdout")
 	}
-	return fun.Result{Value: out.Stdout, Retcode: out.Retcode}, nil
+	return res, err
 }
 
+// execCodeAll runs a program text as cmd.run_all runs a command: further
+// arguments are those of cmd.run_all.
 func execCodeAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	out, err := runCode(ctx, c)
-	if err != nil {
-		return fun.Result{}, err
-	}
-	return fun.Result{Value: out.Value(), Retcode: out.Retcode}, nil
-}
-
-func runCode(ctx context.Context, c *fun.Call) (Out, error) {
 	lang := c.Str("lang")
 	ext := ".code"
 	switch {
@@ -329,14 +323,38 @@ func runCode(ctx context.Context, c *fun.Call) (Out, error) {
 	}
 	path, done, err := tempScript(c.Env.Host, []byte(c.Str("code")), ext, 0o600)
 	if err != nil {
-		return Out{}, err
+		return fun.Result{}, err
 	}
 	defer done()
-	words := []string{proc.Quote(lang), proc.Quote(path)}
-	for _, a := range c.Strings("args") {
-		words = append(words, proc.Quote(a))
+	user, _ := c.Kw.At("runas").(string)
+	if err := handOver(ctx, c.Env.Host, path, user); err != nil {
+		return fun.Result{}, err
 	}
-	return Run(ctx, c.Env, strings.Join(words, " "), Options{Cwd: c.Str("cwd")})
+	kw := c.Kw.Copy()
+	kw.Set("cwd", c.Value("cwd"))
+	kw.Set("python_shell", false)
+	words := value.Strings(append([]string{lang, path}, c.Strings("args")...)...)
+	return c.Env.Invoker.Invoke(ctx, fun.Exec, "cmd.run_all", fun.Args{Pos: []value.Value{words}, Kw: kw})
+}
+
+// handOver gives a script to the account that is to run it.
+func handOver(ctx context.Context, h host.Host, path, user string) error {
+	if user == "" {
+		user = fun.RunAsFrom(ctx).User
+	}
+	if user == "" {
+		return nil
+	}
+	a, err := h.LookupUser(user)
+	if err != nil {
+		return fun.Errorf("User '%s' is not available", user)
+	}
+	for _, p := range []string{filepath.Dir(path), path} {
+		if err := h.Chown(p, a.UID, -1); err != nil {
+			return fun.Errorf("Unable to hand the script to %s: %v", user, err)
+		}
+	}
+	return nil
 }
 
 // tempScript writes a script to a directory of its own, so that nobody can
@@ -360,7 +378,9 @@ func tempScript(h host.Host, text []byte, ext string, mode fs.FileMode) (path st
 	return path, done, nil
 }
 
-func scriptArgs() []fun.Arg {
+// scriptArgs are the arguments of scripts; template is the engine where none is
+// named.
+func scriptArgs(template value.Value) []fun.Arg {
 	return []fun.Arg{
 		{Name: "source", Type: fun.Str, Required: true, Doc: "the script: salt://, http(s):// or a path"},
 		{Name: "args", Doc: "its arguments, as text"},
@@ -371,7 +391,7 @@ func scriptArgs() []fun.Arg {
 		{Name: "shell", Type: fun.Str, Doc: "shell; default: the grain shell"},
 		{Name: "python_shell", Type: fun.Bool, Doc: "run by the shell"},
 		{Name: "env", Doc: "environment variables, a dict or a list of dicts"},
-		{Name: "template", Type: fun.Str, Doc: "engine that renders the script first"},
+		{Name: "template", Type: fun.Str, Default: template, Doc: "engine that renders the script first"},
 		{Name: "umask", Doc: "umask, octal"},
 		{Name: "output_encoding", Type: fun.Str, Doc: "accepted; output is UTF-8"},
 		{Name: "output_loglevel", Type: fun.Str, Default: "debug", Doc: "accepted; output is not logged"},
@@ -434,19 +454,8 @@ func RunScript(ctx context.Context, c *fun.Call) (out Out, cached bool, err erro
 	}
 	defer done()
 	o := options(c)
-	if user := o.RunAs; user != "" || fun.RunAsFrom(ctx).User != "" {
-		if user == "" {
-			user = fun.RunAsFrom(ctx).User
-		}
-		a, err := c.Env.Host.LookupUser(user)
-		if err != nil {
-			return Out{}, false, fun.Errorf("User '%s' is not available", user)
-		}
-		for _, p := range []string{filepath.Dir(path), path} {
-			if err := c.Env.Host.Chown(p, a.UID, -1); err != nil {
-				return Out{}, false, fun.Errorf("Unable to hand the script to %s: %v", user, err)
-			}
-		}
+	if err := handOver(ctx, c.Env.Host, path, o.RunAs); err != nil {
+		return Out{}, false, err
 	}
 	cmd := proc.Quote(path)
 	if args := c.Value("args"); args != nil && args != "" {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -238,5 +240,23 @@ func TestExecCode(t *testing.T) {
 	m, _ := res.Value.(*value.Map)
 	if err != nil || value.Repr(m.At("retcode")) != "4" || m.Str("stderr") != "no" {
 		t.Errorf("exec_code_all = %v, %v", res.Value, err)
+	}
+	further := value.MapOf("env", value.MapOf("A", "set"), "stdin", "fed")
+	res, err = call(t.Context(), machine(t), "exec_code", further, "sh", "echo $A; cat")
+	if err != nil || res.Value != "set\nfed" {
+		t.Errorf("exec_code with the arguments of run_all = %v, %v", res.Value, err)
+	}
+}
+
+// The script of script_retcode is a template unless it is said not to be one.
+func TestScriptRetcode(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nexit {{ 40 + 2 }}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	res, err := call(t.Context(), machine(t), "script_retcode", nil, path)
+	if err != nil || value.Repr(res.Value) != "42" {
+		t.Errorf("script_retcode = %v, %v", res.Value, err)
 	}
 }
