@@ -35,7 +35,7 @@ func (w *want) update(ctx context.Context, ret fun.Ret, due *value.Map) fun.Ret 
 			changes.Set(k, v)
 		}
 	}
-	if secret.Passwd != w.password {
+	if w.c.IsNone("password") || secret.Passwd != w.password {
 		now, err := w.shadow.Info(w.name)
 		if err != nil {
 			return fun.Raise(err)
