@@ -21,12 +21,14 @@ type saltFlags struct {
 	safeSize  int
 	separator string
 	showJID   bool
+	hideTime  bool
 }
 
 func (o *saltFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.metadata, "metadata", "", "data to keep with the job, read as YAML")
 	f.StringVar(&o.separator, "args-separator", ",", "what stands alone between the arguments of several functions")
 	f.BoolVar(&o.showJID, "show-jid", false, "print the jid of the job first")
+	f.BoolVar(&o.hideTime, "hide-timeout", false, "print nothing of targets that did not return")
 	f.BoolVar(&o.preview, "preview-target", false, "print the targets that match and run nothing")
 	f.IntVar(&o.safeLimit, "batch-safe-limit", 0, "work in batches where this many targets match, or more")
 	f.IntVar(&o.safeSize, "batch-safe-size", 8, "targets at once, with --batch-safe-limit")

@@ -271,7 +271,6 @@ func (o *sshOpts) registerNoEffect(f *pflag.FlagSet) {
 		hidden("skip-roster", "")
 		withValue("extra-filerefs", "min-extra-modules", "thin-extra-modules", "python2-bin", "python3-bin", "scan-ports", "scan-timeout")
 	case saltCLI:
-		hidden("hide-timeout", "")
 		hidden("show-timeout", "")
 		hidden("ssh", "")
 	}

@@ -49,6 +49,7 @@ func newReport(s *session, o *sshOpts, job fun.Job) *report {
 	}
 	r := &report{s: s, o: o, job: job, all: value.NewMap(8)}
 	if o.prog == saltCLI {
+		o.summary = o.summary || value.Truth(s.cfg.Opts.At("cli_summary"))
 		// What state_output: filter leaves out and shortens may stand among the
 		// arguments of the function. Salt: salt/output/highstate.py _format_host.
 		for _, name := range [...]string{"exclude", "terse"} {
@@ -111,14 +112,20 @@ func (r *report) add(ret fun.Return) error {
 	if r.o.summary {
 		r.outcomes = append(r.outcomes, outcome{id: ret.ID, text: outcomeText(ret, v), failed: bad})
 	}
-	if ret.Out == "" && ret.States() != nil {
+	switch {
+	case ret.Out == "" && ret.States() != nil:
 		ret.Out = "highstate"
+	case ret.Stage == fun.Returned || r.o.prog != saltCLI:
+	case r.o.published.hideTime:
+		return nil
+	default:
+		ret.Out = "no_return"
 	}
 	if r.stream {
 		return r.s.print(value.MapOf(ret.ID, v), ret.Out, ret.Retcode)
 	}
 	r.all.Set(ret.ID, v)
-	if r.wish == "" {
+	if r.wish == "" && ret.Stage == fun.Returned || ret.Out == "highstate" {
 		r.wish = ret.Out
 	}
 	return nil

@@ -324,8 +324,8 @@ func unknownIDs(job fun.Job, owner map[string]Provider) []string {
 	return out
 }
 
-// limit returns how many of n targets may run at once: the batch ("3" or
-// "25%") or the fleet's own limit.
+// limit returns how many of n targets may run at once: the batch ("3", "25%" or
+// "%25") or the fleet's own limit.
 func (f *Fleet) limit(batch string, n int) (int, error) {
 	limit := f.Limit
 	if limit <= 0 {
@@ -334,7 +334,8 @@ func (f *Fleet) limit(batch string, n int) (int, error) {
 	if batch == "" {
 		return limit, nil
 	}
-	num, percent := strings.CutSuffix(strings.TrimSpace(batch), "%")
+	num := strings.Trim(strings.TrimSpace(batch), "%")
+	percent := strings.Contains(batch, "%")
 	x, err := strconv.ParseFloat(num, 64)
 	if err != nil || x <= 0 {
 		return 0, fun.Errorf("Invalid batch size '%s': it must be a number of targets or a percentage", batch)

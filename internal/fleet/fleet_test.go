@@ -150,7 +150,7 @@ func TestBatchSize(t *testing.T) {
 		batch string
 		n     int
 		want  int
-	}{{"", 10, 50}, {"3", 10, 3}, {"25%", 40, 10}, {"1%", 10, 1}, {"200", 300, 50}} {
+	}{{"", 10, 50}, {"3", 10, 3}, {"25%", 40, 10}, {"%25", 40, 10}, {"1%", 10, 1}, {"200", 300, 50}} {
 		if got, err := f.limit(tt.batch, tt.n); got != tt.want || err != nil {
 			t.Errorf("limit(%q, %d) = %d, %v; want %d", tt.batch, tt.n, got, err, tt.want)
 		}
