@@ -221,6 +221,7 @@ func minionDefaults() *value.Map {
 		"conf_file", "/etc/salt/minion",
 		"default_include", "minion.d/*.conf",
 		"use_master_when_local", false,
+		"ssh_merge_pillar", true,
 		"sub_timeout", 60,
 		"returner_dirs", list(),
 		"return", nil,

@@ -205,6 +205,9 @@ type PillarRequest struct {
 	PillarEnv string // "" follows configuration
 	Override  *value.Map
 	Grains    value.Mapping // nil: the Env's
+	// Base is the pillar in effect, which stays below the new one where the option
+	// ssh_merge_pillar says so; nil: the Env's.
+	Base value.Mapping
 	// Ext is an ext_pillar asked for on demand: a dict of one interface and its
 	// arguments, or nil.
 	Ext value.Value

@@ -69,8 +69,16 @@ func (c *Compiler) Lazy(ctx context.Context) *value.LazyMap {
 // Faults of the files are in the result; an error says that ctx ended or that
 // the options make no sense.
 func (c *Compiler) Render(ctx context.Context, req fun.PillarRequest) (*value.Map, error) {
-	return c.render(ctx, req, c.env.Pillar)
+	base := c.env.Pillar
+	if req.Base != nil && keepsBase(c.env.Opts) {
+		base = req.Base
+	}
+	return c.render(ctx, req, base)
 }
+
+// keepsBase reports whether the pillar in effect stays below one that is
+// rendered anew: without a master it does.
+func keepsBase(opts *value.Map) bool { return value.Truth(opts.At("ssh_merge_pillar")) }
 
 // noPillar is the upstream of functions that pillar files call: they cannot
 // ask for the pillar that is being rendered.
@@ -88,6 +96,7 @@ type job struct {
 	opts      *value.Map
 	saltenv   string // as asked for, may be ""
 	pillarenv string // "" is all
+	otherEnv  bool   // pillarenv is not that of the configuration
 	override  *value.Map
 	strategy  value.Strategy
 	renderer  string
@@ -115,17 +124,23 @@ func (c *Compiler) newJob(ctx context.Context, req fun.PillarRequest, base value
 		j.warn(source.Pos{}, "pillar_source_merging_strategy %q is unknown; recurse is used%s", string(j.strategy),
 			source.DidYouMean(string(j.strategy), []string{"smart", "recurse", "aggregate", "overwrite", "list", "none"}))
 	}
+	fromSaltenv := value.Truth(opts.At("pillarenv_from_saltenv"))
+	saltenv, _ := opts.At("saltenv").(string)
+	pillarenv, _ := opts.At("pillarenv").(string)
+	if fromSaltenv && saltenv != "" {
+		pillarenv = saltenv
+	}
 	if j.saltenv == "" {
-		j.saltenv, _ = opts.At("saltenv").(string)
+		j.saltenv = saltenv
 	}
 	j.pillarenv = req.PillarEnv
 	if j.pillarenv == "" {
-		if value.Truth(opts.At("pillarenv_from_saltenv")) && j.saltenv != "" {
+		j.pillarenv = pillarenv
+		if fromSaltenv && j.saltenv != "" {
 			j.pillarenv = j.saltenv
-		} else {
-			j.pillarenv, _ = opts.At("pillarenv").(string)
 		}
 	}
+	j.otherEnv = j.pillarenv != pillarenv
 	opts.Set("saltenv", textOrNil(j.saltenv))
 	opts.Set("pillarenv", textOrNil(j.pillarenv))
 	opts.Set("id", c.env.ID)
@@ -224,6 +239,9 @@ func (c *Compiler) render(ctx context.Context, req fun.PillarRequest, base value
 	if value.Truth(j.opts.At("pillar_opts")) {
 		pillar.Set("master", j.masterOpts())
 	}
+	if j.keeps(base) {
+		pillar = j.merge(value.Clone(value.ToMap(base)).(*value.Map), pillar)
+	}
 	if len(errs) > 0 {
 		pillar.Set(ErrorsKey, value.Strings(errs...))
 	}
@@ -239,6 +257,18 @@ func (c *Compiler) render(ctx context.Context, req fun.PillarRequest, base value
 		pillar.Set(ErrorsKey, all)
 	}
 	return pillar, nil
+}
+
+// keeps reports whether base lies below the pillar that was rendered. One that
+// nothing has looked at yet would be the same again, save in another environment
+// or under an override that does more than replace: it is not rendered for that.
+func (j *job) keeps(base value.Mapping) bool {
+	if base == nil || !keepsBase(j.opts) {
+		return false
+	}
+	lazy, ok := base.(*value.LazyMap)
+	return !ok || lazy.Loaded() || j.otherEnv ||
+		j.override.Len() > 0 && (j.lists || j.strategy.For(j.renderer) != value.Recurse)
 }
 
 // masterOpts is what pillar_opts puts at master.

@@ -445,8 +445,39 @@ func TestOverride(t *testing.T) {
 	}
 	// Anew, as pillar.items: the files see the pillar of the run.
 	m, err := r.comp.Render(t.Context(), fun.PillarRequest{})
-	if got, want := plain(m), "{'a': {'old': 1}, 'l': [1], 'see': 1}"; err != nil || got != want {
+	if got, want := plain(m), "{'a': {'new': 1, 'old': 1}, 'l': [1], 'see': 1}"; err != nil || got != want {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
+	}
+}
+
+// Without a master the pillar in effect stays below the one that is rendered.
+//
+// Salt: ssh_merge_pillar in salt/config DEFAULT_MINION_OPTS, salt/pillar/__init__.py compile_pillar.
+func TestMergesPillarInEffect(t *testing.T) {
+	files := map[string]string{
+		"top.sls": "base: {'*': [a]}", "a.sls": "{who: base, only: 1, l: [1, 2]}",
+		"/srv/dev/top.sls": "dev: {'*': [a]}", "/srv/dev/a.sls": "{who: dev, l: [3]}",
+	}
+	const roots = "pillar_roots: {base: [/srv/pillar], dev: [/srv/dev]}\n"
+	for _, tt := range []struct {
+		name, conf string
+		req        fun.PillarRequest
+		want       string
+	}{
+		{"other environment", "pillarenv: base", fun.PillarRequest{PillarEnv: "dev"}, "{'who': 'dev', 'only': 1, 'l': [3]}"},
+		{"off", "pillarenv: base\nssh_merge_pillar: false", fun.PillarRequest{PillarEnv: "dev"}, "{'who': 'dev', 'l': [3]}"},
+		{"lists", "pillarenv: base\npillar_merge_lists: true", fun.PillarRequest{Override: value.MapOf("l", value.NewList(int64(9)))}, "{'who': 'base', 'only': 1, 'l': [1, 2, 9]}"},
+		{
+			"that of a state run", "pillarenv: base",
+			fun.PillarRequest{Override: value.MapOf("new", true), Base: value.MapOf("outer", int64(1), "who", "outer")},
+			"{'outer': 1, 'who': 'base', 'new': True, 'only': 1, 'l': [1, 2]}",
+		},
+	} {
+		r := fake(t, files, roots+tt.conf)
+		m, err := r.comp.Render(t.Context(), tt.req)
+		if got := plain(m); err != nil || got != tt.want {
+			t.Errorf("%s: got  %s, %v\nwant %s", tt.name, got, err, tt.want)
+		}
 	}
 }
 

@@ -1,14 +1,18 @@
 package value
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // A LazyMap is a dict that is made on first use, such as a run's pillar. It
 // reads and prints as the *Map that it makes; whoever wants to change it takes
 // that by [LazyMap.Map]. It is safe for concurrent use as far as the map is.
 type LazyMap struct {
-	once sync.Once
-	load func() *Map
-	m    *Map
+	once   sync.Once
+	load   func() *Map
+	m      *Map
+	loaded atomic.Bool
 }
 
 // NewLazyMap returns a map that load makes when it is first read. A nil result
@@ -23,9 +27,13 @@ func (l *LazyMap) Map() *Map {
 			l.m = NewMap(0)
 		}
 		l.load = nil
+		l.loaded.Store(true)
 	})
 	return l.m
 }
+
+// Loaded reports whether the map was read.
+func (l *LazyMap) Loaded() bool { return l.loaded.Load() }
 
 // Get returns the value at key, and whether the key is there.
 func (l *LazyMap) Get(key Value) (Value, bool) { return l.Map().Get(key) }

@@ -93,7 +93,7 @@ func current(ctx context.Context, c *fun.Call, pillarenv, saltenv value.Value) (
 
 // fresh renders the pillar by the keywords of pillar.items.
 func fresh(ctx context.Context, c *fun.Call, kw *value.Map) (*value.Map, error) {
-	req := fun.PillarRequest{}
+	req := fun.PillarRequest{Base: c.Env.Pillar}
 	if v := kw.At("pillarenv"); v != nil {
 		req.PillarEnv = value.Str(v)
 	}
@@ -309,7 +309,7 @@ func ext(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 		e = v
 	}
-	m, err := c.Env.Up.Pillar(ctx, fun.PillarRequest{Ext: e, Override: c.Map("pillar")})
+	m, err := c.Env.Up.Pillar(ctx, fun.PillarRequest{Ext: e, Override: c.Map("pillar"), Base: c.Env.Pillar})
 	if err != nil {
 		return fun.Result{}, err
 	}

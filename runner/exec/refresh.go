@@ -32,7 +32,7 @@ func (r *run) refresh(ctx context.Context, c *fun.Chunk, ret *value.Map) {
 		if r.env.Up != nil {
 			p, err := r.env.Up.Pillar(ctx, fun.PillarRequest{
 				SaltEnv: r.env.SaltEnv, PillarEnv: r.env.Opts.Str("pillarenv"),
-				Override: r.env.PillarOverride, Grains: r.env.Grains,
+				Override: r.env.PillarOverride, Grains: r.env.Grains, Base: r.env.Pillar,
 			})
 			if err != nil {
 				r.warnOnce(c, "reload_pillar", fmt.Sprintf("pillar cannot be reloaded: %v", err))

@@ -85,7 +85,7 @@ func (m *module) open(ctx context.Context, c *fun.Call, out string) (*session, e
 	if override == nil && value.Equal(before, opts.At("pillarenv")) {
 		return s, nil
 	}
-	req := fun.PillarRequest{SaltEnv: s.saltenv, Override: s.env.PillarOverride, Grains: s.env.Grains}
+	req := fun.PillarRequest{SaltEnv: s.saltenv, Override: s.env.PillarOverride, Grains: s.env.Grains, Base: c.Env.Pillar}
 	if p, ok := opts.At("pillarenv").(string); ok {
 		req.PillarEnv = p
 	}
