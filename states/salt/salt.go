@@ -2,6 +2,7 @@
 package salt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -184,7 +185,20 @@ func fault(c *fun.Call, err error, none string) string {
 	if c.Env.Warn != nil {
 		c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: %v", c.Low.ID, bad)})
 	}
+	if text := noGroup(c); text != "" {
+		return text
+	}
 	return none
+}
+
+// noGroup says that the nodegroup of a step is none; "" where that is not so.
+// Salt: salt/client/__init__.py _prep_pub.
+func noGroup(c *fun.Call) string {
+	tgt := value.Str(c.Value("tgt"))
+	if c.Str("tgt_type") != "nodegroup" || c.Env.Opts.Map("nodegroups").Has(tgt) {
+		return ""
+	}
+	return fmt.Sprintf("Node group %s unavailable in %s", tgt, cmp.Or(c.Env.Opts.Str("conf_file"), "the master config file"))
 }
 
 // fireArgs tells the bus what a step does. Salt: salt/states/saltmod.py

@@ -65,7 +65,11 @@ func state(ctx context.Context, c *fun.Call) fun.Ret {
 	}
 	rets, err := run(ctx, c, job)
 	if err != nil {
-		return fun.Ret{Comment: fault(c, err, "No minions returned")}
+		comment := fault(c, err, "No minions returned")
+		if group := noGroup(c); group != "" && comment == group {
+			return fun.Raise(&value.PyError{Type: "salt.exceptions.SaltClientError", Msg: group})
+		}
+		return fun.Ret{Comment: comment}
 	}
 	if c.Bool("asynchronous") {
 		return submitted(c, "State", rets, value.NewMap(1))
