@@ -52,7 +52,9 @@ func without(kw *value.Map) *value.Map {
 func cmd(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	kw := without(c.Kw)
 	kw.Delete("with_pillar")
-	return c.Env.Invoker.Invoke(ctx, fun.Exec, c.Str("fun"), fun.Args{Pos: c.Pos, Kw: kw})
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, c.Str("fun"), fun.Args{Pos: c.Pos, Kw: kw})
+	res.Out = "" // a function's outputter is for returns by target
+	return res, err
 }
 
 // execute follows salt/runners/salt.py execute.
