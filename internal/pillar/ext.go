@@ -40,14 +40,16 @@ func (a extArgs) get(n int, name string) value.Value {
 }
 
 // extNames are the external pillars that are here.
-var extNames = [...]string{"cmd_json", "cmd_yaml", "file_tree", "stack"}
+var extNames = [...]string{"cmd_json", "cmd_yaml", "cmd_yamlex", "file_tree", "stack"}
 
 // ext calls one external pillar. pillar is what was rendered so far. ok is
 // false where there is none of the name.
 func (j *job) ext(ctx context.Context, name string, pillar *value.Map, a extArgs) (m value.Mapping, ok bool, err error) {
 	switch name {
 	case "cmd_yaml", "cmd_yamlex":
-		m, err = j.extCommand(ctx, a, name, func(text string) (value.Value, error) { return yamlsalt.LoadString(text) })
+		m, err = j.extCommand(ctx, a, name, func(text string) (value.Value, error) {
+			return yamlsalt.Load(yamlsalt.LoadOptions{Extended: name == "cmd_yamlex"}, []byte(text))
+		})
 	case "cmd_json":
 		m, err = j.extCommand(ctx, a, name, value.ParseJSON)
 	case "file_tree":

@@ -481,6 +481,22 @@ func TestMergesPillarInEffect(t *testing.T) {
 	}
 }
 
+// Salt: salt/pillar/cmd_yamlex.py, whose parser is that of the renderer yamlex.
+func TestYamlexCommand(t *testing.T) {
+	const text = "l: !aggregate [1]\nl: !aggregate [2]\n"
+	h := host.NewFake()
+	h.PutFile("/c/minion", "id: minion1\npillar_roots: {base: []}\next_pillar: [{cmd_yamlex: a}, {cmd_yaml: b}]\n", 0o644)
+	h.OnCommand("/bin/sh -c a", host.Output{Stdout: []byte(text)})
+	h.OnCommand("/bin/sh -c b", host.Output{Stdout: []byte("x: 1")})
+	c, err := config.Load(config.Options{Kind: config.Minion, Host: h, Dir: "/c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := newRun(t, h, c.Opts, value.NewMap(0)).lazy(), "{'l': [1, 2], 'x': 1}"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 func TestPillarOpts(t *testing.T) {
 	r := fake(t, nil, "pillar_opts: true\nmine: 7\n")
 	m, _ := r.env.Pillar.Get("master")

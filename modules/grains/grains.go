@@ -5,7 +5,6 @@ package grains
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -186,8 +185,5 @@ func filterBy(_ context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, value.Raise("AttributeError", "'%s' object has no attribute 'get'", value.TypeName(c.Value("lookup_dict")))
 	}
 	v, err := value.FilterBy(lookup, c.Env.Grains, c.Str("grain"), c.Value("merge"), c.Value("default"), c.Value("base"))
-	if err != nil {
-		return fun.Result{}, fmt.Errorf("grains.filter_by: %w", err)
-	}
-	return fun.Value(v)
+	return fun.Result{Value: v}, err
 }
