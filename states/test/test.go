@@ -172,8 +172,8 @@ func showNotification(_ context.Context, c *fun.Call) fun.Ret {
 }
 
 // modWatch is called for a state of this module when a state that it watches
-// has changed. The state's own arguments result, comment and changes (where it
-// is a dict) are returned; by default it succeeds and names what changed.
+// has changed. The state's own arguments result, comment and changes are
+// returned; by default it succeeds and names what changed.
 func modWatch(_ context.Context, c *fun.Call) fun.Ret {
 	low := c.Low.Low
 	changed := value.NewList()
@@ -201,9 +201,7 @@ func modWatch(_ context.Context, c *fun.Call) fun.Ret {
 		ret.Comment = v
 	}
 	if v, ok := low.Get("changes"); ok {
-		if m, ok := v.(*value.Map); ok {
-			ret.Changes = m
-		}
+		ret.Changes = v // what is no dict fails the check of the return
 	}
 	return ret
 }

@@ -153,7 +153,7 @@ func TestModWatch(t *testing.T) {
 		{value.MapOf("__reqs__", reqs), "True Watch statement fired. {'Requisites with changes': ['test: a']}"},
 		{value.MapOf(), "True Watch statement fired. {'Requisites with changes': []}"},
 		{value.MapOf("result", false, "comment", "c", "changes", value.MapOf("k", "v")), "False c {'k': 'v'}"},
-		{value.MapOf("changes", true, "result", nil), "None Watch statement fired. {'Requisites with changes': []}"},
+		{value.MapOf("changes", false, "result", nil), "None Watch statement fired. False"},
 	} {
 		c := &fun.Call{Env: &fun.Env{Run: view{}}, Low: &fun.Chunk{Low: tt.low}}
 		if got := show(statestest.States().Watch(context.Background(), c)); got != tt.want {
