@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/source"
 	"brine/internal/value"
@@ -63,11 +62,12 @@ func (j *job) ext(ctx context.Context, name string, pillar *value.Map, a extArgs
 }
 
 // onDemand adds what was asked for to the configured external pillars, if
-// on_demand_ext_pillar allows it.
-func (j *job) onDemand(configured, ext value.Value) (value.Value, error) {
+// on_demand_ext_pillar allows it; else it warns and leaves it out.
+func (j *job) onDemand(configured, ext value.Value) value.Value {
 	m, ok := ext.(*value.Map)
 	if !ok {
-		return nil, fun.Errorf("On-demand pillar %s is not formatted as a dictionary", value.Str(ext))
+		j.warn(source.Pos{}, "On-demand pillar %s is not formatted as a dictionary", value.Str(ext))
+		return configured
 	}
 	var bad []string
 	for k := range m.All() {
@@ -81,14 +81,15 @@ func (j *job) onDemand(configured, ext value.Value) (value.Value, error) {
 		}
 	}
 	if len(bad) > 0 {
-		return nil, fun.Errorf("ext_pillar %s is not allowed on demand; the option on_demand_ext_pillar lists those that are", strings.Join(bad, ", "))
+		j.warn(source.Pos{}, "ext_pillar %s is not allowed on demand; the option on_demand_ext_pillar lists those that are", strings.Join(bad, ", "))
+		return configured
 	}
 	all := value.NewList()
 	if l, ok := configured.(*value.List); ok {
 		all.Append(l.Items...)
 	}
 	all.Append(m)
-	return all, nil
+	return all
 }
 
 // extPillar merges the configured external pillars over pillar.

@@ -66,8 +66,7 @@ func (c *Compiler) Lazy(ctx context.Context) *value.LazyMap {
 }
 
 // Render renders the pillar anew. Its files see the pillar that the Env has.
-// Faults of the files are in the result; an error says that ctx ended or that
-// the options make no sense.
+// Faults of the files are in the result; an error says that ctx ended.
 func (c *Compiler) Render(ctx context.Context, req fun.PillarRequest) (*value.Map, error) {
 	base := c.env.Pillar
 	if req.Base != nil && keepsBase(c.env.Opts) {
@@ -214,10 +213,7 @@ func (c *Compiler) render(ctx context.Context, req fun.PillarRequest, base value
 	j := c.newJob(ctx, req, base)
 	ext := j.opts.At("ext_pillar")
 	if req.Ext != nil {
-		var err error
-		if ext, err = j.onDemand(ext, req.Ext); err != nil {
-			return nil, err
-		}
+		ext = j.onDemand(ext, req.Ext)
 	}
 	// Salt lists the faults of the top file last.
 	top := j.top(ctx)

@@ -511,8 +511,10 @@ func TestOnDemand(t *testing.T) {
 	if err != nil || value.Repr(m) != "{'f': 'x'}" {
 		t.Errorf("got %s, %v", value.Repr(m), err)
 	}
-	if _, err := r.comp.Render(t.Context(), fun.PillarRequest{Ext: value.MapOf("stack", "x")}); err == nil {
-		t.Error("an ext_pillar that is not allowed ran")
+	// As in Salt, what is not allowed is passed over.
+	m, err = r.comp.Render(t.Context(), fun.PillarRequest{Ext: value.MapOf("cmd_yaml", "echo a: 1")})
+	if err != nil || value.Repr(m) != "{}" || len(r.warnings) != 1 || !strings.Contains(r.warnings[0], "ext_pillar cmd_yaml is not allowed on demand") {
+		t.Errorf("what is not allowed: %s, %v, warnings %q", value.Repr(m), err, r.warnings)
 	}
 }
 

@@ -152,7 +152,7 @@ func TestCalls(t *testing.T) {
 		{"pillar.file_exists|top.sls", "True"},
 		{"pillar.file_exists|nope", "False"},
 		{"pillar.file_exists|top.sls|saltenv=dev", "False"},
-		{"pillar.ext|{stack: x}", "ext_pillar stack is not allowed on demand; the option on_demand_ext_pillar lists those that are"},
+		{"pillar.ext|{stack: x}|pillar={a: 1}", "{'a': 1, 'l': [1, 2], 'os': 'web1', 'master': {'mo': 'from master', 'both.x': 1}, 'nul': None, 'm': {'p': 3, 'l': [1]}}"},
 		{"config.get|mo", "'from master'"},
 		{"config.get|mo|omit_master=True", "''"},
 		{"config.get|mongo.port", "27017"},
