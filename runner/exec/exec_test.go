@@ -434,6 +434,12 @@ func TestRequisites(t *testing.T) {
 		{"gates in the order of prereq_in", []*fun.Chunk{
 			chunk("t: test.nop", "prerequired", req("test: y", "test: x")), chunk("x: test.nop", "prereq", req("test: t")), chunk("y: test.nop", "prereq", req("test: t")),
 		}, []string{"0 y True No changes detected", "1 x True No changes detected", "2 t True Success!"}},
+		{"gates of a state that its own dry run settles", []*fun.Chunk{
+			chunk("m: test.nop", "prereq", req("test: end")), chunk("end: test.nop"),
+			chunk("x: cmd.run", "prereq", req("test: m")), chunk("y: cmd.run", "prereq", req("test: m")), chunk("last: test.nop"),
+		}, []string{
+			"m True No changes detected", "x True No changes detected", "y True No changes detected", "end True Success!", "last True Success!",
+		}},
 		{"prereq on a state that would watch what has changed", []*fun.Chunk{
 			chunk("ch: test.succeed_with_changes"), chunk("gate: cmd.run", "prereq", req("test: w")), chunk("w: test.nop", "watch", req("test: ch")),
 		}, []string{"0 ch True Success! *", "1 gate True No changes detected", "3 w True Watch statement fired. *"}},

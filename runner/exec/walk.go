@@ -220,11 +220,11 @@ func (r *run) leave() {
 func (r *run) step(ctx context.Context) {
 	f := &r.stack[len(r.stack)-1]
 	n := f.n
-	if n.done {
-		r.leave() // its dry run failed it already
+	if n.done && f.dry {
+		r.leave()
 		return
 	}
-	if len(n.lost) > 0 {
+	if len(n.lost) > 0 && !n.done {
 		if f.dry || r.admit(ctx, n) {
 			r.notFound(n, f.dry)
 			r.leave()
@@ -238,14 +238,14 @@ func (r *run) step(ctx context.Context) {
 		}
 		m, asDry := e.g.pending(f, e.kind == prereq)
 		f.waited = f.waited || f.dry && m != nil
-		for m != nil && r.inDryRun(f, m) {
+		for m != nil && (r.inDryRun(f, m) || n.done && m.waits(asDry)) {
 			f.m++
 			m, asDry = e.g.pending(f, e.kind == prereq)
 		}
 		if m == nil {
 			continue
 		}
-		if (asDry && m.preActive) || (!asDry && m.active) {
+		if m.waits(asDry) {
 			if r.backToDryRun(m) {
 				return
 			}
@@ -256,11 +256,18 @@ func (r *run) step(ctx context.Context) {
 		r.enter(ctx, m, asDry)
 		return
 	}
-	r.finish(ctx, n, f.dry, f.waited)
+	// Where a dry run has settled it, what else has prereq on it runs before
+	// what comes after it, and that is all.
+	if !n.done {
+		r.finish(ctx, n, f.dry, f.waited)
+	}
 	if len(r.stack) > 0 {
 		r.leave()
 	}
 }
+
+// waits reports whether n, or its dry run, is on the stack.
+func (n *node) waits(dry bool) bool { return dry && n.preActive || !dry && n.active }
 
 // pending returns the next member of the group that has not run, and whether a
 // dry run of it is what is wanted.
