@@ -421,19 +421,27 @@ func script(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if !cached {
 		m.Set("cache_error", true)
 	}
-	res := fun.Result{Value: m, Retcode: out.Retcode}
-	if c.Bool("ignore_retcode") {
-		res.Retcode = 0
+	res := fun.Result{Value: m}
+	if ran(out, cached) && !c.Bool("ignore_retcode") {
+		res.Retcode = out.Retcode
 	}
 	return res, nil
 }
 
+// ran reports whether the status of a script is one of its own: Salt notes no
+// other as the status of the call, which is success then.
+func ran(out Out, cached bool) bool { return cached && !out.TimedOut }
+
 func scriptRetcode(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	out, _, err := RunScript(ctx, c)
+	out, cached, err := RunScript(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Result{Value: int64(out.Retcode), Retcode: out.Retcode}, nil
+	res := fun.Result{Value: int64(out.Retcode)}
+	if ran(out, cached) {
+		res.Retcode = out.Retcode
+	}
+	return res, nil
 }
 
 // RunScript runs the script of a bound call of cmd.script. cached is false

@@ -256,7 +256,33 @@ func TestScriptRetcode(t *testing.T) {
 		t.Fatal(err)
 	}
 	res, err := call(t.Context(), machine(t), "script_retcode", nil, path)
-	if err != nil || value.Repr(res.Value) != "42" {
-		t.Errorf("script_retcode = %v, %v", res.Value, err)
+	if err != nil || value.Repr(res.Value) != "42" || res.Retcode != 42 {
+		t.Errorf("script_retcode = %v, %d, %v", res.Value, res.Retcode, err)
+	}
+}
+
+// A script that cannot be had or runs out of time does not fail the call.
+func TestScriptNotRun(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nexec sleep 9\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		source string
+		kw     *value.Map
+	}{
+		{path + ".none", nil},
+		{path, value.MapOf("timeout", 0.1)},
+	} {
+		res, err := call(t.Context(), machine(t), "script_retcode", tt.kw, tt.source)
+		if err != nil || value.Repr(res.Value) != "1" || res.Retcode != 0 {
+			t.Errorf("script_retcode = %v, %d, %v", res.Value, res.Retcode, err)
+		}
+		res, err = call(t.Context(), machine(t), "script", tt.kw, tt.source)
+		m, _ := res.Value.(*value.Map)
+		if err != nil || value.Repr(m.At("retcode")) != "1" || res.Retcode != 0 {
+			t.Errorf("script = %v, %d, %v", res.Value, res.Retcode, err)
+		}
 	}
 }
