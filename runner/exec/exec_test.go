@@ -438,7 +438,7 @@ func TestRequisites(t *testing.T) {
 			chunk("m: test.nop", "prereq", req("test: end")), chunk("end: test.nop"),
 			chunk("x: cmd.run", "prereq", req("test: m")), chunk("y: cmd.run", "prereq", req("test: m")), chunk("last: test.nop"),
 		}, []string{
-			"m True No changes detected", "x True No changes detected", "y True No changes detected", "end True Success!", "last True Success!",
+			"0 m True No changes detected", "1 x True No changes detected", "2 y True No changes detected", "3 end True Success!", "4 last True Success!",
 		}},
 		{"prereq on a state that would watch what has changed", []*fun.Chunk{
 			chunk("ch: test.succeed_with_changes"), chunk("gate: cmd.run", "prereq", req("test: w")), chunk("w: test.nop", "watch", req("test: ch")),
