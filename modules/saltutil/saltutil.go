@@ -67,7 +67,7 @@ func Module() fun.Module {
 			call("wheel", "wheel", wheel),
 		},
 	}
-	m.Specs = append(append(m.Specs, syncSpecs()...), refreshSpecs()...)
+	m.Specs = append(append(m.Specs, syncSpecs("modules", append(synced[:len(synced):len(synced)], "pillar", "runners"))...), refreshSpecs()...)
 	m.SortSpecs()
 	return m
 }

@@ -2,6 +2,7 @@ package saltutil
 
 import (
 	"context"
+	"strings"
 
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -15,17 +16,24 @@ var synced = [...]string{
 	"log_handlers", "executors", "proxymodules", "engines", "thorium", "serializers", "matchers",
 }
 
+// syncedRunner are the kinds that Salt copies to a master.
+var syncedRunner = [...]string{
+	"clouds", "modules", "states", "grains", "renderers", "returners", "output", "proxymodules", "runners", "wheel", "engines",
+	"thorium", "queues", "pillar", "utils", "sdb", "cache", "fileserver", "tops", "tokens", "serializers", "executors", "roster",
+}
+
 // Runners returns the rows of the runner module "saltutil": the sync functions
 // for the controller. Salt: salt/runners/saltutil.py.
 func Runners() fun.Module {
-	return fun.Module{Name: "saltutil", Kind: fun.Runner, Doc: "The custom modules of the controller.", Specs: syncSpecs()}
+	return fun.Module{Name: "saltutil", Kind: fun.Runner, Doc: "The custom modules of the controller.", Specs: syncSpecs("runners", syncedRunner[:])}
 }
 
-// syncSpecs returns the rows of the sync functions.
-func syncSpecs() []fun.Spec {
+// syncSpecs returns the rows of the sync functions of the given kinds. dir is
+// where in Salt's source they are.
+func syncSpecs(dir string, kinds []string) []fun.Spec {
 	row := func(name, doc string, fn fun.ExecFn) fun.Spec {
 		return fun.Spec{
-			Name: name, Doc: doc, Src: "modules/saltutil.py " + name, Fn: fn, VarKw: true,
+			Name: name, Doc: doc, Src: dir + "/saltutil.py " + name, Fn: fn, VarKw: true,
 			Args: []fun.Arg{
 				{Name: "saltenv", Type: fun.Str, Doc: "environment to look in"},
 				{Name: "refresh", Type: fun.Bool, Default: true, Doc: "accepted: every run looks anew"},
@@ -35,7 +43,7 @@ func syncSpecs() []fun.Spec {
 		}
 	}
 	specs := []fun.Spec{row("sync_all", "List all custom modules that are in use, by kind.", syncAll)}
-	for _, kind := range append(synced[:], "pillar", "runners") {
+	for _, kind := range kinds {
 		specs = append(specs, row("sync_"+kind, "List the custom "+kind+" that are in use.", syncFn(kind)))
 	}
 	return specs
@@ -53,7 +61,10 @@ func syncFn(kind string) fun.ExecFn {
 // syncAll lists every kind. Salt: salt/modules/saltutil.py sync_all.
 func syncAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	kinds := synced[:]
-	if c.Env.Opts.Str("file_client") == "local" {
+	switch {
+	case strings.HasPrefix(c.Spec.Src, "runners/"):
+		kinds = syncedRunner[:]
+	case c.Env.Opts.Str("file_client") == "local":
 		kinds = append(kinds[:len(kinds):len(kinds)], "pillar")
 	}
 	out := value.NewMap(len(kinds))

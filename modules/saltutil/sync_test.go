@@ -62,3 +62,25 @@ func TestSync(t *testing.T) {
 		t.Errorf("a Python module is not named: %q", warned)
 	}
 }
+
+// The kinds of the controller are others than those of a minion.
+//
+// Salt: salt/runners/saltutil.py sync_all.
+func TestSyncRunner(t *testing.T) {
+	t.Parallel()
+	env := &fun.Env{SaltEnv: "base", Up: tree{}, Opts: value.MapOf("file_client", "local"), Warn: func(fun.Warning) {}}
+	mod := Runners()
+	for i := range mod.Specs {
+		s := &mod.Specs[i]
+		if s.Name != "sync_all" {
+			continue
+		}
+		res, err := s.Fn(t.Context(), &fun.Call{Mod: &mod, Spec: s, Args: value.NewMap(0), Kw: value.NewMap(0), Env: env})
+		want := "{'clouds': [], 'modules': ['modules.disk'], 'states': [], 'grains': [], 'renderers': [], 'returners': [], 'output': [], " +
+			"'proxymodules': [], 'runners': [], 'wheel': [], 'engines': [], 'thorium': [], 'queues': [], 'pillar': [], 'utils': [], 'sdb': [], " +
+			"'cache': [], 'fileserver': [], 'tops': [], 'tokens': [], 'serializers': [], 'executors': [], 'roster': []}"
+		if d := cmp.Diff(want, value.Repr(res.Value)); err != nil || d != "" {
+			t.Errorf("%v (-want +got):\n%s", err, d)
+		}
+	}
+}
