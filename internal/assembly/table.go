@@ -115,7 +115,10 @@ func Table() *fun.Table {
 		{Kind: fun.Runner, Name: "state", Load: stateRunner},
 		{Kind: fun.Runner, Name: "test", Load: testrun.Runners},
 
+		{Kind: fun.Wheel, Name: "config", Load: wheel.Config},
+		{Kind: fun.Wheel, Name: "error", Load: wheel.Error},
 		{Kind: fun.Wheel, Name: "key", Load: wheel.Key},
+		{Kind: fun.Wheel, Name: "minions", Load: wheel.Minions},
 	})
 }
 

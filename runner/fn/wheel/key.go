@@ -6,6 +6,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/value"
+	"brine/runner/fn/saltrun"
 )
 
 // Key returns the rows of the wheel module "key": without a master, the
@@ -22,6 +23,36 @@ func Key() fun.Module {
 				{Name: "match", Type: fun.Str, Required: true, Doc: "the glob"},
 			}},
 		},
+	}
+}
+
+// Config returns the rows of the wheel module "config".
+func Config() fun.Module {
+	return fun.Module{
+		Name: "config", Kind: fun.Wheel, Doc: "The configuration of this controller.",
+		Specs: []fun.Spec{{Name: "values", Doc: "Return the configuration.", Src: "wheel/config.py values", Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) {
+			return fun.Value(c.Env.Opts)
+		}}},
+	}
+}
+
+// Error returns the rows of the wheel module "error", which are those of the
+// runner.
+func Error() fun.Module {
+	m := saltrun.Error()
+	m.Kind = fun.Wheel
+	m.Specs[0].Src = "wheel/error.py error"
+	return m
+}
+
+// Minions returns the rows of the wheel module "minions".
+func Minions() fun.Module {
+	return fun.Module{
+		Name: "minions", Kind: fun.Wheel, Doc: "The targets of the roster, as Salt's minions.",
+		Specs: []fun.Spec{{Name: "connected", Doc: "List the targets of the roster.", Src: "wheel/minions.py connected", Fn: func(ctx context.Context, c *fun.Call) (fun.Result, error) {
+			l, err := ids(ctx, c, "*")
+			return fun.Result{Value: l}, err
+		}}},
 	}
 }
 
