@@ -105,7 +105,7 @@ func (j *job) extPillar(ctx context.Context, pillar *value.Map, ext value.Value)
 		j.fail(malformed, at(j.opts.Pos("ext_pillar"), "ext_pillar is no list but a %s", value.TypeName(ext)))
 		return pillar
 	}
-	if j.override.Len() > 0 {
+	if list.Len() > 0 && j.override.Len() > 0 {
 		pillar = j.merge(pillar, j.override)
 	}
 	exclude := map[string]bool{}
