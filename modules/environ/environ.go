@@ -62,8 +62,13 @@ func All(h host.Host) *value.Map {
 
 // Set sets a variable to text; False empties it, or takes it out where
 // falseUnsets is set. It returns what the function environ.setval answers: the
-// new value, None where the variable is gone, False where it cannot be set.
-func Set(h host.Host, key string, v value.Value, falseUnsets bool) value.Value {
+// new value, None where the variable is gone, False where it cannot be set, as
+// one whose name is no text.
+func Set(h host.Host, name, v value.Value, falseUnsets bool) value.Value {
+	key, ok := name.(string)
+	if !ok {
+		return false
+	}
 	if v == false {
 		if falseUnsets {
 			if h.Unsetenv(key) != nil {
@@ -88,7 +93,7 @@ func SetAll(h host.Host, environ value.Mapping, falseUnsets, clearAll bool) (set
 	if clearAll {
 		for _, k := range All(h).Keys() {
 			if _, ok := environ.Get(k); !ok {
-				set.Set(k, Set(h, value.Str(k), false, falseUnsets))
+				set.Set(k, Set(h, k, false, falseUnsets))
 			}
 		}
 	}
@@ -97,7 +102,7 @@ func SetAll(h host.Host, environ value.Mapping, falseUnsets, clearAll bool) (set
 		if _, isText := v.(string); !isText && v != false {
 			return set, false
 		}
-		set.Set(k, Set(h, value.Str(k), v, falseUnsets))
+		set.Set(k, Set(h, k, v, falseUnsets))
 	}
 	return set, true
 }
@@ -140,7 +145,7 @@ func item(_ context.Context, c *fun.Call) (fun.Result, error) {
 func items(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(All(c.Env.Host)) }
 
 func setval(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(Set(c.Env.Host, c.Str("key"), c.Value("val"), c.Value("false_unsets") == true))
+	return fun.Value(Set(c.Env.Host, c.Value("key"), c.Value("val"), c.Value("false_unsets") == true))
 }
 
 func setenv(ctx context.Context, c *fun.Call) (fun.Result, error) {
