@@ -2,7 +2,6 @@ package render
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"brine/internal/source"
@@ -235,19 +234,18 @@ func (s *stateconf) order(data *value.Map) error {
 	}
 	for i, d := range states {
 		name := tag(d.id, d.mod)
-		for _, r := range append(d.reqs, s.confs.extended[name]...) {
-			to := tag(r.id, r.key)
-			text := ""
-			at, ok := last[to]
-			switch {
-			case ok && r.kind == requires && at > i:
-				text = "State(%s) can't require/watch/listen/onchanges/onfail a state(%s) defined after it!"
-			case ok && r.kind == requiredIn && at < i:
-				text = "State(%s) can't require_in/watch_in/listen_in/onchanges_in/onfail_in a state(%s) defined before it!"
-			default:
-				continue
+		reqs := append(d.reqs, s.confs.extended[name]...)
+		for kind, text := range [...]string{
+			requires:   "State(%s) can't require/watch/listen/onchanges/onfail a state(%s) defined after it!",
+			requiredIn: "State(%s) can't require_in/watch_in/listen_in/onchanges_in/onfail_in a state(%s) defined before it!",
+		} {
+			for _, r := range reqs {
+				to := tag(r.id, r.key)
+				at, ok := last[to]
+				if ok && r.kind == kind && (kind == requires && at > i || kind == requiredIn && at < i) {
+					return s.fault(r.pos(), hint, text, name, to)
+				}
 			}
-			return s.fault(r.pos(), hint, text, name, to)
 		}
 		if i == 0 || d.list == nil {
 			continue
@@ -382,9 +380,10 @@ func (s *stateconf) extract(data, to, ext *value.Map) {
 		}
 		for _, a := range d.args {
 			conf.Set(a.key, a.val)
-			mine, own := over.List(a.key), conf.List(a.key)
-			if a.kind == requires && mine != nil && own != nil {
-				over.Set(a.key, &value.List{Items: slices.Concat(mine.Items, own.Items)})
+		}
+		for _, kind := range [...]string{"require", "watch", "listen", "onchanges", "onfail"} {
+			if mine, own := over.List(kind), conf.List(kind); mine != nil && own != nil {
+				mine.Append(own.Items...)
 			}
 		}
 		conf.Update(over)
