@@ -203,6 +203,10 @@ func (e *Engine) run(ctx context.Context, in *Input) (*datum, error) {
 			return nil, err
 		}
 	}
+	if d.isText && strings.Contains(text, "\r\n") && !strings.Contains(d.text, "\r\n") {
+		// Text keeps the line ends of its file, which Jinja makes plain ones.
+		d.text = strings.ReplaceAll(d.text, "\n", "\r\n")
+	}
 	return d, nil
 }
 

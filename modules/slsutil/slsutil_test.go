@@ -96,6 +96,8 @@ func TestCalls(t *testing.T) {
 		{"slsutil.renderer", "[salt://a/b/file.sls, {kw: {mine: 5}}]", "{'x': '5 base'}"},
 		{"slsutil.renderer", "[/srv/salt/a/b/file.sls, {kw: {mine: 6}}]", "{'x': '6 base'}"},
 		{"slsutil.renderer", "[]", "Must pass either path or string"},
+		{"slsutil.renderer", `[{kw: {string: "a: {{ 1 }}\r\nb: 2\r\n", default_renderer: jinja}}]`, `'a: 1\r\nb: 2\r\n'`},
+		{"slsutil.renderer", `[{kw: {string: "a: {{ 1 }}\r\nb: 2\r\n"}}]`, "{'a': 1, 'b': 2}"},
 		{"slsutil.renderer", "[salt://nope.sls]", "{}"},
 		{"slsutil.renderer", "[salt://a]", "{}"},
 		{"slsutil.renderer", "[/srv/salt/nope.sls, {kw: {default_renderer: jinja}}]", "{}"},
