@@ -20,10 +20,7 @@ func (c *Compiler) declarations(n *node, state *value.Map) *value.List {
 			l, ok := v.(*value.List)
 			if !ok {
 				n.fault(state.Pos(k), listHint("include", v), "Include Declaration in SLS %s is not formed as a list", n.sls)
-				// Salt goes on, and takes it for an ID of that name.
-				if s, ok := v.(string); v == nil || ok && !strings.Contains(s, ".") {
-					n.fault(state.Pos(k), "", "ID include in SLS %s is not a dictionary", n.sls)
-				}
+				n.ids.Set(k, v) // Salt goes on, and takes it for an ID of that name
 				continue
 			}
 			incs = l
@@ -119,6 +116,7 @@ func (n *node) longForm(id value.Value, body *value.Map, idPos source.Pos) *valu
 			if seen[mod] {
 				if pass == 0 {
 					n.fault(pos, `give "`+key+`" an ID of its own`, "ID '%s' in SLS '%s' contains multiple state declarations of the same type", value.Str(id), n.sls)
+					put(key, args.Copy(1), pos)
 				}
 				continue
 			}

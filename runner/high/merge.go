@@ -43,8 +43,11 @@ func (m *merger) add(root *node) {
 	var twice, clash bool
 	inTree := map[string]*node{}
 	walk(root, func(n *node) {
-		for k := range n.ids.All() {
+		for k, v := range n.ids.All() {
 			id, _ := k.(string)
+			if !clashes(v) {
+				continue
+			}
 			if other := inTree[id]; other != nil && other != n {
 				twice = true
 			}
@@ -128,12 +131,19 @@ type owned struct {
 
 func ownedBy(n *node) *owned {
 	o := &owned{at: map[string]*node{}}
-	for k := range n.ids.All() {
-		if id, ok := k.(string); ok {
+	for k, v := range n.ids.All() {
+		if id, ok := k.(string); ok && clashes(v) {
 			o.set(id, n)
 		}
 	}
 	return o
+}
+
+// clashes reports whether the body of an ID can be in conflict with that of
+// another file: one that is no map is reported as what it is.
+func clashes(body value.Value) bool {
+	_, ok := body.(*value.Map)
+	return ok
 }
 
 func (o *owned) set(id string, n *node) {

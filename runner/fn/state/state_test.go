@@ -2,6 +2,7 @@ package statefn
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -422,6 +423,43 @@ func TestDisabled(t *testing.T) {
 	} {
 		if tt.ret.At("result") != tt.want {
 			t.Errorf("%s: %s", tt.name, value.Repr(tt.ret))
+		}
+	}
+}
+
+// TestShowFaulty: what shows high data checks its structure after all that went
+// wrong in rendering, and finds there what the faults left in it. A run stops
+// before.
+// Salt: BaseHighState.render_state, State.verify_high.
+func TestShowFaulty(t *testing.T) {
+	env := newEnv(t, memtree.Tree{
+		"inc.sls":  "include: two\nextend: [x]\na: test.nop\n",
+		"inc2.sls": "include: two\nb: test.nop\n",
+		"map.sls":  "include: {two: one}\n",
+		"none.sls": "include:\n",
+		"two.sls":  "a:\n  test.succeed_with_changes:\n    - require: x\n  test.nop:\n    - watch: x\n    - names: y\n",
+	})
+	const noList, noDict = "Include Declaration in SLS %s is not formed as a list", "ID include in SLS %s is not a dictionary"
+	for _, tt := range []struct {
+		mods       string
+		run, shown []string
+	}{
+		{"inc", []string{fmt.Sprintf(noList, "inc"), "Extension value in SLS 'inc' is not a dictionary", fmt.Sprintf(noDict, "inc")}, []string{"The type include in two is not formatted as a dictionary"}},
+		{"inc,inc2", []string{
+			fmt.Sprintf(noList, "inc"), "Extension value in SLS 'inc' is not a dictionary", fmt.Sprintf(noDict, "inc"), fmt.Sprintf(noList, "inc2"), fmt.Sprintf(noDict, "inc2"),
+		}, []string{"The type include in two is not formatted as a dictionary"}},
+		{"map", []string{fmt.Sprintf(noList, "map")}, []string{"State 'include' in SLS 'map' is not formed as a list"}},
+		{"none", []string{fmt.Sprintf(noList, "none"), fmt.Sprintf(noDict, "none")}, []string{"The type include in None is not formatted as a dictionary"}},
+		{"two", []string{"ID 'a' in SLS 'two' contains multiple state declarations of the same type"}, []string{
+			"The watch statement in state 'a' in SLS 'two' needs to be formed as a list", "The 'names' argument in state 'a' in SLS 'two' needs to be formed as a list",
+			"The require statement in state 'a' in SLS 'two' needs to be formed as a list",
+		}},
+	} {
+		for name, want := range map[string][]string{"state.sls": tt.run, "state.show_sls": append(tt.run, tt.shown...), "state.show_low_sls": append(tt.run, tt.shown...)} {
+			res := mustCall(t, env, name, nil, tt.mods)
+			if diff := cmp.Diff(value.Repr(value.Strings(want...)), value.Repr(res.Value)); diff != "" || res.Retcode != 1 {
+				t.Errorf("%s %s: retcode %d, -want +got:\n%s", name, tt.mods, res.Retcode, diff)
+			}
 		}
 	}
 }
