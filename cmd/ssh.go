@@ -456,6 +456,9 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 		if o.prog == saltCLI && job.TgtType != "nodegroup" && errors.As(err, &bad) {
 			return s.saltNoMatch(err) // to a master it matches nothing
 		}
+		if group := value.Str(job.Tgt); o.prog == saltCLI && err != nil && job.TgtType == "nodegroup" && !s.cfg.Opts.Map("nodegroups").Has(group) {
+			return told(s, fmt.Sprintf("Node group %s unavailable in %s", group, s.cfg.Opts.Str("conf_file")), err)
+		}
 		if err != nil {
 			return err
 		}
