@@ -320,25 +320,32 @@ func (s *stateconf) rename(data *value.Map) error {
 			insert(d.list, one("name", d.id[1:]))
 		}
 	}
-	for _, k := range data.Keys() {
-		id, _ := k.(string)
-		if !isDotted(id) {
-			continue
+	// Those renamed go to the end, which is the order of the run.
+	out := value.NewMap(data.Len())
+	out.Ordered = data.Ordered
+	for _, dotted := range [...]bool{false, true} {
+		for i := range data.Len() {
+			k, v := data.Entry(i)
+			id, _ := k.(string)
+			if isDotted(id) != dotted {
+				continue
+			}
+			pos := data.Pos(k)
+			if dotted {
+				newID, err := s.absID(id, pos)
+				if err != nil {
+					return err
+				}
+				if out.Has(newID) {
+					return s.fault(pos, "it is also at "+out.Pos(newID).String(), "Can't rename state id(%s) into %s because the later already exists!", id, newID)
+				}
+				k = newID
+			}
+			out.Set(k, v)
+			out.SetPos(k, pos)
 		}
-		pos := data.Pos(k)
-		newID, err := s.absID(id, pos)
-		if err != nil {
-			return err
-		}
-		if data.Has(newID) {
-			return s.fault(pos, "it is also at "+data.Pos(newID).String(), "Can't rename state id(%s) into %s because the later already exists!", id, newID)
-		}
-		// It goes to the end, which is the order of the run.
-		v := data.At(k)
-		data.Delete(k)
-		data.Set(newID, v)
-		data.SetPos(newID, pos)
 	}
+	*data = *out
 	return nil
 }
 
