@@ -308,6 +308,12 @@ x: test.nop
 		{"none", nil, memtree.Tree{}, "", "", nil},
 		{"no targets in a list or text of nothing", nil, memtree.Tree{"top.sls": "base: []\ndev: ''\n"}, "", "", nil},
 		{"nor in merge_all", []value.Value{"top_file_merging_strategy", "merge_all"}, memtree.Tree{"top.sls": "base: []\n", "dev:top.sls": "dev: {'*': [x]}"}, "", "", []string{"dev: x"}},
+		{"twice in the list that joins", []value.Value{"top_file_merging_strategy", "merge_all"}, memtree.Tree{
+			"top.sls": "base: {'*': [x, x]}\n", "dev:top.sls": "base: {'*': [y, x, y, {match: glob}]}\n",
+		}, "", "", []string{"base: x x y y"}},
+		{"a text that joins", []value.Value{"top_file_merging_strategy", "merge_all"}, memtree.Tree{
+			"top.sls": "base: {'*': [x]}\n", "dev:top.sls": "base: {'*': ab}\n",
+		}, "", "", []string{"base: x a b"}},
 		{"broken", nil, memtree.Tree{"top.sls": "base: [\n"}, "", "", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -335,6 +341,19 @@ x: test.nop
 				t.Errorf("faults: %v", top.Faults)
 			}
 		})
+	}
+}
+
+// TestTopNoTargets has what Salt finds no targets in.
+func TestTopNoTargets(t *testing.T) {
+	for _, tree := range []memtree.Tree{
+		{"top.sls": "base: web\n"}, {"top.sls": "base: [web]\n"}, {"top.sls": "base:\n"},
+		{"top.sls": "base: {'*': [x]}\n", "dev:top.sls": "base: {'*': }\n"},
+	} {
+		c := high.New(tree.Env(t, "top_file_merging_strategy", "merge_all"), nil)
+		if _, err := c.Top(context.Background(), high.TopRequest{}); err == nil || err.Error() != "Unable to render top file. No targets found." {
+			t.Errorf("%v: %v", tree, err)
+		}
 	}
 }
 

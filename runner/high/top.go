@@ -276,7 +276,10 @@ func mergeAll(tops []envTops) (*value.Map, error) {
 				}
 				for tgt, sls := range m.All() {
 					if old, ok := dst.Get(tgt); ok {
-						sls = joinTargets(old, sls)
+						var err error
+						if sls, err = joinTargets(old, sls); err != nil {
+							return nil, err
+						}
 					}
 					dst.Set(tgt, sls)
 					dst.SetPos(tgt, m.Pos(tgt))
@@ -288,23 +291,28 @@ func mergeAll(tops []envTops) (*value.Map, error) {
 }
 
 // joinTargets returns the SLS of two lists for one target, the match option
-// first.
-func joinTargets(a, b value.Value) value.Value {
+// first. As in Salt a text is read letter by letter.
+func joinTargets(a, b value.Value) (value.Value, error) {
 	out := &value.List{}
 	var option value.Value
 	var names []value.Value
-	seen := map[string]bool{}
+	seen := map[string]bool{} // in a
 	for n, v := range []value.Value{a, b} {
-		l, _ := v.(*value.List)
-		for i := range l.Len() {
-			switch x := l.Items[i].(type) {
+		items, err := value.Items(v)
+		if err != nil {
+			return nil, errNoTargets
+		}
+		for _, x := range items {
+			switch x := x.(type) {
 			case *value.Map:
 				option = x
 			case string:
-				if n == 0 || !seen[x] {
-					names = append(names, x)
+				if n == 0 {
+					seen[x] = true
+				} else if seen[x] {
+					continue
 				}
-				seen[x] = true
+				names = append(names, x)
 			}
 		}
 	}
@@ -312,7 +320,7 @@ func joinTargets(a, b value.Value) value.Value {
 		out.Append(option)
 	}
 	out.Append(names...)
-	return out
+	return out, nil
 }
 
 // Verify returns what is wrong with the top data.
