@@ -347,7 +347,9 @@ x: test.nop
 // TestTopNoTargets has what Salt finds no targets in.
 func TestTopNoTargets(t *testing.T) {
 	for _, tree := range []memtree.Tree{
-		{"top.sls": "base: web\n"}, {"top.sls": "base: [web]\n"}, {"top.sls": "base:\n"},
+		{"top.sls": "base: web\n"},
+		{"top.sls": "base: [web]\n"},
+		{"top.sls": "base:\n"},
 		{"top.sls": "base: {'*': [x]}\n", "dev:top.sls": "base: {'*': }\n"},
 	} {
 		c := high.New(tree.Env(t, "top_file_merging_strategy", "merge_all"), nil)
