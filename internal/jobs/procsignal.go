@@ -56,7 +56,7 @@ func (p *Proc) Signal(ctx context.Context, jid string, sig int) (pid int, whole 
 		return 0, false, nil
 	}
 	if !n.data.Has(keyID) {
-		return n.pid, true, p.signalTree(n.pid, sig)
+		return n.pid, true, p.signalTree(ctx, n.pid, sig)
 	}
 	wish := filepath.Join(p.dir, wishName(filepath.Base(n.path), sig))
 	mode := fs.FileMode(0o600)
@@ -78,19 +78,23 @@ func (p *Proc) Signal(ctx context.Context, jid string, sig int) (pid int, whole 
 	}
 	_ = p.host.Remove(wish)
 	if sig == 9 {
-		return n.pid, false, p.signalTree(n.pid, sig)
+		return n.pid, false, p.signalTree(ctx, n.pid, sig)
 	}
 	return n.pid, false, errNotHeeded
 }
 
 // signalTree sends a signal to the programs below a process and to itself.
-func (p *Proc) signalTree(pid, sig int) error {
+func (p *Proc) signalTree(ctx context.Context, pid, sig int) error {
 	below := children(p.host, pid)
 	if sig != 9 {
+		// The process first: it is to know that it was told to end before its
+		// programs end, whose end would look like a failure of their own.
+		err := p.host.Signal(pid, sig)
+		p.taken(ctx, pid, sig)
 		for _, c := range below {
 			_ = p.host.Signal(c, sig)
 		}
-		return p.host.Signal(pid, sig)
+		return err
 	}
 	// What is to be killed may not start anything meanwhile.
 	_ = p.host.Signal(pid, p.number(stop))
@@ -100,6 +104,24 @@ func (p *Proc) signalTree(pid, sig int) error {
 		_ = p.host.Signal(c, sig)
 	}
 	return err
+}
+
+// taken waits until a process has taken a signal, which a busy machine may hold
+// up: for a second at most, and a moment where the system does not tell.
+func (p *Proc) taken(ctx context.Context, pid, sig int) {
+	for range 100 {
+		if p.host.Sleep(ctx, 10*time.Millisecond) != nil {
+			return
+		}
+		b, _ := p.host.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		_, pending, ok := strings.Cut(string(b), "\nShdPnd:\t")
+		line, _, _ := strings.Cut(pending, "\n")
+		mask, err := strconv.ParseUint(line, 16, 64)
+		if !ok || err != nil || mask>>(sig-1)&1 == 0 {
+			break
+		}
+	}
+	_ = p.host.Sleep(ctx, 10*time.Millisecond)
 }
 
 // Heed takes the wishes for the jobs of a process: for each that apply takes,
