@@ -6,6 +6,7 @@ import (
 	"net"
 	"strconv"
 	"testing"
+	"time"
 )
 
 // Ports are taken from below those that systems give to clients: a connection
@@ -23,12 +24,13 @@ func Port(t testing.TB) int {
 		if claim == nil {
 			continue
 		}
-		l, err := net.Listen("tcp", "0.0.0.0:"+n)
-		if err != nil {
+		// To listen there would say more, but a process that another test is just
+		// starting would hold the port on for a moment.
+		if c, err := net.DialTimeout("tcp", "127.0.0.1:"+n, time.Second); err == nil {
+			c.Close()
 			claim.Close()
 			continue
 		}
-		l.Close()
 		t.Cleanup(func() { claim.Close() })
 		return p
 	}

@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -216,8 +217,14 @@ func (s *Server) run(t testing.TB, sshd, conf, prepare string) bool {
 	for range 500 {
 		conn, err := net.DialTimeout("tcp", s.Addr("127.0.0.1"), time.Second)
 		if err == nil {
+			// A port that a client has at this moment can answer, too.
+			var banner [4]byte
+			_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+			_, err = io.ReadFull(conn, banner[:])
 			conn.Close()
-			return true
+			if err == nil && string(banner[:]) == "SSH-" {
+				return true
+			}
 		}
 		select {
 		case <-ended:
