@@ -109,6 +109,9 @@ func (p *Proc) signalTree(ctx context.Context, pid, sig int) error {
 // taken waits until a process has taken a signal, which a busy machine may hold
 // up: for a second at most, and a moment where the system does not tell.
 func (p *Proc) taken(ctx context.Context, pid, sig int) {
+	if sig < 1 { // 0 only asks whether the process is there
+		return
+	}
 	for range 100 {
 		if p.host.Sleep(ctx, 10*time.Millisecond) != nil {
 			return
