@@ -1,9 +1,9 @@
 package dispatch
 
 import (
+	"slices"
 	"strings"
-
-	"brine/internal/source"
+	"sync"
 )
 
 // requisiteNames are the global state arguments that users write; a misspelt
@@ -13,7 +13,7 @@ var requisiteNames = []string{
 	"onchanges", "onchanges_any", "onchanges_in", "onfail", "onfail_any", "onfail_all", "onfail_in", "onfail_stop",
 	"prereq", "prereq_in", "use", "use_in", "listen", "listen_in",
 	"onlyif", "unless", "creates", "check_cmd", "failhard", "retry", "parallel", "order", "names", "aggregate",
-	"fire_event", "reload_modules", "reload_grains", "reload_pillar", "runas", "runas_password", "umask",
+	"fire_event", "provider", "reload_modules", "reload_grains", "reload_pillar", "runas", "runas_password", "umask",
 }
 
 // internalNames are the other keys of a low chunk that belong to the state
@@ -22,27 +22,19 @@ var requisiteNames = []string{
 var internalNames = []string{
 	"state", "fun", "name", "__id__", "__sls__", "__env__", "__pub_user", "__pub_arg", "__pub_jid",
 	"__pub_fun", "__pub_tgt", "__pub_ret", "__pub_pid", "__pub_tgt_type", "__prereq__", "__prerequired__",
-	"__reqs__", "__agg__", "__umask__", "prerequired", "name_order", "order", "require_all", "watch_all",
+	"__reqs__", "__agg__", "__umask__", "prerequired", "name_order", "order", "require_all", "watch_all", "cmd_opts_exclude", "providers", "force_reload_modules",
 	"onchanges_all", "saltenv", "sfun", "__run_num__", "__orchestration_jid__",
 }
 
+// internal is the set of both.
+var internal = sync.OnceValue(func() map[string]bool {
+	set := make(map[string]bool, len(requisiteNames)+len(internalNames))
+	for _, n := range slices.Concat(requisiteNames, internalNames) {
+		set[n] = true
+	}
+	return set
+})
+
 // Internal reports whether name is an argument that the state system reads and
 // keeps from the state function, unless the function declares it.
-func Internal(name string) bool {
-	if strings.HasPrefix(name, "__") {
-		return true
-	}
-	for _, n := range requisiteNames {
-		if n == name {
-			return true
-		}
-	}
-	for _, n := range internalNames {
-		if n == name {
-			return true
-		}
-	}
-	return false
-}
-
-func nearest(name string, names []string) string { return source.DidYouMean(name, names) }
+func Internal(name string) bool { return strings.HasPrefix(name, "__") || internal()[name] }

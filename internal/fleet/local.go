@@ -239,8 +239,7 @@ func call(ctx context.Context, env *fun.Env, job, whole fun.Job) fun.Return {
 
 func invoke(ctx context.Context, env *fun.Env, job, whole fun.Job) (fun.Result, error) {
 	args := job.Args
-	if spec := env.Table.Spec(fun.Exec, job.Fun); spec != nil {
-		var err error
+	if _, spec, err := env.Find(fun.Exec, job.Fun); err == nil {
 		if args, err = dispatch.Published(spec, args); err != nil {
 			return fun.Result{}, err
 		}

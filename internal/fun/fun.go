@@ -10,7 +10,6 @@ import (
 	"context"
 	"fmt"
 	"sort"
-	"time"
 
 	"brine/internal/source"
 	"brine/internal/value"
@@ -44,8 +43,11 @@ func (k Kind) String() string {
 
 // A Module is one Salt module: "file" as states, "file" as functions.
 type Module struct {
-	Name    string // the name users type before the dot
+	Name    string // the name users type before the dot: "pkg"
 	Aliases []string
+	// Provider is the name of the module behind a virtual one: "aptpkg". The
+	// table sets it from the module's entry; it is Name where that is not virtual.
+	Provider string
 	Kind    Kind
 	Doc     string // one line
 	Specs   []Spec // the functions, alphabetically
@@ -70,7 +72,14 @@ type Module struct {
 	Dynamic func(name string) *Spec
 	// Init is mod_init: runs before the first state of the module in a run.
 	Init StateFn
+	// Brings reports whether a state of this module that changed something may
+	// have brought programs or modules, so that modules are asked again whether
+	// they may serve. nil: none does.
+	Brings func(*Chunk) bool
 }
+
+// Always reports true: every state of a module may have brought programs.
+func Always(*Chunk) bool { return true }
 
 // SortSpecs puts the functions of a module in the order of their names.
 func (m *Module) SortSpecs() {
@@ -94,135 +103,19 @@ type Spec struct {
 	// Hands says that further keyword arguments are another function's: their
 	// names are not looked for among this one's.
 	Hands bool
+	// NearMiss says that a function with VarKw refuses a further keyword argument
+	// whose name is close to that of a declared one: state.apply takes anything,
+	// as in Salt, but never tset=True.
+	NearMiss bool
+	// Shared are arguments that follow Args and that several functions have. The
+	// table appends them to Args.
+	Shared [][]Arg
 	// Always says that a state function acts on every run.
 	Always bool
 
 	State StateFn // for Kind State
 	Fn    ExecFn  // for the others
 }
-
-// A Type is what an argument takes; dispatch checks and converts by it.
-type Type int
-
-// The types of arguments. Any takes what comes.
-const (
-	Any Type = iota
-	Str
-	Bool
-	Int
-	Float
-	List // also a single item or a comma list where Salt accepts one
-	Dict
-)
-
-// String returns the type as docs name it.
-func (t Type) String() string {
-	return [...]string{"any", "str", "bool", "int", "float", "list", "dict"}[t]
-}
-
-// An Arg is one argument of a function.
-type Arg struct {
-	Name     string
-	Type     Type
-	Required bool
-	Default  value.Value // where it is not Required
-	Unit     string      // "s", "bytes", ...; "" is none
-	Doc      string
-}
-
-// Opt returns an argument that may be left out; def is what it is then. Tables of
-// functions call it some hundred times: built in line, they take 80 KB of code
-// more.
-//
-//go:noinline
-func Opt(name string, t Type, def value.Value, doc string) Arg {
-	return Arg{Name: name, Type: t, Default: def, Doc: doc}
-}
-
-// Need returns an argument that has to be given.
-//
-//go:noinline
-func Need(name string, t Type, doc string) Arg {
-	return Arg{Name: name, Type: t, Required: true, Doc: doc}
-}
-
-// Args are what a caller gives.
-type Args struct {
-	Pos []value.Value
-	Kw  *value.Map
-}
-
-// A Call is one call of a function, its arguments bound.
-type Call struct {
-	Mod  *Module
-	Spec *Spec
-	Args *value.Map    // every declared argument: given, or its default
-	Pos  []value.Value // positional arguments beyond the declared (VarArg)
-	Kw   *value.Map    // keyword arguments beyond the declared; never nil
-	Name string        // of a state: its name
-	Test bool          // of a state: change nothing, say what would change
-	Low  *Chunk        // of a state: its low chunk
-	Env  *Env
-}
-
-// Value returns a declared argument.
-func (c *Call) Value(name string) value.Value { return c.Args.At(name) }
-
-// Str returns an argument as text; None is "".
-func (c *Call) Str(name string) string {
-	v := c.Args.At(name)
-	if v == nil {
-		return ""
-	}
-	return value.Str(v)
-}
-
-// Bool returns an argument's truth.
-func (c *Call) Bool(name string) bool { return value.Truth(c.Args.At(name)) }
-
-// Int returns an integer argument, and false where it is None or no integer.
-func (c *Call) Int(name string) (int64, bool) { return value.AsInt(c.Args.At(name)) }
-
-// Seconds returns an argument that is a time, as [value.Seconds] reads it; the
-// error is an *InvocationError that names the argument.
-func (c *Call) Seconds(name string) (time.Duration, error) {
-	d, err := value.Seconds(c.Args.At(name))
-	if err != nil {
-		return 0, &InvocationError{Msg: name + " must be a number of seconds, not " + value.Repr(c.Args.At(name))}
-	}
-	return d, nil
-}
-
-// Map returns a dict argument; nil where it is None.
-func (c *Call) Map(name string) *value.Map { return c.Args.Map(name) }
-
-// List returns a list argument's items; a single value that is no list is a
-// list of one, None is empty.
-func (c *Call) List(name string) []value.Value {
-	switch v := c.Args.At(name).(type) {
-	case nil:
-		return nil
-	case *value.List:
-		return v.Items
-	case value.Tuple:
-		return v
-	default:
-		return []value.Value{v}
-	}
-}
-
-// Strings returns a list argument's items as text.
-func (c *Call) Strings(name string) []string {
-	items := c.List(name)
-	ss := make([]string, len(items))
-	for i, x := range items {
-		ss[i] = value.Str(x)
-	}
-	return ss
-}
-
-// IsNone reports whether an argument is None.
-func (c *Call) IsNone(name string) bool { return c.Args.At(name) == nil }
 
 // A Result is what an execution, runner or wheel function returns.
 type Result struct {

@@ -1,13 +1,19 @@
 package fun
 
+import "brine/internal/source"
+
 // An InvocationError is Salt's SaltInvocationError: the function refused its
 // arguments, and Msg says why.
-type InvocationError struct{ Msg string }
+type InvocationError struct {
+	Msg string
+	Arg string     // the argument whose value is wrong; "" where it is not about one
+	Pos source.Pos // where that was written, if known
+}
 
 // Error returns why, as str(exception).
 func (e *InvocationError) Error() string { return e.Msg }
 
-// A TargetError says that a target expression makes no sense. Fleets return
+// A TargetError says that a target expression is not valid. Fleets return
 // it; nothing was run.
 type TargetError struct{ Err error }
 

@@ -1,7 +1,7 @@
 package fun
 
 import (
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 
@@ -12,16 +12,26 @@ import (
 // costs nothing until one is used.
 type Entry struct {
 	Kind Kind
-	Name string // with its aliases, the names that Load's Module has
+	Name string // as Salt names the file: "test", "aptpkg"
 	Also []string
-	Load func() Module
+	// Virtual is the name under which the module serves, where that is another
+	// than Name: "pkg" for aptpkg and yumpkg. Several entries may have the same;
+	// which of them serves a run, [Env.Provider] decides.
+	Virtual string
+	Load    func() Module
+}
+
+func (e *Entry) serves() string {
+	if e.Virtual != "" {
+		return e.Virtual
+	}
+	return e.Name
 }
 
 // A Table is all functions that a run may call. It is read-only and safe for
 // concurrent use.
 type Table struct {
-	entries []*loaded
-	byName  map[tableKey]*loaded
+	byName map[tableKey][]*loaded // more than one: providers of a virtual module, in order
 }
 
 type tableKey struct {
@@ -39,71 +49,102 @@ type loaded struct {
 func (l *loaded) get() *loaded {
 	l.once.Do(func() {
 		l.mod = l.Load()
+		l.mod.Provider = l.Name
+		// The rows are static data that other tables share: they are copied where
+		// the arguments that several of them have are put in.
+		l.mod.Specs = slices.Clone(l.mod.Specs)
 		l.index = make(map[string]*Spec, len(l.mod.Specs))
 		for i := range l.mod.Specs {
-			l.index[l.mod.Specs[i].Name] = &l.mod.Specs[i]
+			s := &l.mod.Specs[i]
+			s.flatten()
+			l.index[s.Name] = s
 		}
 	})
 	return l
 }
 
-// NewTable returns a table of entries; it panics where two have one name.
+// flatten appends the shared arguments to the function's own.
+func (s *Spec) flatten() {
+	if len(s.Shared) > 0 {
+		s.Args = slices.Concat(append([][]Arg{s.Args}, s.Shared...)...)
+		s.Shared = nil
+	}
+}
+
+func (l *loaded) spec(name string) *Spec {
+	s := l.get().index[name]
+	if s == nil && l.mod.Dynamic != nil {
+		s = l.mod.Dynamic(name)
+	}
+	return s
+}
+
+// NewTable returns a table of entries; it panics where two have one name and
+// are not providers of one virtual module.
 func NewTable(entries []Entry) *Table {
-	t := &Table{byName: make(map[tableKey]*loaded, len(entries))}
+	t := &Table{byName: make(map[tableKey][]*loaded, len(entries))}
 	for _, e := range entries {
-		t.add(e, false)
+		l := &loaded{Entry: e}
+		for _, name := range append([]string{e.serves()}, e.Also...) {
+			k := tableKey{e.Kind, name}
+			if before := t.byName[k]; before != nil && (e.Virtual == "" || before[0].Virtual == "") {
+				panic("two modules are named " + name)
+			}
+			t.byName[k] = append(t.byName[k], l)
+		}
 	}
 	return t
 }
 
-func (t *Table) add(e Entry, replace bool) {
-	l := &loaded{Entry: e}
-	for _, name := range append([]string{e.Name}, e.Also...) {
-		k := tableKey{e.Kind, name}
-		if t.byName[k] != nil && !replace {
-			panic("two modules are named " + name)
-		}
-		t.byName[k] = l
-	}
-	t.entries = append(t.entries, l)
-}
-
-// With returns a table in which entries come before t's own of the same name.
+// With returns a table in which entries replace t's own of the same name.
 func (t *Table) With(entries []Entry) *Table {
-	n := &Table{entries: t.entries[:len(t.entries):len(t.entries)], byName: make(map[tableKey]*loaded, len(t.byName)+len(entries))}
+	n := &Table{byName: make(map[tableKey][]*loaded, len(t.byName)+len(entries))}
 	for k, l := range t.byName {
 		n.byName[k] = l
 	}
 	for _, e := range entries {
-		n.add(e, true)
+		l := &loaded{Entry: e}
+		for _, name := range append([]string{e.serves()}, e.Also...) {
+			n.byName[tableKey{e.Kind, name}] = []*loaded{l}
+		}
 	}
 	return n
 }
 
-// Module returns the module of a name.
+// Module returns the module of a name; of a virtual one its first provider. It
+// is for documentation: a run asks [Env.Provider].
 func (t *Table) Module(kind Kind, name string) (*Module, bool) {
-	l := t.byName[tableKey{kind, name}]
-	if l == nil {
+	all := t.byName[tableKey{kind, name}]
+	if len(all) == 0 {
 		return nil, false
 	}
-	return &l.get().mod, true
+	return &all[0].get().mod, true
 }
 
-// Lookup returns the function "module.function".
+// Providers returns the modules that may serve under a name, in the order in
+// which they are asked; one where the name is no virtual module's.
+func (t *Table) Providers(kind Kind, name string) []*Module {
+	all := t.byName[tableKey{kind, name}]
+	mods := make([]*Module, len(all))
+	for i, l := range all {
+		mods[i] = &l.get().mod
+	}
+	return mods
+}
+
+// Lookup returns the function "module.function"; of a virtual module that of the
+// first provider that has it. A run asks [Env.Find].
 func (t *Table) Lookup(kind Kind, name string) (*Module, *Spec, bool) {
 	mod, fn, ok := strings.Cut(name, ".")
 	if !ok {
 		return nil, nil, false
 	}
-	l := t.byName[tableKey{kind, mod}]
-	if l == nil {
-		return nil, nil, false
+	for _, l := range t.byName[tableKey{kind, mod}] {
+		if s := l.spec(fn); s != nil {
+			return &l.mod, s, true
+		}
 	}
-	s := l.get().index[fn]
-	if s == nil && l.mod.Dynamic != nil {
-		s = l.mod.Dynamic(fn)
-	}
-	return &l.mod, s, s != nil
+	return nil, nil, false
 }
 
 // Spec returns the row of a function; nil where there is none, or no table.
@@ -123,7 +164,7 @@ func (t *Table) Modules(kind Kind) []string {
 			names = append(names, k.name)
 		}
 	}
-	sort.Strings(names)
+	slices.Sort(names)
 	return names
 }
 
@@ -131,12 +172,14 @@ func (t *Table) Modules(kind Kind) []string {
 func (t *Table) Names(kind Kind) []string {
 	var names []string
 	for _, m := range t.Modules(kind) {
-		for fn := range t.byName[tableKey{kind, m}].get().index {
-			names = append(names, m+"."+fn)
+		for _, l := range t.byName[tableKey{kind, m}] {
+			for fn := range l.get().index {
+				names = append(names, m+"."+fn)
+			}
 		}
 	}
-	sort.Strings(names)
-	return names
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // Nearest returns the function of a kind that a user most likely meant.

@@ -33,14 +33,8 @@ func (o *saltObject) Get(key value.Value) (value.Value, bool) {
 	if !ok || !strings.Contains(name, ".") {
 		return nil, false
 	}
-	mod, _, ok := o.env.Table.Lookup(fun.Exec, name)
-	if !ok {
+	if _, _, err := o.env.Find(fun.Exec, name); err != nil {
 		return nil, false
-	}
-	if mod.Avail != nil {
-		if ok, _ := mod.Avail(o.env); !ok {
-			return nil, false
-		}
 	}
 	return o.function(name), true
 }
@@ -92,14 +86,8 @@ func (o *saltObject) GetAttr(_ *jinja.State, name string) (value.Value, bool, er
 	if strings.Contains(name, ".") {
 		return nil, false, nil
 	}
-	mod, ok := o.env.Table.Module(fun.Exec, name)
-	if !ok {
+	if mod, _ := o.env.Provider(fun.Exec, name); mod == nil {
 		return nil, false, nil
-	}
-	if mod.Avail != nil {
-		if ok, _ := mod.Avail(o.env); !ok {
-			return nil, false, nil
-		}
 	}
 	return &moduleObject{o, name}, true, nil
 }
@@ -140,8 +128,8 @@ func (m *moduleObject) GetAttr(_ *jinja.State, name string) (value.Value, bool, 
 
 // AttrNames returns the names of the functions.
 func (m *moduleObject) AttrNames(string) []string {
-	mod, ok := m.salt.env.Table.Module(fun.Exec, m.name)
-	if !ok {
+	mod, _ := m.salt.env.Provider(fun.Exec, m.name)
+	if mod == nil {
 		return nil
 	}
 	names := make([]string, len(mod.Specs))

@@ -89,7 +89,7 @@ func list(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if format != "tar" && format != "zip" {
 		return fun.Result{}, fun.Errorf("Unable to guess archive format, please pass an 'archive_format' argument.")
 	}
-	strip, _ := c.Int("strip_components")
+	strip := c.Int("strip_components")
 	l, err := List(ctx, c.Env.Host, p, format, int(strip))
 	if err != nil {
 		if errors.Is(err, ErrFormat) {

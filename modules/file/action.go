@@ -308,7 +308,7 @@ func renameAction(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
 
 func seekWrite(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
 	p, data := f.Expand(c.Str("path")), c.Str("data")
-	at, _ := c.Int("offset")
+	at := c.Int("offset")
 	old, err := f.ReadFile(p)
 	if err != nil {
 		return nil, osError(err)
@@ -417,7 +417,7 @@ func touch(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
 
 func truncate(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
 	p := f.Expand(c.Str("path"))
-	n, _ := c.Int("length")
+	n := c.Int("length")
 	const most = 1 << 30
 	if n < 0 || n > most {
 		return nil, invalid("length %d is out of range", n)

@@ -2,10 +2,7 @@ package file
 
 import (
 	"errors"
-	"math"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 
 	"brine/internal/host"
@@ -115,34 +112,4 @@ func (f *FS) copyOne(from, to string, p Perms) error {
 	}
 	defer r.Close()
 	return f.WriteFile(to, r, opts)
-}
-
-// ParseSize reads a size such as 10M, 1.5G or 64KiB in bytes; K is 1024, KB is
-// 1000. What is no size is 0.
-//
-// Salt: salt/utils/stringutils.py human_to_bytes.
-func ParseSize(s string) int64 {
-	s = strings.TrimSpace(s)
-	i := 0
-	for i < len(s) && (s[i] >= '0' && s[i] <= '9' || s[i] == '.') {
-		i++
-	}
-	n, err := strconv.ParseFloat(s[:i], 64)
-	if err != nil {
-		return 0
-	}
-	unit := strings.ToLower(strings.TrimSpace(s[i:]))
-	if unit == "" {
-		unit = "b"
-	}
-	p := strings.IndexByte("bkmgtpezy", unit[0])
-	switch {
-	case p < 0:
-		return 0
-	case p > 0 && unit[1:] == "b":
-		return int64(n * math.Pow(1000, float64(p)))
-	case unit[1:] != "" && (p == 0 || unit[1:] != "ib"):
-		return 0
-	}
-	return int64(n * math.Pow(1024, float64(p)))
 }

@@ -474,8 +474,8 @@ func seekRead(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
 	if err != nil {
 		return nil, osError(err)
 	}
-	size, _ := c.Int("size")
-	at, _ := c.Int("offset")
+	size := c.Int("size")
+	at := c.Int("offset")
 	if at < 0 {
 		at = max(0, int64(len(b))+at)
 	}
@@ -527,7 +527,7 @@ func tail(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
 	if !IsText(b) {
 		return nil, invalid("Cannot tail a binary file: %s", p)
 	}
-	n, _ := c.Int("lines")
+	n := c.Int("lines")
 	lines := SplitLines(string(b), false)
 	if k := len(lines) - int(n); k > 0 && n >= 0 {
 		lines = lines[k:]

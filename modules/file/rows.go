@@ -137,7 +137,7 @@ func replaceRow(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
 		}
 		return wrap(f.Search(c.Str("path"), c.Str("pattern"), flags, c.Bool("ignore_if_missing")))
 	}
-	count, _ := c.Int("count")
+	count := c.Int("count")
 	before, after, err := f.Replace(Replacement{
 		Path: c.Str("path"), Pattern: c.Str("pattern"), Repl: value.Str(c.Value("repl")), Count: int(count), Flags: flags,
 		Append: c.Bool("append_if_not_found"), Prepend: c.Bool("prepend_if_not_found"), NotFound: textOf(c, "not_found_content"),

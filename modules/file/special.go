@@ -64,9 +64,9 @@ type Node struct {
 
 func nodeOf(f *FS, c *fun.Call) Node {
 	n := Node{Name: f.Expand(c.Str("name")), User: c.Value("user"), Group: c.Value("group"), Mode: c.Value("mode")}
-	if c.Args.Has("major") {
-		n.Major, _ = c.Int("major")
-		n.Minor, _ = c.Int("minor")
+	if c.Declares("major") {
+		n.Major = c.Int("major")
+		n.Minor = c.Int("minor")
 	}
 	return n
 }
@@ -266,7 +266,7 @@ func rmdir(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
 	if !f.IsDir(p) {
 		return nil, invalid("A valid directory was not specified.")
 	}
-	days, _ := c.Int("older_than")
+	days := c.Int("older_than")
 	r, err := f.Rmdir(p, c.Bool("recurse"), days)
 	if err != nil {
 		return nil, err

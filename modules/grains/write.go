@@ -310,8 +310,8 @@ func getOrSetHash(_ context.Context, c *fun.Call) (fun.Result, error) {
 	if v, ok := Get(c.Env, name, ":"); ok && v != nil {
 		return fun.Value(v)
 	}
-	n, ok := c.Int("length")
-	if !ok || n < 0 || n > 1<<20 || len(chars) == 0 {
+	n := c.Int("length")
+	if n < 0 || n > 1<<20 || len(chars) == 0 {
 		return fun.Result{}, fun.Errorf("length and chars do not make a text")
 	}
 	text := make([]rune, n)

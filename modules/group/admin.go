@@ -147,7 +147,7 @@ func changeSpecs() []fun.Spec {
 			return a.AddUser(ctx, c.Str("name"), c.Str("username"))
 		}, user, root),
 		spec("chgid", "Give a group another number; return whether it has it.", func(ctx context.Context, a *Admin, c *fun.Call) (bool, error) {
-			gid, _ := c.Int("gid")
+			gid := c.Int("gid")
 			return a.SetGID(ctx, c.Str("name"), gid, c.Bool("non_unique"))
 		}, fun.Arg{Name: "gid", Type: fun.Int, Required: true, Doc: "the number"}, root, shared),
 		spec("delete", "Remove a group; return whether that worked.", func(ctx context.Context, a *Admin, c *fun.Call) (bool, error) {

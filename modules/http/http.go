@@ -132,12 +132,8 @@ func queryRow(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 // Waits reads the times of wait_for_successful_query: how long it tries, and how
 // long it waits between two requests, which is 0.1 s at least.
-func Waits(c *fun.Call) (wait, interval time.Duration, err error) {
-	if wait, err = c.Seconds("wait_for"); err != nil {
-		return 0, 0, err
-	}
-	interval, err = c.Seconds("request_interval")
-	return wait, max(interval, 100*time.Millisecond), err
+func Waits(c *fun.Call) (wait, interval time.Duration) {
+	return c.Seconds("wait_for"), max(c.Seconds("request_interval"), 100*time.Millisecond)
 }
 
 // Refused reports whether err is about the arguments of a call: a further call
@@ -151,10 +147,7 @@ func Refused(err error) bool {
 }
 
 func waitRow(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	wait, interval, err := Waits(c)
-	if err != nil {
-		return fun.Result{}, err
-	}
+	wait, interval := Waits(c)
 	end := c.Env.Host.Now().Add(wait)
 	for {
 		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "http.query", fun.Args{Pos: []value.Value{c.Value("url")}, Kw: c.Kw})

@@ -276,12 +276,12 @@ func client(c *fun.Call, opts *value.Map, u *url.URL) (*nethttp.Client, error) {
 	if p := proxy(opts, u); p != nil {
 		t.Proxy = nethttp.ProxyURL(p)
 	}
-	timeout, err := c.Seconds("timeout")
-	if err == nil && timeout == 0 {
-		timeout, err = optSeconds(opts, "http_request_timeout")
-	}
-	if err != nil {
-		return nil, err
+	timeout := c.Seconds("timeout")
+	if timeout == 0 {
+		var err error
+		if timeout, err = optSeconds(opts, "http_request_timeout"); err != nil {
+			return nil, err
+		}
 	}
 	if timeout == 0 {
 		timeout = time.Hour

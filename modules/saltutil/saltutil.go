@@ -124,16 +124,7 @@ func cmd(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		Tgt: c.Value("tgt"), TgtType: c.Str("tgt_type"), Fun: c.Str("fun"), Args: fun.Args{Pos: c.List("arg"), Kw: c.Map("kwarg").Copy()},
 		Returner: c.Str("ret"), Batch: c.Str("batch"), FailHard: c.Bool("failhard"), Metadata: c.Value("metadata"),
 	}
-	var err error
-	if job.Timeout, err = c.Seconds("timeout"); err != nil {
-		return fun.Result{}, err
-	}
-	if job.Gather, err = c.Seconds("gather_job_timeout"); err != nil {
-		return fun.Result{}, err
-	}
-	if n, ok := c.Int("subset"); ok {
-		job.Subset = int(n)
-	}
+	job.Timeout, job.Gather, job.Subset = c.Seconds("timeout"), c.Seconds("gather_job_timeout"), int(c.Int("subset"))
 	// Salt takes other keywords for its client's, in silence.
 	for _, k := range c.Kw.Keys() {
 		if s := value.Str(k); !strings.HasPrefix(s, "__") && c.Env.Warn != nil {
@@ -141,7 +132,7 @@ func cmd(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 	}
 	out := value.NewMap(8)
-	_, err = c.Env.Fleet.Run(ctx, job, func(r fun.Return) error {
+	_, err := c.Env.Fleet.Run(ctx, job, func(r fun.Return) error {
 		v, err := r.Value()
 		if err != nil {
 			return err
@@ -247,8 +238,8 @@ func signalFn(sig int) fun.ExecFn {
 	return func(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		n := sig
 		if n == 0 {
-			x, ok := c.Int("sig")
-			if !ok || x < 0 || x > 64 {
+			x := c.Int("sig")
+			if x < 0 || x > 64 {
 				return fun.Result{}, fun.Errorf("sig must be the number of a signal, not %s", value.Repr(c.Value("sig")))
 			}
 			n = int(x)

@@ -19,8 +19,8 @@ const (
 const maxBanner = 100000
 
 func banner(_ context.Context, c *fun.Call) (fun.Result, error) {
-	w, ok := c.Int("width")
-	if !ok || w > maxBanner {
+	w := c.Int("width")
+	if w > maxBanner {
 		return fun.Result{}, fun.Errorf("width must be an integer up to %d, not %s", maxBanner, value.Repr(c.Value("width")))
 	}
 	width, comment, border := int(w), c.Str("commentchar"), c.Str("borderchar")

@@ -87,8 +87,8 @@ func setDateTime(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		for name, p := range map[string]*int{
 			"years": &at.year, "months": &at.month, "days": &at.day, "hours": &at.hour, "minutes": &at.min, "seconds": &at.sec,
 		} {
-			if n, ok := c.Int(name); ok {
-				*p = int(n)
+			if !c.IsNone(name) {
+				*p = int(c.Int(name))
 			}
 		}
 	})

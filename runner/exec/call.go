@@ -10,24 +10,19 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/host"
+	"brine/internal/source"
 	"brine/internal/value"
 )
 
 // modWatch is the name by which mod_watch is called as a function.
 const modWatch = "mod_watch"
 
-// availability is a module's answer to whether it may serve here.
-type availability struct {
-	ok  bool
-	why string
-}
-
 // Verify returns what keeps a chunk from being called, in Salt's words: missing
 // data, a function that is not available, missing arguments.
 //
 // Salt: salt/state.py State.verify_data.
 func Verify(env *fun.Env, c *fun.Chunk) []string {
-	r := &run{env: env, avail: map[*fun.Module]availability{}}
+	r := &run{env: env}
 	_, _, errs := r.verify(c)
 	return errs
 }
@@ -91,38 +86,29 @@ func isOctal(s string) bool {
 // find looks the function of c up; reason says why it is not there.
 func (r *run) find(c *fun.Chunk, full string) (mod *fun.Module, spec *fun.Spec, reason string) {
 	missing := "'" + full + "' is not available."
-	if c.Fun == modWatch {
-		m, ok := r.env.Table.Module(fun.State, c.State)
-		if !ok || m.Watch == nil {
-			return nil, nil, missing
-		}
-		mod = m
-		_, spec, ok = r.env.Table.Lookup(fun.State, c.State+"."+c.Low.Str("sfun"))
-		if !ok {
-			spec = &fun.Spec{Name: modWatch, VarKw: true}
-		}
-	} else {
-		var ok bool
-		mod, spec, ok = r.env.Table.Lookup(fun.State, full)
-		if !ok {
-			return nil, nil, missing // the compiler has named the nearest
-		}
+	fn := c.Fun
+	if fn == modWatch {
+		fn = c.Low.Str("sfun")
 	}
-	if mod.Avail == nil {
-		return mod, spec, ""
-	}
-	a, ok := r.avail[mod]
-	if !ok {
-		a.ok, a.why = mod.Avail(r.env)
-		r.avail[mod] = a
-	}
+	mod, why := r.env.Provider(fun.State, c.State)
 	switch {
-	case a.ok:
-		return mod, spec, ""
-	case a.why == "":
+	case mod != nil && c.Fun == modWatch && mod.Watch == nil:
+		return nil, nil, missing
+	case mod == nil && r.env.Table.Spec(fun.State, full) == nil && c.Fun != modWatch:
+		return nil, nil, missing
+	case mod == nil && why != "":
+		return nil, nil, "'" + c.State + "' __virtual__ returned False: " + why
+	case mod == nil:
 		return nil, nil, "'" + c.State + "' __virtual__ returned False"
 	}
-	return nil, nil, "'" + c.State + "' __virtual__ returned False: " + a.why
+	_, spec, err := r.env.Find(fun.State, c.State+"."+fn)
+	switch {
+	case err == nil:
+		return mod, spec, ""
+	case c.Fun == modWatch:
+		return mod, &fun.Spec{Name: modWatch, VarKw: true}, ""
+	}
+	return nil, nil, missing // the compiler has named the nearest
 }
 
 // A job is one chunk ready to be called, with what a call needs and nothing of
@@ -265,6 +251,7 @@ func (j *job) invoke(ctx context.Context) (ret *value.Map) {
 	}
 	call, err := j.env.Invoker.Bind(j.mod, j.spec, fun.Args{Kw: kw})
 	if err != nil {
+		j.place(err)
 		return j.exception(err)
 	}
 	call.Name = value.Str(kw.At("name"))
@@ -338,6 +325,19 @@ func (j *job) exception(err error) *value.Map {
 	}
 	return value.MapOf("result", false, "name", name, "changes", value.NewMap(0),
 		"comment", "An exception occurred in this state: Traceback (most recent call last):\n"+pyLine(err)+"\n")
+}
+
+// place shows on stderr where the argument was written that err refuses.
+func (j *job) place(err error) {
+	var refused *fun.InvocationError
+	if j.env.Fault == nil || !errors.As(err, &refused) || refused.Arg == "" {
+		return
+	}
+	at := refused.Pos
+	if at.IsZero() {
+		at = j.c.Pos
+	}
+	j.env.Fault(&source.Error{Pos: at, Err: fmt.Errorf("%s.%s: %w", j.c.State, j.c.Fun, err), Hint: "'brine doc " + j.c.State + "." + j.c.Fun + "' describes its arguments"})
 }
 
 // pyType returns the name of the Python exception that err stands for.

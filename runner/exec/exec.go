@@ -173,7 +173,6 @@ type run struct {
 	halted bool
 
 	inited map[string]bool // modules whose Init has run
-	avail  map[*fun.Module]availability
 
 	wg    sync.WaitGroup
 	slots chan struct{} // bounds parallel states; nil is no bound
@@ -224,7 +223,6 @@ func newRun(env *fun.Env, chunks []*fun.Chunk, o Options) *run {
 		events:    value.Truth(env.Opts.At("state_events")),
 		aggregate: env.Opts.At("state_aggregate"),
 		inited:    map[string]bool{},
-		avail:     map[*fun.Module]availability{},
 	}
 	if n, ok := value.AsInt(env.Opts.At("state_max_parallel")); ok && n > 0 {
 		r.slots = make(chan struct{}, n)

@@ -144,7 +144,7 @@ func (r *rig) states() fun.Module {
 				}
 			}
 			r.mu.Unlock()
-			if at, _ := c.Int("good_at"); int64(n) >= at {
+			if int64(n) >= c.Int("good_at") {
 				return fun.Ret{Result: fun.OK, Comment: "good"}
 			}
 			return fun.Ret{Comment: fmt.Sprintf("bad %d", n)}

@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 
 	"brine/internal/fun"
@@ -50,7 +49,7 @@ func (r *run) refresh(ctx context.Context, c *fun.Chunk, ret *value.Map) {
 	switch {
 	case value.Truth(low.At("reload_modules")):
 		r.reloadModules(ctx, c, true)
-	case again || mayBringModules(c):
+	case again || r.bringsModules(c):
 		r.reloadModules(ctx, c, false)
 	}
 }
@@ -58,7 +57,7 @@ func (r *run) refresh(ctx context.Context, c *fun.Chunk, ret *value.Map) {
 // reloadModules forgets which modules may serve; with all set, the table itself
 // is made anew.
 func (r *run) reloadModules(ctx context.Context, c *fun.Chunk, all bool) {
-	clear(r.avail)
+	r.env.ForgetAvailable()
 	if !all || r.o.Modules == nil {
 		return
 	}
@@ -70,23 +69,11 @@ func (r *run) reloadModules(ctx context.Context, c *fun.Chunk, all bool) {
 	r.env.Table = t
 }
 
-// mayBringModules reports whether a state that changed something may have
-// brought modules, or programs that modules need.
-func mayBringModules(c *fun.Chunk) bool {
-	switch c.State {
-	case "pkg", "ports", "pip":
-		return true
-	case "file":
-		switch c.Fun {
-		case "recurse":
-			return true
-		case "symlink":
-			return strings.Contains(c.Name, "bin")
-		case "managed":
-			return strings.HasSuffix(c.Name, ".py") || strings.HasSuffix(c.Name, ".so")
-		}
-	}
-	return false
+// bringsModules reports whether a state that changed something may have brought
+// modules, or programs that modules need.
+func (r *run) bringsModules(c *fun.Chunk) bool {
+	mod, _ := r.env.Provider(fun.State, c.State)
+	return mod != nil && mod.Brings != nil && mod.Brings(c)
 }
 
 // warned is what has been warned of, so that a state that is called again does

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"brine/internal/fun"
@@ -138,10 +139,15 @@ func (j *job) slot(ctx context.Context, slot string) (value.Value, error) {
 		j.warn(slot, "malformed slot "+value.QuoteStr(slot)+": write the function as a call, for example test.arg('arg', kw='kwarg')")
 		return slot, nil
 	}
-	if _, _, known := j.env.Table.Lookup(fun.Exec, name); !known {
+	if _, _, err := j.env.Find(fun.Exec, name); err != nil {
 		text := "slot calls " + value.QuoteStr(name) + ", which is not available"
-		if near := j.env.Table.Nearest(fun.Exec, name); near != "" {
-			text += " (did you mean " + value.QuoteStr(near) + "?)"
+		var missing *fun.NotFoundError
+		switch {
+		case !errors.As(err, &missing):
+		case missing.Nearest != "":
+			text += " (did you mean " + value.QuoteStr(missing.Nearest) + "?)"
+		case missing.Reason != "":
+			text += ": " + missing.Reason
 		}
 		j.warn(slot, text)
 		return slot, nil

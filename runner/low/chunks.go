@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/internal/dispatch"
 	"brine/internal/fun"
 	"brine/internal/source"
 	"brine/internal/value"
@@ -277,6 +278,36 @@ func Unknown(t *fun.Table, h interface {
 			hint = `did you mean "` + n + `"?`
 		}
 		faults = append(faults, h.Fault(c.Low, c.Pos, hint, fmt.Sprintf("unknown state function %q", name)))
+	}
+	return faults
+}
+
+// Invalid returns a fault for each chunk with arguments that its state function
+// does not have and does not take either. Salt refuses such a run.
+// Salt: salt/utils/args.py format_call.
+func Invalid(t *fun.Table, h interface {
+	Fault(*value.Map, source.Pos, string, string) *source.Error
+}, chunks []*fun.Chunk,
+) source.List {
+	var faults source.List
+	for _, c := range chunks {
+		spec := t.Spec(fun.State, c.State+"."+c.Fun)
+		if spec == nil {
+			continue
+		}
+		names := dispatch.Unknown(spec, c.Low)
+		if len(names) == 0 {
+			continue
+		}
+		pos := c.Low.Pos(names[0])
+		if pos.IsZero() {
+			pos = c.Pos
+		}
+		hint := fmt.Sprintf("'brine doc %s.%s' lists its arguments", c.State, c.Fun)
+		if near := dispatch.Suggest(spec, names[0]); near != "" {
+			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+		}
+		faults = append(faults, h.Fault(c.Low, pos, hint, dispatch.InvalidKeywords(names, c.State+"."+c.Fun)))
 	}
 	return faults
 }

@@ -26,7 +26,7 @@ func States() fun.Module {
 	return fun.Module{
 		Name: "archive", Kind: fun.State, Doc: "Unpack archives.",
 		Specs: []fun.Spec{{
-			Name: "extracted", State: extracted, Src: "states/archive.py extracted",
+			Name: "extracted", VarKw: true, State: extracted, Src: "states/archive.py extracted",
 			Doc: "Unpack an archive, unless what is in it is there already.",
 			Args: []fun.Arg{
 				{Name: "name", Type: fun.Str, Required: true, Doc: "the directory to unpack in, as an absolute path"},

@@ -87,13 +87,13 @@ func States() fun.Module {
 		Name: "cmd", Kind: fun.State, Doc: "Commands as states: run, or run when something they watch changed.",
 		Watch: modWatch,
 		Specs: []fun.Spec{
-			{Name: "call", Doc: "Call an execution function and take its return as the state's.", Src: "states/cmd.py call", Args: callArgs, Always: true, State: call},
-			{Name: "run", Doc: "Run a command.", Src: "states/cmd.py run", Args: runArgs(), Always: true, State: run},
-			{Name: "script", Doc: "Run a script of the file server, or of this machine.", Src: "states/cmd.py script", Args: scriptArgs(), Always: true, State: script},
-			{Name: "wait", Doc: "Run a command only when a watched state changed.", Src: "states/cmd.py wait", Args: wait, State: waits},
-			{Name: "wait_call", Doc: "Call an execution function only when a watched state changed.", Src: "states/cmd.py wait_call", Args: callArgs, State: waits},
-			{Name: "wait_script", Doc: "Run a script only when a watched state changed.", Src: "states/cmd.py wait_script", Args: scriptArgs(), State: waits},
-			{Name: "watch", Doc: "The same as wait.", Src: "states/cmd.py watch", Args: wait, State: waits},
+			{Name: "call", VarKw: true, Doc: "Call an execution function and take its return as the state's.", Src: "states/cmd.py call", Args: callArgs, Always: true, State: call},
+			{Name: "run", VarKw: true, Doc: "Run a command.", Src: "states/cmd.py run", Args: runArgs(), Always: true, State: run},
+			{Name: "script", VarKw: true, Doc: "Run a script of the file server, or of this machine.", Src: "states/cmd.py script", Args: scriptArgs(), Always: true, State: script},
+			{Name: "wait", VarKw: true, Doc: "Run a command only when a watched state changed.", Src: "states/cmd.py wait", Args: wait, State: waits},
+			{Name: "wait_call", VarKw: true, Doc: "Call an execution function only when a watched state changed.", Src: "states/cmd.py wait_call", Args: callArgs, State: waits},
+			{Name: "wait_script", VarKw: true, Doc: "Run a script only when a watched state changed.", Src: "states/cmd.py wait_script", Args: scriptArgs(), State: waits},
+			{Name: "watch", VarKw: true, Doc: "The same as wait.", Src: "states/cmd.py watch", Args: wait, State: waits},
 		},
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 func accumulatedSpec() fun.Spec {
 	return fun.Spec{
-		Name: "accumulated", State: accumulated, Always: true, Src: "states/file.py accumulated",
+		Name: "accumulated", VarKw: true, State: accumulated, Always: true, Src: "states/file.py accumulated",
 		Doc: "Collect text for a file.managed or file.blockreplace that runs later: its template sees accumulator[name].",
 		Args: []fun.Arg{
 			nameArg("name of the collection"),

@@ -14,7 +14,7 @@ import (
 
 func directorySpec() fun.Spec {
 	return fun.Spec{
-		Name: "directory", State: directory, Src: "states/file.py directory",
+		Name: "directory", VarKw: true, State: directory, Src: "states/file.py directory",
 		Doc: "Make a directory and manage its owner and mode, and those of what is in it.",
 		Args: append([]fun.Arg{
 			nameArg("the directory, as an absolute path"),
@@ -117,8 +117,8 @@ func directory(ctx context.Context, fc *fun.Call) fun.Ret {
 		require: c.Value("require"), exclude: c.Value("exclude_pat"), follow: c.Bool("follow_symlinks"),
 		force: c.Bool("force"), backup: c.textArg("backupname"), allowLink: c.Bool("allow_symlink"), onlySub: c.Bool("children_only"),
 	}
-	if n, ok := c.Int("max_depth"); ok {
-		p.maxDepth = int(n)
+	if !c.IsNone("max_depth") {
+		p.maxDepth = int(c.Int("max_depth"))
 	}
 	return c.directory(p)
 }

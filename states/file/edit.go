@@ -56,7 +56,7 @@ func replace(ctx context.Context, fc *fun.Call) fun.Ret {
 	if err != nil {
 		return fun.Raise(err)
 	}
-	count, _ := c.Int("count")
+	count := c.Int("count")
 	before, after, err := c.Replace(files.Replacement{
 		Path: c.path(), Pattern: c.Str("pattern"), Repl: value.Str(c.Value("repl")), Count: int(count), Flags: flags,
 		Append: c.Bool("append_if_not_found"), Prepend: c.Bool("prepend_if_not_found"), NotFound: c.textArg("not_found_content"),
@@ -445,7 +445,7 @@ func newKeyEdit(c *call, kv *value.Map) *keyEdit {
 		left: map[string]int{}, sep: c.Str("separator"), comment: c.Str("uncomment"),
 		foldKey: c.Bool("key_ignore_case"), fold: c.Bool("value_ignore_case"),
 	}
-	count, _ := c.Int("count")
+	count := c.Int("count")
 	for key, v := range kv.All() {
 		s := value.Str(key)
 		k.keys, k.values = append(k.keys, s), append(k.values, v)

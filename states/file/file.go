@@ -10,6 +10,7 @@ package file
 import (
 	"context"
 	"path/filepath"
+	"strings"
 
 	"brine/internal/fun"
 	"brine/internal/host"
@@ -20,7 +21,7 @@ import (
 // States returns the state module file.
 func States() fun.Module {
 	return fun.Module{
-		Name: "file", Kind: fun.State, OwnCheckCmd: true,
+		Name: "file", Kind: fun.State, OwnCheckCmd: true, Brings: brings,
 		Doc: "Manage regular files, directories, links and parts of text files.",
 		Specs: []fun.Spec{
 			absentSpec(), accumulatedSpec(), appendSpec(), blockreplaceSpec(), cachedSpec(), commentSpec(), copySpec(),
@@ -29,6 +30,20 @@ func States() fun.Module {
 			recurseSpec(), renameSpec(), replaceSpec(), retentionSpec(), serializeSpec(), symlinkSpec(), tidiedSpec(), touchSpec(), uncommentSpec(),
 		},
 	}
+}
+
+// brings reports whether a state may have brought programs or Python modules.
+// Salt: salt/state.py State.check_refresh.
+func brings(c *fun.Chunk) bool {
+	switch c.Fun {
+	case "recurse":
+		return true
+	case "symlink":
+		return strings.Contains(c.Name, "bin")
+	case "managed":
+		return strings.HasSuffix(c.Name, ".py") || strings.HasSuffix(c.Name, ".so")
+	}
+	return false
 }
 
 // A call is a state's call with the files it works on.

@@ -14,7 +14,7 @@ import (
 
 func symlinkSpec() fun.Spec {
 	return fun.Spec{
-		Name: "symlink", State: symlink, Src: "states/file.py symlink",
+		Name: "symlink", VarKw: true, State: symlink, Src: "states/file.py symlink",
 		Doc: "Make a symbolic link.",
 		Args: []fun.Arg{
 			nameArg("the link, as an absolute path"),
@@ -265,7 +265,7 @@ func (c *call) wouldLink(p linkPlan) fun.Ret {
 
 func hardlinkSpec() fun.Spec {
 	return fun.Spec{
-		Name: "hardlink", State: hardlink, Src: "states/file.py hardlink",
+		Name: "hardlink", VarKw: true, State: hardlink, Src: "states/file.py hardlink",
 		Doc: "Make a further name of a file.",
 		Args: []fun.Arg{
 			nameArg("the name, as an absolute path"),

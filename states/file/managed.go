@@ -17,7 +17,7 @@ import (
 
 func managedSpec() fun.Spec {
 	return fun.Spec{
-		Name: "managed", State: managed, Src: "states/file.py managed",
+		Name: "managed", VarKw: true, State: managed, Src: "states/file.py managed",
 		Doc: "Manage a file: its content, from a source or given here, its owner and mode.\n" +
 			"Without source and contents the file is made empty if it is missing, and its content left alone.",
 		Args: append([]fun.Arg{

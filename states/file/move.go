@@ -16,7 +16,7 @@ import (
 
 func copySpec() fun.Spec {
 	return fun.Spec{
-		Name: "copy", State: copyFile, Src: "states/file.py copy_",
+		Name: "copy", VarKw: true, State: copyFile, Src: "states/file.py copy_",
 		Doc: "Copy a file or directory of this machine, unless the target is there.",
 		Args: []fun.Arg{
 			nameArg("the copy, as an absolute path"),
@@ -139,7 +139,7 @@ func (c *call) isSelf(p files.Perms) bool {
 
 func renameSpec() fun.Spec {
 	return fun.Spec{
-		Name: "rename", State: rename, Src: "states/file.py rename",
+		Name: "rename", VarKw: true, State: rename, Src: "states/file.py rename",
 		Doc: "Move a file or directory of this machine, unless the target is there.",
 		Args: []fun.Arg{
 			nameArg("the new name, as an absolute path"),
@@ -226,7 +226,7 @@ func (c *call) expandVars(p string) string {
 
 func tidiedSpec() fun.Spec {
 	return fun.Spec{
-		Name: "tidied", State: tidied, Src: "states/file.py tidied",
+		Name: "tidied", VarKw: true, State: tidied, Src: "states/file.py tidied",
 		Doc: "Remove files below a directory that are old, large or match.",
 		Args: []fun.Arg{
 			nameArg("the directory, as an absolute path"),
@@ -311,12 +311,7 @@ func tidyArgs(c *call) (*tidy, error) {
 		op: strings.ToUpper(c.Str("age_size_logical_operator")), only: strings.ToLower(c.Str("age_size_only")),
 		by: strings.ToLower(c.Str("time_comparison")), rmdirs: c.Bool("rmdirs"), rmlinks: c.Bool("rmlinks"), full: c.Bool("full_path_match"),
 	}
-	t.age, _ = c.Int("age")
-	if n, ok := c.Int("size"); ok {
-		t.size = n
-	} else {
-		t.size = files.ParseSize(c.Str("size"))
-	}
+	t.age, t.size = c.Int("age"), c.Int("size")
 	patterns := []string{".*"}
 	if !c.IsNone("matches") {
 		patterns = c.Strings("matches")

@@ -16,7 +16,7 @@ import (
 
 func patchSpec() fun.Spec {
 	return fun.Spec{
-		Name: "patch", State: patch, Src: "states/file.py patch",
+		Name: "patch", VarKw: true, State: patch, Src: "states/file.py patch",
 		Doc: "Apply a patch to a file or directory, unless it is applied already.",
 		Args: []fun.Arg{
 			nameArg("the file or directory, as an absolute path"),

@@ -17,7 +17,7 @@ import (
 
 func recurseSpec() fun.Spec {
 	return fun.Spec{
-		Name: "recurse", State: recurse, Src: "states/file.py recurse",
+		Name: "recurse", VarKw: true, State: recurse, Src: "states/file.py recurse",
 		Doc: "Copy a directory of the file server with all that is in it.",
 		Args: append([]fun.Arg{
 			nameArg("the directory to fill, as an absolute path"),
@@ -218,8 +218,8 @@ func recurse(ctx context.Context, fc *fun.Call) fun.Ret {
 		include: c.Value("include_pat"), exclude: c.Value("exclude_pat"), maxDepth: -1, saltenv: c.SaltEnv,
 		forceLinks: c.Bool("force_symlinks"), clean: c.Bool("clean"),
 	}
-	if n, ok := c.Int("maxdepth"); ok {
-		p.maxDepth = int(n)
+	if !c.IsNone("maxdepth") {
+		p.maxDepth = int(c.Int("maxdepth"))
 	}
 	if err := c.findSource(&p); err != nil {
 		return c.fail("Recurse failed: %s", err)

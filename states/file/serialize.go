@@ -17,7 +17,7 @@ import (
 
 func serializeSpec() fun.Spec {
 	return fun.Spec{
-		Name: "serialize", State: serialize, Src: "states/file.py serialize",
+		Name: "serialize", VarKw: true, State: serialize, Src: "states/file.py serialize",
 		Doc: "Write data to a file as YAML, JSON, TOML, INI or Python.",
 		Args: []fun.Arg{
 			nameArg("the file, as an absolute path"),

@@ -15,7 +15,7 @@ import (
 
 func absentSpec() fun.Spec {
 	return fun.Spec{
-		Name: "absent", State: absent, Src: "states/file.py absent",
+		Name: "absent", VarKw: true, State: absent, Src: "states/file.py absent",
 		Doc:  "Remove a file, a link, or a directory with all that is in it.",
 		Args: []fun.Arg{nameArg("what is to be gone, as an absolute path")},
 	}
@@ -57,7 +57,7 @@ func absent(ctx context.Context, fc *fun.Call) fun.Ret {
 
 func existsSpec() fun.Spec {
 	return fun.Spec{
-		Name: "exists", State: exists, Src: "states/file.py exists",
+		Name: "exists", VarKw: true, State: exists, Src: "states/file.py exists",
 		Doc:  "Fail unless a path is there. Nothing is made.",
 		Args: []fun.Arg{nameArg("the path")},
 	}
@@ -78,7 +78,7 @@ func exists(ctx context.Context, fc *fun.Call) fun.Ret {
 
 func missingSpec() fun.Spec {
 	return fun.Spec{
-		Name: "missing", State: missing, Src: "states/file.py missing",
+		Name: "missing", VarKw: true, State: missing, Src: "states/file.py missing",
 		Doc:  "Fail if a path is there. Nothing is removed.",
 		Args: []fun.Arg{nameArg("the path")},
 	}

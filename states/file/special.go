@@ -47,8 +47,8 @@ func mknod(ctx context.Context, fc *fun.Call) fun.Ret {
 	if c.IsFile(name) {
 		return c.fail("File %s exists and is not a %s. Refusing to continue", name, w.of)
 	}
-	major, _ := c.Int("major")
-	minor, _ := c.Int("minor")
+	major := c.Int("major")
+	minor := c.Int("minor")
 	user, group := c.owner()
 	if st, err := c.Stats(name, true); err != nil || st.Type != w.is {
 		if c.Test {
@@ -107,7 +107,7 @@ func pruned(ctx context.Context, fc *fun.Call) fun.Ret {
 	}
 	ignore := c.Bool("ignore_errors")
 	recurse := c.Bool("recurse") || ignore
-	days, _ := c.Int("older_than")
+	days := c.Int("older_than")
 	r, err := c.Rmdir(name, recurse, days)
 	if err != nil {
 		return fun.Raise(err)

@@ -48,10 +48,7 @@ func query(ctx context.Context, c *fun.Call) fun.Ret {
 }
 
 func waitFor(ctx context.Context, c *fun.Call) fun.Ret {
-	wait, interval, err := web.Waits(c)
-	if err != nil {
-		return fun.Raise(err)
-	}
+	wait, interval := web.Waits(c)
 	end := c.Env.Host.Now().Add(wait)
 	for {
 		ret, err := ask(ctx, c, nil)

@@ -60,8 +60,8 @@ func newStyle(c *fun.Call) bool {
 // Salt: salt/states/module.py _legacy_run.
 func runOld(ctx context.Context, c *fun.Call) fun.Ret {
 	name := c.Name
-	mod, spec, ok := c.Env.Table.Lookup(fun.Exec, name)
-	if !ok || mod.Avail != nil && !avail(mod, c.Env) {
+	_, spec, err := c.Env.Find(fun.Exec, name)
+	if err != nil {
 		if n := c.Env.Table.Nearest(fun.Exec, name); n != "" && c.Env.Warn != nil {
 			c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("there is no execution function %q (did you mean %q?)", name, n)})
 		}
@@ -102,11 +102,6 @@ func runOld(ctx context.Context, c *fun.Call) fun.Ret {
 		ret.Result = fun.OK
 	}
 	return ret
-}
-
-func avail(m *fun.Module, env *fun.Env) bool {
-	ok, _ := m.Avail(env)
-	return ok
 }
 
 // oldArgs sorts the state's arguments into the function's declared ones: by
@@ -248,7 +243,7 @@ func runNew(ctx context.Context, c *fun.Call) fun.Ret {
 		}
 		names.Append(k)
 		name, _, _ := strings.Cut(value.Str(k), ":")
-		if mod, _, ok := c.Env.Table.Lookup(fun.Exec, name); !ok || mod.Avail != nil && !avail(mod, c.Env) {
+		if _, _, err := c.Env.Find(fun.Exec, name); err != nil {
 			missing = append(missing, name)
 		} else if c.Test {
 			tests = append(tests, name)

@@ -70,16 +70,16 @@ func States() fun.Module {
 	return fun.Module{
 		Name: "salt", Kind: fun.State, Doc: "Steps of an orchestration: states, functions and runners on targets.",
 		Specs: []fun.Spec{
-			{Name: "function", Doc: "Run an execution function on targets.", Src: "states/saltmod.py function", Args: append(functionArgs, orchestrating()...), Always: true, State: function},
+			{Name: "function", VarKw: true, Doc: "Run an execution function on targets.", Src: "states/saltmod.py function", Args: append(functionArgs, orchestrating()...), Always: true, State: function},
 			{
-				Name: "parallel_runners", Doc: "Run several runner functions at once.", Src: "states/saltmod.py parallel_runners", State: parallelRunners, Always: true,
+				Name: "parallel_runners", VarKw: true, Doc: "Run several runner functions at once.", Src: "states/saltmod.py parallel_runners", State: parallelRunners, Always: true,
 				Args: []fun.Arg{
 					{Name: "name", Type: fun.Str, Required: true, Doc: "the step"},
 					{Name: "runners", Required: true, Doc: "id to name, arg and kwarg of a runner function"},
 				},
 			},
 			{Name: "runner", Doc: "Run a runner function on the controller.", Src: "states/saltmod.py runner", State: runner, Always: true, VarKw: true, Hands: true, Args: nameArg("the runner function")},
-			{Name: "state", Doc: "Apply states to targets.", Src: "states/saltmod.py state", Args: append(stateArgs, orchestrating()...), Always: true, State: state},
+			{Name: "state", VarKw: true, Doc: "Apply states to targets.", Src: "states/saltmod.py state", Args: append(stateArgs, orchestrating()...), Always: true, State: state},
 			{
 				Name: "wait_for_event", Doc: waitDoc, Src: "states/saltmod.py wait_for_event", State: waitForEvent, Always: true,
 				Args: []fun.Arg{
@@ -246,7 +246,7 @@ func returners(v value.Value) string {
 // wait reads how long a step waits for targets. What is no number is passed
 // over, as in Salt (salt/client/__init__.py _get_timeout), but not in silence.
 func wait(c *fun.Call, name string) time.Duration {
-	d, err := c.Seconds(name)
+	d, err := value.Seconds(c.Value(name))
 	if err != nil && c.Env.Warn != nil {
 		c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: %v", c.Low.ID, err)})
 	}

@@ -37,10 +37,7 @@ func waitForEvent(ctx context.Context, c *fun.Call) fun.Ret {
 	if c.Env.Bus == nil {
 		return fun.Fail("There is no event bus in this run")
 	}
-	timeout, err := c.Seconds("timeout")
-	if err != nil {
-		return fun.Fail("%v", err)
-	}
+	timeout := c.Seconds("timeout")
 	waiting := append([]value.Value(nil), c.List("id_list")...)
 	seen := value.NewList()
 	start := c.Env.Host.Now()

@@ -87,10 +87,7 @@ func watch(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	left, ok := c.Int("count")
-	if !ok {
-		return fun.Result{}, fun.Errorf("count must be a number of events, not %s", value.Repr(c.Value("count")))
-	}
+	left := c.Int("count")
 	if limit > 0 {
 		var done context.CancelFunc
 		ctx, done = context.WithTimeoutCause(ctx, limit, timedOut)

@@ -389,8 +389,8 @@ func (m *module) listFilter(ctx context.Context, c *fun.Call) (fun.Result, error
 		return fun.Result{}, err
 	}
 	f.noFindJob = c.Bool("filter_find_job")
-	n, ok := c.Int("count")
-	if !ok || n < 0 {
+	n := c.Int("count")
+	if n < 0 {
 		return fun.Result{}, fun.Errorf("count must be a number of jobs, not %s", value.Repr(c.Value("count")))
 	}
 	list, err := m.list(ctx, c, f)

@@ -37,12 +37,7 @@ func ask(ctx context.Context, c *fun.Call) (yes, no *value.List, err error) {
 	}
 	var answered []string
 	job := fun.Job{Tgt: c.Value("tgt"), TgtType: c.Str("tgt_type"), Fun: "test.ping", Args: fun.Args{Kw: value.NewMap(0)}}
-	if job.Timeout, err = c.Seconds("timeout"); err != nil {
-		return nil, nil, err
-	}
-	if job.Gather, err = c.Seconds("gather_job_timeout"); err != nil {
-		return nil, nil, err
-	}
+	job.Timeout, job.Gather = c.Seconds("timeout"), c.Seconds("gather_job_timeout")
 	sum, err := c.Env.Fleet.Run(ctx, job,
 		func(r fun.Return) error {
 			if r.Stage == fun.Returned {

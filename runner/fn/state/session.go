@@ -279,6 +279,9 @@ func (s *session) run(ctx context.Context, h *high.High) (fun.Result, error) {
 // cancelled, they come beside the error: what was done is known.
 func (s *session) runChunks(ctx context.Context, h *high.High, chunks []*fun.Chunk) (fun.Result, error) {
 	s.show(low.Unknown(s.env.Table, h, chunks))
+	if faults := low.Invalid(s.env.Table, h, chunks); len(faults) > 0 {
+		return s.failed(faults)
+	}
 	o := exec.Options{
 		Only: s.only, Direct: s.direct, Test: s.test, Mock: s.c.Args.Has("mock") && s.c.Bool("mock"),
 		Grains: s.env.NewGrains, Modules: s.env.NewTable,

@@ -1,0 +1,258 @@
+package dispatch
+
+import (
+	"fmt"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/source"
+	"brine/internal/value"
+)
+
+// Bind binds args to spec by Python's rules (positional ones in order, keyword
+// ones by name, defaults for the rest) and converts each to its declared type.
+//
+// It returns a *fun.ArgError where the arguments do not fit the function, and a
+// *fun.InvocationError for a value that is not of its argument's type and for an
+// argument that a state function does not have. What the state system reads
+// (require, order and so on) is left out for a state function, and unknown
+// arguments of one with VarKw are a warning, since Salt accepts them.
+func (i *Invoker) Bind(mod *fun.Module, spec *fun.Spec, args fun.Args) (*fun.Call, error) {
+	b := &binding{i: i, mod: mod, spec: spec, args: args}
+	return b.bind()
+}
+
+// A binding is one Bind in progress.
+type binding struct {
+	i    *Invoker
+	mod  *fun.Module
+	spec *fun.Spec
+	args fun.Args
+	call *fun.Call
+}
+
+func (b *binding) bind() (*fun.Call, error) {
+	b.call = &fun.Call{Mod: b.mod, Spec: b.spec, Args: value.NewMap(len(b.spec.Args)), Kw: value.NewMap(0), Env: b.i.env}
+	if n := len(b.args.Pos); n > len(b.spec.Args) {
+		if !b.spec.VarArg {
+			return nil, b.wrong("%s", tooMany(b.spec, n))
+		}
+		b.call.Pos = b.args.Pos[len(b.spec.Args):]
+	}
+	missing, err := b.declared()
+	if err != nil {
+		return nil, err
+	}
+	if err := b.further(missing); err != nil {
+		return nil, err
+	}
+	if len(missing) > 0 {
+		return nil, b.wrong("%s", value.MissingArguments(missing))
+	}
+	if b.mod.Kind == fun.State {
+		if n, ok := b.args.Kw.Get("name"); ok {
+			b.call.Name = value.Str(n)
+		}
+	}
+	return b.call, nil
+}
+
+func (b *binding) name() string { return b.mod.Name + "." + b.spec.Name }
+
+func (b *binding) wrong(format string, a ...any) error {
+	return &fun.ArgError{Name: b.name(), Msg: fmt.Sprintf(format, a...), Spec: b.spec}
+}
+
+// declared binds the declared arguments; missing are those that are required and
+// not given.
+func (b *binding) declared() (missing []string, err error) {
+	for n := range b.spec.Args {
+		a := &b.spec.Args[n]
+		v, byName := b.args.Kw.Get(a.Name)
+		switch {
+		case n < len(b.args.Pos):
+			if byName {
+				return nil, b.wrong("got multiple values for argument '%s'", a.Name)
+			}
+			v = b.args.Pos[n]
+		case !byName && a.Required:
+			missing = append(missing, "'"+a.Name+"'")
+			continue
+		case !byName:
+			// Defaults are shared by all calls, so a mutable one is copied.
+			b.call.Args.Set(a.Name, value.Clone(a.Default))
+			continue
+		}
+		if v, err = b.convert(a, v); err != nil {
+			return nil, err
+		}
+		b.call.Args.Set(a.Name, v)
+	}
+	return missing, nil
+}
+
+// slotPrefix starts an argument of a state that a function computes when the
+// state runs; where it is bound before that, it is not looked at.
+const slotPrefix = "__slot__:"
+
+func (b *binding) convert(a *fun.Arg, v value.Value) (value.Value, error) {
+	if s, ok := v.(string); ok && b.mod.Kind == fun.State && strings.HasPrefix(s, slotPrefix) {
+		return v, nil
+	}
+	out, slip, err := a.Convert(v)
+	if err != nil {
+		if inv, ok := err.(*fun.InvocationError); ok { //nolint:errorlint // Convert returns it unwrapped
+			inv.Pos = b.args.Kw.Pos(a.Name)
+		}
+		return nil, err
+	}
+	if slip != "" {
+		b.warn(a.Name, a.Name+": "+slip)
+	}
+	return out, nil
+}
+
+// further binds the keyword arguments that the function does not declare.
+func (b *binding) further(missing []string) error {
+	var unknown []string
+	for k, v := range b.args.Kw.All() {
+		name, _ := k.(string)
+		if b.call.Args.Has(name) {
+			continue
+		}
+		if b.mod.Kind == fun.State {
+			if Internal(name) {
+				continue
+			}
+			if !b.spec.VarKw {
+				unknown = append(unknown, name)
+				continue
+			}
+			b.slip(name)
+		} else {
+			if !b.spec.VarKw {
+				if len(missing) > 0 {
+					return nil // which is what Python complains of
+				}
+				return &fun.ArgError{
+					Name: b.name(), Spec: b.spec, Nearest: b.nearest(name),
+					Msg: fmt.Sprintf("got an unexpected keyword argument '%s'", name),
+				}
+			}
+			if near := b.nearest(name); near != "" && b.spec.NearMiss {
+				return &fun.ArgError{
+					Name: b.name(), Spec: b.spec, Nearest: near,
+					Msg: fmt.Sprintf("got an unexpected keyword argument '%s'", name),
+				}
+			}
+		}
+		b.call.Kw.Set(k, v)
+	}
+	if len(unknown) > 0 {
+		return &fun.InvocationError{Msg: InvalidKeywords(unknown, b.name()), Arg: unknown[0], Pos: b.args.Kw.Pos(unknown[0])}
+	}
+	return nil
+}
+
+// InvalidKeywords returns Salt's text for arguments that a state function does
+// not have. Salt: salt/utils/args.py format_call.
+func InvalidKeywords(names []string, function string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = "'" + n + "'"
+	}
+	if last := len(quoted) - 1; last > 0 {
+		return strings.Join(quoted[:last], ", ") + " and " + quoted[last] + " are invalid keyword arguments for '" + function + "'"
+	}
+	return quoted[0] + " is an invalid keyword argument for '" + function + "'"
+}
+
+// Unknown returns the arguments of a state in low that its function does not
+// take, in order; none where it takes any.
+func Unknown(spec *fun.Spec, low *value.Map) []string {
+	if spec.VarKw {
+		return nil
+	}
+	var names []string
+	for k := range low.All() {
+		if name, _ := k.(string); !declares(spec, name) && !Internal(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Suggest returns the argument that was likely meant by name in a state of the
+// function spec: one of its own or one that every state has; "" is none.
+func Suggest(spec *fun.Spec, name string) string {
+	near, _ := source.Nearest(name, append(argNames(spec), requisiteNames...))
+	return near
+}
+
+func declares(spec *fun.Spec, name string) bool {
+	for n := range spec.Args {
+		if spec.Args[n].Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func argNames(spec *fun.Spec) []string {
+	names := make([]string, len(spec.Args))
+	for n := range spec.Args {
+		names[n] = spec.Args[n].Name
+	}
+	return names
+}
+
+// nearest returns the argument of the function that was likely meant by name, or
+// "".
+func (b *binding) nearest(name string) string {
+	if strings.HasPrefix(name, "__") {
+		return ""
+	}
+	near, _ := source.Nearest(name, argNames(b.spec))
+	return near
+}
+
+// slip warns of an argument that a state function does not have and accepts.
+func (b *binding) slip(name string) {
+	if b.spec.Hands {
+		return
+	}
+	near := ""
+	if n := Suggest(b.spec, name); n != "" {
+		near = ` (did you mean "` + n + `"?)`
+	}
+	b.warn(name, fmt.Sprintf("%s has no argument %q%s", b.name(), name, near))
+}
+
+// warn warns of the argument name, at its place where that is known.
+func (b *binding) warn(name, text string) {
+	if b.i.env.Warn == nil {
+		return
+	}
+	w := fun.Warning{Text: text}
+	if p := b.args.Kw.Pos(name); !p.IsZero() {
+		w.Where = p.String()
+	}
+	b.i.env.Warn(w)
+}
+
+func tooMany(spec *fun.Spec, given int) string {
+	required := 0
+	for n := range spec.Args {
+		if spec.Args[n].Required {
+			required++
+		}
+	}
+	takes := fmt.Sprintf("takes %d positional argument%s", len(spec.Args), value.Plural(len(spec.Args)))
+	if required < len(spec.Args) {
+		takes = fmt.Sprintf("takes from %d to %d positional arguments", required, len(spec.Args))
+	}
+	if given == 1 {
+		return takes + " but 1 was given"
+	}
+	return fmt.Sprintf("%s but %d were given", takes, given)
+}

@@ -1,0 +1,145 @@
+package fun
+
+import (
+	"strings"
+
+	"brine/internal/value"
+)
+
+// A Type says which values an argument takes. Types are combined with |: an
+// argument of type Str|Bool takes a string or a boolean. dispatch converts each
+// value to its type once, before the function runs, and refuses what no reading
+// makes valid (see [Arg.Convert]).
+type Type uint32
+
+// The types of arguments.
+const (
+	// Any takes every value as it comes. It is for arguments that are data to
+	// the function, such as what test.echo returns.
+	Any Type = 0
+
+	Str  Type = 1 << (iota - 1) // text; numbers and booleans become text as Python's str prints them
+	Bool                        // a boolean; see [Arg.Convert] for strings
+	Int                         // an integer, or text that is one
+	Float                       // a number, or text that is one
+	List                        // a list; a single scalar is a list of one
+	Dict                        // a mapping
+	Comma                       // a list; text is split at commas
+	Mode                        // permissions in octal digits: 644, "0644", "0o644"; becomes "0644"
+	Duration                    // seconds, as a number or text that is one
+	Size                        // bytes, as a number or text with a unit: 10k, 5M, 1G
+	Path                        // text that can name a file: no NUL byte
+
+	elem = 16 // how far the type of elements is shifted
+)
+
+// Lists and mappings whose elements have a type.
+const (
+	Strs    = List | Str<<elem  // list of strings
+	Ints    = List | Int<<elem  // list of integers
+	Dicts   = List | Dict<<elem // list of mappings
+	Paths   = List | Path<<elem // list of paths
+	Commas  = Comma | Str<<elem // list of strings; text is split at commas
+	StrDict = Dict | Str<<elem  // mapping of strings
+)
+
+var typeNames = [...]string{"string", "boolean", "integer", "number", "list", "mapping", "comma-separated list", "mode", "duration", "size", "path"}
+
+// String returns the type as the documentation names it: "string or boolean",
+// "list of strings".
+func (t Type) String() string {
+	if t == Any {
+		return "any"
+	}
+	var names []string
+	of := t >> elem
+	for i, name := range typeNames {
+		bit := Type(1) << i
+		if t&bit == 0 {
+			continue
+		}
+		if of != 0 && bit&(List|Dict|Comma) != 0 {
+			name += " of " + plural(of)
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, " or ")
+}
+
+func plural(t Type) string {
+	var names []string
+	for i, name := range typeNames {
+		if t&(1<<i) != 0 {
+			names = append(names, name+"s")
+		}
+	}
+	return strings.Join(names, " or ")
+}
+
+// want says what a value of the type has to be, as an error names it.
+func (a *Arg) want() string {
+	var names []string
+	for i, name := range typeNames {
+		bit := Type(1) << i
+		if a.Type&bit == 0 {
+			continue
+		}
+		switch bit {
+		case Mode:
+			name = "a file mode in octal digits"
+		case Duration:
+			name = "a number of seconds"
+		case Size:
+			name = "a size in bytes such as 4096, 10k or 5M"
+		case Path:
+			name = "a path"
+		case Int:
+			name = "an integer"
+			if a.Unit != "" {
+				name += " (" + a.Unit + ")"
+			}
+		case Str:
+			name = "a string"
+			if len(a.OneOf) > 0 {
+				name = "one of " + strings.Join(a.OneOf, ", ")
+			}
+		default:
+			name = "a " + name
+			if of := a.Type >> elem; of != 0 && bit&(List|Dict|Comma) != 0 {
+				name += " of " + plural(of)
+			}
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, " or ")
+}
+
+// An Arg is one argument of a function.
+type Arg struct {
+	Name     string
+	Type     Type
+	Required bool
+	Default  value.Value // where it is not Required
+	Unit     string      // "s", "bytes", ...; "" is none
+	Doc      string
+	// OneOf lists the strings that an argument of type Str, or the words that
+	// one of type Mode, takes; nil is all strings and no words. Help, completion
+	// and errors show them.
+	OneOf []string
+	// Secret says that the value is never shown: in errors, records and logs.
+	Secret bool
+}
+
+// Opt returns an optional argument; def is its value when it is not given.
+//
+//go:noinline
+func Opt(name string, t Type, def value.Value, doc string) Arg {
+	return Arg{Name: name, Type: t, Default: def, Doc: doc}
+}
+
+// Need returns an argument that has to be given.
+//
+//go:noinline
+func Need(name string, t Type, doc string) Arg {
+	return Arg{Name: name, Type: t, Required: true, Doc: doc}
+}

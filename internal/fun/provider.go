@@ -1,0 +1,146 @@
+package fun
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"brine/internal/source"
+	"brine/internal/value"
+)
+
+// Find returns the module and row of the function "module.function" as this run
+// may call it, or a *NotFoundError that says why its module cannot serve here, or
+// which name is nearest.
+func (e *Env) Find(kind Kind, name string) (*Module, *Spec, error) {
+	mod, fn, ok := strings.Cut(name, ".")
+	all := e.Table.byName[tableKey{kind, mod}]
+	if !ok || len(all) == 0 {
+		return nil, nil, &NotFoundError{Kind: kind, Name: name, Nearest: e.Table.Nearest(kind, name)}
+	}
+	l, why := e.provider(kind, mod, all)
+	if l == nil {
+		if _, _, known := e.Table.Lookup(kind, name); !known {
+			return nil, nil, &NotFoundError{Kind: kind, Name: name, Nearest: e.Table.Nearest(kind, name)}
+		}
+		return nil, nil, &NotFoundError{Kind: kind, Name: name, Reason: why}
+	}
+	spec := l.spec(fn)
+	if spec == nil {
+		err := &NotFoundError{Kind: kind, Name: name}
+		if _, _, known := e.Table.Lookup(kind, name); known {
+			err.Reason = "its provider here, " + l.Name + ", does not have it"
+		} else {
+			err.Nearest = e.Table.Nearest(kind, name)
+		}
+		return nil, nil, err
+	}
+	return &l.mod, spec, nil
+}
+
+// Provider returns the module that serves under a name in this run. Where none
+// does, it returns nil and the reason, "" for a name that no module has.
+//
+// Of several providers the first that is available serves, unless the option
+// providers names another, which then serves whatever its availability is.
+// Salt: salt/loader/__init__.py minion_mods.
+func (e *Env) Provider(kind Kind, name string) (*Module, string) {
+	all := e.Table.byName[tableKey{kind, name}]
+	if len(all) == 0 {
+		return nil, ""
+	}
+	l, why := e.provider(kind, name, all)
+	if l == nil {
+		return nil, why
+	}
+	return &l.mod, ""
+}
+
+func (e *Env) provider(kind Kind, name string, all []*loaded) (*loaded, string) {
+	if want := e.override(kind, name); want != "" {
+		var names []string
+		for _, l := range all {
+			if l.Name == want {
+				return l.get(), ""
+			}
+			names = append(names, l.Name)
+		}
+		return nil, fmt.Sprintf("the option providers names %s for %s, which has %s%s", want, name, strings.Join(names, ", "), source.DidYouMean(want, names))
+	}
+	var reasons []string
+	for _, l := range all {
+		ok, why := e.available(l.get())
+		if ok {
+			return l, ""
+		}
+		if len(all) == 1 {
+			return nil, why
+		}
+		if why != "" {
+			reasons = append(reasons, l.Name+": "+why)
+		}
+	}
+	why := "no provider"
+	if family, ok := e.grain("os_family"); ok {
+		why += " for os_family " + family
+	}
+	if len(reasons) > 0 {
+		why += " (" + strings.Join(reasons, "; ") + ")"
+	}
+	return nil, why
+}
+
+func (e *Env) grain(name string) (string, bool) {
+	if e.Grains == nil {
+		return "", false
+	}
+	v, ok := e.Grains.Get(name)
+	return value.Str(v), ok
+}
+
+// override returns the provider that the option providers names for an
+// execution module.
+func (e *Env) override(kind Kind, name string) string {
+	if kind != Exec || e.Opts == nil {
+		return ""
+	}
+	m := e.Opts.Map("providers")
+	if m == nil {
+		return ""
+	}
+	return m.Str(name)
+}
+
+// An availability is a module's answer to whether it may serve a run. Asking may
+// cost a look at the machine, so answers are kept until [Env.ForgetAvailable].
+type availability struct {
+	ok  bool
+	why string
+}
+
+type availableKey struct{}
+
+func (e *Env) available(l *loaded) (bool, string) {
+	if l.mod.Avail == nil {
+		return true, ""
+	}
+	if e.Memo == nil {
+		return l.mod.Avail(e)
+	}
+	kept := e.Memo.Once(availableKey{}, func() any { return &sync.Map{} }).(*sync.Map)
+	if a, ok := kept.Load(l); ok {
+		a := a.(availability)
+		return a.ok, a.why
+	}
+	ok, why := l.mod.Avail(e)
+	kept.Store(l, availability{ok, why})
+	return ok, why
+}
+
+// ForgetAvailable has every module asked again whether it may serve: a state may
+// have installed what it needs.
+func (e *Env) ForgetAvailable() {
+	if e.Memo != nil {
+		e.Memo.Delete(availableKey{})
+	}
+}
