@@ -158,18 +158,26 @@ func call(t *testing.T, ctx context.Context, env *fun.Env, mod *fun.Module, spec
 }
 
 func sampleOf(typ fun.Type) value.Value {
-	switch typ {
-	case fun.Bool:
-		return true
-	case fun.Int, fun.Float:
-		return int64(1)
-	case fun.List:
-		return value.Strings("one")
-	case fun.Dict:
-		return value.MapOf("k", "v")
-	default:
-		return "one"
+	for _, s := range []struct {
+		bits fun.Type
+		v    value.Value
+	}{
+		{fun.Str | fun.Path, "one"},
+		{fun.Bool, true},
+		{fun.Int | fun.Float | fun.Duration | fun.Size, int64(1)},
+		{fun.Mode, "0644"},
+		{fun.Dict, value.MapOf("k", "v")},
+		{fun.List | fun.Comma, value.Strings("one")},
+	} {
+		if typ&s.bits == 0 {
+			continue
+		}
+		if of := fun.Elem(typ); of != fun.Any && typ&fun.List != 0 {
+			return value.NewList(sampleOf(of))
+		}
+		return s.v
 	}
+	return "one"
 }
 
 func fakeHost() *host.Fake {

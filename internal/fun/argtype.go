@@ -43,6 +43,9 @@ const (
 	StrDict = Dict | Str<<elem  // mapping of strings
 )
 
+// Elem returns the type of the elements of a list or mapping type.
+func Elem(t Type) Type { return t >> elem }
+
 var typeNames = [...]string{"string", "boolean", "integer", "number", "list", "mapping", "comma-separated list", "mode", "duration", "size", "path"}
 
 // String returns the type as the documentation names it: "string or boolean",
@@ -52,7 +55,7 @@ func (t Type) String() string {
 		return "any"
 	}
 	var names []string
-	of := t >> elem
+	of := Elem(t)
 	for i, name := range typeNames {
 		bit := Type(1) << i
 		if t&bit == 0 {
@@ -105,7 +108,7 @@ func (a *Arg) want() string {
 			}
 		default:
 			name = "a " + name
-			if of := a.Type >> elem; of != 0 && bit&(List|Dict|Comma) != 0 {
+			if of := Elem(a.Type); of != 0 && bit&(List|Dict|Comma) != 0 {
 				name += " of " + plural(of)
 			}
 		}

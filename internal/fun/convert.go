@@ -174,7 +174,7 @@ func isScalar(v value.Value) bool {
 
 // items converts the items of the list v by the type of elements.
 func (a *Arg) items(v value.Value, items []value.Value) (value.Value, bool) {
-	of := a.Type >> elem
+	of := Elem(a.Type)
 	if of == Any {
 		return v, true
 	}
@@ -200,7 +200,7 @@ func (a *Arg) items(v value.Value, items []value.Value) (value.Value, bool) {
 
 // entries converts the values of the mapping m by the type of elements.
 func (a *Arg) entries(m value.Mapping) (value.Value, bool) {
-	of := a.Type >> elem
+	of := Elem(a.Type)
 	if of == Any {
 		return m, true
 	}

@@ -127,6 +127,9 @@ type job struct {
 
 func (r *run) job(n *node, c *fun.Chunk, mod *fun.Module, spec *fun.Spec) *job {
 	j := &job{env: r.env, c: c, low: n.c.Low, mod: mod, spec: spec, test: r.test, mock: r.o.Mock}
+	if p := providersOf(n.c); p != nil {
+		j.env = withProviders(r.env, p)
+	}
 	if n.c.Fun == modWatch {
 		j.low = n.c.Low.Copy()
 		j.low.Delete("sfun")
