@@ -1,4 +1,4 @@
-package main
+package e2e
 
 import (
 	"flag"
@@ -16,8 +16,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// update writes what scripts compare with cmp anew: go test . -update.
-var update = flag.Bool("update", false, "write the expected output of scripts anew")
+// update rewrites the files that scripts compare with cmp: go test ./e2e -update.
+var update = flag.Bool("update", false, "rewrite the expected output of scripts")
 
 // scriptCommands are the commands of testdata/script beside testscript's own.
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {

@@ -1,6 +1,11 @@
-package main
+// Package e2e tests brine as its users meet it: the real command line, real
+// processes and, for most of them, a real sshd. Start with main_test.go, which
+// makes the test binary brine, and script_test.go, the commands of the scripts
+// in testdata/script.
+package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,9 +28,21 @@ func TestMain(m *testing.M) {
 	// Expected modes of files are those of the usual umask.
 	syscall.Umask(0o022)
 	run := func() { os.Exit(cmd.Main()) }
-	testscript.Main(m, map[string]func(){
+	testscript.Main(atRoot{m}, map[string]func(){
 		"brine": run, "salt": run, "salt-call": run, "salt-run": run, "salt-ssh": run,
 	})
+}
+
+// atRoot runs the tests at the root of the repository, where the paths of the
+// documentation hold.
+type atRoot struct{ *testing.M }
+
+func (m atRoot) Run() int {
+	if err := os.Chdir(".."); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.M.Run()
 }
 
 // TestScripts runs testdata/script: each file is a user's session with the
