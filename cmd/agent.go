@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/assembly"
 	"brine/cmd/serve"
-	"brine/internal/assembly"
 	"brine/internal/config"
 	"brine/internal/value"
 )

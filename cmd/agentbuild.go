@@ -17,7 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"brine/internal/assembly"
+	"brine/cmd/assembly"
 	"brine/internal/host"
 	"brine/internal/source"
 	"brine/internal/version"

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"brine/internal/assembly"
+	"brine/cmd/assembly"
 	"brine/internal/fun"
 	"brine/internal/source"
 	"brine/internal/value"

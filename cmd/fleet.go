@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"brine/internal/assembly"
+	"brine/cmd/assembly"
 	"brine/internal/fun"
 	"brine/internal/roster"
 	"brine/internal/value"

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"brine/internal/assembly"
+	"brine/cmd/assembly"
 	"brine/internal/config"
 	"brine/internal/fun"
 	"brine/internal/source"

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"brine/internal/assembly"
+	"brine/cmd/assembly"
 	"brine/internal/config"
 	"brine/internal/event"
 	"brine/internal/fun"

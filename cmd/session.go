@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"brine/internal/assembly"
+	"brine/cmd/assembly"
 	"brine/internal/config"
 	"brine/internal/event"
 	"brine/internal/fleet"

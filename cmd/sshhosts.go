@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"brine/internal/assembly"
+	"brine/cmd/assembly"
 	"brine/internal/value"
 )
 

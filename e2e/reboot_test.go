@@ -19,7 +19,7 @@ import (
 
 	xknownhosts "golang.org/x/crypto/ssh/knownhosts"
 
-	"brine/internal/assembly"
+	"brine/cmd/assembly"
 	"brine/internal/host"
 	"brine/internal/sshtest"
 )
