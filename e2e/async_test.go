@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/sshtest"
+	"brine/internal/testkit/sshtest"
 )
 
 var jidRE = regexp.MustCompile(`\b[0-9]{20}\b`)

@@ -23,7 +23,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"brine/internal/sshtest"
+	"brine/internal/testkit/sshtest"
 )
 
 // The chaos run: while an orchestration works on fifty targets, sshd's

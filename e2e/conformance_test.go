@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/sshtest"
+	"brine/internal/testkit/sshtest"
 	"brine/internal/value"
 	"brine/internal/yamlsalt"
 )

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"brine/internal/returner"
-	"brine/internal/returner/servertest"
 	"brine/internal/returner/sqldb"
+	"brine/internal/testkit/servertest"
 )
 
 // docScript returns the sh block of a page below a heading.

@@ -35,20 +35,20 @@ var allowed = map[string][]string{
 	"brine/internal/jobs":       {"internal"},
 	"brine/internal/returner":   {"internal", "outputter"},
 	"brine/internal/fleet":      {"internal"},
-	"brine/internal/sshtest":    {"internal", "sshexec"},
+	"brine/internal/testkit":    {"internal"},
 	"brine/outputter":           {"internal/value", "internal/source", "internal/yamlsalt"},
 	"brine/modules":             {"internal", "outputter", "modules"},
 	"brine/states":              {"internal", "outputter", "modules"},
 	"brine/runner":              {"internal", "outputter", "runner", "modules", "states"},
-	"brine/runner/high":         {"internal", "runner/internal"},
-	"brine/runner/low":          {"internal", "runner/high", "runner/internal"},
-	"brine/runner/exec":         {"internal", "runner/internal"},
+	"brine/runner/high":         {"internal"},
+	"brine/runner/low":          {"internal", "runner/high"},
+	"brine/runner/exec":         {"internal"},
 	"brine/sshexec":             {"internal", "sshexec"},
 	"brine/bench":               {"cmd", "internal", "sshexec"},
 }
 
 // below are the rooms inside internal that the rest of internal never imports.
-var below = []string{"internal/sshtest"}
+var below = []string{"internal/testkit"}
 
 // TestImportDirections holds the arrows of docs/architecture.md: they never
 // turn back.
@@ -71,7 +71,7 @@ func TestImportDirections(t *testing.T) {
 			if !fits(list, rest) {
 				t.Errorf("%s imports %s, which the room %s may not", words[0], imp, room)
 			}
-			if strings.HasPrefix(words[0], "brine/internal/") && room != "brine/internal/sshtest" && fits(below, rest) {
+			if strings.HasPrefix(words[0], "brine/internal/") && room != "brine/internal/testkit" && fits(below, rest) {
 				t.Errorf("%s imports %s, which stands above it", words[0], imp)
 			}
 		}
@@ -79,7 +79,7 @@ func TestImportDirections(t *testing.T) {
 }
 
 func mayExec(pkg string) bool {
-	for _, p := range []string{"brine/internal/host", "brine/internal/sshtest", "brine/internal/returner/servertest", "brine/sshexec"} {
+	for _, p := range []string{"brine/internal/host", "brine/internal/testkit", "brine/sshexec"} {
 		if pkg == p || strings.HasPrefix(pkg, p+"/") {
 			return true
 		}

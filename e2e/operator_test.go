@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/sshtest"
+	"brine/internal/testkit/sshtest"
 )
 
 // What the operator sees when hosts fail.

@@ -17,7 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"brine/internal/sshtest"
+	"brine/internal/testkit/sshtest"
 )
 
 // openPTY returns the two ends of a terminal of a width.

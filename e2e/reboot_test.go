@@ -21,7 +21,7 @@ import (
 
 	"brine/cmd/assembly"
 	"brine/internal/host"
-	"brine/internal/sshtest"
+	"brine/internal/testkit/sshtest"
 )
 
 // newBoxes lays out a controller with the tree testdata/seeds/reboots and

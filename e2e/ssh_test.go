@@ -18,7 +18,7 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 
-	"brine/internal/sshtest"
+	"brine/internal/testkit/sshtest"
 )
 
 // A site is a controller's directory and an sshd to work on.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/sshtest"
+	"brine/internal/testkit/sshtest"
 )
 
 // rootedHash is that of "the pass'word".

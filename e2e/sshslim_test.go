@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/sshtest"
+	"brine/internal/testkit/sshtest"
 )
 
 // TestSlimAgent: an agent alone has every function, renderer and outputter that

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/sshtest"
+	"brine/internal/testkit/sshtest"
 )
 
 // TestSSHTour runs docs/ssh.md: its files are written where it says, each line

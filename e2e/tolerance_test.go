@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"brine/internal/porttest"
-	"brine/internal/sshtest"
+	"brine/internal/testkit/porttest"
+	"brine/internal/testkit/sshtest"
 )
 
 // TestTolerance: what a step and a command line tolerate of hosts that fail.

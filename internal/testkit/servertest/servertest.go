@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/porttest"
+	"brine/internal/testkit/porttest"
 )
 
 // need skips the test where a program is missing, unless BRINE_TEST_REQUIRE

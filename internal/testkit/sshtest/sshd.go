@@ -23,7 +23,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"brine/internal/porttest"
+	"brine/internal/testkit/porttest"
 )
 
 // Options say how a server is set up.

@@ -11,22 +11,21 @@ import (
 	"brine/internal/host"
 	"brine/internal/value"
 	"brine/internal/yamlsalt"
-	exec "brine/modules/grains"
 )
 
 // File is the grains file of the fake machine.
 const File = "/etc/salt/grains"
 
 // NewEnv returns the environment of a minion "m" whose grains file has the text
-// static. Its table has the execution module "grains" and more.
-func NewEnv(t testing.TB, static string, more ...fun.Entry) (*fun.Env, *host.Fake) {
+// static. Its table has the given modules.
+func NewEnv(t testing.TB, static string, modules ...fun.Entry) (*fun.Env, *host.Fake) {
 	t.Helper()
 	h := host.NewFake()
 	h.PutFile(File, static, 0o644)
 	opts := value.MapOf("conf_file", "/etc/salt/minion")
 	env := &fun.Env{ID: "m", Opts: opts, Host: h, Memo: &fun.Memo{}}
 	env.Grains = grains.Collect(grains.Options{Host: h, ID: "m", Opts: opts})
-	env.Table = fun.NewTable(append([]fun.Entry{{Kind: fun.Exec, Name: "grains", Load: exec.Module}}, more...))
+	env.Table = fun.NewTable(modules)
 	env.Invoker = dispatch.New(env)
 	return env, h
 }
