@@ -14,6 +14,7 @@ import (
 	"brine/internal/dispatch"
 	"brine/internal/fun"
 	"brine/internal/jobs"
+	"brine/internal/redact"
 	"brine/internal/value"
 )
 
@@ -212,7 +213,7 @@ func (s *session) invoke(ctx context.Context, env *fun.Env, kind fun.Kind, name 
 		s.app.intr.begun.Store(true)
 	}
 	end, err := jobs.NewProc(s.app.Host, env.CacheDir).Begin(value.MapOf(
-		"jid", jid, "fun", name, "arg", jobs.SafeArgs(s.table.Spec(kind, name), args.Pos, args.Kw), "tgt", env.ID, "tgt_type", "glob", "ret", "",
+		"jid", jid, "fun", name, "arg", redact.Args(s.table.Spec(kind, name).ArgNames(), args.Pos, args.Kw), "tgt", env.ID, "tgt_type", "glob", "ret", "",
 		"user", s.userName(), "pid", int64(os.Getpid()),
 	))
 	if err != nil {

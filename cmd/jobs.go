@@ -10,6 +10,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/jobs"
+	"brine/internal/redact"
 	"brine/internal/value"
 )
 
@@ -73,7 +74,7 @@ type jobRun struct {
 
 // beginJob records that the session's job begins, and tells the bus.
 func (s *session) beginJob(env *fun.Env, kind fun.Kind, name string, args fun.Args, jid string) *jobRun {
-	j := &jobRun{s: s, rec: jobs.Nothing{}, kind: kind, id: env.ID, jid: jid, name: name, args: jobs.SafeArgs(s.table.Spec(kind, name), args.Pos, args.Kw)}
+	j := &jobRun{s: s, rec: jobs.Nothing{}, kind: kind, id: env.ID, jid: jid, name: name, args: redact.Args(s.table.Spec(kind, name).ArgNames(), args.Pos, args.Kw)}
 	if kind == fun.Runner {
 		j.name = "runner." + name
 		s.bus.Fire("salt/run/"+jid+"/new", value.MapOf("fun", j.name, "fun_args", runnerArgs(j.args), "jid", jid, "user", s.userName()))

@@ -15,6 +15,7 @@ import (
 	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/jobs"
+	"brine/internal/redact"
 	"brine/internal/value"
 	"brine/sshexec"
 )
@@ -149,12 +150,12 @@ func TestOutcomes(t *testing.T) {
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	kw := value.MapOf("test", true, "pillar", value.MapOf("a", "secret"))
-	load := jobs.Load{Fun: "state.apply", Arg: jobs.SafeArgs(nil, []value.Value{"web", int64(3)}, kw), LeftOut: jobs.LeftOut(nil, nil, kw)}.Map()
+	load := jobs.Load{Fun: "state.apply", Arg: redact.Args(nil, []value.Value{"web", int64(3)}, kw), LeftOut: redact.LeftOut(nil, nil, kw)}.Map()
 	if _, err := recorded(&jobs.Job{JID: "1", Load: load}, fun.Job{}); err == nil || !strings.Contains(err.Error(), "pillar=") || strings.Contains(err.Error(), "secret") {
 		t.Errorf("a pillar that is not kept: %v", err)
 	}
 	kw.Delete("pillar")
-	load = jobs.Load{Fun: "state.apply", Arg: jobs.SafeArgs(nil, []value.Value{"web", int64(3)}, kw), LeftOut: jobs.LeftOut(nil, nil, kw)}.Map()
+	load = jobs.Load{Fun: "state.apply", Arg: redact.Args(nil, []value.Value{"web", int64(3)}, kw), LeftOut: redact.LeftOut(nil, nil, kw)}.Map()
 	job, err := recorded(&jobs.Job{Load: load}, fun.Job{})
 	if err != nil || job.Fun != "state.apply" || len(job.Args.Pos) != 2 || job.Args.Pos[1] != int64(3) || !value.Equal(job.Args.Kw, value.MapOf("test", true)) {
 		t.Errorf("%v, %v", job, err)

@@ -17,6 +17,7 @@ var allowed = map[string][]string{
 	"brine/internal/proc":       {},
 	"brine/internal/difflib":    {},
 	"brine/internal/digest":     {},
+	"brine/internal/redact":     {"internal/value"},
 	"brine/internal/pyre":       {"internal/value", "internal/source"},
 	"brine/internal/host":       {"internal/value", "internal/source", "internal/proc"},
 	"brine/internal/event":      {"internal/value", "internal/source"},

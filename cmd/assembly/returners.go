@@ -9,6 +9,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/jobs"
+	"brine/internal/redact"
 	"brine/internal/returner"
 	"brine/internal/returner/custom"
 	"brine/internal/source"
@@ -46,7 +47,7 @@ func ForThisRun(name string) bool {
 // MayKeep reports whether settings of a returner may be written down: none of
 // them is a secret.
 func MayKeep(name string, kwargs *value.Map) bool {
-	if len(jobs.LeftOut(nil, nil, kwargs)) > 0 {
+	if len(redact.LeftOut(nil, nil, kwargs)) > 0 {
 		return false
 	}
 	spec, ok := returner.Find(Returners(), name)

@@ -1,15 +1,16 @@
-package jobs
+// Package redact keeps secrets out of what is recorded, sent as an event or
+// shown: [Hide] for any data, [Args] and [LeftOut] for the arguments of a call.
+// What is a secret is known by its name alone.
+package redact
 
 import (
 	"fmt"
 	"strings"
 
-	"brine/internal/fun"
 	"brine/internal/value"
 )
 
-// Hidden stands for a secret in what is recorded, as in the changes of Salt's
-// user states.
+// Hidden replaces a secret. It is what Salt's user states show for a password.
 const Hidden = "XXX-REDACTED-XXX"
 
 // secretNames are the ends of the names of arguments that hold secrets.
@@ -87,56 +88,21 @@ func hideIn(v value.Value) (value.Value, bool) {
 	return v, false
 }
 
-// argName is the name of a positional argument; "" where it is not known.
-func argName(spec *fun.Spec, i int) string {
-	if spec == nil || i >= len(spec.Args) {
+// nameAt is the name of a positional argument, "" where it is not known.
+func nameAt(names []string, i int) string {
+	if i >= len(names) {
 		return ""
 	}
-	return spec.Args[i].Name
+	return names[i]
 }
 
-// FunOf is the function of a job as events and reports show it: of several, a
-// list.
-func FunOf(name string) value.Value {
-	if names := strings.Split(name, ","); len(names) > 1 {
-		return value.Strings(names...)
-	}
-	return name
-}
-
-// ArgsOf are the arguments of a job as [SafeArgs] gives them: of several
-// functions, a list for each.
-func ArgsOf(t *fun.Table, job fun.Job) *value.List {
-	calls := job.Compound()
-	if calls == nil {
-		return SafeArgs(t.Spec(fun.Exec, job.Fun), job.Args.Pos, job.Args.Kw)
-	}
-	l := value.NewList()
-	for _, call := range calls {
-		l.Append(ArgsOf(t, call))
-	}
-	return l
-}
-
-// LeftOutOf names the arguments of a job that [ArgsOf] leaves out or hides.
-func LeftOutOf(t *fun.Table, job fun.Job) []string {
-	calls := job.Compound()
-	if calls == nil {
-		return LeftOut(t.Spec(fun.Exec, job.Fun), job.Args.Pos, job.Args.Kw)
-	}
-	var out []string
-	for _, call := range calls {
-		out = append(out, LeftOutOf(t, call)...)
-	}
-	return out
-}
-
-// LeftOut names the arguments of a call that [SafeArgs] leaves out or hides.
-func LeftOut(spec *fun.Spec, pos []value.Value, kw *value.Map) []string {
+// LeftOut names the arguments of a call that [Args] leaves out or hides; names
+// are those of the positional ones, as far as they are known.
+func LeftOut(names []string, pos []value.Value, kw *value.Map) []string {
 	var out []string
 	for i, v := range pos {
-		if _, hidden := hide(argName(spec, i), v); hidden {
-			name := argName(spec, i)
+		name := nameAt(names, i)
+		if _, hidden := hide(name, v); hidden {
 			if name == "" {
 				name = fmt.Sprintf("argument %d", i+1)
 			}
@@ -155,14 +121,15 @@ func LeftOut(spec *fun.Spec, pos []value.Value, kw *value.Map) []string {
 	return out
 }
 
-// SafeArgs are the arguments of a job as records keep them. The pillar that was
-// handed over is left out, since it may hold secrets; [Hidden] stands for what
-// is one by its name. The names of positional arguments are those of spec; nil
-// is a function that nobody knows here.
-func SafeArgs(spec *fun.Spec, pos []value.Value, kw *value.Map) *value.List {
+// Args returns the arguments of a call as records keep them: the positional
+// ones and, last, the keyword arguments as Salt writes them, a dict with
+// __kwarg__. The pillar that was handed over is left out, since it may hold
+// secrets; [Hidden] replaces other secrets. names are those of the positional
+// arguments, as far as they are known.
+func Args(names []string, pos []value.Value, kw *value.Map) *value.List {
 	l := value.NewList()
 	for i, v := range pos {
-		v, _ = hide(argName(spec, i), v)
+		v, _ = hide(nameAt(names, i), v)
 		l.Append(v)
 	}
 	if kw.Len() == 0 {
