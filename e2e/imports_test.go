@@ -1,107 +1,221 @@
 package e2e
 
 import (
-	"os/exec"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-// allowed says which rooms a room may import: the house's directions. A room
-// is a path prefix; the longest that fits holds.
-var allowed = map[string][]string{
-	"brine":                     {"cmd"},
-	"brine/cmd":                 {"internal", "outputter", "sshexec", "runner", "cmd/serve", "cmd/assembly"},
-	"brine/cmd/assembly":        {"internal", "outputter", "sshexec", "runner", "states", "modules"},
-	"brine/internal/value":      {"internal/source"},
-	"brine/internal/source":     {},
-	"brine/internal/proc":       {},
-	"brine/internal/difflib":    {},
-	"brine/internal/digest":     {},
-	"brine/internal/redact":     {"internal/value"},
-	"brine/internal/pyre":       {"internal/value", "internal/source"},
-	"brine/internal/host":       {"internal/value", "internal/source", "internal/proc"},
-	"brine/internal/event":      {"internal/value", "internal/source"},
-	"brine/internal/yamlsalt":   {"internal/value", "internal/source"},
-	"brine/internal/target":     {"internal/value", "internal/source", "internal/pyre"},
-	"brine/internal/jinja":      {"internal/value", "internal/source", "internal/pyre", "internal/yamlsalt", "internal/jmespath", "internal/digest"},
-	"brine/internal/fun":        {"internal/event", "internal/host", "internal/source", "internal/value"},
-	"brine/internal/config":     {"internal/host", "internal/value", "internal/source", "internal/yamlsalt"},
-	"brine/internal/grains":     {"internal/host", "internal/value", "internal/source", "internal/yamlsalt", "internal/proc"},
-	"brine/internal/roster":     {"internal/value", "internal/source", "internal/yamlsalt", "internal/host", "internal/proc"},
-	"brine/internal/fileserver": {"internal/host", "internal/value", "internal/source", "internal/fun", "internal/pyre", "internal/digest"},
-	"brine/internal/jmespath":   {"internal/value", "internal/source"},
-	"brine/internal/dispatch":   {"internal"},
-	"brine/internal/render":     {"internal"},
-	"brine/internal/pillar":     {"internal"},
-	"brine/internal/jobs":       {"internal"},
-	"brine/internal/returner":   {"internal", "outputter"},
-	"brine/internal/fleet":      {"internal"},
-	"brine/internal/testkit":    {"internal"},
-	"brine/outputter":           {"internal/value", "internal/source", "internal/yamlsalt"},
-	"brine/modules":             {"internal", "outputter", "modules"},
-	"brine/states":              {"internal", "outputter", "modules"},
-	"brine/runner":              {"internal", "outputter", "runner", "modules", "states"},
-	"brine/runner/high":         {"internal"},
-	"brine/runner/low":          {"internal", "runner/high"},
-	"brine/runner/exec":         {"internal"},
-	"brine/sshexec":             {"internal", "sshexec"},
-	"brine/bench":               {"cmd", "internal", "sshexec"},
+// graph is the block of docs/architecture.md that says which room imports
+// which, from the top down.
+type graph struct {
+	order []string
+	rows  map[string][]string
 }
 
-// below are the rooms inside internal that the rest of internal never imports.
-var below = []string{"internal/testkit"}
-
-// TestImportDirections holds the arrows of docs/architecture.md: they never
-// turn back.
-func TestImportDirections(t *testing.T) {
-	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...").Output()
-	if err != nil {
-		t.Skipf("no go tool to list imports with: %v", err)
+// readGraph reads the block: "room → room room", and further lines of a row
+// that start with a space. The rooms of internal are written without it.
+func readGraph(t *testing.T) graph {
+	t.Helper()
+	const page = "docs/architecture.md"
+	_, text, _ := strings.Cut(read(t, page), "\n## Imports\n")
+	_, text, _ = strings.Cut(text, "\n```\n")
+	text, _, ok := strings.Cut(text, "\n```\n")
+	if !ok {
+		t.Fatalf("%s has no block under \"Imports\"", page)
 	}
-	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
-		words := strings.Fields(line)
-		room, list := ruleOf(words[0])
-		for _, imp := range words[1:] {
-			rest, ours := strings.CutPrefix(imp, "brine/")
+	g := graph{rows: map[string][]string{}}
+	var room string
+	for line := range strings.Lines(text) {
+		list := line
+		if name, after, ok := strings.Cut(line, "→"); ok {
+			room, list = strings.TrimSpace(name), after
+			if g.rows[room] != nil {
+				t.Errorf("%s: the room %s has two rows", page, room)
+			}
+			g.order, g.rows[room] = append(g.order, room), []string{}
+		}
+		g.rows[room] = append(g.rows[room], strings.Fields(list)...)
+	}
+	return g
+}
+
+// roomOf returns the room of a package, whose directory is dir: the longest row
+// that fits.
+func (g graph) roomOf(dir string) string {
+	if dir == "." {
+		return "main"
+	}
+	for dir = strings.TrimPrefix(dir, "internal/"); dir != "."; dir = path.Dir(dir) {
+		if g.rows[dir] != nil {
+			return dir
+		}
+	}
+	return ""
+}
+
+// A source is a Go file that is no test.
+type source struct {
+	path, dir string
+	imports   []string
+}
+
+// sources reads the imports of all files, whatever their build constraints.
+func sources(t *testing.T) []source {
+	t.Helper()
+	var out []source
+	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && file != "." && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".")):
+			return filepath.SkipDir
+		case d.IsDir() || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go"):
+			return nil
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		s := source{path: filepath.ToSlash(file), dir: filepath.ToSlash(filepath.Dir(file))}
+		for _, spec := range parsed.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			s.imports = append(s.imports, name)
+		}
+		out = append(out, s)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestImports compares the imports with the graph of docs/architecture.md: they
+// are the same, and each room imports only rooms that are listed below it.
+func TestImports(t *testing.T) {
+	t.Parallel()
+	g := readGraph(t)
+	used := map[string]map[string]bool{}
+	for _, s := range sources(t) {
+		room := g.roomOf(s.dir)
+		if room == "" {
+			t.Errorf("%s: its room has no row in docs/architecture.md", s.path)
+			continue
+		}
+		if used[room] == nil {
+			used[room] = map[string]bool{}
+		}
+		for _, imp := range s.imports {
+			dir, ours := strings.CutPrefix(imp, "brine/")
 			if !ours {
-				if (imp == "os/exec" || imp == "os/user") && strings.HasPrefix(words[0], "brine/") && !mayExec(words[0]) {
-					t.Errorf("%s imports %s: rooms touch the machine through internal/host", words[0], imp)
-				}
 				continue
 			}
-			if !fits(list, rest) {
-				t.Errorf("%s imports %s, which the room %s may not", words[0], imp, room)
+			to := g.roomOf(dir)
+			if to == room {
+				continue
 			}
-			if strings.HasPrefix(words[0], "brine/internal/") && room != "brine/internal/testkit" && fits(below, rest) {
-				t.Errorf("%s imports %s, which stands above it", words[0], imp)
+			if !used[room][to] && !slices.Contains(g.rows[room], to) {
+				t.Errorf("%s imports %s: the graph of docs/architecture.md has no arrow from %s to %s", s.path, imp, room, to)
+			}
+			used[room][to] = true
+		}
+	}
+	for i, room := range g.order {
+		if used[room] == nil {
+			t.Errorf("docs/architecture.md has a row for %s, which has no code", room)
+		}
+		for _, to := range g.rows[room] {
+			switch at := slices.Index(g.order, to); {
+			case at < 0:
+				t.Errorf("docs/architecture.md: %s → %s, which has no row", room, to)
+			case at <= i:
+				t.Errorf("docs/architecture.md: %s → %s, which is not below it", room, to)
+			case !used[room][to]:
+				t.Errorf("docs/architecture.md: %s → %s, which nothing uses", room, to)
 			}
 		}
 	}
-}
-
-func mayExec(pkg string) bool {
-	for _, p := range []string{"brine/internal/host", "brine/internal/testkit", "brine/sshexec"} {
-		if pkg == p || strings.HasPrefix(pkg, p+"/") {
-			return true
+	if t.Failed() {
+		for _, room := range g.order {
+			t.Logf("imported: %s → %s", room, strings.Join(slices.Sorted(maps.Keys(used[room])), " "))
 		}
 	}
-	return false
 }
 
-func ruleOf(pkg string) (room string, list []string) {
-	for r, l := range allowed {
-		if (pkg == r || strings.HasPrefix(pkg, r+"/") && r != "brine") && len(r) > len(room) {
-			room, list = r, l
+// TestNoCycles: between the directories of the top level and those of internal,
+// whatever finer rows the graph has, no way leads back.
+func TestNoCycles(t *testing.T) {
+	t.Parallel()
+	roomOf := func(dir string) string {
+		words := strings.SplitN(dir, "/", 3)
+		if words[0] == "internal" {
+			return path.Join(words[:min(2, len(words))]...)
+		}
+		return words[0]
+	}
+	arrows := map[string]map[string]bool{}
+	for _, s := range sources(t) {
+		from := roomOf(s.dir)
+		if arrows[from] == nil {
+			arrows[from] = map[string]bool{}
+		}
+		for _, imp := range s.imports {
+			if dir, ours := strings.CutPrefix(imp, "brine/"); ours && roomOf(dir) != from {
+				arrows[from][roomOf(dir)] = true
+			}
 		}
 	}
-	return room, list
+	done := map[string]bool{}
+	var visit func(way []string, room string)
+	visit = func(way []string, room string) {
+		if i := slices.Index(way, room); i >= 0 {
+			t.Errorf("imports lead back: %s → %s", strings.Join(way[i:], " → "), room)
+			return
+		}
+		if done[room] {
+			return
+		}
+		for _, to := range slices.Sorted(maps.Keys(arrows[room])) {
+			visit(append(way[:len(way):len(way)], room), to)
+		}
+		done[room] = true
+	}
+	for _, room := range slices.Sorted(maps.Keys(arrows)) {
+		visit(nil, room)
+	}
 }
 
-func fits(list []string, pkg string) bool {
-	for _, p := range list {
-		if pkg == p || strings.HasPrefix(pkg, p+"/") {
-			return true
+// TestPlaces: what is for tests is imported by tests alone, and only the rooms
+// that stand for the machine run programs and look up accounts themselves.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	const kit = "internal/testkit"
+	inside := func(dir string, rooms ...string) bool {
+		return slices.ContainsFunc(rooms, func(r string) bool { return dir == r || strings.HasPrefix(dir, r+"/") })
+	}
+	for _, s := range sources(t) {
+		for _, imp := range s.imports {
+			if inside(imp, "brine/"+kit, "testing") && !inside(s.dir, kit) {
+				t.Errorf("%s imports %s, which is for tests", s.path, imp)
+			}
+			if (imp == "os/exec" || imp == "os/user") && !inside(s.dir, "internal/host", "sshexec", kit) {
+				t.Errorf("%s imports %s: rooms touch the machine through internal/host", s.path, imp)
+			}
 		}
 	}
-	return false
+	if entries, err := os.ReadDir(kit); err != nil || len(entries) == 0 {
+		t.Errorf("%s: %d packages, %v", kit, len(entries), err)
+	}
 }
