@@ -16,6 +16,8 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
+	"brine/cmd/internal/progress"
+	"brine/internal/fleet"
 	"brine/internal/host"
 	"brine/internal/source"
 )
@@ -32,10 +34,10 @@ type App struct {
 	Terminal bool
 
 	intr    *interrupt
-	screen  atomic.Pointer[screen] // what has a progress line
-	late    error                  // what went wrong after the report
-	json    bool                   // the report is to be JSON
-	printed bool                   // a report was begun
+	screen  atomic.Pointer[progress.Screen] // what has a progress line
+	late    error                           // what went wrong after the report
+	json    bool                            // the report is to be JSON
+	printed bool                            // a report was begun
 }
 
 // Main runs the command line of the process and returns the exit status.
@@ -232,3 +234,19 @@ const (
 	asBrine style = iota
 	asSalt
 )
+
+// startProgress shows how the jobs of the targets go, from now until the func
+// that it returns is called. The watcher is nil where nothing is shown.
+func (a *App) startProgress(f progress.Flags) (fleet.Watcher, func()) {
+	w, screen, stop := progress.Start(f, a.Err, a.Getenv("TERM"))
+	if screen == nil {
+		return w, stop
+	}
+	a.screen.Store(screen)
+	out, errs := a.Out, a.Err
+	a.Out, a.Err = screen.Writer(out), screen.Writer(errs)
+	return w, func() {
+		stop()
+		a.Out, a.Err = out, errs
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"brine/cmd/assembly"
+	"brine/cmd/internal/progress"
 	"brine/internal/fun"
 	"brine/internal/roster"
 	"brine/internal/value"
@@ -31,13 +32,13 @@ type fleetFlags struct {
 	wipe          bool
 	refreshGrains bool
 	agentDir      string
-	progress      progressFlags
+	progress      progress.Flags
 }
 
 // registerAs registers the flags with the shorthands of --timeout and
 // --progress, which Salt's programs differ in.
 func (f *fleetFlags) registerAs(fs *pflag.FlagSet, timeoutShort, progressShort string) {
-	f.progress.register(fs, progressShort)
+	f.progress.Register(fs, progressShort)
 	fs.StringVar(&f.roster, "roster", "", "kind of roster (default: flat)")
 	fs.StringVar(&f.rosterFile, "roster-file", "", "file that lists the targets (default: roster in the configuration directory)")
 	fs.IntVar(&f.maxProcs, "max-procs", 0, "targets worked on at once (default: 64)")

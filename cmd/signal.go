@@ -51,7 +51,7 @@ func (a *App) signals(ctx context.Context) (context.Context, func()) {
 	say := func(format string, args ...any) {
 		w := errs
 		if s := a.screen.Load(); s != nil {
-			w = s.writer(errs)
+			w = s.Writer(errs)
 		}
 		fmt.Fprintf(w, format, args...)
 	}

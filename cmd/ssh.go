@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"brine/cmd/internal/summary"
 	"brine/internal/config"
 	"brine/internal/dispatch"
 	"brine/internal/fun"
@@ -535,8 +536,8 @@ func (s *session) warnUnmet(o *sshOpts, job fun.Job, sum fun.Summary) {
 	if len(unmet) == 0 {
 		return
 	}
-	slices.SortFunc(unmet, compareIDs)
-	s.warn(fun.Warning{Text: fmt.Sprintf("--limit names %s, which the target does not match", foldIDs(unmet))})
+	slices.SortFunc(unmet, summary.CompareIDs)
+	s.warn(fun.Warning{Text: fmt.Sprintf("--limit names %s, which the target does not match", summary.FoldIDs(unmet))})
 }
 
 // printNothing is the report of a command that had nothing to do: JSON is a

@@ -1,4 +1,4 @@
-package cmd
+package progress
 
 import (
 	"bytes"
@@ -15,8 +15,8 @@ import (
 )
 
 // someProgress is a job on 50 targets that is under way.
-func someProgress(now *time.Time) *progress {
-	p := &progress{now: func() time.Time { return *now }, jobs: map[string]*watchedJob{}}
+func someProgress(now *time.Time) *line {
+	p := &line{now: func() time.Time { return *now }, jobs: map[string]*watchedJob{}}
 	p.Begin(fun.Job{JID: "1", Fun: "state.sls", Step: "deploy"}, make([]string, 50))
 	at := func(ph fleet.Phase, ids ...string) {
 		for _, id := range ids {
@@ -53,25 +53,25 @@ func TestProgressLine(t *testing.T) {
 		{8, ""},
 		{-1, ""},
 	} {
-		if got := p.line(tt.width); got != tt.want {
-			t.Errorf("line(%d) = %q, want %q", tt.width, got, tt.want)
+		if got := p.text(tt.width); got != tt.want {
+			t.Errorf("text(%d) = %q, want %q", tt.width, got, tt.want)
 		}
 	}
 	p.Begin(fun.Job{JID: "2", Fun: "test.ping"}, make([]string, 2))
-	if got, want := p.line(200), "2 steps: 3/52 done, 2 failed, "; !strings.HasPrefix(got, want) {
+	if got, want := p.text(200), "2 steps: 3/52 done, 2 failed, "; !strings.HasPrefix(got, want) {
 		t.Errorf("two jobs: %q, want %q", got, want)
 	}
 	p.End("1")
-	if got, want := p.line(200), "test.ping: 0/2 done"; got != want {
+	if got, want := p.text(200), "test.ping: 0/2 done"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	p.At("1", "web1", fleet.Running) // too late
 	p.End("2")
-	if got := p.line(200); got != "" {
+	if got := p.text(200); got != "" {
 		t.Errorf("nothing is under way: %q", got)
 	}
 	p.Begin(fun.Job{JID: "3", Shell: "uptime"}, make([]string, 1))
-	if got, want := p.line(200), "raw command: 0/1 done"; got != want {
+	if got, want := p.text(200), "raw command: 0/1 done"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -91,7 +91,7 @@ func TestProgressLineIsOneLine(t *testing.T) {
 func TestProgressTells(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := &progress{now: time.Now, jobs: map[string]*watchedJob{}}
+		p := &line{now: time.Now, jobs: map[string]*watchedJob{}}
 		var out bytes.Buffer
 		stop := p.tell(&out)
 		time.Sleep(12 * time.Second) // nothing is under way
@@ -110,7 +110,7 @@ func TestProgressTells(t *testing.T) {
 // TestProgressAtOnce: jobs, targets and lines at once.
 func TestProgressAtOnce(t *testing.T) {
 	t.Parallel()
-	p := &progress{now: time.Now, jobs: map[string]*watchedJob{}}
+	p := &line{now: time.Now, jobs: map[string]*watchedJob{}}
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
@@ -119,14 +119,14 @@ func TestProgressAtOnce(t *testing.T) {
 			for n := range 20 {
 				id := fmt.Sprint(n)
 				p.At(jid, id, fleet.Running)
-				_ = p.line(80)
+				_ = p.text(80)
 				p.Done(fun.Return{ID: id, JID: jid, Err: errors.New("x")})
 			}
 			p.End(jid)
 		})
 	}
 	wg.Wait()
-	if got := p.line(80); got != "" {
+	if got := p.text(80); got != "" {
 		t.Errorf("all is over: %q", got)
 	}
 }
