@@ -27,13 +27,6 @@ import (
 	"brine/internal/yamlsalt"
 )
 
-// retFlags name the returners of a command line.
-type retFlags struct {
-	names  string
-	config string
-	kwargs string
-}
-
 // sinks are the returners of a session, each begun when something is first
 // handed to it.
 type sinks struct {
