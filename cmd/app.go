@@ -3,8 +3,8 @@
 //
 // The core is app.go (the process), exit.go (errors and statuses), flags.go and
 // session.go (one run); it knows no command. Each command has a file: its
-// options, its constructor and what runs it. root.go puts them together. No file
-// uses one that uses it.
+// options, its constructor and what runs it. root.go puts them together. Uses
+// between files never form a cycle.
 package cmd
 
 import (
