@@ -9,7 +9,7 @@ build: ## the binary for this machine, static
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o brine .
 
 slim: ## a slim agent, and the test that it lacks nothing
-	d=$$(mktemp -d) && CGO_ENABLED=0 $(GO) build -tags slim -trimpath -ldflags '-s -w' -o "$$d/agent" . && ls -l "$$d/agent" && BRINE_TEST_SLIM="$$d/agent" $(GO) test -count=1 -run TestSlimAgent . && rm -r "$$d"
+	d=$$(mktemp -d) && CGO_ENABLED=0 $(GO) build -tags slim -trimpath -ldflags '-s -w' -o "$$d/agent" . && ls -l "$$d/agent" && BRINE_TEST_SLIM="$$d/agent" $(GO) test -count=1 -run TestSlimAgent ./e2e && rm -r "$$d"
 
 test: ## all tests; installs what they need on Debian as root
 	sh .ci/needs
@@ -36,8 +36,8 @@ bench-scale: ## orchestrations over simulated fleets of up to 10,000 targets
 soak: ## full counts: fuzzers for five minutes each, the race run five times, 50 chaos runs, returners and jobs under load
 	sh .ci/fuzz 300s
 	CGO_ENABLED=1 $(GO) test -race -count=5 -timeout 120m -skip TestChaos ./...
-	BRINE_CHAOS_ROUNDS=50 $(GO) test -count=1 -timeout 120m -run TestChaos .
-	BRINE_SOAK=1 BRINE_TEST_KILLS=1000 $(GO) test -count=1 -timeout 60m -p 1 -v -run 'TestLoad|Killed|Many|MySQL|Postgres|Pgjsonb|SQLite|Redis|Memcache|Etcd' . ./internal/jobs ./internal/event ./internal/returner/...
+	BRINE_CHAOS_ROUNDS=50 $(GO) test -count=1 -timeout 120m -run TestChaos ./e2e
+	BRINE_SOAK=1 BRINE_TEST_KILLS=1000 $(GO) test -count=1 -timeout 60m -p 1 -v -run 'TestLoad|Killed|Many|MySQL|Postgres|Pgjsonb|SQLite|Redis|Memcache|Etcd' ./e2e ./internal/jobs ./internal/event ./internal/returner/...
 	d=$$(mktemp -d) && sh .ci/release "$$($(GO) env GOHOSTOS)/$$($(GO) env GOHOSTARCH)" "linux/amd64 linux/arm64" "$$d" && rm -r "$$d"
 
 release: ## brine for HOSTS in DIST, with the agents of AGENTS in it (see .ci/release for the defaults)

@@ -17,7 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"brine/internal/assembly"
+	"brine/cmd/assembly"
 	"brine/internal/host"
 	"brine/internal/source"
 	"brine/internal/version"
@@ -356,3 +356,11 @@ func compressFile(from, to string) error {
 }
 
 func splitLines(text string) []string { return strings.Split(strings.TrimRight(text, "\n"), "\n") }
+
+// lastLines returns the end of what a program complained.
+func lastLines(w io.Writer, prefix, text string, n int) {
+	lines := splitLines(text)
+	for _, l := range lines[max(0, len(lines)-n):] {
+		fmt.Fprintf(w, "%s%s\n", prefix, l)
+	}
+}

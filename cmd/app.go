@@ -1,5 +1,10 @@
 // Package cmd is the command line of brine, the only place that knows of flags,
 // stdout and exit statuses. Start at [Main].
+//
+// The core is app.go (the process), exit.go (errors and statuses), flags.go and
+// session.go (one run); it knows no command. Each command has a file: its
+// options, its constructor and what runs it. root.go puts them together. Uses
+// between files never form a cycle.
 package cmd
 
 import (
@@ -7,17 +12,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 
-	"github.com/mattn/go-isatty"
-	"github.com/spf13/cobra"
-
+	"brine/cmd/internal/progress"
+	"brine/internal/fleet"
 	"brine/internal/host"
-	"brine/internal/source"
+	"brine/internal/value"
+	"brine/outputter"
 )
 
 // An App is the process as the commands see it; tests build one from buffers.
@@ -32,53 +34,10 @@ type App struct {
 	Terminal bool
 
 	intr    *interrupt
-	screen  atomic.Pointer[screen] // what has a progress line
-	late    error                  // what went wrong after the report
-	json    bool                   // the report is to be JSON
-	printed bool                   // a report was begun
-}
-
-// Main runs the command line of the process and returns the exit status.
-func Main() int {
-	a := &App{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		Args: os.Args[1:], Program: filepath.Base(os.Args[0]), Getenv: os.Getenv,
-		Host:     host.NewLocal(),
-		Terminal: isatty.IsTerminal(os.Stdout.Fd()) || isatty.IsCygwinTerminal(os.Stdout.Fd()),
-	}
-	return a.Run()
-}
-
-// Run runs the command line and returns the exit status.
-func (a *App) Run() int {
-	ctx, stop := a.signals(context.Background())
-	defer stop()
-	a.json = asksJSON(a.Args)
-	root := a.root()
-	a.addVersionFlag(root)
-	var err error
-	if a.Args, err = a.argsFromStdin(a.Args); err != nil {
-		return a.report(err)
-	}
-	if root.Name() != "brine" {
-		a.Args = expandFlags(root.Flags(), a.Args)
-	}
-	a.json = asksJSON(a.Args)
-	root.SetArgs(a.Args)
-	root.SetIn(a.In)
-	root.SetOut(a.Out)
-	root.SetErr(a.Err)
-	err = root.ExecuteContext(ctx)
-	if errors.Is(err, errVersion) {
-		return exitOK
-	}
-	if err == nil {
-		err = a.late
-	}
-	if err == nil && a.intr.draining() {
-		err = errInterrupted
-	}
-	return a.report(err)
+	screen  atomic.Pointer[progress.Screen] // what has a progress line
+	late    error                           // what went wrong after the report
+	json    bool                            // the report is to be JSON
+	printed bool                            // a report was begun
 }
 
 // saltPrograms are the names by which brine is one of Salt's programs.
@@ -90,140 +49,6 @@ var otherPrograms = [...]string{
 	"salt-support", "salt-syndic", "salt-unity", "spm",
 }
 
-// root returns the command that this process is: brine, or the Salt program
-// whose name it was started by. A link is one way to give the name, the first
-// argument another: brine salt-call test.ping.
-func (a *App) root() *cobra.Command {
-	if len(a.Args) > 0 && (slices.Contains(saltPrograms[:], a.Args[0]) || slices.Contains(otherPrograms[:], a.Args[0])) {
-		a.Program, a.Args = a.Args[0], a.Args[1:]
-	}
-	switch strings.TrimSuffix(a.Program, ".exe") {
-	case "salt-call":
-		return newCallCmd(a, asSalt)
-	case "salt-run":
-		return newRunCmd(a, asSalt)
-	case "salt-ssh":
-		return newSSHCmd(a, asSalt)
-	case "salt":
-		return newSaltCmd(a)
-	}
-	if strings.HasPrefix(a.Program, "salt-") || a.Program == "spm" {
-		return noSuchProgram(a.Program)
-	}
-	return newRootCmd(a)
-}
-
-// noSuchProgram is brine started by the name of a Salt program that it is not:
-// salt-key, salt-master and the like.
-func noSuchProgram(name string) *cobra.Command {
-	return &cobra.Command{
-		Use: name, SilenceUsage: true, SilenceErrors: true, DisableFlagParsing: true,
-		RunE: func(*cobra.Command, []string) error {
-			return &statusError{
-				status: exitUsage, err: fmt.Errorf("brine cannot be %s: it has no masters, minions and keys", name),
-				hint: "it can be " + strings.Join(saltPrograms[:], ", "),
-			}
-		},
-	}
-}
-
-// newRootCmd returns brine with all its commands.
-func newRootCmd(a *App) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "brine <command>",
-		Short: "Run Salt states and orchestrations without Salt",
-		Long: `brine reads the SLS trees that you have, renders and compiles them as Salt
-does, and runs them on this machine or orchestrates many. There is no master,
-no minion and no daemon.
-
-Started through a link named salt, salt-call, salt-run or salt-ssh, it is that
-program.`,
-		Example: `  brine init mytree
-  brine call state.apply web test=True
-  brine orchestrate orch.webserver
-  brine doc file.managed`,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		Args:          unknownCommand,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.CompletionOptions.HiddenDefaultCmd = false
-	c.SetFlagErrorFunc(flagError)
-	c.SetHelpCommand(newHelpCmd())
-	c.AddCommand(
-		newAgentCmd(a),
-		newCallCmd(a, asBrine),
-		newDocCmd(a),
-		newFunctionsCmd(a),
-		newInitCmd(a),
-		newOrchestrateCmd(a),
-		newPongoCmd(a),
-		newRunCmd(a, asBrine),
-		newSSHCmd(a, asBrine),
-		newVersionCmd(a),
-	)
-	c.InitDefaultCompletionCmd()
-	if comp, _, err := c.Find([]string{"completion"}); err == nil && comp != c {
-		comp.Args = unknownCommand
-		comp.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
-	}
-	return c
-}
-
-// noArgs makes any argument a usage fault.
-func noArgs(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usagef(c, "%s takes no arguments, and %q was given", c.Name(), args[0])
-	}
-	return nil
-}
-
-// newHelpCmd returns the command help, for which a name that is none is a fault.
-func newHelpCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "help [<command>...]", Short: "Print the help of a command",
-		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			var names []string
-			if at, _, err := c.Root().Find(args); err == nil {
-				for _, sub := range at.Commands() {
-					if sub.IsAvailableCommand() && strings.HasPrefix(sub.Name(), prefix) {
-						names = append(names, sub.Name())
-					}
-				}
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
-		RunE: func(c *cobra.Command, args []string) error {
-			of := c.Root()
-			for _, name := range args {
-				next, rest, err := of.Find([]string{name})
-				if err != nil || next == of || len(rest) > 0 {
-					return unknownCommand(of, []string{name})
-				}
-				of = next
-			}
-			of.InitDefaultHelpFlag()
-			return of.Help()
-		},
-	}
-}
-
-// unknownCommand makes a word that is no command a usage fault that names the
-// nearest one.
-func unknownCommand(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var names []string
-	for _, sub := range c.Commands() {
-		names = append(names, sub.Name())
-	}
-	if !c.HasParent() {
-		names = append(names, saltPrograms[:]...)
-	}
-	return usagef(c, "unknown command %q%s", args[0], source.DidYouMean(args[0], names))
-}
-
 // style is which program a command poses as: its name and its shorthands
 // differ.
 type style int
@@ -232,3 +57,75 @@ const (
 	asBrine style = iota
 	asSalt
 )
+
+// startProgress shows how the jobs of the targets go, from now until the func
+// that it returns is called. The watcher is nil where nothing is shown.
+func (a *App) startProgress(f progress.Flags) (fleet.Watcher, func()) {
+	w, screen, stop := progress.Start(f, a.Err, a.Getenv("TERM"))
+	if screen == nil {
+		return w, stop
+	}
+	a.screen.Store(screen)
+	out, errs := a.Out, a.Err
+	a.Out, a.Err = screen.Writer(out), screen.Writer(errs)
+	return w, func() {
+		stop()
+		a.Out, a.Err = out, errs
+	}
+}
+
+// report prints err to stderr and returns the status of the process.
+func (a *App) report(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	if errors.Is(err, errHelp) {
+		return exitOK
+	}
+	status, hint := classify(err)
+	if a.intr.draining() || errors.Is(err, context.Canceled) {
+		status = exitInterrupted
+	}
+	var se *statusError
+	if errors.As(err, &se) && se.err == nil {
+		return status
+	}
+	printError(a.Err, err, hint)
+	if a.json && !a.printed {
+		a.errorDocument(err, status, hint)
+	}
+	return status
+}
+
+// asksJSON reports whether a command line asks for JSON: known before flags
+// are parsed, since a fault in them is reported as JSON, too.
+func asksJSON(args []string) bool {
+	asked := ""
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		name, v, ok := strings.Cut(arg, "=")
+		if name != "--out" && name != "--output" {
+			continue
+		}
+		if !ok && i+1 < len(args) {
+			v = args[i+1]
+		}
+		asked = v // the last one holds
+	}
+	return asked == "json"
+}
+
+// errorDocument prints an error as the JSON document of the command, so that
+// stdout always is one document.
+func (a *App) errorDocument(err error, status int, hint string) {
+	doc := value.MapOf("error", err.Error(), "retcode", int64(status))
+	if hint != "" {
+		doc.Set("hint", hint)
+	}
+	a.printed = true
+	if perr := outputter.JSON(a.Out, doc, &outputter.Options{}); perr != nil {
+		fmt.Fprintf(a.Err, "brine: print the report: %v\n", perr)
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,7 +12,6 @@ import (
 	"brine/internal/config"
 	"brine/internal/dispatch"
 	"brine/internal/fun"
-	"brine/internal/jobs"
 	"brine/internal/value"
 )
 
@@ -158,10 +156,6 @@ func metadata(jid, id string, args []string, res fun.Result, more string) *value
 	return value.MapOf("local", m)
 }
 
-func isOrchestrate(name string) bool {
-	return name == "state.orchestrate" || name == "state.orch"
-}
-
 // callStatus is the exit status of a return. Salt: salt/cli/caller.py call,
 // salt/cli/call.py.
 func callStatus(res fun.Result, passthrough bool) int {
@@ -187,44 +181,6 @@ func callStatus(res fun.Result, passthrough bool) int {
 	return statusOf(int64(code))
 }
 
-// statusOf is a return code as an exit status: a process has eight bits for it,
-// and a failure must not become 0.
-func statusOf(retcode int64) int {
-	if low := int(retcode & 0xff); low != 0 || retcode == 0 {
-		return low
-	}
-	return exitGeneric
-}
-
-// invoke calls a function with the metadata that Salt hands to functions that
-// take any keyword argument.
-func (s *session) invoke(ctx context.Context, env *fun.Env, kind fun.Kind, name string, args fun.Args, jid string) (fun.Result, error) {
-	if _, spec, ok := s.table.Lookup(kind, name); ok && spec.VarKw && kind == fun.Exec {
-		args.Kw.Set("__pub_fun", name)
-		args.Kw.Set("__pub_pid", int64(os.Getpid()))
-		args.Kw.Set("__pub_jid", jid)
-		args.Kw.Set("__pub_tgt", "salt-call")
-	}
-	s.log.Info("call", "fun", name, "kind", kind.String(), "jid", jid)
-	s.app.intr.setJID(jid)
-	if !strings.HasPrefix(name, "state.") {
-		// A state run begins with its first state: see interrupt.gate.
-		s.app.intr.begun.Store(true)
-	}
-	end, err := jobs.NewProc(s.app.Host, env.CacheDir).Begin(value.MapOf(
-		"jid", jid, "fun", name, "arg", jobs.SafeArgs(s.table.Spec(kind, name), args.Pos, args.Kw), "tgt", env.ID, "tgt_type", "glob", "ret", "",
-		"user", s.userName(), "pid", int64(os.Getpid()),
-	))
-	if err != nil {
-		s.log.Info("the job cannot be noted as running", "err", err)
-	}
-	defer end()
-	job := s.beginJob(env, kind, name, args, jid)
-	res, err := env.Invoker.Invoke(ctx, kind, name, args)
-	job.end(res, err)
-	return res, err
-}
-
 // callFault words a function's error for the user.
 func (a *App) callFault(c *cobra.Command, s *session, name string, err error) error {
 	var nf *fun.NotFoundError
@@ -236,7 +192,7 @@ func (a *App) callFault(c *cobra.Command, s *session, name string, err error) er
 	case errors.As(err, &ie):
 		return fmt.Errorf("%s: Passed invalid arguments: %w", name, err)
 	case dispatch.IsArgError(err):
-		return usageOf(c, s, name, err)
+		return usageOf(name, err)
 	case errors.Is(err, context.Canceled):
 		return errInterrupted
 	case errors.As(err, &ce):

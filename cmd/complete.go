@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/assembly"
 	"brine/internal/config"
 	"brine/internal/fun"
 	"brine/outputter"
@@ -78,4 +79,18 @@ func completeFlags(c *cobra.Command) {
 	offer("log-level", logLevels)
 	offer("log-file-level", logLevels)
 	offer("kind", func() []string { return []string{"state", "execution", "runner", "wheel"} })
+}
+
+// completeFunctions offers the names of functions to the shell.
+func completeFunctions(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	t := assembly.Table()
+	var names []string
+	for _, k := range []fun.Kind{fun.State, fun.Exec, fun.Runner} {
+		for _, n := range t.Names(k) {
+			if strings.HasPrefix(n, prefix) {
+				names = append(names, n)
+			}
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -1,19 +1,15 @@
 package cmd
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"brine/internal/fun"
 	"brine/internal/source"
-	"brine/internal/value"
-	"brine/outputter"
 )
 
 // Exit statuses. Salt: salt/defaults/exitcodes.py, and what salt-call does.
@@ -57,67 +53,6 @@ func silent(status int) error {
 		return nil
 	}
 	return &statusError{status: status}
-}
-
-// usagef is a fault of the command line.
-func usagef(c *cobra.Command, format string, args ...any) error {
-	return &statusError{status: exitUsage, err: fmt.Errorf(format, args...), hint: "see '" + c.CommandPath() + " --help'"}
-}
-
-// report prints err to stderr and returns the status of the process.
-func (a *App) report(err error) int {
-	if err == nil {
-		return exitOK
-	}
-	if errors.Is(err, errHelp) {
-		return exitOK
-	}
-	status, hint := classify(err)
-	if a.intr.draining() || errors.Is(err, context.Canceled) {
-		status = exitInterrupted
-	}
-	var se *statusError
-	if errors.As(err, &se) && se.err == nil {
-		return status
-	}
-	printError(a.Err, err, hint)
-	if a.json && !a.printed {
-		a.errorDocument(err, status, hint)
-	}
-	return status
-}
-
-// asksJSON reports whether a command line asks for JSON: known before flags
-// are parsed, since a fault in them is reported as JSON, too.
-func asksJSON(args []string) bool {
-	asked := ""
-	for i, arg := range args {
-		if arg == "--" {
-			break
-		}
-		name, v, ok := strings.Cut(arg, "=")
-		if name != "--out" && name != "--output" {
-			continue
-		}
-		if !ok && i+1 < len(args) {
-			v = args[i+1]
-		}
-		asked = v // the last one holds
-	}
-	return asked == "json"
-}
-
-// errorDocument prints an error as the JSON document of the command, so that
-// stdout always is one document.
-func (a *App) errorDocument(err error, status int, hint string) {
-	doc := value.MapOf("error", err.Error(), "retcode", int64(status))
-	if hint != "" {
-		doc.Set("hint", hint)
-	}
-	a.printed = true
-	if perr := outputter.JSON(a.Out, doc, &outputter.Options{}); perr != nil {
-		fmt.Fprintf(a.Err, "brine: print the report: %v\n", perr)
-	}
 }
 
 // classify returns the status of an error, and a hint where there is one.
@@ -171,4 +106,13 @@ func printError(w io.Writer, err error, hint string) {
 	if hint != "" {
 		fmt.Fprintf(w, "hint: %s\n", hint)
 	}
+}
+
+// statusOf is a return code as an exit status: a process has eight bits for it,
+// and a failure must not become 0.
+func statusOf(retcode int64) int {
+	if low := int(retcode & 0xff); low != 0 || retcode == 0 {
+		return low
+	}
+	return exitGeneric
 }

@@ -4,6 +4,10 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"brine/internal/dispatch"
+	"brine/internal/fun"
+	"brine/internal/value"
 )
 
 // runFlags are the flags that every command that runs functions has.
@@ -82,4 +86,16 @@ func (f *outFlags) register(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.diff, "output-diff", false, "show only states that changed something or failed")
 	fs.BoolVar(&f.noColor, "no-color", false, "print without colours")
 	fs.BoolVar(&f.forceColor, "force-color", false, "print with colours even where stdout is no terminal")
+}
+
+// retFlags name the returners of a command line.
+type retFlags struct {
+	names  string
+	config string
+	kwargs string
+}
+
+// typed reads text as a positional argument is read.
+func typed(text string) value.Value {
+	return dispatch.Typed(fun.Args{Pos: []value.Value{text}}).Pos[0]
 }

@@ -5,13 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"brine/internal/assembly"
+	"brine/cmd/assembly"
+	"brine/cmd/internal/progress"
 	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/jobs"
 	"brine/internal/roster"
 	"brine/internal/value"
 )
@@ -31,13 +36,13 @@ type fleetFlags struct {
 	wipe          bool
 	refreshGrains bool
 	agentDir      string
-	progress      progressFlags
+	progress      progress.Flags
 }
 
 // registerAs registers the flags with the shorthands of --timeout and
 // --progress, which Salt's programs differ in.
 func (f *fleetFlags) registerAs(fs *pflag.FlagSet, timeoutShort, progressShort string) {
-	f.progress.register(fs, progressShort)
+	f.progress.Register(fs, progressShort)
 	fs.StringVar(&f.roster, "roster", "", "kind of roster (default: flat)")
 	fs.StringVar(&f.rosterFile, "roster-file", "", "file that lists the targets (default: roster in the configuration directory)")
 	fs.IntVar(&f.maxProcs, "max-procs", 0, "targets worked on at once (default: 64)")
@@ -128,9 +133,9 @@ func (s *session) controller(ctx context.Context, jid string) (*fun.Env, error) 
 		f.Store = s.files
 	}
 	if len(s.app.Args) > 0 && (s.app.Args[0] == "ssh" || s.app.Program == "salt" || s.app.Program == "salt-ssh") {
-		f.Background = s.background
+		f.Background = s.app.background
 	} else {
-		f.Stay = s.stay(ctx)
+		f.Stay = s.staying.stay(ctx)
 	}
 	f.AskJID = func() string { return s.jids.Next(s.app.Host.Now()) }
 	env.Fleet = f
@@ -139,6 +144,31 @@ func (s *session) controller(ctx context.Context, jid string) (*fun.Env, error) 
 	if err := s.openReturners(env); err != nil {
 		return nil, err
 	}
-	s.close = append(s.close, func() { _ = f.Close() }, s.awaitStaying)
+	s.close = append(s.close, func() { _ = f.Close() }, func() { s.staying.wait(s.app.Err) })
 	return env, nil
+}
+
+// background has another process of brine work on targets that are this machine:
+// the same command line, which goes on with the job's record.
+func (a *App) background(job fun.Job, ids []string, rec jobs.Record) error {
+	file := jobs.FileOf(rec)
+	exe, err := os.Executable()
+	if err != nil || file == nil {
+		return fmt.Errorf("the job cannot go on without this process, since it cannot be recorded (%v)", err)
+	}
+	argv := []string{exe}
+	rest := a.Args
+	if a.Program == "salt" || a.Program == "salt-ssh" {
+		argv = append(argv, a.Program)
+	} else if len(rest) > 0 {
+		argv, rest = append(argv, rest[0]), rest[1:]
+	}
+	argv = append(argv, "--jid", job.JID, "--background", strings.Join(ids, ","))
+	flags, args := rest, []string(nil) // behind "--" there are no flags
+	if i := slices.Index(rest, "--"); i >= 0 {
+		flags, args = rest[:i], rest[i:]
+	}
+	flags = slices.DeleteFunc(slices.Clone(flags), func(x string) bool { return x == "--async" || strings.HasPrefix(x, "--async=") })
+	_, err = a.Host.Start(host.Cmd{Argv: slices.Concat(argv, flags, args), Stdin: file})
+	return err
 }

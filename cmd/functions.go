@@ -1,16 +1,12 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 	"path"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
-	"brine/internal/assembly"
-	"brine/internal/config"
 	"brine/internal/fun"
 	"brine/internal/source"
 )
@@ -18,32 +14,6 @@ import (
 type functionsOpts struct {
 	kind string
 	tree treeFlags
-}
-
-// treeFlags say whose custom modules are listed as well.
-type treeFlags struct {
-	configDir string
-	fileRoots []string
-}
-
-func (f *treeFlags) register(fs *pflag.FlagSet) {
-	fs.SetNormalizeFunc(saltSpelling)
-	fs.StringVarP(&f.configDir, "config-dir", "c", "", "directory of the configuration: custom modules of its tree are there, too")
-	fs.StringArrayVar(&f.fileRoots, "file-root", nil, "directory of the SLS tree whose custom modules are there, too")
-}
-
-// table returns the functions of this build, with the custom modules of a tree
-// where one is named.
-func (f *treeFlags) table(ctx context.Context, a *App) (*fun.Table, error) {
-	if f.configDir == "" && len(f.fileRoots) == 0 {
-		return assembly.Table(), nil
-	}
-	s, err := a.newSession(config.Minion, "salt-call", &runFlags{configDir: f.configDir, fileRoots: f.fileRoots}, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer s.end()
-	return s.env(ctx, "").Table, nil
 }
 
 func newFunctionsCmd(a *App) *cobra.Command {
@@ -141,18 +111,4 @@ func matchAny(globs []string, name string) bool {
 		}
 	}
 	return false
-}
-
-// completeFunctions offers the names of functions to the shell.
-func completeFunctions(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	t := assembly.Table()
-	var names []string
-	for _, k := range []fun.Kind{fun.State, fun.Exec, fun.Runner} {
-		for _, n := range t.Names(k) {
-			if strings.HasPrefix(n, prefix) {
-				names = append(names, n)
-			}
-		}
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
 }

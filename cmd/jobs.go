@@ -6,53 +6,13 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"time"
+	"strings"
 
 	"brine/internal/fun"
 	"brine/internal/jobs"
+	"brine/internal/redact"
 	"brine/internal/value"
 )
-
-// openJobs has the session record what it runs. Nothing is opened before the
-// first job.
-func (s *session) openJobs() {
-	keep, _ := value.AsInt(s.cfg.Opts.At("keep_jobs_seconds"))
-	s.files = jobs.NewFiles(s.cfg.CacheDir, time.Duration(keep)*time.Second, s.app.Host.Now)
-	s.jobs = s.files
-	s.app.intr.recorded.Store(true)
-	s.close = append(s.close, s.files.Close)
-}
-
-// Begin records that a job begins: the session is the jobs.Recorder of its
-// fleets, which are made before it is known where jobs are recorded.
-func (s *session) Begin(l jobs.Load) (jobs.Record, error) {
-	if s.jobs == nil {
-		return jobs.Nothing{}, nil
-	}
-	return s.jobs.Begin(l)
-}
-
-// Reopen returns the record of a job that goes on without the process that
-// began it; see jobs.Log.
-func (s *session) Reopen(j *jobs.Job) (jobs.Record, error) {
-	if r, ok := s.jobs.(interface {
-		Reopen(j *jobs.Job) (jobs.Record, error)
-	}); ok {
-		return r.Reopen(j)
-	}
-	return nil, errors.New("jobs are not recorded here")
-}
-
-// gate is the fun.Env.Gate of the session: Ctrl-C closes it, and before a state
-// state.pause and state.soft_kill are heard.
-func (s *session) gate(ctx context.Context, c *fun.Chunk) bool {
-	open := func() bool { return s.app.intr.gate(ctx, c) }
-	jid := fun.JIDFrom(ctx)
-	if c == nil || jid == "" {
-		return open()
-	}
-	return jobs.NewPauses(s.cfg.CacheDir).Wait(ctx, jid, c.ID, s.app.Host.Now, open)
-}
 
 // recordsCalls reports whether a call is recorded: where the configuration says
 // so, and orchestrations always.
@@ -73,7 +33,7 @@ type jobRun struct {
 
 // beginJob records that the session's job begins, and tells the bus.
 func (s *session) beginJob(env *fun.Env, kind fun.Kind, name string, args fun.Args, jid string) *jobRun {
-	j := &jobRun{s: s, rec: jobs.Nothing{}, kind: kind, id: env.ID, jid: jid, name: name, args: jobs.SafeArgs(s.table.Spec(kind, name), args.Pos, args.Kw)}
+	j := &jobRun{s: s, rec: jobs.Nothing{}, kind: kind, id: env.ID, jid: jid, name: name, args: redact.Args(s.table.Spec(kind, name).ArgNames(), args.Pos, args.Kw)}
 	if kind == fun.Runner {
 		j.name = "runner." + name
 		s.bus.Fire("salt/run/"+jid+"/new", value.MapOf("fun", j.name, "fun_args", runnerArgs(j.args), "jid", jid, "user", s.userName()))
@@ -123,13 +83,6 @@ func (s *session) runnerJob(ctx context.Context, env *fun.Env, name string, args
 	res, err := env.Invoker.Invoke(ctx, fun.Runner, name, args)
 	job.end(res, err)
 	return jid, res, err
-}
-
-// doubt warns of what could not be recorded.
-func (s *session) doubt(err error) {
-	if err != nil {
-		s.warn(fun.Warning{Text: err.Error()})
-	}
 }
 
 // end records how the job ended.
@@ -204,4 +157,37 @@ func (s *session) resumed(ctx context.Context, jid string, args fun.Args) (fun.A
 		}
 	}
 	return args, nil
+}
+
+func isOrchestrate(name string) bool {
+	return name == "state.orchestrate" || name == "state.orch"
+}
+
+// invoke calls a function with the metadata that Salt hands to functions that
+// take any keyword argument.
+func (s *session) invoke(ctx context.Context, env *fun.Env, kind fun.Kind, name string, args fun.Args, jid string) (fun.Result, error) {
+	if _, spec, ok := s.table.Lookup(kind, name); ok && spec.VarKw && kind == fun.Exec {
+		args.Kw.Set("__pub_fun", name)
+		args.Kw.Set("__pub_pid", int64(os.Getpid()))
+		args.Kw.Set("__pub_jid", jid)
+		args.Kw.Set("__pub_tgt", "salt-call")
+	}
+	s.log.Info("call", "fun", name, "kind", kind.String(), "jid", jid)
+	s.app.intr.setJID(jid)
+	if !strings.HasPrefix(name, "state.") {
+		// A state run begins with its first state: see interrupt.gate.
+		s.app.intr.begun.Store(true)
+	}
+	end, err := jobs.NewProc(s.app.Host, env.CacheDir).Begin(value.MapOf(
+		"jid", jid, "fun", name, "arg", redact.Args(s.table.Spec(kind, name).ArgNames(), args.Pos, args.Kw), "tgt", env.ID, "tgt_type", "glob", "ret", "",
+		"user", s.userName(), "pid", int64(os.Getpid()),
+	))
+	if err != nil {
+		s.log.Info("the job cannot be noted as running", "err", err)
+	}
+	defer end()
+	job := s.beginJob(env, kind, name, args, jid)
+	res, err := env.Invoker.Invoke(ctx, kind, name, args)
+	job.end(res, err)
+	return res, err
 }

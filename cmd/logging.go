@@ -12,30 +12,29 @@ import (
 )
 
 // openLog makes the logger: stderr from log_level on (default warning), and the
-// file of --log-file from log_level_logfile on (default log_level).
-func (s *session) openLog() error {
-	console, err := logLevel(s.cfg.Opts.Str("log_level"))
+// file, where one is named, from log_level_logfile on (default log_level). It
+// returns the level of stderr, and what closes the file; nil where there is none.
+func openLog(stderr io.Writer, opts *value.Map, file string) (log *slog.Logger, console slog.Level, done func(), err error) {
+	console, err = logLevel(opts.Str("log_level"))
 	if err != nil {
-		return &statusError{status: exitUsage, err: err}
+		return nil, 0, nil, &statusError{status: exitUsage, err: err}
 	}
-	s.level = console
-	handlers := []slog.Handler{textHandler(s.app.Err, console)}
-	if s.flags.logFile != "" {
+	handlers := []slog.Handler{textHandler(stderr, console)}
+	if file != "" {
 		level := console
-		if v := s.cfg.Opts.At("log_level_logfile"); value.Truth(v) {
+		if v := opts.At("log_level_logfile"); value.Truth(v) {
 			if level, err = logLevel(value.Str(v)); err != nil {
-				return &statusError{status: exitUsage, err: fmt.Errorf("log file: %w", err)}
+				return nil, 0, nil, &statusError{status: exitUsage, err: fmt.Errorf("log file: %w", err)}
 			}
 		}
-		f, err := os.OpenFile(s.flags.logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil {
-			return fmt.Errorf("open the log file: %w", err)
+			return nil, 0, nil, fmt.Errorf("open the log file: %w", err)
 		}
-		s.close = append(s.close, func() { f.Close() })
+		done = func() { f.Close() }
 		handlers = append(handlers, textHandler(f, level))
 	}
-	s.log = slog.New(slog.NewMultiHandler(handlers...))
-	return nil
+	return slog.New(slog.NewMultiHandler(handlers...)), console, done, nil
 }
 
 func textHandler(w io.Writer, level slog.Level) slog.Handler {

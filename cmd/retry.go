@@ -17,10 +17,6 @@ import (
 // errNothingToDo ends a command that has nothing to do, with success.
 var errNothingToDo = errors.New("nothing to do")
 
-// fromRecord reports whether function, arguments and target are those of the job
-// that --retry-failed names.
-func (o *sshOpts) fromRecord(args []string) bool { return o.retryFailed != "" && len(args) == 0 }
-
 // retry cuts a job down to the targets that failed in the job that
 // --retry-failed names, and takes function and arguments from its record where
 // the command line has none. It returns errNothingToDo where none failed.

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"brine/internal/assembly"
+	"brine/cmd/assembly"
 	"brine/internal/config"
 	"brine/internal/event"
 	"brine/internal/fun"
@@ -26,13 +26,6 @@ import (
 	"brine/internal/value"
 	"brine/internal/yamlsalt"
 )
-
-// retFlags name the returners of a command line.
-type retFlags struct {
-	names  string
-	config string
-	kwargs string
-}
 
 // sinks are the returners of a session, each begun when something is first
 // handed to it.

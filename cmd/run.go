@@ -56,37 +56,6 @@ line makes no sense; 130 interrupted; 255 there is no such function.`,
 	return c
 }
 
-func newOrchestrateCmd(a *App) *cobra.Command {
-	o := &runOpts{}
-	c := &cobra.Command{
-		Use:     "orchestrate <sls>[,<sls>...] [<key>=<value>...]",
-		Aliases: []string{"orch"},
-		Short:   "Run an orchestration: brine's main job",
-		Long: `Run an orchestration over the targets of the roster; the same as
-'brine run state.orchestrate'.
-
-Exit status: 0 all steps went well; 1 a step failed or an SLS is bad; 64 the
-command line makes no sense; 130 interrupted.`,
-		Example: `  brine orchestrate orch.webserver
-  brine orchestrate orch.deploy pillar='{"release": "1.4"}'
-  brine orchestrate orch.webserver test=True --out=json`,
-		SilenceUsage: true, SilenceErrors: true,
-		ValidArgsFunction: a.completeSLS,
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 && o.resume == "" {
-				return usagef(c, "no SLS was given")
-			}
-			return a.run(c.Context(), c, o, append([]string{"state.orchestrate"}, args...))
-		},
-	}
-	c.SetFlagErrorFunc(flagError)
-	o.runFlags.register(c.Flags())
-	o.fleetFlags.registerAs(c.Flags(), "t", "")
-	completeFlags(c)
-	c.Flags().StringVar(&o.resume, "resume", "", "go on with this orchestration, a jid, at the first step that did not succeed")
-	return c
-}
-
 func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []string) error {
 	if err := a.saltfile(c, "salt-run", &o.runFlags); err != nil {
 		return err
@@ -197,18 +166,9 @@ func (a *App) runFault(c *cobra.Command, s *session, name string, err error) err
 	case errors.As(err, &nf):
 		return told(s, nf.Error(), err)
 	case dispatch.IsArgError(err):
-		return usageOf(c, s, name, err)
+		return usageOf(name, err)
 	case errors.Is(err, context.Canceled):
 		return errInterrupted
 	}
 	return told(s, fmt.Sprintf("Exception occurred in runner %s: %v", name, err), fmt.Errorf("exception occurred in runner %s: %w", name, err))
-}
-
-// told prints what Salt reports of a runner that did not return, as its return,
-// and hands the error on. Salt: salt/client/mixins.py SyncClientMixin.low.
-func told(s *session, text string, err error) error {
-	if perr := s.print(text, "", exitGeneric); perr != nil {
-		return perr
-	}
-	return err
 }

@@ -1,27 +1,22 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"strings"
 	"sync"
+	"time"
 
-	"github.com/spf13/cobra"
-
-	"brine/internal/assembly"
+	"brine/cmd/assembly"
 	"brine/internal/config"
 	"brine/internal/event"
 	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/jobs"
-	"brine/internal/source"
 	"brine/internal/value"
-	"brine/outputter"
 )
 
 // A session is one command's run: its configuration, its Env, its messages.
@@ -95,8 +90,12 @@ func (a *App) newSession(kind config.Kind, section string, f *runFlags, override
 	s := &session{app: a, flags: f, cfg: cfg, table: assembly.Table(), warned: map[fun.Warning]bool{}}
 	s.bus = event.NewRing(0, a.Host.Now)
 	s.peers = event.UserPeers(a.Getenv, os.TempDir(), a.Host.Geteuid())
-	if err := s.openLog(); err != nil {
+	var closeLog func()
+	if s.log, s.level, closeLog, err = openLog(a.Err, cfg.Opts, f.logFile); err != nil {
 		return nil, err
+	}
+	if closeLog != nil {
+		s.close = append(s.close, closeLog)
 	}
 	s.log.Debug("configuration", "dir", cfg.Dir, "files", cfg.Files, "id", cfg.Opts.Str("id"), "cachedir", cfg.CacheDir,
 		"file_roots", value.Repr(cfg.Opts.At("file_roots")), "pillar_roots", value.Repr(cfg.Opts.At("pillar_roots")))
@@ -218,150 +217,50 @@ func (s *session) listen() {
 	s.close = append(s.close, stop)
 }
 
-// maxIndent is the widest indentation of a level.
-const maxIndent = 1000
-
-// outputOptions joins configuration and command line.
-func (s *session) outputOptions(retcode int) (*outputter.Options, error) {
-	o := &outputter.Options{Opts: s.cfg.Opts, Retcode: retcode, StateOutput: s.cfg.Opts.Str("state_output")}
-	if v, ok := s.cfg.Opts.Get("state_verbose"); ok {
-		o.HideClean = !value.Truth(v)
-	}
-	if v, ok := s.cfg.Opts.Get("state_output_profile"); ok {
-		o.HideProfile = !value.Truth(v)
-	}
-	o.Color = s.color()
-	indent := s.flags.output.indent
-	if indent == "" {
-		indent = value.Str(s.cfg.Opts.At("output_indent"))
-	}
-	switch {
-	case indent == "" || indent == "None":
-	case indent == "pretty":
-		o.Pretty = true
-	default:
-		var n int
-		if _, err := fmt.Sscanf(indent, "%d", &n); err != nil || fmt.Sprint(n) != strings.TrimPrefix(indent, "+") {
-			return nil, &statusError{status: exitUsage, err: fmt.Errorf("--out-indent: %q is neither a number nor \"pretty\"", indent)}
-		}
-		if n > maxIndent {
-			return nil, &statusError{status: exitUsage, err: fmt.Errorf("--out-indent: at most %d", maxIndent)}
-		}
-		o.Indent = &n
-	}
-	return o, nil
+// openJobs has the session record what it runs. Nothing is opened before the
+// first job.
+func (s *session) openJobs() {
+	keep, _ := value.AsInt(s.cfg.Opts.At("keep_jobs_seconds"))
+	s.files = jobs.NewFiles(s.cfg.CacheDir, time.Duration(keep)*time.Second, s.app.Host.Now)
+	s.jobs = s.files
+	s.app.intr.recorded.Store(true)
+	s.close = append(s.close, s.files.Close)
 }
 
-// color reports whether the report has colours: as the flags ask, then NO_COLOR,
-// then as the configuration asks, else where stdout is a terminal.
-// Salt: salt/output/__init__.py get_printout.
-func (s *session) color() bool {
-	f := s.flags.output
-	opt := func(name string) bool { return value.Truth(s.cfg.Opts.At(name)) }
-	switch {
-	case f.forceColor:
-		return true
-	case f.noColor || s.app.Getenv("NO_COLOR") != "":
-		return false
-	case opt("force_color"):
-		return true
-	case opt("no_color"):
-		return false
+// Begin records that a job begins: the session is the jobs.Recorder of its
+// fleets, which are made before it is known where jobs are recorded.
+func (s *session) Begin(l jobs.Load) (jobs.Record, error) {
+	if s.jobs == nil {
+		return jobs.Nothing{}, nil
 	}
-	if v, ok := s.cfg.Opts.Get("color"); ok && v != nil {
-		return value.Truth(v)
-	}
-	return s.app.Terminal && s.app.Getenv("TERM") != "dumb" && f.file == ""
+	return s.jobs.Begin(l)
 }
 
-// outAsked returns the outputter that the command line or the configuration
-// asks for, "" where they leave it open.
-func (s *session) outAsked() string {
-	return cmp.Or(s.flags.output.out, s.cfg.Opts.Str("output"))
+// Reopen returns the record of a job that goes on without the process that
+// began it; see jobs.Log.
+func (s *session) Reopen(j *jobs.Job) (jobs.Record, error) {
+	if r, ok := s.jobs.(interface {
+		Reopen(j *jobs.Job) (jobs.Record, error)
+	}); ok {
+		return r.Reopen(j)
+	}
+	return nil, errors.New("jobs are not recorded here")
 }
 
-// out returns the outputter asked for, else the one that the function wishes,
-// else nested, which also stands for a wish that is unknown. highstate leaves
-// what the function wishes, since only states can be printed so.
-// Salt: salt/output/__init__.py get_printout.
-func (s *session) out(wish string) outputter.Func {
-	name := s.outAsked()
-	if name == "" || name == "highstate" && !s.runner {
-		name = wish
+// gate is the fun.Env.Gate of the session: Ctrl-C closes it, and before a state
+// state.pause and state.soft_kill are heard.
+func (s *session) gate(ctx context.Context, c *fun.Chunk) bool {
+	open := func() bool { return s.app.intr.gate(ctx, c) }
+	jid := fun.JIDFrom(ctx)
+	if c == nil || jid == "" {
+		return open()
 	}
-	if name == "" {
-		name = "nested"
-	}
-	f, err := outputter.Lookup(name)
+	return jobs.NewPauses(s.cfg.CacheDir).Wait(ctx, jid, c.ID, s.app.Host.Now, open)
+}
+
+// doubt warns of what could not be recorded.
+func (s *session) doubt(err error) {
 	if err != nil {
-		s.warn(fun.Warning{Text: err.Error() + "; nested is used"})
-		return outputter.Nested
+		s.warn(fun.Warning{Text: err.Error()})
 	}
-	return f
-}
-
-// checkOutput finds faults in the output flags before anything runs.
-func (s *session) checkOutput() error {
-	if name := s.outAsked(); name != "" {
-		if _, err := outputter.Lookup(name); err != nil {
-			return &statusError{status: exitUsage, err: err}
-		}
-	}
-	if mode := strings.ToLower(s.cfg.Opts.Str("state_output")); mode != "" && !outputter.IsStateOutput(mode) {
-		s.warn(fun.Warning{Text: fmt.Sprintf("unknown state output %q%s; full is used", mode, source.DidYouMean(mode, outputter.StateOutputs()))})
-	}
-	_, err := s.outputOptions(0)
-	return err
-}
-
-// print prints the report.
-func (s *session) print(data value.Value, wish string, retcode int) error {
-	f := s.out(wish)
-	o, err := s.outputOptions(retcode)
-	if err != nil {
-		return err
-	}
-	w, done, err := s.reportWriter()
-	if err != nil {
-		return err
-	}
-	s.app.printed = true
-	if err := f(w, data, o); err != nil {
-		_ = done()
-		return fmt.Errorf("print the report: %w", err)
-	}
-	return done()
-}
-
-// reportWriter returns stdout or --out-file.
-func (s *session) reportWriter() (io.Writer, func() error, error) {
-	f := s.flags.output
-	path := f.file
-	if path == "" {
-		return s.app.Out, func() error { return nil }, nil
-	}
-	mode := os.O_CREATE | os.O_WRONLY | os.O_TRUNC
-	if f.fileAppend {
-		mode = os.O_CREATE | os.O_WRONLY | os.O_APPEND
-	}
-	file, err := os.OpenFile(path, mode, 0o666)
-	if err != nil {
-		return nil, nil, fmt.Errorf("open the output file: %w", err)
-	}
-	return file, func() error {
-		if err := file.Close(); err != nil {
-			return fmt.Errorf("write the output file: %w", err)
-		}
-		return nil
-	}, nil
-}
-
-// usageOf makes an argument fault name the function's signature.
-func usageOf(c *cobra.Command, s *session, name string, err error) error {
-	hint := fmt.Sprintf("'brine doc %s' shows the arguments", name)
-	var arg *fun.ArgError
-	if errors.As(err, &arg) && arg.Nearest != "" {
-		hint = fmt.Sprintf("did you mean %q? %s", arg.Nearest, hint)
-	}
-	return &statusError{status: exitGeneric, err: fmt.Errorf("%s: %w", name, err), hint: hint}
 }

@@ -5,41 +5,11 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"sync/atomic"
 	"syscall"
 	"time"
 
-	"brine/internal/fun"
 	"brine/internal/host"
 )
-
-// interrupt is what Ctrl-C has asked for so far.
-//
-// The first signal drains the run: nothing new starts, what is under way
-// returns; where nothing has begun yet (SLS files are being compiled) it ends
-// the run. The second cancels the context, which ends the process groups.
-type interrupt struct {
-	drain atomic.Bool
-	begun atomic.Bool // something is under way that is worth waiting for
-	jid   atomic.Pointer[string]
-	// recorded says that the job can be looked up later.
-	recorded atomic.Bool
-}
-
-// draining reports whether a first signal came.
-func (i *interrupt) draining() bool { return i != nil && i.drain.Load() }
-
-// gate is the fun.Env.Gate of a run.
-func (i *interrupt) gate(ctx context.Context, _ *fun.Chunk) bool {
-	if i.drain.Load() || ctx.Err() != nil {
-		return false
-	}
-	i.begun.Store(true)
-	return true
-}
-
-// setJID notes the job whose look-up the first signal tells.
-func (i *interrupt) setJID(jid string) { i.jid.Store(&jid) }
 
 // killGrace is how long a cancelled run has to end its process groups.
 const killGrace = 5 * time.Second
@@ -51,7 +21,7 @@ func (a *App) signals(ctx context.Context) (context.Context, func()) {
 	say := func(format string, args ...any) {
 		w := errs
 		if s := a.screen.Load(); s != nil {
-			w = s.writer(errs)
+			w = s.Writer(errs)
 		}
 		fmt.Fprintf(w, format, args...)
 	}

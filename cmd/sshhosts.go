@@ -2,10 +2,8 @@ package cmd
 
 import (
 	"context"
-	"fmt"
-	"os"
 
-	"brine/internal/assembly"
+	"brine/cmd/assembly"
 	"brine/internal/value"
 )
 
@@ -35,26 +33,4 @@ func (s *session) listHosts(ctx context.Context) error {
 		return err
 	}
 	return silent(s.strictStatus(exitOK))
-}
-
-// noTargets says that there is nobody in the rosters.
-func (s *session) noTargets() error {
-	hint := fmt.Sprintf("it is %s; --roster-file names another one, 'brine init' writes one to start from", s.rosterPath())
-	if _, err := os.Stat("roster"); err == nil && s.rosterPath() != "roster" {
-		hint = fmt.Sprintf("it is %s; -c . takes the configuration and the roster of this directory", s.rosterPath())
-	}
-	return &statusError{status: exitGeneric, err: fmt.Errorf("the roster has no targets"), hint: hint}
-}
-
-// checkFailedFile sees that --failed-file can be written while nothing has been
-// done yet.
-func (o *sshOpts) checkFailedFile() error {
-	if o.failedFile == "" {
-		return nil
-	}
-	f, err := os.OpenFile(o.failedFile, os.O_CREATE|os.O_WRONLY, 0o666)
-	if err != nil {
-		return &statusError{status: exitUsage, err: fmt.Errorf("--failed-file: %w", err)}
-	}
-	return f.Close()
 }

@@ -9,9 +9,9 @@ import (
 	"os"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 
+	"brine/cmd/internal/summary"
 	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -32,14 +32,8 @@ type report struct {
 	silent   []string // that did not answer
 	away     []string // that gave no return for another reason
 	highest  int      // return code
-	outcomes []outcome
+	outcomes []summary.Outcome
 	header   bool
-}
-
-// outcome is what the summary says of one target.
-type outcome struct {
-	id, text string
-	failed   bool
 }
 
 func newReport(s *session, o *sshOpts, job fun.Job) *report {
@@ -94,7 +88,7 @@ func (r *report) add(ret fun.Return) error {
 	if err != nil {
 		return err
 	}
-	bad := failedReturn(ret)
+	bad := ret.Failed()
 	if bad {
 		r.failed = append(r.failed, ret.ID)
 	}
@@ -110,7 +104,7 @@ func (r *report) add(ret fun.Return) error {
 	}
 	r.highest = max(r.highest, ret.Retcode)
 	if r.o.summary {
-		r.outcomes = append(r.outcomes, outcome{id: ret.ID, text: outcomeText(ret, v), failed: bad})
+		r.outcomes = append(r.outcomes, summary.Of(ret, v))
 	}
 	switch {
 	case ret.Out == "" && ret.States() != nil:
@@ -129,11 +123,6 @@ func (r *report) add(ret fun.Return) error {
 		r.wish = ret.Out
 	}
 	return nil
-}
-
-// failedReturn reports whether a target counts as failed.
-func failedReturn(ret fun.Return) bool {
-	return ret.Stage != fun.Returned || ret.Retcode != 0
 }
 
 // value is what the report shows for a target. salt-ssh shows what went wrong
@@ -204,7 +193,7 @@ func (r *report) finish() error {
 		if r.o.prog == saltCLI {
 			r.saltSummary(w)
 		} else {
-			printSummary(w, r.outcomes)
+			summary.Print(w, r.outcomes)
 		}
 	}
 	if r.o.failedFile != "" {
@@ -255,167 +244,6 @@ func (r *report) status() int {
 	return exitCollection
 }
 
-// outcomeText is one target's line of the summary: counted states, else the
-// value; why it failed where it did. It says nothing that targets which fare
-// alike differ in.
-func outcomeText(ret fun.Return, v value.Value) string {
-	if ret.Stage != fun.Returned {
-		text := ret.Stage.String() + reasonOf(ret)
-		if n, ok := countStates(ret.Partial); ok {
-			text += fmt.Sprintf(" (%s: %s)", ret.Progress(), n)
-		}
-		return text
-	}
-	if n, ok := countStates(v); ok {
-		return n.String() + n.why()
-	}
-	switch x := v.(type) {
-	case *value.Map:
-		code, isInt := value.AsInt(x.At("retcode"))
-		if out, ok := x.At("stdout").(string); ok && isInt && x.Has("stderr") {
-			// Of a raw command, or of what went wrong before the function.
-			text := x.Str("stderr")
-			if code == 0 || strings.TrimSpace(text) == "" {
-				text = out
-			}
-			if text = oneLine(text); code != 0 {
-				text = strings.TrimSpace(fmt.Sprintf("retcode=%d %s", code, text))
-			}
-			return text
-		}
-	case *value.List:
-		if ret.Retcode != 0 && x.Len() > 0 {
-			return fmt.Sprintf("retcode=%d %s", ret.Retcode, oneLine(value.Str(x.Items[0])))
-		}
-	}
-	if ret.Retcode != 0 {
-		return fmt.Sprintf("retcode=%d %s", ret.Retcode, oneLine(value.Str(v)))
-	}
-	return oneLine(value.Str(v))
-}
-
-// reasonOf is why a target gave no return.
-func reasonOf(ret fun.Return) string {
-	var same interface{ Reason() string }
-	switch {
-	case ret.Err == nil:
-		return ""
-	case errors.Is(ret.Err, context.Canceled):
-		return ": interrupted"
-	case errors.As(ret.Err, &same):
-		return ": " + strings.Join(strings.Fields(same.Reason()), " ")
-	}
-	return ": " + strings.Join(strings.Fields(ret.Err.Error()), " ")
-}
-
-// oneLine is text on one line, cut to what a summary can hold.
-func oneLine(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if rs := []rune(s); len(rs) > 100 {
-		s = string(rs[:100]) + "..."
-	}
-	return s
-}
-
-// stateCount is how the states of a run went.
-type stateCount struct {
-	ok, changed, failed int
-	first               string // the first one that failed, and why
-}
-
-// String is the count as a summary shows it.
-func (n stateCount) String() string {
-	s := fmt.Sprintf("ok=%d changed=%d", n.ok, n.changed)
-	if n.failed > 0 {
-		s += fmt.Sprintf(" failed=%d", n.failed)
-	}
-	return s
-}
-
-// why names the first state that failed.
-func (n stateCount) why() string {
-	if n.first == "" {
-		return ""
-	}
-	return ": " + n.first
-}
-
-// countStates counts the states of a run; false where v is none.
-func countStates(v value.Value) (n stateCount, ok bool) {
-	m, isMap := v.(*value.Map)
-	if !isMap || m.Len() == 0 {
-		return n, false
-	}
-	first := int64(-1)
-	for k, x := range m.All() {
-		st, isMap := x.(*value.Map)
-		if !isMap || !st.Has("result") || !st.Has("__run_num__") {
-			return n, false
-		}
-		if st.At("result") == false {
-			n.failed++
-			if num, _ := value.AsInt(st.At("__run_num__")); first < 0 || num < first {
-				first, n.first = num, failedState(value.Str(k), st)
-			}
-		} else {
-			n.ok++
-		}
-		if ch, isMap := st.At("changes").(*value.Map); isMap && ch.Len() > 0 {
-			n.changed++
-		}
-	}
-	return n, true
-}
-
-// failedState names a state that failed, and the reason that it gives.
-func failedState(tag string, st *value.Map) string {
-	comment, _, _ := strings.Cut(strings.TrimSpace(value.Str(st.At("comment"))), "\n")
-	parts := strings.Split(tag, "_|-")
-	if len(parts) < 4 {
-		return oneLine(comment)
-	}
-	name := fmt.Sprintf("%s (%s.%s)", parts[1], parts[0], parts[len(parts)-1])
-	if comment == "" {
-		return name
-	}
-	return name + ": " + oneLine(comment)
-}
-
-// printSummary prints equal outcomes together, failures last.
-func printSummary(w io.Writer, all []outcome) {
-	groups := map[outcome][]string{}
-	var order []outcome
-	for _, x := range all {
-		key := outcome{text: x.text, failed: x.failed}
-		if groups[key] == nil {
-			order = append(order, key)
-		}
-		groups[key] = append(groups[key], x.id)
-	}
-	for _, ids := range groups {
-		slices.SortFunc(ids, compareIDs)
-	}
-	sort.Slice(order, func(i, j int) bool {
-		a, b := order[i], order[j]
-		if a.failed != b.failed {
-			return b.failed
-		}
-		return compareIDs(groups[a][0], groups[b][0]) < 0
-	})
-	fmt.Fprintln(w, "Summary")
-	fmt.Fprintln(w, "-------")
-	bad := 0
-	for _, g := range order {
-		mark := ""
-		if g.failed {
-			mark = "FAILED "
-			bad += len(groups[g])
-		}
-		fmt.Fprintf(w, "%s%s: %s\n", mark, foldIDs(groups[g]), g.text)
-	}
-	fmt.Fprintf(w, "# of targets: %d, failed: %d\n", len(all), bad)
-}
-
 // saltSummary is the summary as salt prints it.
 // Salt: salt/cli/salt.py SaltCMD._print_returns_summary.
 func (r *report) saltSummary(w io.Writer) {
@@ -457,65 +285,4 @@ func (r *report) printDocs() bool {
 		fmt.Fprintln(r.s.app.Out)
 	}
 	return true
-}
-
-// splitID parts an id at its first run of digits: "web12.example" is "web",
-// "12", ".example".
-func splitID(id string) (head, num, tail string) {
-	i := strings.IndexAny(id, "0123456789")
-	if i < 0 {
-		return id, "", ""
-	}
-	j := i
-	for j < len(id) && id[j] >= '0' && id[j] <= '9' {
-		j++
-	}
-	return id[:i], id[i:j], id[j:]
-}
-
-// compareIDs orders ids as people count: web9 before web10.
-func compareIDs(a, b string) int {
-	ah, an, at := splitID(a)
-	bh, bn, bt := splitID(b)
-	if ah != bh || an == "" || bn == "" {
-		return strings.Compare(a, b)
-	}
-	if at != bt {
-		return strings.Compare(at, bt)
-	}
-	at, bt = strings.TrimLeft(an, "0"), strings.TrimLeft(bn, "0")
-	if len(at) != len(bt) {
-		return len(at) - len(bt)
-	}
-	return strings.Compare(an, bn)
-}
-
-// foldIDs writes sorted ids with their ranges folded: web[1-40],db1.
-func foldIDs(ids []string) string {
-	var parts []string
-	for i := 0; i < len(ids); {
-		head, num, tail := splitID(ids[i])
-		j := i + 1
-		if num != "" && len(num) < 10 {
-			n, _ := strconv.Atoi(num)
-			for ; j < len(ids); j++ {
-				h, m, t := splitID(ids[j])
-				next := strconv.Itoa(n + j - i)
-				if num[0] == '0' {
-					next = fmt.Sprintf("%0*d", len(num), n+j-i)
-				}
-				if h != head || t != tail || m != next {
-					break
-				}
-			}
-		}
-		if j-i > 1 {
-			_, last, _ := splitID(ids[j-1])
-			parts = append(parts, fmt.Sprintf("%s[%s-%s]%s", head, num, last, tail))
-		} else {
-			parts = append(parts, ids[i])
-		}
-		i = j
-	}
-	return strings.Join(parts, ",")
 }

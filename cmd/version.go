@@ -56,3 +56,11 @@ func (a *App) addVersionFlag(root *cobra.Command) {
 		return valid(c, args)
 	}
 }
+
+// noArgs makes any argument a usage fault.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef(c, "%s takes no arguments, and %q was given", c.Name(), args[0])
+	}
+	return nil
+}

@@ -21,7 +21,7 @@ import (
 
 	"brine/internal/host"
 	"brine/internal/roster"
-	"brine/internal/sshtest"
+	"brine/internal/testkit/sshtest"
 )
 
 // known writes a known_hosts file of lines.

@@ -17,7 +17,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/roster"
-	"brine/internal/sshtest"
+	"brine/internal/testkit/sshtest"
 	"brine/internal/value"
 	"brine/internal/version"
 )

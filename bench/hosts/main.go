@@ -27,7 +27,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"brine/internal/assembly"
+	"brine/cmd/assembly"
 	"brine/internal/fun"
 	"brine/internal/host"
 )

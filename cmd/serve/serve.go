@@ -20,7 +20,7 @@ import (
 
 	"github.com/mattn/go-isatty"
 
-	"brine/internal/assembly"
+	"brine/cmd/assembly"
 	"brine/internal/host"
 	"brine/internal/jobs"
 	"brine/internal/version"

@@ -132,6 +132,10 @@ type Return struct {
 	Total   int
 }
 
+// Failed reports whether the target counts as failed: it did not return, or with
+// another return code than 0.
+func (r Return) Failed() bool { return r.Stage != Returned || r.Retcode != 0 }
+
 // Progress returns how far a state run came whose own return did not come:
 // "after state 2 of 5"; "" where that is not known.
 func (r Return) Progress() string {

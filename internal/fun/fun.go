@@ -2,7 +2,7 @@
 // a call and a return are.
 //
 // A room exports its module as a function that returns a literal [Module];
-// internal/assembly lists the rooms in a [Table]; internal/dispatch looks a
+// cmd/assembly lists the rooms in a [Table]; internal/dispatch looks a
 // function up, binds its arguments and calls it. Start with [Module].
 package fun
 

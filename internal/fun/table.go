@@ -156,6 +156,19 @@ func (t *Table) Spec(kind Kind, name string) *Spec {
 	return spec
 }
 
+// ArgNames returns the names of the arguments in their order; none for the nil
+// spec of an unknown function.
+func (s *Spec) ArgNames() []string {
+	if s == nil {
+		return nil
+	}
+	names := make([]string, len(s.Args))
+	for i, a := range s.Args {
+		names[i] = a.Name
+	}
+	return names
+}
+
 // Modules returns the names of a kind's modules, sorted, aliases included.
 func (t *Table) Modules(kind Kind) []string {
 	var names []string

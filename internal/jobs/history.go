@@ -12,6 +12,7 @@ import (
 
 	"brine/internal/difflib"
 	"brine/internal/fun"
+	"brine/internal/redact"
 	"brine/internal/value"
 )
 
@@ -190,7 +191,7 @@ func withoutSecrets(low *value.Map) *value.Map {
 		m.Set("pillar", "sha256:"+digest(low.At("pillar")))
 		low = m
 	}
-	return Hide(low).(*value.Map)
+	return redact.Hide(low).(*value.Map)
 }
 
 func digest(v value.Value) string {

@@ -3,6 +3,7 @@ package jobs
 import (
 	"time"
 
+	"brine/internal/redact"
 	"brine/internal/value"
 )
 
@@ -10,7 +11,7 @@ import (
 type Load struct {
 	JID     string
 	Fun     string
-	Arg     *value.List // without secrets, as [SafeArgs] gives them
+	Arg     *value.List // without secrets, as [redact.Args] gives them
 	Tgt     value.Value
 	TgtType string
 	User    string
@@ -45,7 +46,7 @@ func (l Load) Map() *value.Map {
 		m.Set("ret_config", l.RetConfig)
 	}
 	if l.RetKwargs.Len() > 0 {
-		m.Set("ret_kwargs", Hide(l.RetKwargs))
+		m.Set("ret_kwargs", redact.Hide(l.RetKwargs))
 	}
 	if len(l.LeftOut) > 0 {
 		m.Set("left_out", value.Strings(l.LeftOut...))

@@ -1,6 +1,6 @@
 // Package returner is what Salt's returners have in common: their settings, and
 // how rows of jobs look. Each returner is a package below this one;
-// internal/assembly lists them.
+// cmd/assembly lists them.
 package returner
 
 import (

@@ -4,14 +4,15 @@ import (
 	"testing"
 
 	"brine/internal/fun"
+	"brine/internal/testkit/grainstest"
 	"brine/internal/value"
-	"brine/modules/grains/grainstest"
+	"brine/modules/grains"
 )
 
 // TestFunctions has the recorded calls.
 func TestFunctions(t *testing.T) {
 	t.Parallel()
-	env, h := grainstest.NewEnv(t, "role: web\nnet: {zone: inner}\ntags: [a, b]\nc: {1: one}\n")
+	env, h := grainstest.NewEnv(t, "role: web\nnet: {zone: inner}\ntags: [a, b]\nc: {1: one}\n", fun.Entry{Kind: fun.Exec, Name: "grains", Load: grains.Module})
 	for _, tt := range []struct{ fun, pos, kw, want string }{
 		{"get", "[role]", "{}", "web"},
 		{"get", "['net:zone']", "{}", "inner"},

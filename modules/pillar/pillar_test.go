@@ -13,7 +13,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/host"
-	"brine/internal/pillar/pillartest"
+	"brine/internal/testkit/pillartest"
 	"brine/internal/value"
 	"brine/internal/yamlsalt"
 	configmod "brine/modules/config"

@@ -12,6 +12,7 @@ import (
 	"brine/internal/dispatch"
 	"brine/internal/fun"
 	"brine/internal/jobs"
+	"brine/internal/redact"
 	"brine/internal/returner/custom"
 	"brine/internal/value"
 )
@@ -194,7 +195,7 @@ func master(ctx context.Context, c *fun.Call, kind fun.Kind) (fun.Result, error)
 		res = fun.Result{Value: fmt.Sprintf("Exception occurred in %s %s: %v", strings.TrimSuffix(kind.String(), " function"), name, err), Retcode: 1}
 	}
 	if c.Bool("full_return") {
-		res.Value = value.MapOf("fun", strings.TrimSuffix(kind.String(), " function")+"."+name, "fun_args", jobs.SafeArgs(c.Env.Table.Spec(kind, name), args.Pos, args.Kw),
+		res.Value = value.MapOf("fun", strings.TrimSuffix(kind.String(), " function")+"."+name, "fun_args", redact.Args(c.Env.Table.Spec(kind, name).ArgNames(), args.Pos, args.Kw),
 			"jid", jid, "return", res.Value, "success", res.Retcode == 0)
 	}
 	return res, nil

@@ -10,10 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"brine/internal/fun"
+	"brine/internal/testkit/memtree"
 	"brine/internal/value"
 	"brine/runner/exec"
 	"brine/runner/high"
-	"brine/runner/internal/memtree"
 	"brine/runner/low"
 )
 

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"brine/internal/testkit/memtree"
 	"brine/internal/value"
 	"brine/runner/high"
-	"brine/runner/internal/memtree"
 )
 
 func render(t *testing.T, tree memtree.Tree, sls ...string) *high.High {

@@ -10,9 +10,9 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/source"
+	"brine/internal/testkit/memtree"
 	"brine/internal/value"
 	"brine/runner/high"
-	"brine/runner/internal/memtree"
 	"brine/runner/low"
 )
 

@@ -11,10 +11,10 @@ import (
 	"brine/internal/fun"
 	"brine/internal/render"
 	"brine/internal/source"
+	"brine/internal/testkit/memtree"
 	"brine/internal/value"
 	"brine/internal/yamlsalt"
 	"brine/runner/high"
-	"brine/runner/internal/memtree"
 	"brine/runner/low"
 )
 

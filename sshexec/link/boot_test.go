@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/assembly"
+	"brine/cmd/assembly"
 	"brine/internal/host"
 	"brine/sshexec/link"
 )

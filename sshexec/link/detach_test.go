@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/assembly"
+	"brine/cmd/assembly"
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/jobs"

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/assembly"
+	"brine/cmd/assembly"
 	"brine/internal/event"
 	"brine/internal/fileserver"
 	"brine/internal/fun"

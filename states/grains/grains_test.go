@@ -4,10 +4,17 @@ import (
 	"testing"
 
 	"brine/internal/fun"
+	"brine/internal/testkit/grainstest"
 	"brine/internal/value"
-	"brine/modules/grains/grainstest"
+	"brine/modules/grains"
 	states "brine/states/grains"
 )
+
+// table is the state module and the execution module that it calls.
+var table = []fun.Entry{
+	{Kind: fun.State, Name: "grains", Load: states.States},
+	{Kind: fun.Exec, Name: "grains", Load: grains.Module},
+}
 
 // TestStates has the cases of Salt's own tests of the module.
 func TestStates(t *testing.T) {
@@ -88,7 +95,7 @@ func TestStates(t *testing.T) {
 	} {
 		t.Run(tt.fun+" "+tt.name, func(t *testing.T) {
 			t.Parallel()
-			env, h := grainstest.NewEnv(t, tt.static, fun.Entry{Kind: fun.State, Name: "grains", Load: states.States})
+			env, h := grainstest.NewEnv(t, tt.static, table...)
 			mod, spec, ok := env.Table.Lookup(fun.State, "grains."+tt.fun)
 			if !ok {
 				t.Fatalf("no grains.%s", tt.fun)
@@ -127,7 +134,7 @@ func TestStates(t *testing.T) {
 // again by the next (salt/states/grains.py list_present, pending_grains).
 func TestListPresentPending(t *testing.T) {
 	t.Parallel()
-	env, h := grainstest.NewEnv(t, "foo: [x]\n", fun.Entry{Kind: fun.State, Name: "grains", Load: states.States})
+	env, h := grainstest.NewEnv(t, "foo: [x]\n", table...)
 	mod, spec, _ := env.Table.Lookup(fun.State, "grains.list_present")
 	for _, tt := range []struct{ vals, comment string }{
 		{"[a, b]", "Append value ['a', 'b'] to grain foo"},

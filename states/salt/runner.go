@@ -10,7 +10,7 @@ import (
 
 	"brine/internal/dispatch"
 	"brine/internal/fun"
-	"brine/internal/jobs"
+	"brine/internal/redact"
 	"brine/internal/value"
 	"brine/outputter"
 )
@@ -67,8 +67,8 @@ func fireCall(c *fun.Call, kind fun.Kind, name string, args fun.Args) {
 	if c.Env.Bus == nil {
 		return
 	}
-	kw := jobs.Hide(withoutPillar(args.Kw))
-	data := value.MapOf("type", "runner", "name", name, "args", jobs.Hide(value.NewList(args.Pos...)), "kwargs", kw)
+	kw := redact.Hide(withoutPillar(args.Kw))
+	data := value.MapOf("type", "runner", "name", name, "args", redact.Hide(value.NewList(args.Pos...)), "kwargs", kw)
 	if kind == fun.Wheel {
 		data = value.MapOf("type", "wheel", "name", name, "args", kw)
 	}

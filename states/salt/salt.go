@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"brine/internal/fun"
-	"brine/internal/jobs"
+	"brine/internal/redact"
 	"brine/internal/source"
 	"brine/internal/value"
 )
@@ -213,7 +213,7 @@ func fireArgs(c *fun.Call, job fun.Job) {
 	}
 	c.Env.Bus.Fire("salt/run/"+c.Env.JID+"/args", value.MapOf(
 		"type", kind, "tgt", job.Tgt, "name", c.Name,
-		"args", value.MapOf("arg", jobs.Hide(value.NewList(job.Args.Pos...)), "kwarg", jobs.Hide(withoutPillar(job.Args.Kw)), "tgt_type", job.TgtType),
+		"args", value.MapOf("arg", redact.Hide(value.NewList(job.Args.Pos...)), "kwarg", redact.Hide(withoutPillar(job.Args.Kw)), "tgt_type", job.TgtType),
 	))
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"brine/internal/fun"
+	"brine/internal/redact"
 	"brine/internal/value"
 	"brine/modules/shadow"
 	users "brine/modules/user"
@@ -46,7 +47,7 @@ func (w *want) update(ctx context.Context, ret fun.Ret, due *value.Map) fun.Ret 
 				switch {
 				case value.Equal(old.At(k), v):
 				case k == "passwd":
-					changes.Set(k, redacted)
+					changes.Set(k, redact.Hidden)
 				default:
 					changes.Set(k, v)
 				}
@@ -63,7 +64,7 @@ func (w *want) update(ctx context.Context, ret fun.Ret, due *value.Map) fun.Ret 
 	}
 	if left.Len() > 0 {
 		if left.Has("passwd") {
-			left.Set("passwd", redacted)
+			left.Set("passwd", redact.Hidden)
 		}
 		ret.Result, ret.Comment = fun.Failed, "These values could not be changed: "+value.Repr(left)
 	}
@@ -215,9 +216,9 @@ func (w *want) secrets(ctx context.Context, ret *fun.Ret, changes *value.Map) er
 			return err
 		}
 		if !ok {
-			fail("set password to " + redacted)
+			fail("set password to " + redact.Hidden)
 		}
-		changes.Set("password", redacted)
+		changes.Set("password", redact.Hidden)
 	}
 	if empty && w.password == "" {
 		if err := w.shadow.Delete(ctx, w.name); err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"brine/internal/fun"
+	"brine/internal/redact"
 	"brine/internal/value"
 	"brine/modules/group"
 	"brine/modules/shadow"
@@ -95,9 +96,6 @@ type want struct {
 // gecos are the personal data that Salt compares, in its order.
 var gecos = []string{"fullname", "roomnumber", "workphone", "homephone", "other"}
 
-// redacted stands for what is not shown.
-const redacted = "XXX-REDACTED-XXX"
-
 // present makes a user, or changes one who is there.
 //
 // It fails where a group is missing, where uid or gid differ and may not be
@@ -168,7 +166,7 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 		text := "The following user attributes are set to be changed:\n"
 		for k, v := range due.All() {
 			if k == "passwd" {
-				v = redacted
+				v = redact.Hidden
 			}
 			text += value.Str(k) + ": " + value.Str(v) + "\n"
 		}

@@ -7,7 +7,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/jobs"
 	"brine/internal/returner"
-	"brine/internal/returner/servertest"
+	"brine/internal/testkit/servertest"
 	"brine/internal/value"
 )
 

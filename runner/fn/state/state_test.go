@@ -14,8 +14,8 @@ import (
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/source"
+	"brine/internal/testkit/memtree"
 	"brine/internal/value"
-	"brine/runner/internal/memtree"
 )
 
 const corpus = "../../../testdata/conformance"

@@ -1,0 +1,227 @@
+package assembly
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/jobs"
+	"brine/internal/redact"
+	"brine/internal/returner"
+	"brine/internal/returner/custom"
+	"brine/internal/source"
+	"brine/internal/value"
+	sysmod "brine/modules/sys"
+	jobsrun "brine/runner/fn/jobs"
+)
+
+// allReturners returns the returners of a run: those of the build, and the
+// custom ones of the tree, which come first.
+func allReturners(ctx context.Context, env *fun.Env) []returner.Spec {
+	return append(custom.Find(ctx, env), Returners()...)
+}
+
+// CheckReturner returns an error for a name that no returner has, with the
+// nearest one.
+func CheckReturner(env *fun.Env, name string) error {
+	if _, ok := returner.Find(Returners(), name); ok {
+		return nil
+	}
+	specs := allReturners(context.Background(), env)
+	if _, ok := returner.Find(specs, name); ok {
+		return nil
+	}
+	return fmt.Errorf("there is no returner %q%s", name, source.DidYouMean(name, returner.Names(specs)))
+}
+
+// ForThisRun reports whether a returner serves the user of a run alone: a later
+// run has no use for what it was not given.
+func ForThisRun(name string) bool {
+	spec, ok := returner.Find(Returners(), name)
+	return ok && spec.ForThisRun
+}
+
+// MayKeep reports whether settings of a returner may be written down: none of
+// them is a secret.
+func MayKeep(name string, kwargs *value.Map) bool {
+	if len(redact.LeftOut(nil, nil, kwargs)) > 0 {
+		return false
+	}
+	spec, ok := returner.Find(Returners(), name)
+	if !ok {
+		return true
+	}
+	for _, k := range spec.Keys {
+		if k.Secret && kwargs.Has(k.Name) {
+			return false
+		}
+	}
+	return true
+}
+
+// UnknownSettings returns an error for a key of --return_kwargs that no returner
+// among names has as a setting. Those of executables are not known.
+func UnknownSettings(names []string, kwargs *value.Map) error {
+	var known []string
+	for _, n := range names {
+		spec, ok := returner.Find(Returners(), n)
+		if !ok {
+			return nil
+		}
+		for _, k := range spec.Keys {
+			known = append(known, k.Name)
+		}
+	}
+	for _, k := range kwargs.Keys() {
+		if !slices.Contains(known, value.Str(k)) {
+			return fmt.Errorf("--return_kwargs: %s has no setting %q%s", strings.Join(names, ", "), value.Str(k), source.DidYouMean(value.Str(k), known))
+		}
+	}
+	return nil
+}
+
+// OpenReturner connects to a returner by name. The error of a name that is not
+// there has the nearest one.
+func OpenReturner(ctx context.Context, env *fun.Env, name string, s returner.Settings) (jobs.Returner, error) {
+	if err := CheckReturner(env, name); err != nil {
+		return nil, err
+	}
+	spec, _ := returner.Find(allReturners(ctx, env), name)
+	if spec.New == nil {
+		return nil, fmt.Errorf("returner %s cannot be used on its own", name)
+	}
+	s.Spec, s.Env, s.Log = spec, env, env.Log
+	s, err := s.Check()
+	if err != nil {
+		return nil, fmt.Errorf("returner %s: %w", name, err)
+	}
+	r, err := spec.New(ctx, s)
+	if err != nil {
+		return nil, fmt.Errorf("returner %s: %w", name, err)
+	}
+	return r, nil
+}
+
+// CheckSettings returns an error for a returner that cannot work as it is
+// configured, before anything is handed to it.
+func CheckSettings(ctx context.Context, env *fun.Env, name string, s returner.Settings) error {
+	if err := CheckReturner(env, name); err != nil {
+		return err
+	}
+	s.Spec, _ = returner.Find(allReturners(ctx, env), name)
+	s.Env, s.Log = env, env.Log
+	if s.Spec.New == nil {
+		return fmt.Errorf("returner %s cannot be used on its own", name)
+	}
+	if _, err := s.Check(); err != nil {
+		return fmt.Errorf("returner %s is not configured: %w; 'brine run returner.settings %s' lists its settings", name, err, s.Spec.Name)
+	}
+	return nil
+}
+
+// openStore opens a returner to read from.
+func openStore(ctx context.Context, env *fun.Env, name string) (jobs.Store, func(), error) {
+	if spec, ok := returner.Find(allReturners(ctx, env), name); ok && !spec.Reads {
+		var readers []string
+		for _, s := range Returners() {
+			if s.Reads {
+				readers = append(readers, s.Name)
+			}
+		}
+		return nil, nil, fmt.Errorf("returner %s cannot be read from; these can: %s", name, strings.Join(readers, ", "))
+	}
+	r, err := OpenReturner(ctx, env, name, returner.Settings{})
+	if err != nil {
+		return nil, nil, err
+	}
+	s, ok := r.(jobs.Store)
+	if !ok {
+		_ = r.Close()
+		return nil, nil, fmt.Errorf("returner %s cannot be read from", name)
+	}
+	return s, func() { _ = r.Close() }, nil
+}
+
+// returnerRunner is the runner module "returner": what returners need.
+func returnerRunner() fun.Module {
+	name := fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "the returner"}
+	return fun.Module{
+		Name: "returner", Kind: fun.Runner, Doc: "What returners need.",
+		Specs: []fun.Spec{
+			{Name: "schema", Doc: "Print the SQL that makes the tables of a returner.", Src: "the documentation of Salt's returners", Args: []fun.Arg{name}, Fn: schema},
+			{Name: "settings", Doc: "Return the settings of a returner with their defaults.", Src: "the documentation of Salt's returners", Args: []fun.Arg{name}, Fn: settings},
+		},
+	}
+}
+
+func findReturner(ctx context.Context, c *fun.Call) (*returner.Spec, error) {
+	if err := CheckReturner(c.Env, c.Str("name")); err != nil {
+		return nil, fun.Errorf("%v", err)
+	}
+	spec, _ := returner.Find(allReturners(ctx, c.Env), c.Str("name"))
+	return spec, nil
+}
+
+func schema(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	spec, err := findReturner(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if spec.Schema == "" {
+		return fun.Result{}, fun.Errorf("returner %s has no tables", spec.Name)
+	}
+	return fun.Result{Value: strings.TrimSuffix(spec.Schema, "\n")}, nil
+}
+
+func settings(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	spec, err := findReturner(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	m := value.NewMap(len(spec.Keys))
+	for _, k := range spec.Keys {
+		key := value.MapOf("default", k.Default, "doc", k.Doc)
+		if k.Required {
+			key.Set("required", true)
+		}
+		m.Set(spec.Name+"."+k.Name, key)
+	}
+	return fun.Value(m)
+}
+
+// sysModule joins the execution module "sys" with what it tells of returners.
+func sysModule() fun.Module {
+	m := sysmod.Module()
+	m.Specs = append(m.Specs, fun.Spec{
+		Name: "list_returners", Doc: "List the returners.", Src: "modules/sysmod.py list_returners", VarArg: true,
+		Fn: func(ctx context.Context, c *fun.Call) (fun.Result, error) {
+			names := returner.Names(allReturners(ctx, c.Env))
+			sort.Strings(names)
+			l := value.NewList()
+			for i, n := range names {
+				if (i == 0 || names[i-1] != n) && wanted(n, c.Pos) {
+					l.Append(n)
+				}
+			}
+			return fun.Value(l)
+		},
+	})
+	return m
+}
+
+// wanted reports whether a name matches one of globs; none match all.
+func wanted(name string, globs []value.Value) bool {
+	for _, g := range globs {
+		if value.Fnmatch(value.Str(g), name) {
+			return true
+		}
+	}
+	return len(globs) == 0
+}
+
+func auditRunner() fun.Module { return jobsrun.Audit(openStore) }
+
+func jobsRunner() fun.Module { return jobsrun.Runners(openStore) }

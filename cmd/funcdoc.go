@@ -1,0 +1,171 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"brine/cmd/assembly"
+	"brine/internal/config"
+	"brine/internal/fun"
+	"brine/internal/source"
+	"brine/internal/value"
+)
+
+// treeFlags say whose custom modules are listed as well.
+type treeFlags struct {
+	configDir string
+	fileRoots []string
+}
+
+func (f *treeFlags) register(fs *pflag.FlagSet) {
+	fs.SetNormalizeFunc(saltSpelling)
+	fs.StringVarP(&f.configDir, "config-dir", "c", "", "directory of the configuration: custom modules of its tree are there, too")
+	fs.StringArrayVar(&f.fileRoots, "file-root", nil, "directory of the SLS tree whose custom modules are there, too")
+}
+
+// table returns the functions of this build, with the custom modules of a tree
+// where one is named.
+func (f *treeFlags) table(ctx context.Context, a *App) (*fun.Table, error) {
+	if f.configDir == "" && len(f.fileRoots) == 0 {
+		return assembly.Table(), nil
+	}
+	s, err := a.newSession(config.Minion, "salt-call", &runFlags{configDir: f.configDir, fileRoots: f.fileRoots}, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer s.end()
+	return s.env(ctx, "").Table, nil
+}
+
+// docKinds are the kinds of functions in the order that docs show them.
+var docKinds = [...]fun.Kind{fun.State, fun.Exec, fun.Runner, fun.Wheel}
+
+// printKindDoc prints what --doc asks for: the functions of one kind that begin
+// with a name, all of them where there is none, as Salt's programs do; else
+// whatever has the name. Salt: salt/cli/caller.py print_docs.
+func (a *App) printKindDoc(k fun.Kind, names []string) error {
+	t := assembly.Table()
+	prefix := strings.Join(names, "")
+	first := true
+	for _, name := range t.Names(k) {
+		if !strings.HasPrefix(name, prefix) {
+			continue
+		}
+		_, spec, ok := t.Lookup(k, name)
+		if !ok {
+			continue
+		}
+		if !first {
+			fmt.Fprintln(a.Out)
+		}
+		first = false
+		docSpec(a.Out, k, name, spec)
+	}
+	if first {
+		return a.printDocs(t, names)
+	}
+	return nil
+}
+
+func (a *App) printDocs(t *fun.Table, names []string) error {
+	for i, name := range names {
+		if i > 0 {
+			fmt.Fprintln(a.Out)
+		}
+		if !docOf(a.Out, t, name) {
+			var all []string
+			for _, k := range docKinds {
+				all = append(all, t.Names(k)...)
+				all = append(all, t.Modules(k)...)
+			}
+			n, _ := source.Nearest(name, all)
+			return &fun.NotFoundError{Kind: fun.Exec, Name: name, Nearest: n}
+		}
+	}
+	return nil
+}
+
+// docOf prints all that name is; false where it is nothing.
+func docOf(w io.Writer, t *fun.Table, name string) bool {
+	found := false
+	for _, k := range docKinds {
+		if _, spec, ok := t.Lookup(k, name); ok {
+			if found {
+				fmt.Fprintln(w)
+			}
+			found = true
+			docSpec(w, k, name, spec)
+			continue
+		}
+		if m, ok := t.Module(k, name); ok && !strings.Contains(name, ".") {
+			if found {
+				fmt.Fprintln(w)
+			}
+			found = true
+			fmt.Fprintf(w, "%s: %s\n", name, kindOfModule(k))
+			if m.Doc != "" {
+				fmt.Fprintf(w, "%s\n", m.Doc)
+			}
+			for i := range m.Specs {
+				first, _, _ := strings.Cut(m.Specs[i].Doc, "\n")
+				fmt.Fprintf(w, "  %-28s %s\n", name+"."+m.Specs[i].Name, first)
+			}
+		}
+	}
+	return found
+}
+
+func kindOfModule(k fun.Kind) string {
+	return strings.TrimSuffix(k.String(), " function") + " module"
+}
+
+func docSpec(w io.Writer, k fun.Kind, name string, spec *fun.Spec) {
+	fmt.Fprintf(w, "%s: %s\n", name, k)
+	fmt.Fprintf(w, "%s\n", signature(name, spec))
+	if spec.Doc != "" {
+		fmt.Fprintf(w, "\n%s\n", spec.Doc)
+	}
+	if len(spec.Args) > 0 {
+		fmt.Fprintln(w, "\nArguments:")
+	}
+	for _, arg := range spec.Args {
+		kind := arg.Type.String()
+		if arg.Unit != "" {
+			kind += ", " + arg.Unit
+		}
+		def := "required"
+		if !arg.Required {
+			def = "default " + value.Repr(arg.Default)
+		}
+		fmt.Fprintf(w, "  %-20s %s; %s", arg.Name, kind, def)
+		if arg.Doc != "" {
+			fmt.Fprintf(w, "\n  %-20s %s", "", arg.Doc)
+		}
+		fmt.Fprintln(w)
+	}
+	if spec.Src != "" {
+		fmt.Fprintf(w, "\nIn Salt: %s\n", spec.Src)
+	}
+}
+
+func signature(name string, spec *fun.Spec) string {
+	parts := make([]string, 0, len(spec.Args)+2)
+	for _, arg := range spec.Args {
+		if arg.Required {
+			parts = append(parts, arg.Name)
+		} else {
+			parts = append(parts, arg.Name+"="+value.Repr(arg.Default))
+		}
+	}
+	if spec.VarArg {
+		parts = append(parts, "*args")
+	}
+	if spec.VarKw {
+		parts = append(parts, "**kwargs")
+	}
+	return name + "(" + strings.Join(parts, ", ") + ")"
+}

@@ -1,0 +1,36 @@
+package cmd
+
+import (
+	"context"
+	"sync/atomic"
+
+	"brine/internal/fun"
+)
+
+// interrupt is what Ctrl-C has asked for so far.
+//
+// The first signal drains the run: nothing new starts, what is under way
+// returns; where nothing has begun yet (SLS files are being compiled) it ends
+// the run. The second cancels the context, which ends the process groups.
+type interrupt struct {
+	drain atomic.Bool
+	begun atomic.Bool // something is under way that is worth waiting for
+	jid   atomic.Pointer[string]
+	// recorded says that the job can be looked up later.
+	recorded atomic.Bool
+}
+
+// draining reports whether a first signal came.
+func (i *interrupt) draining() bool { return i != nil && i.drain.Load() }
+
+// gate is the fun.Env.Gate of a run.
+func (i *interrupt) gate(ctx context.Context, _ *fun.Chunk) bool {
+	if i.drain.Load() || ctx.Err() != nil {
+		return false
+	}
+	i.begun.Store(true)
+	return true
+}
+
+// setJID notes the job whose look-up the first signal tells.
+func (i *interrupt) setJID(jid string) { i.jid.Store(&jid) }

@@ -1,0 +1,199 @@
+package cmd
+
+import (
+	"github.com/spf13/pflag"
+
+	"brine/internal/value"
+)
+
+// exitDeploy says that the agent could not be placed on a target; exitCollection
+// that one of the targets failed. Salt: EX_THIN_DEPLOY, EX_AGGREGATE.
+const (
+	exitDeploy     = 11
+	exitCollection = 20
+)
+
+// program is which of the commands that take a target this one is; their flags
+// and exit statuses differ.
+type program int
+
+const (
+	brineSSH program = iota
+	saltSSH          // salt-ssh
+	saltCLI          // salt
+)
+
+type sshOpts struct {
+	runFlags
+	fleetFlags
+	targetFlags
+	delimiter string // of grain and pillar targets
+
+	prog        program
+	raw         bool
+	static      bool
+	verbose     bool
+	batch       string
+	batchWait   float64
+	subset      int
+	failHard    bool
+	summary     bool
+	failedFile  string
+	hosts       bool
+	limit       string
+	retryFailed string
+	keyDeploy   bool
+	doc         bool
+	passwd      string
+	privPasswd  string
+	jid         string
+	gather      int
+	async       asyncFlags
+	salt        saltSSHFlags
+	published   saltFlags
+}
+
+// saltSSHFlags are those of salt-ssh alone, which brine has in its roster and
+// configuration.
+type saltSSHFlags struct {
+	sudo, identitiesOnly, preFlight, noHostKeys bool
+	forwards                                    string
+	options                                     []string
+}
+
+func (o *sshOpts) register(f *pflag.FlagSet) {
+	o.runFlags.register(f)
+	o.targetFlags.register(f)
+	if o.prog == saltCLI {
+		o.fleetFlags.registerAs(f, "t", "p")
+		o.published.register(f)
+		registerNoEffect(f, forSalt)
+	} else {
+		o.fleetFlags.registerAs(f, "", "")
+	}
+	if o.prog != saltCLI {
+		f.BoolVarP(&o.raw, "raw", "r", false, "the arguments are a shell command; nothing is needed on the target")
+		f.BoolVarP(&o.hosts, "hosts", "H", false, "list the targets of the roster and their hosts, and do nothing else")
+		f.BoolVar(&o.keyDeploy, "key-deploy", false, "add --priv's public key to the authorized_keys of the targets first")
+	}
+	f.StringVar(&o.delimiter, "delimiter", ":", "what separates the parts of grain and pillar targets")
+	f.BoolVarP(&o.static, "static", "s", false, "print all results at the end, sorted, instead of as they come")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "print the jid of the job first")
+	f.StringVarP(&o.batch, "batch", "b", "", "targets at once: a number or a percentage")
+	f.Float64Var(&o.batchWait, "batch-wait", 0, "seconds to wait after each return before the next target begins")
+	f.IntVar(&o.subset, "subset", 0, "only this many of the targets, chosen at random")
+	f.BoolVar(&o.failHard, "failhard", false, "begin no further target after one failed")
+	f.BoolVar(&o.summary, "summary", false, "print a summary at the end: equal results together, failures last")
+	f.StringVar(&o.failedFile, "failed-file", "", "write the ids of the targets that failed to this file, one a line")
+	f.StringVar(&o.limit, "limit", "", "only these ids of the targets: a comma list, or @<file> with one a line")
+	f.StringVar(&o.retryFailed, "retry-failed", "", "only the targets that failed in this job, a jid; without target and function, what it ran")
+	f.BoolVarP(&o.doc, "doc", "d", false, "print the documentation of the function")
+	f.StringVar(&o.passwd, "passwd", "", "refused: see --askpass")
+	f.StringVar(&o.privPasswd, "priv-passwd", "", "refused: see priv_passwd of the roster")
+	f.StringVar(&o.jid, "jid", "", "run under this jid")
+	o.async.register(f)
+	f.IntVar(&o.gather, "gather-job-timeout", 0, "seconds that a target has to say whether it still works")
+	for _, n := range []string{"passwd", "priv-passwd", "jid", "gather-job-timeout"} {
+		_ = f.MarkHidden(n)
+	}
+	if o.prog != saltCLI {
+		f.BoolVar(&o.salt.sudo, "sudo", false, "work as root by sudo, where the roster does not say")
+		f.BoolVar(&o.salt.identitiesOnly, "identities-only", false, "offer the named keys alone, none of the ssh-agent")
+		f.BoolVar(&o.salt.preFlight, "pre-flight", false, "run ssh_pre_flight also where the agent is there already")
+		f.StringArrayVar(&o.salt.options, "ssh-option", nil, "option as of ssh -o; may be repeated")
+		f.StringVar(&o.salt.forwards, "remote-port-forwards", "", "refused: brine forwards no ports of targets")
+		_ = f.MarkHidden("remote-port-forwards")
+		f.BoolVar(&o.salt.noHostKeys, "no-host-keys", false, "as --ignore-host-keys")
+		_ = f.MarkHidden("no-host-keys")
+	}
+	o.registerNoEffect(f)
+}
+
+// override returns what the flags put over the configuration.
+func (o *sshOpts) override() *value.Map {
+	m := o.fleetFlags.override()
+	for key, on := range map[string]bool{
+		"ssh_sudo": o.salt.sudo, "ssh_identities_only": o.salt.identitiesOnly, "ssh_run_pre_flight": o.salt.preFlight,
+		"ignore_host_keys": o.salt.noHostKeys,
+	} {
+		if on {
+			m.Set(key, true)
+		}
+	}
+	if len(o.salt.options) > 0 {
+		m.Set("ssh_options", value.Strings(o.salt.options...))
+	}
+	if o.gather > 0 {
+		m.Set("gather_job_timeout", int64(o.gather))
+	}
+	return m
+}
+
+// registerNoEffect takes the flags of Salt's that have nothing to act on.
+func (o *sshOpts) registerNoEffect(f *pflag.FlagSet) {
+	hidden := func(name, short string) {
+		f.BoolP(name, short, false, "no effect")
+		_ = f.MarkHidden(name)
+	}
+	withValue := func(names ...string) {
+		for _, n := range names {
+			f.String(n, "", "no effect")
+			_ = f.MarkHidden(n)
+		}
+	}
+	switch o.prog {
+	case saltSSH:
+		hidden("hard-crash", "")
+		hidden("regen-thin", "t")
+		hidden("rand-thin-dir", "W")
+		hidden("update-roster", "")
+		hidden("skip-roster", "")
+		withValue("extra-filerefs", "min-extra-modules", "thin-extra-modules", "python2-bin", "python3-bin", "scan-ports", "scan-timeout")
+	case saltCLI:
+		hidden("show-timeout", "")
+		hidden("ssh", "")
+	}
+}
+
+// saltFlags are those of salt alone.
+type saltFlags struct {
+	metadata  string
+	preview   bool
+	safeLimit int
+	safeSize  int
+	separator string
+	showJID   bool
+	hideTime  bool
+}
+
+func (o *saltFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&o.metadata, "metadata", "", "data to keep with the job, read as YAML")
+	f.StringVar(&o.separator, "args-separator", ",", "what stands alone between the arguments of several functions")
+	f.BoolVar(&o.showJID, "show-jid", false, "print the jid of the job first")
+	f.BoolVar(&o.hideTime, "hide-timeout", false, "print nothing of targets that did not return")
+	f.BoolVar(&o.preview, "preview-target", false, "print the targets that match and run nothing")
+	f.IntVar(&o.safeLimit, "batch-safe-limit", 0, "work in batches where this many targets match, or more")
+	f.IntVar(&o.safeSize, "batch-safe-size", 8, "targets at once, with --batch-safe-limit")
+}
+
+// effectless are the flags of the program that have no effect.
+func (o *sshOpts) effectless() saltProgs {
+	if o.prog == saltCLI {
+		return forSalt
+	}
+	return 0
+}
+
+// asyncFlags are those of jobs that go on without the command.
+type asyncFlags struct {
+	on bool
+	// background are the ids of a process that works on a job's targets that are
+	// this machine, after the command that began the job; with --jid.
+	background string
+}
+
+func (o *asyncFlags) register(f *pflag.FlagSet) {
+	f.BoolVar(&o.on, "async", false, "start the job, print its jid and return; 'brine run jobs.lookup_jid' fetches what it returned")
+	f.StringVar(&o.background, "background", "", "go on with the job of --jid on these targets")
+	_ = f.MarkHidden("background")
+}

@@ -1,0 +1,221 @@
+package e2e
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// graph is the block of docs/architecture.md that says which room imports
+// which, from the top down.
+type graph struct {
+	order []string
+	rows  map[string][]string
+}
+
+// readGraph reads the block: "room → room room", and further lines of a row
+// that start with a space. The rooms of internal are written without it.
+func readGraph(t *testing.T) graph {
+	t.Helper()
+	const page = "docs/architecture.md"
+	_, text, _ := strings.Cut(read(t, page), "\n## Imports\n")
+	_, text, _ = strings.Cut(text, "\n```\n")
+	text, _, ok := strings.Cut(text, "\n```\n")
+	if !ok {
+		t.Fatalf("%s has no block under \"Imports\"", page)
+	}
+	g := graph{rows: map[string][]string{}}
+	var room string
+	for line := range strings.Lines(text) {
+		list := line
+		if name, after, ok := strings.Cut(line, "→"); ok {
+			room, list = strings.TrimSpace(name), after
+			if g.rows[room] != nil {
+				t.Errorf("%s: the room %s has two rows", page, room)
+			}
+			g.order, g.rows[room] = append(g.order, room), []string{}
+		}
+		g.rows[room] = append(g.rows[room], strings.Fields(list)...)
+	}
+	return g
+}
+
+// roomOf returns the room of a package, whose directory is dir: the longest row
+// that fits.
+func (g graph) roomOf(dir string) string {
+	if dir == "." {
+		return "main"
+	}
+	for dir = strings.TrimPrefix(dir, "internal/"); dir != "."; dir = path.Dir(dir) {
+		if g.rows[dir] != nil {
+			return dir
+		}
+	}
+	return ""
+}
+
+// A source is a Go file that is no test.
+type source struct {
+	path, dir string
+	imports   []string
+}
+
+// sources reads the imports of all files, whatever their build constraints.
+func sources(t *testing.T) []source {
+	t.Helper()
+	var out []source
+	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && file != "." && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".")):
+			return filepath.SkipDir
+		case d.IsDir() || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go"):
+			return nil
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		s := source{path: filepath.ToSlash(file), dir: filepath.ToSlash(filepath.Dir(file))}
+		for _, spec := range parsed.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			s.imports = append(s.imports, name)
+		}
+		out = append(out, s)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestImports compares the imports with the graph of docs/architecture.md: they
+// are the same, and each room imports only rooms that are listed below it.
+func TestImports(t *testing.T) {
+	t.Parallel()
+	g := readGraph(t)
+	used := map[string]map[string]bool{}
+	for _, s := range sources(t) {
+		room := g.roomOf(s.dir)
+		if room == "" {
+			t.Errorf("%s: its room has no row in docs/architecture.md", s.path)
+			continue
+		}
+		if used[room] == nil {
+			used[room] = map[string]bool{}
+		}
+		for _, imp := range s.imports {
+			dir, ours := strings.CutPrefix(imp, "brine/")
+			if !ours {
+				continue
+			}
+			to := g.roomOf(dir)
+			if to == room {
+				continue
+			}
+			if !used[room][to] && !slices.Contains(g.rows[room], to) {
+				t.Errorf("%s imports %s: the graph of docs/architecture.md has no arrow from %s to %s", s.path, imp, room, to)
+			}
+			used[room][to] = true
+		}
+	}
+	for i, room := range g.order {
+		if used[room] == nil {
+			t.Errorf("docs/architecture.md has a row for %s, which has no code", room)
+		}
+		for _, to := range g.rows[room] {
+			switch at := slices.Index(g.order, to); {
+			case at < 0:
+				t.Errorf("docs/architecture.md: %s → %s, which has no row", room, to)
+			case at <= i:
+				t.Errorf("docs/architecture.md: %s → %s, which is not below it", room, to)
+			case !used[room][to]:
+				t.Errorf("docs/architecture.md: %s → %s, which nothing uses", room, to)
+			}
+		}
+	}
+	if t.Failed() {
+		for _, room := range g.order {
+			t.Logf("imported: %s → %s", room, strings.Join(slices.Sorted(maps.Keys(used[room])), " "))
+		}
+	}
+}
+
+// TestNoCycles: between the directories of the top level and those of internal,
+// whatever finer rows the graph has, no way leads back.
+func TestNoCycles(t *testing.T) {
+	t.Parallel()
+	roomOf := func(dir string) string {
+		words := strings.SplitN(dir, "/", 3)
+		if words[0] == "internal" {
+			return path.Join(words[:min(2, len(words))]...)
+		}
+		return words[0]
+	}
+	arrows := map[string]map[string]bool{}
+	for _, s := range sources(t) {
+		from := roomOf(s.dir)
+		if arrows[from] == nil {
+			arrows[from] = map[string]bool{}
+		}
+		for _, imp := range s.imports {
+			if dir, ours := strings.CutPrefix(imp, "brine/"); ours && roomOf(dir) != from {
+				arrows[from][roomOf(dir)] = true
+			}
+		}
+	}
+	done := map[string]bool{}
+	var visit func(way []string, room string)
+	visit = func(way []string, room string) {
+		if i := slices.Index(way, room); i >= 0 {
+			t.Errorf("imports lead back: %s → %s", strings.Join(way[i:], " → "), room)
+			return
+		}
+		if done[room] {
+			return
+		}
+		for _, to := range slices.Sorted(maps.Keys(arrows[room])) {
+			visit(append(way[:len(way):len(way)], room), to)
+		}
+		done[room] = true
+	}
+	for _, room := range slices.Sorted(maps.Keys(arrows)) {
+		visit(nil, room)
+	}
+}
+
+// TestPlaces: what is for tests is imported by tests alone, and only the rooms
+// that stand for the machine run programs and look up accounts themselves.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	const kit = "internal/testkit"
+	inside := func(dir string, rooms ...string) bool {
+		return slices.ContainsFunc(rooms, func(r string) bool { return dir == r || strings.HasPrefix(dir, r+"/") })
+	}
+	for _, s := range sources(t) {
+		for _, imp := range s.imports {
+			if inside(imp, "brine/"+kit, "testing") && !inside(s.dir, kit) {
+				t.Errorf("%s imports %s, which is for tests", s.path, imp)
+			}
+			if (imp == "os/exec" || imp == "os/user") && !inside(s.dir, "internal/host", "sshexec", kit) {
+				t.Errorf("%s imports %s: rooms touch the machine through internal/host", s.path, imp)
+			}
+		}
+	}
+	if entries, err := os.ReadDir(kit); err != nil || len(entries) == 0 {
+		t.Errorf("%s: %d packages, %v", kit, len(entries), err)
+	}
+}

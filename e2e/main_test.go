@@ -1,0 +1,84 @@
+// Package e2e tests brine as its users meet it: the real command line, real
+// processes and, for most of them, a real sshd. Start with main_test.go, which
+// makes the test binary brine, and script_test.go, the commands of the scripts
+// in testdata/script.
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"brine/cmd"
+)
+
+// TestMain lets the test binary be brine and, by their names, the Salt
+// programs, so that scripts run the code under test. As an agent it is known by
+// its name, too: sudo hands on no variables.
+func TestMain(m *testing.M) {
+	name := filepath.Base(os.Args[0])
+	if os.Getenv("BRINE_TEST_RUN") == "1" || strings.HasPrefix(name, "brine-") || strings.HasPrefix(name, ".new-") {
+		os.Exit(cmd.Main())
+	}
+	// Expected modes of files are those of the usual umask.
+	syscall.Umask(0o022)
+	run := func() { os.Exit(cmd.Main()) }
+	testscript.Main(atRoot{m}, map[string]func(){
+		"brine": run, "salt": run, "salt-call": run, "salt-run": run, "salt-ssh": run,
+	})
+}
+
+// atRoot runs the tests at the root of the repository, where the paths of the
+// documentation hold.
+type atRoot struct{ *testing.M }
+
+func (m atRoot) Run() int {
+	if err := os.Chdir(".."); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.M.Run()
+}
+
+// TestScripts runs testdata/script: each file is a user's session with the
+// real binary.
+func TestScripts(t *testing.T) {
+	var dirs []string
+	err := filepath.WalkDir("testdata/script", func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			dirs = append(dirs, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range dirs {
+		if found, _ := filepath.Glob(filepath.Join(dir, "*.txtar")); len(found) == 0 {
+			continue
+		}
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			testscript.Run(t, testscript.Params{
+				Dir:                 dir,
+				RequireExplicitExec: true,
+				RequireUniqueNames:  true,
+				UpdateScripts:       *update,
+				Cmds:                scriptCommands(),
+				Condition:           scriptCondition,
+				Setup: func(e *testscript.Env) error {
+					e.Setenv("REPO", root)
+					return scriptHome(e.WorkDir, e.Setenv)
+				},
+			})
+		})
+	}
+}

@@ -1,0 +1,73 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"brine/internal/testkit/sshtest"
+)
+
+// TestSlimAgent: an agent alone has every function, renderer and outputter that
+// the whole brine has as an agent, in fewer bytes.
+func TestSlimAgent(t *testing.T) {
+	t.Parallel()
+	built := os.Getenv("BRINE_TEST_SLIM")
+	if built == "" {
+		t.Skip("BRINE_TEST_SLIM names no slim agent: make slim builds one and runs this test")
+	}
+	dir := t.TempDir()
+	slim := filepath.Join(dir, "brine-"+runtime.GOOS+"-"+runtime.GOARCH)
+	text, err := os.ReadFile(built)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(slim, text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := newSite(t, sshtest.Options{})
+	s.roster(1)
+	s.write("salt/p.sls", "#!pongo2|yaml\n{% if grains.id == \"web1\" %}shown:\n  test.show_notification:\n    - text: by pongo2\n{% endif %}\n")
+	s.write("salt/q.sls", "#!jinja|toml\n[shown]\n'test.show_notification' = [{text = 'by toml'}]\n")
+	both := func(args ...string) (full, short string) {
+		t.Helper()
+		a := s.brine(append([]string{"ssh", "web1"}, args...)...)
+		b := s.brine(append([]string{"ssh", "web1", "--agent-dir", dir}, args...)...)
+		s.want(a, 0)
+		s.want(b, 0)
+		return a.stdout, b.stdout
+	}
+	for _, fun := range []string{"sys.list_functions", "sys.list_state_functions", "sys.list_modules", "sys.list_renderers", "sys.list_runner_functions", "out.out_format"} {
+		args := []string{fun, "--out=json"}
+		if fun == "out.out_format" {
+			args = []string{fun, "{a: [1, {b: 2}]}", "nested"}
+		}
+		if full, short := both(args...); full != short {
+			t.Errorf("%s differs:\n%s\n%s", fun, full, short)
+		}
+	}
+	for _, sls := range []string{"p", "q"} {
+		if r := s.brine("ssh", "web1", "--agent-dir", dir, "state.apply", sls); r.exit != 0 || !strings.Contains(r.stdout, "by ") {
+			t.Errorf("%s: %d %s%s", sls, r.exit, r.stdout, r.stderr)
+		}
+	}
+	if exe := strings.TrimSpace(s.brine("ssh", "web1", "--agent-dir", dir, "cmd.run", "readlink /proc/$PPID/exe | xargs wc -c").stdout); !strings.Contains(exe, sizeOf(t, slim)) {
+		t.Errorf("another agent ran: %s", exe)
+	}
+	s.want(s.brine("ssh", "web1", "test.ping", "--agent-dir", dir, "--wipe"), 0, "True")
+	if _, err := os.Stat(filepath.Join(s.sshd.Home, ".cache/brine")); err == nil {
+		t.Error("--wipe left something")
+	}
+}
+
+func sizeOf(t *testing.T, path string) string {
+	t.Helper()
+	out, err := exec.Command("wc", "-c", path).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(out))[0]
+}

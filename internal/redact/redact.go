@@ -1,0 +1,151 @@
+// Package redact keeps secrets out of what is recorded, sent as an event or
+// shown: [Hide] for any data, [Args] and [LeftOut] for the arguments of a call.
+// What is a secret is known by its name alone.
+package redact
+
+import (
+	"fmt"
+	"strings"
+
+	"brine/internal/value"
+)
+
+// Hidden replaces a secret. It is what Salt's user states show for a password.
+const Hidden = "XXX-REDACTED-XXX"
+
+// secretNames are the ends of the names of arguments that hold secrets.
+var secretNames = [...]string{"password", "passwd", "passphrase", "secret", "token", "api_key", "apikey", "private_key", "secret_key", "connection_pass"}
+
+// isSecret reports whether an argument of a name holds a secret, such as
+// password, db_password and Bind-Password.
+func isSecret(name string) bool {
+	name = strings.ReplaceAll(strings.ToLower(name), "-", "_")
+	for _, s := range secretNames {
+		if before, ok := strings.CutSuffix(name, s); ok && (before == "" || strings.HasSuffix(before, "_")) {
+			return true
+		}
+	}
+	return false
+}
+
+// hide is what is recorded of an argument with a name, and whether that is
+// another thing. Flags, such as enforce_password, and None tell nothing.
+func hide(name string, v value.Value) (value.Value, bool) {
+	if !isSecret(name) {
+		return hideIn(v)
+	}
+	switch x := v.(type) {
+	case nil, bool:
+		return v, false
+	case string:
+		if x == "" {
+			return v, false
+		}
+	}
+	return Hidden, true
+}
+
+// Hide returns v with [Hidden] in the place of each secret in its dicts: the
+// values of keys such as password, passphrase, token, api_key and private_key. v
+// stays as it is.
+func Hide(v value.Value) value.Value {
+	v, _ = hideIn(v)
+	return v
+}
+
+func hideIn(v value.Value) (value.Value, bool) {
+	switch v := v.(type) {
+	case *value.Map:
+		var out *value.Map
+		for k, x := range v.All() {
+			if y, changed := hide(value.Str(k), x); changed {
+				if out == nil {
+					out = v.Copy()
+				}
+				out.Set(k, y)
+			}
+		}
+		if out != nil {
+			return out, true
+		}
+	case *value.List:
+		if v == nil {
+			return v, false
+		}
+		var out *value.List
+		for i, x := range v.Items {
+			if y, changed := hideIn(x); changed {
+				if out == nil {
+					out = v.Copy(0)
+				}
+				out.Items[i] = y
+			}
+		}
+		if out != nil {
+			return out, true
+		}
+	}
+	return v, false
+}
+
+// nameAt is the name of a positional argument, "" where it is not known.
+func nameAt(names []string, i int) string {
+	if i >= len(names) {
+		return ""
+	}
+	return names[i]
+}
+
+// LeftOut names the arguments of a call that [Args] leaves out or hides; names
+// are those of the positional ones, as far as they are known.
+func LeftOut(names []string, pos []value.Value, kw *value.Map) []string {
+	var out []string
+	for i, v := range pos {
+		name := nameAt(names, i)
+		if _, hidden := hide(name, v); hidden {
+			if name == "" {
+				name = fmt.Sprintf("argument %d", i+1)
+			}
+			out = append(out, name)
+		}
+	}
+	for k, v := range kw.All() {
+		name := value.Str(k)
+		if strings.HasPrefix(name, "__") {
+			continue
+		}
+		if _, hidden := hide(name, v); hidden || name == "pillar" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// Args returns the arguments of a call as records keep them: the positional
+// ones and, last, the keyword arguments as Salt writes them, a dict with
+// __kwarg__. The pillar that was handed over is left out, since it may hold
+// secrets; [Hidden] replaces other secrets. names are those of the positional
+// arguments, as far as they are known.
+func Args(names []string, pos []value.Value, kw *value.Map) *value.List {
+	l := value.NewList()
+	for i, v := range pos {
+		v, _ = hide(nameAt(names, i), v)
+		l.Append(v)
+	}
+	if kw.Len() == 0 {
+		return l
+	}
+	m := value.MapOf("__kwarg__", true)
+	for k, v := range kw.All() {
+		name := value.Str(k)
+		if name == "pillar" || strings.HasPrefix(name, "__") {
+			continue
+		}
+		v, _ = hide(name, v)
+		m.Set(k, v)
+	}
+	if m.Len() > 1 {
+		l.Append(m)
+	}
+	return l
+}

@@ -1,0 +1,41 @@
+// Package grainstest is the rig that the tests of the modules named "grains"
+// share: an environment on a fake machine with a grains file.
+package grainstest
+
+import (
+	"testing"
+
+	"brine/internal/dispatch"
+	"brine/internal/fun"
+	"brine/internal/grains"
+	"brine/internal/host"
+	"brine/internal/value"
+	"brine/internal/yamlsalt"
+)
+
+// File is the grains file of the fake machine.
+const File = "/etc/salt/grains"
+
+// NewEnv returns the environment of a minion "m" whose grains file has the text
+// static. Its table has the given modules.
+func NewEnv(t testing.TB, static string, modules ...fun.Entry) (*fun.Env, *host.Fake) {
+	t.Helper()
+	h := host.NewFake()
+	h.PutFile(File, static, 0o644)
+	opts := value.MapOf("conf_file", "/etc/salt/minion")
+	env := &fun.Env{ID: "m", Opts: opts, Host: h, Memo: &fun.Memo{}}
+	env.Grains = grains.Collect(grains.Options{Host: h, ID: "m", Opts: opts})
+	env.Table = fun.NewTable(modules)
+	env.Invoker = dispatch.New(env)
+	return env, h
+}
+
+// Load reads YAML.
+func Load(t testing.TB, text string) value.Value {
+	t.Helper()
+	v, err := yamlsalt.LoadString(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
