@@ -106,6 +106,7 @@ func inPlace(ctx context.Context, c *fun.Call, program string) (fun.Result, erro
 }
 
 func gzipFile(ctx context.Context, c *fun.Call) (fun.Result, error) { return inPlace(ctx, c, "gzip") }
+
 func gunzipFile(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return inPlace(ctx, c, "gunzip")
 }

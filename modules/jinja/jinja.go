@@ -46,6 +46,7 @@ func identifier(s string) bool {
 func importJSON(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return importAs(ctx, c, "json")
 }
+
 func importYAML(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return importAs(ctx, c, "yaml")
 }

@@ -71,6 +71,8 @@ func set(ctx context.Context, c *fun.Call, key, flag string) (fun.Result, error)
 	return done(NewAdmin(c).Set(ctx, c.Str("name"), key, v, flag, value.Str(v)))
 }
 
-func chgid(ctx context.Context, c *fun.Call) (fun.Result, error)   { return set(ctx, c, "gid", "-g") }
+func chgid(ctx context.Context, c *fun.Call) (fun.Result, error) { return set(ctx, c, "gid", "-g") }
+
 func chshell(ctx context.Context, c *fun.Call) (fun.Result, error) { return set(ctx, c, "shell", "-s") }
-func chuid(ctx context.Context, c *fun.Call) (fun.Result, error)   { return set(ctx, c, "uid", "-u") }
+
+func chuid(ctx context.Context, c *fun.Call) (fun.Result, error) { return set(ctx, c, "uid", "-u") }
