@@ -240,10 +240,13 @@ func same(x, y value.Value) bool {
 	case nil, bool, int64, float64, string, value.Bytes, *big.Int, *value.List, *value.Map, *value.Set:
 		return x == y
 	}
-	// Text that a template marked and lazy mappings stay what they are.
-	_, isString := y.(string)
-	_, isMap := y.(*value.Map)
-	return !isString && !isMap
+	// Text that a template marked and lazy mappings are what they were, unless
+	// they became a plain value.
+	switch y.(type) {
+	case nil, bool, int64, float64, string, *value.Map, *value.List:
+		return false
+	}
+	return true
 }
 
 // modeOf reads permissions: Salt takes the digits of a number for octal ones,

@@ -21,56 +21,9 @@ import (
 	"brine/modules/cp"
 )
 
-// Module returns the execution module archive.
+// Module returns the execution module "archive".
 func Module() fun.Module {
-	cwd := fun.Arg{Name: "cwd", Type: fun.Any, Doc: "directory to run in"}
-	runas := fun.Arg{Name: "runas", Type: fun.Any, Doc: "user to run as"}
-	options := fun.Arg{Name: "options", Type: fun.Any, Doc: "further options of the program"}
-	template := fun.Arg{Name: "template", Type: fun.Any, Doc: "accepted"}
-	m := fun.Module{
-		Name: "archive", Kind: fun.Exec, Doc: "List, make and unpack archives.",
-		Specs: []fun.Spec{
-			{Name: "gunzip", Doc: "Unpack a gzip file in its place.", Src: "modules/archive.py gunzip", Fn: gz("gunzip"), Args: []fun.Arg{fun.Need("gzipfile", fun.Any, "the file"), template, runas, options}},
-			{Name: "gzip", Doc: "Pack a file with gzip in its place.", Src: "modules/archive.py gzip_", Fn: gz("gzip"), Args: []fun.Arg{fun.Need("sourcefile", fun.Any, "the file"), template, runas, options}},
-			{
-				Name: "list", Doc: "Return what is in an archive.", Src: "modules/archive.py list_", Fn: list,
-				Args: []fun.Arg{
-					fun.Need("name", fun.Any, "path or URL of the archive"),
-					{Name: "archive_format", Type: fun.Any, Doc: "tar or zip; default: by the name"},
-					options,
-					{Name: "strip_components", Type: fun.Any, Doc: "how many first parts to take off the names"},
-					{Name: "clean", Type: fun.Bool, Default: false, Doc: "accepted"},
-					{Name: "verbose", Type: fun.Bool, Default: false, Doc: "return directories, files and links apart"},
-					{Name: "saltenv", Type: fun.Str, Default: "base", Doc: "environment of a salt:// URL"},
-					{Name: "source_hash", Type: fun.Any, Doc: "digest of a remote archive"},
-					{Name: "use_etag", Type: fun.Bool, Default: false, Doc: "ask a web server by ETag whether its file changed"},
-				},
-			},
-			{
-				Name: "tar", Doc: "Run tar(1); return its output by lines.", Src: "modules/archive.py tar", Fn: tarFn,
-				Args: []fun.Arg{
-					fun.Need("options", fun.Any, "letters of what to do, such as cjvf, or options"), fun.Need("tarfile", fun.Any, "the archive"),
-					{Name: "sources", Type: fun.Any, Doc: "files to pack, as a list or a comma list"},
-					{Name: "dest", Type: fun.Any, Doc: "directory to unpack in"},
-					cwd, template, runas,
-				},
-			},
-			{
-				Name: "unzip", Doc: "Unpack a zip; return the names.", Src: "modules/archive.py unzip", Fn: unzip,
-				Args: []fun.Arg{
-					fun.Need("zip_file", fun.Any, "the archive"), fun.Need("dest", fun.Any, "directory to unpack in"),
-					{Name: "excludes", Type: fun.Any, Doc: "accepted"},
-					options, template, runas,
-					{Name: "trim_output", Type: fun.Any, Default: false, Doc: "return at most this many names"},
-					{Name: "password", Type: fun.Any, Doc: "accepted; encrypted archives are not read"},
-					{Name: "extract_perms", Type: fun.Bool, Default: true, Doc: "keep the permissions of the archive"},
-				},
-			},
-		},
-	}
-	m.Specs = append(m.Specs, packRows()...)
-	m.SortSpecs()
-	return m
+	return fun.Module{Name: "archive", Kind: fun.Exec, Doc: "directory to run in", Specs: specs}
 }
 
 func list(ctx context.Context, c *fun.Call) (fun.Result, error) {
@@ -142,15 +95,20 @@ func run(ctx context.Context, c *fun.Call, argv []string, dir string) ([]string,
 	return strings.Split(text, "\n"), out.Status, nil
 }
 
-func gz(program string) fun.ExecFn {
-	return func(ctx context.Context, c *fun.Call) (fun.Result, error) {
-		argv := append([]string{program}, strings.Fields(c.Str("options"))...)
-		out, code, err := run(ctx, c, append(argv, c.Str(c.Spec.Args[0].Name)), "")
-		if err != nil {
-			return fun.Result{}, err
-		}
-		return lines(out, code)
+// inPlace runs a program on the file that is the first argument.
+func inPlace(ctx context.Context, c *fun.Call, program string) (fun.Result, error) {
+	argv := append([]string{program}, strings.Fields(c.Str("options"))...)
+	out, code, err := run(ctx, c, append(argv, c.Str(c.Spec.Args[0].Name)), "")
+	if err != nil {
+		return fun.Result{}, err
 	}
+	return lines(out, code)
+}
+
+func gzipFile(ctx context.Context, c *fun.Call) (fun.Result, error) { return inPlace(ctx, c, "gzip") }
+
+func gunzipFile(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return inPlace(ctx, c, "gunzip")
 }
 
 func tarFn(ctx context.Context, c *fun.Call) (fun.Result, error) {
@@ -166,7 +124,7 @@ func tarFn(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if d := c.Str("dest"); d != "" {
 		argv = append(argv, "-C", d)
 	}
-	out, code, err := run(ctx, c, append(argv, expand(c, c.Value("sources"), c.Str("cwd"))...), c.Str("cwd"))
+	out, code, err := run(ctx, c, append(argv, expand(c, c.Str("cwd"))...), c.Str("cwd"))
 	if err != nil {
 		return fun.Result{}, err
 	}

@@ -16,57 +16,11 @@ import (
 	"brine/modules/cp"
 )
 
-// packRows are the rows that make archives, and those that leave reading to
-// programs.
-func packRows() []fun.Spec {
-	opt := func(name, doc string) fun.Arg { return fun.Arg{Name: name, Doc: doc} }
-	cwd, runas, template := opt("cwd", "directory to run in"), opt("runas", "user to run as"), opt("template", "accepted")
-	sources := fun.Arg{Name: "sources", Required: true, Doc: "files and directories, a list or a comma list; globs are expanded"}
-	options, excludes := opt("options", "further options of the program"), opt("excludes", "members to leave out, a list or a comma list")
-	trim := fun.Arg{Name: "trim_output", Default: false, Doc: "return at most this many names"}
-	row := func(name, doc string, fn fun.ExecFn, args ...fun.Arg) fun.Spec {
-		return fun.Spec{Name: name, Doc: doc, Src: "modules/archive.py " + name, Args: args, Fn: fn}
-	}
-	return []fun.Spec{
-		row("cmd_unzip", "Run unzip(1); return its output by lines.", cmdUnzip, fun.Need("zip_file", fun.Any, "the archive"), fun.Need("dest", fun.Any, "directory to unpack in"),
-			excludes, options, template, runas, trim, opt("password", "password of the archive")),
-		row("cmd_zip", "Run zip(1); return its output by lines.", cmdZip, fun.Need("zip_file", fun.Any, "the archive"), sources, template, cwd, runas),
-		row("is_encrypted", "Tell whether a zip has encrypted members.", isEncrypted, fun.Need("name", fun.Any, "path or URL of the archive"),
-			fun.Arg{Name: "clean", Type: fun.Bool, Default: false, Doc: "accepted"},
-			fun.Arg{Name: "saltenv", Type: fun.Str, Default: "base", Doc: "environment of a salt:// URL"},
-			opt("source_hash", "digest of a remote archive"),
-			fun.Arg{Name: "use_etag", Type: fun.Bool, Default: false, Doc: "ask a web server by ETag whether its file changed"}),
-		row("rar", "Run rar(1); return its output by lines.", rar, fun.Need("rarfile", fun.Any, "the archive"), sources, template, cwd, runas),
-		row("unrar", "Run unrar(1); return its output by lines.", unrar, fun.Need("rarfile", fun.Any, "the archive"), fun.Need("dest", fun.Any, "directory to unpack in"),
-			excludes, template, runas, trim),
-		row("zip", "Make a zip; return the names in it.", pack, fun.Need("zip_file", fun.Any, "the archive"), sources, template,
-			opt("cwd", "directory that relative sources and the names are below"), opt("runas", "user whose archive it is"),
-			fun.Arg{Name: "zip64", Type: fun.Bool, Default: false, Doc: "accepted; large archives are zip64"}),
-	}
-}
-
-// listOf returns a list argument: a list, or text with commas.
-func listOf(v value.Value) []string {
-	var out []string
-	switch v := v.(type) {
-	case nil:
-	case *value.List:
-		for _, x := range v.Items {
-			out = append(out, value.Str(x))
-		}
-	default:
-		for _, s := range strings.Split(value.Str(v), ",") {
-			out = append(out, strings.TrimSpace(s))
-		}
-	}
-	return out
-}
-
 // expand returns sources with globs resolved, those without a match as they
 // are. Salt: _expand_sources.
-func expand(c *fun.Call, v value.Value, dir string) []string {
+func expand(c *fun.Call, dir string) []string {
 	var out []string
-	for _, s := range listOf(v) {
+	for _, s := range c.Strings("sources") {
 		found := []string{}
 		if strings.ContainsAny(s, "*?[") {
 			found = glob(c.Env.Host, s, dir)
@@ -108,7 +62,7 @@ func lines(text []string, code int) (fun.Result, error) {
 }
 
 func cmdZip(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	argv := append([]string{"zip", "-r", c.Str("zip_file")}, expand(c, c.Value("sources"), c.Str("cwd"))...)
+	argv := append([]string{"zip", "-r", c.Str("zip_file")}, expand(c, c.Str("cwd"))...)
 	out, code, err := run(ctx, c, argv, c.Str("cwd"))
 	if err != nil {
 		return fun.Result{}, err
@@ -126,7 +80,7 @@ func cmdUnzip(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, fun.Errorf("options: %v", err)
 	}
 	argv = append(append(argv, options...), c.Str("zip_file"), "-d", c.Str("dest"))
-	if x := listOf(c.Value("excludes")); len(x) > 0 {
+	if x := c.Strings("excludes"); len(x) > 0 {
 		argv = append(append(argv, "-x"), x...)
 	}
 	out, code, err := run(ctx, c, argv, "")
@@ -140,7 +94,7 @@ func cmdUnzip(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func rar(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	argv := append([]string{"rar", "a", "-idp", c.Str("rarfile")}, expand(c, c.Value("sources"), c.Str("cwd"))...)
+	argv := append([]string{"rar", "a", "-idp", c.Str("rarfile")}, expand(c, c.Str("cwd"))...)
 	out, code, err := run(ctx, c, argv, c.Str("cwd"))
 	if err != nil {
 		return fun.Result{}, err
@@ -154,7 +108,7 @@ func unrar(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		tool = "rar"
 	}
 	argv := []string{tool, "x", "-idp", c.Str("rarfile")}
-	for _, x := range listOf(c.Value("excludes")) {
+	for _, x := range c.Strings("excludes") {
 		argv = append(argv, "-x"+x)
 	}
 	out, code, err := run(ctx, c, append(argv, c.Str("dest")), "")
@@ -197,7 +151,7 @@ func pack(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if cwd != "" && !filepath.IsAbs(cwd) {
 		return fun.Result{}, fun.Errorf("cwd must be absolute")
 	}
-	sources := expand(c, c.Value("sources"), cwd)
+	sources := expand(c, cwd)
 	for _, s := range sources {
 		if cwd == "" && !filepath.IsAbs(s) {
 			return fun.Result{}, fun.Errorf("Relative paths require the 'cwd' parameter")

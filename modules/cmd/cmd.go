@@ -19,115 +19,31 @@ import (
 	"brine/modules/cp"
 )
 
-// runArgs are the arguments that the functions of this module share, in Salt's
-// order.
-func runArgs() []fun.Arg {
-	return []fun.Arg{
-		{Name: "cmd", Required: true, Doc: "the command; a list is its words"},
-		{Name: "cwd", Type: fun.Str, Doc: "directory to run in; default: the home of the account"},
-		{Name: "stdin", Type: fun.Str, Doc: `text for the command's standard input; \n is a newline, unless stdin_raw_newlines is given`},
-		{Name: "runas", Type: fun.Str, Doc: "account to run as"},
-		{Name: "group", Type: fun.Str, Doc: "primary group to run with"},
-		{Name: "shell", Type: fun.Str, Doc: "shell; default: the grain shell"},
-		{Name: "python_shell", Type: fun.Bool, Doc: "run by the shell; default: true from the command line, false from templates"},
-		{Name: "env", Doc: "environment variables, a dict or a list of dicts"},
-		{Name: "clean_env", Type: fun.Bool, Default: false, Doc: "pass on nothing of brine's own environment"},
-		{Name: "template", Type: fun.Str, Doc: "engine that renders the command first, such as jinja"},
-		{Name: "rstrip", Type: fun.Bool, Default: true, Doc: "cut white space off the end of the output"},
-		{Name: "umask", Doc: "umask, octal"},
-		{Name: "output_encoding", Type: fun.Str, Doc: "accepted; output is UTF-8"},
-		{Name: "output_loglevel", Type: fun.Str, Default: "debug", Doc: "accepted; output is not logged"},
-		{Name: "log_callback", Doc: "accepted; output is not logged"},
-		{Name: "hide_output", Type: fun.Bool, Default: false, Doc: "return empty output"},
-		{Name: "timeout", Type: fun.Float, Unit: "s", Doc: "end the command after this time"},
-		{Name: "reset_system_locale", Type: fun.Bool, Default: true, Doc: "run with the locale C"},
-		{Name: "ignore_retcode", Type: fun.Bool, Default: false, Doc: "a status other than 0 is no failure of the function"},
-		{Name: "saltenv", Type: fun.Str, Doc: "environment of the template"},
-		{Name: "use_vt", Type: fun.Bool, Default: false, Doc: "accepted; output comes at the end"},
-		{Name: "bg", Type: fun.Bool, Default: false, Doc: "start the command and do not wait"},
-		{Name: "password", Type: fun.Str, Doc: "accepted; only Windows needs it"},
-		{Name: "encoded_cmd", Type: fun.Bool, Default: false, Doc: "accepted; only PowerShell needs it"},
-		{Name: "raise_err", Type: fun.Bool, Default: false, Doc: "a status other than 0 is an error"},
-		{Name: "prepend_path", Type: fun.Str, Doc: "directory to put in front of PATH"},
-		{Name: "success_retcodes", Type: fun.List, Doc: "statuses that count as success"},
-		{Name: "success_stdout", Type: fun.List, Doc: "outputs that count as success"},
-		{Name: "success_stderr", Type: fun.List, Doc: "error outputs that count as success"},
-	}
-}
-
-// Module returns the rows of the execution module "cmd".
+// Module returns the execution module "cmd".
 func Module() fun.Module {
-	run := func(name, doc string, fn fun.ExecFn) fun.Spec {
-		return fun.Spec{Name: name, Doc: doc, Src: "modules/cmdmod.py " + name, Args: runArgs(), VarKw: true, Fn: fn}
-	}
-	all := runArgs()
-	all = append(all, fun.Arg{Name: "redirect_stderr", Type: fun.Bool, Default: false, Doc: "send stderr to stdout"})
-	code := []fun.Arg{
-		{Name: "lang", Type: fun.Str, Required: true, Doc: "interpreter, such as python3"},
-		{Name: "code", Type: fun.Str, Required: true, Doc: "the program"},
-		{Name: "cwd", Type: fun.Str, Doc: "directory to run in"},
-		{Name: "args", Type: fun.List, Doc: "arguments of the program"},
-	}
-	return fun.Module{
-		Name: "cmd", Kind: fun.Exec, Doc: "Commands of the machine.",
-		Specs: []fun.Spec{
-			{Name: "exec_code", Doc: "Run a program text by an interpreter and return its output.", Src: "modules/cmdmod.py exec_code", Args: code, VarKw: true, Fn: execCode},
-			{Name: "exec_code_all", Doc: "Run a program text by an interpreter and return all of its outcome.", Src: "modules/cmdmod.py exec_code_all", Args: code, VarKw: true, Fn: execCodeAll},
-			{
-				Name: "has_exec", Doc: "Tell whether a program is in the PATH.", Src: "modules/cmdmod.py has_exec", Fn: hasExec,
-				Args: []fun.Arg{{Name: "cmd", Type: fun.Str, Required: true, Doc: "the program"}},
-			},
-			run("retcode", "Run a command and return its status.", retcode),
-			run("run", "Run a command and return its output, stderr included.", runOutput),
-			{Name: "run_all", Doc: "Run a command and return pid, retcode, stdout and stderr.", Src: "modules/cmdmod.py run_all", Args: all, VarKw: true, Fn: runAll},
-			run("run_bg", "Start a command and return its pid.", runBg),
-			run("run_stderr", "Run a command and return what it wrote to stderr.", runStderr),
-			run("run_stdout", "Run a command and return what it wrote to stdout.", runStdout),
-			{Name: "script", Doc: "Run a script of the file server, or of this machine.", Src: "modules/cmdmod.py script", Args: scriptArgs(nil), VarKw: true, Fn: script},
-			{Name: "script_retcode", Doc: "Run a script and return its status.", Src: "modules/cmdmod.py script_retcode", Args: scriptArgs("jinja"), VarKw: true, Fn: scriptRetcode},
-			run("shell", "Run a command by the shell and return its output.", shellOutput),
-			{Name: "shells", Doc: "List the shells of /etc/shells.", Src: "modules/cmdmod.py shells", Fn: shells},
-			{
-				Name: "which", Doc: "Return the path of a program, None where there is none.", Src: "modules/cmdmod.py which", Fn: which,
-				Args: []fun.Arg{{Name: "cmd", Type: fun.Str, Required: true, Doc: "the program"}},
-			},
-			{
-				Name: "which_bin", Doc: "Return the path of the first of several programs that is there.", Src: "modules/cmdmod.py which_bin", Fn: whichBin,
-				Args: []fun.Arg{{Name: "cmds", Type: fun.List, Required: true, Doc: "the programs"}},
-			},
-		},
-	}
+	return fun.Module{Name: "cmd", Kind: fun.Exec, Doc: "send stderr to stdout", Specs: specs}
 }
 
 // options reads the shared arguments.
 func options(c *fun.Call) Options {
 	o := Options{
 		Cwd: c.Str("cwd"), Stdin: c.Str("stdin"), RunAs: c.Str("runas"), Group: c.Str("group"), Shell: c.Str("shell"),
-		CleanEnv: c.Bool("clean_env"), Template: c.Str("template"),
-		Umask: octal(c.Value("umask")), HideOutput: c.Bool("hide_output"), SaltEnv: c.Str("saltenv"),
-		Background: c.Bool("bg"), PrependPath: c.Str("prepend_path"),
+		Template: c.Str("template"), Umask: c.Str("umask"), HideOutput: c.Bool("hide_output"), SaltEnv: c.Str("saltenv"), Background: c.Bool("bg"),
 		Root: value.Str(orEmpty(c.Kw.At("root"))), LeaveOn: value.Truth(c.Kw.At("ignore_timeout")),
 	}
 	env, slip := ParseEnv(c.Value("env"))
 	if o.Env = env; slip != "" && c.Env.Warn != nil {
 		c.Env.Warn(fun.Warning{Text: slip})
 	}
-	for _, x := range splitInput(c, "success_stdout") {
-		o.SuccessStdout = append(o.SuccessStdout, value.Str(x))
-	}
-	for _, x := range splitInput(c, "success_stderr") {
-		o.SuccessStderr = append(o.SuccessStderr, value.Str(x))
-	}
-	if v, ok := c.Args.Get("rstrip"); ok {
-		o.NoStrip = !value.Truth(v)
-	}
-	if v, ok := c.Args.Get("reset_system_locale"); ok {
-		o.KeepLocale = !value.Truth(v)
+	o.SuccessStdout, o.SuccessStderr = c.Strings("success_stdout"), c.Strings("success_stderr")
+	o.KeepLocale = !c.Bool("reset_system_locale")
+	if c.Declares("clean_env") { // what scripts do not have
+		o.CleanEnv, o.PrependPath, o.NoStrip = c.Bool("clean_env"), c.Str("prepend_path"), !c.Bool("rstrip")
 	}
 	if !value.Truth(c.Kw.At("stdin_raw_newlines")) {
 		o.Stdin = strings.ReplaceAll(o.Stdin, `\n`, "\n") // a newline as command lines have it
 	}
-	for _, x := range splitInput(c, "success_retcodes") {
+	for _, x := range c.List("success_retcodes") {
 		n, err := value.ToInt(x)
 		if err != nil {
 			o.Fault = &fun.InvocationError{Msg: "success_retcodes must be a list of integers"}
@@ -149,20 +65,6 @@ func options(c *fun.Call) Options {
 	return o
 }
 
-// splitInput returns the items of a list argument, of text the parts between
-// commas. Salt: salt/utils/args.py split_input.
-func splitInput(c *fun.Call, name string) []value.Value {
-	s, ok := c.Value(name).(string)
-	if !ok {
-		return c.List(name)
-	}
-	var items []value.Value
-	for part := range strings.SplitSeq(s, ",") {
-		items = append(items, strings.TrimSpace(part))
-	}
-	return items
-}
-
 func orEmpty(v value.Value) value.Value {
 	if v == nil {
 		return ""
@@ -182,14 +84,6 @@ func pythonShell(c *fun.Call) bool {
 	}
 	safe, ok := c.Env.Opts.Get("cmd_safe")
 	return ok && safe == false
-}
-
-// octal returns an umask as octal digits, whichever way YAML made of it.
-func octal(v value.Value) string {
-	if v == nil {
-		return ""
-	}
-	return value.Str(v)
 }
 
 // command returns the command of a call; a list is joined to words.
@@ -376,40 +270,6 @@ func tempScript(h host.Host, text []byte, ext string, mode fs.FileMode) (path st
 		return "", nil, fun.Errorf("Unable to write the script: %v", err)
 	}
 	return path, done, nil
-}
-
-// scriptArgs are the arguments of scripts; template is the engine where none is
-// named.
-func scriptArgs(template value.Value) []fun.Arg {
-	return []fun.Arg{
-		{Name: "source", Type: fun.Str, Required: true, Doc: "the script: salt://, http(s):// or a path"},
-		{Name: "args", Doc: "its arguments, as text"},
-		{Name: "cwd", Type: fun.Str, Doc: "directory to run in"},
-		{Name: "stdin", Type: fun.Str, Doc: "text for the script's standard input"},
-		{Name: "runas", Type: fun.Str, Doc: "account to run as"},
-		{Name: "group", Type: fun.Str, Doc: "primary group to run with"},
-		{Name: "shell", Type: fun.Str, Doc: "shell; default: the grain shell"},
-		{Name: "python_shell", Type: fun.Bool, Doc: "run by the shell"},
-		{Name: "env", Doc: "environment variables, a dict or a list of dicts"},
-		{Name: "template", Type: fun.Str, Default: template, Doc: "engine that renders the script first"},
-		{Name: "umask", Doc: "umask, octal"},
-		{Name: "output_encoding", Type: fun.Str, Doc: "accepted; output is UTF-8"},
-		{Name: "output_loglevel", Type: fun.Str, Default: "debug", Doc: "accepted; output is not logged"},
-		{Name: "log_callback", Doc: "accepted; output is not logged"},
-		{Name: "hide_output", Type: fun.Bool, Default: false, Doc: "return empty output"},
-		{Name: "timeout", Type: fun.Float, Unit: "s", Doc: "end the script after this time"},
-		{Name: "reset_system_locale", Type: fun.Bool, Default: true, Doc: "run with the locale C"},
-		{Name: "saltenv", Type: fun.Str, Doc: "environment of the script"},
-		{Name: "use_vt", Type: fun.Bool, Default: false, Doc: "accepted; output comes at the end"},
-		{Name: "bg", Type: fun.Bool, Default: false, Doc: "start the script and do not wait"},
-		{Name: "password", Type: fun.Str, Doc: "accepted; only Windows needs it"},
-		{Name: "success_retcodes", Type: fun.List, Doc: "statuses that count as success"},
-		{Name: "success_stdout", Type: fun.List, Doc: "outputs that count as success"},
-		{Name: "success_stderr", Type: fun.List, Doc: "error outputs that count as success"},
-		{Name: "context", Type: fun.Dict, Doc: "variables of the template"},
-		{Name: "defaults", Type: fun.Dict, Doc: "variables of the template that context may override"},
-		{Name: "ignore_retcode", Type: fun.Bool, Default: false, Doc: "a status other than 0 is no failure of the function"},
-	}
 }
 
 func script(ctx context.Context, c *fun.Call) (fun.Result, error) {

@@ -10,66 +10,9 @@ import (
 	"brine/internal/value"
 )
 
-// Module returns the rows of the execution module "config".
+// Module returns the execution module "config".
 func Module() fun.Module {
-	src := func(name string) string { return "modules/config.py " + name }
-	omit := []fun.Arg{
-		{Name: "omit_opts", Type: fun.Bool, Default: false, Doc: "leave out the configuration"},
-		{Name: "omit_grains", Type: fun.Bool, Default: false, Doc: "leave out the grains"},
-		{Name: "omit_pillar", Type: fun.Bool, Default: false, Doc: "leave out the pillar"},
-		{Name: "omit_master", Type: fun.Bool, Default: false, Doc: "leave out the master's options (pillar_opts)"},
-	}
-	return fun.Module{
-		Name: "config", Kind: fun.Exec, Doc: "Read options of the configuration, grains and pillar.",
-		Specs: []fun.Spec{
-			{
-				Name: "backup_mode", Doc: "Return the backup mode that holds for files.", Src: src("backup_mode"), Fn: backupMode,
-				Args: []fun.Arg{{Name: "backup", Type: fun.Str, Default: "", Doc: "returned where it is given"}},
-			},
-			{
-				Name: "dot_vals", Doc: "Return all options that begin with a name and a dot.", Src: src("dot_vals"), Fn: dotVals,
-				Args: []fun.Arg{{Name: "value", Type: fun.Str, Required: true, Doc: "the name"}},
-			},
-			{
-				Name: "get", Doc: "Return an option from the configuration, the grains, the pillar or the master's options, the first that has it.\nWith merge, what all of them have is merged, the configuration last.", Src: src("get"), Fn: get,
-				Args: []fun.Arg{
-					{Name: "key", Type: fun.Any, Required: true, Doc: "the option, with colons between nested keys"},
-					{Name: "default", Type: fun.Any, Default: "", Doc: "what is returned where nothing is there"},
-					{Name: "delimiter", Type: fun.Str, Default: value.DefaultDelim, Doc: "what separates the parts of the key"},
-					{Name: "merge", Type: fun.Any, Doc: "recurse or overwrite"},
-					omit[0], omit[2], omit[3], omit[1],
-				},
-			},
-			{
-				Name: "items", Doc: "Return the configuration.", Src: src("items"), Fn: items,
-			},
-			{
-				Name: "manage_mode", Doc: "Return a file mode as text of at least four digits.", Src: src("manage_mode"), Fn: manageMode,
-				Args: []fun.Arg{{Name: "mode", Type: fun.Any, Required: true, Doc: "the mode"}},
-			},
-			{
-				Name: "merge", Doc: "Return an option, dicts and lists of all sources joined.", Src: src("merge"), Fn: mergeOption,
-				Args: append([]fun.Arg{
-					{Name: "value", Type: fun.Str, Required: true, Doc: "the option"},
-					{Name: "default", Type: fun.Any, Default: "", Doc: "what is returned where nothing is there"},
-				}, omit[0], omit[3], omit[2]),
-			},
-			{
-				Name: "option", Doc: "Return an option from the configuration, the grains, the pillar or the master's options, the first that has it.", Src: src("option"), Fn: option,
-				Args: append([]fun.Arg{
-					{Name: "value", Type: fun.Str, Required: true, Doc: "the option; with wildcard a glob"},
-					{Name: "default", Type: fun.Any, Doc: "what is returned where nothing is there; '' where not given"},
-				}, append(omit[:len(omit):len(omit)],
-					fun.Arg{Name: "omit_all", Type: fun.Bool, Default: false, Doc: "leave out all of them: only defaults"},
-					fun.Arg{Name: "wildcard", Type: fun.Bool, Default: false, Doc: "return a dict of all options that match"},
-				)...),
-			},
-			{
-				Name: "valid_fileproto", Doc: "Return whether a URI is of a protocol that files can come by.", Src: src("valid_fileproto"), Fn: validFileproto,
-				Args: []fun.Arg{{Name: "uri", Type: fun.Any, Required: true, Doc: "the URI"}},
-			},
-		},
-	}
+	return fun.Module{Name: "config", Kind: fun.Exec, Doc: "leave out the configuration", Specs: specs}
 }
 
 // defaults returns what options are that nothing sets.
@@ -116,12 +59,14 @@ type place struct {
 // places returns the sources in the order in which the first that has an
 // option counts.
 func places(c *fun.Call) []place {
-	all := c.Bool("omit_all")
+	omit := func(name string) bool {
+		return c.Declares(name) && c.Bool(name) || c.Declares("omit_all") && c.Bool("omit_all")
+	}
 	return []place{
-		{all || c.Bool("omit_opts"), func() value.Mapping { return c.Env.Opts }},
-		{all || c.Bool("omit_grains"), func() value.Mapping { return orEmpty(c.Env.Grains) }},
-		{all || c.Bool("omit_pillar"), func() value.Mapping { return pillarOf(c) }},
-		{all || c.Bool("omit_master"), func() value.Mapping { return masterOf(c) }},
+		{omit("omit_opts"), func() value.Mapping { return c.Env.Opts }},
+		{omit("omit_grains"), func() value.Mapping { return orEmpty(c.Env.Grains) }},
+		{omit("omit_pillar"), func() value.Mapping { return pillarOf(c) }},
+		{omit("omit_master"), func() value.Mapping { return masterOf(c) }},
 		{false, func() value.Mapping { return defaults() }},
 	}
 }

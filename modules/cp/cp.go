@@ -13,7 +13,6 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"slices"
 	"sort"
 	"strings"
 
@@ -25,73 +24,28 @@ import (
 
 // Module returns the execution module cp.
 func Module() fun.Module {
-	pathArg := fun.Need("path", fun.Str, "salt:// or web URL, or a path")
-	dest := fun.Need("dest", fun.Str, "where to put it")
-	saltenv := fun.Opt("saltenv", fun.Any, nil, "environment of a URL that names none; default: the configured one, else base")
-	makedirs := fun.Opt("makedirs", fun.Bool, false, "make missing directories")
-	template := fun.Opt("template", fun.Any, nil, "template engine that renders path and dest")
-	gzip := fun.Opt("gzip", fun.Any, nil, "accepted")
-	prefix := fun.Opt("prefix", fun.Str, "", "only what is below this")
-	hash := fun.Opt("source_hash", fun.Any, nil, "digest of a remote file: one in the cache that has it is not fetched again")
-	verify := fun.Opt("verify_ssl", fun.Bool, true, "check certificates of https:// URLs")
-	kw := func(s fun.Spec) fun.Spec { s.VarKw = true; return s }
-	m := fun.Module{
-		Name: "cp", Kind: fun.Exec, Doc: "Fetch files from the file server, from web servers and from this machine.",
-		Specs: []fun.Spec{
-			row("cache_dest", "Return where in the cache the copy of a file is or would be.", cacheDest, fun.Need("url", fun.Str, "salt:// or web URL, or a path"), saltenv),
-			row("cache_dir", "Bring a directory of the file server to this machine.", cacheDir, pathArg, saltenv,
-				fun.Opt("include_empty", fun.Bool, false, "also empty directories"), fun.Opt("include_pat", fun.Any, nil, "glob, or regular expression after E@, of what to bring"),
-				fun.Opt("exclude_pat", fun.Any, nil, "the same of what not to bring")),
-			row("cache_file", "Bring a file to this machine; return where it is.", cacheFile, pathArg, saltenv, hash, verify,
-				fun.Opt("use_etag", fun.Bool, false, "ask a web server by ETag whether its file changed")),
-			row("cache_files", "Bring several files to this machine.", cacheFiles, fun.Need("paths", fun.Any, "list or comma list of URLs"), saltenv),
-			row("cache_local_file", "Keep a copy of a file of this machine in the cache.", cacheLocal, pathArg),
-			row("cache_master", "Bring all files of an environment to this machine.", cacheMaster, saltenv),
-			row("envs", "Return the environments that have files.", envs),
-			kw(row("get_dir", "Copy a directory of the file server with all in it.", getDir, pathArg, dest, saltenv, template, gzip)),
-			kw(row("get_file", "Copy a file of the file server.", getFile, pathArg, dest, saltenv, makedirs, template, gzip)),
-			row("get_file_str", "Return the content of a file.", getFileStr, pathArg, saltenv),
-			kw(row("get_template", "Render a file as a template; return where the result is.", getTemplate, pathArg, dest,
-				fun.Opt("template", fun.Any, "jinja", "template engine"), saltenv, makedirs)),
-			row("get_url", "Fetch a URL to a place, to the cache, or as text where dest is None.", getURL, pathArg,
-				fun.Opt("dest", fun.Any, "", "where to put it"), saltenv, makedirs, hash, verify),
-			row("hash_file", "Return the digest of a file.", hashFile, pathArg, saltenv),
-			row("is_cached", "Return where the copy of a file in the cache is.", isCached, pathArg, saltenv),
-			row("list_master", "Return the files of an environment.", listMaster, saltenv, prefix),
-			row("list_master_dirs", "Return the directories of an environment.", listMasterDirs, saltenv, prefix),
-			row("list_master_symlinks", "Return the links of an environment and where they lead.", listMasterLinks, saltenv, prefix),
-			row("list_minion", "Return the files of an environment that are in the cache.", listMinion, saltenv),
-			row("list_states", "Return the SLS files of an environment.", listStates, saltenv),
-			row("stat_file", "Return the permissions of a file.", statFile, pathArg, saltenv, fun.Opt("octal", fun.Bool, true, "as text such as 0644")),
-		},
-	}
-	at := slices.IndexFunc(m.Specs, func(s fun.Spec) bool { return s.Name > "push" })
-	m.Specs = slices.Insert(m.Specs, at, pushRows()...)
-	return m
+	return fun.Module{Name: "cp", Kind: fun.Exec, Doc: "Fetch files from the file server, from web servers and from this machine.", Specs: specs}
 }
 
-// row returns a row whose function gets the client of the call's saltenv.
-//
-//go:noinline
-func row(name, doc string, fn func(context.Context, *Client, *fun.Call) (value.Value, error), args ...fun.Arg) fun.Spec {
-	return fun.Spec{
-		Name: name, Doc: doc, Src: "modules/cp.py " + name, Args: args,
-		Fn: func(ctx context.Context, c *fun.Call) (fun.Result, error) {
-			saltenv := ""
-			if c.Args.Has("saltenv") {
-				saltenv = c.Str("saltenv")
-			}
-			v, err := fn(ctx, New(c.Env, saltenv), c)
-			var raised *value.PyError
-			if err != nil && !errors.As(err, &raised) {
-				var known *fun.CommandError
-				if !errors.As(err, &known) {
-					err = fun.Errorf("%s", host.OSError(err))
-				}
-			}
-			return fun.Result{Value: v}, err
-		},
+// of returns the client of a call's saltenv.
+func of(c *fun.Call) *Client {
+	saltenv := ""
+	if c.Declares("saltenv") {
+		saltenv = c.Str("saltenv")
 	}
+	return New(c.Env, saltenv)
+}
+
+// answer is what a function returns: an error of the system gets Python's words.
+func answer(v value.Value, err error) (fun.Result, error) {
+	var (
+		raised *value.PyError
+		known  *fun.CommandError
+	)
+	if err != nil && !errors.As(err, &raised) && !errors.As(err, &known) {
+		err = fun.Errorf("%s", host.OSError(err))
+	}
+	return fun.Result{Value: v}, err
 }
 
 // orFalse is the path of what was fetched, False where there was none.
@@ -103,43 +57,42 @@ func orFalse(p string, err error) (value.Value, error) {
 }
 
 func (c *Client) fetchOptions(call *fun.Call) Options {
-	return Options{SourceHash: call.Str("source_hash"), NoVerify: !call.Bool("verify_ssl"), UseETag: call.Args.Has("use_etag") && call.Bool("use_etag"), Copy: true}
+	return Options{SourceHash: call.Str("source_hash"), NoVerify: !call.Bool("verify_ssl"), UseETag: call.Declares("use_etag") && call.Bool("use_etag"), Copy: true}
 }
 
 // cacheDest tells where a copy would be; a path of this machine is its own.
-func cacheDest(_ context.Context, c *Client, call *fun.Call) (value.Value, error) {
+func cacheDest(_ context.Context, call *fun.Call) (fun.Result, error) {
+	c := of(call)
 	source := call.Str("url")
 	switch {
 	case Scheme(source) == "salt":
 		rel, saltenv, ok := c.split(source)
 		if !ok {
-			return "", nil
+			return fun.Value("")
 		}
-		return filepath.Join(c.CacheDir(), "files", saltenv, rel), nil
+		return fun.Value(filepath.Join(c.CacheDir(), "files", saltenv, rel))
 	case IsRemote(source):
-		return c.extern(source, c.SaltEnv), nil
+		return fun.Value(c.extern(source, c.SaltEnv))
 	}
-	return filePath(source), nil
+	return fun.Value(filePath(source))
 }
 
-func cacheFile(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
-	return orFalse(c.CacheFile(ctx, call.Str("path"), c.fetchOptions(call)))
+func cacheFile(ctx context.Context, call *fun.Call) (fun.Result, error) {
+	c := of(call)
+	return answer(orFalse(c.CacheFile(ctx, call.Str("path"), c.fetchOptions(call))))
 }
 
-func cacheFiles(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
-	paths := call.Strings("paths")
-	if s, ok := call.Value("paths").(string); ok {
-		paths = strings.Split(s, ",")
-	}
+func cacheFiles(ctx context.Context, call *fun.Call) (fun.Result, error) {
+	c := of(call)
 	out := &value.List{}
-	for _, p := range paths {
-		v, err := orFalse(c.CacheFile(ctx, strings.TrimSpace(p), Options{Copy: true}))
+	for _, p := range call.Strings("paths") {
+		v, err := orFalse(c.CacheFile(ctx, p, Options{Copy: true}))
 		if err != nil {
-			return nil, err
+			return answer(nil, err)
 		}
 		out.Append(v)
 	}
-	return out, nil
+	return fun.Value(out)
 }
 
 // filesBelow returns the files of a directory of the server.
@@ -160,40 +113,41 @@ func (c *Client) filesBelow(ctx context.Context, source string) (files []fun.Fil
 	return files, dir, saltenv, nil
 }
 
-func cacheDir(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
+func cacheDir(ctx context.Context, call *fun.Call) (fun.Result, error) {
+	c := of(call)
 	files, dir, saltenv, err := c.filesBelow(ctx, call.Str("path"))
 	if err != nil {
-		return nil, err
+		return answer(nil, err)
 	}
 	out := &value.List{}
 	for _, fi := range files {
 		ok, err := Included(strings.TrimPrefix(fi.Path, dir+"/"), call.Value("include_pat"), call.Value("exclude_pat"))
 		if err != nil {
-			return nil, err
+			return answer(nil, err)
 		}
 		if !ok {
 			continue
 		}
 		p, err := c.CacheFile(ctx, MakeURL(fi.Path, saltenv), Options{Copy: true})
 		if err != nil {
-			return nil, err
+			return answer(nil, err)
 		}
 		out.Append(p)
 	}
 	if call.Bool("include_empty") {
 		dirs, err := c.emptyDirs(ctx, saltenv, dir, files)
 		if err != nil {
-			return nil, err
+			return answer(nil, err)
 		}
 		for _, d := range dirs {
 			local := filepath.Join(c.CacheDir(), "files", saltenv, d)
 			if err := c.Env.Host.MkdirAll(local, 0o755); err != nil {
-				return nil, err
+				return answer(nil, err)
 			}
 			out.Append(local)
 		}
 	}
-	return out, nil
+	return fun.Value(out)
 }
 
 // emptyDirs returns the directories below dir that hold none of the files.
@@ -259,39 +213,42 @@ func matchesAny(path string, patterns value.Value) (bool, error) {
 	return false, nil
 }
 
-func cacheLocal(_ context.Context, c *Client, call *fun.Call) (value.Value, error) {
+func cacheLocal(_ context.Context, call *fun.Call) (fun.Result, error) {
+	c := of(call)
 	p := call.Str("path")
 	f, err := c.Env.Host.Open(p)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		return fun.Value("")
 	}
 	if err != nil {
-		return nil, err
+		return answer(nil, err)
 	}
 	defer f.Close()
 	dest := filepath.Join(c.CacheDir(), "localfiles", strings.TrimLeft(filepath.Clean(p), "/"))
-	return dest, c.Put(f, dest, true)
+	return answer(dest, c.Put(f, dest, true))
 }
 
-func cacheMaster(ctx context.Context, c *Client, _ *fun.Call) (value.Value, error) {
+func cacheMaster(ctx context.Context, call *fun.Call) (fun.Result, error) {
+	c := of(call)
 	all, err := c.Env.Up.List(ctx, c.SaltEnv, "")
 	if err != nil {
-		return nil, err
+		return answer(nil, err)
 	}
 	out := &value.List{}
 	for _, fi := range all {
 		p, err := c.CacheFile(ctx, MakeURL(fi.Path, c.SaltEnv), Options{Copy: true})
 		if err != nil {
-			return nil, err
+			return answer(nil, err)
 		}
 		out.Append(p)
 	}
-	return out, nil
+	return fun.Value(out)
 }
 
-func envs(ctx context.Context, c *Client, _ *fun.Call) (value.Value, error) {
+func envs(ctx context.Context, call *fun.Call) (fun.Result, error) {
+	c := of(call)
 	names, err := c.Env.Up.Envs(ctx)
-	return value.Strings(names...), err
+	return answer(value.Strings(names...), err)
 }
 
 // renderNames renders path and dest where a template engine is given.
@@ -310,27 +267,29 @@ func renderNames(ctx context.Context, c *Client, call *fun.Call) (source, dest s
 	return source, dest, nil
 }
 
-func getFile(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
+func getFile(ctx context.Context, call *fun.Call) (fun.Result, error) {
+	c := of(call)
 	source, dest, err := renderNames(ctx, c, call)
 	if err != nil {
-		return nil, err
+		return answer(nil, err)
 	}
 	if Scheme(source) == "salt" {
 		if _, found, err := c.Hash(ctx, source); err != nil || !found {
-			return "", err
+			return answer("", err)
 		}
 	}
-	return orFalse(c.Fetch(ctx, source, dest, call.Bool("makedirs"), Options{Copy: true}))
+	return answer(orFalse(c.Fetch(ctx, source, dest, call.Bool("makedirs"), Options{Copy: true})))
 }
 
-func getDir(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
+func getDir(ctx context.Context, call *fun.Call) (fun.Result, error) {
+	c := of(call)
 	source, dest, err := renderNames(ctx, c, call)
 	if err != nil {
-		return nil, err
+		return answer(nil, err)
 	}
 	files, dir, saltenv, err := c.filesBelow(ctx, source)
 	if err != nil {
-		return nil, err
+		return answer(nil, err)
 	}
 	above := path.Dir(dir) // the directory itself is copied, under its name
 	if above == "." {
@@ -341,23 +300,23 @@ func getDir(ctx context.Context, c *Client, call *fun.Call) (value.Value, error)
 		to := filepath.Join(dest, strings.TrimPrefix(strings.TrimPrefix(fi.Path, above), "/"))
 		p, err := c.Fetch(ctx, MakeURL(fi.Path, saltenv), to, true, Options{})
 		if err != nil {
-			return nil, err
+			return answer(nil, err)
 		}
 		out = append(out, p)
 	}
 	empty, err := c.emptyDirs(ctx, saltenv, dir, files)
 	if err != nil {
-		return nil, err
+		return answer(nil, err)
 	}
 	for _, d := range empty {
 		to := filepath.Join(dest, strings.TrimPrefix(strings.TrimPrefix(d, above), "/"))
 		if err := c.Env.Host.MkdirAll(to, 0o755); err != nil {
-			return nil, err
+			return answer(nil, err)
 		}
 		out = append(out, to)
 	}
 	sort.Strings(out)
-	return value.Strings(out...), nil
+	return fun.Value(value.Strings(out...))
 }
 
 // text returns the content of a source, False where it does not exist.
@@ -379,19 +338,21 @@ func (c *Client) text(ctx context.Context, source string, o Options) (value.Valu
 	return string(b), err
 }
 
-func getFileStr(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
-	return c.text(ctx, call.Str("path"), Options{})
+func getFileStr(ctx context.Context, call *fun.Call) (fun.Result, error) {
+	c := of(call)
+	return answer(c.text(ctx, call.Str("path"), Options{}))
 }
 
-func getTemplate(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
+func getTemplate(ctx context.Context, call *fun.Call) (fun.Result, error) {
+	c := of(call)
 	source, dest := call.Str("path"), call.Str("dest")
 	v, err := c.text(ctx, source, Options{})
 	if err != nil {
-		return nil, err
+		return answer(nil, err)
 	}
 	text, ok := v.(string)
 	if !ok {
-		return "", nil
+		return fun.Value("")
 	}
 	vars := call.Kw.Copy()
 	context, _ := vars.At("context").(*value.Map)
@@ -400,7 +361,7 @@ func getTemplate(ctx context.Context, c *Client, call *fun.Call) (value.Value, e
 	vars.Delete("defaults")
 	out, err := c.Render(ctx, call.Str("template"), source, []byte(text), Vars(vars, defaults, context))
 	if err != nil {
-		return nil, err
+		return answer(nil, err)
 	}
 	makedirs := call.Bool("makedirs")
 	if dest == "" {
@@ -408,34 +369,37 @@ func getTemplate(ctx context.Context, c *Client, call *fun.Call) (value.Value, e
 		dest, makedirs = filepath.Join(c.CacheDir(), "extrn_files", saltenv, filepath.Clean("/"+rel)), true
 	}
 	if _, err := c.Env.Host.Stat(filepath.Dir(dest)); err != nil && !makedirs {
-		return "", nil //nolint:nilerr // as in Salt
+		return fun.Value("") //nolint:nilerr // as in Salt
 	}
-	return dest, c.Put(strings.NewReader(out), dest, makedirs)
+	return answer(dest, c.Put(strings.NewReader(out), dest, makedirs))
 }
 
-func getURL(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
+func getURL(ctx context.Context, call *fun.Call) (fun.Result, error) {
+	c := of(call)
 	if call.IsNone("dest") {
-		return c.text(ctx, call.Str("path"), c.fetchOptions(call))
+		return answer(c.text(ctx, call.Str("path"), c.fetchOptions(call)))
 	}
-	return orFalse(c.Fetch(ctx, call.Str("path"), call.Str("dest"), call.Bool("makedirs"), c.fetchOptions(call)))
+	return answer(orFalse(c.Fetch(ctx, call.Str("path"), call.Str("dest"), call.Bool("makedirs"), c.fetchOptions(call))))
 }
 
-func hashFile(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
+func hashFile(ctx context.Context, call *fun.Call) (fun.Result, error) {
+	c := of(call)
 	source := call.Str("path")
 	s, ok, err := c.Hash(ctx, source)
 	switch {
 	case err != nil:
-		return nil, err
+		return answer(nil, err)
 	case !ok && Scheme(source) == "salt":
-		return "", nil
+		return fun.Value("")
 	case !ok: // so Salt has it: a digest, and no stat beside it
-		return value.NewList(value.NewMap(0), nil), nil
+		return fun.Value(value.NewList(value.NewMap(0), nil))
 	}
-	return value.MapOf("hsum", s.Hex, "hash_type", s.Type), nil
+	return fun.Value(value.MapOf("hsum", s.Hex, "hash_type", s.Type))
 }
 
-func isCached(_ context.Context, c *Client, call *fun.Call) (value.Value, error) {
-	return c.IsCached(call.Str("path")), nil
+func isCached(_ context.Context, call *fun.Call) (fun.Result, error) {
+	c := of(call)
+	return fun.Value(c.IsCached(call.Str("path")))
 }
 
 // below reports whether a path is in a directory of the server.
@@ -444,7 +408,8 @@ func below(p, prefix string) bool {
 	return prefix == "" || p == prefix || strings.HasPrefix(p, prefix+"/")
 }
 
-func listMaster(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
+func listMaster(ctx context.Context, call *fun.Call) (fun.Result, error) {
+	c := of(call)
 	all, err := c.Env.Up.List(ctx, c.SaltEnv, "")
 	out := &value.List{}
 	for _, fi := range all {
@@ -452,10 +417,11 @@ func listMaster(ctx context.Context, c *Client, call *fun.Call) (value.Value, er
 			out.Append(fi.Path)
 		}
 	}
-	return out, err
+	return answer(out, err)
 }
 
-func listMasterDirs(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
+func listMasterDirs(ctx context.Context, call *fun.Call) (fun.Result, error) {
+	c := of(call)
 	all, err := c.Env.Up.Dirs(ctx, c.SaltEnv, "")
 	out := &value.List{}
 	for _, d := range all {
@@ -463,10 +429,11 @@ func listMasterDirs(ctx context.Context, c *Client, call *fun.Call) (value.Value
 			out.Append(d)
 		}
 	}
-	return out, err
+	return answer(out, err)
 }
 
-func listMasterLinks(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
+func listMasterLinks(ctx context.Context, call *fun.Call) (fun.Result, error) {
+	c := of(call)
 	all, err := c.Env.Up.List(ctx, c.SaltEnv, "")
 	out := value.NewMap(2)
 	for _, fi := range all {
@@ -474,10 +441,11 @@ func listMasterLinks(ctx context.Context, c *Client, call *fun.Call) (value.Valu
 			out.Set(fi.Path, fi.Link)
 		}
 	}
-	return out, err
+	return answer(out, err)
 }
 
-func listMinion(_ context.Context, c *Client, _ *fun.Call) (value.Value, error) {
+func listMinion(_ context.Context, call *fun.Call) (fun.Result, error) {
+	c := of(call)
 	root := filepath.Join(c.CacheDir(), "files", c.SaltEnv)
 	var out []string
 	var walk func(dir string)
@@ -497,30 +465,32 @@ func listMinion(_ context.Context, c *Client, _ *fun.Call) (value.Value, error) 
 	}
 	walk(root)
 	sort.Strings(out)
-	return value.Strings(out...), nil
+	return fun.Value(value.Strings(out...))
 }
 
-func listStates(ctx context.Context, c *Client, _ *fun.Call) (value.Value, error) {
+func listStates(ctx context.Context, call *fun.Call) (fun.Result, error) {
+	c := of(call)
 	names, err := fun.ListSLS(ctx, c.Env.Up, c.SaltEnv)
-	return value.Strings(names...), err
+	return answer(value.Strings(names...), err)
 }
 
-func statFile(ctx context.Context, c *Client, call *fun.Call) (value.Value, error) {
+func statFile(ctx context.Context, call *fun.Call) (fun.Result, error) {
+	c := of(call)
 	source := call.Str("path")
 	var m fs.FileMode
 	if Scheme(source) == "salt" {
 		fi, err := c.Stat(ctx, source)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && fi.Mode.IsDir() {
-			return nil, nil
+			return fun.Value(nil)
 		}
 		if err != nil {
-			return nil, err
+			return answer(nil, err)
 		}
 		m = fi.Mode
 	} else {
 		st, err := c.Env.Host.Stat(filePath(source))
 		if err != nil {
-			return nil, nil //nolint:nilerr // as in Salt
+			return fun.Value(nil) //nolint:nilerr // as in Salt
 		}
 		m = st.Mode
 	}
@@ -530,11 +500,11 @@ func statFile(ctx context.Context, c *Client, call *fun.Call) (value.Value, erro
 		for i := range 4 {
 			s[3-i] = byte('0' + bits>>(3*i)&7)
 		}
-		return string(s), nil
+		return fun.Value(string(s))
 	}
 	kind := uint32(0o100000)
 	if m.IsDir() {
 		kind = 0o040000
 	}
-	return int64(kind | bits), nil
+	return fun.Value(int64(kind | bits))
 }

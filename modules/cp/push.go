@@ -11,45 +11,32 @@ import (
 	"brine/internal/value"
 )
 
-func pushRows() []fun.Spec {
-	pathArg := fun.Need("path", fun.Str, "absolute path of what is sent")
-	as := fun.Opt("upload_path", fun.Any, nil, "absolute path under which the controller keeps it; default: path")
-	return []fun.Spec{
-		row("push", "Send a file of this machine to the controller, which keeps it below its cache in minions/ID/files; return whether it took it.\n"+
-			"The controller takes files where file_recv is True, up to file_recv_max_size MiB.", push, pathArg,
-			fun.Opt("keep_symlinks", fun.Bool, false, "name the file by the link, not by what it points to"), as,
-			fun.Opt("remove_source", fun.Bool, false, "remove the file once it was taken")),
-		row("push_dir", "Send the files below a directory to the controller; return whether it took all.", pushDir, pathArg,
-			fun.Opt("glob", fun.Any, nil, "only files whose names match"), as),
-	}
-}
-
 // pushable reports whether a path may name what is pushed, or where to.
 func pushable(p string) bool { return filepath.IsAbs(p) && !strings.Contains(p, "../") }
 
 // push sends one file. Salt: push.
-func push(ctx context.Context, _ *Client, c *fun.Call) (value.Value, error) {
+func push(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	p := c.Str("path")
 	if !pushable(p) {
-		return false, nil
+		return fun.Value(false)
 	}
 	if !c.Bool("keep_symlinks") {
 		real, err := c.Env.Host.EvalSymlinks(p)
 		if err != nil {
-			return false, nil
+			return fun.Value(false)
 		}
 		p = real
 	}
 	ok, err := pushFile(ctx, c, p, c.Str("upload_path"))
 	if err != nil || !ok {
-		return false, err
+		return answer(false, err)
 	}
 	if c.Bool("remove_source") {
 		if err := c.Env.Host.Remove(p); err != nil {
-			return nil, fun.Errorf("%s was sent and cannot be removed: %v", p, err)
+			return answer(nil, fun.Errorf("%s was sent and cannot be removed: %v", p, err))
 		}
 	}
-	return true, nil
+	return fun.Value(true)
 }
 
 // pushFile sends the file at p under the name as. What keeps it from being
@@ -91,22 +78,22 @@ func warnPush(c *fun.Call, p, why string) {
 }
 
 // pushDir sends the files below a directory. Salt: push_dir.
-func pushDir(ctx context.Context, _ *Client, c *fun.Call) (value.Value, error) {
+func pushDir(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	top, as := c.Str("path"), c.Str("upload_path")
 	if !pushable(top) {
-		return false, nil
+		return fun.Value(false)
 	}
 	top, err := c.Env.Host.EvalSymlinks(top)
 	if err != nil {
-		return false, nil
+		return fun.Value(false)
 	}
 	st, err := c.Env.Host.Stat(top)
 	if err != nil {
-		return false, nil
+		return fun.Value(false)
 	}
 	if !st.Mode.IsDir() {
 		ok, err := pushFile(ctx, c, top, as)
-		return ok, err
+		return answer(ok, err)
 	}
 	files := filesBelow(c, top, 0)
 	sent := false
@@ -120,11 +107,11 @@ func pushDir(ctx context.Context, _ *Client, c *fun.Call) (value.Value, error) {
 		}
 		ok, err := pushFile(ctx, c, f, name)
 		if err != nil || !ok {
-			return false, err
+			return answer(false, err)
 		}
 		sent = true
 	}
-	return sent, nil
+	return fun.Value(sent)
 }
 
 // maxPushDepth bounds how deep directories are entered.

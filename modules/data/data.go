@@ -14,38 +14,9 @@ import (
 	"brine/internal/value"
 )
 
-func keyArg() fun.Arg {
-	return fun.Arg{Name: "key", Type: fun.Str, Required: true, Doc: "the key"}
-}
-
-// Module returns the rows of the execution module "data".
+// Module returns the execution module "data".
 func Module() fun.Module {
-	val := fun.Arg{Name: "value", Required: true, Doc: "the value"}
-	key := []fun.Arg{keyArg()}
-	return fun.Module{
-		Name: "data", Kind: fun.Exec, Doc: "A small store of values that outlives a run.",
-		Specs: []fun.Spec{
-			{Name: "cas", Doc: "Replace a value if it is the one expected.", Src: "modules/data.py cas", Fn: cas, Args: []fun.Arg{
-				keyArg(), val, {Name: "old_value", Required: true, Doc: "the value expected"},
-			}},
-			{Name: "clear", Doc: "Forget all values.", Src: "modules/data.py clear", Fn: clearAll},
-			{Name: "dump", Doc: "Replace the whole store.", Src: "modules/data.py dump", Fn: dump, Args: []fun.Arg{
-				{Name: "new_data", Type: fun.Dict, Required: true, Doc: "the new content"},
-			}},
-			{Name: "get", Doc: "Return a value, or a default.", Src: "modules/data.py get", Fn: get, Args: []fun.Arg{
-				keyArg(), {Name: "default", Doc: "what to return where there is none"},
-			}},
-			{Name: "has_key", Doc: "Tell whether a key is there.", Src: "modules/data.py has_key", Fn: hasKey, Args: key},
-			{Name: "items", Doc: "Return all keys and values.", Src: "modules/data.py items", Fn: items},
-			{Name: "keys", Doc: "Return all keys.", Src: "modules/data.py keys", Fn: keys},
-			{Name: "load", Doc: "Return the whole store.", Src: "modules/data.py load", Fn: items},
-			{Name: "pop", Doc: "Take a value out and return it.", Src: "modules/data.py pop", Fn: pop, Args: []fun.Arg{
-				keyArg(), {Name: "default", Doc: "what to return where there is none"},
-			}},
-			{Name: "update", Doc: "Keep a value.", Src: "modules/data.py update", Fn: update, Args: []fun.Arg{keyArg(), val}},
-			{Name: "values", Doc: "Return all values.", Src: "modules/data.py values", Fn: values},
-		},
-	}
+	return fun.Module{Name: "data", Kind: fun.Exec, Doc: "the value", Specs: specs}
 }
 
 func path(c *fun.Call) string { return filepath.Join(c.Env.CacheDir, "datastore.json") }

@@ -14,46 +14,9 @@ import (
 	"brine/internal/yamlsalt"
 )
 
-// Module returns the rows of the execution module "defaults".
+// Module returns the execution module "defaults".
 func Module() fun.Module {
-	src := func(name string) string { return "modules/defaults.py " + name }
-	lists := func(def bool) fun.Arg {
-		return fun.Arg{Name: "merge_lists", Type: fun.Bool, Default: def, Doc: "add the items of lists instead of replacing them"}
-	}
-	inPlace := fun.Arg{Name: "in_place", Type: fun.Bool, Default: true, Doc: "change dest itself; else a copy"}
-	none := fun.Arg{Name: "convert_none", Type: fun.Bool, Default: true, Doc: "take None as an empty dict"}
-	return fun.Module{
-		Name: "defaults", Kind: fun.Exec, Doc: "Read and merge the defaults of formulas.",
-		Specs: []fun.Spec{
-			{
-				Name: "deepcopy", Doc: "Return a copy that shares nothing with the original.", Src: src("deepcopy"), Fn: deepcopy,
-				Args: []fun.Arg{{Name: "source", Type: fun.Any, Required: true, Doc: "what is copied"}},
-			},
-			{
-				Name: "get", Doc: "Return a value of defaults.yaml or defaults.json of a formula.", Src: src("get"), Fn: get,
-				Args: []fun.Arg{
-					{Name: "key", Type: fun.Str, Required: true, Doc: "formula:key:key; the formula is a directory of file_roots"},
-					{Name: "default", Type: fun.Any, Default: "", Doc: "what is returned where nothing is there"},
-				},
-			},
-			{
-				Name: "merge", Doc: "Merge a dict over another, dicts within them too.", Src: src("merge"), Fn: merge,
-				Args: []fun.Arg{
-					{Name: "dest", Type: fun.Any, Required: true, Doc: "the lower dict"},
-					{Name: "src", Type: fun.Any, Required: true, Doc: "the upper dict"},
-					lists(false), inPlace, none,
-				},
-			},
-			{
-				Name: "update", Doc: "Put defaults under each dict of a dict.", Src: src("update"), Fn: update,
-				Args: []fun.Arg{
-					{Name: "dest", Type: fun.Dict, Required: true, Doc: "a dict of dicts"},
-					{Name: "defaults", Type: fun.Dict, Required: true, Doc: "the defaults of each"},
-					lists(true), inPlace, none,
-				},
-			},
-		},
-	}
+	return fun.Module{Name: "defaults", Kind: fun.Exec, Doc: "add the items of lists instead of replacing them", Specs: specs}
 }
 
 func deepcopy(_ context.Context, c *fun.Call) (fun.Result, error) {

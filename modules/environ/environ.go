@@ -11,42 +11,9 @@ import (
 	"brine/internal/value"
 )
 
-// Module returns the rows of the execution module "environ".
+// Module returns the execution module "environ".
 func Module() fun.Module {
-	src := func(name string) string { return "modules/environ.py " + name }
-	key := fun.Arg{Name: "key", Type: fun.Any, Required: true, Doc: "name of the variable"}
-	def := fun.Arg{Name: "default", Type: fun.Any, Default: "", Doc: "returned where the variable is not set"}
-	unsets := fun.Arg{Name: "false_unsets", Type: fun.Any, Default: false, Doc: "True: the value False takes the variable out instead of emptying it"}
-	permanent := fun.Arg{Name: "permanent", Type: fun.Any, Default: false, Doc: "of Windows: keep the variable in the registry"}
-	return fun.Module{
-		Name: "environ", Kind: fun.Exec, Doc: "The environment of programs.",
-		Specs: []fun.Spec{
-			{Name: "get", Doc: "Return a variable.", Src: src("get"), Args: []fun.Arg{key, def}, Fn: get},
-			{
-				Name: "has_value", Doc: "Return whether a variable is set, to value where that is given.", Src: src("has_value"), Fn: hasValue,
-				Args: []fun.Arg{key, {Name: "value", Type: fun.Any, Doc: "the value that it must have"}},
-			},
-			{
-				Name: "item", Doc: "Return variables by name.", Src: src("item"), Fn: item,
-				Args: []fun.Arg{{Name: "keys", Type: fun.Any, Required: true, Doc: "a name or a list of names"}, def},
-			},
-			{Name: "items", Doc: "Return all variables.", Src: src("items"), Fn: items},
-			{
-				Name: "setenv", Doc: "Set variables from a dict.", Src: src("setenv"), Fn: setenv,
-				Args: []fun.Arg{
-					{Name: "environ", Type: fun.Any, Required: true, Doc: "values by name: text, or False"},
-					unsets,
-					{Name: "clear_all", Type: fun.Any, Default: false, Doc: "True: treat all other variables as False"},
-					{Name: "update_minion", Type: fun.Any, Default: false, Doc: "True: tell of it by an event environ_setenv"},
-					permanent,
-				},
-			},
-			{
-				Name: "setval", Doc: "Set a variable.", Src: src("setval"), Fn: setval,
-				Args: []fun.Arg{key, {Name: "val", Type: fun.Any, Required: true, Doc: "text, or False"}, unsets, permanent},
-			},
-		},
-	}
+	return fun.Module{Name: "environ", Kind: fun.Exec, Doc: "name of the variable", Specs: specs}
 }
 
 // All returns the environment as a dict.

@@ -21,23 +21,9 @@ func args() []fun.Arg {
 	}
 }
 
-// Module returns the rows of the execution module "event".
+// Module returns the execution module "event".
 func Module() fun.Module {
-	short := args()[:2]
-	short[1].Required = false
-	fire := []fun.Arg{
-		{Name: "data", Required: true, Doc: "the data, a dict"},
-		{Name: "tag", Type: fun.Str, Required: true, Doc: "the tag"},
-		{Name: "timeout", Type: fun.Float, Unit: "s", Doc: "accepted: an event does not wait"},
-	}
-	return fun.Module{
-		Name: "event", Kind: fun.Exec, Doc: "Events of the run, and of the brine runs of this user on this machine.",
-		Specs: []fun.Spec{
-			{Name: "fire", Doc: "Put an event on the bus of this run.", Src: "modules/event.py fire", Args: fire, Fn: fireLocal},
-			{Name: "fire_master", Doc: "Send an event to the controller; False where there is none.", Src: "modules/event.py fire_master", Args: append(fire[:2:2], fun.Arg{Name: "preload", Type: fun.Dict, Doc: "keys to put beside the data"}), Fn: fireMaster},
-			{Name: "send", Doc: "Send an event to the controller, with what it is to know of this machine; False where there is none.", Src: "modules/event.py send", Args: args(), VarKw: true, Fn: send},
-		},
-	}
+	return fun.Module{Name: "event", Kind: fun.Exec, Doc: "the data, a dict", Specs: specs}
 }
 
 func fireLocal(_ context.Context, c *fun.Call) (fun.Result, error) {

@@ -13,54 +13,21 @@ import (
 	"brine/internal/value"
 )
 
-func actionRows() []fun.Spec {
-	user, group := fun.Opt("user", fun.Any, nil, "owner, by name or number"), fun.Opt("group", fun.Any, nil, "group, by name or number")
-	mode := fun.Opt("mode", fun.Any, nil, "permissions, such as 0755")
-	owners := func(name, doc string, fn func(context.Context, *FS, *fun.Call) (value.Value, error)) fun.Spec {
-		return row(name, doc, fn, pathArg(), fun.Need("user", fun.Any, "owner, by name or number"), fun.Need("group", fun.Any, "group, by name or number"))
-	}
-	src, dst := fun.Need("src", fun.Str, "the old path"), fun.Need("dst", fun.Str, "the new path")
-	return []fun.Spec{
-		varRow("append", "Add lines at the end of a file.", appendTo, pathArg()),
-		varRow("prepend", "Put lines before those of a file.", prependTo, pathArg()),
-		varRow("write", "Write lines to a file, instead of what it has.", write, pathArg()),
-		varRow("chattr", "Change chattr(1) attributes of files.", chattr),
-		row("chgrp", "Change the group of a file.", func(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
-			return f.chown(c.Str("path"), nil, c.Value("group"), true)
-		}, pathArg(), fun.Need("group", fun.Any, "group, by name or number")),
-		owners("chown", "Change owner and group of a file.", func(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
-			return f.chown(c.Str("path"), c.Value("user"), c.Value("group"), true)
-		}),
-		owners("lchown", "Change owner and group of a link itself.", func(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
-			return f.chown(c.Str("path"), c.Value("user"), c.Value("group"), false)
-		}),
-		row("copy", "Copy a file or directory.", copyAction, src, dst, fun.Opt("recurse", fun.Bool, false, "copy a directory with all in it"),
-			fun.Opt("remove_existing", fun.Bool, false, "remove a directory that is there first")),
-		row("delete_backup", "Remove a kept copy of a file.", deleteBackup, pathArg(), fun.Need("backup_id", fun.Any, "its number in list_backups")),
-		row("remove_backup", "Remove a kept copy of a file.", deleteBackup, pathArg(), fun.Need("backup_id", fun.Any, "its number in list_backups")),
-		row("restore_backup", "Put a kept copy of a file back.", restoreBackup, pathArg(), fun.Need("backup_id", fun.Any, "its number in list_backups")),
-		row("link", "Make a further name of a file.", link, src, fun.Need("path", fun.Str, "the name")),
-		row("makedirs", "Make the directory that contains a path, and those above it.", makedirs, pathArg(), user, group, mode),
-		row("makedirs_perms", "Make a directory and those above it, with owner and mode.", makedirsPerms, fun.Need("name", fun.Str, "the directory"), user, group,
-			fun.Opt("mode", fun.Any, "0755", "permissions")),
-		row("mkdir", "Make a directory and those above it.", mkdir, fun.Need("dir_path", fun.Str, "the directory"), user, group, mode),
-		row("move", "Move a file or directory, also to another file system.", moveAction, src, dst,
-			fun.Opt("disallow_copy_and_unlink", fun.Bool, false, "fail where it is another file system")),
-		row("remove", "Remove a file, a link, or a directory with all in it.", onPath(func(f *FS, p string) (value.Value, error) {
-			return wrap(f.Remove(p))
-		}), pathArg()),
-		row("rename", "Rename a file or directory.", renameAction, src, dst),
-		row("rmdir", "Remove an empty directory; return whether that worked.", rmdir, pathArg(), fun.Opt("recurse", fun.Bool, false, "also the empty directories in it"),
-			fun.Opt("verbose", fun.Bool, false, "return what was removed and what could not be"),
-			fun.Arg{Name: "older_than", Unit: "days", Doc: "only what was not changed for this long"}),
-		row("seek_write", "Write text into a file at an offset.", seekWrite, pathArg(), fun.Need("data", fun.Str, "the text"), fun.Need("offset", fun.Int, "where")),
-		row("set_mode", "Set the permissions of a file.", setMode, pathArg(), fun.Need("mode", fun.Any, "permissions, such as 0644")),
-		row("symlink", "Make a symbolic link.", symlink, src, fun.Need("path", fun.Str, "the link"),
-			fun.Opt("force", fun.Bool, false, "replace what is there"), fun.Opt("atomic", fun.Bool, false, "replace it in one step")),
-		row("touch", "Make an empty file, or set the times of one that is there.", touch, fun.Need("name", fun.Str, "the file"),
-			fun.Arg{Name: "atime", Type: fun.Any, Unit: "s", Doc: "time of access, since 1970"}, fun.Arg{Name: "mtime", Type: fun.Any, Unit: "s", Doc: "time of change, since 1970"}),
-		row("truncate", "Cut a file off at a length.", truncate, pathArg(), fun.Need("length", fun.Int, "bytes to keep")),
-	}
+func chgrp(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return result(on(c).chown(c.Str("path"), nil, c.Value("group"), true))
+}
+
+func chown(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return result(on(c).chown(c.Str("path"), c.Value("user"), c.Value("group"), true))
+}
+
+func lchown(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return result(on(c).chown(c.Str("path"), c.Value("user"), c.Value("group"), false))
+}
+
+func remove(_ context.Context, c *fun.Call) (fun.Result, error) {
+	f, p := onPath(c)
+	return wrap(f.Remove(p))
 }
 
 // lines returns the texts of append and its like: further arguments, or args=.
@@ -79,42 +46,46 @@ func linesOf(c *fun.Call) []string {
 	return out
 }
 
-func appendTo(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func appendTo(_ context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	lines := linesOf(c)
 	if err := f.AppendLines(c.Str("path"), lines); err != nil {
-		return nil, osError(err)
+		return fun.Result{}, osError(err)
 	}
-	return wrote("Wrote", len(lines), f.Expand(c.Str("path"))), nil
+	return fun.Value(wrote("Wrote", len(lines), f.Expand(c.Str("path"))))
 }
 
-func prependTo(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func prependTo(_ context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	lines := linesOf(c)
 	if err := f.PrependLines(c.Str("path"), lines); err != nil {
-		return nil, osError(err)
+		return fun.Result{}, osError(err)
 	}
-	return wrote("Prepended", len(lines), f.Expand(c.Str("path"))), nil
+	return fun.Value(wrote("Prepended", len(lines), f.Expand(c.Str("path"))))
 }
 
-func write(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func write(_ context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	p, lines := f.Expand(c.Str("path")), linesOf(c)
 	text := ""
 	if len(lines) > 0 {
 		text = strings.Join(lines, "\n") + "\n"
 	}
 	if err := f.Write(p, text); err != nil {
-		return nil, osError(err)
+		return fun.Result{}, osError(err)
 	}
-	return wrote("Wrote", len(lines), p), nil
+	return fun.Value(wrote("Wrote", len(lines), p))
 }
 
-func chattr(ctx context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func chattr(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	op := map[value.Value]string{"add": "+", "remove": "-"}[c.Kw.At("operator")]
 	if op == "" {
-		return nil, invalid("Need an operator: 'add' or 'remove' to modify attributes.")
+		return fun.Result{}, invalid("Need an operator: 'add' or 'remove' to modify attributes.")
 	}
 	attrs := c.Kw.Str("attributes")
 	if attrs == "" {
-		return nil, invalid("Need attributes: [aAcCdDeijPsStTu]")
+		return fun.Result{}, invalid("Need attributes: [aAcCdDeijPsStTu]")
 	}
 	argv := []string{"chattr"}
 	if v := c.Kw.At("version"); v != nil {
@@ -129,12 +100,12 @@ func chattr(ctx context.Context, f *FS, c *fun.Call) (value.Value, error) {
 	}
 	out, err := f.Run(ctx, host.Cmd{Argv: argv})
 	if err != nil {
-		return nil, fun.Errorf("chattr: %s", host.Strerror(err))
+		return fun.Result{}, fun.Errorf("chattr: %s", host.Strerror(err))
 	}
 	if out.Status != 0 {
-		return nil, fun.Errorf("%s", strings.TrimSpace(string(out.Stderr)))
+		return fun.Result{}, fun.Errorf("%s", strings.TrimSpace(string(out.Stderr)))
 	}
-	return true, nil
+	return fun.Value(true)
 }
 
 // chown changes the owner; it returns None, or text that says what is wrong.
@@ -171,31 +142,32 @@ func (f *FS) chown(p string, user, group value.Value, follow bool) (value.Value,
 	return nil, osError(change(p, uid, gid))
 }
 
-func copyAction(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func copyAction(_ context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	src, dst := f.Expand(c.Str("src")), f.Expand(c.Str("dst"))
 	if !filepath.IsAbs(src) {
-		return nil, invalid("File path must be absolute.")
+		return fun.Result{}, invalid("File path must be absolute.")
 	}
 	st, err := f.Stat(src)
 	if err != nil {
-		return nil, fun.Errorf("No such file or directory '%s'", src)
+		return fun.Result{}, fun.Errorf("No such file or directory '%s'", src)
 	}
 	fail := func(err error) (value.Value, error) {
 		return nil, f.because(err, "Could not copy '%s' to '%s'", src, dst)
 	}
 	if st.Mode.IsDir() {
 		if !c.Bool("recurse") {
-			return nil, invalid("Cannot copy overwriting a directory without recurse flag set to true!")
+			return fun.Result{}, invalid("Cannot copy overwriting a directory without recurse flag set to true!")
 		}
 		if c.Bool("remove_existing") {
 			if _, err := f.Remove(dst); err != nil {
-				return nil, err
+				return fun.Result{}, err
 			}
 		}
 		if err := f.copyTree(src, dst); err != nil {
-			return fail(err)
+			return result(fail(err))
 		}
-		return true, nil
+		return fun.Value(true)
 	}
 	if f.IsDir(dst) {
 		dst = filepath.Join(dst, filepath.Base(src))
@@ -203,14 +175,14 @@ func copyAction(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
 	mode := st.Mode
 	r, err := f.Open(src)
 	if err != nil {
-		return fail(err)
+		return result(fail(err))
 	}
 	defer r.Close()
 	perm := host.FileMode(host.UnixMode(mode))
 	if err := f.WriteFile(dst, r, host.WriteOptions{Mode: &perm, FollowLinks: true}); err != nil {
-		return fail(err)
+		return result(fail(err))
 	}
-	return true, nil
+	return fun.Value(true)
 }
 
 func backupID(c *fun.Call) int {
@@ -220,66 +192,73 @@ func backupID(c *fun.Call) int {
 	return -1
 }
 
-func deleteBackup(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func deleteBackup(_ context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	m, err := f.DeleteBackup(c.Str("path"), backupID(c))
 	if err != nil {
-		return nil, err
+		return fun.Result{}, err
 	}
-	return m, nil
+	return fun.Value(m)
 }
 
-func restoreBackup(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
-	return f.RestoreBackup(c.Str("path"), backupID(c)), nil
+func restoreBackup(_ context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
+	return fun.Value(f.RestoreBackup(c.Str("path"), backupID(c)))
 }
 
-func link(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func link(_ context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	src, p := f.Expand(c.Str("src")), f.Expand(c.Str("path"))
 	if !filepath.IsAbs(src) {
-		return nil, invalid("File path must be absolute.")
+		return fun.Result{}, invalid("File path must be absolute.")
 	}
 	if err := f.Link(src, p); err != nil {
-		return nil, fun.Errorf("Could not create '%s': %s", p, host.OSError(err))
+		return fun.Result{}, fun.Errorf("Could not create '%s': %s", p, host.OSError(err))
 	}
-	return true, nil
+	return fun.Value(true)
 }
 
 func permsOf(c *fun.Call) Perms {
 	return Perms{User: c.Value("user"), Group: c.Value("group"), Mode: NormMode(c.Value("mode"))}
 }
 
-func makedirs(ctx context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func makedirs(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	dir := filepath.Clean(pyDir(f.Expand(c.Str("path"))))
 	if f.IsDir(dir) {
-		return fmt.Sprintf("Directory '%s' already exists", dir), nil
+		return fun.Value(fmt.Sprintf("Directory '%s' already exists", dir))
 	}
 	if f.Exists(dir) {
-		return fmt.Sprintf("The path '%s' already exists and is not a directory", dir), nil
+		return fun.Value(fmt.Sprintf("The path '%s' already exists and is not a directory", dir))
 	}
-	return nil, osError(f.Mkdir(ctx, dir, permsOf(c)))
+	return fun.Result{}, osError(f.Mkdir(ctx, dir, permsOf(c)))
 }
 
-func makedirsPerms(ctx context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func makedirsPerms(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	p := f.Expand(c.Str("name"))
 	if f.Exists(p) {
-		return nil, osError(&fs.PathError{Op: "mkdir", Path: p, Err: fs.ErrExist})
+		return fun.Result{}, osError(&fs.PathError{Op: "mkdir", Path: p, Err: fs.ErrExist})
 	}
-	return nil, osError(f.Mkdir(ctx, p, permsOf(c)))
+	return fun.Result{}, osError(f.Mkdir(ctx, p, permsOf(c)))
 }
 
-func mkdir(ctx context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func mkdir(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	if err := f.Mkdir(ctx, c.Str("dir_path"), permsOf(c)); err != nil {
-		return nil, osError(err)
+		return fun.Result{}, osError(err)
 	}
-	return true, nil
+	return fun.Value(true)
 }
 
-func moveAction(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func moveAction(_ context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	src, dst := f.Expand(c.Str("src")), f.Expand(c.Str("dst"))
 	if !filepath.IsAbs(src) {
-		return nil, invalid("Source path must be absolute.")
+		return fun.Result{}, invalid("Source path must be absolute.")
 	}
 	if !filepath.IsAbs(dst) {
-		return nil, invalid("Destination path must be absolute.")
+		return fun.Result{}, invalid("Destination path must be absolute.")
 	}
 	ret := value.MapOf("result", true, "comment", fmt.Sprintf("'%s' moved to '%s'", src, dst))
 	move := f.Move
@@ -290,32 +269,34 @@ func moveAction(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
 		dst = filepath.Join(dst, filepath.Base(src))
 	}
 	if err := move(src, dst); err != nil {
-		return nil, fun.Errorf("Unable to move '%s' to '%s': %s", src, dst, host.OSError(err))
+		return fun.Result{}, fun.Errorf("Unable to move '%s' to '%s': %s", src, dst, host.OSError(err))
 	}
-	return ret, nil
+	return fun.Value(ret)
 }
 
-func renameAction(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func renameAction(_ context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	src, dst := f.Expand(c.Str("src")), f.Expand(c.Str("dst"))
 	if !filepath.IsAbs(src) {
-		return nil, invalid("File path must be absolute.")
+		return fun.Result{}, invalid("File path must be absolute.")
 	}
 	if err := f.Rename(src, dst); err != nil {
-		return nil, f.because(err, "Could not rename '%s' to '%s'", src, dst)
+		return fun.Result{}, f.because(err, "Could not rename '%s' to '%s'", src, dst)
 	}
-	return true, nil
+	return fun.Value(true)
 }
 
-func seekWrite(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func seekWrite(_ context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	p, data := f.Expand(c.Str("path")), c.Str("data")
 	at := c.Int("offset")
 	old, err := f.ReadFile(p)
 	if err != nil {
-		return nil, osError(err)
+		return fun.Result{}, osError(err)
 	}
 	const most = 1 << 30
 	if at < 0 || at > most {
-		return nil, invalid("offset %d is out of range", at)
+		return fun.Result{}, invalid("offset %d is out of range", at)
 	}
 	b := append([]byte(nil), old...)
 	for int64(len(b)) < at+int64(len(data)) {
@@ -323,47 +304,49 @@ func seekWrite(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
 	}
 	copy(b[at:], data)
 	if err := f.Write(p, string(b)); err != nil {
-		return nil, osError(err)
+		return fun.Result{}, osError(err)
 	}
-	return int64(len(data)), nil
+	return fun.Value(int64(len(data)))
 }
 
-func setMode(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func setMode(_ context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	p, mode := f.Expand(c.Str("path")), NormMode(c.Value("mode"))
 	if !f.Exists(p) {
-		return nil, fun.Errorf("%s: File not found", p)
+		return fun.Result{}, fun.Errorf("%s: File not found", p)
 	}
 	m, ok := ParseMode(mode)
 	if !ok || f.Chmod(p, m) != nil {
-		return "Invalid Mode " + strings.TrimLeft(mode, "0"), nil
+		return fun.Value("Invalid Mode " + strings.TrimLeft(mode, "0"))
 	}
 	st, err := f.Stats(p, true)
 	if err != nil {
-		return nil, err
+		return fun.Result{}, err
 	}
-	return st.Mode, nil
+	return fun.Value(st.Mode)
 }
 
-func symlink(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func symlink(_ context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	src, p := f.Expand(c.Str("src")), f.Expand(c.Str("path"))
 	if !filepath.IsAbs(p) {
-		return nil, invalid("Link path must be absolute: %s", p)
+		return fun.Result{}, invalid("Link path must be absolute: %s", p)
 	}
 	replace := c.Bool("force") || c.Bool("atomic")
 	if f.IsLink(p) {
 		if to, err := f.Readlink(p); err == nil && filepath.Clean(to) == filepath.Clean(src) {
-			return true, nil
+			return fun.Value(true)
 		}
 		if !replace {
-			return nil, fun.Errorf("Found existing symlink: %s", p)
+			return fun.Result{}, fun.Errorf("Found existing symlink: %s", p)
 		}
 	} else if f.LExists(p) && !replace {
-		return nil, fun.Errorf("Existing path is not a symlink: %s", p)
+		return fun.Result{}, fun.Errorf("Existing path is not a symlink: %s", p)
 	}
 	if err := f.SymlinkOver(src, p); err != nil {
-		return nil, f.because(err, "Could not create '%s'", p)
+		return fun.Result{}, f.because(err, "Could not create '%s'", p)
 	}
-	return true, nil
+	return fun.Value(true)
 }
 
 // SymlinkOver makes path a symbolic link to target, in place of what is there: in one
@@ -403,30 +386,32 @@ func (f *FS) inPlace(path string, make func(tmp string) error) error {
 	return f.Rename(tmp, path)
 }
 
-func touch(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func touch(_ context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	p := f.Expand(c.Str("name"))
 	if err := f.Touch(p, c.Value("atime"), c.Value("mtime")); err != nil {
 		var pe *fs.PathError
 		if errors.As(err, &pe) {
-			return nil, fun.Errorf("%s", host.Strerror(err))
+			return fun.Result{}, fun.Errorf("%s", host.Strerror(err))
 		}
-		return nil, invalid("%s", err)
+		return fun.Result{}, invalid("%s", err)
 	}
-	return f.Exists(p), nil
+	return fun.Value(f.Exists(p))
 }
 
-func truncate(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func truncate(_ context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	p := f.Expand(c.Str("path"))
 	n := c.Int("length")
 	const most = 1 << 30
 	if n < 0 || n > most {
-		return nil, invalid("length %d is out of range", n)
+		return fun.Result{}, invalid("length %d is out of range", n)
 	}
 	b, err := f.ReadFile(p)
 	if err != nil {
-		return nil, osError(err)
+		return fun.Result{}, osError(err)
 	}
 	out := make([]byte, n)
 	copy(out, b)
-	return nil, osError(f.Write(p, string(out)))
+	return fun.Result{}, osError(f.Write(p, string(out)))
 }

@@ -19,13 +19,6 @@ import (
 	"brine/modules/cp"
 )
 
-func findRow() fun.Spec {
-	s := varRow("find", "Find files below a path.\n"+
-		"Further arguments are criteria (name, iname, regex, iregex, type, size, mtime, user, group, grep, mindepth, maxdepth)\n"+
-		"and what to do with what is found (print, delete, exec), as in find(1): type=f name='*.log' mtime=+30d.", find, pathArg())
-	return s
-}
-
 // A finder is the criteria and actions of one find.
 // Salt: salt/utils/find.py.
 type finder struct {
@@ -38,7 +31,8 @@ type finder struct {
 	found              []value.Value
 }
 
-func find(ctx context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func find(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	opts := c.Kw.Copy()
 	for _, p := range c.Pos {
 		switch p {
@@ -52,17 +46,17 @@ func find(ctx context.Context, f *FS, c *fun.Call) (value.Value, error) {
 	for k, v := range opts.All() {
 		if key := value.Str(k); !strings.HasPrefix(key, "__") {
 			if err := fd.option(key, v); err != nil {
-				return "error: " + err.Error(), nil //nolint:nilerr // as in Salt
+				return fun.Value("error: " + err.Error()) //nolint:nilerr // as in Salt
 			}
 		}
 	}
 	for _, root := range f.Glob(f.Expand(c.Str("path"))) {
 		if err := fd.walk(ctx, root, root, 1); err != nil {
-			return nil, err
+			return fun.Result{}, err
 		}
 	}
 	sort.SliceStable(fd.found, func(i, j int) bool { return value.Str(fd.found[i]) < value.Str(fd.found[j]) })
-	return value.NewList(fd.found...), nil
+	return fun.Value(value.NewList(fd.found...))
 }
 
 // option takes one criterion or action.

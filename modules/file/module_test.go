@@ -391,11 +391,6 @@ func TestIsText(t *testing.T) {
 
 func TestSmallParsers(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]int64{"10": 10, "2K": 2048, "2KB": 2000, "1.5MiB": 1572864, "x": 0, "3q": 0} {
-		if got := file.ParseSize(in); got != want {
-			t.Errorf("ParseSize(%q) = %d, want %d", in, got, want)
-		}
-	}
 	for in, want := range map[value.Value]string{nil: "", int64(644): "0644", "0644": "0644", "0o755": "0755", int64(0): "0000", "'00644'": "0644", "4755": "4755"} {
 		if got := file.NormMode(in); got != want {
 			t.Errorf("NormMode(%v) = %q, want %q", in, got, want)

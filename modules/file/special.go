@@ -13,45 +13,21 @@ import (
 	"brine/internal/value"
 )
 
-// specialRows are the rows of devices, pipes, patches and security contexts.
-func specialRows() []fun.Spec {
-	name := fun.Need("name", fun.Str, "the path")
-	user, group := fun.Opt("user", fun.Any, nil, "owner"), fun.Opt("group", fun.Any, nil, "group")
-	mode := func(def string) fun.Arg { return fun.Opt("mode", fun.Any, def, "permissions") }
-	major, minor := fun.Opt("major", fun.Int, int64(0), "major number"), fun.Opt("minor", fun.Int, int64(0), "minor number")
-	device := func(kind string) func(context.Context, *FS, *fun.Call) (value.Value, error) {
-		return func(ctx context.Context, f *FS, c *fun.Call) (value.Value, error) {
-			n := nodeOf(f, c)
-			n.Kind = kind
-			r, err := f.MakeNode(ctx, n)
-			if err != nil {
-				return nil, err
-			}
-			return r.Value(), nil
-		}
+// device makes a device or pipe of a kind: c, b or p.
+func device(ctx context.Context, c *fun.Call, kind string) (fun.Result, error) {
+	f := on(c)
+	n := nodeOf(f, c)
+	n.Kind = kind
+	r, err := f.MakeNode(ctx, n)
+	if err != nil {
+		return fun.Result{}, err
 	}
-	return []fun.Spec{
-		row("get_devmm", "Return the major and minor number of a device, 0 and 0 of what is none.", getDevMM, name),
-		row("get_selinux_context", "Return the SELinux context of a path.", getContext, pathArg()),
-		row("list_backup", "The same as list_backups.", listBackups, pathArg(), fun.Opt("limit", fun.Any, nil, "at most this many")),
-		row("mknod", "Make a device or a named pipe, and missing directories above it.", mknod, name,
-			fun.Need("ntype", fun.Str, "c: character device, b: block device, p: pipe"), major, minor, user, group, mode("0600")),
-		row("mknod_blkdev", "Make a block device.", device("b"), name, fun.Need("major", fun.Int, "major number"), fun.Need("minor", fun.Int, "minor number"), user, group, mode("0660")),
-		row("mknod_chrdev", "Make a character device.", device("c"), name, fun.Need("major", fun.Int, "major number"), fun.Need("minor", fun.Int, "minor number"), user, group, mode("0660")),
-		row("mknod_fifo", "Make a named pipe.", device("p"), name, user, group, mode("0660")),
-		row("open_files", "Return the ids of the processes that have each file open.", openFiles, fun.Opt("by_pid", fun.Bool, false, "return the files by process")),
-		row("patch", "Run patch(1) on a file or directory; return pid, retcode, stdout and stderr.", patchRow,
-			fun.Need("originalfile", fun.Str, "what to patch"), fun.Need("patchfile", fun.Str, "the patch"),
-			fun.Opt("options", fun.Any, "", "options of patch"), fun.Opt("dry_run", fun.Bool, false, "change nothing")),
-		row("restorecon", "Set the SELinux context that the policy has for a path; return whether that worked.", restoreContext, pathArg(),
-			fun.Opt("recursive", fun.Bool, false, "and of all below")),
-		row("sed_contains", "Tell whether sed(1) finds a text in a file.", sedContains, pathArg(), fun.Need("text", fun.Any, "extended regular expression"),
-			fun.Opt("limit", fun.Any, "", "pattern of the lines to look at"), fun.Opt("flags", fun.Str, "g", "flags of the s command")),
-		row("set_selinux_context", "Set parts of the SELinux context of a path; return it, or False.", setContext, pathArg(),
-			fun.Opt("user", fun.Any, nil, "SELinux user"), fun.Opt("role", fun.Any, nil, "role"), fun.Opt("type", fun.Any, nil, "type"), fun.Opt("range", fun.Any, nil, "range"),
-			fun.Opt("persist", fun.Bool, false, "keep it in the policy, too")),
-	}
+	return fun.Value(r.Value())
 }
+
+func mknodBlock(ctx context.Context, c *fun.Call) (fun.Result, error) { return device(ctx, c, "b") }
+func mknodChar(ctx context.Context, c *fun.Call) (fun.Result, error)  { return device(ctx, c, "c") }
+func mknodFIFO(ctx context.Context, c *fun.Call) (fun.Result, error)  { return device(ctx, c, "p") }
 
 // A Node is a device or a pipe that is to be.
 type Node struct {
@@ -110,19 +86,20 @@ func (f *FS) MakeNode(ctx context.Context, n Node) (*Return, error) {
 	return r, nil
 }
 
-func mknod(ctx context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func mknod(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	n := nodeOf(f, c)
 	n.Kind = c.Str("ntype")
 	if !f.Test {
 		if err := f.MakeDirs(ctx, n.Name, Perms{User: n.User, Group: n.Group}); err != nil {
-			return nil, fun.Errorf("%s", host.OSError(err))
+			return fun.Result{}, fun.Errorf("%s", host.OSError(err))
 		}
 	}
 	r, err := f.MakeNode(ctx, n)
 	if err != nil {
-		return nil, err
+		return fun.Result{}, err
 	}
-	return r.Value(), nil
+	return fun.Value(r.Value())
 }
 
 // DeviceNumbers returns the major and minor number of a device, 0 and 0 of
@@ -144,9 +121,10 @@ func (f *FS) DeviceNumbers(ctx context.Context, path string) (major, minor int64
 	return major, minor, err
 }
 
-func getDevMM(ctx context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func getDevMM(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	major, minor, err := f.DeviceNumbers(ctx, f.Expand(c.Str("name")))
-	return value.Tuple{major, minor}, err
+	return fun.Result{Value: value.Tuple{major, minor}}, err
 }
 
 // Patch runs patch(1). Salt: patch.
@@ -187,7 +165,8 @@ func (f *FS) Patch(ctx context.Context, path, patchFile string, options []string
 	return m, err
 }
 
-func patchRow(ctx context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func patchRow(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	var options []string
 	switch o := c.Value("options").(type) {
 	case *value.List:
@@ -195,14 +174,14 @@ func patchRow(ctx context.Context, f *FS, c *fun.Call) (value.Value, error) {
 	default:
 		var err error
 		if options, err = proc.Split(value.Str(o)); err != nil {
-			return nil, fun.Errorf("options: %v", err)
+			return fun.Result{}, fun.Errorf("options: %v", err)
 		}
 	}
 	m, err := f.Patch(ctx, f.Expand(c.Str("originalfile")), f.Expand(c.Str("patchfile")), options, c.Bool("dry_run"))
 	if err != nil {
-		return nil, err
+		return fun.Result{}, err
 	}
-	return m, nil
+	return fun.Value(m)
 }
 
 // An Rmdir is what came of removing empty directories.
@@ -258,27 +237,29 @@ func (f *FS) Rmdir(dir string, recurse bool, days int64) (*Rmdir, error) {
 	return r, nil
 }
 
-func rmdir(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func rmdir(_ context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	p := f.Expand(c.Str("path"))
 	if !filepath.IsAbs(p) {
-		return nil, invalid("File path must be absolute.")
+		return fun.Result{}, invalid("File path must be absolute.")
 	}
 	if !f.IsDir(p) {
-		return nil, invalid("A valid directory was not specified.")
+		return fun.Result{}, invalid("A valid directory was not specified.")
 	}
 	days := c.Int("older_than")
 	r, err := f.Rmdir(p, c.Bool("recurse"), days)
 	if err != nil {
-		return nil, err
+		return fun.Result{}, err
 	}
 	if c.Bool("verbose") {
-		return r.Map(), nil
+		return fun.Value(r.Map())
 	}
-	return r.OK, nil
+	return fun.Value(r.OK)
 }
 
-func getContext(ctx context.Context, f *FS, c *fun.Call) (value.Value, error) {
-	return f.context(ctx, f.Expand(c.Str("path")))
+func getContext(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
+	return result(f.context(ctx, f.Expand(c.Str("path"))))
 }
 
 func (f *FS) context(ctx context.Context, p string) (value.Value, error) {
@@ -292,19 +273,21 @@ func (f *FS) context(ctx context.Context, p string) (value.Value, error) {
 	return strings.TrimSpace(string(out.Stdout)), nil
 }
 
-func restoreContext(ctx context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func restoreContext(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	flag := "-F"
 	if c.Bool("recursive") {
 		flag = "-FR"
 	}
 	out, err := f.Run(ctx, host.Cmd{Argv: []string{"restorecon", flag, f.Expand(c.Str("path"))}})
 	if err != nil {
-		return nil, fun.Errorf("Unable to run restorecon: %s", host.Strerror(err))
+		return fun.Result{}, fun.Errorf("Unable to run restorecon: %s", host.Strerror(err))
 	}
-	return out.Status == 0, nil
+	return fun.Value(out.Status == 0)
 }
 
-func setContext(ctx context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func setContext(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	p := f.Expand(c.Str("path"))
 	chcon, semanage := []string{"chcon"}, []string{"semanage", "fcontext", "-a"}
 	some := false
@@ -320,31 +303,32 @@ func setContext(ctx context.Context, f *FS, c *fun.Call) (value.Value, error) {
 		}
 	}
 	if !some {
-		return false, nil
+		return fun.Value(false)
 	}
 	if c.Bool("persist") {
 		out, err := f.Run(ctx, host.Cmd{Argv: append(semanage, p)})
 		if err != nil {
-			return nil, fun.Errorf("Unable to run semanage: %s", host.Strerror(err))
+			return fun.Result{}, fun.Errorf("Unable to run semanage: %s", host.Strerror(err))
 		}
 		if out.Status != 0 {
-			return nil, fun.Errorf("Problem setting fcontext: %s", strings.TrimSpace(string(out.Stderr)))
+			return fun.Result{}, fun.Errorf("Problem setting fcontext: %s", strings.TrimSpace(string(out.Stderr)))
 		}
 	}
 	out, err := f.Run(ctx, host.Cmd{Argv: append(chcon, p)})
 	if err != nil {
-		return nil, fun.Errorf("Unable to run chcon: %s", host.Strerror(err))
+		return fun.Result{}, fun.Errorf("Unable to run chcon: %s", host.Strerror(err))
 	}
 	if out.Status != 0 {
-		return false, nil
+		return fun.Value(false)
 	}
-	return f.context(ctx, p)
+	return result(f.context(ctx, p))
 }
 
-func sedContains(ctx context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func sedContains(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	p := f.Expand(c.Str("path"))
 	if !f.Exists(p) {
-		return false, nil
+		return fun.Value(false)
 	}
 	esc := func(v value.Value) string { return strings.ReplaceAll(value.Str(v), "/", `\/`) }
 	limit := ""
@@ -353,16 +337,17 @@ func sedContains(ctx context.Context, f *FS, c *fun.Call) (value.Value, error) {
 	}
 	out, err := f.Run(ctx, host.Cmd{Argv: []string{"sed", "-r", "-n", "-e", limit + "s/" + esc(c.Value("text")) + "/$/p" + c.Str("flags"), p}})
 	if err != nil {
-		return nil, fun.Errorf("Unable to run sed: %s", host.Strerror(err))
+		return fun.Result{}, fun.Errorf("Unable to run sed: %s", host.Strerror(err))
 	}
-	return len(out.Stdout) > 0, nil
+	return fun.Value(len(out.Stdout) > 0)
 }
 
 // openFiles reads /proc. Salt: open_files.
-func openFiles(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
+func openFiles(_ context.Context, c *fun.Call) (fun.Result, error) {
+	f := on(c)
 	pids, err := f.ReadDir("/proc")
 	if err != nil {
-		return nil, fun.Errorf("%s", host.OSError(err))
+		return fun.Result{}, fun.Errorf("%s", host.OSError(err))
 	}
 	sort.Strings(pids)
 	byPID, byFile := value.NewMap(0), value.NewMap(0)
@@ -396,7 +381,7 @@ func openFiles(_ context.Context, f *FS, c *fun.Call) (value.Value, error) {
 		}
 	}
 	if c.Bool("by_pid") {
-		return byPID, nil
+		return fun.Value(byPID)
 	}
-	return byFile, nil
+	return fun.Value(byFile)
 }

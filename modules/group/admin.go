@@ -21,7 +21,7 @@ type Admin struct {
 // NewAdmin returns the Admin of a call.
 func NewAdmin(c *fun.Call) *Admin {
 	a := &Admin{Host: c.Env.Host}
-	if c.Args.Has("root") {
+	if c.Declares("root") {
 		a.Root = c.Str("root")
 	}
 	return a
@@ -124,40 +124,29 @@ func (a *Admin) SetMembers(ctx context.Context, name string, users []string) (bo
 	return a.run(ctx, "-Q", "gpasswd", "--members", strings.Join(users, ","), name)
 }
 
-// changeSpecs are the rows that change groups.
-func changeSpecs() []fun.Spec {
-	name := fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "name of the group"}
-	root := fun.Arg{Name: "root", Type: fun.Str, Doc: "a directory to work in instead of the machine's own"}
-	user := fun.Arg{Name: "username", Type: fun.Str, Required: true, Doc: "name of the user"}
-	shared := fun.Arg{Name: "non_unique", Type: fun.Bool, Default: false, Doc: "take a number that is in use"}
-	spec := func(n, doc string, fn func(context.Context, *Admin, *fun.Call) (bool, error), args ...fun.Arg) fun.Spec {
-		return fun.Spec{
-			Name: n, Doc: doc, Src: "modules/groupadd.py " + n, Args: append([]fun.Arg{name}, args...),
-			Fn: func(ctx context.Context, c *fun.Call) (fun.Result, error) {
-				ok, err := fn(ctx, NewAdmin(c), c)
-				return fun.Result{Value: ok}, err
-			},
-		}
-	}
-	return []fun.Spec{
-		spec("add", "Make a group; return whether that worked.", func(ctx context.Context, a *Admin, c *fun.Call) (bool, error) {
-			return a.Add(ctx, c.Str("name"), c.Value("gid"), c.Bool("system"), c.Bool("non_unique"))
-		}, fun.Arg{Name: "gid", Doc: "number of the group"}, fun.Arg{Name: "system", Type: fun.Bool, Default: false, Doc: "make a system group"}, root, shared),
-		spec("adduser", "Make a user a member of a group; return whether that worked.", func(ctx context.Context, a *Admin, c *fun.Call) (bool, error) {
-			return a.AddUser(ctx, c.Str("name"), c.Str("username"))
-		}, user, root),
-		spec("chgid", "Give a group another number; return whether it has it.", func(ctx context.Context, a *Admin, c *fun.Call) (bool, error) {
-			gid := c.Int("gid")
-			return a.SetGID(ctx, c.Str("name"), gid, c.Bool("non_unique"))
-		}, fun.Arg{Name: "gid", Type: fun.Int, Required: true, Doc: "the number"}, root, shared),
-		spec("delete", "Remove a group; return whether that worked.", func(ctx context.Context, a *Admin, c *fun.Call) (bool, error) {
-			return a.Delete(ctx, c.Str("name"))
-		}, root),
-		spec("deluser", "Make a user no member of a group; return whether that holds.", func(ctx context.Context, a *Admin, c *fun.Call) (bool, error) {
-			return a.DropUser(ctx, c.Str("name"), c.Str("username"))
-		}, user, root),
-		spec("members", "Replace the members of a group; return whether that worked.", func(ctx context.Context, a *Admin, c *fun.Call) (bool, error) {
-			return a.SetMembers(ctx, c.Str("name"), c.Strings("members_list"))
-		}, fun.Arg{Name: "members_list", Type: fun.List, Required: true, Doc: "the members, a list or text with commas"}, root),
-	}
+// done is the return of a change.
+func done(ok bool, err error) (fun.Result, error) { return fun.Result{Value: ok}, err }
+
+func add(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return done(NewAdmin(c).Add(ctx, c.Str("name"), c.Value("gid"), c.Bool("system"), c.Bool("non_unique")))
+}
+
+func addUser(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return done(NewAdmin(c).AddUser(ctx, c.Str("name"), c.Str("username")))
+}
+
+func chgid(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return done(NewAdmin(c).SetGID(ctx, c.Str("name"), c.Int("gid"), c.Bool("non_unique")))
+}
+
+func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return done(NewAdmin(c).Delete(ctx, c.Str("name")))
+}
+
+func delUser(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return done(NewAdmin(c).DropUser(ctx, c.Str("name"), c.Str("username")))
+}
+
+func members(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return done(NewAdmin(c).SetMembers(ctx, c.Str("name"), c.Strings("members_list")))
 }

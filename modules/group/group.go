@@ -12,26 +12,9 @@ import (
 	"brine/internal/value"
 )
 
-// Module returns the rows of the execution module "group".
+// Module returns the execution module "group".
 func Module() fun.Module {
-	src := func(name string) string { return "modules/groupadd.py " + name }
-	root := fun.Arg{Name: "root", Type: fun.Str, Doc: "a directory whose etc/group is read instead"}
-	m := fun.Module{
-		Name: "group", Kind: fun.Exec, Doc: "Groups.",
-		Specs: []fun.Spec{
-			{
-				Name: "getent", Doc: "Return what is known of all groups.", Src: src("getent"), Fn: getent,
-				Args: []fun.Arg{{Name: "refresh", Type: fun.Bool, Default: false, Doc: "accepted; groups are read each time"}, root},
-			},
-			{
-				Name: "info", Doc: "Return what is known of a group, {} where there is none.", Src: src("info"), Fn: info,
-				Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the group"}, root},
-			},
-		},
-	}
-	m.Specs = append(m.Specs, changeSpecs()...)
-	m.SortSpecs()
-	return m
+	return fun.Module{Name: "group", Kind: fun.Exec, Doc: "a directory whose etc/group is read instead", Specs: specs}
 }
 
 // Info returns what group.info does.

@@ -22,50 +22,9 @@ import (
 	"brine/internal/value"
 )
 
-// Module returns the execution module hashutil.
+// Module returns the execution module "hashutil".
 func Module() fun.Module {
-	instr := fun.Need("instr", fun.Any, "the text")
-	checksum := fun.Arg{Name: "checksum", Type: fun.Str, Default: "md5", Doc: "md5, sha256 or sha512"}
-	file := fun.Need("fname", fun.Any, "the file")
-	out := fun.Need("outfile", fun.Any, "the file to write")
-	return fun.Module{
-		Name: "hashutil", Kind: fun.Exec, Doc: "Digests and Base64.",
-		Specs: []fun.Spec{
-			row("base64_b64decode", "Decode Base64.", func(_ context.Context, c *fun.Call) (value.Value, error) { return decode(c.Str("instr")) }, instr),
-			row("base64_b64encode", "Encode as Base64 without line breaks.", func(_ context.Context, c *fun.Call) (value.Value, error) {
-				return base64.StdEncoding.EncodeToString(text(c)), nil
-			}, instr),
-			row("base64_decodefile", "Decode Base64 and write it to a file.", decodeFile, instr, out),
-			row("base64_decodestring", "Decode Base64 of several lines.", func(_ context.Context, c *fun.Call) (value.Value, error) { return decode(c.Str("instr")) }, instr),
-			row("base64_encodefile", "Read a file and encode it as Base64 of several lines.", encodeFile, file),
-			row("base64_encodestring", "Encode as Base64 in lines of 76 characters.", func(_ context.Context, c *fun.Call) (value.Value, error) {
-				return lines(text(c)), nil
-			}, instr),
-			row("digest", "Return the digest of a text.", digest, instr, checksum),
-			row("digest_file", "Return the digest of a file.", digestFile, fun.Need("infile", fun.Any, "the file"), checksum),
-			row("github_signature", "Tell whether a GitHub webhook signature is that of a text.", githubSignature,
-				fun.Need("string", fun.Any, "the text"), fun.Need("shared_secret", fun.Any, "the secret"), fun.Need("challenge_hmac", fun.Any, "the signature: sha1=HEX or sha256=HEX")),
-			row("hmac_compute", "Return the HMAC-SHA256 of a text, as hex.", hmacCompute, fun.Need("string", fun.Any, "the text"), fun.Need("shared_secret", fun.Any, "the secret")),
-			row("hmac_signature", "Tell whether a text has an HMAC-SHA256, given as Base64.", hmacSignature,
-				fun.Need("string", fun.Any, "the text"), fun.Need("shared_secret", fun.Any, "the secret"), fun.Need("challenge_hmac", fun.Any, "the HMAC, as Base64")),
-			row("md5_digest", "Return the MD5 digest of a text.", sum(md5.New), instr),
-			row("sha256_digest", "Return the SHA-256 digest of a text.", sum(sha256.New), instr),
-			row("sha512_digest", "Return the SHA-512 digest of a text.", sum(sha512.New), instr),
-		},
-	}
-}
-
-// row is a row of Salt's modules/hashutil.py.
-//
-//go:noinline
-func row(name, doc string, fn func(context.Context, *fun.Call) (value.Value, error), args ...fun.Arg) fun.Spec {
-	return fun.Spec{
-		Name: name, Doc: doc, Src: "modules/hashutil.py " + name, Args: args,
-		Fn: func(ctx context.Context, c *fun.Call) (fun.Result, error) {
-			v, err := fn(ctx, c)
-			return fun.Result{Value: v}, err
-		},
-	}
+	return fun.Module{Name: "hashutil", Kind: fun.Exec, Doc: "md5, sha256 or sha512", Specs: specs}
 }
 
 // text returns the first argument as bytes.
@@ -78,12 +37,23 @@ func bytesOf(v value.Value) []byte {
 	return []byte(value.Str(v))
 }
 
-func sum(newHash func() hash.Hash) func(context.Context, *fun.Call) (value.Value, error) {
-	return func(_ context.Context, c *fun.Call) (value.Value, error) {
-		h := newHash()
-		h.Write(text(c))
-		return hex.EncodeToString(h.Sum(nil)), nil
-	}
+// sum returns the digest of the first argument.
+func sum(c *fun.Call, h hash.Hash) (fun.Result, error) {
+	h.Write(text(c))
+	return fun.Value(hex.EncodeToString(h.Sum(nil)))
+}
+
+func md5Digest(_ context.Context, c *fun.Call) (fun.Result, error) { return sum(c, md5.New()) }
+func sha256Digest(_ context.Context, c *fun.Call) (fun.Result, error) { return sum(c, sha256.New()) }
+
+func sha512Digest(_ context.Context, c *fun.Call) (fun.Result, error) { return sum(c, sha512.New()) }
+
+func encode64(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return fun.Value(base64.StdEncoding.EncodeToString(text(c)))
+}
+
+func encodeLines(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return fun.Value(lines(text(c)))
 }
 
 // newHash returns the hash function of digest, or Salt's error.
@@ -99,40 +69,40 @@ func newHash(name string) (hash.Hash, error) {
 	return nil, fun.Errorf("Hash func '%s' is not supported.", name)
 }
 
-func digest(_ context.Context, c *fun.Call) (value.Value, error) {
+func digest(_ context.Context, c *fun.Call) (fun.Result, error) {
 	h, err := newHash(c.Str("checksum"))
 	if err != nil {
-		return nil, err
+		return fun.Result{}, err
 	}
 	h.Write(text(c))
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return fun.Value(hex.EncodeToString(h.Sum(nil)))
 }
 
-func digestFile(_ context.Context, c *fun.Call) (value.Value, error) {
+func digestFile(_ context.Context, c *fun.Call) (fun.Result, error) {
 	h, err := newHash(c.Str("checksum"))
 	if err != nil {
-		return nil, err
+		return fun.Result{}, err
 	}
 	f, err := c.Env.Host.Open(c.Str("infile"))
 	if err != nil {
-		return nil, fun.Errorf("File path '%s' not found.", c.Str("infile"))
+		return fun.Result{}, fun.Errorf("File path '%s' not found.", c.Str("infile"))
 	}
 	defer f.Close()
 	if _, err := io.Copy(h, f); err != nil {
-		return nil, fun.Errorf("%s", host.OSError(err))
+		return fun.Result{}, fun.Errorf("%s", host.OSError(err))
 	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return fun.Value(hex.EncodeToString(h.Sum(nil)))
 }
 
-// decode decodes Base64 as Python does: what is no Base64 character is skipped.
-func decode(s string) (value.Value, error) {
-	b, err := decodeBytes(s)
+func decode64(_ context.Context, c *fun.Call) (fun.Result, error) {
+	b, err := decodeBytes(c.Str("instr"))
 	if err != nil {
-		return nil, err
+		return fun.Result{}, err
 	}
-	return string(b), nil
+	return fun.Value(string(b))
 }
 
+// decodeBytes decodes Base64 as Python does: other characters are skipped.
 func decodeBytes(s string) ([]byte, error) {
 	s = strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '+' || r == '/' || r == '=' {
@@ -159,23 +129,23 @@ func lines(b []byte) string {
 	return out.String()
 }
 
-func encodeFile(_ context.Context, c *fun.Call) (value.Value, error) {
+func encodeFile(_ context.Context, c *fun.Call) (fun.Result, error) {
 	b, err := c.Env.Host.ReadFile(c.Str("fname"))
 	if err != nil {
-		return nil, fun.Errorf("%s", host.OSError(err))
+		return fun.Result{}, fun.Errorf("%s", host.OSError(err))
 	}
-	return lines(b), nil
+	return fun.Value(lines(b))
 }
 
-func decodeFile(_ context.Context, c *fun.Call) (value.Value, error) {
+func decodeFile(_ context.Context, c *fun.Call) (fun.Result, error) {
 	b, err := decodeBytes(c.Str("instr"))
 	if err != nil {
-		return nil, err
+		return fun.Result{}, err
 	}
 	if err := c.Env.Host.WriteFile(c.Str("outfile"), strings.NewReader(string(b)), host.WriteOptions{FollowLinks: true}); err != nil {
-		return nil, fun.Errorf("%s", host.OSError(err))
+		return fun.Result{}, fun.Errorf("%s", host.OSError(err))
 	}
-	return true, nil
+	return fun.Value(true)
 }
 
 func mac(newHash func() hash.Hash, c *fun.Call) []byte {
@@ -184,23 +154,23 @@ func mac(newHash func() hash.Hash, c *fun.Call) []byte {
 	return m.Sum(nil)
 }
 
-func hmacCompute(_ context.Context, c *fun.Call) (value.Value, error) {
-	return hex.EncodeToString(mac(sha256.New, c)), nil
+func hmacCompute(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return fun.Value(hex.EncodeToString(mac(sha256.New, c)))
 }
 
-func hmacSignature(_ context.Context, c *fun.Call) (value.Value, error) {
+func hmacSignature(_ context.Context, c *fun.Call) (fun.Result, error) {
 	want, err := decodeBytes(c.Str("challenge_hmac"))
 	if err != nil {
-		return nil, err
+		return fun.Result{}, err
 	}
-	return hmac.Equal(mac(sha256.New, c), want), nil
+	return fun.Value(hmac.Equal(mac(sha256.New, c), want))
 }
 
-func githubSignature(_ context.Context, c *fun.Call) (value.Value, error) {
+func githubSignature(_ context.Context, c *fun.Call) (fun.Result, error) {
 	kind, want, ok := strings.Cut(c.Str("challenge_hmac"), "=")
 	newHash := map[string]func() hash.Hash{"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New, "sha512": sha512.New}[kind]
 	if !ok || newHash == nil {
-		return nil, errors.New("the signature is to be TYPE=HEX, for example sha256=...")
+		return fun.Result{}, errors.New("the signature is to be TYPE=HEX, for example sha256=...")
 	}
-	return hmac.Equal([]byte(hex.EncodeToString(mac(newHash, c))), []byte(want)), nil
+	return fun.Value(hmac.Equal([]byte(hex.EncodeToString(mac(newHash, c))), []byte(want)))
 }

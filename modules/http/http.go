@@ -15,65 +15,9 @@ import (
 	"brine/internal/value"
 )
 
-// Module returns the execution module http.
+// Module returns the execution module "http".
 func Module() fun.Module {
-	url := fun.Arg{Name: "url", Type: fun.Str, Required: true, Doc: "the URL, http or https"}
-	return fun.Module{
-		Name: "http", Kind: fun.Exec, Doc: "Requests to web servers.",
-		Specs: []fun.Spec{
-			{
-				Name: "query", Src: "modules/http.py query, utils/http.py query", Fn: queryRow, VarKw: true,
-				Doc: "Send a request and return the answer: body, and what is asked for of status, headers, dict, text.\n" +
-					"An answer that is no success is a dict of status, error and body; a server that is not reached one of error.",
-				Args: append([]fun.Arg{url}, queryArgs()...),
-			},
-			{
-				Name: "wait_for_successful_query", Src: "modules/http.py wait_for_successful_query", Fn: waitRow, VarKw: true, Hands: true,
-				Doc: "Send a request again until it succeeds, and return the answer.",
-				Args: []fun.Arg{
-					url,
-					{Name: "wait_for", Type: fun.Float, Default: int64(300), Unit: "s", Doc: "how long to try"},
-					{Name: "request_interval", Type: fun.Float, Default: 0.0, Unit: "s", Doc: "how long to wait between two requests; at least 0.1"},
-				},
-			},
-		},
-	}
-}
-
-func queryArgs() []fun.Arg {
-	return []fun.Arg{
-		{Name: "method", Type: fun.Str, Default: "GET", Doc: "the method"},
-		{Name: "params", Doc: "a dict, or a list of pairs: what is added to the query of the URL"},
-		{Name: "data", Doc: "the body: text, or a dict that is sent as a form"},
-		{Name: "data_file", Type: fun.Str, Doc: "a file with the body"},
-		{Name: "header_dict", Type: fun.Dict, Doc: "headers"},
-		{Name: "header_list", Type: fun.List, Doc: "headers, as texts with a colon"},
-		{Name: "header_file", Type: fun.Str, Doc: "a file of headers, one in a line"},
-		{Name: "username", Type: fun.Str, Doc: "the user for basic authentication"},
-		{Name: "password", Type: fun.Str, Doc: "its password"},
-		{Name: "auth", Type: fun.List, Doc: "user and password, as a list"},
-		{Name: "decode", Type: fun.Bool, Default: false, Doc: "read the body as data, and return it as dict"},
-		{Name: "decode_type", Type: fun.Str, Default: "auto", Doc: "json, xml, yaml, plain; auto goes by the header Content-Type"},
-		{Name: "status", Type: fun.Bool, Default: false, Doc: "return the status"},
-		{Name: "headers", Type: fun.Bool, Default: false, Doc: "return the headers"},
-		{Name: "text", Type: fun.Bool, Default: false, Doc: "return the body as text too"},
-		{Name: "test", Type: fun.Bool, Default: false, Doc: "send nothing but to test_url"},
-		{Name: "test_url", Type: fun.Str, Doc: "the URL to use instead where test is set"},
-		{Name: "opts", Type: fun.Dict, Doc: "options that differ from the configuration: those below, and http_request_timeout, http_connect_timeout, http_max_body, proxy_host, proxy_port, proxy_username, proxy_password, no_proxy"},
-		{Name: "ca_bundle", Type: fun.Str, Doc: "a file with the certificates of authorities to trust; default: the option of that name, else the system's"},
-		{Name: "verify_ssl", Doc: "whether certificates are verified; default: the option of that name, else True"},
-		{Name: "cert", Doc: "a file with the client's certificate and key, or a list of both files; default: the option of that name"},
-		{Name: "text_out", Type: fun.Str, Doc: "a file to write the body to"},
-		{Name: "decode_out", Type: fun.Str, Doc: "a file to write the body to where it is decoded"},
-		{Name: "agent", Type: fun.Str, Doc: "the header User-agent; default: Salt and its version"},
-		{Name: "hide_fields", Type: fun.List, Doc: "accepted; the query of a URL is never logged"},
-		{Name: "raise_error", Type: fun.Bool, Default: true, Doc: "treat an answer that is no success as an error"},
-		{Name: "decode_body", Type: fun.Bool, Default: true, Doc: "return the body as text; False: as bytes"},
-		{Name: "timeout", Type: fun.Float, Unit: "s", Doc: "how long the request may take; default: the option http_request_timeout, else an hour"},
-		{Name: "backend", Type: fun.Str, Doc: "accepted; there is one"},
-		{Name: "node", Type: fun.Str, Doc: "accepted"},
-		{Name: "port", Doc: "accepted; the port stands in the URL"},
-	}
+	return fun.Module{Name: "http", Kind: fun.Exec, Doc: "the URL, http or https", Specs: specs}
 }
 
 // absent are the arguments of Salt's function that are not here: what they ask

@@ -9,27 +9,9 @@ import (
 	"brine/internal/value"
 )
 
-// Module returns the rows of the execution module "jinja".
+// Module returns the execution module "jinja".
 func Module() fun.Module {
-	imp := func(kind string) fun.Spec {
-		return fun.Spec{
-			Name: "import_" + kind, Doc: "Return what import_" + kind + " makes of a file of the file server.", Src: "modules/jinja.py import_" + kind,
-			Args: []fun.Arg{{Name: "path", Type: fun.Str, Required: true, Doc: "the file, below the roots"}}, Fn: importFn(kind),
-		}
-	}
-	return fun.Module{
-		Name: "jinja", Kind: fun.Exec, Doc: "What templates define.",
-		Specs: []fun.Spec{
-			imp("json"), imp("yaml"),
-			{
-				Name: "load_map", Doc: "Return a variable that a template sets.", Src: "modules/jinja.py load_map", Fn: loadMap,
-				Args: []fun.Arg{
-					{Name: "path", Type: fun.Str, Required: true, Doc: "the template, below the roots"},
-					{Name: "data", Type: fun.Str, Required: true, Doc: "the variable"},
-				},
-			},
-		},
-	}
+	return fun.Module{Name: "jinja", Kind: fun.Exec, Doc: "Return what import_", Specs: specs}
 }
 
 // run renders a template that ends in the JSON of a value, and reads it.
@@ -44,7 +26,7 @@ func run(ctx context.Context, c *fun.Call, text string) (fun.Result, error) {
 // loadMap imports a variable with context. Salt: salt/modules/jinja.py
 // load_map.
 func loadMap(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name := c.Str("data")
+	name := c.Str("value")
 	if !identifier(name) {
 		return fun.Result{}, fun.Errorf("%s is not the name of a variable", value.Repr(name))
 	}
@@ -61,8 +43,14 @@ func identifier(s string) bool {
 	return s != ""
 }
 
-func importFn(kind string) fun.ExecFn {
-	return func(ctx context.Context, c *fun.Call) (fun.Result, error) {
-		return run(ctx, c, "{% import_"+kind+" "+value.Repr(c.Str("path"))+" as data %}{{ data | tojson }}")
-	}
+func importJSON(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return importAs(ctx, c, "json")
+}
+
+func importYAML(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return importAs(ctx, c, "yaml")
+}
+
+func importAs(ctx context.Context, c *fun.Call, kind string) (fun.Result, error) {
+	return run(ctx, c, "{% import_"+kind+" "+value.Repr(c.Str("path"))+" as data %}{{ data | tojson }}")
 }

@@ -9,37 +9,36 @@ import (
 	"brine/internal/value"
 )
 
-// critical is above slog's own levels, as Python's is.
-const critical = slog.LevelError + 4
+// levelCritical is above slog's own levels, as Python's is.
+const levelCritical = slog.LevelError + 4
 
-// Module returns the rows of the execution module "log".
+// Module returns the execution module "log".
 func Module() fun.Module {
-	row := func(name, level string, l slog.Level) fun.Spec {
-		return fun.Spec{
-			Name: name, Doc: "Log a message as " + level + ". Returns true.", Src: "modules/logmod.py " + name,
-			Args: []fun.Arg{{Name: "message", Type: fun.Any, Required: true, Doc: "what to log; data is printed as Python prints it"}},
-			Fn:   write(l),
-		}
-	}
-	return fun.Module{
-		Name: "log", Kind: fun.Exec, Doc: "Messages of templates to the log.",
-		Specs: []fun.Spec{
-			row("critical", "critical", critical),
-			row("debug", "debug", slog.LevelDebug),
-			row("error", "an error", slog.LevelError),
-			row("exception", "an error", slog.LevelError),
-			row("info", "information", slog.LevelInfo),
-			row("warning", "a warning", slog.LevelWarn),
-		},
-	}
+	return fun.Module{Name: "log", Kind: fun.Exec, Doc: "Log a message as ", Specs: specs}
 }
 
-// write returns the function that logs at a level.
-func write(l slog.Level) fun.ExecFn {
-	return func(ctx context.Context, c *fun.Call) (fun.Result, error) {
-		if c.Env.Log != nil && c.Env.Log.Enabled(ctx, l) {
-			c.Env.Log.Log(ctx, l, "message of a template", "text", value.Str(c.Value("message")))
-		}
-		return fun.Value(true)
+// write logs the message at a level.
+func write(ctx context.Context, c *fun.Call, l slog.Level) (fun.Result, error) {
+	if c.Env.Log != nil && c.Env.Log.Enabled(ctx, l) {
+		c.Env.Log.Log(ctx, l, "message of a template", "text", value.Str(c.Value("message")))
 	}
+	return fun.Value(true)
+}
+
+func debug(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return write(ctx, c, slog.LevelDebug)
+}
+
+func info(ctx context.Context, c *fun.Call) (fun.Result, error) { return write(ctx, c, slog.LevelInfo) }
+
+func warning(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return write(ctx, c, slog.LevelWarn)
+}
+
+func logError(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return write(ctx, c, slog.LevelError)
+}
+
+func critical(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return write(ctx, c, levelCritical)
 }

@@ -4,69 +4,23 @@ package match
 
 import (
 	"context"
-	"slices"
 
 	"brine/internal/fun"
 	"brine/internal/target"
 	"brine/internal/value"
 )
 
-// matchers are the functions whose name is, or stands for, a target type.
-var matchers = [...]struct{ name, tgtType, doc string }{
-	{"compound", "compound", "Tell whether a compound target means this machine."},
-	{"data", "data", "Tell whether a target of the data store means this machine."},
-	{"glob", "glob", "Tell whether a glob means this machine."},
-	{"grain", "grain", "Tell whether a grain target means this machine."},
-	{"grain_pcre", "grain_pcre", "Tell whether a grain target with a regular expression means this machine."},
-	{"ipcidr", "ipcidr", "Tell whether an address or network means this machine."},
-	{"list", "list", "Tell whether a list of ids has this machine."},
-	{"pcre", "pcre", "Tell whether a regular expression means this machine."},
-	{"pillar", "pillar", "Tell whether a pillar target means this machine."},
-	{"pillar_pcre", "pillar_pcre", "Tell whether a pillar target with a regular expression means this machine."},
-}
-
-// Module returns the rows of the execution module "match".
+// Module returns the execution module "match".
 func Module() fun.Module {
-	m := fun.Module{Name: "match", Kind: fun.Exec, Doc: "Does a target mean this machine?"}
-	for _, x := range matchers {
-		m.Specs = append(m.Specs, fun.Spec{
-			Name: x.name, Doc: x.doc, Src: "modules/match.py " + x.name, Fn: matchFn(x.tgtType),
-			Args: []fun.Arg{
-				{Name: "tgt", Required: true, Doc: "the target"},
-				{Name: "minion_id", Type: fun.Str, Doc: "match this id instead of one's own"},
-				{Name: "delimiter", Type: fun.Str, Default: ":", Doc: "what separates the keys of grains and pillar"},
-			},
-		})
-	}
-	filter := fun.Spec{
-		Name: "filter_by", Doc: "Return the value of the first key that, as a compound target, means this machine.", Src: "modules/match.py filter_by", Fn: filterBy,
-		Args: []fun.Arg{
-			{Name: "lookup", Type: fun.Dict, Required: true, Doc: "targets to values"},
-			{Name: "tgt_type", Type: fun.Str, Default: "compound", Doc: "type of the targets"},
-			{Name: "minion_id", Type: fun.Str, Doc: "match this id instead of one's own"},
-			{Name: "merge", Type: fun.Dict, Doc: "merged over the value"},
-			{Name: "merge_lists", Type: fun.Bool, Default: false, Doc: "join lists in the merge"},
-			{Name: "default", Type: fun.Str, Default: "default", Doc: "key to use where none matches"},
-		},
-	}
-	m.Specs = slices.Insert(m.Specs, 2, filter) // by the alphabet behind data
-	m.Specs = append(m.Specs, fun.Spec{
-		Name: "search_by", Doc: "Return the names whose lists have a target that means this machine, None where there are none.", Src: "modules/match.py search_by", Fn: searchBy,
-		Args: []fun.Arg{
-			{Name: "lookup", Type: fun.Dict, Required: true, Doc: "names to lists of targets"},
-			{Name: "tgt_type", Type: fun.Str, Default: "compound", Doc: "type of the targets"},
-			{Name: "minion_id", Type: fun.Str, Doc: "match this id instead of one's own"},
-		},
-	})
-	return m
+	return fun.Module{Name: "match", Kind: fun.Exec, Doc: "Does a target mean this machine?", Specs: specs}
 }
 
 // minion is this machine as targets see it, under another id where one is
 // given.
 func minion(c *fun.Call) target.Minion {
-	id := c.Str("minion_id")
-	if id == "" {
-		id = c.Env.ID
+	id := c.Env.ID
+	if c.Declares("minion_id") && c.Str("minion_id") != "" {
+		id = c.Str("minion_id")
 	}
 	return target.Minion{
 		ID:     id,
@@ -95,18 +49,32 @@ func match(c *fun.Call, tgt value.Value, tgtType, delimiter string) (ok, known b
 	return ok, true, err
 }
 
-func matchFn(tgtType string) fun.ExecFn {
-	return func(_ context.Context, c *fun.Call) (fun.Result, error) {
-		ok, known, err := match(c, c.Value("tgt"), tgtType, c.Str("delimiter"))
-		if err != nil {
-			return fun.Result{}, err
-		}
-		if !known && tgtType == "ipcidr" {
-			return fun.Value(value.NewList()) // as in Salt
-		}
-		return fun.Value(ok)
+// matches returns whether the target of a call, of a type, means this machine.
+func matches(c *fun.Call, tgtType string) (fun.Result, error) {
+	delimiter := ""
+	if c.Declares("delimiter") {
+		delimiter = c.Str("delimiter")
 	}
+	ok, known, err := match(c, c.Value("tgt"), tgtType, delimiter)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if !known && tgtType == "ipcidr" {
+		return fun.Value(value.NewList()) // as in Salt
+	}
+	return fun.Value(ok)
 }
+
+func compound(_ context.Context, c *fun.Call) (fun.Result, error)   { return matches(c, "compound") }
+func data(_ context.Context, c *fun.Call) (fun.Result, error)       { return matches(c, "data") }
+func glob(_ context.Context, c *fun.Call) (fun.Result, error)       { return matches(c, "glob") }
+func grain(_ context.Context, c *fun.Call) (fun.Result, error)      { return matches(c, "grain") }
+func grainPCRE(_ context.Context, c *fun.Call) (fun.Result, error)  { return matches(c, "grain_pcre") }
+func list(_ context.Context, c *fun.Call) (fun.Result, error)       { return matches(c, "list") }
+func pcre(_ context.Context, c *fun.Call) (fun.Result, error)       { return matches(c, "pcre") }
+func pillar(_ context.Context, c *fun.Call) (fun.Result, error)     { return matches(c, "pillar") }
+func pillarPCRE(_ context.Context, c *fun.Call) (fun.Result, error) { return matches(c, "pillar_pcre") }
+func ipcidr(_ context.Context, c *fun.Call) (fun.Result, error)     { return matches(c, "ipcidr") }
 
 // searchBy looks through lists of targets; a name is there once for each
 // target that means the machine. Salt: salt/modules/match.py search_by.

@@ -14,58 +14,9 @@ import (
 	"brine/internal/value"
 )
 
-// Module returns the rows of the execution module "network".
+// Module returns the execution module "network".
 func Module() fun.Module {
-	src := func(name string) string { return "modules/network.py " + name }
-	iface := []fun.Arg{{Name: "iface", Type: fun.Str, Required: true, Doc: "name of the interface"}}
-	arg := func(name, doc string) fun.Arg { return fun.Arg{Name: name, Type: fun.Str, Required: true, Doc: doc} }
-	addrs := []fun.Arg{
-		{Name: "interface", Type: fun.List, Doc: "patterns of interface names, a list or separated by commas; None is all"},
-		{Name: "include_loopback", Type: fun.Bool, Default: false, Doc: "addresses of the machine itself too"},
-		{Name: "cidr", Type: fun.Str, Doc: "only addresses of this network"},
-	}
-	addrs4 := append(slices.Clone(addrs), fun.Arg{Name: "type", Type: fun.Str, Doc: "public or private; None is both"})
-	nets := append(slices.Clone(addrs[:2]), fun.Arg{Name: "verbose", Type: fun.Bool, Default: false, Doc: "return details by network"})
-	m := fun.Module{
-		Name: "network", Kind: fun.Exec, Doc: "Interfaces, addresses and networks.",
-		Specs: []fun.Spec{
-			{
-				Name: "calc_net", Doc: "Return the network of an address.", Src: src("calc_net"), Fn: calcNet,
-				Args: []fun.Arg{arg("ip_addr", "the address, with or without a prefix length"), {Name: "netmask", Type: fun.Str, Doc: "netmask or prefix length"}},
-			},
-			{Name: "convert_cidr", Doc: "Return address, netmask and broadcast address of a network.", Src: src("convert_cidr"), Args: []fun.Arg{arg("cidr", "the network")}, Fn: convertCIDR},
-			{Name: "fqdns", Doc: "Return the names that name servers have for the machine's addresses.", Src: src("fqdns"), Fn: fqdns},
-			{Name: "get_fqdn", Doc: "Return the full name of the machine.", Src: src("get_fqdn"), Fn: getFQDN},
-			{Name: "get_hostname", Doc: "Return the name of the machine.", Src: src("get_hostname"), Fn: getHostname},
-			{Name: "hw_addr", Doc: "Return the hardware address of an interface.", Src: src("hw_addr"), Args: iface, Fn: hwAddr},
-			{Name: "hwaddr", Doc: "Return the hardware address of an interface.", Src: src("hwaddr"), Args: iface, Fn: hwAddr},
-			{Name: "in_subnet", Doc: "Return whether the machine has an address in a network.", Src: src("in_subnet"), Args: []fun.Arg{arg("cidr", "the network")}, Fn: inSubnet},
-			{Name: "interface", Doc: "Return the IPv4 addresses of an interface.", Src: src("interface"), Args: iface, Fn: interfaceFn},
-			{Name: "interface_ip", Doc: "Return the first IPv4 address of an interface.", Src: src("interface_ip"), Args: iface, Fn: interfaceIP},
-			{Name: "interfaces", Doc: "Return what is known of all interfaces.", Src: src("interfaces"), Fn: interfaces},
-			{Name: "ip_addrs", Doc: "Return the machine's IPv4 addresses.", Src: src("ip_addrs"), Args: addrs4, Fn: ipAddrs},
-			{Name: "ip_addrs6", Doc: "Return the machine's IPv6 addresses.", Src: src("ip_addrs6"), Args: addrs, Fn: ipAddrs6},
-			{
-				Name: "ip_in_subnet", Doc: "Return whether an address lies in a network.", Src: src("ip_in_subnet"), Fn: ipInSubnet,
-				Args: []fun.Arg{arg("ip_addr", "the address"), arg("cidr", "the network")},
-			},
-			{Name: "ip_networks", Doc: "Return the machine's IPv4 networks.", Src: src("ip_networks"), Args: nets, Fn: ipNetworks},
-			{Name: "ip_networks6", Doc: "Return the machine's IPv6 networks.", Src: src("ip_networks6"), Args: nets, Fn: ipNetworks6},
-			{Name: "ipaddrs", Doc: "Return the machine's IPv4 addresses.", Src: src("ipaddrs"), Args: addrs4, Fn: ipAddrs},
-			{Name: "ipaddrs6", Doc: "Return the machine's IPv6 addresses.", Src: src("ipaddrs6"), Args: addrs, Fn: ipAddrs6},
-			{Name: "is_loopback", Doc: "Return whether an address is one of the machine itself.", Src: src("is_loopback"), Args: []fun.Arg{arg("ip_addr", "the address")}, Fn: isLoopback},
-			{Name: "is_private", Doc: "Return whether an address is not routed on the Internet.", Src: src("is_private"), Args: []fun.Arg{arg("ip_addr", "the address")}, Fn: isPrivate},
-			{Name: "reverse_ip", Doc: "Return the name under which name servers have an address.", Src: src("reverse_ip"), Args: []fun.Arg{arg("ip_addr", "the address")}, Fn: reverseIP},
-			{
-				Name: "subnets", Doc: "Return the machine's IPv4 networks.", Src: src("subnets"), Fn: subnets,
-				Args: []fun.Arg{{Name: "interfaces", Type: fun.Any, Doc: "a name or a list of names of interfaces; None is all"}},
-			},
-			{Name: "subnets6", Doc: "Return the machine's IPv6 networks.", Src: src("subnets6"), Fn: subnets6},
-		},
-	}
-	m.Specs = append(m.Specs, probeSpecs()...)
-	m.SortSpecs()
-	return m
+	return fun.Module{Name: "network", Kind: fun.Exec, Doc: "name of the interface", Specs: specs}
 }
 
 func interfaces(_ context.Context, c *fun.Call) (fun.Result, error) {
@@ -121,23 +72,16 @@ func interfaceIP(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value("")
 }
 
-// patterns returns the names in a list argument, which may also be separated
-// by commas; nil is all.
-func patterns(c *fun.Call, name string) []string {
-	if c.IsNone(name) {
+// patterns returns the patterns of interface names that a call gives; nil is all.
+func patterns(c *fun.Call) []string {
+	if c.IsNone("interface") {
 		return nil
 	}
-	ps := []string{}
-	for _, s := range c.Strings(name) {
-		for _, p := range strings.Split(s, ",") {
-			ps = append(ps, strings.TrimSpace(p))
-		}
-	}
-	return ps
+	return c.Strings("interface")
 }
 
 func addrs(c *fun.Call, v6 bool) (fun.Result, error) {
-	found, err := grains.IPs(c.Env.Host, grains.IPFilter{V6: v6, Loopback: c.Bool("include_loopback"), Ifaces: patterns(c, "interface")})
+	found, err := grains.IPs(c.Env.Host, grains.IPFilter{V6: v6, Loopback: c.Bool("include_loopback"), Ifaces: patterns(c)})
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -145,7 +89,7 @@ func addrs(c *fun.Call, v6 bool) (fun.Result, error) {
 	if cidr := c.Str("cidr"); cidr != "" {
 		n, ok := strictNetwork(cidr)
 		keep = func(a netip.Addr) bool { return ok && n.Contains(a) }
-	} else if c.Args.Has("type") {
+	} else if c.Declares("type") {
 		switch c.Str("type") {
 		case "public":
 			keep = func(a netip.Addr) bool { return !private(a) }
@@ -183,7 +127,7 @@ func sortedNetworks(ps []netip.Prefix) []netip.Prefix {
 }
 
 func networks(c *fun.Call, v6 bool) (fun.Result, error) {
-	found, err := grains.IPs(c.Env.Host, grains.IPFilter{V6: v6, Loopback: c.Bool("include_loopback"), Ifaces: patterns(c, "interface")})
+	found, err := grains.IPs(c.Env.Host, grains.IPFilter{V6: v6, Loopback: c.Bool("include_loopback"), Ifaces: patterns(c)})
 	if err != nil {
 		return fun.Result{}, err
 	}

@@ -14,25 +14,6 @@ import (
 	"brine/internal/value"
 )
 
-// probeSpecs are the rows that ask other machines, and a few about addresses.
-func probeSpecs() []fun.Spec {
-	row := func(name, doc string, fn fun.ExecFn, args ...fun.Arg) fun.Spec {
-		return fun.Spec{Name: name, Doc: doc, Src: "modules/network.py " + name, Args: args, Fn: fn}
-	}
-	need := func(name, doc string) fun.Arg { return fun.Arg{Name: name, Type: fun.Str, Required: true, Doc: doc} }
-	hostArg := need("host", "name or address")
-	connectRow := row("connect", "Try a TCP connection; return result and comment.", connect, hostArg, fun.Arg{Name: "port", Doc: "the port"})
-	connectRow.VarKw = true
-	return []fun.Spec{
-		connectRow,
-		row("ifacestartswith", "Return the names of the interfaces with an IPv4 address that begins so.", ifaceStartsWith, need("cidr", "the beginning of the address")),
-		row("iphexval", "Return the hexadecimal digits of an IPv4 address.", ipHex, need("ip", "the address")),
-		row("ping", "Run ping(1) four times; return its output, or with return_boolean whether an answer came.", ping, hostArg,
-			fun.Arg{Name: "timeout", Default: false, Unit: "s", Doc: "how long to wait for an answer"},
-			fun.Arg{Name: "return_boolean", Type: fun.Bool, Default: false, Doc: "return True or False"}),
-	}
-}
-
 // sanitize drops what cannot be in a name or address, as Salt's sanitize_host.
 func sanitize(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -83,10 +64,7 @@ func connect(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if t, err := strconv.ParseFloat(value.Str(c.Kw.At("timeout")), 64); err == nil && t > 0 {
 		wait = time.Duration(t * float64(time.Second))
 	}
-	port, err := strconv.Atoi(value.Str(c.Value("port")))
-	if err != nil {
-		return fun.Result{}, fun.Errorf("port: %q is no number", value.Str(c.Value("port")))
-	}
+	port := int(c.Int("port"))
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	address := name

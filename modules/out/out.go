@@ -10,20 +10,9 @@ import (
 	"brine/outputter"
 )
 
-// Module returns the rows of the execution module "out".
+// Module returns the execution module "out".
 func Module() fun.Module {
-	args := []fun.Arg{
-		{Name: "data", Required: true, Doc: "what to print"},
-		{Name: "out", Type: fun.Str, Default: "nested", Doc: "the outputter"},
-		{Name: "opts", Type: fun.Dict, Doc: "settings of the outputter"},
-	}
-	return fun.Module{
-		Name: "out", Kind: fun.Exec, Doc: "The outputters as functions.",
-		Specs: []fun.Spec{
-			{Name: "out_format", Doc: "Return data as an outputter prints it.", Src: "modules/out.py out_format", Args: args, VarKw: true, Fn: format},
-			{Name: "string_format", Doc: "Return data as an outputter prints it, without colours.", Src: "modules/out.py string_format", Args: args, VarKw: true, Fn: format},
-		},
-	}
+	return fun.Module{Name: "out", Kind: fun.Exec, Doc: "what to print", Specs: specs}
 }
 
 // format prints to text. Salt: salt/modules/out.py string_format.

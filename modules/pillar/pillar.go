@@ -12,64 +12,9 @@ import (
 	"brine/internal/yamlsalt"
 )
 
-// Module returns the rows of the execution module "pillar".
+// Module returns the execution module "pillar".
 func Module() fun.Module {
-	src := func(name string) string { return "modules/pillar.py " + name }
-	env := []fun.Arg{
-		{Name: "pillarenv", Type: fun.Str, Doc: "render the pillar of this environment anew and read that"},
-		{Name: "saltenv", Type: fun.Str, Doc: "as pillarenv, with pillarenv_from_saltenv"},
-	}
-	key := fun.Arg{Name: "key", Type: fun.Any, Required: true, Doc: "where it lies: keys and list places, with colons between"}
-	delim := fun.Arg{Name: "delimiter", Type: fun.Str, Default: value.DefaultDelim, Doc: "what separates the parts of the key"}
-	getArgs := append([]fun.Arg{
-		key,
-		{Name: "default", Type: fun.Any, Default: unset{}, Doc: "what is returned where nothing is there; '' where not given"},
-		{Name: "merge", Type: fun.Bool, Default: false, Doc: "merge what is there over the default, a dict or a list"},
-		{Name: "merge_nested_lists", Type: fun.Any, Doc: "with merge, add the items of lists in dicts; the option pillar_merge_lists where not given"},
-		delim,
-	}, env...)
-	renderDoc := "; with names, as item. Keywords: pillar (merged over), pillarenv, saltenv"
-	return fun.Module{
-		Name: "pillar", Kind: fun.Exec, Doc: "Read and render the pillar of this target.",
-		Specs: []fun.Spec{
-			{Name: "data", Doc: "Render the pillar and return it" + renderDoc + ".", Src: src("items"), VarArg: true, VarKw: true, Fn: items},
-			{
-				Name: "ext", Doc: "Render the pillar with an ext_pillar that on_demand_ext_pillar allows.", Src: src("ext"), Fn: ext,
-				Args: []fun.Arg{
-					{Name: "external", Type: fun.Any, Required: true, Doc: "a dict of the interface and its arguments, or that as YAML"},
-					{Name: "pillar", Type: fun.Dict, Doc: "merged over the pillar"},
-				},
-			},
-			{Name: "fetch", Doc: "Return a part of the pillar: pillar.get by another name.", Src: src("get"), Args: getArgs, Fn: get},
-			{
-				Name: "file_exists", Doc: "Return whether a file is in the pillar roots.", Src: src("file_exists"), Fn: fileExists,
-				Args: []fun.Arg{
-					{Name: "path", Type: fun.Str, Required: true, Doc: "path below the roots"},
-					{Name: "saltenv", Type: fun.Str, Doc: "look in this environment alone"},
-				},
-			},
-			{
-				Name: "filter_by", Doc: "Pick an entry of a dict by a part of the pillar, as grains.filter_by does by a grain.", Src: src("filter_by"), Fn: filterBy,
-				Args: []fun.Arg{
-					{Name: "lookup_dict", Type: fun.Dict, Required: true, Doc: "the entries, by a glob that the pillar value matches"},
-					{Name: "pillar", Type: fun.Str, Required: true, Doc: "where the value lies in the pillar"},
-					{Name: "merge", Type: fun.Any, Doc: "a dict that is merged over the result"},
-					{Name: "default", Type: fun.Any, Default: "default", Doc: "the entry where nothing matches"},
-					{Name: "base", Type: fun.Any, Doc: "the entry that lies under the result"},
-				},
-			},
-			{Name: "get", Doc: "Return a part of the pillar, or the default.", Src: src("get"), Args: getArgs, Fn: get},
-			{Name: "item", Doc: "Return parts of the pillar by their keys. Keywords: default, delimiter, pillarenv, saltenv.", Src: src("item"), VarArg: true, VarKw: true, Fn: item},
-			{Name: "items", Doc: "Render the pillar and return it" + renderDoc + ".", Src: src("items"), VarArg: true, VarKw: true, Fn: items},
-			{Name: "keys", Doc: "Return the keys of a dict in the pillar.", Src: src("keys"), Args: []fun.Arg{key, delim}, Fn: keys},
-			{Name: "ls", Doc: "Render the pillar and return its keys" + renderDoc + ".", Src: src("ls"), VarArg: true, VarKw: true, Fn: ls},
-			{Name: "obfuscate", Doc: "Render the pillar and return it with the types of the values instead of them" + renderDoc + ".", Src: src("obfuscate"), VarArg: true, VarKw: true, Fn: obfuscate},
-			{
-				Name: "raw", Doc: "Return the pillar, or what is at one key of it, as it is in memory.", Src: src("raw"), Fn: raw,
-				Args: []fun.Arg{{Name: "key", Type: fun.Any, Doc: "a key; all where not given"}},
-			},
-		},
-	}
+	return fun.Module{Name: "pillar", Kind: fun.Exec, Doc: "render the pillar of this environment anew and read that", Specs: specs}
 }
 
 // unset is the default of an argument that was not given, where None is

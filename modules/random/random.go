@@ -18,79 +18,9 @@ import (
 	"brine/internal/value"
 )
 
-// Module returns the rows of the execution module "random".
+// Module returns the execution module "random".
 func Module() fun.Module {
-	flag := func(name string, def bool, doc string) fun.Arg {
-		return fun.Arg{Name: name, Type: fun.Bool, Default: def, Doc: doc}
-	}
-	seed := fun.Arg{Name: "seed", Doc: "what makes the outcome the same each time; None is by chance"}
-	return fun.Module{
-		Name: "random", Kind: fun.Exec, Doc: "Random numbers, text and picks.",
-		Specs: []fun.Spec{
-			{
-				Name: "get_str", Doc: "Return random text.", Src: "modules/mod_random.py get_str", Fn: getStr,
-				Args: []fun.Arg{
-					{Name: "length", Type: fun.Int, Default: int64(20), Unit: "characters", Doc: "how long"},
-					{Name: "chars", Type: fun.Str, Doc: "the characters to pick from, instead of the classes below"},
-					flag("lowercase", true, "pick from a to z"),
-					flag("uppercase", true, "pick from A to Z"),
-					flag("digits", true, "pick from 0 to 9"),
-					flag("punctuation", true, "pick from ASCII punctuation"),
-					flag("whitespace", false, "pick from ASCII white space"),
-					flag("printable", false, "pick from all of these classes"),
-				},
-			},
-			{
-				Name: "hash", Doc: "Return the digest of a text as hexadecimal.", Src: "modules/mod_random.py hash", Fn: digestOf,
-				Args: []fun.Arg{
-					{Name: "value", Required: true, Doc: "the text"},
-					{Name: "algorithm", Type: fun.Str, Default: "sha512", Doc: "md5, sha1, sha224, sha256, sha384, sha512, sha3_224, sha3_256, sha3_384 or sha3_512"},
-				},
-			},
-			{
-				Name: "rand_int", Doc: "Return a random whole number.", Src: "modules/mod_random.py rand_int", Fn: randInt,
-				Args: []fun.Arg{
-					{Name: "start", Type: fun.Int, Default: int64(1), Doc: "the least"},
-					{Name: "end", Type: fun.Int, Default: int64(10), Doc: "the greatest"},
-					seed,
-				},
-			},
-			{
-				Name: "sample", Doc: "Pick items of a list, each at most once.", Src: "modules/mod_random.py sample", Fn: sample,
-				Args: []fun.Arg{
-					{Name: "value", Type: fun.List, Required: true, Doc: "the list"},
-					{Name: "size", Type: fun.Int, Required: true, Doc: "how many"},
-					seed,
-				},
-			},
-			{
-				Name: "seed", Doc: "Return a number of 0 up to range that is always the same for one minion.", Src: "modules/mod_random.py seed", Fn: seeded,
-				Args: []fun.Arg{
-					{Name: "range", Type: fun.Int, Default: int64(10), Doc: "how many numbers there are"},
-					{Name: "hash", Doc: "what to make it of; default: the minion's id"},
-				},
-			},
-			{
-				Name: "shadow_hash", Doc: "Return the hash of a password as shadow(5) has it.", Src: "modules/mod_random.py shadow_hash", Fn: shadowHash,
-				Args: []fun.Arg{
-					{Name: "crypt_salt", Doc: "at most sixteen characters; None: random ones"},
-					{Name: "password", Doc: "the password; None: a random one"},
-					{Name: "algorithm", Type: fun.Str, Default: "sha512", Doc: "sha256 or sha512"},
-				},
-			},
-			{
-				Name: "shuffle", Doc: "Return a list in random order.", Src: "modules/mod_random.py shuffle", Fn: shuffle,
-				Args: []fun.Arg{{Name: "value", Type: fun.List, Required: true, Doc: "the list"}, seed},
-			},
-			{
-				Name: "str_encode", Doc: "Encode a text as Base64.", Src: "modules/mod_random.py str_encode", Fn: strEncode,
-				Args: []fun.Arg{
-					{Name: "value", Required: true, Doc: "the text"},
-					{Name: "encoder", Type: fun.Str, Default: "base64", Doc: "base64; Salt knows no other that works"},
-				},
-			},
-		},
-	}
+	return fun.Module{Name: "random", Kind: fun.Exec, Doc: "what makes the outcome the same each time; None is by chance", Specs: specs}
 }
 
 // The classes of characters, as Python's module string has them.
@@ -124,13 +54,9 @@ func shadowHash(_ context.Context, c *fun.Call) (fun.Result, error) {
 const maxLength = 1 << 24
 
 func getStr(_ context.Context, c *fun.Call) (fun.Result, error) {
-	n, err := value.ToInt(c.Value("length"))
-	if err != nil {
-		return fun.Result{}, err
-	}
-	length, ok := value.AsInt(n)
-	if !ok || length > maxLength {
-		return fun.Result{}, fun.Errorf("length %s is too large: at most %d", value.Str(n), maxLength)
+	length := c.Int("length")
+	if length > maxLength {
+		return fun.Result{}, fun.Errorf("length %d is too large: at most %d", length, maxLength)
 	}
 	from := []rune(alphabet(c))
 	if len(from) == 0 {
@@ -213,30 +139,12 @@ func strEncode(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(base64.StdEncoding.EncodeToString(b))
 }
 
-// whole returns an argument that has to be a whole number.
-func whole(c *fun.Call, name string) (int64, error) {
-	v := c.Value(name)
-	n, ok := value.AsInt(v)
-	if !ok {
-		return 0, value.Raise("TypeError", "'%s' object cannot be interpreted as an integer", value.TypeName(v))
-	}
-	return n, nil
-}
-
 func randInt(_ context.Context, c *fun.Call) (fun.Result, error) {
-	lo, err := whole(c, "start")
-	if err != nil {
-		return fun.Result{}, err
-	}
-	hi, err := whole(c, "end")
-	if err != nil {
-		return fun.Result{}, err
-	}
 	r, err := value.NewRandom(c.Value("seed"))
 	if err != nil {
 		return fun.Result{}, err
 	}
-	n, err := r.RandRange(lo, hi+1)
+	n, err := r.RandRange(c.Int("start"), c.Int("end")+1)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -244,10 +152,7 @@ func randInt(_ context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func seeded(_ context.Context, c *fun.Call) (fun.Result, error) {
-	n, err := whole(c, "range")
-	if err != nil {
-		return fun.Result{}, err
-	}
+	n := c.Int("range")
 	if n <= 0 {
 		return fun.Result{}, value.Raise("ValueError", "empty range for randrange()")
 	}
@@ -263,11 +168,7 @@ func seeded(_ context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func sample(_ context.Context, c *fun.Call) (fun.Result, error) {
-	n, err := whole(c, "size")
-	if err != nil {
-		return fun.Result{}, err
-	}
-	return pick(c, func(int) int { return int(n) })
+	return pick(c, func(int) int { return int(c.Int("size")) })
 }
 
 func shuffle(_ context.Context, c *fun.Call) (fun.Result, error) {

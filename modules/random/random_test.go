@@ -22,8 +22,16 @@ func call(t *testing.T, name string, kw *value.Map) (value.Value, error) {
 		c := &fun.Call{Mod: &mod, Spec: spec, Args: value.NewMap(8), Kw: value.NewMap(0), Env: &fun.Env{ID: "minion1"}}
 		for _, a := range spec.Args {
 			c.Args.Set(a.Name, a.Default)
+			v, given := kw.Get(a.Name)
+			if !given {
+				continue
+			}
+			v, _, err := a.Convert(v)
+			if err != nil {
+				return nil, err
+			}
+			c.Args.Set(a.Name, v)
 		}
-		c.Args.Update(kw)
 		res, err := spec.Fn(t.Context(), c)
 		return res.Value, err
 	}
@@ -43,7 +51,7 @@ func TestFunctions(t *testing.T) {
 		{"rand_int", value.MapOf("seed", int64(5)), int64(10), ""},
 		{"rand_int", value.MapOf("start", int64(4), "end", int64(4)), int64(4), ""},
 		{"rand_int", value.MapOf("start", int64(10), "end", int64(1)), nil, "empty range for randrange() (10, 2, -8)"},
-		{"rand_int", value.MapOf("start", "x"), nil, "'str' object cannot be interpreted as an integer"},
+		{"rand_int", value.MapOf("start", "x"), nil, "start must be an integer, not 'x'"},
 		{"seed", value.MapOf(), int64(3), ""},
 		{"seed", value.MapOf("range", int64(60), "hash", "x"), int64(40), ""},
 		{"seed", value.MapOf("range", int64(0)), nil, "empty range for randrange()"},
@@ -63,7 +71,7 @@ func TestFunctions(t *testing.T) {
 		{"str_encode", value.MapOf("value", int64(1)), nil, "Value must be an encode-able string"},
 		{"get_str", value.MapOf("length", int64(0)), "", ""},
 		{"get_str", value.MapOf("length", "3", "chars", "z"), "zzz", ""},
-		{"get_str", value.MapOf("length", "x"), nil, "invalid literal for int() with base 10: 'x'"},
+		{"get_str", value.MapOf("length", "x"), nil, "length must be an integer (characters), not 'x'"},
 		{"get_str", value.MapOf("lowercase", false, "uppercase", false, "digits", false, "punctuation", false), nil, "no characters to pick from: every class is off"},
 	} {
 		got, err := call(t, tt.name, tt.kw)

@@ -17,60 +17,9 @@ import (
 	"brine/internal/value"
 )
 
-// Module returns the rows of the execution module "saltutil".
+// Module returns the execution module "saltutil".
 func Module() fun.Module {
-	jid := []fun.Arg{{Name: "jid", Type: fun.Str, Required: true, Doc: "the job"}}
-	call := func(name, kind string, fn fun.ExecFn) fun.Spec {
-		return fun.Spec{
-			Name: name, Doc: "Run a " + kind + " function.", Src: "modules/saltutil.py " + name, Fn: fn, VarKw: true,
-			Args: []fun.Arg{
-				{Name: "name", Type: fun.Str, Required: true, Doc: "the function"},
-				{Name: "arg", Type: fun.List, Doc: "its positional arguments"},
-				{Name: "kwarg", Type: fun.Dict, Doc: "its keyword arguments"},
-				{Name: "full_return", Type: fun.Bool, Default: false, Doc: "return a dict of fun, fun_args, jid, return and success"},
-			},
-			VarArg: true,
-		}
-	}
-	m := fun.Module{
-		Name: "saltutil", Kind: fun.Exec, Doc: "Functions about functions and jobs.",
-		Specs: []fun.Spec{
-			{
-				Name: "cmd", Doc: "Run a function on targets and return their answers by id.", Src: "modules/saltutil.py cmd", Fn: cmd, VarKw: true,
-				Args: []fun.Arg{
-					{Name: "tgt", Required: true, Doc: "the targets"},
-					{Name: "fun", Type: fun.Str, Required: true, Doc: "the function"},
-					{Name: "arg", Type: fun.List, Doc: "its positional arguments"},
-					{Name: "timeout", Type: fun.Float, Unit: "s", Doc: "ask a silent target after this time"},
-					{Name: "tgt_type", Type: fun.Str, Default: "glob", Doc: "how tgt names the targets"},
-					{Name: "ret", Type: fun.Str, Default: "", Doc: "returner"},
-					{Name: "kwarg", Type: fun.Dict, Doc: "its keyword arguments"},
-					{Name: "ssh", Type: fun.Bool, Default: false, Doc: "accepted"},
-					{Name: "batch", Doc: "how many targets work at once: a number or a percentage"},
-					{Name: "subset", Type: fun.Int, Doc: "run on this many of the targets, picked at random"},
-					{Name: "failhard", Type: fun.Bool, Default: false, Doc: "begin no further batch after a failure"},
-					{Name: "expect_minions", Default: false, Doc: "accepted: a target that does not return is told of"},
-					{Name: "gather_job_timeout", Type: fun.Float, Unit: "s", Doc: "time that a silent target has to say whether it still works"},
-					{Name: "metadata", Doc: "data to keep with the job"},
-				},
-			},
-			{Name: "find_job", Doc: "Return the data of a job that runs on this machine.", Src: "modules/saltutil.py find_job", Fn: findJob, Args: jid},
-			{Name: "is_running", Doc: "Return the jobs on this machine whose function matches a glob.", Src: "modules/saltutil.py is_running", Fn: isRunning, Args: []fun.Arg{{Name: "fun", Type: fun.Str, Required: true, Doc: "the function, a glob"}}},
-			{Name: "kill_job", Doc: "Send SIGKILL to the process of a job.", Src: "modules/saltutil.py kill_job", Fn: signalFn(9), Args: jid},
-			{Name: "list_extmods", Doc: "List the custom modules by kind.", Src: "modules/saltutil.py list_extmods", Fn: listExtmods},
-			call("runner", "runner", runner),
-			{Name: "running", Doc: "Return the jobs that run on this machine.", Src: "modules/saltutil.py running", Fn: running},
-			{
-				Name: "signal_job", Doc: "Send a signal to the process of a job.", Src: "modules/saltutil.py signal_job", Fn: signalFn(0),
-				Args: append(jid[:1:1], fun.Arg{Name: "sig", Type: fun.Int, Required: true, Doc: "number of the signal"}),
-			},
-			{Name: "term_job", Doc: "Send SIGTERM to the process of a job.", Src: "modules/saltutil.py term_job", Fn: signalFn(15), Args: jid},
-			call("wheel", "wheel", wheel),
-		},
-	}
-	m.Specs = append(append(m.Specs, syncSpecs("modules", append(synced[:len(synced):len(synced)], "pillar", "runners"))...), refreshSpecs()...)
-	m.SortSpecs()
-	return m
+	return fun.Module{Name: "saltutil", Kind: fun.Exec, Doc: "the job", Specs: specs}
 }
 
 // names lists the custom modules of a directory as "modules.NAME".
@@ -162,15 +111,42 @@ func runner(ctx context.Context, c *fun.Call) (fun.Result, error) { return maste
 
 func wheel(ctx context.Context, c *fun.Call) (fun.Result, error) { return master(ctx, c, fun.Wheel) }
 
-// master calls a runner or wheel function. Salt: salt/modules/saltutil.py
-// runner, wheel.
-func master(ctx context.Context, c *fun.Call, kind fun.Kind) (fun.Result, error) {
-	args := fun.Args{Pos: append(append([]value.Value(nil), c.List("arg")...), c.Pos...), Kw: c.Map("kwarg").Copy()}
+// masterArgs returns the arguments of the function that saltutil.runner or
+// saltutil.wheel calls, and whether its full return is wanted. saltutil.wheel takes
+// arg, kwarg and full_return by keyword only.
+func masterArgs(c *fun.Call) (args fun.Args, full bool) {
+	args.Kw = value.NewMap(0)
+	own := func(name string) value.Value {
+		if c.Declares(name) {
+			return c.Value(name)
+		}
+		return c.Kw.At(name)
+	}
+	switch v := own("arg").(type) {
+	case nil:
+	case *value.List:
+		args.Pos = append(args.Pos, v.Items...)
+	default:
+		args.Pos = append(args.Pos, v)
+	}
+	args.Pos = append(args.Pos, c.Pos...)
+	if m, ok := own("kwarg").(value.Mapping); ok {
+		args.Kw.Update(value.ToMap(m))
+	}
 	for k, v := range c.Kw.All() {
-		if !strings.HasPrefix(value.Str(k), "__") {
+		switch name := value.Str(k); {
+		case strings.HasPrefix(name, "__"), name == "arg", name == "kwarg", name == "full_return":
+		default:
 			args.Kw.Set(k, v)
 		}
 	}
+	return args, value.Truth(own("full_return"))
+}
+
+// master calls a runner or wheel function. Salt: salt/modules/saltutil.py
+// runner, wheel.
+func master(ctx context.Context, c *fun.Call, kind fun.Kind) (fun.Result, error) {
+	args, full := masterArgs(c)
 	name, jid := c.Str("name"), c.Env.JID
 	if spec := c.Env.Table.Spec(kind, name); spec != nil {
 		var err error
@@ -194,7 +170,7 @@ func master(ctx context.Context, c *fun.Call, kind fun.Kind) (fun.Result, error)
 		// What the function raises is its return.
 		res = fun.Result{Value: fmt.Sprintf("Exception occurred in %s %s: %v", strings.TrimSuffix(kind.String(), " function"), name, err), Retcode: 1}
 	}
-	if c.Bool("full_return") {
+	if full {
 		res.Value = value.MapOf("fun", strings.TrimSuffix(kind.String(), " function")+"."+name, "fun_args", redact.Args(c.Env.Table.Spec(kind, name).ArgNames(), args.Pos, args.Kw),
 			"jid", jid, "return", res.Value, "success", res.Retcode == 0)
 	}
@@ -233,33 +209,34 @@ func isRunning(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(l)
 }
 
-// signalFn sends a signal to the process of a job; nil takes it from the call.
+// signal sends a signal to the process of a job.
 // Salt: salt/modules/saltutil.py signal_job, term_job, kill_job.
-func signalFn(sig int) fun.ExecFn {
-	return func(ctx context.Context, c *fun.Call) (fun.Result, error) {
-		n := sig
-		if n == 0 {
-			x := c.Int("sig")
-			if x < 0 || x > 64 {
-				return fun.Result{}, fun.Errorf("sig must be the number of a signal, not %s", value.Repr(c.Value("sig")))
-			}
-			n = int(x)
-		}
-		jid := c.Str("jid")
-		if jid == c.Env.JID {
-			return fun.Value("")
-		}
-		pid, whole, err := proc(c).Signal(ctx, jid, n)
-		if err == nil && whole && n == 9 {
-			// The process had no time to say so.
-			_ = jobs.NewFiles(c.Env.CacheDir, 0, c.Env.Host.Now).Kill(jid, n)
-		}
-		switch {
-		case err != nil:
-			return fun.Value(fmt.Sprintf("Job %s was running at pid %d, but cannot be signalled: %v", jid, pid, err))
-		case pid == 0:
-			return fun.Value("")
-		}
-		return fun.Value(fmt.Sprintf("Signal %d sent to job %s at pid %d", n, jid, pid))
+func signal(ctx context.Context, c *fun.Call, n int) (fun.Result, error) {
+	jid := c.Str("jid")
+	if jid == c.Env.JID {
+		return fun.Value("")
 	}
+	pid, whole, err := proc(c).Signal(ctx, jid, n)
+	if err == nil && whole && n == 9 {
+		// The process had no time to say so.
+		_ = jobs.NewFiles(c.Env.CacheDir, 0, c.Env.Host.Now).Kill(jid, n)
+	}
+	switch {
+	case err != nil:
+		return fun.Value(fmt.Sprintf("Job %s was running at pid %d, but cannot be signalled: %v", jid, pid, err))
+	case pid == 0:
+		return fun.Value("")
+	}
+	return fun.Value(fmt.Sprintf("Signal %d sent to job %s at pid %d", n, jid, pid))
+}
+
+func killJob(ctx context.Context, c *fun.Call) (fun.Result, error) { return signal(ctx, c, 9) }
+func termJob(ctx context.Context, c *fun.Call) (fun.Result, error) { return signal(ctx, c, 15) }
+
+func signalJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	n := c.Int("sig")
+	if n < 0 || n > 64 {
+		return fun.Result{}, fun.Errorf("sig must be the number of a signal, not %d", n)
+	}
+	return signal(ctx, c, int(n))
 }

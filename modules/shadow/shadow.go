@@ -19,40 +19,9 @@ import (
 	"brine/internal/value"
 )
 
-// Module returns the rows of the execution module "shadow".
+// Module returns the execution module "shadow".
 func Module() fun.Module {
-	name := fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "name of the user"}
-	root := fun.Arg{Name: "root", Type: fun.Str, Doc: "a directory to work in instead of the machine's own"}
-	row := func(n, doc string, fn fun.ExecFn, args ...fun.Arg) fun.Spec {
-		return fun.Spec{Name: n, Doc: doc, Src: "modules/linux_shadow.py " + n, Args: args, Fn: fn}
-	}
-	age := func(n, arg, doc, unit string) fun.Spec {
-		return row("set_"+n, "Set "+doc+"; return whether it holds.", setAge(arg), name, fun.Arg{Name: arg, Required: true, Unit: unit, Doc: doc}, root)
-	}
-	return fun.Module{
-		Name: "shadow", Kind: fun.Exec, Doc: "Passwords of users.",
-		Specs: []fun.Spec{
-			row("default_hash", "Return what stands for no password.", func(context.Context, *fun.Call) (fun.Result, error) { return fun.Value(NoPassword) }),
-			row("del_password", "Take the password of a user away, so that none is asked for.", changed((*Admin).Delete, func(s *Entry) bool { return s.Passwd == "" }), name, root),
-			row("gen_password", "Return the hash of a password.", genPassword,
-				fun.Arg{Name: "password", Type: fun.Str, Required: true, Doc: "the password"},
-				fun.Arg{Name: "crypt_salt", Doc: "at most sixteen characters; None: random ones"},
-				fun.Arg{Name: "algorithm", Type: fun.Str, Default: "sha512", Doc: "sha256 or sha512"}),
-			row("info", "Return what is known of a user's password.", info, name, root),
-			row("list_users", "Return the names of all users.", listUsers, root),
-			row("lock_password", "Lock the password of a user.", changed((*Admin).Lock, func(s *Entry) bool { return strings.HasPrefix(s.Passwd, "!") }), name, root),
-			age("date", "date", "the day the password was set", "days since 1970-01-01, or a date"),
-			age("expire", "expire", "the day the account ends", "days since 1970-01-01, or a date"),
-			age("inactdays", "inactdays", "how long an account lives after its password ended", "days"),
-			age("maxdays", "maxdays", "how long a password holds", "days"),
-			age("mindays", "mindays", "how long a password must stay", "days"),
-			row("set_password", "Set the hash of a user's password; return whether it holds.", setPassword, name,
-				fun.Arg{Name: "password", Type: fun.Str, Required: true, Doc: "the hash"},
-				fun.Arg{Name: "use_usermod", Type: fun.Bool, Default: false, Doc: "accepted"}, root),
-			age("warndays", "warndays", "how long before its end users are warned", "days"),
-			row("unlock_password", "Unlock the password of a user.", changed((*Admin).Unlock, func(s *Entry) bool { return !strings.HasPrefix(s.Passwd, "!") }), name, root),
-		},
-	}
+	return fun.Module{Name: "shadow", Kind: fun.Exec, Doc: "name of the user", Specs: specs}
 }
 
 // NoPassword is the hash of a user who never got a password.
@@ -228,32 +197,66 @@ func setPassword(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: ok}, err
 }
 
-func setAge(arg string) fun.ExecFn {
-	return func(ctx context.Context, c *fun.Call) (fun.Result, error) {
-		ok, err := of(c).SetAge(ctx, c.Str("name"), arg, c.Value(arg))
-		return fun.Result{Value: ok}, err
-	}
+// setAge sets the limit of a user's password that is the argument of that name.
+func setAge(ctx context.Context, c *fun.Call, arg string) (fun.Result, error) {
+	ok, err := of(c).SetAge(ctx, c.Str("name"), arg, c.Value(arg))
+	return fun.Result{Value: ok}, err
 }
 
-// changed returns the function that does something to a password and reports
-// whether it holds.
-func changed(do func(*Admin, context.Context, string) error, holds func(*Entry) bool) fun.ExecFn {
-	return func(ctx context.Context, c *fun.Call) (fun.Result, error) {
-		a := of(c)
-		before, err := a.Info(c.Str("name"))
-		if err != nil {
-			return fun.Result{}, err
-		}
-		if before == nil {
-			return fun.Value(false)
-		}
-		if err := do(a, ctx, before.Name); err != nil {
-			return fun.Result{}, err
-		}
-		after, err := a.Info(before.Name)
-		return fun.Result{Value: after != nil && holds(after)}, err
-	}
+func setDate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return setAge(ctx, c, "date")
 }
+
+func setExpire(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return setAge(ctx, c, "expire")
+}
+
+func setInactDays(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return setAge(ctx, c, "inactdays")
+}
+
+func setMaxDays(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return setAge(ctx, c, "maxdays")
+}
+
+func setMinDays(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return setAge(ctx, c, "mindays")
+}
+
+func setWarnDays(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return setAge(ctx, c, "warndays")
+}
+
+// change does something to a password and returns whether it holds.
+func change(ctx context.Context, c *fun.Call, do func(*Admin, context.Context, string) error, holds func(*Entry) bool) (fun.Result, error) {
+	a := of(c)
+	before, err := a.Info(c.Str("name"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if before == nil {
+		return fun.Value(false)
+	}
+	if err := do(a, ctx, before.Name); err != nil {
+		return fun.Result{}, err
+	}
+	after, err := a.Info(before.Name)
+	return fun.Result{Value: after != nil && holds(after)}, err
+}
+
+func delPassword(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return change(ctx, c, (*Admin).Delete, func(e *Entry) bool { return e.Passwd == "" })
+}
+
+func lockPassword(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return change(ctx, c, (*Admin).Lock, func(e *Entry) bool { return strings.HasPrefix(e.Passwd, "!") })
+}
+
+func unlockPassword(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return change(ctx, c, (*Admin).Unlock, func(e *Entry) bool { return !strings.HasPrefix(e.Passwd, "!") })
+}
+
+func defaultHash(context.Context, *fun.Call) (fun.Result, error) { return fun.Value(NoPassword) }
 
 // GenPassword returns the hash of a password; a salt that is None is random.
 func GenPassword(password string, salt value.Value, algorithm string) (string, error) {

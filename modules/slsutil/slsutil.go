@@ -15,96 +15,9 @@ import (
 	"brine/internal/value"
 )
 
-// Module returns the rows of the execution module "slsutil".
+// Module returns the execution module "slsutil".
 func Module() fun.Module {
-	src := func(name string) string { return "modules/slsutil.py " + name }
-	merging := []fun.Arg{
-		{Name: "strategy", Type: fun.Str, Default: "smart", Doc: "smart, recurse, aggregate, overwrite or list"},
-		{Name: "renderer", Type: fun.Str, Default: "yaml", Doc: "what smart goes by: aggregate for yamlex, else recurse"},
-		{Name: "merge_lists", Type: fun.Bool, Default: false, Doc: "add the items of lists instead of replacing them"},
-	}
-	dict := func(name, doc string) fun.Arg {
-		return fun.Arg{Name: name, Type: fun.Any, Required: true, Doc: doc}
-	}
-	tree := []fun.Arg{
-		{Name: "path", Type: fun.Str, Required: true, Doc: "path below file_roots"},
-		{Name: "saltenv", Type: fun.Str, Default: "base", Doc: "the environment"},
-	}
-	return fun.Module{
-		Name: "slsutil", Kind: fun.Exec, Doc: "Functions for SLS files and templates.",
-		Specs: []fun.Spec{
-			{
-				Name: "banner", Doc: "Return a comment box that says that the file is managed.", Src: src("banner"), Fn: banner,
-				Args: []fun.Arg{
-					{Name: "width", Type: fun.Int, Default: int64(72), Unit: "columns", Doc: "the width of the box"},
-					{Name: "commentchar", Type: fun.Str, Default: "#", Doc: "what begins a comment line"},
-					{Name: "borderchar", Type: fun.Str, Default: "#", Doc: "what the first and last line are made of"},
-					{Name: "blockstart", Type: fun.Any, Doc: "what begins a comment block"},
-					{Name: "blockend", Type: fun.Any, Doc: "what ends a comment block"},
-					{Name: "title", Type: fun.Any, Doc: "the first text, centred"},
-					{Name: "text", Type: fun.Any, Doc: "the second text"},
-					{Name: "newline", Type: fun.Bool, Default: false, Doc: "end with a newline"},
-				},
-			},
-			{
-				Name: "boolstr", Doc: "Return one text for true and another for false.", Src: src("boolstr"), Fn: boolstr,
-				Args: []fun.Arg{
-					{Name: "value", Type: fun.Any, Required: true, Doc: "what is true or false"},
-					{Name: "true", Type: fun.Any, Default: "true", Doc: "returned for true"},
-					{Name: "false", Type: fun.Any, Default: "false", Doc: "returned for false"},
-				},
-			},
-			{
-				Name: "deserialize", Doc: "Read text of a data format: json, yaml or toml.", Src: src("deserialize"), VarKw: true, Fn: deserialize,
-				Args: []fun.Arg{
-					{Name: "serializer", Type: fun.Str, Required: true, Doc: "the format"},
-					{Name: "stream_or_string", Type: fun.Any, Required: true, Doc: "the text"},
-				},
-			},
-			{Name: "dir_exists", Doc: "Return whether a directory is in the state tree.", Src: src("dir_exists"), Args: tree, Fn: dirExists},
-			{Name: "file_exists", Doc: "Return whether a file is in the state tree.", Src: src("file_exists"), Args: tree, Fn: fileExists},
-			{
-				Name: "findup", Doc: "Find a file in a directory of the state tree or the nearest above it.", Src: src("findup"), Fn: findup,
-				Args: []fun.Arg{
-					{Name: "startpath", Type: fun.Str, Required: true, Doc: "where to begin; '' is the root"},
-					{Name: "filenames", Type: fun.Any, Required: true, Doc: "a name, or names of which the first that is there counts"},
-					{Name: "saltenv", Type: fun.Str, Default: "base", Doc: "the environment"},
-				},
-			},
-			{
-				Name: "merge", Doc: "Merge a dict over another by a strategy.", Src: src("merge"), Fn: merge,
-				Args: append([]fun.Arg{dict("obj_a", "the lower dict"), dict("obj_b", "the upper dict")}, merging...),
-			},
-			{
-				Name: "merge_all", Doc: "Merge dicts in order, later ones over earlier ones.", Src: src("merge_all"), Fn: mergeAll,
-				Args: append([]fun.Arg{{Name: "lst", Type: fun.List, Required: true, Doc: "the dicts"}}, merging...),
-			},
-			{Name: "path_exists", Doc: "Return whether a file or directory is in the state tree.", Src: src("path_exists"), Args: tree, Fn: pathExists},
-			{
-				Name: "renderer", Doc: "Render a file or a text through renderers. Further keywords are variables.", Src: src("renderer"), VarKw: true, Fn: renderer,
-				Args: []fun.Arg{
-					{Name: "path", Type: fun.Any, Doc: "salt:// or absolute path of a file"},
-					{Name: "string", Type: fun.Any, Doc: "a text instead of a file"},
-					{Name: "default_renderer", Type: fun.Str, Default: render.DefaultPipeline, Doc: "the renderers where the first line names none"},
-				},
-			},
-			{
-				Name: "serialize", Doc: "Write data as text of a data format: json, yaml, python. Keywords are options of the format.", Src: src("serialize"), VarKw: true, Fn: serialize,
-				Args: []fun.Arg{
-					{Name: "serializer", Type: fun.Str, Required: true, Doc: "the format"},
-					{Name: "obj", Type: fun.Any, Required: true, Doc: "the data"},
-				},
-			},
-			{
-				Name: "update", Doc: "Merge a dict into another, which is changed and returned.", Src: src("update"), Fn: update,
-				Args: []fun.Arg{
-					dict("dest", "the dict that is changed"), dict("upd", "the dict that is merged over it"),
-					{Name: "recursive_update", Type: fun.Bool, Default: true, Doc: "merge dicts within dicts"},
-					merging[2],
-				},
-			},
-		},
-	}
+	return fun.Module{Name: "slsutil", Kind: fun.Exec, Doc: "smart, recurse, aggregate, overwrite or list", Specs: specs}
 }
 
 // mappings returns two arguments as dicts, or Python's error.

@@ -16,37 +16,9 @@ import (
 	"brine/internal/value"
 )
 
-// Module returns the rows of the execution module "status".
+// Module returns the execution module "status".
 func Module() fun.Module {
-	src := func(name string) string { return "modules/status.py " + name }
-	return fun.Module{
-		Name: "status", Kind: fun.Exec, Doc: "Load, memory, processes and disks.",
-		Specs: []fun.Spec{
-			{Name: "all_status", Doc: "Return what the functions below return of the machine, by name.", Src: src("all_status"), Fn: allStatus},
-			{Name: "cpuinfo", Doc: "Return what /proc/cpuinfo says of the last processor.", Src: src("cpuinfo"), Fn: cpuinfo},
-			{Name: "cpustats", Doc: "Return the counters of /proc/stat.", Src: src("cpustats"), Fn: cpustats},
-			{Name: "diskstats", Doc: "Return the counters of /proc/diskstats by device.", Src: src("diskstats"), Fn: diskstats},
-			{Name: "diskusage", Doc: "Return size and room of file systems, in bytes.\n\nArguments are mount points (with a leading slash) or types of file systems (globs); none is all.", Src: src("diskusage"), VarArg: true, Fn: diskusage},
-			{Name: "loadavg", Doc: "Return the load averages of 1, 5 and 15 minutes.", Src: src("loadavg"), Fn: loadavg},
-			{Name: "meminfo", Doc: "Return what /proc/meminfo says.", Src: src("meminfo"), Fn: meminfo},
-			{Name: "netdev", Doc: "Return the counters of /proc/net/dev by interface.", Src: src("netdev"), Fn: netdev},
-			{Name: "netstats", Doc: "Return the counters of /proc/net/netstat.", Src: src("netstats"), Fn: netstats},
-			{Name: "nproc", Doc: "Return the number of processors.", Src: src("nproc"), Fn: nproc},
-			{
-				Name: "pid", Doc: "Return the ids of the processes whose line in ps a regular expression matches, a line each.", Src: src("pid"), Fn: pid,
-				Args: []fun.Arg{{Name: "sig", Type: fun.Str, Required: true, Doc: "the regular expression"}},
-			},
-			{Name: "procs", Doc: "Return user and command of processes by id.", Src: src("procs"), Fn: procs},
-			{
-				Name: "time", Doc: "Return the local time.", Src: src("time_"), Fn: timeFn,
-				Args: []fun.Arg{{Name: "format", Type: fun.Str, Default: "%A, %d. %B %Y %I:%M%p", Doc: "of strftime(3)"}},
-			},
-			{Name: "uptime", Doc: "Return how long the machine has been up.", Src: src("uptime"), Fn: uptime},
-			{Name: "version", Doc: "Return what /proc/version says.", Src: src("version"), Fn: version},
-			{Name: "vmstats", Doc: "Return the counters of /proc/vmstat.", Src: src("vmstats"), Fn: vmstats},
-			{Name: "w", Doc: "Return who is logged in, as w(1) has it.", Src: src("w"), Fn: who},
-		},
-	}
+	return fun.Module{Name: "status", Kind: fun.Exec, Doc: "Load, memory, processes and disks.", Specs: specs}
 }
 
 // proc returns the content of a file of /proc.

@@ -45,15 +45,19 @@ func now(c *fun.Call) (time.Time, error) {
 	return t.In(time.FixedZone("", offset)), nil
 }
 
-// shown returns the time in a format.
-func shown(format string) fun.ExecFn {
-	return func(_ context.Context, c *fun.Call) (fun.Result, error) {
-		t, err := now(c)
-		if err != nil {
-			return fun.Result{}, err
-		}
-		return fun.Value(value.Strftime(t, format))
+// show returns the time in a format.
+func show(c *fun.Call, format string) (fun.Result, error) {
+	t, err := now(c)
+	if err != nil {
+		return fun.Result{}, err
 	}
+	return fun.Value(value.Strftime(t, format))
+}
+
+func getDate(_ context.Context, c *fun.Call) (fun.Result, error) { return show(c, "%a %m/%d/%Y") }
+func getTime(_ context.Context, c *fun.Call) (fun.Result, error) { return show(c, "%I:%M:%S %p") }
+func getDateTime(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return show(c, "%Y-%m-%d %H:%M:%S")
 }
 
 // parse reads text by the first layout that fits.

@@ -10,23 +10,6 @@ import (
 	"brine/internal/value"
 )
 
-// aboutSpecs are the rows that tell what this brine stands for.
-func aboutSpecs(randomArgs []fun.Arg) []fun.Spec {
-	row := func(name, doc string, fn fun.ExecFn, args ...fun.Arg) fun.Spec {
-		return fun.Spec{Name: name, Doc: doc, Src: "modules/test.py " + name, Args: args, Fn: fn}
-	}
-	return []fun.Spec{
-		row("deprecation_warning", "Return True. (Salt also logs a warning.)", yes),
-		row("provider", "Return which of Salt's files has a module's functions: useradd for user; empty where there is no such module.", provider,
-			fun.Arg{Name: "module", Type: fun.Str, Required: true, Doc: "the module"}),
-		row("providers", "Return which of Salt's files each module stands for.", providers),
-		row("rand_str", "The same as random_hash.", randomHash, randomArgs...),
-		row("versions", "Return the versions of Salt, brine's parts and the system as text.", versionsReport),
-		row("versions_information", "Return the versions of Salt, brine's parts and the system.", versionsInformation),
-		row("versions_report", "Return the versions of Salt, brine's parts and the system as text.", versionsReport),
-	}
-}
-
 // providerOf returns the name of the file in Salt that a module stands for.
 func providerOf(t *fun.Table, module string) string {
 	for _, n := range t.Names(fun.Exec) {

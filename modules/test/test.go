@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,87 +17,9 @@ import (
 	"brine/internal/value"
 )
 
-// Module returns the rows of the execution module "test".
+// Module returns the execution module "test".
 func Module() fun.Module {
-	num := func(name, doc string) []fun.Arg {
-		return []fun.Arg{{Name: name, Type: fun.Any, Required: true, Doc: doc}}
-	}
-	src := func(name string) string { return "modules/test.py " + name }
-	m := fun.Module{
-		Name: "test", Kind: fun.Exec, Doc: "Functions for trying things out.",
-		Specs: []fun.Spec{
-			{Name: "arg", Doc: "Return the arguments as they arrived: args and kwargs.", Src: src("arg"), VarArg: true, VarKw: true, Fn: arg},
-			{Name: "arg_clean", Doc: "Return the arguments as they arrived, without those that start with __.", Src: src("arg_clean"), VarArg: true, VarKw: true, Fn: argClean},
-			{Name: "arg_repr", Doc: "Return the arguments as Python prints them.", Src: src("arg_repr"), VarArg: true, VarKw: true, Fn: argRepr},
-			{Name: "arg_type", Doc: "Return the Python types of the arguments.", Src: src("arg_type"), VarArg: true, VarKw: true, Fn: argType},
-			{
-				Name: "assertion", Doc: "Fail unless the argument is true.", Src: src("assertion"), Fn: assertion,
-				Args: []fun.Arg{{Name: "assertion", Type: fun.Any, Required: true, Doc: "what must be true"}},
-			},
-			{Name: "attr_call", Doc: "Return all grains.", Src: src("attr_call"), Fn: attrCall},
-			{Name: "collatz", Doc: "Return the Collatz sequence from a number, and the seconds it took.", Src: src("collatz"), Args: num("start", "the first number, at least 1"), Fn: collatz},
-			{Name: "conf_test", Doc: "Return the configuration option test.foo.", Src: src("conf_test"), Fn: confTest},
-			{
-				Name: "cross_test", Doc: "Call another execution function.", Src: src("cross_test"), Fn: crossTest,
-				Args: []fun.Arg{
-					{Name: "func", Type: fun.Str, Required: true, Doc: "the function, such as test.ping"},
-					{Name: "args", Type: fun.List, Doc: "its arguments"},
-				},
-			},
-			{
-				Name: "echo", Doc: "Return the text.", Src: src("echo"), Fn: echo,
-				Args: []fun.Arg{{Name: "text", Type: fun.Any, Required: true, Doc: "what to return"}},
-			},
-			{
-				Name: "exception", Doc: "Raise an exception.", Src: src("exception"), Fn: exception,
-				Args: []fun.Arg{{Name: "message", Type: fun.Any, Default: "Test Exception", Doc: "what it says"}},
-			},
-			{Name: "false", Doc: "Return False.", Src: src("false_"), Fn: no},
-			{Name: "fib", Doc: "Return a Fibonacci number, and the seconds it took.", Src: src("fib"), Args: num("num", "which one, from 0"), Fn: fib},
-			{Name: "get_opts", Doc: "Return the configuration.", Src: src("get_opts"), Fn: getOpts},
-			{Name: "kwarg", Doc: "Return the keyword arguments as they arrived.", Src: src("kwarg"), VarKw: true, Fn: kwarg},
-			{Name: "module_report", Doc: "Return the execution modules and functions that are there.", Src: src("module_report"), Fn: moduleReport},
-			{Name: "opts_pkg", Doc: "Return the configuration with the grains in it.", Src: src("opts_pkg"), Fn: optsPkg},
-			{
-				Name: "outputter", Doc: "Return the data, for trying an outputter.", Src: src("outputter"), Fn: outputter,
-				Args: []fun.Arg{{Name: "data", Type: fun.Any, Required: true, Doc: "what to return"}},
-			},
-			{Name: "ping", Doc: "Return True: calls arrive here. No ICMP is sent.", Src: src("ping"), Fn: yes},
-			{
-				Name: "raise_exception", Doc: "Raise an exception of Python or of salt.exceptions by name; False where there is none.", Src: src("raise_exception"),
-				Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "its name, such as TypeError"}}, VarArg: true, VarKw: true, Fn: raiseException,
-			},
-			{
-				Name: "rand_sleep", Doc: "Sleep for a random time, then return True.", Src: src("rand_sleep"), Fn: randSleep,
-				Args: []fun.Arg{{Name: "max", Type: fun.Any, Default: int64(60), Unit: "s", Doc: "the longest time"}},
-			},
-			{
-				Name: "random_hash", Doc: "Return the hash of a random number.", Src: src("random_hash"), Fn: randomHash,
-				Args: []fun.Arg{
-					{Name: "size", Type: fun.Any, Default: int64(9999999999), Doc: "the greatest number"},
-					{Name: "hash_type", Type: fun.Str, Doc: "md5, sha1, sha224, sha256, sha384 or sha512; default: the configuration's hash_type"},
-				},
-			},
-			{
-				Name: "retcode", Doc: "Return True with a return code.", Src: src("retcode"), Fn: retcode,
-				Args: []fun.Arg{{Name: "code", Type: fun.Any, Default: int64(42), Doc: "the code"}},
-			},
-			{Name: "sleep", Doc: "Sleep, then return True.", Src: src("sleep"), Args: []fun.Arg{{Name: "length", Type: fun.Any, Required: true, Unit: "s", Doc: "how long"}}, Fn: sleep},
-			{Name: "true", Doc: "Return True.", Src: src("true_"), Fn: yes},
-			{
-				Name: "try", Doc: "Call an execution function; where it raises, return None.", Src: src("try_"), Fn: try, VarKw: true,
-				Args: []fun.Arg{
-					{Name: "module", Type: fun.Str, Required: true, Doc: "the function, such as pkg.version"},
-					{Name: "return_try_exception", Type: fun.Bool, Default: false, Doc: "return what it raised instead of None"},
-				},
-			},
-			{Name: "version", Doc: "Return the version of Salt that brine behaves as.", Src: src("version"), Fn: version},
-		},
-	}
-	at := slices.IndexFunc(m.Specs, func(s fun.Spec) bool { return s.Name == "random_hash" })
-	m.Specs = append(m.Specs, aboutSpecs(m.Specs[at].Args)...)
-	m.SortSpecs()
-	return m
+	return fun.Module{Name: "test", Kind: fun.Exec, Doc: "Functions for trying things out.", Specs: specs}
 }
 
 func yes(context.Context, *fun.Call) (fun.Result, error) { return fun.Value(true) }

@@ -24,7 +24,7 @@ type Admin struct {
 // NewAdmin returns the Admin of a call.
 func NewAdmin(c *fun.Call) *Admin {
 	a := &Admin{Host: c.Env.Host}
-	if c.Args.Has("root") {
+	if c.Declares("root") {
 		a.Root = c.Str("root")
 	}
 	if c.Env.Grains != nil {

@@ -12,27 +12,9 @@ import (
 	"brine/internal/value"
 )
 
-// Module returns the rows of the execution module "user".
+// Module returns the execution module "user".
 func Module() fun.Module {
-	src := func(name string) string { return "modules/useradd.py " + name }
-	name := []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the user"}}
-	root := []fun.Arg{{Name: "root", Type: fun.Str, Doc: "a directory whose etc/passwd and etc/group are read instead"}}
-	m := fun.Module{
-		Name: "user", Kind: fun.Exec, Doc: "Users.",
-		Specs: []fun.Spec{
-			{
-				Name: "getent", Doc: "Return what is known of all users.", Src: src("getent"), Fn: getent,
-				Args: append([]fun.Arg{{Name: "refresh", Type: fun.Bool, Default: false, Doc: "accepted; accounts are read each time"}}, root...),
-			},
-			{Name: "info", Doc: "Return what is known of a user, {} where there is none.", Src: src("info"), Args: slices.Concat(name, root), Fn: info},
-			{Name: "list_groups", Doc: "Return the names of a user's groups, sorted.", Src: src("list_groups"), Args: name, Fn: listGroups},
-			{Name: "list_users", Doc: "Return the names of all users, sorted.", Src: src("list_users"), Args: root, Fn: listUsers},
-			{Name: "primary_group", Doc: "Return the name of a user's primary group.", Src: src("primary_group"), Args: name, Fn: primaryGroup},
-		},
-	}
-	m.Specs = append(m.Specs, changeSpecs()...)
-	m.SortSpecs()
-	return m
+	return fun.Module{Name: "user", Kind: fun.Exec, Doc: "name of the user", Specs: specs}
 }
 
 // accounts are the users and groups of the machine, or of a directory with an
