@@ -139,7 +139,8 @@ func (b *binding) further(missing []string) error {
 					Msg: fmt.Sprintf("got an unexpected keyword argument '%s'", name),
 				}
 			}
-			if near := b.nearest(name); near != "" && b.spec.NearMiss {
+			// state.apply reads Test=True, too, as Salt does.
+			if near := b.nearest(name); near != "" && b.spec.NearMiss && !strings.EqualFold(near, name) {
 				return &fun.ArgError{
 					Name: b.name(), Spec: b.spec, Nearest: near,
 					Msg: fmt.Sprintf("got an unexpected keyword argument '%s'", name),
