@@ -2,6 +2,7 @@ package assembly
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -91,7 +92,8 @@ var notHere = []string{"salt.wait_for_event", "salt.parallel_runners"}
 
 // TestStatesInTestMode calls every state function on a fake machine: in test
 // mode nothing may be written, a cancelled run has to end at once, and an
-// argument that is not known is no more than a warning.
+// argument that is not known is a warning where the function has **kwargs, else it
+// is refused.
 func TestStatesInTestMode(t *testing.T) {
 	for _, mod := range modules(fun.State) {
 		for i := range mod.Specs {
@@ -110,9 +112,19 @@ func TestStatesInTestMode(t *testing.T) {
 				}
 
 				*warnings = nil
-				call(t, t.Context(), env, mod, spec, value.MapOf("brine_no_such_argument", int64(1)))
-				if !spec.VarKw && !slices.ContainsFunc(*warnings, func(w fun.Warning) bool { return strings.Contains(w.Text, "brine_no_such_argument") }) {
-					t.Errorf("an unknown argument is not warned of: %v", *warnings)
+				unknown := value.MapOf("brine_no_such_argument", int64(1))
+				if spec.VarKw {
+					call(t, t.Context(), env, mod, spec, unknown)
+				} else {
+					_, err := env.Invoker.Bind(mod, spec, fun.Args{Kw: lowOf(mod, spec, unknown)})
+					var refused *fun.InvocationError
+					if want := "'brine_no_such_argument' is an invalid keyword argument for '" + name + "'"; !errors.As(err, &refused) || refused.Msg != want {
+						t.Errorf("an unknown argument: %v, want %s", err, want)
+					}
+				}
+				warned := slices.ContainsFunc(*warnings, func(w fun.Warning) bool { return strings.Contains(w.Text, "brine_no_such_argument") })
+				if warned != (spec.VarKw && !spec.Hands) {
+					t.Errorf("warnings of an unknown argument: %v", *warnings)
 				}
 
 				ctx, cancel := context.WithCancel(t.Context())
@@ -138,13 +150,7 @@ func TestStatesInTestMode(t *testing.T) {
 // call binds plausible arguments and runs a state in test mode.
 func call(t *testing.T, ctx context.Context, env *fun.Env, mod *fun.Module, spec *fun.Spec, more *value.Map) {
 	t.Helper()
-	low := value.MapOf("state", mod.Name, "name", "/srv/thing", "__sls__", "s", "__env__", "base", "__id__", "thing", "fun", spec.Name)
-	for _, a := range spec.Args {
-		if a.Required && a.Name != "name" {
-			low.Set(a.Name, sampleOf(a.Type))
-		}
-	}
-	low.Update(more)
+	low := lowOf(mod, spec, more)
 	c, err := env.Invoker.Bind(mod, spec, fun.Args{Kw: low})
 	if err != nil {
 		t.Fatalf("bind: %v", err)
@@ -157,14 +163,31 @@ func call(t *testing.T, ctx context.Context, env *fun.Env, mod *fun.Module, spec
 	}
 }
 
-func sampleOf(typ fun.Type) value.Value {
-	switch typ {
+// lowOf returns the low chunk of a state with plausible arguments and more.
+func lowOf(mod *fun.Module, spec *fun.Spec, more *value.Map) *value.Map {
+	low := value.MapOf("state", mod.Name, "name", "/srv/thing", "__sls__", "s", "__env__", "base", "__id__", "thing", "fun", spec.Name)
+	for _, a := range spec.Args {
+		if a.Required && a.Name != "name" {
+			low.Set(a.Name, sampleOf(&a))
+		}
+	}
+	low.Update(more)
+	return low
+}
+
+func sampleOf(a *fun.Arg) value.Value {
+	if len(a.OneOf) > 0 {
+		return a.OneOf[0]
+	}
+	switch a.Type {
 	case fun.Bool:
 		return true
-	case fun.Int, fun.Float:
+	case fun.Int, fun.Float, fun.Duration, fun.Size:
 		return int64(1)
-	case fun.List:
+	case fun.List, fun.Strs, fun.Commas:
 		return value.Strings("one")
+	case fun.Mode:
+		return "0644"
 	case fun.Dict:
 		return value.MapOf("k", "v")
 	default:
@@ -206,7 +229,7 @@ func TestInternalArgumentsAreNotWarnedOf(t *testing.T) {
 				"__id__", "thing", "__sls__", "s", "__env__", "base", "__reqs__", value.NewMap(0), "__orchestration_jid__", "1", "umask", "022", "require", value.NewList())
 			for _, a := range mod.Specs[i].Args {
 				if a.Required && a.Name != "name" {
-					low.Set(a.Name, sampleOf(a.Type))
+					low.Set(a.Name, sampleOf(&a))
 				}
 			}
 			if _, err := env.Invoker.Bind(mod, &mod.Specs[i], fun.Args{Kw: low}); err != nil {
