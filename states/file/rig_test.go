@@ -90,7 +90,9 @@ func (r *rig) start(h host.Host, root, cache string) {
 		Pillar: value.MapOf("text", "from\npillar\n", "nothing", nil, "data", value.MapOf("x", value.NewList(int64(1), int64(2)))),
 		Table: fun.NewTable([]fun.Entry{
 			{Kind: fun.State, Name: "file", Load: file.States},
-			{Kind: fun.Exec, Name: "cmd", Load: cmd.Module}, {Kind: fun.Exec, Name: "pillar", Load: pillar.Module}, {Kind: fun.Exec, Name: "grains", Load: grains.Module},
+			{Kind: fun.Exec, Name: "cmd", Load: cmd.Module},
+			{Kind: fun.Exec, Name: "pillar", Load: pillar.Module},
+			{Kind: fun.Exec, Name: "grains", Load: grains.Module},
 		}),
 	}
 	r.env.Up = &fileserver.Local{Server: fileserver.New(h, fileserver.RootsOf(opts, "file_roots"))}
