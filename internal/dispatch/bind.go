@@ -122,6 +122,10 @@ func (b *binding) further(missing []string) error {
 		}
 		if b.mod.Kind == fun.State {
 			if Internal(name) {
+				// Salt also hands provider to functions that take any argument.
+				if name == "provider" && b.spec.VarKw {
+					b.call.Kw.Set(k, v)
+				}
 				continue
 			}
 			if !b.spec.VarKw {
