@@ -147,14 +147,22 @@ func openStore(ctx context.Context, env *fun.Env, name string) (jobs.Store, func
 
 // returnerRunner is the runner module "returner": what returners need.
 func returnerRunner() fun.Module {
-	name := fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "the returner"}
-	return fun.Module{
-		Name: "returner", Kind: fun.Runner, Doc: "What returners need.",
-		Specs: []fun.Spec{
-			{Name: "schema", Doc: "Print the SQL that makes the tables of a returner.", Src: "the documentation of Salt's returners", Args: []fun.Arg{name}, Fn: schema},
-			{Name: "settings", Doc: "Return the settings of a returner with their defaults.", Src: "the documentation of Salt's returners", Args: []fun.Arg{name}, Fn: settings},
-		},
-	}
+	return fun.Module{Name: "returner", Kind: fun.Runner, Doc: "Show what returners need.", Specs: returnerSpecs}
+}
+
+var returnerArgs = []fun.Arg{
+	{Name: "name", Type: fun.Str, Required: true, Doc: "name of the returner"},
+}
+
+var returnerSpecs = []fun.Spec{
+	{
+		Name: "schema", Src: "the documentation of Salt's returners", Args: returnerArgs, Fn: schema,
+		Doc: "Print the SQL that creates the tables of a returner.",
+	},
+	{
+		Name: "settings", Src: "the documentation of Salt's returners", Args: returnerArgs, Fn: settings,
+		Doc: "Return the settings of a returner with their defaults.",
+	},
 }
 
 func findReturner(ctx context.Context, c *fun.Call) (*returner.Spec, error) {
@@ -195,21 +203,27 @@ func settings(ctx context.Context, c *fun.Call) (fun.Result, error) {
 // sysModule joins the execution module "sys" with what it tells of returners.
 func sysModule() fun.Module {
 	m := sysmod.Module()
-	m.Specs = append(m.Specs, fun.Spec{
-		Name: "list_returners", Doc: "List the returners.", Src: "modules/sysmod.py list_returners", VarArg: true,
-		Fn: func(ctx context.Context, c *fun.Call) (fun.Result, error) {
-			names := returner.Names(allReturners(ctx, c.Env))
-			sort.Strings(names)
-			l := value.NewList()
-			for i, n := range names {
-				if (i == 0 || names[i-1] != n) && wanted(n, c.Pos) {
-					l.Append(n)
-				}
-			}
-			return fun.Value(l)
-		},
-	})
+	m.Specs = slices.Concat(m.Specs, listReturnersSpecs)
 	return m
+}
+
+var listReturnersSpecs = []fun.Spec{
+	{
+		Name: "list_returners", Src: "modules/sysmod.py list_returners", VarArg: true, Fn: listReturners,
+		Doc: "List available returners.",
+	},
+}
+
+func listReturners(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	names := returner.Names(allReturners(ctx, c.Env))
+	sort.Strings(names)
+	l := value.NewList()
+	for i, n := range names {
+		if (i == 0 || names[i-1] != n) && wanted(n, c.Pos) {
+			l.Append(n)
+		}
+	}
+	return fun.Value(l)
 }
 
 // wanted reports whether a name matches one of globs; none match all.

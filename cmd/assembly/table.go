@@ -2,6 +2,8 @@
 package assembly
 
 import (
+	"slices"
+
 	"brine/internal/fun"
 	archivemod "brine/modules/archive"
 	cmdmod "brine/modules/cmd"
@@ -125,7 +127,7 @@ func Table() *fun.Table {
 // stateRunner joins orchestrations with what watches and steers runs.
 func stateRunner() fun.Module {
 	m := orchestrate.Runners()
-	m.Specs = append(append(m.Specs, events.StateSpecs()...), events.PauseRunners()...)
+	m.Specs = slices.Concat(m.Specs, events.StateSpecs(), events.PauseRunners())
 	m.SortSpecs()
 	return m
 }
@@ -134,7 +136,7 @@ func stateRunner() fun.Module {
 // orchestration, which stands above it.
 func stateModule() fun.Module {
 	m := statefn.Module()
-	m.Specs = append(append(m.Specs, orchestrate.Specs()...), events.PauseSpecs()...)
+	m.Specs = slices.Concat(m.Specs, orchestrate.Specs(), events.PauseSpecs())
 	m.SortSpecs()
 	return m
 }

@@ -2,6 +2,7 @@ package assembly
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -91,7 +92,8 @@ var notHere = []string{"salt.wait_for_event", "salt.parallel_runners"}
 
 // TestStatesInTestMode calls every state function on a fake machine: in test
 // mode nothing may be written, a cancelled run has to end at once, and an
-// argument that is not known is no more than a warning.
+// argument that is not known is a warning where the function has **kwargs, else it
+// is refused.
 func TestStatesInTestMode(t *testing.T) {
 	for _, mod := range modules(fun.State) {
 		for i := range mod.Specs {
@@ -110,9 +112,19 @@ func TestStatesInTestMode(t *testing.T) {
 				}
 
 				*warnings = nil
-				call(t, t.Context(), env, mod, spec, value.MapOf("brine_no_such_argument", int64(1)))
-				if !spec.VarKw && !slices.ContainsFunc(*warnings, func(w fun.Warning) bool { return strings.Contains(w.Text, "brine_no_such_argument") }) {
-					t.Errorf("an unknown argument is not warned of: %v", *warnings)
+				unknown := value.MapOf("brine_no_such_argument", int64(1))
+				if spec.VarKw {
+					call(t, t.Context(), env, mod, spec, unknown)
+				} else {
+					_, err := env.Invoker.Bind(mod, spec, fun.Args{Kw: lowOf(mod, spec, unknown)})
+					var refused *fun.InvocationError
+					if want := "'brine_no_such_argument' is an invalid keyword argument for '" + name + "'"; !errors.As(err, &refused) || refused.Msg != want {
+						t.Errorf("an unknown argument: %v, want %s", err, want)
+					}
+				}
+				warned := slices.ContainsFunc(*warnings, func(w fun.Warning) bool { return strings.Contains(w.Text, "brine_no_such_argument") })
+				if warned != (spec.VarKw && !spec.Hands) {
+					t.Errorf("warnings of an unknown argument: %v", *warnings)
 				}
 
 				ctx, cancel := context.WithCancel(t.Context())
@@ -138,13 +150,7 @@ func TestStatesInTestMode(t *testing.T) {
 // call binds plausible arguments and runs a state in test mode.
 func call(t *testing.T, ctx context.Context, env *fun.Env, mod *fun.Module, spec *fun.Spec, more *value.Map) {
 	t.Helper()
-	low := value.MapOf("state", mod.Name, "name", "/srv/thing", "__sls__", "s", "__env__", "base", "__id__", "thing", "fun", spec.Name)
-	for _, a := range spec.Args {
-		if a.Required && a.Name != "name" {
-			low.Set(a.Name, sampleOf(a.Type))
-		}
-	}
-	low.Update(more)
+	low := lowOf(mod, spec, more)
 	c, err := env.Invoker.Bind(mod, spec, fun.Args{Kw: low})
 	if err != nil {
 		t.Fatalf("bind: %v", err)
@@ -157,7 +163,26 @@ func call(t *testing.T, ctx context.Context, env *fun.Env, mod *fun.Module, spec
 	}
 }
 
-func sampleOf(typ fun.Type) value.Value {
+// lowOf returns the low chunk of a state with plausible arguments and more.
+func lowOf(mod *fun.Module, spec *fun.Spec, more *value.Map) *value.Map {
+	low := value.MapOf("state", mod.Name, "name", "/srv/thing", "__sls__", "s", "__env__", "base", "__id__", "thing", "fun", spec.Name)
+	for _, a := range spec.Args {
+		if a.Required && a.Name != "name" {
+			low.Set(a.Name, sampleOf(&a))
+		}
+	}
+	low.Update(more)
+	return low
+}
+
+func sampleOf(a *fun.Arg) value.Value {
+	if len(a.OneOf) > 0 {
+		return a.OneOf[0]
+	}
+	return sampleOfType(a.Type)
+}
+
+func sampleOfType(typ fun.Type) value.Value {
 	for _, s := range []struct {
 		bits fun.Type
 		v    value.Value
@@ -173,7 +198,7 @@ func sampleOf(typ fun.Type) value.Value {
 			continue
 		}
 		if of := fun.Elem(typ); of != fun.Any && typ&fun.List != 0 {
-			return value.NewList(sampleOf(of))
+			return value.NewList(sampleOfType(of))
 		}
 		return s.v
 	}
@@ -214,7 +239,7 @@ func TestInternalArgumentsAreNotWarnedOf(t *testing.T) {
 				"__id__", "thing", "__sls__", "s", "__env__", "base", "__reqs__", value.NewMap(0), "__orchestration_jid__", "1", "umask", "022", "require", value.NewList())
 			for _, a := range mod.Specs[i].Args {
 				if a.Required && a.Name != "name" {
-					low.Set(a.Name, sampleOf(a.Type))
+					low.Set(a.Name, sampleOf(&a))
 				}
 			}
 			if _, err := env.Invoker.Bind(mod, &mod.Specs[i], fun.Args{Kw: low}); err != nil {

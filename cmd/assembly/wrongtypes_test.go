@@ -104,11 +104,8 @@ func containsPrefix(list []string, name string) bool {
 func sampleArgs(spec *fun.Spec) fun.Args {
 	args := fun.Args{Kw: value.NewMap(4)}
 	for _, a := range spec.Args {
-		switch {
-		case a.Required && len(a.OneOf) > 0:
-			args.Kw.Set(a.Name, a.OneOf[0])
-		case a.Required:
-			args.Kw.Set(a.Name, sampleOf(a.Type))
+		if a.Required {
+			args.Kw.Set(a.Name, sampleOf(&a))
 		}
 	}
 	return args

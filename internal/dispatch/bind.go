@@ -122,6 +122,10 @@ func (b *binding) further(missing []string) error {
 		}
 		if b.mod.Kind == fun.State {
 			if Internal(name) {
+				// Salt also hands provider to functions that take any argument.
+				if name == "provider" && b.spec.VarKw {
+					b.call.Kw.Set(k, v)
+				}
 				continue
 			}
 			if !b.spec.VarKw {
@@ -139,7 +143,8 @@ func (b *binding) further(missing []string) error {
 					Msg: fmt.Sprintf("got an unexpected keyword argument '%s'", name),
 				}
 			}
-			if near := b.nearest(name); near != "" && b.spec.NearMiss {
+			// state.apply reads Test=True, too, as Salt does.
+			if near := b.nearest(name); near != "" && b.spec.NearMiss && !strings.EqualFold(near, name) {
 				return &fun.ArgError{
 					Name: b.name(), Spec: b.spec, Nearest: near,
 					Msg: fmt.Sprintf("got an unexpected keyword argument '%s'", name),

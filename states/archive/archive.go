@@ -23,40 +23,7 @@ import (
 
 // States returns the state module archive.
 func States() fun.Module {
-	return fun.Module{
-		Name: "archive", Kind: fun.State, Doc: "Unpack archives.",
-		Specs: []fun.Spec{{
-			Name: "extracted", VarKw: true, State: extracted, Src: "states/archive.py extracted",
-			Doc: "Unpack an archive, unless what is in it is there already.",
-			Args: []fun.Arg{
-				{Name: "name", Type: fun.Str, Required: true, Doc: "the directory to unpack in, as an absolute path"},
-				{Name: "source", Type: fun.Any, Required: true, Doc: "the archive: a URL or a path; of a list the first that exists"},
-				fun.Opt("source_hash", fun.Any, nil, "its digest, or a file of digests"),
-				fun.Opt("source_hash_name", fun.Any, nil, "name to look for in a file of digests"),
-				fun.Opt("source_hash_update", fun.Bool, false, "unpack again when the digest is another"),
-				fun.Opt("skip_files_list_verify", fun.Bool, false, "compare digests only, not the files"),
-				fun.Opt("keep_source", fun.Bool, true, "leave a downloaded archive in the cache"),
-				fun.Opt("skip_verify", fun.Bool, false, "take a remote archive without a digest"),
-				fun.Opt("password", fun.Any, nil, "accepted; encrypted archives are not read"),
-				fun.Opt("options", fun.Any, nil, "options of tar(1) or unzip(1), which then unpacks"),
-				fun.Opt("list_options", fun.Any, nil, "command that writes the decompressed archive to stdout, for compressions that are not known"),
-				fun.Opt("force", fun.Bool, false, "remove what is in the way"),
-				fun.Opt("overwrite", fun.Bool, false, "unpack in any case"),
-				fun.Opt("clean", fun.Bool, false, "remove the top level entries of the archive before"),
-				fun.Opt("clean_parent", fun.Bool, false, "remove the directory with all in it before"),
-				fun.Opt("user", fun.Any, nil, "owner of what was unpacked"),
-				fun.Opt("group", fun.Any, nil, "group of what was unpacked"),
-				fun.Opt("if_missing", fun.Any, nil, "do nothing if this path is there"),
-				fun.Opt("trim_output", fun.Any, false, "report at most this many files"),
-				fun.Opt("use_cmd_unzip", fun.Any, nil, "unpack a zip by unzip(1); default: where options are given"),
-				fun.Opt("extract_perms", fun.Bool, true, "keep the permissions of a zip"),
-				fun.Opt("enforce_toplevel", fun.Bool, true, "refuse an archive without a single directory at the top"),
-				fun.Opt("enforce_ownership_on", fun.Any, nil, "path whose owner is managed, instead of that of all files"),
-				fun.Opt("archive_format", fun.Any, nil, "tar or zip; default: by the name"),
-				fun.Opt("use_etag", fun.Bool, false, "ask a web server by ETag whether its file changed"),
-			},
-		}},
-	}
+	return fun.Module{Name: "archive", Kind: fun.State, Doc: "Extract archives.", Specs: specs}
 }
 
 // A job is one archive to unpack.
@@ -181,7 +148,7 @@ func (j *job) checkOwner() string {
 			return fmt.Sprintf("Group %s does not exist", value.Str(g))
 		}
 	}
-	if c.Bool("source_hash_update") && !value.Truth(c.Value("source_hash")) {
+	if c.Bool("source_hash_update") && !c.Bool("source_hash") {
 		j.ret.Warnings = append(j.ret.Warnings, "The 'source_hash_update' argument is ignored when 'source_hash' is not also specified.")
 	}
 	return ""
@@ -220,7 +187,7 @@ func (j *job) fetch() (fun.Ret, bool) {
 	if j.format == "rar" {
 		return fail("rar archives are not supported")
 	}
-	if j.format == "tar" && value.Truth(c.Value("password")) {
+	if j.format == "tar" && c.Bool("password") {
 		return fail("The 'password' argument is only supported for zip archives")
 	}
 	if fault := j.zipArgs(); fault != "" {
@@ -258,12 +225,12 @@ func (j *job) zipArgs() string {
 	if j.format != "zip" {
 		return ""
 	}
-	use := j.c.Value("use_cmd_unzip")
+	use := j.c.Bool("use_cmd_unzip")
 	if j.c.Str("options") == "" {
-		j.unzip = value.Truth(use)
+		j.unzip = use
 		return ""
 	}
-	if use != nil && !value.Truth(use) {
+	if !use && !j.c.IsNone("use_cmd_unzip") {
 		return "'use_cmd_unzip' cannot be set to False if CLI options are being specified (via the 'options' argument). Either remove 'use_cmd_unzip', or set it to True."
 	}
 	if _, err := j.fs.LookPath("unzip", ""); err != nil {
@@ -327,10 +294,10 @@ func (j *job) noteSum() {
 // list.
 func (j *job) workaround() string {
 	var todo []string
-	if !value.Truth(j.c.Value("if_missing")) {
+	if !j.c.Bool("if_missing") {
 		todo = append(todo, "'if_missing' must be set")
 	}
-	if !value.Truth(j.c.Value("enforce_ownership_on")) && (value.Truth(j.c.Value("user")) || value.Truth(j.c.Value("group"))) {
+	if !j.c.Bool("enforce_ownership_on") && (value.Truth(j.c.Value("user")) || value.Truth(j.c.Value("group"))) {
 		todo = append(todo, "Ownership cannot be managed without setting 'enforce_ownership_on'.")
 	}
 	if len(todo) == 0 {
@@ -349,7 +316,7 @@ func (j *job) workaround() string {
 func (j *job) read() string {
 	l, err := archives.List(j.ctx, j.fs.Host, j.cached, j.format, j.strip, strings.Fields(j.c.Str("list_options"))...)
 	var encrypted *fun.CommandError
-	if errors.As(err, &encrypted) && j.format == "zip" && !value.Truth(j.c.Value("password")) {
+	if errors.As(err, &encrypted) && j.format == "zip" && !j.c.Bool("password") {
 		return fmt.Sprintf("Archive %s is password-protected, but no password was specified. Please set the 'password' argument.", cp.Redact(j.source))
 	}
 	if errors.Is(err, archives.ErrFormat) {
@@ -502,7 +469,7 @@ func (j *job) extract() (ret fun.Ret, ok bool) {
 // cmdUnzip unpacks with unzip(1) and its options; it returns what unzip says.
 func (j *job) cmdUnzip() ([]string, error) {
 	kw := value.MapOf("options", j.c.Value("options"), "trim_output", j.c.Value("trim_output"))
-	if p := j.c.Value("password"); value.Truth(p) {
+	if p := j.c.Str("password"); p != "" {
 		kw.Set("password", p)
 	}
 	res, err := j.c.Env.Invoker.Invoke(j.ctx, fun.Exec, "archive.cmd_unzip", fun.Args{Pos: []value.Value{j.cached, j.dir}, Kw: kw})

@@ -14,88 +14,9 @@ import (
 	commands "brine/modules/cmd"
 )
 
-func runArgs() []fun.Arg {
-	return []fun.Arg{
-		{Name: "name", Type: fun.Str, Required: true, Doc: "the command"},
-		{Name: "cwd", Type: fun.Str, Doc: "directory to run in; default: the home of the account"},
-		{Name: "root", Type: fun.Str, Doc: "directory to chroot into"},
-		{Name: "runas", Type: fun.Str, Doc: "account to run as"},
-		{Name: "shell", Type: fun.Str, Doc: "shell; default: the grain shell"},
-		{Name: "env", Doc: "environment variables, a dict or a list of dicts"},
-		{Name: "prepend_path", Type: fun.Str, Doc: "directory to put in front of PATH"},
-		{Name: "stateful", Default: false, Doc: "read result and changes from the last line of the output; a dict may give test_name, the command for test mode"},
-		{Name: "output_loglevel", Type: fun.Str, Default: "debug", Doc: "accepted; output is not logged"},
-		{Name: "hide_output", Type: fun.Bool, Default: false, Doc: "keep the output out of the return"},
-		{Name: "timeout", Type: fun.Float, Unit: "s", Doc: "end the command after this time"},
-		{Name: "ignore_timeout", Type: fun.Bool, Default: false, Doc: "do not wait: start the command and succeed"},
-		{Name: "use_vt", Type: fun.Bool, Default: false, Doc: "accepted; output comes at the end"},
-		{Name: "success_retcodes", Type: fun.List, Doc: "statuses that count as success"},
-		{Name: "success_stdout", Type: fun.List, Doc: "outputs that count as success"},
-		{Name: "success_stderr", Type: fun.List, Doc: "error outputs that count as success"},
-		{Name: "python_shell", Type: fun.Bool, Default: true, Doc: "run by the shell; else the words are run as they are"},
-		{Name: "group", Type: fun.Str, Doc: "primary group to run with"},
-		{Name: "umask", Doc: "umask, octal"},
-		{Name: "stdin", Type: fun.Str, Doc: "text for the command's standard input"},
-		{Name: "clean_env", Type: fun.Bool, Default: false, Doc: "pass on nothing of brine's own environment"},
-		{Name: "template", Type: fun.Str, Doc: "engine that renders the command first"},
-		{Name: "bg", Type: fun.Bool, Default: false, Doc: "start the command and do not wait"},
-		{Name: "rstrip", Type: fun.Bool, Default: true, Doc: "cut white space off the end of the output"},
-		{Name: "reset_system_locale", Type: fun.Bool, Default: true, Doc: "run with the locale C"},
-		{Name: "ignore_retcode", Type: fun.Bool, Default: false, Doc: "accepted; as in Salt the state still fails"},
-		{Name: "password", Type: fun.Str, Doc: "accepted; only Windows needs it"},
-	}
-}
-
-func scriptArgs() []fun.Arg {
-	return append([]fun.Arg{
-		{Name: "name", Type: fun.Str, Required: true, Doc: "the script, with arguments, where source is not given; else a label"},
-		{Name: "source", Type: fun.Str, Doc: "the script: salt://, http(s):// or a path"},
-		{Name: "template", Type: fun.Str, Doc: "engine that renders the script first"},
-		{Name: "args", Doc: "arguments of the script, as text"},
-		{Name: "context", Type: fun.Dict, Doc: "variables of the template"},
-		{Name: "defaults", Type: fun.Dict, Doc: "variables of the template that context may override"},
-	}, without(runArgs(), "name", "template", "python_shell", "clean_env", "rstrip", "prepend_path", "root", "ignore_timeout")...)
-}
-
-func without(args []fun.Arg, names ...string) []fun.Arg {
-	var out []fun.Arg
-	for _, a := range args {
-		drop := false
-		for _, n := range names {
-			drop = drop || a.Name == n
-		}
-		if !drop {
-			out = append(out, a)
-		}
-	}
-	return out
-}
-
 // States returns the rows of the state module "cmd".
 func States() fun.Module {
-	wait := runArgs() // mod_watch hands them all to run
-	callArgs := []fun.Arg{
-		{Name: "name", Type: fun.Str, Required: true, Doc: "label of the state"},
-		{Name: "func", Type: fun.Str, Required: true, Doc: "execution function to call"},
-		{Name: "args", Type: fun.List, Doc: "its positional arguments"},
-		{Name: "kws", Type: fun.Dict, Doc: "its keyword arguments"},
-		{Name: "output_loglevel", Type: fun.Str, Default: "debug", Doc: "accepted; output is not logged"},
-		{Name: "hide_output", Type: fun.Bool, Default: false, Doc: "accepted"},
-		{Name: "use_vt", Type: fun.Bool, Default: false, Doc: "accepted"},
-	}
-	return fun.Module{
-		Name: "cmd", Kind: fun.State, Doc: "Commands as states: run, or run when something they watch changed.",
-		Watch: modWatch,
-		Specs: []fun.Spec{
-			{Name: "call", VarKw: true, Doc: "Call an execution function and take its return as the state's.", Src: "states/cmd.py call", Args: callArgs, Always: true, State: call},
-			{Name: "run", VarKw: true, Doc: "Run a command.", Src: "states/cmd.py run", Args: runArgs(), Always: true, State: run},
-			{Name: "script", VarKw: true, Doc: "Run a script of the file server, or of this machine.", Src: "states/cmd.py script", Args: scriptArgs(), Always: true, State: script},
-			{Name: "wait", VarKw: true, Doc: "Run a command only when a watched state changed.", Src: "states/cmd.py wait", Args: wait, State: waits},
-			{Name: "wait_call", VarKw: true, Doc: "Call an execution function only when a watched state changed.", Src: "states/cmd.py wait_call", Args: callArgs, State: waits},
-			{Name: "wait_script", VarKw: true, Doc: "Run a script only when a watched state changed.", Src: "states/cmd.py wait_script", Args: scriptArgs(), State: waits},
-			{Name: "watch", VarKw: true, Doc: "The same as wait.", Src: "states/cmd.py watch", Args: wait, State: waits},
-		},
-	}
+	return fun.Module{Name: "cmd", Kind: fun.State, Doc: "Run commands, always or if a watched state changed.", Watch: modWatch, Specs: specs}
 }
 
 // waits does nothing: what it stands for runs by mod_watch.
@@ -236,7 +157,11 @@ func runKw(c *fun.Call) *value.Map {
 	kw := value.NewMap(24)
 	for k, v := range c.Args.All() {
 		switch k {
-		case "name", "stateful", "ignore_timeout", "source", "root":
+		case "name", "stateful", "ignore_timeout", "source":
+		case "root":
+			if v != nil {
+				kw.Set(k, v)
+			}
 		case "env":
 			env, slip := commands.ParseEnv(v)
 			if slip != "" && c.Env.Warn != nil && c.Low != nil {
@@ -246,9 +171,6 @@ func runKw(c *fun.Call) *value.Map {
 		default:
 			kw.Set(k, v)
 		}
-	}
-	if root := c.Value("root"); root != nil {
-		kw.Set("root", root)
 	}
 	return kw
 }

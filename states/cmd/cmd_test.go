@@ -42,7 +42,7 @@ func apply(t *testing.T, e *fun.Env, fn, name string, kw *value.Map, test bool) 
 	low.Update(kw)
 	c, err := e.Invoker.Bind(mod, spec, fun.Args{Kw: low})
 	if err != nil {
-		t.Fatal(err)
+		return fun.Raise(err)
 	}
 	c.Test, c.Low = test, &fun.Chunk{State: "cmd", Fun: fn, ID: name, Name: name, SaltEnv: "base", Low: low}
 	if low.Has("sfun") {
@@ -89,7 +89,7 @@ func TestRun(t *testing.T) {
 		{"echo x", value.MapOf("env", "A=b"), false, `False "Invalidly-formatted 'env' parameter. See documentation." {}`},
 		{"true", value.MapOf("runas", "nobody_zz"), false, `False "User 'nobody_zz' is not available" {}`},
 		{"echo {{ v }}", value.MapOf("template", "jinja"), false, `False "Jinja variable 'v' is undefined; line 1\n\n---\necho {{ v }}    <======================\n---" {}`},
-		{"true", value.MapOf("timeout", "soon"), false, "False 'Error: timeout soon must be a number' {}"},
+		{"true", value.MapOf("timeout", "soon"), false, "raises timeout must be a number of seconds, not 'soon'"},
 		{"true", value.MapOf("bg", true), false, `True 'Command "true" run' {'retcode': None, 'stdout': '', 'stderr': ''}`},
 		{"sleep 9", value.MapOf("timeout", 0.1), false, `False 'Command "sleep 9" run' {'retcode': 1, 'stdout': 'sleep 9 : Timed out after 0.1 seconds', 'stderr': ''}`},
 		{"sleep 9", value.MapOf("timeout", 0.1, "ignore_timeout", true), false, `True 'Command "sleep 9" run' {'retcode': 0, 'stdout': 'sleep 9 : Timed out after 0.1 seconds', 'stderr': ''}`},

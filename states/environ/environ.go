@@ -12,20 +12,7 @@ import (
 
 // States returns the rows of the state module "environ".
 func States() fun.Module {
-	return fun.Module{
-		Name: "environ", Kind: fun.State, Doc: "Set variables for programs of the run.",
-		Specs: []fun.Spec{{
-			Name: "setenv", Doc: "Set environment variables.", Src: "states/environ.py setenv", State: setenv,
-			Args: []fun.Arg{
-				{Name: "name", Type: fun.Str, Required: true, Doc: "name of the variable, unless value is a dict"},
-				{Name: "value", Type: fun.Any, Required: true, Doc: "text, False, or a dict of them by name"},
-				{Name: "false_unsets", Type: fun.Any, Default: false, Doc: "True: the value False takes the variable out instead of emptying it"},
-				{Name: "clear_all", Type: fun.Any, Default: false, Doc: "True: treat all other variables as False"},
-				{Name: "update_minion", Type: fun.Any, Default: false, Doc: "True: tell of it by an event environ_setenv"},
-				{Name: "permanent", Type: fun.Any, Default: false, Doc: "of Windows: keep the variable in the registry"},
-			},
-		}},
-	}
+	return fun.Module{Name: "environ", Kind: fun.State, Doc: "Set environment variables for programs of the run.", Specs: specs}
 }
 
 // setenv sets variables in the environment of the programs that the run starts
@@ -47,7 +34,7 @@ func setenv(ctx context.Context, c *fun.Call) fun.Ret {
 		}
 		want = value.MapOf(c.Name, v)
 	}
-	unsets, clearAll := c.Value("false_unsets") == true, c.Value("clear_all") == true
+	unsets, clearAll := c.Bool("false_unsets"), c.Bool("clear_all")
 	due := changes(environ.All(c.Env.Host), want, unsets, clearAll)
 	ret := fun.Ret{Result: fun.OK, Changes: due}
 	switch {
@@ -73,7 +60,7 @@ func setenv(ctx context.Context, c *fun.Call) fun.Ret {
 			return ret
 		}
 	}
-	if c.Value("update_minion") == true {
+	if c.Bool("update_minion") {
 		environ.Announce(ctx, c.Env, value.MapOf("environ", want, "false_unsets", c.Value("false_unsets"), "clear_all", c.Value("clear_all"), "permanent", c.Value("permanent")))
 	}
 	ret.Changes, ret.Comment = set, "Environ values were set"

@@ -10,31 +10,7 @@ import (
 
 // States returns the rows of the state module "event".
 func States() fun.Module {
-	spec := func(name, doc string) fun.Spec {
-		return fun.Spec{
-			Name: name, Doc: doc, Src: "states/event.py " + name, Always: true, VarKw: true, State: send,
-			Args: []fun.Arg{
-				{Name: "name", Type: fun.Str, Required: true, Doc: "the tag"},
-				{Name: "data", Doc: "the data, a dict"},
-				{Name: "preload", Type: fun.Dict, Doc: "keys to put beside the data"},
-				{Name: "with_env", Default: false, Doc: "put in environment variables: True for all, or a list of names"},
-				{Name: "with_grains", Default: false, Doc: "put in grains: True for all, or a list of names"},
-				{Name: "with_pillar", Default: false, Doc: "put in pillar: True for all, or a list of keys"},
-				{Name: "show_changed", Type: fun.Bool, Default: true, Doc: "report the event as a change"},
-			},
-		}
-	}
-	wait := spec("wait", "Send an event only when a watched state changed.")
-	wait.State, wait.Always = idle, false
-	return fun.Module{
-		Name: "event", Kind: fun.State, Doc: "Events.",
-		Watch: send, // wait's own row does nothing
-		Specs: []fun.Spec{
-			spec("fire_master", "Send an event to the controller; the same as send."),
-			spec("send", "Send an event to the controller."),
-			wait,
-		},
-	}
+	return fun.Module{Name: "event", Kind: fun.State, Doc: "Send events.", Watch: send, Specs: specs}
 }
 
 // idle is what wait does while nothing changed.

@@ -10,18 +10,6 @@ import (
 	"brine/internal/value"
 )
 
-func accumulatedSpec() fun.Spec {
-	return fun.Spec{
-		Name: "accumulated", VarKw: true, State: accumulated, Always: true, Src: "states/file.py accumulated",
-		Doc: "Collect text for a file.managed or file.blockreplace that runs later: its template sees accumulator[name].",
-		Args: []fun.Arg{
-			nameArg("name of the collection"),
-			{Name: "filename", Type: fun.Str, Required: true, Doc: "name of the state that uses it"},
-			{Name: "text", Type: fun.Any, Required: true, Doc: "text, or a list of texts"},
-		},
-	}
-}
-
 // accumulators are the collections of a run: by file, then by name.
 type accumulators struct {
 	mu    sync.Mutex

@@ -17,40 +17,6 @@ import (
 	files "brine/modules/file"
 )
 
-// textArgs are the arguments of functions that add text, given or from files.
-func textArgs(name, text string, more ...fun.Arg) []fun.Arg {
-	return append([]fun.Arg{
-		nameArg(name),
-		fun.Opt("text", fun.Any, nil, text),
-		fun.Opt("makedirs", fun.Bool, false, "make missing directories above the file"),
-		fun.Opt("source", fun.Any, nil, "file to take the text from; it is rendered"),
-		fun.Opt("source_hash", fun.Any, nil, "its digest, where it is not on the file server"),
-		fun.Opt("template", fun.Any, "jinja", "template engine of sources"),
-		fun.Opt("sources", fun.Any, nil, "list of files to take the text from"),
-		fun.Opt("source_hashes", fun.Any, nil, "their digests"),
-		fun.Opt("defaults", fun.Any, nil, "variables of the templates"),
-		fun.Opt("context", fun.Any, nil, "variables of the templates; they go before defaults"),
-	}, more...)
-}
-
-func appendSpec() fun.Spec {
-	return fun.Spec{
-		Name: "append", State: appendText, Src: "states/file.py append",
-		Doc: "Add text at the end of a file, unless it is in the file already.",
-		Args: textArgs("the file, as an absolute path; it is made if it is missing", "text, or a list of texts, each looked for on its own",
-			fun.Opt("ignore_whitespace", fun.Bool, true, "take any blanks for the blanks of the text when looking for it")),
-	}
-}
-
-func prependSpec() fun.Spec {
-	return fun.Spec{
-		Name: "prepend", State: prependText, Src: "states/file.py prepend",
-		Doc: "Put text before that of a file, unless it is in the file already.",
-		Args: textArgs("the file, as an absolute path; it is made if it is missing", "text, or a list of texts, each looked for on its own",
-			fun.Opt("header", fun.Any, nil, "the text has to be at the very beginning")),
-	}
-}
-
 // whitespaceRegex returns a pattern that matches whole lines that are text but
 // for blanks. Salt: salt/utils/stringutils.py build_whitespace_split_regex.
 func whitespaceRegex(text string) string {
@@ -109,10 +75,7 @@ type textSources struct{ urls, hashes []string }
 // sources returns the files of source or sources; fault is what there is to
 // say. Salt: _unify_sources_and_hashes.
 func (c *call) sources() (s textSources, fault string) {
-	if v := c.Value("sources"); v != nil {
-		s.urls = c.Strings("sources")
-	}
-	s.hashes = c.Strings("source_hashes")
+	s = textSources{urls: c.Strings("sources"), hashes: c.Strings("source_hashes")}
 	if !value.Truth(c.Value("source")) {
 		return s, ""
 	}
@@ -137,8 +100,7 @@ func (c *call) sources() (s textSources, fault string) {
 // fault, and the return is then named after it, as in Salt; what cannot be
 // rendered is an error. Salt: _get_template_texts.
 func (c *call) sourceTexts(from textSources) (texts []string, fault string, err error) {
-	defaults, _ := c.Value("defaults").(*value.Map)
-	context, _ := c.Value("context").(*value.Map)
+	defaults, context := c.Map("defaults"), c.Map("context")
 	client := cp.New(c.Env, c.SaltEnv)
 	for i, s := range from.urls {
 		o := cp.Options{}
@@ -317,7 +279,7 @@ func (c *call) add(a added) fun.Ret {
 		}
 	}
 	// As in Salt, test mode shows the whole header, be it there or not.
-	if value.Truth(c.Args.At("header")) && !c.Test {
+	if c.Declares("header") && c.Bool("header") && !c.Test {
 		head := files.SplitLines(string(old), false)
 		if len(head) >= len(lines) && slices.Equal(head[:len(lines)], lines) {
 			lines = nil

@@ -10,21 +10,6 @@ import (
 	"brine/modules/cp"
 )
 
-func cachedSpec() fun.Spec {
-	return fun.Spec{
-		Name: "cached", State: cached, Always: true, Src: "states/file.py cached",
-		Doc: "Keep a copy of a source in the cache.",
-		Args: []fun.Arg{
-			nameArg("the source: a salt:// or web URL, or a path"),
-			fun.Opt("source_hash", fun.Any, "", "digest of the source, or where digests are"),
-			fun.Opt("source_hash_name", fun.Any, nil, "name to look for among the digests"),
-			fun.Opt("skip_verify", fun.Bool, false, "take a web source without a digest"),
-			fun.Opt("saltenv", fun.Str, "base", "environment of a salt:// URL"),
-			fun.Opt("use_etag", fun.Bool, false, "ask the web server whether the copy is still good"),
-		},
-	}
-}
-
 // cached brings a source into the cache. One that is a path on this machine is
 // only looked at.
 //

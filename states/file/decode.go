@@ -12,20 +12,6 @@ import (
 	files "brine/modules/file"
 )
 
-func decodeSpec() fun.Spec {
-	return fun.Spec{
-		Name: "decode", State: decode, Src: "states/file.py decode",
-		Doc: "Write a file from Base64 text.",
-		Args: []fun.Arg{
-			nameArg("the file, as an absolute path"),
-			fun.Opt("encoded_data", fun.Any, nil, "the text"),
-			fun.Opt("contents_pillar", fun.Any, nil, "where in pillar the text is"),
-			fun.Opt("encoding_type", fun.Str, "base64", "kind of encoding: base64"),
-			fun.Opt("checksum", fun.Str, "md5", "digest that shows what changed"),
-		},
-	}
-}
-
 // decode writes a file from Base64 text. Salt: states/file.py decode.
 func decode(ctx context.Context, fc *fun.Call) fun.Ret {
 	c := begin(ctx, fc)

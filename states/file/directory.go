@@ -12,32 +12,6 @@ import (
 	files "brine/modules/file"
 )
 
-func directorySpec() fun.Spec {
-	return fun.Spec{
-		Name: "directory", VarKw: true, State: directory, Src: "states/file.py directory",
-		Doc: "Make a directory and manage its owner and mode, and those of what is in it.",
-		Args: append([]fun.Arg{
-			nameArg("the directory, as an absolute path"),
-			fun.Opt("user", fun.Any, nil, userDoc),
-			fun.Opt("group", fun.Any, nil, groupDoc),
-			fun.Opt("recurse", fun.Any, nil, "what to manage below: a list of user, group, mode; ignore_files or ignore_dirs; silent"),
-			fun.Opt("max_depth", fun.Any, nil, "how many levels recurse goes down; not together with clean"),
-			fun.Opt("dir_mode", fun.Any, nil, modeDoc),
-			fun.Opt("mode", fun.Any, nil, "the same as dir_mode"),
-			fun.Opt("file_mode", fun.Any, nil, "permissions of the files below; default: dir_mode"),
-			fun.Opt("makedirs", fun.Bool, false, "make missing directories above it"),
-			fun.Opt("clean", fun.Bool, false, "remove what is in it and belongs to no file state that this one requires"),
-			fun.Opt("require", fun.Any, nil, "requisites; clean keeps their files"),
-			fun.Opt("exclude_pat", fun.Any, nil, "glob, or regular expression after E@, of what clean keeps"),
-			fun.Opt("follow_symlinks", fun.Bool, false, "manage what links lead to"),
-			fun.Opt("force", fun.Bool, false, "remove a file that is in the way"),
-			fun.Opt("backupname", fun.Any, nil, "rename a file that is in the way to this"),
-			fun.Opt("allow_symlink", fun.Bool, true, "take a link to a directory for one"),
-			fun.Opt("children_only", fun.Bool, false, "manage what is below, not the directory itself"),
-		}, windows(true)...),
-	}
-}
-
 // recurseTypes are what recurse may list.
 const recurseTypes = `"user", "group", "mode", "ignore_files", "ignore_dirs", "silent"`
 

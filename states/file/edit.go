@@ -13,28 +13,6 @@ import (
 	files "brine/modules/file"
 )
 
-func replaceSpec() fun.Spec {
-	return fun.Spec{
-		Name: "replace", State: replace, Src: "states/file.py replace",
-		Doc: "Replace what a regular expression matches in a file.",
-		Args: []fun.Arg{
-			nameArg("the file, as an absolute path"),
-			{Name: "pattern", Type: fun.Any, Required: true, Doc: "regular expression, as Python's"},
-			{Name: "repl", Type: fun.Any, Required: true, Doc: "text to put there; \\1 and \\g<name> stand for groups"},
-			fun.Opt("count", fun.Int, int64(0), "replace at most this many; 0 is all"),
-			fun.Opt("flags", fun.Any, int64(8), "flags of the expression: names such as IGNORECASE, or Python's number"),
-			fun.Opt("bufsize", fun.Any, int64(1), "accepted; the whole file is searched at once"),
-			fun.Opt("append_if_not_found", fun.Bool, false, "add the text at the end where nothing matches"),
-			fun.Opt("prepend_if_not_found", fun.Bool, false, "add the text at the beginning where nothing matches"),
-			fun.Opt("not_found_content", fun.Any, nil, "text to add then; default: repl"),
-			fun.Opt("backup", fun.Any, ".bak", "keep a copy whose name ends in this; False keeps none"),
-			fun.Opt("show_changes", fun.Bool, true, "show the difference"),
-			fun.Opt("ignore_if_missing", fun.Bool, false, "a file that is not there is no failure"),
-			fun.Opt("backslash_literal", fun.Bool, false, "take backslashes in repl as they are"),
-		},
-	}
-}
-
 // replace replaces what a pattern matches in a file.
 // Salt: states/file.py replace. Difference: the file is replaced atomically, so
 // that further hard links keep the old content.
@@ -56,9 +34,8 @@ func replace(ctx context.Context, fc *fun.Call) fun.Ret {
 	if err != nil {
 		return fun.Raise(err)
 	}
-	count := c.Int("count")
 	before, after, err := c.Replace(files.Replacement{
-		Path: c.path(), Pattern: c.Str("pattern"), Repl: value.Str(c.Value("repl")), Count: int(count), Flags: flags,
+		Path: c.path(), Pattern: c.Str("pattern"), Repl: c.Str("repl"), Count: int(c.Int("count")), Flags: flags,
 		Append: c.Bool("append_if_not_found"), Prepend: c.Bool("prepend_if_not_found"), NotFound: c.textArg("not_found_content"),
 		Backup: c.backupSuffix(), DryRun: c.Test, Literal: c.Bool("backslash_literal"),
 	})
@@ -86,33 +63,6 @@ func (c *call) edited(before, after []string, would string) fun.Ret {
 	}
 	c.ret.Changes.Set("diff", diff)
 	return c.done(fun.OK, "Changes were made")
-}
-
-func blockreplaceSpec() fun.Spec {
-	return fun.Spec{
-		Name: "blockreplace", State: blockreplace, Src: "states/file.py blockreplace",
-		Doc: "Replace the lines between two marker lines of a file.",
-		Args: []fun.Arg{
-			nameArg("the file, as an absolute path"),
-			fun.Opt("marker_start", fun.Str, "#-- start managed zone --", "text of the line before the block"),
-			fun.Opt("marker_end", fun.Str, "#-- end managed zone --", "text of the line after it"),
-			fun.Opt("source", fun.Any, nil, "file to take further content from; it is rendered"),
-			fun.Opt("source_hash", fun.Any, nil, "its digest, where it is not on the file server"),
-			fun.Opt("template", fun.Any, "jinja", "template engine of sources"),
-			fun.Opt("sources", fun.Any, nil, "list of such files"),
-			fun.Opt("source_hashes", fun.Any, nil, "their digests"),
-			fun.Opt("defaults", fun.Any, nil, "variables of the templates"),
-			fun.Opt("context", fun.Any, nil, "variables of the templates; they go before defaults"),
-			fun.Opt("content", fun.Any, "", "the lines of the block"),
-			fun.Opt("append_if_not_found", fun.Bool, false, "add the block at the end where there are no markers"),
-			fun.Opt("prepend_if_not_found", fun.Bool, false, "add it at the beginning then"),
-			fun.Opt("backup", fun.Any, ".bak", "keep a copy whose name ends in this; False keeps none"),
-			fun.Opt("show_changes", fun.Bool, true, "show the difference"),
-			fun.Opt("append_newline", fun.Any, nil, "end the content in a newline; default: where it does not"),
-			fun.Opt("insert_before_match", fun.Any, nil, "add the block before the first line that this expression matches, where there are no markers"),
-			fun.Opt("insert_after_match", fun.Any, nil, "add it after that line"),
-		},
-	}
 }
 
 // blockreplace replaces the lines between two markers.
@@ -157,30 +107,6 @@ func blockreplace(ctx context.Context, fc *fun.Call) fun.Ret {
 		return c.fail("Encountered error managing block: %s. See the log for details.", err)
 	}
 	return c.edited(before, after, "Changes would be made")
-}
-
-func commentArgs() []fun.Arg {
-	return []fun.Arg{
-		nameArg("the file, as an absolute path"),
-		{Name: "regex", Type: fun.Str, Required: true, Doc: "regular expression for the lines, without the comment character"},
-		fun.Opt("char", fun.Str, "#", "the comment character"),
-		fun.Opt("backup", fun.Any, ".bak", "keep a copy whose name ends in this; False keeps none"),
-	}
-}
-
-func commentSpec() fun.Spec {
-	return fun.Spec{
-		Name: "comment", State: comment, Src: "states/file.py comment",
-		Doc:  "Put a comment character before the lines that match.",
-		Args: append(commentArgs(), fun.Opt("ignore_missing", fun.Bool, false, "lines that are not there are no failure")),
-	}
-}
-
-func uncommentSpec() fun.Spec {
-	return fun.Spec{
-		Name: "uncomment", State: uncomment, Src: "states/file.py uncomment",
-		Doc: "Take the comment character off the lines that match.", Args: commentArgs(),
-	}
 }
 
 // unanchored takes flags at the beginning, ^ and $ off a pattern.
@@ -290,30 +216,6 @@ func (c *call) commentLines(on bool, expect string) fun.Ret {
 	return c.done(fun.OK, did+" lines successfully")
 }
 
-func lineSpec() fun.Spec {
-	return fun.Spec{
-		Name: "line", State: line, Src: "states/file.py line",
-		Doc: "Insert, replace, ensure or delete one line of a file.",
-		Args: []fun.Arg{
-			nameArg("the file, as an absolute path"),
-			fun.Opt("content", fun.Any, nil, "the line"),
-			fun.Opt("match", fun.Any, nil, "text or regular expression of the line to replace or delete; default: content"),
-			fun.Opt("mode", fun.Any, nil, "insert, ensure, replace or delete"),
-			fun.Opt("location", fun.Any, nil, "where to insert: start or end"),
-			fun.Opt("before", fun.Any, nil, "text or regular expression of the line before which to insert"),
-			fun.Opt("after", fun.Any, nil, "of the line after which to insert"),
-			fun.Opt("show_changes", fun.Bool, true, "show the difference"),
-			fun.Opt("backup", fun.Bool, false, "keep a copy whose name ends in the time"),
-			fun.Opt("quiet", fun.Bool, false, "a file that is not there is no failure of the edit"),
-			fun.Opt("indent", fun.Bool, true, "indent as the line beside"),
-			fun.Opt("create", fun.Bool, false, "make an empty file if it is missing"),
-			fun.Opt("user", fun.Any, nil, userDoc),
-			fun.Opt("group", fun.Any, nil, groupDoc),
-			fun.Opt("file_mode", fun.Any, nil, modeDoc),
-		},
-	}
-}
-
 // line edits one line of a file.
 // Salt: states/file.py line. As in Salt, location end adds a line at each run,
 // after an empty one where the file ends in a newline.
@@ -347,29 +249,6 @@ func line(ctx context.Context, fc *fun.Call) fun.Ret {
 	return c.edited(before, after, "Changes would be made")
 }
 
-func keyvalueSpec() fun.Spec {
-	return fun.Spec{
-		Name: "keyvalue", State: keyvalue, Src: "states/file.py keyvalue",
-		Doc: "Set keys to values in a file of lines such as key=value.",
-		Args: []fun.Arg{
-			nameArg("the file"),
-			fun.Opt("key", fun.Any, nil, "one key"),
-			fun.Opt("value", fun.Any, nil, "its value"),
-			fun.Opt("key_values", fun.Any, nil, "keys with their values"),
-			fun.Opt("separator", fun.Str, "=", "what separates key and value"),
-			fun.Opt("append_if_not_found", fun.Bool, false, "add missing keys at the end"),
-			fun.Opt("prepend_if_not_found", fun.Bool, false, "add missing keys at the beginning"),
-			fun.Opt("search_only", fun.Bool, false, "accepted; means nothing"),
-			fun.Opt("show_changes", fun.Bool, true, "show the difference"),
-			fun.Opt("ignore_if_missing", fun.Bool, false, "a file that is not there is no failure"),
-			fun.Opt("count", fun.Int, int64(1), "how many lines of a key to keep; -1 is all that are not commented"),
-			fun.Opt("uncomment", fun.Any, nil, "characters that comment a line out; such a line is used where a key is missing"),
-			fun.Opt("key_ignore_case", fun.Bool, false, "find keys in any case"),
-			fun.Opt("value_ignore_case", fun.Bool, false, "take a value in another case for right"),
-		},
-	}
-}
-
 // keyvalue sets keys to values. Salt: states/file.py keyvalue.
 func keyvalue(ctx context.Context, fc *fun.Call) fun.Ret {
 	c := begin(ctx, fc)
@@ -388,7 +267,7 @@ func keyvalue(ctx context.Context, fc *fun.Call) fun.Ret {
 		if isMap && c.Env.Warn != nil {
 			c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: "file.keyvalue: key and value are taken, key_values has no effect beside them"})
 		}
-		kv = value.MapOf(value.Str(c.Value("key")), c.Value("value"))
+		kv = value.MapOf(c.Str("key"), c.Value("value"))
 	case !value.Truth(c.Value("key_values")):
 		return c.fail("file.keyvalue key and value not supplied and key_values is empty")
 	case !isMap:

@@ -22,13 +22,8 @@ import (
 func States() fun.Module {
 	return fun.Module{
 		Name: "file", Kind: fun.State, OwnCheckCmd: true, Brings: brings,
-		Doc: "Manage regular files, directories, links and parts of text files.",
-		Specs: []fun.Spec{
-			absentSpec(), accumulatedSpec(), appendSpec(), blockreplaceSpec(), cachedSpec(), commentSpec(), copySpec(),
-			decodeSpec(), directorySpec(), existsSpec(), hardlinkSpec(), keyvalueSpec(), lineSpec(),
-			managedSpec(), missingSpec(), mknodSpec(), notCachedSpec(), patchSpec(), prependSpec(), prunedSpec(),
-			recurseSpec(), renameSpec(), replaceSpec(), retentionSpec(), serializeSpec(), symlinkSpec(), tidiedSpec(), touchSpec(), uncommentSpec(),
-		},
+		Doc:   "Manage regular files, directories, links and parts of text files.",
+		Specs: specs,
 	}
 }
 
@@ -181,30 +176,4 @@ func (c *call) backupSuffix() string {
 func (c *call) invoke(name string, pos ...value.Value) (value.Value, error) {
 	res, err := c.Env.Invoker.Invoke(c.ctx, fun.Exec, name, fun.Args{Pos: pos, Kw: value.NewMap(0)})
 	return res.Value, err
-}
-
-// Rows of arguments that many functions have.
-const (
-	userDoc  = "owner, by name or number"
-	groupDoc = "group, by name or number"
-	modeDoc  = "permissions, such as '0644'; quoted, since YAML reads 0644 as another number"
-)
-
-func nameArg(doc string) fun.Arg {
-	return fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: doc}
-}
-
-// windows are the arguments that Salt takes for Windows; they mean nothing
-// here and are accepted so that trees for both run.
-func windows(reset bool) []fun.Arg {
-	args := []fun.Arg{
-		fun.Opt("win_owner", fun.Any, nil, "Windows only"),
-		fun.Opt("win_perms", fun.Any, nil, "Windows only"),
-		fun.Opt("win_deny_perms", fun.Any, nil, "Windows only"),
-		fun.Opt("win_inheritance", fun.Any, true, "Windows only"),
-	}
-	if reset {
-		args = append(args, fun.Opt("win_perms_reset", fun.Any, false, "Windows only"))
-	}
-	return args
 }

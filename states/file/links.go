@@ -12,30 +12,6 @@ import (
 	files "brine/modules/file"
 )
 
-func symlinkSpec() fun.Spec {
-	return fun.Spec{
-		Name: "symlink", VarKw: true, State: symlink, Src: "states/file.py symlink",
-		Doc: "Make a symbolic link.",
-		Args: []fun.Arg{
-			nameArg("the link, as an absolute path"),
-			{Name: "target", Type: fun.Str, Required: true, Doc: "where it leads"},
-			fun.Opt("force", fun.Bool, false, "remove what is in the way"),
-			fun.Opt("backupname", fun.Any, nil, "rename what is in the way to this"),
-			fun.Opt("makedirs", fun.Bool, false, "make missing directories above the link"),
-			fun.Opt("user", fun.Any, nil, userDoc+" of the link; default: who brine runs as"),
-			fun.Opt("group", fun.Any, nil, groupDoc+" of the link; default: the user's own"),
-			fun.Opt("mode", fun.Any, nil, "permissions of the directories that makedirs makes"),
-			fun.Opt("win_owner", fun.Any, nil, "Windows only"),
-			fun.Opt("win_perms", fun.Any, nil, "Windows only"),
-			fun.Opt("win_deny_perms", fun.Any, nil, "Windows only"),
-			fun.Opt("win_inheritance", fun.Any, nil, "Windows only"),
-			fun.Opt("atomic", fun.Bool, false, "replace what is there in one step"),
-			fun.Opt("disallow_copy_and_unlink", fun.Bool, false, "fail where backupname is on another file system"),
-			fun.Opt("inherit_user_and_group", fun.Bool, false, "keep the owner of a link that is there"),
-		},
-	}
-}
-
 // A linkPlan is the arguments of symlink, which recurse sets for each link.
 type linkPlan struct {
 	target          string
@@ -261,22 +237,6 @@ func (c *call) wouldLink(p linkPlan) fun.Ret {
 		}
 	}
 	return c.done(o, comment)
-}
-
-func hardlinkSpec() fun.Spec {
-	return fun.Spec{
-		Name: "hardlink", VarKw: true, State: hardlink, Src: "states/file.py hardlink",
-		Doc: "Make a further name of a file.",
-		Args: []fun.Arg{
-			nameArg("the name, as an absolute path"),
-			{Name: "target", Type: fun.Str, Required: true, Doc: "the file, as an absolute path"},
-			fun.Opt("force", fun.Bool, false, "replace another file of that name"),
-			fun.Opt("makedirs", fun.Bool, false, "make missing directories above the name"),
-			fun.Opt("user", fun.Any, nil, userDoc+" of the directories that makedirs makes"),
-			fun.Opt("group", fun.Any, nil, groupDoc+" of those directories"),
-			fun.Opt("dir_mode", fun.Any, nil, "permissions of those directories"),
-		},
-	}
 }
 
 // hardlink makes a further name of a file. Salt: states/file.py hardlink.

@@ -15,50 +15,6 @@ import (
 	files "brine/modules/file"
 )
 
-func managedSpec() fun.Spec {
-	return fun.Spec{
-		Name: "managed", VarKw: true, State: managed, Src: "states/file.py managed",
-		Doc: "Manage a file: its content, from a source or given here, its owner and mode.\n" +
-			"Without source and contents the file is made empty if it is missing, and its content left alone.",
-		Args: append([]fun.Arg{
-			nameArg("the file, as an absolute path"),
-			fun.Opt("source", fun.Any, nil, "salt://, http://, https:// or file:// URL or a path; of a list the first that exists"),
-			fun.Opt("source_hash", fun.Any, "", "digest of a source that is not on the file server, TYPE=DIGEST, or a file of digests"),
-			fun.Opt("source_hash_name", fun.Any, nil, "name to look for in a file of digests"),
-			fun.Opt("keep_source", fun.Bool, true, "keep the copy of the source in the cache"),
-			fun.Opt("user", fun.Any, nil, userDoc),
-			fun.Opt("group", fun.Any, nil, groupDoc),
-			fun.Opt("mode", fun.Any, nil, modeDoc+"; keep is that of the source"),
-			fun.Opt("attrs", fun.Any, nil, "chattr(1) attributes"),
-			fun.Opt("template", fun.Any, nil, "template engine that renders the content: jinja or pongo2"),
-			fun.Opt("makedirs", fun.Bool, false, "make missing directories above the file"),
-			fun.Opt("dir_mode", fun.Any, nil, "permissions of the directories that makedirs makes; default: mode, with the right to enter"),
-			fun.Opt("context", fun.Any, nil, "variables of the template; they go before defaults"),
-			fun.Opt("replace", fun.Bool, true, "change the content of a file that is there"),
-			fun.Opt("defaults", fun.Any, nil, "variables of the template"),
-			fun.Opt("backup", fun.Any, "", "minion: keep a copy of what is replaced"),
-			fun.Opt("show_changes", fun.Bool, true, "show the difference"),
-			fun.Opt("create", fun.Bool, true, "make a file that is not there"),
-			fun.Opt("contents", fun.Any, nil, "the content, as text or a list of lines"),
-			fun.Opt("tmp_dir", fun.Any, "", "directory of the temporary file that check_cmd sees"),
-			fun.Opt("tmp_ext", fun.Any, "", "what the name of that file ends in"),
-			fun.Opt("contents_pillar", fun.Any, nil, "where in pillar the content is, or a list of such"),
-			fun.Opt("contents_grains", fun.Any, nil, "which grain is the content, or a list of such"),
-			fun.Opt("contents_newline", fun.Bool, true, "end the content in a newline"),
-			fun.Opt("contents_delimiter", fun.Str, ":", "what separates the keys of contents_pillar and contents_grains"),
-			fun.Opt("encoding", fun.Any, nil, "encoding of the content, as Python names it; default UTF-8"),
-			fun.Opt("encoding_errors", fun.Str, "strict", "what to do with characters that the encoding does not have: strict, ignore, replace, xmlcharrefreplace, backslashreplace"),
-			fun.Opt("allow_empty", fun.Bool, true, "take empty contents"),
-			fun.Opt("follow_symlinks", fun.Bool, true, "write where a link leads instead of replacing the link"),
-			fun.Opt("check_cmd", fun.Any, nil, "command that is run with the path of the new content and must succeed before it is put in place"),
-			fun.Opt("skip_verify", fun.Bool, false, "take a remote source without a digest"),
-			fun.Opt("selinux", fun.Any, nil, "SELinux context; not managed"),
-			fun.Opt("verify_ssl", fun.Bool, true, "check certificates of https:// sources"),
-			fun.Opt("use_etag", fun.Bool, false, "ask a web server by ETag whether its file changed"),
-		}, windows(true)...),
-	}
-}
-
 // managed manages a file.
 //
 // It fails where the source cannot be had, the directory is missing and
@@ -70,7 +26,7 @@ func managed(ctx context.Context, fc *fun.Call) fun.Ret {
 	if c.Kw.Has("file_mode") {
 		c.ret.Warnings = append(c.ret.Warnings, "The 'file_mode' argument will be ignored.  Please use 'mode' instead to set file permissions.")
 	}
-	if value.Truth(c.Value("selinux")) {
+	if c.Bool("selinux") {
 		c.ret.Warnings = append(c.ret.Warnings, "The 'selinux' argument is not managed by brine and was left out.")
 	}
 	return c.manage(managedArgs(c))
@@ -93,6 +49,8 @@ type managedFile struct {
 	hideDiff     bool
 	create       bool
 	checkCmd     string
+	tmpDir       string // of the file that checkCmd sees
+	tmpExt       string
 	skipVerify   bool
 	noVerify     bool
 	useETag      bool
@@ -109,6 +67,7 @@ func managedArgs(c *call) *managedFile {
 		template: c.Str("template"), makedirs: c.Bool("makedirs"), dirMode: files.NormMode(c.Value("dir_mode")),
 		context: c.Value("context"), defaults: c.Value("defaults"), replace: c.Bool("replace"), backup: c.Str("backup"),
 		hideDiff: !c.Bool("show_changes"), create: c.Bool("create"), checkCmd: c.Str("check_cmd"),
+		tmpDir: c.Str("tmp_dir"), tmpExt: c.Str("tmp_ext"),
 		skipVerify: c.Bool("skip_verify"), noVerify: !c.Bool("verify_ssl"), useETag: c.Bool("use_etag"),
 		dropSource: !c.Bool("keep_source"),
 		perms:      files.Perms{User: user, Group: group, Follow: c.Bool("follow_symlinks"), Attrs: c.textArg("attrs")},
@@ -129,7 +88,7 @@ func (m *managedFile) setMode(mode value.Value) {
 // given names the arguments of content that are set.
 func (c *call) given() (n int) {
 	for _, a := range []string{"contents", "contents_pillar", "contents_grains"} {
-		if c.Args.At(a) != nil {
+		if !c.IsNone(a) {
 			n++
 		}
 	}
@@ -247,9 +206,13 @@ func (c *call) templateVars(m *managedFile) string {
 	if !ok && value.Truth(m.defaults) {
 		return "Defaults must be formed as a dict"
 	}
+	attrs := value.Value(nil)
+	if m.perms.Attrs != nil {
+		attrs = *m.perms.Attrs
+	}
 	further := value.MapOf(
 		"name", c.path(), "source", m.source, "user", m.perms.User, "group", m.perms.Group,
-		"mode", orNone(m.perms.Mode), "attrs", c.Args.At("attrs"),
+		"mode", orNone(m.perms.Mode), "attrs", attrs,
 	)
 	further.Update(c.Kw)
 	m.vars = cp.Vars(further, defaults, context)
@@ -335,13 +298,13 @@ func (c *call) wouldManage(p *files.Plan) fun.Ret {
 // checkCmd runs check_cmd on what the file shall be, in a temporary file; stop
 // says that it did not succeed.
 func (c *call) checkCmd(m *managedFile, p *files.Plan) (ret fun.Ret, stop bool) {
-	dir, err := c.MkdirTemp(c.Str("tmp_dir"), "brine-check-*")
+	dir, err := c.MkdirTemp(m.tmpDir, "brine-check-*")
 	if err != nil {
 		return c.fail("Unable to check_cmd file: %s", host.OSError(err)), true
 	}
 	defer c.RemoveAll(dir)
 	tmp := *p
-	tmp.Name = filepath.Join(dir, "file"+c.Str("tmp_ext"))
+	tmp.Name = filepath.Join(dir, "file"+m.tmpExt)
 	tmp.Backup, tmp.Perms.Attrs, tmp.HideDiff = "", nil, true
 	mode := host.FileMode(0o600)
 	var old []byte

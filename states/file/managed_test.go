@@ -146,8 +146,8 @@ func TestManagedSource(t *testing.T) {
 			step{"managed", false, kv("name", "@/none", "source", "salt://x"), "False Source file salt://x not found in saltenv 'base'"},
 			step{"managed", false, kv("name", "@/none", "source", "gopher://x"), "False Local file source gopher://x does not exist"},
 			step{"managed", false, kv("name", "@/none", "source", "@/src", "source_hash", "@/NOSUMS"), "False Unable to manage file: [Errno 2] No such file or directory: '@/NOSUMS'"},
-			step{"managed", false, kv("name", "@/odd", "contents", "x", "mode", "999"), "False Failed to change mode to 0999 {'diff': 'New file'}"},
-			step{"managed", false, kv("name", "@/odd2", "mode", "rwx"), "False Empty file; Failed to change mode to 0rwx {'new': 'file @/odd2 created'}"},
+			step{"managed", false, kv("name", "@/odd", "contents", "x", "mode", "999"), "raises mode must be a file mode in octal digits, not '999'"},
+			step{"managed", false, kv("name", "@/odd2", "mode", "rwx"), "raises mode must be a file mode in octal digits, not 'rwx'"},
 		)
 		r.is("@/x/y/motd", "Welcome.\nBe kind.\n", "@/hashed", "payload\n", "@/bad", "(missing)", "@/text", "\x00\x01\xff", "@/t", r.path("t")+" 80 salt://t.j2 0644\n")
 		if got := r.mode("@/x") + r.mode("@/x/y") + r.mode("@/x/y/motd"); got != "750750640" {

@@ -14,25 +14,6 @@ import (
 	files "brine/modules/file"
 )
 
-func copySpec() fun.Spec {
-	return fun.Spec{
-		Name: "copy", VarKw: true, State: copyFile, Src: "states/file.py copy_",
-		Doc: "Copy a file or directory of this machine, unless the target is there.",
-		Args: []fun.Arg{
-			nameArg("the copy, as an absolute path"),
-			{Name: "source", Type: fun.Str, Required: true, Doc: "what to copy"},
-			fun.Opt("force", fun.Bool, false, "replace what is there"),
-			fun.Opt("makedirs", fun.Bool, false, "make missing directories above the copy"),
-			fun.Opt("preserve", fun.Bool, false, "keep owner and mode"),
-			fun.Opt("user", fun.Any, nil, userDoc+"; default: who brine runs as"),
-			fun.Opt("group", fun.Any, nil, groupDoc+"; default: the user's own"),
-			fun.Opt("mode", fun.Any, nil, modeDoc+"; default: that of the source"),
-			fun.Opt("dir_mode", fun.Any, nil, "permissions of the directories that makedirs makes"),
-			fun.Opt("subdir", fun.Bool, false, "copy into the directory that is there"),
-		},
-	}
-}
-
 // copyFile copies a file or directory of this machine.
 // Salt: states/file.py copy_.
 func copyFile(ctx context.Context, fc *fun.Call) fun.Ret {
@@ -137,19 +118,6 @@ func (c *call) isSelf(p files.Perms) bool {
 	return ok && ok2 && uid == c.Geteuid() && gid == c.Getegid()
 }
 
-func renameSpec() fun.Spec {
-	return fun.Spec{
-		Name: "rename", VarKw: true, State: rename, Src: "states/file.py rename",
-		Doc: "Move a file or directory of this machine, unless the target is there.",
-		Args: []fun.Arg{
-			nameArg("the new name, as an absolute path"),
-			{Name: "source", Type: fun.Str, Required: true, Doc: "the old name"},
-			fun.Opt("force", fun.Bool, false, "replace what is there"),
-			fun.Opt("makedirs", fun.Bool, false, "make missing directories above the new name"),
-		},
-	}
-}
-
 // rename moves a file or directory of this machine.
 // Salt: states/file.py rename.
 func rename(ctx context.Context, fc *fun.Call) fun.Ret {
@@ -222,27 +190,6 @@ func (c *call) expandVars(p string) string {
 		return p
 	}
 	return out
-}
-
-func tidiedSpec() fun.Spec {
-	return fun.Spec{
-		Name: "tidied", VarKw: true, State: tidied, Src: "states/file.py tidied",
-		Doc: "Remove files below a directory that are old, large or match.",
-		Args: []fun.Arg{
-			nameArg("the directory, as an absolute path"),
-			{Name: "age", Type: fun.Int, Default: int64(0), Unit: "days", Doc: "remove what is at least this old"},
-			fun.Opt("matches", fun.Any, nil, "list of regular expressions for the names; default: all"),
-			fun.Opt("rmdirs", fun.Bool, false, "remove directories too"),
-			{Name: "size", Type: fun.Any, Default: int64(0), Unit: "bytes", Doc: "remove files of at least this size; 10M and the like are understood"},
-			fun.Opt("exclude", fun.Any, nil, "list of regular expressions for what to keep"),
-			fun.Opt("full_path_match", fun.Bool, false, "match whole paths, not names"),
-			fun.Opt("followlinks", fun.Bool, false, "go where links to directories lead"),
-			fun.Opt("time_comparison", fun.Any, "atime", "which time is the age: atime, mtime or ctime"),
-			fun.Opt("age_size_logical_operator", fun.Str, "OR", "AND: old and large; OR: one of both is enough"),
-			fun.Opt("age_size_only", fun.Any, nil, "look at age or size alone"),
-			fun.Opt("rmlinks", fun.Bool, true, "remove symbolic links too"),
-		},
-	}
 }
 
 // A tidy is which files tidied removes.

@@ -14,29 +14,6 @@ import (
 	"brine/outputter"
 )
 
-func patchSpec() fun.Spec {
-	return fun.Spec{
-		Name: "patch", VarKw: true, State: patch, Src: "states/file.py patch",
-		Doc: "Apply a patch to a file or directory, unless it is applied already.",
-		Args: []fun.Arg{
-			nameArg("the file or directory, as an absolute path"),
-			fun.Opt("source", fun.Any, nil, "the patch: a salt:// or web URL, or a path"),
-			fun.Opt("source_hash", fun.Any, "", "its digest, where it is not on the file server"),
-			fun.Opt("source_hash_name", fun.Any, nil, "name to look for in a file of digests"),
-			fun.Opt("skip_verify", fun.Bool, false, "take a web source without a digest"),
-			fun.Opt("template", fun.Any, nil, "template engine of the patch"),
-			fun.Opt("context", fun.Any, nil, "variables of the template; they go before defaults"),
-			fun.Opt("defaults", fun.Any, nil, "variables of the template"),
-			fun.Opt("options", fun.Any, "", "further options of patch(1)"),
-			fun.Opt("reject_file", fun.Any, nil, "where to put what does not fit"),
-			fun.Opt("strip", fun.Any, nil, "how many directories to take off the paths in the patch; of a directory"),
-			fun.Opt("saltenv", fun.Any, nil, "environment of a salt:// URL; default: that of the state"),
-			fun.Opt("hash", fun.Any, nil, "no longer used"),
-			fun.Opt("dry_run_first", fun.Any, nil, "no longer used"),
-		},
-	}
-}
-
 // patch applies a patch by patch(1).
 //
 // It tries the patch on copies first: where it does not fit, it looks whether
@@ -88,11 +65,9 @@ func patch(ctx context.Context, fc *fun.Call) fun.Ret {
 // patchOptions returns the options that patch(1) gets, and strip; fault is
 // what there is to say of those that may not be given.
 func (c *call) patchOptions() (options []string, strip *int, fault string) {
-	if v := c.Value("strip"); v != nil {
-		if n, ok := value.AsInt(v); ok {
-			i := int(n)
-			strip = &i
-		}
+	if !c.IsNone("strip") {
+		n := int(c.Int("strip"))
+		strip = &n
 	}
 	given := c.Strings("options")
 	if _, list := c.Value("options").(*value.List); !list {

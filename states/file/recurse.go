@@ -15,36 +15,6 @@ import (
 	files "brine/modules/file"
 )
 
-func recurseSpec() fun.Spec {
-	return fun.Spec{
-		Name: "recurse", VarKw: true, State: recurse, Src: "states/file.py recurse",
-		Doc: "Copy a directory of the file server with all that is in it.",
-		Args: append([]fun.Arg{
-			nameArg("the directory to fill, as an absolute path"),
-			{Name: "source", Type: fun.Any, Required: true, Doc: "salt:// URL of a directory, or a list of which the first that exists is taken"},
-			fun.Opt("keep_source", fun.Bool, true, "keep the copies of the sources in the cache"),
-			fun.Opt("clean", fun.Bool, false, "remove what is in it and is not in the source"),
-			fun.Opt("require", fun.Any, nil, "requisites; clean keeps their files"),
-			fun.Opt("user", fun.Any, nil, userDoc),
-			fun.Opt("group", fun.Any, nil, groupDoc),
-			fun.Opt("dir_mode", fun.Any, nil, "permissions of directories"),
-			fun.Opt("file_mode", fun.Any, nil, "permissions of files; keep is those of the sources"),
-			fun.Opt("sym_mode", fun.Any, nil, "permissions of directories that are made for links"),
-			fun.Opt("template", fun.Any, nil, "template engine that renders the files: jinja or pongo2"),
-			fun.Opt("context", fun.Any, nil, "variables of the templates; they go before defaults"),
-			fun.Opt("replace", fun.Bool, true, "change files that are there"),
-			fun.Opt("defaults", fun.Any, nil, "variables of the templates"),
-			fun.Opt("include_empty", fun.Bool, false, "make empty directories too"),
-			fun.Opt("backup", fun.Any, "", "minion: keep a copy of what is replaced"),
-			fun.Opt("include_pat", fun.Any, nil, "glob, or regular expression after E@, of what to copy; one or a list"),
-			fun.Opt("exclude_pat", fun.Any, nil, "the same of what not to copy, and of what clean keeps"),
-			fun.Opt("maxdepth", fun.Any, nil, "how many levels below the source to copy; 0 is its own files only"),
-			fun.Opt("keep_symlinks", fun.Bool, false, "make links of links in the source instead of copying what they lead to"),
-			fun.Opt("force_symlinks", fun.Bool, false, "remove what is in the way of such links"),
-		}, windows(false)...),
-	}
-}
-
 // A recursePlan is the arguments of recurse that say which files there are.
 type recursePlan struct {
 	name              string
@@ -368,7 +338,7 @@ func (b *batch) file(f managedSource, user, group value.Value, clean bool) {
 		m.perms.Follow = value.Truth(v)
 	}
 	if v, ok := c.Kw.Get("check_cmd"); ok && v != nil {
-		m.checkCmd = value.Str(v)
+		m.checkCmd, m.tmpDir, m.tmpExt = value.Str(v), c.Kw.Str("tmp_dir"), c.Kw.Str("tmp_ext")
 	}
 	b.merge(f.dest, c.sub(f.dest).manageChecked(m))
 }

@@ -15,19 +15,6 @@ import (
 	"brine/internal/value"
 )
 
-func retentionSpec() fun.Spec {
-	return fun.Spec{
-		Name: "retention_schedule", State: retentionSchedule, Src: "states/file.py retention_schedule",
-		Doc: "Remove old backups from a directory and keep some by hour, day, week, month and year.",
-		Args: []fun.Arg{
-			nameArg("the directory"),
-			{Name: "retain", Type: fun.Dict, Required: true, Doc: "how many to keep, or all, by rule: most_recent, first_of_hour, first_of_day, first_of_week, first_of_month, first_of_year"},
-			fun.Opt("strptime_format", fun.Any, nil, "what the names look like, as Python's strptime has it; others stay; default: all files, by the time of change"),
-			fun.Opt("timezone", fun.Any, nil, "time zone of the times of change; default: that of this machine"),
-		},
-	}
-}
-
 // A backup is a file with its time.
 type backup struct {
 	name string

@@ -89,7 +89,10 @@ func (r *rig) start(h host.Host, root, cache string) {
 		Grains: value.MapOf("id", "minion1", "banner", "from grain"),
 		Pillar: value.MapOf("text", "from\npillar\n", "nothing", nil, "data", value.MapOf("x", value.NewList(int64(1), int64(2)))),
 		Table: fun.NewTable([]fun.Entry{
-			{Kind: fun.Exec, Name: "cmd", Load: cmd.Module}, {Kind: fun.Exec, Name: "pillar", Load: pillar.Module}, {Kind: fun.Exec, Name: "grains", Load: grains.Module},
+			{Kind: fun.State, Name: "file", Load: file.States},
+			{Kind: fun.Exec, Name: "cmd", Load: cmd.Module},
+			{Kind: fun.Exec, Name: "pillar", Load: pillar.Module},
+			{Kind: fun.Exec, Name: "grains", Load: grains.Module},
 		}),
 	}
 	r.env.Up = &fileserver.Local{Server: fileserver.New(h, fileserver.RootsOf(opts, "file_roots"))}
@@ -213,25 +216,21 @@ func (r *rig) mode(path string) string {
 // call binds and calls a state as a run does.
 func (r *rig) call(ctx context.Context, fn string, test bool, kv ...value.Value) fun.Ret {
 	r.t.Helper()
-	mod := file.States()
-	for i := range mod.Specs {
-		if mod.Specs[i].Name != fn {
-			continue
-		}
-		low := value.NewMap(len(kv))
-		for i := 0; i+1 < len(kv); i += 2 {
-			low.Set(kv[i], r.at(kv[i+1]))
-		}
-		c, err := dispatch.New(r.env).Bind(&mod, &mod.Specs[i], fun.Args{Kw: low})
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		c.Name, c.Test, c.Env = value.Str(low.At("name")), test, r.env
-		c.Low = &fun.Chunk{State: "file", Fun: fn, ID: "id", Name: c.Name, SLS: "s", SaltEnv: "base", Low: low}
-		return mod.Specs[i].State(ctx, c)
+	mod, spec, ok := r.env.Table.Lookup(fun.State, "file."+fn)
+	if !ok {
+		r.t.Fatalf("no function %q", fn)
 	}
-	r.t.Fatalf("no function %q", fn)
-	return fun.Ret{}
+	low := value.NewMap(len(kv))
+	for i := 0; i+1 < len(kv); i += 2 {
+		low.Set(kv[i], r.at(kv[i+1]))
+	}
+	c, err := r.env.Invoker.Bind(mod, spec, fun.Args{Kw: low})
+	if err != nil {
+		return fun.Raise(err)
+	}
+	c.Name, c.Test, c.Env = value.Str(low.At("name")), test, r.env
+	c.Low = &fun.Chunk{State: "file", Fun: fn, ID: "id", Name: c.Name, SLS: "s", SaltEnv: "base", Low: low}
+	return spec.State(ctx, c)
 }
 
 // run calls a state and shows its return: result, comment, changes.

@@ -15,32 +15,6 @@ import (
 	"brine/outputter"
 )
 
-func serializeSpec() fun.Spec {
-	return fun.Spec{
-		Name: "serialize", VarKw: true, State: serialize, Src: "states/file.py serialize",
-		Doc: "Write data to a file as YAML, JSON, TOML, INI or Python.",
-		Args: []fun.Arg{
-			nameArg("the file, as an absolute path"),
-			fun.Opt("dataset", fun.Any, nil, "the data"),
-			fun.Opt("dataset_pillar", fun.Any, nil, "where in pillar the data is"),
-			fun.Opt("user", fun.Any, nil, userDoc),
-			fun.Opt("group", fun.Any, nil, groupDoc),
-			fun.Opt("mode", fun.Any, nil, modeDoc),
-			fun.Opt("backup", fun.Any, "", "minion: keep a copy of what is replaced"),
-			fun.Opt("makedirs", fun.Bool, false, "make missing directories above the file"),
-			fun.Opt("show_changes", fun.Bool, true, "show the difference"),
-			fun.Opt("create", fun.Bool, true, "make a file that is not there"),
-			fun.Opt("merge_if_exists", fun.Bool, false, "merge the data into those that the file has"),
-			fun.Opt("encoding", fun.Any, nil, "encoding, as Python names it; default UTF-8"),
-			fun.Opt("encoding_errors", fun.Str, "strict", "what to do with characters that the encoding does not have"),
-			fun.Opt("serializer", fun.Any, nil, "yaml (default), json, toml, configparser or python"),
-			fun.Opt("formatter", fun.Any, nil, "the same as serializer"),
-			fun.Opt("serializer_opts", fun.Any, nil, "options of the serializer, such as indent"),
-			fun.Opt("deserializer_opts", fun.Any, nil, "options for reading the file; of these none is known"),
-		},
-	}
-}
-
 // A serializer writes and reads a format.
 type serializer struct {
 	write func(v value.Value, o *value.Map) (string, error)
@@ -81,10 +55,7 @@ func serialize(ctx context.Context, fc *fun.Call) fun.Ret {
 	if !filepath.IsAbs(name) {
 		return c.fail("Specified file %s is not an absolute path", name)
 	}
-	format, formatter := c.Str("serializer"), ""
-	if v := c.Value("formatter"); v != nil {
-		formatter = value.Str(v)
-	}
+	format, formatter := c.Str("serializer"), c.Str("formatter")
 	if format != "" && formatter != "" {
 		return c.fail("Only one of serializer and formatter are allowed")
 	}

@@ -13,14 +13,6 @@ import (
 	files "brine/modules/file"
 )
 
-func absentSpec() fun.Spec {
-	return fun.Spec{
-		Name: "absent", VarKw: true, State: absent, Src: "states/file.py absent",
-		Doc:  "Remove a file, a link, or a directory with all that is in it.",
-		Args: []fun.Arg{nameArg("what is to be gone, as an absolute path")},
-	}
-}
-
 // absent removes a path.
 //
 // Salt: states/file.py absent. Difference: other kinds than files, links and
@@ -55,14 +47,6 @@ func absent(ctx context.Context, fc *fun.Call) fun.Ret {
 	return c.done(fun.OK, fmt.Sprintf("Removed %s %s", lower, name))
 }
 
-func existsSpec() fun.Spec {
-	return fun.Spec{
-		Name: "exists", VarKw: true, State: exists, Src: "states/file.py exists",
-		Doc:  "Fail unless a path is there. Nothing is made.",
-		Args: []fun.Arg{nameArg("the path")},
-	}
-}
-
 // exists checks that a path is there. Salt: states/file.py exists.
 func exists(ctx context.Context, fc *fun.Call) fun.Ret {
 	c := begin(ctx, fc)
@@ -76,14 +60,6 @@ func exists(ctx context.Context, fc *fun.Call) fun.Ret {
 	}
 }
 
-func missingSpec() fun.Spec {
-	return fun.Spec{
-		Name: "missing", VarKw: true, State: missing, Src: "states/file.py missing",
-		Doc:  "Fail if a path is there. Nothing is removed.",
-		Args: []fun.Arg{nameArg("the path")},
-	}
-}
-
 // missing checks that a path is not there. Salt: states/file.py missing.
 func missing(ctx context.Context, fc *fun.Call) fun.Ret {
 	c := begin(ctx, fc)
@@ -94,19 +70,6 @@ func missing(ctx context.Context, fc *fun.Call) fun.Ret {
 		return c.fail("Specified path %s exists", name)
 	default:
 		return c.done(fun.OK, fmt.Sprintf("Path %s is missing", name))
-	}
-}
-
-func touchSpec() fun.Spec {
-	return fun.Spec{
-		Name: "touch", State: touch, Always: true, Src: "states/file.py touch",
-		Doc: "Make an empty file, or set the times of one that is there.",
-		Args: []fun.Arg{
-			nameArg("the file, as an absolute path"),
-			{Name: "atime", Type: fun.Any, Unit: "s", Doc: "time of access, since 1970; default: now"},
-			{Name: "mtime", Type: fun.Any, Unit: "s", Doc: "time of change, since 1970; default: now"},
-			fun.Opt("makedirs", fun.Bool, false, "make missing directories above the file"),
-		},
 	}
 }
 
@@ -170,17 +133,6 @@ func (c *call) wouldTouch(there bool, atime, mtime value.Value) fun.Ret {
 		return c.done(fun.WouldChange, fmt.Sprintf("Times set to be updated on file %s", name))
 	}
 	return c.done(fun.OK, fmt.Sprintf("File %s exists and has the correct times", name))
-}
-
-func notCachedSpec() fun.Spec {
-	return fun.Spec{
-		Name: "not_cached", State: notCached, Src: "states/file.py not_cached",
-		Doc: "Remove the copy of a source from the cache.",
-		Args: []fun.Arg{
-			nameArg("the source: a salt:// or web URL, or a path"),
-			fun.Opt("saltenv", fun.Str, "base", "environment of a salt:// URL"),
-		},
-	}
 }
 
 // notCached removes the copy of a source from the cache.

@@ -10,22 +10,6 @@ import (
 	files "brine/modules/file"
 )
 
-func mknodSpec() fun.Spec {
-	return fun.Spec{
-		Name: "mknod", State: mknod, Src: "states/file.py mknod",
-		Doc: "Make a device or a named pipe.",
-		Args: []fun.Arg{
-			nameArg("the device or pipe"),
-			{Name: "ntype", Type: fun.Any, Required: true, Doc: "c: character device, b: block device, p: named pipe"},
-			fun.Opt("major", fun.Int, int64(0), "major number of a device"),
-			fun.Opt("minor", fun.Int, int64(0), "minor number of a device"),
-			fun.Opt("user", fun.Any, nil, userDoc),
-			fun.Opt("group", fun.Any, nil, groupDoc),
-			fun.Opt("mode", fun.Any, "0600", modeDoc),
-		},
-	}
-}
-
 // mknod makes a device or a named pipe; one that is there gets owner and mode,
 // and one of other numbers stays and is a failure. Salt: states/file.py mknod.
 func mknod(ctx context.Context, fc *fun.Call) fun.Ret {
@@ -47,8 +31,7 @@ func mknod(ctx context.Context, fc *fun.Call) fun.Ret {
 	if c.IsFile(name) {
 		return c.fail("File %s exists and is not a %s. Refusing to continue", name, w.of)
 	}
-	major := c.Int("major")
-	minor := c.Int("minor")
+	major, minor := c.Int("major"), c.Int("minor")
 	user, group := c.owner()
 	if st, err := c.Stats(name, true); err != nil || st.Type != w.is {
 		if c.Test {
@@ -81,19 +64,6 @@ func mknod(ctx context.Context, fc *fun.Call) fun.Ret {
 	return c.ret.Ret()
 }
 
-func prunedSpec() fun.Spec {
-	return fun.Spec{
-		Name: "pruned", State: pruned, Src: "states/file.py pruned",
-		Doc: "Remove a directory that is empty, or has empty directories only.",
-		Args: []fun.Arg{
-			nameArg("the directory, as an absolute path"),
-			fun.Opt("recurse", fun.Bool, false, "remove empty directories below it first"),
-			fun.Opt("ignore_errors", fun.Bool, false, "remove what is empty and leave the rest; implies recurse"),
-			{Name: "older_than", Unit: "days", Doc: "only what was not changed for this long"},
-		},
-	}
-}
-
 // pruned removes empty directories. Salt: states/file.py pruned.
 func pruned(ctx context.Context, fc *fun.Call) fun.Ret {
 	c := begin(ctx, fc)
@@ -107,8 +77,7 @@ func pruned(ctx context.Context, fc *fun.Call) fun.Ret {
 	}
 	ignore := c.Bool("ignore_errors")
 	recurse := c.Bool("recurse") || ignore
-	days := c.Int("older_than")
-	r, err := c.Rmdir(name, recurse, days)
+	r, err := c.Rmdir(name, recurse, c.Int("older_than"))
 	if err != nil {
 		return fun.Raise(err)
 	}

@@ -16,28 +16,7 @@ import (
 
 // States returns the rows of the state module "grains".
 func States() fun.Module {
-	src := func(name string) string { return "states/grains.py " + name }
-	name := fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "name of the grain; a path into nested ones is split by the delimiter"}
-	delim := fun.Arg{Name: "delimiter", Type: fun.Str, Default: ":", Doc: "what splits the parts of a path"}
-	force := fun.Arg{Name: "force", Type: fun.Bool, Default: false, Doc: "replace dicts and lists too"}
-	val := func(doc string) fun.Arg { return fun.Arg{Name: "value", Type: fun.Any, Required: true, Doc: doc} }
-	return fun.Module{
-		Name: "grains", Kind: fun.State, Doc: "Keep grains.",
-		Specs: []fun.Spec{
-			{
-				Name: "absent", Doc: "Set a grain to None, or take it out.", Src: src("absent"), State: absent,
-				Args: []fun.Arg{name, {Name: "destructive", Type: fun.Bool, Default: false, Doc: "take the key out instead of setting None"}, delim, force},
-			},
-			{
-				Name: "append", Doc: "Add a value to a grain that is a list.", Src: src("append"), State: appendState,
-				Args: []fun.Arg{name, val("the value"), {Name: "convert", Type: fun.Bool, Default: false, Doc: "make a list of a grain that is none"}, delim},
-			},
-			{Name: "exists", Doc: "Fail unless a grain is there.", Src: src("exists"), State: exists, Args: []fun.Arg{name, delim}},
-			{Name: "list_absent", Doc: "Take values out of a grain that is a list.", Src: src("list_absent"), State: listAbsent, Args: []fun.Arg{name, val("the value, or a list of them"), delim}},
-			{Name: "list_present", Doc: "Add values to a grain that is a list, or make it.", Src: src("list_present"), State: listPresent, Args: []fun.Arg{name, val("the value, or a list of them"), delim}},
-			{Name: "present", Doc: "Set a grain.", Src: src("present"), State: present, Args: []fun.Arg{name, val("the value"), delim, force}},
-		},
-	}
+	return fun.Module{Name: "grains", Kind: fun.State, Doc: "Manage grains.", Specs: specs}
 }
 
 // grainName returns the state's name with colons as delimiters.

@@ -14,25 +14,7 @@ import (
 
 // States returns the rows of the state module "group".
 func States() fun.Module {
-	name := fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "name of the group"}
-	return fun.Module{
-		Name: "group", Kind: fun.State, Doc: "Manage groups.",
-		Specs: []fun.Spec{
-			{Name: "absent", Doc: "Remove a group.", Src: "states/group.py absent", State: absent, Args: []fun.Arg{name}},
-			{
-				Name: "present", Doc: "Make a group, or make one as described.", Src: "states/group.py present", State: present,
-				Args: []fun.Arg{
-					name,
-					{Name: "gid", Doc: "number of the group"},
-					{Name: "system", Type: fun.Bool, Default: false, Doc: "make a system group"},
-					{Name: "addusers", Doc: "members to add"},
-					{Name: "delusers", Doc: "members to take out"},
-					{Name: "members", Doc: "all members; not together with addusers and delusers"},
-					{Name: "non_unique", Type: fun.Bool, Default: false, Doc: "take a number that is in use"},
-				},
-			},
-		},
-	}
+	return fun.Module{Name: "group", Kind: fun.State, Doc: "Manage groups.", Specs: specs}
 }
 
 // A want is what present is to make of a group.

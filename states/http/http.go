@@ -13,30 +13,7 @@ import (
 
 // States returns the rows of the state module "http".
 func States() fun.Module {
-	args := []fun.Arg{
-		{Name: "name", Type: fun.Str, Required: true, Doc: "the URL"},
-		{Name: "match", Doc: "what the answer has to contain"},
-		{Name: "match_type", Type: fun.Str, Default: "string", Doc: "what match is: string, or pcre for a regular expression"},
-		{Name: "status", Doc: "the status that the answer has to have"},
-		{Name: "status_type", Type: fun.Str, Default: "string", Doc: "what status is: string, pcre for a regular expression, or list"},
-		{Name: "wait_for", Type: fun.Float, Unit: "s", Doc: "how long to try until the server answers with success"},
-	}
-	wait := append([]fun.Arg(nil), args...)
-	wait[len(wait)-1] = fun.Arg{Name: "wait_for", Type: fun.Float, Default: int64(300), Unit: "s", Doc: "how long to try until the answer is as wanted"}
-	wait = append(wait, fun.Arg{Name: "request_interval", Type: fun.Float, Default: 0.0, Unit: "s", Doc: "how long to wait between two requests; at least 0.1"})
-	return fun.Module{
-		Name: "http", Kind: fun.State, Doc: "What a web server answers.",
-		Specs: []fun.Spec{
-			{
-				Name: "query", Always: true, VarKw: true, Hands: true, Src: "states/http.py query", State: query, Args: args,
-				Doc: "Send a request, and succeed where the answer is as wanted.\nFurther arguments are those of the function http.query.",
-			},
-			{
-				Name: "wait_for_successful_query", Always: true, VarKw: true, Hands: true, Src: "states/http.py wait_for_successful_query", State: waitFor, Args: wait,
-				Doc: "Send a request again until the answer is as wanted.\nFurther arguments are those of the function http.query.",
-			},
-		},
-	}
+	return fun.Module{Name: "http", Kind: fun.State, Doc: "Check responses of web servers.", Specs: specs}
 }
 
 func query(ctx context.Context, c *fun.Call) fun.Ret {

@@ -16,19 +16,7 @@ import (
 
 // States returns the rows of the state module "module".
 func States() fun.Module {
-	name := []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "the execution function, or a label in the new style"}}
-	return fun.Module{
-		Name: "module", Kind: fun.State, Doc: "Execution functions as states.",
-		Watch: run,
-		Specs: []fun.Spec{
-			{
-				Name: "run", Always: true, Src: "states/module.py run", Args: name, VarKw: true, Hands: true, State: run,
-				Doc: "Call execution functions.\nOld style: name is the function, the other arguments are its own; args and kwargs give what it does not declare,\nm_name, m_names, m_fun, m_state and m_saltenv those that the state system takes.\nNew style: each argument is a function with a list of arguments.",
-			},
-			{Name: "wait", Doc: "Call an execution function only when a watched state changed.", Src: "states/module.py wait", Args: name, VarKw: true, Hands: true, State: idle},
-			{Name: "watch", Doc: "The same as wait.", Src: "states/module.py watch", Args: name, VarKw: true, Hands: true, State: idle},
-		},
-	}
+	return fun.Module{Name: "module", Kind: fun.State, Doc: "Call execution functions as states.", Watch: run, Specs: specs}
 }
 
 // idle is what wait does while nothing changed.
@@ -335,7 +323,10 @@ func plural(names []string) string {
 
 // callNew calls one function of the new style.
 func callNew(ctx context.Context, c *fun.Call, name string, v value.Value) (value.Value, error) {
-	_, spec, _ := c.Env.Table.Lookup(fun.Exec, name)
+	_, spec, err := c.Env.Find(fun.Exec, name)
+	if err != nil {
+		return nil, err
+	}
 	args, err := newArgs(spec, v)
 	if err != nil {
 		return nil, err

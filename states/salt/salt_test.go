@@ -239,7 +239,7 @@ func TestStateJob(t *testing.T) {
 		{"salt.state: {tgt: x, sls: s, saltenv: d, pillarenv: e}", []value.Value{"pillarenv", "p", "__role", "minion"}, "state.sls ['s'] {'pillarenv': 'e', 'saltenv': 'd'} x glob"},
 		{"salt.function: {tgt: [a, b], tgt_type: list, name: f.g, arg: [1], kwarg: {k: v}}", nil, "f.g [1] {'k': 'v'} ['a', 'b'] list"},
 		{"salt.function: {tgt: x, name: f.g, timeout: '1.5', subset: '2'}", nil, "f.g [] {} x glob 1.5s 2 of them"},
-		{"salt.function: {tgt: x, name: f.g, timeout: soon, subset: 0}", nil, "f.g [] {} x glob"},
+		{"salt.function: {tgt: x, name: f.g, timeout: 0, subset: 0}", nil, "f.g [] {} x glob"},
 		{"salt.function: {tgt: x, name: f.g, timeout: 99999999999999}", nil, "f.g [] {} x glob 876000h0m0s"},
 		{"salt.function: {tgt: x, name: f.g, timeout: -3}", nil, "f.g [] {} x glob"},
 		{"salt.function: {tgt: x, name: f.g, timeout: .nan}", nil, "f.g [] {} x glob"},
@@ -286,7 +286,7 @@ func TestFunction(t *testing.T) {
 		want  string
 	}{
 		{"salt.function: {name: f.g, tgt: '*'}", nil, false, "False: No minions responded"},
-		{"salt.function: {name: f.g, tgt: '*', subset: some}", two, false, "False: subset must be a number of targets, not 'some'"},
+		{"salt.function: {name: f.g, tgt: '*', subset: -1}", two, false, "False: subset must be a number of targets, not -1"},
 		{"salt.function: {name: f.g, tgt: '*'}", two, true, "None: Function f.g would be executed on target *"},
 		{"salt.function: {name: f.g, tgt: '*', arg: a}", two, true, "None: Function f.g would be executed on target * | Please specify 'arg' as a list of arguments."},
 		{"salt.function: {name: f.g, tgt: '*'}", two, false, "True: Function ran successfully. Function f.g ran on a, b. | a=2 b=1"},

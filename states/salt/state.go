@@ -30,8 +30,8 @@ func state(ctx context.Context, c *fun.Call) fun.Ret {
 		return fun.Fail("No highstate or sls specified, no execution made")
 	}
 	kw := job.Args.Kw
-	if t := c.Value("test"); t != nil {
-		kw.Set("test", t) // false, too: it stands against the targets' own setting
+	if !c.IsNone("test") {
+		kw.Set("test", c.Bool("test")) // false, too: it stands against the targets' own setting
 	} else if c.Test {
 		kw.Set("test", true)
 	}
@@ -40,8 +40,8 @@ func state(ctx context.Context, c *fun.Call) fun.Ret {
 			kw.Set(name, v)
 		}
 	}
-	if v := c.Value("saltenv"); v != nil {
-		kw.Set("saltenv", v)
+	if !c.IsNone("saltenv") {
+		kw.Set("saltenv", c.Str("saltenv"))
 	}
 	// Targets have environments of their own, whatever those of the
 	// orchestration, but for one that is this machine itself.

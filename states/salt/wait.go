@@ -13,7 +13,7 @@ import (
 	"brine/internal/value"
 )
 
-const waitDoc = `Wait until an event came for every id of a list.
+const waitDoc = `Wait for an event from every ID of a list.
 
 Events count from the start of the step. For salt/minion/*/start, which a
 minion sends when it comes up, brine looks at the machines of id_list that it

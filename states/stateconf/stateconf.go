@@ -10,16 +10,7 @@ import (
 
 // States returns the rows of the state module "stateconf".
 func States() fun.Module {
-	return fun.Module{
-		Name: "stateconf", Kind: fun.State, Doc: "Variables of SLS files, for the renderer stateconf.",
-		Specs: []fun.Spec{
-			{Name: "context", Doc: "Do nothing, successfully; the same as set.", Src: "states/stateconf.py context", State: set, VarKw: true, Hands: true},
-			{
-				Name: "set", Doc: "Hold variables of templates, and do nothing, successfully. Takes any arguments.",
-				Src: "states/stateconf.py set", State: set, VarKw: true, Hands: true,
-			},
-		},
-	}
+	return fun.Module{Name: "stateconf", Kind: fun.State, Doc: "Hold variables of SLS files for the renderer stateconf.", Specs: specs}
 }
 
 // set does nothing. Its arguments are for the renderer.

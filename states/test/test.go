@@ -13,58 +13,7 @@ import (
 
 // States returns the rows of the state module "test".
 func States() fun.Module {
-	typed := func(name, what string) fun.Arg {
-		return fun.Arg{Name: name, Type: fun.Any, Doc: "key, or list of keys, of the pillar whose value must be " + what}
-	}
-	comment := func(def string) []fun.Arg {
-		return []fun.Arg{{Name: "comment", Type: fun.Any, Default: def, Doc: "comment of the return"}}
-	}
-	return fun.Module{
-		Name: "test", Kind: fun.State, Doc: "States that return what is asked of them, for trying things out.",
-		Watch: modWatch,
-		Specs: []fun.Spec{
-			{
-				Name: "check_pillar", Doc: "Check that keys of the pillar are there and of a type.", Src: "states/test.py check_pillar", State: checkPillar,
-				Args: []fun.Arg{
-					{Name: "present", Type: fun.Any, Doc: "key, or list of keys, of the pillar that must be there (\"a:b\" is b in a)"},
-					typed("boolean", "True or False"), typed("integer", "an integer"), typed("string", "text"),
-					typed("listing", "a list"), typed("dictionary", "a dict"),
-					{Name: "verbose", Type: fun.Bool, Default: false, Doc: "name the keys that pass, too"},
-				},
-			},
-			{
-				Name: "configurable_test_state", Doc: "Return the changes, result and comment that are given.", Src: "states/test.py configurable_test_state",
-				State: configurable, Always: true,
-				Args: []fun.Arg{
-					{Name: "changes", Type: fun.Any, Default: true, Doc: "report changes: True, False or Random"},
-					{Name: "result", Type: fun.Any, Default: true, Doc: "result: True, False or Random"},
-					{Name: "comment", Type: fun.Any, Default: "", Doc: "comment of the return"},
-					{Name: "warnings", Type: fun.Any, Doc: "text, or list of texts, for the warnings of the return"},
-				},
-			},
-			{
-				Name: "fail_with_changes", Doc: "Fail and report changes.", Src: "states/test.py fail_with_changes",
-				State: failWithChanges, Always: true, Args: comment("Failure!"), VarKw: true,
-			},
-			{
-				Name: "fail_without_changes", Doc: "Fail and report no changes.", Src: "states/test.py fail_without_changes",
-				State: failWithoutChanges, Always: true, Args: comment("Failure!"), VarKw: true,
-			},
-			{Name: "nop", Doc: "Do nothing, successfully. Takes any arguments.", Src: "states/test.py nop", State: nop, VarKw: true},
-			{
-				Name: "show_notification", Doc: "Show a text as the comment.", Src: "states/test.py show_notification", State: showNotification,
-				Args: []fun.Arg{{Name: "text", Type: fun.Any, Doc: "the text; required"}}, VarKw: true,
-			},
-			{
-				Name: "succeed_with_changes", Doc: "Succeed and report changes.", Src: "states/test.py succeed_with_changes",
-				State: succeedWithChanges, Always: true, Args: comment("Success!"), VarKw: true,
-			},
-			{
-				Name: "succeed_without_changes", Doc: "Succeed and report no changes.", Src: "states/test.py succeed_without_changes",
-				State: succeedWithoutChanges, Args: comment("Success!"), VarKw: true,
-			},
-		},
-	}
+	return fun.Module{Name: "test", Kind: fun.State, Doc: "Return given results, for testing.", Watch: modWatch, Specs: specs}
 }
 
 // pretended is what the states report that claim to change something.
@@ -240,10 +189,6 @@ func checkPillar(_ context.Context, c *fun.Call) fun.Ret {
 			}
 		case *value.List:
 			keys = v
-		default:
-			if value.Truth(v) {
-				return fun.Raise(value.Raise("TypeError", "%s must be a key of the pillar or a list of keys, not %s", k.arg, value.Repr(v)))
-			}
 		}
 		for _, key := range keys.Items {
 			v, ok := lookup(c, key)

@@ -164,21 +164,15 @@ func (w *want) setDays(ctx context.Context, due func(any) bool) error {
 // create makes a user who is not there.
 func (w *want) create(ctx context.Context, ret fun.Ret) fun.Ret {
 	c := w.c
-	text := func(name string) string {
-		if v := c.Value(name); v != nil {
-			return value.Str(v)
-		}
-		return ""
-	}
 	n := users.New{
-		Name: w.name, UID: w.uid, GID: w.gid, Groups: append(append([]string{}, w.list...), w.optional...), Shell: text("shell"),
+		Name: w.name, UID: w.uid, GID: w.gid, Groups: append(append([]string{}, w.list...), w.optional...), Shell: c.Str("shell"),
 		Unique: c.Bool("unique"), System: c.Bool("system"), CreateHome: c.Bool("createhome"), NoLogInit: c.Bool("nologinit"),
-		UserGroup: c.Value("usergroup"), Fullname: text("fullname"), Room: text("roomnumber"), WorkPhone: text("workphone"),
-		HomeTel: text("homephone"), Other: text("other"),
+		UserGroup: c.Value("usergroup"), Fullname: c.Str("fullname"), Room: c.Str("roomnumber"), WorkPhone: c.Str("workphone"),
+		HomeTel: c.Str("homephone"), Other: c.Str("other"),
 	}
-	if home := c.Value("home"); home != nil {
-		s := value.Str(home)
-		n.Home = &s
+	if !c.IsNone("home") {
+		home := c.Str("home")
+		n.Home = &home
 	}
 	ok, err := w.admin.Add(ctx, n)
 	if err != nil {
@@ -247,7 +241,7 @@ func (w *want) secrets(ctx context.Context, ret *fun.Ret, changes *value.Map) er
 		}
 		changes.Set(d.arg, v)
 	}
-	if lock := c.Value("password_lock"); value.Truth(lock) {
+	if c.Bool("password_lock") {
 		if err := w.shadow.Lock(ctx, w.name); err != nil {
 			return err
 		}

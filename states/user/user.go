@@ -17,64 +17,7 @@ import (
 
 // States returns the rows of the state module "user".
 func States() fun.Module {
-	arg := func(name string, t fun.Type, def value.Value, doc string) fun.Arg {
-		return fun.Arg{Name: name, Type: t, Default: def, Doc: doc}
-	}
-	name := fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "name of the user"}
-	return fun.Module{
-		Name: "user", Kind: fun.State, Doc: "Manage users.",
-		Specs: []fun.Spec{
-			{
-				Name: "absent", Doc: "Remove a user.", Src: "states/user.py absent", State: absent,
-				Args: []fun.Arg{
-					name,
-					arg("purge", fun.Bool, false, "remove the home directory and the mail, too"),
-					arg("force", fun.Bool, false, "remove a user who is logged in"),
-				},
-			},
-			{
-				Name: "present", Doc: "Make a user, or make one as described.", Src: "states/user.py present", State: present,
-				Args: []fun.Arg{
-					name,
-					arg("uid", fun.Any, nil, "number of the user"),
-					arg("gid", fun.Any, nil, "primary group, by name or number"),
-					arg("usergroup", fun.Any, nil, "True: a group of the user's name is made; False: none; None: as the system does"),
-					arg("groups", fun.Any, nil, "further groups, which must be there; [] is none, None leaves them"),
-					arg("optional_groups", fun.Any, nil, "further groups, those that are there"),
-					arg("remove_groups", fun.Bool, true, "take the user out of all other groups"),
-					arg("home", fun.Any, nil, "home directory"),
-					arg("createhome", fun.Bool, true, "make the home directory where it is missing"),
-					arg("password", fun.Any, nil, "hash of the password"),
-					arg("hash_password", fun.Bool, false, "password is the password itself, to be hashed"),
-					arg("enforce_password", fun.Bool, true, "replace a password that is another one"),
-					arg("empty_password", fun.Bool, false, "have no password asked for"),
-					arg("shell", fun.Any, nil, "login shell"),
-					arg("unique", fun.Bool, true, "refuse a number that is taken"),
-					arg("system", fun.Bool, false, "make a system account"),
-					arg("fullname", fun.Any, nil, "full name"),
-					arg("roomnumber", fun.Any, nil, "room"),
-					arg("workphone", fun.Any, nil, "telephone at work"),
-					arg("homephone", fun.Any, nil, "telephone at home"),
-					arg("other", fun.Any, nil, "other personal data"),
-					arg("loginclass", fun.Any, nil, "of BSD"),
-					{Name: "date", Unit: "days since 1970-01-01", Doc: "when the password was changed"},
-					{Name: "mindays", Unit: "days", Doc: "how long a password must stay"},
-					{Name: "maxdays", Unit: "days", Doc: "how long a password holds"},
-					{Name: "inactdays", Unit: "days", Doc: "how long an account lives after its password ended"},
-					{Name: "warndays", Unit: "days", Doc: "how long before its end the user is warned"},
-					{Name: "expire", Unit: "days since 1970-01-01", Doc: "when the account ends"},
-					arg("win_homedrive", fun.Any, nil, "Windows only"),
-					arg("win_profile", fun.Any, nil, "Windows only"),
-					arg("win_logonscript", fun.Any, nil, "Windows only"),
-					arg("win_description", fun.Any, nil, "Windows only"),
-					arg("nologinit", fun.Bool, false, "keep the user out of lastlog and faillog"),
-					arg("allow_uid_change", fun.Bool, false, "give a user who is there another number"),
-					arg("allow_gid_change", fun.Bool, false, "give a user who is there another primary group"),
-					arg("password_lock", fun.Any, nil, "True: lock the password; False: unlock it"),
-				},
-			},
-		},
-	}
+	return fun.Module{Name: "user", Kind: fun.State, Doc: "Manage users.", Specs: specs}
 }
 
 // A want is what present is to make of a user.
@@ -103,21 +46,18 @@ var gecos = []string{"fullname", "roomnumber", "workphone", "homephone", "other"
 // Difference: hash_password makes and keeps hashes $5$ and $6$ alone.
 func present(ctx context.Context, c *fun.Call) fun.Ret {
 	w := &want{
-		c: c, admin: users.NewAdmin(c), shadow: &shadow.Admin{Host: c.Env.Host}, groups: group.NewAdmin(c), name: c.Name,
+		c: c, admin: users.NewAdmin(c), shadow: &shadow.Admin{Host: c.Env.Host}, groups: group.NewAdmin(c), name: c.Name, password: c.Str("password"),
 		uid: c.Value("uid"), gid: c.Value("gid"), allowUID: c.Bool("allow_uid_change"), allowGID: c.Bool("allow_gid_change"),
-	}
-	if p := c.Value("password"); value.Truth(p) {
-		w.password = value.Str(p)
 	}
 	if err := w.hash(); err != nil {
 		return fun.Raise(err)
 	}
 	for _, f := range gecos[:3] {
-		if v := c.Value(f); v != nil && strings.Contains(value.Str(v), ",") {
-			return fun.Fail("Unsupported char ',' in %s", value.Str(v))
+		if s := c.Str(f); strings.Contains(s, ",") {
+			return fun.Fail("Unsupported char ',' in %s", s)
 		}
 	}
-	if v := c.Value("groups"); v != nil {
+	if !c.IsNone("groups") {
 		w.list, w.given = append([]string{}, c.Strings("groups")...), true
 	}
 	missing, err := w.missing(w.list)
@@ -137,7 +77,7 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 		}
 	}
 	ret := fun.Ret{Result: fun.OK, Comment: "User " + w.name + " is present and up to date"}
-	userGroup := value.Truth(c.Value("usergroup"))
+	userGroup := c.Bool("usergroup")
 	if userGroup && w.gid != nil {
 		w.gid = nil
 		ret.Extra = value.MapOf("warnings", value.NewList(
@@ -242,28 +182,28 @@ func (w *want) changes(allowUID, allowGID bool) (due *value.Map, there bool, fau
 	if groups := w.groupChanges(have, oldGroup, newGroup); groups != nil {
 		due.Set("groups", groups)
 	}
-	home := c.Value("home")
-	if value.Truth(home) && have.At("home") != home {
+	home := c.Str("home")
+	if home != "" && have.At("home") != home {
 		due.Set("home", home)
 	}
 	if c.Bool("createhome") {
-		dir := have.At("home")
-		if value.Truth(home) {
-			dir = home
+		dir := home
+		if dir == "" {
+			dir = value.Str(have.At("home"))
 		}
-		if st, err := c.Env.Host.Stat(value.Str(dir)); err != nil || !st.Mode.IsDir() {
+		if st, err := c.Env.Host.Stat(dir); err != nil || !st.Mode.IsDir() {
 			due.Set("homeDoesNotExist", dir)
 		}
 	}
-	if sh := c.Value("shell"); value.Truth(sh) && have.At("shell") != sh {
+	if sh := c.Str("shell"); sh != "" && have.At("shell") != sh {
 		due.Set("shell", sh)
 	}
 	if err := w.shadowChanges(due); err != nil {
 		return nil, true, "", err
 	}
 	for _, f := range gecos {
-		if v := c.Value(f); v != nil && have.Str(f) != value.Str(v) {
-			due.Set(f, value.Str(v))
+		if s := c.Str(f); !c.IsNone(f) && have.Str(f) != s {
+			due.Set(f, s)
 		}
 	}
 	var faults []string
@@ -366,8 +306,8 @@ func (w *want) shadowChanges(due *value.Map) error {
 			due.Set(d.arg, v)
 		}
 	}
-	if lock := w.c.Value("password_lock"); lock != nil && value.Truth(lock) != strings.HasPrefix(e.Passwd, "!") && !(w.password == "" && e.Passwd == shadow.NoPassword) {
-		due.Set("password_lock", value.Truth(lock))
+	if lock := w.c.Bool("password_lock"); !w.c.IsNone("password_lock") && lock != strings.HasPrefix(e.Passwd, "!") && !(w.password == "" && e.Passwd == shadow.NoPassword) {
+		due.Set("password_lock", lock)
 	}
 	return nil
 }

@@ -13,35 +13,12 @@ import (
 	"brine/internal/value"
 )
 
-// StateSpecs are the rows that the runner module "state" alone has from here.
-func StateSpecs() []fun.Spec {
-	return []fun.Spec{{
-		Name: "event", Doc: "Print the events of brine's runs, one a line: the tag, a tab, the data as JSON.\nRuns of this user on this machine are seen, those under way and those that begin later.",
-		Src: "runners/state.py event", Fn: watch,
-		Args: []fun.Arg{
-			{Name: "tagmatch", Type: fun.Str, Default: "*", Doc: "glob or regular expression of the tags to print"},
-			{Name: "count", Type: fun.Int, Default: int64(-1), Doc: "end after this many events; -1 goes on until Ctrl-C"},
-			{Name: "quiet", Type: fun.Bool, Default: false, Doc: "print nothing, just wait"},
-			{Name: "sock_dir", Type: fun.Str, Doc: "accepted: the sockets are the user's own"},
-			{Name: "pretty", Type: fun.Bool, Default: false, Doc: "print the data indented, keys sorted"},
-			{Name: "node", Type: fun.Str, Default: "master", Doc: "accepted: there is one bus"},
-			{Name: "timeout", Type: fun.Float, Unit: "s", Doc: "fail where the events did not come within this time"},
-		},
-	}}
-}
+// StateSpecs are the rows that the runner module "state" has from here.
+func StateSpecs() []fun.Spec { return stateSpecs }
 
 // Runners returns the rows of the runner module "event".
 func Runners() fun.Module {
-	return fun.Module{
-		Name: "event", Kind: fun.Runner, Doc: "Events.",
-		Specs: []fun.Spec{{
-			Name: "send", Doc: "Send an event to all runs of this user on this machine, and to those who watch.", Src: "runners/event.py send", Fn: send, VarKw: true,
-			Args: []fun.Arg{
-				{Name: "tag", Type: fun.Str, Required: true, Doc: "the tag"},
-				{Name: "data", Doc: "the data, a dict"},
-			},
-		}},
-	}
+	return fun.Module{Name: "event", Kind: fun.Runner, Doc: "Send events.", Specs: eventSpecs}
 }
 
 // send fires an event as it is. Salt: salt/runners/event.py send.
@@ -83,10 +60,7 @@ func watch(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	timedOut := errors.New("timed out")
-	limit, err := seconds(c, "timeout")
-	if err != nil {
-		return fun.Result{}, err
-	}
+	limit := c.Seconds("timeout")
 	left := c.Int("count")
 	if limit > 0 {
 		var done context.CancelFunc
@@ -98,7 +72,7 @@ func watch(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if left == 0 {
 		return fun.Result{Out: "quiet"}, nil
 	}
-	err = from.Watch(ctx, func() { c.Env.Log.Info("watching events", "tagmatch", pat) }, func(e event.Event) bool {
+	err := from.Watch(ctx, func() { c.Env.Log.Info("watching events", "tagmatch", pat) }, func(e event.Event) bool {
 		if ok, _ := pyre.Expr(pat, e.Tag); !ok {
 			return true
 		}
@@ -119,19 +93,6 @@ func watch(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, err
 	}
 	return fun.Result{Out: "quiet"}, nil
-}
-
-// seconds is an argument that is a time; 0 for None.
-func seconds(c *fun.Call, name string) (time.Duration, error) {
-	v := c.Value(name)
-	if v == nil {
-		return 0, nil
-	}
-	f, err := value.ToFloat(v)
-	if err != nil || !(f >= 0 && f < 1e9) {
-		return 0, fun.Errorf("%s must be a number of seconds, not %s", name, value.Repr(v))
-	}
-	return time.Duration(f * float64(time.Second)), nil
 }
 
 // until cancels when the gate of the run closes: Ctrl-C ends the watch.

@@ -3,7 +3,6 @@ package events
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"brine/internal/fun"
@@ -13,46 +12,36 @@ import (
 
 // PauseSpecs are the rows that the execution module "state" has for runs under
 // way.
-func PauseSpecs() []fun.Spec { return pauseSpecs(pause, resume, softKill) }
+func PauseSpecs() []fun.Spec { return pauseSpecs }
 
-// PauseRunners are those of the runner module "state", which reach jobs that go
-// on without a process of this machine, too.
-func PauseRunners() []fun.Spec {
-	specs := pauseSpecs(also("pause", pause), also("resume", resume), also("soft_kill", softKill))
-	for i := range specs {
-		specs[i].Doc = strings.Replace(specs[i].Doc, " of this machine", "", 1)
-		specs[i].Src = strings.Replace(specs[i].Src, "modules/", "runners/", 1)
+// PauseRunners are those of the runner module "state", which also reach jobs
+// that go on without a process of this machine.
+func PauseRunners() []fun.Spec { return pauseRunnerSpecs }
+
+// pauseAnywhere, resumeAnywhere and softKillAnywhere also reach the targets of a
+// job that nobody waits for: no process here could tell them.
+func pauseAnywhere(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	res, err := pause(ctx, c)
+	if err != nil {
+		return res, err
 	}
-	set, rm := specs[0], specs[1]
-	set.Name, rm.Name = "set_pause", "rm_pause"
-	return append(specs, set, rm)
+	return tellAway(ctx, c, "pause", res)
 }
 
-func pauseSpecs(pause, resume, softKill fun.ExecFn) []fun.Spec {
-	args := []fun.Arg{
-		{Name: "jid", Type: fun.Str, Required: true, Doc: "the job"},
-		{Name: "state_id", Type: fun.Str, Doc: "ID of the state; without it the one that is next"},
+func resumeAnywhere(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	res, err := resume(ctx, c)
+	if err != nil {
+		return res, err
 	}
-	return []fun.Spec{
-		{
-			Name: "pause", Doc: "Have a state run or an orchestration of this machine wait before a state.", Src: "modules/state.py pause", Fn: pause,
-			Args: append(args[:2:2], fun.Arg{Name: "duration", Type: fun.Float, Unit: "s", Doc: "go on after this time; without it when state.resume says so"}),
-		},
-		{Name: "resume", Doc: "Let a run that waits go on.", Src: "modules/state.py resume", Fn: resume, Args: []fun.Arg{args[0], {Name: "state_id", Type: fun.Str, Doc: "ID of the state; without it all that wait"}}},
-		{Name: "soft_kill", Doc: "Have a state run or an orchestration of this machine end before a state; what is under way returns.", Src: "modules/state.py soft_kill", Fn: softKill, Args: args},
-	}
+	return tellAway(ctx, c, "resume", res)
 }
 
-// also has a wish reach the targets that work on a job which nobody waits for:
-// no process here could hand it on.
-func also(name string, fn fun.ExecFn) fun.ExecFn {
-	return func(ctx context.Context, c *fun.Call) (fun.Result, error) {
-		res, err := fn(ctx, c)
-		if err != nil {
-			return res, err
-		}
-		return tellAway(ctx, c, name, res)
+func softKillAnywhere(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	res, err := softKill(ctx, c)
+	if err != nil {
+		return res, err
 	}
+	return tellAway(ctx, c, "soft_kill", res)
 }
 
 // tellAway calls a function of the module "state" on the targets of the job that
@@ -82,8 +71,8 @@ func tellAway(ctx context.Context, c *fun.Call, name string, res fun.Result) (fu
 	}
 	args := fun.Args{Pos: []value.Value{jid}, Kw: value.NewMap(2)}
 	for _, k := range []string{"state_id", "duration"} {
-		if v, ok := c.Args.Get(k); ok && v != nil {
-			args.Kw.Set(k, v)
+		if c.Declares(k) && !c.IsNone(k) {
+			args.Kw.Set(k, c.Value(k))
 		}
 	}
 	_, err = c.Env.Fleet.Run(ctx, fun.Job{Tgt: value.Strings(open...), TgtType: "list", Fun: "state." + name, Args: args}, func(r fun.Return) error {
@@ -117,11 +106,7 @@ func stateID(c *fun.Call) string {
 
 func pause(_ context.Context, c *fun.Call) (fun.Result, error) {
 	var until time.Time
-	d, err := seconds(c, "duration")
-	if err != nil {
-		return fun.Result{}, err
-	}
-	if d > 0 {
+	if d := c.Seconds("duration"); d > 0 {
 		until = c.Env.Host.Now().Add(d)
 	}
 	return done(jobs.NewPauses(c.Env.CacheDir).Pause(c.Str("jid"), stateID(c), until))

@@ -9,27 +9,6 @@ import (
 	"brine/internal/value"
 )
 
-// Audit returns the rows of the runner module "audit", which Salt does not
-// have. open opens stores other than the cache of this machine.
-func Audit(open Opener) fun.Module {
-	m := &module{open}
-	return fun.Module{
-		Name: "audit", Kind: fun.Runner, Doc: "Who ran what where.",
-		Specs: []fun.Spec{{
-			Name: "report", Doc: "Return who ran what where, failures first.\nLooking jobs up is left out.", Src: "none: brine's own", Fn: m.report,
-			Args: []fun.Arg{
-				{Name: "since", Doc: "jobs since this time, UTC, such as 2026-11-20"},
-				{Name: "until", Doc: "jobs until this time, UTC"},
-				{Name: "function", Doc: "glob of the function, or a list of globs"},
-				{Name: "target", Doc: "glob of the target or of one of its ids, or a list of globs"},
-				{Name: "user", Doc: "glob of the user, or a list of globs"},
-				{Name: "failed", Type: fun.Bool, Default: false, Doc: "only what failed"},
-				{Name: "ext_source", Type: fun.Str, Doc: "returner to read from instead of the job cache"},
-			},
-		}},
-	}
-}
-
 // report sums up the jobs of a time.
 func (m *module) report(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	f, err := newFilter(nil, c.Value("function"), c.Value("target"), span{c.Value("since"), c.Value("until"), "since", "until"})

@@ -24,14 +24,10 @@ type span struct {
 	startName, endName string
 }
 
-func newFilter(metadata, function, target value.Value, in span) (filter, error) {
+func newFilter(metadata *value.Map, function, target value.Value, in span) (filter, error) {
 	f := filter{functions: globs(function), targets: globs(target)}
-	if value.Truth(metadata) {
-		m, ok := metadata.(*value.Map)
-		if !ok {
-			return f, fun.Errorf("search_metadata must be a dict, such as search_metadata='{\"action\": 7}', not %s", value.TypeName(metadata))
-		}
-		f.metadata = m
+	if metadata.Len() > 0 {
+		f.metadata = metadata
 	}
 	var err error
 	if f.from, err = bound(in.start, in.startName); err != nil {

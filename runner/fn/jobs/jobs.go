@@ -18,55 +18,6 @@ type Opener func(ctx context.Context, env *fun.Env, name string) (store jobs.Sto
 
 type module struct{ open Opener }
 
-// Runners returns the rows of the runner module "jobs". open opens stores other
-// than the cache of this machine.
-func Runners(open Opener) fun.Module {
-	m := &module{open}
-	jid := fun.Arg{Name: "jid", Type: fun.Str, Required: true, Doc: "the job"}
-	source := fun.Arg{Name: "ext_source", Type: fun.Str, Doc: "returner to read from instead of the job cache"}
-	out := fun.Arg{Name: "outputter", Type: fun.Str, Doc: "how the report is printed"}
-	progress := fun.Arg{Name: "display_progress", Type: fun.Bool, Default: false, Doc: "tell what is looked up, on the bus and in the log"}
-	search := []fun.Arg{
-		{Name: "search_metadata", Doc: "a dict: jobs whose metadata has one of its items"},
-		{Name: "search_function", Doc: "glob of the function, or a list of globs"},
-		{Name: "search_target", Doc: "glob of the target or of one of its ids, or a list of globs"},
-		{Name: "start_time", Doc: "jobs since this time, UTC, such as '2026, Nov 20 14:00' or 2026-11-20"},
-		{Name: "end_time", Doc: "jobs until this time, UTC"},
-	}
-	return fun.Module{
-		Name: "jobs", Kind: fun.Runner, Doc: "Jobs that ran, and jobs that run.",
-		Specs: []fun.Spec{
-			{Name: "active", Doc: "Return the jobs that brine processes of this machine work on.", Src: "runners/jobs.py active", Fn: m.active, Args: []fun.Arg{progress}},
-			{Name: "exit_success", Doc: "Return, by target, whether a job succeeded.\nDifference: Salt takes any empty return for a failure; here the return code decides.", Src: "runners/jobs.py exit_success", Fn: m.exitSuccess, Args: []fun.Arg{jid, source}},
-			{Name: "get_jid", Doc: "Return what targets answered to a job, with return codes.", Src: "returners/local_cache.py get_jid", Fn: m.getJID, Args: []fun.Arg{jid, source}},
-			{
-				Name: "last_run", Doc: "Return the newest job that matches, with its returns.", Src: "runners/jobs.py last_run", Fn: m.lastRun,
-				Args: []fun.Arg{source, out, {Name: "metadata", Doc: "a dict: jobs whose metadata has one of its items"}, {Name: "function", Doc: "glob of the function"}, {Name: "target", Doc: "glob of the target"}, progress},
-			},
-			{Name: "list_job", Doc: "Return a job with its returns.", Src: "runners/jobs.py list_job", Fn: m.listJob, Args: []fun.Arg{jid, source, out, progress}},
-			{Name: "list_jobs", Doc: "Return the jobs of the cache by jid.", Src: "runners/jobs.py list_jobs", Fn: m.listJobs, Args: append([]fun.Arg{source, out}, append(search[:5:5], progress)...)},
-			{
-				Name: "list_jobs_filter", Doc: "Return the newest jobs, oldest first.", Src: "runners/jobs.py list_jobs_filter", Fn: m.listFilter,
-				Args: append([]fun.Arg{
-					{Name: "count", Type: fun.Int, Required: true, Doc: "how many at most"},
-					{Name: "filter_find_job", Type: fun.Bool, Default: true, Doc: "leave out saltutil.find_job"},
-					source, out, progress,
-				}, search...),
-			},
-			{
-				Name: "lookup_jid", Doc: "Return what targets answered to a job, printed as the job itself was.\nA job that was interrupted, and targets that did not answer, are named on stderr.", Src: "runners/jobs.py lookup_jid", Fn: m.lookupJID,
-				Args: []fun.Arg{
-					jid, source,
-					{Name: "returned", Type: fun.Bool, Default: true, Doc: "show the targets that answered"},
-					{Name: "missing", Type: fun.Bool, Default: false, Doc: "show the targets that did not"},
-					progress, out,
-				},
-			},
-			{Name: "print_job", Doc: "Return a job with its returns, by jid.", Src: "runners/jobs.py print_job", Fn: m.printJob, Args: []fun.Arg{jid, source}},
-		},
-	}
-}
-
 // local is the name of the job cache of this machine.
 const local = "local_cache"
 
@@ -94,7 +45,7 @@ func files(env *fun.Env) *jobs.Files { return jobs.NewFiles(env.CacheDir, 0, env
 
 // say tells of progress where that is wished.
 func say(c *fun.Call, text string) {
-	if !c.Args.Has("display_progress") || !c.Bool("display_progress") {
+	if !c.Declares("display_progress") || !c.Bool("display_progress") {
 		return
 	}
 	if c.Env.Bus != nil {
@@ -368,7 +319,7 @@ func (m *module) list(ctx context.Context, c *fun.Call, f filter) ([]jobs.Entry,
 }
 
 func (m *module) listJobs(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	f, err := newFilter(c.Value("search_metadata"), c.Value("search_function"), c.Value("search_target"), span{c.Value("start_time"), c.Value("end_time"), "start_time", "end_time"})
+	f, err := newFilter(c.Map("search_metadata"), c.Value("search_function"), c.Value("search_target"), span{c.Value("start_time"), c.Value("end_time"), "start_time", "end_time"})
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -384,14 +335,14 @@ func (m *module) listJobs(ctx context.Context, c *fun.Call) (fun.Result, error) 
 }
 
 func (m *module) listFilter(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	f, err := newFilter(c.Value("search_metadata"), c.Value("search_function"), c.Value("search_target"), span{c.Value("start_time"), c.Value("end_time"), "start_time", "end_time"})
+	f, err := newFilter(c.Map("search_metadata"), c.Value("search_function"), c.Value("search_target"), span{c.Value("start_time"), c.Value("end_time"), "start_time", "end_time"})
 	if err != nil {
 		return fun.Result{}, err
 	}
 	f.noFindJob = c.Bool("filter_find_job")
 	n := c.Int("count")
 	if n < 0 {
-		return fun.Result{}, fun.Errorf("count must be a number of jobs, not %s", value.Repr(c.Value("count")))
+		return fun.Result{}, fun.Errorf("count must be a number of jobs, not %d", n)
 	}
 	list, err := m.list(ctx, c, f)
 	if err != nil {
@@ -413,12 +364,10 @@ func (m *module) listFilter(ctx context.Context, c *fun.Call) (fun.Result, error
 }
 
 func (m *module) lastRun(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if md := c.Value("metadata"); value.Truth(md) {
-		if _, ok := md.(*value.Map); !ok {
-			return fun.Result{}, fun.Errorf("The metadata parameter must be specified as a dictionary")
-		}
+	if c.Bool("metadata") && c.Map("metadata") == nil {
+		return fun.Result{}, fun.Errorf("The metadata parameter must be specified as a dictionary")
 	}
-	f, err := newFilter(c.Value("metadata"), c.Value("function"), c.Value("target"), span{})
+	f, err := newFilter(c.Map("metadata"), c.Value("function"), c.Value("target"), span{})
 	if err != nil {
 		return fun.Result{}, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"brine/internal/dispatch"
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/jobs"
@@ -21,10 +22,11 @@ func TestFilter(t *testing.T) {
 		"arg", value.NewList("web", value.MapOf("__kwarg__", true, "metadata", value.MapOf("action", int64(7)))),
 	)}
 	for _, tt := range []struct {
-		name                                   string
-		metadata, function, target, start, end value.Value
-		match                                  bool
-		from, to                               string
+		name                         string
+		metadata                     *value.Map
+		function, target, start, end value.Value
+		match                        bool
+		from, to                     string
 	}{
 		{name: "all", match: true},
 		{name: "function", function: "state.*", match: true},
@@ -51,9 +53,6 @@ func TestFilter(t *testing.T) {
 			t.Errorf("start_time %v is taken", bad)
 		}
 	}
-	if _, err := newFilter("x", nil, nil, span{}); err == nil {
-		t.Error("metadata that is no dict is taken")
-	}
 }
 
 // call calls a function of the module on a cache.
@@ -62,28 +61,16 @@ func call(t *testing.T, dir, name string, args *value.Map) fun.Result {
 	mod := Runners(func(context.Context, *fun.Env, string) (jobs.Store, func(), error) {
 		return nil, nil, fun.Errorf("none")
 	})
-	for i := range mod.Specs {
-		s := &mod.Specs[i]
-		if s.Name != name {
-			continue
-		}
-		bound := value.NewMap(8)
-		for _, a := range s.Args {
-			bound.Set(a.Name, a.Default)
-		}
-		bound.Update(args)
-		env := &fun.Env{
-			JID: "20261121100000000000", CacheDir: dir, Host: host.NewFake(), Opts: value.MapOf("master_job_cache", "local_cache"),
-			Log: slog.New(slog.DiscardHandler), Warn: func(fun.Warning) {},
-		}
-		res, err := s.Fn(t.Context(), &fun.Call{Mod: &mod, Spec: s, Args: bound, Kw: value.NewMap(0), Env: env})
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		return res
+	env := &fun.Env{
+		JID: "20261121100000000000", CacheDir: dir, Host: host.NewFake(), Opts: value.MapOf("master_job_cache", "local_cache"),
+		Log: slog.New(slog.DiscardHandler), Warn: func(fun.Warning) {},
+		Table: fun.NewTable([]fun.Entry{{Kind: fun.Runner, Name: "jobs", Load: func() fun.Module { return mod }}}),
 	}
-	t.Fatalf("there is no jobs.%s", name)
-	return fun.Result{}
+	res, err := dispatch.New(env).Invoke(t.Context(), fun.Runner, "jobs."+name, fun.Args{Kw: args})
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return res
 }
 
 func TestShapes(t *testing.T) {

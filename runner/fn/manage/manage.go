@@ -11,23 +11,7 @@ import (
 
 // Runners returns the rows of the runner module "manage".
 func Runners() fun.Module {
-	row := func(name, doc string, fn fun.ExecFn, first ...fun.Arg) fun.Spec {
-		args := append(first,
-			fun.Arg{Name: "tgt", Default: "*", Doc: "the targets"},
-			fun.Arg{Name: "tgt_type", Type: fun.Str, Default: "glob", Doc: "how tgt names them"},
-			fun.Arg{Name: "timeout", Type: fun.Float, Unit: "s", Doc: "ask a silent target after this time whether it still works"},
-			fun.Arg{Name: "gather_job_timeout", Type: fun.Float, Unit: "s", Doc: "time that a silent target has to say whether it still works"},
-		)
-		return fun.Spec{Name: name, Doc: doc, Src: "runners/manage.py " + name, Args: args, Fn: fn}
-	}
-	return fun.Module{
-		Name: "manage", Kind: fun.Runner, Doc: "Which targets of the roster answer.",
-		Specs: []fun.Spec{
-			row("down", "List the targets that do not answer test.ping.", down, fun.Arg{Name: "removekeys", Type: fun.Bool, Default: false, Doc: "accepted: targets have no keys"}),
-			row("status", "List the targets that answer test.ping, and those that do not.", status, fun.Arg{Name: "output", Type: fun.Bool, Default: true, Doc: "accepted: the return is printed"}),
-			row("up", "List the targets that answer test.ping.", up),
-		},
-	}
+	return fun.Module{Name: "manage", Kind: fun.Runner, Doc: "Show which targets of the roster respond.", Specs: specs}
 }
 
 // ask pings the targets. Salt: salt/runners/manage.py _ping.

@@ -10,64 +10,13 @@ import (
 	saltstates "brine/states/salt"
 )
 
-func args() []fun.Arg {
-	return []fun.Arg{
-		{Name: "mods", Required: true, Doc: "SLS to run, text with commas or a list"},
-		{Name: "saltenv", Type: fun.Str, Default: "base", Doc: "environment of the SLS files"},
-		{Name: "test", Doc: "change nothing, say what would change"},
-		{Name: "exclude", Doc: "SLS or IDs to leave out"},
-		{Name: "pillar", Type: fun.Dict, Doc: "pillar for the orchestration, merged over the controller's"},
-		{Name: "pillarenv", Type: fun.Str, Doc: "environment of the pillar"},
-		{Name: "pillar_enc", Type: fun.Str, Doc: "renderer that decrypts the pillar that is given"},
-		{Name: "orchestration_jid", Doc: "job that this orchestration belongs to"},
-	}
-}
-
-func specs(names ...string) []fun.Spec {
-	var out []fun.Spec
-	for _, n := range names {
-		out = append(out, fun.Spec{
-			Name: n, Doc: "Run an orchestration: the SLS files are compiled and run on this controller.",
-			Src: "runners/state.py orchestrate", Args: args(), Fn: Orchestrate,
-		})
-	}
-	return out
-}
-
 // Specs are the rows that the execution module "state" has besides its own:
 // masterless orchestration.
-func Specs() []fun.Spec { return specs("orch", "orchestrate") }
+func Specs() []fun.Spec { return execSpecs }
 
 // Runners returns the rows of the runner module "state".
 func Runners() fun.Module {
-	show := func(name string) fun.Spec {
-		return fun.Spec{Name: name, Doc: "Show the high data of an orchestration.", Src: "runners/state.py orchestrate_show_sls", Args: args(), Fn: showSLS}
-	}
-	return fun.Module{
-		Name: "state", Kind: fun.Runner, Doc: "Orchestrations.",
-		Specs: append(specs("orch", "orchestrate", "sls"),
-			fun.Spec{
-				Name: "orchestrate_high", Doc: "Run an orchestration given as high data.", Src: "runners/state.py orchestrate_high", Fn: high,
-				Args: []fun.Arg{
-					{Name: "data", Type: fun.Dict, Required: true, Doc: "the high data"},
-					{Name: "test", Doc: "change nothing, say what would change"},
-					{Name: "queue", Default: false, Doc: "accepted: orchestrations run side by side"},
-					{Name: "pillar", Type: fun.Dict, Doc: "pillar for the orchestration"},
-				}, VarKw: true,
-			},
-			show("orch_show_sls"), show("orchestrate_show_sls"),
-			fun.Spec{
-				Name: "orchestrate_single", Doc: "Run one step.", Src: "runners/state.py orchestrate_single", Fn: single, VarKw: true,
-				Args: []fun.Arg{
-					{Name: "fun", Type: fun.Str, Required: true, Doc: "the state function, such as salt.function"},
-					{Name: "name", Type: fun.Str, Required: true, Doc: "the name of the step"},
-					{Name: "test", Doc: "change nothing, say what would change"},
-					{Name: "queue", Default: false, Doc: "accepted: orchestrations run side by side"},
-					{Name: "pillar", Type: fun.Dict, Doc: "pillar for the step"},
-				},
-			},
-		),
-	}
+	return fun.Module{Name: "state", Kind: fun.Runner, Doc: "Run orchestrations.", Specs: runnerSpecs}
 }
 
 // Orchestrate runs SLS files on this controller and wraps the returns as Salt's
@@ -92,8 +41,8 @@ func stateArgs(c *fun.Call) (fun.Args, error) {
 		return a, fun.Errorf("Pillar data must be formatted as a dictionary, not %s: pillar='{\"key\": \"value\"}'", value.TypeName(p))
 	}
 	for _, n := range []string{"test", "exclude", "pillar", "pillarenv", "pillar_enc", "saltenv"} {
-		if v := c.Args.At(n); v != nil {
-			a.Kw.Set(n, v)
+		if c.Declares(n) && !c.IsNone(n) {
+			a.Kw.Set(n, c.Value(n))
 		}
 	}
 	return a, nil
@@ -156,8 +105,8 @@ func high(ctx context.Context, c *fun.Call) (fun.Result, error) {
 func states(ctx context.Context, c *fun.Call, name string, pos ...value.Value) (fun.Result, error) {
 	a := fun.Args{Pos: pos, Kw: c.Kw.Copy()}
 	for _, n := range []string{"test", "pillar"} {
-		if v := c.Args.At(n); v != nil {
-			a.Kw.Set(n, v)
+		if c.Declares(n) && !c.IsNone(n) {
+			a.Kw.Set(n, c.Value(n))
 		}
 	}
 	res, err := invoke(ctx, c, name, a)

@@ -12,23 +12,7 @@ import (
 
 // Runners returns the rows of the runner module "pillar".
 func Runners() fun.Module {
-	return fun.Module{
-		Name: "pillar", Kind: fun.Runner, Doc: "Show the pillar of a minion.",
-		Specs: []fun.Spec{
-			{
-				Name: "show_pillar", Doc: "Render the pillar of a minion. Keywords saltenv and pillarenv choose environments, others are grains.", Src: "runners/pillar.py show_pillar",
-				VarKw: true, Fn: showPillar,
-				Args: []fun.Arg{{Name: "minion", Type: fun.Str, Default: "*", Doc: "its id"}},
-			},
-			{
-				Name: "show_top", Doc: "Return the pillar's top files, merged.", Src: "runners/pillar.py show_top", Fn: showTop,
-				Args: []fun.Arg{
-					{Name: "minion", Type: fun.Str, Doc: "its id, whose grains the top files see"},
-					{Name: "saltenv", Type: fun.Str, Default: "base", Doc: "the environment"},
-				},
-			},
-		},
-	}
+	return fun.Module{Name: "pillar", Kind: fun.Runner, Doc: "Show the pillar of a minion.", Specs: specs}
 }
 
 // minionEnv returns the Env of a minion on this controller, whose grains are

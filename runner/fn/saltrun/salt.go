@@ -5,7 +5,6 @@ package saltrun
 import (
 	"context"
 	"strings"
-	"time"
 
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -13,27 +12,7 @@ import (
 
 // Runners returns the rows of the runner module "salt".
 func Runners() fun.Module {
-	return fun.Module{
-		Name: "salt", Kind: fun.Runner, Doc: "Execution functions from the controller.",
-		Specs: []fun.Spec{
-			{
-				Name: "cmd", Doc: "Run an execution function on this controller.", Src: "runners/salt.py cmd", Fn: cmd, VarArg: true, VarKw: true,
-				Args: []fun.Arg{{Name: "fun", Type: fun.Str, Required: true, Doc: "the function"}},
-			},
-			{
-				Name: "execute", Doc: "Run an execution function on targets and return their answers by id.", Src: "runners/salt.py execute", Fn: execute, VarKw: true,
-				Args: []fun.Arg{
-					{Name: "tgt", Required: true, Doc: "the targets"},
-					{Name: "fun", Type: fun.Str, Required: true, Doc: "the function"},
-					{Name: "arg", Type: fun.List, Doc: "its positional arguments"},
-					{Name: "timeout", Type: fun.Float, Unit: "s", Doc: "ask a silent target after this time"},
-					{Name: "tgt_type", Type: fun.Str, Default: "glob", Doc: "how tgt names the targets"},
-					{Name: "ret", Type: fun.Str, Default: "", Doc: "returner"},
-					{Name: "kwarg", Type: fun.Dict, Doc: "its keyword arguments"},
-				},
-			},
-		},
-	}
+	return fun.Module{Name: "salt", Kind: fun.Runner, Doc: "Run execution functions from the controller.", Specs: saltSpecs}
 }
 
 // without returns kw less what belongs to the call itself.
@@ -67,12 +46,7 @@ func execute(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		kw.Update(m)
 	}
 	job := fun.Job{Tgt: c.Value("tgt"), TgtType: c.Str("tgt_type"), Fun: c.Str("fun"), Args: fun.Args{Pos: c.List("arg"), Kw: kw}, Returner: c.Str("ret")}
-	switch n := c.Value("timeout").(type) {
-	case int64:
-		job.Timeout = time.Duration(n) * time.Second
-	case float64:
-		job.Timeout = time.Duration(n * float64(time.Second))
-	}
+	job.Timeout = c.Seconds("timeout")
 	out := value.NewMap(8)
 	retcode := 0
 	_, err := c.Env.Fleet.Run(ctx, job, func(r fun.Return) error {

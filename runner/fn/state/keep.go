@@ -67,7 +67,7 @@ func (s *session) cacheFile() (string, error) {
 // cached returns the high data that an earlier run kept, where cache asks for
 // it.
 func (s *session) cached() (*high.High, bool, error) {
-	if !value.Truth(s.c.Value("cache")) {
+	if !s.c.Bool("cache") {
 		return nil, false, nil
 	}
 	name, err := s.cacheFile()
@@ -84,7 +84,7 @@ func (s *session) cached() (*high.High, bool, error) {
 // keep keeps high data for later runs with cache. Salt keeps that of every run;
 // it may hold secrets, so it is kept here only where cache is given.
 func (s *session) keep(h *high.High) error {
-	if !value.Truth(s.c.Value("cache")) {
+	if !s.c.Bool("cache") {
 		return nil
 	}
 	name, err := s.cacheFile()
@@ -96,7 +96,7 @@ func (s *session) keep(h *high.High) error {
 
 // clearCache removes kept high data and returns the names of the files.
 // Salt: clear_cache.
-func (m *module) clearCache(_ context.Context, c *fun.Call) (fun.Result, error) {
+func clearCache(_ context.Context, c *fun.Call) (fun.Result, error) {
 	out := &value.List{}
 	if c.Env.CacheDir == "" {
 		return fun.Value(out)
@@ -120,7 +120,7 @@ func (m *module) clearCache(_ context.Context, c *fun.Call) (fun.Result, error) 
 
 // request runs in test mode and keeps the call for run_request.
 // Salt: request.
-func (m *module) request(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func request(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	kwargs := value.NewMap(0)
 	for _, a := range c.Spec.Args {
 		v := c.Value(a.Name)
@@ -130,7 +130,7 @@ func (m *module) request(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	kwargs.Update(c.Kw)
 	kwargs.Set("test", true)
-	res, err := m.test(ctx, c)
+	res, err := testRun(ctx, c)
 	if err != nil {
 		return res, err
 	}
@@ -154,7 +154,7 @@ func nameOfRequest(c *fun.Call) string {
 
 // checkRequest returns what request has kept.
 // Salt: check_request.
-func (m *module) checkRequest(_ context.Context, c *fun.Call) (fun.Result, error) {
+func checkRequest(_ context.Context, c *fun.Call) (fun.Result, error) {
 	all, ok, err := readJSON(c.Env, requestFile)
 	if err != nil || !ok {
 		return fun.Result{Value: value.NewMap(0), Out: highstateOut}, err
@@ -172,7 +172,7 @@ func (m *module) checkRequest(_ context.Context, c *fun.Call) (fun.Result, error
 // clearRequest forgets one requested run, or all; it returns False where there
 // is none of that name.
 // Salt: clear_request.
-func (m *module) clearRequest(_ context.Context, c *fun.Call) (fun.Result, error) {
+func clearRequest(_ context.Context, c *fun.Call) (fun.Result, error) {
 	all, ok, err := readJSON(c.Env, requestFile)
 	if err != nil || !ok {
 		return fun.Result{Value: true}, err
@@ -189,7 +189,7 @@ func (m *module) clearRequest(_ context.Context, c *fun.Call) (fun.Result, error
 
 // runRequest runs what request has kept, and forgets it.
 // Salt: run_request.
-func (m *module) runRequest(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func runRequest(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	empty := fun.Result{Value: value.NewMap(0), Out: highstateOut}
 	all, ok, err := readJSON(c.Env, requestFile)
 	if err != nil || !ok {
@@ -214,7 +214,7 @@ func (m *module) runRequest(ctx context.Context, c *fun.Call) (fun.Result, error
 
 // disable forbids SLS files to run; the list is a grain.
 // Salt: disable.
-func (m *module) disable(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func disable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return setDisabled(ctx, c, func(rules []string, name string) ([]string, string) {
 		for _, r := range rules {
 			if r == name {
@@ -227,7 +227,7 @@ func (m *module) disable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 // enable allows what disable has forbidden.
 // Salt: enable.
-func (m *module) enable(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func enable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return setDisabled(ctx, c, func(rules []string, name string) ([]string, string) {
 		for i, r := range rules {
 			if r == name {
@@ -258,7 +258,7 @@ func setDisabled(ctx context.Context, c *fun.Call, change func([]string, string)
 
 // listDisabled returns what disable has forbidden.
 // Salt: list_disabled.
-func (m *module) listDisabled(_ context.Context, c *fun.Call) (fun.Result, error) {
+func listDisabled(_ context.Context, c *fun.Call) (fun.Result, error) {
 	if rules := disabledRules(c.Env); rules != nil {
 		return fun.Value(value.Strings(rules...))
 	}
@@ -268,7 +268,7 @@ func (m *module) listDisabled(_ context.Context, c *fun.Call) (fun.Result, error
 // running returns a sentence for each state function that another process runs
 // on this machine.
 // Salt: running.
-func (m *module) running(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func running(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	out := &value.List{}
 	if c.Bool("concurrent") {
 		return fun.Value(out)

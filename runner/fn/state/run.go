@@ -14,18 +14,18 @@ import (
 
 // apply runs SLS files, or the top file where none is named.
 // Salt: apply_.
-func (m *module) apply(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if value.Truth(c.Value("mods")) {
-		return m.sls(ctx, c)
+func apply(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if c.Bool("mods") {
+		return sls(ctx, c)
 	}
-	return m.highstate(ctx, c)
+	return highstate(ctx, c)
 }
 
-// test is apply in test mode.
+// testRun is apply in test mode.
 // Salt: test.
-func (m *module) test(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func testRun(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	c.Args.Set("test", true)
-	return m.apply(ctx, c)
+	return apply(ctx, c)
 }
 
 // sls runs the states of SLS files.
@@ -34,8 +34,8 @@ func (m *module) test(ctx context.Context, c *fun.Call) (fun.Result, error) {
 // do not compile (retcode 1) or the pillar has errors (5). A failed state, and a
 // run without any, is retcode 2.
 // Salt: sls.
-func (m *module) sls(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := m.open(ctx, c, highstateOut)
+func sls(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := open(ctx, c, highstateOut)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -122,25 +122,25 @@ func (s *session) noStates(comment string) (fun.Result, error) {
 
 // highstate runs all states that the top file gives to this machine.
 // Salt: highstate.
-func (m *module) highstate(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return m.fromTop(ctx, c, high.TopRequest{})
+func highstate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return fromTop(ctx, c, high.TopRequest{})
 }
 
-// top runs all states that a given top file gives to this machine.
+// runTop runs all states that a given top file gives to this machine.
 // Salt: top.
-func (m *module) top(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return m.fromTop(ctx, c, high.TopRequest{File: c.Str("topfn")})
+func runTop(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return fromTop(ctx, c, high.TopRequest{File: c.Str("topfn")})
 }
 
 // fromTop runs what a top file gives.
 // Salt: BaseHighState.call_highstate.
-func (m *module) fromTop(ctx context.Context, c *fun.Call, req high.TopRequest) (fun.Result, error) {
+func fromTop(ctx context.Context, c *fun.Call, req high.TopRequest) (fun.Result, error) {
 	if disabled(c.Env, "highstate") {
 		return fun.Result{Value: value.MapOf(
 			"name", "Salt highstate run is disabled. To re-enable, run state.enable highstate",
 			"result", "False", "comment", "Disabled"), Retcode: retFailed}, nil
 	}
-	s, err := m.open(ctx, c, highstateOut)
+	s, err := open(ctx, c, highstateOut)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -211,8 +211,8 @@ func whitelisted(matches []high.Match, list value.Value) []high.Match {
 // requires it. Listeners are not called.
 // Salt: sls_id. Differences: extend and exclude of the files are applied; what
 // several states of the ID require runs once.
-func (m *module) slsID(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := m.open(ctx, c, highstateOut)
+func slsID(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := open(ctx, c, highstateOut)
 	if err != nil {
 		return fun.Result{}, err
 	}

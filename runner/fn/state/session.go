@@ -26,7 +26,6 @@ const highstateOut = "highstate"
 
 // A session is one call of a function of the module, with an Env of its own.
 type session struct {
-	m       *module
 	c       *fun.Call
 	env     *fun.Env
 	saltenv string // as given or configured; "" is none
@@ -39,8 +38,8 @@ type session struct {
 // open prepares a call: it waits for its turn, checks the arguments that all
 // functions have, and forks the Env with the test mode, the environments and the
 // pillar of the call. out is the outputter the function wishes.
-func (m *module) open(ctx context.Context, c *fun.Call, out string) (*session, error) {
-	s := &session{m: m, c: c, out: out}
+func open(ctx context.Context, c *fun.Call, out string) (*session, error) {
+	s := &session{c: c, out: out}
 	if err := await(ctx, c); err != nil {
 		return nil, err
 	}
@@ -63,13 +62,13 @@ func (m *module) open(ctx context.Context, c *fun.Call, out string) (*session, e
 	test := testValue(c)
 	opts.Set("test", test)
 	s.test = value.Truth(test)
+	if c.Declares("state_events") && !c.IsNone("state_events") {
+		opts.Set("state_events", c.Bool("state_events"))
+	}
 	before := opts.At("pillarenv")
 	if p := c.Value("pillarenv"); p != nil || value.Truth(opts.At("pillarenv_from_saltenv")) {
 		if p == nil {
 			p = c.Value("saltenv")
-		}
-		if p != nil {
-			p = value.Str(p)
 		}
 		opts.Set("pillarenv", p)
 	}
@@ -103,8 +102,8 @@ func (s *session) pillar(ctx context.Context) (*value.Map, error) {
 	if v == nil {
 		return nil, nil
 	}
-	if enc := s.c.Value("pillar_enc"); enc != nil {
-		return pillar.Given(ctx, s.c.Env, v, value.Str(enc))
+	if !s.c.IsNone("pillar_enc") {
+		return pillar.Given(ctx, s.c.Env, v, s.c.Str("pillar_enc"))
 	}
 	switch v := v.(type) {
 	case *value.Map:
@@ -120,11 +119,10 @@ func (s *session) pillar(ctx context.Context) (*value.Map, error) {
 func (s *session) environment() (value.Value, error) {
 	opts := s.c.Env.Opts
 	configured := opts.At("saltenv")
-	given := s.c.Value("saltenv")
-	if given == nil {
+	if s.c.IsNone("saltenv") {
 		return configured, nil
 	}
-	given = value.Str(given)
+	given := s.c.Str("saltenv")
 	if value.Truth(opts.At("lock_saltenv")) && given != configured {
 		return nil, fun.Errorf("lock_saltenv is enabled, saltenv cannot be changed")
 	}
@@ -153,8 +151,8 @@ func (s *session) warnUnknown() {
 // grains or pillar, else configuration's.
 // Salt: _get_test_value.
 func testValue(c *fun.Call) value.Value {
-	if t := c.Value("test"); t != nil {
-		return t
+	if c.Declares("test") && !c.IsNone("test") {
+		return c.Bool("test")
 	}
 	for k, v := range c.Kw.All() {
 		if name, ok := k.(string); ok && strings.EqualFold(name, "test") && isTrue(v) {
@@ -199,7 +197,7 @@ func (s *session) base() string {
 
 // pillarErrors returns the errors of the pillar, unless force says to go on.
 func (s *session) pillarErrors() []value.Value {
-	if s.c.Args.Has("force") && s.c.Bool("force") || s.env.Pillar == nil {
+	if s.c.Declares("force") && s.c.Bool("force") || s.env.Pillar == nil {
 		return nil
 	}
 	v, _ := s.env.Pillar.Get("_errors")
@@ -252,13 +250,13 @@ func (s *session) show(faults source.List) {
 }
 
 // compiler returns what renders the SLS files of the call.
-func (s *session) compiler() *high.Compiler { return high.New(s.env, s.m.render) }
+func (s *session) compiler() *high.Compiler { return high.New(s.env, nil) }
 
 // lower returns what makes low chunks.
 func (s *session) lower() *low.Compiler {
 	c := &low.Compiler{Warn: s.env.Warn}
-	if v := s.c.Value("orchestration_jid"); v != nil {
-		c.OrchJID = value.Str(v)
+	if s.c.Declares("orchestration_jid") {
+		c.OrchJID = s.c.Str("orchestration_jid")
 	}
 	for _, x := range split(s.env.Opts.At("disabled_requisites")) {
 		c.Disabled = append(c.Disabled, value.Str(x))
@@ -283,7 +281,7 @@ func (s *session) runChunks(ctx context.Context, h *high.High, chunks []*fun.Chu
 		return s.failed(faults)
 	}
 	o := exec.Options{
-		Only: s.only, Direct: s.direct, Test: s.test, Mock: s.c.Args.Has("mock") && s.c.Bool("mock"),
+		Only: s.only, Direct: s.direct, Test: s.test, Mock: s.c.Declares("mock") && s.c.Bool("mock"),
 		Grains: s.env.NewGrains, Modules: s.env.NewTable,
 	}
 	if j := s.env.Journal; j != nil {
@@ -306,7 +304,7 @@ func (s *session) runChunks(ctx context.Context, h *high.High, chunks []*fun.Chu
 }
 
 func (s *session) terse() bool {
-	return s.c.Args.Has("terse") && s.c.Bool("terse") || s.env.Opts.At("state_data") == "terse"
+	return s.c.Declares("terse") && s.c.Bool("terse") || s.env.Opts.At("state_data") == "terse"
 }
 
 // filterRunning returns the returns that failed or changed something.

@@ -11,8 +11,8 @@ import (
 )
 
 // openShow opens a function that only shows; errors of the pillar are its own.
-func (m *module) openShow(ctx context.Context, c *fun.Call) (*session, error) {
-	s, err := m.open(ctx, c, "")
+func openShow(ctx context.Context, c *fun.Call) (*session, error) {
+	s, err := open(ctx, c, "")
 	if err != nil {
 		return nil, err
 	}
@@ -31,8 +31,8 @@ func (s *session) highOf(ctx context.Context) *high.High {
 
 // showSLS shows the high data of SLS files.
 // Salt: show_sls.
-func (m *module) showSLS(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := m.openShow(ctx, c)
+func showSLS(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := openShow(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -45,8 +45,8 @@ func (m *module) showSLS(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 // showLowSLS shows the low chunks of SLS files as they stand.
 // Salt: show_low_sls.
-func (m *module) showLowSLS(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := m.openShow(ctx, c)
+func showLowSLS(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := openShow(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -72,8 +72,8 @@ func lows(chunks []*fun.Chunk) *value.List {
 // slsExists tells whether show_sls shows SLS files; where it does not, the
 // retcode is that of states that do not compile.
 // Salt: sls_exists.
-func (m *module) slsExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	res, err := m.showSLS(ctx, c)
+func slsExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	res, err := showSLS(ctx, c)
 	_, ok := res.Value.(*value.Map)
 	res.Value = ok
 	return res, err
@@ -81,8 +81,8 @@ func (m *module) slsExists(ctx context.Context, c *fun.Call) (fun.Result, error)
 
 // idExists tells whether all given IDs have a state in SLS files.
 // Salt: id_exists.
-func (m *module) idExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	res, err := m.showLowSLS(ctx, c)
+func idExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	res, err := showLowSLS(ctx, c)
 	if err != nil {
 		return res, err
 	}
@@ -114,8 +114,8 @@ func (s *session) fromTop(ctx context.Context, comp *high.Compiler) (*high.Top, 
 
 // showTop shows what the top file gives to this machine.
 // Salt: show_top.
-func (m *module) showTop(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := m.openShow(ctx, c)
+func showTop(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := openShow(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -136,8 +136,8 @@ func (m *module) showTop(ctx context.Context, c *fun.Call) (fun.Result, error) {
 // showHighstate shows the high data of what the top file gives to this machine;
 // nothing at all is retcode 2.
 // Salt: show_highstate.
-func (m *module) showHighstate(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := m.openShow(ctx, c)
+func showHighstate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := openShow(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -174,8 +174,8 @@ func (s *session) lowstate(ctx context.Context) ([]*fun.Chunk, source.List, erro
 
 // showLowstate shows the low chunks of what the top file gives to this machine.
 // Salt: show_lowstate. Difference: faults are retcode 1, in Salt 0.
-func (m *module) showLowstate(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := m.openShow(ctx, c)
+func showLowstate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := openShow(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -192,8 +192,8 @@ func (m *module) showLowstate(ctx context.Context, c *fun.Call) (fun.Result, err
 // showStates lists the SLS files whose states the top file gives to this
 // machine, in order of execution.
 // Salt: show_states.
-func (m *module) showStates(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := m.openShow(ctx, c)
+func showStates(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := openShow(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -214,8 +214,8 @@ func (m *module) showStates(ctx context.Context, c *fun.Call) (fun.Result, error
 // showStateUsage shows which SLS files the top file gives to this machine and
 // which not.
 // Salt: show_state_usage.
-func (m *module) showStateUsage(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := m.openShow(ctx, c)
+func showStateUsage(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := openShow(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}

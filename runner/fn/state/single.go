@@ -3,10 +3,13 @@ package statefn
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"brine/internal/dispatch"
 	"brine/internal/fun"
 	"brine/internal/source"
 	"brine/internal/value"
@@ -18,16 +21,19 @@ import (
 // result is its return by tag; Salt's text or a list of them where there is no
 // such function or it lacks arguments.
 // Salt: single.
-func (m *module) single(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func single(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	comps := strings.Split(c.Str("fun"), ".")
 	if len(comps) < 2 {
 		return fun.Result{Value: "Invalid function passed", Retcode: retCompile, Out: highstateOut}, nil
 	}
-	s, err := m.open(ctx, c, highstateOut)
+	s, err := open(ctx, c, highstateOut)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	name := c.Value("name")
+	if err := refuseMisspelt(c); err != nil {
+		return fun.Result{}, err
+	}
+	name := c.Str("name")
 	low := value.MapOf("state", comps[0], "name", name, "__id__", name)
 	for k, v := range c.Kw.All() {
 		switch key, _ := k.(string); {
@@ -37,8 +43,8 @@ func (m *module) single(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			low.Set(k, v)
 		}
 	}
-	if v := c.Value("saltenv"); v != nil {
-		low.Set("saltenv", v)
+	if !c.IsNone("saltenv") {
+		low.Set("saltenv", c.Str("saltenv"))
 	}
 	low.Set("fun", comps[1])
 	chunk := chunkOf(alone(low))
@@ -48,6 +54,31 @@ func (m *module) single(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	s.direct = true
 	return s.runChunks(ctx, high.FromData(value.NewMap(0)), []*fun.Chunk{chunk})
+}
+
+// refuseMisspelt returns an error for a keyword argument that the state function
+// does not have and whose name is close to one of state.single's own: tset=True
+// must not change anything.
+func refuseMisspelt(c *fun.Call) error {
+	spec := c.Env.Table.Spec(fun.State, c.Str("fun"))
+	if spec == nil || spec.Hands {
+		return nil
+	}
+	own := make([]string, len(c.Spec.Args))
+	for i := range c.Spec.Args {
+		own[i] = c.Spec.Args[i].Name
+	}
+	for k := range c.Kw.All() {
+		key, _ := k.(string)
+		declared := func(a fun.Arg) bool { return a.Name == key }
+		if key == "localconfig" || strings.EqualFold(key, "test") || dispatch.Internal(key) || slices.ContainsFunc(spec.Args, declared) {
+			continue
+		}
+		if near, ok := source.Nearest(key, own); ok {
+			return &fun.ArgError{Name: "state.single", Spec: c.Spec, Nearest: near, Msg: fmt.Sprintf("got an unexpected keyword argument '%s'", key)}
+		}
+	}
+	return nil
 }
 
 // alone takes the requisites out of a low chunk that is run by itself: there is
@@ -77,18 +108,15 @@ func chunkOf(low *value.Map) *fun.Chunk {
 	}
 }
 
-// low runs one low chunk and returns its return. A chunk that lacks data, or
+// lowChunk runs one low chunk and returns its return. A chunk that lacks data, or
 // whose function is not there, gives a list of Salt's texts.
 // Salt: low. Difference: a state that succeeds is retcode 0.
-func (m *module) low(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := m.open(ctx, c, "")
+func lowChunk(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := open(ctx, c, "")
 	if err != nil {
 		return fun.Result{}, err
 	}
 	data := c.Map("data")
-	if data == nil {
-		return fun.Result{}, fun.Errorf("state.low: data is not a dictionary but %s", value.TypeName(c.Value("data")))
-	}
 	chunk := chunkOf(alone(data.Copy()))
 	if errs := exec.Verify(s.env, chunk); len(errs) > 0 {
 		s.hint(chunk)
@@ -105,10 +133,10 @@ func (m *module) low(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return res, err
 }
 
-// high runs high data.
+// highData runs high data.
 // Salt: high.
-func (m *module) high(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := m.open(ctx, c, "")
+func highData(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := open(ctx, c, "")
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -121,8 +149,8 @@ func (m *module) high(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 // template runs the states of a file on this machine.
 // Salt: template.
-func (m *module) template(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := m.open(ctx, c, highstateOut)
+func template(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := open(ctx, c, highstateOut)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -148,12 +176,8 @@ func (m *module) template(ctx context.Context, c *fun.Call) (fun.Result, error) 
 	case err != nil:
 		return fun.Result{}, err
 	}
-	given := ""
-	if v := c.Value("saltenv"); v != nil {
-		given = value.Str(v)
-	}
 	s.base()
-	h := s.compiler().Template(ctx, path, given, text)
+	h := s.compiler().Template(ctx, path, c.Str("saltenv"), text)
 	if len(h.Faults) > 0 {
 		return s.failed(h.Faults)
 	}
@@ -163,8 +187,8 @@ func (m *module) template(ctx context.Context, c *fun.Call) (fun.Result, error) 
 // templateStr runs the states of a text. They have no order but that of their
 // names, as in Salt.
 // Salt: template_str.
-func (m *module) templateStr(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := m.open(ctx, c, highstateOut)
+func templateStr(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := open(ctx, c, highstateOut)
 	if err != nil {
 		return fun.Result{}, err
 	}

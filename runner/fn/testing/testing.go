@@ -3,7 +3,6 @@ package testing
 
 import (
 	"context"
-	"time"
 
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -11,21 +10,7 @@ import (
 
 // Runners returns the rows of the runner module "test".
 func Runners() fun.Module {
-	return fun.Module{
-		Name: "test", Kind: fun.Runner, Doc: "Functions for trying things out.",
-		Specs: []fun.Spec{
-			{Name: "arg", Doc: "Return the arguments as they arrived: args and kwargs.", Src: "runners/test.py arg", VarArg: true, VarKw: true, Fn: arg},
-			{Name: "get_opts", Doc: "Return the configuration.", Src: "runners/test.py get_opts", Fn: getOpts},
-			{Name: "metasyntactic", Doc: "Return the metasyntactic variables of a place.", Src: "runners/test.py metasyntactic", Fn: metasyntactic, Args: []fun.Arg{
-				{Name: "locality", Type: fun.Str, Default: "us", Doc: "us or uk"},
-			}},
-			{Name: "raw_arg", Doc: "Return all arguments as they arrived.", Src: "runners/test.py raw_arg", VarArg: true, VarKw: true, Fn: arg},
-			{Name: "sleep", Doc: "Wait some seconds.", Src: "runners/test.py sleep", Fn: sleep, Args: []fun.Arg{
-				{Name: "s_time", Type: fun.Float, Default: int64(10), Unit: "s", Doc: "how long"},
-			}},
-			{Name: "stdout_print", Doc: "Return \"bar\". (Salt also prints \"foo\"; here stdout is the report alone.)", Src: "runners/test.py stdout_print", Fn: stdoutPrint},
-		},
-	}
+	return fun.Module{Name: "test", Kind: fun.Runner, Doc: "Functions for testing.", Specs: specs}
 }
 
 // arg returns what it was given. Salt: salt/runners/test.py arg.
@@ -47,25 +32,12 @@ func metasyntactic(_ context.Context, c *fun.Call) (fun.Result, error) {
 		"us": {"foo", "bar", "baz", "qux", "quux", "quuz", "corge", "grault", "garply", "waldo", "fred", "plugh", "xyzzy", "thud"},
 		"uk": {"wibble", "wobble", "wubble", "flob"},
 	}
-	list, ok := names[c.Str("locality")]
-	if !ok {
-		return fun.Result{}, fun.Errorf("there are metasyntactic variables of us and uk, not of %s", value.Repr(c.Value("locality")))
-	}
-	return fun.Value(value.Strings(list...))
+	return fun.Value(value.Strings(names[c.Str("locality")]...))
 }
 
 // sleep waits. Salt: salt/runners/test.py sleep.
 func sleep(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	d := time.Duration(0)
-	switch v := c.Value("s_time").(type) {
-	case int64:
-		d = time.Duration(v) * time.Second
-	case float64:
-		d = time.Duration(v * float64(time.Second))
-	default:
-		return fun.Result{}, fun.Errorf("s_time must be a number of seconds, not %s", value.Repr(v))
-	}
-	if err := c.Env.Host.Sleep(ctx, d); err != nil {
+	if err := c.Env.Host.Sleep(ctx, c.Seconds("s_time")); err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(true)

@@ -6,54 +6,35 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/value"
-	"brine/runner/fn/saltrun"
 )
 
 // Key returns the rows of the wheel module "key": without a master, the
 // accepted keys are the targets of the roster.
 func Key() fun.Module {
-	return fun.Module{
-		Name: "key", Kind: fun.Wheel, Doc: "The targets of the roster, as Salt's accepted keys.",
-		Specs: []fun.Spec{
-			{Name: "list", Doc: "List the keys of a status: the roster's targets are the accepted ones.", Src: "wheel/key.py list_", Fn: list, Args: []fun.Arg{
-				{Name: "match", Type: fun.Str, Required: true, Doc: "accepted, unaccepted (pre, un), rejected, denied or all"},
-			}},
-			{Name: "list_all", Doc: "List the keys of every status.", Src: "wheel/key.py list_all", Fn: listAll},
-			{Name: "name_match", Doc: "List the keys whose id matches a glob.", Src: "wheel/key.py name_match", Fn: nameMatch, Args: []fun.Arg{
-				{Name: "match", Type: fun.Str, Required: true, Doc: "the glob"},
-			}},
-		},
-	}
+	return fun.Module{Name: "key", Kind: fun.Wheel, Doc: "Show the targets of the roster as Salt's accepted keys.", Specs: keySpecs}
 }
 
 // Config returns the rows of the wheel module "config".
 func Config() fun.Module {
-	return fun.Module{
-		Name: "config", Kind: fun.Wheel, Doc: "The configuration of this controller.",
-		Specs: []fun.Spec{{Name: "values", Doc: "Return the configuration.", Src: "wheel/config.py values", Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) {
-			return fun.Value(c.Env.Opts)
-		}}},
-	}
+	return fun.Module{Name: "config", Kind: fun.Wheel, Doc: "Show the configuration of this controller.", Specs: configSpecs}
 }
 
 // Error returns the rows of the wheel module "error", which are those of the
 // runner.
 func Error() fun.Module {
-	m := saltrun.Error()
-	m.Kind = fun.Wheel
-	m.Specs[0].Src = "wheel/error.py error"
-	return m
+	return fun.Module{Name: "error", Kind: fun.Wheel, Doc: "Fail on purpose, for testing.", Specs: errorSpecs}
 }
 
 // Minions returns the rows of the wheel module "minions".
 func Minions() fun.Module {
-	return fun.Module{
-		Name: "minions", Kind: fun.Wheel, Doc: "The targets of the roster, as Salt's minions.",
-		Specs: []fun.Spec{{Name: "connected", Doc: "List the targets of the roster.", Src: "wheel/minions.py connected", Fn: func(ctx context.Context, c *fun.Call) (fun.Result, error) {
-			l, err := ids(ctx, c, "*")
-			return fun.Result{Value: l}, err
-		}}},
-	}
+	return fun.Module{Name: "minions", Kind: fun.Wheel, Doc: "Show the targets of the roster as Salt's minions.", Specs: minionsSpecs}
+}
+
+func configValues(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Env.Opts) }
+
+func connected(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	l, err := ids(ctx, c, "*")
+	return fun.Result{Value: l}, err
 }
 
 func ids(ctx context.Context, c *fun.Call, glob string) (*value.List, error) {

@@ -1,0 +1,115 @@
+package jobsrun
+
+import "brine/internal/fun"
+
+// globType is one glob or a list of them.
+const globType = fun.Str | fun.Strs
+
+var (
+	jidArgs = []fun.Arg{
+		{Name: "jid", Type: fun.Str, Required: true, Doc: "jid of the job"},
+		{Name: "ext_source", Type: fun.Str, Doc: "returner to read instead of the job cache"},
+	}
+	outArgs = []fun.Arg{
+		{Name: "outputter", Type: fun.Str, Doc: "outputter of the report"},
+	}
+	progressArgs = []fun.Arg{
+		{Name: "display_progress", Type: fun.Bool, Default: false, Doc: "report progress on the event bus and in the log"},
+	}
+	sourceArgs = []fun.Arg{
+		{Name: "ext_source", Type: fun.Str, Doc: "returner to read instead of the job cache"},
+		{Name: "outputter", Type: fun.Str, Doc: "outputter of the report"},
+	}
+	searchArgs = []fun.Arg{
+		{Name: "search_metadata", Type: fun.Dict, Doc: "only jobs whose metadata has one of these items"},
+		{Name: "search_function", Type: globType, Doc: "only jobs whose function matches one of these globs"},
+		{Name: "search_target", Type: globType, Doc: "only jobs whose target or one of its IDs matches one of these globs"},
+		{Name: "start_time", Type: fun.Str, Doc: "only jobs since this time, UTC, such as '2026, Nov 20 14:00' or 2026-11-20"},
+		{Name: "end_time", Type: fun.Str, Doc: "only jobs until this time, UTC"},
+	}
+	lastArgs = []fun.Arg{
+		{Name: "metadata", Doc: "only jobs whose metadata has one of these items"},
+		{Name: "function", Type: globType, Doc: "only jobs whose function matches one of these globs"},
+		{Name: "target", Type: globType, Doc: "only jobs whose target or one of its IDs matches one of these globs"},
+	}
+	countArgs = []fun.Arg{
+		{Name: "count", Type: fun.Int, Required: true, Doc: "maximum number of jobs"},
+		{Name: "filter_find_job", Type: fun.Bool, Default: true, Doc: "leave out saltutil.find_job"},
+	}
+	lookupArgs = []fun.Arg{
+		{Name: "returned", Type: fun.Bool, Default: true, Doc: "show targets that returned"},
+		{Name: "missing", Type: fun.Bool, Default: false, Doc: "show targets that did not return"},
+	}
+	reportArgs = []fun.Arg{
+		{Name: "since", Type: fun.Str, Doc: "only jobs since this time, UTC, such as 2026-11-20"},
+		{Name: "until", Type: fun.Str, Doc: "only jobs until this time, UTC"},
+		{Name: "function", Type: globType, Doc: "only jobs whose function matches one of these globs"},
+		{Name: "target", Type: globType, Doc: "only jobs whose target or one of its IDs matches one of these globs"},
+		{Name: "user", Type: globType, Doc: "only jobs whose user matches one of these globs"},
+		{Name: "failed", Type: fun.Bool, Default: false, Doc: "only failures"},
+		{Name: "ext_source", Type: fun.Str, Doc: "returner to read instead of the job cache"},
+	}
+
+	progressGroups = [][]fun.Arg{progressArgs}
+	jobGroups      = [][]fun.Arg{jidArgs, outArgs, progressArgs}
+	listGroups     = [][]fun.Arg{sourceArgs, searchArgs, progressArgs}
+	filterGroups   = [][]fun.Arg{countArgs, sourceArgs, progressArgs, searchArgs}
+	lastGroups     = [][]fun.Arg{sourceArgs, lastArgs, progressArgs}
+	lookupGroups   = [][]fun.Arg{jidArgs, lookupArgs, progressArgs, outArgs}
+)
+
+// Runners returns the rows of the runner module "jobs". open opens stores other
+// than the cache of this machine.
+func Runners(open Opener) fun.Module {
+	m := &module{open}
+	return fun.Module{Name: "jobs", Kind: fun.Runner, Doc: "Show past and running jobs.", Specs: []fun.Spec{
+		{
+			Name: "active", Src: "runners/jobs.py active", Shared: progressGroups, Fn: m.active,
+			Doc: "Return the jobs that brine processes of this machine are working on.",
+		},
+		{
+			Name: "exit_success", Src: "runners/jobs.py exit_success", Args: jidArgs, Fn: m.exitSuccess,
+			Doc: "Return for each target whether a job succeeded.\nDifference: Salt treats an empty return as a failure; brine uses the return code.",
+		},
+		{
+			Name: "get_jid", Src: "returners/local_cache.py get_jid", Args: jidArgs, Fn: m.getJID,
+			Doc: "Return the returns of a job, with return codes.",
+		},
+		{
+			Name: "last_run", Src: "runners/jobs.py last_run", Shared: lastGroups, Fn: m.lastRun,
+			Doc: "Return the newest job that matches, with its returns.",
+		},
+		{
+			Name: "list_job", Src: "runners/jobs.py list_job", Shared: jobGroups, Fn: m.listJob,
+			Doc: "Return a job with its returns.",
+		},
+		{
+			Name: "list_jobs", Src: "runners/jobs.py list_jobs", Shared: listGroups, Fn: m.listJobs,
+			Doc: "Return the jobs in the cache by jid.",
+		},
+		{
+			Name: "list_jobs_filter", Src: "runners/jobs.py list_jobs_filter", Shared: filterGroups, Fn: m.listFilter,
+			Doc: "Return the newest jobs, oldest first.",
+		},
+		{
+			Name: "lookup_jid", Src: "runners/jobs.py lookup_jid", Shared: lookupGroups, Fn: m.lookupJID,
+			Doc: "Return the returns of a job, printed as the job itself was.\nAn interrupted job and targets that did not return are named on stderr.",
+		},
+		{
+			Name: "print_job", Src: "runners/jobs.py print_job", Args: jidArgs, Fn: m.printJob,
+			Doc: "Return a job with its returns, by jid.",
+		},
+	}}
+}
+
+// Audit returns the rows of the runner module "audit", which Salt does not
+// have. open opens stores other than the cache of this machine.
+func Audit(open Opener) fun.Module {
+	m := &module{open}
+	return fun.Module{Name: "audit", Kind: fun.Runner, Doc: "Report who ran what where.", Specs: []fun.Spec{
+		{
+			Name: "report", Src: "none: brine's own", Args: reportArgs, Fn: m.report,
+			Doc: "Return who ran what where, failures first.\nLookups of jobs are left out.",
+		},
+	}}
+}

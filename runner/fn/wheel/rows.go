@@ -1,0 +1,44 @@
+package wheel
+
+import (
+	"brine/internal/fun"
+	"brine/runner/fn/saltrun"
+)
+
+var keySpecs = []fun.Spec{
+	{
+		Name: "list", Src: "wheel/key.py list_", Fn: list,
+		Doc:  "List the keys with a status; the targets of the roster are the accepted keys.",
+		Args: []fun.Arg{{Name: "match", Type: fun.Str, Required: true, Doc: "accepted, unaccepted (pre, un), rejected, denied or all"}},
+	},
+	{
+		Name: "list_all", Src: "wheel/key.py list_all", Fn: listAll,
+		Doc: "List all keys by status.",
+	},
+	{
+		Name: "name_match", Src: "wheel/key.py name_match", Fn: nameMatch,
+		Doc:  "List the keys whose ID matches a glob.",
+		Args: []fun.Arg{{Name: "match", Type: fun.Str, Required: true, Doc: "glob"}},
+	},
+}
+
+var configSpecs = []fun.Spec{
+	{
+		Name: "values", Src: "wheel/config.py values", Fn: configValues,
+		Doc: "Return the configuration.",
+	},
+}
+
+var errorSpecs = []fun.Spec{
+	{
+		Name: "error", Src: "wheel/error.py error", Args: saltrun.ErrorArgs, Fn: saltrun.Fail,
+		Doc: saltrun.ErrorDoc,
+	},
+}
+
+var minionsSpecs = []fun.Spec{
+	{
+		Name: "connected", Src: "wheel/minions.py connected", Fn: connected,
+		Doc: "List the targets of the roster.",
+	},
+}

@@ -1,0 +1,14 @@
+package stateconf
+
+import "brine/internal/fun"
+
+var specs = []fun.Spec{
+	{
+		Name: "context", State: set, VarKw: true, Hands: true, Src: "states/stateconf.py context",
+		Doc: "Do nothing, successfully; same as set.",
+	},
+	{
+		Name: "set", State: set, VarKw: true, Hands: true, Src: "states/stateconf.py set",
+		Doc: "Hold template variables; does nothing, successfully. Any arguments are accepted.",
+	},
+}
