@@ -18,17 +18,17 @@ const (
 	// the function, such as what test.echo returns.
 	Any Type = 0
 
-	Str  Type = 1 << (iota - 1) // text; numbers and booleans become text as Python's str prints them
-	Bool                        // a boolean; see [Arg.Convert] for strings
-	Int                         // an integer, or text that is one
-	Float                       // a number, or text that is one
-	List                        // a list; a single scalar is a list of one
-	Dict                        // a mapping
-	Comma                       // a list; text is split at commas
-	Mode                        // permissions in octal digits: 644, "0644", "0o644"; becomes "0644"
-	Duration                    // seconds, as a number or text that is one
-	Size                        // bytes, as a number or text with a unit: 10k, 5M, 1G
-	Path                        // text that can name a file: no NUL byte
+	Str      Type = 1 << (iota - 1) // text; numbers and booleans become text as Python's str prints them
+	Bool                            // a boolean; see [Arg.Convert] for strings
+	Int                             // an integer, or text that is one
+	Float                           // a number, or text that is one
+	List                            // a list; a single scalar is a list of one
+	Dict                            // a mapping
+	Comma                           // a list; text is split at commas
+	Mode                            // permissions in octal digits: 644, "0644", "0o644"; becomes "0644"
+	Duration                        // seconds, as a number or text that is one
+	Size                            // bytes, as a number or text with a unit: 10k, 5M, 1G
+	Path                            // text that can name a file: no NUL byte
 
 	elem = 16 // how far the type of elements is shifted
 )

@@ -48,9 +48,9 @@ type Module struct {
 	// Provider is the name of the module behind a virtual one: "aptpkg". The
 	// table sets it from the module's entry; it is Name where that is not virtual.
 	Provider string
-	Kind    Kind
-	Doc     string // one line
-	Specs   []Spec // the functions, alphabetically
+	Kind     Kind
+	Doc      string // one line
+	Specs    []Spec // the functions, alphabetically
 
 	// Avail is Salt's __virtual__: whether the module may serve on this
 	// machine, else why not (a sentence part, such as "systemctl is missing").

@@ -43,7 +43,7 @@ func sum(c *fun.Call, h hash.Hash) (fun.Result, error) {
 	return fun.Value(hex.EncodeToString(h.Sum(nil)))
 }
 
-func md5Digest(_ context.Context, c *fun.Call) (fun.Result, error) { return sum(c, md5.New()) }
+func md5Digest(_ context.Context, c *fun.Call) (fun.Result, error)    { return sum(c, md5.New()) }
 func sha256Digest(_ context.Context, c *fun.Call) (fun.Result, error) { return sum(c, sha256.New()) }
 
 func sha512Digest(_ context.Context, c *fun.Call) (fun.Result, error) { return sum(c, sha512.New()) }
