@@ -22,7 +22,7 @@ var allowed = map[string][]string{
 	"brine/internal/event":      {"internal/value", "internal/source"},
 	"brine/internal/yamlsalt":   {"internal/value", "internal/source"},
 	"brine/internal/target":     {"internal/value", "internal/source", "internal/pyre"},
-	"brine/internal/jinja":      {"internal/value", "internal/source", "internal/pyre", "internal/yamlsalt", "internal/jmespath", "internal/digest"},
+	"brine/internal/jinja":      {"internal/value", "internal/source", "internal/jinja/markupsafe", "internal/jinja/pytext", "internal/jinja/pymethod"},
 	"brine/internal/fun":        {"internal/event", "internal/host", "internal/source", "internal/value"},
 	"brine/internal/config":     {"internal/host", "internal/value", "internal/source", "internal/yamlsalt"},
 	"brine/internal/grains":     {"internal/host", "internal/value", "internal/source", "internal/yamlsalt", "internal/proc"},
@@ -45,6 +45,13 @@ var allowed = map[string][]string{
 	"brine/runner/exec":         {"internal", "runner/internal"},
 	"brine/sshexec":             {"internal", "sshexec"},
 	"brine/bench":               {"cmd", "internal", "sshexec"},
+
+	// The engine of templates knows nothing of Salt: that is above it.
+	"brine/internal/jinja/markupsafe": {"internal/value"},
+	"brine/internal/jinja/pytext":     {"internal/value"},
+	"brine/internal/jinja/pymethod":   {"internal/value", "internal/jinja/markupsafe", "internal/jinja/pytext"},
+	"brine/internal/jinja/saltjinja":  {"internal/value", "internal/jinja", "internal/pyre", "internal/yamlsalt", "internal/jmespath", "internal/digest"},
+	"brine/internal/jinja/jinjatest":  {"internal/value", "internal/source", "internal/jinja"},
 }
 
 // below are the rooms inside internal that the rest of internal never imports.

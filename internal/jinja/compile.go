@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"brine/internal/jinja/markupsafe"
 	"brine/internal/source"
 	"brine/internal/value"
 )
@@ -286,8 +287,8 @@ func placed(t *Template, off int32, err error) error {
 }
 
 // marked returns what adds to errors of a statement the line that Jinja2 would
-// report, which is the current one. Blocks are not among the functions that
-// Salt looks at.
+// report, which is the current one. Errors in a block get the line of the block:
+// Jinja2 compiles it to another function.
 func (c *compiler) marked() func(error) error {
 	line, t, inBlock := c.line, c.t, c.inBlock
 	return func(err error) error {
@@ -624,7 +625,7 @@ func (c *compiler) capture(body stmt) func(f *frame) (string, ctl, error) {
 // safe marks a captured text where the output is escaped.
 func safe(s string, esc escMode, st *State) value.Value {
 	if esc == escOn || esc == escVolatile && st.autoescape {
-		return Markup(s)
+		return markupsafe.Markup(s)
 	}
 	return s
 }

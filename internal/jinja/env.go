@@ -119,8 +119,8 @@ func (e *Env) parsed(k cacheKey) (*Template, error) {
 }
 
 // Render renders the template with vars, which the templates that it imports
-// or includes see too. As with Salt, a newline that ended the template ends
-// the output. A fault is an *Error.
+// or includes see too. A newline that ends the template ends the output. A
+// fault is an *Error.
 func (t *Template) Render(ctx context.Context, vars *value.Map) (*Output, error) {
 	r := newRun(ctx, t.env, vars)
 	// The last rendering tells how much room this one needs.
@@ -151,7 +151,7 @@ func (t *Template) Module(ctx context.Context, vars *value.Map) (*Module, error)
 	return m, nil
 }
 
-// finish makes sure that an error names a line for Salt.
+// finish makes sure that an error names a line.
 func finish(err error) error {
 	var e *Error
 	if errors.As(err, &e) && e.At.IsZero() {
@@ -183,7 +183,7 @@ type run struct {
 	kept    map[*byte]captured
 	modules map[*Template]*Module
 	loaded  map[loadKey]*Template
-	regexps regexps
+	shared  map[any]any
 	at      *Template // what is being called stands in at, at off
 	off     int32
 }
@@ -239,6 +239,34 @@ func (r *run) late() error {
 	default:
 		return &timeUp{err, "rendering was stopped"}
 	}
+}
+
+// Late returns an error if the time of the rendering is up.
+func (s *State) Late() error { return s.run.late() }
+
+// Tick counts a small step of work. From time to time it checks, as
+// [State.Late] does, whether the time of the rendering is up.
+func (s *State) Tick() error { return s.run.tick() }
+
+// IsTimeUp reports whether err says that the time of a rendering is up, or that
+// it was stopped.
+func IsTimeUp(err error) bool {
+	var up *timeUp
+	return errors.As(err, &up)
+}
+
+// Shared returns what the rendering keeps under key, whose type should be the
+// caller's own. create makes it at first use.
+func (s *State) Shared(key any, create func() any) any {
+	v, ok := s.run.shared[key]
+	if !ok {
+		if s.run.shared == nil {
+			s.run.shared = map[any]any{}
+		}
+		v = create()
+		s.run.shared[key] = v
+	}
+	return v
 }
 
 // Untimed calls fn, whose time is not the template's: what fn does, such as to

@@ -5,6 +5,7 @@ import (
 	"runtime/metrics"
 	"time"
 
+	"brine/internal/jinja/markupsafe"
 	"brine/internal/value"
 )
 
@@ -20,7 +21,7 @@ func weight(v value.Value, depth int) int {
 	switch v := v.(type) {
 	case string:
 		return len(v)
-	case Markup:
+	case markupsafe.Markup:
 		return len(v)
 	case value.Bytes:
 		return len(v)
@@ -56,6 +57,10 @@ func itemsWeight(items []value.Value, depth int) int {
 	}
 	return 16*len(items) + n*len(items)/max(of, 1)
 }
+
+// Made counts n bytes of values that a function made. It returns an error if
+// the rendering holds too much.
+func (s *State) Made(n int) error { return s.run.madeBytes(n) }
 
 // made notes a value that the template made, and returns an error where the
 // rendering holds too much.

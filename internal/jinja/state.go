@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"brine/internal/jinja/markupsafe"
+	"brine/internal/jinja/pymethod"
 	"brine/internal/source"
 	"brine/internal/value"
 )
@@ -71,7 +73,7 @@ func (s *State) Resolve(name string) (value.Value, bool) {
 	if v, ok := s.run.env.opts.Globals.Get(name); ok {
 		return v, true
 	}
-	return global(name)
+	return s.run.env.global(name)
 }
 
 // All returns the context as a dict: the variables that [State.Resolve] finds,
@@ -181,7 +183,7 @@ func (s *State) template(v value.Value, from *Template) (*Template, error) {
 	if u, ok := v.(*Undefined); ok {
 		return nil, u.Err()
 	}
-	name, ok := Text(v)
+	name, ok := value.AsText(v)
 	if !ok {
 		name = value.Str(v)
 	}
@@ -204,7 +206,7 @@ func (s *State) template(v value.Value, from *Template) (*Template, error) {
 // where v lists names.
 func (s *State) selectTemplate(v value.Value, from *Template) (*Template, error) {
 	switch v.(type) {
-	case string, Markup, *Undefined:
+	case string, markupsafe.Markup, *Undefined:
 		return s.template(v, from)
 	}
 	if !value.Truth(v) {
@@ -225,7 +227,7 @@ func (s *State) selectTemplate(v value.Value, from *Template) (*Template, error)
 		if err == nil {
 			return t, nil
 		}
-		if !isNotFound(err) && !isPy(err, "UndefinedError") {
+		if !isNotFound(err) && !pymethod.Raised(err, "UndefinedError") {
 			return nil, err
 		}
 		if i > 0 {
@@ -305,6 +307,10 @@ func (s *State) Equal(a, b value.Value) (bool, error) {
 	}
 	return equalDeep(a, b, 0)
 }
+
+// EqualItem returns a == b as Python compares items of containers: what is the
+// same object is equal, and is not asked.
+func (s *State) EqualItem(a, b value.Value) (bool, error) { return equalItem(a, b, 0) }
 
 // equalDeep compares as value.Equal does, but fails at the strict undefined
 // items that Python would compare.
