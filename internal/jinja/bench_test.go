@@ -179,3 +179,20 @@ func BenchmarkLarge(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkCalls calls methods, filters and tests in a loop of 1000 turns.
+func BenchmarkCalls(b *testing.B) {
+	env := jinja.New(jinja.Options{Extension: saltjinja.New(saltjinja.Options{})}, nil)
+	tmpl, err := env.Parse("calls", "{% for i in range(1000) %}{{ 'a-b-c'.split('-')|join('+')|upper }}{{ d.get('x', i)|to_bool }}"+
+		"{{ '{}:{}'.format(i, l.index(3)) }}{{ l is iterable }}{{ d }}{{ d.items()|list|length }}\n{% endfor %}")
+	if err != nil {
+		b.Fatal(err)
+	}
+	vars := value.MapOf("d", value.MapOf("x", int64(1), "y", "z"), "l", value.NewList(int64(1), int64(2), int64(3)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := tmpl.Render(context.Background(), vars); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -183,7 +183,7 @@ type run struct {
 	kept    map[*byte]captured
 	modules map[*Template]*Module
 	loaded  map[loadKey]*Template
-	shared  map[any]any
+	shared  []shared
 	at      *Template // what is being called stands in at, at off
 	off     int32
 }
@@ -193,6 +193,9 @@ func newRun(ctx context.Context, e *Env, vars *value.Map) *run {
 	r.importVars, _ = ctx.Value(importVarsKey{}).(func(string) *value.Map)
 	return r
 }
+
+// shared is something that a rendering keeps for an extension.
+type shared struct{ key, value any }
 
 type loadKey struct{ name, from string }
 
@@ -258,14 +261,13 @@ func IsTimeUp(err error) bool {
 // Shared returns what the rendering keeps under key, whose type should be the
 // caller's own. create makes it at first use.
 func (s *State) Shared(key any, create func() any) any {
-	v, ok := s.run.shared[key]
-	if !ok {
-		if s.run.shared == nil {
-			s.run.shared = map[any]any{}
+	for _, kept := range s.run.shared {
+		if kept.key == key {
+			return kept.value
 		}
-		v = create()
-		s.run.shared[key] = v
 	}
+	v := create()
+	s.run.shared = append(s.run.shared, shared{key, v})
 	return v
 }
 

@@ -82,8 +82,7 @@ func filterTrim(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	strip, _ := pymethod.Of(pymethod.SameText(s, markup), "strip")
-	return strip(pymethod.Call{In: c.State, Args: []value.Value{pymethod.OrNil(a[1])}})
+	return pymethod.Strip(s, markup, "strip", pymethod.OrNil(a[1]))
 }
 
 func filterCenter(c *Call) (value.Value, error) {

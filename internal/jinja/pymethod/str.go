@@ -120,31 +120,37 @@ func strStrip(s string, markup bool, name string) Func {
 		if err != nil {
 			return nil, err
 		}
-		cut := value.IsSpace
-		if v := OrNil(a[0]); v != nil {
-			chars, ok := value.AsText(v)
-			if !ok {
-				return nil, value.Raise("TypeError", "%s arg must be None or str", name)
-			}
-			if markup {
-				m, err := markupsafe.Escaped(v)
-				if err != nil {
-					return nil, err
-				}
-				chars = string(m)
-			}
-			cut = func(r rune) bool { return strings.ContainsRune(chars, r) }
-		}
-		switch name {
-		case "strip":
-			s = strings.TrimFunc(s, cut)
-		case "lstrip":
-			s = strings.TrimLeftFunc(s, cut)
-		default:
-			s = strings.TrimRightFunc(s, cut)
-		}
-		return SameText(s, markup), nil
+		return Strip(s, markup, name, OrNil(a[0]))
 	}
+}
+
+// Strip is the method name (strip, lstrip or rstrip) of s, which is Markup or
+// str: it cuts off the characters of chars, or where that is None white space.
+func Strip(s string, markup bool, name string, chars value.Value) (value.Value, error) {
+	cut := value.IsSpace
+	if chars != nil {
+		set, ok := value.AsText(chars)
+		if !ok {
+			return nil, value.Raise("TypeError", "%s arg must be None or str", name)
+		}
+		if markup {
+			m, err := markupsafe.Escaped(chars)
+			if err != nil {
+				return nil, err
+			}
+			set = string(m)
+		}
+		cut = func(r rune) bool { return strings.ContainsRune(set, r) }
+	}
+	switch name {
+	case "strip":
+		s = strings.TrimFunc(s, cut)
+	case "lstrip":
+		s = strings.TrimLeftFunc(s, cut)
+	default:
+		s = strings.TrimRightFunc(s, cut)
+	}
+	return SameText(s, markup), nil
 }
 
 func strSplit(s string, markup bool, name string) Func {
