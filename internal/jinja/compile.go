@@ -39,7 +39,7 @@ type frame struct {
 
 // rootState is what the statements of one template body share.
 type rootState struct {
-	parent *Template // set by extends, which stands at off
+	parent *Template // set by extends at off
 	off    int32
 }
 
@@ -104,7 +104,7 @@ func (fr *cframe) inner() *cframe {
 	return &cframe{sym: newSymbols(fr.sym, fr.sym.fn), check: fr.check}
 }
 
-// innerFn is inner for what is a function of its own.
+// innerFn is inner for a separate function.
 func (fr *cframe) innerFn() *cframe {
 	return &cframe{sym: newSymbols(fr.sym, &fnScope{up: fr.sym.fn}), check: fr.check}
 }
@@ -518,9 +518,9 @@ func (c *compiler) cond(x node, fr *cframe) eval {
 // A setter stores into a target.
 type setter func(f *frame, v value.Value) error
 
-// target compiles a target; context is set where the names also go into the
-// template's context.
-func (c *compiler) target(n node, fr *cframe, context bool) setter {
+// target compiles a target; exported is set where the names also go
+// into the template's context.
+func (c *compiler) target(n node, fr *cframe, exported bool) setter {
 	switch n := n.(type) {
 	case *nName:
 		v := fr.sym.find(n.name)
@@ -528,7 +528,7 @@ func (c *compiler) target(n node, fr *cframe, context bool) setter {
 		if v.fn != fr.sym.fn {
 			panic("jinja: a target outside of its function")
 		}
-		if !context {
+		if !exported {
 			return func(f *frame, v value.Value) error {
 				f.slots[slot] = v
 				return nil
@@ -554,7 +554,7 @@ func (c *compiler) target(n node, fr *cframe, context bool) setter {
 		off, t := n.off, c.t
 		sets := make([]setter, len(n.items))
 		for i, x := range n.items {
-			sets[i] = c.target(x, fr, context)
+			sets[i] = c.target(x, fr, exported)
 		}
 		return func(f *frame, v value.Value) error {
 			items, err := f.st.unpack(v, len(sets))

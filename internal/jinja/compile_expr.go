@@ -94,7 +94,7 @@ func (c *compiler) expr(n node, fr *cframe) eval {
 	case *nTest:
 		return c.test(n, fr)
 	}
-	// A slice among other things in brackets, which is no Python.
+	// A slice among other things in brackets is not valid in Python.
 	at := n.at()
 	panic(newError(c.t.Name, c.t.text, at.off, at.line, "SyntaxError", "invalid syntax", ""))
 }
@@ -481,7 +481,7 @@ func (c *compiler) arguments(a *args, fr *cframe) func(f *frame, first []value.V
 	}
 }
 
-// mergeKw adds the entries of v, which stands after **.
+// mergeKw adds the entries of v, the operand of **.
 func mergeKw(m *value.Map, v value.Value) (*value.Map, error) {
 	d, ok := v.(value.Mapping)
 	if !ok {

@@ -20,7 +20,7 @@ type Source struct {
 }
 
 // A Loader finds templates by name. from is the name of the template that
-// asks. A name that is not there is a [*NotFoundError].
+// asks. A missing template is a [*NotFoundError].
 type Loader interface {
 	Load(ctx context.Context, name, from string) (Source, error)
 }
@@ -40,7 +40,7 @@ type cacheKey struct {
 	anonymous       bool
 }
 
-// New returns an environment. l may be nil: then no other template is there.
+// New returns an environment. l may be nil: then templates cannot import others.
 func New(o Options, l Loader) *Env {
 	return &Env{opts: o.withDefaults(), loader: l, cache: map[cacheKey]*Template{}}
 }
@@ -76,7 +76,7 @@ func (e *Env) Parse(name, text string) (*Template, error) {
 }
 
 // Get returns the template of that name from the loader, parsed once. from is
-// the name of the template that asks. A template that is not there is a
+// the name of the template that asks. A missing template is a
 // *NotFoundError.
 func (e *Env) Get(ctx context.Context, name, from string) (*Template, error) {
 	if e.loader == nil {
@@ -184,7 +184,7 @@ type run struct {
 	modules map[*Template]*Module
 	loaded  map[loadKey]*Template
 	shared  []shared
-	at      *Template // what is being called stands in at, at off
+	at      *Template // the template and offset of the current call
 	off     int32
 }
 
@@ -271,8 +271,8 @@ func (s *State) Shared(key any, create func() any) any {
 	return v
 }
 
-// Untimed calls fn, whose time is not the template's: what fn does, such as to
-// run a program, has limits of its own.
+// Untimed calls fn and does not count its time: what fn does, such as to run a
+// program, has other limits.
 func (s *State) Untimed(fn func() (value.Value, error)) (value.Value, error) {
 	start := time.Now()
 	v, err := fn()

@@ -13,7 +13,7 @@ const (
 	Runtime       Kind = iota // Python raised, or a limit was reached
 	Syntax                    // the template does not parse
 	UndefinedName             // something undefined was used
-	NotFound                  // a template that is not there
+	NotFound                  // a template does not exist
 )
 
 // An Error is a fault in a template.
@@ -58,8 +58,8 @@ type hinted struct {
 // Unwrap returns the Python error.
 func (h *hinted) Unwrap() error { return h.PyError }
 
-// An elsewhere is a Python error whose cause lies at another place than the tag
-// that found it: data that a tag reads.
+// An elsewhere is a Python error whose cause is not at the tag that found it, but
+// in data that the tag reads.
 type elsewhere struct {
 	*value.PyError
 	at source.Pos

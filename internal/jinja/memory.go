@@ -10,12 +10,12 @@ import (
 )
 
 // The values that a template makes are counted as they are made. That is cheap,
-// and says little of what they still take: most of them are gone at once. So
-// only where a rendering has made more than Options.MaxMemory is the memory of
-// the process looked at, and only a rendering of both much is ended.
+// but most values are freed at once. So the memory of the process is measured
+// only after a rendering has made more than Options.MaxMemory, and the rendering
+// fails only if the process holds more than that too.
 
-// weight is about the bytes that v takes. Of containers the first items stand
-// for all, and nothing is looked at that lies deeper than two levels.
+// weight returns about how many bytes v takes. It looks at the first items of
+// containers, and not deeper than two levels.
 func weight(v value.Value, depth int) int {
 	const sample = 4
 	switch v := v.(type) {

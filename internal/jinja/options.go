@@ -19,7 +19,7 @@ const (
 	MaxRange = 100000
 )
 
-// An UndefinedKind says what a variable that is not there does.
+// An UndefinedKind says how an undefined variable behaves.
 type UndefinedKind int
 
 // The kinds of undefined: Jinja2's StrictUndefined, and its Undefined, which an
@@ -43,7 +43,7 @@ type Options struct {
 	NewlineSequence            string // what newlines of the template become; empty: "\n"
 	Autoescape                 bool
 	Undefined                  UndefinedKind
-	Debug                      bool // the debug tag is there
+	Debug                      bool // allow the debug tag
 
 	// MaxDepth, MaxOutput (bytes) and MaxTime (without what Untimed calls)
 	// bound a rendering; 0 is the default of this package. MaxMemory (bytes)

@@ -41,13 +41,13 @@ func debugText(s *State) string {
 	return value.Pformat(m, 80)
 }
 
-// dots stands for a container that is not shown.
+// dots is printed instead of a container.
 type dots string
 
 // Repr prints the brackets with dots between them.
 func (d dots) Repr() string { return string(d) }
 
-// shallow returns v with what lies deeper than two levels as dots.
+// shallow returns v with dots for containers deeper than two levels.
 func shallow(v value.Value, depth int) value.Value {
 	switch x := v.(type) {
 	case value.Mapping:

@@ -202,8 +202,8 @@ func (s *State) template(v value.Value, from *Template) (*Template, error) {
 	return t, nil
 }
 
-// selectTemplate returns the template that v names, or the first that is there
-// where v lists names.
+// selectTemplate returns the template that v names, or the first that exists if v
+// is a list of names.
 func (s *State) selectTemplate(v value.Value, from *Template) (*Template, error) {
 	switch v.(type) {
 	case string, markupsafe.Markup, *Undefined:
@@ -253,8 +253,8 @@ func isNotFound(err error) bool {
 	return errors.As(err, &a) || errors.As(err, &b)
 }
 
-// Undefined returns what stands for the variable name; with a hint, that is
-// its whole message.
+// Undefined returns the undefined value of the variable name. A hint replaces its
+// message.
 func (s *State) Undefined(name string, hint ...string) value.Value {
 	u := &Undefined{Kind: s.run.env.opts.Undefined, Name: name}
 	if len(hint) > 0 {
@@ -263,8 +263,8 @@ func (s *State) Undefined(name string, hint ...string) value.Value {
 	return u
 }
 
-// UndefinedIn returns what stands for the attribute or item name that obj
-// lacks.
+// UndefinedIn returns the undefined value of an attribute or item that obj does
+// not have.
 func (s *State) UndefinedIn(obj, name value.Value) value.Value {
 	return &Undefined{Kind: s.run.env.opts.Undefined, Obj: obj, HasObj: true, Name: name}
 }

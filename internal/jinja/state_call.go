@@ -97,7 +97,7 @@ func (s *State) GetItem(obj, key value.Value) (value.Value, error) {
 }
 
 // Attr returns a Python attribute of obj: a method, or what obj itself gives.
-// What starts with an underscore is there for Python, but not for templates.
+// Names that start with an underscore are hidden from templates.
 func (s *State) Attr(obj value.Value, name string) (value.Value, bool, error) {
 	if g, ok := obj.(AttrGetter); ok {
 		if v, ok, err := g.GetAttr(s, name); ok || err != nil {

@@ -6,7 +6,7 @@ import (
 	"brine/internal/value"
 )
 
-// An Undefined stands for a variable, attribute or item that is not there.
+// An Undefined is the value of a variable, attribute or item that does not exist.
 //
 // Using it is an error, except for what Jinja2 allows: "is defined", the
 // default filter, passing it on. A Plain one also prints as nothing, is false,
@@ -121,8 +121,8 @@ func objectTypeRepr(v value.Value) string {
 	return value.TypeName(v) + " object"
 }
 
-// Fault says which uses of an undefined are errors: all of a strict one; a
-// plain one can be printed, counted, looped over and hashed.
+// Fault returns the error of an operation on u. All are errors for a strict
+// undefined; a plain one can be printed, counted, looped over and hashed.
 func (u *Undefined) Fault(op string) error {
 	if u.Kind == Strict {
 		return u.Err()

@@ -103,10 +103,10 @@ func (e *Engine) limit(name string) float64 {
 }
 
 // profile logs how long the body of a profile tag, or an import, takes.
-func (e *Engine) profile(label, source string) func() {
+func (e *Engine) profile(label, what string) func() {
 	start := e.env.Host.Now()
 	return func() {
-		e.env.Log.Debug("time to render", "what", label, "template", source, "seconds", e.env.Host.Now().Sub(start).Seconds())
+		e.env.Log.Debug("time to render", "what", label, "template", what, "seconds", e.env.Host.Now().Sub(start).Seconds())
 	}
 }
 

@@ -192,7 +192,7 @@ func NewProber(t testing.TB, env *jinja.Env) *Prober {
 	return &Prober{State: s, t: t, objects: []string{"[{'a': 'x'}]|groupby('a')|first", "cycler('x')", "namespace()"}}
 }
 
-// Values returns one or two values of every type, and such as are at its edges.
+// Values returns values of every type, edge cases included.
 func (p *Prober) Values() []value.Value {
 	loop := value.NewList(int64(1))
 	loop.Append(loop)

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// charNames is a line for each character that has a name of its own: how far it
-// stands behind the one before, in hexadecimal with a tab, unless that is one;
-// how many letters its name has in common with that one's, counted from "!"; the
-// other letters. It is compressed, since the table of
-// golang.org/x/text/unicode/runenames that it is made of takes ten times the
-// room and hardly a template asks. TestCharNames compares the two.
+// charNames has a line for each named character: the distance from the one
+// before, in hexadecimal with a tab, unless that is one; the length of the prefix
+// that the two names share, counted from "!"; the rest of the name. It is
+// compressed, since the table of golang.org/x/text/unicode/runenames, which it is
+// made from, takes ten times the space, and few templates need it. TestCharNames
+// compares the two.
 //
 //go:embed charnames.gz
 var charNames []byte

@@ -90,8 +90,8 @@ const (
 		"\ufb14\u0574\u0565 \ufb15\u0574\u056b \ufb16\u057e\u0576 \ufb17\u0574\u056d"
 )
 
-// digitRanges are digits that are no decimals, and numericRanges are numbers
-// that are letters, as hexadecimal code points.
+// digitRanges are digits that are not decimals, and numericRanges are letters
+// that are numbers, as hexadecimal code points.
 const (
 	digitRanges = "b2-b3 b9 1369-1371 19da 2070 2074-2079 2080-2089 2460-2468 2474-247c 2488-2490 24ea 24f5-24fd 24ff " +
 		"2776-277e 2780-2788 278a-2792 10a40-10a43 10e60-10e68 11052-1105a 1f100-1f10a"

@@ -280,7 +280,8 @@ func filterSkip(c *jinja.Call) (value.Value, error) {
 	return "", err
 }
 
-// filterSequence makes a list of what is no list, tuple, set or dict.
+// filterSequence returns lists, tuples, sets and dicts as they are, other values
+// in a list.
 func filterSequence(c *jinja.Call) (value.Value, error) {
 	a, err := c.Params("ensure_sequence_filter", 0, "data")
 	if err != nil {
@@ -325,7 +326,7 @@ func filterToBool(c *jinja.Call) (value.Value, error) {
 	return false, nil
 }
 
-// filterMethodCall calls a method by name; one that is not there gives None.
+// filterMethodCall calls a method by name; the result is None if there is none.
 // Salt: salt/utils/jinja.py method_call.
 func filterMethodCall(c *jinja.Call) (value.Value, error) {
 	if len(c.Args) < 2 {

@@ -35,8 +35,8 @@ func typeRepr(v value.Value) string {
 	return "<class '" + name + "'>"
 }
 
-// filterDictKey changes what lies at a path in a dict, making the dicts on the
-// way, and returns the dict. Salt: salt/utils/dictupdate.py.
+// filterDictKey changes the value at a path in a dict, making dicts on the way,
+// and returns the dict. Salt: salt/utils/dictupdate.py.
 func filterDictKey(name string) jinja.Func {
 	return func(c *jinja.Call) (value.Value, error) {
 		a, err := c.Params(name, 0, "in_dict", "keys", "value", "delimiter?", "ordered_dict?")
@@ -131,7 +131,7 @@ func changeKey(name string, at *value.Map, key string, v value.Value, newMap fun
 	return nil
 }
 
-// filterTraverse returns what lies at a path, or a default.
+// filterTraverse returns the value at a path, or a default.
 func filterTraverse(c *jinja.Call) (value.Value, error) {
 	a, err := c.Params("traverse_dict_and_list", 0, "data", "key", "default?", "delimiter?")
 	if err != nil {

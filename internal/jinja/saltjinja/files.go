@@ -263,8 +263,8 @@ func (m machine) fileKind(name string) jinja.Func {
 	}
 }
 
-// isText guesses by the first bytes of a file: a NUL is no text, UTF-8 is, and
-// so is what has at most three odd bytes in ten.
+// isText guesses by the first bytes of a file: with a NUL it is not text.
+// UTF-8 is text, and so is data with at most three odd bytes in ten.
 func isText(b []byte) bool {
 	if strings.IndexByte(string(b), 0) >= 0 {
 		return false

@@ -29,8 +29,8 @@ func finalized(s *jinja.State, v value.Value, depth int) (string, error) {
 	return s.Str(v)
 }
 
-// errGroupTuple is how Salt's finalizer fails at a group of groupby: it makes
-// each tuple anew from a list of its items, which that type does not take.
+// errGroupTuple is the error of Salt's finalizer for a group of groupby: it copies
+// each tuple from a list of its items, which that type does not accept.
 func errGroupTuple() error {
 	return value.Raise("TypeError", "_GroupTuple.__new__() missing 1 required positional argument: 'list'")
 }

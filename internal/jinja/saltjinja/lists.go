@@ -240,7 +240,7 @@ func filterIsList(c *jinja.Call) (value.Value, error) {
 	return ok, nil
 }
 
-// isIter is salt.utils.data.is_iter: what can be looped over and is no text.
+// isIter is salt.utils.data.is_iter: an iterable that is not a string.
 func isIter(v value.Value) bool {
 	if _, ok := value.AsText(v); ok {
 		return false

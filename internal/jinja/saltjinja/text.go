@@ -340,8 +340,8 @@ func filterBase64Encode(c *jinja.Call) (value.Value, error) {
 	return base64.StdEncoding.EncodeToString(b), err
 }
 
-// filterBase64Decode decodes as Python's base64.b64decode: what is no letter of
-// the alphabet is passed over.
+// filterBase64Decode decodes as Python's base64.b64decode: it skips characters
+// that are not in the alphabet.
 func filterBase64Decode(c *jinja.Call) (value.Value, error) {
 	a, err := c.Params("base64_b64decode", 0, "instr")
 	if err != nil {
