@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"brine/internal/fun"
-	"brine/internal/jinja"
+	"brine/internal/jinja/markupsafe"
 	"brine/internal/value"
 )
 
@@ -42,7 +42,7 @@ func TestConvert(t *testing.T) {
 			{false, "None"},
 			{huge, "'1267650600228229401496703205376'"},
 			{value.Bytes("b"), "b'b'"},
-			{jinja.Markup("m"), "'m'"},
+			{markupsafe.Markup("m"), "'m'"},
 			{nil, "None"},
 			{list(), "None"},
 			{list("a"), "!a string, not ['a']"},
@@ -57,7 +57,7 @@ func TestConvert(t *testing.T) {
 			{" Yes ", "True"},
 			{"on", "True"},
 			{"1", "True"},
-			{jinja.Markup("y"), "True"},
+			{markupsafe.Markup("y"), "True"},
 			{"", "False"},
 			{nil, "None"},
 			{list(), "None"},
@@ -65,7 +65,7 @@ func TestConvert(t *testing.T) {
 			{list(int64(1)), "!a boolean, not [1]"},
 		}},
 		{"integer", fun.Arg{Type: fun.Int}, []conv{
-			{int64(-3), "-3"}, {"30", "30"}, {" 7 ", "7"}, {2.0, "2"}, {jinja.Markup("8"), "8"},
+			{int64(-3), "-3"}, {"30", "30"}, {" 7 ", "7"}, {2.0, "2"}, {markupsafe.Markup("8"), "8"},
 			{nil, "None"}, {"", "None"}, {" ", "None"}, {false, "None"}, {value.NewMap(0), "None"},
 			{"30d", "!an integer, not '30d'"},
 			{2.5, "!an integer, not 2.5"},
@@ -106,7 +106,7 @@ func TestConvert(t *testing.T) {
 			{list(list("a")), "!a list of strings, not [['a']]"},
 		}},
 		{"list of integers", fun.Arg{Type: fun.Ints}, []conv{
-			{list(int64(1), "2", 3.0), "[1, 2, 3]"}, {list(jinja.Markup("4")), "[4]"}, {"5", "[5]"}, {list("x"), "!a list of integers, not ['x']"},
+			{list(int64(1), "2", 3.0), "[1, 2, 3]"}, {list(markupsafe.Markup("4")), "[4]"}, {"5", "[5]"}, {list("x"), "!a list of integers, not ['x']"},
 		}},
 		{"list of mappings", fun.Arg{Type: fun.Dicts}, []conv{
 			{list(value.MapOf("a", int64(1))), "[{'a': 1}]"}, {list("a"), "!a list of mappings, not ['a']"}, {"a", "!a list of mappings, not 'a'"},
@@ -212,7 +212,7 @@ func TestConvertSlips(t *testing.T) {
 // that were given: functions such as slsutil.update change them.
 func TestConvertIdentity(t *testing.T) {
 	t.Parallel()
-	l, m, lz := list("a", jinja.Markup("b")), value.MapOf("a", "b", "c", jinja.Markup("d")), lazy{value.MapOf("a", "b")}
+	l, m, lz := list("a", markupsafe.Markup("b")), value.MapOf("a", "b", "c", markupsafe.Markup("d")), lazy{value.MapOf("a", "b")}
 	for _, tt := range []struct {
 		name string
 		typ  fun.Type
@@ -227,8 +227,8 @@ func TestConvertIdentity(t *testing.T) {
 		{"lazy mapping", fun.Dict, lz},
 		{"lazy strings by name", fun.StrDict, lz},
 		{"string or mapping", fun.Str | fun.Dict, m},
-		{"marked text", fun.Str, jinja.Markup("x")},
-		{"marked path", fun.Path, jinja.Markup("/x")},
+		{"marked text", fun.Str, markupsafe.Markup("x")},
+		{"marked path", fun.Path, markupsafe.Markup("/x")},
 	} {
 		a := fun.Arg{Name: "x", Type: tt.typ, Required: true}
 		if got, _, err := a.Convert(tt.in); got != tt.in || err != nil {
@@ -270,7 +270,7 @@ func TestSizeOf(t *testing.T) {
 		in   value.Value
 		want int64 // -1: not a size
 	}{
-		{"10", 10}, {"2K", 2048}, {"2KB", 2000}, {"1.5MiB", 1572864}, {" 1 g ", 1 << 30}, {"7b", 7}, {"0", 0}, {int64(5), 5}, {2.9, 2}, {jinja.Markup("1k"), 1024},
+		{"10", 10}, {"2K", 2048}, {"2KB", 2000}, {"1.5MiB", 1572864}, {" 1 g ", 1 << 30}, {"7b", 7}, {"0", 0}, {int64(5), 5}, {2.9, 2}, {markupsafe.Markup("1k"), 1024},
 		{"x", -1}, {"3q", -1}, {"", -1}, {"k", -1}, {"-1", -1}, {"1kx", -1}, {"1bb", -1}, {"9999Y", -1}, {int64(-5), -1}, {math.Inf(1), -1}, {math.NaN(), -1}, {true, -1}, {nil, -1},
 	} {
 		got, ok := fun.SizeOf(tt.in)

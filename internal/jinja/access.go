@@ -4,8 +4,8 @@ import (
 	"brine/internal/value"
 )
 
-// An AttrGetter has attributes: obj.name. It returns false where there is no
-// such attribute; then the item of that name is asked for.
+// An AttrGetter has attributes: obj.name. It returns false for an unknown
+// attribute; then the item of that name is looked up.
 type AttrGetter interface {
 	GetAttr(s *State, name string) (value.Value, bool, error)
 }
@@ -26,10 +26,8 @@ type Container interface {
 	Has(s *State, x value.Value) (bool, error)
 }
 
-// An AttrNamer is an object that knows the names near which a wrong one may
-// lie.
+// An AttrNamer is an object that can suggest names for a wrong one.
 type AttrNamer interface {
-	// AttrNames returns the names that could have been meant by one that is not
-	// there.
+	// AttrNames returns the candidates for a wrong name.
 	AttrNames(wrong string) []string
 }

@@ -227,7 +227,7 @@ type (
 	sBreak    struct{ pos }
 	sContinue struct{ pos }
 	sDebug    struct{ pos }
-	sProfile  struct { // measures body, which is no scope of its own
+	sProfile  struct { // measures body, which is not a scope
 		pos
 		label  node
 		source string

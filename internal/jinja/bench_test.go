@@ -1,4 +1,4 @@
-package jinja
+package jinja_test
 
 import (
 	"context"
@@ -6,12 +6,15 @@ import (
 	"strings"
 	"testing"
 
+	"brine/internal/jinja"
+	"brine/internal/jinja/saltjinja"
+	"brine/internal/testkit/jinjatest"
 	"brine/internal/value"
 )
 
 // benchFiles are templates in the manner of public formulas: a map.jinja over
 // tables of defaults, a lookup macro for files, and an SLS of about 350 lines.
-func benchFiles() mapLoader {
+func benchFiles() jinjatest.Files {
 	var sls strings.Builder
 	sls.WriteString(`# -*- coding: utf-8 -*-
 # vim: ft=sls
@@ -56,7 +59,7 @@ site-{{ name }}-%[1]d:
 {%%- endfor %%}
 `, i)
 	}
-	return mapLoader{
+	return jinjatest.Files{
 		"web/init.sls": sls.String(),
 		"web/map.jinja": `{%- set defaults = {'name': 'nginx', 'rootgroup': 'root', 'server': {'enabled': true, 'port': 80},
     'dir': {'conf': '/etc/nginx', 'available': '/etc/nginx/sites-available', 'enabled': '/etc/nginx/sites-enabled'}} %}
@@ -99,10 +102,11 @@ func benchVars() *value.Map {
 // BenchmarkFirst parses and renders everything.
 func BenchmarkFirst(b *testing.B) {
 	files, vars := benchFiles(), benchVars()
+	ext := saltjinja.New(saltjinja.Options{})
 	b.ReportAllocs()
 	for b.Loop() {
-		env := New(Options{}, files)
-		if _, err := render(env, "web/init.sls", files["web/init.sls"], vars); err != nil {
+		env := jinja.New(jinja.Options{Extension: ext}, files)
+		if _, err := jinjatest.Render(env, "web/init.sls", files["web/init.sls"], vars); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -111,7 +115,7 @@ func BenchmarkFirst(b *testing.B) {
 // BenchmarkAgain renders what is parsed already.
 func BenchmarkAgain(b *testing.B) {
 	files, vars := benchFiles(), benchVars()
-	env := New(Options{}, files)
+	env := jinja.New(jinja.Options{Extension: saltjinja.New(saltjinja.Options{})}, files)
 	tmpl, err := env.Parse("web/init.sls", files["web/init.sls"])
 	if err != nil {
 		b.Fatal(err)
@@ -130,7 +134,7 @@ func BenchmarkParse(b *testing.B) {
 	files := benchFiles()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := New(Options{}, nil).Parse("web/init.sls", files["web/init.sls"]); err != nil {
+		if _, err := jinja.New(jinja.Options{}, nil).Parse("web/init.sls", files["web/init.sls"]); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -138,7 +142,7 @@ func BenchmarkParse(b *testing.B) {
 
 // BenchmarkLoop counts in a loop of 1000 turns.
 func BenchmarkLoop(b *testing.B) {
-	env := New(Options{}, nil)
+	env := jinja.New(jinja.Options{}, nil)
 	tmpl, err := env.Parse("loop", "{% for i in range(1000) %}{% if i % 2 == 0 %}{{ i }}: {{ loop.index }}\n{% endif %}{% endfor %}")
 	if err != nil {
 		b.Fatal(err)
@@ -160,7 +164,7 @@ func BenchmarkLarge(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		tmpl, err := New(Options{}, nil).Parse("large", text.String())
+		tmpl, err := jinja.New(jinja.Options{}, nil).Parse("large", text.String())
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -172,6 +176,23 @@ func BenchmarkLarge(b *testing.B) {
 			if p := out.Pos(line + 1); p.Line != line+1 {
 				b.Fatalf("line %d is at %v", line+1, p)
 			}
+		}
+	}
+}
+
+// BenchmarkCalls calls methods, filters and tests in a loop of 1000 turns.
+func BenchmarkCalls(b *testing.B) {
+	env := jinja.New(jinja.Options{Extension: saltjinja.New(saltjinja.Options{})}, nil)
+	tmpl, err := env.Parse("calls", "{% for i in range(1000) %}{{ 'a-b-c'.split('-')|join('+')|upper }}{{ d.get('x', i)|to_bool }}"+
+		"{{ '{}:{}'.format(i, l.index(3)) }}{{ l is iterable }}{{ d }}{{ d.items()|list|length }}\n{% endfor %}")
+	if err != nil {
+		b.Fatal(err)
+	}
+	vars := value.MapOf("d", value.MapOf("x", int64(1), "y", "z"), "l", value.NewList(int64(1), int64(2), int64(3)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := tmpl.Render(context.Background(), vars); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

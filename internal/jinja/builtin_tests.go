@@ -3,17 +3,10 @@ package jinja
 import (
 	"math/big"
 
+	"brine/internal/jinja/markupsafe"
+	"brine/internal/jinja/pytext"
 	"brine/internal/value"
 )
-
-// test returns the test name: Salt's, else Jinja2's.
-func test(name string) (Func, bool) {
-	if f := saltTest(name); f != nil {
-		return f, true
-	}
-	f := builtinTest(name)
-	return f, f != nil
-}
 
 // builtinTest returns a test of Jinja2 3.1.
 func builtinTest(name string) Func {
@@ -51,7 +44,7 @@ func builtinTest(name string) Func {
 
 func kindTest(name string) Func {
 	return func(c *Call) (value.Value, error) {
-		a, err := c.bind("test_"+name, 0, "value")
+		a, err := c.Params("test_"+name, 0, "value")
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +60,7 @@ func kindTest(name string) Func {
 			_, undef := v.(*Undefined)
 			return !undef, nil
 		case "escaped":
-			_, ok := v.(Markup)
+			_, ok := v.(markupsafe.Markup)
 			return ok, nil
 		case "false":
 			return v == false, nil
@@ -95,9 +88,9 @@ func kindTest(name string) Func {
 			}
 			return false, nil
 		case "sequence":
-			return isSequence(v), nil
+			return IsSequence(v), nil
 		case "string":
-			_, ok := Text(v)
+			_, ok := value.AsText(v)
 			return ok, nil
 		case "true":
 			return v == true, nil
@@ -107,12 +100,13 @@ func kindTest(name string) Func {
 	}
 }
 
-// isSequence is Jinja2's test: what has a length and items.
-func isSequence(v value.Value) bool {
+// IsSequence reports whether v passes the test sequence: it has a length and
+// items.
+func IsSequence(v value.Value) bool {
 	switch v := v.(type) {
 	case *Undefined:
 		return v.Kind == Plain
-	case string, Markup, value.Bytes, *value.List, value.Tuple, value.Tupler, value.Mapping, value.Range:
+	case string, markupsafe.Markup, value.Bytes, *value.List, value.Tuple, value.Tupler, value.Mapping, value.Range:
 		return true
 	}
 	return false
@@ -120,7 +114,7 @@ func isSequence(v value.Value) bool {
 
 func parityTest(name string) Func {
 	return func(c *Call) (value.Value, error) {
-		a, err := c.bind("test_"+name, 0, "value")
+		a, err := c.Params("test_"+name, 0, "value")
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +131,7 @@ func parityTest(name string) Func {
 }
 
 func testDivisible(c *Call) (value.Value, error) {
-	a, err := c.bind("test_divisibleby", 0, "value", "num")
+	a, err := c.Params("test_divisibleby", 0, "value", "num")
 	if err != nil {
 		return nil, err
 	}
@@ -150,51 +144,51 @@ func testDivisible(c *Call) (value.Value, error) {
 
 func caseTest(name string) Func {
 	return func(c *Call) (value.Value, error) {
-		a, err := c.bind("test_"+name, 0, "value")
+		a, err := c.Params("test_"+name, 0, "value")
 		if err != nil {
 			return nil, err
 		}
-		s, err := c.S.Str(a[0])
+		s, err := c.State.Str(a[0])
 		if err != nil {
 			return nil, err
 		}
 		if name == "lower" {
-			return caseOnly(s, isLower), nil
+			return pytext.CaseOnly(s, pytext.IsLower), nil
 		}
-		return caseOnly(s, isUpper), nil
+		return pytext.CaseOnly(s, pytext.IsUpper), nil
 	}
 }
 
 func existsTest(name string) Func {
 	return func(c *Call) (value.Value, error) {
-		a, err := c.bind("test_"+name, 1, "value")
+		a, err := c.Params("test_"+name, 1, "value")
 		if err != nil {
 			return nil, err
 		}
 		if err := value.CheckHash(a[0]); err != nil {
 			return nil, err
 		}
-		s, ok := Text(a[0])
+		s, ok := value.AsText(a[0])
 		if !ok {
 			return false, nil
 		}
 		if name == "filter" {
-			_, ok = c.S.Env().filter(s)
+			_, ok = c.State.Env().filter(s)
 		} else {
-			_, ok = c.S.Env().test(s)
+			_, ok = c.State.Env().test(s)
 		}
 		return ok, nil
 	}
 }
 
 func testIn(c *Call) (value.Value, error) {
-	a, err := c.bind("test_in", 0, "value", "seq")
+	a, err := c.Params("test_in", 0, "value", "seq")
 	if err != nil {
 		return nil, err
 	}
-	if _, text := Text(a[1]); !text {
+	if _, text := value.AsText(a[1]); !text {
 		if l, ok := a[1].(value.Lener); ok && l.Len() > 0 {
-			if err := strictUse(a[0]); err != nil {
+			if err := NotStrict(a[0]); err != nil {
 				return nil, err
 			}
 		}
@@ -203,7 +197,7 @@ func testIn(c *Call) (value.Value, error) {
 }
 
 func testSameas(c *Call) (value.Value, error) {
-	a, err := c.bind("test_sameas", 0, "value", "other")
+	a, err := c.Params("test_sameas", 0, "value", "other")
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +212,7 @@ func compareTest(fname, op string) Func {
 		}
 		switch op {
 		case "==", "!=":
-			eq, err := c.S.Equal(a[0], a[1])
+			eq, err := c.State.Equal(a[0], a[1])
 			return eq == (op == "=="), err
 		}
 		return value.Compare(op, a[0], a[1])

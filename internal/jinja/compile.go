@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"brine/internal/jinja/markupsafe"
 	"brine/internal/source"
 	"brine/internal/value"
 )
@@ -38,7 +39,7 @@ type frame struct {
 
 // rootState is what the statements of one template body share.
 type rootState struct {
-	parent *Template // set by extends, which stands at off
+	parent *Template // set by extends at off
 	off    int32
 }
 
@@ -103,7 +104,7 @@ func (fr *cframe) inner() *cframe {
 	return &cframe{sym: newSymbols(fr.sym, fr.sym.fn), check: fr.check}
 }
 
-// innerFn is inner for what is a function of its own.
+// innerFn is inner for a separate function.
 func (fr *cframe) innerFn() *cframe {
 	return &cframe{sym: newSymbols(fr.sym, &fnScope{up: fr.sym.fn}), check: fr.check}
 }
@@ -286,8 +287,8 @@ func placed(t *Template, off int32, err error) error {
 }
 
 // marked returns what adds to errors of a statement the line that Jinja2 would
-// report, which is the current one. Blocks are not among the functions that
-// Salt looks at.
+// report, which is the current one. Errors in a block get the line of the block:
+// Jinja2 compiles it to another function.
 func (c *compiler) marked() func(error) error {
 	line, t, inBlock := c.line, c.t, c.inBlock
 	return func(err error) error {
@@ -517,9 +518,9 @@ func (c *compiler) cond(x node, fr *cframe) eval {
 // A setter stores into a target.
 type setter func(f *frame, v value.Value) error
 
-// target compiles a target; context is set where the names also go into the
-// template's context.
-func (c *compiler) target(n node, fr *cframe, context bool) setter {
+// target compiles a target; exported is set where the names also go
+// into the template's context.
+func (c *compiler) target(n node, fr *cframe, exported bool) setter {
 	switch n := n.(type) {
 	case *nName:
 		v := fr.sym.find(n.name)
@@ -527,7 +528,7 @@ func (c *compiler) target(n node, fr *cframe, context bool) setter {
 		if v.fn != fr.sym.fn {
 			panic("jinja: a target outside of its function")
 		}
-		if !context {
+		if !exported {
 			return func(f *frame, v value.Value) error {
 				f.slots[slot] = v
 				return nil
@@ -553,7 +554,7 @@ func (c *compiler) target(n node, fr *cframe, context bool) setter {
 		off, t := n.off, c.t
 		sets := make([]setter, len(n.items))
 		for i, x := range n.items {
-			sets[i] = c.target(x, fr, context)
+			sets[i] = c.target(x, fr, exported)
 		}
 		return func(f *frame, v value.Value) error {
 			items, err := f.st.unpack(v, len(sets))
@@ -624,7 +625,7 @@ func (c *compiler) capture(body stmt) func(f *frame) (string, ctl, error) {
 // safe marks a captured text where the output is escaped.
 func safe(s string, esc escMode, st *State) value.Value {
 	if esc == escOn || esc == escVolatile && st.autoescape {
-		return Markup(s)
+		return markupsafe.Markup(s)
 	}
 	return s
 }

@@ -3,6 +3,8 @@ package jinja
 import (
 	"strings"
 
+	"brine/internal/jinja/markupsafe"
+	"brine/internal/jinja/pymethod"
 	"brine/internal/value"
 )
 
@@ -92,7 +94,7 @@ func (c *compiler) expr(n node, fr *cframe) eval {
 	case *nTest:
 		return c.test(n, fr)
 	}
-	// A slice among other things in brackets, which is no Python.
+	// A slice among other things in brackets is not valid in Python.
 	at := n.at()
 	panic(newError(c.t.Name, c.t.text, at.off, at.line, "SyntaxError", "invalid syntax", ""))
 }
@@ -271,7 +273,7 @@ func (c *compiler) concat(n *nConcat, fr *cframe) eval {
 			if err != nil {
 				return nil, placed(t, n.items[i].at().off, err)
 			}
-			_, m := v.(Markup)
+			_, m := v.(markupsafe.Markup)
 			markup = markup || m
 			parts[i] = s
 			size += len(s)
@@ -284,11 +286,11 @@ func (c *compiler) concat(n *nConcat, fr *cframe) eval {
 		}
 		if markup && (esc == escOn || esc == escVolatile) {
 			for i, v := range vals {
-				if _, ok := v.(Markup); !ok {
-					parts[i] = Escape(parts[i])
+				if _, ok := v.(markupsafe.Markup); !ok {
+					parts[i] = markupsafe.Escape(parts[i])
 				}
 			}
-			return Markup(strings.Join(parts, "")), nil
+			return markupsafe.Markup(strings.Join(parts, "")), nil
 		}
 		return strings.Join(parts, ""), nil
 	}
@@ -452,7 +454,7 @@ func (c *compiler) arguments(a *args, fr *cframe) func(f *frame, first []value.V
 			}
 			items, err := value.Items(v)
 			if err != nil {
-				if isPy(err, "TypeError") {
+				if pymethod.Raised(err, "TypeError") {
 					err = value.Raise("TypeError", "Value after * must be an iterable, not %s", value.TypeName(v))
 				}
 				return nil, nil, placed(t, a.dyn.at().off, err)
@@ -479,7 +481,7 @@ func (c *compiler) arguments(a *args, fr *cframe) func(f *frame, first []value.V
 	}
 }
 
-// mergeKw adds the entries of v, which stands after **.
+// mergeKw adds the entries of v, the operand of **.
 func mergeKw(m *value.Map, v value.Value) (*value.Map, error) {
 	d, ok := v.(value.Mapping)
 	if !ok {
@@ -492,7 +494,7 @@ func mergeKw(m *value.Map, v value.Value) (*value.Map, error) {
 		m = value.NewMap(d.Len())
 	}
 	for _, k := range d.Keys() {
-		name, ok := Text(k)
+		name, ok := value.AsText(k)
 		if !ok {
 			return nil, value.Raise("TypeError", "keywords must be strings")
 		}
@@ -520,7 +522,7 @@ func (c *compiler) call(n *nCall, fr *cframe, forward bool) func(f *frame, calle
 	}
 	return func(f *frame, caller value.Value) (value.Value, error) {
 		var callee value.Value
-		var bound Func
+		var bound pymethod.Func
 		var err error
 		if isAttr {
 			callee, err = obj(f)
@@ -529,7 +531,7 @@ func (c *compiler) call(n *nCall, fr *cframe, forward bool) func(f *frame, calle
 			}
 			var ok bool
 			if _, own := callee.(AttrGetter); !own {
-				bound, ok = method(callee, attr.name)
+				bound, ok = pymethod.Of(callee, attr.name)
 			}
 			if !ok {
 				if callee, err = f.st.GetAttr(callee, attr.name); err != nil {
@@ -542,7 +544,7 @@ func (c *compiler) call(n *nCall, fr *cframe, forward bool) func(f *frame, calle
 		if err != nil {
 			return nil, placed(t, off, err)
 		}
-		call := &Call{S: f.st}
+		call := &Call{State: f.st}
 		if call.Args, call.Kw, err = args(f, nil); err != nil {
 			return nil, err
 		}
@@ -559,7 +561,7 @@ func (c *compiler) call(n *nCall, fr *cframe, forward bool) func(f *frame, calle
 		}
 		var v value.Value
 		if bound != nil {
-			v, err = bound(call)
+			v, err = bound(call.python())
 		} else {
 			v, err = callValue(callee, call)
 		}
@@ -604,7 +606,7 @@ func (c *compiler) filter(n *nFilter, fr *cframe) func(f *frame, v value.Value) 
 	fn, ok := c.env.filter(n.name)
 	t, off, name := c.t, n.off, n.name
 	if !ok {
-		hint := didYouMean(name, filterNames())
+		hint := didYouMean(name, c.env.FilterNames())
 		if !fr.soft {
 			c.fail(n.pos, "No filter named "+value.QuoteStr(name)+".", hint)
 		}
@@ -621,7 +623,7 @@ func (c *compiler) filter(n *nFilter, fr *cframe) func(f *frame, v value.Value) 
 		if err := r.tick(); err != nil {
 			return nil, placed(t, off, err)
 		}
-		if v, err = fn(&Call{S: f.st, Args: a, Kw: kw}); err == nil {
+		if v, err = fn(&Call{State: f.st, Args: a, Kw: kw}); err == nil {
 			err = r.made(v)
 		}
 		if err != nil {
@@ -642,7 +644,7 @@ func noSuch(what, name, hint string) error {
 
 func (c *compiler) test(n *nTest, fr *cframe) eval {
 	x := c.expr(n.x, fr)
-	if len(n.args.pos)+len(n.args.kw) == 0 && n.args.dyn == nil && n.args.dynKw == nil && c.env.opts.Test == nil {
+	if len(n.args.pos)+len(n.args.kw) == 0 && n.args.dyn == nil && n.args.dynKw == nil && c.env.opts.Extension.Tests[n.name] == nil {
 		// The commonest tests need no call.
 		is := func(want bool, f func(value.Value) bool) eval {
 			return func(fr *frame) (value.Value, error) {
@@ -666,7 +668,7 @@ func (c *compiler) test(n *nTest, fr *cframe) eval {
 	fn, ok := c.env.test(n.name)
 	t, off, name := c.t, n.off, n.name
 	if !ok {
-		hint := didYouMean(name, testNames())
+		hint := didYouMean(name, c.env.TestNames())
 		if !fr.soft {
 			c.fail(n.pos, "No test named "+value.QuoteStr(name)+".", hint)
 		}
@@ -684,7 +686,7 @@ func (c *compiler) test(n *nTest, fr *cframe) eval {
 		}
 		r := f.st.run
 		r.at, r.off = t, off
-		if v, err = fn(&Call{S: f.st, Args: a, Kw: kw}); err != nil {
+		if v, err = fn(&Call{State: f.st, Args: a, Kw: kw}); err != nil {
 			return nil, placed(t, off, err)
 		}
 		return v, nil

@@ -25,7 +25,7 @@ func (c *compiler) forLoop(n *sFor, fr *cframe) stmt {
 	l := &loop{t: c.t, pos: n.pos, slot: loopSlot, esc: c.esc, recursive: n.recursive}
 	inBlock := c.inBlock
 	if n.test != nil {
-		// The test is a function of its own, and a recursive loop is one too.
+		// The test is a separate function, and so is a recursive loop.
 		c.inBlock = false
 		c.line = n.test.at().line
 		test.sym.params(n.target)
@@ -99,7 +99,7 @@ type loop struct {
 	elsEnter  func(*frame)
 	mark      func(error) error
 
-	test      eval // may be nil; a function of its own
+	test      eval // may be nil; a separate function
 	testFn    *fnScope
 	testSet   setter
 	testEnter func(*frame)
@@ -123,7 +123,7 @@ func (l *loop) recurse(f *frame, v value.Value, depth int) (value.Value, error) 
 	return safe(s, l.esc, f.st), nil
 }
 
-// recursion is where a recursive loop stands.
+// recursion is the state of a recursive loop.
 type recursion struct {
 	loop  *loop
 	up    *frame

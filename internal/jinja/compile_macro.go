@@ -1,6 +1,7 @@
 package jinja
 
 import (
+	"brine/internal/jinja/markupsafe"
 	"brine/internal/value"
 )
 
@@ -174,7 +175,7 @@ func (m *Macro) Call(c *Call) (value.Value, error) {
 	} else if len(c.Args) > len(d.slots) {
 		return nil, value.Raise("TypeError", "macro %s takes not more than %d argument(s)", m.reprName(), len(d.slots))
 	}
-	return m.invoke(f, c.S)
+	return m.invoke(f, c.State)
 }
 
 func (m *Macro) invoke(f *frame, from *State) (value.Value, error) {
@@ -205,7 +206,7 @@ func (m *Macro) invoke(f *frame, from *State) (value.Value, error) {
 		return nil, err
 	}
 	if from.autoescape {
-		return Markup(s), nil
+		return markupsafe.Markup(s), nil
 	}
 	return s, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"brine/internal/jinja/markupsafe"
 	"brine/internal/source"
 	"brine/internal/value"
 )
@@ -279,7 +280,7 @@ type selfRef struct{ st *State }
 
 // GetItem returns the block of a name.
 func (s *selfRef) GetItem(_ *State, key value.Value) (value.Value, bool, error) {
-	name, _ := Text(key)
+	name, _ := value.AsText(key)
 	stack, ok := s.st.blocks[name]
 	if !ok {
 		return nil, false, nil
@@ -316,7 +317,7 @@ func (b *blockRef) Call(c *Call) (value.Value, error) {
 		return nil, err
 	}
 	if b.st.autoescape {
-		return Markup(s), nil
+		return markupsafe.Markup(s), nil
 	}
 	return s, nil
 }

@@ -20,7 +20,7 @@ type Source struct {
 }
 
 // A Loader finds templates by name. from is the name of the template that
-// asks. A name that is not there is a [*NotFoundError].
+// asks. A missing template is a [*NotFoundError].
 type Loader interface {
 	Load(ctx context.Context, name, from string) (Source, error)
 }
@@ -40,7 +40,7 @@ type cacheKey struct {
 	anonymous       bool
 }
 
-// New returns an environment. l may be nil: then no other template is there.
+// New returns an environment. l may be nil: then templates cannot import others.
 func New(o Options, l Loader) *Env {
 	return &Env{opts: o.withDefaults(), loader: l, cache: map[cacheKey]*Template{}}
 }
@@ -76,7 +76,7 @@ func (e *Env) Parse(name, text string) (*Template, error) {
 }
 
 // Get returns the template of that name from the loader, parsed once. from is
-// the name of the template that asks. A template that is not there is a
+// the name of the template that asks. A missing template is a
 // *NotFoundError.
 func (e *Env) Get(ctx context.Context, name, from string) (*Template, error) {
 	if e.loader == nil {
@@ -119,8 +119,8 @@ func (e *Env) parsed(k cacheKey) (*Template, error) {
 }
 
 // Render renders the template with vars, which the templates that it imports
-// or includes see too. As with Salt, a newline that ended the template ends
-// the output. A fault is an *Error.
+// or includes see too. A newline that ends the template ends the output. A
+// fault is an *Error.
 func (t *Template) Render(ctx context.Context, vars *value.Map) (*Output, error) {
 	r := newRun(ctx, t.env, vars)
 	// The last rendering tells how much room this one needs.
@@ -151,7 +151,7 @@ func (t *Template) Module(ctx context.Context, vars *value.Map) (*Module, error)
 	return m, nil
 }
 
-// finish makes sure that an error names a line for Salt.
+// finish makes sure that an error names a line.
 func finish(err error) error {
 	var e *Error
 	if errors.As(err, &e) && e.At.IsZero() {
@@ -183,8 +183,8 @@ type run struct {
 	kept    map[*byte]captured
 	modules map[*Template]*Module
 	loaded  map[loadKey]*Template
-	regexps regexps
-	at      *Template // what is being called stands in at, at off
+	shared  []shared
+	at      *Template // the template and offset of the current call
 	off     int32
 }
 
@@ -193,6 +193,9 @@ func newRun(ctx context.Context, e *Env, vars *value.Map) *run {
 	r.importVars, _ = ctx.Value(importVarsKey{}).(func(string) *value.Map)
 	return r
 }
+
+// shared is something that a rendering keeps for an extension.
+type shared struct{ key, value any }
 
 type loadKey struct{ name, from string }
 
@@ -241,8 +244,35 @@ func (r *run) late() error {
 	}
 }
 
-// Untimed calls fn, whose time is not the template's: what fn does, such as to
-// run a program, has limits of its own.
+// Late returns an error if the time of the rendering is up.
+func (s *State) Late() error { return s.run.late() }
+
+// Tick counts a small step of work. From time to time it checks, as
+// [State.Late] does, whether the time of the rendering is up.
+func (s *State) Tick() error { return s.run.tick() }
+
+// IsTimeUp reports whether err says that the time of a rendering is up, or that
+// it was stopped.
+func IsTimeUp(err error) bool {
+	var up *timeUp
+	return errors.As(err, &up)
+}
+
+// Shared returns what the rendering keeps under key, whose type should be the
+// caller's own. create makes it at first use.
+func (s *State) Shared(key any, create func() any) any {
+	for _, kept := range s.run.shared {
+		if kept.key == key {
+			return kept.value
+		}
+	}
+	v := create()
+	s.run.shared = append(s.run.shared, shared{key, v})
+	return v
+}
+
+// Untimed calls fn and does not count its time: what fn does, such as to run a
+// program, has other limits.
 func (s *State) Untimed(fn func() (value.Value, error)) (value.Value, error) {
 	start := time.Now()
 	v, err := fn()

@@ -1,8 +1,6 @@
 package jinja
 
 import (
-	"errors"
-
 	"brine/internal/source"
 	"brine/internal/value"
 )
@@ -15,7 +13,7 @@ const (
 	Runtime       Kind = iota // Python raised, or a limit was reached
 	Syntax                    // the template does not parse
 	UndefinedName             // something undefined was used
-	NotFound                  // a template that is not there
+	NotFound                  // a template does not exist
 )
 
 // An Error is a fault in a template.
@@ -24,7 +22,7 @@ type Error struct {
 	PyType string       // the Python exception: "UndefinedError", "TypeError", ...
 	Msg    string       // as Jinja2 or Python words it
 	Pos    source.Pos   // the very place
-	At     source.Pos   // the place that Jinja2 names, by statements: Salt reports its line
+	At     source.Pos   // the place that Jinja2 names: the line of the statement
 	Via    []source.Pos // statements (include, import, macro call) that led here, innermost first
 	Source string       // the text of the template that At is in, newlines as \n
 	Hint   string       // the nearest valid name, or empty
@@ -60,8 +58,8 @@ type hinted struct {
 // Unwrap returns the Python error.
 func (h *hinted) Unwrap() error { return h.PyError }
 
-// An elsewhere is a Python error whose cause lies at another place than the tag
-// that found it: data that a tag reads.
+// An elsewhere is a Python error whose cause is not at the tag that found it, but
+// in data that the tag reads.
 type elsewhere struct {
 	*value.PyError
 	at source.Pos
@@ -70,16 +68,6 @@ type elsewhere struct {
 // Unwrap returns the Python error.
 func (e *elsewhere) Unwrap() error { return e.PyError }
 
-// isPy reports whether err is a Python error of one of the types.
-func isPy(err error, types ...string) bool {
-	var p *value.PyError
-	if !errors.As(err, &p) {
-		return false
-	}
-	for _, t := range types {
-		if p.Type == t {
-			return true
-		}
-	}
-	return false
-}
+// ErrorAt returns err as one whose cause is at another place than the tag that
+// found it: in data that the tag reads.
+func ErrorAt(err *value.PyError, at source.Pos) error { return &elsewhere{err, at} }

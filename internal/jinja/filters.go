@@ -1,17 +1,10 @@
 package jinja
 
 import (
+	"brine/internal/jinja/markupsafe"
+	"brine/internal/jinja/pymethod"
 	"brine/internal/value"
 )
-
-// filter returns the filter name: Salt's, else Jinja2's.
-func filter(name string) (Func, bool) {
-	if f := saltFilter(name); f != nil {
-		return f, true
-	}
-	f := builtinFilter(name)
-	return f, f != nil
-}
 
 // builtinFilter returns a filter of Jinja2 3.1.
 func builtinFilter(name string) Func {
@@ -118,19 +111,11 @@ func builtinFilter(name string) Func {
 
 // softStr is markupsafe's soft_str: Markup stays Markup.
 func (c *Call) softStr(v value.Value) (s string, markup bool, err error) {
-	if m, ok := v.(Markup); ok {
+	if m, ok := v.(markupsafe.Markup); ok {
 		return string(m), true, nil
 	}
-	s, err = c.S.Str(v)
+	s, err = c.State.Str(v)
 	return s, false, err
-}
-
-// defined returns the error of using v where it is undefined.
-func defined(v value.Value) error {
-	if u, ok := v.(*Undefined); ok {
-		return u.Err()
-	}
-	return nil
 }
 
 func errFilterArgument(format string, args ...any) error {
@@ -155,17 +140,17 @@ func filterLength(c *Call) (value.Value, error) {
 }
 
 func filterDefault(c *Call) (value.Value, error) {
-	a, err := c.bind("do_default", 0, "value", "default_value?", "boolean?")
+	a, err := c.Params("do_default", 0, "value", "default_value?", "boolean?")
 	if err != nil {
 		return nil, err
 	}
 	use := false
 	if _, undef := a[0].(*Undefined); undef {
 		use = true
-	} else if boolean, err := c.boolArg(a[2], false); err != nil {
+	} else if boolean, err := c.BoolArg(a[2], false); err != nil {
 		return nil, err
 	} else if boolean {
-		t, err := c.S.Truth(a[0])
+		t, err := c.State.Truth(a[0])
 		if err != nil {
 			return nil, err
 		}
@@ -174,64 +159,64 @@ func filterDefault(c *Call) (value.Value, error) {
 	switch {
 	case !use:
 		return a[0], nil
-	case !given(a[1]):
+	case !pymethod.Given(a[1]):
 		return "", nil
 	}
 	return a[1], nil
 }
 
 func filterAttr(c *Call) (value.Value, error) {
-	a, err := c.bind("do_attr", 1, "obj", "name")
+	a, err := c.Params("do_attr", 1, "obj", "name")
 	if err != nil {
 		return nil, err
 	}
-	name, ok := Text(a[1])
+	name, ok := value.AsText(a[1])
 	if !ok {
 		return nil, value.Raise("TypeError", "attribute name must be string, not '%s'", value.TypeName(a[1]))
 	}
-	if err := defined(a[0]); err != nil {
+	if err := Defined(a[0]); err != nil {
 		return nil, err
 	}
-	v, ok, err := c.S.attr(a[0], name)
+	v, ok, err := c.State.Attr(a[0], name)
 	if ok || err != nil {
 		return v, err
 	}
-	return c.S.UndefinedIn(a[0], name), nil
+	return c.State.UndefinedIn(a[0], name), nil
 }
 
 func filterInt(c *Call) (value.Value, error) {
-	a, err := c.bind("do_int", 0, "value", "default?", "base?")
+	a, err := c.Params("do_int", 0, "value", "default?", "base?")
 	if err != nil {
 		return nil, err
 	}
-	base, err := intArg(a[2], 10)
+	base, err := pymethod.IntArg(a[2], 10)
 	if err != nil {
 		return nil, err
 	}
 	var n value.Value
-	if s, ok := Text(a[0]); ok {
+	if s, ok := value.AsText(a[0]); ok {
 		n, err = value.ParseInt(s, base)
 	} else {
 		n, err = value.ToInt(a[0])
 	}
-	if !isPy(err, "TypeError", "ValueError") {
+	if !pymethod.Raised(err, "TypeError", "ValueError") {
 		return n, err
 	}
 	f, err := value.ToFloat(a[0])
 	if err == nil {
 		n, err = value.ToInt(f)
 	}
-	if !isPy(err, "TypeError", "ValueError") {
+	if !pymethod.Raised(err, "TypeError", "ValueError") {
 		return n, err
 	}
-	if !given(a[1]) {
+	if !pymethod.Given(a[1]) {
 		return int64(0), nil
 	}
 	return a[1], nil
 }
 
 func filterFloat(c *Call) (value.Value, error) {
-	a, err := c.bind("do_float", 0, "value", "default?")
+	a, err := c.Params("do_float", 0, "value", "default?")
 	if err != nil {
 		return nil, err
 	}
@@ -239,39 +224,39 @@ func filterFloat(c *Call) (value.Value, error) {
 	if err == nil {
 		return f, nil
 	}
-	if !isPy(err, "TypeError", "ValueError") {
+	if !pymethod.Raised(err, "TypeError", "ValueError") {
 		return nil, err
 	}
-	if !given(a[1]) {
+	if !pymethod.Given(a[1]) {
 		return 0.0, nil
 	}
 	return a[1], nil
 }
 
 func filterRound(c *Call) (value.Value, error) {
-	a, err := c.bind("do_round", 0, "value", "precision?", "method?")
+	a, err := c.Params("do_round", 0, "value", "precision?", "method?")
 	if err != nil {
 		return nil, err
 	}
 	method := "common"
-	if given(a[2]) {
-		method, _ = Text(a[2])
+	if pymethod.Given(a[2]) {
+		method, _ = value.AsText(a[2])
 	}
 	if method != "common" && method != "ceil" && method != "floor" {
 		return nil, errFilterArgument("method must be common, ceil or floor")
 	}
 	if method == "common" {
-		if given(a[1]) && a[1] == nil {
+		if pymethod.Given(a[1]) && a[1] == nil {
 			return value.Round(a[0], 0, true)
 		}
-		n, err := intArg(a[1], 0)
+		n, err := pymethod.IntArg(a[1], 0)
 		if err != nil {
 			return nil, err
 		}
 		return value.Round(a[0], n, false)
 	}
 	precision := a[1]
-	if !given(precision) {
+	if !pymethod.Given(precision) {
 		precision = int64(0)
 	}
 	unit, err := value.Pow(int64(10), precision)
@@ -316,7 +301,7 @@ func floorCeil(v value.Value, up bool) (value.Value, error) {
 }
 
 func filterFilesize(c *Call) (value.Value, error) {
-	a, err := c.bind("do_filesizeformat", 0, "value", "binary?")
+	a, err := c.Params("do_filesizeformat", 0, "value", "binary?")
 	if err != nil {
 		return nil, err
 	}
@@ -324,7 +309,7 @@ func filterFilesize(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	binary, err := c.boolArg(a[1], false)
+	binary, err := c.BoolArg(a[1], false)
 	if err != nil {
 		return nil, err
 	}
@@ -355,20 +340,20 @@ func filterFilesize(c *Call) (value.Value, error) {
 }
 
 func filterTojson(c *Call) (value.Value, error) {
-	a, err := c.bind("do_tojson", 1, "value", "indent?")
+	a, err := c.Params("do_tojson", 1, "value", "indent?")
 	if err != nil {
 		return nil, err
 	}
 	o := value.JSONOptions{SortKeys: true, EscapeNonASCII: true}
-	if err := jsonIndent(&o, orNil(a[1])); err != nil {
+	if err := pymethod.JSONIndent(&o, pymethod.OrNil(a[1])); err != nil {
 		return nil, err
 	}
-	s, err := safeJSON(a[0], o)
-	return Markup(s), err
+	s, err := pymethod.SafeJSON(a[0], o)
+	return markupsafe.Markup(s), err
 }
 
 func filterPprint(c *Call) (value.Value, error) {
-	a, err := c.bind("do_pprint", 0, "value")
+	a, err := c.Params("do_pprint", 0, "value")
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"sync"
 
+	"brine/internal/jinja/markupsafe"
+	"brine/internal/jinja/pymethod"
+	"brine/internal/jinja/pytext"
 	"brine/internal/value"
 )
 
@@ -14,42 +17,42 @@ func filterEscape(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return escaped(a[0])
+	return markupsafe.Escaped(a[0])
 }
 
 func filterForceEscape(c *Call) (value.Value, error) {
-	a, err := c.bind("do_forceescape", 0, "value")
+	a, err := c.Params("do_forceescape", 0, "value")
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.S.Str(a[0])
-	return Markup(Escape(s)), err
+	s, err := c.State.Str(a[0])
+	return markupsafe.Markup(markupsafe.Escape(s)), err
 }
 
 func filterSafe(c *Call) (value.Value, error) {
-	a, err := c.bind("do_mark_safe", 0, "value")
+	a, err := c.Params("do_mark_safe", 0, "value")
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.S.Str(a[0])
-	return Markup(s), err
+	s, err := c.State.Str(a[0])
+	return markupsafe.Markup(s), err
 }
 
 func filterStriptags(c *Call) (value.Value, error) {
-	a, err := c.bind("do_striptags", 0, "value")
+	a, err := c.Params("do_striptags", 0, "value")
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.S.Str(a[0])
-	return stripTags(s), err
+	s, err := c.State.Str(a[0])
+	return markupsafe.StripTags(s), err
 }
 
 func filterUrlencode(c *Call) (value.Value, error) {
-	a, err := c.bind("do_urlencode", 0, "value")
+	a, err := c.Params("do_urlencode", 0, "value")
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := Text(a[0]); ok || !value.IsIterable(a[0]) {
+	if _, ok := value.AsText(a[0]); ok || !value.IsIterable(a[0]) {
 		return quoteURL(a[0], false)
 	}
 	src := a[0]
@@ -62,7 +65,7 @@ func filterUrlencode(c *Call) (value.Value, error) {
 	}
 	parts := make([]string, len(items))
 	for i, it := range items {
-		k, v, err := unpackPair(it)
+		k, v, err := pymethod.UnpackPair(it)
 		if err != nil {
 			return nil, err
 		}
@@ -76,40 +79,22 @@ func filterUrlencode(c *Call) (value.Value, error) {
 		}
 		parts[i] = ks + "=" + vs
 	}
-	return joinText(parts, "&")
-}
-
-// unpackPair is "k, v = item".
-func unpackPair(item value.Value) (k, v value.Value, err error) {
-	if !value.IsIterable(item) {
-		return nil, nil, value.Raise("TypeError", "cannot unpack non-iterable %s object", value.TypeName(item))
-	}
-	items, err := value.Items(item)
-	if err != nil {
-		return nil, nil, err
-	}
-	switch {
-	case len(items) < 2:
-		return nil, nil, value.Raise("ValueError", "not enough values to unpack (expected 2, got %d)", len(items))
-	case len(items) > 2:
-		return nil, nil, value.Raise("ValueError", "too many values to unpack (expected 2)")
-	}
-	return items[0], items[1], nil
+	return pytext.Join(parts, "&")
 }
 
 func filterXmlattr(c *Call) (value.Value, error) {
-	a, err := c.bind("do_xmlattr", 1, "d", "autospace?")
+	a, err := c.Params("do_xmlattr", 1, "d", "autospace?")
 	if err != nil {
 		return nil, err
 	}
-	if err := defined(a[0]); err != nil {
+	if err := Defined(a[0]); err != nil {
 		return nil, err
 	}
 	m, ok := a[0].(value.Mapping)
 	if !ok {
-		return nil, noItems(a[0])
+		return nil, pymethod.NoItems(a[0])
 	}
-	space, err := c.boolArg(a[1], true)
+	space, err := c.BoolArg(a[1], true)
 	if err != nil {
 		return nil, err
 	}
@@ -119,18 +104,18 @@ func filterXmlattr(c *Call) (value.Value, error) {
 		if _, undef := v.(*Undefined); v == nil || undef {
 			continue
 		}
-		name, ok := Text(k)
+		name, ok := value.AsText(k)
 		if !ok {
 			return nil, value.Raise("TypeError", "expected string or bytes-like object, got '%s'", value.TypeName(k))
 		}
 		if strings.ContainsAny(name, " \t\n\r\f\v/>=") {
 			return nil, value.Raise("ValueError", "Invalid character in attribute name: %s", value.Repr(k))
 		}
-		ek, err := escaped(k)
+		ek, err := markupsafe.Escaped(k)
 		if err != nil {
 			return nil, err
 		}
-		ev, err := escaped(v)
+		ev, err := markupsafe.Escaped(v)
 		if err != nil {
 			return nil, err
 		}
@@ -140,26 +125,22 @@ func filterXmlattr(c *Call) (value.Value, error) {
 	if space && out != "" {
 		out = " " + out
 	}
-	return sameText(out, c.S.Autoescape()), nil
-}
-
-func noItems(v value.Value) error {
-	return value.Raise("AttributeError", "'%s' object has no attribute 'items'", value.TypeName(v))
+	return pymethod.SameText(out, c.State.Autoescape()), nil
 }
 
 func filterUrlize(c *Call) (value.Value, error) {
-	a, err := c.bind("do_urlize", 1, "value", "trim_url_limit?", "nofollow?", "target?", "rel?", "extra_schemes?")
+	a, err := c.Params("do_urlize", 1, "value", "trim_url_limit?", "nofollow?", "target?", "rel?", "extra_schemes?")
 	if err != nil {
 		return nil, err
 	}
 	u := urlizer{limit: -1}
-	if v := orNil(a[1]); v != nil {
-		if u.limit, err = asIndex(v); err != nil {
+	if v := pymethod.OrNil(a[1]); v != nil {
+		if u.limit, err = pymethod.AsIndex(v); err != nil {
 			return nil, err
 		}
 		u.limit = max(u.limit, 0)
 	}
-	nofollow, err := c.boolArg(a[2], false)
+	nofollow, err := c.BoolArg(a[2], false)
 	if err != nil {
 		return nil, err
 	}
@@ -167,12 +148,12 @@ func filterUrlize(c *Call) (value.Value, error) {
 	if nofollow {
 		rels["nofollow"] = true
 	}
-	if v := orNil(a[4]); v != nil {
-		s, err := c.S.Str(v)
+	if v := pymethod.OrNil(a[4]); v != nil {
+		s, err := c.State.Str(v)
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range splitBlank(s, -1) {
+		for _, r := range pytext.SplitBlank(s, -1) {
 			rels[r] = true
 		}
 	}
@@ -181,9 +162,9 @@ func filterUrlize(c *Call) (value.Value, error) {
 		names = append(names, r)
 	}
 	sort.Strings(names)
-	u.attrs = ` rel="` + Escape(strings.Join(names, " ")) + `"`
-	if v := orNil(a[3]); v != nil {
-		m, err := escaped(v)
+	u.attrs = ` rel="` + markupsafe.Escape(strings.Join(names, " ")) + `"`
+	if v := pymethod.OrNil(a[3]); v != nil {
+		m, err := markupsafe.Escaped(v)
 		if err != nil {
 			return nil, err
 		}
@@ -191,25 +172,25 @@ func filterUrlize(c *Call) (value.Value, error) {
 			u.attrs += ` target="` + string(m) + `"`
 		}
 	}
-	if v := orNil(a[5]); v != nil {
+	if v := pymethod.OrNil(a[5]); v != nil {
 		items, err := value.Items(v)
 		if err != nil {
 			return nil, err
 		}
 		for _, it := range items {
-			s, ok := Text(it)
+			s, ok := value.AsText(it)
 			if !ok || !schemePattern().MatchString(s) {
 				return nil, errFilterArgument("%s is not a valid URI scheme prefix.", value.Repr(it))
 			}
 			u.schemes = append(u.schemes, s)
 		}
 	}
-	text, err := escaped(a[0])
+	text, err := markupsafe.Escaped(a[0])
 	if err != nil {
 		return nil, err
 	}
 	out := u.all(string(text))
-	return sameText(out, c.S.Autoescape()), value.CheckSize(len(out))
+	return pymethod.SameText(out, c.State.Autoescape()), value.CheckSize(len(out))
 }
 
 var (

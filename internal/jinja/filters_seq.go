@@ -2,14 +2,18 @@ package jinja
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 
+	"brine/internal/jinja/markupsafe"
+	"brine/internal/jinja/pymethod"
+	"brine/internal/jinja/pytext"
 	"brine/internal/value"
 )
 
-// pull returns the items of v one by one, as Python's iter and next do; the
-// items of a generator are drawn only when asked for.
-func pull(v value.Value) (func() (value.Value, bool, error), error) {
+// Pull returns a function that returns the items of v one by one, and false at
+// the end. It takes the items of a generator when they are asked for.
+func Pull(v value.Value) (func() (value.Value, bool, error), error) {
 	switch x := v.(type) {
 	case value.Iterator:
 		return x.Next, nil
@@ -61,7 +65,7 @@ func (c *Call) getter(attr value.Value, dflt value.Value, fold bool) func(value.
 	parts := attrParts(attr)
 	return func(item value.Value) (value.Value, error) {
 		for _, p := range parts {
-			v, err := c.S.GetItem(item, p)
+			v, err := c.State.GetItem(item, p)
 			if err != nil {
 				return nil, err
 			}
@@ -76,14 +80,14 @@ func (c *Call) getter(attr value.Value, dflt value.Value, fold bool) func(value.
 
 // foldCase is the key for sorting and grouping without regard to case.
 func foldCase(v value.Value, fold bool) value.Value {
-	if s, ok := Text(v); ok && fold {
-		return lower(s)
+	if s, ok := value.AsText(v); ok && fold {
+		return pytext.Lower(s)
 	}
 	return v
 }
 
 func attrParts(attr value.Value) []value.Value {
-	s, ok := Text(attr)
+	s, ok := value.AsText(attr)
 	if !ok {
 		if attr == nil {
 			return nil
@@ -93,7 +97,7 @@ func attrParts(attr value.Value) []value.Value {
 	var parts []value.Value
 	for _, p := range strings.Split(s, ".") {
 		var part value.Value = p
-		if every(p, isDigitChar) {
+		if pytext.Every(p, pytext.IsDigit) {
 			if n, err := value.ParseInt(p, 10); err == nil {
 				part = n
 			}
@@ -106,7 +110,7 @@ func attrParts(attr value.Value) []value.Value {
 // multiGetter is make_multi_attrgetter: a key of several paths.
 func (c *Call) multiGetter(attr value.Value, fold bool) func(value.Value) (value.Value, error) {
 	paths := []value.Value{attr}
-	if s, ok := Text(attr); ok {
+	if s, ok := value.AsText(attr); ok {
 		paths = nil
 		for _, p := range strings.Split(s, ",") {
 			paths = append(paths, p)
@@ -130,7 +134,7 @@ func (c *Call) multiGetter(attr value.Value, fold bool) func(value.Value) (value
 }
 
 func filterList(c *Call) (value.Value, error) {
-	a, err := c.bind("sync_do_list", 0, "value")
+	a, err := c.Params("sync_do_list", 0, "value")
 	if err != nil {
 		return nil, err
 	}
@@ -142,11 +146,11 @@ func filterList(c *Call) (value.Value, error) {
 }
 
 func filterFirst(c *Call) (value.Value, error) {
-	a, err := c.bind("sync_do_first", 1, "seq")
+	a, err := c.Params("sync_do_first", 1, "seq")
 	if err != nil {
 		return nil, err
 	}
-	next, err := pull(a[0])
+	next, err := Pull(a[0])
 	if err != nil {
 		return nil, err
 	}
@@ -155,13 +159,13 @@ func filterFirst(c *Call) (value.Value, error) {
 		return nil, err
 	}
 	if !ok {
-		return c.S.Undefined("", "No first item, sequence was empty."), nil
+		return c.State.Undefined("", "No first item, sequence was empty."), nil
 	}
 	return v, nil
 }
 
 func filterLast(c *Call) (value.Value, error) {
-	a, err := c.bind("do_last", 1, "seq")
+	a, err := c.Params("do_last", 1, "seq")
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +174,7 @@ func filterLast(c *Call) (value.Value, error) {
 		return nil, err
 	}
 	if len(items) == 0 {
-		return c.S.Undefined("", "No last item, sequence was empty."), nil
+		return c.State.Undefined("", "No last item, sequence was empty."), nil
 	}
 	return items[len(items)-1], nil
 }
@@ -188,7 +192,7 @@ func reversible(v value.Value) ([]value.Value, error) {
 }
 
 func filterRandom(c *Call) (value.Value, error) {
-	a, err := c.bind("do_random", 1, "seq")
+	a, err := c.Params("do_random", 1, "seq")
 	if err != nil {
 		return nil, err
 	}
@@ -197,52 +201,39 @@ func filterRandom(c *Call) (value.Value, error) {
 		return nil, err
 	}
 	if n == 0 {
-		return c.S.Undefined("", "No random item, sequence was empty."), nil
+		return c.State.Undefined("", "No random item, sequence was empty."), nil
 	}
 	return value.GetItem(a[0], int64(rand.IntN(n)))
 }
 
 func filterReverse(c *Call) (value.Value, error) {
-	a, err := c.bind("do_reverse", 0, "value")
+	a, err := c.Params("do_reverse", 0, "value")
 	if err != nil {
 		return nil, err
 	}
-	if s, ok := Text(a[0]); ok {
+	if s, ok := value.AsText(a[0]); ok {
 		chars := value.Chars(s)
-		flip(chars)
-		_, markup := a[0].(Markup)
-		return sameText(strings.Join(chars, ""), markup), nil
+		slices.Reverse(chars)
+		_, markup := a[0].(markupsafe.Markup)
+		return pymethod.SameText(strings.Join(chars, ""), markup), nil
 	}
-	if err := defined(a[0]); err != nil {
+	if err := Defined(a[0]); err != nil {
 		return nil, err
 	}
 	items, err := reversible(a[0])
 	if err != nil {
 		if items, err = value.Items(a[0]); err != nil {
-			if isPy(err, "TypeError") {
+			if pymethod.Raised(err, "TypeError") {
 				return nil, errFilterArgument("argument must be iterable")
 			}
 			return nil, err
 		}
-		flip(items)
+		slices.Reverse(items)
 		return &value.List{Items: items}, nil
 	}
-	flip(items)
-	return &reversed{Generator{next: sliceNext(items)}, reversedName(a[0])}, nil
+	slices.Reverse(items)
+	return NewIterator(reversedName(a[0]), sliceNext(items)), nil
 }
-
-// reversed is what Python's reversed returns: an iterator that is no
-// generator.
-type reversed struct {
-	Generator
-	typ string
-}
-
-// Repr prints as Python, with an address that means nothing.
-func (r *reversed) Repr() string { return "<" + r.typ + " object at 0x7f0000000000>" }
-
-// TypeName names the iterator's type.
-func (r *reversed) TypeName() string { return r.typ }
 
 func reversedName(v value.Value) string {
 	switch v := v.(type) {
@@ -259,7 +250,7 @@ func reversedName(v value.Value) string {
 }
 
 func filterItems(c *Call) (value.Value, error) {
-	a, err := c.bind("do_items", 0, "value")
+	a, err := c.Params("do_items", 0, "value")
 	if err != nil {
 		return nil, err
 	}
@@ -271,12 +262,12 @@ func filterItems(c *Call) (value.Value, error) {
 		if !ok {
 			return nil, value.Raise("TypeError", "Can only get item pairs from a mapping.")
 		}
-		return pull(&value.View{Of: m, Kind: value.Pairs})
+		return Pull(&value.View{Of: m, Kind: value.Pairs})
 	}), nil
 }
 
 func filterBatch(c *Call) (value.Value, error) {
-	a, err := c.bind("do_batch", 0, "value", "linecount", "fill_with?")
+	a, err := c.Params("do_batch", 0, "value", "linecount", "fill_with?")
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +276,7 @@ func filterBatch(c *Call) (value.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		n, err := asIndex(a[1])
+		n, err := pymethod.AsIndex(a[1])
 		if err != nil {
 			n = -1 // Python only compares it: nothing is ever equal
 		}
@@ -299,7 +290,7 @@ func filterBatch(c *Call) (value.Value, error) {
 			line = append(line, it)
 		}
 		if len(line) > 0 {
-			if fill := orNil(a[2]); fill != nil && len(line) < n {
+			if fill := pymethod.OrNil(a[2]); fill != nil && len(line) < n {
 				if err := value.CheckItems(n); err != nil {
 					return nil, err
 				}
@@ -314,7 +305,7 @@ func filterBatch(c *Call) (value.Value, error) {
 }
 
 func filterSlice(c *Call) (value.Value, error) {
-	a, err := c.bind("sync_do_slice", 0, "value", "slices", "fill_with?")
+	a, err := c.Params("sync_do_slice", 0, "value", "slices", "fill_with?")
 	if err != nil {
 		return nil, err
 	}
@@ -326,7 +317,7 @@ func filterSlice(c *Call) (value.Value, error) {
 		if _, err := value.FloorDiv(int64(len(items)), a[1]); err != nil {
 			return nil, err
 		}
-		n, err := asIndex(a[1])
+		n, err := pymethod.AsIndex(a[1])
 		if err != nil {
 			return nil, err
 		}
@@ -345,7 +336,7 @@ func filterSlice(c *Call) (value.Value, error) {
 			}
 			part := append([]value.Value(nil), items[:size]...)
 			items = items[size:]
-			if fill := orNil(a[2]); fill != nil && i >= extra {
+			if fill := pymethod.OrNil(a[2]); fill != nil && i >= extra {
 				part = append(part, fill)
 			}
 			out[i] = &value.List{Items: part}
@@ -355,7 +346,7 @@ func filterSlice(c *Call) (value.Value, error) {
 }
 
 func filterSum(c *Call) (value.Value, error) {
-	a, err := c.bind("sync_do_sum", 1, "iterable", "attribute?", "start?")
+	a, err := c.Params("sync_do_sum", 1, "iterable", "attribute?", "start?")
 	if err != nil {
 		return nil, err
 	}
@@ -364,16 +355,16 @@ func filterSum(c *Call) (value.Value, error) {
 		return nil, err
 	}
 	var total value.Value = int64(0)
-	if given(a[2]) {
+	if pymethod.Given(a[2]) {
 		total = a[2]
 		switch total.(type) {
-		case string, Markup:
+		case string, markupsafe.Markup:
 			return nil, value.Raise("TypeError", "sum() can't sum strings [use ''.join(seq) instead]")
 		case value.Bytes:
 			return nil, value.Raise("TypeError", "sum() can't sum bytes [use b''.join(seq) instead]")
 		}
 	}
-	get := c.getter(orNil(a[1]), nil, false)
+	get := c.getter(pymethod.OrNil(a[1]), nil, false)
 	for _, it := range items {
 		v, err := get(it)
 		if err != nil {
@@ -387,11 +378,11 @@ func filterSum(c *Call) (value.Value, error) {
 }
 
 func filterSort(c *Call) (value.Value, error) {
-	a, err := c.bind("do_sort", 1, "value", "reverse?", "case_sensitive?", "attribute?")
+	a, err := c.Params("do_sort", 1, "value", "reverse?", "case_sensitive?", "attribute?")
 	if err != nil {
 		return nil, err
 	}
-	sensitive, err := c.boolArg(a[2], false)
+	sensitive, err := c.BoolArg(a[2], false)
 	if err != nil {
 		return nil, err
 	}
@@ -401,25 +392,25 @@ func filterSort(c *Call) (value.Value, error) {
 	}
 	// sorted() wants a number here, so that sort('name') does not pass for
 	// sort(attribute='name').
-	down, err := intArg(a[1], 0)
+	down, err := pymethod.IntArg(a[1], 0)
 	if err != nil {
 		return nil, err
 	}
 	reverse := down != 0
-	if err := value.SortValues(items, c.multiGetter(orNil(a[3]), !sensitive), reverse); err != nil {
+	if err := value.SortValues(items, c.multiGetter(pymethod.OrNil(a[3]), !sensitive), reverse); err != nil {
 		return nil, err
 	}
 	return &value.List{Items: items}, nil
 }
 
 func filterDictsort(c *Call) (value.Value, error) {
-	a, err := c.bind("do_dictsort", 0, "value", "case_sensitive?", "by?", "reverse?")
+	a, err := c.Params("do_dictsort", 0, "value", "case_sensitive?", "by?", "reverse?")
 	if err != nil {
 		return nil, err
 	}
 	at := 0
-	if given(a[2]) {
-		switch by, _ := Text(a[2]); by {
+	if pymethod.Given(a[2]) {
+		switch by, _ := value.AsText(a[2]); by {
 		case "key":
 		case "value":
 			at = 1
@@ -427,20 +418,20 @@ func filterDictsort(c *Call) (value.Value, error) {
 			return nil, errFilterArgument(`You can only sort by either "key" or "value"`)
 		}
 	}
-	if err := defined(a[0]); err != nil {
+	if err := Defined(a[0]); err != nil {
 		return nil, err
 	}
-	sensitive, err := c.boolArg(a[1], false)
+	sensitive, err := c.BoolArg(a[1], false)
 	if err != nil {
 		return nil, err
 	}
-	reverse, err := c.boolArg(a[3], false)
+	reverse, err := c.BoolArg(a[3], false)
 	if err != nil {
 		return nil, err
 	}
 	m, ok := a[0].(value.Mapping)
 	if !ok {
-		return nil, noItems(a[0])
+		return nil, pymethod.NoItems(a[0])
 	}
 	items, err := value.Items(&value.View{Of: m, Kind: value.Pairs})
 	if err != nil {
@@ -454,20 +445,20 @@ func filterDictsort(c *Call) (value.Value, error) {
 }
 
 func filterUnique(c *Call) (value.Value, error) {
-	a, err := c.bind("do_unique", 1, "value", "case_sensitive?", "attribute?")
+	a, err := c.Params("do_unique", 1, "value", "case_sensitive?", "attribute?")
 	if err != nil {
 		return nil, err
 	}
-	sensitive, err := c.boolArg(a[1], false)
+	sensitive, err := c.BoolArg(a[1], false)
 	if err != nil {
 		return nil, err
 	}
 	return generator("do_unique", func() (func() (value.Value, bool, error), error) {
-		next, err := pull(a[0])
+		next, err := Pull(a[0])
 		if err != nil {
 			return nil, err
 		}
-		get := c.getter(orNil(a[2]), nil, !sensitive)
+		get := c.getter(pymethod.OrNil(a[2]), nil, !sensitive)
 		seen := value.NewSet()
 		return func() (value.Value, bool, error) {
 			for {
@@ -496,11 +487,11 @@ func filterMin(c *Call) (value.Value, error) { return c.extreme("do_min", "<") }
 func filterMax(c *Call) (value.Value, error) { return c.extreme("do_max", ">") }
 
 func (c *Call) extreme(fname, op string) (value.Value, error) {
-	a, err := c.bind(fname, 1, "value", "case_sensitive?", "attribute?")
+	a, err := c.Params(fname, 1, "value", "case_sensitive?", "attribute?")
 	if err != nil {
 		return nil, err
 	}
-	sensitive, err := c.boolArg(a[1], false)
+	sensitive, err := c.BoolArg(a[1], false)
 	if err != nil {
 		return nil, err
 	}
@@ -509,13 +500,14 @@ func (c *Call) extreme(fname, op string) (value.Value, error) {
 		return nil, err
 	}
 	if len(items) == 0 {
-		return c.S.Undefined("", "No aggregated item, sequence was empty."), nil
+		return c.State.Undefined("", "No aggregated item, sequence was empty."), nil
 	}
-	return best(items, op, c.getter(orNil(a[2]), nil, !sensitive))
+	return Best(items, op, c.getter(pymethod.OrNil(a[2]), nil, !sensitive))
 }
 
-// best is min and max: the first item whose key no other is op to.
-func best(items []value.Value, op string, key func(value.Value) (value.Value, error)) (value.Value, error) {
+// Best returns the least item by key (op "<") or the greatest (op ">"), the first
+// of equal ones.
+func Best(items []value.Value, op string, key func(value.Value) (value.Value, error)) (value.Value, error) {
 	at := items[0]
 	atKey, err := key(at)
 	if err != nil {
@@ -538,7 +530,7 @@ func best(items []value.Value, op string, key func(value.Value) (value.Value, er
 }
 
 func filterJoin(c *Call) (value.Value, error) {
-	a, err := c.bind("sync_do_join", 1, "value", "d?", "attribute?")
+	a, err := c.Params("sync_do_join", 1, "value", "d?", "attribute?")
 	if err != nil {
 		return nil, err
 	}
@@ -546,9 +538,9 @@ func filterJoin(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	get := c.getter(orNil(a[2]), nil, false)
+	get := c.getter(pymethod.OrNil(a[2]), nil, false)
 	var sep value.Value = ""
-	if given(a[1]) {
+	if pymethod.Given(a[1]) {
 		sep = a[1]
 	}
 	parts := make([]string, len(items))
@@ -568,65 +560,62 @@ func filterJoin(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.S.Autoescape() && (anySafe || sepSafe) {
+	if c.State.Autoescape() && (anySafe || sepSafe) {
 		for i := range parts {
 			if !safe[i] {
-				parts[i] = Escape(parts[i])
+				parts[i] = markupsafe.Escape(parts[i])
 			}
 		}
 		if !sepSafe {
-			sepText = Escape(sepText)
+			sepText = markupsafe.Escape(sepText)
 		}
-		out, err := joinText(parts, sepText)
-		return Markup(out), err
+		out, err := pytext.Join(parts, sepText)
+		return markupsafe.Markup(out), err
 	}
-	return joinText(parts, sepText)
+	return pytext.Join(parts, sepText)
 }
 
-// A groupTuple is what groupby gives for each group: a pair with names.
-type groupTuple struct {
+// A Group is what groupby gives for each group: a pair with names.
+type Group struct {
 	grouper value.Value
 	list    *value.List
 }
 
 // AsTuple returns the pair.
-func (g *groupTuple) AsTuple() value.Tuple { return value.Tuple{g.grouper, g.list} }
+func (g *Group) AsTuple() value.Tuple { return value.Tuple{g.grouper, g.list} }
 
 // Len is 2.
-func (g *groupTuple) Len() int { return 2 }
+func (g *Group) Len() int { return 2 }
 
 // Repr prints as a plain tuple.
-func (g *groupTuple) Repr() string { return value.Repr(g.AsTuple()) }
+func (g *Group) Repr() string { return value.Repr(g.AsTuple()) }
 
 // TypeName is the class in Jinja2.
-func (g *groupTuple) TypeName() string { return "_GroupTuple" }
+func (g *Group) TypeName() string { return "_GroupTuple" }
 
 // EqualValue compares as a tuple.
-func (g *groupTuple) EqualValue(v value.Value) bool {
+func (g *Group) EqualValue(v value.Value) bool {
 	t, ok := value.AsTuple(v)
 	return ok && value.Equal(g.AsTuple(), t)
 }
 
 // GetAttr gives the parts by name, and the methods of a tuple.
-func (g *groupTuple) GetAttr(_ *State, name string) (value.Value, bool, error) {
+func (g *Group) GetAttr(_ *State, name string) (value.Value, bool, error) {
 	switch name {
 	case "grouper":
 		return g.grouper, true, nil
 	case "list":
 		return g.list, true, nil
 	}
-	if fn := tupleMethod(g.AsTuple(), name); fn != nil {
-		return &Callable{Name: name, Fn: fn}, true, nil
-	}
-	return nil, false, nil
+	return pythonMethod(g.AsTuple(), name)
 }
 
 func filterGroupby(c *Call) (value.Value, error) {
-	a, err := c.bind("sync_do_groupby", 1, "value", "attribute", "default?", "case_sensitive?")
+	a, err := c.Params("sync_do_groupby", 1, "value", "attribute", "default?", "case_sensitive?")
 	if err != nil {
 		return nil, err
 	}
-	sensitive, err := c.boolArg(a[3], false)
+	sensitive, err := c.BoolArg(a[3], false)
 	if err != nil {
 		return nil, err
 	}
@@ -634,11 +623,11 @@ func filterGroupby(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := c.getter(a[1], orNil(a[2]), !sensitive)
+	key := c.getter(a[1], pymethod.OrNil(a[2]), !sensitive)
 	if err := value.SortValues(items, key, false); err != nil {
 		return nil, err
 	}
-	shown := c.getter(a[1], orNil(a[2]), false)
+	shown := c.getter(a[1], pymethod.OrNil(a[2]), false)
 	out := &value.List{}
 	var last value.Value
 	for i, it := range items {
@@ -648,14 +637,14 @@ func filterGroupby(c *Call) (value.Value, error) {
 		}
 		same := false
 		if i > 0 {
-			if same, err = c.S.Equal(last, k); err != nil {
+			if same, err = c.State.Equal(last, k); err != nil {
 				return nil, err
 			}
 		} else if u, ok := k.(*Undefined); ok && u.Kind == Strict {
 			return nil, u.Err()
 		}
 		if same {
-			g := out.Items[len(out.Items)-1].(*groupTuple)
+			g := out.Items[len(out.Items)-1].(*Group)
 			g.list.Append(it)
 			continue
 		}
@@ -663,7 +652,7 @@ func filterGroupby(c *Call) (value.Value, error) {
 		if k, err = shown(it); err != nil {
 			return nil, err
 		}
-		out.Append(&groupTuple{k, value.NewList(it)})
+		out.Append(&Group{k, value.NewList(it)})
 	}
 	return out, nil
 }
@@ -685,7 +674,7 @@ func filterMap(c *Call) (value.Value, error) {
 // first argument; each says for an item what comes out, and whether any does.
 func (c *Call) lazily(name string, prepare func() (func(value.Value) (value.Value, bool, error), error)) *Generator {
 	return generator(name, func() (func() (value.Value, bool, error), error) {
-		some, err := c.S.Truth(c.Args[0])
+		some, err := c.State.Truth(c.Args[0])
 		if err != nil || !some {
 			return sliceNext(nil), err
 		}
@@ -693,7 +682,7 @@ func (c *Call) lazily(name string, prepare func() (func(value.Value) (value.Valu
 		if err != nil {
 			return nil, err
 		}
-		next, err := pull(c.Args[0])
+		next, err := Pull(c.Args[0])
 		if err != nil {
 			return nil, err
 		}
@@ -705,7 +694,7 @@ func (c *Call) lazily(name string, prepare func() (func(value.Value) (value.Valu
 				}
 				out, keep, err := each(v)
 				if err == nil {
-					err = c.S.run.tick()
+					err = c.State.run.tick()
 				}
 				if err != nil || keep {
 					return out, err == nil, err
@@ -728,12 +717,12 @@ func (c *Call) mapper() (func(value.Value) (value.Value, error), error) {
 	if len(args) == 0 {
 		return nil, errFilterArgument("map requires a filter argument")
 	}
-	name, ok := Text(args[0])
+	name, ok := value.AsText(args[0])
 	if !ok {
 		return nil, value.Raise("TemplateRuntimeError", "No filter named %s.", value.Repr(args[0]))
 	}
 	return func(v value.Value) (value.Value, error) {
-		return c.S.Filter(name, append([]value.Value{v}, args[1:]...), c.Kw)
+		return c.State.Filter(name, append([]value.Value{v}, args[1:]...), c.Kw)
 	}, nil
 }
 
@@ -754,15 +743,15 @@ func filterSelect(name string) Func {
 				get = c.getter(args[0], nil, false)
 				args = args[1:]
 			}
-			holds := c.S.Truth
+			holds := c.State.Truth
 			if len(args) > 0 {
-				test, ok := Text(args[0])
+				test, ok := value.AsText(args[0])
 				if !ok {
 					return nil, value.Raise("TemplateRuntimeError", "No test named %s.", value.Repr(args[0]))
 				}
 				rest := args[1:]
 				holds = func(v value.Value) (bool, error) {
-					return c.S.Test(test, append([]value.Value{v}, rest...), c.Kw)
+					return c.State.Test(test, append([]value.Value{v}, rest...), c.Kw)
 				}
 			}
 			return func(v value.Value) (value.Value, bool, error) {

@@ -5,12 +5,15 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"brine/internal/jinja/markupsafe"
+	"brine/internal/jinja/pymethod"
+	"brine/internal/jinja/pytext"
 	"brine/internal/value"
 )
 
 // textFilter is a filter without arguments that maps a text.
 func textFilter(c *Call, fname string, f func(string) string) (value.Value, error) {
-	a, err := c.bind(fname, 0, "s")
+	a, err := c.Params(fname, 0, "s")
 	if err != nil {
 		return nil, err
 	}
@@ -18,15 +21,15 @@ func textFilter(c *Call, fname string, f func(string) string) (value.Value, erro
 	if err != nil {
 		return nil, err
 	}
-	return sameText(f(s), markup), nil
+	return pymethod.SameText(f(s), markup), nil
 }
 
-func filterUpper(c *Call) (value.Value, error) { return textFilter(c, "do_upper", upper) }
+func filterUpper(c *Call) (value.Value, error) { return textFilter(c, "do_upper", pytext.Upper) }
 
-func filterLower(c *Call) (value.Value, error) { return textFilter(c, "do_lower", lower) }
+func filterLower(c *Call) (value.Value, error) { return textFilter(c, "do_lower", pytext.Lower) }
 
 func filterCapitalize(c *Call) (value.Value, error) {
-	return textFilter(c, "do_capitalize", capitalize)
+	return textFilter(c, "do_capitalize", pytext.Capitalize)
 }
 
 func filterString(c *Call) (value.Value, error) {
@@ -34,7 +37,7 @@ func filterString(c *Call) (value.Value, error) {
 }
 
 func filterTitle(c *Call) (value.Value, error) {
-	a, err := c.bind("do_title", 0, "s")
+	a, err := c.Params("do_title", 0, "s")
 	if err != nil {
 		return nil, err
 	}
@@ -55,9 +58,9 @@ func filterTitle(c *Call) (value.Value, error) {
 			if r == utf8.RuneError {
 				b.WriteString(s[:n])
 			} else {
-				writeUpper(&b, r)
+				pytext.WriteUpper(&b, r)
 			}
-			b.WriteString(lower(s[n:i]))
+			b.WriteString(pytext.Lower(s[n:i]))
 		}
 		s = s[i:]
 		j := strings.IndexFunc(s, func(r rune) bool { return !ends(r) })
@@ -71,7 +74,7 @@ func filterTitle(c *Call) (value.Value, error) {
 }
 
 func filterTrim(c *Call) (value.Value, error) {
-	a, err := c.bind("do_trim", 0, "value", "chars?")
+	a, err := c.Params("do_trim", 0, "value", "chars?")
 	if err != nil {
 		return nil, err
 	}
@@ -79,11 +82,11 @@ func filterTrim(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return strStrip(s, markup, "strip")(&Call{S: c.S, Args: []value.Value{orNil(a[1])}})
+	return pymethod.Strip(s, markup, "strip", pymethod.OrNil(a[1]))
 }
 
 func filterCenter(c *Call) (value.Value, error) {
-	a, err := c.bind("do_center", 0, "value", "width?")
+	a, err := c.Params("do_center", 0, "value", "width?")
 	if err != nil {
 		return nil, err
 	}
@@ -91,39 +94,39 @@ func filterCenter(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	width, err := intArg(a[1], 80)
+	width, err := pymethod.IntArg(a[1], 80)
 	if err != nil {
 		return nil, err
 	}
-	out, err := justify(s, width, " ", '^')
-	return sameText(out, markup), err
+	out, err := pytext.Justify(s, width, " ", '^')
+	return pymethod.SameText(out, markup), err
 }
 
 func filterReplace(c *Call) (value.Value, error) {
-	a, err := c.bind("do_replace", 1, "s", "old", "new", "count?")
+	a, err := c.Params("do_replace", 1, "s", "old", "new", "count?")
 	if err != nil {
 		return nil, err
 	}
 	count := -1
-	if v := orNil(a[3]); v != nil {
-		if count, err = asIndex(v); err != nil {
+	if v := pymethod.OrNil(a[3]); v != nil {
+		if count, err = pymethod.AsIndex(v); err != nil {
 			return nil, err
 		}
 	}
 	var text [3]string
 	for i := range text {
-		if text[i], err = c.S.Str(a[i]); err != nil {
+		if text[i], err = c.State.Str(a[i]); err != nil {
 			return nil, err
 		}
 	}
-	if !c.S.Autoescape() {
-		return replaceText(text[0], text[1], text[2], count)
+	if !c.State.Autoescape() {
+		return pytext.Replace(text[0], text[1], text[2], count)
 	}
-	_, sSafe := a[0].(Markup)
-	_, oldSafe := a[1].(Markup)
-	_, newSafe := a[2].(Markup)
+	_, sSafe := a[0].(markupsafe.Markup)
+	_, oldSafe := a[1].(markupsafe.Markup)
+	_, newSafe := a[2].(markupsafe.Markup)
 	if oldSafe || newSafe && !sSafe {
-		m, err := escaped(a[0])
+		m, err := markupsafe.Escaped(a[0])
 		if err != nil {
 			return nil, err
 		}
@@ -132,12 +135,12 @@ func filterReplace(c *Call) (value.Value, error) {
 	if sSafe {
 		for i, safe := range []bool{oldSafe, newSafe} {
 			if !safe {
-				text[i+1] = Escape(text[i+1])
+				text[i+1] = markupsafe.Escape(text[i+1])
 			}
 		}
 	}
-	out, err := replaceText(text[0], text[1], text[2], count)
-	return sameText(out, sSafe), err
+	out, err := pytext.Replace(text[0], text[1], text[2], count)
+	return pymethod.SameText(out, sSafe), err
 }
 
 func filterFormat(c *Call) (value.Value, error) {
@@ -156,18 +159,18 @@ func filterFormat(c *Call) (value.Value, error) {
 	if c.Kw.Len() > 0 {
 		with = c.Kw
 	}
-	return value.Mod(sameText(s, markup), with)
+	return value.Mod(pymethod.SameText(s, markup), with)
 }
 
 func filterIndent(c *Call) (value.Value, error) {
-	a, err := c.bind("do_indent", 0, "s", "width?", "first?", "blank?")
+	a, err := c.Params("do_indent", 0, "s", "width?", "first?", "blank?")
 	if err != nil {
 		return nil, err
 	}
-	if err := defined(a[0]); err != nil {
+	if err := Defined(a[0]); err != nil {
 		return nil, err
 	}
-	s, ok := Text(a[0])
+	s, ok := value.AsText(a[0])
 	switch a[0].(type) {
 	case *value.List: // a list takes the newline
 		return nil, value.Raise("AttributeError", "'list' object has no attribute 'splitlines'")
@@ -177,10 +180,10 @@ func filterIndent(c *Call) (value.Value, error) {
 	if !ok {
 		return nil, value.Raise("TypeError", "unsupported operand type(s) for +=: '%s' and 'str'", value.TypeName(a[0]))
 	}
-	_, markup := a[0].(Markup)
-	indent, isText := Text(orNil(a[1]))
+	_, markup := a[0].(markupsafe.Markup)
+	indent, isText := value.AsText(pymethod.OrNil(a[1]))
 	switch {
-	case !given(a[1]):
+	case !pymethod.Given(a[1]):
 		indent = "    "
 	case !isText:
 		v, err := value.Mul(" ", a[1])
@@ -189,11 +192,11 @@ func filterIndent(c *Call) (value.Value, error) {
 		}
 		indent = v.(string)
 	}
-	first, err := c.boolArg(a[2], false)
+	first, err := c.BoolArg(a[2], false)
 	if err != nil {
 		return nil, err
 	}
-	blank, err := c.boolArg(a[3], false)
+	blank, err := c.BoolArg(a[3], false)
 	if err != nil {
 		return nil, err
 	}
@@ -211,38 +214,38 @@ func filterIndent(c *Call) (value.Value, error) {
 		}
 		b.WriteString(line)
 	}
-	return sameText(b.String(), markup), nil
+	return pymethod.SameText(b.String(), markup), nil
 }
 
 func filterTruncate(c *Call) (value.Value, error) {
-	a, err := c.bind("do_truncate", 1, "s", "length?", "killwords?", "end?", "leeway?")
+	a, err := c.Params("do_truncate", 1, "s", "length?", "killwords?", "end?", "leeway?")
 	if err != nil {
 		return nil, err
 	}
-	if given(a[1]) {
+	if pymethod.Given(a[1]) {
 		if _, err := value.Compare(">=", a[1], int64(0)); err != nil {
 			return nil, err
 		}
 	}
-	length, err := intArg(a[1], 255)
+	length, err := pymethod.IntArg(a[1], 255)
 	if err != nil {
 		return nil, err
 	}
-	kill, err := c.boolArg(a[2], false)
+	kill, err := c.BoolArg(a[2], false)
 	if err != nil {
 		return nil, err
 	}
 	end := "..."
-	if given(a[3]) {
-		s, ok := Text(a[3])
+	if pymethod.Given(a[3]) {
+		s, ok := value.AsText(a[3])
 		if !ok {
 			return nil, value.Raise("TypeError", "object of type '%s' has no len()", value.TypeName(a[3]))
 		}
 		end = s
 	}
 	leeway := 5
-	if v := orNil(a[4]); v != nil {
-		if leeway, err = asIndex(v); err != nil {
+	if v := pymethod.OrNil(a[4]); v != nil {
+		if leeway, err = pymethod.AsIndex(v); err != nil {
 			return nil, err
 		}
 	}
@@ -253,7 +256,7 @@ func filterTruncate(c *Call) (value.Value, error) {
 	if leeway < 0 {
 		return nil, value.Raise("AssertionError", "expected leeway >= 0, got %d", leeway)
 	}
-	s, ok := Text(a[0])
+	s, ok := value.AsText(a[0])
 	if !ok {
 		// Python asks a list for its length and items too; only what is not
 		// longer comes back whole.
@@ -269,25 +272,25 @@ func filterTruncate(c *Call) (value.Value, error) {
 	if value.TextLen(s) <= length+leeway {
 		return a[0], nil
 	}
-	_, markup := a[0].(Markup)
+	_, markup := a[0].(markupsafe.Markup)
 	cut := value.TextSlice(s, 0, room)
 	if !kill {
 		if i := strings.LastIndexByte(cut, ' '); i >= 0 {
 			cut = cut[:i]
 		}
 	}
-	return value.Add(sameText(cut, markup), endText(a[3], end))
+	return value.Add(pymethod.SameText(cut, markup), endText(a[3], end))
 }
 
 func endText(v value.Value, s string) value.Value {
-	if m, ok := v.(Markup); ok {
+	if m, ok := v.(markupsafe.Markup); ok {
 		return m
 	}
 	return s
 }
 
 func filterWordcount(c *Call) (value.Value, error) {
-	a, err := c.bind("do_wordcount", 0, "s")
+	a, err := c.Params("do_wordcount", 0, "s")
 	if err != nil {
 		return nil, err
 	}
@@ -308,41 +311,41 @@ func filterWordcount(c *Call) (value.Value, error) {
 }
 
 // isWordChar is \w of Python's regular expressions.
-func isWordChar(r rune) bool { return r == '_' || isAlnum(r) }
+func isWordChar(r rune) bool { return r == '_' || pytext.IsAlnum(r) }
 
 func filterWordwrap(c *Call) (value.Value, error) {
-	a, err := c.bind("do_wordwrap", 1, "s", "width?", "break_long_words?", "wrapstring?", "break_on_hyphens?")
+	a, err := c.Params("do_wordwrap", 1, "s", "width?", "break_long_words?", "wrapstring?", "break_on_hyphens?")
 	if err != nil {
 		return nil, err
 	}
-	if err := defined(a[0]); err != nil {
+	if err := Defined(a[0]); err != nil {
 		return nil, err
 	}
-	s, ok := Text(a[0])
+	s, ok := value.AsText(a[0])
 	if !ok {
 		return nil, value.Raise("AttributeError", "'%s' object has no attribute 'splitlines'", value.TypeName(a[0]))
 	}
-	if err := cmp.Or(checkParts(s, ""), checkLines(s)); err != nil {
+	if err := cmp.Or(pytext.CheckParts(s, ""), pytext.CheckLines(s)); err != nil {
 		return nil, err
 	}
 	w := value.Wrapper{}
-	if given(a[1]) {
+	if pymethod.Given(a[1]) {
 		if _, err := value.Compare("<=", a[1], int64(0)); err != nil {
 			return nil, err
 		}
 	}
-	if w.Width, err = intArg(a[1], 79); err != nil {
+	if w.Width, err = pymethod.IntArg(a[1], 79); err != nil {
 		return nil, err
 	}
-	if w.BreakLong, err = c.boolArg(a[2], true); err != nil {
+	if w.BreakLong, err = c.BoolArg(a[2], true); err != nil {
 		return nil, err
 	}
-	if w.Hyphens, err = c.boolArg(a[4], true); err != nil {
+	if w.Hyphens, err = c.BoolArg(a[4], true); err != nil {
 		return nil, err
 	}
-	sep := c.S.Env().Options().NewlineSequence
-	if v := orNil(a[3]); v != nil {
-		if sep, ok = Text(v); !ok {
+	sep := c.State.Env().Options().NewlineSequence
+	if v := pymethod.OrNil(a[3]); v != nil {
+		if sep, ok = value.AsText(v); !ok {
 			return nil, value.Raise("AttributeError", "'%s' object has no attribute 'join'", value.TypeName(v))
 		}
 	}
@@ -353,5 +356,5 @@ func filterWordwrap(c *Call) (value.Value, error) {
 		}
 		out = append(out, strings.Join(w.Wrap(line), sep))
 	}
-	return joinText(out, sep)
+	return pytext.Join(out, sep)
 }

@@ -1,4 +1,4 @@
-package jinja
+package jinja_test
 
 import (
 	"context"
@@ -8,13 +8,16 @@ import (
 	"testing"
 	"time"
 
+	"brine/internal/jinja"
+	"brine/internal/jinja/saltjinja"
+	"brine/internal/testkit/jinjatest"
 	"brine/internal/value"
 )
 
 // FuzzRender lexes, parses and renders any text: it ends, without a panic, and
 // faults have a place.
 func FuzzRender(f *testing.F) {
-	for _, path := range []string{"testdata/jinja-cases.json", "testdata/oracle-core.json"} {
+	for _, path := range []string{"saltjinja/testdata/jinja-cases.json", "testdata/oracle-core.json"} {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			f.Fatal(err)
@@ -35,19 +38,20 @@ func FuzzRender(f *testing.F) {
 			f.Add(c.Template+c.T, byte(i))
 		}
 	}
+	ext := saltjinja.New(saltjinja.Options{})
 	f.Fuzz(func(t *testing.T, text string, flags byte) {
-		o := Options{
+		o := jinja.Options{
 			TrimBlocks: flags&1 != 0, LstripBlocks: flags&2 != 0, KeepTrailingNewline: flags&4 != 0,
 			Autoescape: flags&8 != 0, Debug: flags&64 != 0,
-			MaxTime: 2 * time.Second, MaxOutput: 1 << 20,
+			Extension: ext, MaxTime: 2 * time.Second, MaxOutput: 1 << 20,
 		}
 		if flags&16 != 0 {
 			o.LineStatementPrefix, o.LineCommentPrefix = "#", "##"
 		}
 		if flags&32 != 0 {
-			o.Undefined = Plain
+			o.Undefined = jinja.Plain
 		}
-		env := New(o, mapLoader{"a.j": "{% macro m(x) %}{{ x }}{% endmacro %}{% block a %}{{ s }}{% endblock %}", "self": text})
+		env := jinja.New(o, jinjatest.Files{"a.j": "{% macro m(x) %}{{ x }}{% endmacro %}{% block a %}{{ s }}{% endblock %}", "self": text})
 		vars := value.MapOf("s", "abc", "l", value.NewList(int64(3), "x"), "d", value.MapOf("a", int64(1)), "n", nil)
 		start := time.Now()
 		defer func() {
@@ -57,7 +61,7 @@ func FuzzRender(f *testing.F) {
 		}()
 		tmpl, err := env.Parse("fuzz", text)
 		if err == nil {
-			var out *Output
+			var out *jinja.Output
 			out, err = tmpl.Render(context.Background(), vars)
 			if err == nil {
 				for line := 0; line < 5; line++ {
@@ -66,7 +70,7 @@ func FuzzRender(f *testing.F) {
 				return
 			}
 		}
-		var e *Error
+		var e *jinja.Error
 		if !errors.As(err, &e) || e.Pos.Line == 0 {
 			t.Errorf("%q: error without a place: %v", text, err)
 		}

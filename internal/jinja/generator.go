@@ -57,3 +57,22 @@ func (g *Generator) Truth() bool { return true }
 
 // TypeName is "generator".
 func (g *Generator) TypeName() string { return "generator" }
+
+// An Iterator is a Generator that prints as an object of another type, such as
+// what Python's reversed returns.
+type Iterator struct {
+	Generator
+	typ string
+}
+
+// NewIterator returns an iterator over what next gives until it gives false or
+// an error.
+func NewIterator(typ string, next func() (value.Value, bool, error)) *Iterator {
+	return &Iterator{Generator{next: next}, typ}
+}
+
+// Repr prints as Python, with an address that means nothing.
+func (r *Iterator) Repr() string { return "<" + r.typ + " object at 0x7f0000000000>" }
+
+// TypeName names the iterator's type.
+func (r *Iterator) TypeName() string { return r.typ }

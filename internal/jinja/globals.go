@@ -5,53 +5,55 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"brine/internal/jinja/markupsafe"
+	"brine/internal/jinja/pymethod"
+	"brine/internal/jinja/pytext"
 	"brine/internal/value"
 )
 
-// global returns what every template sees by name: Jinja2's globals and those
-// that Salt adds.
-func global(name string) (value.Value, bool) {
+// builtinGlobal returns one of Jinja2's globals.
+func builtinGlobal(name string) (value.Value, bool) {
 	switch name {
 	case "cycler":
-		return &class{"jinja2.utils.Cycler", newCycler}, true
+		return &Class{"jinja2.utils.Cycler", newCycler}, true
 	case "dict":
-		return &class{"dict", func(c *Call) (value.Value, error) { return newDict(c, false) }}, true
+		return &Class{"dict", func(c *Call) (value.Value, error) { return pymethod.NewDict(c.Args, c.Kw, false) }}, true
 	case "joiner":
-		return &class{"jinja2.utils.Joiner", newJoiner}, true
+		return &Class{"jinja2.utils.Joiner", newJoiner}, true
 	case "lipsum":
 		return &Callable{"generate_lorem_ipsum", lipsum}, true
 	case "namespace":
-		return &class{"jinja2.utils.Namespace", newNamespace}, true
+		return &Class{"jinja2.utils.Namespace", newNamespace}, true
 	case "range":
 		return &Callable{"safe_range", safeRange}, true
 	}
-	return saltGlobal(name)
+	return nil, false
 }
 
-// A class is a Python class as a value: calling it makes an instance.
-type class struct {
-	name string
-	make Func
+// A Class is a Python class as a value: calling it makes an instance.
+type Class struct {
+	Name string
+	Make Func
 }
 
 // Call makes an instance.
-func (k *class) Call(c *Call) (value.Value, error) { return k.make(c) }
+func (k *Class) Call(c *Call) (value.Value, error) { return k.Make(c) }
 
 // Repr prints as Python prints a class.
-func (k *class) Repr() string { return "<class '" + k.name + "'>" }
+func (k *Class) Repr() string { return "<class '" + k.Name + "'>" }
 
 // Truth is true.
-func (k *class) Truth() bool { return true }
+func (k *Class) Truth() bool { return true }
 
 // TypeName is "type".
-func (k *class) TypeName() string { return "type" }
+func (k *Class) TypeName() string { return "type" }
 
 // GetAttr gives the methods that are called on the class itself.
-func (k *class) GetAttr(_ *State, name string) (value.Value, bool, error) {
-	if k.name != "dict" || name != "fromkeys" {
+func (k *Class) GetAttr(_ *State, name string) (value.Value, bool, error) {
+	if k.Name != "dict" || name != "fromkeys" {
 		return nil, false, nil
 	}
-	return &Callable{Name: name, Fn: dictMethod(value.NewMap(0), name)}, true, nil
+	return pythonMethod(value.NewMap(0), name)
 }
 
 func safeRange(c *Call) (value.Value, error) {
@@ -97,12 +99,12 @@ func rangeArg(v value.Value) (int64, error) {
 	if _, ok := v.(*big.Int); ok {
 		return 0, value.Raise("OverflowError", "Python int too large to convert to C ssize_t")
 	}
-	_, err := asIndex(v)
+	_, err := pymethod.AsIndex(v)
 	return 0, err
 }
 
 func newNamespace(c *Call) (value.Value, error) {
-	v, err := newDict(c, false)
+	v, err := pymethod.NewDict(c.Args, c.Kw, false)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +150,7 @@ func (y *cycler) GetAttr(_ *State, name string) (value.Value, bool, error) {
 		return value.Tuple(y.items), true, nil
 	case "next":
 		return &Callable{name, func(c *Call) (value.Value, error) {
-			if _, err := c.bind("Cycler.next", 1); err != nil {
+			if _, err := c.Params("Cycler.next", 1); err != nil {
 				return nil, err
 			}
 			v := y.items[y.at]
@@ -157,7 +159,7 @@ func (y *cycler) GetAttr(_ *State, name string) (value.Value, bool, error) {
 		}}, true, nil
 	case "reset":
 		return &Callable{name, func(c *Call) (value.Value, error) {
-			_, err := c.bind("Cycler.reset", 1)
+			_, err := c.Params("Cycler.reset", 1)
 			y.at = 0
 			return nil, err
 		}}, true, nil
@@ -172,12 +174,12 @@ type joiner struct {
 }
 
 func newJoiner(c *Call) (value.Value, error) {
-	a, err := c.bind("Joiner.__init__", 1, "sep?")
+	a, err := c.Params("Joiner.__init__", 1, "sep?")
 	if err != nil {
 		return nil, err
 	}
 	j := &joiner{sep: ", "}
-	if given(a[0]) {
+	if pymethod.Given(a[0]) {
 		j.sep = a[0]
 	}
 	return j, nil
@@ -185,7 +187,7 @@ func newJoiner(c *Call) (value.Value, error) {
 
 // Call gives the separator.
 func (j *joiner) Call(c *Call) (value.Value, error) {
-	if _, err := c.bind("Joiner.__call__", 1); err != nil {
+	if _, err := c.Params("Joiner.__call__", 1); err != nil {
 		return nil, err
 	}
 	if !j.used {
@@ -227,30 +229,30 @@ const loremWords = "lorem ipsum dolor sit amet consectetur adipiscing elit sed d
 // lipsum is Jinja2's lipsum: n paragraphs of filler, as HTML unless html is
 // false, each of min to max words.
 func lipsum(c *Call) (value.Value, error) {
-	a, err := c.bind("generate_lorem_ipsum", 0, "n?", "html?", "min?", "max?")
+	a, err := c.Params("generate_lorem_ipsum", 0, "n?", "html?", "min?", "max?")
 	if err != nil {
 		return nil, err
 	}
-	n, err := intArg(a[0], 5)
+	n, err := pymethod.IntArg(a[0], 5)
 	if err != nil {
 		return nil, err
 	}
-	html, err := c.boolArg(a[1], true)
+	html, err := c.BoolArg(a[1], true)
 	if err != nil {
 		return nil, err
 	}
-	low, err := intArg(a[2], 20)
+	low, err := pymethod.IntArg(a[2], 20)
 	if err != nil {
 		return nil, err
 	}
-	high, err := intArg(a[3], 100)
+	high, err := pymethod.IntArg(a[3], 100)
 	if err != nil {
 		return nil, err
 	}
 	n = max(n, 0)
 	if high <= low {
 		if n == 0 {
-			return sameText("", html), nil
+			return pymethod.SameText("", html), nil
 		}
 		return nil, value.Raise("ValueError", "empty range for randrange() (%d, %d, %d)", low, high, high-low)
 	}
@@ -269,9 +271,9 @@ func lipsum(c *Call) (value.Value, error) {
 		return strings.Join(paragraphs, "\n\n"), nil
 	}
 	for i, p := range paragraphs {
-		paragraphs[i] = "<p>" + Escape(p) + "</p>"
+		paragraphs[i] = "<p>" + markupsafe.Escape(p) + "</p>"
 	}
-	return Markup(strings.Join(paragraphs, "\n")), nil
+	return markupsafe.Markup(strings.Join(paragraphs, "\n")), nil
 }
 
 func loremParagraph(words []string, n int) string {
@@ -287,7 +289,7 @@ func loremParagraph(words []string, n int) string {
 			b.WriteByte(' ')
 		}
 		if start {
-			w = capitalize(w)
+			w = pytext.Capitalize(w)
 			start, left = false, 6+rand.IntN(10)
 		}
 		b.WriteString(w)

@@ -10,7 +10,7 @@ type importVarsKey struct{}
 
 // WithImportVars returns a context for [Template.Render] in which a template
 // that is imported without context sees what vars returns for its name before
-// what the rendering was given. Salt sets tpldir and tplfile so. A nil map has
+// what the rendering was given. A nil map has
 // nothing.
 func WithImportVars(ctx context.Context, vars func(template string) *value.Map) context.Context {
 	return context.WithValue(ctx, importVarsKey{}, vars)

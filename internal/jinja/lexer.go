@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"brine/internal/jinja/pytext"
 	"brine/internal/value"
 )
 
@@ -588,7 +589,7 @@ func (l *lexer) name() bool {
 		return false
 	}
 	name := l.src[l.pos:i]
-	if !ascii && !isIdentifier(name) {
+	if !ascii && !pytext.IsIdentifier(name) {
 		l.fail(l.pos, "Invalid character in identifier")
 		return true
 	}

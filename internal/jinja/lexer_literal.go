@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"brine/internal/jinja/pytext"
 	"brine/internal/value"
 )
 
@@ -190,7 +191,7 @@ func unescape(s string) (string, error) {
 			if i+1 >= len(s) || s[i+1] != '{' || end < 3 {
 				return "", fmt.Errorf(`malformed \N character escape`)
 			}
-			r, ok := runeByName(s[i+2 : i+end])
+			r, ok := pytext.RuneByName(s[i+2 : i+end])
 			if !ok {
 				return "", fmt.Errorf("unknown Unicode character name")
 			}

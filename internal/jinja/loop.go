@@ -3,6 +3,7 @@ package jinja
 import (
 	"unicode/utf8"
 
+	"brine/internal/jinja/pymethod"
 	"brine/internal/value"
 )
 
@@ -57,7 +58,7 @@ func (c *cursor) init(v value.Value) error {
 		c.what, c.it = overIterator, x
 		return nil
 	}
-	if s, ok := Text(v); ok {
+	if s, ok := value.AsText(v); ok {
 		c.what, c.text = overText, s
 		return nil
 	}
@@ -167,7 +168,7 @@ func (s *State) unpack(v value.Value, n int) ([]value.Value, error) {
 	default:
 		var c cursor
 		if err := c.init(v); err != nil {
-			if isPy(err, "TypeError") {
+			if pymethod.Raised(err, "TypeError") {
 				return nil, value.Raise("TypeError", "cannot unpack non-iterable %s object", value.TypeName(v))
 			}
 			return nil, err
@@ -353,7 +354,7 @@ func (l *LoopContext) change(c *Call) (value.Value, error) {
 
 // Call renders the body of a recursive loop over the argument.
 func (l *LoopContext) Call(c *Call) (value.Value, error) {
-	args, err := c.bind("LoopContext.__call__", 1, "iterable")
+	args, err := c.Params("LoopContext.__call__", 1, "iterable")
 	if err != nil {
 		return nil, err
 	}

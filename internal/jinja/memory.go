@@ -5,22 +5,23 @@ import (
 	"runtime/metrics"
 	"time"
 
+	"brine/internal/jinja/markupsafe"
 	"brine/internal/value"
 )
 
 // The values that a template makes are counted as they are made. That is cheap,
-// and says little of what they still take: most of them are gone at once. So
-// only where a rendering has made more than Options.MaxMemory is the memory of
-// the process looked at, and only a rendering of both much is ended.
+// but most values are freed at once. So the memory of the process is measured
+// only after a rendering has made more than Options.MaxMemory, and the rendering
+// fails only if the process holds more than that too.
 
-// weight is about the bytes that v takes. Of containers the first items stand
-// for all, and nothing is looked at that lies deeper than two levels.
+// weight returns about how many bytes v takes. It looks at the first items of
+// containers, and not deeper than two levels.
 func weight(v value.Value, depth int) int {
 	const sample = 4
 	switch v := v.(type) {
 	case string:
 		return len(v)
-	case Markup:
+	case markupsafe.Markup:
 		return len(v)
 	case value.Bytes:
 		return len(v)
@@ -56,6 +57,10 @@ func itemsWeight(items []value.Value, depth int) int {
 	}
 	return 16*len(items) + n*len(items)/max(of, 1)
 }
+
+// Made counts n bytes of values that a function made. It returns an error if
+// the rendering holds too much.
+func (s *State) Made(n int) error { return s.run.madeBytes(n) }
 
 // made notes a value that the template made, and returns an error where the
 // rendering holds too much.

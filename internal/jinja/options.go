@@ -19,18 +19,18 @@ const (
 	MaxRange = 100000
 )
 
-// An UndefinedKind says what a variable that is not there does.
+// An UndefinedKind says how an undefined variable behaves.
 type UndefinedKind int
 
-// The kinds of undefined. Strict is Salt's default; Plain is what Salt's
-// allow_undefined option asks for, and what an inline if without else yields.
+// The kinds of undefined: Jinja2's StrictUndefined, and its Undefined, which an
+// inline if without else yields too.
 const (
 	Strict UndefinedKind = iota
 	Plain
 )
 
-// Options are the settings of an [Env]; the zero value is Salt's default.
-// The delimiters are those of Jinja2 where they are empty.
+// Options are the settings of an [Env]. The zero value has Jinja2's delimiters
+// and strict undefined values.
 type Options struct {
 	BlockStart, BlockEnd       string // "{%", "%}"
 	VariableStart, VariableEnd string // "{{", "}}"
@@ -43,7 +43,7 @@ type Options struct {
 	NewlineSequence            string // what newlines of the template become; empty: "\n"
 	Autoescape                 bool
 	Undefined                  UndefinedKind
-	Debug                      bool // the debug tag is there
+	Debug                      bool // allow the debug tag
 
 	// MaxDepth, MaxOutput (bytes) and MaxTime (without what Untimed calls)
 	// bound a rendering; 0 is the default of this package. MaxMemory (bytes)
@@ -54,24 +54,14 @@ type Options struct {
 	MaxMemory int
 	MaxTime   time.Duration
 
-	// Profile, where set, is called where a profile block or an import of data
-	// starts, and what it returns where that ended.
+	// Profile, where set, is called at the start of what a [ProfileTag] or an
+	// [ImportTag] measures. The function that it returns is called at the end.
 	Profile func(label, source string) func()
-
-	// Host is the machine that Salt's filters ask for files, users and names;
-	// without it they fail.
-	Host HostOps
-
-	// Query is the filter http_query, which asks a web server; without it the
-	// filter fails.
-	Query Func
 
 	// Globals are seen by every template, imported ones too.
 	Globals *value.Map
-	// Filter and Test, where set, are asked for names before the package's
-	// own.
-	Filter func(name string) (Func, bool)
-	Test   func(name string) (Func, bool)
+	// Extension is what a dialect adds to Jinja2.
+	Extension Extension
 }
 
 // Apply sets the options of a jinja_env or jinja_sls_env dict (names of

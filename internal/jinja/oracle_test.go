@@ -1,4 +1,4 @@
-package jinja
+package jinja_test
 
 import (
 	"errors"
@@ -6,6 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"brine/internal/jinja"
+	"brine/internal/jinja/saltjinja"
+	"brine/internal/testkit/jinjatest"
 	"brine/internal/value"
 )
 
@@ -14,7 +17,7 @@ import (
 // or with type, message and line of its error.
 func TestOracle(t *testing.T) {
 	t.Parallel()
-	file := decodeFile(t, "testdata/oracle-core.json")
+	file := jinjatest.Decode(t, "testdata/oracle-core.json")
 	passed, total := 0, 0
 	for _, c := range file.List("cases").Items {
 		c := c.(*value.Map)
@@ -31,35 +34,36 @@ func oracleCase(t *testing.T, file, c *value.Map) {
 	if c.Has("vars") {
 		vars = value.Clone(file.Map("vars")).(*value.Map)
 	}
-	vars.Set("echo", &Callable{Name: "echo", Fn: func(c *Call) (value.Value, error) {
+	vars.Set("echo", &jinja.Callable{Name: "echo", Fn: func(c *jinja.Call) (value.Value, error) {
 		kw := c.Kw
 		if kw == nil {
 			kw = value.NewMap(0)
 		}
 		return value.Repr(value.Tuple(c.Args)) + value.Repr(kw), nil
 	}})
-	vars.Set("boom", &Callable{Name: "boom", Fn: func(*Call) (value.Value, error) {
+	vars.Set("boom", &jinja.Callable{Name: "boom", Fn: func(*jinja.Call) (value.Value, error) {
 		return nil, value.Raise("ValueError", "boom")
 	}})
-	vars.Set("ident", &Callable{Name: "ident", Fn: func(c *Call) (value.Value, error) {
-		args, err := c.bind("ident", 0, "x")
+	vars.Set("ident", &jinja.Callable{Name: "ident", Fn: func(c *jinja.Call) (value.Value, error) {
+		args, err := c.Params("ident", 0, "x")
 		if err != nil {
 			return nil, err
 		}
 		return args[0], nil
 	}})
-	loader := mapLoader{}
+	loader := jinjatest.Files{}
 	if c.Has("files") {
-		loader = loaderOf(file.Map("files"))
+		loader = jinjatest.FilesOf(file.Map("files"))
 	}
-	var o Options
+	var o jinja.Options
 	if opts := c.Map("opts"); opts != nil {
 		if unknown := o.Apply(opts); len(unknown) > 0 {
-			o.Undefined = Plain // allow_undefined
+			o.Undefined = jinja.Plain // allow_undefined
 		}
 	}
+	o.Extension = saltjinja.New(saltjinja.Options{})
 	text := c.Str("t")
-	got, err := render(New(o, loader), "main", text, vars)
+	got, err := jinjatest.Render(jinja.New(o, loader), "main", text, vars)
 	want := c.List("e")
 	if want == nil {
 		if err != nil {
@@ -70,7 +74,7 @@ func oracleCase(t *testing.T, file, c *value.Map) {
 		}
 		return
 	}
-	var e *Error
+	var e *jinja.Error
 	if err == nil {
 		t.Fatalf("%q = %q, want error %s", text, got, value.Repr(want))
 	}

@@ -243,20 +243,13 @@ func (p *parser) unexpected(name string, at pos) {
 		msg += " The innermost block that needs to be closed is " + value.QuoteStr(p.tags[n-1]) + "."
 	}
 	if name != "" {
-		known := slices.Clone(tagNames)
+		known := p.env.TagNames()
 		for _, ends := range p.endStack {
 			known = append(known, ends...)
 		}
 		hint = didYouMean(name, known)
 	}
 	p.failAt(at.off, at.line, "TemplateSyntaxError", msg, hint)
-}
-
-// tagNames are the tags that start a statement, for hints.
-var tagNames = []string{
-	"autoescape", "block", "break", "call", "continue", "debug", "do", "extends", "filter", "for", "from",
-	"if", "import", "import_json", "import_text", "import_yaml", "include", "load_json", "load_text",
-	"load_yaml", "macro", "print", "profile", "raw", "set", "with",
 }
 
 // statement reads one statement up to its block end.
@@ -333,20 +326,14 @@ func (p *parser) statement() []node {
 	case "continue":
 		p.next()
 		return one(&sContinue{at})
-	case "load_yaml", "load_json", "load_text":
-		return p.loadTag(tag, at)
-	case "import_yaml", "import_json", "import_text":
-		return p.importData(tag, at)
-	case "profile":
-		p.next()
-		p.expectName("as")
-		n := &sProfile{pos: at, label: p.expr(), source: "profile block"}
-		n.body = p.body("endprofile")
-		return one(n)
 	case "debug":
 		if p.env.opts.Debug {
 			p.next()
 			return one(&sDebug{at})
+		}
+	default:
+		if added, ok := p.env.opts.Extension.Tags[tag]; ok {
+			return p.addedTag(tag, added, at)
 		}
 	}
 	p.tags = p.tags[:len(p.tags)-1]
@@ -480,7 +467,7 @@ func (p *parser) fromImport() node {
 	p.next()
 	n.x = p.expr()
 	p.expectName("import")
-	context := func() bool {
+	contextEnd := func() bool {
 		if !p.isName("with") && !p.isName("without") {
 			return false
 		}
@@ -498,7 +485,7 @@ func (p *parser) fromImport() node {
 		if p.cur.kind != tName {
 			p.expect(tName)
 		}
-		if context() {
+		if contextEnd() {
 			return n
 		}
 		t := p.nameTarget()
@@ -510,7 +497,7 @@ func (p *parser) fromImport() node {
 			as = p.nameTarget().name
 		}
 		n.names = append(n.names, importName{t.name, as})
-		if context() || p.cur.kind != tComma {
+		if contextEnd() || p.cur.kind != tComma {
 			return n
 		}
 	}
@@ -549,31 +536,45 @@ func (p *parser) callBlock() node {
 	return n
 }
 
-// loadTag reads {% load_yaml as x %}...{% endload %}: the body is a macro whose
-// result goes through the filter.
-func (p *parser) loadTag(tag string, at pos) []node {
+// addedTag reads a tag of the extension.
+func (p *parser) addedTag(name string, tag Tag, at pos) []node {
+	switch tag.Kind {
+	case ImportTag:
+		return p.importData(name, tag, at)
+	case ProfileTag:
+		p.next()
+		p.expectName("as")
+		n := &sProfile{pos: at, label: p.expr(), source: name + " block"}
+		n.body = p.body(tag.End)
+		return []node{n}
+	default:
+		return p.captureTag(tag, at)
+	}
+}
+
+// captureTag reads a [CaptureTag]: the body is a macro whose result goes
+// through the filter.
+func (p *parser) captureTag(tag Tag, at pos) []node {
 	p.next()
 	p.expectName("as")
 	target := p.target(nil, false)
 	p.idents++
 	name := "_fi" + value.Str(int64(p.idents))
-	body := p.body("endload")
+	body := p.body(tag.End)
 	call := &nCall{pos: at, fn: &nName{at, name, load}}
 	return []node{
 		&sMacro{pos: at, name: name, body: body},
-		&sAssign{at, target, &nFilter{pos: at, x: call, name: tag}},
+		&sAssign{at, target, &nFilter{pos: at, x: call, name: tag.Filter}},
 	}
 }
 
-// importData reads {% import_yaml 'x' as y %}: an import whose text goes
-// through the load filter.
-func (p *parser) importData(tag string, at pos) []node {
+// importData reads an [ImportTag]: an import that goes through the filter.
+func (p *parser) importData(name string, tag Tag, at pos) []node {
 	imp := p.importAs()
-	filter := "load_" + strings.TrimPrefix(tag, "import_")
-	load := &nFilter{pos: at, x: &nName{at, imp.target, load}, name: filter}
-	return []node{&sProfile{pos: at, label: imp.x, source: tag, body: []node{
+	data := &nFilter{pos: at, x: &nName{at, imp.target, load}, name: tag.Filter}
+	return []node{&sProfile{pos: at, label: imp.x, source: name, body: []node{
 		imp,
-		&sAssign{at, &nName{at, imp.target, store}, load},
+		&sAssign{at, &nName{at, imp.target, store}, data},
 	}}}
 }
 

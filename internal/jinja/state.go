@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"brine/internal/jinja/markupsafe"
+	"brine/internal/jinja/pymethod"
 	"brine/internal/source"
 	"brine/internal/value"
 )
@@ -71,7 +73,7 @@ func (s *State) Resolve(name string) (value.Value, bool) {
 	if v, ok := s.run.env.opts.Globals.Get(name); ok {
 		return v, true
 	}
-	return global(name)
+	return s.run.env.global(name)
 }
 
 // All returns the context as a dict: the variables that [State.Resolve] finds,
@@ -181,7 +183,7 @@ func (s *State) template(v value.Value, from *Template) (*Template, error) {
 	if u, ok := v.(*Undefined); ok {
 		return nil, u.Err()
 	}
-	name, ok := Text(v)
+	name, ok := value.AsText(v)
 	if !ok {
 		name = value.Str(v)
 	}
@@ -200,11 +202,11 @@ func (s *State) template(v value.Value, from *Template) (*Template, error) {
 	return t, nil
 }
 
-// selectTemplate returns the template that v names, or the first that is there
-// where v lists names.
+// selectTemplate returns the template that v names, or the first that exists if v
+// is a list of names.
 func (s *State) selectTemplate(v value.Value, from *Template) (*Template, error) {
 	switch v.(type) {
-	case string, Markup, *Undefined:
+	case string, markupsafe.Markup, *Undefined:
 		return s.template(v, from)
 	}
 	if !value.Truth(v) {
@@ -225,7 +227,7 @@ func (s *State) selectTemplate(v value.Value, from *Template) (*Template, error)
 		if err == nil {
 			return t, nil
 		}
-		if !isNotFound(err) && !isPy(err, "UndefinedError") {
+		if !isNotFound(err) && !pymethod.Raised(err, "UndefinedError") {
 			return nil, err
 		}
 		if i > 0 {
@@ -251,8 +253,8 @@ func isNotFound(err error) bool {
 	return errors.As(err, &a) || errors.As(err, &b)
 }
 
-// Undefined returns what stands for the variable name; with a hint, that is
-// its whole message.
+// Undefined returns the undefined value of the variable name. A hint replaces its
+// message.
 func (s *State) Undefined(name string, hint ...string) value.Value {
 	u := &Undefined{Kind: s.run.env.opts.Undefined, Name: name}
 	if len(hint) > 0 {
@@ -261,8 +263,8 @@ func (s *State) Undefined(name string, hint ...string) value.Value {
 	return u
 }
 
-// UndefinedIn returns what stands for the attribute or item name that obj
-// lacks.
+// UndefinedIn returns the undefined value of an attribute or item that obj does
+// not have.
 func (s *State) UndefinedIn(obj, name value.Value) value.Value {
 	return &Undefined{Kind: s.run.env.opts.Undefined, Obj: obj, HasObj: true, Name: name}
 }
@@ -305,6 +307,10 @@ func (s *State) Equal(a, b value.Value) (bool, error) {
 	}
 	return equalDeep(a, b, 0)
 }
+
+// EqualItem returns a == b as Python compares items of containers: what is the
+// same object is equal, and is not asked.
+func (s *State) EqualItem(a, b value.Value) (bool, error) { return equalItem(a, b, 0) }
 
 // equalDeep compares as value.Equal does, but fails at the strict undefined
 // items that Python would compare.

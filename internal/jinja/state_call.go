@@ -5,6 +5,8 @@ import (
 	"sort"
 	"strings"
 
+	"brine/internal/jinja/markupsafe"
+	"brine/internal/jinja/pymethod"
 	"brine/internal/source"
 	"brine/internal/value"
 )
@@ -16,7 +18,7 @@ func (s *State) Filter(name string, args []value.Value, kw *value.Map) (value.Va
 	if !ok {
 		return nil, value.Raise("TemplateRuntimeError", "No filter named %s.", value.QuoteStr(name))
 	}
-	v, err := fn(&Call{S: s, Args: args, Kw: kw})
+	v, err := fn(&Call{State: s, Args: args, Kw: kw})
 	if err == nil {
 		err = s.run.made(v)
 	}
@@ -29,7 +31,7 @@ func (s *State) Test(name string, args []value.Value, kw *value.Map) (bool, erro
 	if !ok {
 		return false, value.Raise("TemplateRuntimeError", "No test named %s.", value.QuoteStr(name))
 	}
-	v, err := fn(&Call{S: s, Args: args, Kw: kw})
+	v, err := fn(&Call{State: s, Args: args, Kw: kw})
 	if err != nil {
 		return false, err
 	}
@@ -38,7 +40,7 @@ func (s *State) Test(name string, args []value.Value, kw *value.Map) (bool, erro
 
 // CallValue calls fn, which may be a *Callable, a macro or a [Caller].
 func (s *State) CallValue(fn value.Value, args []value.Value, kw *value.Map) (value.Value, error) {
-	return callValue(fn, &Call{S: s, Args: args, Kw: kw})
+	return callValue(fn, &Call{State: s, Args: args, Kw: kw})
 }
 
 func callValue(fn value.Value, c *Call) (value.Value, error) {
@@ -51,26 +53,6 @@ func callValue(fn value.Value, c *Call) (value.Value, error) {
 		return nil, fn.Err()
 	}
 	return nil, value.Raise("TypeError", "%s object is not callable", value.QuoteStr(value.TypeName(fn)))
-}
-
-// filter finds a filter: the option's, else a built-in one.
-func (e *Env) filter(name string) (Func, bool) {
-	if e.opts.Filter != nil {
-		if f, ok := e.opts.Filter(name); ok {
-			return f, true
-		}
-	}
-	return filter(name)
-}
-
-// test finds a test: the option's, else a built-in one.
-func (e *Env) test(name string) (Func, bool) {
-	if e.opts.Test != nil {
-		if f, ok := e.opts.Test(name); ok {
-			return f, true
-		}
-	}
-	return test(name)
 }
 
 // IsCallable reports whether v can be called, as Python's callable.
@@ -88,7 +70,7 @@ func (s *State) GetAttr(obj value.Value, name string) (value.Value, error) {
 	if u, ok := obj.(*Undefined); ok {
 		return nil, u.Err()
 	}
-	if v, ok, err := s.attr(obj, name); ok || err != nil {
+	if v, ok, err := s.Attr(obj, name); ok || err != nil {
 		return v, err
 	}
 	if v, ok, err := s.item(obj, name); ok || err != nil {
@@ -106,26 +88,26 @@ func (s *State) GetItem(obj, key value.Value) (value.Value, error) {
 	if v, ok, err := s.item(obj, key); ok || err != nil {
 		return v, err
 	}
-	if name, ok := Text(key); ok {
-		if v, ok, err := s.attr(obj, name); ok || err != nil {
+	if name, ok := value.AsText(key); ok {
+		if v, ok, err := s.Attr(obj, name); ok || err != nil {
 			return v, err
 		}
 	}
 	return s.UndefinedIn(obj, key), nil
 }
 
-// attr returns a Python attribute of obj: a method, or what obj itself gives.
-// What starts with an underscore is there for Python, but not for templates.
-func (s *State) attr(obj value.Value, name string) (value.Value, bool, error) {
+// Attr returns a Python attribute of obj: a method, or what obj itself gives.
+// Names that start with an underscore are hidden from templates.
+func (s *State) Attr(obj value.Value, name string) (value.Value, bool, error) {
 	if g, ok := obj.(AttrGetter); ok {
 		if v, ok, err := g.GetAttr(s, name); ok || err != nil {
 			return v, ok, err
 		}
 	} else {
-		if fn, ok := method(obj, name); ok {
+		if fn, ok := pymethod.Of(obj, name); ok {
 			return &boundMethod{name, fn, obj}, true, nil
 		}
-		if v, ok := attribute(obj, name); ok {
+		if v, ok := pymethod.Attribute(obj, name); ok {
 			return v, true, nil
 		}
 	}
@@ -159,7 +141,7 @@ func unsafeAttr(obj value.Value, name string) bool {
 		case "__call__", "__name__", "__qualname__", "__self__", "__globals__", "__code__", "__closure__", "__defaults__", "__kwdefaults__", "__func__":
 			return true
 		}
-	case string, Markup, *value.List, value.Tuple, value.Mapping, *value.Set, value.Bytes:
+	case string, markupsafe.Markup, *value.List, value.Tuple, value.Mapping, *value.Set, value.Bytes:
 		switch name {
 		case "__len__", "__contains__", "__iter__", "__getitem__", "__add__", "__mul__", "__rmul__", "__class_getitem__":
 			return true
@@ -168,7 +150,7 @@ func unsafeAttr(obj value.Value, name string) bool {
 			_, isMap := obj.(value.Mapping)
 			return isList || isMap
 		case "__mod__", "__rmod__", "__getnewargs__":
-			_, ok := Text(obj)
+			_, ok := value.AsText(obj)
 			return ok
 		}
 	case bool, int64, float64:
@@ -208,7 +190,7 @@ func (s *State) item(obj, key value.Value) (value.Value, bool, error) {
 		}
 	}
 	v, err := value.GetItem(obj, key)
-	if err != nil && isPy(err, "TypeError", "KeyError", "IndexError", "LookupError") {
+	if err != nil && pymethod.Raised(err, "TypeError", "KeyError", "IndexError", "LookupError") {
 		return nil, false, nil
 	}
 	return v, err == nil, err
@@ -268,7 +250,7 @@ func (s *State) contains(container, x value.Value) (bool, error) {
 	if u, ok := x.(*Undefined); ok && u.Kind == Strict {
 		// The comparison with the first item fails, if there is one.
 		if n, err := value.Len(container); err != nil || n > 0 {
-			if _, isText := Text(container); isText {
+			if _, isText := value.AsText(container); isText {
 				return false, value.Raise("TypeError", "'in <string>' requires string as left operand, not StrictUndefined")
 			}
 			if value.IsIterable(container) {

@@ -211,7 +211,7 @@ func (s *symbols) analyzeAll(ns []node) {
 	}
 }
 
-// analyze notes the names that n loads and stores in the frame it stands in.
+// analyze notes the names that n loads and stores in its frame.
 func (s *symbols) analyze(n node) {
 	switch n := n.(type) {
 	case *nName:

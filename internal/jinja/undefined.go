@@ -1,10 +1,12 @@
 package jinja
 
 import (
+	"brine/internal/jinja/markupsafe"
+	"brine/internal/jinja/pymethod"
 	"brine/internal/value"
 )
 
-// An Undefined stands for a variable, attribute or item that is not there.
+// An Undefined is the value of a variable, attribute or item that does not exist.
 //
 // Using it is an error, except for what Jinja2 allows: "is defined", the
 // default filter, passing it on. A Plain one also prints as nothing, is false,
@@ -55,7 +57,7 @@ func (u *Undefined) Msg() string {
 	case !u.HasObj:
 		return value.Repr(u.Name) + " is undefined"
 	}
-	if _, ok := Text(u.Name); ok {
+	if _, ok := value.AsText(u.Name); ok {
 		return value.QuoteStr(objectTypeRepr(u.Obj)) + " has no attribute " + value.Repr(u.Name)
 	}
 	return objectTypeRepr(u.Obj) + " has no element " + value.Repr(u.Name)
@@ -97,7 +99,7 @@ func (u *Undefined) hint() string {
 			}
 		}
 	}
-	return didYouMean(name, append(keys, methodNames(u.Obj)...))
+	return didYouMean(name, append(keys, pymethod.Names(u.Obj)...))
 }
 
 // objectTypeRepr names v's type as Jinja2's object_type_repr.
@@ -113,8 +115,37 @@ func objectTypeRepr(v value.Value) string {
 		if v.Ordered {
 			return "collections.OrderedDict object"
 		}
-	case Markup:
+	case markupsafe.Markup:
 		return "markupsafe.Markup object"
 	}
 	return value.TypeName(v) + " object"
+}
+
+// Fault returns the error of an operation on u. All are errors for a strict
+// undefined; a plain one can be printed, counted, looped over and hashed.
+func (u *Undefined) Fault(op string) error {
+	if u.Kind == Strict {
+		return u.Err()
+	}
+	switch op {
+	case "str", "iter", "len", "hash", "in", "==":
+		return nil
+	}
+	return u.Err()
+}
+
+// Defined returns an error if v is undefined.
+func Defined(v value.Value) error {
+	if u, ok := v.(*Undefined); ok {
+		return u.Err()
+	}
+	return nil
+}
+
+// NotStrict returns an error if v is a [Strict] undefined.
+func NotStrict(v value.Value) error {
+	if u, ok := v.(*Undefined); ok && u.Kind == Strict {
+		return u.Err()
+	}
+	return nil
 }

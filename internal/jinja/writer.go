@@ -103,7 +103,7 @@ func (w *writer) value(text string, t *Template, line int32) error {
 
 // raw writes the value of a call or filter block, which has to be a text.
 func (w *writer) raw(v value.Value, t *Template, at pos) error {
-	s, ok := Text(v)
+	s, ok := value.AsText(v)
 	if !ok {
 		return placed(t, at.off, value.Raise("TypeError", "sequence item 0: expected str instance, %s found", value.TypeName(v)))
 	}
@@ -160,6 +160,17 @@ func (r *run) origin(text string) []mark {
 		return k.marks
 	}
 	return nil
+}
+
+// Origin returns a function that tells the place of a line of a text, which is
+// read as data: its own place where that is known, else that of the tag.
+func (s *State) Origin(text string) func(line int) source.Pos {
+	tag := s.Pos()
+	marks := s.run.origin(text)
+	if len(marks) == 0 {
+		return func(int) source.Pos { return tag }
+	}
+	return (&Output{Text: text, name: tag.File, marks: append([]mark(nil), marks...)}).Pos
 }
 
 // An Output is a rendered template.

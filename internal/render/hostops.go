@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"brine/internal/host"
-	"brine/internal/jinja"
+	"brine/internal/jinja/saltjinja"
 )
 
 // hostOps is the machine as Jinja's filters ask for it. Relative paths are
 // those of the working directory.
 type hostOps struct{ h host.Host }
 
-var _ jinja.HostOps = hostOps{}
+var _ saltjinja.HostOps = hostOps{}
 
 func (o hostOps) abs(path string) string {
 	if filepath.IsAbs(path) {

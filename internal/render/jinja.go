@@ -12,6 +12,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/jinja"
+	"brine/internal/jinja/saltjinja"
 	"brine/internal/source"
 	"brine/internal/value"
 )
@@ -54,10 +55,12 @@ func (e *Engine) jinjaEnv(sls bool, saltenv string) *jinja.Env {
 	}
 	o.TrimBlocks = o.TrimBlocks || value.Truth(e.env.Opts.At("jinja_trim_blocks"))
 	o.LstripBlocks = o.LstripBlocks || value.Truth(e.env.Opts.At("jinja_lstrip_blocks"))
-	o.Host = hostOps{e.env.Host}
-	o.Query = func(c *jinja.Call) (value.Value, error) {
-		return c.S.Untimed(func() (value.Value, error) { return invoke(c.S.Context(), e.env, "http.query", c.Args, c.Kw) })
-	}
+	o.Extension = saltjinja.New(saltjinja.Options{
+		Host: hostOps{e.env.Host},
+		Query: func(c *jinja.Call) (value.Value, error) {
+			return c.State.Untimed(func() (value.Value, error) { return invoke(c.State.Context(), e.env, "http.query", c.Args, c.Kw) })
+		},
+	})
 	o.MaxTime = e.maxTime()
 	o.MaxMemory = int(e.limit("jinja_max_memory") * (1 << 20))
 	o.Profile = e.profile
@@ -100,10 +103,10 @@ func (e *Engine) limit(name string) float64 {
 }
 
 // profile logs how long the body of a profile tag, or an import, takes.
-func (e *Engine) profile(label, source string) func() {
+func (e *Engine) profile(label, what string) func() {
 	start := e.env.Host.Now()
 	return func() {
-		e.env.Log.Debug("time to render", "what", label, "template", source, "seconds", e.env.Host.Now().Sub(start).Seconds())
+		e.env.Log.Debug("time to render", "what", label, "template", what, "seconds", e.env.Host.Now().Sub(start).Seconds())
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/host"
-	"brine/internal/jinja"
+	"brine/internal/jinja/markupsafe"
 	"brine/internal/source"
 	"brine/internal/value"
 )
@@ -265,7 +265,7 @@ func goValue(v value.Value, depth int) any {
 		return value.Str(v)
 	case value.Bytes:
 		return string(v)
-	case jinja.Markup:
+	case markupsafe.Markup:
 		return string(v)
 	case *value.List:
 		return goItems(v.Items, depth)

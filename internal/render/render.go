@@ -325,9 +325,9 @@ func (e *Engine) barred(name string) bool {
 		}
 		return false, l.Len() > 0
 	}
-	white, any := in("renderer_whitelist")
+	white, limited := in("renderer_whitelist")
 	black, _ := in("renderer_blacklist")
-	return any && !white || black
+	return limited && !white || black
 }
 
 // noRenderer is the fault of a pipeline that names a renderer which is not

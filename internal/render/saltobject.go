@@ -7,6 +7,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/jinja"
+	"brine/internal/jinja/markupsafe"
 	"brine/internal/value"
 )
 
@@ -104,7 +105,7 @@ func (o *saltObject) AttrNames(wrong string) []string {
 // function returns what calls an execution function.
 func (o *saltObject) function(name string) value.Value {
 	return &jinja.Callable{Name: name[strings.LastIndexByte(name, '.')+1:], Fn: func(c *jinja.Call) (value.Value, error) {
-		return c.S.Untimed(func() (value.Value, error) { return invoke(c.S.Context(), o.env, name, c.Args, c.Kw) })
+		return c.State.Untimed(func() (value.Value, error) { return invoke(c.State.Context(), o.env, name, c.Args, c.Kw) })
 	}}
 }
 
@@ -226,7 +227,7 @@ func (p *plainer) been(v value.Value, depth int) bool {
 
 func (p *plainer) value(v value.Value, depth int) value.Value {
 	switch v := v.(type) {
-	case jinja.Markup:
+	case markupsafe.Markup:
 		return string(v)
 	case *value.List:
 		if !p.been(v, depth) {
@@ -255,7 +256,7 @@ func (p *plainer) value(v value.Value, depth int) value.Value {
 }
 
 func needsSet(v value.Value) bool {
-	_, ok := v.(jinja.Markup)
+	_, ok := v.(markupsafe.Markup)
 	return ok
 }
 
