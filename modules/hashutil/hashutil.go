@@ -24,7 +24,7 @@ import (
 
 // Module returns the execution module "hashutil".
 func Module() fun.Module {
-	return fun.Module{Name: "hashutil", Kind: fun.Exec, Doc: "md5, sha256 or sha512", Specs: specs}
+	return fun.Module{Name: "hashutil", Kind: fun.Exec, Doc: "Compute digests and Base64.", Specs: specs}
 }
 
 // text returns the first argument as bytes.
@@ -43,7 +43,7 @@ func sum(c *fun.Call, h hash.Hash) (fun.Result, error) {
 	return fun.Value(hex.EncodeToString(h.Sum(nil)))
 }
 
-func md5Digest(_ context.Context, c *fun.Call) (fun.Result, error) { return sum(c, md5.New()) }
+func md5Digest(_ context.Context, c *fun.Call) (fun.Result, error)    { return sum(c, md5.New()) }
 func sha256Digest(_ context.Context, c *fun.Call) (fun.Result, error) { return sum(c, sha256.New()) }
 
 func sha512Digest(_ context.Context, c *fun.Call) (fun.Result, error) { return sum(c, sha512.New()) }
