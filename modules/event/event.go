@@ -106,6 +106,14 @@ func send(_ context.Context, c *fun.Call) (fun.Result, error) {
 	if v, on := pick(c.Value("with_pillar")); on {
 		data.Set("pillar", selected(c.Env.Pillar, v))
 	}
+	if c.Bool("with_env_opts") {
+		saltenv, ok := c.Env.Opts.Get("saltenv")
+		if !ok {
+			saltenv = "base"
+		}
+		data.Set("saltenv", saltenv)
+		data.Set("pillarenv", c.Env.Opts.At("pillarenv"))
+	}
 	for k, v := range c.Kw.All() {
 		if s := value.Str(k); len(s) < 2 || s[:2] != "__" {
 			data.Set(k, v)

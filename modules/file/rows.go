@@ -282,7 +282,7 @@ func manageFile(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	case p.Source != "" || c.Str("sfn") != "":
 		from := &Managed{Content: f.FileAt(c.Str("sfn"))}
 		if c.Str("sfn") == "" {
-			path, err := f.cp().CacheFile(ctx, p.Source, cp.Options{})
+			path, err := f.cp().CacheFile(ctx, p.Source, cp.Options{NoVerify: !c.Bool("verify_ssl"), UseETag: c.Bool("use_etag")})
 			if err != nil {
 				return fun.Result{}, err
 			}
