@@ -23,7 +23,7 @@ import (
 
 // Module returns the execution module "archive".
 func Module() fun.Module {
-	return fun.Module{Name: "archive", Kind: fun.Exec, Doc: "directory to run in", Specs: specs}
+	return fun.Module{Name: "archive", Kind: fun.Exec, Doc: "List, create and unpack archives.", Specs: specs}
 }
 
 func list(ctx context.Context, c *fun.Call) (fun.Result, error) {

@@ -21,7 +21,7 @@ import (
 
 // Module returns the execution module "cmd".
 func Module() fun.Module {
-	return fun.Module{Name: "cmd", Kind: fun.Exec, Doc: "send stderr to stdout", Specs: specs}
+	return fun.Module{Name: "cmd", Kind: fun.Exec, Doc: "Run commands and scripts.", Specs: specs}
 }
 
 // options reads the shared arguments.

@@ -12,7 +12,7 @@ import (
 
 // Module returns the execution module "config".
 func Module() fun.Module {
-	return fun.Module{Name: "config", Kind: fun.Exec, Doc: "leave out the configuration", Specs: specs}
+	return fun.Module{Name: "config", Kind: fun.Exec, Doc: "Read options of the configuration, grains and pillar.", Specs: specs}
 }
 
 // defaults returns what options are that nothing sets.

@@ -16,7 +16,7 @@ import (
 
 // Module returns the execution module "data".
 func Module() fun.Module {
-	return fun.Module{Name: "data", Kind: fun.Exec, Doc: "the value", Specs: specs}
+	return fun.Module{Name: "data", Kind: fun.Exec, Doc: "Store values between runs.", Specs: specs}
 }
 
 func path(c *fun.Call) string { return filepath.Join(c.Env.CacheDir, "datastore.json") }

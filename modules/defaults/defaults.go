@@ -16,7 +16,7 @@ import (
 
 // Module returns the execution module "defaults".
 func Module() fun.Module {
-	return fun.Module{Name: "defaults", Kind: fun.Exec, Doc: "add the items of lists instead of replacing them", Specs: specs}
+	return fun.Module{Name: "defaults", Kind: fun.Exec, Doc: "Read and merge the defaults of formulas.", Specs: specs}
 }
 
 func deepcopy(_ context.Context, c *fun.Call) (fun.Result, error) {
@@ -103,11 +103,7 @@ func mergeInto(dest, src value.Value, lists, inPlace, none bool) (value.Value, e
 }
 
 func update(_ context.Context, c *fun.Call) (fun.Result, error) {
-	d, ok := c.Value("dest").(value.Mapping)
-	if !ok {
-		return fun.Result{}, value.Raise("AttributeError", "'%s' object has no attribute 'items'", value.TypeName(c.Value("dest")))
-	}
-	nodes := value.ToMap(d)
+	nodes := c.Map("dest")
 	if !c.Bool("in_place") {
 		nodes = value.Clone(nodes).(*value.Map)
 	}

@@ -13,7 +13,7 @@ import (
 
 // Module returns the execution module "environ".
 func Module() fun.Module {
-	return fun.Module{Name: "environ", Kind: fun.Exec, Doc: "name of the variable", Specs: specs}
+	return fun.Module{Name: "environ", Kind: fun.Exec, Doc: "Read and set environment variables.", Specs: specs}
 }
 
 // All returns the environment as a dict.

@@ -23,12 +23,12 @@ func args() []fun.Arg {
 
 // Module returns the execution module "event".
 func Module() fun.Module {
-	return fun.Module{Name: "event", Kind: fun.Exec, Doc: "the data, a dict", Specs: specs}
+	return fun.Module{Name: "event", Kind: fun.Exec, Doc: "Send events to this run, and to other brine runs of this user.", Specs: specs}
 }
 
 func fireLocal(_ context.Context, c *fun.Call) (fun.Result, error) {
-	data, ok := c.Value("data").(*value.Map)
-	if c.Env.Bus == nil || !ok { // Salt: fire_event raises, which is False here
+	data := c.Map("data")
+	if c.Env.Bus == nil || data == nil { // Salt: fire_event raises, which is False here
 		return fun.Value(false)
 	}
 	c.Env.Bus.Fire(c.Str("tag"), data.Copy())
@@ -36,8 +36,8 @@ func fireLocal(_ context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func dict(v value.Value) *value.Map {
-	if m, ok := v.(*value.Map); ok {
-		return m.Copy()
+	if m, ok := v.(value.Mapping); ok {
+		return value.ToMap(m).Copy()
 	}
 	if v == nil {
 		return value.NewMap(0)
@@ -106,12 +106,20 @@ func send(_ context.Context, c *fun.Call) (fun.Result, error) {
 	if v, on := pick(c.Value("with_pillar")); on {
 		data.Set("pillar", selected(c.Env.Pillar, v))
 	}
+	if c.Bool("with_env_opts") {
+		saltenv, ok := c.Env.Opts.Get("saltenv")
+		if !ok {
+			saltenv = "base"
+		}
+		data.Set("saltenv", saltenv)
+		data.Set("pillarenv", c.Env.Opts.At("pillarenv"))
+	}
 	for k, v := range c.Kw.All() {
 		if s := value.Str(k); len(s) < 2 || s[:2] != "__" {
 			data.Set(k, v)
 		}
 	}
-	if m, ok := c.Value("data").(*value.Map); ok {
+	if m := c.Map("data"); m != nil {
 		data.Update(m)
 	} else if v := c.Value("data"); v != nil {
 		data.Set("data", v)

@@ -40,6 +40,7 @@ var specs = []fun.Spec{
 			{Name: "with_env", Type: fun.Bool | fun.Strs, Default: false, Doc: "add environment variables: True for all, or a list of names"},
 			{Name: "with_grains", Type: fun.Bool | fun.Strs, Default: false, Doc: "add grains: True for all, or a list of names"},
 			{Name: "with_pillar", Type: fun.Bool | fun.Strs, Default: false, Doc: "add pillar: True for all, or a list of keys"},
+			{Name: "with_env_opts", Type: fun.Bool, Default: false, Doc: "add the options saltenv and pillarenv"},
 			{Name: "show_changed", Type: fun.Bool, Default: true, Doc: "accepted"},
 			{Name: "changed", Type: fun.Bool, Default: false, Doc: "accepted"},
 		},

@@ -106,7 +106,7 @@ func replaceRow(_ context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	count := c.Int("count")
 	before, after, err := f.Replace(Replacement{
-		Path: c.Str("path"), Pattern: c.Str("pattern"), Repl: value.Str(c.Value("repl")), Count: int(count), Flags: flags,
+		Path: c.Str("path"), Pattern: c.Str("pattern"), Repl: c.Str("repl"), Count: int(count), Flags: flags,
 		Append: c.Bool("append_if_not_found"), Prepend: c.Bool("prepend_if_not_found"), NotFound: textOf(c, "not_found_content"),
 		Backup: suffix(c), DryRun: c.Bool("dry_run") || f.Test, IgnoreMissing: c.Bool("ignore_if_missing"), Literal: c.Bool("backslash_literal"),
 	})
@@ -147,9 +147,7 @@ func sed(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 func applyTemplate(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	f := on(c)
-	defaults, _ := c.Value("defaults").(*value.Map)
-	context, _ := c.Value("context").(*value.Map)
-	out, err := f.cp().Render(ctx, c.Str("template"), "contents", []byte(c.Str("contents")), cp.Vars(nil, defaults, context))
+	out, err := f.cp().Render(ctx, c.Str("template"), "contents", []byte(c.Str("contents")), cp.Vars(nil, c.Map("defaults"), c.Map("context")))
 	var unknown *cp.UnknownTemplateError
 	if errors.As(err, &unknown) {
 		return fun.Value(value.MapOf("result", false, "comment", unknown.Error()))
@@ -169,11 +167,9 @@ func wouldManage(ctx context.Context, f *FS, c *fun.Call) (*value.Map, string, e
 		if err != nil {
 			return nil, "", err
 		}
-		defaults, _ := c.Value("defaults").(*value.Map)
-		context, _ := c.Value("context").(*value.Map)
 		q := Request{
 			Name: p.Name, Source: src, HashName: c.Str("source_hash_name"), Template: c.Str("template"), SkipVerify: c.Bool("skip_verify"), NoVerify: !c.Bool("verify_ssl"),
-			Vars: cp.Vars(value.MapOf("name", p.Name, "source", src), defaults, context),
+			Vars: cp.Vars(value.MapOf("name", p.Name, "source", src), c.Map("defaults"), c.Map("context")),
 		}
 		if value.Truth(hash) {
 			q.Hash = value.Str(hash)
@@ -225,7 +221,7 @@ func checkManaged(ctx context.Context, c *fun.Call) (fun.Result, error) {
 // given returns the return that a caller passes on, or a new one.
 func given(c *fun.Call) *Return {
 	r := NewReturn(c.Str("name"))
-	m, _ := c.Value("ret").(*value.Map)
+	m := c.Map("ret")
 	if m.Len() == 0 {
 		return r
 	}
@@ -286,7 +282,7 @@ func manageFile(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	case p.Source != "" || c.Str("sfn") != "":
 		from := &Managed{Content: f.FileAt(c.Str("sfn"))}
 		if c.Str("sfn") == "" {
-			path, err := f.cp().CacheFile(ctx, p.Source, cp.Options{})
+			path, err := f.cp().CacheFile(ctx, p.Source, cp.Options{NoVerify: !c.Bool("verify_ssl"), UseETag: c.Bool("use_etag")})
 			if err != nil {
 				return fun.Result{}, err
 			}
@@ -295,7 +291,7 @@ func manageFile(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			}
 			from.Content = f.FileAt(path)
 		}
-		sum, _ := c.Value("source_sum").(*value.Map)
+		sum := c.Map("source_sum")
 		from.Sum = cp.Sum{Type: sum.Str("hash_type"), Hex: strings.ToLower(sum.Str("hsum"))}
 		if from.Sum.Hex == "" {
 			hex, err := from.Content.Sum("sha256")

@@ -63,9 +63,18 @@ var managedArgs = []fun.Arg{
 	saltenvArg,
 	{Name: "contents", Type: fun.Str, Doc: "the content, instead of a source"},
 	{Name: "skip_verify", Type: fun.Bool, Default: false, Doc: "accept a remote source without a digest"},
+}
+
+var managedChangesArgs = []fun.Arg{
 	{Name: "keep_mode", Type: fun.Bool, Default: false, Doc: "use the mode of the source"},
 	{Name: "verify_ssl", Type: fun.Bool, Default: true, Doc: "verify certificates"},
 	{Name: "follow_symlinks", Type: fun.Bool, Default: false, Doc: "follow symbolic links"},
+}
+
+var managedCheckArgs = []fun.Arg{
+	{Name: "follow_symlinks", Type: fun.Bool, Default: false, Doc: "follow symbolic links"},
+	{Name: "keep_mode", Type: fun.Bool, Default: false, Doc: "use the mode of the source"},
+	{Name: "verify_ssl", Type: fun.Bool, Default: true, Doc: "verify certificates"},
 }
 
 // specs are the functions, alphabetically.
@@ -118,8 +127,14 @@ var specs = []fun.Spec{
 			{Name: "file_hash", Required: true, Doc: "the digest, or TYPE:DIGEST, or TYPE=DIGEST"},
 		},
 	},
-	{Name: "check_managed", Doc: "Return what a managed file would change, as a result and text.", Src: "modules/file.py check_managed", VarKw: true, Args: managedArgs, Fn: checkManaged},
-	{Name: "check_managed_changes", Doc: "Return what a managed file would change.", Src: "modules/file.py check_managed_changes", VarKw: true, Args: managedArgs, Fn: checkManagedChanges},
+	{
+		Name: "check_managed", Doc: "Return what a managed file would change, as a result and text.", Src: "modules/file.py check_managed",
+		VarKw: true, Args: managedArgs, Shared: [][]fun.Arg{managedCheckArgs}, Fn: checkManaged,
+	},
+	{
+		Name: "check_managed_changes", Doc: "Return what a managed file would change.", Src: "modules/file.py check_managed_changes",
+		VarKw: true, Args: managedArgs, Shared: [][]fun.Arg{managedChangesArgs}, Fn: checkManagedChanges,
+	},
 	{
 		Name: "check_perms", Doc: "Set the owner and mode of a file; return the changes and the former values.", Src: "modules/file.py check_perms",
 		Fn: checkPerms,
@@ -339,6 +354,8 @@ var specs = []fun.Spec{
 			{Name: "keep_mode", Type: fun.Bool, Default: false, Doc: "use the mode of the source"},
 			{Name: "encoding", Type: fun.Str, Doc: "encoding of contents"},
 			{Name: "encoding_errors", Type: fun.Str, Default: "strict", Doc: "how to treat characters that the encoding lacks"},
+			{Name: "verify_ssl", Type: fun.Bool, Default: true, Doc: "verify certificates"},
+			{Name: "use_etag", Type: fun.Bool, Default: false, Doc: "ask a web server by ETag whether its file changed"},
 		},
 	},
 	{

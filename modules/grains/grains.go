@@ -14,7 +14,7 @@ import (
 
 // Module returns the execution module "grains".
 func Module() fun.Module {
-	return fun.Module{Name: "grains", Kind: fun.Exec, Doc: "name of the grain; a path into nested ones is split by the delimiter", Specs: specs}
+	return fun.Module{Name: "grains", Kind: fun.Exec, Doc: "Read and set grains.", Specs: specs}
 }
 
 // Get returns the grain at a path, and whether it is there.
@@ -108,10 +108,6 @@ func ls(_ context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func filterBy(_ context.Context, c *fun.Call) (fun.Result, error) {
-	lookup, ok := c.Value("lookup_dict").(value.Mapping)
-	if !ok {
-		return fun.Result{}, value.Raise("AttributeError", "'%s' object has no attribute 'get'", value.TypeName(c.Value("lookup_dict")))
-	}
-	v, err := value.FilterBy(lookup, c.Env.Grains, c.Str("grain"), c.Value("merge"), c.Value("default"), c.Value("base"))
+	v, err := value.FilterBy(c.Map("lookup_dict"), c.Env.Grains, c.Str("grain"), c.Value("merge"), c.Value("default"), c.Value("base"))
 	return fun.Result{Value: v}, err
 }

@@ -14,7 +14,7 @@ import (
 
 // Module returns the execution module "group".
 func Module() fun.Module {
-	return fun.Module{Name: "group", Kind: fun.Exec, Doc: "a directory whose etc/group is read instead", Specs: specs}
+	return fun.Module{Name: "group", Kind: fun.Exec, Doc: "Read and manage groups.", Specs: specs}
 }
 
 // Info returns what group.info does.

@@ -24,7 +24,7 @@ import (
 
 // Module returns the execution module "hashutil".
 func Module() fun.Module {
-	return fun.Module{Name: "hashutil", Kind: fun.Exec, Doc: "md5, sha256 or sha512", Specs: specs}
+	return fun.Module{Name: "hashutil", Kind: fun.Exec, Doc: "Compute digests and Base64.", Specs: specs}
 }
 
 // text returns the first argument as bytes.

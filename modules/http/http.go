@@ -17,7 +17,7 @@ import (
 
 // Module returns the execution module "http".
 func Module() fun.Module {
-	return fun.Module{Name: "http", Kind: fun.Exec, Doc: "the URL, http or https", Specs: specs}
+	return fun.Module{Name: "http", Kind: fun.Exec, Doc: "Send requests to web servers.", Specs: specs}
 }
 
 // absent are the arguments of Salt's function that are not here: what they ask

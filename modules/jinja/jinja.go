@@ -11,7 +11,7 @@ import (
 
 // Module returns the execution module "jinja".
 func Module() fun.Module {
-	return fun.Module{Name: "jinja", Kind: fun.Exec, Doc: "Return what import_", Specs: specs}
+	return fun.Module{Name: "jinja", Kind: fun.Exec, Doc: "Read what templates define.", Specs: specs}
 }
 
 // run renders a template that ends in the JSON of a value, and reads it.

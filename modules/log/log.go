@@ -14,7 +14,7 @@ const levelCritical = slog.LevelError + 4
 
 // Module returns the execution module "log".
 func Module() fun.Module {
-	return fun.Module{Name: "log", Kind: fun.Exec, Doc: "Log a message as ", Specs: specs}
+	return fun.Module{Name: "log", Kind: fun.Exec, Doc: "Log messages from templates.", Specs: specs}
 }
 
 // write logs the message at a level.

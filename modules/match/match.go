@@ -12,7 +12,7 @@ import (
 
 // Module returns the execution module "match".
 func Module() fun.Module {
-	return fun.Module{Name: "match", Kind: fun.Exec, Doc: "Does a target mean this machine?", Specs: specs}
+	return fun.Module{Name: "match", Kind: fun.Exec, Doc: "Match targets against this machine.", Specs: specs}
 }
 
 // minion is this machine as targets see it, under another id where one is

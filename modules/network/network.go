@@ -16,7 +16,7 @@ import (
 
 // Module returns the execution module "network".
 func Module() fun.Module {
-	return fun.Module{Name: "network", Kind: fun.Exec, Doc: "name of the interface", Specs: specs}
+	return fun.Module{Name: "network", Kind: fun.Exec, Doc: "Interfaces, addresses and connections.", Specs: specs}
 }
 
 func interfaces(_ context.Context, c *fun.Call) (fun.Result, error) {

@@ -12,7 +12,7 @@ import (
 
 // Module returns the execution module "out".
 func Module() fun.Module {
-	return fun.Module{Name: "out", Kind: fun.Exec, Doc: "what to print", Specs: specs}
+	return fun.Module{Name: "out", Kind: fun.Exec, Doc: "Format data with outputters.", Specs: specs}
 }
 
 // format prints to text. Salt: salt/modules/out.py string_format.

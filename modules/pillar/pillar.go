@@ -14,7 +14,7 @@ import (
 
 // Module returns the execution module "pillar".
 func Module() fun.Module {
-	return fun.Module{Name: "pillar", Kind: fun.Exec, Doc: "render the pillar of this environment anew and read that", Specs: specs}
+	return fun.Module{Name: "pillar", Kind: fun.Exec, Doc: "Read and render the pillar.", Specs: specs}
 }
 
 // unset is the default of an argument that was not given, where None is
@@ -262,15 +262,11 @@ func ext(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func filterBy(_ context.Context, c *fun.Call) (fun.Result, error) {
-	lookup, ok := c.Value("lookup_dict").(value.Mapping)
-	if !ok {
-		return fun.Result{}, fun.Errorf("lookup_dict must be a dictionary, not %s", value.TypeName(c.Value("lookup_dict")))
-	}
 	var p value.Value = value.NewMap(0)
 	if c.Env.Pillar != nil {
 		p = c.Env.Pillar
 	}
-	v, err := value.FilterBy(lookup, p, c.Str("pillar"), c.Value("merge"), c.Value("default"), c.Value("base"))
+	v, err := value.FilterBy(c.Map("lookup_dict"), p, c.Str("pillar"), c.Value("merge"), c.Value("default"), c.Value("base"))
 	return fun.Result{Value: v}, err
 }
 

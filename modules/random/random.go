@@ -20,7 +20,7 @@ import (
 
 // Module returns the execution module "random".
 func Module() fun.Module {
-	return fun.Module{Name: "random", Kind: fun.Exec, Doc: "what makes the outcome the same each time; None is by chance", Specs: specs}
+	return fun.Module{Name: "random", Kind: fun.Exec, Doc: "Random numbers, text and choices.", Specs: specs}
 }
 
 // The classes of characters, as Python's module string has them.

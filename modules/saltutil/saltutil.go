@@ -19,7 +19,7 @@ import (
 
 // Module returns the execution module "saltutil".
 func Module() fun.Module {
-	return fun.Module{Name: "saltutil", Kind: fun.Exec, Doc: "the job", Specs: specs}
+	return fun.Module{Name: "saltutil", Kind: fun.Exec, Doc: "Call functions, manage jobs and list custom modules.", Specs: specs}
 }
 
 // names lists the custom modules of a directory as "modules.NAME".

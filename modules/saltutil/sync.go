@@ -25,7 +25,7 @@ var syncedRunner = [...]string{
 // Runners returns the rows of the runner module "saltutil": the sync functions
 // for the controller. Salt: salt/runners/saltutil.py.
 func Runners() fun.Module {
-	return fun.Module{Name: "saltutil", Kind: fun.Runner, Doc: "The custom modules of the controller.", Specs: runnerSpecs}
+	return fun.Module{Name: "saltutil", Kind: fun.Runner, Doc: "List the custom modules of the controller.", Specs: runnerSpecs}
 }
 
 var runnerSyncArgs = []fun.Arg{

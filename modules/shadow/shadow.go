@@ -21,7 +21,7 @@ import (
 
 // Module returns the execution module "shadow".
 func Module() fun.Module {
-	return fun.Module{Name: "shadow", Kind: fun.Exec, Doc: "name of the user", Specs: specs}
+	return fun.Module{Name: "shadow", Kind: fun.Exec, Doc: "Read and manage passwords.", Specs: specs}
 }
 
 // NoPassword is the hash of a user who never got a password.

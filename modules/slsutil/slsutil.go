@@ -17,7 +17,7 @@ import (
 
 // Module returns the execution module "slsutil".
 func Module() fun.Module {
-	return fun.Module{Name: "slsutil", Kind: fun.Exec, Doc: "smart, recurse, aggregate, overwrite or list", Specs: specs}
+	return fun.Module{Name: "slsutil", Kind: fun.Exec, Doc: "Functions for SLS files and templates.", Specs: specs}
 }
 
 // mappings returns two arguments as dicts, or Python's error.

@@ -107,7 +107,7 @@ var specs = []fun.Spec{
 		VarKw: true, Fn: renderer,
 		Args: []fun.Arg{
 			{Name: "path", Type: fun.Path, Doc: "salt:// URL or absolute path of a file"},
-			{Name: "string", Type: fun.Str, Doc: "text to render instead of a file"},
+			{Name: "string", Doc: "text to render instead of a file"},
 			{Name: "default_renderer", Type: fun.Str, Default: render.DefaultPipeline, Doc: "the renderers if the first line names none"},
 		},
 	},

@@ -14,7 +14,7 @@ import (
 
 // Module returns the execution module "sys".
 func Module() fun.Module {
-	return fun.Module{Name: "sys", Kind: fun.Exec, Doc: "What functions there are.", Specs: specs}
+	return fun.Module{Name: "sys", Kind: fun.Exec, Doc: "List functions and their documentation.", Specs: specs}
 }
 
 // chosen returns the functions that patterns name: "file.managed", "file" for

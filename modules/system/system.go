@@ -16,7 +16,7 @@ import (
 
 // Module returns the execution module "system".
 func Module() fun.Module {
-	return fun.Module{Name: "system", Kind: fun.Exec, Doc: "offset from UTC as +0600 or 0600; none is the machine's time zone", Avail: avail, Specs: specs}
+	return fun.Module{Name: "system", Kind: fun.Exec, Doc: "Reboot and shutdown, date and time of a POSIX machine.", Avail: avail, Specs: specs}
 }
 
 // avail is Salt's __virtual__.

@@ -5,7 +5,7 @@ import (
 )
 
 var hashArgs = []fun.Arg{
-	{Name: "size", Default: int64(9999999999), Doc: "the largest number"},
+	{Name: "size", Type: fun.Int | fun.Float, Default: int64(9999999999), Doc: "the largest number"},
 	{Name: "hash_type", Type: fun.Str, Doc: "md5, sha1, sha224, sha256, sha384 or sha512; default: the option hash_type"},
 }
 
@@ -75,13 +75,25 @@ var specs = []fun.Spec{
 		Name: "rand_sleep", Doc: "Sleep for a random time, then return True.", Src: "modules/test.py rand_sleep",
 		Fn: randSleep,
 		Args: []fun.Arg{
-			{Name: "max", Default: int64(60), Unit: "s", Doc: "the longest time"},
+			{Name: "max", Type: fun.Int | fun.Float, Default: int64(60), Unit: "s", Doc: "the longest time"},
 		},
 	},
 	{Name: "rand_str", Doc: "Return the hash of a random number; an alias of random_hash.", Src: "modules/test.py rand_str", Args: hashArgs, Fn: randomHash},
 	{Name: "random_hash", Doc: "Return the hash of a random number.", Src: "modules/test.py random_hash", Args: hashArgs, Fn: randomHash},
-	{Name: "retcode", Doc: "Return True with a return code.", Src: "modules/test.py retcode", Args: []fun.Arg{{Name: "code", Default: int64(42), Doc: "the code"}}, Fn: retcode},
-	{Name: "sleep", Doc: "Sleep, then return True.", Src: "modules/test.py sleep", Args: []fun.Arg{{Name: "length", Required: true, Unit: "s", Doc: "how long"}}, Fn: sleep},
+	{
+		Name: "retcode", Doc: "Return True with a return code.", Src: "modules/test.py retcode",
+		Fn: retcode,
+		Args: []fun.Arg{
+			{Name: "code", Type: fun.Int | fun.Float, Default: int64(42), Doc: "the code"},
+		},
+	},
+	{
+		Name: "sleep", Doc: "Sleep, then return True.", Src: "modules/test.py sleep",
+		Fn: sleep,
+		Args: []fun.Arg{
+			{Name: "length", Type: fun.Int | fun.Float, Required: true, Unit: "s", Doc: "how long"},
+		},
+	},
 	{Name: "true", Doc: "Return True.", Src: "modules/test.py true_", Fn: yes},
 	{
 		Name: "try", Doc: "Call an execution function; return None if it fails.", Src: "modules/test.py try_",

@@ -19,7 +19,7 @@ import (
 
 // Module returns the execution module "test".
 func Module() fun.Module {
-	return fun.Module{Name: "test", Kind: fun.Exec, Doc: "Functions for trying things out.", Specs: specs}
+	return fun.Module{Name: "test", Kind: fun.Exec, Doc: "Functions for testing.", Specs: specs}
 }
 
 func yes(context.Context, *fun.Call) (fun.Result, error) { return fun.Value(true) }

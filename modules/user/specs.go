@@ -33,8 +33,8 @@ var specs = []fun.Spec{
 			{Name: "createhome", Type: fun.Bool, Default: true, Doc: "create the home directory"},
 			{Name: "loginclass", Type: fun.Str, Doc: "BSD only"},
 			{Name: "nologinit", Type: fun.Bool, Default: false, Doc: "keep the user out of lastlog and faillog"},
-			{Name: "usergroup", Type: fun.Bool, Doc: "True: create a group of the same name; False: do not"},
 			rootArg,
+			{Name: "usergroup", Type: fun.Bool, Doc: "True: create a group of the same name; False: do not"},
 		},
 	},
 	{

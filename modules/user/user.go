@@ -14,7 +14,7 @@ import (
 
 // Module returns the execution module "user".
 func Module() fun.Module {
-	return fun.Module{Name: "user", Kind: fun.Exec, Doc: "name of the user", Specs: specs}
+	return fun.Module{Name: "user", Kind: fun.Exec, Doc: "Read and manage users.", Specs: specs}
 }
 
 // accounts are the users and groups of the machine, or of a directory with an
