@@ -139,8 +139,8 @@ func (s *session) controller(ctx context.Context, jid string) (*fun.Env, error) 
 	}
 	f.AskJID = func() string { return s.jids.Next(s.app.Host.Now()) }
 	env.Fleet = f
-	env.RunnerJob = s.runnerJob
-	env.Print = func(line string) { fmt.Fprintln(s.app.Out, line) }
+	env.OnRunner = s.runnerJob
+	env.OnPrint = func(line string) { fmt.Fprintln(s.app.Out, line) }
 	if err := s.openReturners(env); err != nil {
 		return nil, err
 	}

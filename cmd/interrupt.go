@@ -23,7 +23,7 @@ type interrupt struct {
 // draining reports whether a first signal came.
 func (i *interrupt) draining() bool { return i != nil && i.drain.Load() }
 
-// gate is the fun.Env.Gate of a run.
+// gate is the fun.Jobs.OnStart of a run.
 func (i *interrupt) gate(ctx context.Context, _ *fun.Chunk) bool {
 	if i.drain.Load() || ctx.Err() != nil {
 		return false

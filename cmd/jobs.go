@@ -75,7 +75,7 @@ func runnerArgs(args *value.List) *value.List {
 }
 
 // runnerJob calls a runner function that a step of an orchestration names: a
-// job of its own. It is the fun.Env.RunnerJob of a controller.
+// job of its own. It is the fun.Jobs.OnRunner of a controller.
 func (s *session) runnerJob(ctx context.Context, env *fun.Env, name string, args fun.Args) (string, fun.Result, error) {
 	jid := s.newJID()
 	env = env.Fork(func(e *fun.Env) { e.OrchJID, e.JID = e.JID, jid })

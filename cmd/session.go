@@ -183,7 +183,7 @@ func (s *session) env(ctx context.Context, jid string) *fun.Env {
 	self := fleet.NewSelf(env, s.newJID)
 	self.Jobs, self.User, self.Warn = s, s.userName(), s.warn
 	env.Fleet = self
-	env.Print = func(line string) { fmt.Fprintln(s.app.Out, line) }
+	env.OnPrint = func(line string) { fmt.Fprintln(s.app.Out, line) }
 	return env
 }
 
@@ -247,7 +247,7 @@ func (s *session) Reopen(j *jobs.Job) (jobs.Record, error) {
 	return nil, errors.New("jobs are not recorded here")
 }
 
-// gate is the fun.Env.Gate of the session: Ctrl-C closes it, and before a state
+// gate is the fun.Jobs.OnStart of the session: Ctrl-C closes it, and before a state
 // state.pause and state.soft_kill are heard.
 func (s *session) gate(ctx context.Context, c *fun.Chunk) bool {
 	open := func() bool { return s.app.intr.gate(ctx, c) }

@@ -167,11 +167,14 @@ func (a *agentRoom) env(_ context.Context, s agent.Session) (*fun.Env, error) {
 	}
 	opts := cfg.Opts
 	env := &fun.Env{
-		ID: s.ID, SaltEnv: saltEnv(opts), Opts: opts, Memo: &fun.Memo{}, Host: a.o.Host, Up: s.Up, Bus: s.Bus,
-		Table: a.o.Table, Log: a.log(), Warn: s.Warn, CacheDir: cfg.CacheDir,
-		NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) },
+		Identity:  fun.Identity{ID: s.ID, SaltEnv: saltEnv(opts)},
+		Data:      fun.Data{Opts: opts, Memo: &fun.Memo{}},
+		Machine:   fun.Machine{Host: a.o.Host, Up: s.Up, CacheDir: cfg.CacheDir},
+		Network:   fun.Network{Bus: s.Bus},
+		Functions: fun.Functions{Table: a.o.Table, NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) }},
+		UI:        fun.UI{Logger: a.log(), OnWarn: s.Warn},
 	}
-	env.Fault = sourceFault(s.Fault)
+	env.OnFault = sourceFault(s.Fault)
 	eo := EnvOptions{Host: a.o.Host, Exe: a.o.Exe, Fault: s.Fault}
 	a.collect = func() value.Mapping { return machineGrains(env, eo) }
 	a.static = filepath.Join(cfg.Dir, "grains")

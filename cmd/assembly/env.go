@@ -41,14 +41,15 @@ type EnvOptions struct {
 func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
 	opts := o.Config.Opts
 	env := &fun.Env{
-		ID: opts.Str("id"), JID: o.JID, SaltEnv: saltEnv(opts), Opts: opts,
-		PillarOverride: o.PillarOverride,
-		Peers:          o.Peers,
-		Memo:           &fun.Memo{}, Host: o.Host, Bus: o.Bus, Table: o.Table, Log: o.Log,
-		Warn: o.Warn, Strict: o.Strict, CacheDir: o.Config.CacheDir, Gate: o.Gate,
-		NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) },
+		Identity:  fun.Identity{ID: opts.Str("id"), JID: o.JID, SaltEnv: saltEnv(opts)},
+		Data:      fun.Data{Opts: opts, PillarOverride: o.PillarOverride, Memo: &fun.Memo{}},
+		Network:   fun.Network{Peers: o.Peers, Bus: o.Bus},
+		Machine:   fun.Machine{Host: o.Host, CacheDir: o.Config.CacheDir},
+		Functions: fun.Functions{Table: o.Table, NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) }},
+		UI:        fun.UI{Logger: o.Log, OnWarn: o.Warn, Strict: o.Strict},
+		Jobs:      fun.Jobs{OnStart: o.Gate},
 	}
-	env.Fault = sourceFault(o.Fault)
+	env.OnFault = sourceFault(o.Fault)
 	env.Grains = machineGrains(env, o)
 	attachUpstream(ctx, env)
 	env.Table = withCustom(ctx, env, o.Table)
@@ -61,7 +62,7 @@ func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
 // withCustom adds the custom modules of the tree to a table.
 func withCustom(ctx context.Context, env *fun.Env, t *fun.Table) *fun.Table {
 	customs, err := dispatch.FindCustom(ctx, env)
-	if err != nil && env.Warn != nil {
+	if err != nil {
 		env.Warn(fun.Warning{Text: fmt.Sprintf("custom modules cannot be listed: %v", err)})
 	}
 	if len(customs) == 0 {

@@ -93,7 +93,7 @@ func OpenReturner(ctx context.Context, env *fun.Env, name string, s returner.Set
 	if spec.New == nil {
 		return nil, fmt.Errorf("returner %s cannot be used on its own", name)
 	}
-	s.Spec, s.Env, s.Log = spec, env, env.Log
+	s.Spec, s.Env, s.Log = spec, env, env.Log()
 	s, err := s.Check()
 	if err != nil {
 		return nil, fmt.Errorf("returner %s: %w", name, err)
@@ -112,7 +112,7 @@ func CheckSettings(ctx context.Context, env *fun.Env, name string, s returner.Se
 		return err
 	}
 	s.Spec, _ = returner.Find(allReturners(ctx, env), name)
-	s.Env, s.Log = env, env.Log
+	s.Env, s.Log = env, env.Log()
 	if s.Spec.New == nil {
 		return fmt.Errorf("returner %s cannot be used on its own", name)
 	}

@@ -217,11 +217,12 @@ func fakeHost() *host.Fake {
 func fakeEnv(h host.Host) (*fun.Env, *[]fun.Warning) {
 	var warnings []fun.Warning
 	env := &fun.Env{
-		ID: "minion1", JID: "20240102030405000006", SaltEnv: "base", Host: h, Table: Table(), Memo: &fun.Memo{},
-		Opts:   value.MapOf("id", "minion1", "test", true, "file_roots", value.MapOf("base", value.NewList()), "cachedir", "/var/cache/brine"),
-		Grains: value.MapOf("id", "minion1", "os", "Debian", "os_family", "Debian", "kernel", "Linux", "shell", "/bin/sh"), Pillar: value.NewMap(0),
-		Bus: event.NewRing(16, h.Now), Log: slog.New(slog.DiscardHandler), CacheDir: "/var/cache/brine",
-		Warn: func(w fun.Warning) { warnings = append(warnings, w) },
+		Identity:  fun.Identity{ID: "minion1", JID: "20240102030405000006", SaltEnv: "base"},
+		Machine:   fun.Machine{Host: h, CacheDir: "/var/cache/brine"},
+		Functions: fun.Functions{Table: Table()},
+		Data:      fun.Data{Memo: &fun.Memo{}, Opts: value.MapOf("id", "minion1", "test", true, "file_roots", value.MapOf("base", value.NewList()), "cachedir", "/var/cache/brine"), Grains: value.MapOf("id", "minion1", "os", "Debian", "os_family", "Debian", "kernel", "Linux", "shell", "/bin/sh"), Pillar: value.NewMap(0)},
+		Network:   fun.Network{Bus: event.NewRing(16, h.Now)},
+		UI:        fun.UI{Logger: slog.New(slog.DiscardHandler), OnWarn: func(w fun.Warning) { warnings = append(warnings, w) }},
 	}
 	env.NewInvoker = func(e *fun.Env) fun.Invoker { return dispatch.New(e) }
 	env.Invoker = dispatch.New(env)

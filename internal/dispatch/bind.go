@@ -235,14 +235,7 @@ func (b *binding) slip(name string) {
 
 // warn warns of the argument name, at its place where that is known.
 func (b *binding) warn(name, text string) {
-	if b.i.env.Warn == nil {
-		return
-	}
-	w := fun.Warning{Text: text}
-	if p := b.args.Kw.Pos(name); !p.IsZero() {
-		w.Where = p.String()
-	}
-	b.i.env.Warn(w)
+	b.i.env.Warnf(b.args.Kw.Pos(name), "%s", text)
 }
 
 func tooMany(spec *fun.Spec, given int) string {

@@ -14,8 +14,8 @@ import (
 
 func bindEnv(warnings *[]fun.Warning) *Invoker {
 	return New(&fun.Env{
-		Opts: value.NewMap(0), Memo: &fun.Memo{}, Log: slog.New(slog.DiscardHandler),
-		Warn: func(w fun.Warning) { *warnings = append(*warnings, w) },
+		Data: fun.Data{Opts: value.NewMap(0), Memo: &fun.Memo{}},
+		UI:   fun.UI{Logger: slog.New(slog.DiscardHandler), OnWarn: func(w fun.Warning) { *warnings = append(*warnings, w) }},
 	})
 }
 

@@ -72,9 +72,7 @@ func FindCustom(ctx context.Context, env *fun.Env) ([]Custom, error) {
 }
 
 func warnCustom(env *fun.Env, f fun.FileInfo, text string) {
-	if env.Warn != nil {
-		env.Warn(fun.Warning{Where: "salt://" + f.Path, Text: text})
-	}
+	env.Warn(fun.Warning{Where: "salt://" + f.Path, Text: text})
 }
 
 // Entries returns the table entries of custom modules.

@@ -48,7 +48,7 @@ func (i *Invoker) Invoke(ctx context.Context, kind fun.Kind, name string, args f
 func (i *Invoker) call(ctx context.Context, name string, c *fun.Call) (res fun.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			i.env.Log.Debug("panic in a function", "fun", name, "panic", p, "stack", string(debug.Stack()))
+			i.env.Log().Debug("panic in a function", "fun", name, "panic", p, "stack", string(debug.Stack()))
 			err = fmt.Errorf("internal error in %s: %v", name, p)
 		}
 	}()

@@ -78,7 +78,7 @@ type Fleet struct {
 	Warn func(fun.Warning)
 	// Watch is told how jobs go, for a progress line; nil is told nothing.
 	Watch Watcher
-	// Gate is asked before a target is begun; see fun.Env.Gate. nil is open.
+	// Gate is asked before a target is begun; see fun.Jobs.OnStart. nil is open.
 	Gate func(ctx context.Context, c *fun.Chunk) bool
 	// Timeout is how long a target may be silent before it is asked whether it
 	// still works on its job, Gather how long it has to answer. Timeout 0 asks

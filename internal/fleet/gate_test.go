@@ -95,7 +95,9 @@ func TestGateClosesForWhoComesLater(t *testing.T) {
 	if err := context.Cause(ctx); err != errClosed {
 		t.Errorf("its context: %v", err)
 	}
-	l := &Local{Make: func(context.Context, string) *fun.Env { return &fun.Env{Host: host.NewFake(), CacheDir: "/cache"} }}
+	l := &Local{Make: func(context.Context, string) *fun.Env {
+		return &fun.Env{Machine: fun.Machine{Host: host.NewFake(), CacheDir: "/cache"}}
+	}}
 	ret := l.Run(ctx, fun.Job{JID: "20200102030405000000"}, "web1", func() { t.Error("it began") })
 	if ret.Stage != fun.Refused {
 		t.Errorf("%s, %v", ret.Stage, ret.Err)

@@ -309,7 +309,7 @@ type Self struct{ *Fleet }
 // NewSelf returns the fleet of env alone.
 func NewSelf(env *fun.Env, newJID func() string) *Self {
 	l := &Local{Names: []string{env.ID}, Make: func(context.Context, string) *fun.Env { return env }}
-	return &Self{&Fleet{Providers: []Provider{l}, Bus: env.Bus, NewJID: newJID, Limit: 1, Gate: env.Gate}}
+	return &Self{&Fleet{Providers: []Provider{l}, Bus: env.Bus, NewJID: newJID, Limit: 1, Gate: env.OnStart}}
 }
 
 // Match returns this machine, whatever the expression: masterless runs ignore

@@ -2,6 +2,7 @@ package fun
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -13,12 +14,29 @@ import (
 	"brine/internal/value"
 )
 
-// An Env is what the functions of one run on one target share.
+// An Env is what the functions of one run on one target share, in groups by what
+// they serve. Its methods do nothing, or what is the default, where a group has no
+// hook for them.
 type Env struct {
+	Identity
+	Data
+	Machine
+	Functions
+	Network
+	Jobs
+	UI
+}
+
+// Identity says whose run this is.
+type Identity struct {
 	ID      string // minion id
 	JID     string
 	OrchJID string // jid of the orchestration that this run is a step of, or ""
 	SaltEnv string // "base" by default
+}
+
+// Data is what templates and functions read.
+type Data struct {
 	// Opts are Salt's __opts__: configuration with defaults.
 	Opts *value.Map
 	// Grains and Pillar are lazy; reload_grains and reload_pillar replace
@@ -28,57 +46,169 @@ type Env struct {
 	// PillarOverride is what pillar= on the command line or in salt.state gave;
 	// it is merged over every rendering of the pillar.
 	PillarOverride *value.Map
-	// Run is the run in progress, nil outside of state runs.
-	Run      RunView
-	Memo     *Memo
+	// Memo is Salt's __context__.
+	Memo *Memo
+	// NewGrains collects the grains again; nil: they stay as they are.
+	NewGrains func(context.Context) (value.Mapping, error)
+}
+
+// Machine is the machine that functions act on, and where files and pillar come from.
+type Machine struct {
 	Host     host.Host
 	Up       Upstream
-	Fleet    Fleet // nil where this Env cannot reach other machines
-	Bus      event.Bus
-	Peers    event.Sender // the other runs that events reach; nil: none
-	Invoker  Invoker
-	Table    *Table
-	Log      *slog.Logger
-	Warn     func(Warning)
-	Strict   bool // warnings are errors
 	CacheDir string
-	// ProcDir is where the jobs that run are noted, below it; "" is CacheDir.
+	// ProcDir is the directory under which running jobs are noted; "" is CacheDir.
 	ProcDir string
-	// Gate is asked before a state or a step starts. It waits while the run is
-	// paused, and returns false where nothing new may start (Ctrl-C,
-	// soft_kill). nil is an open gate. The ctx of a state has the jid of its
-	// run: see JIDFrom.
-	Gate func(ctx context.Context, c *Chunk) bool
+}
+
+// Functions are what a run can call.
+type Functions struct {
+	Table   *Table
+	Invoker Invoker
+	// NewInvoker makes the Invoker of a fork; nil: a fork shares this Env's.
+	NewInvoker func(*Env) Invoker
+	// NewTable makes the table again, with the custom modules that are there
+	// now; nil: it stays as it is.
+	NewTable func(context.Context) (*Table, error)
+}
+
+// Network is what a run reaches beyond this machine.
+type Network struct {
+	Fleet Fleet // nil where this Env cannot reach other machines
+	Bus   event.Bus
+	Peers event.Sender // the other runs that events reach; nil: none
+}
+
+// Jobs is what a run of states is part of.
+type Jobs struct {
+	// Run is the run in progress, nil outside of state runs.
+	Run RunView
+	// OnStart is asked before a state or a step starts. It waits while the run is
+	// paused, and returns false where nothing new may start (Ctrl-C, soft_kill).
+	// The ctx of a state has the jid of its run: see JIDFrom. Call MayStart.
+	OnStart func(ctx context.Context, c *Chunk) bool
 	// Journal is told of the run of states that this Env is made for: the steps
 	// of an orchestration, not what a step runs in turn. nil: none.
 	Journal Journal
-	// RunnerJob calls a runner function as a job of its own and returns its jid.
-	// nil: a runner function that a step calls belongs to the job of the step.
-	RunnerJob func(ctx context.Context, env *Env, name string, args Args) (jid string, res Result, err error)
-	// Print prints a line on stdout while the function still runs: what a
-	// listener hears. nil: there is nobody to read it.
-	Print func(line string)
-	// Fault shows a placed fault on stderr: its place, include chain and hint,
-	// where the report itself has only Salt's text. nil: it is not shown.
-	Fault func(*source.Error)
-	// NewInvoker makes the Invoker of a fork; nil: a fork shares this Env's.
-	NewInvoker func(*Env) Invoker
-	// NewGrains collects the grains anew and NewTable makes the table anew, for
-	// reload_grains and reload_modules; nil: they stay as they are.
-	NewGrains func(context.Context) (value.Mapping, error)
-	NewTable  func(context.Context) (*Table, error)
+	// OnRunner calls a runner function as a job of its own and returns its jid.
+	// Call CallRunner.
+	OnRunner func(ctx context.Context, env *Env, name string, args Args) (jid string, res Result, err error)
+}
+
+// UI is how a run talks to its user.
+type UI struct {
+	Logger *slog.Logger
+	Strict bool // warnings are errors
+	// OnWarn shows a warning. Call Warn.
+	OnWarn func(Warning)
+	// OnPrint prints a line on stdout while the function still runs: what a
+	// listener hears. Call Print.
+	OnPrint func(line string)
+	// OnFault shows a placed fault on stderr: its place, include chain and hint,
+	// where the report itself has only Salt's text. Call Fault.
+	OnFault func(*source.Error)
+}
+
+// Warn shows a warning.
+func (u *UI) Warn(w Warning) {
+	if u.OnWarn != nil {
+		u.OnWarn(w)
+	}
+}
+
+// Warnf shows a warning about the state or the argument written at a place,
+// which may be unknown.
+func (u *UI) Warnf(at source.Pos, format string, args ...any) {
+	w := Warning{Text: fmt.Sprintf(format, args...)}
+	if !at.IsZero() {
+		w.Where = at.String()
+	}
+	u.Warn(w)
+}
+
+// Print prints a line on stdout while the function still runs.
+func (u *UI) Print(line string) {
+	if u.OnPrint != nil {
+		u.OnPrint(line)
+	}
+}
+
+// Fault shows a fault with its place on stderr.
+func (u *UI) Fault(f *source.Error) {
+	if u.OnFault != nil {
+		u.OnFault(f)
+	}
+}
+
+// Log returns the logger of the run.
+func (u *UI) Log() *slog.Logger {
+	if u.Logger != nil {
+		return u.Logger
+	}
+	return slog.New(slog.DiscardHandler)
+}
+
+// MayStart waits while the run is paused and reports whether c, or anything where
+// it is nil, may start.
+func (j *Jobs) MayStart(ctx context.Context, c *Chunk) bool {
+	return j.OnStart == nil || j.OnStart(ctx, c)
+}
+
+// CallRunner calls a runner function, as a job of its own where this Env keeps
+// jobs, else as part of the job of this run.
+func (e *Env) CallRunner(ctx context.Context, name string, args Args) (jid string, res Result, err error) {
+	if e.OnRunner != nil {
+		return e.OnRunner(ctx, e, name, args)
+	}
+	res, err = e.Invoker.Invoke(ctx, Runner, name, args)
+	return e.JID, res, err
+}
+
+// ReloadGrains collects the grains again.
+func (e *Env) ReloadGrains(ctx context.Context) error {
+	if e.NewGrains == nil {
+		return nil
+	}
+	g, err := e.NewGrains(ctx)
+	if err == nil {
+		e.Grains = g
+	}
+	return err
+}
+
+// ReloadModules makes the table of functions again.
+func (e *Env) ReloadModules(ctx context.Context) error {
+	e.ForgetAvailable()
+	if e.NewTable == nil {
+		return nil
+	}
+	t, err := e.NewTable(ctx)
+	if err == nil {
+		e.Table = t
+	}
+	return err
 }
 
 // Fork returns a copy of e for a run of its own, after change has set what
 // differs. The copy has an empty Memo, and an Invoker that calls functions with
 // the copy.
 func (e *Env) Fork(change func(*Env)) *Env {
+	return e.copyWith(func(c *Env) {
+		c.Memo = &Memo{}
+		c.Run = nil
+		if change != nil {
+			change(c)
+		}
+	})
+}
+
+// With returns a copy of e that is part of the same run, after change has set
+// what differs. Its Invoker calls functions with the copy.
+func (e *Env) With(change func(*Env)) *Env { return e.copyWith(change) }
+
+func (e *Env) copyWith(change func(*Env)) *Env {
 	c := *e
-	c.Memo = &Memo{}
-	c.Run = nil
-	if change != nil {
-		change(&c)
-	}
+	change(&c)
 	if c.NewInvoker != nil {
 		c.Invoker = c.NewInvoker(&c)
 	}

@@ -34,7 +34,7 @@ func pkgTable(asked *int) *fun.Table {
 }
 
 func pkgEnv(family string, opts *value.Map, asked *int) *fun.Env {
-	return &fun.Env{Table: pkgTable(asked), Opts: opts, Memo: &fun.Memo{}, Grains: value.MapOf("os_family", family)}
+	return &fun.Env{Functions: fun.Functions{Table: pkgTable(asked)}, Data: fun.Data{Opts: opts, Memo: &fun.Memo{}, Grains: value.MapOf("os_family", family)}}
 }
 
 func TestProviders(t *testing.T) {

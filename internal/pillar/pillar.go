@@ -169,7 +169,7 @@ func textOrNil(s string) value.Value {
 
 // warn tells of a slip that Salt takes in silence.
 func (j *job) warn(pos source.Pos, format string, args ...any) {
-	if j.c.env.Warn == nil || !j.c.first(fmt.Sprint(pos, format, args)) {
+	if !j.c.first(fmt.Sprint(pos, format, args)) {
 		return
 	}
 	where := ""
@@ -193,7 +193,7 @@ func (c *Compiler) first(what string) bool {
 // fail adds an error in Salt's words, and shows the fault behind it.
 func (j *job) fail(salt string, fault error) {
 	j.errs = append(j.errs, salt)
-	if j.c.env.Fault == nil || fault == nil || !j.c.first(salt+"\x00"+fault.Error()) {
+	if fault == nil || !j.c.first(salt+"\x00"+fault.Error()) {
 		return
 	}
 	for _, f := range source.Faults(fault) {

@@ -38,8 +38,8 @@ func newRun(t testing.TB, h host.Host, opts *value.Map, grains value.Mapping) *r
 	r.env, r.comp = pillartest.Env(t, h, opts, grains,
 		fun.Entry{Kind: fun.Exec, Name: "test", Load: testmod.Module},
 		fun.Entry{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module})
-	r.env.Warn = func(w fun.Warning) { r.warnings = append(r.warnings, strings.TrimPrefix(w.Where+": "+w.Text, ": ")) }
-	r.env.Fault = func(f *source.Error) { r.faults = append(r.faults, f.Trace()) }
+	r.env.OnWarn = func(w fun.Warning) { r.warnings = append(r.warnings, strings.TrimPrefix(w.Where+": "+w.Text, ": ")) }
+	r.env.OnFault = func(f *source.Error) { r.faults = append(r.faults, f.Trace()) }
 	return r
 }
 

@@ -29,17 +29,17 @@ func machine(t testing.TB, root string, spec *value.Map) *fun.Env {
 	opts := value.Clone(spec.Map("opts")).(*value.Map)
 	opts.Set("file_roots", value.MapOf("base", value.Strings(root)))
 	e := &fun.Env{
-		ID: opts.Str("id"), SaltEnv: "base", Opts: opts,
-		Grains: value.Clone(spec.Map("grains")).(*value.Map),
-		Pillar: value.Clone(spec.Map("pillar")).(*value.Map),
-		Memo:   &fun.Memo{}, Host: host.NewLocal(), Log: slog.New(slog.DiscardHandler),
-		Table: fun.NewTable([]fun.Entry{
+		Identity: fun.Identity{ID: opts.Str("id"), SaltEnv: "base"},
+		Data:     fun.Data{Opts: opts, Grains: value.Clone(spec.Map("grains")).(*value.Map), Pillar: value.Clone(spec.Map("pillar")).(*value.Map), Memo: &fun.Memo{}},
+		Machine: fun.Machine{Host: host.NewLocal()},
+		UI:       fun.UI{Logger: slog.New(slog.DiscardHandler)},
+		Functions: fun.Functions{Table: fun.NewTable([]fun.Entry{
 			{Kind: fun.Exec, Name: "config", Load: configmod.Module},
 			{Kind: fun.Exec, Name: "grains", Load: grainsmod.Module},
 			{Kind: fun.Exec, Name: "log", Load: logmod.Module},
 			{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
 			{Kind: fun.Exec, Name: "slsutil", Load: slsutilmod.Module},
-		}),
+		})},
 	}
 	e.Up = &fileserver.Local{Server: fileserver.New(e.Host, fileserver.RootsOf(e.Opts, "file_roots"))}
 	e.Invoker = dispatch.New(e)

@@ -224,7 +224,7 @@ func (e *Engine) decryptBlock(ctx context.Context, block string) (string, error)
 			return "", errors.New("Could not decrypt cipher: " + err.Error())
 		}
 		// Neither the message nor what it stands for is logged.
-		e.env.Log.Warn("a PGP message could not be decrypted", "keydir", e.gpgKeyDir(), "gpg", err.Error())
+		e.env.Log().Warn("a PGP message could not be decrypted", "keydir", e.gpgKeyDir(), "gpg", err.Error())
 		return block, nil
 	}
 	e.mu.Lock()

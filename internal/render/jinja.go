@@ -51,7 +51,7 @@ func (e *Engine) jinjaEnv(sls bool, saltenv string) *jinja.Env {
 		o.Undefined = jinja.Plain
 	}
 	for _, name := range o.Apply(e.env.Opts.Map(key)) {
-		e.env.Log.Warn("jinja environment option is not recognized", "option", name, "of", key)
+		e.env.Log().Warn("jinja environment option is not recognized", "option", name, "of", key)
 	}
 	o.TrimBlocks = o.TrimBlocks || value.Truth(e.env.Opts.At("jinja_trim_blocks"))
 	o.LstripBlocks = o.LstripBlocks || value.Truth(e.env.Opts.At("jinja_lstrip_blocks"))
@@ -106,7 +106,7 @@ func (e *Engine) limit(name string) float64 {
 func (e *Engine) profile(label, what string) func() {
 	start := e.env.Host.Now()
 	return func() {
-		e.env.Log.Debug("time to render", "what", label, "template", what, "seconds", e.env.Host.Now().Sub(start).Seconds())
+		e.env.Log().Debug("time to render", "what", label, "template", what, "seconds", e.env.Host.Now().Sub(start).Seconds())
 	}
 }
 

@@ -45,11 +45,10 @@ func tree(t testing.TB, files map[string]string) *fun.Env {
 func env(t testing.TB, h host.Host, root string) *fun.Env {
 	t.Helper()
 	e := &fun.Env{
-		ID: "minion1", SaltEnv: "base",
-		Opts:   value.MapOf("renderer", "jinja|yaml", "file_roots", value.MapOf("base", value.Strings(root))),
-		Grains: value.MapOf("os", "Debian", "id", "minion1"),
-		Pillar: value.MapOf("a", value.MapOf("b", int64(1))),
-		Memo:   &fun.Memo{}, Host: h, Log: slog.New(slog.DiscardHandler),
+		Identity: fun.Identity{ID: "minion1", SaltEnv: "base"},
+		Data:     fun.Data{Opts: value.MapOf("renderer", "jinja|yaml", "file_roots", value.MapOf("base", value.Strings(root))), Grains: value.MapOf("os", "Debian", "id", "minion1"), Pillar: value.MapOf("a", value.MapOf("b", int64(1))), Memo: &fun.Memo{}},
+		Machine: fun.Machine{Host: h},
+		UI:       fun.UI{Logger: slog.New(slog.DiscardHandler)},
 	}
 	e.Table = fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "test", Load: testmod.Module}, {Kind: fun.Exec, Name: "boom", Load: boom}})
 	e.Up = &fileserver.Local{Server: fileserver.New(h, fileserver.RootsOf(e.Opts, "file_roots"))}

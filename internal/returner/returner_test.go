@@ -37,7 +37,7 @@ func TestSettings(t *testing.T) {
 		{value.MapOf("slack.channel", nil), "", nil, "#general"},
 		{value.MapOf("slack.channel", "a"), "", value.MapOf("channel", "c"), "c"},
 	} {
-		s := Settings{Spec: spec, Config: tt.config, Kwargs: tt.kwargs, Env: &fun.Env{Opts: tt.opts}}
+		s := Settings{Spec: spec, Config: tt.config, Kwargs: tt.kwargs, Env: &fun.Env{Data: fun.Data{Opts: tt.opts}}}
 		if got := s.Str("channel"); got != tt.want {
 			t.Errorf("%s, configuration %q: %q, want %q", value.Repr(tt.opts), tt.config, got, tt.want)
 		}
@@ -57,7 +57,7 @@ func TestCheck(t *testing.T) {
 		{value.MapOf("slack", value.MapOf("profile", "bot", "username", "u"), "bot", value.MapOf("slack.api_key", "k")), ""},
 		{value.MapOf("slack", value.MapOf("profile", "bto")), `slack.profile: the configuration has no dict "bto"`},
 	} {
-		_, err := Settings{Spec: spec, Env: &fun.Env{Opts: tt.opts}}.Check()
+		_, err := Settings{Spec: spec, Env: &fun.Env{Data: fun.Data{Opts: tt.opts}}}.Check()
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s: %v, want %q", value.Repr(tt.opts), err, tt.want)
 		}

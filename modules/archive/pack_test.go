@@ -27,7 +27,7 @@ func TestPack(t *testing.T) {
 	h.OnCommand("tar -tf /none", host.Output{Status: 2, Stdout: []byte("tar: /none: Cannot open\n")})
 	h.OnCommand("zip -r /z.zip /d/b.txt", host.Output{Stdout: []byte("  adding: d/b.txt (stored 0%)\n")})
 	h.OnCommand("unzip -o /z.zip -d /out -x a b", host.Output{Stdout: []byte("Archive: /z.zip\n one\n two\n")})
-	env := &fun.Env{Host: h, Opts: value.NewMap(0)}
+	env := &fun.Env{Machine: fun.Machine{Host: h}, Data: fun.Data{Opts: value.NewMap(0)}}
 	env.Table = fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "archive", Load: archive.Module}})
 	env.Invoker = dispatch.New(env)
 	call := func(fn, args string) (fun.Result, error) {

@@ -32,7 +32,7 @@ func options(c *fun.Call) Options {
 		Root: value.Str(orEmpty(c.Kw.At("root"))), LeaveOn: value.Truth(c.Kw.At("ignore_timeout")),
 	}
 	env, slip := ParseEnv(c.Value("env"))
-	if o.Env = env; slip != "" && c.Env.Warn != nil {
+	if o.Env = env; slip != "" {
 		c.Env.Warn(fun.Warning{Text: slip})
 	}
 	o.SuccessStdout, o.SuccessStderr = c.Strings("success_stdout"), c.Strings("success_stderr")

@@ -26,9 +26,11 @@ func machine(t *testing.T) *fun.Env {
 
 func env(h host.Host) *fun.Env {
 	e := &fun.Env{
-		ID: "minion1", SaltEnv: "base", Host: h, Opts: value.NewMap(0), Memo: &fun.Memo{}, Log: slog.New(slog.DiscardHandler),
-		Grains: value.MapOf("shell", "/bin/sh"), Pillar: value.NewMap(0),
-		Table: fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "cmd", Load: cmdmod.Module}}),
+		Identity:  fun.Identity{ID: "minion1", SaltEnv: "base"},
+		Machine: fun.Machine{Host: h},
+		Data:      fun.Data{Opts: value.NewMap(0), Memo: &fun.Memo{}, Grains: value.MapOf("shell", "/bin/sh"), Pillar: value.NewMap(0)},
+		UI:        fun.UI{Logger: slog.New(slog.DiscardHandler)},
+		Functions: fun.Functions{Table: fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "cmd", Load: cmdmod.Module}})},
 	}
 	e.Invoker = dispatch.New(e)
 	return e

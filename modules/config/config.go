@@ -92,7 +92,7 @@ func get(_ context.Context, c *fun.Call) (fun.Result, error) {
 func getMerged(c *fun.Call, key value.Value, delim string) (fun.Result, error) {
 	strategy := value.Strategy(c.Str("merge"))
 	if strategy != value.Recurse && strategy != value.Overwrite {
-		c.Env.Log.Warn("config.get: unsupported merge strategy, falling back to recurse", "merge", string(strategy))
+		c.Env.Log().Warn("config.get: unsupported merge strategy, falling back to recurse", "merge", string(strategy))
 		strategy = value.Recurse
 	}
 	first := key

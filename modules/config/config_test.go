@@ -16,9 +16,7 @@ func TestMergedIsACopy(t *testing.T) {
 	t.Parallel()
 	for _, merge := range []string{"recurse", "overwrite"} {
 		env := &fun.Env{
-			Opts:   value.MapOf("pillar_merge_lists", false),
-			Grains: value.MapOf("app", value.MapOf("b", value.MapOf("y", int64(2)))),
-			Pillar: value.MapOf("app", value.MapOf("a", value.MapOf("x", int64(1)), "b", value.MapOf("z", int64(3)))),
+			Data: fun.Data{Opts: value.MapOf("pillar_merge_lists", false), Grains: value.MapOf("app", value.MapOf("b", value.MapOf("y", int64(2)))), Pillar: value.MapOf("app", value.MapOf("a", value.MapOf("x", int64(1)), "b", value.MapOf("z", int64(3))))},
 		}
 		env.Table = fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "config", Load: config.Module}})
 		env.Invoker = dispatch.New(env)

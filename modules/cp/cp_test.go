@@ -43,8 +43,11 @@ func newRig(t *testing.T, here bool) *rig {
 	f.PutFile("/t/local", "local\n", 0o644)
 	opts := value.MapOf("cachedir", "/cache", "hash_type", "sha256", "file_roots", value.MapOf("base", value.Strings("/salt"), "dev", value.Strings("/dev")))
 	env := &fun.Env{
-		SaltEnv: "base", Opts: opts, Memo: &fun.Memo{}, Host: f, CacheDir: "/cache", Log: slog.New(slog.DiscardHandler),
-		Grains: value.NewMap(0), Pillar: value.NewMap(0), Table: fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "cp", Load: cp.Module}}),
+		Identity:  fun.Identity{SaltEnv: "base"},
+		Data:      fun.Data{Opts: opts, Memo: &fun.Memo{}, Grains: value.NewMap(0), Pillar: value.NewMap(0)},
+		Machine: fun.Machine{Host: f, CacheDir: "/cache"},
+		UI:        fun.UI{Logger: slog.New(slog.DiscardHandler)},
+		Functions: fun.Functions{Table: fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "cp", Load: cp.Module}})},
 	}
 	env.Up = &fileserver.Local{Server: fileserver.New(f, fileserver.RootsOf(opts, "file_roots"))}
 	if !here {

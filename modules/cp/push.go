@@ -72,9 +72,7 @@ func pushFile(ctx context.Context, c *fun.Call, p, as string) (bool, error) {
 }
 
 func warnPush(c *fun.Call, p, why string) {
-	if c.Env.Warn != nil {
-		c.Env.Warn(fun.Warning{Text: fmt.Sprintf("cp.%s: %s is not sent: %s", c.Spec.Name, p, why)})
-	}
+	c.Env.Warn(fun.Warning{Text: fmt.Sprintf("cp.%s: %s is not sent: %s", c.Spec.Name, p, why)})
 }
 
 // pushDir sends the files below a directory. Salt: push_dir.

@@ -56,8 +56,10 @@ func newEnv(p *peers) *fun.Env {
 	f := host.NewFake()
 	f.Env = []string{"A=1", "B=x=y"}
 	return &fun.Env{
-		ID: "web1", Host: f, Peers: p, Bus: event.NewRing(8, func() time.Time { return time.Unix(0, 0) }), Opts: value.NewMap(0),
-		Grains: value.MapOf("os", "Debian", "role", "web"), Pillar: value.MapOf("k", "v"),
+		Identity: fun.Identity{ID: "web1"},
+		Machine: fun.Machine{Host: f},
+		Network:  fun.Network{Peers: p, Bus: event.NewRing(8, func() time.Time { return time.Unix(0, 0) })},
+		Data:     fun.Data{Opts: value.NewMap(0), Grains: value.MapOf("os", "Debian", "role", "web"), Pillar: value.MapOf("k", "v")},
 	}
 }
 

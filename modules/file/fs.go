@@ -37,9 +37,7 @@ type FS struct {
 // tells the cause as a warning.
 func (f *FS) because(cause error, format string, args ...any) error {
 	err := fun.Errorf(format, args...)
-	if f.Env.Warn != nil {
-		f.Env.Warn(fun.Warning{Text: err.Error() + ": " + host.OSError(cause)})
-	}
+	f.Env.Warn(fun.Warning{Text: err.Error() + ": " + host.OSError(cause)})
 	return err
 }
 

@@ -29,8 +29,11 @@ type rig struct {
 func newRig(t *testing.T, h host.Host, base string) *rig {
 	opts := value.MapOf("cachedir", base+"/cache", "hash_type", "sha256", "file_roots", value.MapOf("base", value.Strings(base+"/salt")))
 	r := &rig{t: t, dir: base, env: &fun.Env{
-		SaltEnv: "base", Opts: opts, Memo: &fun.Memo{}, Host: h, CacheDir: base + "/cache", Log: slog.New(slog.DiscardHandler),
-		Grains: value.NewMap(0), Pillar: value.NewMap(0), Table: fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "file", Load: file.Module}}),
+		Identity:  fun.Identity{SaltEnv: "base"},
+		Data:      fun.Data{Opts: opts, Memo: &fun.Memo{}, Grains: value.NewMap(0), Pillar: value.NewMap(0)},
+		Machine: fun.Machine{Host: h, CacheDir: base + "/cache"},
+		UI:        fun.UI{Logger: slog.New(slog.DiscardHandler)},
+		Functions: fun.Functions{Table: fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "file", Load: file.Module}})},
 	}}
 	r.env.Up = &fileserver.Local{Server: fileserver.New(h, fileserver.RootsOf(opts, "file_roots"))}
 	r.env.Invoker = dispatch.New(r.env)

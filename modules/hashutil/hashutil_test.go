@@ -15,7 +15,7 @@ func newEnv() (*fun.Env, *host.Fake) {
 	f := host.NewFake()
 	f.PutFile("/f", "one\n", 0o644)
 	f.PutFile("/long", "0123456789012345678901234567890123456789012345678901234567890123456789", 0o644)
-	env := &fun.Env{Host: f, Opts: value.NewMap(0), Memo: &fun.Memo{}, Table: fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "hashutil", Load: hashutil.Module}})}
+	env := &fun.Env{Machine: fun.Machine{Host: f}, Data: fun.Data{Opts: value.NewMap(0), Memo: &fun.Memo{}}, Functions: fun.Functions{Table: fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "hashutil", Load: hashutil.Module}})}}
 	env.Invoker = dispatch.New(env)
 	return env, f
 }

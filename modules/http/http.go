@@ -42,7 +42,7 @@ type slipKey string
 
 // warnOfSlips names arguments that are surely slips: Salt takes any in silence.
 func warnOfSlips(c *fun.Call) {
-	if c.Env.Warn == nil || c.Kw.Len() == 0 {
+	if c.Kw.Len() == 0 {
 		return
 	}
 	names := []string{"request_interval"}

@@ -79,7 +79,7 @@ func server(w nethttp.ResponseWriter, q *nethttp.Request) {
 }
 
 func env(h host.Host, opts *value.Map) *fun.Env {
-	e := &fun.Env{Opts: opts, Memo: &fun.Memo{}, Host: h, Log: slog.New(slog.DiscardHandler)}
+	e := &fun.Env{Data: fun.Data{Opts: opts, Memo: &fun.Memo{}}, Machine: fun.Machine{Host: h}, UI: fun.UI{Logger: slog.New(slog.DiscardHandler)}}
 	e.Table = fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "http", Load: http.Module}})
 	e.Invoker = dispatch.New(e)
 	return e
@@ -208,7 +208,7 @@ func TestSecrets(t *testing.T) {
 	defer srv.Close()
 	e := env(host.NewFake(), value.NewMap(0))
 	var log bytes.Buffer
-	e.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug - 10}))
+	e.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug - 10}))
 	url := strings.Replace(srv.URL, "http://", "http://user:secret@", 1) + "/echo?token=secret"
 	if _, err := call(t, e, "query", url, "method: POST, data: secret, password: secret, username: u, header_dict: {X-Key: secret}, params: {p: secret}"); err != nil {
 		t.Fatal(err)
@@ -264,7 +264,7 @@ func TestSlips(t *testing.T) {
 	t.Parallel()
 	e := env(host.NewFake(), value.NewMap(0))
 	var said []string
-	e.Warn = func(w fun.Warning) { said = append(said, w.Text) }
+	e.OnWarn = func(w fun.Warning) { said = append(said, w.Text) }
 	for range 2 {
 		if _, err := call(t, e, "query", "http://x", "test: true, methd: POST, stream: false, request_interval: 1, whatever: 1"); err != nil {
 			t.Fatal(err)

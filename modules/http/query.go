@@ -58,7 +58,7 @@ func query(ctx context.Context, c *fun.Call) (*value.Map, error) {
 		return nil, err
 	}
 	defer client.CloseIdleConnections()
-	c.Env.Log.Debug("http request", "method", req.Method, "url", req.URL.Scheme+"://"+req.URL.Host+req.URL.Path)
+	c.Env.Log().Debug("http request", "method", req.Method, "url", req.URL.Scheme+"://"+req.URL.Host+req.URL.Path)
 	resp, err := client.Do(req)
 	if err != nil {
 		return failed(ctx, c, ret, err)

@@ -19,8 +19,8 @@ func Module() fun.Module {
 
 // write logs the message at a level.
 func write(ctx context.Context, c *fun.Call, l slog.Level) (fun.Result, error) {
-	if c.Env.Log != nil && c.Env.Log.Enabled(ctx, l) {
-		c.Env.Log.Log(ctx, l, "message of a template", "text", value.Str(c.Value("message")))
+	if c.Env.Log().Enabled(ctx, l) {
+		c.Env.Log().Log(ctx, l, "message of a template", "text", value.Str(c.Value("message")))
 	}
 	return fun.Value(true)
 }

@@ -15,9 +15,10 @@ import (
 func TestLevels(t *testing.T) {
 	var b bytes.Buffer
 	e := &fun.Env{
-		Opts: value.NewMap(0), Memo: &fun.Memo{}, Host: host.NewFake(),
-		Log:   slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{Level: slog.LevelInfo})),
-		Table: fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "log", Load: Module}}),
+		Data:      fun.Data{Opts: value.NewMap(0), Memo: &fun.Memo{}},
+		Machine: fun.Machine{Host: host.NewFake()},
+		UI:        fun.UI{Logger: slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{Level: slog.LevelInfo}))},
+		Functions: fun.Functions{Table: fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "log", Load: Module}})},
 	}
 	e.Invoker = dispatch.New(e)
 	for _, tt := range []struct{ fn, want string }{

@@ -35,15 +35,11 @@ func match(c *fun.Call, tgt value.Value, tgtType, delimiter string) (ok, known b
 	o := target.Options{Nodegroups: c.Env.Opts.Map("nodegroups"), Delimiter: delimiter}
 	m, err := o.Compile(tgt, tgtType)
 	if err != nil {
-		if c.Env.Warn != nil {
-			c.Env.Warn(fun.Warning{Text: err.Error()})
-		}
+		c.Env.Warn(fun.Warning{Text: err.Error()})
 		return false, false, nil
 	}
-	if c.Env.Warn != nil {
-		for _, w := range m.Warnings() {
-			c.Env.Warn(fun.Warning{Text: w})
-		}
+	for _, w := range m.Warnings() {
+		c.Env.Warn(fun.Warning{Text: w})
 	}
 	ok, err = m.Match(minion(c))
 	return ok, true, err

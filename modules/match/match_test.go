@@ -13,7 +13,7 @@ import (
 // The returns are those of salt/modules/match.py.
 func TestModule(t *testing.T) {
 	t.Parallel()
-	env := &fun.Env{ID: "web1", Grains: value.MapOf("role", "web"), Pillar: value.NewMap(0), Opts: value.NewMap(0)}
+	env := &fun.Env{Identity: fun.Identity{ID: "web1"}, Data: fun.Data{Grains: value.MapOf("role", "web"), Pillar: value.NewMap(0), Opts: value.NewMap(0)}}
 	env.Table = fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "match", Load: match.Module}})
 	env.Invoker = dispatch.New(env)
 	for _, tt := range []struct{ fun, args, want string }{

@@ -33,7 +33,7 @@ func TestModule(t *testing.T) {
 		Details: []host.AddrDetail{{Broadcast: net.IPv4(192, 168, 1, 255), Label: "eth0", Scope: "global"}, {Label: "eth0:1", Scope: "global", Secondary: true}, {Scope: "link"}},
 	})
 	h.Ifaces = append(h.Ifaces, host.Interface{Name: "tun0", Addrs: []*net.IPNet{ipnet(t, "8.8.8.8/32")}})
-	env := &fun.Env{Host: h, Grains: value.MapOf("fqdn", "fake.example.com")}
+	env := &fun.Env{Machine: fun.Machine{Host: h}, Data: fun.Data{Grains: value.MapOf("fqdn", "fake.example.com")}}
 	env.Table = fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "network", Load: network.Module}})
 	env.Invoker = dispatch.New(env)
 	load := func(s string) value.Value {

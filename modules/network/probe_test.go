@@ -21,7 +21,7 @@ func TestProbe(t *testing.T) {
 	h.OnCommand("ping -c 4 *", host.Output{Status: 1, Stdout: []byte("no answer\n")})
 	h.OnCommand("ping -W 2 -c 4 127.0.0.1", host.Output{Stdout: []byte("PING\n")})
 	h.Ifaces = []host.Interface{{Name: "eth0", Up: true, Addrs: []*net.IPNet{ipnet(t, "192.168.1.10/24")}}}
-	env := &fun.Env{Host: h}
+	env := &fun.Env{Machine: fun.Machine{Host: h}}
 	env.Table = fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "network", Load: network.Module}})
 	env.Invoker = dispatch.New(env)
 	for _, tt := range []struct{ fun, args, want string }{

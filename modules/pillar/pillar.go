@@ -55,7 +55,7 @@ func fresh(ctx context.Context, c *fun.Call, kw *value.Map) (*value.Map, error) 
 			return c.Env.Up.Pillar(ctx, req)
 		}
 		m, ok := v.(value.Mapping)
-		if !ok && c.Env.Warn != nil {
+		if !ok {
 			c.Env.Warn(fun.Warning{Text: "Pillar data must be a dictionary: a " + value.TypeName(v) + " is passed over"})
 		}
 		req.Override = value.ToMap(m)
@@ -120,10 +120,10 @@ func merged(c *fun.Call, def, found value.Value, ok bool) (value.Value, bool) {
 			return l, true
 		}
 	default:
-		c.Env.Log.Error("pillar.get: the default must be a dict or a list to merge", "type", value.TypeName(def))
+		c.Env.Log().Error("pillar.get: the default must be a dict or a list to merge", "type", value.TypeName(def))
 		return nil, false
 	}
-	c.Env.Log.Error("pillar.get: the default and the pillar differ in type and are not merged",
+	c.Env.Log().Error("pillar.get: the default and the pillar differ in type and are not merged",
 		"default", value.TypeName(def), "pillar", value.TypeName(found))
 	return nil, false
 }

@@ -19,7 +19,7 @@ func call(t *testing.T, name string, kw *value.Map) (value.Value, error) {
 		if spec.Name != name {
 			continue
 		}
-		c := &fun.Call{Mod: &mod, Spec: spec, Args: value.NewMap(8), Kw: value.NewMap(0), Env: &fun.Env{ID: "minion1"}}
+		c := &fun.Call{Mod: &mod, Spec: spec, Args: value.NewMap(8), Kw: value.NewMap(0), Env: &fun.Env{Identity: fun.Identity{ID: "minion1"}}}
 		for _, a := range spec.Args {
 			c.Args.Set(a.Name, a.Default)
 			v, given := kw.Get(a.Name)

@@ -77,7 +77,7 @@ func cmd(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	job.Timeout, job.Gather, job.Subset = c.Seconds("timeout"), c.Seconds("gather_job_timeout"), int(c.Int("subset"))
 	// Salt takes other keywords for its client's, in silence.
 	for _, k := range c.Kw.Keys() {
-		if s := value.Str(k); !strings.HasPrefix(s, "__") && c.Env.Warn != nil {
+		if s := value.Str(k); !strings.HasPrefix(s, "__") {
 			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("saltutil.cmd has no argument %q: what %s takes by name goes into kwarg", s, job.Fun)})
 		}
 	}
@@ -156,8 +156,8 @@ func master(ctx context.Context, c *fun.Call, kind fun.Kind) (fun.Result, error)
 	}
 	var res fun.Result
 	var err error
-	if kind == fun.Runner && c.Env.RunnerJob != nil {
-		jid, res, err = c.Env.RunnerJob(ctx, c.Env, name, args)
+	if kind == fun.Runner {
+		jid, res, err = c.Env.CallRunner(ctx, name, args)
 	} else {
 		res, err = c.Env.Invoker.Invoke(ctx, kind, name, args)
 	}

@@ -30,8 +30,10 @@ func TestSync(t *testing.T) {
 	t.Parallel()
 	var warned []string
 	env := &fun.Env{
-		SaltEnv: "base", Up: tree{}, Opts: value.MapOf("file_client", "local"),
-		Warn: func(w fun.Warning) { warned = append(warned, w.Text) },
+		Identity: fun.Identity{SaltEnv: "base"},
+		Machine: fun.Machine{Up: tree{}},
+		Data:     fun.Data{Opts: value.MapOf("file_client", "local")},
+		UI:       fun.UI{OnWarn: func(w fun.Warning) { warned = append(warned, w.Text) }},
 	}
 	got := map[string]string{}
 	mod := Module()
@@ -68,7 +70,7 @@ func TestSync(t *testing.T) {
 // Salt: salt/runners/saltutil.py sync_all.
 func TestSyncRunner(t *testing.T) {
 	t.Parallel()
-	env := &fun.Env{SaltEnv: "base", Up: tree{}, Opts: value.MapOf("file_client", "local"), Warn: func(fun.Warning) {}}
+	env := &fun.Env{Identity: fun.Identity{SaltEnv: "base"}, Machine: fun.Machine{Up: tree{}}, Data: fun.Data{Opts: value.MapOf("file_client", "local")}, UI: fun.UI{OnWarn: func(fun.Warning) {}}}
 	mod := Runners()
 	for i := range mod.Specs {
 		s := &mod.Specs[i]

@@ -55,7 +55,7 @@ func TestModule(t *testing.T) {
 		set("ann:H:", "ann::")
 		return host.Output{}, nil
 	})
-	env := &fun.Env{Host: h}
+	env := &fun.Env{Machine: fun.Machine{Host: h}}
 	env.Table = fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "shadow", Load: shadow.Module}})
 	env.Invoker = dispatch.New(env)
 	for _, tt := range []struct{ fun, args, want string }{

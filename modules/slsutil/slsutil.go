@@ -173,9 +173,7 @@ func renderer(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 // notThere warns of a file that is not there, which renders to nothing.
 func notThere(c *fun.Call, name string) error {
-	if c.Env.Warn != nil {
-		c.Env.Warn(fun.Warning{Text: "slsutil.renderer: there is no file " + name + ", which gives an empty dict"})
-	}
+	c.Env.Warn(fun.Warning{Text: "slsutil.renderer: there is no file " + name + ", which gives an empty dict"})
 	return nil
 }
 

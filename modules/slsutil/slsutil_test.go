@@ -22,8 +22,10 @@ func newEnv(files map[string]string) *fun.Env {
 		h.PutFile("/srv/salt/"+p, text, 0o644)
 	}
 	e := &fun.Env{
-		ID: "m", SaltEnv: "base", Opts: value.MapOf("file_roots", value.MapOf("base", value.Strings("/srv/salt"))),
-		Grains: value.MapOf("id", "m"), Pillar: value.NewMap(0), Memo: &fun.Memo{}, Host: h, Log: slog.New(slog.DiscardHandler),
+		Identity: fun.Identity{ID: "m", SaltEnv: "base"},
+		Data:     fun.Data{Opts: value.MapOf("file_roots", value.MapOf("base", value.Strings("/srv/salt"))), Grains: value.MapOf("id", "m"), Pillar: value.NewMap(0), Memo: &fun.Memo{}},
+		Machine: fun.Machine{Host: h},
+		UI:       fun.UI{Logger: slog.New(slog.DiscardHandler)},
 	}
 	e.Table = fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "slsutil", Load: slsutilmod.Module}, {Kind: fun.Exec, Name: "defaults", Load: defaultsmod.Module}})
 	e.Up = &fileserver.Local{Server: fileserver.New(h, fileserver.RootsOf(e.Opts, "file_roots"))}

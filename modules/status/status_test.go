@@ -30,7 +30,7 @@ func TestModule(t *testing.T) {
 	h.OnCommand("who -s", host.Output{Stdout: []byte("root tty1\nann pts/0\n")})
 	h.OnCommand("/bin/sh -c ps -efHww", host.Output{Stdout: []byte("UID        PID  PPID  C STIME TTY          TIME CMD\nroot         1     0  0 10:00 ?        00:00:01 /sbin/init splash\nann         42     1  0 10:00 ?        00:00:00 bash\n")})
 	h.OnCommand("w -fh", host.Output{Stdout: []byte("root tty1 10:00 1:00 0.01s 0.02s -bash -l\n")})
-	env := &fun.Env{Host: h, Grains: value.MapOf("num_cpus", int64(2), "ps", "ps -efHww")}
+	env := &fun.Env{Machine: fun.Machine{Host: h}, Data: fun.Data{Grains: value.MapOf("num_cpus", int64(2), "ps", "ps -efHww")}}
 	env.Table = fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "status", Load: status.Module}})
 	env.Invoker = dispatch.New(env)
 	for _, tt := range []struct{ fun, pos, want string }{

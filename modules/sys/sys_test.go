@@ -14,7 +14,7 @@ import (
 // Salt: salt/states/test.py nop(name, **kwargs), salt/utils/args.py argspec_report.
 func TestStateArgspec(t *testing.T) {
 	t.Parallel()
-	env := &fun.Env{Opts: value.NewMap(0)}
+	env := &fun.Env{Data: fun.Data{Opts: value.NewMap(0)}}
 	states := func() fun.Module {
 		return fun.Module{Name: "test", Kind: fun.State, Specs: []fun.Spec{
 			{Name: "nop", VarKw: true},

@@ -16,7 +16,7 @@ import (
 )
 
 func newEnv(h host.Host) *fun.Env {
-	e := &fun.Env{Host: h, Memo: &fun.Memo{}, Opts: value.NewMap(0), Grains: value.MapOf("shell", "/bin/sh"), Pillar: value.NewMap(0)}
+	e := &fun.Env{Machine: fun.Machine{Host: h}, Data: fun.Data{Memo: &fun.Memo{}, Opts: value.NewMap(0), Grains: value.MapOf("shell", "/bin/sh"), Pillar: value.NewMap(0)}}
 	e.Table = fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "system", Load: system.Module}})
 	e.Invoker = dispatch.New(e)
 	return e

@@ -20,7 +20,7 @@ func TestModules(t *testing.T) {
 	h.PutGroup(host.Group{Name: "adm", Passwd: "x", GID: 4, Members: []string{"ann", "bob"}})
 	h.PutFile("/srv/root/etc/passwd", "eve:!:7:8::/home/eve:/bin/sh\n", 0o644)
 	h.PutFile("/srv/root/etc/group", "eve:x:8:\nwheel:x:10:eve\n", 0o644)
-	env := &fun.Env{Host: h}
+	env := &fun.Env{Machine: fun.Machine{Host: h}}
 	env.Table = fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "user", Load: user.Module}, {Kind: fun.Exec, Name: "group", Load: group.Module}})
 	env.Invoker = dispatch.New(env)
 	load := func(s string) value.Value {

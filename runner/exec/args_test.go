@@ -440,7 +440,7 @@ func TestParallelBound(t *testing.T) {
 func TestGate(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.env.Gate = func(_ context.Context, c *fun.Chunk) bool { return c.ID != "stop" }
+	r.env.OnStart = func(_ context.Context, c *fun.Chunk) bool { return c.ID != "stop" }
 	got := r.run(exec.Options{}, chunk("a: test.succeed_with_changes"), chunk("w: cmd.wait", "listen", req("test: a")), chunk("b: test.nop", "require", req("test: stop")), chunk("stop: test.nop"), chunk("c: test.nop"))
 	check(t, got, true, "0 a True Success! *", "1 w True ")
 	if !got.Stopped {
@@ -450,7 +450,7 @@ func TestGate(t *testing.T) {
 	// Nor does a state appear that would only have been passed over.
 	r = newRig(t)
 	asked := 0
-	r.env.Gate = func(context.Context, *fun.Chunk) bool { asked++; return asked < 3 }
+	r.env.OnStart = func(context.Context, *fun.Chunk) bool { asked++; return asked < 3 }
 	got = r.run(exec.Options{}, chunk("n: test.nop"), chunk("lost: test.nop", "require", req("test: no")), chunk("on: test.nop", "onchanges", req("test: n")))
 	if n := got.Returns.Len(); n != 2 || asked != 3 {
 		t.Errorf("%d returns, gate asked %d times; want 2, 3", n, asked)
@@ -654,11 +654,9 @@ func TestReload(t *testing.T) {
 	r := newRig(t, mod, setter)
 	r.env.Up, r.env.PillarOverride = upstream{}, value.MapOf("k", "v")
 	tables := 0
-	o := exec.Options{
-		Grains:  func(context.Context) (value.Mapping, error) { return value.MapOf("fresh", "grain"), nil },
-		Modules: func(context.Context) (*fun.Table, error) { tables++; return r.env.Table, nil },
-	}
-	got := r.run(o, chunk("a: late.f"), chunk("b: set.up", "reload_modules", true), chunk("c: late.f"),
+	r.env.NewGrains = func(context.Context) (value.Mapping, error) { return value.MapOf("fresh", "grain"), nil }
+	r.env.NewTable = func(context.Context) (*fun.Table, error) { tables++; return r.env.Table, nil }
+	got := r.run(exec.Options{}, chunk("a: late.f"), chunk("b: set.up", "reload_modules", true), chunk("c: late.f"),
 		chunk("g: test.nop", "reload_grains", true), chunk("p: test.nop", "reload_pillar", true), chunk("cp: test.check_pillar", "present", value.Strings("fresh", "over")))
 	check(t, got, false, "a False State 'late.f' was not found in SLS 's'\nReason: 'late' __virtual__ returned False: not yet\n", "b True  *", "c True here",
 		"g True Success!", "p True Success!", "cp True ")

@@ -200,9 +200,7 @@ func (r *run) call(ctx context.Context, n *node, c *fun.Chunk, watched bool) *va
 		ret.Set("start_time", clock(start))
 		ret.Set("duration", millis(r.now().Sub(start)))
 		ret.Set("__id__", c.ID)
-		if r.env.Log != nil {
-			r.env.Log.Debug("state done", "id", c.ID, "fun", c.State+"."+c.Fun)
-		}
+		r.env.Log().Debug("state done", "id", c.ID, "fun", c.State+"."+c.Fun)
 		wait, again := retry.next(r.test, len(past)+1, ret)
 		if !again {
 			return withText(retry.fold(r.test, past, ret))
@@ -239,9 +237,7 @@ func asUser(ctx context.Context, low *value.Map) context.Context {
 func (j *job) invoke(ctx context.Context) (ret *value.Map) {
 	defer func() {
 		if p := recover(); p != nil {
-			if j.env.Log != nil {
-				j.env.Log.Debug("panic in a state", "fun", j.c.State+"."+j.c.Fun, "panic", p, "stack", string(debug.Stack()))
-			}
+			j.env.Log().Debug("panic in a state", "fun", j.c.State+"."+j.c.Fun, "panic", p, "stack", string(debug.Stack()))
 			ret = j.exception(value.Raise("RuntimeError", "%v", p))
 		}
 	}()
@@ -333,7 +329,7 @@ func (j *job) exception(err error) *value.Map {
 // place shows on stderr where the argument was written that err refuses.
 func (j *job) place(err error) {
 	var refused *fun.InvocationError
-	if j.env.Fault == nil || !errors.As(err, &refused) || refused.Arg == "" {
+	if !errors.As(err, &refused) || refused.Arg == "" {
 		return
 	}
 	at := refused.Pos
@@ -420,8 +416,8 @@ func (r *run) bind(n *node, mod *fun.Module, spec *fun.Spec) *fun.Call {
 
 // guard turns a panic beside a state's own function into a line of the log.
 func (r *run) guard(what string, c *fun.Chunk) {
-	if p := recover(); p != nil && r.env.Log != nil {
-		r.env.Log.Error("panic in "+what, "state", c.State, "panic", p)
+	if p := recover(); p != nil {
+		r.env.Log().Error("panic in "+what, "state", c.State, "panic", p)
 	}
 }
 

@@ -27,11 +27,6 @@ type Options struct {
 	// Test runs every state in test mode; the option "test" of the
 	// configuration does so, too.
 	Test bool
-	// Grains collects the grains anew, for reload_grains; nil keeps them.
-	Grains func(context.Context) (value.Mapping, error)
-	// Modules makes the table of functions anew, for reload_modules; nil keeps
-	// it.
-	Modules func(context.Context) (*fun.Table, error)
 	// Prior are returns, by tag, of chunks that are not to be called: an
 	// earlier run did what they do.
 	Prior map[string]*value.Map

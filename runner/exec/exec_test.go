@@ -90,15 +90,16 @@ func newRig(t testing.TB, mods ...fun.Module) *rig {
 func newBareRig(t testing.TB) *rig {
 	r := &rig{t: t, clock: &fakeClock{at: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local), files: map[string]bool{}}, codes: map[string]int64{}}
 	r.env = &fun.Env{
-		ID: "minion1", JID: "20260102030405000000", SaltEnv: "base", Opts: value.NewMap(0),
-		Grains: value.NewMap(0), Pillar: value.NewMap(0), Memo: &fun.Memo{}, Host: r.clock, Bus: fakeBus{r},
-		Log: slog.New(slog.DiscardHandler),
-		Warn: func(w fun.Warning) {
+		Identity: fun.Identity{ID: "minion1", JID: "20260102030405000000", SaltEnv: "base"},
+		Data:     fun.Data{Opts: value.NewMap(0), Grains: value.NewMap(0), Pillar: value.NewMap(0), Memo: &fun.Memo{}},
+		Machine:  fun.Machine{Host: r.clock},
+		Network:  fun.Network{Bus: fakeBus{r}},
+		UI: fun.UI{Logger: slog.New(slog.DiscardHandler), OnWarn: func(w fun.Warning) {
 			r.mu.Lock()
 			r.warns = append(r.warns, strings.TrimPrefix(w.Where+": "+w.Text, ": "))
 			r.mu.Unlock()
-		},
-		NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) },
+		}},
+		Functions: fun.Functions{NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) }},
 	}
 	r.env.Invoker = dispatch.New(r.env)
 	return r

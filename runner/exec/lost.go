@@ -14,9 +14,6 @@ const maxPlaced = 20
 // placeLost shows where the requisites of n that name nothing were written, and
 // what was likely meant. The report has Salt's text alone.
 func (r *run) placeLost(n *node) {
-	if r.env.Fault == nil {
-		return
-	}
 	for _, l := range n.lost {
 		if r.placed >= maxPlaced {
 			return

@@ -32,7 +32,7 @@ func TestPlaceLost(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
 			var got []string
-			r.env.Fault = func(e *source.Error) {
+			r.env.OnFault = func(e *source.Error) {
 				line := e.Err.Error()
 				if e.Hint != "" {
 					line += " | " + e.Hint
@@ -53,7 +53,7 @@ func TestPlaceLost(t *testing.T) {
 	// A missing include loses many; the first ones tell enough.
 	r := newRig(t)
 	shown := 0
-	r.env.Fault = func(*source.Error) { shown++ }
+	r.env.OnFault = func(*source.Error) { shown++ }
 	var chunks []*fun.Chunk
 	for i := range 50 {
 		chunks = append(chunks, chunk(fmt.Sprintf("a%d: test.nop", i), "require", req("test: x", "test: y")))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"brine/internal/fun"
 	"brine/internal/value"
 )
 
@@ -38,17 +39,13 @@ func (f *finished) take() []*node {
 // until it has one. It has an Env of its own, since the walk may reload grains
 // and pillar meanwhile.
 func (r *run) start(ctx context.Context, n *node, j *job, retry *retry, watched bool) *value.Map {
-	env := *r.env
-	if env.NewInvoker != nil {
-		env.Invoker = env.NewInvoker(&env)
-	}
-	j.env = &env
+	j.env = j.env.With(func(*fun.Env) {})
 	var follow *job
 	if watched {
 		w := r.watchChunk(n)
 		if mod, spec, errs := r.verify(w); errs == nil {
 			follow = r.job(n, w, mod, spec)
-			follow.env = &env
+			follow.env = j.env
 		}
 	}
 	slots := r.slots

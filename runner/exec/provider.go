@@ -32,16 +32,13 @@ func providersOf(c *fun.Chunk) *value.Map {
 // withProviders returns env with more entries of the option providers. What the
 // run remembers (Env.Memo) is shared.
 func withProviders(env *fun.Env, providers *value.Map) *fun.Env {
-	e := *env
 	all := value.NewMap(providers.Len())
 	if m := env.Opts.Map("providers"); m != nil {
 		all.Update(m)
 	}
 	all.Update(providers)
-	e.Opts = env.Opts.Copy()
-	e.Opts.Set("providers", all)
-	if e.NewInvoker != nil {
-		e.Invoker = e.NewInvoker(&e)
-	}
-	return &e
+	return env.With(func(e *fun.Env) {
+		e.Opts = env.Opts.Copy()
+		e.Opts.Set("providers", all)
+	})
 }

@@ -9,8 +9,8 @@ import (
 	"brine/internal/value"
 )
 
-// refresh sees to reload_grains, reload_pillar and reload_modules, and lets
-// modules be asked anew whether they may serve where c may have changed that.
+// refresh applies reload_grains, reload_pillar and reload_modules, and has modules
+// asked again whether they may serve where c may have changed that.
 //
 // Salt: salt/state.py State.check_refresh.
 func (r *run) refresh(ctx context.Context, c *fun.Chunk, ret *value.Map) {
@@ -18,12 +18,8 @@ func (r *run) refresh(ctx context.Context, c *fun.Chunk, ret *value.Map) {
 	again := false
 	if value.Truth(low.At("reload_grains")) {
 		again = true
-		if r.o.Grains != nil {
-			if g, err := r.o.Grains(ctx); err != nil {
-				r.warnOnce(c, "reload_grains", fmt.Sprintf("grains cannot be reloaded: %v", err))
-			} else {
-				r.env.Grains = g
-			}
+		if err := r.env.ReloadGrains(ctx); err != nil {
+			r.warnOnce(c, "reload_grains", fmt.Sprintf("grains cannot be reloaded: %v", err))
 		}
 	}
 	if value.Truth(low.At("reload_pillar")) {
@@ -55,18 +51,15 @@ func (r *run) refresh(ctx context.Context, c *fun.Chunk, ret *value.Map) {
 }
 
 // reloadModules forgets which modules may serve; with all set, the table itself
-// is made anew.
+// is made again.
 func (r *run) reloadModules(ctx context.Context, c *fun.Chunk, all bool) {
-	r.env.ForgetAvailable()
-	if !all || r.o.Modules == nil {
+	if !all {
+		r.env.ForgetAvailable()
 		return
 	}
-	t, err := r.o.Modules(ctx)
-	if err != nil {
+	if err := r.env.ReloadModules(ctx); err != nil {
 		r.warnOnce(c, "reload_modules", fmt.Sprintf("modules cannot be reloaded: %v", err))
-		return
 	}
-	r.env.Table = t
 }
 
 // bringsModules reports whether a state that changed something may have brought
@@ -85,9 +78,6 @@ type warned struct {
 
 // warnOnce warns of c, at the place of its argument key where that is known.
 func (r *run) warnOnce(c *fun.Chunk, key, text string) {
-	if r.env.Warn == nil {
-		return
-	}
 	r.said.mu.Lock()
 	defer r.said.mu.Unlock()
 	k := [2]string{c.Tag(), text}
@@ -104,9 +94,5 @@ func (r *run) warnOnce(c *fun.Chunk, key, text string) {
 			p = at
 		}
 	}
-	w := fun.Warning{Text: text}
-	if !p.IsZero() {
-		w.Where = p.String()
-	}
-	r.env.Warn(w)
+	r.env.Warnf(p, "%s", text)
 }

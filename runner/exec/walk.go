@@ -367,7 +367,7 @@ func (r *run) finish(ctx context.Context, n *node, dry, waited bool) {
 // admit asks the gate whether n may have its turn, and stops the run where it
 // may not.
 func (r *run) admit(ctx context.Context, n *node) bool {
-	if r.env.Gate != nil && !r.env.Gate(fun.WithJID(ctx, r.env.JID), n.c) {
+	if !r.env.MayStart(fun.WithJID(ctx, r.env.JID), n.c) {
 		r.Stopped = true
 	}
 	return !r.Stopped

@@ -32,7 +32,7 @@ func (a *avail) all(ctx context.Context) []string {
 	}
 	known, err := a.env.Up.Envs(ctx)
 	if err != nil {
-		a.env.Log.Warn("environments cannot be listed", "err", err)
+		a.env.Log().Warn("environments cannot be listed", "err", err)
 	}
 	var order []string
 	if l, ok := option(a.env, "env_order").(*value.List); ok {
@@ -86,7 +86,7 @@ func (a *avail) names(ctx context.Context, saltenv string) []string {
 	}
 	names, err := fun.ListSLS(ctx, a.env.Up, saltenv)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		a.env.Log.Warn("SLS files cannot be listed", "saltenv", saltenv, "err", err)
+		a.env.Log().Warn("SLS files cannot be listed", "saltenv", saltenv, "err", err)
 	}
 	if a.lists == nil {
 		a.lists = map[string][]string{}

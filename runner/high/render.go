@@ -269,9 +269,7 @@ func (c *Compiler) renderFault(n *node, err error) *source.Error {
 }
 
 func (c *Compiler) warn(pos source.Pos, format string, args ...any) {
-	if c.env.Warn != nil {
-		c.env.Warn(fun.Warning{Where: pos.String(), Text: fmt.Sprintf(format, args...)})
-	}
+	c.env.Warn(fun.Warning{Where: pos.String(), Text: fmt.Sprintf(format, args...)})
 }
 
 // include follows one item of an include list:

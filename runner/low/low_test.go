@@ -479,7 +479,7 @@ func FuzzHigh(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		env := memtree.Tree{"s.sls": text, "x.sls": "c: test.nop\n", "dev:y.sls": "d: test.nop\n"}.Env(t)
-		env.Warn = nil
+		env.OnWarn = nil
 		h := high.New(env, yamlOnly).Render(context.Background(), []high.Match{{SaltEnv: "base", SLS: []string{"s"}}})
 		faults := append(h.Faults, h.Verify()...)
 		if len(h.Faults) == 0 {

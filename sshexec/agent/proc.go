@@ -117,10 +117,10 @@ func (s *server) equip(e *fun.Env, c *call) {
 		e.Host = h
 	}
 	e.ProcDir = s.o.CacheDir
-	e.Gate = s.gate(e, c)
+	e.OnStart = s.gate(e, c)
 }
 
-// gate is the fun.Env.Gate of a call: what state.pause and state.soft_kill wish,
+// gate is the fun.Jobs.OnStart of a call: what state.pause and state.soft_kill wish,
 // said on this machine or to the controller.
 func (s *server) gate(e *fun.Env, c *call) func(context.Context, *fun.Chunk) bool {
 	pauses := jobs.NewPauses(e.CacheDir)

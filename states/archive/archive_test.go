@@ -32,7 +32,7 @@ func newRig(t *testing.T) *rig {
 	f.PutFile("/salt/text.tar", "no archive", 0o644)
 	f.PutFile("/salt/text.zip", "no archive", 0o644)
 	opts := value.MapOf("cachedir", "/cache", "hash_type", "sha256", "file_roots", value.MapOf("base", value.Strings("/salt")))
-	env := &fun.Env{SaltEnv: "base", Opts: opts, Memo: &fun.Memo{}, Host: f, CacheDir: "/cache", Log: slog.New(slog.DiscardHandler)}
+	env := &fun.Env{Identity: fun.Identity{SaltEnv: "base"}, Data: fun.Data{Opts: opts, Memo: &fun.Memo{}}, Machine: fun.Machine{Host: f, CacheDir: "/cache"}, UI: fun.UI{Logger: slog.New(slog.DiscardHandler)}}
 	env.Up = &fileserver.Local{Server: fileserver.New(f, fileserver.RootsOf(opts, "file_roots"))}
 	return &rig{t, env, f}
 }

@@ -70,7 +70,7 @@ func statefulOf(c *fun.Call) (on bool, testName string) {
 		}
 		return v.Len() > 0, testName
 	default:
-		if c.Env.Warn != nil && c.Low != nil {
+		if c.Low != nil {
 			c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("stateful: %s has no effect: it takes True, or a list with test_name", value.Repr(v))})
 		}
 	}
@@ -141,9 +141,7 @@ func said(c *fun.Call, err error) string {
 	if !errors.As(err, &placed) {
 		return err.Error()
 	}
-	if c.Env.Fault != nil {
-		c.Env.Fault(placed)
-	}
+	c.Env.Fault(placed)
 	return placed.SaltText()
 }
 
@@ -164,7 +162,7 @@ func runKw(c *fun.Call) *value.Map {
 			}
 		case "env":
 			env, slip := commands.ParseEnv(v)
-			if slip != "" && c.Env.Warn != nil && c.Low != nil {
+			if slip != "" && c.Low != nil {
 				c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: slip})
 			}
 			kw.Set(k, env)

@@ -19,13 +19,15 @@ import (
 
 func newEnv(h host.Host) *fun.Env {
 	e := &fun.Env{
-		ID: "minion1", SaltEnv: "base", Host: h, Opts: value.NewMap(0), Memo: &fun.Memo{}, Log: slog.New(slog.DiscardHandler),
-		Grains: value.MapOf("shell", "/bin/sh"), Pillar: value.NewMap(0),
-		Table: fun.NewTable([]fun.Entry{
+		Identity: fun.Identity{ID: "minion1", SaltEnv: "base"},
+		Machine: fun.Machine{Host: h},
+		Data:     fun.Data{Opts: value.NewMap(0), Memo: &fun.Memo{}, Grains: value.MapOf("shell", "/bin/sh"), Pillar: value.NewMap(0)},
+		UI:       fun.UI{Logger: slog.New(slog.DiscardHandler)},
+		Functions: fun.Functions{Table: fun.NewTable([]fun.Entry{
 			{Kind: fun.Exec, Name: "cmd", Load: cmdmod.Module},
 			{Kind: fun.Exec, Name: "mine", Load: mine},
 			{Kind: fun.State, Name: "cmd", Load: cmdstates.States},
-		}),
+		})},
 	}
 	e.Invoker = dispatch.New(e)
 	return e

@@ -14,7 +14,7 @@ import (
 )
 
 func newEnv(h host.Host) *fun.Env {
-	env := &fun.Env{Host: h}
+	env := &fun.Env{Machine: fun.Machine{Host: h}}
 	env.Table = fun.NewTable([]fun.Entry{{Kind: fun.State, Name: "environ", Load: states.States}, {Kind: fun.Exec, Name: "environ", Load: exec.Module}})
 	env.Invoker = dispatch.New(env)
 	return env

@@ -48,7 +48,7 @@ func TestStates(t *testing.T) {
 					},
 				}}}
 			}
-			env := &fun.Env{Table: fun.NewTable([]fun.Entry{{Kind: fun.State, Name: "event", Load: event.States}, {Kind: fun.Exec, Name: "event", Load: exec}})}
+			env := &fun.Env{Functions: fun.Functions{Table: fun.NewTable([]fun.Entry{{Kind: fun.State, Name: "event", Load: event.States}, {Kind: fun.Exec, Name: "event", Load: exec}})}}
 			env.Invoker = dispatch.New(env)
 			name := tt.fun
 			if name == "" {

@@ -22,7 +22,7 @@ func relative(dir, path string) string {
 // A pattern that is wrong matches nothing, and is warned of.
 func (c *call) included(path string, include, exclude value.Value) bool {
 	ok, err := cp.Included(path, include, exclude)
-	if err != nil && c.Env.Warn != nil {
+	if err != nil {
 		c.Env.Warn(fun.Warning{Text: "pattern of " + c.path() + ": " + err.Error()})
 	}
 	return ok || err != nil && !value.Truth(include)
@@ -69,7 +69,7 @@ func (c *call) keepLow(dir string, low *fun.Chunk, add func(string)) {
 	if low.State == "file" && low.Fun == "recurse" {
 		set, err := c.recurseSet(recurseFrom(name, low))
 		if err != nil {
-			c.Env.Log.Warn("files of a required file.recurse", "id", low.ID, "error", err)
+			c.Env.Log().Warn("files of a required file.recurse", "id", low.ID, "error", err)
 			return
 		}
 		for p := range set.keep {

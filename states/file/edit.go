@@ -264,7 +264,7 @@ func keyvalue(ctx context.Context, fc *fun.Call) fun.Ret {
 		if isMap && (c.Low == nil || c.Low.SLS == "") {
 			return c.fail("file.keyvalue can not combine key_values with key and value")
 		}
-		if isMap && c.Env.Warn != nil {
+		if isMap {
 			c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: "file.keyvalue: key and value are taken, key_values has no effect beside them"})
 		}
 		kv = value.MapOf(c.Str("key"), c.Value("value"))

@@ -88,9 +88,6 @@ func (c *call) fail(format string, args ...any) fun.Ret { return c.ret.Fail(form
 // warn tells the cause of a failure beside the report, where Salt's comment has
 // none.
 func (c *call) warn(cause error) {
-	if c.Env.Warn == nil {
-		return
-	}
 	w := fun.Warning{Text: c.path() + ": " + host.OSError(cause)}
 	if c.Low != nil {
 		w.Where = c.Low.Pos.String()

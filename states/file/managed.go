@@ -188,9 +188,7 @@ func (c *call) raise(err error) fun.Ret {
 func (c *call) shown(err error) string {
 	var placed *source.Error
 	if errors.As(err, &placed) {
-		if c.Env.Fault != nil {
-			c.Env.Fault(placed)
-		}
+		c.Env.Fault(placed)
 		return placed.SaltText()
 	}
 	return host.OSError(err)

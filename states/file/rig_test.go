@@ -85,15 +85,16 @@ func localRig(t *testing.T) *rig {
 func (r *rig) start(h host.Host, root, cache string) {
 	opts := value.MapOf("cachedir", cache, "hash_type", "sha256", "file_roots", value.MapOf("base", value.Strings(root)))
 	r.env = &fun.Env{
-		ID: "minion1", SaltEnv: "base", Opts: opts, Memo: &fun.Memo{}, Host: h, CacheDir: cache, Log: slog.New(slog.DiscardHandler),
-		Grains: value.MapOf("id", "minion1", "banner", "from grain"),
-		Pillar: value.MapOf("text", "from\npillar\n", "nothing", nil, "data", value.MapOf("x", value.NewList(int64(1), int64(2)))),
-		Table: fun.NewTable([]fun.Entry{
+		Identity: fun.Identity{ID: "minion1", SaltEnv: "base"},
+		Data:     fun.Data{Opts: opts, Memo: &fun.Memo{}, Grains: value.MapOf("id", "minion1", "banner", "from grain"), Pillar: value.MapOf("text", "from\npillar\n", "nothing", nil, "data", value.MapOf("x", value.NewList(int64(1), int64(2))))},
+		Machine: fun.Machine{Host: h, CacheDir: cache},
+		UI:       fun.UI{Logger: slog.New(slog.DiscardHandler)},
+		Functions: fun.Functions{Table: fun.NewTable([]fun.Entry{
 			{Kind: fun.State, Name: "file", Load: file.States},
 			{Kind: fun.Exec, Name: "cmd", Load: cmd.Module},
 			{Kind: fun.Exec, Name: "pillar", Load: pillar.Module},
 			{Kind: fun.Exec, Name: "grains", Load: grains.Module},
-		}),
+		})},
 	}
 	r.env.Up = &fileserver.Local{Server: fileserver.New(h, fileserver.RootsOf(opts, "file_roots"))}
 	r.env.Invoker = dispatch.New(r.env)

@@ -116,7 +116,7 @@ func TestGroup(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			h := machine()
-			env := &fun.Env{Host: h}
+			env := &fun.Env{Machine: fun.Machine{Host: h}}
 			env.Table = fun.NewTable([]fun.Entry{{Kind: fun.State, Name: "group", Load: group.States}})
 			mod, spec, _ := env.Table.Lookup(fun.State, "group."+tt.fun)
 			c, err := dispatch.New(env).Bind(mod, spec, fun.Args{Kw: load(t, tt.args).(*value.Map)})

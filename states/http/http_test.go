@@ -71,7 +71,7 @@ func TestStates(t *testing.T) {
 				}
 				return m
 			}
-			env := &fun.Env{Host: host.NewFake(), Table: fun.NewTable([]fun.Entry{{Kind: fun.State, Name: "http", Load: http.States}, {Kind: fun.Exec, Name: "http", Load: exec}})}
+			env := &fun.Env{Machine: fun.Machine{Host: host.NewFake()}, Functions: fun.Functions{Table: fun.NewTable([]fun.Entry{{Kind: fun.State, Name: "http", Load: http.States}, {Kind: fun.Exec, Name: "http", Load: exec}})}}
 			env.Invoker = dispatch.New(env)
 			mod, spec, ok := env.Table.Lookup(fun.State, "http."+tt.fun)
 			if !ok {

@@ -50,7 +50,7 @@ func runOld(ctx context.Context, c *fun.Call) fun.Ret {
 	name := c.Name
 	_, spec, err := c.Env.Find(fun.Exec, name)
 	if err != nil {
-		if n := c.Env.Table.Nearest(fun.Exec, name); n != "" && c.Env.Warn != nil {
+		if n := c.Env.Table.Nearest(fun.Exec, name); n != "" {
 			c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("there is no execution function %q (did you mean %q?)", name, n)})
 		}
 		return fun.Fail("Module function %s is not available", name)
@@ -139,9 +139,6 @@ func rename(name string) string {
 
 // warnUnused warns of arguments that go nowhere, which Salt drops in silence.
 func warnUnused(c *fun.Call, spec *fun.Spec) {
-	if c.Env.Warn == nil {
-		return
-	}
 	names := []string{"returner"}
 	if spec.VarArg {
 		names = append(names, "args")

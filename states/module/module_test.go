@@ -48,9 +48,10 @@ func apply(t *testing.T, fn, name string, kw *value.Map, test bool) (fun.Ret, []
 	t.Helper()
 	var warned []string
 	e := &fun.Env{
-		ID: "minion1", SaltEnv: "base", Opts: value.NewMap(0), Memo: &fun.Memo{}, Log: slog.New(slog.DiscardHandler),
-		Table: fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "mine", Load: mine}, {Kind: fun.State, Name: "module", Load: modulestates.States}}),
-		Warn:  func(w fun.Warning) { warned = append(warned, w.Text) },
+		Identity:  fun.Identity{ID: "minion1", SaltEnv: "base"},
+		Data:      fun.Data{Opts: value.NewMap(0), Memo: &fun.Memo{}},
+		UI:        fun.UI{Logger: slog.New(slog.DiscardHandler), OnWarn: func(w fun.Warning) { warned = append(warned, w.Text) }},
+		Functions: fun.Functions{Table: fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "mine", Load: mine}, {Kind: fun.State, Name: "module", Load: modulestates.States}})},
 	}
 	e.Invoker = dispatch.New(e)
 	mod, spec, _ := e.Table.Lookup(fun.State, "module."+fn)

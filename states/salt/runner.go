@@ -32,8 +32,8 @@ func call(ctx context.Context, c *fun.Call, kind fun.Kind, name string, args fun
 		fireCall(c, kind, name, args)
 	}
 	var res fun.Result
-	if kind == fun.Runner && c.Env.RunnerJob != nil {
-		jid, res, err = c.Env.RunnerJob(ctx, c.Env, name, args)
+	if kind == fun.Runner {
+		jid, res, err = c.Env.CallRunner(ctx, name, args)
 	} else {
 		res, err = c.Env.Invoker.Invoke(ctx, kind, name, args)
 	}
@@ -87,9 +87,7 @@ func warnUnknown(c *fun.Call, nf *fun.NotFoundError) {
 	default:
 		return
 	}
-	if c.Env.Warn != nil {
-		c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: text})
-	}
+	c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: text})
 }
 
 // inherit hands the environment of the step on to a function that takes one and

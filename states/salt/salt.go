@@ -74,7 +74,7 @@ func run(ctx context.Context, c *fun.Call, job fun.Job) (*returns, error) {
 	sort.Slice(r.all, func(i, j int) bool { return r.all[i].ID < r.all[j].ID })
 	r.sum = sum
 	sort.Strings(r.notBegun)
-	if len(r.notBegun) > 0 && c.Env.Warn != nil {
+	if len(r.notBegun) > 0 {
 		c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: failhard: not begun on %s", c.Low.ID, strings.Join(r.notBegun, ", "))})
 	}
 	return r, nil
@@ -99,9 +99,7 @@ func fault(c *fun.Call, err error, none string) string {
 	if !errors.As(err, &bad) {
 		return err.Error()
 	}
-	if c.Env.Warn != nil {
-		c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: %v", c.Low.ID, bad)})
-	}
+	c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: %v", c.Low.ID, bad)})
 	if text := noGroup(c); text != "" {
 		return text
 	}
@@ -187,7 +185,7 @@ func stageText(r fun.Return) string {
 // return has only False for them.
 func warnSilent(c *fun.Call, all []fun.Return) {
 	for _, r := range all {
-		if r.Stage != fun.Returned && c.Env.Warn != nil {
+		if r.Stage != fun.Returned {
 			c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: target %s: %s", c.Low.ID, r.ID, stageText(r))})
 		}
 	}
@@ -195,9 +193,6 @@ func warnSilent(c *fun.Call, all []fun.Return) {
 
 // warnNone says that a target means nobody, and which id is nearest.
 func warnNone(ctx context.Context, c *fun.Call) {
-	if c.Env.Warn == nil {
-		return
-	}
 	tgt := value.Str(c.Value("tgt"))
 	text := fmt.Sprintf("%s: no target matches %q (%s)", c.Low.ID, tgt, c.Str("tgt_type"))
 	if ids, err := c.Env.Fleet.Match(ctx, "*", "glob"); err == nil {

@@ -145,7 +145,7 @@ func (s *starts) lateText(missing []value.Value) string {
 // warnStrangers says which ids no machine of the fleet has: nobody posts their
 // start.
 func (s *starts) warnStrangers(ctx context.Context, waiting []value.Value) {
-	if s == nil || s.c.Env.Warn == nil || s.c.Str("event_id") != "id" {
+	if s == nil || s.c.Str("event_id") != "id" {
 		return
 	}
 	ids, err := s.c.Env.Fleet.Match(ctx, "*", "glob")
@@ -172,7 +172,7 @@ var errInterrupted = errors.New("interrupted")
 // untilClosed ends a wait when the gate of the run closes: an event is not a
 // return on its way. The end of wait is none of the run, whose context is ctx.
 func untilClosed(ctx, wait context.Context, c *fun.Call, cancel context.CancelCauseFunc) {
-	if c.Env.Gate == nil {
+	if c.Env.OnStart == nil {
 		return
 	}
 	t := time.NewTicker(100 * time.Millisecond)
@@ -182,7 +182,7 @@ func untilClosed(ctx, wait context.Context, c *fun.Call, cancel context.CancelCa
 		case <-wait.Done():
 			return
 		case <-t.C:
-			if !c.Env.Gate(ctx, nil) {
+			if !c.Env.MayStart(ctx, nil) {
 				cancel(errInterrupted)
 				return
 			}

@@ -70,8 +70,10 @@ func waiter(t *testing.T, fleet fun.Fleet, tag, key string, timeout float64, ids
 	var warned []string
 	bus := event.NewRing(0, time.Now)
 	env := &fun.Env{
-		Host: host.NewLocal(), Bus: bus, Fleet: fleet, Opts: value.NewMap(0),
-		Warn: func(w fun.Warning) { warned = append(warned, w.Text) },
+		Machine: fun.Machine{Host: host.NewLocal()},
+		Network: fun.Network{Bus: bus, Fleet: fleet},
+		Data:    fun.Data{Opts: value.NewMap(0)},
+		UI:      fun.UI{OnWarn: func(w fun.Warning) { warned = append(warned, w.Text) }},
 	}
 	args := value.MapOf("name", tag, "id_list", value.NewList(ids...), "event_id", key, "timeout", timeout, "node", "master")
 	return &fun.Call{Env: env, Name: tag, Args: args, Kw: value.NewMap(0), Low: &fun.Chunk{ID: "wait", Pos: source.Pos{File: "orch.sls", Line: 1, Col: 1}}}, bus, &warned
@@ -237,7 +239,7 @@ func TestWaitEndsWithTheRun(t *testing.T) {
 	t.Parallel()
 	fleet := &boxes{ids: []string{"late1"}}
 	c, _, warned := waiter(t, fleet, "salt/minion/*/start", "id", 600, "late1")
-	c.Env.Gate = func(context.Context, *fun.Chunk) bool { // the run ends while it is waited for
+	c.Env.OnStart = func(context.Context, *fun.Chunk) bool { // the run ends while it is waited for
 		fleet.mu.Lock()
 		defer fleet.mu.Unlock()
 		return len(fleet.asked) == 0
@@ -248,7 +250,7 @@ func TestWaitEndsWithTheRun(t *testing.T) {
 	}
 	// The end of the time is not the end of the run.
 	c, _, _ = waiter(t, nil, "own/tag", "id", 0.15, "x")
-	c.Env.Gate = func(ctx context.Context, _ *fun.Chunk) bool {
+	c.Env.OnStart = func(ctx context.Context, _ *fun.Chunk) bool {
 		select {
 		case <-ctx.Done():
 			return false

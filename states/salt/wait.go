@@ -102,9 +102,6 @@ func arrived(waiting []value.Value, id value.Value) (left, came []value.Value) {
 
 // warnMissing names the ids that were waited for in vain.
 func warnMissing(c *fun.Call, missing []value.Value) {
-	if c.Env.Warn == nil {
-		return
-	}
 	names := make([]string, len(missing))
 	for i, v := range missing {
 		names[i] = value.Str(v)

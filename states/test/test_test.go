@@ -79,7 +79,7 @@ func TestStates(t *testing.T) {
 		{"show_notification", []value.Value{"text", "look here"}, "True look here", "True look here"},
 		{"show_notification", nil, "raises Missing required argument text.", "raises Missing required argument text."},
 	} {
-		env := &fun.Env{Opts: value.NewMap(0)}
+		env := &fun.Env{Data: fun.Data{Opts: value.NewMap(0)}}
 		if got, _ := call(t, env, tt.fn, false, tt.kv...); got != tt.want {
 			t.Errorf("%s(%v) = %q, want %q", tt.fn, tt.kv, got, tt.want)
 		}
@@ -87,7 +87,7 @@ func TestStates(t *testing.T) {
 			t.Errorf("%s(%v) in test mode = %q, want %q", tt.fn, tt.kv, got, tt.test)
 		}
 	}
-	env := &fun.Env{Opts: value.NewMap(0)}
+	env := &fun.Env{Data: fun.Data{Opts: value.NewMap(0)}}
 	if _, ret := call(t, env, "configurable_test_state", false, "warnings", "w"); value.Str(ret.Extra) != "{'warnings': ['w']}" {
 		t.Errorf("warnings = %v", value.Str(ret.Extra))
 	}
@@ -103,7 +103,7 @@ func TestStates(t *testing.T) {
 
 func TestCheckPillar(t *testing.T) {
 	t.Parallel()
-	env := &fun.Env{Opts: value.NewMap(0), Pillar: value.MapOf("b", true, "i", int64(3), "s", "text", "l", value.NewList(), "d", value.MapOf("in", nil, "x", "y"))}
+	env := &fun.Env{Data: fun.Data{Opts: value.NewMap(0), Pillar: value.MapOf("b", true, "i", int64(3), "s", "text", "l", value.NewList(), "d", value.MapOf("in", nil, "x", "y"))}}
 	l := func(xs ...string) *value.List { return value.Strings(xs...) }
 	for _, tt := range []struct {
 		kv   []value.Value
@@ -155,7 +155,7 @@ func TestModWatch(t *testing.T) {
 		{value.MapOf("result", false, "comment", "c", "changes", value.MapOf("k", "v")), "False c {'k': 'v'}"},
 		{value.MapOf("changes", false, "result", nil), "None Watch statement fired. False"},
 	} {
-		c := &fun.Call{Env: &fun.Env{Run: view{}}, Low: &fun.Chunk{Low: tt.low}}
+		c := &fun.Call{Env: &fun.Env{Jobs: fun.Jobs{Run: view{}}}, Low: &fun.Chunk{Low: tt.low}}
 		if got := show(statestest.States().Watch(context.Background(), c)); got != tt.want {
 			t.Errorf("mod_watch(%s) = %q, want %q", value.Repr(tt.low), got, tt.want)
 		}

@@ -166,7 +166,7 @@ func load(t *testing.T, s string) value.Value {
 // call calls a state and returns result, comment and changes.
 func call(t *testing.T, h host.Host, name, args string, test bool) string {
 	t.Helper()
-	env := &fun.Env{Host: h}
+	env := &fun.Env{Machine: fun.Machine{Host: h}}
 	env.Table = fun.NewTable([]fun.Entry{{Kind: fun.State, Name: "user", Load: user.States}})
 	mod, spec, ok := env.Table.Lookup(fun.State, name)
 	if !ok {

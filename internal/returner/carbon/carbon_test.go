@@ -33,7 +33,7 @@ func TestNumbersAreSent(t *testing.T) {
 		}()
 		spec := Spec()
 		opts := value.MapOf("carbon.host", "127.0.0.1", "carbon.port", int64(l.Addr().(*net.TCPAddr).Port), "carbon.metric_base_pattern", tt.pattern)
-		r, err := spec.New(t.Context(), returner.Settings{Spec: &spec, Env: &fun.Env{Opts: opts}})
+		r, err := spec.New(t.Context(), returner.Settings{Spec: &spec, Env: &fun.Env{Data: fun.Data{Opts: opts}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestPickleIsRefused(t *testing.T) {
 	t.Parallel()
 	spec := Spec()
 	for mode, ok := range map[string]bool{"text": true, "pickle": false} {
-		_, err := returner.Settings{Spec: &spec, Env: &fun.Env{Opts: value.MapOf("carbon", value.MapOf("mode", mode))}}.Check()
+		_, err := returner.Settings{Spec: &spec, Env: &fun.Env{Data: fun.Data{Opts: value.MapOf("carbon", value.MapOf("mode", mode))}}}.Check()
 		if (err == nil) != ok {
 			t.Errorf("%s: %v", mode, err)
 		}

@@ -55,9 +55,7 @@ func Find(ctx context.Context, env *fun.Env) []returner.Spec {
 }
 
 func warn(env *fun.Env, f fun.FileInfo, text string) {
-	if env.Warn != nil {
-		env.Warn(fun.Warning{Where: "salt://" + f.Path, Text: text})
-	}
+	env.Warn(fun.Warning{Where: "salt://" + f.Path, Text: text})
 }
 
 // A process is a returner that runs: it reads a return a line on stdin.

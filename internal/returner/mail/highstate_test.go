@@ -70,7 +70,7 @@ func TestReportsOfOneRunFollowEachOther(t *testing.T) {
 	if err := os.WriteFile(path, []byte("of an earlier run"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h, err := highstate(t, &fun.Env{Invoker: answers{}}, value.MapOf("report_format", "html", "file_output", path, "failure_function", "test.ping"))
+	h, err := highstate(t, &fun.Env{Functions: fun.Functions{Invoker: answers{}}}, value.MapOf("report_format", "html", "file_output", path, "failure_function", "test.ping"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestWhatIsReported(t *testing.T) {
 func TestReportsAreMailed(t *testing.T) {
 	t.Parallel()
 	port, said := server(t)
-	h, err := highstate(t, &fun.Env{Host: host.NewFake()}, value.MapOf(
+	h, err := highstate(t, &fun.Env{Machine: fun.Machine{Host: host.NewFake()}}, value.MapOf(
 		"report_delivery", "smtp", "report_format", "html", "smtp_server", "127.0.0.1", "smtp_port", int64(port), "smtp_sender", "salt@example.org",
 		"smtp_recipients", "ops@example.org, zoe@example.org", "smtp_failure_subject", "{id} on {host} failed"))
 	if err != nil {

@@ -59,7 +59,7 @@ func TestMailIsSent(t *testing.T) {
 	spec := smtpSpec()
 	opts := value.MapOf("smtp", value.MapOf(
 		"from", "salt@example.org", "to", "ops@example.org, zoe@example.org", "host", "127.0.0.1", "port", int64(port), "subject", "done\nBcc: x@example.org", "fields", "id,fun"))
-	r, err := spec.New(t.Context(), returner.Settings{Spec: &spec, Env: &fun.Env{Opts: opts, Host: host.NewFake()}})
+	r, err := spec.New(t.Context(), returner.Settings{Spec: &spec, Env: &fun.Env{Data: fun.Data{Opts: opts}, Machine: fun.Machine{Host: host.NewFake()}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,11 +76,11 @@ func TestMailIsSent(t *testing.T) {
 		}
 	}
 	opts.Map("smtp").Delete("to")
-	if _, err := (returner.Settings{Spec: &spec, Env: &fun.Env{Opts: opts}}).Check(); err == nil || err.Error() != "smtp.to must be configured" {
+	if _, err := (returner.Settings{Spec: &spec, Env: &fun.Env{Data: fun.Data{Opts: opts}}}).Check(); err == nil || err.Error() != "smtp.to must be configured" {
 		t.Errorf("a mail to nobody: %v", err)
 	}
 	opts.Map("smtp").Update(value.MapOf("to", "ops@example.org", "gpgowner", "root"))
-	if _, err := (returner.Settings{Spec: &spec, Env: &fun.Env{Opts: opts}}).Check(); err == nil || !strings.Contains(err.Error(), "smtp.gpgowner") {
+	if _, err := (returner.Settings{Spec: &spec, Env: &fun.Env{Data: fun.Data{Opts: opts}}}).Check(); err == nil || !strings.Contains(err.Error(), "smtp.gpgowner") {
 		t.Errorf("a mail that is to be encrypted: %v", err)
 	}
 }

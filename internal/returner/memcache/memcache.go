@@ -57,9 +57,7 @@ func open(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
 		return nil, err
 	}
 	return &store{conn, bufio.NewReader(conn), func(text string) {
-		if s.Env.Warn != nil {
-			s.Env.Warn(fun.Warning{Where: "returner memcache", Text: text})
-		}
+		s.Env.Warn(fun.Warning{Where: "returner memcache", Text: text})
 	}}, nil
 }
 

@@ -19,8 +19,8 @@ func TestMemcache(t *testing.T) {
 	spec := Spec()
 	var warned []string
 	s := returner.Settings{Spec: &spec, Env: &fun.Env{
-		Opts: value.MapOf("memcache.host", "127.0.0.1", "memcache.port", int64(srv.Port)),
-		Warn: func(w fun.Warning) { warned = append(warned, w.Text) },
+		Data: fun.Data{Opts: value.MapOf("memcache.host", "127.0.0.1", "memcache.port", int64(srv.Port))},
+		UI:   fun.UI{OnWarn: func(w fun.Warning) { warned = append(warned, w.Text) }},
 	}}
 	r, err := spec.New(t.Context(), s)
 	if err != nil {

@@ -48,10 +48,10 @@ type local struct {
 }
 
 func newLocal(_ context.Context, s returner.Settings) (jobs.Returner, error) {
-	if s.Env.Print == nil {
+	if s.Env.OnPrint == nil {
 		return nil, fmt.Errorf("there is no stdout to print on")
 	}
-	return &local{print: s.Env.Print}, nil
+	return &local{print: s.Env.OnPrint}, nil
 }
 
 // Return keeps each return, as Python prints a dict, until the run has printed

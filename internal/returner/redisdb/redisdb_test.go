@@ -15,7 +15,7 @@ func TestRedis(t *testing.T) {
 	t.Parallel()
 	srv := servertest.Redis(t)
 	spec := Spec()
-	s := returner.Settings{Spec: &spec, Env: &fun.Env{Opts: value.MapOf("redis.host", "127.0.0.1", "redis.port", int64(srv.Port), "keep_jobs_seconds", int64(60))}}
+	s := returner.Settings{Spec: &spec, Env: &fun.Env{Data: fun.Data{Opts: value.MapOf("redis.host", "127.0.0.1", "redis.port", int64(srv.Port), "keep_jobs_seconds", int64(60))}}}
 	r, err := spec.New(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ func spec(name string) *returner.Spec {
 }
 
 func settings(name string, opts *value.Map) returner.Settings {
-	return returner.Settings{Spec: spec(name), Env: &fun.Env{Opts: opts}}
+	return returner.Settings{Spec: spec(name), Env: &fun.Env{Data: fun.Data{Opts: opts}}}
 }
 
 func ret(jid, id string, v value.Value) *value.Map {

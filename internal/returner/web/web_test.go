@@ -140,7 +140,7 @@ func TestRequestsAreThoseThatServicesDocument(t *testing.T) {
 			if !ok {
 				t.Fatal("not there")
 			}
-			r, err := open(t, spec, &fun.Env{ID: "ctl", Opts: tt.opts(srv.URL)})
+			r, err := open(t, spec, &fun.Env{Identity: fun.Identity{ID: "ctl"}, Data: fun.Data{Opts: tt.opts(srv.URL)}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -164,7 +164,7 @@ func TestSecretsAreNotInErrors(t *testing.T) {
 	t.Parallel()
 	srv, _ := service(t, "no such bot 99:secret", 404)
 	spec, _ := returner.Find(Specs(), "telegram")
-	s := returner.Settings{Spec: spec, Env: &fun.Env{Opts: value.MapOf("telegram.chat_id", "1", "telegram.token", "99:secret", "telegram.api_url", srv.URL)}}
+	s := returner.Settings{Spec: spec, Env: &fun.Env{Data: fun.Data{Opts: value.MapOf("telegram.chat_id", "1", "telegram.token", "99:secret", "telegram.api_url", srv.URL)}}}
 	r, err := spec.New(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
@@ -231,7 +231,7 @@ func TestFaultsOfServices(t *testing.T) {
 			u, done := mk()
 			defer done()
 			for _, spec := range Specs() {
-				s, err := returner.Settings{Spec: &spec, Env: &fun.Env{ID: "ctl", Opts: secretOpts(u)[spec.Name]}}.Check()
+				s, err := returner.Settings{Spec: &spec, Env: &fun.Env{Identity: fun.Identity{ID: "ctl"}, Data: fun.Data{Opts: secretOpts(u)[spec.Name]}}}.Check()
 				if err != nil {
 					t.Fatalf("%s: %v", spec.Name, err)
 				}
@@ -284,7 +284,7 @@ func TestSlackWebhookOfStates(t *testing.T) {
 	r.Set("return", value.MapOf(
 		"test_|-two_|-x_|-nop", state(2, false, value.NewMap(0)), "test_|-one_|-x_|-nop", state(1, true, value.MapOf("a", "b")), "test_|-zero_|-x_|-nop", state(0, true, value.NewMap(0))))
 	opts := value.MapOf("slack_webhook", value.MapOf("show_tasks", true, "failure_title", "[{id}] {os} {host}"))
-	got := string(value.EncodeJSON(slackMessage(returner.Settings{Spec: spec, Env: &fun.Env{Opts: opts}}, r)))
+	got := string(value.EncodeJSON(slackMessage(returner.Settings{Spec: spec, Env: &fun.Env{Data: fun.Data{Opts: opts}}}, r)))
 	want := `{"attachments":[{"fallback":"[web1]  web1","color":"#272727","author_name":"web1","author_link":"web1","author_icon":"","title":"Success: False",` +
 		`"text":"Function: state.apply\nFunction Args: ['web', '1']\nJID: 20261121090807123456\nTotal: 3\nDuration: 1.50 secs"},` +
 		`{"color":"good","title":"Unchanged: 1"},{"color":"warning","title":"Changed: 1","fields":[{"value":"web.sls | one","short":false}]},` +
@@ -310,8 +310,10 @@ func TestElasticsearchOfStates(t *testing.T) {
 	}))
 	defer srv.Close()
 	spec, _ := returner.Find(Specs(), "elasticsearch")
-	r, err := open(t, spec, &fun.Env{Opts: value.MapOf("elasticsearch", value.MapOf("hosts", value.Strings(srv.URL), "number_of_shards", int64(5), "states_count", true,
-		"states_order_output", true, "states_single_index", true, "index_date", true, "functions_blacklist", value.Strings("test.ping")))})
+	r, err := open(t, spec, &fun.Env{
+		Data: fun.Data{Opts: value.MapOf("elasticsearch", value.MapOf("hosts", value.Strings(srv.URL), "number_of_shards", int64(5), "states_count", true,
+			"states_order_output", true, "states_single_index", true, "index_date", true, "functions_blacklist", value.Strings("test.ping")))},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +354,7 @@ func TestElasticsearchRefuses(t *testing.T) {
 	sink := &jobs.Sink{
 		Name: "elasticsearch", Spool: t.TempDir(), Warn: func(err error) { said = append(said, err.Error()) },
 		Open: func(context.Context) (jobs.Returner, error) {
-			return open(t, spec, &fun.Env{Opts: value.MapOf("elasticsearch.hosts", srv.URL)})
+			return open(t, spec, &fun.Env{Data: fun.Data{Opts: value.MapOf("elasticsearch.hosts", srv.URL)}})
 		},
 	}
 	for _, id := range []string{"web1", "web2", "web3"} {
@@ -380,7 +382,7 @@ func TestServicesThatRefuse(t *testing.T) {
 	} {
 		srv, _ := service(t, tt.answer, 200)
 		spec, _ := returner.Find(Specs(), tt.name)
-		r, err := spec.New(t.Context(), returner.Settings{Spec: spec, Env: &fun.Env{Opts: tt.opts(srv.URL)}})
+		r, err := spec.New(t.Context(), returner.Settings{Spec: spec, Env: &fun.Env{Data: fun.Data{Opts: tt.opts(srv.URL)}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -390,7 +392,7 @@ func TestServicesThatRefuse(t *testing.T) {
 	}
 	spec, _ := returner.Find(Specs(), "slack")
 	opts := value.MapOf("slack", value.MapOf("api_key", "k", "username", "s", "changes", true, "only_show_failed", true))
-	if _, err := open(t, spec, &fun.Env{Opts: opts}); err == nil || !strings.Contains(err.Error(), "cannot define both") {
+	if _, err := open(t, spec, &fun.Env{Data: fun.Data{Opts: opts}}); err == nil || !strings.Contains(err.Error(), "cannot define both") {
 		t.Errorf("changes and only_show_failed: %v", err)
 	}
 }
@@ -404,7 +406,7 @@ func TestSlackShowsTheStatesThatAreWanted(t *testing.T) {
 	r.Set("return", value.MapOf("a", state(true, value.NewMap(0)), "b", state(true, value.MapOf("x", "y")), "c", state(false, value.NewMap(0)), "d", state(nil, value.NewMap(0))))
 	spec, _ := returner.Find(Specs(), "slack")
 	for _, tt := range []struct{ key, want string }{{"changes", "b c d"}, {"only_show_failed", "c d"}, {"none", "a b c d"}} {
-		text, err := slackText(returner.Settings{Spec: spec, Env: &fun.Env{Opts: value.MapOf("slack", value.MapOf(tt.key, true, "yaml_format", true))}}, r)
+		text, err := slackText(returner.Settings{Spec: spec, Env: &fun.Env{Data: fun.Data{Opts: value.MapOf("slack", value.MapOf(tt.key, true, "yaml_format", true))}}}, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -425,7 +427,7 @@ func TestEtcd(t *testing.T) {
 	srv := servertest.Etcd(t)
 	spec, _ := returner.Find(Specs(), "etcd")
 	opts := value.MapOf("etcd.returner", "my", "my", value.MapOf("etcd.host", "127.0.0.1", "etcd.port", int64(srv.Port), "etcd.ttl", int64(300)), "etcd.returner_root", "/salt/x")
-	s := returner.Settings{Spec: spec, Env: &fun.Env{Opts: opts}}
+	s := returner.Settings{Spec: spec, Env: &fun.Env{Data: fun.Data{Opts: opts}}}
 	open := func() jobs.Returner {
 		t.Helper()
 		var err error
@@ -490,7 +492,7 @@ func TestEvents(t *testing.T) {
 	ev := jobs.EventRow{Tag: "deploy/done", Data: value.MapOf("app", "shop", "_stamp", "2026-11-21T09:08:07.123456"), Master: "ctl"}
 	var takes []string
 	for _, spec := range Specs() {
-		r, err := open(t, &spec, &fun.Env{ID: "ctl", Opts: secretOpts(srv.URL)[spec.Name]})
+		r, err := open(t, &spec, &fun.Env{Identity: fun.Identity{ID: "ctl"}, Data: fun.Data{Opts: secretOpts(srv.URL)[spec.Name]}})
 		if err != nil {
 			t.Fatal(err)
 		}

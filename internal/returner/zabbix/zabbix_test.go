@@ -14,7 +14,7 @@ import (
 func TestZabbixSender(t *testing.T) {
 	t.Parallel()
 	h := host.NewFake()
-	s := returner.Settings{Env: &fun.Env{Host: h, Opts: value.NewMap(0)}}
+	s := returner.Settings{Env: &fun.Env{Machine: fun.Machine{Host: h}, Data: fun.Data{Opts: value.NewMap(0)}}}
 	if _, err := open(t.Context(), s); err == nil || !strings.Contains(err.Error(), "no zabbix_sender") {
 		t.Errorf("without the program: %v", err)
 	}

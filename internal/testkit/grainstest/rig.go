@@ -23,7 +23,7 @@ func NewEnv(t testing.TB, static string, modules ...fun.Entry) (*fun.Env, *host.
 	h := host.NewFake()
 	h.PutFile(File, static, 0o644)
 	opts := value.MapOf("conf_file", "/etc/salt/minion")
-	env := &fun.Env{ID: "m", Opts: opts, Host: h, Memo: &fun.Memo{}}
+	env := &fun.Env{Identity: fun.Identity{ID: "m"}, Data: fun.Data{Opts: opts, Memo: &fun.Memo{}}, Machine: fun.Machine{Host: h}}
 	env.Grains = grains.Collect(grains.Options{Host: h, ID: "m", Opts: opts})
 	env.Table = fun.NewTable(modules)
 	env.Invoker = dispatch.New(env)

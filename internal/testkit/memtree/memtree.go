@@ -43,19 +43,15 @@ func Parse(archive string) Tree {
 // test's log.
 func (t Tree) Env(tb testing.TB, opts ...value.Value) *fun.Env {
 	return &fun.Env{
-		ID: "minion1", SaltEnv: "base", JID: "20260102030405000000",
-		Opts:   value.MapOf(opts...),
-		Grains: value.MapOf("id", "minion1", "role", "web"),
-		Pillar: value.NewMap(0),
-		Memo:   &fun.Memo{},
-		Up:     t,
-		Table:  fun.NewTable(nil),
-		Log:    slog.New(slog.DiscardHandler),
-		Warn: func(w fun.Warning) {
+		Identity:  fun.Identity{ID: "minion1", SaltEnv: "base", JID: "20260102030405000000"},
+		Data:      fun.Data{Opts: value.MapOf(opts...), Grains: value.MapOf("id", "minion1", "role", "web"), Pillar: value.NewMap(0), Memo: &fun.Memo{}},
+		Machine: fun.Machine{Up: t},
+		Functions: fun.Functions{Table: fun.NewTable(nil)},
+		UI: fun.UI{Logger: slog.New(slog.DiscardHandler), OnWarn: func(w fun.Warning) {
 			if tb != nil {
 				tb.Logf("warning: %s: %s", w.Where, w.Text)
 			}
-		},
+		}},
 	}
 }
 

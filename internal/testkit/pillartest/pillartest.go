@@ -25,10 +25,11 @@ import (
 func Env(tb testing.TB, h host.Host, opts *value.Map, grains value.Mapping, table ...fun.Entry) (*fun.Env, *pillar.Compiler) {
 	tb.Helper()
 	e := &fun.Env{
-		ID: "minion1", SaltEnv: "base", Opts: opts, Grains: grains,
-		Memo: &fun.Memo{}, Host: h, Log: slog.New(slog.DiscardHandler),
-		NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) },
-		Table:      fun.NewTable(table),
+		Identity:  fun.Identity{ID: "minion1", SaltEnv: "base"},
+		Data:      fun.Data{Opts: opts, Grains: grains, Memo: &fun.Memo{}},
+		Machine: fun.Machine{Host: h},
+		UI:        fun.UI{Logger: slog.New(slog.DiscardHandler)},
+		Functions: fun.Functions{NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) }, Table: fun.NewTable(table)},
 	}
 	e.Invoker = dispatch.New(e)
 	c := pillar.New(e)

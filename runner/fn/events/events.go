@@ -67,16 +67,16 @@ func watch(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		ctx, done = context.WithTimeoutCause(ctx, limit, timedOut)
 		defer done()
 	}
-	go until(ctx, c.Env.Gate, cancel)
+	go until(ctx, c.Env.OnStart, cancel)
 	pretty, quiet, pat := c.Bool("pretty"), c.Bool("quiet"), c.Str("tagmatch")
 	if left == 0 {
 		return fun.Result{Out: "quiet"}, nil
 	}
-	err := from.Watch(ctx, func() { c.Env.Log.Info("watching events", "tagmatch", pat) }, func(e event.Event) bool {
+	err := from.Watch(ctx, func() { c.Env.Log().Info("watching events", "tagmatch", pat) }, func(e event.Event) bool {
 		if ok, _ := pyre.Expr(pat, e.Tag); !ok {
 			return true
 		}
-		if !quiet && c.Env.Print != nil {
+		if !quiet {
 			c.Env.Print(line(e, pretty))
 		}
 		left--

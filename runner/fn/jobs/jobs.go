@@ -51,7 +51,7 @@ func say(c *fun.Call, text string) {
 	if c.Env.Bus != nil {
 		c.Env.Bus.Fire("salt/run/"+c.Env.JID+"/progress", value.MapOf("message", text))
 	}
-	c.Env.Log.Info("progress", "message", text)
+	c.Env.Log().Info("progress", "message", text)
 }
 
 // named returns the jid that a call gives, and the job; nil where there is none.

@@ -62,9 +62,11 @@ func call(t *testing.T, dir, name string, args *value.Map) fun.Result {
 		return nil, nil, fun.Errorf("none")
 	})
 	env := &fun.Env{
-		JID: "20261121100000000000", CacheDir: dir, Host: host.NewFake(), Opts: value.MapOf("master_job_cache", "local_cache"),
-		Log: slog.New(slog.DiscardHandler), Warn: func(fun.Warning) {},
-		Table: fun.NewTable([]fun.Entry{{Kind: fun.Runner, Name: "jobs", Load: func() fun.Module { return mod }}}),
+		Identity:  fun.Identity{JID: "20261121100000000000"},
+		Machine:   fun.Machine{CacheDir: dir, Host: host.NewFake()},
+		Data:      fun.Data{Opts: value.MapOf("master_job_cache", "local_cache")},
+		UI:        fun.UI{Logger: slog.New(slog.DiscardHandler), OnWarn: func(fun.Warning) {}},
+		Functions: fun.Functions{Table: fun.NewTable([]fun.Entry{{Kind: fun.Runner, Name: "jobs", Load: func() fun.Module { return mod }}})},
 	}
 	res, err := dispatch.New(env).Invoke(t.Context(), fun.Runner, "jobs."+name, fun.Args{Kw: args})
 	if err != nil {

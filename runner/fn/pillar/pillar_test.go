@@ -33,12 +33,12 @@ func newEnv() *fun.Env {
 	h.PutFile("/srv/pillar/all.sls", "id: '{{ opts.id }}'\nfqdn: '{{ grains.get('fqdn') }}'\n", 0o644)
 	h.PutFile("/srv/pillar/web.sls", "web: true\n", 0o644)
 	e := &fun.Env{
-		ID: "orch_master", SaltEnv: "base", Host: h, Memo: &fun.Memo{}, Fleet: fleet{}, Log: slog.New(slog.DiscardHandler),
-		Opts:       value.MapOf("id", "orch_master", "pillar_roots", value.MapOf("base", value.Strings("/srv/pillar"))),
-		Grains:     value.MapOf("id", "orch_master", "fqdn", "orch.example.com"),
-		Pillar:     value.MapOf("of", "the controller"),
-		NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) },
-		Table:      fun.NewTable([]fun.Entry{{Kind: fun.Runner, Name: "pillar", Load: pillarrun.Runners}}),
+		Identity:  fun.Identity{ID: "orch_master", SaltEnv: "base"},
+		Machine:   fun.Machine{Host: h},
+		Data:      fun.Data{Memo: &fun.Memo{}, Opts: value.MapOf("id", "orch_master", "pillar_roots", value.MapOf("base", value.Strings("/srv/pillar"))), Grains: value.MapOf("id", "orch_master", "fqdn", "orch.example.com"), Pillar: value.MapOf("of", "the controller")},
+		Network:   fun.Network{Fleet: fleet{}},
+		UI:        fun.UI{Logger: slog.New(slog.DiscardHandler)},
+		Functions: fun.Functions{NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) }, Table: fun.NewTable([]fun.Entry{{Kind: fun.Runner, Name: "pillar", Load: pillarrun.Runners}})},
 	}
 	e.Up = &fileserver.Local{Server: fileserver.New(h, fileserver.RootsOf(e.Opts, "file_roots"))}
 	e.Invoker = dispatch.New(e)

@@ -34,10 +34,10 @@ func await(ctx context.Context, c *fun.Call) error {
 			return nil
 		}
 		what := fmt.Sprintf("%s (process %s, jid %s)", value.Str(before.At("fun")), value.Str(before.At("pid")), value.Str(before.At("jid")))
-		if !told && c.Env.Warn != nil {
+		if !told {
 			c.Env.Warn(fun.Warning{Text: "queue: waiting for " + what})
 		}
-		if c.Env.Gate != nil && !c.Env.Gate(ctx, nil) {
+		if !c.Env.MayStart(ctx, nil) {
 			return fun.Errorf("interrupted while waiting for %s", what)
 		}
 		if err := c.Env.Host.Sleep(ctx, turnPause); err != nil {

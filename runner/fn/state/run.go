@@ -89,7 +89,7 @@ func (s *session) sync(ctx context.Context, saltenv string) error {
 		_, err := s.env.Invoker.Invoke(ctx, fun.Exec, "saltutil.sync_"+k, fun.Args{Kw: value.MapOf("saltenv", saltenv)})
 		var missing *fun.NotFoundError
 		if errors.As(err, &missing) {
-			s.env.Log.Warn("invalid custom module type, ignoring", "type", k)
+			s.env.Log().Warn("invalid custom module type, ignoring", "type", k)
 			continue
 		}
 		if err != nil {

@@ -131,7 +131,7 @@ func (s *session) environment() (value.Value, error) {
 
 // warnUnknown warns of keyword arguments that nothing reads.
 func (s *session) warnUnknown() {
-	if s.c.Spec.Name == "single" || s.c.Env.Warn == nil {
+	if s.c.Spec.Name == "single" {
 		return
 	}
 	for k := range s.c.Kw.All() {
@@ -239,9 +239,6 @@ func (s *session) failed(faults source.List) (fun.Result, error) {
 
 // show shows the places and hints of faults on stderr.
 func (s *session) show(faults source.List) {
-	if s.env.Fault == nil {
-		return
-	}
 	for _, f := range faults {
 		if !f.Pos.IsZero() || f.Hint != "" {
 			s.env.Fault(f)
@@ -282,7 +279,6 @@ func (s *session) runChunks(ctx context.Context, h *high.High, chunks []*fun.Chu
 	}
 	o := exec.Options{
 		Only: s.only, Direct: s.direct, Test: s.test, Mock: s.c.Declares("mock") && s.c.Bool("mock"),
-		Grains: s.env.NewGrains, Modules: s.env.NewTable,
 	}
 	if j := s.env.Journal; j != nil {
 		s.env.Journal = nil

@@ -309,7 +309,7 @@ func TestPillar(t *testing.T) {
 func TestFaultsGoToStderr(t *testing.T) {
 	env := newEnv(t, memtree.Tree{"bad.sls": "x:\n  test.nop:\n    - sls\n      - other\n"})
 	var shown []string
-	env.Fault = func(e *source.Error) { shown = append(shown, e.Trace()) }
+	env.OnFault = func(e *source.Error) { shown = append(shown, e.Trace()) }
 	res := mustCall(t, env, "state.sls", nil, "bad")
 	if res.Retcode != 1 || len(shown) != 2 || !strings.HasPrefix(shown[0], "bad.sls:3:7: ") || !strings.Contains(shown[0], `"- sls" lacks its colon`) {
 		t.Errorf("retcode %d, faults:\n%s", res.Retcode, strings.Join(shown, "\n"))
