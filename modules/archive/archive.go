@@ -65,7 +65,7 @@ func list(ctx context.Context, c *fun.Call) (fun.Result, error) {
 // unreadable gives an error of reading an archive Salt's words.
 func unreadable(err error) error {
 	if errors.Is(err, ErrFormat) {
-		return fun.Errorf("Failed to list contents of archive: it is no tar or zip archive that brine can read")
+		return fun.Errorf("Failed to list contents of archive: not a tar or zip archive that brine can read")
 	}
 	return fun.Errorf("%s", host.OSError(err))
 }

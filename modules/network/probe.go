@@ -31,7 +31,7 @@ func ping(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	target := sanitize(c.Str("host"))
 	if target == "" || strings.HasPrefix(target, "-") {
-		return fun.Result{}, fun.Errorf("%q is no host", c.Str("host"))
+		return fun.Result{}, fun.Errorf("invalid host %q", c.Str("host"))
 	}
 	out, err := c.Env.Host.Run(ctx, host.Cmd{Argv: append(argv, "-c", "4", target), Merge: true})
 	if err != nil {

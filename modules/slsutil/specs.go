@@ -7,8 +7,7 @@ import (
 
 // Arguments that several functions have.
 var (
-	pathArg = fun.Arg{Name: "path", Type: fun.Path, Required: true, Doc: "path in file_roots"}
-	// Mappings are of any type: Salt's error for others is a TypeError.
+	pathArg       = fun.Arg{Name: "path", Type: fun.Path, Required: true, Doc: "path in file_roots"}
 	serializerArg = fun.Arg{Name: "serializer", Type: fun.Str, Required: true, Doc: "the format"}
 )
 
