@@ -38,16 +38,14 @@ var configSpecs = []fun.Spec{
 // ErrorDoc documents error.error, which is a runner and a wheel function.
 const ErrorDoc = "Fail with a message; without a name return {}."
 
-// ErrorArgs are the arguments of error.error.
-var ErrorArgs = []fun.Arg{
-	{Name: "name", Type: fun.Str, Doc: "Python exception such as Exception; only the message is shown"},
-	{Name: "message", Type: fun.Str, Default: "", Doc: "error message"},
-}
-
 var errorSpecs = []fun.Spec{
 	{
-		Name: "error", Src: "runners/error.py error", Args: ErrorArgs, Fn: Fail,
+		Name: "error", Src: "runners/error.py error", Fn: Fail,
 		Doc: ErrorDoc,
+		Args: []fun.Arg{
+			{Name: "name", Type: fun.Str, Doc: "Python exception such as Exception; only the message is shown"},
+			{Name: "message", Type: fun.Str, Default: "", Doc: "error message"},
+		},
 	},
 }
 

@@ -2,6 +2,7 @@ package statefn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -276,6 +277,28 @@ func TestTestMode(t *testing.T) {
 				t.Errorf("result %v, want %v", got, tt.want)
 			}
 		})
+	}
+}
+
+// A keyword argument that is nearly test does not change the machine.
+func TestMisspelt(t *testing.T) {
+	for _, tt := range []struct {
+		fun string
+		kw  *value.Map
+		bad bool
+	}{
+		{"state.apply", value.MapOf("tset", true), true},
+		{"state.sls", value.MapOf("mods", "web", "tset", true), true},
+		{"state.highstate", value.MapOf("tset", true), true},
+		{"state.sls", value.MapOf("mods", "web", "surely_unknown", true), false},
+		{"state.single", value.MapOf("fun", "test.succeed_with_changes", "name", "x", "tset", true), true},
+		{"state.single", value.MapOf("fun", "test.succeed_with_changes", "name", "x", "comment", "c"), false},
+	} {
+		_, err := call(t, newEnv(t, tree), tt.fun, tt.kw)
+		var wrong *fun.ArgError
+		if bad := errors.As(err, &wrong) && wrong.Nearest == "test"; bad != tt.bad {
+			t.Errorf("%s %s: %v", tt.fun, value.Repr(tt.kw), err)
+		}
 	}
 }
 

@@ -31,8 +31,12 @@ var configSpecs = []fun.Spec{
 
 var errorSpecs = []fun.Spec{
 	{
-		Name: "error", Src: "wheel/error.py error", Args: saltrun.ErrorArgs, Fn: saltrun.Fail,
+		Name: "error", Src: "wheel/error.py error", Fn: saltrun.Fail,
 		Doc: saltrun.ErrorDoc,
+		Args: []fun.Arg{
+			{Name: "name", Type: fun.Str, Doc: "Python exception such as Exception; only the message is shown"},
+			{Name: "message", Type: fun.Str, Default: "", Doc: "error message"},
+		},
 	},
 }
 
