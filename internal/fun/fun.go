@@ -97,6 +97,9 @@ type Spec struct {
 	Name   string // without the module
 	Doc    string // first line: what it does, imperative; further lines: details
 	Src    string // where Salt has it, for example "states/file.py managed"
+	// Example is shown by the documentation: the SLS of a state, or a command line
+	// without the leading "brine". It may have several lines.
+	Example string
 	Args   []Arg
 	VarArg bool // takes further positional arguments (*args)
 	VarKw  bool // takes further keyword arguments (**kwargs)
