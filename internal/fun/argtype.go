@@ -29,6 +29,7 @@ const (
 	Duration                        // seconds, as a number or text that is one
 	Size                            // bytes, as a number or text with a unit: 10k, 5M, 1G
 	Path                            // text that can name a file: no NUL byte
+	None                            // an argument that is required may be None
 
 	elem = 16 // how far the type of elements is shifted
 )
@@ -46,7 +47,7 @@ const (
 // Elem returns the type of the elements of a list or mapping type.
 func Elem(t Type) Type { return t >> elem }
 
-var typeNames = [...]string{"string", "boolean", "integer", "number", "list", "mapping", "comma-separated list", "mode", "duration", "size", "path"}
+var typeNames = [...]string{"string", "boolean", "integer", "number", "list", "mapping", "comma-separated list", "mode", "duration", "size", "path", "None"}
 
 // String returns the type as the documentation names it: "string or boolean",
 // "list of strings".
@@ -96,6 +97,7 @@ func (a *Arg) want() string {
 			name = "a size in bytes such as 4096, 10k or 5M"
 		case Path:
 			name = "a path"
+		case None:
 		case Int:
 			name = "an integer"
 			if a.Unit != "" {

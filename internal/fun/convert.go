@@ -29,7 +29,7 @@ func (a *Arg) Convert(v value.Value) (out value.Value, slip string, err error) {
 		return v, "", nil
 	}
 	if v == nil {
-		if a.Required {
+		if a.Required && a.Type&None == 0 {
 			return nil, "", a.refuse(v)
 		}
 		return nil, "", nil
