@@ -147,9 +147,21 @@ func docSpec(w io.Writer, k fun.Kind, name string, spec *fun.Spec) {
 		}
 		fmt.Fprintln(w)
 	}
+	if spec.Example != "" {
+		fmt.Fprintf(w, "\nExample:\n%s", indented(spec.Example))
+	}
 	if spec.Src != "" {
 		fmt.Fprintf(w, "\nIn Salt: %s\n", spec.Src)
 	}
+}
+
+// indented returns text with each line indented, ended by a newline.
+func indented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(strings.TrimRight(text, "\n") + "\n") {
+		b.WriteString("  " + line)
+	}
+	return b.String()
 }
 
 func signature(name string, spec *fun.Spec) string {
