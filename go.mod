@@ -43,3 +43,5 @@ require (
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.11.0 // indirect
 )
+
+replace github.com/flosch/pongo2/v6 => ./third_party/pongo2

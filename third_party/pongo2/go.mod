@@ -1,0 +1,3 @@
+module github.com/flosch/pongo2/v6
+
+go 1.26
