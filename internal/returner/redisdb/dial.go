@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strconv"
 	"strings"
@@ -148,18 +149,21 @@ func dial(ctx context.Context, s returner.Settings) (redis.UniversalClient, erro
 	}
 	if err := c.Ping(ctx).Err(); err != nil {
 		c.Close()
-		return nil, fault(err)
+		return nil, fault(ctx, err, o.TLSConfig != nil)
 	}
 	return c, nil
 }
 
 // fault says what to set where the settings are the matter.
-func fault(err error) error {
+func fault(ctx context.Context, err error, secure bool) error {
 	switch text := err.Error(); {
 	case tlsconf.Untrusted(err):
 		return fmt.Errorf("%w (redis.ssl_ca names the file with the CA of the server; redis.tls: skip-verify encrypts without knowing who the server is)", err)
-	case strings.HasPrefix(text, "tls: first record does not look like"):
-		return fmt.Errorf("%w (the server speaks no TLS at this port: see redis.port and redis.tls)", err)
+	case secure && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
+		// Redis waits for the end of what it takes for a command.
+		return fmt.Errorf("%w (does the server speak TLS at this port? See redis.port and redis.tls)", err)
+	case !secure && errors.Is(err, io.EOF):
+		return fmt.Errorf("%w (does the server want TLS at this port? See redis.port and redis.tls)", err)
 	case strings.HasPrefix(text, "NOAUTH"), strings.HasPrefix(text, "WRONGPASS"):
 		return fmt.Errorf("%w (redis.username and redis.password name the account)", err)
 	case strings.Contains(text, "cluster support disabled"):
