@@ -8,8 +8,8 @@ FUZZTIME ?= 10s
 build: ## the binary for this machine, static
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o brine .
 
-slim: ## a slim agent, and the test that it lacks nothing
-	d=$$(mktemp -d) && CGO_ENABLED=0 $(GO) build -tags slim -trimpath -ldflags '-s -w' -o "$$d/agent" . && ls -l "$$d/agent" && BRINE_TEST_SLIM="$$d/agent" $(GO) test -count=1 -run TestSlimAgent ./e2e && rm -r "$$d"
+slim: ## a slim agent, and the test that it lacks nothing and is small
+	d=$$(mktemp -d) && p=$$($(GO) env GOHOSTOS)-$$($(GO) env GOHOSTARCH) && $(GO) run . agent build --source . --agent-dir "$$d" $$p && ls -l "$$d" && BRINE_TEST_SLIM="$$d/brine-$$p" $(GO) test -count=1 -v -run TestSlimAgent ./e2e && rm -r "$$d"
 
 test: ## all tests; installs what they need on Debian as root
 	sh .ci/needs

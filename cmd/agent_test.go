@@ -10,6 +10,7 @@ import (
 
 	"brine/internal/host"
 	"brine/internal/version"
+	"brine/sshexec"
 )
 
 // fakeGo is a go that "builds" a program of a version, and notes how it was
@@ -97,9 +98,20 @@ func TestAgentBuild(t *testing.T) {
 		t.Errorf("built %v, want %v", got, want)
 	}
 	log, _ := os.ReadFile(e["FAKE_GO_LOG"])
-	for _, want := range []string{"linux/arm64/7 cgo=0 amd64=v1 tags=slim in " + src, "linux/arm/6 ", "linux/386/", "linux/arm/7 "} {
+	for _, want := range []string{"linux/arm64/7 cgo=0 amd64=v1 tags=slim,nethttpomithttp2 in " + src, "linux/arm/6 ", "linux/386/", "linux/arm/7 "} {
 		if !strings.Contains(string(log), want) {
 			t.Errorf("go was not asked for %q: %s", want, log)
+		}
+	}
+	// For a release build they are packed, with and without the program zstd.
+	for _, path := range []string{bin + ":" + os.Getenv("PATH"), bin} {
+		e, to := env("PATH", path), t.TempDir()
+		if status, out, errs := run(t, e, "agent", "build", "-c", conf, "--source", src, "--embed", to, "linux/arm64"); status != 0 {
+			t.Fatalf("%d: %s%s", status, out, errs)
+		}
+		i := sshexec.Images{Embedded: os.DirFS(to)}
+		if l := i.List(true); len(l) != 1 || l[0].Err != nil || l[0].Platform != "linux/arm64" {
+			t.Errorf("embedded: %+v", l)
 		}
 	}
 	// What was built is what brine ssh would take.

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,7 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"brine/internal/testkit/sshtest"
+	"brine/sshexec"
 )
 
 // TestSlimAgent: an agent alone has every function, renderer and outputter that
@@ -19,6 +23,7 @@ func TestSlimAgent(t *testing.T) {
 	if built == "" {
 		t.Skip("BRINE_TEST_SLIM names no slim agent: make slim builds one and runs this test")
 	}
+	checkSlimSize(t, built)
 	dir := t.TempDir()
 	slim := filepath.Join(dir, "brine-"+runtime.GOOS+"-"+runtime.GOARCH)
 	text, err := os.ReadFile(built)
@@ -60,6 +65,37 @@ func TestSlimAgent(t *testing.T) {
 	s.want(s.brine("ssh", "web1", "test.ping", "--agent-dir", dir, "--wipe"), 0, "True")
 	if _, err := os.Stat(filepath.Join(s.sshd.Home, ".cache/brine")); err == nil {
 		t.Error("--wipe left something")
+	}
+}
+
+// Bounds of an agent for linux/amd64, in bytes: of its file, and as it travels
+// to a host that has zstd.
+const (
+	slimFile   = 13_900_000
+	slimPacked = 5_250_000
+)
+
+func checkSlimSize(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	if err := sshexec.Compress(&packed, f, zstd.SpeedBestCompression); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("the agent: %d bytes, %d as it travels", st.Size(), packed.Len())
+	if st.Size() > slimFile {
+		t.Errorf("the agent has %d bytes, more than %d", st.Size(), slimFile)
+	}
+	if packed.Len() > slimPacked {
+		t.Errorf("the agent travels as %d bytes, more than %d", packed.Len(), slimPacked)
 	}
 }
 

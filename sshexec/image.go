@@ -1,10 +1,8 @@
 package sshexec
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -20,7 +18,8 @@ import (
 	"sync"
 	"syscall"
 
-	"brine/internal/host"
+	"github.com/klauspost/compress/zstd"
+
 	"brine/internal/version"
 )
 
@@ -35,11 +34,9 @@ type Images struct {
 	Dir   string
 	Named bool
 	// Embedded has SUMS, a line "platform hash size version" for each agent,
-	// and the agent itself as <name>.gz; nil: there are none.
+	// and the agent itself as <name>.zst; nil: there are none.
 	Embedded fs.FS
-	Cache    string // directory where hashes are kept between runs; "" is none
-	// Host runs the program zstd, where there is one; nil: it is not used.
-	Host host.Host
+	Cache    string // directory where hashes and packed agents are kept between runs; "" is none
 
 	mu   sync.Mutex
 	list map[string][]*image // by platform, in their order
@@ -50,7 +47,7 @@ type image struct {
 	platform string // "linux-amd64"
 	from     string // where it comes from, for people
 	path     string // of the program; "" where it is embedded
-	gzName   string // in fsys, of the compressed one
+	zstName  string // in fsys, of the compressed one
 	fsys     fs.FS
 	must     bool // what is wrong with it is an error
 
@@ -80,19 +77,27 @@ func (i *image) open() (io.ReadCloser, error) {
 	if i.fsys == nil {
 		return os.Open(i.path)
 	}
-	f, err := i.fsys.Open(i.gzName)
+	f, err := i.fsys.Open(i.zstName)
 	if err != nil {
 		return nil, err
 	}
-	z, err := gzip.NewReader(f)
+	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		f.Close()
 		return nil, err
 	}
-	return struct {
-		io.Reader
-		io.Closer
-	}{z, f}, nil
+	return unpacked{z, f}, nil
+}
+
+// unpacked is an embedded image while it is read.
+type unpacked struct {
+	*zstd.Decoder
+	f io.Closer
+}
+
+func (u unpacked) Close() error {
+	u.Decoder.Close()
+	return u.f.Close()
 }
 
 // images returns all images there are, by platform.
@@ -120,7 +125,7 @@ func (m *Images) images() map[string][]*image {
 			if len(f) != 4 || !isPlatform(f[0]) {
 				continue
 			}
-			i := &image{platform: f[0], from: "embedded", fsys: m.Embedded, gzName: "brine-" + f[0] + ".gz", hash: f[1], version: f[3]}
+			i := &image{platform: f[0], from: "embedded", fsys: m.Embedded, zstName: "brine-" + f[0] + ".zst", hash: f[1], version: f[3]}
 			if i.size, err = strconv.ParseInt(f[2], 10, 64); err != nil || len(f[1]) != hex.EncodedLen(sha256.Size) {
 				i.err = errors.New("its line in SUMS makes no sense")
 			}
@@ -258,38 +263,19 @@ func (m *Images) sum(i *image) error {
 	if i.hash, i.size, i.version, err = scan(i.open); err != nil {
 		return err
 	}
-	if note != "" && os.MkdirAll(m.Cache, 0o700) == nil {
-		tmp := note + "." + strconv.Itoa(os.Getpid())
-		if os.WriteFile(tmp, []byte(i.hash+" v"+i.version+" "+key+"\n"), 0o600) == nil {
-			_ = os.Rename(tmp, note)
-		}
+	if note != "" {
+		m.keep(note, []byte(i.hash+" v"+i.version+" "+key+"\n"))
 	}
 	return nil
 }
 
 // packers are the programs that unpack an image on its target, the best one
-// first. What is embedded is compressed already.
-func (m *Images) packers(i *image) []string {
-	_, zerr := m.zstd()
-	switch {
-	case i.fsys != nil && zerr == nil:
-		return []string{"gzip", "zstd", "cat"}
-	case zerr == nil:
-		return []string{"zstd", "gzip", "cat"}
-	}
-	return []string{"gzip", "cat"}
-}
-
-func (m *Images) zstd() (string, error) {
-	if m.Host == nil {
-		return "", fs.ErrNotExist
-	}
-	return m.Host.LookPath("zstd", "")
-}
+// first.
+var packers = []string{"zstd", "gzip", "cat"}
 
 // stream returns the image as the program named unpacks it, and its size.
 // Compressing is done once.
-func (m *Images) stream(ctx context.Context, i *image, unpack string) (io.ReadCloser, int64, error) {
+func (m *Images) stream(i *image, unpack string) (io.ReadCloser, int64, error) {
 	if unpack == "cat" {
 		f, err := i.open()
 		return f, i.size, err
@@ -299,7 +285,7 @@ func (m *Images) stream(ctx context.Context, i *image, unpack string) (io.ReadCl
 	b, ok := i.packed[unpack]
 	if !ok {
 		var err error
-		if b, err = m.pack(ctx, i, unpack); err != nil {
+		if b, err = m.pack(i, unpack); err != nil {
 			return nil, 0, err
 		}
 		if i.packed == nil {
@@ -310,9 +296,20 @@ func (m *Images) stream(ctx context.Context, i *image, unpack string) (io.ReadCl
 	return io.NopCloser(bytes.NewReader(b)), int64(len(b)), nil
 }
 
-func (m *Images) pack(ctx context.Context, i *image, by string) ([]byte, error) {
-	if by == "gzip" && i.fsys != nil {
-		return fs.ReadFile(i.fsys, i.gzName)
+// pack compresses an image for the program by. An agent is packed as small as
+// can be, which takes seconds, and kept for other runs; the running program is
+// sent where nobody built an agent, and packed quickly.
+func (m *Images) pack(i *image, by string) ([]byte, error) {
+	if by == "zstd" && i.fsys != nil {
+		return fs.ReadFile(i.fsys, i.zstName)
+	}
+	agent := i.fsys != nil || i.path != m.Exe
+	kept := ""
+	if agent && m.Cache != "" {
+		kept = filepath.Join(m.Cache, "agent-"+i.hash[:min(16, len(i.hash))]+map[string]string{"zstd": ".zst", "gzip": ".gz"}[by])
+		if b, err := os.ReadFile(kept); err == nil {
+			return b, nil
+		}
 	}
 	f, err := i.open()
 	if err != nil {
@@ -321,34 +318,61 @@ func (m *Images) pack(ctx context.Context, i *image, by string) ([]byte, error) 
 	defer f.Close()
 	var buf bytes.Buffer
 	if by == "zstd" {
-		exe, err := m.zstd()
-		if err != nil {
-			return nil, err
+		level := zstd.SpeedBestCompression
+		if !agent {
+			level = zstd.SpeedFastest
 		}
-		out, err := m.Host.Run(ctx, host.Cmd{Argv: []string{exe, "-5", "-q", "-c"}, Stdin: f, Stdout: &buf})
-		if err == nil && out.Status != 0 {
-			err = fmt.Errorf("zstd ended with status %d: %s", out.Status, oneLine(string(out.Stderr)))
+		err = Compress(&buf, f, level)
+	} else {
+		level := gzip.BestCompression
+		if !agent {
+			level = gzip.BestSpeed
 		}
-		return buf.Bytes(), err
+		err = compressGzip(&buf, f, level)
 	}
-	err = Compress(&buf, f, gzip.BestSpeed)
+	if err == nil && kept != "" {
+		m.keep(kept, buf.Bytes())
+	}
 	return buf.Bytes(), err
 }
 
-// Compress writes what r has as gzip does, the same bytes each time.
-func Compress(w io.Writer, r io.Reader, level int) error {
-	b := bufio.NewWriter(w)
-	z, err := gzip.NewWriterLevel(b, level)
+// keep writes a file of the cache, all of it or nothing.
+func (m *Images) keep(path string, b []byte) {
+	if os.MkdirAll(m.Cache, 0o700) != nil {
+		return
+	}
+	tmp := path + "." + strconv.Itoa(os.Getpid())
+	if os.WriteFile(tmp, b, 0o600) != nil || os.Rename(tmp, path) != nil {
+		_ = os.Remove(tmp)
+	}
+}
+
+// Compress writes what r has as zstd does, the same bytes each time.
+func Compress(w io.Writer, r io.Reader, level zstd.EncoderLevel) error {
+	z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(level), zstd.WithWindowSize(packWindow), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(z, r); err != nil {
+		z.Close()
+		return err
+	}
+	return z.Close()
+}
+
+// packWindow is what unpacking takes of the target's memory. The program zstd
+// unpacks no window of more than 128 MiB, and 8 MiB is what it takes for sure.
+const packWindow = 8 << 20
+
+func compressGzip(w io.Writer, r io.Reader, level int) error {
+	z, err := gzip.NewWriterLevel(w, level)
 	if err != nil {
 		return err
 	}
 	if _, err := io.Copy(z, r); err != nil {
 		return err
 	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	return b.Flush()
+	return z.Close()
 }
 
 // PlatformName returns the name of a platform as people and Go write it:

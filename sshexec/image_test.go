@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/klauspost/compress/zstd"
+
 	"brine/internal/version"
 )
 
@@ -20,12 +22,12 @@ import (
 func embed(t *testing.T, platform string, text []byte, more string) fstest.MapFS {
 	t.Helper()
 	var z bytes.Buffer
-	if err := Compress(&z, bytes.NewReader(text), gzip.BestCompression); err != nil {
+	if err := Compress(&z, bytes.NewReader(text), zstd.SpeedFastest); err != nil {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256(text)
 	line := fmt.Sprintf("%s %s %d %s\n", platform, hex.EncodeToString(sum[:]), len(text), version.Number())
-	return fstest.MapFS{"SUMS": {Data: []byte(line + more)}, "brine-" + platform + ".gz": {Data: z.Bytes()}}
+	return fstest.MapFS{"SUMS": {Data: []byte(line + more)}, "brine-" + platform + ".zst": {Data: z.Bytes()}}
 }
 
 func writeExe(t *testing.T, path string, text []byte) {
@@ -44,7 +46,7 @@ func TestImages(t *testing.T) {
 	writeExe(t, filepath.Join(dir, "brine-linux-arm"), program(20))
 	writeExe(t, filepath.Join(dir, "brine-linux-386"), old)
 	writeExe(t, filepath.Join(dir, "brine-linux-s390x"), []byte("no agent"))
-	writeExe(t, filepath.Join(dir, "brine-linux-s390x.gz"), nil)
+	writeExe(t, filepath.Join(dir, "brine-linux-s390x.zst"), nil)
 	writeExe(t, filepath.Join(dir, "notes"), nil)
 	emb := embed(t, "linux-386", program(30), "nonsense\nlinux-riscv64 abc 1 "+version.Number()+"\n")
 	for range 2 { // with hashes that are kept, too
@@ -89,21 +91,77 @@ func TestImages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, by := range []string{"cat", "gzip"} {
-		r, size, err := m.stream(t.Context(), i, by)
+	for _, by := range []string{"cat", "zstd"} {
+		r, size, err := m.stream(i, by)
 		if err != nil {
 			t.Fatal(err)
 		}
 		b, _ := io.ReadAll(r)
-		if by == "gzip" && !bytes.Equal(b, emb["brine-linux-386.gz"].Data) || by == "cat" && !bytes.Equal(b, program(30)) || size != int64(len(b)) {
+		if by == "zstd" && !bytes.Equal(b, emb["brine-linux-386.zst"].Data) || by == "cat" && !bytes.Equal(b, program(30)) || size != int64(len(b)) {
 			t.Errorf("%s: %d bytes, said to be %d", by, len(b), size)
 		}
 	}
 	// One that was tampered with is found out.
-	emb["brine-linux-386.gz"] = embed(t, "linux-386", program(31), "")["brine-linux-386.gz"]
+	emb["brine-linux-386.zst"] = embed(t, "linux-386", program(31), "")["brine-linux-386.zst"]
 	for _, i := range (&Images{Embedded: emb}).List(true) {
 		if i.Platform == "linux/386" && (i.Err == nil || !strings.Contains(i.Err.Error(), "is not the one of its hash")) {
 			t.Errorf("%+v", i)
+		}
+	}
+}
+
+// TestPacked: an agent is packed once, kept for other runs, and unpacks to what
+// it was.
+func TestPacked(t *testing.T) {
+	t.Parallel()
+	dir, cache := t.TempDir(), t.TempDir()
+	writeExe(t, filepath.Join(dir, "brine-linux-386"), program(70))
+	for _, emb := range []fstest.MapFS{nil, embed(t, "linux-386", program(70), "")} {
+		m := &Images{Cache: cache}
+		if emb == nil {
+			m.Dir = dir
+		} else {
+			m.Embedded = emb
+		}
+		i, err := m.lookup("linux-386")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, by := range packers {
+			r, _, err := m.stream(i, by)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var un io.Reader = r
+			switch by {
+			case "gzip":
+				un, err = gzip.NewReader(r)
+			case "zstd":
+				un, err = zstd.NewReader(r)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b, err := io.ReadAll(un); err != nil || !bytes.Equal(b, program(70)) {
+				t.Errorf("%s: %d bytes, %v", by, len(b), err)
+			}
+		}
+	}
+	kept, _ := filepath.Glob(filepath.Join(cache, "agent-*.*z*"))
+	if len(kept) != 2 {
+		t.Fatalf("kept: %v", kept)
+	}
+	for _, k := range kept {
+		if err := os.WriteFile(k, []byte("kept"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := &Images{Dir: dir, Cache: cache}
+	i, _ := m.lookup("linux-386")
+	for _, by := range []string{"gzip", "zstd"} {
+		r, _, err := m.stream(i, by)
+		if b, _ := io.ReadAll(r); err != nil || string(b) != "kept" {
+			t.Errorf("%s was packed again: %d bytes, %v", by, len(b), err)
 		}
 	}
 }
@@ -115,7 +173,7 @@ func TestPlatformNames(t *testing.T) {
 			t.Errorf("PlatformName(%q) = %q, want %q", in, got, want)
 		}
 	}
-	for in, want := range map[string]bool{"linux-amd64": true, "linux": false, "linux-amd64.gz": false, "a-b-c": false, "-x": false, "x-": false} {
+	for in, want := range map[string]bool{"linux-amd64": true, "linux": false, "linux-amd64.zst": false, "a-b-c": false, "-x": false, "x-": false} {
 		if got := isPlatform(in); got != want {
 			t.Errorf("isPlatform(%q) = %v", in, got)
 		}

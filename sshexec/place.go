@@ -357,7 +357,7 @@ func (p *placer) push(ctx context.Context, c *Client, e *roster.Entry, a *absent
 		return err
 	}
 	var ways []string
-	for _, by := range p.images.packers(img) {
+	for _, by := range packers {
 		if slices.Contains(strings.Split(a.unpack, ","), by) {
 			ways = append(ways, by)
 		}
@@ -437,7 +437,7 @@ func (p *placer) pushOnce(ctx context.Context, c *Client, e *roster.Entry, img *
 		body = io.NopCloser(strings.NewReader(""))
 	}
 	if body == nil {
-		if body, size, err = p.images.stream(ctx, img, way); err != nil {
+		if body, size, err = p.images.stream(img, way); err != nil {
 			return pushed{}, c.fail(Push, err, "")
 		}
 		if e.TTY {

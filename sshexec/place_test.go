@@ -15,7 +15,6 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"brine/internal/fun"
-	"brine/internal/host"
 	"brine/internal/roster"
 	"brine/internal/testkit/sshtest"
 	"brine/internal/value"
@@ -121,7 +120,6 @@ func TestPush(t *testing.T) {
 		stale := filepath.Join(dir, ".new-stale")
 		_ = os.WriteFile(stale, nil, 0o600)
 		_ = os.Chtimes(stale, time.Now().Add(-72*time.Hour), time.Now().Add(-72*time.Hour))
-		p.images.Host = host.NewLocal()
 		if err := b.place(t, p, e, unzip); err != nil {
 			t.Fatal(unzip, err)
 		}
@@ -233,7 +231,7 @@ func TestPushCutOff(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		body, _, err := p.images.stream(t.Context(), own(t, p), way[strings.LastIndexByte(way, ',')+1:])
+		body, _, err := p.images.stream(own(t, p), way[strings.LastIndexByte(way, ',')+1:])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,7 +52,7 @@ func (c *Client) sftp(ctx context.Context) (fs *sftp.Client, done func(), err er
 
 // upload writes an image to a new file.
 func (p *placer) upload(ctx context.Context, fs *sftp.Client, img *image, name string, mode os.FileMode) error {
-	body, _, err := p.images.stream(ctx, img, "cat")
+	body, _, err := p.images.stream(img, "cat")
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 func Images(o EnvOptions, getenv func(string) string, opts *value.Map) *sshexec.Images {
 	dir, named := AgentDir(opts, getenv)
 	return &sshexec.Images{
-		Exe: o.Exe, Dir: dir, Named: named, Embedded: agents.FS(), Cache: filepath.Join(o.Config.CacheDir, "ssh"), Host: o.Host,
+		Exe: o.Exe, Dir: dir, Named: named, Embedded: agents.FS(), Cache: filepath.Join(o.Config.CacheDir, "ssh"),
 	}
 }
 

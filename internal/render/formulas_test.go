@@ -31,7 +31,7 @@ func machine(t testing.TB, root string, spec *value.Map) *fun.Env {
 	e := &fun.Env{
 		Identity: fun.Identity{ID: opts.Str("id"), SaltEnv: "base"},
 		Data:     fun.Data{Opts: opts, Grains: value.Clone(spec.Map("grains")).(*value.Map), Pillar: value.Clone(spec.Map("pillar")).(*value.Map), Memo: &fun.Memo{}},
-		Machine: fun.Machine{Host: host.NewLocal()},
+		Machine:  fun.Machine{Host: host.NewLocal()},
 		UI:       fun.UI{Logger: slog.New(slog.DiscardHandler)},
 		Functions: fun.Functions{Table: fun.NewTable([]fun.Entry{
 			{Kind: fun.Exec, Name: "config", Load: configmod.Module},

@@ -1,9 +1,9 @@
 package render
 
 import (
+	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -40,34 +40,46 @@ func (e *Engine) pongoStage(ctx context.Context, in *Input, s stage, d *datum) (
 	return e.pongo(ctx, in, d.text)
 }
 
-// What parent and child tell each other, a line of JSON each. The parent begins
-// with a pongoJob, answers each Call and Load with a pongoAnswer, and the child
-// ends with Done.
-type (
-	pongoJob struct {
-		Name string         `json:"name"`
-		Text string         `json:"text"`
-		Vars map[string]any `json:"vars"`
+// What parent and child tell each other is a line of JSON each, a dict. The
+// parent begins with a job: name, text and vars. It answers each of the child's
+// calls (call, a function, with args) and loads (load, a template's path) with
+// value or error. The child ends with done: out, or the fault with msg, file,
+// line and col.
+type pongoWire struct {
+	r *bufio.Reader
+	w io.Writer
+}
+
+func newPongoWire(r io.Reader, w io.Writer) *pongoWire {
+	return &pongoWire{bufio.NewReader(r), w}
+}
+
+func (w *pongoWire) send(keysAndValues ...any) error {
+	_, err := w.w.Write(append(value.EncodeJSON(value.MapOf(keysAndValues...)), '\n'))
+	return err
+}
+
+func (w *pongoWire) receive() (*value.Map, error) {
+	line, err := w.r.ReadString('\n')
+	if err != nil {
+		return nil, err
 	}
-	pongoAsk struct {
-		Call  string      `json:"call,omitempty"` // a function, with Args
-		Args  []any       `json:"args,omitempty"`
-		Load  string      `json:"load,omitempty"` // a template's path
-		Done  bool        `json:"done,omitempty"` // Out or Fault is there
-		Out   string      `json:"out,omitempty"`
-		Fault *pongoFault `json:"fault,omitempty"`
+	v, err := value.ParseJSON(line)
+	if err != nil {
+		return nil, err
 	}
-	pongoAnswer struct {
-		Value any    `json:"value,omitempty"`
-		Error string `json:"error,omitempty"`
+	if m, ok := v.(*value.Map); ok {
+		return m, nil
 	}
-	pongoFault struct {
-		Msg  string `json:"msg"`
-		File string `json:"file,omitempty"`
-		Line int    `json:"line,omitempty"`
-		Col  int    `json:"col,omitempty"`
-	}
-)
+	return nil, errors.New("a dict was expected")
+}
+
+// A pongoFault is what pongo2 finds wrong with a template.
+type pongoFault struct {
+	Msg       string
+	File      string // "" is the template itself
+	Line, Col int
+}
 
 // pongo renders text with pongo2. Templates see what Jinja templates see,
 // functions by a call: {{ salt("pillar.get", "a:b") }}.
@@ -132,51 +144,53 @@ func (e *Engine) pongo(ctx context.Context, in *Input, text string) (*datum, err
 
 // servePongo gives the child its job and answers what it asks for.
 func (e *Engine) servePongo(ctx context.Context, in *Input, text string, asks io.Reader, answers io.Writer, clock *clock) (*pongoFault, string, error) {
-	vars := map[string]any{}
+	vars := value.NewMap(16)
 	for k, v := range e.vars(in, text).All() {
-		vars[value.Str(k)] = goValue(v, 0)
+		if name := value.Str(k); name != "salt" {
+			vars.Set(name, plainValue(v, 0))
+		}
 	}
-	delete(vars, "salt")
-	enc, dec := json.NewEncoder(answers), json.NewDecoder(asks)
-	dec.UseNumber()
-	if err := enc.Encode(pongoJob{Name: in.name(), Text: text, Vars: vars}); err != nil {
+	wire := newPongoWire(asks, answers)
+	if err := wire.send("name", in.name(), "text", text, "vars", vars); err != nil {
 		return nil, "", err
 	}
 	for loads := 0; ; {
-		var ask pongoAsk
-		if err := dec.Decode(&ask); err != nil {
+		ask, err := wire.receive()
+		if err != nil {
 			return nil, "", err
 		}
 		clock.pause() // what the template asks for is not its own time
-		var a pongoAnswer
+		var answer value.Value
 		switch {
-		case ask.Done:
-			return ask.Fault, ask.Out, nil
-		case ask.Call != "":
-			args := make([]value.Value, len(ask.Args))
-			for i, x := range ask.Args {
-				args[i] = value.From(fromWire(x))
+		case ask.Has("done"):
+			if f := ask.Map("fault"); f != nil {
+				line, _ := value.AsInt(f.At("line"))
+				col, _ := value.AsInt(f.At("col"))
+				return &pongoFault{f.Str("msg"), f.Str("file"), int(line), int(col)}, "", nil
 			}
-			v, err := invoke(ctx, e.env, ask.Call, args, nil)
-			if err != nil {
-				a.Error = err.Error()
-			} else {
-				a.Value = goValue(v, 0)
+			return nil, ask.Str("out"), nil
+		case ask.Has("call"):
+			var args []value.Value
+			if l, ok := ask.At("args").(*value.List); ok {
+				args = l.Items
+			}
+			if answer, err = invoke(ctx, e.env, ask.Str("call"), args, nil); err == nil {
+				answer = plainValue(answer, 0)
 			}
 		default:
 			loads++
-			t, err := e.loadPongo(ctx, in.saltenv(), ask.Load)
+			answer, err = e.loadPongo(ctx, in.saltenv(), ask.Str("load"))
 			if loads > pongoMaxLoads {
 				err = fmt.Errorf("more than %d templates are included", pongoMaxLoads)
 			}
-			if err != nil {
-				a.Error = err.Error()
-			} else {
-				a.Value = t
-			}
 		}
 		clock.run()
-		if err := enc.Encode(a); err != nil {
+		if err != nil {
+			err = wire.send("error", err.Error())
+		} else {
+			err = wire.send("value", answer)
+		}
+		if err != nil {
 			return nil, "", err
 		}
 	}
@@ -246,8 +260,9 @@ func (l *limitedBuffer) Write(p []byte) (int, error) {
 // maxGo bounds how deep data is made plain for pongo2.
 const maxGo = 64
 
-// goValue makes plain data of v, of JSON's kinds; what is no data is nil.
-func goValue(v value.Value, depth int) any {
+// plainValue makes data of JSON's kinds of v; what is no data is nil. Whole
+// floats are ints: pongo2 prints six digits of a float.
+func plainValue(v value.Value, depth int) value.Value {
 	if depth > maxGo {
 		return nil
 	}
@@ -255,8 +270,11 @@ func goValue(v value.Value, depth int) any {
 	case nil, bool, int64, string:
 		return v
 	case float64:
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		switch {
+		case math.IsNaN(v) || math.IsInf(v, 0):
 			return value.Str(v)
+		case v == math.Trunc(v) && math.Abs(v) < 1<<53:
+			return int64(v)
 		}
 		return v
 	case *big.Int:
@@ -268,54 +286,50 @@ func goValue(v value.Value, depth int) any {
 	case markupsafe.Markup:
 		return string(v)
 	case *value.List:
-		return goItems(v.Items, depth)
+		return plainItems(v.Items, depth)
 	case value.Tuple:
-		return goItems(v, depth)
+		return plainItems(v, depth)
 	case *value.Set:
-		return goItems(v.Items(), depth)
+		return plainItems(v.Items(), depth)
 	case *saltObject:
 		return nil
 	case value.Mapping:
-		m := make(map[string]any, v.Len())
+		m := value.NewMap(v.Len())
 		for _, k := range v.Keys() {
 			x, _ := v.Get(k)
-			m[value.Str(k)] = goValue(x, depth+1)
+			m.Set(value.Str(k), plainValue(x, depth+1))
 		}
 		return m
 	}
 	return nil
 }
 
-func goItems(items []value.Value, depth int) []any {
-	out := make([]any, len(items))
+func plainItems(items []value.Value, depth int) value.Value {
+	out := make([]value.Value, len(items))
 	for i, x := range items {
-		out[i] = goValue(x, depth+1)
+		out[i] = plainValue(x, depth+1)
 	}
-	return out
+	return value.NewList(out...)
 }
 
-// fromWire makes ints of the whole numbers of decoded JSON.
-func fromWire(x any) any {
-	switch x := x.(type) {
-	case json.Number:
-		if i, err := x.Int64(); err == nil {
-			return i
-		}
-		f, _ := x.Float64()
+// goValue makes what pongo2 works on of plain data.
+func goValue(v value.Value) any {
+	switch v := v.(type) {
+	case *big.Int:
+		f, _ := new(big.Float).SetInt(v).Float64()
 		return f
-	case float64:
-		if x == math.Trunc(x) && math.Abs(x) < 1<<53 {
-			return int64(x)
+	case *value.List:
+		out := make([]any, len(v.Items))
+		for i, x := range v.Items {
+			out[i] = goValue(x)
 		}
-		return x
-	case []any:
-		for i := range x {
-			x[i] = fromWire(x[i])
+		return out
+	case *value.Map:
+		m := make(map[string]any, v.Len())
+		for k, x := range v.All() {
+			m[value.Str(k)] = goValue(x)
 		}
-	case map[string]any:
-		for k, v := range x {
-			x[k] = fromWire(v)
-		}
+		return m
 	}
-	return x
+	return v
 }

@@ -2,7 +2,6 @@ package render
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,9 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flosch/pongo2/v6"
+	"brine/internal/pongo2"
 
 	"brine/internal/fun"
+	"brine/internal/value"
 )
 
 // pongoMemoryText begins what a child says that took too much memory.
@@ -26,10 +26,9 @@ const pongoMemoryText = "the template takes more than "
 // that the renderer pongo2 starts, and changes settings of its process: its
 // stack and memory are bounded. It returns the exit status.
 func ServePongo(in io.Reader, out, stderr io.Writer) int {
-	c := &pongoChild{dec: json.NewDecoder(in), enc: json.NewEncoder(out)}
-	c.dec.UseNumber()
-	var job pongoJob
-	if err := c.dec.Decode(&job); err != nil {
+	c := &pongoChild{newPongoWire(in, out)}
+	job, err := c.wire.receive()
+	if err != nil {
 		fmt.Fprintln(stderr, "pongo2-render: no job on standard input:", err)
 		return 2
 	}
@@ -37,14 +36,14 @@ func ServePongo(in io.Reader, out, stderr io.Writer) int {
 	debug.SetTraceback("none")
 	go watchMemory(stderr)
 	pongo2.SetAutoescape(false) // brine renders no HTML
-	done := pongoAsk{Done: true}
-	text, err := c.render(&job)
+	text, err := c.render(job)
 	if err != nil {
-		done.Fault = faultOf(err)
+		f := faultOf(err)
+		err = c.wire.send("done", true, "fault", value.MapOf("msg", f.Msg, "file", f.File, "line", int64(f.Line), "col", int64(f.Col)))
 	} else {
-		done.Out = text
+		err = c.wire.send("done", true, "out", text)
 	}
-	if err := c.enc.Encode(done); err != nil {
+	if err != nil {
 		return 1
 	}
 	return 0
@@ -64,26 +63,23 @@ func watchMemory(stderr io.Writer) {
 }
 
 // A pongoChild is the far end of Engine.pongo.
-type pongoChild struct {
-	dec *json.Decoder
-	enc *json.Encoder
-}
+type pongoChild struct{ wire *pongoWire }
 
-func (c *pongoChild) ask(a pongoAsk) (any, error) {
-	if err := c.enc.Encode(a); err != nil {
+func (c *pongoChild) ask(keysAndValues ...any) (any, error) {
+	if err := c.wire.send(keysAndValues...); err != nil {
 		return nil, err
 	}
-	var ans pongoAnswer
-	if err := c.dec.Decode(&ans); err != nil {
+	answer, err := c.wire.receive()
+	if err != nil {
 		return nil, err
 	}
-	if ans.Error != "" {
-		return nil, errors.New(ans.Error)
+	if answer.Has("error") {
+		return nil, errors.New(answer.Str("error"))
 	}
-	return fromWire(ans.Value), nil
+	return goValue(answer.At("value")), nil
 }
 
-func (c *pongoChild) render(job *pongoJob) (text string, err error) {
+func (c *pongoChild) render(job *value.Map) (text string, err error) {
 	defer func() {
 		// pongo2 lets some faults of templates out as panics.
 		if p := recover(); p != nil {
@@ -91,25 +87,25 @@ func (c *pongoChild) render(job *pongoJob) (text string, err error) {
 		}
 	}()
 	vars := pongo2.Context{}
-	for k, v := range job.Vars {
-		vars[k] = fromWire(v)
+	for k, v := range job.Map("vars").All() {
+		vars[value.Str(k)] = goValue(v)
 	}
 	vars["salt"] = func(name *pongo2.Value, args ...*pongo2.Value) (*pongo2.Value, error) {
-		a := pongoAsk{Call: name.String(), Args: make([]any, len(args))}
+		given := make([]value.Value, len(args))
 		for i, x := range args {
-			a.Args[i] = x.Interface()
+			given[i] = plainValue(value.From(x.Interface()), 0)
 		}
-		v, err := c.ask(a)
+		v, err := c.ask("call", name.String(), "args", value.NewList(given...))
 		if err != nil {
 			return nil, err
 		}
 		return pongo2.AsValue(v), nil
 	}
-	set := pongo2.NewSet(job.Name, c)
+	set := pongo2.NewSet(job.Str("name"), c)
 	if err := set.BanTag("ssi"); err != nil { // reads any file of the machine
 		return "", err
 	}
-	t, err := set.FromString(job.Text)
+	t, err := set.FromString(job.Str("text"))
 	if err != nil {
 		return "", err
 	}
@@ -150,7 +146,7 @@ func (c *pongoChild) Abs(base, name string) string {
 
 // Get returns the text of a template.
 func (c *pongoChild) Get(p string) (io.Reader, error) {
-	v, err := c.ask(pongoAsk{Load: p})
+	v, err := c.ask("load", p)
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func env(t testing.TB, h host.Host, root string) *fun.Env {
 	e := &fun.Env{
 		Identity: fun.Identity{ID: "minion1", SaltEnv: "base"},
 		Data:     fun.Data{Opts: value.MapOf("renderer", "jinja|yaml", "file_roots", value.MapOf("base", value.Strings(root))), Grains: value.MapOf("os", "Debian", "id", "minion1"), Pillar: value.MapOf("a", value.MapOf("b", int64(1))), Memo: &fun.Memo{}},
-		Machine: fun.Machine{Host: h},
+		Machine:  fun.Machine{Host: h},
 		UI:       fun.UI{Logger: slog.New(slog.DiscardHandler)},
 	}
 	e.Table = fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "test", Load: testmod.Module}, {Kind: fun.Exec, Name: "boom", Load: boom}})

@@ -229,7 +229,14 @@ func TestPongo(t *testing.T) {
 		"sub/inc.txt": "inc: {{ grains.os }}",
 		"bad.sls":     "#!pongo2|yaml\n\n{{ salt('boom.command') }}\n",
 		"none.sls":    "#!pongo2|yaml\n{% include '../../etc/passwd' %}\n",
+		"base.sls":    "{% block one %}a: 1{% endblock %}\n",
+		"child.sls":   "#!pongo2|yaml\n{% extends 'base.sls' %}{% block one %}{{ block.Super }}\n{% for w in l %}{{ w }}{{ forloop.Counter }}: '{% cycle 'p' 'q' as c %}{{ c.String }}'\n{% endfor %}{% endblock %}",
 	})
+	child := input(t, e, "child")
+	child.Vars = value.MapOf("l", value.NewList("x", "yz"))
+	if v, err := render.For(e).SLS(t.Context(), child); err != nil || plain(v) != "{'a': 1, 'x1': 'pp', 'yz2': 'qq'}" {
+		t.Errorf("methods of pongo2's values: %s, %v", value.Repr(v), err)
+	}
 	in := input(t, e, "a")
 	in.Vars = value.MapOf("l", value.NewList(int64(1), "x", int64(1<<53+1)), "big", int64(1<<62))
 	v, err := render.For(e).SLS(t.Context(), in)

@@ -152,7 +152,7 @@ func lookup(m value.Mapping, prefix, key string) (value.Value, bool) {
 	if m == nil {
 		return nil, false
 	}
-	return find(m, append(strings.Split(prefix, "."), key))
+	return find(m, strings.Split(prefix+"."+key, "."))
 }
 
 func find(m value.Mapping, parts []string) (value.Value, bool) {

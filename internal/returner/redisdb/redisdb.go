@@ -1,17 +1,18 @@
 // Package redisdb is Salt's returner "redis".
+//
+// [Spec] lists its settings; dial.go reaches a server, a cluster or what
+// sentinels name.
 package redisdb
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"sort"
-	"strconv"
 	"strings"
-	"time"
+	"sync"
 
-	"github.com/gomodule/redigo/redis"
+	"github.com/redis/go-redis/v9"
 
 	"brine/internal/jobs"
 	"brine/internal/returner"
@@ -21,32 +22,36 @@ import (
 // Spec returns the returner.
 func Spec() returner.Spec {
 	return returner.Spec{
-		Name: "redis", Doc: "Store returns in Redis.", Src: "returners/redis_return.py", New: open, Reads: true,
+		Name: "redis", Doc: "Store returns in Redis.", Src: "returners/redis_return.py", New: open, Prepare: prepare, Reads: true,
 		Keys: returner.Keys(`
-			db = "0" -- number of the database
+			db = "0" -- number of the database; a cluster has 0 alone
 			host = salt -- name or address of the server
 			port = 6379 -- port of the server
 			unix_socket_path -- socket of the server, instead of host and port
-			password! = "" -- password of the server
+			username -- account (ACL); without it that which is called default
+			password! = "" -- password of the account
+			tls -- True, False or skip-verify (without knowing who the server is); where it is not set: True with one of the files below, else False
+			ssl_ca -- file with the certificates that are trusted; without it the machine's are
+			ssl_cert -- file with the client's certificate
+			ssl_key -- file with its key
+			cluster_mode = False -- the servers are a cluster
+			cluster.startup_nodes -- list of its servers, each HOST:PORT or a dict of host and port; without it host and port are one
+			cluster.skip_full_coverage_check = False -- accepted: slots without a server are an error only for what is in them
+			sentinel.master -- name of the master that sentinels know
+			sentinel.nodes -- list of the sentinels, each HOST:PORT or a dict of host and port (26379)
+			sentinel.username -- account at the sentinels
+			sentinel.password! -- its password
 		`),
 	}
 }
 
-const dialTimeout = 5 * time.Second
-
 type store struct {
-	c   redis.Conn
+	c   redis.UniversalClient
 	ttl int64 // seconds that keys live
 }
 
 func open(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
-	network, addr := "tcp", net.JoinHostPort(s.Str("host"), strconv.Itoa(s.Int("port")))
-	if p := s.Str("unix_socket_path"); p != "" {
-		network, addr = "unix", p
-	}
-	c, err := redis.DialContext(ctx, network, addr,
-		redis.DialConnectTimeout(dialTimeout), redis.DialReadTimeout(4*dialTimeout), redis.DialWriteTimeout(4*dialTimeout),
-		redis.DialDatabase(s.Int("db")), redis.DialPassword(s.Str("password")))
+	c, err := dial(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -57,36 +62,33 @@ func open(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
 	return r, nil
 }
 
-// Close ends the connection.
+// Close ends the connections.
 func (s *store) Close() error { return s.c.Close() }
 
 // A command is a name and its arguments.
 type command []any
 
-// pipeline sends commands at once, as one transaction, and returns the first
-// error: a process that is killed half-way has stored nothing.
+// pipeline sends commands at once and returns the first error. To one server
+// they are one transaction: a process that is killed half-way has stored
+// nothing. A cluster has its keys on several servers and no transactions across
+// them; there a batch that broke off is sent again, and stores the same.
 func (s *store) pipeline(ctx context.Context, cmds []command) error {
 	if len(cmds) == 0 {
 		return nil
 	}
-	if err := s.c.Send("MULTI"); err != nil {
-		return err
-	}
-	for _, c := range cmds {
-		if err := s.c.Send(c[0].(string), c[1:]...); err != nil {
-			return err
+	fill := func(p redis.Pipeliner) error {
+		for _, c := range cmds {
+			p.Do(ctx, c...)
 		}
+		return nil
 	}
-	done, err := redis.Values(redis.DoContext(s.c, ctx, "EXEC"))
-	if err != nil {
-		return err
+	var err error
+	if _, cluster := s.c.(*redis.ClusterClient); cluster {
+		_, err = s.c.Pipelined(ctx, fill)
+	} else {
+		_, err = s.c.TxPipelined(ctx, fill)
 	}
-	for _, x := range done {
-		if err, ok := x.(redis.Error); ok {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // set is SET with the time that keys live.
@@ -125,8 +127,8 @@ func (s *store) SaveLoad(ctx context.Context, loads []*value.Map) error {
 }
 
 func (s *store) load(ctx context.Context, jid string) (*value.Map, error) {
-	b, err := redis.Bytes(redis.DoContext(s.c, ctx, "GET", "load:"+jid))
-	if errors.Is(err, redis.ErrNil) {
+	b, err := s.c.Get(ctx, "load:"+jid).Bytes()
+	if errors.Is(err, redis.Nil) {
 		return nil, nil
 	}
 	if err != nil {
@@ -150,7 +152,7 @@ func (s *store) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	rets, err := redis.StringMap(redis.DoContext(s.c, ctx, "HGETALL", "ret:"+jid))
+	rets, err := s.c.HGetAll(ctx, "ret:"+jid).Result()
 	if err != nil {
 		return nil, err
 	}
@@ -178,25 +180,28 @@ func (s *store) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 
 // Jobs lists jobs; see [jobs.Store].
 func (s *store) Jobs(ctx context.Context, from, to string) ([]jobs.Entry, error) {
+	var mu sync.Mutex // servers of a cluster are asked side by side
 	seen := map[string]bool{}
-	cursor := "0"
-	for {
-		reply, err := redis.Values(redis.DoContext(s.c, ctx, "SCAN", cursor, "MATCH", "load:*", "COUNT", 1000))
-		if err != nil {
-			return nil, err
-		}
-		var keys []string
-		if _, err := redis.Scan(reply, &cursor, &keys); err != nil {
-			return nil, err
-		}
-		for _, k := range keys {
-			if jid := strings.TrimPrefix(k, "load:"); jid >= from && (to == "" || jid <= to) {
+	scan := func(ctx context.Context, c *redis.Client) error {
+		it := c.Scan(ctx, 0, "load:*", 1000).Iterator()
+		for it.Next(ctx) {
+			if jid := strings.TrimPrefix(it.Val(), "load:"); jid >= from && (to == "" || jid <= to) {
+				mu.Lock()
 				seen[jid] = true
+				mu.Unlock()
 			}
 		}
-		if cursor == "0" {
-			break
-		}
+		return it.Err()
+	}
+	var err error
+	switch c := s.c.(type) {
+	case *redis.ClusterClient:
+		err = c.ForEachMaster(ctx, scan)
+	case *redis.Client:
+		err = scan(ctx, c)
+	}
+	if err != nil {
+		return nil, err
 	}
 	jids := make([]string, 0, len(seen))
 	for jid := range seen {

@@ -3,20 +3,22 @@ package sqldb
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"database/sql"
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
-	"github.com/lib/pq"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"brine/internal/jobs"
 	"brine/internal/returner"
+	"brine/internal/returner/tlsconf"
 )
 
 const dialTimeout = 5 * time.Second
@@ -29,14 +31,41 @@ func newMySQL(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
 	c.InterpolateParams = true // one round trip a statement
 	c.Logger = silent{}
 	var err error
-	if c.TLS, err = clientTLS(s.Str("ssl_ca"), s.Str("ssl_cert"), s.Str("ssl_key"), s.Str("host")); err != nil {
+	if c.TLS, c.AllowFallbackToPlaintext, err = mysqlTLS(s); err != nil {
 		return nil, err
 	}
 	conn, err := mysql.NewConnector(c)
 	if err != nil {
 		return nil, err
 	}
-	return open(ctx, mysqlDialect, sql.OpenDB(conn))
+	r, err := open(ctx, mysqlDialect, sql.OpenDB(conn))
+	switch {
+	case tlsconf.Untrusted(err):
+		err = fmt.Errorf("%w (mysql.ssl_ca names the file with the CA of the server; mysql.tls: skip-verify encrypts without knowing who the server is)", err)
+	case errors.Is(err, mysql.ErrNoTLS):
+		err = fmt.Errorf("%w (mysql.tls: False goes on without encryption)", err)
+	}
+	return r, err
+}
+
+// mysqlTLS returns the TLS of the settings, nil for none, and whether a server
+// without it is taken.
+func mysqlTLS(s returner.Settings) (*tls.Config, bool, error) {
+	files := tlsconf.Files{CA: s.Str("ssl_ca"), Cert: s.Str("ssl_cert"), Key: s.Str("ssl_key")}
+	want := strings.ToLower(s.Str("tls"))
+	switch {
+	case want == "" && !files.Given(), want == "false", want == "disabled":
+		return nil, false, nil
+	case want == "", want == "true", want == "skip-verify", want == "preferred":
+	default:
+		return nil, false, fmt.Errorf("mysql.tls: %q is none of True, False, preferred and skip-verify", s.Str("tls"))
+	}
+	c, err := files.Config(s.Str("host"))
+	if err != nil {
+		return nil, false, fmt.Errorf("mysql.ssl_ca, mysql.ssl_cert, mysql.ssl_key: %w", err)
+	}
+	c.InsecureSkipVerify = want == "skip-verify" || want == "preferred"
+	return c, want == "preferred", nil
 }
 
 // silent keeps the driver from writing to stderr: its errors are returned, too.
@@ -44,30 +73,17 @@ type silent struct{}
 
 func (silent) Print(...any) {}
 
-// clientTLS makes the TLS of a client of files; nil where none is named.
-func clientTLS(ca, cert, key, server string) (*tls.Config, error) {
-	if ca == "" && cert == "" {
-		return nil, nil
+// sslMode is how a connection to PostgreSQL is protected: where the settings do
+// not say, who the server is is checked, unless it is this machine.
+func sslMode(s returner.Settings) string {
+	mode := s.Str("sslmode")
+	switch {
+	case mode != "":
+		return mode
+	case tlsconf.Local(s.Str("host")):
+		return "prefer"
 	}
-	c := &tls.Config{ServerName: server, MinVersion: tls.VersionTLS12}
-	if ca != "" {
-		pem, err := os.ReadFile(ca)
-		if err != nil {
-			return nil, err
-		}
-		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("%s has no certificate", ca)
-		}
-	}
-	if cert != "" {
-		pair, err := tls.LoadX509KeyPair(cert, key)
-		if err != nil {
-			return nil, err
-		}
-		c.Certificates = []tls.Certificate{pair}
-	}
-	return c, nil
+	return "verify-full"
 }
 
 func newPostgres(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
@@ -75,16 +91,47 @@ func newPostgres(ctx context.Context, s returner.Settings) (jobs.Returner, error
 	if pass == "" {
 		pass = s.Str("pass")
 	}
-	c := pq.Config{
-		Host: s.Str("host"), Port: uint16(s.Int("port")), User: s.Str("user"), Password: pass, Database: s.Str("db"),
-		SSLMode: pq.SSLMode(s.Str("sslmode")), SSLCert: s.Str("sslcert"), SSLKey: s.Str("sslkey"), SSLRootCert: s.Str("sslrootcert"),
-		ConnectTimeout: dialTimeout, ApplicationName: "brine",
+	mode := sslMode(s)
+	var dsn strings.Builder
+	for _, kv := range [][2]string{
+		{"host", s.Str("host")},
+		{"port", strconv.Itoa(s.Int("port"))},
+		{"user", s.Str("user")},
+		{"password", pass},
+		{"dbname", s.Str("db")},
+		{"sslmode", mode},
+		{"sslcert", s.Str("sslcert")},
+		{"sslkey", s.Str("sslkey")},
+		{"sslrootcert", s.Str("sslrootcert")},
+		{"connect_timeout", strconv.Itoa(int(dialTimeout / time.Second))},
+		{"application_name", "brine"},
+	} {
+		if kv[1] != "" {
+			fmt.Fprintf(&dsn, "%s='%s' ", kv[0], strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(kv[1]))
+		}
 	}
-	conn, err := pq.NewConnectorConfig(c)
+	c, err := pgx.ParseConfig(dsn.String())
 	if err != nil {
-		return nil, err
+		return nil, pgFault(s, mode, err)
 	}
-	return open(ctx, pgDialect, sql.OpenDB(conn))
+	// One round trip a statement, and nothing that a pooler between would lose.
+	c.DefaultQueryExecMode = pgx.QueryExecModeExec
+	r, err := open(ctx, pgDialect, stdlib.OpenDB(*c))
+	return r, pgFault(s, mode, err)
+}
+
+// pgFault says what to set where TLS is the matter.
+func pgFault(s returner.Settings, mode string, err error) error {
+	key := "returner." + s.Spec.Name
+	switch {
+	case err == nil:
+		return nil
+	case tlsconf.Untrusted(err):
+		return fmt.Errorf("%w (%s.sslmode is %s: %s.sslrootcert names the file with the CA of the server; require encrypts without knowing who the server is)", err, key, mode, key)
+	case strings.Contains(err.Error(), "server refused TLS connection"):
+		return fmt.Errorf("%w (%s.sslmode is %s, the default for another machine than this: disable goes on without encryption)", err, key, mode)
+	}
+	return err
 }
 
 // unfit reports whether it is the values of a row that a server does not take:
@@ -97,10 +144,6 @@ func unfit(err error) bool {
 			return true
 		}
 	}
-	var p *pq.Error
-	if errors.As(err, &p) {
-		class := p.Code.Class()
-		return class == "22" || class == "54"
-	}
-	return false
+	var p *pgconn.PgError
+	return errors.As(err, &p) && (strings.HasPrefix(p.Code, "22") || strings.HasPrefix(p.Code, "54"))
 }

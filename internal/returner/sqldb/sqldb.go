@@ -269,16 +269,17 @@ func Specs() []returner.Spec {
 		db = salt -- the database
 		port = `
 	const pg = server + `5432 -- port of the server
-		sslmode = prefer -- disable, prefer, require, verify-ca or verify-full
+		sslmode -- disable, prefer, require, verify-ca or verify-full; where it is not set: verify-full, to this machine prefer
 		sslcert -- file with the client's certificate
 		sslkey -- file with its key
-		sslrootcert -- file with the certificates that are trusted
+		sslrootcert -- file with the certificates that are trusted; without it the machine's are
 	`
 	return []returner.Spec{
 		{
 			Name: "mysql", Doc: "Store returns and events in MySQL or MariaDB.", Src: "returners/mysql.py", New: newMySQL, Reads: true, Schema: mysqlSchema,
 			Keys: returner.Keys(server + `3306 -- port of the server
-				ssl_ca -- file with the certificates that are trusted
+				tls -- True, False, preferred (where the server has it) or skip-verify (without knowing who the server is); where it is not set: True with one of the files below, else False
+				ssl_ca -- file with the certificates that are trusted; without it the machine's are
 				ssl_cert -- file with the client's certificate
 				ssl_key -- file with its key
 			`),

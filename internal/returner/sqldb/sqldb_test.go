@@ -133,3 +133,105 @@ func TestPostgres(t *testing.T) {
 	testStore(t, s)
 	testClean(t, s)
 }
+
+// fails tries that the settings lead to an error that says want.
+func fails(t *testing.T, s returner.Settings, want string) {
+	t.Helper()
+	r, err := s.Spec.New(t.Context(), s)
+	if err == nil {
+		r.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("err = %v, want %q", err, want)
+	}
+}
+
+// over returns what a query says over the connection that the settings make.
+func over(t *testing.T, s returner.Settings, query string) string {
+	t.Helper()
+	r, err := s.Spec.New(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var said string
+	if err := r.(*store).db.QueryRowContext(t.Context(), query).Scan(&said); err != nil {
+		t.Fatal(err)
+	}
+	return said
+}
+
+func TestMySQLTLS(t *testing.T) {
+	t.Parallel()
+	ca := servertest.NewCA(t)
+	srv := servertest.MariaDB(t, mysqlSchema, ca)
+	with := func(host string, more ...any) returner.Settings {
+		return settings("mysql", value.MapOf("mysql", value.MapOf(append(more, "host", host, "port", int64(srv.Port))...)))
+	}
+	const cipher = "SELECT VARIABLE_VALUE FROM information_schema.SESSION_STATUS WHERE VARIABLE_NAME = 'Ssl_cipher'"
+	for _, tt := range []struct {
+		s         returner.Settings
+		encrypted bool
+	}{
+		{with("localhost", "ssl_ca", ca.File), true},
+		{with("127.0.0.1", "tls", "skip-verify"), true},
+		{with("127.0.0.1", "tls", "preferred"), true},
+		{with("127.0.0.1"), false},
+		{with("localhost", "tls", false, "ssl_ca", ca.File), false},
+	} {
+		if c := over(t, tt.s, cipher); (c != "") != tt.encrypted {
+			t.Errorf("%s: cipher %q", value.Repr(tt.s.Env.Opts), c)
+		}
+	}
+	testStore(t, with("localhost", "tls", true, "ssl_ca", ca.File))
+	fails(t, with("127.0.0.1", "ssl_ca", ca.File), "mysql.ssl_ca names")
+	fails(t, with("localhost", "tls", true), "mysql.ssl_ca names")
+	fails(t, with("localhost", "tls", "perhaps"), "none of True, False, preferred and skip-verify")
+	fails(t, with("localhost", "ssl_ca", "/nonexistent"), "mysql.ssl_ca")
+}
+
+func TestPostgresTLS(t *testing.T) {
+	t.Parallel()
+	ca := servertest.NewCA(t)
+	srv := servertest.Postgres(t, pgjsonbSchema, ca)
+	with := func(host string, more ...any) returner.Settings {
+		return settings("pgjsonb", value.MapOf("returner.pgjsonb", value.MapOf(append(more, "host", host, "port", int64(srv.Port))...)))
+	}
+	const encrypted = "SELECT ssl::text FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
+	for _, tt := range []struct {
+		s    returner.Settings
+		want string
+	}{
+		{with("localhost", "sslmode", "verify-full", "sslrootcert", ca.File), "true"},
+		{with("127.0.0.1", "sslmode", "verify-ca", "sslrootcert", ca.File), "true"},
+		{with("127.0.0.1"), "true"},
+		{with("127.0.0.1", "sslmode", "disable"), "false"},
+		{with(srv.Dir), "false"},
+	} {
+		if got := over(t, tt.s, encrypted); got != tt.want {
+			t.Errorf("%s: encrypted is %s", value.Repr(tt.s.Env.Opts), got)
+		}
+	}
+	testStore(t, with("localhost", "sslmode", "verify-full", "sslrootcert", ca.File, "pass", `it's \ odd`))
+	fails(t, with("127.0.0.1", "sslmode", "verify-full", "sslrootcert", ca.File), "returner.pgjsonb.sslrootcert names")
+	fails(t, with("localhost", "sslmode", "verify-full"), "returner.pgjsonb.sslrootcert names")
+	fails(t, with("localhost", "sslmode", "perhaps"), "sslmode")
+
+	plain := servertest.Postgres(t, pgjsonbSchema)
+	fails(t, settings("pgjsonb", value.MapOf("returner.pgjsonb", value.MapOf("host", "127.0.0.1", "port", int64(plain.Port), "sslmode", "verify-full"))), "disable goes on without encryption")
+}
+
+func TestSSLMode(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]string{
+		"db.example.org": "verify-full", "salt": "verify-full", "192.0.2.7": "verify-full", "localhost.example.org": "verify-full", "2001:db8::1": "verify-full",
+		"localhost": "prefer", "127.0.0.1": "prefer", "::1": "prefer", "/run/postgresql": "prefer",
+	} {
+		if got := sslMode(settings("postgres", value.MapOf("postgres.host", host))); got != want {
+			t.Errorf("sslmode of %s is %s, want %s", host, got, want)
+		}
+	}
+	if got := sslMode(settings("postgres", value.MapOf("postgres.host", "db.example.org", "postgres.sslmode", "require"))); got != "require" {
+		t.Errorf("sslmode is %s", got)
+	}
+}

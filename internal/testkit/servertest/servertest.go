@@ -173,8 +173,8 @@ func started(t testing.TB, s *Server) *Server {
 }
 
 // MariaDB starts a server with the account salt (password salt) and runs schema
-// in it.
-func MariaDB(t testing.TB, schema string) *Server {
+// in it. With a CA it has TLS.
+func MariaDB(t testing.TB, schema string, ca ...*CA) *Server {
 	t.Helper()
 	server := find("mariadbd", "mysqld", "/usr/sbin/mariadbd", "/usr/sbin/mysqld")
 	install := find("mariadb-install-db", "mysql_install_db")
@@ -186,17 +186,22 @@ func MariaDB(t testing.TB, schema string) *Server {
 	data, sock := filepath.Join(d, "data"), filepath.Join(d, "s.sock")
 	run(t, d, cred, "", install, "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal", "--skip-test-db")
 	p := porttest.Port(t)
-	s := started(t, &Server{Port: p, Dir: d, cred: cred, argv: []string{
+	var more []string
+	for _, ca := range ca {
+		own, cert, key := ca.tlsFiles(t, d, cred)
+		more = append(more, "--ssl-ca="+own, "--ssl-cert="+cert, "--ssl-key="+key)
+	}
+	s := started(t, &Server{Port: p, Dir: d, cred: cred, argv: append([]string{
 		server, "--no-defaults", "--datadir=" + data, "--port=" + strconv.Itoa(p), "--socket=" + sock, "--bind-address=127.0.0.1", "--pid-file=" + filepath.Join(d, "pid"),
-	}})
+	}, more...)})
 	run(t, d, nil, schema+"\nCREATE USER salt@'%' IDENTIFIED BY 'salt'; GRANT ALL ON salt.* TO salt@'%'; CREATE USER salt@localhost IDENTIFIED BY 'salt'; GRANT ALL ON salt.* TO salt@localhost;",
 		client, "--no-defaults", "--socket="+sock, "--user=root")
 	return s
 }
 
 // Postgres starts a server with the database and the account salt and runs
-// schema in it.
-func Postgres(t testing.TB, schema string) *Server {
+// schema in it. With a CA it has TLS.
+func Postgres(t testing.TB, schema string, ca ...*CA) *Server {
 	t.Helper()
 	initdb := find("initdb", "/usr/lib/postgresql/*/bin/initdb")
 	server := find("postgres", "/usr/lib/postgresql/*/bin/postgres")
@@ -208,9 +213,12 @@ func Postgres(t testing.TB, schema string) *Server {
 	data := filepath.Join(d, "data")
 	run(t, d, cred, "", initdb, "-D", data, "-A", "trust", "-U", "salt", "-E", "UTF8", "--locale=C", "--no-sync")
 	p := porttest.Port(t)
-	s := started(t, &Server{Port: p, Dir: d, cred: cred, argv: []string{
-		server, "-D", data, "-p", strconv.Itoa(p), "-k", d, "-c", "listen_addresses=127.0.0.1",
-	}})
+	argv := []string{server, "-D", data, "-p", strconv.Itoa(p), "-k", d, "-c", "listen_addresses=127.0.0.1"}
+	for _, ca := range ca {
+		own, cert, key := ca.tlsFiles(t, d, cred)
+		argv = append(argv, "-c", "ssl=on", "-c", "ssl_ca_file="+own, "-c", "ssl_cert_file="+cert, "-c", "ssl_key_file="+key)
+	}
+	s := started(t, &Server{Port: p, Dir: d, cred: cred, argv: argv})
 	base := []string{psql, "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", strconv.Itoa(p), "-U", "salt"}
 	for i := 0; ; i++ { // it listens before it serves
 		c := command(d, nil, append(base, "-d", "postgres", "-c", "CREATE DATABASE salt")...)
@@ -225,19 +233,6 @@ func Postgres(t testing.TB, schema string) *Server {
 	}
 	run(t, d, nil, schema, append(base, "-d", "salt")...)
 	return s
-}
-
-// Redis starts a server. It is stopped in order: while its disk is busy it
-// acknowledges what it has not written yet, and a kill would lose that.
-func Redis(t testing.TB) *Server {
-	t.Helper()
-	server := find("redis-server")
-	need(t, "redis", server)
-	d, cred := dir(t, "nobody")
-	p := porttest.Port(t)
-	return started(t, &Server{Port: p, Dir: d, cred: cred, stop: syscall.SIGTERM, argv: []string{
-		server, "--port", strconv.Itoa(p), "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--dir", d,
-	}})
 }
 
 // Memcached starts a server.
