@@ -53,7 +53,7 @@ interrupted; 255 there is no such function.`,
 	}
 	c.SetFlagErrorFunc(flagError)
 	f := c.Flags()
-	o.runFlags.register(f)
+	o.register(f)
 	f.BoolVar(&o.local, "local", false, "run on this machine (brine always does)")
 	f.BoolVar(&o.passthrough, "retcode-passthrough", false, "exit with the function's own return code")
 	f.BoolVarP(&o.showGrains, "grains", "g", false, "print the grains of this machine")

@@ -28,8 +28,8 @@ command line makes no sense; 130 interrupted.`,
 		},
 	}
 	c.SetFlagErrorFunc(flagError)
-	o.runFlags.register(c.Flags())
-	o.fleetFlags.registerAs(c.Flags(), "t", "")
+	o.register(c.Flags())
+	o.registerAs(c.Flags(), "t", "")
 	completeFlags(c)
 	c.Flags().StringVar(&o.resume, "resume", "", "go on with this orchestration, a jid, at the first step that did not succeed")
 	return c

@@ -30,9 +30,9 @@ func (s *session) outputOptions(retcode int) (*outputter.Options, error) {
 	if indent == "" {
 		indent = value.Str(s.cfg.Opts.At("output_indent"))
 	}
-	switch {
-	case indent == "" || indent == "None":
-	case indent == "pretty":
+	switch indent {
+	case "", "None":
+	case "pretty":
 		o.Pretty = true
 	default:
 		var n int

@@ -45,8 +45,8 @@ line makes no sense; 130 interrupted; 255 there is no such function.`,
 		c.Use = strings.Replace(c.Use, "run", "salt-run", 1)
 	}
 	c.SetFlagErrorFunc(flagError)
-	o.runFlags.register(c.Flags())
-	o.fleetFlags.registerAs(c.Flags(), "t", "")
+	o.register(c.Flags())
+	o.registerAs(c.Flags(), "t", "")
 	c.Flags().BoolVarP(&o.doc, "doc", "d", false, "print the documentation of the function")
 	c.Flags().BoolVar(&o.quiet, "quiet", false, "print no report")
 	c.Flags().BoolVar(&o.async, "async", false, "refused: a runner function ends with its command")
@@ -78,7 +78,7 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 	}
 	watch, done := a.startProgress(o.progress)
 	defer done()
-	s, err := a.newSession(config.Master, "salt-run", &o.runFlags, o.fleetFlags.override())
+	s, err := a.newSession(config.Master, "salt-run", &o.runFlags, o.override())
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -124,8 +125,8 @@ func parseBool(s string) (bool, error) {
 
 // end closes what the session opened.
 func (s *session) end() {
-	for i := len(s.close) - 1; i >= 0; i-- {
-		s.close[i]()
+	for _, v := range slices.Backward(s.close) {
+		v()
 	}
 }
 

@@ -65,11 +65,11 @@ func (o *sshOpts) register(f *pflag.FlagSet) {
 	o.runFlags.register(f)
 	o.targetFlags.register(f)
 	if o.prog == saltCLI {
-		o.fleetFlags.registerAs(f, "t", "p")
+		o.registerAs(f, "t", "p")
 		o.published.register(f)
 		registerNoEffect(f, forSalt)
 	} else {
-		o.fleetFlags.registerAs(f, "", "")
+		o.registerAs(f, "", "")
 	}
 	if o.prog != saltCLI {
 		f.BoolVarP(&o.raw, "raw", "r", false, "the arguments are a shell command; nothing is needed on the target")

@@ -146,8 +146,7 @@ func (r *report) value(ret fun.Return) (value.Value, error) {
 	if states := ret.States(); states != nil {
 		return states, nil
 	}
-	var none *fleet.NoReturn
-	if errors.As(ret.Err, &none) {
+	if none, ok := errors.AsType[*fleet.NoReturn](ret.Err); ok {
 		return none.Error(), nil
 	}
 	why := ret.Stage.String()
@@ -197,11 +196,11 @@ func (r *report) finish() error {
 		}
 	}
 	if r.o.failedFile != "" {
-		text := ""
+		var text strings.Builder
 		for _, id := range r.failed {
-			text += id + "\n"
+			text.WriteString(id + "\n")
 		}
-		if err := os.WriteFile(r.o.failedFile, []byte(text), 0o666); err != nil {
+		if err := os.WriteFile(r.o.failedFile, []byte(text.String()), 0o666); err != nil {
 			return fmt.Errorf("write --failed-file: %w", err)
 		}
 	}

@@ -166,7 +166,7 @@ func TestAsyncLost(t *testing.T) {
 	}
 	out, _ := exec.Command("pgrep", "-P", strconv.Itoa(int(pid))).Output()
 	_ = syscall.Kill(int(pid), syscall.SIGKILL)
-	for _, f := range strings.Fields(string(out)) {
+	for f := range strings.FieldsSeq(string(out)) {
 		if n, err := strconv.Atoi(f); err == nil {
 			_ = syscall.Kill(-n, syscall.SIGKILL)
 		}
@@ -233,7 +233,7 @@ func TestFindJobOfOthers(t *testing.T) {
 	s.want(s.brine("ssh", "web2", "saltutil.term_job", jid), 0, "Signal 15 sent to job "+jid)
 	r := <-done
 	s.want(r, 20, "the job was ended by a signal 9", "the job was ended by a signal 15")
-	for _, f := range strings.Fields(read(t, s.path("pids"))) {
+	for f := range strings.FieldsSeq(read(t, s.path("pids"))) {
 		n, _ := strconv.Atoi(f)
 		for i := 0; syscall.Kill(-n, 0) == nil && i < 500; i++ {
 			time.Sleep(10 * time.Millisecond)
@@ -422,7 +422,7 @@ func TestFindJobIsSeen(t *testing.T) {
 	_ = w.Process.Signal(syscall.SIGINT)
 	r := w.end(t)
 	var lines []string
-	for _, line := range strings.Split(r.stdout, "\n") {
+	for line := range strings.SplitSeq(r.stdout, "\n") {
 		if strings.Contains(line, jid) && !strings.Contains(line, "probe-") {
 			lines = append(lines, line)
 		}

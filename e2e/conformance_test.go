@@ -110,7 +110,7 @@ func readOpen(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range strings.Split(string(b), "\n") {
+	for line := range strings.SplitSeq(string(b), "\n") {
 		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
@@ -584,8 +584,8 @@ var placeholders = regexp.MustCompile(`<(time|duration|jid|pid|path|addr|host)>`
 // matchText compares text whose masked places stand for anything; of a Python
 // traceback only what stands before it counts.
 func matchText(want, got string) bool {
-	if i := strings.Index(want, "Traceback (most recent call last)"); i >= 0 {
-		head := strings.TrimRight(want[:i], "\n ")
+	if before, _, ok := strings.Cut(want, "Traceback (most recent call last)"); ok {
+		head := strings.TrimRight(before, "\n ")
 		return strings.HasPrefix(got, head)
 	}
 	if want == got {

@@ -188,7 +188,7 @@ func TestNoCycles(t *testing.T) {
 			return
 		}
 		for _, to := range slices.Sorted(maps.Keys(arrows[room])) {
-			visit(append(way[:len(way):len(way)], room), to)
+			visit(append(slices.Clip(way), room), to)
 		}
 		done[room] = true
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,9 +40,7 @@ func newLoadTree(t *testing.T, targets int, files map[string]string) loadTree {
 		"roster": roster.String(),
 		"master": fmt.Sprintf("id: ctl\ncachedir: %s/cache\nfile_roots: {base: [%s]}\nsqlite3: {database: %s/x.db, timeout: 120}\n", d.dir, d.dir, d.dir),
 	}
-	for k, v := range files {
-		all[k] = v
-	}
+	maps.Copy(all, files)
 	for name, text := range all {
 		if err := os.WriteFile(filepath.Join(d.dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

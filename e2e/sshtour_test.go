@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,7 +88,7 @@ func (s *site) console(t *testing.T, bin string, setup, body []string) []string 
 			setup = append(setup, line)
 			continue
 		}
-		c := exec.Command("sh", "-c", strings.Join(append(setup[:len(setup):len(setup)], line), "\n"))
+		c := exec.Command("sh", "-c", strings.Join(append(slices.Clip(setup), line), "\n"))
 		c.Dir = s.dir
 		c.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+s.path("tourhome"), "XDG_CACHE_HOME="+s.path("xdg"),
 			"XDG_RUNTIME_DIR="+s.path("cache"), "SSH_AUTH_SOCK=", "NO_COLOR=1")

@@ -36,7 +36,8 @@ func show(t *testing.T, name string, data value.Value, o *Options) string {
 	return b.String()
 }
 
-func intp(n int) *int { return &n }
+//go:fix inline
+func intp(n int) *int { return new(n) }
 
 func TestPlain(t *testing.T) {
 	t.Parallel()
@@ -62,12 +63,12 @@ func TestPlain(t *testing.T) {
 		{"no_out", "{local: 1}", Options{}, ""},
 		{"pprint", "{local: {z: 1, a: [x]}}", Options{}, "{'local': {'a': ['x'], 'z': 1}}\n"},
 		{"json", "{local: {z: 1, a: ü}}", Options{}, "{\n    \"local\": {\n        \"z\": 1,\n        \"a\": \"ü\"\n    }\n}\n"},
-		{"json", "{local: [1]}", Options{Indent: intp(1)}, "{\n \"local\": [\n  1\n ]\n}\n"},
-		{"json", "{local: [1, 2]}", Options{Indent: intp(-1)}, "{\"local\": [1, 2]}\n"},
-		{"json", "{local: [1]}", Options{Indent: intp(0)}, "{\n\"local\": [\n1\n]\n}\n"},
+		{"json", "{local: [1]}", Options{Indent: new(1)}, "{\n \"local\": [\n  1\n ]\n}\n"},
+		{"json", "{local: [1, 2]}", Options{Indent: new(-1)}, "{\"local\": [1, 2]}\n"},
+		{"json", "{local: [1]}", Options{Indent: new(0)}, "{\n\"local\": [\n1\n]\n}\n"},
 		{"json", "{local: {z: 1, a: 2}}", Options{Pretty: true}, "{\n    \"local\": {\n        \"a\": 2,\n        \"z\": 1\n    }\n}\n"},
 		{"yaml", "{local: {z: 1, a: [x, {k: v}]}}", Options{}, "local:\n  a:\n  - x\n  - k: v\n  z: 1\n"},
-		{"yaml", "{local: [1]}", Options{Indent: intp(-1)}, "{local: [1]}\n"},
+		{"yaml", "{local: [1]}", Options{Indent: new(-1)}, "{local: [1]}\n"},
 		{"nested", "{local: plain}", Options{}, "local:\n    plain\n"},
 		{"nested", "{local: ''}", Options{}, "local:\n"},
 		{"nested", "{local: []}", Options{}, "local:\n"},

@@ -74,7 +74,7 @@ func NoReturn(w io.Writer, data value.Value, o *Options) error {
 		pad := strings.Repeat(" ", indent)
 		switch v := v.(type) {
 		case string:
-			for _, line := range strings.Split(v, "\n") {
+			for line := range strings.SplitSeq(v, "\n") {
 				b.WriteString(c.red + pad + line + c.endc + "\n")
 			}
 		case value.Mapping:

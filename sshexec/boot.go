@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -283,8 +284,7 @@ func (w *vigil) missed(ctx context.Context, err error) {
 		w.tries = 0
 	}
 	w.away = true
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		err = fmt.Errorf("%s: %w", e.Stage, e.Err)
 	}
 	w.why = err.Error()
@@ -603,10 +603,8 @@ func asksWords(line string) (by string, undo bool) {
 	rest := words[1:]
 	has := func(any ...string) bool {
 		for _, w := range rest {
-			for _, a := range any {
-				if w == a {
-					return true
-				}
+			if slices.Contains(any, w) {
+				return true
 			}
 		}
 		return false

@@ -387,7 +387,7 @@ func (d *Dialer) fromSettings(said dest, s *settings) (*dest, error) {
 	t.bind = s.get("bindaddress")
 	t.jumps = s.get("proxyjump")
 	if j := t.jumps; j != "" && j != "none" {
-		for _, h := range strings.Split(j, ",") {
+		for h := range strings.SplitSeq(j, ",") {
 			t.jump = append(t.jump, strings.TrimSpace(h))
 		}
 	} else if p := s.get("proxycommand"); j == "" && p != "" && p != "none" {
@@ -403,10 +403,10 @@ func (d *Dialer) fromSettings(said dest, s *settings) (*dest, error) {
 	}
 	t.identitiesOnly = s.get("identitiesonly") == "yes"
 	t.agent = d.o.AgentSocket
-	switch a := s.get("identityagent"); {
-	case a == "none":
+	switch a := s.get("identityagent"); a {
+	case "none":
 		t.agent = ""
-	case a == "SSH_AUTH_SOCK" || a == "":
+	case "SSH_AUTH_SOCK", "":
 	default:
 		t.agent = d.expand(a, t)
 	}
@@ -450,7 +450,7 @@ func (d *Dialer) fromSettings(said dest, s *settings) (*dest, error) {
 
 // preferred orders the methods that are allowed by a comma list.
 func preferred(list string, allowed []string) (out []string) {
-	for _, m := range strings.Split(list, ",") {
+	for m := range strings.SplitSeq(list, ",") {
 		for _, a := range allowed {
 			if strings.TrimSpace(m) == a {
 				out = append(out, a)
@@ -553,7 +553,7 @@ func algorithms(spec string, have []string) []string {
 		return append(pick(false, have), pick(true, have)...)
 	}
 	var out []string
-	for _, p := range strings.Split(spec, ",") {
+	for p := range strings.SplitSeq(spec, ",") {
 		for _, a := range have {
 			if matchesAny(p, a) {
 				out = append(out, a)
@@ -564,7 +564,7 @@ func algorithms(spec string, have []string) []string {
 }
 
 func matchesAny(patterns, name string) bool {
-	for _, p := range strings.Split(patterns, ",") {
+	for p := range strings.SplitSeq(patterns, ",") {
 		if ok, _ := filepath.Match(strings.TrimSpace(p), name); ok {
 			return true
 		}

@@ -22,8 +22,7 @@ func (p *Provider) Detach(ctx context.Context, job fun.Job, id string) (fun.Retu
 		return fun.Return{Stage: fun.Unreachable, Err: err}, false
 	}
 	if _, err := conn.Detach(ctx, job); err != nil {
-		var refused *wire.RemoteError
-		if !errors.As(err, &refused) {
+		if _, ok := errors.AsType[*wire.RemoteError](err); !ok {
 			return fun.Return{Stage: fun.Lost, Err: m.unsaid(err)}, false
 		}
 		return fun.Return{Stage: fun.Refused, Err: m.unsaid(err)}, false

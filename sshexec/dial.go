@@ -310,8 +310,7 @@ func (d *Dialer) once(ctx context.Context, t *dest, by *Client, via []string) (*
 }
 
 func connectStage(err error) Stage {
-	var dns *net.DNSError
-	if errors.As(err, &dns) {
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
 		return Resolve
 	}
 	return Connect
@@ -322,10 +321,8 @@ func plain(err error) error {
 	if errors.Is(err, syscall.ECONNRESET) {
 		return errDropped
 	}
-	var op *net.OpError
-	if errors.As(err, &op) {
-		var sys *os.SyscallError
-		if errors.As(op.Err, &sys) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		if sys, ok := errors.AsType[*os.SyscallError](op.Err); ok {
 			return sys.Err
 		}
 		return op.Err
@@ -372,8 +369,7 @@ func (d *Dialer) login(ctx context.Context, t *dest, way net.Conn, signers []ssh
 		User: t.user, ClientVersion: "SSH-2.0-brine", HostKeyAlgorithms: algs,
 		HostKeyCallback: func(name string, remote net.Addr, key ssh.PublicKey) error {
 			err := check(name, remote, key)
-			var hk *hostKeyError
-			if errors.As(err, &hk) {
+			if hk, ok := errors.AsType[*hostKeyError](err); ok {
 				keyErr.Store(hk)
 				stage.Store(HostKey)
 				return err
@@ -480,20 +476,21 @@ func shake(ctx context.Context, way net.Conn, addr string, conf *ssh.ClientConfi
 
 // authHint says what was tried and what to do.
 func authHint(t *dest, signers []ssh.Signer, notes []string) string {
-	hint := fmt.Sprintf("tried as %s: %d key(s)", t.user, len(signers))
+	var hint strings.Builder
+	hint.WriteString(fmt.Sprintf("tried as %s: %d key(s)", t.user, len(signers)))
 	if t.passwd.IsSet() {
-		hint += ", a password"
+		hint.WriteString(", a password")
 	}
 	for _, n := range notes {
-		hint += "; " + n
+		hint.WriteString("; " + n)
 	}
 	switch {
 	case len(signers) == 0 && !t.passwd.IsSet():
-		hint += "; set priv in the roster, or add a key to ssh-agent"
+		hint.WriteString("; set priv in the roster, or add a key to ssh-agent")
 	default:
-		hint += "; see user, priv and passwd in the roster, or deploy the key with --key-deploy"
+		hint.WriteString("; see user, priv and passwd in the roster, or deploy the key with --key-deploy")
 	}
-	return hint
+	return hint.String()
 }
 
 // methods are the ways to log in, in their order.
@@ -592,18 +589,18 @@ type jump struct {
 // bastionOf returns the connection to the last jump host before t.
 func (d *Dialer) bastionOf(ctx context.Context, t *dest, via []string) (*Client, error) {
 	var at *Client
-	path := ""
+	var path strings.Builder
 	for _, spec := range t.jump {
 		if slices.Contains(via, spec) {
 			return nil, fmt.Errorf("ProxyJump, which goes round in a circle: %s", strings.Join(append(via, spec), " > "))
 		}
-		via = append(via[:len(via):len(via)], spec)
-		path += ">" + spec
+		via = append(slices.Clip(via), spec)
+		path.WriteString(">" + spec)
 		h, err := d.hop(ctx, spec)
 		if err != nil {
 			return nil, fmt.Errorf("jump host %s: %w", spec, err)
 		}
-		if at, err = d.bastion(ctx, path, h, at, via); err != nil {
+		if at, err = d.bastion(ctx, path.String(), h, at, via); err != nil {
 			return nil, err
 		}
 	}

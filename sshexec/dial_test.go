@@ -675,8 +675,7 @@ func TestSSHG(t *testing.T) {
 
 // stageOf returns the stage of a failed connection, "" where err is none.
 func stageOf(err error) Stage {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Stage
 	}
 	return ""

@@ -261,8 +261,7 @@ func (c *Client) start(ctx context.Context, l launch) (*stream, error) {
 	}
 	if err := s.feed(ctx, l); err != nil {
 		_ = s.Close()
-		var es *errSudo
-		if errors.As(err, &es) {
+		if es, ok := errors.AsType[*errSudo](err); ok {
 			return nil, c.fail(Shell, errors.New(es.text), es.hint)
 		}
 		return nil, c.fail(Shell, err, "")

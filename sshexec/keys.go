@@ -86,8 +86,7 @@ func (key *loadedKey) read(k *keyring, path string, pass roster.Secret, mayAsk b
 		key.public, _, _, _, _ = ssh.ParseAuthorizedKey(pub)
 	}
 	raw, err := ssh.ParseRawPrivateKey(text)
-	var missing *ssh.PassphraseMissingError
-	if errors.As(err, &missing) {
+	if missing, ok := errors.AsType[*ssh.PassphraseMissingError](err); ok {
 		if missing.PublicKey != nil {
 			key.public = missing.PublicKey
 		}

@@ -52,7 +52,7 @@ func setup(e *roster.Entry) string {
 	if e.SetPath != "" {
 		// "$PATH" in it stands for the account's own.
 		var words []string
-		for _, part := range strings.Split(e.SetPath, "$PATH") {
+		for part := range strings.SplitSeq(e.SetPath, "$PATH") {
 			words = append(words, proc.Quote(part))
 		}
 		s += "PATH=" + strings.Join(words, `"$PATH"`) + "; export PATH\n"

@@ -16,7 +16,9 @@ func odd() []value.Value {
 	return []value.Value{
 		nil, true, false, int64(-1), int64(1) << 62, 1.5, "", "abc", "30d", "1k", "0o9", "a\x00b", "__slot__:x", strings.Repeat("x", 4096),
 		value.NewList(), value.NewList(int64(1), nil, value.MapOf("a", int64(1))), value.NewList(value.NewList(value.NewList())),
-		value.NewMap(0), value.MapOf("k", value.NewList(value.MapOf(int64(1), nil))), value.MapOf(int64(7), "x"), value.Tuple{"t"}, value.Bytes("\xff"),
+		value.NewMap(0), value.MapOf("k", value.NewList(value.MapOf(int64(1), nil))), value.MapOf(int64(7), "x"),
+		value.Tuple{"t"},
+		value.Bytes("\xff"),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"brine/internal/host"
@@ -133,8 +134,8 @@ func (l *loader) warn(pos source.Pos, format string, args ...any) {
 
 func (l *loader) getenv(name string) string {
 	env := l.h.Environ()
-	for i := len(env) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
+	for _, e := range slices.Backward(env) {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
 			return v
 		}
 	}

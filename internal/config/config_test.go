@@ -19,8 +19,8 @@ func machine(files map[string]string) *host.Fake {
 	f := host.NewFake()
 	f.Name = "web1"
 	for p, text := range files {
-		if strings.HasSuffix(p, "/") {
-			f.PutDir(strings.TrimSuffix(p, "/"), 0o755)
+		if before, ok := strings.CutSuffix(p, "/"); ok {
+			f.PutDir(before, 0o755)
 			continue
 		}
 		f.PutFile(p, text, 0o644)

@@ -2,6 +2,7 @@ package event
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -75,7 +76,7 @@ func (r *Ring) fire(tag string, data *value.Map, foreign bool) {
 func (r *Ring) Tap(f func(Event)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.taps = append(r.taps[:len(r.taps):len(r.taps)], f)
+	r.taps = append(slices.Clip(r.taps), f)
 }
 
 // Seq returns the number of the newest event; 0 before the first.

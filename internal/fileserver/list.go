@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -138,7 +139,7 @@ func (w *walker) dir(abs, rel string, real []string) error {
 				return err
 			}
 		case st.Mode.IsDir():
-			if err := w.enter(full, p, append(real[:len(real):len(real)], filepath.Join(real[len(real)-1], name))); err != nil {
+			if err := w.enter(full, p, append(slices.Clip(real), filepath.Join(real[len(real)-1], name))); err != nil {
 				return err
 			}
 		case st.Mode.IsRegular():
@@ -188,12 +189,10 @@ func (w *walker) link(full, rel string, real []string) error {
 	if w.s.roots.NoFollow {
 		return nil
 	}
-	for _, r := range real {
-		if r == target {
-			return nil
-		}
+	if slices.Contains(real, target) {
+		return nil
 	}
-	return w.enter(full, rel, append(real[:len(real):len(real)], target))
+	return w.enter(full, rel, append(slices.Clip(real), target))
 }
 
 func (w *walker) add(fi fun.FileInfo) {

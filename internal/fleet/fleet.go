@@ -310,7 +310,7 @@ func unknownIDs(job fun.Job, owner map[string]Provider) []string {
 			ids = append(ids, value.Str(x))
 		}
 	default:
-		for _, s := range strings.Split(value.Str(t), ",") {
+		for s := range strings.SplitSeq(value.Str(t), ",") {
 			ids = append(ids, strings.TrimSpace(s))
 		}
 	}
@@ -418,16 +418,14 @@ func (r *running) run(ctx context.Context, targets []string, owner map[string]Pr
 			r.deliver(fun.Return{ID: id, JID: r.job.JID, Stage: fun.Refused, Err: r.whyStopped(ctx)})
 			continue
 		}
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			own, left := in.admit(ctx, id, func(p Phase) { r.f.watcher().At(r.job.JID, id, p) })
 			ret := r.notBegun(own, ask.call(own, owner[id], r.job, id))
 			left()
 			r.deliver(ret)
 			r.rest(ctx)
 			<-sem
-		}()
+		})
 	}
 	wg.Wait()
 }

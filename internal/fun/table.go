@@ -1,6 +1,7 @@
 package fun
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -99,9 +100,7 @@ func NewTable(entries []Entry) *Table {
 // With returns a table in which entries replace t's own of the same name.
 func (t *Table) With(entries []Entry) *Table {
 	n := &Table{byName: make(map[tableKey][]*loaded, len(t.byName)+len(entries))}
-	for k, l := range t.byName {
-		n.byName[k] = l
-	}
+	maps.Copy(n.byName, t.byName)
 	for _, e := range entries {
 		l := &loaded{Entry: e}
 		for _, name := range append([]string{e.serves()}, e.Also...) {

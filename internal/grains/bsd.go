@@ -47,7 +47,7 @@ func dmesgFlags(text string) *value.List {
 		}
 		start, end := strings.Index(line, "<"), strings.Index(line, ">")
 		if strings.Contains(line, "Features") && start > 0 && end > start {
-			for _, f := range strings.Split(line[start+1:end], ",") {
+			for f := range strings.SplitSeq(line[start+1:end], ",") {
 				flags.Append(f)
 			}
 		}

@@ -54,7 +54,7 @@ func (c *collector) release() *value.Map {
 	}
 	m := value.NewMap(3)
 	var info value.Tuple
-	for _, part := range strings.Split(osrelease, ".") {
+	for part := range strings.SplitSeq(osrelease, ".") {
 		if n, ok := digits(part); ok {
 			info = append(info, n)
 		} else {

@@ -2,6 +2,7 @@ package grains
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -292,10 +293,8 @@ func (c *collector) linuxInit() string {
 		return "unknown"
 	}
 	has := func(arg string) bool {
-		for _, a := range argv {
-			if a == arg {
-				return arg != ""
-			}
+		if slices.Contains(argv, arg) {
+			return arg != ""
 		}
 		return false
 	}
@@ -467,7 +466,7 @@ func (c *collector) lvm() *value.Map {
 		return nil
 	}
 	m := value.NewMap(0)
-	for _, vg := range strings.Fields(c.output(cmd, "vgs", "-o", "vg_name", "--noheadings")) {
+	for vg := range strings.FieldsSeq(c.output(cmd, "vgs", "-o", "vg_name", "--noheadings")) {
 		m.Set(vg, value.Strings(strings.Fields(c.output(cmd, "lvs", "-o", "lv_name", "--noheadings", vg))...))
 	}
 	return value.MapOf("lvm", m)

@@ -139,7 +139,7 @@ func (l *Local) GroupIDs(user string) ([]int, error) {
 		}
 	}
 	if moreSources("group") || moreSources("initgroups") {
-		for _, f := range strings.Fields(l.ask("id", "-G", user)) {
+		for f := range strings.FieldsSeq(l.ask("id", "-G", user)) {
 			if id, err := strconv.Atoi(f); err == nil {
 				add(id)
 			}
@@ -179,7 +179,7 @@ func moreSources(database string) bool {
 		if !ok || strings.TrimSpace(name) != database {
 			continue
 		}
-		for _, s := range strings.Fields(sources) {
+		for s := range strings.FieldsSeq(sources) {
 			if s != "files" && s != "compat" && !strings.HasPrefix(s, "[") {
 				return true
 			}
@@ -302,7 +302,7 @@ func ParseGroup(text string) []Group {
 		}
 		g := Group{Name: f[0], Passwd: f[1], GID: gid}
 		if len(f) > 3 {
-			for _, m := range strings.Split(f[3], ",") {
+			for m := range strings.SplitSeq(f[3], ",") {
 				if m = strings.TrimSpace(m); m != "" {
 					g.Members = append(g.Members, m)
 				}

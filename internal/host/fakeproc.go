@@ -112,7 +112,7 @@ func (f *Fake) LookPath(name, dirs string) (string, error) {
 	if dirs == "" {
 		dirs = pathOf(f.Environ())
 	}
-	for _, d := range strings.Split(dirs, ":") {
+	for d := range strings.SplitSeq(dirs, ":") {
 		if at := path.Join(d, name); f.executable(at) {
 			return at, nil
 		}

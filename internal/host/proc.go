@@ -258,8 +258,7 @@ func (r *running) finish(ctx context.Context, cmd *exec.Cmd) (Output, error) {
 	if cmd.ProcessState != nil {
 		out.Status = status(cmd.ProcessState)
 	}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if _, ok := errors.AsType[*exec.ExitError](err); ok {
 		err = nil
 	}
 	for i, s := range r.outs {
@@ -451,7 +450,7 @@ func startRetry(cmd *exec.Cmd) error {
 		}
 		time.Sleep(wait)
 		again := exec.Cmd{Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, Dir: cmd.Dir, SysProcAttr: cmd.SysProcAttr, Stdin: cmd.Stdin, Stdout: cmd.Stdout, Stderr: cmd.Stderr}
-		*cmd = again //nolint:govet // a Cmd that failed to start is spent, a fresh one takes its place
+		*cmd = again
 	}
 }
 
@@ -558,8 +557,7 @@ func lookPath(name, path, dir string) (string, error) {
 func executable(path string) error {
 	fi, err := os.Stat(path)
 	if err != nil {
-		var pe *fs.PathError
-		if errors.As(err, &pe) {
+		if pe, ok := errors.AsType[*fs.PathError](err); ok {
 			return pe.Err
 		}
 		return err

@@ -644,7 +644,7 @@ func noSuch(what, name, hint string) error {
 
 func (c *compiler) test(n *nTest, fr *cframe) eval {
 	x := c.expr(n.x, fr)
-	if len(n.args.pos)+len(n.args.kw) == 0 && n.args.dyn == nil && n.args.dynKw == nil && c.env.opts.Extension.Tests[n.name] == nil {
+	if len(n.args.pos)+len(n.kw) == 0 && n.dyn == nil && n.dynKw == nil && c.env.opts.Extension.Tests[n.name] == nil {
 		// The commonest tests need no call.
 		is := func(want bool, f func(value.Value) bool) eval {
 			return func(fr *frame) (value.Value, error) {

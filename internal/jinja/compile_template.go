@@ -75,8 +75,7 @@ func (k *code) run(st *State, w *writer, t *Template, off int32) error {
 
 // via notes a statement that led to the fault.
 func via(err error, at source.Pos) {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		e.Via = append(e.Via, at)
 	}
 }

@@ -95,7 +95,7 @@ func attrParts(attr value.Value) []value.Value {
 		return []value.Value{attr}
 	}
 	var parts []value.Value
-	for _, p := range strings.Split(s, ".") {
+	for p := range strings.SplitSeq(s, ".") {
 		var part value.Value = p
 		if pytext.Every(p, pytext.IsDigit) {
 			if n, err := value.ParseInt(p, 10); err == nil {
@@ -112,7 +112,7 @@ func (c *Call) multiGetter(attr value.Value, fold bool) func(value.Value) (value
 	paths := []value.Value{attr}
 	if s, ok := value.AsText(attr); ok {
 		paths = nil
-		for _, p := range strings.Split(s, ",") {
+		for p := range strings.SplitSeq(s, ",") {
 			paths = append(paths, p)
 		}
 	}

@@ -64,7 +64,7 @@ func FuzzRender(f *testing.F) {
 			var out *jinja.Output
 			out, err = tmpl.Render(context.Background(), vars)
 			if err == nil {
-				for line := 0; line < 5; line++ {
+				for line := range 5 {
 					out.Pos(line)
 				}
 				return

@@ -1,6 +1,7 @@
 package jinja
 
 import (
+	"slices"
 	"strings"
 
 	"brine/internal/value"
@@ -290,10 +291,8 @@ func (p *parser) tupleEnd(ends []string) bool {
 	case tVarEnd, tBlockEnd, tRParen:
 		return true
 	case tName:
-		for _, e := range ends {
-			if p.cur.text == e {
-				return true
-			}
+		if slices.Contains(ends, p.cur.text) {
+			return true
 		}
 	}
 	return false
@@ -449,11 +448,12 @@ func (p *parser) filter(n node, inline bool) node {
 
 // dotted reads the name of a filter or a test.
 func (p *parser) dotted() string {
-	name := p.expect(tName).text
+	var name strings.Builder
+	name.WriteString(p.expect(tName).text)
 	for p.skip(tDot) {
-		name += "." + p.expect(tName).text
+		name.WriteString("." + p.expect(tName).text)
 	}
-	return name
+	return name.String()
 }
 
 func (p *parser) test(n node) node {

@@ -18,13 +18,13 @@ func TestNoPanic(t *testing.T) {
 	p := jinjatest.NewProber(t, jinja.New(jinja.Options{}, nil))
 	p.ProbeNames()
 	s := p.State
-	methods := strings.Fields(`upper lower casefold capitalize title swapcase strip lstrip rstrip split rsplit splitlines partition
+	methods := strings.FieldsSeq(`upper lower casefold capitalize title swapcase strip lstrip rstrip split rsplit splitlines partition
 		rpartition center ljust rjust zfill expandtabs isalnum isdigit isidentifier istitle find index rfind count startswith endswith
 		replace join format format_map removeprefix encode decode translate maketrans unescape striptags escape keys values items get
 		copy fromkeys clear pop popitem setdefault update move_to_end append extend insert remove reverse sort union intersection
 		difference symmetric_difference issubset isdisjoint add discard bit_length to_bytes from_bytes is_integer hex
 		as_integer_ratio strftime isoformat weekday timestamp toordinal isocalendar total_seconds next reset`)
-	for _, name := range methods {
+	for name := range methods {
 		for i := range p.Values() {
 			bound := func(c *jinja.Call) (value.Value, error) {
 				// A fresh receiver each time: methods change it.

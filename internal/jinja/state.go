@@ -3,6 +3,9 @@ package jinja
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
+	"strings"
 
 	"brine/internal/jinja/markupsafe"
 	"brine/internal/jinja/pymethod"
@@ -97,10 +100,8 @@ func (s *State) set(name string, v value.Value, export bool) {
 	}
 	s.vars[name] = v
 	if export {
-		for _, e := range s.exported {
-			if e == name {
-				return
-			}
+		if slices.Contains(s.exported, name) {
+			return
 		}
 		s.exported = append(s.exported, name)
 	}
@@ -124,12 +125,8 @@ func (s *State) setPrivate(name string, v value.Value) {
 // snapshot returns what a template sees that is included here with context.
 func (s *State) snapshot(f *frame, names []string, get []getter) map[string]value.Value {
 	m := make(map[string]value.Value, len(s.given)+len(s.vars)+len(names))
-	for k, v := range s.given {
-		m[k] = v
-	}
-	for k, v := range s.vars {
-		m[k] = v
-	}
+	maps.Copy(m, s.given)
+	maps.Copy(m, s.vars)
 	for i, name := range names {
 		v := get[i].get(f)
 		if _, ok := v.(missing); !ok {
@@ -144,9 +141,7 @@ func (s *State) snapshot(f *frame, names []string, get []getter) map[string]valu
 func (s *State) derived(f *frame, names []string, get []getter) *State {
 	d := &State{run: s.run, tmpl: s.tmpl, given: s.snapshot(f, names, get), autoescape: s.autoescape}
 	d.blocks = make(map[string][]*code, len(s.blocks))
-	for k, v := range s.blocks {
-		d.blocks[k] = v
-	}
+	maps.Copy(d.blocks, s.blocks)
 	return d
 }
 
@@ -216,7 +211,7 @@ func (s *State) selectTemplate(v value.Value, from *Template) (*Template, error)
 	if err != nil {
 		return nil, err
 	}
-	list := ""
+	var list strings.Builder
 	for i, name := range names {
 		if err := value.CheckHash(name); err != nil {
 			if _, ok := name.(*Undefined); !ok {
@@ -231,15 +226,15 @@ func (s *State) selectTemplate(v value.Value, from *Template) (*Template, error)
 			return nil, err
 		}
 		if i > 0 {
-			list += ", "
+			list.WriteString(", ")
 		}
 		if u, ok := name.(*Undefined); ok {
-			list += u.Msg()
+			list.WriteString(u.Msg())
 		} else {
-			list += value.Str(name)
+			list.WriteString(value.Str(name))
 		}
 	}
-	return nil, &notFound{msg: "none of the templates given were found: " + list}
+	return nil, &notFound{msg: "none of the templates given were found: " + list.String()}
 }
 
 // notFound is Jinja2's TemplatesNotFound.

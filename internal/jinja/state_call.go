@@ -303,8 +303,7 @@ func runtimeError(t *Template, off int32, p *value.PyError, hint string, err err
 
 // wrapError places any other error at off of t.
 func wrapError(t *Template, off int32, err error) error {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
 	var (

@@ -2,6 +2,7 @@ package jmespath
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"brine/internal/value"
@@ -210,11 +211,9 @@ func (e *evaluator) keyed(name string, args []value.Value, depth int) (value.Val
 			return nil, err
 		}
 		t := typeName(k)
-		for _, a := range allowed {
-			if t == a {
-				allowed = []string{t}
-				return k, nil
-			}
+		if slices.Contains(allowed, t) {
+			allowed = []string{t}
+			return k, nil
 		}
 		return nil, badType(name, k, allowed, t)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"brine/internal/value"
@@ -149,7 +150,7 @@ func (w *writer) deliver(ctx context.Context, batch []item, took, aside func([]i
 	half := len(rest) / 2
 	left, err := w.deliver(ctx, rest[:half], took, aside)
 	if err != nil {
-		return append(left[:len(left):len(left)], rest[half:]...), err
+		return append(slices.Clip(left), rest[half:]...), err
 	}
 	return w.deliver(ctx, rest[half:], took, aside)
 }
@@ -364,12 +365,11 @@ func store(ctx context.Context, r Returner, batch []item) ([]item, error) {
 			continue
 		}
 		rest := of[i]
-		var part *Partial
-		if errors.As(err, &part) {
+		if part, ok := errors.AsType[*Partial](err); ok {
 			rest = rest[min(part.N, len(rest)):]
 		}
 		for _, later := range of[i+1:] {
-			rest = append(rest[:len(rest):len(rest)], later...)
+			rest = append(slices.Clip(rest), later...)
 		}
 		return rest, err
 	}

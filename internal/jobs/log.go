@@ -115,7 +115,7 @@ func (l *Log) Reopen(j *Job) (Record, error) {
 // Names splits a list of returners with commas.
 func Names(s string) []string {
 	var out []string
-	for _, n := range strings.Split(s, ",") {
+	for n := range strings.SplitSeq(s, ",") {
 		if n = strings.TrimSpace(n); n != "" {
 			out = append(out, n)
 		}

@@ -148,8 +148,7 @@ func (j *job) extPillar(ctx context.Context, pillar *value.Map, ext value.Value)
 
 // placed gives err a place where it has none.
 func placed(err error, pos source.Pos) error {
-	var e *source.Error
-	if errors.As(err, &e) {
+	if _, ok := errors.AsType[*source.Error](err); ok {
 		return err
 	}
 	return &source.Error{Pos: pos, Err: err}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -109,10 +110,8 @@ func (t *fileTree) dir(abs, rel string, open []string) (*value.Map, error) {
 	if err != nil {
 		return nil, fmt.Errorf("file_tree: %w", err)
 	}
-	for _, o := range open {
-		if o == real {
-			return value.NewMap(0), nil
-		}
+	if slices.Contains(open, real) {
+		return value.NewMap(0), nil
 	}
 	names, err := h.ReadDir(abs)
 	if err != nil {
@@ -131,7 +130,7 @@ func (t *fileTree) dir(abs, rel string, open []string) (*value.Map, error) {
 				m.Set(name, value.NewMap(0))
 				continue
 			}
-			d, err := t.dir(full, sub, append(open[:len(open):len(open)], real))
+			d, err := t.dir(full, sub, append(slices.Clip(open), real))
 			if err != nil {
 				return nil, err
 			}

@@ -3,6 +3,7 @@ package pillar
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"brine/internal/fun"
@@ -158,8 +159,8 @@ func nest(m *value.Map, key string) *value.Map {
 		return m
 	}
 	parts := strings.Split(key, ":")
-	for i := len(parts) - 1; i >= 0; i-- {
-		m = value.MapOf(parts[i], m)
+	for _, part := range slices.Backward(parts) {
+		m = value.MapOf(part, m)
 	}
 	return m
 }

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"brine/internal/fileserver"
@@ -399,9 +400,8 @@ func (j *job) missing(ctx context.Context, ref slsRef, saltenv string, mods map[
 	if dirs := j.c.files.Roots().Dirs[saltenv]; len(dirs) == 0 && !j.c.files.Roots().Has(saltenv) {
 		return nil
 	}
-	var refused *fileserver.Refused
 	fault := at(ref.pos, "there is no pillar SLS %q in saltenv %s%s", ref.name, saltenv, j.near(ctx, ref.name, saltenv))
-	if errors.As(err, &refused) {
+	if _, ok := errors.AsType[*fileserver.Refused](err); ok {
 		fault = at(ref.pos, "pillar SLS %q: %w", ref.name, err)
 	}
 	j.fail(fmt.Sprintf("Specified SLS '%s' in environment '%s' is not available on the salt master", ref.name, saltenv), withVia(fault, via))
@@ -430,8 +430,7 @@ func (j *job) renderFile(ctx context.Context, fi fun.FileInfo, sls string, vars 
 
 // saltText returns what Salt reports of a fault.
 func saltText(err error) string {
-	var e *source.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*source.Error](err); ok {
 		return e.SaltText()
 	}
 	return err.Error()
@@ -444,6 +443,6 @@ func withVia(err error, via []source.Pos) error {
 		return err
 	}
 	c := *e
-	c.Via = append(c.Via[:len(c.Via):len(c.Via)], via...)
+	c.Via = append(slices.Clip(c.Via), via...)
 	return &c
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -288,7 +289,7 @@ func stackList(stack, obj *value.List) (*value.List, error) {
 	case stackOverwrite:
 		return value.NewList(items...), nil
 	case stackFirst:
-		return value.NewList(append(items[:len(items):len(items)], stack.Items...)...), nil
+		return value.NewList(append(slices.Clip(items), stack.Items...)...), nil
 	case stackRemove:
 		out := value.NewList()
 		for _, x := range stack.Items {

@@ -9,8 +9,8 @@ import (
 
 // Errors of Split, in the words of Python's shlex.
 var (
-	ErrNoClosingQuote = errors.New("No closing quotation") //nolint:staticcheck // Python's words
-	ErrNoEscaped      = errors.New("No escaped character") //nolint:staticcheck // Python's words
+	ErrNoClosingQuote = errors.New("No closing quotation")
+	ErrNoEscaped      = errors.New("No escaped character")
 )
 
 // Split splits a command into words as Python's shlex.split does: blanks

@@ -2,6 +2,7 @@ package render_test
 
 import (
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 
@@ -178,9 +179,7 @@ func TestFaultPlaces(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			files := map[string]string{"a.sls": tt.text}
-			for p, text := range lib {
-				files[p] = text
-			}
+			maps.Copy(files, lib)
 			e := tree(t, files)
 			_, err := render.For(e).SLS(t.Context(), input(t, e, "a"))
 			var se *source.Error

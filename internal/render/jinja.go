@@ -236,8 +236,7 @@ func (l *loader) Load(ctx context.Context, name, from string) (jinja.Source, err
 			continue
 		}
 		_, src, err := l.read(ctx, name, p, saltenv)
-		var nf *jinja.NotFoundError
-		if errors.As(err, &nf) {
+		if _, ok := errors.AsType[*jinja.NotFoundError](err); ok {
 			continue
 		}
 		if err == nil {

@@ -126,12 +126,10 @@ func (e *PlainError) Error() string { return e.Msg }
 // SLS 'env:sls' failed: ...") and not as an exception it did not expect
 // ("Rendering SLS sls failed, render error: ...").
 func Handled(err error) bool {
-	var p *PlainError
-	if errors.As(err, &p) {
+	if _, ok := errors.AsType[*PlainError](err); ok {
 		return false
 	}
-	var f *yamlsalt.Fault
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*yamlsalt.Fault](err); ok {
 		return f.RenderError()
 	}
 	return true
@@ -407,8 +405,7 @@ func (e *Engine) jsonStage(_ context.Context, in *Input, _ stage, d *datum) (*da
 		return &datum{data: v}, nil
 	}
 	pos := source.Pos{File: in.name(), Line: 1}
-	var je *value.JSONError
-	if errors.As(err, &je) {
+	if je, ok := errors.AsType[*value.JSONError](err); ok {
 		p := d.pos(je.Line + skipped)
 		pos = source.Pos{File: p.File, Line: p.Line, Col: je.Col}
 	}

@@ -18,8 +18,7 @@ func (e *Engine) tomlStage(_ context.Context, in *Input, _ stage, d *datum) (*da
 	m, err := ParseTOML([]byte(dropShebang(d.text)))
 	if err != nil {
 		pos := source.Pos{File: in.name(), Line: 1}
-		var de *toml.DecodeError
-		if errors.As(err, &de) {
+		if de, ok := errors.AsType[*toml.DecodeError](err); ok {
 			line, col := de.Position()
 			p := d.pos(line)
 			pos = source.Pos{File: p.File, Line: p.Line, Col: col}

@@ -537,7 +537,7 @@ func (inv *inventory) depths(name string, open []string, depth map[string]int) e
 	}
 	depth[name] = len(open)
 	for _, c := range inv.groups[name].children {
-		if err := inv.depths(c, append(open[:len(open):len(open)], name), depth); err != nil {
+		if err := inv.depths(c, append(slices.Clip(open), name), depth); err != nil {
 			return err
 		}
 	}

@@ -229,7 +229,7 @@ func texts(opts value.Mapping, key string) []string {
 	var out []string
 	switch v := v.(type) {
 	case string:
-		for _, s := range strings.Split(v, ",") {
+		for s := range strings.SplitSeq(v, ",") {
 			if s = strings.TrimSpace(s); s != "" {
 				out = append(out, s)
 			}

@@ -137,12 +137,10 @@ func Faults(err error) List {
 	if err == nil {
 		return nil
 	}
-	var l List
-	if errors.As(err, &l) {
+	if l, ok := errors.AsType[List](err); ok {
 		return l
 	}
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return List{e}
 	}
 	return List{{Err: err}}

@@ -382,7 +382,7 @@ func (c *compiler) expand(name string, open []string) (out []string, nested bool
 		}
 		return nil, false, err
 	}
-	open = append(open[:len(open):len(open)], name)
+	open = append(slices.Clip(open), name)
 	out = append(out, "(")
 	for _, w := range words {
 		if len(w) < 3 || !strings.HasPrefix(w, "N@") {

@@ -189,7 +189,7 @@ func (c *compiler) listNode(expr value.Value) (node, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, id := range strings.Split(s, ",") {
+		for id := range strings.SplitSeq(s, ",") {
 			if id != "" {
 				ids = append(ids, id)
 			}

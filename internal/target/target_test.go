@@ -332,7 +332,7 @@ func TestGroupsThatExplode(t *testing.T) {
 	m := value.NewMap(0)
 	m.Set("g0", "web1 or db1")
 	last := "g0"
-	for _, n := range strings.Split("abcdefghijklmnopqrstuvwxyz", "") {
+	for n := range strings.SplitSeq("abcdefghijklmnopqrstuvwxyz", "") {
 		m.Set(n, "N@"+last+" or N@"+last+" or N@"+last)
 		last = n
 	}

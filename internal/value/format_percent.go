@@ -327,10 +327,7 @@ func (p *percent) format(c conv, verb rune, at int, v Value) error {
 			sign = " "
 		}
 	}
-	fill := c.width - len(sign) - len(prefix) - TextLen(body)
-	if fill < 0 {
-		fill = 0
-	}
+	fill := max(c.width-len(sign)-len(prefix)-TextLen(body), 0)
 	switch {
 	case c.left:
 		p.out.WriteString(sign + prefix + body + strings.Repeat(" ", fill))

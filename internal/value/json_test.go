@@ -130,8 +130,7 @@ func TestParseJSON(t *testing.T) {
 	}
 	for _, text := range []string{strings.Repeat("[", 100000), strings.Repeat(`{"a":`, 100000), strings.Repeat("1", 5000)} {
 		_, err := value.DecodeJSON(strings.NewReader(text))
-		var pe *value.PyError
-		if !errors.As(err, &pe) {
+		if _, ok := errors.AsType[*value.PyError](err); !ok {
 			t.Errorf("DecodeJSON(%.5s...) = %v, want a *PyError", text, err)
 		}
 	}
@@ -144,8 +143,7 @@ func FuzzParseJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		v, err := value.ParseJSON(s)
 		if err != nil {
-			var pe *value.PyError
-			if !errors.As(err, &pe) {
+			if _, ok := errors.AsType[*value.PyError](err); !ok {
 				t.Fatalf("ParseJSON(%q): %T", s, err)
 			}
 			return

@@ -43,7 +43,7 @@ func smallArith(op string, x, y int64) (v Value, ok bool, err error) {
 			return int64(0), true, nil
 		}
 		p := x * y
-		return p, p/y == x && !(x == -1 && y == math.MinInt64) && !(y == -1 && x == math.MinInt64), nil
+		return p, p/y == x && (x != -1 || y != math.MinInt64) && (y != -1 || x != math.MinInt64), nil
 	case "//", "%":
 		if y == 0 {
 			if op == "%" {
@@ -513,12 +513,12 @@ func parseFloat(s string, v Value) (float64, error) {
 	// strconv knows hexadecimal floats and other underscores than Python.
 	for i := range len(t) {
 		c := t[i]
-		switch {
-		case c == '_':
+		switch c {
+		case '_':
 			if i == 0 || i == len(t)-1 || !isDigit(t[i-1]) || !isDigit(t[i+1]) {
 				return bad()
 			}
-		case c == 'x' || c == 'X' || c == 'p' || c == 'P':
+		case 'x', 'X', 'p', 'P':
 			return bad()
 		}
 	}

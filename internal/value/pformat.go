@@ -1,6 +1,7 @@
 package value
 
 import (
+	"slices"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -201,10 +202,8 @@ type dictSorter struct{ open []any }
 func (d *dictSorter) value(v Value) Value {
 	switch v.(type) {
 	case *Map, *List:
-		for _, o := range d.open {
-			if o == v {
-				return recursion(TypeName(v))
-			}
+		if slices.Contains(d.open, v) {
+			return recursion(TypeName(v))
 		}
 		d.open = append(d.open, v)
 		defer func() { d.open = d.open[:len(d.open)-1] }()

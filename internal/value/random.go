@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 )
 
 // A Random is a generator of Python's module random: the same seed gives the
@@ -42,7 +43,7 @@ func NewRandom(seed Value) (*Random, error) {
 // textSeed is a text's bytes followed by their SHA-512.
 func textSeed(b []byte) []byte {
 	sum := sha512.Sum512(b)
-	return append(b[:len(b):len(b)], sum[:]...)
+	return append(slices.Clip(b), sum[:]...)
 }
 
 // floatHash is Python's hash of a float, as the unsigned number that seeds.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,10 +52,8 @@ type opened struct {
 // enter notes a container, and returns false where the walk is in it.
 func (o *opened) enter(c any) bool {
 	if len(o.list) <= memoDepth {
-		for _, x := range o.list {
-			if x == c {
-				return false
-			}
+		if slices.Contains(o.list, c) {
+			return false
 		}
 	} else {
 		if o.set == nil {

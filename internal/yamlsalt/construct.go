@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -305,8 +306,8 @@ func (b *builder) flatten(n *node, depth int) *Fault {
 					return f
 				}
 			}
-			for j := len(val.items) - 1; j >= 0; j-- {
-				merge = append(merge, val.items[j].items...)
+			for _, v := range slices.Backward(val.items) {
+				merge = append(merge, v.items...)
 			}
 		default:
 			return val.fault(mapContext, n, "expected a mapping or list of mappings for merging, but found %s", val.kind)
@@ -420,7 +421,7 @@ func (n *node) int(text string) (value.Value, *Fault) {
 		return n.parseInt(sign, text, 8)
 	case strings.Contains(text, ":"):
 		total := new(big.Int)
-		for _, part := range strings.Split(text, ":") {
+		for part := range strings.SplitSeq(text, ":") {
 			v, f := n.parseInt("", part, 10)
 			if f != nil {
 				return nil, f
@@ -486,8 +487,8 @@ func (n *node) float(text string) (value.Value, *Fault) {
 	case strings.Contains(text, ":"):
 		parts := strings.Split(text, ":")
 		total, base := 0.0, 1.0
-		for i := len(parts) - 1; i >= 0; i-- {
-			v, f := n.parseFloat(parts[i])
+		for _, part := range slices.Backward(parts) {
+			v, f := n.parseFloat(part)
 			if f != nil {
 				return nil, f
 			}

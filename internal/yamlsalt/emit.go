@@ -390,7 +390,7 @@ func (e *emitter) foldWords(s string, breaks, quoted bool) {
 	for i := 0; i < len(s); {
 		if s[i] == ' ' {
 			inner := !quoted || i > 0 && i < len(s)-1
-			if breaks && !wasBlank && e.col > e.width && inner && !(i+1 < len(s) && s[i+1] == ' ') {
+			if breaks && !wasBlank && e.col > e.width && inner && (i+1 >= len(s) || s[i+1] != ' ') {
 				e.writeIndent()
 			} else {
 				e.put(" ")
@@ -572,7 +572,7 @@ func (e *emitter) folded(s string) {
 			leadingBlank = s[i] == ' ' || s[i] == '\t'
 		}
 		_, n := utf8.DecodeRuneInString(s[i:])
-		if !wasBreak && s[i] == ' ' && !(i+1 < len(s) && s[i+1] == ' ') && e.col > e.width {
+		if !wasBreak && s[i] == ' ' && (i+1 >= len(s) || s[i+1] != ' ') && e.col > e.width {
 			e.writeIndent()
 		} else {
 			e.put(s[i : i+n])

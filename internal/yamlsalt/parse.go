@@ -2,6 +2,7 @@ package yamlsalt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -369,11 +370,9 @@ func (p *parser) child(block, indentless bool, at mark, ends ...tokenKind) *Faul
 	if f != nil {
 		return f
 	}
-	for _, k := range ends {
-		if t.kind == k {
-			p.children = append(p.children, p.empty(at))
-			return nil
-		}
+	if slices.Contains(ends, t.kind) {
+		p.children = append(p.children, p.empty(at))
+		return nil
 	}
 	n, f := p.node(block, indentless)
 	if f != nil {

@@ -18,10 +18,8 @@ func (s *scanner) scanPlain() *Fault {
 		rest     []byte
 		broken   bool // a line break was just read
 	)
-	for {
-		if s.at.col == 0 && (s.documentMark("---") || s.documentMark("...")) || s.char(0) == '#' {
-			break
-		}
+	for (s.at.col != 0 || !(s.documentMark("---") || s.documentMark("..."))) && s.char(0) != '#' {
+
 		for !s.blankz(0) {
 			c := s.text[s.pos]
 			if s.flow > 0 && c == ':' && strings.IndexByte(",?[]{}", s.char(1)) >= 0 && s.char(1) != 0 {

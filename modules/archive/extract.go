@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -153,8 +154,8 @@ func (x *extraction) clear(to string) error {
 // finish sets the modes and times of directories, the deepest first, when
 // nothing is written to them any more.
 func (x *extraction) finish() error {
-	for i := len(x.dirs) - 1; i >= 0; i-- {
-		m := x.dirs[i]
+	for _, m := range slices.Backward(x.dirs) {
+
 		to := filepath.Join(x.root, m.Name)
 		if x.perms {
 			if err := x.h.Chmod(to, m.Mode&(fs.ModePerm|fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky)); err != nil {

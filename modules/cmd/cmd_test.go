@@ -27,7 +27,7 @@ func machine(t *testing.T) *fun.Env {
 func env(h host.Host) *fun.Env {
 	e := &fun.Env{
 		Identity:  fun.Identity{ID: "minion1", SaltEnv: "base"},
-		Machine: fun.Machine{Host: h},
+		Machine:   fun.Machine{Host: h},
 		Data:      fun.Data{Opts: value.NewMap(0), Memo: &fun.Memo{}, Grains: value.MapOf("shell", "/bin/sh"), Pillar: value.NewMap(0)},
 		UI:        fun.UI{Logger: slog.New(slog.DiscardHandler)},
 		Functions: fun.Functions{Table: fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "cmd", Load: cmdmod.Module}})},

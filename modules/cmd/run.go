@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -157,10 +158,8 @@ func text(b []byte, o Options) string {
 
 // succeeded reports whether the caller counts the outcome as success.
 func succeeded(out Out, o Options) bool {
-	for _, n := range o.SuccessRetcodes {
-		if int64(out.Retcode) == n {
-			return true
-		}
+	if slices.Contains(o.SuccessRetcodes, int64(out.Retcode)) {
+		return true
 	}
 	found := func(list []string, s string) bool {
 		for _, x := range list {
@@ -244,17 +243,15 @@ func enterable(h host.Host, st host.Stat, a *host.Account) bool {
 	if err != nil {
 		return false
 	}
-	for _, g := range ids {
-		if g == st.GID {
-			return bits&0o010 != 0
-		}
+	if slices.Contains(ids, st.GID) {
+		return bits&0o010 != 0
 	}
 	return false
 }
 
 func lookupEnv(env []string, name string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
+	for _, e := range slices.Backward(env) {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
 			return v
 		}
 	}

@@ -4,6 +4,7 @@ package config
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"brine/internal/fun"
@@ -103,11 +104,11 @@ func getMerged(c *fun.Call, key value.Value, delim string) (fun.Result, error) {
 	lists := value.Truth(c.Env.Opts.At("pillar_merge_lists"))
 	data := value.NewMap(1)
 	all := places(c)
-	for i := len(all) - 1; i >= 0; i-- {
-		if all[i].omit {
+	for i, a := range slices.Backward(all) {
+		if a.omit {
 			continue
 		}
-		if v, ok := all[i].data().Get(first); ok {
+		if v, ok := a.data().Get(first); ok {
 			if i > 0 {
 				// Each further merge copies what it merges into: the result can be
 				// changed without changing pillar or grains.

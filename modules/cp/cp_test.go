@@ -45,7 +45,7 @@ func newRig(t *testing.T, here bool) *rig {
 	env := &fun.Env{
 		Identity:  fun.Identity{SaltEnv: "base"},
 		Data:      fun.Data{Opts: opts, Memo: &fun.Memo{}, Grains: value.NewMap(0), Pillar: value.NewMap(0)},
-		Machine: fun.Machine{Host: f, CacheDir: "/cache"},
+		Machine:   fun.Machine{Host: f, CacheDir: "/cache"},
 		UI:        fun.UI{Logger: slog.New(slog.DiscardHandler)},
 		Functions: fun.Functions{Table: fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "cp", Load: cp.Module}})},
 	}

@@ -144,12 +144,10 @@ func webClient(o Options) *http.Client {
 
 // reason returns why a request failed, as Python says it.
 func reason(err error) string {
-	var errno syscall.Errno
-	if errors.As(err, &errno) {
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return host.OSError(errno)
 	}
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err.Error()
 	}
 	return err.Error()

@@ -57,7 +57,7 @@ func newEnv(p *peers) *fun.Env {
 	f.Env = []string{"A=1", "B=x=y"}
 	return &fun.Env{
 		Identity: fun.Identity{ID: "web1"},
-		Machine: fun.Machine{Host: f},
+		Machine:  fun.Machine{Host: f},
 		Network:  fun.Network{Peers: p, Bus: event.NewRing(8, func() time.Time { return time.Unix(0, 0) })},
 		Data:     fun.Data{Opts: value.NewMap(0), Grains: value.MapOf("os", "Debian", "role", "web"), Pillar: value.MapOf("k", "v")},
 	}

@@ -390,8 +390,7 @@ func touch(_ context.Context, c *fun.Call) (fun.Result, error) {
 	f := on(c)
 	p := f.Expand(c.Str("name"))
 	if err := f.Touch(p, c.Value("atime"), c.Value("mtime")); err != nil {
-		var pe *fs.PathError
-		if errors.As(err, &pe) {
+		if _, ok := errors.AsType[*fs.PathError](err); ok {
 			return fun.Result{}, fun.Errorf("%s", host.Strerror(err))
 		}
 		return fun.Result{}, invalid("%s", err)

@@ -148,7 +148,7 @@ func (fd *finder) types(s string) error {
 
 func (fd *finder) owners(s, what string, lookup func(string) (int, bool), of func(host.Stat) int) error {
 	ids := map[int]bool{}
-	for _, name := range strings.Split(strings.ReplaceAll(s, " ", ","), ",") {
+	for name := range strings.SplitSeq(strings.ReplaceAll(s, " ", ","), ",") {
 		if name == "" {
 			continue
 		}

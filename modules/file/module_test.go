@@ -31,7 +31,7 @@ func newRig(t *testing.T, h host.Host, base string) *rig {
 	r := &rig{t: t, dir: base, env: &fun.Env{
 		Identity:  fun.Identity{SaltEnv: "base"},
 		Data:      fun.Data{Opts: opts, Memo: &fun.Memo{}, Grains: value.NewMap(0), Pillar: value.NewMap(0)},
-		Machine: fun.Machine{Host: h, CacheDir: base + "/cache"},
+		Machine:   fun.Machine{Host: h, CacheDir: base + "/cache"},
 		UI:        fun.UI{Logger: slog.New(slog.DiscardHandler)},
 		Functions: fun.Functions{Table: fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "file", Load: file.Module}})},
 	}}

@@ -29,7 +29,7 @@ func ReFlags(v value.Value) (pyre.Flags, error) {
 			return 0, nil
 		}
 		var flags pyre.Flags
-		for _, name := range strings.Split(v, ",") {
+		for name := range strings.SplitSeq(v, ",") {
 			f, ok := pyre.FlagByName(strings.TrimSpace(name))
 			if !ok {
 				return 0, fun.Errorf("Invalid re flag given: %s", name)
@@ -151,7 +151,7 @@ func (f *FS) Replace(q Replacement) (before, after []string, err error) {
 		}
 		if to, err := f.Readlink(given); err == nil {
 			_ = f.Host.Remove(given + q.Backup)
-			if err := f.Host.Symlink(to+q.Backup, given+q.Backup); err != nil {
+			if err := f.Symlink(to+q.Backup, given+q.Backup); err != nil {
 				return nil, nil, fun.Errorf("Unable create backup symlink '%s'. Target was '%s'. Exception: %s", given+q.Backup, to+q.Backup, host.OSError(err))
 			}
 		}

@@ -148,8 +148,7 @@ func sed(ctx context.Context, c *fun.Call) (fun.Result, error) {
 func applyTemplate(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	f := on(c)
 	out, err := f.cp().Render(ctx, c.Str("template"), "contents", []byte(c.Str("contents")), cp.Vars(nil, c.Map("defaults"), c.Map("context")))
-	var unknown *cp.UnknownTemplateError
-	if errors.As(err, &unknown) {
+	if unknown, ok := errors.AsType[*cp.UnknownTemplateError](err); ok {
 		return fun.Value(value.MapOf("result", false, "comment", unknown.Error()))
 	}
 	return fun.Result{Value: out}, err

@@ -326,8 +326,7 @@ func (f *FS) GetManaged(ctx context.Context, q Request) (*Managed, string, error
 		switch {
 		case q.Hash != "":
 			sum, err := f.SourceSum(ctx, q.Name, q.Source, q.Hash, q.HashName, o)
-			var failed *fun.CommandError
-			if errors.As(err, &failed) {
+			if failed, ok := errors.AsType[*fun.CommandError](err); ok {
 				return nil, failed.Msg, nil
 			}
 			if err != nil {
@@ -368,7 +367,7 @@ func (f *FS) GetManaged(ctx context.Context, q Request) (*Managed, string, error
 	if strings.TrimPrefix(q.Source, "file://") == q.Name {
 		return nil, "", invalid("Source file cannot be the same as destination")
 	}
-	text, err := m.Content.Bytes()
+	text, err := m.Bytes()
 	if err != nil {
 		return nil, "", err
 	}
@@ -384,8 +383,7 @@ func (f *FS) GetManaged(ctx context.Context, q Request) (*Managed, string, error
 
 func (f *FS) renderSource(ctx context.Context, q Request, text []byte) (string, string, error) {
 	out, err := f.cp().Render(ctx, q.Template, q.Source, text, q.Vars)
-	var unknown *cp.UnknownTemplateError
-	if errors.As(err, &unknown) {
+	if unknown, ok := errors.AsType[*cp.UnknownTemplateError](err); ok {
 		return "", unknown.Error(), nil
 	}
 	return out, "", err

@@ -3,6 +3,7 @@ package file
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -138,12 +139,7 @@ func (f *FS) Patch(ctx context.Context, path, patchFile string, options []string
 		argv = append(argv, "--dry-run")
 	}
 	has := func(match func(string) bool) bool {
-		for _, o := range argv {
-			if match(o) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(argv, match)
 	}
 	if !has(func(o string) bool { return o == "-N" || o == "--forward" }) {
 		argv = append(argv, "--forward") // asks nothing

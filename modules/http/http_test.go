@@ -68,7 +68,7 @@ func server(w nethttp.ResponseWriter, q *nethttp.Request) {
 	case "/loop":
 		nethttp.Redirect(w, q, "/loop", nethttp.StatusFound)
 	case "/teapot":
-		w.WriteHeader(418)
+		w.WriteHeader(nethttp.StatusTeapot)
 		io.WriteString(w, "no coffee")
 	case "/cut":
 		h.Set("Content-Length", "100")
@@ -280,7 +280,7 @@ func TestWait(t *testing.T) {
 	n := 0
 	srv := httptest.NewServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, _ *nethttp.Request) {
 		if n++; n < 3 {
-			w.WriteHeader(503)
+			w.WriteHeader(nethttp.StatusServiceUnavailable)
 		}
 		io.WriteString(w, "up")
 	}))

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	nethttp "net/http"
 	"net/url"
 	"slices"
@@ -136,7 +137,7 @@ func request(ctx context.Context, c *fun.Call, target string) (*nethttp.Request,
 	if h := req.Header.Get("Host"); h != "" {
 		req.Host = h
 	}
-	if (form || req.Method == "POST") && req.Header.Get("Content-Type") == "" {
+	if (form || req.Method == http.MethodPost) && req.Header.Get("Content-Type") == "" {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	return req, nil
@@ -185,7 +186,7 @@ func setHeaders(c *fun.Call, h nethttp.Header) error {
 // addParams adds params to the query of a URL.
 func addParams(u *url.URL, params value.Value) error {
 	var pairs [][2]string
-	for _, part := range strings.Split(u.RawQuery, "&") {
+	for part := range strings.SplitSeq(u.RawQuery, "&") {
 		k, v, ok := strings.Cut(part, "=")
 		if !ok && k == "" {
 			continue

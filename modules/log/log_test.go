@@ -16,7 +16,7 @@ func TestLevels(t *testing.T) {
 	var b bytes.Buffer
 	e := &fun.Env{
 		Data:      fun.Data{Opts: value.NewMap(0), Memo: &fun.Memo{}},
-		Machine: fun.Machine{Host: host.NewFake()},
+		Machine:   fun.Machine{Host: host.NewFake()},
 		UI:        fun.UI{Logger: slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{Level: slog.LevelInfo}))},
 		Functions: fun.Functions{Table: fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "log", Load: Module}})},
 	}

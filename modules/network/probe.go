@@ -83,7 +83,7 @@ func connect(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 func ipHex(_ context.Context, c *fun.Call) (fun.Result, error) {
 	var b strings.Builder
-	for _, part := range strings.Split(c.Str("ip"), ".") {
+	for part := range strings.SplitSeq(c.Str("ip"), ".") {
 		n, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil {
 			return fun.Result{}, value.Raise("ValueError", "invalid literal for int() with base 10: %s", value.Repr(part))

@@ -80,7 +80,7 @@ func alphabet(c *fun.Call) string {
 	if c.Bool("printable") {
 		return printable
 	}
-	s := ""
+	var s strings.Builder
 	for _, class := range [...]struct{ name, chars string }{
 		{"lowercase", lowercase},
 		{"uppercase", uppercase},
@@ -89,10 +89,10 @@ func alphabet(c *fun.Call) string {
 		{"whitespace", whitespace},
 	} {
 		if c.Bool(class.name) {
-			s += class.chars
+			s.WriteString(class.chars)
 		}
 	}
-	return s
+	return s.String()
 }
 
 // bytesOf returns the bytes of text; numbers and the like have none.

@@ -2,6 +2,7 @@ package saltutil
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"brine/internal/fun"
@@ -74,7 +75,7 @@ func syncAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	case strings.HasPrefix(c.Spec.Src, "runners/"):
 		kinds = syncedRunner[:]
 	case c.Env.Opts.Str("file_client") == "local":
-		kinds = append(kinds[:len(kinds):len(kinds)], "pillar")
+		kinds = append(slices.Clip(kinds), "pillar")
 	}
 	out := value.NewMap(len(kinds))
 	for _, kind := range kinds {

@@ -31,7 +31,7 @@ func TestSync(t *testing.T) {
 	var warned []string
 	env := &fun.Env{
 		Identity: fun.Identity{SaltEnv: "base"},
-		Machine: fun.Machine{Up: tree{}},
+		Machine:  fun.Machine{Up: tree{}},
 		Data:     fun.Data{Opts: value.MapOf("file_client", "local")},
 		UI:       fun.UI{OnWarn: func(w fun.Warning) { warned = append(warned, w.Text) }},
 	}

@@ -24,7 +24,7 @@ func newEnv(files map[string]string) *fun.Env {
 	e := &fun.Env{
 		Identity: fun.Identity{ID: "m", SaltEnv: "base"},
 		Data:     fun.Data{Opts: value.MapOf("file_roots", value.MapOf("base", value.Strings("/srv/salt"))), Grains: value.MapOf("id", "m"), Pillar: value.NewMap(0), Memo: &fun.Memo{}},
-		Machine: fun.Machine{Host: h},
+		Machine:  fun.Machine{Host: h},
 		UI:       fun.UI{Logger: slog.New(slog.DiscardHandler)},
 	}
 	e.Table = fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "slsutil", Load: slsutilmod.Module}, {Kind: fun.Exec, Name: "defaults", Load: defaultsmod.Module}})

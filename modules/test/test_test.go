@@ -35,7 +35,7 @@ func newEnv(c *clock) *fun.Env {
 		}}
 	}
 	env := &fun.Env{
-		Machine: fun.Machine{Host: c},
+		Machine:   fun.Machine{Host: c},
 		Data:      fun.Data{Opts: value.MapOf("id", "m", "hash_type", "sha1"), Grains: value.MapOf("saltversion", "3006.0")},
 		Functions: fun.Functions{Table: fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "test", Load: moduletest.Module}, stub("grains", "items"), stub("config", "option")})},
 	}

@@ -428,7 +428,7 @@ func TestParallelBound(t *testing.T) {
 	r := newRig(t, mod)
 	r.env.Opts.Set("state_max_parallel", int64(3))
 	var chunks []*fun.Chunk
-	for _, id := range strings.Fields("a b c d e f g h i j k l") {
+	for id := range strings.FieldsSeq("a b c d e f g h i j k l") {
 		chunks = append(chunks, chunk(id+": p.f", "parallel", true))
 	}
 	got := r.run(exec.Options{}, chunks...)

@@ -475,7 +475,7 @@ func (r *run) joinRequisites(c *fun.Chunk, n *node) {
 		if o == n || o.done || o.c.State != c.State || !value.Truth(o.c.Low.At("__agg__")) {
 			continue
 		}
-		for k := require; k < prerequired; k++ {
+		for k := range prerequired {
 			theirs := items(o.c.Low.At(kindNames[k]))
 			if len(theirs) == 0 {
 				continue

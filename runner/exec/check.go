@@ -68,8 +68,7 @@ func (j *job) onlyif(ctx context.Context, v value.Value) (verdict, error) {
 		switch e := entry.(type) {
 		case string:
 			code, err := j.retcode(ctx, e)
-			var failed *fun.CommandError
-			if errors.As(err, &failed) {
+			if _, ok := errors.AsType[*fun.CommandError](err); ok {
 				code, err = 100, nil // a command that cannot run is not true
 			}
 			if err != nil {
@@ -107,8 +106,7 @@ func (j *job) unless(ctx context.Context, v value.Value) (verdict, error) {
 		switch e := entry.(type) {
 		case string:
 			code, err := j.retcode(ctx, e)
-			var failed *fun.CommandError
-			if errors.As(err, &failed) {
+			if _, ok := errors.AsType[*fun.CommandError](err); ok {
 				code, err = 0, nil // as Salt: what cannot be asked is taken to hold
 			}
 			if err != nil {

@@ -171,7 +171,7 @@ func (m *machine) modules() []fun.Module {
 }
 
 func shell(line string) (stdout string, code int64) {
-	for _, part := range strings.Split(line, ";") {
+	for part := range strings.SplitSeq(line, ";") {
 		switch part = strings.TrimSpace(part); part {
 		case "exit 1", "false":
 			code = 1

@@ -179,12 +179,12 @@ func (x *index) find(rf ref) []*node {
 	case glob:
 		var ns []*node
 		for _, n := range x.nodes {
-			switch {
-			case rf.state == "sls":
+			switch rf.state {
+			case "sls":
 				if value.Fnmatch(rf.text, n.c.SLS) {
 					ns = append(ns, n)
 				}
-			case rf.state == n.c.State || rf.state == "id":
+			case n.c.State, "id":
 				if value.Fnmatch(rf.text, n.c.Name) || value.Fnmatch(rf.text, n.c.ID) {
 					ns = append(ns, n)
 				}
@@ -318,7 +318,7 @@ func (r *run) noList(c *fun.Chunk, name string) {
 
 // kindOf returns the kind of requisite that users write as s.
 func kindOf(s string) (kind, bool) {
-	for k := require; k < prerequired; k++ {
+	for k := range prerequired {
 		if kindNames[k] == s {
 			return k, true
 		}
@@ -352,7 +352,7 @@ func (r *run) resolveRefs(n *node, has [kinds]bool) {
 			n.lost = nil
 		}
 	}()
-	for k := require; k < prerequired; k++ {
+	for k := range prerequired {
 		switch {
 		case k == require && !watches:
 			add(require, require)

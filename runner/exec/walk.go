@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"slices"
 	"sort"
 	"strings"
 
@@ -293,7 +294,7 @@ func (g *group) pending(f *frame, dry bool) (*node, bool) {
 // directly or over other dry runs, on f's state. The state may well require m,
 // but its dry run cannot wait for it.
 func (r *run) inDryRun(f *frame, m *node) bool {
-	if !f.dry || !(m.active || m.preActive) {
+	if !f.dry || (!m.active && !m.preActive) {
 		return false
 	}
 	for i := len(r.stack) - 2; i >= 0; i-- {
@@ -536,9 +537,9 @@ func (r *run) notFound(n *node, dry bool) {
 func (r *run) recursive(f *frame, m *node, asDry bool) {
 	n, dry := f.n, f.dry
 	var path []string
-	for i := len(r.stack) - 1; i >= 0; i-- {
-		path = append(path, describe(r.stack[i].n))
-		if r.stack[i].n == m && r.stack[i].dry == asDry {
+	for _, v := range slices.Backward(r.stack) {
+		path = append(path, describe(v.n))
+		if v.n == m && v.dry == asDry {
 			break
 		}
 	}
@@ -632,7 +633,7 @@ func (r *run) fire(n *node, ret *value.Map) {
 	want := n.c.Low.At("fire_event")
 	named, isText := want.(string)
 	isText = isText && named != ""
-	if r.env.Bus == nil || !(r.events || value.Truth(want)) {
+	if r.env.Bus == nil || (!r.events && !value.Truth(want)) {
 		return
 	}
 	data := value.MapOf("ret", ret)

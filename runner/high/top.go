@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"brine/internal/render"
@@ -122,7 +123,7 @@ func (c *Compiler) topIncludes(ctx context.Context, tops []envTops) error {
 		done := map[string]bool{}
 		// Salt reads includes of the first top files only; those of included
 		// ones are ignored in merging.
-		for _, top := range t.tops[:len(t.tops):len(t.tops)] {
+		for _, top := range slices.Clip(t.tops) {
 			incs, _ := top.At("include").(*value.List)
 			for j := range incs.Len() {
 				pattern, ok := incs.Items[j].(string)

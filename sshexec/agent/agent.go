@@ -252,8 +252,7 @@ func (s *server) fault(err error) {
 
 // faultText is a fault with its place and how it was come to.
 func faultText(err error) string {
-	var e *source.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*source.Error](err); ok {
 		return e.Trace()
 	}
 	return err.Error()

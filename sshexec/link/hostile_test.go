@@ -147,14 +147,12 @@ func TestPillarIsTheTargetsOwnAndOneAtATime(t *testing.T) {
 	_, m := s.hostile(nil)
 	var wg sync.WaitGroup
 	for range 30 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			v, err := ask(t, m, "pillar", "id", "db1", "grains", value.MapOf("id", "db1", "role", "db"))
 			if err != nil || !value.Equal(v, value.MapOf("for", "web1", "grain", "web1", "role", "web")) {
 				t.Errorf("pillar = %s, %v", value.Repr(v), err)
 			}
-		}()
+		})
 	}
 	wg.Wait()
 	if n := most.Load(); n != 1 {

@@ -56,15 +56,13 @@ func TestManyCallsAtOnce(t *testing.T) {
 	go func() { slow <- c.Invoke(t.Context(), job("cmd.run", "echo done; sleep 1")) }()
 	var wg sync.WaitGroup
 	for i := range 50 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			text := strings.Repeat(strconv.Itoa(i), 3000)
 			ret := c.Invoke(t.Context(), job("test.echo", text))
 			if v, err := ret.Value(); v != text || err != nil {
 				t.Errorf("call %d: %s %v %v", i, ret.Stage, ret.Err, err)
 			}
-		}()
+		})
 	}
 	wg.Wait()
 	jobs, err := c.Running(t.Context())

@@ -110,7 +110,7 @@ func ownTag(tag, id string) bool {
 	rest, ok := strings.CutPrefix(tag, "salt/")
 	if !ok {
 		// A bare jid is how the start of a job is told.
-		return !(len(tag) == 20 && strings.Trim(tag, "0123456789") == "")
+		return len(tag) != 20 || strings.Trim(tag, "0123456789") != ""
 	}
 	parts := strings.Split(rest, "/")
 	switch parts[0] {

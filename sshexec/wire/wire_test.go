@@ -157,9 +157,7 @@ func TestStreams(t *testing.T) {
 	}})
 	var wg sync.WaitGroup
 	for i := range 20 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			want := bytes.Repeat([]byte{byte(i), 1, 2}, 20_000)
 			s, err := m.Open(t.Context(), "echo", value.MapOf("say", int64(i)), true)
 			if err != nil {
@@ -177,7 +175,7 @@ func TestStreams(t *testing.T) {
 			if err != nil || !bytes.Equal(got, want) || s.Closing().At("said") != int64(i) {
 				t.Errorf("stream %d: %d bytes of %d, %v", i, len(got), len(want), err)
 			}
-		}()
+		})
 	}
 	wg.Wait()
 	if _, err := m.Call(t.Context(), "missing", nil, 100); !errors.Is(err, fs.ErrNotExist) {

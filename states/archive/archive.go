@@ -505,17 +505,18 @@ func (j *job) dropCached() {
 // tar unpacks with tar(1) and its options. failed is the outcome of a tar that
 // did not succeed, as cmd.run_all returns it.
 func (j *job) tar() (names []string, failed *value.Map, err error) {
-	short := "xv"
+	var short strings.Builder
+	short.WriteString("xv")
 	argv := []string{"tar"}
 	var long []string
 	for i, o := range strings.Fields(j.c.Str("options")) {
 		if i == 0 && !strings.HasPrefix(o, "-") {
-			short += strings.Trim(strings.NewReplacer("x", "", "f", "", "v", "").Replace(o), "-")
+			short.WriteString(strings.Trim(strings.NewReplacer("x", "", "f", "", "v", "").Replace(o), "-"))
 			continue
 		}
 		long = append(long, strings.Trim(o, `"'`))
 	}
-	argv = append(append(append(argv, short), long...), "-f", j.cached)
+	argv = append(append(append(argv, short.String()), long...), "-f", j.cached)
 	out, err := j.fs.Run(j.ctx, host.Cmd{Argv: argv, Dir: strings.TrimSuffix(j.dir, "/")})
 	if err != nil {
 		return nil, nil, err

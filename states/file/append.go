@@ -119,8 +119,7 @@ func (c *call) sourceTexts(from textSources) (texts []string, fault string, err 
 		out := string(raw)
 		if t := c.Str("template"); t != "" {
 			out, err = client.Render(c.ctx, t, s, raw, cp.Vars(nil, defaults, context))
-			var unknown *cp.UnknownTemplateError
-			if errors.As(err, &unknown) {
+			if _, ok := errors.AsType[*cp.UnknownTemplateError](err); ok {
 				c.ret.Name = s
 				return nil, "Failed to load template file " + s, nil
 			}

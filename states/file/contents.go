@@ -80,8 +80,7 @@ func (c *call) renderContents(m *managedFile, text string) (out, fault string, e
 	defaults, _ := m.defaults.(*value.Map)
 	context, _ := m.context.(*value.Map)
 	out, err = cp.New(c.Env, c.SaltEnv).Render(c.ctx, m.template, "contents of "+c.path(), []byte(text), cp.Vars(nil, defaults, context))
-	var unknown *cp.UnknownTemplateError
-	if errors.As(err, &unknown) {
+	if unknown, ok := errors.AsType[*cp.UnknownTemplateError](err); ok {
 		return "", unknown.Error(), nil
 	}
 	return out, "", err

@@ -74,7 +74,7 @@ func decodeBase64(s string) ([]byte, error) {
 	}, s)
 	b, err := base64.RawStdEncoding.DecodeString(s)
 	if err != nil {
-		return nil, fmt.Errorf("Incorrect padding") //nolint:staticcheck // Python's text
+		return nil, fmt.Errorf("Incorrect padding")
 	}
 	return b, nil
 }

@@ -353,7 +353,7 @@ func (k *keyEdit) line(l string) {
 			work = bare
 		}
 		lineKey, lineValue, ok := strings.Cut(work, k.sep)
-		if !ok || lineKey != key && !(k.foldKey && strings.EqualFold(lineKey, key)) {
+		if !ok || lineKey != key && (!k.foldKey || !strings.EqualFold(lineKey, key)) {
 			continue
 		}
 		l = k.set(l, lineKey, strings.TrimSpace(lineValue), key, k.values[i], uncommented)

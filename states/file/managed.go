@@ -176,8 +176,7 @@ func isCommandError(err error) bool {
 
 // raise reports an error as an exception: of a template in Salt's words.
 func (c *call) raise(err error) fun.Ret {
-	var placed *source.Error
-	if errors.As(err, &placed) {
+	if _, ok := errors.AsType[*source.Error](err); ok {
 		return fun.Raise(&value.PyError{Type: "salt.exceptions.SaltRenderError", Msg: c.shown(err)})
 	}
 	return fun.Raise(err)
@@ -186,8 +185,7 @@ func (c *call) raise(err error) fun.Ret {
 // shown returns what Salt says of err; where it lies is shown beside the
 // report.
 func (c *call) shown(err error) string {
-	var placed *source.Error
-	if errors.As(err, &placed) {
+	if placed, ok := errors.AsType[*source.Error](err); ok {
 		c.Env.Fault(placed)
 		return placed.SaltText()
 	}

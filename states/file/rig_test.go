@@ -87,7 +87,7 @@ func (r *rig) start(h host.Host, root, cache string) {
 	r.env = &fun.Env{
 		Identity: fun.Identity{ID: "minion1", SaltEnv: "base"},
 		Data:     fun.Data{Opts: opts, Memo: &fun.Memo{}, Grains: value.MapOf("id", "minion1", "banner", "from grain"), Pillar: value.MapOf("text", "from\npillar\n", "nothing", nil, "data", value.MapOf("x", value.NewList(int64(1), int64(2))))},
-		Machine: fun.Machine{Host: h, CacheDir: cache},
+		Machine:  fun.Machine{Host: h, CacheDir: cache},
 		UI:       fun.UI{Logger: slog.New(slog.DiscardHandler)},
 		Functions: fun.Functions{Table: fun.NewTable([]fun.Entry{
 			{Kind: fun.State, Name: "file", Load: file.States},

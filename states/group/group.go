@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"brine/internal/fun"
 	"brine/internal/host"
@@ -58,11 +59,12 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 	if due.Len() == 0 {
 		return ret
 	}
-	text := "The following group attributes are set to be changed:\n"
+	var text strings.Builder
+	text.WriteString("The following group attributes are set to be changed:\n")
 	for k, v := range due.All() {
-		text += value.Str(k) + ": " + w.shown(value.Str(k), v) + "\n"
+		text.WriteString(value.Str(k) + ": " + w.shown(value.Str(k), v) + "\n")
 	}
-	ret.Comment = text
+	ret.Comment = text.String()
 	if c.Test {
 		ret.Result = fun.WouldChange
 		return ret
@@ -75,7 +77,7 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 		return fun.Raise(err)
 	}
 	if left.Len() > 0 {
-		ret.Result, ret.Comment = fun.Failed, text+"Some changes could not be applied"
+		ret.Result, ret.Comment = fun.Failed, text.String()+"Some changes could not be applied"
 		ret.Changes = value.MapOf("Failed", left)
 		return ret
 	}

@@ -22,7 +22,7 @@ func function(ctx context.Context, c *fun.Call) fun.Ret {
 		warnings = append(warnings, "Please specify 'arg' as a list of arguments.")
 		ret.Extra.Set("warnings", value.Strings(warnings...))
 		pos = nil
-		for _, w := range strings.Fields(s) {
+		for w := range strings.FieldsSeq(s) {
 			pos = append(pos, w)
 		}
 	}

@@ -38,8 +38,7 @@ func call(ctx context.Context, c *fun.Call, kind fun.Kind, name string, args fun
 		res, err = c.Env.Invoker.Invoke(ctx, kind, name, args)
 	}
 	if err != nil {
-		var nf *fun.NotFoundError
-		if errors.As(err, &nf) {
+		if nf, ok := errors.AsType[*fun.NotFoundError](err); ok {
 			text := fmt.Sprintf("'%s' is not available.", name)
 			if nf.Reason != "" {
 				text = nf.Error()
@@ -179,15 +178,13 @@ func parallelRunners(ctx context.Context, c *fun.Call) fun.Ret {
 	outs := make([]outcome, len(calls))
 	var wg sync.WaitGroup
 	for i, j := range calls {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			v, _, ok, err := call(ctx, c, fun.Runner, j.name, j.args)
 			if err != nil {
 				v = err.Error()
 			}
 			outs[i] = outcome{v, ok}
-		}()
+		})
 	}
 	wg.Wait()
 	all, changes := value.NewMap(len(calls)), value.NewMap(len(calls))

@@ -150,7 +150,7 @@ func failMinions(c *fun.Call) (set map[string]bool, bad bool) {
 	switch v := c.Value("fail_minions").(type) {
 	case nil:
 	case string:
-		for _, s := range strings.Split(v, ",") {
+		for s := range strings.SplitSeq(v, ",") {
 			set[strings.TrimSpace(s)] = true
 		}
 	case *value.List:

@@ -63,7 +63,7 @@ func stage(t *testing.T, fleet fun.Fleet, opts ...value.Value) (*fun.Env, *[]str
 	env := &fun.Env{
 		Identity:  fun.Identity{ID: "orch", JID: "20260102030405000000", SaltEnv: "base"},
 		Data:      fun.Data{Opts: value.MapOf(opts...), Grains: value.NewMap(0), Pillar: value.NewMap(0), Memo: &fun.Memo{}},
-		Machine: fun.Machine{Host: host.NewLocal()},
+		Machine:   fun.Machine{Host: host.NewLocal()},
 		Network:   fun.Network{Fleet: fleet, Bus: event.NewRing(0, time.Now)},
 		Functions: fun.Functions{NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) }},
 		UI:        fun.UI{OnWarn: func(w fun.Warning) { warned = append(warned, w.Text) }},

@@ -103,14 +103,15 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 	case due.Len() == 0:
 		return ret
 	case c.Test:
-		text := "The following user attributes are set to be changed:\n"
+		var text strings.Builder
+		text.WriteString("The following user attributes are set to be changed:\n")
 		for k, v := range due.All() {
 			if k == "passwd" {
 				v = redact.Hidden
 			}
-			text += value.Str(k) + ": " + value.Str(v) + "\n"
+			text.WriteString(value.Str(k) + ": " + value.Str(v) + "\n")
 		}
-		ret.Result, ret.Comment = fun.WouldChange, text
+		ret.Result, ret.Comment = fun.WouldChange, text.String()
 		return ret
 	}
 	return w.update(ctx, ret, due)
@@ -306,7 +307,7 @@ func (w *want) shadowChanges(due *value.Map) error {
 			due.Set(d.arg, v)
 		}
 	}
-	if lock := w.c.Bool("password_lock"); !w.c.IsNone("password_lock") && lock != strings.HasPrefix(e.Passwd, "!") && !(w.password == "" && e.Passwd == shadow.NoPassword) {
+	if lock := w.c.Bool("password_lock"); !w.c.IsNone("password_lock") && lock != strings.HasPrefix(e.Passwd, "!") && (w.password != "" || e.Passwd != shadow.NoPassword) {
 		due.Set("password_lock", lock)
 	}
 	return nil

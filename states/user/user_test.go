@@ -49,7 +49,7 @@ func machine() *host.Fake {
 		return host.Output{}, nil
 	})
 	h.HandleCommand("usermod -G *", func(_ context.Context, c host.Cmd) (host.Output, error) {
-		for _, g := range strings.Split(c.Argv[2], ",") {
+		for g := range strings.SplitSeq(c.Argv[2], ",") {
 			gr, _ := h.LookupGroup(g)
 			gr.Members = append(gr.Members, c.Argv[3])
 			h.PutGroup(gr)

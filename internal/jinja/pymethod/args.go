@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"brine/internal/jinja/markupsafe"
@@ -240,12 +241,7 @@ func Raised(err error, types ...string) bool {
 	if !errors.As(err, &p) {
 		return false
 	}
-	for _, t := range types {
-		if p.Type == t {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(types, p.Type)
 }
 
 // UnpackPair returns the two items of item, as "k, v = item" does.

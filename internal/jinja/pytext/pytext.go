@@ -16,7 +16,7 @@ import (
 func specials(s string) func() map[rune]string {
 	return sync.OnceValue(func() map[rune]string {
 		m := map[rune]string{}
-		for _, w := range strings.Fields(s) {
+		for w := range strings.FieldsSeq(s) {
 			r, n := utf8.DecodeRuneInString(w)
 			m[r] = w[n:]
 		}
@@ -27,7 +27,7 @@ func specials(s string) func() map[rune]string {
 func ranges(s string) func() *unicode.RangeTable {
 	return sync.OnceValue(func() *unicode.RangeTable {
 		t := &unicode.RangeTable{}
-		for _, w := range strings.Fields(s) {
+		for w := range strings.FieldsSeq(s) {
 			a, b, two := strings.Cut(w, "-")
 			if !two {
 				b = a

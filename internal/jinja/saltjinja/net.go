@@ -183,7 +183,7 @@ const (
 
 func inAny(a netip.Addr, nets string) bool {
 	a = a.WithZone("")
-	for _, n := range strings.Fields(nets) {
+	for n := range strings.FieldsSeq(nets) {
 		p := netip.MustParsePrefix(n)
 		if p.Addr().Is4() != a.Is4() {
 			continue

@@ -574,7 +574,7 @@ func filterWhitelist(c *jinja.Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return !(black && inBlack) && (!white || inWhite), nil
+	return (!black || !inBlack) && (!white || inWhite), nil
 }
 
 // exprMatch reports whether text matches a glob, or wholly a pattern.

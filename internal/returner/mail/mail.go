@@ -81,7 +81,7 @@ func open(_ context.Context, s returner.Settings) (jobs.Returner, error) {
 // addresses splits a list with commas.
 func addresses(s string) []string {
 	var out []string
-	for _, t := range strings.Split(s, ",") {
+	for t := range strings.SplitSeq(s, ",") {
 		if t = strings.TrimSpace(t); t != "" {
 			out = append(out, t)
 		}
@@ -176,7 +176,7 @@ func (m *mailer) message(ctx context.Context, r *value.Map) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range strings.Split(m.s.Str("fields"), ",") {
+	for f := range strings.SplitSeq(m.s.Str("fields"), ",") {
 		if v, ok := r.Get(strings.TrimSpace(f)); ok {
 			subject += " " + value.Str(v)
 		}

@@ -137,8 +137,7 @@ func pgFault(s returner.Settings, mode string, err error) error {
 // unfit reports whether it is the values of a row that a server does not take:
 // too long, no text of its character set, no JSON that it knows.
 func unfit(err error) bool {
-	var m *mysql.MySQLError
-	if errors.As(err, &m) {
+	if m, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		switch m.Number {
 		case 1153, 1264, 1366, 1406, 3140, 4025:
 			return true

@@ -74,7 +74,7 @@ func newSQLite(ctx context.Context, s returner.Settings) (jobs.Returner, error) 
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	l := &lite{r.(*store)}
-	for _, stmt := range strings.Split(sqliteSchema, ";\n") {
+	for stmt := range strings.SplitSeq(sqliteSchema, ";\n") {
 		if strings.TrimSpace(stmt) == "" {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -59,9 +60,7 @@ func newPushover(_ context.Context, s returner.Settings) (jobs.Returner, error) 
 	}
 	return &each{client: c, send: func(ctx context.Context, r *value.Map) error {
 		f := url.Values{}
-		for k, v := range fixed {
-			f[k] = v
-		}
+		maps.Copy(f, fixed)
 		f.Set("message", clip(message(r, pformat), 1024))
 		_, err := c.form(ctx, to, f)
 		return err
@@ -90,11 +89,12 @@ func newMattermost(_ context.Context, s returner.Settings) (jobs.Returner, error
 	return &eachEvent{
 		each: each{client: c, send: func(ctx context.Context, r *value.Map) error { return post(ctx, message(r, value.Str)) }},
 		tell: func(ctx context.Context, e jobs.EventRow) error {
-			text := "tag: " + e.Tag + "\r\n"
+			var text strings.Builder
+			text.WriteString("tag: " + e.Tag + "\r\n")
 			for k, v := range e.Data.All() {
-				text += value.Str(k) + ": " + value.Str(v) + "\r\n"
+				text.WriteString(value.Str(k) + ": " + value.Str(v) + "\r\n")
 			}
-			return post(ctx, text)
+			return post(ctx, text.String())
 		},
 	}, nil
 }
@@ -278,7 +278,7 @@ func stateID(tag string) string {
 func sprinkle(s string, r *value.Map) string {
 	host, _, _ := strings.Cut(r.Str("id"), ".")
 	var parts []string
-	for _, sub := range strings.Split(s, "{") {
+	for sub := range strings.SplitSeq(s, "{") {
 		parts = append(parts, strings.Split(sub, "}")...)
 	}
 	for i := 1; i < len(parts); i += 2 {

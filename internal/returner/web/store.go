@@ -186,8 +186,7 @@ func (e *elastic) each(call func(host string) error) error {
 		if err = call(h); err == nil {
 			return nil
 		}
-		var none *unreached
-		if !errors.As(err, &none) {
+		if _, ok := errors.AsType[*unreached](err); !ok {
 			return err
 		}
 	}

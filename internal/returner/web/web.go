@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"sort"
@@ -83,9 +84,7 @@ func (c *client) do(ctx context.Context, method, to, contentType string, body []
 	if err != nil {
 		return nil, c.hide(err)
 	}
-	for k, v := range c.header {
-		req.Header[k] = v
-	}
+	maps.Copy(req.Header, c.header)
 	if c.user != nil {
 		pass, _ := c.user.Password()
 		req.SetBasicAuth(c.user.Username(), pass)

@@ -303,7 +303,7 @@ func TestElasticsearchOfStates(t *testing.T) {
 		seen = append(seen, r.Method+" "+r.URL.Path+" "+string(b))
 		switch r.Method {
 		case http.MethodHead:
-			w.WriteHeader(404)
+			w.WriteHeader(http.StatusNotFound)
 		case http.MethodPost:
 			_, _ = io.WriteString(w, `{"errors":false,"items":[]}`)
 		}

@@ -45,7 +45,7 @@ func (t Tree) Env(tb testing.TB, opts ...value.Value) *fun.Env {
 	return &fun.Env{
 		Identity:  fun.Identity{ID: "minion1", SaltEnv: "base", JID: "20260102030405000000"},
 		Data:      fun.Data{Opts: value.MapOf(opts...), Grains: value.MapOf("id", "minion1", "role", "web"), Pillar: value.NewMap(0), Memo: &fun.Memo{}},
-		Machine: fun.Machine{Up: t},
+		Machine:   fun.Machine{Up: t},
 		Functions: fun.Functions{Table: fun.NewTable(nil)},
 		UI: fun.UI{Logger: slog.New(slog.DiscardHandler), OnWarn: func(w fun.Warning) {
 			if tb != nil {

@@ -27,7 +27,7 @@ func Env(tb testing.TB, h host.Host, opts *value.Map, grains value.Mapping, tabl
 	e := &fun.Env{
 		Identity:  fun.Identity{ID: "minion1", SaltEnv: "base"},
 		Data:      fun.Data{Opts: opts, Grains: grains, Memo: &fun.Memo{}},
-		Machine: fun.Machine{Host: h},
+		Machine:   fun.Machine{Host: h},
 		UI:        fun.UI{Logger: slog.New(slog.DiscardHandler)},
 		Functions: fun.Functions{NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) }, Table: fun.NewTable(table)},
 	}

@@ -181,16 +181,14 @@ func (f *Fake) accept() {
 		f.mu.Lock()
 		f.conns[c], f.order[c] = true, n
 		f.mu.Unlock()
-		f.wg.Add(1)
-		go func() {
-			defer f.wg.Done()
+		f.wg.Go(func() {
 			f.serve(c)
 			c.Close()
 			f.mu.Lock()
 			delete(f.conns, c)
 			delete(f.order, c)
 			f.mu.Unlock()
-		}()
+		})
 	}
 }
 
@@ -299,11 +297,9 @@ func (f *Fake) serve(raw net.Conn) {
 		if err != nil {
 			return
 		}
-		f.wg.Add(1)
-		go func() {
-			defer f.wg.Done()
+		f.wg.Go(func() {
 			f.session(raw, conn.User(), ch, creqs)
-		}()
+		})
 	}
 }
 

@@ -74,7 +74,7 @@ func Require(t testing.TB, name string) string {
 			return p
 		}
 	}
-	for _, want := range strings.Split(os.Getenv("BRINE_TEST_REQUIRE"), ",") {
+	for want := range strings.SplitSeq(os.Getenv("BRINE_TEST_REQUIRE"), ",") {
 		if want == name {
 			t.Fatalf("%s is required and not installed", name)
 		}

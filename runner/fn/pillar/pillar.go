@@ -19,8 +19,8 @@ func Runners() fun.Module {
 // those of the minion with more over them.
 func minionEnv(ctx context.Context, c *fun.Call, id string, more *value.Map) (*fun.Env, error) {
 	var grains value.Mapping
-	switch {
-	case id == "" || id == c.Env.ID:
+	switch id {
+	case "", c.Env.ID:
 		id, grains = c.Env.ID, c.Env.Grains
 	default:
 		g, err := remoteGrains(ctx, c, id)

@@ -86,12 +86,12 @@ func (f *finder) find(r requisite) []int {
 	}
 	l := append([]int(nil), f.by[r]...)
 	for i, c := range f.chunks {
-		switch {
-		case r.state == "sls":
+		switch r.state {
+		case "sls":
 			if value.Fnmatch(r.name, c.SLS) {
 				l = append(l, i)
 			}
-		case r.state == "id" || r.state == c.State:
+		case "id", c.State:
 			if value.Fnmatch(r.name, c.ID) || value.Fnmatch(r.name, c.Name) {
 				l = append(l, i)
 			}

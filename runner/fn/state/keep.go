@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -216,10 +217,8 @@ func runRequest(ctx context.Context, c *fun.Call) (fun.Result, error) {
 // Salt: disable.
 func disable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return setDisabled(ctx, c, func(rules []string, name string) ([]string, string) {
-		for _, r := range rules {
-			if r == name {
-				return rules, "Info: " + name + " state already disabled."
-			}
+		if slices.Contains(rules, name) {
+			return rules, "Info: " + name + " state already disabled."
 		}
 		return append(rules, name), "Info: " + name + " state disabled."
 	})

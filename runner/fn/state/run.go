@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"brine/internal/fun"
@@ -71,24 +72,20 @@ func sls(ctx context.Context, c *fun.Call) (fun.Result, error) {
 func (s *session) sync(ctx context.Context, saltenv string) error {
 	v := s.c.Value("sync_mods")
 	var kinds []string
-	switch {
-	case v == nil || v == false:
+	switch v {
+	case nil, false:
 		return nil
-	case v == true:
+	case true:
 		kinds = []string{"all"}
 	default:
 		kinds = splitText(v)
 	}
-	for _, k := range kinds {
-		if k == "all" {
-			kinds = []string{"all"}
-			break
-		}
+	if slices.Contains(kinds, "all") {
+		kinds = []string{"all"}
 	}
 	for _, k := range kinds {
 		_, err := s.env.Invoker.Invoke(ctx, fun.Exec, "saltutil.sync_"+k, fun.Args{Kw: value.MapOf("saltenv", saltenv)})
-		var missing *fun.NotFoundError
-		if errors.As(err, &missing) {
+		if _, ok := errors.AsType[*fun.NotFoundError](err); ok {
 			s.env.Log().Warn("invalid custom module type, ignoring", "type", k)
 			continue
 		}

@@ -328,7 +328,7 @@ func split(v value.Value) []value.Value {
 		return []value.Value{v}
 	}
 	var out []value.Value
-	for _, s := range strings.Split(value.Str(v), ",") {
+	for s := range strings.SplitSeq(value.Str(v), ",") {
 		out = append(out, strings.TrimSpace(s))
 	}
 	return out

@@ -172,7 +172,7 @@ func template(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	text, err := s.env.Host.ReadFile(abs)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return s.failed(source.List{{Err: errors.New("Specified SLS " + path + " on local filesystem cannot be found.")}}) //nolint:staticcheck // Salt's text
+		return s.failed(source.List{{Err: errors.New("Specified SLS " + path + " on local filesystem cannot be found.")}})
 	case err != nil:
 		return fun.Result{}, err
 	}
