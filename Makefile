@@ -3,7 +3,7 @@
 GO ?= go
 FUZZTIME ?= 10s
 
-.PHONY: build test race fuzz lint bench bench-ssh bench-scale soak release slim
+.PHONY: build machines test-machines test race fuzz lint bench bench-ssh bench-scale soak release slim
 
 build: ## the binary for this machine, static
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o brine .
@@ -14,6 +14,12 @@ slim: ## a slim agent, and the test that it lacks nothing and is small
 test: ## all tests; installs what they need on Debian as root
 	sh .ci/needs
 	sh .ci/gotest ./... -timeout 20m
+
+machines: ## the image of the throw-away machines that TestMachines boots (root on Debian; 2 GB)
+	sh .ci/machines
+
+test-machines: machines ## every recording of a whole machine; CASES is a glob such as 'm-cron-*'
+	BRINE_TEST_REQUIRE=machines BRINE_MACHINE_CASES='$(CASES)' $(GO) test -count=1 -v -timeout 60m -run TestMachines ./e2e
 
 race: ## the tests of what runs in parallel, under the race detector (needs gcc)
 	CGO_ENABLED=1 sh .ci/gotest './runner/exec/... ./internal/fleet/... ./internal/event/... ./internal/jobs/... ./internal/grains/... ./internal/host/... ./sshexec/...' -race

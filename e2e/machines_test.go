@@ -1,0 +1,328 @@
+//go:build linux
+
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"brine/internal/testkit/machine"
+	"brine/internal/value"
+	"brine/internal/yamlsalt"
+)
+
+// The recordings of real Salt on whole machines, see testdata/machines/README.md.
+// Steps that brine answers in another way are named in testdata/machines-open.d,
+// with the reason; one that is named there and agrees is a failure, so that the
+// lists stay true.
+const (
+	machineCases = "testdata/machines"
+	machineOpen  = "testdata/machines-open.d"
+)
+
+// where a case lies in its machine.
+const (
+	caseDir  = "/case"
+	caseTmp  = caseDir + "/tmp"
+	caseConf = caseDir + "/conf"
+	caseTree = caseDir + "/tree"
+)
+
+// filled puts the paths of the machine in place of the placeholders.
+var filled = strings.NewReplacer("@TMP@", caseTmp, "@TREE@", caseTree, "@CONF@", caseConf)
+
+// A machineCase is one folder of testdata/machines.
+type machineCase struct {
+	name, dir, area string
+	setup           []string
+	masks           []mask
+	sortLines       bool
+	steps           []machineStep
+}
+
+type machineStep struct {
+	command []string // of brine
+	text    bool     // text was recorded, not JSON
+	exit    int
+	before  []string
+	probes  []string
+	shape   string // "": values, "true": types alone, "values": and the keys below local are one
+}
+
+// TestMachines replays the recordings, each in a fresh machine. By default it
+// replays the areas of the modules that brine has; BRINE_MACHINE_CASES is a glob
+// of names.
+func TestMachines(t *testing.T) {
+	image := machine.Image(t)
+	brine := staticBrine(t)
+	open := readMachineOpen(t)
+	glob := os.Getenv("BRINE_MACHINE_CASES")
+	dirs, err := filepath.Glob(filepath.Join(machineCases, "m-*"))
+	if err != nil || len(dirs) == 0 {
+		t.Fatalf("no cases in %s: %v", machineCases, err)
+	}
+	var (
+		mu            sync.Mutex
+		passed, total = map[string]int{}, map[string]int{}
+	)
+	t.Run("case", func(t *testing.T) {
+		for _, dir := range dirs {
+			name := filepath.Base(dir)
+			if ok, err := filepath.Match(glob, name); err != nil || glob != "" && !ok {
+				continue
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				c := readMachineCase(t, dir)
+				good := c.replay(t, machine.Boot(t, image), brine, open)
+				mu.Lock()
+				defer mu.Unlock()
+				total[c.area] += len(c.steps)
+				passed[c.area] += good
+			})
+		}
+	})
+	for _, a := range slices.Sorted(keysOf(total)) {
+		fmt.Printf("machines: %-16s %3d/%d steps\n", a, passed[a], total[a])
+	}
+}
+
+func keysOf(m map[string]int) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// staticBrine builds the program that goes into machines: the test binary needs
+// the libraries of this one.
+func staticBrine(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "brine")
+	c := exec.Command("go", "build", "-trimpath", "-o", bin, ".")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("build brine: %v\n%s", err, out)
+	}
+	return bin
+}
+
+// readMachineOpen reads the steps that differ on purpose: "CASE STEP REASON" a
+// line, STEP a number or *.
+func readMachineOpen(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(machineOpen, "*.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := map[string]string{}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.SplitSeq(string(b), "\n") {
+			if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+				continue
+			}
+			words := strings.SplitN(line, " ", 3)
+			if len(words) < 3 {
+				t.Fatalf("%s: not CASE STEP REASON: %s", f, line)
+			}
+			open[words[0]+" "+words[1]] = words[2]
+		}
+	}
+	return open
+}
+
+func readMachineCase(t *testing.T, dir string) *machineCase {
+	t.Helper()
+	path := filepath.Join(dir, "case.yaml")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := yamlsalt.Load(yamlsalt.LoadOptions{Name: path}, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, ok := v.(*value.Map)
+	if !ok {
+		t.Fatalf("%s: not a mapping", path)
+	}
+	c := &machineCase{name: filepath.Base(dir), dir: dir, area: m.Str("area"), setup: texts(m.List("setup")), sortLines: value.Truth(m.At("sort_lines"))}
+	for i := range m.List("mask").Len() {
+		pair := texts(m.List("mask").Items[i].(*value.List))
+		c.masks = append(c.masks, compileMask(t, pair[0], pair[1]))
+	}
+	common := texts(m.List("probe"))
+	add := func(step *value.Map) {
+		inherit := func(key string) value.Value {
+			if v, ok := step.Get(key); ok {
+				return v
+			}
+			return m.At(key)
+		}
+		s := machineStep{text: value.Truth(inherit("text")), before: texts(step.List("before")), probes: common}
+		if step != m && step.Has("probe") {
+			s.probes = texts(step.List("probe"))
+		}
+		if v := step.At("shape"); value.Truth(v) {
+			s.shape = strings.ToLower(value.Str(v))
+		}
+		n, _ := value.AsInt(step.At("salt_exit"))
+		s.exit = int(n)
+		program := "call"
+		if strings.HasPrefix(value.Str(inherit("program")), "salt-run") {
+			program = "run"
+		}
+		s.command = commandOf(program, texts(step.List("argv")), s.text)
+		c.steps = append(c.steps, s)
+	}
+	add(m)
+	for i := range m.List("then").Len() {
+		add(m.List("then").Items[i].(*value.Map))
+	}
+	return c
+}
+
+// commandOf returns the command line of brine for a recorded one.
+func commandOf(program string, argv []string, text bool) []string {
+	line := []string{program, "-c", caseConf}
+	has := func(part string) bool {
+		return slices.ContainsFunc(argv, func(a string) bool { return strings.HasPrefix(a, part) })
+	}
+	switch {
+	case !text && !has("--out"):
+		line = append(line, "--out=json")
+	case text && !has("--no-color") && !has("--force-color"):
+		line = append(line, "--no-color")
+	}
+	for _, a := range argv {
+		line = append(line, filled.Replace(a))
+	}
+	return line
+}
+
+// replay runs the steps in a machine and returns how many agree or are open.
+func (c *machineCase) replay(t *testing.T, m *machine.Machine, brine string, open map[string]string) (good int) {
+	c.layOut(t, m, brine)
+	for _, line := range c.setup {
+		m.Shell(caseTmp, filled.Replace(line))
+	}
+	for i, s := range c.steps {
+		n := i + 1
+		for _, line := range s.before {
+			m.Shell(caseTmp, filled.Replace(line))
+		}
+		res := m.Run(150*time.Second, caseTmp, append([]string{"/usr/local/bin/brine"}, s.command...)...)
+		probes := make([]machine.Result, len(s.probes))
+		for k, line := range s.probes {
+			probes[k] = m.Shell(caseTmp, filled.Replace(line))
+		}
+		faults := c.compare(n, s, res, probes)
+		reason, isOpen := open[c.name+" *"]
+		if !isOpen {
+			reason, isOpen = open[fmt.Sprintf("%s %d", c.name, n)]
+		}
+		at := fmt.Sprintf("step %d (%s)", n, strings.Join(s.command, " "))
+		switch {
+		case len(faults) == 0 && open[fmt.Sprintf("%s %d", c.name, n)] != "":
+			t.Errorf("%s agrees, but is named in %s", at, machineOpen)
+		case len(faults) == 0:
+			good++
+		case isOpen:
+			t.Logf("%s is open: %s\n\t%s", at, reason, strings.Join(faults, "\n\t"))
+			good++
+		default:
+			t.Errorf("%s:\n\t%s", at, strings.Join(faults, "\n\t"))
+		}
+	}
+	return good
+}
+
+// layOut writes the tree and the configuration of the case into the machine.
+func (c *machineCase) layOut(t *testing.T, m *machine.Machine, brine string) {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	inside := func(path string) string { return filepath.Join(m.Root, path) }
+	b, err := os.ReadFile(brine)
+	must(err)
+	must(os.WriteFile(inside("/usr/local/bin/brine"), b, 0o755))
+	for _, d := range []string{caseTmp, caseConf, caseTree + "/salt", caseTree + "/pillar"} {
+		must(os.MkdirAll(inside(d), 0o755))
+	}
+	src := filepath.Join(c.dir, "tree")
+	must(copyFilled(src, inside(caseTree)))
+	conf := fmt.Sprintf(`id: minion1
+file_client: local
+file_roots: {base: [%[1]s/salt]}
+pillar_roots: {base: [%[1]s/pillar]}
+root_dir: %[2]s/root
+cachedir: %[2]s/cache
+enable_gpu_grains: false
+enable_fqdns_grains: false
+`, caseTree, caseDir)
+	must(os.WriteFile(inside(caseConf+"/minion"), []byte(conf), 0o644))
+	if extra, err := os.ReadFile(filepath.Join(src, "etc/minion")); err == nil {
+		must(os.MkdirAll(inside(caseConf+"/minion.d"), 0o755))
+		must(os.WriteFile(inside(caseConf+"/minion.d/case.conf"), []byte(filled.Replace(string(extra))), 0o644))
+	}
+	if grains, err := os.ReadFile(filepath.Join(src, "etc/grains")); err == nil {
+		must(os.WriteFile(inside(caseConf+"/grains"), grains, 0o644))
+	}
+}
+
+// copyFilled copies a tree of files with the placeholders in text filled.
+func copyFilled(from, to string) error {
+	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		dst := filepath.Join(to, rel)
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		switch {
+		case d.IsDir():
+			return os.MkdirAll(dst, 0o755)
+		case d.Type()&fs.ModeSymlink != 0:
+			target, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			return os.Symlink(target, dst)
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(dst, []byte(filled.Replace(string(b))), info.Mode().Perm())
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // a case without a tree
+	}
+	return err
+}
