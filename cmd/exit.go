@@ -69,10 +69,10 @@ func classify(err error) (status int, hint string) {
 	case errors.As(err, &nf):
 		if strings.Contains(nf.Name, ",") {
 			hint = "one function is called at a time; 'brine salt' takes several, as salt does"
-		} else if nf.Nearest != "" {
-			hint = fmt.Sprintf("did you mean %q? 'brine functions' lists what is there", nf.Nearest)
-		} else if nf.Reason == "" {
-			hint = "'brine functions' lists what is there"
+		} else if hint = nf.Hint(); nf.Nearest != "" {
+			hint += " 'brine functions' lists all functions"
+		} else if hint == "" && nf.Reason == "" {
+			hint = "'brine functions' lists all functions"
 		}
 		return exitNoFunction, hint
 	case errors.As(err, &pl):

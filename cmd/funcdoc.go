@@ -77,16 +77,30 @@ func (a *App) printDocs(t *fun.Table, names []string) error {
 			fmt.Fprintln(a.Out)
 		}
 		if !docOf(a.Out, t, name) {
-			var all []string
-			for _, k := range docKinds {
-				all = append(all, t.Names(k)...)
-				all = append(all, t.Modules(k)...)
-			}
-			n, _ := source.Nearest(name, all)
-			return &fun.NotFoundError{Kind: fun.Exec, Name: name, Nearest: n}
+			return notFound(t, name)
 		}
 	}
 	return nil
+}
+
+// notFound returns the error for a name of any kind that the table does not have:
+// a function of Salt, else the nearest function or module.
+func notFound(t *fun.Table, name string) error {
+	var err *fun.NotFoundError
+	for _, k := range docKinds {
+		e := t.NotFound(k, name)
+		if err == nil || !err.InSalt && (e.InSalt || err.Nearest == "" && e.Nearest != "") {
+			err = e
+		}
+	}
+	if err.Hint() == "" {
+		var mods []string
+		for _, k := range docKinds {
+			mods = append(mods, t.Modules(k)...)
+		}
+		err.Nearest, _ = source.Nearest(name, mods)
+	}
+	return err
 }
 
 // docOf prints all that name is; false where it is nothing.

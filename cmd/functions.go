@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -8,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/internal/fun"
-	"brine/internal/source"
 )
 
 type functionsOpts struct {
@@ -74,22 +74,14 @@ func (a *App) functions(c *cobra.Command, o *functionsOpts, globs []string) erro
 		return usagef(c, "--kind: %q is none of state, execution, runner, wheel", o.kind)
 	}
 	if !any {
-		return &statusError{status: exitGeneric, err: fmt.Errorf("no function matches %s", strings.Join(globs, " ")), hint: nearestFunction(t, globs) + "'brine functions' lists all"}
+		hint := "'brine functions' lists all functions"
+		var missing *fun.NotFoundError
+		if errors.As(notFound(t, globs[0]), &missing) && missing.Hint() != "" {
+			hint = missing.Hint()
+		}
+		return &statusError{status: exitGeneric, err: fmt.Errorf("no function matches %s", strings.Join(globs, " ")), hint: hint}
 	}
 	return nil
-}
-
-// nearestFunction says which name was likely meant by the first glob.
-func nearestFunction(t *fun.Table, globs []string) string {
-	var all []string
-	for _, k := range docKinds {
-		all = append(all, t.Names(k)...)
-		all = append(all, t.Modules(k)...)
-	}
-	if n, ok := source.Nearest(globs[0], all); ok {
-		return fmt.Sprintf("did you mean %q? ", n)
-	}
-	return ""
 }
 
 // customModules are the modules that answer to any function.

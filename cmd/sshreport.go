@@ -222,7 +222,7 @@ func (r *report) hint() {
 		if _, _, ok := r.s.table.Lookup(fun.Exec, call.Fun); ok {
 			continue
 		}
-		if _, hint := classify(&fun.NotFoundError{Kind: fun.Exec, Name: call.Fun, Nearest: r.s.table.Nearest(fun.Exec, call.Fun)}); hint != "" {
+		if _, hint := classify(r.s.table.NotFound(fun.Exec, call.Fun)); hint != "" {
 			fmt.Fprintln(r.s.app.Err, "hint:", hint)
 		}
 	}

@@ -10,7 +10,9 @@ import (
 	"context"
 	"fmt"
 	"sort"
+	"strings"
 
+	"brine/internal/saltnames"
 	"brine/internal/source"
 	"brine/internal/value"
 )
@@ -25,6 +27,12 @@ const (
 	Runner             // salt-run
 	Wheel              // salt.wheel
 )
+
+// Short returns the kind in one word: "execution", "state", "runner", "wheel".
+func (k Kind) Short() string {
+	short, _, _ := strings.Cut(k.String(), " ")
+	return short
+}
 
 // String returns the kind as messages name it.
 func (k Kind) String() string {
@@ -203,8 +211,13 @@ type Invoker interface {
 type NotFoundError struct {
 	Kind    Kind
 	Name    string
-	Nearest string // a name that is there, or ""
+	Nearest string // the available name that was likely meant, or ""
 	Reason  string // why its module cannot serve here, or ""
+	InSalt  bool   // Salt has it, brine does not
+	// Other is the kind of function that has the name, where IsOther says that it is
+	// another than Kind.
+	Other   Kind
+	IsOther bool
 }
 
 // Error returns Salt's text for a function that is not available.
@@ -213,6 +226,30 @@ func (e *NotFoundError) Error() string {
 		return fmt.Sprintf("'%s' is not available: %s", e.Name, e.Reason)
 	}
 	return fmt.Sprintf("'%s' is not available.", e.Name)
+}
+
+// Hint says what the user may do: "" where there is nothing to say.
+func (e *NotFoundError) Hint() string {
+	switch {
+	case e.IsOther && e.Kind == Exec && e.Other == State:
+		return fmt.Sprintf("%[1]s is a state: use it in an SLS, or run it with 'brine call state.single %[1]s name=...'", e.Name)
+	case e.IsOther && e.Kind == State && e.Other == Exec:
+		return fmt.Sprintf("%s is an execution function: call it by the state module.run", e.Name)
+	case e.IsOther:
+		return fmt.Sprintf("%s is %s", e.Name, withArticle(e.Other.String()))
+	case e.InSalt:
+		return fmt.Sprintf("Salt %s has %s, brine does not: see docs/compatibility.md", saltnames.Version, e.Name)
+	case e.Nearest != "":
+		return fmt.Sprintf("did you mean %q?", e.Nearest)
+	}
+	return ""
+}
+
+func withArticle(s string) string {
+	if strings.ContainsRune("aeiou", rune(s[0])) {
+		return "an " + s
+	}
+	return "a " + s
 }
 
 // An ArgError says that a function was called with wrong arguments, in the

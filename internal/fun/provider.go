@@ -16,24 +16,21 @@ func (e *Env) Find(kind Kind, name string) (*Module, *Spec, error) {
 	mod, fn, ok := strings.Cut(name, ".")
 	all := e.Table.byName[tableKey{kind, mod}]
 	if !ok || len(all) == 0 {
-		return nil, nil, &NotFoundError{Kind: kind, Name: name, Nearest: e.Table.Nearest(kind, name)}
+		return nil, nil, e.Table.NotFound(kind, name)
 	}
 	l, why := e.provider(kind, mod, all)
 	if l == nil {
 		if _, _, known := e.Table.Lookup(kind, name); !known {
-			return nil, nil, &NotFoundError{Kind: kind, Name: name, Nearest: e.Table.Nearest(kind, name)}
+			return nil, nil, e.Table.NotFound(kind, name)
 		}
 		return nil, nil, &NotFoundError{Kind: kind, Name: name, Reason: why}
 	}
 	spec := l.spec(fn)
 	if spec == nil {
-		err := &NotFoundError{Kind: kind, Name: name}
-		if _, _, known := e.Table.Lookup(kind, name); known {
-			err.Reason = "its provider here, " + l.Name + ", does not have it"
-		} else {
-			err.Nearest = e.Table.Nearest(kind, name)
+		if _, _, known := e.Table.Lookup(kind, name); !known {
+			return nil, nil, e.Table.NotFound(kind, name)
 		}
-		return nil, nil, err
+		return nil, nil, &NotFoundError{Kind: kind, Name: name, Reason: "its provider here, " + l.Name + ", does not have it"}
 	}
 	return &l.mod, spec, nil
 }

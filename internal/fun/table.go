@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"brine/internal/saltnames"
 	"brine/internal/source"
 )
 
@@ -194,8 +195,47 @@ func (t *Table) Names(kind Kind) []string {
 	return slices.Compact(names)
 }
 
-// Nearest returns the function of a kind that a user most likely meant.
+// NotFound returns the error for a function that the table does not have: it says
+// whether it is of another kind, whether Salt has it, or which name is nearest.
+func (t *Table) NotFound(kind Kind, name string) *NotFoundError {
+	err := &NotFoundError{Kind: kind, Name: name}
+	for _, k := range []Kind{State, Exec, Runner, Wheel} {
+		if _, _, ok := t.Lookup(k, name); ok && k != kind {
+			err.Other, err.IsOther = k, true
+			return err
+		}
+	}
+	if err.InSalt = saltnames.Has(kind.Short(), name); !err.InSalt {
+		err.Nearest = t.Nearest(kind, name)
+	}
+	return err
+}
+
+// Nearest returns the function of a kind that a user most likely meant; "" where
+// none is near. Both the module and the function have to be near.
 func (t *Table) Nearest(kind Kind, name string) string {
-	n, _ := source.Nearest(name, t.Names(kind))
-	return n
+	mod, fn, ok := strings.Cut(name, ".")
+	if !ok {
+		return ""
+	}
+	mods := []string{mod}
+	if t.byName[tableKey{kind, mod}] == nil {
+		mods = source.Near(mod, t.Modules(kind))
+	}
+	for _, m := range mods {
+		var fns []string
+		for _, l := range t.byName[tableKey{kind, m}] {
+			for f := range l.get().index {
+				if f == fn {
+					return m + "." + f
+				}
+				fns = append(fns, f)
+			}
+		}
+		slices.Sort(fns)
+		if n, ok := source.Nearest(fn, fns); ok {
+			return m + "." + n
+		}
+	}
+	return ""
 }

@@ -1,6 +1,9 @@
 package source
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Nearest returns the candidate that a user most likely meant by name, and
 // false where none is near enough to be worth suggesting.
@@ -22,6 +25,21 @@ func Nearest(name string, candidates []string) (string, bool) {
 		}
 	}
 	return best, best != ""
+}
+
+// Near returns the candidates that are near name as [Nearest] has it, the nearest
+// first.
+func Near(name string, candidates []string) []string {
+	var near []string
+	left := candidates
+	for {
+		n, ok := Nearest(name, left)
+		if !ok {
+			return near
+		}
+		near = append(near, n)
+		left = slices.DeleteFunc(slices.Clone(left), func(c string) bool { return c == n })
+	}
 }
 
 // DidYouMean returns ` (did you mean "x"?)` for the nearest candidate, or "".

@@ -543,7 +543,7 @@ func TestSlots(t *testing.T) {
 		{"__slot__:salt:test.arg(k=v).no.such", "None", ""},
 		{"__slot__:salt:test.arg(k=v) ~ x", "{'args': [], 'kwargs': {'k': 'v'}}", "returned no text"},
 		{"__slot__:salt:test.arg()", "{'args': [], 'kwargs': {}}", ""},
-		{"__slot__:salt:test.ecko(x)", "'__slot__:salt:test.ecko(x)'", "did you mean 'test.echo'?"},
+		{"__slot__:salt:test.ecko(x)", "'__slot__:salt:test.ecko(x)'", "did you mean \"test.echo\"?"},
 		{"__slot__:pillar:x", "'__slot__:pillar:x'", "malformed slot"},
 		{"__slot__:salt:test.echo", "'__slot__:salt:test.echo'", "malformed slot"},
 		{"__slot__:salt:test.echo(a]", "'__slot__:salt:test.echo(a]'", "malformed slot"},

@@ -144,8 +144,8 @@ func (j *job) slot(ctx context.Context, slot string) (value.Value, error) {
 		var missing *fun.NotFoundError
 		switch {
 		case !errors.As(err, &missing):
-		case missing.Nearest != "":
-			text += " (did you mean " + value.QuoteStr(missing.Nearest) + "?)"
+		case missing.Hint() != "":
+			text += ": " + missing.Hint()
 		case missing.Reason != "":
 			text += ": " + missing.Reason
 		}

@@ -273,11 +273,12 @@ func Unknown(t *fun.Table, h interface {
 		if ok {
 			continue
 		}
-		hint := ""
-		if n := t.Nearest(fun.State, name); n != "" {
-			hint = `did you mean "` + n + `"?`
+		missing := t.NotFound(fun.State, name)
+		text := fmt.Sprintf("unknown state function %q", name)
+		if missing.InSalt {
+			text = fmt.Sprintf("state function %q of Salt is not available in brine", name)
 		}
-		faults = append(faults, h.Fault(c.Low, c.Pos, hint, fmt.Sprintf("unknown state function %q", name)))
+		faults = append(faults, h.Fault(c.Low, c.Pos, missing.Hint(), text))
 	}
 	return faults
 }

@@ -50,8 +50,9 @@ func runOld(ctx context.Context, c *fun.Call) fun.Ret {
 	name := c.Name
 	_, spec, err := c.Env.Find(fun.Exec, name)
 	if err != nil {
-		if n := c.Env.Table.Nearest(fun.Exec, name); n != "" {
-			c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("there is no execution function %q (did you mean %q?)", name, n)})
+		var missing *fun.NotFoundError
+		if errors.As(err, &missing) && missing.Hint() != "" {
+			c.Env.Warnf(c.Low.Pos, "unknown execution function %q: %s", name, missing.Hint())
 		}
 		return fun.Fail("Module function %s is not available", name)
 	}

@@ -96,8 +96,8 @@ func (s *session) hint(c *fun.Chunk) {
 	if _, _, ok := s.env.Table.Lookup(fun.State, name); ok {
 		return
 	}
-	if n := s.env.Table.Nearest(fun.State, name); n != "" {
-		s.show(source.List{{Hint: `did you mean "` + n + `"?`, Err: errors.New("unknown state function \"" + name + "\"")}})
+	if hint := s.env.Table.NotFound(fun.State, name).Hint(); hint != "" {
+		s.show(source.List{{Hint: hint, Err: errors.New("unknown state function \"" + name + "\"")}})
 	}
 }
 
