@@ -9,6 +9,7 @@ import (
 	cmdmod "brine/modules/cmd"
 	configmod "brine/modules/config"
 	cpmod "brine/modules/cp"
+	cronmod "brine/modules/cron"
 	datamod "brine/modules/data"
 	defaultsmod "brine/modules/defaults"
 	environmod "brine/modules/environ"
@@ -42,6 +43,7 @@ import (
 	"brine/runner/fn/wheel"
 	archivestates "brine/states/archive"
 	cmdstates "brine/states/cmd"
+	cronstates "brine/states/cron"
 	environstates "brine/states/environ"
 	eventstates "brine/states/event"
 	filestates "brine/states/file"
@@ -63,6 +65,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "cmd", Load: cmdmod.Module},
 		{Kind: fun.Exec, Name: "config", Load: configmod.Module},
 		{Kind: fun.Exec, Name: "cp", Load: cpmod.Module},
+		{Kind: fun.Exec, Name: "cron", Load: cronmod.Module},
 		{Kind: fun.Exec, Name: "data", Load: datamod.Module},
 		{Kind: fun.Exec, Name: "defaults", Load: defaultsmod.Module},
 		{Kind: fun.Exec, Name: "environ", Load: environmod.Module},
@@ -91,6 +94,7 @@ func Table() *fun.Table {
 
 		{Kind: fun.State, Name: "archive", Load: archivestates.States},
 		{Kind: fun.State, Name: "cmd", Load: cmdstates.States},
+		{Kind: fun.State, Name: "cron", Load: cronstates.States},
 		{Kind: fun.State, Name: "environ", Load: environstates.States},
 		{Kind: fun.State, Name: "event", Load: eventstates.States},
 		{Kind: fun.State, Name: "file", Load: filestates.States},
