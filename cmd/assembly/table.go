@@ -18,6 +18,7 @@ import (
 	grainsmod "brine/modules/grains"
 	groupmod "brine/modules/group"
 	hashutilmod "brine/modules/hashutil"
+	hostsmod "brine/modules/hosts"
 	httpmod "brine/modules/http"
 	jinjamod "brine/modules/jinja"
 	logmod "brine/modules/log"
@@ -49,6 +50,7 @@ import (
 	filestates "brine/states/file"
 	grainsstates "brine/states/grains"
 	groupstates "brine/states/group"
+	hoststates "brine/states/host"
 	httpstates "brine/states/http"
 	modulestates "brine/states/module"
 	saltstates "brine/states/salt"
@@ -74,6 +76,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "grains", Load: grainsmod.Module},
 		{Kind: fun.Exec, Name: "group", Load: groupmod.Module},
 		{Kind: fun.Exec, Name: "hashutil", Load: hashutilmod.Module},
+		{Kind: fun.Exec, Name: "hosts", Load: hostsmod.Module},
 		{Kind: fun.Exec, Name: "http", Load: httpmod.Module},
 		{Kind: fun.Exec, Name: "jinja", Load: jinjamod.Module},
 		{Kind: fun.Exec, Name: "log", Load: logmod.Module},
@@ -100,6 +103,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "file", Load: filestates.States},
 		{Kind: fun.State, Name: "grains", Load: grainsstates.States},
 		{Kind: fun.State, Name: "group", Load: groupstates.States},
+		{Kind: fun.State, Name: "host", Load: hoststates.States},
 		{Kind: fun.State, Name: "http", Load: httpstates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
