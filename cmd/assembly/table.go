@@ -30,6 +30,7 @@ import (
 	saltutilmod "brine/modules/saltutil"
 	shadowmod "brine/modules/shadow"
 	slsutilmod "brine/modules/slsutil"
+	sshmod "brine/modules/ssh"
 	statusmod "brine/modules/status"
 	systemmod "brine/modules/system"
 	testmod "brine/modules/test"
@@ -54,6 +55,8 @@ import (
 	httpstates "brine/states/http"
 	modulestates "brine/states/module"
 	saltstates "brine/states/salt"
+	sshauthstates "brine/states/sshauth"
+	sshknownhostsstates "brine/states/sshknownhosts"
 	stateconfstates "brine/states/stateconf"
 	teststates "brine/states/test"
 	userstates "brine/states/user"
@@ -88,6 +91,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
 		{Kind: fun.Exec, Name: "shadow", Load: shadowmod.Module},
 		{Kind: fun.Exec, Name: "slsutil", Load: slsutilmod.Module},
+		{Kind: fun.Exec, Name: "ssh", Load: sshmod.Module},
 		{Kind: fun.Exec, Name: "state", Load: stateModule},
 		{Kind: fun.Exec, Name: "status", Load: statusmod.Module},
 		{Kind: fun.Exec, Name: "sys", Load: sysModule},
@@ -107,6 +111,8 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "http", Load: httpstates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
+		{Kind: fun.State, Name: "ssh_auth", Load: sshauthstates.States},
+		{Kind: fun.State, Name: "ssh_known_hosts", Load: sshknownhostsstates.States},
 		{Kind: fun.State, Name: "stateconf", Load: stateconfstates.States},
 		{Kind: fun.State, Name: "test", Load: teststates.States},
 		{Kind: fun.State, Name: "user", Load: userstates.States},
