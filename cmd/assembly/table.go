@@ -21,6 +21,7 @@ import (
 	hostsmod "brine/modules/hosts"
 	httpmod "brine/modules/http"
 	jinjamod "brine/modules/jinja"
+	linuxsysctlmod "brine/modules/linuxsysctl"
 	logmod "brine/modules/log"
 	matchmod "brine/modules/match"
 	networkmod "brine/modules/network"
@@ -58,6 +59,7 @@ import (
 	sshauthstates "brine/states/sshauth"
 	sshknownhostsstates "brine/states/sshknownhosts"
 	stateconfstates "brine/states/stateconf"
+	sysctlstates "brine/states/sysctl"
 	teststates "brine/states/test"
 	userstates "brine/states/user"
 )
@@ -82,6 +84,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "hosts", Load: hostsmod.Module},
 		{Kind: fun.Exec, Name: "http", Load: httpmod.Module},
 		{Kind: fun.Exec, Name: "jinja", Load: jinjamod.Module},
+		{Kind: fun.Exec, Name: "linux_sysctl", Virtual: "sysctl", Load: linuxsysctlmod.Module},
 		{Kind: fun.Exec, Name: "log", Load: logmod.Module},
 		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
@@ -114,6 +117,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "ssh_auth", Load: sshauthstates.States},
 		{Kind: fun.State, Name: "ssh_known_hosts", Load: sshknownhostsstates.States},
 		{Kind: fun.State, Name: "stateconf", Load: stateconfstates.States},
+		{Kind: fun.State, Name: "sysctl", Load: sysctlstates.States},
 		{Kind: fun.State, Name: "test", Load: teststates.States},
 		{Kind: fun.State, Name: "user", Load: userstates.States},
 
