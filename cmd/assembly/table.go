@@ -9,6 +9,7 @@ import (
 	cmdmod "brine/modules/cmd"
 	configmod "brine/modules/config"
 	cpmod "brine/modules/cp"
+	cronmod "brine/modules/cron"
 	datamod "brine/modules/data"
 	defaultsmod "brine/modules/defaults"
 	environmod "brine/modules/environ"
@@ -17,8 +18,10 @@ import (
 	grainsmod "brine/modules/grains"
 	groupmod "brine/modules/group"
 	hashutilmod "brine/modules/hashutil"
+	hostsmod "brine/modules/hosts"
 	httpmod "brine/modules/http"
 	jinjamod "brine/modules/jinja"
+	linuxsysctlmod "brine/modules/linuxsysctl"
 	logmod "brine/modules/log"
 	matchmod "brine/modules/match"
 	networkmod "brine/modules/network"
@@ -28,6 +31,7 @@ import (
 	saltutilmod "brine/modules/saltutil"
 	shadowmod "brine/modules/shadow"
 	slsutilmod "brine/modules/slsutil"
+	sshmod "brine/modules/ssh"
 	statusmod "brine/modules/status"
 	systemmod "brine/modules/system"
 	testmod "brine/modules/test"
@@ -42,15 +46,20 @@ import (
 	"brine/runner/fn/wheel"
 	archivestates "brine/states/archive"
 	cmdstates "brine/states/cmd"
+	cronstates "brine/states/cron"
 	environstates "brine/states/environ"
 	eventstates "brine/states/event"
 	filestates "brine/states/file"
 	grainsstates "brine/states/grains"
 	groupstates "brine/states/group"
+	hoststates "brine/states/host"
 	httpstates "brine/states/http"
 	modulestates "brine/states/module"
 	saltstates "brine/states/salt"
+	sshauthstates "brine/states/sshauth"
+	sshknownhostsstates "brine/states/sshknownhosts"
 	stateconfstates "brine/states/stateconf"
+	sysctlstates "brine/states/sysctl"
 	teststates "brine/states/test"
 	userstates "brine/states/user"
 )
@@ -63,6 +72,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "cmd", Load: cmdmod.Module},
 		{Kind: fun.Exec, Name: "config", Load: configmod.Module},
 		{Kind: fun.Exec, Name: "cp", Load: cpmod.Module},
+		{Kind: fun.Exec, Name: "cron", Load: cronmod.Module},
 		{Kind: fun.Exec, Name: "data", Load: datamod.Module},
 		{Kind: fun.Exec, Name: "defaults", Load: defaultsmod.Module},
 		{Kind: fun.Exec, Name: "environ", Load: environmod.Module},
@@ -71,8 +81,10 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "grains", Load: grainsmod.Module},
 		{Kind: fun.Exec, Name: "group", Load: groupmod.Module},
 		{Kind: fun.Exec, Name: "hashutil", Load: hashutilmod.Module},
+		{Kind: fun.Exec, Name: "hosts", Load: hostsmod.Module},
 		{Kind: fun.Exec, Name: "http", Load: httpmod.Module},
 		{Kind: fun.Exec, Name: "jinja", Load: jinjamod.Module},
+		{Kind: fun.Exec, Name: "linux_sysctl", Virtual: "sysctl", Load: linuxsysctlmod.Module},
 		{Kind: fun.Exec, Name: "log", Load: logmod.Module},
 		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
@@ -82,6 +94,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
 		{Kind: fun.Exec, Name: "shadow", Load: shadowmod.Module},
 		{Kind: fun.Exec, Name: "slsutil", Load: slsutilmod.Module},
+		{Kind: fun.Exec, Name: "ssh", Load: sshmod.Module},
 		{Kind: fun.Exec, Name: "state", Load: stateModule},
 		{Kind: fun.Exec, Name: "status", Load: statusmod.Module},
 		{Kind: fun.Exec, Name: "sys", Load: sysModule},
@@ -91,15 +104,20 @@ func Table() *fun.Table {
 
 		{Kind: fun.State, Name: "archive", Load: archivestates.States},
 		{Kind: fun.State, Name: "cmd", Load: cmdstates.States},
+		{Kind: fun.State, Name: "cron", Load: cronstates.States},
 		{Kind: fun.State, Name: "environ", Load: environstates.States},
 		{Kind: fun.State, Name: "event", Load: eventstates.States},
 		{Kind: fun.State, Name: "file", Load: filestates.States},
 		{Kind: fun.State, Name: "grains", Load: grainsstates.States},
 		{Kind: fun.State, Name: "group", Load: groupstates.States},
+		{Kind: fun.State, Name: "host", Load: hoststates.States},
 		{Kind: fun.State, Name: "http", Load: httpstates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
+		{Kind: fun.State, Name: "ssh_auth", Load: sshauthstates.States},
+		{Kind: fun.State, Name: "ssh_known_hosts", Load: sshknownhostsstates.States},
 		{Kind: fun.State, Name: "stateconf", Load: stateconfstates.States},
+		{Kind: fun.State, Name: "sysctl", Load: sysctlstates.States},
 		{Kind: fun.State, Name: "test", Load: teststates.States},
 		{Kind: fun.State, Name: "user", Load: userstates.States},
 

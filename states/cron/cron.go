@@ -1,0 +1,220 @@
+// Package cron is Salt's state module "cron": jobs and variables in crontabs.
+package cron
+
+import (
+	"context"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/cron"
+	"brine/modules/tool"
+)
+
+// States returns the rows of the state module "cron".
+func States() fun.Module {
+	return fun.Module{Name: "cron", Kind: fun.State, Doc: "Manage crontabs.", Specs: specs, Avail: available}
+}
+
+func available(e *fun.Env) (bool, string) {
+	if m, _ := e.Provider(fun.Exec, "cron"); m == nil {
+		return false, "cron module could not be loaded"
+	}
+	return true, ""
+}
+
+// identifier returns the identifier of a job: the argument, or the command where
+// it was not given. None is no identifier.
+func identifier(c *fun.Call, name string) (id string, has bool) {
+	switch v := c.Value("identifier"); v {
+	case nil:
+		return "", false
+	case false:
+		return name, true
+	default:
+		return value.Str(v), true
+	}
+}
+
+// find returns the job that a state describes, nil where there is none.
+//
+// A job that this state made before it had an identifier has its command as
+// identifier. Unless another state of the run describes that job, it is the same
+// job under a new identifier.
+func find(t *cron.Tab, c *fun.Call, w *cron.Want) *cron.Job {
+	if j := t.Find(w.Cmd, w.Identifier); j != nil {
+		return j
+	}
+	if w.Identifier == w.Cmd || !w.HasIdentifier || othersWant(c, w.Cmd) {
+		return nil
+	}
+	return t.FindFunc(func(j *cron.Job) bool { return j.Cmd == w.Cmd && j.Identifier == w.Cmd })
+}
+
+// othersWant reports whether a state of the run describes the job of a command
+// without an identifier, for the same user.
+func othersWant(c *fun.Call, cmd string) bool {
+	if c.Env.Run == nil {
+		return false
+	}
+	for _, o := range c.Env.Run.Low() {
+		if o.State != "cron" || o.Fun != "present" || o.Low == nil || strings.TrimSpace(o.Name) != cmd || o.Low.Has("identifier") && o.Low.At("identifier") != false {
+			continue
+		}
+		user := "root"
+		if o.Low.Has("user") {
+			user = o.Low.Str("user")
+		}
+		if user == c.Str("user") {
+			return true
+		}
+	}
+	return false
+}
+
+// present puts a job into a crontab. The job is known by its identifier, else by
+// its command. Salt: salt/states/cron.py present.
+func present(ctx context.Context, c *fun.Call) fun.Ret {
+	name := strings.TrimSpace(c.Str("name"))
+	w := &cron.Want{}
+	w.Cmd, w.Commented, w.Special = name, c.Bool("commented"), c.Str("special")
+	w.Minute, w.Hour, w.DayMonth, w.Month, w.DayWeek = c.Str("minute"), c.Str("hour"), c.Str("daymonth"), c.Str("month"), c.Str("dayweek")
+	w.Comment, w.HasComment = c.Str("comment"), !c.IsNone("comment")
+	w.Identifier, w.HasIdentifier = identifier(c, name)
+	ret := fun.Ret{Name: name}
+	if err := w.Check(); err != nil {
+		ret.Comment = "Cron " + name + " is not valid: " + err.Error()
+		return ret
+	}
+	did := " already present"
+	admin := cron.NewAdmin(c.Env, c.Str("user"))
+	out, err := admin.Change(ctx, func(t *cron.Tab) (bool, error) {
+		have := find(t, c, w)
+		switch {
+		case have == nil && c.Test:
+			did = " is set to be added"
+		case have == nil:
+			did = " added to " + admin.User + "'s crontab"
+		case !w.Due(have):
+			return false, nil
+		case c.Test:
+			did = " is set to be updated"
+		default:
+			did = " updated"
+		}
+		if !c.Test {
+			w.Put(t, have)
+		}
+		return !c.Test, nil
+	})
+	return report(c, ret, out, err, "Cron "+name, did, "error \n")
+}
+
+// report returns what a change of a crontab did. The words of did that end the
+// comment say whether something was due.
+func report(c *fun.Call, ret fun.Ret, out tool.Out, err error, what, did, fault string) fun.Ret {
+	user := c.Str("user")
+	switch {
+	case err != nil:
+		return fun.Raise(err)
+	case !out.OK():
+		ret.Comment = what + " for user " + user + " failed to commit with " + fault + out.Fault()
+		return ret
+	}
+	ret.Comment, ret.Result = what+did, fun.OK
+	switch {
+	case strings.HasPrefix(did, " is set to"):
+		ret.Result = fun.WouldChange
+	case did != " already present" && did != " already absent" && did != " is absent":
+		ret.Changes = value.MapOf(user, ret.Name)
+	}
+	return ret
+}
+
+// gone are the words for what was not there.
+func gone(c *fun.Call) string {
+	if c.Test {
+		return " is absent"
+	}
+	return " already absent"
+}
+
+// absent takes a job out of a crontab, whether it has a special time or not;
+// with special it takes only a job with that time.
+// Salt: salt/states/cron.py absent.
+func absent(ctx context.Context, c *fun.Call) fun.Ret {
+	name := strings.TrimSpace(c.Str("name"))
+	id, _ := identifier(c, name)
+	ret := fun.Ret{Name: name}
+	did := gone(c)
+	admin := cron.NewAdmin(c.Env, c.Str("user"))
+	out, err := admin.Change(ctx, func(t *cron.Tab) (bool, error) {
+		j := t.FindMatch(name, id, c.Str("special"))
+		switch {
+		case j == nil:
+			return false, nil
+		case c.Test:
+			did = " is set to be removed"
+			return false, nil
+		}
+		did = " removed from " + admin.User + "'s crontab"
+		t.Remove(j)
+		return true, nil
+	})
+	return report(c, ret, out, err, "Cron "+name, did, "error ")
+}
+
+// envPresent sets a variable in a crontab.
+// Salt: salt/states/cron.py env_present.
+func envPresent(ctx context.Context, c *fun.Call) fun.Ret {
+	name, val := c.Str("name"), c.Str("value")
+	ret := fun.Ret{Name: name}
+	if err := cron.CheckEnv(name, val); err != nil {
+		ret.Comment = "Cron env " + name + " is not valid: " + err.Error()
+		return ret
+	}
+	did := " already present"
+	admin := cron.NewAdmin(c.Env, c.Str("user"))
+	out, err := admin.Change(ctx, func(t *cron.Tab) (bool, error) {
+		e, ok := t.Env(name)
+		switch {
+		case ok && e.Is(val):
+			return false, nil
+		case c.Test && ok:
+			did = " is set to be updated"
+		case c.Test:
+			did = " is set to be added"
+		case ok:
+			did = " updated"
+		default:
+			did = " added to " + admin.User + "'s crontab"
+		}
+		if !c.Test {
+			t.SetEnv(name, val)
+		}
+		return !c.Test, nil
+	})
+	return report(c, ret, out, err, "Cron env "+name, did, "error \n")
+}
+
+// envAbsent takes a variable out of a crontab.
+// Salt: salt/states/cron.py env_absent.
+func envAbsent(ctx context.Context, c *fun.Call) fun.Ret {
+	name := strings.TrimSpace(c.Str("name"))
+	ret := fun.Ret{Name: name}
+	did := gone(c)
+	admin := cron.NewAdmin(c.Env, c.Str("user"))
+	out, err := admin.Change(ctx, func(t *cron.Tab) (bool, error) {
+		_, ok := t.Env(name)
+		switch {
+		case !ok:
+			return false, nil
+		case c.Test:
+			did = " is set to be removed"
+			return false, nil
+		}
+		did = " removed from " + admin.User + "'s crontab"
+		return t.DropEnv(name), nil
+	})
+	return report(c, ret, out, err, "Cron env "+name, did, "error ")
+}

@@ -1,0 +1,119 @@
+package cron
+
+import (
+	"context"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+	"brine/modules/cp"
+	"brine/modules/cron"
+	files "brine/modules/file"
+)
+
+// file makes a file the crontab of a user.
+// Salt: salt/states/cron.py file. Difference: with backup, a copy of the old
+// crontab is kept, where Salt keeps one of a temporary file.
+func file(ctx context.Context, c *fun.Call) fun.Ret {
+	user := c.Str("user")
+	acc, err := c.Env.Host.LookupUser(user)
+	if err != nil {
+		return fun.Fail("Could not identify group for user %s", user)
+	}
+	admin := cron.NewAdmin(c.Env, user)
+	old, fault, err := admin.Raw(ctx)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if fault != "" {
+		return fun.Fail("Unable to update user %s crontab. Error: %s", user, fault)
+	}
+	if !c.Bool("replace") && old != "" {
+		return fun.Ret{Result: fun.OK, Comment: "User " + user + " already has a crontab. No changes made"}
+	}
+	fs := files.New(c.Env, c.Low.SaltEnv, c.Test)
+	want, comment, err := source(ctx, c, fs)
+	if err != nil {
+		return fun.Fail("Unable to manage file: %s", host.OSError(err))
+	}
+	if comment != "" {
+		return fun.Fail("%s", comment)
+	}
+	if !strings.HasSuffix(old, "\n") {
+		old += "\n"
+	}
+	diff, err := files.Diff(files.Text([]byte(old)), files.Text(want))
+	if err != nil {
+		return fun.Raise(err)
+	}
+	switch {
+	case diff == "":
+		return fun.Ret{Result: fun.OK, Comment: "Crontab for user " + user + " is in the correct state"}
+	case c.Test:
+		return fun.Ret{Result: fun.WouldChange, Comment: "The following values are set to be changed:\ndiff: " + diff + "\n"}
+	}
+	if mode := fs.BackupMode(c.Str("backup")); mode == "minion" || mode == "both" {
+		if spool := admin.File(); spool != "" {
+			if err := fs.Backup(spool); err != nil {
+				return fun.Fail("Unable to manage file: %s", host.OSError(err))
+			}
+		}
+	}
+	out, err := admin.Write(ctx, string(want))
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if !out.OK() {
+		return fun.Fail("Unable to update user %s crontab %s. Error: %s", user, c.Str("name"), out.Fault())
+	}
+	changes := value.MapOf("diff", diff)
+	if acc.UID != c.Env.Host.Geteuid() {
+		changes.Set("user", user)
+	}
+	if acc.GID != c.Env.Host.Getegid() {
+		changes.Set("group", fs.GIDToGroup(acc.GID))
+	}
+	return fun.Ret{Result: fun.OK, Changes: changes, Comment: "Crontab for user " + user + " was updated"}
+}
+
+// source returns the text that the crontab is to have, or what there is to say
+// where it cannot be had.
+func source(ctx context.Context, c *fun.Call, fs *files.FS) ([]byte, string, error) {
+	src, hash, err := fs.SourceList(ctx, c.Value("name"), c.Value("source_hash"))
+	if err != nil {
+		return nil, "", err
+	}
+	if src == "" {
+		return nil, "The name of the source file is empty", nil
+	}
+	further := value.MapOf("name", src, "source", src, "user", c.Str("user"), "mode", "0600")
+	further.Update(c.Kw)
+	q := files.Request{
+		Source: src, HashName: c.Str("source_hash_name"), Template: c.Str("template"),
+		Vars: cp.Vars(further, orEmpty(c.Map("defaults")), orEmpty(c.Map("context"))),
+	}
+	if value.Truth(hash) {
+		q.Hash = value.Str(hash)
+	}
+	m, comment, err := fs.GetManaged(ctx, q)
+	if err != nil || comment != "" {
+		return nil, comment, err
+	}
+	text, err := m.Content.Bytes()
+	if err != nil || cp.Scheme(src) == "salt" || q.Template != "" {
+		return text, "", err
+	}
+	sum, err := m.Content.Sum(m.Sum.Type)
+	if err == nil && sum != m.Sum.Hex {
+		return nil, "Specified " + m.Sum.Type + " checksum for " + src + " (" + m.Sum.Hex + ") does not match actual checksum (" + sum + ")", nil
+	}
+	return text, "", err
+}
+
+func orEmpty(m *value.Map) *value.Map {
+	if m == nil {
+		return value.NewMap(0)
+	}
+	return m
+}

@@ -1,0 +1,294 @@
+// Package sshauth is Salt's state module "ssh_auth": authorized keys of users.
+package sshauth
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/ssh"
+)
+
+// States returns the rows of the state module "ssh_auth".
+func States() fun.Module {
+	return fun.Module{Name: "ssh_auth", Kind: fun.State, Doc: "Manage authorized SSH keys.", Specs: specs}
+}
+
+const invalid = "Invalid public ssh key, most likely has spaces or invalid syntax"
+
+func auth(c *fun.Call) ssh.Auth {
+	return ssh.Auth{Env: c.Env, User: c.Str("user"), Config: c.Str("config"), Hash: c.Str("fingerprint_hash_type")}
+}
+
+// keyOf returns the key that text and the arguments describe: [OPTIONS] TYPE KEY
+// [COMMENT], or KEY [COMMENT].
+func keyOf(c *fun.Call, text string) ssh.Key {
+	k := ssh.Key{Enc: c.Str("enc"), Comment: c.Str("comment"), Options: c.Strings("options")}
+	if given, ok := ssh.ParseKey(text); ok {
+		k.Enc, k.Key = given.Enc, given.Key
+		if len(given.Options) > 0 {
+			k.Options = given.Options
+		}
+		if given.Comment != "" {
+			k.Comment = given.Comment
+		}
+		return k
+	}
+	words := strings.Fields(text)
+	if len(words) > 0 {
+		k.Key = words[0]
+	}
+	if len(words) > 1 {
+		k.Comment = strings.Join(words[1:], " ")
+	}
+	return k
+}
+
+// source returns the keys of the argument source; fault says why there are none.
+func source(ctx context.Context, c *fun.Call, what string) (keys []ssh.Key, fault string, err error) {
+	src := c.Str("source")
+	f, found, err := ssh.Source(ctx, c.Env, src, c.Low.SaltEnv)
+	if err != nil {
+		return nil, "", err
+	}
+	if !found {
+		return nil, "Failed to " + what + " the ssh key. Source file " + src + " is missing", nil
+	}
+	keys = f.Keys()
+	if len(keys) == 0 {
+		return nil, ssh.NoKeys(src), nil
+	}
+	for i := range keys {
+		if len(keys[i].Options) == 0 {
+			keys[i].Options = c.Strings("options")
+		}
+	}
+	return keys, "", nil
+}
+
+// present adds keys. Salt: salt/states/ssh_auth.py present. Difference: with
+// source it reports what was done to all of its keys, not to the last one.
+func present(ctx context.Context, c *fun.Call) fun.Ret {
+	if c.Str("source") == "" {
+		return presentKey(c, c.Str("name"))
+	}
+	keys, fault, err := source(ctx, c, "add")
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if fault != "" {
+		return fun.Fail("%s", fault)
+	}
+	if c.Test {
+		return predictSource(c, keys)
+	}
+	var all []string
+	for _, k := range keys {
+		did, err := auth(c).Set(k)
+		if err != nil {
+			return fun.Raise(err)
+		}
+		all = append(all, did)
+	}
+	return report(c, c.Name, ssh.Worst(all))
+}
+
+func predictSource(c *fun.Call, keys []ssh.Key) fun.Ret {
+	a := auth(c)
+	have, err := a.Read()
+	if err != nil {
+		return fun.Raise(err)
+	}
+	comment := ""
+	for _, k := range keys {
+		k, _, err := a.Prepare(k)
+		if err != nil {
+			return fun.Raise(err)
+		}
+		if s := have.Status(k); s != "exists" {
+			comment += "Set to " + s + ": " + k.Key + "\n"
+		}
+	}
+	if comment == "" {
+		return fun.Ret{Result: fun.OK, Comment: "All host keys in file " + c.Str("source") + " are already present"}
+	}
+	return fun.Ret{Result: fun.WouldChange, Comment: comment}
+}
+
+// presentKey adds one key.
+func presentKey(c *fun.Call, text string) fun.Ret {
+	a := auth(c)
+	k, bad, err := a.Prepare(keyOf(c, text))
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if bad {
+		return fun.Fail("%s", invalid)
+	}
+	if !c.Test {
+		did, err := a.Set(k)
+		if err != nil {
+			return fun.Raise(err)
+		}
+		return report(c, k.Key, did)
+	}
+	have, err := a.Read()
+	if err != nil {
+		return fun.Raise(err)
+	}
+	switch have.Status(k) {
+	case "exists":
+		return fun.Ret{Result: fun.OK, Comment: "The authorized host key " + k.Key + " is already present for user " + a.User}
+	case "update":
+		return fun.Ret{Result: fun.WouldChange, Comment: "Key " + k.Key + " for user " + a.User + " is set to be updated"}
+	}
+	return fun.Ret{Result: fun.WouldChange, Comment: "Key " + k.Key + " for user " + a.User + " is set to be added"}
+}
+
+// report returns what Set did, in Salt's words.
+func report(c *fun.Call, key, did string) fun.Ret {
+	what := "The authorized host key " + key
+	switch user := c.Str("user"); did {
+	case "replace":
+		return fun.Ret{Result: fun.OK, Comment: what + " for user " + user + " was updated", Changes: value.MapOf(key, "Updated")}
+	case "new":
+		return fun.Ret{Result: fun.OK, Comment: what + " for user " + user + " was added", Changes: value.MapOf(key, "New")}
+	case "no change":
+		return fun.Ret{Result: fun.OK, Comment: what + " is already present for user " + user}
+	case "fail":
+		return fun.Fail("Failed to add the ssh key. Is the home directory available, and/or does the key file exist?")
+	}
+	return fun.Fail("%s", invalid)
+}
+
+// absent removes keys. Salt: salt/states/ssh_auth.py absent.
+func absent(ctx context.Context, c *fun.Call) fun.Ret {
+	a := auth(c)
+	keys := []ssh.Key{keyOf(c, c.Str("name"))}
+	src := c.Str("source")
+	if src != "" {
+		var fault string
+		var err error
+		if keys, fault, err = source(ctx, c, "remove"); err != nil {
+			return fun.Raise(err)
+		}
+		if fault != "" {
+			return fun.Fail("%s", fault)
+		}
+	}
+	if c.Test {
+		return predictAbsent(c, a, keys)
+	}
+	var all []string
+	for _, k := range keys {
+		did, err := a.Remove(k.Key)
+		if err != nil {
+			return fun.Raise(err)
+		}
+		all = append(all, did)
+	}
+	ret := fun.Ret{Result: fun.OK, Comment: ssh.WorstRemoval(all)}
+	if ret.Comment == "Key removed" {
+		name := c.Name
+		if src == "" {
+			name = keys[0].Key
+		}
+		ret.Changes = value.MapOf(name, "Removed")
+	}
+	return ret
+}
+
+func predictAbsent(c *fun.Call, a ssh.Auth, keys []ssh.Key) fun.Ret {
+	have, err := a.Read()
+	if err != nil {
+		return fun.Raise(err)
+	}
+	src := c.Str("source")
+	comment := ""
+	for _, k := range keys {
+		if _, ok := have.Find(k.Key); !ok {
+			continue
+		}
+		if src == "" {
+			comment = "Key " + k.Key + " for user " + a.User + " is set for removal"
+		} else {
+			comment += "Set to remove: " + k.Key + "\n"
+		}
+	}
+	switch {
+	case comment != "":
+		return fun.Ret{Result: fun.WouldChange, Comment: comment}
+	case src != "":
+		return fun.Ret{Result: fun.OK, Comment: "All host keys in file " + src + " are already absent"}
+	}
+	return fun.Ret{Result: fun.OK, Comment: "Key is already absent"}
+}
+
+// manage gives a user the listed keys and no others.
+// Salt: salt/states/ssh_auth.py manage. Difference: other keys are removed from
+// the file that config names, and a dry run lists all of them.
+func manage(ctx context.Context, c *fun.Call) fun.Ret {
+	a := auth(c)
+	have, err := a.Read()
+	if err != nil {
+		return fun.Raise(err)
+	}
+	var wanted []string
+	for _, text := range c.Strings("ssh_keys") {
+		wanted = append(wanted, keyOf(c, text).Key)
+	}
+	if c.Str("source") != "" {
+		keys, fault, err := source(ctx, c, "add")
+		if err != nil {
+			return fun.Raise(err)
+		}
+		if fault != "" {
+			return fun.Fail("%s", fault)
+		}
+		for _, k := range keys {
+			wanted = append(wanted, k.Key)
+		}
+	}
+	ret := fun.Ret{Result: fun.OK}
+	changes := value.NewMap(4)
+	var comments []string
+	for _, k := range have.Keys() {
+		if slices.Contains(wanted, k.Key) {
+			continue
+		}
+		if c.Test {
+			comments = append(comments, k.Key+" Key set for removal")
+			ret.Result = fun.WouldChange
+			continue
+		}
+		did, err := a.Remove(k.Key)
+		if err != nil {
+			return fun.Raise(err)
+		}
+		changes.Set(k.Key, did)
+	}
+	rets := []fun.Ret{}
+	for _, text := range c.Strings("ssh_keys") {
+		rets = append(rets, presentKey(c, text))
+	}
+	if c.Str("source") != "" {
+		rets = append(rets, present(ctx, c))
+	}
+	for _, one := range rets {
+		if one.Err != nil {
+			return one
+		}
+		if m, _ := one.Changes.(*value.Map); m != nil {
+			changes.Update(m)
+		} else {
+			comments = append(comments, value.Str(one.Comment))
+		}
+		if one.Result != fun.OK && ret.Result != fun.Failed {
+			ret.Result = one.Result
+		}
+	}
+	ret.Changes, ret.Comment = changes, strings.TrimSpace(strings.Join(comments, "\n"))
+	return ret
+}

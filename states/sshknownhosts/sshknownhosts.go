@@ -1,0 +1,120 @@
+// Package sshknownhosts is Salt's state module "ssh_known_hosts".
+package sshknownhosts
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/ssh"
+)
+
+// States returns the rows of the state module "ssh_known_hosts".
+func States() fun.Module {
+	return fun.Module{Name: "ssh_known_hosts", Kind: fun.State, Doc: "Manage known SSH hosts.", Specs: specs}
+}
+
+// known returns the known hosts of a call, or what is wrong with the arguments.
+func known(c *fun.Call) (ssh.Known, string) {
+	k := ssh.Known{Env: c.Env, User: c.Str("user"), Config: c.Str("config")}
+	switch {
+	case k.Config == "" && k.User == "":
+		k.Config = "/etc/ssh/ssh_known_hosts"
+	case k.Config == "":
+		k.Config = ".ssh/known_hosts"
+	case k.User == "" && !filepath.IsAbs(k.Config):
+		return k, `If not specifying a "user", specify an absolute "config".`
+	}
+	return k, ""
+}
+
+// failed reports err: a fault of the arguments or the machine as a comment.
+func failed(err error) fun.Ret {
+	var f *ssh.Fault
+	if errors.As(err, &f) {
+		return fun.Fail("%s", f.Msg)
+	}
+	return fun.Raise(err)
+}
+
+// present makes a host known. Salt: salt/states/ssh_known_hosts.py present.
+// Difference: wrong arguments are refused outside of test mode too.
+func present(ctx context.Context, c *fun.Call) fun.Ret {
+	k, fault := known(c)
+	if fault != "" {
+		return fun.Fail("%s", fault)
+	}
+	k.Hash = c.Str("fingerprint_hash_type")
+	w := ssh.Want{
+		Host: c.Name, Key: c.Str("key"), Fingerprint: c.Str("fingerprint"), Enc: c.Str("enc"), Port: c.Int("port"), HasPort: !c.IsNone("port"),
+		HashNames: c.Bool("hash_known_hosts"), Timeout: int64(c.Float("timeout")),
+	}
+	if err := w.Check(); err != nil {
+		return failed(err)
+	}
+	if c.Test {
+		return predict(c, k, w)
+	}
+	s, err := k.Set(ctx, w)
+	switch {
+	case err != nil:
+		return failed(err)
+	case s.Exists:
+		return fun.Ret{Result: fun.OK, Comment: c.Name + " already exists in " + k.Config}
+	}
+	what := "(key: " + w.Key + ")"
+	if w.Key == "" {
+		what = "(fingerprint: " + s.New[0].Fingerprint + ")"
+	}
+	return fun.Ret{
+		Result: fun.OK, Comment: c.Name + "'s key saved to " + k.Config + " " + what,
+		Changes: value.MapOf("old", ssh.Values(s.Old), "new", s.NewValue),
+	}
+}
+
+// predict says what present would do. A user who is missing may be made by the run.
+func predict(c *fun.Call, k ssh.Known, w ssh.Want) fun.Ret {
+	status, _, err := k.Status(w)
+	var missing *ssh.Fault
+	switch {
+	case errors.As(err, &missing):
+		status = "add"
+	case err != nil:
+		return fun.Raise(err)
+	}
+	switch status {
+	case "exists":
+		return fun.Ret{Result: fun.OK, Comment: "Host " + c.Name + " is already in " + k.Config}
+	case "add":
+		return fun.Ret{Result: fun.WouldChange, Comment: "Key for " + c.Name + " is set to be added to " + k.Config}
+	}
+	return fun.Ret{Result: fun.WouldChange, Comment: "Key for " + c.Name + " is set to be updated in " + k.Config}
+}
+
+// absent makes a host unknown. Salt: salt/states/ssh_known_hosts.py absent.
+func absent(ctx context.Context, c *fun.Call) fun.Ret {
+	k, fault := known(c)
+	if fault != "" {
+		return fun.Fail("%s", fault)
+	}
+	have, err := k.Keys(c.Name, 0)
+	var missing *ssh.Fault
+	switch {
+	case errors.As(err, &missing), err == nil && len(have) == 0:
+		return fun.Ret{Result: fun.OK, Comment: "Host is already absent"}
+	case err != nil:
+		return fun.Raise(err)
+	case c.Test:
+		return fun.Ret{Result: fun.WouldChange, Comment: "Key for " + c.Name + " is set to be removed from " + k.Config}
+	}
+	out, err := k.Forget(ctx, c.Name, 0)
+	switch {
+	case err != nil:
+		return failed(err)
+	case !out.OK():
+		return fun.Fail("%s", ssh.Said(out))
+	}
+	return fun.Ret{Result: fun.OK, Comment: ssh.Said(out), Changes: value.MapOf("old", ssh.Values(have), "new", nil)}
+}

@@ -1,0 +1,91 @@
+// Package sysctl is Salt's state module "sysctl": kernel parameters.
+package sysctl
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// States returns the rows of the state module "sysctl".
+func States() fun.Module {
+	return fun.Module{Name: "sysctl", Kind: fun.State, Doc: "Manage kernel parameters.", Specs: specs, Avail: available}
+}
+
+func available(e *fun.Env) (bool, string) {
+	if m, _ := e.Provider(fun.Exec, "sysctl"); m == nil {
+		return false, "sysctl module could not be loaded"
+	}
+	return true, ""
+}
+
+func call(ctx context.Context, c *fun.Call, name string, kw ...value.Value) (value.Value, error) {
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "sysctl."+name, fun.Args{Kw: value.MapOf(kw...)})
+	return res.Value, err
+}
+
+// present sets a parameter and keeps it. Salt: salt/states/sysctl.py present.
+// Difference: a dry run sees that the file has another value than the kernel.
+func present(ctx context.Context, c *fun.Call) fun.Ret {
+	name, val := c.Name, c.Value("value")
+	config := c.Str("config")
+	if config == "" {
+		v, err := call(ctx, c, "default_config")
+		if err != nil {
+			return fun.Raise(err)
+		}
+		config = value.Str(v)
+	}
+	if c.Test {
+		return predict(ctx, c, name, value.Str(val), config)
+	}
+	did, err := call(ctx, c, "persist", "name", name, "value", val, "config", config)
+	var failed *fun.CommandError
+	switch {
+	case errors.As(err, &failed):
+		return fun.Fail("Failed to set %s to %s: %s", name, value.Str(val), failed.Msg)
+	case err != nil:
+		return fun.Raise(err)
+	case did == "Already set":
+		return fun.Ret{Result: fun.OK, Comment: "Sysctl value " + name + " = " + value.Str(val) + " is already set"}
+	}
+	return fun.Ret{Result: fun.OK, Comment: "Updated sysctl value " + name + " = " + value.Str(val), Changes: value.MapOf(name, val)}
+}
+
+func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// predict says what present would do.
+func predict(ctx context.Context, c *fun.Call, name, val, config string) fun.Ret {
+	due := func(comment string) fun.Ret { return fun.Ret{Result: fun.WouldChange, Comment: comment} }
+	kept, err := call(ctx, c, "show", "config_file", config)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if kept == nil {
+		return due("Sysctl option " + name + " might be changed, we failed to check config file at " + config + ". The file is either unreadable, or missing.")
+	}
+	now, err := call(ctx, c, "get", "name", name)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	var inFile value.Value
+	m, _ := kept.(*value.Map)
+	if m != nil {
+		inFile = m.At(name)
+	}
+	current := value.Str(now)
+	switch {
+	case inFile != nil && current == "" && val != "":
+		return due("Sysctl value " + name + " is present in configuration file but is not present in the running config. The value " + name + " is set to be changed to " + val)
+	case inFile != nil && squeeze(current) == squeeze(val) && squeeze(value.Str(inFile)) == squeeze(val):
+		return fun.Ret{Result: fun.OK, Comment: "Sysctl value " + name + " = " + val + " is already set"}
+	case inFile != nil || current == "":
+		return due("Sysctl option " + name + " would be changed to " + val)
+	case squeeze(current) != squeeze(val):
+		return due("Sysctl option " + name + " set to be changed to " + val)
+	}
+	return due("Sysctl value is currently set on the running system but not in a config file. Sysctl option " + name + " set to be changed to " + val + " in config file.")
+}
