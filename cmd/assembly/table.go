@@ -30,6 +30,7 @@ import (
 	slsutilmod "brine/modules/slsutil"
 	statusmod "brine/modules/status"
 	systemmod "brine/modules/system"
+	systemdmod "brine/modules/systemd"
 	testmod "brine/modules/test"
 	usermod "brine/modules/user"
 	"brine/runner/fn/events"
@@ -50,6 +51,7 @@ import (
 	httpstates "brine/states/http"
 	modulestates "brine/states/module"
 	saltstates "brine/states/salt"
+	servicestates "brine/states/service"
 	stateconfstates "brine/states/stateconf"
 	teststates "brine/states/test"
 	userstates "brine/states/user"
@@ -86,6 +88,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "status", Load: statusmod.Module},
 		{Kind: fun.Exec, Name: "sys", Load: sysModule},
 		{Kind: fun.Exec, Name: "system", Load: systemmod.Module},
+		{Kind: fun.Exec, Name: "systemd_service", Virtual: "service", Load: systemdmod.Module},
 		{Kind: fun.Exec, Name: "test", Load: testmod.Module},
 		{Kind: fun.Exec, Name: "user", Load: usermod.Module},
 
@@ -99,6 +102,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "http", Load: httpstates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
+		{Kind: fun.State, Name: "service", Load: servicestates.States},
 		{Kind: fun.State, Name: "stateconf", Load: stateconfstates.States},
 		{Kind: fun.State, Name: "test", Load: teststates.States},
 		{Kind: fun.State, Name: "user", Load: userstates.States},
