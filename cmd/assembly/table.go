@@ -22,15 +22,18 @@ import (
 	logmod "brine/modules/log"
 	matchmod "brine/modules/match"
 	networkmod "brine/modules/network"
+	openrcmod "brine/modules/openrc"
 	outmod "brine/modules/out"
 	pillarmod "brine/modules/pillar"
 	randommod "brine/modules/random"
+	runitmod "brine/modules/runit"
 	saltutilmod "brine/modules/saltutil"
 	shadowmod "brine/modules/shadow"
 	slsutilmod "brine/modules/slsutil"
 	statusmod "brine/modules/status"
 	systemmod "brine/modules/system"
 	systemdmod "brine/modules/systemd"
+	sysvmod "brine/modules/sysv"
 	testmod "brine/modules/test"
 	usermod "brine/modules/user"
 	"brine/runner/fn/events"
@@ -81,6 +84,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},
+		{Kind: fun.Exec, Name: "runit", Load: runitmod.Module},
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
 		{Kind: fun.Exec, Name: "shadow", Load: shadowmod.Module},
 		{Kind: fun.Exec, Name: "slsutil", Load: slsutilmod.Module},
@@ -89,6 +93,10 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "sys", Load: sysModule},
 		{Kind: fun.Exec, Name: "system", Load: systemmod.Module},
 		{Kind: fun.Exec, Name: "systemd_service", Virtual: "service", Load: systemdmod.Module},
+		{Kind: fun.Exec, Name: "gentoo_service", Virtual: "service", Load: openrcmod.Module},
+		{Kind: fun.Exec, Name: "runit", Virtual: "service", Load: runitmod.Service},
+		{Kind: fun.Exec, Name: "debian_service", Virtual: "service", Load: sysvmod.Debian},
+		{Kind: fun.Exec, Name: "rh_service", Virtual: "service", Load: sysvmod.RedHat},
 		{Kind: fun.Exec, Name: "test", Load: testmod.Module},
 		{Kind: fun.Exec, Name: "user", Load: usermod.Module},
 

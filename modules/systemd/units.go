@@ -128,10 +128,6 @@ func plain(unit string) bool {
 // template reports whether a full name is that of a template without instance.
 func template(unit string) bool { return strings.Contains(unit, "@.") }
 
-// maxAge is how long units are taken to be as they were seen, while nothing was
-// done by brine: services end by themselves.
-const maxAge = 2 * time.Second
-
 // A cache is what a run knows of units.
 type cache struct {
 	mu      sync.Mutex
@@ -171,7 +167,7 @@ func newManager(env *fun.Env) *manager {
 // current empties the cache if anything may have changed. The lock is held.
 func (m *manager) current() {
 	now, seen := m.h.Now(), m.h.Changes()
-	if m.units == nil || m.seen != seen || now.Sub(m.at) > maxAge || now.Before(m.at) {
+	if m.units == nil || m.seen != seen || now.Sub(m.at) > service.MaxAge || now.Before(m.at) {
 		m.units, m.files = map[string]*Unit{}, map[string]fileState{}
 		m.seen, m.at = seen, now
 	}
