@@ -25,15 +25,19 @@ import (
 	logmod "brine/modules/log"
 	matchmod "brine/modules/match"
 	networkmod "brine/modules/network"
+	openrcmod "brine/modules/openrc"
 	outmod "brine/modules/out"
 	pillarmod "brine/modules/pillar"
 	randommod "brine/modules/random"
+	runitmod "brine/modules/runit"
 	saltutilmod "brine/modules/saltutil"
 	shadowmod "brine/modules/shadow"
 	slsutilmod "brine/modules/slsutil"
 	sshmod "brine/modules/ssh"
 	statusmod "brine/modules/status"
 	systemmod "brine/modules/system"
+	systemdmod "brine/modules/systemd"
+	sysvmod "brine/modules/sysv"
 	testmod "brine/modules/test"
 	usermod "brine/modules/user"
 	"brine/runner/fn/events"
@@ -56,6 +60,7 @@ import (
 	httpstates "brine/states/http"
 	modulestates "brine/states/module"
 	saltstates "brine/states/salt"
+	servicestates "brine/states/service"
 	sshauthstates "brine/states/sshauth"
 	sshknownhostsstates "brine/states/sshknownhosts"
 	stateconfstates "brine/states/stateconf"
@@ -91,6 +96,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},
+		{Kind: fun.Exec, Name: "runit", Load: runitmod.Module},
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
 		{Kind: fun.Exec, Name: "shadow", Load: shadowmod.Module},
 		{Kind: fun.Exec, Name: "slsutil", Load: slsutilmod.Module},
@@ -99,6 +105,11 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "status", Load: statusmod.Module},
 		{Kind: fun.Exec, Name: "sys", Load: sysModule},
 		{Kind: fun.Exec, Name: "system", Load: systemmod.Module},
+		{Kind: fun.Exec, Name: "systemd_service", Virtual: "service", Load: systemdmod.Module},
+		{Kind: fun.Exec, Name: "gentoo_service", Virtual: "service", Load: openrcmod.Module},
+		{Kind: fun.Exec, Name: "runit", Virtual: "service", Load: runitmod.Service},
+		{Kind: fun.Exec, Name: "debian_service", Virtual: "service", Load: sysvmod.Debian},
+		{Kind: fun.Exec, Name: "rh_service", Virtual: "service", Load: sysvmod.RedHat},
 		{Kind: fun.Exec, Name: "test", Load: testmod.Module},
 		{Kind: fun.Exec, Name: "user", Load: usermod.Module},
 
@@ -116,6 +127,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "ssh_auth", Load: sshauthstates.States},
 		{Kind: fun.State, Name: "ssh_known_hosts", Load: sshknownhostsstates.States},
+		{Kind: fun.State, Name: "service", Load: servicestates.States},
 		{Kind: fun.State, Name: "stateconf", Load: stateconfstates.States},
 		{Kind: fun.State, Name: "sysctl", Load: sysctlstates.States},
 		{Kind: fun.State, Name: "test", Load: teststates.States},

@@ -54,6 +54,7 @@ type Fake struct {
 	groups   []Group
 	handlers []handler
 	writes   []string
+	changes  uint64
 	calls    []Cmd
 	signals  []string
 	lastPID  int
@@ -129,6 +130,13 @@ func (f *Fake) Writes() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.writes)
+}
+
+// Changes counts what Writes lists, and the commands that are not ReadOnly.
+func (f *Fake) Changes() uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.changes
 }
 
 // Calls returns the commands that were run or started.

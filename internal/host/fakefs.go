@@ -225,6 +225,7 @@ func (n *node) stat(p string) Stat {
 }
 
 func (f *Fake) wrote(op string, args ...string) {
+	f.changes++
 	f.writes = append(f.writes, op+" "+strings.Join(args, " "))
 }
 

@@ -55,6 +55,9 @@ func (f *Fake) Run(ctx context.Context, c Cmd) (Output, error) {
 	}
 	f.mu.Lock()
 	f.calls = append(f.calls, c)
+	if !c.ReadOnly {
+		f.changes++
+	}
 	f.lastPID++
 	pid := f.lastPID
 	hs := slices.Clone(f.handlers)

@@ -89,7 +89,8 @@ func (*Local) EvalSymlinks(path string) (string, error) { return filepath.EvalSy
 
 // AppendFile adds data at the end of path, which is made with mode (less the
 // umask) if it is missing.
-func (*Local) AppendFile(path string, data []byte, mode fs.FileMode) error {
+func (l *Local) AppendFile(path string, data []byte, mode fs.FileMode) error {
+	defer l.changes.Add(1)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, mode)
 	if err != nil {
 		return err
@@ -102,41 +103,75 @@ func (*Local) AppendFile(path string, data []byte, mode fs.FileMode) error {
 }
 
 // Mkdir makes one directory with mode less the umask.
-func (*Local) Mkdir(path string, mode fs.FileMode) error { return os.Mkdir(path, mode) }
+func (l *Local) Mkdir(path string, mode fs.FileMode) error {
+	defer l.changes.Add(1)
+	return os.Mkdir(path, mode)
+}
 
 // MkdirAll makes path and its missing parents; one that is there is no error.
-func (*Local) MkdirAll(path string, mode fs.FileMode) error { return os.MkdirAll(path, mode) }
+func (l *Local) MkdirAll(path string, mode fs.FileMode) error {
+	defer l.changes.Add(1)
+	return os.MkdirAll(path, mode)
+}
 
 // MkdirTemp makes a directory that only its owner may enter. The last * in
 // pattern is replaced by random text; dir "" is the system's own place.
-func (*Local) MkdirTemp(dir, pattern string) (string, error) { return os.MkdirTemp(dir, pattern) }
+func (l *Local) MkdirTemp(dir, pattern string) (string, error) {
+	defer l.changes.Add(1)
+	return os.MkdirTemp(dir, pattern)
+}
 
 // Remove takes out a file, a link, or an empty directory.
-func (*Local) Remove(path string) error { return os.Remove(path) }
+func (l *Local) Remove(path string) error {
+	defer l.changes.Add(1)
+	return os.Remove(path)
+}
 
 // RemoveAll takes path and all below it out. Links are removed, never
 // followed: the walk goes by directory handles. A missing path is no error.
-func (*Local) RemoveAll(path string) error { return os.RemoveAll(path) }
+func (l *Local) RemoveAll(path string) error {
+	defer l.changes.Add(1)
+	return os.RemoveAll(path)
+}
 
 // Rename moves from to to, replacing a file there.
-func (*Local) Rename(from, to string) error { return os.Rename(from, to) }
+func (l *Local) Rename(from, to string) error {
+	defer l.changes.Add(1)
+	return os.Rename(from, to)
+}
 
 // Symlink makes path a link to target.
-func (*Local) Symlink(target, path string) error { return os.Symlink(target, path) }
+func (l *Local) Symlink(target, path string) error {
+	defer l.changes.Add(1)
+	return os.Symlink(target, path)
+}
 
 // Link makes path another name of target.
-func (*Local) Link(target, path string) error { return os.Link(target, path) }
+func (l *Local) Link(target, path string) error {
+	defer l.changes.Add(1)
+	return os.Link(target, path)
+}
 
 // Chmod sets permission, setuid, setgid and sticky bits.
-func (*Local) Chmod(path string, mode fs.FileMode) error { return os.Chmod(path, mode) }
+func (l *Local) Chmod(path string, mode fs.FileMode) error {
+	defer l.changes.Add(1)
+	return os.Chmod(path, mode)
+}
 
 // Chown sets owner and group of what path leads to; -1 leaves one as it is.
-func (*Local) Chown(path string, uid, gid int) error { return os.Chown(path, uid, gid) }
+func (l *Local) Chown(path string, uid, gid int) error {
+	defer l.changes.Add(1)
+	return os.Chown(path, uid, gid)
+}
 
 // Lchown sets owner and group of path itself, be it a link.
-func (*Local) Lchown(path string, uid, gid int) error { return os.Lchown(path, uid, gid) }
+func (l *Local) Lchown(path string, uid, gid int) error {
+	defer l.changes.Add(1)
+	return os.Lchown(path, uid, gid)
+}
 
 // Chtimes sets times to the nanosecond; a zero time is left as it is.
-func (*Local) Chtimes(path string, atime, mtime time.Time) error {
+func (l *Local) Chtimes(path string, atime, mtime time.Time) error {
+	defer l.changes.Add(1)
 	return os.Chtimes(path, atime, mtime)
 }

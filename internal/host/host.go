@@ -26,6 +26,12 @@ type Host interface {
 	Clock
 	Network
 	System
+
+	// Changes counts what may have changed the machine through this Host: writes
+	// of Files, programs that were started, and programs that ended, but those
+	// that are ReadOnly. What was learnt of the machine holds while it stays the
+	// same, as far as this Host has a hand in it.
+	Changes() uint64
 }
 
 // Files reads and changes the file system.
@@ -165,6 +171,8 @@ type Cmd struct {
 	MaxOutput int64
 	// Merge sends stderr to stdout in order of writing.
 	Merge bool
+	// ReadOnly says that the program only looks: see [Host].Changes.
+	ReadOnly bool
 	// Stdout and Stderr, where set, receive the output as it comes, instead of
 	// the Output.
 	Stdout, Stderr io.Writer

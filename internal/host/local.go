@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -33,6 +34,8 @@ type owned struct {
 	temps  map[*tempFile]struct{}
 	idle   chan struct{} // closed while a CloseAll waits and groups becomes empty
 	closed bool
+
+	changes atomic.Uint64 // see [Local.Changes]
 }
 
 var _ Host = (*Local)(nil)
@@ -47,6 +50,9 @@ func NewLocal() *Local {
 func (l *Local) Fork() *Local {
 	return &Local{owned: l.owned, environ: environ{vars: l.Environ()}, mine: &groups{}}
 }
+
+// Changes counts what may have changed the machine; forks count together.
+func (l *Local) Changes() uint64 { return l.changes.Load() }
 
 // SignalGroups sends a signal to the programs that this fork runs, to their
 // whole process groups. Detached programs are not among them.

@@ -562,3 +562,35 @@ func FuzzAccounts(f *testing.F) {
 		parseDscache(s)
 	})
 }
+
+// Changes counts what may have changed the machine, and nothing else.
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	l := NewLocal()
+	dir := t.TempDir()
+	at := l.Changes()
+	_, _ = l.Stat(dir)
+	_, _ = l.ReadDir(dir)
+	if _, err := l.Run(t.Context(), Cmd{Argv: []string{"true"}, ReadOnly: true}); err != nil {
+		t.Fatal(err)
+	}
+	if n := l.Changes(); n != at {
+		t.Errorf("after looking: %d, before %d", n, at)
+	}
+	for name, do := range map[string]func() error{
+		"write": func() error { return l.WriteFile(dir+"/f", strings.NewReader("x"), WriteOptions{}) },
+		"link":  func() error { return l.Symlink("f", dir+"/l") },
+		"run": func() error {
+			_, err := l.Fork().Run(t.Context(), Cmd{Argv: []string{"true"}})
+			return err
+		},
+	} {
+		at := l.Changes()
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+		if l.Changes() == at {
+			t.Errorf("%s is not counted", name)
+		}
+	}
+}

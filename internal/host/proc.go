@@ -44,6 +44,10 @@ func (l *Local) Run(ctx context.Context, c Cmd) (Output, error) {
 		return Output{}, err
 	}
 	cmd.SysProcAttr.Setpgid = true
+	if !c.ReadOnly {
+		l.changes.Add(1)
+		defer l.changes.Add(1)
+	}
 	if err := l.launch(cmd, c.Umask); err != nil {
 		return Output{}, err
 	}
@@ -65,6 +69,7 @@ func (l *Local) Start(c Cmd) (int, error) {
 	if l.isClosed() {
 		return 0, ErrClosed
 	}
+	l.changes.Add(1)
 	if err := startUmask(cmd, c.Umask); err != nil {
 		return 0, err
 	}

@@ -27,6 +27,7 @@ type tempFile struct {
 // WriteFile replaces the content of path; see [Files]. What is at path stays
 // as it was until the rename, and no temporary file is left on failure.
 func (l *Local) WriteFile(path string, content io.Reader, opts WriteOptions) error {
+	defer l.changes.Add(1)
 	if opts.FollowLinks {
 		p, err := resolveLink(path)
 		if err != nil {

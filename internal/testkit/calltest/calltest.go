@@ -1,58 +1,33 @@
-// Package calltest calls functions and states on a machine in memory, for tests.
+// Package calltest calls functions of one execution module on a fake machine and
+// shows what came of it as text, for tables of tests.
 package calltest
 
 import (
-	"log/slog"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"brine/internal/dispatch"
-	"brine/internal/fileserver"
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/value"
 	"brine/internal/yamlsalt"
 )
 
-// A Rig is a run on a machine.
-type Rig struct {
-	Env *fun.Env
-	low []*fun.Chunk
-}
-
-// New returns a run on a machine that has some modules. Its file roots are in
-// /srv/salt.
-func New(h host.Host, entries ...fun.Entry) *Rig {
-	opts := value.MapOf("id", "minion1", "cachedir", "/var/cache/brine", "hash_type", "sha256", "file_roots", value.MapOf("base", value.Strings("/srv/salt")))
-	r := &Rig{Env: &fun.Env{
+// Env returns an Env for a fake machine and the modules of entries.
+func Env(h host.Host, grains *value.Map, entries ...fun.Entry) *fun.Env {
+	env := &fun.Env{
 		Identity:  fun.Identity{ID: "minion1", SaltEnv: "base"},
-		Data:      fun.Data{Memo: &fun.Memo{}, Opts: opts, Grains: value.MapOf("id", "minion1", "os", "Debian", "os_family", "Debian", "kernel", "Linux", "shell", "/bin/sh"), Pillar: value.NewMap(0)},
 		Machine:   fun.Machine{Host: h, CacheDir: "/var/cache/brine"},
+		Data:      fun.Data{Memo: &fun.Memo{}, Opts: value.MapOf("id", "minion1"), Grains: grains, Pillar: value.NewMap(0)},
 		Functions: fun.Functions{Table: fun.NewTable(entries)},
-		UI:        fun.UI{Logger: slog.New(slog.DiscardHandler)},
-	}}
-	r.Env.Up = &fileserver.Local{Server: fileserver.New(h, fileserver.RootsOf(opts, "file_roots"))}
-	r.Env.Invoker = dispatch.New(r.Env)
-	r.Env.Run = r
-	return r
+	}
+	env.NewInvoker = func(e *fun.Env) fun.Invoker { return dispatch.New(e) }
+	env.Invoker = dispatch.New(env)
+	return env
 }
 
-// Add notes a state as part of the run.
-func (r *Rig) Add(c *fun.Chunk) { r.low = append(r.low, c) }
-
-// Low, Running and Return make a Rig a fun.RunView.
-func (r *Rig) Low() []*fun.Chunk { return r.low }
-
-// Running returns no returns.
-func (r *Rig) Running() *value.Map { return value.NewMap(0) }
-
-// Return returns none.
-func (r *Rig) Return(string) *value.Map { return nil }
-
-// Load reads YAML.
-func Load(t testing.TB, text string) value.Value {
+// YAML reads a value.
+func YAML(t *testing.T, text string) value.Value {
 	t.Helper()
 	v, err := yamlsalt.LoadString(text)
 	if err != nil {
@@ -61,101 +36,50 @@ func Load(t testing.TB, text string) value.Value {
 	return v
 }
 
-// State calls a state function with arguments written in YAML, and returns its
-// result, comment and changes as "True: comment {'k': 'v'}". A failure that Python
-// would raise is "error: text".
-func (r *Rig) State(t testing.TB, name, args string, test bool) string {
+// Call calls an execution function with keyword arguments in YAML. It returns
+// the value as Python prints it, or "error: " and the message.
+func Call(t *testing.T, env *fun.Env, name, args string) string {
 	t.Helper()
-	mod, spec, ok := r.Env.Table.Lookup(fun.State, name)
-	if !ok {
-		t.Fatalf("no state %s", name)
+	kw, _ := YAML(t, args).(*value.Map)
+	if kw == nil {
+		kw = value.NewMap(0)
 	}
-	low, _ := Load(t, args).(*value.Map)
-	if low == nil {
-		t.Fatalf("the arguments are not a mapping: %s", args)
-	}
-	c, err := r.Env.Invoker.Bind(mod, spec, fun.Args{Kw: low})
-	if err != nil {
-		return "error: " + err.Error()
-	}
-	c.Test = test
-	c.Low = &fun.Chunk{State: mod.Name, Fun: spec.Name, ID: c.Name, Name: c.Name, SaltEnv: "base", Low: low}
-	return text(spec.State(t.Context(), c))
-}
-
-// Watch calls mod_watch of a state as State calls the state itself.
-func (r *Rig) Watch(t testing.TB, name, args string, test bool) string {
-	t.Helper()
-	mod, spec, ok := r.Env.Table.Lookup(fun.State, name)
-	if !ok || mod.Watch == nil {
-		t.Fatalf("no state %s, or no mod_watch", name)
-	}
-	low, _ := Load(t, args).(*value.Map)
-	c, err := r.Env.Invoker.Bind(mod, spec, fun.Args{Kw: low})
-	if err != nil {
-		return "error: " + err.Error()
-	}
-	c.Test = test
-	low = low.Copy()
-	low.Set("sfun", spec.Name)
-	c.Low = &fun.Chunk{State: mod.Name, Fun: "mod_watch", ID: c.Name, Name: c.Name, SaltEnv: "base", Low: low}
-	return text(mod.Watch(t.Context(), c))
-}
-
-func text(ret fun.Ret) string {
-	if ret.Err != nil {
-		return "error: " + ret.Err.Error()
-	}
-	changes := ret.Changes
-	if changes == nil {
-		changes = value.NewMap(0)
-	}
-	return value.Repr(ret.Result.Value()) + ": " + value.Str(ret.Comment) + " " + value.Repr(changes)
-}
-
-// Fn calls an execution function with arguments written in YAML: a list of
-// positional ones or a mapping. It returns the value as Python prints it, or
-// "error: text".
-func (r *Rig) Fn(t testing.TB, name, args string) string {
-	t.Helper()
-	a := fun.Args{}
-	switch v := Load(t, args).(type) {
-	case *value.List:
-		a.Pos = v.Items
-	case *value.Map:
-		a.Kw = v
-	}
-	res, err := r.Env.Invoker.Invoke(t.Context(), fun.Exec, name, a)
+	res, err := env.Invoker.Invoke(t.Context(), fun.Exec, name, fun.Args{Kw: kw})
 	if err != nil {
 		return "error: " + err.Error()
 	}
 	return value.Repr(res.Value)
 }
 
-// A Step is a call and what it has to return. The call is "state NAME ARGS" for a
-// state, "test NAME ARGS" for one in test mode, "watch NAME ARGS" for mod_watch, or
-// "call NAME ARGS" for an execution function.
-type Step [2]string
-
-// Steps makes calls one after the other and compares what they return.
-func (r *Rig) Steps(t *testing.T, steps []Step) {
+// State calls a state function with arguments in YAML. It returns the outcome,
+// the comment and the changes as Python prints them.
+func State(t *testing.T, env *fun.Env, name, args string, test bool) string {
 	t.Helper()
-	for i, s := range steps {
-		verb, rest, _ := strings.Cut(s[0], " ")
-		name, args, _ := strings.Cut(rest, " ")
-		var got string
-		switch verb {
-		case "state", "test":
-			got = r.State(t, name, args, verb == "test")
-		case "watch":
-			got = r.Watch(t, name, args, false)
-		case "call":
-			got = r.Fn(t, name, args)
-		default:
-			t.Fatalf("step %d: unknown verb %q", i+1, verb)
-		}
-		if diff := cmp.Diff(s[1], got); diff != "" {
-			t.Errorf("step %d: %s\n%s", i+1, s[0], diff)
-		}
+	mod, spec, err := env.Find(fun.State, name)
+	if err != nil {
+		t.Fatal(err)
 	}
+	c, err := env.Invoker.Bind(mod, spec, fun.Args{Kw: YAML(t, args).(*value.Map)})
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	c.Test = test
+	ret := spec.State(t.Context(), c)
+	if ret.Err != nil {
+		return "raised: " + ret.Err.Error()
+	}
+	changes := ret.Changes
+	if changes == nil {
+		changes = value.NewMap(0)
+	}
+	return value.Repr(ret.Result.Value()) + " " + value.Str(ret.Comment) + " " + value.Repr(changes)
+}
+
+// Commands returns the command lines that ran, joined by "; ".
+func Commands(h *host.Fake) string {
+	var lines []string
+	for _, c := range h.Calls() {
+		lines = append(lines, strings.Join(c.Argv, " "))
+	}
+	return strings.Join(lines, "; ")
 }

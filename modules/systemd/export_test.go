@@ -1,0 +1,7 @@
+package systemd
+
+// Parse runs what reads systemctl's output, for the fuzzer.
+func Parse(text string) {
+	parseUnits([]byte(text))
+	parseShow(text)
+}

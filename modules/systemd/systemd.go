@@ -1,0 +1,244 @@
+// Package systemd is Salt's provider systemd_service of the execution module
+// "service": units of systemd, by systemctl.
+//
+// All that a run asks about its services is asked by few processes: see manager.
+package systemd
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/source"
+	"brine/internal/value"
+	"brine/modules/service"
+)
+
+// Name is the provider's name, by which the option providers and the states know it.
+const Name = "systemd_service"
+
+// Module returns the execution module "service" of machines with systemd.
+func Module() fun.Module {
+	return fun.Module{Name: "service", Kind: fun.Exec, Doc: "Manage services and other units of systemd.", Avail: available, Specs: specs}
+}
+
+func available(env *fun.Env) (bool, string) {
+	switch {
+	case service.Grain(env, "kernel") != "Linux":
+		return false, "only for Linux"
+	case service.Booted(env.Host) || systemctlAlone(env):
+		return true, ""
+	}
+	return false, "this system was not booted with systemd"
+}
+
+// systemctlAlone reports whether the tools of systemd are there, but no systemd
+// runs: in a container, or in the tree of an image that is being built.
+func systemctlAlone(env *fun.Env) bool {
+	if service.Booted(env.Host) {
+		return false
+	}
+	_, err := env.Host.LookPath("systemctl", "")
+	return err == nil
+}
+
+func offline(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return fun.Value(systemctlAlone(c.Env))
+}
+
+// known returns what systemd knows of the unit of a call.
+func known(ctx context.Context, c *fun.Call) (*Unit, error) {
+	name := c.Str("name")
+	if systemctlAlone(c.Env) {
+		return nil, fun.Errorf("Cannot run in offline mode. Failed to get information on unit '%s'", name)
+	}
+	m := newManager(c.Env)
+	u, err := m.unit(ctx, name)
+	if err != nil || u.Load != "not-found" || !m.unread(name) {
+		return u, err
+	}
+	if err := m.reload(ctx); err != nil {
+		return nil, err
+	}
+	return m.unit(ctx, name)
+}
+
+func isAvailable(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	u, err := known(ctx, c)
+	return service.Bool(err == nil && u.Available(), err)
+}
+
+func missing(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	u, err := known(ctx, c)
+	return service.Bool(err == nil && !u.Available(), err)
+}
+
+// status ignores sig, as Salt's does: systemd knows what runs.
+func status(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	name := c.Str("name")
+	m := newManager(c.Env)
+	if !service.HasGlob(name) {
+		u, err := m.unit(ctx, name)
+		return service.Bool(err == nil && u.Running(), err)
+	}
+	all, err := allUnits(m.h, "")
+	if err != nil {
+		return fun.Result{}, err
+	}
+	names := value.FnmatchFilter(all, name)
+	units, err := m.several(ctx, names)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	out := value.NewMap(len(names))
+	for i, n := range names {
+		out.Set(n, units[i].Running())
+	}
+	return fun.Value(out)
+}
+
+// several returns units that need not be part of the run.
+func (m *manager) several(ctx context.Context, names []string) ([]*Unit, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.current()
+	var ask []string
+	for _, n := range names {
+		if full := canonical(n); plain(full) && !template(full) && m.units[full] == nil {
+			ask = append(ask, full)
+		}
+	}
+	if err := m.load(ctx, ask); err != nil {
+		return nil, err
+	}
+	units := make([]*Unit, len(names))
+	for i, n := range names {
+		u, err := m.unitLocked(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		units[i] = u
+	}
+	return units, nil
+}
+
+// verb has systemctl do something with a unit. It returns an error with
+// systemctl's own message where that fails, and shows what the unit wrote to the
+// journal meanwhile.
+func verb(ctx context.Context, c *fun.Call, action string) (fun.Result, error) {
+	m := newManager(c.Env)
+	name := c.Str("name")
+	if err := m.fresh(ctx, name); err != nil {
+		return fun.Result{}, err
+	}
+	if err := m.unmaskAsked(ctx, c, ""); err != nil {
+		return fun.Result{}, err
+	}
+	since := c.Env.Host.Now()
+	out, err := m.act(ctx, blocking(c, action, "--", canonical(name))...)
+	if err != nil || out.Status == 0 {
+		return fun.Result{Value: true}, err
+	}
+	showJournal(ctx, c.Env, source.Pos{}, name, since)
+	text := strings.TrimSpace(value.DecodeReplace(out.Stderr))
+	if text == "" {
+		text = fmt.Sprintf("systemctl %s %s ended with status %d", action, canonical(name), out.Status)
+	}
+	return fun.Result{}, fun.Errorf("%s", text)
+}
+
+// blocking returns the arguments of systemctl, with --no-block where the call says so.
+func blocking(c *fun.Call, argv ...string) []string {
+	if c.Declares("no_block") && c.Bool("no_block") {
+		return append([]string{"--no-block"}, argv...)
+	}
+	return argv
+}
+
+func start(ctx context.Context, c *fun.Call) (fun.Result, error)   { return verb(ctx, c, "start") }
+func restart(ctx context.Context, c *fun.Call) (fun.Result, error) { return verb(ctx, c, "restart") }
+func reload(ctx context.Context, c *fun.Call) (fun.Result, error)  { return verb(ctx, c, "reload") }
+
+func forceReload(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return verb(ctx, c, "force-reload")
+}
+
+func stop(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	m := newManager(c.Env)
+	name := c.Str("name")
+	if err := m.fresh(ctx, name); err != nil {
+		return fun.Result{}, err
+	}
+	out, err := m.act(ctx, blocking(c, "stop", "--", canonical(name))...)
+	if err == nil && out.Status != 0 {
+		c.Env.Log().Error("systemctl stop failed", "unit", canonical(name), "stderr", strings.TrimSpace(value.DecodeReplace(out.Stderr)))
+	}
+	return fun.Result{Value: out.Status == 0, Retcode: out.Status}, err
+}
+
+func systemctlReload(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return service.Bool(true, newManager(c.Env).reload(ctx))
+}
+
+func firstboot(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	argv := []string{"systemd-firstboot"}
+	for _, o := range []struct{ option, arg string }{
+		{"--locale", "locale"},
+		{"--locale-messages", "locale_message"},
+		{"--keymap", "keymap"},
+		{"--timezone", "timezone"},
+		{"--hostname", "hostname"},
+		{"--machine-ID", "machine_id"},
+		{"--root", "root"},
+	} {
+		if v := c.Str(o.arg); v != "" {
+			argv = append(argv, o.option+"="+v)
+		}
+	}
+	out, err := service.Run(ctx, c.Env.Host, argv...)
+	if err == nil && out.Status != 0 {
+		err = fun.Errorf("systemd-firstboot error: %s", strings.TrimSpace(value.DecodeReplace(out.Stderr)))
+	}
+	return service.Bool(true, err)
+}
+
+// journalLines is how much of a unit's journal is shown.
+const journalLines = 10
+
+// showJournal shows on stderr what a unit wrote to the journal since a time.
+func showJournal(ctx context.Context, env *fun.Env, at source.Pos, name string, since time.Time) {
+	unit := canonical(name)
+	if !plain(unit) {
+		return
+	}
+	argv := []string{"journalctl", "--quiet", "--no-pager", "--output", "cat", "--lines", strconv.Itoa(journalLines), "--unit", unit}
+	var text string
+	// A unit file that is wrong was complained of when it was read.
+	for _, more := range [][]string{{"--since", "@" + strconv.FormatInt(since.Unix(), 10)}, nil} {
+		out, err := service.Look(ctx, env.Host, append(argv, more...)...)
+		if err != nil || out.Status != 0 {
+			return
+		}
+		if text = strings.TrimSpace(value.DecodeReplace(out.Stdout)); text != "" {
+			break
+		}
+	}
+	hint := "'journalctl -u " + unit + "' and 'systemctl status " + unit + "' say more"
+	if text == "" {
+		return
+	}
+	env.Fault(&source.Error{Pos: at, Err: fmt.Errorf("%s: the last lines of its journal:\n  %s", unit, strings.ReplaceAll(printable(text), "\n", "\n  ")), Hint: hint})
+}
+
+// printable takes control characters out of text that others wrote.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, s)
+}

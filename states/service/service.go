@@ -1,0 +1,279 @@
+// Package service is Salt's state module "service": services that run, start at
+// boot, or may not be started.
+//
+// It works with every provider of the execution module "service". Where that is
+// systemd's, it also tells what only systemd knows: see job.unit.
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/source"
+	"brine/internal/value"
+	"brine/modules/systemd"
+)
+
+// States returns the rows of the state module "service".
+func States() fun.Module {
+	return fun.Module{Name: "service", Kind: fun.State, Doc: "Manage services.", Avail: provided, Watch: watch, Specs: specs}
+}
+
+// provided reports whether there is a provider of the execution module.
+func provided(env *fun.Env) (bool, string) {
+	mod, why := env.Provider(fun.Exec, "service")
+	return mod != nil, why
+}
+
+// A job is one state in progress.
+type job struct {
+	c       *fun.Call
+	systemd bool
+	changes *value.Map
+	began   time.Time
+}
+
+func newJob(c *fun.Call) *job {
+	return &job{c: c, systemd: systemd.Serves(c.Env), changes: value.NewMap(1), began: c.Env.Host.Now()}
+}
+
+// ret is the job's return.
+func (j *job) ret(result fun.Outcome, format string, a ...any) fun.Ret {
+	return fun.Ret{Result: result, Changes: j.changes, Comment: fmt.Sprintf(format, a...)}
+}
+
+// failed is the return for an error of an execution function.
+func (j *job) failed(err error) fun.Ret {
+	var said *fun.CommandError
+	if errors.As(err, &said) {
+		return j.ret(fun.Failed, "%s", said.Msg)
+	}
+	return fun.Raise(err)
+}
+
+// pos is where the state was written.
+func (j *job) pos() source.Pos {
+	if j.c.Low == nil {
+		return source.Pos{}
+	}
+	return j.c.Low.Pos
+}
+
+// given returns an argument of the state, nil where it has none of that name.
+func (j *job) given(name string) value.Value {
+	if j.c.Declares(name) {
+		return j.c.Value(name)
+	}
+	v, _ := j.c.Kw.Get(name)
+	return v
+}
+
+func (j *job) asked(name string) bool { return value.Truth(j.given(name)) }
+
+// has reports whether the provider has a function.
+func (j *job) has(fn string) bool {
+	_, _, err := j.c.Env.Find(fun.Exec, "service."+fn)
+	return err == nil
+}
+
+// passed are the arguments of a state that go on to the provider's functions,
+// where they take them.
+var passed = []string{"no_block", "unmask", "unmask_runtime", "root", "runlevels"}
+
+// call calls a function of the provider for the service, with the arguments of
+// the state that it takes.
+func (j *job) call(ctx context.Context, fn string, more ...value.Value) (value.Value, error) {
+	_, spec, err := j.c.Env.Find(fun.Exec, "service."+fn)
+	if err != nil {
+		return nil, err
+	}
+	kw := value.NewMap(4)
+	for _, name := range passed {
+		v := j.given(name)
+		if v == nil {
+			continue
+		}
+		if takes(spec, name) || spec.VarKw && name == "runlevels" {
+			kw.Set(name, v)
+		} else if value.Truth(v) && (fn == "start" || fn == "stop") && (name == "no_block" || name == "unmask" || name == "unmask_runtime") && !j.systemd {
+			j.c.Env.Warnf(j.pos(), "the argument %s is for systemd, which does not manage the services here", name)
+		}
+	}
+	pos := append([]value.Value{j.c.Name}, more...)
+	res, err := j.c.Env.Invoker.Invoke(ctx, fun.Exec, "service."+fn, fun.Args{Pos: pos, Kw: kw})
+	return res.Value, err
+}
+
+func takes(spec *fun.Spec, name string) bool {
+	for i := range spec.Args {
+		if spec.Args[i].Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// yes calls a function that returns a truth.
+func (j *job) yes(ctx context.Context, fn string, more ...value.Value) (bool, error) {
+	v, err := j.call(ctx, fn, more...)
+	return err == nil && value.Truth(v), err
+}
+
+// status returns whether the service runs.
+func (j *job) status(ctx context.Context) (bool, error) {
+	if sig := j.given("sig"); sig != nil {
+		return j.yes(ctx, "status", sig)
+	}
+	return j.yes(ctx, "status")
+}
+
+// available reports whether there is such a service.
+func (j *job) available(ctx context.Context) (bool, error) {
+	if j.has("available") {
+		return j.yes(ctx, "available")
+	}
+	res, err := j.c.Env.Invoker.Invoke(ctx, fun.Exec, "service.get_all", fun.Args{})
+	if err != nil {
+		return false, err
+	}
+	switch all := res.Value.(type) {
+	case *value.List:
+		for _, n := range all.Items {
+			if value.Str(n) == j.c.Name {
+				return true, nil
+			}
+		}
+	case value.Mapping:
+		_, ok := all.Get(j.c.Name)
+		return ok, nil
+	}
+	return false, nil
+}
+
+// unit returns what systemd knows of the service, nil where systemd does not
+// manage it.
+func (j *job) unit(ctx context.Context) *systemd.Unit {
+	if !j.systemd {
+		return nil
+	}
+	u, err := systemd.Look(ctx, j.c.Env, j.c.Name)
+	if err != nil {
+		return nil
+	}
+	return u
+}
+
+// mayCome reports whether a dry run cannot know what the machine will be like when
+// the state runs, because a state before it has changes to make or has not been
+// tried yet.
+func (j *job) mayCome() bool {
+	run := j.c.Env.Run
+	if run == nil || j.c.Low == nil || !value.Truth(j.c.Env.Opts.At("test")) {
+		return true
+	}
+	own := j.c.Low.Tag()
+	for _, c := range run.Low() {
+		if c.Tag() == own {
+			return false
+		}
+		ret := run.Return(c.Tag())
+		if ret == nil || ret.At("result") == nil {
+			return true
+		}
+	}
+	return true
+}
+
+// notThere is the return for a service that there is not. without is the outcome
+// then; done says what would happen to one that a state before this one brings.
+func (j *job) notThere(without fun.Outcome, done string) fun.Ret {
+	if j.c.Test && j.mayCome() {
+		return j.ret(fun.WouldChange, "Service %s not present; if created in this state run, it would have been %s", j.c.Name, done)
+	}
+	return j.ret(without, "The named service %s is not available", j.c.Name)
+}
+
+// misnamed is the return for an argument that is likely meant to be enable.
+func (j *job) misnamed() fun.Ret {
+	return j.ret(fun.Failed, `Service %s uses non-existent option "enabled".  Perhaps "enable" option was intended?`, j.c.Name)
+}
+
+// offline is the return where systemd's tools are there, but no systemd runs.
+func (j *job) offline(ctx context.Context) (fun.Ret, bool) {
+	if !j.has("offline") {
+		return fun.Ret{}, false
+	}
+	res, err := j.c.Env.Invoker.Invoke(ctx, fun.Exec, "service.offline", fun.Args{})
+	if err != nil || !value.Truth(res.Value) {
+		return fun.Ret{}, false
+	}
+	return j.ret(fun.OK, "Running in OFFLINE mode. Nothing to do"), true
+}
+
+// delay waits as init_delay says.
+func (j *job) delay(ctx context.Context) error {
+	d := j.c.Seconds("init_delay")
+	if d <= 0 {
+		return ctx.Err()
+	}
+	err := j.c.Env.Host.Sleep(ctx, d)
+	if j.systemd {
+		systemd.Forget(j.c.Env)
+	}
+	return err
+}
+
+// timed calls a function of the provider, for the time at most that timeout allows.
+func (j *job) timed(ctx context.Context, fn string) (bool, error) {
+	limit := j.c.Seconds("timeout")
+	if limit <= 0 {
+		return j.yes(ctx, fn)
+	}
+	short, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	ok, err := j.yes(short, fn)
+	if err != nil && ctx.Err() == nil && short.Err() != nil {
+		return false, fun.Errorf("Service %s did not %s within %s seconds", j.c.Name, fn, value.Str(j.c.Value("timeout")))
+	}
+	return ok, err
+}
+
+// boots reports whether the service starts at boot, as far as enable=want is
+// concerned: a static unit is fine either way.
+func (j *job) boots(ctx context.Context, want bool) (bool, error) {
+	if !j.has("enabled") {
+		return true, nil
+	}
+	if j.static(ctx) {
+		if want {
+			j.c.Env.Warnf(j.pos(), "%s is a static unit: it has no [Install] section, so it cannot be enabled; what needs it starts it", j.c.Name)
+		}
+		return want, nil
+	}
+	return j.yes(ctx, "enabled")
+}
+
+// static reports whether the service is a unit that can be neither enabled nor
+// disabled.
+func (j *job) static(ctx context.Context) bool {
+	if !j.systemd || j.given("root") != nil {
+		return false
+	}
+	word, err := systemd.FileState(ctx, j.c.Env, j.c.Name)
+	return err == nil && word == "static"
+}
+
+// lines joins what is not empty.
+func lines(parts ...string) string {
+	var out []string
+	for _, p := range parts {
+		if p != "" {
+			out = append(out, p)
+		}
+	}
+	return strings.Join(out, "\n")
+}
