@@ -159,6 +159,32 @@ func (a *Admin) Unlock(ctx context.Context, name string) error {
 	return a.run(ctx, name, "", "passwd", "-u")
 }
 
+// SetLock locks or unlocks the password of a user, if it is not so already.
+func (a *Admin) SetLock(ctx context.Context, name string, lock bool) error {
+	e, err := a.Info(name)
+	if err != nil || e == nil || locked(e) == lock {
+		return err
+	}
+	if lock {
+		return a.Lock(ctx, name)
+	}
+	return a.Unlock(ctx, name)
+}
+
+// LooksHashed reports whether a password field of shadow(5) is one that crypt(5)
+// made or that nothing matches, rather than a password in plain text.
+func LooksHashed(s string) bool {
+	const alphabet = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	hash := strings.TrimLeft(s, "!*")
+	switch {
+	case hash != s, hash == "", hash == "x", strings.HasPrefix(hash, "$"):
+		return true
+	case strings.HasPrefix(hash, "_"):
+		return len(hash) == 20 && strings.Trim(hash[1:], alphabet) == ""
+	}
+	return len(hash) == 13 && strings.Trim(hash, alphabet) == ""
+}
+
 // An age is a limit of a password: Salt's argument, the flag of chage(1) and
 // the field that it sets.
 type age struct{ arg, flag, key string }
