@@ -1,4 +1,4 @@
-// Package shacrypt makes the password hashes $5$ and $6$ of crypt(3).
+// Package shacrypt makes the password hashes $5$ and $6$ of crypt(3), and $1$.
 //
 // The method is Ulrich Drepper's "Unix crypt using SHA-256 and SHA-512".
 package shacrypt
@@ -36,8 +36,9 @@ func Salt() string {
 	return string(b)
 }
 
-// Hash returns the hash of a password. algorithm is sha256 or sha512; salt may
-// begin with rounds=N$ and counts to its first $ or sixteen characters.
+// Hash returns the hash of a password. algorithm is sha256, sha512 or md5; salt
+// counts to its first $ or sixteen characters (of md5 eight), and may begin with
+// rounds=N$ for the first two.
 // It returns ErrAlgorithm (wrapped) for another algorithm.
 func Hash(algorithm, password, salt string) (string, error) {
 	var newHash func() hash.Hash
@@ -48,6 +49,8 @@ func Hash(algorithm, password, salt string) (string, error) {
 		newHash, prefix, order = sha256.New, "$5$", order256()
 	case "sha512":
 		newHash, prefix, order = sha512.New, "$6$", order512()
+	case "md5":
+		return hashMD5(password, salt), nil
 	default:
 		return "", fmt.Errorf("%q: %w", algorithm, ErrAlgorithm)
 	}

@@ -20,14 +20,17 @@ func TestHash(t *testing.T) {
 		{"sha512", "é€ long password that is longer than sixty-four bytes, by a good margin, yes", "abcdefghijklmnop", "$6$abcdefghijklmnop$cnEK22RLV4K0UQPLCuu89PoGWgYZ4QMsav8N.HuHiaiKmr20SdS21uoiZTCYHIJVwb/idzsyBo5I723WGBTmq0"},
 		{"sha512", "a", "rounds=1000$ab", "$6$rounds=1000$ab$pH9NrVOL0TsWVTwIsERtoDA4KGRST7iElxHdzYlv/7kFsSbdAYpDolZo0lKEk6Fy/6qd4OKBdkihSYcXYWb/E0"},
 		{"sha512", "pw", "0123456789abcdefXYZ", "$6$0123456789abcdef$zAYvvEJcrKSqV2KUPTUM1K9eaGv20n9mUjWSDZW0QnwBRk0LSoTIT3PW7mCEa30acQuLwC1rnfhmbdGOSp.jX."},
+		{"md5", "secret", "a", "$1$a$41c8gzdxX5iFFuqkeAdoe0"},
+		{"md5", "a much longer password than sixteen bytes", "longersaltthan8", "$1$longersa$TzWzvxdC4E7Bjr5wa8sNr/"},
+		{"md5", "", "ab", "$1$ab$rn6aQS/o7141mj179E/zA."},
 	} {
 		got, err := Hash(tt.algorithm, tt.password, tt.salt)
 		if err != nil || got != tt.want {
 			t.Errorf("Hash(%q, %q, %q) = %q, %v, want %q", tt.algorithm, tt.password, tt.salt, got, err, tt.want)
 		}
 	}
-	if _, err := Hash("md5", "x", "y"); !errors.Is(err, ErrAlgorithm) {
-		t.Errorf("Hash(md5) error = %v, want ErrAlgorithm", err)
+	if _, err := Hash("blowfish", "x", "y"); !errors.Is(err, ErrAlgorithm) {
+		t.Errorf("Hash(blowfish) error = %v, want ErrAlgorithm", err)
 	}
 	if s := Salt(); len(s) != maxSalt || strings.Trim(s, alphabet) != "" {
 		t.Errorf("Salt() = %q", s)

@@ -3,6 +3,7 @@ package group
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,27 +16,38 @@ import (
 // An Admin changes groups by groupadd, groupmod, groupdel and gpasswd.
 type Admin struct {
 	Host host.Host
-	Root string // a directory to work in, "" is the machine itself
+	Root string       // a directory to work in, "" is the machine itself
+	Log  *slog.Logger // gets the messages of tools that fail; nil discards them
+	// Status is the exit status of the last tool that ran.
+	Status int
 }
 
 // NewAdmin returns the Admin of a call.
 func NewAdmin(c *fun.Call) *Admin {
-	a := &Admin{Host: c.Env.Host}
+	a := &Admin{Host: c.Env.Host, Log: c.Env.Log()}
 	if c.Declares("root") {
 		a.Root = c.Str("root")
 	}
 	return a
 }
 
-// run runs a tool and reports whether it ended well. flag is how the tool
-// names the directory to work in.
+// run runs a tool and reports whether it succeeded. flag is how the tool names
+// the directory to work in; the last argument is the name of the group, which
+// may not look like an option.
 func (a *Admin) run(ctx context.Context, flag string, argv ...string) (bool, error) {
+	if name := argv[len(argv)-1]; name == "" || strings.HasPrefix(name, "-") {
+		return false, fun.Errorf("Invalid group name '%s'", name)
+	}
 	if a.Root != "" {
-		argv = append(argv, flag, a.Root)
+		argv = slices.Insert(argv, 1, flag, a.Root)
 	}
 	out, err := a.Host.Run(ctx, host.Cmd{Argv: argv})
 	if err != nil {
 		return false, fun.Errorf("Unable to run command '%s': %v", strings.Join(argv, " "), err)
+	}
+	a.Status = out.Status
+	if out.Status != 0 && a.Log != nil {
+		a.Log.Error(argv[0]+" failed", "status", out.Status, "message", strings.TrimSpace(string(out.Stderr)))
 	}
 	return out.Status == 0, ctx.Err()
 }
@@ -64,7 +76,7 @@ func (a *Admin) Lookup(name string) (*host.Group, error) {
 // Salt: salt/modules/groupadd.py add.
 func (a *Admin) Add(ctx context.Context, name string, gid value.Value, system, shared bool) (bool, error) {
 	argv := []string{"groupadd"}
-	if value.Truth(gid) {
+	if gid != nil {
 		argv = append(argv, "-g", value.Str(gid))
 		if shared {
 			argv = append(argv, "-o")
@@ -87,8 +99,8 @@ func (a *Admin) SetGID(ctx context.Context, name string, gid int64, shared bool)
 	if err != nil {
 		return false, err
 	}
-	if g != nil && int64(g.GID) == gid {
-		return true, nil
+	if g == nil || int64(g.GID) == gid {
+		return g != nil, nil
 	}
 	argv := []string{"groupmod", "-g", strconv.FormatInt(gid, 10)}
 	if shared {
@@ -124,29 +136,42 @@ func (a *Admin) SetMembers(ctx context.Context, name string, users []string) (bo
 	return a.run(ctx, "-Q", "gpasswd", "--members", strings.Join(users, ","), name)
 }
 
-// done is the return of a change.
-func done(ok bool, err error) (fun.Result, error) { return fun.Result{Value: ok}, err }
+// done is the return of a change; one that failed has the exit status of the
+// tool.
+func (a *Admin) done(ok bool, err error) (fun.Result, error) {
+	res := fun.Result{Value: ok}
+	if !ok {
+		res.Retcode = a.Status
+	}
+	return res, err
+}
 
 func add(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return done(NewAdmin(c).Add(ctx, c.Str("name"), c.Value("gid"), c.Bool("system"), c.Bool("non_unique")))
+	a := NewAdmin(c)
+	return a.done(a.Add(ctx, c.Str("name"), c.Value("gid"), c.Bool("system"), c.Bool("non_unique")))
 }
 
 func addUser(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return done(NewAdmin(c).AddUser(ctx, c.Str("name"), c.Str("username")))
+	a := NewAdmin(c)
+	return a.done(a.AddUser(ctx, c.Str("name"), c.Str("username")))
 }
 
 func chgid(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return done(NewAdmin(c).SetGID(ctx, c.Str("name"), c.Int("gid"), c.Bool("non_unique")))
+	a := NewAdmin(c)
+	return a.done(a.SetGID(ctx, c.Str("name"), c.Int("gid"), c.Bool("non_unique")))
 }
 
 func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return done(NewAdmin(c).Delete(ctx, c.Str("name")))
+	a := NewAdmin(c)
+	return a.done(a.Delete(ctx, c.Str("name")))
 }
 
 func delUser(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return done(NewAdmin(c).DropUser(ctx, c.Str("name"), c.Str("username")))
+	a := NewAdmin(c)
+	return a.done(a.DropUser(ctx, c.Str("name"), c.Str("username")))
 }
 
 func members(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return done(NewAdmin(c).SetMembers(ctx, c.Str("name"), c.Strings("members_list")))
+	a := NewAdmin(c)
+	return a.done(a.SetMembers(ctx, c.Str("name"), c.Strings("members_list")))
 }

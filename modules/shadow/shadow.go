@@ -9,9 +9,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"log/slog"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 
 	"brine/internal/fun"
 	"brine/internal/host"
@@ -41,10 +44,25 @@ func (e *Entry) Map() *value.Map {
 // An Admin reads and changes passwords.
 type Admin struct {
 	Host host.Host
-	Root string // a directory to work in, "" is the machine itself
+	Root string       // a directory to work in, "" is the machine itself
+	Log  *slog.Logger // gets the messages of tools that fail; nil discards them
+	// Status is the exit status of the last tool that ran.
+	Status int
 }
 
-func of(c *fun.Call) *Admin { return &Admin{c.Env.Host, c.Str("root")} }
+func of(c *fun.Call) *Admin {
+	return &Admin{Host: c.Env.Host, Root: c.Str("root"), Log: c.Env.Log()}
+}
+
+// done is the return of a change; one that failed has the exit status of the
+// tool.
+func (a *Admin) done(ok bool, err error) (fun.Result, error) {
+	res := fun.Result{Value: ok}
+	if !ok {
+		res.Retcode = a.Status
+	}
+	return res, err
+}
 
 // entries reads shadow(5).
 func (a *Admin) entries() ([]Entry, error) {
@@ -88,50 +106,90 @@ func (a *Admin) Info(name string) (*Entry, error) {
 	return nil, nil
 }
 
-// run runs a tool; flag names the directory to work in.
-func (a *Admin) run(ctx context.Context, flag, stdin string, argv ...string) error {
+// run runs a tool for a user. The name follows the other arguments; with stdin
+// it is in there.
+func (a *Admin) run(ctx context.Context, name, stdin string, argv ...string) error {
+	if name == "" || strings.HasPrefix(name, "-") || strings.ContainsAny(name, "\n:") {
+		return fun.Errorf("Invalid user name '%s'", name)
+	}
 	if a.Root != "" {
-		argv = append([]string{argv[0], flag, a.Root}, argv[1:]...)
+		argv = slices.Insert(argv, 1, "-R", a.Root)
 	}
 	c := host.Cmd{Argv: argv}
 	if stdin != "" {
 		c.Stdin = strings.NewReader(stdin)
+	} else {
+		c.Argv = append(c.Argv, name)
 	}
-	if _, err := a.Host.Run(ctx, c); err != nil {
+	out, err := a.Host.Run(ctx, c)
+	if err != nil {
 		return fun.Errorf("Unable to run command '%s': %v", argv[0], err)
+	}
+	a.Status = out.Status
+	if out.Status != 0 && a.Log != nil {
+		a.Log.Error(argv[0]+" failed", "status", out.Status, "message", strings.TrimSpace(string(out.Stderr)))
 	}
 	return ctx.Err()
 }
 
 // SetPassword sets the hash of a user's password.
 func (a *Admin) SetPassword(ctx context.Context, name, hash string) (bool, error) {
-	if strings.ContainsAny(hash, "\n:") || strings.ContainsAny(name, "\n:") {
+	if strings.ContainsAny(hash, "\n:") {
 		return false, fun.Errorf("a password hash has neither a colon nor a line end")
 	}
-	if err := a.run(ctx, "-R", name+":"+hash+"\n", "chpasswd", "-e"); err != nil {
+	if err := a.run(ctx, name, name+":"+hash+"\n", "chpasswd", "-e"); err != nil {
 		return false, err
 	}
 	e, err := a.Info(name)
 	return e != nil && e.Passwd == hash, err
 }
 
-// Delete takes the password away.
+// Delete removes the password: an empty one is accepted.
 func (a *Admin) Delete(ctx context.Context, name string) error {
-	return a.run(ctx, "-R", "", "passwd", "-d", name)
+	return a.run(ctx, name, "", "passwd", "-d")
 }
 
 // Lock makes the password one that nothing matches; Unlock undoes that.
 func (a *Admin) Lock(ctx context.Context, name string) error {
-	return a.run(ctx, "-R", "", "passwd", "-l", name)
+	return a.run(ctx, name, "", "passwd", "-l")
 }
 
-// Unlock makes a locked password hold again.
+// Unlock makes a locked password valid again.
 func (a *Admin) Unlock(ctx context.Context, name string) error {
-	return a.run(ctx, "-R", "", "passwd", "-u", name)
+	return a.run(ctx, name, "", "passwd", "-u")
 }
 
-// ages are the flags of chage(1) and the fields that they set.
-var ages = []struct{ arg, flag, key string }{
+// SetLock locks or unlocks the password of a user, if it is not so already.
+func (a *Admin) SetLock(ctx context.Context, name string, lock bool) error {
+	e, err := a.Info(name)
+	if err != nil || e == nil || locked(e) == lock {
+		return err
+	}
+	if lock {
+		return a.Lock(ctx, name)
+	}
+	return a.Unlock(ctx, name)
+}
+
+// LooksHashed reports whether a password field of shadow(5) is one that crypt(5)
+// made or that nothing matches, rather than a password in plain text.
+func LooksHashed(s string) bool {
+	const alphabet = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	hash := strings.TrimLeft(s, "!*")
+	switch {
+	case hash != s, hash == "", hash == "x", strings.HasPrefix(hash, "$"):
+		return true
+	case strings.HasPrefix(hash, "_"):
+		return len(hash) == 20 && strings.Trim(hash[1:], alphabet) == ""
+	}
+	return len(hash) == 13 && strings.Trim(hash, alphabet) == ""
+}
+
+// An age is a limit of a password: Salt's argument, the flag of chage(1) and
+// the field that it sets.
+type age struct{ arg, flag, key string }
+
+var ages = []age{
 	{"date", "-d", "lstchg"},
 	{"mindays", "-m", "min"},
 	{"maxdays", "-M", "max"},
@@ -140,32 +198,50 @@ var ages = []struct{ arg, flag, key string }{
 	{"expire", "-E", "expire"},
 }
 
-// SetAge sets a limit by the name that Salt's arguments give it: date,
-// mindays, maxdays, inactdays, warndays or expire. It reports whether it holds;
-// a date that is written as one always does.
-func (a *Admin) SetAge(ctx context.Context, name, arg string, v value.Value) (bool, error) {
-	for _, f := range ages {
-		if f.arg != arg {
-			continue
-		}
-		before, err := a.Info(name)
-		if err != nil {
-			return false, err
-		}
-		if before != nil && value.Equal(before.Map().At(f.key), v) {
-			return true, nil
-		}
-		if err := a.run(ctx, "-R", "", "chage", f.flag, value.Str(v), name); err != nil {
-			return false, err
-		}
-		after, err := a.Info(name)
-		if err != nil || after == nil || before == nil {
-			return false, err
-		}
-		got := after.Map().At(f.key)
-		return value.Equal(got, v) || !value.Equal(got, before.Map().At(f.key)), nil
+// Days returns the days since 1970-01-01 that v is: a number, or a date in the
+// form YYYY-MM-DD.
+func Days(v value.Value) (int64, bool) {
+	if n, ok := value.AsInt(v); ok {
+		return n, true
 	}
-	return false, nil
+	text := strings.TrimSpace(value.Str(v))
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n, true
+	}
+	t, err := time.Parse(time.DateOnly, text)
+	return t.Unix() / 86400, err == nil
+}
+
+// SetAge sets a limit by the name that Salt's arguments give it: date,
+// mindays, maxdays, inactdays, warndays or expire, and reports whether the user
+// has it. v is a number of days, or for date and expire also what else chage(1)
+// understands; such text counts as set when chage accepts it.
+func (a *Admin) SetAge(ctx context.Context, name, arg string, v value.Value) (bool, error) {
+	i := slices.IndexFunc(ages, func(f age) bool { return f.arg == arg })
+	if i < 0 {
+		return false, nil
+	}
+	f := ages[i]
+	days, isDays := Days(v)
+	e, err := a.Info(name)
+	if err != nil || e == nil {
+		return false, err
+	}
+	if isDays && e.Map().At(f.key) == days {
+		return true, nil
+	}
+	text := value.Str(v)
+	if isDays {
+		text = strconv.FormatInt(days, 10)
+	}
+	if err := a.run(ctx, name, "", "chage", f.flag, text); err != nil {
+		return false, err
+	}
+	if !isDays {
+		return a.Status == 0, nil
+	}
+	e, err = a.Info(name)
+	return e != nil && e.Map().At(f.key) == days, err
 }
 
 func info(_ context.Context, c *fun.Call) (fun.Result, error) {
@@ -193,14 +269,18 @@ func listUsers(_ context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func setPassword(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	ok, err := of(c).SetPassword(ctx, c.Str("name"), c.Str("password"))
-	return fun.Result{Value: ok}, err
+	a := of(c)
+	name := c.Str("name")
+	if _, err := a.Host.LookupUser(name); a.Root == "" && errors.Is(err, host.ErrNoAccount) {
+		return fun.Value(false)
+	}
+	return a.done(a.SetPassword(ctx, name, c.Str("password")))
 }
 
 // setAge sets the limit of a user's password that is the argument of that name.
 func setAge(ctx context.Context, c *fun.Call, arg string) (fun.Result, error) {
-	ok, err := of(c).SetAge(ctx, c.Str("name"), arg, c.Value(arg))
-	return fun.Result{Value: ok}, err
+	a := of(c)
+	return a.done(a.SetAge(ctx, c.Str("name"), arg, c.Value(arg)))
 }
 
 func setDate(ctx context.Context, c *fun.Call) (fun.Result, error) {
@@ -227,33 +307,38 @@ func setWarnDays(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return setAge(ctx, c, "warndays")
 }
 
-// change does something to a password and returns whether it holds.
-func change(ctx context.Context, c *fun.Call, do func(*Admin, context.Context, string) error, holds func(*Entry) bool) (fun.Result, error) {
+// change does something to a password and returns whether it took effect; nothing is done
+// where the entry is so already.
+func change(ctx context.Context, c *fun.Call, do func(*Admin, context.Context, string) error, is func(*Entry) bool) (fun.Result, error) {
 	a := of(c)
-	before, err := a.Info(c.Str("name"))
-	if err != nil {
+	e, err := a.Info(c.Str("name"))
+	if err != nil || e == nil {
+		return fun.Result{Value: false}, err
+	}
+	if is(e) {
+		return fun.Value(true)
+	}
+	if err := do(a, ctx, e.Name); err != nil {
 		return fun.Result{}, err
 	}
-	if before == nil {
-		return fun.Value(false)
-	}
-	if err := do(a, ctx, before.Name); err != nil {
-		return fun.Result{}, err
-	}
-	after, err := a.Info(before.Name)
-	return fun.Result{Value: after != nil && holds(after)}, err
+	e, err = a.Info(e.Name)
+	return a.done(e != nil && is(e), err)
 }
 
+func empty(e *Entry) bool    { return e.Passwd == "" }
+func locked(e *Entry) bool   { return strings.HasPrefix(e.Passwd, "!") }
+func unlocked(e *Entry) bool { return !locked(e) }
+
 func delPassword(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return change(ctx, c, (*Admin).Delete, func(e *Entry) bool { return e.Passwd == "" })
+	return change(ctx, c, (*Admin).Delete, empty)
 }
 
 func lockPassword(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return change(ctx, c, (*Admin).Lock, func(e *Entry) bool { return strings.HasPrefix(e.Passwd, "!") })
+	return change(ctx, c, (*Admin).Lock, locked)
 }
 
 func unlockPassword(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return change(ctx, c, (*Admin).Unlock, func(e *Entry) bool { return !strings.HasPrefix(e.Passwd, "!") })
+	return change(ctx, c, (*Admin).Unlock, unlocked)
 }
 
 func defaultHash(context.Context, *fun.Call) (fun.Result, error) { return fun.Value(NoPassword) }
@@ -268,7 +353,7 @@ func GenPassword(password string, salt value.Value, algorithm string) (string, e
 	}
 	h, err := shacrypt.Hash(algorithm, password, s)
 	if err != nil {
-		return "", fun.Errorf("Algorithm '%s' is not supported: sha256 and sha512 are", algorithm)
+		return "", fun.Errorf("Algorithm '%s' is not supported; supported are sha512, sha256 and md5", algorithm)
 	}
 	return h, nil
 }

@@ -28,6 +28,7 @@ func load(t *testing.T, s string) value.Value {
 func TestModule(t *testing.T) {
 	t.Parallel()
 	h := host.NewFake()
+	h.PutUser(host.Account{Name: "ann", UID: 1000, GID: 1000})
 	const line = "ann:!:19000:0:99999:7:::\n"
 	h.PutFile("/etc/shadow", "root:*:18000:0:99999:7:30:20000:\n"+line+"short:x\n", 0o600)
 	set := func(old, with string) {
@@ -43,6 +44,12 @@ func TestModule(t *testing.T) {
 		return host.Output{}, nil
 	})
 	h.OnCommand("chage -M 5 ann", host.Output{Status: 1})
+	h.HandleCommand("chage -E 21916 ann", func(context.Context, host.Cmd) (host.Output, error) {
+		set("99999:9:::", "99999:9::21916:")
+		return host.Output{}, nil
+	})
+	h.OnCommand("chage -d yesterday ann", host.Output{})
+	h.OnCommand("chage -d soon ann", host.Output{Status: 1})
 	h.HandleCommand("passwd -l ann", func(context.Context, host.Cmd) (host.Output, error) {
 		set("ann:H", "ann:!H")
 		return host.Output{}, nil
@@ -69,7 +76,15 @@ func TestModule(t *testing.T) {
 		{"set_warndays", "{name: ann, warndays: 9}", "true"},
 		{"set_warndays", "{name: ann, warndays: 9}", "true"},
 		{"set_maxdays", "{name: ann, maxdays: 5}", "false"},
+		{"set_expire", "{name: ann, expire: '2030-01-02'}", "true"},
+		{"set_expire", "{name: ann, expire: 21916}", "true"},
+		{"set_date", "{name: ann, date: yesterday}", "true"},
+		{"set_date", "{name: ann, date: soon}", "false"},
+		{"set_mindays", "{name: none, mindays: 1}", "false"},
 		{"lock_password", "{name: ann}", "true"},
+		{"lock_password", "{name: ann}", "true"},
+		{"lock_password", "{name: none}", "false"},
+		{"unlock_password", "{name: ann}", "true"},
 		{"unlock_password", "{name: ann}", "true"},
 		{"del_password", "{name: ann}", "true"},
 		{"del_password", "{name: none}", "false"},
@@ -84,13 +99,13 @@ func TestModule(t *testing.T) {
 			t.Errorf("shadow.%s %s = %s, %v, want %s", tt.fun, tt.args, value.Repr(res.Value), err, tt.want)
 		}
 	}
-	for _, args := range []string{"{name: ann, password: 'a:b'}", "{name: ann, password: \"a\\nb\"}"} {
+	for _, args := range []string{"{name: ann, password: 'a:b'}", "{name: ann, password: \"a\\nb\"}", "{name: -x, password: a, root: /r}"} {
 		if _, err := env.Invoker.Invoke(t.Context(), fun.Exec, "shadow.set_password", fun.Args{Kw: load(t, args).(*value.Map)}); err == nil {
 			t.Errorf("set_password %s is no error", args)
 		}
 	}
-	if _, err := shadow.GenPassword("x", nil, "md5"); err == nil {
-		t.Error("md5 is no error")
+	if _, err := shadow.GenPassword("x", nil, "blowfish"); err == nil {
+		t.Error("blowfish is no error")
 	}
 }
 

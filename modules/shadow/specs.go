@@ -27,7 +27,7 @@ var specs = []fun.Spec{
 		Args: []fun.Arg{
 			{Name: "password", Type: fun.Str, Required: true, Doc: "the password", Secret: true},
 			{Name: "crypt_salt", Type: fun.Str, Doc: "at most sixteen characters; default: random"},
-			{Name: "algorithm", Type: fun.Str, Default: "sha512", Doc: "sha256 or sha512"},
+			{Name: "algorithm", Type: fun.Str, Default: "sha512", Doc: "sha512, sha256 or md5, which is insecure"},
 		},
 	},
 	{Name: "info", Doc: "Return the password hash and ageing of a user.", Src: "modules/linux_shadow.py info", Args: []fun.Arg{nameArg, rootArg}, Fn: info},
@@ -84,7 +84,7 @@ var specs = []fun.Spec{
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "password", Type: fun.Str, Required: true, Doc: "the hash", Secret: true},
-			{Name: "use_usermod", Type: fun.Bool, Default: false, Doc: "accepted"},
+			{Name: "use_usermod", Type: fun.Bool, Default: false, Doc: "accepted; the hash is set by chpasswd, which no list of processes shows"},
 			rootArg,
 		},
 	},

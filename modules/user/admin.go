@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 
 	"brine/internal/fun"
@@ -18,30 +20,44 @@ type Admin struct {
 	Host host.Host
 	Root string // a directory to work in (-R), "" is the machine itself
 	// Debian says that userdel's complaint of a missing mail spool is no fault.
-	Debian bool
+	Debian  bool
+	OpenBSD bool         // has login classes
+	Log     *slog.Logger // gets the messages of tools that fail; nil discards them
+	// Status is the exit status of the last tool that ran.
+	Status int
 }
 
 // NewAdmin returns the Admin of a call.
 func NewAdmin(c *fun.Call) *Admin {
-	a := &Admin{Host: c.Env.Host}
+	a := &Admin{Host: c.Env.Host, Log: c.Env.Log()}
 	if c.Declares("root") {
 		a.Root = c.Str("root")
 	}
 	if c.Env.Grains != nil {
 		family, _ := c.Env.Grains.Get("os_family")
 		a.Debian = family == "Debian"
+		kernel, _ := c.Env.Grains.Get("kernel")
+		a.OpenBSD = kernel == "OpenBSD"
 	}
 	return a
 }
 
-// run runs a tool to its end; -R goes behind the other arguments, as in Salt.
+// run runs a tool to its end. The last argument is the name of the user, which
+// may not look like an option.
 func (a *Admin) run(ctx context.Context, argv ...string) (host.Output, error) {
+	if name := argv[len(argv)-1]; name == "" || strings.HasPrefix(name, "-") {
+		return host.Output{}, fun.Errorf("Invalid user name '%s'", name)
+	}
 	if a.Root != "" {
-		argv = append(argv, "-R", a.Root)
+		argv = slices.Insert(argv, 1, "-R", a.Root)
 	}
 	out, err := a.Host.Run(ctx, host.Cmd{Argv: argv})
 	if err != nil {
 		return out, fun.Errorf("Unable to run command '%s': %v", strings.Join(argv, " "), err)
+	}
+	a.Status = out.Status
+	if out.Status != 0 && a.Log != nil {
+		a.Log.Error(argv[0]+" failed", "status", out.Status, "message", strings.TrimSpace(string(out.Stderr)))
 	}
 	return out, ctx.Err()
 }
@@ -78,6 +94,7 @@ type New struct {
 	Fullname, Room     string
 	WorkPhone, HomeTel string
 	Other              string
+	LoginClass         string // OpenBSD only
 }
 
 // Add makes a user and reports whether that worked. What is set after that,
@@ -105,7 +122,8 @@ func (a *Admin) Add(ctx context.Context, n New) (bool, error) {
 		if g, err := a.Host.LookupGroup(n.Name); err == nil && a.ownGroups() {
 			argv = append(argv, "-g", fmt.Sprint(g.GID))
 		}
-	case n.UserGroup == false:
+	}
+	if n.UserGroup == false {
 		argv = append(argv, "-N")
 	}
 	if n.CreateHome {
@@ -123,6 +141,9 @@ func (a *Admin) Add(ctx context.Context, n New) (bool, error) {
 	}
 	if n.Home != nil {
 		argv = append(argv, "-d", *n.Home)
+	}
+	if n.LoginClass != "" && a.OpenBSD {
+		argv = append(argv, "-L", n.LoginClass)
 	}
 	out, err := a.run(ctx, append(argv, n.Name)...)
 	if err != nil || out.Status != 0 {
@@ -231,6 +252,31 @@ func (a *Admin) Set(ctx context.Context, name, key string, v value.Value, argv .
 	return value.Equal(info.At(key), v), nil
 }
 
+// GroupID returns the ID that v is, as a number or in digits; it reports false
+// for the name of a group. The tools read digits as an ID, too.
+func GroupID(v value.Value) (int64, bool) {
+	if id, ok := value.AsInt(v); ok {
+		return id, true
+	}
+	id, err := strconv.ParseUint(value.Str(v), 10, 32)
+	return int64(id), err == nil
+}
+
+// SetGID sets the primary group of a user, given by name or ID.
+// Salt: salt/modules/useradd.py chgid. Difference: with the name of a group the
+// answer is whether the user has that group; Salt's is always False.
+func (a *Admin) SetGID(ctx context.Context, name string, gid value.Value) (bool, error) {
+	id, isID := GroupID(gid)
+	if !isID {
+		group, err := accounts{a.Host, a.Root}.group(value.Str(gid))
+		if err != nil {
+			return false, err
+		}
+		id = int64(group.GID)
+	}
+	return a.Set(ctx, name, "gid", id, "-g", value.Str(id))
+}
+
 // SetHome sets the home directory; persist moves what is in the old one.
 func (a *Admin) SetHome(ctx context.Context, name, home string, persist bool) (bool, error) {
 	argv := []string{"-d", home}
@@ -267,13 +313,19 @@ func (a *Admin) SetGroups(ctx context.Context, name string, groups []string, add
 		return err == nil && out.Status == 0, err
 	}
 	// Users of a directory service are in no file that usermod changes.
+	a.Status = 0
 	all := true
 	for _, g := range groups {
+		if strings.HasPrefix(g, "-") {
+			return false, fun.Errorf("Invalid group name '%s'", g)
+		}
 		o, err := a.Host.Run(ctx, host.Cmd{Argv: []string{"gpasswd", "-a", name, g}})
 		if err != nil {
 			return false, err
 		}
-		all = all && o.Status == 0
+		if o.Status != 0 {
+			a.Status, all = o.Status, false
+		}
 	}
 	return all, nil
 }
@@ -285,7 +337,7 @@ func (a *Admin) Rename(ctx context.Context, name, to string) (bool, error) {
 		return false, err
 	}
 	if !ok {
-		return false, fun.Errorf("User '%s' does not exist", name)
+		return false, noUser(name)
 	}
 	if _, taken, err := a.Account(to); err != nil || taken {
 		if err == nil {
@@ -300,7 +352,34 @@ func (a *Admin) Rename(ctx context.Context, name, to string) (bool, error) {
 	return ok, err
 }
 
-// noUser is what Salt raises where a user is changed who is not there.
-func noUser(name string) error {
-	return fmt.Errorf("'getpwnam(): name not found: %s'", value.Repr(name))
+// noUser is the error where a user is to be changed who does not exist.
+func noUser(name string) error { return fun.Errorf("User '%s' does not exist", name) }
+
+// LoginClass returns the login class of a user of OpenBSD, "" where it has none.
+// Salt: salt/modules/useradd.py get_loginclass.
+func (a *Admin) LoginClass(ctx context.Context, name string) (string, error) {
+	out, err := a.run(ctx, "userinfo", name)
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(out.Stdout)) {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == "class" {
+			return strings.Join(f[1:], " "), nil
+		}
+	}
+	return "", nil
+}
+
+// SetLoginClass sets the login class of a user of OpenBSD.
+// Salt: salt/modules/useradd.py chloginclass.
+func (a *Admin) SetLoginClass(ctx context.Context, name, class string) (bool, error) {
+	have, err := a.LoginClass(ctx, name)
+	if err != nil || have == class {
+		return err == nil, err
+	}
+	if _, err := a.run(ctx, "usermod", "-L", class, name); err != nil {
+		return false, err
+	}
+	have, err = a.LoginClass(ctx, name)
+	return have == class, err
 }

@@ -31,7 +31,7 @@ var specs = []fun.Spec{
 			{Name: "homephone", Type: fun.Str, Default: "", Doc: "home phone number"},
 			{Name: "other", Type: fun.Str, Default: "", Doc: "other personal data"},
 			{Name: "createhome", Type: fun.Bool, Default: true, Doc: "create the home directory"},
-			{Name: "loginclass", Type: fun.Str, Doc: "BSD only"},
+			{Name: "loginclass", Type: fun.Str, Doc: "login class, on OpenBSD only"},
 			{Name: "nologinit", Type: fun.Bool, Default: false, Doc: "keep the user out of lastlog and faillog"},
 			rootArg,
 			{Name: "usergroup", Type: fun.Bool, Doc: "True: create a group of the same name; False: do not"},
@@ -42,7 +42,7 @@ var specs = []fun.Spec{
 		Fn: chfullname,
 		Args: []fun.Arg{
 			nameArg,
-			{Name: "fullname", Type: fun.Str, Required: true, Doc: "the full name"},
+			{Name: "fullname", Type: fun.Str | fun.None, Required: true, Doc: "the full name"},
 			rootArg,
 		},
 	},
@@ -51,7 +51,7 @@ var specs = []fun.Spec{
 		Fn: chgid,
 		Args: []fun.Arg{
 			nameArg,
-			{Name: "gid", Type: fun.Int, Required: true, Doc: "the group ID"},
+			{Name: "gid", Type: fun.Int | fun.Str, Required: true, Doc: "name or ID of the group"},
 			rootArg,
 		},
 	},
@@ -80,7 +80,16 @@ var specs = []fun.Spec{
 		Fn: chhomephone,
 		Args: []fun.Arg{
 			nameArg,
-			{Name: "homephone", Type: fun.Str, Required: true, Doc: "the number"},
+			{Name: "homephone", Type: fun.Str | fun.None, Required: true, Doc: "the number"},
+			rootArg,
+		},
+	},
+	{
+		Name: "chloginclass", Doc: "Set the login class of a user of OpenBSD; False on other systems.", Src: "modules/useradd.py chloginclass",
+		Fn: chloginclass,
+		Args: []fun.Arg{
+			nameArg,
+			{Name: "loginclass", Type: fun.Str, Required: true, Doc: "the login class"},
 			rootArg,
 		},
 	},
@@ -89,7 +98,7 @@ var specs = []fun.Spec{
 		Fn: chother,
 		Args: []fun.Arg{
 			nameArg,
-			{Name: "other", Type: fun.Str, Required: true, Doc: "the data"},
+			{Name: "other", Type: fun.Str | fun.None, Required: true, Doc: "the data"},
 			rootArg,
 		},
 	},
@@ -98,7 +107,7 @@ var specs = []fun.Spec{
 		Fn: chroomnumber,
 		Args: []fun.Arg{
 			nameArg,
-			{Name: "roomnumber", Type: fun.Str, Required: true, Doc: "the room number"},
+			{Name: "roomnumber", Type: fun.Str | fun.None, Required: true, Doc: "the room number"},
 			rootArg,
 		},
 	},
@@ -125,7 +134,7 @@ var specs = []fun.Spec{
 		Fn: chworkphone,
 		Args: []fun.Arg{
 			nameArg,
-			{Name: "workphone", Type: fun.Str, Required: true, Doc: "the number"},
+			{Name: "workphone", Type: fun.Str | fun.None, Required: true, Doc: "the number"},
 			rootArg,
 		},
 	},
@@ -138,6 +147,10 @@ var specs = []fun.Spec{
 			{Name: "force", Type: fun.Bool, Default: false, Doc: "delete a user who is logged in"},
 			rootArg,
 		},
+	},
+	{
+		Name: "get_loginclass", Doc: "Return the login class of a user of OpenBSD; False on other systems.", Src: "modules/useradd.py get_loginclass",
+		Fn: getLoginclass, Args: []fun.Arg{nameArg},
 	},
 	{
 		Name: "getent", Doc: "Return all users.", Src: "modules/useradd.py getent",

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"brine/internal/fun"
@@ -46,6 +47,27 @@ func (a accounts) user(name string) (host.Account, error) {
 		return all[i], nil
 	}
 	return host.Account{}, host.ErrNoAccount
+}
+
+// group finds a group by name.
+func (a accounts) group(name string) (host.Group, error) {
+	none := fun.Errorf("Group '%s' does not exist", name)
+	if a.root == "" {
+		g, err := a.h.LookupGroup(name)
+		if errors.Is(err, host.ErrNoAccount) {
+			err = none
+		}
+		return g, err
+	}
+	text, err := a.h.ReadFile(strings.TrimRight(a.root, "/") + "/etc/group")
+	if err != nil {
+		return host.Group{}, err
+	}
+	gs := host.ParseGroup(string(text))
+	if i := slices.IndexFunc(gs, func(g host.Group) bool { return g.Name == name }); i >= 0 {
+		return gs[i], nil
+	}
+	return host.Group{}, none
 }
 
 // groups returns the names of a user's groups, sorted.
@@ -155,5 +177,5 @@ func primaryGroup(_ context.Context, c *fun.Call) (fun.Result, error) {
 	if g, err := c.Env.Host.LookupGID(u.GID); err == nil {
 		return fun.Value(g.Name)
 	}
-	return fun.Value("")
+	return fun.Value(strconv.Itoa(u.GID))
 }

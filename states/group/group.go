@@ -3,6 +3,7 @@ package group
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ func States() fun.Module {
 	return fun.Module{Name: "group", Kind: fun.State, Doc: "Manage groups.", Specs: specs}
 }
 
-// A want is what present is to make of a group.
+// want holds the desired state of a group, from the arguments of present.
 type want struct {
 	c      *fun.Call
 	admin  *groups.Admin
@@ -26,19 +27,23 @@ type want struct {
 	hasGID bool
 }
 
-// present makes a group, or changes one that is there.
-// Salt: salt/states/group.py present.
+// present creates a group, or changes one that exists.
+//
+// It fails where the arguments contradict each other, where the ID is taken, and
+// where a change had no effect. Salt: salt/states/group.py present. Differences:
+// contradicting arguments fail, an ID of 0 counts, addusers may be a string, and
+// no group is created for users who do not exist.
 func present(ctx context.Context, c *fun.Call) fun.Ret {
 	w := &want{c: c, admin: groups.NewAdmin(c)}
 	if !c.IsNone("members") && (!c.IsNone("addusers") || !c.IsNone("delusers")) {
-		return fun.Ret{Result: fun.WouldChange, Comment: `Error: Conflicting options "members" with "addusers" and/or "delusers" can not be used together. `}
+		return fun.Fail(`Error: Conflicting options "members" with "addusers" and/or "delusers" can not be used together. `)
 	}
 	for _, u := range c.Strings("addusers") {
 		if slices.Contains(c.Strings("delusers"), u) {
-			return fun.Ret{Result: fun.WouldChange, Comment: "Error. Same user(s) can not be added and deleted simultaneously"}
+			return fun.Fail("Error. Same user(s) can not be added and deleted simultaneously")
 		}
 	}
-	if v := c.Value("gid"); value.Truth(v) {
+	if v := c.Value("gid"); v != nil {
 		n, err := value.ToInt(v)
 		if err == nil {
 			w.gid, w.hasGID = value.AsInt(n)
@@ -182,20 +187,37 @@ func (w *want) apply(ctx context.Context, due *value.Map) error {
 	return nil
 }
 
-// create makes a group that is not there.
+// missing returns the users who do not exist.
+func (w *want) missing(names []string) (none []string) {
+	for _, n := range names {
+		if _, err := w.c.Env.Host.LookupUser(n); errors.Is(err, host.ErrNoAccount) {
+			none = append(none, n)
+		}
+	}
+	return none
+}
+
+// create makes a group that does not exist.
 func (w *want) create(ctx context.Context) fun.Ret {
 	c := w.c
 	if c.Test {
 		return fun.Ret{Result: fun.WouldChange, Comment: "Group " + c.Name + " set to be added"}
 	}
-	if !c.IsNone("gid") && !c.Bool("non_unique") {
-		all, err := c.Env.Host.Groups()
-		if err != nil {
+	if w.hasGID && !c.Bool("non_unique") {
+		g, err := c.Env.Host.LookupGID(int(w.gid))
+		if err == nil {
+			return fun.Fail("Group %s is not present but gid %d is already taken by group %s", c.Name, w.gid, g.Name)
+		}
+		if !errors.Is(err, host.ErrNoAccount) {
 			return fun.Raise(err)
 		}
-		if i := slices.IndexFunc(all, func(g host.Group) bool { return w.hasGID && int64(g.GID) == w.gid }); i >= 0 {
-			return fun.Fail("Group %s is not present but gid %d is already taken by group %s", c.Name, w.gid, all[i].Name)
-		}
+	}
+	members := c.Strings("members")
+	if len(members) == 0 {
+		members = c.Strings("addusers")
+	}
+	if missing := w.missing(members); len(missing) > 0 {
+		return fun.Fail("The following user(s) are not present: %s", strings.Join(missing, ","))
 	}
 	var gid value.Value
 	if w.hasGID {
@@ -207,10 +229,6 @@ func (w *want) create(ctx context.Context) fun.Ret {
 	}
 	if !ok {
 		return fun.Fail("Failed to create new group %s", c.Name)
-	}
-	members := c.Strings("members")
-	if len(members) == 0 {
-		members = c.Strings("addusers")
 	}
 	if len(members) > 0 {
 		if _, err := w.admin.SetMembers(ctx, c.Name, members); err != nil {

@@ -19,6 +19,7 @@ import (
 func machine() *host.Fake {
 	h := host.NewFake()
 	h.PutGroup(host.Group{Name: "adm", Passwd: "x", GID: 4, Members: []string{"ann", "bob"}})
+	h.PutUser(host.Account{Name: "ann", UID: 1000, GID: 1000})
 	h.HandleCommand("groupadd *", func(_ context.Context, c host.Cmd) (host.Output, error) {
 		if name := c.Argv[len(c.Argv)-1]; name != "bad" {
 			h.PutGroup(host.Group{Name: name, Passwd: "x", GID: 77})
@@ -93,14 +94,19 @@ func TestGroup(t *testing.T) {
 		},
 		{
 			"conflict", "present", "{name: adm, members: [a], delusers: [b]}", false,
-			`{r: null, c: 'Error: Conflicting options "members" with "addusers" and/or "delusers" can not be used together. ', x: {}}`, nil,
+			`{r: false, c: 'Error: Conflicting options "members" with "addusers" and/or "delusers" can not be used together. ', x: {}}`, nil,
 		},
-		{"both", "present", "{name: adm, addusers: [a], delusers: [a]}", false, "{r: null, c: Error. Same user(s) can not be added and deleted simultaneously, x: {}}", nil},
+		{"both", "present", "{name: adm, addusers: [a], delusers: [a]}", false, "{r: false, c: Error. Same user(s) can not be added and deleted simultaneously, x: {}}", nil},
 		{
 			"new", "present", "{name: g, gid: 77, system: True, addusers: [ann]}", false,
 			"{r: true, c: New group g created, x: {name: g, passwd: x, gid: 77, members: [ann]}}",
 			[]string{"groupadd -g 77 -r g", "gpasswd --members ann g"},
 		},
+		{"new for unknown users", "present", "{name: g, members: [ann, eve, x]}", false, "{r: false, c: 'The following user(s) are not present: eve,x', x: {}}", nil},
+		{"new for unknown users, test", "present", "{name: g, members: [eve]}", true, "{r: null, c: Group g set to be added, x: {}}", nil},
+		{"one user", "present", "{name: adm, addusers: ann}", false, "{r: true, c: Group adm is present and up to date, x: {}}", nil},
+		{"gid 0", "present", "{name: g, gid: 0}", false, "{r: false, c: Group g is not present but gid 0 is already taken by group root, x: {}}", nil},
+		{"gid 0 of another", "present", "{name: adm, gid: 0}", true, "{r: null, c: " + due + `gid: 0\n", x: {}}`, nil},
 		{"new test", "present", "{name: g}", true, "{r: null, c: Group g set to be added, x: {}}", nil},
 		{"taken", "present", "{name: g, gid: 4}", false, "{r: false, c: Group g is not present but gid 4 is already taken by group adm, x: {}}", nil},
 		{

@@ -36,7 +36,7 @@ func (w *want) update(ctx context.Context, ret fun.Ret, due *value.Map) fun.Ret 
 			changes.Set(k, v)
 		}
 	}
-	if w.c.IsNone("password") || secret.Passwd != w.password {
+	if w.password == "" || w.lock != nil || secret.Passwd != w.password {
 		now, err := w.shadow.Info(w.name)
 		if err != nil {
 			return fun.Raise(err)
@@ -76,7 +76,7 @@ func (w *want) update(ctx context.Context, ret fun.Ret, due *value.Map) fun.Ret 
 func (w *want) apply(ctx context.Context, due, before *value.Map) error {
 	a, name := w.admin, w.name
 	if due.Has("passwd") {
-		if _, err := w.shadow.SetPassword(ctx, name, w.password); err != nil {
+		if _, err := w.shadow.SetPassword(ctx, name, w.field()); err != nil {
 			return err
 		}
 	}
@@ -101,19 +101,23 @@ func (w *want) apply(ctx context.Context, due, before *value.Map) error {
 		return err
 	}
 	if lock, ok := due.Get("password_lock"); ok {
-		set := w.shadow.Unlock
-		if lock == true {
-			set = w.shadow.Lock
-		}
-		if err := set(ctx, name); err != nil {
+		if err := w.shadow.SetLock(ctx, name, lock == true); err != nil {
 			return err
 		}
 	}
-	for _, s := range []struct{ key, flag string }{{"uid", "-u"}, {"gid", "-g"}, {"shell", "-s"}} {
-		if v, ok := due.Get(s.key); ok {
-			if _, err := a.Set(ctx, name, s.key, v, s.flag, value.Str(v)); err != nil {
-				return err
-			}
+	if v, ok := due.Get("uid"); ok {
+		if _, err := a.Set(ctx, name, "uid", v, "-u", value.Str(v)); err != nil {
+			return err
+		}
+	}
+	if v, ok := due.Get("gid"); ok {
+		if _, err := a.SetGID(ctx, name, v); err != nil {
+			return err
+		}
+	}
+	if v, ok := due.Get("shell"); ok {
+		if _, err := a.Set(ctx, name, "shell", v, "-s", value.Str(v)); err != nil {
+			return err
 		}
 	}
 	for _, f := range gecos {
@@ -168,7 +172,7 @@ func (w *want) create(ctx context.Context, ret fun.Ret) fun.Ret {
 		Name: w.name, UID: w.uid, GID: w.gid, Groups: append(append([]string{}, w.list...), w.optional...), Shell: c.Str("shell"),
 		Unique: c.Bool("unique"), System: c.Bool("system"), CreateHome: c.Bool("createhome"), NoLogInit: c.Bool("nologinit"),
 		UserGroup: c.Value("usergroup"), Fullname: c.Str("fullname"), Room: c.Str("roomnumber"), WorkPhone: c.Str("workphone"),
-		HomeTel: c.Str("homephone"), Other: c.Str("other"),
+		HomeTel: c.Str("homephone"), Other: c.Str("other"), LoginClass: c.Str("loginclass"),
 	}
 	if !c.IsNone("home") {
 		home := c.Str("home")
@@ -205,7 +209,7 @@ func (w *want) secrets(ctx context.Context, ret *fun.Ret, changes *value.Map) er
 	fail := func(why string) { ret.Result, ret.Comment = fun.Failed, "User "+w.name+" created but failed to "+why }
 	empty := c.Bool("empty_password")
 	if w.password != "" && !empty {
-		ok, err := w.shadow.SetPassword(ctx, w.name, w.password)
+		ok, err := w.shadow.SetPassword(ctx, w.name, w.field())
 		if err != nil {
 			return err
 		}
@@ -229,7 +233,7 @@ func (w *want) secrets(ctx context.Context, ret *fun.Ret, changes *value.Map) er
 	}
 	for _, d := range days {
 		v := c.Value(d.arg)
-		if v == nil || d.arg != "date" && !value.Truth(v) {
+		if v == nil || w.isDefault(d.arg, d.key) {
 			continue
 		}
 		ok, err := w.shadow.SetAge(ctx, w.name, d.arg, v)
@@ -241,11 +245,15 @@ func (w *want) secrets(ctx context.Context, ret *fun.Ret, changes *value.Map) er
 		}
 		changes.Set(d.arg, v)
 	}
-	if c.Bool("password_lock") {
-		if err := w.shadow.Lock(ctx, w.name); err != nil {
-			return err
-		}
-		changes.Set("password_lock", true)
-	}
 	return nil
+}
+
+// isDefault reports whether a limit of 0 is what a new user has.
+func (w *want) isDefault(arg, key string) bool {
+	n, _ := shadow.Days(w.c.Value(arg))
+	if n != 0 || arg == "date" {
+		return false
+	}
+	e, err := w.shadow.Info(w.name)
+	return arg == "expire" || err == nil && e != nil && e.Map().At(key) == n
 }

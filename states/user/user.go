@@ -3,6 +3,7 @@ package user
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sort"
 	"strings"
@@ -20,7 +21,7 @@ func States() fun.Module {
 	return fun.Module{Name: "user", Kind: fun.State, Doc: "Manage users.", Specs: specs}
 }
 
-// A want is what present is to make of a user.
+// want holds the desired state of a user, from the arguments of present.
 type want struct {
 	c      *fun.Call
 	admin  *users.Admin
@@ -31,34 +32,43 @@ type want struct {
 	uid, gid           value.Value
 	list               []string // groups; nil leaves them
 	given              bool     // groups were given
-	optional           []string // the optional groups that are there
-	password           string
+	optional           []string // the optional groups that exist
+	password           string   // the hash
+	lock               value.Value
 	allowUID, allowGID bool
+	warnings           []string
 }
 
 // gecos are the personal data that Salt compares, in its order.
 var gecos = []string{"fullname", "roomnumber", "workphone", "homephone", "other"}
 
-// present makes a user, or changes one who is there.
+// present creates a user, or changes one that exists.
 //
 // It fails where a group is missing, where uid or gid differ and may not be
-// changed, and where a change did not hold. Salt: salt/states/user.py present.
-// Difference: hash_password makes and keeps hashes $5$ and $6$ alone.
+// changed, and where a change had no effect. Salt: salt/states/user.py present.
+// Differences: a password in plain text is refused, password and password_lock
+// can be used together, dates are dates, a comma in homephone is refused, and
+// warnings say what Salt accepts in silence.
 func present(ctx context.Context, c *fun.Call) fun.Ret {
 	w := &want{
-		c: c, admin: users.NewAdmin(c), shadow: &shadow.Admin{Host: c.Env.Host}, groups: group.NewAdmin(c), name: c.Name, password: c.Str("password"),
+		c: c, admin: users.NewAdmin(c), shadow: &shadow.Admin{Host: c.Env.Host, Log: c.Env.Log()}, groups: group.NewAdmin(c), name: c.Name,
+		password: c.Str("password"), lock: c.Value("password_lock"),
 		uid: c.Value("uid"), gid: c.Value("gid"), allowUID: c.Bool("allow_uid_change"), allowGID: c.Bool("allow_gid_change"),
+	}
+	ret := w.present(ctx)
+	if len(w.warnings) > 0 {
+		ret.Extra = value.MapOf("warnings", value.Strings(w.warnings...))
+	}
+	return ret
+}
+
+func (w *want) present(ctx context.Context) fun.Ret {
+	c := w.c
+	if fault := w.check(); fault != "" {
+		return fun.Fail("%s", fault)
 	}
 	if err := w.hash(); err != nil {
 		return fun.Raise(err)
-	}
-	for _, f := range gecos[:3] {
-		if s := c.Str(f); strings.Contains(s, ",") {
-			return fun.Fail("Unsupported char ',' in %s", s)
-		}
-	}
-	if !c.IsNone("groups") {
-		w.list, w.given = append([]string{}, c.Strings("groups")...), true
 	}
 	missing, err := w.missing(w.list)
 	if err != nil {
@@ -72,22 +82,26 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 		return fun.Raise(err)
 	}
 	for _, g := range c.Strings("optional_groups") {
-		if !slices.Contains(absent, g) {
+		if slices.Contains(w.list, g) {
+			w.warn("Group %s is in both groups and optional_groups; it is required", g)
+		} else if !slices.Contains(absent, g) {
 			w.optional = append(w.optional, g)
 		}
 	}
-	ret := fun.Ret{Result: fun.OK, Comment: "User " + w.name + " is present and up to date"}
-	userGroup := c.Bool("usergroup")
-	if userGroup && w.gid != nil {
-		w.gid = nil
-		ret.Extra = value.MapOf("warnings", value.NewList(
-			"Ignoring 'gid' as 'usergroup' was also specified. Drop 'gid' or create the group separately with 'group.present' to get rid of this warning."))
+	if sh := c.Str("shell"); sh != "" {
+		if _, err := c.Env.Host.Stat(sh); err != nil {
+			w.warn("Shell %s does not exist", sh)
+		}
 	}
-	if userGroup {
+	if id, ok := users.GroupID(w.gid); ok {
+		w.gid = id
+	}
+	if w.gid == nil && c.Bool("usergroup") {
 		if g, err := w.groups.Lookup(w.name); err == nil && g != nil {
 			w.gid = w.name
 		}
 	}
+	ret := fun.Ret{Result: fun.OK, Comment: "User " + w.name + " is present and up to date"}
 	due, there, fault, err := w.changes(w.allowUID, w.allowGID)
 	switch {
 	case err != nil:
@@ -102,23 +116,72 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 		return w.create(ctx, ret)
 	case due.Len() == 0:
 		return ret
-	case c.Test:
-		var text strings.Builder
-		text.WriteString("The following user attributes are set to be changed:\n")
-		for k, v := range due.All() {
-			if k == "passwd" {
-				v = redact.Hidden
-			}
-			text.WriteString(value.Str(k) + ": " + value.Str(v) + "\n")
-		}
-		ret.Result, ret.Comment = fun.WouldChange, text.String()
+	}
+	w.warnOldHome(due)
+	if c.Test {
+		ret.Result, ret.Comment = fun.WouldChange, "The following user attributes are set to be changed:\n"+lines(due)
 		return ret
 	}
 	return w.update(ctx, ret, due)
 }
 
+// lines lists changes, without passwords.
+func lines(due *value.Map) string {
+	var text strings.Builder
+	for k, v := range due.All() {
+		if k == "passwd" {
+			v = redact.Hidden
+		}
+		text.WriteString(value.Str(k) + ": " + value.Str(v) + "\n")
+	}
+	return text.String()
+}
+
+func (w *want) warn(format string, args ...any) {
+	w.warnings = append(w.warnings, fmt.Sprintf(format, args...))
+}
+
+// warnOldHome says that a new home directory starts empty.
+func (w *want) warnOldHome(due *value.Map) {
+	if !due.Has("home") || !due.Has("homeDoesNotExist") {
+		return
+	}
+	u, ok, err := w.admin.Account(w.name)
+	if err != nil || !ok || u.Home == "/" {
+		return
+	}
+	if st, err := w.c.Env.Host.Stat(u.Home); err == nil && st.Mode.IsDir() {
+		w.warn("Files in the old home directory %s are not moved to %s", u.Home, value.Str(due.At("home")))
+	}
+}
+
+// check returns what is wrong with the arguments, "" if nothing is, and reads
+// the groups.
+func (w *want) check() string {
+	c := w.c
+	for _, f := range gecos[:4] {
+		if s := c.Str(f); strings.Contains(s, ",") {
+			return "Unsupported char ',' in " + s
+		}
+	}
+	for _, d := range days {
+		if v := c.Value(d.arg); v != nil {
+			if _, ok := shadow.Days(v); !ok {
+				return fmt.Sprintf("Invalid %s %s: it must be the number of days since 1970-01-01 or a date such as 2030-01-31", d.arg, value.Repr(v))
+			}
+		}
+	}
+	if w.password != "" && !c.Bool("hash_password") && !c.Bool("empty_password") && !shadow.LooksHashed(w.password) {
+		return "The password is not a hash of crypt(5). Use its hash, or set hash_password to True if it is in plain text."
+	}
+	if !c.IsNone("groups") {
+		w.list, w.given = append([]string{}, c.Strings("groups")...), true
+	}
+	return ""
+}
+
 // hash turns a password into its hash where that is asked for: with the salt
-// of the one that is there, so that the same password is the same hash.
+// of the present one, so that the same password is the same hash.
 func (w *want) hash() error {
 	if w.password == "" || !w.c.Bool("hash_password") {
 		return nil
@@ -130,17 +193,31 @@ func (w *want) hash() error {
 		return err
 	}
 	if have != nil {
-		if part := strings.SplitN(have.Passwd, "$", 5); len(part) == 4 {
-			if part[1] == "5" {
-				algorithm = "sha256"
-			}
-			if part[1] == "5" || part[1] == "6" {
-				salt = part[2]
-			}
+		if method, s, ok := saltOf(have.Passwd); ok {
+			algorithm, salt = method, s
 		}
 	}
 	w.password, err = shadow.GenPassword(w.password, salt, algorithm)
 	return err
+}
+
+// saltOf returns method and salt of a hash, the salt with its rounds.
+func saltOf(hash string) (method, salt string, ok bool) {
+	part := strings.Split(strings.TrimLeft(hash, "!"), "$")
+	if len(part) < 4 || part[0] != "" {
+		return "", "", false
+	}
+	switch part[1] {
+	case "1":
+		method = "md5"
+	case "5":
+		method = "sha256"
+	case "6":
+		method = "sha512"
+	default:
+		return "", "", false
+	}
+	return method, strings.Join(part[2:len(part)-1], "$"), true
 }
 
 // missing returns the groups that are not there.
@@ -167,7 +244,7 @@ func (w *want) changes(allowUID, allowGID bool) (due *value.Map, there bool, fau
 		return nil, false, "", err
 	}
 	due = value.NewMap(8)
-	if value.Truth(w.uid) && !value.Equal(have.At("uid"), w.uid) {
+	if w.uid != nil && !value.Equal(have.At("uid"), w.uid) {
 		due.Set("uid", w.uid)
 	}
 	gid, _ := value.AsInt(have.At("gid"))
@@ -243,15 +320,15 @@ func (w *want) groupName(gid int64) value.Value {
 	return gid
 }
 
-// groupChanges returns the further groups that are to be set, nil where the
-// user has them. The primary groups and the user's own count as given.
+// groupChanges returns the supplementary groups that are to be set, nil where
+// the user has them. The primary groups and the user's own count as given.
 func (w *want) groupChanges(have *value.Map, oldGroup, newGroup value.Value) *value.List {
 	has := texts(have, "groups")
-	wanted := append([]string{}, w.list...)
-	if !w.given {
+	remove := w.c.Bool("remove_groups")
+	wanted := slices.Concat(w.list, w.optional)
+	if !remove || !w.given && len(w.optional) == 0 {
 		wanted = append(wanted, has...)
 	}
-	wanted = append(wanted, w.optional...)
 	sort.Strings(wanted)
 	wanted = slices.Compact(wanted)
 	drop := func(list []string, name value.Value) []string {
@@ -263,7 +340,7 @@ func (w *want) groupChanges(have *value.Map, oldGroup, newGroup value.Value) *va
 	}
 	wanted = drop(wanted, newGroup)
 	lacks := slices.ContainsFunc(wanted, func(g string) bool { return !slices.Contains(has, g) })
-	if !lacks && (!w.c.Bool("remove_groups") || len(has) == len(wanted)) {
+	if !lacks && (!remove || len(has) == len(wanted)) {
 		return nil
 	}
 	return value.Strings(wanted...)
@@ -284,7 +361,8 @@ var days = []struct{ arg, key string }{
 	{"date", "lstchg"}, {"mindays", "min"}, {"maxdays", "max"}, {"inactdays", "inact"}, {"warndays", "warn"}, {"expire", "expire"},
 }
 
-// shadowChanges adds what there is to change about the password.
+// shadowChanges adds what there is to change about the password. Where
+// password_lock is given, the mark of a locked password is no part of it.
 func (w *want) shadowChanges(due *value.Map) error {
 	e, err := w.shadow.Info(w.name)
 	if err != nil {
@@ -295,7 +373,11 @@ func (w *want) shadowChanges(due *value.Map) error {
 	}
 	have := e.Map()
 	empty := w.c.Bool("empty_password")
-	if w.password != "" && !empty && e.Passwd != w.password && (e.Passwd == shadow.NoPassword || w.c.Bool("enforce_password")) {
+	same := e.Passwd == w.password
+	if w.lock != nil {
+		same = strings.TrimPrefix(e.Passwd, "!") == strings.TrimPrefix(w.password, "!")
+	}
+	if w.password != "" && !empty && !same && (e.Passwd == shadow.NoPassword || w.c.Bool("enforce_password")) {
 		due.Set("passwd", w.password)
 	}
 	if empty && e.Passwd != "" {
@@ -303,14 +385,23 @@ func (w *want) shadowChanges(due *value.Map) error {
 	}
 	for _, d := range days {
 		v := w.c.Value(d.arg)
-		if v != nil && (d.arg != "expire" || value.Truth(v)) && !value.Equal(have.At(d.key), v) {
+		if n, ok := shadow.Days(v); ok && (d.arg != "expire" || n != 0) && have.At(d.key) != n {
 			due.Set(d.arg, v)
 		}
 	}
-	if lock := w.c.Bool("password_lock"); !w.c.IsNone("password_lock") && lock != strings.HasPrefix(e.Passwd, "!") && (w.password != "" || e.Passwd != shadow.NoPassword) {
-		due.Set("password_lock", lock)
+	if w.lock != nil && w.lock != strings.HasPrefix(e.Passwd, "!") {
+		due.Set("password_lock", w.lock)
 	}
 	return nil
+}
+
+// field is what the password field of shadow(5) is to be: a password that is to
+// be locked is never valid in between.
+func (w *want) field() string {
+	if w.lock == true && !strings.HasPrefix(w.password, "!") {
+		return "!" + w.password
+	}
+	return w.password
 }
 
 // absent removes a user. Salt: salt/states/user.py absent.

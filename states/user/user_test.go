@@ -2,6 +2,7 @@ package user_test
 
 import (
 	"context"
+	"io"
 	"strings"
 	"testing"
 
@@ -66,7 +67,43 @@ func machine() *host.Fake {
 		h.DropGroup(name)
 		return host.Output{}, nil
 	})
+	h.PutFile("/bin/sh", "", 0o755)
+	h.PutFile("/bin/zsh", "", 0o755)
+	h.HandleCommand("chpasswd -e", func(_ context.Context, c host.Cmd) (host.Output, error) {
+		b, _ := io.ReadAll(c.Stdin)
+		name, hash, _ := strings.Cut(strings.TrimSpace(string(b)), ":")
+		setPassword(h, name, func(string) string { return hash })
+		return host.Output{}, nil
+	})
+	h.HandleCommand("passwd *", func(_ context.Context, c host.Cmd) (host.Output, error) {
+		setPassword(h, c.Argv[2], func(old string) string {
+			switch c.Argv[1] {
+			case "-l":
+				return "!" + old
+			case "-u":
+				if old != "!" { // as passwd(1), which leaves no account without a password
+					return strings.TrimPrefix(old, "!")
+				}
+				return old
+			}
+			return ""
+		})
+		return host.Output{}, nil
+	})
 	return h
+}
+
+// setPassword replaces the password field of a user.
+func setPassword(h *host.Fake, name string, with func(string) string) {
+	var lines []string
+	for line := range strings.Lines(h.Text("/etc/shadow")) {
+		f := strings.Split(line, ":")
+		if f[0] == name {
+			f[1] = with(f[1])
+		}
+		lines = append(lines, strings.Join(f, ":"))
+	}
+	h.PutFile("/etc/shadow", strings.Join(lines, ""), 0o600)
 }
 
 // The comments and changes are those of salt/states/user.py and of the error
@@ -85,7 +122,7 @@ func TestUser(t *testing.T) {
 		},
 		{"test of a new one", "present", "{name: bob}", true, "{r: null, c: User bob set to be added, x: {}}", nil},
 		{
-			"test of a change", "present", "{name: ann, shell: /bin/zsh, groups: [wheel], password: HASH}", true,
+			"test of a change", "present", "{name: ann, shell: /bin/zsh, groups: [wheel], password: $6$s$h}", true,
 			`{r: null, c: "The following user attributes are set to be changed:\ngroups: ['wheel']\nshell: /bin/zsh\npasswd: XXX-REDACTED-XXX\n", x: {}}`, nil,
 		},
 		{
@@ -154,6 +191,96 @@ func TestHashPassword(t *testing.T) {
 	}
 }
 
+// password and password_lock, dates, and what is refused. Each state is applied
+// twice: the second time nothing is left to do. BUGS 28, 29: Salt fails there.
+func TestPasswords(t *testing.T) {
+	t.Parallel()
+	const updated = "{'r': True, 'c': 'Updated user ann', 'x': "
+	for _, tt := range []struct {
+		name, before, args, want, field string // before and field are those of shadow(5)
+	}{
+		{"password and lock", "!", "{name: ann, password: $6$s$h, password_lock: True}", updated + "{'passwd': 'XXX-REDACTED-XXX'}}", "!$6$s$h"},
+		{"lock", "$6$s$h", "{name: ann, password: $6$s$h, password_lock: True}", updated + "{'passwd': 'XXX-REDACTED-XXX'}}", "!$6$s$h"},
+		{"unlock", "!$6$s$h", "{name: ann, password_lock: False}", updated + "{'passwd': 'XXX-REDACTED-XXX'}}", "$6$s$h"},
+		{"unlock with a password", "!$6$s$h", "{name: ann, password: $6$s$i, password_lock: False}", updated + "{'passwd': 'XXX-REDACTED-XXX'}}", "$6$s$i"},
+		{"a locked one is replaced", "!$6$s$h", "{name: ann, password: $6$s$h}", updated + "{'passwd': 'XXX-REDACTED-XXX'}}", "$6$s$h"},
+		{"kept", "$6$s$h", "{name: ann, password: $6$s$i, enforce_password: False}", "", "$6$s$h"},
+		{"empty", "$6$s$h", "{name: ann, empty_password: True}", updated + "{'passwd': 'XXX-REDACTED-XXX'}}", ""},
+		{"hash with rounds", "$6$rounds=1000$ab$pH9NrVOL0TsWVTwIsERtoDA4KGRST7iElxHdzYlv/7kFsSbdAYpDolZo0lKEk6Fy/6qd4OKBdkihSYcXYWb/E0", "{name: ann, password: a, hash_password: True}", "", "$6$rounds=1000$ab$pH9NrVOL0TsWVTwIsERtoDA4KGRST7iElxHdzYlv/7kFsSbdAYpDolZo0lKEk6Fy/6qd4OKBdkihSYcXYWb/E0"},
+		{"quoted numbers", "!", "{name: ann, uid: '1000', gid: '1000', date: '19000', mindays: '0'}", "", "!"},
+		{"date", "!", "{name: ann, date: 2022-01-08}", "", "!"},
+		{"no date", "!", "{name: ann, expire: soon}", "fails: Invalid expire 'soon': it must be the number of days since 1970-01-01 or a date such as 2030-01-31", "!"},
+		{"plain text", "!", "{name: ann, password: secret}", "fails: The password is not a hash of crypt(5). Use its hash, or set hash_password to True if it is in plain text.", "!"},
+		{"no password to unlock", "!", "{name: ann, password_lock: False}", "fails: These values could not be changed: {'password_lock': False}", "!"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := machine()
+			setPassword(h, "ann", func(string) string { return tt.before })
+			want := tt.want
+			if why, fails := strings.CutPrefix(want, "fails: "); fails {
+				want = value.Repr(value.MapOf("r", false, "c", why, "x", value.NewMap(0)))
+			}
+			const done = "{'r': True, 'c': 'User ann is present and up to date', 'x': {}}"
+			if want == "" {
+				want = done
+			}
+			if got := call(t, h, "user.present", tt.args, false); got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+			if !strings.Contains(h.Text("/etc/shadow"), "\nann:"+tt.field+":") {
+				t.Errorf("shadow is %q, want the field %q", h.Text("/etc/shadow"), tt.field)
+			}
+			if got := call(t, h, "user.present", tt.args, false); !strings.HasPrefix(tt.want, "fails") && got != done {
+				t.Errorf("the second time: %s", got)
+			}
+		})
+	}
+}
+
+// What Salt accepts in silence has a warning (BUGS 30, 31).
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ args, want string }{
+		{"{name: ann, shell: /bin/sh, groups: [adm], optional_groups: [ann]}", "None"},
+		{"{name: ann, shell: /bin/none}", "['Shell /bin/none does not exist']"},
+		{"{name: ann, groups: [adm], optional_groups: [adm, none]}", "['Group adm is in both groups and optional_groups; it is required']"},
+		{"{name: ann, home: /home/new}", "['Files in the old home directory /home/ann are not moved to /home/new']"},
+	} {
+		ret := apply(t, machine(), "user.present", tt.args, true)
+		var got value.Value
+		if ret.Extra != nil {
+			got = ret.Extra.At("warnings")
+		}
+		if value.Repr(got) != tt.want {
+			t.Errorf("warnings of %s = %s, want %s", tt.args, value.Repr(got), tt.want)
+		}
+	}
+}
+
+// The supplementary groups that present wants are those of Salt's _changes.
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ args, want string }{
+		{"{name: ann}", ""},
+		{"{name: ann, groups: []}", "groups: []"},
+		{"{name: ann, groups: [adm, wheel]}", "groups: ['adm', 'wheel']"},
+		{"{name: ann, groups: [wheel]}", "groups: ['wheel']"},
+		{"{name: ann, groups: [wheel], remove_groups: False}", "groups: ['adm', 'wheel']"},
+		{"{name: ann, groups: [], remove_groups: False}", ""},
+		{"{name: ann, optional_groups: [wheel]}", "groups: ['wheel']"},
+		{"{name: ann, optional_groups: [none]}", ""},
+		{"{name: ann, groups: [adm, ann]}", ""},
+	} {
+		got := value.Str(apply(t, machine(), "user.present", tt.args, true).Comment)
+		_, got, _ = strings.Cut(got, "changed:\n")
+		got, _, _ = strings.Cut(got, "\n")
+		if got != tt.want {
+			t.Errorf("%s wants %q, want %q", tt.args, got, tt.want)
+		}
+	}
+}
+
 func load(t *testing.T, s string) value.Value {
 	t.Helper()
 	v, err := yamlsalt.LoadString(s)
@@ -165,6 +292,16 @@ func load(t *testing.T, s string) value.Value {
 
 // call calls a state and returns result, comment and changes.
 func call(t *testing.T, h host.Host, name, args string, test bool) string {
+	t.Helper()
+	ret := apply(t, h, name, args, test)
+	changes := ret.Changes
+	if changes == nil {
+		changes = value.NewMap(0)
+	}
+	return value.Repr(value.MapOf("r", ret.Result.Value(), "c", ret.Comment, "x", changes))
+}
+
+func apply(t *testing.T, h host.Host, name, args string, test bool) fun.Ret {
 	t.Helper()
 	env := &fun.Env{Machine: fun.Machine{Host: h}}
 	env.Table = fun.NewTable([]fun.Entry{{Kind: fun.State, Name: "user", Load: user.States}})
@@ -181,9 +318,5 @@ func call(t *testing.T, h host.Host, name, args string, test bool) string {
 	if ret.Err != nil {
 		t.Fatal(ret.Err)
 	}
-	changes := ret.Changes
-	if changes == nil {
-		changes = value.NewMap(0)
-	}
-	return value.Repr(value.MapOf("r", ret.Result.Value(), "c", ret.Comment, "x", changes))
+	return ret
 }
