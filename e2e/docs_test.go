@@ -4,11 +4,16 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -178,4 +183,257 @@ func matchLines(want, got []string) bool {
 		return false
 	}
 	return len(got) > 0 && want[0] == got[0] && matchLines(want[1:], got[1:])
+}
+
+// A phrase is English that no documentation or message of brine uses.
+type phrase struct {
+	re      string // case is ignored; a space also matches a line break
+	not     string // matches of re that are correct; "" is none
+	instead string
+}
+
+// phrases are wrong in any technical text. A phrase that has a correct use in
+// such a text does not belong here.
+var phrases = []phrase{
+	{re: `heed(s|ed|ing)?`, instead: "respect, honour, apply"},
+	{re: `anew`, instead: "again"},
+	{re: `(where|there|here)of`, instead: "of which, of it"},
+	{re: `wherein|therein|thereupon|whereupon|henceforth|lest|in (its|their) stead`, instead: "in which, in it, then, after which, from then on, so that ... not, instead"},
+	{re: `far (side|end)`, instead: "the remote host, the target"},
+	{re: `makes? no sense`, instead: "is invalid, usage error"},
+	{re: `lies? below`, instead: "is under, is in"},
+	{re: `stands? (below|beside)|may stand`, instead: "follows, is next to, may appear"},
+	{re: `what( there is| is there|ever is there)( to \w+)?`, not: ` to \w+$`, instead: "the available functions, files, ..."},
+	{re: `that (is|are) there`, instead: "available, existing"},
+	{re: `needs?( not)? be there`, instead: "is required, is optional"},
+	{re: `\w+ (is|are|was|were) no \w+`, not: `^there |^here | (longer|more|less|different|better|worse|such|other|one|way|need)$`, instead: "is not a ..., invalid ..."},
+	{re: `(is|are) told( to)?`, not: ` to$`, instead: "reports, is reported, receives"},
+	{re: `fares? (alike|well|ill|badly|better|worse)`, instead: "have the same result, succeed, fail"},
+	{re: `in vain`, instead: "without success"},
+	{re: `slips?`, instead: "error, mistake"},
+	{re: `in silence|without a word`, instead: "silently"},
+	{re: `in the midst`, instead: "while, during"},
+	{re: `what is under way`, instead: "the running steps, calls, ..."},
+	{re: `which brine does not run`, instead: "is not supported"},
+	{re: `(is|are) not believed`, instead: "is ignored"},
+	{re: `as \w+ has (it|them)`, instead: "as in ..."},
+}
+
+// A finding is a phrase in a text.
+type finding struct {
+	line          int // of the text, from 1
+	text, instead string
+}
+
+// phraseExps are the expressions of phrases: what to find, and what of that is
+// correct (nil is none).
+var phraseExps = sync.OnceValue(func() (exps [][2]*regexp.Regexp) {
+	for _, p := range phrases {
+		words := strings.ReplaceAll(p.re, " ", `(?:[ \t]+|[ \t]*\n[ \t]*)`)
+		exp := [2]*regexp.Regexp{regexp.MustCompile(`(?i)\b(?:` + words + `)\b`)}
+		if p.not != "" {
+			exp[1] = regexp.MustCompile(`(?i)` + p.not)
+		}
+		exps = append(exps, exp)
+	}
+	return exps
+})
+
+// findPhrases returns the phrases in a text, in the order of the list.
+func findPhrases(text string) (all []finding) {
+	for i, exp := range phraseExps() {
+		for _, at := range exp[0].FindAllStringIndex(text, -1) {
+			found := strings.Join(strings.Fields(text[at[0]:at[1]]), " ")
+			if exp[1] == nil || !exp[1].MatchString(found) {
+				all = append(all, finding{1 + strings.Count(text[:at[0]], "\n"), found, phrases[i].instead})
+			}
+		}
+	}
+	return all
+}
+
+// pageProse returns a page with its code and comments blanked: blocks between
+// fences, `code` and <!-- comments -->. Lines keep their numbers.
+func pageProse(page string) string {
+	code := regexp.MustCompile("(?ms)^[ \t]*```.*?^[ \t]*```[ \t]*$|``.+?``|`[^`]+`|<!--.*?-->")
+	return code.ReplaceAllStringFunc(page, func(s string) string {
+		return strings.Repeat("\n", strings.Count(s, "\n")) + "`"
+	})
+}
+
+// notYetPlain counts, by file, the phrases in the strings of Go files that are
+// still to be rewritten. A file that is not listed has none. The numbers only go
+// down, and a file whose last phrase is rewritten leaves the list.
+var notYetPlain = map[string]int{
+	"cmd/agentbuild.go":                      1,
+	"cmd/assembly/ssh.go":                    1,
+	"cmd/call.go":                            1,
+	"cmd/exit.go":                            2,
+	"cmd/flags.go":                           1,
+	"cmd/fleet.go":                           1,
+	"cmd/functions.go":                       3,
+	"cmd/internal/progress/progress.go":      1,
+	"cmd/orchestrate.go":                     1,
+	"cmd/pongo.go":                           1,
+	"cmd/retry.go":                           1,
+	"cmd/returners.go":                       2,
+	"cmd/run.go":                             1,
+	"cmd/signal.go":                          2,
+	"cmd/ssh.go":                             2,
+	"cmd/sshjob.go":                          1,
+	"internal/config/assemble.go":            2,
+	"internal/config/config.go":              2,
+	"internal/dispatch/custom.go":            1,
+	"internal/fileserver/fileserver.go":      1,
+	"internal/jobs/files.go":                 2,
+	"internal/jobs/history.go":               1,
+	"internal/jobs/proc.go":                  1,
+	"internal/jobs/procsignal.go":            1,
+	"internal/pillar/ext.go":                 2,
+	"internal/pillar/include.go":             2,
+	"internal/pillar/stack.go":               1,
+	"internal/pillar/top.go":                 4,
+	"internal/render/jinja.go":               1,
+	"internal/render/render.go":              1,
+	"internal/render/template.go":            1,
+	"internal/returner/carbon/carbon.go":     2,
+	"internal/returner/custom/custom.go":     1,
+	"internal/returner/mail/highstate.go":    1,
+	"internal/returner/mail/mail.go":         1,
+	"internal/returner/memcache/memcache.go": 1,
+	"internal/returner/redisdb/dial.go":      2,
+	"internal/returner/sqldb/sqlite.go":      1,
+	"internal/returner/web/etcd.go":          1,
+	"internal/roster/entry.go":               6,
+	"internal/target/target.go":              4,
+	"internal/yamlsalt/fault.go":             1,
+	"modules/archive/extract.go":             1,
+	"modules/grains/specs.go":                1,
+	"modules/system/clock.go":                1,
+	"runner/exec/listen.go":                  1,
+	"runner/fn/events/pause.go":              1,
+	"runner/fn/jobs/filter.go":               1,
+	"runner/fn/jobs/jobs.go":                 1,
+	"runner/fn/state/keep.go":                1,
+	"runner/high/hints.go":                   1,
+	"runner/low/requisite_in.go":             2,
+	"sshexec/agent/cache.go":                 1,
+	"sshexec/agent/detach.go":                4,
+	"sshexec/agent/upstream.go":              4,
+	"sshexec/config.go":                      2,
+	"sshexec/hostkeys.go":                    4,
+	"sshexec/image.go":                       2,
+	"sshexec/link/boot.go":                   1,
+	"sshexec/link/conn.go":                   4,
+	"sshexec/link/detach.go":                 3,
+	"sshexec/link/grains.go":                 1,
+	"sshexec/link/partial.go":                1,
+	"sshexec/link/serve.go":                  1,
+	"sshexec/wire/frame.go":                  2,
+	"sshexec/wire/mux.go":                    2,
+	"sshexec/wire/tree.go":                   1,
+	"sshexec/wire/value.go":                  2,
+	"states/salt/function.go":                1,
+}
+
+// TestPlainEnglish looks for phrases that are not plain English in the README, in
+// docs and in the strings of the program, which users read as messages and help.
+func TestPlainEnglish(t *testing.T) {
+	pages, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hits := map[string]int{}
+	err = filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
+		path = filepath.ToSlash(path)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			// internal/pongo2 is the source of somebody else.
+			if strings.HasPrefix(d.Name(), ".") && path != "." || d.Name() == "testdata" || path == "internal/testkit" || path == "internal/pongo2" {
+				return filepath.SkipDir
+			}
+		case strings.HasPrefix(path, "docs/") && strings.HasSuffix(path, ".md"):
+			pages = append(pages, path)
+		case strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
+			found, err := stringPhrases(path)
+			if err != nil {
+				return err
+			}
+			hits[path] = len(found)
+			if len(found) > notYetPlain[path] {
+				t.Errorf("%s has %d phrases that are not plain English, notYetPlain lists %d:", path, len(found), notYetPlain[path])
+				for _, f := range found {
+					t.Errorf("%s:%d: %q: write %s", path, f.line, f.text, f.instead)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, listed := range notYetPlain {
+		if hits[path] < listed {
+			t.Errorf("notYetPlain lists %d phrases for %s, which has %d: lower the number", listed, path, hits[path])
+		}
+	}
+	if len(pages) < 2 || len(hits) == 0 {
+		t.Fatalf("%d pages and %d Go files found: is this the root of the repository?", len(pages), len(hits))
+	}
+	for _, path := range pages {
+		page, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range findPhrases(pageProse(string(page))) {
+			t.Errorf("%s:%d: %q is not plain English: write %s", path, f.line, f.text, f.instead)
+		}
+	}
+}
+
+// stringPhrases returns the phrases in the string literals of a Go file.
+func stringPhrases(path string) (all []finding, err error) {
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			text, _ := strconv.Unquote(lit.Value)
+			for _, f := range findPhrases(text) {
+				f.line = files.Position(lit.Pos()).Line
+				all = append(all, f)
+			}
+		}
+		return true
+	})
+	return all, nil
+}
+
+// TestPhrases holds the list of phrases to what it is for.
+func TestPhrases(t *testing.T) {
+	for _, text := range []string{
+		"There is no Python in it, and there are no limits.", "The option is no longer supported.", "If there is no such file, it fails.",
+		"The option is respected; see the list below.", "Salt refuses the run unless it is told to queue.", "It is under `scratch`.",
+		"The target is not in the roster.", "Show what there is to do.",
+	} {
+		if found := findPhrases(text); len(found) > 0 {
+			t.Errorf("findPhrases(%q) = %v, want none", text, found)
+		}
+	}
+	for _, text := range []string{
+		"%q is no jid", "The command line makes\nno sense.", "Slips are fixed.", "the functions that are there", "hosts that fare alike", "What is there:",
+		"Everything lies below scratch.", "It is read anew.", "brine heeds the option.", "Warnings are told on stderr.",
+	} {
+		if found := findPhrases(text); len(found) != 1 {
+			t.Errorf("findPhrases(%q) = %v, want one", text, found)
+		}
+	}
+	got := pageProse("a `slip` b\n```\nin vain\n```\n<!-- anew\n -->slip\n")
+	if found := findPhrases(got); len(found) != 1 || found[0].line != 6 {
+		t.Errorf("found %v, want one at line 6", found)
+	}
 }
