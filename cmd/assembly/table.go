@@ -24,6 +24,9 @@ import (
 	networkmod "brine/modules/network"
 	outmod "brine/modules/out"
 	pillarmod "brine/modules/pillar"
+	"brine/modules/pkg/aptpkg"
+	"brine/modules/pkg/dpkg"
+	pkgresource "brine/modules/pkg/resource"
 	randommod "brine/modules/random"
 	saltutilmod "brine/modules/saltutil"
 	shadowmod "brine/modules/shadow"
@@ -59,12 +62,14 @@ import (
 // first used.
 func Table() *fun.Table {
 	return fun.NewTable([]fun.Entry{
+		{Kind: fun.Exec, Name: "aptpkg", Virtual: "pkg", Load: aptpkg.Module},
 		{Kind: fun.Exec, Name: "archive", Load: archivemod.Module},
 		{Kind: fun.Exec, Name: "cmd", Load: cmdmod.Module},
 		{Kind: fun.Exec, Name: "config", Load: configmod.Module},
 		{Kind: fun.Exec, Name: "cp", Load: cpmod.Module},
 		{Kind: fun.Exec, Name: "data", Load: datamod.Module},
 		{Kind: fun.Exec, Name: "defaults", Load: defaultsmod.Module},
+		{Kind: fun.Exec, Name: "dpkg_lowpkg", Virtual: "lowpkg", Load: dpkg.Module},
 		{Kind: fun.Exec, Name: "environ", Load: environmod.Module},
 		{Kind: fun.Exec, Name: "event", Load: eventmod.Module},
 		{Kind: fun.Exec, Name: "file", Load: filemod.Module},
@@ -78,6 +83,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
 		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
+		{Kind: fun.Exec, Name: "pkg_resource", Load: pkgresource.Module},
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
 		{Kind: fun.Exec, Name: "shadow", Load: shadowmod.Module},

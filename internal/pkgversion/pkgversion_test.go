@@ -107,8 +107,15 @@ func TestHolds(t *testing.T) {
 		a, oper, b string
 		want       bool
 	}{
-		{"1", "==", "1.0", false}, {"1.0", "==", "1.00", true}, {"1", "!=", "2", true}, {"1", "<", "2", true}, {"2", "<=", "2", true},
-		{"2", ">", "2", false}, {"2", ">=", "2", true}, {"2", "<>", "1", false}, {"2", "", "2", false},
+		{"1", "==", "1.0", false},
+		{"1.0", "==", "1.00", true},
+		{"1", "!=", "2", true},
+		{"1", "<", "2", true},
+		{"2", "<=", "2", true},
+		{"2", ">", "2", false},
+		{"2", ">=", "2", true},
+		{"2", "<>", "1", false},
+		{"2", "", "2", false},
 	} {
 		if got := pkgversion.Holds(pkgversion.Deb, tt.a, tt.oper, tt.b); got != tt.want {
 			t.Errorf("%s %s %s = %v", tt.a, tt.oper, tt.b, got)
