@@ -52,6 +52,7 @@ import (
 	groupstates "brine/states/group"
 	httpstates "brine/states/http"
 	modulestates "brine/states/module"
+	pkgstates "brine/states/pkg"
 	saltstates "brine/states/salt"
 	stateconfstates "brine/states/stateconf"
 	teststates "brine/states/test"
@@ -104,6 +105,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "group", Load: groupstates.States},
 		{Kind: fun.State, Name: "http", Load: httpstates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
+		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "stateconf", Load: stateconfstates.States},
 		{Kind: fun.State, Name: "test", Load: teststates.States},

@@ -171,7 +171,7 @@ func (r *Request) Files(ctx context.Context, env *fun.Env) ([]Source, error) {
 			return nil, err
 		}
 		if local == "" {
-			if !cp.IsRemote(s.Path) {
+			if cp.Scheme(s.Path) == "" {
 				return nil, &fun.InvocationError{Msg: "Path " + s.Path + " for package " + s.Name + " is either not absolute or an invalid protocol"}
 			}
 			return nil, fun.Errorf("Unable to retrieve %s from saltenv '%s'", cp.Redact(s.Path), saltEnv(env, r.SaltEnv))
@@ -194,7 +194,7 @@ func saltEnv(env *fun.Env, name string) string {
 // as it is, "" for a path that is not absolute and for a remote file that is not
 // there.
 func Fetch(ctx context.Context, env *fun.Env, source, saltenv string) (string, error) {
-	if cp.IsRemote(source) {
+	if cp.Scheme(source) != "" {
 		return cp.New(env, saltenv).CacheFile(ctx, source, cp.Options{})
 	}
 	if !path.IsAbs(source) {
