@@ -351,14 +351,16 @@ func (j *job) sourceVersion(file string) (version, problem string) {
 		return "", ""
 	}
 	local, err := pkg.Fetch(j.ctx, j.Env, file, j.kw.Str("saltenv"))
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", "Unable to cache " + cp.Redact(file) + ": " + err.Error()
-	case local == "":
-		return "", "Unable to cache " + cp.Redact(file) + ": file not found"
 	}
-	if _, err := j.Env.Host.Stat(local); err != nil {
-		return "", file + " does not exist on minion"
+	if local != "" {
+		if _, err := j.Env.Host.Stat(local); err != nil {
+			local = ""
+		}
+	}
+	if local == "" {
+		return "", "Unable to cache " + cp.Redact(file) + ": file not found"
 	}
 	info, err := j.mapping("lowpkg.bin_pkg_info", nil, local)
 	if err != nil {
