@@ -165,8 +165,12 @@ func ShouldRefresh(env *fun.Env, refresh value.Value) bool {
 
 // Has reports whether a function can be called here: a provider has it.
 func Has(env *fun.Env, name string) bool {
-	_, _, err := env.Find(fun.Exec, name)
-	return err == nil
+	module, name, _ := strings.Cut(name, ".")
+	mod, _ := env.Provider(fun.Exec, module)
+	if mod == nil {
+		return false
+	}
+	return mod.Dynamic != nil && mod.Dynamic(name) != nil || slices.ContainsFunc(mod.Specs, func(s fun.Spec) bool { return s.Name == name })
 }
 
 // Call calls an execution function with keyword arguments.

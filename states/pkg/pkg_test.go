@@ -94,6 +94,8 @@ func TestStates(t *testing.T) {
 		{"latest", "name: odd-fails", false, "False | An error was encountered while installing package(s): Problem encountered installing package(s). Additional info follows:\n\nchanges:\n    ----------\n    odd-fails:\n        ----------\n        new:\n            1.0 (half-configured)\n        old:\nerrors:\n    - E: Sub-process /usr/bin/dpkg returned an error code (1) | {'odd-fails': {'old': '', 'new': '1.0 (half-configured)'}}"},
 
 		{"removed", "name: tool", true, "None | The following packages will be removed: tool. | {'tool': {'new': 'removed', 'old': ''}}"},
+		{"removed", "name: lib", true, "None | The following packages will be removed: lib, tool. | {'lib': {'new': 'removed', 'old': ''}, 'tool': {'new': 'removed', 'old': ''}}"},
+		{"removed", "name: held", true, "False | Problem encountered removing package(s). Additional info follows:\n\nerrors:\n    - E: Held packages were changed and -y was used without --allow-change-held-packages. | {}"},
 		{"removed", "name: tool", false, "True | All targeted packages were removed. | {'tool': {'new': '', 'old': '1.0'}}"},
 		{"removed", "{name: x, pkgs: [tool, none]}", false, "True | The following packages were not installed: none The following packages were removed: tool. | {'tool': {'new': '', 'old': '1.0'}}"},
 		{"removed", "name: none", false, "True | All specified packages are already absent | {}"},

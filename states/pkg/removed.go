@@ -51,6 +51,15 @@ func uninstall(ctx context.Context, c *fun.Call, action, doing string) fun.Ret {
 	}
 	if c.Test {
 		changes := value.NewMap(len(targets))
+		more, err := j.simulated(action, j.chosen(list, targets))
+		if err != nil {
+			return j.fail("An error was encountered while "+doing+" package(s)", err)
+		}
+		for _, n := range more {
+			if !slices.Contains(targets, n) {
+				targets = append(targets, n)
+			}
+		}
 		for _, n := range targets {
 			changes.Set(n, value.MapOf("new", action+"d", "old", ""))
 		}
@@ -79,6 +88,29 @@ func uninstall(ctx context.Context, c *fun.Call, action, doing string) fun.Ret {
 			" The following packages were " + action + "d: " + strings.Join(targets, ", ") + "."
 	}
 	return fun.Ret{Result: fun.OK, Changes: changes, Comment: comment}
+}
+
+// simulated asks a provider that can tell which packages would be removed: those
+// asked for and what depends on them. None is an answer that is not known.
+func (j *job) simulated(action string, pkgs *value.List) ([]string, error) {
+	_, spec, err := j.Env.Find(fun.Exec, "pkg."+action)
+	if err != nil || !slices.ContainsFunc(spec.Args, func(a fun.Arg) bool { return a.Name == "test" }) {
+		return nil, nil
+	}
+	m, err := j.mapping("pkg."+action, j.with("pkgs", pkgs, "test", true))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	normalize := j.normalizer()
+	for k := range m.All() {
+		name := value.Str(k)
+		if normalize != nil {
+			name = normalize(name)
+		}
+		names = append(names, name)
+	}
+	return sorted(names), nil
 }
 
 func nothingToRemove(action string, exact bool) string {

@@ -126,6 +126,8 @@ func (m *Machine) Lines() []string {
 
 type pkg struct{ name, version, want, status string }
 
+const heldChanged = "E: Held packages were changed and -y was used without --allow-change-held-packages."
+
 const statusFile = "/var/lib/dpkg/status"
 
 func (m *Machine) write(pkgs []pkg) {
@@ -217,6 +219,21 @@ func (m *Machine) run(_ context.Context, c host.Cmd) (host.Output, error) {
 			words = append(words, p.name)
 		}
 		return m.install(words, true)
+	case c.Argv[0] == "apt-get" && has("--simulate"):
+		var b strings.Builder
+		for _, p := range m.read() {
+			switch {
+			case !slices.Contains(words, p.name):
+			case p.want == "hold":
+				return failed(heldChanged)
+			default:
+				b.WriteString("Remv " + p.name + " [" + p.version + "]\n")
+				if p.name == "lib" {
+					b.WriteString("Remv tool [1.0]\n") // which needs it
+				}
+			}
+		}
+		return said(b.String())
 	case c.Argv[0] == "apt-get" && has("remove"), has("purge"):
 		return m.remove(words, has("purge"))
 	case c.Argv[0] == "dpkg" && has("--set-selections"):
@@ -277,7 +294,7 @@ func (m *Machine) remove(words []string, purge bool) (host.Output, error) {
 		i := slices.IndexFunc(pkgs, func(p pkg) bool { return p.name == w })
 		switch {
 		case i >= 0 && pkgs[i].want == "hold":
-			return host.Output{Status: 100, Stderr: []byte("E: Held packages were changed and -y was used without --allow-change-held-packages.\n")}, nil
+			return host.Output{Status: 100, Stderr: []byte(heldChanged + "\n")}, nil
 		case i >= 0 && purge:
 			pkgs = slices.Delete(pkgs, i, i+1)
 		case i >= 0:

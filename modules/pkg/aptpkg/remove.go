@@ -41,6 +41,9 @@ func uninstall(ctx context.Context, c *fun.Call, action string) (fun.Result, err
 	if len(targets) == 0 {
 		return fun.Value(value.NewMap(0))
 	}
+	if c.Bool("test") {
+		return a.simulate(ctx, action, targets)
+	}
 	out, err := a.run(ctx, slices.Concat([]string{"apt-get", "-q", "-y", action, "--"}, targets)...)
 	if err != nil {
 		return fun.Result{}, err
@@ -61,6 +64,30 @@ func uninstall(ctx context.Context, c *fun.Call, action string) (fun.Result, err
 		return fun.Result{}, &pkg.Error{Msg: "Problem encountered removing package(s)", Errors: []string{failure(out)}, Changes: ret}
 	}
 	return a.result(ret)
+}
+
+// simulate returns what apt would remove, as CompareDicts of the versions before
+// and after would.
+func (a *apt) simulate(ctx context.Context, action string, targets []string) (fun.Result, error) {
+	out, err := a.query(ctx, slices.Concat([]string{"apt-get", "-q", "-y", "--simulate", action, "--"}, targets)...)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if out.Status != 0 {
+		return fun.Result{}, &pkg.Error{Msg: "Problem encountered removing package(s)", Errors: []string{failure(out)}}
+	}
+	return fun.Value(simulated(out.Stdout))
+}
+
+// simulated reads lines such as "Remv brine-b [1.0]" and "Purg brine-b [1.0]".
+func simulated(text string) *value.Map {
+	ret := value.NewMap(0)
+	for l := range strings.SplitSeq(text, "\n") {
+		if f := strings.Fields(l); len(f) > 2 && (f[0] == "Remv" || f[0] == "Purg") {
+			ret.Set(f[1], value.MapOf("new", "", "old", strings.Trim(f[2], "[]")))
+		}
+	}
+	return ret
 }
 
 func autoremove(ctx context.Context, c *fun.Call) (fun.Result, error) {

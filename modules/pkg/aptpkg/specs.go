@@ -30,6 +30,7 @@ var (
 	removeArgs = []fun.Arg{
 		{Name: "name", Type: fun.Str, Doc: "name of the package, or several with commas between them"},
 		{Name: "pkgs", Type: fun.List, Doc: "names of several packages; name is ignored"},
+		{Name: "test", Type: fun.Bool, Default: false, KwOnly: true, Doc: "only return what would be removed, with the packages that depend on it"},
 	}
 )
 
@@ -185,7 +186,6 @@ var specs = []fun.Spec{
 	{
 		Name: "set_selections", Doc: "Set what is wanted of packages in dpkg's database: install, hold, deinstall or purge.", Src: "modules/aptpkg.py set_selections", Fn: setSelections,
 		Example: "call pkg.set_selections selection='{\"hold\": [\"openssh-server\"]}'",
-		VarKw:   true,
 		Args: []fun.Arg{
 			{Name: "path", Type: fun.Path, Doc: "path or URL of a file with selections, as dpkg --get-selections prints them"},
 			{Name: "selection", Type: fun.Dict | fun.Str, Doc: "mapping of a state to a list of names"},

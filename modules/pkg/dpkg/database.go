@@ -239,13 +239,21 @@ const (
 
 // List returns versions by name: lists of text.
 func (db *Database) List(which List) *value.Map {
-	out := value.NewMap(len(db.Packages))
+	n := 0
+	if which == Installed {
+		n = len(db.Packages)
+	}
+	out := value.NewMap(n)
+	last := ""
 	add := func(p *Package) {
 		name := db.FullName(p)
-		if l := out.List(name); l != nil {
-			l.Append(p.Version)
-			return
+		if p.Name == last { // of another architecture
+			if l := out.List(name); l != nil {
+				l.Append(p.Version)
+				return
+			}
 		}
+		last = p.Name
 		out.Set(name, value.NewList(p.Version))
 	}
 	for i := range db.Packages {
