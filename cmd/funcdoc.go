@@ -180,14 +180,18 @@ func indented(text string) string {
 
 func signature(name string, spec *fun.Spec) string {
 	parts := make([]string, 0, len(spec.Args)+2)
-	for _, arg := range spec.Args {
+	n := spec.Positional()
+	for i, arg := range spec.Args {
+		if i == n && spec.VarArg {
+			parts = append(parts, "*args")
+		}
 		if arg.Required {
 			parts = append(parts, arg.Name)
 		} else {
 			parts = append(parts, arg.Name+"="+value.Repr(arg.Default))
 		}
 	}
-	if spec.VarArg {
+	if spec.VarArg && n == len(spec.Args) {
 		parts = append(parts, "*args")
 	}
 	if spec.VarKw {

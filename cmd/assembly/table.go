@@ -28,6 +28,9 @@ import (
 	openrcmod "brine/modules/openrc"
 	outmod "brine/modules/out"
 	pillarmod "brine/modules/pillar"
+	"brine/modules/pkg/aptpkg"
+	"brine/modules/pkg/dpkg"
+	pkgresource "brine/modules/pkg/resource"
 	randommod "brine/modules/random"
 	runitmod "brine/modules/runit"
 	saltutilmod "brine/modules/saltutil"
@@ -59,6 +62,7 @@ import (
 	hoststates "brine/states/host"
 	httpstates "brine/states/http"
 	modulestates "brine/states/module"
+	pkgstates "brine/states/pkg"
 	saltstates "brine/states/salt"
 	servicestates "brine/states/service"
 	sshauthstates "brine/states/sshauth"
@@ -73,6 +77,7 @@ import (
 // first used.
 func Table() *fun.Table {
 	return fun.NewTable([]fun.Entry{
+		{Kind: fun.Exec, Name: "aptpkg", Virtual: "pkg", Load: aptpkg.Module},
 		{Kind: fun.Exec, Name: "archive", Load: archivemod.Module},
 		{Kind: fun.Exec, Name: "cmd", Load: cmdmod.Module},
 		{Kind: fun.Exec, Name: "config", Load: configmod.Module},
@@ -80,6 +85,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "cron", Load: cronmod.Module},
 		{Kind: fun.Exec, Name: "data", Load: datamod.Module},
 		{Kind: fun.Exec, Name: "defaults", Load: defaultsmod.Module},
+		{Kind: fun.Exec, Name: "dpkg_lowpkg", Virtual: "lowpkg", Load: dpkg.Module},
 		{Kind: fun.Exec, Name: "environ", Load: environmod.Module},
 		{Kind: fun.Exec, Name: "event", Load: eventmod.Module},
 		{Kind: fun.Exec, Name: "file", Load: filemod.Module},
@@ -95,6 +101,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
 		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
+		{Kind: fun.Exec, Name: "pkg_resource", Load: pkgresource.Module},
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},
 		{Kind: fun.Exec, Name: "runit", Load: runitmod.Module},
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
@@ -124,6 +131,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "host", Load: hoststates.States},
 		{Kind: fun.State, Name: "http", Load: httpstates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
+		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "ssh_auth", Load: sshauthstates.States},
 		{Kind: fun.State, Name: "ssh_known_hosts", Load: sshknownhostsstates.States},

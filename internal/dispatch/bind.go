@@ -29,15 +29,18 @@ type binding struct {
 	spec *fun.Spec
 	args fun.Args
 	call *fun.Call
+
+	positional int // how many of the declared arguments may be given by position
 }
 
 func (b *binding) bind() (*fun.Call, error) {
 	b.call = &fun.Call{Mod: b.mod, Spec: b.spec, Args: value.NewMap(len(b.spec.Args)), Kw: value.NewMap(0), Env: b.i.env}
-	if n := len(b.args.Pos); n > len(b.spec.Args) {
+	b.positional = b.spec.Positional()
+	if n := len(b.args.Pos); n > b.positional {
 		if !b.spec.VarArg {
 			return nil, b.wrong("%s", tooMany(b.spec, n))
 		}
-		b.call.Pos = b.args.Pos[len(b.spec.Args):]
+		b.call.Pos = b.args.Pos[b.positional:]
 	}
 	missing, err := b.declared()
 	if err != nil {
@@ -70,7 +73,7 @@ func (b *binding) declared() (missing []string, err error) {
 		a := &b.spec.Args[n]
 		v, byName := b.args.Kw.Get(a.Name)
 		switch {
-		case n < len(b.args.Pos):
+		case n < len(b.args.Pos) && n < b.positional:
 			if byName {
 				return nil, b.wrong("got multiple values for argument '%s'", a.Name)
 			}
@@ -239,15 +242,15 @@ func (b *binding) warn(name, text string) {
 }
 
 func tooMany(spec *fun.Spec, given int) string {
-	required := 0
-	for n := range spec.Args {
-		if spec.Args[n].Required {
+	n, required := spec.Positional(), 0
+	for i := range spec.Args {
+		if spec.Args[i].Required {
 			required++
 		}
 	}
-	takes := fmt.Sprintf("takes %d positional argument%s", len(spec.Args), value.Plural(len(spec.Args)))
-	if required < len(spec.Args) {
-		takes = fmt.Sprintf("takes from %d to %d positional arguments", required, len(spec.Args))
+	takes := fmt.Sprintf("takes %d positional argument%s", n, value.Plural(n))
+	if required < n {
+		takes = fmt.Sprintf("takes from %d to %d positional arguments", required, n)
 	}
 	if given == 1 {
 		return takes + " but 1 was given"

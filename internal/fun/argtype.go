@@ -131,6 +131,9 @@ type Arg struct {
 	// one of type Mode, takes; nil is all strings and no words. Help, completion
 	// and errors show them.
 	OneOf []string
+	// KwOnly says that the argument is given by name only: further positional
+	// arguments are the function's *args. Such arguments follow all others.
+	KwOnly bool
 	// Secret says that the value is never shown: in errors, records and logs.
 	Secret bool
 }

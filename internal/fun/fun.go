@@ -128,6 +128,15 @@ type Spec struct {
 	Fn    ExecFn  // for the others
 }
 
+// Positional returns how many of the arguments may be given by position.
+func (s *Spec) Positional() int {
+	n := len(s.Args)
+	for n > 0 && s.Args[n-1].KwOnly {
+		n--
+	}
+	return n
+}
+
 // A Result is what an execution, runner or wheel function returns.
 type Result struct {
 	Value   value.Value

@@ -81,7 +81,7 @@ func argspecOf(c *fun.Call, k fun.Kind) (fun.Result, error) {
 		if k == fun.State && !slices.ContainsFunc(spec.Args, func(a fun.Arg) bool { return a.Name == "name" }) {
 			names.Append("name") // which every state has
 		}
-		for _, a := range spec.Args {
+		for _, a := range spec.Args[:spec.Positional()] {
 			names.Append(a.Name)
 			if !a.Required {
 				defs.Append(value.Clone(a.Default))

@@ -103,13 +103,13 @@ func oldArgs(c *fun.Call, spec *fun.Spec) (args fun.Args, missing []string) {
 		a := &spec.Args[i]
 		v, ok := oldArg(c, a.Name)
 		switch {
-		case ok && spec.VarArg && more:
+		case ok && spec.VarArg && more && !a.KwOnly:
 			args.Pos = append(args.Pos, v)
 		case ok:
 			args.Kw.Set(a.Name, v)
 		case a.Required:
 			missing = append(missing, rename(a.Name))
-		case spec.VarArg && more:
+		case spec.VarArg && more && !a.KwOnly:
 			args.Pos = append(args.Pos, value.Clone(a.Default))
 		}
 	}

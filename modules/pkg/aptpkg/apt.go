@@ -1,0 +1,232 @@
+// Package aptpkg is the provider of Salt's execution module "pkg" for Debian and
+// its derivatives: dpkg and apt.
+//
+// What is installed is read from dpkg's database in this process; apt is run for
+// what it decides: candidates, dependencies, changes.
+package aptpkg
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/pkgversion"
+	"brine/internal/value"
+	"brine/modules/pkg"
+	"brine/modules/pkg/dpkg"
+)
+
+// Module returns the provider aptpkg of the execution module "pkg".
+func Module() fun.Module {
+	return fun.Module{Name: "pkg", Kind: fun.Exec, Doc: "Query, install and remove packages with apt and dpkg.", Avail: avail, Specs: specs}
+}
+
+func avail(env *fun.Env) (bool, string) {
+	if ok, why := dpkg.Avail(env); !ok {
+		return false, why
+	}
+	if _, err := env.Host.LookPath("apt-get", ""); err != nil {
+		return false, "apt-get is missing"
+	}
+	return true, ""
+}
+
+// An apt is the package manager of a call.
+type apt struct {
+	env     *fun.Env
+	more    *value.Map // variables for the programs
+	retcode int        // of the last program that failed; see result
+}
+
+func newApt(c *fun.Call) *apt { return &apt{env: c.Env} }
+
+// result returns v, and the status of a program that failed as Salt's
+// __context__['retcode'].
+func (a *apt) result(v value.Value) (fun.Result, error) {
+	return fun.Result{Value: v, Retcode: a.retcode}, nil
+}
+
+// The waits for a lock: each is twice the one before, up to the longest.
+const (
+	longestWait = 8 * time.Second
+	lockLimit   = 15 * time.Minute
+)
+
+// query runs a program that changes nothing. A status other than 0 is noted.
+func (a *apt) query(ctx context.Context, argv ...string) (dpkg.Output, error) {
+	out, err := dpkg.Run(ctx, a.env.Host, a.more, "", argv...)
+	if out.Status != 0 {
+		a.retcode = out.Status
+	}
+	return out, err
+}
+
+// run runs a program that may change the machine, and waits while another one has
+// dpkg's or apt's lock. After lockLimit the program's own message, which names the
+// holder, is what fails.
+func (a *apt) run(ctx context.Context, argv ...string) (dpkg.Output, error) {
+	return a.locked(ctx, append(a.scope(ctx), argv...))
+}
+
+func (a *apt) locked(ctx context.Context, argv []string) (dpkg.Output, error) {
+	wait, waited := 2*time.Second, time.Duration(0)
+	for {
+		out, err := dpkg.Run(ctx, a.env.Host, a.more, "", argv...)
+		if err != nil {
+			return out, err
+		}
+		if out.Status != 0 && len(argv) > len(scopePrefix) && argv[0] == scopePrefix[0] && noScope(&out) {
+			argv = argv[len(scopePrefix):]
+			continue
+		}
+		held := lockLine(out.Stderr)
+		if out.Status == 0 || held == "" {
+			if out.Status != 0 {
+				a.retcode = out.Status
+			}
+			return out, nil
+		}
+		if waited >= lockLimit {
+			a.retcode = out.Status
+			out.Stderr += fmt.Sprintf("\nE: Gave up after %s", waited)
+			return out, nil
+		}
+		if waited == 0 {
+			a.env.Warn(fun.Warning{Text: strings.TrimPrefix(held, "E: ") + "; waiting for up to " + lockLimit.String()})
+		}
+		if err := a.env.Host.Sleep(ctx, wait); err != nil {
+			return out, err
+		}
+		waited += wait
+		wait = min(2*wait, longestWait)
+	}
+}
+
+// lockLine returns the line of apt or dpkg that says that another program has a
+// lock, and which one; "" where there is none.
+func lockLine(stderr string) string {
+	for l := range strings.SplitSeq(stderr, "\n") {
+		if strings.Contains(l, "Could not get lock") || strings.Contains(l, "Unable to lock") || strings.Contains(l, "is locked by another process") {
+			return l
+		}
+	}
+	return ""
+}
+
+// scopePrefix runs apt in a scope of its own, so that systemd does not end it with
+// the service that brine may be part of, when an upgrade restarts that.
+var scopePrefix = []string{"systemd-run", "--scope", "--quiet", "--collect", "--"}
+
+// scope returns the words before a command: scopePrefix where systemd runs the
+// machine and the option systemd.scope does not say otherwise.
+func (a *apt) scope(ctx context.Context) []string {
+	if st, err := a.env.Host.Stat("/run/systemd/system"); err != nil || !st.Mode.IsDir() || a.env.Host.Geteuid() != 0 {
+		return nil
+	}
+	if _, err := a.env.Host.LookPath(scopePrefix[0], ""); err != nil {
+		return nil
+	}
+	if v, err := pkg.Call(ctx, a.env, "config.get", value.MapOf("default", true), "systemd.scope"); err == nil && !value.Truth(v) {
+		return nil
+	}
+	return slices.Clone(scopePrefix)
+}
+
+// noScope reports whether it was systemd-run that failed and not its command.
+func noScope(out *dpkg.Output) bool {
+	if out.Stdout != "" {
+		return false
+	}
+	for _, start := range []string{"Failed to ", "systemd-run: ", "System has not been booted"} {
+		if strings.HasPrefix(out.Stderr, start) {
+			return true
+		}
+	}
+	return false
+}
+
+// installed returns the versions of installed packages, joined to text.
+func (a *apt) installed() (*value.Map, error) { return a.list(dpkg.Installed) }
+
+func (a *apt) list(which dpkg.List) (*value.Map, error) {
+	db, err := dpkg.Read(a.env)
+	if err != nil {
+		return nil, err
+	}
+	m := db.List(which)
+	pkg.Stringify(m)
+	return m, nil
+}
+
+// compare is the comparison of versions.
+var compare = pkg.Comparer(pkgversion.Deb)
+
+// arch is the machine's architecture by dpkg's name.
+func arch(env *fun.Env) string {
+	if env.Grains == nil {
+		return ""
+	}
+	v, _ := env.Grains.Get("osarch")
+	if v == nil {
+		return ""
+	}
+	return value.Str(v)
+}
+
+// normalize strips the machine's architecture from a name.
+func normalize(env *fun.Env, name string) string {
+	i := strings.LastIndexByte(name, ':')
+	if i < 0 {
+		return name
+	}
+	switch name[i+1:] {
+	case arch(env), "all", "any":
+		return name[:i]
+	}
+	return name
+}
+
+// checkName refuses a name that apt would take for something else than a package
+// to act on: an option, or one that its last character turns into the opposite.
+func checkName(name string) error {
+	if name == "" || strings.HasPrefix(name, "-") || strings.HasSuffix(name, "-") || strings.ContainsAny(name, "\x00\n") {
+		return fun.Errorf("invalid package name %s", value.Repr(name))
+	}
+	return nil
+}
+
+func checkNames(names []string) error {
+	for _, n := range names {
+		if err := checkName(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// names returns the positional arguments as text.
+func names(c *fun.Call) []string {
+	list := make([]string, len(c.Pos))
+	for i, p := range c.Pos {
+		list[i] = value.Str(p)
+	}
+	return list
+}
+
+// one returns the answer for a name where only one was asked for, else all of
+// them.
+func one(names []string, all *value.Map) value.Value {
+	if len(names) == 1 {
+		return all.At(names[0])
+	}
+	return all
+}
+
+func pathExists(h host.Host, p string) bool {
+	_, err := h.Stat(p)
+	return err == nil
+}

@@ -1,0 +1,464 @@
+package aptpkg
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/pkgversion"
+	"brine/internal/source"
+	"brine/internal/value"
+	"brine/modules/pkg"
+	"brine/modules/pkg/dpkg"
+)
+
+// An installation is a call of pkg.install.
+type installation struct {
+	*apt
+	c       *fun.Call
+	old     *value.Map // versions of what was installed
+	files   bool       // package files are installed, not packages of repositories
+	targets []string   // words for apt: name, name=version or path
+	down    []string   // the same, where that is an older version
+	again   []string   // the same, to be installed again
+	named   []string   // names of the packages of all of them
+	againBy []string   // names of again
+	errors  []string
+}
+
+// install installs packages. Salt: salt/modules/aptpkg.py install.
+func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	i := &installation{apt: newApt(c), c: c}
+	i.more = environment(c.Value("env"))
+	if file := c.Str("debconf"); file != "" {
+		if _, err := pkg.Call(ctx, c.Env, "debconf.set_file", nil, file); err != nil {
+			return fun.Result{}, err
+		}
+	}
+	if err := i.find(ctx); err != nil {
+		return fun.Result{}, err
+	}
+	ret := value.NewMap(0)
+	if len(i.named) > 0 {
+		var err error
+		if ret, err = i.act(ctx); err != nil {
+			return fun.Result{}, err
+		}
+	}
+	if len(i.errors) > 0 {
+		return fun.Result{}, &pkg.Error{Msg: "Problem encountered installing package(s)", Errors: i.errors, Changes: ret, Hint: i.hint(ctx)}
+	}
+	return i.result(ret)
+}
+
+// environment reads the argument env: a mapping, or a list of mappings.
+func environment(v value.Value) *value.Map {
+	m := value.NewMap(0)
+	switch v := v.(type) {
+	case *value.Map:
+		m.Update(v)
+	case *value.List:
+		for _, x := range v.Items {
+			if x, ok := x.(*value.Map); ok {
+				m.Update(x)
+			}
+		}
+	}
+	return m
+}
+
+// find works out what is to be installed, and refreshes apt's lists where that is
+// wished.
+func (i *installation) find(ctx context.Context) error {
+	c := i.c
+	req := pkg.Request{Name: c.Str("name"), Version: c.Str("version"), Pkgs: c.List("pkgs"), Sources: c.List("sources"), SaltEnv: c.Str("saltenv")}
+	if c.Bool("normalize") {
+		req.Normalize = func(n string) string { return normalize(c.Env, n) }
+	}
+	if len(req.Pkgs) > 0 && len(req.Sources) > 0 {
+		return fun.Errorf("Only one of \"pkgs\" and \"sources\" can be used.")
+	}
+	if len(req.Sources) > 0 {
+		i.files = true
+		sources, err := req.Files(ctx, c.Env)
+		if err != nil {
+			return asCommandError(err)
+		}
+		if err := i.before(ctx, c.Bool("refresh") && len(sources) > 0); err != nil {
+			return err
+		}
+		return i.findFiles(ctx, sources)
+	}
+	list, err := req.Named(c.Env)
+	if err != nil {
+		return asCommandError(err)
+	}
+	for _, t := range list {
+		if err := checkName(t.Name); err != nil {
+			return err
+		}
+	}
+	due := c.Bool("refresh") && len(list) > 0
+	if due {
+		if due, err = i.outdated(ctx, list); err != nil {
+			return err
+		}
+	}
+	if err := i.before(ctx, due); err != nil {
+		return err
+	}
+	return i.findNamed(ctx, list)
+}
+
+// asCommandError words invalid arguments as Salt does, which raises them as errors
+// of the function.
+func asCommandError(err error) error {
+	if inv, ok := err.(*fun.InvocationError); ok { //nolint:errorlint // it is returned unwrapped
+		return &fun.CommandError{Msg: inv.Msg}
+	}
+	return err
+}
+
+// before notes what is installed.
+func (i *installation) before(ctx context.Context, refresh bool) (err error) {
+	if refresh {
+		if err := i.refreshFor(ctx, i.c); err != nil {
+			return err
+		}
+	}
+	i.old, err = i.installed()
+	return err
+}
+
+// outdated reports whether a refresh may bring something: not where all packages
+// are asked for in the versions that apt has as candidates.
+func (i *installation) outdated(ctx context.Context, list []pkg.Target) (bool, error) {
+	names := make([]string, 0, len(list))
+	for _, t := range list {
+		if t.Any {
+			return true, nil
+		}
+		names = append(names, t.Name)
+	}
+	candidates, err := i.latest(ctx, names, "", true)
+	if err != nil {
+		return false, err
+	}
+	i.retcode = 0
+	return slices.ContainsFunc(list, func(t pkg.Target) bool { return candidates.Str(t.Name) != t.Version }), nil
+}
+
+func (i *installation) findFiles(ctx context.Context, sources []pkg.Source) error {
+	for _, s := range sources {
+		p, err := dpkg.ReadFile(ctx, i.env, s.Path)
+		if err != nil {
+			return err
+		}
+		i.add(p.Name, p.Version, s.Path)
+	}
+	return nil
+}
+
+func (i *installation) findNamed(ctx context.Context, list []pkg.Target) error {
+	var open []string // names of which apt's list of versions is needed
+	for _, t := range list {
+		if !t.Any && choice(t.Version) {
+			open = append(open, t.Name)
+		}
+	}
+	versions := value.NewMap(0)
+	if len(open) > 0 {
+		var err error
+		if versions, err = i.available(ctx, open); err != nil {
+			return err
+		}
+	}
+	for _, t := range list {
+		if t.Any {
+			i.named = append(i.named, t.Name)
+			if i.c.Bool("reinstall") && i.old.Has(t.Name) {
+				i.again, i.againBy = append(i.again, t.Name), append(i.againBy, t.Name)
+			} else {
+				i.targets = append(i.targets, t.Name)
+			}
+			continue
+		}
+		version := t.Version
+		if choice(version) {
+			found, ok := i.pick(t, versions.List(t.Name))
+			if !ok {
+				continue
+			}
+			version = found
+		} else {
+			version = value.TrimSpace(strings.TrimLeft(version, "="))
+		}
+		i.add(t.Name, version, t.Name+"="+version)
+	}
+	return nil
+}
+
+// choice reports whether a version leaves a choice: a comparison or a pattern.
+func choice(version string) bool { return strings.ContainsAny(version, "<>*?[,!") }
+
+// pick chooses the newest of the available versions that a target allows. It
+// returns false, and notes an error, where there is none.
+func (i *installation) pick(t pkg.Target, versions *value.List) (string, bool) {
+	conditions := pkg.Conditions(t.Version)
+	ignore := i.c.Bool("ignore_epoch")
+	var all []string
+	if versions != nil {
+		for _, v := range versions.Items {
+			version := value.Str(v)
+			if compare.Fulfils(version, conditions, &ignore) {
+				return version, true
+			}
+			all = append(all, version)
+		}
+	}
+	if !strings.ContainsAny(t.Version, "<>,!") {
+		return t.Version, true // a pattern, which apt says is not found
+	}
+	known := "None"
+	if len(all) > 0 {
+		known = strings.Join(all, ", ")
+	}
+	i.errors = append(i.errors, fmt.Sprintf("No version matching '%s%s' could be found (available: %s)", t.Name, t.Version, known))
+	return "", false
+}
+
+// add puts a package of a version where it belongs.
+func (i *installation) add(name, version, word string) {
+	i.named = append(i.named, name)
+	have := i.old.Str(name)
+	switch {
+	case i.c.Bool("reinstall") && have != "" && pkgversion.Deb(version, have) == 0:
+		i.again, i.againBy = append(i.again, word), append(i.againBy, name)
+	case have == "" || pkgversion.Deb(version, have) >= 0:
+		i.targets = append(i.targets, word)
+	default:
+		i.down = append(i.down, word)
+	}
+}
+
+// options are apt-get's, before the command.
+func (i *installation) options() []string {
+	c := i.c
+	argv := append([]string{"apt-get", "-q", "-y"}, confOptions(c)...)
+	if c.Bool("force_yes") {
+		argv = append(argv, forceYes...)
+	}
+	if !c.IsNone("install_recommends") {
+		if c.Bool("install_recommends") {
+			argv = append(argv, "--install-recommends")
+		} else {
+			argv = append(argv, "--no-install-recommends")
+		}
+	}
+	if c.Bool("only_upgrade") {
+		argv = append(argv, "--only-upgrade")
+	}
+	if c.Bool("skip_verify") {
+		argv = append(argv, "--allow-unauthenticated")
+	}
+	if c.Bool("downloadonly") {
+		argv = append(argv, "--download-only")
+	}
+	repo := c.Str("fromrepo")
+	if repo == "" {
+		repo = c.Str("repo")
+	}
+	if repo != "" && !i.files {
+		argv = append(argv, "-t", repo)
+	}
+	return argv
+}
+
+// forceYes is what --force-yes stood for, which newer versions of apt lack.
+var forceYes = []string{"--allow-downgrades", "--allow-remove-essential", "--allow-change-held-packages", "--allow-unauthenticated"}
+
+// confOptions say which configuration files stay.
+func confOptions(c *fun.Call) []string {
+	if c.Bool("force_conf_new") {
+		return []string{"-o", "DPkg::Options::=--force-confnew"}
+	}
+	return []string{"-o", "DPkg::Options::=--force-confold", "-o", "DPkg::Options::=--force-confdef"}
+}
+
+// act runs apt and returns what changed.
+func (i *installation) act(ctx context.Context) (*value.Map, error) {
+	broken, err := i.broken()
+	if err != nil {
+		return nil, err
+	}
+	free, err := i.release(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer free()
+	command := func(words []string, more ...string) error {
+		if len(words) == 0 {
+			return nil
+		}
+		out, err := i.run(ctx, slices.Concat(i.options(), more, []string{"install", "--"}, words)...)
+		if err == nil && out.Status != 0 {
+			i.errors = append(i.errors, failure(out))
+		}
+		return err
+	}
+	if err := command(i.targets); err != nil {
+		return nil, err
+	}
+	if err := command(i.down, "--allow-downgrades"); err != nil {
+		return nil, err
+	}
+	var reinstall []string
+	if !i.files {
+		reinstall = []string{"--reinstall"}
+	}
+	if err := command(i.again, reinstall...); err != nil {
+		return nil, err
+	}
+	ret, now, err := i.changes(i.old, broken)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range i.againBy {
+		ret.Set(n, value.MapOf("old", i.old.Str(n), "new", now.Str(n)))
+	}
+	return ret, nil
+}
+
+// failure is what a program that failed said.
+func failure(out dpkg.Output) string {
+	if out.Stderr != "" {
+		return out.Stderr
+	}
+	last := out.Stdout[strings.LastIndexByte(out.Stdout, '\n')+1:]
+	return strings.TrimSpace(fmt.Sprintf("apt-get ended with status %d. %s", out.Status, last))
+}
+
+func (a *apt) broken() (*value.Map, error) {
+	db, err := dpkg.Read(a.env)
+	if err != nil {
+		return nil, err
+	}
+	return db.Broken(), nil
+}
+
+// changes returns what differs from old, and the versions now. What dpkg has begun
+// and not ended, and had not before, is among the changes.
+func (a *apt) changes(old, broken *value.Map) (ret, now *value.Map, err error) {
+	if now, err = a.installed(); err != nil {
+		return nil, nil, err
+	}
+	left, err := a.broken()
+	if err != nil {
+		return nil, nil, err
+	}
+	ret = pkg.CompareDicts(old, now)
+	for name, v := range left.All() {
+		version, _, _ := strings.Cut(value.Str(v), " ")
+		if had, _, _ := strings.Cut(broken.Str(name), " "); had != version {
+			ret.Set(name, value.MapOf("old", old.Str(value.Str(name)), "new", v))
+		}
+	}
+	return ret, now, nil
+}
+
+// release takes the packages that are to change from hold; what it returns puts
+// them back, whatever happens in between.
+func (i *installation) release(ctx context.Context) (free func(), err error) {
+	all, err := held(i.env)
+	if err != nil {
+		return nil, err
+	}
+	var on []string
+	for _, n := range all {
+		if slices.Contains(i.named, n) {
+			on = append(on, n)
+		}
+	}
+	if len(on) == 0 || i.c.Bool("downloadonly") {
+		return func() {}, nil
+	}
+	if !i.c.Bool("update_holds") {
+		i.env.Log().Warn("held packages are changed, and held again", "packages", strings.Join(on, ", "))
+	}
+	set := func(ctx context.Context, want string) error {
+		asked := make([]selected, len(on))
+		for n := range on {
+			asked[n] = selected{on[n], want}
+		}
+		_, err := i.choose(ctx, asked)
+		return err
+	}
+	if err := set(ctx, "install"); err != nil {
+		return nil, err
+	}
+	return func() {
+		if err := set(context.WithoutCancel(ctx), "hold"); err != nil {
+			i.env.Warn(fun.Warning{Text: fmt.Sprintf("packages are no longer held: %s: %v", strings.Join(on, ", "), err)})
+		}
+	}, nil
+}
+
+// hint says what may have been meant where apt did not find a package or a
+// version.
+func (i *installation) hint(ctx context.Context) string {
+	var hints []string
+	for l := range strings.SplitSeq(strings.Join(i.errors, "\n"), "\n") {
+		if name, ok := strings.CutPrefix(l, "E: Unable to locate package "); ok {
+			out, err := dpkg.Run(ctx, i.env.Host, nil, "", "apt-cache", "pkgnames")
+			if err != nil || out.Status != 0 {
+				continue
+			}
+			if did := source.DidYouMean(name, strings.Split(out.Stdout, "\n")); did != "" {
+				hints = append(hints, name+":"+did)
+			}
+			continue
+		}
+		rest, ok := strings.CutPrefix(l, "E: Version '")
+		if !ok {
+			continue
+		}
+		version, rest, ok1 := strings.Cut(rest, "' for '")
+		name, _, ok2 := strings.Cut(rest, "' was not found")
+		if !ok1 || !ok2 || !plainName(name) {
+			continue
+		}
+		if near := i.nearest(ctx, name, version); near != "" {
+			hints = append(hints, near)
+		}
+	}
+	return strings.Join(hints, "; ")
+}
+
+// maxShown is how many versions a hint lists.
+const maxShown = 8
+
+// nearest lists the versions of a package that are there.
+func (i *installation) nearest(ctx context.Context, name, version string) string {
+	all, err := i.available(ctx, []string{name})
+	if err != nil {
+		return ""
+	}
+	list := all.List(name)
+	if list.Len() == 0 {
+		return ""
+	}
+	var have []string
+	near := value.Str(list.Items[0])
+	for _, v := range list.Items {
+		have = append(have, value.Str(v))
+		if pkgversion.Deb(value.Str(v), version) >= 0 {
+			near = value.Str(v)
+		}
+	}
+	if len(have) > maxShown {
+		have = append(have[:maxShown], "...")
+	}
+	return fmt.Sprintf("the nearest version of %s is %s (available: %s)", name, near, strings.Join(have, ", "))
+}

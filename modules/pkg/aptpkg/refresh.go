@@ -1,0 +1,75 @@
+package aptpkg
+
+import (
+	"context"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/pkg"
+)
+
+const listsDir = "/var/lib/apt/lists"
+
+func refreshDB(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	a := newApt(c)
+	m, err := a.refresh(ctx, c.Float("cache_valid_time"), c.Bool("failhard"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return a.result(m)
+}
+
+// refresh updates apt's lists, unless that was done less than cacheValid seconds
+// ago. It returns by repository whether something new was fetched, None where there
+// is nothing new, and False for one that could not be fetched, which is an error if
+// failhard.
+func (a *apt) refresh(ctx context.Context, cacheValid float64, failhard bool) (*value.Map, error) {
+	pkg.Refreshed(a.env)
+	ret := value.NewMap(0)
+	if valid, err := value.Seconds(cacheValid); err == nil && valid > 0 {
+		if st, err := a.env.Host.Stat(listsDir); err == nil && st.Mtime.Add(valid).After(a.env.Host.Now()) {
+			return ret, nil
+		}
+	}
+	out, err := a.locked(ctx, []string{"apt-get", "-q", "update"})
+	if err != nil {
+		return nil, err
+	}
+	if out.Status != 0 {
+		return nil, &fun.CommandError{Msg: out.Stderr}
+	}
+	var failed []string
+	for l := range strings.SplitSeq(out.Stdout, "\n") {
+		f := strings.Fields(l)
+		if len(f) == 0 {
+			continue
+		}
+		repo := strings.Join(f[1:], " ")
+		switch {
+		case strings.Contains(f[0], "Get"):
+			if i := strings.LastIndex(repo, " ["); i >= 0 && strings.HasSuffix(repo, "B]") {
+				repo = repo[:i]
+			}
+			ret.Set(repo, true)
+		case strings.Contains(f[0], "Ign"):
+			ret.Set(repo, false)
+		case strings.Contains(f[0], "Hit"):
+			ret.Set(repo, nil)
+		case strings.Contains(f[0], "Err"):
+			ret.Set(repo, false)
+			failed = append(failed, repo)
+		}
+	}
+	if failhard && len(failed) > 0 {
+		return nil, fun.Errorf("Error getting repos: %s", strings.Join(failed, ", "))
+	}
+	return ret, nil
+}
+
+// refreshFor refreshes for a function that installs or upgrades, by its argument
+// cache_valid_time.
+func (a *apt) refreshFor(ctx context.Context, c *fun.Call) error {
+	_, err := a.refresh(ctx, c.Float("cache_valid_time"), false)
+	return err
+}

@@ -1,0 +1,213 @@
+package aptpkg
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/pkg"
+	"brine/modules/pkg/dpkg"
+)
+
+func remove(ctx context.Context, c *fun.Call) (fun.Result, error) { return uninstall(ctx, c, "remove") }
+
+func purge(ctx context.Context, c *fun.Call) (fun.Result, error) { return uninstall(ctx, c, "purge") }
+
+// uninstall removes or purges packages. Salt: salt/modules/aptpkg.py _uninstall.
+func uninstall(ctx context.Context, c *fun.Call, action string) (fun.Result, error) {
+	a := newApt(c)
+	a.more = environment(c.Value("env"))
+	req := pkg.Request{Name: c.Str("name"), Pkgs: c.List("pkgs"), Normalize: func(n string) string { return normalize(c.Env, n) }}
+	list, err := req.Named(c.Env)
+	if err != nil {
+		return fun.Result{}, asCommandError(err)
+	}
+	old, err := a.installed()
+	if err != nil {
+		return fun.Result{}, err
+	}
+	oldRemoved, err := a.list(dpkg.Removed)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	var targets []string
+	for _, t := range list {
+		if old.Has(t.Name) || action == "purge" && oldRemoved.Has(t.Name) {
+			targets = append(targets, t.Name)
+		}
+	}
+	if len(targets) == 0 {
+		return fun.Value(value.NewMap(0))
+	}
+	if c.Bool("test") {
+		return a.simulate(ctx, action, targets)
+	}
+	out, err := a.run(ctx, slices.Concat([]string{"apt-get", "-q", "-y", action, "--"}, targets)...)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	now, err := a.installed()
+	if err != nil {
+		return fun.Result{}, err
+	}
+	ret := pkg.CompareDicts(old, now)
+	if action == "purge" {
+		nowRemoved, err := a.list(dpkg.Removed)
+		if err != nil {
+			return fun.Result{}, err
+		}
+		ret = value.MapOf("removed", pkg.CompareDicts(oldRemoved, nowRemoved), "installed", ret)
+	}
+	if out.Status != 0 {
+		return fun.Result{}, &pkg.Error{Msg: "Problem encountered removing package(s)", Errors: []string{failure(out)}, Changes: ret}
+	}
+	return a.result(ret)
+}
+
+// simulate returns what apt would remove, as CompareDicts of the versions before
+// and after would.
+func (a *apt) simulate(ctx context.Context, action string, targets []string) (fun.Result, error) {
+	out, err := a.query(ctx, slices.Concat([]string{"apt-get", "-q", "-y", "--simulate", action, "--"}, targets)...)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if out.Status != 0 {
+		return fun.Result{}, &pkg.Error{Msg: "Problem encountered removing package(s)", Errors: []string{failure(out)}}
+	}
+	return fun.Value(simulated(out.Stdout))
+}
+
+// simulated reads lines such as "Remv brine-b [1.0]" and "Purg brine-b [1.0]".
+func simulated(text string) *value.Map {
+	ret := value.NewMap(0)
+	for l := range strings.SplitSeq(text, "\n") {
+		if f := strings.Fields(l); len(f) > 2 && (f[0] == "Remv" || f[0] == "Purg") {
+			ret.Set(f[1], value.MapOf("new", "", "old", strings.Trim(f[2], "[]")))
+		}
+	}
+	return ret
+}
+
+func autoremove(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	a := newApt(c)
+	argv := []string{"apt-get", "--assume-yes"}
+	if c.Bool("list_only") {
+		argv[1] = "--assume-no"
+	}
+	if c.Bool("purge") {
+		argv = append(argv, "--purge")
+	}
+	argv = append(argv, "autoremove")
+	if c.Bool("list_only") {
+		out, err := dpkg.Run(ctx, c.Env.Host, nil, "", argv...)
+		if err != nil {
+			return fun.Result{}, err
+		}
+		return fun.Value(value.Strings(removable(out.Stdout)...))
+	}
+	old, err := a.installed()
+	if err != nil {
+		return fun.Result{}, err
+	}
+	out, err := a.run(ctx, argv...)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	now, err := a.installed()
+	if err != nil {
+		return fun.Result{}, err
+	}
+	ret := pkg.CompareDicts(old, now)
+	if out.Status != 0 {
+		return fun.Result{}, &pkg.Error{Msg: "Problem encountered removing package(s)", Errors: []string{failure(out)}, Changes: ret}
+	}
+	return fun.Value(ret)
+}
+
+// removable reads the list of what apt would remove.
+func removable(text string) []string {
+	var names []string
+	in := false
+	for l := range strings.SplitSeq(text, "\n") {
+		switch {
+		case in && strings.HasPrefix(l, " "):
+			names = append(names, strings.Fields(l)...)
+		case strings.Contains(l, "The following packages will be REMOVED:"):
+			in = true
+		default:
+			in = false
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// upgrade upgrades all packages, or those of pkgs.
+// Salt: salt/modules/aptpkg.py upgrade.
+func upgrade(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	a := newApt(c)
+	if c.Bool("refresh") {
+		if err := a.refreshFor(ctx, c); err != nil {
+			return fun.Result{}, err
+		}
+	}
+	old, err := a.installed()
+	if err != nil {
+		return fun.Result{}, err
+	}
+	broken, err := a.broken()
+	if err != nil {
+		return fun.Result{}, err
+	}
+	argv := append([]string{"apt-get", "-q", "-y"}, confOptions(c)...)
+	if c.Bool("force_yes") {
+		argv = append(argv, forceYes...)
+	}
+	if c.Bool("skip_verify") {
+		argv = append(argv, "--allow-unauthenticated")
+	}
+	if c.Bool("download_only") || c.Bool("downloadonly") {
+		argv = append(argv, "--download-only")
+	}
+	if c.Bool("allow_downgrades") {
+		argv = append(argv, "--allow-downgrades")
+	}
+	if repo := c.Str("fromrepo"); repo != "" {
+		argv = append(argv, "-t", repo)
+	}
+	if c.IsNone("pkgs") {
+		argv = append(argv, upgradeCommand(c))
+	} else {
+		list, err := pkg.Repack(c.List("pkgs"), func(n string) string { return normalize(c.Env, n) })
+		if err != nil {
+			return fun.Result{}, err
+		}
+		argv = append(argv, "--only-upgrade", "install", "--")
+		due := false
+		for _, t := range list {
+			if err := checkName(t.Name); err != nil {
+				return fun.Result{}, err
+			}
+			if old.Has(t.Name) {
+				argv, due = append(argv, t.Name), true
+			}
+		}
+		if !due {
+			return fun.Value(value.NewMap(0))
+		}
+	}
+	out, err := a.run(ctx, argv...)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	ret, _, err := a.changes(old, broken)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if out.Status != 0 {
+		return fun.Result{}, &pkg.Error{Msg: "Problem encountered upgrading packages", Changes: ret, Result: out.Map()}
+	}
+	return a.result(ret)
+}

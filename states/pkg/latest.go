@@ -1,0 +1,312 @@
+package pkg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/pkg"
+)
+
+// manyNames is how many packages comments of latest name.
+const manyNames = 10
+
+// latest sees to it that packages are installed in the newest version there is.
+// Salt: salt/states/pkg.py latest.
+func latest(ctx context.Context, c *fun.Call) fun.Ret {
+	if v, ok := c.Kw.Get("sources"); ok && value.Truth(v) {
+		return fun.Fail(`The "sources" parameter is not supported.`)
+	}
+	j := newJob(ctx, c)
+	if j.noneGiven() {
+		return fun.Ret{Result: fun.OK, Comment: "No packages to install provided"}
+	}
+	names := []string{c.Name}
+	if pkgs := j.List("pkgs"); len(pkgs) > 0 {
+		list, err := pkg.Repack(pkgs, j.normalizer())
+		if err != nil {
+			return fun.Raise(err)
+		}
+		if list == nil {
+			return fun.Fail(`Invalidly formatted "pkgs" parameter. See minion log.`)
+		}
+		names = namesOf(list)
+	}
+	refresh := pkg.ShouldRefresh(c.Env, c.Value("refresh"))
+	wanted := make([]value.Value, len(names))
+	for i, n := range names {
+		wanted[i] = n
+	}
+	wanted, refresh, err := j.resolve(wanted, refresh)
+	if err != nil {
+		return j.fail("An error was encountered while resolving capabilities", err)
+	}
+	names = stringsOf(value.NewList(wanted...))
+	avail, err := j.byName(names, "pkg.latest_version", j.with("fromrepo", j.given("fromrepo"), "refresh", refresh), wanted)
+	if err != nil {
+		return j.fail("An error was encountered while checking the newest available version of package(s)", err)
+	}
+	cur, err := j.byName(names, "pkg.version", j.with(), wanted)
+	if err != nil {
+		return j.failPlain(err)
+	}
+	var targets, current, problems []string
+	for _, n := range names {
+		switch {
+		case avail.Str(n) != "":
+			targets = append(targets, n)
+		case cur.Str(n) == "":
+			problems = append(problems, "No information found for '"+n+"'.")
+		default:
+			current = append(current, n)
+		}
+	}
+	switch {
+	case len(problems) > 0:
+		return fun.Fail("%s", strings.Join(problems, " "))
+	case len(targets) == 0:
+		return upToDate(names)
+	case c.Test:
+		return predictLatest(targets, current, avail, cur)
+	}
+	return j.installLatest(targets, current, avail)
+}
+
+// byName calls a function that returns text for one name and a mapping for
+// several.
+func (j *job) byName(names []string, function string, kw *value.Map, pos []value.Value) (*value.Map, error) {
+	v, err := j.call(function, kw, pos...)
+	if err != nil {
+		return nil, err
+	}
+	if m, ok := v.(*value.Map); ok {
+		return m, nil
+	}
+	return value.MapOf(names[0], v), nil
+}
+
+func upToDate(names []string) fun.Ret {
+	comment := "Package " + names[0] + " is already up-to-date"
+	if len(names) > manyNames {
+		comment = fmt.Sprintf("All %d packages are up-to-date.", len(names))
+	} else if len(names) > 1 {
+		comment = "All packages are up-to-date (" + strings.Join(sorted(names), ", ") + ")."
+	}
+	return fun.Ret{Result: fun.OK, Comment: comment}
+}
+
+func predictLatest(targets, current []string, avail, cur *value.Map) fun.Ret {
+	changes := value.NewMap(len(targets))
+	for _, n := range targets {
+		changes.Set(n, value.MapOf("old", cur.Str(n), "new", avail.At(n)))
+	}
+	comment := "The following packages would be installed/upgraded: " + strings.Join(sorted(targets), ", ")
+	if len(current) > manyNames {
+		comment += fmt.Sprintf("\n%d packages are already up-to-date", len(current))
+	} else if len(current) > 0 {
+		var shown []string
+		for _, n := range sorted(current) {
+			shown = append(shown, n+" ("+cur.Str(n)+")")
+		}
+		comment += "\nThe following packages are already up-to-date: " + strings.Join(shown, ", ")
+	}
+	return fun.Ret{Result: fun.WouldChange, Changes: changes, Comment: comment}
+}
+
+func (j *job) installLatest(targets, current []string, avail *value.Map) fun.Ret {
+	v, err := j.call("pkg.install", j.with(
+		"refresh", false, "fromrepo", j.given("fromrepo"), "skip_verify", j.Bool("skip_verify"), "pkgs", value.Strings(targets...)))
+	var info *pkg.Error
+	if errors.As(err, &info) {
+		ret := j.fail("", err)
+		ret.Comment = "An error was encountered while installing package(s): " + err.Error()
+		return ret
+	}
+	if err != nil {
+		return j.fail("An error was encountered while installing package(s)", err)
+	}
+	changes, _ := v.(*value.Map)
+	if changes.Len() == 0 {
+		return notUpdated(targets, current)
+	}
+	var failed, fine []string
+	for _, n := range targets {
+		change := changes.Map(n)
+		if change != nil && (value.Equal(change.At("new"), avail.At(n)) || avail.At(n) == "latest") {
+			fine = append(fine, n)
+		} else {
+			failed = append(failed, n)
+		}
+	}
+	ret := fun.Ret{Result: fun.OK, Changes: changes}
+	var comments []string
+	if len(failed) > 0 {
+		ret.Result = fun.Failed
+		comments = append(comments, "The following packages failed to update: "+strings.Join(sorted(failed), ", "))
+	}
+	if len(fine) > 0 {
+		comments = append(comments, "The following packages were successfully installed/upgraded: "+strings.Join(sorted(fine), ", "))
+	}
+	if len(current) > 0 {
+		comments = append(comments, wereCurrent(current))
+	}
+	ret.Comment = strings.Join(comments, " ")
+	return ret
+}
+
+func wereCurrent(current []string) string {
+	if len(current) > manyNames {
+		return fmt.Sprintf("%d packages were already up-to-date", len(current))
+	}
+	return "The following packages were already up-to-date: " + strings.Join(sorted(current), ", ")
+}
+
+func notUpdated(targets, current []string) fun.Ret {
+	comment := "Package " + targets[0] + " failed to update."
+	if len(targets) > manyNames {
+		comment = fmt.Sprintf("%d targeted packages failed to update. See debug log for details.", len(targets))
+	} else if len(targets) > 1 {
+		comment = "The following targeted packages failed to update. See debug log for details: (" + strings.Join(sorted(targets), ", ") + ")."
+	}
+	if len(current) > 0 {
+		comment += " " + wereCurrent(current)
+	}
+	return fun.Ret{Comment: comment}
+}
+
+// uptodate upgrades all packages, or those of pkgs.
+// Salt: salt/states/pkg.py uptodate.
+func uptodate(ctx context.Context, c *fun.Call) fun.Ret {
+	j := newJob(ctx, c)
+	if !j.has("pkg.list_upgrades") {
+		return fun.Fail("State pkg.uptodate is not available")
+	}
+	refresh := c.Bool("refresh")
+	for _, name := range []string{"dist_upgrade", "fromrepo"} {
+		if v := j.given(name); v != nil {
+			j.kw.Set(name, v)
+		}
+	}
+	pkgs, refresh, err := j.resolve(j.List("pkgs"), refresh)
+	if err != nil {
+		return j.failPlain(err)
+	}
+	upgrades, err := j.mapping("pkg.list_upgrades", j.with("refresh", refresh))
+	if err != nil {
+		return j.failPlain(err)
+	}
+	only := !c.IsNone("pkgs")
+	list, err := pkg.Repack(pkgs, j.normalizer())
+	if err != nil {
+		return fun.Raise(err)
+	}
+	have, err := j.list()
+	if err != nil {
+		return j.failPlain(err)
+	}
+	expected := value.NewMap(upgrades.Len())
+	for k, v := range upgrades.All() {
+		if name := value.Str(k); !only || has(list, name) {
+			expected.Set(name, value.MapOf("new", v, "old", strings.Join(versionsOf(have, name), ",")))
+		}
+	}
+	switch {
+	case expected.Len() == 0:
+		return fun.Ret{Result: fun.OK, Comment: "System is already up-to-date"}
+	case c.Test:
+		return fun.Ret{Result: fun.WouldChange, Changes: expected, Comment: "System update will be performed"}
+	}
+	// The lists were refreshed above.
+	kw := j.with("refresh", false, "skip_verify", c.Bool("skip_verify"))
+	if only {
+		kw.Set("pkgs", value.NewList(pkgs...))
+	}
+	changes, err := j.mapping("pkg.upgrade", kw)
+	if err != nil {
+		return j.fail("An error was encountered while updating packages", err)
+	}
+	ret := fun.Ret{Result: fun.OK, Changes: changes, Comment: "Upgrade ran successfully"}
+	if only {
+		var missing []string
+		for k := range expected.All() {
+			if !changes.Has(k) {
+				missing = append(missing, value.Str(k))
+			}
+		}
+		if missing != nil {
+			ret.Result, ret.Comment = fun.Failed, "The following package(s) failed to update: "+strings.Join(missing, ", ")
+		}
+	}
+	return ret
+}
+
+// downloaded sees to it that package files are in the cache of the package
+// manager. Salt: salt/states/pkg.py downloaded.
+func downloaded(ctx context.Context, c *fun.Call) fun.Ret {
+	j := newJob(ctx, c)
+	if !j.has("pkg.list_downloaded") {
+		return fun.Fail("The pkg.downloaded state is not available on this platform")
+	}
+	if j.noneGiven() {
+		return fun.Ret{Result: fun.OK, Comment: "No packages to download provided"}
+	}
+	j.kw.Delete("downloadonly")
+	pkgs, _, err := j.resolve(j.pkgs(), false)
+	if err != nil {
+		return j.fail("An error was encountered while resolving capabilities", err)
+	}
+	have, err := j.mapping("pkg.list_downloaded", j.with())
+	if err != nil {
+		return j.failPlain(err)
+	}
+	list, err := pkg.Repack(pkgs, j.normalizer())
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if list == nil {
+		return fun.Fail("Invalidly formatted pkgs parameter. See minion log.")
+	}
+	if r := j.preflight(list); r != nil && !value.Truth(j.kw.At("skip_suggestions")) {
+		return *r
+	}
+	targets := slices.DeleteFunc(slices.Clone(list), func(t pkg.Target) bool {
+		fine, _ := j.check([]pkg.Target{t}, have, nil)
+		return len(fine) > 0
+	})
+	exact := slices.ContainsFunc(list, func(t pkg.Target) bool { return !t.Any && have.Has(t.Name) })
+	if len(targets) == 0 {
+		comment := "All specified packages are already downloaded"
+		if exact {
+			comment = "All specified packages (matching specified versions) are already downloaded"
+		}
+		return fun.Ret{Result: fun.OK, Comment: comment}
+	}
+	if c.Test {
+		return fun.Ret{Result: fun.WouldChange, Comment: "The following packages would be downloaded: " + strings.Join(namesOf(targets), ", ")}
+	}
+	v, err := j.call("pkg.install", j.with(
+		"pkgs", pkg.Pack(targets), "downloadonly", true, "fromrepo", j.given("fromrepo"), "ignore_epoch", j.given("ignore_epoch")))
+	if err != nil {
+		return j.fail("An error was encountered while downloading package(s)", err)
+	}
+	changes, _ := v.(*value.Map)
+	if have, err = j.mapping("pkg.list_downloaded", j.with()); err != nil {
+		return j.failPlain(err)
+	}
+	if _, failed := j.check(targets, have, nil); len(failed) > 0 {
+		names := make([]string, len(failed))
+		for i, t := range failed {
+			names[i] = shown(t)
+		}
+		return fun.Ret{Changes: changes, Comment: "The following packages failed to download: " + strings.Join(names, ", ")}
+	}
+	comment := ""
+	if changes.Len() == 0 {
+		comment = "Packages downloaded: " + strings.Join(namesOf(targets), ", ")
+	}
+	return fun.Ret{Result: fun.OK, Changes: changes, Comment: comment}
+}

@@ -1,0 +1,273 @@
+// Package pkg is Salt's state module "pkg": packages installed, removed and held
+// by whatever provider of the execution module "pkg" the machine has.
+package pkg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/source"
+	"brine/internal/value"
+	"brine/modules/pkg"
+	"brine/modules/pkg/resource"
+)
+
+// States returns the rows of the state module "pkg".
+func States() fun.Module {
+	return fun.Module{
+		Name: "pkg", Kind: fun.State, Doc: "Install, remove and hold packages.", Avail: avail,
+		Init: modInit, Watch: modWatch, Aggregate: modAggregate, Brings: fun.Always, Specs: specs,
+	}
+}
+
+func avail(env *fun.Env) (bool, string) {
+	mod, why := env.Provider(fun.Exec, "pkg")
+	if mod == nil {
+		return false, why
+	}
+	return true, ""
+}
+
+// modInit has the first state that installs refresh the package database.
+func modInit(_ context.Context, c *fun.Call) fun.Ret {
+	switch c.Spec.Name {
+	case "installed", "latest":
+		pkg.WantRefresh(c.Env)
+		return fun.Ret{Result: fun.OK}
+	}
+	return fun.Ret{}
+}
+
+// modWatch runs the state again for a change of what it watches.
+func modWatch(ctx context.Context, c *fun.Call) fun.Ret {
+	switch c.Spec.Name {
+	case "installed", "latest", "purged", "removed":
+		return c.Spec.State(ctx, c)
+	}
+	return fun.Fail("pkg.%s does not work with the watch requisite", c.Spec.Name)
+}
+
+// A job is a call of one of the states.
+type job struct {
+	*fun.Call
+	ctx context.Context
+	kw  *value.Map // arguments that are the provider's
+	cmp pkg.Comparison
+}
+
+func newJob(ctx context.Context, c *fun.Call) *job {
+	j := &job{Call: c, ctx: ctx, kw: value.NewMap(8), cmp: resource.Comparison(ctx, c.Env)}
+	for i := range providerArgs {
+		if a := &providerArgs[i]; c.Declares(a.Name) && !c.IsNone(a.Name) {
+			j.kw.Set(a.Name, c.Value(a.Name))
+		}
+	}
+	j.kw.Update(c.Kw)
+	saltenv := c.Env.SaltEnv
+	if c.Low != nil && c.Low.SaltEnv != "" {
+		saltenv = c.Low.SaltEnv
+	}
+	j.kw.Set("saltenv", saltenv)
+	return j
+}
+
+// with returns the provider's arguments and more; None is left out.
+func (j *job) with(kv ...value.Value) *value.Map {
+	m := j.kw.Copy()
+	for i := 0; i+1 < len(kv); i += 2 {
+		if kv[i+1] == nil {
+			m.Delete(kv[i])
+		} else {
+			m.Set(kv[i], kv[i+1])
+		}
+	}
+	return m
+}
+
+// given returns an argument that was given as a value for [job.with].
+func (j *job) given(name string) value.Value {
+	if v := j.Value(name); v != nil {
+		return v
+	}
+	return nil
+}
+
+func (j *job) call(name string, kw *value.Map, pos ...value.Value) (value.Value, error) {
+	return pkg.Call(j.ctx, j.Env, name, kw, pos...)
+}
+
+// mapping calls a function that returns a mapping.
+func (j *job) mapping(name string, kw *value.Map, pos ...value.Value) (*value.Map, error) {
+	v, err := j.call(name, kw, pos...)
+	if err != nil {
+		return nil, err
+	}
+	m, ok := v.(*value.Map)
+	if !ok {
+		return nil, fun.Errorf("%s returned %s", name, value.Repr(v))
+	}
+	return m, nil
+}
+
+func (j *job) has(name string) bool { return pkg.Has(j.Env, name) }
+
+// list returns installed packages and lists of their versions.
+func (j *job) list(kv ...value.Value) (*value.Map, error) {
+	return j.mapping("pkg.list_pkgs", j.with(append(kv, "versions_as_list", true)...))
+}
+
+// normalizer returns the provider's way to strip architectures from names; nil if
+// it has none or that is not wished.
+func (j *job) normalizer() func(string) string {
+	if j.Declares("normalize") && !j.Bool("normalize") || !j.has("pkg.normalize_name") {
+		return nil
+	}
+	return func(name string) string {
+		if v, err := j.call("pkg.normalize_name", nil, name); err == nil {
+			return value.Str(v)
+		}
+		return name
+	}
+}
+
+// pkgs returns the argument pkgs, or name and version as its only item.
+func (j *job) pkgs() []value.Value {
+	if l := j.List("pkgs"); len(l) > 0 {
+		return l
+	}
+	if j.Declares("version") && j.Str("version") != "" {
+		return []value.Value{value.MapOf(j.Name, j.Str("version"))}
+	}
+	return []value.Value{j.Name}
+}
+
+// noneGiven reports whether pkgs is an empty list.
+func (j *job) noneGiven() bool {
+	l, ok := j.Value("pkgs").(*value.List)
+	return ok && l.Len() == 0
+}
+
+// resolve replaces capabilities in pkgs by names of packages, where that is wished
+// and the provider can.
+func (j *job) resolve(pkgs []value.Value, refresh bool) ([]value.Value, bool, error) {
+	if len(pkgs) == 0 || !j.has("pkg.resolve_capabilities") {
+		return pkgs, refresh, nil
+	}
+	v, err := j.call("pkg.resolve_capabilities", j.with("refresh", refresh), value.NewList(pkgs...))
+	if err != nil {
+		return nil, false, err
+	}
+	items, err := value.Items(v)
+	return items, false, err
+}
+
+// fulfils reports whether one of the versions that are there is as wanted.
+func (j *job) fulfils(versions []string, wanted string, allowUpdates bool) bool {
+	conditions := pkg.Conditions(wanted)
+	if allowUpdates && len(conditions) == 1 && conditions[0].Oper == "==" {
+		conditions[0].Oper = ">="
+	}
+	ignore := pkg.IgnoreEpoch(j.Value("ignore_epoch"))
+	return slices.ContainsFunc(versions, func(v string) bool { return j.cmp.Fulfils(v, conditions, ignore) })
+}
+
+// fail words an error of the provider; what says what was being done.
+func (j *job) fail(what string, err error) fun.Ret {
+	var info *pkg.Error
+	var cmd *fun.CommandError
+	switch {
+	case errors.As(err, &info) && info.HasInfo():
+		if info.Hint != "" {
+			j.hint(errors.New(firstLine(info.Errors)), info.Hint)
+		}
+		ret := fun.Ret{Comment: info.Comment()}
+		if info.Changes != nil {
+			ret.Changes = info.Changes
+		}
+		return ret
+	case errors.As(err, &cmd):
+		return fun.Fail("%s: %s", what, err)
+	}
+	return fun.Raise(err)
+}
+
+func firstLine(texts []string) string {
+	if len(texts) == 0 {
+		return ""
+	}
+	line, _, _ := strings.Cut(texts[0], "\n")
+	return strings.TrimPrefix(line, "E: ")
+}
+
+// hint shows on stderr what the user may have meant.
+func (j *job) hint(err error, hint string) {
+	at := source.Pos{}
+	if j.Low != nil {
+		at = j.Low.Pos
+	}
+	j.Env.Fault(&source.Error{Pos: at, Err: err, Hint: hint})
+}
+
+// versionsOf returns the versions of a package in a mapping to lists.
+func versionsOf(pkgs *value.Map, name string) []string {
+	l := pkgs.List(name)
+	if l == nil {
+		return nil
+	}
+	list := make([]string, l.Len())
+	for i, v := range l.Items {
+		list[i] = value.Str(v)
+	}
+	return list
+}
+
+// shown is a package with the version that was asked for.
+func shown(t pkg.Target) string {
+	switch {
+	case t.Version == "":
+		return t.Name
+	case strings.ContainsAny(t.Version[:1], "<>="):
+		return t.Name + t.Version
+	}
+	return t.Name + "=" + t.Version
+}
+
+func find(list []pkg.Target, name string) (pkg.Target, bool) {
+	for _, t := range list {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return pkg.Target{}, false
+}
+
+func has(list []pkg.Target, name string) bool {
+	_, ok := find(list, name)
+	return ok
+}
+
+func namesOf(list []pkg.Target) []string {
+	names := make([]string, len(list))
+	for i, t := range list {
+		names[i] = t.Name
+	}
+	return names
+}
+
+// counted is "1 targeted package was" or "3 targeted packages were".
+func counted(n int) string {
+	if n == 1 {
+		return "1 targeted package was"
+	}
+	return fmt.Sprintf("%d targeted packages were", n)
+}
+
+func sorted(list []string) []string {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	return list
+}
