@@ -23,7 +23,7 @@ import (
 // The recordings of real Salt on whole machines, see testdata/machines/README.md.
 // Steps that brine answers in another way are named in testdata/machines-open.d,
 // with the reason; one that is named there and agrees is a failure, so that the
-// lists stay true.
+// lists stay true. A reason that starts with "sometimes:" is one of timing.
 const (
 	machineCases = "testdata/machines"
 	machineOpen  = "testdata/machines-open.d"
@@ -239,7 +239,7 @@ func (c *machineCase) replay(t *testing.T, m *machine.Machine, brine string, ope
 		}
 		at := fmt.Sprintf("step %d (%s)", n, strings.Join(s.command, " "))
 		switch {
-		case len(faults) == 0 && open[fmt.Sprintf("%s %d", c.name, n)] != "":
+		case len(faults) == 0 && open[fmt.Sprintf("%s %d", c.name, n)] != "" && !strings.HasPrefix(reason, "sometimes:"):
 			t.Errorf("%s agrees, but is named in %s", at, machineOpen)
 		case len(faults) == 0:
 			good++
