@@ -7,10 +7,8 @@ package aptpkg
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"brine/internal/fun"
 	"brine/internal/host"
@@ -50,12 +48,6 @@ func (a *apt) result(v value.Value) (fun.Result, error) {
 	return fun.Result{Value: v, Retcode: a.retcode}, nil
 }
 
-// The waits for a lock: each is twice the one before, up to the longest.
-const (
-	longestWait = 8 * time.Second
-	lockLimit   = 15 * time.Minute
-)
-
 // query runs a program that changes nothing. A status other than 0 is noted.
 func (a *apt) query(ctx context.Context, argv ...string) (dpkg.Output, error) {
 	out, err := dpkg.Run(ctx, a.env.Host, a.more, "", argv...)
@@ -65,56 +57,24 @@ func (a *apt) query(ctx context.Context, argv ...string) (dpkg.Output, error) {
 	return out, err
 }
 
-// run runs a program that may change the machine, and waits while another one has
-// dpkg's or apt's lock. After lockLimit the program's own message, which names the
-// holder, is what fails.
+// run runs a program that may change the machine; see [dpkg.Locked].
 func (a *apt) run(ctx context.Context, argv ...string) (dpkg.Output, error) {
-	return a.locked(ctx, append(a.scope(ctx), argv...))
-}
-
-func (a *apt) locked(ctx context.Context, argv []string) (dpkg.Output, error) {
-	wait, waited := 2*time.Second, time.Duration(0)
-	for {
-		out, err := dpkg.Run(ctx, a.env.Host, a.more, "", argv...)
-		if err != nil {
+	if scope := a.scope(ctx); scope != nil {
+		out, err := a.locked(ctx, "", slices.Concat(scope, argv)...)
+		if err != nil || out.Status == 0 || !noScope(&out) {
 			return out, err
 		}
-		if out.Status != 0 && len(argv) > len(scopePrefix) && argv[0] == scopePrefix[0] && noScope(&out) {
-			argv = argv[len(scopePrefix):]
-			continue
-		}
-		held := lockLine(out.Stderr)
-		if out.Status == 0 || held == "" {
-			if out.Status != 0 {
-				a.retcode = out.Status
-			}
-			return out, nil
-		}
-		if waited >= lockLimit {
-			a.retcode = out.Status
-			out.Stderr += fmt.Sprintf("\nE: Gave up after %s", waited)
-			return out, nil
-		}
-		if waited == 0 {
-			a.env.Warn(fun.Warning{Text: strings.TrimPrefix(held, "E: ") + "; waiting for up to " + lockLimit.String()})
-		}
-		if err := a.env.Host.Sleep(ctx, wait); err != nil {
-			return out, err
-		}
-		waited += wait
-		wait = min(2*wait, longestWait)
+		a.retcode = 0
 	}
+	return a.locked(ctx, "", argv...)
 }
 
-// lockLine returns the line of apt or dpkg that says that another program has a
-// lock, and which one; "" where there is none.
-func lockLine(stderr string) string {
-	for l := range strings.SplitSeq(stderr, "\n") {
-		if strings.Contains(l, "Could not get lock") || strings.Contains(l, "Unable to lock") || strings.Contains(l, "is locked by another process") {
-			return l
-		}
+func (a *apt) locked(ctx context.Context, stdin string, argv ...string) (dpkg.Output, error) {
+	out, err := dpkg.Locked(ctx, a.env, a.more, stdin, argv...)
+	if out.Status != 0 {
+		a.retcode = out.Status
 	}
-	return ""
+	return out, err
 }
 
 // scopePrefix runs apt in a scope of its own, so that systemd does not end it with
@@ -133,7 +93,7 @@ func (a *apt) scope(ctx context.Context) []string {
 	if v, err := pkg.Call(ctx, a.env, "config.get", value.MapOf("default", true), "systemd.scope"); err == nil && !value.Truth(v) {
 		return nil
 	}
-	return slices.Clone(scopePrefix)
+	return scopePrefix
 }
 
 // noScope reports whether it was systemd-run that failed and not its command.

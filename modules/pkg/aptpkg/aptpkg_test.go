@@ -1,6 +1,7 @@
 package aptpkg_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -8,8 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"brine/internal/fun"
+	"brine/internal/host"
 	"brine/internal/testkit/debtest"
 	"brine/internal/value"
+	"brine/modules/pkg"
 	"brine/modules/pkg/aptpkg"
 	"brine/modules/pkg/dpkg"
 )
@@ -180,6 +183,59 @@ func TestLock(t *testing.T) {
 	m.Locked = 1 << 20
 	if got := m.Exec("pkg.remove", "name: tool"); !strings.Contains(got, "held by process 77") || !strings.Contains(got, "Gave up after 15m") {
 		t.Errorf("a lock for ever: %s", got)
+	}
+}
+
+// Who may not take a lock does not wait for it.
+func TestNotRoot(t *testing.T) {
+	t.Parallel()
+	m := machine(t)
+	m.OnCommand("apt-get *", host.Output{Status: 100, Stderr: []byte("E: Could not open lock file /var/lib/apt/lists/lock - open (13: Permission denied)\nE: Unable to lock directory /var/lib/apt/lists/\n")})
+	start := m.Now()
+	if got, want := m.Exec("pkg.refresh_db", ""), "error: E: Could not open lock file /var/lib/apt/lists/lock - open (13: Permission denied)\nE: Unable to lock directory /var/lib/apt/lists/"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if m.Now() != start {
+		t.Errorf("waited until %v", m.Now())
+	}
+}
+
+// Where systemd runs the machine, apt has a scope of its own, unless that cannot be
+// had.
+func TestScope(t *testing.T) {
+	t.Parallel()
+	m := machine(t)
+	m.PutDir("/run/systemd/system", 0o755)
+	m.PutExe("/usr/bin/systemd-run")
+	m.OnCommand("systemd-run *", host.Output{Status: 1, Stderr: []byte("Failed to connect to bus: No such file or directory\n")})
+	if got, want := m.Exec("pkg.remove", "name: tool"), "{'tool': {'new': '', 'old': '1.0'}}"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	want := []string{"systemd-run --scope --quiet --collect -- apt-get -q -y remove -- tool", "apt-get -q -y remove -- tool"}
+	if diff := cmp.Diff(want, m.Lines()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A version or a package that is not there has the nearest one as a hint.
+func TestHint(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"{name: tool, version: '1.2'}": "the nearest version of tool is 2.0 (available: 2.0, 1.1, 1.0)",
+		"{name: tool, version: '0.9'}": "the nearest version of tool is 1.0 (available: 2.0, 1.1, 1.0)",
+		"name: tol":                    `did you mean the package "tool"?`,
+		"name: quite-another":          "",
+	} {
+		m := machine(t)
+		_, err := m.Env().Invoker.Invoke(t.Context(), fun.Exec, "pkg.install", fun.Args{Kw: m.Args(args)})
+		var failed *pkg.Error
+		if !errors.As(err, &failed) || failed.Hint != want {
+			t.Errorf("%s: %v, hint %q, want %q", args, err, failed.Hint, want)
+		}
+		var command *fun.CommandError
+		if !errors.As(err, &command) {
+			t.Errorf("%s: %T is no command error", args, err)
+		}
 	}
 }
 

@@ -415,8 +415,8 @@ func (i *installation) hint(ctx context.Context) string {
 			if err != nil || out.Status != 0 {
 				continue
 			}
-			if did := source.DidYouMean(name, strings.Split(out.Stdout, "\n")); did != "" {
-				hints = append(hints, name+":"+did)
+			if near, ok := source.Nearest(name, strings.Split(out.Stdout, "\n")); ok {
+				hints = append(hints, fmt.Sprintf("did you mean the package %q?", near))
 			}
 			continue
 		}

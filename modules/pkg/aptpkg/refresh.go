@@ -32,7 +32,7 @@ func (a *apt) refresh(ctx context.Context, cacheValid float64, failhard bool) (*
 			return ret, nil
 		}
 	}
-	out, err := a.locked(ctx, []string{"apt-get", "-q", "update"})
+	out, err := a.locked(ctx, "", "apt-get", "-q", "update")
 	if err != nil {
 		return nil, err
 	}

@@ -160,12 +160,11 @@ func (a *apt) choose(ctx context.Context, asked []selected) (*value.Map, error) 
 	if in.Len() == 0 {
 		return ret, nil
 	}
-	out, err := dpkg.Run(ctx, a.env.Host, a.more, in.String(), "dpkg", "--set-selections")
+	out, err := a.locked(ctx, in.String(), "dpkg", "--set-selections")
 	if err != nil {
 		return nil, err
 	}
 	if out.Status != 0 {
-		a.retcode = out.Status
 		a.env.Log().Error("dpkg --set-selections failed", "stderr", out.Stderr)
 	}
 	after, err := dpkg.Read(a.env)

@@ -2,7 +2,6 @@ package dpkg
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io/fs"
 	"slices"
@@ -324,59 +323,4 @@ func (db *Database) Selections(pattern string) *value.Map {
 func (db *Database) matches(p *Package, pattern string) bool {
 	name, arch, ok := strings.Cut(pattern, ":")
 	return value.Fnmatch(name, p.Name) && (!ok || arch == "any" || value.Fnmatch(arch, p.Arch))
-}
-
-// Environ returns the environment of dpkg and apt: no questions, messages in
-// English, and more, which goes before all.
-func Environ(h host.Host, more *value.Map) []string {
-	set := value.MapOf(
-		"APT_LISTBUGS_FRONTEND", "none", "APT_LISTCHANGES_FRONTEND", "none", "DEBIAN_FRONTEND", "noninteractive",
-		"UCF_FORCE_CONFFOLD", "1", "NEEDRESTART_MODE", "l", "NEEDRESTART_SUSPEND", "1", "LC_ALL", "C", "LANGUAGE", "C",
-	)
-	own := value.NewMap(0)
-	own.Update(more)
-	for k, v := range set.All() {
-		own.Set(k, v)
-	}
-	env := slices.DeleteFunc(h.Environ(), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return own.Has(name)
-	})
-	for k, v := range own.All() {
-		if v != nil && v != false {
-			env = append(env, value.Str(k)+"="+value.Str(v))
-		}
-	}
-	return env
-}
-
-// An Output is what a program of dpkg or apt said, without blanks at the ends.
-type Output struct {
-	Status         int
-	Stdout, Stderr string
-}
-
-// Map returns the output as cmd.run_all does.
-func (o *Output) Map() *value.Map {
-	return value.MapOf("retcode", int64(o.Status), "stdout", o.Stdout, "stderr", o.Stderr)
-}
-
-// Run runs a program of dpkg or apt.
-func Run(ctx context.Context, h host.Host, env *value.Map, stdin string, argv ...string) (Output, error) {
-	c := host.Cmd{Argv: argv, Env: Environ(h, env), Dir: "/"}
-	if stdin != "" {
-		c.Stdin = strings.NewReader(stdin)
-	}
-	out, err := h.Run(ctx, c)
-	if err != nil {
-		if ctx.Err() != nil {
-			return Output{}, ctx.Err()
-		}
-		return Output{}, fun.Errorf("%s cannot be run: %v", argv[0], err)
-	}
-	if ctx.Err() != nil {
-		return Output{}, ctx.Err()
-	}
-	trim := func(b []byte) string { return strings.TrimRight(value.DecodeReplace(b), " \t\r\n\v\f") }
-	return Output{out.Status, trim(out.Stdout), trim(out.Stderr)}, nil
 }

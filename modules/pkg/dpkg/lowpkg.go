@@ -218,7 +218,7 @@ func unpurge(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	for _, n := range wanted {
 		in.WriteString(n + " install\n")
 	}
-	out, err := Run(ctx, c.Env.Host, nil, in.String(), "dpkg", "--set-selections")
+	out, err := Locked(ctx, c.Env, nil, in.String(), "dpkg", "--set-selections")
 	if err != nil {
 		return fun.Result{}, err
 	}
