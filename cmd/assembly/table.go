@@ -24,6 +24,7 @@ import (
 	linuxsysctlmod "brine/modules/linuxsysctl"
 	logmod "brine/modules/log"
 	matchmod "brine/modules/match"
+	mountmod "brine/modules/mount"
 	networkmod "brine/modules/network"
 	openrcmod "brine/modules/openrc"
 	outmod "brine/modules/out"
@@ -62,6 +63,7 @@ import (
 	hoststates "brine/states/host"
 	httpstates "brine/states/http"
 	modulestates "brine/states/module"
+	mountstates "brine/states/mount"
 	pkgstates "brine/states/pkg"
 	saltstates "brine/states/salt"
 	servicestates "brine/states/service"
@@ -98,6 +100,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "linux_sysctl", Virtual: "sysctl", Load: linuxsysctlmod.Module},
 		{Kind: fun.Exec, Name: "log", Load: logmod.Module},
 		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
+		{Kind: fun.Exec, Name: "mount", Load: mountmod.Module},
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
 		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
@@ -132,6 +135,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "http", Load: httpstates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
+		{Kind: fun.State, Name: "mount", Load: mountstates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "ssh_auth", Load: sshauthstates.States},
 		{Kind: fun.State, Name: "ssh_known_hosts", Load: sshknownhostsstates.States},

@@ -338,19 +338,14 @@ func unquoteEmpty(s string) string {
 	return s
 }
 
-// SetEnv makes an assignment; one of the same name is replaced where it stands.
+// SetEnv makes an assignment, in the place of one of the same name. As in Salt it
+// becomes the last one.
 func (t *Tab) SetEnv(name, val string) {
 	if val == "" {
 		val = `""`
 	}
-	l := line{kind: env, env: Env{name, val}, text: []string{name + "=" + val}}
-	for i := range t.lines {
-		if t.lines[i].kind == env && t.lines[i].env.Name == name {
-			t.lines[i] = l
-			return
-		}
-	}
-	t.add(l)
+	t.DropEnv(name)
+	t.add(line{kind: env, env: Env{name, val}, text: []string{name + "=" + val}})
 }
 
 // DropEnv takes the last assignment of a name out and reports whether there was one.
