@@ -11,6 +11,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/value"
+	"brine/modules/machine"
 	"brine/modules/service"
 )
 
@@ -31,7 +32,7 @@ func available(env *fun.Env) (bool, string) {
 
 // tool is the program's name on this system.
 func tool(env *fun.Env) string {
-	if service.Grain(env, "os_family") == "RedHat" {
+	if machine.Grain(env, "os_family") == "RedHat" {
 		return "alternatives"
 	}
 	return "update-alternatives"
@@ -67,8 +68,8 @@ func show(ctx context.Context, env *fun.Env, name string) (host.Output, error) {
 	if err := check(name); err != nil {
 		return host.Output{}, err
 	}
-	return service.Keep(env, displayKey{name}, func() (host.Output, error) {
-		return service.Look(ctx, env.Host, tool(env), "--display", name)
+	return machine.Keep(env, displayKey{name}, func() (host.Output, error) {
+		return machine.Look(ctx, env.Host, tool(env), "--display", name)
 	})
 }
 
@@ -121,13 +122,13 @@ func showLink(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err := check(name); err != nil {
 		return fun.Result{}, err
 	}
-	switch service.Grain(c.Env, "os_family") {
+	switch machine.Grain(c.Env, "os_family") {
 	case "RedHat":
 		return fromFile(c.Env.Host, "/var/lib/alternatives", name)
 	case "Suse":
 		return fromFile(c.Env.Host, "/var/lib/rpm/alternatives", name)
 	}
-	out, err := service.Look(ctx, c.Env.Host, tool(c.Env), "--query", name)
+	out, err := machine.Look(ctx, c.Env.Host, tool(c.Env), "--query", name)
 	if err != nil || out.Status > 0 {
 		return fun.Result{Value: false}, err
 	}
@@ -173,17 +174,17 @@ func showCurrent(_ context.Context, c *fun.Call) (fun.Result, error) {
 
 func checkExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	_, ok, err := Registered(ctx, c.Env, c.Str("name"), c.Str("path"))
-	return service.Bool(ok, err)
+	return machine.Bool(ok, err)
 }
 
 func checkInstalled(_ context.Context, c *fun.Call) (fun.Result, error) {
 	to, err := current(c)
-	return service.Bool(to != "" && to == c.Str("path"), err)
+	return machine.Bool(to != "" && to == c.Str("path"), err)
 }
 
 // change runs the program. The return is what it printed.
 func change(ctx context.Context, c *fun.Call, always bool, argv ...string) (fun.Result, error) {
-	out, err := service.Run(ctx, c.Env.Host, append([]string{tool(c.Env)}, argv...)...)
+	out, err := machine.Run(ctx, c.Env.Host, append([]string{tool(c.Env)}, argv...)...)
 	return fun.Result{Value: said(out, always), Retcode: out.Status}, err
 }
 
