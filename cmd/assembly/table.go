@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"brine/internal/fun"
+	alternativesmod "brine/modules/alternatives"
 	archivemod "brine/modules/archive"
 	cmdmod "brine/modules/cmd"
 	configmod "brine/modules/config"
@@ -52,6 +53,7 @@ import (
 	statefn "brine/runner/fn/state"
 	testrun "brine/runner/fn/testing"
 	"brine/runner/fn/wheel"
+	alternativesstates "brine/states/alternatives"
 	archivestates "brine/states/archive"
 	cmdstates "brine/states/cmd"
 	cronstates "brine/states/cron"
@@ -80,6 +82,7 @@ import (
 func Table() *fun.Table {
 	return fun.NewTable([]fun.Entry{
 		{Kind: fun.Exec, Name: "aptpkg", Virtual: "pkg", Load: aptpkg.Module},
+		{Kind: fun.Exec, Name: "alternatives", Load: alternativesmod.Module},
 		{Kind: fun.Exec, Name: "archive", Load: archivemod.Module},
 		{Kind: fun.Exec, Name: "cmd", Load: cmdmod.Module},
 		{Kind: fun.Exec, Name: "config", Load: configmod.Module},
@@ -123,6 +126,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "test", Load: testmod.Module},
 		{Kind: fun.Exec, Name: "user", Load: usermod.Module},
 
+		{Kind: fun.State, Name: "alternatives", Load: alternativesstates.States},
 		{Kind: fun.State, Name: "archive", Load: archivestates.States},
 		{Kind: fun.State, Name: "cmd", Load: cmdstates.States},
 		{Kind: fun.State, Name: "cron", Load: cronstates.States},

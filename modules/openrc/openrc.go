@@ -10,6 +10,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/value"
+	"brine/modules/machine"
 	"brine/modules/service"
 )
 
@@ -19,8 +20,8 @@ func Module() fun.Module {
 }
 
 func available(env *fun.Env) (bool, string) {
-	switch os := service.Grain(env, "os"); {
-	case os == "Alpine", os == "Gentoo" && !service.Booted(env.Host):
+	switch os := machine.Grain(env, "os"); {
+	case os == "Alpine", os == "Gentoo" && !machine.Booted(env.Host):
 		return true, ""
 	}
 	return false, "only for OpenRC: Alpine, and Gentoo without systemd"
@@ -33,8 +34,8 @@ type tableKey struct{}
 
 // services returns the runlevels of all services.
 func services(ctx context.Context, c *fun.Call) (table, error) {
-	return service.Keep(c.Env, tableKey{}, func() (table, error) {
-		out, err := service.Look(ctx, c.Env.Host, "rc-update", "-v", "show")
+	return machine.Keep(c.Env, tableKey{}, func() (table, error) {
+		out, err := machine.Look(ctx, c.Env.Host, "rc-update", "-v", "show")
 		if err == nil && out.Status != 0 {
 			err = fun.Errorf("rc-update -v show failed: %s", strings.TrimSpace(value.DecodeReplace(out.Stderr)))
 		}
@@ -84,7 +85,7 @@ func getEnabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 func getDisabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	t, err := services(ctx, c)
-	return service.Strings(t.names(false), err)
+	return machine.Strings(t.names(false), err)
 }
 
 func getAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
@@ -100,13 +101,13 @@ func listed(ctx context.Context, c *fun.Call) ([]string, error) {
 func isAvailable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	t, err := services(ctx, c)
 	_, ok := t[c.Str("name")]
-	return service.Bool(ok, err)
+	return machine.Bool(ok, err)
 }
 
 func missing(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	t, err := services(ctx, c)
 	_, ok := t[c.Str("name")]
-	return service.Bool(!ok, err)
+	return machine.Bool(!ok, err)
 }
 
 // do runs a command of a service's script.
@@ -115,7 +116,7 @@ func do(ctx context.Context, c *fun.Call, command string) (fun.Result, error) {
 	if err := service.Check(name); err != nil {
 		return fun.Result{}, err
 	}
-	return service.Succeeds(ctx, c.Env.Host, "rc-service", name, command)
+	return machine.Succeeds(ctx, c.Env.Host, "rc-service", name, command)
 }
 
 func start(ctx context.Context, c *fun.Call) (fun.Result, error)   { return do(ctx, c, "start") }
@@ -132,7 +133,7 @@ func runs(ctx context.Context, c *fun.Call, name string) (bool, error) {
 	if err := service.Check(name); err != nil {
 		return false, err
 	}
-	out, err := service.Look(ctx, c.Env.Host, "rc-service", name, "status")
+	out, err := machine.Look(ctx, c.Env.Host, "rc-service", name, "status")
 	return out.Status == 0, err
 }
 
@@ -162,7 +163,7 @@ func update(ctx context.Context, c *fun.Call, action string, levels []string) (b
 			return false, fun.Errorf("'%s' is not the name of a runlevel", l)
 		}
 	}
-	out, err := service.Run(ctx, c.Env.Host, append([]string{"rc-update", action, name}, levels...)...)
+	out, err := machine.Run(ctx, c.Env.Host, append([]string{"rc-update", action, name}, levels...)...)
 	return out.Status == 0, err
 }
 
@@ -171,7 +172,7 @@ func update(ctx context.Context, c *fun.Call, action string, levels []string) (b
 func enable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	levels := wanted(c)
 	if levels == nil {
-		return service.Bool(update(ctx, c, "add", nil))
+		return machine.Bool(update(ctx, c, "add", nil))
 	}
 	t, err := services(ctx, c)
 	if err != nil {
@@ -186,7 +187,7 @@ func enable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			continue
 		}
 		if ok, err := update(ctx, c, step.action, step.levels); err != nil || !ok {
-			return service.Bool(false, err)
+			return machine.Bool(false, err)
 		}
 	}
 	return fun.Value(true)
@@ -203,17 +204,17 @@ func disable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			return fun.Value(true)
 		}
 	}
-	return service.Bool(update(ctx, c, "delete", levels))
+	return machine.Bool(update(ctx, c, "delete", levels))
 }
 
 func enabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	t, err := services(ctx, c)
 	has := t[c.Str("name")]
-	return service.Bool(len(has) > 0 && len(minus(wanted(c), has)) == 0, err)
+	return machine.Bool(len(has) > 0 && len(minus(wanted(c), has)) == 0, err)
 }
 
 func disabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	t, err := services(ctx, c)
 	has, ok := t[c.Str("name")]
-	return service.Bool(ok && len(has) == 0, err)
+	return machine.Bool(ok && len(has) == 0, err)
 }

@@ -17,6 +17,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/value"
+	"brine/modules/machine"
 	"brine/modules/service"
 )
 
@@ -31,7 +32,7 @@ func Service() fun.Module {
 }
 
 func isInit(env *fun.Env) (bool, string) {
-	if service.Grain(env, "init") == "runit" {
+	if machine.Grain(env, "init") == "runit" {
 		return true, ""
 	}
 	return false, "the init of this system is not runit"
@@ -59,7 +60,7 @@ type availKey struct{}
 // availDirs returns the directories of available services.
 func availDirs(env *fun.Env) []string {
 	var dirs []string
-	if service.Grain(env, "init") == "runit" && service.Grain(env, "os") == "Void" && service.Exists(env.Host, "/etc/sv") {
+	if machine.Grain(env, "init") == "runit" && machine.Grain(env, "os") == "Void" && machine.Exists(env.Host, "/etc/sv") {
 		dirs = append(dirs, "/etc/sv")
 	}
 	if env.Memo != nil {
@@ -72,7 +73,7 @@ func availDirs(env *fun.Env) []string {
 
 func of(c *fun.Call) (*place, error) {
 	for _, dir := range []string{"/service", "/var/service", "/etc/service"} {
-		if service.Exists(c.Env.Host, dir) {
+		if machine.Exists(c.Env.Host, dir) {
 			return &place{c.Env.Host, dir, availDirs(c.Env)}, nil
 		}
 	}
@@ -92,7 +93,7 @@ func named(c *fun.Call) (*place, string, error) {
 func (p *place) at(name string) string { return path.Join(p.dir, name) }
 
 // isService reports whether a directory is a service.
-func (p *place) isService(dir string) bool { return service.Executable(p.h, dir+"/run") }
+func (p *place) isService(dir string) bool { return machine.Executable(p.h, dir+"/run") }
 
 // in returns the paths of what a directory has.
 func (p *place) in(dir string) []string {
@@ -172,7 +173,7 @@ func sv(ctx context.Context, c *fun.Call, command string) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return service.Succeeds(ctx, c.Env.Host, "sv", command, p.at(name))
+	return machine.Succeeds(ctx, c.Env.Host, "sv", command, p.at(name))
 }
 
 func start(ctx context.Context, c *fun.Call) (fun.Result, error)   { return sv(ctx, c, "start") }
@@ -198,16 +199,16 @@ func runs(ctx context.Context, c *fun.Call, name string) (bool, error) {
 	if err == nil {
 		err = service.Check(name)
 	}
-	if err != nil || !service.Exists(p.h, p.at(name)) {
+	if err != nil || !machine.Exists(p.h, p.at(name)) {
 		return false, err
 	}
-	out, err := service.Look(ctx, p.h, "sv", "status", p.at(name))
+	out, err := machine.Look(ctx, p.h, "sv", "status", p.at(name))
 	return strings.HasPrefix(string(out.Stdout), "run: "), err
 }
 
 func statusAutostart(_ context.Context, c *fun.Call) (fun.Result, error) {
 	p, name, err := named(c)
-	return service.Bool(err == nil && !service.Exists(p.h, p.at(name)+"/down"), err)
+	return machine.Bool(err == nil && !machine.Exists(p.h, p.at(name)+"/down"), err)
 }
 
 func brokenPath(_ context.Context, c *fun.Call) (fun.Result, error) {
@@ -221,16 +222,16 @@ func brokenPath(_ context.Context, c *fun.Call) (fun.Result, error) {
 			broken = append(broken, at)
 		}
 	}
-	return service.Strings(broken, nil)
+	return machine.Strings(broken, nil)
 }
 
 func availPath(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return service.Strings(availDirs(c.Env), nil)
+	return machine.Strings(availDirs(c.Env), nil)
 }
 
 func addAvailPath(_ context.Context, c *fun.Call) (fun.Result, error) {
 	dir := c.Str("path")
-	if !service.Exists(c.Env.Host, dir) {
+	if !machine.Exists(c.Env.Host, dir) {
 		return fun.Value(false)
 	}
 	if has := availDirs(c.Env); c.Env.Memo != nil && !slices.Contains(has, dir) {
@@ -282,11 +283,11 @@ func available(_ context.Context, c *fun.Call) (fun.Result, error) {
 
 func missing(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	res, err := available(ctx, c)
-	return service.Bool(!value.Truth(res.Value), err)
+	return machine.Bool(!value.Truth(res.Value), err)
 }
 
 func getAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return service.Strings(listed(ctx, c))
+	return machine.Strings(listed(ctx, c))
 }
 
 func getEnabled(_ context.Context, c *fun.Call) (fun.Result, error) {
@@ -294,7 +295,7 @@ func getEnabled(_ context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return service.Strings(names(p.enabled()), nil)
+	return machine.Strings(names(p.enabled()), nil)
 }
 
 func getDisabled(_ context.Context, c *fun.Call) (fun.Result, error) {
@@ -302,7 +303,7 @@ func getDisabled(_ context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return service.Strings(names(p.disabled()), nil)
+	return machine.Strings(names(p.disabled()), nil)
 }
 
 func isEnabled(_ context.Context, c *fun.Call) (fun.Result, error) {
@@ -316,7 +317,7 @@ func isEnabled(_ context.Context, c *fun.Call) (fun.Result, error) {
 
 func isDisabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	res, err := isEnabled(ctx, c)
-	return service.Bool(!value.Truth(res.Value), err)
+	return machine.Bool(!value.Truth(res.Value), err)
 }
 
 func show(ctx context.Context, c *fun.Call) (fun.Result, error) {
@@ -335,7 +336,7 @@ func show(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	ret.Set("enabled", on)
 	ret.Set("disabled", !on)
 	ret.Set("running", is)
-	ret.Set("autostart", !service.Exists(p.h, p.at(name)+"/down"))
+	ret.Set("autostart", !machine.Exists(p.h, p.at(name)+"/down"))
 	ret.Set("service_path", at)
 	ret.Set("command_path", at+"/run")
 	return fun.Result{Value: ret}, err
@@ -364,10 +365,10 @@ func enable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	down := at + "/down"
 	if _, on := find(p.enabled(), name); on {
-		if service.Exists(p.h, down) {
+		if machine.Exists(p.h, down) {
 			err = p.h.Remove(down)
 		}
-		return service.Bool(err == nil, err)
+		return machine.Bool(err == nil, err)
 	}
 	if err := p.link(ctx, at, name, !c.Bool("start")); err != nil {
 		return fun.Result{}, fun.Errorf("%v", err)
@@ -379,7 +380,7 @@ func enable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 // made is taken away again where that fails.
 func (p *place) link(ctx context.Context, to, name string, held bool) (err error) {
 	down := to + "/down"
-	if held && !service.Exists(p.h, down) {
+	if held && !machine.Exists(p.h, down) {
 		if err := p.h.AppendFile(down, nil, 0o644); err != nil {
 			return err
 		}
@@ -396,7 +397,7 @@ func (p *place) link(ctx context.Context, to, name string, held bool) (err error
 		if err = p.h.Sleep(ctx, noticedStep); err != nil {
 			break
 		}
-		out, failed := service.Look(ctx, p.h, "sv", "status", p.at(name))
+		out, failed := machine.Look(ctx, p.h, "sv", "status", p.at(name))
 		if failed == nil && out.Status == 0 {
 			return nil
 		}
@@ -421,10 +422,10 @@ func disable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			return res, err
 		}
 	}
-	if !service.Exists(p.h, at+"/down") {
+	if !machine.Exists(p.h, at+"/down") {
 		err = p.h.AppendFile(at+"/down", nil, 0o644)
 	}
-	return service.Bool(err == nil, err)
+	return machine.Bool(err == nil, err)
 }
 
 // remove stops a service and takes its link away.
@@ -440,5 +441,5 @@ func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return res, err
 	}
 	err = p.h.Remove(p.at(name))
-	return service.Bool(err == nil, err)
+	return machine.Bool(err == nil, err)
 }

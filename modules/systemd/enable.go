@@ -10,6 +10,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/value"
+	"brine/modules/machine"
 	"brine/modules/service"
 )
 
@@ -32,7 +33,7 @@ func rooted(root string, argv ...string) []string {
 // ready makes systemd read its files again before they are changed; in another
 // root there is none.
 func (m *manager) ready(ctx context.Context, name, root string) error {
-	if root != "" || !service.Booted(m.h) {
+	if root != "" || !machine.Booted(m.h) {
 		return nil
 	}
 	return m.fresh(ctx, name)
@@ -54,7 +55,7 @@ func enable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err == nil && out.Status != 0 {
 		err = fun.Errorf("%s", strings.TrimSpace(value.DecodeReplace(out.Stderr)))
 	}
-	return service.Bool(true, err)
+	return machine.Bool(true, err)
 }
 
 func disable(ctx context.Context, c *fun.Call) (fun.Result, error) {
@@ -67,16 +68,16 @@ func disable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return m.sysvSwitch(ctx, name, false)
 	}
 	out, err := m.act(ctx, blocking(c, rooted(root, "disable", "--", canonical(name))...)...)
-	return service.Bool(out.Status == 0, err)
+	return machine.Bool(out.Status == 0, err)
 }
 
 func enabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return service.Bool(newManager(c.Env).enabled(ctx, c.Str("name"), c.Str("root")))
+	return machine.Bool(newManager(c.Env).enabled(ctx, c.Str("name"), c.Str("root")))
 }
 
 func disabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	on, err := newManager(c.Env).enabled(ctx, c.Str("name"), c.Str("root"))
-	return service.Bool(!on, err)
+	return machine.Bool(!on, err)
 }
 
 // enabled returns whether a unit starts at boot. Old versions of systemd cannot
@@ -155,7 +156,7 @@ func mask(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err == nil && out.Status != 0 {
 		err = fun.Errorf("Failed to mask service '%s'%s", name, info(out))
 	}
-	return service.Bool(true, err)
+	return machine.Bool(true, err)
 }
 
 // info is a tool's output as Salt appends it to an error.
@@ -168,7 +169,7 @@ func info(out host.Output) string {
 }
 
 func unmask(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return service.Bool(true, newManager(c.Env).unmask(ctx, c.Str("name"), c.Bool("runtime"), c.Str("root")))
+	return machine.Bool(true, newManager(c.Env).unmask(ctx, c.Str("name"), c.Bool("runtime"), c.Str("root")))
 }
 
 // unmask takes a mask away, if there is one.
@@ -203,10 +204,10 @@ const initDir = "/etc/init.d"
 
 // isSysv reports whether a service is an init script without a unit file.
 func (m *manager) isSysv(name, root string) bool {
-	if name == "" || strings.ContainsAny(name, "/\x00") || !service.Executable(m.h, at(root, initDir)+"/"+name) {
+	if name == "" || strings.ContainsAny(name, "/\x00") || !machine.Executable(m.h, at(root, initDir)+"/"+name) {
 		return false
 	}
-	return !slices.ContainsFunc(listedDirs, func(dir string) bool { return service.Exists(m.h, at(root, dir)+"/"+canonical(name)) })
+	return !slices.ContainsFunc(listedDirs, func(dir string) bool { return machine.Exists(m.h, at(root, dir)+"/"+canonical(name)) })
 }
 
 // sysvSwitch has an init script run at boot or not.
@@ -228,8 +229,8 @@ func (m *manager) sysvSwitch(ctx context.Context, name string, on bool) (fun.Res
 	} else {
 		return fun.Result{}, fun.Errorf("Unable to find sysv service manager (tried update-rc.d, chkconfig)")
 	}
-	out, err := service.Run(ctx, m.h, argv...)
-	return service.Bool(out.Status == 0, err)
+	out, err := machine.Run(ctx, m.h, argv...)
+	return machine.Bool(out.Status == 0, err)
 }
 
 // sysvEnabled reports whether an init script has a link among those of the
@@ -259,7 +260,7 @@ func (m *manager) runlevel(ctx context.Context) (string, error) {
 	}
 	level := ""
 	if _, err := m.h.LookPath("runlevel", ""); err == nil {
-		out, err := service.Look(ctx, m.h, "runlevel")
+		out, err := machine.Look(ctx, m.h, "runlevel")
 		if err != nil {
 			return "", err
 		}

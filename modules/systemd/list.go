@@ -12,7 +12,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/value"
-	"brine/modules/service"
+	"brine/modules/machine"
 )
 
 // listedDirs are where Salt lists unit files.
@@ -62,7 +62,7 @@ func initScripts(h host.Host, root string, units map[string]bool) ([]string, err
 	}
 	var names []string
 	for _, f := range files {
-		if !units[f] && service.Executable(h, path.Join(dir, f)) {
+		if !units[f] && machine.Executable(h, path.Join(dir, f)) {
 			names = append(names, f)
 		}
 	}
@@ -80,7 +80,7 @@ func allUnits(h host.Host, root string) ([]string, error) {
 }
 
 func getAll(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return service.Strings(allUnits(c.Env.Host, c.Str("root")))
+	return machine.Strings(allUnits(c.Env.Host, c.Str("root")))
 }
 
 // byState returns the units of whose files systemctl says state.
@@ -124,16 +124,16 @@ func withScripts(ctx context.Context, c *fun.Call, state string, on bool) ([]str
 }
 
 func getEnabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return service.Strings(withScripts(ctx, c, "enabled", true))
+	return machine.Strings(withScripts(ctx, c, "enabled", true))
 }
 
 func getDisabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return service.Strings(withScripts(ctx, c, "disabled", false))
+	return machine.Strings(withScripts(ctx, c, "disabled", false))
 }
 
 func getStatic(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	names, err := byState(ctx, newManager(c.Env), c.Str("root"), "static")
-	return service.Strings(slices.Sorted(maps.Keys(names)), err)
+	return machine.Strings(slices.Sorted(maps.Keys(names)), err)
 }
 
 func getRunning(ctx context.Context, c *fun.Call) (fun.Result, error) {
@@ -149,7 +149,7 @@ func getRunning(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			}
 		}
 	}
-	return service.Strings(slices.Sorted(maps.Keys(names)), nil)
+	return machine.Strings(slices.Sorted(maps.Keys(names)), nil)
 }
 
 // parseShow reads the properties of one unit as Salt returns them: structures are

@@ -6,7 +6,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/source"
-	"brine/modules/service"
+	"brine/modules/machine"
 )
 
 // Serves reports whether the services of a run are units of systemd, of which the
@@ -16,7 +16,7 @@ func Serves(env *fun.Env) bool {
 		return false
 	}
 	mod, _ := env.Provider(fun.Exec, "service")
-	return mod != nil && mod.Provider == Name && service.Booted(env.Host)
+	return mod != nil && mod.Provider == Name && machine.Booted(env.Host)
 }
 
 // Look returns what systemd knows of a unit.

@@ -14,6 +14,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/source"
 	"brine/internal/value"
+	"brine/modules/machine"
 	"brine/modules/service"
 )
 
@@ -27,9 +28,9 @@ func Module() fun.Module {
 
 func available(env *fun.Env) (bool, string) {
 	switch {
-	case service.Grain(env, "kernel") != "Linux":
+	case machine.Grain(env, "kernel") != "Linux":
 		return false, "only for Linux"
-	case service.Booted(env.Host) || systemctlAlone(env):
+	case machine.Booted(env.Host) || systemctlAlone(env):
 		return true, ""
 	}
 	return false, "this system was not booted with systemd"
@@ -38,7 +39,7 @@ func available(env *fun.Env) (bool, string) {
 // systemctlAlone reports whether the tools of systemd are there, but no systemd
 // runs: in a container, or in the tree of an image that is being built.
 func systemctlAlone(env *fun.Env) bool {
-	if service.Booted(env.Host) {
+	if machine.Booted(env.Host) {
 		return false
 	}
 	_, err := env.Host.LookPath("systemctl", "")
@@ -68,12 +69,12 @@ func known(ctx context.Context, c *fun.Call) (*Unit, error) {
 
 func isAvailable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	u, err := known(ctx, c)
-	return service.Bool(err == nil && u.Available(), err)
+	return machine.Bool(err == nil && u.Available(), err)
 }
 
 func missing(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	u, err := known(ctx, c)
-	return service.Bool(err == nil && !u.Available(), err)
+	return machine.Bool(err == nil && !u.Available(), err)
 }
 
 // status ignores sig, as Salt's does: systemd knows what runs.
@@ -82,7 +83,7 @@ func status(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	m := newManager(c.Env)
 	if !service.HasGlob(name) {
 		u, err := m.unit(ctx, name)
-		return service.Bool(err == nil && u.Running(), err)
+		return machine.Bool(err == nil && u.Running(), err)
 	}
 	all, err := allUnits(m.h, "")
 	if err != nil {
@@ -180,7 +181,7 @@ func stop(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func systemctlReload(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return service.Bool(true, newManager(c.Env).reload(ctx))
+	return machine.Bool(true, newManager(c.Env).reload(ctx))
 }
 
 func firstboot(ctx context.Context, c *fun.Call) (fun.Result, error) {
@@ -198,11 +199,11 @@ func firstboot(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			argv = append(argv, o.option+"="+v)
 		}
 	}
-	out, err := service.Run(ctx, c.Env.Host, argv...)
+	out, err := machine.Run(ctx, c.Env.Host, argv...)
 	if err == nil && out.Status != 0 {
 		err = fun.Errorf("systemd-firstboot error: %s", strings.TrimSpace(value.DecodeReplace(out.Stderr)))
 	}
-	return service.Bool(true, err)
+	return machine.Bool(true, err)
 }
 
 // journalLines is how much of a unit's journal is shown.
@@ -218,7 +219,7 @@ func showJournal(ctx context.Context, env *fun.Env, at source.Pos, name string, 
 	var text string
 	// A unit file that is wrong was complained of when it was read.
 	for _, more := range [][]string{{"--since", "@" + strconv.FormatInt(since.Unix(), 10)}, nil} {
-		out, err := service.Look(ctx, env.Host, append(argv, more...)...)
+		out, err := machine.Look(ctx, env.Host, append(argv, more...)...)
 		if err != nil || out.Status != 0 {
 			return
 		}

@@ -12,6 +12,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/value"
+	"brine/modules/machine"
 	"brine/modules/service"
 )
 
@@ -167,7 +168,7 @@ func newManager(env *fun.Env) *manager {
 // current empties the cache if anything may have changed. The lock is held.
 func (m *manager) current() {
 	now, seen := m.h.Now(), m.h.Changes()
-	if m.units == nil || m.seen != seen || now.Sub(m.at) > service.MaxAge || now.Before(m.at) {
+	if m.units == nil || m.seen != seen || now.Sub(m.at) > machine.MaxAge || now.Before(m.at) {
 		m.units, m.files = map[string]*Unit{}, map[string]fileState{}
 		m.seen, m.at = seen, now
 	}
@@ -393,7 +394,7 @@ func (m *manager) isEnabled(ctx context.Context, root, full string) (fileState, 
 
 // look asks systemctl something.
 func (m *manager) look(ctx context.Context, argv ...string) (host.Output, error) {
-	return service.Look(ctx, m.h, append([]string{"systemctl", "--no-pager"}, argv...)...)
+	return machine.Look(ctx, m.h, append([]string{"systemctl", "--no-pager"}, argv...)...)
 }
 
 // because is a tool's own message, after a colon.
@@ -436,7 +437,7 @@ func (m *manager) unread(name string) bool {
 		return false
 	}
 	for _, dir := range unitDirs {
-		if service.Exists(m.h, path.Join(dir, full)) {
+		if machine.Exists(m.h, path.Join(dir, full)) {
 			m.renewed[full] = true
 			return true
 		}
@@ -455,5 +456,5 @@ func (m *manager) reload(ctx context.Context) error {
 
 // act has systemctl do something; it never asks for a password.
 func (m *manager) act(ctx context.Context, argv ...string) (host.Output, error) {
-	return service.Run(ctx, m.h, append([]string{"systemctl", "--no-ask-password"}, argv...)...)
+	return machine.Run(ctx, m.h, append([]string{"systemctl", "--no-ask-password"}, argv...)...)
 }

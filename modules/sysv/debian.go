@@ -12,6 +12,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/value"
+	"brine/modules/machine"
 	"brine/modules/service"
 )
 
@@ -24,9 +25,9 @@ func Debian() fun.Module {
 }
 
 func onDebian(env *fun.Env) (bool, string) {
-	switch service.Grain(env, "os") {
+	switch machine.Grain(env, "os") {
 	case "Debian", "Raspbian", "Devuan", "NILinuxRT":
-		if !service.Booted(env.Host) {
+		if !machine.Booted(env.Host) {
 			return true, ""
 		}
 		return false, "this system was booted with systemd"
@@ -38,8 +39,8 @@ type runlevelKey struct{}
 
 // runlevel returns the current runlevel; def where it is unknown, as in a container.
 func runlevel(ctx context.Context, env *fun.Env, def string) (string, error) {
-	return service.Keep(env, runlevelKey{}, func() (string, error) {
-		out, err := service.Look(ctx, env.Host, "runlevel")
+	return machine.Keep(env, runlevelKey{}, func() (string, error) {
+		out, err := machine.Look(ctx, env.Host, "runlevel")
 		if err != nil {
 			return "", err
 		}
@@ -94,12 +95,12 @@ func debianAll(ctx context.Context, c *fun.Call) ([]string, error) {
 }
 
 func debianGetAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return service.Strings(debianAll(ctx, c))
+	return machine.Strings(debianAll(ctx, c))
 }
 
 func debianGetEnabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	on, err := debianEnabled(ctx, c)
-	return service.Strings(slices.Sorted(maps.Keys(on)), err)
+	return machine.Strings(slices.Sorted(maps.Keys(on)), err)
 }
 
 func debianOff(ctx context.Context, c *fun.Call) ([]string, error) {
@@ -112,27 +113,27 @@ func debianOff(ctx context.Context, c *fun.Call) ([]string, error) {
 }
 
 func debianGetDisabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return service.Strings(debianOff(ctx, c))
+	return machine.Strings(debianOff(ctx, c))
 }
 
 func debianAvailable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	all, err := debianAll(ctx, c)
-	return service.Bool(slices.Contains(all, c.Str("name")), err)
+	return machine.Bool(slices.Contains(all, c.Str("name")), err)
 }
 
 func debianMissing(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	all, err := debianAll(ctx, c)
-	return service.Bool(!slices.Contains(all, c.Str("name")), err)
+	return machine.Bool(!slices.Contains(all, c.Str("name")), err)
 }
 
 func debianIsEnabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	on, err := debianEnabled(ctx, c)
-	return service.Bool(on[c.Str("name")], err)
+	return machine.Bool(on[c.Str("name")], err)
 }
 
 func debianIsDisabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	off, err := debianOff(ctx, c)
-	return service.Bool(slices.Contains(off, c.Str("name")), err)
+	return machine.Bool(slices.Contains(off, c.Str("name")), err)
 }
 
 // script runs a command of an init script.
@@ -141,7 +142,7 @@ func script(ctx context.Context, c *fun.Call, command string) (fun.Result, error
 	if err := service.Check(name); err != nil {
 		return fun.Result{}, err
 	}
-	return service.Succeeds(ctx, c.Env.Host, "service", name, command)
+	return machine.Succeeds(ctx, c.Env.Host, "service", name, command)
 }
 
 func scriptStart(ctx context.Context, c *fun.Call) (fun.Result, error) {
@@ -167,7 +168,7 @@ func scriptRuns(ctx context.Context, c *fun.Call, name string) (bool, error) {
 	if err := service.Check(name); err != nil {
 		return false, err
 	}
-	out, err := service.Look(ctx, c.Env.Host, "service", name, "status")
+	out, err := machine.Look(ctx, c.Env.Host, "service", name, "status")
 	return out.Status == 0, err
 }
 
@@ -186,10 +187,10 @@ func debianEnable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if _, err := h.LookPath("insserv", ""); err == nil {
 		links = []string{"insserv", name}
 	}
-	if res, err := service.Succeeds(ctx, h, links...); err != nil || !value.Truth(res.Value) {
+	if res, err := machine.Succeeds(ctx, h, links...); err != nil || !value.Truth(res.Value) {
 		return res, err
 	}
-	return service.Succeeds(ctx, h, "update-rc.d", name, "enable")
+	return machine.Succeeds(ctx, h, "update-rc.d", name, "enable")
 }
 
 func debianDisable(ctx context.Context, c *fun.Call) (fun.Result, error) {
@@ -197,7 +198,7 @@ func debianDisable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err := service.Check(name); err != nil {
 		return fun.Result{}, err
 	}
-	return service.Succeeds(ctx, c.Env.Host, "update-rc.d", name, "disable")
+	return machine.Succeeds(ctx, c.Env.Host, "update-rc.d", name, "disable")
 }
 
 // scriptAt is the path of an init script.

@@ -12,6 +12,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/value"
+	"brine/modules/machine"
 	"brine/modules/service"
 )
 
@@ -37,15 +38,15 @@ func firstSystemd(os string) (major int, known bool) {
 }
 
 func onRedHat(env *fun.Env) (bool, string) {
-	if service.Booted(env.Host) {
+	if machine.Booted(env.Host) {
 		return false, "this system was booted with systemd"
 	}
-	os := service.Grain(env, "os")
+	os := machine.Grain(env, "os")
 	first, ok := firstSystemd(os)
 	if !ok {
 		return false, "only for Red Hat and what is made of it"
 	}
-	major, _, _ := strings.Cut(service.Grain(env, "osrelease"), ".")
+	major, _, _ := strings.Cut(machine.Grain(env, "osrelease"), ".")
 	n, err := strconv.Atoi(major)
 	if err == nil && first > 0 && n >= first || os == "SUSE" && n != 11 {
 		return false, os + " " + major + " uses systemd"
@@ -63,7 +64,7 @@ func jobFile(name string) string { return path.Join("/etc/init", name+".conf") }
 
 // isUpstart reports whether a service is a job of upstart.
 func isUpstart(h host.Host, name string) bool {
-	return hasUpstart(h) && service.Check(name) == nil && service.Exists(h, jobFile(name))
+	return hasUpstart(h) && service.Check(name) == nil && machine.Exists(h, jobFile(name))
 }
 
 // manual finds the stanza that keeps a job from starting by itself.
@@ -132,8 +133,8 @@ type levelsKey struct{}
 
 // chkconfig returns the scripts that chkconfig knows, asked for all at once.
 func chkconfig(ctx context.Context, c *fun.Call) (levels, error) {
-	return service.Keep(c.Env, levelsKey{}, func() (levels, error) {
-		out, err := service.Look(ctx, c.Env.Host, "/sbin/chkconfig", "--list")
+	return machine.Keep(c.Env, levelsKey{}, func() (levels, error) {
+		out, err := machine.Look(ctx, c.Env.Host, "/sbin/chkconfig", "--list")
 		return parseLevels(value.DecodeReplace(out.Stdout)), err
 	})
 }
@@ -180,17 +181,17 @@ func redhatOn(ctx context.Context, c *fun.Call) (bool, error) {
 }
 
 func redhatIsEnabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return service.Bool(redhatOn(ctx, c))
+	return machine.Bool(redhatOn(ctx, c))
 }
 
 func redhatIsDisabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	on, err := redhatOn(ctx, c)
-	return service.Bool(!on, err)
+	return machine.Bool(!on, err)
 }
 
 // isScript reports whether there is an init script of a name.
 func isScript(h host.Host, name string) bool {
-	return service.Check(name) == nil && service.Executable(h, scriptAt(name))
+	return service.Check(name) == nil && machine.Executable(h, scriptAt(name))
 }
 
 // limited returns the services of the kinds that the argument limit lets through,
@@ -246,15 +247,15 @@ func redhatAll(ctx context.Context, c *fun.Call) ([]string, error) {
 }
 
 func redhatGetAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return service.Strings(redhatAll(ctx, c))
+	return machine.Strings(redhatAll(ctx, c))
 }
 
 func redhatGetEnabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return service.Strings(redhatList(ctx, c, true, isOn))
+	return machine.Strings(redhatList(ctx, c, true, isOn))
 }
 
 func redhatGetDisabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return service.Strings(redhatList(ctx, c, true, isOff))
+	return machine.Strings(redhatList(ctx, c, true, isOff))
 }
 
 // there reports whether there is a service of the kind that limit names.
@@ -274,12 +275,12 @@ func there(ctx context.Context, c *fun.Call) (bool, error) {
 }
 
 func redhatAvailable(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return service.Bool(there(ctx, c))
+	return machine.Bool(there(ctx, c))
 }
 
 func redhatMissing(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	is, err := there(ctx, c)
-	return service.Bool(!is, err)
+	return machine.Bool(!is, err)
 }
 
 // redhatDo runs a command of a service.
@@ -289,9 +290,9 @@ func redhatDo(ctx context.Context, c *fun.Call, command string) (fun.Result, err
 		return fun.Result{}, err
 	}
 	if isUpstart(c.Env.Host, name) {
-		return service.Succeeds(ctx, c.Env.Host, command, name)
+		return machine.Succeeds(ctx, c.Env.Host, command, name)
 	}
-	return service.Succeeds(ctx, c.Env.Host, "/sbin/service", name, command)
+	return machine.Succeeds(ctx, c.Env.Host, "/sbin/service", name, command)
 }
 
 func redhatStart(ctx context.Context, c *fun.Call) (fun.Result, error) {
@@ -319,10 +320,10 @@ func redhatRuns(ctx context.Context, c *fun.Call, name string) (bool, error) {
 		return false, err
 	}
 	if isUpstart(c.Env.Host, name) {
-		out, err := service.Look(ctx, c.Env.Host, "status", name)
+		out, err := machine.Look(ctx, c.Env.Host, "status", name)
 		return strings.Contains(string(out.Stdout), "start/running"), err
 	}
-	out, err := service.Look(ctx, c.Env.Host, "/sbin/service", name, "status")
+	out, err := machine.Look(ctx, c.Env.Host, "/sbin/service", name, "status")
 	return out.Status == 0, err
 }
 
@@ -334,14 +335,14 @@ func redhatSwitch(ctx context.Context, c *fun.Call, on bool) (fun.Result, error)
 		return fun.Result{}, err
 	}
 	if isUpstart(h, name) {
-		return service.Bool(switchJob(h, name, on))
+		return machine.Bool(switchJob(h, name, on))
 	}
 	l, err := chkconfig(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	if l[name] == "" {
-		if res, err := service.Succeeds(ctx, h, "/sbin/chkconfig", "--add", name); err != nil || !value.Truth(res.Value) {
+		if res, err := machine.Succeeds(ctx, h, "/sbin/chkconfig", "--add", name); err != nil || !value.Truth(res.Value) {
 			return res, err
 		}
 	}
@@ -349,7 +350,7 @@ func redhatSwitch(ctx context.Context, c *fun.Call, on bool) (fun.Result, error)
 	if on {
 		word = "on"
 	}
-	return service.Succeeds(ctx, h, "/sbin/chkconfig", name, word)
+	return machine.Succeeds(ctx, h, "/sbin/chkconfig", name, word)
 }
 
 func redhatEnable(ctx context.Context, c *fun.Call) (fun.Result, error) {
@@ -374,7 +375,7 @@ func redhatDelete(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	l, err := chkconfig(ctx, c)
 	if err != nil || l[name] == "" {
-		return service.Bool(false, err)
+		return machine.Bool(false, err)
 	}
-	return service.Succeeds(ctx, h, "/sbin/chkconfig", "--del", name)
+	return machine.Succeeds(ctx, h, "/sbin/chkconfig", "--del", name)
 }

@@ -7,6 +7,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/value"
+	"brine/states/dryrun"
 )
 
 // A phase is what a service does while it is enabled or disabled, which Salt's
@@ -107,7 +108,7 @@ func (j *job) cannotEnable(ctx context.Context, on bool) string {
 	if !on || j.asked("unmask") || j.asked("unmask_runtime") || j.given("root") != nil {
 		return ""
 	}
-	if u := j.unit(ctx); u != nil && u.Load == "masked" && !j.mayCome() {
+	if u := j.unit(ctx); u != nil && u.Load == "masked" && dryrun.Certain(j.c) {
 		return fmt.Sprintf("Failed to enable unit: Unit file %s is masked.", u.ID)
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/value"
 	"brine/modules/systemd"
+	"brine/states/dryrun"
 )
 
 // running starts the service. Salt: salt/states/service.py running.
@@ -88,7 +89,7 @@ func (j *job) boot(ctx context.Context) (fun.Ret, bool) {
 // can know.
 func (j *job) cannotStart(ctx context.Context) string {
 	u := j.unit(ctx)
-	if u == nil || j.asked("unmask") || j.asked("unmask_runtime") || j.mayCome() {
+	if u == nil || j.asked("unmask") || j.asked("unmask_runtime") || !dryrun.Certain(j.c) {
 		return ""
 	}
 	switch u.Load {

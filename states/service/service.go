@@ -16,6 +16,7 @@ import (
 	"brine/internal/source"
 	"brine/internal/value"
 	"brine/modules/systemd"
+	"brine/states/dryrun"
 )
 
 // States returns the rows of the state module "service".
@@ -167,31 +168,10 @@ func (j *job) unit(ctx context.Context) *systemd.Unit {
 	return u
 }
 
-// mayCome reports whether a dry run cannot know what the machine will be like when
-// the state runs, because a state before it has changes to make or has not been
-// tried yet.
-func (j *job) mayCome() bool {
-	run := j.c.Env.Run
-	if run == nil || j.c.Low == nil || !value.Truth(j.c.Env.Opts.At("test")) {
-		return true
-	}
-	own := j.c.Low.Tag()
-	for _, c := range run.Low() {
-		if c.Tag() == own {
-			return false
-		}
-		ret := run.Return(c.Tag())
-		if ret == nil || ret.At("result") == nil {
-			return true
-		}
-	}
-	return true
-}
-
 // notThere is the return for a service that there is not. without is the outcome
 // then; done says what would happen to one that a state before this one brings.
 func (j *job) notThere(without fun.Outcome, done string) fun.Ret {
-	if j.c.Test && j.mayCome() {
+	if j.c.Test && !dryrun.Certain(j.c) {
 		return j.ret(fun.WouldChange, "Service %s not present; if created in this state run, it would have been %s", j.c.Name, done)
 	}
 	return j.ret(without, "The named service %s is not available", j.c.Name)

@@ -1,4 +1,4 @@
-package service
+package machine
 
 import (
 	"time"
@@ -6,8 +6,8 @@ import (
 	"brine/internal/fun"
 )
 
-// MaxAge is how long what was learnt of services holds while nothing was done
-// by brine: services end by themselves.
+// MaxAge is how long what was learnt of the machine holds while nothing was done
+// by brine: it changes by itself, too.
 const MaxAge = 2 * time.Second
 
 // A kept value is what was learnt of the machine, and when.

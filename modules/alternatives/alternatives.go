@@ -1,0 +1,222 @@
+// Package alternatives is Salt's execution module "alternatives": which of several
+// programs serves under a name, by update-alternatives.
+package alternatives
+
+import (
+	"context"
+	"path"
+	"strconv"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+	"brine/modules/machine"
+	"brine/modules/service"
+)
+
+// dir has a link for each name.
+const dir = "/etc/alternatives"
+
+// Module returns the execution module "alternatives".
+func Module() fun.Module {
+	return fun.Module{Name: "alternatives", Kind: fun.Exec, Doc: "Choose between programs that do the same.", Avail: available, Specs: specs}
+}
+
+func available(env *fun.Env) (bool, string) {
+	if st, err := env.Host.Stat(dir); err != nil || !st.Mode.IsDir() {
+		return false, "Cannot load alternatives module: /etc/alternatives dir not found"
+	}
+	return true, ""
+}
+
+// tool is the program's name on this system.
+func tool(env *fun.Env) string {
+	if machine.Grain(env, "os_family") == "RedHat" {
+		return "alternatives"
+	}
+	return "update-alternatives"
+}
+
+// check refuses arguments that the program would take for options, and names that
+// lead elsewhere.
+func check(name string, more ...string) error {
+	if err := service.Check(name); err != nil {
+		return fun.Errorf("'%s' is not the name of an alternative", name)
+	}
+	for _, s := range more {
+		if strings.HasPrefix(s, "-") {
+			return fun.Errorf("'%s' is not a path", s)
+		}
+	}
+	return nil
+}
+
+// said is what the program printed: where it failed and gave a reason, that.
+func said(out host.Output, always bool) string {
+	stderr := strings.TrimRight(value.DecodeReplace(out.Stderr), "\n")
+	if out.Status > 0 && (always || stderr != "") {
+		return stderr
+	}
+	return strings.TrimRight(value.DecodeReplace(out.Stdout), "\n")
+}
+
+type displayKey struct{ name string }
+
+// show runs --display.
+func show(ctx context.Context, env *fun.Env, name string) (host.Output, error) {
+	if err := check(name); err != nil {
+		return host.Output{}, err
+	}
+	return machine.Keep(env, displayKey{name}, func() (host.Output, error) {
+		return machine.Look(ctx, env.Host, tool(env), "--display", name)
+	})
+}
+
+// A Choice is a path that may serve under a name.
+type Choice struct {
+	Path     string
+	Priority int64
+}
+
+// parseChoices reads the lines of --display that say "PATH - priority N"; families
+// stand between on Red Hat.
+func parseChoices(text string) []Choice {
+	var all []Choice
+	for line := range strings.Lines(text) {
+		p, rest, ok := strings.Cut(strings.TrimRight(line, "\n"), " - ")
+		i := strings.LastIndex(rest, "priority ")
+		if !ok || i < 0 || !strings.HasPrefix(p, "/") {
+			continue
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(rest[i+len("priority "):]), 10, 64)
+		if err == nil {
+			all = append(all, Choice{p, n})
+		}
+	}
+	return all
+}
+
+// Registered returns how a path is registered for a name; ok is false where it is
+// not.
+func Registered(ctx context.Context, env *fun.Env, name, p string) (c Choice, ok bool, err error) {
+	out, err := show(ctx, env, name)
+	if err != nil || out.Status > 0 {
+		return Choice{}, false, err
+	}
+	for _, c := range parseChoices(value.DecodeReplace(out.Stdout)) {
+		if c.Path == p {
+			return c, true, nil
+		}
+	}
+	return Choice{}, false, nil
+}
+
+func display(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	out, err := show(ctx, c.Env, c.Str("name"))
+	return fun.Result{Value: said(out, false), Out: "txt"}, err
+}
+
+func showLink(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	name := c.Str("name")
+	if err := check(name); err != nil {
+		return fun.Result{}, err
+	}
+	switch machine.Grain(c.Env, "os_family") {
+	case "RedHat":
+		return fromFile(c.Env.Host, "/var/lib/alternatives", name)
+	case "Suse":
+		return fromFile(c.Env.Host, "/var/lib/rpm/alternatives", name)
+	}
+	out, err := machine.Look(ctx, c.Env.Host, tool(c.Env), "--query", name)
+	if err != nil || out.Status > 0 {
+		return fun.Result{Value: false}, err
+	}
+	first, _, _ := strings.Cut(value.DecodeReplace(out.Stdout), "\n\n")
+	for line := range strings.Lines(first) {
+		if link, ok := strings.CutPrefix(line, "Link:"); ok {
+			return fun.Value(strings.TrimSpace(link))
+		}
+	}
+	return fun.Value(false)
+}
+
+// fromFile reads the link of a name, which is the second line of its file.
+func fromFile(h host.Host, in, name string) (fun.Result, error) {
+	text, err := h.ReadFile(path.Join(in, name))
+	lines := strings.Split(value.DecodeReplace(text), "\n")
+	if err != nil || len(lines) < 2 || lines[1] == "" {
+		return fun.Value(false)
+	}
+	return fun.Value(lines[1])
+}
+
+// current returns the path that serves under a name, "" where none does.
+func current(c *fun.Call) (string, error) {
+	name := c.Str("name")
+	if err := check(name); err != nil {
+		return "", err
+	}
+	to, err := c.Env.Host.Readlink(path.Join(dir, name))
+	if err != nil {
+		return "", nil
+	}
+	return to, nil
+}
+
+func showCurrent(_ context.Context, c *fun.Call) (fun.Result, error) {
+	to, err := current(c)
+	if to == "" {
+		return fun.Result{Value: false}, err
+	}
+	return fun.Value(to)
+}
+
+func checkExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	_, ok, err := Registered(ctx, c.Env, c.Str("name"), c.Str("path"))
+	return machine.Bool(ok, err)
+}
+
+func checkInstalled(_ context.Context, c *fun.Call) (fun.Result, error) {
+	to, err := current(c)
+	return machine.Bool(to != "" && to == c.Str("path"), err)
+}
+
+// change runs the program. The return is what it printed.
+func change(ctx context.Context, c *fun.Call, always bool, argv ...string) (fun.Result, error) {
+	out, err := machine.Run(ctx, c.Env.Host, append([]string{tool(c.Env)}, argv...)...)
+	return fun.Result{Value: said(out, always), Retcode: out.Status}, err
+}
+
+func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	name, link, p := c.Str("name"), c.Str("link"), c.Str("path")
+	if err := check(name, link, p); err != nil {
+		return fun.Result{}, err
+	}
+	res, err := change(ctx, c, false, "--install", link, name, p, strconv.FormatInt(c.Int("priority"), 10))
+	res.Out = "txt"
+	return res, err
+}
+
+func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if err := check(c.Str("name"), c.Str("path")); err != nil {
+		return fun.Result{}, err
+	}
+	res, err := change(ctx, c, true, "--remove", c.Str("name"), c.Str("path"))
+	res.Out = "txt"
+	return res, err
+}
+
+func auto(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if err := check(c.Str("name")); err != nil {
+		return fun.Result{}, err
+	}
+	return change(ctx, c, true, "--auto", c.Str("name"))
+}
+
+func set(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if err := check(c.Str("name"), c.Str("path")); err != nil {
+		return fun.Result{}, err
+	}
+	return change(ctx, c, true, "--set", c.Str("name"), c.Str("path"))
+}

@@ -1,0 +1,215 @@
+// Package alternatives is Salt's state module "alternatives": which of several
+// programs serves under a name.
+package alternatives
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	alts "brine/modules/alternatives"
+	"brine/states/dryrun"
+)
+
+// States returns the rows of the state module "alternatives".
+func States() fun.Module {
+	return fun.Module{Name: "alternatives", Kind: fun.State, Doc: "Choose between programs that do the same.", Avail: provided, Specs: specs}
+}
+
+func provided(env *fun.Env) (bool, string) {
+	mod, why := env.Provider(fun.Exec, "alternatives")
+	return mod != nil, why
+}
+
+var nameArg = fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "name of the alternative, such as editor"}
+
+var pathArg = fun.Arg{Name: "path", Type: fun.Path, Required: true, Doc: "path that serves under the name"}
+
+// specs are the functions, alphabetically.
+var specs = []fun.Spec{
+	{
+		Name: "auto", Doc: "Let the path with the highest priority serve.", Src: "states/alternatives.py auto", State: auto,
+		Example: "editor:\n  alternatives.auto: []",
+		Args:    []fun.Arg{nameArg},
+	},
+	{
+		Name: "install", Doc: "Register a path for a name.", Src: "states/alternatives.py install", State: install,
+		Example: "editor:\n  alternatives.install:\n    - link: /usr/bin/editor\n    - path: /usr/bin/vim.basic\n    - priority: 50",
+		Args: []fun.Arg{
+			nameArg,
+			{Name: "link", Type: fun.Path, Required: true, Doc: "link by which the name is used"},
+			pathArg,
+			{Name: "priority", Type: fun.Int, Required: true, Doc: "in automatic mode the path with the highest priority serves"},
+		},
+	},
+	{
+		Name: "remove", Doc: "Remove a path from those of a name.", Src: "states/alternatives.py remove", State: remove,
+		Example: "editor:\n  alternatives.remove:\n    - path: /usr/bin/emacs23",
+		Args:    []fun.Arg{nameArg, pathArg},
+	},
+	{
+		Name: "set", Doc: "Choose the path that serves under a name.", Src: "states/alternatives.py set_", State: set,
+		Example: "editor:\n  alternatives.set:\n    - path: /usr/bin/vim.basic",
+		Args:    []fun.Arg{nameArg, pathArg},
+	},
+}
+
+// call calls an execution function and returns its value.
+func call(ctx context.Context, c *fun.Call, fn string, args ...value.Value) (value.Value, error) {
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "alternatives."+fn, fun.Args{Pos: args})
+	return res.Value, err
+}
+
+// ret is a return with the arguments in it, as Salt's have them.
+func ret(c *fun.Call, result fun.Outcome, format string, a ...any) fun.Ret {
+	r := fun.Ret{Result: result, Comment: fmt.Sprintf(format, a...), Extra: value.NewMap(3), Order: []string{"name"}}
+	for _, name := range []string{"link", "path", "priority"} {
+		if c.Declares(name) {
+			r.Extra.Set(name, c.Value(name))
+			r.Order = append(r.Order, name)
+		}
+	}
+	r.Order = append(r.Order, "result", "changes", "comment")
+	return r
+}
+
+// fail is the return for an error of an execution function.
+func fail(c *fun.Call, err error) fun.Ret { return ret(c, fun.Failed, "%v", err) }
+
+func install(ctx context.Context, c *fun.Call) fun.Ret {
+	name, link, path, priority := c.Name, c.Str("link"), c.Str("path"), c.Int("priority")
+	has, there, err := alts.Registered(ctx, c.Env, name, path)
+	if err != nil {
+		return fail(c, err)
+	}
+	if there && has.Priority == priority {
+		return ret(c, fun.OK, "Alternative %s for %s is already registered", path, name)
+	}
+	if c.Test {
+		if _, err := c.Env.Host.Stat(path); err != nil && dryrun.Certain(c) {
+			return ret(c, fun.Failed, "Alternative for %s not installed: alternative path %s doesn't exist", name, path)
+		}
+		return ret(c, fun.WouldChange, "Alternative will be set for %s to %s with priority %d", name, path, priority)
+	}
+	out, err := call(ctx, c, "install", name, link, path, priority)
+	if err != nil {
+		return fail(c, err)
+	}
+	has, there, err = alts.Registered(ctx, c.Env, name, path)
+	if err != nil {
+		return fail(c, err)
+	}
+	if !there || has.Priority != priority {
+		return ret(c, fun.Failed, "Alternative for %s not installed: %s", name, value.Str(out))
+	}
+	now, err := call(ctx, c, "show_current", name)
+	if err != nil {
+		return fail(c, err)
+	}
+	text := "Alternative for %s set to path %s with priority %d"
+	if now != path {
+		text = "Alternative %[2]s for %[1]s registered with priority %[3]d and not set to default"
+	}
+	r := ret(c, fun.OK, text, name, path, priority)
+	r.Changes = value.MapOf("name", name, "link", link, "path", path, "priority", priority)
+	return r
+}
+
+func remove(ctx context.Context, c *fun.Call) fun.Ret {
+	name, path := c.Name, c.Str("path")
+	_, there, err := alts.Registered(ctx, c.Env, name, path)
+	if err != nil {
+		return fail(c, err)
+	}
+	if there && c.Test {
+		return ret(c, fun.WouldChange, "Alternative for %s will be removed", name)
+	}
+	var out value.Value
+	if there {
+		if out, err = call(ctx, c, "remove", name, path); err != nil {
+			return fail(c, err)
+		}
+		_, left, err := alts.Registered(ctx, c.Env, name, path)
+		if err != nil {
+			return fail(c, err)
+		}
+		if left {
+			return ret(c, fun.Failed, "Alternative %s for %s not removed: %s", path, name, value.Str(out))
+		}
+	}
+	now, err := call(ctx, c, "show_current", name)
+	switch {
+	case err != nil:
+		return fail(c, err)
+	case there && value.Truth(now):
+		r := ret(c, fun.OK, "Alternative for %s removed. Falling back to path %s", name, value.Str(now))
+		r.Changes = value.MapOf("path", now)
+		return r
+	case there:
+		return ret(c, fun.OK, "Alternative for %s removed", name)
+	case value.Truth(now):
+		return ret(c, fun.OK, "Alternative for %s is set to it's default path %s", name, value.Str(now))
+	}
+	return ret(c, fun.Failed, "Alternative for %s doesn't exist", name)
+}
+
+func auto(ctx context.Context, c *fun.Call) fun.Ret {
+	shown, err := call(ctx, c, "display", c.Name)
+	if err != nil {
+		return fail(c, err)
+	}
+	first, _, _ := strings.Cut(value.Str(shown), "\n")
+	known := strings.HasSuffix(first, " mode") || strings.HasSuffix(first, " mode.")
+	switch {
+	case strings.HasSuffix(strings.TrimSuffix(first, "."), " auto mode"), strings.HasSuffix(first, "status is auto."):
+		return ret(c, fun.OK, "%s already in auto mode", c.Name)
+	case !known && strings.Contains(first, "no alternatives for") && (!c.Test || dryrun.Certain(c)):
+		return ret(c, fun.Failed, "%s", first)
+	case c.Test:
+		return ret(c, fun.WouldChange, "%s will be put in auto mode", c.Name)
+	}
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "alternatives.auto", fun.Args{Pos: []value.Value{c.Name}})
+	if err != nil {
+		return fail(c, err)
+	}
+	if res.Retcode != 0 {
+		return ret(c, fun.Failed, "%s", value.Str(res.Value))
+	}
+	r := ret(c, fun.OK, "")
+	r.Changes = value.MapOf("result", res.Value)
+	return r
+}
+
+func set(ctx context.Context, c *fun.Call) fun.Ret {
+	name, path := c.Name, c.Str("path")
+	now, err := call(ctx, c, "show_current", name)
+	if err != nil {
+		return fail(c, err)
+	}
+	if now == path {
+		return ret(c, fun.OK, "Alternative for %s already set to %s", name, path)
+	}
+	_, there, err := alts.Registered(ctx, c.Env, name, path)
+	switch {
+	case err != nil:
+		return fail(c, err)
+	case !there && (!c.Test || dryrun.Certain(c)):
+		return ret(c, fun.Failed, "Alternative %s for %s doesn't exist", path, name)
+	case c.Test:
+		return ret(c, fun.WouldChange, "Alternative for %s will be set to path %s", name, path)
+	}
+	if _, err := call(ctx, c, "set", name, path); err != nil {
+		return fail(c, err)
+	}
+	if now, err = call(ctx, c, "show_current", name); err != nil {
+		return fail(c, err)
+	}
+	if now != path {
+		return ret(c, fun.Failed, "Alternative for %s not updated", name)
+	}
+	r := ret(c, fun.OK, "Alternative for %s set to path %s", name, path)
+	r.Changes = value.MapOf("path", now)
+	return r
+}
