@@ -330,7 +330,11 @@ func locked(e *Entry) bool   { return strings.HasPrefix(e.Passwd, "!") }
 func unlocked(e *Entry) bool { return !locked(e) }
 
 func delPassword(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return change(ctx, c, (*Admin).Delete, empty)
+	res, err := change(ctx, c, (*Admin).Delete, empty)
+	if res.Value == false && res.Retcode == 0 {
+		res.Retcode = 1 // also of a user who does not exist, as Salt asks passwd(1)
+	}
+	return res, err
 }
 
 func lockPassword(ctx context.Context, c *fun.Call) (fun.Result, error) {

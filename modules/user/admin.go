@@ -269,6 +269,10 @@ func (a *Admin) SetGID(ctx context.Context, name string, gid value.Value) (bool,
 	id, isID := GroupID(gid)
 	if !isID {
 		group, err := accounts{a.Host, a.Root}.group(value.Str(gid))
+		if errors.Is(err, host.ErrNoAccount) {
+			_, err := a.run(ctx, "usermod", "-g", value.Str(gid), name) // says what is wrong
+			return false, err
+		}
 		if err != nil {
 			return false, err
 		}

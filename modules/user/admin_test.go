@@ -49,6 +49,7 @@ func machine() *host.Fake {
 		h.PutUser(u)
 		return host.Output{}, nil
 	})
+	h.OnCommand("usermod -g none ann", host.Output{Status: 6})
 	h.OnCommand("usermod -G far ann", host.Output{Status: 6, Stderr: []byte("usermod: user 'ann' not found in /etc/passwd")})
 	h.OnCommand("gpasswd *", host.Output{Status: 3})
 	h.OnCommand("gpasswd -a ann far", host.Output{})
@@ -84,9 +85,9 @@ func TestChanges(t *testing.T) {
 		{"user.chfullname", "{name: none, fullname: x}", "User 'none' does not exist", nil},
 		{"user.chgid", "{name: ann, gid: adm}", "True 0", []string{"usermod -g 4 ann"}},
 		{"user.chgid", "{name: ann, gid: '1000'}", "True 0", nil},
-		{"user.chgid", "{name: ann, gid: none}", "Group 'none' does not exist", nil},
+		{"user.chgid", "{name: ann, gid: none}", "False 6", []string{"usermod -g none ann"}},
 		{"user.chgid", "{name: eve, gid: eve, root: /r}", "True 0", nil},
-		{"user.chgid", "{name: eve, gid: none, root: /r}", "Group 'none' does not exist", nil},
+		{"user.chgid", "{name: eve, gid: none, root: /r}", "False 6", []string{"usermod -R /r -g none eve"}},
 		{"user.chgroups", "{name: ann, groups: [ann, adm]}", "True 0", nil},
 		{"user.chgroups", "{name: ann, groups: 'x,y', append: True}", "False 4", []string{"usermod -a -G x,y ann"}},
 		{"user.chgroups", "{name: ann, groups: far}", "True 0", []string{"usermod -G far ann", "gpasswd -a ann far"}},

@@ -51,13 +51,8 @@ func (a accounts) user(name string) (host.Account, error) {
 
 // group finds a group by name.
 func (a accounts) group(name string) (host.Group, error) {
-	none := fun.Errorf("Group '%s' does not exist", name)
 	if a.root == "" {
-		g, err := a.h.LookupGroup(name)
-		if errors.Is(err, host.ErrNoAccount) {
-			err = none
-		}
-		return g, err
+		return a.h.LookupGroup(name)
 	}
 	text, err := a.h.ReadFile(strings.TrimRight(a.root, "/") + "/etc/group")
 	if err != nil {
@@ -67,7 +62,7 @@ func (a accounts) group(name string) (host.Group, error) {
 	if i := slices.IndexFunc(gs, func(g host.Group) bool { return g.Name == name }); i >= 0 {
 		return gs[i], nil
 	}
-	return host.Group{}, none
+	return host.Group{}, host.ErrNoAccount
 }
 
 // groups returns the names of a user's groups, sorted.

@@ -49,6 +49,7 @@ func machine() *host.Fake {
 		h.PutUser(u)
 		return host.Output{}, nil
 	})
+	h.OnCommand("usermod -g none ann", host.Output{Status: 6})
 	h.HandleCommand("usermod -G *", func(_ context.Context, c host.Cmd) (host.Output, error) {
 		for g := range strings.SplitSeq(c.Argv[2], ",") {
 			gr, _ := h.LookupGroup(g)
@@ -211,6 +212,7 @@ func TestPasswords(t *testing.T) {
 		{"date", "!", "{name: ann, date: 2022-01-08}", "", "!"},
 		{"no date", "!", "{name: ann, expire: soon}", "fails: Invalid expire 'soon': it must be the number of days since 1970-01-01 or a date such as 2030-01-31", "!"},
 		{"plain text", "!", "{name: ann, password: secret}", "fails: The password is not a hash of crypt(5). Use its hash, or set hash_password to True if it is in plain text.", "!"},
+		{"no group", "!", "{name: ann, gid: none, allow_gid_change: True}", "fails: These values could not be changed: {'gid': 'none', 'groups': ['adm', 'ann']}", "!"},
 		{"no password to unlock", "!", "{name: ann, password_lock: False}", "fails: These values could not be changed: {'password_lock': False}", "!"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
