@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -488,7 +489,7 @@ func (f *Fake) RemoveAll(p string) error {
 	defer f.mu.Unlock()
 	dir, full, n, err := f.locate("RemoveAll", p, false)
 	if err != nil {
-		if pe, ok := err.(*fs.PathError); ok && (pe.Err == syscall.ENOENT || pe.Err == syscall.ENOTDIR) {
+		if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR) {
 			return nil
 		}
 		return err

@@ -1,6 +1,7 @@
 package jinja
 
 import (
+	"errors"
 	"strings"
 
 	"brine/internal/jinja/markupsafe"
@@ -571,7 +572,7 @@ func (c *compiler) call(n *nCall, fr *cframe, forward bool) func(f *frame, calle
 		if err == nil {
 			return v, nil
 		}
-		e, ok := err.(*Error)
+		e, ok := errors.AsType[*Error](err)
 		if !ok {
 			return nil, placed(t, off, err)
 		}

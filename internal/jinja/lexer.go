@@ -241,6 +241,7 @@ func (l *lexer) tag() (start, end int, kind delimKind, sign byte, ok bool) {
 					_, n := utf8.DecodeRuneInString(l.src[end:])
 					end += n
 				}
+			default: // other delimiters begin anywhere
 			}
 			if !l.has(end, d.str) {
 				continue
@@ -421,6 +422,7 @@ func (l *lexer) code(kind delimKind) {
 					l.take(end)
 					return
 				}
+			default: // comments and raw blocks have no expressions
 			}
 		}
 		if end := l.space(l.pos); end > l.pos {

@@ -154,8 +154,8 @@ func (e *evaluator) eval(n *node, data value.Value, depth int) (value.Value, err
 		return m, nil
 	case kExpref:
 		return expref{n.kids[0]}, nil
+	case kCall: // under the switch
 	}
-	// kCall
 	args := make([]value.Value, len(n.kids))
 	for i := range n.kids {
 		v, err := sub(i, data)

@@ -361,12 +361,11 @@ func (s *formatSpec) float(f float64) (string, error) {
 		}
 	}
 	sign = s.signed(sign == "-")
-	digits := body
 	i := 0
 	for i < len(body) && isDigit(body[i]) {
 		i++
 	}
-	digits = body[:i]
+	digits := body[:i]
 	if digits == "" { // inf, nan: filled, never grouped
 		return s.pad(sign, body+suffix, len(body)+len(suffix)), nil
 	}

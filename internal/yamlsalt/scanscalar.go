@@ -7,7 +7,7 @@ import (
 
 // scanPlain scans a scalar without quotes. A single line is a part of the text,
 // not a copy.
-func (s *scanner) scanPlain() *Fault {
+func (s *scanner) scanPlain() *SyntaxError {
 	start, end := s.at, s.at
 	indent := s.indent + 1
 	var (
@@ -119,7 +119,7 @@ func fold(buf, first, rest []byte) []byte {
 }
 
 // scanQuoted scans a scalar in quotes.
-func (s *scanner) scanQuoted(single bool) *Fault {
+func (s *scanner) scanQuoted(single bool) *SyntaxError {
 	start := s.at
 	quote := s.text[s.pos]
 	s.skipN(1)
@@ -167,7 +167,7 @@ func (s *scanner) scanQuoted(single bool) *Fault {
 				break
 			}
 			if !single && c == '\\' {
-				var f *Fault
+				var f *SyntaxError
 				if buf, f = s.escape(buf, start); f != nil {
 					return f
 				}
@@ -212,7 +212,7 @@ func (s *scanner) scanQuoted(single bool) *Fault {
 }
 
 // escape reads an escape sequence of a double-quoted scalar.
-func (s *scanner) escape(buf []byte, start mark) ([]byte, *Fault) {
+func (s *scanner) escape(buf []byte, start mark) ([]byte, *SyntaxError) {
 	const context = "while parsing a quoted scalar"
 	digits := 0
 	switch s.char(1) {
@@ -285,7 +285,7 @@ func hexValue(c byte) (byte, bool) {
 }
 
 // scanBlockScalar scans a | (literal) or > (folded) scalar.
-func (s *scanner) scanBlockScalar(literal bool) *Fault {
+func (s *scanner) scanBlockScalar(literal bool) *SyntaxError {
 	const context = "while scanning a block scalar"
 	start := s.at
 	s.skipN(1)
@@ -354,7 +354,7 @@ func (s *scanner) scanBlockScalar(literal bool) *Fault {
 
 // blockBreaks skips the indentation and the empty lines before a line of a
 // block scalar. Where indent is 0 it is set from the deepest of them.
-func (s *scanner) blockBreaks(indent *int, breaks []byte, start mark, end *mark) ([]byte, *Fault) {
+func (s *scanner) blockBreaks(indent *int, breaks []byte, start mark, end *mark) ([]byte, *SyntaxError) {
 	deepest := 0
 	*end = s.at
 	for {
@@ -379,7 +379,7 @@ func (s *scanner) blockBreaks(indent *int, breaks []byte, start mark, end *mark)
 
 // Directives and tags.
 
-func (s *scanner) fetchDirective() *Fault {
+func (s *scanner) fetchDirective() *SyntaxError {
 	const context = "while scanning a directive"
 	s.unroll(-1)
 	if f := s.removeKey(); f != nil {
@@ -400,7 +400,7 @@ func (s *scanner) fetchDirective() *Fault {
 		return s.fault(context, start, "found unexpected non-alphabetical character")
 	}
 	t := token{start: start}
-	var f *Fault
+	var f *SyntaxError
 	switch name {
 	case "YAML":
 		t.kind = versionDirective
@@ -421,7 +421,7 @@ func (s *scanner) fetchDirective() *Fault {
 
 // lineEnd skips blanks, a comment and the line break, which are all that may
 // stand on the line.
-func (s *scanner) lineEnd(context string, start mark) *Fault {
+func (s *scanner) lineEnd(context string, start mark) *SyntaxError {
 	for s.blank(0) {
 		s.skipN(1)
 	}
@@ -437,7 +437,7 @@ func (s *scanner) lineEnd(context string, start mark) *Fault {
 	return nil
 }
 
-func (s *scanner) scanVersion(t *token) (f *Fault) {
+func (s *scanner) scanVersion(t *token) (f *SyntaxError) {
 	for s.blank(0) {
 		s.skipN(1)
 	}
@@ -452,7 +452,7 @@ func (s *scanner) scanVersion(t *token) (f *Fault) {
 	return f
 }
 
-func (s *scanner) scanNumber(start mark) (int, *Fault) {
+func (s *scanner) scanNumber(start mark) (int, *SyntaxError) {
 	n, length := 0, 0
 	for c := s.char(0); c >= '0' && c <= '9'; c = s.char(0) {
 		if length++; length > 9 {
@@ -467,7 +467,7 @@ func (s *scanner) scanNumber(start mark) (int, *Fault) {
 	return n, nil
 }
 
-func (s *scanner) scanTagDirective(t *token) (f *Fault) {
+func (s *scanner) scanTagDirective(t *token) (f *SyntaxError) {
 	const context = "while scanning a %TAG directive"
 	for s.blank(0) {
 		s.skipN(1)
@@ -490,7 +490,7 @@ func (s *scanner) scanTagDirective(t *token) (f *Fault) {
 	return nil
 }
 
-func (s *scanner) fetchTag() *Fault {
+func (s *scanner) fetchTag() *SyntaxError {
 	const context = "while scanning a tag"
 	if f := s.saveKey(); f != nil {
 		return f
@@ -498,7 +498,7 @@ func (s *scanner) fetchTag() *Fault {
 	s.keyOK = false
 	start := s.at
 	var handle, suffix string
-	var f *Fault
+	var f *SyntaxError
 	if s.char(1) == '<' {
 		s.skipN(2)
 		if suffix, f = s.scanTagURI(true, false, "", start); f != nil {
@@ -540,7 +540,7 @@ func tagContext(directive bool) string {
 	return "while parsing a tag"
 }
 
-func (s *scanner) scanTagHandle(directive bool, start mark) (string, *Fault) {
+func (s *scanner) scanTagHandle(directive bool, start mark) (string, *SyntaxError) {
 	if s.char(0) != '!' {
 		context := "while scanning a tag"
 		if directive {
@@ -563,7 +563,7 @@ func (s *scanner) scanTagHandle(directive bool, start mark) (string, *Fault) {
 
 // scanTagURI scans the rest of a tag; head is a handle that was read and turned
 // out to be the beginning of it.
-func (s *scanner) scanTagURI(uri, directive bool, head string, start mark) (string, *Fault) {
+func (s *scanner) scanTagURI(uri, directive bool, head string, start mark) (string, *SyntaxError) {
 	var buf []byte
 	if len(head) > 1 {
 		buf = append(buf, head[1:]...)
@@ -576,7 +576,7 @@ func (s *scanner) scanTagURI(uri, directive bool, head string, start mark) (stri
 			buf = append(buf, c)
 			s.skipN(1)
 		case c == '%':
-			var f *Fault
+			var f *SyntaxError
 			if buf, f = s.scanURIEscapes(buf, directive, start); f != nil {
 				return "", f
 			}
@@ -591,7 +591,7 @@ func (s *scanner) scanTagURI(uri, directive bool, head string, start mark) (stri
 }
 
 // scanURIEscapes decodes the %XX of one character.
-func (s *scanner) scanURIEscapes(buf []byte, directive bool, start mark) ([]byte, *Fault) {
+func (s *scanner) scanURIEscapes(buf []byte, directive bool, start mark) ([]byte, *SyntaxError) {
 	width := 0
 	for first := true; first || width > 0; first = false {
 		hi, ok := hexValue(s.char(1))

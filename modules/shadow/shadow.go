@@ -88,10 +88,10 @@ func (a *Admin) Info(name string) (*Entry, error) {
 	return nil, nil
 }
 
-// run runs a tool; flag names the directory to work in.
-func (a *Admin) run(ctx context.Context, flag, stdin string, argv ...string) error {
+// run runs a tool of shadow, in the directory a.Root where there is one.
+func (a *Admin) run(ctx context.Context, stdin string, argv ...string) error {
 	if a.Root != "" {
-		argv = append([]string{argv[0], flag, a.Root}, argv[1:]...)
+		argv = append([]string{argv[0], "-R", a.Root}, argv[1:]...)
 	}
 	c := host.Cmd{Argv: argv}
 	if stdin != "" {
@@ -108,7 +108,7 @@ func (a *Admin) SetPassword(ctx context.Context, name, hash string) (bool, error
 	if strings.ContainsAny(hash, "\n:") || strings.ContainsAny(name, "\n:") {
 		return false, fun.Errorf("a password hash has neither a colon nor a line end")
 	}
-	if err := a.run(ctx, "-R", name+":"+hash+"\n", "chpasswd", "-e"); err != nil {
+	if err := a.run(ctx, name+":"+hash+"\n", "chpasswd", "-e"); err != nil {
 		return false, err
 	}
 	e, err := a.Info(name)
@@ -117,17 +117,17 @@ func (a *Admin) SetPassword(ctx context.Context, name, hash string) (bool, error
 
 // Delete takes the password away.
 func (a *Admin) Delete(ctx context.Context, name string) error {
-	return a.run(ctx, "-R", "", "passwd", "-d", name)
+	return a.run(ctx, "", "passwd", "-d", name)
 }
 
 // Lock makes the password one that nothing matches; Unlock undoes that.
 func (a *Admin) Lock(ctx context.Context, name string) error {
-	return a.run(ctx, "-R", "", "passwd", "-l", name)
+	return a.run(ctx, "", "passwd", "-l", name)
 }
 
 // Unlock makes a locked password hold again.
 func (a *Admin) Unlock(ctx context.Context, name string) error {
-	return a.run(ctx, "-R", "", "passwd", "-u", name)
+	return a.run(ctx, "", "passwd", "-u", name)
 }
 
 // ages are the flags of chage(1) and the fields that they set.
@@ -155,7 +155,7 @@ func (a *Admin) SetAge(ctx context.Context, name, arg string, v value.Value) (bo
 		if before != nil && value.Equal(before.Map().At(f.key), v) {
 			return true, nil
 		}
-		if err := a.run(ctx, "-R", "", "chage", f.flag, value.Str(v), name); err != nil {
+		if err := a.run(ctx, "", "chage", f.flag, value.Str(v), name); err != nil {
 			return false, err
 		}
 		after, err := a.Info(name)

@@ -18,7 +18,7 @@ import (
 type Top struct {
 	Data *value.Map
 	// Faults say why a top file gave nothing; Salt goes on without it.
-	Faults source.List
+	Faults source.Errors
 }
 
 // A TopRequest says which top files count.
@@ -151,7 +151,7 @@ func (c *Compiler) topIncludes(ctx context.Context, tops []envTops) error {
 	return nil
 }
 
-var errNoTargets = errors.New("Unable to render top file. No targets found.") //nolint:staticcheck,revive // Salt's text
+var errNoTargets = errors.New("Unable to render top file. No targets found.") // Salt's text
 
 // put sets the targets of an environment's section.
 func put(top *value.Map, saltenv, targets value.Value) error {
@@ -326,8 +326,8 @@ func joinTargets(a, b value.Value) (value.Value, error) {
 
 // Verify returns what is wrong with the top data.
 // Salt: BaseHighState.verify_tops.
-func (t *Top) Verify() source.List {
-	var faults source.List
+func (t *Top) Verify() source.Errors {
+	var faults source.Errors
 	bad := func(pos source.Pos, hint, format string, args ...any) {
 		faults = append(faults, newFault(pos, hint, fmt.Sprintf(format, args...)))
 	}

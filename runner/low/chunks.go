@@ -256,8 +256,8 @@ func setOrder(low *value.Map, limit int64) float64 {
 func Unknown(t *fun.Table, h interface {
 	Fault(*value.Map, source.Pos, string, string) *source.Error
 }, chunks []*fun.Chunk,
-) source.List {
-	var faults source.List
+) source.Errors {
+	var faults source.Errors
 	known := map[string]bool{}
 	for _, c := range chunks {
 		name := c.State + "." + c.Fun
@@ -288,8 +288,8 @@ func Unknown(t *fun.Table, h interface {
 func Invalid(t *fun.Table, h interface {
 	Fault(*value.Map, source.Pos, string, string) *source.Error
 }, chunks []*fun.Chunk,
-) source.List {
-	var faults source.List
+) source.Errors {
+	var faults source.Errors
 	for _, c := range chunks {
 		spec := t.Spec(fun.State, c.State+"."+c.Fun)
 		if spec == nil {

@@ -95,7 +95,7 @@ func (c *Conn) Detach(ctx context.Context, job fun.Job) (pid int, err error) {
 // alone returns the files that a job takes with it.
 func (t *Tree) alone(ctx context.Context, s *snapshot, job fun.Job) ([]ref, error) {
 	saltenv := saltEnv(job)
-	w := &aheadWalk{t: t, s: s, ctx: ctx, seen: map[*wire.TreeFile]bool{}, total: aheadTotal, hash: aheadHash}
+	w := &aheadWalk{t: t, s: s, seen: map[*wire.TreeFile]bool{}, total: aheadTotal, hash: aheadHash}
 	env := s.tree.Env(saltenv)
 	if job.OfState() {
 		for _, r := range t.aheadOf(ctx, s, job, saltenv) {
@@ -113,14 +113,14 @@ func (t *Tree) alone(ctx context.Context, s *snapshot, job fun.Job) ([]ref, erro
 		for _, a := range args {
 			for _, word := range tokens(value.Str(a)) {
 				if strings.HasPrefix(word, "salt://") {
-					w.name(env, "", word)
+					w.name(ctx, env, "", word)
 				}
 			}
 		}
 		for len(w.todo) > 0 && ctx.Err() == nil {
 			r := w.todo[0]
 			w.todo = w.todo[1:]
-			w.scan(r)
+			w.scan(ctx, r)
 		}
 	}
 	for _, e := range s.tree.Envs {

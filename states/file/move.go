@@ -17,7 +17,7 @@ import (
 // copyFile copies a file or directory of this machine.
 // Salt: states/file.py copy_.
 func copyFile(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	name, source := c.path(), c.Expand(c.Str("source"))
 	switch {
 	case name == "":
@@ -121,7 +121,7 @@ func (c *call) isSelf(p files.Perms) bool {
 // rename moves a file or directory of this machine.
 // Salt: states/file.py rename.
 func rename(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	name, source := c.expandVars(c.path()), c.expandVars(c.Expand(c.Str("source")))
 	c.ret.Name = name
 	switch {
@@ -204,7 +204,7 @@ type tidy struct {
 // tidied removes files that are old, large or match.
 // Salt: states/file.py tidied.
 func tidied(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	name := c.path()
 	if !filepath.IsAbs(name) {
 		return c.fail("Specified file %s is not an absolute path", name)

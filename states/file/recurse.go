@@ -62,15 +62,15 @@ func (p *recursePlan) relOK(rel string) bool {
 }
 
 // recurseSet lists what the source has. Salt: _gen_recurse_managed_files.
-func (c *call) recurseSet(p recursePlan) (*recurseSet, error) {
+func (c *call) recurseSet(ctx context.Context, p recursePlan) (*recurseSet, error) {
 	if p.sourcePath == "" && p.senv == "" {
-		if err := c.findSource(&p); err != nil {
+		if err := c.findSource(ctx, &p); err != nil {
 			return nil, err
 		}
 	}
 	set := &recurseSet{keep: map[string]bool{}}
 	prefix := p.sourcePath
-	all, err := c.Env.Up.List(c.ctx, p.senv, prefix)
+	all, err := c.Env.Up.List(ctx, p.senv, prefix)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (c *call) recurseSet(p recursePlan) (*recurseSet, error) {
 		set.files = append(set.files, managedSource{dest, "salt://" + fi.Path + "?saltenv=" + p.senv})
 	}
 	if p.empty {
-		dirs, err := c.Env.Up.Dirs(c.ctx, p.senv, prefix)
+		dirs, err := c.Env.Up.Dirs(ctx, p.senv, prefix)
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +138,7 @@ func (c *call) recurseSet(p recursePlan) (*recurseSet, error) {
 }
 
 // findSource sets where the source is.
-func (c *call) findSource(p *recursePlan) error {
+func (c *call) findSource(ctx context.Context, p *recursePlan) error {
 	f := *c.FS
 	if p.saltenv != "" {
 		f.SaltEnv = p.saltenv
@@ -147,7 +147,7 @@ func (c *call) findSource(p *recursePlan) error {
 	for _, s := range textParts(p.source) {
 		list.Append(strings.TrimRight(s, "/"))
 	}
-	src, _, err := f.SourceList(c.ctx, &list, "")
+	src, _, err := f.SourceList(ctx, &list, "")
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (c *call) findSource(p *recursePlan) error {
 // directory is at the name, or where one of the files fails.
 // Salt: states/file.py recurse. Difference: files are in order of their names.
 func recurse(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	name := c.path()
 	if c.Kw.Has("mode") {
 		return c.fail("'mode' is not allowed in 'file.recurse'. Please use 'file_mode' and 'dir_mode'.")
@@ -191,7 +191,7 @@ func recurse(ctx context.Context, fc *fun.Call) fun.Ret {
 	if !c.IsNone("maxdepth") {
 		p.maxDepth = int(c.Int("maxdepth"))
 	}
-	if err := c.findSource(&p); err != nil {
+	if err := c.findSource(ctx, &p); err != nil {
 		return c.fail("Recurse failed: %s", err)
 	}
 	if fi, err := c.Env.Up.Stat(ctx, p.senv, p.sourcePath); err != nil || !fi.Mode.IsDir() {
@@ -208,13 +208,13 @@ func recurse(ctx context.Context, fc *fun.Call) fun.Ret {
 			}
 		}
 	}
-	set, err := c.recurseSet(p)
+	set, err := c.recurseSet(ctx, p)
 	if err != nil {
 		return c.fail("Recurse failed: %s", err)
 	}
 	b := &batch{call: c}
 	for _, l := range set.links {
-		b.merge(l.dest, c.sub(l.dest).symlink(linkPlan{
+		b.merge(l.dest, c.sub(l.dest).symlink(ctx, linkPlan{
 			target: l.source, makedirs: true, force: p.forceLinks, user: user, group: group, mode: files.NormMode(c.Value("sym_mode")),
 		}))
 		if b.raised != nil {
@@ -222,7 +222,7 @@ func recurse(ctx context.Context, fc *fun.Call) fun.Ret {
 		}
 	}
 	for _, d := range set.dirs {
-		if b.directory(d, perms, p.clean); b.raised != nil {
+		if b.directory(ctx, d, perms, p.clean); b.raised != nil {
 			return fun.Raise(b.raised)
 		}
 	}
@@ -230,14 +230,14 @@ func recurse(ctx context.Context, fc *fun.Call) fun.Ret {
 		if err := ctx.Err(); err != nil {
 			return fun.Raise(err)
 		}
-		if b.file(f, user, group, p.clean); b.raised != nil {
+		if b.file(ctx, f, user, group, p.clean); b.raised != nil {
 			return fun.Raise(b.raised)
 		}
 	}
 	if p.clean {
-		keep := c.keepFiles(name, c.Value("require"))
+		keep := c.keepFiles(ctx, name, c.Value("require"))
 		maps.Copy(keep, set.keep)
-		removed, err := c.cleanDir(name, keep, p.exclude)
+		removed, err := c.cleanDir(ctx, name, keep, p.exclude)
 		if err != nil {
 			return c.fail("Failed to clean %s: %s", name, host.OSError(err))
 		}
@@ -306,18 +306,18 @@ func (b *batch) replaceOther(path, would, did string) (stop bool) {
 	return false
 }
 
-func (b *batch) directory(path string, perms files.Perms, clean bool) {
+func (b *batch) directory(ctx context.Context, path string, perms files.Perms, clean bool) {
 	if clean && b.Exists(path) && !b.IsDir(path) {
 		if b.replaceOther(path, fmt.Sprintf("Replacing %s with a directory", path), "Replaced file with a directory") {
 			return
 		}
 	}
-	b.merge(path, b.sub(path).directory(dirPlan{
+	b.merge(path, b.sub(path).directory(ctx, dirPlan{
 		user: perms.User, group: perms.Group, dirMode: perms.Mode, maxDepth: -1, makedirs: true, allowLink: true,
 	}))
 }
 
-func (b *batch) file(f managedSource, user, group value.Value, clean bool) {
+func (b *batch) file(ctx context.Context, f managedSource, user, group value.Value, clean bool) {
 	c := b.call
 	replace := c.Bool("replace")
 	if clean && replace && c.IsDir(f.dest) {
@@ -340,7 +340,7 @@ func (b *batch) file(f managedSource, user, group value.Value, clean bool) {
 	if v, ok := c.Kw.Get("check_cmd"); ok && v != nil {
 		m.checkCmd, m.tmpDir, m.tmpExt = value.Str(v), c.Kw.Str("tmp_dir"), c.Kw.Str("tmp_ext")
 	}
-	b.merge(f.dest, c.sub(f.dest).manageChecked(m))
+	b.merge(f.dest, c.sub(f.dest).manageChecked(ctx, m))
 }
 
 func (b *batch) removed(paths []string) {

@@ -31,7 +31,7 @@ var retentionDepth = map[string]int{"first_of_year": 1, "first_of_month": 2, "fi
 // Salt: states/file.py retention_schedule. Difference: of backups of the very
 // same time most_recent counts each; Salt counts one and removes the others.
 func retentionSchedule(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	name := c.path()
 	switch {
 	case name == "":
