@@ -407,25 +407,14 @@ func (r *Regexp) template(repl string) ([]part, error) {
 		}
 		switch c := repl[i]; {
 		case c == 'g':
-			if i+1 >= len(repl) || repl[i+1] != '<' {
-				return nil, bad(i+1, "missing <")
-			}
-			end := strings.IndexByte(repl[i:], '>')
-			if end < 0 {
-				return nil, bad(i+2, "missing >, unterminated name")
-			}
-			name := repl[i+2 : i+end]
-			n, named := r.names[name]
-			if !named {
-				var err error
-				if n, err = strconv.Atoi(name); err != nil {
-					return nil, &value.PyError{Type: "IndexError", Msg: "unknown group name " + value.QuoteStr(name)}
-				}
+			n, size, err := r.groupName(repl, i)
+			if err != nil {
+				return nil, err
 			}
 			if err := group(n, i+2); err != nil {
 				return nil, err
 			}
-			i += end
+			i += size
 		case c == '0' || c >= '1' && c <= '3' && octalAt(repl, i, 3):
 			n, k := 0, 0
 			for ; k < 3 && i+k < len(repl) && repl[i+k] >= '0' && repl[i+k] <= '7'; k++ {
@@ -454,6 +443,26 @@ func (r *Regexp) template(repl string) ([]part, error) {
 		}
 	}
 	return append(parts, part{text: text.String(), group: -1}), nil
+}
+
+// groupName reads <1> or <name> behind the g at repl[i]: which group that is, and
+// how long the text is.
+func (r *Regexp) groupName(repl string, i int) (n, size int, err error) {
+	if i+1 >= len(repl) || repl[i+1] != '<' {
+		return 0, 0, bad(i+1, "missing <")
+	}
+	end := strings.IndexByte(repl[i:], '>')
+	if end < 0 {
+		return 0, 0, bad(i+2, "missing >, unterminated name")
+	}
+	name := repl[i+2 : i+end]
+	n, named := r.names[name]
+	if !named {
+		if n, err = strconv.Atoi(name); err != nil {
+			return 0, 0, &value.PyError{Type: "IndexError", Msg: "unknown group name " + value.QuoteStr(name)}
+		}
+	}
+	return n, end, nil
 }
 
 // octalAt reports whether n octal digits stand at i of s.

@@ -291,27 +291,11 @@ func (b *builder) flatten(n *node, depth int) *SyntaxError {
 			n.items = append(n.items, key, val)
 			continue
 		}
-		switch val.kind {
-		case mappingNode:
-			if f := b.flatten(val, depth+1); f != nil {
-				return f
-			}
-			merge = append(merge, val.items...)
-		case sequenceNode:
-			for _, x := range val.items {
-				if x.kind != mappingNode {
-					return x.fault(mapContext, n, "expected a mapping for merging, but found %s", x.kind)
-				}
-				if f := b.flatten(x, depth+1); f != nil {
-					return f
-				}
-			}
-			for _, v := range slices.Backward(val.items) {
-				merge = append(merge, v.items...)
-			}
-		default:
-			return val.fault(mapContext, n, "expected a mapping or list of mappings for merging, but found %s", val.kind)
+		more, f := b.mergedFrom(n, val, depth)
+		if f != nil {
+			return f
 		}
+		merge = append(merge, more...)
 		if len(merge)+b.merged > maxMerged {
 			return n.raise("RecursionError", "found merge keys that stand for too much: more than %d entries", maxMerged)
 		}
@@ -329,6 +313,32 @@ func (b *builder) flatten(n *node, depth int) *SyntaxError {
 	}
 	n.items = append(merged, n.items...)
 	return nil
+}
+
+// mergedFrom returns the entries of a value of << in the mapping n: a mapping,
+// or a sequence of mappings, of which the first has precedence.
+func (b *builder) mergedFrom(n, val *node, depth int) ([]*node, *SyntaxError) {
+	switch val.kind {
+	case mappingNode:
+		f := b.flatten(val, depth+1)
+		return val.items, f
+	case sequenceNode:
+		for _, x := range val.items {
+			if x.kind != mappingNode {
+				return nil, x.fault(mapContext, n, "expected a mapping for merging, but found %s", x.kind)
+			}
+			if f := b.flatten(x, depth+1); f != nil {
+				return nil, f
+			}
+		}
+		var merge []*node
+		for _, v := range slices.Backward(val.items) {
+			merge = append(merge, v.items...)
+		}
+		return merge, nil
+	default:
+		return nil, val.fault(mapContext, n, "expected a mapping or list of mappings for merging, but found %s", val.kind)
+	}
 }
 
 // mergeKey is what says whether two keys are the same to a merge: the text of

@@ -250,36 +250,11 @@ func (p *parser) node(block, indentless bool) (*node, *SyntaxError) {
 	defer func() { p.depth-- }()
 
 	start := t.start
-	var anchor, handle, suffix string
-	var tagAt mark
-	var anchored, tagged bool
-	for {
-		if t.kind == anchorToken && !anchored {
-			anchored, anchor = true, t.value
-		} else if t.kind == tagToken && !tagged {
-			tagged, handle, suffix, tagAt = true, t.handle, t.value, t.start
-		} else {
-			break
-		}
-		p.take()
-		if t, f = p.peek(); f != nil {
-			return nil, f
-		}
+	props, t, f := p.properties(t)
+	if f != nil {
+		return nil, f
 	}
-	tag := suffix
-	if tagged && handle != "" {
-		prefix, ok := p.handles[handle]
-		switch {
-		case ok:
-		case handle == "!":
-			prefix = "!"
-		case handle == "!!":
-			prefix = tagPrefix
-		default:
-			return nil, p.fault("while parsing a node", start, "found undefined tag handle", tagAt)
-		}
-		tag = prefix + suffix
-	}
+	anchored, tagged, tag := props.anchored, props.tagged, props.tag
 
 	var n *node
 	if anchored || tagged {
@@ -288,17 +263,9 @@ func (p *parser) node(block, indentless bool) (*node, *SyntaxError) {
 		n = p.newNode(scalarNode, t.start)
 	}
 	if anchored {
-		if first := p.anchors[anchor]; first != nil {
-			return nil, &SyntaxError{
-				Class: "ComposerError", Context: "found duplicate anchor; first occurrence",
-				ContextLine: int(first.line) + 1, ContextCol: int(first.col) + 1,
-				Problem: "second occurrence", Line: start.line + 1, Col: start.col + 1,
-			}
+		if f := p.anchor(props.anchor, n, start); f != nil {
+			return nil, f
 		}
-		if p.anchors == nil {
-			p.anchors = map[string]*node{}
-		}
-		p.anchors[anchor] = n
 	}
 	specific := tag != "" && tag != "!"
 	n.tag = tag
@@ -354,6 +321,63 @@ func (p *parser) node(block, indentless bool) (*node, *SyntaxError) {
 		}
 	}
 	return n, nil
+}
+
+// nodeProperties are what stands before a node.
+type nodeProperties struct {
+	anchored, tagged bool
+	anchor, tag      string
+}
+
+// properties takes an anchor and a tag, in any order, and returns the token
+// that follows.
+func (p *parser) properties(t *token) (props nodeProperties, next *token, f *SyntaxError) {
+	start := t.start
+	var handle string
+	var tagAt mark
+	for {
+		if t.kind == anchorToken && !props.anchored {
+			props.anchored, props.anchor = true, t.value
+		} else if t.kind == tagToken && !props.tagged {
+			props.tagged, handle, props.tag, tagAt = true, t.handle, t.value, t.start
+		} else {
+			break
+		}
+		p.take()
+		if t, f = p.peek(); f != nil {
+			return props, nil, f
+		}
+	}
+	if handle != "" {
+		prefix, ok := p.handles[handle]
+		switch {
+		case ok:
+		case handle == "!":
+			prefix = "!"
+		case handle == "!!":
+			prefix = tagPrefix
+		default:
+			return props, nil, p.fault("while parsing a node", start, "found undefined tag handle", tagAt)
+		}
+		props.tag = prefix + props.tag
+	}
+	return props, t, nil
+}
+
+// anchor gives a node a name, which no other may have.
+func (p *parser) anchor(name string, n *node, start mark) *SyntaxError {
+	if first := p.anchors[name]; first != nil {
+		return &SyntaxError{
+			Class: "ComposerError", Context: "found duplicate anchor; first occurrence",
+			ContextLine: int(first.line) + 1, ContextCol: int(first.col) + 1,
+			Problem: "second occurrence", Line: start.line + 1, Col: start.col + 1,
+		}
+	}
+	if p.anchors == nil {
+		p.anchors = map[string]*node{}
+	}
+	p.anchors[name] = n
+	return nil
 }
 
 // collect ends the reading of a container that began when mark children were

@@ -55,34 +55,33 @@ func (f *FS) CheckPerms(ctx context.Context, name string, r *Return, p Perms) (B
 	}
 	skipMode := p.Mode == "" || link && !p.Follow
 	newMode := !skipMode && p.Mode != cur.Mode
-	if newMode && !f.Test {
-		if m, ok := ParseMode(p.Mode); ok {
-			_ = f.Chmod(name, m) // what failed is seen below
-		}
-	}
-
 	post := cur
 	if !f.Test && (newUser || newGroup || newMode) {
+		if m, ok := ParseMode(p.Mode); ok && newMode {
+			_ = f.Chmod(name, m) // what failed is seen below
+		}
 		if post, err = f.Stats(name, p.Follow); err != nil {
 			return Before{}, err
 		}
 	}
-	verify := func(key string, want value.Value, due, done bool) {
-		switch {
-		case !due:
-		case done || f.Test:
+	verify := func(key string, want value.Value, done bool) {
+		if done || f.Test {
 			r.Changes.Set(key, want)
-		default:
-			r.Result = fun.Failed
-			notes = append(notes, "Failed to change "+key+" to "+value.Str(want))
+			return
 		}
+		r.Result = fun.Failed
+		notes = append(notes, "Failed to change "+key+" to "+value.Str(want))
 	}
-	verify("user", p.User, newUser, newUser && sameOwner(p.User, post.User, post.UID))
-	verify("group", p.Group, newGroup, newGroup && sameOwner(p.Group, post.Group, post.GID))
+	if newUser {
+		verify("user", p.User, sameOwner(p.User, post.User, post.UID))
+	}
+	if newGroup {
+		verify("group", p.Group, sameOwner(p.Group, post.Group, post.GID))
+	}
 	// An owner that changed may have cost the setuid bit, so the mode is
 	// looked at again even where it was right.
-	if !skipMode {
-		verify("mode", p.Mode, newMode || post.Mode != p.Mode, post.Mode == p.Mode)
+	if !skipMode && (newMode || post.Mode != p.Mode) {
+		verify("mode", p.Mode, post.Mode == p.Mode)
 	}
 	if p.Attrs != nil && cur.Type != "dir" && (!link || p.Follow) {
 		notes = append(notes, f.checkAttrs(ctx, name, r, *p.Attrs)...)

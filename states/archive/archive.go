@@ -552,39 +552,20 @@ func (j *job) own(ctx context.Context) {
 		}
 		tops = []string{rel}
 	}
-	changed := false
+	g := giver{job: j, perms: files.Perms{User: user, Group: group}}
 	var missing, failed []string
-	give := func(p string) bool {
-		r := files.NewReturn(p)
-		if _, err := j.fs.CheckPerms(ctx, p, r, files.Perms{User: user, Group: group}); err != nil {
-			return false
-		}
-		changed = changed || r.Changes.Len() > 0
-		return r.Result != fun.Failed
-	}
 	for _, top := range tops {
 		p := filepath.Join(j.dir, top)
-		if !j.fs.LExists(p) {
+		switch {
+		case !j.fs.LExists(p):
 			if !j.c.Test {
 				missing = append(missing, j.dir+top)
 			}
-			continue
-		}
-		good := give(p)
-		if !j.fs.IsLink(p) && j.fs.IsDir(p) {
-			err := j.fs.Walk(p, false, func(dir string, dirs, names []string) error {
-				for _, n := range slices.Concat(dirs, names) {
-					good = give(filepath.Join(dir, n)) && good
-				}
-				return ctx.Err()
-			})
-			good = good && err == nil
-		}
-		if !good {
+		case !g.giveTree(ctx, p):
 			failed = append(failed, j.dir+top)
 		}
 	}
-	if changed {
+	if g.changed {
 		j.ret.Changes.Set("updated ownership", true)
 		if j.c.Test {
 			j.ret.Result = fun.WouldChange
@@ -601,4 +582,36 @@ func (j *job) own(ctx context.Context) {
 		j.ret.Result = fun.Failed
 		j.ret.Comment += "\n\nWhile trying to enforce user/group ownership, Salt was unable to change ownership on the following paths:\n\n- " + strings.Join(failed, "\n- ")
 	}
+}
+
+// A giver gives files to the owner that the state names.
+type giver struct {
+	*job
+	perms   files.Perms
+	changed bool // a file has, or would get, another owner
+}
+
+// give reports whether the owner is right, or can be set.
+func (g *giver) give(ctx context.Context, p string) bool {
+	r := files.NewReturn(p)
+	if _, err := g.fs.CheckPerms(ctx, p, r, g.perms); err != nil {
+		return false
+	}
+	g.changed = g.changed || r.Changes.Len() > 0
+	return r.Result != fun.Failed
+}
+
+// giveTree is give of a path and all below it.
+func (g *giver) giveTree(ctx context.Context, p string) bool {
+	good := g.give(ctx, p)
+	if g.fs.IsLink(p) || !g.fs.IsDir(p) {
+		return good
+	}
+	err := g.fs.Walk(p, false, func(dir string, dirs, names []string) error {
+		for _, n := range slices.Concat(dirs, names) {
+			good = g.give(ctx, filepath.Join(dir, n)) && good
+		}
+		return ctx.Err()
+	})
+	return good && err == nil
 }

@@ -201,36 +201,13 @@ func (c *call) checkDirectory(ctx context.Context, name string, p dirPlan) (fun.
 		if !rec.mode {
 			dirMode, fileMode = "", ""
 		}
-		_ = c.walkDepth(name, p.maxDepth, func(dir string, dirs, names []string) error {
-			if !rec.ignoreFiles {
-				for _, n := range names {
-					c.noteMeta(changes, filepath.Join(dir, n), user, group, fileMode, p.follow)
-				}
-			}
-			if !rec.ignoreDirs {
-				for _, n := range dirs {
-					c.noteMeta(changes, filepath.Join(dir, n), user, group, dirMode, p.follow)
-				}
-			}
-			return nil
-		})
+		c.noteBelow(changes, name, p, rec, files.Perms{User: user, Group: group}, dirMode, fileMode)
 	}
 	if !p.onlySub {
 		c.noteMeta(changes, name, user, group, dirMode, p.follow)
 	}
 	if p.clean {
-		// As in Salt, a directory above a file that is kept counts as one to be
-		// removed, though it stays.
-		keep := c.keepFiles(ctx, name, p.require)
-		_ = c.Walk(name, false, func(dir string, dirs, names []string) error {
-			for _, n := range append(append([]string(nil), names...), dirs...) {
-				full := filepath.Join(dir, n)
-				if !keep[full] && c.included(relative(name, full), nil, p.exclude) {
-					changes.Set(full, value.MapOf("removed", "Removed due to clean"))
-				}
-			}
-			return nil
-		})
+		c.noteClean(ctx, changes, name, p)
 	}
 	if !c.IsDir(name) {
 		changes.Set(name, value.MapOf("directory", "new"))
@@ -246,6 +223,39 @@ func (c *call) checkDirectory(ctx context.Context, name string, p dirPlan) (fun.
 		}
 	}
 	return fun.WouldChange, b.String(), changes
+}
+
+// noteBelow notes what is to change in what a directory holds.
+func (c *call) noteBelow(changes *value.Map, name string, p dirPlan, rec recursion, owner files.Perms, dirMode, fileMode string) {
+	_ = c.walkDepth(name, p.maxDepth, func(dir string, dirs, names []string) error {
+		if !rec.ignoreFiles {
+			for _, n := range names {
+				c.noteMeta(changes, filepath.Join(dir, n), owner.User, owner.Group, fileMode, p.follow)
+			}
+		}
+		if !rec.ignoreDirs {
+			for _, n := range dirs {
+				c.noteMeta(changes, filepath.Join(dir, n), owner.User, owner.Group, dirMode, p.follow)
+			}
+		}
+		return nil
+	})
+}
+
+// noteClean notes what clean would remove.
+func (c *call) noteClean(ctx context.Context, changes *value.Map, name string, p dirPlan) {
+	// As in Salt, a directory above a file that is kept counts as one to be
+	// removed, though it stays.
+	keep := c.keepFiles(ctx, name, p.require)
+	_ = c.Walk(name, false, func(dir string, dirs, names []string) error {
+		for _, n := range append(append([]string(nil), names...), dirs...) {
+			full := filepath.Join(dir, n)
+			if !keep[full] && c.included(relative(name, full), nil, p.exclude) {
+				changes.Set(full, value.MapOf("removed", "Removed due to clean"))
+			}
+		}
+		return nil
+	})
 }
 
 // walkDepth walks down at most depth levels; -1 is no limit.

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 
 	"brine/internal/fun"
@@ -44,10 +44,11 @@ func recurseFrom(name string, low *fun.Chunk) recursePlan {
 // directories, links with their targets, all below the plan's name, and what
 // clean keeps.
 type recurseSet struct {
-	files []managedSource
-	dirs  []string
-	links []managedSource
-	keep  map[string]bool
+	keptLinks []string // paths in the source
+	files     []managedSource
+	dirs      []string
+	links     []managedSource
+	keep      map[string]bool
 }
 
 type managedSource struct{ dest, source string }
@@ -69,72 +70,60 @@ func (c *call) recurseSet(ctx context.Context, p recursePlan) (*recurseSet, erro
 		}
 	}
 	set := &recurseSet{keep: map[string]bool{}}
-	prefix := p.sourcePath
-	all, err := c.Env.Up.List(ctx, p.senv, prefix)
+	all, err := c.Env.Up.List(ctx, p.senv, p.sourcePath)
 	if err != nil {
 		return nil, err
 	}
+	// rel returns a path below the source, and whether it is copied.
 	rel := func(full string) (string, bool) {
-		r, ok := strings.CutPrefix(full, prefix+"/")
-		if prefix == "" {
+		r, ok := strings.CutPrefix(full, p.sourcePath+"/")
+		if p.sourcePath == "" {
 			r, ok = full, true
 		}
-		return r, ok && r != "" && p.relOK(r) && c.included(r, p.include, p.exclude)
+		return r, ok && r != "" && !set.linked(full) && p.relOK(r) && c.included(r, p.include, p.exclude)
 	}
-	var linked []string // of links that are kept: what is below them is not copied
 	if p.keepLinks {
+		var kept []string
 		for _, fi := range all {
-			if fi.Link == "" {
-				continue
-			}
-			if r, ok := rel(fi.Path); ok {
+			if r, ok := rel(fi.Path); ok && fi.Link != "" {
 				dest := filepath.Join(p.name, r)
 				set.links = append(set.links, managedSource{dest, fi.Link})
 				set.keep[dest] = true
-				linked = append(linked, fi.Path)
+				kept = append(kept, fi.Path)
 			}
 		}
-	}
-	below := func(full string) bool {
-		for _, l := range linked {
-			if full == l || strings.HasPrefix(full, l+"/") {
-				return true
-			}
-		}
-		return false
-	}
-	seen := map[string]bool{}
-	addDir := func(d string) {
-		if !seen[d] {
-			seen[d] = true
-			set.dirs = append(set.dirs, d)
-		}
+		set.keptLinks = kept
 	}
 	for _, fi := range all {
-		r, ok := rel(fi.Path)
-		if !ok || below(fi.Path) {
-			continue
+		if r, ok := rel(fi.Path); ok {
+			dest := filepath.Join(p.name, filepath.FromSlash(r))
+			set.keep[dest] = true
+			set.dirs = append(set.dirs, filepath.Dir(dest))
+			set.files = append(set.files, managedSource{dest, "salt://" + fi.Path + "?saltenv=" + p.senv})
 		}
-		dest := filepath.Join(p.name, filepath.FromSlash(r))
-		set.keep[dest] = true
-		addDir(filepath.Dir(dest))
-		set.files = append(set.files, managedSource{dest, "salt://" + fi.Path + "?saltenv=" + p.senv})
 	}
 	if p.empty {
-		dirs, err := c.Env.Up.Dirs(ctx, p.senv, prefix)
+		dirs, err := c.Env.Up.Dirs(ctx, p.senv, p.sourcePath)
 		if err != nil {
 			return nil, err
 		}
 		for _, d := range dirs {
-			if r, ok := rel(d); ok && !below(d) {
+			if r, ok := rel(d); ok {
 				dest := filepath.Join(p.name, filepath.FromSlash(r))
-				addDir(dest)
+				set.dirs = append(set.dirs, dest)
 				set.keep[dest] = true
 			}
 		}
 	}
-	sort.Strings(set.dirs)
+	slices.Sort(set.dirs)
+	set.dirs = slices.Compact(set.dirs)
 	return set, nil
+}
+
+// linked reports whether a path of the source is a link that is kept, or below
+// one: what is there is not copied.
+func (s *recurseSet) linked(full string) bool {
+	return slices.ContainsFunc(s.keptLinks, func(l string) bool { return full == l || strings.HasPrefix(full, l+"/") })
 }
 
 // findSource sets where the source is.
@@ -213,26 +202,8 @@ func recurse(ctx context.Context, fc *fun.Call) fun.Ret {
 		return c.fail("Recurse failed: %s", err)
 	}
 	b := &batch{call: c}
-	for _, l := range set.links {
-		b.merge(l.dest, c.sub(l.dest).symlink(ctx, linkPlan{
-			target: l.source, makedirs: true, force: p.forceLinks, user: user, group: group, mode: files.NormMode(c.Value("sym_mode")),
-		}))
-		if b.raised != nil {
-			return fun.Raise(b.raised)
-		}
-	}
-	for _, d := range set.dirs {
-		if b.directory(ctx, d, perms, p.clean); b.raised != nil {
-			return fun.Raise(b.raised)
-		}
-	}
-	for _, f := range set.files {
-		if err := ctx.Err(); err != nil {
-			return fun.Raise(err)
-		}
-		if b.file(ctx, f, user, group, p.clean); b.raised != nil {
-			return fun.Raise(b.raised)
-		}
+	if err := b.copyAll(ctx, set, p, perms); err != nil {
+		return fun.Raise(err)
 	}
 	if p.clean {
 		keep := c.keepFiles(ctx, name, c.Value("require"))
@@ -244,6 +215,33 @@ func recurse(ctx context.Context, fc *fun.Call) fun.Ret {
 		b.removed(removed)
 	}
 	return b.ret()
+}
+
+// copyAll makes the links, directories and files of a tree. It returns an error
+// that ends the state.
+func (b *batch) copyAll(ctx context.Context, set *recurseSet, p recursePlan, perms files.Perms) error {
+	for _, l := range set.links {
+		b.merge(l.dest, b.sub(l.dest).symlink(ctx, linkPlan{
+			target: l.source, makedirs: true, force: p.forceLinks, user: perms.User, group: perms.Group, mode: files.NormMode(b.Value("sym_mode")),
+		}))
+		if b.raised != nil {
+			return b.raised
+		}
+	}
+	for _, d := range set.dirs {
+		if b.directory(ctx, d, perms, p.clean); b.raised != nil {
+			return b.raised
+		}
+	}
+	for _, f := range set.files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if b.file(ctx, f, perms.User, perms.Group, p.clean); b.raised != nil {
+			return b.raised
+		}
+	}
+	return nil
 }
 
 // A batch gathers the returns of the parts of a recurse state.

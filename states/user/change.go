@@ -85,17 +85,8 @@ func (w *want) apply(ctx context.Context, due, before *value.Map) error {
 			return err
 		}
 	}
-	if dir, ok := due.Get("homeDoesNotExist"); ok {
-		if _, err := a.SetHome(ctx, name, value.Str(dir), false); err != nil {
-			return err
-		}
-		if err := w.makeHome(value.Str(dir), before); err != nil {
-			return err
-		}
-	} else if dir, ok := due.Get("home"); ok {
-		if _, err := a.SetHome(ctx, name, value.Str(dir), false); err != nil {
-			return err
-		}
+	if err := w.applyHome(ctx, due, before); err != nil {
+		return err
 	}
 	if err := w.setDays(ctx, due.Has); err != nil {
 		return err
@@ -109,23 +100,46 @@ func (w *want) apply(ctx context.Context, due, before *value.Map) error {
 			return err
 		}
 	}
+	if err := w.applyFields(ctx, due); err != nil {
+		return err
+	}
+	if due.Has("groups") {
+		if _, err := a.SetGroups(ctx, name, texts(due, "groups"), !w.c.Bool("remove_groups")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// applyHome sets the home directory, and makes it where it is missing.
+func (w *want) applyHome(ctx context.Context, due, before *value.Map) error {
+	dir, missing := due.Get("homeDoesNotExist")
+	if !missing {
+		var ok bool
+		if dir, ok = due.Get("home"); !ok {
+			return nil
+		}
+	}
+	if _, err := w.admin.SetHome(ctx, w.name, value.Str(dir), false); err != nil || !missing {
+		return err
+	}
+	return w.makeHome(value.Str(dir), before)
+}
+
+// applyFields sets the fields of passwd that are numbers or text.
+func (w *want) applyFields(ctx context.Context, due *value.Map) error {
 	for _, s := range []struct{ key, flag string }{{"uid", "-u"}, {"gid", "-g"}, {"shell", "-s"}} {
 		if v, ok := due.Get(s.key); ok {
-			if _, err := a.Set(ctx, name, s.key, v, s.flag, value.Str(v)); err != nil {
+			if _, err := w.admin.Set(ctx, w.name, s.key, v, s.flag, value.Str(v)); err != nil {
 				return err
 			}
 		}
 	}
 	for _, f := range gecos {
 		if v, ok := due.Get(f); ok {
-			if _, err := a.SetGecos(ctx, name, f, value.Str(v)); err != nil {
+			if _, err := w.admin.SetGecos(ctx, w.name, f, value.Str(v)); err != nil {
 				return err
 			}
-		}
-	}
-	if due.Has("groups") {
-		if _, err := a.SetGroups(ctx, name, texts(due, "groups"), !w.c.Bool("remove_groups")); err != nil {
-			return err
 		}
 	}
 	return nil
