@@ -72,26 +72,13 @@ func (e *evaluator) eval(n *node, data value.Value, depth int) (value.Value, err
 			return nil, err
 		}
 		return sub(1, v)
-	case kIndex:
+	case kIndex, kSlice, kFlatten:
 		v, err := sub(0, data)
 		l, ok := v.(*value.List)
 		if err != nil || !ok {
 			return nil, err
 		}
-		return at(l, n.index), nil
-	case kSlice:
-		v, err := sub(0, data)
-		if _, ok := v.(*value.List); err != nil || !ok {
-			return nil, err
-		}
-		return value.Slice(v, n.slice[0], n.slice[1], n.slice[2])
-	case kFlatten:
-		v, err := sub(0, data)
-		l, ok := v.(*value.List)
-		if err != nil || !ok {
-			return nil, err
-		}
-		return flat(l)
+		return ofList(n, l)
 	case kProject, kValues, kFilter:
 		return e.project(n, data, depth)
 	case kOr, kAnd:
@@ -139,6 +126,18 @@ func (e *evaluator) eval(n *node, data value.Value, depth int) (value.Value, err
 			return nil, err
 		}
 		return e.call(n.text, args, depth+1)
+	}
+}
+
+// ofList asks an index, a slice or a flattening of a list.
+func ofList(n *node, l *value.List) (value.Value, error) {
+	switch n.kind {
+	case kIndex:
+		return at(l, n.index), nil
+	case kSlice:
+		return value.Slice(l, n.slice[0], n.slice[1], n.slice[2])
+	default: // kFlatten
+		return flat(l)
 	}
 }
 

@@ -416,12 +416,9 @@ func (r *Regexp) template(repl string) ([]part, error) {
 			}
 			i += size
 		case c == '0' || c >= '1' && c <= '3' && octalAt(repl, i, 3):
-			n, k := 0, 0
-			for ; k < 3 && i+k < len(repl) && repl[i+k] >= '0' && repl[i+k] <= '7'; k++ {
-				n = n*8 + int(repl[i+k]-'0')
-			}
-			text.WriteRune(rune(n))
-			i += k - 1
+			code, n := octal(repl[i:])
+			text.WriteRune(code)
+			i += n - 1
 		case c >= '1' && c <= '9':
 			n, k := int(c-'0'), 1
 			if i+1 < len(repl) && repl[i+1] >= '0' && repl[i+1] <= '9' {
@@ -443,6 +440,14 @@ func (r *Regexp) template(repl string) ([]part, error) {
 		}
 	}
 	return append(parts, part{text: text.String(), group: -1}), nil
+}
+
+// octal reads up to three octal digits.
+func octal(s string) (r rune, n int) {
+	for ; n < 3 && n < len(s) && s[n] >= '0' && s[n] <= '7'; n++ {
+		r = r*8 + rune(s[n]-'0')
+	}
+	return r, n
 }
 
 // groupName reads <1> or <name> behind the g at repl[i]: which group that is, and

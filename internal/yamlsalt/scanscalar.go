@@ -24,18 +24,7 @@ func (s *scanner) scanPlain() *SyntaxError {
 			if ends {
 				break
 			}
-			if g.broken {
-				if buf == nil {
-					buf = append(make([]byte, 0, 2*(to-from)+64), s.text[from:to]...)
-				}
-				buf = fold(buf, g.first, g.rest)
-				g.first, g.rest, g.broken = g.first[:0], g.rest[:0], false
-			} else if len(g.blanks) > 0 {
-				if buf != nil {
-					buf = append(buf, g.blanks...)
-				}
-				g.blanks = g.blanks[:0]
-			}
+			buf = g.flush(buf, s.text[from:to])
 			word := s.pos
 			s.skipWord()
 			if buf != nil {
@@ -128,6 +117,25 @@ func (s *scanner) readGap(g *gap, indent int) bool {
 		}
 	}
 	return true
+}
+
+// flush appends the gap to buf, a copy of before where there is none yet: blanks
+// alone need no copy.
+func (g *gap) flush(buf []byte, before string) []byte {
+	switch {
+	case g.broken:
+		if buf == nil {
+			buf = append(make([]byte, 0, 2*len(before)+64), before...)
+		}
+		buf = fold(buf, g.first, g.rest)
+		g.first, g.rest, g.broken = g.first[:0], g.rest[:0], false
+	case len(g.blanks) > 0:
+		if buf != nil {
+			buf = append(buf, g.blanks...)
+		}
+		g.blanks = g.blanks[:0]
+	}
+	return buf
 }
 
 // plainByte reports whether c always continues a plain scalar.

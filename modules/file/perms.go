@@ -57,8 +57,8 @@ func (f *FS) CheckPerms(ctx context.Context, name string, r *Return, p Perms) (B
 	newMode := !skipMode && p.Mode != cur.Mode
 	post := cur
 	if !f.Test && (newUser || newGroup || newMode) {
-		if m, ok := ParseMode(p.Mode); ok && newMode {
-			_ = f.Chmod(name, m) // what failed is seen below
+		if newMode {
+			f.tryChmod(name, p.Mode)
 		}
 		if post, err = f.Stats(name, p.Follow); err != nil {
 			return Before{}, err
@@ -86,14 +86,26 @@ func (f *FS) CheckPerms(ctx context.Context, name string, r *Return, p Perms) (B
 	if p.Attrs != nil && cur.Type != "dir" && (!link || p.Follow) {
 		notes = append(notes, f.checkAttrs(ctx, name, r, *p.Attrs)...)
 	}
-	if r.Comment != "" {
-		notes = append([]string{r.Comment}, notes...)
-	}
-	r.Comment = strings.Join(notes, "; ")
+	r.note(notes)
 	if f.Test && r.Changes.Len() > 0 {
 		r.Result = fun.WouldChange
 	}
 	return Before{cur.User, cur.Group, cur.Mode}, nil
+}
+
+// tryChmod sets a mode where it is one; the caller looks whether it was set.
+func (f *FS) tryChmod(name, mode string) {
+	if m, ok := ParseMode(mode); ok {
+		_ = f.Chmod(name, m)
+	}
+}
+
+// note adds notes to the comment.
+func (r *Return) note(notes []string) {
+	if r.Comment != "" {
+		notes = append([]string{r.Comment}, notes...)
+	}
+	r.Comment = strings.Join(notes, "; ")
 }
 
 // truthy reports whether an owner is named; the number 0 does not count, as in

@@ -62,7 +62,7 @@ func (n *node) expand(state *value.Map) {
 		pos := state.Pos(k)
 		if body, ok := v.(*value.Map); ok {
 			if long[body] == nil {
-				long[body] = n.longForm(k, body, pos)
+				long[body] = n.longForm(k, body)
 			}
 			n.ids.Set(k, long[body])
 			n.ids.SetPos(k, pos)
@@ -87,7 +87,7 @@ func (n *node) expand(state *value.Map) {
 // SLS that it comes from. The lists are copies, so that a YAML alias cannot
 // make two states of one list.
 // Salt: BaseHighState._handle_state_decls.
-func (n *node) longForm(id value.Value, body *value.Map, idPos source.Pos) *value.Map {
+func (n *node) longForm(id value.Value, body *value.Map) *value.Map {
 	out := value.NewMap(body.Len() + 2)
 	put := func(key string, v value.Value, pos source.Pos) {
 		out.Set(key, v)
