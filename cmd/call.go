@@ -114,7 +114,7 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	}
 	res, err := s.invoke(ctx, env, fun.Exec, name, dispatch.ParseInput(args[1:], o.unparsed()), jid)
 	if err != nil && !cutShort(res, err) {
-		return a.callFault(c, s, name, err)
+		return a.callFault(name, err)
 	}
 	data, wish := value.MapOf("local", res.Value), res.Out
 	if o.metadata {
@@ -182,7 +182,7 @@ func callStatus(res fun.Result, passthrough bool) int {
 }
 
 // callFault words a function's error for the user.
-func (a *App) callFault(c *cobra.Command, s *session, name string, err error) error {
+func (a *App) callFault(name string, err error) error {
 	var nf *fun.NotFoundError
 	var ce *fun.CommandError
 	var ie *fun.InvocationError

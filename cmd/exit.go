@@ -60,7 +60,7 @@ func classify(err error) (status int, hint string) {
 	var (
 		se *statusError
 		nf *fun.NotFoundError
-		pl source.List
+		pl source.Errors
 		pe *source.Error
 	)
 	switch {
@@ -90,7 +90,7 @@ func classify(err error) (status int, hint string) {
 // printError prints err, with its place and include chain where it has them.
 func printError(w io.Writer, err error, hint string) {
 	var (
-		pl source.List
+		pl source.Errors
 		pe *source.Error
 	)
 	switch {

@@ -152,9 +152,12 @@ func (s *session) controller(ctx context.Context, jid string) (*fun.Env, error) 
 // the same command line, which goes on with the job's record.
 func (a *App) background(job fun.Job, ids []string, rec jobs.Record) error {
 	file := jobs.FileOf(rec)
+	if file == nil {
+		return errors.New("the job cannot go on without this process, since it cannot be recorded")
+	}
 	exe, err := os.Executable()
-	if err != nil || file == nil {
-		return fmt.Errorf("the job cannot go on without this process, since it cannot be recorded (%v)", err)
+	if err != nil {
+		return fmt.Errorf("the job cannot go on without this process: %w", err)
 	}
 	argv := []string{exe}
 	rest := a.Args

@@ -107,7 +107,7 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 	}
 	res, err := s.invoke(ctx, env, fun.Runner, name, in, jid)
 	if err != nil && !cutShort(res, err) {
-		return a.runFault(c, s, name, err)
+		return a.runFault(s, name, err)
 	}
 	data, wish := shown(res)
 	if perr := s.print(data, wish, res.Retcode); perr != nil {
@@ -160,7 +160,7 @@ func runStatus(res fun.Result) int {
 	return statusOf(n)
 }
 
-func (a *App) runFault(c *cobra.Command, s *session, name string, err error) error {
+func (a *App) runFault(s *session, name string, err error) error {
 	var nf *fun.NotFoundError
 	switch {
 	case errors.As(err, &nf):

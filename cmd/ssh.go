@@ -92,20 +92,9 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 		}
 		return a.printKindDoc(fun.Exec, args)
 	}
-	if o.salt.forwards != "" {
-		return &statusError{
-			status: exitUsage, err: errors.New("--remote-port-forwards: brine forwards no ports of targets"),
-			hint: "ssh -R beside the run does",
-		}
-	}
-	if o.published.preview && len(args) > 0 {
-		args = append(args, "none") // the function, which is not run
-	}
-	if o.hosts {
-		if len(args) > 0 {
-			fmt.Fprintf(a.Err, "brine: --hosts lists all of the roster: %s is not looked at\n", strings.Join(args, " "))
-		}
-		args = []string{"*", "none"}
+	args, err := o.targetArgs(a, args)
+	if err != nil {
+		return err
 	}
 	job, err := o.job(c, args)
 	if err != nil {
@@ -169,23 +158,7 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	}
 	sum, err := env.Fleet.Run(ctx, job, r.add)
 	if len(sum.Targets) == 0 {
-		var bad *fun.TargetError
-		if o.prog == saltCLI && job.TgtType != "nodegroup" && errors.As(err, &bad) {
-			return s.saltNoMatch(err) // to a master it matches nothing
-		}
-		if group := value.Str(job.Tgt); o.prog == saltCLI && err != nil && job.TgtType == "nodegroup" && !s.cfg.Opts.Map("nodegroups").Has(group) {
-			return told(s, fmt.Sprintf("Node group %s unavailable in %s", group, s.cfg.Opts.Str("conf_file")), err)
-		}
-		if err != nil {
-			return err
-		}
-		if all, err := env.Fleet.Match(ctx, "*", "glob"); err == nil && len(all) == 0 {
-			return s.noTargets()
-		}
-		if o.prog == saltCLI {
-			return s.saltNoMatch(o.noMatch(job))
-		}
-		return o.noMatch(job)
+		return s.noneMatched(ctx, env, o, job, err)
 	}
 	s.warnUnmet(o, job, sum)
 	if ferr := r.finish(); err == nil {
@@ -195,6 +168,47 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 		return err
 	}
 	return silent(s.strictStatus(r.status()))
+}
+
+// targetArgs completes the arguments of a call that runs no function.
+func (o *sshOpts) targetArgs(a *App, args []string) ([]string, error) {
+	if o.salt.forwards != "" {
+		return nil, &statusError{
+			status: exitUsage, err: errors.New("--remote-port-forwards: brine forwards no ports of targets"),
+			hint: "ssh -R beside the run does",
+		}
+	}
+	if o.published.preview && len(args) > 0 {
+		args = append(args, "none") // the function, which is not run
+	}
+	if o.hosts {
+		if len(args) > 0 {
+			fmt.Fprintf(a.Err, "brine: --hosts lists all of the roster: %s is not looked at\n", strings.Join(args, " "))
+		}
+		args = []string{"*", "none"}
+	}
+	return args, nil
+}
+
+// noneMatched reports that a job has no targets; err is that of the run.
+func (s *session) noneMatched(ctx context.Context, env *fun.Env, o *sshOpts, job fun.Job, err error) error {
+	var bad *fun.TargetError
+	if o.prog == saltCLI && job.TgtType != "nodegroup" && errors.As(err, &bad) {
+		return s.saltNoMatch(err) // to a master it matches nothing
+	}
+	if group := value.Str(job.Tgt); o.prog == saltCLI && err != nil && job.TgtType == "nodegroup" && !s.cfg.Opts.Map("nodegroups").Has(group) {
+		return told(s, fmt.Sprintf("Node group %s unavailable in %s", group, s.cfg.Opts.Str("conf_file")), err)
+	}
+	if err != nil {
+		return err
+	}
+	if all, err := env.Fleet.Match(ctx, "*", "glob"); err == nil && len(all) == 0 {
+		return s.noTargets()
+	}
+	if o.prog == saltCLI {
+		return s.saltNoMatch(o.noMatch(job))
+	}
+	return o.noMatch(job)
 }
 
 // printNothing is the report of a command that had nothing to do: JSON is a

@@ -152,6 +152,7 @@ func (o *sshOpts) registerNoEffect(f *pflag.FlagSet) {
 	case saltCLI:
 		hidden("show-timeout", "")
 		hidden("ssh", "")
+	case brineSSH: // has no hidden flags
 	}
 }
 

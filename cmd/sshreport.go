@@ -146,7 +146,7 @@ func (r *report) value(ret fun.Return) (value.Value, error) {
 	if states := ret.States(); states != nil {
 		return states, nil
 	}
-	if none, ok := errors.AsType[*fleet.NoReturn](ret.Err); ok {
+	if none, ok := errors.AsType[*fleet.NoReturnError](ret.Err); ok {
 		return none.Error(), nil
 	}
 	why := ret.Stage.String()

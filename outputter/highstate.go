@@ -315,11 +315,7 @@ func IsStateOutput(mode string) bool {
 func (h *hostPrinter) listed(setting, result string) bool {
 	switch v := h.o.Opts.At(setting).(type) {
 	case string:
-		for _, s := range strings.Split(v, ",") {
-			if s == result {
-				return true
-			}
-		}
+		return slices.Contains(strings.Split(v, ","), result)
 	case *value.List:
 		for _, x := range v.Items {
 			if x == result { // as in Salt the booleans themselves match nothing

@@ -36,9 +36,6 @@ func show(t *testing.T, name string, data value.Value, o *Options) string {
 	return b.String()
 }
 
-//go:fix inline
-func intp(n int) *int { return new(n) }
-
 func TestPlain(t *testing.T) {
 	t.Parallel()
 	nested := "local: {b: [1, [x, 'y\n\n  z'], {k: v}], a: {}, s: '', n: null, t: true, f: 1.50}"

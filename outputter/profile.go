@@ -32,36 +32,12 @@ func durations(data value.Value) (*value.List, bool) {
 	if !ok {
 		return nil, false
 	}
-	type state struct {
-		ms        float64
-		name, fun string
-	}
-	var states []state
+	var states []timedState
 	width := len("duration (ms)")
 	add := func(tag string, m *value.Map) bool {
-		s := state{ms: -1, name: "<>"}
-		comps := strings.Split(tag, "_|-")
-		s.fun = comps[0] + "." + comps[len(comps)-1]
-		name := m.At("name")
-		if !m.Has("name") {
-			name = m.At("__id__")
-		}
-		if name != nil {
-			text, ok := name.(string)
-			if !ok {
-				return false
-			}
-			s.name = text
-		}
-		if r := []rune(s.name); len(r) > maxName {
-			s.name = string(r[:maxName-3]) + "..."
-		}
-		if d, ok := m.Get("duration"); ok {
-			f, err := value.ToFloat(d)
-			if err != nil {
-				return false
-			}
-			s.ms = f
+		s, ok := timed(tag, m)
+		if !ok {
+			return false
 		}
 		width = max(width, len(strconv.FormatFloat(s.ms, 'f', 4, 64)))
 		states = append(states, s)
@@ -101,4 +77,39 @@ func durations(data value.Value) (*value.List, bool) {
 		out.Append(value.Strings(r[1], r[2], r[0]))
 	}
 	return out, true
+}
+
+// A timedState is a state with its duration.
+type timedState struct {
+	ms        float64
+	name, fun string
+}
+
+// timed reads a state's return; it reports false of what is none.
+func timed(tag string, m *value.Map) (timedState, bool) {
+	s := timedState{ms: -1, name: "<>"}
+	comps := strings.Split(tag, "_|-")
+	s.fun = comps[0] + "." + comps[len(comps)-1]
+	name := m.At("name")
+	if !m.Has("name") {
+		name = m.At("__id__")
+	}
+	if name != nil {
+		text, ok := name.(string)
+		if !ok {
+			return s, false
+		}
+		s.name = text
+	}
+	if r := []rune(s.name); len(r) > maxName {
+		s.name = string(r[:maxName-3]) + "..."
+	}
+	if d, ok := m.Get("duration"); ok {
+		f, err := value.ToFloat(d)
+		if err != nil {
+			return s, false
+		}
+		s.ms = f
+	}
+	return s, true
 }

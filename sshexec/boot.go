@@ -517,7 +517,7 @@ func (m *machine) answers(ctx context.Context) bool {
 // asked for, and the return is what the function returns where all went well.
 func (m *machine) downBy(ctx context.Context, job fun.Job, ret fun.Return) fun.Return {
 	by, undo, quiet := asksDown(job)
-	var silent *fleet.NoReturn // given up: not even the end of the connection came
+	var silent *fleet.NoReturnError // given up: not even the end of the connection came
 	switch {
 	case by == "":
 	case ret.Stage == fun.Returned:

@@ -115,7 +115,7 @@ func TestDownBy(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	givenUp, giveUp := context.WithCancelCause(t.Context())
-	giveUp(&fleet.NoReturn{Why: "it was silent"})
+	giveUp(&fleet.NoReturnError{Why: "it was silent"})
 	for _, tt := range []struct {
 		name  string
 		ctx   context.Context

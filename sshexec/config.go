@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -393,35 +394,8 @@ func (d *Dialer) fromSettings(said dest, s *settings) (*dest, error) {
 	} else if p := s.get("proxycommand"); j == "" && p != "" && p != "none" {
 		t.proxy = p
 	}
-	for _, p := range s.all("identityfile") {
-		if p != "none" {
-			t.identities = append(t.identities, d.expand(p, t))
-		}
-	}
-	for _, p := range s.all("certificatefile") {
-		t.certificates = append(t.certificates, d.expand(p, t))
-	}
-	t.identitiesOnly = s.get("identitiesonly") == "yes"
-	t.agent = d.o.AgentSocket
-	switch a := s.get("identityagent"); a {
-	case "none":
-		t.agent = ""
-	case "SSH_AUTH_SOCK", "":
-	default:
-		t.agent = d.expand(a, t)
-	}
-	for _, m := range []string{"publickey", "keyboard-interactive", "password"} {
-		switch {
-		case m == "publickey" && s.get("pubkeyauthentication") == "no":
-		case m == "keyboard-interactive" && (s.get("kbdinteractiveauthentication") == "no" || s.get("challengeresponseauthentication") == "no"):
-		case m == "password" && s.get("passwordauthentication") == "no":
-		default:
-			t.methods = append(t.methods, m)
-		}
-	}
-	if p := s.get("preferredauthentications"); p != "" {
-		t.methods = preferred(p, t.methods)
-	}
+	d.keysFrom(s, t)
+	t.methods = authMethods(s)
 	t.known = d.knownFiles(s, t)
 	if t.policy == "" {
 		t.policy = policyOf(s.get("stricthostkeychecking"))
@@ -446,6 +420,48 @@ func (d *Dialer) fromSettings(said dest, s *settings) (*dest, error) {
 		}
 	}
 	return t, nil
+}
+
+// keysFrom sets what a host may be shown: keys, certificates, an ssh-agent.
+func (d *Dialer) keysFrom(s *settings, t *dest) {
+	for _, p := range s.all("identityfile") {
+		if p != "none" {
+			t.identities = append(t.identities, d.expand(p, t))
+		}
+	}
+	for _, p := range s.all("certificatefile") {
+		t.certificates = append(t.certificates, d.expand(p, t))
+	}
+	t.identitiesOnly = s.get("identitiesonly") == "yes"
+	t.agent = d.o.AgentSocket
+	switch a := s.get("identityagent"); a {
+	case "none":
+		t.agent = ""
+	case "SSH_AUTH_SOCK", "":
+	default:
+		t.agent = d.expand(a, t)
+	}
+}
+
+// authMethods returns the methods that may be tried, in their order.
+func authMethods(s *settings) []string {
+	var methods []string
+	for _, m := range []struct {
+		name string
+		keys []string
+	}{
+		{"publickey", []string{"pubkeyauthentication"}},
+		{"keyboard-interactive", []string{"kbdinteractiveauthentication", "challengeresponseauthentication"}},
+		{"password", []string{"passwordauthentication"}},
+	} {
+		if !slices.ContainsFunc(m.keys, func(k string) bool { return s.get(k) == "no" }) {
+			methods = append(methods, m.name)
+		}
+	}
+	if p := s.get("preferredauthentications"); p != "" {
+		return preferred(p, methods)
+	}
+	return methods
 }
 
 // preferred orders the methods that are allowed by a comma list.

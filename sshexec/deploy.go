@@ -49,7 +49,7 @@ printf '%s\n' ` + proc.Quote(line) + ` >>"$f"
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }() // the script's status was judged
 	status, err := s.settled(ctx)
 	if err == nil && status != 0 {
 		err = fmt.Errorf("authorized_keys cannot be written: %s", oneLine(s.complaint()))
@@ -80,7 +80,7 @@ head -c ` + fmt.Sprint(len(text)) + ` >"$t" && chmod 700 "$t" && "$t" ` + string
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }() // the script's status was judged
 	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
 	defer stop()
 	go func() { _, _ = io.Copy(io.Discard, s) }()

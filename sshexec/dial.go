@@ -232,8 +232,9 @@ func (d *Dialer) mends(err error) bool {
 		return dropped(err) || d.o.Stubborn && errors.Is(err, errSilent)
 	case Auth:
 		return dropped(err)
+	default:
+		return false
 	}
-	return false
 }
 
 // enter waits until a handshake with addr may begin; leave ends it.
@@ -477,7 +478,7 @@ func shake(ctx context.Context, way net.Conn, addr string, conf *ssh.ClientConfi
 // authHint says what was tried and what to do.
 func authHint(t *dest, signers []ssh.Signer, notes []string) string {
 	var hint strings.Builder
-	hint.WriteString(fmt.Sprintf("tried as %s: %d key(s)", t.user, len(signers)))
+	fmt.Fprintf(&hint, "tried as %s: %d key(s)", t.user, len(signers))
 	if t.passwd.IsSet() {
 		hint.WriteString(", a password")
 	}
@@ -561,7 +562,7 @@ func (k *keeper) tick() {
 		err := fmt.Errorf("the host answered nothing for %s", k.every*time.Duration(k.count))
 		k.c.lost.Store(&err)
 		k.timer.Stop()
-		go k.c.Close()
+		go func() { _ = k.c.Close() }() // its fault is kept in lost
 	}
 }
 

@@ -247,10 +247,10 @@ func (c *Client) session(line string, tty bool, keep int) (*stream, error) {
 	return s, nil
 }
 
-// errSudo is a refusal of sudo, with what to do.
-type errSudo struct{ text, hint string }
+// sudoError is a refusal of sudo, with what to do.
+type sudoError struct{ text, hint string }
 
-func (e *errSudo) Error() string { return e.text }
+func (e *sudoError) Error() string { return e.text }
 
 // start starts a script, by sudo where the launch says so. The script's stdin
 // is what is written to the stream from then on.
@@ -261,7 +261,7 @@ func (c *Client) start(ctx context.Context, l launch) (*stream, error) {
 	}
 	if err := s.feed(ctx, l); err != nil {
 		_ = s.Close()
-		if es, ok := errors.AsType[*errSudo](err); ok {
+		if es, ok := errors.AsType[*sudoError](err); ok {
 			return nil, c.fail(Shell, errors.New(es.text), es.hint)
 		}
 		return nil, c.fail(Shell, err, "")
@@ -303,12 +303,12 @@ func (s *stream) feed(ctx context.Context, l launch) error {
 	}
 	if err != nil {
 		if text := sudoText(s.complaint()); text != "" {
-			return &errSudo{text, sudoHint(text)}
+			return &sudoError{text, sudoHint(text)}
 		}
 		return err
 	}
 	if which == prompt {
-		return &errSudo{"sudo does not take the password", "passwd in the roster is the one that sudo is given"}
+		return &sudoError{"sudo does not take the password", "passwd in the roster is the one that sudo is given"}
 	}
 	return s.give(encode(l.script))
 }

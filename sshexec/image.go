@@ -83,7 +83,7 @@ func (i *image) open() (io.ReadCloser, error) {
 	}
 	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
 	if err != nil {
-		f.Close()
+		_ = f.Close()
 		return nil, err
 	}
 	return unpacked{z, f}, nil
@@ -119,13 +119,14 @@ func (m *Images) images() map[string][]*image {
 		}
 	}
 	if m.Embedded != nil {
-		sums, err := fs.ReadFile(m.Embedded, "SUMS")
+		sums, _ := fs.ReadFile(m.Embedded, "SUMS") // without it, no agents are embedded
 		for line := range strings.Lines(string(sums)) {
 			f := strings.Fields(line)
 			if len(f) != 4 || !isPlatform(f[0]) {
 				continue
 			}
 			i := &image{platform: f[0], from: "embedded", fsys: m.Embedded, zstName: "brine-" + f[0] + ".zst", hash: f[1], version: f[3]}
+			var err error
 			if i.size, err = strconv.ParseInt(f[2], 10, 64); err != nil || len(f[1]) != hex.EncodedLen(sha256.Size) {
 				i.err = errors.New("its line in SUMS makes no sense")
 			}
@@ -354,7 +355,7 @@ func Compress(w io.Writer, r io.Reader, level zstd.EncoderLevel) error {
 		return err
 	}
 	if _, err := io.Copy(z, r); err != nil {
-		z.Close()
+		_ = z.Close()
 		return err
 	}
 	return z.Close()

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -213,66 +214,74 @@ func (d *Dialer) defaultKeys() []string {
 // roster names, the agent's, those of ssh_config, the default ones. notes say
 // why keys were left out.
 func (d *Dialer) signers(t *dest, mayAsk bool) (out []ssh.Signer, notes []string, err error) {
-	seen := map[string]bool{}
-	add := func(ss ...ssh.Signer) {
-		for _, s := range ss {
-			if id := string(s.PublicKey().Marshal()); !seen[id] {
-				seen[id] = true
-				out = append(out, s)
-			}
-		}
-	}
 	held, agentErr := d.keys.agentSigners(t.agent)
+	o := offer{d: d, t: t, mayAsk: mayAsk, held: held}
 	if agentErr != nil {
-		notes = append(notes, fmt.Sprintf("the ssh-agent at %s does not answer: %v", t.agent, agentErr))
-	}
-	byAgent := func(pub ssh.PublicKey) bool {
-		for _, s := range held {
-			if pub != nil && string(s.PublicKey().Marshal()) == string(pub.Marshal()) {
-				add(s)
-				return true
-			}
-		}
-		return false
-	}
-	file := func(path string, named bool) error {
-		ss, pub, err := d.keys.load(path, t.privPasswd, t.certificates, mayAsk)
-		switch {
-		case err == nil:
-			add(ss...)
-		case byAgent(pub):
-		case errors.Is(err, fs.ErrNotExist) && !named:
-		case named:
-			return err
-		default:
-			notes = append(notes, err.Error())
-		}
-		return nil
+		o.notes = append(o.notes, fmt.Sprintf("the ssh-agent at %s does not answer: %v", t.agent, agentErr))
 	}
 	if t.priv != "" {
-		if err := file(t.priv, true); err != nil {
-			return nil, notes, err
+		if err := o.file(t.priv); err != nil {
+			return nil, o.notes, err
 		}
 	}
 	if t.identitiesOnly || t.priv == "" {
-		for _, p := range t.identities {
-			if err := file(p, false); err != nil {
-				return nil, notes, err
-			}
-		}
+		o.files(t.identities)
 	}
 	if !t.identitiesOnly {
-		add(held...)
+		o.add(held...)
 	}
 	if t.priv == "" && len(t.identities) == 0 {
-		for _, p := range d.defaultKeys() {
-			if err := file(p, false); err != nil {
-				return nil, notes, err
-			}
+		o.files(d.defaultKeys())
+	}
+	return o.signers, o.notes, nil
+}
+
+// An offer is the list of keys that a host is offered, while it is made.
+type offer struct {
+	d       *Dialer
+	t       *dest
+	mayAsk  bool         // a user may be asked for the passphrase of a key
+	held    []ssh.Signer // by the ssh-agent
+	signers []ssh.Signer
+	notes   []string // files that give no key
+}
+
+// add adds what is not in the offer.
+func (o *offer) add(signers ...ssh.Signer) {
+	for _, s := range signers {
+		if !slices.ContainsFunc(o.signers, func(have ssh.Signer) bool { return sameKey(have.PublicKey(), s.PublicKey()) }) {
+			o.signers = append(o.signers, s)
 		}
 	}
-	return out, notes, nil
 }
+
+// file adds the key of a file; one that cannot be read itself may be held by
+// the ssh-agent.
+func (o *offer) file(path string) error {
+	signers, pub, err := o.d.keys.load(path, o.t.privPasswd, o.t.certificates, o.mayAsk)
+	if err == nil {
+		o.add(signers...)
+		return nil
+	}
+	for _, s := range o.held {
+		if pub != nil && sameKey(s.PublicKey(), pub) {
+			o.add(s)
+			return nil
+		}
+	}
+	return err
+}
+
+// files adds the keys of files that may be missing.
+func (o *offer) files(paths []string) {
+	for _, p := range paths {
+		if err := o.file(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			o.notes = append(o.notes, err.Error())
+		}
+	}
+}
+
+func sameKey(a, b ssh.PublicKey) bool { return string(a.Marshal()) == string(b.Marshal()) }
 
 // Prepare loads the keys of entries, and asks for the passphrases that are
 // needed, before anything is dialled: nothing asks while many connections are

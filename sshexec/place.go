@@ -191,7 +191,7 @@ func (p *placer) agent(ctx context.Context, c *Client, e *roster.Entry, always b
 	}
 	for try := 0; ; try++ {
 		conn, missing, err := p.try(ctx, c, e)
-		var none *noShell
+		var none *noShellError
 		if errors.As(err, &none) && bareable(e) {
 			return p.bare(ctx, c, e, none)
 		}
@@ -271,10 +271,10 @@ func (s *stream) settled(ctx context.Context) (int, error) {
 	}
 }
 
-// noShell says that a host runs no sh: the account's shell, or sshd, refused it.
-type noShell struct{ text string }
+// noShellError says that a host runs no sh: the account's shell, or sshd, refused it.
+type noShellError struct{ text string }
 
-func (e *noShell) Error() string { return "no command can be run there: " + e.text }
+func (e *noShellError) Error() string { return "no command can be run there: " + e.text }
 
 // noAgent words that neither the agent answered nor the script said why.
 func (p *placer) noAgent(c *Client, s *stream, status int, werr, err error) error {
@@ -290,7 +290,7 @@ func (p *placer) noAgent(c *Client, s *stream, status int, werr, err error) erro
 		return c.fail(Agent, fmt.Errorf("the host does not let the agent run: %s", text),
 			"a policy of the host (SELinux, AppArmor, fapolicyd) may forbid programs there; thin_dir in the roster names another directory")
 	case status == 126 || status == 127:
-		return c.fail(Shell, &noShell{text}, "the account needs a shell and sh in its PATH; brine ssh -r works without")
+		return c.fail(Shell, &noShellError{text}, "the account needs a shell and sh in its PATH; brine ssh -r works without")
 	}
 	if c.onlyFiles(status, text) {
 		return c.fail(Shell, errors.New("the account is limited to SFTP, so no command can be run there, and no agent"),
@@ -451,7 +451,7 @@ func (p *placer) pushOnce(ctx context.Context, c *Client, e *roster.Entry, img *
 	if err != nil {
 		return pushed{}, err
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }() // the script's status was judged
 	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
 	defer stop()
 	go func() { _, _ = io.Copy(io.Discard, s) }()

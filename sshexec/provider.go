@@ -351,7 +351,7 @@ func (c *Client) raw(ctx context.Context, e *roster.Entry, line string) (stdout,
 	if err != nil {
 		return "", "", 0, err
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }() // the script's status was judged
 	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
 	defer stop()
 	out, rerr := io.ReadAll(io.LimitReader(s, shellMax))
@@ -415,7 +415,7 @@ func (m *machine) wipe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }() // the script's status was judged
 	status, err := s.settled(ctx)
 	if err != nil {
 		return m.client.fail(Shell, err, "")

@@ -51,7 +51,7 @@ func (c *Client) sftp(ctx context.Context) (fs *sftp.Client, done func(), err er
 }
 
 // upload writes an image to a new file.
-func (p *placer) upload(ctx context.Context, fs *sftp.Client, img *image, name string, mode os.FileMode) error {
+func (p *placer) upload(fs *sftp.Client, img *image, name string, mode os.FileMode) error {
 	body, _, err := p.images.stream(img, "cat")
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (p *placer) stage(ctx context.Context, c *Client, img *image) (name string,
 			continue
 		}
 		name = path.Join(dir, ".brine-stage-"+token())
-		if err = p.upload(ctx, fs, img, name, 0o644); err == nil {
+		if err = p.upload(fs, img, name, 0o644); err == nil {
 			return name, func() {
 				_ = fs.Remove(name)
 				done()
@@ -113,7 +113,7 @@ func plainWord(s string) bool {
 
 // bare starts the agent on a host without sh: a file that SFTP places and the
 // account's shell, whatever it is, runs by its path.
-func (p *placer) bare(ctx context.Context, c *Client, e *roster.Entry, why *noShell) (*link.Conn, error) {
+func (p *placer) bare(ctx context.Context, c *Client, e *roster.Entry, why *noShellError) (*link.Conn, error) {
 	const hint = "the account needs a shell and sh in its PATH; brine ssh -r works without"
 	fs, done, err := c.sftp(ctx)
 	if err != nil {
@@ -185,7 +185,7 @@ func (p *placer) bareIn(ctx context.Context, c *Client, e *roster.Entry, fs *sft
 	tmp := path.Join(dir, ".new-"+token())
 	there, err := fs.Lstat(exe)
 	if err != nil || there.Size() != img.size || there.Mode() != 0o700 {
-		if err := p.upload(ctx, fs, img, tmp, 0o700); err != nil {
+		if err := p.upload(fs, img, tmp, 0o700); err != nil {
 			return "", err
 		}
 	} else if err := touch(fs, tmp); err != nil {

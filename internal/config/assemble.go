@@ -16,7 +16,7 @@ import (
 )
 
 // assemble makes the opts of defaults and what was given.
-func (l *loader) assemble() error {
+func (l *loader) assemble() {
 	opts := minionDefaults()
 	if l.o.Kind == Master {
 		opts = masterDefaults()
@@ -50,7 +50,6 @@ func (l *loader) assemble() error {
 	}
 	l.id(opts)
 	l.cfg.CacheDir = opts.Str("cachedir")
-	return nil
 }
 
 // userDefaults sets what depends on who runs: an ordinary user's files lie

@@ -122,9 +122,7 @@ func Load(o Options) (*Config, error) {
 	if o.Override != nil {
 		l.given.Update(o.Override)
 	}
-	if err := l.assemble(); err != nil {
-		return nil, err
-	}
+	l.assemble()
 	return l.cfg, nil
 }
 

@@ -119,7 +119,7 @@ func (p *Peers) socket(suffix string) (l net.Listener, path string, err error) {
 // forget takes a socket of this process away.
 func (p *Peers) forget(l net.Listener, path string) {
 	l.Close()
-	os.Remove(path)
+	_ = os.Remove(path) // what stays is removed by the next who dials it
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.own, path)
@@ -150,7 +150,7 @@ func (p *Peers) others(suffix string) []string {
 func dial(path string) (net.Conn, error) {
 	c, err := net.DialTimeout("unix", path, peerTimeout)
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		os.Remove(path)
+		_ = os.Remove(path) // nobody listens; another process may be first
 	}
 	return c, err
 }
@@ -164,13 +164,13 @@ func (p *Peers) Listen(bus *Ring) (closer func(), err error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &server{bus: bus, ctx: ctx, name: filepath.Base(path)}
-	s.wg.Go(func() { s.accept(l) })
+	s := &server{bus: bus, name: filepath.Base(path)}
+	s.wg.Go(func() { s.accept(ctx, l) })
 	for _, w := range p.others(".watch") {
 		if c, err := dial(w); err == nil {
 			s.wg.Go(func() {
 				defer c.Close()
-				s.stream(c, 0)
+				s.stream(ctx, c, 0)
 			})
 		}
 	}
@@ -188,13 +188,12 @@ const drainTime = time.Second
 // A server is the listening side of a run.
 type server struct {
 	bus     *Ring
-	ctx     context.Context // ends when the run does
 	name    string
 	wg      sync.WaitGroup
 	closeBy atomic.Int64 // Unix nanoseconds; 0 while the run lasts
 }
 
-func (s *server) accept(l net.Listener) {
+func (s *server) accept(ctx context.Context, l net.Listener) {
 	for {
 		c, err := l.Accept()
 		if err != nil {
@@ -202,14 +201,14 @@ func (s *server) accept(l net.Listener) {
 		}
 		s.wg.Go(func() {
 			defer c.Close()
-			s.serve(c)
+			s.serve(ctx, c)
 		})
 	}
 }
 
 // serve reads one event a line and answers each with "ok". A line that asks to
 // watch turns the connection around.
-func (s *server) serve(c net.Conn) {
+func (s *server) serve(ctx context.Context, c net.Conn) {
 	_ = c.SetDeadline(time.Now().Add(peerTimeout))
 	sc := bufio.NewScanner(c)
 	sc.Buffer(make([]byte, 0, 4096), maxFrame)
@@ -220,7 +219,7 @@ func (s *server) serve(c net.Conn) {
 		}
 		if m.Has("watch") {
 			_ = c.SetDeadline(time.Time{})
-			s.stream(c, s.bus.Seq())
+			s.stream(ctx, c, s.bus.Seq())
 			return
 		}
 		s.bus.FireForeign(m.Str("tag"), frameData(m))
@@ -249,12 +248,12 @@ func frameData(m *value.Map) *value.Map {
 
 // stream sends the run's own events after a number to one who watches, until
 // the run ends and all are sent, or until the other one is stuck.
-func (s *server) stream(c net.Conn, after uint64) {
+func (s *server) stream(ctx context.Context, c net.Conn, after uint64) {
 	if !s.send(c, value.MapOf("run", s.name)) {
 		return
 	}
 	for {
-		e, _, err := s.bus.Next(s.ctx, after, func(e Event) bool { return !e.Foreign })
+		e, _, err := s.bus.Next(ctx, after, func(e Event) bool { return !e.Foreign })
 		if err != nil || !s.send(c, value.MapOf("tag", e.Tag, "data", e.Data)) {
 			return
 		}

@@ -23,7 +23,7 @@ func (p *Peers) Watch(ctx context.Context, ready func(), each func(Event) bool) 
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	w := &watcher{ctx: ctx, events: make(chan Event, 1024), runs: map[string]bool{}, conns: map[net.Conn]bool{}}
+	w := &watcher{events: make(chan Event, 1024), runs: map[string]bool{}, conns: map[net.Conn]bool{}}
 	defer func() {
 		cancel()
 		p.forget(l, path)
@@ -36,7 +36,7 @@ func (p *Peers) Watch(ctx context.Context, ready func(), each func(Event) bool) 
 			if err != nil {
 				return
 			}
-			w.read(c)
+			w.read(ctx, c)
 		}
 	})
 	// A run that begins now finds the socket; one that began before is found
@@ -52,7 +52,7 @@ func (p *Peers) Watch(ctx context.Context, ready func(), each func(Event) bool) 
 		}
 		// The run's hello says that it has noted where to begin.
 		hello := make(chan struct{})
-		w.readFrom(c, func() { close(hello) })
+		w.readFrom(ctx, c, func() { close(hello) })
 		select {
 		case <-hello:
 		case <-time.After(peerTimeout):
@@ -75,7 +75,6 @@ func (p *Peers) Watch(ctx context.Context, ready func(), each func(Event) bool) 
 
 // A watcher is one Watch.
 type watcher struct {
-	ctx    context.Context
 	events chan Event
 	wg     sync.WaitGroup
 
@@ -105,12 +104,12 @@ func (w *watcher) add(c net.Conn) bool {
 	return true
 }
 
-func (w *watcher) read(c net.Conn) { w.readFrom(c, func() {}) }
+func (w *watcher) read(ctx context.Context, c net.Conn) { w.readFrom(ctx, c, func() {}) }
 
 // readFrom reads a connection in a goroutine: a run's stream, which begins with
 // its name, or a process that sends single events. begun is called once, when
 // the stream has begun or the connection ends.
-func (w *watcher) readFrom(c net.Conn, begun func()) {
+func (w *watcher) readFrom(ctx context.Context, c net.Conn, begun func()) {
 	if !w.add(c) {
 		c.Close()
 		begun()
@@ -141,7 +140,7 @@ func (w *watcher) readFrom(c net.Conn, begun func()) {
 				streams = true
 				continue
 			}
-			if !w.deliver(m) {
+			if !w.deliver(ctx, m) {
 				return
 			}
 			if !streams {
@@ -162,7 +161,7 @@ func (w *watcher) first(name string) bool {
 	return !seen
 }
 
-func (w *watcher) deliver(m *value.Map) bool {
+func (w *watcher) deliver(ctx context.Context, m *value.Map) bool {
 	data := frameData(m)
 	now := time.Now().UTC()
 	if !data.Has("_stamp") {
@@ -171,7 +170,7 @@ func (w *watcher) deliver(m *value.Map) bool {
 	select {
 	case w.events <- Event{Tag: m.Str("tag"), Data: data, Stamp: now, Foreign: true}:
 		return true
-	case <-w.ctx.Done():
+	case <-ctx.Done():
 		return false
 	}
 }

@@ -50,15 +50,15 @@ func New(files host.Files, roots *Roots) *Server {
 // Roots returns what is served.
 func (s *Server) Roots() *Roots { return s.roots }
 
-// A Refused error says that a path leads out of the roots. It is
+// A RefusedError says that a path leads out of the roots. It is
 // fs.ErrPermission.
-type Refused struct {
+type RefusedError struct {
 	Path string // below the roots, as it was asked for
 	To   string // where it leads, where a link did it
 }
 
 // Error names the path and where it leads.
-func (e *Refused) Error() string {
+func (e *RefusedError) Error() string {
 	if e.To != "" {
 		return fmt.Sprintf("salt://%s is refused: it leads out of the roots, to %s", e.Path, e.To)
 	}
@@ -66,7 +66,7 @@ func (e *Refused) Error() string {
 }
 
 // Unwrap is fs.ErrPermission.
-func (e *Refused) Unwrap() error { return fs.ErrPermission }
+func (e *RefusedError) Unwrap() error { return fs.ErrPermission }
 
 // Envs returns the saltenvs in the order of the configuration.
 func (s *Server) Envs(context.Context) ([]string, error) {
@@ -131,7 +131,7 @@ func clean(p string) (string, error) {
 	}
 	c := path.Clean(strings.TrimLeft(p, "/"))
 	if c == ".." || strings.HasPrefix(c, "../") {
-		return "", &Refused{Path: p}
+		return "", &RefusedError{Path: p}
 	}
 	return c, nil
 }
@@ -151,7 +151,7 @@ func (s *Server) stat(root, rel string) (fun.FileInfo, error) {
 		return fun.FileInfo{}, err
 	}
 	if !s.inside(real) {
-		return fun.FileInfo{}, &Refused{Path: rel, To: real}
+		return fun.FileInfo{}, &RefusedError{Path: rel, To: real}
 	}
 	fi := fun.FileInfo{Path: rel, Abs: full, Mode: lst.Mode, Size: lst.Size}
 	if lst.Mode&fs.ModeSymlink != 0 {

@@ -129,7 +129,7 @@ func TestStatAndOpen(t *testing.T) {
 	if _, err := s.Open(t.Context(), "base", "loop"); err == nil {
 		t.Error("a link to itself opens")
 	}
-	var r *Refused
+	var r *RefusedError
 	if _, err := s.Stat(t.Context(), "base", "out"); !errors.As(err, &r) || r.To == "" {
 		t.Errorf("out: %v, want where it leads", err)
 	}

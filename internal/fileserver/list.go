@@ -80,7 +80,7 @@ func (s *Server) tree(ctx context.Context, saltenv string) (*tree, error) {
 	if err := s.prepareLocked(); err != nil {
 		return nil, err
 	}
-	w := walker{s: s, ctx: ctx, env: saltenv, seen: map[string]bool{}, seenDir: map[string]bool{}}
+	w := walker{s: s, env: saltenv, seen: map[string]bool{}, seenDir: map[string]bool{}}
 	dirs, _ := s.roots.dirs(saltenv)
 	for _, root := range dirs {
 		real, err := s.files.EvalSymlinks(root)
@@ -90,7 +90,7 @@ func (s *Server) tree(ctx context.Context, saltenv string) (*tree, error) {
 			}
 			return nil, fmt.Errorf("list the roots of saltenv %s: %w", saltenv, err)
 		}
-		if err := w.dir(root, "", []string{real}); err != nil {
+		if err := w.dir(ctx, root, "", []string{real}); err != nil {
 			return nil, err
 		}
 	}
@@ -103,7 +103,6 @@ func (s *Server) tree(ctx context.Context, saltenv string) (*tree, error) {
 // A walker makes one listing.
 type walker struct {
 	s       *Server
-	ctx     context.Context
 	env     string
 	t       tree
 	seen    map[string]bool // files, by path
@@ -112,8 +111,8 @@ type walker struct {
 
 // dir lists one directory. real are the directories, without links, that led
 // here: a link to one of them is a loop and is not followed.
-func (w *walker) dir(abs, rel string, real []string) error {
-	if err := w.ctx.Err(); err != nil {
+func (w *walker) dir(ctx context.Context, abs, rel string, real []string) error {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	names, err := w.s.files.ReadDir(abs)
@@ -135,11 +134,11 @@ func (w *walker) dir(abs, rel string, real []string) error {
 		}
 		switch {
 		case st.Mode&fs.ModeSymlink != 0:
-			if err := w.link(full, p, real); err != nil {
+			if err := w.link(ctx, full, p, real); err != nil {
 				return err
 			}
 		case st.Mode.IsDir():
-			if err := w.enter(full, p, append(slices.Clip(real), filepath.Join(real[len(real)-1], name))); err != nil {
+			if err := w.enter(ctx, full, p, append(slices.Clip(real), filepath.Join(real[len(real)-1], name))); err != nil {
 				return err
 			}
 		case st.Mode.IsRegular():
@@ -149,7 +148,7 @@ func (w *walker) dir(abs, rel string, real []string) error {
 	return nil
 }
 
-func (w *walker) enter(abs, rel string, real []string) error {
+func (w *walker) enter(ctx context.Context, abs, rel string, real []string) error {
 	if strings.Count(rel, "/") >= maxDepth {
 		return nil
 	}
@@ -157,12 +156,12 @@ func (w *walker) enter(abs, rel string, real []string) error {
 		w.seenDir[rel] = true
 		w.t.dirs = append(w.t.dirs, rel)
 	}
-	return w.dir(abs, rel, real)
+	return w.dir(ctx, abs, rel, real)
 }
 
 // link lists a link: as the file it points to, as the directory it points to,
 // or as itself.
-func (w *walker) link(full, rel string, real []string) error {
+func (w *walker) link(ctx context.Context, full, rel string, real []string) error {
 	if w.s.roots.NoLinks {
 		return nil
 	}
@@ -192,7 +191,7 @@ func (w *walker) link(full, rel string, real []string) error {
 	if slices.Contains(real, target) {
 		return nil
 	}
-	return w.enter(full, rel, append(slices.Clip(real), target))
+	return w.enter(ctx, full, rel, append(slices.Clip(real), target))
 }
 
 func (w *walker) add(fi fun.FileInfo) {

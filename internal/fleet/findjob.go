@@ -29,12 +29,12 @@ const due = 100 * time.Millisecond
 // has.
 const parting = 2 * time.Second
 
-// A NoReturn says that a target was given up: it works on the job no more, or
+// A NoReturnError says that a target was given up: it works on the job no more, or
 // does not answer.
-type NoReturn struct{ Why string }
+type NoReturnError struct{ Why string }
 
 // Error returns Salt's text, and why on a line of its own.
-func (e *NoReturn) Error() string { return "Minion did not return. [No response]\n" + e.Why }
+func (e *NoReturnError) Error() string { return "Minion did not return. [No response]\n" + e.Why }
 
 // An asker asks the silent targets of a job.
 type asker struct {
@@ -254,14 +254,14 @@ func (w *asker) round(ctx context.Context, asked []*pending) {
 		if answers[p.id] || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			continue
 		}
-		p.giveUp <- verdict{err: &NoReturn{fmt.Sprintf("it was silent for %s, and did not say within %s whether the job still runs there", w.timeout, w.gather)}}
+		p.giveUp <- verdict{err: &NoReturnError{fmt.Sprintf("it was silent for %s, and did not say within %s whether the job still runs there", w.timeout, w.gather)}}
 	}
 }
 
 // answered takes the word of a target: what works is waited for, another period.
 func (w *asker) answered(p *pending, works bool) {
 	if !works {
-		p.giveUp <- verdict{err: &NoReturn{"the job runs there no more, and there is no return"}, late: w.gather}
+		p.giveUp <- verdict{err: &NoReturnError{"the job runs there no more, and there is no return"}, late: w.gather}
 		return
 	}
 	w.mu.Lock()

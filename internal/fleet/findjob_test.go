@@ -168,7 +168,7 @@ func TestSilentJobTimeout(t *testing.T) {
 		start := time.Now()
 		var ret fun.Return
 		_, err := f.Run(t.Context(), fun.Job{Tgt: "*", Fun: "x.y", Timeout: 2 * time.Second, Gather: 3 * time.Second}, func(r fun.Return) error { ret = r; return nil })
-		var none *NoReturn
+		var none *NoReturnError
 		if err != nil || ret.Stage != fun.TimedOut || !errors.As(ret.Err, &none) || time.Since(start) != 5*time.Second {
 			t.Errorf("%v after %s: %v", ret, time.Since(start), err)
 		}

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -92,7 +93,7 @@ func TestGateClosesForWhoComesLater(t *testing.T) {
 	e.close()
 	ctx, left := e.admit(t.Context(), "web1", func(Phase) {})
 	defer left()
-	if err := context.Cause(ctx); err != errClosed {
+	if err := context.Cause(ctx); !errors.Is(err, errClosed) {
 		t.Errorf("its context: %v", err)
 	}
 	l := &Local{Make: func(context.Context, string) *fun.Env {

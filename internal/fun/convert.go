@@ -110,20 +110,8 @@ func (a *Arg) read(v value.Value) (out value.Value, slip string, ok bool) {
 			return s, "", true
 		}
 	}
-	if t&Int != 0 {
-		if n, ok := intOf(v, s, isText); ok {
-			return n, "", true
-		}
-	}
-	if t&Size != 0 {
-		if n, ok := SizeOf(v); ok {
-			return n, "", true
-		}
-	}
-	if t&(Float|Duration) != 0 && isText {
-		if f, err := value.ToFloat(s); err == nil && !math.IsNaN(f) {
-			return f, "", true
-		}
+	if n, ok := a.readNumber(v, s, isText); ok {
+		return n, "", true
 	}
 	if t&Bool != 0 {
 		if b, slip, ok := boolOf(v, s, isText); ok {
@@ -146,21 +134,46 @@ func (a *Arg) read(v value.Value) (out value.Value, slip string, ok bool) {
 		}
 	}
 	if t&(List|Comma) != 0 {
-		switch {
-		case isText && s != "", !isText && isScalar(v) && v != false:
-			l := value.NewList(v)
-			out, ok := a.items(l, l.Items)
-			return out, "", ok
-		case !isScalar(v) && value.IsIterable(v):
-			if _, isMap := v.(value.Mapping); !isMap && !isText {
-				if items, err := value.Items(v); err == nil {
-					out, ok := a.items(value.NewList(items...), items)
-					return out, "", ok
-				}
-			}
-		}
+		out, ok := a.readList(v, s, isText)
+		return out, "", ok
 	}
 	return nil, "", false
+}
+
+// readNumber reads v as one of the numbers that the argument takes.
+func (a *Arg) readNumber(v value.Value, s string, isText bool) (out value.Value, ok bool) {
+	if a.Type&Int != 0 {
+		if n, ok := intOf(v, s, isText); ok {
+			return n, true
+		}
+	}
+	if a.Type&Size != 0 {
+		if n, ok := SizeOf(v); ok {
+			return n, true
+		}
+	}
+	if a.Type&(Float|Duration) != 0 && isText {
+		if f, err := value.ToFloat(s); err == nil && !math.IsNaN(f) {
+			return f, true
+		}
+	}
+	return nil, false
+}
+
+// readList reads v as a list: a scalar is a list of one item.
+func (a *Arg) readList(v value.Value, s string, isText bool) (out value.Value, ok bool) {
+	if isText && s != "" || !isText && isScalar(v) && v != false {
+		l := value.NewList(v)
+		return a.items(l, l.Items)
+	}
+	if _, isMap := v.(value.Mapping); isMap || isText || isScalar(v) || !value.IsIterable(v) {
+		return nil, false
+	}
+	items, err := value.Items(v)
+	if err != nil {
+		return nil, false
+	}
+	return a.items(value.NewList(items...), items)
 }
 
 func isScalar(v value.Value) bool {

@@ -164,8 +164,9 @@ func (o Outcome) Value() value.Value {
 		return true
 	case WouldChange:
 		return nil
+	default:
+		return false
 	}
-	return false
 }
 
 // A Ret is what a state function returns.

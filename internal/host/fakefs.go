@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -188,8 +189,7 @@ func (f *Fake) locate(op, p string, follow bool) (dir *node, full string, n *nod
 			continue
 		}
 		k := cur.kids[part]
-		last := !slices.ContainsFunc(todo, func(s string) bool { return s != "" && s != "." })
-		if k != nil && k.mode&fs.ModeSymlink != 0 && (!last || follow) {
+		if k != nil && k.mode&fs.ModeSymlink != 0 && (follow || !isLast(todo)) {
 			if links++; links > 40 {
 				return fail(syscall.ELOOP)
 			}
@@ -211,6 +211,11 @@ func (f *Fake) locate(op, p string, follow bool) (dir *node, full string, n *nod
 		dir = stack[len(stack)-2].n
 	}
 	return dir, full, stack[len(stack)-1].n, nil
+}
+
+// isLast reports whether the parts of a path that are left name nothing more.
+func isLast(parts []string) bool {
+	return !slices.ContainsFunc(parts, func(s string) bool { return s != "" && s != "." })
 }
 
 func (n *node) stat(p string) Stat {
@@ -489,7 +494,7 @@ func (f *Fake) RemoveAll(p string) error {
 	defer f.mu.Unlock()
 	dir, full, n, err := f.locate("RemoveAll", p, false)
 	if err != nil {
-		if pe, ok := err.(*fs.PathError); ok && (pe.Err == syscall.ENOENT || pe.Err == syscall.ENOTDIR) {
+		if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR) {
 			return nil
 		}
 		return err

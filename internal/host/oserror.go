@@ -63,8 +63,9 @@ func OSErrorClass(err error) string {
 		return "IsADirectoryError"
 	case syscall.ENOTDIR:
 		return "NotADirectoryError"
+	default:
+		return "OSError"
 	}
-	return "OSError"
 }
 
 // Strerror returns what the system says of err, as C's strerror: "Permission

@@ -533,7 +533,7 @@ func lookPath(name, path, dir string) (string, error) {
 		}
 		return name, nil
 	}
-	found := error(fs.ErrNotExist)
+	found := fs.ErrNotExist
 	for _, d := range filepath.SplitList(path) {
 		if d == "" {
 			d = "."

@@ -2,6 +2,7 @@ package jinja
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"brine/internal/jinja/markupsafe"
@@ -275,7 +276,7 @@ func (c *compiler) stmts(ns []node, fr *cframe) stmt {
 
 // placed makes an error of evaluation at off of t an *Error.
 func placed(t *Template, off int32, err error) error {
-	switch err := err.(type) {
+	switch err := err.(type) { //nolint:errorlint // what wraps an *Error is an error of its own, with its own place
 	case *Error:
 		return err
 	case *value.PyError:
@@ -292,7 +293,7 @@ func placed(t *Template, off int32, err error) error {
 func (c *compiler) marked() func(error) error {
 	line, t, inBlock := c.line, c.t, c.inBlock
 	return func(err error) error {
-		if e, ok := err.(*Error); ok && e.At.IsZero() && !inBlock {
+		if e, ok := errors.AsType[*Error](err); ok && e.At.IsZero() && !inBlock {
 			e.At, e.Source = source.Pos{File: t.Name, Line: int(line)}, t.text
 		}
 		return err

@@ -1,6 +1,7 @@
 package jinja
 
 import (
+	"errors"
 	"strings"
 
 	"brine/internal/jinja/markupsafe"
@@ -436,49 +437,76 @@ func (c *compiler) arguments(a *args, fr *cframe) func(f *frame, first []value.V
 			return out, nil, fill(f, out[n:], pos)
 		}
 	}
-	return func(f *frame, first []value.Value) ([]value.Value, *value.Map, error) {
-		n := len(first)
-		out := make([]value.Value, n+len(pos))
-		copy(out, first)
-		if err := fill(f, out[n:], pos); err != nil {
+	e := &argEval{t: t, args: a, pos: pos, kw: kw, dyn: dyn, dynKw: dynKw}
+	return e.eval
+}
+
+// An argEval evaluates the arguments of a call.
+type argEval struct {
+	t          *Template
+	args       *args
+	pos, kw    []eval
+	dyn, dynKw eval // of * and **; may be nil
+}
+
+func (e *argEval) eval(f *frame, first []value.Value) ([]value.Value, *value.Map, error) {
+	n := len(first)
+	out := make([]value.Value, n+len(e.pos))
+	copy(out, first)
+	if err := fill(f, out[n:], e.pos); err != nil {
+		return nil, nil, err
+	}
+	if e.dyn != nil {
+		items, err := e.spread(f)
+		if err != nil {
 			return nil, nil, err
 		}
-		var m *value.Map
-		if len(kw) > 0 {
-			m = value.NewMap(len(kw))
-		}
-		if dyn != nil {
-			v, err := dyn(f)
-			if err != nil {
-				return nil, nil, err
-			}
-			items, err := value.Items(v)
-			if err != nil {
-				if pymethod.Raised(err, "TypeError") {
-					err = value.Raise("TypeError", "Value after * must be an iterable, not %s", value.TypeName(v))
-				}
-				return nil, nil, placed(t, a.dyn.at().off, err)
-			}
-			out = append(out, items...)
-		}
-		for i, ev := range kw {
-			v, err := ev(f)
-			if err != nil {
-				return nil, nil, err
-			}
-			m.Set(a.kw[i].name, v)
-		}
-		if dynKw != nil {
-			v, err := dynKw(f)
-			if err == nil {
-				m, err = mergeKw(m, v)
-			}
-			if err != nil {
-				return nil, nil, placed(t, a.dynKw.at().off, err)
-			}
-		}
-		return out, m, nil
+		out = append(out, items...)
 	}
+	m, err := e.keywords(f)
+	return out, m, err
+}
+
+// spread evaluates what follows *.
+func (e *argEval) spread(f *frame) ([]value.Value, error) {
+	v, err := e.dyn(f)
+	if err != nil {
+		return nil, err
+	}
+	items, err := value.Items(v)
+	if err != nil {
+		if pymethod.Raised(err, "TypeError") {
+			err = value.Raise("TypeError", "Value after * must be an iterable, not %s", value.TypeName(v))
+		}
+		return nil, placed(e.t, e.args.dyn.at().off, err)
+	}
+	return items, nil
+}
+
+// keywords evaluates the keyword arguments and what follows **.
+func (e *argEval) keywords(f *frame) (*value.Map, error) {
+	var m *value.Map
+	if len(e.kw) > 0 {
+		m = value.NewMap(len(e.kw))
+	}
+	for i, ev := range e.kw {
+		v, err := ev(f)
+		if err != nil {
+			return nil, err
+		}
+		m.Set(e.args.kw[i].name, v)
+	}
+	if e.dynKw == nil {
+		return m, nil
+	}
+	v, err := e.dynKw(f)
+	if err == nil {
+		m, err = mergeKw(m, v)
+	}
+	if err != nil {
+		return nil, placed(e.t, e.args.dynKw.at().off, err)
+	}
+	return m, nil
 }
 
 // mergeKw adds the entries of v, the operand of **.
@@ -510,39 +538,11 @@ func mergeKw(m *value.Map, v value.Value) (*value.Map, error) {
 // call compiles a call; where forward is set, the function gets a caller too.
 func (c *compiler) call(n *nCall, fr *cframe, forward bool) func(f *frame, caller value.Value) (value.Value, error) {
 	args, t, off := c.arguments(&n.args, fr), c.t, n.fn.at().off
-	attr, isAttr := n.fn.(*nGetattr)
-	var fn, obj eval
-	objOff := off
-	if isAttr {
-		obj, objOff = c.expr(attr.x, fr), attr.x.at().off
-		isAttr = !private(attr.name)
-	}
-	if !isAttr {
-		fn = c.expr(n.fn, fr)
-	}
+	target := c.callee(n.fn, fr)
 	return func(f *frame, caller value.Value) (value.Value, error) {
-		var callee value.Value
-		var bound pymethod.Func
-		var err error
-		if isAttr {
-			callee, err = obj(f)
-			if err != nil {
-				return nil, err
-			}
-			var ok bool
-			if _, own := callee.(AttrGetter); !own {
-				bound, ok = pymethod.Of(callee, attr.name)
-			}
-			if !ok {
-				if callee, err = f.st.GetAttr(callee, attr.name); err != nil {
-					return nil, placed(t, objOff, err)
-				}
-			}
-		} else {
-			callee, err = fn(f)
-		}
+		callee, bound, err := target(f)
 		if err != nil {
-			return nil, placed(t, off, err)
+			return nil, err
 		}
 		call := &Call{State: f.st}
 		if call.Args, call.Kw, err = args(f, nil); err != nil {
@@ -571,7 +571,7 @@ func (c *compiler) call(n *nCall, fr *cframe, forward bool) func(f *frame, calle
 		if err == nil {
 			return v, nil
 		}
-		e, ok := err.(*Error)
+		e, ok := errors.AsType[*Error](err)
 		if !ok {
 			return nil, placed(t, off, err)
 		}
@@ -580,6 +580,39 @@ func (c *compiler) call(n *nCall, fr *cframe, forward bool) func(f *frame, calle
 			e.Via = append(e.Via, place(t.Name, t.text, off))
 		}
 		return nil, e
+	}
+}
+
+// callee compiles what is called. What is called may be a method of a Python
+// type, which is then bound to callee, its object.
+func (c *compiler) callee(n node, fr *cframe) func(f *frame) (callee value.Value, bound pymethod.Func, err error) {
+	t, off := c.t, n.at().off
+	attr, ok := n.(*nGetattr)
+	if !ok || private(attr.name) {
+		fn := c.expr(n, fr)
+		return func(f *frame) (value.Value, pymethod.Func, error) {
+			callee, err := fn(f)
+			if err != nil {
+				err = placed(t, off, err)
+			}
+			return callee, nil, err
+		}
+	}
+	obj, objOff, name := c.expr(attr.x, fr), attr.x.at().off, attr.name
+	return func(f *frame) (value.Value, pymethod.Func, error) {
+		callee, err := obj(f)
+		if err != nil {
+			return nil, nil, err
+		}
+		if _, own := callee.(AttrGetter); !own {
+			if bound, ok := pymethod.Of(callee, name); ok {
+				return callee, bound, nil
+			}
+		}
+		if callee, err = f.st.GetAttr(callee, name); err != nil {
+			err = placed(t, objOff, err)
+		}
+		return callee, nil, err
 	}
 }
 

@@ -162,7 +162,7 @@ func finish(err error) error {
 
 // run is what the templates of one rendering share.
 type run struct {
-	ctx  context.Context
+	ctx  context.Context //nolint:containedctx // one rendering in progress, whose functions (State) take no context
 	env  *Env
 	vars *value.Map // the context of the rendering; imported templates see it too
 
@@ -234,13 +234,13 @@ func (r *run) late() error {
 	switch err := r.ctx.Err(); {
 	case err == nil:
 		if time.Now().After(r.deadline) {
-			return &timeUp{context.DeadlineExceeded, "the template took too long (limit " + r.env.opts.MaxTime.String() + ")"}
+			return &timeUpError{context.DeadlineExceeded, "the template took too long (limit " + r.env.opts.MaxTime.String() + ")"}
 		}
 		return nil
 	case errors.Is(err, context.DeadlineExceeded):
-		return &timeUp{err, "the template took too long"}
+		return &timeUpError{err, "the template took too long"}
 	default:
-		return &timeUp{err, "rendering was stopped"}
+		return &timeUpError{err, "rendering was stopped"}
 	}
 }
 
@@ -254,7 +254,7 @@ func (s *State) Tick() error { return s.run.tick() }
 // IsTimeUp reports whether err says that the time of a rendering is up, or that
 // it was stopped.
 func IsTimeUp(err error) bool {
-	var up *timeUp
+	var up *timeUpError
 	return errors.As(err, &up)
 }
 
@@ -280,13 +280,13 @@ func (s *State) Untimed(fn func() (value.Value, error)) (value.Value, error) {
 	return v, err
 }
 
-// timeUp is an error of the context of a rendering.
-type timeUp struct {
+// timeUpError is an error of the context of a rendering.
+type timeUpError struct {
 	err error
 	msg string
 }
 
-func (t *timeUp) Error() string { return t.msg }
+func (t *timeUpError) Error() string { return t.msg }
 
 // Unwrap returns the context's error.
-func (t *timeUp) Unwrap() error { return t.err }
+func (t *timeUpError) Unwrap() error { return t.err }

@@ -210,10 +210,8 @@ func (l *lexer) has(i int, s string) bool { return strings.HasPrefix(l.src[i:], 
 // sign after it.
 func (l *lexer) tag() (start, end int, kind delimKind, sign byte, ok bool) {
 	for i := l.pos; i < len(l.src); i++ {
-		if !l.lines {
-			if !l.first[l.src[i]] {
-				continue
-			}
+		if !l.lines && !l.first[l.src[i]] {
+			continue
 		}
 		if l.has(i, l.o.BlockStart) {
 			if end, sign, ok := l.rawBegin(i + len(l.o.BlockStart)); ok {
@@ -221,31 +219,10 @@ func (l *lexer) tag() (start, end int, kind delimKind, sign byte, ok bool) {
 			}
 		}
 		for _, d := range l.delims {
-			end := i
-			switch d.kind {
-			case dLineStatement:
-				if i > 0 && l.src[i-1] != '\n' {
-					continue
-				}
-				for end < len(l.src) && (l.src[end] == ' ' || l.src[end] == '\t' || l.src[end] == '\v') {
-					end++
-				}
-			case dLineComment:
-				if i > 0 && l.src[i-1] != '\n' {
-					r, _ := utf8.DecodeLastRuneInString(l.src[:i])
-					if value.IsSpace(r) {
-						continue
-					}
-				}
-				for end < len(l.src) && l.src[end] != '\n' && l.space(end) > end {
-					_, n := utf8.DecodeRuneInString(l.src[end:])
-					end += n
-				}
-			}
-			if !l.has(end, d.str) {
+			end, ok := l.opening(i, d)
+			if !ok {
 				continue
 			}
-			end += len(d.str)
 			if end < len(l.src) && (l.src[end] == '-' || l.src[end] == '+') {
 				return i, end + 1, d.kind, l.src[end], true
 			}
@@ -253,6 +230,34 @@ func (l *lexer) tag() (start, end int, kind delimKind, sign byte, ok bool) {
 		}
 	}
 	return 0, 0, 0, 0, false
+}
+
+// opening reports whether a tag of a delimiter begins at i, and where its
+// opening ends. Those of lines begin behind a line break, or white space.
+func (l *lexer) opening(i int, d delim) (end int, ok bool) {
+	end = i
+	switch d.kind {
+	case dLineStatement:
+		if i > 0 && l.src[i-1] != '\n' {
+			return 0, false
+		}
+		for end < len(l.src) && (l.src[end] == ' ' || l.src[end] == '\t' || l.src[end] == '\v') {
+			end++
+		}
+	case dLineComment:
+		if i > 0 && l.src[i-1] != '\n' {
+			r, _ := utf8.DecodeLastRuneInString(l.src[:i])
+			if value.IsSpace(r) {
+				return 0, false
+			}
+		}
+		for end < len(l.src) && l.src[end] != '\n' && l.space(end) > end {
+			_, n := utf8.DecodeRuneInString(l.src[end:])
+			end += n
+		}
+	default: // other delimiters begin anywhere
+	}
+	return end + len(d.str), l.has(end, d.str)
 }
 
 // rawBegin matches what follows the block start of a raw tag.
@@ -421,6 +426,7 @@ func (l *lexer) code(kind delimKind) {
 					l.take(end)
 					return
 				}
+			default: // comments and raw blocks have no expressions
 			}
 		}
 		if end := l.space(l.pos); end > l.pos {

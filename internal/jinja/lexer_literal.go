@@ -171,21 +171,12 @@ func unescape(s string) (string, error) {
 			}
 			b.WriteRune(n)
 		case 'x', 'u', 'U':
-			size := map[byte]int{'x': 2, 'u': 4, 'U': 8}[c]
-			i++
-			k := 0
-			for k < size && i+k < len(s) && isHex(s[i+k]) {
-				k++
+			r, n, err := hexEscape(s[i:])
+			if err != nil {
+				return "", err
 			}
-			if k < size {
-				return "", fmt.Errorf(`truncated \%c%s escape`, c, strings.Repeat("X", size))
-			}
-			n, _ := strconv.ParseUint(s[i:i+size], 16, 64)
-			if n > 0x10ffff {
-				return "", fmt.Errorf("illegal Unicode character")
-			}
-			b.WriteRune(rune(n))
-			i += size
+			b.WriteRune(r)
+			i += n
 		case 'N':
 			end := strings.IndexByte(s[i:], '}')
 			if i+1 >= len(s) || s[i+1] != '{' || end < 3 {
@@ -205,18 +196,38 @@ func unescape(s string) (string, error) {
 				break
 			}
 			r, n := utf8.DecodeRuneInString(s[i:])
-			switch {
-			case r <= 0xff:
-				fmt.Fprintf(&b, "x%02x", r)
-			case r <= 0xffff:
-				fmt.Fprintf(&b, "u%04x", r)
-			default:
-				fmt.Fprintf(&b, "U%08x", r)
-			}
+			b.WriteString(escaped(r))
 			i += n
 		}
 	}
 	return b.String(), nil
+}
+
+// hexEscape reads an escape xXX, uXXXX or UXXXXXXXX, and returns its length.
+func hexEscape(s string) (r rune, n int, err error) {
+	size := map[byte]int{'x': 2, 'u': 4, 'U': 8}[s[0]]
+	for n < size && 1+n < len(s) && isHex(s[1+n]) {
+		n++
+	}
+	if n < size {
+		return 0, 0, fmt.Errorf(`truncated \%c%s escape`, s[0], strings.Repeat("X", size))
+	}
+	code, _ := strconv.ParseUint(s[1:1+size], 16, 64) // at most eight hex digits
+	if code > 0x10ffff {
+		return 0, 0, fmt.Errorf("illegal Unicode character")
+	}
+	return rune(code), 1 + size, nil
+}
+
+// escaped returns the escape of a character, without its backslash.
+func escaped(r rune) string {
+	switch {
+	case r <= 0xff:
+		return fmt.Sprintf("x%02x", r)
+	case r <= 0xffff:
+		return fmt.Sprintf("u%04x", r)
+	}
+	return fmt.Sprintf("U%08x", r)
 }
 
 func isHex(c byte) bool {

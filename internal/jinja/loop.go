@@ -108,6 +108,7 @@ func (c *cursor) next() (value.Value, bool, error) {
 				return k, true, nil
 			case value.Values:
 				return v, true, nil
+			default: // pairs follow
 			}
 			return value.Tuple{k, v}, true, nil
 		}

@@ -147,11 +147,11 @@ func (p *parser) expect(k tokKind) *token {
 	return p.next()
 }
 
-func (p *parser) expectName(name string) *token {
+func (p *parser) expectName(name string) {
 	if !p.isName(name) {
 		p.expected(name)
 	}
-	return p.next()
+	p.next()
 }
 
 // subparse reads up to one of the end tags, which becomes the current token,

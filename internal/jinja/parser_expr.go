@@ -244,9 +244,10 @@ func (p *parser) primary() node {
 		}
 		p.expect(tRBrace)
 		return n
+	default:
+		p.fail("unexpected " + value.QuoteStr(t.describe()))
+		return nil
 	}
-	p.fail("unexpected " + value.QuoteStr(t.describe()))
-	return nil
 }
 
 // tuple reads expressions with commas between them, or one without. A simple
@@ -291,11 +292,10 @@ func (p *parser) tupleEnd(ends []string) bool {
 	case tVarEnd, tBlockEnd, tRParen:
 		return true
 	case tName:
-		if slices.Contains(ends, p.cur.text) {
-			return true
-		}
+		return slices.Contains(ends, p.cur.text)
+	default:
+		return false
 	}
-	return false
 }
 
 func (p *parser) postfix(n node) node {
@@ -340,8 +340,9 @@ func (p *parser) subscript(n node) node {
 			return &nGetattr{pos{t.off, at.line}, n, t.text}
 		case tInteger:
 			return &nGetitem{at, n, &nConst{pos{t.off, t.line}, t.num}}
+		default:
+			p.failAt(t.off, t.line, "TemplateSyntaxError", "expected name or number", "")
 		}
-		p.failAt(t.off, t.line, "TemplateSyntaxError", "expected name or number", "")
 	}
 	var items []node
 	for p.cur.kind != tRBracket {
@@ -473,6 +474,7 @@ func (p *parser) test(n node) node {
 			p.fail("You cannot chain multiple tests with is")
 		}
 		t.args.pos = []node{p.postfix(p.primary())}
+	default: // the test has no arguments
 	}
 	if negated {
 		return &nNot{at, t}

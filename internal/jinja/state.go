@@ -205,7 +205,7 @@ func (s *State) selectTemplate(v value.Value, from *Template) (*Template, error)
 		return s.template(v, from)
 	}
 	if !value.Truth(v) {
-		return nil, &notFound{msg: "Tried to select from an empty list of templates."}
+		return nil, &notFoundError{msg: "Tried to select from an empty list of templates."}
 	}
 	names, err := value.Items(v)
 	if err != nil {
@@ -234,17 +234,17 @@ func (s *State) selectTemplate(v value.Value, from *Template) (*Template, error)
 			list.WriteString(value.Str(name))
 		}
 	}
-	return nil, &notFound{msg: "none of the templates given were found: " + list.String()}
+	return nil, &notFoundError{msg: "none of the templates given were found: " + list.String()}
 }
 
-// notFound is Jinja2's TemplatesNotFound.
-type notFound struct{ msg string }
+// notFoundError is Jinja2's TemplatesNotFound.
+type notFoundError struct{ msg string }
 
-func (n *notFound) Error() string { return n.msg }
+func (n *notFoundError) Error() string { return n.msg }
 
 func isNotFound(err error) bool {
 	var a *NotFoundError
-	var b *notFound
+	var b *notFoundError
 	return errors.As(err, &a) || errors.As(err, &b)
 }
 

@@ -308,11 +308,11 @@ func wrapError(t *Template, off int32, err error) error {
 	}
 	var (
 		missing *NotFoundError
-		none    *notFound
+		none    *notFoundError
 		py      *value.PyError
 		hint    *hinted
 		far     *elsewhere
-		up      *timeUp
+		up      *timeUpError
 	)
 	switch {
 	case errors.As(err, &missing):

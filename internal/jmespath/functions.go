@@ -52,21 +52,7 @@ func simple(name string, args []value.Value) (value.Value, error) {
 		}
 		return value.ToInt(math.Floor(f))
 	case "sum", "avg":
-		items := args[0].(*value.List).Items
-		var sum value.Value = int64(0)
-		for _, x := range items {
-			var err error
-			if sum, err = value.Add(sum, x); err != nil {
-				return nil, err
-			}
-		}
-		if name == "sum" {
-			return sum, nil
-		}
-		if len(items) == 0 {
-			return nil, nil
-		}
-		return value.TrueDiv(sum, int64(len(items)))
+		return total(name, args[0].(*value.List).Items)
 	case "contains":
 		if _, ok := value.AsText(args[0]); ok {
 			if _, ok := value.AsText(args[1]); !ok {
@@ -82,27 +68,9 @@ func simple(name string, args []value.Value) (value.Value, error) {
 		}
 		return strings.HasSuffix(a, b), nil
 	case "join":
-		sep, _ := value.AsText(args[0])
-		var parts []string
-		n := 0
-		for _, x := range args[1].(*value.List).Items {
-			s, _ := value.AsText(x)
-			parts = append(parts, s)
-			if n += len(s) + len(sep); n > value.MaxBytes {
-				return nil, value.CheckSize(n)
-			}
-		}
-		return strings.Join(parts, sep), nil
+		return joined(args[0], args[1].(*value.List).Items)
 	case "keys", "values":
-		m := args[0].(value.Mapping)
-		out := &value.List{}
-		for _, k := range m.Keys() {
-			if name == "values" {
-				k, _ = m.Get(k)
-			}
-			out.Append(k)
-		}
-		return out, nil
+		return entries(name, args[0].(value.Mapping)), nil
 	case "length":
 		n, err := value.Len(args[0])
 		return int64(n), err
@@ -115,10 +83,8 @@ func simple(name string, args []value.Value) (value.Value, error) {
 		}
 		return m, nil
 	case "not_null":
-		for _, a := range args {
-			if a != nil {
-				return a, nil
-			}
+		if i := slices.IndexFunc(args, func(a value.Value) bool { return a != nil }); i >= 0 {
+			return args[i], nil
 		}
 		return nil, nil
 	case "reverse":
@@ -144,6 +110,51 @@ func simple(name string, args []value.Value) (value.Value, error) {
 		return string(b), err
 	}
 	return typeName(args[0]), nil // type
+}
+
+// total is sum and avg.
+func total(name string, items []value.Value) (value.Value, error) {
+	var sum value.Value = int64(0)
+	for _, x := range items {
+		var err error
+		if sum, err = value.Add(sum, x); err != nil {
+			return nil, err
+		}
+	}
+	if name == "sum" {
+		return sum, nil
+	}
+	if len(items) == 0 {
+		return nil, nil
+	}
+	return value.TrueDiv(sum, int64(len(items)))
+}
+
+// joined is join.
+func joined(separator value.Value, items []value.Value) (value.Value, error) {
+	sep, _ := value.AsText(separator)
+	var parts []string
+	n := 0
+	for _, x := range items {
+		s, _ := value.AsText(x)
+		parts = append(parts, s)
+		if n += len(s) + len(sep); n > value.MaxBytes {
+			return nil, value.CheckSize(n)
+		}
+	}
+	return strings.Join(parts, sep), nil
+}
+
+// entries is keys and values.
+func entries(name string, m value.Mapping) *value.List {
+	out := &value.List{}
+	for _, k := range m.Keys() {
+		if name == "values" {
+			k, _ = m.Get(k)
+		}
+		out.Append(k)
+	}
+	return out
 }
 
 func toNumber(v value.Value) (value.Value, error) {

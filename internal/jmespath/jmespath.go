@@ -72,39 +72,13 @@ func (e *evaluator) eval(n *node, data value.Value, depth int) (value.Value, err
 			return nil, err
 		}
 		return sub(1, v)
-	case kIndex:
+	case kIndex, kSlice, kFlatten:
 		v, err := sub(0, data)
 		l, ok := v.(*value.List)
 		if err != nil || !ok {
 			return nil, err
 		}
-		if i := n.index; i >= 0 && i < len(l.Items) {
-			return l.Items[i], nil
-		} else if i < 0 && i+len(l.Items) >= 0 {
-			return l.Items[i+len(l.Items)], nil
-		}
-		return nil, nil
-	case kSlice:
-		v, err := sub(0, data)
-		if _, ok := v.(*value.List); err != nil || !ok {
-			return nil, err
-		}
-		return value.Slice(v, n.slice[0], n.slice[1], n.slice[2])
-	case kFlatten:
-		v, err := sub(0, data)
-		l, ok := v.(*value.List)
-		if err != nil || !ok {
-			return nil, err
-		}
-		out := &value.List{}
-		for _, x := range l.Items {
-			if in, ok := x.(*value.List); ok {
-				out.Append(in.Items...)
-			} else {
-				out.Append(x)
-			}
-		}
-		return out, value.CheckItems(out.Len())
+		return ofList(n, l)
 	case kProject, kValues, kFilter:
 		return e.project(n, data, depth)
 	case kOr, kAnd:
@@ -117,54 +91,91 @@ func (e *evaluator) eval(n *node, data value.Value, depth int) (value.Value, err
 		v, err := sub(0, data)
 		return isFalse(v), err
 	case kCompare:
-		a, err := sub(0, data)
+		both, err := e.evalAll(n.kids[:2], data, depth)
 		if err != nil {
 			return nil, err
 		}
-		b, err := sub(1, data)
-		if err != nil {
-			return nil, err
-		}
-		return compare(n.text, a, b)
+		return compare(n.text, both[0], both[1])
 	case kList:
 		if data == nil {
 			return nil, nil
 		}
-		out := &value.List{}
-		for i := range n.kids {
-			v, err := sub(i, data)
-			if err != nil {
-				return nil, err
-			}
-			out.Append(v)
+		items, err := e.evalAll(n.kids, data, depth)
+		if err != nil {
+			return nil, err
 		}
-		return out, nil
+		return value.NewList(items...), nil
 	case kHash:
 		if data == nil {
 			return nil, nil
 		}
-		m := value.NewMap(len(n.kids))
+		items, err := e.evalAll(n.kids, data, depth)
+		if err != nil {
+			return nil, err
+		}
+		m := value.NewMap(len(items))
 		for i, key := range n.keys {
-			v, err := sub(i, data)
-			if err != nil {
-				return nil, err
-			}
-			m.Set(key, v)
+			m.Set(key, items[i])
 		}
 		return m, nil
 	case kExpref:
 		return expref{n.kids[0]}, nil
-	}
-	// kCall
-	args := make([]value.Value, len(n.kids))
-	for i := range n.kids {
-		v, err := sub(i, data)
+	default: // kCall
+		args, err := e.evalAll(n.kids, data, depth)
 		if err != nil {
 			return nil, err
 		}
-		args[i] = v
+		return e.call(n.text, args, depth+1)
 	}
-	return e.call(n.text, args, depth+1)
+}
+
+// ofList asks an index, a slice or a flattening of a list.
+func ofList(n *node, l *value.List) (value.Value, error) {
+	switch n.kind {
+	case kIndex:
+		return at(l, n.index), nil
+	case kSlice:
+		return value.Slice(l, n.slice[0], n.slice[1], n.slice[2])
+	default: // kFlatten
+		return flat(l)
+	}
+}
+
+// evalAll asks several nodes of data.
+func (e *evaluator) evalAll(nodes []*node, data value.Value, depth int) ([]value.Value, error) {
+	out := make([]value.Value, len(nodes))
+	for i, n := range nodes {
+		var err error
+		if out[i], err = e.eval(n, data, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// at returns an item, counted from the end where i is negative; nil where there
+// is none.
+func at(l *value.List, i int) value.Value {
+	if i < 0 {
+		i += len(l.Items)
+	}
+	if i < 0 || i >= len(l.Items) {
+		return nil
+	}
+	return l.Items[i]
+}
+
+// flat returns a list with the items of the lists in it.
+func flat(l *value.List) (value.Value, error) {
+	out := &value.List{}
+	for _, x := range l.Items {
+		if in, ok := x.(*value.List); ok {
+			out.Append(in.Items...)
+		} else {
+			out.Append(x)
+		}
+	}
+	return out, value.CheckItems(out.Len())
 }
 
 // project applies the second part of n to each item of the first.

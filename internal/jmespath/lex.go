@@ -6,7 +6,7 @@ import (
 	"brine/internal/value"
 )
 
-func lexFault(src string, at int, what, text string) error {
+func lexFault(src string, at int, what string) error {
 	return value.Raise("LexerError", "Bad jmespath expression: %s:\n%s\n%s^", what, src, strings.Repeat(" ", at))
 }
 
@@ -34,7 +34,7 @@ func lex(s string) ([]token, error) {
 			}
 			n, err := value.ParseInt(s[start:i], 10)
 			if err != nil {
-				return nil, lexFault(s, start, "Unknown token '-'", "-")
+				return nil, lexFault(s, start, "Unknown token '-'")
 			}
 			toks = append(toks, token{"number", s[start:i], n, start})
 			continue
@@ -49,7 +49,7 @@ func lex(s string) ([]token, error) {
 		}
 		op := punctuation(s[i:])
 		if op == "" {
-			return nil, lexFault(s, start, "Unknown token "+s[i:i+1], s[i:i+1])
+			return nil, lexFault(s, start, "Unknown token "+s[i:i+1])
 		}
 		toks = append(toks, token{op, op, nil, start})
 		i += len(op)
@@ -77,7 +77,7 @@ func quoted(s string, i int) (token, int, error) {
 		end++
 	}
 	if end >= len(s) {
-		return token{}, 0, lexFault(s, i, "Unclosed "+s[i:i+1]+" delimiter", s[i:])
+		return token{}, 0, lexFault(s, i, "Unclosed "+s[i:i+1]+" delimiter")
 	}
 	body := s[i+1 : end]
 	t := token{"literal", s[i : end+1], nil, i}
@@ -88,7 +88,7 @@ func quoted(s string, i int) (token, int, error) {
 		v, err := value.ParseJSON(s[i : end+1])
 		name, ok := v.(string)
 		if err != nil || !ok {
-			return token{}, 0, lexFault(s, i, "error: invalid quoted name", s[i:])
+			return token{}, 0, lexFault(s, i, "error: invalid quoted name")
 		}
 		t.kind, t.text = "quoted", name
 	default:
@@ -99,7 +99,7 @@ func quoted(s string, i int) (token, int, error) {
 			v, err = value.ParseJSON(`"` + body + `"`)
 		}
 		if err != nil {
-			return token{}, 0, lexFault(s, i, "error: invalid JSON in a literal", s[i:])
+			return token{}, 0, lexFault(s, i, "error: invalid JSON in a literal")
 		}
 		t.val = v
 	}

@@ -19,18 +19,18 @@ type Unsure interface {
 	Unsure()
 }
 
-// A Partial is the error of a returner that took the first N of the rows that
+// A PartialError is the error of a returner that took the first N of the rows that
 // it was given.
-type Partial struct {
+type PartialError struct {
 	N   int
 	Err error
 }
 
 // Error says why the others were not taken.
-func (p *Partial) Error() string { return p.Err.Error() }
+func (p *PartialError) Error() string { return p.Err.Error() }
 
 // Unwrap returns the reason.
-func (p *Partial) Unwrap() error { return p.Err }
+func (p *PartialError) Unwrap() error { return p.Err }
 
 // Refused wraps the error of a service that is up and does not want a row: it
 // will not want it later, either.
@@ -78,7 +78,7 @@ const tryTimeout = 15 * time.Second
 const restTime = 5 * time.Second
 
 // send gives a batch to the returner, or leaves it to the spool.
-func (w *writer) send(batch []item) {
+func (w *writer) send(over context.Context, batch []item) {
 	if w.gaveUp || !w.down.IsZero() && time.Since(w.down) < w.rest {
 		w.keep(batch, nil)
 		return
@@ -89,7 +89,7 @@ func (w *writer) send(batch []item) {
 		if batch, err = w.deliver(context.Background(), batch, w.took, w.aside); err == nil {
 			w.down = time.Time{}
 			if !w.unsure {
-				w.clean()
+				w.clean(over)
 			}
 			return
 		}
@@ -365,7 +365,7 @@ func store(ctx context.Context, r Returner, batch []item) ([]item, error) {
 			continue
 		}
 		rest := of[i]
-		if part, ok := errors.AsType[*Partial](err); ok {
+		if part, ok := errors.AsType[*PartialError](err); ok {
 			rest = rest[min(part.N, len(rest)):]
 		}
 		for _, later := range of[i+1:] {
@@ -417,7 +417,7 @@ const (
 )
 
 // clean has a Cleaner forget, once it has shown that it is up.
-func (w *writer) clean() {
+func (w *writer) clean(over context.Context) {
 	s := w.sink
 	c, ok := w.ret.(Cleaner)
 	if w.cleaned || !ok || s.Keep <= 0 || s.Spool == "" {
@@ -431,7 +431,7 @@ func (w *writer) clean() {
 	if os.MkdirAll(s.Spool, 0o700) != nil || os.WriteFile(mark, []byte("\n"), 0o600) != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(s.over, cleanFor)
+	ctx, cancel := context.WithTimeout(over, cleanFor)
 	defer cancel()
 	if err := c.Clean(ctx, s.Keep, s.Archive); err != nil && ctx.Err() == nil {
 		w.warn(fmt.Errorf("returner %s: rows older than keep_jobs_seconds were not removed: %w", s.Name, err))

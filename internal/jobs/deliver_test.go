@@ -31,7 +31,7 @@ func (p *picky) Return(_ context.Context, rets []*value.Map) error {
 		if id := r.Str("id"); p.bad(id) {
 			err := Refused(fmt.Errorf("400: what is %s", id))
 			if p.partial {
-				return &Partial{N: i, Err: err}
+				return &PartialError{N: i, Err: err}
 			}
 			return err
 		}
@@ -218,7 +218,7 @@ func (h *half) Return(_ context.Context, rets []*value.Map) error {
 	for i, r := range rets {
 		if h.after == 0 {
 			h.after = -1
-			return &Partial{N: i, Err: errors.New("broken pipe")}
+			return &PartialError{N: i, Err: errors.New("broken pipe")}
 		}
 		h.after--
 		h.rows = append(h.rows, r.Str("id"))

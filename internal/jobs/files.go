@@ -131,7 +131,7 @@ func (f *Files) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for jid, file := range f.reserved {
-		os.Remove(f.path(jid))
+		_ = os.Remove(f.path(jid))
 		file.Close()
 		delete(f.reserved, jid)
 	}

@@ -76,7 +76,7 @@ func (p *Pauses) write(jid string, m *value.Map) error {
 	}
 	_, err = bytes.NewReader(value.EncodeJSON(m)).WriteTo(tmp)
 	if err = errors.Join(err, tmp.Close()); err != nil {
-		os.Remove(tmp.Name())
+		_ = os.Remove(tmp.Name())
 		return err
 	}
 	return os.Rename(tmp.Name(), path)

@@ -13,7 +13,7 @@ import (
 type Returner interface {
 	// Return stores answers, each a dict with Salt's keys (see [FullReturn]).
 	// Where it fails, all of them are given to it again, save what it took by a
-	// [Partial]; where it [Refused] them, in parts.
+	// [PartialError]; where it [Refused] them, in parts.
 	Return(ctx context.Context, rets []*value.Map) error
 	// Close ends what New began.
 	Close() error

@@ -38,9 +38,8 @@ type Sink struct {
 	once  sync.Once
 	items chan item
 	done  chan struct{}
-	used  atomic.Bool     // rows were handed over
-	over  context.Context // ends soon after Close was called
-	end   context.CancelFunc
+	used  atomic.Bool        // rows were handed over
+	end   context.CancelFunc // ends what is not this run's own
 
 	order sync.Mutex // held while a row gets its places in the spool and the queue
 	spool spool
@@ -108,8 +107,9 @@ func (s *Sink) start() {
 	s.spool.dir = s.Spool
 	s.items = make(chan item, queueLength)
 	s.done = make(chan struct{})
-	s.over, s.end = context.WithCancel(context.Background())
-	go s.work()
+	over, end := context.WithCancel(context.Background())
+	s.end = end
+	go s.work(over)
 }
 
 // grace is how long the end of a run waits for what is not its own: the rows of
@@ -140,12 +140,12 @@ func (s *Sink) Close() error {
 // a run more than those that go together: a transaction each.
 const linger = 50 * time.Millisecond
 
-// work is the goroutine of the sink.
-func (s *Sink) work() {
+// work is the goroutine of the sink. over ends soon after Close was called.
+func (s *Sink) work(over context.Context) {
 	defer close(s.done)
 	w := &writer{sink: s}
 	defer w.close()
-	w.resend()
+	w.resend(over)
 	for it := range s.items {
 		batch := append(w.batch[:0], it)
 		late := time.NewTimer(linger)
@@ -163,7 +163,7 @@ func (s *Sink) work() {
 		}
 		late.Stop()
 		w.batch = batch
-		w.send(batch)
+		w.send(over, batch)
 	}
 }
 

@@ -121,10 +121,10 @@ func (p *spool) close() {
 	if p.file == nil {
 		return
 	}
-	if p.taken == p.rows {
-		os.Remove(p.file.Name())
-	} else {
+	if p.taken < p.rows {
 		_ = p.file.Sync()
+	} else if os.Remove(p.file.Name()) != nil {
+		_ = p.file.Truncate(0) // what was taken is not sent again
 	}
 	unlock(p.file)
 	p.file.Close()
@@ -180,7 +180,7 @@ func Spooled(dir string) bool {
 
 // resend sends what earlier runs left in the spool, oldest first. A file that
 // another process is at is left to it.
-func (w *writer) resend() {
+func (w *writer) resend(over context.Context) {
 	s := w.sink
 	if s.Spool == "" {
 		return
@@ -206,8 +206,8 @@ func (w *writer) resend() {
 		mine := tryLock(f)
 		err = nil
 		if mine {
-			if err = w.resendFile(f, &sent); err == nil {
-				os.Remove(path)
+			if err = w.resendFile(over, f, &sent); err == nil && os.Remove(path) != nil {
+				_ = f.Truncate(0) // what was taken is not sent again
 			}
 			unlock(f)
 		}
@@ -215,7 +215,7 @@ func (w *writer) resend() {
 		switch {
 		case err == nil:
 			continue
-		case s.over.Err() == nil || !sent:
+		case over.Err() == nil || !sent:
 			w.isDown(err)
 			w.warn(fmt.Errorf("returner %s is down: %w; what it did not take before stays in %s", s.Name, err, s.Spool))
 		}
@@ -228,7 +228,7 @@ func (w *writer) resend() {
 
 // resendFile sends the rows of a file that were not taken. What is taken of them
 // is noted in the file, so that a fault half-way costs nothing.
-func (w *writer) resendFile(f *os.File, sent *bool) error {
+func (w *writer) resendFile(over context.Context, f *os.File, sent *bool) error {
 	s := w.sink
 	var taken ranges
 	if err := spoolLines(f, func(m *value.Map) error {
@@ -253,7 +253,7 @@ func (w *writer) resendFile(f *os.File, sent *bool) error {
 			*sent = true
 			old.sent(rows)
 		}
-		if err := w.again(batch, took); err != nil {
+		if err := w.again(over, batch, took); err != nil {
 			return err
 		}
 		batch = nil
@@ -279,8 +279,8 @@ func (w *writer) resendFile(f *os.File, sent *bool) error {
 // again gives rows of an earlier run to the returner, and tells took of those
 // that the old file need not keep. A returner that can tell is asked first which
 // of them it has: the run may have been killed before it noted them.
-func (w *writer) again(batch []item, took func([]item)) error {
-	ctx, cancel := context.WithTimeout(w.sink.over, tryTimeout)
+func (w *writer) again(over context.Context, batch []item, took func([]item)) error {
+	ctx, cancel := context.WithTimeout(over, tryTimeout)
 	defer cancel()
 	if err := w.connect(ctx); err != nil {
 		return err

@@ -25,7 +25,6 @@ const (
 // are text.
 type fileTree struct {
 	j           *job
-	ctx         context.Context
 	followLinks bool
 	keepNewline value.Value // a bool, or a list of globs
 	template    bool
@@ -48,7 +47,7 @@ func (j *job) extFileTree(ctx context.Context, a extArgs) (value.Mapping, error)
 		return nil, nil
 	}
 	t := &fileTree{
-		j: j, ctx: ctx,
+		j:           j,
 		followLinks: value.Truth(a.get(1, "follow_dir_links")),
 		keepNewline: a.get(3, "keep_newline"),
 		template:    value.Truth(a.kw.At("template")),
@@ -69,7 +68,7 @@ func (j *job) extFileTree(ctx context.Context, a extArgs) (value.Mapping, error)
 			if !ok || !j.inGroup(name, expr, groups) {
 				continue
 			}
-			m, err := t.dir(filepath.Join(root, "nodegroups", name), "", nil)
+			m, err := t.dir(ctx, filepath.Join(root, "nodegroups", name), "", nil)
 			if err != nil {
 				return nil, err
 			}
@@ -79,7 +78,7 @@ func (j *job) extFileTree(ctx context.Context, a extArgs) (value.Mapping, error)
 	if id := j.env.ID; id != "" && filepath.Base(id) == id && id != ".." && id != "." {
 		dir := filepath.Join(root, "hosts", id)
 		if st, err := j.env.Host.Stat(dir); err == nil && st.Mode.IsDir() {
-			m, err := t.dir(dir, "", nil)
+			m, err := t.dir(ctx, dir, "", nil)
 			if err != nil {
 				return nil, err
 			}
@@ -101,9 +100,9 @@ func (j *job) inGroup(name string, expr value.Value, groups *value.Map) bool {
 
 // dir makes a dict of a directory. open are the directories without links that
 // led here: a link back to one is a loop and is not followed.
-func (t *fileTree) dir(abs, rel string, open []string) (*value.Map, error) {
+func (t *fileTree) dir(ctx context.Context, abs, rel string, open []string) (*value.Map, error) {
 	h := t.j.env.Host
-	if err := t.ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	real, err := h.EvalSymlinks(abs)
@@ -130,13 +129,13 @@ func (t *fileTree) dir(abs, rel string, open []string) (*value.Map, error) {
 				m.Set(name, value.NewMap(0))
 				continue
 			}
-			d, err := t.dir(full, sub, append(slices.Clip(open), real))
+			d, err := t.dir(ctx, full, sub, append(slices.Clip(open), real))
 			if err != nil {
 				return nil, err
 			}
 			m.Set(name, d)
 		case st.Mode.IsRegular():
-			v, err := t.file(full, sub, st.Size)
+			v, err := t.file(ctx, full, sub, st.Size)
 			if err != nil {
 				return nil, err
 			}
@@ -149,7 +148,7 @@ func (t *fileTree) dir(abs, rel string, open []string) (*value.Map, error) {
 }
 
 // file returns what is in a file: text, or bytes where it is none.
-func (t *fileTree) file(abs, rel string, size int64) (value.Value, error) {
+func (t *fileTree) file(ctx context.Context, abs, rel string, size int64) (value.Value, error) {
 	if size > treeMaxFile {
 		return nil, fmt.Errorf("file_tree: %s is larger than %d bytes", abs, treeMaxFile)
 	}
@@ -162,7 +161,7 @@ func (t *fileTree) file(abs, rel string, size int64) (value.Value, error) {
 	}
 	var v value.Value = string(raw)
 	if t.template {
-		v, err = t.j.engine.SLS(t.ctx, render.Input{Path: ":string:", Name: abs, Text: raw, Pipeline: t.renderer})
+		v, err = t.j.engine.SLS(ctx, render.Input{Path: ":string:", Name: abs, Text: raw, Pipeline: t.renderer})
 		if err != nil {
 			return nil, err
 		}

@@ -105,7 +105,7 @@ type job struct {
 	ignored   map[string]map[string]bool // SLS that may be missing, by saltenv
 }
 
-func (c *Compiler) newJob(ctx context.Context, req fun.PillarRequest, base value.Mapping) *job {
+func (c *Compiler) newJob(req fun.PillarRequest, base value.Mapping) *job {
 	opts := c.env.Opts.Copy()
 	j := &job{
 		c:        c,
@@ -211,7 +211,7 @@ func at(pos source.Pos, format string, args ...any) error {
 //
 // Salt: salt/pillar/__init__.py compile_pillar.
 func (c *Compiler) render(ctx context.Context, req fun.PillarRequest, base value.Mapping) (*value.Map, error) {
-	j := c.newJob(ctx, req, base)
+	j := c.newJob(req, base)
 	ext := j.opts.At("ext_pillar")
 	if req.Ext != nil {
 		ext = j.onDemand(ext, req.Ext)
@@ -294,8 +294,9 @@ func (j *job) merge(a *value.Map, b value.Mapping) *value.Map {
 		return value.Update(a, b, true, j.lists)
 	case value.NoMerge:
 		return value.Update(a, b, true, false)
+	default:
+		return value.Merge(a, b, j.strategy, j.renderer, j.lists)
 	}
-	return value.Merge(a, b, j.strategy, j.renderer, j.lists)
 }
 
 // files renders the SLS files of matches and merges them.
@@ -401,7 +402,7 @@ func (j *job) missing(ctx context.Context, ref slsRef, saltenv string, mods map[
 		return nil
 	}
 	fault := at(ref.pos, "there is no pillar SLS %q in saltenv %s%s", ref.name, saltenv, j.near(ctx, ref.name, saltenv))
-	if _, ok := errors.AsType[*fileserver.Refused](err); ok {
+	if _, ok := errors.AsType[*fileserver.RefusedError](err); ok {
 		fault = at(ref.pos, "pillar SLS %q: %w", ref.name, err)
 	}
 	j.fail(fmt.Sprintf("Specified SLS '%s' in environment '%s' is not available on the salt master", ref.name, saltenv), withVia(fault, via))

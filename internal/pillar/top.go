@@ -195,22 +195,20 @@ func (j *job) mergeTops(files []topFile) []*topEnv {
 		tops = append(tops, t)
 		return t
 	}
-	bad := func(pos source.Pos, format string, args ...any) []*topEnv {
-		j.fail(topFault, at(pos, format, args...))
-		return nil
-	}
 	for _, f := range files {
 		for k, v := range f.data.All() {
 			env := value.Str(k)
 			targets, ok := v.(*value.Map)
 			if empty := iterated(v); !ok && (empty == nil || empty.Len() > 0) {
-				return bad(f.data.Pos(k), "saltenv %q of the top file is no dict of targets but a %s", env, value.TypeName(v))
+				j.fail(topFault, at(f.data.Pos(k), "saltenv %q of the top file is no dict of targets but a %s", env, value.TypeName(v)))
+				return nil
 			}
 			te := get(env)
 			for tk, tv := range targets.All() {
 				list := iterated(tv)
 				if list == nil {
-					return bad(targets.Pos(tk), "target %q of the top file has no list of SLS files but a %s", value.Str(tk), value.TypeName(tv))
+					j.fail(topFault, at(targets.Pos(tk), "target %q of the top file has no list of SLS files but a %s", value.Str(tk), value.TypeName(tv)))
+					return nil
 				}
 				if text, ok := tv.(string); ok {
 					j.warn(targets.Pos(tk), "the SLS files of target %q are text, which is read letter by letter; write a list: [%s]", value.Str(tk), text)
@@ -352,7 +350,7 @@ func (j *job) minion() target.Minion {
 // Tops returns the merged top files as {saltenv: {target: [matcher and SLS]}},
 // and what went wrong.
 func (c *Compiler) Tops(ctx context.Context, req fun.PillarRequest) (*value.Map, []string) {
-	j := c.newJob(ctx, req, c.env.Pillar)
+	j := c.newJob(req, c.env.Pillar)
 	m := value.NewMap(1)
 	for _, te := range j.top(ctx) {
 		targets := value.NewMap(len(te.targets))

@@ -407,32 +407,18 @@ func (r *Regexp) template(repl string) ([]part, error) {
 		}
 		switch c := repl[i]; {
 		case c == 'g':
-			if i+1 >= len(repl) || repl[i+1] != '<' {
-				return nil, bad(i+1, "missing <")
-			}
-			end := strings.IndexByte(repl[i:], '>')
-			if end < 0 {
-				return nil, bad(i+2, "missing >, unterminated name")
-			}
-			name := repl[i+2 : i+end]
-			n, named := r.names[name]
-			if !named {
-				var err error
-				if n, err = strconv.Atoi(name); err != nil {
-					return nil, &value.PyError{Type: "IndexError", Msg: "unknown group name " + value.QuoteStr(name)}
-				}
+			n, size, err := r.groupName(repl, i)
+			if err != nil {
+				return nil, err
 			}
 			if err := group(n, i+2); err != nil {
 				return nil, err
 			}
-			i += end
+			i += size
 		case c == '0' || c >= '1' && c <= '3' && octalAt(repl, i, 3):
-			n, k := 0, 0
-			for ; k < 3 && i+k < len(repl) && repl[i+k] >= '0' && repl[i+k] <= '7'; k++ {
-				n = n*8 + int(repl[i+k]-'0')
-			}
-			text.WriteRune(rune(n))
-			i += k - 1
+			code, n := octal(repl[i:])
+			text.WriteRune(code)
+			i += n - 1
 		case c >= '1' && c <= '9':
 			n, k := int(c-'0'), 1
 			if i+1 < len(repl) && repl[i+1] >= '0' && repl[i+1] <= '9' {
@@ -454,6 +440,34 @@ func (r *Regexp) template(repl string) ([]part, error) {
 		}
 	}
 	return append(parts, part{text: text.String(), group: -1}), nil
+}
+
+// octal reads up to three octal digits.
+func octal(s string) (r rune, n int) {
+	for ; n < 3 && n < len(s) && s[n] >= '0' && s[n] <= '7'; n++ {
+		r = r*8 + rune(s[n]-'0')
+	}
+	return r, n
+}
+
+// groupName reads <1> or <name> behind the g at repl[i]: which group that is, and
+// how long the text is.
+func (r *Regexp) groupName(repl string, i int) (n, size int, err error) {
+	if i+1 >= len(repl) || repl[i+1] != '<' {
+		return 0, 0, bad(i+1, "missing <")
+	}
+	end := strings.IndexByte(repl[i:], '>')
+	if end < 0 {
+		return 0, 0, bad(i+2, "missing >, unterminated name")
+	}
+	name := repl[i+2 : i+end]
+	n, named := r.names[name]
+	if !named {
+		if n, err = strconv.Atoi(name); err != nil {
+			return 0, 0, &value.PyError{Type: "IndexError", Msg: "unknown group name " + value.QuoteStr(name)}
+		}
+	}
+	return n, end, nil
 }
 
 // octalAt reports whether n octal digits stand at i of s.

@@ -434,6 +434,7 @@ func saltPrefix(je *jinja.Error) (prefix string, raised bool) {
 		return "Jinja syntax error: ", false
 	case jinja.NotFound:
 		return "Jinja error: ", true
+	case jinja.Runtime: // as its Python type is
 	}
 	switch je.PyType {
 	case "UndefinedError":

@@ -113,13 +113,13 @@ func (e *Engine) pongo(ctx context.Context, in *Input, text string) (*datum, err
 			Argv: []string{exe, PongoCommand}, Stdin: childIn, Stdout: childOut,
 			Stderr: &limitedBuffer{b: &stderr, max: 64 << 10}, MaxOutput: math.MaxInt64,
 		})
-		childOut.Close()
-		childIn.Close()
+		_ = childOut.Close() // a pipe's Close returns nil
+		_ = childIn.Close()
 		ended <- ending{out, err}
 	}()
 	fault, out, err := e.servePongo(ctx, in, text, asks, answers, clock)
-	answers.Close()
-	asks.Close()
+	_ = answers.Close()
+	_ = asks.Close()
 	end := <-ended
 	switch {
 	case ctx.Err() != nil:

@@ -129,7 +129,7 @@ func Handled(err error) bool {
 	if _, ok := errors.AsType[*PlainError](err); ok {
 		return false
 	}
-	if f, ok := errors.AsType[*yamlsalt.Fault](err); ok {
+	if f, ok := errors.AsType[*yamlsalt.SyntaxError](err); ok {
 		return f.RenderError()
 	}
 	return true
@@ -373,7 +373,7 @@ func (d *datum) loadYAML(sh *Shared, o yamlsalt.LoadOptions) (*datum, error) {
 	if err != nil {
 		var (
 			se *source.Error
-			f  *yamlsalt.Fault
+			f  *yamlsalt.SyntaxError
 		)
 		if d.via != nil && errors.As(err, &se) && errors.As(err, &f) && f.Line > 0 {
 			se.Via = d.via(f.Line)

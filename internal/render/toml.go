@@ -67,6 +67,7 @@ func keyOrder(text []byte) (map[string][]string, error) {
 			for it := n.Children(); it.Next(); {
 				walk(table, it.Node())
 			}
+		default: // has no keys
 		}
 	}
 	var p unstable.Parser

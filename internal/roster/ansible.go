@@ -145,41 +145,57 @@ func (inv *inventory) readINI(file, text string) error {
 			g := inv.group(group, pos)
 			g.children = append(g.children, name)
 		case "vars":
-			k, v, ok := strings.Cut(line, "=")
-			if !ok {
+			if !setINIVar(inv.group(group, pos).vars, line) {
 				return fail("a variable of [%s:vars] needs KEY=VALUE", group)
 			}
-			vars, k, v := inv.group(group, pos).vars, strings.TrimSpace(k), strings.TrimSpace(v)
-			if text := unquote(v); text != v {
-				vars.Set(k, text) // a number in quotation marks is text
-			} else {
-				setVar(vars, k, v)
-			}
 		default:
-			words, err := splitWords(line)
-			if err != nil {
-				return fail("%w", err)
-			}
-			if len(words) == 0 {
-				continue
-			}
-			name, port := hostPort(words[0])
-			hosts, err := inv.host(group, name, pos)
-			if err != nil {
+			if err := inv.readINIHost(group, line, pos); err != nil {
 				return err
 			}
-			for _, h := range hosts {
-				if port != "" {
-					h.vars.Set("ansible_port", port)
-				}
-				for _, w := range words[1:] {
-					k, v, ok := strings.Cut(w, "=")
-					if !ok {
-						return fail("%q behind a host needs KEY=VALUE", w)
-					}
-					setVar(h.vars, k, v)
-				}
+		}
+	}
+	return nil
+}
+
+// setINIVar sets a variable from KEY=VALUE; a number in quotation marks is text.
+func setINIVar(vars *value.Map, line string) bool {
+	k, v, ok := strings.Cut(line, "=")
+	if !ok {
+		return false
+	}
+	k, v = strings.TrimSpace(k), strings.TrimSpace(v)
+	if text := unquote(v); text != v {
+		vars.Set(k, text)
+	} else {
+		setVar(vars, k, v)
+	}
+	return true
+}
+
+// readINIHost reads the line of a host, or of a range of hosts.
+func (inv *inventory) readINIHost(group, line string, pos source.Pos) error {
+	words, err := splitWords(line)
+	if err != nil {
+		return &source.Error{Pos: pos, Err: err}
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	name, port := hostPort(words[0])
+	hosts, err := inv.host(group, name, pos)
+	if err != nil {
+		return err
+	}
+	for _, h := range hosts {
+		if port != "" {
+			h.vars.Set("ansible_port", port)
+		}
+		for _, w := range words[1:] {
+			k, v, ok := strings.Cut(w, "=")
+			if !ok {
+				return &source.Error{Pos: pos, Err: fmt.Errorf("%q behind a host needs KEY=VALUE", w)}
 			}
+			setVar(h.vars, k, v)
 		}
 	}
 	return nil
@@ -416,21 +432,11 @@ func (inv *inventory) readGroup(name string, data value.Value, pos source.Pos, d
 				return fail(at, "vars needs a mapping, not a %s", value.TypeName(v))
 			}
 		case "children":
-			switch v := v.(type) {
-			case nil:
-			case *value.List:
-				for _, c := range v.Items {
-					inv.group(value.Str(c), at)
-					g.children = append(g.children, value.Str(c))
-				}
-			case *value.Map:
-				for c, data := range v.All() {
-					g.children = append(g.children, value.Str(c))
-					if err := inv.readGroup(value.Str(c), data, orFile(v.Pos(c), pos.File), depth+1); err != nil {
-						return err
-					}
-				}
-			default:
+			ok, err := inv.readChildren(g, v, at, depth)
+			if err != nil {
+				return err
+			}
+			if !ok {
 				return fail(at, "children needs a mapping, not a %s", value.TypeName(v))
 			}
 		default:
@@ -438,6 +444,29 @@ func (inv *inventory) readGroup(name string, data value.Value, pos source.Pos, d
 		}
 	}
 	return nil
+}
+
+// readChildren reads the groups of a group. It reports false of what is neither
+// a mapping nor a list.
+func (inv *inventory) readChildren(g *invGroup, data value.Value, pos source.Pos, depth int) (bool, error) {
+	switch data := data.(type) {
+	case nil:
+	case *value.List:
+		for _, c := range data.Items {
+			inv.group(value.Str(c), pos)
+			g.children = append(g.children, value.Str(c))
+		}
+	case *value.Map:
+		for c, body := range data.All() {
+			g.children = append(g.children, value.Str(c))
+			if err := inv.readGroup(value.Str(c), body, orFile(data.Pos(c), pos.File), depth+1); err != nil {
+				return true, err
+			}
+		}
+	default:
+		return false, nil
+	}
+	return true, nil
 }
 
 func (inv *inventory) readHosts(group string, v value.Value, pos source.Pos) error {
@@ -600,23 +629,7 @@ func connectionVars(vars *value.Map) *value.Map {
 	if vars.Str("ansible_connection") == "local" {
 		out.Set("connection", Local)
 	}
-	options := value.NewList()
-	for _, k := range []string{"ansible_ssh_common_args", "ansible_ssh_extra_args", "ansible_ssh_args"} {
-		words, _ := splitWords(vars.Str(k))
-		for i := 0; i < len(words); i++ {
-			if o, ok := strings.CutPrefix(words[i], "-o"); ok {
-				if o == "" && i+1 < len(words) {
-					i++
-					o = words[i]
-				}
-				options.Append(o)
-			}
-			if words[i] == "-J" && i+1 < len(words) {
-				i++
-				options.Append("ProxyJump=" + words[i])
-			}
-		}
-	}
+	options := sshOptions(vars)
 	if options.Len() > 0 {
 		out.Set("ssh_options", options)
 	}
@@ -632,6 +645,28 @@ func connectionVars(vars *value.Map) *value.Map {
 		out.Set("minion_opts", minion)
 	}
 	return out
+}
+
+// sshOptions returns the options of OpenSSH that variables give its program.
+func sshOptions(vars *value.Map) *value.List {
+	options := value.NewList()
+	for _, k := range []string{"ansible_ssh_common_args", "ansible_ssh_extra_args", "ansible_ssh_args"} {
+		words, _ := splitWords(vars.Str(k)) // what cannot be split gives none
+		for i := 0; i < len(words); i++ {
+			if o, ok := strings.CutPrefix(words[i], "-o"); ok {
+				if o == "" && i+1 < len(words) {
+					i++
+					o = words[i]
+				}
+				options.Append(o)
+			}
+			if words[i] == "-J" && i+1 < len(words) {
+				i++
+				options.Append("ProxyJump=" + words[i])
+			}
+		}
+	}
+	return options
 }
 
 // setVar sets a variable of an INI inventory.

@@ -96,7 +96,7 @@ type Roster struct {
 	entries []*Entry
 	index   map[string]*Entry
 	groups  *value.Map
-	warn    source.List
+	warn    source.Errors
 }
 
 // Entries returns all entries in the order of their sources.
@@ -113,7 +113,7 @@ func (r *Roster) Nodegroups() *value.Map { return r.groups }
 
 // Warnings returns what Salt would take in silence: unknown keys, ids that
 // occur twice, entries that are none. Err of those says what.
-func (r *Roster) Warnings() source.List { return r.warn }
+func (r *Roster) Warnings() source.Errors { return r.warn }
 
 // A Source is a roster to read.
 type Source struct {

@@ -83,14 +83,21 @@ func (l *loader) sshHosts(file string, b []byte, depth int) []sshHost {
 				l.warn(source.Pos{File: file, Line: i + 1}, "more than %d files include each other", maxIncludes)
 				continue
 			}
-			for _, w := range words[1:] {
-				for _, sub := range l.included(file, w) {
-					if b, err := l.o.Files.ReadFile(sub); err == nil {
-						for _, h := range l.sshHosts(sub, b, depth+1) {
-							put(h)
-						}
-					}
-				}
+			for _, h := range l.includedHosts(file, words[1:], depth) {
+				put(h)
+			}
+		}
+	}
+	return out
+}
+
+// includedHosts returns the hosts of the files that an include names.
+func (l *loader) includedHosts(file string, patterns []string, depth int) []sshHost {
+	var out []sshHost
+	for _, p := range patterns {
+		for _, sub := range l.included(file, p) {
+			if b, err := l.o.Files.ReadFile(sub); err == nil {
+				out = append(out, l.sshHosts(sub, b, depth+1)...)
 			}
 		}
 	}

@@ -1,7 +1,7 @@
 // Package source names places in files that users wrote.
 //
 // A [Pos] is a place, an [Error] is a fault at a place together with the chain
-// of include statements that led there, and a [List] collects the faults of
+// of include statements that led there, and [Errors] collect the faults of
 // one pass.
 package source
 
@@ -102,11 +102,11 @@ func (e *Error) writeVia(b *strings.Builder) {
 	}
 }
 
-// A List is the faults of one pass, in the order they were found.
-type List []*Error
+// Errors are the faults of one pass, in the order they were found.
+type Errors []*Error
 
 // Error returns all faults, one a line.
-func (l List) Error() string {
+func (l Errors) Error() string {
 	lines := make([]string, len(l))
 	for i, e := range l {
 		lines[i] = e.Error()
@@ -115,7 +115,7 @@ func (l List) Error() string {
 }
 
 // Unwrap returns the faults for errors.Is and errors.As.
-func (l List) Unwrap() []error {
+func (l Errors) Unwrap() []error {
 	errs := make([]error, len(l))
 	for i, e := range l {
 		errs[i] = e
@@ -124,7 +124,7 @@ func (l List) Unwrap() []error {
 }
 
 // Err returns l, or nil where it is empty.
-func (l List) Err() error {
+func (l Errors) Err() error {
 	if len(l) == 0 {
 		return nil
 	}
@@ -133,15 +133,15 @@ func (l List) Err() error {
 
 // Faults returns the placed faults within err, in order. An err that has no
 // place becomes one fault without a place.
-func Faults(err error) List {
+func Faults(err error) Errors {
 	if err == nil {
 		return nil
 	}
-	if l, ok := errors.AsType[List](err); ok {
+	if l, ok := errors.AsType[Errors](err); ok {
 		return l
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
-		return List{e}
+		return Errors{e}
 	}
-	return List{{Err: err}}
+	return Errors{{Err: err}}
 }

@@ -247,78 +247,26 @@ func (p *percent) number(what string) (int, error) {
 
 func (p *percent) format(c conv, verb rune, at int, v Value) error {
 	var sign, prefix, body string
+	var err error
 	numeric := true
-	switch verb {
-	case 's', 'r', 'a', 'b':
-		if verb == 'b' && !p.bytes {
-			return p.unknown(verb, at)
-		}
+	switch {
+	case verb == 'b' && !p.bytes:
+		return p.unknown(verb, at)
+	case strings.ContainsRune("srab", verb):
 		numeric = false
-		switch verb {
-		case 's', 'b':
-			s, err := p.str(v)
-			if err != nil {
-				return err
-			}
-			body = s
-		case 'r':
-			body = p.repr(v)
-		case 'a':
-			body = ASCII(p.repr(v))
-		}
-		if c.prec >= 0 {
-			body = TextSlice(body, 0, c.prec)
-		}
-	case 'c':
+		body, err = p.text(c, verb, v)
+	case verb == 'c':
 		numeric = false
-		s, err := charOf(v)
-		if err != nil {
-			return err
-		}
-		body = s
-	case 'd', 'i', 'u', 'x', 'X', 'o':
-		i, err := p.integer(verb, v)
-		if err != nil {
-			return err
-		}
-		if i.Sign() < 0 {
-			sign = "-"
-		}
-		base := 10
-		switch verb {
-		case 'x', 'X':
-			base = 16
-		case 'o':
-			base = 8
-		}
-		body = new(big.Int).Abs(i).Text(base)
-		if pad := c.prec - len(body); pad > 0 {
-			body = strings.Repeat("0", pad) + body
-		}
-		if c.alt && base != 10 {
-			prefix = "0x"
-			if base == 8 {
-				prefix = "0o"
-			}
-		}
-		if verb == 'X' {
-			prefix, body = strings.ToUpper(prefix), strings.ToUpper(body)
-		}
-	case 'e', 'E', 'f', 'F', 'g', 'G':
-		f, err := p.float(v)
-		if err != nil {
-			return err
-		}
-		prec := c.prec
-		if prec < 0 {
-			prec = 6
-		}
-		if err := CheckSize(prec); err != nil {
-			return err
-		}
-		sign, body = FloatText(f, byte(verb), prec, c.alt)
+		body, err = charOf(v)
+	case strings.ContainsRune("diuxXo", verb):
+		sign, prefix, body, err = p.whole(c, verb, v)
+	case strings.ContainsRune("eEfFgG", verb):
+		sign, body, err = p.real(c, verb, v)
 	default:
 		return p.unknown(verb, at)
+	}
+	if err != nil {
+		return err
 	}
 	if numeric && sign == "" {
 		if c.plus {
@@ -337,6 +285,70 @@ func (p *percent) format(c conv, verb rune, at int, v Value) error {
 		p.out.WriteString(strings.Repeat(" ", fill) + sign + prefix + body)
 	}
 	return nil
+}
+
+// text converts a value by %s, %r, %a or %b.
+func (p *percent) text(c conv, verb rune, v Value) (body string, err error) {
+	switch verb {
+	case 'r':
+		body = p.repr(v)
+	case 'a':
+		body = ASCII(p.repr(v))
+	default:
+		if body, err = p.str(v); err != nil {
+			return "", err
+		}
+	}
+	if c.prec >= 0 {
+		body = TextSlice(body, 0, c.prec)
+	}
+	return body, nil
+}
+
+// whole converts a whole number by %d, %x or %o.
+func (p *percent) whole(c conv, verb rune, v Value) (sign, prefix, body string, err error) {
+	i, err := p.integer(verb, v)
+	if err != nil {
+		return "", "", "", err
+	}
+	if i.Sign() < 0 {
+		sign = "-"
+	}
+	base := 10
+	switch verb {
+	case 'x', 'X':
+		base, prefix = 16, "0x"
+	case 'o':
+		base, prefix = 8, "0o"
+	}
+	body = new(big.Int).Abs(i).Text(base)
+	if pad := c.prec - len(body); pad > 0 {
+		body = strings.Repeat("0", pad) + body
+	}
+	if !c.alt {
+		prefix = ""
+	}
+	if verb == 'X' {
+		prefix, body = strings.ToUpper(prefix), strings.ToUpper(body)
+	}
+	return sign, prefix, body, nil
+}
+
+// real converts a float by %e, %f or %g.
+func (p *percent) real(c conv, verb rune, v Value) (sign, body string, err error) {
+	f, err := p.float(v)
+	if err != nil {
+		return "", "", err
+	}
+	prec := c.prec
+	if prec < 0 {
+		prec = 6
+	}
+	if err := CheckSize(prec); err != nil {
+		return "", "", err
+	}
+	sign, body = FloatText(f, byte(verb), prec, c.alt)
+	return sign, body, nil
 }
 
 func (p *percent) unknown(verb rune, at int) error {

@@ -81,34 +81,7 @@ func isAlign(c byte) bool { return c == '<' || c == '>' || c == '^' || c == '=' 
 
 func parseSpec(spec, kind string, typ, align byte) (*formatSpec, error) {
 	s := &formatSpec{fill: " ", align: align, prec: -1, typ: typ, kind: kind}
-	rest := spec
-	fillSet := false
-	if rest != "" {
-		_, n := utf8.DecodeRuneInString(rest)
-		if len(rest) > n && isAlign(rest[n]) {
-			s.fill, s.align, rest = rest[:n], rest[n], rest[n+1:]
-			s.aligned, fillSet = true, true
-		} else if isAlign(rest[0]) {
-			s.align, rest = rest[0], rest[1:]
-			s.aligned = true
-		}
-	}
-	if rest != "" && strings.IndexByte("+- ", rest[0]) >= 0 {
-		s.sign, rest = rest[0], rest[1:]
-	}
-	if rest != "" && rest[0] == 'z' {
-		s.noNegZ, rest = true, rest[1:]
-	}
-	if rest != "" && rest[0] == '#' {
-		s.alt, rest = true, rest[1:]
-	}
-	if !fillSet && rest != "" && rest[0] == '0' {
-		s.fill = "0"
-		if !s.aligned && align == '>' {
-			s.align = '='
-		}
-		rest = rest[1:]
-	}
+	rest := s.parseFlags(spec)
 	var err error
 	if s.width, _, rest, err = specNumber(rest); err != nil {
 		return nil, err
@@ -126,11 +99,11 @@ func parseSpec(spec, kind string, typ, align byte) (*formatSpec, error) {
 		return nil, Raise("ValueError", "Cannot specify both ',' and '_'.")
 	}
 	if rest != "" && rest[0] == '.' {
-		var any bool
-		if s.prec, any, rest, err = specNumber(rest[1:]); err != nil {
+		var digits bool
+		if s.prec, digits, rest, err = specNumber(rest[1:]); err != nil {
 			return nil, err
 		}
-		if !any {
+		if !digits {
 			return nil, Raise("ValueError", "Format specifier missing precision")
 		}
 	}
@@ -147,18 +120,53 @@ func parseSpec(spec, kind string, typ, align byte) (*formatSpec, error) {
 		}
 		s.typ = rest[0]
 	}
-	if s.sep != 0 {
-		switch s.typ {
-		case 'd', 'e', 'f', 'g', 'E', 'G', '%', 'F', 0:
-		case 'b', 'o', 'x', 'X':
-			if s.sep == ',' {
-				return nil, Raise("ValueError", "Cannot specify ',' with '%c'.", s.typ)
-			}
-		default:
-			return nil, Raise("ValueError", "Cannot specify '%c' with '%c'.", s.sep, s.typ)
+	return s, s.checkSep()
+}
+
+// parseFlags reads what may stand before the width, and returns the rest.
+func (s *formatSpec) parseFlags(rest string) string {
+	next := func(chars string) byte {
+		if rest == "" || strings.IndexByte(chars, rest[0]) < 0 {
+			return 0
+		}
+		c := rest[0]
+		rest = rest[1:]
+		return c
+	}
+	fillSet, zeroAlign := false, s.align == '>'
+	if _, n := utf8.DecodeRuneInString(rest); rest != "" && len(rest) > n && isAlign(rest[n]) {
+		s.fill, s.align, rest = rest[:n], rest[n], rest[n+1:]
+		s.aligned, fillSet = true, true
+	} else if rest != "" && isAlign(rest[0]) {
+		s.align, rest = rest[0], rest[1:]
+		s.aligned = true
+	}
+	s.sign = next("+- ")
+	s.noNegZ = next("z") != 0
+	s.alt = next("#") != 0
+	if !fillSet && next("0") != 0 {
+		s.fill = "0"
+		if !s.aligned && zeroAlign {
+			s.align = '='
 		}
 	}
-	return s, nil
+	return rest
+}
+
+// checkSep reports a type that has no separators of thousands.
+func (s *formatSpec) checkSep() error {
+	if s.sep == 0 {
+		return nil
+	}
+	switch s.typ {
+	case 'd', 'e', 'f', 'g', 'E', 'G', '%', 'F', 0:
+		return nil
+	case 'b', 'o', 'x', 'X':
+		if s.sep != ',' {
+			return nil
+		}
+	}
+	return Raise("ValueError", "Cannot specify '%c' with '%c'.", s.sep, s.typ)
 }
 
 func unknownCode(code, kind string) error {
@@ -361,12 +369,11 @@ func (s *formatSpec) float(f float64) (string, error) {
 		}
 	}
 	sign = s.signed(sign == "-")
-	digits := body
 	i := 0
 	for i < len(body) && isDigit(body[i]) {
 		i++
 	}
-	digits = body[:i]
+	digits := body[:i]
 	if digits == "" { // inf, nan: filled, never grouped
 		return s.pad(sign, body+suffix, len(body)+len(suffix)), nil
 	}

@@ -56,8 +56,9 @@ func Merge(a, b Mapping, s Strategy, renderer string, mergeLists bool) *Map {
 		return MergeRecurse(a, b, false)
 	case Recurse:
 		return MergeRecurse(a, b, mergeLists)
+	default:
+		return MergeRecurse(a, b, false)
 	}
-	return MergeRecurse(a, b, false)
 }
 
 // MergeRecurse returns a deep copy of a, updated by b.

@@ -159,54 +159,61 @@ func GetItem(container, key Value) (Value, error) {
 			return nil, Raise("IndexError", "cannot fit '%s' into an index-sized integer", opTypeName(b))
 		}
 	}
-	wrong := func(what string) error {
-		return Raise("TypeError", "%s indices must be integers or slices, not %s", what, opTypeName(key))
+	// at returns the place of key among n items; what and index are as in
+	// Python's messages.
+	at := func(what, index string, n int) (int, error) {
+		if !isInt {
+			return 0, Raise("TypeError", "%s indices must be integers or slices, not %s", what, opTypeName(key))
+		}
+		return inRange(index, i, n)
 	}
 	switch c := container.(type) {
 	case *List:
-		if !isInt {
-			return nil, wrong("list")
+		n, err := at("list", "list index", len(c.Items))
+		if err != nil {
+			return nil, err
 		}
-		if n, ok := index(i, len(c.Items)); ok {
-			return c.Items[n], nil
-		}
-		return nil, Raise("IndexError", "list index out of range")
+		return c.Items[n], nil
 	case Bytes:
-		if !isInt {
-			return nil, wrong("byte")
+		n, err := at("byte", "index", len(c))
+		if err != nil {
+			return nil, err
 		}
-		if n, ok := index(i, len(c)); ok {
-			return int64(c[n]), nil
-		}
-		return nil, Raise("IndexError", "index out of range")
+		return int64(c[n]), nil
 	case Range:
-		if !isInt {
-			return nil, wrong("range")
+		n, err := at("range", "range object index", c.Len())
+		if err != nil {
+			return nil, err
 		}
-		if n, ok := index(i, c.Len()); ok {
-			return c.At(n), nil
-		}
-		return nil, Raise("IndexError", "range object index out of range")
+		return c.At(n), nil
 	}
 	if s, ok := AsText(container); ok {
 		if !isInt {
 			return nil, Raise("TypeError", "string indices must be integers, not '%s'", opTypeName(key))
 		}
-		if n, ok := index(i, TextLen(s)); ok {
-			return retext(container, TextSlice(s, n, n+1)), nil
+		n, err := inRange("string index", i, TextLen(s))
+		if err != nil {
+			return nil, err
 		}
-		return nil, Raise("IndexError", "string index out of range")
+		return retext(container, TextSlice(s, n, n+1)), nil
 	}
 	if t, ok := AsTuple(container); ok {
-		if !isInt {
-			return nil, wrong("tuple")
+		n, err := at("tuple", "tuple index", len(t))
+		if err != nil {
+			return nil, err
 		}
-		if n, ok := index(i, len(t)); ok {
-			return t[n], nil
-		}
-		return nil, Raise("IndexError", "tuple index out of range")
+		return t[n], nil
 	}
 	return nil, Raise("TypeError", "'%s' object is not subscriptable", opTypeName(container))
+}
+
+// inRange returns the place of index i among n items.
+func inRange(what string, i int64, n int) (int, error) {
+	at, ok := index(i, n)
+	if !ok {
+		return 0, Raise("IndexError", "%s out of range", what)
+	}
+	return at, nil
 }
 
 // Slice returns container[lo:hi:step]; nil stands for a part left out.

@@ -373,22 +373,7 @@ func ParseInt(s string, base int) (Value, error) {
 		neg = t[0] == '-'
 		t = t[1:]
 	}
-	b := base
-	if len(t) > 1 && t[0] == '0' {
-		pb := 0
-		switch t[1] {
-		case 'x', 'X':
-			pb = 16
-		case 'o', 'O':
-			pb = 8
-		case 'b', 'B':
-			pb = 2
-		}
-		if pb != 0 && (base == 0 || base == pb) {
-			b = pb
-			t = strings.TrimPrefix(t[2:], "_")
-		}
-	}
+	b, t := basePrefix(t, base)
 	if b == 0 {
 		b = 10
 		if len(t) > 1 && t[0] == '0' && strings.Trim(t, "0_") != "" {
@@ -422,6 +407,27 @@ func ParseInt(s string, base int) (Value, error) {
 		n.Neg(n)
 	}
 	return NormInt(n), nil
+}
+
+// basePrefix takes 0x, 0o or 0b off digits where base, which may be 0, allows
+// it, and returns the base that they say.
+func basePrefix(t string, base int) (b int, rest string) {
+	if len(t) < 2 || t[0] != '0' {
+		return base, t
+	}
+	said := 0
+	switch t[1] {
+	case 'x', 'X':
+		said = 16
+	case 'o', 'O':
+		said = 8
+	case 'b', 'B':
+		said = 2
+	}
+	if said == 0 || base != 0 && base != said {
+		return base, t
+	}
+	return said, strings.TrimPrefix(t[2:], "_")
 }
 
 // asciiDigits replaces decimal digits of other scripts by 0 to 9.

@@ -153,6 +153,7 @@ func (v *View) has(x Value) (bool, error) {
 		}
 		val, ok := v.Of.Get(t[0])
 		return ok && same(val, t[1]), nil
+	default: // Values
 	}
 	for y := range v.Iterate() {
 		if same(x, y) {

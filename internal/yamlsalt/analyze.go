@@ -36,31 +36,8 @@ func analyze(s string, unicode bool) analysis {
 		}
 		next := i + n
 		beforeBlank := next >= len(s) || s[next] == ' ' || s[next] == '\t' || breakAt(s, next) > 0
-		if i == 0 {
-			switch r {
-			case '#', ',', '[', ']', '{', '}', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`':
-				flowIndicator, blockIndicator = true, true
-			case '?', ':':
-				flowIndicator = true
-				blockIndicator = blockIndicator || beforeBlank
-			case '-':
-				if beforeBlank {
-					flowIndicator, blockIndicator = true, true
-				}
-			}
-		} else {
-			switch r {
-			case ',', '?', '[', ']', '{', '}':
-				flowIndicator = true
-			case ':':
-				flowIndicator = true
-				blockIndicator = blockIndicator || beforeBlank
-			case '#':
-				if afterBlank {
-					flowIndicator, blockIndicator = true, true
-				}
-			}
-		}
+		inFlow, inBlock := indicator(r, i == 0, afterBlank, beforeBlank)
+		flowIndicator, blockIndicator = flowIndicator || inFlow, blockIndicator || inBlock
 		isBreak := isBreakRune(r)
 		if !isPrintable(r) || r >= utf8.RuneSelf && !unicode {
 			special = true
@@ -91,4 +68,29 @@ func analyze(s string, unicode bool) analysis {
 		singleQuoted: !breakSpace && !spaceBreak && !special,
 		block:        !trailingSpace && !spaceBreak && !special,
 	}
+}
+
+// indicator reports whether a character, the first of the text or between
+// blanks, has a meaning of its own in flow and in block context.
+func indicator(r rune, first, afterBlank, beforeBlank bool) (flow, block bool) {
+	if first {
+		switch r {
+		case '#', ',', '[', ']', '{', '}', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`':
+			return true, true
+		case '?', ':':
+			return true, beforeBlank
+		case '-':
+			return beforeBlank, beforeBlank
+		}
+		return false, false
+	}
+	switch r {
+	case ',', '?', '[', ']', '{', '}':
+		return true, false
+	case ':':
+		return true, beforeBlank
+	case '#':
+		return afterBlank, afterBlank
+	}
+	return false, false
 }

@@ -48,7 +48,7 @@ func (b *builder) later(n *node, v value.Value) value.Value {
 	return v
 }
 
-func (b *builder) document(root *node) (value.Value, *Fault) {
+func (b *builder) document(root *node) (value.Value, *SyntaxError) {
 	v, f := b.value(root)
 	if f == nil {
 		f = b.fillAll()
@@ -57,8 +57,8 @@ func (b *builder) document(root *node) (value.Value, *Fault) {
 }
 
 // fillAll fills the containers that wait for it, level by level.
-func (b *builder) fillAll() *Fault {
-	var f *Fault
+func (b *builder) fillAll() *SyntaxError {
+	var f *SyntaxError
 	for f == nil && len(b.queue) > 0 {
 		level := b.queue
 		b.queue = nil
@@ -72,8 +72,8 @@ func (b *builder) fillAll() *Fault {
 }
 
 // at returns a constructor's fault at n; context began at n0, nil is none.
-func (n *node) fault(context string, n0 *node, format string, args ...any) *Fault {
-	f := &Fault{Class: "ConstructorError", Context: context, Problem: fmt.Sprintf(format, args...), Line: int(n.line) + 1, Col: int(n.col) + 1}
+func (n *node) fault(context string, n0 *node, format string, args ...any) *SyntaxError {
+	f := &SyntaxError{Class: "ConstructorError", Context: context, Problem: fmt.Sprintf(format, args...), Line: int(n.line) + 1, Col: int(n.col) + 1}
 	if n0 != nil {
 		f.ContextLine, f.ContextCol = int(n0.line)+1, int(n0.col)+1
 	}
@@ -81,12 +81,12 @@ func (n *node) fault(context string, n0 *node, format string, args ...any) *Faul
 }
 
 // raise returns an exception of Python's own at n.
-func (n *node) raise(class, format string, args ...any) *Fault {
-	return &Fault{Class: class, Problem: fmt.Sprintf(format, args...), Line: int(n.line) + 1, Col: int(n.col) + 1}
+func (n *node) raise(class, format string, args ...any) *SyntaxError {
+	return &SyntaxError{Class: class, Problem: fmt.Sprintf(format, args...), Line: int(n.line) + 1, Col: int(n.col) + 1}
 }
 
 // value returns the value of n, with containers still to be filled.
-func (b *builder) value(n *node) (value.Value, *Fault) {
+func (b *builder) value(n *node) (value.Value, *SyntaxError) {
 	if b.memo == nil {
 		return b.build(n)
 	}
@@ -100,7 +100,7 @@ func (b *builder) value(n *node) (value.Value, *Fault) {
 	return v, f
 }
 
-func (b *builder) build(n *node) (value.Value, *Fault) {
+func (b *builder) build(n *node) (value.Value, *SyntaxError) {
 	switch n.tag {
 	case tagMap:
 		return b.later(n, b.newMap(n)), nil
@@ -154,7 +154,7 @@ func (b *builder) newMap(n *node) *value.Map {
 }
 
 // scalar returns the text of n. Of a mapping it is that of its key "=".
-func (b *builder) scalar(n *node) (string, *Fault) {
+func (b *builder) scalar(n *node) (string, *SyntaxError) {
 	if n.kind == mappingNode {
 		for i := 0; i < len(n.items); i += 2 {
 			if n.items[i].tag == tagValue {
@@ -169,7 +169,7 @@ func (b *builder) scalar(n *node) (string, *Fault) {
 }
 
 // fill fills the container v that n became.
-func (b *builder) fill(n *node, v value.Value) *Fault {
+func (b *builder) fill(n *node, v value.Value) *SyntaxError {
 	switch n.tag {
 	case tagMap:
 		return b.fillMap(n, v.(*value.Map))
@@ -204,7 +204,7 @@ func (b *builder) fill(n *node, v value.Value) *Fault {
 	return nil
 }
 
-func (b *builder) fillPairs(n *node, l *value.List) *Fault {
+func (b *builder) fillPairs(n *node, l *value.List) *SyntaxError {
 	context := "while constructing an ordered map"
 	if n.tag == tagPairs {
 		context = "while constructing pairs"
@@ -235,7 +235,7 @@ func (b *builder) fillPairs(n *node, l *value.List) *Fault {
 
 const mapContext = "while constructing a mapping"
 
-func (b *builder) fillMap(n *node, m *value.Map) *Fault {
+func (b *builder) fillMap(n *node, m *value.Map) *SyntaxError {
 	if n.kind != mappingNode {
 		return n.fault("", nil, "expected a mapping node, but found %s", n.kind)
 	}
@@ -264,7 +264,7 @@ func (b *builder) fillMap(n *node, m *value.Map) *Fault {
 
 // flatten replaces the merge keys of n by what they merge: entries go before
 // those of n, and those whose key n has are left out.
-func (b *builder) flatten(n *node, depth int) *Fault {
+func (b *builder) flatten(n *node, depth int) *SyntaxError {
 	simple := true
 	for i := 0; i < len(n.items); i += 2 {
 		if t := n.items[i].tag; t == tagMerge || t == tagValue {
@@ -291,27 +291,11 @@ func (b *builder) flatten(n *node, depth int) *Fault {
 			n.items = append(n.items, key, val)
 			continue
 		}
-		switch val.kind {
-		case mappingNode:
-			if f := b.flatten(val, depth+1); f != nil {
-				return f
-			}
-			merge = append(merge, val.items...)
-		case sequenceNode:
-			for _, x := range val.items {
-				if x.kind != mappingNode {
-					return x.fault(mapContext, n, "expected a mapping for merging, but found %s", x.kind)
-				}
-				if f := b.flatten(x, depth+1); f != nil {
-					return f
-				}
-			}
-			for _, v := range slices.Backward(val.items) {
-				merge = append(merge, v.items...)
-			}
-		default:
-			return val.fault(mapContext, n, "expected a mapping or list of mappings for merging, but found %s", val.kind)
+		more, f := b.mergedFrom(n, val, depth)
+		if f != nil {
+			return f
 		}
+		merge = append(merge, more...)
 		if len(merge)+b.merged > maxMerged {
 			return n.raise("RecursionError", "found merge keys that stand for too much: more than %d entries", maxMerged)
 		}
@@ -329,6 +313,32 @@ func (b *builder) flatten(n *node, depth int) *Fault {
 	}
 	n.items = append(merged, n.items...)
 	return nil
+}
+
+// mergedFrom returns the entries of a value of << in the mapping n: a mapping,
+// or a sequence of mappings, of which the first has precedence.
+func (b *builder) mergedFrom(n, val *node, depth int) ([]*node, *SyntaxError) {
+	switch val.kind {
+	case mappingNode:
+		f := b.flatten(val, depth+1)
+		return val.items, f
+	case sequenceNode:
+		for _, x := range val.items {
+			if x.kind != mappingNode {
+				return nil, x.fault(mapContext, n, "expected a mapping for merging, but found %s", x.kind)
+			}
+			if f := b.flatten(x, depth+1); f != nil {
+				return nil, f
+			}
+		}
+		var merge []*node
+		for _, v := range slices.Backward(val.items) {
+			merge = append(merge, v.items...)
+		}
+		return merge, nil
+	default:
+		return nil, val.fault(mapContext, n, "expected a mapping or list of mappings for merging, but found %s", val.kind)
+	}
 }
 
 // mergeKey is what says whether two keys are the same to a merge: the text of
@@ -393,7 +403,7 @@ func (n *node) writeRepr(s *strings.Builder) {
 
 // int reads an int as Salt's loader and then PyYAML does: leading zeros are
 // dropped, so that a file mode stays as it was written.
-func (n *node) int(text string) (value.Value, *Fault) {
+func (n *node) int(text string) (value.Value, *SyntaxError) {
 	if text != "0" && strings.HasPrefix(text, "0") && !strings.HasPrefix(text, "0b") && !strings.HasPrefix(text, "0x") {
 		if text = strings.TrimLeft(text, "0"); text == "" {
 			text = "0"
@@ -440,7 +450,7 @@ func (n *node) int(text string) (value.Value, *Fault) {
 // maxIntDigits is Python's limit of digits of an int in text.
 const maxIntDigits = 4300
 
-func (n *node) parseInt(sign, text string, base int) (value.Value, *Fault) {
+func (n *node) parseInt(sign, text string, base int) (value.Value, *SyntaxError) {
 	t := strings.TrimSpace(text)
 	if len(t) > 2 && (base == 8 && (t[:2] == "0o" || t[:2] == "0O")) {
 		t = t[2:]
@@ -468,7 +478,7 @@ func isAlnum(s string) bool {
 	return true
 }
 
-func (n *node) float(text string) (value.Value, *Fault) {
+func (n *node) float(text string) (value.Value, *SyntaxError) {
 	text = strings.ToLower(strings.ReplaceAll(text, "_", ""))
 	sign := 1.0
 	if text != "" && (text[0] == '-' || text[0] == '+') {
@@ -504,7 +514,7 @@ func (n *node) float(text string) (value.Value, *Fault) {
 	return sign * v, nil
 }
 
-func (n *node) parseFloat(text string) (float64, *Fault) {
+func (n *node) parseFloat(text string) (float64, *SyntaxError) {
 	t := strings.TrimSpace(text)
 	if !strings.ContainsAny(t, "xXpP_") {
 		// Out of range is an infinity in Python too.
@@ -517,7 +527,7 @@ func (n *node) parseFloat(text string) (float64, *Fault) {
 
 // binary decodes base64 as Python's base64.decodebytes: what is not of its
 // alphabet is skipped.
-func (n *node) binary(text string) (value.Value, *Fault) {
+func (n *node) binary(text string) (value.Value, *SyntaxError) {
 	for i, r := range text {
 		if r >= utf8.RuneSelf {
 			return nil, n.fault("", nil, "failed to convert base64 data into ascii: 'ascii' codec can't encode character %s in position %d: ordinal not in range(128)",

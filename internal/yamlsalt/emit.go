@@ -172,8 +172,9 @@ func (n *rnode) implicit() (plain, quoted bool) {
 		return n.tag == tagSeq, n.tag == tagSeq
 	case mappingNode:
 		return n.tag == tagMap, n.tag == tagMap
+	default:
+		return resolve(n.text) == n.tag, n.tag == tagStr
 	}
-	return resolve(n.text) == n.tag, n.tag == tagStr
 }
 
 // shownTag returns the tag as it is written, or "" where it is not.

@@ -8,8 +8,8 @@ import (
 	"brine/internal/value"
 )
 
-// A Fault is what is wrong with a YAML text, in the words of PyYAML.
-type Fault struct {
+// A SyntaxError is what is wrong with a YAML text, in the words of PyYAML.
+type SyntaxError struct {
 	// Class is the Python exception: ReaderError, ScannerError, ParserError,
 	// ComposerError, ConstructorError, or a plain one such as ValueError.
 	Class string
@@ -27,7 +27,7 @@ type Fault struct {
 }
 
 // Error returns the fault in one line, without its place.
-func (f *Fault) Error() string {
+func (f *SyntaxError) Error() string {
 	problem := strings.ReplaceAll(f.Problem, "\n", " ")
 	switch {
 	case f.Context == "":
@@ -42,7 +42,7 @@ func (f *Fault) Error() string {
 
 // Text returns the fault as Python's str() prints the exception: some lines,
 // with the places in the text that was loaded.
-func (f *Fault) Text() string {
+func (f *SyntaxError) Text() string {
 	if f.Class == "ReaderError" {
 		return fmt.Sprintf("%s\n  in \"<unicode string>\", position %d", f.Problem, f.offset)
 	}
@@ -65,7 +65,7 @@ func markText(line, col int) string {
 }
 
 // marked reports whether the exception is one of YAML's, which print places.
-func (f *Fault) marked() bool {
+func (f *SyntaxError) marked() bool {
 	switch f.Class {
 	case "ScannerError", "ParserError", "ComposerError", "ConstructorError":
 		return true
@@ -76,16 +76,16 @@ func (f *Fault) marked() bool {
 // RenderError reports whether Salt's YAML renderer makes a SaltRenderError of
 // the fault ("Rendering SLS 'base:x' failed: ..."). Others leave the renderer
 // as they are ("Rendering SLS x failed, render error: ..." and a traceback).
-func (f *Fault) RenderError() bool {
+func (f *SyntaxError) RenderError() bool {
 	return f.Class == "ScannerError" || f.Class == "ParserError" || f.Class == "ConstructorError"
 }
 
 // Unwrap returns the fault as a Python exception.
-func (f *Fault) Unwrap() error { return &value.PyError{Type: f.Class, Msg: f.Text()} }
+func (f *SyntaxError) Unwrap() error { return &value.PyError{Type: f.Class, Msg: f.Text()} }
 
 // saltText is what follows "failed: " when an SLS has the fault: of a scanner's
 // fault Salt keeps the problem alone.
-func (f *Fault) saltText() string {
+func (f *SyntaxError) saltText() string {
 	if f.Class == "ScannerError" {
 		return f.Problem
 	}
@@ -93,7 +93,7 @@ func (f *Fault) saltText() string {
 }
 
 // hint says what a user can do about common faults.
-func (f *Fault) hint() string {
+func (f *SyntaxError) hint() string {
 	switch {
 	case f.Problem == "mapping values are not allowed in this context":
 		return "text that contains \": \" needs quotes; or a line before it is not indented as it should be"
@@ -113,7 +113,7 @@ func (f *Fault) hint() string {
 
 // placed makes f an error of the file, at the place that the fault's line has
 // in it.
-func (o *LoadOptions) placed(f *Fault) error {
+func (o *LoadOptions) placed(f *SyntaxError) error {
 	if f.ContextLine > 0 && o.Name != "" {
 		f.from = o.pos(f.ContextLine, f.ContextCol)
 	}

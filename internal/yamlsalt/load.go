@@ -34,7 +34,7 @@ const (
 // places of their keys and lists those of their items. An alias is the same
 // object as its anchor.
 //
-// A fault is a *[source.Error] around a *[Fault], with what Salt's renderer says
+// A fault is a *[source.Error] around a *[SyntaxError], with what Salt's renderer says
 // in Salt. The first one ends the loading, as in Salt. A document that contains
 // itself, or explodes by its aliases, is refused too.
 // Salt: salt/utils/yamlloader.py.
@@ -78,7 +78,7 @@ func (o *LoadOptions) load(text string) (value.Value, error) {
 
 // checkAliases refuses a document that contains itself, or that has too many
 // nodes with its aliases written out.
-func checkAliases(root *node) *Fault {
+func checkAliases(root *node) *SyntaxError {
 	c := aliasChecker{total: map[*node]int{}}
 	_, f := c.count(root, 0)
 	return f
@@ -88,12 +88,12 @@ type aliasChecker struct {
 	total map[*node]int // of containers: nodes below; -1 while being counted
 }
 
-func (c *aliasChecker) count(n *node, depth int) (int, *Fault) {
+func (c *aliasChecker) count(n *node, depth int) (int, *SyntaxError) {
 	if n.kind == scalarNode {
 		return 1, nil
 	}
-	fault := func(problem string) *Fault {
-		return &Fault{Class: "ComposerError", Problem: problem, Line: int(n.line) + 1, Col: int(n.col) + 1}
+	fault := func(problem string) *SyntaxError {
+		return &SyntaxError{Class: "ComposerError", Problem: problem, Line: int(n.line) + 1, Col: int(n.col) + 1}
 	}
 	t, seen := c.total[n]
 	if t < 0 {

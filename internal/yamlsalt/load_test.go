@@ -38,7 +38,7 @@ func loaded(o yamlsalt.LoadOptions, text string) string {
 	if err == nil {
 		return value.Repr(v)
 	}
-	var f *yamlsalt.Fault
+	var f *yamlsalt.SyntaxError
 	if !errors.As(err, &f) {
 		return "!" + err.Error()
 	}
@@ -98,7 +98,7 @@ func TestSaltText(t *testing.T) {
 		want, _, _ := strings.Cut(value.Str(v.(*value.Map).List("local").Items[0]), "\nTraceback")
 		_, err = yamlsalt.Load(yamlsalt.LoadOptions{Name: tt.file, Ordered: true}, text)
 		var e *source.Error
-		var f *yamlsalt.Fault
+		var f *yamlsalt.SyntaxError
 		if !errors.As(err, &e) || !errors.As(err, &f) {
 			t.Errorf("%s: %v", tt.file, err)
 			continue

@@ -66,7 +66,7 @@ type parser struct {
 
 // parse returns the root of the document in text, or nil where there is none,
 // and whether it has aliases.
-func parse(text string) (root *node, aliased bool, f *Fault) {
+func parse(text string) (root *node, aliased bool, f *SyntaxError) {
 	if f := checkReadable(text); f != nil {
 		return nil, false, f
 	}
@@ -76,7 +76,7 @@ func parse(text string) (root *node, aliased bool, f *Fault) {
 }
 
 // checkReadable finds what the reader lets into no text.
-func checkReadable(text string) *Fault {
+func checkReadable(text string) *SyntaxError {
 	for i := 0; i < len(text); {
 		if c := text[i]; c < utf8.RuneSelf {
 			if c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == 0x7f {
@@ -103,24 +103,24 @@ func checkReadable(text string) *Fault {
 	return nil
 }
 
-func unreadable(text string, at int, r rune, problem string) *Fault {
+func unreadable(text string, at int, r rune, problem string) *SyntaxError {
 	before := text[:at]
 	start := strings.LastIndexByte(before, '\n') + 1
-	return &Fault{
+	return &SyntaxError{
 		Class: "ReaderError", Problem: fmt.Sprintf("unacceptable character #x%04x: %s", r, problem), offset: at,
 		Line: strings.Count(before, "\n") + 1, Col: utf8.RuneCountInString(before[start:]) + 1,
 	}
 }
 
-func (p *parser) fault(context string, start mark, problem string, at mark) *Fault {
-	f := &Fault{Class: "ParserError", Context: context, Problem: problem, Line: at.line + 1, Col: at.col + 1}
+func (p *parser) fault(context string, start mark, problem string, at mark) *SyntaxError {
+	f := &SyntaxError{Class: "ParserError", Context: context, Problem: problem, Line: at.line + 1, Col: at.col + 1}
 	if context != "" {
 		f.ContextLine, f.ContextCol = start.line+1, start.col+1
 	}
 	return f
 }
 
-func (p *parser) single() (*node, *Fault) {
+func (p *parser) single() (*node, *SyntaxError) {
 	t, f := p.peek()
 	if f != nil {
 		return nil, f
@@ -153,13 +153,13 @@ func (p *parser) single() (*node, *Fault) {
 	if f := p.directives(); f != nil {
 		return nil, f
 	}
-	return nil, &Fault{
+	return nil, &SyntaxError{
 		Class: "ComposerError", Context: "expected a single document in the stream", ContextLine: int(root.line) + 1, ContextCol: int(root.col) + 1,
 		Problem: "but found another document", Line: at.line + 1, Col: at.col + 1,
 	}
 }
 
-func (p *parser) explicitDocument() (*node, *Fault) {
+func (p *parser) explicitDocument() (*node, *SyntaxError) {
 	if f := p.directives(); f != nil {
 		return nil, f
 	}
@@ -170,12 +170,13 @@ func (p *parser) explicitDocument() (*node, *Fault) {
 	switch t.kind {
 	case versionDirective, tagDirective, documentStart, documentEnd, streamEnd:
 		return p.empty(t.start), nil
+	default:
+		return p.node(true, false)
 	}
-	return p.node(true, false)
 }
 
 // directives takes directives and the --- that must follow.
-func (p *parser) directives() *Fault {
+func (p *parser) directives() *SyntaxError {
 	version := false
 	p.handles = nil
 	for {
@@ -229,7 +230,7 @@ func (p *parser) empty(at mark) *node {
 
 // node parses a node: an alias, or properties and content. block is where block
 // collections may stand, indentless where a sequence may be as deep as its key.
-func (p *parser) node(block, indentless bool) (*node, *Fault) {
+func (p *parser) node(block, indentless bool) (*node, *SyntaxError) {
 	t, f := p.peek()
 	if f != nil {
 		return nil, f
@@ -237,48 +238,23 @@ func (p *parser) node(block, indentless bool) (*node, *Fault) {
 	if t.kind == aliasToken {
 		n := p.anchors[t.value]
 		if n == nil {
-			return nil, &Fault{Class: "ComposerError", Problem: "found undefined alias", Line: t.start.line + 1, Col: t.start.col + 1}
+			return nil, &SyntaxError{Class: "ComposerError", Problem: "found undefined alias", Line: t.start.line + 1, Col: t.start.col + 1}
 		}
 		p.take()
 		p.aliased = true
 		return n, nil
 	}
 	if p.depth++; p.depth > maxDepth {
-		return nil, &Fault{Class: "RecursionError", Problem: "maximum recursion depth exceeded", Line: t.start.line + 1, Col: t.start.col + 1}
+		return nil, &SyntaxError{Class: "RecursionError", Problem: "maximum recursion depth exceeded", Line: t.start.line + 1, Col: t.start.col + 1}
 	}
 	defer func() { p.depth-- }()
 
 	start := t.start
-	var anchor, handle, suffix string
-	var tagAt mark
-	var anchored, tagged bool
-	for {
-		if t.kind == anchorToken && !anchored {
-			anchored, anchor = true, t.value
-		} else if t.kind == tagToken && !tagged {
-			tagged, handle, suffix, tagAt = true, t.handle, t.value, t.start
-		} else {
-			break
-		}
-		p.take()
-		if t, f = p.peek(); f != nil {
-			return nil, f
-		}
+	props, t, f := p.properties(t)
+	if f != nil {
+		return nil, f
 	}
-	tag := suffix
-	if tagged && handle != "" {
-		prefix, ok := p.handles[handle]
-		switch {
-		case ok:
-		case handle == "!":
-			prefix = "!"
-		case handle == "!!":
-			prefix = tagPrefix
-		default:
-			return nil, p.fault("while parsing a node", start, "found undefined tag handle", tagAt)
-		}
-		tag = prefix + suffix
-	}
+	anchored, tagged, tag := props.anchored, props.tagged, props.tag
 
 	var n *node
 	if anchored || tagged {
@@ -287,17 +263,9 @@ func (p *parser) node(block, indentless bool) (*node, *Fault) {
 		n = p.newNode(scalarNode, t.start)
 	}
 	if anchored {
-		if first := p.anchors[anchor]; first != nil {
-			return nil, &Fault{
-				Class: "ComposerError", Context: "found duplicate anchor; first occurrence",
-				ContextLine: int(first.line) + 1, ContextCol: int(first.col) + 1,
-				Problem: "second occurrence", Line: start.line + 1, Col: start.col + 1,
-			}
+		if f := p.anchor(props.anchor, n, start); f != nil {
+			return nil, f
 		}
-		if p.anchors == nil {
-			p.anchors = map[string]*node{}
-		}
-		p.anchors[anchor] = n
 	}
 	specific := tag != "" && tag != "!"
 	n.tag = tag
@@ -355,6 +323,63 @@ func (p *parser) node(block, indentless bool) (*node, *Fault) {
 	return n, nil
 }
 
+// nodeProperties are what stands before a node.
+type nodeProperties struct {
+	anchored, tagged bool
+	anchor, tag      string
+}
+
+// properties takes an anchor and a tag, in any order, and returns the token
+// that follows.
+func (p *parser) properties(t *token) (props nodeProperties, next *token, f *SyntaxError) {
+	start := t.start
+	var handle string
+	var tagAt mark
+	for {
+		if t.kind == anchorToken && !props.anchored {
+			props.anchored, props.anchor = true, t.value
+		} else if t.kind == tagToken && !props.tagged {
+			props.tagged, handle, props.tag, tagAt = true, t.handle, t.value, t.start
+		} else {
+			break
+		}
+		p.take()
+		if t, f = p.peek(); f != nil {
+			return props, nil, f
+		}
+	}
+	if handle != "" {
+		prefix, ok := p.handles[handle]
+		switch {
+		case ok:
+		case handle == "!":
+			prefix = "!"
+		case handle == "!!":
+			prefix = tagPrefix
+		default:
+			return props, nil, p.fault("while parsing a node", start, "found undefined tag handle", tagAt)
+		}
+		props.tag = prefix + props.tag
+	}
+	return props, t, nil
+}
+
+// anchor gives a node a name, which no other may have.
+func (p *parser) anchor(name string, n *node, start mark) *SyntaxError {
+	if first := p.anchors[name]; first != nil {
+		return &SyntaxError{
+			Class: "ComposerError", Context: "found duplicate anchor; first occurrence",
+			ContextLine: int(first.line) + 1, ContextCol: int(first.col) + 1,
+			Problem: "second occurrence", Line: start.line + 1, Col: start.col + 1,
+		}
+	}
+	if p.anchors == nil {
+		p.anchors = map[string]*node{}
+	}
+	p.anchors[name] = n
+	return nil
+}
+
 // collect ends the reading of a container that began when mark children were
 // there.
 func (p *parser) collect(n *node, from int) {
@@ -365,7 +390,7 @@ func (p *parser) collect(n *node, from int) {
 }
 
 // child parses a node, or an empty one where one of ends is ahead.
-func (p *parser) child(block, indentless bool, at mark, ends ...tokenKind) *Fault {
+func (p *parser) child(block, indentless bool, at mark, ends ...tokenKind) *SyntaxError {
 	t, f := p.peek()
 	if f != nil {
 		return f
@@ -382,7 +407,7 @@ func (p *parser) child(block, indentless bool, at mark, ends ...tokenKind) *Faul
 	return nil
 }
 
-func (p *parser) blockSequence(n *node) *Fault {
+func (p *parser) blockSequence(n *node) *SyntaxError {
 	from := len(p.children)
 	t, _ := p.peek()
 	start := t.start
@@ -410,7 +435,7 @@ func (p *parser) blockSequence(n *node) *Fault {
 	}
 }
 
-func (p *parser) indentlessSequence(n *node) *Fault {
+func (p *parser) indentlessSequence(n *node) *SyntaxError {
 	from := len(p.children)
 	for {
 		t, f := p.peek()
@@ -429,7 +454,7 @@ func (p *parser) indentlessSequence(n *node) *Fault {
 	}
 }
 
-func (p *parser) blockMapping(n *node) *Fault {
+func (p *parser) blockMapping(n *node) *SyntaxError {
 	from := len(p.children)
 	t, _ := p.peek()
 	start := t.start
@@ -472,7 +497,7 @@ func (p *parser) blockMapping(n *node) *Fault {
 // flowItem returns the token that the next item of a flow collection begins
 // with, behind the comma unless it is the first, or the one of kind end. A
 // missing comma is the fault.
-func (p *parser) flowItem(first bool, end tokenKind, context string, start mark, problem string) (*token, *Fault) {
+func (p *parser) flowItem(first bool, end tokenKind, context string, start mark, problem string) (*token, *SyntaxError) {
 	t, f := p.peek()
 	if f != nil || first || t.kind == end {
 		return t, f
@@ -484,7 +509,7 @@ func (p *parser) flowItem(first bool, end tokenKind, context string, start mark,
 	return p.peek()
 }
 
-func (p *parser) flowSequence(n *node) *Fault {
+func (p *parser) flowSequence(n *node) *SyntaxError {
 	from := len(p.children)
 	t, _ := p.peek()
 	start := t.start
@@ -513,7 +538,7 @@ func (p *parser) flowSequence(n *node) *Fault {
 
 // pair parses the single pair of a mapping without braces, an item of a flow
 // sequence.
-func (p *parser) pair() *Fault {
+func (p *parser) pair() *SyntaxError {
 	t, _ := p.peek()
 	n := p.newNode(mappingNode, t.start)
 	n.tag = tagMap
@@ -554,7 +579,7 @@ func (p *parser) pair() *Fault {
 	return nil
 }
 
-func (p *parser) flowMapping(n *node) *Fault {
+func (p *parser) flowMapping(n *node) *SyntaxError {
 	from := len(p.children)
 	t, _ := p.peek()
 	start := t.start

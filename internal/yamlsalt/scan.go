@@ -82,8 +82,8 @@ func newScanner(text string) *scanner {
 	return &scanner{text: text, indent: -1, keyOK: true, keys: make([]simpleKey, 1, 8), tokens: make([]token, 0, 64)}
 }
 
-func (s *scanner) fault(context string, start mark, problem string) *Fault {
-	f := &Fault{Class: "ScannerError", Context: context, Problem: problem, Line: s.at.line + 1, Col: s.at.col + 1}
+func (s *scanner) fault(context string, start mark, problem string) *SyntaxError {
+	f := &SyntaxError{Class: "ScannerError", Context: context, Problem: problem, Line: s.at.line + 1, Col: s.at.col + 1}
 	if context != "" {
 		f.ContextLine, f.ContextCol = start.line+1, start.col+1
 	}
@@ -91,7 +91,7 @@ func (s *scanner) fault(context string, start mark, problem string) *Fault {
 }
 
 // peek returns the next token without taking it. It is valid until take.
-func (s *scanner) peek() (*token, *Fault) {
+func (s *scanner) peek() (*token, *SyntaxError) {
 	for {
 		more := s.head == len(s.tokens)
 		if !more {
@@ -252,7 +252,7 @@ func isAlpha(c byte) bool {
 
 // Simple keys and indentation.
 
-func (s *scanner) staleKeys() *Fault {
+func (s *scanner) staleKeys() *SyntaxError {
 	for i := range s.keys {
 		k := &s.keys[i]
 		if k.possible && (k.mark.line < s.at.line || k.mark.index+maxSimpleKey < s.at.index) {
@@ -265,7 +265,7 @@ func (s *scanner) staleKeys() *Fault {
 	return nil
 }
 
-func (s *scanner) saveKey() *Fault {
+func (s *scanner) saveKey() *SyntaxError {
 	if !s.keyOK {
 		return nil
 	}
@@ -281,7 +281,7 @@ func (s *scanner) saveKey() *Fault {
 	return nil
 }
 
-func (s *scanner) removeKey() *Fault {
+func (s *scanner) removeKey() *SyntaxError {
 	k := &s.keys[len(s.keys)-1]
 	if k.possible && k.required {
 		return s.fault("while scanning a simple key", k.mark, "could not find expected ':'")
@@ -314,7 +314,7 @@ func (s *scanner) unroll(col int) {
 
 // Tokens.
 
-func (s *scanner) fetch() *Fault {
+func (s *scanner) fetch() *SyntaxError {
 	s.toNext()
 	if f := s.staleKeys(); f != nil {
 		return f
@@ -435,7 +435,7 @@ func (s *scanner) indicator(kind tokenKind) {
 	s.add(kind, start)
 }
 
-func (s *scanner) fetchEnd() *Fault {
+func (s *scanner) fetchEnd() *SyntaxError {
 	if s.at.col != 0 {
 		s.at.col = 0
 		s.at.line++
@@ -450,7 +450,7 @@ func (s *scanner) fetchEnd() *Fault {
 	return nil
 }
 
-func (s *scanner) fetchDocument(kind tokenKind) *Fault {
+func (s *scanner) fetchDocument(kind tokenKind) *SyntaxError {
 	s.unroll(-1)
 	if f := s.removeKey(); f != nil {
 		return f
@@ -462,7 +462,7 @@ func (s *scanner) fetchDocument(kind tokenKind) *Fault {
 	return nil
 }
 
-func (s *scanner) fetchFlowStart(kind tokenKind) *Fault {
+func (s *scanner) fetchFlowStart(kind tokenKind) *SyntaxError {
 	if f := s.saveKey(); f != nil {
 		return f
 	}
@@ -473,7 +473,7 @@ func (s *scanner) fetchFlowStart(kind tokenKind) *Fault {
 	return nil
 }
 
-func (s *scanner) fetchFlowEnd(kind tokenKind) *Fault {
+func (s *scanner) fetchFlowEnd(kind tokenKind) *SyntaxError {
 	if f := s.removeKey(); f != nil {
 		return f
 	}
@@ -486,7 +486,7 @@ func (s *scanner) fetchFlowEnd(kind tokenKind) *Fault {
 	return nil
 }
 
-func (s *scanner) fetchEntry() *Fault {
+func (s *scanner) fetchEntry() *SyntaxError {
 	if s.flow == 0 {
 		if !s.keyOK {
 			return s.fault("", mark{}, "block sequence entries are not allowed in this context")
@@ -501,7 +501,7 @@ func (s *scanner) fetchEntry() *Fault {
 	return nil
 }
 
-func (s *scanner) fetchKey() *Fault {
+func (s *scanner) fetchKey() *SyntaxError {
 	if s.flow == 0 {
 		if !s.keyOK {
 			return s.fault("", mark{}, "mapping keys are not allowed in this context")
@@ -516,7 +516,7 @@ func (s *scanner) fetchKey() *Fault {
 	return nil
 }
 
-func (s *scanner) fetchValue() *Fault {
+func (s *scanner) fetchValue() *SyntaxError {
 	if k := &s.keys[len(s.keys)-1]; k.possible {
 		s.insert(k.number, keyToken, k.mark)
 		s.roll(k.mark.col, k.number, blockMappingStart, k.mark)
@@ -535,7 +535,7 @@ func (s *scanner) fetchValue() *Fault {
 	return nil
 }
 
-func (s *scanner) fetchPlain() *Fault {
+func (s *scanner) fetchPlain() *SyntaxError {
 	if f := s.saveKey(); f != nil {
 		return f
 	}
@@ -543,7 +543,7 @@ func (s *scanner) fetchPlain() *Fault {
 	return s.scanPlain()
 }
 
-func (s *scanner) fetchAnchor(kind tokenKind) *Fault {
+func (s *scanner) fetchAnchor(kind tokenKind) *SyntaxError {
 	if f := s.saveKey(); f != nil {
 		return f
 	}

@@ -7,49 +7,26 @@ import (
 
 // scanPlain scans a scalar without quotes. A single line is a part of the text,
 // not a copy.
-func (s *scanner) scanPlain() *Fault {
+func (s *scanner) scanPlain() *SyntaxError {
 	start, end := s.at, s.at
 	indent := s.indent + 1
 	var (
 		buf      []byte // what was read, where it is not text[from:to]
 		from, to = s.pos, s.pos
-		blanks   []byte // white space between words on a line
-		first    []byte // the first line break, and those after it
-		rest     []byte
-		broken   bool // a line break was just read
+		g        gap
 	)
-	for (s.at.col != 0 || !(s.documentMark("---") || s.documentMark("..."))) && s.char(0) != '#' {
-
+	for s.char(0) != '#' && (s.at.col != 0 || !s.documentMark("---") && !s.documentMark("...")) {
 		for !s.blankz(0) {
-			c := s.text[s.pos]
-			if s.flow > 0 && c == ':' && strings.IndexByte(",?[]{}", s.char(1)) >= 0 && s.char(1) != 0 {
-				return s.fault("while scanning a plain scalar", start, "found unexpected ':'")
+			ends, f := s.plainEnds(start)
+			if f != nil {
+				return f
 			}
-			if c == ':' && s.blankz(1) || s.flow > 0 && (c == ',' || c == '[' || c == ']' || c == '{' || c == '}') {
+			if ends {
 				break
 			}
-			if broken {
-				if buf == nil {
-					buf = append(make([]byte, 0, 2*(to-from)+64), s.text[from:to]...)
-				}
-				buf = fold(buf, first, rest)
-				first, rest, broken = first[:0], rest[:0], false
-			} else if len(blanks) > 0 {
-				if buf != nil {
-					buf = append(buf, blanks...)
-				}
-				blanks = blanks[:0]
-			}
+			buf = g.flush(buf, s.text[from:to])
 			word := s.pos
-			if c < utf8.RuneSelf {
-				s.skipN(1)
-				// Letters, digits and most signs cannot end the scalar.
-				for s.pos < len(s.text) && plainByte(s.text[s.pos]) {
-					s.skipN(1)
-				}
-			} else {
-				s.skip()
-			}
+			s.skipWord()
 			if buf != nil {
 				buf = append(buf, s.text[word:s.pos]...)
 			}
@@ -58,27 +35,8 @@ func (s *scanner) scanPlain() *Fault {
 		if s.atEnd() || !s.blank(0) && s.breakLen(s.pos) == 0 {
 			break
 		}
-		for !s.atEnd() {
-			if c := s.text[s.pos]; c == ' ' || c == '\t' {
-				if broken && s.at.col < indent && c == '\t' {
-					return s.fault("while scanning a plain scalar", start, "found a tab character that violates indentation")
-				}
-				if !broken {
-					blanks = append(blanks, c)
-				}
-				s.skipN(1)
-				continue
-			}
-			if s.breakLen(s.pos) == 0 {
-				break
-			}
-			if !broken {
-				blanks = blanks[:0]
-				first = s.readLine(first[:0])
-				broken = true
-			} else {
-				rest = s.readLine(rest)
-			}
+		if !s.readGap(&g, indent) {
+			return s.fault("while scanning a plain scalar", start, "found a tab character that violates indentation")
 		}
 		if s.flow == 0 && s.at.col < indent {
 			break
@@ -92,10 +50,92 @@ func (s *scanner) scanPlain() *Fault {
 	} else {
 		t.value = s.text[from:to]
 	}
-	if broken {
+	if g.broken {
 		s.keyOK = true
 	}
 	return nil
+}
+
+// plainEnds reports whether a plain scalar ends before the next character.
+func (s *scanner) plainEnds(start mark) (bool, *SyntaxError) {
+	switch c := s.text[s.pos]; c {
+	case ':':
+		if s.flow > 0 && strings.IndexByte(",?[]{}", s.char(1)) >= 0 && s.char(1) != 0 {
+			return false, s.fault("while scanning a plain scalar", start, "found unexpected ':'")
+		}
+		return s.blankz(1), nil
+	case ',', '[', ']', '{', '}':
+		return s.flow > 0, nil
+	}
+	return false, nil
+}
+
+// skipWord skips one character, and those after it that cannot end a plain
+// scalar: letters, digits and most signs.
+func (s *scanner) skipWord() {
+	if s.text[s.pos] >= utf8.RuneSelf {
+		s.skip()
+		return
+	}
+	s.skipN(1)
+	for s.pos < len(s.text) && plainByte(s.text[s.pos]) {
+		s.skipN(1)
+	}
+}
+
+// A gap is the white space between the words of a scalar.
+type gap struct {
+	blanks []byte // on a line
+	first  []byte // the first line break
+	rest   []byte // those after it
+	broken bool   // there is a line break
+}
+
+// readGap reads white space and line breaks. It reports false at a tab that
+// stands for indentation.
+func (s *scanner) readGap(g *gap, indent int) bool {
+	for !s.atEnd() {
+		if c := s.text[s.pos]; c == ' ' || c == '\t' {
+			if g.broken && s.at.col < indent && c == '\t' {
+				return false
+			}
+			if !g.broken {
+				g.blanks = append(g.blanks, c)
+			}
+			s.skipN(1)
+			continue
+		}
+		if s.breakLen(s.pos) == 0 {
+			break
+		}
+		if !g.broken {
+			g.blanks = g.blanks[:0]
+			g.first = s.readLine(g.first[:0])
+			g.broken = true
+		} else {
+			g.rest = s.readLine(g.rest)
+		}
+	}
+	return true
+}
+
+// flush appends the gap to buf, a copy of before where there is none yet: blanks
+// alone need no copy.
+func (g *gap) flush(buf []byte, before string) []byte {
+	switch {
+	case g.broken:
+		if buf == nil {
+			buf = append(make([]byte, 0, 2*len(before)+64), before...)
+		}
+		buf = fold(buf, g.first, g.rest)
+		g.first, g.rest, g.broken = g.first[:0], g.rest[:0], false
+	case len(g.blanks) > 0:
+		if buf != nil {
+			buf = append(buf, g.blanks...)
+		}
+		g.blanks = g.blanks[:0]
+	}
+	return buf
 }
 
 // plainByte reports whether c always continues a plain scalar.
@@ -119,29 +159,21 @@ func fold(buf, first, rest []byte) []byte {
 }
 
 // scanQuoted scans a scalar in quotes.
-func (s *scanner) scanQuoted(single bool) *Fault {
+func (s *scanner) scanQuoted(single bool) *SyntaxError {
 	start := s.at
 	quote := s.text[s.pos]
 	s.skipN(1)
-	var (
-		buf         []byte
-		from        = s.pos
-		first, rest []byte
-		blanks      []byte
-	)
-	// The common case: the quote is on the same line and nothing is escaped.
-	for i := s.pos; i < len(s.text); i++ {
-		c := s.text[i]
-		if c == quote && (!single || i+1 >= len(s.text) || s.text[i+1] != quote) {
-			s.skipN(i - s.pos)
-			s.skipN(1)
-			s.add(scalarToken, start).value = s.text[from:i]
-			return nil
-		}
-		if c == quote || c == '\\' && !single || c < ' ' || c >= utf8.RuneSelf {
-			break
-		}
+	if n := s.simpleQuoted(quote, single); n >= 0 {
+		text := s.text[s.pos : s.pos+n]
+		s.skipN(n)
+		s.skipN(1)
+		s.add(scalarToken, start).value = text
+		return nil
 	}
+	var (
+		buf []byte
+		g   gap
+	)
 	for {
 		if s.at.col == 0 && (s.documentMark("---") || s.documentMark("...")) {
 			return s.fault("while scanning a quoted scalar", start, "found unexpected document indicator")
@@ -149,61 +181,19 @@ func (s *scanner) scanQuoted(single bool) *Fault {
 		if s.atEnd() {
 			return s.fault("while scanning a quoted scalar", start, "found unexpected end of stream")
 		}
-		broken := false
-		for !s.blankz(0) {
-			c := s.text[s.pos]
-			if single && c == '\'' && s.char(1) == '\'' {
-				buf = append(buf, '\'')
-				s.skipN(2)
-				continue
-			}
-			if c == quote {
-				break
-			}
-			if !single && c == '\\' && s.breakLen(s.pos+1) > 0 {
-				s.skipN(1)
-				s.skipLine()
-				broken = true
-				break
-			}
-			if !single && c == '\\' {
-				var f *Fault
-				if buf, f = s.escape(buf, start); f != nil {
-					return f
-				}
-				continue
-			}
-			p := s.pos
-			s.skip()
-			buf = append(buf, s.text[p:s.pos]...)
+		var f *SyntaxError
+		if buf, g.broken, f = s.quotedLine(buf, single, start); f != nil {
+			return f
 		}
 		if s.char(0) == quote {
 			break
 		}
-		blanks, first, rest = blanks[:0], first[:0], rest[:0]
-		for !s.atEnd() {
-			if c := s.text[s.pos]; c == ' ' || c == '\t' {
-				if !broken {
-					blanks = append(blanks, c)
-				}
-				s.skipN(1)
-				continue
-			}
-			if s.breakLen(s.pos) == 0 {
-				break
-			}
-			if !broken {
-				blanks = blanks[:0]
-				first = s.readLine(first)
-				broken = true
-			} else {
-				rest = s.readLine(rest)
-			}
-		}
-		if broken {
-			buf = fold(buf, first, rest)
+		g.blanks, g.first, g.rest = g.blanks[:0], g.first[:0], g.rest[:0]
+		s.readGap(&g, 0)
+		if g.broken {
+			buf = fold(buf, g.first, g.rest)
 		} else {
-			buf = append(buf, blanks...)
+			buf = append(buf, g.blanks...)
 		}
 	}
 	s.skipN(1)
@@ -211,8 +201,50 @@ func (s *scanner) scanQuoted(single bool) *Fault {
 	return nil
 }
 
+// simpleQuoted returns the length of a scalar that ends on its line and has
+// nothing to replace, as most do; -1 of another.
+func (s *scanner) simpleQuoted(quote byte, single bool) int {
+	for i := s.pos; i < len(s.text); i++ {
+		c := s.text[i]
+		if c == quote && (!single || i+1 >= len(s.text) || s.text[i+1] != quote) {
+			return i - s.pos
+		}
+		if c == quote || c == '\\' && !single || c < ' ' || c >= utf8.RuneSelf {
+			return -1
+		}
+	}
+	return -1
+}
+
+// quotedLine appends what is up to white space or the quote. escaped says that
+// it ended at a line break behind a backslash.
+func (s *scanner) quotedLine(buf []byte, single bool, start mark) (_ []byte, escaped bool, f *SyntaxError) {
+	for !s.blankz(0) {
+		switch c := s.text[s.pos]; {
+		case single && c == '\'' && s.char(1) == '\'':
+			buf = append(buf, '\'')
+			s.skipN(2)
+		case single && c == '\'', !single && c == '"':
+			return buf, false, nil
+		case !single && c == '\\' && s.breakLen(s.pos+1) > 0:
+			s.skipN(1)
+			s.skipLine()
+			return buf, true, nil
+		case !single && c == '\\':
+			if buf, f = s.escape(buf, start); f != nil {
+				return nil, false, f
+			}
+		default:
+			p := s.pos
+			s.skip()
+			buf = append(buf, s.text[p:s.pos]...)
+		}
+	}
+	return buf, false, nil
+}
+
 // escape reads an escape sequence of a double-quoted scalar.
-func (s *scanner) escape(buf []byte, start mark) ([]byte, *Fault) {
+func (s *scanner) escape(buf []byte, start mark) ([]byte, *SyntaxError) {
 	const context = "while parsing a quoted scalar"
 	digits := 0
 	switch s.char(1) {
@@ -285,7 +317,7 @@ func hexValue(c byte) (byte, bool) {
 }
 
 // scanBlockScalar scans a | (literal) or > (folded) scalar.
-func (s *scanner) scanBlockScalar(literal bool) *Fault {
+func (s *scanner) scanBlockScalar(literal bool) *SyntaxError {
 	const context = "while scanning a block scalar"
 	start := s.at
 	s.skipN(1)
@@ -354,7 +386,7 @@ func (s *scanner) scanBlockScalar(literal bool) *Fault {
 
 // blockBreaks skips the indentation and the empty lines before a line of a
 // block scalar. Where indent is 0 it is set from the deepest of them.
-func (s *scanner) blockBreaks(indent *int, breaks []byte, start mark, end *mark) ([]byte, *Fault) {
+func (s *scanner) blockBreaks(indent *int, breaks []byte, start mark, end *mark) ([]byte, *SyntaxError) {
 	deepest := 0
 	*end = s.at
 	for {
@@ -379,7 +411,7 @@ func (s *scanner) blockBreaks(indent *int, breaks []byte, start mark, end *mark)
 
 // Directives and tags.
 
-func (s *scanner) fetchDirective() *Fault {
+func (s *scanner) fetchDirective() *SyntaxError {
 	const context = "while scanning a directive"
 	s.unroll(-1)
 	if f := s.removeKey(); f != nil {
@@ -400,7 +432,7 @@ func (s *scanner) fetchDirective() *Fault {
 		return s.fault(context, start, "found unexpected non-alphabetical character")
 	}
 	t := token{start: start}
-	var f *Fault
+	var f *SyntaxError
 	switch name {
 	case "YAML":
 		t.kind = versionDirective
@@ -421,7 +453,7 @@ func (s *scanner) fetchDirective() *Fault {
 
 // lineEnd skips blanks, a comment and the line break, which are all that may
 // stand on the line.
-func (s *scanner) lineEnd(context string, start mark) *Fault {
+func (s *scanner) lineEnd(context string, start mark) *SyntaxError {
 	for s.blank(0) {
 		s.skipN(1)
 	}
@@ -437,7 +469,7 @@ func (s *scanner) lineEnd(context string, start mark) *Fault {
 	return nil
 }
 
-func (s *scanner) scanVersion(t *token) (f *Fault) {
+func (s *scanner) scanVersion(t *token) (f *SyntaxError) {
 	for s.blank(0) {
 		s.skipN(1)
 	}
@@ -452,7 +484,7 @@ func (s *scanner) scanVersion(t *token) (f *Fault) {
 	return f
 }
 
-func (s *scanner) scanNumber(start mark) (int, *Fault) {
+func (s *scanner) scanNumber(start mark) (int, *SyntaxError) {
 	n, length := 0, 0
 	for c := s.char(0); c >= '0' && c <= '9'; c = s.char(0) {
 		if length++; length > 9 {
@@ -467,7 +499,7 @@ func (s *scanner) scanNumber(start mark) (int, *Fault) {
 	return n, nil
 }
 
-func (s *scanner) scanTagDirective(t *token) (f *Fault) {
+func (s *scanner) scanTagDirective(t *token) (f *SyntaxError) {
 	const context = "while scanning a %TAG directive"
 	for s.blank(0) {
 		s.skipN(1)
@@ -490,7 +522,7 @@ func (s *scanner) scanTagDirective(t *token) (f *Fault) {
 	return nil
 }
 
-func (s *scanner) fetchTag() *Fault {
+func (s *scanner) fetchTag() *SyntaxError {
 	const context = "while scanning a tag"
 	if f := s.saveKey(); f != nil {
 		return f
@@ -498,7 +530,7 @@ func (s *scanner) fetchTag() *Fault {
 	s.keyOK = false
 	start := s.at
 	var handle, suffix string
-	var f *Fault
+	var f *SyntaxError
 	if s.char(1) == '<' {
 		s.skipN(2)
 		if suffix, f = s.scanTagURI(true, false, "", start); f != nil {
@@ -540,7 +572,7 @@ func tagContext(directive bool) string {
 	return "while parsing a tag"
 }
 
-func (s *scanner) scanTagHandle(directive bool, start mark) (string, *Fault) {
+func (s *scanner) scanTagHandle(directive bool, start mark) (string, *SyntaxError) {
 	if s.char(0) != '!' {
 		context := "while scanning a tag"
 		if directive {
@@ -563,7 +595,7 @@ func (s *scanner) scanTagHandle(directive bool, start mark) (string, *Fault) {
 
 // scanTagURI scans the rest of a tag; head is a handle that was read and turned
 // out to be the beginning of it.
-func (s *scanner) scanTagURI(uri, directive bool, head string, start mark) (string, *Fault) {
+func (s *scanner) scanTagURI(uri, directive bool, head string, start mark) (string, *SyntaxError) {
 	var buf []byte
 	if len(head) > 1 {
 		buf = append(buf, head[1:]...)
@@ -576,7 +608,7 @@ func (s *scanner) scanTagURI(uri, directive bool, head string, start mark) (stri
 			buf = append(buf, c)
 			s.skipN(1)
 		case c == '%':
-			var f *Fault
+			var f *SyntaxError
 			if buf, f = s.scanURIEscapes(buf, directive, start); f != nil {
 				return "", f
 			}
@@ -591,7 +623,7 @@ func (s *scanner) scanTagURI(uri, directive bool, head string, start mark) (stri
 }
 
 // scanURIEscapes decodes the %XX of one character.
-func (s *scanner) scanURIEscapes(buf []byte, directive bool, start mark) ([]byte, *Fault) {
+func (s *scanner) scanURIEscapes(buf []byte, directive bool, start mark) ([]byte, *SyntaxError) {
 	width := 0
 	for first := true; first || width > 0; first = false {
 		hi, ok := hexValue(s.char(1))

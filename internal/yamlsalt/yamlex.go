@@ -16,7 +16,7 @@ const (
 // as !aggregate.
 //
 // Salt: salt/serializers/yamlex.py Loader.
-func (b *builder) extendedDocument(root *node) (value.Value, *Fault) {
+func (b *builder) extendedDocument(root *node) (value.Value, *SyntaxError) {
 	if root.kind == scalarNode && root.tag == tagNull {
 		return nil, nil
 	}
@@ -24,13 +24,13 @@ func (b *builder) extendedDocument(root *node) (value.Value, *Fault) {
 }
 
 // extended returns the value of n, filled.
-func (b *builder) extended(n *node) (value.Value, *Fault) {
+func (b *builder) extended(n *node) (value.Value, *SyntaxError) {
 	if v, ok := b.memo[n]; ok {
 		return v, nil
 	}
 	var (
 		v value.Value
-		f *Fault
+		f *SyntaxError
 	)
 	switch n.tag {
 	case tagAggregate:
@@ -59,7 +59,7 @@ func (b *builder) extended(n *node) (value.Value, *Fault) {
 
 // aggregate returns the value of n, marked: what is no container becomes a
 // list.
-func (b *builder) aggregate(n *node) (value.Value, *Fault) {
+func (b *builder) aggregate(n *node) (value.Value, *SyntaxError) {
 	n.untag()
 	v, f := b.extended(n)
 	if f != nil {
@@ -96,7 +96,7 @@ func (n *node) untag() {
 	}
 }
 
-func (b *builder) extendedList(n *node) (value.Value, *Fault) {
+func (b *builder) extendedList(n *node) (value.Value, *SyntaxError) {
 	if n.kind != sequenceNode {
 		return nil, n.fault("", nil, "expected a sequence node, but found %s", n.kind)
 	}
@@ -112,7 +112,7 @@ func (b *builder) extendedList(n *node) (value.Value, *Fault) {
 	return l, nil
 }
 
-func (b *builder) extendedMap(n *node) (value.Value, *Fault) {
+func (b *builder) extendedMap(n *node) (value.Value, *SyntaxError) {
 	if n.kind != mappingNode {
 		return nil, n.fault("", nil, "expected a mapping node, but found %s", n.kind)
 	}
@@ -134,7 +134,7 @@ func (b *builder) extendedMap(n *node) (value.Value, *Fault) {
 		}
 		pos := b.o.pos(int(key.line)+1, int(key.col)+1)
 		if !value.Hashable(k) {
-			return nil, &Fault{
+			return nil, &SyntaxError{
 				Class: "ConstructorError", Line: int(key.line) + 1, Col: int(key.col) + 1,
 				Problem: fmt.Sprintf("While constructing a mapping found unacceptable key %s", key.reprValue()),
 			}

@@ -78,7 +78,7 @@ func Each(ctx context.Context, h host.Host, file, format string, visit func(Memb
 
 func eachTar(ctx context.Context, h host.Host, f io.Reader, visit func(Member, io.Reader) error) error {
 	if p, ok := f.(*pipe); ok {
-		defer p.Close()
+		defer func() { _ = p.Close() }() // the program's fault is that of the last read
 	}
 	r, err := decompressed(ctx, h, f)
 	if err != nil {

@@ -8,19 +8,6 @@ import (
 	"brine/internal/value"
 )
 
-func args() []fun.Arg {
-	return []fun.Arg{
-		{Name: "tag", Type: fun.Str, Required: true, Doc: "the tag"},
-		{Name: "data", Doc: "the data, a dict"},
-		{Name: "preload", Type: fun.Dict, Doc: "keys to put beside the data"},
-		{Name: "with_env", Default: false, Doc: "put in environment variables: True for all, or a list of names"},
-		{Name: "with_grains", Default: false, Doc: "put in grains: True for all, or a list of names"},
-		{Name: "with_pillar", Default: false, Doc: "put in pillar: True for all, or a list of keys"},
-		{Name: "show_changed", Type: fun.Bool, Default: true, Doc: "accepted"},
-		{Name: "changed", Type: fun.Bool, Default: false, Doc: "accepted"},
-	}
-}
-
 // Module returns the execution module "event".
 func Module() fun.Module {
 	return fun.Module{Name: "event", Kind: fun.Exec, Doc: "Send events to this run, and to other brine runs of this user.", Specs: specs}

@@ -152,8 +152,8 @@ func copyAction(_ context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, fun.Errorf("No such file or directory '%s'", src)
 	}
-	fail := func(err error) (value.Value, error) {
-		return nil, f.because(err, "Could not copy '%s' to '%s'", src, dst)
+	fail := func(err error) (fun.Result, error) {
+		return fun.Result{}, f.because(err, "Could not copy '%s' to '%s'", src, dst)
 	}
 	if st.Mode.IsDir() {
 		if !c.Bool("recurse") {
@@ -165,7 +165,7 @@ func copyAction(_ context.Context, c *fun.Call) (fun.Result, error) {
 			}
 		}
 		if err := f.copyTree(src, dst); err != nil {
-			return result(fail(err))
+			return fail(err)
 		}
 		return fun.Value(true)
 	}
@@ -175,12 +175,12 @@ func copyAction(_ context.Context, c *fun.Call) (fun.Result, error) {
 	mode := st.Mode
 	r, err := f.Open(src)
 	if err != nil {
-		return result(fail(err))
+		return fail(err)
 	}
 	defer r.Close()
 	perm := host.FileMode(host.UnixMode(mode))
 	if err := f.WriteFile(dst, r, host.WriteOptions{Mode: &perm, FollowLinks: true}); err != nil {
-		return result(fail(err))
+		return fail(err)
 	}
 	return fun.Value(true)
 }
@@ -378,7 +378,7 @@ func (f *FS) inPlace(path string, make func(tmp string) error) error {
 	if err != nil {
 		return err
 	}
-	defer f.RemoveAll(dir)
+	defer func() { _ = f.RemoveAll(dir) }()
 	tmp := filepath.Join(dir, "link")
 	if err := make(tmp); err != nil {
 		return err

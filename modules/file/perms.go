@@ -55,46 +55,57 @@ func (f *FS) CheckPerms(ctx context.Context, name string, r *Return, p Perms) (B
 	}
 	skipMode := p.Mode == "" || link && !p.Follow
 	newMode := !skipMode && p.Mode != cur.Mode
-	if newMode && !f.Test {
-		if m, ok := ParseMode(p.Mode); ok {
-			_ = f.Chmod(name, m) // what failed is seen below
-		}
-	}
-
 	post := cur
 	if !f.Test && (newUser || newGroup || newMode) {
+		if newMode {
+			f.tryChmod(name, p.Mode)
+		}
 		if post, err = f.Stats(name, p.Follow); err != nil {
 			return Before{}, err
 		}
 	}
-	verify := func(key string, want value.Value, due, done bool) {
-		switch {
-		case !due:
-		case done || f.Test:
+	verify := func(key string, want value.Value, done bool) {
+		if done || f.Test {
 			r.Changes.Set(key, want)
-		default:
-			r.Result = fun.Failed
-			notes = append(notes, "Failed to change "+key+" to "+value.Str(want))
+			return
 		}
+		r.Result = fun.Failed
+		notes = append(notes, "Failed to change "+key+" to "+value.Str(want))
 	}
-	verify("user", p.User, newUser, newUser && sameOwner(p.User, post.User, post.UID))
-	verify("group", p.Group, newGroup, newGroup && sameOwner(p.Group, post.Group, post.GID))
+	if newUser {
+		verify("user", p.User, sameOwner(p.User, post.User, post.UID))
+	}
+	if newGroup {
+		verify("group", p.Group, sameOwner(p.Group, post.Group, post.GID))
+	}
 	// An owner that changed may have cost the setuid bit, so the mode is
 	// looked at again even where it was right.
-	if !skipMode {
-		verify("mode", p.Mode, newMode || post.Mode != p.Mode, post.Mode == p.Mode)
+	if !skipMode && (newMode || post.Mode != p.Mode) {
+		verify("mode", p.Mode, post.Mode == p.Mode)
 	}
 	if p.Attrs != nil && cur.Type != "dir" && (!link || p.Follow) {
 		notes = append(notes, f.checkAttrs(ctx, name, r, *p.Attrs)...)
 	}
-	if r.Comment != "" {
-		notes = append([]string{r.Comment}, notes...)
-	}
-	r.Comment = strings.Join(notes, "; ")
+	r.note(notes)
 	if f.Test && r.Changes.Len() > 0 {
 		r.Result = fun.WouldChange
 	}
 	return Before{cur.User, cur.Group, cur.Mode}, nil
+}
+
+// tryChmod sets a mode where it is one; the caller looks whether it was set.
+func (f *FS) tryChmod(name, mode string) {
+	if m, ok := ParseMode(mode); ok {
+		_ = f.Chmod(name, m)
+	}
+}
+
+// note adds notes to the comment.
+func (r *Return) note(notes []string) {
+	if r.Comment != "" {
+		notes = append([]string{r.Comment}, notes...)
+	}
+	r.Comment = strings.Join(notes, "; ")
 }
 
 // truthy reports whether an owner is named; the number 0 does not count, as in

@@ -3,6 +3,7 @@ package file
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"brine/internal/difflib"
@@ -300,25 +301,36 @@ func (b *Block) replaceIn(lines []string) ([]string, error) {
 		}
 		return append(out, block...), nil
 	case b.InsertBefore != "" || b.InsertAfter != "":
-		re, err := pyre.Compile(b.InsertBefore+b.InsertAfter, 0)
+		return b.insert(lines, out, block)
+	}
+	return nil, errNoMarkers()
+}
+
+// insert puts a block beside the first of lines that matches; out are the lines
+// to put it in.
+func (b *Block) insert(lines, out, block []string) ([]string, error) {
+	re, err := pyre.Compile(b.InsertBefore+b.InsertAfter, 0)
+	if err != nil {
+		return nil, err
+	}
+	for i, l := range lines {
+		ok, err := re.Has(l)
 		if err != nil {
 			return nil, err
 		}
-		for i, l := range lines {
-			ok, err := re.Has(l)
-			if err != nil {
-				return nil, err
-			}
-			if !ok {
-				continue
-			}
-			if b.InsertAfter != "" {
-				i++
-			}
-			return append(append(append([]string(nil), out[:i]...), block...), out[i:]...), nil
+		if !ok {
+			continue
 		}
+		if b.InsertAfter != "" {
+			i++
+		}
+		return slices.Concat(out[:i], block, out[i:]), nil
 	}
-	return nil, fun.Errorf("Cannot edit marked block. Markers were not found in file.")
+	return nil, errNoMarkers()
+}
+
+func errNoMarkers() error {
+	return fun.Errorf("Cannot edit marked block. Markers were not found in file.")
 }
 
 // appendBlock adds the block to lines; end is the line of the end marker.

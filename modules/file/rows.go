@@ -27,12 +27,12 @@ func textOf(c *fun.Call, name string) *string {
 }
 
 // changed returns the difference of lines, or whether there is one.
-func changed(c *fun.Call, before, after []string) (value.Value, error) {
+func changed(c *fun.Call, before, after []string) (fun.Result, error) {
 	d := DiffLines(before, after)
 	if c.Declares("show_changes") && !c.Bool("show_changes") {
-		return d != "", nil
+		return fun.Value(d != "")
 	}
-	return d, nil
+	return fun.Value(d)
 }
 
 func blockReplaceRow(_ context.Context, c *fun.Call) (fun.Result, error) {
@@ -50,7 +50,7 @@ func blockReplaceRow(_ context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return result(changed(c, before, after))
+	return changed(c, before, after)
 }
 
 func comment(_ context.Context, c *fun.Call) (fun.Result, error)   { return setComment(c, true) }
@@ -116,7 +116,7 @@ func replaceRow(_ context.Context, c *fun.Call) (fun.Result, error) {
 	if before == nil && after == nil && !f.Exists(f.Expand(c.Str("path"))) {
 		return fun.Value(false)
 	}
-	return result(changed(c, before, after))
+	return changed(c, before, after)
 }
 
 func sed(ctx context.Context, c *fun.Call) (fun.Result, error) {

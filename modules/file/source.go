@@ -293,92 +293,123 @@ func (f *FS) GetManaged(ctx context.Context, q Request) (*Managed, string, error
 	if q.Source == "" {
 		return &Managed{}, "", nil
 	}
-	client := f.cp()
-	o := cp.Options{NoVerify: q.NoVerify, UseETag: q.UseETag}
-	m := &Managed{}
-	scheme := cp.Scheme(q.Source)
+	g := getting{FS: f, Request: q, client: f.cp(), options: cp.Options{NoVerify: q.NoVerify, UseETag: q.UseETag}, m: &Managed{}}
+	for _, step := range []func(context.Context) (string, error){g.local, g.verify, g.download, g.renderTemplate} {
+		if comment, err := step(ctx); err != nil || comment != "" {
+			return nil, comment, err
+		}
+	}
+	return g.m, "", nil
+}
+
+// A getting is a call of GetManaged. Each of its steps returns a comment that
+// says why the state fails, or an error that ends it.
+type getting struct {
+	*FS
+	Request
+	client  *cp.Client
+	options cp.Options
+	m       *Managed
+}
+
+// local takes what the fileserver or this machine has.
+func (g *getting) local(ctx context.Context) (comment string, err error) {
+	scheme := cp.Scheme(g.Source)
 	switch {
 	case scheme == "salt":
-		sum, ok, err := client.Hash(ctx, q.Source)
+		sum, ok, err := g.client.Hash(ctx, g.Source)
 		if err != nil {
-			return nil, "", err
+			return "", err
 		}
 		if !ok {
-			return nil, fmt.Sprintf("Source file %s not found in saltenv '%s'", q.Source, client.SaltEnv), nil
+			return fmt.Sprintf("Source file %s not found in saltenv '%s'", g.Source, g.client.SaltEnv), nil
 		}
-		m.Sum = sum
-		m.Content = &Content{open: func() (io.ReadCloser, error) { return client.Open(ctx, q.Source, o) }}
-	case scheme == "file" || !cp.IsRemote(q.Source): // a path, though it may look like a URL
-		p := strings.TrimPrefix(q.Source, "file://")
-		if !f.Exists(p) {
-			return nil, fmt.Sprintf("Local file source %s does not exist", p), nil
+		g.m.Sum = sum
+		g.m.Content = &Content{open: func() (io.ReadCloser, error) { return g.client.Open(ctx, g.Source, g.options) }}
+	case scheme == "file" || !cp.IsRemote(g.Source): // a path, though it may look like a URL
+		p := strings.TrimPrefix(g.Source, "file://")
+		if !g.Exists(p) {
+			return fmt.Sprintf("Local file source %s does not exist", p), nil
 		}
-		m.Content = f.FileAt(p)
-		if q.Hash == "" {
-			sum, err := m.Content.Sum("sha256")
-			if err != nil {
-				return nil, "", err
-			}
-			m.Sum = cp.Sum{Type: "sha256", Hex: sum}
+		g.m.Content = g.FileAt(p)
+		if g.Hash == "" {
+			return "", g.sum()
 		}
 	}
-	if scheme != "salt" && !q.SkipVerify {
-		switch {
-		case q.Hash != "":
-			sum, err := f.SourceSum(ctx, q.Name, q.Source, q.Hash, q.HashName, o)
-			if failed, ok := errors.AsType[*fun.CommandError](err); ok {
-				return nil, failed.Msg, nil
-			}
-			if err != nil {
-				return nil, "", err
-			}
-			m.Sum = sum
-		case cp.IsRemote(q.Source) && !q.UseETag:
-			return nil, fmt.Sprintf("Unable to verify upstream hash of source file %s, please set source_hash or set skip_verify to True", cp.Redact(q.Source)), nil
+	return "", nil
+}
+
+// sum sets the digest of the content.
+func (g *getting) sum() error {
+	sum, err := g.m.Content.Sum("sha256")
+	g.m.Sum = cp.Sum{Type: "sha256", Hex: sum}
+	return err
+}
+
+// verify finds the digest that the content shall have.
+func (g *getting) verify(ctx context.Context) (comment string, err error) {
+	switch {
+	case cp.Scheme(g.Source) == "salt" || g.SkipVerify:
+	case g.Hash != "":
+		sum, err := g.SourceSum(ctx, g.Name, g.Source, g.Hash, g.HashName, g.options)
+		if failed, ok := errors.AsType[*fun.CommandError](err); ok {
+			return failed.Msg, nil
 		}
-	}
-	if cp.IsRemote(q.Source) && q.Template == "" && m.Sum.Hex != "" {
-		if have, err := cp.HashFile(f.Host, q.Name, m.Sum.Type); err == nil && have == m.Sum.Hex {
-			m.Content = f.FileAt(q.Name) // it is there; nothing is to be fetched
-			return m, "", nil
-		}
-	}
-	if cp.IsRemote(q.Source) {
-		o.SourceHash = m.Sum.Hex
-		p, err := client.CacheFile(ctx, q.Source, o)
 		if err != nil {
-			return nil, fmt.Sprintf("Failed to cache %s: %s", cp.Redact(q.Source), host.OSError(err)), nil
+			return "", err
 		}
-		if p == "" {
-			return nil, fmt.Sprintf("Source file '%s' not found", cp.Redact(q.Source)), nil
-		}
-		m.Content = f.FileAt(p)
-		if m.Sum.Hex == "" {
-			sum, err := m.Content.Sum("sha256")
-			if err != nil {
-				return nil, "", err
-			}
-			m.Sum = cp.Sum{Type: "sha256", Hex: sum}
+		g.m.Sum = sum
+	case cp.IsRemote(g.Source) && !g.UseETag:
+		return fmt.Sprintf("Unable to verify upstream hash of source file %s, please set source_hash or set skip_verify to True", cp.Redact(g.Source)), nil
+	}
+	return "", nil
+}
+
+// download fetches a remote source, unless the file is what it would give.
+func (g *getting) download(ctx context.Context) (comment string, err error) {
+	if !cp.IsRemote(g.Source) {
+		return "", nil
+	}
+	if g.Template == "" && g.m.Sum.Hex != "" {
+		if have, err := cp.HashFile(g.Host, g.Name, g.m.Sum.Type); err == nil && have == g.m.Sum.Hex {
+			g.m.Content = g.FileAt(g.Name)
+			return "", nil
 		}
 	}
-	if q.Template == "" {
-		return m, "", nil
-	}
-	if strings.TrimPrefix(q.Source, "file://") == q.Name {
-		return nil, "", invalid("Source file cannot be the same as destination")
-	}
-	text, err := m.Bytes()
+	o := g.options
+	o.SourceHash = g.m.Sum.Hex
+	p, err := g.client.CacheFile(ctx, g.Source, o)
 	if err != nil {
-		return nil, "", err
+		return fmt.Sprintf("Failed to cache %s: %s", cp.Redact(g.Source), host.OSError(err)), nil
 	}
-	out, comment, err := f.renderSource(ctx, q, text)
+	if p == "" {
+		return fmt.Sprintf("Source file '%s' not found", cp.Redact(g.Source)), nil
+	}
+	g.m.Content = g.FileAt(p)
+	if g.m.Sum.Hex == "" {
+		return "", g.sum()
+	}
+	return "", nil
+}
+
+// renderTemplate renders the content.
+func (g *getting) renderTemplate(ctx context.Context) (comment string, err error) {
+	if g.Template == "" {
+		return "", nil
+	}
+	if strings.TrimPrefix(g.Source, "file://") == g.Name {
+		return "", invalid("Source file cannot be the same as destination")
+	}
+	text, err := g.m.Bytes()
+	if err != nil {
+		return "", err
+	}
+	out, comment, err := g.renderSource(ctx, g.Request, text)
 	if err != nil || comment != "" {
-		return nil, comment, err
+		return comment, err
 	}
-	m.Content = Text([]byte(out))
-	sum, err := m.Content.Sum("sha256")
-	m.Sum = cp.Sum{Type: "sha256", Hex: sum}
-	return m, "", err
+	g.m.Content = Text([]byte(out))
+	return "", g.sum()
 }
 
 func (f *FS) renderSource(ctx context.Context, q Request, text []byte) (string, string, error) {

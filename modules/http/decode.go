@@ -145,101 +145,136 @@ func (e *element) value() value.Value {
 // comments, instructions and the entities of XML itself; a document type with
 // declarations of its own is refused.
 func readXML(s string) (*element, error) {
-	whole := s
-	bad := func(what string) error {
-		done := whole[:len(whole)-len(s)]
-		return fmt.Errorf("%s: line %d, column %d", what, 1+strings.Count(done, "\n"), len(done)-strings.LastIndexByte(done, '\n')-1)
-	}
-	s = strings.TrimPrefix(s, "\ufeff")
-	var root *element
-	var open []*element
-	for s != "" {
-		i := strings.IndexByte(s, '<')
-		if i < 0 {
-			i = len(s)
-		}
-		if i > 0 {
-			text := s[:i]
-			if len(open) == 0 {
-				if strings.TrimSpace(text) != "" {
-					return nil, bad("syntax error")
-				}
-			} else if top := open[len(open)-1]; len(top.items) == 0 {
-				t, ok := unescape(text)
-				if !ok {
-					return nil, bad("undefined entity")
-				}
-				top.text.WriteString(t)
-			}
-			s = s[i:]
-			continue
-		}
-		// skip leaves out what ends with the given text.
-		skip := func(end string) (string, bool) {
-			in, rest, ok := strings.Cut(s, end)
-			if ok {
-				s = rest
-			}
-			return in, ok
-		}
-		switch {
-		case strings.HasPrefix(s, "<!--"):
-			if _, ok := skip("-->"); !ok {
-				return nil, bad("unclosed token")
-			}
-		case strings.HasPrefix(s, "<![CDATA[") && len(open) > 0:
-			in, ok := skip("]]>")
-			if !ok {
-				return nil, bad("unclosed CDATA section")
-			}
-			if top := open[len(open)-1]; len(top.items) == 0 {
-				top.text.WriteString(in[len("<![CDATA["):])
-			}
-		case strings.HasPrefix(s, "<?"):
-			if _, ok := skip("?>"); !ok {
-				return nil, bad("unclosed token")
-			}
-		case strings.HasPrefix(s, "<!DOCTYPE") && root == nil:
-			if i := strings.IndexAny(s, "[>"); i < 0 || s[i] == '[' {
-				return nil, bad("a document type with declarations is not read")
-			}
-			skip(">")
-		case strings.HasPrefix(s, "</"):
-			end := strings.IndexByte(s, '>')
-			if end < 0 {
-				return nil, bad("unclosed token")
-			}
-			if len(open) == 0 || local(strings.TrimRight(s[2:end], " \t\r\n")) != open[len(open)-1].name {
-				return nil, bad("mismatched tag")
-			}
-			open = open[:len(open)-1]
-			s = s[end+1:]
-		default:
-			e, n, empty := startTag(s)
-			if n == 0 {
-				return nil, bad("not well-formed (invalid token)")
-			}
-			switch {
-			case len(open) > 0:
-				top := open[len(open)-1]
-				top.items = append(top.items, e)
-			case root != nil:
-				return nil, bad("junk after document element")
-			default:
-				root = e
-			}
-			if !empty {
-				if open = append(open, e); len(open) > maxXMLDepth {
-					return nil, bad("elements lie too deep in each other")
-				}
-			}
-			s = s[n:]
+	r := &xmlReader{whole: s, rest: strings.TrimPrefix(s, "\ufeff")}
+	for r.rest != "" {
+		if err := r.next(); err != nil {
+			return nil, err
 		}
 	}
-	if root == nil || len(open) > 0 {
-		return nil, bad("no element found")
+	if r.root == nil || len(r.open) > 0 {
+		return nil, r.fault("no element found")
 	}
-	return root, nil
+	return r.root, nil
+}
+
+// An xmlReader is a document while it is read.
+type xmlReader struct {
+	whole, rest string
+	root        *element
+	open        []*element // around rest, the innermost last
+}
+
+// fault is an error at what is to be read next.
+func (r *xmlReader) fault(what string) error {
+	done := r.whole[:len(r.whole)-len(r.rest)]
+	return fmt.Errorf("%s: line %d, column %d", what, 1+strings.Count(done, "\n"), len(done)-strings.LastIndexByte(done, '\n')-1)
+}
+
+// skip leaves out what ends with the given text, and returns what was before it.
+func (r *xmlReader) skip(end string) (string, bool) {
+	in, rest, ok := strings.Cut(r.rest, end)
+	if ok {
+		r.rest = rest
+	}
+	return in, ok
+}
+
+// addText adds text to the innermost element; behind an element in it, text is
+// left out.
+func (r *xmlReader) addText(text string) {
+	if top := r.open[len(r.open)-1]; len(top.items) == 0 {
+		top.text.WriteString(text)
+	}
+}
+
+// next reads text up to a tag, or one tag.
+func (r *xmlReader) next() error {
+	s := r.rest
+	switch {
+	case s[0] != '<':
+		return r.textUpToTag()
+	case strings.HasPrefix(s, "<!--"):
+		if _, ok := r.skip("-->"); !ok {
+			return r.fault("unclosed token")
+		}
+	case strings.HasPrefix(s, "<![CDATA[") && len(r.open) > 0:
+		in, ok := r.skip("]]>")
+		if !ok {
+			return r.fault("unclosed CDATA section")
+		}
+		r.addText(in[len("<![CDATA["):])
+	case strings.HasPrefix(s, "<?"):
+		if _, ok := r.skip("?>"); !ok {
+			return r.fault("unclosed token")
+		}
+	case strings.HasPrefix(s, "<!DOCTYPE") && r.root == nil:
+		if i := strings.IndexAny(s, "[>"); i < 0 || s[i] == '[' {
+			return r.fault("a document type with declarations is not read")
+		}
+		r.skip(">")
+	case strings.HasPrefix(s, "</"):
+		return r.endTag()
+	default:
+		return r.startTag()
+	}
+	return nil
+}
+
+func (r *xmlReader) textUpToTag() error {
+	i := strings.IndexByte(r.rest, '<')
+	if i < 0 {
+		i = len(r.rest)
+	}
+	text := r.rest[:i]
+	if len(r.open) == 0 {
+		if strings.TrimSpace(text) != "" {
+			return r.fault("syntax error")
+		}
+	} else if len(r.open[len(r.open)-1].items) == 0 {
+		t, ok := unescape(text)
+		if !ok {
+			return r.fault("undefined entity")
+		}
+		r.addText(t)
+	}
+	r.rest = r.rest[i:]
+	return nil
+}
+
+func (r *xmlReader) endTag() error {
+	end := strings.IndexByte(r.rest, '>')
+	if end < 0 {
+		return r.fault("unclosed token")
+	}
+	if len(r.open) == 0 || local(strings.TrimRight(r.rest[2:end], " \t\r\n")) != r.open[len(r.open)-1].name {
+		return r.fault("mismatched tag")
+	}
+	r.open = r.open[:len(r.open)-1]
+	r.rest = r.rest[end+1:]
+	return nil
+}
+
+func (r *xmlReader) startTag() error {
+	e, n, empty := startTag(r.rest)
+	if n == 0 {
+		return r.fault("not well-formed (invalid token)")
+	}
+	switch {
+	case len(r.open) > 0:
+		top := r.open[len(r.open)-1]
+		top.items = append(top.items, e)
+	case r.root != nil:
+		return r.fault("junk after document element")
+	default:
+		r.root = e
+	}
+	if !empty {
+		if r.open = append(r.open, e); len(r.open) > maxXMLDepth {
+			return r.fault("elements are nested too deeply")
+		}
+	}
+	r.rest = r.rest[n:]
+	return nil
 }
 
 // startTag reads the tag that s starts with and returns how long it is; 0 is

@@ -29,7 +29,7 @@ func TestParseXML(t *testing.T) {
 		{"<r a='x></r>", "not well-formed (invalid token): line 1, column 0"},
 		{"<r><!-- x</r>", "unclosed token: line 1, column 3"},
 		{"<!DOCTYPE r [<!ENTITY a 'b'>]><r>&a;</r>", "a document type with declarations is not read: line 1, column 0"},
-		{strings.Repeat("<a>", 1000), "elements lie too deep in each other: line 1, column 1500"},
+		{strings.Repeat("<a>", 1000), "elements are nested too deeply: line 1, column 1500"},
 	} {
 		v, err := parseXML(tt.in)
 		got := value.Repr(v)

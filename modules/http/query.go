@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	nethttp "net/http"
 	"net/url"
 	"slices"
@@ -137,7 +136,7 @@ func request(ctx context.Context, c *fun.Call, target string) (*nethttp.Request,
 	if h := req.Header.Get("Host"); h != "" {
 		req.Host = h
 	}
-	if (form || req.Method == http.MethodPost) && req.Header.Get("Content-Type") == "" {
+	if (form || req.Method == nethttp.MethodPost) && req.Header.Get("Content-Type") == "" {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	return req, nil

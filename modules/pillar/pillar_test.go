@@ -2,6 +2,7 @@ package pillar_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -182,7 +183,7 @@ func TestCalls(t *testing.T) {
 			got := plain(v)
 			if err != nil {
 				got = err.Error()
-				if py, ok := err.(*value.PyError); ok {
+				if py, ok := errors.AsType[*value.PyError](err); ok {
 					got = py.Type + ": " + py.Msg
 				}
 			}

@@ -12,54 +12,71 @@ import (
 //
 // Salt: salt/state.py State.call_listen.
 func (r *run) listen(ctx context.Context) {
-	var chunks []*fun.Chunk
-	faults := value.NewMap(0)
-	seen := map[*node]bool{}
+	l := listening{run: r, faults: value.NewMap(0), seen: map[*node]bool{}}
 	for _, n := range r.nodes {
 		if !n.c.Low.Has("listen") && !n.c.Low.Has("listen_in") {
 			continue
 		}
 		r.noList(n.c, "listen")
-		for _, rf := range refs(n.c.Low, "listen") {
-			targets := r.heard(rf)
-			if len(targets) == 0 {
-				if rf.bare {
-					r.warnOnce(n.c, "listen", "listen names "+value.QuoteStr(rf.text)+", which is no state")
-				} else {
-					r.noSuchListen(faults, rf)
-				}
-				continue
-			}
-			if r.anyChanged(targets) && !seen[n] {
-				seen[n] = true
-				chunks = append(chunks, listener(n))
-			}
-		}
-		for _, rf := range refs(n.c.Low, "listen_in") {
-			if !n.done || !n.out.changed {
-				continue
-			}
-			listeners := r.heard(rf)
-			if len(listeners) == 0 {
-				r.noSuchListen(faults, rf)
-			}
-			for _, l := range listeners {
-				if !seen[l] {
-					seen[l] = true
-					chunks = append(chunks, listener(l))
-				}
-			}
-		}
+		l.listen(n)
+		l.listenIn(n)
 	}
-	if len(chunks) > 0 {
+	if len(l.chunks) > 0 {
 		r.halted = false
 		r.stack = r.stack[:0]
-		r.setNodes(chunks)
+		r.setNodes(l.chunks)
 		r.walk(ctx, r.nodes)
 	}
-	for tag, v := range faults.All() {
+	for tag, v := range l.faults.All() {
 		v.(*value.Map).Set("__run_num__", r.nextNum())
 		r.set(tag.(string), v.(*value.Map))
+	}
+}
+
+// listening collects the chunks that states which listen run once more.
+type listening struct {
+	*run
+	chunks []*fun.Chunk
+	faults *value.Map
+	seen   map[*node]bool
+}
+
+// add adds the chunk of a listener, once.
+func (l *listening) add(n *node) {
+	if !l.seen[n] {
+		l.seen[n] = true
+		l.chunks = append(l.chunks, listener(n))
+	}
+}
+
+// listen adds n if one of those that it listens to changed.
+func (l *listening) listen(n *node) {
+	for _, rf := range refs(n.c.Low, "listen") {
+		targets := l.heard(rf)
+		switch {
+		case len(targets) == 0 && rf.bare:
+			l.warnOnce(n.c, "listen", "listen names "+value.QuoteStr(rf.text)+", which is no state")
+		case len(targets) == 0:
+			l.noSuchListen(l.faults, rf)
+		case l.anyChanged(targets):
+			l.add(n)
+		}
+	}
+}
+
+// listenIn adds those that n names as its listeners, if it changed.
+func (l *listening) listenIn(n *node) {
+	if !n.done || !n.out.changed {
+		return
+	}
+	for _, rf := range refs(n.c.Low, "listen_in") {
+		listeners := l.heard(rf)
+		if len(listeners) == 0 {
+			l.noSuchListen(l.faults, rf)
+		}
+		for _, n := range listeners {
+			l.add(n)
+		}
 	}
 }
 

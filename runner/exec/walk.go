@@ -49,8 +49,9 @@ func (k kind) class() class {
 		return classPrereq
 	case prerequired:
 		return classPrerequired
+	default:
+		return classRequire
 	}
-	return classRequire
 }
 
 // An outcome is what requisites see of a return.
@@ -115,6 +116,7 @@ func (k kind) combine(s stat) stat {
 		if s&onfailGood != 0 {
 			s &^= met
 		}
+	default: // every state counts
 	}
 	return s
 }

@@ -37,37 +37,38 @@ func (a *avail) all(ctx context.Context) []string {
 	var order []string
 	if l, ok := option(a.env, "env_order").(*value.List); ok {
 		for _, x := range l.Items {
-			if s, ok := x.(string); ok && !slices.Contains(order, s) {
-				order = append(order, s)
+			if s, ok := x.(string); ok {
+				order = appendNew(order, s)
 			}
 		}
 	}
 	switch {
 	case len(order) > 0 && len(known) > 0:
-		a.envs = []string{}
-		for _, e := range order {
-			if slices.Contains(known, e) {
-				a.envs = append(a.envs, e)
-			}
-		}
+		a.envs = slices.DeleteFunc(order, func(e string) bool { return !slices.Contains(known, e) })
 	case len(order) > 0:
 		a.envs = order
 	default:
 		a.envs = []string{"base"}
 		if m, ok := option(a.env, "file_roots").(*value.Map); ok {
 			for k := range m.All() {
-				if s, ok := k.(string); ok && !slices.Contains(a.envs, s) {
-					a.envs = append(a.envs, s)
+				if s, ok := k.(string); ok {
+					a.envs = appendNew(a.envs, s)
 				}
 			}
 		}
-		for _, e := range known {
-			if !slices.Contains(a.envs, e) {
-				a.envs = append(a.envs, e)
-			}
-		}
+		a.envs = appendNew(a.envs, known...)
 	}
 	return a.envs
+}
+
+// appendNew appends what the list does not have.
+func appendNew(list []string, more ...string) []string {
+	for _, s := range more {
+		if !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return list
 }
 
 // has reports whether an environment is there.

@@ -50,13 +50,19 @@ func (c *Compiler) declarations(n *node, state *value.Map) *value.List {
 	if state.Has("exclude") {
 		n.setExclude(exclude, excludePos)
 	}
+	n.expand(state)
+	return incs
+}
+
+// expand gives the IDs of a file their long form.
+func (n *node) expand(state *value.Map) {
 	long := map[*value.Map]*value.Map{} // an alias is what its anchor is, order and all
 	for i := range n.ids.Len() {
 		k, v := n.ids.Entry(i)
 		pos := state.Pos(k)
 		if body, ok := v.(*value.Map); ok {
 			if long[body] == nil {
-				long[body] = n.longForm(k, body, pos)
+				long[body] = n.longForm(k, body)
 			}
 			n.ids.Set(k, long[body])
 			n.ids.SetPos(k, pos)
@@ -75,59 +81,53 @@ func (c *Compiler) declarations(n *node, state *value.Map) *value.List {
 		n.ids.SetPos(k, pos)
 		n.fault(pos, bodyHint(v), "ID %s in SLS %s is not a dictionary", value.Str(k), n.sls)
 	}
-	return incs
 }
 
 // longForm returns body with "mod.fun: [...]" as "mod: [..., fun]" and with the
 // SLS that it comes from. The lists are copies, so that a YAML alias cannot
 // make two states of one list.
 // Salt: BaseHighState._handle_state_decls.
-func (n *node) longForm(id value.Value, body *value.Map, idPos source.Pos) *value.Map {
+func (n *node) longForm(id value.Value, body *value.Map) *value.Map {
 	out := value.NewMap(body.Len() + 2)
 	put := func(key string, v value.Value, pos source.Pos) {
 		out.Set(key, v)
 		out.SetPos(key, pos)
 	}
-	for pass := range 2 { // states that are split go last
-		seen := map[string]bool{}
-		for k, v := range body.All() {
-			pos := body.Pos(k)
-			key, ok := k.(string)
-			if !ok {
-				if pass == 0 {
-					n.fault(pos, "quote it if it is meant", "State '%s' of ID '%s' in SLS '%s' is not formed as a string, but is a %s", value.Str(k), value.Str(id), n.sls, value.TypeName(k))
-				}
-				continue
-			}
-			args, isList := v.(*value.List)
-			mod, fn, dotted := strings.Cut(key, ".")
-			if !isList || strings.HasPrefix(key, "_") || !dotted {
-				if isList && !strings.HasPrefix(key, "_") {
-					seen[key] = true
-					args = args.Copy(1)
-					v = args
-				}
-				if pass == 0 {
-					put(key, v, pos)
-				}
-				continue
-			}
-			fn, _, _ = strings.Cut(fn, ".")
-			if seen[mod] {
-				if pass == 0 {
-					n.fault(pos, `give "`+key+`" an ID of its own`, "ID '%s' in SLS '%s' contains multiple state declarations of the same type", value.Str(id), n.sls)
-					put(key, args.Copy(1), pos)
-				}
-				continue
-			}
-			seen[mod] = true
-			if pass == 1 {
-				args = args.Copy(2)
-				args.Append(fn)
-				args.SetPosAt(args.Len()-1, pos)
-				put(mod, args, pos)
-			}
+	type split struct {
+		mod, fun string
+		args     *value.List
+		pos      source.Pos
+	}
+	var last []split // states that are split go last
+	seen := map[string]bool{}
+	for k, v := range body.All() {
+		pos := body.Pos(k)
+		key, ok := k.(string)
+		if !ok {
+			n.fault(pos, "quote it if it is meant", "State '%s' of ID '%s' in SLS '%s' is not formed as a string, but is a %s", value.Str(k), value.Str(id), n.sls, value.TypeName(k))
+			continue
 		}
+		args, isList := v.(*value.List)
+		mod, fn, dotted := strings.Cut(key, ".")
+		switch {
+		case !isList || strings.HasPrefix(key, "_"):
+			put(key, v, pos)
+		case !dotted:
+			seen[key] = true
+			put(key, args.Copy(1), pos)
+		case seen[mod]:
+			n.fault(pos, `give "`+key+`" an ID of its own`, "ID '%s' in SLS '%s' contains multiple state declarations of the same type", value.Str(id), n.sls)
+			put(key, args.Copy(1), pos)
+		default:
+			seen[mod] = true
+			fn, _, _ = strings.Cut(fn, ".")
+			last = append(last, split{mod, fn, args.Copy(2), pos})
+		}
+	}
+	for _, s := range last {
+		s.args.Append(s.fun)
+		s.args.SetPosAt(s.args.Len()-1, s.pos)
+		put(s.mod, s.args, s.pos)
 	}
 	if !out.Has("__sls__") {
 		out.Set("__sls__", n.sls)

@@ -39,7 +39,7 @@ type High struct {
 	// shows them.
 	Data *value.Map
 	// Faults are what went wrong, in Salt's order.
-	Faults source.List
+	Faults source.Errors
 
 	pos  map[string]source.Pos // of each ID, which may come from many files
 	from map[string]*node      // "env:sls" → the file, for include chains
@@ -116,7 +116,7 @@ func (h *High) Fault(body *value.Map, pos source.Pos, hint, salt string) *source
 }
 
 // Texts returns Salt's texts of faults, as a list value.
-func Texts(faults source.List) *value.List {
+func Texts(faults source.Errors) *value.List {
 	l := &value.List{Items: make([]value.Value, len(faults))}
 	for i, f := range faults {
 		l.Items[i] = f.SaltText()
@@ -143,6 +143,6 @@ func option(env *fun.Env, name string) value.Value {
 func (h *High) Copy() *High {
 	c := *h
 	c.Data = h.Data.Copy()
-	c.Faults = append(source.List(nil), h.Faults...)
+	c.Faults = append(source.Errors(nil), h.Faults...)
 	return &c
 }

@@ -40,22 +40,7 @@ func (m *merger) add(root *node) {
 	grow("__exclude__", exclude)
 
 	// Own IDs come before those of included files; a later file wins.
-	var twice, clash bool
-	inTree := map[string]*node{}
-	walk(root, func(n *node) {
-		for k, v := range n.ids.All() {
-			id, _ := k.(string)
-			if !clashes(v) {
-				continue
-			}
-			if other := inTree[id]; other != nil && other != n {
-				twice = true
-			}
-			inTree[id] = n
-			clash = clash || m.owner[id] != nil
-		}
-	})
-	if !twice && !clash {
+	if !m.ambiguous(root) {
 		m.faults(root, nil)
 	} else {
 		m.tree = map[*node]*owned{}
@@ -82,6 +67,25 @@ func (m *merger) add(root *node) {
 			}
 		}
 	})
+}
+
+// ambiguous reports whether an ID of the files under root has more than one
+// owner, there or among the files before.
+func (m *merger) ambiguous(root *node) bool {
+	found := false
+	inTree := map[string]*node{}
+	walk(root, func(n *node) {
+		for k, v := range n.ids.All() {
+			if !clashes(v) {
+				continue
+			}
+			id, _ := k.(string)
+			other := inTree[id]
+			found = found || m.owner[id] != nil || other != nil && other != n
+			inTree[id] = n
+		}
+	})
+	return found
 }
 
 // walk visits a file and then those that it includes.

@@ -55,7 +55,7 @@ type node struct {
 	notDict  value.Value
 	extend   []*value.Map
 	exclude  []value.Value
-	faults   source.List
+	faults   source.Errors
 	missing  bool // the file is not there
 	noEnv    bool // named without an environment
 	includes []include
@@ -207,7 +207,7 @@ func (c *Compiler) sls(ctx context.Context, sls, saltenv string, parent *node, i
 		if parent != nil {
 			f.Via = parent.via()
 		}
-		n.faults = source.List{f}
+		n.faults = source.Errors{f}
 		return n
 	}
 	c.mods[modKey(saltenv, sls)] = true

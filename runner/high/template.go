@@ -66,38 +66,45 @@ func (c *Compiler) TemplateStr(ctx context.Context, saltenv string, text []byte)
 			fault(pos, bodyHint(v), "ID %s in template %s is not a dictionary", id, stringName)
 			continue
 		}
-		var keys []string
-		for k := range body.All() {
-			if s, ok := k.(string); ok {
-				keys = append(keys, s)
-			}
-		}
-		slices.Sort(keys)
-		out := value.NewMap(body.Len())
-		for _, key := range keys {
-			v, pos := body.At(key), body.Pos(key)
-			args, isList := v.(*value.List)
-			mod, fn, dotted := strings.Cut(key, ".")
-			switch {
-			case v == nil && !strings.HasPrefix(key, "_"):
-				fault(pos, `write "- `+key+`" or "`+key+`: []"`, "ID '%s' in template %s contains a short declaration (%s) with a trailing colon. When not passing any arguments to a state, the colon must be omitted.", id, stringName, key)
-				continue
-			case isList && dotted && !strings.HasPrefix(key, "_"):
-				if out.Has(mod) {
-					fault(pos, `give "`+key+`" an ID of its own`, "ID '%s' in template '%s' contains multiple state declarations of the same type", id, stringName)
-					continue
-				}
-				fn, _, _ = strings.Cut(fn, ".")
-				args = args.Copy(1)
-				args.Append(fn)
-				key, v = mod, args
-			case isList:
-				v = args.Copy(1)
-			}
-			out.Set(key, v)
-			out.SetPos(key, pos)
-		}
+		out := singleBody(id, body, fault)
 		h.Data.Set(k, out)
 	}
 	return h, nil
+}
+
+// singleBody returns the body of an ID of a single template, its states with
+// their functions as arguments, in the order of their names.
+func singleBody(id string, body *value.Map, fault func(pos source.Pos, hint, format string, args ...any)) *value.Map {
+	var keys []string
+	for k := range body.All() {
+		if s, ok := k.(string); ok {
+			keys = append(keys, s)
+		}
+	}
+	slices.Sort(keys)
+	out := value.NewMap(body.Len())
+	for _, key := range keys {
+		v, pos := body.At(key), body.Pos(key)
+		args, isList := v.(*value.List)
+		mod, fn, dotted := strings.Cut(key, ".")
+		switch {
+		case v == nil && !strings.HasPrefix(key, "_"):
+			fault(pos, `write "- `+key+`" or "`+key+`: []"`, "ID '%s' in template %s contains a short declaration (%s) with a trailing colon. When not passing any arguments to a state, the colon must be omitted.", id, stringName, key)
+			continue
+		case isList && dotted && !strings.HasPrefix(key, "_"):
+			if out.Has(mod) {
+				fault(pos, `give "`+key+`" an ID of its own`, "ID '%s' in template '%s' contains multiple state declarations of the same type", id, stringName)
+				continue
+			}
+			fn, _, _ = strings.Cut(fn, ".")
+			args = args.Copy(1)
+			args.Append(fn)
+			key, v = mod, args
+		case isList:
+			v = args.Copy(1)
+		}
+		out.Set(key, v)
+		out.SetPos(key, pos)
+	}
+	return out
 }

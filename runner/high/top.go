@@ -18,7 +18,7 @@ import (
 type Top struct {
 	Data *value.Map
 	// Faults say why a top file gave nothing; Salt goes on without it.
-	Faults source.List
+	Faults source.Errors
 }
 
 // A TopRequest says which top files count.
@@ -151,7 +151,7 @@ func (c *Compiler) topIncludes(ctx context.Context, tops []envTops) error {
 	return nil
 }
 
-var errNoTargets = errors.New("Unable to render top file. No targets found.") //nolint:staticcheck,revive // Salt's text
+var errNoTargets = errors.New("Unable to render top file. No targets found.") // Salt's text
 
 // put sets the targets of an environment's section.
 func put(top *value.Map, saltenv, targets value.Value) error {
@@ -188,34 +188,33 @@ func emptySequence(v value.Value) bool {
 // environments, and each other's only for its own if base says nothing of it.
 func mergeTops(tops []envTops) (*value.Map, error) {
 	top := value.NewMap(len(tops))
+	add := func(t envTops, wanted func(saltenv value.Value) bool) error {
+		for _, ctop := range t.tops {
+			for e, targets := range ctop.All() {
+				if !wanted(e) {
+					continue
+				}
+				if err := put(top, e, targets); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
 	for _, t := range tops {
 		if t.saltenv != "base" {
 			continue
 		}
-		for _, ctop := range t.tops {
-			for e, targets := range ctop.All() {
-				if e == "include" {
-					continue
-				}
-				if err := put(top, e, targets); err != nil {
-					return nil, err
-				}
-			}
+		if err := add(t, func(e value.Value) bool { return e != "include" }); err != nil {
+			return nil, err
 		}
 	}
 	for _, t := range tops {
 		if t.saltenv == "base" {
 			continue
 		}
-		for _, ctop := range t.tops {
-			for e, targets := range ctop.All() {
-				if e != t.saltenv || top.Has(e) {
-					continue
-				}
-				if err := put(top, e, targets); err != nil {
-					return nil, err
-				}
-			}
+		if err := add(t, func(e value.Value) bool { return e == t.saltenv && !top.Has(e) }); err != nil {
+			return nil, err
 		}
 	}
 	return top, nil
@@ -266,29 +265,37 @@ func mergeAll(tops []envTops) (*value.Map, error) {
 				if e == "include" {
 					continue
 				}
-				m, ok := targets.(*value.Map)
-				if !ok && !emptySequence(targets) {
-					return nil, errNoTargets
-				}
-				dst := top.Map(e)
-				if dst == nil && m.Len() > 0 {
-					dst = value.NewMap(m.Len())
-					top.Set(e, dst)
-				}
-				for tgt, sls := range m.All() {
-					if old, ok := dst.Get(tgt); ok {
-						var err error
-						if sls, err = joinTargets(old, sls); err != nil {
-							return nil, err
-						}
-					}
-					dst.Set(tgt, sls)
-					dst.SetPos(tgt, m.Pos(tgt))
+				if err := join(top, e, targets); err != nil {
+					return nil, err
 				}
 			}
 		}
 	}
 	return top, nil
+}
+
+// join adds the targets of an environment's section to those of top.
+func join(top *value.Map, saltenv, targets value.Value) error {
+	m, ok := targets.(*value.Map)
+	if !ok && !emptySequence(targets) {
+		return errNoTargets
+	}
+	dst := top.Map(saltenv)
+	if dst == nil && m.Len() > 0 {
+		dst = value.NewMap(m.Len())
+		top.Set(saltenv, dst)
+	}
+	for tgt, sls := range m.All() {
+		if old, ok := dst.Get(tgt); ok {
+			var err error
+			if sls, err = joinTargets(old, sls); err != nil {
+				return err
+			}
+		}
+		dst.Set(tgt, sls)
+		dst.SetPos(tgt, m.Pos(tgt))
+	}
+	return nil
 }
 
 // joinTargets returns the SLS of two lists for one target, the match option
@@ -326,8 +333,8 @@ func joinTargets(a, b value.Value) (value.Value, error) {
 
 // Verify returns what is wrong with the top data.
 // Salt: BaseHighState.verify_tops.
-func (t *Top) Verify() source.List {
-	var faults source.List
+func (t *Top) Verify() source.Errors {
+	var faults source.Errors
 	bad := func(pos source.Pos, hint, format string, args ...any) {
 		faults = append(faults, newFault(pos, hint, fmt.Sprintf(format, args...)))
 	}
@@ -358,23 +365,28 @@ func (t *Top) Verify() source.List {
 				bad(matches.Pos(tgt), hint, "Malformed topfile (state declarations not formed as a list)")
 				continue
 			}
-			for i, item := range l.Items {
-				switch item := item.(type) {
-				case *value.Map:
-					for _, val := range item.All() {
-						if !value.Truth(val) {
-							bad(l.PosAt(i), "", "Improperly formatted top file matcher in saltenv %s: %s file", value.Str(item), value.Str(val))
-						}
-					}
-				case string:
-					if item == "" {
-						bad(l.PosAt(i), "", "Environment %s contains an empty sls index", saltenv)
-					}
-				}
-			}
+			verifySLS(saltenv, l, bad)
 		}
 	}
 	return faults
+}
+
+// verifySLS reports what is wrong with the list of a target.
+func verifySLS(saltenv string, l *value.List, bad func(pos source.Pos, hint, format string, args ...any)) {
+	for i, item := range l.Items {
+		switch item := item.(type) {
+		case *value.Map:
+			for _, val := range item.All() {
+				if !value.Truth(val) {
+					bad(l.PosAt(i), "", "Improperly formatted top file matcher in saltenv %s: %s file", value.Str(item), value.Str(val))
+				}
+			}
+		case string:
+			if item == "" {
+				bad(l.PosAt(i), "", "Environment %s contains an empty sls index", saltenv)
+			}
+		}
+	}
 }
 
 // Matches returns the SLS that the top data gives to this machine, by
@@ -433,25 +445,7 @@ func (m *matching) filter(ctx context.Context, saltenv string, tgt, data value.V
 	if !ok {
 		l = value.NewList(data)
 	}
-	tgtType := "compound"
-	for _, item := range l.Items {
-		if o, ok := item.(*value.Map); ok {
-			if t, ok := o.Get("match"); ok {
-				tgtType = value.Str(t)
-			}
-		}
-	}
-	matcher, err := target.Compile(tgt, tgtType, m.nodegroups)
-	var hit bool
-	if err == nil {
-		hit, err = matcher.Match(m.minion)
-	}
-	if err != nil {
-		// To Salt a target that it cannot read matches nothing.
-		m.c.warn(pos, "target %s of the top file matches nothing: %v", value.Repr(tgt), err)
-		return nil
-	}
-	if !hit {
+	if !m.hit(tgt, l, pos) {
 		return nil
 	}
 	m.env(saltenv)
@@ -481,4 +475,28 @@ func (m *matching) filter(ctx context.Context, saltenv string, tgt, data value.V
 		}
 	}
 	return nil
+}
+
+// hit reports whether a target of a top file, whose list may name its type,
+// matches the minion.
+func (m *matching) hit(tgt value.Value, l *value.List, pos source.Pos) bool {
+	tgtType := "compound"
+	for _, item := range l.Items {
+		if o, ok := item.(*value.Map); ok {
+			if t, ok := o.Get("match"); ok {
+				tgtType = value.Str(t)
+			}
+		}
+	}
+	matcher, err := target.Compile(tgt, tgtType, m.nodegroups)
+	matched := false
+	if err == nil {
+		matched, err = matcher.Match(m.minion)
+	}
+	if err != nil {
+		// To Salt a target that it cannot read matches nothing.
+		m.c.warn(pos, "target %s of the top file matches nothing: %v", value.Repr(tgt), err)
+		return false
+	}
+	return matched
 }

@@ -11,7 +11,7 @@ import (
 // Verify returns what is wrong with the structure of the high data, all of it,
 // in Salt's order.
 // Salt: State.verify_high.
-func (h *High) Verify() source.List {
+func (h *High) Verify() source.Errors {
 	v := verifier{h: h, at: map[edge]reqAt{}, by: map[string]*reqBy{}}
 	for k, b := range h.Data.All() {
 		id, isText := k.(string)
@@ -49,7 +49,7 @@ func sls(body *value.Map) string { return value.Str(body.At("__sls__")) }
 
 type verifier struct {
 	h      *High
-	faults source.List
+	faults source.Errors
 	near   source.Pos // of the state that is being read
 	at     map[edge]reqAt
 	by     map[string]*reqBy

@@ -18,42 +18,7 @@ func (w *work) chunks() ([]*fun.Chunk, error) {
 	out := make([]*fun.Chunk, 0, w.data.Len())
 	w.states(func(id string, body *value.Map, state string, args *value.List) {
 		pos := w.high.Pos(id)
-		low := value.NewMap(6 + args.Len())
-		low.Set("state", state)
-		low.Set("name", id)
-		if w.c.OrchJID != "" {
-			low.Set("__orchestration_jid__", w.c.OrchJID)
-		}
-		for _, key := range []string{"__sls__", "__env__"} {
-			if v, ok := body.Get(key); ok {
-				low.Set(key, v)
-			}
-		}
-		low.Set("__id__", id)
-		var funs []string
-		var names []value.Value
-		for _, a := range args.Items {
-			switch a := a.(type) {
-			case string:
-				if !slices.Contains(funs, a) {
-					funs = append(funs, a)
-				}
-			case *value.Map:
-				for k, v := range a.All() {
-					switch {
-					case k == "names":
-						names = addNames(names, v)
-					case k == "state":
-						// A state cannot be another one by an argument.
-					case k == "name" && !isText(v):
-						low.Set(k, id)
-					default:
-						low.Set(k, own(k, v))
-						low.SetPos(k, a.Pos(k))
-					}
-				}
-			}
-		}
+		low, funs, names := w.parts(id, body, state, args)
 		if len(names) == 0 {
 			for i, fn := range funs {
 				if i > 0 {
@@ -77,6 +42,46 @@ func (w *work) chunks() ([]*fun.Chunk, error) {
 	}
 	sortChunks(out)
 	return out, nil
+}
+
+// parts returns what the chunks of a state have in common, and the functions
+// and names that there is a chunk for each of.
+func (w *work) parts(id string, body *value.Map, state string, args *value.List) (low *value.Map, funs []string, names []value.Value) {
+	low = value.NewMap(6 + args.Len())
+	low.Set("state", state)
+	low.Set("name", id)
+	if w.c.OrchJID != "" {
+		low.Set("__orchestration_jid__", w.c.OrchJID)
+	}
+	for _, key := range []string{"__sls__", "__env__"} {
+		if v, ok := body.Get(key); ok {
+			low.Set(key, v)
+		}
+	}
+	low.Set("__id__", id)
+	for _, a := range args.Items {
+		switch a := a.(type) {
+		case string:
+			if !slices.Contains(funs, a) {
+				funs = append(funs, a)
+			}
+		case *value.Map:
+			for k, v := range a.All() {
+				switch {
+				case k == "names":
+					names = addNames(names, v)
+				case k == "state":
+					// A state cannot be another one by an argument.
+				case k == "name" && !isText(v):
+					low.Set(k, id)
+				default:
+					low.Set(k, own(k, v))
+					low.SetPos(k, a.Pos(k))
+				}
+			}
+		}
+	}
+	return low, funs, names
 }
 
 // own returns a value that a state may change: a copy, except of requisites,
@@ -256,8 +261,8 @@ func setOrder(low *value.Map, limit int64) float64 {
 func Unknown(t *fun.Table, h interface {
 	Fault(*value.Map, source.Pos, string, string) *source.Error
 }, chunks []*fun.Chunk,
-) source.List {
-	var faults source.List
+) source.Errors {
+	var faults source.Errors
 	known := map[string]bool{}
 	for _, c := range chunks {
 		name := c.State + "." + c.Fun
@@ -289,8 +294,8 @@ func Unknown(t *fun.Table, h interface {
 func Invalid(t *fun.Table, h interface {
 	Fault(*value.Map, source.Pos, string, string) *source.Error
 }, chunks []*fun.Chunk,
-) source.List {
-	var faults source.List
+) source.Errors {
+	var faults source.Errors
 	for _, c := range chunks {
 		spec := t.Spec(fun.State, c.State+"."+c.Fun)
 		if spec == nil {

@@ -146,7 +146,8 @@ func (w *work) extendArg(id, state string, args *value.List, arg value.Value, po
 		switch {
 		case key == "" || have == "":
 		case key == have && requisites[key]:
-			done = w.join(args, i, x.(*value.Map), arg.(*value.Map), key)
+			w.join(args, i, x.(*value.Map), arg.(*value.Map), key)
+			done = true
 		case key == have, key == "name" && have == "names":
 			args.Items[i] = arg
 			done = true
@@ -158,14 +159,13 @@ func (w *work) extendArg(id, state string, args *value.List, arg value.Value, po
 	}
 }
 
-// join adds the requisites of arg to those of x, item i of args. It reports
-// whether that was possible.
-func (w *work) join(args *value.List, i int, x, arg *value.Map, key string) bool {
+// join adds the requisites of arg to those of x, item i of args.
+func (w *work) join(args *value.List, i int, x, arg *value.Map, key string) {
 	to, ok := x.At(key).(*value.List)
 	from, ok2 := arg.At(key).(*value.List)
 	if !ok || !ok2 {
 		args.Items[i] = arg // onfail_stop, or no list: verify says so
-		return true
+		return
 	}
 	to = w.ownList(to, func(l *value.List) {
 		m := x.Copy()
@@ -173,7 +173,6 @@ func (w *work) join(args *value.List, i int, x, arg *value.Map, key string) bool
 		args.Items[i] = m
 	})
 	to.Append(from.Items...)
-	return true
 }
 
 // missing reports an extension of what is not there.

@@ -49,7 +49,7 @@ func (c *Compiler) Compile(h *high.High) ([]*fun.Chunk, error) {
 
 // Lowstate returns the chunks as state.show_lowstate shows them; the error has
 // the faults of all steps. rendering is the faults there were before.
-func (c *Compiler) Lowstate(h *high.High, rendering source.List) ([]*fun.Chunk, error) {
+func (c *Compiler) Lowstate(h *high.High, rendering source.Errors) ([]*fun.Chunk, error) {
 	w := c.open(h)
 	w.faults = append(w.faults, rendering...)
 	w.extend(w.takeExtend(), false)
@@ -75,7 +75,7 @@ type work struct {
 	c      *Compiler
 	high   *high.High
 	data   *value.Map
-	faults source.List
+	faults source.Errors
 	bodies map[string]bool      // IDs whose map is ours
 	lists  map[*value.List]bool // lists that are ours
 	index  *index

@@ -294,17 +294,23 @@ type detached struct {
 func (d *detached) begin(ctx context.Context, in io.Reader) (end func(), err error) {
 	r := bufio.NewReader(in)
 	n, err := binary.ReadUvarint(r)
-	if err != nil || n > wire.MaxValue {
-		return nil, fmt.Errorf("no job was handed over: %v", err)
+	if err != nil {
+		return nil, fmt.Errorf("read the job from the controller: %w", err)
+	}
+	if n > wire.MaxValue {
+		return nil, fmt.Errorf("the job from the controller has %d bytes, more than %d", n, wire.MaxValue)
 	}
 	b := make([]byte, n)
 	if _, err := io.ReadFull(r, b); err != nil {
 		return nil, err
 	}
 	v, err := wire.ParseValue(b)
+	if err != nil {
+		return nil, fmt.Errorf("decode the job from the controller: %w", err)
+	}
 	msg, ok := v.(*value.Map)
-	if err != nil || !ok || msg.Map("head") == nil || msg.Map("session") == nil {
-		return nil, fmt.Errorf("what was handed over is no job: %v", err)
+	if !ok || msg.Map("head") == nil || msg.Map("session") == nil {
+		return nil, errors.New("the controller sent something other than a job")
 	}
 	if d.job, err = jobOf(msg.Map("head")); err != nil {
 		return nil, err

@@ -224,7 +224,7 @@ func (j *jobFiles) files(ctx context.Context) (*wire.Tree, error) {
 
 // env returns a saltenv of the tree. partial is true where it must be asked
 // for each file.
-func (j *jobFiles) env(ctx context.Context, saltenv, p string) (e *wire.TreeEnv, partial bool, err error) {
+func (j *jobFiles) env(ctx context.Context, saltenv string) (e *wire.TreeEnv, partial bool, err error) {
 	t, err := j.files(ctx)
 	if err != nil {
 		return nil, false, err
@@ -272,7 +272,7 @@ func (j *jobFiles) Stat(ctx context.Context, saltenv, p string) (fun.FileInfo, e
 	if err != nil {
 		return fun.FileInfo{}, err
 	}
-	e, partial, err := j.env(ctx, saltenv, p)
+	e, partial, err := j.env(ctx, saltenv)
 	if err != nil {
 		return fun.FileInfo{}, err
 	}
@@ -318,7 +318,7 @@ func (j *jobFiles) List(ctx context.Context, saltenv, prefix string) ([]fun.File
 	if err != nil {
 		return nil, err
 	}
-	e, partial, err := j.env(ctx, saltenv, prefix)
+	e, partial, err := j.env(ctx, saltenv)
 	if err != nil {
 		return nil, err
 	}
@@ -352,7 +352,7 @@ func (j *jobFiles) Dirs(ctx context.Context, saltenv, prefix string) ([]string, 
 	if err != nil {
 		return nil, err
 	}
-	e, partial, err := j.env(ctx, saltenv, prefix)
+	e, partial, err := j.env(ctx, saltenv)
 	if err != nil {
 		return nil, err
 	}
@@ -404,7 +404,7 @@ func (j *jobFiles) Hash(ctx context.Context, saltenv, p, algo string) (string, e
 // sumOf returns the SHA-256 of a file as far as it is known without asking; ""
 // where it is not. Size is -1 where that is not known.
 func (j *jobFiles) sumOf(ctx context.Context, saltenv, p string) (sum string, size int64, err error) {
-	e, partial, err := j.env(ctx, saltenv, p)
+	e, partial, err := j.env(ctx, saltenv)
 	if err != nil {
 		return "", -1, err
 	}

@@ -33,8 +33,8 @@ func (t *Tree) aheadOf(ctx context.Context, s *snapshot, job fun.Job, saltenv st
 	if refs, ok := s.ahead[key]; ok {
 		return refs
 	}
-	w := &aheadWalk{t: t, s: s, ctx: ctx, seen: map[*wire.TreeFile]bool{}, total: aheadTotal, hash: aheadHash}
-	w.job(job, saltenv)
+	w := &aheadWalk{t: t, s: s, seen: map[*wire.TreeFile]bool{}, total: aheadTotal, hash: aheadHash}
+	w.job(ctx, job, saltenv)
 	if ctx.Err() == nil {
 		if len(s.ahead) > 64 {
 			clear(s.ahead)
@@ -47,7 +47,6 @@ func (t *Tree) aheadOf(ctx context.Context, s *snapshot, job fun.Job, saltenv st
 type aheadWalk struct {
 	t     *Tree
 	s     *snapshot
-	ctx   context.Context
 	refs  []ref
 	todo  []ref // to be scanned
 	seen  map[*wire.TreeFile]bool
@@ -55,7 +54,7 @@ type aheadWalk struct {
 	hash  int64
 }
 
-func (w *aheadWalk) job(job fun.Job, saltenv string) {
+func (w *aheadWalk) job(ctx context.Context, job fun.Job, saltenv string) {
 	var words []string
 	for _, a := range job.Args.Pos {
 		words = append(words, tokens(value.Str(a))...)
@@ -66,26 +65,26 @@ func (w *aheadWalk) job(job fun.Job, saltenv string) {
 	env := w.s.tree.Env(saltenv)
 	if env != nil {
 		for _, word := range words {
-			w.name(env, "", word)
+			w.name(ctx, env, "", word)
 		}
 	}
 	if len(w.todo) == 0 {
 		for _, e := range w.s.tree.Envs {
-			w.add(e, e.File("top.sls"))
+			w.add(ctx, e, e.File("top.sls"))
 		}
 	}
-	for len(w.todo) > 0 && w.ctx.Err() == nil {
+	for len(w.todo) > 0 && ctx.Err() == nil {
 		r := w.todo[0]
 		w.todo = w.todo[1:]
-		w.scan(r)
+		w.scan(ctx, r)
 	}
 	if env != nil {
-		w.small(env)
+		w.small(ctx, env)
 	}
 }
 
 // small adds all SLS files and templates of an environment that has few.
-func (w *aheadWalk) small(env *wire.TreeEnv) {
+func (w *aheadWalk) small(ctx context.Context, env *wire.TreeEnv) {
 	var sum int64
 	for i := range env.Files {
 		if isText(env.Files[i].Path) {
@@ -97,7 +96,7 @@ func (w *aheadWalk) small(env *wire.TreeEnv) {
 	}
 	for i := range env.Files {
 		if f := &env.Files[i]; isText(f.Path) {
-			w.add(env, f)
+			w.add(ctx, env, f)
 		}
 	}
 }
@@ -111,7 +110,7 @@ func isText(p string) bool {
 	return false
 }
 
-func (w *aheadWalk) add(env *wire.TreeEnv, f *wire.TreeFile) {
+func (w *aheadWalk) add(ctx context.Context, env *wire.TreeEnv, f *wire.TreeFile) {
 	if f == nil || !f.Mode.IsRegular() || w.seen[f] || len(w.refs) >= aheadFiles {
 		return
 	}
@@ -119,8 +118,8 @@ func (w *aheadWalk) add(env *wire.TreeEnv, f *wire.TreeFile) {
 	r := ref{env: env.Name, file: f, sum: f.Sum}
 	if r.sum == "" && f.Size <= w.hash {
 		w.hash -= f.Size
-		if fi, err := w.t.files.Stat(w.ctx, env.Name, f.Path); err == nil {
-			r.sum, _ = w.t.hash(w.ctx, env.Name, fi)
+		if fi, err := w.t.files.Stat(ctx, env.Name, f.Path); err == nil {
+			r.sum, _ = w.t.hash(ctx, env.Name, fi)
 		}
 	}
 	if f.Size <= aheadFile && f.Size <= w.total && r.sum != "" {
@@ -134,12 +133,12 @@ func (w *aheadWalk) add(env *wire.TreeEnv, f *wire.TreeFile) {
 }
 
 // scan looks for names in a file.
-func (w *aheadWalk) scan(r ref) {
+func (w *aheadWalk) scan(ctx context.Context, r ref) {
 	if !isText(r.file.Path) {
 		return
 	}
 	env := w.s.tree.Env(r.env)
-	f, err := w.t.files.Open(w.ctx, r.env, r.file.Path)
+	f, err := w.t.files.Open(ctx, r.env, r.file.Path)
 	if err != nil {
 		return
 	}
@@ -149,13 +148,13 @@ func (w *aheadWalk) scan(r ref) {
 		return
 	}
 	for _, word := range tokens(string(b)) {
-		w.name(env, r.file.Path, word)
+		w.name(ctx, env, r.file.Path, word)
 	}
 }
 
 // name adds the files that a word in the file from may mean: a path, an SLS, a
 // directory.
-func (w *aheadWalk) name(env *wire.TreeEnv, from, word string) {
+func (w *aheadWalk) name(ctx context.Context, env *wire.TreeEnv, from, word string) {
 	if i := strings.Index(word, "://"); i >= 0 {
 		if word[:i] != "salt" {
 			return
@@ -165,7 +164,7 @@ func (w *aheadWalk) name(env *wire.TreeEnv, from, word string) {
 	word = strings.Trim(word, ":")
 	dir := path.Dir(from)
 	if strings.HasPrefix(word, ".") && !strings.HasPrefix(word, "./") && !strings.HasPrefix(word, "../") {
-		w.relative(env, from, word)
+		w.relative(ctx, env, from, word)
 		return
 	}
 	word = strings.TrimRight(word, "./")
@@ -173,19 +172,19 @@ func (w *aheadWalk) name(env *wire.TreeEnv, from, word string) {
 		return
 	}
 	p := path.Clean(strings.TrimPrefix(word, "/"))
-	w.path(env, p)
+	w.path(ctx, env, p)
 	if from != "" && dir != "." {
-		w.path(env, path.Join(dir, word))
+		w.path(ctx, env, path.Join(dir, word))
 	}
 	if !strings.Contains(word, "/") {
-		w.sls(env, word)
+		w.sls(ctx, env, word)
 	}
 }
 
 // path adds the file at p, or some files below it.
-func (w *aheadWalk) path(env *wire.TreeEnv, p string) {
+func (w *aheadWalk) path(ctx context.Context, env *wire.TreeEnv, p string) {
 	if f := env.File(p); f != nil {
-		w.add(env, f)
+		w.add(ctx, env, f)
 		return
 	}
 	if !strings.Contains(p, "/") || !env.HasDir(p) {
@@ -193,21 +192,21 @@ func (w *aheadWalk) path(env *wire.TreeEnv, p string) {
 	}
 	files, _ := env.Below(p)
 	for i := range files[:min(len(files), maxDirFiles)] {
-		w.add(env, &files[i])
+		w.add(ctx, env, &files[i])
 	}
 }
 
-func (w *aheadWalk) sls(env *wire.TreeEnv, name string) {
+func (w *aheadWalk) sls(ctx context.Context, env *wire.TreeEnv, name string) {
 	base := strings.ReplaceAll(name, ".", "/")
 	if f := env.File(base + ".sls"); f != nil {
-		w.add(env, f)
+		w.add(ctx, env, f)
 		return
 	}
-	w.add(env, env.File(base+"/init.sls"))
+	w.add(ctx, env, env.File(base+"/init.sls"))
 }
 
 // relative adds the SLS that ".name" means in a file.
-func (w *aheadWalk) relative(env *wire.TreeEnv, from, word string) {
+func (w *aheadWalk) relative(ctx context.Context, env *wire.TreeEnv, from, word string) {
 	rest := strings.TrimLeft(word, ".")
 	dots := len(word) - len(rest)
 	dir := path.Dir(from)
@@ -221,7 +220,7 @@ func (w *aheadWalk) relative(env *wire.TreeEnv, from, word string) {
 	if dir != "." {
 		name = strings.ReplaceAll(dir, "/", ".") + "." + name
 	}
-	w.sls(env, name)
+	w.sls(ctx, env, name)
 }
 
 // tokens returns the words of a text that may be names, each once.

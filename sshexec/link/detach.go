@@ -95,7 +95,7 @@ func (c *Conn) Detach(ctx context.Context, job fun.Job) (pid int, err error) {
 // alone returns the files that a job takes with it.
 func (t *Tree) alone(ctx context.Context, s *snapshot, job fun.Job) ([]ref, error) {
 	saltenv := saltEnv(job)
-	w := &aheadWalk{t: t, s: s, ctx: ctx, seen: map[*wire.TreeFile]bool{}, total: aheadTotal, hash: aheadHash}
+	w := &aheadWalk{t: t, s: s, seen: map[*wire.TreeFile]bool{}, total: aheadTotal, hash: aheadHash}
 	env := s.tree.Env(saltenv)
 	if job.OfState() {
 		for _, r := range t.aheadOf(ctx, s, job, saltenv) {
@@ -106,22 +106,7 @@ func (t *Tree) alone(ctx context.Context, s *snapshot, job fun.Job) ([]ref, erro
 			w.all(env, "")
 		}
 	} else if env != nil {
-		args := append([]value.Value(nil), job.Args.Pos...)
-		for _, a := range job.Args.Kw.All() {
-			args = append(args, a)
-		}
-		for _, a := range args {
-			for _, word := range tokens(value.Str(a)) {
-				if strings.HasPrefix(word, "salt://") {
-					w.name(env, "", word)
-				}
-			}
-		}
-		for len(w.todo) > 0 && ctx.Err() == nil {
-			r := w.todo[0]
-			w.todo = w.todo[1:]
-			w.scan(r)
-		}
+		w.arguments(ctx, env, job.Args)
 	}
 	for _, e := range s.tree.Envs {
 		for _, dir := range []string{"_modules", "_grains"} {
@@ -141,6 +126,27 @@ func (t *Tree) alone(ctx context.Context, s *snapshot, job fun.Job) ([]ref, erro
 		return nil, fmt.Errorf("the job names %d files of %d MiB, more than go to a target before it runs on its own (%d files, %d MiB); run it without --async", len(w.refs), total>>20, aloneFiles, aloneTotal>>20)
 	}
 	return w.refs, nil
+}
+
+// arguments adds the files that the arguments of a job name, and those that
+// these name.
+func (w *aheadWalk) arguments(ctx context.Context, env *wire.TreeEnv, of fun.Args) {
+	args := append([]value.Value(nil), of.Pos...)
+	for _, a := range of.Kw.All() {
+		args = append(args, a)
+	}
+	for _, a := range args {
+		for _, word := range tokens(value.Str(a)) {
+			if strings.HasPrefix(word, "salt://") {
+				w.name(ctx, env, "", word)
+			}
+		}
+	}
+	for len(w.todo) > 0 && ctx.Err() == nil {
+		r := w.todo[0]
+		w.todo = w.todo[1:]
+		w.scan(ctx, r)
+	}
 }
 
 func below(env *wire.TreeEnv, dir string) []wire.TreeFile {

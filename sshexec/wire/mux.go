@@ -412,6 +412,7 @@ func (m *Mux) take(f frame) error {
 		return m.takeOpen(f)
 	case frameHello:
 		return broken("a second hello")
+	default: // frames of a stream
 	}
 	m.mu.Lock()
 	s := m.streams[f.stream]
@@ -438,8 +439,10 @@ func (m *Mux) take(f frame) error {
 			f.payload = f.payload[:maxText]
 		}
 		s.takeCancel(string(f.payload))
+		return nil
+	default:
+		return nil
 	}
-	return nil
 }
 
 // wasOpen reports whether a stream of this number was open at some time.

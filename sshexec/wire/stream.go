@@ -55,8 +55,9 @@ func (e *RemoteError) Is(target error) bool {
 		return target == context.Canceled
 	case CodeBusy:
 		return target == ErrBusy
+	default:
+		return false
 	}
-	return false
 }
 
 // Refusef returns an error that tells the peer that its request makes no sense.

@@ -29,7 +29,6 @@ func States() fun.Module {
 // A job is one archive to unpack.
 type job struct {
 	c       *fun.Call
-	ctx     context.Context
 	fs      *files.FS
 	ret     *files.Return
 	dir     string // with a slash at the end
@@ -57,7 +56,7 @@ func extracted(ctx context.Context, c *fun.Call) fun.Ret {
 	if c.Low != nil {
 		saltenv = c.Low.SaltEnv
 	}
-	j := &job{c: c, ctx: ctx, fs: files.New(c.Env, saltenv, c.Test), ret: files.NewReturn(c.Name)}
+	j := &job{c: c, fs: files.New(c.Env, saltenv, c.Test), ret: files.NewReturn(c.Name)}
 	if fault := j.check(); fault != "" {
 		return j.ret.Fail("%s", fault).Ret()
 	}
@@ -68,10 +67,10 @@ func extracted(ctx context.Context, c *fun.Call) fun.Ret {
 	if fault := j.checkOwner(); fault != "" {
 		return j.ret.Fail("%s", fault).Ret()
 	}
-	if ret, stop := j.fetch(); stop {
+	if ret, stop := j.fetch(ctx); stop {
 		return ret
 	}
-	if fault := j.read(); fault != "" {
+	if fault := j.read(ctx); fault != "" {
 		return j.ret.Fail("%s", fault).Ret()
 	}
 	if c.Bool("clean") && c.Bool("clean_parent") {
@@ -97,14 +96,14 @@ func extracted(ctx context.Context, c *fun.Call) fun.Ret {
 		return j.ret.Ret()
 	}
 	if due {
-		if ret, ok := j.extract(); !ok {
+		if ret, ok := j.extract(ctx); !ok {
 			return ret
 		}
 	} else {
 		j.ret.Comment = "All files in archive are already present"
 	}
 	j.noteSum()
-	j.own()
+	j.own(ctx)
 	j.dropCached()
 	return j.ret.Ret()
 }
@@ -156,10 +155,10 @@ func (j *job) checkOwner() string {
 
 // fetch finds the archive and brings it to this machine; stop says that the
 // return is complete.
-func (j *job) fetch() (fun.Ret, bool) {
+func (j *job) fetch(ctx context.Context) (fun.Ret, bool) {
 	c := j.c
 	fail := func(format string, args ...any) (fun.Ret, bool) { return j.ret.Fail(format, args...).Ret(), true }
-	src, hash, err := j.fs.SourceList(j.ctx, c.Value("source"), c.Value("source_hash"))
+	src, hash, err := j.fs.SourceList(ctx, c.Value("source"), c.Value("source_hash"))
 	if err != nil {
 		return fail("%s", err)
 	}
@@ -198,13 +197,13 @@ func (j *job) fetch() (fun.Ret, bool) {
 	}
 	var want cp.Sum
 	if value.Truth(hash) {
-		if want, err = j.fs.SourceSum(j.ctx, "", src, value.Str(hash), c.Str("source_hash_name"), cp.Options{}); err != nil {
+		if want, err = j.fs.SourceSum(ctx, "", src, value.Str(hash), c.Str("source_hash_name"), cp.Options{}); err != nil {
 			return fail("%s", err)
 		}
 	}
 	if local {
 		j.cached = j.source
-	} else if ret, stop := j.download(want); stop {
+	} else if ret, stop := j.download(ctx, want); stop {
 		return ret, true
 	}
 	if want.Hex != "" && !c.Bool("skip_verify") {
@@ -241,7 +240,7 @@ func (j *job) zipArgs() string {
 }
 
 // download brings an archive that is not on this machine.
-func (j *job) download(want cp.Sum) (fun.Ret, bool) {
+func (j *job) download(ctx context.Context, want cp.Sum) (fun.Ret, bool) {
 	c := j.c
 	if c.Test {
 		j.ret.Result = fun.WouldChange
@@ -256,7 +255,7 @@ func (j *job) download(want cp.Sum) (fun.Ret, bool) {
 	if cp.IsRemote(j.source) && want.Hex == "" && !c.Bool("skip_verify") && !c.Bool("use_etag") {
 		return fail("Unable to verify upstream hash of source file %s, please set source_hash or set skip_verify or use_etag to True", cp.Redact(j.source))
 	}
-	p, err := cp.New(c.Env, j.fs.SaltEnv).CacheFile(j.ctx, j.source, cp.Options{SourceHash: want.Hex, UseETag: c.Bool("use_etag")})
+	p, err := cp.New(c.Env, j.fs.SaltEnv).CacheFile(ctx, j.source, cp.Options{SourceHash: want.Hex, UseETag: c.Bool("use_etag")})
 	if err != nil {
 		return fail("%s", host.OSError(err))
 	}
@@ -313,8 +312,8 @@ func (j *job) workaround() string {
 }
 
 // read lists the archive and checks its top level.
-func (j *job) read() string {
-	l, err := archives.List(j.ctx, j.fs.Host, j.cached, j.format, j.strip, strings.Fields(j.c.Str("list_options"))...)
+func (j *job) read(ctx context.Context) string {
+	l, err := archives.List(ctx, j.fs.Host, j.cached, j.format, j.strip, strings.Fields(j.c.Str("list_options"))...)
 	var encrypted *fun.CommandError
 	if errors.As(err, &encrypted) && j.format == "zip" && !j.c.Bool("password") {
 		return fmt.Sprintf("Archive %s is password-protected, but no password was specified. Please set the 'password' argument.", cp.Redact(j.source))
@@ -404,7 +403,7 @@ func (j *job) remove(names []string) (fun.Ret, bool) {
 }
 
 // extract unpacks the archive; ok says that it did.
-func (j *job) extract() (ret fun.Ret, ok bool) {
+func (j *job) extract(ctx context.Context) (ret fun.Ret, ok bool) {
 	c := j.c
 	fail := func(format string, args ...any) (fun.Ret, bool) { return j.ret.Fail(format, args...).Ret(), false }
 	if c.Bool("clean_parent") && j.fs.LExists(strings.TrimSuffix(j.dir, "/")) {
@@ -420,7 +419,7 @@ func (j *job) extract() (ret fun.Ret, ok bool) {
 	}
 	created := !j.fs.IsDir(j.dir)
 	if created {
-		if err := j.fs.Mkdir(j.ctx, j.dir, files.Perms{User: c.Value("user")}); err != nil {
+		if err := j.fs.Mkdir(ctx, j.dir, files.Perms{User: c.Value("user")}); err != nil {
 			return fail("%s", host.OSError(err))
 		}
 	}
@@ -428,16 +427,16 @@ func (j *job) extract() (ret fun.Ret, ok bool) {
 	var err error
 	switch {
 	case j.unzip:
-		names, err = j.cmdUnzip()
+		names, err = j.cmdUnzip(ctx)
 	case j.format == "zip":
-		names, err = archives.Extract(j.ctx, j.fs.Host, j.cached, j.format, j.dir, c.Bool("extract_perms"))
+		names, err = archives.Extract(ctx, j.fs.Host, j.cached, j.format, j.dir, c.Bool("extract_perms"))
 		names = archives.TrimListed(names, c.Value("trim_output"))
 	case c.IsNone("options"):
-		names, err = archives.Extract(j.ctx, j.fs.Host, j.cached, j.format, j.dir, true)
+		names, err = archives.Extract(ctx, j.fs.Host, j.cached, j.format, j.dir, true)
 		names = archives.Trim(names, c.Value("trim_output"))
 	default:
 		var failed *value.Map
-		if names, failed, err = j.tar(); failed != nil {
+		if names, failed, err = j.tar(ctx); failed != nil {
 			j.ret.Result, j.ret.Changes = fun.Failed, failed
 			return j.ret.Ret(), false
 		}
@@ -467,12 +466,12 @@ func (j *job) extract() (ret fun.Ret, ok bool) {
 }
 
 // cmdUnzip unpacks with unzip(1) and its options; it returns what unzip says.
-func (j *job) cmdUnzip() ([]string, error) {
+func (j *job) cmdUnzip(ctx context.Context) ([]string, error) {
 	kw := value.MapOf("options", j.c.Value("options"), "trim_output", j.c.Value("trim_output"))
 	if p := j.c.Str("password"); p != "" {
 		kw.Set("password", p)
 	}
-	res, err := j.c.Env.Invoker.Invoke(j.ctx, fun.Exec, "archive.cmd_unzip", fun.Args{Pos: []value.Value{j.cached, j.dir}, Kw: kw})
+	res, err := j.c.Env.Invoker.Invoke(ctx, fun.Exec, "archive.cmd_unzip", fun.Args{Pos: []value.Value{j.cached, j.dir}, Kw: kw})
 	if err != nil {
 		return nil, err
 	}
@@ -504,7 +503,7 @@ func (j *job) dropCached() {
 
 // tar unpacks with tar(1) and its options. failed is the outcome of a tar that
 // did not succeed, as cmd.run_all returns it.
-func (j *job) tar() (names []string, failed *value.Map, err error) {
+func (j *job) tar(ctx context.Context) (names []string, failed *value.Map, err error) {
 	var short strings.Builder
 	short.WriteString("xv")
 	argv := []string{"tar"}
@@ -517,7 +516,7 @@ func (j *job) tar() (names []string, failed *value.Map, err error) {
 		long = append(long, strings.Trim(o, `"'`))
 	}
 	argv = append(append(append(argv, short.String()), long...), "-f", j.cached)
-	out, err := j.fs.Run(j.ctx, host.Cmd{Argv: argv, Dir: strings.TrimSuffix(j.dir, "/")})
+	out, err := j.fs.Run(ctx, host.Cmd{Argv: argv, Dir: strings.TrimSuffix(j.dir, "/")})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -540,7 +539,7 @@ func (j *job) explain() {
 
 // own gives what was unpacked, and what is in its directories, the owner that is
 // asked for.
-func (j *job) own() {
+func (j *job) own(ctx context.Context) {
 	user, group := j.c.Value("user"), j.c.Value("group")
 	if !value.Truth(user) && !value.Truth(group) {
 		return
@@ -553,39 +552,20 @@ func (j *job) own() {
 		}
 		tops = []string{rel}
 	}
-	changed := false
+	g := giver{job: j, perms: files.Perms{User: user, Group: group}}
 	var missing, failed []string
-	give := func(p string) bool {
-		r := files.NewReturn(p)
-		if _, err := j.fs.CheckPerms(j.ctx, p, r, files.Perms{User: user, Group: group}); err != nil {
-			return false
-		}
-		changed = changed || r.Changes.Len() > 0
-		return r.Result != fun.Failed
-	}
 	for _, top := range tops {
 		p := filepath.Join(j.dir, top)
-		if !j.fs.LExists(p) {
+		switch {
+		case !j.fs.LExists(p):
 			if !j.c.Test {
 				missing = append(missing, j.dir+top)
 			}
-			continue
-		}
-		good := give(p)
-		if !j.fs.IsLink(p) && j.fs.IsDir(p) {
-			err := j.fs.Walk(p, false, func(dir string, dirs, names []string) error {
-				for _, n := range slices.Concat(dirs, names) {
-					good = give(filepath.Join(dir, n)) && good
-				}
-				return j.ctx.Err()
-			})
-			good = good && err == nil
-		}
-		if !good {
+		case !g.giveTree(ctx, p):
 			failed = append(failed, j.dir+top)
 		}
 	}
-	if changed {
+	if g.changed {
 		j.ret.Changes.Set("updated ownership", true)
 		if j.c.Test {
 			j.ret.Result = fun.WouldChange
@@ -602,4 +582,36 @@ func (j *job) own() {
 		j.ret.Result = fun.Failed
 		j.ret.Comment += "\n\nWhile trying to enforce user/group ownership, Salt was unable to change ownership on the following paths:\n\n- " + strings.Join(failed, "\n- ")
 	}
+}
+
+// A giver gives files to the owner that the state names.
+type giver struct {
+	*job
+	perms   files.Perms
+	changed bool // a file has, or would get, another owner
+}
+
+// give reports whether the owner is right, or can be set.
+func (g *giver) give(ctx context.Context, p string) bool {
+	r := files.NewReturn(p)
+	if _, err := g.fs.CheckPerms(ctx, p, r, g.perms); err != nil {
+		return false
+	}
+	g.changed = g.changed || r.Changes.Len() > 0
+	return r.Result != fun.Failed
+}
+
+// giveTree is give of a path and all below it.
+func (g *giver) giveTree(ctx context.Context, p string) bool {
+	good := g.give(ctx, p)
+	if g.fs.IsLink(p) || !g.fs.IsDir(p) {
+		return good
+	}
+	err := g.fs.Walk(p, false, func(dir string, dirs, names []string) error {
+		for _, n := range slices.Concat(dirs, names) {
+			good = g.give(ctx, filepath.Join(dir, n)) && good
+		}
+		return ctx.Err()
+	})
+	return good && err == nil
 }

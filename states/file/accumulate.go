@@ -28,7 +28,7 @@ func (c *call) accumulators() *accumulators {
 // accumulated collects text. It needs require_in or watch_in a file state.
 // Salt: states/file.py accumulated.
 func accumulated(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	c.ret.Name = c.Name
 	if c.Name == "" {
 		return c.fail("Must provide name to file.accumulated")

@@ -74,7 +74,7 @@ type textSources struct{ urls, hashes []string }
 
 // sources returns the files of source or sources; fault is what there is to
 // say. Salt: _unify_sources_and_hashes.
-func (c *call) sources() (s textSources, fault string) {
+func (c *call) sources(ctx context.Context) (s textSources, fault string) {
 	s = textSources{urls: c.Strings("sources"), hashes: c.Strings("source_hashes")}
 	if !value.Truth(c.Value("source")) {
 		return s, ""
@@ -85,7 +85,7 @@ func (c *call) sources() (s textSources, fault string) {
 	if value.Truth(c.Value("source_hash")) && len(s.hashes) > 0 {
 		return s, "source_hash and source_hashes are mutually exclusive"
 	}
-	src, hash, err := c.SourceList(c.ctx, c.Value("source"), c.Value("source_hash"))
+	src, hash, err := c.SourceList(ctx, c.Value("source"), c.Value("source_hash"))
 	if err != nil {
 		return s, err.Error()
 	}
@@ -99,7 +99,7 @@ func (c *call) sources() (s textSources, fault string) {
 // sourceTexts returns the rendered texts of files. What cannot be had is a
 // fault, and the return is then named after it, as in Salt; what cannot be
 // rendered is an error. Salt: _get_template_texts.
-func (c *call) sourceTexts(from textSources) (texts []string, fault string, err error) {
+func (c *call) sourceTexts(ctx context.Context, from textSources) (texts []string, fault string, err error) {
 	defaults, context := c.Map("defaults"), c.Map("context")
 	client := cp.New(c.Env, c.SaltEnv)
 	for i, s := range from.urls {
@@ -107,7 +107,7 @@ func (c *call) sourceTexts(from textSources) (texts []string, fault string, err 
 		if i < len(from.hashes) {
 			o.SourceHash = from.hashes[i]
 		}
-		p, err := client.CacheFile(c.ctx, s, o)
+		p, err := client.CacheFile(ctx, s, o)
 		var raw []byte
 		if err == nil && p != "" {
 			raw, err = c.ReadFile(p)
@@ -118,7 +118,7 @@ func (c *call) sourceTexts(from textSources) (texts []string, fault string, err 
 		}
 		out := string(raw)
 		if t := c.Str("template"); t != "" {
-			out, err = client.Render(c.ctx, t, s, raw, cp.Vars(nil, defaults, context))
+			out, err = client.Render(ctx, t, s, raw, cp.Vars(nil, defaults, context))
 			if _, ok := errors.AsType[*cp.UnknownTemplateError](err); ok {
 				c.ret.Name = s
 				return nil, "Failed to load template file " + s, nil
@@ -138,10 +138,10 @@ func (c *call) sourceTexts(from textSources) (texts []string, fault string, err 
 
 // begun makes the file that text is added to, where it is missing; stop says
 // that the return is complete.
-func (c *call) begun() (ret fun.Ret, stop bool) {
+func (c *call) begun(ctx context.Context) (ret fun.Ret, stop bool) {
 	name, makedirs := c.path(), c.Bool("makedirs")
 	if makedirs && !c.Test && filepath.IsAbs(name) && !c.IsDir(filepath.Dir(name)) {
-		if err := c.MakeDirs(c.ctx, name, files.Perms{}); err != nil {
+		if err := c.MakeDirs(ctx, name, files.Perms{}); err != nil {
 			return c.fail("%s", host.OSError(err)), true
 		}
 	}
@@ -150,7 +150,7 @@ func (c *call) begun() (ret fun.Ret, stop bool) {
 		return fun.Ret{}, false
 	}
 	t := c.sub(name)
-	touched := t.touch(nil, nil, makedirs)
+	touched := t.touch(ctx, nil, nil, makedirs)
 	if c.Test {
 		return touched, true
 	}
@@ -179,11 +179,11 @@ type added struct {
 // It fails where the directory is missing and makedirs is not set, or where
 // there is no text. Salt: states/file.py append.
 func appendText(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.append")
 	}
-	return c.add(added{
+	return c.add(ctx, added{
 		find: func(chunk string) (bool, error) {
 			if c.Bool("ignore_whitespace") {
 				chunk = whitespaceRegex(chunk)
@@ -207,11 +207,11 @@ func appendText(ctx context.Context, fc *fun.Call) fun.Ret {
 
 // prependText puts text before that of a file. Salt: states/file.py prepend.
 func prependText(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.prepend")
 	}
-	return c.add(added{
+	return c.add(ctx, added{
 		find: func(chunk string) (bool, error) {
 			if c.Bool("header") {
 				return false, nil // the whole is compared
@@ -234,21 +234,21 @@ func lineText(lines []string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-func (c *call) add(a added) fun.Ret {
+func (c *call) add(ctx context.Context, a added) fun.Ret {
 	const nothing = "No text found to append. Nothing appended"
 	name := c.path()
-	from, fault := c.sources()
+	from, fault := c.sources(ctx)
 	if fault != "" {
 		return c.fail("%s", fault)
 	}
-	if ret, stop := c.begun(); stop {
+	if ret, stop := c.begun(ctx); stop {
 		return ret
 	}
 	var texts []string
 	switch {
 	case len(from.urls) > 0:
 		var err error
-		if texts, fault, err = c.sourceTexts(from); err != nil {
+		if texts, fault, err = c.sourceTexts(ctx, from); err != nil {
 			return c.raise(err)
 		}
 		if fault != "" {

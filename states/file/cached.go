@@ -16,7 +16,7 @@ import (
 // It fails where a web source has no digest, where the digest is another one,
 // and where the source cannot be had. Salt: states/file.py cached.
 func cached(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	c.ret.Name = c.Name
 	c.SaltEnv = c.Str("saltenv")
 	source, hash, skip := c.Name, c.Value("source_hash"), c.Bool("skip_verify")

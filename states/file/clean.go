@@ -1,6 +1,7 @@
 package file
 
 import (
+	"context"
 	"path/filepath"
 	"sort"
 	"strings"
@@ -31,7 +32,7 @@ func (c *call) included(path string, include, exclude value.Value) bool {
 // keepFiles returns what the file states that are required have below dir.
 //
 // Salt: _gen_keep_files.
-func (c *call) keepFiles(dir string, require value.Value) map[string]bool {
+func (c *call) keepFiles(ctx context.Context, dir string, require value.Value) map[string]bool {
 	keep := map[string]bool{}
 	add := func(p string) { keep[filepath.Clean(p)] = true }
 	reqs, ok := require.(*value.List)
@@ -46,7 +47,7 @@ func (c *call) keepFiles(dir string, require value.Value) map[string]bool {
 		id := value.Str(m.At("file"))
 		for _, low := range c.Env.Run.Low() {
 			if low.Name == id || low.ID == id {
-				c.keepLow(dir, low, add)
+				c.keepLow(ctx, dir, low, add)
 			}
 		}
 	}
@@ -54,7 +55,7 @@ func (c *call) keepFiles(dir string, require value.Value) map[string]bool {
 }
 
 // keepLow adds what one required state has below dir.
-func (c *call) keepLow(dir string, low *fun.Chunk, add func(string)) {
+func (c *call) keepLow(ctx context.Context, dir string, low *fun.Chunk, add func(string)) {
 	name := c.Expand(low.Name)
 	if !filepath.IsAbs(name) {
 		return
@@ -67,7 +68,7 @@ func (c *call) keepLow(dir string, low *fun.Chunk, add func(string)) {
 		return
 	}
 	if low.State == "file" && low.Fun == "recurse" {
-		set, err := c.recurseSet(recurseFrom(name, low))
+		set, err := c.recurseSet(ctx, recurseFrom(name, low))
 		if err != nil {
 			c.Env.Log().Warn("files of a required file.recurse", "id", low.ID, "error", err)
 			return
@@ -90,7 +91,7 @@ func (c *call) keepLow(dir string, low *fun.Chunk, add func(string)) {
 // kept, and returns it, sorted. In test mode it only returns it.
 //
 // Salt: _clean_dir, _find_keep_files.
-func (c *call) cleanDir(dir string, kept map[string]bool, exclude value.Value) ([]string, error) {
+func (c *call) cleanDir(ctx context.Context, dir string, kept map[string]bool, exclude value.Value) ([]string, error) {
 	keep := map[string]bool{dir: true}
 	for p := range kept {
 		for ; !keep[p]; p = filepath.Dir(p) {
@@ -99,7 +100,7 @@ func (c *call) cleanDir(dir string, kept map[string]bool, exclude value.Value) (
 	}
 	var removed []string
 	err := c.Walk(dir, false, func(d string, dirs, names []string) error {
-		if err := c.ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		for _, n := range append(append([]string(nil), dirs...), names...) {

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,16 +17,16 @@ import (
 const missingMark = "\x00brine: nothing there"
 
 // contents sets the content that the arguments give.
-func (c *call) contents(m *managedFile) (fault string, err error) {
+func (c *call) contents(ctx context.Context, m *managedFile) (fault string, err error) {
 	v := c.Value("contents")
 	id := "'contents'"
 	switch {
 	case !c.IsNone("contents_pillar"):
 		id = "contents_pillar " + c.Str("contents_pillar")
-		v, fault, err = c.lookup("pillar.get", "Pillar", c.Value("contents_pillar"))
+		v, fault, err = c.lookup(ctx, "pillar.get", "Pillar", c.Value("contents_pillar"))
 	case !c.IsNone("contents_grains"):
 		id = "contents_grains " + c.Str("contents_grains")
-		v, fault, err = c.lookup("grains.get", "Grain", c.Value("contents_grains"))
+		v, fault, err = c.lookup(ctx, "grains.get", "Grain", c.Value("contents_grains"))
 	}
 	if fault != "" || err != nil {
 		return fault, err
@@ -59,7 +60,7 @@ func (c *call) contents(m *managedFile) (fault string, err error) {
 		text = strings.TrimRight(text, "\r\n")
 	}
 	if m.template != "" {
-		if text, fault, err = c.renderContents(m, text); fault != "" || err != nil {
+		if text, fault, err = c.renderContents(ctx, m, text); fault != "" || err != nil {
 			return fault, err
 		}
 	}
@@ -76,10 +77,10 @@ func (c *call) contents(m *managedFile) (fault string, err error) {
 }
 
 // renderContents renders contents as a template.
-func (c *call) renderContents(m *managedFile, text string) (out, fault string, err error) {
+func (c *call) renderContents(ctx context.Context, m *managedFile, text string) (out, fault string, err error) {
 	defaults, _ := m.defaults.(*value.Map)
 	context, _ := m.context.(*value.Map)
-	out, err = cp.New(c.Env, c.SaltEnv).Render(c.ctx, m.template, "contents of "+c.path(), []byte(text), cp.Vars(nil, defaults, context))
+	out, err = cp.New(c.Env, c.SaltEnv).Render(ctx, m.template, "contents of "+c.path(), []byte(text), cp.Vars(nil, defaults, context))
 	if unknown, ok := errors.AsType[*cp.UnknownTemplateError](err); ok {
 		return "", unknown.Error(), nil
 	}
@@ -87,9 +88,9 @@ func (c *call) renderContents(m *managedFile, text string) (out, fault string, e
 }
 
 // lookup reads a key, or several joined by newlines, from pillar or grains.
-func (c *call) lookup(getter, what string, keys value.Value) (v value.Value, fault string, err error) {
+func (c *call) lookup(ctx context.Context, getter, what string, keys value.Value) (v value.Value, fault string, err error) {
 	get := func(key value.Value) (value.Value, bool, error) {
-		res, err := c.Env.Invoker.Invoke(c.ctx, fun.Exec, getter, fun.Args{
+		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, getter, fun.Args{
 			Pos: []value.Value{key, missingMark}, Kw: value.MapOf("delimiter", c.Str("contents_delimiter")),
 		})
 		return res.Value, !value.Equal(res.Value, missingMark), err

@@ -14,7 +14,7 @@ import (
 
 // decode writes a file from Base64 text. Salt: states/file.py decode.
 func decode(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	text, key := c.Value("encoded_data"), c.Value("contents_pillar")
 	switch {
 	case !value.Truth(text) && !value.Truth(key):
@@ -22,7 +22,7 @@ func decode(ctx context.Context, fc *fun.Call) fun.Ret {
 	case value.Truth(text) && value.Truth(key):
 		return fun.Raise(fun.Errorf("Specify only one 'encoded_data' or 'contents_pillar' argument."))
 	case value.Truth(key):
-		v, err := c.invoke("pillar.get", key, false)
+		v, err := c.invoke(ctx, "pillar.get", key, false)
 		if err != nil {
 			return fun.Raise(err)
 		}

@@ -72,7 +72,7 @@ type dirPlan struct {
 // directory above is missing and makedirs is not set, or where user or group
 // are not known. Salt: states/file.py directory. Difference: none known.
 func directory(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.directory")
 	}
@@ -94,10 +94,10 @@ func directory(ctx context.Context, fc *fun.Call) fun.Ret {
 	if !c.IsNone("max_depth") {
 		p.maxDepth = int(c.Int("max_depth"))
 	}
-	return c.directory(p)
+	return c.directory(ctx, p)
 }
 
-func (c *call) directory(p dirPlan) fun.Ret {
+func (c *call) directory(ctx context.Context, p dirPlan) fun.Ret {
 	name := c.path()
 	if name != "/" && strings.HasSuffix(name, "/") {
 		name = name[:len(name)-1]
@@ -114,22 +114,22 @@ func (c *call) directory(p dirPlan) fun.Ret {
 	if stop := c.clearWay(name, p); stop {
 		return c.ret.Ret()
 	}
-	outcome, comment, changes := c.checkDirectory(name, p)
+	outcome, comment, changes := c.checkDirectory(ctx, name, p)
 	c.ret.Changes.Update(changes)
 	if c.Test || c.ret.Changes.Len() == 0 {
 		return c.done(outcome, comment)
 	}
 	if !c.IsDir(name) {
-		return c.makeDirectory(name, p)
+		return c.makeDirectory(ctx, name, p)
 	}
-	return c.updateDirectory(name, p)
+	return c.updateDirectory(ctx, name, p)
 }
 
 // clearWay removes or renames what is in the way of a directory; stop says that
 // the return is complete.
 func (c *call) clearWay(name string, p dirPlan) (stop bool) {
 	isFile, isLink := c.IsFile(name), c.IsLink(name)
-	if !isFile && !(isLink && (!p.allowLink || p.force)) {
+	if !isFile && (!isLink || p.allowLink && !p.force) {
 		return false
 	}
 	if p.backup != nil {
@@ -184,7 +184,7 @@ func (c *call) clearWay(name string, p dirPlan) (stop bool) {
 
 // checkDirectory returns what is to be changed of a directory.
 // Salt: _check_directory.
-func (c *call) checkDirectory(name string, p dirPlan) (fun.Outcome, string, *value.Map) {
+func (c *call) checkDirectory(ctx context.Context, name string, p dirPlan) (fun.Outcome, string, *value.Map) {
 	changes := value.NewMap(1)
 	rec, recurses, fault := parseRecurse(p.recurse)
 	if fault != "" {
@@ -201,36 +201,13 @@ func (c *call) checkDirectory(name string, p dirPlan) (fun.Outcome, string, *val
 		if !rec.mode {
 			dirMode, fileMode = "", ""
 		}
-		_ = c.walkDepth(name, p.maxDepth, func(dir string, dirs, names []string) error {
-			if !rec.ignoreFiles {
-				for _, n := range names {
-					c.noteMeta(changes, filepath.Join(dir, n), user, group, fileMode, p.follow)
-				}
-			}
-			if !rec.ignoreDirs {
-				for _, n := range dirs {
-					c.noteMeta(changes, filepath.Join(dir, n), user, group, dirMode, p.follow)
-				}
-			}
-			return nil
-		})
+		c.noteBelow(changes, name, p, rec, files.Perms{User: user, Group: group}, dirMode, fileMode)
 	}
 	if !p.onlySub {
 		c.noteMeta(changes, name, user, group, dirMode, p.follow)
 	}
 	if p.clean {
-		// As in Salt, a directory above a file that is kept counts as one to be
-		// removed, though it stays.
-		keep := c.keepFiles(name, p.require)
-		_ = c.Walk(name, false, func(dir string, dirs, names []string) error {
-			for _, n := range append(append([]string(nil), names...), dirs...) {
-				full := filepath.Join(dir, n)
-				if !keep[full] && c.included(relative(name, full), nil, p.exclude) {
-					changes.Set(full, value.MapOf("removed", "Removed due to clean"))
-				}
-			}
-			return nil
-		})
+		c.noteClean(ctx, changes, name, p)
 	}
 	if !c.IsDir(name) {
 		changes.Set(name, value.MapOf("directory", "new"))
@@ -246,6 +223,39 @@ func (c *call) checkDirectory(name string, p dirPlan) (fun.Outcome, string, *val
 		}
 	}
 	return fun.WouldChange, b.String(), changes
+}
+
+// noteBelow notes what is to change in what a directory holds.
+func (c *call) noteBelow(changes *value.Map, name string, p dirPlan, rec recursion, owner files.Perms, dirMode, fileMode string) {
+	_ = c.walkDepth(name, p.maxDepth, func(dir string, dirs, names []string) error {
+		if !rec.ignoreFiles {
+			for _, n := range names {
+				c.noteMeta(changes, filepath.Join(dir, n), owner.User, owner.Group, fileMode, p.follow)
+			}
+		}
+		if !rec.ignoreDirs {
+			for _, n := range dirs {
+				c.noteMeta(changes, filepath.Join(dir, n), owner.User, owner.Group, dirMode, p.follow)
+			}
+		}
+		return nil
+	})
+}
+
+// noteClean notes what clean would remove.
+func (c *call) noteClean(ctx context.Context, changes *value.Map, name string, p dirPlan) {
+	// As in Salt, a directory above a file that is kept counts as one to be
+	// removed, though it stays.
+	keep := c.keepFiles(ctx, name, p.require)
+	_ = c.Walk(name, false, func(dir string, dirs, names []string) error {
+		for _, n := range append(append([]string(nil), names...), dirs...) {
+			full := filepath.Join(dir, n)
+			if !keep[full] && c.included(relative(name, full), nil, p.exclude) {
+				changes.Set(full, value.MapOf("removed", "Removed due to clean"))
+			}
+		}
+		return nil
+	})
 }
 
 // walkDepth walks down at most depth levels; -1 is no limit.
@@ -291,12 +301,12 @@ func owns(want, name value.Value, id int) bool {
 }
 
 // makeDirectory makes the directory.
-func (c *call) makeDirectory(name string, p dirPlan) fun.Ret {
+func (c *call) makeDirectory(ctx context.Context, name string, p dirPlan) fun.Ret {
 	perms := files.Perms{User: p.user, Group: p.group, Mode: p.dirMode}
 	if !c.IsDir(filepath.Dir(name)) && !p.makedirs {
 		return c.fail("No directory to create %s in", name)
 	}
-	if err := c.Mkdir(c.ctx, name, perms); err != nil {
+	if err := c.Mkdir(ctx, name, perms); err != nil {
 		return c.fail("Failed to create directory %s: %s", name, host.OSError(err))
 	}
 	c.ret.Changes.Set(name, value.MapOf("directory", "new"))
@@ -305,9 +315,9 @@ func (c *call) makeDirectory(name string, p dirPlan) fun.Ret {
 
 // updateDirectory sets owner and mode of a directory that is there and of what
 // is in it, and cleans it.
-func (c *call) updateDirectory(name string, p dirPlan) fun.Ret {
+func (c *call) updateDirectory(ctx context.Context, name string, p dirPlan) fun.Ret {
 	if !p.onlySub {
-		if _, err := c.CheckPerms(c.ctx, name, c.ret, files.Perms{User: p.user, Group: p.group, Mode: p.dirMode, Follow: p.follow}); err != nil {
+		if _, err := c.CheckPerms(ctx, name, c.ret, files.Perms{User: p.user, Group: p.group, Mode: p.dirMode, Follow: p.follow}); err != nil {
 			return fun.Raise(err)
 		}
 	}
@@ -317,10 +327,10 @@ func (c *call) updateDirectory(name string, p dirPlan) fun.Ret {
 		c.ret.Fail("%s", fault)
 	}
 	if recurses {
-		errs = c.updateBelow(name, p, rec)
+		errs = c.updateBelow(ctx, name, p, rec)
 	}
 	if p.clean {
-		removed, err := c.cleanDir(name, c.keepFiles(name, p.require), p.exclude)
+		removed, err := c.cleanDir(ctx, name, c.keepFiles(ctx, name, p.require), p.exclude)
 		if len(removed) > 0 {
 			c.ret.Changes.Set("removed", value.Strings(removed...))
 			c.ret.Comment = fmt.Sprintf("Files cleaned from directory %s", name)
@@ -347,7 +357,7 @@ func (c *call) updateDirectory(name string, p dirPlan) fun.Ret {
 }
 
 // updateBelow sets owner and mode of what is in a directory.
-func (c *call) updateBelow(name string, p dirPlan, rec recursion) (errs []string) {
+func (c *call) updateBelow(ctx context.Context, name string, p dirPlan, rec recursion) (errs []string) {
 	user, group, dirMode, fileMode := p.user, p.group, p.dirMode, p.fileMode
 	switch {
 	case !rec.user:
@@ -380,13 +390,13 @@ func (c *call) updateBelow(name string, p dirPlan, rec recursion) (errs []string
 		c.ret.Changes = value.MapOf("recursion", "Changes silenced")
 	}
 	check := func(path, mode string) {
-		_, err := c.CheckPerms(c.ctx, path, c.ret, files.Perms{User: user, Group: group, Mode: mode, Follow: p.follow})
+		_, err := c.CheckPerms(ctx, path, c.ret, files.Perms{User: user, Group: group, Mode: mode, Follow: p.follow})
 		if err != nil && !strings.HasPrefix(err.Error(), "Path not found") {
 			errs = append(errs, err.Error())
 		}
 	}
 	err := c.walkDepth(name, p.maxDepth, func(dir string, dirs, names []string) error {
-		if err := c.ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if !rec.ignoreFiles {

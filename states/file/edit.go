@@ -17,7 +17,7 @@ import (
 // Salt: states/file.py replace. Difference: the file is replaced atomically, so
 // that further hard links keep the old content.
 func replace(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.replace")
 	}
@@ -68,18 +68,18 @@ func (c *call) edited(before, after []string, would string) fun.Ret {
 // blockreplace replaces the lines between two markers.
 // Salt: states/file.py blockreplace.
 func blockreplace(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.blockreplace")
 	}
-	from, fault := c.sources()
+	from, fault := c.sources(ctx)
 	if fault == "" {
 		fault = c.existing()
 	}
 	if fault != "" {
 		return c.fail("%s", fault)
 	}
-	texts, fault, err := c.sourceTexts(from)
+	texts, fault, err := c.sourceTexts(ctx, from)
 	if err != nil {
 		return c.raise(err)
 	}
@@ -120,7 +120,7 @@ func unanchored(pattern string) string {
 
 // comment comments lines out. Salt: states/file.py comment.
 func comment(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.comment")
 	}
@@ -150,7 +150,7 @@ func comment(ctx context.Context, fc *fun.Call) fun.Ret {
 
 // uncomment takes comment characters off. Salt: states/file.py uncomment.
 func uncomment(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.uncomment")
 	}
@@ -220,13 +220,13 @@ func (c *call) commentLines(on bool, expect string) fun.Ret {
 // Salt: states/file.py line. As in Salt, location end adds a line at each run,
 // after an empty one where the file ends in a newline.
 func line(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.line")
 	}
 	// What fails here is not told, as in Salt: a file that is missing is, below.
 	user, group := c.owner()
-	c.sub(c.path()).manageChecked(&managedFile{
+	c.sub(c.path()).manageChecked(ctx, &managedFile{
 		create: c.Bool("create"), perms: files.Perms{User: user, Group: group, Mode: files.NormMode(c.Value("file_mode")), Follow: true},
 	})
 	if s := c.existing(); s != "" {
@@ -251,7 +251,7 @@ func line(ctx context.Context, fc *fun.Call) fun.Ret {
 
 // keyvalue sets keys to values. Salt: states/file.py keyvalue.
 func keyvalue(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	name := c.path()
 	if name == "" {
 		return c.fail("Must provide name to file.keyvalue")

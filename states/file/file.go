@@ -47,12 +47,11 @@ type call struct {
 	*files.FS
 	Env  *fun.Env // of both
 	Test bool     // of both
-	ctx  context.Context
 	ret  *files.Return
 }
 
 // begin returns the call of a state whose name is a path, with ~ resolved.
-func begin(ctx context.Context, c *fun.Call) *call {
+func begin(c *fun.Call) *call {
 	saltenv := ""
 	if c.Low != nil {
 		saltenv = c.Low.SaltEnv
@@ -61,7 +60,7 @@ func begin(ctx context.Context, c *fun.Call) *call {
 	if c.Low != nil {
 		f.Umask = umask(c.Low.Low)
 	}
-	return &call{Call: c, FS: f, Env: c.Env, Test: c.Test, ctx: ctx, ret: files.NewReturn(f.Expand(c.Name))}
+	return &call{Call: c, FS: f, Env: c.Env, Test: c.Test, ret: files.NewReturn(f.Expand(c.Name))}
 }
 
 // umask returns the umask that a state has of its own, nil where it has none.
@@ -170,7 +169,7 @@ func (c *call) backupSuffix() string {
 }
 
 // invoke calls an execution function.
-func (c *call) invoke(name string, pos ...value.Value) (value.Value, error) {
-	res, err := c.Env.Invoker.Invoke(c.ctx, fun.Exec, name, fun.Args{Pos: pos, Kw: value.NewMap(0)})
+func (c *call) invoke(ctx context.Context, name string, pos ...value.Value) (value.Value, error) {
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, fun.Args{Pos: pos, Kw: value.NewMap(0)})
 	return res.Value, err
 }

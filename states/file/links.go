@@ -29,7 +29,7 @@ type linkPlan struct {
 // backupname is given, where another link is there and force is not given, or
 // where the directory is missing. Salt: states/file.py symlink.
 func symlink(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.symlink")
 	}
@@ -44,7 +44,7 @@ func symlink(ctx context.Context, fc *fun.Call) fun.Ret {
 			}
 		}
 	}
-	return c.symlink(linkPlan{
+	return c.symlink(ctx, linkPlan{
 		target: c.Str("target"), force: c.Bool("force"), makedirs: c.Bool("makedirs"), atomic: c.Bool("atomic"),
 		backup: c.textArg("backupname"), oneFS: c.Bool("disallow_copy_and_unlink"), user: user, group: group, mode: files.NormMode(c.Value("mode")),
 	})
@@ -81,7 +81,7 @@ func (c *call) preflight(user, group value.Value, also ...string) string {
 	return s
 }
 
-func (c *call) symlink(p linkPlan) fun.Ret {
+func (c *call) symlink(ctx context.Context, p linkPlan) fun.Ret {
 	name := c.path()
 	p.user, p.group = c.defaultOwner(p.user, p.group)
 	if s := c.preflight(p.user, p.group); s != "" {
@@ -94,7 +94,7 @@ func (c *call) symlink(p linkPlan) fun.Ret {
 		if !p.makedirs {
 			return c.fail("Directory %s for symlink is not present", dir)
 		}
-		if err := c.MakeDirs(c.ctx, name, files.Perms{User: p.user, Group: p.group, Mode: p.mode}); err != nil {
+		if err := c.MakeDirs(ctx, name, files.Perms{User: p.user, Group: p.group, Mode: p.mode}); err != nil {
 			return c.fail("%s", host.OSError(err))
 		}
 	}
@@ -241,7 +241,7 @@ func (c *call) wouldLink(p linkPlan) fun.Ret {
 
 // hardlink makes a further name of a file. Salt: states/file.py hardlink.
 func hardlink(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	name, target := c.path(), c.Str("target")
 	if name == "" {
 		return c.fail("Must provide name to file.hardlink")

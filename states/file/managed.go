@@ -22,14 +22,14 @@ import (
 // group are not known. Salt: states/file.py managed. Differences: selinux is
 // not managed.
 func managed(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	if c.Kw.Has("file_mode") {
 		c.ret.Warnings = append(c.ret.Warnings, "The 'file_mode' argument will be ignored.  Please use 'mode' instead to set file permissions.")
 	}
 	if c.Bool("selinux") {
 		c.ret.Warnings = append(c.ret.Warnings, "The 'selinux' argument is not managed by brine and was left out.")
 	}
-	return c.manage(managedArgs(c))
+	return c.manage(ctx, managedArgs(c))
 }
 
 // A managedFile is the arguments of managed, which recurse sets for each file.
@@ -95,7 +95,7 @@ func (c *call) given() (n int) {
 	return n
 }
 
-func (c *call) manage(m *managedFile) fun.Ret {
+func (c *call) manage(ctx context.Context, m *managedFile) fun.Ret {
 	name := c.path()
 	if name == "" {
 		return c.fail("Destination file name is required")
@@ -108,7 +108,7 @@ func (c *call) manage(m *managedFile) fun.Ret {
 	case n > 1:
 		return c.fail("Only one of 'contents', 'contents_pillar', and 'contents_grains' is permitted")
 	case n == 1:
-		if fault, err := c.contents(m); err != nil {
+		if fault, err := c.contents(ctx, m); err != nil {
 			return c.raise(err)
 		} else if fault != "" {
 			return c.fail("%s", fault)
@@ -116,11 +116,11 @@ func (c *call) manage(m *managedFile) fun.Ret {
 	case !value.Truth(m.source):
 		m.replace = false // there is nothing to replace it with
 	}
-	return c.manageChecked(m)
+	return c.manageChecked(ctx, m)
 }
 
 // manageChecked manages a file whose content is known or to be fetched.
-func (c *call) manageChecked(m *managedFile) fun.Ret {
+func (c *call) manageChecked(ctx context.Context, m *managedFile) fun.Ret {
 	name := c.path()
 	if !m.create && !c.IsFile(name) {
 		return c.done(fun.OK, fmt.Sprintf("File %s is not present and is not set for creation", name))
@@ -138,9 +138,9 @@ func (c *call) manageChecked(m *managedFile) fun.Ret {
 		return c.fail("%s", fault)
 	}
 	if !m.replace && c.Exists(name) {
-		return c.permsOnly(m)
+		return c.permsOnly(ctx, m)
 	}
-	p, fault, err := c.plan(m)
+	p, fault, err := c.plan(ctx, m)
 	if err != nil {
 		if c.Test && !isCommandError(err) {
 			return c.raise(err)
@@ -151,14 +151,14 @@ func (c *call) manageChecked(m *managedFile) fun.Ret {
 		return c.fail("%s", fault)
 	}
 	if c.Test {
-		return c.wouldManage(p)
+		return c.wouldManage(ctx, p)
 	}
 	if m.checkCmd != "" {
-		if ret, stop := c.checkCmd(m, p); stop {
+		if ret, stop := c.checkCmd(ctx, m, p); stop {
 			return ret
 		}
 	}
-	ret := c.ManageFile(c.ctx, c.ret, *p).Ret()
+	ret := c.ManageFile(ctx, c.ret, *p).Ret()
 	if m.dropSource && p.Source != "" {
 		if cached := c.Cached(p.Source); cached != "" {
 			_ = c.Host.Remove(cached) // what cannot be removed is only in the way
@@ -227,9 +227,9 @@ func orNone(s string) value.Value {
 }
 
 // permsOnly checks the owner and mode of a file whose content is left alone.
-func (c *call) permsOnly(m *managedFile) fun.Ret {
+func (c *call) permsOnly(ctx context.Context, m *managedFile) fun.Ret {
 	name := c.path()
-	was, err := c.CheckPerms(c.ctx, name, c.ret, m.perms)
+	was, err := c.CheckPerms(ctx, name, c.ret, m.perms)
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -245,7 +245,7 @@ func (c *call) permsOnly(m *managedFile) fun.Ret {
 }
 
 // plan finds the source and makes the plan of what the file shall be.
-func (c *call) plan(m *managedFile) (*files.Plan, string, error) {
+func (c *call) plan(ctx context.Context, m *managedFile) (*files.Plan, string, error) {
 	p := &files.Plan{
 		Name: c.path(), Contents: m.text, HasText: m.hasText, Perms: m.perms, KeepMode: m.keepMode, Backup: m.backup,
 		MakeDirs: m.makedirs, DirMode: m.dirMode, HideDiff: m.hideDiff, SkipVerify: m.skipVerify, UseETag: m.useETag,
@@ -253,7 +253,7 @@ func (c *call) plan(m *managedFile) (*files.Plan, string, error) {
 	if _, list := m.source.(*value.List); m.hasText || !list && !value.Truth(m.source) {
 		return p, "", nil
 	}
-	src, hash, err := c.SourceList(c.ctx, m.source, m.hash)
+	src, hash, err := c.SourceList(ctx, m.source, m.hash)
 	if err != nil {
 		return nil, "", err
 	}
@@ -266,7 +266,7 @@ func (c *call) plan(m *managedFile) (*files.Plan, string, error) {
 	if value.Truth(hash) {
 		q.Hash = value.Str(hash)
 	}
-	from, fault, err := c.GetManaged(c.ctx, q)
+	from, fault, err := c.GetManaged(ctx, q)
 	p.From = from
 	if m.template != "" {
 		// What was asked for was checked; the rendered text has a digest of its own.
@@ -276,8 +276,8 @@ func (c *call) plan(m *managedFile) (*files.Plan, string, error) {
 }
 
 // wouldManage reports what a run would do.
-func (c *call) wouldManage(p *files.Plan) fun.Ret {
-	changes, err := c.WouldChange(c.ctx, *p)
+func (c *call) wouldManage(ctx context.Context, p *files.Plan) fun.Ret {
+	changes, err := c.WouldChange(ctx, *p)
 	if err != nil {
 		return c.fail("Unable to manage file: %s", c.shown(err))
 	}
@@ -293,12 +293,12 @@ func (c *call) wouldManage(p *files.Plan) fun.Ret {
 
 // checkCmd runs check_cmd on what the file shall be, in a temporary file; stop
 // says that it did not succeed.
-func (c *call) checkCmd(m *managedFile, p *files.Plan) (ret fun.Ret, stop bool) {
+func (c *call) checkCmd(ctx context.Context, m *managedFile, p *files.Plan) (ret fun.Ret, stop bool) {
 	dir, err := c.MkdirTemp(m.tmpDir, "brine-check-*")
 	if err != nil {
 		return c.fail("Unable to check_cmd file: %s", host.OSError(err)), true
 	}
-	defer c.RemoveAll(dir)
+	defer func() { _ = c.RemoveAll(dir) }()
 	tmp := *p
 	tmp.Name = filepath.Join(dir, "file"+m.tmpExt)
 	tmp.Backup, tmp.Perms.Attrs, tmp.HideDiff = "", nil, true
@@ -312,7 +312,7 @@ func (c *call) checkCmd(m *managedFile, p *files.Plan) (ret fun.Ret, stop bool) 
 	if err := c.WriteFile(tmp.Name, strings.NewReader(string(old)), host.WriteOptions{Mode: &mode}); err != nil {
 		return c.fail("Unable to check_cmd file: %s", host.OSError(err)), true
 	}
-	staged := c.ManageFile(c.ctx, files.NewReturn(tmp.Name), tmp)
+	staged := c.ManageFile(ctx, files.NewReturn(tmp.Name), tmp)
 	if staged.Changes.Len() == 0 {
 		return fun.Ret{}, false
 	}
@@ -322,7 +322,7 @@ func (c *call) checkCmd(m *managedFile, p *files.Plan) (ret fun.Ret, stop bool) 
 			kw.Set("shell", sh)
 		}
 	}
-	res, err := c.Env.Invoker.Invoke(c.ctx, fun.Exec, "cmd.run_all", fun.Args{Pos: []value.Value{m.checkCmd + " " + tmp.Name}, Kw: kw})
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "cmd.run_all", fun.Args{Pos: []value.Value{m.checkCmd + " " + tmp.Name}, Kw: kw})
 	if err != nil {
 		return c.fail("Unable to check_cmd file: %s", err), true
 	}

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -17,7 +18,7 @@ import (
 // copyFile copies a file or directory of this machine.
 // Salt: states/file.py copy_.
 func copyFile(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	name, source := c.path(), c.Expand(c.Str("source"))
 	switch {
 	case name == "":
@@ -31,18 +32,9 @@ func copyFile(ctx context.Context, fc *fun.Call) fun.Ret {
 	if err != nil {
 		return fun.Raise(err)
 	}
-	perms := c.perms(nil, nil, c.Value("mode"))
-	if c.Bool("preserve") {
-		perms = files.Perms{User: st.User, Group: st.Group, Mode: st.Mode}
-	} else {
-		user, group := c.owner()
-		perms.User, perms.Group = c.defaultOwner(user, group)
-		if s := c.unknownOwner(perms.User, perms.Group); s != "" {
-			return c.fail("%s", s)
-		}
-		if perms.Mode == "" {
-			perms.Mode = st.Mode
-		}
+	perms, fault := c.copyPerms(st)
+	if fault != "" {
+		return c.fail("%s", fault)
 	}
 	say := fmt.Sprintf(`Copied "%s" to "%s"`, source, name)
 	if c.IsDir(name) && c.Bool("subdir") {
@@ -64,10 +56,7 @@ func copyFile(ctx context.Context, fc *fun.Call) fun.Ret {
 		if !c.Bool("makedirs") {
 			return c.fail("The target directory %s is not present", dir)
 		}
-		dirMode := files.NormMode(c.Value("dir_mode"))
-		if dirMode == "" {
-			dirMode = files.DirMode(perms.Mode)
-		}
+		dirMode := cmp.Or(files.NormMode(c.Value("dir_mode")), files.DirMode(perms.Mode))
 		if err := c.MakeDirs(ctx, name, files.Perms{User: perms.User, Group: perms.Group, Mode: dirMode}); err != nil {
 			return c.fail("%s", host.OSError(err))
 		}
@@ -84,31 +73,52 @@ func copyFile(ctx context.Context, fc *fun.Call) fun.Ret {
 	c.ret.Changes.Set(name, source)
 	c.ret.Comment = say
 	if !c.Bool("preserve") {
-		made := value.NewMap(1)
-		if _, valid := files.ParseMode(perms.Mode); c.Value("mode") != nil && valid && perms.Mode != st.Mode {
-			made.Set("mode", perms.Mode)
-		}
-		if !c.isSelf(perms) {
-			if perms.User != nil && !value.Equal(perms.User, c.UIDToUser(c.Geteuid())) {
-				made.Set("user", perms.User)
-			}
-			if perms.Group != nil && !value.Equal(perms.Group, c.GIDToGroup(c.Getegid())) {
-				made.Set("group", perms.Group)
-			}
-		}
-		// The copy has owner and mode from the start; what differs from a plain
-		// copy counts as changed, and what could not be set is said.
-		check := files.NewReturn(name)
-		if _, err := c.CheckPerms(ctx, name, check, perms); err != nil {
+		if err := c.checkCopy(ctx, name, perms, st.Mode); err != nil {
 			return fun.Raise(err)
-		}
-		c.ret.Changes.Update(made)
-		c.ret.Changes.Update(check.Changes)
-		if check.Result == fun.Failed {
-			c.ret.Result, c.ret.Comment = fun.Failed, say+"; "+check.Comment
 		}
 	}
 	return c.ret.Ret()
+}
+
+// copyPerms returns the owner and mode that a copy gets; fault says why that is
+// not possible.
+func (c *call) copyPerms(source files.Stats) (perms files.Perms, fault string) {
+	if c.Bool("preserve") {
+		return files.Perms{User: source.User, Group: source.Group, Mode: source.Mode}, ""
+	}
+	perms = c.perms(nil, nil, c.Value("mode"))
+	user, group := c.owner()
+	perms.User, perms.Group = c.defaultOwner(user, group)
+	perms.Mode = cmp.Or(perms.Mode, source.Mode)
+	return perms, c.unknownOwner(perms.User, perms.Group)
+}
+
+// checkCopy notes owner and mode of a copy, whose source has mode. The copy has
+// them from the start; what differs from a plain copy counts as changed, and
+// what could not be set is said.
+func (c *call) checkCopy(ctx context.Context, name string, perms files.Perms, mode string) error {
+	made := value.NewMap(1)
+	if _, valid := files.ParseMode(perms.Mode); c.Value("mode") != nil && valid && perms.Mode != mode {
+		made.Set("mode", perms.Mode)
+	}
+	if !c.isSelf(perms) {
+		if perms.User != nil && !value.Equal(perms.User, c.UIDToUser(c.Geteuid())) {
+			made.Set("user", perms.User)
+		}
+		if perms.Group != nil && !value.Equal(perms.Group, c.GIDToGroup(c.Getegid())) {
+			made.Set("group", perms.Group)
+		}
+	}
+	check := files.NewReturn(name)
+	if _, err := c.CheckPerms(ctx, name, check, perms); err != nil {
+		return err
+	}
+	c.ret.Changes.Update(made)
+	c.ret.Changes.Update(check.Changes)
+	if check.Result == fun.Failed {
+		c.ret.Result, c.ret.Comment = fun.Failed, value.Str(c.ret.Comment)+"; "+check.Comment
+	}
+	return nil
 }
 
 // isSelf reports whether an owner is the one that brine runs as.
@@ -121,7 +131,7 @@ func (c *call) isSelf(p files.Perms) bool {
 // rename moves a file or directory of this machine.
 // Salt: states/file.py rename.
 func rename(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	name, source := c.expandVars(c.path()), c.expandVars(c.Expand(c.Str("source")))
 	c.ret.Name = name
 	switch {
@@ -204,7 +214,7 @@ type tidy struct {
 // tidied removes files that are old, large or match.
 // Salt: states/file.py tidied.
 func tidied(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	name := c.path()
 	if !filepath.IsAbs(name) {
 		return c.fail("Specified file %s is not an absolute path", name)

@@ -20,7 +20,7 @@ import (
 // it is applied already. Nothing is changed unless all of it fits.
 // Salt: states/file.py patch.
 func patch(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	name := c.path()
 	if _, err := c.LookPath("patch", ""); err != nil {
 		return c.fail("patch executable not found on minion")
@@ -54,12 +54,12 @@ func patch(ctx context.Context, fc *fun.Call) fun.Ret {
 	if err != nil {
 		return c.fail("%s", host.OSError(err))
 	}
-	defer c.RemoveAll(dir)
+	defer func() { _ = c.RemoveAll(dir) }()
 	file := filepath.Join(dir, "patch")
-	if ret := c.fetchPatch(file); ret.Result == fun.Failed || ret.Err != nil {
+	if ret := c.fetchPatch(ctx, file); ret.Result == fun.Failed || ret.Err != nil {
 		return ret
 	}
-	return c.applyPatch(dir, file, options, strip)
+	return c.applyPatch(ctx, dir, file, options, strip)
 }
 
 // patchOptions returns the options that patch(1) gets, and strip; fault is
@@ -120,7 +120,7 @@ func (c *call) patchOptions() (options []string, strip *int, fault string) {
 
 // fetchPatch brings the patch to a file of this machine, rendered where it is
 // a template.
-func (c *call) fetchPatch(file string) fun.Ret {
+func (c *call) fetchPatch(ctx context.Context, file string) fun.Ret {
 	s := c.sub(file)
 	s.Test = false
 	fs := *c.FS
@@ -132,7 +132,7 @@ func (c *call) fetchPatch(file string) fun.Ret {
 	if !value.Truth(c.Value("source")) {
 		return c.fail("Unable to manage file: no source was given")
 	}
-	return s.manageChecked(&managedFile{
+	return s.manageChecked(ctx, &managedFile{
 		source: c.Value("source"), hash: c.Value("source_hash"), hashName: c.Str("source_hash_name"), skipVerify: c.Bool("skip_verify"),
 		template: c.Str("template"), context: c.Value("context"), defaults: c.Value("defaults"), replace: true, create: true,
 		perms: files.Perms{Follow: true},
@@ -140,10 +140,10 @@ func (c *call) fetchPatch(file string) fun.Ret {
 }
 
 // applyPatch tries the patch and applies it where all of it fits.
-func (c *call) applyPatch(dir, file string, options []string, strip *int) fun.Ret {
+func (c *call) applyPatch(ctx context.Context, dir, file string, options []string, strip *int) fun.Ret {
 	name := c.path()
 	run := func(file string, dry bool, more ...string) (*value.Map, int64, error) {
-		out, err := c.Patch(c.ctx, name, file, append(append([]string{}, options...), more...), dry)
+		out, err := c.Patch(ctx, name, file, append(append([]string{}, options...), more...), dry)
 		if err != nil {
 			return nil, 0, err
 		}

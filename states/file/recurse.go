@@ -6,7 +6,7 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 
 	"brine/internal/fun"
@@ -44,10 +44,11 @@ func recurseFrom(name string, low *fun.Chunk) recursePlan {
 // directories, links with their targets, all below the plan's name, and what
 // clean keeps.
 type recurseSet struct {
-	files []managedSource
-	dirs  []string
-	links []managedSource
-	keep  map[string]bool
+	keptLinks []string // paths in the source
+	files     []managedSource
+	dirs      []string
+	links     []managedSource
+	keep      map[string]bool
 }
 
 type managedSource struct{ dest, source string }
@@ -62,83 +63,71 @@ func (p *recursePlan) relOK(rel string) bool {
 }
 
 // recurseSet lists what the source has. Salt: _gen_recurse_managed_files.
-func (c *call) recurseSet(p recursePlan) (*recurseSet, error) {
+func (c *call) recurseSet(ctx context.Context, p recursePlan) (*recurseSet, error) {
 	if p.sourcePath == "" && p.senv == "" {
-		if err := c.findSource(&p); err != nil {
+		if err := c.findSource(ctx, &p); err != nil {
 			return nil, err
 		}
 	}
 	set := &recurseSet{keep: map[string]bool{}}
-	prefix := p.sourcePath
-	all, err := c.Env.Up.List(c.ctx, p.senv, prefix)
+	all, err := c.Env.Up.List(ctx, p.senv, p.sourcePath)
 	if err != nil {
 		return nil, err
 	}
+	// rel returns a path below the source, and whether it is copied.
 	rel := func(full string) (string, bool) {
-		r, ok := strings.CutPrefix(full, prefix+"/")
-		if prefix == "" {
+		r, ok := strings.CutPrefix(full, p.sourcePath+"/")
+		if p.sourcePath == "" {
 			r, ok = full, true
 		}
-		return r, ok && r != "" && p.relOK(r) && c.included(r, p.include, p.exclude)
+		return r, ok && r != "" && !set.linked(full) && p.relOK(r) && c.included(r, p.include, p.exclude)
 	}
-	var linked []string // of links that are kept: what is below them is not copied
 	if p.keepLinks {
+		var kept []string
 		for _, fi := range all {
-			if fi.Link == "" {
-				continue
-			}
-			if r, ok := rel(fi.Path); ok {
+			if r, ok := rel(fi.Path); ok && fi.Link != "" {
 				dest := filepath.Join(p.name, r)
 				set.links = append(set.links, managedSource{dest, fi.Link})
 				set.keep[dest] = true
-				linked = append(linked, fi.Path)
+				kept = append(kept, fi.Path)
 			}
 		}
-	}
-	below := func(full string) bool {
-		for _, l := range linked {
-			if full == l || strings.HasPrefix(full, l+"/") {
-				return true
-			}
-		}
-		return false
-	}
-	seen := map[string]bool{}
-	addDir := func(d string) {
-		if !seen[d] {
-			seen[d] = true
-			set.dirs = append(set.dirs, d)
-		}
+		set.keptLinks = kept
 	}
 	for _, fi := range all {
-		r, ok := rel(fi.Path)
-		if !ok || below(fi.Path) {
-			continue
+		if r, ok := rel(fi.Path); ok {
+			dest := filepath.Join(p.name, filepath.FromSlash(r))
+			set.keep[dest] = true
+			set.dirs = append(set.dirs, filepath.Dir(dest))
+			set.files = append(set.files, managedSource{dest, "salt://" + fi.Path + "?saltenv=" + p.senv})
 		}
-		dest := filepath.Join(p.name, filepath.FromSlash(r))
-		set.keep[dest] = true
-		addDir(filepath.Dir(dest))
-		set.files = append(set.files, managedSource{dest, "salt://" + fi.Path + "?saltenv=" + p.senv})
 	}
 	if p.empty {
-		dirs, err := c.Env.Up.Dirs(c.ctx, p.senv, prefix)
+		dirs, err := c.Env.Up.Dirs(ctx, p.senv, p.sourcePath)
 		if err != nil {
 			return nil, err
 		}
 		for _, d := range dirs {
-			if r, ok := rel(d); ok && !below(d) {
+			if r, ok := rel(d); ok {
 				dest := filepath.Join(p.name, filepath.FromSlash(r))
-				addDir(dest)
+				set.dirs = append(set.dirs, dest)
 				set.keep[dest] = true
 			}
 		}
 	}
-	sort.Strings(set.dirs)
+	slices.Sort(set.dirs)
+	set.dirs = slices.Compact(set.dirs)
 	return set, nil
 }
 
+// linked reports whether a path of the source is a link that is kept, or below
+// one: what is there is not copied.
+func (s *recurseSet) linked(full string) bool {
+	return slices.ContainsFunc(s.keptLinks, func(l string) bool { return full == l || strings.HasPrefix(full, l+"/") })
+}
+
 // findSource sets where the source is.
-func (c *call) findSource(p *recursePlan) error {
+func (c *call) findSource(ctx context.Context, p *recursePlan) error {
 	f := *c.FS
 	if p.saltenv != "" {
 		f.SaltEnv = p.saltenv
@@ -147,7 +136,7 @@ func (c *call) findSource(p *recursePlan) error {
 	for _, s := range textParts(p.source) {
 		list.Append(strings.TrimRight(s, "/"))
 	}
-	src, _, err := f.SourceList(c.ctx, &list, "")
+	src, _, err := f.SourceList(ctx, &list, "")
 	if err != nil {
 		return err
 	}
@@ -165,7 +154,7 @@ func (c *call) findSource(p *recursePlan) error {
 // directory is at the name, or where one of the files fails.
 // Salt: states/file.py recurse. Difference: files are in order of their names.
 func recurse(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	name := c.path()
 	if c.Kw.Has("mode") {
 		return c.fail("'mode' is not allowed in 'file.recurse'. Please use 'file_mode' and 'dir_mode'.")
@@ -191,7 +180,7 @@ func recurse(ctx context.Context, fc *fun.Call) fun.Ret {
 	if !c.IsNone("maxdepth") {
 		p.maxDepth = int(c.Int("maxdepth"))
 	}
-	if err := c.findSource(&p); err != nil {
+	if err := c.findSource(ctx, &p); err != nil {
 		return c.fail("Recurse failed: %s", err)
 	}
 	if fi, err := c.Env.Up.Stat(ctx, p.senv, p.sourcePath); err != nil || !fi.Mode.IsDir() {
@@ -208,42 +197,51 @@ func recurse(ctx context.Context, fc *fun.Call) fun.Ret {
 			}
 		}
 	}
-	set, err := c.recurseSet(p)
+	set, err := c.recurseSet(ctx, p)
 	if err != nil {
 		return c.fail("Recurse failed: %s", err)
 	}
 	b := &batch{call: c}
-	for _, l := range set.links {
-		b.merge(l.dest, c.sub(l.dest).symlink(linkPlan{
-			target: l.source, makedirs: true, force: p.forceLinks, user: user, group: group, mode: files.NormMode(c.Value("sym_mode")),
-		}))
-		if b.raised != nil {
-			return fun.Raise(b.raised)
-		}
-	}
-	for _, d := range set.dirs {
-		if b.directory(d, perms, p.clean); b.raised != nil {
-			return fun.Raise(b.raised)
-		}
-	}
-	for _, f := range set.files {
-		if err := ctx.Err(); err != nil {
-			return fun.Raise(err)
-		}
-		if b.file(f, user, group, p.clean); b.raised != nil {
-			return fun.Raise(b.raised)
-		}
+	if err := b.copyAll(ctx, set, p, perms); err != nil {
+		return fun.Raise(err)
 	}
 	if p.clean {
-		keep := c.keepFiles(name, c.Value("require"))
+		keep := c.keepFiles(ctx, name, c.Value("require"))
 		maps.Copy(keep, set.keep)
-		removed, err := c.cleanDir(name, keep, p.exclude)
+		removed, err := c.cleanDir(ctx, name, keep, p.exclude)
 		if err != nil {
 			return c.fail("Failed to clean %s: %s", name, host.OSError(err))
 		}
 		b.removed(removed)
 	}
 	return b.ret()
+}
+
+// copyAll makes the links, directories and files of a tree. It returns an error
+// that ends the state.
+func (b *batch) copyAll(ctx context.Context, set *recurseSet, p recursePlan, perms files.Perms) error {
+	for _, l := range set.links {
+		b.merge(l.dest, b.sub(l.dest).symlink(ctx, linkPlan{
+			target: l.source, makedirs: true, force: p.forceLinks, user: perms.User, group: perms.Group, mode: files.NormMode(b.Value("sym_mode")),
+		}))
+		if b.raised != nil {
+			return b.raised
+		}
+	}
+	for _, d := range set.dirs {
+		if b.directory(ctx, d, perms, p.clean); b.raised != nil {
+			return b.raised
+		}
+	}
+	for _, f := range set.files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if b.file(ctx, f, perms.User, perms.Group, p.clean); b.raised != nil {
+			return b.raised
+		}
+	}
+	return nil
 }
 
 // A batch gathers the returns of the parts of a recurse state.
@@ -306,18 +304,18 @@ func (b *batch) replaceOther(path, would, did string) (stop bool) {
 	return false
 }
 
-func (b *batch) directory(path string, perms files.Perms, clean bool) {
+func (b *batch) directory(ctx context.Context, path string, perms files.Perms, clean bool) {
 	if clean && b.Exists(path) && !b.IsDir(path) {
 		if b.replaceOther(path, fmt.Sprintf("Replacing %s with a directory", path), "Replaced file with a directory") {
 			return
 		}
 	}
-	b.merge(path, b.sub(path).directory(dirPlan{
+	b.merge(path, b.sub(path).directory(ctx, dirPlan{
 		user: perms.User, group: perms.Group, dirMode: perms.Mode, maxDepth: -1, makedirs: true, allowLink: true,
 	}))
 }
 
-func (b *batch) file(f managedSource, user, group value.Value, clean bool) {
+func (b *batch) file(ctx context.Context, f managedSource, user, group value.Value, clean bool) {
 	c := b.call
 	replace := c.Bool("replace")
 	if clean && replace && c.IsDir(f.dest) {
@@ -340,7 +338,7 @@ func (b *batch) file(f managedSource, user, group value.Value, clean bool) {
 	if v, ok := c.Kw.Get("check_cmd"); ok && v != nil {
 		m.checkCmd, m.tmpDir, m.tmpExt = value.Str(v), c.Kw.Str("tmp_dir"), c.Kw.Str("tmp_ext")
 	}
-	b.merge(f.dest, c.sub(f.dest).manageChecked(m))
+	b.merge(f.dest, c.sub(f.dest).manageChecked(ctx, m))
 }
 
 func (b *batch) removed(paths []string) {

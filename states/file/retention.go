@@ -31,7 +31,7 @@ var retentionDepth = map[string]int{"first_of_year": 1, "first_of_month": 2, "fi
 // Salt: states/file.py retention_schedule. Difference: of backups of the very
 // same time most_recent counts each; Salt counts one and removes the others.
 func retentionSchedule(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	name := c.path()
 	switch {
 	case name == "":
@@ -164,111 +164,140 @@ func firstOfLast(list []backup, n int, period func(backup) string) []backup {
 // strptime reads a time as Python's datetime.strptime does, for the directives
 // that name files have: %Y %y %m %d %H %I %M %S %f %j %p %b %B %a %A %%.
 func strptime(s, format string) (time.Time, bool) {
-	year, month, day, hour, minute, second, nano, yday := 1900, 1, 1, 0, 0, 0, 0, 0
-	half, afternoon := false, false
-	number := func(width int, to *int) bool {
-		n := 0
-		for n < len(s) && n < width && s[n] >= '0' && s[n] <= '9' {
-			n++
-		}
-		if n == 0 {
-			return false
-		}
-		*to, _ = strconv.Atoi(s[:n])
-		s = s[n:]
-		return true
-	}
-	name := func(names []string, to *int) bool {
-		for i, n := range names {
-			if len(s) >= len(n) && strings.EqualFold(s[:len(n)], n) {
-				*to, s = i+1, s[len(n):]
-				return true
-			}
-		}
-		return false
-	}
+	p := timeParser{rest: s, year: 1900, month: 1, day: 1}
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' || i+1 == len(format) {
-			if s == "" || s[0] != format[i] {
+			if !p.literal(format[i]) {
 				return time.Time{}, false
 			}
-			s = s[1:]
 			continue
 		}
-		i++
-		ok, skipped := true, 0
-		switch format[i] {
-		case 'Y':
-			ok = len(s) >= 4 && number(4, &year)
-		case 'y':
-			if ok = number(2, &year); ok {
-				year += 1900
-				if year < 1969 {
-					year += 100
-				}
-			}
-		case 'm':
-			ok = number(2, &month)
-		case 'd':
-			ok = number(2, &day)
-		case 'H':
-			ok = number(2, &hour)
-		case 'I':
-			half = true
-			ok = number(2, &hour)
-		case 'M':
-			ok = number(2, &minute)
-		case 'S':
-			ok = number(2, &second)
-		case 'f':
-			digits := len(s)
-			if ok = number(6, &nano); ok {
-				for range 9 - (digits - len(s)) {
-					nano *= 10
-				}
-			}
-		case 'j':
-			ok = number(3, &yday)
-		case 'p':
-			n := 0
-			ok = name([]string{"am", "pm"}, &n)
-			afternoon = n == 2
-		case 'B':
-			ok = name(monthNames(0), &month)
-		case 'b', 'h':
-			ok = name(monthNames(3), &month)
-		case 'A':
-			ok = name(dayNames(0), &skipped)
-		case 'a':
-			ok = name(dayNames(3), &skipped)
-		case '%':
-			if ok = strings.HasPrefix(s, "%"); ok {
-				s = s[1:]
-			}
-		default:
-			ok = false
-		}
-		if !ok {
+		if i++; !p.directive(format[i]) {
 			return time.Time{}, false
 		}
 	}
-	if s != "" || month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 61 {
+	return p.time()
+}
+
+// A timeParser is a time while it is read from rest.
+type timeParser struct {
+	rest string
+
+	year, month, day, yearDay  int
+	hour, minute, second, nano int
+
+	twelve, afternoon bool // the hour is one of twelve
+}
+
+func (p *timeParser) literal(c byte) bool {
+	if p.rest == "" || p.rest[0] != c {
+		return false
+	}
+	p.rest = p.rest[1:]
+	return true
+}
+
+// number reads up to width digits.
+func (p *timeParser) number(width int, to *int) bool {
+	n := 0
+	for n < len(p.rest) && n < width && p.rest[n] >= '0' && p.rest[n] <= '9' {
+		n++
+	}
+	if n == 0 {
+		return false
+	}
+	*to, _ = strconv.Atoi(p.rest[:n]) // at most six digits
+	p.rest = p.rest[n:]
+	return true
+}
+
+// name reads one of names, as its number from 1.
+func (p *timeParser) name(names []string, to *int) bool {
+	for i, n := range names {
+		if len(p.rest) >= len(n) && strings.EqualFold(p.rest[:len(n)], n) {
+			*to, p.rest = i+1, p.rest[len(n):]
+			return true
+		}
+	}
+	return false
+}
+
+// directive reads what %c stands for.
+func (p *timeParser) directive(c byte) bool {
+	skipped := 0
+	switch c {
+	case 'Y':
+		return len(p.rest) >= 4 && p.number(4, &p.year)
+	case 'y':
+		if !p.number(2, &p.year) {
+			return false
+		}
+		if p.year += 1900; p.year < 1969 {
+			p.year += 100
+		}
+		return true
+	case 'm':
+		return p.number(2, &p.month)
+	case 'd':
+		return p.number(2, &p.day)
+	case 'H':
+		return p.number(2, &p.hour)
+	case 'I':
+		p.twelve = true
+		return p.number(2, &p.hour)
+	case 'M':
+		return p.number(2, &p.minute)
+	case 'S':
+		return p.number(2, &p.second)
+	case 'f':
+		before := len(p.rest)
+		if !p.number(6, &p.nano) {
+			return false
+		}
+		for range 9 - (before - len(p.rest)) {
+			p.nano *= 10
+		}
+		return true
+	case 'j':
+		return p.number(3, &p.yearDay)
+	case 'p':
+		half := 0
+		ok := p.name([]string{"am", "pm"}, &half)
+		p.afternoon = half == 2
+		return ok
+	case 'B':
+		return p.name(monthNames(0), &p.month)
+	case 'b', 'h':
+		return p.name(monthNames(3), &p.month)
+	case 'A':
+		return p.name(dayNames(0), &skipped)
+	case 'a':
+		return p.name(dayNames(3), &skipped)
+	case '%':
+		return p.literal('%')
+	}
+	return false
+}
+
+// time returns the time that was read, if all was read and there is such a time.
+func (p *timeParser) time() (time.Time, bool) {
+	if p.rest != "" || p.month < 1 || p.month > 12 || p.day < 1 || p.hour > 23 || p.minute > 59 || p.second > 61 {
 		return time.Time{}, false
 	}
-	if half {
-		if hour < 1 || hour > 12 {
+	if p.twelve {
+		if p.hour < 1 || p.hour > 12 {
 			return time.Time{}, false
 		}
-		hour %= 12
-		if afternoon {
-			hour += 12
+		p.hour %= 12
+		if p.afternoon {
+			p.hour += 12
 		}
 	}
-	if yday > 0 {
-		return time.Date(year, 1, yday, hour, minute, second, nano, time.UTC), yday <= 366
+	if p.yearDay > 0 {
+		return time.Date(p.year, 1, p.yearDay, p.hour, p.minute, p.second, p.nano, time.UTC), p.yearDay <= 366
 	}
-	t := time.Date(year, time.Month(month), day, hour, minute, second, nano, time.UTC)
-	return t, t.Day() == day
+	t := time.Date(p.year, time.Month(p.month), p.day, p.hour, p.minute, p.second, p.nano, time.UTC)
+	return t, t.Day() == p.day
 }
 
 // monthNames returns the English months, dayNames the days, at most n letters

@@ -44,7 +44,7 @@ func serializerOf(name string) (serializer, bool) {
 // managed fails. Salt: states/file.py serialize. Difference: the formats
 // msgpack, plist and keyvalue are not there.
 func serialize(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	name := c.path()
 	if name == "" {
 		return c.fail("Must provide name to file.serialize")
@@ -70,7 +70,7 @@ func serialize(ctx context.Context, fc *fun.Call) fun.Ret {
 		return c.fail("Only one of 'dataset' and 'dataset_pillar' is permitted")
 	}
 	if value.Truth(pillarKey) {
-		v, err := c.invoke("pillar.get", pillarKey)
+		v, err := c.invoke(ctx, "pillar.get", pillarKey)
 		if err != nil {
 			return fun.Raise(err)
 		}
@@ -94,7 +94,7 @@ func serialize(ctx context.Context, fc *fun.Call) fun.Ret {
 	if err != nil {
 		return fun.Raise(err)
 	}
-	return c.storeSerialized(text+"\n", diff)
+	return c.storeSerialized(ctx, text+"\n", diff)
 }
 
 // serializerOptions returns serializer_opts as one dict. Where an encoding is
@@ -169,7 +169,7 @@ func dataDiff(old, now *value.Map) *value.Map {
 }
 
 // storeSerialized manages the file with the text as its content.
-func (c *call) storeSerialized(text string, diff *value.Map) fun.Ret {
+func (c *call) storeSerialized(ctx context.Context, text string, diff *value.Map) fun.Ret {
 	content, err := files.Encode(text, c.Str("encoding"), c.Str("encoding_errors"))
 	if err != nil {
 		return fun.Raise(err)
@@ -181,13 +181,13 @@ func (c *call) storeSerialized(text string, diff *value.Map) fun.Ret {
 		Perms:    files.Perms{User: user, Group: group, Mode: files.NormMode(c.Value("mode")), Follow: true},
 	}
 	if !c.Test {
-		c.ManageFile(c.ctx, c.ret, p)
+		c.ManageFile(ctx, c.ret, p)
 		if diff != nil && c.ret.Result == fun.OK {
 			c.ret.Changes.Set("diff", diff)
 		}
 		return c.ret.Ret()
 	}
-	changes, err := c.WouldChange(c.ctx, p)
+	changes, err := c.WouldChange(ctx, p)
 	if err != nil {
 		return fun.Raise(err)
 	}

@@ -18,7 +18,7 @@ import (
 // Salt: states/file.py absent. Difference: other kinds than files, links and
 // directories (sockets, devices) are removed too.
 func absent(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	name := c.path()
 	switch {
 	case name == "":
@@ -49,7 +49,7 @@ func absent(ctx context.Context, fc *fun.Call) fun.Ret {
 
 // exists checks that a path is there. Salt: states/file.py exists.
 func exists(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	switch name := c.path(); {
 	case name == "":
 		return c.fail("Must provide name to file.exists")
@@ -62,7 +62,7 @@ func exists(ctx context.Context, fc *fun.Call) fun.Ret {
 
 // missing checks that a path is not there. Salt: states/file.py missing.
 func missing(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	switch name := c.path(); {
 	case name == "":
 		return c.fail("Must provide name to file.missing")
@@ -76,11 +76,11 @@ func missing(ctx context.Context, fc *fun.Call) fun.Ret {
 // touch makes an empty file or sets the times of one that is there. It acts on
 // every run. Salt: states/file.py touch.
 func touch(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
-	return c.touch(c.Value("atime"), c.Value("mtime"), c.Bool("makedirs"))
+	c := begin(fc)
+	return c.touch(ctx, c.Value("atime"), c.Value("mtime"), c.Bool("makedirs"))
 }
 
-func (c *call) touch(atime, mtime value.Value, makedirs bool) fun.Ret {
+func (c *call) touch(ctx context.Context, atime, mtime value.Value, makedirs bool) fun.Ret {
 	name := c.path()
 	switch {
 	case name == "":
@@ -93,7 +93,7 @@ func (c *call) touch(atime, mtime value.Value, makedirs bool) fun.Ret {
 		return c.wouldTouch(there, atime, mtime)
 	}
 	if makedirs {
-		if err := c.MakeDirs(c.ctx, name, files.Perms{}); err != nil {
+		if err := c.MakeDirs(ctx, name, files.Perms{}); err != nil {
 			return c.fail("%s", host.OSError(err))
 		}
 	}
@@ -139,7 +139,7 @@ func (c *call) wouldTouch(there bool, atime, mtime value.Value) fun.Ret {
 //
 // Salt: states/file.py not_cached. Difference: in test mode the copy stays.
 func notCached(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	c.SaltEnv = c.Str("saltenv")
 	c.ret.Name = c.Name
 	if local, ok := localPath(c, c.Name); ok {

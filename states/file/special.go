@@ -13,7 +13,7 @@ import (
 // mknod makes a device or a named pipe; one that is there gets owner and mode,
 // and one of other numbers stays and is a failure. Salt: states/file.py mknod.
 func mknod(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	name := c.path()
 	if name == "" {
 		return c.fail("Must provide name to file.mknod")
@@ -66,7 +66,7 @@ func mknod(ctx context.Context, fc *fun.Call) fun.Ret {
 
 // pruned removes empty directories. Salt: states/file.py pruned.
 func pruned(ctx context.Context, fc *fun.Call) fun.Ret {
-	c := begin(ctx, fc)
+	c := begin(fc)
 	name := c.path()
 	if !c.IsDir(name) {
 		return c.done(fun.OK, fmt.Sprintf("Directory %s is not present", name))

@@ -114,16 +114,8 @@ func judgeStates(c *fun.Call, rets *returns, allowFail int) fun.Ret {
 	changes := value.NewMap(len(rets.all))
 	var failed, changed, same, lost []string
 	for _, r := range rets.all {
-		var mret value.Value = false
-		good := false
-		if r.Stage == fun.Returned {
-			v, err := r.Value()
-			if err != nil {
-				v = err.Error()
-			}
-			mret, good = v, checkResult(v, true, 0)
-		} else if states := r.States(); states != nil {
-			mret = states
+		mret, good := minionReturn(r)
+		if r.Stage != fun.Returned && mret != false {
 			lost = append(lost, r.ID+" "+r.Stage.String()+" "+r.Progress())
 		}
 		if !good {
@@ -149,14 +141,7 @@ func judgeStates(c *fun.Call, rets *returns, allowFail int) fun.Ret {
 		ret.Result = fun.Failed
 		ret.Comment = "Run failed on minions: " + strings.Join(failed, ", ")
 	} else {
-		comment := "States ran successfully."
-		if len(changed) > 0 {
-			comment += " Updating " + strings.Join(changed, ", ") + "."
-		}
-		if len(same) > 0 {
-			comment += " No changes made to " + strings.Join(same, ", ") + "."
-		}
-		ret.Comment = comment
+		ret.Comment = updated(changed, same)
 	}
 	if len(lost) > 0 {
 		ret.Comment = value.Str(ret.Comment) + "\n" + strings.Join(lost, "\n")
@@ -165,6 +150,34 @@ func judgeStates(c *fun.Call, rets *returns, allowFail int) fun.Ret {
 		ret.Result = fun.WouldChange
 	}
 	return ret
+}
+
+// minionReturn returns the states of a minion and whether all succeeded: those
+// that it told of before it was lost, False if there are none.
+func minionReturn(r fun.Return) (value.Value, bool) {
+	if r.Stage == fun.Returned {
+		v, err := r.Value()
+		if err != nil {
+			v = err.Error()
+		}
+		return v, checkResult(v, true, 0)
+	}
+	if states := r.States(); states != nil {
+		return states, false
+	}
+	return false, false
+}
+
+// updated is the comment of a run that did not fail.
+func updated(changed, same []string) string {
+	comment := "States ran successfully."
+	if len(changed) > 0 {
+		comment += " Updating " + strings.Join(changed, ", ") + "."
+	}
+	if len(same) > 0 {
+		comment += " No changes made to " + strings.Join(same, ", ") + "."
+	}
+	return comment
 }
 
 func anyChanges(ret value.Value) bool {

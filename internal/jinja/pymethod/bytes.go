@@ -48,26 +48,7 @@ func bytesMethod(b, name string) Func {
 			return strTest(b, name)(c)
 		}
 	case "strip", "lstrip", "rstrip":
-		return func(c Call) (value.Value, error) {
-			a, err := c.Builtin("bytes", name, 0, 1)
-			if err != nil {
-				return nil, err
-			}
-			cut := " \t\n\r\v\f"
-			if v := OrNil(a[0]); v != nil {
-				if cut, err = wantBytes(v); err != nil {
-					return nil, err
-				}
-			}
-			lo, hi := 0, len(b)
-			for name != "rstrip" && lo < hi && strings.IndexByte(cut, b[lo]) >= 0 {
-				lo++
-			}
-			for name != "lstrip" && lo < hi && strings.IndexByte(cut, b[hi-1]) >= 0 {
-				hi--
-			}
-			return value.Bytes(b[lo:hi]), nil
-		}
+		return bytesStrip(b, name)
 	case "split", "rsplit", "splitlines", "partition", "rpartition":
 		return bytesSplit(b, name)
 	case "find", "index", "rfind", "rindex", "count", "startswith", "endswith":
@@ -75,23 +56,52 @@ func bytesMethod(b, name string) Func {
 	case "replace", "removeprefix", "removesuffix", "join":
 		return bytesChange(b, name)
 	case "center", "ljust", "rjust", "zfill":
-		return func(c Call) (value.Value, error) {
-			call := Call{In: c.In, Kw: c.Kw, Args: append([]value.Value(nil), c.Args...)}
-			if len(call.Args) == 2 {
-				fill, err := wantBytes(call.Args[1])
-				if err != nil {
-					return nil, err
-				}
-				call.Args[1] = latin1(fill)
-			}
-			v, err := strPad(latin1(b), false, name)(call)
+		return bytesPad(b, name)
+	}
+	return nil
+}
+
+// bytesPad is center, ljust, rjust and zfill of bytes.
+func bytesPad(b, name string) Func {
+	return func(c Call) (value.Value, error) {
+		call := Call{In: c.In, Kw: c.Kw, Args: append([]value.Value(nil), c.Args...)}
+		if len(call.Args) == 2 {
+			fill, err := wantBytes(call.Args[1])
 			if err != nil {
 				return nil, err
 			}
-			return value.Bytes(fromLatin1(v.(string))), nil
+			call.Args[1] = latin1(fill)
 		}
+		v, err := strPad(latin1(b), false, name)(call)
+		if err != nil {
+			return nil, err
+		}
+		return value.Bytes(fromLatin1(v.(string))), nil
 	}
-	return nil
+}
+
+// bytesStrip is strip, lstrip and rstrip of bytes.
+func bytesStrip(b, name string) Func {
+	return func(c Call) (value.Value, error) {
+		a, err := c.Builtin("bytes", name, 0, 1)
+		if err != nil {
+			return nil, err
+		}
+		cut := " \t\n\r\v\f"
+		if v := OrNil(a[0]); v != nil {
+			if cut, err = wantBytes(v); err != nil {
+				return nil, err
+			}
+		}
+		lo, hi := 0, len(b)
+		for name != "rstrip" && lo < hi && strings.IndexByte(cut, b[lo]) >= 0 {
+			lo++
+		}
+		for name != "lstrip" && lo < hi && strings.IndexByte(cut, b[hi-1]) >= 0 {
+			hi--
+		}
+		return value.Bytes(b[lo:hi]), nil
+	}
 }
 
 // latin1 makes text of bytes, a character each, so that what counts characters
@@ -193,60 +203,13 @@ func bytesHex(b string, sep, group value.Value) (value.Value, error) {
 }
 
 func bytesSplit(b, name string) Func {
-	list := func(parts []string) value.Value {
-		l := &value.List{}
-		for _, p := range parts {
-			l.Append(value.Bytes(p))
-		}
-		return l
+	switch name {
+	case "splitlines":
+		return func(c Call) (value.Value, error) { return bytesLines(c, b) }
+	case "partition", "rpartition":
+		return func(c Call) (value.Value, error) { return bytesPartition(c, b, name) }
 	}
 	return func(c Call) (value.Value, error) {
-		switch name {
-		case "splitlines":
-			a, err := c.clinic(name, "keepends")
-			if err != nil {
-				return nil, err
-			}
-			keep, err := IntArg(a[0], 0)
-			if err != nil {
-				return nil, err
-			}
-			var parts []string
-			for rest := b; rest != ""; {
-				i := strings.IndexAny(rest, "\r\n")
-				if i < 0 {
-					parts = append(parts, rest)
-					break
-				}
-				end := i + 1
-				if strings.HasPrefix(rest[i:], "\r\n") {
-					end++
-				}
-				if keep != 0 {
-					i = end
-				}
-				parts, rest = append(parts, rest[:i]), rest[end:]
-			}
-			return list(parts), nil
-		case "partition", "rpartition":
-			a, err := c.Builtin("bytes", name, 1, 1)
-			if err != nil {
-				return nil, err
-			}
-			sep, err := wantBytes(a[0])
-			if err != nil {
-				return nil, err
-			}
-			v, err := strSplit(b, false, name)(Call{In: c.In, Args: []value.Value{sep}})
-			if err != nil {
-				return nil, err
-			}
-			t := v.(value.Tuple)
-			for i := range t {
-				t[i] = value.Bytes(t[i].(string))
-			}
-			return t, nil
-		}
 		a, err := c.clinic(name, "sep", "maxsplit")
 		if err != nil {
 			return nil, err
@@ -264,9 +227,9 @@ func bytesSplit(b, name string) Func {
 				return nil, value.Raise("ValueError", "empty separator")
 			}
 			if name == "split" {
-				return list(pytext.SplitSep(b, sep, limit)), nil
+				return bytesList(pytext.SplitSep(b, sep, limit)), nil
 			}
-			return list(pytext.RsplitSep(b, sep, limit)), nil
+			return bytesList(pytext.RsplitSep(b, sep, limit)), nil
 		}
 		parts := pytext.SplitBlank(latin1(b), limit)
 		if name == "rsplit" {
@@ -275,46 +238,75 @@ func bytesSplit(b, name string) Func {
 		for i := range parts {
 			parts[i] = fromLatin1(parts[i])
 		}
-		return list(parts), nil
+		return bytesList(parts), nil
 	}
+}
+
+// bytesLines is bytes.splitlines.
+func bytesLines(c Call, b string) (value.Value, error) {
+	a, err := c.clinic("splitlines", "keepends")
+	if err != nil {
+		return nil, err
+	}
+	keep, err := IntArg(a[0], 0)
+	if err != nil {
+		return nil, err
+	}
+	var parts []string
+	for rest := b; rest != ""; {
+		i := strings.IndexAny(rest, "\r\n")
+		if i < 0 {
+			parts = append(parts, rest)
+			break
+		}
+		end := i + 1
+		if strings.HasPrefix(rest[i:], "\r\n") {
+			end++
+		}
+		if keep != 0 {
+			i = end
+		}
+		parts, rest = append(parts, rest[:i]), rest[end:]
+	}
+	return bytesList(parts), nil
+}
+
+// bytesPartition is partition and rpartition of bytes.
+func bytesPartition(c Call, b, name string) (value.Value, error) {
+	a, err := c.Builtin("bytes", name, 1, 1)
+	if err != nil {
+		return nil, err
+	}
+	sep, err := wantBytes(a[0])
+	if err != nil {
+		return nil, err
+	}
+	v, err := strSplit(b, false, name)(Call{In: c.In, Args: []value.Value{sep}})
+	if err != nil {
+		return nil, err
+	}
+	t := v.(value.Tuple)
+	for i := range t {
+		t[i] = value.Bytes(t[i].(string))
+	}
+	return t, nil
+}
+
+func bytesList(parts []string) value.Value {
+	l := &value.List{}
+	for _, p := range parts {
+		l.Append(value.Bytes(p))
+	}
+	return l
 }
 
 func bytesFind(b, name string) Func {
 	return func(c Call) (value.Value, error) {
 		call := Call{In: c.In, Kw: c.Kw, Args: append([]value.Value(nil), c.Args...)}
 		if len(call.Args) > 0 {
-			arg := func(v value.Value) (value.Value, error) {
-				if i, ok := value.AsInt(v); ok && name != "startswith" && name != "endswith" {
-					if i < 0 || i > 255 {
-						return nil, value.Raise("ValueError", "byte must be in range(0, 256)")
-					}
-					return string(rune(i)), nil
-				}
-				x, ok := v.(value.Bytes)
-				switch {
-				case ok:
-					return latin1(string(x)), nil
-				case name == "startswith" || name == "endswith":
-					return nil, value.Raise("TypeError", "%s first arg must be bytes or a tuple of bytes, not %s", name, value.TypeName(v))
-				}
-				return nil, value.Raise("TypeError", "argument should be integer or bytes-like object, not '%s'", value.TypeName(v))
-			}
-			if t, ok := value.AsTuple(call.Args[0]); ok && strings.HasSuffix(name, "with") {
-				conv := make(value.Tuple, len(t))
-				for i, v := range t {
-					x, err := arg(v)
-					if err != nil {
-						return nil, err
-					}
-					conv[i] = x
-				}
-				call.Args[0] = conv
-			} else {
-				x, err := arg(call.Args[0])
-				if err != nil {
-					return nil, err
-				}
-				call.Args[0] = x
+			var err error
+			if call.Args[0], err = bytesWanted(call.Args[0], name); err != nil {
+				return nil, err
 			}
 		}
 		if strings.HasSuffix(name, "with") {
@@ -326,6 +318,40 @@ func bytesFind(b, name string) Func {
 		}
 		return v, err
 	}
+}
+
+// bytesWanted returns what a method of bytes looks for as text, a character for
+// a byte: bytes or a number, or for startswith and endswith bytes or a tuple.
+func bytesWanted(v value.Value, name string) (value.Value, error) {
+	atEnd := strings.HasSuffix(name, "with")
+	if t, ok := value.AsTuple(v); ok && atEnd {
+		conv := make(value.Tuple, len(t))
+		for i, v := range t {
+			if _, nested := value.AsTuple(v); nested {
+				return nil, value.Raise("TypeError", "%s first arg must be bytes or a tuple of bytes, not %s", name, value.TypeName(v))
+			}
+			x, err := bytesWanted(v, name)
+			if err != nil {
+				return nil, err
+			}
+			conv[i] = x
+		}
+		return conv, nil
+	}
+	if i, ok := value.AsInt(v); ok && !atEnd {
+		if i < 0 || i > 255 {
+			return nil, value.Raise("ValueError", "byte must be in range(0, 256)")
+		}
+		return string(rune(i)), nil
+	}
+	x, ok := v.(value.Bytes)
+	switch {
+	case ok:
+		return latin1(string(x)), nil
+	case atEnd:
+		return nil, value.Raise("TypeError", "%s first arg must be bytes or a tuple of bytes, not %s", name, value.TypeName(v))
+	}
+	return nil, value.Raise("TypeError", "argument should be integer or bytes-like object, not '%s'", value.TypeName(v))
 }
 
 func bytesChange(b, name string) Func {
@@ -480,27 +506,7 @@ func decodeText(b string, encoding, errs value.Value) (value.Value, error) {
 	case "latin-1":
 		return latin1(b), nil
 	case "utf-16", "utf-16-le", "utf-16-be":
-		bigEndian := name == "utf-16-be"
-		if name == "utf-16" && len(b) >= 2 {
-			switch {
-			case b[0] == 0xfe && b[1] == 0xff:
-				bigEndian, b = true, b[2:]
-			case b[0] == 0xff && b[1] == 0xfe:
-				b = b[2:]
-			}
-		}
-		if len(b)%2 != 0 {
-			return nil, value.Raise("UnicodeDecodeError", "'%s' codec can't decode byte 0x%02x in position %d: truncated data", name, b[len(b)-1], len(b)-1)
-		}
-		units := make([]uint16, len(b)/2)
-		for i := range units {
-			lo, hi := b[2*i], b[2*i+1]
-			if bigEndian {
-				lo, hi = hi, lo
-			}
-			units[i] = uint16(hi)<<8 | uint16(lo)
-		}
-		return string(utf16.Decode(units)), nil
+		return decodeUTF16(b, name)
 	}
 	var s strings.Builder
 	for i := 0; i < len(b); {
@@ -522,20 +528,48 @@ func decodeText(b string, encoding, errs value.Value) (value.Value, error) {
 		case "surrogateescape":
 			s.WriteByte(b[i])
 		case "strict":
-			why := "invalid start byte"
-			if name == "ascii" {
-				why = "ordinal not in range(128)"
-			} else if b[i] >= 0xc2 && b[i] <= 0xf4 {
-				why = "invalid continuation byte"
-				if !utf8.FullRuneInString(b[i:]) {
-					why = "unexpected end of data"
-				}
-			}
-			return nil, value.Raise("UnicodeDecodeError", "'%s' codec can't decode byte 0x%02x in position %d: %s", name, b[i], i, why)
+			return nil, value.Raise("UnicodeDecodeError", "'%s' codec can't decode byte 0x%02x in position %d: %s", name, b[i], i, undecodable(name, b[i:]))
 		default:
 			return nil, value.Raise("LookupError", "unknown error handler name '%s'", mode)
 		}
 		i++
 	}
 	return s.String(), nil
+}
+
+func decodeUTF16(b, name string) (value.Value, error) {
+	bigEndian := name == "utf-16-be"
+	if name == "utf-16" && len(b) >= 2 {
+		switch {
+		case b[0] == 0xfe && b[1] == 0xff:
+			bigEndian, b = true, b[2:]
+		case b[0] == 0xff && b[1] == 0xfe:
+			b = b[2:]
+		}
+	}
+	if len(b)%2 != 0 {
+		return nil, value.Raise("UnicodeDecodeError", "'%s' codec can't decode byte 0x%02x in position %d: truncated data", name, b[len(b)-1], len(b)-1)
+	}
+	units := make([]uint16, len(b)/2)
+	for i := range units {
+		lo, hi := b[2*i], b[2*i+1]
+		if bigEndian {
+			lo, hi = hi, lo
+		}
+		units[i] = uint16(hi)<<8 | uint16(lo)
+	}
+	return string(utf16.Decode(units)), nil
+}
+
+// undecodable says why a codec cannot decode the first byte of b.
+func undecodable(name, b string) string {
+	switch {
+	case name == "ascii":
+		return "ordinal not in range(128)"
+	case b[0] < 0xc2 || b[0] > 0xf4:
+		return "invalid start byte"
+	case !utf8.FullRuneInString(b):
+		return "unexpected end of data"
+	}
+	return "invalid continuation byte"
 }

@@ -37,29 +37,34 @@ func dictMethod(m value.Mapping, name string) Func {
 			return value.Clone1(m), nil
 		}
 	case "fromkeys":
-		return func(c Call) (value.Value, error) {
-			a, err := c.Builtin("dict", "fromkeys", 1, 2)
-			if err != nil {
-				return nil, err
-			}
-			seq, err := value.Iter(a[0])
-			if err != nil {
-				return nil, err
-			}
-			d := value.NewMap(8)
-			if o, ok := m.(*value.Map); ok {
-				d.Ordered = o.Ordered
-			}
-			for k := range seq {
-				if err := value.CheckHash(k); err != nil {
-					return nil, err
-				}
-				d.Set(k, OrNil(a[1]))
-			}
-			return d, nil
-		}
+		return dictFromkeys(m)
 	}
 	return nil
+}
+
+// dictFromkeys is dict.fromkeys.
+func dictFromkeys(m value.Mapping) Func {
+	return func(c Call) (value.Value, error) {
+		a, err := c.Builtin("dict", "fromkeys", 1, 2)
+		if err != nil {
+			return nil, err
+		}
+		seq, err := value.Iter(a[0])
+		if err != nil {
+			return nil, err
+		}
+		d := value.NewMap(8)
+		if o, ok := m.(*value.Map); ok {
+			d.Ordered = o.Ordered
+		}
+		for k := range seq {
+			if err := value.CheckHash(k); err != nil {
+				return nil, err
+			}
+			d.Set(k, OrNil(a[1]))
+		}
+		return d, nil
+	}
 }
 
 // dictMutator returns a method of dict that writes.
@@ -76,118 +81,143 @@ func dictMutator(m *value.Map, name string) Func {
 			return nil, nil
 		}
 	case "pop":
-		return func(c Call) (value.Value, error) {
-			a, err := c.Builtin("dict", "pop", 1, 2)
-			if err != nil {
-				return nil, err
-			}
-			if err := value.CheckHash(a[0]); err != nil {
-				return nil, err
-			}
-			if v, ok := m.Get(a[0]); ok {
-				m.Delete(a[0])
-				return v, nil
-			}
-			if Given(a[1]) {
-				return a[1], nil
-			}
-			return nil, value.Raise("KeyError", "%s", value.Repr(a[0]))
-		}
+		return dictPop(m)
 	case "popitem":
-		return func(c Call) (value.Value, error) {
-			last := true
-			if m.Ordered {
-				a, err := c.clinic("popitem", "last")
-				if err != nil {
-					return nil, err
-				}
-				if last, err = c.boolArg(a[0], true); err != nil {
-					return nil, err
-				}
-			} else if _, err := c.Builtin("dict", "popitem", 0, 0); err != nil {
-				return nil, err
-			}
-			if m.Len() == 0 {
-				what := "'popitem(): dictionary is empty'"
-				if m.Ordered {
-					what = "'dictionary is empty'"
-				}
-				return nil, value.Raise("KeyError", "%s", what)
-			}
-			at := 0
-			if last {
-				at = m.Len() - 1
-			}
-			k, v := m.Entry(at)
-			m.Delete(k)
-			return value.Tuple{k, v}, nil
-		}
+		return dictPopitem(m)
 	case "setdefault":
-		return func(c Call) (value.Value, error) {
-			a, err := c.Builtin("dict", "setdefault", 1, 2)
-			if err != nil {
-				return nil, err
-			}
-			if err := value.CheckHash(a[0]); err != nil {
-				return nil, err
-			}
-			if v, ok := m.Get(a[0]); ok {
-				return v, nil
-			}
-			v := OrNil(a[1])
-			if err := grow(m.Len()); err != nil {
-				return nil, err
-			}
-			m.Set(a[0], v)
-			return v, nil
-		}
+		return dictSetdefault(m)
 	case "update":
-		return func(c Call) (value.Value, error) {
-			if len(c.Args) > 1 {
-				return nil, value.Raise("TypeError", "update expected at most 1 argument, got %d", len(c.Args))
-			}
-			if len(c.Args) == 1 {
-				if err := UpdateMap(m, c.Args[0]); err != nil {
-					return nil, err
-				}
-			}
-			if c.Kw != nil {
-				m.Update(c.Kw)
-			}
-			return nil, nil
-		}
+		return dictUpdate(m)
 	case "move_to_end":
 		if !m.Ordered {
 			return nil
 		}
-		return func(c Call) (value.Value, error) {
-			a, err := c.Bind("move_to_end", 0, "key", "last?")
-			if err != nil {
-				return nil, err
-			}
-			last, err := c.boolArg(a[1], true)
-			if err != nil {
-				return nil, err
-			}
-			v, ok := m.Get(a[0])
-			if !ok {
-				return nil, value.Raise("KeyError", "%s", value.Repr(a[0]))
-			}
-			m.Delete(a[0])
-			if last {
-				m.Set(a[0], v)
-				return nil, nil
-			}
-			rest := m.Copy()
-			for _, k := range rest.Keys() {
-				m.Delete(k)
-			}
-			m.Set(a[0], v)
-			m.Update(rest)
-			return nil, nil
-		}
+		return dictMoveToEnd(m)
 	}
 	return nil
+}
+
+// dictPop is pop of a dict.
+func dictPop(m *value.Map) Func {
+	return func(c Call) (value.Value, error) {
+		a, err := c.Builtin("dict", "pop", 1, 2)
+		if err != nil {
+			return nil, err
+		}
+		if err := value.CheckHash(a[0]); err != nil {
+			return nil, err
+		}
+		if v, ok := m.Get(a[0]); ok {
+			m.Delete(a[0])
+			return v, nil
+		}
+		if Given(a[1]) {
+			return a[1], nil
+		}
+		return nil, value.Raise("KeyError", "%s", value.Repr(a[0]))
+	}
+}
+
+// dictPopitem is popitem of a dict.
+func dictPopitem(m *value.Map) Func {
+	return func(c Call) (value.Value, error) {
+		last := true
+		if m.Ordered {
+			a, err := c.clinic("popitem", "last")
+			if err != nil {
+				return nil, err
+			}
+			if last, err = c.boolArg(a[0], true); err != nil {
+				return nil, err
+			}
+		} else if _, err := c.Builtin("dict", "popitem", 0, 0); err != nil {
+			return nil, err
+		}
+		if m.Len() == 0 {
+			what := "'popitem(): dictionary is empty'"
+			if m.Ordered {
+				what = "'dictionary is empty'"
+			}
+			return nil, value.Raise("KeyError", "%s", what)
+		}
+		at := 0
+		if last {
+			at = m.Len() - 1
+		}
+		k, v := m.Entry(at)
+		m.Delete(k)
+		return value.Tuple{k, v}, nil
+	}
+}
+
+// dictSetdefault is setdefault of a dict.
+func dictSetdefault(m *value.Map) Func {
+	return func(c Call) (value.Value, error) {
+		a, err := c.Builtin("dict", "setdefault", 1, 2)
+		if err != nil {
+			return nil, err
+		}
+		if err := value.CheckHash(a[0]); err != nil {
+			return nil, err
+		}
+		if v, ok := m.Get(a[0]); ok {
+			return v, nil
+		}
+		v := OrNil(a[1])
+		if err := grow(m.Len()); err != nil {
+			return nil, err
+		}
+		m.Set(a[0], v)
+		return v, nil
+	}
+}
+
+// dictUpdate is update of a dict.
+func dictUpdate(m *value.Map) Func {
+	return func(c Call) (value.Value, error) {
+		if len(c.Args) > 1 {
+			return nil, value.Raise("TypeError", "update expected at most 1 argument, got %d", len(c.Args))
+		}
+		if len(c.Args) == 1 {
+			if err := UpdateMap(m, c.Args[0]); err != nil {
+				return nil, err
+			}
+		}
+		if c.Kw != nil {
+			m.Update(c.Kw)
+		}
+		return nil, nil
+	}
+}
+
+// dictMoveToEnd is move_to_end of an OrderedDict.
+func dictMoveToEnd(m *value.Map) Func {
+	return func(c Call) (value.Value, error) {
+		a, err := c.Bind("move_to_end", 0, "key", "last?")
+		if err != nil {
+			return nil, err
+		}
+		last, err := c.boolArg(a[1], true)
+		if err != nil {
+			return nil, err
+		}
+		v, ok := m.Get(a[0])
+		if !ok {
+			return nil, value.Raise("KeyError", "%s", value.Repr(a[0]))
+		}
+		m.Delete(a[0])
+		if last {
+			m.Set(a[0], v)
+			return nil, nil
+		}
+		rest := m.Copy()
+		for _, k := range rest.Keys() {
+			m.Delete(k)
+		}
+		m.Set(a[0], v)
+		m.Update(rest)
+		return nil, nil
+	}
 }
 
 // A settableMap is a mapping that is not a dict but takes new entries.

@@ -171,36 +171,7 @@ func strSplit(s string, markup bool, name string) Func {
 			return strList(value.SplitLines(s, keep != 0), markup), nil
 		}
 	case "partition", "rpartition":
-		return func(c Call) (value.Value, error) {
-			a, err := c.Builtin("str", name, 1, 1)
-			if err != nil {
-				return nil, err
-			}
-			sep, ok := value.AsText(a[0])
-			if !ok {
-				return nil, value.Raise("TypeError", "must be str, not %s", value.TypeName(a[0]))
-			}
-			if markup {
-				m, err := markupsafe.Escaped(a[0])
-				if err != nil {
-					return nil, err
-				}
-				sep = string(m)
-			}
-			if sep == "" {
-				return nil, value.Raise("ValueError", "empty separator")
-			}
-			l, m, r := s, "", ""
-			i := strings.Index(s, sep)
-			if name == "rpartition" {
-				i = strings.LastIndex(s, sep)
-				l, r = "", s
-			}
-			if i >= 0 {
-				l, m, r = s[:i], sep, s[i+len(sep):]
-			}
-			return value.Tuple{SameText(l, markup), SameText(m, markup), SameText(r, markup)}, nil
-		}
+		return strPartition(s, markup, name)
 	}
 	return func(c Call) (value.Value, error) {
 		a, err := c.clinic(name, "sep", "maxsplit")
@@ -211,38 +182,77 @@ func strSplit(s string, markup bool, name string) Func {
 		if err != nil {
 			return nil, err
 		}
-		check := pytext.CheckParts
-		if limit >= 0 && limit < value.MaxItems {
-			check = func(string, string) error { return nil }
-		}
-		var parts []string
-		if v := OrNil(a[0]); v == nil {
-			if err := check(s, ""); err != nil {
-				return nil, err
-			}
-			if name == "split" {
-				parts = pytext.SplitBlank(s, limit)
-			} else {
-				parts = pytext.RsplitBlank(s, limit)
-			}
-		} else {
-			sep, ok := value.AsText(v)
-			if !ok {
-				return nil, value.Raise("TypeError", "must be str or None, not %s", value.TypeName(v))
-			}
-			if sep == "" {
-				return nil, value.Raise("ValueError", "empty separator")
-			}
-			if err := check(s, sep); err != nil {
-				return nil, err
-			}
-			if name == "split" {
-				parts = pytext.SplitSep(s, sep, limit)
-			} else {
-				parts = pytext.RsplitSep(s, sep, limit)
-			}
+		parts, err := strParts(s, name, OrNil(a[0]), limit)
+		if err != nil {
+			return nil, err
 		}
 		return strList(parts, markup), nil
+	}
+}
+
+// strParts splits at sep, or at blanks if it is nil, limit times if that is not
+// negative: split from the left, rsplit from the right.
+func strParts(s, name string, separator value.Value, limit int) ([]string, error) {
+	check := pytext.CheckParts
+	if limit >= 0 && limit < value.MaxItems {
+		check = func(string, string) error { return nil }
+	}
+	if separator == nil {
+		if err := check(s, ""); err != nil {
+			return nil, err
+		}
+		if name == "split" {
+			return pytext.SplitBlank(s, limit), nil
+		}
+		return pytext.RsplitBlank(s, limit), nil
+	}
+	sep, ok := value.AsText(separator)
+	if !ok {
+		return nil, value.Raise("TypeError", "must be str or None, not %s", value.TypeName(separator))
+	}
+	if sep == "" {
+		return nil, value.Raise("ValueError", "empty separator")
+	}
+	if err := check(s, sep); err != nil {
+		return nil, err
+	}
+	if name == "split" {
+		return pytext.SplitSep(s, sep, limit), nil
+	}
+	return pytext.RsplitSep(s, sep, limit), nil
+}
+
+// strPartition is str.partition and rpartition.
+func strPartition(s string, markup bool, name string) Func {
+	return func(c Call) (value.Value, error) {
+		a, err := c.Builtin("str", name, 1, 1)
+		if err != nil {
+			return nil, err
+		}
+		sep, ok := value.AsText(a[0])
+		if !ok {
+			return nil, value.Raise("TypeError", "must be str, not %s", value.TypeName(a[0]))
+		}
+		if markup {
+			m, err := markupsafe.Escaped(a[0])
+			if err != nil {
+				return nil, err
+			}
+			sep = string(m)
+		}
+		if sep == "" {
+			return nil, value.Raise("ValueError", "empty separator")
+		}
+		l, m, r := s, "", ""
+		i := strings.Index(s, sep)
+		if name == "rpartition" {
+			i = strings.LastIndex(s, sep)
+			l, r = "", s
+		}
+		if i >= 0 {
+			l, m, r = s[:i], sep, s[i+len(sep):]
+		}
+		return value.Tuple{SameText(l, markup), SameText(m, markup), SameText(r, markup)}, nil
 	}
 }
 

@@ -235,7 +235,7 @@ func filterLoadYAML(c *jinja.Call) (value.Value, error) {
 	if err == nil {
 		return data, nil
 	}
-	var f *yamlsalt.Fault
+	var f *yamlsalt.SyntaxError
 	if !errors.As(err, &f) {
 		return nil, value.Raise("TemplateRuntimeError", "Encountered error loading yaml: %s", err)
 	}

@@ -180,30 +180,35 @@ func filterSetMath(name string) jinja.Func {
 				return &value.List{Items: distinct(items)}, err
 			}
 		}
-		x, err := value.Items(a[0])
-		if err != nil {
-			return nil, err
+		return listMath(name, a[0], a[1])
+	}
+}
+
+// listMath is set arithmetic of lists whose items cannot be in a set.
+func listMath(name string, a, b value.Value) (value.Value, error) {
+	x, err := value.Items(a)
+	if err != nil {
+		return nil, err
+	}
+	y, err := value.Items(b)
+	if err != nil {
+		return nil, err
+	}
+	inX, inY := newLookup(x), newLookup(y)
+	var out []value.Value
+	for _, v := range x {
+		if inY.has(v) == (name == "intersect") {
+			out = append(out, v)
 		}
-		y, err := value.Items(a[1])
-		if err != nil {
-			return nil, err
-		}
-		inX, inY := newLookup(x), newLookup(y)
-		var out []value.Value
-		for _, v := range x {
-			if inY.has(v) == (name == "intersect") {
+	}
+	if name == "symmetric_difference" {
+		for _, v := range y {
+			if !inX.has(v) {
 				out = append(out, v)
 			}
 		}
-		if name == "symmetric_difference" {
-			for _, v := range y {
-				if !inX.has(v) {
-					out = append(out, v)
-				}
-			}
-		}
-		return &value.List{Items: distinct(out)}, nil
 	}
+	return &value.List{Items: distinct(out)}, nil
 }
 
 // lookup finds items, by hash where they have one.

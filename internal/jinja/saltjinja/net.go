@@ -436,7 +436,35 @@ func filterByNetworks(c *jinja.Call) (value.Value, error) {
 	if a[1] == nil {
 		return a[0], jinja.NotStrict(a[0])
 	}
-	items, err := value.Items(a[1])
+	nets, err := networks(a[1])
+	if err != nil {
+		return nil, err
+	}
+	m, ok := a[0].(value.Mapping)
+	if !ok {
+		if !jinja.IsSequence(a[0]) {
+			if err := jinja.Defined(a[0]); err != nil {
+				return nil, err
+			}
+			return nil, value.Raise("ValueError", "Do not know how to filter a %s", value.TypeName(a[0]))
+		}
+		return inNetworks(nets, a[0])
+	}
+	out := value.NewMap(m.Len())
+	for _, k := range m.Keys() {
+		v, _ := m.Get(k)
+		l, err := inNetworks(nets, v)
+		if err != nil {
+			return nil, err
+		}
+		out.Set(k, l)
+	}
+	return out, nil
+}
+
+// networks reads a list of networks.
+func networks(v value.Value) ([]netip.Prefix, error) {
+	items, err := value.Items(v)
 	if err != nil {
 		return nil, err
 	}
@@ -455,43 +483,26 @@ func filterByNetworks(c *jinja.Call) (value.Value, error) {
 		}
 		nets = append(nets, p)
 	}
-	keep := func(v value.Value) (*value.List, error) {
-		ips, err := value.Items(v)
-		if err != nil {
-			return nil, err
-		}
-		out := &value.List{}
-		for _, ip := range ips {
-			e, ok := entryOf(ip)
-			if !ok || e.bits >= 0 {
-				return nil, value.Raise("ValueError", "%s does not appear to be an IPv4 or IPv6 address", value.Repr(ip))
-			}
-			for _, n := range nets { // once for each network, as in Salt
-				if containsBits(n, e.addr.WithZone("")) {
-					out.Append(ip)
-				}
-			}
-		}
-		return out, nil
+	return nets, nil
+}
+
+// inNetworks returns the addresses of v that are in nets.
+func inNetworks(nets []netip.Prefix, v value.Value) (*value.List, error) {
+	ips, err := value.Items(v)
+	if err != nil {
+		return nil, err
 	}
-	m, ok := a[0].(value.Mapping)
-	if !ok {
-		if !jinja.IsSequence(a[0]) {
-			if err := jinja.Defined(a[0]); err != nil {
-				return nil, err
+	out := &value.List{}
+	for _, ip := range ips {
+		e, ok := entryOf(ip)
+		if !ok || e.bits >= 0 {
+			return nil, value.Raise("ValueError", "%s does not appear to be an IPv4 or IPv6 address", value.Repr(ip))
+		}
+		for _, n := range nets { // once for each network, as in Salt
+			if containsBits(n, e.addr.WithZone("")) {
+				out.Append(ip)
 			}
-			return nil, value.Raise("ValueError", "Do not know how to filter a %s", value.TypeName(a[0]))
 		}
-		return keep(a[0])
-	}
-	out := value.NewMap(m.Len())
-	for _, k := range m.Keys() {
-		v, _ := m.Get(k)
-		l, err := keep(v)
-		if err != nil {
-			return nil, err
-		}
-		out.Set(k, l)
 	}
 	return out, nil
 }
@@ -578,27 +589,32 @@ func (m machine) dnsCheck(name string) jinja.Func {
 				return nil, err
 			}
 		}
-		h, err := m.ops()
-		if err != nil {
-			return nil, err
-		}
-		ctx := c.State.Context()
-		addrs, err := h.LookupHost(ctx, family, host)
-		if err != nil && family == "ip6" {
-			addrs, err = h.LookupHost(ctx, "ip4", host)
-		}
-		if err != nil || len(addrs) == 0 {
-			typ := "SaltSystemExit"
-			if safe {
-				typ = "SaltClientError"
-			}
-			return nil, value.Raise(typ, "DNS lookup or connection check of '%s' failed.", host)
-		}
-		if connect {
-			return reachable(ctx, h, addrs, port), nil
-		}
-		return addrs[0], nil
+		return m.check(c.State.Context(), host, family, port, safe, connect)
 	}
+}
+
+// check returns the first address of host, or with connect one that accepts
+// connections. Where there is none, safe has it raise SaltClientError.
+func (m machine) check(ctx context.Context, host, family string, port int, safe, connect bool) (value.Value, error) {
+	h, err := m.ops()
+	if err != nil {
+		return nil, err
+	}
+	addrs, err := h.LookupHost(ctx, family, host)
+	if err != nil && family == "ip6" {
+		addrs, err = h.LookupHost(ctx, "ip4", host)
+	}
+	if err != nil || len(addrs) == 0 {
+		typ := "SaltSystemExit"
+		if safe {
+			typ = "SaltClientError"
+		}
+		return nil, value.Raise(typ, "DNS lookup or connection check of '%s' failed.", host)
+	}
+	if connect {
+		return reachable(ctx, h, addrs, port), nil
+	}
+	return addrs[0], nil
 }
 
 func reachable(ctx context.Context, h HostOps, addrs []string, port int) string {

@@ -94,58 +94,85 @@ func (x *xmlTree) grow(pairs []xmlPair, parent *xmlElement, depth int) (*xmlElem
 	if depth > 200 {
 		return nil, value.Raise("RecursionError", "maximum recursion depth exceeded")
 	}
-	var sub *xmlElement
+	var last *xmlElement
 	for _, p := range pairs {
-		tag, ok := value.AsText(p.key)
-		if !ok || !xmlName(tag) {
-			return nil, value.Raise("ExpatError", "not well-formed (invalid token): element name %s", value.Repr(p.key))
-		}
-		l, isList := p.val.(*value.List)
-		if isList {
-			for _, v := range l.Items {
-				if _, err := x.grow([]xmlPair{{tag, v}}, parent, depth+1); err != nil {
-					return nil, err
-				}
-			}
-		} else {
-			sub = &xmlElement{tag: tag}
-			if parent != nil {
-				parent.below = append(parent.below, sub)
-			}
-		}
-		if s, ok := value.AsText(p.val); ok {
-			sub.text = s
-			continue
-		}
-		if _, isFloat := p.val.(float64); isFloat {
-			sub.text = value.Str(p.val)
-			continue
-		}
-		if _, isInt := value.AsBig(p.val); isInt {
-			sub.text = value.Str(p.val)
-			continue
-		}
-		if m, ok := p.val.(value.Mapping); ok {
-			if err := x.attributes(sub, m); err != nil {
-				return nil, err
-			}
-		}
-		if isList && len(l.Items) > 0 {
-			if _, ok := value.AsText(l.Items[0]); !ok {
-				continue // nothing but what was done for each item
-			}
-		}
-		inner, err := x.nested(p.val)
+		sub, err := x.growPair(p, parent, depth)
 		if err != nil {
 			return nil, err
 		}
-		for _, q := range inner {
-			if _, err := x.grow([]xmlPair{q}, sub, depth+1); err != nil {
-				return nil, err
-			}
+		if sub != nil {
+			last = sub
+		}
+	}
+	return last, nil
+}
+
+// growPair adds the element of one pair, or one for each item of a list, of
+// which it returns none.
+func (x *xmlTree) growPair(p xmlPair, parent *xmlElement, depth int) (*xmlElement, error) {
+	var sub *xmlElement
+	tag, ok := value.AsText(p.key)
+	if !ok || !xmlName(tag) {
+		return nil, value.Raise("ExpatError", "not well-formed (invalid token): element name %s", value.Repr(p.key))
+	}
+	l, isList := p.val.(*value.List)
+	if isList {
+		if err := x.growEach(tag, l.Items, parent, depth); err != nil {
+			return nil, err
+		}
+	} else {
+		sub = &xmlElement{tag: tag}
+		if parent != nil {
+			parent.below = append(parent.below, sub)
+		}
+	}
+	if s, ok := xmlText(p.val); ok {
+		sub.text = s
+		return sub, nil
+	}
+	if m, ok := p.val.(value.Mapping); ok {
+		if err := x.attributes(sub, m); err != nil {
+			return nil, err
+		}
+	}
+	if isList && len(l.Items) > 0 {
+		if _, ok := value.AsText(l.Items[0]); !ok {
+			return sub, nil // nothing but what was done for each item
+		}
+	}
+	inner, err := x.nested(p.val)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range inner {
+		if _, err := x.grow([]xmlPair{q}, sub, depth+1); err != nil {
+			return nil, err
 		}
 	}
 	return sub, nil
+}
+
+// growEach adds an element for each item.
+func (x *xmlTree) growEach(tag string, items []value.Value, parent *xmlElement, depth int) error {
+	for _, v := range items {
+		if _, err := x.grow([]xmlPair{{tag, v}}, parent, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// xmlText returns the text of an element that has text alone: of text and
+// numbers.
+func xmlText(v value.Value) (string, bool) {
+	if s, ok := value.AsText(v); ok {
+		return s, true
+	}
+	_, isFloat := v.(float64)
+	if _, isInt := value.AsBig(v); isFloat || isInt {
+		return value.Str(v), true
+	}
+	return "", false
 }
 
 // nested are the pairs of v whose content is a dict or a list.

@@ -139,7 +139,7 @@ func (p *process) write(b []byte) error {
 
 // Close ends the input and waits for the process.
 func (p *process) Close() error {
-	p.in.Close()
+	_ = p.in.Close() // the process says how it went
 	<-p.done
 	if errors.Is(p.err, errEarly) {
 		return nil

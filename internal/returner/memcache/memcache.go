@@ -12,6 +12,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"brine/internal/fun"
@@ -94,11 +95,9 @@ func (s *store) send(ctx context.Context, cmds []command) ([]bool, error) {
 	}
 	// Answers are read while commands are written: neither side waits for the
 	// other's full buffer.
-	written := make(chan error, 1)
-	go func() {
-		_, err := s.conn.Write(b.Bytes())
-		written <- err
-	}()
+	var writer sync.WaitGroup
+	var writeErr error
+	writer.Go(func() { _, writeErr = s.conn.Write(b.Bytes()) })
 	stored := make([]bool, len(cmds))
 	var fault error
 	for i := range cmds {
@@ -108,7 +107,7 @@ func (s *store) send(ctx context.Context, cmds []command) ([]bool, error) {
 		line, err := s.line()
 		if err != nil {
 			s.conn.Close() // ends the writer
-			<-written
+			writer.Wait()
 			return nil, err
 		}
 		switch {
@@ -121,8 +120,9 @@ func (s *store) send(ctx context.Context, cmds []command) ([]bool, error) {
 			fault = fmt.Errorf("memcached: %s %s: %s", cmds[i].verb, cmds[i].key, line)
 		}
 	}
-	if err := <-written; err != nil {
-		return nil, err
+	writer.Wait()
+	if writeErr != nil {
+		return nil, writeErr
 	}
 	return stored, fault
 }

@@ -148,7 +148,7 @@ func dial(ctx context.Context, s returner.Settings) (redis.UniversalClient, erro
 		c = redis.NewClient(simple)
 	}
 	if err := c.Ping(ctx).Err(); err != nil {
-		c.Close()
+		_ = c.Close()
 		return nil, fault(ctx, err, o.TLSConfig != nil)
 	}
 	return c, nil

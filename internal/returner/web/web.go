@@ -209,7 +209,7 @@ type each struct {
 func (e *each) Return(ctx context.Context, rets []*value.Map) error {
 	for i, r := range rets {
 		if err := e.send(ctx, r); err != nil {
-			return &jobs.Partial{N: i, Err: err}
+			return &jobs.PartialError{N: i, Err: err}
 		}
 	}
 	return nil
@@ -225,7 +225,7 @@ type eachEvent struct {
 func (e *eachEvent) SaveEvents(ctx context.Context, events []jobs.EventRow) error {
 	for i, ev := range events {
 		if err := e.tell(ctx, ev); err != nil {
-			return &jobs.Partial{N: i, Err: err}
+			return &jobs.PartialError{N: i, Err: err}
 		}
 	}
 	return nil

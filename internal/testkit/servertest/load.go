@@ -37,7 +37,7 @@ func stored(t testing.TB, open func(context.Context) (jobs.Returner, error), jid
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }()
 	j, err := r.(jobs.Store).Job(t.Context(), jid)
 	if err != nil || j == nil {
 		t.Fatalf("job %s = %v, %v", jid, j, err)
@@ -93,7 +93,8 @@ func Outage(t *testing.T, name string, srv *Server, open func(context.Context) (
 			srv.Stop()
 		case 2 * n / 3:
 			select {
-			case <-down:
+			case err := <-down:
+				t.Logf("%s: %v", name, err)
 			case <-time.After(time.Minute):
 				t.Fatalf("%s: the sink does not say that the server is down", name)
 			}

@@ -64,7 +64,7 @@ func dir(t testing.TB, account string) (string, *syscall.Credential) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(d) })
+	t.Cleanup(func() { _ = os.RemoveAll(d) })
 	if os.Geteuid() != 0 {
 		return d, nil
 	}

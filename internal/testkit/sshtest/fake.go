@@ -221,36 +221,38 @@ func (f *Fake) config(c net.Conn) *ssh.ServerConfig {
 	conf := &ssh.ServerConfig{NoClientAuth: f.Password == "" && f.Interactive == "" && f.Keys == nil, MaxAuthTries: -1}
 	conf.AddHostKey(f.HostKey)
 	refused := errors.New("refused")
-	auth := func(ok bool) (*ssh.Permissions, error) {
+	auth := func(ok bool) error {
 		if err := f.at(c, AtAuth); err != nil {
-			return nil, err
+			return err
 		}
 		if !ok {
-			return nil, refused
+			return refused
 		}
-		return nil, nil
+		return nil
 	}
-	conf.NoClientAuthCallback = func(ssh.ConnMetadata) (*ssh.Permissions, error) { return auth(true) }
+	conf.NoClientAuthCallback = func(ssh.ConnMetadata) (*ssh.Permissions, error) { return nil, auth(true) }
 	if f.Banner != "" {
 		conf.BannerCallback = func(ssh.ConnMetadata) string { return f.Banner }
 	}
 	if f.Password != "" {
-		conf.PasswordCallback = func(_ ssh.ConnMetadata, p []byte) (*ssh.Permissions, error) { return auth(string(p) == f.Password) }
+		conf.PasswordCallback = func(_ ssh.ConnMetadata, p []byte) (*ssh.Permissions, error) {
+			return nil, auth(string(p) == f.Password)
+		}
 	}
 	if f.Interactive != "" {
 		conf.KeyboardInteractiveCallback = func(_ ssh.ConnMetadata, ask ssh.KeyboardInteractiveChallenge) (*ssh.Permissions, error) {
 			got, err := ask("", "", []string{"Password: "}, []bool{false})
-			return auth(err == nil && len(got) == 1 && got[0] == f.Interactive)
+			return nil, auth(err == nil && len(got) == 1 && got[0] == f.Interactive)
 		}
 	}
 	if f.Keys != nil {
 		conf.PublicKeyCallback = func(_ ssh.ConnMetadata, k ssh.PublicKey) (*ssh.Permissions, error) {
 			for _, want := range f.Keys {
 				if string(want.Marshal()) == string(k.Marshal()) {
-					return auth(true)
+					return nil, auth(true)
 				}
 			}
-			return auth(false)
+			return nil, auth(false)
 		}
 	}
 	return conf

@@ -250,6 +250,7 @@ func (m *module) tell(c *fun.Call, j *jobs.Job) {
 			break
 		}
 		c.Env.Warn(fun.Warning{Text: fmt.Sprintf("job %s was interrupted: its process ended before the job did", j.JID)})
+	case jobs.Complete:
 	}
 	for _, id := range missing(j) {
 		if pid, ok := j.Running[id]; ok {

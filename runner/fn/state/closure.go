@@ -38,17 +38,8 @@ func closure(chunks []*fun.Chunk, id string) []*fun.Chunk {
 		for _, key := range followed {
 			l, _ := c.Low.At(key).(*value.List)
 			for n := range l.Len() {
-				r := requisite{"id", ""}
-				switch x := l.Items[n].(type) {
-				case string:
-					r.name = x
-				case *value.Map:
-					if x.Len() == 0 {
-						continue
-					}
-					k, v := x.Entry(0)
-					r = requisite{value.Str(k), value.Str(v)}
-				default:
+				r, ok := requisiteOf(l.Items[n])
+				if !ok {
 					continue
 				}
 				for _, i := range f.find(r) {
@@ -67,6 +58,20 @@ func closure(chunks []*fun.Chunk, id string) []*fun.Chunk {
 		}
 	}
 	return out
+}
+
+// requisiteOf reads an item of a list of requisites.
+func requisiteOf(item value.Value) (requisite, bool) {
+	switch x := item.(type) {
+	case string:
+		return requisite{"id", x}, true
+	case *value.Map:
+		if x.Len() > 0 {
+			k, v := x.Entry(0)
+			return requisite{value.Str(k), value.Str(v)}, true
+		}
+	}
+	return requisite{}, false
 }
 
 // A requisite is what one item of a requisite list names.

@@ -154,7 +154,7 @@ func fromTop(ctx context.Context, c *fun.Call, req high.TopRequest) (fun.Result,
 	comp := s.compiler()
 	top, err := comp.Top(ctx, req)
 	if err != nil {
-		s.show(source.List{{Err: err}})
+		s.show(source.Errors{{Err: err}})
 		return s.noStates("Unable to render top file: " + err.Error())
 	}
 	s.show(top.Faults)

@@ -232,13 +232,13 @@ func refusedShow(errs []value.Value) error {
 
 // failed is the result of states that do not compile: Salt's texts, whose
 // places go to stderr.
-func (s *session) failed(faults source.List) (fun.Result, error) {
+func (s *session) failed(faults source.Errors) (fun.Result, error) {
 	s.show(faults)
 	return fun.Result{Value: high.Texts(faults), Retcode: retCompile, Out: s.out}, nil
 }
 
 // show shows the places and hints of faults on stderr.
-func (s *session) show(faults source.List) {
+func (s *session) show(faults source.Errors) {
 	for _, f := range faults {
 		if !f.Pos.IsZero() || f.Hint != "" {
 			s.env.Fault(f)

@@ -158,7 +158,7 @@ func showHighstate(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // lowstate compiles what the top file gives to this machine.
-func (s *session) lowstate(ctx context.Context) ([]*fun.Chunk, source.List, error) {
+func (s *session) lowstate(ctx context.Context) ([]*fun.Chunk, source.Errors, error) {
 	comp := s.compiler()
 	_, matches, err := s.fromTop(ctx, comp)
 	if err != nil {

@@ -97,7 +97,7 @@ func (s *session) hint(c *fun.Chunk) {
 		return
 	}
 	if hint := s.env.Table.NotFound(fun.State, name).Hint(); hint != "" {
-		s.show(source.List{{Hint: hint, Err: errors.New("unknown state function \"" + name + "\"")}})
+		s.show(source.Errors{{Hint: hint, Err: errors.New("unknown state function \"" + name + "\"")}})
 	}
 }
 
@@ -172,7 +172,7 @@ func template(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	text, err := s.env.Host.ReadFile(abs)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return s.failed(source.List{{Err: errors.New("Specified SLS " + path + " on local filesystem cannot be found.")}})
+		return s.failed(source.Errors{{Err: errors.New("Specified SLS " + path + " on local filesystem cannot be found.")}})
 	case err != nil:
 		return fun.Result{}, err
 	}
