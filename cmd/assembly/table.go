@@ -20,6 +20,9 @@ import (
 	hashutilmod "brine/modules/hashutil"
 	httpmod "brine/modules/http"
 	jinjamod "brine/modules/jinja"
+	keyboardmod "brine/modules/keyboard"
+	kmodmod "brine/modules/kmod"
+	localemod "brine/modules/locale"
 	logmod "brine/modules/log"
 	matchmod "brine/modules/match"
 	networkmod "brine/modules/network"
@@ -36,6 +39,7 @@ import (
 	systemdmod "brine/modules/systemd"
 	sysvmod "brine/modules/sysv"
 	testmod "brine/modules/test"
+	timezonemod "brine/modules/timezone"
 	usermod "brine/modules/user"
 	"brine/runner/fn/events"
 	"brine/runner/fn/manage"
@@ -54,11 +58,15 @@ import (
 	grainsstates "brine/states/grains"
 	groupstates "brine/states/group"
 	httpstates "brine/states/http"
+	keyboardstates "brine/states/keyboard"
+	kmodstates "brine/states/kmod"
+	localestates "brine/states/locale"
 	modulestates "brine/states/module"
 	saltstates "brine/states/salt"
 	servicestates "brine/states/service"
 	stateconfstates "brine/states/stateconf"
 	teststates "brine/states/test"
+	timezonestates "brine/states/timezone"
 	userstates "brine/states/user"
 )
 
@@ -81,6 +89,9 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "hashutil", Load: hashutilmod.Module},
 		{Kind: fun.Exec, Name: "http", Load: httpmod.Module},
 		{Kind: fun.Exec, Name: "jinja", Load: jinjamod.Module},
+		{Kind: fun.Exec, Name: "keyboard", Load: keyboardmod.Module},
+		{Kind: fun.Exec, Name: "kmod", Load: kmodmod.Module},
+		{Kind: fun.Exec, Name: "locale", Load: localemod.Module},
 		{Kind: fun.Exec, Name: "log", Load: logmod.Module},
 		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
@@ -101,6 +112,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "debian_service", Virtual: "service", Load: sysvmod.Debian},
 		{Kind: fun.Exec, Name: "rh_service", Virtual: "service", Load: sysvmod.RedHat},
 		{Kind: fun.Exec, Name: "test", Load: testmod.Module},
+		{Kind: fun.Exec, Name: "timezone", Load: timezonemod.Module},
 		{Kind: fun.Exec, Name: "user", Load: usermod.Module},
 
 		{Kind: fun.State, Name: "alternatives", Load: alternativesstates.States},
@@ -112,11 +124,15 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "grains", Load: grainsstates.States},
 		{Kind: fun.State, Name: "group", Load: groupstates.States},
 		{Kind: fun.State, Name: "http", Load: httpstates.States},
+		{Kind: fun.State, Name: "keyboard", Load: keyboardstates.States},
+		{Kind: fun.State, Name: "kmod", Load: kmodstates.States},
+		{Kind: fun.State, Name: "locale", Load: localestates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "service", Load: servicestates.States},
 		{Kind: fun.State, Name: "stateconf", Load: stateconfstates.States},
 		{Kind: fun.State, Name: "test", Load: teststates.States},
+		{Kind: fun.State, Name: "timezone", Load: timezonestates.States},
 		{Kind: fun.State, Name: "user", Load: userstates.States},
 
 		{Kind: fun.Runner, Name: "audit", Load: auditRunner},
