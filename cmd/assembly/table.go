@@ -22,7 +22,10 @@ import (
 	hostsmod "brine/modules/hosts"
 	httpmod "brine/modules/http"
 	jinjamod "brine/modules/jinja"
+	keyboardmod "brine/modules/keyboard"
+	kmodmod "brine/modules/kmod"
 	linuxsysctlmod "brine/modules/linuxsysctl"
+	localemod "brine/modules/locale"
 	logmod "brine/modules/log"
 	matchmod "brine/modules/match"
 	mountmod "brine/modules/mount"
@@ -44,6 +47,7 @@ import (
 	systemdmod "brine/modules/systemd"
 	sysvmod "brine/modules/sysv"
 	testmod "brine/modules/test"
+	timezonemod "brine/modules/timezone"
 	usermod "brine/modules/user"
 	"brine/runner/fn/events"
 	"brine/runner/fn/manage"
@@ -64,6 +68,9 @@ import (
 	groupstates "brine/states/group"
 	hoststates "brine/states/host"
 	httpstates "brine/states/http"
+	keyboardstates "brine/states/keyboard"
+	kmodstates "brine/states/kmod"
+	localestates "brine/states/locale"
 	modulestates "brine/states/module"
 	mountstates "brine/states/mount"
 	pkgstates "brine/states/pkg"
@@ -74,6 +81,7 @@ import (
 	stateconfstates "brine/states/stateconf"
 	sysctlstates "brine/states/sysctl"
 	teststates "brine/states/test"
+	timezonestates "brine/states/timezone"
 	userstates "brine/states/user"
 )
 
@@ -101,6 +109,9 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "http", Load: httpmod.Module},
 		{Kind: fun.Exec, Name: "jinja", Load: jinjamod.Module},
 		{Kind: fun.Exec, Name: "linux_sysctl", Virtual: "sysctl", Load: linuxsysctlmod.Module},
+		{Kind: fun.Exec, Name: "keyboard", Load: keyboardmod.Module},
+		{Kind: fun.Exec, Name: "kmod", Load: kmodmod.Module},
+		{Kind: fun.Exec, Name: "locale", Load: localemod.Module},
 		{Kind: fun.Exec, Name: "log", Load: logmod.Module},
 		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
 		{Kind: fun.Exec, Name: "mount", Load: mountmod.Module},
@@ -124,6 +135,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "debian_service", Virtual: "service", Load: sysvmod.Debian},
 		{Kind: fun.Exec, Name: "rh_service", Virtual: "service", Load: sysvmod.RedHat},
 		{Kind: fun.Exec, Name: "test", Load: testmod.Module},
+		{Kind: fun.Exec, Name: "timezone", Load: timezonemod.Module},
 		{Kind: fun.Exec, Name: "user", Load: usermod.Module},
 
 		{Kind: fun.State, Name: "alternatives", Load: alternativesstates.States},
@@ -137,6 +149,9 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "group", Load: groupstates.States},
 		{Kind: fun.State, Name: "host", Load: hoststates.States},
 		{Kind: fun.State, Name: "http", Load: httpstates.States},
+		{Kind: fun.State, Name: "keyboard", Load: keyboardstates.States},
+		{Kind: fun.State, Name: "kmod", Load: kmodstates.States},
+		{Kind: fun.State, Name: "locale", Load: localestates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
 		{Kind: fun.State, Name: "mount", Load: mountstates.States},
@@ -147,6 +162,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "stateconf", Load: stateconfstates.States},
 		{Kind: fun.State, Name: "sysctl", Load: sysctlstates.States},
 		{Kind: fun.State, Name: "test", Load: teststates.States},
+		{Kind: fun.State, Name: "timezone", Load: timezonestates.States},
 		{Kind: fun.State, Name: "user", Load: userstates.States},
 
 		{Kind: fun.Runner, Name: "audit", Load: auditRunner},

@@ -4,6 +4,8 @@ package machine
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"strings"
 
 	"brine/internal/fun"
@@ -74,4 +76,80 @@ func Grain(env *fun.Env, name string) string {
 		return ""
 	}
 	return value.Str(v)
+}
+
+// Has reports whether a program is there.
+func Has(h host.Host, name string) bool {
+	_, err := h.LookPath(name, "")
+	return err == nil
+}
+
+// Provided is the Avail of a state module whose functions are those of an
+// execution module.
+func Provided(env *fun.Env, module string) (bool, string) {
+	mod, why := env.Provider(fun.Exec, module)
+	return mod != nil, why
+}
+
+// Said is a tool's own message about its failure.
+func Said(out host.Output) string {
+	text := strings.TrimSpace(value.DecodeReplace(out.Stderr))
+	if text == "" {
+		text = strings.TrimSpace(value.DecodeReplace(out.Stdout))
+	}
+	return text
+}
+
+// Setting returns the value of the first line "KEY=VALUE" of a file, without
+// quotes; ok is false where there is none. Lines that begin with # do not count.
+func Setting(h host.Host, path, key string) (val string, ok bool) {
+	text, err := h.ReadFile(path)
+	if err != nil {
+		return "", false
+	}
+	for line := range strings.Lines(value.DecodeReplace(text)) {
+		if v, is := strings.CutPrefix(strings.TrimSpace(line), key+"="); is {
+			return strings.Trim(v, `"'`), true
+		}
+	}
+	return "", false
+}
+
+// Set replaces the lines of a file that begin with "KEY=" by line, or adds it at
+// the end where there is none and add says so. It writes nothing where nothing
+// changes.
+func Set(h host.Host, path, key, line string, add bool) error {
+	text, err := h.ReadFile(path)
+	if err != nil && !(add && errors.Is(err, fs.ErrNotExist)) {
+		return fun.Errorf("%v", err)
+	}
+	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
+	if len(text) == 0 {
+		lines = nil
+	}
+	found := false
+	for i, l := range lines {
+		if strings.HasPrefix(l, key+"=") {
+			lines[i], found = line, true
+		}
+	}
+	if !found && add {
+		lines = append(lines, line)
+	}
+	return Write(h, path, strings.Join(lines, "\n")+"\n")
+}
+
+// Write replaces a file that everyone may read, unless it has that content.
+func Write(h host.Host, path, text string) error {
+	if old, err := h.ReadFile(path); err == nil && string(old) == text {
+		return nil
+	}
+	mode := fs.FileMode(0o644)
+	if st, err := h.Stat(path); err == nil {
+		mode = st.Mode.Perm()
+	}
+	if err := h.WriteFile(path, strings.NewReader(text), host.WriteOptions{Mode: &mode, FollowLinks: true}); err != nil {
+		return fun.Errorf("%v", err)
+	}
+	return nil
 }

@@ -1,0 +1,85 @@
+// Package locale is Salt's state module "locale".
+package locale
+
+import (
+	"context"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	locales "brine/modules/locale"
+	"brine/modules/machine"
+	"brine/states/dryrun"
+)
+
+// States returns the rows of the state module "locale".
+func States() fun.Module {
+	return fun.Module{Name: "locale", Kind: fun.State, Doc: "Make locales and set the system's.", Avail: provided, Specs: specs}
+}
+
+func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "locale") }
+
+var nameArgs = []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the locale, such as en_US.UTF-8"}}
+
+// specs are the functions, alphabetically.
+var specs = []fun.Spec{
+	{
+		Name: "present", Doc: "Make a locale that is not there.", Src: "states/locale.py present", State: present,
+		Example: "de_DE.UTF-8:\n  locale.present: []", Args: nameArgs,
+	},
+	{
+		Name: "system", Doc: "Set the locale of the system.", Src: "states/locale.py system", State: system,
+		Example: "de_DE.UTF-8:\n  locale.system: []", Args: nameArgs,
+	},
+}
+
+func call(ctx context.Context, c *fun.Call, fn string, args ...value.Value) (value.Value, error) {
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "locale."+fn, fun.Args{Pos: args})
+	return res.Value, err
+}
+
+// done is the return of a change.
+func done(name, comment string) fun.Ret {
+	return fun.Ret{Result: fun.OK, Changes: value.MapOf("locale", name), Comment: comment + name}
+}
+
+func system(ctx context.Context, c *fun.Call) fun.Ret {
+	has, err := call(ctx, c, "get_locale")
+	switch {
+	case err != nil:
+		return fun.Fail("Failed to set system locale: %v", err)
+	case has == c.Name:
+		return fun.Ret{Result: fun.OK, Comment: "System locale " + c.Name + " already set"}
+	case c.Test:
+		return fun.Ret{Result: fun.WouldChange, Comment: "System locale " + c.Name + " needs to be set"}
+	}
+	ok, err := call(ctx, c, "set_locale", c.Name)
+	switch {
+	case err != nil:
+		return fun.Fail("Failed to set system locale: %v", err)
+	case !value.Truth(ok):
+		return fun.Fail("Failed to set system locale to %s", c.Name)
+	}
+	return done(c.Name, "Set system locale ")
+}
+
+func present(ctx context.Context, c *fun.Call) fun.Ret {
+	is, err := call(ctx, c, "avail", c.Name)
+	switch {
+	case err != nil:
+		return fun.Fail("Failed to generate locale %s: %v", c.Name, err)
+	case value.Truth(is):
+		return fun.Ret{Result: fun.OK, Comment: "Locale " + c.Name + " is already present"}
+	case c.Test && dryrun.Certain(c) && !locales.Known(c.Env, c.Name):
+		return fun.Fail("Failed to generate locale %s", c.Name)
+	case c.Test:
+		return fun.Ret{Result: fun.WouldChange, Comment: "Locale " + c.Name + " needs to be generated"}
+	}
+	ok, err := call(ctx, c, "gen_locale", c.Name)
+	switch {
+	case err != nil:
+		return fun.Fail("Failed to generate locale %s: %v", c.Name, err)
+	case !value.Truth(ok):
+		return fun.Fail("Failed to generate locale %s", c.Name)
+	}
+	return done(c.Name, "Generated locale ")
+}

@@ -1,0 +1,105 @@
+// Package timezone is Salt's state module "timezone".
+package timezone
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/machine"
+)
+
+// States returns the rows of the state module "timezone".
+func States() fun.Module {
+	return fun.Module{Name: "timezone", Kind: fun.State, Doc: "Set the time zone.", Avail: provided, Specs: specs}
+}
+
+func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "timezone") }
+
+// specs are the functions, alphabetically.
+var specs = []fun.Spec{
+	{
+		Name: "system", Doc: "Set the time zone of the system.", Src: "states/timezone.py system", State: system,
+		Example: "Europe/Paris:\n  timezone.system:\n    - utc: True",
+		Args: []fun.Arg{
+			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the zone"},
+			{Name: "utc", Type: fun.Bool, Default: true, Doc: "the hardware clock shows UTC; False leaves it as it is"},
+		},
+	},
+}
+
+// call calls an execution function of the module.
+func call(ctx context.Context, c *fun.Call, fn string, args ...value.Value) (value.Value, error) {
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "timezone."+fn, fun.Args{Pos: args})
+	return res.Value, err
+}
+
+// system sets the zone and has the hardware clock show UTC.
+// Salt: salt/states/timezone.py system.
+func system(ctx context.Context, c *fun.Call) fun.Ret {
+	name := c.Name
+	same, err := call(ctx, c, "zone_compare", name)
+	if err != nil {
+		return fun.Fail("Unable to compare desired timezone '%s' to system timezone: %v", name, err)
+	}
+	shows, err := call(ctx, c, "get_hwclock")
+	if err != nil {
+		return fun.Fail("%v", err)
+	}
+	doZone, doUTC := same != true, c.Bool("utc") && (shows == "localtime" || shows == "LOCAL")
+	switch {
+	case !doZone && !doUTC:
+		text := fmt.Sprintf("Timezone %s already set", name)
+		if c.Bool("utc") {
+			text += ", UTC already set to " + name
+		}
+		return fun.Ret{Result: fun.OK, Comment: text}
+	case c.Test:
+		var due []string
+		if doZone {
+			due = append(due, fmt.Sprintf("Timezone %s needs to be set", name))
+		}
+		if doUTC {
+			due = append(due, "UTC needs to be set to True")
+		}
+		return fun.Ret{Result: fun.WouldChange, Comment: strings.Join(due, ", ")}
+	}
+	ret := fun.Ret{Result: fun.OK}
+	changes := value.NewMap(2)
+	var said []string
+	if doZone {
+		done, err := call(ctx, c, "set_zone", name)
+		if err == nil && done == true {
+			changes.Set("timezone", name)
+			said = append(said, "Set timezone "+name)
+		} else {
+			ret.Result = fun.Failed
+			said = append(said, "Failed to set timezone"+reason(done, err))
+		}
+	}
+	if doUTC {
+		done, err := call(ctx, c, "set_hwclock", "UTC")
+		if err == nil && done == true {
+			changes.Set("utc", true)
+			said = append(said, "Set UTC to True")
+		} else {
+			ret.Result = fun.Failed
+			said = append(said, "Failed to set UTC to True"+reason(nil, err))
+		}
+	}
+	ret.Changes, ret.Comment = changes, strings.Join(said, ", ")
+	return ret
+}
+
+// reason is why a function did not do what it should, after a colon.
+func reason(v value.Value, err error) string {
+	if err != nil {
+		return ": " + err.Error()
+	}
+	if s, ok := v.(string); ok {
+		return ": " + s
+	}
+	return ""
+}
