@@ -27,7 +27,7 @@ race: ## the tests of what runs in parallel, under the race detector (needs gcc)
 fuzz: ## every fuzzer for FUZZTIME
 	sh .ci/fuzz $(FUZZTIME)
 
-lint: ## formatting, vet, staticcheck, tidy
+lint: ## formatting, vet, golangci-lint, tidy
 	sh .ci/lint
 
 bench: ## benchmarks beside the code

@@ -7,8 +7,6 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
-
-	"brine/internal/host"
 )
 
 // killGrace is how long a cancelled run has to end its process groups.
@@ -47,11 +45,9 @@ func (a *App) signals(ctx context.Context) (context.Context, func()) {
 			// A run that does not end in time is ended here, so that Ctrl-C
 			// always works.
 			time.AfterFunc(killGrace, func() { os.Exit(exitInterrupted) })
-			if l, ok := a.Host.(*host.Local); ok {
-				bounded, done := context.WithTimeout(context.Background(), killGrace)
-				l.CloseAll(bounded)
-				done()
-			}
+			bounded, done := context.WithTimeout(context.Background(), killGrace)
+			a.Host.CloseAll(bounded)
+			done()
 		}
 	}()
 	return ctx, func() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -65,12 +64,8 @@ func (a *agentRoom) options(ctx context.Context) agent.Options {
 // fork returns the machine for one call: what environ.setenv does in one is not
 // for the next, and its programs can be signalled alone.
 func (a *agentRoom) fork() (host.Host, func(sig int)) {
-	l, ok := a.o.Host.(*host.Local)
-	if !ok {
-		return a.o.Host, nil
-	}
-	l = l.Fork()
-	return l, l.SignalGroups
+	h := a.o.Host.Fork()
+	return h, h.SignalGroups
 }
 
 // agentFacts is what an agent says of itself in its hello.
@@ -219,8 +214,8 @@ func (a *agentRoom) config(s agent.Session) (*config.Config, error) {
 	over.Set("__role", "minion")
 	over.Set("file_client", "local")
 	h := a.o.Host
-	// An empty directory with an empty Saltfile stands for the configuration:
-	// the target's own does not count.
+	// An empty directory stands for the configuration: the target's own does
+	// not count.
 	var dir string
 	if a.o.CacheDir != "" {
 		dir = filepath.Join(a.o.CacheDir, "conf")
@@ -241,17 +236,10 @@ func (a *agentRoom) config(s agent.Session) (*config.Config, error) {
 			over.Set("cachedir", filepath.Join(tmp, "cache"))
 		}
 	}
-	saltfile := filepath.Join(dir, "Saltfile")
-	if _, err := h.Lstat(saltfile); err != nil {
-		mode := fs.FileMode(0o600)
-		if err := h.WriteFile(saltfile, strings.NewReader(""), host.WriteOptions{Mode: &mode}); err != nil {
-			return nil, err
-		}
-	}
 	if !over.Has("cachedir") {
 		over.Set("cachedir", filepath.Join(a.o.CacheDir, "minion"))
 	}
-	return config.Load(config.Options{Kind: config.Minion, Host: h, Dir: dir, Saltfile: saltfile, Override: over})
+	return config.Load(config.Options{Kind: config.Minion, Host: h, Dir: dir, NoSaltfile: true, Override: over})
 }
 
 // call calls a job's function. The custom modules of the tree are looked for

@@ -9,7 +9,6 @@ import (
 	"brine/internal/config"
 	"brine/internal/fleet"
 	"brine/internal/fun"
-	"brine/internal/host"
 	"brine/internal/render"
 	"brine/internal/roster"
 	"brine/internal/value"
@@ -124,9 +123,7 @@ func targetEnv(ctx context.Context, o EnvOptions, r *roster.Roster, id string) *
 		opts.Set("grains", e.Grains)
 	}
 	// Each target has an environment of its own, which environ.setenv changes.
-	if l, ok := o.Host.(*host.Local); ok {
-		o.Host = l.Fork()
-	}
+	o.Host = o.Host.Fork()
 	cfg := *o.Config
 	cfg.Opts, cfg.Kind = opts, config.Minion
 	o.Config = &cfg

@@ -77,9 +77,7 @@ func Agent(ctx context.Context, o Options) error {
 	if ao.CacheDir == "" {
 		ao.CacheDir = besideExe(o.Host, exe)
 	}
-	if l, ok := o.Host.(*host.Local); ok {
-		ao.CloseAll = l.CloseAll
-	}
+	ao.CloseAll = o.Host.CloseAll
 	// Other processes of this user tell so that they wish to signal a job.
 	wake := make(chan os.Signal, 1)
 	signal.Notify(wake, syscall.SIGUSR1)

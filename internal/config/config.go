@@ -47,6 +47,8 @@ type Options struct {
 	Section string
 	// Saltfile is --saltfile; "" is ./Saltfile, where there is one.
 	Saltfile string
+	// NoSaltfile has no Saltfile read, that of the environment neither.
+	NoSaltfile bool
 	// FileRoots and PillarRoots are --file-root and --pillar-root: the
 	// directories of base, instead of those of the configuration.
 	FileRoots, PillarRoots []string
@@ -186,6 +188,9 @@ func Saltfile(o Options) (*value.Map, error) {
 // saltfile returns the section of the Saltfile that holds, empty where there
 // is none.
 func (l *loader) saltfile() (*value.Map, error) {
+	if l.o.NoSaltfile {
+		return value.NewMap(0), nil
+	}
 	path := l.o.Saltfile
 	explicit := path != ""
 	if path == "" {

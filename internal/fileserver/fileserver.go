@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 
 	"brine/internal/digest"
 	"brine/internal/fun"
@@ -103,7 +104,7 @@ func (s *Server) Stat(ctx context.Context, saltenv, p string) (fun.FileInfo, err
 		case err == nil:
 			fi.SaltEnv = saltenv
 			return fi, nil
-		case errors.Is(err, fs.ErrNotExist), isNotDir(err):
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // to a reader, a missing file
 		default:
 			if refused == nil {
 				refused = err
@@ -115,10 +116,6 @@ func (s *Server) Stat(ctx context.Context, saltenv, p string) (fun.FileInfo, err
 	}
 	return fun.FileInfo{}, fmt.Errorf("salt://%s in saltenv %s: %w", p, saltenv, fs.ErrNotExist)
 }
-
-// isNotDir reports whether a part of a path that should be a directory is a
-// file, which to a reader is a missing file.
-func isNotDir(err error) bool { return strings.HasSuffix(err.Error(), "not a directory") }
 
 func (s *Server) noEnv(saltenv, p string) error {
 	return fmt.Errorf("salt://%s: there is no saltenv %q%s: %w", p, saltenv, source.DidYouMean(saltenv, s.roots.Envs), fs.ErrNotExist)

@@ -179,3 +179,41 @@ func (f *Fake) Getwd() (string, error) { return f.Cwd, nil }
 
 // Getpid returns PID.
 func (f *Fake) Getpid() int { return f.PID }
+
+// Fork returns f with an environment of its own.
+func (f *Fake) Fork() Host {
+	return &fakeFork{Fake: f, env: environ{vars: append([]string{}, f.Environ()...)}}
+}
+
+// SignalGroups does nothing: a fake's programs end at once.
+func (*Fake) SignalGroups(int) {}
+
+// CloseAll does nothing: a fake's programs end at once.
+func (*Fake) CloseAll(context.Context) {}
+
+// A fakeFork is a fake with an environment of its own.
+type fakeFork struct {
+	*Fake
+	env environ
+}
+
+func (f *fakeFork) Fork() Host {
+	return &fakeFork{Fake: f.Fake, env: environ{vars: append([]string{}, f.Environ()...)}}
+}
+func (f *fakeFork) Environ() []string              { return f.env.Environ() }
+func (f *fakeFork) Setenv(key, value string) error { return f.env.Setenv(key, value) }
+func (f *fakeFork) Unsetenv(key string) error      { return f.env.Unsetenv(key) }
+
+func (f *fakeFork) Run(ctx context.Context, c Cmd) (Output, error) {
+	if c.Env == nil {
+		c.Env = f.Environ()
+	}
+	return f.Fake.Run(ctx, c)
+}
+
+func (f *fakeFork) Start(c Cmd) (int, error) {
+	if c.Env == nil {
+		c.Env = f.Environ()
+	}
+	return f.Fake.Start(c)
+}

@@ -143,6 +143,15 @@ type Processes interface {
 	LookPath(name, path string) (string, error)
 	// Signal sends a signal by number to a process (or, negative pid, a group).
 	Signal(pid, signal int) error
+	// Fork returns the same machine with an environment of its own, a copy.
+	Fork() Host
+	// SignalGroups sends a signal to the process groups of the programs that
+	// this Host, not its forks, runs by Run.
+	SignalGroups(signal int)
+	// CloseAll ends all programs that this Host and its forks run by Run, and
+	// removes temporary files; what runs them fails from then on. It returns
+	// after a few seconds at the latest, sooner when ctx ends.
+	CloseAll(ctx context.Context)
 	// Environ returns the environment that programs get as KEY=value.
 	Environ() []string
 	// Setenv changes it for this Host, Unsetenv takes a name out. The process's

@@ -47,7 +47,7 @@ func NewLocal() *Local {
 
 // Fork returns the same machine with an environment of its own, a copy of l's.
 // CloseAll of either ends the programs of both.
-func (l *Local) Fork() *Local {
+func (l *Local) Fork() Host {
 	return &Local{owned: l.owned, environ: environ{vars: l.Environ()}, mine: &groups{}}
 }
 

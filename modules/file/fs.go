@@ -8,6 +8,7 @@
 package file
 
 import (
+	"errors"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -274,13 +275,25 @@ func (f *FS) Stats(p string, follow bool) (Stats, error) {
 		}
 	}
 	if err != nil {
-		return Stats{}, fun.Errorf("Path not found: %s", p)
+		return Stats{}, &notFoundError{fun.CommandError{Msg: "Path not found: " + p}}
 	}
 	return Stats{
 		Stat: st, User: f.UIDToUser(st.UID), Group: f.GIDToGroup(st.GID),
 		Mode: modeText(st.Mode), Type: typeName(st.Mode),
 	}, nil
 }
+
+// ErrNotFound is the error of Stats, and of what calls it, of a path that is not
+// there.
+var ErrNotFound = errors.New("path not found")
+
+// A notFoundError is ErrNotFound with Salt's text.
+type notFoundError struct{ fun.CommandError }
+
+func (e *notFoundError) Unwrap() error { return &e.CommandError }
+
+// Is reports whether target is ErrNotFound.
+func (e *notFoundError) Is(target error) bool { return target == ErrNotFound }
 
 func typeName(m fs.FileMode) string {
 	switch {

@@ -2,6 +2,7 @@ package file
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -391,7 +392,7 @@ func (c *call) updateBelow(ctx context.Context, name string, p dirPlan, rec recu
 	}
 	check := func(path, mode string) {
 		_, err := c.CheckPerms(ctx, path, c.ret, files.Perms{User: user, Group: group, Mode: mode, Follow: p.follow})
-		if err != nil && !strings.HasPrefix(err.Error(), "Path not found") {
+		if err != nil && !errors.Is(err, files.ErrNotFound) { // it was removed meanwhile
 			errs = append(errs, err.Error())
 		}
 	}

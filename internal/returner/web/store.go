@@ -208,7 +208,7 @@ func (e *elastic) ensure(ctx context.Context, name string) error {
 		}
 		_, err = e.do(ctx, http.MethodPut, path+"-v1", asJSON, value.EncodeJSON(value.MapOf("settings", value.MapOf(
 			"number_of_shards", int64(e.s.Int("number_of_shards")), "number_of_replicas", int64(e.s.Int("number_of_replicas"))))))
-		if err != nil && !strings.Contains(err.Error(), "resource_already_exists_exception") {
+		if err != nil && (!errors.As(err, &s) || s.reason != "resource_already_exists_exception") {
 			return err
 		}
 		_, err = e.do(ctx, http.MethodPut, path+"-v1/_alias/"+url.PathEscape(name), asJSON, nil)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -104,7 +105,7 @@ func (c *client) do(ctx context.Context, method, to, contentType string, body []
 	if res.StatusCode/100 == 2 {
 		return b, nil
 	}
-	err = &statusError{c.hide(fmt.Errorf("%s: %s: %s", req.URL.Host, res.Status, c.head(b))), res.StatusCode}
+	err = &statusError{c.hide(fmt.Errorf("%s: %s: %s", req.URL.Host, res.Status, c.head(b))), res.StatusCode, reason(b)}
 	switch res.StatusCode {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
 		// It is the request that is wrong: the same one will be wrong later.
@@ -118,7 +119,19 @@ func (c *client) do(ctx context.Context, method, to, contentType string, body []
 // A statusError is a status that is none of 2xx.
 type statusError struct {
 	error
-	code int
+	code   int
+	reason string // the type of the error, where the service is Elasticsearch
+}
+
+// reason returns the type of error that an answer of Elasticsearch names.
+func reason(answer []byte) string {
+	var a struct {
+		Error struct{ Type string }
+	}
+	if json.Unmarshal(answer, &a) != nil {
+		return ""
+	}
+	return a.Error.Type
 }
 
 // A busy service says when to try again.
