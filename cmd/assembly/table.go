@@ -21,6 +21,7 @@ import (
 	hostsmod "brine/modules/hosts"
 	httpmod "brine/modules/http"
 	jinjamod "brine/modules/jinja"
+	linuxaclmod "brine/modules/linuxacl"
 	linuxsysctlmod "brine/modules/linuxsysctl"
 	logmod "brine/modules/log"
 	matchmod "brine/modules/match"
@@ -55,6 +56,7 @@ import (
 	groupstates "brine/states/group"
 	hoststates "brine/states/host"
 	httpstates "brine/states/http"
+	linuxaclstates "brine/states/linuxacl"
 	modulestates "brine/states/module"
 	mountstates "brine/states/mount"
 	saltstates "brine/states/salt"
@@ -86,6 +88,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "hosts", Load: hostsmod.Module},
 		{Kind: fun.Exec, Name: "http", Load: httpmod.Module},
 		{Kind: fun.Exec, Name: "jinja", Load: jinjamod.Module},
+		{Kind: fun.Exec, Name: "linux_acl", Virtual: "acl", Load: linuxaclmod.Module},
 		{Kind: fun.Exec, Name: "linux_sysctl", Virtual: "sysctl", Load: linuxsysctlmod.Module},
 		{Kind: fun.Exec, Name: "log", Load: logmod.Module},
 		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
@@ -115,6 +118,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "group", Load: groupstates.States},
 		{Kind: fun.State, Name: "host", Load: hoststates.States},
 		{Kind: fun.State, Name: "http", Load: httpstates.States},
+		{Kind: fun.State, Name: "linux_acl", Virtual: "acl", Load: linuxaclstates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "mount", Load: mountstates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
