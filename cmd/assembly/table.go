@@ -20,6 +20,7 @@ import (
 	hashutilmod "brine/modules/hashutil"
 	hostsmod "brine/modules/hosts"
 	httpmod "brine/modules/http"
+	inimanagemod "brine/modules/inimanage"
 	jinjamod "brine/modules/jinja"
 	linuxaclmod "brine/modules/linuxacl"
 	linuxsysctlmod "brine/modules/linuxsysctl"
@@ -56,6 +57,7 @@ import (
 	groupstates "brine/states/group"
 	hoststates "brine/states/host"
 	httpstates "brine/states/http"
+	inimanagestates "brine/states/inimanage"
 	linuxaclstates "brine/states/linuxacl"
 	modulestates "brine/states/module"
 	mountstates "brine/states/mount"
@@ -87,6 +89,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "hashutil", Load: hashutilmod.Module},
 		{Kind: fun.Exec, Name: "hosts", Load: hostsmod.Module},
 		{Kind: fun.Exec, Name: "http", Load: httpmod.Module},
+		{Kind: fun.Exec, Name: "ini_manage", Virtual: "ini", Load: inimanagemod.Module},
 		{Kind: fun.Exec, Name: "jinja", Load: jinjamod.Module},
 		{Kind: fun.Exec, Name: "linux_acl", Virtual: "acl", Load: linuxaclmod.Module},
 		{Kind: fun.Exec, Name: "linux_sysctl", Virtual: "sysctl", Load: linuxsysctlmod.Module},
@@ -118,6 +121,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "group", Load: groupstates.States},
 		{Kind: fun.State, Name: "host", Load: hoststates.States},
 		{Kind: fun.State, Name: "http", Load: httpstates.States},
+		{Kind: fun.State, Name: "ini_manage", Virtual: "ini", Load: inimanagestates.States},
 		{Kind: fun.State, Name: "linux_acl", Virtual: "acl", Load: linuxaclstates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "mount", Load: mountstates.States},
