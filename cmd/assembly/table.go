@@ -25,6 +25,7 @@ import (
 	linuxaclmod "brine/modules/linuxacl"
 	linuxsysctlmod "brine/modules/linuxsysctl"
 	logmod "brine/modules/log"
+	logrotatemod "brine/modules/logrotate"
 	matchmod "brine/modules/match"
 	mountmod "brine/modules/mount"
 	networkmod "brine/modules/network"
@@ -59,6 +60,7 @@ import (
 	httpstates "brine/states/http"
 	inimanagestates "brine/states/inimanage"
 	linuxaclstates "brine/states/linuxacl"
+	logrotatestates "brine/states/logrotate"
 	modulestates "brine/states/module"
 	mountstates "brine/states/mount"
 	saltstates "brine/states/salt"
@@ -94,6 +96,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "linux_acl", Virtual: "acl", Load: linuxaclmod.Module},
 		{Kind: fun.Exec, Name: "linux_sysctl", Virtual: "sysctl", Load: linuxsysctlmod.Module},
 		{Kind: fun.Exec, Name: "log", Load: logmod.Module},
+		{Kind: fun.Exec, Name: "logrotate", Load: logrotatemod.Module},
 		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
 		{Kind: fun.Exec, Name: "mount", Load: mountmod.Module},
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
@@ -123,6 +126,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "http", Load: httpstates.States},
 		{Kind: fun.State, Name: "ini_manage", Virtual: "ini", Load: inimanagestates.States},
 		{Kind: fun.State, Name: "linux_acl", Virtual: "acl", Load: linuxaclstates.States},
+		{Kind: fun.State, Name: "logrotate", Load: logrotatestates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "mount", Load: mountstates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
