@@ -21,12 +21,15 @@ import (
 	hashutilmod "brine/modules/hashutil"
 	hostsmod "brine/modules/hosts"
 	httpmod "brine/modules/http"
+	inimanagemod "brine/modules/inimanage"
 	jinjamod "brine/modules/jinja"
 	keyboardmod "brine/modules/keyboard"
 	kmodmod "brine/modules/kmod"
+	linuxaclmod "brine/modules/linuxacl"
 	linuxsysctlmod "brine/modules/linuxsysctl"
 	localemod "brine/modules/locale"
 	logmod "brine/modules/log"
+	logrotatemod "brine/modules/logrotate"
 	matchmod "brine/modules/match"
 	mountmod "brine/modules/mount"
 	networkmod "brine/modules/network"
@@ -68,9 +71,12 @@ import (
 	groupstates "brine/states/group"
 	hoststates "brine/states/host"
 	httpstates "brine/states/http"
+	inimanagestates "brine/states/inimanage"
 	keyboardstates "brine/states/keyboard"
 	kmodstates "brine/states/kmod"
+	linuxaclstates "brine/states/linuxacl"
 	localestates "brine/states/locale"
+	logrotatestates "brine/states/logrotate"
 	modulestates "brine/states/module"
 	mountstates "brine/states/mount"
 	pkgstates "brine/states/pkg"
@@ -107,12 +113,15 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "hashutil", Load: hashutilmod.Module},
 		{Kind: fun.Exec, Name: "hosts", Load: hostsmod.Module},
 		{Kind: fun.Exec, Name: "http", Load: httpmod.Module},
+		{Kind: fun.Exec, Name: "ini_manage", Virtual: "ini", Load: inimanagemod.Module},
 		{Kind: fun.Exec, Name: "jinja", Load: jinjamod.Module},
+		{Kind: fun.Exec, Name: "linux_acl", Virtual: "acl", Load: linuxaclmod.Module},
 		{Kind: fun.Exec, Name: "linux_sysctl", Virtual: "sysctl", Load: linuxsysctlmod.Module},
 		{Kind: fun.Exec, Name: "keyboard", Load: keyboardmod.Module},
 		{Kind: fun.Exec, Name: "kmod", Load: kmodmod.Module},
 		{Kind: fun.Exec, Name: "locale", Load: localemod.Module},
 		{Kind: fun.Exec, Name: "log", Load: logmod.Module},
+		{Kind: fun.Exec, Name: "logrotate", Load: logrotatemod.Module},
 		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
 		{Kind: fun.Exec, Name: "mount", Load: mountmod.Module},
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
@@ -152,6 +161,9 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "keyboard", Load: keyboardstates.States},
 		{Kind: fun.State, Name: "kmod", Load: kmodstates.States},
 		{Kind: fun.State, Name: "locale", Load: localestates.States},
+		{Kind: fun.State, Name: "ini_manage", Virtual: "ini", Load: inimanagestates.States},
+		{Kind: fun.State, Name: "linux_acl", Virtual: "acl", Load: linuxaclstates.States},
+		{Kind: fun.State, Name: "logrotate", Load: logrotatestates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
 		{Kind: fun.State, Name: "mount", Load: mountstates.States},

@@ -1,0 +1,195 @@
+// Package inimanage is Salt's execution module "ini_manage", which serves as "ini":
+// options and sections of INI files.
+package inimanage
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+	"brine/modules/textfile"
+)
+
+// Module returns the execution module "ini".
+func Module() fun.Module {
+	return fun.Module{Name: "ini", Kind: fun.Exec, Doc: "Manage INI files.", Specs: specs}
+}
+
+// Read returns a file; one that does not exist is empty.
+func Read(env *fun.Env, name, sep string) (*File, error) {
+	text, err := textfile.Read(env.Host, name)
+	if err != nil {
+		return nil, fun.Errorf("Unable to open file '%s'. Exception: %s", name, host.OSError(err))
+	}
+	return Parse(text, sep), nil
+}
+
+// Edit lets change change a file and writes it, if change says so.
+func Edit(env *fun.Env, name, sep string, change func(*File) (bool, error)) error {
+	defer textfile.Lock(env, name)()
+	f, err := Read(env, name, sep)
+	if err != nil {
+		return err
+	}
+	if due, err := change(f); err != nil || !due {
+		return err
+	}
+	if _, err = env.Host.Stat(filepath.Dir(name)); err == nil {
+		err = textfile.Write(env.Host, name, f.String())
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	if err != nil {
+		return fun.Errorf("Unable to write file '%s'. Exception: %s", name, host.OSError(err))
+	}
+	return nil
+}
+
+// checkName refuses names that would not be read back.
+func checkName(what, name string) error {
+	if name == "" || strings.ContainsAny(name, "\r\n\x00") || what == "section" && strings.ContainsAny(name, "[]") || what == "option" && strings.ContainsAny(name[:1], "#;[ \t") {
+		return fun.Errorf("invalid name of a %s: %s", what, value.Repr(name))
+	}
+	return nil
+}
+
+// before is a change as Salt reports it.
+func before(old, now value.Value) *value.Map { return value.MapOf("before", old, "after", now) }
+
+// put gives an option a value and notes in changes what it was.
+func put(f *File, sect, name string, val value.Value, changes *value.Map) error {
+	if err := checkName("option", name); err != nil {
+		return err
+	}
+	if _, ok := val.(value.Mapping); ok {
+		return fun.Errorf("the option %s is a mapping; sections have no sections of their own", name)
+	}
+	text := value.Str(val)
+	old, had := f.Get(sect, name)
+	if !f.Set(sect, name, text) {
+		return nil
+	}
+	if had {
+		changes.Set(name, before(old, text))
+	} else {
+		changes.Set(name, before(nil, text))
+	}
+	return nil
+}
+
+// Update sets options: values, or mappings of them for sections. It returns what
+// changed. Salt: salt/modules/ini_manage.py set_option.
+func Update(f *File, sections *value.Map) (*value.Map, error) {
+	changes := value.NewMap(2)
+	for k, v := range sections.All() {
+		name := value.Str(k)
+		body, ok := v.(value.Mapping)
+		if !ok {
+			if err := put(f, "", name, v, changes); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err := checkName("section", name); err != nil {
+			return nil, err
+		}
+		fresh := !f.Has(name)
+		if fresh {
+			f.Add(name)
+		}
+		sub := value.NewMap(2)
+		for _, o := range body.Keys() {
+			val, _ := body.Get(o)
+			if err := put(f, name, value.Str(o), val, sub); err != nil {
+				return nil, err
+			}
+		}
+		switch {
+		case fresh:
+			changes.Set(name, before(nil, f.Section(name)))
+		case sub.Len() > 0:
+			changes.Set(name, sub)
+		}
+	}
+	return changes, nil
+}
+
+func setOption(_ context.Context, c *fun.Call) (fun.Result, error) {
+	sections := c.Map("sections")
+	if sections == nil {
+		sections = value.NewMap(0)
+	}
+	var changes *value.Map
+	err := Edit(c.Env, c.Str("file_name"), c.Str("separator"), func(f *File) (due bool, err error) {
+		changes, err = Update(f, sections)
+		return err == nil && changes.Len() > 0, err
+	})
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(changes)
+}
+
+func getOption(_ context.Context, c *fun.Call) (fun.Result, error) {
+	f, err := Read(c.Env, c.Str("file_name"), c.Str("separator"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if v, ok := f.Get(c.Str("section"), c.Str("option")); ok {
+		return fun.Value(v)
+	}
+	return fun.Value(nil)
+}
+
+func removeOption(_ context.Context, c *fun.Call) (fun.Result, error) {
+	var val value.Value
+	err := Edit(c.Env, c.Str("file_name"), c.Str("separator"), func(f *File) (bool, error) {
+		sect := c.Str("section")
+		if !f.Has(sect) {
+			sect = ""
+		}
+		old, found := f.Remove(sect, c.Str("option"))
+		if found {
+			val = old
+		}
+		return found, nil
+	})
+	return fun.Result{Value: val}, err
+}
+
+func getSection(_ context.Context, c *fun.Call) (fun.Result, error) {
+	f, err := Read(c.Env, c.Str("file_name"), c.Str("separator"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if c.Str("section") == "" {
+		return fun.Value(value.NewMap(0))
+	}
+	return fun.Value(f.Section(c.Str("section")))
+}
+
+func removeSection(_ context.Context, c *fun.Call) (fun.Result, error) {
+	var val value.Value
+	err := Edit(c.Env, c.Str("file_name"), c.Str("separator"), func(f *File) (bool, error) {
+		old := f.Section(c.Str("section"))
+		if !f.RemoveSection(c.Str("section")) {
+			return false, nil
+		}
+		val = old
+		return true, nil
+	})
+	return fun.Result{Value: val}, err
+}
+
+func getINI(_ context.Context, c *fun.Call) (fun.Result, error) {
+	f, err := Read(c.Env, c.Str("file_name"), c.Str("separator"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(f.Value())
+}
