@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// ErrAlgorithm is returned where a method is not sha256 or sha512.
+// ErrAlgorithm is returned where a method is not sha256, sha512 or md5.
 var ErrAlgorithm = errors.New("not a method of this package")
 
 const alphabet = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -19,7 +19,8 @@ var nonUniqueArgs = []fun.Arg{
 var specs = []fun.Spec{
 	{
 		Name: "add", Doc: "Create a group; return whether that worked.", Src: "modules/groupadd.py add",
-		Shared: [][]fun.Arg{nonUniqueArgs}, Fn: add,
+		Example: "call group.add storage 3456",
+		Shared:  [][]fun.Arg{nonUniqueArgs}, Fn: add,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "gid", Type: fun.Int, Doc: "group ID"},
@@ -27,30 +28,49 @@ var specs = []fun.Spec{
 			rootArg,
 		},
 	},
-	{Name: "adduser", Doc: "Add a user to a group; return whether that worked.", Src: "modules/groupadd.py adduser", Args: []fun.Arg{nameArg, userArg, rootArg}, Fn: addUser},
+	{
+		Name: "adduser", Doc: "Add a user to a group; return whether that worked.", Src: "modules/groupadd.py adduser",
+		Example: "call group.adduser storage fred",
+		Args:    []fun.Arg{nameArg, userArg, rootArg}, Fn: addUser,
+	},
 	{
 		Name: "chgid", Doc: "Change the ID of a group; return whether it has it.", Src: "modules/groupadd.py chgid",
-		Shared: [][]fun.Arg{nonUniqueArgs}, Fn: chgid,
+		Example: "call group.chgid storage 4376",
+		Shared:  [][]fun.Arg{nonUniqueArgs}, Fn: chgid,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "gid", Type: fun.Int, Required: true, Doc: "the new group ID"},
 			rootArg,
 		},
 	},
-	{Name: "delete", Doc: "Delete a group; return whether that worked.", Src: "modules/groupadd.py delete", Args: []fun.Arg{nameArg, rootArg}, Fn: remove},
-	{Name: "deluser", Doc: "Remove a user from a group; return whether that worked.", Src: "modules/groupadd.py deluser", Args: []fun.Arg{nameArg, userArg, rootArg}, Fn: delUser},
+	{
+		Name: "delete", Doc: "Delete a group; return whether that worked.", Src: "modules/groupadd.py delete",
+		Example: "call group.delete storage",
+		Args:    []fun.Arg{nameArg, rootArg}, Fn: remove,
+	},
+	{
+		Name: "deluser", Doc: "Remove a user from a group; return whether that worked.", Src: "modules/groupadd.py deluser",
+		Example: "call group.deluser storage fred",
+		Args:    []fun.Arg{nameArg, userArg, rootArg}, Fn: delUser,
+	},
 	{
 		Name: "getent", Doc: "Return all groups.", Src: "modules/groupadd.py getent",
-		Fn: getent,
+		Example: "call group.getent",
+		Fn:      getent,
 		Args: []fun.Arg{
 			{Name: "refresh", Type: fun.Bool, Default: false, Doc: "accepted; groups are read each time"},
 			rootArg,
 		},
 	},
-	{Name: "info", Doc: "Return a group's name, ID and members, {} if it does not exist.", Src: "modules/groupadd.py info", Args: []fun.Arg{nameArg, rootArg}, Fn: info},
+	{
+		Name: "info", Doc: "Return a group's name, ID and members, {} if it does not exist.", Src: "modules/groupadd.py info",
+		Example: "call group.info storage",
+		Args:    []fun.Arg{nameArg, rootArg}, Fn: info,
+	},
 	{
 		Name: "members", Doc: "Replace the members of a group; return whether that worked.", Src: "modules/groupadd.py members",
-		Fn: members,
+		Example: "call group.members storage fred,mary",
+		Fn:      members,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "members_list", Type: fun.Commas, Required: true, Doc: "the members, as a list or separated by commas"},

@@ -34,7 +34,7 @@ const (
 )
 
 // shadowHash hashes a password. Salt: salt/modules/mod_random.py shadow_hash.
-// Difference: there are sha256 and sha512 alone.
+// Difference: there are sha512, sha256 and md5 only.
 func shadowHash(_ context.Context, c *fun.Call) (fun.Result, error) {
 	salt, password := shacrypt.Salt(), shacrypt.Salt()
 	if v := c.Value("crypt_salt"); value.Truth(v) {
@@ -45,7 +45,7 @@ func shadowHash(_ context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	h, err := shacrypt.Hash(c.Str("algorithm"), password, salt)
 	if err != nil {
-		return fun.Result{}, fun.Errorf("Algorithm '%s' is not supported: sha256 and sha512 are", c.Str("algorithm"))
+		return fun.Result{}, fun.Errorf("Algorithm '%s' is not supported; supported are sha512, sha256 and md5", c.Str("algorithm"))
 	}
 	return fun.Value(h)
 }

@@ -65,7 +65,7 @@ func TestFunctions(t *testing.T) {
 		{"hash", value.MapOf("value", "hi", "algorithm", "nope"), nil, "You must specify a valid algorithm."},
 		{"hash", value.MapOf("value", int64(5)), nil, "object supporting the buffer API required"},
 		{"shadow_hash", value.MapOf("crypt_salt", "salt", "password", "pw"), "$6$salt$AkOOBO38SQQ8T8Q46KuCONe.8zg41nvCDKDq7pVQd2n2hy8sf8aR3G89VY.57up0eSIa/69odCCcLT4hx7FpW/", ""},
-		{"shadow_hash", value.MapOf("password", "pw", "algorithm", "md5"), nil, "Algorithm 'md5' is not supported: sha256 and sha512 are"},
+		{"shadow_hash", value.MapOf("password", "pw", "algorithm", "blowfish"), nil, "Algorithm 'blowfish' is not supported; supported are sha512, sha256 and md5"},
 		{"str_encode", value.MapOf("value", "hi"), "aGk=", ""},
 		{"str_encode", value.MapOf("value", "hi", "encoder", "rot13"), nil, "Value must be an encode-able string"},
 		{"str_encode", value.MapOf("value", int64(1)), nil, "Value must be an encode-able string"},

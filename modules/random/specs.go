@@ -68,7 +68,7 @@ var specs = []fun.Spec{
 		Args: []fun.Arg{
 			{Name: "crypt_salt", Type: fun.Str, Doc: "at most sixteen characters; default: random"},
 			{Name: "password", Type: fun.Str, Doc: "the password; default: random", Secret: true},
-			{Name: "algorithm", Type: fun.Str, Default: "sha512", Doc: "sha256 or sha512"},
+			{Name: "algorithm", Type: fun.Str, Default: "sha512", Doc: "sha512, sha256 or md5, which is insecure"},
 		},
 	},
 	{Name: "shuffle", Doc: "Return a list in random order.", Src: "modules/mod_random.py shuffle", Args: []fun.Arg{listArg, seedArg}, Fn: shuffle},

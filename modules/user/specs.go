@@ -15,7 +15,8 @@ var rootArg = fun.Arg{Name: "root", Type: fun.Path, Doc: "root directory to use 
 var specs = []fun.Spec{
 	{
 		Name: "add", Doc: "Create a user.", Src: "modules/useradd.py add",
-		Fn: add,
+		Example: "call user.add fred 4000 4000 groups=wheel,storage home=/home/fred shell=/bin/bash",
+		Fn:      add,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "uid", Type: fun.Int, Doc: "user ID"},
@@ -39,7 +40,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "chfullname", Doc: "Set the full name of a user.", Src: "modules/useradd.py chfullname",
-		Fn: chfullname,
+		Example: `call user.chfullname fred "Fred Jones"`,
+		Fn:      chfullname,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "fullname", Type: fun.Str | fun.None, Required: true, Doc: "the full name"},
@@ -48,7 +50,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "chgid", Doc: "Set the primary group of a user.", Src: "modules/useradd.py chgid",
-		Fn: chgid,
+		Example: "call user.chgid fred users",
+		Fn:      chgid,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "gid", Type: fun.Int | fun.Str, Required: true, Doc: "name or ID of the group"},
@@ -57,7 +60,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "chgroups", Doc: "Set the supplementary groups of a user.", Src: "modules/useradd.py chgroups",
-		Fn: chgroups,
+		Example: "call user.chgroups fred wheel,storage append=True",
+		Fn:      chgroups,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "groups", Type: fun.Commas, Required: true, Doc: "the groups"},
@@ -67,7 +71,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "chhome", Doc: "Set the home directory of a user.", Src: "modules/useradd.py chhome",
-		Fn: chhome,
+		Example: "call user.chhome fred /srv/fred persist=True",
+		Fn:      chhome,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "home", Type: fun.Path, Required: true, Doc: "the directory"},
@@ -77,7 +82,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "chhomephone", Doc: "Set the home phone number of a user.", Src: "modules/useradd.py chhomephone",
-		Fn: chhomephone,
+		Example: "call user.chhomephone fred 7735551234",
+		Fn:      chhomephone,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "homephone", Type: fun.Str | fun.None, Required: true, Doc: "the number"},
@@ -86,7 +92,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "chloginclass", Doc: "Set the login class of a user of OpenBSD; False on other systems.", Src: "modules/useradd.py chloginclass",
-		Fn: chloginclass,
+		Example: "call user.chloginclass fred staff",
+		Fn:      chloginclass,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "loginclass", Type: fun.Str, Required: true, Doc: "the login class"},
@@ -95,7 +102,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "chother", Doc: "Set the other personal data of a user.", Src: "modules/useradd.py chother",
-		Fn: chother,
+		Example: "call user.chother fred remote",
+		Fn:      chother,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "other", Type: fun.Str | fun.None, Required: true, Doc: "the data"},
@@ -104,7 +112,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "chroomnumber", Doc: "Set the room number of a user.", Src: "modules/useradd.py chroomnumber",
-		Fn: chroomnumber,
+		Example: "call user.chroomnumber fred 123",
+		Fn:      chroomnumber,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "roomnumber", Type: fun.Str | fun.None, Required: true, Doc: "the room number"},
@@ -113,7 +122,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "chshell", Doc: "Set the login shell of a user.", Src: "modules/useradd.py chshell",
-		Fn: chshell,
+		Example: "call user.chshell fred /bin/zsh",
+		Fn:      chshell,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "shell", Type: fun.Str, Required: true, Doc: "the shell"},
@@ -122,7 +132,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "chuid", Doc: "Set the ID of a user.", Src: "modules/useradd.py chuid",
-		Fn: chuid,
+		Example: "call user.chuid fred 4376",
+		Fn:      chuid,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "uid", Type: fun.Int, Required: true, Doc: "the user ID"},
@@ -131,7 +142,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "chworkphone", Doc: "Set the work phone number of a user.", Src: "modules/useradd.py chworkphone",
-		Fn: chworkphone,
+		Example: "call user.chworkphone fred 7735550123",
+		Fn:      chworkphone,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "workphone", Type: fun.Str | fun.None, Required: true, Doc: "the number"},
@@ -140,7 +152,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "delete", Doc: "Delete a user; return whether that worked.", Src: "modules/useradd.py delete",
-		Fn: remove,
+		Example: "call user.delete fred remove=True",
+		Fn:      remove,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "remove", Type: fun.Bool, Default: false, Doc: "also delete home directory and mail"},
@@ -150,23 +163,42 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "get_loginclass", Doc: "Return the login class of a user of OpenBSD; False on other systems.", Src: "modules/useradd.py get_loginclass",
-		Fn: getLoginclass, Args: []fun.Arg{nameArg},
+		Example: "call user.get_loginclass fred",
+		Fn:      getLoginclass, Args: []fun.Arg{nameArg},
 	},
 	{
 		Name: "getent", Doc: "Return all users.", Src: "modules/useradd.py getent",
-		Fn: getent,
+		Example: "call user.getent",
+		Fn:      getent,
 		Args: []fun.Arg{
 			{Name: "refresh", Type: fun.Bool, Default: false, Doc: "accepted; accounts are read each time"},
 			rootArg,
 		},
 	},
-	{Name: "info", Doc: "Return the account data of a user, {} if it does not exist.", Src: "modules/useradd.py info", Args: []fun.Arg{nameArg, rootArg}, Fn: info},
-	{Name: "list_groups", Doc: "Return the names of a user's groups, sorted.", Src: "modules/useradd.py list_groups", Args: []fun.Arg{nameArg}, Fn: listGroups},
-	{Name: "list_users", Doc: "Return the names of all users, sorted.", Src: "modules/useradd.py list_users", Args: []fun.Arg{rootArg}, Fn: listUsers},
-	{Name: "primary_group", Doc: "Return the name of a user's primary group.", Src: "modules/useradd.py primary_group", Args: []fun.Arg{nameArg}, Fn: primaryGroup},
+	{
+		Name: "info", Doc: "Return the account data of a user, {} if it does not exist.", Src: "modules/useradd.py info",
+		Example: "call user.info root",
+		Args:    []fun.Arg{nameArg, rootArg}, Fn: info,
+	},
+	{
+		Name: "list_groups", Doc: "Return the names of a user's groups, sorted.", Src: "modules/useradd.py list_groups",
+		Example: "call user.list_groups fred",
+		Args:    []fun.Arg{nameArg}, Fn: listGroups,
+	},
+	{
+		Name: "list_users", Doc: "Return the names of all users, sorted.", Src: "modules/useradd.py list_users",
+		Example: "call user.list_users",
+		Args:    []fun.Arg{rootArg}, Fn: listUsers,
+	},
+	{
+		Name: "primary_group", Doc: "Return the name of a user's primary group.", Src: "modules/useradd.py primary_group",
+		Example: "call user.primary_group fred",
+		Args:    []fun.Arg{nameArg}, Fn: primaryGroup,
+	},
 	{
 		Name: "rename", Doc: "Rename a user.", Src: "modules/useradd.py rename",
-		Fn: rename,
+		Example: "call user.rename fred frederick",
+		Fn:      rename,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "new_name", Type: fun.Str, Required: true, Doc: "the new name"},

@@ -5,14 +5,16 @@ import "brine/internal/fun"
 var specs = []fun.Spec{
 	{
 		Name: "absent", State: absent, Src: "states/group.py absent",
-		Doc: "Remove a group.",
+		Doc:     "Remove a group.",
+		Example: "storage:\n  group.absent: []",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the group"},
 		},
 	},
 	{
 		Name: "present", State: present, Src: "states/group.py present",
-		Doc: "Create or update a group.",
+		Doc:     "Create or update a group.",
+		Example: "storage:\n  group.present:\n    - gid: 7648\n    - addusers:\n      - fred",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the group"},
 			// Text that is no number is refused by the function, in Salt's words.
