@@ -49,9 +49,9 @@ func TestChains(t *testing.T) {
 			for _, line := range tt.list {
 				groups := strings.Split(line, " < ")
 				for i, g := range groups {
-					for _, a := range strings.Split(g, " = ") {
+					for a := range strings.SplitSeq(g, " = ") {
 						for j, h := range groups {
-							for _, b := range strings.Split(h, " = ") {
+							for b := range strings.SplitSeq(h, " = ") {
 								want := 0
 								switch {
 								case i < j:

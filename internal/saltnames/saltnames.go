@@ -7,6 +7,7 @@ import (
 	"compress/gzip"
 	_ "embed"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -47,12 +48,7 @@ func Has(kind, name string) bool {
 	if !ok {
 		return false
 	}
-	for _, f := range Functions(kind, mod) {
-		if f == fn {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(Functions(kind, mod), fn)
 }
 
 // Modules returns the number of modules that are known.

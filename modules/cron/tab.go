@@ -350,8 +350,8 @@ func (t *Tab) SetEnv(name, val string) {
 
 // DropEnv takes the last assignment of a name out and reports whether there was one.
 func (t *Tab) DropEnv(name string) bool {
-	for i := len(t.lines) - 1; i >= 0; i-- {
-		if t.lines[i].kind == env && t.lines[i].env.Name == name {
+	for i, v := range slices.Backward(t.lines) {
+		if v.kind == env && v.env.Name == name {
 			t.drop(i)
 			return true
 		}

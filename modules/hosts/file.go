@@ -81,8 +81,8 @@ func (f File) Has(addr string, names ...string) bool {
 func (f File) String() string {
 	var b strings.Builder
 	for _, e := range f {
-		switch {
-		case e.Addr == "":
+		switch e.Addr {
+		case "":
 			b.WriteString(e.Comment)
 		default:
 			b.WriteString(strings.TrimSpace(line(e.Addr, strings.Join(e.Aliases, " "), e.Comment)))

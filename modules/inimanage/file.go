@@ -1,6 +1,7 @@
 package inimanage
 
 import (
+	"slices"
 	"strings"
 
 	"brine/internal/value"
@@ -151,8 +152,8 @@ func (f *File) all(name string) (ss []*section) {
 
 // option returns the last option of a name.
 func (s *section) option(name string) *item {
-	for i := len(s.items) - 1; i >= 0; i-- {
-		if it := s.items[i]; it.option && it.name == name {
+	for _, v := range slices.Backward(s.items) {
+		if it := v; it.option && it.name == name {
 			return it
 		}
 	}
@@ -162,8 +163,8 @@ func (s *section) option(name string) *item {
 // Get returns the value of an option.
 func (f *File) Get(sect, name string) (string, bool) {
 	ss := f.all(sect)
-	for i := len(ss) - 1; i >= 0; i-- {
-		if it := ss[i].option(name); it != nil {
+	for _, s := range slices.Backward(ss) {
+		if it := s.option(name); it != nil {
 			return it.value, true
 		}
 	}
@@ -190,8 +191,8 @@ func (f *File) Set(sect, name, val string) (changed bool) {
 	if len(ss) == 0 {
 		ss = []*section{f.Add(sect)}
 	}
-	for i := len(ss) - 1; i >= 0; i-- {
-		if it := ss[i].option(name); it != nil {
+	for _, s := range slices.Backward(ss) {
+		if it := s.option(name); it != nil {
 			if it.value == strings.TrimSpace(val) {
 				return false
 			}

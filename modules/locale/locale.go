@@ -41,13 +41,14 @@ func Split(name string) Parts {
 
 // String returns the name of a locale.
 func (p Parts) String() string {
-	s := p.Language
+	var s strings.Builder
+	s.WriteString(p.Language)
 	for _, x := range []struct{ sep, part string }{{"_", p.Territory}, {".", p.Codeset}, {"@", p.Modifier}, {" ", p.Charmap}} {
 		if x.part != "" {
-			s += x.sep + x.part
+			s.WriteString(x.sep + x.part)
 		}
 	}
-	return s
+	return s.String()
 }
 
 // normal returns the name as locale -a writes it.
@@ -230,7 +231,7 @@ func newRequest(env *fun.Env, name string) *request {
 	r := &request{h: env.Host, os: machine.Grain(env, "os"), family: machine.Grain(env, "os_family"), name: name, Parts: Split(name)}
 	if r.Charmap == "" && r.os != "Ubuntu" {
 		r.Charmap = r.Codeset
-		r.name = r.Parts.String()
+		r.name = r.String()
 	}
 	return r
 }

@@ -120,7 +120,7 @@ func Setting(h host.Host, path, key string) (val string, ok bool) {
 // changes.
 func Set(h host.Host, path, key, line string, add bool) error {
 	text, err := h.ReadFile(path)
-	if err != nil && !(add && errors.Is(err, fs.ErrNotExist)) {
+	if err != nil && (!add || !errors.Is(err, fs.ErrNotExist)) {
 		return fun.Errorf("%v", err)
 	}
 	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")

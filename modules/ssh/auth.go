@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"brine/internal/fun"
@@ -248,10 +249,8 @@ func NoKeys(source string) string {
 // Worst returns the most important of what Set returned for several keys.
 func Worst(all []string) string {
 	for _, w := range []string{"fail", "invalid", "Invalid public key", "replace", "new"} {
-		for _, s := range all {
-			if s == w {
-				return w
-			}
+		if slices.Contains(all, w) {
+			return w
 		}
 	}
 	return "no change"
@@ -260,10 +259,8 @@ func Worst(all []string) string {
 // WorstRemoval is Worst for what Remove returned.
 func WorstRemoval(all []string) string {
 	for _, w := range []string{"Key not removed", "Key removed"} {
-		for _, s := range all {
-			if s == w {
-				return w
-			}
+		if slices.Contains(all, w) {
+			return w
 		}
 	}
 	return "Key not present"

@@ -183,8 +183,7 @@ func known(c *fun.Call) Known {
 
 // answer returns a *Fault as Salt does: as a value.
 func answer(v value.Value, err error) (fun.Result, error) {
-	var f *Fault
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*Fault](err); ok {
 		return fun.Value(value.MapOf("status", "error", "error", f.Msg))
 	}
 	return fun.Result{Value: v}, err

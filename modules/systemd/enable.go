@@ -298,7 +298,7 @@ func (m *manager) defaultRunlevel() string {
 		}
 	}
 	text, _ = m.h.ReadFile("/proc/cmdline")
-	for _, word := range strings.Fields(string(text)) {
+	for word := range strings.FieldsSeq(string(text)) {
 		if regexp.MustCompile(`^([0-6sS]|-s|single)$`).MatchString(word) {
 			level = word
 		}

@@ -100,7 +100,7 @@ func source(ctx context.Context, c *fun.Call, fs *files.FS) ([]byte, string, err
 	if err != nil || comment != "" {
 		return nil, comment, err
 	}
-	text, err := m.Content.Bytes()
+	text, err := m.Bytes()
 	if err != nil || cp.Scheme(src) == "salt" || q.Template != "" {
 		return text, "", err
 	}

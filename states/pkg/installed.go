@@ -195,8 +195,7 @@ func (j *job) install(p *plan, sources []value.Value, refresh bool) fun.Ret {
 	if j.holding() {
 		h, err := j.hold("pkgs", pkg.Pack(p.desired))
 		if err != nil {
-			var cmd *fun.CommandError
-			if !errors.As(err, &cmd) {
+			if _, ok := errors.AsType[*fun.CommandError](err); !ok {
 				return fun.Raise(err)
 			}
 			return fun.Ret{Changes: r.changes, Comment: strings.Join(append(r.comment, err.Error()), "\n"), Extra: p.extra()}

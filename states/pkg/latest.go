@@ -120,8 +120,7 @@ func predictLatest(targets, current []string, avail, cur *value.Map) fun.Ret {
 func (j *job) installLatest(targets, current []string, avail *value.Map) fun.Ret {
 	v, err := j.call("pkg.install", j.with(
 		"refresh", false, "fromrepo", j.given("fromrepo"), "skip_verify", j.Bool("skip_verify"), "pkgs", value.Strings(targets...)))
-	var info *pkg.Error
-	if errors.As(err, &info) {
+	if _, ok := errors.AsType[*pkg.Error](err); ok {
 		ret := j.fail("", err)
 		ret.Comment = "An error was encountered while installing package(s): " + err.Error()
 		return ret

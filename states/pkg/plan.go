@@ -124,8 +124,7 @@ func (p *plan) extra() *value.Map {
 
 // failPlain reports an error of the provider by its message alone.
 func (j *job) failPlain(err error) fun.Ret {
-	var cmd *fun.CommandError
-	if errors.As(err, &cmd) {
+	if _, ok := errors.AsType[*fun.CommandError](err); ok {
 		return fun.Fail("%s", err)
 	}
 	return fun.Raise(err)

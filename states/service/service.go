@@ -49,8 +49,7 @@ func (j *job) ret(result fun.Outcome, format string, a ...any) fun.Ret {
 
 // failed is the return for an error of an execution function.
 func (j *job) failed(err error) fun.Ret {
-	var said *fun.CommandError
-	if errors.As(err, &said) {
+	if said, ok := errors.AsType[*fun.CommandError](err); ok {
 		return j.ret(fun.Failed, "%s", said.Msg)
 	}
 	return fun.Raise(err)

@@ -101,20 +101,20 @@ func predictSource(c *fun.Call, keys []ssh.Key) fun.Ret {
 	if err != nil {
 		return fun.Raise(err)
 	}
-	comment := ""
+	var comment strings.Builder
 	for _, k := range keys {
 		k, _, err := a.Prepare(k)
 		if err != nil {
 			return fun.Raise(err)
 		}
 		if s := have.Status(k); s != "exists" {
-			comment += "Set to " + s + ": " + k.Key + "\n"
+			comment.WriteString("Set to " + s + ": " + k.Key + "\n")
 		}
 	}
-	if comment == "" {
+	if comment.String() == "" {
 		return fun.Ret{Result: fun.OK, Comment: "All host keys in file " + c.Str("source") + " are already present"}
 	}
-	return fun.Ret{Result: fun.WouldChange, Comment: comment}
+	return fun.Ret{Result: fun.WouldChange, Comment: comment.String()}
 }
 
 // presentKey adds one key.

@@ -32,8 +32,7 @@ func known(c *fun.Call) (ssh.Known, string) {
 
 // failed reports err: a fault of the arguments or the machine as a comment.
 func failed(err error) fun.Ret {
-	var f *ssh.Fault
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*ssh.Fault](err); ok {
 		return fun.Fail("%s", f.Msg)
 	}
 	return fun.Raise(err)

@@ -232,8 +232,7 @@ func TestHint(t *testing.T) {
 		if !errors.As(err, &failed) || failed.Hint != want {
 			t.Errorf("%s: %v, hint %q, want %q", args, err, failed.Hint, want)
 		}
-		var command *fun.CommandError
-		if !errors.As(err, &command) {
+		if _, ok := errors.AsType[*fun.CommandError](err); !ok {
 			t.Errorf("%s: %T is no command error", args, err)
 		}
 	}

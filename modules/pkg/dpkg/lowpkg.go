@@ -306,7 +306,7 @@ func Info(ctx context.Context, env *fun.Env, names, attr []string, failhard bool
 		return res, nil
 	}
 	avail := available(env)
-	for _, entry := range strings.Split(out.Stdout, endOfInfo) {
+	for entry := range strings.SplitSeq(out.Stdout, endOfInfo) {
 		head, description, ok := strings.Cut(strings.TrimLeft(entry, "\r\n"), "\ndescription:")
 		if !ok {
 			continue
