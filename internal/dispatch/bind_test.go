@@ -106,3 +106,23 @@ func TestUndeclaredArgument(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Arguments that are given by name only leave further positional ones to *args.
+func TestBindKwOnly(t *testing.T) {
+	t.Parallel()
+	var warnings []fun.Warning
+	i := bindEnv(&warnings)
+	mod := &fun.Module{Name: "m", Kind: fun.Exec}
+	args := []fun.Arg{{Name: "a", Type: fun.Str}, {Name: "b", Type: fun.Str, Default: "x", KwOnly: true}}
+	c, err := i.Bind(mod, &fun.Spec{Name: "f", VarArg: true, Args: args}, fun.Args{Pos: []value.Value{"1", "2"}, Kw: value.MapOf("b", "3")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := value.Repr(c.Args)+value.Repr(value.NewList(c.Pos...)), "{'a': '1', 'b': '3'}['2']"; got != want {
+		t.Errorf("bound %s, want %s", got, want)
+	}
+	_, err = i.Bind(mod, &fun.Spec{Name: "f", Args: args}, fun.Args{Pos: []value.Value{"1", "2"}, Kw: value.NewMap(0)})
+	if want := "f() takes from 0 to 1 positional arguments but 2 were given"; err == nil || err.Error() != want {
+		t.Errorf("too many: %v, want %s", err, want)
+	}
+}

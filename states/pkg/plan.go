@@ -253,12 +253,7 @@ func (j *job) compare(p *plan, have, provides *value.Map, sources bool) (problem
 	v := j.verification()
 	extra, clean := j.has("pkg.check_extra_requirements"), j.has("pkg.version_clean")
 	for _, t := range p.desired {
-		versions := versionsOf(have, t.Name)
-		if len(versions) == 0 && provides.Has(t.Name) {
-			if by := stringsOf(provides.List(t.Name)); len(by) > 0 {
-				versions = versionsOf(have, by[0])
-			}
-		}
+		versions := provided(have, provides, t.Name)
 		if len(versions) == 0 {
 			p.targets = append(p.targets, t)
 			continue
@@ -283,7 +278,7 @@ func (j *job) compare(p *plan, have, provides *value.Map, sources bool) (problem
 				continue
 			}
 			if t.Any || clean && j.cleaned(t.Version) == "" {
-				problems = append(problems, j.compareFiles(p, v, t, versions)...)
+				problems = append(problems, j.compareFiles(p, v, t)...)
 				continue
 			}
 		}
@@ -291,13 +286,23 @@ func (j *job) compare(p *plan, have, provides *value.Map, sources bool) (problem
 		if j.fulfils(versions, wanted, !sources && j.Bool("allow_updates")) {
 			continue
 		}
-		if !sources && v.on && len(pkg.Conditions(t.Version)) > 0 && exactly(t.Version) {
-			problems = append(problems, j.compareFiles(p, v, t, versions)...)
+		if !sources && v.on && exactly(t.Version) {
+			problems = append(problems, j.compareFiles(p, v, t)...)
 			continue
 		}
 		p.targets = append(p.targets, t)
 	}
 	return problems
+}
+
+// provided returns the installed versions of a package, or of the first one that
+// provides what is called so.
+func provided(have, provides *value.Map, name string) []string {
+	versions := versionsOf(have, name)
+	if by := stringsOf(provides.List(name)); len(versions) == 0 && len(by) > 0 {
+		versions = versionsOf(have, by[0])
+	}
+	return versions
 }
 
 // exactly reports whether a specification asks for one version with ==.
@@ -328,7 +333,7 @@ func (j *job) cleaned(version string) string {
 
 // compareFiles has a package installed again whose files were changed, where
 // pkg_verify is on.
-func (j *job) compareFiles(p *plan, v verification, t pkg.Target, _ []string) (problems []string) {
+func (j *job) compareFiles(p *plan, v verification, t pkg.Target) (problems []string) {
 	if !v.on {
 		return nil
 	}

@@ -19,8 +19,8 @@ func purged(ctx context.Context, c *fun.Call) fun.Ret { return uninstall(ctx, c,
 // uninstall removes or purges packages. Salt: salt/states/pkg.py _uninstall.
 func uninstall(ctx context.Context, c *fun.Call, action, doing string) fun.Ret {
 	j := newJob(ctx, c)
-	if j.noneGiven() {
-		return fun.Ret{Result: fun.OK, Comment: "No packages to " + action + " provided"}
+	if j.noneGiven() { // in Salt, name counts then
+		return fun.Ret{Result: fun.OK, Comment: nothingToRemove(action, false)}
 	}
 	list, err := j.named()
 	if err != nil {
@@ -123,15 +123,8 @@ func nothingToRemove(action string, exact bool) string {
 	return "All specified packages are already absent"
 }
 
-// named returns the packages that pkgs, or name, ask for; name may be several with
-// commas between them.
-func (j *job) named() ([]pkg.Target, error) {
-	req := pkg.Request{Name: j.Name, Version: j.Str("version"), Pkgs: j.List("pkgs"), Normalize: j.normalizer()}
-	if len(req.Pkgs) > 0 {
-		req.Version = ""
-	}
-	return req.Named(j.Env)
-}
+// named returns the packages that pkgs, or name and version, ask for.
+func (j *job) named() ([]pkg.Target, error) { return pkg.Repack(j.pkgs(), j.normalizer()) }
 
 // toRemove returns the packages that are installed, in a version that is asked for.
 // exact reports that versions were compared.

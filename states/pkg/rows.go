@@ -26,7 +26,7 @@ var providerArgs = []fun.Arg{
 }
 
 var removeArgs = []fun.Arg{
-	{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package, or several with commas between them; ignored where pkgs is given"},
+	{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package; ignored where pkgs is given"},
 	{Name: "version", Type: fun.Str, Doc: "remove only this version, which may be a pattern or comparisons such as >=1.2,<2"},
 	{Name: "pkgs", Type: fun.List, Doc: "several packages: names, or mappings of a name to a version"},
 	normArg,

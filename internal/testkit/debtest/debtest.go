@@ -266,7 +266,7 @@ func (m *Machine) install(words []string, only bool) (host.Output, error) {
 		name, version, exact := strings.Cut(w, "=")
 		if strings.HasSuffix(w, ".deb") {
 			f := strings.Split(w[strings.LastIndexByte(w, '/')+1:], "_")
-			name, version, exact = f[0], f[1], true
+			name, version = f[0], f[1]
 		} else if v := m.Repo[name]; len(v) == 0 {
 			return host.Output{Status: 100, Stderr: []byte("E: Unable to locate package " + name + "\n")}, nil
 		} else if !exact {

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"brine/internal/fun"
-	"brine/internal/host"
 	"brine/internal/pkgversion"
 	"brine/internal/value"
 	"brine/modules/pkg"
@@ -184,9 +183,4 @@ func one(names []string, all *value.Map) value.Value {
 		return all.At(names[0])
 	}
 	return all
-}
-
-func pathExists(h host.Host, p string) bool {
-	_, err := h.Stat(p)
-	return err == nil
 }

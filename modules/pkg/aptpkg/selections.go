@@ -212,7 +212,7 @@ func held(env *fun.Env) ([]string, error) {
 func hold(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return changeHolds(ctx, c, holdWords{
 		want: "hold", same: "Package %s is already set to be held.",
-		test: "Package %s is set to be held.", done: "Package %s is now being held.", unknown: "Package %s does not exist.",
+		test: "Package %s is set to be held.", done: "Package %s is now being held.", unknown: "Package %s is not known to dpkg, which cannot hold it.",
 	})
 }
 

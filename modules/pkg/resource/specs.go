@@ -76,7 +76,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "version_clean", Doc: "Strip from a version what only its package manager needs.", Src: "modules/pkg_resource.py version_clean", Fn: versionClean,
-		Args: []fun.Arg{{Name: "verstr", Type: fun.Str | fun.None, Required: true, Doc: "the version"}},
+		Args: []fun.Arg{{Name: "verstr", Type: fun.Any, Required: true, Doc: "the version"}},
 	},
 	{
 		Name: "version_compare", Doc: "Compare two versions as the package manager does.", Src: "modules/pkg_resource.py version_compare", Fn: versionCompare,
