@@ -255,7 +255,7 @@ func findPhrases(text string) (all []finding) {
 // pageProse returns a page with its code and comments blanked: blocks between
 // fences, `code` and <!-- comments -->. Lines keep their numbers.
 func pageProse(page string) string {
-	code := regexp.MustCompile("(?ms)^[ \t]*```.*?^[ \t]*```[ \t]*$|``.+?``|`[^`]+`|<!--.*?-->")
+	code := regexp.MustCompile("(?ms)^[ \t]*```.*?^[ \t]*```[ \t]*$|``.+?``|`(?:[^`\n]|\n[^`\n])+`|<!--.*?-->")
 	return code.ReplaceAllStringFunc(page, func(s string) string {
 		return strings.Repeat("\n", strings.Count(s, "\n")) + "`"
 	})
