@@ -71,6 +71,7 @@ func (p *apkParser) next() apkPart {
 		return part
 	case apkPost: // either kind of suffix
 		return p.suffix()
+	default:
 	}
 	return apkPart{kind: p.kind}
 }

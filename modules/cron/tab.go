@@ -109,7 +109,7 @@ func parseLine(raw string) line {
 		return l
 	}
 	if strings.HasPrefix(s, "@") {
-		spec, cmd, _ := cutField(s)
+		spec, cmd := cutField(s)
 		if cmd != "" {
 			l.kind, l.job = special, Job{Special: spec, Cmd: cmd, Commented: commented}
 		}
@@ -122,7 +122,7 @@ func parseLine(raw string) line {
 	var f [5]string
 	rest := strings.TrimLeft(s, " \t")
 	for i := range f {
-		f[i], rest, _ = cutField(rest)
+		f[i], rest = cutField(rest)
 	}
 	if rest != "" {
 		l.kind = job
@@ -148,12 +148,12 @@ func parseEnv(s string) (Env, bool) {
 }
 
 // cutField splits s at its first run of blanks.
-func cutField(s string) (field, rest string, found bool) {
+func cutField(s string) (field, rest string) {
 	i := strings.IndexAny(s, " \t")
 	if i < 0 {
-		return s, "", false
+		return s, ""
 	}
-	return s[:i], strings.TrimLeft(s[i:], " \t"), true
+	return s[:i], strings.TrimLeft(s[i:], " \t")
 }
 
 // setComment reads the comment lines above a job.
@@ -386,6 +386,7 @@ func (t *Tab) Value() *value.Map {
 			specials.Append(l.job.value())
 		case env:
 			envs.Append(value.MapOf("name", l.env.Name, "value", l.env.Value))
+		default: // lines of others
 		}
 	}
 	return value.MapOf("pre", value.Strings(t.pre...), "crons", crons, "special", specials, "env", envs)

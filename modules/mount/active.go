@@ -226,9 +226,9 @@ func ParseBlkid(text string) map[string]map[string]string {
 	return devices
 }
 
-// MountPoint returns the mount point above a path.
+// PointOf returns the mount point above a path.
 // Salt: salt/modules/mount.py get_mount_from_path.
-func MountPoint(h host.Host, path string) string {
+func PointOf(h host.Host, path string) string {
 	for p := filepath.Clean(path); ; p = filepath.Dir(p) {
 		up := filepath.Dir(p)
 		if p == up {

@@ -184,7 +184,7 @@ func deleteMountCache(_ context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func mountFromPath(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(MountPoint(c.Env.Host, file.New(c.Env, "", false).RealPath(c.Str("path"))))
+	return fun.Value(PointOf(c.Env.Host, file.New(c.Env, "", false).RealPath(c.Str("path"))))
 }
 
 func deviceFromPath(ctx context.Context, c *fun.Call) (fun.Result, error) {
@@ -192,7 +192,7 @@ func deviceFromPath(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if a := m.Get(MountPoint(c.Env.Host, file.New(c.Env, "", false).RealPath(c.Str("path")))); a != nil {
+	if a := m.Get(PointOf(c.Env.Host, file.New(c.Env, "", false).RealPath(c.Str("path")))); a != nil {
 		return fun.Value(a.Device)
 	}
 	return fun.Value(nil)

@@ -170,13 +170,13 @@ type Known struct {
 	Hash   string // hash type of fingerprints
 }
 
-// Fault is what Salt returns as {"status": "error", "error": text}.
-type Fault struct{ Msg string }
+// KnownError is what Salt returns as {"status": "error", "error": text}.
+type KnownError struct{ Msg string }
 
-func (f *Fault) Error() string { return f.Msg }
+func (f *KnownError) Error() string { return f.Msg }
 
 // Path returns the account, nil for the system, and the file. The error is a
-// *Fault where the user is missing.
+// *KnownError where the user is missing.
 func (k Known) Path() (*host.Account, string, error) {
 	config := k.Config
 	if k.User == "" {
@@ -184,7 +184,7 @@ func (k Known) Path() (*host.Account, string, error) {
 			config = "/etc/ssh/ssh_known_hosts"
 		}
 		if !filepath.IsAbs(config) {
-			return nil, "", &Fault{"Cannot determine absolute path to file."}
+			return nil, "", &KnownError{"Cannot determine absolute path to file."}
 		}
 		return nil, config, nil
 	}
@@ -196,7 +196,7 @@ func (k Known) Path() (*host.Account, string, error) {
 		if filepath.IsAbs(config) {
 			return nil, config, nil
 		}
-		return nil, "", &Fault{"User " + k.User + " does not exist"}
+		return nil, "", &KnownError{"User " + k.User + " does not exist"}
 	}
 	if !filepath.IsAbs(config) {
 		config = filepath.Join(acc.Home, config)
@@ -230,10 +230,10 @@ type Want struct {
 // for several words.
 func CheckHost(name string) error {
 	if name == "" {
-		return &Fault{"hostname argument required"}
+		return &KnownError{"hostname argument required"}
 	}
 	if name[0] == '-' || name[0] == '#' || name[0] == '@' || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == ',' || r == '|' || r == 0x7f }) {
-		return &Fault{"invalid host name " + value.Repr(name)}
+		return &KnownError{"invalid host name " + value.Repr(name)}
 	}
 	return nil
 }
@@ -269,7 +269,7 @@ func (k Known) Scan(ctx context.Context, w Want) ([]HostKey, error) {
 		return nil, err
 	}
 	if strings.ContainsFunc(w.Enc, func(r rune) bool { return r <= ' ' }) || strings.HasPrefix(w.Enc, "-") {
-		return nil, &Fault{"invalid key type " + value.Repr(w.Enc)}
+		return nil, &KnownError{"invalid key type " + value.Repr(w.Enc)}
 	}
 	argv := []string{"ssh-keyscan"}
 	if w.Port != 0 {
@@ -325,29 +325,29 @@ func (w *Want) Check() error {
 		return err
 	}
 	if w.HasPort && w.Port != 22 && w.HashNames {
-		return &Fault{"argument port can not be used in conjunction with argument hash_known_hosts"}
+		return &KnownError{"argument port can not be used in conjunction with argument hash_known_hosts"}
 	}
 	switch {
 	case w.Key == "":
 		return nil
 	case w.Fingerprint != "":
-		return &Fault{`Specify either "key" or "fingerprint", not both.`}
+		return &KnownError{`Specify either "key" or "fingerprint", not both.`}
 	case w.Enc == "":
-		return &Fault{`Required argument "enc" if using "key" argument.`}
+		return &KnownError{`Required argument "enc" if using "key" argument.`}
 	}
 	if fp, _ := Fingerprint(w.Key, ""); fp == "" {
-		return &Fault{"Invalid public ssh key, most likely has spaces or invalid syntax"}
+		return &KnownError{"Invalid public ssh key, most likely has spaces or invalid syntax"}
 	}
 	full, err := Type(w.Enc)
 	if err != nil {
-		return &Fault{err.Error()}
+		return &KnownError{err.Error()}
 	}
 	w.Enc = full
 	return nil
 }
 
 // Set makes a host known. Without a key the host is asked for its keys; with a
-// fingerprint one of them has to have it. A *Fault says why that is not done.
+// fingerprint one of them has to have it. A *KnownError says why that is not done.
 //
 // Salt: salt/modules/ssh.py set_known_host. Differences: keys of the same type are
 // replaced however the type is written, the names of other hosts are kept, and only
@@ -422,10 +422,10 @@ func (k Known) lines(ctx context.Context, w Want, s *Saved) ([]string, error) {
 		return nil, err
 	}
 	if len(keys) == 0 {
-		return nil, &Fault{"Unable to receive remote host keys"}
+		return nil, &KnownError{"Unable to receive remote host keys"}
 	}
 	if w.Fingerprint != "" && !hasPrint(keys, w.Fingerprint) {
-		return nil, &Fault{"Remote host public keys found but none of their fingerprints match the one you have provided"}
+		return nil, &KnownError{"Remote host public keys found but none of their fingerprints match the one you have provided"}
 	}
 	s.New = keys
 	s.NewValue = Values(keys)
@@ -468,10 +468,10 @@ func (k Known) keygen(ctx context.Context, what ...string) (tool.Out, error) {
 	h := k.Env.Host
 	st, err := h.Stat(path)
 	if err != nil || !st.Mode.IsRegular() {
-		return tool.Out{}, &Fault{"Known hosts file " + path + " does not exist"}
+		return tool.Out{}, &KnownError{"Known hosts file " + path + " does not exist"}
 	}
 	if err := trusted(h, acc, path); err != nil {
-		return tool.Out{}, &Fault{err.Error()}
+		return tool.Out{}, &KnownError{err.Error()}
 	}
 	defer textfile.Lock(k.Env, path)()
 	out, err := tool.Run(ctx, h, slices.Concat([]string{"ssh-keygen"}, what, []string{"-f", path})...)

@@ -181,9 +181,9 @@ func known(c *fun.Call) Known {
 	return k
 }
 
-// answer returns a *Fault as Salt does: as a value.
+// answer returns a *KnownError as Salt does: as a value.
 func answer(v value.Value, err error) (fun.Result, error) {
-	if f, ok := errors.AsType[*Fault](err); ok {
+	if f, ok := errors.AsType[*KnownError](err); ok {
 		return fun.Value(value.MapOf("status", "error", "error", f.Msg))
 	}
 	return fun.Result{Value: v}, err
@@ -202,7 +202,7 @@ func recvKnownHostEntries(ctx context.Context, c *fun.Call) (fun.Result, error) 
 
 func checkKnownHost(_ context.Context, c *fun.Call) (fun.Result, error) {
 	if c.Str("hostname") == "" {
-		return answer(nil, &Fault{"hostname argument required"})
+		return answer(nil, &KnownError{"hostname argument required"})
 	}
 	status, _, err := known(c).Status(Want{Host: c.Str("hostname"), Key: c.Str("key"), Fingerprint: c.Str("fingerprint"), Port: c.Int("port")})
 	return answer(status, err)

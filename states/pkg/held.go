@@ -148,22 +148,12 @@ func held(ctx context.Context, c *fun.Call) fun.Ret {
 			}
 			continue
 		}
-		word := " is now being held"
-		if had != nil {
-			_, ok, err := j.change("pkg.unhold", t.Name, t.Name, value.NewMap(0))
-			if err != nil {
-				return j.failPlain(err)
-			}
-			if ok {
-				word = " was updated with hold rule"
-			}
-		}
-		_, ok, err := j.change("pkg.hold", pkg.Pack([]pkg.Target{t}).Items[0], t.Name, changes)
+		ok, word, err := j.lock(t, had != nil, changes)
 		if err != nil {
 			return j.failPlain(err)
 		}
 		if !ok {
-			ret.Result, word = fun.Failed, " was not held"
+			ret.Result = fun.Failed
 		}
 		comments = append(comments, "Package "+t.Name+word)
 	}
@@ -173,6 +163,29 @@ func held(ctx context.Context, c *fun.Call) fun.Ret {
 		}
 	}
 	return told(ret, changes, comments)
+}
+
+// lock holds a package, again where it is locked to another version, and says what
+// came of it.
+func (j *job) lock(t pkg.Target, again bool, changes *value.Map) (ok bool, word string, err error) {
+	word = " is now being held"
+	if again {
+		_, ok, err := j.change("pkg.unhold", t.Name, t.Name, value.NewMap(0))
+		if err != nil {
+			return false, "", err
+		}
+		if ok {
+			word = " was updated with hold rule"
+		}
+	}
+	_, ok, err = j.change("pkg.hold", pkg.Pack([]pkg.Target{t}).Items[0], t.Name, changes)
+	if err != nil {
+		return false, "", err
+	}
+	if !ok {
+		word = " was not held"
+	}
+	return ok, word, nil
 }
 
 // release unholds the locks that which says. wanted are the versions that were

@@ -54,8 +54,8 @@ func modWatch(ctx context.Context, c *fun.Call) fun.Ret {
 // A job is a call of one of the states.
 type job struct {
 	*fun.Call
-	ctx context.Context
-	kw  *value.Map // arguments that are the provider's
+	ctx context.Context //nolint:containedctx // a job is one call in progress, made and left within a state function
+	kw  *value.Map      // arguments that are the provider's
 	cmp pkg.Comparison
 }
 

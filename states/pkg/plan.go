@@ -85,18 +85,10 @@ func (j *job) plan(pkgs, sources []value.Value, refresh bool) (p *plan, ret *fun
 	if p.unpurge, err = j.unpurge(p.desired); err != nil {
 		return stop(fun.Raise(err))
 	}
-	if len(sources) == 0 && !j.Bool("skip_suggestions") {
-		var missing []pkg.Target
-		for _, t := range p.desired {
-			if v := versionsOf(have, t.Name); v == nil || !t.Any && !j.fulfils(v, t.Version, false) {
-				missing = append(missing, t)
-			}
-		}
-		if r := j.preflight(missing); r != nil {
+	if len(sources) == 0 {
+		if r := j.suggestions(p, have); r != nil {
 			return stop(*r)
 		}
-	}
-	if len(sources) == 0 {
 		if err := j.latestWanted(p, have, refresh); err != nil {
 			return stop(j.fail("An error was encountered while checking the newest available version of package(s)", err))
 		}
@@ -112,6 +104,21 @@ func (j *job) plan(pkgs, sources []value.Value, refresh bool) (p *plan, ret *fun
 		return stop(fun.Ret{Result: fun.OK, Comment: comment, Extra: p.extra()})
 	}
 	return p, nil
+}
+
+// suggestions looks whether the packages that are missing can be had; the return is
+// nil where they can, and where nobody wants to know.
+func (j *job) suggestions(p *plan, have *value.Map) *fun.Ret {
+	if j.Bool("skip_suggestions") {
+		return nil
+	}
+	var missing []pkg.Target
+	for _, t := range p.desired {
+		if v := versionsOf(have, t.Name); v == nil || !t.Any && !j.fulfils(v, t.Version, false) {
+			missing = append(missing, t)
+		}
+	}
+	return j.preflight(missing)
 }
 
 // extra has the warnings of a plan for the return.
@@ -250,49 +257,66 @@ func (j *job) latestWanted(p *plan, have *value.Map, refresh bool) error {
 // compare sorts the desired packages into what is to be done with them. It returns
 // what keeps that from being found out.
 func (j *job) compare(p *plan, have, provides *value.Map, sources bool) (problems []string) {
-	v := j.verification()
-	extra, clean := j.has("pkg.check_extra_requirements"), j.has("pkg.version_clean")
+	c := &comparison{job: j, plan: p, verify: j.verification()}
+	c.extra, c.clean = j.has("pkg.check_extra_requirements"), j.has("pkg.version_clean")
 	for _, t := range p.desired {
 		versions := provided(have, provides, t.Name)
-		if len(versions) == 0 {
+		switch {
+		case len(versions) == 0:
 			p.targets = append(p.targets, t)
-			continue
-		}
-		if j.Bool("reinstall") {
+		case j.Bool("reinstall"):
 			p.reinstall = append(p.reinstall, t)
-			continue
+		case sources:
+			problems = append(problems, c.source(t, versions)...)
+		default:
+			problems = append(problems, c.version(t, versions)...)
 		}
-		wanted := t.Version
-		if sources {
-			version, problem := j.sourceVersion(t.Version)
-			if problem != "" {
-				problems = append(problems, problem)
-			}
-			if version == "" {
-				continue
-			}
-			wanted = version
-		} else {
-			if extra && !t.Any && !j.meetsExtra(t) {
-				p.targets = append(p.targets, t)
-				continue
-			}
-			if t.Any || clean && j.cleaned(t.Version) == "" {
-				problems = append(problems, j.compareFiles(p, v, t)...)
-				continue
-			}
-		}
-		p.exact = true
-		if j.fulfils(versions, wanted, !sources && j.Bool("allow_updates")) {
-			continue
-		}
-		if !sources && v.on && exactly(t.Version) {
-			problems = append(problems, j.compareFiles(p, v, t)...)
-			continue
-		}
-		p.targets = append(p.targets, t)
 	}
 	return problems
+}
+
+// A comparison sorts installed packages.
+type comparison struct {
+	*job
+	plan         *plan
+	verify       verification
+	extra, clean bool // what the provider can do
+}
+
+// source sorts a package that comes from a file.
+func (c *comparison) source(t pkg.Target, versions []string) (problems []string) {
+	version, problem := c.sourceVersion(t.Version)
+	if problem != "" {
+		problems = append(problems, problem)
+	}
+	if version == "" {
+		return problems
+	}
+	c.plan.exact = true
+	if !c.fulfils(versions, version, false) {
+		c.plan.targets = append(c.plan.targets, t)
+	}
+	return problems
+}
+
+// version sorts a package that comes from a repository.
+func (c *comparison) version(t pkg.Target, versions []string) (problems []string) {
+	switch {
+	case c.extra && !t.Any && !c.meetsExtra(t):
+		c.plan.targets = append(c.plan.targets, t)
+		return nil
+	case t.Any, c.clean && c.cleaned(t.Version) == "":
+		return c.compareFiles(c.plan, c.verify, t)
+	}
+	c.plan.exact = true
+	switch {
+	case c.fulfils(versions, t.Version, c.Bool("allow_updates")):
+	case c.verify.on && exactly(t.Version):
+		return c.compareFiles(c.plan, c.verify, t)
+	default:
+		c.plan.targets = append(c.plan.targets, t)
+	}
+	return nil
 }
 
 // provided returns the installed versions of a package, or of the first one that

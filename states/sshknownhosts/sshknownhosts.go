@@ -32,7 +32,7 @@ func known(c *fun.Call) (ssh.Known, string) {
 
 // failed reports err: a fault of the arguments or the machine as a comment.
 func failed(err error) fun.Ret {
-	if f, ok := errors.AsType[*ssh.Fault](err); ok {
+	if f, ok := errors.AsType[*ssh.KnownError](err); ok {
 		return fun.Fail("%s", f.Msg)
 	}
 	return fun.Raise(err)
@@ -76,7 +76,7 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 // predict says what present would do. A user who is missing may be made by the run.
 func predict(c *fun.Call, k ssh.Known, w ssh.Want) fun.Ret {
 	status, _, err := k.Status(w)
-	var missing *ssh.Fault
+	var missing *ssh.KnownError
 	switch {
 	case errors.As(err, &missing):
 		status = "add"
@@ -99,7 +99,7 @@ func absent(ctx context.Context, c *fun.Call) fun.Ret {
 		return fun.Fail("%s", fault)
 	}
 	have, err := k.Keys(c.Name, 0)
-	var missing *ssh.Fault
+	var missing *ssh.KnownError
 	switch {
 	case errors.As(err, &missing), err == nil && len(have) == 0:
 		return fun.Ret{Result: fun.OK, Comment: "Host is already absent"}

@@ -74,7 +74,7 @@ func (w *want) update(ctx context.Context, ret fun.Ret, due *value.Map) fun.Ret 
 // apply makes the changes. Groups come last: a new primary group would undo
 // them.
 func (w *want) apply(ctx context.Context, due, before *value.Map) error {
-	a, name := w.admin, w.name
+	name := w.name
 	if due.Has("passwd") {
 		if _, err := w.shadow.SetPassword(ctx, name, w.field()); err != nil {
 			return err
@@ -85,17 +85,8 @@ func (w *want) apply(ctx context.Context, due, before *value.Map) error {
 			return err
 		}
 	}
-	if dir, ok := due.Get("homeDoesNotExist"); ok {
-		if _, err := a.SetHome(ctx, name, value.Str(dir), false); err != nil {
-			return err
-		}
-		if err := w.makeHome(value.Str(dir), before); err != nil {
-			return err
-		}
-	} else if dir, ok := due.Get("home"); ok {
-		if _, err := a.SetHome(ctx, name, value.Str(dir), false); err != nil {
-			return err
-		}
+	if err := w.applyHome(ctx, due, before); err != nil {
+		return err
 	}
 	if err := w.setDays(ctx, due.Has); err != nil {
 		return err
@@ -105,6 +96,35 @@ func (w *want) apply(ctx context.Context, due, before *value.Map) error {
 			return err
 		}
 	}
+	if err := w.applyFields(ctx, due); err != nil {
+		return err
+	}
+	if due.Has("groups") {
+		if _, err := w.admin.SetGroups(ctx, name, texts(due, "groups"), !w.c.Bool("remove_groups")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// applyHome sets the home directory, and makes it where it is missing.
+func (w *want) applyHome(ctx context.Context, due, before *value.Map) error {
+	dir, missing := due.Get("homeDoesNotExist")
+	if !missing {
+		var ok bool
+		if dir, ok = due.Get("home"); !ok {
+			return nil
+		}
+	}
+	if _, err := w.admin.SetHome(ctx, w.name, value.Str(dir), false); err != nil || !missing {
+		return err
+	}
+	return w.makeHome(value.Str(dir), before)
+}
+
+// applyFields sets the fields of passwd(5) that are numbers or text.
+func (w *want) applyFields(ctx context.Context, due *value.Map) error {
+	a, name := w.admin, w.name
 	if v, ok := due.Get("uid"); ok {
 		if _, err := a.Set(ctx, name, "uid", v, "-u", value.Str(v)); err != nil {
 			return err
@@ -125,11 +145,6 @@ func (w *want) apply(ctx context.Context, due, before *value.Map) error {
 			if _, err := a.SetGecos(ctx, name, f, value.Str(v)); err != nil {
 				return err
 			}
-		}
-	}
-	if due.Has("groups") {
-		if _, err := a.SetGroups(ctx, name, texts(due, "groups"), !w.c.Bool("remove_groups")); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -41,7 +41,8 @@ func New(h host.Host, entries ...fun.Entry) *Rig {
 // Add notes a state as part of the run.
 func (r *Rig) Add(c *fun.Chunk) { r.low = append(r.low, c) }
 
-// Low, Running and Return make a Rig a fun.RunView.
+// Low returns the states of the run; with Running and Return it makes a Rig a
+// fun.RunView.
 func (r *Rig) Low() []*fun.Chunk { return r.low }
 
 // Running returns no returns.
