@@ -21,7 +21,7 @@ var specs = []fun.Spec{
 	{Name: "get_enabled", Doc: "Return the names of the services that are enabled.", Src: "modules/runit.py get_enabled", Example: "call service.get_enabled", Fn: getEnabled},
 	{Name: "get_svc_alias", Doc: "Return the aliases among the available services, by service.", Src: "modules/runit.py get_svc_alias", Example: "call runit.get_svc_alias", Fn: alias},
 	{Name: "get_svc_avail_path", Doc: "Return the directories of available services.", Src: "modules/runit.py get_svc_avail_path", Example: "call runit.get_svc_avail_path", Fn: availPath},
-	{Name: "get_svc_broken_path", Doc: "Return what in the service directory is no service.", Src: "modules/runit.py get_svc_broken_path", Example: "call runit.get_svc_broken_path", Args: []fun.Arg{{Name: "name", Type: fun.Str, Default: "*", Doc: "pattern of names"}}, Fn: brokenPath},
+	{Name: "get_svc_broken_path", Doc: "Return the entries of the service directory that are not services.", Src: "modules/runit.py get_svc_broken_path", Example: "call runit.get_svc_broken_path", Args: []fun.Arg{{Name: "name", Type: fun.Str, Default: "*", Doc: "pattern of names"}}, Fn: brokenPath},
 	{Name: "missing", Doc: "Return whether there is no such service.", Src: "modules/runit.py missing", Example: "call service.missing sshd", Args: nameArgs, Fn: missing},
 	{Name: "reload", Doc: "Make a service reload its configuration. Return whether that worked.", Src: "modules/runit.py reload_", Example: "call service.reload sshd", Args: nameArgs, Fn: reload},
 	{Name: "remove", Doc: "Stop a service and remove it from the service directory. Return whether that worked.", Src: "modules/runit.py remove", Example: "call runit.remove sshd", Args: nameArgs, Fn: remove},

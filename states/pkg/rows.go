@@ -90,7 +90,7 @@ var specs = []fun.Spec{
 			{Name: "pkg_verify", Type: fun.Bool | fun.List, Default: false, Doc: "install packages again whose files were changed; a list may have ignore_types and verify_options (rpm)"},
 			normArg,
 			epochArg,
-			{Name: "reinstall", Type: fun.Bool, Default: false, Doc: "install packages again that are there as wanted"},
+			{Name: "reinstall", Type: fun.Bool, Default: false, Doc: "install packages again that have the wanted version already"},
 			{Name: "update_holds", Type: fun.Bool, Default: false, Doc: "change packages that are held, and hold them again"},
 			{Name: "hold", Type: fun.Bool, Doc: "hold the packages (True) or release them (False)"},
 		},

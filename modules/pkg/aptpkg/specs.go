@@ -94,7 +94,7 @@ var specs = []fun.Spec{
 			{Name: "debconf", Type: fun.Str, Doc: "path or URL of a file with answers for debconf, which are set first"},
 			{Name: "pkgs", Type: fun.List, Doc: "several packages: names, or mappings of a name to a version; name is ignored"},
 			{Name: "sources", Type: fun.List, Doc: "package files: mappings of a name to a path or URL; name is ignored"},
-			{Name: "reinstall", Type: fun.Bool, Default: false, Doc: "install packages again that are there in the version asked for"},
+			{Name: "reinstall", Type: fun.Bool, Default: false, Doc: "install packages again that have the wanted version already"},
 			{Name: "downloadonly", Type: fun.Bool, Default: false, Doc: "only download the packages"},
 			{Name: "ignore_epoch", Type: fun.Bool, Default: false, Doc: "ignore the epoch when versions are compared"},
 			{Name: "version", Type: fun.Str, KwOnly: true, Doc: "version to install: a version, a pattern such as 1.2*, or comparisons such as >=1.2,<2"},
@@ -236,7 +236,7 @@ var specs = []fun.Spec{
 		Args: []fun.Arg{{Name: "versions_as_list", Type: fun.Bool, Default: false, KwOnly: true, Doc: "return lists of versions rather than text"}},
 	},
 	{
-		Name: "version_cmp", Doc: "Compare two versions as dpkg does: -1, 0 or 1.\nIt is None for what is no version.", Src: "modules/aptpkg.py version_cmp", Fn: versionCmp,
+		Name: "version_cmp", Doc: "Compare two versions as dpkg does: -1, 0 or 1.\nIt is None where one of them is not a version.", Src: "modules/aptpkg.py version_cmp", Fn: versionCmp,
 		Example: "call pkg.version_cmp 0.2.4-0ubuntu1 0.2.4.1-0ubuntu1",
 		VarKw:   true,
 		Args: []fun.Arg{
