@@ -183,6 +183,10 @@ func hidden(p string) bool {
 		path.Base(p) == "shutdown.pid" || path.Base(p) == "nologin"
 }
 
+// Fork returns the same machine with an environment of its own: what is embedded
+// would hand out the real one.
+func (b *booted) Fork() host.Host { return &booted{Host: b.Host.Fork(), m: b.m} }
+
 // ReadFile reads a file.
 func (b *booted) ReadFile(p string) ([]byte, error) {
 	b.m.mu.Lock()
