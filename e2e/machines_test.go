@@ -58,9 +58,8 @@ type machineStep struct {
 	shape   string // "": values, "true": types alone, "values": and the keys below local are one
 }
 
-// TestMachines replays the recordings, each in a fresh machine. By default it
-// replays the areas of the modules that brine has; BRINE_MACHINE_CASES is a glob
-// of names.
+// TestMachines replays the recordings, each in a fresh machine: all of them, or
+// those that match the glob BRINE_MACHINE_CASES.
 func TestMachines(t *testing.T) {
 	image := machine.Image(t)
 	brine := staticBrine(t)

@@ -134,20 +134,7 @@ type Arg struct {
 	// KwOnly says that the argument is given by name only: further positional
 	// arguments are the function's *args. Such arguments follow all others.
 	KwOnly bool
-	// Secret says that the value is never shown: in errors, records and logs.
+	// Secret says that errors about the value do not show it. Records and logs hide
+	// values by the names of arguments: see internal/redact.
 	Secret bool
-}
-
-// Opt returns an optional argument; def is its value when it is not given.
-//
-//go:noinline
-func Opt(name string, t Type, def value.Value, doc string) Arg {
-	return Arg{Name: name, Type: t, Default: def, Doc: doc}
-}
-
-// Need returns an argument that has to be given.
-//
-//go:noinline
-func Need(name string, t Type, doc string) Arg {
-	return Arg{Name: name, Type: t, Required: true, Doc: doc}
 }
