@@ -1,6 +1,7 @@
 package outputter
 
 import (
+	"brine/internal/pyformat"
 	"strconv"
 	"strings"
 
@@ -81,6 +82,6 @@ func formatField(field string, args []value.Value, auto *int) (string, bool) {
 			return "", false
 		}
 	}
-	text, err := value.Format(v, spec)
+	text, err := pyformat.Format(v, spec)
 	return text, err == nil
 }

@@ -1,6 +1,7 @@
 package outputter
 
 import (
+	"brine/internal/pyformat"
 	"fmt"
 	"io"
 	"math/big"
@@ -189,7 +190,7 @@ func (h *hostPrinter) states(data value.Mapping) bool {
 		}
 		tag := value.Str(k)
 		if tag != "changes" && m.Len() > 0 && !m.Has("__run_num__") {
-			unordered = append(unordered, value.Pformat(m, 80))
+			unordered = append(unordered, pyformat.Pformat(m, 80))
 		}
 		if !m.Has("result") {
 			continue

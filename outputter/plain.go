@@ -1,6 +1,7 @@
 package outputter
 
 import (
+	"brine/internal/pyformat"
 	"io"
 	"sort"
 	"strings"
@@ -159,5 +160,5 @@ func sortedStrings(items []value.Value) []string {
 
 // Pprint prints data as Python's pprint does. Salt: salt/output/pprint_out.py.
 func Pprint(w io.Writer, data value.Value, _ *Options) error {
-	return print(w, value.Pformat(data, 80))
+	return print(w, pyformat.Pformat(data, 80))
 }

@@ -1,10 +1,10 @@
 package outputter
 
 import (
+	"brine/internal/pyformat"
 	"strings"
 	"unicode/utf8"
 
-	"brine/internal/value"
 )
 
 func rjust(s string, width int) string {
@@ -25,7 +25,7 @@ func center(s string, width int) string {
 // fill wraps text at width columns, every line indented, as Python's
 // textwrap.fill does.
 func fill(text string, width, indent int) string {
-	w := value.Wrapper{Width: width - indent, BreakLong: true, Hyphens: true}
+	w := pyformat.Wrapper{Width: width - indent, BreakLong: true, Hyphens: true}
 	lines := w.Wrap(spaces(text))
 	lead := strings.Repeat(" ", indent)
 	for i := range lines {

@@ -1,6 +1,7 @@
 package jinja
 
 import (
+	"brine/internal/pyformat"
 	"math/big"
 
 	"brine/internal/jinja/markupsafe"
@@ -118,7 +119,7 @@ func parityTest(name string) Func {
 		if err != nil {
 			return nil, err
 		}
-		r, err := value.Mod(a[0], int64(2))
+		r, err := pyformat.Mod(a[0], int64(2))
 		if err != nil {
 			return nil, err
 		}
@@ -135,7 +136,7 @@ func testDivisible(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := value.Mod(a[0], a[1])
+	r, err := pyformat.Mod(a[0], a[1])
 	if err != nil {
 		return nil, err
 	}

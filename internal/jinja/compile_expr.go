@@ -1,6 +1,7 @@
 package jinja
 
 import (
+	"brine/internal/pyformat"
 	"errors"
 	"strings"
 
@@ -235,7 +236,7 @@ func (c *compiler) binary(n *nBin, fr *cframe) eval {
 	l, r, t, off := c.expr(n.l, fr), c.expr(n.r, fr), c.t, n.off
 	op := map[tokKind]func(a, b value.Value) (value.Value, error){
 		tAdd: value.Add, tSub: value.Sub, tMul: value.Mul, tDiv: value.TrueDiv,
-		tFloorDiv: value.FloorDiv, tMod: value.Mod, tPow: value.Pow,
+		tFloorDiv: value.FloorDiv, tMod: pyformat.Mod, tPow: value.Pow,
 	}[n.op]
 	return func(f *frame) (value.Value, error) {
 		a, err := l(f)

@@ -1,6 +1,7 @@
 package jinja
 
 import (
+	"brine/internal/pyformat"
 	"brine/internal/jinja/markupsafe"
 	"brine/internal/jinja/pymethod"
 	"brine/internal/value"
@@ -332,7 +333,7 @@ func filterFilesize(c *Call) (value.Value, error) {
 	for i, u := range units {
 		unit *= base
 		if f < unit || i == len(units)-1 || f != f {
-			s, err := value.Format(base*f/unit, ".1f")
+			s, err := pyformat.Format(base*f/unit, ".1f")
 			return s + " " + u + last, err
 		}
 	}
@@ -357,5 +358,5 @@ func filterPprint(c *Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return value.Pformat(a[0], 80), nil
+	return pyformat.Pformat(a[0], 80), nil
 }

@@ -1,6 +1,7 @@
 package jinja
 
 import (
+	"brine/internal/pyformat"
 	"cmp"
 	"strings"
 	"unicode/utf8"
@@ -159,7 +160,7 @@ func filterFormat(c *Call) (value.Value, error) {
 	if c.Kw.Len() > 0 {
 		with = c.Kw
 	}
-	return value.Mod(pymethod.SameText(s, markup), with)
+	return pyformat.Mod(pymethod.SameText(s, markup), with)
 }
 
 func filterIndent(c *Call) (value.Value, error) {
@@ -328,7 +329,7 @@ func filterWordwrap(c *Call) (value.Value, error) {
 	if err := cmp.Or(pytext.CheckParts(s, ""), pytext.CheckLines(s)); err != nil {
 		return nil, err
 	}
-	w := value.Wrapper{}
+	w := pyformat.Wrapper{}
 	if pymethod.Given(a[1]) {
 		if _, err := value.Compare("<=", a[1], int64(0)); err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package jinja
 
 import (
+	"brine/internal/pyformat"
 	"brine/internal/jinja/markupsafe"
 	"brine/internal/value"
 )
@@ -38,7 +39,7 @@ func (s *State) printed(v value.Value, escape bool) (string, error) {
 func debugText(s *State) string {
 	strs := func(names []string) value.Value { return value.Strings(names...) }
 	m := value.MapOf("context", shallow(s.All(), 1), "filters", strs(s.run.env.FilterNames()), "tests", strs(s.run.env.TestNames()))
-	return value.Pformat(m, 80)
+	return pyformat.Pformat(m, 80)
 }
 
 // dots is printed instead of a container.

@@ -132,7 +132,7 @@ func (w *jsonWriter) value(v Value, depth int) error {
 		defer w.leave()
 		return w.items(v.Items, depth)
 	case Tuple:
-		if depth > maxDepth*2 {
+		if depth > MaxDepth*2 {
 			return w.circular("(...)")
 		}
 		return w.items(v, depth)
@@ -148,7 +148,7 @@ func (w *jsonWriter) value(v Value, depth int) error {
 				return w.circular("{...}")
 			}
 			defer w.leave()
-		} else if depth > maxDepth*2 {
+		} else if depth > MaxDepth*2 {
 			return w.circular("{...}")
 		}
 		return w.mapping(v, depth)
@@ -303,7 +303,7 @@ func sortKeys(keys []Value) error {
 				return 0
 			}
 		}
-		if isNumber(a) && isNumber(b) {
+		if IsNumber(a) && IsNumber(b) {
 			c, _ := compareNumbers(a, b)
 			return c
 		}

@@ -62,7 +62,8 @@ func CheckItems(n int) error {
 	return nil
 }
 
-func fault(v Value, op string) error {
+// Fault returns the error of using v by op, if v is a [Faulty] one.
+func Fault(v Value, op string) error {
 	if f, ok := v.(Faulty); ok {
 		return f.Fault(op)
 	}
@@ -93,14 +94,14 @@ func AsTuple(v Value) (Tuple, bool) {
 
 // StrOf is [Str], with the error of a value that cannot be printed.
 func StrOf(v Value) (string, error) {
-	if err := fault(v, "str"); err != nil {
+	if err := Fault(v, "str"); err != nil {
 		return "", err
 	}
 	return Str(v), nil
 }
 
-// opTypeName is the type's name as operators' messages have it.
-func opTypeName(v Value) string {
+// OperandType names v's type as errors of operators do.
+func OperandType(v Value) string {
 	switch v := v.(type) {
 	case time.Time:
 		return "datetime.datetime"
@@ -116,15 +117,15 @@ func unsupported(op string, a, b Value) error {
 	if op == "**" {
 		op = "** or pow()"
 	}
-	return Raise("TypeError", "unsupported operand type(s) for %s: '%s' and '%s'", op, opTypeName(a), opTypeName(b))
+	return Raise("TypeError", "unsupported operand type(s) for %s: '%s' and '%s'", op, OperandType(a), OperandType(b))
 }
 
 // overloaded tries the operands' own operators.
 func overloaded(op string, a, b Value) (Value, bool, error) {
-	if err := fault(a, op); err != nil {
+	if err := Fault(a, op); err != nil {
 		return nil, true, err
 	}
-	if err := fault(b, op); err != nil {
+	if err := Fault(b, op); err != nil {
 		return nil, true, err
 	}
 	if o, ok := a.(Operator); ok {
@@ -157,7 +158,7 @@ func Add(a, b Value) (Value, error) {
 	if v, done, err := overloaded("+", a, b); done {
 		return v, err
 	}
-	if isNumber(a) && isNumber(b) {
+	if IsNumber(a) && IsNumber(b) {
 		return arith("+", a, b)
 	}
 	if _, own := a.(Texter); own {
@@ -167,7 +168,7 @@ func Add(a, b Value) (Value, error) {
 		if y, ok := AsText(b); ok {
 			return concat(x, y)
 		}
-		return nil, Raise("TypeError", `can only concatenate str (not "%s") to str`, opTypeName(b))
+		return nil, Raise("TypeError", `can only concatenate str (not "%s") to str`, OperandType(b))
 	}
 	switch x := a.(type) {
 	case *List:
@@ -175,7 +176,7 @@ func Add(a, b Value) (Value, error) {
 			items, err := joinItems(x.Items, y.Items)
 			return &List{Items: items}, err
 		}
-		return nil, Raise("TypeError", `can only concatenate list (not "%s") to list`, opTypeName(b))
+		return nil, Raise("TypeError", `can only concatenate list (not "%s") to list`, OperandType(b))
 	case Bytes:
 		if y, ok := b.(Bytes); ok {
 			s, err := concat(string(x), string(y))
@@ -184,7 +185,7 @@ func Add(a, b Value) (Value, error) {
 			}
 			return Bytes(s.(string)), nil
 		}
-		return nil, Raise("TypeError", "can't concat %s to bytes", opTypeName(b))
+		return nil, Raise("TypeError", "can't concat %s to bytes", OperandType(b))
 	case time.Time:
 		if d, ok := b.(Delta); ok {
 			return x.Add(time.Duration(d)), nil
@@ -202,7 +203,7 @@ func Add(a, b Value) (Value, error) {
 			items, err := joinItems(x, y)
 			return Tuple(items), err
 		}
-		return nil, Raise("TypeError", `can only concatenate tuple (not "%s") to tuple`, opTypeName(b))
+		return nil, Raise("TypeError", `can only concatenate tuple (not "%s") to tuple`, OperandType(b))
 	}
 	return nil, unsupported("+", a, b)
 }
@@ -227,7 +228,7 @@ func Sub(a, b Value) (Value, error) {
 	if v, done, err := overloaded("-", a, b); done {
 		return v, err
 	}
-	if isNumber(a) && isNumber(b) {
+	if IsNumber(a) && IsNumber(b) {
 		return arith("-", a, b)
 	}
 	switch x := a.(type) {
@@ -251,7 +252,7 @@ func Mul(a, b Value) (Value, error) {
 	if v, done, err := overloaded("*", a, b); done {
 		return v, err
 	}
-	if isNumber(a) && isNumber(b) {
+	if IsNumber(a) && IsNumber(b) {
 		return arith("*", a, b)
 	}
 	if isSequence(a) {
@@ -283,7 +284,7 @@ func repeat(seq, count Value) (Value, error) {
 				return nil, Raise("OverflowError", "cannot fit 'int' into an index-sized integer")
 			}
 		} else {
-			return nil, Raise("TypeError", "can't multiply sequence by non-int of type '%s'", opTypeName(count))
+			return nil, Raise("TypeError", "can't multiply sequence by non-int of type '%s'", OperandType(count))
 		}
 	}
 	n = max(n, 0)
@@ -331,7 +332,7 @@ func TrueDiv(a, b Value) (Value, error) {
 	if v, done, err := overloaded("/", a, b); done {
 		return v, err
 	}
-	if !isNumber(a) || !isNumber(b) {
+	if !IsNumber(a) || !IsNumber(b) {
 		return nil, unsupported("/", a, b)
 	}
 	_, af := a.(float64)
@@ -359,44 +360,22 @@ func FloorDiv(a, b Value) (Value, error) {
 	if v, done, err := overloaded("//", a, b); done {
 		return v, err
 	}
-	if !isNumber(a) || !isNumber(b) {
+	if !IsNumber(a) || !IsNumber(b) {
 		return nil, unsupported("//", a, b)
 	}
 	return arith("//", a, b)
 }
 
-// Mod returns a % b: the remainder, or a formatted text where a is one.
+// Mod returns a % b, the remainder of numbers. Texts on the left are formatted,
+// which is package pyformat's Mod.
 func Mod(a, b Value) (Value, error) {
-	if s, ok := a.(string); ok {
-		return percentValue(s, b)
-	}
-	if t, ok := a.(Texter); ok {
-		if o, ok := a.(Operator); ok {
-			if v, ok, err := o.BinaryOp("%", b, false); ok || err != nil {
-				return v, err
-			}
-		}
-		return percentValue(t.Text(), b)
-	}
 	if v, done, err := overloaded("%", a, b); done {
 		return v, err
 	}
-	if isNumber(a) && isNumber(b) {
+	if IsNumber(a) && IsNumber(b) {
 		return arith("%", a, b)
 	}
-	if x, ok := a.(Bytes); ok {
-		s, err := percentBytes(string(x), b)
-		return Bytes(s), err
-	}
 	return nil, unsupported("%", a, b)
-}
-
-func percentValue(s string, b Value) (Value, error) {
-	out, err := Percent(s, b)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 // Pow returns a ** b.
@@ -404,7 +383,7 @@ func Pow(a, b Value) (Value, error) {
 	if v, done, err := overloaded("**", a, b); done {
 		return v, err
 	}
-	if !isNumber(a) || !isNumber(b) {
+	if !IsNumber(a) || !IsNumber(b) {
 		return nil, unsupported("**", a, b)
 	}
 	return arith("**", a, b)
@@ -511,7 +490,7 @@ func ToSet(v Value) (*Set, error) {
 
 // CheckHash returns Python's error where v cannot be a key.
 func CheckHash(v Value) error {
-	if err := fault(v, "hash"); err != nil {
+	if err := Fault(v, "hash"); err != nil {
 		return err
 	}
 	if t, ok := AsTuple(v); ok {
@@ -523,20 +502,20 @@ func CheckHash(v Value) error {
 		return nil
 	}
 	if view, ok := v.(*View); !Hashable(v) || ok && view.Kind != Values {
-		return Raise("TypeError", "unhashable type: '%s'", opTypeName(v))
+		return Raise("TypeError", "unhashable type: '%s'", OperandType(v))
 	}
 	return nil
 }
 
 // Contains reports whether x is in container.
 func Contains(container, x Value) (bool, error) {
-	if err := fault(container, "in"); err != nil {
+	if err := Fault(container, "in"); err != nil {
 		return false, err
 	}
 	if s, ok := AsText(container); ok {
 		sub, ok := AsText(x)
 		if !ok {
-			return false, Raise("TypeError", "'in <string>' requires string as left operand, not %s", opTypeName(x))
+			return false, Raise("TypeError", "'in <string>' requires string as left operand, not %s", OperandType(x))
 		}
 		return containsText(s, sub), nil
 	}
@@ -563,7 +542,7 @@ func Contains(container, x Value) (bool, error) {
 		}
 		i, ok := AsInt(x)
 		if !ok {
-			return false, Raise("TypeError", "a bytes-like object is required, not '%s'", opTypeName(x))
+			return false, Raise("TypeError", "a bytes-like object is required, not '%s'", OperandType(x))
 		}
 		if i < 0 || i > 255 {
 			return false, Raise("ValueError", "byte must be in range(0, 256)")
@@ -579,7 +558,7 @@ func Contains(container, x Value) (bool, error) {
 	}
 	seq, err := Iter(container)
 	if err != nil {
-		return false, Raise("TypeError", "argument of type '%s' is not iterable", opTypeName(container))
+		return false, Raise("TypeError", "argument of type '%s' is not iterable", OperandType(container))
 	}
 	for y := range seq {
 		if same(x, y) {

@@ -16,10 +16,10 @@ func Compare(op string, a, b Value) (bool, error) {
 }
 
 func compare(op string, a, b Value, depth int) (bool, error) {
-	if depth > maxDepth {
+	if depth > MaxDepth {
 		return false, Raise("RecursionError", "maximum recursion depth exceeded in comparison")
 	}
-	if isNumber(a) && isNumber(b) {
+	if IsNumber(a) && IsNumber(b) {
 		c, ok := compareNumbers(a, b)
 		return ok && holds(op, c), nil
 	}
@@ -59,7 +59,7 @@ func compare(op string, a, b Value, depth int) (bool, error) {
 	if v, done, err := overloaded(op, a, b); done {
 		return Truth(v), err
 	}
-	return false, Raise("TypeError", "'%s' not supported between instances of '%s' and '%s'", op, opTypeName(a), opTypeName(b))
+	return false, Raise("TypeError", "'%s' not supported between instances of '%s' and '%s'", op, OperandType(a), OperandType(b))
 }
 
 func holds(op string, c int) bool {
@@ -87,10 +87,10 @@ func compareText(x, y string) int {
 
 func compareItems(op string, x, y []Value, depth int) (bool, error) {
 	for i := 0; i < len(x) && i < len(y); i++ {
-		if err := fault(x[i], "=="); err != nil {
+		if err := Fault(x[i], "=="); err != nil {
 			return false, err
 		}
-		if err := fault(y[i], "=="); err != nil {
+		if err := Fault(y[i], "=="); err != nil {
 			return false, err
 		}
 		if !same(x[i], y[i]) {

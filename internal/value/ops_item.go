@@ -106,7 +106,7 @@ func TextSlice(s string, lo, hi int) string {
 
 // Len returns len(v).
 func Len(v Value) (int, error) {
-	if err := fault(v, "len"); err != nil {
+	if err := Fault(v, "len"); err != nil {
 		return 0, err
 	}
 	if s, ok := AsText(v); ok {
@@ -122,7 +122,7 @@ func Len(v Value) (int, error) {
 	case Tupler:
 		return len(x.AsTuple()), nil
 	}
-	return 0, Raise("TypeError", "object of type '%s' has no len()", opTypeName(v))
+	return 0, Raise("TypeError", "object of type '%s' has no len()", OperandType(v))
 }
 
 // Index returns i within length n as Python counts, from the end where it is
@@ -137,7 +137,7 @@ func index(i int64, n int) (int, bool) {
 // GetItem returns container[key]. A missing key is a KeyError, a place out of
 // range an IndexError, anything else a TypeError.
 func GetItem(container, key Value) (Value, error) {
-	if err := fault(container, "getitem"); err != nil {
+	if err := Fault(container, "getitem"); err != nil {
 		return nil, err
 	}
 	if m, ok := container.(Mapping); ok {
@@ -156,14 +156,14 @@ func GetItem(container, key Value) (Value, error) {
 		case Range:
 			return nil, Raise("IndexError", "range object index out of range")
 		case string, Texter, Bytes, *List, Tuple, Tupler:
-			return nil, Raise("IndexError", "cannot fit '%s' into an index-sized integer", opTypeName(b))
+			return nil, Raise("IndexError", "cannot fit '%s' into an index-sized integer", OperandType(b))
 		}
 	}
 	// at returns the place of key among n items; what and index are as in
 	// Python's messages.
 	at := func(what, index string, n int) (int, error) {
 		if !isInt {
-			return 0, Raise("TypeError", "%s indices must be integers or slices, not %s", what, opTypeName(key))
+			return 0, Raise("TypeError", "%s indices must be integers or slices, not %s", what, OperandType(key))
 		}
 		return inRange(index, i, n)
 	}
@@ -189,7 +189,7 @@ func GetItem(container, key Value) (Value, error) {
 	}
 	if s, ok := AsText(container); ok {
 		if !isInt {
-			return nil, Raise("TypeError", "string indices must be integers, not '%s'", opTypeName(key))
+			return nil, Raise("TypeError", "string indices must be integers, not '%s'", OperandType(key))
 		}
 		n, err := inRange("string index", i, TextLen(s))
 		if err != nil {
@@ -204,7 +204,7 @@ func GetItem(container, key Value) (Value, error) {
 		}
 		return t[n], nil
 	}
-	return nil, Raise("TypeError", "'%s' object is not subscriptable", opTypeName(container))
+	return nil, Raise("TypeError", "'%s' object is not subscriptable", OperandType(container))
 }
 
 // inRange returns the place of index i among n items.
@@ -218,7 +218,7 @@ func inRange(what string, i int64, n int) (int, error) {
 
 // Slice returns container[lo:hi:step]; nil stands for a part left out.
 func Slice(container, lo, hi, step Value) (Value, error) {
-	if err := fault(container, "getitem"); err != nil {
+	if err := Fault(container, "getitem"); err != nil {
 		return nil, err
 	}
 	n := 0
@@ -239,7 +239,7 @@ func Slice(container, lo, hi, step Value) (Value, error) {
 	case Mapping:
 		return nil, Raise("TypeError", "unhashable type: 'slice'")
 	default:
-		return nil, Raise("TypeError", "'%s' object is not subscriptable", opTypeName(container))
+		return nil, Raise("TypeError", "'%s' object is not subscriptable", OperandType(container))
 	}
 	start, count, by, err := sliceBounds(lo, hi, step, n)
 	if err != nil {
@@ -353,7 +353,7 @@ func sliceIndex(v Value) (int, error) {
 	if b, ok := v.(*big.Int); ok {
 		return b.Sign() * far, nil
 	}
-	if err := fault(v, "getitem"); err != nil {
+	if err := Fault(v, "getitem"); err != nil {
 		return 0, err
 	}
 	return 0, Raise("TypeError", "slice indices must be integers or None or have an __index__ method")
@@ -363,7 +363,7 @@ func sliceIndex(v Value) (int, error) {
 // characters of a str. What a generator yields is drawn at once, so that its
 // errors come before the first item.
 func Iter(v Value) (iter.Seq[Value], error) {
-	if err := fault(v, "iter"); err != nil {
+	if err := Fault(v, "iter"); err != nil {
 		return nil, err
 	}
 	switch x := v.(type) {
@@ -414,7 +414,7 @@ func Iter(v Value) (iter.Seq[Value], error) {
 			}
 		}, nil
 	}
-	return nil, Raise("TypeError", "'%s' object is not iterable", opTypeName(v))
+	return nil, Raise("TypeError", "'%s' object is not iterable", OperandType(v))
 }
 
 func seqOf(items []Value) iter.Seq[Value] {

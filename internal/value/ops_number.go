@@ -96,11 +96,11 @@ func bigArith(op string, x, y *big.Int) (Value, error) {
 	}
 	// "**"
 	if y.Sign() < 0 {
-		xf, err := bigToFloat(x)
+		xf, err := BigToFloat(x)
 		if err != nil {
 			return nil, err
 		}
-		yf, err := bigToFloat(y)
+		yf, err := BigToFloat(y)
 		if err != nil {
 			return nil, err
 		}
@@ -122,7 +122,8 @@ func errBigInt() error {
 	return Raise("OverflowError", "an integer of more than %d bits is refused", maxBits)
 }
 
-func bigToFloat(x *big.Int) (float64, error) {
+// BigToFloat returns x as a float; OverflowError where none is that large.
+func BigToFloat(x *big.Int) (float64, error) {
 	f, _ := new(big.Float).SetInt(x).Float64()
 	if math.IsInf(f, 0) {
 		return 0, Raise("OverflowError", "int too large to convert to float")
@@ -234,10 +235,10 @@ func Pos(v Value) (Value, error) {
 }
 
 func badUnary(op string, v Value) error {
-	if err := fault(v, op); err != nil {
+	if err := Fault(v, op); err != nil {
 		return err
 	}
-	return Raise("TypeError", "bad operand type for unary %s: '%s'", op, opTypeName(v))
+	return Raise("TypeError", "bad operand type for unary %s: '%s'", op, OperandType(v))
 }
 
 // Abs returns abs(v).
@@ -251,7 +252,7 @@ func Abs(v Value) (Value, error) {
 	if x, ok := AsBig(v); ok {
 		return NormInt(new(big.Int).Abs(x)), nil
 	}
-	return nil, Raise("TypeError", "bad operand type for abs(): '%s'", opTypeName(v))
+	return nil, Raise("TypeError", "bad operand type for abs(): '%s'", OperandType(v))
 }
 
 // Round returns round(v, digits), or round(v) where whole: then the result is
@@ -273,7 +274,7 @@ func Round(v Value, digits int, whole bool) (Value, error) {
 		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(-digits)), nil)
 		return NormInt(roundTo(x, unit)), nil
 	}
-	return nil, Raise("TypeError", "type %s doesn't define __round__ method", opTypeName(v))
+	return nil, Raise("TypeError", "type %s doesn't define __round__ method", OperandType(v))
 }
 
 // roundTo returns the multiple of unit next to x, the even one at halves.
@@ -311,7 +312,7 @@ func roundFloat(f float64, digits int) (Value, error) {
 	if c > 0 || c == 0 && q.Bit(0) == 1 {
 		q.Add(q, big.NewInt(1))
 	}
-	out, err := bigToFloat(q.Mul(q, unit))
+	out, err := BigToFloat(q.Mul(q, unit))
 	if err != nil {
 		return nil, Raise("OverflowError", "rounded value too large to represent")
 	}
@@ -348,10 +349,10 @@ func ToInt(v Value) (Value, error) {
 	if s, ok := AsText(v); ok {
 		return ParseInt(s, 10)
 	}
-	if err := fault(v, "int"); err != nil {
+	if err := Fault(v, "int"); err != nil {
 		return nil, err
 	}
-	return nil, Raise("TypeError", "int() argument must be a string, a bytes-like object or a real number, not '%s'", opTypeName(v))
+	return nil, Raise("TypeError", "int() argument must be a string, a bytes-like object or a real number, not '%s'", OperandType(v))
 }
 
 // ParseInt returns int(s, base): blanks around, a sign, a prefix that fits the
@@ -480,17 +481,17 @@ func ToFloat(v Value) (float64, error) {
 		return float64(x), nil
 	case bool, *big.Int:
 		b, _ := AsBig(x)
-		return bigToFloat(b)
+		return BigToFloat(b)
 	case Bytes:
 		return parseFloat(string(x), x)
 	}
 	if s, ok := AsText(v); ok {
 		return parseFloat(s, s)
 	}
-	if err := fault(v, "float"); err != nil {
+	if err := Fault(v, "float"); err != nil {
 		return 0, err
 	}
-	return 0, Raise("TypeError", "float() argument must be a string or a real number, not '%s'", opTypeName(v))
+	return 0, Raise("TypeError", "float() argument must be a string or a real number, not '%s'", OperandType(v))
 }
 
 // Seconds returns a number of seconds, which may be text, as a Duration: 0 for

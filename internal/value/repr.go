@@ -292,3 +292,24 @@ func quoteBytes(s string) string {
 	b.WriteByte(q)
 	return b.String()
 }
+
+// ASCII returns a repr with all beyond ASCII escaped, as Python's ascii().
+func ASCII(repr string) string {
+	if isASCII(repr) {
+		return repr
+	}
+	var b strings.Builder
+	for _, r := range repr {
+		switch {
+		case r < 0x80:
+			b.WriteRune(r)
+		case r <= 0xff:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r <= 0xffff:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	return b.String()
+}

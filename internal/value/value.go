@@ -289,11 +289,11 @@ func Truth(v Value) bool {
 // content, dicts without regard to order.
 func Equal(a, b Value) bool { return equal(a, b, 0) }
 
-// maxDepth bounds walks over data that contains itself.
-const maxDepth = 500
+// MaxDepth bounds walks over data that contains itself.
+const MaxDepth = 500
 
 func equal(a, b Value, depth int) bool {
-	if depth > maxDepth {
+	if depth > MaxDepth {
 		return false
 	}
 	switch x := a.(type) {
@@ -304,7 +304,7 @@ func equal(a, b Value, depth int) bool {
 			return x == y
 		}
 	case bool, int64, *big.Int, float64:
-		if isNumber(b) {
+		if IsNumber(b) {
 			c, ok := compareNumbers(a, b)
 			return ok && c == 0
 		}
@@ -367,7 +367,8 @@ func equalMaps(x, y Mapping, depth int) bool {
 	return true
 }
 
-func isNumber(v Value) bool {
+// IsNumber reports whether v is a bool, an int or a float.
+func IsNumber(v Value) bool {
 	switch v.(type) {
 	case bool, int64, *big.Int, float64:
 		return true

@@ -3,6 +3,7 @@
 package status
 
 import (
+	"brine/internal/pyformat"
 	"context"
 	"fmt"
 	"slices"
@@ -308,5 +309,5 @@ func who(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func timeFn(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(value.Strftime(c.Env.Host.Now(), c.Str("format")))
+	return fun.Value(pyformat.Strftime(c.Env.Host.Now(), c.Str("format")))
 }

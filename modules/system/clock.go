@@ -1,6 +1,7 @@
 package system
 
 import (
+	"brine/internal/pyformat"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/host"
-	"brine/internal/value"
 	"brine/modules/cmd"
 )
 
@@ -51,7 +51,7 @@ func show(c *fun.Call, format string) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Value(value.Strftime(t, format))
+	return fun.Value(pyformat.Strftime(t, format))
 }
 
 func getDate(_ context.Context, c *fun.Call) (fun.Result, error) { return show(c, "%a %m/%d/%Y") }
@@ -119,12 +119,12 @@ func set(ctx context.Context, c *fun.Call, change func(*parts)) (fun.Result, err
 	if !c.IsNone("utc_offset") {
 		d, argv = d.UTC(), append(argv, "-u")
 	}
-	out, err := run(ctx, c, append(argv, value.Strftime(d, "%m%d%H%M%Y.%S"))...)
+	out, err := run(ctx, c, append(argv, pyformat.Strftime(d, "%m%d%H%M%Y.%S"))...)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	if out.Retcode != 0 {
-		posix, err := run(ctx, c, append(argv, value.Strftime(d, "%m%d%H%M%Y"))...)
+		posix, err := run(ctx, c, append(argv, pyformat.Strftime(d, "%m%d%H%M%Y"))...)
 		if err != nil {
 			return fun.Result{}, err
 		}

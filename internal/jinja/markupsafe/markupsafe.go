@@ -2,6 +2,7 @@
 package markupsafe
 
 import (
+	"brine/internal/pyformat"
 	"html"
 	"strings"
 
@@ -100,7 +101,7 @@ func (m Markup) BinaryOp(op string, other value.Value, swapped bool) (value.Valu
 		if s, ok := other.(Markup); ok {
 			other = value.Tuple{s}
 		}
-		s, err := value.PercentFunc(string(m), other, func(v value.Value) (string, error) {
+		s, err := pyformat.PercentFunc(string(m), other, func(v value.Value) (string, error) {
 			s, err := Escaped(v)
 			return string(s), err
 		}, func(v value.Value) string { return Escape(value.Repr(v)) })

@@ -1,6 +1,7 @@
 package pymethod
 
 import (
+	"brine/internal/pyformat"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -196,7 +197,7 @@ func (f *formatter) format(v value.Value, spec string) (string, error) {
 		return s, err
 	}
 	if !f.escape {
-		return value.Format(v, spec)
+		return pyformat.Format(v, spec)
 	}
 	if m, ok := v.(markupsafe.Markup); ok {
 		if spec != "" {
@@ -204,7 +205,7 @@ func (f *formatter) format(v value.Value, spec string) (string, error) {
 		}
 		return string(m), nil
 	}
-	s, err := value.Format(v, spec)
+	s, err := pyformat.Format(v, spec)
 	return markupsafe.Escape(s), err
 }
 

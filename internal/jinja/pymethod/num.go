@@ -1,6 +1,7 @@
 package pymethod
 
 import (
+	"brine/internal/pyformat"
 	"fmt"
 	"math"
 	"math/big"
@@ -220,7 +221,7 @@ func timeMethod(t time.Time, name string) Func {
 			if !ok {
 				return nil, value.Raise("TypeError", "strftime() argument 1 must be str, not %s", noneName(a[0]))
 			}
-			return value.Strftime(t, f), nil
+			return pyformat.Strftime(t, f), nil
 		}
 	case "isoformat":
 		return func(c Call) (value.Value, error) { return timeISO(c, t) }

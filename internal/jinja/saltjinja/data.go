@@ -1,6 +1,7 @@
 package saltjinja
 
 import (
+	"brine/internal/pyformat"
 	"errors"
 	"strings"
 
@@ -168,7 +169,7 @@ func filterPython(c *jinja.Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return markupsafe.Markup(value.TrimSpace(value.Pformat(a[0], 80))), nil
+	return markupsafe.Markup(value.TrimSpace(pyformat.Pformat(a[0], 80))), nil
 }
 
 // loadedText is the text that a load filter reads: that of a template, where

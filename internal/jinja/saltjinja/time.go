@@ -1,6 +1,7 @@
 package saltjinja
 
 import (
+	"brine/internal/pyformat"
 	"errors"
 	"io/fs"
 	"strconv"
@@ -45,7 +46,7 @@ func (m machine) strftime(c *jinja.Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := value.Strftime(t, format)
+	s := pyformat.Strftime(t, format)
 	return s, value.CheckSize(len(s))
 }
 

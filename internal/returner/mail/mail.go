@@ -3,6 +3,7 @@
 package mail
 
 import (
+	"brine/internal/pyformat"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -182,7 +183,7 @@ func (m *mailer) message(ctx context.Context, r *value.Map) ([]byte, error) {
 		}
 	}
 	body := fmt.Sprintf("id: %s\nfunction: %s\nfunction args: %s\njid: %s\nreturn: %s\n",
-		r.Str("id"), r.Str("fun"), value.Str(r.At("fun_args")), r.Str("jid"), value.Pformat(r.At("return"), 80))
+		r.Str("id"), r.Str("fun"), value.Str(r.At("fun_args")), r.Str("jid"), pyformat.Pformat(r.At("return"), 80))
 	if path, ok := strings.CutPrefix(m.s.Str("template"), "salt://"); ok {
 		if body, err = m.file(ctx, path, r); err != nil {
 			return nil, err

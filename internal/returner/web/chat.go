@@ -1,6 +1,7 @@
 package web
 
 import (
+	"brine/internal/pyformat"
 	"context"
 	"errors"
 	"fmt"
@@ -169,7 +170,7 @@ func slackText(s returner.Settings, r *value.Map) (string, error) {
 		}
 		v = some
 	}
-	text := value.Pformat(v, 80)
+	text := pyformat.Pformat(v, 80)
 	if s.Bool("yaml_format") {
 		o := yamlsalt.SafeOptions()
 		o.FlowStyle = yamlsalt.FlowNever

@@ -3,6 +3,7 @@
 package web
 
 import (
+	"brine/internal/pyformat"
 	"bytes"
 	"context"
 	"crypto/tls"
@@ -210,7 +211,7 @@ func message(r *value.Map, print func(value.Value) string) string {
 }
 
 // pformat is Python's pprint.pformat.
-func pformat(v value.Value) string { return value.Pformat(v, 80) }
+func pformat(v value.Value) string { return pyformat.Pformat(v, 80) }
 
 // each stores returns one by one.
 type each struct {

@@ -1,6 +1,7 @@
-package value
+package pyformat
 
 import (
+	"brine/internal/value"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -146,7 +147,7 @@ func wrapPunct(r rune) bool {
 
 func allBlank(chunk []rune) bool {
 	for _, r := range chunk {
-		if !IsSpace(r) {
+		if !value.IsSpace(r) {
 			return false
 		}
 	}

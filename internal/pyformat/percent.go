@@ -1,6 +1,7 @@
-package value
+package pyformat
 
 import (
+	"brine/internal/value"
 	"math/big"
 	"strings"
 	"unicode/utf8"
@@ -8,40 +9,40 @@ import (
 
 // Percent returns format % args, Python's printf-style formatting. args is a
 // tuple of arguments, a dict for %(name)s, or a single argument.
-func Percent(format string, args Value) (string, error) {
-	return PercentFunc(format, args, StrOf, Repr)
+func Percent(format string, args value.Value) (string, error) {
+	return PercentFunc(format, args, value.StrOf, value.Repr)
 }
 
 // PercentFunc is [Percent] with str and repr of the arguments given, as a
 // subclass of str that escapes them needs.
-func PercentFunc(format string, args Value, str func(Value) (string, error), repr func(Value) string) (string, error) {
+func PercentFunc(format string, args value.Value, str func(value.Value) (string, error), repr func(value.Value) string) (string, error) {
 	p := percent{in: format, args: args, str: str, repr: repr}
 	return p.run()
 }
 
 // percentBytes formats bytes: %s and %b take bytes.
-func percentBytes(format string, args Value) (string, error) {
-	p := percent{in: format, args: args, repr: Repr, bytes: true}
-	p.str = func(v Value) (string, error) {
-		if b, ok := v.(Bytes); ok {
+func percentBytes(format string, args value.Value) (string, error) {
+	p := percent{in: format, args: args, repr: value.Repr, bytes: true}
+	p.str = func(v value.Value) (string, error) {
+		if b, ok := v.(value.Bytes); ok {
 			return string(b), nil
 		}
-		return "", Raise("TypeError", "%%b requires a bytes-like object, or an object that implements __bytes__, not '%s'", opTypeName(v))
+		return "", value.Raise("TypeError", "%%b requires a bytes-like object, or an object that implements __bytes__, not '%s'", value.OperandType(v))
 	}
 	return p.run()
 }
 
 type percent struct {
 	in    string
-	args  Value
-	str   func(Value) (string, error)
-	repr  func(Value) string
+	args  value.Value
+	str   func(value.Value) (string, error)
+	repr  func(value.Value) string
 	bytes bool
 
 	out   strings.Builder
-	pos   int   // in bytes
-	next  int   // the next argument of a tuple
-	keyed Value // the argument that the last (name) chose
+	pos   int         // in bytes
+	next  int         // the next argument of a tuple
+	keyed value.Value // the argument that the last (name) chose
 	named bool
 }
 
@@ -63,11 +64,11 @@ func (p *percent) run() (string, error) {
 		if err := p.convert(); err != nil {
 			return "", err
 		}
-		if err := CheckSize(p.out.Len()); err != nil {
+		if err := value.CheckSize(p.out.Len()); err != nil {
 			return "", err
 		}
 	}
-	if t, ok := AsTuple(p.args); ok {
+	if t, ok := value.AsTuple(p.args); ok {
 		if p.next < len(t) {
 			return "", p.leftOver()
 		}
@@ -82,27 +83,27 @@ func (p *percent) leftOver() error {
 	if p.bytes {
 		kind = "bytes"
 	}
-	return Raise("TypeError", "not all arguments converted during %s formatting", kind)
+	return value.Raise("TypeError", "not all arguments converted during %s formatting", kind)
 }
 
 // subscriptable reports whether the argument may be the dict of a format: it
 // has items and is no text and no tuple.
 func (p *percent) subscriptable() bool {
 	switch p.args.(type) {
-	case Mapping, *List, Range, Faulty:
+	case value.Mapping, *value.List, value.Range, value.Faulty:
 		return true
-	case Bytes:
+	case value.Bytes:
 		return !p.bytes
 	}
 	return false
 }
 
-func (p *percent) arg() (Value, error) {
+func (p *percent) arg() (value.Value, error) {
 	if p.named {
 		p.named = false
 		return p.keyed, nil
 	}
-	if t, ok := AsTuple(p.args); ok {
+	if t, ok := value.AsTuple(p.args); ok {
 		if p.next < len(t) {
 			p.next++
 			return t[p.next-1], nil
@@ -111,12 +112,12 @@ func (p *percent) arg() (Value, error) {
 		p.next++
 		return p.args, nil
 	}
-	return nil, Raise("TypeError", "not enough arguments for format string")
+	return nil, value.Raise("TypeError", "not enough arguments for format string")
 }
 
 func (p *percent) peek() (byte, error) {
 	if p.pos >= len(p.in) {
-		return 0, Raise("ValueError", "incomplete format")
+		return 0, value.Raise("ValueError", "incomplete format")
 	}
 	return p.in[p.pos], nil
 }
@@ -164,7 +165,7 @@ flags:
 		}
 		c.prec = max(c.prec, 0)
 	}
-	if err := CheckSize(max(c.width, c.prec)); err != nil {
+	if err := value.CheckSize(max(c.width, c.prec)); err != nil {
 		return err
 	}
 	if p.pos < len(p.in) && strings.IndexByte("hlL", p.in[p.pos]) >= 0 {
@@ -174,7 +175,7 @@ flags:
 		return err
 	}
 	r, n := utf8.DecodeRuneInString(p.in[p.pos:])
-	at := TextLen(p.in[:p.pos])
+	at := value.TextLen(p.in[:p.pos])
 	p.pos += n
 	v, err := p.arg()
 	if err != nil {
@@ -185,7 +186,7 @@ flags:
 
 func (p *percent) name() error {
 	if !p.subscriptable() {
-		return Raise("TypeError", "format requires a mapping")
+		return value.Raise("TypeError", "format requires a mapping")
 	}
 	depth, start := 1, p.pos+1
 	for p.pos++; p.pos < len(p.in); p.pos++ {
@@ -200,11 +201,11 @@ func (p *percent) name() error {
 		}
 	}
 	if depth > 0 {
-		return Raise("ValueError", "incomplete format key")
+		return value.Raise("ValueError", "incomplete format key")
 	}
 	key := p.in[start:p.pos]
 	p.pos++
-	v, err := GetItem(p.args, key)
+	v, err := value.GetItem(p.args, key)
 	if err != nil {
 		return err
 	}
@@ -220,15 +221,15 @@ func (p *percent) number(what string) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		n, ok := AsInt(v)
+		n, ok := value.AsInt(v)
 		if !ok {
 			if _, isBig := v.(*big.Int); isBig {
-				return 0, Raise("OverflowError", "Python int too large to convert to C ssize_t")
+				return 0, value.Raise("OverflowError", "Python int too large to convert to C ssize_t")
 			}
-			return 0, Raise("TypeError", "* wants int")
+			return 0, value.Raise("TypeError", "* wants int")
 		}
-		if n > MaxBytes || n < -MaxBytes {
-			return 0, CheckSize(-1)
+		if n > value.MaxBytes || n < -value.MaxBytes {
+			return 0, value.CheckSize(-1)
 		}
 		return int(n), nil
 	}
@@ -237,15 +238,15 @@ func (p *percent) number(what string) (int, error) {
 		n = n*10 + int64(p.in[p.pos]-'0')
 		if n > 1<<40 {
 			if what == "precision" {
-				return 0, Raise("ValueError", "precision too big")
+				return 0, value.Raise("ValueError", "precision too big")
 			}
-			return 0, Raise("ValueError", "width too big")
+			return 0, value.Raise("ValueError", "width too big")
 		}
 	}
 	return int(min(n, 1<<30)), nil // far above what CheckSize lets pass
 }
 
-func (p *percent) format(c conv, verb rune, at int, v Value) error {
+func (p *percent) format(c conv, verb rune, at int, v value.Value) error {
 	var sign, prefix, body string
 	var err error
 	numeric := true
@@ -275,7 +276,7 @@ func (p *percent) format(c conv, verb rune, at int, v Value) error {
 			sign = " "
 		}
 	}
-	fill := max(c.width-len(sign)-len(prefix)-TextLen(body), 0)
+	fill := max(c.width-len(sign)-len(prefix)-value.TextLen(body), 0)
 	switch {
 	case c.left:
 		p.out.WriteString(sign + prefix + body + strings.Repeat(" ", fill))
@@ -288,25 +289,25 @@ func (p *percent) format(c conv, verb rune, at int, v Value) error {
 }
 
 // text converts a value by %s, %r, %a or %b.
-func (p *percent) text(c conv, verb rune, v Value) (body string, err error) {
+func (p *percent) text(c conv, verb rune, v value.Value) (body string, err error) {
 	switch verb {
 	case 'r':
 		body = p.repr(v)
 	case 'a':
-		body = ASCII(p.repr(v))
+		body = value.ASCII(p.repr(v))
 	default:
 		if body, err = p.str(v); err != nil {
 			return "", err
 		}
 	}
 	if c.prec >= 0 {
-		body = TextSlice(body, 0, c.prec)
+		body = value.TextSlice(body, 0, c.prec)
 	}
 	return body, nil
 }
 
 // whole converts a whole number by %d, %x or %o.
-func (p *percent) whole(c conv, verb rune, v Value) (sign, prefix, body string, err error) {
+func (p *percent) whole(c conv, verb rune, v value.Value) (sign, prefix, body string, err error) {
 	i, err := p.integer(verb, v)
 	if err != nil {
 		return "", "", "", err
@@ -335,7 +336,7 @@ func (p *percent) whole(c conv, verb rune, v Value) (sign, prefix, body string, 
 }
 
 // real converts a float by %e, %f or %g.
-func (p *percent) real(c conv, verb rune, v Value) (sign, body string, err error) {
+func (p *percent) real(c conv, verb rune, v value.Value) (sign, body string, err error) {
 	f, err := p.float(v)
 	if err != nil {
 		return "", "", err
@@ -344,7 +345,7 @@ func (p *percent) real(c conv, verb rune, v Value) (sign, body string, err error
 	if prec < 0 {
 		prec = 6
 	}
-	if err := CheckSize(prec); err != nil {
+	if err := value.CheckSize(prec); err != nil {
 		return "", "", err
 	}
 	sign, body = FloatText(f, byte(verb), prec, c.alt)
@@ -356,70 +357,70 @@ func (p *percent) unknown(verb rune, at int) error {
 	if verb > 31 && verb < 128 {
 		shown = string(verb)
 	}
-	return Raise("ValueError", "unsupported format character '%s' (0x%x) at index %d", shown, verb, at)
+	return value.Raise("ValueError", "unsupported format character '%s' (0x%x) at index %d", shown, verb, at)
 }
 
 // integer converts the argument of %d and its like. Only %d takes a float.
-func (p *percent) integer(verb rune, v Value) (*big.Int, error) {
-	if i, ok := AsBig(v); ok {
+func (p *percent) integer(verb rune, v value.Value) (*big.Int, error) {
+	if i, ok := value.AsBig(v); ok {
 		return i, nil
 	}
-	if n, ok := v.(interface{ Number() (Value, bool) }); ok {
+	if n, ok := v.(interface{ Number() (value.Value, bool) }); ok {
 		if x, ok := n.Number(); ok {
 			return p.integer(verb, x)
 		}
 	}
-	if err := fault(v, "int"); err != nil {
+	if err := value.Fault(v, "int"); err != nil {
 		return nil, err
 	}
 	switch verb {
 	case 'x', 'X', 'o':
-		return nil, Raise("TypeError", "%%%c format: an integer is required, not %s", verb, opTypeName(v))
+		return nil, value.Raise("TypeError", "%%%c format: an integer is required, not %s", verb, value.OperandType(v))
 	}
 	if f, ok := v.(float64); ok {
-		n, err := ToInt(f)
+		n, err := value.ToInt(f)
 		if err != nil {
 			return nil, err
 		}
-		i, _ := AsBig(n)
+		i, _ := value.AsBig(n)
 		return i, nil
 	}
-	return nil, Raise("TypeError", "%%%c format: a real number is required, not %s", verb, opTypeName(v))
+	return nil, value.Raise("TypeError", "%%%c format: a real number is required, not %s", verb, value.OperandType(v))
 }
 
-func (p *percent) float(v Value) (float64, error) {
-	if isNumber(v) {
-		return ToFloat(v)
+func (p *percent) float(v value.Value) (float64, error) {
+	if value.IsNumber(v) {
+		return value.ToFloat(v)
 	}
-	if n, ok := v.(interface{ Number() (Value, bool) }); ok {
+	if n, ok := v.(interface{ Number() (value.Value, bool) }); ok {
 		if x, ok := n.Number(); ok {
-			return ToFloat(x)
+			return value.ToFloat(x)
 		}
 	}
-	if err := fault(v, "float"); err != nil {
+	if err := value.Fault(v, "float"); err != nil {
 		return 0, err
 	}
 	if p.bytes {
-		return 0, Raise("TypeError", "float argument required, not %s", opTypeName(v))
+		return 0, value.Raise("TypeError", "float argument required, not %s", value.OperandType(v))
 	}
-	return 0, Raise("TypeError", "must be real number, not %s", opTypeName(v))
+	return 0, value.Raise("TypeError", "must be real number, not %s", value.OperandType(v))
 }
 
-func charOf(v Value) (string, error) {
-	if s, ok := AsText(v); ok {
-		if TextLen(s) == 1 {
+func charOf(v value.Value) (string, error) {
+	if s, ok := value.AsText(v); ok {
+		if value.TextLen(s) == 1 {
 			return s, nil
 		}
-		return "", Raise("TypeError", "%%c requires int or char")
+		return "", value.Raise("TypeError", "%%c requires int or char")
 	}
-	if i, ok := AsBig(v); ok {
+	if i, ok := value.AsBig(v); ok {
 		if i.Sign() < 0 || i.Cmp(big.NewInt(utf8.MaxRune)) > 0 {
-			return "", Raise("OverflowError", "%%c arg not in range(0x110000)")
+			return "", value.Raise("OverflowError", "%%c arg not in range(0x110000)")
 		}
 		return string(rune(i.Int64())), nil
 	}
-	if err := fault(v, "int"); err != nil {
+	if err := value.Fault(v, "int"); err != nil {
 		return "", err
 	}
-	return "", Raise("TypeError", "%%c requires int or char")
+	return "", value.Raise("TypeError", "%%c requires int or char")
 }

@@ -1,4 +1,4 @@
-package value
+package pyformat
 
 import (
 	"fmt"
@@ -78,25 +78,4 @@ func trimZeros(s string) string {
 		return s
 	}
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
-}
-
-// ASCII returns a repr with all beyond ASCII escaped, as Python's ascii().
-func ASCII(repr string) string {
-	if isASCII(repr) {
-		return repr
-	}
-	var b strings.Builder
-	for _, r := range repr {
-		switch {
-		case r < 0x80:
-			b.WriteRune(r)
-		case r <= 0xff:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case r <= 0xffff:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		}
-	}
-	return b.String()
 }

@@ -1,6 +1,7 @@
-package value
+package pyformat
 
 import (
+	"brine/internal/value"
 	"slices"
 	"sort"
 	"strings"
@@ -10,7 +11,7 @@ import (
 // Pformat returns v as Python's pprint.pformat prints it: dicts sorted by key,
 // lines broken so that they fit width columns (Python's default is 80) where
 // they can. Source: Python 3.11 pprint.PrettyPrinter.
-func Pformat(v Value, width int) string {
+func Pformat(v value.Value, width int) string {
 	p := prettyPrinter{width: width}
 	sorter := dictSorter{}
 	p.format(sorter.value(v), 0, 0, 1)
@@ -24,18 +25,18 @@ type prettyPrinter struct {
 
 // format writes v at column indent, leaving allowance columns for what stands
 // behind it on its last line.
-func (p *prettyPrinter) format(v Value, indent, allowance, level int) {
-	rep := Repr(v)
-	if utf8.RuneCountInString(rep) <= p.width-indent-allowance || level > maxDepth {
+func (p *prettyPrinter) format(v value.Value, indent, allowance, level int) {
+	rep := value.Repr(v)
+	if utf8.RuneCountInString(rep) <= p.width-indent-allowance || level > value.MaxDepth {
 		p.b.WriteString(rep)
 		return
 	}
 	switch v := v.(type) {
-	case *Map:
+	case *value.Map:
 		if v.Ordered {
-			pairs := NewList()
+			pairs := value.NewList()
 			for k, x := range v.All() {
-				pairs.Append(Tuple{k, x})
+				pairs.Append(value.Tuple{k, x})
 			}
 			p.b.WriteString("OrderedDict(")
 			p.format(pairs, indent+len("OrderedDict("), allowance+1, level+1)
@@ -43,15 +44,15 @@ func (p *prettyPrinter) format(v Value, indent, allowance, level int) {
 			return
 		}
 		p.dict(v, indent, allowance+1, level)
-	case *List:
+	case *value.List:
 		p.items("[", "]", v.Items, indent, allowance, level)
-	case Tuple:
+	case value.Tuple:
 		end := ")"
 		if len(v) == 1 {
 			end = ",)"
 		}
 		p.items("(", end, v, indent, allowance, level)
-	case *Set:
+	case *value.Set:
 		p.items("{", "}", v.Items(), indent, allowance, level)
 	case string:
 		p.str(v, indent, allowance, level)
@@ -67,7 +68,7 @@ func (p *prettyPrinter) newline(indent int) {
 	}
 }
 
-func (p *prettyPrinter) dict(m *Map, indent, allowance, level int) {
+func (p *prettyPrinter) dict(m *value.Map, indent, allowance, level int) {
 	indent++
 	p.b.WriteByte('{')
 	keys := m.Keys()
@@ -76,7 +77,7 @@ func (p *prettyPrinter) dict(m *Map, indent, allowance, level int) {
 			p.b.WriteByte(',')
 			p.newline(indent)
 		}
-		rep := Repr(k)
+		rep := value.Repr(k)
 		p.b.WriteString(rep + ": ")
 		after := 1
 		if i == len(keys)-1 {
@@ -87,7 +88,7 @@ func (p *prettyPrinter) dict(m *Map, indent, allowance, level int) {
 	p.b.WriteByte('}')
 }
 
-func (p *prettyPrinter) items(start, end string, items []Value, indent, allowance, level int) {
+func (p *prettyPrinter) items(start, end string, items []value.Value, indent, allowance, level int) {
 	indent++
 	p.b.WriteString(start)
 	for i, x := range items {
@@ -108,7 +109,7 @@ func (p *prettyPrinter) items(start, end string, items []Value, indent, allowanc
 // another.
 func (p *prettyPrinter) str(s string, indent, allowance, level int) {
 	if s == "" {
-		p.b.WriteString(Repr(s))
+		p.b.WriteString(value.Repr(s))
 		return
 	}
 	if level == 1 {
@@ -116,13 +117,13 @@ func (p *prettyPrinter) str(s string, indent, allowance, level int) {
 		allowance++
 	}
 	var chunks []string
-	lines := SplitLines(s, true)
-	length := func(s string) int { return utf8.RuneCountInString(Repr(s)) }
+	lines := value.SplitLines(s, true)
+	length := func(s string) int { return utf8.RuneCountInString(value.Repr(s)) }
 	for i, line := range lines {
 		last := i == len(lines)-1
 		room := p.width - indent
 		if last && length(line) <= room-allowance || !last && length(line) <= room {
-			chunks = append(chunks, Repr(line))
+			chunks = append(chunks, value.Repr(line))
 			continue
 		}
 		cur := ""
@@ -136,12 +137,12 @@ func (p *prettyPrinter) str(s string, indent, allowance, level int) {
 				continue
 			}
 			if cur != "" {
-				chunks = append(chunks, Repr(cur))
+				chunks = append(chunks, value.Repr(cur))
 			}
 			cur = part
 		}
 		if cur != "" {
-			chunks = append(chunks, Repr(cur))
+			chunks = append(chunks, value.Repr(cur))
 		}
 	}
 	paren := level == 1 && len(chunks) > 1
@@ -164,7 +165,7 @@ func wordsWithBlanks(s string) []string {
 	var parts []string
 	start, blank := 0, false
 	for i, r := range s {
-		sp := IsSpace(r)
+		sp := value.IsSpace(r)
 		if blank && !sp {
 			parts = append(parts, s[start:i])
 			start = i
@@ -179,11 +180,11 @@ func wordsWithBlanks(s string) []string {
 
 // safeSort sorts keys, or the items of a set, as pprint does: by < where two
 // compare, else by the name of their type.
-func safeSort(items []Value) []Value {
+func safeSort(items []value.Value) []value.Value {
 	sort.SliceStable(items, func(i, j int) bool {
-		less, err := compare("<", items[i], items[j], 0)
+		less, err := value.Compare("<", items[i], items[j])
 		if err != nil {
-			return TypeName(items[i]) < TypeName(items[j])
+			return value.TypeName(items[i]) < value.TypeName(items[j])
 		}
 		return less
 	})
@@ -199,23 +200,23 @@ func (r recursion) Repr() string { return "<Recursion on " + string(r) + " with 
 // dictSorter copies data with plain dicts and sets in pprint's order.
 type dictSorter struct{ open []any }
 
-func (d *dictSorter) value(v Value) Value {
+func (d *dictSorter) value(v value.Value) value.Value {
 	switch v.(type) {
-	case *Map, *List:
+	case *value.Map, *value.List:
 		if slices.Contains(d.open, v) {
-			return recursion(TypeName(v))
+			return recursion(value.TypeName(v))
 		}
 		d.open = append(d.open, v)
 		defer func() { d.open = d.open[:len(d.open)-1] }()
 	}
-	if len(d.open) > maxDepth {
+	if len(d.open) > value.MaxDepth {
 		return v
 	}
 	switch v := v.(type) {
-	case Mapping:
-		out := NewMap(v.Len())
+	case value.Mapping:
+		out := value.NewMap(v.Len())
 		keys := v.Keys()
-		if m, ok := v.(*Map); ok && m.Ordered {
+		if m, ok := v.(*value.Map); ok && m.Ordered {
 			out.Ordered = true
 		} else {
 			keys = safeSort(keys)
@@ -225,18 +226,18 @@ func (d *dictSorter) value(v Value) Value {
 			out.Set(k, d.value(x))
 		}
 		return out
-	case *List:
-		return &List{Items: d.items(v.Items)}
-	case Tuple:
-		return Tuple(d.items(v))
-	case *Set:
-		return NewSet(safeSort(v.Items())...)
+	case *value.List:
+		return &value.List{Items: d.items(v.Items)}
+	case value.Tuple:
+		return value.Tuple(d.items(v))
+	case *value.Set:
+		return value.NewSet(safeSort(v.Items())...)
 	}
 	return v
 }
 
-func (d *dictSorter) items(in []Value) []Value {
-	out := make([]Value, len(in))
+func (d *dictSorter) items(in []value.Value) []value.Value {
+	out := make([]value.Value, len(in))
 	for i, x := range in {
 		out[i] = d.value(x)
 	}

@@ -1,6 +1,7 @@
-package value
+package pyformat
 
 import (
+	"brine/internal/value"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -13,25 +14,25 @@ import (
 
 // decodeTagged makes a value of the tagged JSON that testdata/record_ops.py
 // writes.
-func decodeTagged(t *testing.T, v Value) Value {
+func decodeTagged(t *testing.T, v value.Value) value.Value {
 	t.Helper()
 	switch v := v.(type) {
-	case *List:
-		l := &List{}
+	case *value.List:
+		l := &value.List{}
 		for _, x := range v.Items {
 			l.Append(decodeTagged(t, x))
 		}
 		return l
-	case *Map:
+	case *value.Map:
 		tag, x := v.Entry(0)
-		items := func() []Value { return decodeTagged(t, x).(*List).Items }
+		items := func() []value.Value { return decodeTagged(t, x).(*value.List).Items }
 		switch tag {
 		case "i":
 			n, ok := new(big.Int).SetString(x.(string), 10)
 			if !ok {
 				t.Fatalf("bad int %v", x)
 			}
-			return NormInt(n)
+			return value.NormInt(n)
 		case "f":
 			f, err := strconv.ParseFloat(x.(string), 64)
 			if err != nil {
@@ -43,20 +44,20 @@ func decodeTagged(t *testing.T, v Value) Value {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return Bytes(b)
+			return value.Bytes(b)
 		case "t":
-			return Tuple(items())
+			return value.Tuple(items())
 		case "s":
-			return NewSet(items()...)
+			return value.NewSet(items()...)
 		case "d":
-			m := NewMap(0)
+			m := value.NewMap(0)
 			for _, kv := range items() {
-				m.Set(kv.(*List).Items[0], kv.(*List).Items[1])
+				m.Set(kv.(*value.List).Items[0], kv.(*value.List).Items[1])
 			}
 			return m
 		case "r":
-			r := x.(*List).Items
-			return Range{r[0].(int64), r[1].(int64), r[2].(int64)}
+			r := x.(*value.List).Items
+			return value.Range{Start: r[0].(int64), Stop: r[1].(int64), Step: r[2].(int64)}
 		}
 		t.Fatalf("bad tag %v", tag)
 	}
@@ -64,67 +65,67 @@ func decodeTagged(t *testing.T, v Value) Value {
 }
 
 // applyOp does what a recorded case names.
-func applyOp(op string, a []Value) (Value, error) {
+func applyOp(op string, a []value.Value) (value.Value, error) {
 	switch op {
 	case "<", "<=", ">", ">=", "==", "!=":
-		return Compare(op, a[0], a[1])
+		return value.Compare(op, a[0], a[1])
 	case "in":
-		return Contains(a[1], a[0])
+		return value.Contains(a[1], a[0])
 	case "neg":
-		return Neg(a[0])
+		return value.Neg(a[0])
 	case "pos":
-		return Pos(a[0])
+		return value.Pos(a[0])
 	case "abs":
-		return Abs(a[0])
+		return value.Abs(a[0])
 	case "len":
-		n, err := Len(a[0])
+		n, err := value.Len(a[0])
 		return int64(n), err
 	case "list":
-		items, err := Items(a[0])
-		return &List{Items: items}, err
+		items, err := value.Items(a[0])
+		return &value.List{Items: items}, err
 	case "int":
-		return ToInt(a[0])
+		return value.ToInt(a[0])
 	case "intbase":
-		return ParseInt(a[0].(string), int(a[1].(int64)))
+		return value.ParseInt(a[0].(string), int(a[1].(int64)))
 	case "float":
-		return ToFloat(a[0])
+		return value.ToFloat(a[0])
 	case "bool":
-		return Truth(a[0]), nil
+		return value.Truth(a[0]), nil
 	case "str":
-		return StrOf(a[0])
+		return value.StrOf(a[0])
 	case "repr":
-		return Repr(a[0]), nil
+		return value.Repr(a[0]), nil
 	case "round":
 		if a[1] == nil {
-			return Round(a[0], 0, true)
+			return value.Round(a[0], 0, true)
 		}
-		return Round(a[0], int(a[1].(int64)), false)
+		return value.Round(a[0], int(a[1].(int64)), false)
 	case "item":
-		return GetItem(a[0], a[1])
+		return value.GetItem(a[0], a[1])
 	case "slice":
-		return Slice(a[0], a[1], a[2], a[3])
+		return value.Slice(a[0], a[1], a[2], a[3])
 	case "sorted":
-		items, err := Items(a[0])
+		items, err := value.Items(a[0])
 		if err == nil {
-			err = SortValues(items, nil, a[1].(bool))
+			err = value.SortValues(items, nil, a[1].(bool))
 		}
-		return &List{Items: items}, err
+		return &value.List{Items: items}, err
 	case "format":
 		return Format(a[0], a[1].(string))
 	case "+":
-		return Add(a[0], a[1])
+		return value.Add(a[0], a[1])
 	case "-":
-		return Sub(a[0], a[1])
+		return value.Sub(a[0], a[1])
 	case "*":
-		return Mul(a[0], a[1])
+		return value.Mul(a[0], a[1])
 	case "/":
-		return TrueDiv(a[0], a[1])
+		return value.TrueDiv(a[0], a[1])
 	case "//":
-		return FloorDiv(a[0], a[1])
+		return value.FloorDiv(a[0], a[1])
 	case "%":
 		return Mod(a[0], a[1])
 	case "**":
-		return Pow(a[0], a[1])
+		return value.Pow(a[0], a[1])
 	}
 	return nil, fmt.Errorf("the recording has %q", op)
 }
@@ -137,46 +138,46 @@ func TestPython(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	v, err := DecodeJSON(f)
+	v, err := value.DecodeJSON(f)
 	if err != nil {
 		t.Fatal(err)
 	}
 	failed := 0
-	cases := v.(*List).Items
+	cases := v.(*value.List).Items
 	for _, c := range cases {
-		c := c.(*List).Items
-		op, args := c[0].(string), decodeTagged(t, c[1]).(*List).Items
+		c := c.(*value.List).Items
+		op, args := c[0].(string), decodeTagged(t, c[1]).(*value.List).Items
 		got, err := applyOp(op, args)
 		var why string
-		if m, ok := c[2].(*Map); ok && m.Has("e") {
+		if m, ok := c[2].(*value.Map); ok && m.Has("e") {
 			want := m.List("e")
-			var p *PyError
+			var p *value.PyError
 			switch {
 			case err == nil:
-				why = "= " + Repr(got) + ", want error " + Repr(want)
+				why = "= " + value.Repr(got) + ", want error " + value.Repr(want)
 			case !errors.As(err, &p):
 				why = "has a Go error: " + err.Error()
 			case p.Type != want.Items[0] || p.Msg != want.Items[1]:
 				if p.Type == "MemoryError" || want.Items[0] == "MemoryError" {
 					continue // other bounds than Python's
 				}
-				why = "fails with " + Repr(Tuple{p.Type, p.Msg}) + ", want " + Repr(want)
+				why = "fails with " + value.Repr(value.Tuple{p.Type, p.Msg}) + ", want " + value.Repr(want)
 			}
 		} else {
 			want := decodeTagged(t, c[2])
 			switch {
 			case err != nil:
-				if p := new(PyError); errors.As(err, &p) && p.Type == "MemoryError" {
+				if p := new(value.PyError); errors.As(err, &p) && p.Type == "MemoryError" {
 					continue
 				}
-				why = "fails with " + err.Error() + ", want " + Repr(want)
-			case TypeName(got) != TypeName(want) || Repr(got) != Repr(want) && !Equal(got, want):
-				why = "= " + Repr(got) + ", want " + Repr(want)
+				why = "fails with " + err.Error() + ", want " + value.Repr(want)
+			case value.TypeName(got) != value.TypeName(want) || value.Repr(got) != value.Repr(want) && !value.Equal(got, want):
+				why = "= " + value.Repr(got) + ", want " + value.Repr(want)
 			}
 		}
 		if why != "" {
 			if failed++; failed <= 60 {
-				t.Errorf("%s %s %s", op, Repr(Tuple(args)), why)
+				t.Errorf("%s %s %s", op, value.Repr(value.Tuple(args)), why)
 			}
 		}
 	}
@@ -189,77 +190,77 @@ func TestBounds(t *testing.T) {
 	huge := new(big.Int).Exp(big.NewInt(10), big.NewInt(30), nil)
 	for _, tt := range []struct {
 		op   string
-		a, b Value
+		a, b value.Value
 		typ  string
 	}{
 		{"*", "x", int64(1e9), "MemoryError"},
-		{"*", int64(1e9), NewList(int64(0)), "MemoryError"},
-		{"*", Tuple{int64(0)}, int64(1e9), "MemoryError"},
-		{"*", Bytes("ab"), int64(1e12), "MemoryError"},
+		{"*", int64(1e9), value.NewList(int64(0)), "MemoryError"},
+		{"*", value.Tuple{int64(0)}, int64(1e9), "MemoryError"},
+		{"*", value.Bytes("ab"), int64(1e12), "MemoryError"},
 		{"*", "x", huge, "OverflowError"},
 		{"**", int64(10), int64(1e10), "OverflowError"},
 		{"**", int64(10), huge, "OverflowError"},
 		{"**", huge, huge, "OverflowError"},
 		{"%", "%1000000000d", int64(1), "MemoryError"},
 		{"%", "%.1000000000f", 1.5, "MemoryError"},
-		{"%", "%*d", Tuple{int64(1e9), int64(1)}, "MemoryError"},
+		{"%", "%*d", value.Tuple{int64(1e9), int64(1)}, "MemoryError"},
 		{"format", int64(1), "1000000000", "MemoryError"},
 		{"format", 1.5, ".1000000000f", "MemoryError"},
 		{"format", "a", ">1000000000", "MemoryError"},
 	} {
 		start := time.Now()
-		_, err := applyOp(tt.op, []Value{tt.a, tt.b})
-		var p *PyError
+		_, err := applyOp(tt.op, []value.Value{tt.a, tt.b})
+		var p *value.PyError
 		if !errors.As(err, &p) || p.Type != tt.typ {
-			t.Errorf("%v %s: error %v, want %s", tt.op, Repr(tt.b), err, tt.typ)
+			t.Errorf("%v %s: error %v, want %s", tt.op, value.Repr(tt.b), err, tt.typ)
 		}
 		if d := time.Since(start); d > 5*time.Second {
-			t.Errorf("%v %s took %v", tt.op, Repr(tt.b), d)
+			t.Errorf("%v %s took %v", tt.op, value.Repr(tt.b), d)
 		}
 	}
 	// What has no item of its own may be repeated without end.
-	if v, err := Mul("", int64(1e15)); err != nil || v != "" {
+	if v, err := value.Mul("", int64(1e15)); err != nil || v != "" {
 		t.Errorf(`"" * 1e15 = %v, %v`, v, err)
 	}
 }
 
 func TestViews(t *testing.T) {
 	t.Parallel()
-	m := MapOf("a", int64(1), "b", int64(2))
-	keys, items := &View{m, Keys}, &View{m, Pairs}
-	if got := Repr(items); got != "dict_items([('a', 1), ('b', 2)])" {
+	m := value.MapOf("a", int64(1), "b", int64(2))
+	keys, items := &value.View{Of: m, Kind: value.Keys}, &value.View{Of: m, Kind: value.Pairs}
+	if got := value.Repr(items); got != "dict_items([('a', 1), ('b', 2)])" {
 		t.Error(got)
 	}
 	m.Set("c", nil)
-	if got := Repr(keys); got != "dict_keys(['a', 'b', 'c'])" {
+	if got := value.Repr(keys); got != "dict_keys(['a', 'b', 'c'])" {
 		t.Errorf("the view does not follow: %s", got)
 	}
-	got, err := Sub(keys, NewList("a", "x"))
-	if err != nil || Repr(got) != "{'b', 'c'}" {
-		t.Errorf("keys - list = %v, %v", Repr(got), err)
+	got, err := value.Sub(keys, value.NewList("a", "x"))
+	if err != nil || value.Repr(got) != "{'b', 'c'}" {
+		t.Errorf("keys - list = %v, %v", value.Repr(got), err)
 	}
-	if ok, err := Contains(items, Tuple{"a", int64(1)}); !ok || err != nil {
+	if ok, err := value.Contains(items, value.Tuple{"a", int64(1)}); !ok || err != nil {
 		t.Errorf("('a', 1) in items = %v, %v", ok, err)
 	}
-	if !Equal(keys, NewSet("a", "b", "c")) {
+	if !value.Equal(keys, value.NewSet("a", "b", "c")) {
 		t.Error("keys == {'a', 'b', 'c'} is false")
 	}
-	o := MapOf("a", int64(1))
+	o := value.MapOf("a", int64(1))
 	o.Ordered = true
-	if got := Repr(&View{o, Values}); got != "odict_values([1])" {
+	if got := value.Repr(&value.View{Of: o, Kind: value.Values}); got != "odict_values([1])" {
 		t.Error(got)
 	}
 }
 
 func TestTupleKeys(t *testing.T) {
 	t.Parallel()
-	m := MapOf(Tuple{int64(1), "a"}, "x", Tuple{"1", Tuple{nil}}, "y")
-	for _, k := range []Value{Tuple{1.0, "a"}, Tuple{true, "a"}} {
+	m := value.MapOf(value.Tuple{int64(1), "a"}, "x", value.Tuple{"1", value.Tuple{nil}}, "y")
+	for _, k := range []value.Value{value.Tuple{1.0, "a"}, value.Tuple{true, "a"}} {
 		if m.At(k) != "x" {
-			t.Errorf("no value at %s", Repr(k))
+			t.Errorf("no value at %s", value.Repr(k))
 		}
 	}
-	if m.At(Tuple{"1", Tuple{nil}}) != "y" || m.Has(Tuple{int64(1), Tuple{nil}}) || m.Has(Tuple{"1,", nil}) {
+	if m.At(value.Tuple{"1", value.Tuple{nil}}) != "y" || m.Has(value.Tuple{int64(1), value.Tuple{nil}}) || m.Has(value.Tuple{"1,", nil}) {
 		t.Error("tuples are mixed up")
 	}
 }
@@ -281,15 +282,15 @@ func TestTimes(t *testing.T) {
 			t.Errorf("Strftime(%q) = %q, want %q", format, got, want)
 		}
 	}
-	later, err := Add(at, Delta(36*time.Hour))
-	if err != nil || Str(later) != "2024-03-02 01:05:09.120000" {
-		t.Errorf("%v, %v", Str(later), err)
+	later, err := value.Add(at, value.Delta(36*time.Hour))
+	if err != nil || value.Str(later) != "2024-03-02 01:05:09.120000" {
+		t.Errorf("%v, %v", value.Str(later), err)
 	}
-	d, err := Sub(at, later)
-	if err != nil || Str(d) != "-2 days, 12:00:00" || Repr(d) != "datetime.timedelta(days=-2, seconds=43200)" {
-		t.Errorf("%v %v %v", Str(d), Repr(d), err)
+	d, err := value.Sub(at, later)
+	if err != nil || value.Str(d) != "-2 days, 12:00:00" || value.Repr(d) != "datetime.timedelta(days=-2, seconds=43200)" {
+		t.Errorf("%v %v %v", value.Str(d), value.Repr(d), err)
 	}
-	if _, err := Add(at, int64(1)); err == nil || err.Error() != "unsupported operand type(s) for +: 'datetime.datetime' and 'int'" {
+	if _, err := value.Add(at, int64(1)); err == nil || err.Error() != "unsupported operand type(s) for +: 'datetime.datetime' and 'int'" {
 		t.Error(err)
 	}
 }
@@ -300,16 +301,16 @@ func FuzzFormat(f *testing.F) {
 		f.Add(s, int64(5), 1.5, "a")
 	}
 	f.Fuzz(func(t *testing.T, spec string, i int64, x float64, s string) {
-		for _, v := range []Value{i, x, s, true, nil, NewList(i), Tuple{i, x, s}, MapOf("a", x), new(big.Int).Lsh(big.NewInt(i), 80)} {
+		for _, v := range []value.Value{i, x, s, true, nil, value.NewList(i), value.Tuple{i, x, s}, value.MapOf("a", x), new(big.Int).Lsh(big.NewInt(i), 80)} {
 			for _, f := range []func() (string, error){
 				func() (string, error) { return Percent(spec, v) },
 				func() (string, error) { return Format(v, spec) },
 			} {
 				out, err := f()
-				if len(out) > 4*MaxBytes {
+				if len(out) > 4*value.MaxBytes {
 					t.Fatalf("%d bytes", len(out))
 				}
-				if p := new(PyError); err != nil && !errors.As(err, &p) {
+				if p := new(value.PyError); err != nil && !errors.As(err, &p) {
 					t.Fatalf("no Python error: %v", err)
 				}
 			}

@@ -1,6 +1,7 @@
-package value
+package pyformat
 
 import (
+	"brine/internal/value"
 	"math"
 	"math/big"
 	"strconv"
@@ -10,17 +11,17 @@ import (
 )
 
 // Format returns format(v, spec): Python's format mini-language.
-func Format(v Value, spec string) (string, error) {
+func Format(v value.Value, spec string) (string, error) {
 	if t, ok := v.(time.Time); ok && spec != "" {
 		return Strftime(t, spec), nil
 	}
 	if spec == "" {
-		return StrOf(v)
+		return value.StrOf(v)
 	}
-	if err := fault(v, "str"); err != nil {
+	if err := value.Fault(v, "str"); err != nil {
 		return "", err
 	}
-	text, isText := AsText(v)
+	text, isText := value.AsText(v)
 	kind := ""
 	switch x := v.(type) {
 	case bool:
@@ -35,9 +36,9 @@ func Format(v Value, spec string) (string, error) {
 		kind = "float"
 	default:
 		if !isText {
-			return "", Raise("TypeError", "unsupported format string passed to %s.__format__", TypeName(v))
+			return "", value.Raise("TypeError", "unsupported format string passed to %s.__format__", value.TypeName(v))
 		}
-		kind = TypeName(v)
+		kind = value.TypeName(v)
 	}
 	dfltType, dfltAlign := byte('d'), byte('>')
 	if isText {
@@ -49,7 +50,7 @@ func Format(v Value, spec string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := CheckSize(max(s.width, s.prec)); err != nil {
+	if err := value.CheckSize(max(s.width, s.prec)); err != nil {
 		return "", err
 	}
 	if isText {
@@ -58,7 +59,7 @@ func Format(v Value, spec string) (string, error) {
 	if f, ok := v.(float64); ok {
 		return s.float(f)
 	}
-	i, _ := AsBig(v)
+	i, _ := value.AsBig(v)
 	return s.integer(i)
 }
 
@@ -91,12 +92,12 @@ func parseSpec(spec, kind string, typ, align byte) (*formatSpec, error) {
 	}
 	if rest != "" && rest[0] == '_' {
 		if s.sep != 0 {
-			return nil, Raise("ValueError", "Cannot specify both ',' and '_'.")
+			return nil, value.Raise("ValueError", "Cannot specify both ',' and '_'.")
 		}
 		s.sep, rest = '_', rest[1:]
 	}
 	if rest != "" && rest[0] == ',' && s.sep == '_' {
-		return nil, Raise("ValueError", "Cannot specify both ',' and '_'.")
+		return nil, value.Raise("ValueError", "Cannot specify both ',' and '_'.")
 	}
 	if rest != "" && rest[0] == '.' {
 		var digits bool
@@ -104,17 +105,17 @@ func parseSpec(spec, kind string, typ, align byte) (*formatSpec, error) {
 			return nil, err
 		}
 		if !digits {
-			return nil, Raise("ValueError", "Format specifier missing precision")
+			return nil, value.Raise("ValueError", "Format specifier missing precision")
 		}
 	}
-	if TextLen(rest) > 1 {
-		return nil, Raise("ValueError", "Invalid format specifier %s for object of type '%s'", "'"+spec+"'", kind)
+	if value.TextLen(rest) > 1 {
+		return nil, value.Raise("ValueError", "Invalid format specifier %s for object of type '%s'", "'"+spec+"'", kind)
 	}
 	if rest != "" {
 		r, _ := utf8.DecodeRuneInString(rest)
 		if r >= utf8.RuneSelf {
 			if s.sep != 0 {
-				return nil, Raise("ValueError", `Cannot specify '%c' with '\x%x'.`, s.sep, r)
+				return nil, value.Raise("ValueError", `Cannot specify '%c' with '\x%x'.`, s.sep, r)
 			}
 			return nil, unknownCode(rest, kind)
 		}
@@ -166,15 +167,15 @@ func (s *formatSpec) checkSep() error {
 			return nil
 		}
 	}
-	return Raise("ValueError", "Cannot specify '%c' with '%c'.", s.sep, s.typ)
+	return value.Raise("ValueError", "Cannot specify '%c' with '%c'.", s.sep, s.typ)
 }
 
 func unknownCode(code, kind string) error {
 	r, _ := utf8.DecodeRuneInString(code)
 	if r > 32 && r < 128 {
-		return Raise("ValueError", "Unknown format code '%c' for object of type '%s'", r, kind)
+		return value.Raise("ValueError", "Unknown format code '%c' for object of type '%s'", r, kind)
 	}
-	return Raise("ValueError", `Unknown format code '\x%x' for object of type '%s'`, r, kind)
+	return value.Raise("ValueError", `Unknown format code '\x%x' for object of type '%s'`, r, kind)
 }
 
 func specNumber(s string) (n int, any bool, rest string, err error) {
@@ -182,7 +183,7 @@ func specNumber(s string) (n int, any bool, rest string, err error) {
 	for ; i < len(s) && isDigit(s[i]); i++ {
 		big = big*10 + int64(s[i]-'0')
 		if big > 1<<48 {
-			return 0, true, s, Raise("ValueError", "Too many decimal digits in format string")
+			return 0, true, s, value.Raise("ValueError", "Too many decimal digits in format string")
 		}
 	}
 	return int(min(big, 1<<30)), i > 0, s[i:], nil
@@ -193,20 +194,20 @@ func (s *formatSpec) text(v string) (string, error) {
 	case s.typ != 's':
 		return "", unknownCode(string(s.typ), s.kind)
 	case s.sign == ' ':
-		return "", Raise("ValueError", "Space not allowed in string format specifier")
+		return "", value.Raise("ValueError", "Space not allowed in string format specifier")
 	case s.sign != 0:
-		return "", Raise("ValueError", "Sign not allowed in string format specifier")
+		return "", value.Raise("ValueError", "Sign not allowed in string format specifier")
 	case s.noNegZ:
-		return "", Raise("ValueError", "Negative zero coercion (z) not allowed in string format specifier")
+		return "", value.Raise("ValueError", "Negative zero coercion (z) not allowed in string format specifier")
 	case s.alt:
-		return "", Raise("ValueError", "Alternate form (#) not allowed in string format specifier")
+		return "", value.Raise("ValueError", "Alternate form (#) not allowed in string format specifier")
 	case s.align == '=':
-		return "", Raise("ValueError", "'=' alignment not allowed in string format specifier")
+		return "", value.Raise("ValueError", "'=' alignment not allowed in string format specifier")
 	}
 	if s.prec >= 0 {
-		v = TextSlice(v, 0, s.prec)
+		v = value.TextSlice(v, 0, s.prec)
 	}
-	return s.pad("", v, TextLen(v)), nil
+	return s.pad("", v, value.TextLen(v)), nil
 }
 
 // pad fills to the width; sign goes before the fill of '='.
@@ -243,7 +244,7 @@ func (s *formatSpec) integer(i *big.Int) (string, error) {
 	switch s.typ {
 	case 'b', 'c', 'd', 'o', 'x', 'X', 'n':
 	case 'e', 'E', 'f', 'F', 'g', 'G', '%':
-		f, err := bigToFloat(i)
+		f, err := value.BigToFloat(i)
 		if err != nil {
 			return "", err
 		}
@@ -252,20 +253,20 @@ func (s *formatSpec) integer(i *big.Int) (string, error) {
 		return "", unknownCode(string(s.typ), s.kind)
 	}
 	if s.prec >= 0 {
-		return "", Raise("ValueError", "Precision not allowed in integer format specifier")
+		return "", value.Raise("ValueError", "Precision not allowed in integer format specifier")
 	}
 	if s.noNegZ {
-		return "", Raise("ValueError", "Negative zero coercion (z) not allowed in integer format specifier")
+		return "", value.Raise("ValueError", "Negative zero coercion (z) not allowed in integer format specifier")
 	}
 	if s.typ == 'c' {
 		if s.sign != 0 {
-			return "", Raise("ValueError", "Sign not allowed with integer format specifier 'c'")
+			return "", value.Raise("ValueError", "Sign not allowed with integer format specifier 'c'")
 		}
 		if s.alt {
-			return "", Raise("ValueError", "Alternate form (#) not allowed with integer format specifier 'c'")
+			return "", value.Raise("ValueError", "Alternate form (#) not allowed with integer format specifier 'c'")
 		}
 		if i.Sign() < 0 || i.Cmp(big.NewInt(utf8.MaxRune)) > 0 {
-			return "", Raise("OverflowError", "%%c arg not in range(0x110000)")
+			return "", value.Raise("OverflowError", "%%c arg not in range(0x110000)")
 		}
 		if !s.aligned && s.align == '>' {
 			s.align = '<'
@@ -350,7 +351,7 @@ func (s *formatSpec) float(f float64) (string, error) {
 	var sign, body string
 	switch {
 	case verb == 0 && prec < 0:
-		body = FloatRepr(f)
+		body = value.FloatRepr(f)
 		if strings.HasPrefix(body, "-") {
 			sign, body = "-", body[1:]
 		}
@@ -402,3 +403,5 @@ func withPoint(f float64, body string, prec int, alt bool) string {
 	}
 	return body
 }
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }

@@ -1,6 +1,7 @@
-package value
+package pyformat
 
 import (
+	"brine/internal/value"
 	"strings"
 	"testing"
 )
@@ -10,19 +11,19 @@ func TestPformat(t *testing.T) {
 	long := "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
 	for _, tt := range []struct {
 		name string
-		v    Value
+		v    value.Value
 		want string
 	}{
-		{"short dict is sorted", MapOf("b", int64(1), "a", "x"), "{'a': 'x', 'b': 1}"},
+		{"short dict is sorted", value.MapOf("b", int64(1), "a", "x"), "{'a': 'x', 'b': 1}"},
 		{
-			"list of strings", Strings("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", "cccccccccccccccccccccc"),
+			"list of strings", value.Strings("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", "cccccccccccccccccccccc"),
 			"['aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa',\n 'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb',\n 'cccccccccccccccccccccc']",
 		},
-		{"set is sorted", NewSet("b", "a", int64(2), int64(1)), "{1, 2, 'a', 'b'}"},
-		{"mixed keys", MapOf("a", int64(3), int64(2), int64(1), int64(1), int64(2)), "{1: 2, 2: 1, 'a': 3}"},
+		{"set is sorted", value.NewSet("b", "a", int64(2), int64(1)), "{1, 2, 'a', 'b'}"},
+		{"mixed keys", value.MapOf("a", int64(3), int64(2), int64(1), int64(1), int64(2)), "{1: 2, 2: 1, 'a': 3}"},
 		{"text alone", long, "('one two three four five six seven eight nine ten eleven twelve thirteen '\n 'fourteen fifteen')"},
-		{"no text where there is no room", MapOf(strings.Repeat("k", 80), ""), "{'" + strings.Repeat("k", 80) + "': ''}"},
-		{"text in a dict", MapOf("k", long), "{'k': 'one two three four five six seven eight nine ten eleven twelve thirteen '\n      'fourteen fifteen'}"},
+		{"no text where there is no room", value.MapOf(strings.Repeat("k", 80), ""), "{'" + strings.Repeat("k", 80) + "': ''}"},
+		{"text in a dict", value.MapOf("k", long), "{'k': 'one two three four five six seven eight nine ten eleven twelve thirteen '\n      'fourteen fifteen'}"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := Pformat(tt.v, 80); got != tt.want {
@@ -33,9 +34,9 @@ func TestPformat(t *testing.T) {
 }
 
 func TestPformatRecursion(t *testing.T) {
-	l := NewList(int64(1))
+	l := value.NewList(int64(1))
 	l.Append(l)
-	m := MapOf("k", l)
+	m := value.MapOf("k", l)
 	m.Set("m", m)
 	want := "{'k': [1, <Recursion on list with id=139637976727552>],\n 'm': <Recursion on dict with id=139637976727552>}"
 	if got := Pformat(m, 80); got != want {
