@@ -71,6 +71,9 @@ func (s *State) Resolve(name string) (value.Value, bool) {
 		return v, true
 	}
 	if v, ok := s.run.vars.Get(name); ok {
+		if lazy, ok := v.(*value.LazyMap); ok {
+			return lazy.Map(), true // a template may change the dict that it names
+		}
 		return v, true
 	}
 	if v, ok := s.run.env.opts.Globals.Get(name); ok {

@@ -7,10 +7,11 @@ import (
 )
 
 // vars returns the variables that a template sees: Salt's objects, then what
-// the caller adds, then the names and paths of the SLS.
+// the caller adds, then the names and paths of the SLS. A lazy pillar is loaded
+// when the template names it.
 //
 // Salt: salt/utils/templates.py wrap_tmpl_func, generate_sls_context.
-func (e *Engine) vars(in *Input, text string) *value.Map {
+func (e *Engine) vars(in *Input) *value.Map {
 	m := value.NewMap(24)
 	m.Set("salt", e.salt)
 	m.Set("grains", mapping(e.env.Grains))
@@ -20,11 +21,6 @@ func (e *Engine) vars(in *Input, text string) *value.Map {
 		pillar = e.env.Pillar
 	}
 	m.Set("pillar", mapping(pillar))
-	if lazy, ok := pillar.(*value.LazyMap); ok && strings.Contains(text, "pillar") {
-		// A template may change the dict, and others then see that; one that
-		// does not name it leaves it unloaded.
-		m.Set("pillar", lazy.Map())
-	}
 	m.Set("proxy", value.NewMap(0))
 	m.Set("saltenv", in.saltenv())
 	m.Set("env", in.saltenv())

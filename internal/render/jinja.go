@@ -120,7 +120,7 @@ func (e *Engine) jinjaStage(ctx context.Context, in *Input, s stage, d *datum) (
 
 // jinja renders text as a Jinja template.
 func (e *Engine) jinja(ctx context.Context, in *Input, text string) (*datum, error) {
-	vars := e.vars(in, text)
+	vars := e.vars(in)
 	sls, _ := vars.At("sls").(string)
 	env := e.jinjaEnv(sls != "", in.saltenv())
 	name := in.name()

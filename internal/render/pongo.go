@@ -145,7 +145,7 @@ func (e *Engine) pongo(ctx context.Context, in *Input, text string) (*datum, err
 // servePongo gives the child its job and answers what it asks for.
 func (e *Engine) servePongo(ctx context.Context, in *Input, text string, asks io.Reader, answers io.Writer, clock *clock) (*pongoFault, string, error) {
 	vars := value.NewMap(16)
-	for k, v := range e.vars(in, text).All() {
+	for k, v := range e.vars(in).All() {
 		if name := value.Str(k); name != "salt" {
 			vars.Set(name, plainValue(v, 0))
 		}
