@@ -23,18 +23,16 @@ func (e *Engine) vars(in *Input) *value.Map {
 	m.Set("pillar", mapping(pillar))
 	m.Set("proxy", value.NewMap(0))
 	m.Set("saltenv", in.saltenv())
-	m.Set("env", in.saltenv())
-	m.Set("sls", in.SLS)
-	tmplpath := in.Abs
-	if tmplpath == "" {
-		tmplpath = in.Path
+	if !in.file {
+		m.Set("sls", in.SLS)
 	}
-	m.Set("tmplpath", tmplpath)
-	if in.Vars != nil {
-		m.Update(in.Vars)
+	m.Update(in.Vars)
+	if v := m.At("sls"); m.Has("sls") {
+		// A template of file.managed has none of these names, unless its
+		// context brings a name of an SLS.
+		sls, _ := v.(string)
+		slsContext(m, in, sls)
 	}
-	sls, _ := m.At("sls").(string)
-	slsContext(m, tmplpath, in.Path, sls)
 	return m
 }
 
@@ -48,33 +46,30 @@ func mapping(m value.Mapping) value.Value {
 
 // slsContext sets the names and paths of a template. A template that is no SLS
 // is taken as its last part.
-func slsContext(m *value.Map, tmplpath, rel, sls string) {
-	slspath := strings.ReplaceAll(sls, ".", "/")
-	if tmplpath != "" {
-		template := tmplpath
+func slsContext(m *value.Map, in *Input, sls string) {
+	slspath := strings.TrimRight(strings.ReplaceAll(sls, ".", "/"), "/")
+	tplpath := in.Abs
+	if tplpath == "" {
+		tplpath = in.Path
+	}
+	if tplpath != "" && !in.file {
+		template := in.Path
 		switch {
 		case sls == "":
-			template = rel[strings.LastIndex(rel, "/")+1:]
-		case strings.HasSuffix(template, slspath+"/init.sls"):
-			template = slspath + "/init.sls"
-		case strings.HasSuffix(template, slspath+".sls"):
+			template = template[strings.LastIndex(template, "/")+1:]
+		case strings.HasSuffix(tplpath, slspath+".sls"):
 			template = slspath + ".sls"
-		default:
-			template = rel
+		case strings.HasSuffix(tplpath, slspath+"/init.sls"):
+			template = slspath + "/init.sls"
 		}
 		slspath = dirOf(template)
-		m.Set("tplpath", tmplpath)
+		m.Set("tplpath", tplpath)
 		m.Set("tplfile", template)
 		m.Set("tpldir", slspath)
 		if slspath == "" {
 			m.Set("tpldir", ".")
 		}
 		m.Set("tpldot", strings.ReplaceAll(slspath, "/", "."))
-		root, _, _ := strings.Cut(slspath, "/")
-		m.Set("tplroot", root)
-		if root == "" {
-			m.Set("tplroot", ".")
-		}
 	}
 	m.Set("slspath", slspath)
 	m.Set("slsdotpath", strings.ReplaceAll(slspath, "/", "."))

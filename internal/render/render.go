@@ -49,6 +49,8 @@ type Input struct {
 	Vars *value.Map
 	// Pillar, where set, is seen as pillar instead of the Env's.
 	Pillar value.Mapping
+
+	file bool // a template of a file, which has the names of no SLS
 }
 
 func (in *Input) name() string {

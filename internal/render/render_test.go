@@ -86,9 +86,9 @@ func sls(t testing.TB, e *fun.Env, name string) (value.Value, error) {
 func TestSLS(t *testing.T) {
 	e := tree(t, map[string]string{
 		"plain.sls":         "a: {{ 1 + 1 }}\nb: {{ pillar['a'].b }}\nc: {{ grains.os }}\nd: {{ salt['test.echo']('x') }}{{ salt.test.echo('y') }}{{ salt.get('test.echo')('z') }}\n",
-		"web/front.sls":     "v: [{{ tplfile }}, {{ tpldir }}, {{ tpldot }}, {{ slspath }}, {{ slsdotpath }}, {{ slscolonpath }}, {{ sls_path }}, {{ tplroot }}, {{ sls }}, {{ saltenv }}, {{ tplpath }}]\n",
-		"web/sub/init.sls":  "v: [{{ tplfile }}, {{ tpldir }}, {{ slspath }}, {{ slsdotpath }}, {{ slscolonpath }}, {{ sls_path }}, {{ tplroot }}]\n",
-		"top_level.sls":     "v: [{{ tplfile }}, '{{ tpldir }}', '{{ tpldot }}', '{{ slspath }}', '{{ tplroot }}']\n",
+		"web/front.sls":     "v: [{{ tplfile }}, {{ tpldir }}, {{ tpldot }}, {{ slspath }}, {{ slsdotpath }}, {{ slscolonpath }}, {{ sls_path }}, {{ tplroot is defined }}, {{ sls }}, {{ saltenv }}, {{ tplpath }}]\n",
+		"web/sub/init.sls":  "v: [{{ tplfile }}, {{ tpldir }}, {{ slspath }}, {{ slsdotpath }}, {{ slscolonpath }}, {{ sls_path }}, {{ env is defined }}]\n",
+		"top_level.sls":     "v: [{{ tplfile }}, '{{ tpldir }}', '{{ tpldot }}', '{{ slspath }}', '{{ tmplpath is defined }}']\n",
 		"rel/main.sls":      "{% from './map.jinja' import x %}{% import '../web/lib.jinja' as l %}{% from 'rel/map.jinja' import x as y %}{% import 'salt://rel/map.jinja' as z %}v: [{{ x }}, {{ l.y }}, {{ y }}, {{ z.x }}]\n",
 		"rel/map.jinja":     "{% set x = 'rel' %}",
 		"web/lib.jinja":     "{% set y = salt['test.echo'](grains.id) %}",
@@ -115,9 +115,9 @@ func TestSLS(t *testing.T) {
 	})
 	for _, tt := range []struct{ sls, want string }{
 		{"plain", "{'a': 2, 'b': 1, 'c': 'Debian', 'd': 'xyz'}"},
-		{"web.front", "{'v': ['web/front.sls', 'web', 'web', 'web', 'web', 'web', 'web', 'web', 'web.front', 'base', '/srv/salt/web/front.sls']}"},
-		{"web.sub", "{'v': ['web/sub/init.sls', 'web/sub', 'web/sub', 'web.sub', 'web:sub', 'web_sub', 'web']}"},
-		{"top_level", "{'v': ['top_level.sls', '.', '', '', '.']}"},
+		{"web.front", "{'v': ['web/front.sls', 'web', 'web', 'web', 'web', 'web', 'web', False, 'web.front', 'base', '/srv/salt/web/front.sls']}"},
+		{"web.sub", "{'v': ['web/sub/init.sls', 'web/sub', 'web/sub', 'web.sub', 'web:sub', 'web_sub', False]}"},
+		{"top_level", "{'v': ['top_level.sls', '.', '', '', 'False']}"},
 		{"rel.main", "{'v': ['rel', 'minion1', 'rel', 'rel']}"},
 		{"rel.deep", "{'v': 'beside'}"},
 		{"yaml", "{'{{ x }}': 1}"},
@@ -318,6 +318,33 @@ func TestOptions(t *testing.T) {
 	e.Opts.Set("renderer_blacklist", value.Strings("jinja"))
 	if v, err := sls(t, e, "a"); err != nil || plain(v) != "{'a': '{{ 1 }}'}" {
 		t.Errorf("a renderer that is barred ran: %s, %v", value.Repr(v), err)
+	}
+}
+
+// TestFileTemplate checks that the template of a file has no names of an SLS but
+// those that its context brings, and that binary files stay as they are.
+func TestFileTemplate(t *testing.T) {
+	e := tree(t, map[string]string{"lib/map.jinja": "{% set x = 'lib' %}", "files/map.jinja": "{% set x = 'files' %}"})
+	for _, tt := range []struct {
+		text string
+		vars *value.Map
+		want string
+	}{
+		{"{{ tpldir is defined }} {{ sls is defined }} {{ slspath is defined }} {{ saltenv }}", nil, "False False False base"},
+		{"{{ tpldir }} {% from tpldir ~ '/map.jinja' import x %}{{ x }}", value.MapOf("tpldir", "lib"), "lib lib"},
+		{"{% from './map.jinja' import x %}{{ x }}", nil, "files"},
+		{"{{ sls }} {{ slspath }} {{ slsdotpath }} {{ tpldir is defined }}", value.MapOf("sls", "a.b"), "a.b a/b a.b False"},
+		{"{{ 1 }}\x00\xff", nil, "{{ 1 }}\x00\xff"},
+		{"{{ 1 }} \xe4", nil, "{{ 1 }} \xe4"},
+	} {
+		in := render.Input{Path: "files/x.conf", Abs: "/srv/salt/files/x.conf", Text: []byte(tt.text), Vars: tt.vars}
+		if got, err := render.For(e).Template(t.Context(), "jinja", in); err != nil || got != tt.want {
+			t.Errorf("%q: got %q, %v; want %q", tt.text, got, err, tt.want)
+		}
+	}
+	text := strings.Repeat("a", 3000) + "\xff"
+	if _, err := render.For(e).Template(t.Context(), "jinja", render.Input{Path: "x", Text: []byte(text)}); err == nil {
+		t.Error("a text with a bad byte far down is taken")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"brine/internal/source"
 )
@@ -16,8 +17,12 @@ func Engines() []string { return []string{"jinja", "pongo2"} }
 func (e *Engine) Template(ctx context.Context, engine string, in Input) (string, error) {
 	text, err := e.decode(&in)
 	if err != nil {
+		if isBinary(in.Text) {
+			return string(in.Text), nil // as it is, like Salt
+		}
 		return "", err
 	}
+	in.file = in.SLS == ""
 	var d *datum
 	switch engine {
 	case "jinja":
@@ -46,4 +51,26 @@ func noEngine(file, engine string) error {
 		Pos: source.Pos{File: file}, Hint: hint, Err: err,
 		Salt: fmt.Sprintf("Specified template format %s is not supported", engine),
 	}
+}
+
+// isBinary guesses by the first bytes of a file, as Salt does: it is no UTF-8,
+// has a NUL, or three of ten characters are no text.
+//
+// Salt: salt/utils/files.py is_binary.
+func isBinary(b []byte) bool {
+	b = b[:min(len(b), 2048)]
+	if !utf8.Valid(b) {
+		return true
+	}
+	n, odd := 0, 0
+	for _, r := range string(b) {
+		n++
+		if r == 0 {
+			return true
+		}
+		if (r < 32 || r > 126) && !strings.ContainsRune("\n\r\t\f\b", r) {
+			odd++
+		}
+	}
+	return odd*10 > n*3
 }
