@@ -21,6 +21,9 @@ import (
 // all text but "" for true: slip says so for text that reads as false, which
 // still is true here, as in Salt.
 //
+// An undefined variable of a template raises what its use raises, and is "" where
+// templates may use it.
+//
 // It returns an *InvocationError that names the argument, the value and the type
 // for a value that no reading makes valid. Lists and mappings keep their identity
 // unless an element had to be converted.
@@ -33,6 +36,12 @@ func (a *Arg) Convert(v value.Value) (out value.Value, slip string, err error) {
 			return nil, "", a.refuse(v)
 		}
 		return nil, "", nil
+	}
+	if u, ok := v.(value.Faulty); ok { // a template's undefined
+		if err := u.Fault("str"); err != nil {
+			return nil, "", err
+		}
+		v = ""
 	}
 	if out, ok := a.exact(v); ok {
 		return out, "", nil
