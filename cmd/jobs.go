@@ -105,7 +105,7 @@ func (j *jobRun) end(res fun.Result, err error) {
 		v = data
 	}
 	j.s.doubt(j.rec.Return(fun.Return{
-		ID: j.id, JID: j.jid, Retcode: code, Success: ok, Out: j.wish(res), Body: fun.ValueBody{V: v},
+		ID: j.id, JID: j.jid, Retcode: code, Raised: err != nil, Out: j.wish(res), Body: fun.ValueBody{V: v},
 	}))
 	j.s.doubt(j.rec.End())
 	jobs.NewPauses(j.s.cfg.CacheDir).Forget(j.jid)

@@ -130,7 +130,7 @@ func (r *report) add(ret fun.Return) error {
 func (r *report) value(ret fun.Return) (value.Value, error) {
 	if ret.Stage == fun.Returned {
 		v, err := ret.Value()
-		if err != nil || ret.Success || r.o.prog == saltCLI {
+		if err != nil || !ret.Raised || r.o.prog == saltCLI {
 			return v, err
 		}
 		text, ok := v.(string)

@@ -531,7 +531,7 @@ func (m *machine) downBy(ctx context.Context, job fun.Job, ret fun.Return) fun.R
 	case ret.Stage == fun.Lost && !undo && (ctx.Err() == nil || errors.As(context.Cause(ctx), &silent)):
 		m.boot.ask(by)
 		if quiet != nil {
-			return fun.Return{ID: ret.ID, JID: ret.JID, Success: true, Body: fun.ValueBody{V: quiet}}
+			return fun.Return{ID: ret.ID, JID: ret.JID, Body: fun.ValueBody{V: quiet}}
 		}
 	}
 	return ret

@@ -76,9 +76,9 @@ func returnOf(l link.Left) fun.Return {
 		return fun.Return{Stage: fun.Lost, Err: errors.New(why)}
 	}
 	code, ok := value.AsInt(doc.At("retcode"))
-	success, ok2 := doc.At("success").(bool)
+	raised, ok2 := doc.At("raised").(bool)
 	if !ok || !ok2 || !doc.Has("return") {
 		return fun.Return{Stage: fun.Lost, Err: errors.New("what it left has no return")}
 	}
-	return fun.Return{Retcode: int(int32(code)), Success: success, Out: link.OutName(doc.Str("out")), Body: fun.ValueBody{V: doc.At("return")}}
+	return fun.Return{Retcode: int(int32(code)), Raised: raised, Out: link.OutName(doc.Str("out")), Body: fun.ValueBody{V: doc.At("return")}}
 }

@@ -327,7 +327,7 @@ func (m *machine) shell(ctx context.Context, job fun.Job) fun.Return {
 		ret.Stage, ret.Err = fun.Lost, err
 		return ret
 	}
-	ret.Retcode, ret.Success = status, true
+	ret.Retcode = status
 	ret.Body = fun.ValueBody{V: fleet.ShellValue(out, errs, status)}
 	return ret
 }

@@ -241,7 +241,7 @@ func (w *asker) round(ctx context.Context, asked []*pending) {
 		if pid != 0 {
 			data = ProcData(w.f.Table, w.job, pid)
 		}
-		w.f.returned(question, fun.Return{ID: id, JID: question.JID, Success: true, Body: fun.ValueBody{V: data}})
+		w.f.returned(question, fun.Return{ID: id, JID: question.JID, Body: fun.ValueBody{V: data}})
 		w.answered(byID[id], pid != 0)
 	}
 	for owner, ids := range byOwner {

@@ -50,7 +50,7 @@ func (s *sleepers) Run(ctx context.Context, job fun.Job, id string, begun func()
 	}
 	select {
 	case <-after:
-		return fun.Return{ID: id, JID: job.JID, Success: true, Body: fun.ValueBody{V: true}}
+		return fun.Return{ID: id, JID: job.JID, Body: fun.ValueBody{V: true}}
 	case <-ctx.Done():
 		return fun.Return{ID: id, JID: job.JID, Stage: fun.Lost, Err: ctx.Err(), Partial: value.MapOf("a", int64(1)), Total: 3}
 	}

@@ -497,7 +497,7 @@ func (f *Fleet) fireReturn(job fun.Job, arg *value.List, ret fun.Return) {
 	}
 	data := value.MapOf(
 		"cmd", "_return", "id", ret.ID, "jid", ret.JID, "fun", jobs.FunOf(name(job)), "fun_args", arg,
-		"return", v, "retcode", int64(ret.Retcode), "success", ret.Success,
+		"return", v, "retcode", int64(ret.Retcode), "success", ret.Success(),
 	)
 	if ret.Out != "" {
 		data.Set("out", ret.Out)

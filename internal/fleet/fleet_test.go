@@ -50,7 +50,7 @@ func (m *machines) Run(_ context.Context, job fun.Job, id string, begun func()) 
 	m.mu.Lock()
 	m.now--
 	m.mu.Unlock()
-	ret := fun.Return{ID: id, JID: job.JID, Success: true, Body: fun.ValueBody{V: id}}
+	ret := fun.Return{ID: id, JID: job.JID, Body: fun.ValueBody{V: id}}
 	switch {
 	case strings.HasPrefix(id, "bad"):
 		ret.Retcode = 1

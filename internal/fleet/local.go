@@ -173,7 +173,7 @@ func shell(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
 	case err != nil:
 		ret.Stage, ret.Err = fun.Refused, err
 	default:
-		ret.Retcode, ret.Success = out.Status, true
+		ret.Retcode = out.Status
 		ret.Body = fun.ValueBody{V: ShellValue(string(out.Stdout), string(out.Stderr), out.Status)}
 	}
 	return ret
@@ -198,7 +198,7 @@ func Call(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
 	}
 	// Each function begins anew what there is to tell of states.
 	env = env.Fork(func(e *fun.Env) { e.Journal = nil })
-	ret := fun.Return{ID: env.ID, JID: job.JID, Success: true}
+	ret := fun.Return{ID: env.ID, JID: job.JID}
 	byName, inOrder := value.NewMap(len(calls)), value.NewList()
 	for _, c := range calls {
 		one := call(ctx, env, c, job)
@@ -211,7 +211,7 @@ func Call(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
 		if one.Retcode != 0 && (ret.Retcode == 0 || one.Retcode > ret.Retcode) {
 			ret.Retcode = one.Retcode
 		}
-		ret.Success = ret.Success && one.Success
+		ret.Raised = ret.Raised || one.Raised
 	}
 	ret.Body = fun.ValueBody{V: byName}
 	if value.Truth(env.Opts.At("multifunc_ordered")) {
@@ -229,11 +229,10 @@ func call(ctx context.Context, env *fun.Env, job, whole fun.Job) fun.Return {
 			ret.Stage, ret.Err = fun.Lost, ctx.Err()
 			return ret
 		}
-		ret.Retcode, ret.Body = 1, fun.ValueBody{V: FaultText(job.Fun, err)}
+		ret.Retcode, ret.Raised, ret.Body = 1, true, fun.ValueBody{V: FaultText(job.Fun, err)}
 		return ret
 	}
 	ret.Retcode, ret.Out, ret.Body = Retcode(res), res.Out, fun.ValueBody{V: res.Value}
-	ret.Success = true
 	return ret
 }
 

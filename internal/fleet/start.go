@@ -85,7 +85,7 @@ func (f *Fleet) Starts(ctx context.Context, w fun.StartWait, each func(fun.Start
 			l := s.Starts(ctx, part, func(st fun.Start) {
 				mu.Lock()
 				defer mu.Unlock()
-				watch.Done(fun.Return{ID: st.ID, JID: job.JID, Success: true})
+				watch.Done(fun.Return{ID: st.ID, JID: job.JID})
 				each(st)
 			})
 			mu.Lock()

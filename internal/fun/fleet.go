@@ -121,7 +121,7 @@ type Return struct {
 	JID     string
 	Stage   Stage
 	Retcode int
-	Success bool
+	Raised  bool   // the function ended with an error, whose text is the value
 	Out     string // outputter that the function wishes
 	Body    Body   // the value, as JSON; nil where Stage is not Returned
 	Err     error  // why, where Stage is not Returned
@@ -131,6 +131,10 @@ type Return struct {
 	Partial *value.Map
 	Total   int
 }
+
+// Success is what records and returners call success: the job has a return, and
+// its code is 0, as in Salt.
+func (r Return) Success() bool { return !r.Failed() && !r.Raised }
 
 // Failed reports whether the target counts as failed: it did not return, or with
 // another return code than 0.

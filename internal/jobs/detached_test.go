@@ -21,7 +21,7 @@ func detachedLoad(jid string, ids ...string) Load {
 }
 
 func answered(id string, v value.Value) fun.Return {
-	return fun.Return{ID: id, JID: jobID, Success: true, Body: fun.ValueBody{V: v}}
+	return fun.Return{ID: id, JID: jobID, Body: fun.ValueBody{V: v}}
 }
 
 // TestDetachedRecord: the record of a job that goes on elsewhere is left open,

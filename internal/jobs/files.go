@@ -310,7 +310,7 @@ func returnLine(ret fun.Return, stamp string) (*value.Map, error) {
 	}
 	line.Set("return", v)
 	line.Set("retcode", int64(ret.Retcode))
-	line.Set("success", ret.Success)
+	line.Set("success", ret.Success())
 	if ret.Out != "" {
 		line.Set("out", ret.Out)
 	}

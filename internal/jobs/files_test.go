@@ -18,7 +18,7 @@ import (
 )
 
 func returned(id string, v value.Value, code int) fun.Return {
-	return fun.Return{ID: id, Retcode: code, Success: code == 0, Body: fun.ValueBody{V: v}}
+	return fun.Return{ID: id, Retcode: code, Body: fun.ValueBody{V: v}}
 }
 
 func load(jid string, ids ...string) Load {

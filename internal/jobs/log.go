@@ -155,7 +155,7 @@ func (r *logRecord) hand(ret fun.Return) error {
 	if len(r.sinks) == 0 {
 		return nil
 	}
-	if r.log.Failed && ret.Stage == fun.Returned && ret.Retcode == 0 && ret.Success {
+	if r.log.Failed && ret.Stage == fun.Returned && ret.Success() {
 		return nil
 	}
 	r.sendLoad()

@@ -61,7 +61,7 @@ func FullReturn(l Load, r fun.Return, stamp string) (*value.Map, error) {
 		return nil, err
 	}
 	m := value.MapOf(
-		"fun_args", l.Arg, "jid", l.JID, "return", v, "retcode", int64(r.Retcode), "success", r.Success,
+		"fun_args", l.Arg, "jid", l.JID, "return", v, "retcode", int64(r.Retcode), "success", r.Success(),
 		"cmd", "_return", "_stamp", stamp, "fun", l.Fun, "id", r.ID,
 	)
 	if r.Out != "" {

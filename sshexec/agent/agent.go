@@ -376,7 +376,7 @@ func (s *server) givePillar(ctx context.Context, env *fun.Env, up *jobFiles, job
 
 // answer sends a return: its value as JSON, the rest with the end.
 func (s *server) answer(st *wire.Stream, ret fun.Return) error {
-	end := value.MapOf("retcode", int64(ret.Retcode), "success", ret.Success, "out", ret.Out)
+	end := value.MapOf("retcode", int64(ret.Retcode), "raised", ret.Raised, "out", ret.Out)
 	var err error
 	switch b := ret.Body.(type) {
 	case nil:

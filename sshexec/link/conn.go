@@ -149,7 +149,7 @@ func (c *Conn) Start(ctx context.Context, job fun.Job, begun func()) fun.Return 
 	ret := fun.Return{ID: c.id(), JID: job.JID}
 	var done partial
 	if err := c.invoke(ctx, job, &ret, &done, begun); err != nil {
-		ret.Body, ret.Retcode, ret.Success, ret.Out = nil, 0, false, ""
+		ret.Body, ret.Retcode, ret.Raised, ret.Out = nil, 0, false, ""
 		ret.Stage, ret.Err = c.stage(ctx, err), err
 		done.into(&ret)
 	}
@@ -189,11 +189,11 @@ func (c *Conn) invoke(ctx context.Context, job fun.Job, ret *fun.Return, done *p
 	}
 	end := s.Closing()
 	code, ok := value.AsInt(end.At("retcode"))
-	success, ok2 := end.At("success").(bool)
+	raised, ok2 := end.At("raised").(bool)
 	if !ok || !ok2 || ret.Body.Size() == 0 {
 		return errors.New("the agent's return has no return code or no value")
 	}
-	ret.Retcode, ret.Success, ret.Out = int(int32(code)), success, outName(end.Str("out"))
+	ret.Retcode, ret.Raised, ret.Out = int(int32(code)), raised, outName(end.Str("out"))
 	return nil
 }
 

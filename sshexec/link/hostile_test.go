@@ -230,21 +230,21 @@ func TestReturnsThatLie(t *testing.T) { // not parallel: it looks at memory
 			<-ctx.Done()
 			return ctx.Err()
 		case "lie.empty":
-			return st.CloseWrite(nil, end("retcode", int64(0), "success", true))
+			return st.CloseWrite(nil, end("retcode", int64(0), "raised", false))
 		case "lie.types":
 			_, _ = io.WriteString(st, "\x001")
-			return st.CloseWrite(nil, end("retcode", "0", "success", true))
+			return st.CloseWrite(nil, end("retcode", "0", "raised", false))
 		case "lie.noend":
 			_, _ = io.WriteString(st, "\x001")
 			return nil
 		case "lie.out":
 			_, _ = io.WriteString(st, "\x001")
-			return st.CloseWrite(nil, end("retcode", int64(1)<<40, "success", true, "out", "../../evil"))
+			return st.CloseWrite(nil, end("retcode", int64(1)<<40, "raised", false, "out", "../../evil"))
 		case "lie.error":
 			return wire.Refusef("%s", strings.Repeat("x", 1<<20))
 		case "lie.json":
 			_, _ = io.WriteString(st, "\x00"+strings.Repeat("[", 100_000))
-			return st.CloseWrite(nil, end("retcode", int64(0), "success", true))
+			return st.CloseWrite(nil, end("retcode", int64(0), "raised", false))
 		}
 		return nil
 	})

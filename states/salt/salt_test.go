@@ -46,7 +46,7 @@ func says(t *testing.T, id string, retcode int, text string) fun.Return {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fun.Return{ID: id, Retcode: retcode, Success: retcode == 0, Body: fun.ValueBody{V: v}}
+	return fun.Return{ID: id, Retcode: retcode, Body: fun.ValueBody{V: v}}
 }
 
 const (

@@ -55,7 +55,7 @@ func handOver(dir string) error {
 			return err
 		}
 		for _, id := range []string{"a", "b", "c"} {
-			if err := r.Return(fun.Return{ID: id, JID: jid, Success: true, Body: fun.ValueBody{V: id + jid}}); err != nil {
+			if err := r.Return(fun.Return{ID: id, JID: jid, Body: fun.ValueBody{V: id + jid}}); err != nil {
 				return err
 			}
 			fmt.Println(jid, id)

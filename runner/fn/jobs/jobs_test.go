@@ -86,7 +86,7 @@ func TestShapes(t *testing.T) {
 		t.Fatal(err)
 	}
 	states := value.MapOf("test_|-a_|-a_|-nop", value.MapOf("result", true))
-	if err := r.Return(fun.Return{ID: "web1", Success: true, Out: "highstate", Body: fun.ValueBody{V: states}}); err != nil {
+	if err := r.Return(fun.Return{ID: "web1", Out: "highstate", Body: fun.ValueBody{V: states}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.End(); err != nil {
