@@ -1,10 +1,10 @@
 package outputter
 
 import (
-	"brine/internal/pyformat"
 	"strconv"
 	"strings"
 
+	"brine/internal/pyformat"
 	"brine/internal/value"
 )
 

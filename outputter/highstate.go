@@ -1,7 +1,6 @@
 package outputter
 
 import (
-	"brine/internal/pyformat"
 	"fmt"
 	"io"
 	"math/big"
@@ -10,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"brine/internal/pyformat"
 	"brine/internal/value"
 )
 

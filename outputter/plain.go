@@ -1,11 +1,11 @@
 package outputter
 
 import (
-	"brine/internal/pyformat"
 	"io"
 	"sort"
 	"strings"
 
+	"brine/internal/pyformat"
 	"brine/internal/value"
 )
 

@@ -1,10 +1,10 @@
 package outputter
 
 import (
-	"brine/internal/pyformat"
 	"strings"
 	"unicode/utf8"
 
+	"brine/internal/pyformat"
 )
 
 func rjust(s string, width int) string {

@@ -223,6 +223,15 @@ func (c *collector) linuxDistribution() *value.Map {
 	case m.Has("lsb_distrib_id"):
 	case there:
 		c.lsbFromOSRelease(m, osr)
+		// Salt has no lsb grains of what it reads from os-release alone.
+		switch osr["ID"] {
+		case "almalinux", "astra", "debian", "linuxmint", "mendel", "pop", "rocky", "ubuntu":
+			defer func() {
+				for _, k := range []string{"id", "release", "codename"} {
+					m.Delete("lsb_distrib_" + k)
+				}
+			}()
+		}
 	default:
 		c.lsbFromRelease(m)
 	}

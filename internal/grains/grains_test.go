@@ -482,3 +482,25 @@ func TestReference(t *testing.T) {
 		}
 	}
 }
+
+// TestNoLSB checks that os-release alone gives no lsb grains where Salt 3006 has
+// none, and that lsb-release gives them.
+func TestNoLSB(t *testing.T) {
+	t.Parallel()
+	h := host.NewFake()
+	h.PutFile("/etc/os-release", "ID=debian\nNAME=\"Debian GNU/Linux\"\nVERSION_ID=12\nVERSION_CODENAME=bookworm\n", 0o644)
+	g := Collect(Options{Host: h, ID: "m"})
+	if v, ok := g.Get("lsb_distrib_codename"); ok {
+		t.Errorf("lsb_distrib_codename is %v", v)
+	}
+	for grain, want := range map[string]value.Value{"oscodename": "bookworm", "osrelease": "12", "osfinger": "Debian-12"} {
+		if v, _ := g.Get(grain); v != want {
+			t.Errorf("%s is %v", grain, v)
+		}
+	}
+	h.PutFile("/etc/lsb-release", "DISTRIB_ID=Debian\nDISTRIB_CODENAME=bookworm\n", 0o644)
+	g = Collect(Options{Host: h, ID: "m"})
+	if v, _ := g.Get("lsb_distrib_codename"); v != "bookworm" {
+		t.Errorf("lsb_distrib_codename is %v with an lsb-release", v)
+	}
+}

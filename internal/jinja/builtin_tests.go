@@ -1,11 +1,11 @@
 package jinja
 
 import (
-	"brine/internal/pyformat"
 	"math/big"
 
 	"brine/internal/jinja/markupsafe"
 	"brine/internal/jinja/pytext"
+	"brine/internal/pyformat"
 	"brine/internal/value"
 )
 

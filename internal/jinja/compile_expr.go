@@ -1,12 +1,12 @@
 package jinja
 
 import (
-	"brine/internal/pyformat"
 	"errors"
 	"strings"
 
 	"brine/internal/jinja/markupsafe"
 	"brine/internal/jinja/pymethod"
+	"brine/internal/pyformat"
 	"brine/internal/value"
 )
 

@@ -1,9 +1,9 @@
 package jinja
 
 import (
-	"brine/internal/pyformat"
 	"brine/internal/jinja/markupsafe"
 	"brine/internal/jinja/pymethod"
+	"brine/internal/pyformat"
 	"brine/internal/value"
 )
 

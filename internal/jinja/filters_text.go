@@ -1,7 +1,6 @@
 package jinja
 
 import (
-	"brine/internal/pyformat"
 	"cmp"
 	"strings"
 	"unicode/utf8"
@@ -9,6 +8,7 @@ import (
 	"brine/internal/jinja/markupsafe"
 	"brine/internal/jinja/pymethod"
 	"brine/internal/jinja/pytext"
+	"brine/internal/pyformat"
 	"brine/internal/value"
 )
 

@@ -1,8 +1,8 @@
 package jinja
 
 import (
-	"brine/internal/pyformat"
 	"brine/internal/jinja/markupsafe"
+	"brine/internal/pyformat"
 	"brine/internal/value"
 )
 

@@ -1,7 +1,6 @@
 package pyformat
 
 import (
-	"brine/internal/value"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -10,6 +9,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"brine/internal/value"
 )
 
 // decodeTagged makes a value of the tagged JSON that testdata/record_ops.py

@@ -1,10 +1,11 @@
 package pyformat
 
 import (
-	"brine/internal/value"
 	"math/big"
 	"strings"
 	"unicode/utf8"
+
+	"brine/internal/value"
 )
 
 // Percent returns format % args, Python's printf-style formatting. args is a

@@ -1,11 +1,12 @@
 package pyformat
 
 import (
-	"brine/internal/value"
 	"slices"
 	"sort"
 	"strings"
 	"unicode/utf8"
+
+	"brine/internal/value"
 )
 
 // Pformat returns v as Python's pprint.pformat prints it: dicts sorted by key,

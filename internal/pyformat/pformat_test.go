@@ -1,9 +1,10 @@
 package pyformat
 
 import (
-	"brine/internal/value"
 	"strings"
 	"testing"
+
+	"brine/internal/value"
 )
 
 // Expected values are what Python 3.11's pprint.pformat returns.

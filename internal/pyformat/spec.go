@@ -1,13 +1,14 @@
 package pyformat
 
 import (
-	"brine/internal/value"
 	"math"
 	"math/big"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"brine/internal/value"
 )
 
 // Format returns format(v, spec): Python's format mini-language.

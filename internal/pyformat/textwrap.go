@@ -1,10 +1,11 @@
 package pyformat
 
 import (
-	"brine/internal/value"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"brine/internal/value"
 )
 
 // A Wrapper fills lines as Python's textwrap does.

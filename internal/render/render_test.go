@@ -16,6 +16,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/render"
+	"brine/internal/serial"
 	"brine/internal/source"
 	"brine/internal/value"
 	testmod "brine/modules/test"
@@ -409,7 +410,7 @@ func FuzzTOML(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		m, err := render.ParseTOML([]byte(s))
+		m, err := serial.ReadTOML([]byte(s))
 		if err == nil {
 			value.Repr(m)
 		}

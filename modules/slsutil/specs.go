@@ -50,7 +50,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "deserialize", Doc: "Parse text in a data format: json, yaml or toml.", Src: "modules/slsutil.py deserialize",
+		Name: "deserialize", Doc: "Parse text in a data format: configparser, json, keyvalue, msgpack, plist, toml, yaml, yamlex.", Src: "modules/slsutil.py deserialize",
 		VarKw: true, Fn: deserialize,
 		Args: []fun.Arg{
 			serializerArg,
@@ -111,7 +111,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "serialize", Doc: "Write data in a data format: json, yaml, python. Keywords are options of the format.", Src: "modules/slsutil.py serialize",
+		Name: "serialize", Doc: "Write data in a data format: configparser, json, keyvalue, msgpack, plist, python, toml, yaml, yamlex. Keywords are options of the format.", Src: "modules/slsutil.py serialize",
 		VarKw: true, Fn: serialize,
 		Args: []fun.Arg{
 			serializerArg,

@@ -3,7 +3,6 @@
 package status
 
 import (
-	"brine/internal/pyformat"
 	"context"
 	"fmt"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/host"
+	"brine/internal/pyformat"
 	"brine/internal/pyre"
 	"brine/internal/value"
 )

@@ -1,7 +1,6 @@
 package system
 
 import (
-	"brine/internal/pyformat"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/host"
+	"brine/internal/pyformat"
 	"brine/modules/cmd"
 )
 

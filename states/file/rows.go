@@ -409,7 +409,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "serialize", VarKw: true, State: serialize, Src: "states/file.py serialize",
-		Doc: "Write data to a file as YAML, JSON, TOML, INI or Python.",
+		Doc: "Write data to a file as YAML, JSON, TOML, INI, plist, MessagePack, lines of key and value, or Python.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "absolute path of the file"},
 			{Name: "dataset", Doc: "the data"},
@@ -424,10 +424,10 @@ var specs = []fun.Spec{
 			{Name: "merge_if_exists", Type: fun.Bool, Default: false, Doc: "merge the data into the data of an existing file"},
 			{Name: "encoding", Type: fun.Str, Doc: "encoding of the file, by Python's name; default: UTF-8"},
 			{Name: "encoding_errors", Type: fun.Str, Default: "strict", Doc: "handling of characters that the encoding lacks"},
-			{Name: "serializer", Type: fun.Str, Doc: "yaml (default), json, toml, configparser or python"},
+			{Name: "serializer", Type: fun.Str, Doc: "configparser, json, keyvalue, msgpack, plist, python, toml, yaml (default) or yamlex"},
 			{Name: "formatter", Type: fun.Str, Doc: "same as serializer"},
 			{Name: "serializer_opts", Type: fun.List | fun.Dict, Doc: "options of the serializer, such as indent"},
-			{Name: "deserializer_opts", Type: fun.List | fun.Dict, Doc: "options for reading the file; none are supported"},
+			{Name: "deserializer_opts", Type: fun.List | fun.Dict, Doc: "options for reading the file with merge_if_exists, such as defaults for configparser"},
 		},
 	},
 	{

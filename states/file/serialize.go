@@ -1,48 +1,21 @@
 package file
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
 
 	"brine/internal/fun"
-	"brine/internal/render"
+	"brine/internal/serial"
 	"brine/internal/value"
-	"brine/internal/yamlsalt"
 	files "brine/modules/file"
-	"brine/outputter"
 )
-
-// A serializer writes and reads a format.
-type serializer struct {
-	write func(v value.Value, o *value.Map) (string, error)
-	read  func(text string) (value.Value, error) // nil: it cannot
-}
-
-// serializerOf returns a format by Salt's name.
-func serializerOf(name string) (serializer, bool) {
-	switch name {
-	case "yaml":
-		return serializer{writeYAML, yamlsalt.LoadString}, true
-	case "json":
-		return serializer{writeJSON, value.ParseJSON}, true
-	case "toml", "tomlmod":
-		return serializer{writeTOML, func(s string) (value.Value, error) { return render.ParseTOML([]byte(s)) }}, true
-	case "configparser":
-		return serializer{writeINI, readINI}, true
-	case "python":
-		return serializer{write: writePython}, true
-	}
-	return serializer{}, false
-}
 
 // serialize writes data to a file.
 //
 // It fails where there are no data, for a format that is not known, and where
-// managed fails. Salt: states/file.py serialize. Difference: the formats
-// msgpack, plist and keyvalue are not there.
+// managed fails. Salt: states/file.py serialize.
 func serialize(ctx context.Context, fc *fun.Call) fun.Ret {
 	c := begin(fc)
 	name := c.path()
@@ -79,7 +52,7 @@ func serialize(ctx context.Context, fc *fun.Call) fun.Ret {
 	if data == nil {
 		return c.fail("Neither 'dataset' nor 'dataset_pillar' was defined")
 	}
-	s, ok := serializerOf(format)
+	s, ok := serial.Of(format)
 	if !ok {
 		return c.fail("The %s serializer could not be found. It either does not exist or its prerequisites are not installed.", format)
 	}
@@ -90,42 +63,70 @@ func serialize(ctx context.Context, fc *fun.Call) fun.Ret {
 	if stop {
 		return ret
 	}
-	text, err := s.write(data, c.serializerOptions(format))
+	out, err := s.Write(data, c.serializerOptions(format))
 	if err != nil {
 		return fun.Raise(err)
 	}
-	return c.storeSerialized(ctx, text+"\n", diff)
+	if b, ok := out.(value.Bytes); ok { // a binary format
+		return c.storeSerialized(ctx, []byte(b), diff)
+	}
+	content, err := files.Encode(value.Str(out)+"\n", c.Str("encoding"), c.Str("encoding_errors"))
+	if err != nil {
+		return fun.Raise(err)
+	}
+	return c.storeSerialized(ctx, content, diff)
 }
 
-// serializerOptions returns serializer_opts as one dict. Where an encoding is
-// given, YAML has letters beyond ASCII as they are.
+// serializerOptions returns Salt's options of a format with serializer_opts over
+// them. Where an encoding is given, letters beyond ASCII stay as they are.
 func (c *call) serializerOptions(format string) *value.Map {
-	o := value.NewMap(2)
-	if format == "yaml" && c.Str("encoding") != "" {
-		o.Set("allow_unicode", true)
+	o := value.NewMap(4)
+	switch format {
+	case "yaml":
+		o.Set("default_flow_style", false)
+		if c.Str("encoding") != "" {
+			o.Set("allow_unicode", true)
+		}
+	case "json":
+		o.Update(value.MapOf("indent", int64(2), "separators", value.Tuple{",", ": "}, "sort_keys", true))
+		if c.Str("encoding") != "" {
+			o.Set("ensure_ascii", false)
+		}
 	}
-	for _, it := range c.List("serializer_opts") {
-		if m, ok := it.(*value.Map); ok {
-			o.Update(m)
+	o.Update(repacked(c.Value("serializer_opts")))
+	return o
+}
+
+// repacked makes one dict of a list of dicts.
+func repacked(v value.Value) *value.Map {
+	o := value.NewMap(2)
+	if m, ok := v.(*value.Map); ok {
+		o.Update(m)
+	}
+	if l, ok := v.(*value.List); ok {
+		for _, it := range l.Items {
+			if m, ok := it.(*value.Map); ok {
+				o.Update(m)
+			}
 		}
 	}
 	return o
 }
 
 // mergeExisting merges data into those of the file; diff is how they change.
-func (c *call) mergeExisting(s serializer, format string, data value.Value) (merged value.Value, diff *value.Map, ret fun.Ret, stop bool) {
+func (c *call) mergeExisting(s serial.Format, format string, data value.Value) (merged value.Value, diff *value.Map, ret fun.Ret, stop bool) {
 	name := c.path()
 	if !c.Bool("merge_if_exists") || !c.IsFile(name) {
 		return data, nil, fun.Ret{}, false
 	}
-	if s.read == nil {
+	if s.Read == nil {
 		return nil, nil, c.fail("merge_if_exists is not supported for the %s serializer", format), true
 	}
 	raw, err := c.ReadFile(name)
 	if err != nil {
 		return nil, nil, fun.Raise(err), true
 	}
-	have, err := s.read(string(raw))
+	have, err := s.Read(string(raw), name, repacked(c.Value("deserializer_opts")))
 	if err != nil {
 		return nil, nil, c.fail("Failed to deserialize existing data: %s", err), true
 	}
@@ -169,11 +170,7 @@ func dataDiff(old, now *value.Map) *value.Map {
 }
 
 // storeSerialized manages the file with the text as its content.
-func (c *call) storeSerialized(ctx context.Context, text string, diff *value.Map) fun.Ret {
-	content, err := files.Encode(text, c.Str("encoding"), c.Str("encoding_errors"))
-	if err != nil {
-		return fun.Raise(err)
-	}
+func (c *call) storeSerialized(ctx context.Context, content []byte, diff *value.Map) fun.Ret {
 	user, group := c.owner()
 	p := files.Plan{
 		Name: c.path(), Contents: content, HasText: true, Backup: c.Str("backup"), MakeDirs: c.Bool("makedirs"),
@@ -202,90 +199,4 @@ func (c *call) storeSerialized(ctx context.Context, text string, diff *value.Map
 	}
 	c.ret.Changes = changes
 	return c.done(fun.WouldChange, fmt.Sprintf("Dataset will be serialized and stored into %s", p.Name))
-}
-
-func writeYAML(v value.Value, o *value.Map) (string, error) {
-	yo := yamlsalt.SerializerOptions()
-	yo.FlowStyle = yamlsalt.FlowNever
-	for k, x := range o.All() {
-		switch k {
-		case "default_flow_style":
-			switch {
-			case x == nil:
-				yo.FlowStyle = yamlsalt.FlowAuto
-			case value.Truth(x):
-				yo.FlowStyle = yamlsalt.FlowAlways
-			}
-		case "indent":
-			if n, ok := value.AsInt(x); ok {
-				yo.Indent = int(n)
-			}
-		case "width":
-			if n, ok := value.AsInt(x); ok {
-				yo.Width = int(n)
-			}
-		case "sort_keys":
-			yo.SortKeys = value.Truth(x)
-		case "allow_unicode":
-			yo.AllowUnicode = value.Truth(x)
-		case "explicit_start":
-			yo.ExplicitStart = value.Truth(x)
-		case "explicit_end":
-			yo.ExplicitEnd = value.Truth(x)
-		case "canonical":
-			yo.Canonical = value.Truth(x)
-		case "default_style":
-			if s, ok := x.(string); ok {
-				yo.DefaultStyle = s
-			}
-		}
-	}
-	return yamlsalt.Serialize(v, yo)
-}
-
-func writeJSON(v value.Value, o *value.Map) (string, error) {
-	jo := value.JSONOptions{Indent: 2, ItemSep: ",", KeySep: ": ", SortKeys: true}
-	for k, x := range o.All() {
-		switch k {
-		case "indent":
-			switch n := x.(type) {
-			case nil:
-				jo.Indent = 0
-			case int64:
-				jo.Indent = int(min(n, 64))
-				if n <= 0 {
-					jo.Indent = -1
-				}
-			case string:
-				jo.IndentText = n
-			}
-		case "sort_keys":
-			jo.SortKeys = value.Truth(x)
-		case "ensure_ascii":
-			jo.EscapeNonASCII = value.Truth(x)
-		case "skipkeys":
-			jo.SkipKeys = value.Truth(x)
-		case "separators":
-			if l, ok := x.(*value.List); ok && l.Len() == 2 {
-				jo.ItemSep, jo.KeySep = value.Str(l.Items[0]), value.Str(l.Items[1])
-			}
-		}
-	}
-	b, err := value.AppendJSON(nil, v, jo)
-	return string(b), err
-}
-
-// writePython prints data as Python's pprint, by way of JSON: dicts are plain,
-// their keys text, tuples lists. Salt: salt/serializers/python.py.
-func writePython(v value.Value, _ *value.Map) (string, error) {
-	text, err := value.AppendJSON(nil, v, value.JSONOptions{})
-	if err != nil {
-		return "", err
-	}
-	if v, err = value.ParseJSON(string(text)); err != nil {
-		return "", err
-	}
-	var b bytes.Buffer
-	err = outputter.Pprint(&b, v, nil)
-	return strings.TrimSuffix(b.String(), "\n"), err
 }

@@ -2,10 +2,10 @@
 package markupsafe
 
 import (
-	"brine/internal/pyformat"
 	"html"
 	"strings"
 
+	"brine/internal/pyformat"
 	"brine/internal/value"
 )
 

@@ -1,13 +1,13 @@
 package pymethod
 
 import (
-	"brine/internal/pyformat"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"brine/internal/jinja/markupsafe"
 	"brine/internal/jinja/pytext"
+	"brine/internal/pyformat"
 	"brine/internal/value"
 )
 

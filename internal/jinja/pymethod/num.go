@@ -1,7 +1,6 @@
 package pymethod
 
 import (
-	"brine/internal/pyformat"
 	"fmt"
 	"math"
 	"math/big"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/internal/pyformat"
 	"brine/internal/value"
 )
 

@@ -1,7 +1,6 @@
 package saltjinja
 
 import (
-	"brine/internal/pyformat"
 	"errors"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 	"brine/internal/jinja/markupsafe"
 	"brine/internal/jinja/pymethod"
 	"brine/internal/jinja/pytext"
+	"brine/internal/pyformat"
 	"brine/internal/value"
 	"brine/internal/yamlsalt"
 )
@@ -272,6 +272,9 @@ func filterYAMLEncode(c *jinja.Call) (value.Value, error) {
 	v := a[0]
 	if m, ok := v.(markupsafe.Markup); ok {
 		v = string(m)
+	}
+	if jinja.Defined(v) != nil {
+		return nil, value.Raise("RepresenterError", "('cannot represent an object', Undefined)")
 	}
 	return yamlsalt.EncodeScalar(v)
 }

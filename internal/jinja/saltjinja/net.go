@@ -275,7 +275,7 @@ func entries(v value.Value, version int, options []string) (found []string, sing
 		}
 		return found, false, true, nil
 	}
-	return nil, false, false, jinja.NotStrict(v)
+	return nil, false, false, nil // an undefined as well
 }
 
 func filterIPs(fname string, version int) jinja.Func {

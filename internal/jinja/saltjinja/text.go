@@ -16,6 +16,7 @@ import (
 	"brine/internal/jinja/pymethod"
 	"brine/internal/jinja/pytext"
 	"brine/internal/pyre"
+	"brine/internal/serial"
 	"brine/internal/value"
 )
 
@@ -70,20 +71,10 @@ func filterQuote(c *jinja.Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := wantText(a[0], "expected string or bytes-like object, got '%s'")
-	if err != nil {
+	if err := jinja.Defined(a[0]); err != nil {
 		return nil, err
 	}
-	if s == "" {
-		return "''", nil
-	}
-	plain := func(r rune) bool {
-		return r < utf8.RuneSelf && (pytext.IsAlnum(r) || strings.ContainsRune("_@%+=:,./-", r))
-	}
-	if pytext.Every(s, plain) {
-		return s, nil
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'", nil
+	return serial.Quote(a[0])
 }
 
 func filterRegexEscape(c *jinja.Call) (value.Value, error) {
@@ -536,9 +527,6 @@ func filterHasBlank(c *jinja.Call) (value.Value, error) {
 func filterWhitelist(c *jinja.Call) (value.Value, error) {
 	a, err := c.Params("check_whitelist_blacklist", 0, "value", "whitelist?", "blacklist?")
 	if err != nil {
-		return nil, err
-	}
-	if err := jinja.Defined(a[0]); err != nil {
 		return nil, err
 	}
 	// hits reports whether a list was given and whether the text is in it.

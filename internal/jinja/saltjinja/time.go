@@ -1,7 +1,6 @@
 package saltjinja
 
 import (
-	"brine/internal/pyformat"
 	"errors"
 	"io/fs"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 	"brine/internal/jinja"
 	"brine/internal/jinja/pymethod"
 	"brine/internal/jinja/pytext"
+	"brine/internal/pyformat"
 	"brine/internal/value"
 )
 

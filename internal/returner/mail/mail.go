@@ -3,7 +3,6 @@
 package mail
 
 import (
-	"brine/internal/pyformat"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"brine/internal/jobs"
+	"brine/internal/pyformat"
 	"brine/internal/render"
 	"brine/internal/returner"
 	"brine/internal/value"

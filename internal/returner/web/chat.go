@@ -1,7 +1,6 @@
 package web
 
 import (
-	"brine/internal/pyformat"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/jobs"
+	"brine/internal/pyformat"
 	"brine/internal/returner"
 	"brine/internal/value"
 	"brine/internal/yamlsalt"

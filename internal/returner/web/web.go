@@ -3,7 +3,6 @@
 package web
 
 import (
-	"brine/internal/pyformat"
 	"bytes"
 	"context"
 	"crypto/tls"
@@ -21,6 +20,7 @@ import (
 	"time"
 
 	"brine/internal/jobs"
+	"brine/internal/pyformat"
 	"brine/internal/returner"
 	"brine/internal/value"
 )

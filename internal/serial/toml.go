@@ -1,4 +1,4 @@
-package file
+package serial
 
 import (
 	"fmt"
@@ -6,99 +6,110 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+
 	"brine/internal/value"
 )
 
-// writeINI writes sections of keys as Python's configparser does.
-func writeINI(v value.Value, o *value.Map) (string, error) {
-	m, ok := v.(*value.Map)
-	if !ok {
-		return "", value.Raise("TypeError", "configparser can only serialize dictionaries, not <class '%s'>", value.TypeName(v))
+// ReadTOML reads a TOML document to a dict whose keys are in the order of the
+// text.
+func ReadTOML(text []byte) (*value.Map, error) {
+	var data map[string]any
+	if err := toml.Unmarshal(text, &data); err != nil {
+		return nil, err
 	}
-	var b strings.Builder
-	section := func(name string, keys *value.Map) error {
-		fmt.Fprintf(&b, "[%s]\n", name)
-		for k, x := range keys.All() {
-			key := strings.ToLower(value.Str(k))
-			if x == nil {
-				if !value.Truth(o.At("allow_no_value")) {
-					return value.Raise("TypeError", "option values must be strings")
-				}
-				b.WriteString(key + "\n")
-				continue
-			}
-			fmt.Fprintf(&b, "%s = %s\n", key, strings.ReplaceAll(value.Str(x), "\n", "\n\t"))
-		}
-		b.WriteByte('\n')
-		return nil
+	order, err := keyOrder(text)
+	if err != nil {
+		return nil, err
 	}
-	if d := m.Map("DEFAULT"); d.Len() > 0 {
-		if err := section("DEFAULT", d); err != nil {
-			return "", err
-		}
-	}
-	for k, x := range m.All() {
-		if k == "DEFAULT" {
-			continue
-		}
-		keys, ok := x.(*value.Map)
-		if !ok {
-			return "", value.Raise("AttributeError", "'%s' object has no attribute 'items'", value.TypeName(x))
-		}
-		if err := section(value.Str(k), keys); err != nil {
-			return "", err
-		}
-	}
-	return b.String(), nil
+	return tomlMap(data, "", order), nil
 }
 
-// readINI reads what configparser reads: sections, key = value or key: value,
-// comments of # and ;, values that go on on indented lines.
-func readINI(text string) (value.Value, error) {
-	m := value.NewMap(4)
-	var keys *value.Map
-	last := ""
-	for n, line := range strings.Split(text, "\n") {
-		bare := strings.TrimSpace(line)
-		if bare == "" || bare[0] == '#' || bare[0] == ';' {
-			continue
+// keyOrder returns, for each table by its path, its keys in the order of the
+// text; those of the tables of an array are counted together.
+func keyOrder(text []byte) (map[string][]string, error) {
+	order := map[string][]string{}
+	seen := map[[2]string]bool{}
+	add := func(table, key string) string {
+		if k := [2]string{table, key}; !seen[k] {
+			seen[k] = true
+			order[table] = append(order[table], key)
 		}
-		if (line[0] == ' ' || line[0] == '\t') && keys != nil && last != "" {
-			keys.Set(last, keys.Str(last)+"\n"+bare)
-			continue
-		}
-		if bare[0] == '[' && bare[len(bare)-1] == ']' {
-			name := bare[1 : len(bare)-1]
-			if m.Has(name) {
-				return nil, fmt.Errorf("While reading from '<string>' [line %2d]: section %s already exists", n+1, value.QuoteStr(name))
-			}
-			keys, last = value.NewMap(4), ""
-			m.Set(name, keys)
-			continue
-		}
-		if keys == nil {
-			return nil, fmt.Errorf("File contains no section headers.\nfile: '<string>', line: %d\n%s", n+1, value.QuoteStr(line+"\n"))
-		}
-		i := strings.IndexAny(bare, "=:")
-		if i < 0 {
-			return nil, fmt.Errorf("Source contains parsing errors: '<string>'\n\t[line %2d]: %s", n+1, value.QuoteStr(line+"\n"))
-		}
-		last = strings.ToLower(strings.TrimSpace(bare[:i]))
-		keys.Set(last, strings.TrimSpace(bare[i+1:]))
+		return table + "\x00" + key
 	}
-	return m, nil
+	var walk func(table string, n *unstable.Node)
+	walk = func(table string, n *unstable.Node) {
+		switch n.Kind {
+		case unstable.KeyValue:
+			at := table
+			for it := n.Key(); it.Next(); {
+				at = add(at, string(it.Node().Data))
+			}
+			walk(at, n.Value())
+		case unstable.InlineTable, unstable.Array:
+			for it := n.Children(); it.Next(); {
+				walk(table, it.Node())
+			}
+		default: // has no keys
+		}
+	}
+	var p unstable.Parser
+	p.Reset(text)
+	table := ""
+	for p.NextExpression() {
+		n := p.Expression()
+		switch n.Kind {
+		case unstable.Table, unstable.ArrayTable:
+			table = ""
+			for it := n.Key(); it.Next(); {
+				table = add(table, string(it.Node().Data))
+			}
+		default:
+			walk(table, n)
+		}
+	}
+	return order, p.Error()
+}
+
+func tomlMap(data map[string]any, table string, order map[string][]string) *value.Map {
+	m := value.NewMap(len(data))
+	for _, k := range order[table] {
+		if v, ok := data[k]; ok {
+			m.Set(k, tomlValue(v, table+"\x00"+k, order))
+		}
+	}
+	return m
+}
+
+func tomlValue(v any, table string, order map[string][]string) value.Value {
+	switch v := v.(type) {
+	case map[string]any:
+		return tomlMap(v, table, order)
+	case []any:
+		l := value.NewList()
+		for _, x := range v {
+			l.Append(tomlValue(x, table, order))
+		}
+		return l
+	case time.Time:
+		return v
+	case toml.LocalDate, toml.LocalDateTime, toml.LocalTime:
+		return fmt.Sprint(v)
+	}
+	return value.From(v)
 }
 
 // writeTOML writes TOML in the style of Python's toml library: values first,
 // then tables.
-func writeTOML(v value.Value, _ *value.Map) (string, error) {
+func writeTOML(v value.Value, _ *value.Map) (value.Value, error) {
 	m, ok := v.(*value.Map)
 	if !ok {
-		return "", value.Raise("TypeError", "TOML can only hold a dictionary at the top, not %s", value.TypeName(v))
+		return nil, value.Raise("TypeError", "TOML can only hold a dictionary at the top, not %s", value.TypeName(v))
 	}
 	t := &tomlWriter{}
 	if err := t.table("", m, 0); err != nil {
-		return "", err
+		return nil, err
 	}
 	return strings.TrimPrefix(t.b.String(), "\n"), nil
 }
@@ -115,7 +126,7 @@ func (t *tomlWriter) table(path string, m *value.Map, depth int) error {
 		if _, sub := v.(*value.Map); sub || isTables(v) || v == nil {
 			continue
 		}
-		s, err := tomlValue(v, depth)
+		s, err := tomlLiteral(v, depth)
 		if err != nil {
 			return err
 		}
@@ -169,7 +180,7 @@ func tomlKey(k value.Value) string {
 	return tomlText(s)
 }
 
-func tomlValue(v value.Value, depth int) (string, error) {
+func tomlLiteral(v value.Value, depth int) (string, error) {
 	if depth > tomlDepth {
 		return "", value.Raise("ValueError", "data are nested too deep for TOML")
 	}
@@ -188,7 +199,7 @@ func tomlValue(v value.Value, depth int) (string, error) {
 	case value.Bytes:
 		return tomlText(string(v)), nil
 	case value.Tuple:
-		return tomlValue(value.NewList(v...), depth)
+		return tomlLiteral(value.NewList(v...), depth)
 	case *value.List:
 		var b strings.Builder
 		b.WriteByte('[')
@@ -196,7 +207,7 @@ func tomlValue(v value.Value, depth int) (string, error) {
 			if it == nil {
 				continue
 			}
-			s, err := tomlValue(it, depth+1)
+			s, err := tomlLiteral(it, depth+1)
 			if err != nil {
 				return "", err
 			}
@@ -207,7 +218,7 @@ func tomlValue(v value.Value, depth int) (string, error) {
 	case *value.Map:
 		var parts []string
 		for k, x := range v.All() {
-			s, err := tomlValue(x, depth+1)
+			s, err := tomlLiteral(x, depth+1)
 			if err != nil {
 				return "", err
 			}
