@@ -13,6 +13,7 @@ import (
 	"brine/internal/grains"
 	"brine/internal/host"
 	"brine/internal/pillar"
+	"brine/internal/python"
 	"brine/internal/value"
 )
 
@@ -68,7 +69,13 @@ func withCustom(ctx context.Context, env *fun.Env, t *fun.Table) *fun.Table {
 	if len(customs) == 0 {
 		return t
 	}
-	return t.With(dispatch.Entries(customs))
+	var files []python.File
+	for _, c := range customs {
+		if c.Python {
+			files = append(files, python.File{Kind: c.Kind, Name: c.Name, FileInfo: c.File})
+		}
+	}
+	return t.With(append(dispatch.Entries(customs), python.NewTree(env, files).Entries(ctx)...))
 }
 
 func saltEnv(opts *value.Map) string {

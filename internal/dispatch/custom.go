@@ -28,18 +28,19 @@ const (
 var customDirs = [...]struct {
 	dir  string
 	kind fun.Kind
-}{{"_modules", fun.Exec}, {"_runners", fun.Runner}}
+}{{"_modules", fun.Exec}, {"_runners", fun.Runner}, {"_states", fun.State}}
 
-// A Custom is an executable below the roots that serves as a module.
+// A Custom is a file below the roots that serves as a module: an executable, or
+// Python, which package python runs.
 type Custom struct {
-	Kind fun.Kind
-	Name string // of the module: the file's name without its extension
-	File fun.FileInfo
+	Kind   fun.Kind
+	Name   string // of the module: the file's name without its extension
+	Python bool
+	File   fun.FileInfo
 }
 
 // FindCustom returns the custom modules and runners of env's saltenv. What lies
-// there and cannot serve is warned of: Python files, files that are not
-// executable.
+// there and cannot serve is warned of: files that are not executable.
 func FindCustom(ctx context.Context, env *fun.Env) ([]Custom, error) {
 	var out []Custom
 	for _, d := range customDirs {
@@ -59,12 +60,15 @@ func FindCustom(ctx context.Context, env *fun.Env) ([]Custom, error) {
 			name := strings.TrimSuffix(base, ext)
 			switch {
 			case strings.HasPrefix(base, ".") || strings.HasPrefix(base, "__") || path.Dir(f.Path) != d.dir:
-			case ext == ".py" || ext == ".pyc" || ext == ".pyx" || ext == ".so":
-				warnCustom(env, f, "is Python, which brine does not run: write it as an executable that reads a line of JSON (docs/guide.md, custom functions)")
+			case ext == ".py":
+				out = append(out, Custom{d.kind, name, true, f})
+			case ext == ".pyc" || ext == ".pyx" || ext == ".so" || ext == ".zip":
+				warnCustom(env, f, "is compiled Python, which cannot serve as a module: put its source there")
+			case ext == ".md" || ext == ".rst" || ext == ".txt" || d.kind == fun.State:
 			case f.Mode.Perm()&0o111 == 0:
 				warnCustom(env, f, "is not executable: chmod +x it, or it cannot serve as a module")
 			default:
-				out = append(out, Custom{d.kind, name, f})
+				out = append(out, Custom{d.kind, name, false, f})
 			}
 		}
 	}
@@ -75,10 +79,13 @@ func warnCustom(env *fun.Env, f fun.FileInfo, text string) {
 	env.Warn(fun.Warning{Where: "salt://" + f.Path, Text: text})
 }
 
-// Entries returns the table entries of custom modules.
+// Entries returns the table entries of custom modules that are executables.
 func Entries(customs []Custom) []fun.Entry {
 	var out []fun.Entry
 	for _, c := range customs {
+		if c.Python {
+			continue
+		}
 		out = append(out, fun.Entry{Kind: c.Kind, Name: c.Name, Load: func() fun.Module {
 			return fun.Module{
 				Name: c.Name, Kind: c.Kind, Doc: "Custom functions of salt://" + c.File.Path,

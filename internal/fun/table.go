@@ -98,14 +98,19 @@ func NewTable(entries []Entry) *Table {
 	return t
 }
 
-// With returns a table in which entries replace t's own of the same name.
+// With returns a table in which entries replace t's own of the same name. One
+// with a virtual name comes before t's own, which serve where it does not.
 func (t *Table) With(entries []Entry) *Table {
 	n := &Table{byName: make(map[tableKey][]*loaded, len(t.byName)+len(entries))}
 	maps.Copy(n.byName, t.byName)
 	for _, e := range entries {
 		l := &loaded{Entry: e}
 		for _, name := range append([]string{e.serves()}, e.Also...) {
-			n.byName[tableKey{e.Kind, name}] = []*loaded{l}
+			k := tableKey{e.Kind, name}
+			n.byName[k] = []*loaded{l}
+			if e.Virtual != "" {
+				n.byName[k] = append(n.byName[k], t.byName[k]...)
+			}
 		}
 	}
 	return n

@@ -1,0 +1,514 @@
+"""Runs the Python modules of a tree for brine.
+
+brine starts this program once for a run and speaks with it in frames: four
+bytes of length (big endian), then JSON. Both sides may ask: brine asks to load
+a module or to call a function of one, and while a function runs, it may call
+functions of brine through __salt__ and its like, which may lead back here.
+"""
+import base64
+import datetime
+import functools
+import importlib.abc
+import importlib.machinery
+import inspect
+import json
+import os
+import struct
+import sys
+import traceback
+import types
+
+MAX_FRAME = 64 << 20
+MAX_DEPTH = 200
+
+
+class Wire:
+    """The frames between brine and this program."""
+
+    def __init__(self, source, sink):
+        self.source = source
+        self.sink = sink
+
+    def send(self, message):
+        data = json.dumps(pack(message)).encode("utf-8", "surrogateescape")
+        if len(data) > MAX_FRAME:
+            raise ValueError("the value is too large: {} bytes of JSON, {} at most".format(len(data), MAX_FRAME))
+        self.sink.write(struct.pack(">I", len(data)))
+        self.sink.write(data)
+        self.sink.flush()
+
+    def receive(self):
+        size = struct.unpack(">I", self._read(4))[0]
+        return unpack(json.loads(self._read(size).decode("utf-8")))
+
+    def _read(self, count):
+        parts = []
+        while count:
+            part = self.source.read(count)
+            if not part:
+                # brine is gone, and there is nobody to tell.
+                os._exit(0)
+            parts.append(part)
+            count -= len(part)
+        return b"".join(parts)
+
+
+def pack(value, depth=0):
+    """Returns value as JSON has it; what JSON does not know gets a tag."""
+    if depth > MAX_DEPTH:
+        raise ValueError("the value is nested too deep, or holds itself")
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, dict):
+        if all(isinstance(key, str) and not key.startswith("!") for key in value):
+            return {str(key): pack(item, depth + 1) for key, item in value.items()}
+        return {"!d": [[pack(key, depth + 1), pack(item, depth + 1)] for key, item in value.items()]}
+    if isinstance(value, list):
+        return [pack(item, depth + 1) for item in value]
+    if isinstance(value, tuple):
+        return {"!t": [pack(item, depth + 1) for item in value]}
+    if isinstance(value, (set, frozenset)):
+        return {"!s": [pack(item, depth + 1) for item in value]}
+    if isinstance(value, (bytes, bytearray)):
+        return {"!b": base64.b64encode(bytes(value)).decode("ascii")}
+    if isinstance(value, datetime.datetime):
+        return {"!m": value.isoformat()}
+    if hasattr(value, "items") and hasattr(value, "keys"):
+        return pack(dict(value.items()), depth)
+    if inspect.isgenerator(value) or isinstance(value, (map, filter, range)) or type(value).__name__ in ("dict_keys", "dict_values", "dict_items"):
+        return [pack(item, depth + 1) for item in value]
+    return str(value)
+
+
+def unpack(value):
+    """Undoes pack."""
+    if isinstance(value, list):
+        return [unpack(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if len(value) == 1:
+        tag, item = next(iter(value.items()))
+        if tag == "!d":
+            return {hashable(unpack(key)): unpack(val) for key, val in item}
+        if tag == "!t":
+            return tuple(unpack(val) for val in item)
+        if tag == "!s":
+            return {hashable(unpack(val)) for val in item}
+        if tag == "!b":
+            return base64.b64decode(item)
+        if tag == "!m":
+            return parse_time(item)
+    return {key: unpack(item) for key, item in value.items()}
+
+
+def hashable(key):
+    return tuple(key) if isinstance(key, list) else key
+
+
+def parse_time(text):
+    for form in ("%Y-%m-%dT%H:%M:%S.%f", "%Y-%m-%dT%H:%M:%S"):
+        try:
+            return datetime.datetime.strptime(text, form)
+        except ValueError:
+            continue
+    return text
+
+
+class Functions(dict):
+    """Functions of brine by name, as __salt__ and __states__ are.
+
+    The functions are not held here: each is asked for when it is used.
+    """
+
+    def __init__(self, helper, kind):
+        super().__init__()
+        self._helper = helper
+        self._kind = kind
+        self._known = {}
+
+    def __contains__(self, name):
+        if name in self._known:
+            return True
+        return isinstance(name, str) and bool(self._helper.ask({"op": "has", "kind": self._kind, "name": name}))
+
+    def __missing__(self, name):
+        return self[name]
+
+    def __getitem__(self, name):
+        if name not in self._known:
+            if name not in self:
+                raise KeyError(name)
+            self._known[name] = self._function(name)
+        return self._known[name]
+
+    def _function(self, name):
+        def call(*args, **kwargs):
+            return self._helper.ask({"op": "invoke", "kind": self._kind, "name": name, "args": list(args), "kwargs": kwargs})
+
+        call.__name__ = call.__qualname__ = name.rpartition(".")[2]
+        call.__doc__ = "The function {} of brine.".format(name)
+        return call
+
+    def get(self, name, default=None):
+        try:
+            return self[name]
+        except KeyError:
+            return default
+
+    def __getattr__(self, module):
+        if module.startswith("_"):
+            raise AttributeError(module)
+        return Module(self, module)
+
+    def keys(self):
+        return self._helper.ask({"op": "names", "kind": self._kind})
+
+    def __iter__(self):
+        return iter(self.keys())
+
+    def __len__(self):
+        return len(self.keys())
+
+    def __bool__(self):
+        return True
+
+    def items(self):
+        return [(name, self[name]) for name in self.keys()]
+
+    def values(self):
+        return [self[name] for name in self.keys()]
+
+
+class Module:
+    """The functions of one module, for __salt__.test.ping()."""
+
+    def __init__(self, functions, name):
+        self._functions = functions
+        self._name = name
+
+    def __getattr__(self, function):
+        try:
+            return self._functions[self._name + "." + function]
+        except KeyError:
+            raise AttributeError(function)
+
+
+class Utils(dict):
+    """The functions of _utils, and those of the modules salt.utils, by name."""
+
+    def __init__(self, helper):
+        super().__init__()
+        self._helper = helper
+
+    def _find(self, name):
+        module, _, function = name.partition(".")
+        loaded = self._helper.module("utils", module)
+        if loaded is None:
+            try:
+                loaded = importlib.import_module("salt.utils." + module)
+            except ImportError:
+                return None
+        return getattr(loaded, function, None)
+
+    def __contains__(self, name):
+        return self._find(name) is not None
+
+    def __getitem__(self, name):
+        found = self._find(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def get(self, name, default=None):
+        return self._find(name) or default
+
+    def __getattr__(self, module):
+        if module.startswith("_"):
+            raise AttributeError(module)
+        return Module(self, module)
+
+
+class Shims(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Serves the package salt from the sources that brine carries."""
+
+    def __init__(self, sources, helper):
+        self.sources = sources
+        self.helper = helper
+
+    def find_spec(self, name, path=None, target=None):
+        source = name.replace(".", "/")
+        for file, package in ((source + "/__init__.py", True), (source + ".py", False)):
+            if file in self.sources:
+                return importlib.machinery.ModuleSpec(name, self, origin="brine:" + file, is_package=package)
+        return None
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        spec = module.__spec__
+        module.__dict__["__brine__"] = self.helper
+        exec(compile(self.sources[spec.origin[len("brine:"):]], spec.origin, "exec"), module.__dict__)
+
+
+class Fault(Exception):
+    """What brine answers when a function of its own failed."""
+
+
+class Helper:
+    """Loads modules and calls their functions."""
+
+    def __init__(self, wire):
+        self.wire = wire
+        self.modules = {}
+        self.context = {}
+        self.data = {"opts": {}, "grains": {}, "pillar": {}}
+        self.versions = {}
+        self.wanted = {}
+        self.frame = {}
+        self.functions = {kind: Functions(self, kind) for kind in ("exec", "state", "runner")}
+        self.utils = Utils(self)
+
+    # What brine is asked.
+
+    def ask(self, message):
+        """Asks brine and serves what brine asks meanwhile."""
+        self.wire.send(message)
+        while True:
+            answer = self.wire.receive()
+            op = answer.get("op")
+            if op == "ret":
+                return answer.get("value")
+            if op == "err":
+                raise self.exception(answer)
+            self.serve(answer)
+
+    def exception(self, answer):
+        """Makes the exception that a function of brine stands for."""
+        name = answer.get("type", "").rpartition(".")[2]
+        text = answer.get("msg", "")
+        import salt.exceptions
+
+        cls = getattr(salt.exceptions, name, None)
+        if cls is None:
+            cls = getattr(__builtins__, name, None) if not isinstance(__builtins__, dict) else __builtins__.get(name)
+        if not (isinstance(cls, type) and issubclass(cls, Exception)):
+            cls = salt.exceptions.CommandExecutionError
+        return cls(text)
+
+    def log(self, level, text):
+        self.wire.send({"op": "log", "level": level, "msg": text})
+
+    # What brine asks.
+
+    def serve(self, message):
+        """Serves one question of brine."""
+        try:
+            answer = {"load": self.load, "call": self.call}[message["op"]](message)
+            self.wire.send(dict(answer, op="ret"))
+        except BaseException as exc:  # whatever a module raises
+            if isinstance(exc, KeyboardInterrupt):
+                raise
+            self.wire.send(self.failure(exc))
+
+    def failure(self, exc):
+        lines, place = [], ""
+        for frame in traceback.extract_tb(exc.__traceback__):
+            if frame.filename.startswith("brine:") or frame.filename == "<brine>":
+                continue
+            place = "{}:{}".format(frame.filename, frame.lineno)
+            lines.append("  File \"{}\", line {}, in {}".format(frame.filename, frame.lineno, frame.name))
+            if frame.line:
+                lines.append("    " + frame.line)
+        if isinstance(exc, SyntaxError) and exc.filename:
+            place = "{}:{}:{}".format(exc.filename, exc.lineno, exc.offset or 0)
+        kind = type(exc)
+        name = kind.__name__
+        if kind.__module__ not in ("builtins", "__main__"):
+            name = kind.__module__ + "." + name
+        text = str(exc)
+        if isinstance(exc, KeyError) and len(exc.args) == 1:
+            text = repr(exc.args[0])
+        return {"op": "err", "type": name, "msg": text, "place": place, "tb": "\n".join(lines[-12:])}
+
+    def module(self, kind, name):
+        """Returns a module of the tree, which brine sends if it has it."""
+        found = self.modules.get((kind, name))
+        if found is None and kind == "utils" and (kind, name) not in self.modules:
+            source = self.ask({"op": "source", "kind": kind, "name": name})
+            if source is None:
+                self.modules[kind, name] = None
+                return None
+            self.load(source)
+            found = self.modules.get((kind, name))
+        return found
+
+    def load(self, message):
+        """Loads a module from its source and describes it."""
+        kind, name, path = message["kind"], message["name"], message["path"]
+        self.refresh(message)
+        module = types.ModuleType("salt.loaded.ext.{}.{}".format(kind, name))
+        module.__file__ = message.get("file") or path
+        source = message["source"]
+        self.wants(source)
+        self.equip(module)
+        lines(module.__file__, source)
+        self.modules[kind, name] = module
+        try:
+            exec(compile(source, module.__file__, "exec"), module.__dict__)
+            return {"value": self.describe(module, name)}
+        except BaseException:
+            del self.modules[kind, name]
+            raise
+
+    def wants(self, source):
+        """Notes which data a module's text names: only those are fetched."""
+        for what in self.data:
+            if "__{}__".format(what) in source:
+                self.wanted[what] = True
+        self.fetch()
+
+    def equip(self, module):
+        space = module.__dict__
+        space["__salt__"] = self.functions["exec"]
+        space["__states__"] = self.functions["state"]
+        space["__runner__"] = self.functions["runner"]
+        space["__utils__"] = self.utils
+        space["__context__"] = self.context
+        space["__proxy__"] = {}
+        space["__serializers__"] = {}
+        space["__file_client__"] = None
+        for what, value in self.data.items():
+            space["__{}__".format(what)] = value
+        for what in ("env", "sls", "id", "instance_id", "low", "running", "instance"):
+            space["__{}__".format(what)] = self.frame.get(what)
+
+    def refresh(self, message):
+        """Takes the versions of opts, grains and pillar that hold for a call."""
+        versions = message.get("versions")
+        if versions:
+            self.versions = versions
+            self.fetch()
+
+    def fetch(self):
+        for what in self.data:
+            version = self.versions.get(what)
+            if not self.wanted.get(what) or version is None or version == self.wanted[what] and self.wanted[what] is not True:
+                continue
+            self.data[what] = self.ask({"op": "data", "what": what}) or {}
+            self.wanted[what] = version
+            for module in self.modules.values():
+                if module is not None:
+                    module.__dict__["__{}__".format(what)] = self.data[what]
+
+    def describe(self, module, name):
+        """Tells whether a module serves, under which name, and its functions."""
+        out = {"name": getattr(module, "__virtualname__", name), "serves": True, "why": "", "functions": {}, "doc": inspect.getdoc(module) or ""}
+        init = getattr(module, "__init__", None)
+        if inspect.isfunction(init):
+            init(module.__dict__["__opts__"])
+        virtual = getattr(module, "__virtual__", None)
+        if callable(virtual):
+            answer = virtual()
+            if isinstance(answer, tuple):
+                answer, out["why"] = answer[0], str(answer[1]) if len(answer) > 1 else ""
+            if isinstance(answer, str):
+                out["name"] = answer
+            out["serves"] = bool(answer)
+        alias = getattr(module, "__func_alias__", {})
+        listed = getattr(module, "__load__", None) or dir(module)
+        for attribute in listed:
+            function = getattr(module, attribute, None)
+            if attribute.startswith("_") or not (inspect.isfunction(function) or isinstance(function, functools.partial)):
+                continue
+            out["functions"][alias.get(attribute, attribute)] = dict(signature(function), attribute=attribute)
+        return out
+
+    def call(self, message):
+        """Calls a function of a loaded module."""
+        module = self.modules[message["kind"], message["module"]]
+        self.refresh(message)
+        before, self.frame = self.frame, message.get("frame", {})
+        opts = module.__dict__["__opts__"]
+        saved = {}
+        try:
+            for what, value in self.frame.items():
+                module.__dict__["__{}__".format(what)] = value
+            if "test" in message and isinstance(opts, dict):
+                saved = {"test": opts.get("test")}
+                opts["test"] = message["test"]
+            result = getattr(module, message["attribute"])(*message.get("args", []), **message.get("kwargs", {}))
+            answer = {"value": result, "retcode": self.context.pop("retcode", 0) or 0}
+            outputter = getattr(module, "__outputter__", {}).get(message["attribute"])
+            if outputter:
+                answer["out"] = outputter
+            return answer
+        finally:
+            self.frame = before
+            opts.update(saved)
+
+
+def signature(function):
+    """Describes the arguments of a function."""
+    out = {"args": [], "varargs": False, "varkw": False, "doc": inspect.getdoc(function) or ""}
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind == parameter.VAR_POSITIONAL:
+            out["varargs"] = True
+        elif parameter.kind == parameter.VAR_KEYWORD:
+            out["varkw"] = True
+        else:
+            arg = {"name": parameter.name, "keyword": parameter.kind == parameter.KEYWORD_ONLY}
+            if parameter.default is not parameter.empty:
+                arg["default"] = parameter.default
+                arg["optional"] = True
+            out["args"].append(arg)
+    return out
+
+
+def lines(name, source):
+    """Lets tracebacks show the lines of a source that is in no file here."""
+    import linecache
+
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+
+
+def main(first):
+    """Serves brine until it is gone."""
+    if sys.version_info < (3, 6):
+        raise SystemExit("python3 of version 3.6 or later is needed, this is {}.{}".format(*sys.version_info[:2]))
+    source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    # What modules print must not mix with the frames, and they have no input.
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.dup2(2, 1)
+    wire = Wire(source, sink)
+    helper = Helper(wire)
+    start = first if first is not None else wire.receive()
+    limit(start.get("memory", 0))
+    helper.versions = start.get("versions", {})
+    if not start.get("system"):
+        sys.meta_path.insert(0, Shims(start["shims"], helper))
+    import logging
+
+    class ToBrine(logging.Handler):
+        def emit(self, record):
+            helper.log(record.levelname.lower(), self.format(record))
+
+    root = logging.getLogger()
+    root.addHandler(ToBrine())
+    root.setLevel(start.get("log", "WARNING"))
+    wire.send({"op": "ret", "value": "{}.{}".format(*sys.version_info[:2])})
+    while True:
+        helper.serve(wire.receive())
+
+
+def limit(size):
+    if size:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+
+
+main(None)

@@ -1,0 +1,1 @@
+"""The names of Salt that modules import; see main.py."""

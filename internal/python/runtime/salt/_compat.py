@@ -1,0 +1,4 @@
+"""Modules of Python under the names that Salt had for them."""
+import ipaddress
+import xml.etree.ElementTree as ElementTree
+from io import StringIO

@@ -1,0 +1,1 @@
+"""Names of other projects that Salt carried."""
