@@ -86,14 +86,24 @@ func saltEnv(opts *value.Map) string {
 }
 
 func machineGrains(env *fun.Env, o EnvOptions) value.Mapping {
-	return grains.Collect(grains.Options{
+	of := grains.Options{
 		Host: o.Host, ID: env.ID, Opts: env.Opts, Exe: o.Exe,
 		Warn: func(err error) {
 			if o.Fault != nil {
 				o.Fault(err)
 			}
 		},
-	})
+	}
+	core := of
+	of.Custom = func() *value.Map {
+		files := dispatch.FindGrains(context.Background(), env)
+		if len(files) == 0 {
+			return nil
+		}
+		// The modules see the grains without those of the tree.
+		return python.Grains(context.Background(), env.With(func(e *fun.Env) { e.Grains = grains.Collect(core) }), files)
+	}
+	return grains.Collect(of)
 }
 
 // attachUpstream gives env its files and its pillar.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,27 @@ var customDirs = [...]struct {
 	dir  string
 	kind fun.Kind
 }{{"_modules", fun.Exec}, {"_runners", fun.Runner}, {"_states", fun.State}}
+
+// grainsDir is where the modules that add grains lie below the roots.
+const grainsDir = "_grains"
+
+// FindGrains returns the Python modules of the tree that add grains.
+func FindGrains(ctx context.Context, env *fun.Env) []fun.FileInfo {
+	if env.Up == nil {
+		return nil
+	}
+	if _, err := env.Up.Stat(ctx, env.SaltEnv, grainsDir); err != nil {
+		return nil
+	}
+	files, err := env.Up.List(ctx, env.SaltEnv, grainsDir)
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(files, func(f fun.FileInfo) bool {
+		base := path.Base(f.Path)
+		return path.Ext(base) != ".py" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "__") || path.Dir(f.Path) != grainsDir
+	})
+}
 
 // A Custom is a file below the roots that serves as a module: an executable, or
 // Python, which package python runs.

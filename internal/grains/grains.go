@@ -32,6 +32,10 @@ type Options struct {
 	Opts *value.Map
 	// Exe is the path of the running program, for saltpath; "" is unknown.
 	Exe string
+	// Custom returns the grains that modules of the tree add; it is called when
+	// the first grain is read that the file and the configuration do not have.
+	// nil: none.
+	Custom func() *value.Map
 	// Warn receives faults of the grains file, which does not count then; nil
 	// drops them.
 	Warn func(error)
@@ -40,13 +44,14 @@ type Options struct {
 // Grains are the grains of one machine: a [value.Mapping], safe for concurrent
 // use.
 //
-// Core grains come first, those of the grains file replace them, those of the
-// configuration (grains:) replace both. With grains_deep_merge dicts are merged
+// Core grains come first; those of the tree's modules replace them, then those of
+// the grains file, then those of the configuration (grains:). With grains_deep_merge dicts are merged
 // instead of replaced.
 type Grains struct {
 	c         *collector
 	conf      *value.Map
 	static    func() *value.Map
+	custom    func() *value.Map
 	deep      bool
 	blacklist []string
 
@@ -70,6 +75,10 @@ func Collect(o Options) *Grains {
 		for _, b := range l.Items {
 			g.blacklist = append(g.blacklist, value.Str(b))
 		}
+	}
+	g.custom = func() *value.Map { return nil }
+	if o.Custom != nil {
+		g.custom = sync.OnceValue(o.Custom)
 	}
 	g.static = sync.OnceValue(func() *value.Map {
 		m, err := LoadStatic(o.Host, StaticPath(o.Host, o.Opts))
@@ -111,6 +120,13 @@ func (g *Grains) Get(key value.Value) (value.Value, bool) {
 		core, inCore = g.c.lookup(name)
 	}
 	v, ok = core, inCore
+	if own, has := g.custom().Get(key); has {
+		if g.deep {
+			v, ok = overlay(v, ok, own, true)
+		} else {
+			v, ok = own, true
+		}
+	}
 	v, ok = overlay(v, ok, file, inFile)
 	return overlay(v, ok, conf, inConf)
 }
@@ -154,7 +170,7 @@ func (g *Grains) Keys() []value.Value {
 			add(name)
 		}
 	}
-	for _, k := range g.static().Keys() {
+	for _, k := range append(g.custom().Keys(), g.static().Keys()...) {
 		if !g.blocked(k) {
 			add(k)
 		}

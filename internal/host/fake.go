@@ -139,6 +139,13 @@ func (f *Fake) Changes() uint64 {
 	return f.changes
 }
 
+// Changed counts a change that does not go through this Host.
+func (f *Fake) Changed() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.changes++
+}
+
 // Calls returns the commands that were run or started.
 func (f *Fake) Calls() []Cmd {
 	f.mu.Lock()

@@ -32,6 +32,9 @@ type Host interface {
 	// that are ReadOnly. What was learnt of the machine holds while it stays the
 	// same, as far as this Host has a hand in it.
 	Changes() uint64
+	// Changed counts a change that does not go through this Host: that of a
+	// program which runs all the time.
+	Changed()
 }
 
 // Files reads and changes the file system.

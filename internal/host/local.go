@@ -54,6 +54,9 @@ func (l *Local) Fork() Host {
 // Changes counts what may have changed the machine; forks count together.
 func (l *Local) Changes() uint64 { return l.changes.Load() }
 
+// Changed counts a change that does not go through this Host.
+func (l *Local) Changed() { l.changes.Add(1) }
+
 // SignalGroups sends a signal to the programs that this fork runs, to their
 // whole process groups. Detached programs are not among them.
 func (l *Local) SignalGroups(signal int) {

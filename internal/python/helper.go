@@ -54,13 +54,13 @@ type Helper struct {
 	start sync.Mutex // held while the process starts
 	turn  chan struct{}
 	p     *process
-	files func(ctx context.Context, kind, name string) (*value.Map, error)
+	utils func(ctx context.Context, name string) (*value.Map, error)
 }
 
-// NewHelper returns a helper that starts when it is first used. files returns a
-// module of the tree as the question "load" has it; nil where there is none.
-func NewHelper(files func(ctx context.Context, kind, name string) (*value.Map, error)) *Helper {
-	h := &Helper{turn: make(chan struct{}, 1), files: files}
+// newHelper returns a helper that starts when it is first used. utils returns a
+// module of _utils as the question "load" has it; nil where there is none.
+func newHelper(utils func(ctx context.Context, name string) (*value.Map, error)) *Helper {
+	h := &Helper{turn: make(chan struct{}, 1), utils: utils}
 	h.turn <- struct{}{}
 	return h
 }

@@ -36,9 +36,14 @@ type Tree struct {
 // NewTree returns the Python modules of files, which a run of env and its forks
 // share.
 func NewTree(env *fun.Env, files []File) *Tree {
-	t := &Tree{env: env, files: files}
-	t.h = NewHelper(t.source)
-	return t
+	return &Tree{env: env, files: files, h: helperOf(env)}
+}
+
+type helperKey struct{}
+
+// helperOf returns the helper of a run: modules and grains have the same.
+func helperOf(env *fun.Env) *Helper {
+	return env.Memo.Once(helperKey{}, func() any { return newHelper(utils(env)) }).(*Helper)
 }
 
 // kindDir is the directory of a kind, without the underscore.
@@ -52,30 +57,30 @@ func kindDir(k fun.Kind) string {
 	return "modules"
 }
 
-// source returns the question "load" for a file of a kind that is no table's:
-// utils.
-func (t *Tree) source(ctx context.Context, kind, name string) (*value.Map, error) {
-	if kind != "utils" || strings.ContainsAny(name, "/.") {
-		return nil, nil
+// utils returns what finds the modules of _utils.
+func utils(env *fun.Env) func(ctx context.Context, name string) (*value.Map, error) {
+	return func(ctx context.Context, name string) (*value.Map, error) {
+		if strings.ContainsAny(name, "/.") {
+			return nil, nil
+		}
+		info, err := env.Up.Stat(ctx, env.SaltEnv, "_utils/"+name+".py")
+		if err != nil {
+			return nil, nil //nolint:nilerr // there is none
+		}
+		text, err := read(ctx, env, info)
+		if err != nil {
+			return nil, err
+		}
+		return load("utils", name, info, text), nil
 	}
-	path := "_utils/" + name + ".py"
-	info, err := t.env.Up.Stat(ctx, t.env.SaltEnv, path)
-	if err != nil {
-		return nil, nil //nolint:nilerr // there is none
-	}
-	text, err := t.read(ctx, info)
-	if err != nil {
-		return nil, err
-	}
-	return load("utils", name, info, text), nil
 }
 
 func load(kind, name string, info fun.FileInfo, text string) *value.Map {
 	return value.MapOf("op", "load", "kind", kind, "name", name, "path", "salt://"+info.Path, "file", info.Abs, "source", text)
 }
 
-func (t *Tree) read(ctx context.Context, info fun.FileInfo) (string, error) {
-	r, err := t.env.Up.Open(ctx, info.SaltEnv, info.Path)
+func read(ctx context.Context, env *fun.Env, info fun.FileInfo) (string, error) {
+	r, err := env.Up.Open(ctx, info.SaltEnv, info.Path)
 	if err != nil {
 		return "", err
 	}
@@ -101,7 +106,7 @@ var (
 func (t *Tree) Entries(ctx context.Context) []fun.Entry {
 	var out []fun.Entry
 	for _, f := range t.files {
-		text, err := t.read(ctx, f.FileInfo)
+		text, err := read(ctx, t.env, f.FileInfo)
 		m := &module{t: t, f: f, text: text, err: err}
 		names := []string{f.Name}
 		if v := virtualName().FindStringSubmatch(text); v != nil {
@@ -142,10 +147,7 @@ func (m *module) describe() {
 		}
 		answer, err := m.t.h.ask(context.Background(), m.t.env, load(kindDir(m.f.Kind), m.f.Name, m.f.FileInfo, m.text))
 		if err != nil {
-			m.why = fmt.Sprintf("salt://%s cannot be loaded: %v", m.f.Path, err)
-			if errors.Is(err, ErrNoPython) {
-				m.why = fmt.Sprintf("salt://%s is Python, and %v: install it, or write the module as an executable or in Starlark", m.f.Path, err)
-			}
+			m.why = unloaded(m.f.Path, err)
 			return
 		}
 		m.facts = answer.Map("value")
@@ -156,6 +158,69 @@ func (m *module) describe() {
 			}
 		}
 	})
+}
+
+// unloaded says why a file could not be loaded.
+func unloaded(path string, err error) string {
+	if errors.Is(err, ErrNoPython) {
+		return fmt.Sprintf("salt://%s is Python, and %v: install it, or write the module as an executable (docs/custom.md)", path, err)
+	}
+	return fmt.Sprintf("salt://%s cannot be loaded: %v", path, err)
+}
+
+// Grains returns what the functions of the tree's grain modules return, the later
+// over the earlier. A module that fails is warned of.
+//
+// Salt: salt/loader/__init__.py grains.
+func Grains(ctx context.Context, env *fun.Env, files []fun.FileInfo) *value.Map {
+	all := value.NewMap(8)
+	h := helperOf(env)
+	for _, info := range files {
+		name := strings.TrimSuffix(info.Path[strings.LastIndexByte(info.Path, '/')+1:], ".py")
+		text, err := read(ctx, env, info)
+		if err != nil {
+			env.Warn(fun.Warning{Where: "salt://" + info.Path, Text: err.Error()})
+			continue
+		}
+		answer, err := h.ask(ctx, env, load("grains", name, info, text))
+		if err != nil {
+			env.Warn(fun.Warning{Text: unloaded(info.Path, err)})
+			continue
+		}
+		facts := answer.Map("value")
+		if !value.Truth(facts.At("serves")) {
+			continue
+		}
+		for k, v := range facts.Map("functions").All() {
+			f, _ := v.(*value.Map)
+			kw := value.NewMap(1)
+			for _, it := range f.List("args").Items {
+				if a, ok := it.(*value.Map); ok && a.Str("name") == "grains" {
+					kw.Set("grains", grainsOf(env))
+				}
+			}
+			q := value.MapOf("op", "call", "kind", "grains", "module", name, "attribute", f.At("attribute"), "kwargs", kw)
+			answer, err := h.ask(ctx, env, q)
+			if err != nil {
+				env.Warn(fun.Warning{Where: "salt://" + info.Path, Text: fmt.Sprintf("%s: %v", value.Str(k), err)})
+				continue
+			}
+			if m, ok := answer.At("value").(*value.Map); ok {
+				all.Update(m)
+			}
+		}
+	}
+	return all
+}
+
+// grainsOf copies the grains that env has.
+func grainsOf(env *fun.Env) *value.Map {
+	m := value.NewMap(64)
+	for _, k := range env.Grains.Keys() {
+		v, _ := env.Grains.Get(k)
+		m.Set(k, v)
+	}
+	return m
 }
 
 // as returns the module as it serves under a name.
@@ -244,22 +309,21 @@ func (m *module) question(c *fun.Call, f *value.Map) *value.Map {
 func (m *module) exec(name string, f *value.Map) fun.ExecFn {
 	return func(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		answer, err := m.t.h.ask(ctx, c.Env, m.question(c, f))
+		c.Env.Host.Changed()
 		if err != nil {
-			return fun.Result{}, m.worded(c.Env, name, err)
+			return fun.Result{}, m.worded(name, err)
 		}
 		code, _ := value.AsInt(answer.At("retcode"))
 		return fun.Result{Value: answer.At("value"), Retcode: int(int32(code)), Out: answer.Str("out")}, nil
 	}
 }
 
-// worded makes the error of a call what Salt makes of the exception, and shows
-// where the module raised it.
-func (m *module) worded(env *fun.Env, name string, err error) error {
+// worded makes the error of a call what Salt makes of the exception.
+func (m *module) worded(name string, err error) error {
 	var re *RaisedError
 	if !errors.As(err, &re) {
 		return fmt.Errorf("%s of salt://%s: %w", name, m.f.Path, err)
 	}
-	m.show(env, re)
 	switch re.Type[strings.LastIndexByte(re.Type, '.')+1:] {
 	case "CommandExecutionError", "CommandNotFoundError":
 		return fun.Errorf("%s", re.Msg)
@@ -295,6 +359,7 @@ func (m *module) state(f *value.Map) fun.StateFn {
 			q.Set("frame", value.MapOf("low", c.Low.Low, "sls", c.Low.SLS, "env", c.Low.SaltEnv, "id", c.Low.Low.Str("__id__"), "instance_id", c.Low.Low.Str("__id__")))
 		}
 		answer, err := m.t.h.ask(ctx, c.Env, q)
+		c.Env.Host.Changed()
 		if err != nil {
 			var re *RaisedError
 			if errors.As(err, &re) {

@@ -110,7 +110,7 @@ func (h *Helper) serve(ctx context.Context, env *fun.Env, m *value.Map) (value.V
 		}
 		return v, nil
 	case "source":
-		src, err := h.files(ctx, m.Str("kind"), m.Str("name"))
+		src, err := h.utils(ctx, m.Str("name"))
 		if src == nil {
 			return nil, err
 		}

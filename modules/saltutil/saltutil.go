@@ -53,7 +53,7 @@ func returners(ctx context.Context, c *fun.Call) *value.List {
 
 func listExtmods(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	out := value.NewMap(2)
-	for _, d := range []string{"_modules", "_runners"} {
+	for _, d := range []string{"_modules", "_runners", "_states"} {
 		l, err := names(ctx, c, d)
 		if err != nil {
 			return fun.Result{}, err
