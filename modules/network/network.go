@@ -1,5 +1,5 @@
-// Package network is the part of Salt's execution module "network" that tells
-// of interfaces, addresses and networks, and tries connections.
+// Package network is Salt's execution module "network": interfaces, addresses,
+// routes, sockets, connections and the name of the machine.
 package network
 
 import (
@@ -16,7 +16,7 @@ import (
 
 // Module returns the execution module "network".
 func Module() fun.Module {
-	return fun.Module{Name: "network", Kind: fun.Exec, Doc: "Interfaces, addresses and connections.", Specs: specs}
+	return fun.Module{Name: "network", Kind: fun.Exec, Doc: "Interfaces, addresses, routes and connections.", Specs: specs}
 }
 
 func interfaces(_ context.Context, c *fun.Call) (fun.Result, error) {
