@@ -7,6 +7,7 @@ import (
 	"brine/internal/fun"
 	alternativesmod "brine/modules/alternatives"
 	archivemod "brine/modules/archive"
+	atmod "brine/modules/at"
 	cmdmod "brine/modules/cmd"
 	configmod "brine/modules/config"
 	cpmod "brine/modules/cp"
@@ -39,6 +40,7 @@ import (
 	"brine/modules/pkg/aptpkg"
 	"brine/modules/pkg/dpkg"
 	pkgresource "brine/modules/pkg/resource"
+	psmod "brine/modules/ps"
 	randommod "brine/modules/random"
 	runitmod "brine/modules/runit"
 	saltutilmod "brine/modules/saltutil"
@@ -62,6 +64,7 @@ import (
 	"brine/runner/fn/wheel"
 	alternativesstates "brine/states/alternatives"
 	archivestates "brine/states/archive"
+	atstates "brine/states/at"
 	cmdstates "brine/states/cmd"
 	cronstates "brine/states/cron"
 	environstates "brine/states/environ"
@@ -80,6 +83,7 @@ import (
 	modulestates "brine/states/module"
 	mountstates "brine/states/mount"
 	pkgstates "brine/states/pkg"
+	processstates "brine/states/process"
 	saltstates "brine/states/salt"
 	servicestates "brine/states/service"
 	sshauthstates "brine/states/sshauth"
@@ -98,6 +102,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "aptpkg", Virtual: "pkg", Load: aptpkg.Module},
 		{Kind: fun.Exec, Name: "alternatives", Load: alternativesmod.Module},
 		{Kind: fun.Exec, Name: "archive", Load: archivemod.Module},
+		{Kind: fun.Exec, Name: "at", Load: atmod.Module},
 		{Kind: fun.Exec, Name: "cmd", Load: cmdmod.Module},
 		{Kind: fun.Exec, Name: "config", Load: configmod.Module},
 		{Kind: fun.Exec, Name: "cp", Load: cpmod.Module},
@@ -128,6 +133,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
 		{Kind: fun.Exec, Name: "pkg_resource", Load: pkgresource.Module},
+		{Kind: fun.Exec, Name: "ps", Load: psmod.Module},
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},
 		{Kind: fun.Exec, Name: "runit", Load: runitmod.Module},
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
@@ -149,6 +155,7 @@ func Table() *fun.Table {
 
 		{Kind: fun.State, Name: "alternatives", Load: alternativesstates.States},
 		{Kind: fun.State, Name: "archive", Load: archivestates.States},
+		{Kind: fun.State, Name: "at", Load: atstates.States},
 		{Kind: fun.State, Name: "cmd", Load: cmdstates.States},
 		{Kind: fun.State, Name: "cron", Load: cronstates.States},
 		{Kind: fun.State, Name: "environ", Load: environstates.States},
@@ -167,6 +174,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
 		{Kind: fun.State, Name: "mount", Load: mountstates.States},
+		{Kind: fun.State, Name: "process", Load: processstates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "ssh_auth", Load: sshauthstates.States},
 		{Kind: fun.State, Name: "ssh_known_hosts", Load: sshknownhostsstates.States},
