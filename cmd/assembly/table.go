@@ -14,6 +14,7 @@ import (
 	cronmod "brine/modules/cron"
 	datamod "brine/modules/data"
 	defaultsmod "brine/modules/defaults"
+	diskmod "brine/modules/disk"
 	environmod "brine/modules/environ"
 	eventmod "brine/modules/event"
 	filemod "brine/modules/file"
@@ -67,6 +68,7 @@ import (
 	atstates "brine/states/at"
 	cmdstates "brine/states/cmd"
 	cronstates "brine/states/cron"
+	diskstates "brine/states/disk"
 	environstates "brine/states/environ"
 	eventstates "brine/states/event"
 	filestates "brine/states/file"
@@ -109,6 +111,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "cron", Load: cronmod.Module},
 		{Kind: fun.Exec, Name: "data", Load: datamod.Module},
 		{Kind: fun.Exec, Name: "defaults", Load: defaultsmod.Module},
+		{Kind: fun.Exec, Name: "disk", Load: diskmod.Module},
 		{Kind: fun.Exec, Name: "dpkg_lowpkg", Virtual: "lowpkg", Load: dpkg.Module},
 		{Kind: fun.Exec, Name: "environ", Load: environmod.Module},
 		{Kind: fun.Exec, Name: "event", Load: eventmod.Module},
@@ -158,6 +161,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "at", Load: atstates.States},
 		{Kind: fun.State, Name: "cmd", Load: cmdstates.States},
 		{Kind: fun.State, Name: "cron", Load: cronstates.States},
+		{Kind: fun.State, Name: "disk", Load: diskstates.States},
 		{Kind: fun.State, Name: "environ", Load: environstates.States},
 		{Kind: fun.State, Name: "event", Load: eventstates.States},
 		{Kind: fun.State, Name: "file", Load: filestates.States},
