@@ -24,6 +24,7 @@ import (
 	hostsmod "brine/modules/hosts"
 	httpmod "brine/modules/http"
 	inimanagemod "brine/modules/inimanage"
+	"brine/modules/ip/debianip"
 	jinjamod "brine/modules/jinja"
 	keyboardmod "brine/modules/keyboard"
 	kmodmod "brine/modules/kmod"
@@ -84,6 +85,7 @@ import (
 	logrotatestates "brine/states/logrotate"
 	modulestates "brine/states/module"
 	mountstates "brine/states/mount"
+	networkstates "brine/states/network"
 	pkgstates "brine/states/pkg"
 	processstates "brine/states/process"
 	saltstates "brine/states/salt"
@@ -110,6 +112,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "cp", Load: cpmod.Module},
 		{Kind: fun.Exec, Name: "cron", Load: cronmod.Module},
 		{Kind: fun.Exec, Name: "data", Load: datamod.Module},
+		{Kind: fun.Exec, Name: "debian_ip", Virtual: "ip", Load: debianip.Module},
 		{Kind: fun.Exec, Name: "defaults", Load: defaultsmod.Module},
 		{Kind: fun.Exec, Name: "disk", Load: diskmod.Module},
 		{Kind: fun.Exec, Name: "dpkg_lowpkg", Virtual: "lowpkg", Load: dpkg.Module},
@@ -176,6 +179,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "linux_acl", Virtual: "acl", Load: linuxaclstates.States},
 		{Kind: fun.State, Name: "logrotate", Load: logrotatestates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
+		{Kind: fun.State, Name: "network", Load: networkstates.States},
 		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
 		{Kind: fun.State, Name: "mount", Load: mountstates.States},
 		{Kind: fun.State, Name: "process", Load: processstates.States},

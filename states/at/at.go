@@ -32,7 +32,7 @@ var jobArgs = []fun.Arg{
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "absent", Src: "states/at.py absent", State: absent, VarKw: true,
+		Name: "absent", Src: "states/at.py absent", State: absent, VarKw: true, Hands: true,
 		Doc:     "Remove jobs: the one of a number, those that fit, or all.\n\nFurther arguments choose jobs: tag, runas, hour, minute, day, month, year.",
 		Example: "old jobs:\n  at.absent:\n    - tag: rose\n    - day: 13",
 		Args: []fun.Arg{
