@@ -56,6 +56,7 @@ import (
 	testmod "brine/modules/test"
 	timezonemod "brine/modules/timezone"
 	usermod "brine/modules/user"
+	webutilmod "brine/modules/webutil"
 	"brine/runner/fn/events"
 	"brine/runner/fn/manage"
 	"brine/runner/fn/orchestrate"
@@ -83,16 +84,19 @@ import (
 	linuxaclstates "brine/states/linuxacl"
 	localestates "brine/states/locale"
 	logrotatestates "brine/states/logrotate"
+	loopstates "brine/states/loop"
 	modulestates "brine/states/module"
 	mountstates "brine/states/mount"
 	networkstates "brine/states/network"
 	pkgstates "brine/states/pkg"
 	processstates "brine/states/process"
 	saltstates "brine/states/salt"
+	saltutilstates "brine/states/saltutil"
 	servicestates "brine/states/service"
 	sshauthstates "brine/states/sshauth"
 	sshknownhostsstates "brine/states/sshknownhosts"
 	stateconfstates "brine/states/stateconf"
+	statusstates "brine/states/status"
 	sysctlstates "brine/states/sysctl"
 	teststates "brine/states/test"
 	timezonestates "brine/states/timezone"
@@ -158,6 +162,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "test", Load: testmod.Module},
 		{Kind: fun.Exec, Name: "timezone", Load: timezonemod.Module},
 		{Kind: fun.Exec, Name: "user", Load: usermod.Module},
+		{Kind: fun.Exec, Name: "webutil", Load: webutilmod.Module},
 
 		{Kind: fun.State, Name: "alternatives", Load: alternativesstates.States},
 		{Kind: fun.State, Name: "archive", Load: archivestates.States},
@@ -178,20 +183,24 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "ini_manage", Virtual: "ini", Load: inimanagestates.States},
 		{Kind: fun.State, Name: "linux_acl", Virtual: "acl", Load: linuxaclstates.States},
 		{Kind: fun.State, Name: "logrotate", Load: logrotatestates.States},
+		{Kind: fun.State, Name: "loop", Load: loopstates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "network", Load: networkstates.States},
 		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
 		{Kind: fun.State, Name: "mount", Load: mountstates.States},
 		{Kind: fun.State, Name: "process", Load: processstates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
+		{Kind: fun.State, Name: "saltutil", Load: saltutilstates.States},
 		{Kind: fun.State, Name: "ssh_auth", Load: sshauthstates.States},
 		{Kind: fun.State, Name: "ssh_known_hosts", Load: sshknownhostsstates.States},
 		{Kind: fun.State, Name: "service", Load: servicestates.States},
 		{Kind: fun.State, Name: "stateconf", Load: stateconfstates.States},
+		{Kind: fun.State, Name: "status", Load: statusstates.States},
 		{Kind: fun.State, Name: "sysctl", Load: sysctlstates.States},
 		{Kind: fun.State, Name: "test", Load: teststates.States},
 		{Kind: fun.State, Name: "timezone", Load: timezonestates.States},
 		{Kind: fun.State, Name: "user", Load: userstates.States},
+		{Kind: fun.State, Name: "webutil", Load: webutilstates.States},
 
 		{Kind: fun.Runner, Name: "audit", Load: auditRunner},
 		{Kind: fun.Runner, Name: "config", Load: saltrun.Config},
