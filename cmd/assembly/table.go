@@ -14,7 +14,9 @@ import (
 	cronmod "brine/modules/cron"
 	datamod "brine/modules/data"
 	defaultsmod "brine/modules/defaults"
+	digmod "brine/modules/dig"
 	diskmod "brine/modules/disk"
+	dnsutilmod "brine/modules/dnsutil"
 	environmod "brine/modules/environ"
 	eventmod "brine/modules/event"
 	filemod "brine/modules/file"
@@ -36,6 +38,7 @@ import (
 	matchmod "brine/modules/match"
 	mountmod "brine/modules/mount"
 	networkmod "brine/modules/network"
+	nfs3mod "brine/modules/nfs3"
 	openrcmod "brine/modules/openrc"
 	outmod "brine/modules/out"
 	pillarmod "brine/modules/pillar"
@@ -44,10 +47,12 @@ import (
 	pkgresource "brine/modules/pkg/resource"
 	psmod "brine/modules/ps"
 	randommod "brine/modules/random"
+	rsyncmod "brine/modules/rsync"
 	runitmod "brine/modules/runit"
 	saltutilmod "brine/modules/saltutil"
 	shadowmod "brine/modules/shadow"
 	slsutilmod "brine/modules/slsutil"
+	smbiosmod "brine/modules/smbios"
 	sshmod "brine/modules/ssh"
 	statusmod "brine/modules/status"
 	systemmod "brine/modules/system"
@@ -88,8 +93,10 @@ import (
 	modulestates "brine/states/module"
 	mountstates "brine/states/mount"
 	networkstates "brine/states/network"
+	nfsexportstates "brine/states/nfsexport"
 	pkgstates "brine/states/pkg"
 	processstates "brine/states/process"
+	rsyncstates "brine/states/rsync"
 	saltstates "brine/states/salt"
 	saltutilstates "brine/states/saltutil"
 	servicestates "brine/states/service"
@@ -101,6 +108,7 @@ import (
 	teststates "brine/states/test"
 	timezonestates "brine/states/timezone"
 	userstates "brine/states/user"
+	webutilstates "brine/states/webutil"
 )
 
 // Table returns all functions of this build. Modules are made when they are
@@ -118,7 +126,9 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "data", Load: datamod.Module},
 		{Kind: fun.Exec, Name: "debian_ip", Virtual: "ip", Load: debianip.Module},
 		{Kind: fun.Exec, Name: "defaults", Load: defaultsmod.Module},
+		{Kind: fun.Exec, Name: "dig", Load: digmod.Module},
 		{Kind: fun.Exec, Name: "disk", Load: diskmod.Module},
+		{Kind: fun.Exec, Name: "dnsutil", Load: dnsutilmod.Module},
 		{Kind: fun.Exec, Name: "dpkg_lowpkg", Virtual: "lowpkg", Load: dpkg.Module},
 		{Kind: fun.Exec, Name: "environ", Load: environmod.Module},
 		{Kind: fun.Exec, Name: "event", Load: eventmod.Module},
@@ -140,15 +150,18 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
 		{Kind: fun.Exec, Name: "mount", Load: mountmod.Module},
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
+		{Kind: fun.Exec, Name: "nfs3", Load: nfs3mod.Module},
 		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
 		{Kind: fun.Exec, Name: "pkg_resource", Load: pkgresource.Module},
 		{Kind: fun.Exec, Name: "ps", Load: psmod.Module},
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},
+		{Kind: fun.Exec, Name: "rsync", Load: rsyncmod.Module},
 		{Kind: fun.Exec, Name: "runit", Load: runitmod.Module},
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
 		{Kind: fun.Exec, Name: "shadow", Load: shadowmod.Module},
 		{Kind: fun.Exec, Name: "slsutil", Load: slsutilmod.Module},
+		{Kind: fun.Exec, Name: "smbios", Load: smbiosmod.Module},
 		{Kind: fun.Exec, Name: "ssh", Load: sshmod.Module},
 		{Kind: fun.Exec, Name: "state", Load: stateModule},
 		{Kind: fun.Exec, Name: "status", Load: statusmod.Module},
@@ -186,9 +199,11 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "loop", Load: loopstates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "network", Load: networkstates.States},
+		{Kind: fun.State, Name: "nfs_export", Load: nfsexportstates.States},
 		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
 		{Kind: fun.State, Name: "mount", Load: mountstates.States},
 		{Kind: fun.State, Name: "process", Load: processstates.States},
+		{Kind: fun.State, Name: "rsync", Load: rsyncstates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "saltutil", Load: saltutilstates.States},
 		{Kind: fun.State, Name: "ssh_auth", Load: sshauthstates.States},

@@ -55,7 +55,7 @@ func pkill(_ context.Context, c *fun.Call) (fun.Result, error) {
 		case err == nil:
 			killed.Append(int64(p.PID))
 		case !isGone(err):
-			return fun.Result{}, fun.Errorf("signal %d to process %d (%s): %s", c.Int("signal"), p.PID, p.Name(), host.OSError(err))
+			return fun.Result{}, fun.Errorf("signal %d to process %d (%s): %s", c.Int("signal"), p.PID, p.Name(), host.Strerror(err))
 		}
 	}
 	if killed.Len() == 0 {
@@ -92,7 +92,7 @@ func killPID(_ context.Context, c *fun.Call) (fun.Result, error) {
 		if isGone(err) {
 			return fun.Value(false)
 		}
-		return fun.Result{}, fun.Errorf("signal %d to process %d: %s", c.Int("signal"), pid, host.OSError(err))
+		return fun.Result{}, fun.Errorf("signal %d to process %d: %s", c.Int("signal"), pid, host.Strerror(err))
 	}
 	return fun.Value(true)
 }

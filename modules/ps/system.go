@@ -319,7 +319,7 @@ func space(h host.Host, path string) (*value.Map, error) {
 func diskUsage(_ context.Context, c *fun.Call) (fun.Result, error) {
 	m, err := space(c.Env.Host, c.Str("path"))
 	if err != nil {
-		return fun.Result{}, fun.Errorf("%s: %s", c.Str("path"), host.OSError(err))
+		return fun.Result{}, fun.Errorf("%s: %s", c.Str("path"), host.Strerror(err))
 	}
 	return fun.Value(m)
 }

@@ -91,7 +91,7 @@ const rebootWitness = "/var/volatile/tmp/salt/reboot_witnessed"
 func setRebootWitnessed(_ context.Context, c *fun.Call) (fun.Result, error) {
 	h := c.Env.Host
 	if err := h.MkdirAll(path.Dir(rebootWitness), 0o755); err != nil {
-		return fun.Result{}, &fun.InvocationError{Msg: fmt.Sprintf("Error creating %s: %s", path.Dir(rebootWitness), host.OSError(err))}
+		return fun.Result{}, &fun.InvocationError{Msg: fmt.Sprintf("Error creating %s: %s", path.Dir(rebootWitness), host.Strerror(err))}
 	}
 	return fun.Value(h.WriteFile(rebootWitness, strings.NewReader(""), host.WriteOptions{}) == nil)
 }

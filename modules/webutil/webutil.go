@@ -144,7 +144,7 @@ func useradd(_ context.Context, c *fun.Call) (fun.Result, error) {
 	defer textfile.Lock(c.Env, file)()
 	b, err := h.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fun.Result{}, fun.Errorf("%s: %s", file, host.OSError(err))
+		return fun.Result{}, fun.Errorf("%s: %s", file, host.Strerror(err))
 	}
 	isNew := err != nil
 	text, err := hash(c.Str("opts"), password)
@@ -166,7 +166,7 @@ func useradd(_ context.Context, c *fun.Call) (fun.Result, error) {
 		opts.UID, opts.GID = &a.UID, &a.GID
 	}
 	if err := h.WriteFile(file, strings.NewReader(textfile.Join(lines)), opts); err != nil {
-		return fun.Result{Value: done(c, 1, fmt.Sprintf("htpasswd: cannot create file %s: %s", file, host.OSError(err))), Retcode: 1}, nil
+		return fun.Result{Value: done(c, 1, fmt.Sprintf("htpasswd: cannot create file %s: %s", file, host.Strerror(err))), Retcode: 1}, nil
 	}
 	return fun.Value(done(c, 0, said))
 }
@@ -182,13 +182,13 @@ func userdel(_ context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Value("Error: The specified htpasswd file does not exist")
 	}
 	if err != nil {
-		return fun.Result{}, fun.Errorf("%s: %s", file, host.OSError(err))
+		return fun.Result{}, fun.Errorf("%s: %s", file, host.Strerror(err))
 	}
 	lines, said, retcode := textfile.Lines(string(b)), "Deleting password for user "+user, int64(0)
 	if i := find(lines, user); i < 0 {
 		said = "User " + user + " not found"
 	} else if err := textfile.Write(h, file, textfile.Join(append(lines[:i:i], lines[i+1:]...))); err != nil {
-		said, retcode = fmt.Sprintf("htpasswd: unable to update file %s: %s", file, host.OSError(err)), 1
+		said, retcode = fmt.Sprintf("htpasswd: unable to update file %s: %s", file, host.Strerror(err)), 1
 	}
 	if c.Bool("all_results") {
 		return fun.Result{Value: done(c, retcode, said), Retcode: int(retcode)}, nil
@@ -223,7 +223,7 @@ func verify(_ context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Value(false)
 	}
 	if err != nil {
-		return fun.Result{}, fun.Errorf("%s: %s", c.Str("pwfile"), host.OSError(err))
+		return fun.Result{}, fun.Errorf("%s: %s", c.Str("pwfile"), host.Strerror(err))
 	}
 	lines := textfile.Lines(string(b))
 	i := find(lines, c.Str("user"))
