@@ -235,7 +235,7 @@ func row(head, f []string, c *fun.Call) *value.Map {
 		if i == len(head)-1 {
 			words = f[i:]
 		}
-		var v value.Value = number(strings.Join(words, " "))
+		v := number(strings.Join(words, " "))
 		if len(words) > 1 {
 			l := value.NewList()
 			for _, w := range words {

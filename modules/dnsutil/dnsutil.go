@@ -26,7 +26,7 @@ func Module() fun.Module {
 // Arguments that several functions have.
 var (
 	fileArg    = fun.Arg{Name: "hostsfile", Type: fun.Path, Default: "/etc/hosts", Doc: "the file"}
-	entriesArg = fun.Arg{Name: "entries", Type: fun.Commas, Required: true, Doc: "names, as a list or separated by commas"}
+	entriesArg = fun.Arg{Name: "entries", Type: fun.Commas, Doc: "names, as a list or separated by commas"}
 	hostArg    = fun.Arg{Name: "host", Type: fun.Str, Required: true, Doc: "the name"}
 	domainArg  = fun.Arg{Name: "domain", Type: fun.Str, Required: true, Doc: "the domain"}
 	serverArg  = fun.Arg{Name: "nameserver", Type: fun.Str, Doc: "the server to ask; None is the system's"}
@@ -51,7 +51,7 @@ var specs = []fun.Spec{
 	{Name: "check_ip", Doc: "Return whether text is an address.", Src: "modules/dnsutil.py check_ip", Args: []fun.Arg{{Name: "ip_addr", Type: fun.Str, Required: true, Doc: "the text"}}, Fn: byDig, Example: "call dnsutil.check_ip 127.0.0.1"},
 	{
 		Name: "hosts_append", Doc: "Add a line to a file of hosts; return what was done.", Src: "modules/dnsutil.py hosts_append", Fn: hostsAppend, Example: "call dnsutil.hosts_append /etc/hosts 127.0.0.1 ad1.yuk.co,ad2.yuk.co",
-		Args: []fun.Arg{fileArg, {Name: "ip_addr", Type: fun.Str, Required: true, Doc: "the address"}, entriesArg},
+		Args: []fun.Arg{fileArg, {Name: "ip_addr", Type: fun.Str, Doc: "the address"}, entriesArg},
 	},
 	{Name: "hosts_remove", Doc: "Remove names from a file of hosts.", Src: "modules/dnsutil.py hosts_remove", Args: []fun.Arg{fileArg, entriesArg}, Fn: hostsRemove, Example: "call dnsutil.hosts_remove /etc/hosts ad1.yuk.co"},
 	{Name: "parse_hosts", Doc: "Return the names in a file of hosts by address.", Src: "modules/dnsutil.py parse_hosts", Args: []fun.Arg{fileArg, {Name: "hosts", Type: fun.Str, Doc: "text to read instead"}}, Fn: parseHosts, Example: "call dnsutil.parse_hosts"},

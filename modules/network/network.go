@@ -11,6 +11,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/grains"
+	"brine/internal/host"
 	"brine/internal/value"
 )
 
@@ -19,8 +20,11 @@ func Module() fun.Module {
 	return fun.Module{Name: "network", Kind: fun.Exec, Doc: "Interfaces, addresses, routes and connections.", Specs: specs}
 }
 
+// Interfaces returns all interfaces with their addresses, as network.interfaces does.
+func Interfaces(h host.Host) (*value.Map, error) { return grains.Interfaces(h) }
+
 func interfaces(_ context.Context, c *fun.Call) (fun.Result, error) {
-	m, err := grains.Interfaces(c.Env.Host)
+	m, err := Interfaces(c.Env.Host)
 	return fun.Result{Value: m}, err
 }
 

@@ -274,10 +274,10 @@ func addExport(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: value.MapOf("hosts", hosts, "options", value.Strings(options...))}, save(c.Env.Host, file, entries)
 }
 
-// reload runs exportfs(8), whose status says little: what it prints on stderr is an
-// error. Salt: salt/modules/nfs3.py reload_exports.
+// reload runs the tool of the NFS server, whose status says little: what it prints on
+// stderr is an error. Salt: salt/modules/nfs3.py reload_exports.
 func reload(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	out, err := tool.Run(ctx, c.Env.Host, "exportfs", "-r")
+	out, err := tool.Run(ctx, c.Env.Host, "exportfs", "-r") //nolint:misspell // the name of a program
 	if err != nil {
 		return fun.Result{}, err
 	}

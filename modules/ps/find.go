@@ -167,5 +167,5 @@ func psaux(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			l.Append(line)
 		}
 	}
-	return fun.Result{Value: value.NewList(name, l, value.Str(int64(l.Len()))+" occurence(s)."), Retcode: out.Status}, nil
+	return fun.Result{Value: value.NewList(name, l, value.Str(int64(l.Len()))+" occurence(s)."), Retcode: out.Status}, nil //nolint:misspell // Salt's text
 }

@@ -36,8 +36,18 @@ var states = [...]struct {
 	letter byte
 	name   string
 }{
-	{'R', "running"}, {'S', "sleeping"}, {'D', "disk-sleep"}, {'T', "stopped"}, {'t', "tracing-stop"}, {'Z', "zombie"},
-	{'X', "dead"}, {'x', "dead"}, {'K', "wake-kill"}, {'W', "waking"}, {'I', "idle"}, {'P', "parked"},
+	{'R', "running"},
+	{'S', "sleeping"},
+	{'D', "disk-sleep"},
+	{'T', "stopped"},
+	{'t', "tracing-stop"},
+	{'Z', "zombie"},
+	{'X', "dead"},
+	{'x', "dead"},
+	{'K', "wake-kill"},
+	{'W', "waking"},
+	{'I', "idle"},
+	{'P', "parked"},
 }
 
 // A Process is a process as /proc/PID/stat tells of it.

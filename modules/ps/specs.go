@@ -37,7 +37,8 @@ var specs = []fun.Spec{
 	{
 		Name: "pgrep", Doc: "Return the numbers of the processes that match, None if there is none.", Src: "modules/ps.py pgrep", Example: "call ps.pgrep httpd", Fn: pgrep,
 		Args: []fun.Arg{
-			{Name: "pattern", Type: fun.Str, Required: true, Doc: "text in the name"}, userArg, fullArg,
+			{Name: "pattern", Type: fun.Str, Required: true, Doc: "text in the name"},
+			userArg, fullArg,
 			{Name: "pattern_is_regex", Type: fun.Bool, Default: false, Doc: "the pattern is a regular expression"},
 		},
 	},

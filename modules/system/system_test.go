@@ -315,8 +315,10 @@ func TestRebootWitness(t *testing.T) {
 		fun  string
 		want bool
 	}{
-		{"get_reboot_required_witnessed", false}, {"set_reboot_required_witnessed", true},
-		{"get_reboot_required_witnessed", true}, {"set_reboot_required_witnessed", true},
+		{"get_reboot_required_witnessed", false},
+		{"set_reboot_required_witnessed", true},
+		{"get_reboot_required_witnessed", true},
+		{"set_reboot_required_witnessed", true},
 	} {
 		if res, err := call(t, h, step.fun); err != nil || res.Value != step.want {
 			t.Errorf("%s = %v, %v", step.fun, res.Value, err)

@@ -10,9 +10,9 @@ import (
 
 	"brine/internal/difflib"
 	"brine/internal/fun"
-	"brine/internal/grains"
 	"brine/internal/value"
 	"brine/modules/machine"
+	netmod "brine/modules/network"
 	"brine/modules/tool"
 )
 
@@ -230,7 +230,7 @@ func (j *job) restart(ctx context.Context, changed bool) fun.Ret {
 
 // isUp reports whether the interface, or an address that is labelled so, is there and up.
 func (j *job) isUp() (bool, error) {
-	all, err := grains.Interfaces(j.c.Env.Host)
+	all, err := netmod.Interfaces(j.c.Env.Host)
 	if err != nil {
 		return false, err
 	}

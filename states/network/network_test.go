@@ -81,8 +81,10 @@ func TestManaged(t *testing.T) {
 		{"state network.managed {name: eth1, proto: dhcp, mtu: 1400}", "True: Interface eth1 added. {'interface': 'Added network interface.', 'status': 'Interface eth1 is up'}"},
 		{"state network.managed {name: eth1, proto: dhcp, mtu: 1400, noifupdown: true}", "True: Interface eth1 is up to date. {}"},
 		{"test network.managed {name: eth1, proto: dhcp, mtu: 1500, noifupdown: true}", "None: Interface eth1 is set to be updated:\n--- \n+++ \n@@ -1,4 +1,4 @@\n auto eth1\n\n iface eth1 inet dhcp\n\n-    mtu 1400\n\n+    mtu 1500\n\n \n {}"},
-		{"state network.managed {name: eth7, proto: static, ipaddr: 10.7.0.1, netmask: 24, gateway: 10.7.0.254, enable_ipv6: true, ipv6proto: static, ipv6addr: '2001:db8::3', ipv6netmask: 64, dns: [8.8.8.8, 8.8.4.4], noifupdown: true}",
-			"True: Interface eth7 updated. {'interface': '--- \\n+++ \\n@@ -1,3 +1,11 @@\\n auto eth7\\n\\n-iface eth7 inet dhcp\\n\\n+iface eth7 inet static\\n\\n+    address 10.7.0.1\\n\\n+    netmask 24\\n\\n+    gateway 10.7.0.254\\n\\n+    dns-nameservers 8.8.8.8 8.8.4.4\\n\\n+iface eth7 inet6 static\\n\\n+    address 2001:db8::3\\n\\n+    netmask 64\\n\\n+    dns-nameservers 8.8.8.8 8.8.4.4\\n\\n \\n'}"},
+		{
+			"state network.managed {name: eth7, proto: static, ipaddr: 10.7.0.1, netmask: 24, gateway: 10.7.0.254, enable_ipv6: true, ipv6proto: static, ipv6addr: '2001:db8::3', ipv6netmask: 64, dns: [8.8.8.8, 8.8.4.4], noifupdown: true}",
+			"True: Interface eth7 updated. {'interface': '--- \\n+++ \\n@@ -1,3 +1,11 @@\\n auto eth7\\n\\n-iface eth7 inet dhcp\\n\\n+iface eth7 inet static\\n\\n+    address 10.7.0.1\\n\\n+    netmask 24\\n\\n+    gateway 10.7.0.254\\n\\n+    dns-nameservers 8.8.8.8 8.8.4.4\\n\\n+iface eth7 inet6 static\\n\\n+    address 2001:db8::3\\n\\n+    netmask 64\\n\\n+    dns-nameservers 8.8.8.8 8.8.4.4\\n\\n \\n'}",
+		},
 		{"state network.managed {name: eth8, type: cable}", "False: Invalid option -- Interface: eth8, Option: cable, Expected: [eth|bond|alias|clone|ipsec|dialup|bridge|slave|vlan|pppoe|source] {}"},
 		{"state network.managed {name: eth8, duplex: both}", "False: Invalid option -- Interface: eth8, Option: duplex, Expected: [full|half] {}"},
 		{"state network.managed {name: bond0, type: bond}", "False: slaves is a required setting for bond interfaces {}"},

@@ -276,10 +276,12 @@ func buildBond(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	text := "alias " + name + " bonding\noptions " + name + " "
+	var b strings.Builder
+	b.WriteString("alias " + name + " bonding\noptions " + name + " ")
 	for k, v := range m.All() {
-		text += value.Str(k) + "=" + value.Str(v) + " "
+		b.WriteString(value.Str(k) + "=" + value.Str(v) + " ")
 	}
+	text := b.String()
 	if test {
 		return result(splitLines(text))
 	}

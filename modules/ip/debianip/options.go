@@ -166,7 +166,7 @@ func check(name string, v value.Value, family string) (value.Value, bool) {
 
 // choices returns the words that an option takes.
 func choices(k kind) []string {
-	switch k {
+	switch k { //nolint:exhaustive // the others take no words
 	case proto4:
 		return []string{"bootp", "dhcp", "static", "manual", "loopback", "ppp"}
 	case proto6:

@@ -111,15 +111,41 @@ func bondDefault(name string) string {
 	return "0"
 }
 
+// bondMode returns the number of a mode by its number or name, -1 where there is none.
+func bondMode(given string) int {
+	for i, m := range bondModes {
+		if given == m.name || given == value.Str(int64(i)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// bondNumber returns an option of a bond that is a number.
+func bondNumber(o *value.Map, iface, name string) (value.Value, error) {
+	v, expected := o.At(name), "integer"
+	if name == "lacp_rate" {
+		expected = "fast|1|slow|0"
+		switch v {
+		case "fast":
+			v = "1"
+		case "slow":
+			v = "0"
+		}
+	}
+	if !o.Has(name) {
+		return bondDefault(name), nil
+	}
+	if _, err := value.ToInt(v); err != nil {
+		return nil, bad(iface, name, expected)
+	}
+	return v, nil
+}
+
 // bonding reads the options of a bond. Salt: salt/modules/debian_ip.py
 // _parse_settings_bond.
 func bonding(c *fun.Call, o *value.Map, iface string) (*value.Map, error) {
-	given, mode := value.Str(o.At("mode")), -1
-	for i, m := range bondModes {
-		if given == m.name || given == value.Str(int64(i)) {
-			mode = i
-		}
-	}
+	mode := bondMode(value.Str(o.At("mode")))
 	if mode < 0 {
 		return nil, bad(iface, "mode", "0|1|2|3|4|5|6|balance-rr|active-backup|balance-xor|broadcast|802.3ad|balance-tlb|balance-alb")
 	}
@@ -132,20 +158,9 @@ func bonding(c *fun.Call, o *value.Map, iface string) (*value.Map, error) {
 		m.Set("arp_ip_target", strings.Join(words(l), ","))
 	}
 	for _, name := range takes.numbers {
-		v, expected := o.At(name), "integer"
-		if name == "lacp_rate" {
-			expected = "fast|1|slow|0"
-			switch v {
-			case "fast":
-				v = "1"
-			case "slow":
-				v = "0"
-			}
-		}
-		if !o.Has(name) {
-			v = bondDefault(name)
-		} else if _, err := value.ToInt(v); err != nil {
-			return nil, bad(iface, name, expected)
+		v, err := bondNumber(o, iface, name)
+		if err != nil {
+			return nil, err
 		}
 		m.Set(name, v)
 	}
@@ -228,10 +243,15 @@ func bridging(o *value.Map, iface string) (*value.Map, error) {
 			m.Set(name, strings.Join(f, " "))
 		}
 	}
+	return m, bridgeTree(o, m, iface)
+}
+
+// bridgeTree reads stp and waitport.
+func bridgeTree(o, m *value.Map, iface string) error {
 	if o.Has("stp") {
 		on, ok := onOff(o.At("stp"))
 		if !ok {
-			return nil, bad(iface, "stp", switches)
+			return bad(iface, "stp", switches)
 		}
 		m.Set("stp", onText(on))
 	}
@@ -240,13 +260,13 @@ func bridging(o *value.Map, iface string) (*value.Map, error) {
 		if _, ok := v.(int64); !ok {
 			f := strings.Fields(value.Str(v))
 			if len(f) < 2 || strings.Trim(f[0], "0123456789") != "" {
-				return nil, bad(iface, "waitport", "integer [interfaces]")
+				return bad(iface, "waitport", "integer [interfaces]")
 			}
 			v = strings.Join(f, " ")
 		}
 		m.Set("waitport", v)
 	}
-	return m, nil
+	return nil
 }
 
 // pppOptions are the options of pppoe; those that are switches come first.
