@@ -97,7 +97,7 @@ func killPID(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(true)
 }
 
-// statusOf lists the processes in a state. Salt: salt/modules/ps.py status.
+// statusOf lists the other processes in a state. Salt: salt/modules/ps.py status.
 // Difference: both ways of writing a state are known, disk_sleep of the documentation
 // and disk-sleep.
 func statusOf(_ context.Context, c *fun.Call) (fun.Result, error) {
@@ -108,7 +108,7 @@ func statusOf(_ context.Context, c *fun.Call) (fun.Result, error) {
 	all, err := List(c.Env.Host)
 	l := value.NewList()
 	for _, p := range all {
-		if p.Status() == want {
+		if p.Status() == want && p.PID != c.Env.Host.Getpid() {
 			l.Append(value.MapOf("pid", int64(p.PID), "name", p.Name()))
 		}
 	}

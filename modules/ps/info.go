@@ -32,6 +32,7 @@ var attributes = [...]attribute{
 	{"exe", func(p *Process) value.Value { return p.link("exe") }},
 	{"gids", func(p *Process) value.Value { return p.ids("Gid") }},
 	{"io_counters", (*Process).io},
+	{"memory_full_info", (*Process).memoryFull},
 	{"memory_info", func(p *Process) value.Value { return items(p.memory()) }},
 	{"memory_percent", (*Process).memoryPercent},
 	{"name", func(p *Process) value.Value { return p.Name() }},
@@ -43,6 +44,7 @@ var attributes = [...]attribute{
 	{"ppid", func(p *Process) value.Value { return int64(p.Parent()) }},
 	{"status", func(p *Process) value.Value { return p.Status() }},
 	{"terminal", (*Process).terminal},
+	{"threads", (*Process).threads},
 	{"uids", func(p *Process) value.Value { return p.ids("Uid") }},
 	{"username", func(p *Process) value.Value {
 		if name, ok := p.Username(); ok {
@@ -84,6 +86,55 @@ func (p *Process) memory() *value.Map {
 		}
 	}
 	return value.MapOf("rss", n[1]*page, "vms", n[0]*page, "shared", n[2]*page, "text", n[3]*page, "lib", n[4]*page, "data", n[5]*page, "dirty", n[6]*page)
+}
+
+// memoryFull is memory with what is the process's alone, its share of what it shares,
+// and what is in swap; None where that may not be seen.
+func (p *Process) memoryFull() value.Value {
+	b, err := p.h.ReadFile(p.path("smaps_rollup"))
+	if err != nil {
+		return nil
+	}
+	var uss, pss, swap int64
+	for line := range strings.Lines(string(b)) {
+		f := strings.Fields(line)
+		if len(f) < 2 {
+			continue
+		}
+		kib, _ := strconv.ParseInt(f[1], 10, 64)
+		switch {
+		case strings.HasPrefix(f[0], "Private_"):
+			uss += kib * 1024
+		case f[0] == "Pss:":
+			pss = kib * 1024
+		case f[0] == "Swap:":
+			swap = kib * 1024
+		}
+	}
+	m := p.memory()
+	m.Set("uss", uss)
+	m.Set("pss", pss)
+	m.Set("swap", swap)
+	return items(m)
+}
+
+// threads returns the number of each thread and its seconds on processors.
+func (p *Process) threads() value.Value {
+	names, err := p.h.ReadDir(p.path("task"))
+	if err != nil {
+		return nil
+	}
+	l := value.NewList()
+	for _, n := range names {
+		id, err := strconv.ParseInt(n, 10, 64)
+		if err != nil {
+			continue
+		}
+		if t, ok := open(p.h, int(id), p.path("task/"+n+"/stat")); ok {
+			l.Append(value.NewList(id, seconds(t.field(11)), seconds(t.field(12))))
+		}
+	}
+	return l
 }
 
 func (p *Process) memoryPercent() value.Value {

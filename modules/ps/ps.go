@@ -62,16 +62,21 @@ type Process struct {
 
 // Open returns a process; ok is false where there is none of that number.
 func Open(h host.Host, pid int) (p *Process, ok bool) {
+	return open(h, pid, "/proc/"+strconv.Itoa(pid)+"/stat")
+}
+
+// open returns the process, or thread, whose stat is in a file.
+func open(h host.Host, pid int, file string) (p *Process, ok bool) {
 	p = &Process{h: h, PID: pid}
-	text, err := h.ReadFile(p.path("stat"))
+	text, err := h.ReadFile(file)
 	if err != nil {
 		return nil, false
 	}
-	open, end := strings.IndexByte(string(text), '('), strings.LastIndexByte(string(text), ')')
-	if open < 0 || end < open {
+	begin, end := strings.IndexByte(string(text), '('), strings.LastIndexByte(string(text), ')')
+	if begin < 0 || end < begin {
 		return nil, false
 	}
-	p.comm = value.DecodeReplace(text[open+1 : end])
+	p.comm = value.DecodeReplace(text[begin+1 : end])
 	p.stat = strings.Fields(string(text[end+1:]))
 	return p, len(p.stat) > 0
 }

@@ -47,7 +47,7 @@ var specs = []fun.Spec{
 		Args: []fun.Arg{{Name: "pattern", Type: fun.Str, Required: true, Doc: "text in the name"}, userArg, signalArg, fullArg},
 	},
 	{
-		Name: "proc_info", Doc: "Return what is known of a process.\n\nThe attributes are those of psutil, but connections, ionice, memory_full_info,\nmemory_maps, open_files and threads.", Src: "modules/ps.py proc_info",
+		Name: "proc_info", Doc: "Return what is known of a process.\n\nThe attributes are those of psutil, but connections, ionice, memory_maps\nand open_files.", Src: "modules/ps.py proc_info",
 		Example: "call ps.proc_info 2322 attrs='[pid, name]'", Fn: procInfo,
 		Args: []fun.Arg{
 			{Name: "pid", Type: fun.Int, Required: true, Doc: "number of the process"},

@@ -28,6 +28,8 @@ func machine() *host.Fake {
 	h.PutFile("/proc/stat", "cpu  100 0 50 800 50 0 0 0 0 0\ncpu0 100 0 50 800 50 0 0 0 0 0\nbtime 1700000000\n", 0o444)
 	h.PutFile("/proc/meminfo", "MemTotal: 1000 kB\nMemFree: 100 kB\nMemAvailable: 600 kB\nBuffers: 50 kB\nCached: 300 kB\nSReclaimable: 20 kB\nShmem: 5 kB\nActive: 6 kB\nInactive: 7 kB\nSlab: 8 kB\nSwapTotal: 200 kB\nSwapFree: 150 kB\n", 0o444)
 	put(h, 1, 0, 0, "S", "systemd", "/sbin/init\x00")
+	h.PutFile("/proc/1/task/1/stat", h.Text("/proc/1/stat"), 0o444)
+	h.PutFile("/proc/1/smaps_rollup", "55-7f ---p [rollup]\nPss:  4 kB\nPrivate_Clean: 1 kB\nPrivate_Dirty: 2 kB\nSwap: 5 kB\nSwapPss: 9 kB\n", 0o444)
 	put(h, 50, 1, 1000, "S", "bash", "bash\x00-c\x00brine call ps.pkill sleep\x00")
 	put(h, h.PID, 50, 0, "R", "brine", "brine\x00call\x00ps.pkill\x00sleep\x00")
 	put(h, 60, 1, 1000, "S", "sleep", "sleep\x00999\x00")
@@ -84,6 +86,8 @@ func TestProcesses(t *testing.T) {
 		{"call ps.proc_info {pid: 1, attrs: [name, ppid]}", "{'name': 'systemd', 'ppid': 0}"},
 		{"call ps.proc_info {pid: 60, attrs: [cpu_times, memory_info, memory_percent, create_time, uids, gids, username, terminal, nice, num_threads, cpu_affinity, num_ctx_switches, cmdline, status]}", "{'cpu_times': [1.5, 0.5, 0.03, 0.04, 0.0], 'memory_info': [204800, 409600, 163840, 12288, 8192, 4096, 0], 'memory_percent': 20.0, 'create_time': 1700000001.0, 'uids': [1000, 1000, 1000], 'gids': [5, 6, 7], 'username': 'ann', 'terminal': '/dev/pts/0', 'nice': 0, 'num_threads': 2, 'cpu_affinity': [0, 1, 3], 'num_ctx_switches': [9, 8], 'cmdline': ['sleep', '999'], 'status': 'sleeping'}"},
 		{"call ps.proc_info {pid: 70, attrs: [username, cwd, io_counters, num_fds, environ]}", "{'username': '4711', 'cwd': None, 'io_counters': None, 'num_fds': None, 'environ': None}"},
+		{"call ps.proc_info {pid: 1, attrs: [threads, memory_full_info]}", "{'threads': [[1, 1.5, 0.5]], 'memory_full_info': [204800, 409600, 163840, 12288, 8192, 4096, 0, 3072, 4096, 5120]}"},
+		{"call ps.status [running]", "[]"},
 		{"call ps.proc_info {pid: 61}", "error: process PID not found (pid=61)"},
 		{"call ps.proc_info {pid: 1, attrs: [nam]}", "error: invalid attr name 'nam'"},
 		{"call ps.top {num_processes: 1}", "[{'cmd': ['/sbin/init'], 'user': 'root', 'status': 'sleeping', 'pid': 1, 'create_time': 1700000001.0, 'cpu': {'user': 1.5, 'system': 0.5, 'children_user': 0.03, 'children_system': 0.04, 'iowait': 0.0}, 'mem': {'rss': 204800, 'vms': 409600, 'shared': 163840, 'text': 12288, 'lib': 8192, 'data': 4096, 'dirty': 0}}]"},
