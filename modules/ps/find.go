@@ -33,7 +33,7 @@ func search(c *fun.Call, re *pyre.Regexp) ([]*Process, error) {
 	}})
 }
 
-// isGone reports whether an error says that a process is no more.
+// isGone reports whether an error says that a process has ended.
 func isGone(err error) bool {
 	return errors.Is(err, syscall.ESRCH) || errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "process already finished")
 }

@@ -87,7 +87,7 @@ func sha(password string) string {
 	return "{SHA}" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// matches reports whether a password has a hash. Text that is no hash is the password
+// matches reports whether a password has a hash. Text that is not a hash is the password
 // itself where plain says so.
 func matches(password, kept string, plain bool) bool {
 	again := ""

@@ -391,7 +391,7 @@ func script(verb, iface string, routes []value.Value) (string, error) {
 }
 
 // bring runs ifup(8) or ifdown(8); a slave is its master's, and what is only a source
-// is no interface.
+// is not an interface.
 func bring(ctx context.Context, c *fun.Call, program string) (fun.Result, error) {
 	name, err := interfaceName(c)
 	if err != nil {

@@ -71,7 +71,7 @@ func serviceIs(ctx context.Context, c *fun.Call, question, name string) bool {
 
 // getSettings returns the settings. Salt: salt/modules/debian_ip.py
 // get_network_settings. Difference: the search list is shown on Ubuntu, too, so that
-// it is no change on each run.
+// it does not change on each run.
 func getSettings(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	g := current(c.Env.Host)
 	if ubuntuFrom(c, 12) {
