@@ -7,12 +7,16 @@ import (
 	"brine/internal/fun"
 	alternativesmod "brine/modules/alternatives"
 	archivemod "brine/modules/archive"
+	atmod "brine/modules/at"
 	cmdmod "brine/modules/cmd"
 	configmod "brine/modules/config"
 	cpmod "brine/modules/cp"
 	cronmod "brine/modules/cron"
 	datamod "brine/modules/data"
 	defaultsmod "brine/modules/defaults"
+	digmod "brine/modules/dig"
+	diskmod "brine/modules/disk"
+	dnsutilmod "brine/modules/dnsutil"
 	environmod "brine/modules/environ"
 	eventmod "brine/modules/event"
 	filemod "brine/modules/file"
@@ -22,6 +26,7 @@ import (
 	hostsmod "brine/modules/hosts"
 	httpmod "brine/modules/http"
 	inimanagemod "brine/modules/inimanage"
+	"brine/modules/ip/debianip"
 	jinjamod "brine/modules/jinja"
 	keyboardmod "brine/modules/keyboard"
 	kmodmod "brine/modules/kmod"
@@ -33,17 +38,21 @@ import (
 	matchmod "brine/modules/match"
 	mountmod "brine/modules/mount"
 	networkmod "brine/modules/network"
+	nfs3mod "brine/modules/nfs3"
 	openrcmod "brine/modules/openrc"
 	outmod "brine/modules/out"
 	pillarmod "brine/modules/pillar"
 	"brine/modules/pkg/aptpkg"
 	"brine/modules/pkg/dpkg"
 	pkgresource "brine/modules/pkg/resource"
+	psmod "brine/modules/ps"
 	randommod "brine/modules/random"
+	rsyncmod "brine/modules/rsync"
 	runitmod "brine/modules/runit"
 	saltutilmod "brine/modules/saltutil"
 	shadowmod "brine/modules/shadow"
 	slsutilmod "brine/modules/slsutil"
+	smbiosmod "brine/modules/smbios"
 	sshmod "brine/modules/ssh"
 	statusmod "brine/modules/status"
 	systemmod "brine/modules/system"
@@ -52,6 +61,7 @@ import (
 	testmod "brine/modules/test"
 	timezonemod "brine/modules/timezone"
 	usermod "brine/modules/user"
+	webutilmod "brine/modules/webutil"
 	"brine/runner/fn/events"
 	"brine/runner/fn/manage"
 	"brine/runner/fn/orchestrate"
@@ -62,8 +72,10 @@ import (
 	"brine/runner/fn/wheel"
 	alternativesstates "brine/states/alternatives"
 	archivestates "brine/states/archive"
+	atstates "brine/states/at"
 	cmdstates "brine/states/cmd"
 	cronstates "brine/states/cron"
+	diskstates "brine/states/disk"
 	environstates "brine/states/environ"
 	eventstates "brine/states/event"
 	filestates "brine/states/file"
@@ -77,18 +89,26 @@ import (
 	linuxaclstates "brine/states/linuxacl"
 	localestates "brine/states/locale"
 	logrotatestates "brine/states/logrotate"
+	loopstates "brine/states/loop"
 	modulestates "brine/states/module"
 	mountstates "brine/states/mount"
+	networkstates "brine/states/network"
+	nfsexportstates "brine/states/nfsexport"
 	pkgstates "brine/states/pkg"
+	processstates "brine/states/process"
+	rsyncstates "brine/states/rsync"
 	saltstates "brine/states/salt"
+	saltutilstates "brine/states/saltutil"
 	servicestates "brine/states/service"
 	sshauthstates "brine/states/sshauth"
 	sshknownhostsstates "brine/states/sshknownhosts"
 	stateconfstates "brine/states/stateconf"
+	statusstates "brine/states/status"
 	sysctlstates "brine/states/sysctl"
 	teststates "brine/states/test"
 	timezonestates "brine/states/timezone"
 	userstates "brine/states/user"
+	webutilstates "brine/states/webutil"
 )
 
 // Table returns all functions of this build. Modules are made when they are
@@ -98,12 +118,17 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "aptpkg", Virtual: "pkg", Load: aptpkg.Module},
 		{Kind: fun.Exec, Name: "alternatives", Load: alternativesmod.Module},
 		{Kind: fun.Exec, Name: "archive", Load: archivemod.Module},
+		{Kind: fun.Exec, Name: "at", Load: atmod.Module},
 		{Kind: fun.Exec, Name: "cmd", Load: cmdmod.Module},
 		{Kind: fun.Exec, Name: "config", Load: configmod.Module},
 		{Kind: fun.Exec, Name: "cp", Load: cpmod.Module},
 		{Kind: fun.Exec, Name: "cron", Load: cronmod.Module},
 		{Kind: fun.Exec, Name: "data", Load: datamod.Module},
+		{Kind: fun.Exec, Name: "debian_ip", Virtual: "ip", Load: debianip.Module},
 		{Kind: fun.Exec, Name: "defaults", Load: defaultsmod.Module},
+		{Kind: fun.Exec, Name: "dig", Load: digmod.Module},
+		{Kind: fun.Exec, Name: "disk", Load: diskmod.Module},
+		{Kind: fun.Exec, Name: "dnsutil", Load: dnsutilmod.Module},
 		{Kind: fun.Exec, Name: "dpkg_lowpkg", Virtual: "lowpkg", Load: dpkg.Module},
 		{Kind: fun.Exec, Name: "environ", Load: environmod.Module},
 		{Kind: fun.Exec, Name: "event", Load: eventmod.Module},
@@ -125,14 +150,18 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
 		{Kind: fun.Exec, Name: "mount", Load: mountmod.Module},
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
+		{Kind: fun.Exec, Name: "nfs3", Load: nfs3mod.Module},
 		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
 		{Kind: fun.Exec, Name: "pkg_resource", Load: pkgresource.Module},
+		{Kind: fun.Exec, Name: "ps", Load: psmod.Module},
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},
+		{Kind: fun.Exec, Name: "rsync", Load: rsyncmod.Module},
 		{Kind: fun.Exec, Name: "runit", Load: runitmod.Module},
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
 		{Kind: fun.Exec, Name: "shadow", Load: shadowmod.Module},
 		{Kind: fun.Exec, Name: "slsutil", Load: slsutilmod.Module},
+		{Kind: fun.Exec, Name: "smbios", Load: smbiosmod.Module},
 		{Kind: fun.Exec, Name: "ssh", Load: sshmod.Module},
 		{Kind: fun.Exec, Name: "state", Load: stateModule},
 		{Kind: fun.Exec, Name: "status", Load: statusmod.Module},
@@ -146,11 +175,14 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "test", Load: testmod.Module},
 		{Kind: fun.Exec, Name: "timezone", Load: timezonemod.Module},
 		{Kind: fun.Exec, Name: "user", Load: usermod.Module},
+		{Kind: fun.Exec, Name: "webutil", Load: webutilmod.Module},
 
 		{Kind: fun.State, Name: "alternatives", Load: alternativesstates.States},
 		{Kind: fun.State, Name: "archive", Load: archivestates.States},
+		{Kind: fun.State, Name: "at", Load: atstates.States},
 		{Kind: fun.State, Name: "cmd", Load: cmdstates.States},
 		{Kind: fun.State, Name: "cron", Load: cronstates.States},
+		{Kind: fun.State, Name: "disk", Load: diskstates.States},
 		{Kind: fun.State, Name: "environ", Load: environstates.States},
 		{Kind: fun.State, Name: "event", Load: eventstates.States},
 		{Kind: fun.State, Name: "file", Load: filestates.States},
@@ -164,18 +196,26 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "ini_manage", Virtual: "ini", Load: inimanagestates.States},
 		{Kind: fun.State, Name: "linux_acl", Virtual: "acl", Load: linuxaclstates.States},
 		{Kind: fun.State, Name: "logrotate", Load: logrotatestates.States},
+		{Kind: fun.State, Name: "loop", Load: loopstates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
+		{Kind: fun.State, Name: "network", Load: networkstates.States},
+		{Kind: fun.State, Name: "nfs_export", Load: nfsexportstates.States},
 		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
 		{Kind: fun.State, Name: "mount", Load: mountstates.States},
+		{Kind: fun.State, Name: "process", Load: processstates.States},
+		{Kind: fun.State, Name: "rsync", Load: rsyncstates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
+		{Kind: fun.State, Name: "saltutil", Load: saltutilstates.States},
 		{Kind: fun.State, Name: "ssh_auth", Load: sshauthstates.States},
 		{Kind: fun.State, Name: "ssh_known_hosts", Load: sshknownhostsstates.States},
 		{Kind: fun.State, Name: "service", Load: servicestates.States},
 		{Kind: fun.State, Name: "stateconf", Load: stateconfstates.States},
+		{Kind: fun.State, Name: "status", Load: statusstates.States},
 		{Kind: fun.State, Name: "sysctl", Load: sysctlstates.States},
 		{Kind: fun.State, Name: "test", Load: teststates.States},
 		{Kind: fun.State, Name: "timezone", Load: timezonestates.States},
 		{Kind: fun.State, Name: "user", Load: userstates.States},
+		{Kind: fun.State, Name: "webutil", Load: webutilstates.States},
 
 		{Kind: fun.Runner, Name: "audit", Load: auditRunner},
 		{Kind: fun.Runner, Name: "config", Load: saltrun.Config},
