@@ -9,6 +9,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/host"
+	"brine/internal/pyformat"
 	"brine/internal/value"
 	"brine/modules/machine"
 )
@@ -194,7 +195,7 @@ func bootTimeFn(_ context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, err
 	}
 	if format := c.Str("time_format"); format != "" {
-		return fun.Value(value.Strftime(time.Unix(int64(boot), 0).In(c.Env.Host.Now().Location()), format))
+		return fun.Value(pyformat.Strftime(time.Unix(int64(boot), 0).In(c.Env.Host.Now().Location()), format))
 	}
 	return fun.Value(int64(boot))
 }
