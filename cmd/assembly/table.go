@@ -22,6 +22,7 @@ import (
 	hostsmod "brine/modules/hosts"
 	httpmod "brine/modules/http"
 	inimanagemod "brine/modules/inimanage"
+	iptablesmod "brine/modules/iptables"
 	jinjamod "brine/modules/jinja"
 	keyboardmod "brine/modules/keyboard"
 	kmodmod "brine/modules/kmod"
@@ -72,6 +73,7 @@ import (
 	hoststates "brine/states/host"
 	httpstates "brine/states/http"
 	inimanagestates "brine/states/inimanage"
+	iptablesstates "brine/states/iptables"
 	keyboardstates "brine/states/keyboard"
 	kmodstates "brine/states/kmod"
 	linuxaclstates "brine/states/linuxacl"
@@ -114,6 +116,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "hosts", Load: hostsmod.Module},
 		{Kind: fun.Exec, Name: "http", Load: httpmod.Module},
 		{Kind: fun.Exec, Name: "ini_manage", Virtual: "ini", Load: inimanagemod.Module},
+		{Kind: fun.Exec, Name: "iptables", Load: iptablesmod.Module},
 		{Kind: fun.Exec, Name: "jinja", Load: jinjamod.Module},
 		{Kind: fun.Exec, Name: "linux_acl", Virtual: "acl", Load: linuxaclmod.Module},
 		{Kind: fun.Exec, Name: "linux_sysctl", Virtual: "sysctl", Load: linuxsysctlmod.Module},
@@ -158,6 +161,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "group", Load: groupstates.States},
 		{Kind: fun.State, Name: "host", Load: hoststates.States},
 		{Kind: fun.State, Name: "http", Load: httpstates.States},
+		{Kind: fun.State, Name: "iptables", Load: iptablesstates.States},
 		{Kind: fun.State, Name: "keyboard", Load: keyboardstates.States},
 		{Kind: fun.State, Name: "kmod", Load: kmodstates.States},
 		{Kind: fun.State, Name: "locale", Load: localestates.States},
