@@ -34,6 +34,7 @@ import (
 	matchmod "brine/modules/match"
 	mountmod "brine/modules/mount"
 	networkmod "brine/modules/network"
+	nftablesmod "brine/modules/nftables"
 	openrcmod "brine/modules/openrc"
 	outmod "brine/modules/out"
 	pillarmod "brine/modules/pillar"
@@ -81,6 +82,7 @@ import (
 	logrotatestates "brine/states/logrotate"
 	modulestates "brine/states/module"
 	mountstates "brine/states/mount"
+	nftablesstates "brine/states/nftables"
 	pkgstates "brine/states/pkg"
 	saltstates "brine/states/salt"
 	servicestates "brine/states/service"
@@ -128,6 +130,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
 		{Kind: fun.Exec, Name: "mount", Load: mountmod.Module},
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
+		{Kind: fun.Exec, Name: "nftables", Load: nftablesmod.Module},
 		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
 		{Kind: fun.Exec, Name: "pkg_resource", Load: pkgresource.Module},
@@ -171,6 +174,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
 		{Kind: fun.State, Name: "mount", Load: mountstates.States},
+		{Kind: fun.State, Name: "nftables", Load: nftablesstates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "ssh_auth", Load: sshauthstates.States},
 		{Kind: fun.State, Name: "ssh_known_hosts", Load: sshknownhostsstates.States},
