@@ -16,6 +16,7 @@ import (
 	environmod "brine/modules/environ"
 	eventmod "brine/modules/event"
 	filemod "brine/modules/file"
+	firewalldmod "brine/modules/firewalld"
 	grainsmod "brine/modules/grains"
 	groupmod "brine/modules/group"
 	hashutilmod "brine/modules/hashutil"
@@ -69,6 +70,7 @@ import (
 	environstates "brine/states/environ"
 	eventstates "brine/states/event"
 	filestates "brine/states/file"
+	firewalldstates "brine/states/firewalld"
 	grainsstates "brine/states/grains"
 	groupstates "brine/states/group"
 	hoststates "brine/states/host"
@@ -112,6 +114,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "environ", Load: environmod.Module},
 		{Kind: fun.Exec, Name: "event", Load: eventmod.Module},
 		{Kind: fun.Exec, Name: "file", Load: filemod.Module},
+		{Kind: fun.Exec, Name: "firewalld", Load: firewalldmod.Module},
 		{Kind: fun.Exec, Name: "grains", Load: grainsmod.Module},
 		{Kind: fun.Exec, Name: "group", Load: groupmod.Module},
 		{Kind: fun.Exec, Name: "hashutil", Load: hashutilmod.Module},
@@ -160,6 +163,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "environ", Load: environstates.States},
 		{Kind: fun.State, Name: "event", Load: eventstates.States},
 		{Kind: fun.State, Name: "file", Load: filestates.States},
+		{Kind: fun.State, Name: "firewalld", Load: firewalldstates.States},
 		{Kind: fun.State, Name: "grains", Load: grainsstates.States},
 		{Kind: fun.State, Name: "group", Load: groupstates.States},
 		{Kind: fun.State, Name: "host", Load: hoststates.States},
