@@ -45,6 +45,7 @@ import (
 	randommod "brine/modules/random"
 	runitmod "brine/modules/runit"
 	saltutilmod "brine/modules/saltutil"
+	selinuxmod "brine/modules/selinux"
 	shadowmod "brine/modules/shadow"
 	slsutilmod "brine/modules/slsutil"
 	sshmod "brine/modules/ssh"
@@ -87,6 +88,7 @@ import (
 	nftablesstates "brine/states/nftables"
 	pkgstates "brine/states/pkg"
 	saltstates "brine/states/salt"
+	selinuxstates "brine/states/selinux"
 	servicestates "brine/states/service"
 	sshauthstates "brine/states/sshauth"
 	sshknownhostsstates "brine/states/sshknownhosts"
@@ -140,6 +142,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},
 		{Kind: fun.Exec, Name: "runit", Load: runitmod.Module},
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
+		{Kind: fun.Exec, Name: "selinux", Load: selinuxmod.Module},
 		{Kind: fun.Exec, Name: "shadow", Load: shadowmod.Module},
 		{Kind: fun.Exec, Name: "slsutil", Load: slsutilmod.Module},
 		{Kind: fun.Exec, Name: "ssh", Load: sshmod.Module},
@@ -182,6 +185,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "ssh_auth", Load: sshauthstates.States},
 		{Kind: fun.State, Name: "ssh_known_hosts", Load: sshknownhostsstates.States},
+		{Kind: fun.State, Name: "selinux", Load: selinuxstates.States},
 		{Kind: fun.State, Name: "service", Load: servicestates.States},
 		{Kind: fun.State, Name: "stateconf", Load: stateconfstates.States},
 		{Kind: fun.State, Name: "sysctl", Load: sysctlstates.States},
