@@ -28,6 +28,7 @@ import (
 	keyboardmod "brine/modules/keyboard"
 	kmodmod "brine/modules/kmod"
 	linuxaclmod "brine/modules/linuxacl"
+	linuxlvmmod "brine/modules/linuxlvm"
 	linuxsysctlmod "brine/modules/linuxsysctl"
 	localemod "brine/modules/locale"
 	logmod "brine/modules/log"
@@ -83,6 +84,7 @@ import (
 	linuxaclstates "brine/states/linuxacl"
 	localestates "brine/states/locale"
 	logrotatestates "brine/states/logrotate"
+	lvmstates "brine/states/lvm"
 	modulestates "brine/states/module"
 	mountstates "brine/states/mount"
 	nftablesstates "brine/states/nftables"
@@ -126,6 +128,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "iptables", Load: iptablesmod.Module},
 		{Kind: fun.Exec, Name: "jinja", Load: jinjamod.Module},
 		{Kind: fun.Exec, Name: "linux_acl", Virtual: "acl", Load: linuxaclmod.Module},
+		{Kind: fun.Exec, Name: "linux_lvm", Virtual: "lvm", Load: linuxlvmmod.Module},
 		{Kind: fun.Exec, Name: "linux_sysctl", Virtual: "sysctl", Load: linuxsysctlmod.Module},
 		{Kind: fun.Exec, Name: "keyboard", Load: keyboardmod.Module},
 		{Kind: fun.Exec, Name: "kmod", Load: kmodmod.Module},
@@ -178,6 +181,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "ini_manage", Virtual: "ini", Load: inimanagestates.States},
 		{Kind: fun.State, Name: "linux_acl", Virtual: "acl", Load: linuxaclstates.States},
 		{Kind: fun.State, Name: "logrotate", Load: logrotatestates.States},
+		{Kind: fun.State, Name: "lvm", Load: lvmstates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
 		{Kind: fun.State, Name: "mount", Load: mountstates.States},
