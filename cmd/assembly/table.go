@@ -34,6 +34,7 @@ import (
 	logmod "brine/modules/log"
 	logrotatemod "brine/modules/logrotate"
 	matchmod "brine/modules/match"
+	mdadmraidmod "brine/modules/mdadmraid"
 	mountmod "brine/modules/mount"
 	networkmod "brine/modules/network"
 	nftablesmod "brine/modules/nftables"
@@ -43,6 +44,7 @@ import (
 	"brine/modules/pkg/aptpkg"
 	"brine/modules/pkg/dpkg"
 	pkgresource "brine/modules/pkg/resource"
+	quotamod "brine/modules/quota"
 	randommod "brine/modules/random"
 	runitmod "brine/modules/runit"
 	saltutilmod "brine/modules/saltutil"
@@ -67,6 +69,7 @@ import (
 	"brine/runner/fn/wheel"
 	alternativesstates "brine/states/alternatives"
 	archivestates "brine/states/archive"
+	blockdevstates "brine/states/blockdev"
 	cmdstates "brine/states/cmd"
 	cronstates "brine/states/cron"
 	environstates "brine/states/environ"
@@ -89,6 +92,8 @@ import (
 	mountstates "brine/states/mount"
 	nftablesstates "brine/states/nftables"
 	pkgstates "brine/states/pkg"
+	quotastates "brine/states/quota"
+	raidstates "brine/states/raid"
 	saltstates "brine/states/salt"
 	selinuxstates "brine/states/selinux"
 	servicestates "brine/states/service"
@@ -136,12 +141,14 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "log", Load: logmod.Module},
 		{Kind: fun.Exec, Name: "logrotate", Load: logrotatemod.Module},
 		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
+		{Kind: fun.Exec, Name: "mdadm_raid", Virtual: "raid", Load: mdadmraidmod.Module},
 		{Kind: fun.Exec, Name: "mount", Load: mountmod.Module},
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
 		{Kind: fun.Exec, Name: "nftables", Load: nftablesmod.Module},
 		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
 		{Kind: fun.Exec, Name: "pkg_resource", Load: pkgresource.Module},
+		{Kind: fun.Exec, Name: "quota", Load: quotamod.Module},
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},
 		{Kind: fun.Exec, Name: "runit", Load: runitmod.Module},
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
@@ -164,6 +171,7 @@ func Table() *fun.Table {
 
 		{Kind: fun.State, Name: "alternatives", Load: alternativesstates.States},
 		{Kind: fun.State, Name: "archive", Load: archivestates.States},
+		{Kind: fun.State, Name: "blockdev", Load: blockdevstates.States},
 		{Kind: fun.State, Name: "cmd", Load: cmdstates.States},
 		{Kind: fun.State, Name: "cron", Load: cronstates.States},
 		{Kind: fun.State, Name: "environ", Load: environstates.States},
@@ -184,8 +192,10 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "lvm", Load: lvmstates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
+		{Kind: fun.State, Name: "mdadm_raid", Virtual: "raid", Load: raidstates.States},
 		{Kind: fun.State, Name: "mount", Load: mountstates.States},
 		{Kind: fun.State, Name: "nftables", Load: nftablesstates.States},
+		{Kind: fun.State, Name: "quota", Load: quotastates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "ssh_auth", Load: sshauthstates.States},
 		{Kind: fun.State, Name: "ssh_known_hosts", Load: sshknownhostsstates.States},
