@@ -117,12 +117,13 @@ func (t *Tables) change(ctx context.Context, table string, args ...string) (tool
 }
 
 // ruleChange runs iptables with a command about a rule.
-func (t *Tables) ruleChange(ctx context.Context, table string, args []string, rule string) (tool.Out, error) {
+func (t *Tables) ruleChange(ctx context.Context, table string, args []string, rule string) error {
 	words, err := proc.Split(rule)
 	if err != nil {
-		return tool.Out{}, fun.Errorf("cannot split the rule %s into words: %v", value.Repr(rule), err)
+		return fun.Errorf("cannot split the rule %s into words: %v", value.Repr(rule), err)
 	}
-	return t.change(ctx, table, append(args, words...)...)
+	_, err = t.change(ctx, table, append(args, words...)...)
+	return err
 }
 
 // saved returns the rules of a table, or of all, as iptables-save writes them.
@@ -167,7 +168,7 @@ func (t *Tables) checkSaved(ctx context.Context, table, chain, rule string) (boo
 	if out, err := t.change(ctx, table, "-N", scratch); err != nil || !out.OK() {
 		return false, err
 	}
-	_, err := t.ruleChange(ctx, table, []string{"-A", scratch}, rule)
+	err := t.ruleChange(ctx, table, []string{"-A", scratch}, rule)
 	text := ""
 	if err == nil {
 		text, err = t.saved(ctx, table)
@@ -216,7 +217,7 @@ func (t *Tables) Append(ctx context.Context, table, chain, rule string) (bool, e
 	if ok, err := t.Check(ctx, table, chain, rule); ok || err != nil {
 		return false, err
 	}
-	_, err := t.ruleChange(ctx, table, []string{"-A", chain}, rule)
+	err := t.ruleChange(ctx, table, []string{"-A", chain}, rule)
 	return err == nil && t.Stderr == "", err
 }
 
@@ -244,7 +245,7 @@ func (t *Tables) Insert(ctx context.Context, table, chain string, position int64
 	if ok, err := t.Check(ctx, table, chain, rule); ok || err != nil {
 		return "", ok, err
 	}
-	_, err = t.ruleChange(ctx, table, []string{"-I", chain, strconv.FormatInt(position, 10)}, rule)
+	err = t.ruleChange(ctx, table, []string{"-I", chain, strconv.FormatInt(position, 10)}, rule)
 	return t.Stderr, false, err
 }
 
@@ -254,7 +255,7 @@ func (t *Tables) Delete(ctx context.Context, table, chain, rule string) (string,
 	if err := named("chain", chain); err != nil {
 		return "", err
 	}
-	_, err := t.ruleChange(ctx, table, []string{"-D", chain}, rule)
+	err := t.ruleChange(ctx, table, []string{"-D", chain}, rule)
 	return t.Stderr, err
 }
 
@@ -336,8 +337,7 @@ func (t *Tables) file() (string, error) {
 // matches.
 func (t *Tables) filtered(ctx context.Context, text string) (string, error) {
 	res, err := t.env.Invoker.Invoke(ctx, fun.Exec, "config.option", fun.Args{Pos: []value.Value{"iptables.save_filters", value.NewList()}})
-	var missing *fun.NotFoundError
-	if errors.As(err, &missing) {
+	if _, missing := errors.AsType[*fun.NotFoundError](err); missing {
 		return text, nil
 	}
 	if err != nil {

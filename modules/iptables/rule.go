@@ -2,6 +2,7 @@ package iptables
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 
@@ -87,14 +88,7 @@ func (b *builder) take(name string) (value.Value, bool) {
 func (b *builder) add(part string) { b.parts = append(b.parts, part) }
 
 // has reports whether a part is there.
-func (b *builder) has(part string) bool {
-	for _, p := range b.parts {
-		if p == part {
-			return true
-		}
-	}
-	return false
-}
+func (b *builder) has(part string) bool { return slices.Contains(b.parts, part) }
 
 // option adds "flag value", with ! where the value is negated.
 func (b *builder) option(flag string, v value.Value) {

@@ -76,11 +76,8 @@ func (r *Ruleset) at(table string) string { return " in table " + table + " in f
 
 // named refuses what cannot be the name of a table or chain.
 func named(what, name string) error {
-	bad := name == "" || name[0] == '-'
-	for _, c := range name {
-		bad = bad || !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_-./", c))
-	}
-	if bad {
+	const chars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./"
+	if name == "" || name[0] == '-' || strings.Trim(name, chars) != "" {
 		return fun.Errorf("invalid name of a %s: %s", what, value.Repr(name))
 	}
 	return nil

@@ -13,8 +13,14 @@ import (
 
 // fileTypes are the letters of types of files, and their names in listings.
 var fileTypes = [...][2]string{
-	{"a", "all files"}, {"f", "regular file"}, {"d", "directory"}, {"c", "character device"},
-	{"b", "block device"}, {"s", "socket"}, {"l", "symbolic link"}, {"p", "named pipe"},
+	{"a", "all files"},
+	{"f", "regular file"},
+	{"d", "directory"},
+	{"c", "character device"},
+	{"b", "block device"},
+	{"s", "socket"},
+	{"l", "symbolic link"},
+	{"p", "named pipe"},
 }
 
 // FileType returns the name of a type of files by its letter.

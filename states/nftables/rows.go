@@ -61,7 +61,7 @@ var specs = []fun.Spec{
 		Example: "start over:\n  nftables.flush:\n    - table: filter\n    - chain: input",
 		Args: []fun.Arg{
 			ruleNameArg, familyArg,
-			{Name: "ignore_absence", Type: fun.Bool, Default: false, Doc: "a table or chain that does not exist is no failure"},
+			{Name: "ignore_absence", Type: fun.Bool, Default: false, Doc: "succeed if the table or chain does not exist"},
 			{Name: "table", Type: fun.Str, Default: "filter", KwOnly: true, Doc: "the table"},
 			{Name: "chain", Type: fun.Str, Default: "", KwOnly: true, Doc: "the chain; empty is all chains of the table"},
 		},
