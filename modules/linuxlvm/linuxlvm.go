@@ -297,7 +297,7 @@ func pvremove(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	case err != nil:
 		return fun.Result{}, err
 	case text != "":
-		return fun.Value(text)
+		return fun.Result{Value: text, Retcode: 1}, nil
 	case len(devices) == 0:
 		return fun.Value(true)
 	}
@@ -310,7 +310,7 @@ func pvresize(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	case err != nil:
 		return fun.Result{}, err
 	case text != "":
-		return fun.Value(text)
+		return fun.Result{Value: text, Retcode: 1}, nil
 	case len(devices) == 0:
 		return fun.Value(true)
 	}

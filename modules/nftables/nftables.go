@@ -165,10 +165,16 @@ func (r *Ruleset) find(ctx context.Context, table, chain, rule string) (string, 
 	if err != nil {
 		return "", err
 	}
+	empty := true
 	for l := range strings.Lines(out.Stdout) {
-		if have, handle, ok := strings.Cut(strings.TrimSpace(l), " # handle "); ok && have == rule {
+		have, handle, ok := strings.Cut(strings.TrimSpace(l), " # handle ")
+		if ok && have == rule {
 			return handle, nil
 		}
+		empty = empty && (!ok || strings.HasSuffix(have, "{"))
+	}
+	if empty {
+		return "", nil
 	}
 	want, err := r.run(ctx, []string{"--check", "--debug=netlink"}, "add rule", r.nft, table, chain, rule)
 	if err != nil || !want.OK() {
