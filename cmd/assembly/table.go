@@ -20,6 +20,7 @@ import (
 	environmod "brine/modules/environ"
 	eventmod "brine/modules/event"
 	filemod "brine/modules/file"
+	firewalldmod "brine/modules/firewalld"
 	grainsmod "brine/modules/grains"
 	groupmod "brine/modules/group"
 	hashutilmod "brine/modules/hashutil"
@@ -27,18 +28,22 @@ import (
 	httpmod "brine/modules/http"
 	inimanagemod "brine/modules/inimanage"
 	"brine/modules/ip/debianip"
+	iptablesmod "brine/modules/iptables"
 	jinjamod "brine/modules/jinja"
 	keyboardmod "brine/modules/keyboard"
 	kmodmod "brine/modules/kmod"
 	linuxaclmod "brine/modules/linuxacl"
+	linuxlvmmod "brine/modules/linuxlvm"
 	linuxsysctlmod "brine/modules/linuxsysctl"
 	localemod "brine/modules/locale"
 	logmod "brine/modules/log"
 	logrotatemod "brine/modules/logrotate"
 	matchmod "brine/modules/match"
+	mdadmraidmod "brine/modules/mdadmraid"
 	mountmod "brine/modules/mount"
 	networkmod "brine/modules/network"
 	nfs3mod "brine/modules/nfs3"
+	nftablesmod "brine/modules/nftables"
 	openrcmod "brine/modules/openrc"
 	outmod "brine/modules/out"
 	pillarmod "brine/modules/pillar"
@@ -46,10 +51,12 @@ import (
 	"brine/modules/pkg/dpkg"
 	pkgresource "brine/modules/pkg/resource"
 	psmod "brine/modules/ps"
+	quotamod "brine/modules/quota"
 	randommod "brine/modules/random"
 	rsyncmod "brine/modules/rsync"
 	runitmod "brine/modules/runit"
 	saltutilmod "brine/modules/saltutil"
+	selinuxmod "brine/modules/selinux"
 	shadowmod "brine/modules/shadow"
 	slsutilmod "brine/modules/slsutil"
 	smbiosmod "brine/modules/smbios"
@@ -73,32 +80,40 @@ import (
 	alternativesstates "brine/states/alternatives"
 	archivestates "brine/states/archive"
 	atstates "brine/states/at"
+	blockdevstates "brine/states/blockdev"
 	cmdstates "brine/states/cmd"
 	cronstates "brine/states/cron"
 	diskstates "brine/states/disk"
 	environstates "brine/states/environ"
 	eventstates "brine/states/event"
 	filestates "brine/states/file"
+	firewalldstates "brine/states/firewalld"
 	grainsstates "brine/states/grains"
 	groupstates "brine/states/group"
 	hoststates "brine/states/host"
 	httpstates "brine/states/http"
 	inimanagestates "brine/states/inimanage"
+	iptablesstates "brine/states/iptables"
 	keyboardstates "brine/states/keyboard"
 	kmodstates "brine/states/kmod"
 	linuxaclstates "brine/states/linuxacl"
 	localestates "brine/states/locale"
 	logrotatestates "brine/states/logrotate"
 	loopstates "brine/states/loop"
+	lvmstates "brine/states/lvm"
 	modulestates "brine/states/module"
 	mountstates "brine/states/mount"
 	networkstates "brine/states/network"
 	nfsexportstates "brine/states/nfsexport"
+	nftablesstates "brine/states/nftables"
 	pkgstates "brine/states/pkg"
 	processstates "brine/states/process"
+	quotastates "brine/states/quota"
+	raidstates "brine/states/raid"
 	rsyncstates "brine/states/rsync"
 	saltstates "brine/states/salt"
 	saltutilstates "brine/states/saltutil"
+	selinuxstates "brine/states/selinux"
 	servicestates "brine/states/service"
 	sshauthstates "brine/states/sshauth"
 	sshknownhostsstates "brine/states/sshknownhosts"
@@ -133,14 +148,17 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "environ", Load: environmod.Module},
 		{Kind: fun.Exec, Name: "event", Load: eventmod.Module},
 		{Kind: fun.Exec, Name: "file", Load: filemod.Module},
+		{Kind: fun.Exec, Name: "firewalld", Load: firewalldmod.Module},
 		{Kind: fun.Exec, Name: "grains", Load: grainsmod.Module},
 		{Kind: fun.Exec, Name: "group", Load: groupmod.Module},
 		{Kind: fun.Exec, Name: "hashutil", Load: hashutilmod.Module},
 		{Kind: fun.Exec, Name: "hosts", Load: hostsmod.Module},
 		{Kind: fun.Exec, Name: "http", Load: httpmod.Module},
 		{Kind: fun.Exec, Name: "ini_manage", Virtual: "ini", Load: inimanagemod.Module},
+		{Kind: fun.Exec, Name: "iptables", Load: iptablesmod.Module},
 		{Kind: fun.Exec, Name: "jinja", Load: jinjamod.Module},
 		{Kind: fun.Exec, Name: "linux_acl", Virtual: "acl", Load: linuxaclmod.Module},
+		{Kind: fun.Exec, Name: "linux_lvm", Virtual: "lvm", Load: linuxlvmmod.Module},
 		{Kind: fun.Exec, Name: "linux_sysctl", Virtual: "sysctl", Load: linuxsysctlmod.Module},
 		{Kind: fun.Exec, Name: "keyboard", Load: keyboardmod.Module},
 		{Kind: fun.Exec, Name: "kmod", Load: kmodmod.Module},
@@ -148,6 +166,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "log", Load: logmod.Module},
 		{Kind: fun.Exec, Name: "logrotate", Load: logrotatemod.Module},
 		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
+		{Kind: fun.Exec, Name: "mdadm_raid", Virtual: "raid", Load: mdadmraidmod.Module},
 		{Kind: fun.Exec, Name: "mount", Load: mountmod.Module},
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
 		{Kind: fun.Exec, Name: "nfs3", Load: nfs3mod.Module},
@@ -155,10 +174,16 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
 		{Kind: fun.Exec, Name: "pkg_resource", Load: pkgresource.Module},
 		{Kind: fun.Exec, Name: "ps", Load: psmod.Module},
+		{Kind: fun.Exec, Name: "nftables", Load: nftablesmod.Module},
+		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
+		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
+		{Kind: fun.Exec, Name: "pkg_resource", Load: pkgresource.Module},
+		{Kind: fun.Exec, Name: "quota", Load: quotamod.Module},
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},
 		{Kind: fun.Exec, Name: "rsync", Load: rsyncmod.Module},
 		{Kind: fun.Exec, Name: "runit", Load: runitmod.Module},
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
+		{Kind: fun.Exec, Name: "selinux", Load: selinuxmod.Module},
 		{Kind: fun.Exec, Name: "shadow", Load: shadowmod.Module},
 		{Kind: fun.Exec, Name: "slsutil", Load: slsutilmod.Module},
 		{Kind: fun.Exec, Name: "smbios", Load: smbiosmod.Module},
@@ -180,16 +205,19 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "alternatives", Load: alternativesstates.States},
 		{Kind: fun.State, Name: "archive", Load: archivestates.States},
 		{Kind: fun.State, Name: "at", Load: atstates.States},
+		{Kind: fun.State, Name: "blockdev", Load: blockdevstates.States},
 		{Kind: fun.State, Name: "cmd", Load: cmdstates.States},
 		{Kind: fun.State, Name: "cron", Load: cronstates.States},
 		{Kind: fun.State, Name: "disk", Load: diskstates.States},
 		{Kind: fun.State, Name: "environ", Load: environstates.States},
 		{Kind: fun.State, Name: "event", Load: eventstates.States},
 		{Kind: fun.State, Name: "file", Load: filestates.States},
+		{Kind: fun.State, Name: "firewalld", Load: firewalldstates.States},
 		{Kind: fun.State, Name: "grains", Load: grainsstates.States},
 		{Kind: fun.State, Name: "group", Load: groupstates.States},
 		{Kind: fun.State, Name: "host", Load: hoststates.States},
 		{Kind: fun.State, Name: "http", Load: httpstates.States},
+		{Kind: fun.State, Name: "iptables", Load: iptablesstates.States},
 		{Kind: fun.State, Name: "keyboard", Load: keyboardstates.States},
 		{Kind: fun.State, Name: "kmod", Load: kmodstates.States},
 		{Kind: fun.State, Name: "locale", Load: localestates.States},
@@ -197,17 +225,22 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "linux_acl", Virtual: "acl", Load: linuxaclstates.States},
 		{Kind: fun.State, Name: "logrotate", Load: logrotatestates.States},
 		{Kind: fun.State, Name: "loop", Load: loopstates.States},
+		{Kind: fun.State, Name: "lvm", Load: lvmstates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "network", Load: networkstates.States},
 		{Kind: fun.State, Name: "nfs_export", Load: nfsexportstates.States},
 		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
+		{Kind: fun.State, Name: "mdadm_raid", Virtual: "raid", Load: raidstates.States},
 		{Kind: fun.State, Name: "mount", Load: mountstates.States},
 		{Kind: fun.State, Name: "process", Load: processstates.States},
 		{Kind: fun.State, Name: "rsync", Load: rsyncstates.States},
+		{Kind: fun.State, Name: "nftables", Load: nftablesstates.States},
+		{Kind: fun.State, Name: "quota", Load: quotastates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "saltutil", Load: saltutilstates.States},
 		{Kind: fun.State, Name: "ssh_auth", Load: sshauthstates.States},
 		{Kind: fun.State, Name: "ssh_known_hosts", Load: sshknownhostsstates.States},
+		{Kind: fun.State, Name: "selinux", Load: selinuxstates.States},
 		{Kind: fun.State, Name: "service", Load: servicestates.States},
 		{Kind: fun.State, Name: "stateconf", Load: stateconfstates.States},
 		{Kind: fun.State, Name: "status", Load: statusstates.States},
