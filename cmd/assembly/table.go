@@ -12,6 +12,7 @@ import (
 	cpmod "brine/modules/cp"
 	cronmod "brine/modules/cron"
 	datamod "brine/modules/data"
+	debconfmod "brine/modules/debconf"
 	defaultsmod "brine/modules/defaults"
 	environmod "brine/modules/environ"
 	eventmod "brine/modules/event"
@@ -64,6 +65,7 @@ import (
 	archivestates "brine/states/archive"
 	cmdstates "brine/states/cmd"
 	cronstates "brine/states/cron"
+	debconfstates "brine/states/debconf"
 	environstates "brine/states/environ"
 	eventstates "brine/states/event"
 	filestates "brine/states/file"
@@ -103,6 +105,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "cp", Load: cpmod.Module},
 		{Kind: fun.Exec, Name: "cron", Load: cronmod.Module},
 		{Kind: fun.Exec, Name: "data", Load: datamod.Module},
+		{Kind: fun.Exec, Name: "debconfmod", Virtual: "debconf", Load: debconfmod.Module},
 		{Kind: fun.Exec, Name: "defaults", Load: defaultsmod.Module},
 		{Kind: fun.Exec, Name: "dpkg_lowpkg", Virtual: "lowpkg", Load: dpkg.Module},
 		{Kind: fun.Exec, Name: "environ", Load: environmod.Module},
@@ -151,6 +154,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "archive", Load: archivestates.States},
 		{Kind: fun.State, Name: "cmd", Load: cmdstates.States},
 		{Kind: fun.State, Name: "cron", Load: cronstates.States},
+		{Kind: fun.State, Name: "debconfmod", Virtual: "debconf", Load: debconfstates.States},
 		{Kind: fun.State, Name: "environ", Load: environstates.States},
 		{Kind: fun.State, Name: "event", Load: eventstates.States},
 		{Kind: fun.State, Name: "file", Load: filestates.States},
