@@ -109,10 +109,11 @@ func show(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func set(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	val := c.Str("value")
+	answer := []string{c.Str("value")}
 	for _, more := range c.Pos {
-		val += " " + value.Str(more)
+		answer = append(answer, value.Str(more))
 	}
+	val := strings.Join(answer, " ")
 	words := []string{c.Str("package"), c.Str("question"), c.Str("type")}
 	for i, name := range []string{"package", "question", "type"} {
 		if words[i] == "" || strings.ContainsAny(words[i], " \t\r\n\x00") || words[i][0] == '#' {
@@ -173,8 +174,7 @@ func setTemplate(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	file, err := pkg.Call(ctx, c.Env, "cp.get_template", kw)
 	if err != nil {
-		var failed *fun.CommandError
-		if errors.As(err, &failed) {
+		if failed, ok := errors.AsType[*fun.CommandError](err); ok {
 			return fun.Result{}, fun.Errorf("%s: %s", c.Str("path"), failed.Msg)
 		}
 		return fun.Result{}, err
