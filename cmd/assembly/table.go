@@ -82,6 +82,7 @@ import (
 	modulestates "brine/states/module"
 	mountstates "brine/states/mount"
 	pkgstates "brine/states/pkg"
+	pkgrepostates "brine/states/pkgrepo"
 	saltstates "brine/states/salt"
 	servicestates "brine/states/service"
 	sshauthstates "brine/states/sshauth"
@@ -170,6 +171,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "logrotate", Load: logrotatestates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
+		{Kind: fun.State, Name: "pkgrepo", Load: pkgrepostates.States},
 		{Kind: fun.State, Name: "mount", Load: mountstates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "ssh_auth", Load: sshauthstates.States},
