@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"brine/internal/fun"
+	aliasesmod "brine/modules/aliases"
 	alternativesmod "brine/modules/alternatives"
 	archivemod "brine/modules/archive"
 	cmdmod "brine/modules/cmd"
@@ -61,7 +62,9 @@ import (
 	statefn "brine/runner/fn/state"
 	testrun "brine/runner/fn/testing"
 	"brine/runner/fn/wheel"
+	aliasstates "brine/states/alias"
 	alternativesstates "brine/states/alternatives"
+	aptstates "brine/states/apt"
 	archivestates "brine/states/archive"
 	cmdstates "brine/states/cmd"
 	cronstates "brine/states/cron"
@@ -99,6 +102,7 @@ import (
 func Table() *fun.Table {
 	return fun.NewTable([]fun.Entry{
 		{Kind: fun.Exec, Name: "aptpkg", Virtual: "pkg", Load: aptpkg.Module},
+		{Kind: fun.Exec, Name: "aliases", Load: aliasesmod.Module},
 		{Kind: fun.Exec, Name: "alternatives", Load: alternativesmod.Module},
 		{Kind: fun.Exec, Name: "archive", Load: archivemod.Module},
 		{Kind: fun.Exec, Name: "cmd", Load: cmdmod.Module},
@@ -151,7 +155,9 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "timezone", Load: timezonemod.Module},
 		{Kind: fun.Exec, Name: "user", Load: usermod.Module},
 
+		{Kind: fun.State, Name: "alias", Load: aliasstates.States},
 		{Kind: fun.State, Name: "alternatives", Load: alternativesstates.States},
+		{Kind: fun.State, Name: "aptpkg", Virtual: "apt", Load: aptstates.States},
 		{Kind: fun.State, Name: "archive", Load: archivestates.States},
 		{Kind: fun.State, Name: "cmd", Load: cmdstates.States},
 		{Kind: fun.State, Name: "cron", Load: cronstates.States},
