@@ -25,6 +25,7 @@ import (
 	httpmod "brine/modules/http"
 	inimanagemod "brine/modules/inimanage"
 	jinjamod "brine/modules/jinja"
+	kernelpkgmod "brine/modules/kernelpkg"
 	keyboardmod "brine/modules/keyboard"
 	kmodmod "brine/modules/kmod"
 	linuxaclmod "brine/modules/linuxacl"
@@ -77,6 +78,7 @@ import (
 	hoststates "brine/states/host"
 	httpstates "brine/states/http"
 	inimanagestates "brine/states/inimanage"
+	kernelpkgstates "brine/states/kernelpkg"
 	keyboardstates "brine/states/keyboard"
 	kmodstates "brine/states/kmod"
 	linuxaclstates "brine/states/linuxacl"
@@ -125,6 +127,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "jinja", Load: jinjamod.Module},
 		{Kind: fun.Exec, Name: "linux_acl", Virtual: "acl", Load: linuxaclmod.Module},
 		{Kind: fun.Exec, Name: "linux_sysctl", Virtual: "sysctl", Load: linuxsysctlmod.Module},
+		{Kind: fun.Exec, Name: "kernelpkg_linux_apt", Virtual: "kernelpkg", Load: kernelpkgmod.Module},
 		{Kind: fun.Exec, Name: "keyboard", Load: keyboardmod.Module},
 		{Kind: fun.Exec, Name: "kmod", Load: kmodmod.Module},
 		{Kind: fun.Exec, Name: "locale", Load: localemod.Module},
@@ -169,6 +172,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "group", Load: groupstates.States},
 		{Kind: fun.State, Name: "host", Load: hoststates.States},
 		{Kind: fun.State, Name: "http", Load: httpstates.States},
+		{Kind: fun.State, Name: "kernelpkg", Load: kernelpkgstates.States},
 		{Kind: fun.State, Name: "keyboard", Load: keyboardstates.States},
 		{Kind: fun.State, Name: "kmod", Load: kmodstates.States},
 		{Kind: fun.State, Name: "locale", Load: localestates.States},
