@@ -44,6 +44,7 @@ import (
 	pkgresource "brine/modules/pkg/resource"
 	randommod "brine/modules/random"
 	runitmod "brine/modules/runit"
+	saltcheckmod "brine/modules/saltcheck"
 	saltutilmod "brine/modules/saltutil"
 	shadowmod "brine/modules/shadow"
 	slsutilmod "brine/modules/slsutil"
@@ -141,6 +142,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "pkg_resource", Load: pkgresource.Module},
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},
 		{Kind: fun.Exec, Name: "runit", Load: runitmod.Module},
+		{Kind: fun.Exec, Name: "saltcheck", Load: saltcheckmod.Module},
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
 		{Kind: fun.Exec, Name: "shadow", Load: shadowmod.Module},
 		{Kind: fun.Exec, Name: "slsutil", Load: slsutilmod.Module},

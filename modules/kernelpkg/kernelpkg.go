@@ -29,14 +29,14 @@ func avail(env *fun.Env) (bool, string) {
 
 const prefix = "linux-image-"
 
-// split divides a release such as 6.1.0-18-amd64 into its version and the type of
-// kernel. ok is false for one of another form.
-func split(release string) (version, kind string, ok bool) {
+// typeOf returns the type of kernel of a release: amd64 for 6.1.0-18-amd64. ok is
+// false for a release of another form.
+func typeOf(release string) (kind string, ok bool) {
 	digits := strings.IndexFunc(release, func(r rune) bool { return (r < '0' || r > '9') && r != '.' && r != '-' })
 	if digits < 2 || release[digits-1] != '-' {
-		return "", "", false
+		return "", false
 	}
-	return release[:digits-1], release[digits:], true
+	return release[digits:], true
 }
 
 // activeRelease returns the release of the running kernel.
@@ -58,7 +58,7 @@ func kernelType(ctx context.Context, env *fun.Env) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, kind, ok := split(release)
+	kind, ok := typeOf(release)
 	if !ok {
 		return "", fun.Errorf("the type of the running kernel cannot be told from its release %s", release)
 	}
@@ -83,7 +83,7 @@ func installed(ctx context.Context, env *fun.Env) ([]string, error) {
 		if !ok {
 			continue
 		}
-		if _, k, ok := split(release); ok && k == kind {
+		if k, ok := typeOf(release); ok && k == kind {
 			list = append(list, release)
 		}
 	}
@@ -146,7 +146,7 @@ func dependency(shown value.Value, name, version string) string {
 		for _, d := range strings.FieldsFunc(value.Str(v), func(r rune) bool { return r == ',' || r == '|' }) {
 			d, _, _ = strings.Cut(strings.TrimSpace(d), " ")
 			if release, ok := strings.CutPrefix(d, prefix); ok {
-				if _, _, ok := split(release); ok {
+				if _, ok := typeOf(release); ok {
 					return release
 				}
 			}
