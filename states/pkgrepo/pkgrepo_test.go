@@ -127,6 +127,19 @@ func TestPPA(t *testing.T) {
 	})
 }
 
+func TestKeyringsAgree(t *testing.T) {
+	t.Parallel()
+	r, h := debian("Debian")
+	h.PutFile(list, "deb http://x stable main\ndeb-src http://x/ stable main\ndeb http://x testing main\n", 0o644)
+	r.Steps(t, []calltest.Step{
+		{"state pkgrepo.managed {name: 'deb [signed-by=/k] http://x stable main'}", "True: Configured package repo 'deb [signed-by=/k] http://x stable main' {'line': {'new': 'deb [signed-by=/k] http://x stable main', 'old': 'deb http://x stable main'}, 'signedby': {'new': '/k', 'old': ''}}"},
+		{"state pkgrepo.managed {name: 'deb-src [signed-by=/k] http://x/ stable main'}", "True: Package repo 'deb-src [signed-by=/k] http://x/ stable main' already configured {}"},
+	})
+	if diff := cmp.Diff("deb [signed-by=/k] http://x stable main\ndeb-src [signed-by=/k] http://x/ stable main\ndeb http://x testing main\n", h.Text(list)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // yum is a provider of "pkg" that keeps its repositories in memory.
 func yum() fun.Module {
 	repos := value.NewMap(0)

@@ -482,7 +482,7 @@ func addRepoKey(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	if err := a.importKeys(ctx, k, file); err != nil {
 		a.env.Log().Error("Unable to add repo key", "err", err)
-		return fun.Value(false)
+		return a.result(false)
 	}
 	return a.result(true)
 }

@@ -66,8 +66,8 @@ func withAuth(uri, auth string) string {
 }
 
 // find returns the entry that is meant: of those that share a component, one in
-// file, one that shares a component of the definition, one that is enabled, the
-// first. same compares addresses.
+// file, one that shares a component of the definition, one whose address is spelled
+// like that, one that is enabled, the first. same compares addresses.
 func (d *definition) find(list []*aptsources.Entry, comps []string, file string, same func(a, b string) bool) *aptsources.Entry {
 	var best *aptsources.Entry
 	score := -1
@@ -81,9 +81,12 @@ func (d *definition) find(list []*aptsources.Entry, comps []string, file string,
 		}
 		n := 0
 		if file != "" && e.File == file {
-			n += 4
+			n += 8
 		}
 		if len(d.entry.Comps) > 0 && e.Shares(d.entry.Comps) {
+			n += 4
+		}
+		if e.URI == d.entry.URI {
 			n += 2
 		}
 		if !e.Disabled {
@@ -202,7 +205,7 @@ func (d *definition) deletes(e *aptsources.Entry) bool {
 		if !d.ppa.is(e.URI) || e.Dist != d.entry.Dist {
 			return false
 		}
-	} else if e.Type != d.entry.Type || e.Dist != d.entry.Dist || !aptsources.SameURI(e.URI, d.entry.URI) || !slices.Equal(e.Archs, d.entry.Archs) {
+	} else if e.Type != d.entry.Type || e.Dist != d.entry.Dist || e.URI != d.entry.URI || !slices.Equal(e.Archs, d.entry.Archs) {
 		return false
 	}
 	return len(d.entry.Comps) == 0 || e.Shares(d.entry.Comps)
@@ -370,6 +373,9 @@ func (a *apt) edit(ctx context.Context, c *fun.Call, d *definition, file string)
 	} else {
 		change(c, e, &want, d.ppa != nil)
 	}
+	if want.SignedBy != "" && !e.Disabled {
+		agree(s.Entries, e)
+	}
 	if !c.IsNone("comments") {
 		e.Comment = comment(c)
 	}
@@ -432,6 +438,16 @@ func inherit(list []*aptsources.Entry, e *aptsources.Entry) {
 	for _, o := range list {
 		if e.SignedBy == "" && !o.Disabled && o.Dist == e.Dist && aptsources.SameURI(o.URI, e.URI) && !strings.ContainsAny(o.SignedBy, " \n") {
 			e.SignedBy = o.SignedBy
+		}
+	}
+}
+
+// agree gives the keyring of an entry to the others with its address and suite,
+// such as the one of the sources.
+func agree(list []*aptsources.Entry, e *aptsources.Entry) {
+	for _, o := range list {
+		if !o.Disabled && o.Dist == e.Dist && aptsources.SameURI(o.URI, e.URI) {
+			o.SignedBy = e.SignedBy
 		}
 	}
 }
