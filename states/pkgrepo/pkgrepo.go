@@ -165,6 +165,9 @@ func managed(ctx context.Context, c *fun.Call) fun.Ret {
 		return fun.Fail("%s", msg)
 	}
 	j := newJob(c)
+	if j.f.debian {
+		warnUnknown(c)
+	}
 	var err error
 	if j.pre, err = j.get(ctx); err != nil {
 		if failed, ok := errors.AsType[*fun.CommandError](err); ok {
@@ -205,6 +208,18 @@ func managed(ctx context.Context, c *fun.Call) fun.Ret {
 		ret.Changes = j.changes(post)
 	}
 	return ret
+}
+
+// warnUnknown warns of arguments that mean nothing to apt. To other package
+// managers they are keys of the file.
+func warnUnknown(c *fun.Call) {
+	for k := range c.Kw.All() {
+		switch name := value.Str(k); {
+		case name == "saltenv", name == "uri", strings.HasPrefix(name, "__"):
+		default:
+			c.Env.Warnf(c.Kw.Pos(name), "pkgrepo.managed has no argument %q with apt", name)
+		}
+	}
 }
 
 // changes are the keys of want in which now differs from what was.

@@ -127,6 +127,17 @@ func TestPPA(t *testing.T) {
 	})
 }
 
+func TestUnknown(t *testing.T) {
+	t.Parallel()
+	r, _ := debian("Debian")
+	var warned []string
+	r.Env.OnWarn = func(w fun.Warning) { warned = append(warned, w.Text) }
+	r.State(t, "pkgrepo.managed", "{name: 'deb http://x stable main', key_ulr: x, gpgcheck: 1}", true)
+	if diff := cmp.Diff([]string{`pkgrepo.managed has no argument "key_ulr" with apt`}, warned); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestKeyringsAgree(t *testing.T) {
 	t.Parallel()
 	r, h := debian("Debian")
