@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"brine/internal/fun"
+	aliasesmod "brine/modules/aliases"
 	alternativesmod "brine/modules/alternatives"
 	archivemod "brine/modules/archive"
 	atmod "brine/modules/at"
@@ -13,6 +14,7 @@ import (
 	cpmod "brine/modules/cp"
 	cronmod "brine/modules/cron"
 	datamod "brine/modules/data"
+	debconfmod "brine/modules/debconf"
 	defaultsmod "brine/modules/defaults"
 	digmod "brine/modules/dig"
 	diskmod "brine/modules/disk"
@@ -30,6 +32,7 @@ import (
 	"brine/modules/ip/debianip"
 	iptablesmod "brine/modules/iptables"
 	jinjamod "brine/modules/jinja"
+	kernelpkgmod "brine/modules/kernelpkg"
 	keyboardmod "brine/modules/keyboard"
 	kmodmod "brine/modules/kmod"
 	linuxaclmod "brine/modules/linuxacl"
@@ -55,6 +58,7 @@ import (
 	randommod "brine/modules/random"
 	rsyncmod "brine/modules/rsync"
 	runitmod "brine/modules/runit"
+	saltcheckmod "brine/modules/saltcheck"
 	saltutilmod "brine/modules/saltutil"
 	selinuxmod "brine/modules/selinux"
 	shadowmod "brine/modules/shadow"
@@ -77,12 +81,15 @@ import (
 	statefn "brine/runner/fn/state"
 	testrun "brine/runner/fn/testing"
 	"brine/runner/fn/wheel"
+	aliasstates "brine/states/alias"
 	alternativesstates "brine/states/alternatives"
+	aptstates "brine/states/apt"
 	archivestates "brine/states/archive"
 	atstates "brine/states/at"
 	blockdevstates "brine/states/blockdev"
 	cmdstates "brine/states/cmd"
 	cronstates "brine/states/cron"
+	debconfstates "brine/states/debconf"
 	diskstates "brine/states/disk"
 	environstates "brine/states/environ"
 	eventstates "brine/states/event"
@@ -94,6 +101,7 @@ import (
 	httpstates "brine/states/http"
 	inimanagestates "brine/states/inimanage"
 	iptablesstates "brine/states/iptables"
+	kernelpkgstates "brine/states/kernelpkg"
 	keyboardstates "brine/states/keyboard"
 	kmodstates "brine/states/kmod"
 	linuxaclstates "brine/states/linuxacl"
@@ -107,6 +115,7 @@ import (
 	nfsexportstates "brine/states/nfsexport"
 	nftablesstates "brine/states/nftables"
 	pkgstates "brine/states/pkg"
+	pkgrepostates "brine/states/pkgrepo"
 	processstates "brine/states/process"
 	quotastates "brine/states/quota"
 	raidstates "brine/states/raid"
@@ -131,6 +140,7 @@ import (
 func Table() *fun.Table {
 	return fun.NewTable([]fun.Entry{
 		{Kind: fun.Exec, Name: "aptpkg", Virtual: "pkg", Load: aptpkg.Module},
+		{Kind: fun.Exec, Name: "aliases", Load: aliasesmod.Module},
 		{Kind: fun.Exec, Name: "alternatives", Load: alternativesmod.Module},
 		{Kind: fun.Exec, Name: "archive", Load: archivemod.Module},
 		{Kind: fun.Exec, Name: "at", Load: atmod.Module},
@@ -140,6 +150,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "cron", Load: cronmod.Module},
 		{Kind: fun.Exec, Name: "data", Load: datamod.Module},
 		{Kind: fun.Exec, Name: "debian_ip", Virtual: "ip", Load: debianip.Module},
+		{Kind: fun.Exec, Name: "debconfmod", Virtual: "debconf", Load: debconfmod.Module},
 		{Kind: fun.Exec, Name: "defaults", Load: defaultsmod.Module},
 		{Kind: fun.Exec, Name: "dig", Load: digmod.Module},
 		{Kind: fun.Exec, Name: "disk", Load: diskmod.Module},
@@ -160,6 +171,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "linux_acl", Virtual: "acl", Load: linuxaclmod.Module},
 		{Kind: fun.Exec, Name: "linux_lvm", Virtual: "lvm", Load: linuxlvmmod.Module},
 		{Kind: fun.Exec, Name: "linux_sysctl", Virtual: "sysctl", Load: linuxsysctlmod.Module},
+		{Kind: fun.Exec, Name: "kernelpkg_linux_apt", Virtual: "kernelpkg", Load: kernelpkgmod.Module},
 		{Kind: fun.Exec, Name: "keyboard", Load: keyboardmod.Module},
 		{Kind: fun.Exec, Name: "kmod", Load: kmodmod.Module},
 		{Kind: fun.Exec, Name: "locale", Load: localemod.Module},
@@ -182,6 +194,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},
 		{Kind: fun.Exec, Name: "rsync", Load: rsyncmod.Module},
 		{Kind: fun.Exec, Name: "runit", Load: runitmod.Module},
+		{Kind: fun.Exec, Name: "saltcheck", Load: saltcheckmod.Module},
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
 		{Kind: fun.Exec, Name: "selinux", Load: selinuxmod.Module},
 		{Kind: fun.Exec, Name: "shadow", Load: shadowmod.Module},
@@ -202,13 +215,16 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "user", Load: usermod.Module},
 		{Kind: fun.Exec, Name: "webutil", Load: webutilmod.Module},
 
+		{Kind: fun.State, Name: "alias", Load: aliasstates.States},
 		{Kind: fun.State, Name: "alternatives", Load: alternativesstates.States},
+		{Kind: fun.State, Name: "aptpkg", Virtual: "apt", Load: aptstates.States},
 		{Kind: fun.State, Name: "archive", Load: archivestates.States},
 		{Kind: fun.State, Name: "at", Load: atstates.States},
 		{Kind: fun.State, Name: "blockdev", Load: blockdevstates.States},
 		{Kind: fun.State, Name: "cmd", Load: cmdstates.States},
 		{Kind: fun.State, Name: "cron", Load: cronstates.States},
 		{Kind: fun.State, Name: "disk", Load: diskstates.States},
+		{Kind: fun.State, Name: "debconfmod", Virtual: "debconf", Load: debconfstates.States},
 		{Kind: fun.State, Name: "environ", Load: environstates.States},
 		{Kind: fun.State, Name: "event", Load: eventstates.States},
 		{Kind: fun.State, Name: "file", Load: filestates.States},
@@ -218,6 +234,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "host", Load: hoststates.States},
 		{Kind: fun.State, Name: "http", Load: httpstates.States},
 		{Kind: fun.State, Name: "iptables", Load: iptablesstates.States},
+		{Kind: fun.State, Name: "kernelpkg", Load: kernelpkgstates.States},
 		{Kind: fun.State, Name: "keyboard", Load: keyboardstates.States},
 		{Kind: fun.State, Name: "kmod", Load: kmodstates.States},
 		{Kind: fun.State, Name: "locale", Load: localestates.States},
@@ -231,6 +248,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "nfs_export", Load: nfsexportstates.States},
 		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
 		{Kind: fun.State, Name: "mdadm_raid", Virtual: "raid", Load: raidstates.States},
+		{Kind: fun.State, Name: "pkgrepo", Load: pkgrepostates.States},
 		{Kind: fun.State, Name: "mount", Load: mountstates.States},
 		{Kind: fun.State, Name: "process", Load: processstates.States},
 		{Kind: fun.State, Name: "rsync", Load: rsyncstates.States},
