@@ -52,6 +52,7 @@ import (
 	testmod "brine/modules/test"
 	timezonemod "brine/modules/timezone"
 	usermod "brine/modules/user"
+	x509mod "brine/modules/x509"
 	"brine/runner/fn/events"
 	"brine/runner/fn/manage"
 	"brine/runner/fn/orchestrate"
@@ -89,6 +90,7 @@ import (
 	teststates "brine/states/test"
 	timezonestates "brine/states/timezone"
 	userstates "brine/states/user"
+	x509states "brine/states/x509"
 )
 
 // Table returns all functions of this build. Modules are made when they are
@@ -146,6 +148,8 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "test", Load: testmod.Module},
 		{Kind: fun.Exec, Name: "timezone", Load: timezonemod.Module},
 		{Kind: fun.Exec, Name: "user", Load: usermod.Module},
+		{Kind: fun.Exec, Name: "x509", Virtual: "x509", Load: x509mod.Module},
+		{Kind: fun.Exec, Name: "x509_v2", Virtual: "x509", Load: x509mod.ModuleV2},
 
 		{Kind: fun.State, Name: "alternatives", Load: alternativesstates.States},
 		{Kind: fun.State, Name: "archive", Load: archivestates.States},
@@ -176,6 +180,8 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "test", Load: teststates.States},
 		{Kind: fun.State, Name: "timezone", Load: timezonestates.States},
 		{Kind: fun.State, Name: "user", Load: userstates.States},
+		{Kind: fun.State, Name: "x509", Virtual: "x509", Load: x509states.States},
+		{Kind: fun.State, Name: "x509_v2", Virtual: "x509", Load: x509states.StatesV2},
 
 		{Kind: fun.Runner, Name: "audit", Load: auditRunner},
 		{Kind: fun.Runner, Name: "config", Load: saltrun.Config},

@@ -419,3 +419,18 @@ func OldHash(der []byte) string {
 	}
 	return PrettyHex(h)
 }
+
+// SameAs reports whether an encoded name has the same attributes with the same
+// text, whatever kinds of strings they are encoded as.
+func (n Name) SameAs(der []byte) bool {
+	o, err := ParseName(der)
+	if err != nil || len(n) != len(o) {
+		return false
+	}
+	for i := range n {
+		if !slices.EqualFunc(n[i], o[i], func(a, b Attr) bool { return a.ID.Equal(b.ID) && a.Value == b.Value }) {
+			return false
+		}
+	}
+	return true
+}

@@ -253,3 +253,25 @@ func KeyID(spki []byte) ([]byte, error) {
 	sum := sha1.Sum(bits)
 	return sum[:], nil
 }
+
+// Integer returns a number as INTEGER.
+func Integer(n *big.Int) []byte {
+	var b cryptobyte.Builder
+	b.AddASN1BigInt(n)
+	der, err := b.Bytes()
+	if err != nil {
+		return nil
+	}
+	return der
+}
+
+// RandomSerial returns a random number above 0 of at most some bits.
+func RandomSerial(bits int) *big.Int {
+	b := randomBytes((bits + 7) / 8)
+	n := new(big.Int).SetBytes(b)
+	n.Rsh(n, uint(len(b)*8-bits))
+	if n.Sign() == 0 {
+		n.SetInt64(1)
+	}
+	return n
+}
