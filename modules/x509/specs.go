@@ -8,6 +8,7 @@ var specs = []fun.Spec{
 		Name: "create_certificate", Fn: createCertificate, Src: "modules/x509.py create_certificate", VarKw: true,
 		Doc:     "Create a certificate. Further arguments are those of the certificate: see docs/modules/x509.md.",
 		Example: "call x509.create_certificate path=/etc/pki/ca.crt signing_private_key=/etc/pki/ca.key CN=ca.example.com",
+		Shared:  [][]fun.Arg{CertArgs, SignArgs, SubjectArgs, OlderSubjectArgs, ExtArgs},
 		Args: []fun.Arg{
 			{Name: "path", Type: fun.Path, Doc: "file to write; default: return the result"},
 			{Name: "text", Type: fun.Bool, Default: false, Doc: "return PEM text instead of writing a file"},
@@ -35,6 +36,7 @@ var specs = []fun.Spec{
 		Name: "create_csr", Fn: createCSR, Src: "modules/x509.py create_csr", VarKw: true,
 		Doc:     "Create a certificate signing request. Further arguments are those of the request: see docs/modules/x509.md.",
 		Example: "call x509.create_csr path=/etc/pki/www.csr private_key=/etc/pki/www.key CN=www.example.com",
+		Shared:  [][]fun.Arg{RequestArgs, SignArgs, SubjectArgs, OlderSubjectArgs, ExtArgs},
 		Args: []fun.Arg{
 			{Name: "path", Type: fun.Path, Doc: "file to write; default: return the result"},
 			{Name: "text", Type: fun.Bool, Default: false, Doc: "return PEM text instead of writing a file"},

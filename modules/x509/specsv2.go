@@ -8,6 +8,7 @@ var specsV2 = []fun.Spec{
 		Name: "create_certificate", Fn: createCertificateV2, Src: "modules/x509_v2.py create_certificate", VarKw: true,
 		Doc:     "Create a certificate. Further arguments are those of the certificate: see docs/modules/x509.md.",
 		Example: "call x509.create_certificate signing_private_key=/etc/pki/ca.key CN=ca.example.com path=/etc/pki/ca.crt",
+		Shared:  [][]fun.Arg{LocalArgs, SubjectArgs, OlderSubjectArgs, ExtArgs},
 		Args: []fun.Arg{
 			{Name: "ca_server", Type: fun.Str, Doc: "machine that signs, by publish.publish"},
 			{Name: "signing_policy", Type: fun.Str, Doc: "signing policy that overrides arguments: see docs/modules/x509.md"},
@@ -43,6 +44,7 @@ var specsV2 = []fun.Spec{
 		Name: "create_csr", Fn: createCSRV2, Src: "modules/x509_v2.py create_csr", VarKw: true,
 		Doc:     "Create a certificate signing request. Further arguments are those of the request: see docs/modules/x509.md.",
 		Example: "call x509.create_csr /etc/pki/www.key CN=www.example.com",
+		Shared:  [][]fun.Arg{subjectArg, MoreRequestArgs, SubjectArgs, OlderSubjectArgs, ExtArgs},
 		Args: []fun.Arg{
 			{Name: "private_key", Required: true, Doc: "private key: a file, PEM text or bytes", Secret: true},
 			{Name: "private_key_passphrase", Type: fun.Str, Doc: "passphrase of the private key", Secret: true},

@@ -246,11 +246,11 @@ func encodeCert(cert *x509.Certificate, chain []*x509.Certificate, encoding stri
 	case "der":
 		return cert.Raw, nil
 	case "pem":
-		out := pki.EncodePEM("CERTIFICATE", cert.Raw)
+		out := []byte(pki.EncodePEM("CERTIFICATE", cert.Raw))
 		for _, c := range chain {
-			out += "\n" + pki.EncodePEM("CERTIFICATE", c.Raw)
+			out = append(out, "\n"+pki.EncodePEM("CERTIFICATE", c.Raw)...)
 		}
-		return []byte(out), nil
+		return out, nil
 	case "pkcs12":
 		der, err := (&pki.PKCS12{Key: key, Cert: cert, Chain: chain, FriendlyName: friendly}).Encode(pass, compat)
 		return der, invalid(err)

@@ -17,12 +17,11 @@ import (
 // Difference: an issuer without signing_cert is refused, where Salt fails with an
 // exception.
 func crlManagedV2(ctx context.Context, c *fun.Call) fun.Ret {
-	s, rest := begin(c, c.Kw)
-	rest.Delete("text")
-	if rest.Len() > 0 {
-		return fun.Raise(unrecognized(rest))
+	s, rest := begin(c)
+	if c.Kw.Len() > 0 {
+		return fun.Raise(unrecognized(c.Kw))
 	}
-	kw := certKwargs(c, rest)
+	kw := certKwargs(rest)
 	if c.IsNone("days_valid") {
 		kw.Set("days_valid", int64(100))
 	}

@@ -1,6 +1,9 @@
 package x509
 
-import "brine/internal/fun"
+import (
+	"brine/internal/fun"
+	mod "brine/modules/x509"
+)
 
 // specs are the functions of the older module.
 var specs = []fun.Spec{
@@ -13,6 +16,7 @@ var specs = []fun.Spec{
 			{Name: "days_remaining", Type: fun.Int, Default: int64(90), Doc: "make it again where fewer days are left; 0: never for that reason"},
 			{Name: "append_certs", Doc: "certificates that follow it: a list of files or PEM texts"},
 		},
+		Shared: [][]fun.Arg{remoteArgs, mod.CertArgs, mod.SignArgs, mod.SubjectArgs, mod.OlderSubjectArgs, mod.ExtArgs, fileManagedArgs},
 	},
 	{
 		Name: "crl_managed", State: crlManaged, VarKw: true, Src: "states/x509.py crl_managed",
@@ -29,6 +33,7 @@ var specs = []fun.Spec{
 			{Name: "days_remaining", Type: fun.Int, Default: int64(30), Doc: "make it again where fewer days are left; 0: never for that reason"},
 			{Name: "include_expired", Type: fun.Bool, Default: false, Doc: "list certificates that have expired"},
 		},
+		Shared: [][]fun.Arg{fileManagedArgs},
 	},
 	{
 		Name: "csr_managed", State: csrManaged, VarKw: true, Src: "states/x509.py csr_managed",
@@ -37,6 +42,7 @@ var specs = []fun.Spec{
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "file to manage"},
 		},
+		Shared: [][]fun.Arg{mod.RequestArgs, mod.SignArgs, mod.SubjectArgs, mod.OlderSubjectArgs, mod.ExtArgs, fileManagedArgs},
 	},
 	{
 		Name: "pem_managed", State: pemManaged, VarKw: true, Src: "states/x509.py pem_managed",
@@ -47,6 +53,7 @@ var specs = []fun.Spec{
 			{Name: "text", Required: true, Doc: "PEM text, or a file that has it", Secret: true},
 			{Name: "backup", Type: fun.Str | fun.Bool, Default: false, Doc: "minion: keep a copy of the replaced file"},
 		},
+		Shared: [][]fun.Arg{fileManagedArgs[1:]},
 	},
 	{
 		Name: "private_key_managed", State: privateKeyManaged, VarKw: true, Src: "states/x509.py private_key_managed",
@@ -61,5 +68,6 @@ var specs = []fun.Spec{
 			{Name: "overwrite", Type: fun.Bool, Default: false, Doc: "replace a file that cannot be read as a private key"},
 			{Name: "verbose", Type: fun.Bool, Default: true, Doc: "accepted; nothing is printed while the key is made"},
 		},
+		Shared: [][]fun.Arg{fileManagedArgs},
 	},
 }

@@ -1,6 +1,9 @@
 package x509
 
-import "brine/internal/fun"
+import (
+	"brine/internal/fun"
+	mod "brine/modules/x509"
+)
 
 // specsV2 are the functions of x509_v2.
 var specsV2 = []fun.Spec{
@@ -34,6 +37,7 @@ var specsV2 = []fun.Spec{
 			{Name: "pkcs12_encryption_compat", Type: fun.Bool, Default: false, Doc: "encrypt PKCS #12 with triple DES and SHA-1, for old programs"},
 			{Name: "pkcs12_friendlyname", Type: fun.Str, Doc: "name of the certificate within PKCS #12"},
 		},
+		Shared: [][]fun.Arg{algorithmArg, mod.SubjectArgs, mod.OlderSubjectArgs, mod.ExtArgs, fileManagedArgs, moreFileArgs},
 	},
 	{
 		Name: "crl_managed", State: crlManagedV2, VarKw: true, Src: "states/x509_v2.py crl_managed",
@@ -52,6 +56,7 @@ var specsV2 = []fun.Spec{
 			{Name: "encoding", Type: fun.Str, Default: "pem", Doc: "encoding of the result"},
 			{Name: "extensions", Type: fun.Dict, Doc: "extensions of the list: authorityKeyIdentifier, cRLNumber, issuingDistributionPoint ..."},
 		},
+		Shared: [][]fun.Arg{fileManagedArgs, moreFileArgs, textArg},
 	},
 	{
 		Name: "csr_managed", State: csrManagedV2, VarKw: true, Src: "states/x509_v2.py csr_managed",
@@ -65,6 +70,7 @@ var specsV2 = []fun.Spec{
 			{Name: "encoding", Type: fun.Str, Default: "pem", Doc: "encoding of the result"},
 			{Name: "subject", Type: fun.Str | fun.List | fun.Dict, Doc: "subject, as text of RFC 4514, a list of its parts or a mapping; default: the arguments CN, O, C ..."},
 		},
+		Shared: [][]fun.Arg{mod.MoreRequestArgs, mod.SubjectArgs, mod.OlderSubjectArgs, mod.ExtArgs, fileManagedArgs, moreFileArgs},
 	},
 	{
 		Name: "pem_managed", State: pemManagedV2, VarKw: true, Src: "states/x509_v2.py pem_managed",
@@ -74,6 +80,7 @@ var specsV2 = []fun.Spec{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "file to manage"},
 			{Name: "text", Required: true, Doc: "PEM text, or a file that has it", Secret: true},
 		},
+		Shared: [][]fun.Arg{fileManagedArgs, moreFileArgs},
 	},
 	{
 		Name: "private_key_managed", State: privateKeyManagedV2, VarKw: true, Src: "states/x509_v2.py private_key_managed",
@@ -89,5 +96,6 @@ var specsV2 = []fun.Spec{
 			{Name: "overwrite", Type: fun.Bool, Default: false, Doc: "replace a file that cannot be read as a private key"},
 			{Name: "pkcs12_encryption_compat", Type: fun.Bool, Default: false, Doc: "encrypt PKCS #12 with triple DES and SHA-1, for old programs"},
 		},
+		Shared: [][]fun.Arg{fileManagedArgs, moreFileArgs, olderKeyArgs},
 	},
 }

@@ -21,7 +21,7 @@ var fileArgsV1 = fileArgs[:9]
 // states/x509.py private_key_managed. Differences: a key is never part of the
 // changes; a file that is no RSA key is replaced only with overwrite.
 func privateKeyManaged(ctx context.Context, c *fun.Call) fun.Ret {
-	file, _ := split(c.Kw, fileArgsV1)
+	file, _ := split(c, fileArgsV1)
 	h := c.Env.Host
 	pass := mod.Pass(c.Value("passphrase"))
 	keep := false
@@ -79,31 +79,17 @@ func keyBits(c *fun.Call, pass *string) (int64, error) {
 	return 0, fun.Errorf("The provided passphrase cannot decrypt the private key.")
 }
 
-// args returns the arguments of a certificate or request.
-func args(c *fun.Call, rest *value.Map, skip ...string) *value.Map {
-	kw := value.NewMap(16)
-	for k, v := range rest.All() {
-		if v != nil {
-			kw.Set(k, v)
-		}
-	}
-	for _, k := range skip {
-		kw.Delete(k)
-	}
-	return kw
-}
-
 // csrManaged manages a certificate signing request. Salt: states/x509.py
 // csr_managed. Difference: a request that is as it would be made stays, whatever
 // the signature, which is another each time for some kinds of keys.
 func csrManaged(ctx context.Context, c *fun.Call) fun.Ret {
-	file, rest := split(c.Kw, fileArgsV1)
+	file, rest := split(c, fileArgsV1)
 	h := c.Env.Host
 	old := value.Value(c.Name + " is not a valid csr.")
 	if m, err := mod.CSRInfoV1(h, c.Name); err == nil {
 		old = m
 	}
-	contents, err := mod.CreateCSRV1(h, args(c, rest))
+	contents, err := mod.CreateCSRV1(h, rest)
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -137,9 +123,9 @@ func sameRequest(a, b string) bool {
 // pemManaged manages a PEM block. Salt: states/x509.py pem_managed. Difference:
 // a private key is not part of the changes.
 func pemManaged(ctx context.Context, c *fun.Call) fun.Ret {
-	file, _ := split(c.Kw, fileArgsV1)
-	if c.Bool("backup") {
-		file.Set("backup", value.Str(c.Value("backup")))
+	file, _ := split(c, fileArgsV1)
+	if !c.Bool("backup") {
+		file.Delete("backup")
 	}
 	entry, err := mod.PEMEntry(c.Env.Host, c.Value("text"), "")
 	if err != nil {
@@ -159,11 +145,13 @@ type certState struct {
 // certificateManaged manages a certificate. Salt: states/x509.py certificate_managed.
 // Difference: test mode tells what would be done, where Salt fails.
 func certificateManaged(ctx context.Context, c *fun.Call) fun.Ret {
-	file, rest := split(c.Kw, fileArgsV1)
-	s := &certState{c: c, name: c.Name, kw: args(c, rest, "path"), file: file}
-	if p := rest.At("path"); p != nil {
-		s.name = value.Str(p)
-		s.c = named(c, s.name)
+	file, rest := split(c, fileArgsV1)
+	s := &certState{c: c, name: c.Name, kw: rest, file: file}
+	if p := c.Str("path"); p != "" {
+		s.name, s.c = p, named(c, p)
+	}
+	for _, k := range []string{"path", "days_remaining", "append_certs"} {
+		rest.Delete(k)
 	}
 	switch {
 	case s.kw.Has("ca_server") && !s.kw.Has("signing_policy"):
@@ -360,7 +348,7 @@ func comparable(exts *value.Map, serial bool) *value.Map {
 // crlManaged manages a revocation list. Salt: states/x509.py crl_managed.
 // Difference: an entry without revocation_date keeps the date that it has.
 func crlManaged(ctx context.Context, c *fun.Call) fun.Ret {
-	file, _ := split(c.Kw, fileArgsV1)
+	file, _ := split(c, fileArgsV1)
 	h := c.Env.Host
 	remaining := c.Int("days_remaining")
 	old := value.Value(c.Name + " does not exist.")

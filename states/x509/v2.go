@@ -228,18 +228,15 @@ func (s *state) only(keys ...string) bool {
 }
 
 // certKwargs returns the arguments of the certificate, without those of the state.
-func certKwargs(c *fun.Call, rest *value.Map) *value.Map {
-	kw := value.NewMap(16)
-	for k, v := range c.Args.All() {
+func certKwargs(rest *value.Map) *value.Map {
+	kw := value.NewMap(rest.Len())
+	for k, v := range rest.All() {
 		switch k {
-		case "name", "days_remaining", "encoding", "append_certs", "pkcs12_passphrase", "pkcs12_encryption_compat", "pkcs12_friendlyname":
-			continue
-		}
-		if v != nil {
+		case "days_remaining", "encoding", "append_certs", "pkcs12_passphrase", "pkcs12_encryption_compat", "pkcs12_friendlyname":
+		default:
 			kw.Set(k, v)
 		}
 	}
-	kw.Update(rest)
 	if alg, ok := kw.Get("algorithm"); ok {
 		kw.Delete("algorithm")
 		kw.Set("digest", alg)
@@ -253,8 +250,8 @@ func certKwargs(c *fun.Call, rest *value.Map) *value.Map {
 
 // certificateManagedV2 manages a certificate. Salt: states/x509_v2.py certificate_managed.
 func certificateManagedV2(ctx context.Context, c *fun.Call) fun.Ret {
-	s, rest := begin(c, c.Kw)
-	kw := certKwargs(c, rest)
+	s, rest := begin(c)
+	kw := certKwargs(rest)
 	h := c.Env.Host
 	remaining := c.Int("days_remaining")
 	if c.IsNone("days_remaining") {
@@ -373,8 +370,8 @@ func (s *state) compareCert(ctx context.Context, cert *x509.Certificate, kw *val
 
 // csrManagedV2 manages a certificate signing request. Salt: states/x509_v2.py csr_managed.
 func csrManagedV2(ctx context.Context, c *fun.Call) fun.Ret {
-	s, rest := begin(c, c.Kw)
-	kw := certKwargs(c, rest)
+	s, rest := begin(c)
+	kw := certKwargs(rest)
 	encoding := c.Str("encoding")
 	digest := value.Str(kw.At("digest"))
 	var current *x509.CertificateRequest
@@ -420,9 +417,9 @@ func csrManagedV2(ctx context.Context, c *fun.Call) fun.Ret {
 
 // pemManagedV2 manages a PEM block. Salt: states/x509_v2.py pem_managed.
 func pemManagedV2(ctx context.Context, c *fun.Call) fun.Ret {
-	file, rest := split(c.Kw, fileArgs)
-	if rest.Len() > 0 {
-		return fun.Raise(unrecognized(rest))
+	file, _ := split(c, fileArgs)
+	if c.Kw.Len() > 0 {
+		return fun.Raise(unrecognized(c.Kw))
 	}
 	entry, err := mod.PEMEntryV2(c.Env.Host, c.Value("text"), "")
 	if err != nil {
@@ -449,16 +446,13 @@ func unrecognized(rest *value.Map) error {
 
 // privateKeyManagedV2 manages a private key. Salt: states/x509_v2.py private_key_managed.
 func privateKeyManagedV2(ctx context.Context, c *fun.Call) fun.Ret {
-	s, rest := begin(c, c.Kw)
+	s, _ := begin(c)
 	size := c.Value("keysize")
-	if bits := rest.At("bits"); bits != nil {
+	if bits := c.Value("bits"); bits != nil {
 		size = bits
 	}
-	for _, k := range []string{"bits", "cipher", "verbose", "text"} {
-		rest.Delete(k)
-	}
-	if rest.Len() > 0 {
-		return fun.Raise(unrecognized(rest))
+	if c.Kw.Len() > 0 {
+		return fun.Raise(unrecognized(c.Kw))
 	}
 	if !value.Truth(s.file.At("mode")) {
 		s.file.Set("mode", "0400")

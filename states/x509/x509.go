@@ -26,11 +26,18 @@ func StatesV2() fun.Module {
 // module takes the first nine.
 var fileArgs = []string{"user", "group", "mode", "makedirs", "dir_mode", "backup", "create", "follow_symlinks", "check_cmd", "attrs", "tmp_dir", "tmp_ext", "selinux", "encoding_errors"}
 
-// split divides the arguments that the row does not declare into those of
-// file.managed and others.
-func split(kw *value.Map, known []string) (file, rest *value.Map) {
+// split divides the arguments that are not None into those of file.managed and
+// others, but the name.
+func split(c *fun.Call, known []string) (file, rest *value.Map) {
+	all := value.NewMap(c.Args.Len() + c.Kw.Len())
+	all.Update(c.Args)
+	all.Update(c.Kw)
+	all.Delete("name")
 	file, rest = value.NewMap(4), value.NewMap(8)
-	for k, v := range kw.All() {
+	for k, v := range all.All() {
+		if v == nil {
+			continue
+		}
 		if slices.Contains(known, value.Str(k)) {
 			file.Set(k, v)
 		} else {
@@ -81,8 +88,8 @@ type state struct {
 	replace bool
 }
 
-func begin(c *fun.Call, kw *value.Map) (*state, *value.Map) {
-	file, rest := split(kw, fileArgs)
+func begin(c *fun.Call) (*state, *value.Map) {
+	file, rest := split(c, fileArgs)
 	file.Set("show_changes", false)
 	return &state{c: c, began: c.Env.Host.Now(), file: file, changes: value.NewMap(2), subs: value.NewList(), real: c.Name}, rest
 }

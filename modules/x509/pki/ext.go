@@ -326,7 +326,7 @@ func subjectKeyIdentifier(x *ext) error {
 // keyIDOf returns the identifier of the key of an issuer.
 func (x *ext) keyIDOf() []byte {
 	if ca := x.ctx.CA; ca != nil {
-		if e, ok := Find(ca.Exts, OIDSubjectKeyID); ok {
+		if e, ok := Find(ca.Exts, oidSubjectKeyID); ok {
 			s := cryptobyte.String(e.Value)
 			var id cryptobyte.String
 			if s.ReadASN1(&id, cbasn1.OCTET_STRING) {
@@ -413,7 +413,7 @@ func issuerAltName(x *ext) error {
 		if x.ctx.CA == nil {
 			return errors.New("Need CA certificate to copy to issuerAltName")
 		}
-		e, ok := Find(x.ctx.CA.Exts, OIDSubjectAltName)
+		e, ok := Find(x.ctx.CA.Exts, oidSubjectAltName)
 		if !ok {
 			return errors.New("No <ObjectIdentifier(oid=2.5.29.17, name=subjectAltName)> extension was found")
 		}

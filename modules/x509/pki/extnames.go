@@ -279,11 +279,47 @@ func issuingDistributionPoint(x *ext) error {
 	return err
 }
 
+// A policy is a policy that a certificate is under.
+type policy struct {
+	id    asn1.ObjectIdentifier
+	quals []value.Value
+}
+
 func certificatePolicies(x *ext) error {
-	type policy struct {
-		id    asn1.ObjectIdentifier
-		quals []value.Value
+	policies, err := x.policies()
+	if err != nil {
+		return err
 	}
+	var fault error
+	x.b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
+		for _, p := range policies {
+			if err := p.add(b); err != nil {
+				fault = err
+			}
+		}
+	})
+	return fault
+}
+
+// add writes PolicyInformation.
+func (p policy) add(b *cryptobyte.Builder) (err error) {
+	b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
+		b.AddASN1ObjectIdentifier(p.id)
+		if len(p.quals) == 0 {
+			return
+		}
+		b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
+			for _, q := range p.quals {
+				if e := addQualifier(b, q); e != nil {
+					err = e
+				}
+			}
+		})
+	})
+	return err
+}
+
+func (x *ext) policies() ([]policy, error) {
 	var policies []policy
 	add := func(text string, quals value.Value) error {
 		id, err := parseOID(text)
@@ -302,7 +338,7 @@ func certificatePolicies(x *ext) error {
 		x.critical = strings.HasPrefix(v, "critical")
 		for _, w := range words(v) {
 			if add(w, nil) != nil {
-				return errors.New("certificatePolicies defined as string must be a comma-separated list of OID.")
+				return nil, errors.New("certificatePolicies defined as string must be a comma-separated list of OID.")
 			}
 		}
 	case *value.Map:
@@ -312,31 +348,13 @@ func certificatePolicies(x *ext) error {
 				continue
 			}
 			if err := add(value.Str(k), quals); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	default:
-		return errors.New("certificatePolicies must be a string or a mapping")
+		return nil, errors.New("certificatePolicies must be a string or a mapping")
 	}
-	var fault error
-	x.b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
-		for _, p := range policies {
-			b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
-				b.AddASN1ObjectIdentifier(p.id)
-				if len(p.quals) == 0 {
-					return
-				}
-				b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
-					for _, q := range p.quals {
-						if err := addQualifier(b, q); err != nil {
-							fault = err
-						}
-					}
-				})
-			})
-		}
-	})
-	return fault
+	return policies, nil
 }
 
 // addQualifier writes a qualifier of a policy: text is a practice statement, a
@@ -433,32 +451,9 @@ func inhibitAnyPolicy(x *ext) error {
 }
 
 func nameConstraints(x *ext) error {
-	x.critical = marked(x.val)
-	scopes := map[string][]pair{}
-	switch v := x.val.(type) {
-	case string:
-		text := v
-		if s, ok := strings.CutPrefix(v, "critical"); ok {
-			text = strings.TrimSpace(strings.TrimLeft(s, ","))
-		}
-		for item := range strings.SplitSeq(text, ",") {
-			scope, name, ok := strings.Cut(strings.TrimSpace(item), ";")
-			if !ok {
-				continue
-			}
-			k, val, _ := strings.Cut(name, ":")
-			scopes[scope] = append(scopes[scope], pair{k, val, true})
-		}
-	case *value.Map:
-		for _, scope := range []string{"permitted", "excluded"} {
-			if l := v.List(scope); l != nil {
-				pairs, err := namePairs(l.Items)
-				if err != nil {
-					return err
-				}
-				scopes[scope] = pairs
-			}
-		}
+	scopes, err := x.scopes()
+	if err != nil {
+		return err
 	}
 	if len(scopes["permitted"])+len(scopes["excluded"]) == 0 {
 		return errors.New("nameConstraints needs at least one definition")
@@ -484,4 +479,36 @@ func nameConstraints(x *ext) error {
 		}
 	})
 	return fault
+}
+
+// scopes returns the names that are permitted and excluded.
+func (x *ext) scopes() (map[string][]pair, error) {
+	x.critical = marked(x.val)
+	scopes := map[string][]pair{}
+	switch v := x.val.(type) {
+	case string:
+		text := v
+		if s, ok := strings.CutPrefix(v, "critical"); ok {
+			text = strings.TrimSpace(strings.TrimLeft(s, ","))
+		}
+		for item := range strings.SplitSeq(text, ",") {
+			scope, name, ok := strings.Cut(strings.TrimSpace(item), ";")
+			if !ok {
+				continue
+			}
+			k, val, _ := strings.Cut(name, ":")
+			scopes[scope] = append(scopes[scope], pair{k, val, true})
+		}
+	case *value.Map:
+		for _, scope := range []string{"permitted", "excluded"} {
+			if l := v.List(scope); l != nil {
+				pairs, err := namePairs(l.Items)
+				if err != nil {
+					return nil, err
+				}
+				scopes[scope] = pairs
+			}
+		}
+	}
+	return scopes, nil
 }

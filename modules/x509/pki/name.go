@@ -200,14 +200,14 @@ func readRDN(set cryptobyte.String) ([]Attr, error) {
 
 // textOf decodes the string types of ASN.1.
 func textOf(tag cbasn1.Tag, raw []byte) string {
-	switch tag {
-	case cbasn1.Tag(30): // BMPString
+	switch {
+	case tag == cbasn1.Tag(30): // BMPString
 		units := make([]uint16, len(raw)/2)
 		for i := range units {
 			units[i] = uint16(raw[2*i])<<8 | uint16(raw[2*i+1])
 		}
 		return string(utf16.Decode(units))
-	case cbasn1.T61String:
+	case tag == cbasn1.T61String:
 		runes := make([]rune, len(raw))
 		for i, c := range raw {
 			runes[i] = rune(c)

@@ -12,11 +12,11 @@ type oid = asn1.ObjectIdentifier
 var (
 	oidExtensionRequest = oid{1, 2, 840, 113549, 1, 9, 14}
 
-	// OIDs of extensions.
-	OIDSubjectKeyID   = oid{2, 5, 29, 14}
-	OIDSubjectAltName = oid{2, 5, 29, 17}
-	OIDCRLNumber      = oid{2, 5, 29, 20}
+	// OIDCRLNumber is the extension cRLNumber.
+	OIDCRLNumber = oid{2, 5, 29, 20}
 
+	oidSubjectKeyID     = oid{2, 5, 29, 14}
+	oidSubjectAltName   = oid{2, 5, 29, 17}
 	oidKeyUsage         = oid{2, 5, 29, 15}
 	oidIssuerAltName    = oid{2, 5, 29, 18}
 	oidBasicConstraints = oid{2, 5, 29, 19}
@@ -57,11 +57,11 @@ var extensionNames = []named{
 	{"basicConstraints", oidBasicConstraints, "X509v3 Basic Constraints"},
 	{"keyUsage", oidKeyUsage, "X509v3 Key Usage"},
 	{"extendedKeyUsage", oidExtKeyUsage, "X509v3 Extended Key Usage"},
-	{"subjectKeyIdentifier", OIDSubjectKeyID, "X509v3 Subject Key Identifier"},
+	{"subjectKeyIdentifier", oidSubjectKeyID, "X509v3 Subject Key Identifier"},
 	{"authorityKeyIdentifier", oidAuthorityKeyID, "X509v3 Authority Key Identifier"},
 	{"issuerAltName", oidIssuerAltName, "X509v3 Issuer Alternative Name"},
 	{"authorityInfoAccess", oidAuthorityInfo, "Authority Information Access"},
-	{"subjectAltName", OIDSubjectAltName, "X509v3 Subject Alternative Name"},
+	{"subjectAltName", oidSubjectAltName, "X509v3 Subject Alternative Name"},
 	{"crlDistributionPoints", oidCRLPoints, "X509v3 CRL Distribution Points"},
 	{"issuingDistributionPoint", oidIssuingPoint, "X509v3 Issuing Distribution Point"},
 	{"certificatePolicies", oidPolicies, "X509v3 Certificate Policies"},

@@ -298,8 +298,11 @@ type pemCipher struct {
 
 func pemCiphers() []pemCipher {
 	return []pemCipher{
-		{"AES-128-CBC", 16, aes.NewCipher}, {"AES-192-CBC", 24, aes.NewCipher}, {"AES-256-CBC", 32, aes.NewCipher},
-		{"DES-EDE3-CBC", 24, des.NewTripleDESCipher}, {"DES-CBC", 8, des.NewCipher},
+		{"AES-128-CBC", 16, aes.NewCipher},
+		{"AES-192-CBC", 24, aes.NewCipher},
+		{"AES-256-CBC", 32, aes.NewCipher},
+		{"DES-EDE3-CBC", 24, des.NewTripleDESCipher},
+		{"DES-CBC", 8, des.NewCipher},
 	}
 }
 

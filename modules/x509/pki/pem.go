@@ -8,6 +8,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -129,10 +130,8 @@ func blocks(data []byte) []*pem.Block {
 // Block returns the first PEM block of one of some types.
 func Block(data []byte, kinds ...string) *pem.Block {
 	for _, b := range blocks(data) {
-		for _, k := range kinds {
-			if b.Type == k {
-				return b
-			}
+		if slices.Contains(kinds, b.Type) {
+			return b
 		}
 	}
 	return nil

@@ -144,7 +144,7 @@ func addData(b *cryptobyte.Builder, content []byte) {
 }
 
 func addMAC(b *cryptobyte.Builder, content []byte, pass string, compat bool) {
-	id, newHash, n := asn1.ObjectIdentifier(oidSHA256), sha256.New, rounds
+	id, newHash, n := oidSHA256, sha256.New, rounds
 	if compat {
 		id, newHash, n = oidSHA1, sha1.New, compatRounds
 	}
@@ -247,7 +247,7 @@ func (p *PKCS12) keyBag(keyID []byte, pass *string, compat bool) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	id := asn1.ObjectIdentifier(oidKeyBag)
+	id := oidKeyBag
 	if pass != nil {
 		id = oidShroudedBag
 		if der, err = encryptInfo(der, *pass, compat); err != nil {

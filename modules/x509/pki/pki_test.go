@@ -2,6 +2,7 @@ package pki
 
 import (
 	"crypto/x509"
+	"errors"
 	"math/big"
 	"testing"
 	"time"
@@ -109,7 +110,7 @@ func TestKeysAndContainers(t *testing.T) {
 				pass *string
 				want error
 			}{{enc, &wrong, ErrBadDecrypt}, {enc, nil, ErrEncrypted}, {plain, &pass, ErrUnencrypted}} {
-				if _, _, err := LoadKey([]byte(tt.text), tt.pass); err != tt.want {
+				if _, _, err := LoadKey([]byte(tt.text), tt.pass); !errors.Is(err, tt.want) {
 					t.Errorf("LoadKey: error %v, want %v", err, tt.want)
 				}
 			}
@@ -138,7 +139,7 @@ func TestKeysAndContainers(t *testing.T) {
 					if p == nil {
 						continue
 					}
-					if _, err := LoadCert(der, &wrong); err != ErrBadDecrypt {
+					if _, err := LoadCert(der, &wrong); !errors.Is(err, ErrBadDecrypt) {
 						t.Errorf("LoadCert with a wrong passphrase: %v", err)
 					}
 				}
@@ -172,7 +173,7 @@ func TestOldPEM(t *testing.T) {
 		if got, _, err := LoadKey([]byte(text), &pass); err != nil || !SamePublic(got.Public(), k.Public()) {
 			t.Errorf("%s: %v", c, err)
 		}
-		if _, _, err := LoadKey([]byte(text), &wrong); err != ErrBadDecrypt {
+		if _, _, err := LoadKey([]byte(text), &wrong); !errors.Is(err, ErrBadDecrypt) {
 			t.Errorf("%s with a wrong passphrase: %v", c, err)
 		}
 		entry, err := Entry(text, KeyPEM)
@@ -210,7 +211,7 @@ func TestExtensions(t *testing.T) {
 	k := keys(t)[1]
 	pub, _ := MarshalPublic(k.Public())
 	issuer, _ := name(t, "CN=ca,O=Org")
-	ca := &CAInfo{Issuer: issuer, Serial: []byte{2, 1, 5}, PublicKey: pub, Exts: []Extension{{ID: OIDSubjectAltName, Value: []byte{0x30, 3, 0x82, 1, 'a'}}}}
+	ca := &CAInfo{Issuer: issuer, Serial: []byte{2, 1, 5}, PublicKey: pub, Exts: []Extension{{ID: oidSubjectAltName, Value: []byte{0x30, 3, 0x82, 1, 'a'}}}}
 	ctx := Context{Subject: pub, CA: ca}
 	m := value.MapOf
 	l := func(v ...value.Value) *value.List { return value.NewList(v...) }
