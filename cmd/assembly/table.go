@@ -46,6 +46,7 @@ import (
 	slsutilmod "brine/modules/slsutil"
 	sshmod "brine/modules/ssh"
 	statusmod "brine/modules/status"
+	supervisordmod "brine/modules/supervisord"
 	systemmod "brine/modules/system"
 	systemdmod "brine/modules/systemd"
 	sysvmod "brine/modules/sysv"
@@ -86,6 +87,7 @@ import (
 	sshauthstates "brine/states/sshauth"
 	sshknownhostsstates "brine/states/sshknownhosts"
 	stateconfstates "brine/states/stateconf"
+	supervisordstates "brine/states/supervisord"
 	sysctlstates "brine/states/sysctl"
 	teststates "brine/states/test"
 	timezonestates "brine/states/timezone"
@@ -138,6 +140,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "ssh", Load: sshmod.Module},
 		{Kind: fun.Exec, Name: "state", Load: stateModule},
 		{Kind: fun.Exec, Name: "status", Load: statusmod.Module},
+		{Kind: fun.Exec, Name: "supervisord", Load: supervisordmod.Module},
 		{Kind: fun.Exec, Name: "sys", Load: sysModule},
 		{Kind: fun.Exec, Name: "system", Load: systemmod.Module},
 		{Kind: fun.Exec, Name: "systemd_service", Virtual: "service", Load: systemdmod.Module},
@@ -176,6 +179,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "ssh_known_hosts", Load: sshknownhostsstates.States},
 		{Kind: fun.State, Name: "service", Load: servicestates.States},
 		{Kind: fun.State, Name: "stateconf", Load: stateconfstates.States},
+		{Kind: fun.State, Name: "supervisord", Load: supervisordstates.States},
 		{Kind: fun.State, Name: "sysctl", Load: sysctlstates.States},
 		{Kind: fun.State, Name: "test", Load: teststates.States},
 		{Kind: fun.State, Name: "timezone", Load: timezonestates.States},
