@@ -6,6 +6,7 @@ import (
 
 	"brine/internal/fun"
 	alternativesmod "brine/modules/alternatives"
+	apachemod "brine/modules/apache"
 	archivemod "brine/modules/archive"
 	cmdmod "brine/modules/cmd"
 	configmod "brine/modules/config"
@@ -63,6 +64,7 @@ import (
 	testrun "brine/runner/fn/testing"
 	"brine/runner/fn/wheel"
 	alternativesstates "brine/states/alternatives"
+	apachestates "brine/states/apache"
 	archivestates "brine/states/archive"
 	cmdstates "brine/states/cmd"
 	cronstates "brine/states/cron"
@@ -101,6 +103,8 @@ func Table() *fun.Table {
 	return fun.NewTable([]fun.Entry{
 		{Kind: fun.Exec, Name: "aptpkg", Virtual: "pkg", Load: aptpkg.Module},
 		{Kind: fun.Exec, Name: "alternatives", Load: alternativesmod.Module},
+		{Kind: fun.Exec, Name: "deb_apache", Virtual: "apache", Load: apachemod.Debian},
+		{Kind: fun.Exec, Name: "apache", Virtual: "apache", Load: apachemod.Module},
 		{Kind: fun.Exec, Name: "archive", Load: archivemod.Module},
 		{Kind: fun.Exec, Name: "cmd", Load: cmdmod.Module},
 		{Kind: fun.Exec, Name: "config", Load: configmod.Module},
@@ -155,6 +159,10 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "x509_v2", Virtual: "x509", Load: x509mod.ModuleV2},
 
 		{Kind: fun.State, Name: "alternatives", Load: alternativesstates.States},
+		{Kind: fun.State, Name: "apache", Load: apachestates.States},
+		{Kind: fun.State, Name: "apache_conf", Load: apachestates.Conf},
+		{Kind: fun.State, Name: "apache_module", Load: apachestates.Modules},
+		{Kind: fun.State, Name: "apache_site", Load: apachestates.Sites},
 		{Kind: fun.State, Name: "archive", Load: archivestates.States},
 		{Kind: fun.State, Name: "cmd", Load: cmdstates.States},
 		{Kind: fun.State, Name: "cron", Load: cronstates.States},
