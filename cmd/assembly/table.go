@@ -53,6 +53,7 @@ import (
 	sysvmod "brine/modules/sysv"
 	testmod "brine/modules/test"
 	timezonemod "brine/modules/timezone"
+	tlsmod "brine/modules/tls"
 	usermod "brine/modules/user"
 	x509mod "brine/modules/x509"
 	"brine/runner/fn/events"
@@ -93,6 +94,7 @@ import (
 	sysctlstates "brine/states/sysctl"
 	teststates "brine/states/test"
 	timezonestates "brine/states/timezone"
+	tlsstates "brine/states/tls"
 	userstates "brine/states/user"
 	x509states "brine/states/x509"
 )
@@ -154,6 +156,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "rh_service", Virtual: "service", Load: sysvmod.RedHat},
 		{Kind: fun.Exec, Name: "test", Load: testmod.Module},
 		{Kind: fun.Exec, Name: "timezone", Load: timezonemod.Module},
+		{Kind: fun.Exec, Name: "tls", Load: tlsmod.Module},
 		{Kind: fun.Exec, Name: "user", Load: usermod.Module},
 		{Kind: fun.Exec, Name: "x509", Virtual: "x509", Load: x509mod.Module},
 		{Kind: fun.Exec, Name: "x509_v2", Virtual: "x509", Load: x509mod.ModuleV2},
@@ -191,6 +194,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "sysctl", Load: sysctlstates.States},
 		{Kind: fun.State, Name: "test", Load: teststates.States},
 		{Kind: fun.State, Name: "timezone", Load: timezonestates.States},
+		{Kind: fun.State, Name: "tls", Load: tlsstates.States},
 		{Kind: fun.State, Name: "user", Load: userstates.States},
 		{Kind: fun.State, Name: "x509", Virtual: "x509", Load: x509states.States},
 		{Kind: fun.State, Name: "x509_v2", Virtual: "x509", Load: x509states.StatesV2},

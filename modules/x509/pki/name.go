@@ -434,3 +434,18 @@ func (n Name) SameAs(der []byte) bool {
 	}
 	return true
 }
+
+// Parts returns the attributes as pairs of OpenSSL's name and text, in order.
+func (n Name) Parts() [][2]string {
+	var out [][2]string
+	for _, rdn := range n {
+		for _, a := range rdn {
+			label := a.ID.String()
+			if s, ok := byID(opensslAttrs, a.ID); ok {
+				label = s.name
+			}
+			out = append(out, [2]string{label, a.Value})
+		}
+	}
+	return out
+}
