@@ -66,10 +66,10 @@ func delta(d time.Duration) string {
 	if us := d % time.Second / time.Microsecond; us != 0 {
 		s += fmt.Sprintf(".%06d", us)
 	}
-	switch {
-	case days == 0:
+	if days == 0 {
 		return s
-	case days == 1:
+	}
+	if days == 1 {
 		return "1 day, " + s
 	}
 	return fmt.Sprintf("%d days, %s", days, s)
