@@ -38,13 +38,13 @@ var specs = []fun.Spec{
 			{Name: "O", Type: fun.Str, Default: "SaltStack", Doc: "organization"},
 			{Name: "OU", Type: fun.Str, Doc: "organizational unit"},
 			{Name: "emailAddress", Type: fun.Str, Doc: "email address"},
-			{Name: "fixmode", Type: fun.Bool, Default: false, Doc: "make the certificate again, with the key that is there"},
+			{Name: "fixmode", Type: fun.Bool, Default: false, Doc: "make the certificate again, with the existing key"},
 			{Name: "cacert_path", Type: fun.Path, Doc: "base path; default: ca.cert_base_path of the configuration, /etc/pki"},
 			{Name: "ca_filename", Type: fun.Str, Doc: "file name of the certificate of the authority; default: CA_NAME_ca_cert"},
 			{Name: "digest", Type: fun.Str, Default: "sha256", Doc: "digest: md5, sha1, sha224, sha256, sha384 or sha512"},
 			{Name: "onlyif", Type: fun.Str | fun.Bool, Doc: "only if this command succeeds, or this is true"},
 			{Name: "unless", Type: fun.Str | fun.Bool, Doc: "only if this command fails, or this is false"},
-			{Name: "replace", Type: fun.Bool, Default: false, Doc: "replace what is there"},
+			{Name: "replace", Type: fun.Bool, Default: false, Doc: "replace existing files"},
 		},
 	},
 	{
@@ -60,7 +60,7 @@ var specs = []fun.Spec{
 			{Name: "digest", Type: fun.Str, Default: "sha256", Doc: "digest: md5, sha1, sha224, sha256, sha384 or sha512"},
 			{Name: "cert_type", Type: fun.Str, Doc: "kind of certificate: server, client, or one of tls.extensions in the pillar"},
 			{Name: "type_ext", Type: fun.Bool, Default: false, Doc: "add the kind to the file name"},
-			{Name: "replace", Type: fun.Bool, Default: false, Doc: "replace what is there"},
+			{Name: "replace", Type: fun.Bool, Default: false, Doc: "replace existing files"},
 		},
 	},
 	{
@@ -83,7 +83,7 @@ var specs = []fun.Spec{
 			{Name: "digest", Type: fun.Str, Default: "sha256", Doc: "digest: md5, sha1, sha224, sha256, sha384 or sha512"},
 			{Name: "type_ext", Type: fun.Bool, Default: false, Doc: "add the kind to the file name"},
 			{Name: "cert_type", Type: fun.Str, Default: "server", Doc: "kind of certificate: server, client, or one of tls.extensions in the pillar"},
-			{Name: "replace", Type: fun.Bool, Default: false, Doc: "replace what is there"},
+			{Name: "replace", Type: fun.Bool, Default: false, Doc: "replace existing files"},
 		},
 	},
 	{
@@ -103,7 +103,7 @@ var specs = []fun.Spec{
 			{Name: "CN", Type: fun.Str, Required: true, Doc: "common name"},
 			{Name: "passphrase", Type: fun.Str, Default: "", Doc: "passphrase of the archive", Secret: true},
 			{Name: "cacert_path", Type: fun.Path, Doc: "base path; default: ca.cert_base_path of the configuration, /etc/pki"},
-			{Name: "replace", Type: fun.Bool, Default: false, Doc: "replace what is there"},
+			{Name: "replace", Type: fun.Bool, Default: false, Doc: "replace existing files"},
 		},
 	},
 	{
@@ -122,7 +122,7 @@ var specs = []fun.Spec{
 			{Name: "cacert_path", Type: fun.Path, Doc: "base path; default: ca.cert_base_path of the configuration, /etc/pki"},
 			{Name: "cert_filename", Type: fun.Str, Doc: "file name of the certificate; default: the common name"},
 			{Name: "digest", Type: fun.Str, Default: "sha256", Doc: "digest: md5, sha1, sha224, sha256, sha384 or sha512"},
-			{Name: "replace", Type: fun.Bool, Default: false, Doc: "replace what is there"},
+			{Name: "replace", Type: fun.Bool, Default: false, Doc: "replace existing files"},
 		},
 	},
 	{
