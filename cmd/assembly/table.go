@@ -7,6 +7,7 @@ import (
 	"brine/internal/fun"
 	aliasesmod "brine/modules/aliases"
 	alternativesmod "brine/modules/alternatives"
+	apachemod "brine/modules/apache"
 	archivemod "brine/modules/archive"
 	atmod "brine/modules/at"
 	cmdmod "brine/modules/cmd"
@@ -66,13 +67,16 @@ import (
 	smbiosmod "brine/modules/smbios"
 	sshmod "brine/modules/ssh"
 	statusmod "brine/modules/status"
+	supervisordmod "brine/modules/supervisord"
 	systemmod "brine/modules/system"
 	systemdmod "brine/modules/systemd"
 	sysvmod "brine/modules/sysv"
 	testmod "brine/modules/test"
 	timezonemod "brine/modules/timezone"
+	tlsmod "brine/modules/tls"
 	usermod "brine/modules/user"
 	webutilmod "brine/modules/webutil"
+	x509mod "brine/modules/x509"
 	"brine/runner/fn/events"
 	"brine/runner/fn/manage"
 	"brine/runner/fn/orchestrate"
@@ -83,6 +87,7 @@ import (
 	"brine/runner/fn/wheel"
 	aliasstates "brine/states/alias"
 	alternativesstates "brine/states/alternatives"
+	apachestates "brine/states/apache"
 	aptstates "brine/states/apt"
 	archivestates "brine/states/archive"
 	atstates "brine/states/at"
@@ -128,11 +133,14 @@ import (
 	sshknownhostsstates "brine/states/sshknownhosts"
 	stateconfstates "brine/states/stateconf"
 	statusstates "brine/states/status"
+	supervisordstates "brine/states/supervisord"
 	sysctlstates "brine/states/sysctl"
 	teststates "brine/states/test"
 	timezonestates "brine/states/timezone"
+	tlsstates "brine/states/tls"
 	userstates "brine/states/user"
 	webutilstates "brine/states/webutil"
+	x509states "brine/states/x509"
 )
 
 // Table returns all functions of this build. Modules are made when they are
@@ -142,6 +150,8 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "aptpkg", Virtual: "pkg", Load: aptpkg.Module},
 		{Kind: fun.Exec, Name: "aliases", Load: aliasesmod.Module},
 		{Kind: fun.Exec, Name: "alternatives", Load: alternativesmod.Module},
+		{Kind: fun.Exec, Name: "deb_apache", Virtual: "apache", Load: apachemod.Debian},
+		{Kind: fun.Exec, Name: "apache", Virtual: "apache", Load: apachemod.Module},
 		{Kind: fun.Exec, Name: "archive", Load: archivemod.Module},
 		{Kind: fun.Exec, Name: "at", Load: atmod.Module},
 		{Kind: fun.Exec, Name: "cmd", Load: cmdmod.Module},
@@ -203,6 +213,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "ssh", Load: sshmod.Module},
 		{Kind: fun.Exec, Name: "state", Load: stateModule},
 		{Kind: fun.Exec, Name: "status", Load: statusmod.Module},
+		{Kind: fun.Exec, Name: "supervisord", Load: supervisordmod.Module},
 		{Kind: fun.Exec, Name: "sys", Load: sysModule},
 		{Kind: fun.Exec, Name: "system", Load: systemmod.Module},
 		{Kind: fun.Exec, Name: "systemd_service", Virtual: "service", Load: systemdmod.Module},
@@ -212,12 +223,19 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "rh_service", Virtual: "service", Load: sysvmod.RedHat},
 		{Kind: fun.Exec, Name: "test", Load: testmod.Module},
 		{Kind: fun.Exec, Name: "timezone", Load: timezonemod.Module},
+		{Kind: fun.Exec, Name: "tls", Load: tlsmod.Module},
 		{Kind: fun.Exec, Name: "user", Load: usermod.Module},
 		{Kind: fun.Exec, Name: "webutil", Load: webutilmod.Module},
+		{Kind: fun.Exec, Name: "x509", Virtual: "x509", Load: x509mod.Module},
+		{Kind: fun.Exec, Name: "x509_v2", Virtual: "x509", Load: x509mod.ModuleV2},
 
 		{Kind: fun.State, Name: "alias", Load: aliasstates.States},
 		{Kind: fun.State, Name: "alternatives", Load: alternativesstates.States},
 		{Kind: fun.State, Name: "aptpkg", Virtual: "apt", Load: aptstates.States},
+		{Kind: fun.State, Name: "apache", Load: apachestates.States},
+		{Kind: fun.State, Name: "apache_conf", Load: apachestates.Conf},
+		{Kind: fun.State, Name: "apache_module", Load: apachestates.Modules},
+		{Kind: fun.State, Name: "apache_site", Load: apachestates.Sites},
 		{Kind: fun.State, Name: "archive", Load: archivestates.States},
 		{Kind: fun.State, Name: "at", Load: atstates.States},
 		{Kind: fun.State, Name: "blockdev", Load: blockdevstates.States},
@@ -262,11 +280,15 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "service", Load: servicestates.States},
 		{Kind: fun.State, Name: "stateconf", Load: stateconfstates.States},
 		{Kind: fun.State, Name: "status", Load: statusstates.States},
+		{Kind: fun.State, Name: "supervisord", Load: supervisordstates.States},
 		{Kind: fun.State, Name: "sysctl", Load: sysctlstates.States},
 		{Kind: fun.State, Name: "test", Load: teststates.States},
 		{Kind: fun.State, Name: "timezone", Load: timezonestates.States},
+		{Kind: fun.State, Name: "tls", Load: tlsstates.States},
 		{Kind: fun.State, Name: "user", Load: userstates.States},
 		{Kind: fun.State, Name: "webutil", Load: webutilstates.States},
+		{Kind: fun.State, Name: "x509", Virtual: "x509", Load: x509states.States},
+		{Kind: fun.State, Name: "x509_v2", Virtual: "x509", Load: x509states.StatesV2},
 
 		{Kind: fun.Runner, Name: "audit", Load: auditRunner},
 		{Kind: fun.Runner, Name: "config", Load: saltrun.Config},
