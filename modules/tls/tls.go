@@ -14,6 +14,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/host"
+	"brine/internal/pyformat"
 	"brine/internal/value"
 	"brine/modules/textfile"
 	"brine/modules/x509/pki"
@@ -670,5 +671,5 @@ func expirationDate(_ context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, fun.Errorf("Failed to read cert from %s, see log for details", c.Str("cert"))
 	}
-	return fun.Value(value.Strftime(cert.NotAfter.UTC(), c.Str("date_format")))
+	return fun.Value(pyformat.Strftime(cert.NotAfter.UTC(), c.Str("date_format")))
 }
