@@ -5,53 +5,78 @@ import (
 	"slices"
 
 	"brine/internal/fun"
+	aliasesmod "brine/modules/aliases"
 	alternativesmod "brine/modules/alternatives"
+	apachemod "brine/modules/apache"
 	archivemod "brine/modules/archive"
+	atmod "brine/modules/at"
 	cmdmod "brine/modules/cmd"
 	configmod "brine/modules/config"
 	cpmod "brine/modules/cp"
 	cronmod "brine/modules/cron"
 	datamod "brine/modules/data"
+	debconfmod "brine/modules/debconf"
 	defaultsmod "brine/modules/defaults"
+	digmod "brine/modules/dig"
+	diskmod "brine/modules/disk"
+	dnsutilmod "brine/modules/dnsutil"
 	environmod "brine/modules/environ"
 	eventmod "brine/modules/event"
 	filemod "brine/modules/file"
+	firewalldmod "brine/modules/firewalld"
 	grainsmod "brine/modules/grains"
 	groupmod "brine/modules/group"
 	hashutilmod "brine/modules/hashutil"
 	hostsmod "brine/modules/hosts"
 	httpmod "brine/modules/http"
 	inimanagemod "brine/modules/inimanage"
+	"brine/modules/ip/debianip"
+	iptablesmod "brine/modules/iptables"
 	jinjamod "brine/modules/jinja"
+	kernelpkgmod "brine/modules/kernelpkg"
 	keyboardmod "brine/modules/keyboard"
 	kmodmod "brine/modules/kmod"
 	linuxaclmod "brine/modules/linuxacl"
+	linuxlvmmod "brine/modules/linuxlvm"
 	linuxsysctlmod "brine/modules/linuxsysctl"
 	localemod "brine/modules/locale"
 	logmod "brine/modules/log"
 	logrotatemod "brine/modules/logrotate"
 	matchmod "brine/modules/match"
+	mdadmraidmod "brine/modules/mdadmraid"
 	mountmod "brine/modules/mount"
 	networkmod "brine/modules/network"
+	nfs3mod "brine/modules/nfs3"
+	nftablesmod "brine/modules/nftables"
 	openrcmod "brine/modules/openrc"
 	outmod "brine/modules/out"
 	pillarmod "brine/modules/pillar"
 	"brine/modules/pkg/aptpkg"
 	"brine/modules/pkg/dpkg"
 	pkgresource "brine/modules/pkg/resource"
+	psmod "brine/modules/ps"
+	quotamod "brine/modules/quota"
 	randommod "brine/modules/random"
+	rsyncmod "brine/modules/rsync"
 	runitmod "brine/modules/runit"
+	saltcheckmod "brine/modules/saltcheck"
 	saltutilmod "brine/modules/saltutil"
+	selinuxmod "brine/modules/selinux"
 	shadowmod "brine/modules/shadow"
 	slsutilmod "brine/modules/slsutil"
+	smbiosmod "brine/modules/smbios"
 	sshmod "brine/modules/ssh"
 	statusmod "brine/modules/status"
+	supervisordmod "brine/modules/supervisord"
 	systemmod "brine/modules/system"
 	systemdmod "brine/modules/systemd"
 	sysvmod "brine/modules/sysv"
 	testmod "brine/modules/test"
 	timezonemod "brine/modules/timezone"
+	tlsmod "brine/modules/tls"
 	usermod "brine/modules/user"
+	webutilmod "brine/modules/webutil"
+	x509mod "brine/modules/x509"
 	"brine/runner/fn/events"
 	"brine/runner/fn/manage"
 	"brine/runner/fn/orchestrate"
@@ -60,35 +85,62 @@ import (
 	statefn "brine/runner/fn/state"
 	testrun "brine/runner/fn/testing"
 	"brine/runner/fn/wheel"
+	aliasstates "brine/states/alias"
 	alternativesstates "brine/states/alternatives"
+	apachestates "brine/states/apache"
+	aptstates "brine/states/apt"
 	archivestates "brine/states/archive"
+	atstates "brine/states/at"
+	blockdevstates "brine/states/blockdev"
 	cmdstates "brine/states/cmd"
 	cronstates "brine/states/cron"
+	debconfstates "brine/states/debconf"
+	diskstates "brine/states/disk"
 	environstates "brine/states/environ"
 	eventstates "brine/states/event"
 	filestates "brine/states/file"
+	firewalldstates "brine/states/firewalld"
 	grainsstates "brine/states/grains"
 	groupstates "brine/states/group"
 	hoststates "brine/states/host"
 	httpstates "brine/states/http"
 	inimanagestates "brine/states/inimanage"
+	iptablesstates "brine/states/iptables"
+	kernelpkgstates "brine/states/kernelpkg"
 	keyboardstates "brine/states/keyboard"
 	kmodstates "brine/states/kmod"
 	linuxaclstates "brine/states/linuxacl"
 	localestates "brine/states/locale"
 	logrotatestates "brine/states/logrotate"
+	loopstates "brine/states/loop"
+	lvmstates "brine/states/lvm"
 	modulestates "brine/states/module"
 	mountstates "brine/states/mount"
+	networkstates "brine/states/network"
+	nfsexportstates "brine/states/nfsexport"
+	nftablesstates "brine/states/nftables"
 	pkgstates "brine/states/pkg"
+	pkgrepostates "brine/states/pkgrepo"
+	processstates "brine/states/process"
+	quotastates "brine/states/quota"
+	raidstates "brine/states/raid"
+	rsyncstates "brine/states/rsync"
 	saltstates "brine/states/salt"
+	saltutilstates "brine/states/saltutil"
+	selinuxstates "brine/states/selinux"
 	servicestates "brine/states/service"
 	sshauthstates "brine/states/sshauth"
 	sshknownhostsstates "brine/states/sshknownhosts"
 	stateconfstates "brine/states/stateconf"
+	statusstates "brine/states/status"
+	supervisordstates "brine/states/supervisord"
 	sysctlstates "brine/states/sysctl"
 	teststates "brine/states/test"
 	timezonestates "brine/states/timezone"
+	tlsstates "brine/states/tls"
 	userstates "brine/states/user"
+	webutilstates "brine/states/webutil"
+	x509states "brine/states/x509"
 )
 
 // Table returns all functions of this build. Modules are made when they are
@@ -96,46 +148,72 @@ import (
 func Table() *fun.Table {
 	return fun.NewTable([]fun.Entry{
 		{Kind: fun.Exec, Name: "aptpkg", Virtual: "pkg", Load: aptpkg.Module},
+		{Kind: fun.Exec, Name: "aliases", Load: aliasesmod.Module},
 		{Kind: fun.Exec, Name: "alternatives", Load: alternativesmod.Module},
+		{Kind: fun.Exec, Name: "deb_apache", Virtual: "apache", Load: apachemod.Debian},
+		{Kind: fun.Exec, Name: "apache", Virtual: "apache", Load: apachemod.Module},
 		{Kind: fun.Exec, Name: "archive", Load: archivemod.Module},
+		{Kind: fun.Exec, Name: "at", Load: atmod.Module},
 		{Kind: fun.Exec, Name: "cmd", Load: cmdmod.Module},
 		{Kind: fun.Exec, Name: "config", Load: configmod.Module},
 		{Kind: fun.Exec, Name: "cp", Load: cpmod.Module},
 		{Kind: fun.Exec, Name: "cron", Load: cronmod.Module},
 		{Kind: fun.Exec, Name: "data", Load: datamod.Module},
+		{Kind: fun.Exec, Name: "debian_ip", Virtual: "ip", Load: debianip.Module},
+		{Kind: fun.Exec, Name: "debconfmod", Virtual: "debconf", Load: debconfmod.Module},
 		{Kind: fun.Exec, Name: "defaults", Load: defaultsmod.Module},
+		{Kind: fun.Exec, Name: "dig", Load: digmod.Module},
+		{Kind: fun.Exec, Name: "disk", Load: diskmod.Module},
+		{Kind: fun.Exec, Name: "dnsutil", Load: dnsutilmod.Module},
 		{Kind: fun.Exec, Name: "dpkg_lowpkg", Virtual: "lowpkg", Load: dpkg.Module},
 		{Kind: fun.Exec, Name: "environ", Load: environmod.Module},
 		{Kind: fun.Exec, Name: "event", Load: eventmod.Module},
 		{Kind: fun.Exec, Name: "file", Load: filemod.Module},
+		{Kind: fun.Exec, Name: "firewalld", Load: firewalldmod.Module},
 		{Kind: fun.Exec, Name: "grains", Load: grainsmod.Module},
 		{Kind: fun.Exec, Name: "group", Load: groupmod.Module},
 		{Kind: fun.Exec, Name: "hashutil", Load: hashutilmod.Module},
 		{Kind: fun.Exec, Name: "hosts", Load: hostsmod.Module},
 		{Kind: fun.Exec, Name: "http", Load: httpmod.Module},
 		{Kind: fun.Exec, Name: "ini_manage", Virtual: "ini", Load: inimanagemod.Module},
+		{Kind: fun.Exec, Name: "iptables", Load: iptablesmod.Module},
 		{Kind: fun.Exec, Name: "jinja", Load: jinjamod.Module},
 		{Kind: fun.Exec, Name: "linux_acl", Virtual: "acl", Load: linuxaclmod.Module},
+		{Kind: fun.Exec, Name: "linux_lvm", Virtual: "lvm", Load: linuxlvmmod.Module},
 		{Kind: fun.Exec, Name: "linux_sysctl", Virtual: "sysctl", Load: linuxsysctlmod.Module},
+		{Kind: fun.Exec, Name: "kernelpkg_linux_apt", Virtual: "kernelpkg", Load: kernelpkgmod.Module},
 		{Kind: fun.Exec, Name: "keyboard", Load: keyboardmod.Module},
 		{Kind: fun.Exec, Name: "kmod", Load: kmodmod.Module},
 		{Kind: fun.Exec, Name: "locale", Load: localemod.Module},
 		{Kind: fun.Exec, Name: "log", Load: logmod.Module},
 		{Kind: fun.Exec, Name: "logrotate", Load: logrotatemod.Module},
 		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
+		{Kind: fun.Exec, Name: "mdadm_raid", Virtual: "raid", Load: mdadmraidmod.Module},
 		{Kind: fun.Exec, Name: "mount", Load: mountmod.Module},
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
+		{Kind: fun.Exec, Name: "nfs3", Load: nfs3mod.Module},
 		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
 		{Kind: fun.Exec, Name: "pkg_resource", Load: pkgresource.Module},
+		{Kind: fun.Exec, Name: "ps", Load: psmod.Module},
+		{Kind: fun.Exec, Name: "nftables", Load: nftablesmod.Module},
+		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
+		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
+		{Kind: fun.Exec, Name: "pkg_resource", Load: pkgresource.Module},
+		{Kind: fun.Exec, Name: "quota", Load: quotamod.Module},
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},
+		{Kind: fun.Exec, Name: "rsync", Load: rsyncmod.Module},
 		{Kind: fun.Exec, Name: "runit", Load: runitmod.Module},
+		{Kind: fun.Exec, Name: "saltcheck", Load: saltcheckmod.Module},
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
+		{Kind: fun.Exec, Name: "selinux", Load: selinuxmod.Module},
 		{Kind: fun.Exec, Name: "shadow", Load: shadowmod.Module},
 		{Kind: fun.Exec, Name: "slsutil", Load: slsutilmod.Module},
+		{Kind: fun.Exec, Name: "smbios", Load: smbiosmod.Module},
 		{Kind: fun.Exec, Name: "ssh", Load: sshmod.Module},
 		{Kind: fun.Exec, Name: "state", Load: stateModule},
 		{Kind: fun.Exec, Name: "status", Load: statusmod.Module},
+		{Kind: fun.Exec, Name: "supervisord", Load: supervisordmod.Module},
 		{Kind: fun.Exec, Name: "sys", Load: sysModule},
 		{Kind: fun.Exec, Name: "system", Load: systemmod.Module},
 		{Kind: fun.Exec, Name: "systemd_service", Virtual: "service", Load: systemdmod.Module},
@@ -145,37 +223,72 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "rh_service", Virtual: "service", Load: sysvmod.RedHat},
 		{Kind: fun.Exec, Name: "test", Load: testmod.Module},
 		{Kind: fun.Exec, Name: "timezone", Load: timezonemod.Module},
+		{Kind: fun.Exec, Name: "tls", Load: tlsmod.Module},
 		{Kind: fun.Exec, Name: "user", Load: usermod.Module},
+		{Kind: fun.Exec, Name: "webutil", Load: webutilmod.Module},
+		{Kind: fun.Exec, Name: "x509", Virtual: "x509", Load: x509mod.Module},
+		{Kind: fun.Exec, Name: "x509_v2", Virtual: "x509", Load: x509mod.ModuleV2},
 
+		{Kind: fun.State, Name: "alias", Load: aliasstates.States},
 		{Kind: fun.State, Name: "alternatives", Load: alternativesstates.States},
+		{Kind: fun.State, Name: "aptpkg", Virtual: "apt", Load: aptstates.States},
+		{Kind: fun.State, Name: "apache", Load: apachestates.States},
+		{Kind: fun.State, Name: "apache_conf", Load: apachestates.Conf},
+		{Kind: fun.State, Name: "apache_module", Load: apachestates.Modules},
+		{Kind: fun.State, Name: "apache_site", Load: apachestates.Sites},
 		{Kind: fun.State, Name: "archive", Load: archivestates.States},
+		{Kind: fun.State, Name: "at", Load: atstates.States},
+		{Kind: fun.State, Name: "blockdev", Load: blockdevstates.States},
 		{Kind: fun.State, Name: "cmd", Load: cmdstates.States},
 		{Kind: fun.State, Name: "cron", Load: cronstates.States},
+		{Kind: fun.State, Name: "disk", Load: diskstates.States},
+		{Kind: fun.State, Name: "debconfmod", Virtual: "debconf", Load: debconfstates.States},
 		{Kind: fun.State, Name: "environ", Load: environstates.States},
 		{Kind: fun.State, Name: "event", Load: eventstates.States},
 		{Kind: fun.State, Name: "file", Load: filestates.States},
+		{Kind: fun.State, Name: "firewalld", Load: firewalldstates.States},
 		{Kind: fun.State, Name: "grains", Load: grainsstates.States},
 		{Kind: fun.State, Name: "group", Load: groupstates.States},
 		{Kind: fun.State, Name: "host", Load: hoststates.States},
 		{Kind: fun.State, Name: "http", Load: httpstates.States},
+		{Kind: fun.State, Name: "iptables", Load: iptablesstates.States},
+		{Kind: fun.State, Name: "kernelpkg", Load: kernelpkgstates.States},
 		{Kind: fun.State, Name: "keyboard", Load: keyboardstates.States},
 		{Kind: fun.State, Name: "kmod", Load: kmodstates.States},
 		{Kind: fun.State, Name: "locale", Load: localestates.States},
 		{Kind: fun.State, Name: "ini_manage", Virtual: "ini", Load: inimanagestates.States},
 		{Kind: fun.State, Name: "linux_acl", Virtual: "acl", Load: linuxaclstates.States},
 		{Kind: fun.State, Name: "logrotate", Load: logrotatestates.States},
+		{Kind: fun.State, Name: "loop", Load: loopstates.States},
+		{Kind: fun.State, Name: "lvm", Load: lvmstates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
+		{Kind: fun.State, Name: "network", Load: networkstates.States},
+		{Kind: fun.State, Name: "nfs_export", Load: nfsexportstates.States},
 		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
+		{Kind: fun.State, Name: "mdadm_raid", Virtual: "raid", Load: raidstates.States},
+		{Kind: fun.State, Name: "pkgrepo", Load: pkgrepostates.States},
 		{Kind: fun.State, Name: "mount", Load: mountstates.States},
+		{Kind: fun.State, Name: "process", Load: processstates.States},
+		{Kind: fun.State, Name: "rsync", Load: rsyncstates.States},
+		{Kind: fun.State, Name: "nftables", Load: nftablesstates.States},
+		{Kind: fun.State, Name: "quota", Load: quotastates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
+		{Kind: fun.State, Name: "saltutil", Load: saltutilstates.States},
 		{Kind: fun.State, Name: "ssh_auth", Load: sshauthstates.States},
 		{Kind: fun.State, Name: "ssh_known_hosts", Load: sshknownhostsstates.States},
+		{Kind: fun.State, Name: "selinux", Load: selinuxstates.States},
 		{Kind: fun.State, Name: "service", Load: servicestates.States},
 		{Kind: fun.State, Name: "stateconf", Load: stateconfstates.States},
+		{Kind: fun.State, Name: "status", Load: statusstates.States},
+		{Kind: fun.State, Name: "supervisord", Load: supervisordstates.States},
 		{Kind: fun.State, Name: "sysctl", Load: sysctlstates.States},
 		{Kind: fun.State, Name: "test", Load: teststates.States},
 		{Kind: fun.State, Name: "timezone", Load: timezonestates.States},
+		{Kind: fun.State, Name: "tls", Load: tlsstates.States},
 		{Kind: fun.State, Name: "user", Load: userstates.States},
+		{Kind: fun.State, Name: "webutil", Load: webutilstates.States},
+		{Kind: fun.State, Name: "x509", Virtual: "x509", Load: x509states.States},
+		{Kind: fun.State, Name: "x509_v2", Virtual: "x509", Load: x509states.StatesV2},
 
 		{Kind: fun.Runner, Name: "audit", Load: auditRunner},
 		{Kind: fun.Runner, Name: "config", Load: saltrun.Config},

@@ -106,8 +106,11 @@ func containsPrefix(list []string, name string) bool {
 func sampleArgs(spec *fun.Spec) fun.Args {
 	args := fun.Args{Kw: value.NewMap(4)}
 	for _, a := range spec.Args {
-		if a.Required {
+		switch {
+		case a.Required:
 			args.Kw.Set(a.Name, sampleOf(&a))
+		case a.Name == "bits":
+			args.Kw.Set(a.Name, int64(1024)) // a key of the usual size takes long to make
 		}
 	}
 	return args

@@ -252,6 +252,8 @@ type Network interface {
 	// Connect opens a TCP connection to address:port and closes it; the error
 	// says why that failed. It waits as long as ctx allows.
 	Connect(ctx context.Context, address string, port int) error
+	// SendUDP sends one datagram to address:port, which may be a broadcast address.
+	SendUDP(ctx context.Context, address string, port int, data []byte) error
 }
 
 // System tells of the kernel.

@@ -310,7 +310,7 @@ func (w *writer) giveUp(err error) {
 	w.gaveUp = true
 	w.sink.fail(len(w.given))
 	if w.sink.Spool == "" {
-		w.warn(fmt.Errorf("returner %s: %d rows are lost: %w", w.sink.Name, len(w.given), err))
+		w.warn(fmt.Errorf("returner %s: %s lost: %w", w.sink.Name, rowsAre(len(w.given)), err))
 		return
 	}
 	w.warn(fmt.Errorf("returner %s is down: %w; what it was given is kept in %s and sent by the next run", w.sink.Name, err, w.sink.Spool))
@@ -387,7 +387,7 @@ func (w *writer) keep(batch []item, why error) {
 		}
 	}
 	if lost > 0 {
-		w.warn(fmt.Errorf("returner %s: %d rows are lost: %w", s.Name, lost, errors.Join(orDown(why), s.spool.fault())))
+		w.warn(fmt.Errorf("returner %s: %s lost: %w", s.Name, rowsAre(lost), errors.Join(orDown(why), s.spool.fault())))
 	}
 	if lost < len(batch) && why != nil {
 		w.warn(fmt.Errorf("returner %s is down: %w; what it did not take is kept in %s and sent by the next run", s.Name, why, s.Spool))
@@ -452,4 +452,12 @@ func (w *writer) close() {
 	}
 	w.putAside()
 	w.sink.spool.close()
+}
+
+// rowsAre starts a sentence about n rows.
+func rowsAre(n int) string {
+	if n == 1 {
+		return "1 row is"
+	}
+	return fmt.Sprintf("%d rows are", n)
 }

@@ -10,9 +10,14 @@ const (
 	roundsMD5  = 1000
 )
 
-// hashMD5 returns the hash $1$ of a password, for machines that have such hashes
-// still. The method is Poul-Henning Kamp's.
-func hashMD5(password, salt string) string {
+// Apache returns the hash $apr1$ of a password. salt counts to its first $ or eight
+// characters.
+func Apache(password, salt string) string { return hashMD5("$apr1$", password, salt) }
+
+// hashMD5 returns the hash of a password by the method of Poul-Henning Kamp, which
+// differs by the prefix: $1$ of crypt(3), for machines that have such hashes still,
+// and $apr1$ of the Apache server.
+func hashMD5(prefix, password, salt string) string {
 	salt, _, _ = strings.Cut(salt, "$")
 	if len(salt) > maxSaltMD5 {
 		salt = salt[:maxSaltMD5]
@@ -33,7 +38,7 @@ func hashMD5(password, salt string) string {
 			odd = append(odd, p[0])
 		}
 	}
-	sum := sumOf(p, []byte("$1$"), s, stretch(sumOf(p, s, p), len(p)), odd)
+	sum := sumOf(p, []byte(prefix), s, stretch(sumOf(p, s, p), len(p)), odd)
 	for i := range roundsMD5 {
 		var parts [][]byte
 		if i&1 != 0 {
@@ -55,7 +60,7 @@ func hashMD5(password, salt string) string {
 		sum = sumOf(parts...)
 	}
 	var b strings.Builder
-	b.WriteString("$1$" + salt + "$")
+	b.WriteString(prefix + salt + "$")
 	for _, o := range [...][3]int{{0, 6, 12}, {1, 7, 13}, {2, 8, 14}, {3, 9, 15}, {4, 10, 5}, {-1, -1, 11}} {
 		encode(&b, sum, o)
 	}

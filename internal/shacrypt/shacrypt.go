@@ -1,4 +1,5 @@
-// Package shacrypt makes the password hashes $5$ and $6$ of crypt(3), and $1$.
+// Package shacrypt makes the password hashes $5$ and $6$ of crypt(3), $1$, and
+// $apr1$ of the Apache server.
 //
 // The method is Ulrich Drepper's "Unix crypt using SHA-256 and SHA-512".
 package shacrypt
@@ -50,7 +51,7 @@ func Hash(algorithm, password, salt string) (string, error) {
 	case "sha512":
 		newHash, prefix, order = sha512.New, "$6$", order512()
 	case "md5":
-		return hashMD5(password, salt), nil
+		return hashMD5("$1$", password, salt), nil
 	default:
 		return "", fmt.Errorf("%q: %w", algorithm, ErrAlgorithm)
 	}

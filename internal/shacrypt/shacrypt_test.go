@@ -36,3 +36,11 @@ func TestHash(t *testing.T) {
 		t.Errorf("Salt() = %q", s)
 	}
 }
+
+// The hash is that of openssl passwd -apr1.
+func TestApache(t *testing.T) {
+	t.Parallel()
+	if got, want := Apache("password", "saltsalt$x"), "$apr1$saltsalt$yAAkm4libquA.ZWLHbSBq/"; got != want {
+		t.Errorf("Apache = %s, want %s", got, want)
+	}
+}

@@ -85,7 +85,8 @@ var specs = []fun.Spec{
 		Name: "get_template", Doc: "Render a file as a template; return where the result is.", Src: "modules/cp.py get_template",
 		VarKw: true, Shared: [][]fun.Arg{makedirsArgs}, Fn: getTemplate,
 		Args: []fun.Arg{
-			pathArg, destArg,
+			pathArg,
+			{Name: "dest", Type: fun.Path | fun.None, Required: true, Doc: "where to put it; None: in the cache"},
 			{Name: "template", Type: fun.Str, Default: "jinja", Doc: "template engine"},
 			saltenvArg,
 		},

@@ -1,5 +1,5 @@
-// Package network is the part of Salt's execution module "network" that tells
-// of interfaces, addresses and networks, and tries connections.
+// Package network is Salt's execution module "network": interfaces, addresses,
+// routes, sockets, connections and the name of the machine.
 package network
 
 import (
@@ -11,16 +11,20 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/grains"
+	"brine/internal/host"
 	"brine/internal/value"
 )
 
 // Module returns the execution module "network".
 func Module() fun.Module {
-	return fun.Module{Name: "network", Kind: fun.Exec, Doc: "Interfaces, addresses and connections.", Specs: specs}
+	return fun.Module{Name: "network", Kind: fun.Exec, Doc: "Interfaces, addresses, routes and connections.", Specs: specs}
 }
 
+// Interfaces returns all interfaces with their addresses, as network.interfaces does.
+func Interfaces(h host.Host) (*value.Map, error) { return grains.Interfaces(h) }
+
 func interfaces(_ context.Context, c *fun.Call) (fun.Result, error) {
-	m, err := grains.Interfaces(c.Env.Host)
+	m, err := Interfaces(c.Env.Host)
 	return fun.Result{Value: m}, err
 }
 

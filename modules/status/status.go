@@ -311,3 +311,34 @@ func who(ctx context.Context, c *fun.Call) (fun.Result, error) {
 func timeFn(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(pyformat.Strftime(c.Env.Host.Now(), c.Str("format")))
 }
+
+// custom returns what the options status.FUNCTION.custom list of what the functions
+// return. Salt: salt/modules/status.py custom.
+func custom(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	m := value.NewMap(8)
+	for k, v := range c.Env.Opts.All() {
+		name := value.Str(k)
+		i := strings.LastIndexByte(name, '.')
+		if !strings.HasPrefix(name, "status.") || i < len("status.") || name[:i] == "status.custom" {
+			continue
+		}
+		keys, err := value.Items(v)
+		if err != nil {
+			return fun.Result{}, fun.Errorf("the option %s is not a list", name)
+		}
+		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name[:i], fun.Args{})
+		if err != nil {
+			c.Env.Log().Warn("a custom status cannot be had", "function", name[:i], "error", err)
+			continue
+		}
+		all, _ := res.Value.(*value.Map)
+		for _, key := range keys {
+			if x, ok := all.Get(key); ok {
+				m.Set(key, x)
+			} else {
+				m.Set(key, "UNKNOWN")
+			}
+		}
+	}
+	return fun.Value(m)
+}

@@ -6,9 +6,12 @@ package system
 
 import (
 	"context"
+	"fmt"
+	"path"
 	"strings"
 
 	"brine/internal/fun"
+	"brine/internal/host"
 	"brine/internal/proc"
 	"brine/internal/value"
 	"brine/modules/cmd"
@@ -72,6 +75,29 @@ func initLevel(ctx context.Context, c *fun.Call) (fun.Result, error) {
 func getName(_ context.Context, c *fun.Call) (fun.Result, error) {
 	name, err := c.Env.Host.Hostname()
 	return fun.Result{Value: name}, err
+}
+
+// setName calls network.mod_hostname.
+func setName(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return c.Env.Invoker.Invoke(ctx, fun.Exec, "network.mod_hostname", fun.Args{Pos: []value.Value{c.Value("hostname")}})
+}
+
+// rebootWitness is on a file system that a reboot empties.
+const rebootWitness = "/var/volatile/tmp/salt/reboot_witnessed"
+
+// setRebootWitnessed notes that a reboot is needed.
+// Salt: salt/modules/system.py set_reboot_required_witnessed. Difference: it also
+// notes it where the directory is there already.
+func setRebootWitnessed(_ context.Context, c *fun.Call) (fun.Result, error) {
+	h := c.Env.Host
+	if err := h.MkdirAll(path.Dir(rebootWitness), 0o755); err != nil {
+		return fun.Result{}, &fun.InvocationError{Msg: fmt.Sprintf("Error creating %s: %s", path.Dir(rebootWitness), host.Strerror(err))}
+	}
+	return fun.Value(h.WriteFile(rebootWitness, strings.NewReader(""), host.WriteOptions{}) == nil)
+}
+
+func getRebootWitnessed(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return fun.Value(exists(c.Env.Host, rebootWitness))
 }
 
 const machineInfo = "/etc/machine-info"

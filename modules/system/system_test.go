@@ -307,3 +307,30 @@ func TestGoing(t *testing.T) {
 		}
 	}
 }
+
+func TestRebootWitness(t *testing.T) {
+	t.Parallel()
+	h := machine()
+	for _, step := range []struct {
+		fun  string
+		want bool
+	}{
+		{"get_reboot_required_witnessed", false},
+		{"set_reboot_required_witnessed", true},
+		{"get_reboot_required_witnessed", true},
+		{"set_reboot_required_witnessed", true},
+	} {
+		if res, err := call(t, h, step.fun); err != nil || res.Value != step.want {
+			t.Errorf("%s = %v, %v", step.fun, res.Value, err)
+		}
+	}
+	h.Fault = func(op, _ string) error {
+		if op == "MkdirAll" {
+			return errors.New("full")
+		}
+		return nil
+	}
+	if _, err := call(t, h, "set_reboot_required_witnessed"); err == nil || !strings.Contains(err.Error(), "Error creating /var/volatile/tmp/salt") {
+		t.Errorf("set_reboot_required_witnessed: %v", err)
+	}
+}

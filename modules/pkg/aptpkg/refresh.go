@@ -7,6 +7,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/value"
 	"brine/modules/pkg"
+	"brine/modules/pkg/dpkg"
 )
 
 const listsDir = "/var/lib/apt/lists"
@@ -26,20 +27,33 @@ func refreshDB(ctx context.Context, c *fun.Call) (fun.Result, error) {
 // failhard.
 func (a *apt) refresh(ctx context.Context, cacheValid float64, failhard bool) (*value.Map, error) {
 	pkg.Refreshed(a.env)
-	ret := value.NewMap(0)
 	if valid, err := value.Seconds(cacheValid); err == nil && valid > 0 {
 		if st, err := a.env.Host.Stat(listsDir); err == nil && st.Mtime.Add(valid).After(a.env.Host.Now()) {
-			return ret, nil
+			return value.NewMap(0), nil
 		}
 	}
-	out, err := a.locked(ctx, "", "apt-get", "-q", "update")
+	_, ret, failed, err := a.update(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if out.Status != 0 {
-		return nil, &fun.CommandError{Msg: out.Stderr}
+	if failhard && len(failed) > 0 {
+		return nil, fun.Errorf("Error getting repos: %s", strings.Join(failed, ", "))
 	}
-	var failed []string
+	return ret, nil
+}
+
+// update updates apt's lists. It returns what apt said, the result by repository,
+// and the repositories that could not be fetched.
+func (a *apt) update(ctx context.Context) (out dpkg.Output, ret *value.Map, failed []string, err error) {
+	pkg.Refreshed(a.env)
+	ret = value.NewMap(0)
+	out, err = a.locked(ctx, "", "apt-get", "-q", "update")
+	if err != nil {
+		return out, nil, nil, err
+	}
+	if out.Status != 0 {
+		return out, nil, nil, &fun.CommandError{Msg: out.Stderr}
+	}
 	for l := range strings.SplitSeq(out.Stdout, "\n") {
 		f := strings.Fields(l)
 		if len(f) == 0 {
@@ -61,10 +75,7 @@ func (a *apt) refresh(ctx context.Context, cacheValid float64, failhard bool) (*
 			failed = append(failed, repo)
 		}
 	}
-	if failhard && len(failed) > 0 {
-		return nil, fun.Errorf("Error getting repos: %s", strings.Join(failed, ", "))
-	}
-	return ret, nil
+	return out, ret, failed, nil
 }
 
 // refreshFor refreshes for a function that installs or upgrades, by its argument

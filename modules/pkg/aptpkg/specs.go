@@ -32,9 +32,37 @@ var (
 		{Name: "pkgs", Type: fun.List, Doc: "names of several packages; name is ignored"},
 		{Name: "test", Type: fun.Bool, Default: false, KwOnly: true, Doc: "only return what would be removed, with the packages that depend on it"},
 	}
+	definitionArg = fun.Arg{Name: "repo", Type: fun.Str, Required: true, Doc: "the repository: an entry in one line, or ppa:OWNER/NAME on Ubuntu"}
+	ppaAuthArg    = fun.Arg{Name: "ppa_auth", Type: fun.Str, KwOnly: true, Secret: true, Doc: "USER:PASSWORD of a private archive"}
+	aptKeyArg     = fun.Arg{Name: "aptkey", Type: fun.Bool, Default: true, Doc: "use apt-key where it is there; False: keyrings"}
+	keyDirArg     = fun.Arg{Name: "keydir", Type: fun.Path, Doc: "directory of keyrings; default: /etc/apt/keyrings"}
+	entryArgs     = []fun.Arg{
+		{Name: "architectures", Type: fun.Commas, KwOnly: true, Doc: "architectures, instead of those of the definition"},
+		{Name: "comps", Type: fun.Commas, KwOnly: true, Doc: "components, instead of those of the definition"},
+		{Name: "disabled", Type: fun.Bool, KwOnly: true, Doc: "whether the entry is commented out; default: as it is"},
+		{Name: "dist", Type: fun.Str, KwOnly: true, Doc: "suite, instead of that of the definition"},
+		{Name: "enabled", Type: fun.Bool, KwOnly: true, Doc: "the opposite of disabled"},
+		{Name: "signedby", Type: fun.Str, KwOnly: true, Doc: "path of a keyring, where the definition does not name one"},
+		{Name: "uri", Type: fun.Str, KwOnly: true, Doc: "address, instead of that of the definition"},
+	}
 )
 
 var specs = []fun.Spec{
+	{
+		Name: "add_repo_key", Doc: "Import the key of a repository, unless it is there.\nThe key comes from a file, text or a keyserver. Without apt-key it is written to a keyring, which the entry of the repository names by signed-by.", Src: "modules/aptpkg.py add_repo_key", Fn: addRepoKey,
+		Example: "call pkg.add_repo_key salt://apt/example.gpg aptkey=False",
+		VarKw:   true,
+		Args: []fun.Arg{
+			{Name: "path", Type: fun.Str, Doc: "path or URL of a file with the key"},
+			{Name: "text", Type: fun.Str, Doc: "the key as text"},
+			{Name: "keyserver", Type: fun.Str, Doc: "server that has the key"},
+			{Name: "keyid", Type: fun.Any, Doc: "ID or fingerprint of the key"},
+			{Name: "saltenv", Type: fun.Str, Default: "base", Doc: "environment of a salt:// URL"},
+			aptKeyArg,
+			keyDirArg,
+			{Name: "keyfile", Type: fun.Path, Doc: "name of the keyring; needed for a key of a keyserver"},
+		},
+	},
 	{
 		Name: "autoremove", Doc: "Remove packages that were installed as dependencies and are no longer needed.", Src: "modules/aptpkg.py autoremove", Fn: autoremove,
 		Example: "call pkg.autoremove list_only=True",
@@ -49,6 +77,34 @@ var specs = []fun.Spec{
 		VarArg:  true, VarKw: true, Shared: [][]fun.Arg{latestArgs},
 	},
 	{
+		Name: "del_repo", Doc: "Remove components of a repository from apt's lists, and the entry with the last of them.\nThe lists of packages are refreshed.", Src: "modules/aptpkg.py del_repo", Fn: delRepo,
+		Example: "call pkg.del_repo 'deb http://deb.example.com/debian bookworm main'",
+		VarKw:   true,
+		Args:    []fun.Arg{definitionArg, ppaAuthArg},
+	},
+	{
+		Name: "del_repo_key", Doc: "Remove the key of a repository and return its ID.\nReturn False if there is no keyring that has it.", Src: "modules/aptpkg.py del_repo_key", Fn: delRepoKey,
+		Example: "call pkg.del_repo_key keyid=0123ABCD",
+		VarKw:   true,
+		Args: []fun.Arg{
+			{Name: "name", Type: fun.Str, Doc: "ppa:OWNER/NAME, for keyid_ppa"},
+			aptKeyArg,
+			keyDirArg,
+			{Name: "keyid", Type: fun.Any, KwOnly: true, Doc: "ID of the key: at least its last 8 digits"},
+			{Name: "keyid_ppa", Type: fun.Bool, Default: false, KwOnly: true, Doc: "ask Launchpad which key the archive has"},
+		},
+	},
+	{
+		Name: "expand_repo_def", Doc: "Return the repository that a definition and the arguments of mod_repo describe.", Src: "modules/aptpkg.py expand_repo_def", Fn: expandRepoDef,
+		Example: "call pkg.expand_repo_def repo='deb http://deb.example.com/debian bookworm main' comps=main,contrib",
+		VarKw:   true,
+		Args: []fun.Arg{
+			{Name: "repo", Type: fun.Str, KwOnly: true, Doc: "the repository: an entry in one line, or ppa:OWNER/NAME on Ubuntu"},
+			ppaAuthArg,
+		},
+		Shared: [][]fun.Arg{entryArgs},
+	},
+	{
 		Name: "file_dict", Doc: "List the files of packages, by package.\nWithout a name, all packages are listed.", Src: "modules/aptpkg.py file_dict", Fn: fileDict,
 		Example: "call pkg.file_dict hostname mount",
 		VarArg:  true, VarKw: true,
@@ -57,6 +113,23 @@ var specs = []fun.Spec{
 		Name: "file_list", Doc: "List the files of packages.\nWithout a name, the files of all packages are listed.", Src: "modules/aptpkg.py file_list", Fn: fileList,
 		Example: "call pkg.file_list hostname mount",
 		VarArg:  true, VarKw: true,
+	},
+	{
+		Name: "get_repo", Doc: "Return a repository of apt's lists: the entry with this type, address and suite that has one of the components.\nReturn an empty mapping if there is none.", Src: "modules/aptpkg.py get_repo", Fn: getRepo,
+		Example: "call pkg.get_repo 'deb http://deb.example.com/debian bookworm main'",
+		VarKw:   true,
+		Args: []fun.Arg{
+			definitionArg,
+			ppaAuthArg,
+			{Name: "dist", Type: fun.Str, KwOnly: true, Doc: "suite, instead of that of the definition"},
+			{Name: "file", Type: fun.Path, KwOnly: true, Doc: "prefer the entry of this file where there are several"},
+		},
+	},
+	{
+		Name: "get_repo_keys", Doc: "Return the keys of repositories by their IDs.\nReturn False if there is no directory of keyrings.", Src: "modules/aptpkg.py get_repo_keys", Fn: getRepoKeys,
+		Example: "call pkg.get_repo_keys aptkey=False",
+		VarKw:   true,
+		Args:    []fun.Arg{aptKeyArg, keyDirArg},
 	},
 	{
 		Name: "get_selections", Doc: "Return what is wanted of packages in dpkg's database: install, hold, deinstall or purge.", Src: "modules/aptpkg.py get_selections", Fn: getSelections,
@@ -134,6 +207,11 @@ var specs = []fun.Spec{
 		VarArg:  true, VarKw: true,
 	},
 	{
+		Name: "list_repos", Doc: "List the repositories of apt's lists by their address.\nEntries that are commented out are disabled repositories.", Src: "modules/aptpkg.py list_repos", Fn: listRepos,
+		Example: "call pkg.list_repos",
+		VarKw:   true,
+	},
+	{
 		Name: "list_upgrades", Doc: "List packages that can be upgraded.", Src: "modules/aptpkg.py list_upgrades", Fn: listUpgrades,
 		Example: "call pkg.list_upgrades",
 		VarKw:   true,
@@ -143,6 +221,28 @@ var specs = []fun.Spec{
 			cacheArg,
 			repoArg,
 		},
+	},
+	{
+		Name: "mod_repo", Doc: "Add a repository to apt's lists, or change it.\nNothing changes if the lists of packages cannot be refreshed afterwards.", Src: "modules/aptpkg.py mod_repo", Fn: modRepo,
+		Example: "call pkg.mod_repo 'deb http://deb.example.com/debian bookworm main' comps=main,contrib",
+		VarKw:   true,
+		Args: []fun.Arg{
+			definitionArg,
+			{Name: "saltenv", Type: fun.Str, Default: "base", Doc: "environment of a salt:// URL"},
+			aptKeyArg,
+			ppaAuthArg,
+			{Name: "file", Type: fun.Path, KwOnly: true, Doc: "file that the entry is to be in; default: where it is, else /etc/apt/sources.list"},
+			{Name: "clean_file", Type: fun.Bool, Default: false, KwOnly: true, Doc: "remove all else from the file"},
+			{Name: "consolidate", Type: fun.Bool, Default: false, KwOnly: true, Doc: "join the entries of all one-line files in /etc/apt/sources.list"},
+			{Name: "comments", Type: fun.Strs, KwOnly: true, Doc: "comments at the end of the entry"},
+			{Name: "keyid", Type: fun.Any, KwOnly: true, Doc: "IDs of keys to import from keyserver"},
+			{Name: "keyserver", Type: fun.Str, KwOnly: true, Doc: "server that has the keys"},
+			{Name: "key_url", Type: fun.Str, KwOnly: true, Doc: "path or URL of a key to import"},
+			{Name: "key_text", Type: fun.Str, KwOnly: true, Doc: "a key to import, as text"},
+			{Name: "refresh", Type: fun.Bool, Default: true, KwOnly: true, Doc: "refresh the lists of packages"},
+			{Name: "refresh_db", Type: fun.Bool, KwOnly: true, Doc: "the same as refresh, which it overrides"},
+		},
+		Shared: [][]fun.Arg{entryArgs},
 	},
 	{
 		Name: "normalize_name", Doc: "Strip the architecture from a name where it is that of the machine.", Src: "modules/aptpkg.py normalize_name", Fn: normalizeName,

@@ -1,0 +1,187 @@
+// Package debconf is Salt's execution module "debconf": the answers to the
+// questions that packages of Debian ask when they are configured.
+package debconf
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/machine"
+	"brine/modules/pkg"
+	"brine/modules/pkg/dpkg"
+)
+
+// Module returns the execution module "debconf".
+func Module() fun.Module {
+	return fun.Module{Name: "debconf", Kind: fun.Exec, Doc: "Read and set the answers to questions of packages.", Specs: specs, Avail: avail}
+}
+
+func avail(env *fun.Env) (bool, string) {
+	switch {
+	case machine.Grain(env, "os_family") != "Debian":
+		return false, "this is not a system of the Debian family"
+	case !machine.Has(env.Host, "debconf-get-selections"):
+		return false, "debconf-get-selections is missing: install the package debconf-utils"
+	}
+	return true, ""
+}
+
+// An Answer is what was answered to one question.
+type Answer struct{ Package, Question, Type, Value string }
+
+type answersKey struct{}
+
+// Answers returns all answers that debconf has, in its order.
+func Answers(ctx context.Context, env *fun.Env) ([]Answer, error) {
+	return machine.Keep(env, answersKey{}, func() ([]Answer, error) {
+		out, err := machine.Look(ctx, env.Host, "debconf-get-selections")
+		if err != nil {
+			return nil, err
+		}
+		if out.Status != 0 {
+			return nil, fun.Errorf("debconf-get-selections failed: %s", machine.Said(out))
+		}
+		return Parse(value.DecodeReplace(out.Stdout)), nil
+	})
+}
+
+// Parse reads selections as debconf-get-selections prints them. Comments and what
+// is not an answer are left out.
+func Parse(text string) []Answer {
+	var list []Answer
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		var f [3]string
+		rest, ok := line, true
+		for i := range f {
+			at := strings.IndexAny(rest, " \t")
+			if ok = at > 0; !ok {
+				break
+			}
+			f[i], rest = rest[:at], rest[at+1:]
+			if i < 2 {
+				rest = strings.TrimLeft(rest, " \t")
+			}
+		}
+		if ok {
+			list = append(list, Answer{f[0], f[1], f[2], strings.TrimLeft(rest, " \t")})
+		}
+	}
+	return list
+}
+
+func getSelections(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	list, err := Answers(ctx, c.Env)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(byPackage(list, c.Bool("fetchempty")))
+}
+
+func byPackage(list []Answer, empty bool) *value.Map {
+	all := value.NewMap(0)
+	for _, a := range list {
+		if a.Value == "" && !empty {
+			continue
+		}
+		answers := all.List(a.Package)
+		if answers == nil {
+			answers = value.NewList()
+			all.Set(a.Package, answers)
+		}
+		answers.Append(value.Strings(a.Question, a.Type, a.Value))
+	}
+	return all
+}
+
+func show(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	list, err := Answers(ctx, c.Env)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(byPackage(list, true).At(c.Str("name")))
+}
+
+func set(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	answer := []string{c.Str("value")}
+	for _, more := range c.Pos {
+		answer = append(answer, value.Str(more))
+	}
+	val := strings.Join(answer, " ")
+	words := []string{c.Str("package"), c.Str("question"), c.Str("type")}
+	for i, name := range []string{"package", "question", "type"} {
+		if words[i] == "" || strings.ContainsAny(words[i], " \t\r\n\x00") || words[i][0] == '#' {
+			return fun.Result{}, &fun.InvocationError{Msg: name + " must be one word, not " + value.Repr(words[i]), Arg: name}
+		}
+	}
+	if strings.ContainsAny(val, "\n\x00") {
+		return fun.Result{}, &fun.InvocationError{Msg: "value must be one line", Arg: "value"}
+	}
+	return load(ctx, c.Env, strings.Join(words, " ")+" "+val+"\n")
+}
+
+// load gives debconf selections to set.
+func load(ctx context.Context, env *fun.Env, selections string) (fun.Result, error) {
+	out, err := dpkg.Locked(ctx, env, nil, selections, "debconf-set-selections")
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if out.Status != 0 {
+		return fun.Result{}, fun.Errorf("debconf-set-selections failed: %s", out.Stderr)
+	}
+	if out.Stderr != "" {
+		env.Log().Warn("debconf-set-selections", "stderr", out.Stderr)
+	}
+	return fun.Value(true)
+}
+
+func setFile(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return fromFile(ctx, c, c.Str("path"))
+}
+
+func fromFile(ctx context.Context, c *fun.Call, source string) (fun.Result, error) {
+	file, err := pkg.Call(ctx, c.Env, "cp.cache_file", value.MapOf("path", source, "saltenv", c.Str("saltenv")))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	local, _ := file.(string)
+	if local == "" {
+		return fun.Value(false)
+	}
+	text, err := c.Env.Host.ReadFile(local)
+	if err != nil {
+		return fun.Result{}, fun.Errorf("%v", err)
+	}
+	if len(text) == 0 {
+		return fun.Value(true)
+	}
+	return load(ctx, c.Env, string(text))
+}
+
+func setTemplate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	kw := c.Kw.Copy()
+	kw.Update(value.MapOf("path", c.Str("path"), "dest", nil, "template", c.Str("template"), "saltenv", c.Str("saltenv")))
+	for _, name := range []string{"context", "defaults"} {
+		if m := c.Map(name); m != nil {
+			kw.Set(name, m)
+		}
+	}
+	file, err := pkg.Call(ctx, c.Env, "cp.get_template", kw)
+	if err != nil {
+		if failed, ok := errors.AsType[*fun.CommandError](err); ok {
+			return fun.Result{}, fun.Errorf("%s: %s", c.Str("path"), failed.Msg)
+		}
+		return fun.Result{}, err
+	}
+	local, _ := file.(string)
+	if local == "" {
+		return fun.Value(false)
+	}
+	return fromFile(ctx, c, local)
+}

@@ -1,0 +1,398 @@
+// Package firewalld is Salt's execution module "firewalld": zones and services of
+// firewalld, by firewall-cmd.
+package firewalld
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/machine"
+	"brine/modules/tool"
+)
+
+// Module returns the execution module "firewalld".
+func Module() fun.Module {
+	return fun.Module{Name: "firewalld", Kind: fun.Exec, Doc: "Manage zones and services of firewalld.", Avail: available, Specs: specs}
+}
+
+func available(env *fun.Env) (bool, string) {
+	if !machine.Has(env.Host, "firewall-cmd") {
+		return false, "The firewalld execution module cannot be loaded: the firewall-cmd binary is not in the path."
+	}
+	return true, ""
+}
+
+// Cmd runs firewall-cmd with options, which are of the form --NAME or
+// --NAME=VALUE, and returns what it printed. A failure has its message.
+func Cmd(ctx context.Context, env *fun.Env, options ...string) (string, error) {
+	for _, o := range options {
+		if strings.ContainsAny(o, "\r\n\x00") {
+			return "", fun.Errorf("invalid option of firewall-cmd: %s", value.Repr(o))
+		}
+	}
+	out, err := tool.Run(ctx, env.Host, append([]string{"firewall-cmd"}, options...)...)
+	if err != nil {
+		return "", err
+	}
+	if !out.OK() {
+		return "", fun.Errorf("firewall-cmd failed: %s", out.Fault())
+	}
+	return out.Text(), nil
+}
+
+// run is Cmd for a call whose arguments zone and permanent select the
+// configuration.
+func run(ctx context.Context, c *fun.Call, option string) (string, error) {
+	var options []string
+	if c.Declares("zone") {
+		if zone := c.Str("zone"); zone != "" {
+			options = append(options, "--zone="+zone)
+		}
+	}
+	options = append(options, option)
+	if !c.Declares("permanent") || c.Bool("permanent") {
+		options = append(options, "--permanent")
+	}
+	return Cmd(ctx, c.Env, options...)
+}
+
+func text(s string, err error) (fun.Result, error) { return fun.Result{Value: s}, err }
+
+func words(s string, err error) (fun.Result, error) {
+	return fun.Result{Value: value.Strings(strings.Fields(s)...)}, err
+}
+
+func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(Cmd(ctx, c.Env, "--version"))
+}
+
+func reloadRules(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(Cmd(ctx, c.Env, "--reload"))
+}
+
+func defaultZone(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(Cmd(ctx, c.Env, "--get-default-zone"))
+}
+
+func setDefaultZone(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(Cmd(ctx, c.Env, "--set-default-zone="+c.Str("zone")))
+}
+
+func makePermanent(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(Cmd(ctx, c.Env, "--runtime-to-permanent"))
+}
+
+// parseZones reads what --list-all prints: a zone's name, lines "  KEY: VALUE", and
+// further values of a key on lines that begin with a tab.
+func parseZones(out string) (*value.Map, error) {
+	zones := value.NewMap(1)
+	var zone *value.Map
+	var last *value.List
+	for _, l := range value.SplitLines(out, false) {
+		switch first := l[:min(len(l), 1)]; {
+		case strings.TrimSpace(l) == "":
+		case first != " " && first != "\t":
+			zone, last = value.NewMap(16), nil
+			zones.Set(strings.TrimRight(l, " \t"), zone)
+		case first == "\t":
+			if last == nil {
+				return nil, fun.Errorf("cannot read the zone: %s", l)
+			}
+			last.Append(strings.TrimSpace(l))
+		default:
+			key, val, ok := strings.Cut(l, ":")
+			if !ok || zone == nil {
+				return nil, fun.Errorf("cannot read the zone: %s", l)
+			}
+			last = value.NewList(strings.TrimSpace(val))
+			zone.Set(strings.TrimSpace(key), last)
+		}
+	}
+	return zones, nil
+}
+
+func zonesOf(ctx context.Context, c *fun.Call, option string) (*value.Map, error) {
+	out, err := run(ctx, c, option)
+	if err != nil {
+		return nil, err
+	}
+	return parseZones(out)
+}
+
+func listZones(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	zones, err := zonesOf(ctx, c, "--list-all-zones")
+	return fun.Result{Value: zones}, err
+}
+
+func listAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	zones, err := zonesOf(ctx, c, "--list-all")
+	return fun.Result{Value: zones}, err
+}
+
+func getZones(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return words(run(ctx, c, "--get-zones"))
+}
+
+func getServices(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return words(run(ctx, c, "--get-services"))
+}
+
+func getICMPTypes(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return words(run(ctx, c, "--get-icmptypes"))
+}
+
+// manage creates or deletes a zone or service, and reloads the rules.
+func manage(ctx context.Context, c *fun.Call, option string) (fun.Result, error) {
+	out, err := Cmd(ctx, c.Env, option, "--permanent")
+	if err == nil && c.Bool("restart") && out == "success" {
+		return reloadRules(ctx, c)
+	}
+	return text(out, err)
+}
+
+func newZone(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return manage(ctx, c, "--new-zone="+c.Str("zone"))
+}
+
+func deleteZone(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return manage(ctx, c, "--delete-zone="+c.Str("zone"))
+}
+
+func newService(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return manage(ctx, c, "--new-service="+c.Str("name"))
+}
+
+func deleteService(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return manage(ctx, c, "--delete-service="+c.Str("name"))
+}
+
+func listServices(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return words(run(ctx, c, "--list-services"))
+}
+
+func addService(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(run(ctx, c, "--add-service="+c.Str("service")))
+}
+
+func removeService(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(run(ctx, c, "--remove-service="+c.Str("service")))
+}
+
+// ofService runs firewall-cmd about a service.
+func ofService(ctx context.Context, c *fun.Call, option string) (string, error) {
+	return Cmd(ctx, c.Env, "--permanent", "--service="+c.Str("service"), option)
+}
+
+// ofKnown is ofService for a service that has to exist.
+func ofKnown(ctx context.Context, c *fun.Call, option string) (fun.Result, error) {
+	out, err := Cmd(ctx, c.Env, "--get-services", "--permanent")
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if !slices.Contains(strings.Fields(out), c.Str("service")) {
+		return fun.Result{}, fun.Errorf("The service does not exist.")
+	}
+	return text(ofService(ctx, c, option))
+}
+
+func addServicePort(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return ofKnown(ctx, c, "--add-port="+c.Str("port"))
+}
+
+func removeServicePort(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return ofKnown(ctx, c, "--remove-port="+c.Str("port"))
+}
+
+func getServicePorts(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return words(ofService(ctx, c, "--get-ports"))
+}
+
+func addServiceProtocol(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(ofService(ctx, c, "--add-protocol="+c.Str("protocol")))
+}
+
+func removeServiceProtocol(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(ofService(ctx, c, "--remove-protocol="+c.Str("protocol")))
+}
+
+func getServiceProtocols(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return words(ofService(ctx, c, "--get-protocols"))
+}
+
+// masquerades reports whether a zone masquerades.
+func masquerades(zones *value.Map) bool {
+	for _, z := range zones.All() {
+		l := z.(*value.Map).List("masquerade")
+		if l == nil || l.Len() == 0 || l.Items[0] == "no" {
+			return false
+		}
+	}
+	return zones.Len() > 0
+}
+
+func getMasquerade(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	zones, err := zonesOf(ctx, c, "--list-all")
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(masquerades(zones))
+}
+
+func addMasquerade(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(run(ctx, c, "--add-masquerade"))
+}
+
+func removeMasquerade(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(run(ctx, c, "--remove-masquerade"))
+}
+
+// forceMasquerade has the zone masquerade, where the call asks for that.
+func forceMasquerade(ctx context.Context, c *fun.Call) error {
+	if !c.Bool("force_masquerade") {
+		return nil
+	}
+	zone := "--zone=" + c.Str("zone")
+	out, err := Cmd(ctx, c.Env, zone, "--list-all", "--permanent")
+	if err != nil {
+		return err
+	}
+	zones, err := parseZones(out)
+	if err != nil || masquerades(zones) {
+		return err
+	}
+	_, err = Cmd(ctx, c.Env, zone, "--add-masquerade", "--permanent")
+	return err
+}
+
+func addPort(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if err := forceMasquerade(ctx, c); err != nil {
+		return fun.Result{}, err
+	}
+	return text(run(ctx, c, "--add-port="+c.Str("port")))
+}
+
+func removePort(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(run(ctx, c, "--remove-port="+c.Str("port")))
+}
+
+func listPorts(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return words(run(ctx, c, "--list-ports"))
+}
+
+// forward returns a forwarded port as firewall-cmd takes it.
+func forward(c *fun.Call) string {
+	return "port=" + c.Str("src") + ":proto=" + c.Str("proto") + ":toport=" + c.Str("dest") + ":toaddr=" + c.Str("dstaddr")
+}
+
+func addPortFwd(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if err := forceMasquerade(ctx, c); err != nil {
+		return fun.Result{}, err
+	}
+	return text(run(ctx, c, "--add-forward-port="+forward(c)))
+}
+
+func removePortFwd(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(run(ctx, c, "--remove-forward-port="+forward(c)))
+}
+
+func listPortFwd(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	out, err := run(ctx, c, "--list-forward-ports")
+	if err != nil {
+		return fun.Result{}, err
+	}
+	all := value.NewList()
+	for _, l := range value.SplitLines(out, false) {
+		parts := strings.SplitN(l, ":", 4) // an IPv6 address has colons
+		if len(parts) != 4 {
+			return fun.Result{}, fun.Errorf("cannot read the forwarded port: %s", l)
+		}
+		m := value.NewMap(4)
+		for i, name := range [...]string{"Source port", "Protocol", "Destination port", "Destination address"} {
+			_, val, _ := strings.Cut(parts[i], "=")
+			m.Set(name, val)
+		}
+		all.Append(m)
+	}
+	return fun.Value(all)
+}
+
+// icmp adds or removes a block of an ICMP type, unless it is as wished.
+func icmp(ctx context.Context, c *fun.Call, option string, block bool) (fun.Result, error) {
+	name := c.Str("icmp")
+	query := []string{"--get-icmptypes"}
+	if c.Bool("permanent") {
+		query = append(query, "--permanent")
+	}
+	known, err := Cmd(ctx, c.Env, query...)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if !slices.Contains(strings.Fields(known), name) {
+		c.Env.Log().Error("invalid ICMP type", "icmp", name)
+		return fun.Value(false)
+	}
+	blocked, err := run(ctx, c, "--list-icmp-blocks")
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if slices.Contains(strings.Fields(blocked), name) == block {
+		return fun.Value("success")
+	}
+	return text(run(ctx, c, option+"="+name))
+}
+
+func blockICMP(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return icmp(ctx, c, "--add-icmp-block", true)
+}
+
+func allowICMP(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return icmp(ctx, c, "--remove-icmp-block", false)
+}
+
+func listICMPBlock(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return words(run(ctx, c, "--list-icmp-blocks"))
+}
+
+func getInterfaces(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return words(run(ctx, c, "--list-interfaces"))
+}
+
+func addInterface(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(run(ctx, c, "--add-interface="+c.Str("interface")))
+}
+
+func removeInterface(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(run(ctx, c, "--remove-interface="+c.Str("interface")))
+}
+
+func changeInterface(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(run(ctx, c, "--change-interface="+c.Str("interface")))
+}
+
+func getSources(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return words(run(ctx, c, "--list-sources"))
+}
+
+func addSource(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(run(ctx, c, "--add-source="+c.Str("source")))
+}
+
+func removeSource(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(run(ctx, c, "--remove-source="+c.Str("source")))
+}
+
+func getRichRules(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	out, err := run(ctx, c, "--list-rich-rules")
+	return fun.Result{Value: value.Strings(value.SplitLines(out, false)...)}, err
+}
+
+func addRichRule(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(run(ctx, c, "--add-rich-rule="+c.Str("rule")))
+}
+
+func removeRichRule(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(run(ctx, c, "--remove-rich-rule="+c.Str("rule")))
+}

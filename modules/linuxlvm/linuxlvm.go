@@ -1,0 +1,489 @@
+// Package linuxlvm is Salt's execution module "linux_lvm", which serves as "lvm":
+// physical volumes, volume groups and logical volumes.
+package linuxlvm
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/source"
+	"brine/internal/value"
+	"brine/modules/machine"
+	"brine/modules/tool"
+)
+
+// Module returns the execution module "lvm" of Linux.
+func Module() fun.Module {
+	return fun.Module{Name: "lvm", Kind: fun.Exec, Doc: "Manage LVM volumes.", Avail: available, Specs: specs}
+}
+
+func available(env *fun.Env) (bool, string) {
+	if !machine.Has(env.Host, "lvm") {
+		return false, "The linux_lvm execution module cannot be loaded: the lvm binary is not in the path."
+	}
+	return true, ""
+}
+
+// named refuses the name of a device or volume that a tool would read as an option.
+func named(names ...string) error {
+	for _, n := range names {
+		if n == "" || n[0] == '-' || strings.ContainsAny(n, "\r\n\x00") {
+			return fun.Errorf("invalid name of a device or volume: %s", value.Repr(n))
+		}
+	}
+	return nil
+}
+
+func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	m, err := versions(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(m.At("LVM version"))
+}
+
+func fullversion(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	m, err := versions(ctx, c)
+	return fun.Result{Value: m}, err
+}
+
+// versions returns what lvm says about its version.
+func versions(ctx context.Context, c *fun.Call) (*value.Map, error) {
+	out, err := tool.Run(ctx, c.Env.Host, "lvm", "version")
+	if err != nil {
+		return nil, err
+	}
+	m := value.NewMap(4)
+	for l := range strings.Lines(out.Stdout) {
+		if k, v, ok := strings.Cut(l, ":"); ok {
+			m.Set(strings.TrimSpace(k), strings.TrimSpace(v))
+		}
+	}
+	if m.Len() == 0 {
+		return nil, fun.Errorf("cannot read the version: %s", out.Fault())
+	}
+	return m, nil
+}
+
+// Names of the columns that pvdisplay -c, vgdisplay -c and lvdisplay -c print.
+var (
+	pvColumns = []string{
+		"Physical Volume Device", "Volume Group Name", "Physical Volume Size (kB)", "Internal Physical Volume Number",
+		"Physical Volume Status", "Physical Volume (not) Allocatable", "Current Logical Volumes Here", "Physical Extent Size (kB)",
+		"Total Physical Extents", "Free Physical Extents", "Allocated Physical Extents",
+	}
+	vgColumns = []string{
+		"Volume Group Name", "Volume Group Access", "Volume Group Status", "Internal Volume Group Number", "Maximum Logical Volumes",
+		"Current Logical Volumes", "Open Logical Volumes", "Maximum Logical Volume Size", "Maximum Physical Volumes", "Current Physical Volumes",
+		"Actual Physical Volumes", "Volume Group Size (kB)", "Physical Extent Size (kB)", "Total Physical Extents", "Allocated Physical Extents",
+		"Free Physical Extents", "UUID",
+	}
+	lvColumns = []string{
+		"Logical Volume Name", "Volume Group Name", "Logical Volume Access", "Logical Volume Status", "Internal Logical Volume Number",
+		"Open Logical Volumes", "Logical Volume Size", "Current Logical Extents Associated", "Allocated Logical Extents", "Allocation Policy",
+		"Read Ahead Sectors", "Major Device Number", "Minor Device Number",
+	}
+)
+
+// parse reads what a program prints with -c: a line of columns an object. Lines with
+// fewer columns are messages.
+func parse(out string, columns []string) []*value.Map {
+	var all []*value.Map
+	for l := range strings.Lines(out) {
+		f := strings.Split(strings.TrimSpace(l), ":")
+		if len(f) < len(columns) || strings.Contains(l, "is a new physical volume") {
+			continue
+		}
+		m := value.NewMap(len(columns) + 1)
+		for i, name := range columns {
+			m.Set(name, f[i])
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// show runs pvdisplay, vgdisplay or lvdisplay for one object, or for all where name
+// is "". A failure is no objects.
+func show(ctx context.Context, h host.Host, program, name string, columns []string) (all []*value.Map, status int, err error) {
+	argv := []string{program, "-c"}
+	if name != "" {
+		if err := named(name); err != nil {
+			return nil, 0, err
+		}
+		argv = append(argv, name)
+	}
+	out, err := tool.Run(ctx, h, argv...)
+	if err != nil || !out.OK() {
+		return nil, out.Status, err
+	}
+	return parse(out.Stdout, columns), 0, nil
+}
+
+// display is show as a return by the first column.
+func display(ctx context.Context, c *fun.Call, program, name string, columns []string) (fun.Result, error) {
+	all, status, err := show(ctx, c.Env.Host, program, name, columns)
+	if c.Bool("quiet") {
+		status = 0
+	}
+	return fun.Result{Value: byName(all, columns[0]), Retcode: status}, err
+}
+
+func byName(all []*value.Map, column string) *value.Map {
+	ret := value.NewMap(len(all))
+	for _, m := range all {
+		ret.Set(m.Str(column), m)
+	}
+	return ret
+}
+
+func pvdisplay(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if !c.Bool("real") {
+		return display(ctx, c, "pvdisplay", c.Str("pvname"), pvColumns)
+	}
+	all, status, err := show(ctx, c.Env.Host, "pvdisplay", c.Str("pvname"), pvColumns)
+	if c.Bool("quiet") {
+		status = 0
+	}
+	ret := value.NewMap(len(all))
+	for _, m := range all {
+		dev := m.Str(pvColumns[0])
+		if p, err := c.Env.Host.EvalSymlinks(dev); err == nil {
+			dev = p
+		}
+		m.Set("Real Physical Volume Device", dev)
+		ret.Set(dev, m)
+	}
+	return fun.Result{Value: ret, Retcode: status}, err
+}
+
+func vgdisplay(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return display(ctx, c, "vgdisplay", c.Str("vgname"), vgColumns)
+}
+
+func lvdisplay(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return display(ctx, c, "lvdisplay", c.Str("lvname"), lvColumns)
+}
+
+// isPV reports whether a device is a physical volume.
+func isPV(ctx context.Context, h host.Host, device string) (bool, error) {
+	all, _, err := show(ctx, h, "pvdisplay", device, pvColumns)
+	return len(all) > 0, err
+}
+
+// consent is the option of a program that answers its questions, or has it print
+// nothing.
+func consent(force bool) string {
+	if force {
+		return "--yes"
+	}
+	return "-qq"
+}
+
+// options returns further keyword arguments that are options of a program; those in
+// flags take no value. Empty values are left out.
+func options(c *fun.Call, valid, flags []string) ([]string, error) {
+	var out []string
+	for k, v := range c.Kw.All() {
+		name := value.Str(k)
+		switch {
+		case slices.Contains(flags, name):
+			if v != false {
+				out = append(out, "--"+name)
+			}
+		case slices.Contains(valid, name) && value.Truth(v):
+			s := value.Str(v)
+			if strings.HasPrefix(s, "-") || strings.ContainsAny(s, "\r\n\x00") {
+				return nil, fun.Errorf("invalid value of %s: %s", name, value.Repr(s))
+			}
+			out = append(out, "--"+name, s)
+		case !slices.Contains(valid, name) && !strings.HasPrefix(name, "__"):
+			c.Env.Warn(fun.Warning{Text: "lvm." + c.Spec.Name + " has no argument " + value.Repr(name) + source.DidYouMean(name, slices.Concat(valid, flags))})
+		}
+	}
+	return out, nil
+}
+
+var (
+	pvcreateOptions = []string{"metadatasize", "dataalignment", "dataalignmentoffset", "pvmetadatacopies", "metadatacopies", "metadataignore", "restorefile", "labelsector", "setphysicalvolumesize"}
+	pvcreateFlags   = []string{"norestorefile"}
+	vgcreateOptions = []string{"addtag", "alloc", "autobackup", "clustered", "maxlogicalvolumes", "maxphysicalvolumes", "metadatatype", "vgmetadatacopies", "metadatacopies", "physicalextentsize", "zero"}
+	lvcreateOptions = []string{"activate", "chunksize", "contiguous", "discards", "stripes", "stripesize", "minor", "persistent", "mirrors", "monitor", "permission", "poolmetadatasize", "readahead", "regionsize", "type", "virtualsize", "zero"}
+	lvcreateFlags   = []string{"nosync", "noudevsync", "ignoremonitoring", "thin"}
+)
+
+func pvcreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	devices, h := c.Strings("devices"), c.Env.Host
+	if len(devices) == 0 {
+		return fun.Value("Error: at least one device is required")
+	}
+	if err := named(devices...); err != nil {
+		return fun.Result{}, err
+	}
+	var fresh []string
+	for _, d := range devices {
+		if _, err := h.Stat(d); err != nil {
+			return fun.Value(d + " does not exist")
+		}
+		there, err := isPV(ctx, h, d)
+		switch {
+		case err != nil:
+			return fun.Result{}, err
+		case !there:
+			fresh = append(fresh, d)
+		case !c.Bool("override"):
+			return fun.Value(`Device "` + d + `" is already an LVM physical volume.`)
+		}
+	}
+	if len(fresh) == 0 {
+		return fun.Value(true)
+	}
+	more, err := options(c, pvcreateOptions, pvcreateFlags)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	argv := append([]string{"pvcreate", consent(c.Bool("force"))}, fresh...)
+	return changeDevices(ctx, c, append(argv, more...), devices, true)
+}
+
+// changeDevices runs a program, and looks whether the devices are physical volumes
+// then, as they should. It returns true, or what went wrong.
+func changeDevices(ctx context.Context, c *fun.Call, argv, devices []string, should bool) (fun.Result, error) {
+	out, err := tool.Run(ctx, c.Env.Host, argv...)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if !out.OK() {
+		return fun.Result{Value: out.Fault(), Retcode: out.Status}, nil
+	}
+	for _, d := range devices {
+		is, err := isPV(ctx, c.Env.Host, d)
+		if err != nil {
+			return fun.Result{}, err
+		}
+		if is != should {
+			return fun.Result{Value: `Device "` + d + `" was not affected.`, Retcode: 1}, nil
+		}
+	}
+	return fun.Value(true)
+}
+
+// volumes returns the devices of a call that are physical volumes. text is Salt's
+// where one is not, and all have to be.
+func volumes(ctx context.Context, c *fun.Call) (devices []string, text string, err error) {
+	if err := named(c.Strings("devices")...); err != nil {
+		return nil, "", err
+	}
+	for _, d := range c.Strings("devices") {
+		is, err := isPV(ctx, c.Env.Host, d)
+		switch {
+		case err != nil:
+			return nil, "", err
+		case is:
+			devices = append(devices, d)
+		case !c.Bool("override"):
+			return nil, d + " is not a physical volume", nil
+		}
+	}
+	return devices, "", nil
+}
+
+func pvremove(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	devices, text, err := volumes(ctx, c)
+	switch {
+	case err != nil:
+		return fun.Result{}, err
+	case text != "":
+		return fun.Result{Value: text, Retcode: 1}, nil
+	case len(devices) == 0:
+		return fun.Value(true)
+	}
+	return changeDevices(ctx, c, append([]string{"pvremove", consent(c.Bool("force"))}, devices...), devices, false)
+}
+
+func pvresize(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	devices, text, err := volumes(ctx, c)
+	switch {
+	case err != nil:
+		return fun.Result{}, err
+	case text != "":
+		return fun.Result{Value: text, Retcode: 1}, nil
+	case len(devices) == 0:
+		return fun.Value(true)
+	}
+	return changeDevices(ctx, c, append([]string{"pvresize", consent(c.Bool("force"))}, devices...), devices, true)
+}
+
+// change runs a program and returns its message, or success where it ended well.
+func change(ctx context.Context, c *fun.Call, success string, argv ...string) (text string, status int, err error) {
+	out, err := tool.Run(ctx, c.Env.Host, argv...)
+	if err != nil {
+		return "", 0, err
+	}
+	if !out.OK() {
+		return strings.TrimSpace(out.Fault()), out.Status, nil
+	}
+	return success, 0, nil
+}
+
+func vgcreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	vg, devices := c.Str("vgname"), c.Strings("devices")
+	if vg == "" || len(devices) == 0 {
+		return fun.Value("Error: vgname and device(s) are both required")
+	}
+	if err := named(append([]string{vg}, devices...)...); err != nil {
+		return fun.Result{}, err
+	}
+	more, err := options(c, vgcreateOptions, nil)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	argv := append(append([]string{"vgcreate", vg}, devices...), consent(c.Bool("force")))
+	text, status, err := change(ctx, c, `Volume group "`+vg+`" successfully created`, append(argv, more...)...)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	all, _, err := show(ctx, c.Env.Host, "vgdisplay", vg, vgColumns)
+	ret := byName(all, vgColumns[0])
+	ret.Set("Output from vgcreate", text)
+	return fun.Result{Value: ret, Retcode: status}, err
+}
+
+func vgextend(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	vg, devices := c.Str("vgname"), c.Strings("devices")
+	if vg == "" || len(devices) == 0 {
+		return fun.Value("Error: vgname and device(s) are both required")
+	}
+	if err := named(append([]string{vg}, devices...)...); err != nil {
+		return fun.Result{}, err
+	}
+	argv := append([]string{"vgextend", vg, consent(c.Bool("force"))}, devices...)
+	text, status, err := change(ctx, c, `Volume group "`+vg+`" successfully extended`, argv...)
+	return fun.Result{Value: value.MapOf("Output from vgextend", text), Retcode: status}, err
+}
+
+// lvSize returns the options of lvcreate that say how large a volume is; text is
+// Salt's for what cannot be.
+func lvSize(c *fun.Call) (argv []string, text string) {
+	size, extents, thin := c.Str("size"), c.Str("extents"), c.Bool("thinvolume")
+	switch {
+	case size != "" && extents != "":
+		return nil, "Error: Please specify only one of size or extents"
+	case thin && c.Bool("thinpool"):
+		return nil, "Error: Please set only one of thinvolume or thinpool to True"
+	case size != "" && thin:
+		return []string{"-V", size}, ""
+	case extents != "" && thin:
+		return nil, "Error: Thin volume size cannot be specified as extents"
+	case size != "":
+		return []string{"-L", size}, ""
+	case extents != "":
+		return []string{"-l", extents}, ""
+	}
+	return nil, "Error: Either size or extents must be specified"
+}
+
+func lvcreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	lv, vg, snapshot, pv := c.Str("lvname"), c.Str("vgname"), c.Str("snapshot"), c.Str("pv")
+	size, text := lvSize(c)
+	if text != "" {
+		return fun.Value(text)
+	}
+	if err := named(lv, vg); err != nil {
+		return fun.Result{}, err
+	}
+	more, err := options(c, lvcreateOptions, lvcreateFlags)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	argv := []string{"lvcreate"}
+	switch {
+	case c.Bool("thinvolume"):
+		argv = append(argv, "--thin", "-n", lv)
+	case c.Bool("thinpool"):
+		argv = append(argv, "--thinpool", lv)
+	default:
+		argv = append(argv, "-n", lv)
+	}
+	if snapshot != "" {
+		argv = append(argv, "-s", vg+"/"+snapshot)
+	} else {
+		argv = append(argv, vg)
+	}
+	argv = append(argv, size...)
+	if pv != "" {
+		if err := named(pv); err != nil {
+			return fun.Result{}, err
+		}
+		argv = append(argv, pv)
+	}
+	argv = append(append(argv, more...), consent(c.Bool("force")))
+	text, status, err := change(ctx, c, `Logical volume "`+lv+`" created.`, argv...)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	group, _, _ := strings.Cut(vg, "/") // of a thin volume vg is GROUP/POOL
+	all, _, err := show(ctx, c.Env.Host, "lvdisplay", "/dev/"+group+"/"+lv, lvColumns)
+	ret := byName(all, lvColumns[0])
+	ret.Set("Output from lvcreate", text)
+	return fun.Result{Value: ret, Retcode: status}, err
+}
+
+func vgremove(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	vg := c.Str("vgname")
+	if err := named(vg); err != nil {
+		return fun.Result{}, err
+	}
+	text, status, err := change(ctx, c, `Volume group "`+vg+`" successfully removed`, "vgremove", vg, consent(c.Bool("force")))
+	return fun.Result{Value: text, Retcode: status}, err
+}
+
+func lvremove(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	lv, vg := c.Str("lvname"), c.Str("vgname")
+	if err := named(lv, vg); err != nil {
+		return fun.Result{}, err
+	}
+	text, status, err := change(ctx, c, `Logical volume "`+lv+`" successfully removed`, "lvremove", vg+"/"+lv, consent(c.Bool("force")))
+	return fun.Result{Value: text, Retcode: status}, err
+}
+
+// resize changes the size of a logical volume.
+func resize(ctx context.Context, c *fun.Call, program, force, success string) (fun.Result, error) {
+	lv, size, extents := c.Str("lvpath"), c.Str("size"), c.Str("extents")
+	if size != "" && extents != "" {
+		c.Env.Log().Error("Error: Please specify only one of size or extents")
+		return fun.Value(value.NewMap(0))
+	}
+	if size == "" && extents == "" {
+		c.Env.Log().Error("Error: Either size or extents must be specified")
+		return fun.Value(value.NewMap(0))
+	}
+	if err := named(lv); err != nil {
+		return fun.Result{}, err
+	}
+	argv := []string{program, "-qq"}
+	if c.Bool("force") {
+		argv[1] = force
+	}
+	if c.Bool("resizefs") {
+		argv = append(argv, "--resizefs")
+	}
+	if size != "" {
+		argv = append(argv, "-L", size)
+	} else {
+		argv = append(argv, "-l", extents)
+	}
+	text, status, err := change(ctx, c, `Logical volume "`+lv+`" successfully `+success+".", append(argv, lv)...)
+	return fun.Result{Value: value.MapOf("Output from "+program, text), Retcode: status}, err
+}
+
+func lvresize(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return resize(ctx, c, "lvresize", "--force", "resized")
+}
+
+func lvextend(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return resize(ctx, c, "lvextend", "--yes", "extended")
+}

@@ -1,0 +1,192 @@
+// Package rsync is Salt's execution module "rsync": copies of directories by rsync(1).
+package rsync
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+	"brine/modules/machine"
+	"brine/modules/tool"
+)
+
+// Module returns the execution module "rsync".
+func Module() fun.Module {
+	return fun.Module{Name: "rsync", Kind: fun.Exec, Doc: "Copies of directories by rsync(1).", Avail: avail, Specs: specs}
+}
+
+func avail(env *fun.Env) (bool, string) {
+	if !machine.Has(env.Host, "rsync") {
+		return false, "The rsync execution module cannot be loaded: the rsync binary is not in the path."
+	}
+	return true, ""
+}
+
+// specs are the functions, alphabetically.
+var specs = []fun.Spec{
+	{
+		Name: "config", Doc: "Return the configuration of the rsync daemon.", Src: "modules/rsync.py config", Example: "call rsync.config", Fn: config,
+		Args: []fun.Arg{{Name: "conf_path", Type: fun.Path, Default: "/etc/rsyncd.conf", Doc: "the file"}},
+	},
+	{
+		Name: "rsync", Src: "modules/rsync.py rsync", Example: "call rsync.rsync /srv/src/ /srv/dst delete=True", Fn: rsync,
+		Doc: "Copy a directory; return the output and status of rsync(1).\n\nWhat is not given is taken from the options rsync.src, rsync.dst and so on.",
+		Args: []fun.Arg{
+			{Name: "src", Type: fun.Str, Required: true, Doc: "what to copy: a path, host:path, or salt://path"},
+			{Name: "dst", Type: fun.Str, Required: true, Doc: "where to"},
+			{Name: "delete", Type: fun.Bool, Default: false, Doc: "remove what the source does not have"},
+			{Name: "force", Type: fun.Bool, Default: false, Doc: "also remove directories that are not empty"},
+			{Name: "update", Type: fun.Bool, Default: false, Doc: "leave files that are newer alone"},
+			{Name: "passwordfile", Type: fun.Path, Doc: "file with the password of a daemon"},
+			{Name: "exclude", Type: fun.Strs, Doc: "patterns of what to leave out"},
+			{Name: "excludefrom", Type: fun.Path, Doc: "file with such patterns; exclude does not count then"},
+			{Name: "dryrun", Type: fun.Bool, Default: false, Doc: "change nothing, tell what would be done"},
+			{Name: "rsh", Type: fun.Str, Doc: "the remote shell"},
+			{Name: "additional_opts", Type: fun.Strs, Doc: "further options of rsync(1)"},
+			{Name: "saltenv", Type: fun.Str, Default: "base", Doc: "environment of a salt:// source"},
+		},
+	},
+	{Name: "version", Doc: "Return the version of rsync(1).", Src: "modules/rsync.py version", Example: "call rsync.version", Fn: version},
+}
+
+// option returns an argument, or the option rsync.NAME of configuration and pillar.
+func option(ctx context.Context, c *fun.Call, name string) value.Value {
+	if v := c.Value(name); value.Truth(v) {
+		return v
+	}
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "config.option", fun.Args{Pos: []value.Value{"rsync." + name}})
+	if err != nil || !value.Truth(res.Value) {
+		return nil
+	}
+	return res.Value
+}
+
+// texts returns the items of a list, or one text.
+func texts(v value.Value) []string {
+	if v == nil {
+		return nil
+	}
+	if l, ok := v.(*value.List); ok {
+		out := make([]string, l.Len())
+		for i, x := range l.Items {
+			out[i] = value.Str(x)
+		}
+		return out
+	}
+	return []string{value.Str(v)}
+}
+
+// rsync copies. Salt: salt/modules/rsync.py rsync.
+func rsync(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	text := func(name string) string {
+		if v := option(ctx, c, name); v != nil {
+			return value.Str(v)
+		}
+		return ""
+	}
+	src, dst := text("src"), text("dst")
+	if src == "" || dst == "" {
+		return fun.Result{}, &fun.InvocationError{Msg: "src and dst cannot be empty"}
+	}
+	src, done, err := fetch(ctx, c, src)
+	defer done()
+	if err != nil {
+		return fun.Result{}, err
+	}
+	argv := []string{"rsync", "-avz"}
+	for _, flag := range []string{"delete", "force", "update"} {
+		if option(ctx, c, flag) != nil {
+			argv = append(argv, "--"+flag)
+		}
+	}
+	if rsh := text("rsh"); rsh != "" {
+		argv = append(argv, "--rsh="+rsh)
+	}
+	if file := text("passwordfile"); file != "" {
+		argv = append(argv, "--password-file", file)
+	}
+	if file := text("excludefrom"); file != "" {
+		argv = append(argv, "--exclude-from", file)
+	} else {
+		for _, pattern := range texts(option(ctx, c, "exclude")) {
+			argv = append(argv, "--exclude", pattern)
+		}
+	}
+	if option(ctx, c, "dryrun") != nil {
+		argv = append(argv, "--dry-run")
+	}
+	argv = append(slices.Concat(argv, c.Strings("additional_opts")), "--", src, dst)
+	out, err := tool.Run(ctx, c.Env.Host, argv...)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Result{Value: out.All(), Retcode: out.Status}, nil
+}
+
+// fetch returns the source as a path; of a salt:// one that of a copy, which done
+// removes.
+func fetch(ctx context.Context, c *fun.Call, src string) (path string, done func(), err error) {
+	done = func() {}
+	rest, ok := strings.CutPrefix(src, "salt://")
+	if !ok {
+		return src, done, nil
+	}
+	h, saltenv := c.Env.Host, c.Str("saltenv")
+	dirs, err := c.Env.Up.Dirs(ctx, saltenv, "")
+	if err != nil {
+		return "", done, err
+	}
+	tmp, err := h.MkdirTemp("/tmp", "brine-rsync-")
+	if err != nil {
+		return "", done, fun.Errorf("%v", err)
+	}
+	done = func() { _ = h.RemoveAll(tmp) }
+	name, path := "cp.get_file", tmp+"/"+rest[strings.LastIndexByte(rest, '/')+1:]
+	to := path
+	if slices.Contains(dirs, strings.Trim(rest, "/")) {
+		name, to, path = "cp.get_dir", tmp, tmp+"/"
+	}
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, fun.Args{Pos: []value.Value{src, to, saltenv}})
+	if err != nil {
+		return "", done, err
+	}
+	if !value.Truth(res.Value) {
+		return "", done, fun.Errorf("%s does not exist", src)
+	}
+	return path, done, nil
+}
+
+func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	out, err := tool.Look(ctx, c.Env.Host, "rsync", "--version")
+	if err != nil {
+		return fun.Result{}, err
+	}
+	first, _, _ := strings.Cut(out.Text, "\n")
+	f := strings.Fields(first)
+	if len(f) < 3 {
+		return fun.Result{}, fun.Errorf("Unable to determine rsync version")
+	}
+	return fun.Value(f[2])
+}
+
+func config(_ context.Context, c *fun.Call) (fun.Result, error) {
+	path := c.Str("conf_path")
+	if st, err := c.Env.Host.Stat(path); err == nil && st.Mode.IsDir() {
+		return fun.Result{}, fun.Errorf("Unable to read %s, path is a directory", path)
+	}
+	b, err := c.Env.Host.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fun.Result{}, fun.Errorf("%s does not exist", path)
+	case errors.Is(err, fs.ErrPermission):
+		return fun.Result{}, fun.Errorf("Unable to read %s, access denied", path)
+	case err != nil:
+		return fun.Result{}, fun.Errorf("Error: %s", host.Strerror(err))
+	}
+	return fun.Value(value.DecodeReplace(b))
+}

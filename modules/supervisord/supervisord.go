@@ -1,0 +1,239 @@
+// Package supervisord is Salt's execution module "supervisord": it drives
+// supervisorctl.
+package supervisord
+
+import (
+	"context"
+	"path"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+	"brine/modules/tool"
+)
+
+// Module returns the execution module "supervisord".
+func Module() fun.Module {
+	return fun.Module{Name: "supervisord", Kind: fun.Exec, Doc: "Manage processes of supervisord.", Specs: specs}
+}
+
+// A Ctl is how supervisorctl is called.
+type Ctl struct {
+	Env      *fun.Env
+	User     string // "" is oneself
+	ConfFile string // "" is supervisorctl's own choice
+	BinEnv   string // path of supervisorctl, or of its virtualenv
+}
+
+// CtlOf returns the Ctl that the arguments of a call describe.
+func CtlOf(c *fun.Call) *Ctl {
+	return &Ctl{Env: c.Env, User: c.Str("user"), ConfFile: c.Str("conf_file"), BinEnv: c.Str("bin_env")}
+}
+
+// binary returns the path of supervisorctl.
+func (s *Ctl) binary() (string, error) {
+	const name = "supervisorctl"
+	missing := fun.Errorf("Could not find a `%s` binary", name)
+	if s.BinEnv == "" {
+		found, err := s.Env.Host.LookPath(name, "")
+		if err != nil {
+			return "", missing
+		}
+		return found, nil
+	}
+	if st, err := s.Env.Host.Stat(s.BinEnv); err == nil && st.Mode.IsDir() {
+		bin := path.Join(s.BinEnv, "bin", name)
+		if st, err := s.Env.Host.Stat(bin); err != nil || !st.Mode.IsRegular() {
+			return "", missing
+		}
+		return bin, nil
+	}
+	return s.BinEnv, nil
+}
+
+// account returns the user that supervisorctl runs as; nil is oneself.
+func (s *Ctl) account(ctx context.Context) (*host.Account, error) {
+	user := s.User
+	if user == "" {
+		user = fun.RunAsFrom(ctx).User
+	}
+	if user == "" {
+		return nil, nil
+	}
+	a, err := s.Env.Host.LookupUser(user)
+	if err != nil {
+		return nil, fun.Errorf("User '%s' is not available", user)
+	}
+	return &a, nil
+}
+
+// run calls a command of supervisorctl and returns what it prints; a failure
+// begins with or has "ERROR".
+func (s *Ctl) run(ctx context.Context, command, name string) (string, error) {
+	bin, err := s.binary()
+	if err != nil {
+		return "", err
+	}
+	user, err := s.account(ctx)
+	if err != nil {
+		return "", err
+	}
+	if strings.HasPrefix(name, "-") {
+		return "", fun.Errorf("invalid name of a process: %s", name)
+	}
+	argv := []string{bin}
+	if s.ConfFile != "" {
+		argv = append(argv, "-c", s.ConfFile)
+	}
+	argv = append(argv, command)
+	if name != "" {
+		argv = append(argv, name)
+	}
+	out, err := tool.RunWith(ctx, s.Env.Host, tool.Options{User: user}, argv...)
+	if err != nil {
+		return "", err
+	}
+	text := out.Text()
+	// status ends with 3 where a process does not run, which is no failure
+	isStatus := command == "status" || strings.HasPrefix(command, "status ")
+	if out.OK() || strings.Contains(text, "ERROR") || isStatus && out.Status == 3 {
+		return text, nil
+	}
+	if text == "" {
+		text = out.Fault()
+	}
+	return "ERROR: " + text, nil
+}
+
+// group returns the name of a group for start, stop and restart: "group:".
+func group(name string) string {
+	if strings.HasSuffix(name, ":*") {
+		return name[:len(name)-1]
+	}
+	return name
+}
+
+// bare returns the name of a group for add, remove and update: "group".
+func bare(name string) string { return strings.TrimSuffix(strings.TrimSuffix(name, ":*"), ":") }
+
+// Start starts a process or group and returns what supervisorctl prints.
+func (s *Ctl) Start(ctx context.Context, name string) (string, error) {
+	return s.run(ctx, "start", group(name))
+}
+
+// Stop stops a process or group.
+func (s *Ctl) Stop(ctx context.Context, name string) (string, error) {
+	return s.run(ctx, "stop", group(name))
+}
+
+// Restart restarts a process or group.
+func (s *Ctl) Restart(ctx context.Context, name string) (string, error) {
+	return s.run(ctx, "restart", group(name))
+}
+
+// Add activates updates of the configuration of a process or group.
+func (s *Ctl) Add(ctx context.Context, name string) (string, error) {
+	return s.run(ctx, "add", bare(name))
+}
+
+// Reread reads the configuration again.
+func (s *Ctl) Reread(ctx context.Context) (string, error) { return s.run(ctx, "reread", "") }
+
+// Update reads the configuration again and restarts what changed; name limits it
+// to a group.
+func (s *Ctl) Update(ctx context.Context, name string) (string, error) {
+	return s.run(ctx, "update", bare(name))
+}
+
+// A Process is the status of a process.
+type Process struct{ Name, State, Reason string }
+
+// Status returns the status of the processes, in the order of supervisorctl.
+func (s *Ctl) Status(ctx context.Context, name string) ([]Process, error) {
+	text, err := s.run(ctx, "status", name)
+	return parse(text), err
+}
+
+// parse reads the lines of "supervisorctl status".
+func parse(text string) []Process {
+	var out []Process
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		if len(f) < 2 {
+			continue
+		}
+		p := Process{Name: f[0], State: f[1]}
+		if len(f) > 2 {
+			rest := strings.TrimLeft(strings.TrimSpace(line)[len(f[0]):], " \t")
+			p.Reason = strings.TrimSpace(rest[len(f[1]):])
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func said(text string, err error) (fun.Result, error) { return fun.Result{Value: text}, err }
+
+func add(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return said(CtlOf(c).Add(ctx, c.Str("name")))
+}
+
+func custom(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return said(CtlOf(c).run(ctx, c.Str("command"), ""))
+}
+
+func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return said(CtlOf(c).run(ctx, "remove", bare(c.Str("name"))))
+}
+
+func reread(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return said(CtlOf(c).Reread(ctx))
+}
+
+func restart(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return said(CtlOf(c).Restart(ctx, c.Str("name")))
+}
+
+func start(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return said(CtlOf(c).Start(ctx, c.Str("name")))
+}
+
+func stop(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return said(CtlOf(c).Stop(ctx, c.Str("name")))
+}
+
+func update(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return said(CtlOf(c).Update(ctx, c.Str("name")))
+}
+
+func status(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	all, err := CtlOf(c).Status(ctx, c.Str("name"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	out := value.NewMap(len(all))
+	for _, p := range all {
+		out.Set(p.Name, value.MapOf("state", p.State, "reason", p.Reason))
+	}
+	return fun.Value(out)
+}
+
+func statusRaw(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return said(CtlOf(c).run(ctx, "status", c.Str("name")))
+}
+
+// statusBool reports whether a process is there, in a state where one is named.
+func statusBool(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	all, err := CtlOf(c).Status(ctx, c.Str("name"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	want := c.Str("expected_state")
+	for _, p := range all {
+		if p.Name == c.Str("name") && p.Reason != "(no such process)" {
+			return fun.Value(want == "" || p.State == want)
+		}
+	}
+	return fun.Value(false)
+}

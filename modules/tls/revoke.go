@@ -1,0 +1,195 @@
+package tls
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+	"brine/modules/textfile"
+	"brine/modules/x509/pki"
+)
+
+// crl returns a revocation list of the authority.
+func (s *store) crl(ca *x509.Certificate, key *pki.Key, revoked []pki.Revoked) (string, error) {
+	now := s.h.Now().UTC()
+	list := &pki.CRL{Version: 1, Issuer: ca.RawSubject, LastUpdate: now, NextUpdate: now.Add(caDays * 24 * time.Hour), Revoked: revoked}
+	der, err := list.Sign(key, s.c.Str("digest"))
+	if err != nil {
+		return "", fun.Errorf("%v", err)
+	}
+	return pki.EncodePEM("X509 CRL", der), nil
+}
+
+func createEmptyCRL(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := open(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	file := or(c, "crl_file", s.base+"/"+c.Str("ca_name")+"/crl.pem")
+	if s.exists(file) {
+		return fun.Value(fmt.Sprintf("CRL %q already exists", file))
+	}
+	ca, key, missing, err := s.authority()
+	switch {
+	case err != nil:
+		return fun.Result{}, err
+	case missing:
+		return fun.Value(fmt.Sprintf("There is no CA named %q", c.Str("ca_name")))
+	}
+	text, err := s.crl(ca, key, nil)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if err := s.write(file, text, false); err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(fmt.Sprintf("Created an empty CRL: %q", file))
+}
+
+// revokeCert notes in the index that a certificate is revoked, and makes the
+// revocation list of it.
+func revokeCert(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := open(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	dir := or(c, "cert_path", s.base+"/"+c.Str("ca_name")+"/certs")
+	file := dir + "/" + or(c, "cert_filename", c.Str("CN")) + ".crt"
+	ca, key, missing, err := s.authority()
+	switch {
+	case err != nil:
+		return fun.Result{}, err
+	case missing:
+		return fun.Value(fmt.Sprintf("There is no CA named %q", c.Str("ca_name")))
+	}
+	cert, err := s.cert(file)
+	if err != nil {
+		return fun.Value(fmt.Sprintf("There is no client certificate named %q", c.Str("CN")))
+	}
+	list := or(c, "crl_file", s.base+"/"+c.Str("ca_name")+"/crl.pem")
+	if st, err := s.h.Stat(list); err == nil && st.Mode.IsDir() {
+		return failed(fmt.Sprintf("crl_file %q is an existing directory", list))
+	}
+	serial := strings.ToUpper(cert.SerialNumber.Text(16))
+	already := false
+	var entries []pki.Revoked
+	_, err = textfile.Edit(c.Env, s.base+"/"+c.Str("ca_name")+"/index.txt", func(text string) (string, error) {
+		var now string
+		now, entries, already = revokeIn(text, serial, cert, s.h.Now().UTC())
+		return now, nil
+	})
+	if err != nil {
+		return fun.Result{}, fun.Errorf("%s", host.OSError(err))
+	}
+	if already {
+		return fun.Value(fmt.Sprintf("%q was already revoked, serial number: %s", file, serial))
+	}
+	text, err := s.crl(ca, key, entries)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if err := s.write(list, text, false); err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(fmt.Sprintf("Revoked Certificate: %q, serial number: %s", file, serial))
+}
+
+// revokeIn marks a certificate in the text of an index as revoked; one that is not
+// in it is added. It returns what is revoked.
+func revokeIn(text, serial string, cert *x509.Certificate, now time.Time) (out string, revoked []pki.Revoked, already bool) {
+	lines := textfile.Lines(text)
+	found := false
+	mark := "R\t" + cert.NotAfter.UTC().Format(shortTime) + "\t" + now.Format(shortTime) + "\t" + indexed(cert)
+	for i, line := range lines {
+		f := strings.Split(line, "\t")
+		if len(f) < 4 || f[3] != serial {
+			continue
+		}
+		found = true
+		if f[0] == "R" {
+			already = true
+			continue
+		}
+		lines[i] = mark
+	}
+	if !found {
+		lines = append(lines, mark)
+	}
+	for _, line := range lines {
+		f := strings.Split(line, "\t")
+		if len(f) < 4 || f[0] != "R" {
+			continue
+		}
+		n, ok := new(big.Int).SetString(f[3], 16)
+		at, err := time.Parse(shortTime, f[2])
+		if ok && err == nil && n.Sign() >= 0 {
+			revoked = append(revoked, pki.Revoked{Serial: n, Date: at})
+		}
+	}
+	return textfile.Join(lines), revoked, already
+}
+
+// validate checks a certificate against its authority and a revocation list.
+func validate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := open(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	cert, err := s.cert(c.Str("cert"))
+	if err != nil {
+		return fun.Result{}, fun.Errorf("Failed to read cert from %s, see log for details", c.Str("cert"))
+	}
+	ca, err := s.cert(s.base + "/" + c.Str("ca_name") + "/" + c.Str("ca_name") + "_ca_cert.crt")
+	if err != nil {
+		return fun.Result{}, fun.Errorf("Failed to read the certificate of CA %s", c.Str("ca_name"))
+	}
+	var crl *pki.CRL
+	if file := c.Str("crl_file"); file != "" {
+		data, err := s.h.ReadFile(file)
+		if err != nil {
+			return fun.Result{}, fun.Errorf("%s", host.OSError(err))
+		}
+		if crl, _, err = pki.LoadCRL(data); err != nil {
+			return fun.Result{}, fun.Errorf("%v", err)
+		}
+	}
+	if fault := invalidity(cert, ca, crl, s.h.Now()); fault != "" {
+		n, _ := pki.ParseName(cert.RawSubject)
+		return fun.Value(value.MapOf("error", fault, "error_cert", n.String(), "valid", false))
+	}
+	return fun.Value(value.MapOf("valid", true))
+}
+
+// invalidity returns why a certificate is not valid, in OpenSSL's words.
+func invalidity(cert, ca *x509.Certificate, crl *pki.CRL, now time.Time) string {
+	signed, err := pki.ParseSigned(cert.Raw)
+	switch {
+	case err != nil:
+		return "certificate signature failure"
+	case !bytes.Equal(cert.RawIssuer, ca.RawSubject):
+		return "unable to get local issuer certificate"
+	case crl == nil || !bytes.Equal(crl.Issuer, ca.RawSubject):
+		return "unable to get certificate CRL"
+	case !crl.Signed.VerifiedBy(ca.PublicKey):
+		return "CRL signature failure"
+	case !crl.NextUpdate.IsZero() && now.After(crl.NextUpdate):
+		return "CRL has expired"
+	case slices.ContainsFunc(crl.Revoked, func(r pki.Revoked) bool { return r.Serial.Cmp(cert.SerialNumber) == 0 }):
+		return "certificate revoked"
+	case !signed.VerifiedBy(ca.PublicKey):
+		return "certificate signature failure"
+	case now.Before(cert.NotBefore) || now.Before(ca.NotBefore):
+		return "certificate is not yet valid"
+	case now.After(cert.NotAfter) || now.After(ca.NotAfter):
+		return "certificate has expired"
+	}
+	return ""
+}

@@ -1,0 +1,675 @@
+// Package tls is Salt's execution module "tls": a small certificate authority in a
+// directory.
+package tls
+
+import (
+	"context"
+	"crypto"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/pyformat"
+	"brine/internal/value"
+	"brine/modules/textfile"
+	"brine/modules/x509/pki"
+)
+
+// Module returns the execution module "tls".
+func Module() fun.Module {
+	return fun.Module{Name: "tls", Kind: fun.Exec, Doc: "Manage a certificate authority in a directory.", Specs: specs}
+}
+
+const (
+	shortTime = "060102150405Z"
+	caDays    = 100 // for which a revocation list is valid
+)
+
+type basePath struct{}
+
+// A store is the directory of the authorities.
+type store struct {
+	c    *fun.Call
+	h    host.Host
+	base string
+}
+
+// open returns the directory that cacert_path or the configuration names. What
+// set_ca_path or cacert_path named stays for the rest of the run.
+func open(ctx context.Context, c *fun.Call) (*store, error) {
+	s := &store{c: c, h: c.Env.Host}
+	if p := declared(c, "cacert_path"); p != "" {
+		if c.Env.Memo != nil {
+			c.Env.Memo.Store(basePath{}, p)
+		}
+		s.base = p
+	}
+	for _, arg := range []string{"ca_name", "tls_dir", "CN", "ca_filename", "cert_filename", "csr_filename", "key_filename"} {
+		if v := declared(c, arg); strings.Contains(v, "/") || v == ".." || v == "." {
+			return nil, fun.Errorf("%s must not have a slash: %q", arg, v)
+		}
+	}
+	if s.base != "" {
+		return s, nil
+	}
+	p, err := currentBase(ctx, c.Env)
+	s.base = p
+	return s, err
+}
+
+// declared returns an argument as text; "" for one that the function does not have.
+func declared(c *fun.Call, arg string) string {
+	if !c.Declares(arg) {
+		return ""
+	}
+	return c.Str(arg)
+}
+
+// currentBase returns the directory of the authorities.
+func currentBase(ctx context.Context, env *fun.Env) (string, error) {
+	if env.Memo != nil {
+		if v, ok := env.Memo.Load(basePath{}); ok {
+			return v.(string), nil
+		}
+	}
+	for _, key := range []string{"ca.contextual_cert_base_path", "ca.cert_base_path"} {
+		res, err := env.Invoker.Invoke(ctx, fun.Exec, "config.option", fun.Args{Pos: []value.Value{key}})
+		if err != nil {
+			return "", err
+		}
+		if value.Truth(res.Value) {
+			return value.Str(res.Value), nil
+		}
+	}
+	return "/etc/pki", nil
+}
+
+func certBasePath(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if p := c.Str("cacert_path"); p != "" {
+		return fun.Value(p)
+	}
+	p, err := currentBase(ctx, c.Env)
+	return fun.Result{Value: p}, err
+}
+
+func setCAPath(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := open(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(s.base)
+}
+
+// or returns an argument, or def where it is empty.
+func or(c *fun.Call, arg, def string) string {
+	if v := c.Str(arg); v != "" {
+		return v
+	}
+	return def
+}
+
+func (s *store) caName() string { return or(s.c, "ca_filename", s.c.Str("ca_name")+"_ca_cert") }
+
+// caFile returns the path of the certificate of the authority, or its key.
+func (s *store) caFile(ext string) string {
+	return s.base + "/" + s.c.Str("ca_name") + "/" + s.caName() + ext
+}
+
+func (s *store) exists(path string) bool {
+	_, err := s.h.Stat(path)
+	return err == nil
+}
+
+// mkdir makes a directory.
+func (s *store) mkdir(dir string) error {
+	if err := s.h.MkdirAll(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fun.Errorf("%s", host.OSError(err))
+	}
+	return nil
+}
+
+// write writes a file; private ones are for their owner only.
+func (s *store) write(path, text string, private bool) error {
+	opts := host.WriteOptions{FollowLinks: true}
+	if private {
+		mode := fs.FileMode(0o600)
+		opts.Mode = &mode
+	}
+	if err := s.h.WriteFile(path, strings.NewReader(text), opts); err != nil {
+		return fun.Errorf("%s", host.OSError(err))
+	}
+	return nil
+}
+
+// cert reads a certificate in PEM.
+func (s *store) cert(path string) (*x509.Certificate, error) {
+	data, err := s.h.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	b := pki.Block(data, "CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE")
+	if b == nil {
+		return nil, pki.ErrCertPEM
+	}
+	c, err := x509.ParseCertificate(b.Bytes)
+	if err != nil {
+		return nil, pki.ErrCertPEM
+	}
+	return c, nil
+}
+
+func (s *store) key(path string) (*pki.Key, error) {
+	data, err := s.h.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	k, _, err := pki.LoadKey(data, nil)
+	return k, err
+}
+
+// authority reads the certificate and the key of the authority. missing says that
+// one is not there.
+func (s *store) authority() (cert *x509.Certificate, key *pki.Key, missing bool, err error) {
+	if cert, err = s.cert(s.caFile(".crt")); err == nil {
+		key, err = s.key(s.caFile(".key"))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, true, nil
+	}
+	if err != nil {
+		return nil, nil, false, fun.Errorf("%s: %v", s.caFile(""), err)
+	}
+	return cert, key, false, nil
+}
+
+// subject makes a name of the arguments.
+func subject(c *fun.Call) ([]byte, error) {
+	var n pki.Name
+	for _, p := range [][2]string{{"C", "C"}, {"ST", "ST"}, {"L", "L"}, {"O", "O"}, {"OU", "OU"}, {"CN", "CN"}, {"emailAddress", "MAIL"}} {
+		text := c.Str(p[0])
+		if text == "" {
+			continue
+		}
+		a, err := pki.NewAttr(pki.AttrOID(p[1]), text)
+		if err != nil {
+			return nil, fun.Errorf("%s: %v", p[0], err)
+		}
+		n = append(n, []pki.Attr{a})
+	}
+	der, err := n.DER()
+	if err != nil {
+		return nil, fun.Errorf("%v", err)
+	}
+	return der, nil
+}
+
+func generate(c *fun.Call) (*pki.Key, string, error) {
+	bits := c.Int("bits")
+	if bits < 1024 || bits > 16384 {
+		return nil, "", fun.Errorf("bits must be a number from 1024 to 16384")
+	}
+	k, err := pki.GenerateRSA(int(bits))
+	if err != nil {
+		return nil, "", fun.Errorf("%v", err)
+	}
+	text, err := k.PEM(nil)
+	return k, text, err
+}
+
+// template returns a certificate that is valid for the days of the call.
+func (s *store) template(pub crypto.PublicKey, subject []byte) (*pki.Template, error) {
+	spki, err := pki.MarshalPublic(pub)
+	if err != nil {
+		return nil, fun.Errorf("%v", err)
+	}
+	now, days := s.h.Now().UTC(), s.c.Int("days")
+	if days < -100_000 || days > 1_000_000 {
+		return nil, fun.Errorf("days must be a number of days, not %d", days)
+	}
+	return &pki.Template{
+		Version: 3, Serial: pki.RandomSerial(127), Subject: subject, Issuer: subject, PublicKey: spki,
+		NotBefore: now, NotAfter: now.Add(time.Duration(days) * 24 * time.Hour),
+	}, nil
+}
+
+// sign signs a certificate with the digest of the call, and notes it in the index.
+func (s *store) sign(t *pki.Template, key *pki.Key, dir string) (string, error) {
+	der, err := t.Sign(key, s.c.Str("digest"))
+	if err != nil {
+		return "", fun.Errorf("%v", err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		return "", fun.Errorf("%v", err)
+	}
+	line := "V\t" + cert.NotAfter.UTC().Format(shortTime) + "\t\t" + indexed(cert) + "\n"
+	index := s.base + "/" + dir + "/index.txt"
+	defer textfile.Lock(s.c.Env, index)()
+	if err := s.h.AppendFile(index, []byte(line), 0o644); err != nil {
+		return "", fun.Errorf("%s", host.OSError(err))
+	}
+	return pki.EncodePEM("CERTIFICATE", der), nil
+}
+
+// indexed returns how the index of an authority names a certificate.
+func indexed(c *x509.Certificate) string {
+	var parts strings.Builder
+	if n, err := pki.ParseName(c.RawSubject); err == nil {
+		for _, kv := range n.Parts() {
+			parts.WriteString("/" + kv[0] + "=" + strings.NewReplacer("\t", " ", "\n", " ", "\r", " ").Replace(kv[1]))
+		}
+	}
+	return strings.ToUpper(c.SerialNumber.Text(16)) + "\tunknown\t" + parts.String()
+}
+
+func caExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := open(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(s.exists(s.caFile(".crt")))
+}
+
+// pathOrText returns a path, or the content of the file.
+func (s *store) pathOrText(path, missing string) (fun.Result, error) {
+	if !s.exists(path) {
+		return fun.Result{}, fun.Errorf("%s", missing)
+	}
+	if !s.c.Bool("as_text") {
+		return fun.Value(path)
+	}
+	data, err := s.h.ReadFile(path)
+	if err != nil {
+		return fun.Result{}, fun.Errorf("%s", host.OSError(err))
+	}
+	return fun.Value(value.DecodeReplace(data))
+}
+
+func getCA(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := open(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	name := c.Str("ca_name")
+	return s.pathOrText(s.base+"/"+name+"/"+name+"_ca_cert.crt", "Certificate does not exist for "+name)
+}
+
+func getCASignedCert(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := open(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return s.pathOrText(s.base+"/"+c.Str("ca_name")+"/certs/"+or(c, "cert_filename", c.Str("CN"))+".crt", "Certificate does not exists for "+c.Str("CN"))
+}
+
+func getCASignedKey(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := open(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return s.pathOrText(s.base+"/"+c.Str("ca_name")+"/certs/"+or(c, "key_filename", c.Str("CN"))+".key", "Certificate does not exists for "+c.Str("CN"))
+}
+
+// skipped reports whether onlyif or unless keeps a function from its work.
+func skipped(ctx context.Context, c *fun.Call) (bool, error) {
+	check := func(v value.Value) (bool, error) {
+		cmd, ok := v.(string)
+		if !ok {
+			return value.Truth(v), nil
+		}
+		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "cmd.retcode", fun.Args{Pos: []value.Value{cmd}})
+		return res.Value == int64(0), err
+	}
+	if v := c.Value("onlyif"); v != nil {
+		if ok, err := check(v); err != nil || !ok {
+			return true, err
+		}
+	}
+	if v := c.Value("unless"); v != nil {
+		return check(v)
+	}
+	return false, nil
+}
+
+// createCA makes an authority. A key that is there stays.
+func createCA(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := open(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if skip, err := skipped(ctx, c); err != nil || skip {
+		return fun.Result{}, err
+	}
+	name, certFile, keyFile := c.Str("ca_name"), s.caFile(".crt"), s.caFile(".key")
+	switch {
+	case !c.Bool("replace") && !c.Bool("fixmode") && s.exists(certFile):
+		return fun.Value(fmt.Sprintf("Certificate for CA named %q already exists", name))
+	case c.Bool("fixmode") && !s.exists(certFile):
+		return fun.Result{}, fun.Errorf("%s does not exists, can't fix", certFile)
+	}
+	if err := s.mkdir(s.base + "/" + name); err != nil {
+		return fun.Result{}, err
+	}
+	key, err := s.caKey(keyFile)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	der, err := subject(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	t, err := s.template(key.Public(), der)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if err := caExts(t); err != nil {
+		return fun.Result{}, fun.Errorf("%v", err)
+	}
+	text, err := s.sign(t, key, name)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if err := s.write(certFile, text, false); err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(fmt.Sprintf("Created Private Key: %q Created CA %q: %q", keyFile, name, certFile))
+}
+
+// caKey returns the key of an authority, which is made where it is not there. One
+// that cannot be read is kept under another name.
+func (s *store) caKey(file string) (*pki.Key, error) {
+	key, err := s.key(file)
+	if err == nil {
+		return key, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		if err := s.h.Rename(file, file+".unloadable."+s.h.Now().UTC().Format("20060102150405")); err != nil {
+			return nil, fun.Errorf("%s", host.OSError(err))
+		}
+	}
+	key, text, err := generate(s.c)
+	if err != nil {
+		return nil, err
+	}
+	return key, s.write(file, text, true)
+}
+
+// caExts sets the extensions of an authority.
+func caExts(t *pki.Template) error {
+	ctx := pki.Context{Subject: t.PublicKey}
+	for _, e := range [][2]string{{"basicConstraints", "critical, CA:TRUE, pathlen:0"}, {"keyUsage", "critical, keyCertSign, cRLSign"}, {"subjectKeyIdentifier", "hash"}, {"authorityKeyIdentifier", "issuer:always,keyid:always"}} {
+		if e[0] == "authorityKeyIdentifier" {
+			ctx.CA = &pki.CAInfo{Issuer: t.Issuer, Serial: pki.Integer(t.Serial), PublicKey: t.PublicKey, Exts: t.Exts}
+		}
+		x, err := pki.Build(e[0], e[1], ctx)
+		if err != nil {
+			return err
+		}
+		t.Exts = append(t.Exts, x)
+	}
+	return nil
+}
+
+// extensions returns the extensions of a kind of certificates: server, client, or
+// what the pillar has under tls.extensions.
+func extensions(ctx context.Context, c *fun.Call, kind string) (*value.Map, error) {
+	if kind == "" {
+		kind = "server"
+	}
+	get := func(name string, def *value.Map) (*value.Map, error) {
+		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "pillar.get", fun.Args{Pos: []value.Value{"tls.extensions:" + name, nil}})
+		if err != nil {
+			return nil, err
+		}
+		if m, ok := res.Value.(*value.Map); ok && m.Len() > 0 {
+			return m, nil
+		}
+		if def == nil {
+			return nil, fun.Errorf("the pillar has no tls.extensions for %s", name)
+		}
+		return def, nil
+	}
+	common, err := get("common", value.MapOf("csr", value.MapOf("basicConstraints", "CA:FALSE"), "cert", value.MapOf("authorityKeyIdentifier", "keyid,issuer:always", "subjectKeyIdentifier", "hash")))
+	if err != nil {
+		return nil, err
+	}
+	var def *value.Map
+	switch kind {
+	case "server":
+		def = value.MapOf("csr", value.MapOf("extendedKeyUsage", "serverAuth", "keyUsage", "digitalSignature, keyEncipherment"), "cert", value.NewMap(0))
+	case "client":
+		def = value.MapOf("csr", value.MapOf("extendedKeyUsage", "clientAuth", "keyUsage", "nonRepudiation, digitalSignature, keyEncipherment"), "cert", value.NewMap(0))
+	}
+	own, err := get(kind, def)
+	if err != nil {
+		return nil, err
+	}
+	out := value.NewMap(2)
+	for use, exts := range common.All() {
+		merged := value.NewMap(4)
+		if m, ok := exts.(*value.Map); ok {
+			merged.Update(m)
+		}
+		if m := own.Map(use); m != nil {
+			merged.Update(m)
+		}
+		out.Set(use, merged)
+	}
+	return out, nil
+}
+
+func getExtensions(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	m, err := extensions(ctx, c, c.Str("cert_type"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(m)
+}
+
+// createCSR makes a key and a request for the authority.
+func createCSR(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := open(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if !s.exists(s.caFile(".crt")) {
+		return fun.Value(fmt.Sprintf("Certificate for CA named %q does not exist, please create it first.", c.Str("ca_name")))
+	}
+	dir := or(c, "csr_path", s.base+"/"+c.Str("ca_name")+"/certs/")
+	name := c.Str("CN")
+	if c.Bool("type_ext") {
+		name += "_" + c.Str("cert_type")
+	}
+	file := strings.TrimSuffix(dir, "/") + "/" + or(c, "csr_filename", name)
+	if !c.Bool("replace") && s.exists(file+".csr") {
+		return fun.Value(fmt.Sprintf("Certificate Request %q already exists", file+".csr"))
+	}
+	exts, err := csrExts(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	der, err := subject(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	key, keyText, err := generate(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	req := &pki.Request{Subject: der, Exts: exts}
+	csr, err := req.Sign(key, nil, c.Str("digest"))
+	if err != nil {
+		return fun.Result{}, fun.Errorf("%v", err)
+	}
+	if err := s.mkdir(dir); err != nil {
+		return fun.Result{}, err
+	}
+	if err := s.write(file+".key", keyText, true); err != nil {
+		return fun.Result{}, err
+	}
+	if err := s.write(file+".csr", pki.EncodePEM("CERTIFICATE REQUEST", csr), false); err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(fmt.Sprintf("Created Private Key: %q Created CSR for %q: %q", file+".key", c.Str("CN"), file+".csr"))
+}
+
+func csrExts(ctx context.Context, c *fun.Call) ([]pki.Extension, error) {
+	m, err := extensions(ctx, c, c.Str("cert_type"))
+	if err != nil {
+		return nil, err
+	}
+	want := value.NewMap(4)
+	if csr := m.Map("csr"); csr != nil {
+		want.Update(csr)
+	}
+	if names := c.Strings("subjectAltName"); len(names) > 0 {
+		want.Set("subjectAltName", strings.Join(names, ", "))
+	}
+	var out []pki.Extension
+	for name, v := range want.All() {
+		e, err := pki.Build(value.Str(name), v, pki.Context{})
+		if err != nil {
+			return nil, fun.Errorf("%s: %v", value.Str(name), err)
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// createSelfSigned makes a key and a certificate that signs itself.
+func createSelfSigned(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := open(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	dir, name := s.base+"/"+c.Str("tls_dir")+"/certs", or(c, "cert_filename", c.Str("CN"))
+	file := dir + "/" + name
+	if !c.Bool("replace") && s.exists(file+".crt") {
+		return fun.Value(fmt.Sprintf("Certificate %q already exists", name))
+	}
+	der, err := subject(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	key, keyText, err := generate(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	t, err := s.template(key.Public(), der)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if err := s.mkdir(dir); err != nil {
+		return fun.Result{}, err
+	}
+	text, err := s.sign(t, key, c.Str("tls_dir"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if err := s.write(file+".key", keyText, true); err != nil {
+		return fun.Result{}, err
+	}
+	if err := s.write(file+".crt", text, false); err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(fmt.Sprintf("Created Private Key: %q Created Certificate: %q", file+".key", file+".crt"))
+}
+
+func failed(text string) (fun.Result, error) {
+	return fun.Value(value.MapOf("retcode", int64(1), "comment", text))
+}
+
+// createCASigned signs a request by the authority.
+func createCASigned(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := open(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	dir := or(c, "cert_path", s.base+"/"+c.Str("ca_name")+"/certs")
+	name := c.Str("CN")
+	if c.Bool("type_ext") {
+		if c.Str("cert_type") == "" {
+			return fun.Result{}, fun.Errorf("type_ext needs cert_type")
+		}
+		name += "_" + c.Str("cert_type")
+	}
+	file := or(c, "cert_filename", name)
+	if !c.Bool("replace") && s.exists(dir+"/"+file+".crt") {
+		return fun.Value(fmt.Sprintf("Certificate %q already exists", file))
+	}
+	ca, key, missing, err := s.authority()
+	switch {
+	case err != nil:
+		return fun.Result{}, err
+	case missing:
+		return failed(fmt.Sprintf("There is no CA named %q", c.Str("ca_name")))
+	}
+	data, err := s.h.ReadFile(dir + "/" + name + ".csr")
+	if err != nil {
+		return failed(fmt.Sprintf("There is no CSR that matches the CN %q", file))
+	}
+	req, _, err := pki.LoadCSR(data)
+	if err != nil {
+		return fun.Result{}, fun.Errorf("%v", err)
+	}
+	t, err := s.template(req.PublicKey, req.RawSubject)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	t.Issuer, t.Exts = ca.RawSubject, pki.RequestExtensions(req)
+	text, err := s.sign(t, key, c.Str("ca_name"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if err := s.write(dir+"/"+file+".crt", text, false); err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(fmt.Sprintf("Created Certificate for %q: %q", c.Str("CN"), dir+"/"+file+".crt"))
+}
+
+func createPKCS12(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	s, err := open(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	name, cn := c.Str("ca_name"), c.Str("CN")
+	file := s.base + "/" + name + "/certs/" + cn
+	if !c.Bool("replace") && s.exists(file+".p12") {
+		return fun.Value(fmt.Sprintf("Certificate %q already exists", cn))
+	}
+	ca, err := s.cert(s.base + "/" + name + "/" + name + "_ca_cert.crt")
+	if err != nil {
+		return fun.Value(fmt.Sprintf("There is no CA named %q", name))
+	}
+	cert, err := s.cert(file + ".crt")
+	if err != nil {
+		return fun.Value(fmt.Sprintf("There is no certificate that matches the CN %q", cn))
+	}
+	key, err := s.key(file + ".key")
+	if err != nil {
+		return fun.Value(fmt.Sprintf("There is no certificate that matches the CN %q", cn))
+	}
+	pass := c.Str("passphrase")
+	der, err := (&pki.PKCS12{Key: key, Cert: cert, Chain: []*x509.Certificate{ca}}).Encode(&pass, false)
+	if err != nil {
+		return fun.Result{}, fun.Errorf("%v", err)
+	}
+	if err := s.write(file+".p12", string(der), true); err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(fmt.Sprintf("Created PKCS#12 Certificate for %q: %q", cn, file+".p12"))
+}
+
+func expirationDate(_ context.Context, c *fun.Call) (fun.Result, error) {
+	s := &store{c: c, h: c.Env.Host}
+	cert, err := s.cert(c.Str("cert"))
+	if err != nil {
+		return fun.Result{}, fun.Errorf("Failed to read cert from %s, see log for details", c.Str("cert"))
+	}
+	return fun.Value(pyformat.Strftime(cert.NotAfter.UTC(), c.Str("date_format")))
+}

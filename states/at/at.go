@@ -1,0 +1,194 @@
+// Package at is Salt's state module "at": jobs of at(1).
+package at
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/machine"
+)
+
+// States returns the rows of the state module "at".
+func States() fun.Module {
+	return fun.Module{Name: "at", Kind: fun.State, Doc: "Queue and remove jobs of at(1).", Avail: provided, Watch: watched, Specs: specs}
+}
+
+func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "at") }
+
+// jobArgs describe a job.
+var jobArgs = []fun.Arg{
+	{Name: "name", Type: fun.Str, Required: true, Doc: "the command, unless job gives it"},
+	{Name: "timespec", Type: fun.Str, Required: true, Doc: "when, as at(1) takes it: '9:09 11/09/26', 'now + 1 min', 'noon tomorrow'"},
+	{Name: "tag", Type: fun.Str, Doc: "a name for the job: letters, digits and _"},
+	{Name: "user", Type: fun.Str, Doc: "account that it runs as"},
+	{Name: "job", Type: fun.Str, Doc: "the command"},
+	{Name: "unique_tag", Type: fun.Bool, Default: false, Doc: "queue nothing while a job with the tag waits"},
+}
+
+// specs are the functions, alphabetically.
+var specs = []fun.Spec{
+	{
+		Name: "absent", Src: "states/at.py absent", State: absent, VarKw: true, Hands: true,
+		Doc:     "Remove jobs: the one of a number, those that fit, or all.\n\nFurther arguments choose jobs: tag, runas, hour, minute, day, month, year.",
+		Example: "old jobs:\n  at.absent:\n    - tag: rose\n    - day: 13",
+		Args: []fun.Arg{
+			{Name: "name", Type: fun.Str, Required: true, Doc: "any text"},
+			{Name: "jobid", Type: fun.Str, Doc: "number of the one job to remove"},
+		},
+	},
+	{
+		Name: "present", Doc: "Queue a job.", Src: "states/at.py present", State: present, Always: true,
+		Example: "rose:\n  at.present:\n    - job: 'echo hello > /tmp/hello'\n    - timespec: '9:09 11/09/2036'\n    - tag: rose\n    - unique_tag: True",
+		Shared:  [][]fun.Arg{jobArgs},
+	},
+	{
+		Name: "watch", Doc: "Queue a job when a state that is watched has changes.", Src: "states/at.py watch", State: watch,
+		Example: "later:\n  at.watch:\n    - job: service nginx reload\n    - timespec: 'now + 1 min'\n    - watch:\n      - file: /etc/nginx/nginx.conf",
+		Shared:  [][]fun.Arg{jobArgs},
+	},
+}
+
+// call calls an execution function and returns the mapping it gave.
+func call(ctx context.Context, c *fun.Call, name string, pos []value.Value, kw *value.Map) (*value.Map, error) {
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, fun.Args{Pos: pos, Kw: kw})
+	if err != nil {
+		return nil, err
+	}
+	m, ok := res.Value.(*value.Map)
+	if !ok {
+		return nil, fun.Errorf("%s", value.Str(res.Value))
+	}
+	return m, nil
+}
+
+func watch(context.Context, *fun.Call) fun.Ret { return fun.Ret{Result: fun.OK, Comment: ""} }
+
+// watched is mod_watch: only at.watch acts.
+func watched(ctx context.Context, c *fun.Call) fun.Ret {
+	if c.Spec.Name != "watch" {
+		return fun.Ret{Comment: ""}
+	}
+	return present(ctx, c)
+}
+
+// present queues a job. Salt: salt/states/at.py present. Difference: in test mode it
+// looks for the tag, too.
+func present(ctx context.Context, c *fun.Call) fun.Ret {
+	job, spec, user, tag := c.Str("job"), c.Str("timespec"), c.Str("user"), c.Value("tag")
+	if job == "" {
+		job = c.Name
+	}
+	if c.Bool("unique_tag") {
+		if !value.Truth(tag) {
+			return fun.Fail("no tag provided and unique_tag is set to True")
+		}
+		there, err := call(ctx, c, "at.jobcheck", nil, value.MapOf("tag", tag))
+		if err != nil {
+			return fun.Raise(err)
+		}
+		if l := there.List("jobs"); l != nil && l.Len() > 0 {
+			return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("atleast one job with tag %s exists.", value.Str(tag))}
+		}
+	}
+	if c.Test {
+		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("job %s added and will run on %s", job, spec)}
+	}
+	kw, comment := value.MapOf("tag", tag), fmt.Sprintf("job %s added and will run on %s", job, spec)
+	if user != "" {
+		if _, err := c.Env.Host.LookupUser(user); err != nil {
+			return fun.Fail("user %s does not exists", user)
+		}
+		kw.Set("runas", user)
+		comment = fmt.Sprintf("job %s added and will run as %s on %s", job, user, spec)
+	}
+	res, err := call(ctx, c, "at.at", []value.Value{spec, job}, kw)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	ret := fun.Ret{Result: fun.OK, Comment: comment}
+	if l := res.List("jobs"); l != nil && l.Len() > 0 {
+		ret.Changes = l.Items[0]
+	}
+	if res.Has("error") {
+		ret.Result, ret.Comment = fun.Failed, value.Str(res.At("error"))
+	}
+	return ret
+}
+
+// absent removes jobs. Salt: salt/states/at.py absent. Difference: in test mode it
+// looks which jobs there are.
+func absent(ctx context.Context, c *fun.Call) fun.Ret {
+	if c.Kw.Has("limit") {
+		return fun.Fail("limit parameter not supported %s", c.Name)
+	}
+	id := c.Str("jobid")
+	ids, err := chosen(ctx, c, id)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if len(ids) == 0 {
+		if id != "" {
+			return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("job with id %s not present", id)}
+		}
+		return fun.Ret{Result: fun.OK, Comment: "removed 0 job(s)"}
+	}
+	if c.Test {
+		return fun.Ret{Result: fun.WouldChange, Comment: "removed ? job(s)"}
+	}
+	pos := make([]value.Value, len(ids))
+	for i, s := range ids {
+		pos[i] = s
+	}
+	res, err := call(ctx, c, "at.atrm", pos, nil)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	removed := strs(res.Map("jobs").List("removed"))
+	ret := fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("removed %d job(s)", len(removed)), Changes: value.MapOf("removed", value.Strings(removed...))}
+	if id != "" {
+		ret.Comment = fmt.Sprintf("job with id %s was removed", id)
+		if !slices.Contains(removed, id) {
+			ret.Result, ret.Comment = fun.Failed, fmt.Sprintf("failed to remove job with id %s", id)
+		}
+	} else if len(removed) == 0 {
+		ret.Changes = nil
+	}
+	return ret
+}
+
+// chosen returns the numbers of the jobs that absent is to remove.
+func chosen(ctx context.Context, c *fun.Call, id string) ([]string, error) {
+	name, kw := "at.atq", value.NewMap(0)
+	if id == "" && c.Kw.Len() > 0 {
+		name, kw = "at.jobcheck", c.Kw
+	}
+	res, err := call(ctx, c, name, nil, kw)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	if l := res.List("jobs"); l != nil {
+		for _, x := range l.Items {
+			m, _ := x.(*value.Map)
+			if n := value.Str(m.At("job")); id == "" || n == strings.TrimSpace(id) {
+				ids = append(ids, n)
+			}
+		}
+	}
+	return ids, nil
+}
+
+func strs(l *value.List) []string {
+	if l == nil {
+		return nil
+	}
+	out := make([]string, l.Len())
+	for i, x := range l.Items {
+		out[i] = value.Str(x)
+	}
+	return out
+}

@@ -1,0 +1,212 @@
+// Package blockdev is Salt's state module "blockdev": properties and file systems
+// of block devices.
+package blockdev
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/machine"
+)
+
+// States returns the rows of the state module "blockdev".
+func States() fun.Module {
+	return fun.Module{Name: "blockdev", Kind: fun.State, Doc: "Manage block devices.", Avail: available, Specs: specs}
+}
+
+func available(env *fun.Env) (bool, string) {
+	if ok, _ := machine.Provided(env, "disk"); !ok {
+		return false, "Cannot load the blockdev state module: disk execution module not found"
+	}
+	return true, ""
+}
+
+var specs = []fun.Spec{
+	{
+		Name: "formatted", State: formatted, VarKw: true, Hands: true, Src: "states/blockdev.py formatted",
+		Doc:     "Make a file system on a device, unless it has one of that type.\nAnother file system is lost. Further arguments are those of disk.format.",
+		Example: "/dev/sdb1:\n  blockdev.formatted:\n    - fs_type: ext4",
+		Args: []fun.Arg{
+			{Name: "name", Type: fun.Path, Required: true, Doc: "the device"},
+			{Name: "fs_type", Type: fun.Str, Default: "ext4", Doc: "type of the file system"},
+			{Name: "force", Type: fun.Bool, Default: false, Doc: "of ext and xfs: also where there is one, or the device is a whole disk"},
+		},
+	},
+	{
+		Name: "tuned", State: tuned, VarKw: true, Src: "states/blockdev.py tuned",
+		Doc:     "Set properties of a block device.",
+		Example: "/dev/sda:\n  blockdev.tuned:\n    - read-ahead: 1024\n    - read-only: True",
+		Args: []fun.Arg{
+			{Name: "name", Type: fun.Path, Required: true, Doc: "the device"},
+			{Name: "read-ahead", Type: fun.Int, KwOnly: true, Unit: "sectors", Doc: "read-ahead of the device, in sectors of 512 bytes"},
+			{Name: "filesystem-read-ahead", Type: fun.Int, KwOnly: true, Unit: "sectors", Doc: "read-ahead of the file system, in sectors of 512 bytes"},
+			{Name: "read-only", Type: fun.Bool, KwOnly: true, Doc: "make the device read-only"},
+			{Name: "read-write", Type: fun.Bool, KwOnly: true, Doc: "make the device writable"},
+		},
+	},
+}
+
+func call(ctx context.Context, c *fun.Call, name string, args fun.Args) (value.Value, error) {
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "disk."+name, args)
+	return res.Value, err
+}
+
+// property is a property of a device: its name as an argument, and what blockdev(8)
+// shows it under.
+type property struct{ arg, shown string }
+
+var properties = [...]property{{"read-ahead", "getra"}, {"filesystem-read-ahead", "getfra"}, {"read-only", "getro"}, {"read-write", "getro"}}
+
+// wanted returns what blockdev(8) should show of a property; ok is false where the
+// state does not say.
+func wanted(c *fun.Call, p property) (text string, ok bool) {
+	if c.IsNone(p.arg) {
+		return "", false
+	}
+	if p.shown != "getro" {
+		return fmt.Sprint(c.Int(p.arg)), true
+	}
+	if c.Bool(p.arg) == (p.arg == "read-only") {
+		return "1", true
+	}
+	return "0", true
+}
+
+// show is a property's value as changes show it.
+func show(p property, text string) string {
+	switch p.arg {
+	case "read-only":
+		return value.Repr(text == "1")
+	case "read-write":
+		return value.Repr(text != "1")
+	}
+	return text
+}
+
+// tuned sets properties of a device. Salt: salt/states/blockdev.py tuned. Differences:
+// what is no block device is a failure, and a dry run says what would change.
+func tuned(ctx context.Context, c *fun.Call) fun.Ret {
+	st, err := c.Env.Host.Stat(c.Name)
+	if err != nil && c.Test {
+		return fun.Ret{Result: fun.WouldChange, Comment: "Changes to " + c.Name + " will be applied "}
+	}
+	if err != nil || st.Mode&fs.ModeDevice == 0 || st.Mode&fs.ModeCharDevice != 0 {
+		return fun.Fail("Changes to %s cannot be applied. Not a block device. ", c.Name)
+	}
+	now, err := dump(ctx, c)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	kw, due := value.NewMap(4), value.NewMap(4)
+	for _, p := range properties {
+		want, ok := wanted(c, p)
+		if !ok || now.Str(p.shown) == want {
+			continue
+		}
+		due.Set(p.arg, fmt.Sprintf("Changed from %s to %s", show(p, now.Str(p.shown)), show(p, want)))
+		switch {
+		case p.shown != "getro":
+			kw.Set(p.arg, c.Value(p.arg))
+		case want == "1":
+			kw.Set("read-only", true)
+		default:
+			kw.Set("read-write", true)
+		}
+	}
+	switch {
+	case due.Len() == 0:
+		return fun.Ret{Result: fun.OK, Comment: "Block device " + c.Name + " already in correct state"}
+	case c.Test:
+		return fun.Ret{Result: fun.WouldChange, Comment: "Changes to " + c.Name + " will be applied "}
+	}
+	if _, err := call(ctx, c, "tune", fun.Args{Pos: []value.Value{c.Name}, Kw: kw}); err != nil {
+		return fun.Fail("Failed to modify block device %s: %v", c.Name, err)
+	}
+	if now, err = dump(ctx, c); err != nil {
+		return fun.Raise(err)
+	}
+	for _, p := range properties {
+		if want, ok := wanted(c, p); ok && now.Str(p.shown) != want {
+			return fun.Fail("Failed to modify block device %s", c.Name)
+		}
+	}
+	return fun.Ret{Result: fun.OK, Comment: "Block device " + c.Name + " successfully modified ", Changes: due}
+}
+
+// dump returns what blockdev(8) shows of the device.
+func dump(ctx context.Context, c *fun.Call) (*value.Map, error) {
+	v, err := call(ctx, c, "dump", fun.Args{Pos: []value.Value{c.Name}})
+	if err != nil {
+		return nil, err
+	}
+	m, ok := v.(*value.Map)
+	if !ok {
+		return nil, fun.Errorf("cannot read the properties of %s", c.Name)
+	}
+	return m, nil
+}
+
+// fsType returns the type of the file system on a device, "" for none.
+func fsType(ctx context.Context, c *fun.Call) (string, error) {
+	out, err := machine.Look(ctx, c.Env.Host, "blkid", "-o", "value", "-s", "TYPE", c.Name)
+	return strings.TrimSpace(string(out.Stdout)), err
+}
+
+// Detection of a new file system may lag behind mkfs.
+const (
+	attempts = 10
+	pause    = 3 * time.Second
+)
+
+// formatted makes a file system. Salt: salt/states/blockdev.py formatted.
+// Differences: changes name the file system that was there; a failure of mkfs is
+// reported at once.
+func formatted(ctx context.Context, c *fun.Call) fun.Ret {
+	want := c.Str("fs_type")
+	if c.Name == "" || c.Name[0] == '-' {
+		return fun.Fail("%s does not exist", c.Name)
+	}
+	if _, err := c.Env.Host.Stat(c.Name); err != nil {
+		return fun.Fail("%s does not exist", c.Name)
+	}
+	old, err := fsType(ctx, c)
+	switch {
+	case err != nil:
+		return fun.Raise(err)
+	case old == want:
+		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("%s already formatted with %s", c.Name, want)}
+	case strings.Contains(want, "/") || !machine.Has(c.Env.Host, "mkfs."+want):
+		return fun.Fail("Invalid fs_type: %s", want)
+	case c.Test:
+		return fun.Ret{Result: fun.WouldChange, Comment: "Changes to " + c.Name + " will be applied "}
+	}
+	kw := value.MapOf("fs_type", want, "force", c.Bool("force"))
+	for k, v := range c.Kw.All() {
+		kw.Set(k, v)
+	}
+	made, err := call(ctx, c, "format", fun.Args{Pos: []value.Value{c.Name}, Kw: kw})
+	if err != nil {
+		return fun.Raise(err)
+	}
+	for i := 0; value.Truth(made) && i < attempts; i++ {
+		now, err := fsType(ctx, c)
+		if err != nil {
+			return fun.Raise(err)
+		}
+		if now == want {
+			return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("%s has been formatted with %s", c.Name, want), Changes: value.MapOf("new", want, "old", old)}
+		}
+		if now != "" {
+			break
+		}
+		if err := c.Env.Host.Sleep(ctx, pause); err != nil {
+			return fun.Raise(err)
+		}
+	}
+	return fun.Fail("Failed to format %s", c.Name)
+}

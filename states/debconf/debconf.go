@@ -1,0 +1,168 @@
+// Package debconf is Salt's state module "debconf": answers to the questions that
+// packages of Debian ask.
+package debconf
+
+import (
+	"context"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/machine"
+	"brine/modules/pkg"
+)
+
+// States returns the rows of the state module "debconf".
+func States() fun.Module {
+	return fun.Module{Name: "debconf", Kind: fun.State, Doc: "Manage the answers to questions of packages.", Specs: specs, Avail: avail}
+}
+
+func avail(env *fun.Env) (bool, string) { return machine.Provided(env, "debconf") }
+
+// hidden is what a report shows of a password.
+const hidden = "(password hidden)"
+
+// An answer is what the state wants.
+type answer struct{ question, kind, text string }
+
+// shown is the answer as a report has it.
+func (a *answer) shown() string {
+	if a.kind == "password" {
+		return hidden
+	}
+	return a.text
+}
+
+// readAnswer reads an entry of the argument data.
+func readAnswer(question string, v value.Value) (answer, error) {
+	m, ok := v.(*value.Map)
+	if !ok {
+		return answer{}, &fun.InvocationError{Msg: "data: the answer to " + question + " must be a mapping with type and value", Arg: "data"}
+	}
+	for _, key := range []string{"type", "value"} {
+		if !m.Has(key) {
+			return answer{}, &fun.InvocationError{Msg: "data: the answer to " + question + " has no " + key, Arg: "data"}
+		}
+	}
+	a := answer{question: question, kind: m.Str("type")}
+	switch val := m.At("value").(type) {
+	case *value.List: // of a multiselect
+		words := make([]string, len(val.Items))
+		for i, x := range val.Items {
+			words[i] = value.Str(x)
+		}
+		a.text = strings.Join(words, ", ")
+	default:
+		a.text = value.Str(val)
+		if a.kind == "boolean" {
+			a.text = "false"
+			if value.Truth(val) && !strings.EqualFold(value.Str(val), "false") {
+				a.text = "true"
+			}
+		}
+	}
+	return a, nil
+}
+
+// has reports whether an answer is among those of debconf.show.
+func has(current value.Value, a *answer) bool {
+	list, _ := current.(*value.List)
+	if list == nil {
+		return false
+	}
+	want := value.Strings(a.question, a.kind, a.text)
+	for _, x := range list.Items {
+		if value.Equal(x, want) {
+			return true
+		}
+	}
+	return false
+}
+
+// set answers questions of a package. Salt: salt/states/debconfmod.py set.
+func set(ctx context.Context, c *fun.Call) fun.Ret {
+	data := c.Map("data")
+	asked := make([]answer, 0, data.Len())
+	for k, v := range data.All() {
+		a, err := readAnswer(value.Str(k), v)
+		if err != nil {
+			return fun.Raise(err)
+		}
+		asked = append(asked, a)
+	}
+	current, err := pkg.Call(ctx, c.Env, "debconf.show", nil, c.Name)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	var same strings.Builder
+	var failed error
+	changes := value.NewMap(0)
+	for i := range asked {
+		a := &asked[i]
+		switch {
+		case has(current, a):
+			if same.Len() == 0 {
+				same.WriteString("Unchanged answers: ")
+			}
+			same.WriteString(a.question + " ")
+		case c.Test:
+			changes.Set(a.question, "New value: "+a.shown())
+		default:
+			done, err := pkg.Call(ctx, c.Env, "debconf.set", nil, c.Name, a.question, a.kind, a.text)
+			if err == nil && value.Truth(done) {
+				changes.Set(a.question, a.shown())
+				continue
+			}
+			if failed == nil && err != nil {
+				failed = err
+			}
+			changes.Set(a.question, "Failed to set!")
+		}
+	}
+	switch {
+	case failed != nil:
+		return fun.Ret{Comment: "Some settings failed to be applied. " + failed.Error(), Changes: changes}
+	case changes.Len() == 0:
+		return fun.Ret{Result: fun.OK, Comment: "All specified answers are already set"}
+	case c.Test:
+		return fun.Ret{Result: fun.WouldChange, Comment: same.String(), Changes: changes}
+	}
+	return fun.Ret{Result: fun.OK, Comment: same.String(), Changes: changes}
+}
+
+// setFile sets the answers of a file. Salt: salt/states/debconfmod.py set_file.
+func setFile(ctx context.Context, c *fun.Call) fun.Ret {
+	kw := c.Kw.Copy()
+	if !kw.Has("saltenv") {
+		kw.Set("saltenv", c.Env.SaltEnv)
+	}
+	name := "debconf.set_file"
+	kw.Set("path", c.Str("source"))
+	vars := value.NewMap(2)
+	for _, arg := range []string{"context", "defaults"} {
+		v := c.Value(arg)
+		if v == nil {
+			v = value.NewMap(0)
+		}
+		if _, ok := v.(*value.Map); !ok {
+			return fun.Fail("%s%s must be formed as a dict", strings.ToUpper(arg[:1]), arg[1:])
+		}
+		vars.Set(arg, v)
+	}
+	if c.Test {
+		return fun.Ret{Result: fun.WouldChange, Comment: "Debconf selections would have been set."}
+	}
+	if c.Str("template") != "" {
+		name = "debconf.set_template"
+		kw.Set("template", c.Str("template"))
+		kw.Update(vars)
+	}
+	done, err := pkg.Call(ctx, c.Env, name, kw)
+	switch {
+	case err != nil:
+		return fun.Raise(err)
+	case !value.Truth(done):
+		return fun.Fail("Unable to set debconf selections from file.")
+	}
+	return fun.Ret{Result: fun.OK, Comment: "Debconf selections were set."}
+}

@@ -1,0 +1,443 @@
+// Package firewalld is Salt's state module "firewalld": zones and services of
+// firewalld.
+package firewalld
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/firewalld"
+	"brine/modules/machine"
+	"brine/outputter"
+)
+
+// States returns the rows of the state module "firewalld".
+func States() fun.Module {
+	return fun.Module{Name: "firewalld", Kind: fun.State, Doc: "Manage zones and services of firewalld.", Avail: available, Specs: specs}
+}
+
+func available(env *fun.Env) (bool, string) {
+	if !machine.Has(env.Host, "firewall-cmd") {
+		return false, "firewall-cmd is not available, firewalld is probably not installed."
+	}
+	return true, ""
+}
+
+// A work is one run of a state.
+type work struct {
+	c       *fun.Call
+	changes *value.Map
+	scope   string // option that names the zone or service
+	absent  bool   // a dry run would create the zone or service
+}
+
+// words returns the words that firewall-cmd prints.
+func (w *work) words(ctx context.Context, options ...string) ([]string, error) {
+	out, err := firewalld.Cmd(ctx, w.c.Env, append(options, "--permanent")...)
+	return strings.Fields(out), err
+}
+
+// lines returns the lines that firewall-cmd prints about the zone or service.
+func (w *work) lines(ctx context.Context, option string) ([]string, error) {
+	if w.absent {
+		return nil, nil
+	}
+	out, err := firewalld.Cmd(ctx, w.c.Env, w.scope, option, "--permanent")
+	return value.SplitLines(out, false), err
+}
+
+// act changes the zone or service, except in a dry run.
+func (w *work) act(ctx context.Context, option string) error {
+	if w.c.Test {
+		return nil
+	}
+	_, err := firewalld.Cmd(ctx, w.c.Env, w.scope, option, "--permanent")
+	return err
+}
+
+// missing returns the items of want that have lacks, each once.
+func missing(want, have []string) []string {
+	var out []string
+	for _, s := range want {
+		if !slices.Contains(have, s) && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// settle adds the items of want that have lacks and, with prune, removes the others.
+// It reports whether there was something to do.
+func (w *work) settle(ctx context.Context, want, have []string, prune bool, add, remove string) (bool, error) {
+	fresh := missing(want, have)
+	for _, s := range fresh {
+		if err := w.act(ctx, add+"="+s); err != nil {
+			return false, err
+		}
+	}
+	var old []string
+	if prune {
+		old = missing(have, want)
+	}
+	for _, s := range old {
+		if err := w.act(ctx, remove+"="+s); err != nil {
+			return false, err
+		}
+	}
+	return len(fresh)+len(old) > 0, nil
+}
+
+// note notes a list that changed: with prune it is what was asked for, else existing
+// items are part of it.
+func (w *work) note(key string, want, have []string, prune bool, show func([]string) value.Value) {
+	now := want
+	if !prune {
+		now = append(slices.Clone(have), missing(want, have)...)
+	}
+	w.changes.Set(key, value.MapOf("old", show(have), "new", show(now)))
+}
+
+func list(ss []string) value.Value { return value.Strings(ss...) }
+
+// A part is a list of a zone that present manages.
+type part struct {
+	arg, prune, key   string
+	show, add, remove string
+	isLines           bool // one item a line
+}
+
+// parts are the lists of a zone that need nothing else, in Salt's order.
+var parts = [...]part{
+	{arg: "services", prune: "prune_services", key: "services", show: "--list-services", add: "--add-service", remove: "--remove-service"},
+	{arg: "interfaces", prune: "prune_interfaces", key: "interfaces", show: "--list-interfaces", add: "--change-interface", remove: "--remove-interface"},
+	{arg: "sources", prune: "prune_sources", key: "sources", show: "--list-sources", add: "--add-source", remove: "--remove-source"},
+	{arg: "rich_rules", prune: "prune_rich_rules", key: "rich_rules", show: "--list-rich-rules", add: "--add-rich-rule", remove: "--remove-rich-rule", isLines: true},
+}
+
+var portsPart = part{arg: "ports", prune: "prune_ports", key: "ports", show: "--list-ports", add: "--add-port", remove: "--remove-port"}
+
+// current returns the items of a list of the zone.
+func (w *work) current(ctx context.Context, show string, isLines bool) ([]string, error) {
+	have, err := w.lines(ctx, show)
+	if err != nil || isLines {
+		return have, err
+	}
+	return strings.Fields(strings.Join(have, " ")), nil
+}
+
+// part manages a list of the zone.
+func (w *work) part(ctx context.Context, p *part) error {
+	want, prune := w.c.Strings(p.arg), w.c.Bool(p.prune)
+	if len(want) == 0 && !prune {
+		return nil
+	}
+	if p.arg == "rich_rules" {
+		for i, r := range want {
+			want[i] = normal(r)
+		}
+	}
+	have, err := w.current(ctx, p.show, p.isLines)
+	if err != nil {
+		return err
+	}
+	changed, err := w.settle(ctx, want, have, prune, p.add, p.remove)
+	if err == nil && changed {
+		w.note(p.key, want, have, prune, list)
+	}
+	return err
+}
+
+// normal returns a rich rule with the quotes that firewall-cmd shows.
+func normal(rule string) string {
+	words := strings.Split(rule, " ")
+	for i, word := range words {
+		key, val, ok := strings.Cut(word, "=")
+		if !ok || strings.HasPrefix(val, `"`) || strings.HasSuffix(val, `"`) {
+			continue
+		}
+		if len(val) > 1 && val[0] == '\'' && val[len(val)-1] == '\'' {
+			val = val[1 : len(val)-1]
+		}
+		words[i] = key + `="` + val + `"`
+	}
+	return strings.TrimLeft(strings.Join(words, " "), " ")
+}
+
+// icmp manages the ICMP types that the zone blocks.
+func (w *work) icmp(ctx context.Context) error {
+	want, prune := w.c.Strings("block_icmp"), w.c.Bool("prune_block_icmp")
+	if len(want) == 0 && !prune {
+		return nil
+	}
+	have, err := w.current(ctx, "--list-icmp-blocks", false)
+	if err != nil {
+		return err
+	}
+	if len(want) > 0 {
+		known, err := w.words(ctx, "--get-icmptypes")
+		if err != nil {
+			return err
+		}
+		want = slices.DeleteFunc(want, func(s string) bool {
+			if slices.Contains(known, s) {
+				return false
+			}
+			w.c.Env.Log().Error("invalid ICMP type", "icmp", s)
+			return true
+		})
+	}
+	changed, err := w.settle(ctx, want, have, prune, "--add-icmp-block", "--remove-icmp-block")
+	if err == nil && changed {
+		w.note("icmp_types", want, have, prune, list)
+	}
+	return err
+}
+
+// defaultZone makes the zone the default one.
+func (w *work) defaultZone(ctx context.Context) error {
+	if !w.c.Bool("default") {
+		return nil
+	}
+	have, err := firewalld.Cmd(ctx, w.c.Env, "--get-default-zone")
+	if err != nil || have == w.c.Name {
+		return err
+	}
+	if !w.c.Test {
+		if _, err := firewalld.Cmd(ctx, w.c.Env, "--set-default-zone="+w.c.Name); err != nil {
+			return err
+		}
+	}
+	w.changes.Set("default", value.MapOf("old", have, "new", w.c.Name))
+	return nil
+}
+
+// masquerade turns masquerading of the zone on or off.
+func (w *work) masquerade(ctx context.Context) error {
+	info, err := w.lines(ctx, "--list-all")
+	if err != nil {
+		return err
+	}
+	have := false
+	for _, l := range info {
+		if k, v, ok := strings.Cut(strings.TrimSpace(l), ":"); ok && k == "masquerade" {
+			have = strings.TrimSpace(v) != "no"
+		}
+	}
+	want := w.c.Bool("masquerade")
+	if want == have {
+		return nil
+	}
+	option, said := "--add-masquerade", "Masquerading successfully set."
+	if !want {
+		option, said = "--remove-masquerade", "Masquerading successfully disabled."
+	}
+	if err := w.act(ctx, option); err != nil {
+		return err
+	}
+	w.changes.Set("masquerade", value.MapOf("old", "", "new", said))
+	return nil
+}
+
+// forwarded returns an item of port_fwd as firewall-cmd shows it.
+func forwarded(s string) (string, error) {
+	f := strings.SplitN(s, ":", 4)
+	switch len(f) {
+	case 3:
+		f = append(f, "")
+	case 4:
+	default:
+		return "", fun.Errorf("invalid port_fwd %s: it is PORT:TOPORT:PROTOCOL or PORT:TOPORT:PROTOCOL:ADDRESS", value.Repr(s))
+	}
+	return "port=" + f[0] + ":proto=" + f[2] + ":toport=" + f[1] + ":toaddr=" + f[3], nil
+}
+
+// showForwards shows forwarded ports as Salt does.
+func showForwards(ss []string) value.Value {
+	all := value.NewList()
+	for _, s := range ss {
+		m := value.MapOf("Source port", "", "Destination port", "", "Protocol", "", "Destination address", "")
+		for f := range strings.SplitSeq(s, ":") {
+			switch k, v, _ := strings.Cut(f, "="); k {
+			case "port":
+				m.Set("Source port", v)
+			case "toport":
+				m.Set("Destination port", v)
+			case "proto":
+				m.Set("Protocol", v)
+			case "toaddr":
+				_, addr, _ := strings.Cut(s, ":toaddr=") // it may have colons
+				m.Set("Destination address", addr)
+			}
+		}
+		all.Append(m)
+	}
+	return all
+}
+
+// forwards manages the forwarded ports of the zone.
+func (w *work) forwards(ctx context.Context) error {
+	want, prune := w.c.Strings("port_fwd"), w.c.Bool("prune_port_fwd")
+	if len(want) == 0 && !prune {
+		return nil
+	}
+	for i, s := range want {
+		f, err := forwarded(s)
+		if err != nil {
+			return err
+		}
+		want[i] = f
+	}
+	have, err := w.current(ctx, "--list-forward-ports", true)
+	if err != nil {
+		return err
+	}
+	changed, err := w.settle(ctx, want, have, prune, "--add-forward-port", "--remove-forward-port")
+	if err == nil && changed {
+		w.note("port_fwd", want, have, prune, showForwards)
+	}
+	return err
+}
+
+// zone makes the zone as the arguments describe it.
+func (w *work) zone(ctx context.Context) error {
+	zones, err := w.words(ctx, "--get-zones")
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(zones, w.c.Name) {
+		if w.c.Test {
+			w.absent = true
+		} else {
+			if _, err := firewalld.Cmd(ctx, w.c.Env, "--new-zone="+w.c.Name, "--permanent"); err != nil {
+				return err
+			}
+			if _, err := firewalld.Cmd(ctx, w.c.Env, "--reload"); err != nil {
+				return err
+			}
+		}
+		w.changes.Set(w.c.Name, value.MapOf("old", list(zones), "new", w.c.Name))
+	}
+	for _, step := range [...]func(context.Context) error{w.icmp, w.defaultZone, w.masquerade} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	if err := w.part(ctx, &portsPart); err != nil {
+		return err
+	}
+	if err := w.forwards(ctx); err != nil {
+		return err
+	}
+	for i := range parts {
+		if err := w.part(ctx, &parts[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failed reports a failure of firewall-cmd; what changed before stays noted.
+func (w *work) failed(err error) fun.Ret {
+	var cmd *fun.CommandError
+	if !errors.As(err, &cmd) {
+		return fun.Raise(err)
+	}
+	ret := fun.Ret{Comment: "Error: " + cmd.Msg}
+	if !w.c.Test {
+		ret.Changes = w.changes
+	}
+	return ret
+}
+
+// reload loads the permanent configuration where it changed.
+func (w *work) reload(ctx context.Context) error {
+	if w.c.Test || w.changes.Len() == 0 {
+		return nil
+	}
+	_, err := firewalld.Cmd(ctx, w.c.Env, "--reload")
+	return err
+}
+
+// present creates or updates a zone. Salt: salt/states/firewalld.py present.
+// Difference: a dry run of a new zone says what it would have.
+func present(ctx context.Context, c *fun.Call) fun.Ret {
+	w := &work{c: c, changes: value.NewMap(4), scope: "--zone=" + c.Name}
+	err := w.zone(ctx)
+	if e := w.reload(ctx); err == nil {
+		err = e
+	}
+	switch {
+	case err != nil:
+		return w.failed(err)
+	case w.changes.Len() == 0:
+		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("'%s' is already in the desired state.", c.Name)}
+	case c.Test:
+		var b strings.Builder
+		if err := outputter.Nested(&b, w.changes, &outputter.Options{}); err != nil {
+			return fun.Raise(err)
+		}
+		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Configuration for '%s' will change:\n%s", c.Name, strings.TrimRight(b.String(), " \n"))}
+	}
+	return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("'%s' was configured.", c.Name), Changes: w.changes}
+}
+
+// make gives a service its ports and protocols.
+func (w *work) make(ctx context.Context) error {
+	services, err := w.words(ctx, "--get-services")
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(services, w.c.Name) {
+		if w.c.Test {
+			w.absent = true
+		} else if _, err := firewalld.Cmd(ctx, w.c.Env, "--new-service="+w.c.Name, "--permanent"); err != nil {
+			return err
+		}
+		w.changes.Set("service", value.MapOf("old", nil, "new", w.c.Name))
+	}
+	for _, p := range [...]part{
+		{arg: "ports", show: "--get-ports", add: "--add-port", remove: "--remove-port"},
+		{arg: "protocols", show: "--get-protocols", add: "--add-protocol", remove: "--remove-protocol"},
+	} {
+		want := w.c.Strings(p.arg)
+		have, err := w.current(ctx, p.show, false)
+		if err != nil {
+			return err
+		}
+		changed, err := w.settle(ctx, want, have, true, p.add, p.remove)
+		if err != nil {
+			return err
+		}
+		if changed {
+			w.note(p.arg, want, have, true, list)
+		}
+	}
+	if w.changes.Has("ports") || w.changes.Has("protocols") {
+		w.changes.Delete("service") // Salt shows only what a new service has
+	}
+	return nil
+}
+
+// service creates or updates a service. Salt: salt/states/firewalld.py service.
+// Difference: a dry run creates nothing; a new service without ports is a change.
+func service(ctx context.Context, c *fun.Call) fun.Ret {
+	w := &work{c: c, changes: value.NewMap(2), scope: "--service=" + c.Name}
+	err := w.make(ctx)
+	if e := w.reload(ctx); err == nil {
+		err = e
+	}
+	switch {
+	case err != nil:
+		return w.failed(err)
+	case w.changes.Len() == 0:
+		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("'%s' is already in the desired state.", c.Name)}
+	case c.Test:
+		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Configuration for '%s' will change.", c.Name), Changes: w.changes}
+	}
+	return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("'%s' was configured.", c.Name), Changes: w.changes}
+}

@@ -1,0 +1,123 @@
+// Package kernelpkg is Salt's state module "kernelpkg": the newest kernel, and its
+// activation.
+package kernelpkg
+
+import (
+	"context"
+	"slices"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/machine"
+	"brine/modules/pkg"
+)
+
+// States returns the rows of the state module "kernelpkg".
+func States() fun.Module {
+	return fun.Module{Name: "kernelpkg", Kind: fun.State, Doc: "Install and activate the newest kernel.", Specs: specs, Avail: avail, Watch: watch, Brings: fun.Always}
+}
+
+func avail(env *fun.Env) (bool, string) { return machine.Provided(env, "kernelpkg") }
+
+var (
+	nameArg = fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "any text"}
+	timeArg = fun.Arg{Name: "at_time", Type: fun.Any, Doc: "when to reboot, as for system.reboot: minutes from now; default: now"}
+)
+
+var specs = []fun.Spec{
+	{
+		Name: "latest_active", State: latestActive, Src: "states/kernelpkg.py latest_active", VarKw: true,
+		Doc:     "Reboot if the newest installed kernel is not the running one.",
+		Example: "boot-latest-kernel:\n  kernelpkg.latest_active:\n    - at_time: 1",
+		Args:    []fun.Arg{nameArg, timeArg},
+	},
+	{
+		Name: "latest_installed", State: latestInstalled, Src: "states/kernelpkg.py latest_installed", VarKw: true,
+		Doc:     "Install the newest kernel of the repositories.\nIt runs after the next reboot.",
+		Example: "install-latest-kernel:\n  kernelpkg.latest_installed: []",
+		Args:    []fun.Arg{nameArg},
+	},
+	{
+		Name: "latest_wait", State: latestWait, Src: "states/kernelpkg.py latest_wait", VarKw: true,
+		Doc:     "Do what latest_active does if a state that this one watches or listens to has changes.",
+		Example: "boot-latest-kernel:\n  kernelpkg.latest_wait:\n    - at_time: 1\n    - listen:\n      - kernelpkg: install-latest-kernel",
+		Args:    []fun.Arg{nameArg, timeArg},
+	},
+}
+
+func call(ctx context.Context, c *fun.Call, name string) (value.Value, error) {
+	return pkg.Call(ctx, c.Env, "kernelpkg."+name, nil)
+}
+
+// latestInstalled installs the newest kernel. Salt: salt/states/kernelpkg.py
+// latest_installed.
+func latestInstalled(ctx context.Context, c *fun.Call) fun.Ret {
+	v, err := call(ctx, c, "list_installed")
+	if err != nil {
+		return fun.Raise(err)
+	}
+	newest, err := call(ctx, c, "latest_available")
+	if err != nil {
+		return fun.Raise(err)
+	}
+	list, _ := v.(*value.List)
+	switch {
+	case list != nil && slices.ContainsFunc(list.Items, func(x value.Value) bool { return value.Equal(x, newest) }):
+		return fun.Ret{Result: fun.OK, Comment: "The latest kernel package is already installed: " + value.Str(newest)}
+	case newest == nil:
+		return fun.Fail("The repositories have no kernel package")
+	case c.Test:
+		return fun.Ret{Result: fun.WouldChange, Comment: "The latest kernel package will be installed: " + value.Str(newest)}
+	}
+	v, err = call(ctx, c, "upgrade")
+	if err != nil {
+		return fun.Raise(err)
+	}
+	did, _ := v.(*value.Map)
+	return fun.Ret{Result: fun.OK, Comment: "The latest kernel package has been installed, but not activated.", Changes: did.At("upgrades")}
+}
+
+// latestActive reboots for a newer kernel. Salt: salt/states/kernelpkg.py
+// latest_active.
+func latestActive(ctx context.Context, c *fun.Call) fun.Ret {
+	active, err := call(ctx, c, "active")
+	if err != nil {
+		return fun.Raise(err)
+	}
+	latest, err := call(ctx, c, "latest_installed")
+	if err != nil {
+		return fun.Raise(err)
+	}
+	due, err := call(ctx, c, "needs_reboot")
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if !value.Truth(due) {
+		return fun.Ret{Result: fun.OK, Comment: "The latest installed kernel package is active: " + value.Str(active)}
+	}
+	ret := fun.Ret{
+		Result: fun.WouldChange, Comment: "The system will be booted to activate kernel: " + value.Str(latest),
+		Changes: value.MapOf("kernel", value.MapOf("old", active, "new", latest)),
+	}
+	if c.Test {
+		return ret
+	}
+	if _, err := pkg.Call(ctx, c.Env, "system.reboot", value.MapOf("at_time", c.Value("at_time"))); err != nil {
+		return fun.Raise(err)
+	}
+	ret.Result = fun.OK
+	return ret
+}
+
+func latestWait(context.Context, *fun.Call) fun.Ret {
+	return fun.Ret{Result: fun.OK, Comment: ""}
+}
+
+// watch is mod_watch.
+func watch(ctx context.Context, c *fun.Call) fun.Ret {
+	switch c.Spec.Name {
+	case "latest_active", "latest_wait":
+		return latestActive(ctx, c)
+	}
+	return fun.Fail("kernelpkg.%s does not work with the watch requisite.", c.Spec.Name)
+}

@@ -1,0 +1,229 @@
+// Package loop is Salt's state module "loop": calls of an execution function until
+// its answer is the one that is waited for.
+package loop
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/render"
+	"brine/internal/value"
+)
+
+// States returns the rows of the state module "loop".
+func States() fun.Module {
+	return fun.Module{Name: "loop", Kind: fun.State, Doc: "Call a function until its answer is as expected.", Specs: specs}
+}
+
+// Arguments that both functions have.
+var (
+	nameArg    = fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "the execution function"}
+	periodArg  = fun.Arg{Name: "period", Type: fun.Any, Default: int64(1), Unit: "s", Doc: "how long to wait between two calls"}
+	timeoutArg = fun.Arg{Name: "timeout", Type: fun.Any, Default: int64(60), Unit: "s", Doc: "how long to go on"}
+)
+
+// specs are the functions, alphabetically.
+var specs = []fun.Spec{
+	{
+		Name: "until", Src: "states/loop.py until", State: until, Always: true,
+		Doc:     "Call a function until a condition holds.\n\nThe condition is an expression of Jinja, in which m_ret is what the function\nreturned.",
+		Example: "wait_for_service_to_be_healthy:\n  loop.until:\n    - name: service.status\n    - condition: m_ret == True\n    - period: 5\n    - timeout: 20\n    - m_args:\n      - nginx",
+		Args: []fun.Arg{
+			nameArg,
+			{Name: "m_args", Type: fun.List, Doc: "its arguments by position"},
+			{Name: "m_kwargs", Type: fun.Dict, Doc: "its arguments by name"},
+			{Name: "condition", Type: fun.Str, Doc: "the condition: m_ret['state'] == 'up', 'ready' in m_ret"},
+			periodArg, timeoutArg,
+		},
+	},
+	{
+		Name: "until_no_eval", Doc: "Call a function until its answer compares with the expected one.", Src: "states/loop.py until_no_eval", State: untilNoEval, Always: true,
+		Example: "wait_for_file:\n  loop.until_no_eval:\n    - name: file.file_exists\n    - expected: True\n    - args:\n      - /run/ready",
+		Args: []fun.Arg{
+			nameArg,
+			{Name: "expected", Type: fun.Any, Required: true, Doc: "the answer"},
+			{Name: "compare_operator", Type: fun.Str, Default: "eq", Doc: "eq, ne, lt, le, gt, ge, contains, is_, is_not; or an execution function that takes the answer and the expected one"},
+			timeoutArg, periodArg,
+			{Name: "init_wait", Type: fun.Duration, Default: int64(0), Unit: "s", Doc: "how long to wait before the first call"},
+			{Name: "args", Type: fun.List, Doc: "its arguments by position"},
+			{Name: "kwargs", Type: fun.Dict, Doc: "its arguments by name"},
+		},
+	},
+}
+
+// isThere reports whether there is an execution function of a name.
+func isThere(c *fun.Call, name string) bool {
+	_, _, err := c.Env.Find(fun.Exec, name)
+	return err == nil
+}
+
+// times reads period and timeout; text is what is wrong with them.
+func times(c *fun.Call) (period, timeout time.Duration, text string) {
+	for _, a := range []struct {
+		name, title string
+		to          *time.Duration
+	}{{"period", "Period", &period}, {"timeout", "Timeout", &timeout}} {
+		switch c.Value(a.name).(type) {
+		case int64, float64, bool:
+		default:
+			return 0, 0, a.title + " must be specified as a float in seconds"
+		}
+		*a.to, _ = value.Seconds(c.Value(a.name))
+	}
+	return period, timeout, ""
+}
+
+// repeat calls try until it is done, or the time is over. It returns how often it
+// called.
+func repeat(ctx context.Context, c *fun.Call, period, timeout time.Duration, try func() (done bool, err error)) (n int, done bool, err error) {
+	h := c.Env.Host
+	for end := h.Now().Add(timeout); h.Now().Before(end); {
+		n++
+		if done, err = try(); done || err != nil {
+			return n, done, err
+		}
+		// At least a moment, so that a period of 0 does not keep a processor busy.
+		if err := h.Sleep(ctx, max(period, 10*time.Millisecond)); err != nil {
+			return n, false, err
+		}
+	}
+	return n, false, nil
+}
+
+// until waits for a condition. Salt: salt/states/loop.py until. Difference: the
+// condition is an expression of Jinja, not of Python.
+func until(ctx context.Context, c *fun.Call) fun.Ret {
+	period, timeout, text := times(c)
+	switch {
+	case !isThere(c, c.Name):
+		return fun.Fail("Cannot find module %s", c.Name)
+	case c.IsNone("condition"):
+		return fun.Fail("An exit condition must be specified")
+	case text != "":
+		return fun.Fail("%s", text)
+	case c.Test:
+		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("The execution module %s will be run", c.Name)}
+	}
+	condition := c.Str("condition")
+	_, done, err := repeat(ctx, c, period, timeout, func() (bool, error) {
+		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, c.Name, fun.Args{Pos: c.List("m_args"), Kw: c.Map("m_kwargs")})
+		if err != nil {
+			return false, err
+		}
+		return holds(ctx, c, condition, res.Value)
+	})
+	switch {
+	case err != nil:
+		return fun.Raise(err)
+	case done:
+		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Condition %s was met", condition)}
+	}
+	return fun.Fail("Timed out while waiting for condition %s", condition)
+}
+
+// constants are Python's tests for identity that Jinja writes otherwise.
+var constants = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`'[^']*'|"[^"]*"|\bis(\s+not)?\s+(True|False|None)\b|\blen\((\w+)\)`)
+})
+
+// jinja returns a condition of Python's as Jinja reads it.
+func jinja(condition string) string {
+	return constants().ReplaceAllStringFunc(condition, func(s string) string {
+		switch {
+		case s[0] == '\'' || s[0] == '"':
+			return s
+		case strings.HasPrefix(s, "len("):
+			return "(" + s[len("len("):len(s)-1] + "|length)"
+		}
+		return strings.ToLower(s)
+	})
+}
+
+// holds reports whether a condition holds for an answer.
+func holds(ctx context.Context, c *fun.Call, condition string, answer value.Value) (bool, error) {
+	text, err := render.For(c.Env).Template(ctx, "jinja", render.Input{
+		Path: "condition", SaltEnv: c.Env.SaltEnv, Text: []byte("{% if " + jinja(condition) + " %}True{% endif %}"), Vars: value.MapOf("m_ret", answer),
+	})
+	if err != nil {
+		return false, fmt.Errorf("the condition %s cannot be read: %w", value.Repr(condition), err)
+	}
+	return strings.TrimSpace(text) == "True", nil
+}
+
+// compare compares as a function of Python's module operator does; ok is false for
+// one that there is not.
+func compare(name string, a, b value.Value) (holds, ok bool, err error) {
+	switch name {
+	case "eq":
+		return value.Equal(a, b), true, nil
+	case "ne":
+		return !value.Equal(a, b), true, nil
+	case "is_":
+		return value.Is(a, b), true, nil
+	case "is_not":
+		return !value.Is(a, b), true, nil
+	case "contains":
+		holds, err = value.Contains(a, b)
+		return holds, true, err
+	case "and_":
+		return value.Truth(a) && value.Truth(b), true, nil
+	case "or_":
+		return value.Truth(a) || value.Truth(b), true, nil
+	case "lt", "le", "gt", "ge":
+		op := map[string]string{"lt": "<", "le": "<=", "gt": ">", "ge": ">="}[name]
+		holds, err = value.Compare(op, a, b)
+		return holds, true, err
+	}
+	return false, false, nil
+}
+
+// untilNoEval waits for an answer. Salt: salt/states/loop.py until_no_eval.
+func untilNoEval(ctx context.Context, c *fun.Call) fun.Ret {
+	op, expected := c.Str("compare_operator"), c.Value("expected")
+	byFunction := strings.Contains(op, ".") && isThere(c, op)
+	_, known, _ := compare(op, int64(0), int64(0))
+	period, timeout, text := times(c)
+	switch {
+	case !isThere(c, c.Name):
+		return fun.Fail("Module.function \"%s\" is unavailable.", c.Name)
+	case text != "":
+		return fun.Fail("%s", text)
+	case !byFunction && !known:
+		return fun.Fail("Invalid operator \"%s\" supplied.", op)
+	case c.Test:
+		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Would have waited for \"%s\" to produce \"%s\".", c.Name, value.Str(expected))}
+	}
+	if wait := c.Seconds("init_wait"); wait > 0 {
+		if err := c.Env.Host.Sleep(ctx, wait); err != nil {
+			return fun.Raise(err)
+		}
+	}
+	var failed error
+	n, done, err := repeat(ctx, c, period, timeout, func() (bool, error) {
+		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, c.Name, fun.Args{Pos: c.List("args"), Kw: c.Map("kwargs")})
+		if err != nil {
+			failed = err
+			return true, nil
+		}
+		if byFunction {
+			res, err = c.Env.Invoker.Invoke(ctx, fun.Exec, op, fun.Args{Pos: []value.Value{res.Value, expected}})
+			return value.Truth(res.Value), err
+		}
+		holds, _, err := compare(op, res.Value, expected)
+		return holds, err
+	})
+	switch {
+	case err != nil:
+		return fun.Raise(err)
+	case failed != nil:
+		return fun.Fail("Exception occurred while executing %s: %s", c.Name, failed)
+	case done:
+		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Call provided the expected results in %d attempts", n)}
+	}
+	return fun.Fail("Call did not produce the expected result after %d attempts", n)
+}

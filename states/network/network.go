@@ -1,0 +1,374 @@
+// Package network is Salt's state module "network": interfaces, routes and network
+// settings in the files of the system.
+package network
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/internal/difflib"
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/machine"
+	netmod "brine/modules/network"
+	"brine/modules/tool"
+)
+
+// States returns the rows of the state module "network".
+func States() fun.Module {
+	return fun.Module{Name: "network", Kind: fun.State, Doc: "Interfaces, routes and network settings.", Avail: provided, Specs: specs}
+}
+
+func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "ip") }
+
+// specs are the functions, alphabetically.
+var specs = []fun.Spec{
+	{
+		Name: "managed", Src: "states/network.py managed", State: managed, VarKw: true, Hands: true,
+		Doc:     "Describe an interface, and bring it up or take it down.\n\nFurther arguments are the settings of the interface: type, proto, ipaddr,\nnetmask, gateway, dns, mtu, hwaddr, enable_ipv6, ipv6addr, slaves, mode,\nports ... With noifupdown the interface is left as it is until the next boot.",
+		Example: "eth0:\n  network.managed:\n    - type: eth\n    - proto: static\n    - ipaddr: 10.1.0.1\n    - netmask: 255.255.255.0\n    - gateway: 10.1.0.254\n    - noifupdown: True",
+		Args: []fun.Arg{
+			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the interface"},
+			{Name: "enabled", Type: fun.Bool, Default: true, Doc: "it is up, now and after a boot"},
+		},
+	},
+	{
+		Name: "routes", Src: "states/network.py routes", State: routes, VarKw: true, Hands: true,
+		Doc:     "Describe the static routes of an interface.\n\nThe further argument routes is a list of mappings: name, ipaddr, netmask,\ngateway, metric.",
+		Example: "eth0:\n  network.routes:\n    - routes:\n      - name: office\n        ipaddr: 192.168.1.0\n        netmask: 255.255.255.0\n        gateway: 10.1.0.254",
+		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the interface"}},
+	},
+	{
+		Name: "system", Src: "states/network.py system", State: system, VarKw: true, Hands: true,
+		Doc:     "Describe the network settings of the machine.\n\nFurther arguments are the settings: enabled, hostname, search, apply_hostname,\nrequire_reboot ...",
+		Example: "system:\n  network.system:\n    - enabled: True\n    - hostname: server1.example.com\n    - apply_hostname: True\n    - require_reboot: True",
+		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "any text"}},
+	},
+}
+
+// A job is one state in progress.
+type job struct {
+	c       *fun.Call
+	changes *value.Map
+	result  fun.Outcome
+	comment string
+	extra   *value.Map
+}
+
+func (j *job) ret() fun.Ret {
+	return fun.Ret{Result: j.result, Comment: j.comment, Changes: j.changes, Extra: j.extra}
+}
+
+// fail reports what a function of ip refused.
+func (j *job) fail(err error) fun.Ret {
+	j.result, j.comment = fun.Failed, err.Error()
+	return j.ret()
+}
+
+// lines calls a function of ip and returns the lines that it gave.
+func (j *job) lines(ctx context.Context, name string, kw *value.Map, pos ...value.Value) ([]string, error) {
+	res, err := j.c.Env.Invoker.Invoke(ctx, fun.Exec, "ip."+name, fun.Args{Pos: pos, Kw: kw})
+	if err != nil {
+		return nil, err
+	}
+	l, ok := res.Value.(*value.List)
+	if !ok {
+		return nil, nil
+	}
+	out := make([]string, l.Len())
+	for i, x := range l.Items {
+		out[i] = value.Str(x)
+	}
+	return out, nil
+}
+
+// diff returns the difference as Salt prints it: the lines have their ends, and are
+// joined by line ends.
+func diff(before, after []string) string {
+	return strings.Join(difflib.Unified(before, after, "", "", ""), "\n")
+}
+
+// settings returns the settings with test as ip takes it.
+func (j *job) settings() *value.Map {
+	kw := j.c.Kw.Copy()
+	kw.Set("test", j.c.Test)
+	return kw
+}
+
+// words are the sentences about what is described.
+type words struct{ toAdd, toUpdate, added, updated, key, what string }
+
+// compare notes what differs between what is there and what was, or is to be, written.
+// It reports whether anything does.
+func (j *job) compare(before, after []string, w words) bool {
+	if slices.Equal(before, after) {
+		return false
+	}
+	isNew := len(before) == 0 && len(after) > 0
+	switch {
+	case j.c.Test && isNew:
+		j.result, j.comment = fun.WouldChange, w.toAdd
+	case j.c.Test:
+		j.result, j.comment = fun.WouldChange, w.toUpdate+":\n"+diff(before, after)
+	case isNew:
+		j.comment = w.added
+		j.changes.Set(w.key, w.what)
+	default:
+		j.comment = w.updated
+		j.changes.Set(w.key, diff(before, after))
+	}
+	return true
+}
+
+// managed describes an interface. Salt: salt/states/network.py managed. Difference: a
+// failure of ifup or ifdown is one of the state.
+func managed(ctx context.Context, c *fun.Call) fun.Ret {
+	name := c.Name
+	j := &job{c: c, changes: value.NewMap(2), result: fun.OK, comment: fmt.Sprintf("Interface %s is up to date.", name)}
+	kw := j.settings()
+	typ := "eth"
+	if kw.Has("type") {
+		typ = value.Str(kw.At("type"))
+		kw.Delete("type")
+	}
+	if kw.Has("addr") {
+		j.renameAddr(kw)
+	}
+	before, err := j.lines(ctx, "get_interface", nil, name)
+	if err != nil {
+		return j.fail(err)
+	}
+	after, err := j.lines(ctx, "build_interface", kw, name, typ, c.Bool("enabled"))
+	if err != nil {
+		return j.fail(err)
+	}
+	ranged := j.compare(before, after, words{
+		fmt.Sprintf("Interface %s is set to be added.", name), fmt.Sprintf("Interface %s is set to be updated", name),
+		fmt.Sprintf("Interface %s added.", name), fmt.Sprintf("Interface %s updated.", name), "interface", "Added network interface.",
+	})
+	if typ == "source" {
+		return j.ret()
+	}
+	if _, _, err := c.Env.Find(fun.Exec, "ip.get_bond"); typ == "bond" && err == nil {
+		changed, err := j.bond(ctx, kw)
+		if err != nil {
+			return j.fail(err)
+		}
+		ranged = ranged || changed
+	}
+	if c.Test {
+		return j.ret()
+	}
+	if strings.Contains(name, "range") {
+		return j.restart(ctx, ranged)
+	}
+	wasUp, err := j.bring(ctx, typ)
+	if err != nil {
+		return j.fail(err)
+	}
+	if typ == "bond" && !value.Truth(kw.At("noifupdown")) {
+		if err := j.enslave(ctx, kw); err != nil {
+			return j.fail(err)
+		}
+	}
+	if !c.Bool("enabled") || !wasUp {
+		if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "saltutil.refresh_grains", fun.Args{}); err != nil {
+			return j.fail(err)
+		}
+	}
+	return j.ret()
+}
+
+// renameAddr takes the former name of hwaddr.
+func (j *job) renameAddr(kw *value.Map) {
+	text := "'addr' is not a valid argument name, "
+	if kw.Has("hwaddr") {
+		text += "it has been ignored in favor of 'hwaddr'."
+	} else {
+		text += "its value has been assigned to 'hwaddr' instead."
+		kw.Set("hwaddr", kw.At("addr"))
+	}
+	kw.Delete("addr")
+	j.extra = value.MapOf("warnings", value.Strings(text+" Update your SLS file to get rid of this warning."))
+}
+
+// bond describes the options of a bond for the kernel.
+func (j *job) bond(ctx context.Context, kw *value.Map) (changed bool, err error) {
+	name := j.c.Name
+	before, err := j.lines(ctx, "get_bond", nil, name)
+	if err != nil {
+		return false, err
+	}
+	after, err := j.lines(ctx, "build_bond", kw, name)
+	if err != nil {
+		return false, err
+	}
+	return j.compare(before, after, words{
+		fmt.Sprintf("Bond interface %s is set to be added.", name), fmt.Sprintf("Bond interface %s is set to be updated", name),
+		fmt.Sprintf("Bond interface %s added.", name), fmt.Sprintf("Bond interface %s updated.", name), "bond", fmt.Sprintf("Added bond %s.", name),
+	}), nil
+}
+
+// restart restarts networking for a range of interfaces.
+func (j *job) restart(ctx context.Context, changed bool) fun.Ret {
+	if !changed {
+		j.comment = "no change, passing it"
+		return j.ret()
+	}
+	res, err := j.c.Env.Invoker.Invoke(ctx, fun.Exec, "service.restart", fun.Args{Pos: []value.Value{"network"}})
+	if err != nil {
+		return j.fail(err)
+	}
+	if !value.Truth(res.Value) {
+		j.result = fun.Failed
+	}
+	j.comment = "network restarted for change of ranged interfaces"
+	return j.ret()
+}
+
+// isUp reports whether the interface, or an address that is labelled so, is there and up.
+func (j *job) isUp() (bool, error) {
+	all, err := netmod.Interfaces(j.c.Env.Host)
+	if err != nil {
+		return false, err
+	}
+	if m := all.Map(j.c.Name); m != nil {
+		return value.Truth(m.At("up")), nil
+	}
+	for name, v := range all.All() {
+		m, _ := v.(*value.Map)
+		for _, key := range []string{"secondary", "inet", "inet6"} {
+			l := m.List(key)
+			if l == nil || key != "secondary" && name != "lo" {
+				continue
+			}
+			for _, x := range l.Items {
+				if a, _ := x.(*value.Map); a.Str("label") == j.c.Name {
+					return true, nil
+				}
+			}
+		}
+	}
+	return false, nil
+}
+
+// bring brings the interface up or takes it down, as the state asks for. It reports
+// whether it was up.
+func (j *job) bring(ctx context.Context, typ string) (wasUp bool, err error) {
+	name := j.c.Name
+	if wasUp, err = j.isUp(); err != nil || value.Truth(j.c.Kw.At("noifupdown")) {
+		return wasUp, err
+	}
+	run := func(fns ...string) error {
+		for _, fn := range fns {
+			res, err := j.c.Env.Invoker.Invoke(ctx, fun.Exec, "ip."+fn, fun.Args{Pos: []value.Value{name, typ}})
+			if err != nil {
+				return err
+			}
+			if res.Retcode != 0 {
+				return fun.Errorf("Interface %s: %s", name, value.Str(res.Value))
+			}
+		}
+		return nil
+	}
+	switch {
+	case !j.c.Bool("enabled") && wasUp:
+		if err = run("down"); err == nil {
+			j.changes.Set("status", fmt.Sprintf("Interface %s down", name))
+		}
+	case !j.c.Bool("enabled"):
+	case wasUp && j.changes.Len() > 0:
+		if err = run("down", "up"); err == nil {
+			j.changes.Set("status", fmt.Sprintf("Interface %s restart to validate", name))
+		}
+	case !wasUp:
+		if err = run("up"); err == nil {
+			j.changes.Set("status", fmt.Sprintf("Interface %s is up", name))
+		}
+	}
+	return wasUp, err
+}
+
+// enslave adds the slaves of a bond that it does not have.
+func (j *job) enslave(ctx context.Context, kw *value.Map) error {
+	h, name := j.c.Env.Host, j.c.Name
+	var want []string
+	if l, ok := kw.At("slaves").(*value.List); ok {
+		for _, x := range l.Items {
+			want = append(want, value.Str(x))
+		}
+	} else {
+		want = strings.Fields(kw.Str("slaves"))
+	}
+	b, _ := h.ReadFile("/sys/class/net/" + name + "/bonding/slaves")
+	have := strings.Fields(string(b))
+	want = slices.DeleteFunc(want, func(s string) bool { return slices.Contains(have, s) || strings.HasPrefix(s, "-") })
+	if len(want) == 0 || machine.Grain(j.c.Env, "os_family") == "Suse" {
+		return nil
+	}
+	if !machine.Has(h, "ifenslave") {
+		return fun.Errorf("Command 'ifenslave' not found")
+	}
+	out, err := tool.Merged(ctx, h, append([]string{"ifenslave", name}, want...)...)
+	if err != nil {
+		return err
+	}
+	if out.Status != 0 {
+		return fun.Errorf("ifenslave: %s", out.Text)
+	}
+	j.changes.Set("enslave", fmt.Sprintf("Added slaves '%s' to master '%s'", strings.Join(want, " "), name))
+	return nil
+}
+
+// apply restarts networking where something changed.
+func (j *job) apply(ctx context.Context, kw *value.Map) fun.Ret {
+	if j.changes.Len() > 0 {
+		if _, err := j.c.Env.Invoker.Invoke(ctx, fun.Exec, "ip.apply_network_settings", fun.Args{Kw: kw}); err != nil {
+			return j.fail(err)
+		}
+	}
+	return j.ret()
+}
+
+// routes describes the routes of an interface. Salt: salt/states/network.py routes.
+func routes(ctx context.Context, c *fun.Call) fun.Ret {
+	name := c.Name
+	j := &job{c: c, changes: value.NewMap(1), result: fun.OK, comment: fmt.Sprintf("Interface %s routes are up to date.", name)}
+	kw := j.settings()
+	before, err := j.lines(ctx, "get_routes", nil, name)
+	if err != nil {
+		return j.fail(err)
+	}
+	after, err := j.lines(ctx, "build_routes", kw, name)
+	if err != nil {
+		return j.fail(err)
+	}
+	j.compare(before, after, words{
+		fmt.Sprintf("Interface %s routes are set to be added.", name), fmt.Sprintf("Interface %s routes are set to be updated", name),
+		fmt.Sprintf("Interface %s routes added.", name), fmt.Sprintf("Interface %s routes updated.", name), "network_routes", fmt.Sprintf("Added interface %s routes.", name),
+	})
+	return j.apply(ctx, kw)
+}
+
+// system describes the network settings. Salt: salt/states/network.py system, whose
+// comment does not tell of changes.
+func system(ctx context.Context, c *fun.Call) fun.Ret {
+	const same = "Global network settings are up to date."
+	j := &job{c: c, changes: value.NewMap(1), result: fun.OK, comment: same}
+	kw := j.settings()
+	before, err := j.lines(ctx, "get_network_settings", nil)
+	if err != nil {
+		return j.fail(err)
+	}
+	after, err := j.lines(ctx, "build_network_settings", kw)
+	if err != nil {
+		return j.fail(err)
+	}
+	j.compare(before, after, words{
+		"Global network settings are set to be added.", "Global network settings are set to be updated",
+		same, same, "network_settings", "Added global network settings.",
+	})
+	return j.apply(ctx, kw)
+}

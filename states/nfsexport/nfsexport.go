@@ -1,0 +1,175 @@
+// Package nfsexport is Salt's state module "nfs_export": directories that an NFS
+// server exports.
+package nfsexport
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/machine"
+	"brine/modules/nfs3"
+)
+
+// States returns the rows of the state module "nfs_export".
+func States() fun.Module {
+	return fun.Module{Name: "nfs_export", Kind: fun.State, Doc: "Directories that an NFS server exports.", Avail: avail, Specs: specs}
+}
+
+func avail(env *fun.Env) (bool, string) {
+	if !machine.Has(env.Host, "exportfs") { //nolint:misspell // the name of a program
+		return false, "The nfs_exports state module failed to load: the exportfs binary is not in the path" //nolint:misspell // Salt's text
+	}
+	return true, ""
+}
+
+// Arguments that both functions have.
+var (
+	nameArg    = fun.Arg{Name: "name", Type: fun.Path, Required: true, Doc: "the directory"}
+	exportsArg = fun.Arg{Name: "exports", Type: fun.Path, Default: "/etc/exports", Doc: "the file"}
+)
+
+// specs are the functions, alphabetically.
+var specs = []fun.Spec{
+	{Name: "absent", Doc: "Remove the export of a directory.", Src: "states/nfs_export.py absent", State: absent, Example: "remove_something:\n  nfs_export.absent:\n    - name: /srv/nfs", Args: []fun.Arg{nameArg, exportsArg}},
+	{
+		Name: "present", Doc: "Export a directory.", Src: "states/nfs_export.py present", State: present,
+		Example: "service-homes:\n  nfs_export.present:\n    - name: /srv/homes\n    - clients:\n      - hosts: 10.0.2.0/24\n        options:\n          - rw",
+		Args: []fun.Arg{
+			nameArg,
+			{Name: "clients", Type: fun.Dicts, Doc: "mappings of hosts and options"},
+			{Name: "hosts", Type: fun.Str, Doc: "the only hosts, without clients"},
+			{Name: "options", Type: fun.Commas, Doc: "their options"},
+			exportsArg,
+		},
+	},
+}
+
+// list returns who may mount the directory; nil where it is not exported.
+func list(ctx context.Context, c *fun.Call) (*value.List, error) {
+	if _, err := c.Env.Host.Stat(c.Str("exports")); err != nil {
+		return nil, nil // no file, no exports
+	}
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "nfs3.list_exports", fun.Args{Pos: []value.Value{c.Value("exports")}})
+	if err != nil {
+		return nil, err
+	}
+	m, _ := res.Value.(*value.Map)
+	return m.List(c.Name), nil
+}
+
+// wanted returns who is to mount the directory.
+func wanted(c *fun.Call) (*value.List, error) {
+	clients := c.List("clients")
+	if len(clients) == 0 {
+		if c.Str("hosts") == "" {
+			return nil, fun.Errorf("Either 'clients' or 'hosts' must be defined")
+		}
+		clients = []value.Value{value.MapOf("hosts", c.Value("hosts"), "options", c.Value("options"))}
+	}
+	l := value.NewList()
+	for _, v := range clients {
+		m, _ := v.(*value.Map)
+		hosts, ok := m.At("hosts").(string)
+		if !ok || hosts == "" {
+			return nil, fun.Errorf("hosts argument must be a string")
+		}
+		options := value.NewList()
+		switch o := m.At("options").(type) {
+		case nil:
+		case *value.List:
+			options = o
+		default:
+			options = value.Strings(strings.Split(value.Str(o), ",")...)
+		}
+		words := make([]string, options.Len())
+		for i, o := range options.Items {
+			words[i] = value.Str(o)
+		}
+		if err := nfs3.Check(c.Name, hosts, words); err != nil {
+			return nil, err
+		}
+		l.Append(value.MapOf("hosts", hosts, "options", options))
+	}
+	return l, nil
+}
+
+// reload has the server read its exports.
+func reload(ctx context.Context, c *fun.Call) (ok bool, said string, err error) {
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "nfs3.reload_exports", fun.Args{})
+	if err != nil {
+		return false, "", err
+	}
+	m, _ := res.Value.(*value.Map)
+	return value.Truth(m.At("result")), m.Str("stderr"), nil
+}
+
+// present exports a directory. Salt: salt/states/nfs_export.py present. Difference:
+// without options the second run finds nothing to do.
+func present(ctx context.Context, c *fun.Call) fun.Ret {
+	clients, err := wanted(c)
+	if err != nil {
+		return fun.Fail("%s", err)
+	}
+	old, err := list(ctx, c)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if old != nil && value.Equal(old, clients) {
+		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Export %s already configured", c.Name)}
+	}
+	changes, verb := value.MapOf("new", clients, "old", old), "changed"
+	if old == nil {
+		changes, verb = value.MapOf("old", nil, "new", clients), "added"
+	}
+	if c.Test {
+		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Export %s would be %s", c.Name, verb), Changes: changes}
+	}
+	if old != nil {
+		if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "nfs3.del_export", fun.Args{Pos: []value.Value{c.Value("exports"), c.Name}}); err != nil {
+			return fun.Raise(err)
+		}
+	}
+	for _, v := range clients.Items {
+		m := v.(*value.Map)
+		if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "nfs3.add_export", fun.Args{Pos: []value.Value{c.Value("exports"), c.Name, m.At("hosts"), m.At("options")}}); err != nil {
+			return fun.Raise(err)
+		}
+	}
+	ok, said, err := reload(ctx, c)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	ret := fun.Ret{Result: fun.OK, Comment: said, Changes: changes}
+	if !ok {
+		ret.Result = fun.Failed
+	}
+	return ret
+}
+
+func absent(ctx context.Context, c *fun.Call) fun.Ret {
+	old, err := list(ctx, c)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if old == nil {
+		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Export %s already absent", c.Name)}
+	}
+	changes := value.MapOf(c.Name, old)
+	if c.Test {
+		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Export %s would be removed", c.Name), Changes: changes}
+	}
+	if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "nfs3.del_export", fun.Args{Pos: []value.Value{c.Value("exports"), c.Name}}); err != nil {
+		return fun.Raise(err)
+	}
+	ok, said, err := reload(ctx, c)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if !ok {
+		return fun.Ret{Comment: said, Changes: changes}
+	}
+	return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Export %s removed", c.Name), Changes: changes}
+}

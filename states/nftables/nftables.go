@@ -1,0 +1,307 @@
+// Package nftables is Salt's state module "nftables": the rules of the kernel's
+// packet filter.
+package nftables
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/machine"
+	"brine/modules/nftables"
+)
+
+// States returns the rows of the state module "nftables".
+func States() fun.Module {
+	return fun.Module{Name: "nftables", Kind: fun.State, Doc: "Manage the rules of nftables.", Avail: available, Specs: specs}
+}
+
+func available(env *fun.Env) (bool, string) {
+	if ok, _ := machine.Provided(env, "nftables"); !ok {
+		return false, "nftables module could not be loaded"
+	}
+	return true, ""
+}
+
+// done is a state that changed what the name says.
+func done(c *fun.Call, format string, args ...any) fun.Ret {
+	return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf(format, args...), Changes: value.MapOf("locale", c.Name)}
+}
+
+func same(format string, args ...any) fun.Ret {
+	return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf(format, args...)}
+}
+
+func due(format string, args ...any) fun.Ret {
+	return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf(format, args...)}
+}
+
+// chainPresent creates a chain. Salt: salt/states/nftables.py chain_present.
+func chainPresent(ctx context.Context, c *fun.Call) fun.Ret {
+	table, family := c.Str("table"), c.Str("family")
+	r := nftables.For(c.Env, family)
+	there, err := r.HasChain(ctx, table, c.Name)
+	switch {
+	case err != nil:
+		return fun.Raise(err)
+	case there.OK:
+		return same("nftables %s chain is already exist in %s table for %s", c.Name, table, family)
+	case c.Test:
+		return due("nftables chain %s would be created in table %s for family %s", c.Name, table, family)
+	}
+	made, err := r.NewChain(ctx, table, c.Name, nftables.Hook{Type: c.Str("table_type"), Hook: c.Str("hook"), Priority: c.Str("priority")})
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if !made.OK {
+		return fun.Fail("Failed to create %s chain in %s table: %s for %s", c.Name, table, strings.TrimSpace(made.Comment), family)
+	}
+	return done(c, "nftables %s chain in %s table create success for %s", c.Name, table, family)
+}
+
+// chainAbsent deletes a chain with its rules. Salt: salt/states/nftables.py
+// chain_absent. Differences: a chain that is absent is no failure, and a dry run
+// does not act.
+func chainAbsent(ctx context.Context, c *fun.Call) fun.Ret {
+	table, family := c.Str("table"), c.Str("family")
+	r := nftables.For(c.Env, family)
+	there, err := r.HasChain(ctx, table, c.Name)
+	switch {
+	case err != nil:
+		return fun.Raise(err)
+	case !there.OK:
+		return same("nftables %s chain is already absent in %s table for %s", c.Name, table, family)
+	case c.Test:
+		return due("nftables chain %s would be deleted from table %s for family %s", c.Name, table, family)
+	}
+	a, err := r.Flush(ctx, table, c.Name)
+	verb := "flush"
+	if err == nil && a.OK {
+		a, err = r.DeleteChain(ctx, table, c.Name)
+		verb = "delete"
+	}
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if !a.OK {
+		return fun.Fail("Failed to %s %s chain in %s table: %s for %s", verb, c.Name, table, strings.TrimSpace(a.Comment), family)
+	}
+	return done(c, "nftables %s chain in %s table delete success for %s", c.Name, table, family)
+}
+
+// A job is the rule that a state is about.
+type job struct {
+	table, chain, family, rule string
+	r                          *nftables.Ruleset
+}
+
+func jobOf(c *fun.Call) job {
+	family := c.Str("family")
+	return job{table: c.Str("table"), chain: c.Str("chain"), family: family, rule: nftables.RuleOf(c), r: nftables.For(c.Env, family)}
+}
+
+// save writes the rules to their file where that is wished, and replaces the comment.
+func save(ctx context.Context, c *fun.Call, ret fun.Ret, comment string) fun.Ret {
+	if !c.Bool("save") {
+		return ret
+	}
+	file := ""
+	if c.Declares("save_filename") {
+		file = c.Str("save_filename")
+	}
+	if _, err := nftables.Save(ctx, c.Env, file); err != nil {
+		ret.Result, ret.Comment = fun.Failed, value.Str(ret.Comment)+"\n"+err.Error()
+		return ret
+	}
+	ret.Comment = comment
+	return ret
+}
+
+// appended adds a rule to the end of its chain. Salt: salt/states/nftables.py append.
+// Difference: a rule that the kernel shows in other words is there.
+func appended(ctx context.Context, c *fun.Call) fun.Ret {
+	j := jobOf(c)
+	there, err := j.r.Check(ctx, j.table, j.chain, j.rule)
+	switch {
+	case err != nil:
+		return fun.Raise(err)
+	case there.OK:
+		return same("nftables rule for %s already set (%s) for %s", c.Name, j.rule, j.family)
+	case c.Test:
+		return due("nftables rule for %s needs to be set (%s) for %s", c.Name, j.rule, j.family)
+	}
+	a, err := j.r.Add(ctx, "add", j.table, j.chain, 0, j.rule)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if !a.OK {
+		return fun.Fail("Failed to set nftables rule for %s.\nAttempted rule was %s for %s.\n%s", c.Name, j.rule, j.family, a.Comment)
+	}
+	ret := done(c, "Set nftables rule for %s to: %s for %s", c.Name, j.rule, j.family)
+	return save(ctx, c, ret, fmt.Sprintf("Set and Saved nftables rule for %s to: %s for %s", c.Name, j.rule, j.family))
+}
+
+// inserted puts a rule in front of others. Salt: salt/states/nftables.py insert.
+// Difference: position may be left out.
+func inserted(ctx context.Context, c *fun.Call) fun.Ret {
+	j := jobOf(c)
+	there, err := j.r.Check(ctx, j.table, j.chain, j.rule)
+	switch {
+	case err != nil:
+		return fun.Raise(err)
+	case there.OK:
+		return same("nftables rule for %s already set for %s (%s)", c.Name, j.family, j.rule)
+	case c.Test:
+		return due("nftables rule for %s needs to be set for %s (%s)", c.Name, j.family, j.rule)
+	}
+	a, err := j.r.Add(ctx, "insert", j.table, j.chain, c.Int("position"), j.rule)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if !a.OK {
+		return fun.Fail("Failed to set nftables rule for %s.\nAttempted rule was %s", c.Name, j.rule)
+	}
+	ret := done(c, "Set nftables rule for %s to: %s for %s", c.Name, j.rule, j.family)
+	return save(ctx, c, ret, fmt.Sprintf("Set and Saved nftables rule for %s to: %s for %s", c.Name, j.rule, j.family))
+}
+
+// deleted removes a rule. Salt: salt/states/nftables.py delete.
+func deleted(ctx context.Context, c *fun.Call) fun.Ret {
+	j := jobOf(c)
+	position, rule := c.Int("position"), j.rule
+	var there bool
+	var err error
+	if position != 0 {
+		rule = ""
+		there, err = j.r.HasHandle(ctx, j.table, j.chain, position)
+	} else {
+		var a nftables.Answer
+		a, err = j.r.Check(ctx, j.table, j.chain, rule)
+		there = a.OK
+	}
+	switch {
+	case err != nil:
+		return fun.Raise(err)
+	case !there:
+		return same("nftables rule for %s already absent for %s (%s)", c.Name, j.family, j.rule)
+	case c.Test:
+		return due("nftables rule for %s needs to be deleted for %s (%s)", c.Name, j.family, j.rule)
+	}
+	a, err := j.r.Delete(ctx, j.table, j.chain, position, rule)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if !a.OK {
+		return fun.Fail("Failed to delete nftables rule for %s.\nAttempted rule was %s", c.Name, j.rule)
+	}
+	ret := done(c, "Delete nftables rule for %s %s", c.Name, j.rule)
+	return save(ctx, c, ret, fmt.Sprintf("Deleted and Saved nftables rule for %s for %s%s", c.Name, j.rule, j.family))
+}
+
+// flushed deletes all rules of a chain or table. Salt: salt/states/nftables.py flush.
+func flushed(ctx context.Context, c *fun.Call) fun.Ret {
+	if c.Test {
+		return due("nftables flush not performed in test mode.")
+	}
+	table, chain, family := c.Str("table"), c.Str("chain"), c.Str("family")
+	r := nftables.For(c.Env, family)
+	there, err := r.HasTable(ctx, table)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	absent := fmt.Sprintf("Failed to flush table %s in family %s, table does not exist.", table, family)
+	if there.OK && chain != "" {
+		if there, err = r.HasChain(ctx, table, chain); err != nil {
+			return fun.Raise(err)
+		}
+		absent = fmt.Sprintf("Failed to flush chain %s in table %s in family %s, chain does not exist.", chain, table, family)
+	}
+	if there.OK {
+		a, err := r.Flush(ctx, table, chain)
+		if err != nil {
+			return fun.Raise(err)
+		}
+		if !a.OK {
+			return fun.Fail("Failed to flush nftables rules")
+		}
+	} else if !c.Bool("ignore_absence") {
+		return fun.Fail("%s", absent)
+	}
+	ret := done(c, "Flush nftables rules in %s table %s chain %s family", table, chain, family)
+	if !there.OK {
+		ret.Changes = nil
+	}
+	return ret
+}
+
+// policySet sets the policy of a chain. Salt: salt/states/nftables.py set_policy.
+func policySet(ctx context.Context, c *fun.Call) fun.Ret {
+	table, chain, policy, family := c.Str("table"), c.Str("chain"), c.Str("policy"), c.Str("family")
+	r := nftables.For(c.Env, family)
+	have, err := r.Policy(ctx, table, chain)
+	switch {
+	case err != nil:
+		return fun.Raise(err)
+	case strings.EqualFold(have, policy):
+		return same("nftables default policy for chain %s on table %s for %s already set to %s", chain, table, family, policy)
+	case c.Test:
+		return due("nftables default policy for chain %s on table %s for %s needs to be set to %s", chain, table, family, policy)
+	}
+	ok, err := r.SetPolicy(ctx, table, chain, strings.ToLower(policy))
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if !ok {
+		return fun.Fail("Failed to set nftables default policy")
+	}
+	ret := done(c, "Set default policy for %s to %s family %s", chain, policy, family)
+	return save(ctx, c, ret, fmt.Sprintf("Set and saved default policy for %s to %s family %s", chain, policy, family))
+}
+
+// tablePresent creates a table. Salt: salt/states/nftables.py table_present.
+func tablePresent(ctx context.Context, c *fun.Call) fun.Ret {
+	family := c.Str("family")
+	r := nftables.For(c.Env, family)
+	there, err := r.HasTable(ctx, c.Name)
+	switch {
+	case err != nil:
+		return fun.Raise(err)
+	case there.OK:
+		return same("nftables table %s already exists in family %s", c.Name, family)
+	case c.Test:
+		return due("nftables table %s would be created in family %s", c.Name, family)
+	}
+	made, err := r.NewTable(ctx, c.Name)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if !made.OK {
+		return fun.Fail("Failed to create table %s for family %s", c.Name, family)
+	}
+	return done(c, "nftables table %s successfully created in family %s", c.Name, family)
+}
+
+// tableAbsent deletes a table. Salt: salt/states/nftables.py table_absent.
+func tableAbsent(ctx context.Context, c *fun.Call) fun.Ret {
+	family := c.Str("family")
+	r := nftables.For(c.Env, family)
+	there, err := r.HasTable(ctx, c.Name)
+	switch {
+	case err != nil:
+		return fun.Raise(err)
+	case !there.OK:
+		return same("nftables table %s is already absent from family %s", c.Name, family)
+	case c.Test:
+		return due("nftables table %s would be deleted from family %s", c.Name, family)
+	}
+	gone, err := r.DeleteTable(ctx, c.Name)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if !gone.OK {
+		return fun.Fail("Failed to delete table %s from family %s", c.Name, family)
+	}
+	return done(c, "nftables table %s successfully deleted from family %s", c.Name, family)
+}

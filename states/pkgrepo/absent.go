@@ -1,0 +1,172 @@
+package pkgrepo
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/pkg"
+)
+
+// stripURI removes the slash at the end of an address in a definition.
+// Salt: salt/utils/pkg/deb.py strip_uri.
+func stripURI(repo string) string {
+	parts := strings.Fields(repo)
+	for i, w := range parts {
+		for _, scheme := range []string{"http://", "https://", "ftp://"} {
+			if strings.HasPrefix(w, scheme) {
+				parts[i] = strings.TrimRight(w, "/")
+			}
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// spellings are the ways in which the address of a definition may be written.
+func spellings(repo string) []string {
+	stripped := stripURI(repo)
+	parts := strings.Fields(stripped)
+	for i, w := range parts {
+		if strings.Contains(w, "://") {
+			parts[i] = w + "/"
+		}
+	}
+	list := []string{stripped}
+	for _, other := range []string{strings.Join(strings.Fields(repo), " "), strings.Join(parts, " ")} {
+		if other != stripped {
+			list = append(list, other)
+		}
+	}
+	return list
+}
+
+// A removal is one call of absent.
+type removal struct {
+	c    *fun.Call
+	f    family
+	name string // of the repository
+	kw   *value.Map
+}
+
+func newRemoval(c *fun.Call) *removal {
+	r := &removal{c: c, f: familyOf(c.Env), name: c.Name, kw: given(c, "ppa", "copr")}
+	if ppa := c.Str("ppa"); ppa != "" && r.f.debian && (r.f.hasPPA() || !strings.Contains(strings.TrimSpace(r.name), " ")) {
+		r.name = "ppa:" + strings.TrimPrefix(ppa, "ppa:")
+	}
+	if copr := c.Str("copr"); copr != "" && r.f.name == "RedHat" {
+		r.name = "copr:" + strings.TrimPrefix(copr, "copr:")
+	}
+	return r
+}
+
+// find returns the name under which the provider finds the repository, "" where
+// there is none.
+func (r *removal) find(ctx context.Context) (string, error) {
+	names := []string{r.name}
+	if r.f.debian {
+		names = spellings(r.name)
+		if _, err := pkg.Call(ctx, r.c.Env, "pkg.expand_repo_def", value.MapOf("repo", r.name)); err != nil {
+			return "", err
+		}
+	}
+	for _, n := range names {
+		v, err := pkg.Call(ctx, r.c.Env, "pkg.get_repo", r.kw, n)
+		if err != nil {
+			return "", err
+		}
+		if value.Truth(v) {
+			return n, nil
+		}
+	}
+	return "", nil
+}
+
+// absent removes a repository. Salt: salt/states/pkgrepo.py absent.
+func absent(ctx context.Context, c *fun.Call) fun.Ret {
+	r := newRemoval(c)
+	withKey := !c.IsNone("keyid") || !c.IsNone("keyid_ppa")
+	if withKey && !pkg.Has(c.Env, "pkg.del_repo_key") {
+		return fun.Fail("Repo key management is not implemented for this platform")
+	}
+	repo, err := r.find(ctx)
+	if err != nil {
+		if failed, ok := errors.AsType[*fun.CommandError](err); ok {
+			return fun.Fail("Failed to configure repo '%s': %s", r.name, failed.Msg)
+		}
+		return fun.Raise(err)
+	}
+	if repo == "" {
+		return fun.Ret{Result: fun.OK, Comment: "Package repo " + r.name + " is absent"}
+	}
+	if c.Test {
+		return fun.Ret{Result: fun.WouldChange, Comment: "Package repo '" + r.name + "' will be removed. " + later}
+	}
+	kw := r.kw.Copy()
+	kw.Set("repo", repo)
+	if _, err := pkg.Call(ctx, c.Env, "pkg.del_repo", kw); err != nil {
+		return fun.Ret{Comment: err.Error()}
+	}
+	if left, err := r.left(ctx, repo); err != nil || left {
+		return fun.Ret{Comment: "Failed to remove repo " + r.name}
+	}
+	ret := fun.Ret{Result: fun.OK, Comment: "Removed repo " + r.name, Changes: value.MapOf("repo", r.name)}
+	if withKey {
+		r.removeKey(ctx, repo, &ret)
+	}
+	return ret
+}
+
+// left reports whether the repository is still there.
+func (r *removal) left(ctx context.Context, repo string) (bool, error) {
+	if r.f.debian {
+		v, err := pkg.Call(ctx, r.c.Env, "pkg.get_repo", r.kw, repo)
+		return value.Truth(v), err
+	}
+	v, err := pkg.Call(ctx, r.c.Env, "pkg.list_repos", nil)
+	m, _ := v.(*value.Map)
+	return m.Has(repo), err
+}
+
+// removeKey removes the key of the repository, if it is there.
+func (r *removal) removeKey(ctx context.Context, repo string, ret *fun.Ret) {
+	fail := func(err error) {
+		ret.Result, ret.Comment = fun.Failed, "Removed repo "+r.name+", but failed to remove key: "+err.Error()
+	}
+	if r.f.debian && !r.c.Bool("keyid_ppa") && pkg.Has(r.c.Env, "pkg.get_repo_keys") {
+		had, err := r.hasKey(ctx)
+		if err != nil {
+			fail(err)
+			return
+		}
+		if !had {
+			return
+		}
+	}
+	id, err := pkg.Call(ctx, r.c.Env, "pkg.del_repo_key", r.kw, repo)
+	switch {
+	case err != nil:
+		fail(err)
+	case value.Truth(id):
+		ret.Changes.(*value.Map).Set("keyid", id)
+		ret.Comment = "Removed repo " + r.name + ", and keyid " + value.Str(id)
+	}
+}
+
+// hasKey reports whether the key of the argument keyid is there.
+func (r *removal) hasKey(ctx context.Context) (bool, error) {
+	v, err := pkg.Call(ctx, r.c.Env, "pkg.get_repo_keys", r.kw)
+	if err != nil {
+		return false, err
+	}
+	m, _ := v.(*value.Map)
+	id := strings.ToUpper(strings.TrimPrefix(r.c.Str("keyid"), "0x"))
+	for k, v := range m.All() {
+		key, _ := v.(*value.Map)
+		if strings.HasSuffix(strings.ToUpper(value.Str(k)), id) || key.Str("fingerprint") == id {
+			return true, nil
+		}
+	}
+	return false, nil
+}

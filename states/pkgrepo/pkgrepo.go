@@ -1,0 +1,274 @@
+// Package pkgrepo is Salt's state module "pkgrepo": repositories of packages. What
+// a repository is, and where it is kept, is up to the provider of the execution
+// module "pkg".
+package pkgrepo
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/machine"
+	"brine/modules/pkg"
+)
+
+// States returns the rows of the state module "pkgrepo".
+func States() fun.Module {
+	return fun.Module{Name: "pkgrepo", Kind: fun.State, Doc: "Manage repositories of packages.", Specs: specs, Avail: avail}
+}
+
+func avail(env *fun.Env) (bool, string) {
+	if !pkg.Has(env, "pkg.mod_repo") {
+		return false, "the package manager of this system has no repositories that can be managed"
+	}
+	return true, ""
+}
+
+// later is what a dry run says of states that come after it.
+const later = "This may cause pkg states to behave differently than stated if this action is repeated without test=True, due to the differences in the configured repositories."
+
+// A family is how the systems of one kind differ.
+type family struct {
+	os, name string
+	debian   bool
+}
+
+func familyOf(env *fun.Env) family {
+	f := family{os: machine.Grain(env, "os"), name: machine.Grain(env, "os_family")}
+	f.debian = f.name == "Debian"
+	return f
+}
+
+// hasPPA reports whether there are Personal Package Archives for the system.
+func (f family) hasPPA() bool { return f.os == "Ubuntu" || f.os == "Mint" || f.os == "neon" }
+
+// given returns the arguments that the functions of the provider get: those that
+// are given, but for the named ones.
+func given(c *fun.Call, without ...string) *value.Map {
+	kw := c.Kw.Copy()
+	for k, v := range c.Args.All() {
+		if v != nil {
+			kw.Set(k, v)
+		}
+	}
+	for _, name := range append(without, "name") {
+		kw.Delete(name)
+	}
+	return kw
+}
+
+// isTrue is Salt's is_true: a positive number, text that says so, or what else is
+// true. Salt: salt/utils/data.py is_true.
+func isTrue(v value.Value) bool {
+	if s, ok := v.(string); ok {
+		if n, err := value.ToFloat(s); err == nil {
+			return n > 0
+		}
+		return strings.EqualFold(s, "true")
+	}
+	if n, err := value.ToFloat(v); err == nil {
+		return n > 0
+	}
+	return value.Truth(v)
+}
+
+// contradiction returns what is wrong with the arguments of managed, "" for
+// nothing.
+func contradiction(c *fun.Call) string {
+	url, text, server := !c.IsNone("key_url"), !c.IsNone("key_text"), !c.IsNone("keyid") || !c.IsNone("keyserver")
+	switch {
+	case c.Kw.Has("repo"):
+		return "'repo' is not a supported argument for this state. The 'name' argument is probably what was intended."
+	case url && text:
+		return "You may not use both \"key_url\" and \"key_text\" argument."
+	case text && server:
+		return "You may not use both \"keyid\"/\"keyserver\" and \"key_text\" argument."
+	case url && server:
+		return "You may not use both \"keyid\"/\"keyserver\" and \"key_url\" argument."
+	case !c.IsNone("enabled") && !c.IsNone("disabled"):
+		return "Only one of enabled/disabled is allowed"
+	case strings.HasPrefix(strings.TrimSpace(c.Str("key_url")), "http:") && !c.Bool("allow_insecure_key"):
+		return "Cannot have 'key_url' using http with 'allow_insecure_key' set to True"
+	case c.Bool("clean_file") && c.Str("file") == "":
+		return "clean_file needs the argument file"
+	}
+	return ""
+}
+
+// A job is one call of managed.
+type job struct {
+	c    *fun.Call
+	f    family
+	repo string     // how the provider names the repository
+	kw   *value.Map // the arguments for the provider
+	want *value.Map // what is to be, by the provider's keys
+	pre  *value.Map // what is; empty: nothing
+	file string     // where that is
+}
+
+func newJob(c *fun.Call) *job {
+	j := &job{c: c, f: familyOf(c.Env), repo: c.Name}
+	j.kw = given(c, "ppa", "copr", "aptkey", "allow_insecure_key", "enabled", "disabled")
+	off := c.Value("disabled")
+	if e := c.Value("enabled"); e != nil {
+		off = !isTrue(e)
+	}
+	switch {
+	case j.f.debian:
+		if ppa := c.Str("ppa"); ppa != "" && j.f.hasPPA() {
+			j.repo = "ppa:" + strings.TrimPrefix(ppa, "ppa:")
+		}
+		j.kw.Set("disabled", isTrue(off))
+	case j.f.name == "RedHat" || j.f.name == "Suse":
+		if copr := c.Str("copr"); copr != "" && j.f.name == "RedHat" {
+			j.repo = "copr:" + copr
+			j.kw.Set("name", c.Name)
+		}
+		if human := j.kw.At("humanname"); human != nil {
+			j.kw.Set("name", human)
+			j.kw.Delete("humanname")
+		}
+		if !j.kw.Has("name") {
+			j.kw.Set("name", j.repo)
+		}
+		j.kw.Set("enabled", !isTrue(off))
+	case j.f.name == "NILinuxRT" || j.f.name == "Poky":
+		j.kw.Set("enabled", !isTrue(off))
+	}
+	return j
+}
+
+// get returns the repository as it is; empty: there is none.
+func (j *job) get(ctx context.Context) (*value.Map, error) {
+	kw := j.kw.Copy()
+	kw.Set("repo", j.repo)
+	v, err := pkg.Call(ctx, j.c.Env, "pkg.get_repo", kw)
+	if err != nil {
+		return nil, err
+	}
+	if m, ok := v.(*value.Map); ok {
+		return m.Copy(), nil
+	}
+	return value.NewMap(0), nil
+}
+
+// failed is the return for an error.
+func (j *job) failed(err error) fun.Ret {
+	return fun.Fail("Failed to configure repo '%s': %s", j.c.Name, err)
+}
+
+// managed configures a repository. Salt: salt/states/pkgrepo.py managed.
+func managed(ctx context.Context, c *fun.Call) fun.Ret {
+	if msg := contradiction(c); msg != "" {
+		return fun.Fail("%s", msg)
+	}
+	j := newJob(c)
+	if j.f.debian {
+		warnUnknown(c)
+	}
+	var err error
+	if j.pre, err = j.get(ctx); err != nil {
+		if failed, ok := errors.AsType[*fun.CommandError](err); ok {
+			return fun.Fail("Failed to examine repo '%s': %s", c.Name, failed.Msg)
+		}
+		return fun.Raise(err)
+	}
+	j.want, j.file = j.kw.Copy(), j.pre.Str("file")
+	if j.f.debian {
+		if err := j.expand(ctx); err != nil {
+			return j.failed(err)
+		}
+	}
+	if j.pre.Len() > 0 {
+		// The same repository may be in another file than the one that is named.
+		j.pre.Delete("file")
+		j.want.Delete("file")
+		if !j.due() {
+			return fun.Ret{Result: fun.OK, Comment: "Package repo '" + c.Name + "' already configured"}
+		}
+	}
+	if c.Test {
+		ret := fun.Ret{Result: fun.WouldChange, Comment: "Package repo '" + c.Name + "' would be configured. " + later, Changes: value.MapOf("repo", c.Name)}
+		if j.pre.Len() > 0 {
+			ret.Changes = j.changes(j.want)
+		}
+		return ret
+	}
+	if err := j.configure(ctx); err != nil {
+		return j.failed(err)
+	}
+	post, err := j.get(ctx)
+	if err != nil {
+		return fun.Fail("Failed to confirm config of repo '%s': %s", c.Name, err)
+	}
+	ret := fun.Ret{Result: fun.OK, Comment: "Configured package repo '" + c.Name + "'", Changes: value.MapOf("repo", j.repo)}
+	if j.pre.Len() > 0 {
+		ret.Changes = j.changes(post)
+	}
+	return ret
+}
+
+// warnUnknown warns of arguments that mean nothing to apt. To other package
+// managers they are keys of the file.
+func warnUnknown(c *fun.Call) {
+	for k := range c.Kw.All() {
+		switch name := value.Str(k); {
+		case name == "saltenv", name == "uri", strings.HasPrefix(name, "__"):
+		default:
+			c.Env.Warnf(c.Kw.Pos(name), "pkgrepo.managed has no argument %q with apt", name)
+		}
+	}
+}
+
+// changes are the keys of want in which now differs from what was.
+func (j *job) changes(now *value.Map) *value.Map {
+	changes := value.NewMap(0)
+	for k := range j.want.All() {
+		was, is := j.pre.At(k), now.At(k)
+		if (k == "comps" || k == "architectures") && sameWords(was, is) || value.Equal(was, is) {
+			continue
+		}
+		changes.Set(k, value.MapOf("new", is, "old", was))
+	}
+	return changes
+}
+
+// configure has the provider change the repository.
+func (j *job) configure(ctx context.Context) error {
+	kw := j.kw.Copy()
+	if j.f.debian {
+		kw.Set("aptkey", j.c.Bool("aptkey"))
+		if !kw.Has("saltenv") {
+			kw.Set("saltenv", j.c.Env.SaltEnv)
+		}
+		_, err := pkg.Call(ctx, j.c.Env, "pkg.mod_repo", kw, j.repo)
+		return err
+	}
+	restore, err := j.clean()
+	if err != nil {
+		return err
+	}
+	if _, err = pkg.Call(ctx, j.c.Env, "pkg.mod_repo", kw, j.repo); err != nil {
+		restore()
+	}
+	return err
+}
+
+// clean empties the file of the repository where clean_file asks for that. apt's
+// provider does so itself. restore undoes it.
+func (j *job) clean() (restore func(), err error) {
+	if !j.c.Bool("clean_file") {
+		return func() {}, nil
+	}
+	h, file := j.c.Env.Host, j.c.Str("file")
+	was, err := h.ReadFile(file)
+	if err != nil {
+		return func() {}, nil //nolint:nilerr // a file that is not there has nothing to remove
+	}
+	if err := machine.Write(h, file, ""); err != nil {
+		return nil, err
+	}
+	return func() { _ = machine.Write(h, file, string(was)) }, nil
+}

@@ -1,0 +1,60 @@
+// Package process is Salt's state module "process": processes that must not run.
+package process
+
+import (
+	"context"
+	"fmt"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/machine"
+)
+
+// States returns the rows of the state module "process".
+func States() fun.Module {
+	return fun.Module{Name: "process", Kind: fun.State, Doc: "End processes.", Avail: provided, Specs: specs}
+}
+
+func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "ps") }
+
+// specs are the functions, alphabetically.
+var specs = []fun.Spec{{
+	Name: "absent", Doc: "End the processes whose command line has a text.", Src: "states/process.py absent", State: absent,
+	Example: "stop it:\n  process.absent:\n    - name: apache2\n    - user: www-data",
+	Args: []fun.Arg{
+		{Name: "name", Type: fun.Str, Required: true, Doc: "the text"},
+		{Name: "user", Type: fun.Str, Doc: "only processes of this account"},
+		{Name: "signal", Type: fun.Int, Doc: "number of the signal; default 15 (SIGTERM)"},
+	},
+}}
+
+// absent ends processes. Salt: salt/states/process.py absent. Difference: test mode
+// looks at command lines too, as the run does, and is True where nothing runs.
+func absent(ctx context.Context, c *fun.Call) fun.Ret {
+	if c.Name == "" {
+		return fun.Fail("the name is empty: every process would match")
+	}
+	kw := value.MapOf("user", c.Value("user"), "full", true)
+	none := fun.Ret{Result: fun.OK, Comment: "No matching processes running"}
+	if c.Test {
+		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "ps.pgrep", fun.Args{Pos: []value.Value{c.Name}, Kw: kw})
+		if err != nil {
+			return fun.Raise(err)
+		}
+		if l, ok := res.Value.(*value.List); ok && l.Len() > 0 {
+			return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("%d processes will be killed", l.Len())}
+		}
+		return none
+	}
+	if value.Truth(c.Value("signal")) {
+		kw.Set("signal", c.Int("signal"))
+	}
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "ps.pkill", fun.Args{Pos: []value.Value{c.Name}, Kw: kw})
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if m, ok := res.Value.(*value.Map); ok {
+		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Killed %d processes", m.List("killed").Len()), Changes: m}
+	}
+	return none
+}

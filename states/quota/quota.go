@@ -1,0 +1,78 @@
+// Package quota is Salt's state module "quota": disk quotas.
+package quota
+
+import (
+	"context"
+	"fmt"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/machine"
+)
+
+// States returns the rows of the state module "quota".
+func States() fun.Module {
+	return fun.Module{Name: "quota", Kind: fun.State, Doc: "Manage disk quotas.", Avail: available, Specs: specs}
+}
+
+func available(env *fun.Env) (bool, string) {
+	if ok, _ := machine.Provided(env, "quota"); !ok {
+		return false, "quota module could not be loaded"
+	}
+	return true, ""
+}
+
+var specs = []fun.Spec{
+	{
+		Name: "mode", State: mode, Src: "states/quota.py mode",
+		Doc:     "Turn the quotas of a file system on or off.",
+		Example: "/home:\n  quota.mode:\n    - mode: on\n    - quotatype: user",
+		Args: []fun.Arg{
+			{Name: "name", Type: fun.Path, Required: true, Doc: "mount point of the file system"},
+			{Name: "mode", Type: fun.Bool, Required: true, Doc: "whether quotas are on"},
+			{Name: "quotatype", Type: fun.Str, Required: true, Doc: "user, group or project: whose quotas are looked at"},
+		},
+	},
+}
+
+// current returns whether the quotas of the file system are "on" or "off".
+func current(ctx context.Context, c *fun.Call) (string, error) {
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "quota.get_mode", fun.Args{Pos: []value.Value{c.Name}})
+	if err != nil {
+		return "", err
+	}
+	m, _ := res.Value.(*value.Map)
+	if m == nil || m.Map(c.Name) == nil || !m.Map(c.Name).Has(c.Str("quotatype")) {
+		said := "no quotas are known"
+		if m != nil && m.Str(c.Name) != "" && m.Map(c.Name) == nil {
+			said = m.Str(c.Name)
+		}
+		return "", fun.Errorf("%s quota of %s: %s", c.Str("quotatype"), c.Name, said)
+	}
+	return m.Map(c.Name).Str(c.Str("quotatype")), nil
+}
+
+// mode turns quotas on or off. Salt: salt/states/quota.py mode.
+func mode(ctx context.Context, c *fun.Call) fun.Ret {
+	want := "off"
+	if c.Bool("mode") {
+		want = "on"
+	}
+	now, err := current(ctx, c)
+	switch {
+	case err != nil:
+		return fun.Fail("Failed to set quota for %s to %s: %v", c.Name, want, err)
+	case now == want:
+		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Quota for %s already set to %s", c.Name, want)}
+	case c.Test:
+		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Quota for %s needs to be set to %s", c.Name, want)}
+	}
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "quota."+want, fun.Args{Pos: []value.Value{c.Name}})
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if !value.Truth(res.Value) {
+		return fun.Fail("Failed to set quota for %s to %s", c.Name, want)
+	}
+	return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Set quota for %s to %s", c.Name, want), Changes: value.MapOf("quota", c.Name)}
+}

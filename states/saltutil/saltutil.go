@@ -1,0 +1,106 @@
+// Package saltutil is Salt's state module "saltutil": custom modules are made known
+// to the run.
+package saltutil
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// States returns the rows of the state module "saltutil".
+func States() fun.Module {
+	return fun.Module{Name: "saltutil", Kind: fun.State, Doc: "Make custom modules known to the run.", Specs: specs}
+}
+
+// nameArgs are the arguments of all functions.
+var nameArgs = []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "any text"}}
+
+const example = "sync everything:\n  saltutil.sync_all:\n    - refresh: True"
+
+// specs are the functions, alphabetically. Further arguments are those of the
+// execution function of the same name: saltenv, refresh, extmod_whitelist ...
+var specs = []fun.Spec{
+	{Name: "sync_all", Doc: "Make all custom modules known.", Src: "states/saltutil.py sync_all", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: syncAll, Example: example},
+	{Name: "sync_beacons", Doc: "Make custom beacons known.", Src: "states/saltutil.py sync_beacons", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_beacons"},
+	{Name: "sync_clouds", Doc: "Make custom clouds known.", Src: "states/saltutil.py sync_clouds", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_clouds"},
+	{Name: "sync_engines", Doc: "Make custom engines known.", Src: "states/saltutil.py sync_engines", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_engines"},
+	{Name: "sync_executors", Doc: "Make custom executors known.", Src: "states/saltutil.py sync_executors", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_executors"},
+	{Name: "sync_grains", Doc: "Make custom grains known.", Src: "states/saltutil.py sync_grains", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_grains"},
+	{Name: "sync_log_handlers", Doc: "Make custom log handlers known.", Src: "states/saltutil.py sync_log_handlers", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_log_handlers"},
+	{Name: "sync_matchers", Doc: "Make custom matchers known.", Src: "states/saltutil.py sync_matchers", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_matchers"},
+	{Name: "sync_modules", Doc: "Make custom execution modules known.", Src: "states/saltutil.py sync_modules", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_modules:\n    - refresh: True"},
+	{Name: "sync_output", Doc: "Make custom outputters known.", Src: "states/saltutil.py sync_output", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_output"},
+	{Name: "sync_pillar", Doc: "Make custom pillar modules known.", Src: "states/saltutil.py sync_pillar", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_pillar"},
+	{Name: "sync_proxymodules", Doc: "Make custom proxy modules known.", Src: "states/saltutil.py sync_proxymodules", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_proxymodules"},
+	{Name: "sync_renderers", Doc: "Make custom renderers known.", Src: "states/saltutil.py sync_renderers", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_renderers"},
+	{Name: "sync_returners", Doc: "Make custom returners known.", Src: "states/saltutil.py sync_returners", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_returners"},
+	{Name: "sync_sdb", Doc: "Make custom sdb modules known.", Src: "states/saltutil.py sync_sdb", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_sdb"},
+	{Name: "sync_serializers", Doc: "Make custom serializers known.", Src: "states/saltutil.py sync_serializers", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_serializers"},
+	{Name: "sync_states", Doc: "Make custom state modules known.", Src: "states/saltutil.py sync_states", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_states"},
+	{Name: "sync_thorium", Doc: "Make custom thorium modules known.", Src: "states/saltutil.py sync_thorium", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_thorium"},
+	{Name: "sync_utils", Doc: "Make custom utility modules known.", Src: "states/saltutil.py sync_utils", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_utils"},
+}
+
+// sync makes the modules of one kind known. Salt: salt/states/saltutil.py
+// _sync_single. Difference: brine uses custom modules where they are and copies
+// nothing, so only those that came since the run began are changes.
+func sync(ctx context.Context, c *fun.Call) fun.Ret {
+	kind := strings.TrimPrefix(c.Spec.Name, "sync_")
+	changes, ret := run(ctx, c)
+	if changes == nil {
+		return ret
+	}
+	l, ok := changes.Get(kind)
+	if !ok {
+		return fun.Ret{Result: fun.OK, Comment: "No updates to sync"}
+	}
+	return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Updated %s.", kind), Changes: value.MapOf(kind, l)}
+}
+
+func syncAll(ctx context.Context, c *fun.Call) fun.Ret {
+	changes, ret := run(ctx, c)
+	if changes == nil {
+		return ret
+	}
+	if changes.Len() == 0 {
+		return fun.Ret{Result: fun.OK, Comment: "No updates to sync"}
+	}
+	return fun.Ret{Result: fun.OK, Comment: "Sync performed", Changes: changes}
+}
+
+// run looks for modules again and returns the new ones by kind. Where it returns nil,
+// ret is the state's return.
+func run(ctx context.Context, c *fun.Call) (changes *value.Map, ret fun.Ret) {
+	if c.Test {
+		return nil, fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("saltutil.%s would have been run", c.Spec.Name)}
+	}
+	// The function checks the further arguments, and that the modules can be listed.
+	if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "saltutil."+c.Spec.Name, fun.Args{Kw: c.Kw}); err != nil {
+		return nil, fun.Fail("Failed to run %s: %s", c.Spec.Name, err)
+	}
+	before := c.Env.Table
+	if err := c.Env.ReloadModules(ctx); err != nil {
+		return nil, fun.Fail("Failed to run %s: %s", c.Spec.Name, err)
+	}
+	changes = value.NewMap(2)
+	for _, k := range []struct {
+		name string
+		kind fun.Kind
+	}{{"modules", fun.Exec}, {"states", fun.State}} {
+		was, l := before.Modules(k.kind), value.NewList()
+		for _, name := range c.Env.Table.Modules(k.kind) {
+			if !slices.Contains(was, name) {
+				l.Append(k.name + "." + name)
+			}
+		}
+		if l.Len() > 0 {
+			changes.Set(k.name, l)
+		}
+	}
+	return changes, fun.Ret{}
+}

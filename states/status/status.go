@@ -1,0 +1,81 @@
+// Package status is Salt's state module "status": whether the load is within limits,
+// and a process runs.
+package status
+
+import (
+	"context"
+	"fmt"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// States returns the rows of the state module "status".
+func States() fun.Module {
+	return fun.Module{Name: "status", Kind: fun.State, Doc: "Check the load and processes.", Specs: specs}
+}
+
+// specs are the functions, alphabetically.
+var specs = []fun.Spec{
+	{
+		Name: "loadavg", Doc: "Check a load average.", Src: "states/status.py loadavg", State: loadavg,
+		Example: "15-min:\n  status.loadavg:\n    - maximum: 1.2\n    - minimum: 0.05",
+		Args: []fun.Arg{
+			{Name: "name", Type: fun.Str, Required: true, Doc: "1-min, 5-min or 15-min"},
+			{Name: "maximum", Type: fun.Float, Doc: "what it may be at most"},
+			{Name: "minimum", Type: fun.Float, Doc: "what it has to be at least"},
+		},
+	},
+	{
+		Name: "process", Doc: "Check that a process runs.", Src: "states/status.py process", State: process,
+		Example: "sshd -D:\n  status.process",
+		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "a regular expression for its line in ps"}},
+	},
+}
+
+// ret reports with the keys of Salt's order.
+func ret(result fun.Outcome, comment string, data value.Value) fun.Ret {
+	return fun.Ret{
+		Result: result, Comment: comment, Extra: value.MapOf("data", data),
+		Order: []string{"name", "result", "comment", "changes", "data"},
+	}
+}
+
+func loadavg(ctx context.Context, c *fun.Call) fun.Ret {
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "status.loadavg", fun.Args{})
+	if err != nil {
+		return fun.Raise(err)
+	}
+	none := value.NewMap(0)
+	m, _ := res.Value.(*value.Map)
+	if m == nil || !m.Has(c.Name) {
+		return ret(fun.Failed, fmt.Sprintf("Requested load average %s not available ", c.Name), none)
+	}
+	low, high := c.Value("minimum"), c.Value("maximum")
+	if value.Truth(low) && value.Truth(high) && c.Float("minimum") >= c.Float("maximum") {
+		return ret(fun.Failed, "Min must be less than max", none)
+	}
+	data := m.At(c.Name)
+	now, err := value.ToFloat(data)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	switch {
+	case value.Truth(low) && now < c.Float("minimum"):
+		return ret(fun.Failed, fmt.Sprintf("Load avg is below minimum of %s at %s", value.Str(low), value.Str(now)), data)
+	case value.Truth(high) && now > c.Float("maximum"):
+		return ret(fun.Failed, fmt.Sprintf("Load avg above maximum of %s at %s", value.Str(high), value.Str(now)), data)
+	}
+	return ret(fun.OK, "Load avg in acceptable range", data)
+}
+
+func process(ctx context.Context, c *fun.Call) fun.Ret {
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "status.pid", fun.Args{Pos: []value.Value{c.Name}})
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if !value.Truth(res.Value) {
+		return ret(fun.Failed, fmt.Sprintf("Process signature \"%s\" not found ", c.Name), value.NewMap(0))
+	}
+	return ret(fun.OK, fmt.Sprintf("Process signature \"%s\" was found ", c.Name), res.Value)
+}

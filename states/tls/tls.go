@@ -1,0 +1,76 @@
+// Package tls is Salt's state module "tls".
+package tls
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/modules/tls"
+)
+
+// States returns the rows of the state module "tls".
+func States() fun.Module {
+	return fun.Module{Name: "tls", Kind: fun.State, Doc: "Check TLS certificates.", Specs: specs}
+}
+
+// specs are the functions.
+var specs = []fun.Spec{
+	{
+		Name: "valid_certificate", State: validCertificate, Src: "states/tls.py valid_certificate",
+		Doc:     "Check that a certificate is valid now, and stays so for some time.",
+		Example: "/etc/ssl/www.crt:\n  tls.valid_certificate:\n    - weeks: 1",
+		Args: []fun.Arg{
+			{Name: "name", Type: fun.Str, Required: true, Doc: "file of the certificate, or PEM text"},
+			{Name: "weeks", Type: fun.Float, Default: int64(0), Unit: "weeks", Doc: "weeks that it has to stay valid"},
+			{Name: "days", Type: fun.Float, Default: int64(0), Unit: "days", Doc: "and days"},
+			{Name: "hours", Type: fun.Float, Default: int64(0), Unit: "hours", Doc: "and hours"},
+			{Name: "minutes", Type: fun.Float, Default: int64(0), Unit: "minutes", Doc: "and minutes"},
+			{Name: "seconds", Type: fun.Float, Default: int64(0), Unit: "s", Doc: "and seconds"},
+		},
+	},
+}
+
+// validCertificate checks a certificate. Salt: states/tls.py valid_certificate.
+func validCertificate(_ context.Context, c *fun.Call) fun.Ret {
+	cert, err := tls.Load(c.Env.Host, c.Name)
+	if err != nil {
+		return fun.Ret{Comment: host.OSError(err)}
+	}
+	now := c.Env.Host.Now()
+	switch {
+	case now.Before(cert.NotBefore):
+		return fun.Ret{Comment: "Certificate is not yet valid"}
+	case now.After(cert.NotAfter):
+		return fun.Ret{Comment: "Certificate is expired"}
+	}
+	left := cert.NotAfter.Sub(now).Round(time.Microsecond)
+	want := 0.0
+	for arg, unit := range map[string]float64{"weeks": 604800, "days": 86400, "hours": 3600, "minutes": 60, "seconds": 1} {
+		want += c.Float(arg) * unit
+	}
+	if left.Seconds() < want {
+		return fun.Ret{Comment: fmt.Sprintf("Certificate will expire in %s, which is less than %s", delta(left), delta(time.Duration(min(want, 9e9)*float64(time.Second))))}
+	}
+	return fun.Ret{Result: fun.OK, Comment: "Certificate is valid for " + delta(left)}
+}
+
+// delta writes a duration as Python's timedelta.
+func delta(d time.Duration) string {
+	const day = 24 * time.Hour
+	days := d / day
+	d -= days * day
+	s := fmt.Sprintf("%d:%02d:%02d", d/time.Hour, d/time.Minute%60, d/time.Second%60)
+	if us := d % time.Second / time.Microsecond; us != 0 {
+		s += fmt.Sprintf(".%06d", us)
+	}
+	if days == 0 {
+		return s
+	}
+	if days == 1 {
+		return "1 day, " + s
+	}
+	return fmt.Sprintf("%d days, %s", days, s)
+}

@@ -1,0 +1,436 @@
+package x509
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	mod "brine/modules/x509"
+	"brine/modules/x509/pki"
+)
+
+// fileArgsV1 are the arguments of file.managed that the older module takes.
+var fileArgsV1 = fileArgs[:9]
+
+// privateKeyManaged manages a private key. In test mode none is made. Salt:
+// states/x509.py private_key_managed. Differences: a key is never part of the
+// changes; a file that is no RSA key is replaced only with overwrite.
+func privateKeyManaged(ctx context.Context, c *fun.Call) fun.Ret {
+	file, _ := split(c, fileArgsV1)
+	h := c.Env.Host
+	pass := mod.Pass(c.Value("passphrase"))
+	keep := false
+	if mod.IsFile(h, c.Name) {
+		bits, err := keyBits(c, pass)
+		if err != nil {
+			return fun.Raise(err)
+		}
+		keep = bits == c.Int("bits") && !c.Bool("new")
+	}
+	contents := ""
+	var err error
+	switch {
+	case keep:
+		contents, err = mod.PEMEntry(h, c.Name, "(?:RSA |ENCRYPTED )?PRIVATE KEY")
+	case c.Test:
+		contents = "-----BEGIN RSA PRIVATE KEY-----" // only to differ from what is there
+	default:
+		contents, err = mod.CreateKeyV1(c.Int("bits"), pass, c.Str("cipher"))
+	}
+	if err != nil {
+		return fun.Raise(err)
+	}
+	file.Set("contents", contents)
+	file.Set("show_changes", false)
+	ret := fileManaged(ctx, c, file, c.Test)
+	if !keep && changesOf(ret).Len() > 0 {
+		ret.Changes = value.MapOf("new", "New private key generated")
+	}
+	return ret
+}
+
+// keyBits returns the size of the RSA key in the file, 0 where there is none. It
+// fails for a key that the passphrase does not open, or of another kind, unless
+// overwrite says that it may go.
+func keyBits(c *fun.Call, pass *string) (int64, error) {
+	data, err := c.Env.Host.ReadFile(c.Name)
+	if err != nil {
+		return 0, fun.Errorf("%v", err)
+	}
+	k, _, err := pki.LoadKey(data, pass)
+	if errors.Is(err, pki.ErrUnencrypted) {
+		k, _, err = pki.LoadKey(data, nil)
+	}
+	if err == nil && pki.KeyType(k.Public()) == "rsa" {
+		n, _ := pki.KeySize(k.Public())
+		return int64(n), nil
+	}
+	if !pki.HasPrivate(string(data)) || c.Bool("overwrite") {
+		return 0, nil
+	}
+	if err == nil {
+		return 0, fun.Errorf("%s has a private key that is not RSA. Pass overwrite: true to replace it", c.Name)
+	}
+	return 0, fun.Errorf("The provided passphrase cannot decrypt the private key.")
+}
+
+// csrManaged manages a certificate signing request. Salt: states/x509.py
+// csr_managed. Difference: a request that is as it would be made stays, whatever
+// the signature, which is another each time for some kinds of keys.
+func csrManaged(ctx context.Context, c *fun.Call) fun.Ret {
+	file, rest := split(c, fileArgsV1)
+	h := c.Env.Host
+	old := value.Value(c.Name + " is not a valid csr.")
+	if m, err := mod.CSRInfoV1(h, c.Name); err == nil {
+		old = m
+	}
+	contents, err := mod.CreateCSRV1(h, rest)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if entry, err := mod.PEMEntry(h, c.Name, "CERTIFICATE REQUEST"); err == nil && sameRequest(entry, contents) {
+		contents = entry
+	}
+	file.Set("contents", contents)
+	ret := fileManaged(ctx, c, file, c.Test)
+	if changesOf(ret).Len() == 0 {
+		return ret
+	}
+	now, err := mod.CSRInfoV1(h, contents)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if !value.Equal(old, now) {
+		ret.Changes = value.MapOf("Old", old, "New", now)
+	}
+	return ret
+}
+
+// sameRequest reports whether two requests differ in nothing but the signature, and
+// that of the first is valid.
+func sameRequest(a, b string) bool {
+	x, _, err1 := pki.LoadCSR([]byte(a))
+	y, _, err2 := pki.LoadCSR([]byte(b))
+	return err1 == nil && err2 == nil && string(x.RawTBSCertificateRequest) == string(y.RawTBSCertificateRequest) &&
+		x.SignatureAlgorithm == y.SignatureAlgorithm && x.CheckSignature() == nil
+}
+
+// pemManaged manages a PEM block. Salt: states/x509.py pem_managed. Difference:
+// a private key is not part of the changes.
+func pemManaged(ctx context.Context, c *fun.Call) fun.Ret {
+	file, _ := split(c, fileArgsV1)
+	if !c.Bool("backup") {
+		file.Delete("backup")
+	}
+	entry, err := mod.PEMEntry(c.Env.Host, c.Value("text"), "")
+	if err != nil {
+		return fun.Raise(err)
+	}
+	return writePEM(ctx, c, file, entry)
+}
+
+// A certState is a certificate that the older module manages.
+type certState struct {
+	c    *fun.Call
+	name string
+	kw   *value.Map
+	file *value.Map
+}
+
+// certificateManaged manages a certificate. Salt: states/x509.py certificate_managed.
+// Difference: test mode tells what would be done, where Salt fails.
+func certificateManaged(ctx context.Context, c *fun.Call) fun.Ret {
+	file, rest := split(c, fileArgsV1)
+	s := &certState{c: c, name: c.Name, kw: rest, file: file}
+	if p := c.Str("path"); p != "" {
+		s.name, s.c = p, named(c, p)
+	}
+	for _, k := range []string{"path", "days_remaining", "append_certs"} {
+		rest.Delete(k)
+	}
+	switch {
+	case s.kw.Has("ca_server") && !s.kw.Has("signing_policy"):
+		return fun.Raise(value.Raise("salt.exceptions.SaltInvocationError", "signing_policy must be specified if ca_server is."))
+	case !s.kw.Has("public_key") && !s.kw.Has("signing_private_key") && !s.kw.Has("csr"):
+		return fun.Raise(value.Raise("salt.exceptions.SaltInvocationError", "public_key, signing_private_key, or csr must be specified."))
+	}
+	reason, current, err := s.check(ctx)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if reason == "" {
+		return s.write(ctx)
+	}
+	if c.Test {
+		s.file.Set("contents", "")
+		ret := s.write(ctx)
+		ret.Result, ret.Comment = fun.WouldChange, "Certificate "+s.name+" will be created"
+		changesOf(ret).Set("Status", value.MapOf("Old", reason, "New", "Certificate will be valid and up to date"))
+		return ret
+	}
+	contents, ret := s.contents(ctx)
+	if ret != nil {
+		return *ret
+	}
+	s.file.Set("contents", contents)
+	out := s.write(ctx)
+	if out.Result != fun.OK {
+		return out
+	}
+	info, err := mod.InfoV1(c.Env, s.name)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	changes := changesOf(out)
+	changes.Set("Certificate", value.MapOf("Old", current, "New", info))
+	changes.Set("Status", value.MapOf("Old", reason, "New", "Certificate is valid and up to date"))
+	return out
+}
+
+// named returns the call under another name.
+func named(c *fun.Call, name string) *fun.Call {
+	n := *c
+	n.Name = name
+	return &n
+}
+
+// write runs file.managed and reports its changes as those of the certificate.
+func (s *certState) write(ctx context.Context) fun.Ret {
+	r := fileManaged(ctx, s.c, s.file, s.c.Test)
+	if r.Err != nil {
+		return r
+	}
+	ret := fun.Ret{Name: s.name, Result: r.Result, Comment: r.Comment, Changes: value.NewMap(3)}
+	if r.Result != fun.Failed {
+		ret.Comment = "Certificate " + s.name + " is valid and up to date"
+	}
+	if r.Result == fun.WouldChange {
+		ret.Comment = r.Comment
+	}
+	if ch := changesOf(r); ch.Len() > 0 {
+		ret.Changes.(*value.Map).Set("File", ch)
+	}
+	return ret
+}
+
+// check returns why the certificate has to be made again, "" where it has not, and
+// what is in the file.
+func (s *certState) check(ctx context.Context) (reason string, current *value.Map, err error) {
+	none := value.NewMap(0)
+	env := s.c.Env
+	if !mod.IsFile(env.Host, s.name) {
+		return s.name + " does not exist", none, nil
+	}
+	current, err = mod.InfoV1(env, s.name)
+	if err != nil {
+		return s.name + " is not a valid certificate: " + err.Error(), none, nil
+	}
+	if s.kw.Has("ca_server") {
+		return s.checkRemote(current)
+	}
+	want, err := mod.TestCertV1(ctx, env, s.kw)
+	if err != nil {
+		if bad := (*fun.InvocationError)(nil); errors.As(err, &bad) {
+			return s.name + " is not a valid certificate: " + err.Error(), none, nil
+		}
+		return "", nil, err
+	}
+	ok, err := mod.VerifyV1(env.Host, s.name, want.At("Issuer Public Key"), nil)
+	if err != nil {
+		return "", nil, err
+	}
+	if !ok {
+		if s.kw.Has("signing_private_key") {
+			return "Certificate is not signed by private_signing_key", current, nil
+		}
+		return "Certificate is not signed by the requested issuer", current, nil
+	}
+	if diff := differs(current, want, s.kw.Has("serial_number")); len(diff) > 0 {
+		return "Certificate properties are different: " + strings.Join(diff, ", "), current, nil
+	}
+	return s.renewal(current), current, nil
+}
+
+// checkRemote looks at a certificate of a remote CA as far as that is known here.
+func (s *certState) checkRemote(current *value.Map) (string, *value.Map, error) {
+	return s.renewal(current), current, nil
+}
+
+// renewal returns why a certificate has to be renewed, "" where it has not.
+func (s *certState) renewal(current *value.Map) string {
+	want := s.c.Int("days_remaining")
+	left := int64(0)
+	if t, err := time.Parse(pki.TimeFormat, current.Str("Not After")); err == nil {
+		d := t.Sub(s.c.Env.Host.Now())
+		left = int64(d / (24 * time.Hour))
+		if d < 0 && d%(24*time.Hour) != 0 {
+			left--
+		}
+	}
+	if want == 0 || left >= want {
+		return ""
+	}
+	return fmt.Sprintf("Certificate needs renewal: %d days remaining but it needs to be at least %d", left, want)
+}
+
+// contents makes the certificate and what follows it in the file.
+func (s *certState) contents(ctx context.Context) (string, *fun.Ret) {
+	raise := func(err error) (string, *fun.Ret) {
+		r := fun.Raise(err)
+		return "", &r
+	}
+	text, err := mod.CertTextV1(ctx, s.c.Env, s.kw)
+	if err != nil {
+		return raise(err)
+	}
+	for _, f := range s.c.List("append_certs") {
+		entry, err := mod.PEMEntry(s.c.Env.Host, f, "CERTIFICATE")
+		if err != nil {
+			r := fun.Ret{Name: s.name, Comment: value.Str(f) + " is not a valid certificate file, cannot append it to the certificate " + s.name + ".\nThe error returned by the x509 module was:\n" + err.Error()}
+			return "", &r
+		}
+		text += entry
+	}
+	return text, nil
+}
+
+// differs returns the properties of a certificate that are not as wanted.
+func differs(have, want *value.Map, serial bool) []string {
+	var diff []string
+	for k, w := range want.All() {
+		switch k {
+		case "Not Before", "Not After", "SHA1 Finger Print", "SHA-256 Finger Print", "MD5 Finger Print", "Issuer Public Key":
+			continue
+		case "Serial Number":
+			if !serial {
+				continue
+			}
+		case "Subject Hash", "Issuer Hash":
+			continue // differs where the name does
+		case "X509v3 Extensions":
+			h, _ := have.At(k).(*value.Map)
+			if h == nil || !value.Equal(comparable(h, serial), comparable(w.(*value.Map), serial)) {
+				diff = append(diff, value.Str(k))
+			}
+			continue
+		}
+		if !value.Equal(have.At(k), w) {
+			diff = append(diff, value.Str(k))
+		}
+	}
+	if have.Has("X509v3 Extensions") && !want.Has("X509v3 Extensions") {
+		diff = append(diff, "X509v3 Extensions")
+	}
+	return diff
+}
+
+// comparable returns extensions without what differs between certificates of the
+// same arguments.
+func comparable(exts *value.Map, serial bool) *value.Map {
+	text, ok := exts.At("authorityKeyIdentifier").(string)
+	if !ok {
+		return exts
+	}
+	out := exts.Copy()
+	text = regexp.MustCompile(`DirName:[^\n]+`).ReplaceAllString(text, "Dirname:--")
+	if !serial {
+		text = regexp.MustCompile(`serial:(?:[0-9A-F]{2}:)*[0-9A-F]{2}`).ReplaceAllString(text, "serial:--")
+	}
+	out.Set("authorityKeyIdentifier", text)
+	return out
+}
+
+// crlManaged manages a revocation list. Salt: states/x509.py crl_managed.
+// Difference: an entry without revocation_date keeps the date that it has.
+func crlManaged(ctx context.Context, c *fun.Call) fun.Ret {
+	file, _ := split(c, fileArgsV1)
+	h := c.Env.Host
+	remaining := c.Int("days_remaining")
+	old := value.Value(c.Name + " does not exist.")
+	var current *value.Map
+	keep := false
+	if mod.IsFile(h, c.Name) {
+		old = c.Name + " is not a valid CRL."
+		if m, err := mod.CRLInfoV1(h, c.Name); err == nil {
+			old, current = m, m
+		}
+	}
+	revoked, err := datesOf(c, current)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	kw := value.MapOf("signing_private_key", c.Value("signing_private_key"), "signing_private_key_passphrase", c.Value("signing_private_key_passphrase"),
+		"signing_cert", c.Value("signing_cert"), "revoked", revoked, "days_valid", c.Value("days_valid"), "digest", c.Value("digest"), "include_expired", c.Value("include_expired"))
+	text, err := mod.CreateCRLV1(h, kw)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	info, err := mod.CRLInfoV1(h, text)
+	if err != nil {
+		return fun.Raise(err)
+	}
+	if current != nil && value.Equal(undated(current), undated(info)) {
+		left := -1.0
+		if t, err := time.Parse(pki.TimeFormat, current.Str("Next Update")); err == nil {
+			left = t.Sub(h.Now()).Hours() / 24
+		}
+		if left > 0 && (remaining == 0 || int64(left) > remaining) {
+			if keep, err = mod.VerifyCRLV1(h, c.Name, c.Value("signing_cert")); err != nil {
+				return fun.Raise(err)
+			}
+		}
+	}
+	if keep {
+		if text, err = mod.PEMEntry(h, c.Name, "X509 CRL"); err != nil {
+			return fun.Raise(err)
+		}
+	}
+	file.Set("contents", text)
+	ret := fileManaged(ctx, c, file, c.Test)
+	if !keep && ret.Result != fun.Failed {
+		ret.Changes = value.MapOf("Old", old, "New", info)
+	}
+	return ret
+}
+
+func undated(m *value.Map) *value.Map {
+	out := m.Copy()
+	out.Delete("Last Update")
+	out.Delete("Next Update")
+	return out
+}
+
+// datesOf returns the entries of revoked; one without revocation_date gets that of
+// the list in the file.
+func datesOf(c *fun.Call, current *value.Map) (*value.List, error) {
+	dates := map[string]value.Value{}
+	if current != nil {
+		if l := current.List("Revoked Certificates"); l != nil {
+			for _, x := range l.Items {
+				m, _ := x.(*value.Map)
+				for k, v := range m.All() {
+					if one, ok := v.(*value.Map); ok {
+						dates[value.Str(k)] = one.At("Revocation Date")
+					}
+				}
+			}
+		}
+	}
+	out := value.NewList()
+	for _, x := range c.List("revoked") {
+		m, serial, err := mod.RevokedSerial(c.Env.Host, x)
+		if err != nil {
+			return nil, err
+		}
+		if d := dates[serial]; d != nil && !m.Has("revocation_date") {
+			m.Set("revocation_date", d)
+		}
+		out.Append(m)
+	}
+	return out, nil
+}
