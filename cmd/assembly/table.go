@@ -39,6 +39,8 @@ import (
 	"brine/modules/pkg/aptpkg"
 	"brine/modules/pkg/dpkg"
 	pkgresource "brine/modules/pkg/resource"
+	"brine/modules/pkg/rpm"
+	"brine/modules/pkg/yumpkg"
 	randommod "brine/modules/random"
 	runitmod "brine/modules/runit"
 	saltutilmod "brine/modules/saltutil"
@@ -129,6 +131,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
 		{Kind: fun.Exec, Name: "pkg_resource", Load: pkgresource.Module},
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},
+		{Kind: fun.Exec, Name: "rpm_lowpkg", Virtual: "lowpkg", Load: rpm.Module},
 		{Kind: fun.Exec, Name: "runit", Load: runitmod.Module},
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
 		{Kind: fun.Exec, Name: "shadow", Load: shadowmod.Module},
@@ -146,6 +149,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "test", Load: testmod.Module},
 		{Kind: fun.Exec, Name: "timezone", Load: timezonemod.Module},
 		{Kind: fun.Exec, Name: "user", Load: usermod.Module},
+		{Kind: fun.Exec, Name: "yumpkg", Virtual: "pkg", Load: yumpkg.Module},
 
 		{Kind: fun.State, Name: "alternatives", Load: alternativesstates.States},
 		{Kind: fun.State, Name: "archive", Load: archivestates.States},
