@@ -41,6 +41,7 @@ import (
 	pkgresource "brine/modules/pkg/resource"
 	"brine/modules/pkg/rpm"
 	"brine/modules/pkg/yumpkg"
+	"brine/modules/pkg/zypperpkg"
 	randommod "brine/modules/random"
 	runitmod "brine/modules/runit"
 	saltutilmod "brine/modules/saltutil"
@@ -150,6 +151,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "timezone", Load: timezonemod.Module},
 		{Kind: fun.Exec, Name: "user", Load: usermod.Module},
 		{Kind: fun.Exec, Name: "yumpkg", Virtual: "pkg", Load: yumpkg.Module},
+		{Kind: fun.Exec, Name: "zypperpkg", Virtual: "pkg", Load: zypperpkg.Module},
 
 		{Kind: fun.State, Name: "alternatives", Load: alternativesstates.States},
 		{Kind: fun.State, Name: "archive", Load: archivestates.States},

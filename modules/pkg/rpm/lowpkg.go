@@ -258,7 +258,9 @@ func Diff(ctx context.Context, env *fun.Env, file, name string) (string, error) 
 	return strings.TrimRight(value.DecodeReplace(text), "\n"), nil
 }
 
-func versionCmp(_ context.Context, c *fun.Call) (fun.Result, error) {
+// VersionCmp is the function version_cmp: of the arguments ver1, ver2 and
+// ignore_epoch.
+func VersionCmp(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(int64(Compare(c.Str("ver1"), c.Str("ver2"), c.Bool("ignore_epoch"))))
 }
 
@@ -277,16 +279,21 @@ func checksum(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	m := value.NewMap(len(files))
 	for _, f := range files {
-		st, err := c.Env.Host.Stat(f)
-		good := err == nil && st.Mode.IsRegular() && !strings.HasPrefix(f, "-")
-		if good {
-			out, err := Query(ctx, c.Env.Host, root(c), "-K", "--quiet", f)
-			if err != nil {
-				return fun.Result{}, err
-			}
-			good = out.Status == 0
+		good, err := Valid(ctx, c.Env, root(c), f)
+		if err != nil {
+			return fun.Result{}, err
 		}
 		m.Set(f, good)
 	}
 	return fun.Value(m)
+}
+
+// Valid reports whether a path is that of a package file with the right checksums
+// and signatures.
+func Valid(ctx context.Context, env *fun.Env, root, file string) (bool, error) {
+	if st, err := env.Host.Stat(file); err != nil || !st.Mode.IsRegular() || strings.HasPrefix(file, "-") {
+		return false, nil
+	}
+	out, err := Query(ctx, env.Host, root, "-K", "--quiet", file)
+	return out.Status == 0, err
 }

@@ -121,7 +121,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "version_cmp", Doc: "Compare two versions as rpm does: -1, 0 or 1.\nA release that only one of them has is ignored.", Src: "modules/rpm_lowpkg.py version_cmp", Fn: versionCmp,
+		Name: "version_cmp", Doc: "Compare two versions as rpm does: -1, 0 or 1.\nA release that only one of them has is ignored.", Src: "modules/rpm_lowpkg.py version_cmp", Fn: VersionCmp,
 		Example: "call lowpkg.version_cmp 0.2-001 0.2.0.1-002",
 		Args: []fun.Arg{
 			{Name: "ver1", Type: fun.Str | fun.None, Required: true, Doc: "a version"},
