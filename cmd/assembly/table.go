@@ -36,8 +36,10 @@ import (
 	openrcmod "brine/modules/openrc"
 	outmod "brine/modules/out"
 	pillarmod "brine/modules/pillar"
+	"brine/modules/pkg/apkpkg"
 	"brine/modules/pkg/aptpkg"
 	"brine/modules/pkg/dpkg"
+	"brine/modules/pkg/pacmanpkg"
 	pkgresource "brine/modules/pkg/resource"
 	"brine/modules/pkg/rpm"
 	"brine/modules/pkg/yumpkg"
@@ -99,6 +101,7 @@ import (
 func Table() *fun.Table {
 	return fun.NewTable([]fun.Entry{
 		{Kind: fun.Exec, Name: "aptpkg", Virtual: "pkg", Load: aptpkg.Module},
+		{Kind: fun.Exec, Name: "apkpkg", Virtual: "pkg", Load: apkpkg.Module},
 		{Kind: fun.Exec, Name: "alternatives", Load: alternativesmod.Module},
 		{Kind: fun.Exec, Name: "archive", Load: archivemod.Module},
 		{Kind: fun.Exec, Name: "cmd", Load: cmdmod.Module},
@@ -129,6 +132,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "mount", Load: mountmod.Module},
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
 		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
+		{Kind: fun.Exec, Name: "pacmanpkg", Virtual: "pkg", Load: pacmanpkg.Module},
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
 		{Kind: fun.Exec, Name: "pkg_resource", Load: pkgresource.Module},
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},

@@ -190,3 +190,20 @@ func ServiceOf(h host.Host, pid string) string {
 	}
 	return ""
 }
+
+// Running reports whether a process of a program's name runs.
+func Running(h host.Host, name string) bool {
+	pids, err := h.ReadDir("/proc")
+	if err != nil {
+		return false
+	}
+	for _, pid := range pids {
+		if strings.Trim(pid, "0123456789") != "" {
+			continue
+		}
+		if comm, err := h.ReadFile("/proc/" + pid + "/comm"); err == nil && strings.TrimSpace(string(comm)) == name {
+			return true
+		}
+	}
+	return false
+}
