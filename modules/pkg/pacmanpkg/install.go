@@ -45,9 +45,20 @@ func (p *pacman) act(ctx context.Context, failed string, run func() (pkg.Output,
 	}
 	ret := pkg.CompareDicts(old, now)
 	if out.Status != 0 {
-		return fun.Result{}, &pkg.Error{Msg: failed, Errors: []string{out.Fault()}, Changes: ret}
+		return fun.Result{}, &pkg.Error{Msg: failed, Errors: []string{fault(&out)}, Changes: ret}
 	}
 	return fun.Value(ret)
+}
+
+// fault is what pacman says of a failure: on stderr, and why on stdout.
+func fault(out *pkg.Output) string {
+	text := out.Fault()
+	for line := range strings.SplitSeq(out.Stdout, "\n") {
+		if strings.HasPrefix(line, ":: ") && !strings.HasSuffix(line, "...") && !strings.Contains(line, "[Y/n]") && !strings.Contains(line, "[y/N]") && line != text {
+			text += "\n" + line
+		}
+	}
+	return text
 }
 
 // plan returns the arguments of pacman and what to install, or why that cannot be
@@ -80,7 +91,7 @@ func (p *pacman) plan(ctx context.Context, c *fun.Call, req *pkg.Request) (args,
 		args = append(args, "-w")
 	}
 	args = append(args, "--noprogressbar", "--noconfirm", "--needed")
-	var available *value.Map
+	w := wildcards{pacman: p, refresh: refresh}
 	for _, t := range list {
 		if err := pkg.CheckName(t.Name); err != nil {
 			return nil, nil, nil, err
@@ -90,36 +101,57 @@ func (p *pacman) plan(ctx context.Context, c *fun.Call, req *pkg.Request) (args,
 			targets = append(targets, t.Name)
 		}
 		for _, cond := range conditions {
-			if cond.Oper == "==" {
-				cond.Oper = "="
-			}
-			if !strings.Contains(cond.Version, "*") {
-				targets = append(targets, t.Name+cond.Oper+cond.Version)
-				continue
-			}
-			if cond.Oper != "=" {
-				errs = append(errs, "Invalid wildcard for "+t.Name+cond.Oper+cond.Version)
-				continue
-			}
-			if available == nil {
-				if refresh {
-					if _, err := p.refresh(ctx); err != nil {
-						return nil, nil, nil, err
-					}
-					args = slices.DeleteFunc(args, func(a string) bool { return a == "-y" })
-				}
-				if available, err = p.available(ctx, nil, nil, false); err != nil {
-					return nil, nil, nil, err
-				}
-			}
-			if found := newest(available.List(t.Name), cond.Version); found != "" {
-				targets = append(targets, t.Name+"="+found)
-			} else {
-				errs = append(errs, fmt.Sprintf("No version matching '%s' found for package '%s' (available: %s)", cond.Version, t.Name, known(available.List(t.Name))))
+			word, problem, err := w.word(ctx, t.Name, cond)
+			switch {
+			case err != nil:
+				return nil, nil, nil, err
+			case problem != "":
+				errs = append(errs, problem)
+			default:
+				targets = append(targets, word)
 			}
 		}
 	}
+	if w.refreshed {
+		args = slices.DeleteFunc(args, func(a string) bool { return a == "-y" })
+	}
 	return args, targets, errs, nil
+}
+
+// wildcards finds the versions that patterns mean, which pacman does not have.
+type wildcards struct {
+	*pacman
+	refresh, refreshed bool
+	available          *value.Map // nil until it is needed
+}
+
+// word returns how pacman is told of a package of a version, or why it cannot be.
+func (w *wildcards) word(ctx context.Context, name string, cond pkg.Condition) (word, problem string, err error) {
+	if cond.Oper == "==" {
+		cond.Oper = "="
+	}
+	switch {
+	case !strings.Contains(cond.Version, "*"):
+		return name + cond.Oper + cond.Version, "", nil
+	case cond.Oper != "=":
+		return "", "Invalid wildcard for " + name + cond.Oper + cond.Version, nil
+	}
+	if w.available == nil {
+		if w.refresh {
+			if _, err := w.pacman.refresh(ctx); err != nil {
+				return "", "", err
+			}
+			w.refreshed = true
+		}
+		if w.available, err = w.pacman.available(ctx, nil, nil, false); err != nil {
+			return "", "", err
+		}
+	}
+	versions := w.available.List(name)
+	if found := newest(versions, cond.Version); found != "" {
+		return name + "=" + found, "", nil
+	}
+	return "", fmt.Sprintf("No version matching '%s' found for package '%s' (available: %s)", cond.Version, name, known(versions)), nil
 }
 
 func newest(versions *value.List, pattern string) string {

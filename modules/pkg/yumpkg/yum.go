@@ -52,7 +52,7 @@ var programs = []string{dnf5, dnf, tdnf, yum3}
 // program returns the program to use; "" where there is none. The first directory of
 // PATH that has one counts. A dnf that is a link to dnf5 is dnf5.
 func program(h host.Host) string {
-	for _, dir := range strings.Split(pathOf(h), ":") {
+	for dir := range strings.SplitSeq(pathOf(h), ":") {
 		for _, name := range programs {
 			file, err := h.LookPath(name, dir)
 			if dir == "" || err != nil {

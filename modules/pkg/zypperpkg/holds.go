@@ -48,6 +48,49 @@ func listHolds(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, err
 	}
 	z := newZypper(c)
+	names, err := z.lockedNames(ctx)
+	if err != nil || len(names) == 0 {
+		return fun.Result{Value: value.NewList()}, err
+	}
+	info, err := rpm.Info(ctx, c.Env, rpm.InfoQuery{Names: names, Attr: "edition,epoch", All: true, Root: z.root})
+	if err != nil {
+		return fun.Result{}, err
+	}
+	var list []string
+	for k, v := range info.All() {
+		for _, x := range v.(*value.List).Items {
+			hold := value.Str(k)
+			if c.Bool("full") {
+				hold += edition(x.(*value.Map))
+			}
+			if re != nil {
+				if m, err := re.Match(hold); err != nil || m == nil {
+					continue
+				}
+			}
+			if !slices.Contains(list, hold) {
+				list = append(list, hold)
+			}
+		}
+	}
+	return fun.Value(value.Strings(list...))
+}
+
+// edition is what follows the name of a held package: -EPOCH:VERSION-RELEASE.*
+func edition(about *value.Map) string {
+	epoch := about.Str("epoch")
+	if epoch == "" {
+		epoch = "0"
+	}
+	version := about.Str("edition")
+	if _, rest, ok := strings.Cut(version, ":"); ok {
+		version = rest
+	}
+	return "-" + epoch + ":" + version + ".*"
+}
+
+// lockedNames returns the installed packages that locks are for.
+func (z *zypper) lockedNames(ctx context.Context) ([]string, error) {
 	var names []string
 	for k, v := range z.locks().All() {
 		name, lock := value.Str(k), v.(*value.Map)
@@ -64,7 +107,7 @@ func listHolds(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 		found, err := z.search(ctx, name, match, opts...)
 		if err != nil {
-			return fun.Result{}, err
+			return nil, err
 		}
 		for n := range found.All() {
 			if !slices.Contains(names, value.Str(n)) {
@@ -72,39 +115,7 @@ func listHolds(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			}
 		}
 	}
-	var list []string
-	if len(names) > 0 {
-		info, err := rpm.Info(ctx, c.Env, rpm.InfoQuery{Names: names, Attr: "edition,epoch", All: true, Root: z.root})
-		if err != nil {
-			return fun.Result{}, err
-		}
-		for k, v := range info.All() {
-			for _, x := range v.(*value.List).Items {
-				hold := value.Str(k)
-				if c.Bool("full") {
-					one := x.(*value.Map)
-					epoch := one.Str("epoch")
-					if epoch == "" {
-						epoch = "0"
-					}
-					_, edition, ok := strings.Cut(one.Str("edition"), ":")
-					if !ok {
-						edition = one.Str("edition")
-					}
-					hold += "-" + epoch + ":" + edition + ".*"
-				}
-				if re != nil {
-					if m, err := re.Match(hold); err != nil || m == nil {
-						continue
-					}
-				}
-				if !slices.Contains(list, hold) {
-					list = append(list, hold)
-				}
-			}
-		}
-	}
-	return fun.Value(value.Strings(list...))
+	return names, nil
 }
 
 func cleanLocks(ctx context.Context, c *fun.Call) (fun.Result, error) {

@@ -382,10 +382,18 @@ func listInstalledPatches(ctx context.Context, c *fun.Call) (fun.Result, error) 
 
 // searchOptions are the arguments of search that are options of zypper.
 var searchOptions = [...][2]string{
-	{"provides", "--provides"}, {"recommends", "--recommends"}, {"requires", "--requires"}, {"suggests", "--suggests"},
-	{"conflicts", "--conflicts"}, {"obsoletes", "--obsoletes"}, {"file_list", "--file-list"},
-	{"search_descriptions", "--search-descriptions"}, {"case_sensitive", "--case-sensitive"}, {"installed_only", "--installed-only"},
-	{"not_installed_only", "-u"}, {"details", "--details"},
+	{"provides", "--provides"},
+	{"recommends", "--recommends"},
+	{"requires", "--requires"},
+	{"suggests", "--suggests"},
+	{"conflicts", "--conflicts"},
+	{"obsoletes", "--obsoletes"},
+	{"file_list", "--file-list"},
+	{"search_descriptions", "--search-descriptions"},
+	{"case_sensitive", "--case-sensitive"},
+	{"installed_only", "--installed-only"},
+	{"not_installed_only", "-u"},
+	{"details", "--details"},
 }
 
 func search(ctx context.Context, c *fun.Call) (fun.Result, error) {

@@ -130,11 +130,12 @@ func holder(out *pkg.Output) string {
 
 // plain returns all text in an element.
 func (e *element) plain() string {
-	text := e.text
+	var b strings.Builder
+	b.WriteString(e.text)
 	for _, k := range e.kids {
-		text += k.plain()
+		b.WriteString(k.plain())
 	}
-	return text
+	return b.String()
 }
 
 // message is what zypper says of a failure.
