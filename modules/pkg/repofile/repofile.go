@@ -48,7 +48,7 @@ func Parse(text string, strict bool) (*File, error) {
 			return &File{Sections: value.NewMap(0)}, nil
 		}
 	}
-	p.end()
+	p.endSection()
 	return p.f, nil
 }
 
@@ -59,6 +59,7 @@ type parser struct {
 	seen     map[string]bool // sections, and section and option
 	name     string          // of the section
 	section  *value.Map      // nil before the first one
+	comments []string        // of the section
 	option   string          // "" where none can go on
 	lines    []string        // of the option's value
 	indent   int
@@ -99,18 +100,13 @@ func (p *parser) comment(line string) {
 	case p.section == nil:
 		p.f.Header += line + "\n"
 	default:
-		text = strings.TrimLeft(text, " \t")
-		if l := p.section.List("comments"); l != nil {
-			l.Append(text)
-		} else {
-			p.section.Set("comments", value.NewList(text))
-		}
+		p.comments = append(p.comments, strings.TrimLeft(text, " \t"))
 	}
 }
 
 // begin starts a section. The section DEFAULT is none of a repository.
 func (p *parser) begin(name string) error {
-	p.end()
+	p.endSection()
 	p.name = name
 	if had := p.f.Sections.Map(name); had != nil {
 		if p.strict {
@@ -140,6 +136,15 @@ func (p *parser) set(line string) error {
 	p.seen[key] = true
 	p.option, p.lines = option, []string{value.TrimSpace(line[i+1:])}
 	return nil
+}
+
+// endSection ends an option and its section, of which the comments are the last.
+func (p *parser) endSection() {
+	p.end()
+	if p.section != nil && len(p.comments) > 0 {
+		p.section.Set("comments", value.Strings(p.comments...))
+	}
+	p.comments = nil
 }
 
 // end ends an option.
