@@ -22,7 +22,7 @@ type File struct {
 }
 
 // Read reads a file. A file that does not begin with a section has none. strict
-// refuses a section or an option that is there twice, of which the last one counts
+// refuses a section or an option that occurs twice, of which the last one counts
 // else.
 func Read(h host.Host, name string, strict bool) (*File, error) {
 	text, err := textfile.Read(h, name)

@@ -15,7 +15,7 @@ var (
 	}
 	refreshArg = fun.Arg{Name: "refresh", Type: fun.Bool, Default: true, KwOnly: true, Doc: "fetch the metadata of repositories first"}
 	attrArg    = fun.Arg{Name: "diff_attr", Type: fun.Commas, KwOnly: true, Doc: "attributes to return of changed packages in place of versions: epoch, version, release, arch, install_date, install_date_time_t, or all"}
-	strictArg  = fun.Arg{Name: "strict_config", Type: fun.Bool, Default: true, KwOnly: true, Doc: "refuse files with a section or an option that is there twice"}
+	strictArg  = fun.Arg{Name: "strict_config", Type: fun.Bool, Default: true, KwOnly: true, Doc: "refuse files with a section or an option that occurs twice"}
 	basedirArg = fun.Arg{Name: "basedir", Type: fun.Commas, Doc: "directories of files with repositories; default: those of the settings"}
 	repoArg    = fun.Arg{Name: "repo", Type: fun.Str, Required: true, Doc: "name of the repository, or copr:USER/PROJECT"}
 	groupArg   = fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "name of the group"}
