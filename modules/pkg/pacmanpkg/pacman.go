@@ -90,7 +90,7 @@ func (p *pacman) installed(ctx context.Context) (*value.Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	if out.Status != 0 && out.Stdout == "" && out.Stderr != "" {
+	if out.Status != 0 && out.Stdout == "" && strings.Contains(out.Stderr, "error:") { // with no package, it warns
 		return nil, fun.Errorf("pacman cannot list packages: %s", out.Stderr)
 	}
 	m := value.NewMap(64)
