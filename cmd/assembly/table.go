@@ -51,9 +51,14 @@ import (
 	openrcmod "brine/modules/openrc"
 	outmod "brine/modules/out"
 	pillarmod "brine/modules/pillar"
+	"brine/modules/pkg/apkpkg"
 	"brine/modules/pkg/aptpkg"
 	"brine/modules/pkg/dpkg"
+	"brine/modules/pkg/pacmanpkg"
 	pkgresource "brine/modules/pkg/resource"
+	"brine/modules/pkg/rpm"
+	"brine/modules/pkg/yumpkg"
+	"brine/modules/pkg/zypperpkg"
 	psmod "brine/modules/ps"
 	quotamod "brine/modules/quota"
 	randommod "brine/modules/random"
@@ -149,6 +154,7 @@ func Table() *fun.Table {
 	return fun.NewTable([]fun.Entry{
 		{Kind: fun.Exec, Name: "aptpkg", Virtual: "pkg", Load: aptpkg.Module},
 		{Kind: fun.Exec, Name: "aliases", Load: aliasesmod.Module},
+		{Kind: fun.Exec, Name: "apkpkg", Virtual: "pkg", Load: apkpkg.Module},
 		{Kind: fun.Exec, Name: "alternatives", Load: alternativesmod.Module},
 		{Kind: fun.Exec, Name: "deb_apache", Virtual: "apache", Load: apachemod.Debian},
 		{Kind: fun.Exec, Name: "apache", Virtual: "apache", Load: apachemod.Module},
@@ -193,6 +199,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
 		{Kind: fun.Exec, Name: "nfs3", Load: nfs3mod.Module},
 		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
+		{Kind: fun.Exec, Name: "pacmanpkg", Virtual: "pkg", Load: pacmanpkg.Module},
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
 		{Kind: fun.Exec, Name: "pkg_resource", Load: pkgresource.Module},
 		{Kind: fun.Exec, Name: "ps", Load: psmod.Module},
@@ -203,6 +210,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "quota", Load: quotamod.Module},
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},
 		{Kind: fun.Exec, Name: "rsync", Load: rsyncmod.Module},
+		{Kind: fun.Exec, Name: "rpm_lowpkg", Virtual: "lowpkg", Load: rpm.Module},
 		{Kind: fun.Exec, Name: "runit", Load: runitmod.Module},
 		{Kind: fun.Exec, Name: "saltcheck", Load: saltcheckmod.Module},
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
@@ -228,6 +236,8 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "webutil", Load: webutilmod.Module},
 		{Kind: fun.Exec, Name: "x509", Virtual: "x509", Load: x509mod.Module},
 		{Kind: fun.Exec, Name: "x509_v2", Virtual: "x509", Load: x509mod.ModuleV2},
+		{Kind: fun.Exec, Name: "yumpkg", Virtual: "pkg", Load: yumpkg.Module},
+		{Kind: fun.Exec, Name: "zypperpkg", Virtual: "pkg", Load: zypperpkg.Module},
 
 		{Kind: fun.State, Name: "alias", Load: aliasstates.States},
 		{Kind: fun.State, Name: "alternatives", Load: alternativesstates.States},
