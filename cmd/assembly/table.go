@@ -32,6 +32,7 @@ import (
 	logrotatemod "brine/modules/logrotate"
 	matchmod "brine/modules/match"
 	mountmod "brine/modules/mount"
+	mysqlmod "brine/modules/mysql"
 	networkmod "brine/modules/network"
 	openrcmod "brine/modules/openrc"
 	outmod "brine/modules/out"
@@ -79,6 +80,10 @@ import (
 	logrotatestates "brine/states/logrotate"
 	modulestates "brine/states/module"
 	mountstates "brine/states/mount"
+	mysqldatabasestates "brine/states/mysqldatabase"
+	mysqlgrantsstates "brine/states/mysqlgrants"
+	mysqlquerystates "brine/states/mysqlquery"
+	mysqluserstates "brine/states/mysqluser"
 	pkgstates "brine/states/pkg"
 	saltstates "brine/states/salt"
 	servicestates "brine/states/service"
@@ -124,6 +129,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "logrotate", Load: logrotatemod.Module},
 		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
 		{Kind: fun.Exec, Name: "mount", Load: mountmod.Module},
+		{Kind: fun.Exec, Name: "mysql", Load: mysqlmod.Module},
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
 		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
@@ -165,6 +171,10 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "linux_acl", Virtual: "acl", Load: linuxaclstates.States},
 		{Kind: fun.State, Name: "logrotate", Load: logrotatestates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
+		{Kind: fun.State, Name: "mysql_database", Load: mysqldatabasestates.States},
+		{Kind: fun.State, Name: "mysql_grants", Load: mysqlgrantsstates.States},
+		{Kind: fun.State, Name: "mysql_query", Load: mysqlquerystates.States},
+		{Kind: fun.State, Name: "mysql_user", Load: mysqluserstates.States},
 		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
 		{Kind: fun.State, Name: "mount", Load: mountstates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},

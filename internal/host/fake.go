@@ -40,6 +40,8 @@ type Fake struct {
 	FullName map[string]string   // full names of hosts
 	// Listening says which "address:port" take connections.
 	Listening map[string]bool
+	// OnDial, where set, is what Dial does.
+	OnDial func(ctx context.Context, network, address string) (net.Conn, error)
 	Kernel    Uname
 	Space     map[string]Statfs // file systems by path
 	// Fault, where set, is asked before each operation of Files; an error of

@@ -249,6 +249,9 @@ type Network interface {
 	// Connect opens a TCP connection to address:port and closes it; the error
 	// says why that failed. It waits as long as ctx allows.
 	Connect(ctx context.Context, address string, port int) error
+	// Dial opens a connection: network is "tcp" with an address "host:port", or
+	// "unix" with the path of a socket.
+	Dial(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // System tells of the kernel.
