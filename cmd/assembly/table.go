@@ -40,6 +40,7 @@ import (
 	"brine/modules/pkg/aptpkg"
 	"brine/modules/pkg/dpkg"
 	pkgresource "brine/modules/pkg/resource"
+	postgresmod "brine/modules/postgres"
 	randommod "brine/modules/random"
 	runitmod "brine/modules/runit"
 	saltutilmod "brine/modules/saltutil"
@@ -85,6 +86,7 @@ import (
 	mysqlquerystates "brine/states/mysqlquery"
 	mysqluserstates "brine/states/mysqluser"
 	pkgstates "brine/states/pkg"
+	postgresstates "brine/states/postgres"
 	saltstates "brine/states/salt"
 	servicestates "brine/states/service"
 	sshauthstates "brine/states/sshauth"
@@ -134,6 +136,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
 		{Kind: fun.Exec, Name: "pkg_resource", Load: pkgresource.Module},
+		{Kind: fun.Exec, Name: "postgres", Load: postgresmod.Module},
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},
 		{Kind: fun.Exec, Name: "runit", Load: runitmod.Module},
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
@@ -177,6 +180,16 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "mysql_user", Load: mysqluserstates.States},
 		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
 		{Kind: fun.State, Name: "mount", Load: mountstates.States},
+		{Kind: fun.State, Name: "postgres_cluster", Load: postgresstates.Clusters},
+		{Kind: fun.State, Name: "postgres_database", Load: postgresstates.Databases},
+		{Kind: fun.State, Name: "postgres_extension", Load: postgresstates.Extensions},
+		{Kind: fun.State, Name: "postgres_group", Load: postgresstates.Groups},
+		{Kind: fun.State, Name: "postgres_initdb", Load: postgresstates.DataDirs},
+		{Kind: fun.State, Name: "postgres_language", Load: postgresstates.Languages},
+		{Kind: fun.State, Name: "postgres_privileges", Load: postgresstates.Privileges},
+		{Kind: fun.State, Name: "postgres_schema", Load: postgresstates.Schemas},
+		{Kind: fun.State, Name: "postgres_tablespace", Load: postgresstates.Tablespaces},
+		{Kind: fun.State, Name: "postgres_user", Load: postgresstates.Users},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "ssh_auth", Load: sshauthstates.States},
 		{Kind: fun.State, Name: "ssh_known_hosts", Load: sshknownhostsstates.States},
