@@ -13,6 +13,7 @@ import (
 	cronmod "brine/modules/cron"
 	datamod "brine/modules/data"
 	defaultsmod "brine/modules/defaults"
+	dockermod "brine/modules/docker"
 	environmod "brine/modules/environ"
 	eventmod "brine/modules/event"
 	filemod "brine/modules/file"
@@ -66,6 +67,7 @@ import (
 	archivestates "brine/states/archive"
 	cmdstates "brine/states/cmd"
 	cronstates "brine/states/cron"
+	dockerstates "brine/states/docker"
 	environstates "brine/states/environ"
 	eventstates "brine/states/event"
 	filestates "brine/states/file"
@@ -112,6 +114,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "data", Load: datamod.Module},
 		{Kind: fun.Exec, Name: "defaults", Load: defaultsmod.Module},
 		{Kind: fun.Exec, Name: "dpkg_lowpkg", Virtual: "lowpkg", Load: dpkg.Module},
+		{Kind: fun.Exec, Name: "dockermod", Virtual: "docker", Load: dockermod.Module},
 		{Kind: fun.Exec, Name: "environ", Load: environmod.Module},
 		{Kind: fun.Exec, Name: "event", Load: eventmod.Module},
 		{Kind: fun.Exec, Name: "file", Load: filemod.Module},
@@ -160,6 +163,10 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "archive", Load: archivestates.States},
 		{Kind: fun.State, Name: "cmd", Load: cmdstates.States},
 		{Kind: fun.State, Name: "cron", Load: cronstates.States},
+		{Kind: fun.State, Name: "docker_container", Load: dockerstates.Containers},
+		{Kind: fun.State, Name: "docker_image", Load: dockerstates.Images},
+		{Kind: fun.State, Name: "docker_network", Load: dockerstates.Networks},
+		{Kind: fun.State, Name: "docker_volume", Load: dockerstates.Volumes},
 		{Kind: fun.State, Name: "environ", Load: environstates.States},
 		{Kind: fun.State, Name: "event", Load: eventstates.States},
 		{Kind: fun.State, Name: "file", Load: filestates.States},
