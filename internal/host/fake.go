@@ -42,8 +42,8 @@ type Fake struct {
 	Listening map[string]bool
 	// OnDial, where set, is what Dial does.
 	OnDial func(ctx context.Context, network, address string) (net.Conn, error)
-	Kernel    Uname
-	Space     map[string]Statfs // file systems by path
+	Kernel Uname
+	Space  map[string]Statfs // file systems by path
 	// Fault, where set, is asked before each operation of Files; an error of
 	// it is what the operation returns. op is the method's name.
 	Fault func(op, path string) error

@@ -73,37 +73,20 @@ func (e *Engine) Compare(ctx context.Context, first, second string, ignore []str
 	ret := value.NewMap(2)
 	for _, part := range []string{"Config", "HostConfig"} {
 		a, b, diff := one.Map(part), two.Map(part), value.NewMap(4)
-		keys := a.Keys()
-		for _, k := range b.Keys() {
-			if !a.Has(k) {
-				keys = append(keys, k)
-			}
-		}
-		for _, k := range keys {
-			name := value.Str(k)
-			if slices.Contains(ignore, name) {
+		for _, k := range keysOf(a, b) {
+			if slices.Contains(ignore, value.Str(k)) {
 				continue
 			}
 			old, now := a.At(k), b.At(k)
-			switch {
-			case name == "OomKillDisable" || old == nil || now == nil:
-				if value.Truth(old) != value.Truth(now) {
-					differ(diff, k, old, now)
-				}
-				continue
-			case name == "Image":
-				if old, err = e.imageID(ctx, value.Str(old)); err != nil {
+			switch k {
+			case "Image":
+				if old, now, err = e.imageIDs(ctx, old, now); err != nil {
 					return nil, err
 				}
-				if now, err = e.imageID(ctx, value.Str(now)); err != nil {
-					return nil, err
-				}
-			case name == "Links":
+			case "Links":
 				old, now = scrubbed(old, first), scrubbed(now, second)
-			case name == "Ulimits" || name == "Env":
-				old, now = sorted(old), sorted(now)
 			}
-			if !value.Equal(old, now) {
+			if another(k, old, now) {
 				differ(diff, k, old, now)
 			}
 		}
@@ -112,6 +95,41 @@ func (e *Engine) Compare(ctx context.Context, first, second string, ignore []str
 		}
 	}
 	return ret, nil
+}
+
+// keysOf returns the keys of two mappings, those of the first one first.
+func keysOf(a, b *value.Map) []value.Value {
+	keys := a.Keys()
+	for _, k := range b.Keys() {
+		if !a.Has(k) {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// another reports whether the values of a key differ. None is nothing, and so is
+// what is empty beside it.
+func another(key, old, now value.Value) bool {
+	if key == "OomKillDisable" || old == nil || now == nil {
+		return value.Truth(old) != value.Truth(now)
+	}
+	if key == "Ulimits" || key == "Env" {
+		old, now = sorted(old), sorted(now)
+	}
+	return !value.Equal(old, now)
+}
+
+// imageIDs returns the IDs of two images; None stays.
+func (e *Engine) imageIDs(ctx context.Context, a, b value.Value) (x, y value.Value, err error) {
+	if a == nil || b == nil {
+		return a, b, nil
+	}
+	if x, err = e.imageID(ctx, value.Str(a)); err != nil {
+		return nil, nil, err
+	}
+	y, err = e.imageID(ctx, value.Str(b))
+	return x, y, err
 }
 
 func (e *Engine) imageID(ctx context.Context, name string) (value.Value, error) {
@@ -263,13 +281,7 @@ func compareIP(diff, a, b *value.Map, auto []string) {
 // Salt: salt/modules/dockermod.py compare_networks.
 func CompareNets(one, two *value.Map, ignore []string) *value.Map {
 	ret := value.NewMap(2)
-	keys := one.Keys()
-	for _, k := range two.Keys() {
-		if !one.Has(k) {
-			keys = append(keys, k)
-		}
-	}
-	for _, k := range keys {
+	for _, k := range keysOf(one, two) {
 		old, now := one.At(k), two.At(k)
 		if slices.Contains(ignore, value.Str(k)) || !value.Truth(old) && !value.Truth(now) {
 			continue
@@ -294,13 +306,7 @@ func CompareNets(one, two *value.Map, ignore []string) *value.Map {
 
 func compareParts(a, b *value.Map, ignore string) *value.Map {
 	diff := value.NewMap(2)
-	keys := a.Keys()
-	for _, k := range b.Keys() {
-		if !a.Has(k) {
-			keys = append(keys, k)
-		}
-	}
-	for _, k := range keys {
+	for _, k := range keysOf(a, b) {
 		old, now := sorted(a.At(k)), sorted(b.At(k))
 		if k == ignore || !value.Truth(old) && !value.Truth(now) || value.Equal(old, now) {
 			continue

@@ -196,19 +196,19 @@ type call struct {
 // stream sends a request and returns the body of its answer, which is to be
 // closed. An answer that is none of success is an *APIError.
 func (e *Engine) stream(ctx context.Context, c call) (io.ReadCloser, error) {
-	resp, _, err := e.send(ctx, c, nil)
+	resp, err := e.send(ctx, c, nil)
 	if err != nil {
 		return nil, err
 	}
 	return resp.Body, nil
 }
 
-// send is stream, with the connection, which is the caller's where upgrade says
-// that it is to be one for raw data.
-func (e *Engine) send(ctx context.Context, c call, upgrade func(net.Conn)) (*http.Response, net.Conn, error) {
+// send is stream; upgrade, where it is not nil, is given the connection, on which
+// raw data follows the answer.
+func (e *Engine) send(ctx context.Context, c call, upgrade func(net.Conn)) (*http.Response, error) {
 	for part := range strings.SplitSeq(c.path[1:], "/") {
 		if part == "" || part == "." || part == ".." {
-			return nil, nil, fun.Errorf("Resource ID was not provided, or is invalid: %s", c.path)
+			return nil, fun.Errorf("Resource ID was not provided, or is invalid: %s", c.path)
 		}
 	}
 	var body io.Reader
@@ -220,12 +220,12 @@ func (e *Engine) send(ctx context.Context, c call, upgrade func(net.Conn)) (*htt
 	case value.Mapping:
 		body, kind = bytes.NewReader(value.EncodeJSON(b)), "application/json"
 	default:
-		return nil, nil, fmt.Errorf("docker: a request with a %T", b)
+		return nil, fmt.Errorf("docker: a request with a %T", b)
 	}
 	u := url.URL{Scheme: "http", Host: e.host, Path: e.prefix + c.path, RawQuery: c.query.Encode()}
 	req, err := http.NewRequestWithContext(ctx, c.method, u.String(), body)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if kind != "" {
 		req.Header.Set("Content-Type", kind)
@@ -235,7 +235,7 @@ func (e *Engine) send(ctx context.Context, c call, upgrade func(net.Conn)) (*htt
 	}
 	conn, err := e.dial(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	if upgrade == nil {
@@ -252,7 +252,7 @@ func (e *Engine) send(ctx context.Context, c call, upgrade func(net.Conn)) (*htt
 	if err != nil {
 		stop()
 		_ = conn.Close()
-		return nil, nil, e.fault(ctx, err)
+		return nil, e.fault(ctx, err)
 	}
 	if c.wait >= 0 {
 		_ = conn.SetDeadline(time.Time{})
@@ -260,13 +260,13 @@ func (e *Engine) send(ctx context.Context, c call, upgrade func(net.Conn)) (*htt
 	resp.Body = &answer{Reader: resp.Body, e: e, conn: conn, stop: stop}
 	if resp.StatusCode >= http.StatusBadRequest {
 		defer func() { _ = resp.Body.Close() }()
-		return nil, nil, explain(resp)
+		return nil, explain(resp)
 	}
 	if upgrade != nil {
 		upgrade(conn)
 		resp.Body = &answer{Reader: r, e: e, conn: conn, stop: stop}
 	}
-	return resp, conn, nil
+	return resp, nil
 }
 
 func (e *Engine) fault(ctx context.Context, err error) error {

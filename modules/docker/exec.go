@@ -40,7 +40,7 @@ func (e *Engine) Exec(ctx context.Context, name string, c Command) (*Output, err
 	m, _ := v.(*value.Map)
 	id := m.Str("Id")
 	var raw net.Conn
-	resp, _, err := e.send(ctx, call{method: http.MethodPost, path: "/exec/" + id + "/start", body: value.MapOf("Detach", false, "Tty", false)}, func(conn net.Conn) { raw = conn })
+	resp, err := e.send(ctx, call{method: http.MethodPost, path: "/exec/" + id + "/start", body: value.MapOf("Detach", false, "Tty", false)}, func(conn net.Conn) { raw = conn })
 	if err != nil {
 		return nil, err
 	}

@@ -151,7 +151,7 @@ func (g *engine) containerRoutes(on func(string, func(http.ResponseWriter, *http
 			delete(sub(n, "Containers"), c["Id"].(string))
 		}
 		delete(g.containers, c["Id"].(string))
-		w.WriteHeader(204)
+		w.WriteHeader(http.StatusNoContent)
 	}))
 	set := func(up, paused bool) func(http.ResponseWriter, *http.Request) {
 		return with(func(w http.ResponseWriter, _ *http.Request, c obj) {
@@ -166,7 +166,7 @@ func (g *engine) containerRoutes(on func(string, func(http.ResponseWriter, *http
 					sub(n, "Containers")[c["Id"].(string)] = obj{"Name": strings.TrimPrefix(c["Name"].(string), "/"), "IPv4Address": "172.18.0.2/16"}
 				}
 			}
-			w.WriteHeader(204)
+			w.WriteHeader(http.StatusNoContent)
 		})
 	}
 	on("POST /containers/{name}/start", set(true, false))
@@ -180,7 +180,7 @@ func (g *engine) containerRoutes(on func(string, func(http.ResponseWriter, *http
 		} else {
 			c["signalled"] = s
 		}
-		w.WriteHeader(204)
+		w.WriteHeader(http.StatusNoContent)
 	}))
 	on("POST /containers/{name}/wait", with(func(w http.ResponseWriter, _ *http.Request, c obj) {
 		sub(c, "State")["Running"] = false
@@ -188,7 +188,7 @@ func (g *engine) containerRoutes(on func(string, func(http.ResponseWriter, *http
 	}))
 	on("POST /containers/{name}/rename", with(func(w http.ResponseWriter, r *http.Request, c obj) {
 		c["Name"] = "/" + r.FormValue("name")
-		w.WriteHeader(204)
+		w.WriteHeader(http.StatusNoContent)
 	}))
 	on("GET /containers/{name}/logs", with(func(w http.ResponseWriter, _ *http.Request, _ obj) {
 		_, _ = w.Write(append(frame(1, "out\n"), frame(2, "err\n")...))
@@ -248,7 +248,7 @@ func (g *engine) create(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	g.containers[id] = obj{"Id": id, "Name": "/" + name, "Image": img["Id"], "Config": body, "HostConfig": hostConfig, "State": obj{"Running": false, "Status": "created"}, "NetworkSettings": obj{"Networks": nets, "Ports": obj{"80/tcp": []any{obj{"HostIp": "0.0.0.0", "HostPort": "8080"}}}}}
-	w.WriteHeader(201)
+	w.WriteHeader(http.StatusCreated)
 	reply(w, obj{"Id": id, "Warnings": []any{}})
 }
 
@@ -307,7 +307,7 @@ func (g *engine) imageRoutes(on func(string, func(http.ResponseWriter, *http.Req
 	on("POST /images/{name}/tag", func(w http.ResponseWriter, r *http.Request) {
 		m := g.image(r.PathValue("name"))
 		m["RepoTags"] = append(m["RepoTags"].([]string), r.FormValue("repo")+":"+r.FormValue("tag"))
-		w.WriteHeader(201)
+		w.WriteHeader(http.StatusCreated)
 	})
 	on("DELETE /images/{name}", func(w http.ResponseWriter, r *http.Request) {
 		m := g.image(r.PathValue("name"))
@@ -353,12 +353,12 @@ func (g *engine) otherRoutes(on func(string, func(http.ResponseWriter, *http.Req
 			ipam["Driver"], ipam["Config"] = "default", []any{obj{"Subnet": "172.18.0.0/16", "Gateway": "172.18.0.1"}}
 		}
 		g.networks[id] = n
-		w.WriteHeader(201)
+		w.WriteHeader(http.StatusCreated)
 		reply(w, obj{"Id": id})
 	})
 	on("DELETE /networks/{name}", func(w http.ResponseWriter, r *http.Request) {
 		delete(g.networks, g.network(r.PathValue("name"))["Id"].(string))
-		w.WriteHeader(204)
+		w.WriteHeader(http.StatusNoContent)
 	})
 	on("POST /networks/{name}/{verb}", func(w http.ResponseWriter, r *http.Request) {
 		var body obj
@@ -388,12 +388,12 @@ func (g *engine) otherRoutes(on func(string, func(http.ResponseWriter, *http.Req
 			v["Driver"] = "local"
 		}
 		g.volumes[v["Name"].(string)] = v
-		w.WriteHeader(201)
+		w.WriteHeader(http.StatusCreated)
 		reply(w, v)
 	})
 	on("DELETE /volumes/{name}", func(w http.ResponseWriter, r *http.Request) {
 		delete(g.volumes, r.PathValue("name"))
-		w.WriteHeader(204)
+		w.WriteHeader(http.StatusNoContent)
 	})
 }
 

@@ -252,6 +252,29 @@ func (p *progress) pushed(m *value.Map) {
 	}
 }
 
+// built notes an event of a build. Intermediate containers are removed where
+// remove says so.
+func (p *progress) built(m *value.Map, remove bool) {
+	p.pulled(m)
+	s := m.Str("stream")
+	if id := strings.TrimPrefix(m.Map("aux").Str("ID"), "sha256:"); id != "" && !p.ret.Has("Id") {
+		p.ret.Set("Id", id[:min(12, len(id))])
+	}
+	words := strings.Fields(s)
+	switch {
+	case len(words) == 0:
+	case strings.Contains(s, "Successfully built"):
+		p.ret.Set("Id", words[len(words)-1])
+	case strings.Contains(s, "Running in") && !remove:
+		l := p.ret.List("Intermediate_Containers")
+		if l == nil {
+			l = value.NewList()
+			p.ret.Set("Intermediate_Containers", l)
+		}
+		l.Append(words[len(words)-1])
+	}
+}
+
 // note keeps an event, and its error.
 func (p *progress) note(m *value.Map) {
 	p.events.Append(m)
@@ -484,24 +507,8 @@ func (e *Engine) Build(ctx context.Context, b Build) (*value.Map, error) {
 	start := e.env.Host.Now()
 	var log strings.Builder
 	err := e.events(ctx, c, func(m *value.Map) {
-		s := strings.TrimRight(m.Str("stream"), " \r\n\t")
 		log.WriteString(m.Str("stream"))
-		words := strings.Fields(s)
-		switch {
-		case strings.Contains(s, "Successfully built") && len(words) > 0:
-			p.ret.Set("Id", words[len(words)-1])
-		case strings.Contains(s, "Running in") && len(words) > 0 && !b.Remove:
-			l := p.ret.List("Intermediate_Containers")
-			if l == nil {
-				l = value.NewList()
-				p.ret.Set("Intermediate_Containers", l)
-			}
-			l.Append(words[len(words)-1])
-		}
-		if id := m.Map("aux").Str("ID"); id != "" && !p.ret.Has("Id") {
-			p.ret.Set("Id", strings.TrimPrefix(id, "sha256:")[:min(12, len(strings.TrimPrefix(id, "sha256:")))])
-		}
-		p.pulled(m)
+		p.built(m, b.Remove)
 	})
 	if err != nil {
 		return nil, err

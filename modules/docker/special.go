@@ -210,12 +210,12 @@ type binding struct{ port, ip, host string }
 // of them a port or a range, with /udp for UDP.
 func (a *Arguments) bindings(item string) ([]binding, error) {
 	// An IPv6 address is in brackets.
-	ip, rest := "", item
+	ip := ""
 	parts := splitTrim(item, ":", -1)
 	if strings.HasPrefix(item, "[") {
 		if end := strings.Index(item, "]:"); end > 0 {
-			ip, rest = item[1:end], item[end+2:]
-			parts = append([]string{ip}, splitTrim(rest, ":", -1)...)
+			ip = item[1:end]
+			parts = append([]string{ip}, splitTrim(item[end+2:], ":", -1)...)
 		}
 	}
 	hosts := ""

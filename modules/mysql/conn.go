@@ -27,14 +27,14 @@ const connectTimeout = 10 * time.Second
 // sockets are where servers of this machine listen, the most common first.
 var sockets = [...]string{"/run/mysqld/mysqld.sock", "/var/run/mysqld/mysqld.sock", "/var/lib/mysql/mysql.sock", "/tmp/mysql.sock"}
 
-// A Fault is an error that the server answered, or why it cannot be reached.
-type Fault struct {
+// A ServerError is an error that the server answered, or why it cannot be reached.
+type ServerError struct {
 	Number int
 	Msg    string
 	soft   bool // functions answer False whatever the number
 }
 
-func (f *Fault) Error() string {
+func (f *ServerError) Error() string {
 	if f.Number == 0 {
 		return f.Msg
 	}
@@ -43,7 +43,7 @@ func (f *Fault) Error() string {
 
 // operational reports whether the server could not do what it was asked, rather
 // than not understand it. Salt's functions answer False to the former only.
-func (f *Fault) operational() bool {
+func (f *ServerError) operational() bool {
 	if f.soft {
 		return true
 	}
@@ -149,7 +149,7 @@ func config(ctx context.Context, env *fun.Env, o Options) (*driver.Config, strin
 		}
 		vals, err := readCnf(env.Host, file, group)
 		if err != nil {
-			return nil, "", &Fault{Msg: fmt.Sprintf("MySQL Error: cannot read the option file %s: %s", file, host.Strerror(err))}
+			return nil, "", &ServerError{Msg: fmt.Sprintf("MySQL Error: cannot read the option file %s: %s", file, host.Strerror(err))}
 		}
 		s.file = vals
 	}
@@ -215,7 +215,7 @@ func address(ctx context.Context, env *fun.Env, s *settings, c *driver.Config) (
 		port = "3306"
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
-		return "", &Fault{Msg: fmt.Sprintf("MySQL Error: invalid port %q", port)}
+		return "", &ServerError{Msg: fmt.Sprintf("MySQL Error: invalid port %q", port)}
 	}
 	c.Net, c.Addr = "tcp", net.JoinHostPort(name, port)
 	return name, nil
@@ -242,11 +242,11 @@ func (s *settings) tls(ctx context.Context, server string) (*tls.Config, error) 
 	if files["ca"] != "" {
 		pem, err := s.env.Host.ReadFile(files["ca"])
 		if err != nil {
-			return nil, &Fault{Msg: fmt.Sprintf("MySQL Error: ssl-ca: %s", host.OSError(err))}
+			return nil, &ServerError{Msg: fmt.Sprintf("MySQL Error: ssl-ca: %s", host.OSError(err))}
 		}
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, &Fault{Msg: fmt.Sprintf("MySQL Error: no certificate in %s", files["ca"])}
+			return nil, &ServerError{Msg: fmt.Sprintf("MySQL Error: no certificate in %s", files["ca"])}
 		}
 	}
 	if files["cert"] == "" {
@@ -254,15 +254,15 @@ func (s *settings) tls(ctx context.Context, server string) (*tls.Config, error) 
 	}
 	cert, err := s.env.Host.ReadFile(files["cert"])
 	if err != nil {
-		return nil, &Fault{Msg: fmt.Sprintf("MySQL Error: ssl-cert: %s", host.OSError(err))}
+		return nil, &ServerError{Msg: fmt.Sprintf("MySQL Error: ssl-cert: %s", host.OSError(err))}
 	}
 	key, err := s.env.Host.ReadFile(files["key"])
 	if err != nil {
-		return nil, &Fault{Msg: fmt.Sprintf("MySQL Error: ssl-key: %s", host.OSError(err))}
+		return nil, &ServerError{Msg: fmt.Sprintf("MySQL Error: ssl-key: %s", host.OSError(err))}
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
-		return nil, &Fault{Msg: "MySQL Error: ssl-cert, ssl-key: " + err.Error()}
+		return nil, &ServerError{Msg: "MySQL Error: ssl-cert, ssl-key: " + err.Error()}
 	}
 	c.Certificates = []tls.Certificate{pair}
 	return c, nil
@@ -288,7 +288,7 @@ func Dial(ctx context.Context, env *fun.Env, o Options) (*Conn, error) {
 	}
 	connector, err := driver.NewConnector(cfg)
 	if err != nil {
-		return nil, &Fault{Msg: "MySQL Error: " + err.Error()}
+		return nil, &ServerError{Msg: "MySQL Error: " + err.Error()}
 	}
 	db := sql.OpenDB(connector)
 	conn := &Conn{env: env, db: db}
@@ -345,17 +345,17 @@ func (c *Conn) since(version string) bool {
 
 // unreached says why there is no connection.
 func unreached(server string, err error) error {
-	if f, ok := errors.AsType[*Fault](err); ok {
+	if f, ok := errors.AsType[*ServerError](err); ok {
 		return f
 	}
 	if m, ok := errors.AsType[*driver.MySQLError](err); ok {
-		return &Fault{Number: int(m.Number), Msg: m.Message}
+		return &ServerError{Number: int(m.Number), Msg: m.Message}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &Fault{Number: 2003, Msg: fmt.Sprintf("Can't connect to MySQL server on '%s' (timed out)", server)}
+		return &ServerError{Number: 2003, Msg: fmt.Sprintf("Can't connect to MySQL server on '%s' (timed out)", server)}
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
-		return &Fault{Number: 2003, Msg: fmt.Sprintf("Can't connect to MySQL server on '%s' (%s)", server, host.OSError(op.Err))}
+		return &ServerError{Number: 2003, Msg: fmt.Sprintf("Can't connect to MySQL server on '%s' (%s)", server, host.OSError(op.Err))}
 	}
 	return fault(err)
 }
@@ -363,13 +363,13 @@ func unreached(server string, err error) error {
 // fault is an error of a statement.
 func fault(err error) error {
 	if m, ok := errors.AsType[*driver.MySQLError](err); ok {
-		return &Fault{Number: int(m.Number), Msg: m.Message}
+		return &ServerError{Number: int(m.Number), Msg: m.Message}
 	}
 	if errors.Is(err, driver.ErrInvalidConn) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return &Fault{Number: 2013, Msg: "Lost connection to MySQL server during query"}
+		return &ServerError{Number: 2013, Msg: "Lost connection to MySQL server during query"}
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return &Fault{Msg: "MySQL Error: " + err.Error()}
+	return &ServerError{Msg: "MySQL Error: " + err.Error()}
 }

@@ -183,25 +183,25 @@ func split(grant string) (names, columns []string, err error) {
 		default:
 			stop := strings.IndexByte(rest, ')')
 			if stop < end {
-				return nil, nil, Refusal("Invalid grant : '" + grant + "'")
+				return nil, nil, RefusedError("Invalid grant : '" + grant + "'")
 			}
 			cols, rest = rest[end:stop+1], strings.TrimSpace(rest[stop+1:])
 			if rest != "" && rest[0] != ',' {
-				return nil, nil, Refusal("Invalid grant : '" + grant + "'")
+				return nil, nil, RefusedError("Invalid grant : '" + grant + "'")
 			}
 			rest = strings.TrimPrefix(rest, ",")
 			if strings.ContainsAny(cols[1:len(cols)-1], "();'\"\\") {
-				return nil, nil, Refusal("Invalid grant : '" + grant + "'")
+				return nil, nil, RefusedError("Invalid grant : '" + grant + "'")
 			}
 		}
 		name = strings.Join(strings.Fields(name), " ")
 		if _, ok := slices.BinarySearch(privileges[:], strings.ToUpper(name)); !ok {
-			return nil, nil, Refusal("Invalid grant : '" + name + "'")
+			return nil, nil, RefusedError("Invalid grant : '" + name + "'")
 		}
 		names, columns = append(names, strings.ToUpper(name)), append(columns, cols)
 	}
 	if len(names) == 0 {
-		return nil, nil, Refusal("Invalid grant : '" + grant + "'")
+		return nil, nil, RefusedError("Invalid grant : '" + grant + "'")
 	}
 	return names, columns, nil
 }
@@ -256,7 +256,7 @@ func (g Grant) require(c *Conn) (string, error) {
 	for _, item := range l.Items {
 		m, ok := item.(value.Mapping)
 		if !ok || m.Len() == 0 {
-			return "", Refusal("Invalid SSL option : '" + value.Str(item) + "'")
+			return "", RefusedError("Invalid SSL option : '" + value.Str(item) + "'")
 		}
 		key := m.Keys()[0]
 		v, _ := m.Get(key)
@@ -268,7 +268,7 @@ func (g Grant) require(c *Conn) (string, error) {
 				out = append(out, k)
 			}
 		default:
-			return "", Refusal("Invalid SSL option : '" + value.Str(key) + "'")
+			return "", RefusedError("Invalid SSL option : '" + value.Str(key) + "'")
 		}
 	}
 	if len(out) == 0 {
@@ -377,7 +377,7 @@ func (c *Conn) AddGrant(ctx context.Context, g Grant) (bool, error) {
 		text += " WITH GRANT OPTION"
 	}
 	if _, err := c.Raw(ctx, text); err != nil {
-		if f, ok := errors.AsType[*Fault](err); ok {
+		if f, ok := errors.AsType[*ServerError](err); ok {
 			f.soft = true
 		}
 		return false, err

@@ -46,7 +46,7 @@ func (r *Rows) First() *value.List {
 	return l
 }
 
-// Query runs a statement and returns its answer. Errors are a *Fault. args are
+// Query runs a statement and returns its answer. Errors are a *ServerError. args are
 // strings that take the place of the question marks of text.
 func (c *Conn) Query(ctx context.Context, text string, args ...string) (*Rows, error) {
 	var b strings.Builder
@@ -177,7 +177,7 @@ func callAs(ctx context.Context, c *fun.Call, password string, none value.Value,
 }
 
 func answer(c *fun.Call, v, none value.Value, err error) (fun.Result, error) {
-	f, ok := err.(*Fault) //nolint:errorlint // errors that are wrapped are not to become an answer
+	f, ok := err.(*ServerError) //nolint:errorlint // errors that are wrapped are not to become an answer
 	if ok && f.operational() {
 		c.Env.Log().Error(f.Error())
 		return fun.Result{Value: none}, nil

@@ -130,9 +130,9 @@ func (c *Conn) socketLogin(ctx context.Context, u User) error {
 	case err != nil:
 		return err
 	case status == "":
-		return &Fault{Msg: "The " + c.socketPlugin() + " plugin is not enabled."}
+		return &ServerError{Msg: "The " + c.socketPlugin() + " plugin is not enabled."}
 	case u.Host != "localhost":
-		return &Fault{Msg: "Auth via unix_socket can be set only for host=localhost"}
+		return &ServerError{Msg: "Auth via unix_socket can be set only for host=localhost"}
 	}
 	return nil
 }
@@ -162,13 +162,13 @@ func (c *Conn) identified(ctx context.Context, u User) (string, []string, error)
 	return " IDENTIFIED BY PASSWORD ?", []string{secret}, nil
 }
 
-// A Refusal is why brine does not even ask the server: functions log it and
+// A RefusedError is why brine does not even ask the server: functions log it and
 // answer False.
-type Refusal string
+type RefusedError string
 
-func (r Refusal) Error() string { return string(r) }
+func (r RefusedError) Error() string { return string(r) }
 
-const errNoPassword = Refusal("password or password_hash must be specified, unless allow_passwordless=True")
+const errNoPassword = RefusedError("password or password_hash must be specified, unless allow_passwordless=True")
 
 // CreateUser creates a user. It reports false where there is one already.
 func (c *Conn) CreateUser(ctx context.Context, u User) (bool, error) {
@@ -269,7 +269,7 @@ func (c *Conn) RemoveUser(ctx context.Context, u User) (bool, error) {
 
 // refused makes an answer of a refusal.
 func refused(c *fun.Call, ok bool, err error) (value.Value, error) {
-	if r, is := err.(Refusal); is { //nolint:errorlint // a refusal is never wrapped
+	if r, is := err.(RefusedError); is { //nolint:errorlint // a refusal is never wrapped
 		c.Env.Log().Error("mysql: " + string(r))
 		return false, nil
 	}

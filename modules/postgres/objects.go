@@ -117,7 +117,7 @@ func (s *Server) AlterDatabase(ctx context.Context, d Database) (bool, error) {
 }
 
 // DropDatabase removes a database and ends the connections to it. The error is a
-// *Failure where the server refuses.
+// *PsqlError where the server refuses.
 func (s *Server) DropDatabase(ctx context.Context, name string) error {
 	for _, sql := range []string{
 		"REVOKE CONNECT ON DATABASE " + Ident(name) + " FROM public;",
@@ -129,7 +129,7 @@ func (s *Server) DropDatabase(ctx context.Context, name string) error {
 			return err
 		}
 		if !out.OK() {
-			return &Failure{out}
+			return &PsqlError{out}
 		}
 	}
 	return nil
@@ -593,7 +593,7 @@ func dropExtension(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 // failed is the message of psql, where err has one.
 func failed(err error) string {
-	if f, ok := errors.AsType[*Failure](err); ok {
+	if f, ok := errors.AsType[*PsqlError](err); ok {
 		return f.Error()
 	}
 	return ""

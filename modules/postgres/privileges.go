@@ -364,17 +364,18 @@ var owned = [...][2]string{
 // OwnerTo gives a database and what is in it an owner; s is the server with that
 // database.
 func (s *Server) OwnerTo(ctx context.Context, db, owner string) (tool.Out, error) {
-	script := "ALTER DATABASE " + Ident(db) + " OWNER TO " + Ident(owner) + ";\n"
+	var script strings.Builder
+	script.WriteString("ALTER DATABASE " + Ident(db) + " OWNER TO " + Ident(owner) + ";\n")
 	for _, o := range owned {
 		rows, err := s.Query(ctx, o[1])
 		if err != nil {
 			return tool.Out{}, err
 		}
 		for _, r := range rows {
-			script += "ALTER " + o[0] + " " + r.Str("n") + " OWNER TO " + Ident(owner) + ";\n"
+			script.WriteString("ALTER " + o[0] + " " + r.Str("n") + " OWNER TO " + Ident(owner) + ";\n")
 		}
 	}
-	return s.Script(ctx, script)
+	return s.Script(ctx, script.String())
 }
 
 func ownerTo(ctx context.Context, c *fun.Call) (fun.Result, error) {

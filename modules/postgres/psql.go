@@ -216,10 +216,10 @@ func dbname(name string) string {
 	return "dbname='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(name) + "'"
 }
 
-// A Failure is what psql says when it fails.
-type Failure struct{ Out tool.Out }
+// A PsqlError is what psql says when it fails.
+type PsqlError struct{ Out tool.Out }
 
-func (f *Failure) Error() string { return f.Out.Fault() }
+func (f *PsqlError) Error() string { return f.Out.Fault() }
 
 // Exec runs SQL and reports whether that succeeded; the log has why it did not.
 func (s *Server) Exec(ctx context.Context, sql string) (bool, error) {
@@ -240,7 +240,7 @@ func (s *Server) Script(ctx context.Context, sql string) (tool.Out, error) {
 }
 
 // Query runs a SELECT and returns its rows. Where psql fails the error is a
-// *Failure.
+// *PsqlError.
 func (s *Server) Query(ctx context.Context, sql string) ([]*value.Map, error) {
 	return s.query(ctx, sql, false)
 }
@@ -255,7 +255,7 @@ func (s *Server) query(ctx context.Context, sql string, write bool) ([]*value.Ma
 		return nil, err
 	}
 	if !out.OK() {
-		return nil, &Failure{out}
+		return nil, &PsqlError{out}
 	}
 	return rows(out.Stdout)
 }
@@ -319,23 +319,23 @@ func array(text string) []string {
 	}
 	var out []string
 	var b strings.Builder
-	quoted, any := false, false
+	quoted, some := false, false
 	for i := 1; i < len(text)-1; i++ {
 		switch c := text[i]; {
 		case c == '\\' && quoted && i+1 < len(text)-1:
 			i++
 			b.WriteByte(text[i])
 		case c == '"':
-			quoted, any = !quoted, true
+			quoted = !quoted
 		case c == ',' && !quoted:
 			out = append(out, b.String())
 			b.Reset()
 		default:
 			b.WriteByte(c)
 		}
-		any = true
+		some = true
 	}
-	if !any {
+	if !some {
 		return nil
 	}
 	return append(out, b.String())

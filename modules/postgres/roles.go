@@ -30,12 +30,12 @@ const (
 
 // Method returns the method that the argument encrypted names.
 func Method(v value.Value) (string, error) {
-	switch {
-	case v == nil, v == true, v == "md5":
+	switch v {
+	case nil, true, "md5":
 		return MD5, nil
-	case v == false:
+	case false:
 		return Plain, nil
-	case v == "scram-sha-256":
+	case "scram-sha-256":
 		return SCRAM, nil
 	}
 	return "", fun.Errorf("Unknown password algorithm: %s", value.Str(v))
@@ -127,7 +127,7 @@ var roleFlags = [...]string{"superuser", "inherits privileges", "can create role
 // Roles returns the roles of the server by name.
 func (s *Server) Roles(ctx context.Context, password bool) (*value.Map, error) {
 	rows, err := s.Query(ctx, rolesSQL("NULL", "pg_roles.rolreplication", password))
-	if old, ok := errors.AsType[*Failure](err); ok && strings.Contains(old.Out.Stderr, "rolreplication") {
+	if old, ok := errors.AsType[*PsqlError](err); ok && strings.Contains(old.Out.Stderr, "rolreplication") {
 		rows, err = s.Query(ctx, rolesSQL("pg_roles.rolcatupdate", "NULL", password))
 	}
 	if err != nil {
@@ -324,7 +324,7 @@ func (s *Server) RemoveRole(ctx context.Context, name string) (bool, error) {
 // answer makes none of what psql says when it fails: the log has that. The status
 // of the return is that of the last psql.
 func (s *Server) answer(v, none value.Value, err error) (fun.Result, error) {
-	if _, failed := errors.AsType[*Failure](err); failed {
+	if _, failed := errors.AsType[*PsqlError](err); failed {
 		v, err = none, nil
 	}
 	return fun.Result{Value: v, Retcode: s.status}, err

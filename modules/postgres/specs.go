@@ -415,7 +415,7 @@ var specs = []fun.Spec{
 		Example: "call postgres.user_create frank rolepassword=secret",
 		Args: []fun.Arg{
 			usernameArg, userArg, hostArg, portArg, maintenanceDBArg, passwordArg, createdbArg, createrolesArg, inheritArg, loginArg,
-			{Name: "connlimit", Type: fun.Int, Doc: "how many connections it may have; -1 is no limit"},
+			{Name: "connlimit", Type: fun.Int, Doc: "how many connections it may have; -1 removes the limit"},
 			encryptedArg, superuserArg, replicationArg, rolepasswordArg,
 			{Name: "valid_until", Type: fun.Str, Doc: "time until which the password is valid"},
 			groupsArg, runasArg,
@@ -448,7 +448,7 @@ var specs = []fun.Spec{
 		Example: "call postgres.user_update frank createdb=True",
 		Args: []fun.Arg{
 			usernameArg, userArg, hostArg, portArg, maintenanceDBArg, passwordArg, createdbArg, createrolesArg, encryptedArg, superuserArg, inheritArg, loginArg,
-			{Name: "connlimit", Type: fun.Int, Doc: "how many connections it may have; -1 is no limit"},
+			{Name: "connlimit", Type: fun.Int, Doc: "how many connections it may have; -1 removes the limit"},
 			replicationArg, rolepasswordArg,
 			{Name: "valid_until", Type: fun.Str, Doc: "time until which the password is valid"},
 			groupsArg, runasArg,

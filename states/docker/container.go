@@ -68,7 +68,7 @@ func parseNets(ctx context.Context, e *docker.Engine, v value.Value) (nets *valu
 		}
 		conf, ok := docker.Repack(x).(value.Mapping)
 		if !ok {
-			return nil, true, fmt.Errorf("Invalid configuration for network '%s' (see documentation)", value.Str(k)) //nolint:staticcheck // Salt's comment
+			return nil, true, fmt.Errorf("Invalid configuration for network '%s' (see documentation)", value.Str(k))
 		}
 		for _, key := range conf.Keys() {
 			if v, _ := conf.Get(key); v == nil {
@@ -85,7 +85,7 @@ func parseNets(ctx context.Context, e *docker.Engine, v value.Value) (nets *valu
 	}
 	all, err := e.Networks(ctx, nil, nil)
 	if err != nil {
-		return nil, true, fmt.Errorf("Failed to get list of existing networks: %w.", err) //nolint:staticcheck,revive // Salt's comment
+		return nil, true, fmt.Errorf("Failed to get list of existing networks: %w.", err) //nolint:revive // Salt's comment
 	}
 	var missing []string
 	for _, k := range nets.Keys() {
@@ -95,7 +95,7 @@ func parseNets(ctx context.Context, e *docker.Engine, v value.Value) (nets *valu
 	}
 	slices.Sort(missing)
 	if len(missing) > 0 {
-		return nil, true, fmt.Errorf("The following networks are not present: %s", strings.Join(missing, ", ")) //nolint:staticcheck // Salt's comment
+		return nil, true, fmt.Errorf("The following networks are not present: %s", strings.Join(missing, ", "))
 	}
 	return nets, true, nil
 }
@@ -109,16 +109,16 @@ func resolveImage(ctx context.Context, c *fun.Call, e *docker.Engine, r *report,
 	}
 	ret, err := e.Pull(ctx, image, false)
 	if err != nil {
-		return "", fmt.Errorf("Failed to pull %s: %w", image, err) //nolint:staticcheck // Salt's comment
+		return "", fmt.Errorf("Failed to pull %s: %w", image, err)
 	}
 	r.changes.Set("image", ret)
 	if id, err = e.ImageID(ctx, image); err != nil || id != "" {
 		return id, err
 	}
 	if l := ret.List("Errors"); l != nil {
-		return "", fmt.Errorf("Failed to pull %s: %s", image, value.Str(l.Items[0])) //nolint:staticcheck // Salt's comment
+		return "", fmt.Errorf("Failed to pull %s: %s", image, value.Str(l.Items[0]))
 	}
-	return "", fmt.Errorf("Image '%s' not present despite a docker pull raising no errors", image) //nolint:staticcheck // Salt's comment
+	return "", fmt.Errorf("Image '%s' not present despite a docker pull raising no errors", image)
 }
 
 // running makes a container that is as described and runs.
@@ -337,7 +337,7 @@ func (t *target) unchanged(ctx context.Context) error {
 		t.r.say("Signal " + t.signal + " would be sent to container")
 	default:
 		if err := t.e.Signal(ctx, t.name, t.signal); err != nil {
-			return fmt.Errorf("Failed to signal container: %w", err) //nolint:staticcheck // Salt's comment
+			return fmt.Errorf("Failed to signal container: %w", err)
 		}
 		t.r.changes.Set("signal", t.signal)
 		t.r.say("Sent signal " + t.signal + " to container")
@@ -398,10 +398,10 @@ func (t *target) replace(ctx context.Context) error {
 	t.r.part("container_id").Set("removed", gone)
 	ok, err := t.e.Rename(ctx, t.tempID, t.name)
 	if err != nil {
-		return fmt.Errorf("Failed to rename temp container: %w", err) //nolint:staticcheck // Salt's comment
+		return fmt.Errorf("Failed to rename temp container: %w", err)
 	}
 	if !ok {
-		return fmt.Errorf("Failed to replace container '%s'", t.name) //nolint:staticcheck // Salt's comment
+		return fmt.Errorf("Failed to replace container '%s'", t.name)
 	}
 	t.r.say("Replaced container '" + t.name + "'")
 	return nil
@@ -419,7 +419,7 @@ func (t *target) settle(ctx context.Context, kept, replaced bool) fun.Ret {
 		}
 		m, err := t.e.Start(ctx, t.name)
 		if err != nil {
-			return t.r.fail(fmt.Errorf("Failed to start container '%s': '%w'", t.name, err)) //nolint:staticcheck // Salt's comment
+			return t.r.fail(fmt.Errorf("Failed to start container '%s': '%w'", t.name, err))
 		}
 		after = m.Map("state").At("new")
 	default:

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"brine/internal/fun"
@@ -127,7 +128,7 @@ func imageAbsent(ctx context.Context, c *fun.Call) fun.Ret {
 		}
 		switch {
 		case len(tags) == 0:
-		case strings.Contains(t, ":") && contains(tags, t):
+		case strings.Contains(t, ":") && slices.Contains(tags, t):
 			todo = append(todo, t)
 		default:
 			todo = append(todo, tags[0])
@@ -144,15 +145,6 @@ func imageAbsent(ctx context.Context, c *fun.Call) fun.Ret {
 		return fun.Ret{Result: fun.WouldChange, Comment: "The following images will be removed: " + strings.Join(todo, ", ")}
 	}
 	return removeImages(ctx, c, e, todo)
-}
-
-func contains(all []string, s string) bool {
-	for _, x := range all {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 func removeImages(ctx context.Context, c *fun.Call, e *docker.Engine, todo []string) fun.Ret {

@@ -44,7 +44,7 @@ func networkPresent(ctx context.Context, c *fun.Call) fun.Ret {
 			return r.ret(fun.WouldChange)
 		}
 		if _, err := e.CreateNetwork(ctx, c.Name, spec); err != nil {
-			return r.fail(fmt.Errorf("Failed to create network '%s': %w", c.Name, err)) //nolint:staticcheck // Salt's comment
+			return r.fail(fmt.Errorf("Failed to create network '%s': %w", c.Name, err))
 		}
 		r.changes.Set("created", true)
 		r.say("Network '" + c.Name + "' created")
@@ -112,7 +112,7 @@ func compare(ctx context.Context, e *docker.Engine, r *report, have *value.Map, 
 	}
 	temp := string(name)
 	if _, err := e.CreateNetwork(ctx, temp, &docker.NetworkSpec{Config: config}); err != nil {
-		return nil, fmt.Errorf("Failed to create temp network for comparison: %w", err) //nolint:staticcheck // Salt's comment
+		return nil, fmt.Errorf("Failed to create temp network for comparison: %w", err)
 	}
 	defer func() {
 		if err := e.RemoveNetwork(context.WithoutCancel(ctx), temp); err != nil {
@@ -121,7 +121,7 @@ func compare(ctx context.Context, e *docker.Engine, r *report, have *value.Map, 
 	}()
 	like, err := e.InspectNetwork(ctx, temp)
 	if err != nil {
-		return nil, fmt.Errorf("Failed to inspect temp network: %w", err) //nolint:staticcheck // Salt's comment
+		return nil, fmt.Errorf("Failed to inspect temp network: %w", err)
 	}
 	like.Set("EnableIPv6", ipv6)
 	like.Set("IPAM", spec.IPAM)
@@ -191,7 +191,7 @@ func recreate(ctx context.Context, c *fun.Call, e *docker.Engine, r *report, hav
 		return ret
 	}
 	if _, err := e.CreateNetwork(ctx, c.Name, spec); err != nil {
-		return r.fail(fmt.Errorf("Failed to create network '%s': %w", c.Name, err)) //nolint:staticcheck // Salt's comment
+		return r.fail(fmt.Errorf("Failed to create network '%s': %w", c.Name, err))
 	}
 	r.changes.Set("recreated", true)
 	r.say("Network '" + c.Name + "' was replaced with updated config")

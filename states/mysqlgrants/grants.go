@@ -27,7 +27,7 @@ func available(e *fun.Env) (bool, string) {
 // fault returns the message of an error of the server. A grant that is not valid
 // is none: the log says what is wrong, and the state goes on as if it were missing.
 func fault(c *fun.Call, err error) string {
-	if r, ok := errors.AsType[mysql.Refusal](err); ok {
+	if r, ok := errors.AsType[mysql.RefusedError](err); ok {
 		c.Env.Log().Error("mysql_grants: " + r.Error())
 		return ""
 	}

@@ -27,7 +27,7 @@ func available(e *fun.Env) (bool, string) {
 // fault returns the message of an error of the server; "" where brine refused to
 // ask it, which the log says.
 func fault(c *fun.Call, err error) string {
-	if r, ok := errors.AsType[mysql.Refusal](err); ok {
+	if r, ok := errors.AsType[mysql.RefusedError](err); ok {
 		c.Env.Log().Error("mysql_user: " + r.Error())
 		return ""
 	}

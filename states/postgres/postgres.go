@@ -83,7 +83,7 @@ func done(comment string, changes ...value.Value) fun.Ret {
 // mode, and where psql cannot run at all, with the reason. Otherwise it is what
 // Salt says, which tries and fails; the log has the reason then.
 func unasked(c *fun.Call, err error, comment string) fun.Ret {
-	if _, ok := errors.AsType[*postgres.Failure](err); ok && !c.Test {
+	if _, ok := errors.AsType[*postgres.PsqlError](err); ok && !c.Test {
 		return fun.Fail("%s", comment)
 	}
 	return fun.Fail("%s: %v", comment, err)
@@ -91,7 +91,7 @@ func unasked(c *fun.Call, err error, comment string) fun.Ret {
 
 // acted is the return of a state that did something: ok and err say how it went.
 func acted(ok bool, err error, failed string, ret fun.Ret) fun.Ret {
-	if f, is := errors.AsType[*postgres.Failure](err); is {
+	if f, is := errors.AsType[*postgres.PsqlError](err); is {
 		return fun.Fail("%s: %v", failed, f)
 	}
 	switch {
