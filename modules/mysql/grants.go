@@ -104,8 +104,8 @@ func Tokenize(grant string) (Tokens, error) {
 	if err != nil || len(all) < 2 {
 		return t, errGrant
 	}
-	on := slices.Index(all, "ON")
-	if on < 0 {
+	on := slices.Index(all[1:], "ON") + 1
+	if on == 0 {
 		on = len(all)
 	}
 	t.Grants = privilegesOf(all[1:on])

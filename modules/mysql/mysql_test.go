@@ -131,6 +131,7 @@ func TestLiteral(t *testing.T) {
 
 func FuzzParsers(f *testing.F) {
 	f.Add("GRANT SELECT (a), x ON `b`.* TO 'c'@'d'")
+	f.Add("ON!")
 	f.Add("-- x\nSELECT ';' /* y */;\nDELIMITER //")
 	f.Add("[client]\nuser=\"x\n!includedir .\n")
 	f.Fuzz(func(t *testing.T, s string) {

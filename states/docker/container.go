@@ -85,7 +85,7 @@ func parseNets(ctx context.Context, e *docker.Engine, v value.Value) (nets *valu
 	}
 	all, err := e.Networks(ctx, nil, nil)
 	if err != nil {
-		return nil, true, fmt.Errorf("Failed to get list of existing networks: %w.", err) //nolint:revive // Salt's comment
+		return nil, true, fmt.Errorf("Failed to get list of existing networks: %w.", err)
 	}
 	var missing []string
 	for _, k := range nets.Keys() {
@@ -207,7 +207,7 @@ func (t *target) converge(ctx context.Context, replace bool) fun.Ret {
 		return t.r.fail(err)
 	}
 	t.temp, t.tempID = made.Str("Name"), made.Str("Id")
-	kept, replaced, ret := t.adopt(ctx, replace)
+	kept, ret := t.adopt(ctx, replace)
 	if !kept {
 		// What was made to compare goes, however the run ends.
 		if _, err := t.e.Remove(context.WithoutCancel(ctx), t.tempID, docker.RemoveOptions{}); err != nil {
@@ -218,7 +218,7 @@ func (t *target) converge(ctx context.Context, replace bool) fun.Ret {
 		ret.Extra = t.r.ret(ret.Result).Extra
 		return *ret
 	}
-	return t.settle(ctx, kept, replaced)
+	return t.settle(ctx, kept)
 }
 
 // connectAtOnce makes the network that network_mode names part of the creation.
@@ -231,12 +231,11 @@ func connectAtOnce(spec *docker.ContainerSpec, nets *value.Map) {
 }
 
 // adopt compares the new container with the one there is. kept is whether the
-// new one stays, replaced whether it took the place of another; ret is not nil
-// where the state is at its end.
-func (t *target) adopt(ctx context.Context, replace bool) (kept, replaced bool, ret *fun.Ret) {
-	stop := func(err error) (bool, bool, *fun.Ret) {
+// new one stays; ret is not nil where the state is at its end.
+func (t *target) adopt(ctx context.Context, replace bool) (kept bool, ret *fun.Ret) {
+	stop := func(err error) (bool, *fun.Ret) {
 		r := t.r.fail(err)
-		return false, false, &r
+		return false, &r
 	}
 	netChanges, err := t.connect(ctx)
 	if err != nil {
@@ -266,16 +265,16 @@ func (t *target) adopt(ctx context.Context, replace bool) (kept, replaced bool, 
 		case !replace:
 			if !t.reconnect(ctx, netChanges) {
 				r := t.r.ret(fun.Failed)
-				return false, false, &r
+				return false, &r
 			}
 		}
 	}
 	if t.c.Test && t.r.changes.Len() > 0 {
 		r := t.r.ret(fun.WouldChange)
-		return false, false, &r
+		return false, &r
 	}
 	if !replace {
-		return false, false, nil
+		return false, nil
 	}
 	if !t.exists {
 		t.r.say("Created container '" + t.name + "'")
@@ -283,10 +282,10 @@ func (t *target) adopt(ctx context.Context, replace bool) (kept, replaced bool, 
 		r := t.r.fail(err)
 		_, gone := t.e.Inspect(ctx, t.name)
 		// The old container is gone: the new one is all there is.
-		return docker.Missing(gone), false, &r
+		return docker.Missing(gone), &r
 	}
 	t.r.part("container_id").Set("added", t.tempID)
-	return true, t.exists, nil
+	return true, nil
 }
 
 // connect connects the new container to its networks and returns how they differ
@@ -407,12 +406,13 @@ func (t *target) replace(ctx context.Context) error {
 	return nil
 }
 
-// settle starts the container where it has to run, and reports.
-func (t *target) settle(ctx context.Context, kept, replaced bool) fun.Ret {
+// settle starts the container where it has to run, and reports. As in Salt, a
+// container that did not exist before is started even where start is false.
+func (t *target) settle(ctx context.Context, kept bool) fun.Ret {
 	start := t.c.Bool("start")
 	var after value.Value
 	switch {
-	case start && (kept || t.before != docker.Running), kept && !replaced && !t.exists && start:
+	case kept && !t.exists, start && (kept || t.before != docker.Running):
 		if t.c.Test {
 			t.r.say("Container would be started")
 			return t.r.ret(fun.WouldChange)

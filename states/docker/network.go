@@ -167,6 +167,9 @@ func asked(want *value.List, subnet string) bool {
 // given returns a pool without the gateway that the engine chose, where the
 // description of the same subnet has none.
 func given(pool *value.Map, want *value.List) *value.Map {
+	if want == nil {
+		return pool
+	}
 	for _, p := range want.Items {
 		if m, _ := p.(*value.Map); m.Str("Subnet") == pool.Str("Subnet") && !m.Has("Gateway") && pool.Has("Gateway") {
 			pool = pool.Copy()

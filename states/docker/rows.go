@@ -28,7 +28,7 @@ var translateArgs = []fun.Arg{
 var runningArgs = []fun.Arg{
 	{Name: "force", Type: fun.Bool, Default: false, Doc: "replace the container although it is as described"},
 	{Name: "watch_action", Type: fun.Str, Default: "force", Doc: "what a watched change does: force, which replaces the container, or the signal to send"},
-	{Name: "start", Type: fun.Bool, Default: true, Doc: "start the container"},
+	{Name: "start", Type: fun.Bool, Default: true, Doc: "start an existing container that does not run; a new one is always started"},
 	{Name: "shutdown_timeout", Type: fun.Int, Unit: "s", Doc: "how long a container that is replaced may take to stop; default: its own"},
 }
 

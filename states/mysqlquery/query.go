@@ -116,7 +116,7 @@ func stored(c *fun.Call) (where string, have bool, err error) {
 		st, err := c.Env.Host.Stat(output)
 		return "file: " + output, err == nil && st.Mode.IsRegular(), nil
 	case c.IsNone("grain"):
-		return "", false, errors.New("Error: output type 'grain' needs the grain parameter\n") //nolint:staticcheck // Salt's comment
+		return "", false, errors.New("Error: output type 'grain' needs the grain parameter\n")
 	case c.IsNone("key"):
 		return "grain: " + grain, c.Env.Grains != nil && has(c.Env.Grains, grain), nil
 	}
