@@ -20,6 +20,7 @@ import (
 	digmod "brine/modules/dig"
 	diskmod "brine/modules/disk"
 	dnsutilmod "brine/modules/dnsutil"
+	dockermod "brine/modules/docker"
 	environmod "brine/modules/environ"
 	eventmod "brine/modules/event"
 	filemod "brine/modules/file"
@@ -45,6 +46,7 @@ import (
 	matchmod "brine/modules/match"
 	mdadmraidmod "brine/modules/mdadmraid"
 	mountmod "brine/modules/mount"
+	mysqlmod "brine/modules/mysql"
 	networkmod "brine/modules/network"
 	nfs3mod "brine/modules/nfs3"
 	nftablesmod "brine/modules/nftables"
@@ -59,6 +61,7 @@ import (
 	"brine/modules/pkg/rpm"
 	"brine/modules/pkg/yumpkg"
 	"brine/modules/pkg/zypperpkg"
+	postgresmod "brine/modules/postgres"
 	psmod "brine/modules/ps"
 	quotamod "brine/modules/quota"
 	randommod "brine/modules/random"
@@ -101,6 +104,7 @@ import (
 	cronstates "brine/states/cron"
 	debconfstates "brine/states/debconf"
 	diskstates "brine/states/disk"
+	dockerstates "brine/states/docker"
 	environstates "brine/states/environ"
 	eventstates "brine/states/event"
 	filestates "brine/states/file"
@@ -121,11 +125,16 @@ import (
 	lvmstates "brine/states/lvm"
 	modulestates "brine/states/module"
 	mountstates "brine/states/mount"
+	mysqldatabasestates "brine/states/mysqldatabase"
+	mysqlgrantsstates "brine/states/mysqlgrants"
+	mysqlquerystates "brine/states/mysqlquery"
+	mysqluserstates "brine/states/mysqluser"
 	networkstates "brine/states/network"
 	nfsexportstates "brine/states/nfsexport"
 	nftablesstates "brine/states/nftables"
 	pkgstates "brine/states/pkg"
 	pkgrepostates "brine/states/pkgrepo"
+	postgresstates "brine/states/postgres"
 	processstates "brine/states/process"
 	quotastates "brine/states/quota"
 	raidstates "brine/states/raid"
@@ -172,6 +181,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "disk", Load: diskmod.Module},
 		{Kind: fun.Exec, Name: "dnsutil", Load: dnsutilmod.Module},
 		{Kind: fun.Exec, Name: "dpkg_lowpkg", Virtual: "lowpkg", Load: dpkg.Module},
+		{Kind: fun.Exec, Name: "dockermod", Virtual: "docker", Load: dockermod.Module},
 		{Kind: fun.Exec, Name: "environ", Load: environmod.Module},
 		{Kind: fun.Exec, Name: "event", Load: eventmod.Module},
 		{Kind: fun.Exec, Name: "file", Load: filemod.Module},
@@ -196,6 +206,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
 		{Kind: fun.Exec, Name: "mdadm_raid", Virtual: "raid", Load: mdadmraidmod.Module},
 		{Kind: fun.Exec, Name: "mount", Load: mountmod.Module},
+		{Kind: fun.Exec, Name: "mysql", Load: mysqlmod.Module},
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
 		{Kind: fun.Exec, Name: "nfs3", Load: nfs3mod.Module},
 		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
@@ -208,6 +219,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
 		{Kind: fun.Exec, Name: "pkg_resource", Load: pkgresource.Module},
 		{Kind: fun.Exec, Name: "quota", Load: quotamod.Module},
+		{Kind: fun.Exec, Name: "postgres", Load: postgresmod.Module},
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},
 		{Kind: fun.Exec, Name: "rsync", Load: rsyncmod.Module},
 		{Kind: fun.Exec, Name: "rpm_lowpkg", Virtual: "lowpkg", Load: rpm.Module},
@@ -253,6 +265,10 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "cron", Load: cronstates.States},
 		{Kind: fun.State, Name: "disk", Load: diskstates.States},
 		{Kind: fun.State, Name: "debconfmod", Virtual: "debconf", Load: debconfstates.States},
+		{Kind: fun.State, Name: "docker_container", Load: dockerstates.Containers},
+		{Kind: fun.State, Name: "docker_image", Load: dockerstates.Images},
+		{Kind: fun.State, Name: "docker_network", Load: dockerstates.Networks},
+		{Kind: fun.State, Name: "docker_volume", Load: dockerstates.Volumes},
 		{Kind: fun.State, Name: "environ", Load: environstates.States},
 		{Kind: fun.State, Name: "event", Load: eventstates.States},
 		{Kind: fun.State, Name: "file", Load: filestates.States},
@@ -274,6 +290,10 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "network", Load: networkstates.States},
 		{Kind: fun.State, Name: "nfs_export", Load: nfsexportstates.States},
+		{Kind: fun.State, Name: "mysql_database", Load: mysqldatabasestates.States},
+		{Kind: fun.State, Name: "mysql_grants", Load: mysqlgrantsstates.States},
+		{Kind: fun.State, Name: "mysql_query", Load: mysqlquerystates.States},
+		{Kind: fun.State, Name: "mysql_user", Load: mysqluserstates.States},
 		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
 		{Kind: fun.State, Name: "mdadm_raid", Virtual: "raid", Load: raidstates.States},
 		{Kind: fun.State, Name: "pkgrepo", Load: pkgrepostates.States},
@@ -282,6 +302,16 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "rsync", Load: rsyncstates.States},
 		{Kind: fun.State, Name: "nftables", Load: nftablesstates.States},
 		{Kind: fun.State, Name: "quota", Load: quotastates.States},
+		{Kind: fun.State, Name: "postgres_cluster", Load: postgresstates.Clusters},
+		{Kind: fun.State, Name: "postgres_database", Load: postgresstates.Databases},
+		{Kind: fun.State, Name: "postgres_extension", Load: postgresstates.Extensions},
+		{Kind: fun.State, Name: "postgres_group", Load: postgresstates.Groups},
+		{Kind: fun.State, Name: "postgres_initdb", Load: postgresstates.DataDirs},
+		{Kind: fun.State, Name: "postgres_language", Load: postgresstates.Languages},
+		{Kind: fun.State, Name: "postgres_privileges", Load: postgresstates.Privileges},
+		{Kind: fun.State, Name: "postgres_schema", Load: postgresstates.Schemas},
+		{Kind: fun.State, Name: "postgres_tablespace", Load: postgresstates.Tablespaces},
+		{Kind: fun.State, Name: "postgres_user", Load: postgresstates.Users},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "saltutil", Load: saltutilstates.States},
 		{Kind: fun.State, Name: "ssh_auth", Load: sshauthstates.States},
