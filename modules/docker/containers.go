@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"brine/internal/fun"
+	"brine/internal/pyformat"
 	"brine/internal/value"
 )
 
@@ -55,7 +56,7 @@ func local(v value.Value) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	return value.Strftime(time.Unix(n, 0), "%Y-%m-%d %H:%M:%S %Z"), true
+	return pyformat.Strftime(time.Unix(n, 0), "%Y-%m-%d %H:%M:%S %Z"), true
 }
 
 // timed renames the time of creation and adds it as text.
