@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
 	"brine/internal/fun"
 	"brine/internal/proc"
+	"brine/internal/redact"
 	"brine/internal/value"
 	"brine/modules/cmd"
 )
@@ -70,13 +69,7 @@ func (m mode) said(out cmd.Out) string {
 func (g *Client) once(ctx context.Context, dir string, m mode, env *value.Map, args []string) (cmd.Out, error) {
 	words := append([]string{"git"}, g.Auth.options(env)...)
 	words = append(words, args...)
-	for i, w := range words {
-		if strings.ContainsRune(w, 0) {
-			return cmd.Out{}, fun.Errorf("an argument of git has a null byte")
-		}
-		words[i] = proc.Quote(w)
-	}
-	return cmd.Run(ctx, g.Env, strings.Join(words, " "), cmd.Options{Cwd: dir, RunAs: g.User, Env: env, Merge: m.merge, Stdin: m.stdin})
+	return cmd.RunWords(ctx, g.Env, words, cmd.Options{Cwd: dir, RunAs: g.User, Env: env, Merge: m.merge, Stdin: m.stdin})
 }
 
 // Path returns a path, a relative one below the home directory of the account.
@@ -141,11 +134,8 @@ func IsFailure(err error) bool {
 	return errors.As(err, &ce)
 }
 
-var authRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(https?)://\S*@`) })
-
 // Redact hides the credentials of the URLs in a text.
-// Salt: salt/utils/url.py redact_http_basic_auth.
-func Redact(s string) string { return authRE().ReplaceAllString(s, "$1://<redacted>@") }
+func Redact(s string) string { return redact.URLs(s) }
 
 // Words returns options: the words of a text, or the items of a list. A -- at
 // the end of a text is left out.
