@@ -37,6 +37,7 @@ import (
 	openrcmod "brine/modules/openrc"
 	outmod "brine/modules/out"
 	pillarmod "brine/modules/pillar"
+	pipmod "brine/modules/pip"
 	"brine/modules/pkg/aptpkg"
 	"brine/modules/pkg/dpkg"
 	pkgresource "brine/modules/pkg/resource"
@@ -53,6 +54,7 @@ import (
 	testmod "brine/modules/test"
 	timezonemod "brine/modules/timezone"
 	usermod "brine/modules/user"
+	virtualenvmod "brine/modules/virtualenv"
 	"brine/runner/fn/events"
 	"brine/runner/fn/manage"
 	"brine/runner/fn/orchestrate"
@@ -81,6 +83,7 @@ import (
 	logrotatestates "brine/states/logrotate"
 	modulestates "brine/states/module"
 	mountstates "brine/states/mount"
+	pipstates "brine/states/pip"
 	pkgstates "brine/states/pkg"
 	saltstates "brine/states/salt"
 	servicestates "brine/states/service"
@@ -91,6 +94,7 @@ import (
 	teststates "brine/states/test"
 	timezonestates "brine/states/timezone"
 	userstates "brine/states/user"
+	virtualenvstates "brine/states/virtualenv"
 )
 
 // Table returns all functions of this build. Modules are made when they are
@@ -130,6 +134,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
 		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
+		{Kind: fun.Exec, Name: "pip", Load: pipmod.Module},
 		{Kind: fun.Exec, Name: "pkg_resource", Load: pkgresource.Module},
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},
 		{Kind: fun.Exec, Name: "runit", Load: runitmod.Module},
@@ -149,6 +154,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "test", Load: testmod.Module},
 		{Kind: fun.Exec, Name: "timezone", Load: timezonemod.Module},
 		{Kind: fun.Exec, Name: "user", Load: usermod.Module},
+		{Kind: fun.Exec, Name: "virtualenv", Load: virtualenvmod.Module},
 
 		{Kind: fun.State, Name: "alternatives", Load: alternativesstates.States},
 		{Kind: fun.State, Name: "archive", Load: archivestates.States},
@@ -169,6 +175,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "linux_acl", Virtual: "acl", Load: linuxaclstates.States},
 		{Kind: fun.State, Name: "logrotate", Load: logrotatestates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
+		{Kind: fun.State, Name: "pip", Load: pipstates.States},
 		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
 		{Kind: fun.State, Name: "mount", Load: mountstates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
@@ -180,6 +187,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "test", Load: teststates.States},
 		{Kind: fun.State, Name: "timezone", Load: timezonestates.States},
 		{Kind: fun.State, Name: "user", Load: userstates.States},
+		{Kind: fun.State, Name: "virtualenv", Load: virtualenvstates.States},
 
 		{Kind: fun.Runner, Name: "audit", Load: auditRunner},
 		{Kind: fun.Runner, Name: "config", Load: saltrun.Config},
