@@ -16,6 +16,7 @@ import (
 	environmod "brine/modules/environ"
 	eventmod "brine/modules/event"
 	filemod "brine/modules/file"
+	gemmod "brine/modules/gem"
 	gitmod "brine/modules/git"
 	grainsmod "brine/modules/grains"
 	groupmod "brine/modules/group"
@@ -34,6 +35,7 @@ import (
 	matchmod "brine/modules/match"
 	mountmod "brine/modules/mount"
 	networkmod "brine/modules/network"
+	npmmod "brine/modules/npm"
 	openrcmod "brine/modules/openrc"
 	outmod "brine/modules/out"
 	pillarmod "brine/modules/pillar"
@@ -70,6 +72,7 @@ import (
 	environstates "brine/states/environ"
 	eventstates "brine/states/event"
 	filestates "brine/states/file"
+	gemstates "brine/states/gem"
 	gitstates "brine/states/git"
 	grainsstates "brine/states/grains"
 	groupstates "brine/states/group"
@@ -83,6 +86,7 @@ import (
 	logrotatestates "brine/states/logrotate"
 	modulestates "brine/states/module"
 	mountstates "brine/states/mount"
+	npmstates "brine/states/npm"
 	pipstates "brine/states/pip"
 	pkgstates "brine/states/pkg"
 	saltstates "brine/states/salt"
@@ -114,6 +118,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "environ", Load: environmod.Module},
 		{Kind: fun.Exec, Name: "event", Load: eventmod.Module},
 		{Kind: fun.Exec, Name: "file", Load: filemod.Module},
+		{Kind: fun.Exec, Name: "gem", Load: gemmod.Module},
 		{Kind: fun.Exec, Name: "git", Load: gitmod.Module},
 		{Kind: fun.Exec, Name: "grains", Load: grainsmod.Module},
 		{Kind: fun.Exec, Name: "group", Load: groupmod.Module},
@@ -132,6 +137,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
 		{Kind: fun.Exec, Name: "mount", Load: mountmod.Module},
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
+		{Kind: fun.Exec, Name: "npm", Load: npmmod.Module},
 		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
 		{Kind: fun.Exec, Name: "pip", Load: pipmod.Module},
@@ -163,6 +169,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "environ", Load: environstates.States},
 		{Kind: fun.State, Name: "event", Load: eventstates.States},
 		{Kind: fun.State, Name: "file", Load: filestates.States},
+		{Kind: fun.State, Name: "gem", Load: gemstates.States},
 		{Kind: fun.State, Name: "git", Load: gitstates.States},
 		{Kind: fun.State, Name: "grains", Load: grainsstates.States},
 		{Kind: fun.State, Name: "group", Load: groupstates.States},
@@ -175,6 +182,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "linux_acl", Virtual: "acl", Load: linuxaclstates.States},
 		{Kind: fun.State, Name: "logrotate", Load: logrotatestates.States},
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
+		{Kind: fun.State, Name: "npm", Load: npmstates.States},
 		{Kind: fun.State, Name: "pip", Load: pipstates.States},
 		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
 		{Kind: fun.State, Name: "mount", Load: mountstates.States},
