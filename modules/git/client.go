@@ -34,7 +34,7 @@ type mode struct {
 
 // environ is what git gets in its environment: no question is ever asked.
 func environ() *value.Map {
-	return value.MapOf("GIT_TERMINAL_PROMPT", "0", "GIT_EDITOR", ":", "SSH_ASKPASS", "/bin/false", "SSH_ASKPASS_REQUIRE", "force")
+	return value.MapOf("GIT_TERMINAL_PROMPT", "0", "GIT_ASKPASS", "", "GIT_EDITOR", ":", "SSH_ASKPASS", "/bin/false", "SSH_ASKPASS_REQUIRE", "force")
 }
 
 // Run runs git with arguments in a directory ("" is the home directory). A git

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"brine/internal/fun"
@@ -26,7 +27,7 @@ const maxKey = 1 << 20
 func (g *Client) runIdentities(ctx context.Context, dir string, m mode, args []string) (cmd.Out, error) {
 	var faults, missing []string
 	last := cmd.Out{Retcode: 1}
-	for _, id := range g.Identity {
+	for i, id := range g.Identity {
 		file, drop, ok, err := g.identity(ctx, id)
 		if err != nil {
 			return last, err
@@ -35,12 +36,17 @@ func (g *Client) runIdentities(ctx context.Context, dir string, m mode, args []s
 			missing = append(missing, id)
 			continue
 		}
-		out, fault, err := g.runIdentity(ctx, dir, m, file, args)
+		out, fault, err := g.runIdentity(ctx, dir, m, id, file, args)
 		if drop != nil {
 			drop()
 		}
-		if err != nil || fault == "" && out.Retcode == 0 {
+		if err != nil {
 			return out, err
+		}
+		if fault == "" && out.Retcode == 0 {
+			// The next command tries the one that works first.
+			g.Identity = slices.Concat(g.Identity[i:i+1], g.Identity[:i], g.Identity[i+1:])
+			return out, nil
 		}
 		last = out
 		if fault != "" {
@@ -60,15 +66,15 @@ func (g *Client) runIdentities(ctx context.Context, dir string, m mode, args []s
 	return last, fun.Errorf("%s", msg)
 }
 
-// runIdentity runs git with one identity file. fault says why it did not work; a
+// runIdentity runs git with the identity file id, whose copy is at file. fault says why it did not work; a
 // git that failed without a word has none.
-func (g *Client) runIdentity(ctx context.Context, dir string, m mode, file string, args []string) (out cmd.Out, fault string, err error) {
+func (g *Client) runIdentity(ctx context.Context, dir string, m mode, id, file string, args []string) (out cmd.Out, fault string, err error) {
 	key, err := g.readKey(file)
 	if err != nil {
-		return out, "", fun.Errorf("Unable to read identity file %s: %s", file, host.OSError(err))
+		return out, "", fun.Errorf("Unable to read identity file %s: %s", id, host.OSError(err))
 	}
 	if encrypted(key) {
-		return cmd.Out{Retcode: 1}, "Identity file " + file + " is passphrase-protected and cannot be used in a non-interactive command.", nil
+		return cmd.Out{Retcode: 1}, "Identity file " + id + " is passphrase-protected and cannot be used in a non-interactive command.", nil
 	}
 	env := environ()
 	env.Set("GIT_IDENTITY", file)
