@@ -25,6 +25,8 @@ import (
 	eventmod "brine/modules/event"
 	filemod "brine/modules/file"
 	firewalldmod "brine/modules/firewalld"
+	gemmod "brine/modules/gem"
+	gitmod "brine/modules/git"
 	grainsmod "brine/modules/grains"
 	groupmod "brine/modules/group"
 	hashutilmod "brine/modules/hashutil"
@@ -50,9 +52,11 @@ import (
 	networkmod "brine/modules/network"
 	nfs3mod "brine/modules/nfs3"
 	nftablesmod "brine/modules/nftables"
+	npmmod "brine/modules/npm"
 	openrcmod "brine/modules/openrc"
 	outmod "brine/modules/out"
 	pillarmod "brine/modules/pillar"
+	pipmod "brine/modules/pip"
 	"brine/modules/pkg/apkpkg"
 	"brine/modules/pkg/aptpkg"
 	"brine/modules/pkg/dpkg"
@@ -83,6 +87,7 @@ import (
 	timezonemod "brine/modules/timezone"
 	tlsmod "brine/modules/tls"
 	usermod "brine/modules/user"
+	virtualenvmod "brine/modules/virtualenv"
 	webutilmod "brine/modules/webutil"
 	x509mod "brine/modules/x509"
 	"brine/runner/fn/events"
@@ -109,6 +114,8 @@ import (
 	eventstates "brine/states/event"
 	filestates "brine/states/file"
 	firewalldstates "brine/states/firewalld"
+	gemstates "brine/states/gem"
+	gitstates "brine/states/git"
 	grainsstates "brine/states/grains"
 	groupstates "brine/states/group"
 	hoststates "brine/states/host"
@@ -132,6 +139,8 @@ import (
 	networkstates "brine/states/network"
 	nfsexportstates "brine/states/nfsexport"
 	nftablesstates "brine/states/nftables"
+	npmstates "brine/states/npm"
+	pipstates "brine/states/pip"
 	pkgstates "brine/states/pkg"
 	pkgrepostates "brine/states/pkgrepo"
 	postgresstates "brine/states/postgres"
@@ -153,6 +162,7 @@ import (
 	timezonestates "brine/states/timezone"
 	tlsstates "brine/states/tls"
 	userstates "brine/states/user"
+	virtualenvstates "brine/states/virtualenv"
 	webutilstates "brine/states/webutil"
 	x509states "brine/states/x509"
 )
@@ -186,6 +196,8 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "event", Load: eventmod.Module},
 		{Kind: fun.Exec, Name: "file", Load: filemod.Module},
 		{Kind: fun.Exec, Name: "firewalld", Load: firewalldmod.Module},
+		{Kind: fun.Exec, Name: "gem", Load: gemmod.Module},
+		{Kind: fun.Exec, Name: "git", Load: gitmod.Module},
 		{Kind: fun.Exec, Name: "grains", Load: grainsmod.Module},
 		{Kind: fun.Exec, Name: "group", Load: groupmod.Module},
 		{Kind: fun.Exec, Name: "hashutil", Load: hashutilmod.Module},
@@ -215,8 +227,10 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "pkg_resource", Load: pkgresource.Module},
 		{Kind: fun.Exec, Name: "ps", Load: psmod.Module},
 		{Kind: fun.Exec, Name: "nftables", Load: nftablesmod.Module},
+		{Kind: fun.Exec, Name: "npm", Load: npmmod.Module},
 		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
+		{Kind: fun.Exec, Name: "pip", Load: pipmod.Module},
 		{Kind: fun.Exec, Name: "pkg_resource", Load: pkgresource.Module},
 		{Kind: fun.Exec, Name: "quota", Load: quotamod.Module},
 		{Kind: fun.Exec, Name: "postgres", Load: postgresmod.Module},
@@ -250,6 +264,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "x509_v2", Virtual: "x509", Load: x509mod.ModuleV2},
 		{Kind: fun.Exec, Name: "yumpkg", Virtual: "pkg", Load: yumpkg.Module},
 		{Kind: fun.Exec, Name: "zypperpkg", Virtual: "pkg", Load: zypperpkg.Module},
+		{Kind: fun.Exec, Name: "virtualenv", Load: virtualenvmod.Module},
 
 		{Kind: fun.State, Name: "alias", Load: aliasstates.States},
 		{Kind: fun.State, Name: "alternatives", Load: alternativesstates.States},
@@ -273,6 +288,8 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "event", Load: eventstates.States},
 		{Kind: fun.State, Name: "file", Load: filestates.States},
 		{Kind: fun.State, Name: "firewalld", Load: firewalldstates.States},
+		{Kind: fun.State, Name: "gem", Load: gemstates.States},
+		{Kind: fun.State, Name: "git", Load: gitstates.States},
 		{Kind: fun.State, Name: "grains", Load: grainsstates.States},
 		{Kind: fun.State, Name: "group", Load: groupstates.States},
 		{Kind: fun.State, Name: "host", Load: hoststates.States},
@@ -294,6 +311,8 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "mysql_grants", Load: mysqlgrantsstates.States},
 		{Kind: fun.State, Name: "mysql_query", Load: mysqlquerystates.States},
 		{Kind: fun.State, Name: "mysql_user", Load: mysqluserstates.States},
+		{Kind: fun.State, Name: "npm", Load: npmstates.States},
+		{Kind: fun.State, Name: "pip", Load: pipstates.States},
 		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
 		{Kind: fun.State, Name: "mdadm_raid", Virtual: "raid", Load: raidstates.States},
 		{Kind: fun.State, Name: "pkgrepo", Load: pkgrepostates.States},
@@ -329,6 +348,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "webutil", Load: webutilstates.States},
 		{Kind: fun.State, Name: "x509", Virtual: "x509", Load: x509states.States},
 		{Kind: fun.State, Name: "x509_v2", Virtual: "x509", Load: x509states.StatesV2},
+		{Kind: fun.State, Name: "virtualenv", Load: virtualenvstates.States},
 
 		{Kind: fun.Runner, Name: "audit", Load: auditRunner},
 		{Kind: fun.Runner, Name: "config", Load: saltrun.Config},
