@@ -166,7 +166,7 @@ func isOrchestrate(name string) bool {
 // invoke calls a function with the metadata that Salt hands to functions that
 // take any keyword argument.
 func (s *session) invoke(ctx context.Context, env *fun.Env, kind fun.Kind, name string, args fun.Args, jid string) (fun.Result, error) {
-	if _, spec, ok := s.table.Lookup(kind, name); ok && spec.VarKw && kind == fun.Exec {
+	if _, spec, err := env.Find(kind, name); err == nil && spec.VarKw && kind == fun.Exec {
 		args.Kw.Set("__pub_fun", name)
 		args.Kw.Set("__pub_pid", int64(os.Getpid()))
 		args.Kw.Set("__pub_jid", jid)

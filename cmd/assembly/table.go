@@ -20,10 +20,13 @@ import (
 	digmod "brine/modules/dig"
 	diskmod "brine/modules/disk"
 	dnsutilmod "brine/modules/dnsutil"
+	dockermod "brine/modules/docker"
 	environmod "brine/modules/environ"
 	eventmod "brine/modules/event"
 	filemod "brine/modules/file"
 	firewalldmod "brine/modules/firewalld"
+	gemmod "brine/modules/gem"
+	gitmod "brine/modules/git"
 	grainsmod "brine/modules/grains"
 	groupmod "brine/modules/group"
 	hashutilmod "brine/modules/hashutil"
@@ -45,15 +48,24 @@ import (
 	matchmod "brine/modules/match"
 	mdadmraidmod "brine/modules/mdadmraid"
 	mountmod "brine/modules/mount"
+	mysqlmod "brine/modules/mysql"
 	networkmod "brine/modules/network"
 	nfs3mod "brine/modules/nfs3"
 	nftablesmod "brine/modules/nftables"
+	npmmod "brine/modules/npm"
 	openrcmod "brine/modules/openrc"
 	outmod "brine/modules/out"
 	pillarmod "brine/modules/pillar"
+	pipmod "brine/modules/pip"
+	"brine/modules/pkg/apkpkg"
 	"brine/modules/pkg/aptpkg"
 	"brine/modules/pkg/dpkg"
+	"brine/modules/pkg/pacmanpkg"
 	pkgresource "brine/modules/pkg/resource"
+	"brine/modules/pkg/rpm"
+	"brine/modules/pkg/yumpkg"
+	"brine/modules/pkg/zypperpkg"
+	postgresmod "brine/modules/postgres"
 	psmod "brine/modules/ps"
 	quotamod "brine/modules/quota"
 	randommod "brine/modules/random"
@@ -75,6 +87,7 @@ import (
 	timezonemod "brine/modules/timezone"
 	tlsmod "brine/modules/tls"
 	usermod "brine/modules/user"
+	virtualenvmod "brine/modules/virtualenv"
 	webutilmod "brine/modules/webutil"
 	x509mod "brine/modules/x509"
 	"brine/runner/fn/events"
@@ -96,10 +109,13 @@ import (
 	cronstates "brine/states/cron"
 	debconfstates "brine/states/debconf"
 	diskstates "brine/states/disk"
+	dockerstates "brine/states/docker"
 	environstates "brine/states/environ"
 	eventstates "brine/states/event"
 	filestates "brine/states/file"
 	firewalldstates "brine/states/firewalld"
+	gemstates "brine/states/gem"
+	gitstates "brine/states/git"
 	grainsstates "brine/states/grains"
 	groupstates "brine/states/group"
 	hoststates "brine/states/host"
@@ -116,11 +132,18 @@ import (
 	lvmstates "brine/states/lvm"
 	modulestates "brine/states/module"
 	mountstates "brine/states/mount"
+	mysqldatabasestates "brine/states/mysqldatabase"
+	mysqlgrantsstates "brine/states/mysqlgrants"
+	mysqlquerystates "brine/states/mysqlquery"
+	mysqluserstates "brine/states/mysqluser"
 	networkstates "brine/states/network"
 	nfsexportstates "brine/states/nfsexport"
 	nftablesstates "brine/states/nftables"
+	npmstates "brine/states/npm"
+	pipstates "brine/states/pip"
 	pkgstates "brine/states/pkg"
 	pkgrepostates "brine/states/pkgrepo"
+	postgresstates "brine/states/postgres"
 	processstates "brine/states/process"
 	quotastates "brine/states/quota"
 	raidstates "brine/states/raid"
@@ -139,6 +162,7 @@ import (
 	timezonestates "brine/states/timezone"
 	tlsstates "brine/states/tls"
 	userstates "brine/states/user"
+	virtualenvstates "brine/states/virtualenv"
 	webutilstates "brine/states/webutil"
 	x509states "brine/states/x509"
 )
@@ -149,6 +173,7 @@ func Table() *fun.Table {
 	return fun.NewTable([]fun.Entry{
 		{Kind: fun.Exec, Name: "aptpkg", Virtual: "pkg", Load: aptpkg.Module},
 		{Kind: fun.Exec, Name: "aliases", Load: aliasesmod.Module},
+		{Kind: fun.Exec, Name: "apkpkg", Virtual: "pkg", Load: apkpkg.Module},
 		{Kind: fun.Exec, Name: "alternatives", Load: alternativesmod.Module},
 		{Kind: fun.Exec, Name: "deb_apache", Virtual: "apache", Load: apachemod.Debian},
 		{Kind: fun.Exec, Name: "apache", Virtual: "apache", Load: apachemod.Module},
@@ -166,10 +191,13 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "disk", Load: diskmod.Module},
 		{Kind: fun.Exec, Name: "dnsutil", Load: dnsutilmod.Module},
 		{Kind: fun.Exec, Name: "dpkg_lowpkg", Virtual: "lowpkg", Load: dpkg.Module},
+		{Kind: fun.Exec, Name: "dockermod", Virtual: "docker", Load: dockermod.Module},
 		{Kind: fun.Exec, Name: "environ", Load: environmod.Module},
 		{Kind: fun.Exec, Name: "event", Load: eventmod.Module},
 		{Kind: fun.Exec, Name: "file", Load: filemod.Module},
 		{Kind: fun.Exec, Name: "firewalld", Load: firewalldmod.Module},
+		{Kind: fun.Exec, Name: "gem", Load: gemmod.Module},
+		{Kind: fun.Exec, Name: "git", Load: gitmod.Module},
 		{Kind: fun.Exec, Name: "grains", Load: grainsmod.Module},
 		{Kind: fun.Exec, Name: "group", Load: groupmod.Module},
 		{Kind: fun.Exec, Name: "hashutil", Load: hashutilmod.Module},
@@ -190,19 +218,25 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
 		{Kind: fun.Exec, Name: "mdadm_raid", Virtual: "raid", Load: mdadmraidmod.Module},
 		{Kind: fun.Exec, Name: "mount", Load: mountmod.Module},
+		{Kind: fun.Exec, Name: "mysql", Load: mysqlmod.Module},
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
 		{Kind: fun.Exec, Name: "nfs3", Load: nfs3mod.Module},
 		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
+		{Kind: fun.Exec, Name: "pacmanpkg", Virtual: "pkg", Load: pacmanpkg.Module},
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
 		{Kind: fun.Exec, Name: "pkg_resource", Load: pkgresource.Module},
 		{Kind: fun.Exec, Name: "ps", Load: psmod.Module},
 		{Kind: fun.Exec, Name: "nftables", Load: nftablesmod.Module},
+		{Kind: fun.Exec, Name: "npm", Load: npmmod.Module},
 		{Kind: fun.Exec, Name: "out", Load: outmod.Module},
 		{Kind: fun.Exec, Name: "pillar", Load: pillarmod.Module},
+		{Kind: fun.Exec, Name: "pip", Load: pipmod.Module},
 		{Kind: fun.Exec, Name: "pkg_resource", Load: pkgresource.Module},
 		{Kind: fun.Exec, Name: "quota", Load: quotamod.Module},
+		{Kind: fun.Exec, Name: "postgres", Load: postgresmod.Module},
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},
 		{Kind: fun.Exec, Name: "rsync", Load: rsyncmod.Module},
+		{Kind: fun.Exec, Name: "rpm_lowpkg", Virtual: "lowpkg", Load: rpm.Module},
 		{Kind: fun.Exec, Name: "runit", Load: runitmod.Module},
 		{Kind: fun.Exec, Name: "saltcheck", Load: saltcheckmod.Module},
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
@@ -228,6 +262,9 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "webutil", Load: webutilmod.Module},
 		{Kind: fun.Exec, Name: "x509", Virtual: "x509", Load: x509mod.Module},
 		{Kind: fun.Exec, Name: "x509_v2", Virtual: "x509", Load: x509mod.ModuleV2},
+		{Kind: fun.Exec, Name: "yumpkg", Virtual: "pkg", Load: yumpkg.Module},
+		{Kind: fun.Exec, Name: "zypperpkg", Virtual: "pkg", Load: zypperpkg.Module},
+		{Kind: fun.Exec, Name: "virtualenv", Load: virtualenvmod.Module},
 
 		{Kind: fun.State, Name: "alias", Load: aliasstates.States},
 		{Kind: fun.State, Name: "alternatives", Load: alternativesstates.States},
@@ -243,10 +280,16 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "cron", Load: cronstates.States},
 		{Kind: fun.State, Name: "disk", Load: diskstates.States},
 		{Kind: fun.State, Name: "debconfmod", Virtual: "debconf", Load: debconfstates.States},
+		{Kind: fun.State, Name: "docker_container", Load: dockerstates.Containers},
+		{Kind: fun.State, Name: "docker_image", Load: dockerstates.Images},
+		{Kind: fun.State, Name: "docker_network", Load: dockerstates.Networks},
+		{Kind: fun.State, Name: "docker_volume", Load: dockerstates.Volumes},
 		{Kind: fun.State, Name: "environ", Load: environstates.States},
 		{Kind: fun.State, Name: "event", Load: eventstates.States},
 		{Kind: fun.State, Name: "file", Load: filestates.States},
 		{Kind: fun.State, Name: "firewalld", Load: firewalldstates.States},
+		{Kind: fun.State, Name: "gem", Load: gemstates.States},
+		{Kind: fun.State, Name: "git", Load: gitstates.States},
 		{Kind: fun.State, Name: "grains", Load: grainsstates.States},
 		{Kind: fun.State, Name: "group", Load: groupstates.States},
 		{Kind: fun.State, Name: "host", Load: hoststates.States},
@@ -264,6 +307,12 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "module", Load: modulestates.States},
 		{Kind: fun.State, Name: "network", Load: networkstates.States},
 		{Kind: fun.State, Name: "nfs_export", Load: nfsexportstates.States},
+		{Kind: fun.State, Name: "mysql_database", Load: mysqldatabasestates.States},
+		{Kind: fun.State, Name: "mysql_grants", Load: mysqlgrantsstates.States},
+		{Kind: fun.State, Name: "mysql_query", Load: mysqlquerystates.States},
+		{Kind: fun.State, Name: "mysql_user", Load: mysqluserstates.States},
+		{Kind: fun.State, Name: "npm", Load: npmstates.States},
+		{Kind: fun.State, Name: "pip", Load: pipstates.States},
 		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
 		{Kind: fun.State, Name: "mdadm_raid", Virtual: "raid", Load: raidstates.States},
 		{Kind: fun.State, Name: "pkgrepo", Load: pkgrepostates.States},
@@ -272,6 +321,16 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "rsync", Load: rsyncstates.States},
 		{Kind: fun.State, Name: "nftables", Load: nftablesstates.States},
 		{Kind: fun.State, Name: "quota", Load: quotastates.States},
+		{Kind: fun.State, Name: "postgres_cluster", Load: postgresstates.Clusters},
+		{Kind: fun.State, Name: "postgres_database", Load: postgresstates.Databases},
+		{Kind: fun.State, Name: "postgres_extension", Load: postgresstates.Extensions},
+		{Kind: fun.State, Name: "postgres_group", Load: postgresstates.Groups},
+		{Kind: fun.State, Name: "postgres_initdb", Load: postgresstates.DataDirs},
+		{Kind: fun.State, Name: "postgres_language", Load: postgresstates.Languages},
+		{Kind: fun.State, Name: "postgres_privileges", Load: postgresstates.Privileges},
+		{Kind: fun.State, Name: "postgres_schema", Load: postgresstates.Schemas},
+		{Kind: fun.State, Name: "postgres_tablespace", Load: postgresstates.Tablespaces},
+		{Kind: fun.State, Name: "postgres_user", Load: postgresstates.Users},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "saltutil", Load: saltutilstates.States},
 		{Kind: fun.State, Name: "ssh_auth", Load: sshauthstates.States},
@@ -289,6 +348,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "webutil", Load: webutilstates.States},
 		{Kind: fun.State, Name: "x509", Virtual: "x509", Load: x509states.States},
 		{Kind: fun.State, Name: "x509_v2", Virtual: "x509", Load: x509states.StatesV2},
+		{Kind: fun.State, Name: "virtualenv", Load: virtualenvstates.States},
 
 		{Kind: fun.Runner, Name: "audit", Load: auditRunner},
 		{Kind: fun.Runner, Name: "config", Load: saltrun.Config},

@@ -41,6 +41,27 @@ func (f *Fake) SendUDP(ctx context.Context, address string, port int, data []byt
 	return nil
 }
 
+// Dial opens a connection.
+func (*Local) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	var d net.Dialer
+	return d.DialContext(ctx, network, address)
+}
+
+// Dial connects by OnDial; without it nothing listens.
+func (f *Fake) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if f.OnDial != nil {
+		return f.OnDial(ctx, network, address)
+	}
+	err := syscall.ECONNREFUSED
+	if network == "unix" {
+		err = syscall.ENOENT
+	}
+	return nil, &net.OpError{Op: "dial", Net: network, Err: err}
+}
+
 // Connect succeeds where Listening has "address:port".
 func (f *Fake) Connect(ctx context.Context, address string, port int) error {
 	if err := ctx.Err(); err != nil {

@@ -40,8 +40,10 @@ type Fake struct {
 	FullName map[string]string   // full names of hosts
 	// Listening says which "address:port" take connections.
 	Listening map[string]bool
-	Kernel    Uname
-	Space     map[string]Statfs // file systems by path
+	// OnDial, where set, is what Dial does.
+	OnDial func(ctx context.Context, network, address string) (net.Conn, error)
+	Kernel Uname
+	Space  map[string]Statfs // file systems by path
 	// Fault, where set, is asked before each operation of Files; an error of
 	// it is what the operation returns. op is the method's name.
 	Fault func(op, path string) error

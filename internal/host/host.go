@@ -254,6 +254,9 @@ type Network interface {
 	Connect(ctx context.Context, address string, port int) error
 	// SendUDP sends one datagram to address:port, which may be a broadcast address.
 	SendUDP(ctx context.Context, address string, port int, data []byte) error
+	// Dial opens a connection: network is "tcp" with an address "host:port", or
+	// "unix" with the path of a socket.
+	Dial(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // System tells of the kernel.

@@ -14,7 +14,10 @@ import (
 const Hidden = "XXX-REDACTED-XXX"
 
 // secretNames are the ends of the names of arguments that hold secrets.
-var secretNames = [...]string{"password", "passwd", "passphrase", "secret", "token", "api_key", "apikey", "private_key", "secret_key", "connection_pass"}
+var secretNames = [...]string{
+	"password", "passwd", "passphrase", "secret", "token", "api_key", "apikey", "private_key", "secret_key", "connection_pass",
+	"rolepassword", "password_hash", "https_pass",
+}
 
 // isSecret reports whether an argument of a name holds a secret, such as
 // password, db_password and Bind-Password.

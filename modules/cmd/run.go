@@ -42,6 +42,7 @@ type Options struct {
 	Background  bool
 	SaltEnv     string
 	Root        string // chroot
+	ReadOnly    bool   // the command only looks: see host.Cmd
 	// Success* make a command that failed one that succeeded.
 	SuccessRetcodes []int64
 	SuccessStdout   []string
@@ -90,7 +91,7 @@ func Run(ctx context.Context, env *fun.Env, command string, o Options) (Out, err
 		}
 		command = text
 	}
-	c := host.Cmd{Timeout: o.Timeout, Leave: o.LeaveOn, Merge: o.Merge}
+	c := host.Cmd{Timeout: o.Timeout, Leave: o.LeaveOn, Merge: o.Merge, ReadOnly: o.ReadOnly}
 	if err := account(ctx, env, &c, &o); err != nil {
 		return Out{}, err
 	}
@@ -139,6 +140,18 @@ func Run(ctx context.Context, env *fun.Env, command string, o Options) (Out, err
 		res.Stdout, res.Stderr = "", ""
 	}
 	return res, nil
+}
+
+// RunWords is Run for a command whose words are known; no shell sees them.
+func RunWords(ctx context.Context, env *fun.Env, words []string, o Options) (Out, error) {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		if strings.ContainsRune(w, 0) {
+			return Out{}, fun.Errorf("an argument of %s has a null byte", words[0])
+		}
+		quoted[i] = proc.Quote(w)
+	}
+	return Run(ctx, env, strings.Join(quoted, " "), o)
 }
 
 func seconds(d time.Duration) string {

@@ -229,6 +229,13 @@ func uptodate(ctx context.Context, c *fun.Call) fun.Ret {
 		return j.fail("An error was encountered while updating packages", err)
 	}
 	ret := fun.Ret{Result: fun.OK, Changes: changes, Comment: "Upgrade ran successfully"}
+	if inner := changes.Map("changes"); inner != nil && changes.Has("result") && changes.Has("comment") { // of apkpkg
+		ret.Changes = inner
+		if !value.Truth(changes.At("result")) {
+			return fun.Ret{Changes: inner, Comment: "An error was encountered while updating packages: " + changes.Str("comment")}
+		}
+		changes = inner
+	}
 	if only {
 		var missing []string
 		for k := range expected.All() {

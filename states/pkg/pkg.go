@@ -199,8 +199,12 @@ func firstLine(texts []string) string {
 	if len(texts) == 0 {
 		return ""
 	}
-	line, _, _ := strings.Cut(texts[0], "\n")
-	return strings.TrimPrefix(line, "E: ")
+	for line := range strings.SplitSeq(texts[0], "\n") {
+		if line != "" && !strings.HasPrefix(line, "Last metadata expiration check") { // of dnf
+			return strings.TrimPrefix(line, "E: ")
+		}
+	}
+	return ""
 }
 
 // hint shows on stderr what the user may have meant.

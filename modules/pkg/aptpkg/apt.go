@@ -7,7 +7,6 @@ package aptpkg
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"brine/internal/fun"
@@ -58,14 +57,11 @@ func (a *apt) query(ctx context.Context, argv ...string) (dpkg.Output, error) {
 
 // run runs a program that may change the machine; see [dpkg.Locked].
 func (a *apt) run(ctx context.Context, argv ...string) (dpkg.Output, error) {
-	if scope := a.scope(ctx); scope != nil {
-		out, err := a.locked(ctx, "", slices.Concat(scope, argv)...)
-		if err != nil || out.Status == 0 || !noScope(&out) {
-			return out, err
-		}
-		a.retcode = 0
-	}
-	return a.locked(ctx, "", argv...)
+	before := a.retcode
+	return pkg.Scoped(ctx, a.env, argv, func(argv []string) (dpkg.Output, error) {
+		a.retcode = before
+		return a.locked(ctx, "", argv...)
+	})
 }
 
 func (a *apt) locked(ctx context.Context, stdin string, argv ...string) (dpkg.Output, error) {
@@ -74,38 +70,6 @@ func (a *apt) locked(ctx context.Context, stdin string, argv ...string) (dpkg.Ou
 		a.retcode = out.Status
 	}
 	return out, err
-}
-
-// scopePrefix runs apt in a scope of its own, so that systemd does not end it with
-// the service that brine may be part of, when an upgrade restarts that.
-var scopePrefix = []string{"systemd-run", "--scope", "--quiet", "--collect", "--"}
-
-// scope returns the words before a command: scopePrefix where systemd runs the
-// machine and the option systemd.scope does not say otherwise.
-func (a *apt) scope(ctx context.Context) []string {
-	if st, err := a.env.Host.Stat("/run/systemd/system"); err != nil || !st.Mode.IsDir() || a.env.Host.Geteuid() != 0 {
-		return nil
-	}
-	if _, err := a.env.Host.LookPath(scopePrefix[0], ""); err != nil {
-		return nil
-	}
-	if v, err := pkg.Call(ctx, a.env, "config.get", value.MapOf("default", true), "systemd.scope"); err == nil && !value.Truth(v) {
-		return nil
-	}
-	return scopePrefix
-}
-
-// noScope reports whether it was systemd-run that failed and not its command.
-func noScope(out *dpkg.Output) bool {
-	if out.Stdout != "" {
-		return false
-	}
-	for _, start := range []string{"Failed to ", "systemd-run: ", "System has not been booted"} {
-		if strings.HasPrefix(out.Stderr, start) {
-			return true
-		}
-	}
-	return false
 }
 
 // installed returns the versions of installed packages, joined to text.
@@ -152,10 +116,10 @@ func normalize(env *fun.Env, name string) string {
 // checkName refuses a name that apt would take for something else than a package
 // to act on: an option, or one that its last character turns into the opposite.
 func checkName(name string) error {
-	if name == "" || strings.HasPrefix(name, "-") || strings.HasSuffix(name, "-") || strings.ContainsAny(name, "\x00\n") {
+	if strings.HasSuffix(name, "-") {
 		return fun.Errorf("invalid package name %s", value.Repr(name))
 	}
-	return nil
+	return pkg.CheckName(name)
 }
 
 func checkNames(names []string) error {
@@ -168,19 +132,8 @@ func checkNames(names []string) error {
 }
 
 // names returns the positional arguments as text.
-func names(c *fun.Call) []string {
-	list := make([]string, len(c.Pos))
-	for i, p := range c.Pos {
-		list[i] = value.Str(p)
-	}
-	return list
-}
+func names(c *fun.Call) []string { return pkg.Names(c) }
 
 // one returns the answer for a name where only one was asked for, else all of
 // them.
-func one(names []string, all *value.Map) value.Value {
-	if len(names) == 1 {
-		return all.At(names[0])
-	}
-	return all
-}
+func one(names []string, all *value.Map) value.Value { return pkg.One(names, all) }

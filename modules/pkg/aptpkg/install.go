@@ -84,7 +84,7 @@ func (i *installation) find(ctx context.Context) error {
 		i.files = true
 		sources, err := req.Files(ctx, c.Env)
 		if err != nil {
-			return asCommandError(err)
+			return pkg.AsCommandError(err)
 		}
 		if err := i.before(ctx, c.Bool("refresh") && len(sources) > 0); err != nil {
 			return err
@@ -93,7 +93,7 @@ func (i *installation) find(ctx context.Context) error {
 	}
 	list, err := req.Named(c.Env)
 	if err != nil {
-		return asCommandError(err)
+		return pkg.AsCommandError(err)
 	}
 	for _, t := range list {
 		if err := checkName(t.Name); err != nil {
@@ -110,15 +110,6 @@ func (i *installation) find(ctx context.Context) error {
 		return err
 	}
 	return i.findNamed(ctx, list)
-}
-
-// asCommandError words invalid arguments as Salt does, which raises them as errors
-// of the function.
-func asCommandError(err error) error {
-	if inv, ok := err.(*fun.InvocationError); ok { //nolint:errorlint // it is returned unwrapped
-		return &fun.CommandError{Msg: inv.Msg}
-	}
-	return err
 }
 
 // before notes what is installed.

@@ -22,7 +22,7 @@ func uninstall(ctx context.Context, c *fun.Call, action string) (fun.Result, err
 	req := pkg.Request{Name: c.Str("name"), Pkgs: c.List("pkgs"), Normalize: func(n string) string { return normalize(c.Env, n) }}
 	list, err := req.Named(c.Env)
 	if err != nil {
-		return fun.Result{}, asCommandError(err)
+		return fun.Result{}, pkg.AsCommandError(err)
 	}
 	old, err := a.installed()
 	if err != nil {

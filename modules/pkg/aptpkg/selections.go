@@ -53,7 +53,7 @@ func setSelections(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 	}
 	a := newApt(c)
-	test := testMode(c)
+	test := pkg.TestMode(c)
 	var asked []selected
 	var bad []string
 	for want, names := range selection.All() {
@@ -123,14 +123,6 @@ func readSelections(ctx context.Context, env *fun.Env, file, saltenv string) (*v
 		}
 	}
 	return m, nil
-}
-
-// testMode reports whether the run, or the state that calls, changes nothing.
-func testMode(c *fun.Call) bool {
-	if v, ok := c.Kw.Get("test"); ok {
-		return value.Truth(v)
-	}
-	return c.Env.Opts != nil && value.Truth(c.Env.Opts.At("test"))
 }
 
 // A selected is what is wanted of a package.
@@ -227,28 +219,12 @@ func unhold(ctx context.Context, c *fun.Call) (fun.Result, error) {
 type holdWords struct{ want, same, test, done, unknown string }
 
 func changeHolds(ctx context.Context, c *fun.Call, w holdWords) (fun.Result, error) {
-	pkgs, sources := c.List("pkgs"), c.List("sources")
-	switch {
-	case c.Str("name") == "" && len(pkgs) == 0 && len(sources) == 0:
-		return fun.Result{}, &fun.InvocationError{Msg: "One of name, pkgs, or sources must be specified."}
-	case len(pkgs) > 0 && len(sources) > 0:
-		return fun.Result{}, &fun.InvocationError{Msg: "Only one of pkgs or sources can be specified."}
-	}
-	targets := pkgs
-	if len(sources) > 0 {
-		targets = sources
-	} else if len(pkgs) == 0 {
-		targets = []value.Value{c.Str("name")}
-	}
-	var list []string
-	for _, t := range targets {
-		if m, ok := t.(*value.Map); ok && m.Len() > 0 {
-			t, _ = m.Entry(0)
-		}
-		list = append(list, value.Str(t))
+	list, err := pkg.HoldNames(c)
+	if err != nil {
+		return fun.Result{}, err
 	}
 	a := newApt(c)
-	m, err := a.setHolds(ctx, list, w, testMode(c))
+	m, err := a.setHolds(ctx, list, w, pkg.TestMode(c))
 	if err != nil {
 		return fun.Result{}, err
 	}

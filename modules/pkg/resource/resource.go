@@ -167,33 +167,29 @@ func Comparison(ctx context.Context, env *fun.Env) pkg.Comparison {
 var formatKeys = []string{"epoch", "version", "release", "arch", "install_date", "install_date_time_t"}
 
 func formatPkgList(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	pkgs := c.Map("packages")
+	m, err := Format(c.Map("packages"), c.Bool("versions_as_list"), c.Strings("attr"), func(name string) (string, value.Value) { return splitArch(ctx, c, name) })
+	return fun.Result{Value: m}, err
+}
+
+// Format returns packages as list_pkgs of providers does: versions, as text or as
+// lists, or mappings of the attributes that attr names. packages has lists of such
+// mappings by name. split divides a name into the package and its architecture.
+// Salt: salt/modules/pkg_resource.py format_pkg_list.
+func Format(pkgs *value.Map, asList bool, attr []string, split func(string) (string, value.Value)) (*value.Map, error) {
 	ret := value.NewMap(pkgs.Len())
-	attr := c.Strings("attr")
 	for name, v := range pkgs.All() {
 		items, err := value.Items(v)
 		if err != nil {
-			return fun.Result{}, &fun.InvocationError{Msg: "packages must be a mapping of names to lists of mappings", Arg: "packages"}
+			return nil, &fun.InvocationError{Msg: "packages must be a mapping of names to lists of mappings", Arg: "packages"}
 		}
-		list := value.NewList()
-		key := name
-		base, arch := splitArch(ctx, c, name)
-		for _, x := range items {
-			m, _ := x.(*value.Map)
-			if len(attr) == 0 {
+		key, list := name, value.NewList()
+		if len(attr) == 0 {
+			for _, x := range items {
+				m, _ := x.(*value.Map)
 				list.Append(pkg.FormatVersion(text(m.At("epoch")), text(m.At("version")), text(m.At("release"))))
-				continue
 			}
-			kept := value.NewMap(len(formatKeys))
-			for _, k := range formatKeys {
-				if m.Has(k) && (wants(attr, "all") || wants(attr, k) || k == "version" || k == "arch") {
-					kept.Set(k, m.At(k))
-				}
-			}
-			list.Append(kept)
-			if base != "" && value.Equal(kept.At("arch"), arch) {
-				key = base
-			}
+		} else {
+			key = formatOne(name, items, list, attr, split)
 		}
 		if had := ret.List(key); had != nil {
 			had.Append(list.Items...)
@@ -201,21 +197,42 @@ func formatPkgList(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			ret.Set(key, list)
 		}
 	}
-	if len(attr) == 0 && !c.Bool("versions_as_list") {
+	if len(attr) == 0 && !asList {
 		pkg.Stringify(ret)
 	}
-	return fun.Value(ret)
+	return ret, nil
 }
 
-func splitArch(ctx context.Context, c *fun.Call, name value.Value) (base string, arch value.Value) {
+// formatOne adds the attributes of the versions of a package to list. It returns the
+// name under which they are: without the architecture where that is an attribute.
+func formatOne(name value.Value, items []value.Value, list *value.List, attr []string, split func(string) (string, value.Value)) value.Value {
+	key := name
+	base, arch := split(value.Str(name))
+	for _, x := range items {
+		m, _ := x.(*value.Map)
+		kept := value.NewMap(len(formatKeys))
+		for _, k := range formatKeys {
+			if m.Has(k) && (wants(attr, "all") || wants(attr, k) || k == "version" || k == "arch") {
+				kept.Set(k, m.At(k))
+			}
+		}
+		list.Append(kept)
+		if base != "" && value.Equal(kept.At("arch"), arch) {
+			key = base
+		}
+	}
+	return key
+}
+
+func splitArch(ctx context.Context, c *fun.Call, name string) (base string, arch value.Value) {
 	if pkg.Has(c.Env, "pkg.parse_arch") {
-		if v, err := pkg.Call(ctx, c.Env, "pkg.parse_arch", nil, value.Str(name)); err == nil {
+		if v, err := pkg.Call(ctx, c.Env, "pkg.parse_arch", nil, name); err == nil {
 			if m, ok := v.(*value.Map); ok {
 				return m.Str("name"), m.At("arch")
 			}
 		}
 	}
-	return value.Str(name), nil
+	return name, nil
 }
 
 func wants(attr []string, key string) bool {

@@ -1,0 +1,360 @@
+// Package gem is Salt's execution module "gem": packages of Ruby.
+//
+// [Client] runs gem; the state module "gem" uses it, too.
+package gem
+
+import (
+	"context"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"brine/internal/fun"
+	"brine/internal/redact"
+	"brine/internal/value"
+	"brine/modules/cmd"
+	"brine/modules/machine"
+)
+
+// Module returns the execution module "gem".
+func Module() fun.Module {
+	return fun.Module{Name: "gem", Kind: fun.Exec, Doc: "Manage packages of Ruby.", Specs: specs}
+}
+
+// A Client runs the gem of one Ruby as one account. Where RVM or rbenv is
+// installed and Bin is not given, they run it.
+type Client struct {
+	Env  *fun.Env
+	Ruby string // version of RVM or rbenv; "" is the default one
+	Bin  string
+	User string
+}
+
+// ClientOf returns the client that the arguments ruby and gem_bin, and one for the
+// account, describe.
+func ClientOf(c *fun.Call, user string) *Client {
+	g := &Client{Env: c.Env, Ruby: c.Str("ruby"), User: c.Str(user)}
+	if c.Declares("gem_bin") {
+		g.Bin = c.Str("gem_bin")
+	}
+	return g
+}
+
+func (g *Client) option(name string) string {
+	for _, m := range []value.Mapping{g.Env.Opts, g.Env.Pillar} {
+		if m == nil {
+			continue
+		}
+		if v, ok := m.Get(name); ok && v != nil {
+			return value.Str(v)
+		}
+	}
+	return ""
+}
+
+func (g *Client) home(user string) string {
+	if a, err := g.Env.Host.LookupUser(user); err == nil {
+		return a.Home
+	}
+	return ""
+}
+
+// rvm returns the path of RVM and the account that runs it; "" where it is not
+// installed. Salt: salt/modules/rvm.py.
+func (g *Client) rvm() (path, user string) {
+	user = g.User
+	if user == "" {
+		user = g.option("rvm.runas")
+	}
+	path = "/usr/local/rvm/bin/rvm"
+	if home := g.home(user); user != "" && home != "" {
+		if own := filepath.Join(home, ".rvm/bin/rvm"); machine.Exists(g.Env.Host, own) {
+			path = own
+		}
+	}
+	if !machine.Executable(g.Env.Host, path) {
+		return "", ""
+	}
+	return path, user
+}
+
+// rbenv returns the directory of rbenv; "" where it is not installed.
+// Salt: salt/modules/rbenv.py.
+func (g *Client) rbenv() string {
+	root := g.option("rbenv.root")
+	switch {
+	case root != "":
+	case g.User == "" || g.User == "root":
+		root = "/usr/local/rbenv"
+	case g.home(g.User) != "":
+		root = filepath.Join(g.home(g.User), ".rbenv")
+	default:
+		return ""
+	}
+	if !machine.Executable(g.Env.Host, filepath.Join(root, "bin/rbenv")) {
+		return ""
+	}
+	return root
+}
+
+// run runs gem and returns what it prints.
+// Salt: salt/modules/gem.py _gem.
+func (g *Client) run(ctx context.Context, looks bool, vars *value.Map, args ...string) (string, error) {
+	o := cmd.Options{RunAs: g.User, ReadOnly: looks, Env: value.NewMap(2)}
+	if vars != nil {
+		o.Env.Update(vars)
+	}
+	words := append([]string{"gem"}, args...)
+	root := ""
+	if g.Bin != "" {
+		words[0] = g.Bin
+	} else if rvm, user := g.rvm(); rvm != "" {
+		ruby := g.Ruby
+		if ruby == "" {
+			ruby = "default"
+		}
+		if err := checkWord("ruby", ruby); err != nil {
+			return "", err
+		}
+		words, o.RunAs = append([]string{rvm, ruby, "do"}, words...), user
+	} else if root = g.rbenv(); root != "" {
+		o.PrependPath = filepath.Join(root, "shims")
+		if g.Ruby != "" {
+			o.Env.Set("RBENV_VERSION", g.Ruby)
+		}
+	}
+	if err := checkWord("gem_bin", words[0]); err != nil {
+		return "", err
+	}
+	out, err := cmd.RunWords(ctx, g.Env, words, o)
+	if err != nil {
+		return "", err
+	}
+	if out.Retcode != 0 {
+		said := out.Stderr
+		if said == "" {
+			said = out.Stdout
+		}
+		return "", fun.Errorf("%s", redact.URLs(said))
+	}
+	if root != "" && !looks {
+		// New programs of gems get their shims.
+		_, err = cmd.RunWords(ctx, g.Env, []string{filepath.Join(root, "bin/rbenv"), "rehash"},
+			cmd.Options{RunAs: g.User, Env: value.MapOf("RBENV_ROOT", root)})
+	}
+	return redact.URLs(out.Stdout), err
+}
+
+// checkWord refuses what gem would take for an option.
+func checkWord(what string, words ...string) error {
+	for _, s := range words {
+		if s == "" || strings.HasPrefix(s, "-") {
+			return fun.Errorf("invalid %s '%s': it must not be empty or start with a dash", what, s)
+		}
+	}
+	return nil
+}
+
+var versionRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[.0-9]+.*$`) })
+
+// Version returns the version of RubyGems, "" where it does not say.
+func (g *Client) Version(ctx context.Context) (string, error) {
+	type key struct{ what, ruby, bin, user string }
+	return machine.Keep(g.Env, key{"gem", g.Ruby, g.Bin, g.User}, func() (string, error) {
+		text, err := g.run(ctx, true, nil, "--version")
+		return versionRE().FindString(text), err
+	})
+}
+
+// An Install is what gem install is to do.
+type Install struct {
+	Gems          []string
+	Version       string
+	RDoc, RI      bool
+	PreReleases   bool
+	Proxy, Source string
+}
+
+// Install runs gem install and returns what it prints.
+func (g *Client) Install(ctx context.Context, in Install) (string, error) {
+	if err := checkWord("gem", in.Gems...); err != nil {
+		return "", err
+	}
+	have, err := g.Version(ctx)
+	if err != nil {
+		return "", err
+	}
+	args := append([]string{"install"}, in.Gems...)
+	add := func(on bool, words ...string) {
+		if on {
+			args = append(args, words...)
+		}
+	}
+	add(in.Version != "", "--version", in.Version)
+	if Compare(have, "3") >= 0 {
+		add(!in.RDoc || !in.RI, "--no-document")
+		add(in.PreReleases, "--prerelease")
+	} else {
+		add(!in.RDoc, "--no-rdoc")
+		add(!in.RI, "--no-ri")
+		add(in.PreReleases, "--pre")
+	}
+	vars := value.NewMap(2)
+	if _, rest, _ := strings.Cut(in.Proxy, "://"); strings.Contains(rest, "@") {
+		// It may have a password, which no list of processes is to show.
+		vars.Set("http_proxy", in.Proxy)
+		vars.Set("https_proxy", in.Proxy)
+	} else {
+		add(in.Proxy != "", "-p", in.Proxy)
+	}
+	add(in.Source != "", "--source", in.Source)
+	return g.run(ctx, false, vars, args...)
+}
+
+// Uninstall removes all versions of gems and their programs.
+func (g *Client) Uninstall(ctx context.Context, gems ...string) (string, error) {
+	if err := checkWord("gem", gems...); err != nil {
+		return "", err
+	}
+	return g.run(ctx, false, nil, append(append([]string{"uninstall"}, gems...), "-a", "-x")...)
+}
+
+var listRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^([^ \n]+) \((.+)\)`) })
+
+// List returns the versions of the installed gems whose names match prefix.
+func (g *Client) List(ctx context.Context, prefix string) (*value.Map, error) {
+	args := []string{"list"}
+	if prefix != "" {
+		if err := checkWord("gem", prefix); err != nil {
+			return nil, err
+		}
+		args = append(args, prefix)
+	}
+	text, err := g.run(ctx, true, nil, args...)
+	if err != nil {
+		return nil, err
+	}
+	m := value.NewMap(4)
+	for _, x := range listRE().FindAllStringSubmatch(text, -1) {
+		m.Set(x[1], value.Strings(strings.Split(x[2], ", ")...))
+	}
+	return m, nil
+}
+
+// Versions returns the installed versions of a gem, without what gem list says
+// of their platforms.
+func Versions(have *value.Map, name string) []string {
+	l := have.List(name)
+	if l == nil {
+		return nil
+	}
+	var out []string
+	for _, x := range l.Items {
+		v := strings.TrimSpace(strings.TrimPrefix(value.Str(x), "default: "))
+		v, _, _ = strings.Cut(v, " ")
+		out = append(out, v)
+	}
+	return out
+}
+
+// Sources returns the URLs of the sources of gems.
+func (g *Client) Sources(ctx context.Context) ([]string, error) {
+	text, err := g.run(ctx, true, nil, "sources")
+	lines := value.SplitLines(text, false)
+	return lines[min(2, len(lines)):], err
+}
+
+// AddSource adds a source of gems.
+func (g *Client) AddSource(ctx context.Context, uri string) (string, error) {
+	if err := checkWord("source", uri); err != nil {
+		return "", err
+	}
+	return g.run(ctx, false, nil, "sources", "--add", uri)
+}
+
+// RemoveSource removes a source of gems.
+func (g *Client) RemoveSource(ctx context.Context, uri string) (string, error) {
+	if err := checkWord("source", uri); err != nil {
+		return "", err
+	}
+	return g.run(ctx, false, nil, "sources", "--remove", uri)
+}
+
+func text(s string, err error) (fun.Result, error) { return fun.Result{Value: s}, err }
+
+// gems returns the words of the argument gems.
+func gems(c *fun.Call) []string {
+	var out []string
+	for _, s := range c.Strings("gems") {
+		out = append(out, strings.Fields(s)...)
+	}
+	return out
+}
+
+func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(ClientOf(c, "runas").Install(ctx, Install{
+		Gems: gems(c), Version: c.Str("version"), RDoc: c.Bool("rdoc"), RI: c.Bool("ri"), PreReleases: c.Bool("pre_releases"),
+		Proxy: c.Str("proxy"), Source: c.Str("source"),
+	}))
+}
+
+func uninstall(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(ClientOf(c, "runas").Uninstall(ctx, gems(c)...))
+}
+
+func update(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	names := gems(c)
+	if err := checkWord("gem", names...); err != nil {
+		return fun.Result{}, err
+	}
+	return text(ClientOf(c, "runas").run(ctx, false, nil, append([]string{"update"}, names...)...))
+}
+
+func updateSystem(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	args := []string{"update", "--system"}
+	if v := c.Str("version"); v != "" {
+		if err := checkWord("version", v); err != nil {
+			return fun.Result{}, err
+		}
+		args = append(args, v)
+	}
+	return text(ClientOf(c, "runas").run(ctx, false, nil, args...))
+}
+
+func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	v, err := ClientOf(c, "runas").Version(ctx)
+	if err == nil && v == "" {
+		return fun.Value(value.NewMap(0))
+	}
+	return text(v, err)
+}
+
+func list(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	m, err := ClientOf(c, "runas").List(ctx, c.Str("prefix"))
+	return fun.Result{Value: m}, err
+}
+
+var outdatedRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)(\S+) \(\S+ < (\S+)\)`) })
+
+func listUpgrades(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	out, err := ClientOf(c, "runas").run(ctx, true, nil, "outdated")
+	m := value.NewMap(4)
+	for _, x := range outdatedRE().FindAllStringSubmatch(out, -1) {
+		m.Set(x[1], x[2])
+	}
+	return fun.Result{Value: m}, err
+}
+
+func sourcesAdd(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(ClientOf(c, "runas").AddSource(ctx, c.Str("source_uri")))
+}
+
+func sourcesRemove(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(ClientOf(c, "runas").RemoveSource(ctx, c.Str("source_uri")))
+}
+
+func sourcesList(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	uris, err := ClientOf(c, "runas").Sources(ctx)
+	return fun.Result{Value: value.Strings(uris...)}, err
+}

@@ -1,0 +1,277 @@
+// Package npm is Salt's execution module "npm": packages of Node.js.
+//
+// [Client] runs npm; the state module "npm" uses it, too.
+package npm
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/redact"
+	"brine/internal/value"
+	"brine/modules/cmd"
+)
+
+// Module returns the execution module "npm".
+func Module() fun.Module {
+	return fun.Module{Name: "npm", Kind: fun.Exec, Doc: "Manage packages of Node.js.", Specs: specs, Avail: available}
+}
+
+func available(e *fun.Env) (bool, string) {
+	if _, err := e.Host.LookPath("npm", ""); err != nil {
+		return false, "npm execution module could not be loaded because the npm binary could not be located"
+	}
+	return true, ""
+}
+
+// A Client runs npm as one account.
+type Client struct {
+	Env     *fun.Env
+	User    string
+	EnvVars *value.Map
+}
+
+// run runs npm in a directory; "" is the home directory.
+func (n *Client) run(ctx context.Context, dir string, vars *value.Map, args ...string) (cmd.Out, error) {
+	env := value.NewMap(4)
+	if n.EnvVars != nil {
+		env.Update(n.EnvVars)
+	}
+	if vars != nil {
+		env.Update(vars)
+	}
+	if n.User != "" {
+		if a, err := n.Env.Host.LookupUser(n.User); err == nil && a.UID != 0 {
+			env.Set("SUDO_UID", strconv.Itoa(a.UID))
+			env.Set("SUDO_USER", "")
+		}
+	}
+	out, err := cmd.RunWords(ctx, n.Env, append([]string{"npm"}, args...), cmd.Options{Cwd: dir, RunAs: n.User, Env: env})
+	out.Stdout, out.Stderr = redact.URLs(out.Stdout), redact.URLs(out.Stderr)
+	return out, err
+}
+
+func checkName(names ...string) error {
+	for _, n := range names {
+		if n == "" || strings.HasPrefix(n, "-") {
+			return fun.Errorf("invalid package '%s': it must not be empty or start with a dash", n)
+		}
+	}
+	return nil
+}
+
+func failure(out cmd.Out) error {
+	if out.Stderr == "" {
+		return fun.Errorf("%s", out.Stdout)
+	}
+	return fun.Errorf("%s", out.Stderr)
+}
+
+// An Install is what npm install is to do.
+type Install struct {
+	Pkgs     []string // none: what package.json in Dir names
+	Dir      string   // "" is the global directory
+	Registry string
+	DryRun   bool
+	Loud     bool // show npm's messages
+}
+
+// Install runs npm install and returns what it reports: data, or text where it
+// cannot be read.
+func (n *Client) Install(ctx context.Context, in Install) (value.Value, error) {
+	if err := checkName(in.Pkgs...); err != nil {
+		return nil, err
+	}
+	args := []string{"install", "--json"}
+	if !in.Loud {
+		args = append(args, "--silent")
+	}
+	dir := in.Dir
+	if dir == "" {
+		dir = "/tmp"
+		args = append(args, "--global")
+	}
+	vars := value.NewMap(1)
+	if _, rest, _ := strings.Cut(in.Registry, "://"); strings.Contains(rest, "@") {
+		vars.Set("npm_config_registry", in.Registry) // it may have a password
+	} else if in.Registry != "" {
+		args = append(args, "--registry="+in.Registry)
+	}
+	if in.DryRun {
+		args = append(args, "--dry-run")
+	}
+	out, err := n.run(ctx, dir, vars, append(args, in.Pkgs...)...)
+	if err != nil {
+		return nil, err
+	}
+	if out.Retcode != 0 {
+		return nil, failure(out)
+	}
+	said := out.Stdout
+	if said == "" {
+		said = out.Stderr
+	}
+	if v, ok := findJSON(said); ok {
+		return v, nil
+	}
+	return said, nil
+}
+
+// findJSON returns the first JSON object or array in a text that starts a line.
+func findJSON(s string) (value.Value, bool) {
+	for rest := s; rest != ""; {
+		line, tail, _ := strings.Cut(rest, "\n")
+		if t := strings.TrimLeft(line, " \t"); strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[") {
+			end := strings.TrimRight(rest, " \t\r\n")
+			for tries := 0; end != "" && tries < 20; tries++ {
+				if v, err := value.ParseJSON(end); err == nil {
+					return v, true
+				}
+				i := strings.LastIndexByte(end, '\n')
+				if i < 0 {
+					break
+				}
+				end = strings.TrimRight(end[:i], " \t\r\n")
+			}
+		}
+		rest = tail
+	}
+	return nil, false
+}
+
+// Uninstall runs npm uninstall and reports whether it worked, and what npm said.
+func (n *Client) Uninstall(ctx context.Context, pkg, dir string) (ok bool, said string, err error) {
+	if err := checkName(pkg); err != nil {
+		return false, "", err
+	}
+	args := []string{"uninstall", pkg}
+	if dir == "" {
+		args = append(args, "--global")
+	}
+	out, err := n.run(ctx, dir, nil, args...)
+	return err == nil && out.Retcode == 0, out.Stderr, err
+}
+
+// List returns the installed packages: by name, mappings that have the version.
+// depth is how deep dependencies are shown; below 0 as npm does.
+func (n *Client) List(ctx context.Context, pkg, dir string, depth int) (*value.Map, error) {
+	args := []string{"list", "--json", "--silent"}
+	if dir == "" {
+		args = append(args, "--global")
+	}
+	if depth >= 0 {
+		args = append(args, "--depth="+strconv.Itoa(depth))
+	}
+	if pkg != "" {
+		if err := checkName(pkg); err != nil {
+			return nil, err
+		}
+		args = append(args, pkg)
+	}
+	out, err := n.run(ctx, dir, nil, args...)
+	if err != nil {
+		return nil, err
+	}
+	// npm fails where there is no package, too, but says nothing.
+	if out.Retcode != 0 && out.Stderr != "" {
+		return nil, failure(out)
+	}
+	if out.Stdout == "" {
+		return value.NewMap(0), nil
+	}
+	v, err := value.ParseJSON(out.Stdout)
+	m, ok := v.(*value.Map)
+	if err != nil || !ok {
+		return nil, fun.Errorf("npm list did not print a JSON object")
+	}
+	if deps := m.Map("dependencies"); deps != nil {
+		return deps, nil
+	}
+	return value.NewMap(0), nil
+}
+
+// CacheClean cleans npm's cache and reports whether that worked, and what npm
+// said.
+func (n *Client) CacheClean(ctx context.Context, path string, force bool) (ok bool, said string, err error) {
+	args := []string{"cache", "clean"}
+	if path != "" {
+		if err := checkName(path); err != nil {
+			return false, "", err
+		}
+		args = append(args, path)
+	}
+	if force {
+		args = append(args, "--force")
+	}
+	out, err := n.run(ctx, "", nil, args...)
+	return err == nil && out.Retcode == 0, out.Stderr, err
+}
+
+// CacheList returns what npm says is in its cache.
+func (n *Client) CacheList(ctx context.Context, path string) (string, error) {
+	args := []string{"cache", "ls"}
+	if path != "" {
+		if err := checkName(path); err != nil {
+			return "", err
+		}
+		args = append(args, path)
+	}
+	out, err := n.run(ctx, "", nil, args...)
+	if err == nil && out.Retcode != 0 && out.Stderr != "" {
+		err = failure(out)
+	}
+	return out.Stdout, err
+}
+
+func client(c *fun.Call) *Client {
+	return &Client{Env: c.Env, User: c.Str("runas"), EnvVars: c.Map("env")}
+}
+
+func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	pkgs := c.Strings("pkgs")
+	if c.Str("pkg") != "" {
+		pkgs = []string{c.Str("pkg")}
+	}
+	v, err := client(c).Install(ctx, Install{Pkgs: pkgs, Dir: c.Str("dir"), Registry: c.Str("registry"), DryRun: c.Bool("dry_run"), Loud: !c.Bool("silent")})
+	return fun.Result{Value: v}, err
+}
+
+func uninstall(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	ok, said, err := client(c).Uninstall(ctx, c.Str("pkg"), c.Str("dir"))
+	if !ok && said != "" {
+		c.Env.Log().Error("npm uninstall failed", "stderr", said)
+	}
+	return fun.Result{Value: ok}, err
+}
+
+func list(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	depth := -1
+	if !c.IsNone("depth") {
+		depth = int(max(0, c.Int("depth")))
+	}
+	deps, err := client(c).List(ctx, c.Str("pkg"), c.Str("dir"), depth)
+	return fun.Result{Value: deps}, err
+}
+
+func cacheClean(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	ok, said, err := client(c).CacheClean(ctx, c.Str("path"), c.Bool("force"))
+	if !ok && said != "" {
+		c.Env.Log().Error("npm cache clean failed", "stderr", said)
+	}
+	return fun.Result{Value: ok}, err
+}
+
+func cacheList(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	text, err := client(c).CacheList(ctx, c.Str("path"))
+	return fun.Result{Value: text}, err
+}
+
+func cachePath(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	out, err := client(c).run(ctx, "", nil, "config", "get", "cache")
+	if out.Stdout == "" {
+		return fun.Result{Value: out.Stderr}, err
+	}
+	return fun.Result{Value: out.Stdout}, err
+}

@@ -1,0 +1,234 @@
+package pacmanpkg
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/pkg"
+)
+
+// install installs packages. Salt: salt/modules/pacmanpkg.py install.
+func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	p := newPacman(c)
+	req := pkg.Request{Name: c.Str("name"), Version: c.Str("version"), Pkgs: c.List("pkgs"), Sources: c.List("sources"), SaltEnv: c.Str("saltenv")}
+	if len(req.Pkgs) > 0 && len(req.Sources) > 0 {
+		return fun.Result{}, fun.Errorf("Only one of \"pkgs\" and \"sources\" can be used.")
+	}
+	args, targets, errs, err := p.plan(ctx, c, &req)
+	if err != nil || len(targets)+len(errs) == 0 {
+		return fun.Result{Value: value.NewMap(0)}, err
+	}
+	const failed = "Problem encountered installing package(s)"
+	if len(errs) > 0 {
+		return fun.Result{}, &pkg.Error{Msg: failed, Errors: errs, Changes: value.NewMap(0)}
+	}
+	return p.act(ctx, failed, func() (pkg.Output, error) { return p.change(ctx, append(args, targets...)...) })
+}
+
+// act runs a change and returns what it changed.
+func (p *pacman) act(ctx context.Context, failed string, run func() (pkg.Output, error)) (fun.Result, error) {
+	old, err := p.texts(ctx)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	out, err := run()
+	if err != nil {
+		return fun.Result{}, err
+	}
+	now, err := p.texts(ctx)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	ret := pkg.CompareDicts(old, now)
+	if out.Status != 0 {
+		return fun.Result{}, &pkg.Error{Msg: failed, Errors: []string{fault(&out)}, Changes: ret}
+	}
+	return fun.Value(ret)
+}
+
+// fault is what pacman says of a failure: on stderr, and why on stdout.
+func fault(out *pkg.Output) string {
+	text := out.Fault()
+	for line := range strings.SplitSeq(out.Stdout, "\n") {
+		if strings.HasPrefix(line, ":: ") && !strings.HasSuffix(line, "...") && !strings.Contains(line, "[Y/n]") && !strings.Contains(line, "[y/N]") && line != text {
+			text += "\n" + line
+		}
+	}
+	return text
+}
+
+// plan returns the arguments of pacman and what to install, or why that cannot be
+// done.
+func (p *pacman) plan(ctx context.Context, c *fun.Call, req *pkg.Request) (args, targets, errs []string, err error) {
+	if len(req.Sources) > 0 {
+		files, err := req.Files(ctx, c.Env)
+		if err != nil {
+			return nil, nil, nil, pkg.AsCommandError(err)
+		}
+		for _, f := range files {
+			targets = append(targets, f.Path)
+		}
+		return []string{"-U", "--noprogressbar", "--noconfirm"}, targets, nil, nil
+	}
+	list, err := req.Named(c.Env)
+	if err != nil {
+		return nil, nil, nil, pkg.AsCommandError(err)
+	}
+	refresh := c.Bool("refresh")
+	args = []string{"-S"}
+	if refresh {
+		pkg.Refreshed(c.Env)
+		args = append(args, "-y")
+	}
+	if c.Bool("sysupgrade") || c.IsNone("sysupgrade") && refresh {
+		args = append(args, "-u")
+	}
+	if c.Bool("downloadonly") {
+		args = append(args, "-w")
+	}
+	args = append(args, "--noprogressbar", "--noconfirm", "--needed")
+	w := wildcards{pacman: p, refresh: refresh}
+	for _, t := range list {
+		if err := pkg.CheckName(t.Name); err != nil {
+			return nil, nil, nil, err
+		}
+		conditions := pkg.Conditions(t.Version)
+		if len(conditions) == 0 {
+			targets = append(targets, t.Name)
+		}
+		for _, cond := range conditions {
+			word, problem, err := w.word(ctx, t.Name, cond)
+			switch {
+			case err != nil:
+				return nil, nil, nil, err
+			case problem != "":
+				errs = append(errs, problem)
+			default:
+				targets = append(targets, word)
+			}
+		}
+	}
+	if w.refreshed {
+		args = slices.DeleteFunc(args, func(a string) bool { return a == "-y" })
+	}
+	return args, targets, errs, nil
+}
+
+// wildcards finds the versions that patterns mean, which pacman does not have.
+type wildcards struct {
+	*pacman
+	refresh, refreshed bool
+	available          *value.Map // nil until it is needed
+}
+
+// word returns how pacman is told of a package of a version, or why it cannot be.
+func (w *wildcards) word(ctx context.Context, name string, cond pkg.Condition) (word, problem string, err error) {
+	if cond.Oper == "==" {
+		cond.Oper = "="
+	}
+	switch {
+	case !strings.Contains(cond.Version, "*"):
+		return name + cond.Oper + cond.Version, "", nil
+	case cond.Oper != "=":
+		return "", "Invalid wildcard for " + name + cond.Oper + cond.Version, nil
+	}
+	if w.available == nil {
+		if w.refresh {
+			if _, err := w.pacman.refresh(ctx); err != nil {
+				return "", "", err
+			}
+			w.refreshed = true
+		}
+		if w.available, err = w.pacman.available(ctx, nil, nil, false); err != nil {
+			return "", "", err
+		}
+	}
+	versions := w.available.List(name)
+	if found := newest(versions, cond.Version); found != "" {
+		return name + "=" + found, "", nil
+	}
+	return "", fmt.Sprintf("No version matching '%s' found for package '%s' (available: %s)", cond.Version, name, known(versions)), nil
+}
+
+func newest(versions *value.List, pattern string) string {
+	if versions != nil {
+		for _, v := range versions.Items {
+			if value.Fnmatch(pattern, value.Str(v)) {
+				return value.Str(v)
+			}
+		}
+	}
+	return ""
+}
+
+func known(versions *value.List) string {
+	if versions.Len() == 0 {
+		return "none"
+	}
+	var list []string
+	for _, v := range versions.Items {
+		list = append(list, value.Str(v))
+	}
+	return strings.Join(list, ", ")
+}
+
+func upgrade(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	p := newPacman(c)
+	args := []string{"-Su", "--noprogressbar", "--noconfirm"}
+	if c.Bool("refresh") {
+		pkg.Refreshed(c.Env)
+		args = append(args, "-y")
+	}
+	old, err := p.texts(ctx)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	out, err := p.change(ctx, args...)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	now, err := p.texts(ctx)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	ret := pkg.CompareDicts(old, now)
+	if out.Status != 0 {
+		return fun.Result{}, &pkg.Error{Msg: "Problem encountered upgrading packages", Changes: ret, Result: out.Map()}
+	}
+	return fun.Value(ret)
+}
+
+func remove(ctx context.Context, c *fun.Call) (fun.Result, error) { return uninstall(ctx, c, "-R") }
+
+func purge(ctx context.Context, c *fun.Call) (fun.Result, error) { return uninstall(ctx, c, "-Rsc") }
+
+func uninstall(ctx context.Context, c *fun.Call, how string) (fun.Result, error) {
+	p := newPacman(c)
+	req := pkg.Request{Name: c.Str("name"), Pkgs: c.List("pkgs")}
+	list, err := req.Named(c.Env)
+	if err != nil {
+		return fun.Result{}, pkg.AsCommandError(err)
+	}
+	have, err := p.installed(ctx)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	args := []string{how, "--noprogressbar", "--noconfirm"}
+	due := false
+	for _, t := range list {
+		if have.Has(t.Name) {
+			if err := pkg.CheckName(t.Name); err != nil {
+				return fun.Result{}, err
+			}
+			args, due = append(args, t.Name), true
+		}
+	}
+	if !due {
+		return fun.Value(value.NewMap(0))
+	}
+	return p.act(ctx, "Problem encountered removing package(s)", func() (pkg.Output, error) { return p.change(ctx, args...) })
+}

@@ -1,0 +1,336 @@
+package rpm
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/machine"
+	"brine/modules/pkg"
+	"brine/modules/pkg/resource"
+)
+
+// The functions below are those that the providers of pkg on systems with rpm have
+// in common. Their rows are in [ProviderSpecs].
+
+// List returns what pkg.list_pkgs does: versions by name, as text or as lists, or
+// the attributes that attr names.
+func List(ctx context.Context, env *fun.Env, root string, asList bool, attr []string) (*value.Map, error) {
+	db, err := Read(ctx, env, root)
+	if err != nil {
+		return nil, err
+	}
+	return resource.Format(db.Details(), asList, attr, func(name string) (string, value.Value) {
+		m := ParseArch(name)
+		return m.Str("name"), m.At("arch")
+	})
+}
+
+func providerVersion(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	wanted := pkg.Names(c)
+	if len(wanted) == 0 {
+		return fun.Value(value.NewMap(0))
+	}
+	db, err := Read(ctx, c.Env, "")
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(pkg.Versions(db.Versions(), wanted, c.Bool("versions_as_list")))
+}
+
+func providerVersionCmp(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return fun.Value(int64(Compare(c.Str("pkg1"), c.Str("pkg2"), c.Bool("ignore_epoch"))))
+}
+
+func normalizeName(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return fun.Value(NormalizeName(c.Env, c.Str("name")))
+}
+
+func parseArch(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return fun.Value(ParseArch(c.Str("name")))
+}
+
+func infoInstalled(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	wanted, err := names(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	q := InfoQuery{Names: wanted, Attr: c.Str("attr"), All: c.Bool("all_versions"), Root: root(c)}
+	m, err := Info(ctx, c.Env, q)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	for i := range m.Len() {
+		name, v := m.Entry(i)
+		if l, ok := v.(*value.List); ok {
+			for i := range l.Items {
+				l.Items[i] = commonKeys(l.Items[i].(*value.Map))
+			}
+			continue
+		}
+		m.Set(name, commonKeys(v.(*value.Map)))
+	}
+	return fun.Value(m)
+}
+
+// commonKeys names the source as the providers for other package managers do.
+func commonKeys(m *value.Map) *value.Map {
+	out := value.NewMap(m.Len())
+	for k, v := range m.All() {
+		if k == "source_rpm" {
+			k = "source"
+		}
+		out.Set(k, v)
+	}
+	return out
+}
+
+// DownloadedFiles describes the package files in a directory and below it, by name
+// and version.
+func DownloadedFiles(ctx context.Context, env *fun.Env, dir string) (*value.Map, error) {
+	files := findFiles(env, dir, 0)
+	ret := value.NewMap(len(files))
+	for _, f := range files {
+		st, err := env.Host.Stat(f)
+		if err != nil {
+			continue // it is gone
+		}
+		p, ok, why, err := ReadFile(ctx, env, f)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			env.Log().Warn("rpm cannot read a package file", "path", f, "why", why)
+			continue
+		}
+		versions := ret.Map(p.Name)
+		if versions == nil {
+			versions = value.NewMap(1)
+			ret.Set(p.Name, versions)
+		}
+		t := time.Unix(st.Ctime.Unix(), 0).UTC()
+		versions.Set(p.EVR(), value.MapOf("path", f, "size", st.Size, "creation_date_time_t", t.Unix(), "creation_date_time", t.Format("2006-01-02T15:04:05")))
+	}
+	return ret, nil
+}
+
+// maxDepth bounds how deep a cache is searched.
+const maxDepth = 16
+
+// findFiles returns the package files in a directory, in order of their paths.
+func findFiles(env *fun.Env, dir string, depth int) []string {
+	names, err := env.Host.ReadDir(dir)
+	if err != nil || depth > maxDepth {
+		return nil
+	}
+	var files []string
+	for _, n := range names {
+		p := path.Join(dir, n)
+		st, err := env.Host.Lstat(p)
+		switch {
+		case err != nil:
+		case st.Mode.IsDir():
+			files = append(files, findFiles(env, p, depth+1)...)
+		case strings.HasSuffix(n, ".rpm") && st.Mode.IsRegular():
+			files = append(files, p)
+		}
+	}
+	return files
+}
+
+// providerDiff compares installed files with those of the packages that they belong
+// to, which are downloaded.
+func providerDiff(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	paths := pkg.Names(c)
+	ret := value.NewMap(len(paths))
+	if len(paths) == 0 {
+		return fun.Value(ret)
+	}
+	owners, _, err := Owners(ctx, c.Env, "", paths)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	var wanted []string
+	for _, p := range paths {
+		name := owners.Str(p)
+		switch {
+		case name != "":
+			if !slices.Contains(wanted, name) {
+				wanted = append(wanted, name)
+			}
+		case machine.Exists(c.Env.Host, p):
+			ret.Set(p, "Not managed")
+		default:
+			ret.Set(p, "N/A")
+		}
+	}
+	if len(wanted) == 0 {
+		return fun.Value(ret)
+	}
+	v, err := pkg.Call(ctx, c.Env, "pkg.download", nil, pkg.Anys(wanted)...)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	local, _ := v.(*value.Map)
+	for _, p := range paths {
+		name := owners.Str(p)
+		if name == "" {
+			continue
+		}
+		file := local.Str(name)
+		if m := local.Map(name); m != nil {
+			file = m.Str("path")
+		}
+		if file == "" {
+			return fun.Result{}, fun.Errorf("Unable to download %s", name)
+		}
+		text, err := Diff(ctx, c.Env, file, p)
+		if err != nil {
+			return fun.Result{}, err
+		}
+		if text == "" {
+			text = "Unchanged"
+		}
+		ret.Set(p, text)
+	}
+	return fun.Value(ret)
+}
+
+func getRepoKeys(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return Keys(ctx, c.Env, c.Bool("info"), root(c))
+}
+
+func addRepoKey(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	file, text := c.Str("path"), c.Str("text")
+	switch {
+	case file == "" && text == "":
+		return fun.Result{}, &fun.InvocationError{Msg: "Provide a key to add"}
+	case file != "" && text != "":
+		return fun.Result{}, &fun.InvocationError{Msg: "Add a key via path or key"}
+	case file != "":
+		local, err := pkg.Fetch(ctx, c.Env, file, c.Str("saltenv"))
+		if err != nil {
+			return fun.Result{}, err
+		}
+		data, err := c.Env.Host.ReadFile(local)
+		if local == "" || err != nil {
+			c.Env.Log().Error("unable to get a key", "path", file, "err", err)
+			return fun.Value(false)
+		}
+		text = value.DecodeReplace(data)
+	}
+	return ImportKey(ctx, c.Env, text, root(c))
+}
+
+func delRepoKey(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return RemoveKey(ctx, c.Env, c.Str("keyid"), root(c))
+}
+
+// ProviderSpecs are the rows of the functions that providers of pkg on systems with
+// rpm have in common.
+var ProviderSpecs = []fun.Spec{
+	{
+		Name: "add_repo_key", Doc: "Have rpm trust a key that signs repositories.", Src: "modules/yumpkg.py add_repo_key", Fn: addRepoKey,
+		Example: "call pkg.add_repo_key salt://keys/example.asc",
+		VarKw:   true,
+		Args: []fun.Arg{
+			{Name: "path", Type: fun.Str, Doc: "path or URL of the key"},
+			{Name: "text", Type: fun.Str, Doc: "the key itself, armored"},
+			{Name: "root", Type: fun.Path, Doc: "directory of another system"},
+			{Name: "saltenv", Type: fun.Str, Default: "base", Doc: "environment of a salt:// URL"},
+		},
+	},
+	{
+		Name: "del_repo_key", Doc: "Have rpm no longer trust a key that signs repositories.", Src: "modules/yumpkg.py del_repo_key", Fn: delRepoKey,
+		Example: "call pkg.del_repo_key keyid=gpg-pubkey-3dbdc284-53674dd4",
+		VarKw:   true,
+		Args: []fun.Arg{
+			{Name: "keyid", Type: fun.Str, Required: true, Doc: "name of the key, as get_repo_keys returns it"},
+			{Name: "root", Type: fun.Path, Doc: "directory of another system"},
+		},
+	},
+	{
+		Name: "diff", Doc: "Compare installed files with those of their packages, which are downloaded.\nReturns a unified diff, Unchanged, Not managed for a file of no package, or N/A for a file that is not there.", Src: "modules/yumpkg.py diff", Fn: providerDiff,
+		Example: "call pkg.diff /etc/httpd/conf/httpd.conf /etc/sudoers",
+		VarArg:  true, VarKw: true,
+	},
+	{
+		Name: "file_dict", Doc: "List the files of packages, by package.\nWithout a name, all packages are listed.", Src: "modules/yumpkg.py file_dict", Fn: fileDict,
+		Example: "call pkg.file_dict httpd postfix",
+		VarArg:  true, VarKw: true, Args: []fun.Arg{rootArg},
+	},
+	{
+		Name: "file_list", Doc: "List the files of packages.\nWithout a name, the files of all packages are listed.", Src: "modules/yumpkg.py file_list", Fn: fileList,
+		Example: "call pkg.file_list httpd postfix",
+		VarArg:  true, VarKw: true, Args: []fun.Arg{rootArg},
+	},
+	{
+		Name: "get_repo_keys", Doc: "List the keys that rpm trusts.", Src: "modules/yumpkg.py get_repo_keys", Fn: getRepoKeys,
+		Example: "call pkg.get_repo_keys info=True",
+		VarKw:   true,
+		Args: []fun.Arg{
+			{Name: "info", Type: fun.Bool, Default: false, Doc: "return a mapping of the keys to their descriptions"},
+			{Name: "root", Type: fun.Path, Doc: "directory of another system"},
+		},
+	},
+	{
+		Name: "info_installed", Doc: "Describe installed packages.\nWithout a name, all are described.", Src: "modules/yumpkg.py info_installed", Fn: infoInstalled,
+		Example: "call pkg.info_installed bash attr=version,arch",
+		VarArg:  true, VarKw: true,
+		Args: []fun.Arg{
+			{Name: "attr", Type: fun.Str, KwOnly: true, Doc: "names of what to return, with commas between them; default: all"},
+			{Name: "all_versions", Type: fun.Bool, Default: false, KwOnly: true, Doc: "return a list of all installed versions of each package"},
+			rootArg,
+		},
+	},
+	{
+		Name: "modified", Doc: "List installed files that were changed, and which of their attributes differ.\nWithout a name, the files of all packages are compared.", Src: "modules/yumpkg.py modified", Fn: modified,
+		Example: "call pkg.modified httpd checksum=True",
+		VarArg:  true, VarKw: true, Args: []fun.Arg{rootArg}, Shared: [][]fun.Arg{modifiedArgs},
+	},
+	{
+		Name: "normalize_name", Doc: "Strip the architecture from a name where it is that of the machine.", Src: "modules/yumpkg.py normalize_name", Fn: normalizeName,
+		Example: "call pkg.normalize_name zsh.x86_64",
+		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}},
+	},
+	{
+		Name: "owner", Doc: "Return the package that a file belongs to, or an empty string.\nFor several files, a mapping is returned.", Src: "modules/yumpkg.py owner", Fn: owner,
+		Example: "call pkg.owner /usr/bin/bash",
+		VarArg:  true, VarKw: true, Args: []fun.Arg{rootArg},
+	},
+	{
+		Name: "parse_arch", Doc: "Divide a name into the package and its architecture.", Src: "modules/yumpkg.py parse_arch", Fn: parseArch,
+		Example: "call pkg.parse_arch zsh.x86_64",
+		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}},
+	},
+	{
+		Name: "verify", Doc: "Compare installed files with rpm's database.\nReturns by path what differs. Without a name, the files of all packages are compared.", Src: "modules/yumpkg.py verify", Fn: verify,
+		Example: "call pkg.verify httpd ignore_types=config,doc",
+		VarArg:  true, VarKw: true,
+		Args: []fun.Arg{
+			{Name: "ignore_types", Type: fun.Commas, KwOnly: true, Doc: "types of files to leave out: config, doc, ghost, license, readme"},
+			{Name: "verify_options", Type: fun.Commas, KwOnly: true, Doc: "options of rpm -V without the dashes, such as nomtime"},
+			rootArg,
+		},
+	},
+	{
+		Name: "version", Doc: "Return the installed version of a package, or an empty string.\nFor several packages, or a name with *, a mapping is returned.", Src: "modules/yumpkg.py version", Fn: providerVersion,
+		Example: "call pkg.version bash",
+		VarArg:  true, VarKw: true,
+		Args: []fun.Arg{{Name: "versions_as_list", Type: fun.Bool, Default: false, KwOnly: true, Doc: "return lists of versions rather than text"}},
+	},
+	{
+		Name: "version_cmp", Doc: "Compare two versions as rpm does: -1, 0 or 1.\nA release that only one of them has is ignored.", Src: "modules/yumpkg.py version_cmp", Fn: providerVersionCmp,
+		Example: "call pkg.version_cmp 0.2-001 0.2.0.1-002",
+		VarKw:   true,
+		Args: []fun.Arg{
+			{Name: "pkg1", Type: fun.Str | fun.None, Required: true, Doc: "a version"},
+			{Name: "pkg2", Type: fun.Str | fun.None, Required: true, Doc: "another version"},
+			{Name: "ignore_epoch", Type: fun.Bool, Default: false, Doc: "ignore the epochs"},
+		},
+	},
+}

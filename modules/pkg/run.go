@@ -1,0 +1,209 @@
+package pkg
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+)
+
+// An Output is what a program of a package manager said, without blanks at the
+// ends.
+type Output struct {
+	Status         int
+	Stdout, Stderr string
+}
+
+// Map returns the output as cmd.run_all does.
+func (o *Output) Map() *value.Map {
+	return value.MapOf("retcode", int64(o.Status), "stdout", o.Stdout, "stderr", o.Stderr)
+}
+
+// Fault is what a program that failed said: on stderr, else its last line.
+func (o *Output) Fault() string {
+	if o.Stderr != "" {
+		return o.Stderr
+	}
+	return o.Stdout[strings.LastIndexByte(o.Stdout, '\n')+1:]
+}
+
+// A Command is a program of a package manager, to be run in the directory /.
+type Command struct {
+	Argv     []string
+	Env      []string // KEY=value, whole
+	Stdin    string
+	Merge    bool // stderr goes to stdout
+	ReadOnly bool // it changes nothing
+}
+
+// Run runs a command to its end. A program that is missing or cannot be started is
+// an error; a status other than 0 is not.
+func Run(ctx context.Context, h host.Host, c Command) (Output, error) {
+	var stdin io.Reader
+	if c.Stdin != "" {
+		stdin = strings.NewReader(c.Stdin)
+	}
+	out, err := h.Run(ctx, host.Cmd{Argv: c.Argv, Env: c.Env, Dir: "/", Stdin: stdin, Merge: c.Merge, ReadOnly: c.ReadOnly})
+	if ctx.Err() != nil {
+		return Output{}, ctx.Err()
+	}
+	if err != nil {
+		return Output{}, fun.Errorf("%s cannot be run: %v", c.Argv[0], err)
+	}
+	trim := func(b []byte) string { return strings.TrimRight(value.DecodeReplace(b), " \t\r\n\v\f") }
+	return Output{out.Status, trim(out.Stdout), trim(out.Stderr)}, nil
+}
+
+// Environ returns the host's environment with the variables of set instead of its
+// own; one whose value is None or False is taken out.
+func Environ(h host.Host, set *value.Map) []string {
+	var env []string
+	for _, kv := range h.Environ() {
+		if name, _, _ := strings.Cut(kv, "="); !set.Has(name) {
+			env = append(env, kv)
+		}
+	}
+	for k, v := range set.All() {
+		if v != nil && v != false {
+			env = append(env, value.Str(k)+"="+value.Str(v))
+		}
+	}
+	return env
+}
+
+// English returns the environment of a program whose messages are read, and which
+// asks nothing.
+func English(h host.Host) []string {
+	return Environ(h, value.MapOf("LC_ALL", "C", "LANGUAGE", "C", "LANG", "C"))
+}
+
+// scopePrefix runs a package manager in a scope of its own, so that systemd does
+// not end it with the service that brine may be part of, when an upgrade restarts
+// that.
+var scopePrefix = []string{"systemd-run", "--scope", "--quiet", "--collect", "--"}
+
+// Scope returns the words before a command that changes the machine: none where
+// systemd does not run the machine, and where the option systemd.scope is false.
+func Scope(ctx context.Context, env *fun.Env) []string {
+	if st, err := env.Host.Stat("/run/systemd/system"); err != nil || !st.Mode.IsDir() || env.Host.Geteuid() != 0 {
+		return nil
+	}
+	if _, err := env.Host.LookPath(scopePrefix[0], ""); err != nil {
+		return nil
+	}
+	if v, err := Call(ctx, env, "config.get", value.MapOf("default", true), "systemd.scope"); err == nil && !value.Truth(v) {
+		return nil
+	}
+	return scopePrefix
+}
+
+// NoScope reports whether it was systemd-run that failed and not its command.
+func NoScope(out *Output) bool {
+	text := out.Stderr
+	if text == "" {
+		text = out.Stdout // of a command whose outputs are merged
+	} else if out.Stdout != "" {
+		return false
+	}
+	for _, start := range []string{"Failed to ", "systemd-run: ", "System has not been booted"} {
+		if strings.HasPrefix(text, start) && !strings.Contains(text, "\n") {
+			return true
+		}
+	}
+	return false
+}
+
+// Scoped runs a command in a scope of its own, where that can be had.
+func Scoped(ctx context.Context, env *fun.Env, argv []string, run func(argv []string) (Output, error)) (Output, error) {
+	if scope := Scope(ctx, env); scope != nil {
+		out, err := run(append(append([]string{}, scope...), argv...))
+		if err != nil || out.Status == 0 || !NoScope(&out) {
+			return out, err
+		}
+	}
+	return run(argv)
+}
+
+// The waits for a lock: each is twice the one before, up to the longest.
+const (
+	firstWait   = 2 * time.Second
+	longestWait = 8 * time.Second
+	lockLimit   = 15 * time.Minute
+)
+
+// Locked runs a program that may change the machine, and waits while another one
+// has the lock of the package manager. held returns the line that says so, ""
+// where there is none. After 15 minutes Locked returns the output as it is, with a
+// line about that on stderr.
+func Locked(ctx context.Context, env *fun.Env, run func() (Output, error), held func(*Output) string) (Output, error) {
+	wait, waited := firstWait, time.Duration(0)
+	for {
+		out, err := run()
+		if err != nil || out.Status == 0 {
+			return out, err
+		}
+		line := held(&out)
+		if line == "" {
+			return out, nil
+		}
+		if waited >= lockLimit {
+			out.Stderr = strings.TrimPrefix(fmt.Sprintf("%s\nE: Gave up after %s", out.Stderr, waited), "\n")
+			return out, nil
+		}
+		if waited == 0 {
+			env.Warn(fun.Warning{Text: line + "; waiting for up to " + lockLimit.String()})
+		}
+		if err := env.Host.Sleep(ctx, wait); err != nil {
+			return out, err
+		}
+		waited += wait
+		wait = min(2*wait, longestWait)
+	}
+}
+
+// ServiceOf returns the service of systemd that a process belongs to, without the
+// suffix; "" where it belongs to none.
+func ServiceOf(h host.Host, pid string) string {
+	if pid == "" || strings.Trim(pid, "0123456789") != "" {
+		return ""
+	}
+	text, err := h.ReadFile("/proc/" + pid + "/cgroup")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.SplitSeq(string(text), "\n") {
+		_, group, _ := strings.Cut(line, ":")
+		controller, dir, ok := strings.Cut(group, ":")
+		if !ok || controller != "" && controller != "name=systemd" {
+			continue
+		}
+		for part := range strings.SplitSeq(dir, "/") {
+			if s, ok := strings.CutSuffix(part, ".service"); ok {
+				return s
+			}
+		}
+	}
+	return ""
+}
+
+// Running reports whether a process of a program's name runs.
+func Running(h host.Host, name string) bool {
+	pids, err := h.ReadDir("/proc")
+	if err != nil {
+		return false
+	}
+	for _, pid := range pids {
+		if strings.Trim(pid, "0123456789") != "" {
+			continue
+		}
+		if comm, err := h.ReadFile("/proc/" + pid + "/comm"); err == nil && strings.TrimSpace(string(comm)) == name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,611 @@
+package yumpkg
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"brine/internal/fun"
+	"brine/internal/pkgversion"
+	"brine/internal/value"
+	"brine/modules/pkg"
+	"brine/modules/pkg/rpm"
+)
+
+// A word is a package to act on, and how the program is told: its name, a name with a
+// version, the path of a file, or an advisory.
+type word struct{ name, text string }
+
+// An installation is a call of pkg.install.
+type installation struct {
+	*yum
+	c          *fun.Call
+	downloads  bool       // packages are only downloaded
+	advisories bool       // the words are advisories
+	old        *value.Map // what was there before, as pkg.list_pkgs returns it
+	oldLists   *value.Map // versions of what was installed, as lists
+	targets    []word
+	down       []word // older versions than those that are installed
+	again      []word // the installed versions
+	prevented  []string
+	errors     []string
+}
+
+// install installs packages. Salt: salt/modules/yumpkg.py install.
+func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	y, err := newYum(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	i := &installation{yum: y, c: c, downloads: c.Bool("downloadonly")}
+	if c.Bool("refresh") {
+		if _, err := y.refresh(ctx, options(c), true); err != nil {
+			return fun.Result{}, err
+		}
+	}
+	due, err := i.find(ctx)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if !due {
+		return fun.Value(value.NewMap(0))
+	}
+	ret, err := i.act(ctx)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if len(i.errors) > 0 {
+		also := ""
+		if len(i.again) > 0 {
+			also = "/reinstalling"
+		}
+		return fun.Result{}, &pkg.Error{Msg: "Error occurred installing" + also + " package(s)", Errors: i.errors, Changes: ret, Hint: i.hint(ctx)}
+	}
+	return fun.Value(ret)
+}
+
+// find works out what is to be installed; due is false where that is nothing.
+func (i *installation) find(ctx context.Context) (due bool, err error) {
+	c := i.c
+	req := pkg.Request{Name: c.Str("name"), Version: c.Str("version"), Pkgs: c.List("pkgs"), Sources: c.List("sources"), SaltEnv: c.Str("saltenv")}
+	if c.Bool("normalize") && c.Bool("split_arch") {
+		req.Normalize = func(n string) string { return rpm.NormalizeName(c.Env, n) }
+	}
+	switch {
+	case len(req.Pkgs) > 0 && len(req.Sources) > 0:
+		return false, fun.Errorf("Only one of \"pkgs\" and \"sources\" can be used.")
+	case !c.IsNone("advisory_ids"):
+		return i.findAdvisories(ctx)
+	case len(req.Sources) > 0:
+		return i.findFiles(ctx, &req)
+	}
+	list, err := req.Named(c.Env)
+	if err != nil || len(list) == 0 {
+		return false, pkg.AsCommandError(err)
+	}
+	for _, t := range list {
+		if err := pkg.CheckName(t.Name); err != nil {
+			return false, err
+		}
+	}
+	if err := i.before(ctx); err != nil {
+		return false, err
+	}
+	return true, i.findNamed(ctx, list)
+}
+
+// before notes what is there.
+func (i *installation) before(ctx context.Context) (err error) {
+	if i.old, err = i.installedOr(ctx, i.downloads, diffAttr(i.c)); err != nil {
+		return err
+	}
+	if i.downloads {
+		i.oldLists = value.NewMap(i.old.Len())
+		for name, v := range i.old.All() {
+			i.oldLists.Set(name, value.NewList(v.(*value.Map).Keys()...))
+		}
+		return nil
+	}
+	i.oldLists, err = i.versions(ctx)
+	return err
+}
+
+func (i *installation) findAdvisories(ctx context.Context) (bool, error) {
+	ids := i.c.Strings("advisory_ids")
+	if len(ids) == 0 {
+		ids = []string{i.c.Str("name")}
+	}
+	known, err := i.patches(ctx, false)
+	if err != nil {
+		return false, err
+	}
+	for _, id := range ids {
+		if !known.Value.(*value.Map).Has(id) {
+			return false, fun.Errorf("Advisory id \"%s\" not found", id)
+		}
+		i.targets = append(i.targets, word{id, "--advisory=" + id})
+	}
+	i.advisories = true
+	return true, i.before(ctx)
+}
+
+func (i *installation) findFiles(ctx context.Context, req *pkg.Request) (bool, error) {
+	sources, err := req.Files(ctx, i.env)
+	if err != nil || len(sources) == 0 {
+		return false, pkg.AsCommandError(err)
+	}
+	if err := i.before(ctx); err != nil {
+		return false, err
+	}
+	for _, s := range sources {
+		p, ok, why, err := rpm.ReadFile(ctx, i.env, s.Path)
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			i.env.Log().Error("rpm cannot read a package file, so that its version is not compared", "path", s.Path, "why", why)
+			i.targets = append(i.targets, word{"", s.Path})
+			continue
+		}
+		i.add(word{p.Name, s.Path}, p.EVR())
+	}
+	return true, nil
+}
+
+func compares(version string) bool {
+	return strings.HasPrefix(version, "<") || strings.HasPrefix(version, ">")
+}
+
+func (i *installation) findNamed(ctx context.Context, list []pkg.Target) error {
+	var open []string // names of which the repositories' versions are needed
+	for _, t := range list {
+		if !t.Any && (compares(t.Version) || strings.Contains(t.Version, "*")) {
+			base, _ := rpm.SplitArch(t.Name)
+			open = append(open, t.Name)
+			if base != t.Name {
+				open = append(open, base)
+			}
+		}
+	}
+	available := value.NewMap(0)
+	if len(open) > 0 {
+		var err error
+		if available, err = i.available(ctx, i.c, repoQuery{patterns: open, strict: true}); err != nil {
+			return err
+		}
+	}
+	for _, t := range list {
+		switch {
+		case t.Any && i.c.Bool("reinstall") && i.old.Has(t.Name):
+			i.again = append(i.again, word{t.Name, t.Name})
+		case t.Any:
+			i.targets = append(i.targets, word{t.Name, t.Name})
+		default:
+			i.addVersion(t, available)
+		}
+	}
+	return nil
+}
+
+// addVersion adds a package of a repository in the version that is asked for: one
+// version, a pattern, or comparisons.
+func (i *installation) addVersion(t pkg.Target, available *value.Map) {
+	version := strings.TrimLeft(t.Version, "=")
+	if i.name == yum3 && i.c.Bool("ignore_epoch") {
+		version = pkgversion.IgnoreEpoch(version)
+	}
+	name, arch := t.Name, ""
+	if base, a := rpm.SplitArch(t.Name); rpm.IsArch(a) && (a != i.osarch || i.c.Bool("split_arch")) {
+		name, arch = base, "."+a
+	}
+	candidates := texts(available.List(t.Name))
+	switch {
+	case compares(version):
+		found, ok := match(candidates, version, i.c.Bool("ignore_epoch"))
+		if !ok {
+			i.errors = append(i.errors, fmt.Sprintf("No version matching '%s%s' could be found (available: %s)", t.Name, version, listOr(candidates, "None")))
+			return
+		}
+		version = found
+	case strings.Contains(version, "*"):
+		if candidates == nil {
+			candidates = texts(available.List(name))
+		}
+		n := slices.IndexFunc(candidates, func(v string) bool {
+			return value.Fnmatch(version, v) || !strings.Contains(version, ":") && value.Fnmatch(version, pkgversion.IgnoreEpoch(v))
+		})
+		if n < 0 {
+			i.errors = append(i.errors, fmt.Sprintf("No version matching '%s' found for package '%s' (available: %s)", version, name, listOr(candidates, "none")))
+			return
+		}
+		version = candidates[n]
+	}
+	// The program takes a version without its epoch, too.
+	plain := version
+	if !i.c.Bool("ignore_epoch") {
+		plain = pkgversion.IgnoreEpoch(version)
+	}
+	i.add(word{name, name + "-" + plain + arch}, version)
+}
+
+func texts(l *value.List) []string {
+	if l == nil {
+		return nil
+	}
+	list := make([]string, l.Len())
+	for i, v := range l.Items {
+		list[i] = value.Str(v)
+	}
+	return list
+}
+
+func listOr(list []string, none string) string {
+	if len(list) == 0 {
+		return none
+	}
+	return strings.Join(list, ", ")
+}
+
+// match returns the first version that meets the comparisons of spec.
+func match(versions []string, spec string, ignoreEpoch bool) (string, bool) {
+	conditions := pkg.Conditions(spec)
+	for _, v := range versions {
+		if compare.Fulfils(v, conditions, &ignoreEpoch) {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// compare is the comparison of versions.
+var compare = pkg.Comparer(pkgversion.RPM)
+
+// kernels are packages of which several versions are installed side by side.
+var kernels = []string{"kernel", "kernel-devel"}
+
+// add puts a package of a version where it belongs.
+func (i *installation) add(w word, version string) {
+	have := texts(i.oldLists.List(w.name))
+	ignore := i.c.Bool("ignore_epoch")
+	// Without an epoch, that of what is installed is meant.
+	differ := func(v string) int {
+		return rpm.Compare(version, v, ignore || !strings.Contains(version, ":"))
+	}
+	switch {
+	case i.c.Bool("reinstall") && len(have) > 0 && slices.ContainsFunc(have, func(v string) bool { return differ(v) == 0 }):
+		i.again = append(i.again, w)
+	case len(have) == 0 || slices.ContainsFunc(have, func(v string) bool { return differ(v) >= 0 }) || slices.Contains(kernels, w.name):
+		i.targets = append(i.targets, w)
+	default:
+		i.down = append(i.down, w)
+	}
+}
+
+// act runs the program and returns what changed.
+func (i *installation) act(ctx context.Context) (*value.Map, error) {
+	holds, err := i.holdsOrNone(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var common []string
+	common = append(common, options(i.c)...)
+	if i.c.Bool("skip_verify") {
+		common = append(common, "--nogpgcheck")
+	}
+	if i.downloads {
+		common = append(common, "--downloadonly")
+	}
+	first := []string{"-y"}
+	if i.isDNF() {
+		if i.name == dnf {
+			first = append(first, "--best", "--allowerasing")
+		}
+	}
+	command := "install"
+	if i.advisories {
+		command = "update"
+	}
+	for _, step := range []struct {
+		words   []word
+		first   []string
+		command string
+	}{{i.targets, first, command}, {i.down, []string{"-y"}, "downgrade"}, {i.again, []string{"-y"}, "reinstall"}} {
+		words, restore, err := i.release(ctx, step.words, holds)
+		if err != nil {
+			return nil, err
+		}
+		if len(words) > 0 {
+			args := slices.Concat(step.first, common, []string{step.command})
+			if i.name == dnf5 && step.command == "install" {
+				args = append(args, "--best", "--allowerasing") // dnf5 has them of the command
+			}
+			out, err := i.change(ctx, true, append(args, words...)...)
+			if err != nil {
+				restore()
+				return nil, err
+			}
+			if out.Status != 0 {
+				i.errors = append(i.errors, out.Stdout)
+			}
+		}
+		restore()
+	}
+	now, err := i.installedOr(ctx, i.downloads, diffAttr(i.c))
+	if err != nil {
+		return nil, err
+	}
+	ret := pkg.CompareDicts(i.old, now)
+	for _, w := range i.again {
+		if !ret.Has(w.name) || i.old.Has(w.name) {
+			ret.Set(w.name, value.MapOf("old", orEmpty(i.old.At(w.name)), "new", orEmpty(now.At(w.name))))
+		}
+	}
+	if len(i.prevented) > 0 {
+		i.errors = append(i.errors, "The following package(s) could not be updated because they are being held: "+strings.Join(i.prevented, ", ")+
+			". Set 'update_holds' to True to temporarily unhold these packages so that they can be updated.")
+	}
+	return ret, nil
+}
+
+func orEmpty(v value.Value) value.Value {
+	if v == nil {
+		return ""
+	}
+	return v
+}
+
+// release returns the words of packages that may be changed: those that are not held
+// and, if update_holds, those of which the hold could be taken away. restore puts the
+// holds back.
+func (i *installation) release(ctx context.Context, words []word, holds []string) (free []string, restore func(), err error) {
+	restore = func() {}
+	var held []string
+	byName := map[string]string{}
+	for _, w := range words {
+		switch {
+		case !slices.Contains(holds, w.name):
+			free = append(free, w.text)
+		case i.c.Bool("update_holds"):
+			held = append(held, w.name)
+			byName[w.name] = w.text
+		default:
+			i.prevented = append(i.prevented, w.name)
+		}
+	}
+	if len(held) == 0 {
+		return free, restore, nil
+	}
+	outcome, err := i.setHolds(ctx, held, false, false)
+	if err != nil {
+		return nil, restore, err
+	}
+	for _, n := range held {
+		if value.Truth(outcome.Map(n).At("result")) {
+			free = append(free, byName[n])
+		} else {
+			i.errors = append(i.errors, n)
+		}
+	}
+	return free, func() {
+		// A run that is cancelled holds the packages again, too.
+		if _, err := i.setHolds(context.WithoutCancel(ctx), held, true, false); err != nil {
+			i.env.Log().Error("packages cannot be held again", "packages", held, "err", err)
+		}
+	}, nil
+}
+
+// missing are the lines by which dnf and yum say that there is no such package.
+var missingLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(?:No match for argument:|No package) (\S+?)(?: available\.?)?$`)
+})
+
+// hint says what the user may have meant: the nearest version of a package that has
+// others.
+func (i *installation) hint(ctx context.Context) string {
+	for _, e := range i.errors {
+		m := missingLine().FindStringSubmatch(e)
+		if m == nil {
+			continue
+		}
+		n := slices.IndexFunc(slices.Concat(i.targets, i.down), func(w word) bool { return w.text == m[1] })
+		if n < 0 {
+			continue
+		}
+		w := slices.Concat(i.targets, i.down)[n]
+		all, err := i.available(ctx, i.c, repoQuery{patterns: []string{w.name}, strict: true})
+		if err != nil || all.List(w.name) == nil || w.name == w.text {
+			return ""
+		}
+		have := texts(all.List(w.name))
+		wanted := strings.TrimPrefix(w.text, w.name+"-")
+		near := have[0]
+		for _, v := range have {
+			if rpm.Compare(v, wanted, true) >= 0 {
+				near = v
+			}
+		}
+		return fmt.Sprintf("the nearest version of %s is %s (available: %s)", w.name, near, strings.Join(have[:min(len(have), 10)], ", "))
+	}
+	return ""
+}
+
+func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	y, err := newYum(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	req := pkg.Request{Name: c.Str("name"), Pkgs: c.List("pkgs"), Normalize: func(n string) string { return rpm.NormalizeName(c.Env, n) }}
+	if !c.Bool("split_arch") {
+		req.Normalize = nil
+	}
+	list, err := req.Named(c.Env)
+	if err != nil {
+		return fun.Result{}, pkg.AsCommandError(err)
+	}
+	old, err := y.installed(ctx, nil)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	var targets []string
+	for _, t := range list {
+		names := []string{t.Name}
+		if strings.Contains(t.Name, "*") {
+			names = nil
+			for k := range old.All() {
+				if value.Fnmatch(t.Name, value.Str(k)) {
+					names = append(names, value.Str(k))
+				}
+			}
+		}
+		for _, n := range names {
+			if w := y.removable(c, old, n, t.Version); w != "" {
+				targets = append(targets, w)
+			}
+		}
+	}
+	if len(targets) == 0 {
+		return fun.Value(value.NewMap(0))
+	}
+	if err := pkg.CheckNames(targets); err != nil {
+		return fun.Result{}, err
+	}
+	out, err := y.change(ctx, false, append([]string{"-y", "remove"}, targets...)...)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	now, err := y.installed(ctx, nil)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	ret := pkg.CompareDicts(old, now)
+	if out.Status != 0 {
+		return fun.Result{}, &pkg.Error{Msg: "Error occurred removing package(s)", Errors: []string{out.Fault()}, Changes: ret}
+	}
+	return fun.Value(ret)
+}
+
+// removable returns the word by which an installed package is removed; "" where it is
+// not installed, or not in the version that is asked for.
+func (y *yum) removable(c *fun.Call, old *value.Map, name, version string) string {
+	switch {
+	case !old.Has(name):
+		return ""
+	case version == "":
+		return name
+	case !slices.Contains(strings.Split(old.Str(name), ","), version):
+		return ""
+	}
+	base, arch := name, ""
+	if b, a := rpm.SplitArch(name); rpm.IsArch(a) && (a != y.osarch || c.Bool("split_arch")) {
+		base, arch = b, "."+a
+	}
+	return base + "-" + pkgversion.IgnoreEpoch(version) + arch
+}
+
+func upgrade(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	y, err := newYum(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	obsoletes := c.Bool("obsoletes")
+	opts := options(c)
+	if y.isDNF() && !obsoletes {
+		opts = append(opts, "--setopt", "obsoletes=False")
+	}
+	if c.Bool("refresh") {
+		if _, err := y.refresh(ctx, opts, true); err != nil {
+			return fun.Result{}, err
+		}
+	}
+	more, err := extraOptions(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	attr := diffAttr(c)
+	old, err := y.installed(ctx, attr)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	args := slices.Concat([]string{"--quiet", "-y"}, opts, more)
+	if c.Bool("skip_verify") {
+		args = append(args, "--nogpgcheck")
+	}
+	if c.Bool("downloadonly") {
+		args = append(args, "--downloadonly")
+	}
+	command := "upgrade"
+	if !obsoletes && !y.isDNF() {
+		command = "update"
+	}
+	if c.Bool("minimal") {
+		command += "-minimal"
+	}
+	args = append(args, command)
+	if c.Str("name") != "" || len(c.List("pkgs")) > 0 {
+		req := pkg.Request{Name: c.Str("name"), Pkgs: c.List("pkgs")}
+		if c.Bool("normalize") {
+			req.Normalize = func(n string) string { return rpm.NormalizeName(c.Env, n) }
+		}
+		list, err := req.Named(c.Env)
+		if err != nil {
+			return fun.Result{}, pkg.AsCommandError(err)
+		}
+		for _, t := range list {
+			if err := pkg.CheckName(t.Name); err != nil {
+				return fun.Result{}, err
+			}
+			name := t.Name
+			if t.Version != "" {
+				name += "-" + pkgversion.IgnoreEpoch(strings.TrimLeft(t.Version, "="))
+			}
+			args = append(args, name)
+		}
+	}
+	out, err := y.change(ctx, false, args...)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	now, err := y.installed(ctx, attr)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	ret := pkg.CompareDicts(old, now)
+	if out.Status != 0 {
+		return fun.Result{}, &pkg.Error{Msg: "Problem encountered upgrading packages", Changes: ret, Result: out.Map()}
+	}
+	return fun.Value(ret)
+}
+
+// notOptions are arguments that states pass on for other package managers.
+var notOptions = []string{
+	"saltenv", "dist_upgrade", "cache_valid_time", "install_recommends", "only_upgrade", "force_conf_new", "force_yes", "debconf", "env",
+	"resolve_capabilities", "report_reboot_exit_codes", "test",
+}
+
+// extraOptions returns further arguments of a call as options of the program, sorted
+// by name: --name=text, or --name for True.
+func extraOptions(c *fun.Call) ([]string, error) {
+	var args []string
+	for k, v := range c.Kw.All() {
+		name, _ := k.(string)
+		if name == "" || strings.HasPrefix(name, "_") || slices.Contains(notOptions, name) {
+			continue
+		}
+		if strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+			return nil, &fun.InvocationError{Msg: "invalid option " + value.Repr(name)}
+		}
+		switch v := v.(type) {
+		case string:
+			args = append(args, "--"+name+"="+v)
+		case bool:
+			if v {
+				args = append(args, "--"+name)
+			}
+		}
+	}
+	slices.Sort(args)
+	return args, nil
+}

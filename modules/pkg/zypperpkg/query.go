@@ -1,0 +1,636 @@
+package zypperpkg
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/pyre"
+	"brine/internal/value"
+	"brine/modules/pkg"
+	"brine/modules/pkg/resource"
+	"brine/modules/pkg/rpm"
+)
+
+func listPkgs(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if c.Bool("removed") || c.Bool("purge_desired") { // rpm knows neither
+		return fun.Value(value.NewMap(0))
+	}
+	m, err := newZypper(c).list(ctx, c.Strings("includes"), c.Bool("versions_as_list"), pkg.Words(c.Value("attr")))
+	return fun.Result{Value: m}, err
+}
+
+// list returns installed packages without the keys that rpm trusts.
+func (z *zypper) list(ctx context.Context, includes []string, asList bool, attr []string) (*value.Map, error) {
+	db, err := rpm.Read(ctx, z.env, z.root)
+	if err != nil {
+		return nil, err
+	}
+	m := db.Details()
+	for _, k := range m.Keys() {
+		if strings.HasPrefix(value.Str(k), "gpg-pubkey") {
+			m.Delete(k)
+		}
+	}
+	for _, kind := range includes {
+		if err := z.include(ctx, kind, m); err != nil {
+			return nil, err
+		}
+	}
+	return resource.Format(m, asList, attr, func(name string) (string, value.Value) {
+		p := rpm.ParseArch(name)
+		return p.Str("name"), p.At("arch")
+	})
+}
+
+// include adds what is installed of another kind than packages.
+func (z *zypper) include(ctx context.Context, kind string, into *value.Map) error {
+	add := func(name string, epoch, version, release, arch value.Value) {
+		into.Set(kind+":"+name, value.NewList(value.MapOf("epoch", epoch, "version", version, "release", release, "arch", arch,
+			"install_date", nil, "install_date_time_t", nil)))
+	}
+	switch kind {
+	case "product":
+		products, err := z.products(ctx, false)
+		if err != nil {
+			return err
+		}
+		for _, v := range products.Items {
+			p := v.(*value.Map)
+			add(p.Str("name"), p.At("epoch"), p.At("version"), p.At("release"), p.At("arch"))
+		}
+	case "pattern", "patch":
+		found, err := z.patterns(ctx, true)
+		if kind == "patch" {
+			found, err = z.patches(ctx, true)
+		}
+		if err != nil {
+			return err
+		}
+		for k := range found.All() {
+			name := value.Str(k)
+			info, err := z.info(ctx, []string{kind + ":" + name})
+			if err != nil {
+				return err
+			}
+			one := info.Map(name)
+			add(name, nil, one.At("version"), nil, one.At("arch"))
+		}
+	}
+	return nil
+}
+
+func listUpgrades(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	z := newZypper(c)
+	if c.Bool("refresh") {
+		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
+			return fun.Result{}, err
+		}
+	}
+	args := []string{"list-updates"}
+	for _, r := range c.Strings("fromrepo") {
+		args = append(args, "--repo", r)
+	}
+	e, err := z.ask(ctx, how{}, args...)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	m := value.NewMap(0)
+	for _, u := range e.all("update") {
+		if u.attr("kind") == "package" {
+			m.Set(u.attr("name"), u.attr("edition"))
+		}
+	}
+	return fun.Value(m)
+}
+
+func infoAvailable(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	m, err := available(ctx, c, pkg.Names(c))
+	return fun.Result{Value: m}, err
+}
+
+// available describes packages, after a refresh if the call wishes one.
+func available(ctx context.Context, c *fun.Call, names []string) (*value.Map, error) {
+	if len(names) == 0 {
+		return value.NewMap(0), nil
+	}
+	if err := pkg.CheckNames(names); err != nil {
+		return nil, err
+	}
+	z := newZypper(c)
+	if c.Bool("refresh") {
+		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
+			return nil, err
+		}
+	}
+	names = slices.Clone(names)
+	slices.Sort(names)
+	return z.info(ctx, slices.Compact(names))
+}
+
+// info describes packages, patterns and patches as zypper info does: lines of a key
+// and a value below a heading for each.
+func (z *zypper) info(ctx context.Context, names []string) (*value.Map, error) {
+	ret := value.NewMap(len(names))
+	for part := range slices.Chunk(names, 200) {
+		out, err := z.run(ctx, how{query: true, notFound: true}, append([]string{"info", "-t", "package"}, part...)...)
+		if err != nil {
+			return nil, err
+		}
+		for _, text := range regexp.MustCompile(`Information for \w+`).Split(out.Stdout, -1) {
+			one := value.NewMap(16)
+			for line := range strings.SplitSeq(text, "\n") {
+				key, val, ok := strings.Cut(line, ":")
+				if val = value.TrimSpace(val); ok && val != "" && !strings.HasPrefix(line, "-----") && !strings.HasPrefix(line, "    ") {
+					one.Set(strings.ToLower(value.TrimSpace(key)), val)
+				}
+			}
+			name := one.Str("name")
+			if name == "" {
+				continue
+			}
+			one.Delete("name")
+			if one.Has("installed") {
+				one.Set("installed", strings.HasPrefix(strings.ToLower(one.Str("installed")), "yes"))
+			}
+			ret.Set(name, one)
+		}
+	}
+	return ret, nil
+}
+
+func latestVersion(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	wanted := pkg.Names(c)
+	m, err := latest(ctx, c, wanted)
+	if err != nil || len(wanted) == 0 {
+		return fun.Result{Value: m}, err
+	}
+	return fun.Value(pkg.One(wanted, m))
+}
+
+// latest returns the versions that packages can be installed in or upgraded to, ""
+// for one that is up to date.
+func latest(ctx context.Context, c *fun.Call, wanted []string) (*value.Map, error) {
+	info, err := available(ctx, c, wanted)
+	if err != nil {
+		return nil, err
+	}
+	ret := value.NewMap(len(wanted))
+	for _, n := range wanted {
+		about := info.Map(n)
+		status := strings.ToLower(about.Str("status"))
+		version := ""
+		if strings.Contains(status, "not installed") || strings.Contains(status, "out-of-date") {
+			version = about.Str("version")
+		}
+		ret.Set(n, version)
+	}
+	return ret, nil
+}
+
+func upgradeAvailable(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	name := c.Str("name")
+	m, err := latest(ctx, c, []string{name})
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(m.Str(name) != "")
+}
+
+func listRepoPkgs(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	patterns, from := pkg.Names(c), c.Strings("fromrepo")
+	if err := pkg.CheckNames(patterns); err != nil {
+		return fun.Result{}, err
+	}
+	found, err := newZypper(c).solvables(ctx, append([]string{"se", "-s"}, patterns...)...)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	slices.SortStableFunc(found, func(a, b *element) int { return rpm.Compare(b.attr("edition"), a.attr("edition"), false) })
+	ret := value.NewMap(0)
+	for _, s := range found {
+		name, repo := s.attr("name"), s.attr("repository")
+		matches := func(p string) bool { return value.Fnmatch(p, name) }
+		if s.attr("kind") != "package" || repo == "" || len(from) > 0 && !slices.Contains(from, repo) || len(patterns) > 0 && !slices.ContainsFunc(patterns, matches) {
+			continue
+		}
+		into := ret
+		if c.Bool("byrepo") {
+			if into = ret.Map(repo); into == nil {
+				into = value.NewMap(0)
+				ret.Set(repo, into)
+			}
+		}
+		switch had := into.List(name); {
+		case had == nil:
+			into.Set(name, value.NewList(s.attr("edition")))
+		case had.Items[had.Len()-1] != s.attr("edition"):
+			had.Append(s.attr("edition"))
+		}
+	}
+	return fun.Value(ret)
+}
+
+// A refreshing is what [zypper.refresh] is asked for.
+type refreshing struct {
+	force, importKeys bool
+	repos             []string
+}
+
+// refreshOf returns what the arguments of a call say of a refresh.
+func refreshOf(c *fun.Call) refreshing {
+	r := refreshing{force: true}
+	if c.Env.Pillar != nil {
+		v, _ := c.Env.Pillar.Get("zypper")
+		if m, ok := v.(*value.Map); ok && m.Has("refreshdb_force") {
+			r.force = value.Truth(m.At("refreshdb_force"))
+		}
+	}
+	if v, ok := c.Kw.Get("force"); ok && v != nil {
+		r.force = value.Truth(v)
+	}
+	if v, ok := c.Kw.Get("gpgautoimport"); ok {
+		r.importKeys = value.Truth(v)
+	}
+	if v, ok := c.Kw.Get("repos"); ok {
+		r.repos = pkg.Words(v)
+	}
+	return r
+}
+
+func refreshDB(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	r := refreshOf(c)
+	if !c.IsNone("force") {
+		r.force = c.Bool("force")
+	}
+	r.importKeys, r.repos = c.Bool("gpgautoimport"), c.Strings("repos")
+	m, err := newZypper(c).refresh(ctx, r)
+	return fun.Result{Value: m}, err
+}
+
+// refresh fetches the metadata of repositories. It returns by repository whether
+// there was something new.
+func (z *zypper) refresh(ctx context.Context, r refreshing) (*value.Map, error) {
+	pkg.Refreshed(z.env)
+	if err := pkg.CheckNames(r.repos); err != nil {
+		return nil, err
+	}
+	var args []string
+	if r.importKeys {
+		args = append(args, "--gpg-auto-import-keys")
+	}
+	args = append(args, "refresh")
+	if r.force {
+		args = append(args, "--force")
+	}
+	out, err := z.run(ctx, how{refresh: true}, append(args, r.repos...)...)
+	if err != nil {
+		return nil, err
+	}
+	ret := value.NewMap(0)
+	for line := range strings.SplitSeq(out.Stdout, "\n") {
+		line = strings.TrimSpace(line)
+		_, rest, _ := strings.Cut(line, "'")
+		name, _, ok := strings.Cut(rest, "'")
+		name = strings.TrimSpace(name)
+		switch {
+		case !ok:
+		case strings.HasPrefix(line, "Repository") && strings.Contains(line, "is up to date"):
+			ret.Set(name, false)
+		case strings.HasPrefix(line, "Building") && strings.Contains(line, "done"):
+			ret.Set(name, true)
+		}
+	}
+	return ret, nil
+}
+
+func listPatterns(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	z := newZypper(c)
+	if c.Bool("refresh") {
+		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
+			return fun.Result{}, err
+		}
+	}
+	m, err := z.visible(ctx, "pattern", false)
+	return fun.Result{Value: m}, err
+}
+
+func listInstalledPatterns(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	m, err := newZypper(c).patterns(ctx, true)
+	return fun.Result{Value: m}, err
+}
+
+// visible returns the patterns or patches that zypper search finds.
+func (z *zypper) visible(ctx context.Context, kind string, installedOnly bool) (*value.Map, error) {
+	found, err := z.solvables(ctx, "se", "-t", kind)
+	if err != nil {
+		return nil, err
+	}
+	m := value.NewMap(len(found))
+	for _, s := range found {
+		here := s.attr("status") == "installed"
+		if here || !installedOnly {
+			m.Set(s.attr("name"), value.MapOf("installed", here, "summary", s.attr("summary")))
+		}
+	}
+	return m, nil
+}
+
+// patterns returns patterns with those that are not visible, which only rpm knows:
+// packages that provide "pattern() = NAME".
+func (z *zypper) patterns(ctx context.Context, installedOnly bool) (*value.Map, error) {
+	m, err := z.visible(ctx, "pattern", installedOnly)
+	if err != nil {
+		return nil, err
+	}
+	out, err := rpm.Query(ctx, z.env.Host, z.root, "-q", "--provides", "--whatprovides", "pattern()")
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.SplitSeq(out.Stdout, "\n") {
+		name, ok := strings.CutPrefix(line, "pattern() = ")
+		name = strings.TrimSpace(name)
+		if ok && !strings.HasPrefix(name, ".") && !m.Has(name) { // a name with a dot is an alias
+			m.Set(name, value.MapOf("installed", true, "summary", "Non-visible pattern"))
+		}
+	}
+	return m, nil
+}
+
+func (z *zypper) patches(ctx context.Context, installedOnly bool) (*value.Map, error) {
+	return z.visible(ctx, "patch", installedOnly)
+}
+
+func listPatches(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	z := newZypper(c)
+	if c.Bool("refresh") {
+		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
+			return fun.Result{}, err
+		}
+	}
+	m, err := z.patches(ctx, false)
+	return fun.Result{Value: m}, err
+}
+
+func listInstalledPatches(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	m, err := newZypper(c).patches(ctx, true)
+	return fun.Result{Value: m}, err
+}
+
+// searchOptions are the arguments of search that are options of zypper.
+var searchOptions = [...][2]string{
+	{"provides", "--provides"},
+	{"recommends", "--recommends"},
+	{"requires", "--requires"},
+	{"suggests", "--suggests"},
+	{"conflicts", "--conflicts"},
+	{"obsoletes", "--obsoletes"},
+	{"file_list", "--file-list"},
+	{"search_descriptions", "--search-descriptions"},
+	{"case_sensitive", "--case-sensitive"},
+	{"installed_only", "--installed-only"},
+	{"not_installed_only", "-u"},
+	{"details", "--details"},
+}
+
+func search(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	z := newZypper(c)
+	if c.Bool("refresh") {
+		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
+			return fun.Result{}, err
+		}
+	}
+	var opts []string
+	for _, o := range searchOptions {
+		if c.Bool(o[0]) {
+			opts = append(opts, o[1])
+		}
+	}
+	m, err := z.search(ctx, c.Str("criteria"), c.Str("match"), opts...)
+	if err == nil && m.Len() == 0 {
+		err = fun.Errorf("No packages found matching '%s'", c.Str("criteria"))
+	}
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(m)
+}
+
+// search returns by name what zypper says of the packages that it finds. match is
+// exact, words, substrings or "".
+func (z *zypper) search(ctx context.Context, criteria, match string, opts ...string) (*value.Map, error) {
+	if err := pkg.CheckName(criteria); err != nil {
+		return nil, err
+	}
+	args := []string{"search"}
+	if match != "" {
+		args = append(args, "--match-"+match)
+	}
+	args = append(args, opts...)
+	e, err := z.ask(ctx, how{faults: true}, append(args, criteria)...)
+	if err != nil {
+		return nil, err
+	}
+	m := value.NewMap(0)
+	for _, s := range e.all("solvable") {
+		m.Set(s.attr("name"), s.attrs)
+	}
+	return m, nil
+}
+
+func listProducts(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	z := newZypper(c)
+	if c.Bool("refresh") {
+		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
+			return fun.Result{}, err
+		}
+	}
+	l, err := z.products(ctx, c.Bool("all"))
+	return fun.Result{Value: l}, err
+}
+
+// oemDir has the releases of products of other makers.
+const oemDir = "/var/lib/suseRegister/OEM"
+
+// products returns the products that are installed, or all that there are.
+func (z *zypper) products(ctx context.Context, all bool) (*value.List, error) {
+	args := []string{"products"}
+	if !all {
+		args = []string{"--disable-repositories", "products", "-i"}
+	}
+	e, err := z.ask(ctx, how{}, args...)
+	if err != nil {
+		return nil, err
+	}
+	list := value.NewList()
+	for _, p := range e.first("product-list").all("product") {
+		one := value.NewMap(12)
+		for k, v := range p.attrs.All() {
+			switch {
+			case k == "isbase" || k == "installed":
+				one.Set(k, v == "true" || v == "1")
+			case v != "":
+				one.Set(k, v)
+			}
+		}
+		if eol := p.all("endoflife"); len(eol) > 0 {
+			one.Set("eol", eol[0].attr("text"))
+			n, _ := strconv.ParseInt(eol[0].attr("time_t"), 10, 64) // 0 where there is none
+			one.Set("eol_t", n)
+		}
+		var lines []string
+		for line := range strings.SplitSeq(p.first("description").content(), "\n") {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+		one.Set("description", strings.Join(lines, " "))
+		if line := one.Str("productline"); line != "" && !strings.Contains(line, "/") {
+			text, err := z.env.Host.ReadFile(z.root + oemDir + "/" + line)
+			if release, _, _ := strings.Cut(string(text), "\n"); err == nil && strings.TrimSpace(release) != "" {
+				one.Set("release", strings.TrimSpace(release))
+			}
+		}
+		list.Append(one)
+	}
+	return list, nil
+}
+
+func listProvides(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	z := newZypper(c)
+	out, err := rpm.Query(ctx, c.Env.Host, z.root, "-qa", "--queryformat", `[%{PROVIDES}_|-%{=NAME}\n]`)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	m := value.NewMap(0)
+	for line := range strings.SplitSeq(out.Stdout, "\n") {
+		what, by, ok := strings.Cut(line, "_|-")
+		if !ok || what == by {
+			continue
+		}
+		if l := m.List(what); l == nil {
+			m.Set(what, value.NewList(by))
+		} else if !slices.Contains(l.Items, value.Value(by)) {
+			l.Append(by)
+		}
+	}
+	return fun.Value(m)
+}
+
+// resolveCapabilities replaces names that no package has by those of the package
+// that provides them.
+func resolveCapabilities(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	z := newZypper(c)
+	if c.Bool("refresh") {
+		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
+			return fun.Result{}, err
+		}
+	}
+	ret := value.NewList()
+	for _, p := range c.List("pkgs") {
+		name, version := p, value.Value(nil)
+		if m, ok := p.(*value.Map); ok && m.Len() > 0 {
+			name, version = m.Entry(0)
+		}
+		if c.Bool("resolve_capabilities") {
+			found, err := z.provider(ctx, value.Str(name))
+			if err != nil {
+				return fun.Result{}, err
+			}
+			name = found
+		}
+		if value.Truth(version) {
+			ret.Append(value.MapOf(name, version))
+		} else {
+			ret.Append(name)
+		}
+	}
+	return fun.Value(ret)
+}
+
+// provider returns the package that a name means: itself where there is one of that
+// name, and where none or several provide it.
+func (z *zypper) provider(ctx context.Context, name string) (string, error) {
+	m, err := z.search(ctx, name, "exact")
+	if err != nil || m.Len() > 0 {
+		return name, err
+	}
+	if m, err = z.search(ctx, name, "exact", "--provides"); err != nil || m.Len() == 0 {
+		return name, err
+	}
+	if m.Len() > 1 {
+		z.env.Log().Warn("several packages provide a capability", "capability", name)
+		return name, nil
+	}
+	found, _ := m.Entry(0)
+	return value.Str(found), nil
+}
+
+func servicesNeedRestart(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	out, err := newZypper(c).run(ctx, how{query: true}, "ps", "-sss")
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(value.Strings(strings.Fields(out.Stdout)...))
+}
+
+func download(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	wanted := pkg.Names(c)
+	if len(wanted) == 0 {
+		return fun.Result{}, &fun.InvocationError{Msg: "No packages specified"}
+	}
+	if err := pkg.CheckNames(wanted); err != nil {
+		return fun.Result{}, err
+	}
+	z := newZypper(c)
+	if c.Bool("refresh") {
+		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
+			return fun.Result{}, err
+		}
+	}
+	out, err := z.run(ctx, how{xml: true}, append([]string{"download"}, wanted...)...)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	ret := value.NewMap(len(wanted))
+	for _, d := range parseXML(out.Stdout).all("download-result") {
+		repo, file := d.first("repository"), d.first("localfile").attr("path")
+		if ok, err := rpm.Valid(ctx, c.Env, z.root, file); err != nil {
+			return fun.Result{}, err
+		} else if ok {
+			ret.Set(strings.TrimSpace(d.first("name").content()), value.MapOf("repository-name", repo.attr("name"), "repository-alias", repo.attr("alias"), "path", file))
+		}
+	}
+	if ret.Len() == 0 {
+		return fun.Result{}, fun.Errorf("Unable to download packages: %s", strings.Join(wanted, ", "))
+	}
+	if failed := slices.DeleteFunc(slices.Clone(wanted), func(n string) bool { return ret.Has(n) }); len(failed) > 0 {
+		ret.Set("_error", "The following package(s) failed to download: "+strings.Join(failed, ", "))
+	}
+	return fun.Value(ret)
+}
+
+// cacheDir is where zypper keeps packages.
+const cacheDir = "/var/cache/zypp/packages"
+
+func (z *zypper) downloaded(ctx context.Context) (*value.Map, error) {
+	return rpm.DownloadedFiles(ctx, z.env, z.root+cacheDir)
+}
+
+func listDownloaded(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	m, err := newZypper(c).downloaded(ctx)
+	return fun.Result{Value: m}, err
+}
+
+// pattern compiles a pattern for the names of held packages; nil for none.
+func pattern(text string) (*pyre.Regexp, error) {
+	if text == "" {
+		return nil, nil
+	}
+	re, err := pyre.Compile(text+`-\S+`, 0)
+	if err != nil {
+		return nil, &fun.InvocationError{Msg: "invalid pattern: " + err.Error(), Arg: "pattern"}
+	}
+	return re, nil
+}

@@ -1,0 +1,245 @@
+package postgres
+
+import (
+	"context"
+	"path"
+	"strconv"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+	"brine/modules/machine"
+	"brine/modules/tool"
+)
+
+// debian runs a program of Debian's postgresql-common.
+func debian(ctx context.Context, env *fun.Env, argv ...string) (tool.Out, error) {
+	if !machine.Has(env.Host, argv[0]) {
+		return tool.Out{}, fun.Errorf("%s command not found", argv[0])
+	}
+	out, err := tool.Run(ctx, env.Host, argv...)
+	if err == nil && !out.OK() {
+		env.Log().Error("postgres: "+argv[0]+" failed", "stderr", strings.TrimSpace(out.Stderr))
+	}
+	return out, err
+}
+
+// A Cluster is a cluster that Debian's tools are to create; what is "" or false is
+// up to them.
+type Cluster struct {
+	Version, Name, Port, Locale, Encoding, DataDir, WALSegSize string
+	GroupAccess, Checksums                                     bool
+}
+
+// ClusterOf returns the cluster that a call describes.
+func ClusterOf(c *fun.Call) Cluster {
+	return Cluster{c.Str("version"), c.Str("name"), c.Str("port"), c.Str("locale"), c.Str("encoding"), c.Str("datadir"), c.Str("wal_segsize"), c.Bool("allow_group_access"), c.Bool("data_checksums")}
+}
+
+// named checks version and name of a cluster, which are arguments of programs.
+func named(version, name string) error {
+	if version == "" || name == "" || version[0] == '-' || name[0] == '-' {
+		return fun.Errorf("Invalid cluster: %s/%s", version, name)
+	}
+	return nil
+}
+
+// CreateCluster creates a cluster.
+func CreateCluster(ctx context.Context, env *fun.Env, cl Cluster) (tool.Out, error) {
+	if err := named(cl.Version, cl.Name); err != nil {
+		return tool.Out{}, err
+	}
+	argv := []string{"pg_createcluster"}
+	for _, kv := range [][2]string{{"--port", cl.Port}, {"--locale", cl.Locale}, {"--encoding", cl.Encoding}, {"--datadir", cl.DataDir}} {
+		if kv[1] != "" {
+			argv = append(argv, kv[0], kv[1])
+		}
+	}
+	argv = append(argv, cl.Version, cl.Name)
+	var rest []string
+	if cl.GroupAccess {
+		rest = append(rest, "--allow-group-access")
+	}
+	if cl.Checksums {
+		rest = append(rest, "--data-checksums")
+	}
+	if cl.WALSegSize != "" {
+		rest = append(rest, "--wal-segsize", cl.WALSegSize)
+	}
+	if len(rest) > 0 {
+		argv = append(append(argv, "--"), rest...)
+	}
+	return debian(ctx, env, argv...)
+}
+
+// Clusters returns the clusters of this machine by version/name.
+func Clusters(ctx context.Context, env *fun.Env) (*value.Map, error) {
+	out, err := debian(ctx, env, "pg_lsclusters", "--no-header")
+	if err != nil {
+		return nil, err
+	}
+	m := value.NewMap(2)
+	for line := range strings.Lines(out.Stdout) {
+		f := strings.Fields(line)
+		if len(f) < 7 {
+			continue
+		}
+		port, err := strconv.ParseInt(f[2], 10, 64)
+		if err != nil {
+			continue
+		}
+		m.Set(f[0]+"/"+f[1], value.MapOf("port", port, "status", f[3], "user", f[4], "datadir", f[5], "log", f[6]))
+	}
+	return m, nil
+}
+
+// RemoveCluster removes a cluster and its data.
+func RemoveCluster(ctx context.Context, env *fun.Env, version, name string, stop bool) (tool.Out, error) {
+	if err := named(version, name); err != nil {
+		return tool.Out{}, err
+	}
+	argv := []string{"pg_dropcluster"}
+	if stop {
+		argv = append(argv, "--stop")
+	}
+	return debian(ctx, env, append(argv, version, name)...)
+}
+
+func clusterCreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	out, err := CreateCluster(ctx, c.Env, ClusterOf(c))
+	if err != nil || !out.OK() {
+		return fun.Result{Value: false}, err
+	}
+	return fun.Value(out.All())
+}
+
+func clusterExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	all, err := Clusters(ctx, c.Env)
+	return fun.Result{Value: all.Has(c.Str("version") + "/" + c.Str("name"))}, err
+}
+
+func clusterList(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	all, err := Clusters(ctx, c.Env)
+	if err != nil || c.Bool("verbose") {
+		return fun.Result{Value: all}, err
+	}
+	return fun.Value(value.NewList(all.Keys()...))
+}
+
+func clusterRemove(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	out, err := RemoveCluster(ctx, c.Env, c.Str("version"), c.Str("name"), c.Bool("stop"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	m := out.All()
+	if out.OK() {
+		m.Set("changes", "Successfully removed cluster "+c.Str("version")+"/"+c.Str("name"))
+	}
+	return fun.Value(m)
+}
+
+// A DataDir is a data directory that initdb is to make.
+type DataDir struct {
+	Path, Auth, User, Password, Encoding, Locale, WALDir, RunAs string
+	HasPassword, Checksums                                      bool
+}
+
+// DataDirOf returns the data directory that a call describes.
+func DataDirOf(c *fun.Call) DataDir {
+	return DataDir{
+		c.Str("name"), c.Str("auth"), c.Str("user"), c.Str("password"), c.Str("encoding"), c.Str("locale"), c.Str("waldir"), c.Str("runas"),
+		!c.IsNone("password"), c.Bool("checksums"),
+	}
+}
+
+// DataDirExists reports whether a directory is a data directory.
+func DataDirExists(h host.Host, dir string) bool {
+	for _, f := range []string{"PG_VERSION", "postgresql.conf"} {
+		if st, err := h.Stat(path.Join(dir, f)); err != nil || !st.Mode.IsRegular() {
+			return false
+		}
+	}
+	return true
+}
+
+// InitDataDir makes a data directory.
+func InitDataDir(ctx context.Context, env *fun.Env, d DataDir) (bool, error) {
+	bin := program(ctx, env, "initdb")
+	if bin == "" {
+		return false, fun.Errorf("initdb executable not found.")
+	}
+	if d.RunAs == "" {
+		d.RunAs = superuser(env)
+	}
+	if d.User == "" {
+		d.User = d.RunAs
+	}
+	as, err := account(env, d.RunAs)
+	if err != nil {
+		return false, err
+	}
+	argv := []string{bin, "--pgdata=" + d.Path, "--username=" + d.User, "--auth=" + d.Auth, "--encoding=" + d.Encoding}
+	if d.Locale != "" {
+		argv = append(argv, "--locale="+d.Locale)
+	}
+	if d.WALDir != "" {
+		// The long name of the option changed in PostgreSQL 10.
+		argv = append(argv, "-X", d.WALDir)
+	}
+	if d.Checksums {
+		argv = append(argv, "--data-checksums")
+	}
+	if d.HasPassword {
+		file, clean, err := passwordFile(env.Host, as, d.Password)
+		if err != nil {
+			return false, err
+		}
+		defer clean()
+		argv = append(argv, "--pwfile="+file)
+	}
+	out, err := env.Host.Run(ctx, host.Cmd{Argv: argv, Env: environment(env.Host, as), Dir: "/", User: as, Timeout: timeout(ctx, env)})
+	if err != nil {
+		return false, fun.Errorf("Unable to run command '%s': %s", bin, host.OSError(err))
+	}
+	if out.Status != 0 {
+		env.Log().Error("postgres: initdb failed", "stderr", machine.Said(out))
+	}
+	return out.Status == 0, ctx.Err()
+}
+
+// passwordFile writes a password to a file that only an account can read.
+func passwordFile(h host.Host, as *host.Account, password string) (name string, clean func(), err error) {
+	dir, err := h.MkdirTemp("", "brine-initdb-")
+	if err != nil {
+		return "", nil, fun.Errorf("%s", host.OSError(err))
+	}
+	clean = func() { _ = h.RemoveAll(dir) }
+	name = path.Join(dir, "pw")
+	mode := host.FileMode(0o600)
+	o := host.WriteOptions{Mode: &mode}
+	if as != nil {
+		o.UID, o.GID = &as.UID, &as.GID
+		err = h.Chown(dir, as.UID, as.GID)
+	}
+	if err == nil {
+		err = h.WriteFile(name, strings.NewReader(password+"\n"), o)
+	}
+	if err != nil {
+		clean()
+		return "", nil, fun.Errorf("%s", host.OSError(err))
+	}
+	return name, clean, nil
+}
+
+func datadirExists(_ context.Context, c *fun.Call) (fun.Result, error) {
+	return fun.Value(DataDirExists(c.Env.Host, c.Str("name")))
+}
+
+func datadirInit(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if DataDirExists(c.Env.Host, c.Str("name")) {
+		return fun.Value(false)
+	}
+	ok, err := InitDataDir(ctx, c.Env, DataDirOf(c))
+	return fun.Result{Value: ok}, err
+}

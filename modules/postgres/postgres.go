@@ -1,0 +1,31 @@
+// Package postgres is Salt's execution module "postgres": roles, databases and what
+// is in them on PostgreSQL servers, and Debian's clusters. [New] makes a [Server],
+// whose functions are what the states share with the execution functions.
+package postgres
+
+import (
+	"context"
+
+	"brine/internal/fun"
+	"brine/modules/machine"
+)
+
+// Module returns the module "postgres".
+func Module() fun.Module {
+	return fun.Module{Name: "postgres", Kind: fun.Exec, Doc: "Manage PostgreSQL servers.", Specs: specs, Avail: available}
+}
+
+func available(e *fun.Env) (bool, string) {
+	if program(context.Background(), e, "psql") == "" && !machine.Has(e.Host, "pg_createcluster") {
+		return false, "psql was not found"
+	}
+	return true, ""
+}
+
+// Available is the Avail of the state modules.
+func Available(e *fun.Env) (bool, string) {
+	if ok, _ := machine.Provided(e, "postgres"); !ok {
+		return false, "Unable to load postgres module.  Make sure `postgres.bins_dir` is set."
+	}
+	return true, ""
+}

@@ -1,0 +1,191 @@
+package docker
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/docker"
+)
+
+// imagePresent pulls, builds or loads an image.
+// Salt: salt/states/docker_image.py present.
+func imagePresent(ctx context.Context, c *fun.Call) fun.Ret { return image(ctx, c, c.Bool("force")) }
+
+func image(ctx context.Context, c *fun.Call, force bool) fun.Ret {
+	build, load, tag := c.Str("build"), c.Str("load"), c.Str("tag")
+	name := c.Name
+	switch {
+	case !c.IsNone("build") && !c.IsNone("load"):
+		return fun.Fail("Only one of 'build', 'load', or 'sls' is permitted.")
+	case (!c.IsNone("build") || !c.IsNone("load")) && tag == "":
+		return fun.Fail("The 'tag' argument is required if any one of 'build', 'load', or 'sls' is used.")
+	}
+	full := name
+	if tag != "" {
+		full = name + ":" + tag
+	}
+	action := "pulled"
+	switch {
+	case build != "":
+		action = "built"
+	case load != "":
+		action = "loaded"
+	default:
+		name = full
+	}
+	e, err := engine(ctx, c)
+	if err != nil {
+		return fun.Fail("%v", err)
+	}
+	have, err := e.InspectImage(ctx, full)
+	switch {
+	case err != nil && !docker.Missing(err):
+		return fun.Fail("%v", err)
+	case have != nil && !force:
+		return fun.Ret{Result: fun.OK, Comment: "Image " + full + " already present"}
+	case c.Test:
+		return fun.Ret{Result: fun.WouldChange, Comment: "Image " + full + " will be " + action}
+	}
+	changes, ret := obtain(ctx, c, e, name, full, have)
+	if ret != nil {
+		return *ret
+	}
+	if _, err := e.InspectImage(ctx, full); err != nil {
+		return fun.Ret{Comment: "Failed to inspect image '" + full + "' after it was " + action + ": " + err.Error(), Changes: changes}
+	}
+	if changes.Len() == 0 {
+		return fun.Ret{Result: fun.OK, Comment: "Image '" + name + "' was " + action + ", but there were no changes"}
+	}
+	return fun.Ret{Result: fun.OK, Comment: "Image '" + full + "' was " + action, Changes: changes}
+}
+
+// short is the ID of an image in the short form.
+func short(m *value.Map) string {
+	id := strings.TrimPrefix(m.Str("Id"), "sha256:")
+	return id[:min(12, len(id))]
+}
+
+// obtain builds, loads or pulls an image, and returns what changed.
+func obtain(ctx context.Context, c *fun.Call, e *docker.Engine, name, full string, have *value.Map) (*value.Map, *fun.Ret) {
+	stop := func(err error, format ...string) (*value.Map, *fun.Ret) {
+		r := fun.Fail("Encountered error %s: %v", strings.Join(format, ""), err)
+		return nil, &r
+	}
+	none := value.NewMap(0)
+	switch build, load := c.Str("build"), c.Str("load"); {
+	case build != "":
+		args, _ := docker.Repack(c.Kw.At("buildargs")).(value.Mapping)
+		m, err := e.Build(ctx, docker.Build{Path: build, Repository: name, Tag: c.Str("tag"), Dockerfile: c.Str("dockerfile"), Remove: true, Args: args})
+		if err != nil {
+			return stop(err, "building ", build, " as ", full)
+		}
+		if have != nil && short(m) == short(have) {
+			return none, nil
+		}
+		return m, nil
+	case load != "":
+		m, err := e.LoadFrom(ctx, load, name, c.Str("tag"))
+		if err != nil {
+			return stop(err, "loading ", load, " as ", full)
+		}
+		if l := m.List("Layers"); have != nil && (l == nil || len(l.Items) == 0) {
+			return none, nil
+		}
+		return m, nil
+	}
+	m, err := e.Pull(ctx, full, false)
+	if err != nil {
+		return stop(err, "pulling ", full)
+	}
+	if l := m.List("Errors"); l != nil {
+		r := fun.Fail("Encountered error pulling %s: %s", full, value.Str(l.Items[0]))
+		return nil, &r
+	}
+	if have == nil || m.Map("Layers").Has("Pulled") {
+		return m, nil
+	}
+	return none, nil
+}
+
+// imageAbsent removes images. Salt: salt/states/docker_image.py absent.
+func imageAbsent(ctx context.Context, c *fun.Call) fun.Ret {
+	targets := []string{c.Name}
+	if !c.IsNone("images") {
+		targets = c.Strings("images")
+	}
+	e, err := engine(ctx, c)
+	if err != nil {
+		return fun.Fail("%v", err)
+	}
+	var todo []string
+	for _, t := range targets {
+		tags, err := e.ResolveTags(ctx, t)
+		if err != nil {
+			return fun.Fail("%v", err)
+		}
+		switch {
+		case len(tags) == 0:
+		case strings.Contains(t, ":") && slices.Contains(tags, t):
+			todo = append(todo, t)
+		default:
+			todo = append(todo, tags[0])
+		}
+	}
+	switch {
+	case len(todo) == 0 && len(targets) == 1:
+		return fun.Ret{Result: fun.OK, Comment: "Image " + targets[0] + " is not present"}
+	case len(todo) == 0:
+		return fun.Ret{Result: fun.OK, Comment: "All specified images are not present"}
+	case c.Test && len(todo) == 1:
+		return fun.Ret{Result: fun.WouldChange, Comment: "Image " + todo[0] + " will be removed"}
+	case c.Test:
+		return fun.Ret{Result: fun.WouldChange, Comment: "The following images will be removed: " + strings.Join(todo, ", ")}
+	}
+	return removeImages(ctx, c, e, todo)
+}
+
+func removeImages(ctx context.Context, c *fun.Call, e *docker.Engine, todo []string) fun.Ret {
+	result, err := e.RemoveImages(ctx, todo, c.Bool("force"), true)
+	if err != nil {
+		return fun.Fail("%v", err)
+	}
+	var failed []string
+	for _, t := range todo {
+		tags, err := e.ResolveTags(ctx, t)
+		if err != nil {
+			return fun.Fail("%v", err)
+		}
+		if len(tags) > 0 {
+			failed = append(failed, t)
+		}
+	}
+	switch {
+	case len(failed) > 0 && len(failed) < len(todo):
+		return fun.Ret{Comment: "The following image(s) failed to be removed: " + strings.Join(failed, ", "), Changes: result}
+	case len(failed) > 0:
+		comment := "None of the specified images were removed"
+		if l := result.List("Errors"); l != nil {
+			var errs []string
+			for _, x := range l.Items {
+				errs = append(errs, value.Str(x))
+			}
+			comment += ". The following errors were encountered: " + strings.Join(errs, "; ")
+		}
+		return fun.Ret{Comment: comment}
+	case len(todo) == 1:
+		return fun.Ret{Result: fun.OK, Comment: "Image " + todo[0] + " was removed", Changes: result}
+	}
+	return fun.Ret{Result: fun.OK, Comment: "The following images were removed: " + strings.Join(todo, ", "), Changes: result}
+}
+
+// imageWatch is mod_watch: it pulls, builds or loads an image again.
+// Salt: salt/states/docker_image.py mod_watch.
+func imageWatch(ctx context.Context, c *fun.Call) fun.Ret {
+	if sfun := c.Low.Low.Str("sfun"); sfun != "present" {
+		return fun.Fail("watch requisite is not implemented for %s", sfun)
+	}
+	return image(ctx, c, true)
+}

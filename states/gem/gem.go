@@ -1,0 +1,127 @@
+// Package gem is Salt's state module "gem": packages of Ruby.
+package gem
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/gem"
+)
+
+// States returns the rows of the state module "gem".
+func States() fun.Module {
+	return fun.Module{Name: "gem", Kind: fun.State, Doc: "Manage packages of Ruby.", Specs: specs, Brings: fun.Always}
+}
+
+func done(result fun.Outcome, comment string) fun.Ret {
+	return fun.Ret{Result: result, Comment: comment, Order: []string{"name", "result", "comment", "changes"}}
+}
+
+// failed reports what gem said after a comment.
+func failed(err error, comment string) fun.Ret {
+	if ce, ok := errors.AsType[*fun.CommandError](err); ok {
+		return done(fun.Failed, comment+" "+ce.Msg)
+	}
+	return fun.Raise(err)
+}
+
+func changed(name, what, comment string) fun.Ret {
+	ret := done(fun.OK, comment)
+	ret.Changes = value.MapOf(name, what)
+	return ret
+}
+
+// installed makes sure that a gem is installed.
+// Salt: salt/states/gem.py installed.
+func installed(ctx context.Context, c *fun.Call) fun.Ret {
+	name, version := c.Str("name"), c.Str("version")
+	g := gem.ClientOf(c, "user")
+	all, err := g.List(ctx, name)
+	if err != nil {
+		return failed(err, "Could not list gems.")
+	}
+	have := gem.Versions(all, name)
+	switch {
+	case len(have) == 0:
+	case version == "":
+		return done(fun.OK, "Gem is already installed.")
+	case slices.ContainsFunc(have, func(v string) bool { return gem.Fulfills(v, version) }):
+		if gem.IsCondition(version) {
+			return done(fun.OK, "Installed Gem meets version requirements.")
+		}
+		return done(fun.OK, "Gem is already installed.")
+	}
+	if c.Test {
+		return done(fun.WouldChange, "The gem "+name+" would have been installed")
+	}
+	if _, err := g.Install(ctx, gem.Install{
+		Gems: []string{name}, Version: version, RDoc: c.Bool("rdoc"), RI: c.Bool("ri"), PreReleases: c.Bool("pre_releases"),
+		Proxy: c.Str("proxy"), Source: c.Str("source"),
+	}); err != nil {
+		return failed(err, "Could not install gem.")
+	}
+	return changed(name, "Installed", "Gem was successfully installed")
+}
+
+// removed makes sure that a gem is not installed.
+// Salt: salt/states/gem.py removed.
+func removed(ctx context.Context, c *fun.Call) fun.Ret {
+	name := c.Str("name")
+	g := gem.ClientOf(c, "user")
+	all, err := g.List(ctx, name)
+	switch {
+	case err != nil:
+		return failed(err, "Could not list gems.")
+	case !all.Has(name):
+		return done(fun.OK, "Gem is not installed.")
+	case c.Test:
+		return done(fun.WouldChange, "The gem "+name+" would have been removed")
+	}
+	if _, err := g.Uninstall(ctx, name); err != nil {
+		return failed(err, "Could not remove gem.")
+	}
+	return changed(name, "Removed", "Gem was successfully removed.")
+}
+
+// sourcesAdd makes sure that a source of gems is configured.
+// Salt: salt/states/gem.py sources_add.
+func sourcesAdd(ctx context.Context, c *fun.Call) fun.Ret {
+	name := c.Str("name")
+	g := gem.ClientOf(c, "user")
+	have, err := g.Sources(ctx)
+	switch {
+	case err != nil:
+		return failed(err, "Could not list gem sources.")
+	case slices.Contains(have, name):
+		return done(fun.OK, "Gem source is already added.")
+	case c.Test:
+		return done(fun.WouldChange, "The gem source "+name+" would have been added.")
+	}
+	if _, err := g.AddSource(ctx, name); err != nil {
+		return failed(err, "Could not add gem source.")
+	}
+	return changed(name, "Installed", "Gem source was successfully added.")
+}
+
+// sourcesRemove makes sure that a source of gems is not configured.
+// Salt: salt/states/gem.py sources_remove.
+func sourcesRemove(ctx context.Context, c *fun.Call) fun.Ret {
+	name := c.Str("name")
+	g := gem.ClientOf(c, "user")
+	have, err := g.Sources(ctx)
+	switch {
+	case err != nil:
+		return failed(err, "Could not list gem sources.")
+	case !slices.Contains(have, name):
+		return done(fun.OK, "Gem source is already removed.")
+	case c.Test:
+		return done(fun.WouldChange, "The gem source would have been removed.")
+	}
+	if _, err := g.RemoveSource(ctx, name); err != nil {
+		return failed(err, "Could not remove gem source.")
+	}
+	return changed(name, "Removed", "Gem source was successfully removed.")
+}

@@ -1,0 +1,120 @@
+// Package mysqlgrants is Salt's state module "mysql_grants": what users of MySQL
+// and MariaDB servers may do.
+package mysqlgrants
+
+import (
+	"context"
+	"errors"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/machine"
+	"brine/modules/mysql"
+)
+
+// States returns the rows of the state module "mysql_grants".
+func States() fun.Module {
+	return fun.Module{Name: "mysql_grants", Kind: fun.State, Doc: "Manage privileges of users of MySQL and MariaDB servers.", Specs: specs, Avail: available}
+}
+
+func available(e *fun.Env) (bool, string) {
+	if ok, _ := machine.Provided(e, "mysql"); !ok {
+		return false, "mysql module could not be loaded"
+	}
+	return true, ""
+}
+
+// fault returns the message of an error of the server. A grant that is not valid
+// is none: the log says what is wrong, and the state goes on as if it were missing.
+func fault(c *fun.Call, err error) string {
+	if r, ok := errors.AsType[mysql.RefusedError](err); ok {
+		c.Env.Log().Error("mysql_grants: " + r.Error())
+		return ""
+	}
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// lacks names an argument that a grant needs and the state does not have.
+func lacks(c *fun.Call) string {
+	for _, name := range []string{"grant", "database", "user"} {
+		if c.IsNone(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// present grants privileges. Salt: salt/states/mysql_grants.py present.
+func present(ctx context.Context, c *fun.Call) fun.Ret {
+	if arg := lacks(c); arg != "" {
+		return fun.Fail("mysql_grants.present needs the argument %s", arg)
+	}
+	g := mysql.GrantOf(c)
+	to := g.User.Name + "@" + g.User.Host
+	what := g.Privileges + " on " + g.Database + " to " + to
+	conn, err := mysql.Dial(ctx, c.Env, mysql.OptionsOf(c))
+	if err != nil {
+		return fun.Fail("%s", fault(c, err))
+	}
+	defer conn.Close()
+	ok, err := conn.GrantExists(ctx, g)
+	if msg := fault(c, err); msg != "" {
+		return fun.Fail("%s", msg)
+	}
+	switch {
+	case ok:
+		return fun.Ret{Result: fun.OK, Comment: "Grant " + what + " is already present"}
+	case c.Test:
+		return fun.Ret{Result: fun.WouldChange, Comment: "MySQL grant " + c.Name + " is set to be created"}
+	}
+	if c.Bool("revoke_first") {
+		if msg := fault(c, conn.RevokeAll(ctx, g)); msg != "" {
+			return fun.Fail("Failed to revoke the grants on %s from %s (%s)", g.Database, to, msg)
+		}
+	}
+	ok, err = conn.AddGrant(ctx, g)
+	if ok && err == nil {
+		return fun.Ret{Result: fun.OK, Comment: "Grant " + what + " has been added", Changes: value.MapOf(c.Name, "Present")}
+	}
+	comment := `Failed to execute: "GRANT ` + g.Privileges + " ON " + g.Database + " TO " + to + `"`
+	if msg := fault(c, err); msg != "" {
+		comment += " (" + msg + ")"
+	}
+	return fun.Ret{Comment: comment}
+}
+
+// absent revokes privileges. Salt: salt/states/mysql_grants.py absent.
+func absent(ctx context.Context, c *fun.Call) fun.Ret {
+	if arg := lacks(c); arg != "" {
+		return fun.Fail("mysql_grants.absent needs the argument %s", arg)
+	}
+	g := mysql.GrantOf(c)
+	at := g.User.Name + "@" + g.User.Host
+	what := g.Privileges + " on " + g.Database
+	conn, err := mysql.Dial(ctx, c.Env, mysql.OptionsOf(c))
+	if err != nil {
+		return fun.Fail("Unable to determine if grant %s for %s exists (%s)", what, at, fault(c, err))
+	}
+	defer conn.Close()
+	ok, err := conn.GrantExists(ctx, g)
+	if msg := fault(c, err); msg != "" {
+		return fun.Fail("Unable to determine if grant %s for %s exists (%s)", what, at, msg)
+	}
+	switch {
+	case !ok:
+		return fun.Ret{Result: fun.OK, Comment: "Grant " + what + " to " + at + " is not present, so it cannot be revoked"}
+	case c.Test:
+		return fun.Ret{Result: fun.WouldChange, Comment: "MySQL grant " + c.Name + " is set to be revoked"}
+	}
+	ok, err = conn.RevokeGrant(ctx, g)
+	switch {
+	case err != nil:
+		return fun.Fail("Unable to revoke grant %s for %s (%s)", what, at, err)
+	case !ok:
+		return fun.Fail("Unable to revoke grant %s for %s (the user still has it)", what, at)
+	}
+	return fun.Ret{Result: fun.OK, Comment: "Grant " + what + " for " + at + " has been revoked", Changes: value.MapOf(c.Name, "Absent")}
+}

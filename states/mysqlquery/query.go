@@ -1,0 +1,187 @@
+// Package mysqlquery is Salt's state module "mysql_query": SQL statements for MySQL
+// and MariaDB servers.
+package mysqlquery
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+	"brine/modules/grains"
+	"brine/modules/machine"
+	"brine/modules/mysql"
+)
+
+// States returns the rows of the state module "mysql_query".
+func States() fun.Module {
+	return fun.Module{Name: "mysql_query", Kind: fun.State, Doc: "Run SQL statements on MySQL and MariaDB servers.", Specs: specs, Avail: available}
+}
+
+func available(e *fun.Env) (bool, string) {
+	if ok, _ := machine.Provided(e, "mysql"); !ok {
+		return false, "mysql module could not be loaded"
+	}
+	return true, ""
+}
+
+// run runs a statement. Salt: salt/states/mysql_query.py run.
+func run(ctx context.Context, c *fun.Call) fun.Ret {
+	if ret, stop := look(ctx, c, c.Name); stop {
+		return ret
+	}
+	conn, err := mysql.DialDatabase(ctx, c.Env, mysql.OptionsOf(c), c.Str("database"))
+	if err != nil {
+		return fun.Fail("%v", err)
+	}
+	defer conn.Close()
+	r, err := conn.Run(ctx, c.Str("query"))
+	if err != nil {
+		return fun.Fail("%v", err)
+	}
+	return keep(c, r.Value(true))
+}
+
+// runFile runs the statements of a file. Salt: salt/states/mysql_query.py run_file.
+func runFile(ctx context.Context, c *fun.Call) fun.Ret {
+	saltenv := c.Str("saltenv")
+	if saltenv == "" {
+		saltenv = c.Env.SaltEnv
+	}
+	text, at, err := mysql.ReadSQL(ctx, c.Env, c.Str("query_file"), saltenv)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fun.Fail("File %s does not exist", at)
+	case err != nil:
+		return fun.Fail("%v", err)
+	}
+	if ret, stop := look(ctx, c, c.Str("database")); stop {
+		return ret
+	}
+	conn, err := mysql.DialDatabase(ctx, c.Env, mysql.OptionsOf(c), c.Str("database"))
+	if err != nil {
+		return fun.Fail("%v", err)
+	}
+	defer conn.Close()
+	b, err := conn.RunFile(ctx, text)
+	if err != nil {
+		return fun.Fail("%v", err)
+	}
+	return keep(c, b.Value(true))
+}
+
+// look finds out whether there is something to do; stop where there is not, or
+// where the run is a test. missing is how the comment names a database that is
+// not there.
+func look(ctx context.Context, c *fun.Call, missing string) (ret fun.Ret, stop bool) {
+	if c.Bool("check_db_exists") {
+		conn, err := mysql.Dial(ctx, c.Env, mysql.OptionsOf(c))
+		if err != nil {
+			return fun.Fail("%v", err), true
+		}
+		ok, err := conn.DatabaseExists(ctx, c.Str("database"))
+		conn.Close()
+		if err != nil {
+			return fun.Fail("%v", err), true
+		}
+		if !ok {
+			return fun.Ret{Result: fun.WouldChange, Comment: "Database " + missing + " is not present"}, true
+		}
+	}
+	where, have, err := stored(c)
+	switch {
+	case err != nil:
+		return fun.Fail("%v", err), true
+	case have && !c.Bool("overwrite"):
+		return fun.Ret{Result: fun.OK, Comment: "No execution needed. " + strings.ToUpper(where[:1]) + strings.Replace(where[1:], ": ", " ", 1) + " already set"}, true
+	case c.Test && where == "":
+		return fun.Ret{Result: fun.WouldChange, Comment: "Query would execute, not storing result"}, true
+	case c.Test:
+		return fun.Ret{Result: fun.WouldChange, Comment: "Query would execute, storing result in " + where}, true
+	}
+	return ret, false
+}
+
+// stored says where the result goes, "" for the comment alone, and whether there
+// is something already.
+func stored(c *fun.Call) (where string, have bool, err error) {
+	output, grain := c.Str("output"), c.Str("grain")
+	switch {
+	case c.IsNone("output"):
+		return "", false, nil
+	case output != "grain":
+		st, err := c.Env.Host.Stat(output)
+		return "file: " + output, err == nil && st.Mode.IsRegular(), nil
+	case c.IsNone("grain"):
+		return "", false, errors.New("Error: output type 'grain' needs the grain parameter\n")
+	case c.IsNone("key"):
+		return "grain: " + grain, c.Env.Grains != nil && has(c.Env.Grains, grain), nil
+	}
+	return "grain: " + grain + ":" + c.Str("key"), grainDict(c).Has(c.Str("key")), nil
+}
+
+func has(m value.Mapping, key string) bool {
+	_, ok := m.Get(key)
+	return ok
+}
+
+// grainDict returns the grain that holds results by key.
+func grainDict(c *fun.Call) *value.Map {
+	v, _ := grains.Get(c.Env, c.Str("grain"), value.DefaultDelim)
+	if m, ok := v.(value.Mapping); ok {
+		return value.ToMap(m).Copy()
+	}
+	return value.NewMap(1)
+}
+
+// keep stores the result of a query and reports it.
+func keep(c *fun.Call, result *value.Map) fun.Ret {
+	ret := fun.Ret{Result: fun.OK, Comment: value.Str(result), Changes: value.MapOf("query", "Executed")}
+	output, grain := c.Str("output"), c.Str("grain")
+	var err error
+	switch {
+	case c.IsNone("output"):
+		return ret
+	case output != "grain":
+		ret.Changes = value.MapOf("query", "Executed. Output into "+output)
+		err = c.Env.Host.WriteFile(output, strings.NewReader(lines(result)), host.WriteOptions{FollowLinks: true})
+	case c.IsNone("key"):
+		ret.Changes = value.MapOf("query", "Executed. Output into grain: "+grain)
+		_, err = grains.SetVal(c.Env, grain, result, false)
+	default:
+		ret.Changes = value.MapOf("query", "Executed. Output into grain: "+grain+":"+c.Str("key"))
+		m := grainDict(c)
+		m.Set(c.Str("key"), result)
+		_, err = grains.SetVal(c.Env, grain, m, true)
+	}
+	if err != nil {
+		ret.Result, ret.Comment = fun.Failed, "The query was executed, but its result could not be stored: "+host.OSError(err)
+	}
+	return ret
+}
+
+// lines is a result as a file has it.
+func lines(result *value.Map) string {
+	var b strings.Builder
+	write := func(m *value.Map) {
+		for k, v := range m.All() {
+			b.WriteString(value.Str(k) + ":" + value.Str(v) + "\n")
+		}
+	}
+	rows, ok := result.Get("results")
+	if !ok {
+		write(result)
+		return b.String()
+	}
+	if l, ok := rows.(*value.List); ok {
+		for _, row := range l.Items {
+			if m, ok := row.(*value.Map); ok {
+				write(m)
+			}
+		}
+	}
+	return b.String()
+}

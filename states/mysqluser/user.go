@@ -1,0 +1,175 @@
+// Package mysqluser is Salt's state module "mysql_user": users of MySQL and
+// MariaDB servers.
+package mysqluser
+
+import (
+	"context"
+	"errors"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/machine"
+	"brine/modules/mysql"
+)
+
+// States returns the rows of the state module "mysql_user".
+func States() fun.Module {
+	return fun.Module{Name: "mysql_user", Kind: fun.State, Doc: "Manage users of MySQL and MariaDB servers.", Specs: specs, Avail: available}
+}
+
+func available(e *fun.Env) (bool, string) {
+	if ok, _ := machine.Provided(e, "mysql"); !ok {
+		return false, "mysql module could not be loaded"
+	}
+	return true, ""
+}
+
+// fault returns the message of an error of the server; "" where brine refused to
+// ask it, which the log says.
+func fault(c *fun.Call, err error) string {
+	if r, ok := errors.AsType[mysql.RefusedError](err); ok {
+		c.Env.Log().Error("mysql_user: " + r.Error())
+		return ""
+	}
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// want returns the user that a state describes.
+func want(c *fun.Call) mysql.User {
+	return mysql.User{
+		Name: c.Str("name"), Host: c.Str("host"),
+		Password: c.Str("password"), HasPassword: !c.IsNone("password"),
+		Hash: c.Str("password_hash"), HasHash: !c.IsNone("password_hash"),
+		Passwordless: c.Bool("allow_passwordless"), Socket: c.Bool("unix_socket"),
+		Column: c.Str("password_column"), Plugin: c.Str("auth_plugin"),
+	}
+}
+
+// present creates a user or sets how it logs in.
+// Salt: salt/states/mysql_user.py present.
+func present(ctx context.Context, c *fun.Call) fun.Ret {
+	u := want(c)
+	at := u.Name + "@" + u.Host
+	none := u.Password == "" && u.Hash == ""
+	if none && !u.Passwordless && !u.Socket {
+		return fun.Fail("Either password or password_hash must be specified, unless allow_passwordless is True")
+	}
+	conn, err := mysql.DialAs(ctx, c.Env, mysql.OptionsOf(c), u.Password)
+	if err != nil {
+		return fun.Fail("%s", fault(c, err))
+	}
+	defer conn.Close()
+	same := u
+	same.Passwordless = none
+	ok, err := conn.UserExists(ctx, same)
+	if err != nil {
+		return fun.Fail("%s", fault(c, err))
+	}
+	if ok {
+		return fun.Ret{Result: fun.OK, Comment: "User " + at + " is already present" + login(u, none)}
+	}
+	ok, err = conn.UserExists(ctx, mysql.User{Name: u.Name, Host: u.Host})
+	switch {
+	case err != nil:
+		return fun.Fail("%s", fault(c, err))
+	case ok:
+		return change(ctx, c, conn, u, none)
+	}
+	return create(ctx, c, conn, u)
+}
+
+// login says how a user who is there logs in.
+func login(u mysql.User, none bool) string {
+	switch {
+	case none && u.Passwordless:
+		return " with passwordless login"
+	case none:
+		return ""
+	case u.Plugin != "mysql_native_password":
+		return ". Unable to verify password."
+	case u.Password == "":
+		return " with the desired password hash"
+	}
+	return " with the desired password"
+}
+
+// change sets the password of a user who is there.
+func change(ctx context.Context, c *fun.Call, conn *mysql.Conn, u mysql.User, none bool) fun.Ret {
+	at, verb, done := u.Name+"@"+u.Host, "change", "changed"
+	if none {
+		verb, done = "clear", "cleared"
+	}
+	if c.Test {
+		comment := "Password for user " + at + " is set to be " + done
+		if none && !u.Passwordless {
+			return fun.Fail("%s, but allow_passwordless != True", comment)
+		}
+		return fun.Ret{Result: fun.WouldChange, Comment: comment}
+	}
+	ok, err := conn.Chpass(ctx, u)
+	if ok && err == nil {
+		return fun.Ret{Result: fun.OK, Comment: "Password for user " + at + " has been " + done, Changes: value.MapOf(u.Name, "Updated")}
+	}
+	comment := "Failed to " + verb + " password for user " + at
+	if msg := fault(c, err); msg != "" {
+		comment += " (" + msg + ")"
+	}
+	if none && !u.Passwordless {
+		comment += ". Note: allow_passwordless must be True to permit passwordless login."
+	}
+	return fun.Ret{Comment: comment}
+}
+
+// create creates a user.
+func create(ctx context.Context, c *fun.Call, conn *mysql.Conn, u mysql.User) fun.Ret {
+	at, how := u.Name+"@"+u.Host, ""
+	if u.Passwordless {
+		how = " with passwordless login"
+	}
+	if u.Socket {
+		how += " using unix_socket"
+	}
+	if c.Test {
+		return fun.Ret{Result: fun.WouldChange, Comment: "User " + at + " is set to be added" + how}
+	}
+	ok, err := conn.CreateUser(ctx, u)
+	if ok && err == nil {
+		return fun.Ret{Result: fun.OK, Comment: "The user " + at + " has been added" + how, Changes: value.MapOf(u.Name, "Present")}
+	}
+	comment := "Failed to create user " + at
+	if msg := fault(c, err); msg != "" {
+		comment += " (" + msg + ")"
+	}
+	return fun.Ret{Comment: comment}
+}
+
+// absent removes a user. Salt: salt/states/mysql_user.py absent.
+func absent(ctx context.Context, c *fun.Call) fun.Ret {
+	u := mysql.User{Name: c.Str("name"), Host: c.Str("host")}
+	at := u.Name + "@" + u.Host
+	conn, err := mysql.Dial(ctx, c.Env, mysql.OptionsOf(c))
+	if err != nil {
+		return fun.Fail("%s", fault(c, err))
+	}
+	defer conn.Close()
+	ok, err := conn.UserExists(ctx, u)
+	switch {
+	case err != nil:
+		return fun.Fail("%s", fault(c, err))
+	case !ok:
+		return fun.Ret{Result: fun.OK, Comment: "User " + at + " is not present, so it cannot be removed"}
+	case c.Test:
+		return fun.Ret{Result: fun.WouldChange, Comment: "User " + at + " is set to be removed"}
+	}
+	ok, err = conn.RemoveUser(ctx, u)
+	switch {
+	case err != nil:
+		return fun.Fail("%s", fault(c, err))
+	case !ok:
+		return fun.Fail("User %s has not been removed", at)
+	}
+	return fun.Ret{Result: fun.OK, Comment: "User " + at + " has been removed", Changes: value.MapOf(u.Name, "Absent")}
+}

@@ -1,0 +1,220 @@
+// Package postgres has Salt's state modules for PostgreSQL servers: postgres_user,
+// postgres_group, postgres_database, postgres_privileges, postgres_extension,
+// postgres_schema, postgres_tablespace, postgres_language, postgres_cluster and
+// postgres_initdb. Each function that returns a module is one of them.
+package postgres
+
+import (
+	"context"
+	"errors"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/postgres"
+)
+
+// Clusters returns the rows of the state module "postgres_cluster".
+func Clusters() fun.Module {
+	return fun.Module{Name: "postgres_cluster", Kind: fun.State, Doc: "Manage clusters of Debian's PostgreSQL tools.", Specs: clusterSpecs, Avail: postgres.Available}
+}
+
+// Databases returns the rows of the state module "postgres_database".
+func Databases() fun.Module {
+	return fun.Module{Name: "postgres_database", Kind: fun.State, Doc: "Manage databases of PostgreSQL servers.", Specs: databaseSpecs, Avail: postgres.Available}
+}
+
+// Extensions returns the rows of the state module "postgres_extension".
+func Extensions() fun.Module {
+	return fun.Module{Name: "postgres_extension", Kind: fun.State, Doc: "Manage extensions of PostgreSQL databases.", Specs: extensionSpecs, Avail: postgres.Available}
+}
+
+// Groups returns the rows of the state module "postgres_group".
+func Groups() fun.Module {
+	return fun.Module{Name: "postgres_group", Kind: fun.State, Doc: "Manage roles of PostgreSQL servers that cannot log in.", Specs: groupSpecs, Avail: postgres.Available}
+}
+
+// DataDirs returns the rows of the state module "postgres_initdb".
+func DataDirs() fun.Module {
+	return fun.Module{Name: "postgres_initdb", Kind: fun.State, Doc: "Make data directories of PostgreSQL servers.", Specs: initdbSpecs, Avail: postgres.Available}
+}
+
+// Languages returns the rows of the state module "postgres_language".
+func Languages() fun.Module {
+	return fun.Module{Name: "postgres_language", Kind: fun.State, Doc: "Manage languages of PostgreSQL databases.", Specs: languageSpecs, Avail: postgres.Available}
+}
+
+// Privileges returns the rows of the state module "postgres_privileges".
+func Privileges() fun.Module {
+	return fun.Module{Name: "postgres_privileges", Kind: fun.State, Doc: "Manage privileges of roles of PostgreSQL servers.", Specs: privilegeSpecs, Avail: postgres.Available}
+}
+
+// Schemas returns the rows of the state module "postgres_schema".
+func Schemas() fun.Module {
+	return fun.Module{Name: "postgres_schema", Kind: fun.State, Doc: "Manage schemas of PostgreSQL databases.", Specs: schemaSpecs, Avail: postgres.Available}
+}
+
+// Tablespaces returns the rows of the state module "postgres_tablespace".
+func Tablespaces() fun.Module {
+	return fun.Module{Name: "postgres_tablespace", Kind: fun.State, Doc: "Manage tablespaces of PostgreSQL servers.", Specs: tablespaceSpecs, Avail: postgres.Available}
+}
+
+// Users returns the rows of the state module "postgres_user".
+func Users() fun.Module {
+	return fun.Module{Name: "postgres_user", Kind: fun.State, Doc: "Manage roles of PostgreSQL servers that can log in.", Specs: userSpecs, Avail: postgres.Available}
+}
+
+// server is the server that the arguments of a state describe.
+func server(c *fun.Call) *postgres.Server { return postgres.New(c.Env, postgres.OptionsOf(c)) }
+
+// in is the server with the database of the argument that names it.
+func in(c *fun.Call, arg string) *postgres.Server {
+	return postgres.New(c.Env, postgres.OptionsOf(c).In(c.Str(arg)))
+}
+
+func is(format string) fun.Ret { return fun.Ret{Result: fun.OK, Comment: format} }
+
+func would(comment string) fun.Ret { return fun.Ret{Result: fun.WouldChange, Comment: comment} }
+
+func done(comment string, changes ...value.Value) fun.Ret {
+	return fun.Ret{Result: fun.OK, Comment: comment, Changes: value.MapOf(changes...)}
+}
+
+// unasked is the return of a state that cannot find out how things are: in test
+// mode, and where psql cannot run at all, with the reason. Otherwise it is what
+// Salt says, which tries and fails; the log has the reason then.
+func unasked(c *fun.Call, err error, comment string) fun.Ret {
+	if _, ok := errors.AsType[*postgres.PsqlError](err); ok && !c.Test {
+		return fun.Fail("%s", comment)
+	}
+	return fun.Fail("%s: %v", comment, err)
+}
+
+// acted is the return of a state that did something: ok and err say how it went.
+func acted(ok bool, err error, failed string, ret fun.Ret) fun.Ret {
+	if f, is := errors.AsType[*postgres.PsqlError](err); is {
+		return fun.Fail("%s: %v", failed, f)
+	}
+	switch {
+	case err != nil:
+		return fun.Fail("%s: %v", failed, err)
+	case !ok:
+		return fun.Fail("%s", failed)
+	}
+	return ret
+}
+
+// databasePresent creates a database, or sets its owner and tablespace.
+// Salt: salt/states/postgres_database.py present.
+func databasePresent(ctx context.Context, c *fun.Call) fun.Ret {
+	d, s := postgres.DatabaseOf(c), server(c)
+	all, err := s.Databases(ctx)
+	if err != nil {
+		return unasked(c, err, "Failed to create database "+d.Name)
+	}
+	have := all.Map(d.Name)
+	if have == nil {
+		if c.Test {
+			return would("Database " + d.Name + " is set to be created")
+		}
+		ok, err := s.CreateDatabase(ctx, d)
+		return acted(ok, err, "Failed to create database "+d.Name, done("The database "+d.Name+" has been created", d.Name, "Present"))
+	}
+	differs := func(want, key string) bool { return want != "" && have.Str(key) != want }
+	switch {
+	case d.Encoding != "" && !sameFold(d.Encoding, have.Str("Encoding")), differs(d.Collate, "Collate"), differs(d.Ctype, "Ctype"):
+		return fun.Fail("Database %s has wrong parameters which couldn't be changed on fly.", d.Name)
+	case !differs(d.Tablespace, "Tablespace") && !differs(d.Owner, "Owner"):
+		return is("Database " + d.Name + " is already present")
+	case c.Test:
+		return would("Database " + d.Name + " exists, but parameters need to be changed")
+	}
+	ok, err := s.AlterDatabase(ctx, d)
+	return acted(ok, err, "Failed to change parameters for database "+d.Name, done("Parameters for database "+d.Name+" have been changed", d.Name, "Parameters changed"))
+}
+
+// databaseAbsent removes a database. Salt: salt/states/postgres_database.py absent.
+func databaseAbsent(ctx context.Context, c *fun.Call) fun.Ret {
+	s := server(c)
+	all, err := s.Databases(ctx)
+	switch {
+	case err != nil:
+		return fun.Fail("Failed to look for database %s: %v", c.Name, err)
+	case !all.Has(c.Name):
+		return is("Database " + c.Name + " is not present, so it cannot be removed")
+	case c.Test:
+		return would("Database " + c.Name + " is set to be removed")
+	}
+	err = s.DropDatabase(ctx, c.Name)
+	return acted(true, err, "Failed to remove database "+c.Name, done("Database "+c.Name+" has been removed", c.Name, "Absent"))
+}
+
+// extensionPresent installs an extension, or brings one to its version and schema.
+// Salt: salt/states/postgres_extension.py present.
+func extensionPresent(ctx context.Context, c *fun.Call) fun.Ret {
+	s := server(c)
+	e := postgres.Extension{Name: c.Name, Schema: c.Str("schema"), Version: c.Str("ext_version"), From: c.Str("from_version")}
+	data, err := s.Metadata(ctx, e)
+	if err != nil {
+		return unasked(c, err, "Failed to install extension "+e.Name)
+	}
+	mode, past, title := "install", "installed", "Installed"
+	switch {
+	case data[0] == postgres.Installed && len(data) == 1:
+		return is("Extension " + e.Name + " is already present")
+	case data[0] == postgres.Installed:
+		mode, past, title = "upgrade", "upgraded", "Upgraded"
+	}
+	if c.Test {
+		return would("Extension " + e.Name + " is set to be " + past)
+	}
+	ok, err := s.CreateExtension(ctx, e, postgres.OrTrue(c, "if_not_exists"))
+	return acted(ok, err, "Failed to "+mode+" extension "+e.Name, done("The extension "+e.Name+" has been "+past, e.Name, title))
+}
+
+// extensionAbsent removes an extension. Salt: salt/states/postgres_extension.py absent.
+func extensionAbsent(ctx context.Context, c *fun.Call) fun.Ret {
+	s := server(c)
+	all, err := s.Extensions(ctx)
+	switch {
+	case err != nil:
+		return fun.Fail("Failed to look for extension %s: %v", c.Name, err)
+	case !all.Has(c.Name):
+		return is("Extension " + c.Name + " is not present, so it cannot be removed")
+	case c.Test:
+		return would("Extension " + c.Name + " is set to be removed")
+	}
+	ok, err := s.DropExtension(ctx, c.Name, c.Bool("if_exists"), c.Bool("restrict"), postgres.OrTrue(c, "cascade"))
+	return acted(ok, err, "Extension "+c.Name+" failed to be removed", done("Extension "+c.Name+" has been removed", c.Name, "Absent"))
+}
+
+// languagePresent installs a language. Salt: salt/states/postgres_language.py present.
+func languagePresent(ctx context.Context, c *fun.Call) fun.Ret {
+	s := in(c, "maintenance_db")
+	all, err := s.Languages(ctx)
+	switch {
+	case err != nil:
+		return unasked(c, err, "Failed to install language "+c.Name)
+	case all.Has(c.Name):
+		return is("Language " + c.Name + " is already installed")
+	case c.Test:
+		return would("Language " + c.Name + " is set to be installed")
+	}
+	ok, err := s.CreateLanguage(ctx, c.Name)
+	return acted(ok, err, "Failed to install language "+c.Name, done("Language "+c.Name+" has been installed", c.Name, "Present"))
+}
+
+// languageAbsent removes a language. Salt: salt/states/postgres_language.py absent.
+func languageAbsent(ctx context.Context, c *fun.Call) fun.Ret {
+	s := in(c, "maintenance_db")
+	all, err := s.Languages(ctx)
+	switch {
+	case err != nil:
+		return fun.Fail("Failed to look for language %s: %v", c.Name, err)
+	case !all.Has(c.Name):
+		return is("Language " + c.Name + " is not present so it cannot be removed")
+	case c.Test:
+		return would("Language " + c.Name + " is set to be removed")
+	}
+	ok, err := s.DropLanguage(ctx, c.Name)
+	return acted(ok, err, "Failed to remove language "+c.Name, done("Language "+c.Name+" has been removed", c.Name, "Absent"))
+}

@@ -1,0 +1,216 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/postgres"
+)
+
+func sameFold(a, b string) bool { return strings.EqualFold(a, b) }
+
+// groupPresent creates or changes a role that cannot log in.
+// Salt: salt/states/postgres_group.py present.
+func groupPresent(ctx context.Context, c *fun.Call) fun.Ret {
+	return rolePresent(ctx, c, "Group", "group")
+}
+
+// userPresent creates or changes a role that can log in.
+// Salt: salt/states/postgres_user.py present.
+func userPresent(ctx context.Context, c *fun.Call) fun.Ret {
+	return rolePresent(ctx, c, "User", "user")
+}
+
+func rolePresent(ctx context.Context, c *fun.Call, title, kind string) fun.Ret {
+	want, err := postgres.RoleOf(c, "name")
+	if err != nil {
+		return fun.Fail("%v", err)
+	}
+	s := server(c)
+	have, err := s.Role(ctx, c.Name, !c.Bool("refresh_password"))
+	if err != nil {
+		return unasked(c, err, "Failed to create "+kind+" "+c.Name)
+	}
+	if err := password(c, want, have); err != nil {
+		return fun.Fail("%v", err)
+	}
+	if have == nil {
+		if c.Test {
+			return would(title + " " + c.Name + " is set to be created")
+		}
+		ok, err := s.CreateRole(ctx, want, kind)
+		return acted(ok, err, "Failed to create "+kind+" "+c.Name, done("The "+kind+" "+c.Name+" has been created", c.Name, "Present"))
+	}
+	update, err := due(ctx, s, want, have)
+	switch {
+	case err != nil:
+		return fun.Fail("Failed to update %s %s: %v", kind, c.Name, err)
+	case update.Len() == 0:
+		return is(title + " " + c.Name + " is already present")
+	case c.Test:
+		ret := would(title + " " + c.Name + " is set to be updated")
+		ret.Changes = value.MapOf(c.Name, update)
+		return ret
+	}
+	ok, err := s.UpdateRole(ctx, want)
+	return acted(ok, err, "Failed to update "+kind+" "+c.Name, done("The "+kind+" "+c.Name+" has been updated", c.Name, update))
+}
+
+// password sets the password that a role is to get, encrypted: none where it has
+// the right one.
+func password(c *fun.Call, want *postgres.Role, have *value.Map) error {
+	pass, given := c.Str("password"), !c.IsNone("password")
+	if !given && have == nil && c.Declares("default_password") {
+		pass, given = c.Str("default_password"), !c.IsNone("default_password")
+	}
+	if !given || have != nil && !c.Bool("refresh_password") && postgres.Matches(want.Name, pass, have.Str("password"), want.Method) {
+		return nil
+	}
+	enc, err := postgres.Encrypt(want.Name, pass, want.Method)
+	if err != nil || enc == "" {
+		return err
+	}
+	want.Password = &enc
+	return nil
+}
+
+// due returns what of a role is to be changed, as the changes show it.
+func due(ctx context.Context, s *postgres.Server, want *postgres.Role, have *value.Map) (*value.Map, error) {
+	update := value.NewMap(4)
+	for _, f := range []struct {
+		name, key string
+		want      *bool
+	}{
+		{"createdb", "can create databases", want.CreateDB},
+		{"inherit", "inherits privileges", want.Inherit},
+		{"login", "can login", want.Login},
+		{"createroles", "can create roles", want.CreateRole},
+		{"replication", "replication", want.Replication},
+		{"superuser", "superuser", want.Superuser},
+	} {
+		if f.want != nil && have.At(f.key) != *f.want {
+			update.Set(f.name, *f.want)
+		}
+	}
+	if want.Password != nil {
+		update.Set("password", true)
+	}
+	if want.ValidUntil != "" {
+		same, err := sameTime(ctx, s, want.ValidUntil, have.At("expiry time"))
+		if err != nil {
+			return nil, err
+		}
+		if !same {
+			update.Set("valid_until", want.ValidUntil)
+		}
+	}
+	groups := have.List("groups")
+	var missing []string
+	for _, g := range want.Groups {
+		if groups == nil || !slices.ContainsFunc(groups.Items, func(v value.Value) bool { return v == g }) {
+			missing = append(missing, g)
+		}
+	}
+	if len(missing) > 0 {
+		update.Set("groups", value.Strings(missing...))
+	}
+	return update, nil
+}
+
+// sameTime asks the server whether a time as it is written is the one it has; a
+// time that is none, such as infinity, is None.
+func sameTime(ctx context.Context, s *postgres.Server, text string, have value.Value) (bool, error) {
+	rows, err := s.Query(ctx, "SELECT "+postgres.Literal(text)+"::timestamp(0) AS dt")
+	if err != nil || len(rows) == 0 {
+		return false, err
+	}
+	want, err := time.Parse(time.DateTime, rows[0].Str("dt"))
+	if err != nil {
+		return have == nil, nil //nolint:nilerr // infinity is not a time
+	}
+	t, ok := have.(time.Time)
+	return ok && t.Equal(want), nil
+}
+
+// groupAbsent removes a role. Salt: salt/states/postgres_group.py absent.
+func groupAbsent(ctx context.Context, c *fun.Call) fun.Ret { return roleAbsent(ctx, c, "Group") }
+
+// userAbsent removes a role. Salt: salt/states/postgres_user.py absent.
+func userAbsent(ctx context.Context, c *fun.Call) fun.Ret { return roleAbsent(ctx, c, "User") }
+
+func roleAbsent(ctx context.Context, c *fun.Call, title string) fun.Ret {
+	s := server(c)
+	have, err := s.Role(ctx, c.Name, false)
+	switch {
+	case err != nil:
+		return fun.Fail("Failed to look for %s %s: %v", strings.ToLower(title), c.Name, err)
+	case have == nil:
+		return is(title + " " + c.Name + " is not present, so it cannot be removed")
+	case c.Test:
+		return would(title + " " + c.Name + " is set to be removed")
+	}
+	ok, err := s.RemoveRole(ctx, c.Name)
+	return acted(ok, err, title+" "+c.Name+" failed to be removed", done(title+" "+c.Name+" has been removed", c.Name, "Absent"))
+}
+
+// privilege returns the privilege that a state describes.
+func privilege(c *fun.Call) (p *postgres.Privilege, shown string, err error) {
+	list := strings.Join(c.Strings("privileges"), ",")
+	option := c.Declares("grant_option") && c.Bool("grant_option")
+	p, err = postgres.NewPrivilege(c.Name, c.Str("object_name"), c.Str("object_type"), c.Str("prepend"), list, option)
+	if err != nil {
+		return nil, "", err
+	}
+	if p.Type == "group" {
+		list = p.Object
+	}
+	return p, list, nil
+}
+
+// privilegesPresent grants privileges.
+// Salt: salt/states/postgres_privileges.py present.
+func privilegesPresent(ctx context.Context, c *fun.Call) fun.Ret {
+	p, shown, err := privilege(c)
+	if err != nil {
+		return fun.Fail("%v", err)
+	}
+	s := server(c)
+	failed := "Failed to grant privilege(s): " + shown + " to " + c.Name
+	have, err := s.Has(ctx, p)
+	switch {
+	case err != nil:
+		return unasked(c, err, failed)
+	case have:
+		return is("The requested privilege(s) are already set")
+	case c.Test:
+		return would("The privilege(s): " + shown + " are set to be granted to " + c.Name)
+	}
+	ok, err := s.Grant(ctx, p)
+	return acted(ok, err, failed, done("The privilege(s): "+shown+" have been granted to "+c.Name, c.Name, "Present"))
+}
+
+// privilegesAbsent revokes privileges.
+// Salt: salt/states/postgres_privileges.py absent.
+func privilegesAbsent(ctx context.Context, c *fun.Call) fun.Ret {
+	p, shown, err := privilege(c)
+	if err != nil {
+		return fun.Fail("%v", err)
+	}
+	s := server(c)
+	failed := "Failed to revoke privilege(s): " + shown + " from " + c.Name
+	have, err := s.Has(ctx, p)
+	switch {
+	case err != nil:
+		return fun.Fail("%s: %v", failed, err)
+	case !have:
+		return is("The requested privilege(s) are not set so cannot be revoked")
+	case c.Test:
+		return would("The privilege(s): " + shown + " are set to be revoked from " + c.Name)
+	}
+	ok, err := s.Revoke(ctx, p)
+	return acted(ok, err, failed, done("The privilege(s): "+shown+" have been revoked from "+c.Name, c.Name, "Absent"))
+}

@@ -1,0 +1,235 @@
+// Package virtualenv is Salt's state module "virtualenv": Python environments.
+package virtualenv
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/cmd"
+	"brine/modules/cp"
+	"brine/modules/machine"
+	"brine/modules/pip"
+	"brine/modules/virtualenv"
+)
+
+// States returns the rows of the state module "virtualenv".
+func States() fun.Module {
+	return fun.Module{Name: "virtualenv", Kind: fun.State, Doc: "Manage Python environments.", Specs: specs, Brings: fun.Always}
+}
+
+// A managing is one run of virtualenv.managed.
+type managing struct {
+	c       *fun.Call
+	name    string
+	python  string
+	exists  bool
+	saltenv string
+	ret     fun.Ret
+	changes *value.Map
+}
+
+// fail reports a failure.
+func (m *managing) fail(comment string) *fun.Ret {
+	m.ret.Result, m.ret.Comment = fun.Failed, comment
+	return &m.ret
+}
+
+func (m *managing) failed(err error) *fun.Ret {
+	if ce, ok := errors.AsType[*fun.CommandError](err); ok {
+		return m.fail(ce.Msg)
+	}
+	ret := fun.Raise(err)
+	return &ret
+}
+
+// managed makes sure that an environment exists, and with requirements or
+// pip_pkgs that packages are installed in it.
+// Salt: salt/states/virtualenv_mod.py managed.
+func managed(ctx context.Context, c *fun.Call) fun.Ret {
+	m := &managing{c: c, name: c.Str("name"), saltenv: c.Env.SaltEnv, changes: value.NewMap(2)}
+	if c.Low != nil && c.Low.SaltEnv != "" {
+		m.saltenv = c.Low.SaltEnv
+	}
+	m.python = filepath.Join(m.name, "bin/python")
+	m.exists = machine.Exists(c.Env.Host, m.python)
+	m.ret = fun.Ret{Changes: m.changes, Order: []string{"name", "result", "comment", "changes"}, Result: fun.OK}
+	for _, step := range []func(context.Context) *fun.Ret{m.checkFiles, m.cleared, m.test, m.create, m.checkPip, m.populate} {
+		if stop := step(ctx); stop != nil {
+			return *stop
+		}
+	}
+	return m.ret
+}
+
+// checkFiles checks that requirements files of the file server exist.
+func (m *managing) checkFiles(ctx context.Context) *fun.Ret {
+	for _, r := range m.c.Strings("requirements") {
+		if cp.Scheme(r) != "salt" {
+			continue
+		}
+		found, err := cp.New(m.c.Env, m.saltenv).Exists(ctx, r)
+		if err != nil {
+			return m.fail("pip requirements file '" + r + "' cannot be read: " + err.Error())
+		}
+		if !found {
+			return m.fail("pip requirements file '" + r + "' not found")
+		}
+	}
+	return nil
+}
+
+// pythonVersion returns what python -V prints on stderr: the version of a Python
+// 2; later ones print it on stdout, and Salt reports an empty text.
+func (m *managing) pythonVersion(ctx context.Context) (string, error) {
+	out, err := cmd.RunWords(ctx, m.c.Env, []string{m.python, "-V"}, cmd.Options{ReadOnly: true})
+	return strings.Trim(out.Stderr, "\n"), err
+}
+
+func (m *managing) cleared(ctx context.Context) *fun.Ret {
+	if !m.exists || !m.c.Bool("clear") {
+		return nil
+	}
+	lines, err := (&pip.Client{Env: m.c.Env, BinEnv: m.name}).Freeze(ctx)
+	if err != nil {
+		return m.failed(err)
+	}
+	m.changes.Set("cleared_packages", value.Strings(lines...))
+	old, err := m.pythonVersion(ctx)
+	if err != nil {
+		return m.failed(err)
+	}
+	m.changes.Set("old", old)
+	return nil
+}
+
+func (m *managing) test(context.Context) *fun.Ret {
+	if !m.c.Test {
+		return nil
+	}
+	switch {
+	case m.exists && m.c.Bool("clear"):
+		m.ret.Result, m.ret.Comment = fun.WouldChange, "Virtualenv "+m.name+" is set to be cleared"
+	case m.exists:
+		m.ret.Comment = "Virtualenv " + m.name + " is already created"
+	default:
+		m.ret.Result, m.ret.Comment = fun.WouldChange, "Virtualenv "+m.name+" is set to be created"
+	}
+	return &m.ret
+}
+
+func (m *managing) create(ctx context.Context) *fun.Ret {
+	if m.exists && !m.c.Bool("clear") {
+		m.ret.Comment = "virtualenv exists"
+		return nil
+	}
+	w := virtualenv.WantOf(m.c, m.name)
+	w.SaltEnv = m.saltenv
+	out, err := virtualenv.Create(ctx, m.c.Env, w)
+	if err != nil {
+		ret := fun.Raise(err)
+		return &ret
+	}
+	if out.Retcode != 0 {
+		return m.fail(out.Stdout + out.Stderr)
+	}
+	now, err := m.pythonVersion(ctx)
+	if err != nil {
+		return m.failed(err)
+	}
+	m.changes.Set("new", now)
+	m.ret.Comment = "Created new virtualenv"
+	if m.c.Bool("clear") {
+		m.ret.Comment = "Cleared existing virtualenv"
+	}
+	return nil
+}
+
+// checkPip checks that the environment's pip has the options asked for.
+func (m *managing) checkPip(ctx context.Context) *fun.Ret {
+	for _, name := range [...]string{"use_wheel", "no_use_wheel"} {
+		if !m.c.Bool(name) {
+			continue
+		}
+		have, err := (&pip.Client{Env: m.c.Env, BinEnv: m.name}).Version(ctx)
+		if err != nil {
+			return m.failed(err)
+		}
+		if !pip.HasWheelOptions(have) {
+			return m.fail("The '" + name + "' option is only supported in pip between 1.4 and 9.0.3. The version of pip detected was " + have + ".")
+		}
+	}
+	return nil
+}
+
+// populate installs packages.
+func (m *managing) populate(ctx context.Context) *fun.Ret {
+	c := m.c
+	files, pkgs := c.Strings("requirements"), c.Strings("pip_pkgs")
+	if len(files) == 0 && len(pkgs) == 0 {
+		return nil
+	}
+	p := &pip.Client{Env: c.Env, BinEnv: m.name, User: c.Str("user"), EnvVars: c.Map("env_vars")}
+	before, err := p.Freeze(ctx)
+	if err != nil {
+		return m.failed(err)
+	}
+	p.Cwd = c.Str("cwd")
+	if len(files) > 0 && cp.Scheme(files[0]) != "salt" && !filepath.IsAbs(files[0]) && p.Cwd == "" {
+		if wd, err := c.Env.Host.Getwd(); err == nil {
+			p.Cwd = filepath.Dir(filepath.Join(wd, files[0]))
+			for i, f := range files {
+				files[i] = filepath.Join(wd, f)
+			}
+		}
+	}
+	in := pip.Install{
+		Pkgs: pkgs, Requirements: files, SaltEnv: m.saltenv, DependencyLinks: c.Bool("process_dependency_links"),
+		UseWheel: c.Bool("use_wheel"), NoUseWheel: c.Bool("no_use_wheel"), NoBinary: c.Strings("no_binary"),
+		Index:    pip.Index{URL: c.Str("index_url"), Extra: c.Str("extra_index_url")},
+		Download: c.Str("pip_download"), CacheDir: c.Str("pip_download_cache"), PreReleases: c.Bool("pre_releases"),
+		ExistsAction: c.Str("pip_exists_action"), IgnoreInstalled: c.Bool("pip_ignore_installed"), Upgrade: c.Bool("pip_upgrade"),
+		NoDeps: c.Bool("no_deps"), Proxy: c.Value("proxy"), NoCacheDir: c.Bool("pip_no_cache_dir"),
+	}
+	if in.CacheDir == "" {
+		in.CacheDir = c.Str("pip_cache_dir")
+	}
+	out, _, err := p.Install(ctx, in)
+	if err != nil {
+		return m.failed(err)
+	}
+	if out.Retcode != 0 {
+		m.ret.Result = fun.Failed
+		m.ret.Comment = value.Str(m.ret.Comment) + "\n" + out.Stdout + "\n" + out.Stderr
+	}
+	after, err := (&pip.Client{Env: c.Env, BinEnv: m.name}).Freeze(ctx)
+	if err != nil {
+		return m.failed(err)
+	}
+	fresh, gone := without(after, before), without(before, after)
+	if len(fresh)+len(gone) > 0 {
+		m.changes.Set("packages", value.MapOf("new", listed(fresh), "old", listed(gone)))
+	}
+	return nil
+}
+
+func without(lines, others []string) []string {
+	var out []string
+	for _, l := range lines {
+		if !slices.Contains(others, l) && !slices.Contains(out, l) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func listed(lines []string) value.Value {
+	if len(lines) == 0 {
+		return ""
+	}
+	return value.Strings(lines...)
+}

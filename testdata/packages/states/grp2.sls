@@ -1,0 +1,2 @@
+Test Tools:
+  pkg.group_installed: []

@@ -1,0 +1,2 @@
+grp:
+  pkg.group_installed: []

@@ -1,0 +1,5 @@
+foo:
+  pkg.latest: []
+many:
+  pkg.latest:
+    - pkgs: [foo, epo]

@@ -1,0 +1,5 @@
+foo:
+  pkg.removed: []
+x:
+  pkg.purged:
+    - pkgs: [epo, local, nope]

@@ -1,0 +1,4 @@
+foo:
+  pkg.unheld: []
+epo:
+  pkg.unheld: []

@@ -1,0 +1,3 @@
+up:
+  pkg.uptodate:
+    - refresh: True

@@ -1,0 +1,3 @@
+foo:
+  pkg.installed:
+    - pkg_verify: True

@@ -1,0 +1,4 @@
+foo:
+  pkg.installed:
+    - pkg_verify:
+      - ignore_types: [config]
