@@ -169,10 +169,24 @@ func (f *Fake) locate(op, p string, follow bool) (dir *node, full string, n *nod
 	stack := []place{{"", f.root}}
 	todo := strings.Split(p, "/")
 	links := 0
+	var foreign []place // links of others, by the marks that end them in todo
+	changes := changesFiles(op)
 	for len(todo) > 0 {
 		part := todo[0]
 		todo = todo[1:]
 		cur := stack[len(stack)-1].n
+		if part == linkEnd {
+			l := foreign[len(foreign)-1]
+			foreign = foreign[:len(foreign)-1]
+			to := cur
+			if to == nil { // it is about to be made
+				to = stack[len(stack)-2].n
+			}
+			if to.uid != l.n.uid {
+				return fail(&UnsafeLinkError{l.name, l.n.uid})
+			}
+			continue
+		}
 		if part == "" || part == "." {
 			continue
 		}
@@ -196,7 +210,12 @@ func (f *Fake) locate(op, p string, follow bool) (dir *node, full string, n *nod
 			if path.IsAbs(k.target) {
 				stack = stack[:1]
 			}
-			todo = append(strings.Split(k.target, "/"), todo...)
+			next := strings.Split(k.target, "/")
+			if changes && f.isForeign(cur, k) {
+				foreign = append(foreign, place{part, k})
+				next = append(next, linkEnd)
+			}
+			todo = append(next, todo...)
 			continue
 		}
 		stack = append(stack, place{part, k})
@@ -215,7 +234,25 @@ func (f *Fake) locate(op, p string, follow bool) (dir *node, full string, n *nod
 
 // isLast reports whether the parts of a path that are left name nothing more.
 func isLast(parts []string) bool {
-	return !slices.ContainsFunc(parts, func(s string) bool { return s != "" && s != "." })
+	return !slices.ContainsFunc(parts, func(s string) bool { return s != "" && s != "." && s != linkEnd })
+}
+
+// linkEnd stands among the parts of a path where a link of another user ends.
+const linkEnd = "\x00"
+
+// changesFiles reports whether an operation changes files: see reach.go.
+func changesFiles(op string) bool {
+	switch op {
+	case "Stat", "Lstat", "ReadFile", "ReadDir", "Readlink", "EvalSymlinks", "Text", "Tree", "Put", "PutDir", "PutOwner":
+		return false
+	}
+	return true
+}
+
+// isForeign reports whether a link in a directory may be that of somebody else.
+func (f *Fake) isForeign(dir, link *node) bool {
+	trusts := func(n *node) bool { return n.uid == 0 || n.uid == f.UID }
+	return !trusts(link) && (!trusts(dir) || dir.mode&0o022 != 0)
 }
 
 func (n *node) stat(p string) Stat {
@@ -436,6 +473,9 @@ func (f *Fake) mkdirAll(op, p string, mode fs.FileMode) error {
 			return nil
 		}
 		return &fs.PathError{Op: "mkdir", Path: p, Err: syscall.ENOTDIR}
+	}
+	if _, unsafe := errors.AsType[*UnsafeLinkError](err); unsafe {
+		return err
 	}
 	if parent := path.Dir(path.Clean(p)); parent != p {
 		if err := f.mkdirAll(op, parent, mode); err != nil {
