@@ -113,6 +113,10 @@ func (r fakeRoot) Chtimes(name string, atime, mtime time.Time) error {
 	return r.own(name, func(p string) error { return r.f.Chtimes(p, atime, mtime) })
 }
 
+func (r fakeRoot) Remove(name string) error {
+	return r.do(name, func(p string) error { return r.f.Remove(p) })
+}
+
 func (r fakeRoot) RemoveAll(name string) error {
 	return r.do(name, func(p string) error { return r.f.RemoveAll(p) })
 }

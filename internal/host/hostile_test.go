@@ -253,7 +253,7 @@ func TestHostileNames(t *testing.T) {
 			"Symlink": func(n string) error { return r.Symlink("x", n) }, "Link": func(n string) error { return r.Link(n, "sub/l") },
 			"LinkTo": func(n string) error { return r.Link("file", n) },
 			"Chmod":  func(n string) error { return r.Chmod(n, 0o777) }, "Lchown": func(n string) error { return r.Lchown(n, 1, 1) },
-			"Chtimes": func(n string) error { return r.Chtimes(n, time.Unix(1, 0), time.Unix(1, 0)) }, "RemoveAll": r.RemoveAll,
+			"Chtimes": func(n string) error { return r.Chtimes(n, time.Unix(1, 0), time.Unix(1, 0)) }, "RemoveAll": r.RemoveAll, "Remove": r.Remove,
 		}
 		before := treeOf(t, h, filepath.Join(dir, "out"))
 		for op, do := range ops {

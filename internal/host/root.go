@@ -24,6 +24,8 @@ type Root interface {
 	Chmod(name string, mode fs.FileMode) error
 	Lchown(name string, uid, gid int) error
 	Chtimes(name string, atime, mtime time.Time) error
+	// Remove takes out a file, a link, or an empty directory.
+	Remove(name string) error
 	// RemoveAll takes name and what is below out; a missing one is no error.
 	RemoveAll(name string) error
 	Close() error
@@ -134,6 +136,11 @@ func (r *localRoot) Lchown(name string, uid, gid int) error {
 func (r *localRoot) Chtimes(name string, atime, mtime time.Time) error {
 	defer r.l.changes.Add(1)
 	return r.at("chtimes", name, func(dir int, base string) error { return chtimesAt(dir, base, atime, mtime) })
+}
+
+func (r *localRoot) Remove(name string) error {
+	defer r.l.changes.Add(1)
+	return r.at("remove", name, removeAt)
 }
 
 func (r *localRoot) RemoveAll(name string) error {

@@ -43,7 +43,7 @@ func list(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, fun.Errorf("Unable to guess archive format, please pass an 'archive_format' argument.")
 	}
 	strip := c.Int("strip_components")
-	l, err := List(ctx, c.Env.Host, p, format, int(strip))
+	l, err := List(ctx, c.Env.Host, p, format, LimitsOf(c.Env.Opts), int(strip))
 	if err != nil {
 		if errors.Is(err, ErrFormat) {
 			return fun.Result{}, fun.Errorf("%s", Unlisted(name, p, format))
@@ -139,7 +139,7 @@ func unzip(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err := c.Env.Host.MkdirAll(dest, 0o755); err != nil {
 		return fun.Result{}, fun.Errorf("%s", host.OSError(err))
 	}
-	names, err := Extract(ctx, c.Env.Host, c.Str("zip_file"), "zip", dest, c.Bool("extract_perms"))
+	names, err := Extract(ctx, c.Env.Host, c.Str("zip_file"), "zip", dest, LimitsOf(c.Env.Opts), c.Bool("extract_perms"))
 	if err != nil {
 		return fun.Result{}, unreadable(err)
 	}

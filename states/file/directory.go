@@ -390,8 +390,17 @@ func (c *call) updateBelow(ctx context.Context, name string, p dirPlan, rec recu
 	if rec.silent {
 		c.ret.Changes = value.MapOf("recursion", "Changes silenced")
 	}
+	on := c.FS
+	if !p.follow {
+		below, err := c.Below(name)
+		if err != nil {
+			return []string{host.OSError(err)}
+		}
+		defer below.Done()
+		on = &below.FS
+	}
 	check := func(path, mode string) {
-		_, err := c.CheckPerms(ctx, path, c.ret, files.Perms{User: user, Group: group, Mode: mode, Follow: p.follow})
+		_, err := on.CheckPerms(ctx, path, c.ret, files.Perms{User: user, Group: group, Mode: mode, Follow: p.follow})
 		if err != nil && !errors.Is(err, files.ErrNotFound) { // it was removed meanwhile
 			errs = append(errs, err.Error())
 		}

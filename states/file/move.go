@@ -254,8 +254,17 @@ func tidied(ctx context.Context, fc *fun.Call) fun.Ret {
 	}
 	removed := &value.List{}
 	c.ret.Changes.Set("removed", removed)
+	on := c.FS
+	if !c.Bool("followlinks") {
+		below, err := c.Below(name)
+		if err != nil {
+			return c.fail("%s", host.OSError(err))
+		}
+		defer below.Done()
+		on = &below.FS
+	}
 	for _, p := range due {
-		if _, err := c.Remove(p); err != nil {
+		if _, err := on.Remove(p); err != nil {
 			return c.fail("%s", err)
 		}
 		removed.Append(p)
