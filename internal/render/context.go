@@ -13,7 +13,7 @@ import (
 func (e *Engine) vars(in *Input, text string) *value.Map {
 	m := value.NewMap(24)
 	m.Set("salt", e.salt)
-	m.Set("grains", mapping(e.env.Grains))
+	m.Set("grains", mapping(e.env.SubjectGrains()))
 	m.Set("opts", e.env.Opts)
 	pillar := in.Pillar
 	if pillar == nil {

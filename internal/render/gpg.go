@@ -91,10 +91,50 @@ func (e *Engine) gpgHint(err error) string {
 	return "the keys are looked for in " + e.gpgKeyDir() + " (option gpg_keydir)"
 }
 
+// Encrypted reports whether there is a PGP message anywhere in v.
+func Encrypted(v value.Value) bool { return encrypted(v, 0) }
+
+func encrypted(v value.Value, depth int) bool {
+	if depth > maxDataDepth {
+		return true // nothing searches deeper
+	}
+	switch v := v.(type) {
+	case string:
+		return strings.Contains(v, pgpBegin)
+	case value.Bytes:
+		return strings.Contains(string(v), pgpBegin)
+	case *value.List:
+		for _, x := range v.Items {
+			if encrypted(x, depth+1) {
+				return true
+			}
+		}
+	case value.Tuple:
+		for _, x := range v {
+			if encrypted(x, depth+1) {
+				return true
+			}
+		}
+	case *value.Map:
+		for k, x := range v.All() {
+			if encrypted(k, depth+1) || encrypted(x, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // gpgKeyDir returns the directory of the keys: gpg_keydir, or gpgkeys beside
 // the configuration.
 func (e *Engine) gpgKeyDir() string {
-	for _, from := range []value.Mapping{e.env.Opts, e.env.Grains} {
+	// Grains only where they are this machine's own: a target must not choose the
+	// keys, nor what gpg reads beside them.
+	sources := []value.Mapping{e.env.Opts}
+	if e.env.Subject == nil {
+		sources = append(sources, e.env.Grains)
+	}
+	for _, from := range sources {
 		if from == nil {
 			continue
 		}

@@ -162,6 +162,7 @@ var errNotBegun = errors.New("the call was not begun")
 func (c *Conn) invoke(ctx context.Context, job fun.Job, ret *fun.Return, done *partial, begun func()) error {
 	head := headOf(job)
 	c.trees.job(job.JID)
+	c.trees.name(job)
 	tree, err := c.prepare(ctx, job, head)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotBegun, err)

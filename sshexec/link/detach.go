@@ -44,6 +44,7 @@ func headOf(job fun.Job) *value.Map {
 func (c *Conn) Detach(ctx context.Context, job fun.Job) (pid int, err error) {
 	head := headOf(job)
 	c.trees.job(job.JID)
+	c.trees.name(job)
 	snap, err := c.o.Tree.at(ctx, job.JID)
 	if err != nil {
 		return 0, fmt.Errorf("list the files of the tree: %w", err)
