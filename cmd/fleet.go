@@ -17,6 +17,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/jobs"
+	"brine/internal/printable"
 	"brine/internal/roster"
 	"brine/internal/value"
 )
@@ -101,7 +102,7 @@ func (a *App) sshOptions(f *fleetFlags) (assembly.SSHOptions, error) {
 	in, ok := a.In.(*os.File)
 	if ok && isatty.IsTerminal(in.Fd()) {
 		o.Ask = func(prompt string) (roster.Secret, error) {
-			fmt.Fprint(a.Err, prompt)
+			fmt.Fprint(a.Err, printable.Text(prompt))
 			b, err := term.ReadPassword(int(in.Fd()))
 			fmt.Fprintln(a.Err)
 			return roster.NewSecret(string(b)), err
@@ -140,7 +141,7 @@ func (s *session) controller(ctx context.Context, jid string) (*fun.Env, error) 
 	f.AskJID = func() string { return s.jids.Next(s.app.Host.Now()) }
 	env.Fleet = f
 	env.OnRunner = s.runnerJob
-	env.OnPrint = func(line string) { fmt.Fprintln(s.app.Out, line) }
+	env.OnPrint = func(line string) { fmt.Fprintln(s.app.Out, printable.Text(line)) }
 	if err := s.openReturners(env); err != nil {
 		return nil, err
 	}

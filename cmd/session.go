@@ -17,6 +17,7 @@ import (
 	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/jobs"
+	"brine/internal/printable"
 	"brine/internal/value"
 )
 
@@ -144,10 +145,10 @@ func (s *session) warn(w fun.Warning) {
 		return
 	}
 	if w.Where != "" {
-		fmt.Fprintf(s.app.Err, "brine: warning: %s: %s\n", w.Where, w.Text)
+		fmt.Fprintf(s.app.Err, "brine: warning: %s: %s\n", printable.Line(w.Where), printable.Text(w.Text))
 		return
 	}
-	fmt.Fprintf(s.app.Err, "brine: warning: %s\n", w.Text)
+	fmt.Fprintf(s.app.Err, "brine: warning: %s\n", printable.Text(w.Text))
 }
 
 // fault shows where a fault is that the report only names.
@@ -184,7 +185,7 @@ func (s *session) env(ctx context.Context, jid string) *fun.Env {
 	self := fleet.NewSelf(env, s.newJID)
 	self.Jobs, self.User, self.Warn = s, s.userName(), s.warn
 	env.Fleet = self
-	env.OnPrint = func(line string) { fmt.Fprintln(s.app.Out, line) }
+	env.OnPrint = func(line string) { fmt.Fprintln(s.app.Out, printable.Text(line)) }
 	return env
 }
 

@@ -91,7 +91,7 @@ func factsOf(m *value.Map) (Facts, error) {
 		return Facts{}, errors.New("the far end is no brine agent")
 	}
 	num := func(k string) int { n, _ := value.AsInt(m.At(k)); return int(n) }
-	text := func(k string) string { return printable(strings.ReplaceAll(m.Str(k), "\n", " ")) }
+	text := func(k string) string { return shownLine(m.Str(k)) }
 	return Facts{
 		Proto: num("proto"), Version: text("version"), OS: text("os"), Arch: text("arch"),
 		PID: num("pid"), UID: num("uid"), BootID: text("boot_id"), Hostname: text("hostname"),

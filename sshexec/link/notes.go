@@ -4,9 +4,9 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"brine/internal/fun"
+	"brine/internal/printable"
 	"brine/internal/value"
 )
 
@@ -70,11 +70,11 @@ func (c *Conn) note(name string, v value.Value, size int) {
 		c.event(m)
 	case "warn":
 		if c.o.Warn != nil {
-			c.o.Warn(c.id(), fun.Warning{Where: printable(m.Str("where")), Text: printable(m.Str("text"))})
+			c.o.Warn(c.id(), fun.Warning{Where: shownLine(m.Str("where")), Text: shown(m.Str("text"))})
 		}
 	case "fault":
 		if c.o.Fault != nil {
-			c.o.Fault(c.id(), printable(m.Str("text")))
+			c.o.Fault(c.id(), shown(m.Str("text")))
 		}
 	}
 }
@@ -88,7 +88,7 @@ func (c *Conn) event(m *value.Map) {
 	if c.o.Bus == nil || id == "" || tag == "" || len(tag) > maxTag {
 		return
 	}
-	if !ownTag(tag, id) {
+	if printable.Line(tag) != tag || !ownTag(tag, id) {
 		if c.o.Log != nil {
 			c.o.Log.Warn("an event that is not the target's to fire is dropped", "id", id, "tag", tag)
 		}
@@ -126,19 +126,16 @@ func ownTag(tag, id string) bool {
 	return true
 }
 
-// printable returns text of a target for the user's terminal: one line without
-// control characters, of bounded length.
-func printable(s string) string {
+// shown returns a message of a target for the user's terminal, of bounded
+// length: what is on a further line cannot pass for a message of its own.
+func shown(s string) string { return printable.Block(cut(s)) }
+
+// shownLine is shown of what is one line.
+func shownLine(s string) string { return printable.Line(cut(s)) }
+
+func cut(s string) string {
 	if len(s) > maxWarning {
 		s = s[:maxWarning] + "..."
 	}
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			return r
-		}
-		if unicode.IsControl(r) || r == unicode.ReplacementChar {
-			return '?'
-		}
-		return r
-	}, s)
+	return s
 }
