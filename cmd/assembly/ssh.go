@@ -91,11 +91,12 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 	}
 	cache := filepath.Join(o.Config.CacheDir, "ssh")
 	pillars := newTargetPillars(o, r)
+	maxReturns, _ := fun.SizeOf(opts.At("ssh_max_returns"))
 	s := sshexec.Settings{
 		Entries: entries, Dialer: sshexec.NewDialer(dial),
 		Images: Images(o, getenv, opts),
 		Link: link.Options{
-			Tree: link.NewTree(ctl.Up), Files: ctl.Up, Pillar: pillars.render, PillarGrains: func() []string { return pillars.grainNames(ctx) }, Bus: o.Bus, Log: o.Log,
+			Tree: link.NewTree(ctl.Up).LimitReturns(maxReturns), Files: ctl.Up, Pillar: pillars.render, PillarGrains: func() []string { return pillars.grainNames(ctx) }, Bus: o.Bus, Log: o.Log,
 			Warn: func(id string, w fun.Warning) {
 				w.Text = id + ": " + w.Text
 				ctl.Warn(w)

@@ -147,8 +147,12 @@ func (c *Conn) Invoke(ctx context.Context, job fun.Job) fun.Return {
 // then on it knows of the job.
 func (c *Conn) Start(ctx context.Context, job fun.Job, begun func()) fun.Return {
 	ret := fun.Return{ID: c.id(), JID: job.JID}
-	var done partial
+	done := partial{room: &c.o.Tree.room}
+	defer done.done()
 	if err := c.invoke(ctx, job, &ret, &done, begun); err != nil {
+		if f, ok := ret.Body.(io.Closer); ok {
+			_ = f.Close() // of a return that is refused nothing is kept
+		}
 		ret.Body, ret.Retcode, ret.Success, ret.Out = nil, 0, false, ""
 		ret.Stage, ret.Err = c.stage(ctx, err), err
 		done.into(&ret)
@@ -193,6 +197,9 @@ func (c *Conn) invoke(ctx context.Context, job fun.Job, ret *fun.Return, done *p
 	success, ok2 := end.At("success").(bool)
 	if !ok || !ok2 || ret.Body.Size() == 0 {
 		return errors.New("the agent's return has no return code or no value")
+	}
+	if err := c.o.Tree.room.take(job.JID, ret.Body, c.o.Spill); err != nil {
+		return err
 	}
 	ret.Retcode, ret.Success, ret.Out = int(int32(code)), success, outName(end.Str("out"))
 	return nil

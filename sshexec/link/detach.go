@@ -211,7 +211,7 @@ func (c *Conn) Left(ctx context.Context, jid string) (Left, error) {
 		return Left{}, fmt.Errorf("the agent's answer makes no sense")
 	}
 	if l.State == jobs.LeftReturn {
-		v, err := value.ParseJSON(string(b))
+		v, _, err := value.ParseJSONWithin(string(b), maxCost)
 		m, ok := v.(*value.Map)
 		if err != nil || !ok || m.Str("jid") != jid {
 			return Left{}, fmt.Errorf("what the job left on the target makes no sense")
