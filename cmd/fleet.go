@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/pflag"
@@ -138,6 +140,7 @@ func (s *session) controller(ctx context.Context, jid string) (*fun.Env, error) 
 	} else {
 		f.Stay = s.staying.stay(ctx)
 	}
+	f.Waiting = s.waiting
 	f.AskJID = func() string { return s.jids.Next(s.app.Host.Now()) }
 	env.Fleet = f
 	env.OnRunner = s.runnerJob
@@ -147,6 +150,22 @@ func (s *session) controller(ctx context.Context, jid string) (*fun.Env, error) 
 	}
 	s.close = append(s.close, func() { _ = f.Close() }, func() { s.staying.wait(s.app.Err) })
 	return env, nil
+}
+
+// waiting names the targets that a job still waits for.
+func (s *session) waiting(jid string, ids []string, since time.Duration) {
+	const shown = 10
+	names := strings.Join(ids[:min(shown, len(ids))], ", ")
+	if len(ids) > shown {
+		names += fmt.Sprintf(" and %d more", len(ids)-shown)
+	}
+	s.app.intr.setWaiting(names)
+	if s.level > slog.LevelWarn {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fmt.Fprintf(s.app.Err, "brine: job %s: still waiting for %s, after %s\n", jid, printable.Line(names), since)
 }
 
 // background has another process of brine work on targets that are this machine:

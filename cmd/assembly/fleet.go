@@ -62,6 +62,7 @@ func NewFleet(ctx context.Context, ctl *fun.Env, o EnvOptions, newJID func() str
 	}
 	f := &fleet.Fleet{Bus: o.Bus, Table: o.Table, NewJID: newJID, Gate: o.Gate, Nodegroups: nodegroups(o.Config.Opts, r)}
 	f.Timeout, f.Gather = seconds(o.Config.Opts, "timeout"), seconds(o.Config.Opts, "gather_job_timeout")
+	f.MaxWait = seconds(o.Config.Opts, "max_wait")
 	if f.Timeout <= 0 {
 		f.Timeout = fleet.DefaultTimeout
 	}
