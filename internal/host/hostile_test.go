@@ -279,3 +279,28 @@ func TestHostileNames(t *testing.T) {
 		check(t, NewLocal(), t.TempDir())
 	})
 }
+
+// TestHostileTerminal runs a program as another account: it has neither the
+// session nor the terminal of who runs brine, so it cannot type into that.
+func TestHostileTerminal(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can run programs as another account")
+	}
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("there is no /proc")
+	}
+	out, err := NewLocal().Run(t.Context(), Cmd{
+		Argv: []string{"/bin/sh", "-c", "read -r line </proc/self/stat; echo \"$$ $line\"; (: </dev/tty) 2>/dev/null && echo terminal; true"},
+		User: &Account{Name: "mallory", UID: mallory, GID: mallory, Home: "/", Shell: "/bin/sh"}, Dir: "/",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(out.Stdout)
+	pid, stat, _ := strings.Cut(strings.TrimSpace(text), " ")
+	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:]) // state ppid pgrp session tty_nr
+	if len(f) < 5 || f[3] != pid || f[4] != "0" || strings.Contains(text, "terminal") {
+		t.Errorf("the program's session is not its own: %s", text)
+	}
+}
