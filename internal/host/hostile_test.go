@@ -290,9 +290,13 @@ func TestHostileTerminal(t *testing.T) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		t.Skip("there is no /proc")
 	}
+	other, err := NewLocal().LookupUser("nobody")
+	if err != nil {
+		t.Skip("there is no other account")
+	}
 	out, err := NewLocal().Run(t.Context(), Cmd{
 		Argv: []string{"/bin/sh", "-c", "read -r line </proc/self/stat; echo \"$$ $line\"; (: </dev/tty) 2>/dev/null && echo terminal; true"},
-		User: &Account{Name: "mallory", UID: mallory, GID: mallory, Home: "/", Shell: "/bin/sh"}, Dir: "/",
+		User: &other, Dir: "/",
 	})
 	if err != nil {
 		t.Fatal(err)
