@@ -112,6 +112,9 @@ func (s *session) checkOutput() error {
 
 // print prints the report.
 func (s *session) print(data value.Value, wish string, retcode int) error {
+	if s.maskAll {
+		data = s.mask(data)
+	}
 	f := s.out(wish)
 	o, err := s.outputOptions(retcode)
 	if err != nil {

@@ -31,6 +31,7 @@ type Ring struct {
 	seq   uint64
 	added chan struct{} // closed at the next Fire; nil while nobody waits
 	taps  []func(Event)
+	mask  func(value.Value) value.Value // of data; nil: they stay as they are
 }
 
 // NewRing returns a ring of size events (DefaultSize where it is 0) whose
@@ -55,6 +56,12 @@ func (r *Ring) fire(tag string, data *value.Map, foreign bool) {
 	now := r.now().UTC()
 	if data == nil {
 		data = value.NewMap(1)
+	}
+	r.mu.Lock()
+	mask := r.mask
+	r.mu.Unlock()
+	if mask != nil {
+		data, _ = mask(data).(*value.Map)
 	}
 	if !data.Has("_stamp") {
 		data = data.Copy()
@@ -124,6 +131,14 @@ func costOf(v value.Value, depth int) int {
 		}
 	}
 	return n
+}
+
+// Mask has what f returns fired in the place of data from now on: it takes
+// secrets out.
+func (r *Ring) Mask(f func(value.Value) value.Value) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.mask = f
 }
 
 // Tap has f called with every event fired from now on, in the goroutine that

@@ -10,6 +10,7 @@ import (
 
 	"brine/internal/event"
 	"brine/internal/host"
+	"brine/internal/redact"
 	"brine/internal/source"
 	"brine/internal/value"
 )
@@ -52,6 +53,8 @@ type Data struct {
 	// PillarOverride is what pillar= on the command line or in salt.state gave;
 	// it is merged over every rendering of the pillar.
 	PillarOverride *value.Map
+	// Secrets knows the values that records and logs must not have; nil: none.
+	Secrets *redact.Set
 	// Memo is Salt's __context__.
 	Memo *Memo
 	// NewGrains collects the grains again; nil: they stay as they are.

@@ -264,6 +264,7 @@ func (c *Compiler) render(ctx context.Context, req fun.PillarRequest, base value
 	if j.late.Len() > 0 {
 		pillar = j.merge(pillar, j.late)
 	}
+	c.env.Secrets.AddPillar(pillar)
 	return pillar, nil
 }
 

@@ -27,6 +27,9 @@ const gpgTimeout = time.Minute
 // maxPlainText bounds what a block may become, in bytes.
 const maxPlainText = MaxText
 
+// maxSecretLines is of how many lines a decrypted text is a secret as a whole.
+const maxSecretLines = 4
+
 // gpgStage decrypts the PGP messages in text, or anywhere in data, with the
 // program gpg and the keys in gpg_keydir. A message that cannot be decrypted
 // stays as it is, with a warning, or is an error where
@@ -266,6 +269,11 @@ func (e *Engine) decryptBlock(ctx context.Context, block string) (string, error)
 		// Neither the message nor what it stands for is logged.
 		e.env.Log().Warn("a PGP message could not be decrypted", "keydir", e.gpgKeyDir(), "gpg", err.Error())
 		return block, nil
+	}
+	// A text of many lines is a whole file, most of which is no secret: its keys
+	// tell what is.
+	if plain := string(out.Stdout); strings.Count(plain, "\n") <= maxSecretLines || strings.HasPrefix(plain, "-----BEGIN ") {
+		e.env.Secrets.Add(plain)
 	}
 	e.mu.Lock()
 	e.plain[key] = string(out.Stdout)
