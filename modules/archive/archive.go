@@ -73,10 +73,15 @@ func unreadable(err error) error {
 // run runs a program and returns its output, stderr included, by lines, and
 // its status.
 func run(ctx context.Context, c *fun.Call, argv []string, dir string) ([]string, int, error) {
+	return runWith(ctx, c, argv, dir, nil)
+}
+
+// runWith is run with an environment; nil is the host's.
+func runWith(ctx context.Context, c *fun.Call, argv []string, dir string, env []string) ([]string, int, error) {
 	if _, err := c.Env.Host.LookPath(argv[0], ""); err != nil {
 		return nil, 0, fun.Errorf("Unable to run command '%s': no program %s is there", strings.Join(argv, " "), argv[0])
 	}
-	cmd := host.Cmd{Argv: argv, Dir: dir, Merge: true}
+	cmd := host.Cmd{Argv: argv, Dir: dir, Merge: true, Env: env}
 	if u := c.Str("runas"); u != "" {
 		a, err := c.Env.Host.LookupUser(u)
 		if err != nil {
