@@ -306,7 +306,7 @@ func appendKnown(path, name string, key ssh.PublicKey) error {
 		}
 		if rest, ok := strings.CutPrefix(l, xknownhosts.Normalize(name)+" "+key.Type()+" "); ok && strings.TrimSpace(rest) != "" {
 			f.Close()
-			return errors.New("another run has noted another key of this host: someone may stand between")
+			return errors.New("another run has noted another key of this host: someone may intercept the connection")
 		}
 	}
 	// A file that ends within a line would swallow ours.
