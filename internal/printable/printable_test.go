@@ -2,6 +2,7 @@ package printable_test
 
 import (
 	"bytes"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"unicode"
@@ -79,6 +80,7 @@ func FuzzText(f *testing.F) {
 	for _, s := range attacks {
 		f.Add(s, 3)
 	}
+	debug.SetMemoryLimit(256 << 20)
 	f.Fuzz(func(t *testing.T, s string, n int) {
 		n = max(1, n%64)
 		got := through(s, n)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -93,10 +94,14 @@ func TestHostileSizes(t *testing.T) { // not parallel: it looks at memory
 	}
 }
 
-// TestHostileFleet has a hundred targets lie at once, beside ten that do not:
-// the memory that all take together is bounded, and what is honest comes through.
+// TestHostileFleet has a hundred targets lie at once, beside ten that do not
+// (with BRINE_SOAK, 200 and 200): the memory that all take together is bounded,
+// what is honest comes through, and nothing forged is on the bus.
 func TestHostileFleet(t *testing.T) { // not parallel: it looks at memory
-	liars, size := 100, 3<<19
+	liars, fair, size := 100, 10, 3<<19
+	if os.Getenv("BRINE_SOAK") != "" {
+		liars, fair = 200, 200
+	}
 	if testing.Short() {
 		liars = 20
 	}
@@ -106,12 +111,17 @@ func TestHostileFleet(t *testing.T) { // not parallel: it looks at memory
 	s.opts.Tree = link.NewTree(s.files)
 	all := make([]*link.Conn, 0, liars)
 	for range liars {
-		c, _ := s.hostile(chunked)
+		c, m := s.hostile(chunked)
 		all = append(all, c)
+		for _, tag := range []string{"salt/job/20260101000000000000/ret/db1", "x\nsalt/job/20260101000000000000/ret/db1", "20260101000000000000", "salt/auth"} {
+			_ = m.Note("event", value.MapOf("tag", tag, "data", value.MapOf("id", "db1")))
+		}
+		_ = m.Note("warn", value.MapOf("text", "x\nbrine: warning: db1: \x1b[2J"))
 	}
-	honest := make([]*link.Conn, 0, 10)
-	for range 10 {
-		c, _ := s.hostile(liar("[],", 0, 0))
+	honest := make([]*link.Conn, 0, fair)
+	good := liar("[],", 0, 0)
+	for range fair {
+		c, _ := s.hostile(good)
 		honest = append(honest, c)
 	}
 	var mu sync.Mutex
@@ -131,7 +141,6 @@ func TestHostileFleet(t *testing.T) { // not parallel: it looks at memory
 				}
 			})
 		}
-		wg.Wait()
 		for _, c := range honest {
 			wg.Go(func() {
 				ping := one
@@ -144,11 +153,16 @@ func TestHostileFleet(t *testing.T) { // not parallel: it looks at memory
 		}
 		wg.Wait()
 	})
+	for seq := range s.bus.Seq() {
+		if e, _, err := s.bus.Next(t.Context(), seq, nil); err == nil && (e.Tag != "" && (e.Data.Str("id") != "web1" || strings.HasPrefix(e.Tag, "salt/"))) {
+			t.Errorf("forged: %q of %q", e.Tag, e.Data.Str("id"))
+		}
+	}
 	if taken == 0 || taken == liars {
 		t.Errorf("%d of %d lies are taken", taken, liars)
 	}
 	t.Logf("%d liars: %d MiB at most, %d taken", liars, peak>>20, len(kept))
-	if peak > 800<<20 {
+	if peak > 1<<30 {
 		t.Errorf("%d MiB for %d liars", peak>>20, liars)
 	}
 }
