@@ -154,10 +154,8 @@ func (f *Fake) locate(op, p string, follow bool) (dir *node, full string, n *nod
 	fail := func(e error) (*node, string, *node, error) {
 		return nil, "", nil, &fs.PathError{Op: strings.ToLower(op), Path: p, Err: e}
 	}
-	if f.Fault != nil {
-		if err := f.Fault(op, p); err != nil {
-			return fail(err)
-		}
+	if err := f.faulty(op, p); err != nil {
+		return fail(err)
 	}
 	if !path.IsAbs(p) {
 		p = f.Cwd + "/" + p
@@ -178,12 +176,11 @@ func (f *Fake) locate(op, p string, follow bool) (dir *node, full string, n *nod
 		if part == linkEnd {
 			l := foreign[len(foreign)-1]
 			foreign = foreign[:len(foreign)-1]
-			to := cur
-			if to == nil { // it is about to be made
-				to = stack[len(stack)-2].n
+			if cur == nil { // it is about to be made
+				cur = stack[len(stack)-2].n
 			}
-			if to.uid != l.n.uid {
-				return fail(&UnsafeLinkError{l.name, l.n.uid})
+			if err := leadsTo(l.name, l.n, cur); err != nil {
+				return fail(err)
 			}
 			continue
 		}
@@ -220,16 +217,22 @@ func (f *Fake) locate(op, p string, follow bool) (dir *node, full string, n *nod
 		}
 		stack = append(stack, place{part, k})
 	}
+	full = "/"
 	for _, s := range stack[1:] {
-		full += "/" + s.name
-	}
-	if full == "" {
-		full = "/"
+		full = path.Join(full, s.name)
 	}
 	if len(stack) > 1 {
 		dir = stack[len(stack)-2].n
 	}
 	return dir, full, stack[len(stack)-1].n, nil
+}
+
+// faulty asks Fault.
+func (f *Fake) faulty(op, p string) error {
+	if f.Fault == nil {
+		return nil
+	}
+	return f.Fault(op, p)
 }
 
 // isLast reports whether the parts of a path that are left name nothing more.
@@ -247,6 +250,15 @@ func changesFiles(op string) bool {
 		return false
 	}
 	return true
+}
+
+// leadsTo returns an error where the link of another user leads to what that
+// user does not own.
+func leadsTo(name string, link, to *node) error {
+	if to.uid != link.uid {
+		return &UnsafeLinkError{name, link.uid}
+	}
+	return nil
 }
 
 // isForeign reports whether a link in a directory may be that of somebody else.

@@ -172,9 +172,12 @@ func (w *walker) read(name string, was *unix.Stat_t) (string, bool, error) {
 	return string(buf[:n]), same, nil
 }
 
-func isLink(st *unix.Stat_t) bool { return uint32(st.Mode)&unix.S_IFMT == unix.S_IFLNK }
+func isLink(st *unix.Stat_t) bool { return modeOf(st)&unix.S_IFMT == unix.S_IFLNK }
 
-func isDir(st *unix.Stat_t) bool { return uint32(st.Mode)&unix.S_IFMT == unix.S_IFDIR }
+// modeOf returns the mode, whose width differs by system.
+func modeOf(st *unix.Stat_t) uint32 { return uint32(st.Mode) } //nolint:unconvert // as above
+
+func isDir(st *unix.Stat_t) bool { return modeOf(st)&unix.S_IFMT == unix.S_IFDIR }
 
 // trusts reports whether what uid made may lead anywhere.
 func trusts(uid int) bool { return uid == 0 || uid == os.Geteuid() }
@@ -189,7 +192,7 @@ func (w *walker) foreign(link *unix.Stat_t) (bool, error) {
 	if err := unix.Fstat(w.fd, &dir); err != nil {
 		return false, err
 	}
-	return !trusts(int(dir.Uid)) || uint32(dir.Mode)&0o022 != 0, nil
+	return !trusts(int(dir.Uid)) || modeOf(&dir)&0o022 != 0, nil
 }
 
 // parent walks to the directory that path is in and returns it with the last
@@ -216,19 +219,8 @@ func (w *walker) walk(todo []step, follow bool) (string, error) {
 	for len(todo) > 0 {
 		s := todo[0]
 		rest := todo[1:]
-		if s.name == "" { // a link ends here
-			var st unix.Stat_t
-			if err := unix.Fstat(w.fd, &st); err != nil {
-				return "", err
-			}
-			if err := checkOwner(todo[:1], int(st.Uid)); err != nil {
-				return "", err
-			}
-			todo = rest
-			continue
-		}
-		if s.name == ".." {
-			if err := w.enter(".."); err != nil {
+		if s.name == "" || s.name == ".." {
+			if err := w.mark(s); err != nil {
 				return "", err
 			}
 			todo = rest
@@ -238,11 +230,7 @@ func (w *walker) walk(todo []step, follow bool) (string, error) {
 		st, err := w.lookup(s.name)
 		switch {
 		case errors.Is(err, unix.ENOENT) && last:
-			var dir unix.Stat_t
-			if err := unix.Fstat(w.fd, &dir); err != nil {
-				return "", err
-			}
-			return s.name, checkOwner(rest, int(dir.Uid))
+			return s.name, w.here(rest)
 		case err != nil:
 			return "", err
 		case isLink(&st) && (!last || follow):
@@ -255,18 +243,42 @@ func (w *walker) walk(todo []step, follow bool) (string, error) {
 		case !isDir(&st):
 			return "", unix.ENOTDIR
 		}
-		err = w.enter(s.name)
-		if err != nil && w.again() {
-			if now, lerr := w.lookup(s.name); lerr == nil && now.Ino != st.Ino {
-				continue // it was replaced meanwhile
+		if err := w.enter(s.name); err != nil {
+			if w.replaced(s.name, &st) {
+				continue
 			}
-		}
-		if err != nil {
 			return "", err
 		}
 		todo = rest
 	}
 	return ".", nil
+}
+
+// mark takes a step that is no name: the end of a link, or the directory above.
+func (w *walker) mark(s step) error {
+	if s.name == "" {
+		return w.here([]step{s})
+	}
+	return w.enter(s.name)
+}
+
+// here checks that the links that end at the current directory may lead there.
+func (w *walker) here(ends []step) error {
+	var dir unix.Stat_t
+	if err := unix.Fstat(w.fd, &dir); err != nil {
+		return err
+	}
+	return checkOwner(ends, int(dir.Uid))
+}
+
+// replaced reports whether a name is another file's by now, and may be tried
+// once more.
+func (w *walker) replaced(name string, was *unix.Stat_t) bool {
+	if !w.again() {
+		return false
+	}
+	now, err := w.lookup(name)
+	return err == nil && now.Ino != was.Ino
 }
 
 // again counts what is tried once more.
@@ -369,7 +381,7 @@ func chownAt(dir int, base string, uid, gid int) error {
 // checkNames refuses a file that has several names where the kernel lets anyone
 // give files of others a name of his own.
 func checkNames(st *unix.Stat_t) error {
-	if st.Nlink < 2 || uint32(st.Mode)&unix.S_IFMT != unix.S_IFREG || os.Geteuid() != 0 || protectedHardlinks() {
+	if st.Nlink < 2 || modeOf(st)&unix.S_IFMT != unix.S_IFREG || os.Geteuid() != 0 || protectedHardlinks() {
 		return nil
 	}
 	return errNames

@@ -35,7 +35,7 @@ func chmodAt(dir int, base string, mode uint32) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	if err := unix.Fstat(fd, &st); err != nil {
 		return err
 	}

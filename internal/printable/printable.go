@@ -57,9 +57,9 @@ func clean(s string, text bool) string {
 
 func plain(s string, text bool) bool {
 	for i := 0; i < len(s); i++ {
-		if c := s[i]; c >= utf8.RuneSelf || c == 0x7f || c < ' ' && !(text && (c == '\n' || c == '\t')) {
+		if c := s[i]; c >= utf8.RuneSelf || c == 0x7f || c < ' ' && (!text || c != '\n' && c != '\t') {
 			return utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool {
-				return unsafe(r) && !(text && (r == '\n' || r == '\t'))
+				return unsafe(r) && (!text || r != '\n' && r != '\t')
 			}) < 0
 		}
 	}

@@ -30,7 +30,7 @@ func Extract(ctx context.Context, h host.Host, file, format, dir string, limits 
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	x := &extraction{h: h, root: root, at: at, perms: perms, zip: format == "zip"}
 	// Nothing is written before all names are known to be good.
 	if err := Each(ctx, h, file, format, limits, func(m Member, _ io.Reader) error { return m.check() }); err != nil {

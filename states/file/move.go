@@ -254,15 +254,11 @@ func tidied(ctx context.Context, fc *fun.Call) fun.Ret {
 	}
 	removed := &value.List{}
 	c.ret.Changes.Set("removed", removed)
-	on := c.FS
-	if !c.Bool("followlinks") {
-		below, err := c.Below(name)
-		if err != nil {
-			return c.fail("%s", host.OSError(err))
-		}
-		defer below.Done()
-		on = &below.FS
+	on, done, err := c.beneath(name, c.Bool("followlinks"))
+	if err != nil {
+		return c.fail("%s", host.OSError(err))
 	}
+	defer done()
 	for _, p := range due {
 		if _, err := on.Remove(p); err != nil {
 			return c.fail("%s", err)
