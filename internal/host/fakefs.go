@@ -160,71 +160,81 @@ func (f *Fake) locate(op, p string, follow bool) (dir *node, full string, n *nod
 	if !path.IsAbs(p) {
 		p = f.Cwd + "/" + p
 	}
-	type place struct {
-		name string
-		n    *node
-	}
-	stack := []place{{"", f.root}}
-	todo := strings.Split(p, "/")
-	links := 0
-	var foreign []place // links of others, by the marks that end them in todo
-	changes := changesFiles(op)
-	for len(todo) > 0 {
-		part := todo[0]
-		todo = todo[1:]
-		cur := stack[len(stack)-1].n
-		if part == linkEnd {
-			l := foreign[len(foreign)-1]
-			foreign = foreign[:len(foreign)-1]
-			if cur == nil { // it is about to be made
-				cur = stack[len(stack)-2].n
-			}
-			if err := leadsTo(l.name, l.n, cur); err != nil {
-				return fail(err)
-			}
-			continue
+	w := fakeWalk{f: f, follow: follow, changes: changesFiles(op), stack: []place{{"", f.root}}, todo: strings.Split(p, "/")}
+	for len(w.todo) > 0 {
+		if err := w.step(); err != nil {
+			return fail(err)
 		}
-		if part == "" || part == "." {
-			continue
-		}
-		if cur == nil {
-			return fail(syscall.ENOENT)
-		}
-		if !cur.mode.IsDir() {
-			return fail(syscall.ENOTDIR)
-		}
-		if part == ".." {
-			if len(stack) > 1 {
-				stack = stack[:len(stack)-1]
-			}
-			continue
-		}
-		k := cur.kids[part]
-		if k != nil && k.mode&fs.ModeSymlink != 0 && (follow || !isLast(todo)) {
-			if links++; links > 40 {
-				return fail(syscall.ELOOP)
-			}
-			if path.IsAbs(k.target) {
-				stack = stack[:1]
-			}
-			next := strings.Split(k.target, "/")
-			if changes && f.isForeign(cur, k) {
-				foreign = append(foreign, place{part, k})
-				next = append(next, linkEnd)
-			}
-			todo = append(next, todo...)
-			continue
-		}
-		stack = append(stack, place{part, k})
 	}
 	full = "/"
-	for _, s := range stack[1:] {
+	for _, s := range w.stack[1:] {
 		full = path.Join(full, s.name)
 	}
-	if len(stack) > 1 {
-		dir = stack[len(stack)-2].n
+	if len(w.stack) > 1 {
+		dir = w.stack[len(w.stack)-2].n
 	}
-	return dir, full, stack[len(stack)-1].n, nil
+	return dir, full, w.top(), nil
+}
+
+// A place is a node and its name.
+type place struct {
+	name string
+	n    *node
+}
+
+// A fakeWalk is on its way to a path.
+type fakeWalk struct {
+	f       *Fake
+	follow  bool // a link in the last part, too
+	changes bool // for an operation that changes files
+	stack   []place
+	todo    []string
+	links   int
+	foreign []place // links of others, by the marks that end them in todo
+}
+
+func (w *fakeWalk) top() *node { return w.stack[len(w.stack)-1].n }
+
+// step takes the next part.
+func (w *fakeWalk) step() error {
+	part, cur := w.todo[0], w.top()
+	w.todo = w.todo[1:]
+	switch {
+	case part == linkEnd:
+		l := w.foreign[len(w.foreign)-1]
+		w.foreign = w.foreign[:len(w.foreign)-1]
+		if cur == nil { // it is about to be made
+			cur = w.stack[len(w.stack)-2].n
+		}
+		return leadsTo(l.name, l.n, cur)
+	case part == "" || part == ".":
+		return nil
+	case cur == nil:
+		return syscall.ENOENT
+	case !cur.mode.IsDir():
+		return syscall.ENOTDIR
+	case part == "..":
+		w.stack = w.stack[:max(1, len(w.stack)-1)]
+		return nil
+	}
+	k := cur.kids[part]
+	if k == nil || k.mode&fs.ModeSymlink == 0 || !w.follow && isLast(w.todo) {
+		w.stack = append(w.stack, place{part, k})
+		return nil
+	}
+	if w.links++; w.links > maxLinks {
+		return syscall.ELOOP
+	}
+	if path.IsAbs(k.target) {
+		w.stack = w.stack[:1]
+	}
+	next := strings.Split(k.target, "/")
+	if w.changes && w.f.isForeign(cur, k) {
+		w.foreign = append(w.foreign, place{part, k})
+		next = append(next, linkEnd)
+	}
+	w.todo = append(next, w.todo...)
+	return nil
 }
 
 // faulty asks Fault.
