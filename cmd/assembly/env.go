@@ -13,6 +13,7 @@ import (
 	"brine/internal/grains"
 	"brine/internal/host"
 	"brine/internal/pillar"
+	"brine/internal/redact"
 	"brine/internal/value"
 )
 
@@ -26,6 +27,8 @@ type EnvOptions struct {
 	Log    *slog.Logger
 	JID    string
 	Exe    string // path of the running program
+	// Secrets gets the secrets of pillars that are rendered.
+	Secrets *redact.Set
 	// PillarOverride is pillar= of the command line or of salt.state.
 	PillarOverride *value.Map
 	SSH            SSHOptions
@@ -42,7 +45,7 @@ func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
 	opts := o.Config.Opts
 	env := &fun.Env{
 		Identity:  fun.Identity{ID: opts.Str("id"), JID: o.JID, SaltEnv: saltEnv(opts)},
-		Data:      fun.Data{Opts: opts, PillarOverride: o.PillarOverride, Memo: &fun.Memo{}},
+		Data:      fun.Data{Opts: opts, PillarOverride: o.PillarOverride, Secrets: o.Secrets, Memo: &fun.Memo{}},
 		Network:   fun.Network{Peers: o.Peers, Bus: o.Bus},
 		Machine:   fun.Machine{Host: o.Host, CacheDir: o.Config.CacheDir},
 		Functions: fun.Functions{Table: o.Table, NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) }},

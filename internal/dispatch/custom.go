@@ -61,6 +61,8 @@ func FindCustom(ctx context.Context, env *fun.Env) ([]Custom, error) {
 			case strings.HasPrefix(base, ".") || strings.HasPrefix(base, "__") || path.Dir(f.Path) != d.dir:
 			case ext == ".py" || ext == ".pyc" || ext == ".pyx" || ext == ".so":
 				warnCustom(env, f, "is Python, which brine does not run: write it as an executable that reads a line of JSON (docs/guide.md, custom functions)")
+			case !f.Mode.IsRegular():
+				warnCustom(env, f, "is no regular file of the roots, or a link that leads out of them: it does not serve as a module")
 			case f.Mode.Perm()&0o111 == 0:
 				warnCustom(env, f, "is not executable: chmod +x it, or it cannot serve as a module")
 			default:
