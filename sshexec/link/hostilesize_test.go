@@ -32,7 +32,7 @@ func liar(unit string, size int, records int) func(context.Context, *wire.Stream
 	return func(_ context.Context, st *wire.Stream) error {
 		if st.Head().Str("fun") == "test.ping" {
 			_, _ = io.WriteString(st, "\x00true")
-			return st.CloseWrite(nil, value.MapOf("retcode", int64(0), "success", true))
+			return st.CloseWrite(nil, value.MapOf("retcode", int64(0), "raised", false))
 		}
 		for range records {
 			if _, err := st.Write(record); err != nil {
@@ -53,7 +53,7 @@ func liar(unit string, size int, records int) func(context.Context, *wire.Stream
 		if _, err := io.WriteString(st, "0]"); err != nil {
 			return err
 		}
-		return st.CloseWrite(nil, value.MapOf("retcode", int64(0), "success", true))
+		return st.CloseWrite(nil, value.MapOf("retcode", int64(0), "raised", false))
 	}
 }
 
