@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"brine/internal/fun"
+	"brine/internal/printable"
 	"brine/internal/source"
 )
 
@@ -96,15 +97,15 @@ func printError(w io.Writer, err error, hint string) {
 	switch {
 	case errors.As(err, &pl):
 		for _, e := range pl {
-			fmt.Fprintf(w, "brine: %s\n", e.Trace())
+			fmt.Fprintf(w, "brine: %s\n", printable.Text(e.Trace()))
 		}
 	case errors.As(err, &pe):
-		fmt.Fprintf(w, "brine: %s\n", pe.Trace())
+		fmt.Fprintf(w, "brine: %s\n", printable.Text(pe.Trace()))
 	default:
-		fmt.Fprintf(w, "brine: %s\n", err)
+		fmt.Fprintf(w, "brine: %s\n", printable.Text(err.Error()))
 	}
 	if hint != "" {
-		fmt.Fprintf(w, "hint: %s\n", hint)
+		fmt.Fprintf(w, "hint: %s\n", printable.Text(hint))
 	}
 }
 

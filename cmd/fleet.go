@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/pflag"
@@ -17,6 +19,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/jobs"
+	"brine/internal/printable"
 	"brine/internal/roster"
 	"brine/internal/value"
 )
@@ -101,7 +104,7 @@ func (a *App) sshOptions(f *fleetFlags) (assembly.SSHOptions, error) {
 	in, ok := a.In.(*os.File)
 	if ok && isatty.IsTerminal(in.Fd()) {
 		o.Ask = func(prompt string) (roster.Secret, error) {
-			fmt.Fprint(a.Err, prompt)
+			fmt.Fprint(a.Err, printable.Text(prompt))
 			b, err := term.ReadPassword(int(in.Fd()))
 			fmt.Fprintln(a.Err)
 			return roster.NewSecret(string(b)), err
@@ -137,15 +140,32 @@ func (s *session) controller(ctx context.Context, jid string) (*fun.Env, error) 
 	} else {
 		f.Stay = s.staying.stay(ctx)
 	}
+	f.Waiting = s.waiting
 	f.AskJID = func() string { return s.jids.Next(s.app.Host.Now()) }
 	env.Fleet = f
 	env.OnRunner = s.runnerJob
-	env.OnPrint = func(line string) { fmt.Fprintln(s.app.Out, line) }
+	env.OnPrint = func(line string) { fmt.Fprintln(s.app.Out, printable.Text(line)) }
 	if err := s.openReturners(env); err != nil {
 		return nil, err
 	}
 	s.close = append(s.close, func() { _ = f.Close() }, func() { s.staying.wait(s.app.Err) })
 	return env, nil
+}
+
+// waiting names the targets that a job still waits for.
+func (s *session) waiting(jid string, ids []string, since time.Duration) {
+	const shown = 10
+	names := strings.Join(ids[:min(shown, len(ids))], ", ")
+	if len(ids) > shown {
+		names += fmt.Sprintf(" and %d more", len(ids)-shown)
+	}
+	s.app.intr.setWaiting(names)
+	if s.level > slog.LevelWarn {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fmt.Fprintf(s.app.Err, "brine: job %s: still waiting for %s, after %s\n", jid, printable.Line(names), since)
 }
 
 // background has another process of brine work on targets that are this machine:

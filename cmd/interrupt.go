@@ -11,13 +11,23 @@ import (
 //
 // The first signal drains the run: nothing new starts, what is under way
 // returns; where nothing has begun yet (SLS files are being compiled) it ends
-// the run. The second cancels the context, which ends the process groups.
+// the run. The second cancels the context, which ends the process groups. After
+// SIGTERM, which nobody may be there to repeat, that happens by itself when
+// termGrace has passed.
 type interrupt struct {
 	drain atomic.Bool
 	begun atomic.Bool // something is under way that is worth waiting for
 	jid   atomic.Pointer[string]
 	// recorded says that the job can be looked up later.
 	recorded atomic.Bool
+	waiting  atomic.Pointer[string] // the targets that were last waited for
+}
+
+// setWaiting notes the targets that a job waits for.
+func (i *interrupt) setWaiting(names string) {
+	if i != nil {
+		i.waiting.Store(&names)
+	}
 }
 
 // draining reports whether a first signal came.

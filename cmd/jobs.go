@@ -33,7 +33,7 @@ type jobRun struct {
 
 // beginJob records that the session's job begins, and tells the bus.
 func (s *session) beginJob(env *fun.Env, kind fun.Kind, name string, args fun.Args, jid string) *jobRun {
-	j := &jobRun{s: s, rec: jobs.Nothing{}, kind: kind, id: env.ID, jid: jid, name: name, args: redact.Args(s.table.Spec(kind, name).ArgNames(), args.Pos, args.Kw)}
+	j := &jobRun{s: s, rec: jobs.Nothing{}, kind: kind, id: env.ID, jid: jid, name: name, args: redact.Args(s.table.Spec(kind, name).ArgNames(), args.Pos, args.Kw, s.table.Spec(kind, name).SecretArgs()...)}
 	if kind == fun.Runner {
 		j.name = "runner." + name
 		s.bus.Fire("salt/run/"+jid+"/new", value.MapOf("fun", j.name, "fun_args", runnerArgs(j.args), "jid", jid, "user", s.userName()))
@@ -179,7 +179,7 @@ func (s *session) invoke(ctx context.Context, env *fun.Env, kind fun.Kind, name 
 		s.app.intr.begun.Store(true)
 	}
 	end, err := jobs.NewProc(s.app.Host, env.CacheDir).Begin(value.MapOf(
-		"jid", jid, "fun", name, "arg", redact.Args(s.table.Spec(kind, name).ArgNames(), args.Pos, args.Kw), "tgt", env.ID, "tgt_type", "glob", "ret", "",
+		"jid", jid, "fun", name, "arg", redact.Args(s.table.Spec(kind, name).ArgNames(), args.Pos, args.Kw, s.table.Spec(kind, name).SecretArgs()...), "tgt", env.ID, "tgt_type", "glob", "ret", "",
 		"user", s.userName(), "pid", int64(os.Getpid()),
 	))
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"brine/internal/redact"
 	"brine/internal/source"
 	"brine/internal/value"
 )
@@ -14,12 +15,12 @@ import (
 // openLog makes the logger: stderr from log_level on (default warning), and the
 // file, where one is named, from log_level_logfile on (default log_level). It
 // returns the level of stderr, and what closes the file; nil where there is none.
-func openLog(stderr io.Writer, opts *value.Map, file string) (log *slog.Logger, console slog.Level, done func(), err error) {
+func openLog(stderr io.Writer, opts *value.Map, file string, secrets *redact.Set) (log *slog.Logger, console slog.Level, done func(), err error) {
 	console, err = logLevel(opts.Str("log_level"))
 	if err != nil {
 		return nil, 0, nil, &statusError{status: exitUsage, err: err}
 	}
-	handlers := []slog.Handler{textHandler(stderr, console)}
+	handlers := []slog.Handler{textHandler(masker{stderr, secrets}, console)}
 	if file != "" {
 		level := console
 		if v := opts.At("log_level_logfile"); value.Truth(v) {
@@ -32,9 +33,23 @@ func openLog(stderr io.Writer, opts *value.Map, file string) (log *slog.Logger, 
 			return nil, 0, nil, fmt.Errorf("open the log file: %w", err)
 		}
 		done = func() { f.Close() }
-		handlers = append(handlers, textHandler(f, level))
+		handlers = append(handlers, textHandler(masker{f, secrets}, level))
 	}
 	return slog.New(slog.NewMultiHandler(handlers...)), console, done, nil
+}
+
+// masker writes lines without secrets.
+type masker struct {
+	w       io.Writer
+	secrets *redact.Set
+}
+
+// Write writes a line.
+func (m masker) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(m.w, m.secrets.Text(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 func textHandler(w io.Writer, level slog.Level) slog.Handler {

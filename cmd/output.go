@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"brine/internal/fun"
+	"brine/internal/printable"
 	"brine/internal/source"
 	"brine/internal/value"
 	"brine/outputter"
@@ -111,6 +112,9 @@ func (s *session) checkOutput() error {
 
 // print prints the report.
 func (s *session) print(data value.Value, wish string, retcode int) error {
+	if s.maskAll {
+		data = s.mask(data)
+	}
 	f := s.out(wish)
 	o, err := s.outputOptions(retcode)
 	if err != nil {
@@ -133,6 +137,10 @@ func (s *session) reportWriter() (io.Writer, func() error, error) {
 	f := s.flags.output
 	path := f.file
 	if path == "" {
+		if s.app.Terminal {
+			w := printable.NewWriter(s.app.Out)
+			return w, w.Flush, nil
+		}
 		return s.app.Out, func() error { return nil }, nil
 	}
 	mode := os.O_CREATE | os.O_WRONLY | os.O_TRUNC

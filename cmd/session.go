@@ -17,6 +17,8 @@ import (
 	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/jobs"
+	"brine/internal/printable"
+	"brine/internal/redact"
 	"brine/internal/value"
 )
 
@@ -36,10 +38,13 @@ type session struct {
 	// runner says that returns are those of runner functions, whose own
 	// outputter --out=highstate replaces as any other does.
 	runner bool
-	log    *slog.Logger
-	level  slog.Level          // of stderr
-	ssh    assembly.SSHOptions // of machines that are reached over SSH
-	watch  fleet.Watcher       // of the jobs on targets; nil: nobody
+	// secrets are what records, events and logs do not have; nil: they have all.
+	secrets *redact.Set
+	maskAll bool // and neither has the report
+	log     *slog.Logger
+	level   slog.Level          // of stderr
+	ssh     assembly.SSHOptions // of machines that are reached over SSH
+	watch   fleet.Watcher       // of the jobs on targets; nil: nobody
 
 	staying staying
 
@@ -89,10 +94,16 @@ func (a *App) newSession(kind config.Kind, section string, f *runFlags, override
 	}
 	a.json = a.json || cfg.Opts.Str("output") == "json"
 	s := &session{app: a, flags: f, cfg: cfg, table: assembly.Table(), warned: map[fun.Warning]bool{}}
+	if err := s.knowSecrets(); err != nil {
+		return nil, err
+	}
 	s.bus = event.NewRing(0, a.Host.Now)
+	if s.secrets != nil {
+		s.bus.Mask(s.secrets.Mask)
+	}
 	s.peers = event.UserPeers(a.Getenv, os.TempDir(), a.Host.Geteuid())
 	var closeLog func()
-	if s.log, s.level, closeLog, err = openLog(a.Err, cfg.Opts, f.logFile); err != nil {
+	if s.log, s.level, closeLog, err = openLog(a.Err, cfg.Opts, f.logFile, s.secrets); err != nil {
 		return nil, err
 	}
 	if closeLog != nil {
@@ -111,6 +122,33 @@ func (a *App) newSession(kind config.Kind, section string, f *runFlags, override
 		s.warn(fun.Warning{Where: where, Text: w.Text})
 	}
 	return s, nil
+}
+
+// knowSecrets reads what is masked: the option mask_secrets is records (the
+// default: the job cache, returners, events and logs), all (the report, too) or
+// off; mask_pillar_keys are further globs of pillar keys.
+func (s *session) knowSecrets() error {
+	mode := value.Str(s.cfg.Opts.At("mask_secrets"))
+	switch mode {
+	case "None", "", "records", "True":
+	case "all":
+		s.maskAll = true
+	case "off", "False":
+		return nil
+	default:
+		return &statusError{status: exitUsage, err: fmt.Errorf("mask_secrets: %q is none of records, all and off", mode)}
+	}
+	var globs []string
+	switch v := s.cfg.Opts.At("mask_pillar_keys").(type) {
+	case string:
+		globs = []string{v}
+	case *value.List:
+		for _, x := range v.Items {
+			globs = append(globs, value.Str(x))
+		}
+	}
+	s.secrets = redact.NewSet(globs...)
+	return nil
 }
 
 func parseBool(s string) (bool, error) {
@@ -144,10 +182,10 @@ func (s *session) warn(w fun.Warning) {
 		return
 	}
 	if w.Where != "" {
-		fmt.Fprintf(s.app.Err, "brine: warning: %s: %s\n", w.Where, w.Text)
+		fmt.Fprintf(s.app.Err, "brine: warning: %s: %s\n", printable.Line(w.Where), printable.Text(s.secrets.Text(w.Text)))
 		return
 	}
-	fmt.Fprintf(s.app.Err, "brine: warning: %s\n", w.Text)
+	fmt.Fprintf(s.app.Err, "brine: warning: %s\n", printable.Text(s.secrets.Text(w.Text)))
 }
 
 // fault shows where a fault is that the report only names.
@@ -174,7 +212,7 @@ func (s *session) envOptions(jid string) assembly.EnvOptions {
 	exe, _ := os.Executable()
 	return assembly.EnvOptions{
 		Host: s.app.Host, Config: s.cfg, Table: s.table, Bus: s.bus, Peers: s.peers, Log: s.log, JID: jid, Exe: exe,
-		Warn: s.warn, Fault: s.fault, Strict: s.flags.strict, Gate: s.gate, SSH: s.ssh,
+		Warn: s.warn, Fault: s.fault, Strict: s.flags.strict, Gate: s.gate, SSH: s.ssh, Secrets: s.secrets,
 	}
 }
 
@@ -184,7 +222,7 @@ func (s *session) env(ctx context.Context, jid string) *fun.Env {
 	self := fleet.NewSelf(env, s.newJID)
 	self.Jobs, self.User, self.Warn = s, s.userName(), s.warn
 	env.Fleet = self
-	env.OnPrint = func(line string) { fmt.Fprintln(s.app.Out, line) }
+	env.OnPrint = func(line string) { fmt.Fprintln(s.app.Out, printable.Text(line)) }
 	return env
 }
 
@@ -234,8 +272,23 @@ func (s *session) Begin(l jobs.Load) (jobs.Record, error) {
 	if s.jobs == nil {
 		return jobs.Nothing{}, nil
 	}
-	return s.jobs.Begin(l)
+	if l.Arg != nil && !isOrchestrate(l.Fun) { // what --resume needs stays
+		l.Arg, _ = s.mask(l.Arg).(*value.List)
+	}
+	rec, err := s.jobs.Begin(l)
+	return s.masked(rec), err
 }
+
+// masked returns a record that no secrets get into.
+func (s *session) masked(rec jobs.Record) jobs.Record {
+	if s.secrets == nil || rec == nil {
+		return rec
+	}
+	return jobs.Masked(rec, s.mask)
+}
+
+// mask returns what records, events and logs have of a value.
+func (s *session) mask(v value.Value) value.Value { return s.secrets.Mask(v) }
 
 // Reopen returns the record of a job that goes on without the process that
 // began it; see jobs.Log.
@@ -243,7 +296,8 @@ func (s *session) Reopen(j *jobs.Job) (jobs.Record, error) {
 	if r, ok := s.jobs.(interface {
 		Reopen(j *jobs.Job) (jobs.Record, error)
 	}); ok {
-		return r.Reopen(j)
+		rec, err := r.Reopen(j)
+		return s.masked(rec), err
 	}
 	return nil, errors.New("jobs are not recorded here")
 }

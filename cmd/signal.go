@@ -7,10 +7,16 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"brine/internal/printable"
 )
 
 // killGrace is how long a cancelled run has to end its process groups.
 const killGrace = 5 * time.Second
+
+// termGrace is how long what is under way may go on after SIGTERM: less than
+// service managers wait before they kill.
+const termGrace = time.Minute
 
 // signals returns a context that the second SIGINT or SIGTERM cancels.
 func (a *App) signals(ctx context.Context) (context.Context, func()) {
@@ -28,14 +34,20 @@ func (a *App) signals(ctx context.Context) (context.Context, func()) {
 	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
 	done := make(chan struct{})
 	go func() {
+		var late <-chan time.Time
 		for {
+			var sig os.Signal
 			select {
 			case <-done:
 				return
-			case <-ch:
+			case sig = <-ch:
+			case <-late:
 			}
 			if a.intr.drain.CompareAndSwap(false, true) && a.intr.begun.Load() {
 				a.sayDraining(say)
+				if sig == syscall.SIGTERM {
+					late = time.After(a.grace())
+				}
 				continue
 			}
 			if a.intr.begun.Load() {
@@ -57,8 +69,20 @@ func (a *App) signals(ctx context.Context) (context.Context, func()) {
 	}
 }
 
+// grace is how long what is under way may go on after SIGTERM: termGrace, or
+// what BRINE_TERM_GRACE says.
+func (a *App) grace() time.Duration {
+	if d, err := time.ParseDuration(a.Getenv("BRINE_TERM_GRACE")); err == nil && d >= 0 {
+		return d
+	}
+	return termGrace
+}
+
 func (a *App) sayDraining(say func(string, ...any)) {
 	say("\nbrine: interrupted: nothing new is started; waiting for what is under way (Ctrl-C again ends it)\n")
+	if names := a.intr.waiting.Load(); names != nil {
+		say("brine: it waits for %s\n", printable.Line(*names))
+	}
 	if jid := a.intr.jid.Load(); jid != nil {
 		say("brine: the jid of this run is %s\n", *jid)
 		if a.intr.recorded.Load() {

@@ -14,6 +14,7 @@ import (
 	"brine/cmd/internal/summary"
 	"brine/internal/fleet"
 	"brine/internal/fun"
+	"brine/internal/printable"
 	"brine/internal/value"
 )
 
@@ -223,7 +224,7 @@ func (r *report) hint() {
 			continue
 		}
 		if _, hint := classify(r.s.table.NotFound(fun.Exec, call.Fun)); hint != "" {
-			fmt.Fprintln(r.s.app.Err, "hint:", hint)
+			fmt.Fprintln(r.s.app.Err, "hint:", printable.Line(hint))
 		}
 	}
 }
@@ -257,7 +258,7 @@ func (r *report) saltSummary(w io.Writer) {
 		ids  []string
 	}{{"not connected", r.away}, {"not responding", r.silent}, {"with failures", failed}} {
 		if len(x.ids) > 0 && r.o.verbose {
-			fmt.Fprintf(w, "Minions %s: %s\n", x.text, strings.Join(x.ids, " "))
+			fmt.Fprintf(w, "Minions %s: %s\n", x.text, printable.Line(strings.Join(x.ids, " ")))
 		}
 	}
 	fmt.Fprintln(w, rule)
@@ -277,9 +278,9 @@ func (r *report) printDocs() bool {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(docs)) {
-		fmt.Fprintf(r.s.app.Out, "%s:\n\n", name)
+		fmt.Fprintf(r.s.app.Out, "%s:\n\n", printable.Line(name))
 		for line := range strings.Lines(docs[name]) {
-			fmt.Fprintf(r.s.app.Out, "    %s\n", strings.TrimRight(line, "\n"))
+			fmt.Fprintf(r.s.app.Out, "    %s\n", printable.Line(strings.TrimRight(line, "\r\n")))
 		}
 		fmt.Fprintln(r.s.app.Out)
 	}

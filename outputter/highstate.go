@@ -35,7 +35,7 @@ func highstateText(data value.Value, o *Options, level int) (text string, ok boo
 	case nil:
 		return "None", true
 	case string:
-		return data, true
+		return o.clean(data), true
 	case value.Mapping:
 		data = withoutRetcode(data)
 		if o.opt("state_compress_ids") {
@@ -149,7 +149,7 @@ func (h *hostPrinter) print(host string, data value.Value) (text string, changed
 	case string:
 		h.changes = 1
 		for _, l := range value.SplitLines(v, false) {
-			h.add(h.color + "    " + l + h.c.endc)
+			h.add(h.color + "    " + h.o.clean(l) + h.c.endc)
 		}
 		h.color = h.c.cyan
 	case *value.List:
@@ -340,10 +340,10 @@ func (h *hostPrinter) full(r *stateRet, comps [4]string, color, ctext string) {
 	line("  Result: ", r.result)
 	line(" Comment: ", h.o.clean(commentText(r.m)))
 	if start, ok := r.m.Get("start_time"); ok && !h.o.HideProfile {
-		line(" Started: ", value.Str(start))
+		line(" Started: ", h.o.clean(value.Str(start)))
 		dur := ""
 		if d, ok := r.m.Get("duration"); ok {
-			dur = value.Str(d) + " ms"
+			dur = h.o.clean(value.Str(d)) + " ms"
 		}
 		line("Duration: ", dur)
 	}
@@ -403,7 +403,7 @@ func (h *hostPrinter) terse(r *stateRet, comps [4]string, color string) {
 	case "None":
 		result = "Differs"
 	}
-	start, dur := value.Str(r.m.At("start_time")), value.Str(r.m.At("duration"))
+	start, dur := h.o.clean(value.Str(r.m.At("start_time"))), h.o.clean(value.Str(r.m.At("duration")))
 	profile := !h.o.HideProfile && r.m.Has("start_time")
 	warnings := ""
 	if w, ok := r.m.Get("warnings"); ok {
@@ -455,7 +455,7 @@ func (h *hostPrinter) changesText(r *stateRet) (changed bool, text string, ok bo
 	}
 	m, ok := ch.(*value.Map)
 	if !ok {
-		return true, "Invalid Changes data: " + value.Str(ch), true
+		return true, "Invalid Changes data: " + h.o.clean(value.Str(ch)), true
 	}
 	if ret := m.At("ret"); ret != nil && m.At("out") == "highstate" {
 		targets, ok := ret.(value.Mapping)

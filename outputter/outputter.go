@@ -103,16 +103,24 @@ func (o *Options) stripColors() bool {
 	return !ok || value.Truth(v)
 }
 
+// escapes reports whether a character begins an escape sequence, or rings.
+func escapes(r rune) bool { return r == 0x1b || r == 0x07 || r >= 0x80 && r < 0xa0 && r != 0x85 }
+
 // opt reports whether a setting is there and true.
 func (o *Options) opt(name string) bool { return value.Truth(o.Opts.At(name)) }
 
 // clean makes escape sequences in s harmless where the settings ask for it.
 // Salt: salt/output/__init__.py strip_esc_sequence.
 func (o *Options) clean(s string) string {
-	if strings.IndexByte(s, 0x1b) >= 0 && o.stripColors() {
-		return strings.ReplaceAll(s, "\x1b", "?")
+	if !strings.ContainsFunc(s, escapes) || !o.stripColors() {
+		return s
 	}
-	return s
+	return strings.Map(func(r rune) rune {
+		if escapes(r) {
+			return '?'
+		}
+		return r
+	}, s)
 }
 
 // print writes s and a newline, as Salt prints what an outputter returns: blanks

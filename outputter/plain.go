@@ -76,12 +76,12 @@ func NoReturn(w io.Writer, data value.Value, o *Options) error {
 		switch v := v.(type) {
 		case string:
 			for line := range strings.SplitSeq(v, "\n") {
-				b.WriteString(c.red + pad + line + c.endc + "\n")
+				b.WriteString(c.red + pad + o.clean(line) + c.endc + "\n")
 			}
 		case value.Mapping:
 			for _, k := range sorted(v.Keys()) {
 				x, _ := v.Get(k)
-				b.WriteString(c.cyan + pad + value.Str(k) + c.endc + ":\n")
+				b.WriteString(c.cyan + pad + o.clean(value.Str(k)) + c.endc + ":\n")
 				show(x, indent+4)
 			}
 		}
@@ -128,7 +128,7 @@ func Key(w io.Writer, data value.Value, o *Options) error {
 		case value.Mapping:
 			for _, line := range sortedStrings(v.Keys()) {
 				x, _ := v.Get(line)
-				b.WriteString(s.color + o.clean(line) + ":  " + value.Str(x) + c.endc + "\n")
+				b.WriteString(s.color + o.clean(line) + ":  " + o.clean(value.Str(x)) + c.endc + "\n")
 			}
 		case string: // its letters are the keys, and none is shown
 		default:

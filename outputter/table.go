@@ -18,7 +18,7 @@ func Table(w io.Writer, data value.Value, o *Options) error { return newTabler(o
 
 func newTabler(o *Options) *tabler {
 	t := &tabler{
-		c: colors(o.Color), delim: " | ", prefix: "| ", suffix: " |", rule: "-", justify: center,
+		o: o, c: colors(o.Color), delim: " | ", prefix: "| ", suffix: " |", rule: "-", justify: center,
 		width: 50, header: true, separate: true,
 	}
 	t.configure(o.Opts)
@@ -43,6 +43,7 @@ func (t *tabler) print(w io.Writer, data value.Value, o *Options) error {
 }
 
 type tabler struct {
+	o                           *Options
 	c                           palette
 	delim, prefix, suffix, rule string
 	rowsKey, labelsKey          string
@@ -84,7 +85,7 @@ func (t *tabler) configure(opts *value.Map) {
 }
 
 func (t *tabler) line(indent int, color, s, suffix string) {
-	t.lines = append(t.lines, strings.Repeat(" ", indent)+color+s+t.c.endc+suffix)
+	t.lines = append(t.lines, strings.Repeat(" ", indent)+color+t.o.clean(s)+t.c.endc+suffix)
 }
 
 func items(v value.Value) ([]value.Value, bool) {

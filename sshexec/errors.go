@@ -8,6 +8,8 @@ package sshexec
 
 import (
 	"fmt"
+
+	"brine/internal/printable"
 )
 
 // A Stage is how far a connection came before it failed.
@@ -41,7 +43,7 @@ func (e *Error) Error() string {
 	if e.Hint != "" {
 		s += "; " + e.Hint
 	}
-	return s
+	return printable.Line(s)
 }
 
 // Reason returns the line without the target and its address, which are what
@@ -51,7 +53,7 @@ func (e *Error) Reason() string {
 	if e.Hint != "" {
 		s += "; " + e.Hint
 	}
-	return s
+	return printable.Line(s)
 }
 
 func (e *Error) Unwrap() error { return e.Err }

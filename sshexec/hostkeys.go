@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 
 	"golang.org/x/crypto/ssh"
 	xknownhosts "golang.org/x/crypto/ssh/knownhosts"
@@ -85,8 +87,12 @@ func (h *hostKeys) verify(t *dest) (ssh.HostKeyCallback, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	algs := t.hostKeyAlgs
+	if algs == nil {
+		algs = ssh.SupportedAlgorithms().HostKeys // none with SHA-1
+	}
 	if t.policy == Off {
-		return h.unrevoked(t, barred), t.hostKeyAlgs, nil
+		return h.unrevoked(t, barred), algs, nil
 	}
 	db := h.open(t.known)
 	if db.err != nil {
@@ -97,8 +103,7 @@ func (h *hostKeys) verify(t *dest) (ssh.HostKeyCallback, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	algs := t.hostKeyAlgs
-	if len(keys) > 0 && algs == nil {
+	if len(keys) > 0 && t.hostKeyAlgs == nil {
 		algs = keyAlgorithms(keys)
 	}
 	return func(_ string, _ net.Addr, key ssh.PublicKey) error {
@@ -274,7 +279,8 @@ func (h *hostKeys) unknown(t *dest, name string, key ssh.PublicKey) error {
 	return nil
 }
 
-// appendKnown adds a line to a known_hosts file.
+// appendKnown adds a line to a known_hosts file, unless another run has added
+// it meanwhile. One that has added another key of the same host is an error.
 func appendKnown(path, name string, key ssh.PublicKey) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -283,7 +289,26 @@ func appendKnown(path, name string, key ssh.PublicKey) error {
 	if err != nil {
 		return err
 	}
+	// Runs that begin at once take turns; the lock goes with the file.
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		f.Close()
+		return err
+	}
 	line := xknownhosts.Line([]string{name}, key) + "\n"
+	b, err := io.ReadAll(f)
+	if err != nil {
+		f.Close()
+		return err
+	}
+	for l := range strings.Lines(string(b)) {
+		if strings.TrimSpace(l) == strings.TrimSpace(line) {
+			return f.Close()
+		}
+		if rest, ok := strings.CutPrefix(l, xknownhosts.Normalize(name)+" "+key.Type()+" "); ok && strings.TrimSpace(rest) != "" {
+			f.Close()
+			return errors.New("another run has noted another key of this host: someone may intercept the connection")
+		}
+	}
 	// A file that ends within a line would swallow ours.
 	if st, err := f.Stat(); err == nil && st.Size() > 0 {
 		last := make([]byte, 1)

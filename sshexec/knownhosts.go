@@ -267,10 +267,12 @@ func keyAlgorithms(keys []hostLine) []string {
 		switch typ := k.Key.Type(); {
 		case k.cert:
 			add(ssh.CertAlgoED25519v01, ssh.CertAlgoECDSA256v01, ssh.CertAlgoECDSA384v01, ssh.CertAlgoECDSA521v01,
-				ssh.CertAlgoRSASHA512v01, ssh.CertAlgoRSASHA256v01, ssh.CertAlgoRSAv01, ssh.CertAlgoSKED25519v01, ssh.CertAlgoSKECDSA256v01)
+				ssh.CertAlgoRSASHA512v01, ssh.CertAlgoRSASHA256v01, ssh.CertAlgoSKED25519v01, ssh.CertAlgoSKECDSA256v01)
 		case typ == ssh.KeyAlgoRSA:
-			// The type of the key stands for three ways to sign.
-			add(ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256, typ)
+			// The type of the key stands for three ways to sign, of which the one that
+			// has its name, with SHA-1, can be forged: as OpenSSH, ask for it only where
+			// HostKeyAlgorithms says so.
+			add(ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256)
 		default:
 			add(typ)
 		}

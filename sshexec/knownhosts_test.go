@@ -134,7 +134,7 @@ func TestKnownLines(t *testing.T) {
 	// An authority may sign keys of all types.
 	certs := []string{
 		ssh.CertAlgoED25519v01, ssh.CertAlgoECDSA256v01, ssh.CertAlgoECDSA384v01, ssh.CertAlgoECDSA521v01,
-		ssh.CertAlgoRSASHA512v01, ssh.CertAlgoRSASHA256v01, ssh.CertAlgoRSAv01, ssh.CertAlgoSKED25519v01, ssh.CertAlgoSKECDSA256v01,
+		ssh.CertAlgoRSASHA512v01, ssh.CertAlgoRSASHA256v01, ssh.CertAlgoSKED25519v01, ssh.CertAlgoSKECDSA256v01,
 	}
 	for _, tt := range []struct {
 		name  string

@@ -14,6 +14,7 @@ import (
 	"brine/internal/host"
 	"brine/internal/pillar"
 	"brine/internal/python"
+	"brine/internal/redact"
 	"brine/internal/value"
 )
 
@@ -27,6 +28,8 @@ type EnvOptions struct {
 	Log    *slog.Logger
 	JID    string
 	Exe    string // path of the running program
+	// Secrets gets the secrets of pillars that are rendered.
+	Secrets *redact.Set
 	// PillarOverride is pillar= of the command line or of salt.state.
 	PillarOverride *value.Map
 	SSH            SSHOptions
@@ -43,7 +46,7 @@ func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
 	opts := o.Config.Opts
 	env := &fun.Env{
 		Identity:  fun.Identity{ID: opts.Str("id"), JID: o.JID, SaltEnv: saltEnv(opts)},
-		Data:      fun.Data{Opts: opts, PillarOverride: o.PillarOverride, Memo: &fun.Memo{}},
+		Data:      fun.Data{Opts: opts, PillarOverride: o.PillarOverride, Secrets: o.Secrets, Memo: &fun.Memo{}},
 		Network:   fun.Network{Peers: o.Peers, Bus: o.Bus},
 		Machine:   fun.Machine{Host: o.Host, CacheDir: o.Config.CacheDir},
 		Functions: fun.Functions{Table: o.Table, NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) }},
@@ -100,8 +103,9 @@ func machineGrains(env *fun.Env, o EnvOptions) value.Mapping {
 		if len(files) == 0 {
 			return nil
 		}
-		// The modules see the grains without those of the tree.
-		return python.Grains(context.Background(), env.With(func(e *fun.Env) { e.Grains = grains.Collect(core) }), files)
+		// The modules see the grains and the functions without those of the tree,
+		// which may be what waits for these grains.
+		return python.Grains(context.Background(), env.Fork(func(e *fun.Env) { e.Grains, e.Table = grains.Collect(core), o.Table }), files)
 	}
 	return grains.Collect(of)
 }

@@ -9,6 +9,7 @@ import (
 	"brine/internal/config"
 	"brine/internal/fleet"
 	"brine/internal/fun"
+	"brine/internal/host"
 	"brine/internal/render"
 	"brine/internal/roster"
 	"brine/internal/value"
@@ -25,10 +26,14 @@ func Roster(ctx context.Context, env *fun.Env, cfg *config.Config, o SSHOptions)
 	if err != nil {
 		return nil, err
 	}
+	files := roster.Files(env.Host)
+	if !cfg.Named && !value.Truth(env.Opts.At("roster_file")) {
+		files = trustedFiles{env.Host} // they were found where brine looks
+	}
 	r, err := roster.Load(roster.Options{
-		Files: env.Host, Defaults: sshDefaults(env.Opts, o), Domain: env.Opts.Str("roster_domain"),
+		Files: files, Defaults: sshDefaults(env.Opts, o), Domain: env.Opts.Str("roster_domain"),
 		Render: func(path string) (value.Value, error) {
-			text, err := env.Host.ReadFile(path)
+			text, err := files.ReadFile(path)
 			if err != nil {
 				return nil, err
 			}
@@ -43,6 +48,12 @@ func Roster(ctx context.Context, env *fun.Env, cfg *config.Config, o SSHOptions)
 	}
 	return r, nil
 }
+
+// trustedFiles refuses files that somebody else could have written.
+type trustedFiles struct{ host.Host }
+
+// ReadFile returns the content of a file.
+func (f trustedFiles) ReadFile(path string) ([]byte, error) { return host.ReadTrusted(f.Host, path) }
 
 func homeDir(env *fun.Env) string {
 	a, err := env.Host.LookupUID(env.Host.Geteuid())
@@ -62,6 +73,7 @@ func NewFleet(ctx context.Context, ctl *fun.Env, o EnvOptions, newJID func() str
 	}
 	f := &fleet.Fleet{Bus: o.Bus, Table: o.Table, NewJID: newJID, Gate: o.Gate, Nodegroups: nodegroups(o.Config.Opts, r)}
 	f.Timeout, f.Gather = seconds(o.Config.Opts, "timeout"), seconds(o.Config.Opts, "gather_job_timeout")
+	f.MaxWait = seconds(o.Config.Opts, "max_wait")
 	if f.Timeout <= 0 {
 		f.Timeout = fleet.DefaultTimeout
 	}

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"brine/internal/fun"
@@ -91,11 +93,12 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 	}
 	cache := filepath.Join(o.Config.CacheDir, "ssh")
 	pillars := newTargetPillars(o, r)
+	maxReturns, _ := fun.SizeOf(opts.At("ssh_max_returns"))
 	s := sshexec.Settings{
 		Entries: entries, Dialer: sshexec.NewDialer(dial),
 		Images: Images(o, getenv, opts),
 		Link: link.Options{
-			Tree: link.NewTree(ctl.Up), Files: ctl.Up, Pillar: pillars.render, PillarGrains: func() []string { return pillars.grainNames(ctx) }, Bus: o.Bus, Log: o.Log,
+			Tree: link.NewTree(ctl.Up).LimitReturns(maxReturns), Files: ctl.Up, Pillar: pillars.render, PillarGrains: func() []string { return pillars.grainNames(ctx) }, Bus: o.Bus, Log: o.Log,
 			Warn: func(id string, w fun.Warning) {
 				w.Text = id + ": " + w.Text
 				ctl.Warn(w)
@@ -146,7 +149,15 @@ func receive(dir string, opts *value.Map) func(ctx context.Context, id, path str
 	if n, ok := value.AsInt(opts.At("file_recv_max_size")); ok && n > 0 {
 		limit = n << 20
 	}
+	total := 10 * limit
+	if n, ok := value.AsInt(opts.At("file_recv_max_total")); ok && n > 0 {
+		total = n << 20
+	}
+	var turns sync.Map // by id: pushes of a target take turns, so that they are counted
 	return func(_ context.Context, id, path string, r io.Reader) error {
+		turn, _ := turns.LoadOrStore(id, &sync.Mutex{})
+		turn.(*sync.Mutex).Lock()
+		defer turn.(*sync.Mutex).Unlock()
 		if strings.ContainsAny(id, "/\x00") || id == "." || id == ".." {
 			return fmt.Errorf("%q is no id", id)
 		}
@@ -163,6 +174,10 @@ func receive(dir string, opts *value.Map) func(ctx context.Context, id, path str
 		if !filepath.IsLocal(name) || name == "." {
 			return fmt.Errorf("%q leads out of the directory of pushed files", path)
 		}
+		room, err := roomFor(root, name, total)
+		if err != nil {
+			return err
+		}
 		if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			return err
 		}
@@ -170,16 +185,43 @@ func receive(dir string, opts *value.Map) func(ctx context.Context, id, path str
 		if err != nil {
 			return err
 		}
-		n, err := io.Copy(f, io.LimitReader(r, limit+1))
+		n, err := io.Copy(f, io.LimitReader(r, min(limit, room)+1))
 		if cerr := f.Close(); err == nil {
 			err = cerr
 		}
 		if err == nil && n > limit {
 			err = errors.New("the file is larger than file_recv_max_size allows")
 		}
+		if err == nil && n > room {
+			err = errors.New("the files of the target are larger than file_recv_max_total allows")
+		}
 		if err != nil {
 			_ = root.Remove(name)
 		}
 		return err
 	}
+}
+
+// maxPushed is how many files of a target are kept.
+const maxPushed = 10_000
+
+// roomFor returns how many bytes a file may have beside the others of a target.
+func roomFor(root *os.Root, name string, total int64) (int64, error) {
+	n := 0
+	err := fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if n++; n > maxPushed {
+			return fmt.Errorf("the target has pushed more than %d files", maxPushed)
+		}
+		if fi, err := d.Info(); err == nil && fi.Mode().IsRegular() && p != filepath.ToSlash(name) {
+			total -= fi.Size()
+		}
+		return nil
+	})
+	if err == nil && total < 0 {
+		err = errors.New("the files of the target are larger than file_recv_max_total allows")
+	}
+	return total, err
 }

@@ -24,6 +24,8 @@ type targetPillars struct {
 	o EnvOptions
 	r *roster.Roster
 
+	own func() value.Mapping // grains of the controller
+
 	mu     sync.Mutex
 	shared map[string]*render.Shared // by the options of the roster entry
 }
@@ -32,17 +34,42 @@ type targetPillars struct {
 const maxShared = 64
 
 func newTargetPillars(o EnvOptions, r *roster.Roster) *targetPillars {
-	return &targetPillars{o: o, r: r, shared: map[string]*render.Shared{}}
+	return &targetPillars{
+		o: o, r: r, shared: map[string]*render.Shared{},
+		own: sync.OnceValue(func() value.Mapping { return NewEnv(context.Background(), o).Grains }),
+	}
 }
 
-// render renders the pillar of id with the grains that the target reports.
+// render renders the pillar of id with the grains that the target reports. What
+// its files call runs on the controller, by the controller's own grains.
 func (t *targetPillars) render(ctx context.Context, id string, g value.Mapping, req fun.PillarRequest) (*value.Map, error) {
 	env := targetEnv(ctx, t.o, t.r, id)
-	env.Grains, req.Grains = g, g
+	env.Grains, env.Subject = t.own(), defused{g}
+	req.Grains = env.Subject
 	env.NewGrains = nil
 	env.Invoker = dispatch.New(env)
 	return pillar.New(env).Share(t.share(id)).Render(ctx, req)
 }
+
+// defused are the grains of a target without PGP messages: a template that puts
+// a grain into a text which the renderer gpg decrypts must not decrypt what the
+// target sent.
+type defused struct{ value.Mapping }
+
+// Get returns a grain.
+func (d defused) Get(key value.Value) (value.Value, bool) {
+	v, ok := d.Mapping.Get(key)
+	if ok && render.Encrypted(v) {
+		return "(a PGP message, which a grain must not be)", true
+	}
+	return v, ok
+}
+
+// Truth is true: there is the id.
+func (d defused) Truth() bool { return true }
+
+// TypeName is the name of Python's type.
+func (d defused) TypeName() string { return "dict" }
 
 // share returns what the pillar of id shares with those of targets that have
 // the same options. minion_opts may name other roots and renderers.

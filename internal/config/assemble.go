@@ -65,8 +65,13 @@ func (l *loader) userDefaults(opts *value.Map) {
 		cache := l.getenv("XDG_CACHE_HOME")
 		if cache == "" || !filepath.IsAbs(cache) {
 			home := l.getenv("HOME")
+			if a, err := l.h.LookupUID(uid); home == "" && err == nil {
+				home = a.Home
+			}
 			if home == "" {
-				home = "/tmp"
+				// Not in a directory where others could have put theirs before: there
+				// is no cache then.
+				home = "/nonexistent"
 			}
 			cache = filepath.Join(home, ".cache")
 		}

@@ -64,6 +64,9 @@ type Config struct {
 	Opts *value.Map
 	// Dir is the configuration directory; it need not exist.
 	Dir string
+	// Named says that the user named the directory, by a flag or a variable; else
+	// it is where brine looks.
+	Named bool
 	// Files are the files that were read, in order, the Saltfile included.
 	Files []string
 	// CacheDir is where brine keeps what outlives a run.
@@ -88,6 +91,7 @@ type loader struct {
 	cfg    *Config
 	given  *value.Map // what files and command line set
 	origin map[string]string
+	named  bool // what is read now was named by the user
 }
 
 // Load reads a configuration.
@@ -212,7 +216,9 @@ func (l *loader) saltfile() (*value.Map, error) {
 	if explicit && !l.isFile(path) {
 		return nil, fmt.Errorf("read Saltfile %s: %w", path, fs.ErrNotExist)
 	}
+	l.named = explicit
 	m, err := l.readFile(path)
+	l.named = false
 	if err != nil {
 		return nil, err
 	}
@@ -247,6 +253,7 @@ func (l *loader) saltfile() (*value.Map, error) {
 func (l *loader) findDir(salt *value.Map) (string, error) {
 	dir, what := l.o.Dir, "-c"
 	if dir != "" {
+		l.named, l.cfg.Named = true, true
 		dir = l.abs(dir)
 		if l.isFile(dir) {
 			l.cfg.Dir = filepath.Dir(dir)
@@ -259,6 +266,7 @@ func (l *loader) findDir(salt *value.Map) (string, error) {
 	for _, name := range []string{"BRINE_CONFIG_DIR", "SALT_CONFIG_DIR"} {
 		if dir == "" {
 			dir, what = l.getenv(name), "$"+name
+			l.named, l.cfg.Named = dir != "", dir != ""
 		}
 	}
 	if dir == "" {
@@ -267,6 +275,7 @@ func (l *loader) findDir(salt *value.Map) (string, error) {
 	if dir == "" {
 		if file := l.getenv("SALT_" + strings.ToUpper(string(l.o.Kind)) + "_CONFIG"); file != "" && l.isFile(l.abs(file)) {
 			l.cfg.Dir = filepath.Dir(l.abs(file))
+			l.named, l.cfg.Named = true, true
 			return l.abs(file), nil
 		}
 		dir, what = DefaultDir, ""
@@ -381,9 +390,18 @@ func (l *loader) include(patterns value.Value, from string, verbose bool, depth 
 	return out, nil
 }
 
+// read returns the content of a file; one that was found, not named, must be one
+// that nobody else could have written.
+func (l *loader) read(path string) ([]byte, error) {
+	if l.named {
+		return l.h.ReadFile(path)
+	}
+	return host.ReadTrusted(l.h, path)
+}
+
 // readFile reads one file of keys.
 func (l *loader) readFile(path string) (*value.Map, error) {
-	text, err := l.h.ReadFile(path)
+	text, err := l.read(path)
 	if err != nil {
 		return nil, fmt.Errorf("read configuration %s: %w", path, err)
 	}

@@ -48,7 +48,7 @@ func FindGrains(ctx context.Context, env *fun.Env) []fun.FileInfo {
 	}
 	return slices.DeleteFunc(files, func(f fun.FileInfo) bool {
 		base := path.Base(f.Path)
-		return path.Ext(base) != ".py" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "__") || path.Dir(f.Path) != grainsDir
+		return !f.Mode.IsRegular() || path.Ext(base) != ".py" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "__") || path.Dir(f.Path) != grainsDir
 	})
 }
 
@@ -82,11 +82,14 @@ func FindCustom(ctx context.Context, env *fun.Env) ([]Custom, error) {
 			name := strings.TrimSuffix(base, ext)
 			switch {
 			case strings.HasPrefix(base, ".") || strings.HasPrefix(base, "__") || path.Dir(f.Path) != d.dir:
+			case ext == ".md" || ext == ".rst" || ext == ".txt":
+			case !f.Mode.IsRegular():
+				warnCustom(env, f, "is no regular file of the roots, or a link that leads out of them: it does not serve as a module")
 			case ext == ".py":
 				out = append(out, Custom{d.kind, name, true, f})
 			case ext == ".pyc" || ext == ".pyx" || ext == ".so" || ext == ".zip":
 				warnCustom(env, f, "is compiled Python, which cannot serve as a module: put its source there")
-			case ext == ".md" || ext == ".rst" || ext == ".txt" || d.kind == fun.State:
+			case d.kind == fun.State:
 			case f.Mode.Perm()&0o111 == 0:
 				warnCustom(env, f, "is not executable: chmod +x it, or it cannot serve as a module")
 			default:

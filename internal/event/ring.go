@@ -13,6 +13,10 @@ import (
 // a step on some thousand targets.
 const DefaultSize = 16384
 
+// maxBytes is about how much memory the events of a ring take at most: beyond
+// that the oldest are forgotten sooner.
+const maxBytes = 64 << 20
+
 // A Ring is the Bus of one process.
 type Ring struct {
 	now  func() time.Time
@@ -20,9 +24,14 @@ type Ring struct {
 
 	mu    sync.Mutex
 	buf   []Event // buf[(seq-1)%len] is event seq
+	costs []int   // of buf
+	first uint64  // number before that of the oldest event which is still there
+	kept  int     // how many there are
+	total int     // costs of these
 	seq   uint64
 	added chan struct{} // closed at the next Fire; nil while nobody waits
 	taps  []func(Event)
+	mask  func(value.Value) value.Value // of data; nil: they stay as they are
 }
 
 // NewRing returns a ring of size events (DefaultSize where it is 0) whose
@@ -48,6 +57,12 @@ func (r *Ring) fire(tag string, data *value.Map, foreign bool) {
 	if data == nil {
 		data = value.NewMap(1)
 	}
+	r.mu.Lock()
+	mask := r.mask
+	r.mu.Unlock()
+	if mask != nil {
+		data, _ = mask(data).(*value.Map)
+	}
 	if !data.Has("_stamp") {
 		data = data.Copy()
 		data.Set("_stamp", now.Format(StampFormat))
@@ -55,10 +70,20 @@ func (r *Ring) fire(tag string, data *value.Map, foreign bool) {
 	r.mu.Lock()
 	r.seq++
 	e := Event{Seq: r.seq, Tag: tag, Data: data, Stamp: now, Foreign: foreign}
+	cost := min(costOf(data, 0), maxBytes)
 	if len(r.buf) < r.size {
-		r.buf = append(r.buf, e)
+		r.buf, r.costs = append(r.buf, e), append(r.costs, cost)
 	} else {
-		r.buf[(r.seq-1)%uint64(len(r.buf))] = e
+		if r.kept == r.size {
+			r.drop()
+		}
+		at := (r.seq - 1) % uint64(len(r.buf))
+		r.buf[at], r.costs[at] = e, cost
+	}
+	r.kept++
+	r.total += cost
+	for r.total > maxBytes && r.kept > 1 {
+		r.drop()
 	}
 	if r.added != nil {
 		close(r.added)
@@ -69,6 +94,51 @@ func (r *Ring) fire(tag string, data *value.Map, foreign bool) {
 	for _, tap := range taps {
 		tap(e)
 	}
+}
+
+// drop forgets the oldest event.
+func (r *Ring) drop() {
+	at := r.first % uint64(r.size)
+	r.first++
+	r.total -= r.costs[at]
+	r.buf[at], r.costs[at] = Event{}, 0
+	r.kept--
+}
+
+// costOf returns about how many bytes of memory data takes.
+func costOf(v value.Value, depth int) int {
+	const node = 48
+	n := node
+	if depth > 100 {
+		return n
+	}
+	switch v := v.(type) {
+	case string:
+		n += len(v)
+	case value.Bytes:
+		n += len(v)
+	case *value.List:
+		for i := range v.Len() {
+			n += costOf(v.Items[i], depth+1)
+		}
+	case value.Tuple:
+		for _, x := range v {
+			n += costOf(x, depth+1)
+		}
+	case *value.Map:
+		for k, x := range v.All() {
+			n += node + costOf(k, depth+1) + costOf(x, depth+1)
+		}
+	}
+	return n
+}
+
+// Mask has what f returns fired in the place of data from now on: it takes
+// secrets out.
+func (r *Ring) Mask(f func(value.Value) value.Value) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.mask = f
 }
 
 // Tap has f called with every event fired from now on, in the goroutine that
@@ -90,7 +160,7 @@ func (r *Ring) Seq() uint64 {
 func (r *Ring) Next(ctx context.Context, after uint64, match func(Event) bool) (e Event, lost uint64, err error) {
 	for {
 		r.mu.Lock()
-		oldest := r.seq - uint64(len(r.buf)) + 1
+		oldest := r.seq - uint64(r.kept) + 1
 		if after+1 < oldest {
 			lost += oldest - after - 1
 			after = oldest - 1

@@ -19,6 +19,9 @@ type tree struct {
 	dirs  []string       // sorted
 }
 
+// maxTrees is of how many saltenvs listings are kept.
+const maxTrees = 256
+
 // maxDepth bounds how deep listings go.
 const maxDepth = 100
 
@@ -82,6 +85,9 @@ func (s *Server) tree(ctx context.Context, saltenv string) (*tree, error) {
 	}
 	w := walker{s: s, env: saltenv, seen: map[string]bool{}, seenDir: map[string]bool{}}
 	dirs, _ := s.roots.dirs(saltenv)
+	if len(dirs) == 0 {
+		return &tree{}, nil // a name that is not known is not kept
+	}
 	for _, root := range dirs {
 		real, err := s.files.EvalSymlinks(root)
 		if err != nil {
@@ -96,6 +102,12 @@ func (s *Server) tree(ctx context.Context, saltenv string) (*tree, error) {
 	}
 	sort.Slice(w.t.files, func(i, j int) bool { return w.t.files[i].Path < w.t.files[j].Path })
 	sort.Strings(w.t.dirs)
+	if len(w.t.files) == 0 && len(w.t.dirs) == 0 {
+		return &w.t, nil // with __env__, any name has roots
+	}
+	if len(s.trees) >= maxTrees {
+		clear(s.trees)
+	}
 	s.trees[saltenv] = &w.t
 	return &w.t, nil
 }

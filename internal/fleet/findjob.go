@@ -42,6 +42,9 @@ type asker struct {
 	job     fun.Job
 	timeout time.Duration
 	gather  time.Duration
+	maxWait time.Duration
+	begin   time.Time
+	told    time.Duration // when those that are waited for were named last
 
 	mu      sync.Mutex
 	pending map[string]*pending
@@ -70,7 +73,10 @@ func (f *Fleet) asker(ctx context.Context, job fun.Job) *asker {
 	if f.Timeout <= 0 || job.Shell != "" || job.Fun == findJob {
 		return nil
 	}
-	w := &asker{f: f, job: job, timeout: f.Timeout, gather: f.Gather, pending: map[string]*pending{}, wake: make(chan struct{}, 1), stop: make(chan struct{})}
+	w := &asker{
+		f: f, job: job, timeout: f.Timeout, gather: f.Gather, maxWait: f.maxWait(job), begin: time.Now(),
+		pending: map[string]*pending{}, wake: make(chan struct{}, 1), stop: make(chan struct{}),
+	}
 	if job.Timeout > 0 {
 		w.timeout = job.Timeout
 	}
@@ -82,6 +88,17 @@ func (f *Fleet) asker(ctx context.Context, job fun.Job) *asker {
 	}
 	w.rounds.Go(func() { w.run(ctx) })
 	return w
+}
+
+// maxWait is how long a target may work on a job.
+func (f *Fleet) maxWait(job fun.Job) time.Duration {
+	switch {
+	case job.MaxWait > 0:
+		return job.MaxWait
+	case f.MaxWait > 0:
+		return f.MaxWait
+	}
+	return DefaultMaxWait
 }
 
 // end ends the asking and waits for the questions under way.
@@ -99,8 +116,16 @@ func (w *asker) call(ctx context.Context, owner Provider, job fun.Job, id string
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	p := &pending{id: id, owner: owner, giveUp: make(chan verdict, 1)}
+	p := &pending{id: id, owner: owner, giveUp: make(chan verdict, 2)}
 	defer w.forget(p)
+	// Whatever the target says.
+	limit := time.AfterFunc(w.maxWait, func() {
+		select {
+		case p.giveUp <- verdict{err: &NoReturnError{fmt.Sprintf("it has worked on the job for %s, which is the longest that is waited (max_wait)", w.maxWait)}}:
+		default:
+		}
+	})
+	defer limit.Stop()
 	done := make(chan fun.Return, 1)
 	go func() { done <- owner.Run(ctx, job, id, func() { w.begun(p) }) }()
 	select {
@@ -160,6 +185,7 @@ func (w *asker) run(ctx context.Context) {
 	defer timer.Stop()
 	for {
 		asked, next := w.dueAt(time.Now())
+		w.name(time.Now())
 		if len(asked) > 0 {
 			w.rounds.Go(func() { w.round(ctx, asked) })
 		}
@@ -172,6 +198,29 @@ func (w *asker) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// firstNamed is when the targets that are waited for are named first; then each
+// time twice as much time has passed, an hour later at the latest.
+const firstNamed = time.Minute
+
+// name names the targets that are waited for, when it is time for that.
+func (w *asker) name(now time.Time) {
+	since := now.Sub(w.begin).Round(time.Second)
+	if w.f.Waiting == nil || since < firstNamed || since < min(2*w.told, w.told+time.Hour) {
+		return
+	}
+	w.told = since
+	w.mu.Lock()
+	ids := make([]string, 0, len(w.pending))
+	for id := range w.pending {
+		ids = append(ids, id)
+	}
+	w.mu.Unlock()
+	if len(ids) > 0 {
+		sort.Strings(ids)
+		w.f.Waiting(w.job.JID, ids, since)
 	}
 }
 

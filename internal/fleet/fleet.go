@@ -56,6 +56,8 @@ const DefaultLimit = 64
 // DefaultGather how long it has to answer, where the configuration says nothing.
 const (
 	DefaultTimeout = 5 * time.Second
+	// DefaultMaxWait is how long a target may work on a job at most.
+	DefaultMaxWait = 24 * time.Hour
 	DefaultGather  = 10 * time.Second
 )
 
@@ -84,6 +86,12 @@ type Fleet struct {
 	// still works on its job, Gather how long it has to answer. Timeout 0 asks
 	// nobody.
 	Timeout, Gather time.Duration
+	// MaxWait is how long a target may say that it still works on a job; then it
+	// is given up. 0 is DefaultMaxWait.
+	MaxWait time.Duration
+	// Waiting is told, now and then, which targets a job waits for and for how
+	// long; nil is told nothing.
+	Waiting func(jid string, ids []string, since time.Duration)
 	// Store is where the jobs of this machine are read from; nil: nowhere.
 	Store jobs.Store
 	// Background has another process work on the machines of this one for a job

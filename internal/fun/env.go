@@ -10,6 +10,7 @@ import (
 
 	"brine/internal/event"
 	"brine/internal/host"
+	"brine/internal/redact"
 	"brine/internal/source"
 	"brine/internal/value"
 )
@@ -43,9 +44,17 @@ type Data struct {
 	// them. Read them through the Env on each use.
 	Grains value.Mapping
 	Pillar value.Mapping
+	// Subject are the grains of another machine that this Env renders data for,
+	// such as the pillar of a target on the controller; nil: there is none. They
+	// are what that machine says of itself: templates and targeting read them, by
+	// [Env.SubjectGrains]. What a function executes, opens or loads follows
+	// Grains, which are always those of the machine it runs on.
+	Subject value.Mapping
 	// PillarOverride is what pillar= on the command line or in salt.state gave;
 	// it is merged over every rendering of the pillar.
 	PillarOverride *value.Map
+	// Secrets knows the values that records and logs must not have; nil: none.
+	Secrets *redact.Set
 	// Memo is Salt's __context__.
 	Memo *Memo
 	// NewGrains collects the grains again; nil: they stay as they are.
@@ -162,6 +171,16 @@ func (e *Env) CallRunner(ctx context.Context, name string, args Args) (jid strin
 	}
 	res, err = e.Invoker.Invoke(ctx, Runner, name, args)
 	return e.JID, res, err
+}
+
+// SubjectGrains returns the grains that templates and targeting see: those of
+// the machine that data is rendered for. No program, path, key, module or
+// address may be taken from them.
+func (e *Env) SubjectGrains() value.Mapping {
+	if e.Subject != nil {
+		return e.Subject
+	}
+	return e.Grains
 }
 
 // ReloadGrains collects the grains again.
@@ -341,4 +360,10 @@ type PillarRequest struct {
 	// Ext is an ext_pillar asked for on demand: a dict of one interface and its
 	// arguments, or nil.
 	Ext value.Value
+	// Foreign says that a target made the request. What it gives is not decrypted,
+	// and where configuration sets a pillarenv, it gets that or one of Named.
+	Foreign bool
+	// Named are the saltenvs and pillarenvs that the controller's own calls to the
+	// target named.
+	Named []string
 }

@@ -34,9 +34,12 @@ type Job struct {
 	Metadata value.Value
 	Timeout  time.Duration // 0: configuration's
 	Gather   time.Duration // gather_job_timeout; 0: configuration's
-	Batch    string        // "", "3" or "25%"
-	Subset   int           // 0: all
-	Returner string        // comma list for each return
+	// MaxWait is how long a target may say that it still works on the job; 0: the
+	// configuration's.
+	MaxWait  time.Duration
+	Batch    string // "", "3" or "25%"
+	Subset   int    // 0: all
+	Returner string // comma list for each return
 	// RetConfig and RetKwargs are the configuration and the settings of the
 	// returners.
 	RetConfig string

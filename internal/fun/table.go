@@ -174,6 +174,20 @@ func (s *Spec) ArgNames() []string {
 	return names
 }
 
+// SecretArgs returns the names of the arguments that hold secrets; none for the
+// nil spec of an unknown function.
+func (s *Spec) SecretArgs() []string {
+	var names []string
+	if s != nil {
+		for _, a := range s.Args {
+			if a.Secret {
+				names = append(names, a.Name)
+			}
+		}
+	}
+	return names
+}
+
 // Modules returns the names of a kind's modules, sorted, aliases included.
 func (t *Table) Modules(kind Kind) []string {
 	var names []string

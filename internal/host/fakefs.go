@@ -154,68 +154,127 @@ func (f *Fake) locate(op, p string, follow bool) (dir *node, full string, n *nod
 	fail := func(e error) (*node, string, *node, error) {
 		return nil, "", nil, &fs.PathError{Op: strings.ToLower(op), Path: p, Err: e}
 	}
-	if f.Fault != nil {
-		if err := f.Fault(op, p); err != nil {
-			return fail(err)
-		}
+	if err := f.faulty(op, p); err != nil {
+		return fail(err)
 	}
 	if !path.IsAbs(p) {
 		p = f.Cwd + "/" + p
 	}
-	type place struct {
-		name string
-		n    *node
-	}
-	stack := []place{{"", f.root}}
-	todo := strings.Split(p, "/")
-	links := 0
-	for len(todo) > 0 {
-		part := todo[0]
-		todo = todo[1:]
-		cur := stack[len(stack)-1].n
-		if part == "" || part == "." {
-			continue
+	w := fakeWalk{f: f, follow: follow, changes: changesFiles(op), stack: []place{{"", f.root}}, todo: strings.Split(p, "/")}
+	for len(w.todo) > 0 {
+		if err := w.step(); err != nil {
+			return fail(err)
 		}
-		if cur == nil {
-			return fail(syscall.ENOENT)
-		}
-		if !cur.mode.IsDir() {
-			return fail(syscall.ENOTDIR)
-		}
-		if part == ".." {
-			if len(stack) > 1 {
-				stack = stack[:len(stack)-1]
-			}
-			continue
-		}
-		k := cur.kids[part]
-		if k != nil && k.mode&fs.ModeSymlink != 0 && (follow || !isLast(todo)) {
-			if links++; links > 40 {
-				return fail(syscall.ELOOP)
-			}
-			if path.IsAbs(k.target) {
-				stack = stack[:1]
-			}
-			todo = append(strings.Split(k.target, "/"), todo...)
-			continue
-		}
-		stack = append(stack, place{part, k})
 	}
-	for _, s := range stack[1:] {
-		full += "/" + s.name
+	full = "/"
+	for _, s := range w.stack[1:] {
+		full = path.Join(full, s.name)
 	}
-	if full == "" {
-		full = "/"
+	if len(w.stack) > 1 {
+		dir = w.stack[len(w.stack)-2].n
 	}
-	if len(stack) > 1 {
-		dir = stack[len(stack)-2].n
+	return dir, full, w.top(), nil
+}
+
+// A place is a node and its name.
+type place struct {
+	name string
+	n    *node
+}
+
+// A fakeWalk is on its way to a path.
+type fakeWalk struct {
+	f       *Fake
+	follow  bool // a link in the last part, too
+	changes bool // for an operation that changes files
+	stack   []place
+	todo    []string
+	links   int
+	foreign []place // links of others, by the marks that end them in todo
+}
+
+func (w *fakeWalk) top() *node { return w.stack[len(w.stack)-1].n }
+
+// step takes the next part.
+func (w *fakeWalk) step() error {
+	part, cur := w.todo[0], w.top()
+	w.todo = w.todo[1:]
+	switch {
+	case part == linkEnd:
+		l := w.foreign[len(w.foreign)-1]
+		w.foreign = w.foreign[:len(w.foreign)-1]
+		if cur == nil { // it is about to be made
+			cur = w.stack[len(w.stack)-2].n
+		}
+		return leadsTo(l.name, l.n, cur)
+	case part == "" || part == ".":
+		return nil
+	case cur == nil:
+		return syscall.ENOENT
+	case !cur.mode.IsDir():
+		return syscall.ENOTDIR
+	case part == "..":
+		w.stack = w.stack[:max(1, len(w.stack)-1)]
+		return nil
 	}
-	return dir, full, stack[len(stack)-1].n, nil
+	k := cur.kids[part]
+	if k == nil || k.mode&fs.ModeSymlink == 0 || !w.follow && isLast(w.todo) {
+		w.stack = append(w.stack, place{part, k})
+		return nil
+	}
+	if w.links++; w.links > maxLinks {
+		return syscall.ELOOP
+	}
+	if path.IsAbs(k.target) {
+		w.stack = w.stack[:1]
+	}
+	next := strings.Split(k.target, "/")
+	if w.changes && w.f.isForeign(cur, k) {
+		w.foreign = append(w.foreign, place{part, k})
+		next = append(next, linkEnd)
+	}
+	w.todo = append(next, w.todo...)
+	return nil
+}
+
+// faulty asks Fault.
+func (f *Fake) faulty(op, p string) error {
+	if f.Fault == nil {
+		return nil
+	}
+	return f.Fault(op, p)
 }
 
 // isLast reports whether the parts of a path that are left name nothing more.
 func isLast(parts []string) bool {
-	return !slices.ContainsFunc(parts, func(s string) bool { return s != "" && s != "." })
+	return !slices.ContainsFunc(parts, func(s string) bool { return s != "" && s != "." && s != linkEnd })
+}
+
+// linkEnd stands among the parts of a path where a link of another user ends.
+const linkEnd = "\x00"
+
+// changesFiles reports whether an operation changes files: see reach.go.
+func changesFiles(op string) bool {
+	switch op {
+	case "Stat", "Lstat", "ReadFile", "ReadDir", "Readlink", "EvalSymlinks", "Text", "Tree", "Put", "PutDir", "PutOwner":
+		return false
+	}
+	return true
+}
+
+// leadsTo returns an error where the link of another user leads to what that
+// user does not own.
+func leadsTo(name string, link, to *node) error {
+	if to.uid != link.uid {
+		return &UnsafeLinkError{name, link.uid}
+	}
+	return nil
+}
+
+// isForeign reports whether a link in a directory may be that of somebody else.
+func (f *Fake) isForeign(dir, link *node) bool {
+	trusts := func(n *node) bool { return n.uid == 0 || n.uid == f.UID }
+	return !trusts(link) && (!trusts(dir) || dir.mode&0o022 != 0)
 }
 
 func (n *node) stat(p string) Stat {
@@ -436,6 +495,9 @@ func (f *Fake) mkdirAll(op, p string, mode fs.FileMode) error {
 			return nil
 		}
 		return &fs.PathError{Op: "mkdir", Path: p, Err: syscall.ENOTDIR}
+	}
+	if _, unsafe := errors.AsType[*UnsafeLinkError](err); unsafe {
+		return err
 	}
 	if parent := path.Dir(path.Clean(p)); parent != p {
 		if err := f.mkdirAll(op, parent, mode); err != nil {

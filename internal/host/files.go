@@ -1,11 +1,14 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"time"
 )
 
@@ -91,27 +94,52 @@ func (*Local) EvalSymlinks(path string) (string, error) { return filepath.EvalSy
 // umask) if it is missing.
 func (l *Local) AppendFile(path string, data []byte, mode fs.FileMode) error {
 	defer l.changes.Add(1)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, mode)
-	if err != nil {
+	if plain(path) {
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, mode)
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(data)
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
 		return err
 	}
-	_, err = f.Write(data)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	return err
+	return in("open", path, true, func(dir int, base string) error { return appendAt(dir, base, data, mode) })
 }
 
 // Mkdir makes one directory with mode less the umask.
 func (l *Local) Mkdir(path string, mode fs.FileMode) error {
 	defer l.changes.Add(1)
-	return os.Mkdir(path, mode)
+	return in("mkdir", path, false, func(dir int, base string) error { return mkdirAt(dir, base, mode) })
 }
 
 // MkdirAll makes path and its missing parents; one that is there is no error.
 func (l *Local) MkdirAll(path string, mode fs.FileMode) error {
 	defer l.changes.Add(1)
-	return os.MkdirAll(path, mode)
+	return mkdirAll(path, mode)
+}
+
+func mkdirAll(path string, mode fs.FileMode) error {
+	if fi, err := os.Stat(path); err == nil {
+		if fi.IsDir() {
+			return nil
+		}
+		return &fs.PathError{Op: "mkdir", Path: path, Err: syscall.ENOTDIR}
+	}
+	path = strings.TrimRight(path, "/")
+	if up := strings.TrimRight(path[:strings.LastIndexByte(path, '/')+1], "/"); up != "" {
+		if err := mkdirAll(up, mode); err != nil {
+			return err
+		}
+	}
+	err := in("mkdir", path, false, func(dir int, base string) error { return mkdirAt(dir, base, mode) })
+	if err != nil {
+		if fi, serr := os.Lstat(path); serr == nil && fi.IsDir() {
+			return nil // made by another meanwhile, or path ends with ..
+		}
+	}
+	return err
 }
 
 // MkdirTemp makes a directory that only its owner may enter. The last * in
@@ -124,54 +152,99 @@ func (l *Local) MkdirTemp(dir, pattern string) (string, error) {
 // Remove takes out a file, a link, or an empty directory.
 func (l *Local) Remove(path string) error {
 	defer l.changes.Add(1)
-	return os.Remove(path)
+	return in("remove", path, false, removeAt)
 }
 
 // RemoveAll takes path and all below it out. Links are removed, never
 // followed: the walk goes by directory handles. A missing path is no error.
 func (l *Local) RemoveAll(path string) error {
 	defer l.changes.Add(1)
-	return os.RemoveAll(path)
+	root, base, err := reach("removeall", path, false)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if base == "." {
+		return &fs.PathError{Op: "removeall", Path: path, Err: syscall.EINVAL}
+	}
+	return errorAt(root.RemoveAll(base), path)
+}
+
+// errorAt gives an error of a name in a directory the path that was asked for.
+func errorAt(err error, path string) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		rest := ""
+		if i := strings.IndexByte(e.Path, '/'); i >= 0 {
+			rest = e.Path[i:]
+		}
+		return &fs.PathError{Op: e.Op, Path: path + rest, Err: e.Err}
+	}
+	return err
 }
 
 // Rename moves from to to, replacing a file there.
 func (l *Local) Rename(from, to string) error {
 	defer l.changes.Add(1)
-	return os.Rename(from, to)
+	err := in("rename", from, false, func(dir int, base string) error {
+		return in("rename", to, false, func(toDir int, toBase string) error { return renameAt(dir, base, toDir, toBase) })
+	})
+	return linkError("rename", from, to, err)
+}
+
+// linkError tells of both paths.
+func linkError(op, from, to string, err error) error {
+	for {
+		e, ok := errors.AsType[*fs.PathError](err)
+		if !ok {
+			break
+		}
+		err = e.Err
+	}
+	if err == nil {
+		return nil
+	}
+	return &os.LinkError{Op: op, Old: from, New: to, Err: err}
 }
 
 // Symlink makes path a link to target.
 func (l *Local) Symlink(target, path string) error {
 	defer l.changes.Add(1)
-	return os.Symlink(target, path)
+	err := in("symlink", path, false, func(dir int, base string) error { return symlinkAt(dir, base, target) })
+	return linkError("symlink", target, path, err)
 }
 
 // Link makes path another name of target.
 func (l *Local) Link(target, path string) error {
 	defer l.changes.Add(1)
-	return os.Link(target, path)
+	err := in("link", target, false, func(dir int, base string) error {
+		return in("link", path, false, func(toDir int, toBase string) error { return linkAt(dir, base, toDir, toBase) })
+	})
+	return linkError("link", target, path, err)
 }
 
 // Chmod sets permission, setuid, setgid and sticky bits.
 func (l *Local) Chmod(path string, mode fs.FileMode) error {
 	defer l.changes.Add(1)
-	return os.Chmod(path, mode)
+	return in("chmod", path, true, func(dir int, base string) error { return chmodAt(dir, base, UnixMode(mode)) })
 }
 
 // Chown sets owner and group of what path leads to; -1 leaves one as it is.
 func (l *Local) Chown(path string, uid, gid int) error {
 	defer l.changes.Add(1)
-	return os.Chown(path, uid, gid)
+	return in("chown", path, true, func(dir int, base string) error { return chownAt(dir, base, uid, gid) })
 }
 
 // Lchown sets owner and group of path itself, be it a link.
 func (l *Local) Lchown(path string, uid, gid int) error {
 	defer l.changes.Add(1)
-	return os.Lchown(path, uid, gid)
+	return in("lchown", path, false, func(dir int, base string) error { return chownAt(dir, base, uid, gid) })
 }
 
 // Chtimes sets times to the nanosecond; a zero time is left as it is.
 func (l *Local) Chtimes(path string, atime, mtime time.Time) error {
 	defer l.changes.Add(1)
-	return os.Chtimes(path, atime, mtime)
+	return in("chtimes", path, true, func(dir int, base string) error { return chtimesAt(dir, base, atime, mtime) })
 }

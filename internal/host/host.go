@@ -37,7 +37,9 @@ type Host interface {
 	Changed()
 }
 
-// Files reads and changes the file system.
+// Files reads and changes the file system. What changes it follows a link of
+// another user only to what that user owns (else an *[UnsafeLinkError]), however
+// fast the link comes and goes; see reach.go.
 type Files interface {
 	// Stat follows links, Lstat does not.
 	Stat(path string) (Stat, error)
@@ -74,6 +76,8 @@ type Files interface {
 	Chown(path string, uid, gid int) error
 	Lchown(path string, uid, gid int) error
 	Chtimes(path string, atime, mtime time.Time) error
+	// OpenRoot opens a directory to work below it and nowhere else.
+	OpenRoot(dir string) (Root, error)
 }
 
 // WriteOptions are the attributes of a file that is written.

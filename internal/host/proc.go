@@ -43,7 +43,13 @@ func (l *Local) Run(ctx context.Context, c Cmd) (Output, error) {
 	if err != nil {
 		return Output{}, err
 	}
-	cmd.SysProcAttr.Setpgid = true
+	// Another account gets no part in this session: it could type into its
+	// terminal. A new session is a process group, too.
+	if c.User != nil && c.User.UID != os.Geteuid() {
+		cmd.SysProcAttr.Setsid = true
+	} else {
+		cmd.SysProcAttr.Setpgid = true
+	}
 	if !c.ReadOnly {
 		l.changes.Add(1)
 		defer l.changes.Add(1)

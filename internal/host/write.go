@@ -28,31 +28,31 @@ type tempFile struct {
 // as it was until the rename, and no temporary file is left on failure.
 func (l *Local) WriteFile(path string, content io.Reader, opts WriteOptions) error {
 	defer l.changes.Add(1)
-	if opts.FollowLinks {
+	if opts.FollowLinks && plain(path) {
 		p, err := resolveLink(path)
 		if err != nil {
 			return err
 		}
 		path = p
 	}
-	dir, base := filepath.Split(filepath.Clean(path))
-	if base == "" {
-		return &fs.PathError{Op: "write", Path: path, Err: syscall.EISDIR}
-	}
-	if dir == "" { // a name without a directory is in the working directory
-		dir = "."
-	}
-	root, err := os.OpenRoot(dir)
+	root, base, err := reach("open", path, opts.FollowLinks)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
+	if base == "." {
+		return &fs.PathError{Op: "write", Path: path, Err: syscall.EISDIR}
+	}
+	return l.writeIn(root, base, path, content, opts)
+}
 
+// writeIn replaces the content of base in root.
+func (l *Local) writeIn(root *os.Root, base, path string, content io.Reader, opts WriteOptions) error {
 	want, err := wanted(root, base, path, opts)
 	if err != nil {
 		return err
 	}
-	if opts.TmpDir != "" && filepath.Clean(opts.TmpDir) != filepath.Clean(dir) {
+	if opts.TmpDir != "" && filepath.Clean(opts.TmpDir) != filepath.Clean(filepath.Dir(path)) {
 		return l.writeVia(root, base, content, want, opts)
 	}
 	t, err := l.stage(root, content, want, opts.Sync)
@@ -66,7 +66,7 @@ func (l *Local) WriteFile(path string, content io.Reader, opts WriteOptions) err
 // is another file system the staged file is copied beside the target first, so
 // that the last step is still one rename.
 func (l *Local) writeVia(root *os.Root, base string, content io.Reader, want attrs, opts WriteOptions) error {
-	tmp, err := os.OpenRoot(opts.TmpDir)
+	tmp, _, err := reach("open", opts.TmpDir+"/.brine", false)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (l *Local) writeVia(root *os.Root, base string, content io.Reader, want att
 		return err
 	}
 	defer l.discard(t) // its name is free again after the rename
-	err = os.Rename(filepath.Join(tmp.Name(), t.name), filepath.Join(root.Name(), base))
+	err = renameBetween(tmp, t.name, root, base)
 	if !errors.Is(err, syscall.EXDEV) {
 		return err
 	}
@@ -93,6 +93,22 @@ func (l *Local) writeVia(root *os.Root, base string, content io.Reader, want att
 		return err
 	}
 	return l.commit(c, base)
+}
+
+// renameBetween moves a name of one directory to another.
+func renameBetween(from *os.Root, name string, to *os.Root, base string) error {
+	a, err := from.Open(".")
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	b, err := to.Open(".")
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	return linkError("rename", filepath.Join(from.Name(), name), filepath.Join(to.Name(), base),
+		renameAt(int(a.Fd()), name, int(b.Fd()), base))
 }
 
 // attrs are the mode and owner that a written file gets.

@@ -22,7 +22,7 @@ func FunOf(name string) value.Value {
 func ArgsOf(t *fun.Table, job fun.Job) *value.List {
 	calls := job.Compound()
 	if calls == nil {
-		return redact.Args(t.Spec(fun.Exec, job.Fun).ArgNames(), job.Args.Pos, job.Args.Kw)
+		return redact.Args(t.Spec(fun.Exec, job.Fun).ArgNames(), job.Args.Pos, job.Args.Kw, t.Spec(fun.Exec, job.Fun).SecretArgs()...)
 	}
 	l := value.NewList()
 	for _, call := range calls {
@@ -35,7 +35,7 @@ func ArgsOf(t *fun.Table, job fun.Job) *value.List {
 func LeftOutOf(t *fun.Table, job fun.Job) []string {
 	calls := job.Compound()
 	if calls == nil {
-		return redact.LeftOut(t.Spec(fun.Exec, job.Fun).ArgNames(), job.Args.Pos, job.Args.Kw)
+		return redact.LeftOut(t.Spec(fun.Exec, job.Fun).ArgNames(), job.Args.Pos, job.Args.Kw, t.Spec(fun.Exec, job.Fun).SecretArgs()...)
 	}
 	var out []string
 	for _, call := range calls {

@@ -221,6 +221,8 @@ func FileOf(r Record) *os.File {
 		return r.file
 	case *logRecord:
 		return FileOf(r.Record)
+	case interface{ Unwrap() Record }:
+		return FileOf(r.Unwrap())
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,8 +63,9 @@ func (j *job) ext(ctx context.Context, name string, pillar *value.Map, a extArgs
 }
 
 // onDemand adds what was asked for to the configured external pillars, if
-// on_demand_ext_pillar allows it; else it warns and leaves it out.
-func (j *job) onDemand(configured, ext value.Value) value.Value {
+// on_demand_ext_pillar allows it; else it warns and leaves it out. A target gets
+// none of those here: their arguments are programs and paths of the controller.
+func (j *job) onDemand(configured, ext value.Value, foreign bool) value.Value {
 	m, ok := ext.(*value.Map)
 	if !ok {
 		j.warn(source.Pos{}, "On-demand pillar %s is not formatted as a dictionary", value.Str(ext))
@@ -75,6 +77,10 @@ func (j *job) onDemand(configured, ext value.Value) value.Value {
 		l := j.opts.List("on_demand_ext_pillar")
 		for i := range l.Len() {
 			allowed = allowed || value.Str(l.Items[i]) == name
+		}
+		if foreign && slices.Contains(extNames[:], name) {
+			j.warn(source.Pos{}, "ext_pillar %s is not served to a target on demand: it would name a program or path of this controller", name)
+			return configured
 		}
 		if !allowed {
 			bad = append(bad, name)
@@ -165,7 +171,10 @@ func (j *job) extCommand(ctx context.Context, a extArgs, name string, parse func
 	if !ok || cmd == "" {
 		return nil, fmt.Errorf("%s needs a command", name)
 	}
-	cmd = strings.ReplaceAll(cmd, "%s", j.env.ID)
+	cmd, err := withID(cmd, j.env.ID)
+	if err != nil {
+		return nil, err
+	}
 	out, err := j.env.Host.Run(ctx, host.Cmd{Argv: []string{"/bin/sh", "-c", cmd}, Timeout: extTimeout})
 	if err != nil {
 		return nil, fmt.Errorf("run %q: %w", cmd, err)
@@ -193,6 +202,23 @@ func (j *job) extCommand(ctx context.Context, a extArgs, name string, parse func
 		j.warn(source.Pos{}, "ext_pillar %s: %q failed%s", name, cmd, note)
 	}
 	return m, nil
+}
+
+// withID puts an id where a command has %s: as it is where no shell makes
+// anything of it, else in quotes. It is an error where the command has quotes of
+// its own around it, or might have.
+func withID(cmd, id string) (string, error) {
+	if !strings.Contains(cmd, "%s") {
+		return cmd, nil
+	}
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:@%+,/="
+	if strings.Trim(id, plain) == "" && !strings.HasPrefix(id, "-") {
+		return strings.ReplaceAll(cmd, "%s", id), nil
+	}
+	if strings.ContainsAny(cmd, "'\"`\\$<(") || strings.HasPrefix(id, "-") || strings.ContainsRune(id, 0) {
+		return "", fmt.Errorf("the id %q has characters that are special to a shell, it is not put into %q", id, cmd)
+	}
+	return strings.ReplaceAll(cmd, "%s", "'"+strings.ReplaceAll(id, "'", `'\''`)+"'"), nil
 }
 
 func firstLine(s string) string {

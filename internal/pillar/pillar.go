@@ -98,6 +98,7 @@ type job struct {
 	pillarenv string // "" is all
 	otherEnv  bool   // pillarenv is not that of the configuration
 	override  *value.Map
+	late      *value.Map // an override that is merged when all is decrypted
 	strategy  value.Strategy
 	renderer  string
 	lists     bool // merge lists
@@ -140,6 +141,13 @@ func (c *Compiler) newJob(req fun.PillarRequest, base value.Mapping) *job {
 			j.pillarenv = j.saltenv
 		}
 	}
+	if req.Foreign && pillarenv != "" && !slices.Contains(req.Named, j.pillarenv) {
+		j.pillarenv = pillarenv
+	}
+	if req.Foreign && render.Encrypted(req.Override) {
+		// It is the target's own text: the keys here are not for that.
+		j.override, j.late = nil, req.Override
+	}
 	j.otherEnv = j.pillarenv != pillarenv
 	opts.Set("saltenv", textOrNil(j.saltenv))
 	opts.Set("pillarenv", textOrNil(j.pillarenv))
@@ -154,7 +162,7 @@ func (c *Compiler) newJob(req fun.PillarRequest, base value.Mapping) *job {
 		e.PillarOverride = nil
 		e.Up = noPillar{c.env.Up}
 		if req.Grains != nil {
-			e.Grains = req.Grains
+			e.Subject = req.Grains
 		}
 	})
 	j.engine = render.New(j.env, c.files).NameAbsolute().Share(c.shared)
@@ -214,7 +222,7 @@ func (c *Compiler) render(ctx context.Context, req fun.PillarRequest, base value
 	j := c.newJob(req, base)
 	ext := j.opts.At("ext_pillar")
 	if req.Ext != nil {
-		ext = j.onDemand(ext, req.Ext)
+		ext = j.onDemand(ext, req.Ext, req.Foreign)
 	}
 	// Salt lists the faults of the top file last.
 	top := j.top(ctx)
@@ -253,6 +261,10 @@ func (c *Compiler) render(ctx context.Context, req fun.PillarRequest, base value
 		}
 		pillar.Set(ErrorsKey, all)
 	}
+	if j.late.Len() > 0 {
+		pillar = j.merge(pillar, j.late)
+	}
+	c.env.Secrets.AddPillar(pillar)
 	return pillar, nil
 }
 
@@ -272,7 +284,7 @@ func (j *job) keeps(base value.Mapping) bool {
 func (j *job) masterOpts() *value.Map {
 	m := value.Clone(j.opts).(*value.Map)
 	m.Delete("grains")
-	if v, ok := j.env.Grains.Get("saltversion"); ok {
+	if v, ok := j.env.SubjectGrains().Get("saltversion"); ok {
 		m.Set("saltversion", v)
 	}
 	return m

@@ -56,7 +56,7 @@ func (j *job) stackConfigs(pillar *value.Map, a extArgs) ([]string, error) {
 		case what == "pillar":
 			data = pillar
 		case what == "grains":
-			data = j.env.Grains
+			data = j.env.SubjectGrains()
 		case what == "opts":
 			data = j.opts
 		default:
@@ -163,7 +163,7 @@ func (s *stackRun) template(ctx context.Context, path string, stack *value.Map) 
 		Path: fi.Path, Abs: fi.Abs, Name: fi.Abs, Text: text, Pillar: s.pillar,
 		Vars: value.MapOf(
 			"stack", stack, "minion_id", s.j.env.ID, "ymlpath", fi.Abs,
-			"__opts__", s.j.opts, "__grains__", s.j.env.Grains, "__salt__", s.engine.Salt(),
+			"__opts__", s.j.opts, "__grains__", s.j.env.SubjectGrains(), "__salt__", s.engine.Salt(),
 			"__stack__", value.MapOf("traverse", &jinja.Callable{Name: "traverse_dict_and_list", Fn: traverse}, "cfg_path", s.cfg),
 		),
 	})

@@ -342,7 +342,7 @@ func (j *job) confirm(t *topTarget) bool {
 func (j *job) minion() target.Minion {
 	return target.Minion{
 		ID:     j.env.ID,
-		Grains: func() value.Mapping { return j.env.Grains },
+		Grains: func() value.Mapping { return j.env.SubjectGrains() },
 		Pillar: func() value.Mapping { return j.env.Pillar },
 	}
 }

@@ -5,6 +5,7 @@ package redact
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"brine/internal/value"
@@ -91,6 +92,16 @@ func hideIn(v value.Value) (value.Value, bool) {
 	return v, false
 }
 
+// hider is hide that counts further names as those of secrets.
+func hider(secret []string) func(string, value.Value) (value.Value, bool) {
+	return func(name string, v value.Value) (value.Value, bool) {
+		if !isSecret(name) && slices.Contains(secret, name) {
+			name = "secret"
+		}
+		return hide(name, v)
+	}
+}
+
 // nameAt is the name of a positional argument, "" where it is not known.
 func nameAt(names []string, i int) string {
 	if i >= len(names) {
@@ -101,8 +112,9 @@ func nameAt(names []string, i int) string {
 
 // LeftOut names the arguments of a call that [Args] leaves out or hides; names
 // are those of the positional ones, as far as they are known.
-func LeftOut(names []string, pos []value.Value, kw *value.Map) []string {
+func LeftOut(names []string, pos []value.Value, kw *value.Map, secret ...string) []string {
 	var out []string
+	hide := hider(secret)
 	for i, v := range pos {
 		name := nameAt(names, i)
 		if _, hidden := hide(name, v); hidden {
@@ -128,9 +140,11 @@ func LeftOut(names []string, pos []value.Value, kw *value.Map) []string {
 // ones and, last, the keyword arguments as Salt writes them, a dict with
 // __kwarg__. The pillar that was handed over is left out, since it may hold
 // secrets; [Hidden] replaces other secrets. names are those of the positional
-// arguments, as far as they are known.
-func Args(names []string, pos []value.Value, kw *value.Map) *value.List {
+// arguments, as far as they are known; secret are names of arguments whose row
+// says that they hold secrets.
+func Args(names []string, pos []value.Value, kw *value.Map, secret ...string) *value.List {
 	l := value.NewList()
+	hide := hider(secret)
 	for i, v := range pos {
 		v, _ = hide(nameAt(names, i), v)
 		l.Append(v)

@@ -14,7 +14,7 @@ import (
 func (e *Engine) vars(in *Input) *value.Map {
 	m := value.NewMap(24)
 	m.Set("salt", e.salt)
-	m.Set("grains", mapping(e.env.Grains))
+	m.Set("grains", mapping(e.env.SubjectGrains()))
 	m.Set("opts", e.env.Opts)
 	pillar := in.Pillar
 	if pillar == nil {

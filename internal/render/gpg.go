@@ -27,6 +27,9 @@ const gpgTimeout = time.Minute
 // maxPlainText bounds what a block may become, in bytes.
 const maxPlainText = MaxText
 
+// maxSecretLines is of how many lines a decrypted text is a secret as a whole.
+const maxSecretLines = 4
+
 // gpgStage decrypts the PGP messages in text, or anywhere in data, with the
 // program gpg and the keys in gpg_keydir. A message that cannot be decrypted
 // stays as it is, with a warning, or is an error where
@@ -91,10 +94,50 @@ func (e *Engine) gpgHint(err error) string {
 	return "the keys are looked for in " + e.gpgKeyDir() + " (option gpg_keydir)"
 }
 
+// Encrypted reports whether there is a PGP message anywhere in v.
+func Encrypted(v value.Value) bool { return encrypted(v, 0) }
+
+func encrypted(v value.Value, depth int) bool {
+	if depth > maxDataDepth {
+		return true // nothing searches deeper
+	}
+	switch v := v.(type) {
+	case string:
+		return strings.Contains(v, pgpBegin)
+	case value.Bytes:
+		return strings.Contains(string(v), pgpBegin)
+	case *value.List:
+		for _, x := range v.Items {
+			if encrypted(x, depth+1) {
+				return true
+			}
+		}
+	case value.Tuple:
+		for _, x := range v {
+			if encrypted(x, depth+1) {
+				return true
+			}
+		}
+	case *value.Map:
+		for k, x := range v.All() {
+			if encrypted(k, depth+1) || encrypted(x, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // gpgKeyDir returns the directory of the keys: gpg_keydir, or gpgkeys beside
 // the configuration.
 func (e *Engine) gpgKeyDir() string {
-	for _, from := range []value.Mapping{e.env.Opts, e.env.Grains} {
+	// Grains only where they are this machine's own: a target must not choose the
+	// keys, nor what gpg reads beside them.
+	sources := []value.Mapping{e.env.Opts}
+	if e.env.Subject == nil {
+		sources = append(sources, e.env.Grains)
+	}
+	for _, from := range sources {
 		if from == nil {
 			continue
 		}
@@ -226,6 +269,11 @@ func (e *Engine) decryptBlock(ctx context.Context, block string) (string, error)
 		// Neither the message nor what it stands for is logged.
 		e.env.Log().Warn("a PGP message could not be decrypted", "keydir", e.gpgKeyDir(), "gpg", err.Error())
 		return block, nil
+	}
+	// A text of many lines is a whole file, most of which is no secret: its keys
+	// tell what is.
+	if plain := string(out.Stdout); strings.Count(plain, "\n") <= maxSecretLines || strings.HasPrefix(plain, "-----BEGIN ") {
+		e.env.Secrets.Add(plain)
 	}
 	e.mu.Lock()
 	e.plain[key] = string(out.Stdout)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"path"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"brine/internal/roster"
 	"brine/internal/target"
+	"brine/internal/testkit/memtest"
 	"brine/internal/value"
 	"brine/internal/yamlsalt"
 )
@@ -398,7 +400,14 @@ func FuzzRoster(f *testing.F) {
 	for _, s := range []string{flat, ini, "Host a b\n  User x\n", "[]:", "'-'", "x[1:5:9223372036854775807]", "all: {hosts: {a: {}}}", "[a:children]\na", "x[a:z]", "a: {sudo: 1}"} {
 		f.Add(s)
 	}
+	debug.SetMemoryLimit(512 << 20)
 	f.Fuzz(func(t *testing.T, s string) {
+		stop, peak := memtest.Watch()
+		defer func() {
+			if stop(); *peak > int64(4096*len(s))+64<<20 {
+				t.Errorf("%d bytes of memory for %d", *peak, len(s))
+			}
+		}()
 		m := files{"/r": s, "/d/a": s}
 		for _, src := range []roster.Source{{Kind: "flat", Path: "/r"}, {Kind: "dir", Path: "/d"}, {Kind: "ansible", Path: "/r"}, {Kind: "sshconfig", Path: "/r"}} {
 			if src.Kind == "sshconfig" && strings.Contains(strings.ToLower(s), "include") {

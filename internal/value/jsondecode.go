@@ -54,10 +54,41 @@ func DecodeJSON(r io.Reader) (Value, error) {
 // *[JSONError]; it returns a *[PyError] for a document that is too deep or too
 // large.
 func ParseJSON(s string) (Value, error) {
+	v, _, err := ParseJSONWithin(s, math.MaxInt64)
+	return v, err
+}
+
+// What the parts of a document cost in memory, about, in bytes: a document of
+// empty lists takes fifty times its own size.
+const (
+	costValue = 32
+	costList  = 64
+	costMap   = 160
+	costEntry = 96
+)
+
+// ParseJSONWithin is ParseJSON for a document of somebody who may lie: one that
+// would take more than limit bytes of memory is an error. It returns about how
+// many it takes.
+func ParseJSONWithin(s string, limit int64) (v Value, cost int64, err error) {
+	d := jsonReader{s: s, limit: limit, cost: int64(len(s))}
+	v, err = d.document()
+	return v, d.cost, err
+}
+
+// spend counts n bytes of memory.
+func (d *jsonReader) spend(n int) error {
+	if d.cost += int64(n); d.cost > d.limit {
+		return Raise("MemoryError", "JSON document that takes more than %d bytes of memory", d.limit)
+	}
+	return nil
+}
+
+func (d *jsonReader) document() (Value, error) {
+	s := d.s
 	if len(s) > MaxJSONSize {
 		return nil, Raise("MemoryError", "JSON document of more than %d bytes", MaxJSONSize)
 	}
-	d := jsonReader{s: s}
 	if strings.HasPrefix(s, "\ufeff") {
 		return nil, d.fault("Unexpected UTF-8 BOM (decode using utf-8-sig)", 0)
 	}
@@ -74,8 +105,10 @@ func ParseJSON(s string) (Value, error) {
 }
 
 type jsonReader struct {
-	s string
-	i int
+	s     string
+	i     int
+	limit int64
+	cost  int64
 }
 
 func (d *jsonReader) fault(msg string, at int) error {
@@ -108,6 +141,9 @@ func (d *jsonReader) value(depth int) (Value, error) {
 	if d.i >= len(d.s) {
 		return nil, d.fault("Expecting value", d.i)
 	}
+	if err := d.spend(costValue); err != nil {
+		return nil, err
+	}
 	switch c := d.s[d.i]; c {
 	case '"':
 		return d.text()
@@ -139,6 +175,9 @@ func (d *jsonReader) value(depth int) (Value, error) {
 
 func (d *jsonReader) object(depth int) (Value, error) {
 	d.i++
+	if err := d.spend(costMap); err != nil {
+		return nil, err
+	}
 	m := &Map{}
 	d.blanks()
 	if d.i < len(d.s) && d.s[d.i] == '}' {
@@ -163,6 +202,9 @@ func (d *jsonReader) object(depth int) (Value, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := d.spend(costEntry); err != nil {
+			return nil, err
+		}
 		m.Set(k, v)
 		d.blanks()
 		if d.i < len(d.s) && d.s[d.i] == '}' {
@@ -179,6 +221,9 @@ func (d *jsonReader) object(depth int) (Value, error) {
 
 func (d *jsonReader) array(depth int) (Value, error) {
 	d.i++
+	if err := d.spend(costList); err != nil {
+		return nil, err
+	}
 	l := &List{}
 	d.blanks()
 	if d.i < len(d.s) && d.s[d.i] == ']' {

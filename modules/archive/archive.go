@@ -43,7 +43,7 @@ func list(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, fun.Errorf("Unable to guess archive format, please pass an 'archive_format' argument.")
 	}
 	strip := c.Int("strip_components")
-	l, err := List(ctx, c.Env.Host, p, format, int(strip))
+	l, err := List(ctx, c.Env.Host, p, format, LimitsOf(c.Env.Opts), int(strip))
 	if err != nil {
 		if errors.Is(err, ErrFormat) {
 			return fun.Result{}, fun.Errorf("%s", Unlisted(name, p, format))
@@ -73,10 +73,15 @@ func unreadable(err error) error {
 // run runs a program and returns its output, stderr included, by lines, and
 // its status.
 func run(ctx context.Context, c *fun.Call, argv []string, dir string) ([]string, int, error) {
+	return runWith(ctx, c, argv, dir, nil)
+}
+
+// runWith is run with an environment; nil is the host's.
+func runWith(ctx context.Context, c *fun.Call, argv []string, dir string, env []string) ([]string, int, error) {
 	if _, err := c.Env.Host.LookPath(argv[0], ""); err != nil {
 		return nil, 0, fun.Errorf("Unable to run command '%s': no program %s is there", strings.Join(argv, " "), argv[0])
 	}
-	cmd := host.Cmd{Argv: argv, Dir: dir, Merge: true}
+	cmd := host.Cmd{Argv: argv, Dir: dir, Merge: true, Env: env}
 	if u := c.Str("runas"); u != "" {
 		a, err := c.Env.Host.LookupUser(u)
 		if err != nil {
@@ -139,7 +144,7 @@ func unzip(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err := c.Env.Host.MkdirAll(dest, 0o755); err != nil {
 		return fun.Result{}, fun.Errorf("%s", host.OSError(err))
 	}
-	names, err := Extract(ctx, c.Env.Host, c.Str("zip_file"), "zip", dest, c.Bool("extract_perms"))
+	names, err := Extract(ctx, c.Env.Host, c.Str("zip_file"), "zip", dest, LimitsOf(c.Env.Opts), c.Bool("extract_perms"))
 	if err != nil {
 		return fun.Result{}, unreadable(err)
 	}

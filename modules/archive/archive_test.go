@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -16,8 +17,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"brine/internal/host"
+	"brine/internal/testkit/archivetest"
+	"brine/internal/testkit/memtest"
 	"brine/modules/archive"
 )
+
+// bounds are those that hold unless the configuration says otherwise.
+var bounds = archive.LimitsOf(nil)
 
 // tarOf packs headers; the content of a file is its name.
 func tarOf(t *testing.T, headers ...tar.Header) string {
@@ -102,7 +108,7 @@ func TestListAndExtract(t *testing.T) {
 			f.PutFile("/a", tt.text, 0o644)
 			f.PutDir("/out", 0o755)
 			ctx := context.Background()
-			l, err := archive.List(ctx, f, "/a", tt.format, 0)
+			l, err := archive.List(ctx, f, "/a", tt.format, bounds, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -113,10 +119,10 @@ func TestListAndExtract(t *testing.T) {
 			if d := cmp.Diff(want, l); d != "" {
 				t.Error(d)
 			}
-			if l, err = archive.List(ctx, f, "/a", tt.format, 1); err != nil || cmp.Diff([]string{"one"}, l.TopFiles) != "" {
+			if l, err = archive.List(ctx, f, "/a", tt.format, bounds, 1); err != nil || cmp.Diff([]string{"one"}, l.TopFiles) != "" {
 				t.Errorf("stripped: %+v, %v", l, err)
 			}
-			if _, err := archive.Extract(ctx, f, "/a", tt.format, "/out", true); err != nil {
+			if _, err := archive.Extract(ctx, f, "/a", tt.format, "/out", bounds, true); err != nil {
 				t.Fatal(err)
 			}
 			if got := f.Text("/out/pk/inner/two"); got != "pk/inner/two" {
@@ -158,7 +164,7 @@ func TestHostile(t *testing.T) {
 			f.PutFile("/a", tarOf(t, headers...), 0o644)
 			f.PutFile("/secret", "secret", 0o600)
 			f.PutDir("/out", 0o755)
-			_, err := archive.Extract(context.Background(), f, "/a", "tar", "/out", true)
+			_, err := archive.Extract(context.Background(), f, "/a", "tar", "/out", bounds, true)
 			if err == nil {
 				t.Error("no error")
 			}
@@ -182,7 +188,7 @@ func TestNoArchive(t *testing.T) {
 	f.PutFile("/gz", "\x1f\x8bnot really", 0o644)
 	for _, p := range []string{"/empty", "/text", "/gz"} {
 		for _, format := range []string{"tar", "zip"} {
-			if _, err := archive.List(context.Background(), f, p, format, 0); err == nil {
+			if _, err := archive.List(context.Background(), f, p, format, bounds, 0); err == nil {
 				t.Errorf("%s as %s: no error", p, format)
 			}
 		}
@@ -201,11 +207,27 @@ func TestGuess(t *testing.T) {
 func FuzzExtract(f *testing.F) {
 	f.Add([]byte("x"), "tar")
 	f.Add([]byte("PK\x03\x04"), "zip")
+	hostile := []archivetest.Entry{archivetest.Link("l", "/"), archivetest.File("l/x"), archivetest.File("../x"), archivetest.Dir("d"), archivetest.Link("d", "..")}
+	f.Add(archivetest.Tar(f, hostile...), "tar")
+	f.Add(archivetest.Zip(f, hostile...), "zip")
+	f.Add(archivetest.TarGz(f, archivetest.Entry{Name: "z", Zero: 4 << 20}), "tar")
+	debug.SetMemoryLimit(512 << 20)
+	small := archive.Limits{Bytes: 1 << 20, Members: 1000}
 	f.Fuzz(func(t *testing.T, text []byte, format string) {
 		h := host.NewFake()
 		h.PutFile("/a", string(text), 0o644)
 		h.PutDir("/out", 0o755)
-		_, _ = archive.Extract(context.Background(), h, "/a", format, "/out", true)
+		peak := memtest.Peak(func() {
+			_, _ = archive.Extract(context.Background(), h, "/a", format, "/out", small, true)
+		})
+		if peak > 64<<20 {
+			t.Errorf("%d bytes of memory for an archive of %d", peak, len(text))
+		}
+		for _, w := range h.Writes() {
+			if p := strings.Fields(w); len(p) > 1 && p[1] != "/out" && !strings.HasPrefix(p[1], "/out/") {
+				t.Errorf("outside: %s", w)
+			}
+		}
 	})
 }
 
@@ -230,18 +252,18 @@ func TestByProgram(t *testing.T) {
 	f.OnCommand("lzip -dc /a.lz", host.Output{Stdout: []byte(plain)})
 	ctx := context.Background()
 	want := []string{"pk/one"}
-	l, err := archive.List(ctx, f, "/a.txz", "tar", 0)
+	l, err := archive.List(ctx, f, "/a.txz", "tar", bounds, 0)
 	if err != nil || !slices.Equal(l.Files, want) {
 		t.Fatalf("xz: %+v, %v", l, err)
 	}
-	if names, err := archive.Extract(ctx, f, "/a.txz", "tar", "/out", true); err != nil || !slices.Equal(names, []string{"pk", "pk/one"}) || f.Text("/out/pk/one") != "pk/one" {
+	if names, err := archive.Extract(ctx, f, "/a.txz", "tar", "/out", bounds, true); err != nil || !slices.Equal(names, []string{"pk", "pk/one"}) || f.Text("/out/pk/one") != "pk/one" {
 		t.Errorf("xz: unpacked %v, %v", names, err)
 	}
-	if l, err = archive.List(ctx, f, "/a.lz", "tar", 0, "lzip", "-dc"); err != nil || !slices.Equal(l.Files, want) {
+	if l, err = archive.List(ctx, f, "/a.lz", "tar", bounds, 0, "lzip", "-dc"); err != nil || !slices.Equal(l.Files, want) {
 		t.Errorf("lzip: %+v, %v", l, err)
 	}
 	for _, p := range []string{"/a.lz", "/a.zst"} { // of unknown compression, and without the program
-		if _, err := archive.List(ctx, f, p, "tar", 0); !errors.Is(err, archive.ErrFormat) {
+		if _, err := archive.List(ctx, f, p, "tar", bounds, 0); !errors.Is(err, archive.ErrFormat) {
 			t.Errorf("%s: %v", p, err)
 		}
 	}
@@ -263,7 +285,7 @@ func TestNames(t *testing.T) {
 		{"/dot", 1, archive.Listing{Dirs: []string{"s/"}, Files: []string{"a", "s/b"}, Links: []string{}, TopDirs: []string{"s/"}, TopFiles: []string{"a"}}},
 		{"/bare", 0, archive.Listing{Dirs: []string{}, Files: []string{"pk/in/two", "pk/one"}, Links: []string{}}},
 	} {
-		got, err := archive.List(context.Background(), f, tt.path, "tar", tt.strip)
+		got, err := archive.List(context.Background(), f, tt.path, "tar", bounds, tt.strip)
 		if err != nil {
 			t.Fatal(err)
 		}

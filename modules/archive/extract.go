@@ -21,22 +21,49 @@ import (
 //
 // A member that would leave the directory, by .. or through a link, is an
 // error.
-func Extract(ctx context.Context, h host.Host, file, format, dir string, perms bool) ([]string, error) {
-	root, err := h.EvalSymlinks(dir)
+func Extract(ctx context.Context, h host.Host, file, format, dir string, limits Limits, perms bool) ([]string, error) {
+	at, err := h.EvalSymlinks(dir)
 	if err != nil {
 		return nil, err
 	}
-	x := &extraction{h: h, root: root, perms: perms, zip: format == "zip"}
-	err = Each(ctx, h, file, format, x.member)
+	root, err := h.OpenRoot(at)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	x := &extraction{h: h, root: root, at: at, perms: perms, zip: format == "zip"}
+	// Nothing is written before all names are known to be good.
+	if err := Each(ctx, h, file, format, limits, func(m Member, _ io.Reader) error { return m.check() }); err != nil {
+		return nil, err
+	}
+	err = Each(ctx, h, file, format, limits, x.member)
 	if err == nil {
 		err = x.finish()
 	}
 	return x.names, err
 }
 
+// Outside reports whether the name of a member leads out of the directory that
+// the archive is unpacked to.
+func Outside(name string) bool {
+	return strings.HasPrefix(name, "/") || strings.Contains("/"+name+"/", "/../") || strings.ContainsRune(name, 0)
+}
+
+// check returns an error for a member that is not unpacked.
+func (m *Member) check() error {
+	if Outside(m.Name) {
+		return fun.Errorf("the archive holds %q, which is not below the directory", m.Name)
+	}
+	if m.HardLink != "" && Outside(m.HardLink) {
+		return fun.Errorf("the archive holds %q, a link to %q, which is not below the directory", m.Name, m.HardLink)
+	}
+	return nil
+}
+
 type extraction struct {
 	h     host.Host
-	root  string
+	root  host.Root
+	at    string // the root's path, without links
 	perms bool
 	zip   bool
 	names []string
@@ -44,8 +71,8 @@ type extraction struct {
 }
 
 func (x *extraction) member(m Member, content io.Reader) error {
-	if strings.HasPrefix(m.Name, "/") || m.Name == ".." || strings.Contains("/"+m.Name+"/", "/../") {
-		return fun.Errorf("the archive holds %q, which is not below the directory", m.Name)
+	if err := m.check(); err != nil {
+		return err
 	}
 	name := strings.TrimSuffix(filepath.Clean(m.Name), "/")
 	if x.zip {
@@ -56,32 +83,35 @@ func (x *extraction) member(m Member, content io.Reader) error {
 	if name == "." {
 		return nil
 	}
-	to := filepath.Join(x.root, name)
-	if err := x.parent(to); err != nil {
+	to, err := x.place(name)
+	if err != nil {
 		return err
 	}
 	switch {
 	case m.IsDir():
-		m.Name = name
+		m.Name = to
 		x.dirs = append(x.dirs, m)
-		if st, err := x.h.Lstat(to); err == nil && st.Mode.IsDir() {
+		if st, err := x.root.Lstat(to); err == nil && st.Mode.IsDir() {
 			return nil
 		}
-		return x.h.Mkdir(to, 0o700|m.Mode.Perm())
+		return x.root.Mkdir(to, 0o700|m.Mode.Perm())
 	case m.Link != "":
 		if err := x.clear(to); err != nil {
 			return err
 		}
-		return x.h.Symlink(m.Link, to)
+		return x.root.Symlink(m.Link, to)
 	case m.HardLink != "":
-		from := filepath.Join(x.root, filepath.Clean("/"+m.HardLink))
-		if err := x.parent(from); err != nil {
+		from, err := x.place(strings.TrimSuffix(filepath.Clean(m.HardLink), "/"))
+		if err != nil {
 			return err
+		}
+		if from == to { // a name of itself
+			return nil
 		}
 		if err := x.clear(to); err != nil {
 			return err
 		}
-		return x.h.Link(from, to)
+		return x.root.Link(from, to)
 	case m.Mode&(fs.ModeDevice|fs.ModeNamedPipe|fs.ModeSocket) != 0:
 		return fun.Errorf("the archive holds %q, which is no regular file", name)
 	}
@@ -97,7 +127,7 @@ func (x *extraction) file(to string, m Member, content io.Reader) error {
 			opts.UID, opts.GID = &m.UID, &m.GID
 		}
 	}
-	if err := x.h.WriteFile(to, content, opts); err != nil {
+	if err := x.root.WriteFile(to, content, opts); err != nil {
 		return err
 	}
 	return x.times(to, m.Mtime)
@@ -107,68 +137,78 @@ func (x *extraction) times(to string, at time.Time) error {
 	if at.IsZero() || at.Unix() <= 0 {
 		return nil
 	}
-	return x.h.Chtimes(to, at, at)
+	return x.root.Chtimes(to, at, at)
 }
 
-// parent makes the directory above a path, and checks that it is in the root.
-func (x *extraction) parent(to string) error {
-	dir := filepath.Dir(to)
-	if err := x.inside(dir); err != nil {
-		return err
+// place makes the directory that name is in, and returns the name without links
+// in its directory.
+func (x *extraction) place(name string) (string, error) {
+	dir, err := x.inside(filepath.Join(x.at, filepath.Dir(name)))
+	if err != nil {
+		return "", err
 	}
-	if err := x.h.MkdirAll(dir, 0o755); err != nil {
-		return err
+	if dir != "." {
+		if err := x.root.MkdirAll(dir, 0o755); err != nil {
+			return "", err
+		}
 	}
-	return nil
+	return filepath.Join(dir, filepath.Base(name)), nil
 }
 
-// inside checks that links above a path do not lead out of the root.
-func (x *extraction) inside(dir string) error {
-	for d := dir; d != x.root && strings.HasPrefix(d, x.root); d = filepath.Dir(d) {
+// inside returns a directory, which need not be there, relative to the root and
+// with links resolved. It is an error where these lead out of the root. The root
+// would not go there either; this one says why.
+func (x *extraction) inside(dir string) (string, error) {
+	rest := ""
+	for d := dir; ; d = filepath.Dir(d) {
 		real, err := x.h.EvalSymlinks(d)
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) && d != x.at {
 			if st, lerr := x.h.Lstat(d); lerr == nil && st.Mode&fs.ModeSymlink != 0 {
-				return fun.Errorf("%s is a link to nowhere, the archive cannot be unpacked through it", d)
+				return "", fun.Errorf("%s is a link to nowhere, the archive cannot be unpacked through it", d)
 			}
+			rest = filepath.Join(filepath.Base(d), rest)
 			continue
 		}
 		if err != nil {
-			return err
+			return "", err
 		}
-		if real != x.root && !strings.HasPrefix(real, strings.TrimSuffix(x.root, "/")+"/") {
-			return fun.Errorf("%s is a link that leads out of %s, the archive cannot be unpacked through it", d, x.root)
+		rel, err := filepath.Rel(x.at, real)
+		if err != nil || !filepath.IsLocal(rel) {
+			return "", fun.Errorf("%s is a link that leads out of %s, the archive cannot be unpacked through it", d, x.at)
 		}
-		return nil
+		return filepath.Join(rel, rest), nil
 	}
-	return nil
 }
 
 // clear removes a file or link that a link replaces.
 func (x *extraction) clear(to string) error {
-	if _, err := x.h.Lstat(to); err != nil {
+	if _, err := x.root.Lstat(to); err != nil {
 		return nil //nolint:nilerr // there is nothing
 	}
-	return x.h.Remove(to)
+	return x.root.Remove(to)
 }
 
 // finish sets the modes and times of directories, the deepest first, when
 // nothing is written to them any more.
 func (x *extraction) finish() error {
 	for _, m := range slices.Backward(x.dirs) {
-
-		to := filepath.Join(x.root, m.Name)
+		// A later member may have put something else in its place.
+		if st, err := x.root.Lstat(m.Name); err != nil || !st.Mode.IsDir() {
+			continue
+		}
 		if x.perms {
-			if err := x.h.Chmod(to, m.Mode&(fs.ModePerm|fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky)); err != nil {
-				return err
-			}
 			if x.h.Geteuid() == 0 && m.UID >= 0 {
-				if err := x.h.Chown(to, m.UID, m.GID); err != nil {
+				if err := x.root.Lchown(m.Name, m.UID, m.GID); err != nil {
 					return err
 				}
 			}
+			// After the owner: a change of that takes setuid and setgid off.
+			if err := x.root.Chmod(m.Name, m.Mode&(fs.ModePerm|fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky)); err != nil {
+				return err
+			}
 		}
-		if err := x.times(to, m.Mtime); err != nil {
-			return fmt.Errorf("set the time of %s: %w", to, err)
+		if err := x.times(m.Name, m.Mtime); err != nil {
+			return fmt.Errorf("set the time of %s: %w", m.Name, err)
 		}
 	}
 	return nil

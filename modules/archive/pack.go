@@ -72,8 +72,14 @@ func cmdZip(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 func cmdUnzip(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	argv := []string{"unzip"}
+	var env []string
 	if p := c.Str("password"); p != "" {
-		argv = append(argv, "-P", p)
+		// Everybody can read the arguments of a program, its environment only the
+		// account that runs it.
+		if strings.ContainsAny(p, "\"\\\x00") {
+			return fun.Result{}, fun.Errorf("the password has a quote or backslash, which cannot be handed to unzip")
+		}
+		env = append(c.Env.Host.Environ(), `UNZIP=-P "`+p+`"`)
 	}
 	options, err := proc.Split(c.Str("options"))
 	if err != nil {
@@ -83,7 +89,7 @@ func cmdUnzip(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if x := c.Strings("excludes"); len(x) > 0 {
 		argv = append(append(argv, "-x"), x...)
 	}
-	out, code, err := run(ctx, c, argv, "")
+	out, code, err := runWith(ctx, c, argv, "", env)
 	if err != nil {
 		return fun.Result{}, err
 	}

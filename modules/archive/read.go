@@ -23,9 +23,65 @@ import (
 
 // Limits of what is read.
 const (
-	maxMembers = 2_000_000
-	maxZip     = 1 << 30 // a zip is held in memory, since its directory is at its end
+	maxZip   = 1 << 30 // a zip is held in memory, since its directory is at its end
+	maxNames = 256 << 20
 )
+
+// Limits bound what an archive may hold, so that a small one does not fill the
+// machine.
+type Limits struct {
+	Bytes   int64 // decompressed
+	Members int
+}
+
+// LimitsOf returns the limits that the options archive_max_size and
+// archive_max_members set: 16 GiB and a million members unless they say
+// otherwise.
+func LimitsOf(opts *value.Map) Limits {
+	l := Limits{Bytes: 16 << 30, Members: 1_000_000}
+	if n, ok := fun.SizeOf(opts.At("archive_max_size")); ok && n > 0 {
+		l.Bytes = n
+	}
+	if n, ok := value.AsInt(opts.At("archive_max_members")); ok && n > 0 {
+		l.Members = int(n)
+	}
+	return l
+}
+
+// A budget is what may still be read of an archive.
+type budget struct {
+	Limits
+	bytes   int64
+	members int
+	names   int64
+}
+
+// member counts a member.
+func (b *budget) member(m *Member) error {
+	if b.members++; b.members > b.Members {
+		return fun.Errorf("the archive has more than %d members (archive_max_members)", b.Members)
+	}
+	if b.names += int64(len(m.Name) + len(m.Link) + len(m.HardLink)); b.names > maxNames {
+		return fun.Errorf("the names in the archive have more than %d bytes", maxNames)
+	}
+	return nil
+}
+
+// reader counts what is read of r.
+func (b *budget) reader(r io.Reader) io.Reader { return &counted{r, b} }
+
+type counted struct {
+	r io.Reader
+	b *budget
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if c.b.bytes += int64(n); c.b.bytes > c.b.Bytes {
+		return n, fun.Errorf("the archive holds more than %d bytes (archive_max_size)", c.b.Bytes)
+	}
+	return n, err
+}
 
 // A Member is one entry of an archive.
 type Member struct {
@@ -63,20 +119,20 @@ func Guess(name string) string {
 
 // Each calls visit for each member of an archive in order, with its content.
 // A tar archive may be compressed by gzip or bzip2, or by xz, lzma or zstd where
-// that program is there.
-func Each(ctx context.Context, h host.Host, file, format string, visit func(Member, io.Reader) error) error {
+// that program is there. An archive that holds more than the limits is an error.
+func Each(ctx context.Context, h host.Host, file, format string, limits Limits, visit func(Member, io.Reader) error) error {
 	f, err := h.Open(file)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	if format == "zip" {
-		return eachZip(ctx, f, visit)
+		return eachZip(ctx, f, limits, visit)
 	}
-	return eachTar(ctx, h, f, visit)
+	return eachTar(ctx, h, f, limits, visit)
 }
 
-func eachTar(ctx context.Context, h host.Host, f io.Reader, visit func(Member, io.Reader) error) error {
+func eachTar(ctx context.Context, h host.Host, f io.Reader, limits Limits, visit func(Member, io.Reader) error) error {
 	if p, ok := f.(*pipe); ok {
 		defer func() { _ = p.Close() }() // the program's fault is that of the last read
 	}
@@ -85,7 +141,8 @@ func eachTar(ctx context.Context, h host.Host, f io.Reader, visit func(Member, i
 		return err
 	}
 	defer r.Close()
-	t := tar.NewReader(r)
+	left := &budget{Limits: limits}
+	t := tar.NewReader(left.reader(r))
 	for n := 0; ; n++ {
 		h, err := t.Next()
 		if errors.Is(err, io.EOF) {
@@ -93,6 +150,9 @@ func eachTar(ctx context.Context, h host.Host, f io.Reader, visit func(Member, i
 				return ErrFormat
 			}
 			return nil
+		}
+		if _, full := errors.AsType[*fun.CommandError](err); full {
+			return err
 		}
 		if err != nil {
 			if n == 0 {
@@ -103,9 +163,6 @@ func eachTar(ctx context.Context, h host.Host, f io.Reader, visit func(Member, i
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if n >= maxMembers {
-			return fmt.Errorf("the archive has more than %d members", maxMembers)
-		}
 		m := Member{Name: h.Name, Mode: h.FileInfo().Mode(), UID: h.Uid, GID: h.Gid, Mtime: h.ModTime}
 		switch h.Typeflag {
 		case tar.TypeSymlink:
@@ -114,6 +171,9 @@ func eachTar(ctx context.Context, h host.Host, f io.Reader, visit func(Member, i
 			m.HardLink = h.Linkname
 		case tar.TypeXGlobalHeader:
 			continue
+		}
+		if err := left.member(&m); err != nil {
+			return err
 		}
 		if err := visit(m, t); err != nil {
 			return err
@@ -182,7 +242,7 @@ func piped(ctx context.Context, h host.Host, f io.Reader, argv ...string) (io.Re
 	return p, nil
 }
 
-func eachZip(ctx context.Context, f io.Reader, visit func(Member, io.Reader) error) error {
+func eachZip(ctx context.Context, f io.Reader, limits Limits, visit func(Member, io.Reader) error) error {
 	b, err := io.ReadAll(io.LimitReader(f, maxZip+1))
 	if err != nil {
 		return err
@@ -190,10 +250,15 @@ func eachZip(ctx context.Context, f io.Reader, visit func(Member, io.Reader) err
 	if len(b) > maxZip {
 		return fmt.Errorf("the archive is larger than %d bytes", maxZip)
 	}
+	// Before the directory is read: what it says of its own size may be wrong.
+	if n := bytes.Count(b, []byte("PK\x01\x02")); n > limits.Members {
+		return fun.Errorf("the archive has more than %d members (archive_max_members)", limits.Members)
+	}
 	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		return ErrFormat
 	}
+	left := &budget{Limits: limits}
 	for _, zf := range z.File {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -217,7 +282,9 @@ func eachZip(ctx context.Context, f io.Reader, visit func(Member, io.Reader) err
 			}
 			m.Link = string(target)
 		}
-		err = visit(m, r)
+		if err = left.member(&m); err == nil {
+			err = visit(m, left.reader(r))
+		}
 		r.Close()
 		if err != nil {
 			return err
@@ -231,6 +298,9 @@ func eachZip(ctx context.Context, f io.Reader, visit func(Member, io.Reader) err
 type Listing struct {
 	Dirs, Files, Links          []string
 	TopDirs, TopFiles, TopLinks []string
+	// Outside is the first name that leads out of where the archive would be
+	// unpacked; "": there is none.
+	Outside string
 }
 
 // Unlisted is what Salt says of an archive that cannot be listed: name is what
@@ -252,9 +322,13 @@ func Unlisted(name, cached, format string) string {
 // it.
 //
 // Salt: salt/modules/archive.py list_.
-func List(ctx context.Context, h host.Host, file, format string, strip int, decompress ...string) (*Listing, error) {
+func List(ctx context.Context, h host.Host, file, format string, limits Limits, strip int, decompress ...string) (*Listing, error) {
 	dirs, plain, links := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	outside := ""
 	visit := func(m Member, _ io.Reader) error {
+		if outside == "" && m.check() != nil {
+			outside = m.Name
+		}
 		switch {
 		case m.IsDir():
 			dirs[strings.TrimRight(m.Name, "/")+"/"] = true
@@ -268,14 +342,14 @@ func List(ctx context.Context, h host.Host, file, format string, strip int, deco
 		}
 		return nil
 	}
-	err := Each(ctx, h, file, format, visit)
+	err := Each(ctx, h, file, format, limits, visit)
 	if errors.Is(err, ErrFormat) && format == "tar" && len(decompress) > 0 {
-		err = eachPiped(ctx, h, file, decompress, visit)
+		err = eachPiped(ctx, h, file, decompress, limits, visit)
 	}
 	if err != nil {
 		return nil, err
 	}
-	l := &Listing{Dirs: stripped(dirs, strip), Files: stripped(plain, strip), Links: stripped(links, strip)}
+	l := &Listing{Dirs: stripped(dirs, strip), Files: stripped(plain, strip), Links: stripped(links, strip), Outside: outside}
 	top := func(all []string, slashes int) (tops []string) {
 		for _, n := range all {
 			if strings.Count(n, "/") == slashes {
@@ -293,12 +367,12 @@ func List(ctx context.Context, h host.Host, file, format string, strip int, deco
 }
 
 // eachPiped is Each of a tar archive that a command decompresses to its stdout.
-func eachPiped(ctx context.Context, h host.Host, file string, argv []string, visit func(Member, io.Reader) error) error {
+func eachPiped(ctx context.Context, h host.Host, file string, argv []string, limits Limits, visit func(Member, io.Reader) error) error {
 	r, err := piped(ctx, h, nil, append(slices.Clone(argv), file)...)
 	if err != nil {
 		return err
 	}
-	return eachTar(ctx, h, r, visit)
+	return eachTar(ctx, h, r, limits, visit)
 }
 
 // commonPrefix returns the text that all names, which are in order, begin with.

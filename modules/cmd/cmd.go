@@ -243,8 +243,10 @@ func handOver(ctx context.Context, h host.Host, path, user string) error {
 	if err != nil {
 		return fun.Errorf("User '%s' is not available", user)
 	}
-	for _, p := range []string{filepath.Dir(path), path} {
-		if err := h.Chown(p, a.UID, -1); err != nil {
+	// The file first: once the directory is the account's, it can put anything in
+	// the place of the file.
+	for _, p := range []string{path, filepath.Dir(path)} {
+		if err := h.Lchown(p, a.UID, -1); err != nil {
 			return fun.Errorf("Unable to hand the script to %s: %v", user, err)
 		}
 	}

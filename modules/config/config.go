@@ -65,7 +65,7 @@ func places(c *fun.Call) []place {
 	}
 	return []place{
 		{omit("omit_opts"), func() value.Mapping { return c.Env.Opts }},
-		{omit("omit_grains"), func() value.Mapping { return orEmpty(c.Env.Grains) }},
+		{omit("omit_grains"), func() value.Mapping { return orEmpty(c.Env.SubjectGrains()) }},
 		{omit("omit_pillar"), func() value.Mapping { return pillarOf(c) }},
 		{omit("omit_master"), func() value.Mapping { return masterOf(c) }},
 		{false, func() value.Mapping { return defaults() }},

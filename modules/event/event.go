@@ -88,7 +88,7 @@ func send(_ context.Context, c *fun.Call) (fun.Result, error) {
 		data.Set("environ", env)
 	}
 	if v, on := pick(c.Value("with_grains")); on {
-		data.Set("grains", selected(c.Env.Grains, v))
+		data.Set("grains", selected(c.Env.SubjectGrains(), v))
 	}
 	if v, on := pick(c.Value("with_pillar")); on {
 		data.Set("pillar", selected(c.Env.Pillar, v))

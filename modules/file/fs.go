@@ -34,6 +34,24 @@ type FS struct {
 	host.Host
 }
 
+// A BelowFS is an FS for work on all that a directory holds.
+type BelowFS struct {
+	FS
+	Done func() // lets go of the directory
+}
+
+// Below returns f for work on all that dir holds: what it gives away, changes
+// the mode of or removes there is reached through no link.
+func (f *FS) Below(dir string) (*BelowFS, error) {
+	h, done, err := host.Beneath(f.Host, dir)
+	if err != nil {
+		return nil, err
+	}
+	below := *f
+	below.Host = h
+	return &BelowFS{below, done}, nil
+}
+
 // because returns an error in Salt's words, which do not name the cause, and
 // tells the cause as a warning.
 func (f *FS) because(cause error, format string, args ...any) error {

@@ -51,7 +51,7 @@ func (f *FS) copyTree(from, to string) error {
 		}
 	}
 	if f.Geteuid() == 0 {
-		if err := f.Chown(to, st.UID, st.GID); err != nil {
+		if err := f.Lchown(to, st.UID, st.GID); err != nil {
 			return err
 		}
 	}
@@ -80,9 +80,14 @@ func (f *FS) copyDir(from, to string, p Perms) error {
 	if !ok {
 		gid = -1
 	}
+	below, err := f.Below(to)
+	if err != nil {
+		return err
+	}
+	defer below.Done()
 	return f.Walk(to, false, func(dir string, dirs, names []string) error {
 		for _, n := range append(append([]string(nil), dirs...), names...) {
-			if err := f.Lchown(filepath.Join(dir, n), uid, gid); err != nil && f.Geteuid() == 0 {
+			if err := below.Lchown(filepath.Join(dir, n), uid, gid); err != nil && f.Geteuid() == 0 {
 				return err
 			}
 		}

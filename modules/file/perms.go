@@ -135,7 +135,7 @@ func (f *FS) giveAway(name string, r *Return, p Perms, cur Stats, link bool) []s
 		return []string{fault}
 	}
 	chown := f.Chown
-	if link && !p.Follow {
+	if !p.Follow { // it may have become a link since it was looked at
 		chown = f.Lchown
 	}
 	if err := chown(name, uid, gid); err != nil {

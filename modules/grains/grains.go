@@ -19,7 +19,7 @@ func Module() fun.Module {
 
 // Get returns the grain at a path, and whether it is there.
 func Get(env *fun.Env, key value.Value, delim string) (value.Value, bool) {
-	return value.TraverseKey(env.Grains, key, delim)
+	return value.TraverseKey(env.SubjectGrains(), key, delim)
 }
 
 func getFn(_ context.Context, c *fun.Call) (fun.Result, error) {
@@ -69,8 +69,8 @@ func sanitized(name string, v value.Value) value.Value {
 
 func items(_ context.Context, c *fun.Call) (fun.Result, error) {
 	m := value.NewMap(128)
-	for _, k := range c.Env.Grains.Keys() {
-		v, _ := c.Env.Grains.Get(k)
+	for _, k := range c.Env.SubjectGrains().Keys() {
+		v, _ := c.Env.SubjectGrains().Get(k)
 		if name, ok := k.(string); ok && c.Bool("sanitize") {
 			v = sanitized(name, v)
 		}
@@ -100,7 +100,7 @@ func item(_ context.Context, c *fun.Call) (fun.Result, error) {
 
 func ls(_ context.Context, c *fun.Call) (fun.Result, error) {
 	names := make([]string, 0, 128)
-	for _, k := range c.Env.Grains.Keys() {
+	for _, k := range c.Env.SubjectGrains().Keys() {
 		names = append(names, value.Str(k))
 	}
 	slices.Sort(names)
@@ -108,6 +108,6 @@ func ls(_ context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func filterBy(_ context.Context, c *fun.Call) (fun.Result, error) {
-	v, err := value.FilterBy(c.Map("lookup_dict"), c.Env.Grains, c.Str("grain"), c.Value("merge"), c.Value("default"), c.Value("base"))
+	v, err := value.FilterBy(c.Map("lookup_dict"), c.Env.SubjectGrains(), c.Str("grain"), c.Value("merge"), c.Value("default"), c.Value("base"))
 	return fun.Result{Value: v}, err
 }

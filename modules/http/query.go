@@ -286,12 +286,29 @@ func client(c *fun.Call, opts *value.Map, u *url.URL) (*nethttp.Client, error) {
 	if timeout == 0 {
 		timeout = time.Hour
 	}
-	return &nethttp.Client{Transport: t, Timeout: timeout, CheckRedirect: func(_ *nethttp.Request, via []*nethttp.Request) error {
+	return &nethttp.Client{Transport: t, Timeout: timeout, CheckRedirect: func(req *nethttp.Request, via []*nethttp.Request) error {
 		if len(via) > maxRedirects {
 			return nethttp.ErrUseLastResponse
 		}
+		keepSecrets(req, via[0])
 		return nil
 	}}, nil
+}
+
+// keepSecrets takes the headers off a redirected request to another host, or
+// from https to http, that the call gave it: X-Vault-Token and the like are for
+// the first host.
+func keepSecrets(req, first *nethttp.Request) {
+	if req.URL.Host == first.URL.Host && (req.URL.Scheme == first.URL.Scheme || req.URL.Scheme == "https") {
+		return
+	}
+	for name := range req.Header {
+		switch name {
+		case "Accept", "Accept-Encoding", "Accept-Language", "Content-Type", "Content-Length", "User-Agent", "Referer":
+		default:
+			req.Header.Del(name)
+		}
+	}
 }
 
 // optSeconds reads an option that is a time; 0 where there is none.

@@ -24,7 +24,7 @@ func minion(c *fun.Call) target.Minion {
 	}
 	return target.Minion{
 		ID:     id,
-		Grains: func() value.Mapping { return c.Env.Grains },
+		Grains: func() value.Mapping { return c.Env.SubjectGrains() },
 		Pillar: func() value.Mapping { return c.Env.Pillar },
 	}
 }

@@ -171,7 +171,7 @@ func master(ctx context.Context, c *fun.Call, kind fun.Kind) (fun.Result, error)
 		res = fun.Result{Value: fmt.Sprintf("Exception occurred in %s %s: %v", strings.TrimSuffix(kind.String(), " function"), name, err), Retcode: 1}
 	}
 	if full {
-		res.Value = value.MapOf("fun", strings.TrimSuffix(kind.String(), " function")+"."+name, "fun_args", redact.Args(c.Env.Table.Spec(kind, name).ArgNames(), args.Pos, args.Kw),
+		res.Value = value.MapOf("fun", strings.TrimSuffix(kind.String(), " function")+"."+name, "fun_args", redact.Args(c.Env.Table.Spec(kind, name).ArgNames(), args.Pos, args.Kw, c.Env.Table.Spec(kind, name).SecretArgs()...),
 			"jid", jid, "return", res.Value, "success", res.Retcode == 0)
 	}
 	return res, nil

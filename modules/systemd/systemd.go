@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"brine/internal/printable"
+
 	"brine/internal/fun"
 	"brine/internal/source"
 	"brine/internal/value"
@@ -231,15 +233,5 @@ func showJournal(ctx context.Context, env *fun.Env, at source.Pos, name string, 
 	if text == "" {
 		return
 	}
-	env.Fault(&source.Error{Pos: at, Err: fmt.Errorf("%s: the last lines of its journal:\n  %s", unit, strings.ReplaceAll(printable(text), "\n", "\n  ")), Hint: hint})
-}
-
-// printable takes control characters out of text that others wrote.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
-			return -1
-		}
-		return r
-	}, s)
+	env.Fault(&source.Error{Pos: at, Err: fmt.Errorf("%s: the last lines of its journal:\n  %s", unit, strings.ReplaceAll(printable.Text(text), "\n", "\n  ")), Hint: hint})
 }

@@ -234,7 +234,7 @@ func getOpts(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Va
 // optsPkg returns a copy of the configuration with the grains at "grains".
 func optsPkg(_ context.Context, c *fun.Call) (fun.Result, error) {
 	m := c.Env.Opts.Copy()
-	m.Set("grains", c.Env.Grains)
+	m.Set("grains", c.Env.SubjectGrains())
 	return fun.Value(m)
 }
 

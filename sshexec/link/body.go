@@ -24,6 +24,9 @@ type fileBody struct {
 	size int64
 }
 
+// Close gives the space of the file back.
+func (b *fileBody) Close() error { return b.f.Close() }
+
 func (b *fileBody) Size() int64 { return b.size }
 
 func (b *fileBody) Open() (io.ReadCloser, error) {

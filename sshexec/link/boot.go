@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"brine/internal/printable"
+
 	"brine/internal/value"
 )
 
@@ -34,14 +36,8 @@ func (c *Conn) Going(ctx context.Context) (Shutdown, bool, error) {
 
 // word returns text of a target that is to be short and of one line.
 func word(s string) string {
-	if len(s) > 64 {
+	if s = printable.Line(cut(s)); len(s) > 64 {
 		s = s[:64]
 	}
-	b := []byte(printable(s))
-	for i, c := range b {
-		if c == '\n' || c == '\t' {
-			b[i] = ' '
-		}
-	}
-	return string(b)
+	return s
 }

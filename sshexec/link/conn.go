@@ -91,7 +91,7 @@ func factsOf(m *value.Map) (Facts, error) {
 		return Facts{}, errors.New("the far end is no brine agent")
 	}
 	num := func(k string) int { n, _ := value.AsInt(m.At(k)); return int(n) }
-	text := func(k string) string { return printable(strings.ReplaceAll(m.Str(k), "\n", " ")) }
+	text := func(k string) string { return shownLine(m.Str(k)) }
 	return Facts{
 		Proto: num("proto"), Version: text("version"), OS: text("os"), Arch: text("arch"),
 		PID: num("pid"), UID: num("uid"), BootID: text("boot_id"), Hostname: text("hostname"),
@@ -147,8 +147,12 @@ func (c *Conn) Invoke(ctx context.Context, job fun.Job) fun.Return {
 // then on it knows of the job.
 func (c *Conn) Start(ctx context.Context, job fun.Job, begun func()) fun.Return {
 	ret := fun.Return{ID: c.id(), JID: job.JID}
-	var done partial
+	done := partial{room: &c.o.Tree.room}
+	defer done.done()
 	if err := c.invoke(ctx, job, &ret, &done, begun); err != nil {
+		if f, ok := ret.Body.(io.Closer); ok {
+			_ = f.Close() // of a return that is refused nothing is kept
+		}
 		ret.Body, ret.Retcode, ret.Raised, ret.Out = nil, 0, false, ""
 		ret.Stage, ret.Err = c.stage(ctx, err), err
 		done.into(&ret)
@@ -162,6 +166,7 @@ var errNotBegun = errors.New("the call was not begun")
 func (c *Conn) invoke(ctx context.Context, job fun.Job, ret *fun.Return, done *partial, begun func()) error {
 	head := headOf(job)
 	c.trees.job(job.JID)
+	c.trees.name(job)
 	tree, err := c.prepare(ctx, job, head)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotBegun, err)
@@ -192,6 +197,9 @@ func (c *Conn) invoke(ctx context.Context, job fun.Job, ret *fun.Return, done *p
 	raised, ok2 := end.At("raised").(bool)
 	if !ok || !ok2 || ret.Body.Size() == 0 {
 		return errors.New("the agent's return has no return code or no value")
+	}
+	if err := c.o.Tree.room.take(job.JID, ret.Body, c.o.Spill); err != nil {
+		return err
 	}
 	ret.Retcode, ret.Raised, ret.Out = int(int32(code)), raised, outName(end.Str("out"))
 	return nil

@@ -44,6 +44,7 @@ func headOf(job fun.Job) *value.Map {
 func (c *Conn) Detach(ctx context.Context, job fun.Job) (pid int, err error) {
 	head := headOf(job)
 	c.trees.job(job.JID)
+	c.trees.name(job)
 	snap, err := c.o.Tree.at(ctx, job.JID)
 	if err != nil {
 		return 0, fmt.Errorf("list the files of the tree: %w", err)
@@ -210,7 +211,7 @@ func (c *Conn) Left(ctx context.Context, jid string) (Left, error) {
 		return Left{}, fmt.Errorf("the agent's answer makes no sense")
 	}
 	if l.State == jobs.LeftReturn {
-		v, err := value.ParseJSON(string(b))
+		v, _, err := value.ParseJSONWithin(string(b), maxCost)
 		m, ok := v.(*value.Map)
 		if err != nil || !ok || m.Str("jid") != jid {
 			return Left{}, fmt.Errorf("what the job left on the target makes no sense")

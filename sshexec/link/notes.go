@@ -4,9 +4,9 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"brine/internal/fun"
+	"brine/internal/printable"
 	"brine/internal/value"
 )
 
@@ -17,6 +17,9 @@ const (
 	burstBytes = 8 << 20
 	rateNotes  = 400
 	rateBytes  = 512 << 10
+	// Lines for the user, warnings and faults, are fewer.
+	burstLines = 200
+	rateLines  = 2
 	maxTag     = 1024
 	maxEvent   = 256 << 10
 	maxWarning = 4 << 10
@@ -27,27 +30,32 @@ type allowance struct {
 	mu    sync.Mutex
 	notes float64
 	bytes float64
+	lines float64
 	last  time.Time
 	told  bool // that something was dropped
 }
 
 // take reports whether n more bytes may come; first is true at the first that
 // may not.
-func (a *allowance) take(n int, now time.Time) (ok, first bool) {
+func (a *allowance) take(n int, line bool, now time.Time) (ok, first bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.last.IsZero() {
-		a.notes, a.bytes = burstNotes, burstBytes
+		a.notes, a.bytes, a.lines = burstNotes, burstBytes, burstLines
 	} else if d := now.Sub(a.last).Seconds(); d > 0 {
 		a.notes = min(burstNotes, a.notes+d*rateNotes)
 		a.bytes = min(burstBytes, a.bytes+d*rateBytes)
+		a.lines = min(burstLines, a.lines+d*rateLines)
 	}
 	a.last = now
-	if a.notes < 1 || a.bytes < float64(n) {
+	if a.notes < 1 || a.bytes < float64(n) || line && a.lines < 1 {
 		first, a.told = !a.told, true
 		return false, first
 	}
 	a.notes--
+	if line {
+		a.lines--
+	}
 	a.bytes -= float64(n)
 	return true, false
 }
@@ -58,10 +66,10 @@ func (c *Conn) note(name string, v value.Value, size int) {
 	if !ok {
 		return
 	}
-	ok, first := c.allowed.take(size, time.Now())
+	ok, first := c.allowed.take(size, name == "warn" || name == "fault", time.Now())
 	if !ok {
 		if first && c.o.Log != nil {
-			c.o.Log.Warn("the target says too much: some of its events are dropped", "id", c.id())
+			c.o.Log.Warn("the target says too much: some of its events and warnings are dropped", "id", c.id())
 		}
 		return
 	}
@@ -70,11 +78,11 @@ func (c *Conn) note(name string, v value.Value, size int) {
 		c.event(m)
 	case "warn":
 		if c.o.Warn != nil {
-			c.o.Warn(c.id(), fun.Warning{Where: printable(m.Str("where")), Text: printable(m.Str("text"))})
+			c.o.Warn(c.id(), fun.Warning{Where: shownLine(m.Str("where")), Text: shown(m.Str("text"))})
 		}
 	case "fault":
 		if c.o.Fault != nil {
-			c.o.Fault(c.id(), printable(m.Str("text")))
+			c.o.Fault(c.id(), shown(m.Str("text")))
 		}
 	}
 }
@@ -88,7 +96,7 @@ func (c *Conn) event(m *value.Map) {
 	if c.o.Bus == nil || id == "" || tag == "" || len(tag) > maxTag {
 		return
 	}
-	if !ownTag(tag, id) {
+	if printable.Line(tag) != tag || !ownTag(tag, id) {
 		if c.o.Log != nil {
 			c.o.Log.Warn("an event that is not the target's to fire is dropped", "id", id, "tag", tag)
 		}
@@ -126,19 +134,16 @@ func ownTag(tag, id string) bool {
 	return true
 }
 
-// printable returns text of a target for the user's terminal: one line without
-// control characters, of bounded length.
-func printable(s string) string {
+// shown returns a message of a target for the user's terminal, of bounded
+// length: what is on a further line cannot pass for a message of its own.
+func shown(s string) string { return printable.Block(cut(s)) }
+
+// shownLine is shown of what is one line.
+func shownLine(s string) string { return printable.Line(cut(s)) }
+
+func cut(s string) string {
 	if len(s) > maxWarning {
 		s = s[:maxWarning] + "..."
 	}
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			return r
-		}
-		if unicode.IsControl(r) || r == unicode.ReplacementChar {
-			return '?'
-		}
-		return r
-	}, s)
+	return s
 }

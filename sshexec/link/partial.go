@@ -16,14 +16,23 @@ const (
 	recordReturn byte = iota
 	recordState
 	maxState = 1 << 20 // bytes of one state's return
+	// maxStates is how many states a run tells of, partialItems how many items
+	// their returns have together, beside one for eight bytes.
+	maxStates    = 100_000
+	partialItems = 4096
 )
 
 // A partial is what a state run has told before its return: the records of the
 // states, which are read only where the return does not come.
 type partial struct {
 	records [][]byte
-	size    int64
+	size    int64 // of all that came
+	kept    int64 // of records
+	room    *room
 }
+
+// done gives back the memory.
+func (p *partial) done() { p.room.less(p.kept) }
 
 // read reads records up to the return, which is what r has then. They may have
 // limit bytes in all.
@@ -50,8 +59,13 @@ func (p *partial) read(r *bufio.Reader, limit int64) error {
 		if _, err := io.ReadFull(r, b); err != nil {
 			return short(err)
 		}
-		p.records = append(p.records, b)
 		p.size += int64(n) + 24
+		// Where there is no room they are left out: they are needed only if the
+		// return does not come.
+		if size := int64(n) + 24; len(p.records) < maxStates && p.room.more(p.kept, size) {
+			p.records = append(p.records, b)
+			p.kept += size
+		}
 	}
 }
 
@@ -68,8 +82,13 @@ func (p *partial) into(ret *fun.Return) {
 		return
 	}
 	done := value.NewMap(len(p.records))
+	if p.kept > smallPartial {
+		p.room.parsing.Lock()
+		defer p.room.parsing.Unlock()
+	}
+	left := int(partialItems + p.kept/8)
 	for _, b := range p.records {
-		v, err := wire.ParseValue(b)
+		v, err := wire.ParseWithin(b, &left)
 		t, _ := v.(value.Tuple)
 		if err != nil || len(t) != 3 {
 			continue

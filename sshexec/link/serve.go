@@ -29,6 +29,7 @@ type treeNames struct {
 	mu   sync.Mutex
 	ids  map[string]bool
 	jids []string // of the newest jobs
+	envs []string // saltenvs and pillarenvs that jobs named
 }
 
 // job notes a job of the connection.
@@ -39,6 +40,29 @@ func (t *treeNames) job(jid string) {
 		t.jids = t.jids[1:]
 	}
 	t.jids = append(t.jids, jid)
+}
+
+// name notes the saltenvs and pillarenvs that a job names.
+func (t *treeNames) name(job fun.Job) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, call := range append(job.Compound(), job) {
+		for _, k := range []string{"saltenv", "pillarenv"} {
+			if s := call.Args.Kw.Str(k); s != "" && !slices.Contains(t.envs, s) {
+				if len(t.envs) >= keepTrees {
+					t.envs = t.envs[1:]
+				}
+				t.envs = append(t.envs, s)
+			}
+		}
+	}
+}
+
+// named returns the saltenvs and pillarenvs that jobs named.
+func (t *treeNames) named() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.envs)
 }
 
 // jid returns the job that an agent may ask about: the one that it names, where
@@ -300,7 +324,7 @@ func (c *Conn) servePillar(ctx context.Context, s *wire.Stream) error {
 	if c.o.Pillar == nil {
 		return s.Answer(value.NewMap(0))
 	}
-	req := fun.PillarRequest{SaltEnv: h.Str("saltenv"), PillarEnv: h.Str("pillarenv"), Override: h.Map("override"), Ext: h.At("ext")}
+	req := fun.PillarRequest{SaltEnv: h.Str("saltenv"), PillarEnv: h.Str("pillarenv"), Override: h.Map("override"), Ext: h.At("ext"), Foreign: true, Named: c.trees.named()}
 	grains := c.reportedBy(ctx, h)
 	req.Grains = grains
 	p, err := c.o.Pillar(ctx, c.id(), grains, req)

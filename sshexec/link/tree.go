@@ -33,6 +33,7 @@ type Tree struct {
 	sums  map[string]stamped
 
 	wants wants
+	room  room
 }
 
 // A stamped is a hash and what the file looked like.
@@ -60,6 +61,13 @@ type snapshot struct {
 // NewTree returns the tree of files; nil is a tree without files.
 func NewTree(files fun.Files) *Tree {
 	return &Tree{files: files, snaps: map[string]*snapshot{}, sums: map[string]stamped{}}
+}
+
+// LimitReturns sets how much memory the larger returns of a job may take
+// together, in bytes; 0 is 256 MiB.
+func (t *Tree) LimitReturns(n int64) *Tree {
+	t.room.limit = n
+	return t
 }
 
 // forgetter is a file server that keeps listings.

@@ -124,6 +124,13 @@ func skipTo(r io.ByteReader, limit int64) error {
 	}
 	matched := 0
 	for n := int64(0); ; n++ {
+		// Before anything is kept: whatever the far end writes, each byte counts.
+		if len(noise) > 2*keep {
+			noise = append(noise[:0], noise[len(noise)-keep:]...)
+		}
+		if n-int64(len(magic)) > limit {
+			return fail(fmt.Errorf("more than %d bytes came before one", limit))
+		}
 		b, err := r.ReadByte()
 		if err != nil {
 			if errors.Is(err, io.EOF) {
@@ -131,31 +138,23 @@ func skipTo(r io.ByteReader, limit int64) error {
 			}
 			return fail(err)
 		}
-		switch {
-		case b == magic[matched]:
-			matched++
-			if matched == len(magic) {
+		if b == magic[matched] {
+			if matched++; matched == len(magic) {
 				return nil
 			}
 			continue
-		case matched > 0:
-			// Only the first byte of the magic is where one may begin anew:
-			// its other NUL is followed by CR.
-			noise = append(noise, magic[:matched]...)
-			if b == '\n' && matched == len(magic)-2 || b == '\r' && matched == len(magic)-1 {
-				return fail(errors.New("something between the two ends changes line ends: a terminal (tty, -t)"))
-			}
-			matched = 0
-			if b == magic[0] {
-				matched = 1
-				continue
-			}
 		}
-		if noise = append(noise, b); len(noise) > 2*keep {
-			noise = append(noise[:0], noise[len(noise)-keep:]...)
+		// Only the first byte of the magic is where one may begin again: its
+		// other NUL is followed by CR.
+		noise = append(noise, magic[:matched]...)
+		if b == '\n' && matched == len(magic)-2 || b == '\r' && matched == len(magic)-1 {
+			return fail(errors.New("something between the two ends changes line ends: a terminal (tty, -t)"))
 		}
-		if n-int64(len(magic)) >= limit {
-			return fail(fmt.Errorf("more than %d bytes came before one", limit))
+		matched = 0
+		if b == magic[0] {
+			matched = 1
+		} else {
+			noise = append(noise, b)
 		}
 	}
 }

@@ -36,6 +36,9 @@ const (
 const (
 	softQueue = 256 << 10
 	hardQueue = 8 << 20
+	// noteItems is how many items a note may have beside one for eight bytes: what
+	// is told without being asked must not take many times its size.
+	noteItems = 4096
 	// maxMissed is how many heartbeats a peer may stay silent.
 	maxMissed = 3
 )
@@ -458,7 +461,14 @@ func (m *Mux) takeNote(p []byte) error {
 		return broken("a note without a name")
 	}
 	name, p := string(p[1:1+int(p[0])]), p[1+int(p[0]):]
-	v, err := ParseValue(p)
+	left := maxItems
+	if m.o.Role == Controller {
+		left = noteItems + len(p)/8
+	}
+	v, err := ParseWithin(p, &left)
+	if errors.Is(err, errItems) {
+		v, err = nil, nil // its name and size are told, not what is in it
+	}
 	if err != nil {
 		return err
 	}

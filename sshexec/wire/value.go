@@ -155,8 +155,17 @@ func (w *valueWriter) mapping(m value.Mapping, depth int) error {
 // ParseValue reads b, all of it, as one value. It never panics; data that is no
 // value, nested too deep or of too many items is a *[ProtocolError].
 func ParseValue(b []byte) (value.Value, error) {
-	r := valueReader{b: b, items: maxItems}
+	left := maxItems
+	return ParseWithin(b, &left)
+}
+
+// ParseWithin is ParseValue for one of several values, which have *items items
+// together; it takes off those of b.
+func ParseWithin(b []byte, items *int) (value.Value, error) {
+	r := valueReader{b: b, items: min(*items, maxItems)}
+	had := r.items
 	v, err := r.value(0)
+	*items -= had - r.items
 	if err != nil {
 		return nil, err
 	}
@@ -170,6 +179,9 @@ type valueReader struct {
 	b     []byte
 	items int // that may still come
 }
+
+// errItems says that a value has more items than it may.
+var errItems = &ProtocolError{fmt.Sprintf("a value of more items than the %d that are allowed", maxItems)}
 
 var errShort = &ProtocolError{"a value is cut short"}
 
@@ -261,7 +273,7 @@ func (r *valueReader) count(size int) (int, error) {
 		return 0, errShort
 	}
 	if r.items -= int(n) * size; r.items < 0 {
-		return 0, broken("a value of more than %d items", maxItems)
+		return 0, errItems
 	}
 	return int(n), nil
 }

@@ -9,11 +9,13 @@ import (
 	"math"
 	"math/big"
 	"net"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"brine/internal/testkit/memtest"
 	"brine/internal/value"
 )
 
@@ -473,8 +475,14 @@ func FuzzValue(f *testing.F) {
 		b, _ := AppendValue(nil, v)
 		f.Add(b)
 	}
+	f.Add(append([]byte{tagList, 0x80, 0x80, 0x04}, make([]byte, 1<<16)...))
+	debug.SetMemoryLimit(512 << 20)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		v, err := ParseValue(b)
+		var v value.Value
+		var err error
+		if peak := memtest.Peak(func() { v, err = ParseValue(b) }); peak > int64(128*len(b))+16<<20 {
+			t.Errorf("%d bytes of memory for %d", peak, len(b))
+		}
 		if err != nil {
 			return
 		}

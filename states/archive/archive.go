@@ -313,7 +313,7 @@ func (j *job) workaround() string {
 
 // read lists the archive and checks its top level.
 func (j *job) read(ctx context.Context) string {
-	l, err := archives.List(ctx, j.fs.Host, j.cached, j.format, j.strip, strings.Fields(j.c.Str("list_options"))...)
+	l, err := archives.List(ctx, j.fs.Host, j.cached, j.format, archives.LimitsOf(j.c.Env.Opts), j.strip, strings.Fields(j.c.Str("list_options"))...)
 	var encrypted *fun.CommandError
 	if errors.As(err, &encrypted) && j.format == "zip" && !j.c.Bool("password") {
 		return fmt.Sprintf("Archive %s is password-protected, but no password was specified. Please set the 'password' argument.", cp.Redact(j.source))
@@ -323,6 +323,10 @@ func (j *job) read(ctx context.Context) string {
 	}
 	if err != nil {
 		return fmt.Sprintf("Failed to list contents of %s: %s", cp.Redact(j.source), host.OSError(err))
+	}
+	// Names are compared with files, removed and given away from here on.
+	if l.Outside != "" {
+		return fmt.Sprintf("Failed to extract %s: the archive holds %q, which is not below the directory", cp.Redact(j.source), l.Outside)
 	}
 	j.list = l
 	if j.c.Bool("enforce_toplevel") && (len(l.TopDirs) > 1 || len(l.TopFiles) > 0) {
@@ -386,9 +390,17 @@ func (j *job) remove(names []string) (fun.Ret, bool) {
 	if removed == nil {
 		removed = &value.List{}
 	}
+	below := &files.BelowFS{FS: *j.fs, Done: func() {}}
+	if j.fs.IsDir(j.dir) {
+		var err error
+		if below, err = j.fs.Below(j.dir); err != nil {
+			return j.ret.Fail("One or more paths existed but could not be removed: %s", host.OSError(err)).Ret(), true
+		}
+	}
+	defer below.Done()
 	for _, n := range names {
 		p := filepath.Join(j.dir, n)
-		ok, err := j.fs.Remove(p)
+		ok, err := below.Remove(p)
 		if err != nil {
 			return j.ret.Fail("One or more paths existed but could not be removed: %s", err).Ret(), true
 		}
@@ -425,14 +437,15 @@ func (j *job) extract(ctx context.Context) (ret fun.Ret, ok bool) {
 	}
 	var names []string
 	var err error
+	limits := archives.LimitsOf(c.Env.Opts)
 	switch {
 	case j.unzip:
 		names, err = j.cmdUnzip(ctx)
 	case j.format == "zip":
-		names, err = archives.Extract(ctx, j.fs.Host, j.cached, j.format, j.dir, c.Bool("extract_perms"))
+		names, err = archives.Extract(ctx, j.fs.Host, j.cached, j.format, j.dir, limits, c.Bool("extract_perms"))
 		names = archives.TrimListed(names, c.Value("trim_output"))
 	case c.IsNone("options"):
-		names, err = archives.Extract(ctx, j.fs.Host, j.cached, j.format, j.dir, true)
+		names, err = archives.Extract(ctx, j.fs.Host, j.cached, j.format, j.dir, limits, true)
 		names = archives.Trim(names, c.Value("trim_output"))
 	default:
 		var failed *value.Map
@@ -552,7 +565,17 @@ func (j *job) own(ctx context.Context) {
 		}
 		tops = []string{rel}
 	}
-	g := giver{job: j, perms: files.Perms{User: user, Group: group}}
+	below := &files.BelowFS{FS: *j.fs, Done: func() {}}
+	if j.fs.IsDir(j.dir) {
+		b, err := j.fs.Below(j.dir)
+		if err != nil {
+			j.ret.Fail("Unable to change ownership in %s: %s", j.dir, host.OSError(err))
+			return
+		}
+		below = b
+	}
+	defer below.Done()
+	g := giver{job: j, on: &below.FS, perms: files.Perms{User: user, Group: group}}
 	var missing, failed []string
 	for _, top := range tops {
 		p := filepath.Join(j.dir, top)
@@ -587,6 +610,7 @@ func (j *job) own(ctx context.Context) {
 // A giver gives files to the owner that the state names.
 type giver struct {
 	*job
+	on      *files.FS // the directory, and nothing that links in it lead to
 	perms   files.Perms
 	changed bool // a file has, or would get, another owner
 }
@@ -594,7 +618,7 @@ type giver struct {
 // give reports whether the owner is right, or can be set.
 func (g *giver) give(ctx context.Context, p string) bool {
 	r := files.NewReturn(p)
-	if _, err := g.fs.CheckPerms(ctx, p, r, g.perms); err != nil {
+	if _, err := g.on.CheckPerms(ctx, p, r, g.perms); err != nil {
 		return false
 	}
 	g.changed = g.changed || r.Changes.Len() > 0

@@ -99,7 +99,12 @@ func (c *call) cleanDir(ctx context.Context, dir string, kept map[string]bool, e
 		}
 	}
 	var removed []string
-	err := c.Walk(dir, false, func(d string, dirs, names []string) error {
+	below, err := c.Below(dir)
+	if err != nil {
+		return nil, nil //nolint:nilerr // there is nothing to clean, as where it cannot be read
+	}
+	defer below.Done()
+	err = c.Walk(dir, false, func(d string, dirs, names []string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -110,7 +115,7 @@ func (c *call) cleanDir(ctx context.Context, dir string, kept map[string]bool, e
 			}
 			removed = append(removed, full)
 			if !c.Test {
-				if _, err := c.Remove(full); err != nil {
+				if _, err := below.Remove(full); err != nil {
 					return err
 				}
 			}

@@ -357,6 +357,19 @@ func (c *call) updateDirectory(ctx context.Context, name string, p dirPlan) fun.
 	return c.ret.Ret()
 }
 
+// beneath returns the files for work on all that a directory holds, through
+// links only where follow is set.
+func (c *call) beneath(dir string, follow bool) (on *files.FS, done func(), err error) {
+	if follow {
+		return c.FS, func() {}, nil
+	}
+	below, err := c.Below(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &below.FS, below.Done, nil
+}
+
 // updateBelow sets owner and mode of what is in a directory.
 func (c *call) updateBelow(ctx context.Context, name string, p dirPlan, rec recursion) (errs []string) {
 	user, group, dirMode, fileMode := p.user, p.group, p.dirMode, p.fileMode
@@ -390,13 +403,18 @@ func (c *call) updateBelow(ctx context.Context, name string, p dirPlan, rec recu
 	if rec.silent {
 		c.ret.Changes = value.MapOf("recursion", "Changes silenced")
 	}
+	on, done, err := c.beneath(name, p.follow)
+	if err != nil {
+		return []string{host.OSError(err)}
+	}
+	defer done()
 	check := func(path, mode string) {
-		_, err := c.CheckPerms(ctx, path, c.ret, files.Perms{User: user, Group: group, Mode: mode, Follow: p.follow})
+		_, err := on.CheckPerms(ctx, path, c.ret, files.Perms{User: user, Group: group, Mode: mode, Follow: p.follow})
 		if err != nil && !errors.Is(err, files.ErrNotFound) { // it was removed meanwhile
 			errs = append(errs, err.Error())
 		}
 	}
-	err := c.walkDepth(name, p.maxDepth, func(dir string, dirs, names []string) error {
+	err = c.walkDepth(name, p.maxDepth, func(dir string, dirs, names []string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -254,8 +254,13 @@ func tidied(ctx context.Context, fc *fun.Call) fun.Ret {
 	}
 	removed := &value.List{}
 	c.ret.Changes.Set("removed", removed)
+	on, done, err := c.beneath(name, c.Bool("followlinks"))
+	if err != nil {
+		return c.fail("%s", host.OSError(err))
+	}
+	defer done()
 	for _, p := range due {
-		if _, err := c.Remove(p); err != nil {
+		if _, err := on.Remove(p); err != nil {
 			return c.fail("%s", err)
 		}
 		removed.Append(p)

@@ -43,6 +43,7 @@ var jobArgs = []fun.Arg{
 	{Name: "subset", Type: fun.Int, Doc: "run on this many of the targets, chosen at random"},
 	{Name: "timeout", Type: fun.Duration, Unit: "s", Doc: "ask a silent target after this time whether it is still working"},
 	{Name: "gather_job_timeout", Type: fun.Duration, Unit: "s", Doc: "how long a silent target may take to respond"},
+	{Name: "max_wait", Type: fun.Duration, Unit: "s", Doc: "how long a target may work on the job before it counts as failed; default: the option max_wait, 24 hours"},
 	{Name: "asynchronous", Type: fun.Bool, Default: false, Doc: "start the job without waiting for it; jobs.lookup_jid shows its returns. Not with batch or subset"},
 	{Name: "failhard", Type: fun.Bool, Default: false, Doc: "start no further batch after a failure"},
 	{Name: "roster", Type: fun.Str, Doc: "type of roster"},

@@ -53,6 +53,7 @@ func run(ctx context.Context, c *fun.Call, job fun.Job) (*returns, error) {
 	}
 	job.Async = c.Bool("asynchronous")
 	job.Timeout, job.Gather = c.Seconds("timeout"), c.Seconds("gather_job_timeout")
+	job.MaxWait = c.Seconds("max_wait")
 	job.Metadata, job.Roster = c.Value("metadata"), c.Str("roster")
 	job.OrchJID, job.Step = c.Env.JID, c.Low.ID
 	job.Published = !value.Truth(c.Low.Low.At("ssh"))

@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"brine/internal/printable"
+
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/pflag"
 
@@ -241,7 +243,7 @@ func (p *line) tell(w io.Writer) func() {
 			}
 			if text := p.text(1 << 16); text != "" && text != p.last {
 				p.last = text
-				fmt.Fprintln(w, "brine: "+text)
+				fmt.Fprintln(w, "brine: "+printable.Line(text))
 			}
 		}
 	}()

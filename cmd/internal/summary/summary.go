@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"brine/internal/fun"
+	"brine/internal/printable"
 	"brine/internal/value"
 )
 
@@ -182,7 +183,7 @@ func Print(w io.Writer, all []Outcome) {
 			mark = "FAILED "
 			bad += len(groups[g])
 		}
-		fmt.Fprintf(w, "%s%s: %s\n", mark, FoldIDs(groups[g]), g.Text)
+		fmt.Fprintf(w, "%s%s: %s\n", mark, printable.Line(FoldIDs(groups[g])), printable.Line(g.Text))
 	}
 	fmt.Fprintf(w, "# of targets: %d, failed: %d\n", len(all), bad)
 }

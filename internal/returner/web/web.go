@@ -38,7 +38,7 @@ type client struct {
 }
 
 func newClient(verify bool, secrets ...string) *client {
-	c := &client{http: &http.Client{Timeout: requestTimeout}, header: http.Header{}}
+	c := &client{http: &http.Client{Timeout: requestTimeout, CheckRedirect: sameHost}, header: http.Header{}}
 	for _, s := range secrets {
 		if s != "" {
 			c.secrets = append(c.secrets, s)
@@ -51,6 +51,16 @@ func newClient(verify bool, secrets ...string) *client {
 		c.http.Transport = t
 	}
 	return c
+}
+
+// sameHost refuses redirects to another host or from https to http: requests
+// have tokens in headers and returns in their body, which are for one service.
+func sameHost(req *http.Request, via []*http.Request) error {
+	first := via[0].URL
+	if len(via) > 10 || req.URL.Host != first.Host || req.URL.Scheme != first.Scheme && req.URL.Scheme != "https" {
+		return errors.New("it answers with a redirect to another host, which is not followed")
+	}
+	return nil
 }
 
 // sortSecrets puts the longest first: one may be a part of another.

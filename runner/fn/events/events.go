@@ -9,6 +9,7 @@ import (
 
 	"brine/internal/event"
 	"brine/internal/fun"
+	"brine/internal/printable"
 	"brine/internal/pyre"
 	"brine/internal/value"
 )
@@ -125,5 +126,6 @@ func line(e event.Event, pretty bool) string {
 	if err != nil {
 		b = value.EncodeJSON(e.Data)
 	}
-	return e.Tag + "\t" + string(b)
+	// A line is one event: whoever fired it must not make two of it.
+	return printable.Line(e.Tag) + "\t" + printable.Text(string(b))
 }

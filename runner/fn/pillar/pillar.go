@@ -21,7 +21,7 @@ func minionEnv(ctx context.Context, c *fun.Call, id string, more *value.Map) (*f
 	var grains value.Mapping
 	switch id {
 	case "", c.Env.ID:
-		id, grains = c.Env.ID, c.Env.Grains
+		id, grains = c.Env.ID, c.Env.SubjectGrains()
 	default:
 		g, err := remoteGrains(ctx, c, id)
 		if err != nil {
@@ -37,7 +37,7 @@ func minionEnv(ctx context.Context, c *fun.Call, id string, more *value.Map) (*f
 	}
 	return c.Env.Fork(func(e *fun.Env) {
 		e.ID = id
-		e.Grains = grains
+		e.Subject = grains
 		e.Pillar = value.NewMap(0)
 	}), nil
 }

@@ -1,0 +1,480 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Whatever changes the file system reaches its path by directory handles, so
+// that nobody who may write to a directory on the way can lead it elsewhere, at
+// any time. A symbolic link of another user (neither root nor whom brine runs
+// as), in a directory where that user could have put it, is followed only to
+// what the same user owns: what he could reach through brine is then what he
+// could reach without. Links of root and one's own are followed as usual.
+
+// An UnsafeLinkError says that a link was not followed: UID owns it, and it
+// leads to what another user owns.
+type UnsafeLinkError struct {
+	Link string // name of the link, without its directory
+	UID  int
+}
+
+func (e *UnsafeLinkError) Error() string {
+	return fmt.Sprintf("the link %q of user %d leads to what that user does not own, it is not followed", e.Link, e.UID)
+}
+
+// Is reports whether target is fs.ErrPermission.
+func (e *UnsafeLinkError) Is(target error) bool { return target == fs.ErrPermission }
+
+// A step is a part of a path that is still to be walked: a name, or, with an
+// empty name, the end of the link of another user.
+type step struct {
+	name string
+	link string
+	uid  int
+}
+
+// stepsOf returns the parts of a path.
+func stepsOf(path string) []step {
+	var out []step
+	for part := range strings.SplitSeq(path, "/") {
+		if part != "" && part != "." {
+			out = append(out, step{name: part})
+		}
+	}
+	return out
+}
+
+// named reports whether a name is among the steps.
+func named(steps []step) bool {
+	for _, s := range steps {
+		if s.name != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// checkOwner returns an error where a link among the steps, which all end here,
+// is not that of uid.
+func checkOwner(steps []step, uid int) error {
+	for _, s := range steps {
+		if s.name == "" && s.uid != uid {
+			return &UnsafeLinkError{s.link, s.uid}
+		}
+	}
+	return nil
+}
+
+const (
+	maxLinks = 40
+	maxTries = 1000 // of a component that others change meanwhile
+)
+
+// plain reports whether a path is in a file system of the kernel, where links
+// may have no text that could be walked, and which nobody else can write to.
+func plain(path string) bool {
+	p := filepath.Clean(path)
+	return strings.HasPrefix(p, "/proc/") || strings.HasPrefix(p, "/dev/")
+}
+
+// walker is at a directory on the way to a path.
+type walker struct {
+	fd    int
+	path  string // without links
+	links int
+	tries int
+}
+
+func (w *walker) close() { _ = unix.Close(w.fd) }
+
+// enter goes to a directory below the current one, or to an absolute path that
+// has no links.
+func (w *walker) enter(name string) error {
+	fd, err := retryEINTR(func() (int, error) {
+		return unix.Openat(w.fd, name, openDir|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	})
+	if err != nil {
+		return err
+	}
+	if w.fd >= 0 {
+		w.close()
+	}
+	w.fd = fd
+	switch {
+	case name == "/" || w.path == "":
+		w.path = name
+	default:
+		w.path = filepath.Join(w.path, name)
+	}
+	return nil
+}
+
+// root returns the current directory as an os.Root.
+func (w *walker) root() (*os.Root, error) {
+	var want unix.Stat_t
+	if err := unix.Fstat(w.fd, &want); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(w.path)
+	if err != nil {
+		return nil, err
+	}
+	fi, err := root.Stat(".")
+	if err == nil {
+		if st := statOf("", fi); st.Inode == want.Ino && st.Dev == uint64(want.Dev) { //nolint:unconvert // widths differ by system
+			return root, nil
+		}
+		err = errMoved
+	}
+	root.Close()
+	return nil, err
+}
+
+var errMoved = errors.New("the directory was moved meanwhile")
+
+func retryEINTR(f func() (int, error)) (int, error) {
+	for {
+		n, err := f()
+		if !errors.Is(err, unix.EINTR) {
+			return n, err
+		}
+	}
+}
+
+// lookup returns what is known of a name in the current directory.
+func (w *walker) lookup(name string) (st unix.Stat_t, err error) {
+	_, err = retryEINTR(func() (int, error) { return 0, unix.Fstatat(w.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	return st, err
+}
+
+// read returns the text of a link that lookup has found, and false where it is
+// another one meanwhile.
+func (w *walker) read(name string, was *unix.Stat_t) (string, bool, error) {
+	buf := make([]byte, unix.PathMax)
+	n, err := retryEINTR(func() (int, error) { return unix.Readlinkat(w.fd, name, buf) })
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOENT) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	now, err := w.lookup(name)
+	same := err == nil && now.Ino == was.Ino && now.Dev == was.Dev && now.Uid == was.Uid && isLink(&now)
+	return string(buf[:n]), same, nil
+}
+
+func isLink(st *unix.Stat_t) bool { return modeOf(st)&unix.S_IFMT == unix.S_IFLNK }
+
+// modeOf returns the mode, whose width differs by system.
+func modeOf(st *unix.Stat_t) uint32 { return uint32(st.Mode) } //nolint:unconvert // as above
+
+func isDir(st *unix.Stat_t) bool { return modeOf(st)&unix.S_IFMT == unix.S_IFDIR }
+
+// trusts reports whether what uid made may lead anywhere.
+func trusts(uid int) bool { return uid == 0 || uid == os.Geteuid() }
+
+// foreign reports whether a link in the current directory may be that of
+// somebody else.
+func (w *walker) foreign(link *unix.Stat_t) (bool, error) {
+	if trusts(int(link.Uid)) {
+		return false, nil
+	}
+	var dir unix.Stat_t
+	if err := unix.Fstat(w.fd, &dir); err != nil {
+		return false, err
+	}
+	return !trusts(int(dir.Uid)) || modeOf(&dir)&0o022 != 0, nil
+}
+
+// parent walks to the directory that path is in and returns it with the last
+// name. With follow, a link at path is followed, too. The caller closes the
+// directory.
+func parent(path string, follow bool) (w *walker, base string, err error) {
+	w = &walker{fd: unix.AT_FDCWD}
+	start := "."
+	if filepath.IsAbs(path) {
+		start = "/"
+	}
+	if err := w.enter(start); err != nil {
+		return nil, "", err
+	}
+	base, err = w.walk(stepsOf(path), follow)
+	if err != nil {
+		w.close()
+		return nil, "", err
+	}
+	return w, base, nil
+}
+
+func (w *walker) walk(todo []step, follow bool) (string, error) {
+	for len(todo) > 0 {
+		s := todo[0]
+		rest := todo[1:]
+		if s.name == "" || s.name == ".." {
+			if err := w.mark(s); err != nil {
+				return "", err
+			}
+			todo = rest
+			continue
+		}
+		last := !named(rest)
+		st, err := w.lookup(s.name)
+		switch {
+		case errors.Is(err, unix.ENOENT) && last:
+			return s.name, w.here(rest)
+		case err != nil:
+			return "", err
+		case isLink(&st) && (!last || follow):
+			if todo, err = w.follow(s.name, &st, todo, rest); err != nil {
+				return "", err
+			}
+			continue
+		case last:
+			return s.name, checkOwner(rest, int(st.Uid))
+		case !isDir(&st):
+			return "", unix.ENOTDIR
+		}
+		if err := w.enter(s.name); err != nil {
+			if w.replaced(s.name, &st) {
+				continue
+			}
+			return "", err
+		}
+		todo = rest
+	}
+	return ".", nil
+}
+
+// mark takes a step that is no name: the end of a link, or the directory above.
+func (w *walker) mark(s step) error {
+	if s.name == "" {
+		return w.here([]step{s})
+	}
+	return w.enter(s.name)
+}
+
+// here checks that the links that end at the current directory may lead there.
+func (w *walker) here(ends []step) error {
+	var dir unix.Stat_t
+	if err := unix.Fstat(w.fd, &dir); err != nil {
+		return err
+	}
+	return checkOwner(ends, int(dir.Uid))
+}
+
+// replaced reports whether a name is another file's by now, and may be tried
+// once more.
+func (w *walker) replaced(name string, was *unix.Stat_t) bool {
+	if !w.again() {
+		return false
+	}
+	now, err := w.lookup(name)
+	return err == nil && now.Ino != was.Ino
+}
+
+// again counts what is tried once more.
+func (w *walker) again() bool {
+	w.tries++
+	return w.tries < maxTries
+}
+
+// follow replaces the first step, which is a link, by where it leads.
+func (w *walker) follow(name string, st *unix.Stat_t, todo, rest []step) ([]step, error) {
+	if w.links++; w.links > maxLinks {
+		return nil, unix.ELOOP
+	}
+	target, same, err := w.read(name, st)
+	if err != nil {
+		return nil, err
+	}
+	if !same {
+		if w.links--; w.again() {
+			return todo, nil
+		}
+		return nil, unix.ELOOP
+	}
+	foreign, err := w.foreign(st)
+	if err != nil {
+		return nil, err
+	}
+	next := stepsOf(target)
+	if foreign {
+		next = append(next, step{link: name, uid: int(st.Uid)})
+	}
+	if filepath.IsAbs(target) {
+		if err := w.enter("/"); err != nil {
+			return nil, err
+		}
+	}
+	return append(next, rest...), nil
+}
+
+// reach opens the directory that path is in, and returns the last name. With
+// follow, that name is no link. It must be closed.
+func reach(op, path string, follow bool) (*os.Root, string, error) {
+	fail := func(err error) (*os.Root, string, error) {
+		return nil, "", &fs.PathError{Op: op, Path: path, Err: err}
+	}
+	if path == "" {
+		return fail(unix.ENOENT)
+	}
+	if strings.ContainsRune(path, 0) {
+		return fail(unix.EINVAL)
+	}
+	w, base, err := parent(path, follow)
+	if err != nil {
+		return fail(err)
+	}
+	defer w.close()
+	root, err := w.root()
+	if err != nil {
+		return fail(err)
+	}
+	return root, base, nil
+}
+
+// in calls do with the directory that path is in, by its handle, and the last
+// name there.
+func in(op, path string, follow bool, do func(dir int, base string) error) error {
+	fail := func(err error) error {
+		if err == nil {
+			return nil
+		}
+		return &fs.PathError{Op: op, Path: path, Err: err}
+	}
+	if path == "" {
+		return fail(unix.ENOENT)
+	}
+	if strings.ContainsRune(path, 0) {
+		return fail(unix.EINVAL)
+	}
+	w, base, err := parent(path, follow)
+	if err != nil {
+		return fail(err)
+	}
+	defer w.close()
+	return fail(do(w.fd, base))
+}
+
+// chownAt changes the owner of base itself, be it a link.
+func chownAt(dir int, base string, uid, gid int) error {
+	var st unix.Stat_t
+	if err := unix.Fstatat(dir, base, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return err
+	}
+	if err := checkNames(&st); err != nil {
+		return err
+	}
+	_, err := retryEINTR(func() (int, error) { return 0, unix.Fchownat(dir, base, uid, gid, unix.AT_SYMLINK_NOFOLLOW) })
+	return err
+}
+
+// checkNames refuses a file that has several names where the kernel lets anyone
+// give files of others a name of his own.
+func checkNames(st *unix.Stat_t) error {
+	if st.Nlink < 2 || modeOf(st)&unix.S_IFMT != unix.S_IFREG || os.Geteuid() != 0 || protectedHardlinks() {
+		return nil
+	}
+	return errNames
+}
+
+var errNames = errors.New("the file has several names, and this system lets any user give files of others a name (fs.protected_hardlinks)")
+
+// chtimesAt sets the times of base; a zero time is left as it is.
+func chtimesAt(dir int, base string, atime, mtime time.Time) error {
+	ts := [2]unix.Timespec{}
+	for i, t := range []time.Time{atime, mtime} {
+		if t.IsZero() {
+			ts[i] = unix.Timespec{Nsec: omitTime}
+			continue
+		}
+		x, err := unix.TimeToTimespec(t)
+		if err != nil {
+			return err
+		}
+		ts[i] = x
+	}
+	_, err := retryEINTR(func() (int, error) {
+		return 0, unix.UtimesNanoAt(dir, base, ts[:], unix.AT_SYMLINK_NOFOLLOW)
+	})
+	return err
+}
+
+// symlinkAt makes base a link.
+func symlinkAt(dir int, base, target string) error {
+	_, err := retryEINTR(func() (int, error) { return 0, unix.Symlinkat(target, dir, base) })
+	return err
+}
+
+func mkdirAt(dir int, base string, mode fs.FileMode) error {
+	_, err := retryEINTR(func() (int, error) { return 0, unix.Mkdirat(dir, base, UnixMode(mode)) })
+	return err
+}
+
+// removeAt takes out a file, a link or an empty directory.
+func removeAt(dir int, base string) error {
+	if base == "." {
+		return unix.EINVAL
+	}
+	_, err := retryEINTR(func() (int, error) { return 0, unix.Unlinkat(dir, base, 0) })
+	if err == nil {
+		return nil
+	}
+	_, derr := retryEINTR(func() (int, error) { return 0, unix.Unlinkat(dir, base, unix.AT_REMOVEDIR) })
+	if derr == nil {
+		return nil
+	}
+	if !errors.Is(derr, unix.ENOTDIR) {
+		err = derr
+	}
+	return err
+}
+
+// appendAt adds data at the end of base, which is no link.
+func appendAt(dir int, base string, data []byte, mode fs.FileMode) error {
+	fd, err := retryEINTR(func() (int, error) {
+		return unix.Openat(dir, base, unix.O_WRONLY|unix.O_APPEND|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC, UnixMode(mode))
+	})
+	if err != nil {
+		return err
+	}
+	f := os.NewFile(uintptr(fd), base)
+	_, err = f.Write(data)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+// renameAt moves from to to; a directory there is not replaced by a file.
+func renameAt(fromDir int, from string, toDir int, to string) error {
+	var st, old unix.Stat_t
+	if unix.Fstatat(toDir, to, &old, unix.AT_SYMLINK_NOFOLLOW) == nil && isDir(&old) { // as os.Rename
+		if err := unix.Fstatat(fromDir, from, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+			return err
+		}
+		if st.Ino != old.Ino || st.Dev != old.Dev || from == to && fromDir == toDir {
+			return syscall.EEXIST
+		}
+	}
+	_, err := retryEINTR(func() (int, error) { return 0, unix.Renameat(fromDir, from, toDir, to) })
+	return err
+}
+
+// linkAt makes to another name of from, be it a link.
+func linkAt(fromDir int, from string, toDir int, to string) error {
+	_, err := retryEINTR(func() (int, error) { return 0, unix.Linkat(fromDir, from, toDir, to, 0) })
+	return err
+}

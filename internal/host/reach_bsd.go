@@ -1,0 +1,28 @@
+//go:build darwin || freebsd
+
+package host
+
+import "golang.org/x/sys/unix"
+
+// openDir opens a directory.
+const openDir = unix.O_RDONLY
+
+// omitTime leaves a time as it is (UTIME_OMIT).
+const omitTime = -2
+
+// chmodAt changes the mode of base, which is no link.
+func chmodAt(dir int, base string, mode uint32) error {
+	var st unix.Stat_t
+	if err := unix.Fstatat(dir, base, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return err
+	}
+	if isLink(&st) {
+		return unix.EOPNOTSUPP
+	}
+	_, err := retryEINTR(func() (int, error) { return 0, unix.Fchmodat(dir, base, mode, unix.AT_SYMLINK_NOFOLLOW) })
+	return err
+}
+
+// protectedHardlinks reports whether users may give a name only to files that
+// they could change anyway. These systems leave that to the administrator.
+func protectedHardlinks() bool { return true }

@@ -1,0 +1,38 @@
+package jobs
+
+import (
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// Masked returns a record of r that mask takes secrets out of what is recorded.
+func Masked(r Record, mask func(value.Value) value.Value) Record { return &maskedRecord{r, mask} }
+
+type maskedRecord struct {
+	Record
+	mask func(value.Value) value.Value
+}
+
+// Unwrap returns the record itself.
+func (r *maskedRecord) Unwrap() Record { return r.Record }
+
+// Return records a target's answer.
+func (r *maskedRecord) Return(ret fun.Return) error {
+	if ret.Body != nil {
+		v, err := ret.Value()
+		if err != nil {
+			return err
+		}
+		ret.Body = fun.ValueBody{V: r.mask(v)}
+	}
+	if ret.Partial != nil {
+		ret.Partial, _ = r.mask(ret.Partial).(*value.Map)
+	}
+	return r.Record.Return(ret)
+}
+
+// Note records a part of an orchestration's history.
+func (r *maskedRecord) Note(kind string, data *value.Map) error {
+	data, _ = r.mask(data).(*value.Map)
+	return r.Record.Note(kind, data)
+}

@@ -1,0 +1,299 @@
+package redact
+
+import (
+	"cmp"
+	"encoding/base64"
+	"slices"
+	"strings"
+	"sync"
+
+	"brine/internal/value"
+)
+
+// shortest is the length of the shortest text that counts as a secret value, in
+// bytes: shorter ones are words that stand elsewhere, too.
+const shortest = 6
+
+// maxSecrets bounds how many values a [Set] knows.
+const maxSecrets = 100_000
+
+// groupNames are keys of a pillar below which all text is secret, beside those
+// of secretNames.
+var groupNames = [...]string{"passwords", "passwds", "passphrases", "secrets", "tokens", "api_keys", "private_keys", "secret_keys", "credentials"}
+
+// A Set knows the secrets of a run by their values: those of the pillar whose
+// keys say so, and what was decrypted. It is safe for concurrent use. The nil
+// Set knows none.
+type Set struct {
+	more []string // globs of the configuration
+	keep []string // globs of keys that are no secrets
+
+	mu     sync.Mutex
+	values map[string]bool
+	repl   *strings.Replacer // of values; nil: to be made
+}
+
+// NewSet returns a Set that counts, beside the usual keys, those that match one
+// of the globs as secret; a glob with a colon is one of paths ("db:*:dsn"). A
+// glob that begins with ! says that keys are no secrets.
+func NewSet(globs ...string) *Set {
+	s := &Set{values: map[string]bool{}}
+	for _, g := range globs {
+		if rest, ok := strings.CutPrefix(g, "!"); ok {
+			s.keep = append(s.keep, rest)
+		} else {
+			s.more = append(s.more, g)
+		}
+	}
+	return s
+}
+
+func matches(globs []string, key, path string) bool {
+	return slices.ContainsFunc(globs, func(g string) bool {
+		if strings.Contains(g, ":") {
+			return value.Fnmatch(g, path)
+		}
+		return value.Fnmatch(g, key)
+	})
+}
+
+func (s *Set) isSecret(key, path string) bool {
+	if matches(s.keep, key, path) {
+		return false
+	}
+	name := strings.ReplaceAll(strings.ToLower(key), "-", "_")
+	for _, g := range groupNames {
+		if before, ok := strings.CutSuffix(name, g); ok && (before == "" || strings.HasSuffix(before, "_")) {
+			return true
+		}
+	}
+	return isSecret(key) || matches(s.more, key, path)
+}
+
+// AddPillar adds the secrets of a pillar.
+func (s *Set) AddPillar(pillar value.Value) {
+	if s == nil {
+		return
+	}
+	var found []string
+	s.search(pillar, "", false, 0, &found)
+	s.Add(found...)
+}
+
+func (s *Set) search(v value.Value, path string, secret bool, depth int, found *[]string) {
+	if depth > 100 {
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		if secret {
+			*found = append(*found, v)
+		}
+	case value.Bytes:
+		if secret {
+			*found = append(*found, string(v))
+		}
+	case *value.Map:
+		for k, x := range v.All() {
+			key := value.Str(k)
+			sub := key
+			if path != "" {
+				sub = path + ":" + key
+			}
+			s.search(x, sub, (secret || s.isSecret(key, sub)) && !matches(s.keep, key, sub), depth+1, found)
+		}
+	case *value.List:
+		for i := range v.Len() {
+			s.search(v.Items[i], path, secret, depth+1, found)
+		}
+	case value.Tuple:
+		for _, x := range v {
+			s.search(x, path, secret, depth+1, found)
+		}
+	}
+}
+
+// Add adds values. Of one of several lines each line counts, too, since diffs
+// and reports take them apart.
+func (s *Set) Add(values ...string) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	add := func(text string) {
+		if len(text) < shortest || text == Hidden || s.values[text] || len(s.values) >= maxSecrets {
+			return
+		}
+		s.values[text] = true
+		s.repl = nil
+	}
+	for _, v := range values {
+		add(v)
+		v = strings.TrimSpace(v)
+		add(v)
+		if len(v) >= shortest {
+			add(base64.StdEncoding.EncodeToString([]byte(v)))
+		}
+		if !strings.Contains(v, "\n") {
+			continue
+		}
+		add(strings.ReplaceAll(v, "\n", `\n`))
+		for line := range strings.SplitSeq(v, "\n") {
+			// The first and last line of a key are no secret.
+			if line = strings.TrimSpace(line); !strings.HasPrefix(line, "-----") {
+				add(line)
+			}
+		}
+	}
+}
+
+func (s *Set) replacer() *strings.Replacer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.values) == 0 {
+		return nil
+	}
+	if s.repl == nil {
+		all := make([]string, 0, len(s.values))
+		for v := range s.values {
+			all = append(all, v)
+		}
+		// A secret that another one begins with comes after that one.
+		slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
+		pairs := make([]string, 0, 2*len(all))
+		for _, v := range all {
+			pairs = append(pairs, v, Hidden)
+		}
+		s.repl = strings.NewReplacer(pairs...)
+	}
+	return s.repl
+}
+
+// Text returns text with [Hidden] in the place of each secret. In a diff, what a
+// line with a secret replaces is hidden, too: it is the secret of before.
+func (s *Set) Text(text string) string {
+	if s == nil {
+		return text
+	}
+	r := s.replacer()
+	if r == nil {
+		return text
+	}
+	out := r.Replace(text)
+	if out != text && isDiff(text) {
+		out = oldHidden(out)
+	}
+	return out
+}
+
+func isDiff(text string) bool {
+	return strings.Contains(text, "\n@@ ") || strings.HasPrefix(text, "@@ ")
+}
+
+// oldHidden hides the removed lines of each change of a diff of which a line has
+// a secret.
+func oldHidden(diff string) string {
+	lines := strings.SplitAfter(diff, "\n")
+	for i := 0; i < len(lines); {
+		j, secret := i, false
+		for ; j < len(lines) && isChange(lines[j]); j++ {
+			secret = secret || strings.Contains(lines[j], Hidden)
+		}
+		for k := i; k < j && secret; k++ {
+			if lines[k][0] == '-' {
+				end := ""
+				if strings.HasSuffix(lines[k], "\n") {
+					end = "\n"
+				}
+				lines[k] = "-" + Hidden + end
+			}
+		}
+		i = max(j, i+1)
+	}
+	return strings.Join(lines, "")
+}
+
+func isChange(line string) bool {
+	return line != "" && (line[0] == '-' && !strings.HasPrefix(line, "--- ") || line[0] == '+' && !strings.HasPrefix(line, "+++ "))
+}
+
+// Mask returns v with [Hidden] in the place of each secret, in keys, too, and of
+// what keys say to be one, as [Hide] does. v stays as it is.
+func (s *Set) Mask(v value.Value) value.Value {
+	if s == nil {
+		return v
+	}
+	v, _ = s.mask(v, 0)
+	return v
+}
+
+func (s *Set) mask(v value.Value, depth int) (value.Value, bool) {
+	if depth > 200 {
+		return v, false
+	}
+	switch v := v.(type) {
+	case string:
+		t := s.Text(v)
+		return t, t != v
+	case value.Bytes:
+		t := s.Text(string(v))
+		return value.Bytes(t), t != string(v)
+	case *value.List:
+		if v == nil {
+			return v, false
+		}
+		items, changed := s.items(v.Items, depth)
+		if !changed {
+			return v, false
+		}
+		out := v.Copy(0)
+		copy(out.Items, items)
+		return out, true
+	case value.Tuple:
+		items, changed := s.items(v, depth)
+		return value.Tuple(items), changed
+	case *value.Map:
+		return s.dict(v, depth)
+	}
+	return v, false
+}
+
+func (s *Set) items(in []value.Value, depth int) ([]value.Value, bool) {
+	out, changed := in, false
+	for i, x := range in {
+		y, c := s.mask(x, depth+1)
+		if c && !changed {
+			out, changed = slices.Clone(in), true
+		}
+		if c {
+			out[i] = y
+		}
+	}
+	return out, changed
+}
+
+func (s *Set) dict(m *value.Map, depth int) (value.Value, bool) {
+	if m == nil {
+		return m, false
+	}
+	changed := false
+	out := value.NewMap(m.Len())
+	out.Ordered = m.Ordered
+	for k, x := range m.All() {
+		key, kc := s.mask(k, depth+1)
+		y, xc := s.mask(x, depth+1)
+		// The tag of a state is no name of a secret.
+		if name, ok := k.(string); ok && !strings.Contains(name, "_|-") && isSecret(name) && !matches(s.keep, name, name) {
+			if z, hidden := hide(name, x); hidden {
+				y, xc = z, true
+			}
+		}
+		changed = changed || kc || xc
+		out.Set(key, y)
+	}
+	if !changed {
+		return m, false
+	}
+	return out, true
+}

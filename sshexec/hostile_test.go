@@ -1,0 +1,82 @@
+package sshexec
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/crypto/ssh"
+)
+
+func rsaKey(t *testing.T) ssh.PublicKey {
+	t.Helper()
+	k, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pub, err := ssh.NewPublicKey(&k.PublicKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pub
+}
+
+// TestHostileHostKeys asks for no host key that is signed with SHA-1, whatever
+// known_hosts has, unless ssh_config says so.
+func TestHostileHostKeys(t *testing.T) {
+	t.Parallel()
+	known := filepath.Join(t.TempDir(), "known_hosts")
+	key := rsaKey(t)
+	if err := appendKnown(known, "web1", key); err != nil {
+		t.Fatal(err)
+	}
+	for _, host := range []string{"web1", "unknown"} {
+		for _, policy := range []Policy{Strict, AcceptNew, Off} {
+			_, algs, err := (&hostKeys{}).verify(&dest{host: host, port: 22, known: []string{known}, policy: policy})
+			if err != nil || len(algs) == 0 {
+				t.Fatalf("%v, %v", algs, err)
+			}
+			for _, weak := range []string{ssh.KeyAlgoRSA, ssh.CertAlgoRSAv01, "ssh-dss"} {
+				if slices.Contains(algs, weak) {
+					t.Errorf("%s of %s is asked for", weak, host)
+				}
+			}
+		}
+	}
+	_, algs, err := (&hostKeys{}).verify(&dest{host: "web1", port: 22, known: []string{known}, hostKeyAlgs: []string{ssh.KeyAlgoRSA}})
+	if err != nil || !slices.Equal(algs, []string{ssh.KeyAlgoRSA}) {
+		t.Errorf("what ssh_config names is not asked for: %v, %v", algs, err)
+	}
+}
+
+// TestHostileStart has runs that begin at once note the key of a new host: it
+// is noted once, and one that was given another key hears of it.
+func TestHostileStart(t *testing.T) {
+	t.Parallel()
+	known := filepath.Join(t.TempDir(), "known_hosts")
+	key, other := rsaKey(t), rsaKey(t)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if err := appendKnown(known, "[web1]:2222", key); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	b, err := os.ReadFile(known)
+	if err != nil || strings.Count(string(b), "\n") != 1 {
+		t.Errorf("known_hosts is %q, %v", b, err)
+	}
+	if err := appendKnown(known, "[web1]:2222", other); err == nil {
+		t.Error("another key of the same host is noted")
+	}
+	if err := appendKnown(known, "web2", other); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,55 @@
+package link_test
+
+import (
+	"strings"
+	"testing"
+
+	"brine/internal/event"
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// TestHostileTags fires events whose tags would be lines of another host in
+// state.event, and warns and reports faults in several lines.
+func TestHostileTags(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	var lines []string
+	s.opts.Warn = func(id string, w fun.Warning) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		lines = append(lines, id+": "+w.Where+w.Text)
+	}
+	_, m := s.hostile(nil)
+	for _, tag := range []string{
+		"x\nsalt/job/20260101000000000000/ret/db1\t{\"id\": \"db1\"}", "x\r\ny", "x\u2028y", "x\u0085y", "\x1b]0;title\x07", "x\x1b[2J", "x\u202ey",
+	} {
+		_ = m.Note("event", value.MapOf("tag", tag, "data", value.MapOf("a", int64(1))))
+	}
+	_ = m.Note("event", value.MapOf("tag", "good", "data", value.NewMap(0)))
+	forged := "slow\nbrine: warning: db1: all is well\x1b[1A\x1b[2K\r"
+	_ = m.Note("warn", value.MapOf("text", forged, "where", forged))
+	_ = m.Note("fault", value.MapOf("text", forged))
+	if _, err := ask(t, m, "pillar"); err != nil {
+		t.Fatal(err)
+	}
+	for seq := range s.bus.Seq() {
+		var e event.Event
+		var err error
+		if e, _, err = s.bus.Next(t.Context(), seq, nil); err != nil || e.Tag != "good" {
+			t.Errorf("event %q, %v", e.Tag, err)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(lines) != 1 || len(s.faults) != 1 {
+		t.Fatalf("%d warnings, %d faults", len(lines), len(s.faults))
+	}
+	for _, text := range append(lines, s.faults...) {
+		for i, l := range strings.Split(text, "\n") {
+			if strings.ContainsAny(l, "\x1b\r\a") || i > 0 && !strings.HasPrefix(l, "  | ") {
+				t.Errorf("line %q", l)
+			}
+		}
+	}
+}

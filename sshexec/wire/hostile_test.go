@@ -1,0 +1,60 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// A repeat gives the same text for ever.
+type repeat struct {
+	text string
+	at   int
+	n    int64 // given so far
+}
+
+func (r *repeat) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = r.text[r.at]
+		r.at = (r.at + 1) % len(r.text)
+	}
+	r.n += int64(len(p))
+	return len(p), nil
+}
+
+// TestHostileNoiseBeforeTheGreeting has a target send without end before it
+// says hello: the read ends at its limit, whatever the bytes are.
+func TestHostileNoiseBeforeTheGreeting(t *testing.T) {
+	const limit = 64 << 10
+	for _, text := range []string{
+		"\x00", "x", "\n", magic[:1] + "b", magic[:11], magic[:12], magic[:13], "\x00\x00b", strings.Repeat("\x00", 50) + "x",
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		r := &repeat{text: text}
+		err := skipTo(bufio.NewReaderSize(r, 4<<10), limit)
+		runtime.ReadMemStats(&after)
+		var nh *NoHelloError
+		if !errors.As(err, &nh) || len(nh.Noise) > 512 {
+			t.Errorf("%q: %v", text, err)
+		}
+		if r.n > limit+8<<10 {
+			t.Errorf("%q: %d bytes were read, the limit is %d", text, r.n, limit)
+		}
+		if used := after.TotalAlloc - before.TotalAlloc; used > 256<<10 {
+			t.Errorf("%q: %d bytes of memory", text, used)
+		}
+	}
+	// What is allowed before the hello still is.
+	noise := strings.Repeat("\x00", 100) + magic[:7]
+	if err := skipTo(bytes.NewReader([]byte(noise+magic)), int64(len(noise))); err != nil {
+		t.Errorf("noise below the limit: %v", err)
+	}
+	if err := skipTo(bufio.NewReader(io.LimitReader(&repeat{text: "\x00"}, 600)), limit); err == nil {
+		t.Error("an end is a hello")
+	}
+}

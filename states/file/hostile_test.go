@@ -1,0 +1,92 @@
+package file_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/internal/host"
+	"brine/internal/value"
+)
+
+// TestHostileRecurse has a user swap what is below a directory that root manages
+// with recurse, clean or tidied: for links of the user's own, and for one that
+// root made, to a file and a directory of root.
+func TestHostileRecurse(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	const mallory = 61234
+	r := localRig(t)
+	home, etc := filepath.Join(r.dir, "home"), filepath.Join(r.dir, "etc")
+	for _, d := range []string{home, home + "/a", etc} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range []string{etc + "/shadow", home + "/a/shadow", home + "/shadow"} {
+		if err := os.WriteFile(f, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// One link is root's: it leads where root wants it, but not from elsewhere.
+	for link, uid := range map[string]int{"mine": mallory, "roots": 0, "file": mallory} {
+		to := etc
+		if link == "file" {
+			to += "/shadow"
+		}
+		if err := os.Symlink(to, filepath.Join(home, link)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Lchown(filepath.Join(home, link), uid, uid); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chown(home, mallory, mallory); err != nil {
+		t.Fatal(err)
+	}
+	stop, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		swap := func(a, b string) {
+			a, b = filepath.Join(home, a), filepath.Join(home, b)
+			_ = os.Rename(a, a+".x")
+			_ = os.Rename(b, a)
+			_ = os.Rename(a, b)
+			_ = os.Rename(a+".x", a)
+		}
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				swap("a", "mine")
+				swap("a", "roots")
+				swap("shadow", "file")
+			}
+		}
+	}()
+	end := time.Now().Add(1500 * time.Millisecond)
+	rounds := 0
+	for ; time.Now().Before(end); rounds++ {
+		owner := int64(mallory + rounds%2)
+		_ = r.run("directory", false, "name", home, "user", owner, "group", owner, "file_mode", "0666", "dir_mode", "0777", "recurse", value.Strings("user", "group", "mode"))
+		_ = r.run("tidied", false, "name", home, "matches", value.Strings("nothing"), "rmdirs", true)
+		_ = os.Chown(home, mallory, mallory)
+	}
+	close(stop)
+	<-ended
+	h := host.NewLocal()
+	for _, p := range []string{etc, etc + "/shadow"} {
+		st, err := h.Lstat(p)
+		if err != nil || st.UID != 0 || st.GID != 0 || strings.HasSuffix(st.Mode.String(), "rw-rw-") || st.Perm() != map[string]uint32{etc: 0o755, etc + "/shadow": 0o600}[p] {
+			t.Errorf("after %d rounds %s has %s, owner %d:%d, %v", rounds, p, st.Mode, st.UID, st.GID, err)
+		}
+	}
+	if rounds < 3 {
+		t.Errorf("%d rounds", rounds)
+	}
+}
