@@ -21,7 +21,11 @@ func (e *Env) Find(kind Kind, name string) (*Module, *Spec, error) {
 	l, why := e.provider(kind, mod, all)
 	if l == nil {
 		if _, _, known := e.Table.Lookup(kind, name); !known {
-			return nil, nil, e.Table.NotFound(kind, name)
+			nf := e.Table.NotFound(kind, name)
+			if mod := &all[0].get().mod; len(mod.Specs) == 0 && mod.Dynamic == nil {
+				nf.Reason = why // nothing is known of its functions
+			}
+			return nil, nil, nf
 		}
 		return nil, nil, &NotFoundError{Kind: kind, Name: name, Reason: why}
 	}

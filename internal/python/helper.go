@@ -17,6 +17,7 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"brine/internal/fun"
@@ -72,7 +73,8 @@ type process struct {
 	stderr *tailBuffer
 	cancel context.CancelFunc
 	done   chan struct{}
-	err    error // how it ended, once done is closed
+	err    error                 // how it ended, once done is closed
+	why    atomic.Pointer[error] // why it was ended
 
 	versions map[string]version
 	loaded   map[string]bool
@@ -103,10 +105,7 @@ func (h *Helper) running(ctx context.Context, env *fun.Env) (*process, error) {
 	if err != nil {
 		return nil, ErrNoPython
 	}
-	p, err := launch(env, exe)
-	if err != nil {
-		return nil, err
-	}
+	p := launch(env, exe)
 	if err := p.greet(ctx, env); err != nil {
 		p.end()
 		return nil, err
@@ -115,7 +114,7 @@ func (h *Helper) running(ctx context.Context, env *fun.Env) (*process, error) {
 	return p, nil
 }
 
-func launch(env *fun.Env, exe string) (*process, error) {
+func launch(env *fun.Env, exe string) *process {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	// The process outlives the call that starts it: it serves the whole run.
@@ -135,14 +134,14 @@ func launch(env *fun.Env, exe string) (*process, error) {
 		inR.CloseWithError(p.err)
 		outW.CloseWithError(p.err)
 	}()
-	return p, nil
+	return p
 }
 
 // end ends the process.
 func (p *process) end() {
-	p.in.Close()
+	_ = p.in.Close()
 	p.cancel()
-	p.out.Close()
+	_ = p.out.Close()
 }
 
 // greet sends the runtime and what it needs to begin.
@@ -201,7 +200,8 @@ func (p *process) guard(ctx context.Context, env *fun.Env) func() {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it did not answer within %s (option custom_timeout)", limit))
 	stop := context.AfterFunc(ctx, func() {
-		p.out.CloseWithError(context.Cause(ctx))
+		why := context.Cause(ctx)
+		p.why.Store(&why)
 		p.end()
 	})
 	return func() { stop(); cancel() }
@@ -241,7 +241,7 @@ func (p *process) receive() (*value.Map, error) {
 	}
 	v, err := value.DecodeJSON(buf)
 	if err != nil {
-		return nil, fmt.Errorf("the helper sent what is no JSON: %w", err)
+		return nil, fmt.Errorf("the helper sent invalid JSON: %w", err)
 	}
 	if v, err = unpack(v, 0); err != nil {
 		return nil, err

@@ -53,8 +53,9 @@ func kindDir(k fun.Kind) string {
 		return "states"
 	case fun.Runner:
 		return "runners"
+	default:
+		return "modules"
 	}
-	return "modules"
 }
 
 // utils returns what finds the modules of _utils.
@@ -361,8 +362,7 @@ func (m *module) state(f *value.Map) fun.StateFn {
 		answer, err := m.t.h.ask(ctx, c.Env, q)
 		c.Env.Host.Changed()
 		if err != nil {
-			var re *RaisedError
-			if errors.As(err, &re) {
+			if re, ok := errors.AsType[*RaisedError](err); ok {
 				m.show(c.Env, re)
 			}
 			return fun.Raise(err)

@@ -81,6 +81,9 @@ func (p *process) fault(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if why := p.why.Load(); why != nil {
+		return *why
+	}
 	select {
 	case <-p.done:
 		if p.err != nil && !errors.Is(p.err, context.Canceled) {

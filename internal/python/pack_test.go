@@ -1,0 +1,55 @@
+package python
+
+import (
+	"testing"
+	"time"
+
+	"brine/internal/value"
+)
+
+// TestPack checks that values are the same on both sides of the wire.
+func TestPack(t *testing.T) {
+	t.Parallel()
+	for _, v := range []value.Value{
+		nil, true, int64(5), 1.5, "é", value.Bytes("\x00\xff"),
+		value.Tuple{int64(1), "a"},
+		value.NewList(value.NewList()), value.NewSet("a", int64(1)),
+		value.MapOf("a", int64(1), "b", value.MapOf("c", nil)), value.MapOf(int64(1), "x", value.Tuple{"a", int64(2)}, "y"), value.MapOf("!b", "no tag"),
+		time.Date(2024, 2, 29, 1, 2, 3, 4000, time.UTC),
+	} {
+		packed, err := pack(v, 0)
+		if err != nil {
+			t.Errorf("%s: %v", value.Repr(v), err)
+			continue
+		}
+		read, err := value.ParseJSON(string(value.EncodeJSON(packed)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := unpack(read, 0)
+		if err != nil || value.Repr(got) != value.Repr(v) {
+			t.Errorf("%s came back as %s, %v", value.Repr(v), value.Repr(got), err)
+		}
+	}
+	loop := value.NewList()
+	loop.Append(loop)
+	if _, err := pack(loop, 0); err == nil {
+		t.Error("a list that holds itself is packed")
+	}
+}
+
+// FuzzUnpack checks that nothing a helper sends makes brine panic.
+func FuzzUnpack(f *testing.F) {
+	for _, s := range []string{`{"!b":"AA=="}`, `{"!t":[1]}`, `{"!s":[[1]]}`, `{"!d":[[{"a":1},2]]}`, `{"!d":[[1]]}`, `{"!m":"x"}`, `{"!x":1}`, `{"!t":{"!b":1}}`, `[[[[]]]]`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		v, err := value.ParseJSON(s)
+		if err != nil {
+			return
+		}
+		if v, err = unpack(v, 0); err == nil {
+			_ = value.Repr(v)
+		}
+	})
+}
