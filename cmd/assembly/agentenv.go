@@ -170,7 +170,7 @@ func (a *agentRoom) env(_ context.Context, s agent.Session) (*fun.Env, error) {
 		UI:        fun.UI{Logger: a.log(), OnWarn: s.Warn},
 	}
 	env.OnFault = sourceFault(s.Fault)
-	eo := EnvOptions{Host: a.o.Host, Table: a.o.Table, Exe: a.o.Exe, Fault: s.Fault}
+	eo := EnvOptions{Host: a.o.Host, Exe: a.o.Exe, Fault: s.Fault, CoreGrains: true}
 	a.collect = func() value.Mapping { return machineGrains(env, eo) }
 	a.static = filepath.Join(cfg.Dir, "grains")
 	a.grains, _ = a.o.Host.Stat(a.static)

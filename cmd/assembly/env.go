@@ -38,6 +38,9 @@ type EnvOptions struct {
 	Fault  func(e error)
 	Strict bool
 	Gate   func(context.Context, *fun.Chunk) bool
+	// CoreGrains leaves out the grains of the tree's modules: an agent is asked for
+	// grains before it has the tree.
+	CoreGrains bool
 }
 
 // NewEnv returns the Env of this machine: its grains and pillar are worked out
@@ -96,6 +99,9 @@ func machineGrains(env *fun.Env, o EnvOptions) value.Mapping {
 				o.Fault(err)
 			}
 		},
+	}
+	if o.CoreGrains {
+		return grains.Collect(of)
 	}
 	core := of
 	of.Custom = func() *value.Map {
