@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -166,5 +167,17 @@ func TestFakeCommands(t *testing.T) {
 	}
 	if w := f.Writes(); len(w) > 0 {
 		t.Errorf("writes: %v", w)
+	}
+}
+
+// TestFakeNUL checks that the fake refuses names with a NUL, as a system does.
+func TestFakeNUL(t *testing.T) {
+	t.Parallel()
+	f := NewFake()
+	if _, err := f.Stat("/a/\x00"); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("Stat: %v", err)
+	}
+	if err := f.Symlink("\x00", "/l"); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("Symlink: %v", err)
 	}
 }

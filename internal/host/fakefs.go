@@ -157,6 +157,9 @@ func (f *Fake) locate(op, p string, follow bool) (dir *node, full string, n *nod
 	if err := f.faulty(op, p); err != nil {
 		return fail(err)
 	}
+	if strings.Contains(p, "\x00") { // as the system refuses it
+		return fail(syscall.EINVAL)
+	}
 	if !path.IsAbs(p) {
 		p = f.Cwd + "/" + p
 	}
@@ -612,6 +615,9 @@ func (f *Fake) Rename(from, to string) error {
 func (f *Fake) Symlink(target, p string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if strings.Contains(target, "\x00") {
+		return &fs.PathError{Op: "symlink", Path: p, Err: syscall.EINVAL}
+	}
 	n := f.newNode(fs.ModeSymlink | 0o777)
 	n.target = target
 	if err := f.add("Symlink", p, n); err != nil {
