@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"sort"
 	"strings"
 
@@ -27,11 +28,17 @@ func names(ctx context.Context, c *fun.Call, dir string) (*value.List, error) {
 	if dir == "_returners" {
 		return returners(ctx, c), nil
 	}
+	var found []string
+	if dir == "_grains" {
+		for _, f := range dispatch.FindGrains(ctx, c.Env) {
+			found = append(found, "grains."+strings.TrimSuffix(path.Base(f.Path), ".py"))
+		}
+		return value.Strings(found...), nil
+	}
 	customs, err := dispatch.FindCustom(ctx, c.Env)
 	if err != nil {
 		return nil, err
 	}
-	var found []string
 	for _, x := range customs {
 		if strings.HasPrefix(x.File.Path, dir+"/") {
 			found = append(found, strings.TrimPrefix(dir, "_")+"."+x.Name)

@@ -10,7 +10,7 @@ import (
 )
 
 // synced are the kinds of custom modules that Salt copies to a minion, in the
-// order of sync_all. brine uses those of modules, returners and runners, where they lie;
+// order of sync_all. brine uses those of modules, states, grains, returners and runners, where they lie;
 // the others are Python and have no counterpart here.
 var synced = [...]string{
 	"clouds", "beacons", "modules", "states", "sdb", "grains", "renderers", "returners", "output", "utils",

@@ -23,7 +23,7 @@ func (tree) Stat(_ context.Context, _, path string) (fun.FileInfo, error) {
 }
 
 func (tree) List(context.Context, string, string) ([]fun.FileInfo, error) {
-	return []fun.FileInfo{{Path: "_modules/disk.sh", Mode: 0o755}, {Path: "_modules/old.py", Mode: 0o755}}, nil
+	return []fun.FileInfo{{Path: "_modules/disk.sh", Mode: 0o755}, {Path: "_modules/old.py", Mode: 0o644}, {Path: "_modules/so.pyc", Mode: 0o755}}, nil
 }
 
 func TestSync(t *testing.T) {
@@ -49,10 +49,10 @@ func TestSync(t *testing.T) {
 		got[s.Name] = value.Repr(res.Value)
 	}
 	for name, want := range map[string]string{
-		"sync_modules": "['modules.disk']",
+		"sync_modules": "['modules.disk', 'modules.old']",
 		"sync_states":  "[]",
 		"sync_grains":  "[]",
-		"sync_all": "{'clouds': [], 'beacons': [], 'modules': ['modules.disk'], 'states': [], 'sdb': [], 'grains': [], 'renderers': [], " +
+		"sync_all": "{'clouds': [], 'beacons': [], 'modules': ['modules.disk', 'modules.old'], 'states': [], 'sdb': [], 'grains': [], 'renderers': [], " +
 			"'returners': [], 'output': [], 'utils': [], 'log_handlers': [], 'executors': [], 'proxymodules': [], 'engines': [], " +
 			"'thorium': [], 'serializers': [], 'matchers': [], 'pillar': []}",
 	} {
@@ -60,8 +60,8 @@ func TestSync(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, d)
 		}
 	}
-	if len(warned) == 0 || !strings.Contains(warned[0], "Python") {
-		t.Errorf("a Python module is not named: %q", warned)
+	if len(warned) == 0 || !strings.Contains(warned[0], "compiled Python") {
+		t.Errorf("a compiled module is not named: %q", warned)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestSyncRunner(t *testing.T) {
 			continue
 		}
 		res, err := s.Fn(t.Context(), &fun.Call{Mod: &mod, Spec: s, Args: value.NewMap(0), Kw: value.NewMap(0), Env: env})
-		want := "{'clouds': [], 'modules': ['modules.disk'], 'states': [], 'grains': [], 'renderers': [], 'returners': [], 'output': [], " +
+		want := "{'clouds': [], 'modules': ['modules.disk', 'modules.old'], 'states': [], 'grains': [], 'renderers': [], 'returners': [], 'output': [], " +
 			"'proxymodules': [], 'runners': [], 'wheel': [], 'engines': [], 'thorium': [], 'queues': [], 'pillar': [], 'utils': [], 'sdb': [], " +
 			"'cache': [], 'fileserver': [], 'tops': [], 'tokens': [], 'serializers': [], 'executors': [], 'roster': []}"
 		if d := cmp.Diff(want, value.Repr(res.Value)); err != nil || d != "" {
