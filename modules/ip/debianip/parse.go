@@ -119,7 +119,10 @@ type reader struct {
 // parse reads a file. Salt: salt/modules/debian_ip.py _parse_interfaces.
 func (c *config) parse(file, text string) error {
 	r := &reader{c: c, file: file}
-	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
+	// A line that goes on at the end of the file goes on with nothing: what is
+	// written after it is not part of it.
+	text = strings.TrimRight(strings.ReplaceAll(text, "\\\n", " "), "\\")
+	for line := range strings.Lines(text) {
 		f := strings.Fields(line)
 		if len(f) == 0 || f[0][0] == '#' {
 			continue
