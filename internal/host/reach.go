@@ -254,7 +254,7 @@ func (w *walker) walk(todo []step, follow bool) (string, error) {
 	return ".", nil
 }
 
-// mark takes a step that is no name: the end of a link, or the directory above.
+// mark takes a step other than a name: the end of a link, or the directory above.
 func (w *walker) mark(s step) error {
 	if s.name == "" {
 		return w.here([]step{s})
@@ -318,19 +318,24 @@ func (w *walker) follow(name string, st *unix.Stat_t, todo, rest []step) ([]step
 	return append(next, rest...), nil
 }
 
+// enter is [parent] of a path that a user gave.
+func enter(path string, follow bool) (w *walker, base string, err error) {
+	if path == "" {
+		return nil, "", unix.ENOENT
+	}
+	if strings.ContainsRune(path, 0) {
+		return nil, "", unix.EINVAL
+	}
+	return parent(path, follow)
+}
+
 // reach opens the directory that path is in, and returns the last name. With
 // follow, that name is no link. It must be closed.
 func reach(op, path string, follow bool) (*os.Root, string, error) {
 	fail := func(err error) (*os.Root, string, error) {
 		return nil, "", &fs.PathError{Op: op, Path: path, Err: err}
 	}
-	if path == "" {
-		return fail(unix.ENOENT)
-	}
-	if strings.ContainsRune(path, 0) {
-		return fail(unix.EINVAL)
-	}
-	w, base, err := parent(path, follow)
+	w, base, err := enter(path, follow)
 	if err != nil {
 		return fail(err)
 	}
@@ -351,13 +356,7 @@ func in(op, path string, follow bool, do func(dir int, base string) error) error
 		}
 		return &fs.PathError{Op: op, Path: path, Err: err}
 	}
-	if path == "" {
-		return fail(unix.ENOENT)
-	}
-	if strings.ContainsRune(path, 0) {
-		return fail(unix.EINVAL)
-	}
-	w, base, err := parent(path, follow)
+	w, base, err := enter(path, follow)
 	if err != nil {
 		return fail(err)
 	}

@@ -4,20 +4,24 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
+	"brine/internal/jinja/saltjinja"
 	"brine/internal/source"
 )
 
 // Engines returns the names that template: of a file state may have, sorted.
 func Engines() []string { return []string{"jinja", "pongo2"} }
 
+// binaryHead is how much of a file tells whether it is binary, in bytes.
+// Salt: salt/utils/files.py is_binary.
+const binaryHead = 2048
+
 // Template renders in with a template engine, as file.managed does for
 // template: jinja. The Salt text of a fault is what Salt's exception says.
 func (e *Engine) Template(ctx context.Context, engine string, in Input) (string, error) {
 	text, err := e.decode(&in)
 	if err != nil {
-		if isBinary(in.Text) {
+		if saltjinja.IsBinary(in.Text[:min(len(in.Text), binaryHead)]) {
 			return string(in.Text), nil // as it is, like Salt
 		}
 		return "", err
@@ -51,26 +55,4 @@ func noEngine(file, engine string) error {
 		Pos: source.Pos{File: file}, Hint: hint, Err: err,
 		Salt: fmt.Sprintf("Specified template format %s is not supported", engine),
 	}
-}
-
-// isBinary guesses by the first bytes of a file, as Salt does: it is no UTF-8,
-// has a NUL, or three of ten characters are no text.
-//
-// Salt: salt/utils/files.py is_binary.
-func isBinary(b []byte) bool {
-	b = b[:min(len(b), 2048)]
-	if !utf8.Valid(b) {
-		return true
-	}
-	n, odd := 0, 0
-	for _, r := range string(b) {
-		n++
-		if r == 0 {
-			return true
-		}
-		if (r < 32 || r > 126) && !strings.ContainsRune("\n\r\t\f\b", r) {
-			odd++
-		}
-	}
-	return odd*10 > n*3
 }

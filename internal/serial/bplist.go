@@ -119,7 +119,7 @@ func (w *bplistWriter) number(v value.Value, depth int) (int, error) {
 
 func (w *bplistWriter) object(b *bytes.Buffer, v value.Value, refs []int, refSize int) error {
 	if s, ok := value.AsText(v); ok {
-		if isASCII(s) {
+		if value.IsASCII(s) {
 			putSize(b, 0x50, len(s))
 			b.WriteString(s)
 			return nil
@@ -169,15 +169,6 @@ func (w *bplistWriter) object(b *bytes.Buffer, v value.Value, refs []int, refSiz
 		putUint(b, uint64(ref), refSize)
 	}
 	return nil
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
 }
 
 // countSize is how many bytes numbers below n take.

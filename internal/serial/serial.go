@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"brine/internal/proc"
 	"brine/internal/pyformat"
 	"brine/internal/value"
 	"brine/internal/yamlsalt"
@@ -269,16 +270,7 @@ func Quote(v value.Value) (string, error) {
 	if !ok {
 		return "", value.Raise("TypeError", "expected string or bytes-like object, got '%s'", value.TypeName(v))
 	}
-	for _, r := range s {
-		if !isShellSafe(r) {
-			return "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'", nil
-		}
-	}
-	return s, nil
-}
-
-func isShellSafe(r rune) bool {
-	return r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || strings.ContainsRune("@%+=:,./-", r)
+	return proc.Quote(s), nil
 }
 
 // typeText is a value's type as Python prints it.

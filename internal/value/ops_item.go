@@ -59,8 +59,8 @@ func isLineEnd(r rune) bool {
 // one.
 func TextLen(s string) int { return utf8.RuneCountInString(s) }
 
-// isASCII reports whether every character is one byte.
-func isASCII(s string) bool {
+// IsASCII reports whether every character is one byte.
+func IsASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false
@@ -82,7 +82,7 @@ func Chars(s string) []string {
 
 // TextSlice returns s[lo:hi] in characters, for 0 <= lo <= hi.
 func TextSlice(s string, lo, hi int) string {
-	if isASCII(s) {
+	if IsASCII(s) {
 		hi = min(hi, len(s))
 		return s[min(lo, hi):hi]
 	}
@@ -267,7 +267,7 @@ func Slice(container, lo, hi, step Value) (Value, error) {
 	if by == 1 {
 		return retext(container, TextSlice(s, start, start+count)), nil
 	}
-	if isASCII(s) {
+	if IsASCII(s) {
 		return retext(container, sliceBytes(s, start, count, by)), nil
 	}
 	chars := Chars(s)

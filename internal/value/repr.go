@@ -295,7 +295,7 @@ func quoteBytes(s string) string {
 
 // ASCII returns a repr with all beyond ASCII escaped, as Python's ascii().
 func ASCII(repr string) string {
-	if isASCII(repr) {
+	if IsASCII(repr) {
 		return repr
 	}
 	var b strings.Builder

@@ -251,7 +251,7 @@ func (m machine) fileKind(name string) jinja.Func {
 		if !mode.IsRegular() {
 			return false, nil
 		}
-		n, guess := int64(2048), isBinary
+		n, guess := int64(2048), IsBinary
 		if name == "is_text_file" {
 			n, guess = 512, isText
 		}
@@ -272,8 +272,8 @@ func isText(b []byte) bool {
 	return utf8.Valid(b) || oddBytes(b)*10 <= len(b)*3
 }
 
-// isBinary guesses for bytes that decode, and is sure of those that do not.
-func isBinary(b []byte) bool {
+// IsBinary guesses for bytes that decode, and is sure of those that do not.
+func IsBinary(b []byte) bool {
 	if len(b) == 0 {
 		return false
 	}
