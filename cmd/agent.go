@@ -13,6 +13,7 @@ type agentOpts struct {
 	cacheDir  string
 	wipe, sum bool
 	detached  bool
+	resume    string
 }
 
 // newAgentCmd returns the far end of "brine ssh", which the controller starts
@@ -43,6 +44,8 @@ started on a terminal.`,
 	f.BoolVar(&o.wipe, "wipe", false, "at the end remove the agent and what it kept")
 	f.BoolVar(&o.detached, "detached", false, "run the one job that standard input hands over, without a controller")
 	_ = f.MarkHidden("detached")
+	f.StringVar(&o.resume, "resume", "", "carry the channel to the agent that lost its controller and has this token")
+	_ = f.MarkHidden("resume")
 	f.BoolVar(&o.sum, "sum", false, "print the SHA-256 of this program and end")
 	_ = f.MarkHidden("sum")
 	c.AddCommand(newAgentBuildCmd(a), newAgentListCmd(a))
@@ -53,7 +56,7 @@ func (a *App) agent(ctx context.Context, o *agentOpts) error {
 	if o.sum {
 		return serve.Sum(a.Out)
 	}
-	err := serve.Agent(ctx, serve.Options{In: a.In, Out: a.Out, Host: a.Host, CacheDir: o.cacheDir, Wipe: o.wipe, Detached: o.detached})
+	err := serve.Agent(ctx, serve.Options{In: a.In, Out: a.Out, Host: a.Host, CacheDir: o.cacheDir, Wipe: o.wipe, Detached: o.detached, Resume: o.resume})
 	if errors.Is(err, serve.ErrTerminal) {
 		return &statusError{status: exitUsage, err: err, hint: serve.TerminalHint}
 	}

@@ -496,12 +496,12 @@ const (
 func (m *machine) answers(ctx context.Context) bool {
 	idle := time.Since(m.used)
 	m.used = time.Now()
-	if idle < idleTimeout {
+	if idle < idleTimeout || m.agent.Broken() != nil {
 		return true
 	}
 	ask, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	if _, err := m.agent.Running(ask); err == nil || ctx.Err() != nil {
+	if _, err := m.agent.Running(ask); err == nil || ctx.Err() != nil || m.agent.Broken() != nil {
 		return true
 	}
 	_ = m.agent.Close()

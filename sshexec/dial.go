@@ -116,8 +116,13 @@ type Client struct {
 	closed         chan struct{}
 	once           sync.Once
 	lost           atomic.Pointer[error]
+	pulse          *pulse
+	exe            string      // of the agent, where bare
 	bare           atomic.Bool // there is no sh, see sftp.go
 	lends          bool        // the ssh-agent, to what runs there
+	// relink makes another way to an agent that was started over this connection;
+	// nil: there is none.
+	relink func(ctx context.Context, token string) (io.ReadWriteCloser, error)
 }
 
 // Close ends the connection.
@@ -387,7 +392,8 @@ func (d *Dialer) login(ctx context.Context, t *dest, way net.Conn, signers []ssh
 		Auth: d.methods(t, signers),
 	}
 	conf.Ciphers, conf.MACs, conf.KeyExchanges = t.ciphers, t.macs, t.kexes
-	conn, chans, reqs, err := shake(ctx, way, t.knownAs(), conf)
+	beat := &pulse{Conn: way}
+	conn, chans, reqs, err := shake(ctx, beat, t.knownAs(), conf)
 	if err != nil {
 		way.Close()
 		at := stage.Load().(Stage)
@@ -419,7 +425,7 @@ func (d *Dialer) login(ctx context.Context, t *dest, way net.Conn, signers []ssh
 		}
 		return nil, fail(at, err, hint)
 	}
-	c := &Client{ID: t.id, Addr: t.addr(), User: t.user, files: d.o.Host, ssh: ssh.NewClient(conn, chans, reqs), closed: make(chan struct{})}
+	c := &Client{ID: t.id, Addr: t.addr(), User: t.user, pulse: beat, files: d.o.Host, ssh: ssh.NewClient(conn, chans, reqs), closed: make(chan struct{})}
 	go func() {
 		_ = conn.Wait()
 		_ = c.Close()
@@ -520,63 +526,6 @@ func (d *Dialer) methods(t *dest, signers []ssh.Signer) []ssh.AuthMethod {
 		}
 	}
 	return out
-}
-
-// A keeper asks a silent host whether it is there, and ends the connection
-// where count answers in a row are missing. It sleeps in a timer: a goroutine
-// for each of ten thousand connections is memory.
-type keeper struct {
-	c     *Client
-	every time.Duration
-	count int
-
-	mu      sync.Mutex
-	timer   *time.Timer
-	waiting bool // for an answer
-	missed  int
-}
-
-// keepAlive starts the keeper of a connection; Close ends it.
-func (c *Client) keepAlive(every time.Duration, count int) {
-	k := &keeper{c: c, every: every, count: count}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.timer = time.AfterFunc(every, k.tick)
-}
-
-func (k *keeper) tick() {
-	select {
-	case <-k.c.closed:
-		return
-	default:
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.timer.Reset(k.every)
-	if !k.waiting {
-		k.waiting = true
-		go k.ask()
-		return
-	}
-	if k.missed++; k.missed >= k.count {
-		err := fmt.Errorf("the host answered nothing for %s", k.every*time.Duration(k.count))
-		k.c.lost.Store(&err)
-		k.timer.Stop()
-		go func() { _ = k.c.Close() }() // its fault is kept in lost
-	}
-}
-
-// ask waits for one answer. A connection that has ended gives none, and its
-// keeper finds it closed.
-func (k *keeper) ask() {
-	_, _, err := k.c.ssh.SendRequest("keepalive@openssh.com", true, nil)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if err != nil {
-		k.timer.Stop()
-		return
-	}
-	k.waiting, k.missed = false, 0
 }
 
 // jump is a connection to a bastion that all behind it share.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"sync"
+	"time"
 )
 
 // FindJob asks the agents of machines whether a job runs there, over the
@@ -22,11 +23,15 @@ func (p *Provider) FindJob(ctx context.Context, jid string, ids []string, tell f
 			tell(id, os.Getpid())
 			continue
 		}
-		conn := m.agent
+		conn, client := m.agent, m.client
+		m.asked = time.Now()
 		m.dialing.Unlock()
 		if conn == nil {
 			tell(id, 0)
 			continue
+		}
+		if client != nil {
+			go func() { _ = client.probe() }() // whether the host answers where its agent does not
 		}
 		wg.Go(func() {
 			list, err := conn.Running(ctx)

@@ -71,10 +71,15 @@ func setup(e *roster.Entry) string {
 // runScript starts the agent where it lies already; else it says what the host
 // is, behind mark, and ends.
 func (p *placer) runScript(e *roster.Entry, mark string) string {
-	start := `exec ./$h ` + p.command()
+	return p.startScript(e, mark, p.command())
+}
+
+// startScript is runScript for another command than that of an agent.
+func (p *placer) startScript(e *roster.Entry, mark, command string) string {
+	start := `exec ./$h ` + command
 	if e.TTY {
 		// The agent serves no terminal.
-		start = `{ cat | ./$h ` + p.command() + ` | cat; exit 0; }`
+		start = `{ cat | ./$h ` + command + ` | cat; exit 0; }`
 	}
 	return scriptHead + setup(e) + `u=$(uname -sm)
 h=
@@ -90,6 +95,13 @@ for t in cat gzip zstd; do command -v $t >/dev/null 2>&1 && z=$z$t,; done
 echo ` + mark + `" $u $z-" >&2
 exit 113
 `
+}
+
+// linkOf returns the options of the connection to an agent that was started over c.
+func (p *placer) linkOf(c *Client) link.Options {
+	o := p.opts
+	o.Relink = c.relink
+	return o
 }
 
 // command is what the agent is started with.
@@ -239,7 +251,7 @@ func (p *placer) try(ctx context.Context, c *Client, e *roster.Entry) (*link.Con
 	if err != nil {
 		return nil, nil, err
 	}
-	conn, err := link.Connect(ctx, s, p.opts)
+	conn, err := link.Connect(ctx, s, p.linkOf(c))
 	if err == nil {
 		s.said.enough()
 		return conn, nil, nil

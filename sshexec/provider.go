@@ -52,6 +52,8 @@ type Settings struct {
 // one connection and one agent for the whole run, made when it is first needed.
 type Provider struct {
 	s       Settings
+	closing context.Context // ends with Close
+	shut    context.CancelFunc
 	wishes  wishes
 	place   placer
 	ids     []string
@@ -69,7 +71,9 @@ type machine struct {
 	dialing  sync.Mutex // held while a connection or an agent is made
 	client   *Client
 	agent    *link.Conn
-	used     time.Time // when the agent was last asked for
+	used     time.Time    // when the agent was last asked for
+	asked    time.Time    // when it was last asked what runs
+	downs    atomic.Int32 // calls under way that ask the machine to go down
 	boot     boots
 	deployed bool
 	failed   error // why the last attempt failed, and when
@@ -97,6 +101,7 @@ func NewProvider(s Settings) *Provider {
 		p.ids = append(p.ids, e.ID)
 		p.targets[e.ID] = &machine{p: p, e: e}
 	}
+	p.closing, p.shut = context.WithCancel(context.Background())
 	sort.Strings(p.ids)
 	return p
 }
@@ -143,6 +148,10 @@ func (p *Provider) Run(ctx context.Context, job fun.Job, id string, begun func()
 		return fun.Return{ID: id, JID: job.JID, Stage: fun.Unreachable, Err: ctx.Err()}
 	}
 	defer p.wishes.during(job, conn)()
+	if by, _, _ := asksDown(job); by != "" {
+		m.downs.Add(1)
+		defer m.downs.Add(-1)
+	}
 	ret := conn.Start(ctx, job, begun)
 	if ret.Stage == fun.Unreachable && ctx.Err() == nil {
 		// It ended after it was looked at, and never heard of the call.
@@ -150,6 +159,10 @@ func (p *Provider) Run(ctx context.Context, job fun.Job, id string, begun func()
 			return fun.Return{ID: id, JID: job.JID, Stage: fun.Unreachable, Err: err}
 		}
 		ret = conn.Start(ctx, job, begun)
+	}
+	if ret.Stage == fun.Lost {
+		ret.Away = link.Away(ret.Err)
+		ret = m.fetch(ctx, job, ret)
 	}
 	ret.ID, ret.JID = id, job.JID
 	if ret = m.downBy(ctx, job, ret); ret.Stage == fun.Lost && ctx.Err() == nil && ret.Err != nil {
@@ -165,6 +178,10 @@ func (m *machine) lost(ret fun.Return) error {
 	if after := ret.Progress(); after != "" {
 		hint = "the host may have gone down, or something ended the agent; whether the next state did something is not known"
 		err = fmt.Errorf("lost %s: %w", after, ret.Err)
+	}
+	if ret.Away {
+		err = ret.Err
+		hint = "the call goes on there, and the machine keeps its return: brine run jobs.lookup_jid " + ret.JID + " fetches it; ssh_reconnect is how long it is tried"
 	}
 	if link.TooLarge(ret.Err) {
 		err, hint = ret.Err, "what the call did is done; have it print less, or write to a file that cp.push fetches"
@@ -198,7 +215,10 @@ func (m *machine) dial(ctx context.Context) (*Client, error) {
 	if m.client != nil {
 		select {
 		case <-m.client.Done():
-			m.client, m.agent = nil, nil
+			m.client = nil
+			if m.agent != nil && m.agent.Broken() == nil {
+				m.agent = nil
+			}
 		default:
 			return m.client, nil
 		}
@@ -257,6 +277,7 @@ func (m *machine) connect(ctx context.Context) (*link.Conn, error) {
 }
 
 func (m *machine) begin(ctx context.Context, c *Client) (*link.Conn, error) {
+	c.relink = m.relinker(c)
 	conn, err := m.p.place.agent(ctx, c, m.e, m.p.s.PreFlight)
 	if err != nil {
 		return nil, err
@@ -375,6 +396,7 @@ func (c *Client) raw(ctx context.Context, e *roster.Entry, line string) (stdout,
 
 // Close ends the agents and the connections, and wipes what was asked to be.
 func (p *Provider) Close() error {
+	p.shut()
 	var wg sync.WaitGroup
 	for _, id := range p.ids {
 		wg.Go(p.targets[id].close)

@@ -154,8 +154,9 @@ func (p *placer) bare(ctx context.Context, c *Client, e *roster.Entry, why *noSh
 		if err != nil {
 			return nil, c.fail(Shell, err, "")
 		}
-		conn, err := link.Connect(sctx, s, p.opts)
+		conn, err := link.Connect(sctx, s, p.linkOf(c))
 		if err == nil {
+			c.exe = exe
 			c.bare.Store(true)
 			return conn, nil
 		}

@@ -30,6 +30,7 @@ type AgentOptions struct {
 	Version   string // of brine
 	Exe       string // path of the running program
 	CacheDir  string // see agent.Options
+	Wipe      bool   // see agent.Options
 	Heartbeat time.Duration
 	// CloseAll ends the programs that calls still run.
 	CloseAll func(context.Context)
@@ -42,6 +43,11 @@ func ServeAgent(ctx context.Context, rw io.ReadWriteCloser, o AgentOptions) erro
 	a := &agentRoom{o: o}
 	defer a.end()
 	return agent.Serve(ctx, rw, a.options(ctx))
+}
+
+// ResumeAgent carries the channel of a controller that came back; see agent.Resume.
+func ResumeAgent(in io.Reader, out io.Writer, dir, token string) error {
+	return agent.Resume(in, out, dir, token)
 }
 
 // RunDetached runs the job that is read from in, without a controller; see
@@ -57,7 +63,7 @@ func (a *agentRoom) options(ctx context.Context) agent.Options {
 	return agent.Options{
 		Hello: agentFacts(ctx, o), Build: a.env, Refresh: a.refresh, Call: a.call, Host: o.Host, CloseAll: o.CloseAll,
 		Going:    func(ctx context.Context) *value.Map { return going(ctx, o.Host) },
-		CacheDir: o.CacheDir, Heartbeat: o.Heartbeat, Log: o.Log, Exe: o.Exe, Fork: a.fork, Wake: o.Wake,
+		CacheDir: o.CacheDir, Wipe: o.Wipe, Heartbeat: o.Heartbeat, Log: o.Log, Exe: o.Exe, Fork: a.fork, Wake: o.Wake,
 	}
 }
 

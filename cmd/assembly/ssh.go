@@ -91,6 +91,10 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 		}
 		dial.Config = []string{p, "/etc/ssh/ssh_config"}
 	}
+	reconnect := defaultReconnect
+	if opts.Has("ssh_reconnect") {
+		reconnect = seconds(opts, "ssh_reconnect")
+	}
 	cache := filepath.Join(o.Config.CacheDir, "ssh")
 	pillars := newTargetPillars(o, r)
 	maxReturns, _ := fun.SizeOf(opts.At("ssh_max_returns"))
@@ -99,6 +103,7 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 		Images: Images(o, getenv, opts),
 		Link: link.Options{
 			Tree: link.NewTree(ctl.Up).LimitReturns(maxReturns), Files: ctl.Up, Pillar: pillars.render, PillarGrains: func() []string { return pillars.grainNames(ctx) }, Bus: o.Bus, Log: o.Log,
+			Reconnect: reconnect,
 			Warn: func(id string, w fun.Warning) {
 				w.Text = id + ": " + w.Text
 				ctl.Warn(w)
@@ -119,6 +124,10 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 	}
 	return sshexec.NewProvider(s), nil
 }
+
+// defaultReconnect is how long a run looks for a target whose connection broke
+// while it works, and how long the target's agent waits for that.
+const defaultReconnect = 5 * time.Minute
 
 func seconds(opts *value.Map, key string) time.Duration {
 	switch v := opts.At(key).(type) {

@@ -51,6 +51,7 @@ func agent(args []string, in io.Reader, out, errs io.Writer) int {
 	f.StringVar(&o.CacheDir, "cache-dir", "", "")
 	f.BoolVar(&o.Wipe, "wipe", false, "")
 	f.BoolVar(&o.Detached, "detached", false, "")
+	f.StringVar(&o.Resume, "resume", "", "")
 	sum := f.Bool("sum", false, "")
 	err := f.Parse(args)
 	if err == nil && f.NArg() > 0 {

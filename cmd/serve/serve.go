@@ -4,6 +4,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -40,6 +41,9 @@ type Options struct {
 	CacheDir string // where files are kept from run to run; "" is beside the program
 	Wipe     bool   // remove the program and what it kept at the end
 	Detached bool   // run the one job that In hands over, without a controller
+	// Resume is the token of an agent that lost its controller: the channel is
+	// carried to it; "" serves.
+	Resume string
 }
 
 // stdio is the channel of an agent.
@@ -67,13 +71,25 @@ func Agent(ctx context.Context, o Options) error {
 	// A channel that is gone is an error to be returned, not the end of the
 	// process: programs of calls must be ended first.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
+	ends := []os.Signal{syscall.SIGTERM}
+	if o.Detached {
+		ends = append(ends, syscall.SIGHUP)
+	} else {
+		// A terminal that is gone is not the end, as long as calls are under way: the
+		// channel tells. Programs of calls get the signal as ever, since it is taken
+		// and not ignored.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(ctx, ends...)
 	defer stop()
 	exe, _ := os.Executable()
 	lateGC()
 	leave(o.Host, exe)
 	quiet(o.Host)
-	ao := assembly.AgentOptions{Host: o.Host, Table: assembly.Table(), Version: version.Number(), Exe: exe, CacheDir: o.CacheDir}
+	if o.Resume != "" {
+		return assembly.ResumeAgent(o.In, o.Out, cmp.Or(o.CacheDir, besideExe(o.Host, exe)), o.Resume)
+	}
+	ao := assembly.AgentOptions{Host: o.Host, Table: assembly.Table(), Version: version.Number(), Exe: exe, CacheDir: o.CacheDir, Wipe: o.Wipe}
 	if ao.CacheDir == "" {
 		ao.CacheDir = besideExe(o.Host, exe)
 	}

@@ -127,12 +127,12 @@ func (r *running) conclude(ctx context.Context) error {
 	return r.rec.End()
 }
 
-// Settle asks the targets of a detached job that have not returned yet, records
-// the returns that they left and brings j up to date: what runs is in j.Running,
+// Settle asks the targets of a job that may have kept a return for a later look
+// (see [jobs.Job.Owed]), records the returns that they left and brings j up to date: what runs is in j.Running,
 // what cannot be asked, and why, in j.Silent.
 func (f *Fleet) Settle(ctx context.Context, j *jobs.Job) error {
-	open := j.Outstanding()
-	if !j.Detached() || j.State == jobs.Complete || len(open) == 0 && j.State == jobs.Active {
+	open := j.Owed()
+	if len(open) == 0 && (!j.Detached() || j.State == jobs.Complete || j.State == jobs.Active) {
 		return nil
 	}
 	_, owner, err := f.owners(ctx)
@@ -165,7 +165,10 @@ func (f *Fleet) Settle(ctx context.Context, j *jobs.Job) error {
 	job := fun.Job{JID: j.JID, Fun: j.Load.Str("fun"), Metadata: j.Load.At("metadata")}
 	for _, id := range open {
 		d, ok := owner[id].(Detacher)
-		if !ok {
+		switch {
+		case !ok && !j.Detached():
+			continue // it ended with the process that ran it
+		case !ok:
 			f.settleHere(j, id, owner[id], &mu, note)
 			continue
 		}
@@ -184,7 +187,7 @@ func (f *Fleet) Settle(ctx context.Context, j *jobs.Job) error {
 		})
 	}
 	wg.Wait()
-	if rec != nil || len(j.Outstanding()) == 0 {
+	if rec != nil || j.Detached() && len(j.Outstanding()) == 0 && j.State != jobs.Complete {
 		if rec == nil {
 			if rec, err = f.reopen(j); err != nil {
 				return err
@@ -192,6 +195,9 @@ func (f *Fleet) Settle(ctx context.Context, j *jobs.Job) error {
 		}
 		if len(j.Outstanding()) > 0 {
 			return rec.Leave()
+		}
+		if j.State == jobs.Complete {
+			return rec.Leave() // it has its end
 		}
 		j.State = jobs.Complete
 		return rec.End()

@@ -58,6 +58,7 @@ type pending struct {
 	id     string
 	owner  Provider
 	due    time.Time // zero: it is being asked
+	held   bool      // it was told that the target cannot be heard
 	giveUp chan verdict
 }
 
@@ -303,8 +304,31 @@ func (w *asker) round(ctx context.Context, asked []*pending) {
 		if answers[p.id] || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			continue
 		}
+		if h, ok := p.owner.(Holder); ok {
+			if why, held := h.Held(p.id); held {
+				w.hold(p, why)
+				continue
+			}
+		}
 		p.giveUp <- verdict{err: &NoReturnError{fmt.Sprintf("it was silent for %s, and did not say within %s whether the job still runs there", w.timeout, w.gather)}}
 	}
+}
+
+// A Holder is a Provider that knows of machines that cannot be heard at present:
+// they are neither at work nor not, and are waited for.
+type Holder interface {
+	// Held tells why nothing can be said of a machine that did not answer FindJob.
+	Held(id string) (why string, held bool)
+}
+
+// hold waits for a target that cannot be heard, another period, and tells the
+// person the first time.
+func (w *asker) hold(p *pending, why string) {
+	if !p.held {
+		p.held = true
+		w.f.doubt(fmt.Errorf("%s: no answer within %s; %s: waiting for it", p.id, w.timeout+w.gather, why))
+	}
+	w.answered(p, true)
 }
 
 // answered takes the word of a target: what works is waited for, another period.

@@ -128,6 +128,9 @@ type Return struct {
 	Out     string // outputter that the function wishes
 	Body    Body   // the value, as JSON; nil where Stage is not Returned
 	Err     error  // why, where Stage is not Returned
+	// Away says that the target may work on, and keeps its return for a later look,
+	// where Stage is Lost.
+	Away bool
 	// Partial has the returns of a state run's states that were done, by tag,
 	// and Total is how many states there were, where the return of the run
 	// itself did not come. nil: none is known.

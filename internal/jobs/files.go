@@ -301,6 +301,9 @@ func returnLine(ret fun.Return, stamp string) (*value.Map, error) {
 		if ret.Err != nil {
 			line.Set("why", ret.Err.Error())
 		}
+		if ret.Away {
+			line.Set("away", true)
+		}
 		if states := ret.States(); states != nil {
 			line.Set("states", states)
 		}

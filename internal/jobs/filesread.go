@@ -89,6 +89,7 @@ func (j *Job) add(line *value.Map) {
 		if states := line.Map("states"); states != nil {
 			j.Partial.Set(line.Str("id"), states)
 		}
+		j.setAway(line.Str("id"), line.At("away") == true)
 	case line.Has("id"):
 		r := value.NewMap(4)
 		for _, k := range []string{"return", "retcode", "success", "out"} {
@@ -96,7 +97,12 @@ func (j *Job) add(line *value.Map) {
 				r.Set(k, v)
 			}
 		}
-		j.Returns.Set(line.Str("id"), r)
+		id := line.Str("id")
+		j.Returns.Set(id, r)
+		if j.away[id] {
+			delete(j.Missing, id)
+			j.setAway(id, false)
+		}
 	}
 }
 

@@ -75,6 +75,9 @@ func (p *Proc) BeginAgent(data *value.Map, detached bool) (end func(), err error
 	return p.begin(data, p.path(data.Str("jid"), p.id))
 }
 
+// ForgetAgent takes the note of an agent's job away.
+func (p *Proc) ForgetAgent(jid string) error { return missing(p.host.Remove(p.path(jid, p.id))) }
+
 func (p *Proc) path(jid, id string) string {
 	if id == "" {
 		return filepath.Join(p.dir, jid)

@@ -189,14 +189,14 @@ func (l *Leaving) Begin(data *value.Map) (end func(), err error) {
 	if _, err := l.p.host.Lstat(l.p.path(l.jid, l.p.id)); err == nil {
 		return nil, fmt.Errorf("there is a job %s already", l.jid)
 	}
-	if err := l.p.host.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
-		return nil, err
-	}
 	return l.p.BeginAgent(data, true)
 }
 
 // Put leaves the return: whole or not at all, also where the power fails.
 func (l *Leaving) Put(doc []byte) error {
+	if err := l.p.host.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
+		return err
+	}
 	mode := fs.FileMode(0o600)
 	return l.p.host.WriteFile(l.path, bytes.NewReader(doc), host.WriteOptions{Mode: &mode, Sync: true})
 }
@@ -238,6 +238,19 @@ func (l *Leaving) Forget() error {
 		err = nil
 	}
 	_ = l.p.host.Remove(l.p.path(l.jid, l.p.id))
+	return err
+}
+
+// Remove takes the return and the note away, whoever works on the job.
+func (l *Leaving) Remove() error {
+	return errors.Join(missing(l.p.host.Remove(l.path)), missing(l.p.host.Remove(l.p.path(l.jid, l.p.id))))
+}
+
+// missing is err, but nil where a file was not there.
+func missing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	return err
 }
 

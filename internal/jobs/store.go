@@ -2,6 +2,8 @@ package jobs
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -52,7 +54,8 @@ type Job struct {
 	// Killed is the signal that ended the process of the job; 0: none is known.
 	Killed int
 
-	worker int // pid of the process of this machine that works on it
+	away   map[string]bool // targets that were lost and may have kept their return
+	worker int             // pid of the process of this machine that works on it
 }
 
 // A State is how far a job came.
@@ -163,6 +166,29 @@ func (j *Job) Took(r fun.Return) error {
 	}
 	j.add(line)
 	return nil
+}
+
+// Owed returns the targets that may have kept a return which is not recorded, in
+// order: those that a detached job, or one whose process is gone, still has, and
+// those whose connection was lost while they worked.
+func (j *Job) Owed() []string {
+	owed := slices.Collect(maps.Keys(j.away))
+	if j.Detached() && j.State != Complete || j.State == Interrupted {
+		owed = append(owed, j.Outstanding()...)
+	}
+	slices.Sort(owed)
+	return slices.Compact(owed)
+}
+
+func (j *Job) setAway(id string, away bool) {
+	if !away {
+		delete(j.away, id)
+		return
+	}
+	if j.away == nil {
+		j.away = map[string]bool{}
+	}
+	j.away[id] = true
 }
 
 // Succeeded reports whether a recorded answer is a success: by its return code

@@ -2,9 +2,10 @@
 // calls over a channel and answers them with an Env of that machine, whose
 // files and pillar come from the controller.
 //
-// Start at [Serve]. Nothing is left running when the channel ends: calls under
-// way are cancelled and their programs ended within five seconds. What a call
-// left behind on purpose lives on.
+// Start at [Serve]. Nothing is left running when the controller closes the
+// channel: calls under way are cancelled and their programs ended within five
+// seconds. What a call left behind on purpose lives on. Where the channel breaks
+// instead, the calls go on; see rejoin.go.
 package agent
 
 import (
@@ -15,6 +16,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"brine/internal/event"
@@ -67,7 +69,10 @@ type Options struct {
 	Going func(ctx context.Context) *value.Map
 	// CacheDir keeps files from run to run; it must be the user's own with mode
 	// 0700 and is made where it is not there. "" keeps nothing.
-	CacheDir  string
+	CacheDir string
+	// Wipe says that the agent is to remove itself at its end: it leaves nothing,
+	// and calls that nobody comes back for end.
+	Wipe      bool
 	Heartbeat time.Duration // 0 is wire's default
 	Log       *slog.Logger  // nil: none
 }
@@ -89,6 +94,8 @@ type server struct {
 	m     *wire.Mux
 	cache *cache
 	files *upstream
+	door  *door         // nil: the agent ends with its link
+	alone atomic.Bool   // the controller did not come back; calls go on
 	ready chan struct{} // closed when m is set
 
 	mu      sync.Mutex
@@ -98,6 +105,7 @@ type server struct {
 	env     *fun.Env
 	envErr  error
 	calls   map[*call]struct{}
+	owed    []string              // jids of calls that a later look is to find
 	wishes  map[string]*value.Map // of state.pause and state.soft_kill, by jid
 }
 
@@ -107,11 +115,14 @@ type call struct {
 	started time.Time
 	cancel  context.CancelCauseFunc
 	group   func(sig int) // signals its programs; nil: they are not known
+	note    func() error  // notes it as one that a later look finds; nil: not yet
+	kept    bool          // that was done; server.mu guards it and note
 }
 
 // Serve serves the controller at the far end of rw until the channel or ctx
-// ends; then it ends what is under way, which takes five seconds at most. The
-// error is nil where the controller closed the channel.
+// ends; then it ends what is under way, which takes five seconds at most. Where
+// the channel breaks, what is under way goes on, and the controller may come back
+// (see [Resume]). The error is nil where the controller closed the channel.
 func Serve(ctx context.Context, rw io.ReadWriteCloser, o Options) error {
 	s := &server{o: o, ready: make(chan struct{}), calls: map[*call]struct{}{}}
 	s.cache = openCache(o.Host, o.CacheDir, s.log)
@@ -120,7 +131,12 @@ func Serve(ctx context.Context, rw io.ReadWriteCloser, o Options) error {
 		hello.Update(o.Hello)
 	}
 	hello.Set("trees", value.Strings(s.cache.trees()...))
+	if s.door = newDoor(s.cache.dir); s.door != nil {
+		defer s.door.close()
+		hello.Set("token", s.door.token)
+	}
 	m, err := wire.Greet(ctx, rw, wire.Options{
+		Resume: s.door != nil, Broken: s.broken,
 		Role: wire.Agent, Hello: hello, Frame: maxFrame, Window: window, Streams: maxCalls, Heartbeat: o.Heartbeat,
 		Handle: func(ctx context.Context, st *wire.Stream) error {
 			<-s.ready
@@ -132,6 +148,9 @@ func Serve(ctx context.Context, rw io.ReadWriteCloser, o Options) error {
 		return err
 	}
 	s.m = m
+	if s.door != nil {
+		s.door.hold = holdOf(m.Peer())
+	}
 	s.files = newUpstream(m, s.cache)
 	close(s.ready)
 	go s.heed(m.Done())
@@ -141,7 +160,13 @@ func Serve(ctx context.Context, rw io.ReadWriteCloser, o Options) error {
 		m.Flush(time.Second)
 		m.Close()
 	}
+	if s.alone.Load() {
+		m.Wait() // calls go on without the controller
+	}
 	s.end()
+	if err := m.Err(); errors.Is(err, wire.ErrEnded) {
+		s.settle()
+	}
 	if err := m.Err(); !errors.Is(err, wire.ErrEnded) && !errors.Is(err, wire.ErrClosed) {
 		return err
 	}
@@ -307,7 +332,7 @@ func (s *server) invoke(ctx context.Context, st *wire.Stream) error {
 		return err
 	}
 	// Whoever asks is told of the call while its files are still on their way.
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := s.callContext(ctx)
 	defer cancel(nil)
 	c := &call{job: job, started: s.o.Host.Now(), cancel: cancel}
 	s.add(c)
@@ -337,9 +362,10 @@ func (s *server) invoke(ctx context.Context, st *wire.Stream) error {
 		e.Journal = prog
 		s.equip(e, c)
 	})
-	defer noted(env, job)()
+	defer s.noted(c, env)()
 	s.givePillar(ctx, env, up, job, h.Has("tree"))
 	ret := s.o.Call(ctx, env, job)
+	s.keepReturn(c, ret)
 	if cause := context.Cause(ctx); errors.Is(cause, errSignal) && ret.Stage != fun.Returned {
 		return cause
 	}

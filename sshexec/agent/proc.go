@@ -31,15 +31,22 @@ func procData(env *fun.Env, job fun.Job, pid int) *value.Map {
 
 // noted notes a call where other processes see it, if it takes a while; the
 // func that it returns forgets it.
-func noted(env *fun.Env, job fun.Job) (done func()) {
+func (s *server) noted(c *call, env *fun.Env) (done func()) {
 	var (
 		mu   sync.Mutex
 		over bool
 		end  = func() {}
 	)
 	// The call makes env its own meanwhile.
-	proc, data := jobs.ProcOf(env), procData(env, job, env.Host.Getpid())
+	proc, data := jobs.ProcOf(env), procData(env, c.job, env.Host.Getpid())
+	s.mu.Lock()
+	c.note = func() error {
+		_, err := proc.BeginAgent(data, true)
+		return err
+	}
+	s.mu.Unlock()
 	t := time.AfterFunc(noteAfter, func() {
+		s.listen()
 		mu.Lock()
 		defer mu.Unlock()
 		if !over {
@@ -53,6 +60,9 @@ func noted(env *fun.Env, job fun.Job) (done func()) {
 		defer mu.Unlock()
 		over = true
 		end()
+		if s.isKept(c) {
+			_ = proc.ForgetAgent(c.job.JID)
+		}
 	}
 }
 

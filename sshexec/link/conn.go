@@ -61,8 +61,14 @@ func Connect(ctx context.Context, rw io.ReadWriteCloser, o Options) (*Conn, erro
 	}
 	c := &Conn{o: o, pillars: make(chan struct{}, 1), work: make(chan struct{}, maxWork)}
 	ready := make(chan struct{})
+	resume := o.Relink != nil && o.Reconnect > 0
 	m, err := wire.Greet(ctx, rw, wire.Options{
 		Role: wire.Controller, Noise: o.MaxNoise, Frame: int(o.MaxFrame), Heartbeat: o.Heartbeat,
+		Hello: value.MapOf("reconnect", int64(o.Reconnect)), Resume: resume,
+		Broken: func(err error) {
+			<-ready
+			c.relink(err)
+		},
 		Handle: func(ctx context.Context, s *wire.Stream) error {
 			<-ready
 			return c.serve(ctx, s)

@@ -45,11 +45,19 @@ type Options struct {
 	Fault func(id, text string)
 	Log   *slog.Logger // nil: none
 
-	MaxNoise  int64         // bytes before the agent's hello that are skipped; 0 is 64 KiB
-	MaxFrame  int64         // bytes of a frame; 0 is 1 MiB
-	MaxReturn int64         // bytes of a return; 0 is 64 MiB
-	Spill     int64         // returns beyond this many bytes go to a file; 0 is 64 KiB
-	SpillDir  string        // where such files lie; "" is the system's place
+	MaxNoise  int64  // bytes before the agent's hello that are skipped; 0 is 64 KiB
+	MaxFrame  int64  // bytes of a frame; 0 is 1 MiB
+	MaxReturn int64  // bytes of a return; 0 is 64 MiB
+	Spill     int64  // returns beyond this many bytes go to a file; 0 is 64 KiB
+	SpillDir  string // where such files lie; "" is the system's place
+	// Relink makes another way to an agent, named by the token of its hello, when
+	// the one before broke while calls are under way. An error that is
+	// wire.ErrGone ends the tries. nil: a connection that breaks is lost.
+	Relink func(ctx context.Context, token string) (io.ReadWriteCloser, error)
+	// Reconnect is how long it is tried. An agent that nobody came back to works
+	// on, and keeps the return. 0: a connection that breaks is lost, and with it
+	// what runs.
+	Reconnect time.Duration
 	Heartbeat time.Duration // how often a silent peer is asked; three unanswered end it; 0 is 15 s
 }
 

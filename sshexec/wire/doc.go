@@ -28,6 +28,8 @@ package wire
 //	cancel  text: the stream is over for both
 //	note    stream 0: length of name uint8 | name | value
 //	ping    stream 0: nothing; answered by pong
+//	ack     stream 0: uint64: so many bytes of frames were received; see resume.go
+//	bye     stream 0: the channel is closed, and no other link will carry it
 //
 // Values have an encoding of their own (value.go): JSON would turn integer keys
 // into text and lose bytes, tuples and dates. The controller's streams have odd

@@ -37,6 +37,8 @@ const (
 	frameNote
 	framePing
 	framePong
+	frameAck
+	frameBye
 )
 
 // A frame is one message.
@@ -79,7 +81,7 @@ func readFrame(r io.Reader, limit int) (frame, error) {
 	}
 	n := binary.BigEndian.Uint32(h[:])
 	f := frame{typ: frameType(h[4]), stream: binary.BigEndian.Uint32(h[5:])}
-	if f.typ < frameHello || f.typ > framePong {
+	if f.typ < frameHello || f.typ > frameBye {
 		return frame{}, broken("frame of unknown type %d", f.typ)
 	}
 	if uint64(n) > uint64(limit) {

@@ -39,6 +39,10 @@ const (
 	// noteItems is how many items a note may have beside one for eight bytes: what
 	// is told without being asked must not take many times its size.
 	noteItems = 4096
+	// aWrite is how much bulk data is written at once: what else there is to say
+	// waits for no more than that. A stream is bulk from smallStream bytes on.
+	aWrite      = 64 << 10
+	smallStream = 32 << 10
 	// maxMissed is how many heartbeats a peer may stay silent.
 	maxMissed = 3
 )
@@ -60,6 +64,11 @@ type Options struct {
 	// Heartbeat is how long the peer may be silent before it is asked; 0 is
 	// DefaultHeartbeat.
 	Heartbeat time.Duration
+	// Resume allows the channel to outlive its link, where the peer allows it too:
+	// see [Mux.Rejoin]. Broken is then called when the link breaks and somebody
+	// waits for another one; nil is nothing.
+	Resume bool
+	Broken func(err error)
 	// Handle serves a stream that the peer opened, in a goroutine of its own.
 	// Its ctx ends with the stream. An error goes to the peer as its end.
 	Handle func(ctx context.Context, s *Stream) error
@@ -70,15 +79,16 @@ type Options struct {
 
 // A Mux is one end of a channel. It is safe for concurrent use.
 type Mux struct {
-	rw        io.ReadWriteCloser
 	o         Options
 	peer      *value.Map
 	odd       uint32 // 1 where the streams opened here have odd numbers
 	window    int    // what the peer grants each stream at first
 	peerFrame int
 
-	heard  atomic.Bool // since the last heartbeat
-	missed int
+	heard     atomic.Bool // since the last heartbeat
+	heardAt   atomic.Int64
+	rejoining sync.Mutex // held while a new link is made
+	taking    sync.Mutex // held while a frame is taken, and when the link changes
 
 	mu       sync.Mutex
 	streams  map[uint32]*Stream
@@ -90,6 +100,10 @@ type Mux struct {
 	done     chan struct{}
 	timer    *time.Timer
 
+	link    *carrier // nil: it broke
+	missed  int      // heartbeats without a sign of the peer
+	re      resume
+	first   []byte        // waits to be written before out: all but bulk data
 	out     []byte        // waits to be written
 	spare   []byte        // the writer's other buffer
 	writing bool          // a buffer is on its way
@@ -127,7 +141,7 @@ func Greet(ctx context.Context, rw io.ReadWriteCloser, o Options) (*Mux, error) 
 		o.Heartbeat = DefaultHeartbeat
 	}
 	m := &Mux{
-		rw: rw, o: o, streams: map[uint32]*Stream{}, next: 1, odd: 1, done: make(chan struct{}),
+		link: &carrier{rw}, o: o, streams: map[uint32]*Stream{}, next: 1, odd: 1, done: make(chan struct{}),
 		wake: make(chan struct{}, 1),
 	}
 	if o.Role == Agent {
@@ -135,7 +149,7 @@ func Greet(ctx context.Context, rw io.ReadWriteCloser, o Options) (*Mux, error) 
 	}
 	stop := context.AfterFunc(ctx, func() { rw.Close() })
 	r := bufio.NewReaderSize(rw, 4<<10)
-	err := m.greet(r)
+	err := m.greet(rw, r)
 	if !stop() && err == nil {
 		err = ctx.Err()
 	}
@@ -148,15 +162,16 @@ func Greet(ctx context.Context, rw io.ReadWriteCloser, o Options) (*Mux, error) 
 	}
 	m.mu.Lock()
 	m.timer = time.AfterFunc(o.Heartbeat, m.beat)
+	l := m.link
 	m.mu.Unlock()
 	go m.writer()
-	go m.reader(r)
+	go m.reader(l, r)
 	return m, nil
 }
 
 // greet exchanges hellos. The own one is written while the peer's is awaited:
 // neither end waits for the other's first.
-func (m *Mux) greet(r *bufio.Reader) error {
+func (m *Mux) greet(w io.Writer, r *bufio.Reader) error {
 	hello := value.NewMap(8)
 	if m.o.Hello != nil {
 		hello.Update(m.o.Hello)
@@ -164,13 +179,14 @@ func (m *Mux) greet(r *bufio.Reader) error {
 	hello.Set("proto", int64(Proto))
 	hello.Set("window", int64(m.o.Window))
 	hello.Set("frame", int64(m.o.Frame))
+	hello.Set("resume", m.o.Resume)
 	payload, err := AppendValue(nil, hello)
 	if err != nil {
 		return err
 	}
 	sent := make(chan error, 1)
 	go func() {
-		_, err := m.rw.Write(appendFrame([]byte(magic), frame{typ: frameHello, payload: payload}))
+		_, err := w.Write(appendFrame([]byte(magic), frame{typ: frameHello, payload: payload}))
 		sent <- err
 	}()
 	err = m.readHello(r)
@@ -204,11 +220,15 @@ func (m *Mux) readHello(r *bufio.Reader) error {
 		return broken("a hello with window %d and frame %d", window, limit)
 	}
 	m.window, m.peerFrame = int(window), int(min(limit, maxCredit))
+	m.re.on = m.o.Resume && m.peer.At("resume") == true
 	return nil
 }
 
 // Peer returns the peer's hello.
 func (m *Mux) Peer() *value.Map { return m.peer }
+
+// HeardSince reports whether a frame of the peer came since then.
+func (m *Mux) HeardSince(t time.Time) bool { return m.heardAt.Load() >= t.UnixNano() }
 
 // Done is closed when the Mux has ended.
 func (m *Mux) Done() <-chan struct{} { return m.done }
@@ -220,8 +240,10 @@ func (m *Mux) Err() error {
 	return m.err
 }
 
-// Close ends the Mux and closes the channel. Streams end with ErrClosed.
+// Close ends the Mux and closes the channel. Streams end with ErrClosed. A peer
+// that would wait for another link is told, which takes a second at most.
 func (m *Mux) Close() error {
+	m.bye()
 	m.fail(ErrClosed)
 	return nil
 }
@@ -235,7 +257,7 @@ func (m *Mux) Flush(d time.Duration) {
 	defer deadline.Stop()
 	for {
 		m.mu.Lock()
-		if m.err != nil || len(m.out) == 0 && !m.writing {
+		if m.err != nil || m.queued() == 0 && !m.writing {
 			m.mu.Unlock()
 			return
 		}
@@ -265,10 +287,13 @@ func (m *Mux) fail(err error) {
 	m.timer.Stop()
 	streams := m.streams
 	m.streams = nil
-	m.out = nil
+	m.first, m.out, m.re.kept, m.re.again = nil, nil, nil, nil
+	link := m.link
 	close(m.done)
 	m.mu.Unlock()
-	m.rw.Close()
+	if link != nil {
+		link.rw.Close()
+	}
 	for _, s := range streams {
 		s.abort(err)
 	}
@@ -276,14 +301,24 @@ func (m *Mux) fail(err error) {
 
 // beat looks after a silent peer.
 func (m *Mux) beat() {
-	if m.heard.Swap(false) {
+	heard := m.heard.Swap(false)
+	m.mu.Lock()
+	l := m.link
+	switch {
+	case l == nil: // whoever looks for another link knows when to give up
 		m.missed = 0
-	} else {
+	case heard:
+		m.missed = 0
+		m.ack()
+	default:
 		m.missed++
-		if m.missed > maxMissed {
-			m.fail(ErrSilent)
-			return
-		}
+	}
+	missed := m.missed
+	m.mu.Unlock()
+	switch {
+	case missed > maxMissed:
+		m.part(l, ErrSilent)
+	case missed > 0:
 		_ = m.send(frame{typ: framePing})
 	}
 	m.mu.Lock()
@@ -293,8 +328,14 @@ func (m *Mux) beat() {
 	}
 }
 
-// send queues a frame without waiting.
-func (m *Mux) send(f frame) error {
+// queued is how many bytes wait to be written. m.mu is held.
+func (m *Mux) queued() int { return len(m.re.again) + len(m.first) + len(m.out) }
+
+// send queues a frame without waiting, before all bulk data.
+func (m *Mux) send(f frame) error { return m.sendBy(f, false) }
+
+// sendBy is send; a frame of a stream whose data is bulk goes behind that.
+func (m *Mux) sendBy(f frame, bulk bool) error {
 	if len(f.payload) > m.peerFrame {
 		return fmt.Errorf("a message of %d bytes, the peer takes %d", len(f.payload), m.peerFrame)
 	}
@@ -303,8 +344,12 @@ func (m *Mux) send(f frame) error {
 		defer m.mu.Unlock()
 		return m.err
 	}
-	m.out = appendFrame(m.out, f)
-	full := len(m.out) > hardQueue
+	q := &m.first
+	if bulk {
+		q = &m.out
+	}
+	*q = appendFrame(*q, f)
+	full := len(m.first)+len(m.out) > hardQueue
 	m.mu.Unlock()
 	m.wakeWriter()
 	if full {
@@ -329,9 +374,13 @@ func (m *Mux) sendData(s *Stream, p []byte) error {
 			defer m.mu.Unlock()
 			return m.err
 		}
-		if len(m.out) < softQueue {
-			m.out = appendHeader(m.out, frameData, s.id, len(p))
-			m.out = append(m.out, p...)
+		if len(m.first)+len(m.out) < softQueue {
+			q := &m.first
+			if s.bulk = s.bulk || s.sent >= smallStream; s.bulk {
+				q = &m.out
+			}
+			s.sent += len(p)
+			*q = append(appendHeader(*q, frameData, s.id, len(p)), p...)
 			m.mu.Unlock()
 			m.wakeWriter()
 			return nil
@@ -350,7 +399,8 @@ func (m *Mux) sendData(s *Stream, p []byte) error {
 	}
 }
 
-// writer writes what is queued. It keeps no large buffer while idle.
+// writer writes what is queued, as long as there is a link. It keeps no large
+// buffer while idle.
 func (m *Mux) writer() {
 	for {
 		select {
@@ -359,13 +409,16 @@ func (m *Mux) writer() {
 			return
 		}
 		m.mu.Lock()
-		for len(m.out) > 0 {
-			b := m.out
-			m.out, m.spare, m.writing = m.spare, nil, true
+		for m.link != nil && m.queued() > 0 {
+			b, l := m.nextWrite(), m.link
+			if b == nil {
+				break
+			}
+			m.writing = true
 			m.mu.Unlock()
-			if _, err := m.rw.Write(b); err != nil {
-				m.fail(fmt.Errorf("write to the peer: %w", err))
-				return
+			_, err := l.rw.Write(b)
+			if err != nil {
+				m.part(l, fmt.Errorf("write to the peer: %w", err))
 			}
 			m.mu.Lock()
 			m.writing = false
@@ -377,29 +430,91 @@ func (m *Mux) writer() {
 				m.room = nil
 			}
 		}
-		if cap(m.out) > 4<<10 {
+		if m.queued() == 0 && cap(m.out) > 4<<10 {
 			m.out = nil
 		}
 		m.mu.Unlock()
 	}
 }
 
-// reader reads frames until the channel ends or the peer breaks the protocol.
-func (m *Mux) reader(r io.Reader) {
+// nextWrite takes what is to be written now: what a new link has to be sent again,
+// else all but bulk data, and of that so much that others do not wait long. It
+// returns nil while too much is not acknowledged. m.mu is held.
+func (m *Mux) nextWrite() []byte {
+	if b := m.re.again; len(b) > 0 {
+		m.re.again = nil
+		return b
+	}
+	if m.re.on && len(m.re.kept) >= maxKept {
+		return nil
+	}
+	b := m.first
+	m.first, m.spare = m.spare, nil
+	if n := cut(m.out, aWrite); n == len(m.out) && len(b) == 0 {
+		b, m.out = m.out, nil
+	} else if n > 0 {
+		b = append(b, m.out[:n]...)
+		if m.out = m.out[n:]; len(m.out) == 0 {
+			m.out = nil
+		}
+	}
+	if m.re.on {
+		m.re.kept = append(m.re.kept, b...)
+	}
+	return b
+}
+
+// cut returns how many bytes of whole frames at the front of b are at least
+// want, or all there are.
+func cut(b []byte, want int) int {
+	n := 0
+	for n < want && n < len(b) {
+		n += header + int(binary.BigEndian.Uint32(b[n:]))
+	}
+	return n
+}
+
+// reader reads the frames of a link until it breaks or the peer breaks the
+// protocol.
+func (m *Mux) reader(l *carrier, r io.Reader) {
 	for {
 		f, err := readFrame(r, m.o.Frame)
-		if err == nil {
-			m.heard.Store(true)
-			err = m.take(f)
-		}
 		if err != nil {
+			if _, ok := errors.AsType[*ProtocolError](err); ok {
+				m.fail(err)
+				return
+			}
 			if errors.Is(err, io.EOF) {
 				err = ErrEnded
 			}
-			m.fail(err)
+			m.part(l, err)
+			return
+		}
+		if !m.takeFrom(l, f) {
 			return
 		}
 	}
+}
+
+// takeFrom takes a frame of a link, and reports whether more are to come by it.
+func (m *Mux) takeFrom(l *carrier, f frame) bool {
+	m.taking.Lock()
+	m.mu.Lock()
+	current := m.link == l
+	m.mu.Unlock()
+	if !current {
+		m.taking.Unlock()
+		return false // it comes again by the link that took its place
+	}
+	m.heard.Store(true)
+	m.heardAt.Store(time.Now().UnixNano())
+	m.count(f)
+	err := m.take(f)
+	m.taking.Unlock()
+	if err != nil {
+		m.fail(err)
+	}
+	return err == nil
 }
 
 // take acts on a frame. It never waits.
@@ -409,6 +524,10 @@ func (m *Mux) take(f frame) error {
 		return m.send(frame{typ: framePong})
 	case framePong:
 		return nil
+	case frameAck:
+		return m.takeAck(f.payload)
+	case frameBye:
+		return ErrEnded
 	case frameNote:
 		return m.takeNote(f.payload)
 	case frameOpen:
@@ -559,7 +678,7 @@ func (m *Mux) Note(name string, v value.Value) error {
 func (m *Mux) NoteWhenRoom(name string, v value.Value) error {
 	for {
 		m.mu.Lock()
-		if m.err != nil || len(m.out) < softQueue {
+		if m.err != nil || len(m.first)+len(m.out) < softQueue {
 			m.mu.Unlock()
 			return m.Note(name, v)
 		}
@@ -607,7 +726,7 @@ func (m *Mux) Open(ctx context.Context, method string, head *value.Map, body boo
 	m.next += 2
 	m.streams[s.id] = s
 	// Numbers must reach the peer in order: queued under the same lock.
-	m.out = appendFrame(m.out, frame{frameOpen, s.id, p})
+	m.first = appendFrame(m.first, frame{frameOpen, s.id, p})
 	m.mu.Unlock()
 	m.wakeWriter()
 	s.endWith(ctx)

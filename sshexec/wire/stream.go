@@ -103,6 +103,8 @@ type Stream struct {
 	method string
 	head   *value.Map
 	stop   func() bool // lets go of the ctx of the stream
+	sent   int         // bytes of data; Mux.mu guards it and bulk
+	bulk   bool        // others go before it
 
 	readable chan struct{} // 1
 	writable chan struct{} // 1
@@ -242,11 +244,17 @@ func (s *Stream) CloseWrite(err error, closing *value.Map) error {
 	s.writeEnd = true
 	both := s.readEnd
 	s.mu.Unlock()
-	e := s.m.send(frame{frameEnd, s.id, endPayload(err, b)})
+	e := s.m.sendBy(frame{frameEnd, s.id, endPayload(err, b)}, s.isBulk())
 	if both {
 		s.conclude(nil)
 	}
 	return e
+}
+
+func (s *Stream) isBulk() bool {
+	s.m.mu.Lock()
+	defer s.m.mu.Unlock()
+	return s.bulk
 }
 
 // finish ends a stream that a handler served.
@@ -300,7 +308,7 @@ func (s *Stream) cancelWith(text string, err error) {
 	tell := !s.ended
 	s.mu.Unlock()
 	if tell {
-		_ = s.m.send(frame{frameCancel, s.id, []byte(text)})
+		_ = s.m.sendBy(frame{frameCancel, s.id, []byte(text)}, s.isBulk()) // behind an end that was sent
 	}
 	s.conclude(err)
 }

@@ -68,7 +68,7 @@ func (m *module) named(ctx context.Context, c *fun.Call) (jid string, j *jobs.Jo
 func (m *module) job(ctx context.Context, c *fun.Call, jid string) (*jobs.Job, error) {
 	// What targets left of a detached job is fetched into the cache of this
 	// machine first.
-	if j, err := files(c.Env).Job(ctx, jid); err == nil && j != nil && j.Detached() && j.State != jobs.Complete {
+	if j, err := files(c.Env).Job(ctx, jid); err == nil && j != nil && len(j.Owed()) > 0 {
 		return j, settle(ctx, c, j)
 	}
 	s, done, err := m.store(ctx, c)
@@ -84,13 +84,14 @@ type settler interface {
 	Settle(ctx context.Context, j *jobs.Job) error
 }
 
-// settle brings a job that goes on without its process up to date.
+// settle brings a job that goes on without its process, or whose targets were
+// lost while they worked, up to date.
 func settle(ctx context.Context, c *fun.Call, j *jobs.Job) error {
 	f, ok := c.Env.Fleet.(settler)
-	if !ok || !j.Detached() {
+	if !ok {
 		return nil
 	}
-	if n := len(j.Outstanding()); n > 0 {
+	if n := len(j.Owed()); n > 0 {
 		say(c, fmt.Sprintf("Asking %d targets", n))
 	}
 	return f.Settle(ctx, j)

@@ -1,0 +1,336 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/jobs"
+	"brine/internal/value"
+	"brine/sshexec/wire"
+)
+
+// A controller that is gone.
+//
+// What an agent works on does not end with the connection, where the controller
+// allows that: a network that fails for a while is no reason to leave a state
+// half-done. The agent listens on a socket in its cache directory, which only its
+// account can enter; another process of the same program, started over a new
+// connection, carries the channel there (see Resume). Calls go on meanwhile, and
+// what they ask of the controller waits. When nobody came for as long as the
+// controller said, the calls have to do without: what they ask fails, their return
+// is left in the agent's directory, as that of a detached job, and the agent ends.
+// An agent that is to remove itself at the end ends its calls then.
+
+// errAlone is why the channel ends when nobody came.
+var errAlone = errors.New("the controller did not come back")
+
+// socketPrefix begins the names of sockets.
+const socketPrefix = "s-"
+
+// A door is where a controller that was lost comes back in.
+type door struct {
+	dir, token string
+	hold       time.Duration
+
+	mu     sync.Mutex
+	ln     net.Listener
+	shut   bool
+	closed chan struct{} // with the agent
+}
+
+// newDoor returns the door of an agent; nil where it can have none.
+func newDoor(dir string) *door {
+	if dir == "" {
+		return nil
+	}
+	b := make([]byte, 12)
+	_, _ = rand.Read(b)
+	return &door{dir: dir, token: hex.EncodeToString(b), closed: make(chan struct{})}
+}
+
+// socketMax is how long the path of a socket can be on every system.
+const socketMax = 100
+
+// socketPath returns the path of a socket in a directory. Where it would be too
+// long, Linux has a shorter one, which holds until done is called.
+func socketPath(dir, token string) (path string, done func(), err error) {
+	path = filepath.Join(dir, socketPrefix+token)
+	if len(path) <= socketMax || runtime.GOOS != "linux" {
+		return path, func() {}, nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return "", nil, err
+	}
+	return "/proc/self/fd/" + strconv.Itoa(int(d.Fd())) + "/" + socketPrefix + token, func() { d.Close() }, nil
+}
+
+// listen opens the door. It may be called again.
+func (d *door) listen(m *wire.Mux) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ln != nil || d.shut {
+		return nil
+	}
+	sweepSockets(d.dir)
+	path, done, err := socketPath(d.dir, d.token)
+	if err != nil {
+		return err
+	}
+	defer done()
+	ln, err := net.Listen("unix", path)
+	if err != nil {
+		return err
+	}
+	ln.(*net.UnixListener).SetUnlinkOnClose(false) // the path may hold no longer
+	d.ln = ln
+	go func() {
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				ctx, cancel := context.WithTimeout(context.Background(), rejoinTime)
+				defer cancel()
+				if m.Rejoin(ctx, c) != nil {
+					_ = c.Close()
+				}
+			}()
+		}
+	}()
+	return nil
+}
+
+// rejoinTime is how long a controller that came back may take to greet.
+const rejoinTime = 20 * time.Second
+
+// close shuts the door.
+func (d *door) close() {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.shut {
+		return
+	}
+	d.shut = true
+	close(d.closed)
+	if d.ln != nil {
+		_ = d.ln.Close()
+		_ = os.Remove(filepath.Join(d.dir, socketPrefix+d.token))
+	}
+}
+
+// sweepSockets removes the sockets of agents that were killed.
+func sweepSockets(dir string) {
+	names, _ := filepath.Glob(filepath.Join(dir, socketPrefix+"*"))
+	for _, name := range names {
+		c, err := dialSocket(dir, strings.TrimPrefix(filepath.Base(name), socketPrefix))
+		if err == nil {
+			_ = c.Close()
+			continue
+		}
+		if !errors.Is(err, fs.ErrPermission) {
+			_ = os.Remove(name)
+		}
+	}
+}
+
+func dialSocket(dir, token string) (net.Conn, error) {
+	path, done, err := socketPath(dir, token)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return net.Dial("unix", path)
+}
+
+// Resume carries a channel between a controller at the far end of in and out and
+// the agent that has a token, whose cache directory is dir. Where there is no such
+// agent, the controller is told.
+func Resume(in io.Reader, out io.Writer, dir, token string) error {
+	if strings.Trim(token, "0123456789abcdef") != "" {
+		return fmt.Errorf("%q is no token of an agent", token)
+	}
+	c, err := dialSocket(dir, token)
+	if err != nil {
+		return errors.Join(err, wire.SayGone(out, "the agent has ended"))
+	}
+	defer c.Close()
+	go func() {
+		_, _ = io.Copy(c, in)
+		_ = c.Close() // the controller is gone again
+	}()
+	_, err = io.Copy(out, c)
+	if errors.Is(err, net.ErrClosed) {
+		err = nil
+	}
+	return err
+}
+
+// listen opens the door of an agent that works on a call for a while.
+func (s *server) listen() {
+	if s.door == nil || !s.m.Resumable() {
+		return
+	}
+	if err := s.door.listen(s.m); err != nil {
+		s.log("a controller that is lost cannot come back", "err", err)
+	}
+}
+
+// idleHold is how long an agent that works on nothing waits for its controller,
+// which may have asked something of it that did not arrive.
+const idleHold = 15 * time.Second
+
+// broken acts on a link that broke.
+func (s *server) broken(error) {
+	<-s.ready
+	s.listen()
+	s.noteAway()
+	tick := time.NewTicker(awayEvery)
+	defer tick.Stop()
+	limit := time.NewTimer(s.door.hold)
+	defer limit.Stop()
+	idle := time.NewTimer(min(s.door.hold, idleHold))
+	defer idle.Stop()
+	for {
+		select {
+		case <-s.m.Done():
+			return
+		case <-tick.C:
+			if s.m.Broken() == nil {
+				return // by another link
+			}
+		case <-idle.C:
+			if s.m.Broken() != nil && !s.m.Busy() {
+				s.m.Abandon(errAlone)
+				return
+			}
+		case <-limit.C:
+			if s.m.Broken() != nil {
+				s.alone.Store(!s.o.Wipe)
+				s.m.Abandon(errAlone)
+			}
+			return
+		}
+	}
+}
+
+// awayEvery is how often it is looked whether the controller came back.
+const awayEvery = 200 * time.Millisecond
+
+// noteAway notes the calls under way as such that a later look finds: their
+// controller may not come back.
+func (s *server) noteAway() {
+	if s.o.Wipe {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.calls {
+		s.keepNote(c)
+	}
+}
+
+// keepNote notes a call as one without a controller. s.mu is held.
+func (s *server) keepNote(c *call) {
+	if c.kept || c.note == nil || s.session == nil {
+		return
+	}
+	if err := c.note(); err == nil {
+		c.kept = true
+		s.owed = append(s.owed, c.job.JID)
+	}
+}
+
+func (s *server) isKept(c *call) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return c.kept
+}
+
+// keepReturn leaves the return of a call whose controller cannot be told now. It
+// is taken away when the controller has it, see settle.
+func (s *server) keepReturn(c *call, ret fun.Return) {
+	if s.o.Wipe || s.m.Broken() == nil && !s.alone.Load() {
+		return
+	}
+	s.mu.Lock()
+	s.keepNote(c)
+	kept := c.kept
+	id := s.session.Str("id")
+	s.mu.Unlock()
+	if !kept {
+		return
+	}
+	doc := value.MapOf("jid", c.job.JID, "id", id, "fun", c.job.Fun, "stage", ret.Stage.String())
+	switch {
+	case ret.Stage == fun.Returned:
+		v, err := ret.Value()
+		if err != nil {
+			doc.Update(value.MapOf("stage", fun.Lost.String(), "why", err.Error()))
+			break
+		}
+		doc.Update(value.MapOf("retcode", int64(ret.Retcode), "raised", ret.Raised, "out", ret.Out, "return", v))
+	case ret.Err != nil:
+		doc.Set("why", ret.Err.Error())
+	}
+	l, err := jobs.ProcAt(s.o.Host, s.o.CacheDir, id).Leaving(c.job.JID)
+	if err == nil {
+		err = l.Put(value.EncodeJSON(doc))
+	}
+	if err != nil {
+		s.log("a return cannot be kept", "jid", c.job.JID, "err", err)
+	}
+}
+
+// settle takes away what was left of calls, where the controller closed the
+// channel and so has all that it wants of them.
+func (s *server) settle() {
+	s.mu.Lock()
+	owed, id := s.owed, s.session.Str("id")
+	s.mu.Unlock()
+	for _, jid := range owed {
+		if l, err := jobs.ProcAt(s.o.Host, s.o.CacheDir, id).Leaving(jid); err == nil {
+			_ = l.Remove()
+		}
+	}
+}
+
+// holdOf is how long the controller would look for this agent.
+func holdOf(hello *value.Map) time.Duration {
+	n, _ := hello.At("reconnect").(int64)
+	return time.Duration(n)
+}
+
+// callContext is the context of a call: that of its stream, but that it goes on
+// where the channel ends because nobody came back.
+func (s *server) callContext(ctx context.Context) (context.Context, context.CancelCauseFunc) {
+	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		if !s.alone.Load() {
+			cancel(cmp.Or(context.Cause(ctx), context.Canceled))
+		}
+	})
+	return own, func(err error) {
+		stop()
+		cancel(err)
+	}
+}

@@ -1,0 +1,118 @@
+package sshexec
+
+import (
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A pulse is the connection below SSH, and notes what passes: bytes in either
+// direction are a sign of life, while a keepalive may stand behind many others.
+type pulse struct {
+	net.Conn
+	read  atomic.Int64 // when something came last, in Unix nanoseconds
+	wrote atomic.Int64 // bytes
+}
+
+// Read reads.
+func (p *pulse) Read(b []byte) (int, error) {
+	n, err := p.Conn.Read(b)
+	if n > 0 {
+		p.read.Store(time.Now().UnixNano())
+	}
+	return n, err
+}
+
+// Write writes.
+func (p *pulse) Write(b []byte) (int, error) {
+	n, err := p.Conn.Write(b)
+	p.wrote.Add(int64(n))
+	return n, err
+}
+
+// heardSince reports whether something came since then.
+func (p *pulse) heardSince(t time.Time) bool { return p.read.Load() >= t.UnixNano() }
+
+// lifeBytes is how much has to be taken between two looks to count as a sign of
+// life: a system takes a little for a host that is gone.
+const lifeBytes = 16 << 10
+
+// A keeper asks a silent host whether it is there, and ends the connection
+// where count answers in a row are missing and nothing else passes. It sleeps in
+// a timer: a goroutine for each of ten thousand connections is memory.
+type keeper struct {
+	c     *Client
+	every time.Duration
+	count int
+
+	mu      sync.Mutex
+	timer   *time.Timer
+	looked  time.Time
+	wrote   int64
+	waiting bool // for an answer
+	missed  int
+}
+
+// keepAlive starts the keeper of a connection; Close ends it.
+func (c *Client) keepAlive(every time.Duration, count int) {
+	k := &keeper{c: c, every: every, count: count, looked: time.Now(), wrote: c.pulse.wrote.Load()}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.timer = time.AfterFunc(every, k.tick)
+}
+
+// alive reports whether something passed since the last look.
+func (k *keeper) alive() bool {
+	wrote := k.c.pulse.wrote.Load()
+	life := k.c.pulse.heardSince(k.looked) || wrote-k.wrote >= lifeBytes
+	k.looked, k.wrote = time.Now(), wrote
+	return life
+}
+
+func (k *keeper) tick() {
+	select {
+	case <-k.c.closed:
+		return
+	default:
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.timer.Reset(k.every)
+	switch {
+	case k.alive():
+		k.missed = 0
+	case !k.waiting:
+		k.waiting = true
+		go k.ask()
+	default:
+		k.missed++
+	}
+	if k.missed >= k.count {
+		err := fmt.Errorf("the host answered nothing for %s", k.every*time.Duration(k.count))
+		k.c.lost.Store(&err)
+		k.timer.Stop()
+		go func() { _ = k.c.Close() }() // its fault is kept in lost
+	}
+}
+
+// ask waits for one answer. A connection that has ended gives none, and its
+// keeper finds it closed.
+func (k *keeper) ask() {
+	err := k.c.probe()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err != nil {
+		k.timer.Stop()
+		return
+	}
+	k.waiting, k.missed = false, 0
+}
+
+// probe asks the host whether it is there and waits for the answer, or for the
+// end of the connection.
+func (c *Client) probe() error {
+	_, _, err := c.ssh.SendRequest("keepalive@openssh.com", true, nil)
+	return err
+}
