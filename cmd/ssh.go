@@ -115,6 +115,7 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if s.ssh, err = a.sshOptions(&o.fleetFlags); err != nil {
 		return err
 	}
+	s.ssh.Once = true
 	if o.hosts {
 		return s.listHosts(ctx)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,6 +29,8 @@ type site struct {
 	dir  string // configuration and trees
 	home string // of who runs brine
 	env  []string
+	// limit is how many descriptors a brine may have; 0 is as many as the test.
+	limit int
 }
 
 // newSite starts an sshd and lays out a controller that knows its host key.
@@ -96,6 +99,13 @@ func (s *site) program(name string, args ...string) result {
 	}
 	c := exec.CommandContext(ctx, self)
 	c.Args = append([]string{name}, args...)
+	if s.limit > 0 {
+		link := s.path(name)
+		if err := os.Symlink(self, link); err != nil && !errors.Is(err, fs.ErrExist) {
+			s.t.Fatal(err)
+		}
+		c = exec.CommandContext(ctx, "sh", append([]string{"-c", fmt.Sprintf(`ulimit -n %d && exec "$0" "$@"`, s.limit), link}, args...)...)
+	}
 	c.Dir = s.dir
 	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "HOME="+s.home, "XDG_CACHE_HOME="+s.path("xdg"), "XDG_RUNTIME_DIR="+s.path("cache"), "SSH_AUTH_SOCK=", "NO_COLOR=1")
 	c.Env = append(c.Env, s.env...)

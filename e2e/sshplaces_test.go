@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -309,7 +310,25 @@ rm -f /etc/sudoers.d/*
 // spawned is a brine that runs.
 type spawned struct {
 	cmd *exec.Cmd
-	out *strings.Builder
+	out *output
+}
+
+// output is what a program wrote, also while it runs.
+type output struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.String()
 }
 
 func (s *site) spawn(args ...string) *spawned {
@@ -322,7 +341,7 @@ func (s *site) spawn(args ...string) *spawned {
 	c.Args[0] = "brine"
 	c.Dir = s.dir
 	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "HOME="+s.home, "XDG_CACHE_HOME="+s.path("xdg"), "XDG_RUNTIME_DIR="+s.path("cache"), "SSH_AUTH_SOCK=", "NO_COLOR=1")
-	p := &spawned{cmd: c, out: &strings.Builder{}}
+	p := &spawned{cmd: c, out: &output{}}
 	c.Stdout, c.Stderr = p.out, p.out
 	if err := c.Start(); err != nil {
 		s.t.Fatal(err)
@@ -352,9 +371,9 @@ func pidIn(path string) int {
 
 func lives(pid int) bool { return pid > 0 && syscall.Kill(pid, 0) == nil }
 
-// TestSSHControllerDies: when the controller is killed or interrupted, the
-// programs of running calls end, with what they started, temporary files are
-// gone, and with --wipe the agent is.
+// TestSSHControllerDies: when the controller is interrupted, or killed where agents
+// are not to wait for it (ssh_reconnect: 0), the programs of running calls end, with
+// what they started, temporary files are gone, and with --wipe the agent is.
 func TestSSHControllerDies(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -373,6 +392,9 @@ func TestSSHControllerDies(t *testing.T) {
 			tmp := t.TempDir()
 			s := newSite(t, sshtest.Options{Env: []string{"TMPDIR=" + tmp}})
 			s.roster(1)
+			if tt.signals[0] == syscall.SIGKILL {
+				s.write("master", read(t, s.path("master"))+"ssh_reconnect: 0\n")
+			}
 			s.write("salt/slow.sls", "slow:\n  cmd.run:\n    - name: 'echo $$ >"+s.path("call")+"; sleep 300 & echo $! >"+s.path("child")+"; echo $PPID >"+s.path("agent")+"; wait'\n")
 			s.want(s.brine("ssh", "web1", "test.ping"), 0)
 			args := []string{"ssh", "web1", "state.apply", "slow"}

@@ -146,7 +146,7 @@ const looksAtOnce = 256
 // own: the next one begins with what it learned.
 func (p *Provider) Starts(ctx context.Context, wait fun.StartWait, each func(fun.Start)) []fun.Late {
 	before := p.step.Add(1) - 1
-	slots := make(chan struct{}, looksAtOnce)
+	slots := make(chan struct{}, min(looksAtOnce, max(1, p.room.limit.files/8)))
 	var (
 		mu   sync.Mutex
 		late []fun.Late
@@ -271,7 +271,12 @@ func (w *vigil) look(ctx context.Context) (rebooted, ok bool) {
 		w.missed(ctx, err)
 		return false, false
 	}
-	w.hold(client, conn)
+	if w.m.p.roomToHold() {
+		w.hold(client, conn)
+		return false, false
+	}
+	endLink(client, conn)
+	w.hold(nil, nil)
 	return false, false
 }
 
@@ -344,11 +349,23 @@ func (w *vigil) stays(ctx context.Context, conn *link.Conn) bool {
 func (w *vigil) hold(client *Client, conn *link.Conn) {
 	if w.client != nil {
 		endLink(w.client, w.conn)
+		w.m.p.room.give(w.client.cost)
+	}
+	if client != nil {
+		w.m.p.room.add(client.cost)
 	}
 	w.client, w.conn = client, conn
 	if client != nil && w.away {
 		w.away, w.tries = false, 0
 	}
+}
+
+// roomToHold reports whether a wait may keep the connection to a machine that has
+// not started: they take a quarter of what there is at most.
+func (p *Provider) roomToHold() bool {
+	p.room.mu.Lock()
+	defer p.room.mu.Unlock()
+	return p.room.used.files < p.room.limit.files/4
 }
 
 func endLink(client *Client, conn *link.Conn) {
@@ -469,8 +486,12 @@ func (m *machine) adopt(ctx context.Context, c *Client, conn *link.Conn, reboote
 	if m.client != nil {
 		_ = m.client.Close()
 	}
+	m.release()
+	m.cost = c.cost
+	m.p.room.add(m.cost)
 	m.client, m.agent, m.failed = c, conn, nil
 	m.used = time.Now()
+	m.enter()(false)
 }
 
 // forget drops the grains that are known of the machine: another boot may be

@@ -17,6 +17,8 @@ var _ fleet.Detacher = (*Provider)(nil)
 // Detach starts the job on a machine, where it goes on without this process.
 func (p *Provider) Detach(ctx context.Context, job fun.Job, id string) (fun.Return, bool) {
 	m := p.targets[id]
+	leave := m.enter()
+	defer func() { leave(p.s.Once) }()
 	conn, err := m.connect(ctx)
 	if err != nil {
 		return fun.Return{Stage: fun.Unreachable, Err: err}, false
@@ -39,6 +41,8 @@ func (m *machine) unsaid(err error) error {
 // meanwhile told now.
 func (p *Provider) Left(ctx context.Context, jid, id string) (fleet.Left, error) {
 	m := p.targets[id]
+	leave := m.enter()
+	defer leave(false)
 	conn, err := m.connect(ctx)
 	if err != nil {
 		return fleet.Left{}, err
@@ -58,7 +62,10 @@ func (p *Provider) Left(ctx context.Context, jid, id string) (fleet.Left, error)
 
 // Forget has a machine remove what a job left.
 func (p *Provider) Forget(ctx context.Context, jid, id string) error {
-	conn, err := p.targets[id].connect(ctx)
+	m := p.targets[id]
+	leave := m.enter()
+	defer leave(false)
+	conn, err := m.connect(ctx)
 	if err != nil {
 		return err
 	}

@@ -117,6 +117,7 @@ type Client struct {
 	once           sync.Once
 	lost           atomic.Pointer[error]
 	pulse          *pulse
+	cost           cost
 	exe            string      // of the agent, where bare
 	bare           atomic.Bool // there is no sh, see sftp.go
 	lends          bool        // the ssh-agent, to what runs there
@@ -425,7 +426,7 @@ func (d *Dialer) login(ctx context.Context, t *dest, way net.Conn, signers []ssh
 		}
 		return nil, fail(at, err, hint)
 	}
-	c := &Client{ID: t.id, Addr: t.addr(), User: t.user, pulse: beat, files: d.o.Host, ssh: ssh.NewClient(conn, chans, reqs), closed: make(chan struct{})}
+	c := &Client{ID: t.id, Addr: t.addr(), User: t.user, pulse: beat, cost: costOf(way), files: d.o.Host, ssh: ssh.NewClient(conn, chans, reqs), closed: make(chan struct{})}
 	go func() {
 		_ = conn.Wait()
 		_ = c.Close()
@@ -439,6 +440,18 @@ func (d *Dialer) login(ctx context.Context, t *dest, way net.Conn, signers []ssh
 		c.lends = true
 	}
 	return c, nil
+}
+
+// costOf is what a connection takes: one behind a jump host is a channel of that
+// one's.
+func costOf(way net.Conn) cost {
+	switch way.(type) {
+	case *pipe:
+		return commandCost
+	case *net.TCPConn, *net.UnixConn, syscall.Conn:
+		return directCost
+	}
+	return cost{}
 }
 
 // shakeEnds is how long a handshake may take to end when its time is over: what

@@ -75,6 +75,8 @@ func (m *machine) known(ctx context.Context, keys ...value.Value) *value.Map {
 	if m.grains.has(keys) {
 		return m.grains.grains
 	}
+	leave := m.enter()
+	defer leave(false)
 	conn, err := m.connect(ctx)
 	var got *value.Map
 	if err == nil {

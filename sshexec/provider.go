@@ -41,6 +41,11 @@ type Settings struct {
 	// authorized_keys of each target, PreFlight runs ssh_pre_flight also where
 	// the agent is there already.
 	Wipe, Deploy, PreFlight bool
+	// Files is how many descriptors the process may have, Procs how many commands
+	// (ProxyCommand) may run at once; 0 is no limit. Once says that machines are
+	// worked on once: a connection is closed when its machine is done.
+	Files, Procs int
+	Once         bool
 	// Poll is the time between two looks at a machine that is waited for; it
 	// grows with the wait. 0: 1 s.
 	Poll time.Duration
@@ -56,6 +61,7 @@ type Provider struct {
 	shut    context.CancelFunc
 	wishes  wishes
 	place   placer
+	room    room
 	ids     []string
 	targets map[string]*machine
 	step    atomic.Int64 // number of the step under way
@@ -68,7 +74,9 @@ type machine struct {
 
 	prepared atomic.Bool
 
+	users    int        // who uses it now; room.mu guards it
 	dialing  sync.Mutex // held while a connection or an agent is made
+	cost     cost       // of client
 	client   *Client
 	agent    *link.Conn
 	used     time.Time    // when the agent was last asked for
@@ -101,6 +109,7 @@ func NewProvider(s Settings) *Provider {
 		p.ids = append(p.ids, e.ID)
 		p.targets[e.ID] = &machine{p: p, e: e}
 	}
+	p.room = room{limit: limitOf(s.Files, s.Procs), idle: map[*machine]time.Time{}}
 	p.closing, p.shut = context.WithCancel(context.Background())
 	sort.Strings(p.ids)
 	return p
@@ -135,6 +144,8 @@ func (p *Provider) Prepare(ctx context.Context, ids []string) {
 // Run runs the job on one machine; begun is called when its agent has been sent the call.
 func (p *Provider) Run(ctx context.Context, job fun.Job, id string, begun func()) fun.Return {
 	m := p.targets[id]
+	leave := m.enter()
+	defer func() { leave(p.s.Once) }()
 	fleet.Enter(ctx, fleet.Connecting)
 	if job.Shell != "" {
 		return m.shell(ctx, job)
@@ -216,6 +227,7 @@ func (m *machine) dial(ctx context.Context) (*Client, error) {
 		select {
 		case <-m.client.Done():
 			m.client = nil
+			m.release()
 			if m.agent != nil && m.agent.Broken() == nil {
 				m.agent = nil
 			}
@@ -226,10 +238,11 @@ func (m *machine) dial(ctx context.Context) (*Client, error) {
 	if m.failed != nil && m.p.s.Now().Sub(m.failedAt) < failureHolds {
 		return nil, m.failed
 	}
-	c, err := m.p.s.Dialer.Dial(ctx, m.e)
+	c, err := m.reach(ctx)
 	if err == nil && m.p.s.Deploy && !m.deployed {
 		if err = m.p.s.Dialer.deploy(ctx, c, m.e); err != nil {
 			_ = c.Close()
+			m.release()
 		}
 		m.deployed = err == nil
 	}
@@ -238,6 +251,23 @@ func (m *machine) dial(ctx context.Context) (*Client, error) {
 		return nil, err
 	}
 	m.client, m.failed = c, nil
+	return c, nil
+}
+
+// reach makes a connection when there is room for it. dialing is held.
+func (m *machine) reach(ctx context.Context) (*Client, error) {
+	m.release()
+	if err := m.p.room.take(ctx, commandCost); err != nil {
+		return nil, err
+	}
+	m.cost = commandCost
+	c, err := m.p.s.Dialer.Dial(ctx, m.e)
+	if err != nil {
+		m.release()
+		return nil, err
+	}
+	m.p.room.give(m.cost.minus(c.cost))
+	m.cost = c.cost
 	return c, nil
 }
 
@@ -412,6 +442,11 @@ const closeTimeout = 10 * time.Second
 func (m *machine) close() {
 	m.dialing.Lock()
 	defer m.dialing.Unlock()
+	m.closeHeld()
+}
+
+// closeHeld is close where dialing is held.
+func (m *machine) closeHeld() {
 	if m.agent != nil {
 		_ = m.agent.Close()
 	}
@@ -427,6 +462,7 @@ func (m *machine) close() {
 	}
 	_ = m.client.Close()
 	m.client, m.agent = nil, nil
+	m.release()
 }
 
 func (m *machine) wipe(ctx context.Context) error {

@@ -15,6 +15,10 @@ type quickConn struct {
 	raw syscall.RawConn
 }
 
+// unsent is how many bytes the kernel takes before they can be sent: a keepalive
+// does not stand behind megabytes of a push.
+const unsent = 64 << 10
+
 // quick returns c with quick acknowledgement where c is TCP.
 func quick(c net.Conn) net.Conn {
 	tcp, ok := c.(*net.TCPConn)
@@ -25,6 +29,9 @@ func quick(c net.Conn) net.Conn {
 	if err != nil {
 		return c
 	}
+	_ = raw.Control(func(fd uintptr) {
+		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, unsent)
+	})
 	return &quickConn{tcp, raw}
 }
 

@@ -54,7 +54,7 @@ func (m *machine) redial(ctx context.Context, old *Client) (*Client, error) {
 			return m.client.heir(old), nil
 		}
 	}
-	c, err := m.p.s.Dialer.Dial(ctx, m.e)
+	c, err := m.reach(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/jobs"
 	"brine/internal/roster"
@@ -28,7 +29,9 @@ type SSHOptions struct {
 	User, Priv string        // where the roster names none
 	Password   roster.Secret // where the roster has none
 	// Ask asks the person for a secret; nil: there is no terminal.
-	Ask    func(prompt string) (roster.Secret, error)
+	Ask func(prompt string) (roster.Secret, error)
+	// Once says that each target is worked on once: its connection is closed then.
+	Once   bool
 	Deploy bool // add the public key to authorized_keys first
 	Getenv func(string) string
 }
@@ -91,6 +94,10 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 		}
 		dial.Config = []string{p, "/etc/ssh/ssh_config"}
 	}
+	maxProcs := fleet.DefaultLimit
+	if n, ok := value.AsInt(opts.At("ssh_max_procs")); ok && n > 0 {
+		maxProcs = int(n)
+	}
 	reconnect := defaultReconnect
 	if opts.Has("ssh_reconnect") {
 		reconnect = seconds(opts, "ssh_reconnect")
@@ -116,6 +123,7 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 		},
 		Opts: link.TargetOpts(opts), GrainsDir: filepath.Join(cache, "grains"), Refresh: value.Truth(opts.At("ssh_refresh_grains")),
 		Wipe: value.Truth(opts.At("ssh_wipe")), Deploy: o.SSH.Deploy, PreFlight: value.Truth(opts.At("ssh_run_pre_flight")),
+		Files: sshexec.FileLimit(), Procs: maxProcs, Once: o.SSH.Once,
 		Now: o.Host.Now, Wishes: wishes(ctl, o),
 		Warn: func(text string) { ctl.Warn(fun.Warning{Text: text}) },
 	}

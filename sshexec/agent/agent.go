@@ -106,6 +106,7 @@ type server struct {
 	envErr  error
 	calls   map[*call]struct{}
 	owed    []string              // jids of calls that a later look is to find
+	done    []finished            // calls whose return may be on its way
 	wishes  map[string]*value.Map // of state.pause and state.soft_kill, by jid
 }
 

@@ -60,9 +60,6 @@ func (s *server) noted(c *call, env *fun.Env) (done func()) {
 		defer mu.Unlock()
 		over = true
 		end()
-		if s.isKept(c) {
-			_ = proc.ForgetAgent(c.job.JID)
-		}
 	}
 }
 

@@ -219,7 +219,7 @@ func (s *server) broken(error) {
 				return // by another link
 			}
 		case <-idle.C:
-			if s.m.Broken() != nil && !s.m.Busy() {
+			if s.m.Broken() != nil && !s.m.Owing() {
 				s.m.Abandon(errAlone)
 				return
 			}
@@ -247,6 +247,11 @@ func (s *server) noteAway() {
 	for c := range s.calls {
 		s.keepNote(c)
 	}
+	for _, d := range s.done {
+		s.keepNote(d.call)
+		s.leave(d)
+	}
+	s.done = nil
 }
 
 // keepNote notes a call as one without a controller. s.mu is held.
@@ -260,26 +265,47 @@ func (s *server) keepNote(c *call) {
 	}
 }
 
-func (s *server) isKept(c *call) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return c.kept
-}
-
 // keepReturn leaves the return of a call whose controller cannot be told now. It
 // is taken away when the controller has it, see settle.
 func (s *server) keepReturn(c *call, ret fun.Return) {
-	if s.o.Wipe || s.m.Broken() == nil && !s.alone.Load() {
+	if s.o.Wipe || !s.m.Resumable() {
 		return
 	}
+	owing := s.m.Broken() != nil || s.alone.Load() || ret.Body != nil && ret.Body.Size() > maxHeld
 	s.mu.Lock()
-	s.keepNote(c)
-	kept := c.kept
-	id := s.session.Str("id")
-	s.mu.Unlock()
-	if !kept {
+	defer s.mu.Unlock()
+	if !owing {
+		// It may be on its way when the link turns out to be broken.
+		if len(s.done) >= maxDone {
+			s.done = s.done[1:]
+		}
+		s.done = append(s.done, finished{c, ret})
 		return
 	}
+	s.keepNote(c)
+	s.leave(finished{c, ret})
+}
+
+// maxDone is how many returns are held that may be on their way, and maxHeld how
+// many bytes one has at most; a larger one is left at once.
+const (
+	maxDone = 16
+	maxHeld = 256 << 10
+)
+
+// A finished is a call with its return.
+type finished struct {
+	call *call
+	ret  fun.Return
+}
+
+// leave leaves a return where a later look finds it. s.mu is held.
+func (s *server) leave(d finished) {
+	c, ret, id := d.call, d.ret, s.session.Str("id")
+	if !c.kept {
+		return
+	}
+	defer func() { _ = jobs.ProcAt(s.o.Host, s.o.CacheDir, id).ForgetAgent(c.job.JID) }()
 	doc := value.MapOf("jid", c.job.JID, "id", id, "fun", c.job.Fun, "stage", ret.Stage.String())
 	switch {
 	case ret.Stage == fun.Returned:

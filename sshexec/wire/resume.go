@@ -87,11 +87,27 @@ func (m *Mux) wanted() bool {
 	return true
 }
 
-// Busy reports whether requests of the peer are being served.
-func (m *Mux) Busy() bool {
+// Owing reports whether requests of the peer are being served, or something was
+// sent that the peer has not acknowledged.
+func (m *Mux) Owing() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.serving > 0
+	if m.serving > 0 || len(m.out) > 0 {
+		return true
+	}
+	return matters(m.re.kept) || matters(m.first)
+}
+
+// matters reports whether among frames is one that is not only about the link.
+func matters(frames []byte) bool {
+	for n := 0; n < len(frames); n += header + int(binary.BigEndian.Uint32(frames[n:])) {
+		switch frameType(frames[n+4]) {
+		case frameAck, framePing, framePong:
+		default:
+			return true
+		}
+	}
+	return false
 }
 
 // Abandon ends the Mux for a reason.

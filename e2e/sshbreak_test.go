@@ -1,0 +1,166 @@
+package e2e
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"brine/internal/testkit/proxytest"
+	"brine/internal/testkit/sshtest"
+)
+
+// A broken is a site whose one host is reached through a network that stalls and
+// breaks, and works on a state that ends when it is let.
+type broken struct {
+	*site
+	net *proxytest.Proxy
+}
+
+func newBroken(t *testing.T, options, config string) *broken {
+	t.Helper()
+	s := newSite(t, sshtest.Options{})
+	b := &broken{s, proxytest.Start(t, net.JoinHostPort("127.0.0.1", fmt.Sprint(s.sshd.Port)), proxytest.Options{})}
+	s.write("roster", fmt.Sprintf("web1: {host: 127.0.0.1, port: %d, ssh_options: [%s]}\n", b.net.Port(), options))
+	s.write("home/.ssh/known_hosts", fmt.Sprintf("[127.0.0.1]:%d %s", b.net.Port(), ssh.MarshalAuthorizedKey(s.sshd.HostKey)))
+	s.write("master", strings.Replace(read(t, s.path("master")), "timeout: 5", "timeout: 1", 1)+"gather_job_timeout: 1\n"+config)
+	s.write("salt/slow.sls", "slow:\n  cmd.run:\n    - name: 'echo $$ >"+s.path("call")+"; until [ -e "+s.path("go")+" ]; do sleep 0.1; done'\n"+
+		"after:\n  file.managed:\n    - name: "+s.path("after")+"\n    - source: salt://late\n    - require: [{cmd: slow}]\n")
+	s.write("salt/late", strings.Repeat("a file of the controller\n", 20000))
+	return b
+}
+
+// begin starts the state, and returns when it runs.
+func (b *broken) begin(args ...string) *spawned {
+	b.t.Helper()
+	p := b.spawn(append([]string{"ssh", "web1", "state.apply", "slow"}, args...)...)
+	until(b.t, "the call runs", func() bool { return lives(pidIn(b.path("call"))) })
+	return p
+}
+
+// letGo has the state end.
+func (b *broken) letGo() { b.write("go", "") }
+
+// good fails the test unless the run succeeded.
+func (b *broken) good(p *spawned) {
+	b.t.Helper()
+	if err := p.cmd.Wait(); err != nil || !strings.Contains(p.out.String(), "Succeeded: 2") {
+		b.t.Errorf("%v: %s", err, p.out)
+	}
+	if _, err := os.Stat(b.path("after")); err != nil {
+		b.t.Errorf("the state behind the break is not done: %v", err)
+	}
+}
+
+// TestSSHBreaks: a network that fails for a while costs that while, and nothing
+// else. What a state asks of the controller behind the break is answered.
+func TestSSHBreaks(t *testing.T) {
+	t.Parallel()
+	t.Run("stall", func(t *testing.T) {
+		t.Parallel()
+		b := newBroken(t, "ServerAliveInterval=60", "")
+		p := b.begin()
+		b.net.Stall()
+		until(t, "the silence is told", func() bool { return strings.Contains(p.out.String(), "not known to be dead") })
+		b.net.Resume()
+		b.letGo()
+		b.good(p)
+	})
+	t.Run("reset", func(t *testing.T) {
+		t.Parallel()
+		b := newBroken(t, "ServerAliveInterval=60", "")
+		p := b.begin()
+		b.net.Reset()
+		b.letGo()
+		b.good(p)
+	})
+	t.Run("dead by keepalives", func(t *testing.T) {
+		t.Parallel()
+		b := newBroken(t, "ServerAliveInterval=1, ServerAliveCountMax=1, ConnectTimeout=5", "")
+		p := b.begin()
+		call := pidIn(b.path("call"))
+		_, _, begun := b.net.Conns()
+		b.net.Stall()
+		until(t, "the controller tries another connection", func() bool { _, _, n := b.net.Conns(); return n > begun })
+		if !lives(call) {
+			t.Error("the call was ended with its connection")
+		}
+		b.net.Resume()
+		b.letGo()
+		b.good(p)
+	})
+	t.Run("controller killed", func(t *testing.T) {
+		t.Parallel()
+		b := newBroken(t, "ServerAliveInterval=60", "ssh_reconnect: 1\n")
+		b.write("salt/late", "small\n") // such a file goes ahead
+		jid := time.Now().UTC().Format("20060102150405") + "000001"
+		p := b.begin("--jid", jid)
+		call := pidIn(b.path("call"))
+		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Wait()
+		if !lives(call) {
+			t.Error("the call was ended with the controller")
+		}
+		b.letGo()
+		left := filepath.Join(b.sshd.Home, ".cache/brine/agent/cache/returns/*")
+		until(t, "the return is left", func() bool { names, _ := filepath.Glob(left); return len(names) == 1 })
+		b.want(b.brine("run", "jobs.lookup_jid", jid), 0, "Succeeded: 2", "web1")
+		if names, _ := filepath.Glob(left); len(names) > 0 {
+			t.Errorf("what was fetched is still there: %v", names)
+		}
+		b.want(b.brine("run", "jobs.lookup_jid", jid), 0, "Succeeded: 2") // it is recorded
+	})
+	t.Run("nobody comes back to an agent that wipes itself", func(t *testing.T) {
+		t.Parallel()
+		b := newBroken(t, "ServerAliveInterval=60", "ssh_reconnect: 1\n")
+		p := b.begin("--wipe")
+		call := pidIn(b.path("call"))
+		_ = p.cmd.Process.Signal(syscall.SIGKILL)
+		until(t, "the call ends", func() bool { return !lives(call) })
+		until(t, "the agent is removed", func() bool {
+			_, err := os.Stat(filepath.Join(b.sshd.Home, ".cache/brine"))
+			return err != nil
+		})
+	})
+	t.Run("not reached in time", func(t *testing.T) {
+		t.Parallel()
+		b := newBroken(t, "ServerAliveInterval=60", "ssh_reconnect: 1\n")
+		p := b.begin("-v")
+		b.net.Refuse(true)
+		b.net.Reset()
+		if err := p.cmd.Wait(); err == nil {
+			t.Error("a run whose target is lost succeeds")
+		}
+		jid := regexp.MustCompile(`jobs.lookup_jid (\d{20})`).FindStringSubmatch(p.out.String())
+		if jid == nil {
+			t.Fatalf("the error does not say how the return is fetched: %s", p.out)
+		}
+		b.letGo()
+		b.net.Refuse(false)
+		left := filepath.Join(b.sshd.Home, ".cache/brine/agent/cache/returns/*")
+		until(t, "the return is left", func() bool { names, _ := filepath.Glob(left); return len(names) == 1 })
+		b.want(b.brine("run", "jobs.lookup_jid", jid[1]), 0, "web1", "slow")
+	})
+}
+
+// TestSSHFewFiles: more hosts than a process may have descriptors are worked on,
+// also where steps follow each other.
+func TestSSHFewFiles(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, sshtest.Options{})
+	const hosts = 70
+	s.roster(hosts)
+	s.write("salt/orch.sls", "one:\n  salt.function:\n    - name: test.ping\n    - tgt: '*'\ntwo:\n  salt.function:\n    - name: test.ping\n    - tgt: '*'\n    - require: [{salt: one}]\n")
+	s.limit = 64
+	for _, args := range [][]string{{"ssh", "*", "test.ping", "--summary", "--out=quiet"}, {"ssh", "*", "-r", "true", "--summary", "--out=quiet"}} {
+		s.want(s.brine(args...), 0, fmt.Sprintf("# of targets: %d, failed: 0", hosts))
+	}
+	s.want(s.brine("orchestrate", "orch"), 0, "Succeeded: 2")
+}
