@@ -447,6 +447,7 @@ func (m *machine) close() {
 
 // closeHeld is close where dialing is held.
 func (m *machine) closeHeld() {
+	defer m.release()
 	if m.agent != nil {
 		_ = m.agent.Close()
 	}
@@ -462,7 +463,6 @@ func (m *machine) closeHeld() {
 	}
 	_ = m.client.Close()
 	m.client, m.agent = nil, nil
-	m.release()
 }
 
 func (m *machine) wipe(ctx context.Context) error {

@@ -31,7 +31,7 @@ func TestLimitOf(t *testing.T) {
 // and who finds none waits.
 func TestRoom(t *testing.T) {
 	t.Parallel()
-	p := NewProvider(Settings{Dialer: NewDialer(Options{}), Files: 8, Procs: 2, Entries: []*roster.Entry{{ID: "a"}, {ID: "b"}, {ID: "c"}}})
+	p := NewProvider(Settings{Dialer: &Dialer{}, Files: 8, Procs: 2, Entries: []*roster.Entry{{ID: "a"}, {ID: "b"}, {ID: "c"}}})
 	limit := p.room.limit
 	if limit != (cost{4, 2}) {
 		t.Fatalf("the limit is %v", limit)
