@@ -71,16 +71,7 @@ func Agent(ctx context.Context, o Options) error {
 	// A channel that is gone is an error to be returned, not the end of the
 	// process: programs of calls must be ended first.
 	signal.Ignore(syscall.SIGPIPE)
-	ends := []os.Signal{syscall.SIGTERM}
-	if o.Detached {
-		ends = append(ends, syscall.SIGHUP)
-	} else {
-		// A terminal that is gone is not the end, as long as calls are under way: the
-		// channel tells. Programs of calls get the signal as ever, since it is taken
-		// and not ignored.
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
-	}
-	ctx, stop := signal.NotifyContext(ctx, ends...)
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	exe, _ := os.Executable()
 	lateGC()

@@ -167,7 +167,7 @@ func dialSocket(dir, token string) (net.Conn, error) {
 // agent, the controller is told.
 func Resume(in io.Reader, out io.Writer, dir, token string) error {
 	if strings.Trim(token, "0123456789abcdef") != "" {
-		return fmt.Errorf("%q is no token of an agent", token)
+		return fmt.Errorf("%q is not the token of an agent", token)
 	}
 	c, err := dialSocket(dir, token)
 	if err != nil {

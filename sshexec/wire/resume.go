@@ -235,7 +235,7 @@ func (m *Mux) readCount(r *bufio.Reader) (uint64, error) {
 		return 0, &NoHelloError{Err: err}
 	}
 	if f.typ != frameHello {
-		return 0, broken("the first frame is no hello")
+		return 0, broken("the first frame is not a hello")
 	}
 	h, err := ParseMap(f.payload)
 	if err != nil {
