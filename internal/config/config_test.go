@@ -248,6 +248,14 @@ func TestOrdinaryUser(t *testing.T) {
 	if got := load(t, f, Options{}).CacheDir; got != "/x/brine" {
 		t.Errorf("cachedir = %q, want /x/brine", got)
 	}
+
+	// Without a home there is no directory that only this user could have made.
+	f = machine(nil)
+	f.UID = 12345
+	f.Env = []string{"TMPDIR=/tmp"}
+	if got := load(t, f, Options{}).CacheDir; got != "/nonexistent/.cache/brine" {
+		t.Errorf("cachedir without HOME = %q", got)
+	}
 }
 
 func TestRootDir(t *testing.T) {
