@@ -20,7 +20,7 @@ var specs = []fun.Spec{
 			{Name: "use_vt", Type: fun.Bool, Default: false, Doc: "accepted; output is not shown while pip runs"},
 			{Name: "env_vars", Type: fun.Dict, Doc: "environment variables for pip"},
 		},
-		VarKw: true,
+		VarKw: true, NearMiss: true,
 	},
 	{
 		Name: "install", Doc: "Install packages and return what pip said.", Src: "modules/pip.py install", Fn: install,
@@ -71,7 +71,7 @@ var specs = []fun.Spec{
 			{Name: "no_binary", Type: fun.Commas, Doc: "packages for which no wheel is used, or :all:"},
 			{Name: "disable_version_check", Type: fun.Bool, Default: false, Doc: "do not look for a newer pip"},
 		},
-		VarKw: true,
+		VarKw: true, NearMiss: true,
 	},
 	{
 		Name: "is_installed", Doc: "Return whether a package is installed.", Src: "modules/pip.py is_installed", Fn: isInstalled,
@@ -89,7 +89,7 @@ var specs = []fun.Spec{
 			{Name: "cwd", Type: fun.Path, Doc: "working directory"},
 			{Name: "env_vars", Type: fun.Dict, Doc: "environment variables for pip"},
 		},
-		VarKw: true,
+		VarKw: true, NearMiss: true,
 	},
 	{
 		Name: "list_all_versions", Doc: "Return the versions of a package that can be installed.", Src: "modules/pip.py list_all_versions", Fn: listAllVersions,
@@ -114,7 +114,7 @@ var specs = []fun.Spec{
 			{Name: "cwd", Type: fun.Path, Doc: "working directory"},
 			{Name: "env_vars", Type: fun.Dict, Doc: "environment variables for pip"},
 		},
-		VarKw: true,
+		VarKw: true, NearMiss: true,
 	},
 	{
 		Name: "list_upgrades", Doc: "Return the packages with newer versions.", Src: "modules/pip.py list_upgrades", Fn: listUpgrades,

@@ -23,7 +23,7 @@ var specs = []fun.Spec{
 			{Name: "use_vt", Type: fun.Bool, Default: false, Doc: "accepted; output is not shown while the program runs"},
 			{Name: "saltenv", Type: fun.Str, Default: "base", Doc: "accepted for compatibility"},
 		},
-		VarKw: true,
+		VarKw: true, NearMiss: true,
 	},
 	{
 		Name: "get_distribution_path", Doc: "Return where a package of an environment is installed.", Src: "modules/virtualenv_mod.py get_distribution_path", Fn: getDistributionPath,
@@ -60,6 +60,6 @@ var specs = []fun.Spec{
 			{Name: "venv_bin", Type: fun.Str, Required: true, Doc: "virtualenv program, or python3 -m venv; default: virtualenv if available, else python3 -m venv"},
 			{Name: "user", Type: fun.Str, Doc: "account that creates the environment"},
 		},
-		VarKw: true,
+		VarKw: true, NearMiss: true,
 	},
 }
