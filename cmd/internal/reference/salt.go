@@ -66,7 +66,7 @@ func parseReasons(text string) reasons {
 			name, what, _ := strings.Cut(about, ": ")
 			r.different[name] = append(r.different[name], what)
 		default:
-			for _, name := range strings.Fields(line) {
+			for name := range strings.FieldsSeq(line) {
 				r.absent[name] = why
 			}
 		}
@@ -209,7 +209,7 @@ func (c *comparison) execution() string {
 			if text != "" {
 				text += "; "
 			}
-			text += fmt.Sprintf("%d of providers for other systems", other)
+			text += fmt.Sprintf("%d for other systems", other)
 		}
 		fmt.Fprintf(&rows, "| [%s](reference/modules/%s.md) | %d of %d | %s |\n", mod, mod, len(salt)-len(lacks)-other, len(salt), cell(text))
 	}
@@ -239,24 +239,29 @@ func paragraph(words []string) string {
 	return b.String()
 }
 
-// otherProviders returns the functions of virtual modules that only files of Salt
-// have for which brine has no provider: those of Windows, for one.
+// otherProviders returns the functions that Salt has only in files whose
+// functions brine does not have, for modules that several files provide: those
+// of pkg for Windows, for one.
 func (c *comparison) otherProviders() map[string]bool {
-	only := map[string]bool{}
+	other := map[string]bool{}
 	for _, ours := range []bool{false, true} {
 		for line := range strings.Lines(saltProviders) {
 			words := strings.Fields(line)
-			if words[0] == "#" {
-				continue
-			}
-			serves := slices.ContainsFunc(c.table.Providers(fun.Exec, words[0]), func(m *fun.Module) bool { return m.Provider == words[1] })
-			if serves != ours {
+			if words[0] == "#" || c.follows(words[0], "modules/"+words[1]+".py ") != ours {
 				continue
 			}
 			for _, fn := range words[2:] {
-				only[words[0]+"."+fn] = !ours
+				other[words[0]+"."+fn] = !ours
 			}
 		}
 	}
-	return only
+	return other
+}
+
+// follows reports whether functions of an execution module follow those of a file
+// of Salt.
+func (c *comparison) follows(mod, file string) bool {
+	return slices.ContainsFunc(c.table.Providers(fun.Exec, mod), func(m *fun.Module) bool {
+		return slices.ContainsFunc(m.Specs, func(s fun.Spec) bool { return strings.HasPrefix(s.Src, file) })
+	})
 }

@@ -63,6 +63,10 @@ with open(os.path.join(here, "states.txt"), "w", encoding="utf-8") as out:
             lines.update(" ".join([v, base, f, *args]) for f, args in functions.items() if f not in HOOKS)
     out.writelines(line + "\n" for line in sorted(lines))
 with open(os.path.join(here, "providers.txt"), "w", encoding="utf-8") as out:
-    out.write("# Files of Salt 3006 whose execution module serves under another name: name, file, functions.\n")
-    lines = {" ".join([v, base, *sorted(functions)]) for base, tree in modules("modules") for virtual, functions in [names(base, tree)] for v in virtual if v != base}
-    out.writelines(line + "\n" for line in sorted(lines))
+    out.write("# Execution modules of Salt 3006 that several files provide: name, file, functions.\n")
+    files = {}
+    for base, tree in modules("modules"):
+        virtual, functions = names(base, tree)
+        for v in virtual:
+            files.setdefault(v, []).append(" ".join([v, base, *sorted(functions)]))
+    out.writelines(line + "\n" for v in sorted(files) if len(files[v]) > 1 for line in files[v])
