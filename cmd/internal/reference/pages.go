@@ -31,11 +31,23 @@ func Pages(t *fun.Table) map[string]string {
 			}
 			file := dirs[k] + "/" + name + ".md"
 			pages[file] = page(k, name, mods)
-			fmt.Fprintf(&index, "| [%s](%s) | %d | %s |\n", name, file, len(functions(mods)), cell(mods[0].Doc))
+			fmt.Fprintf(&index, "| [%s](%s) | %d | %s |\n", name, file, len(functions(mods)), cell(summary(mods)))
 		}
 	}
 	pages["README.md"] = index.String()
 	return pages
+}
+
+// summary returns what the index says of a module.
+func summary(mods []*fun.Module) string {
+	if len(mods) == 1 {
+		return mods[0].Doc
+	}
+	names := make([]string, len(mods))
+	for i, m := range mods {
+		names[i] = m.Provider
+	}
+	return "One of " + strings.Join(names, ", ") + "."
 }
 
 func title(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
@@ -55,13 +67,14 @@ func functions(mods []*fun.Module) []string {
 // page returns the page of a module, of which there are several with providers.
 func page(k fun.Kind, name string, mods []*fun.Module) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s# %s module %s\n\n%s\n", generated, title(strings.TrimSuffix(k.String(), " function")), name, prose(mods[0].Doc))
-	if len(mods) > 1 {
-		var names []string
+	fmt.Fprintf(&b, "%s# %s module %s\n\n", generated, title(strings.TrimSuffix(k.String(), " function")), name)
+	if len(mods) == 1 {
+		b.WriteString(prose(mods[0].Doc) + "\n")
+	} else {
+		b.WriteString("These providers have it. The first one that fits the machine is used.\n\n")
 		for _, m := range mods {
-			names = append(names, "`"+m.Provider+"`")
+			fmt.Fprintf(&b, "- `%s`: %s\n", m.Provider, prose(m.Doc))
 		}
-		fmt.Fprintf(&b, "\nProviders: %s. The first one that fits the machine is used.\n", strings.Join(names, ", "))
 	}
 	b.WriteString("\n")
 	fns := functions(mods)

@@ -45,7 +45,7 @@ func TestPages(t *testing.T) {
 	pages := Pages(table())
 	page := pages["modules/thing.md"]
 	for _, want := range []string{
-		"# Execution module thing\n\nManage things.\n\nProviders: `one`, `two`.",
+		"# Execution module thing\n\nThese providers have it.", "- `one`: Manage things.\n- `two`: Manage things.\n\n[do]",
 		"[do](#do),\n[more](#more),\n[same](#same)\n",
 		"## do\n\n**With `one`:**\n\nDo \\<it> | so.\n",
 		"| `size` | integer, bytes | `3` | a\\|b |\n",
@@ -58,7 +58,7 @@ func TestPages(t *testing.T) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}
 	}
-	if index := pages["README.md"]; !strings.Contains(index, "| [thing](modules/thing.md) | 3 | Manage things. |\n") {
+	if index := pages["README.md"]; !strings.Contains(index, "| [thing](modules/thing.md) | 3 | One of one, two. |\n") {
 		t.Errorf("the index lacks the module:\n%s", index)
 	}
 }
