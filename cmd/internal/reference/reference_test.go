@@ -76,17 +76,17 @@ func TestTablesNeedReasons(t *testing.T) {
 func TestDifferences(t *testing.T) {
 	t.Parallel()
 	states := fun.NewTable([]fun.Entry{{Kind: fun.State, Name: "thing", Load: func() fun.Module {
-		return fun.Module{Name: "thing", Kind: fun.State, Specs: []fun.Spec{{Name: "done", Args: []fun.Arg{{Name: "size", Default: value.Value(nil)}}}}}
+		return fun.Module{Name: "thing", Kind: fun.State, Specs: []fun.Spec{{Name: "done", Args: []fun.Arg{{Name: "size", Default: value.Value(nil)}, {Name: "log", Doc: "accepted without effect; there is none"}}}}}
 	}}})
 	c := &comparison{table: states, reasons: parseReasons("# note\nabsent why\na b\n\ndifferent thing.done: It is better.\n"), used: map[string]bool{}}
 	for _, tt := range []struct {
 		salt args
 		want string
 	}{
-		{args{"thing": {"name", "size", "*", "**"}}, "It is better."},
-		{args{"thing": {"name", "size", "age"}}, "It is better. No age."},
-		{args{"thing": {"name", "size"}, "win_thing": {"name", "colour"}}, "It is better."},
-		{args{"other": {"name", "colour", "age"}}, "It is better. No colour, age."},
+		{args{"thing": {"name", "size", "*", "**"}}, "It is better. Accepted without effect: log."},
+		{args{"thing": {"name", "size", "age"}}, "It is better. No age. Accepted without effect: log."},
+		{args{"thing": {"name", "size"}, "win_thing": {"name", "colour"}}, "It is better. Accepted without effect: log."},
+		{args{"other": {"name", "colour", "age"}}, "It is better. No colour, age. Accepted without effect: log."},
 	} {
 		if got := c.differences("thing.done", tt.salt); got != tt.want {
 			t.Errorf("%v: %q, want %q", tt.salt, got, tt.want)

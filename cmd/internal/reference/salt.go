@@ -149,11 +149,15 @@ func (c *comparison) differences(name string, salt args) string {
 	mod, fn, _ := strings.Cut(name, ".")
 	have := map[string]bool{"*": true, "**": true, "name": true} // any state has a name
 	ours := map[string]bool{}
+	var lacks, idle []string
 	for _, m := range c.table.Providers(fun.State, mod) {
 		for i := range m.Specs {
 			if m.Specs[i].Name == fn {
 				ours[m.Provider] = true
 				for _, a := range m.Specs[i].Args {
+					if !have[a.Name] && isIdle(a.Doc) {
+						idle = append(idle, a.Name)
+					}
 					have[a.Name] = true
 				}
 			}
@@ -164,7 +168,6 @@ func (c *comparison) differences(name string, salt args) string {
 	if same := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return !ours[f] }); len(same) > 0 {
 		files = same
 	}
-	var lacks []string
 	for _, f := range files {
 		for _, a := range salt[f] {
 			if !have[a] {
@@ -176,7 +179,18 @@ func (c *comparison) differences(name string, salt args) string {
 	if len(lacks) > 0 {
 		what = append(what, "No "+strings.Join(lacks, ", ")+".")
 	}
+	if len(idle) > 0 {
+		what = append(what, "Accepted without effect: "+strings.Join(idle, ", ")+".")
+	}
 	return strings.Join(what, " ")
+}
+
+// isIdle reports whether the documentation of an argument says that it has no
+// effect. Arguments that are for Windows have none in Salt either.
+func isIdle(doc string) bool {
+	begins := func(prefix string) bool { return strings.HasPrefix(doc, prefix) }
+	idle := slices.ContainsFunc([]string{"accepted without effect", "accepted, has no effect", "accepted for compatibility", "accepted; output", "accepted; text"}, begins)
+	return idle && !strings.Contains(doc, "Windows")
 }
 
 // execution lists the modules of execution functions in short: how many of Salt's
