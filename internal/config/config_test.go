@@ -248,6 +248,14 @@ func TestOrdinaryUser(t *testing.T) {
 	if got := load(t, f, Options{}).CacheDir; got != "/x/brine" {
 		t.Errorf("cachedir = %q, want /x/brine", got)
 	}
+
+	// Without a home there is no directory that only this user could have made.
+	f = machine(nil)
+	f.UID = 12345
+	f.Env = []string{"TMPDIR=/tmp"}
+	if got := load(t, f, Options{}).CacheDir; got != "/nonexistent/.cache/brine" {
+		t.Errorf("cachedir without HOME = %q", got)
+	}
 }
 
 func TestRootDir(t *testing.T) {
@@ -275,7 +283,7 @@ func TestFaults(t *testing.T) {
 	}{
 		{"tab", "a: 1\nb:\n\tc: 2\n", "cannot start any token", 3, 1},
 		{"duplicate", "a: 1\nb: 2\na: 3\n", "conflicting ID 'a'", 3, 1},
-		{"list", "- a\n- b\n", "is no dict but a list", 1, 1},
+		{"list", "- a\n- b\n", "is not a dict but a list", 1, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := Load(Options{Host: machine(map[string]string{"/c/minion": tt.text}), Kind: Minion, Dir: "/c"})

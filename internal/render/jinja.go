@@ -98,7 +98,7 @@ func (e *Engine) limit(name string) float64 {
 	if n > 0 && n < 1<<20 {
 		return n
 	}
-	e.env.Warn(fun.Warning{Text: fmt.Sprintf("%s: %s is no number above 0 and below %d, so the default holds", name, value.Repr(v), 1<<20)})
+	e.env.Warn(fun.Warning{Text: fmt.Sprintf("%s: %s is not a number above 0 and below %d: the default applies", name, value.Repr(v), 1<<20)})
 	return 0
 }
 

@@ -55,7 +55,8 @@ func EncodeJSON(v Value) []byte {
 //
 // It returns a *[PyError]: TypeError for a value or key that JSON cannot hold
 // (see JSONOptions.Repr, SkipKeys) and for keys that cannot be sorted,
-// ValueError for a container within itself. dst is then returned as it was.
+// ValueError for a container within itself or within 150,000 others, MemoryError
+// for more than 1 GiB of text. dst is then returned as it was.
 // Salt: salt/utils/json.py dumps.
 func AppendJSON(dst []byte, v Value, o JSONOptions) ([]byte, error) {
 	w := jsonWriter{JSONOptions: o, dst: dst}
@@ -180,7 +181,18 @@ func (w *jsonWriter) circular(repr string) error {
 	return nil
 }
 
+// full returns an error where the text is too long.
+func (w *jsonWriter) full() error {
+	if len(w.dst) > maxText {
+		return Raise("MemoryError", "the value is larger than %d bytes as JSON", maxText)
+	}
+	return nil
+}
+
 func (w *jsonWriter) items(items []Value, depth int) error {
+	if err := w.full(); err != nil {
+		return err
+	}
 	if len(items) == 0 {
 		w.dst = append(w.dst, "[]"...)
 		return nil
@@ -201,6 +213,9 @@ func (w *jsonWriter) items(items []Value, depth int) error {
 }
 
 func (w *jsonWriter) mapping(m Mapping, depth int) error {
+	if err := w.full(); err != nil {
+		return err
+	}
 	if m.Len() == 0 {
 		w.dst = append(w.dst, "{}"...)
 		return nil

@@ -45,7 +45,7 @@ func (l *LazyMap) Keys() []Value { return l.Map().Keys() }
 func (l *LazyMap) Len() int { return l.Map().Len() }
 
 // Repr prints as the dict.
-func (l *LazyMap) Repr() string { return Repr(l.Map()) }
+func (l *LazyMap) Repr() string { return Repr(l) }
 
 // TypeName is "dict".
 func (l *LazyMap) TypeName() string { return "dict" }

@@ -527,3 +527,30 @@ func TestEvents(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }
+
+// TestHostileRedirect has a service send the request on to another host: the
+// return and the headers with their tokens stay away from there.
+func TestHostileRedirect(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+		other, seen := service(t, "", http.StatusOK)
+		first := httptest.NewServer(http.RedirectHandler(other.URL, status))
+		t.Cleanup(first.Close)
+		c := newClient(true)
+		c.header.Set("X-Token", "secret")
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, first.URL, strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := c.http.Do(req)
+		if err == nil {
+			resp.Body.Close()
+			t.Errorf("%d: the answer of another host was taken", status)
+		} else if !strings.Contains(err.Error(), "redirect to another host") {
+			t.Errorf("%d: %v", status, err)
+		}
+		if len(*seen) > 0 {
+			t.Errorf("%d: another host got %v", status, *seen)
+		}
+	}
+}

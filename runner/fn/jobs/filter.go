@@ -80,7 +80,7 @@ func bound(v value.Value, name string) (string, error) {
 			return j.Next(t), nil
 		}
 	}
-	return "", fun.Errorf("%s %q is no time that is understood: give it as '2026, Nov 20 14:00', 2026-11-20 or a jid", name, s)
+	return "", fun.Errorf("%s %q is not a time: write it as '2026, Nov 20 14:00', 2026-11-20 or a jid", name, s)
 }
 
 func (f filter) match(e jobs.Entry) bool {

@@ -60,7 +60,7 @@ func writeJSON(env *fun.Env, name string, m *value.Map) error {
 func (s *session) cacheFile() (string, error) {
 	name := s.c.Str("cache_name")
 	if name == "" || strings.ContainsAny(name, "/\\") || strings.HasPrefix(name, ".") {
-		return "", fun.Errorf("cache_name: %q is no file name", name)
+		return "", fun.Errorf("cache_name: %q is not a file name", name)
 	}
 	return name + cacheSuffix, nil
 }
