@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"brine/cmd/assembly"
+	"brine/cmd/internal/reference"
 	"brine/internal/config"
 	"brine/internal/fun"
 	"brine/internal/source"
@@ -55,7 +56,7 @@ func (a *App) printKindDoc(k fun.Kind, names []string) error {
 		if !strings.HasPrefix(name, prefix) {
 			continue
 		}
-		_, spec, ok := t.Lookup(k, name)
+		mod, spec, ok := t.Lookup(k, name)
 		if !ok {
 			continue
 		}
@@ -63,7 +64,7 @@ func (a *App) printKindDoc(k fun.Kind, names []string) error {
 			fmt.Fprintln(a.Out)
 		}
 		first = false
-		docSpec(a.Out, k, name, spec)
+		docSpec(a.Out, mod, name, spec)
 	}
 	if first {
 		return a.printDocs(t, names)
@@ -107,12 +108,12 @@ func notFound(t *fun.Table, name string) error {
 func docOf(w io.Writer, t *fun.Table, name string) bool {
 	found := false
 	for _, k := range docKinds {
-		if _, spec, ok := t.Lookup(k, name); ok {
+		if mod, spec, ok := t.Lookup(k, name); ok {
 			if found {
 				fmt.Fprintln(w)
 			}
 			found = true
-			docSpec(w, k, name, spec)
+			docSpec(w, mod, name, spec)
 			continue
 		}
 		if m, ok := t.Module(k, name); ok && !strings.Contains(name, ".") {
@@ -137,8 +138,8 @@ func kindOfModule(k fun.Kind) string {
 	return strings.TrimSuffix(k.String(), " function") + " module"
 }
 
-func docSpec(w io.Writer, k fun.Kind, name string, spec *fun.Spec) {
-	fmt.Fprintf(w, "%s: %s\n", name, k)
+func docSpec(w io.Writer, mod *fun.Module, name string, spec *fun.Spec) {
+	fmt.Fprintf(w, "%s: %s\n", name, mod.Kind)
 	fmt.Fprintf(w, "%s\n", signature(name, spec))
 	if spec.Doc != "" {
 		fmt.Fprintf(w, "\n%s\n", spec.Doc)
@@ -161,8 +162,8 @@ func docSpec(w io.Writer, k fun.Kind, name string, spec *fun.Spec) {
 		}
 		fmt.Fprintln(w)
 	}
-	if spec.Example != "" {
-		fmt.Fprintf(w, "\nExample:\n%s", indented(spec.Example))
+	if example := reference.Example(mod, spec.Name); example != "" {
+		fmt.Fprintf(w, "\nExample:\n%s", indented(example))
 	}
 	if spec.Src != "" {
 		fmt.Fprintf(w, "\nIn Salt: %s\n", spec.Src)

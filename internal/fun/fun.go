@@ -102,15 +102,12 @@ type ExecFn func(context.Context, *Call) (Result, error)
 
 // A Spec is the row of one function.
 type Spec struct {
-	Name string // without the module
-	Doc  string // first line: what it does, imperative; further lines: details
-	Src  string // where Salt has it, for example "states/file.py managed"
-	// Example is shown by the documentation: the SLS of a state, or a command line
-	// without the leading "brine". It may have several lines.
-	Example string
-	Args    []Arg
-	VarArg  bool // takes further positional arguments (*args)
-	VarKw   bool // takes further keyword arguments (**kwargs)
+	Name   string // without the module
+	Doc    string // first line: what it does, imperative; further lines: details
+	Src    string // where Salt has it, for example "states/file.py managed"
+	Args   []Arg
+	VarArg bool // takes further positional arguments (*args)
+	VarKw  bool // takes further keyword arguments (**kwargs)
 	// Hands says that further keyword arguments are another function's: their
 	// names are not looked for among this one's.
 	Hands bool

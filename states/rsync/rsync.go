@@ -26,7 +26,6 @@ func avail(env *fun.Env) (bool, string) {
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{{
 	Name: "synchronized", Doc: "Make a directory a copy of another.", Src: "states/rsync.py synchronized", State: synchronized,
-	Example: "/opt/user-backups:\n  rsync.synchronized:\n    - source: /home\n    - force: True",
 	Args: []fun.Arg{
 		{Name: "name", Type: fun.Path, Required: true, Doc: "the directory"},
 		{Name: "source", Type: fun.Str, Required: true, Doc: "what it is a copy of: a path, host:path or salt://path"},

@@ -6,7 +6,6 @@ import "brine/internal/fun"
 var specs = []fun.Spec{
 	{
 		Name: "manage", Doc: "Make sure that a Python environment exists: the same as managed.", Src: "states/virtualenv_mod.py manage", State: managed,
-		Example: "/srv/venv:\n  virtualenv.manage: []",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "directory of the environment"},
 			{Name: "venv_bin", Type: fun.Str, Doc: "virtualenv program, or python3 -m venv; default: virtualenv if available, else python3 -m venv"},
@@ -44,7 +43,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "managed", Doc: "Make sure that a Python environment exists, with packages.", Src: "states/virtualenv_mod.py managed", State: managed,
-		Example: "/srv/venv:\n  virtualenv.managed:\n    - requirements: salt://app/requirements.txt",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "directory of the environment"},
 			{Name: "venv_bin", Type: fun.Str, Doc: "virtualenv program, or python3 -m venv; default: virtualenv if available, else python3 -m venv"},
