@@ -32,14 +32,6 @@ func (p *PartialError) Error() string { return p.Err.Error() }
 // Unwrap returns the reason.
 func (p *PartialError) Unwrap() error { return p.Err }
 
-// Refused wraps the error of a service that is up and does not want a row: it
-// will not want it later, either.
-func Refused(err error) error { return &refusal{err} }
-
-type refusal struct{ error }
-
-func (r *refusal) Unwrap() error { return r.error }
-
 // A waiter is the error of a service that says when to try again.
 type waiter interface{ RetryAfter() time.Duration }
 
@@ -66,9 +58,11 @@ type writer struct {
 	cleaned bool
 
 	accepted bool      // it took rows
+	takes    int       // how often it did
 	refusing time.Time // since when it has refused rows and taken none
-	refused  []item    // rows that it does not want
-	reasons  []error   // why, the first few
+	last     bool      // it is tried again with what an earlier run left, after its own
+	refused  []lone    // rows that it did not take, by their own fault
+	broke    bool      // the last try failed at the rows: the returner had been reached
 }
 
 // tryTimeout bounds one try.
@@ -86,7 +80,7 @@ func (w *writer) send(over context.Context, batch []item) {
 	var err error
 	began := time.Now()
 	for i := 0; ; i++ {
-		if batch, err = w.deliver(context.Background(), batch, w.took, w.aside); err == nil {
+		if batch, err = w.deliver(context.Background(), batch, fate{w.took, w.aside}); err == nil {
 			w.down = time.Time{}
 			if !w.unsure {
 				w.clean(over)
@@ -107,8 +101,16 @@ func (w *writer) send(over context.Context, batch []item) {
 		}
 		time.Sleep(max(pause, again))
 	}
+	if w.broke {
+		before := w.takes
+		if batch, err = w.sift(context.Background(), batch, fate{w.took, w.aside}, err, false); err == nil && w.takes > before {
+			return
+		}
+	}
 	w.isDown(err)
-	w.keep(batch, err)
+	if len(batch) > 0 {
+		w.keep(batch, err)
+	}
 }
 
 // waitOf is how long the service asks to be left alone.
@@ -125,34 +127,42 @@ func (w *writer) isDown(err error) {
 	w.down, w.rest = time.Now(), max(restTime, waitOf(err))
 }
 
-// deliver gives rows to the returner, once. took is told of those that it has.
-// Rows that it does not want are found by halves and handed to aside, and do not
-// hold up the others. It returns the rows that were neither taken nor refused.
-func (w *writer) deliver(ctx context.Context, batch []item, took, aside func([]item)) ([]item, error) {
+// deliver gives rows to the returner, once, and tells f what becomes of them. Rows
+// that it does not want are found by halves, and do not hold up the others. It
+// returns the rows that were neither taken nor refused.
+func (w *writer) deliver(ctx context.Context, batch []item, f fate) ([]item, error) {
 	rest, err := w.try(ctx, batch)
 	if len(rest) < len(batch) && !w.unsure {
-		took(without(batch, rest))
+		f.took(without(batch, rest))
 	}
-	var no *refusal
-	if err == nil || w.unsure || !errors.As(err, &no) {
+	if err == nil || w.unsure {
 		return rest, err
 	}
-	if w.refusesAll() {
+	if u, ok := errors.AsType[*unfitItems](err); ok {
+		unfit := make([]item, len(u.rows))
+		for i, l := range u.rows {
+			unfit[i] = l.item
+			f.aside(l)
+		}
+		if rest = without(rest, unfit); len(rest) == 0 {
+			return nil, nil
+		}
+		return w.deliver(ctx, rest, f)
+	}
+	var no *refusal
+	if !errors.As(err, &no) || !no.sure && w.refusesAll() {
 		return rest, err
 	}
 	if len(rest) == 1 {
-		aside(rest)
-		if len(w.reasons) < 3 {
-			w.reasons = append(w.reasons, fmt.Errorf("%s: %w", rest[0].what(), err))
-		}
+		f.aside(lone{item: rest[0], why: err, sure: no.sure})
 		return nil, nil
 	}
 	half := len(rest) / 2
-	left, err := w.deliver(ctx, rest[:half], took, aside)
+	left, err := w.deliver(ctx, rest[:half], f)
 	if err != nil {
 		return append(slices.Clip(left), rest[half:]...), err
 	}
-	return w.deliver(ctx, rest[half:], took, aside)
+	return w.deliver(ctx, rest[half:], f)
 }
 
 // refusesAll reports whether a returner has refused rows for a while and taken
@@ -204,52 +214,9 @@ func (w *writer) took(batch []item) {
 	}
 }
 
-// aside notes that the returner does not want rows: what becomes of them is
-// known at the end.
-func (w *writer) aside(rows []item) { w.refused = append(w.refused, rows...) }
-
-// refusedFile has, in a spool, what the returner did not want: no run sends it.
-const refusedFile = "refused"
-
-// putAside ends what is to be said of refused rows. Where the returner took
-// others they are the rows' own fault, and no later run tries them; else its
-// settings may be wrong, and they stay for the next run.
-func (w *writer) putAside() {
-	n := len(w.refused)
-	if n == 0 {
-		return
-	}
-	s := w.sink
-	s.fail(n)
-	what := "they are lost"
-	if s.Spool != "" {
-		what = "they are kept in " + s.Spool + " and sent by the next run"
-		if w.accepted {
-			path := filepath.Join(s.Spool, refusedFile)
-			if err := appendRows(path, w.refused); err != nil {
-				what = fmt.Sprintf("they stay in %s: %v", s.Spool, err)
-			} else {
-				w.took(w.refused)
-				what = "they are put aside in " + path
-			}
-		}
-	}
-	w.warn(fmt.Errorf("returner %s refused %d rows: %w; %s", s.Name, n, errors.Join(w.reasons...), what))
-}
-
-// appendRows adds rows to a file, a line of JSON each.
-func appendRows(path string, rows []item) error {
-	var b []byte
-	for _, it := range rows {
-		b = append(append(b, value.EncodeJSON(value.MapOf("kind", it.kind, "data", it.data))...), '\n')
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	return errors.Join(err, f.Close())
-}
+// aside notes that the returner did not take a row: what becomes of it is known
+// at the end.
+func (w *writer) aside(l lone) { w.refused = append(w.refused, l) }
 
 // connect opens the returner where that is to be done.
 func (w *writer) connect(ctx context.Context) error {
@@ -273,18 +240,26 @@ func (w *writer) try(ctx context.Context, batch []item) ([]item, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
+	w.broke = false
 	if err := w.connect(ctx); err != nil {
 		return batch, err
 	}
 	rest, err := store(ctx, w.ret, batch)
-	if !w.accepted && len(rest) < len(batch) {
+	if len(rest) < len(batch) {
 		_, events := w.ret.(EventSaver)
-		for _, it := range without(batch, rest) {
-			// What a returner has no use for tells nothing.
-			w.accepted = w.accepted || it.kind == returnItem || it.kind == eventItem && events
+		used := func(it item) bool { // what a returner has no use for tells nothing
+			return it.kind == returnItem || it.kind == eventItem && events
+		}
+		if slices.ContainsFunc(without(batch, rest), used) {
+			w.accepted = true
+			w.takes++
 		}
 	}
+	if _, ok := errors.AsType[*unfitItems](err); ok {
+		return rest, err
+	}
 	if err != nil {
+		w.broke = !w.unsure && ctx.Err() == nil && byRows(err)
 		_ = w.ret.Close()
 		w.ret = nil
 		if w.unsure {
@@ -296,6 +271,22 @@ func (w *writer) try(ctx context.Context, batch []item) ([]item, error) {
 		w.give(batch)
 	}
 	return nil, nil
+}
+
+// byRows reports whether a fault may be that of the rows: the returner did not
+// hang, nor ask to be left alone, nor say that it was not reached.
+func byRows(err error) bool {
+	var slow interface{ Timeout() bool }
+	var none blameless
+	var wait waiter
+	switch {
+	case errors.As(err, &slow) && slow.Timeout():
+	case errors.As(err, &none) && none.Blameless():
+	case errors.As(err, &wait):
+	default:
+		return true
+	}
+	return false
 }
 
 // give notes what an Unsure returner was given.
@@ -365,6 +356,15 @@ func store(ctx context.Context, r Returner, batch []item) ([]item, error) {
 			continue
 		}
 		rest := of[i]
+		if u, ok := errors.AsType[*UnfitError](err); ok && len(u.Rows) > 0 {
+			unfit := &unfitItems{}
+			for n, it := range of[i] {
+				if why := u.Rows[n]; why != nil {
+					unfit.rows = append(unfit.rows, lone{item: it, why: why, sure: true})
+				}
+			}
+			err = unfit
+		}
 		if part, ok := errors.AsType[*PartialError](err); ok {
 			rest = rest[min(part.N, len(rest)):]
 		}

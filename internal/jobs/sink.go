@@ -24,6 +24,9 @@ type Sink struct {
 	Open func(ctx context.Context) (Returner, error)
 	// Spool is the directory for rows that are not sent yet; "" keeps nothing.
 	Spool string
+	// Owner is what a later run has to know of whose rows are in Spool: it is
+	// written there as OwnerFile. nil writes nothing.
+	Owner []byte
 	// Retries are the pauses between tries; nil is DefaultRetries.
 	Retries []time.Duration
 	// Batch is how many rows go at once; 0 is 500.
@@ -104,7 +107,7 @@ func (s *Sink) start() {
 	if s.Retries == nil {
 		s.Retries = DefaultRetries[:]
 	}
-	s.spool.dir = s.Spool
+	s.spool.dir, s.spool.owner = s.Spool, s.Owner
 	s.items = make(chan item, queueLength)
 	s.done = make(chan struct{})
 	over, end := context.WithCancel(context.Background())
@@ -145,7 +148,7 @@ func (s *Sink) work(over context.Context) {
 	defer close(s.done)
 	w := &writer{sink: s}
 	defer w.close()
-	w.resend(over)
+	stuck := w.resend(over, false)
 	for it := range s.items {
 		batch := append(w.batch[:0], it)
 		late := time.NewTimer(linger)
@@ -164,6 +167,9 @@ func (s *Sink) work(over context.Context) {
 		late.Stop()
 		w.batch = batch
 		w.send(over, batch)
+	}
+	if stuck {
+		w.resend(over, true)
 	}
 }
 

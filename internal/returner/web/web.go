@@ -118,7 +118,9 @@ func (c *client) do(ctx context.Context, method, to, contentType string, body []
 	}
 	err = &statusError{c.hide(fmt.Errorf("%s: %s: %s", req.URL.Host, res.Status, c.head(b))), res.StatusCode, reason(b)}
 	switch res.StatusCode {
-	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+	case http.StatusRequestEntityTooLarge:
+		return b, jobs.TooLarge(err)
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		// It is the request that is wrong: the same one will be wrong later.
 		return b, jobs.Refused(err)
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
@@ -133,6 +135,10 @@ type statusError struct {
 	code   int
 	reason string // the type of the error, where the service is Elasticsearch
 }
+
+// Blameless says that a status below 500 is of who asks and where, not of what is
+// sent: what a service does not want has a status of its own.
+func (s *statusError) Blameless() bool { return s.code < http.StatusInternalServerError }
 
 // reason returns the type of error that an answer of Elasticsearch names.
 func reason(answer []byte) string {
@@ -196,6 +202,12 @@ func (c *client) hide(err error) error {
 
 // An unreached service gave no answer.
 type unreached struct{ error }
+
+// Unwrap returns what went wrong.
+func (u *unreached) Unwrap() error { return u.error }
+
+// Blameless says that it is no row's fault.
+func (u *unreached) Blameless() bool { return true }
 
 const (
 	asJSON = "application/json"
