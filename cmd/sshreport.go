@@ -64,6 +64,13 @@ func (r *report) docs() bool {
 	return r.o.prog == saltCLI && r.job.Fun == "sys.doc" && r.s.outAsked() == ""
 }
 
+// began prints the header of a job on targets; see begin.
+func (r *report) began(targets []string) {
+	if len(targets) > 0 {
+		r.begin()
+	}
+}
+
 // begin prints the header of -v, on stderr where stdout is one document.
 func (r *report) begin() {
 	if r.header || !r.o.verbose && !r.o.published.showJID {

@@ -80,7 +80,12 @@ type sieve struct {
 	began  time.Time
 	passed bool
 	failed []lone
+	trail  int // how many of them have failed since something passed
 }
+
+// maxTrail is how many rows fail alone, one after the other, before it is the
+// returner that has broken.
+const maxTrail = 2
 
 // sift finds the rows that a returner fails on while it takes others: each of
 // them has failed alone maxAlone times. It returns the rows whose fate is still
@@ -88,6 +93,7 @@ type sieve struct {
 // that others have passed since the rows failed before.
 func (w *writer) sift(ctx context.Context, batch []item, f fate, err error, passed bool) ([]item, error) {
 	s := &sieve{w: w, f: f, began: time.Now(), passed: passed}
+	before := w.takes
 	left, err := s.sift(ctx, batch, err)
 	if err != nil && !s.passed {
 		for _, l := range s.failed {
@@ -95,8 +101,11 @@ func (w *writer) sift(ctx context.Context, batch []item, f fate, err error, pass
 		}
 		return left, err
 	}
-	for _, l := range s.failed {
+	for i, l := range s.failed {
 		l.sure = passed
+		if i == len(s.failed)-1 && s.trail == 1 && w.takes > before {
+			l.broke = false // what came right before it passed
+		}
 		f.aside(l)
 	}
 	return left, err
@@ -105,7 +114,7 @@ func (w *writer) sift(ctx context.Context, batch []item, f fate, err error, pass
 // over reports whether there is no use in going on.
 func (s *sieve) over() bool {
 	took := time.Since(s.began)
-	return !s.w.broke || took > 2*patience || !s.passed && (len(s.failed) > 1 || took > patience)
+	return !s.w.broke || s.trail > maxTrail || took > 2*patience || !s.passed && (len(s.failed) > 1 || took > patience)
 }
 
 func (s *sieve) sift(ctx context.Context, batch []item, err error) ([]item, error) {
@@ -115,7 +124,9 @@ func (s *sieve) sift(ctx context.Context, batch []item, err error) ([]item, erro
 	half := len(batch) / 2
 	for i, part := range [][]item{batch[:half], batch[half:]} {
 		left, err := s.w.deliver(ctx, part, s.f)
-		s.passed = s.passed || len(left) < len(part)
+		if len(left) < len(part) {
+			s.passed, s.trail = true, 0
+		}
 		if err != nil && !s.over() {
 			left, err = s.sift(ctx, left, err)
 		}
@@ -138,13 +149,14 @@ func (s *sieve) alone(ctx context.Context, row []item, err error) ([]item, error
 			time.Sleep(s.w.sink.Retries[i])
 		}
 		if _, err = s.w.deliver(ctx, row, s.f); err == nil {
-			s.passed = true
+			s.passed, s.trail = true, 0
 			return nil, nil
 		}
 		if !s.w.broke {
 			return row, err
 		}
 	}
+	s.trail++
 	s.failed = append(s.failed, lone{item: row[0], why: err, broke: true, took: s.w.takes})
 	if s.over() {
 		return nil, err
@@ -162,7 +174,7 @@ const asideFile = "refused"
 func (w *writer) putAside() {
 	var aside, stay []lone
 	for _, l := range w.refused {
-		if l.its(w) {
+		if l.its(w) || w.sink.Again {
 			aside = append(aside, l)
 		} else {
 			stay = append(stay, l)

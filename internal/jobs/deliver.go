@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"brine/internal/value"
@@ -51,6 +52,9 @@ type writer struct {
 	batch []item
 	down  time.Time     // when the returner was last found down; zero: it is up
 	rest  time.Duration // how long it is left alone then
+	why   string        // what another run says of it, until it is told
+	// marked says that there may be a note that the returner hangs.
+	marked bool
 
 	unsure  bool   // the returner is Unsure
 	given   []item // rows that it was given, without their data
@@ -62,18 +66,24 @@ type writer struct {
 	refusing time.Time // since when it has refused rows and taken none
 	last     bool      // it is tried again with what an earlier run left, after its own
 	refused  []lone    // rows that it did not take, by their own fault
+	hung     bool      // the last try ended by its time-out
+	hangs    int       // how often the returner was down by that
 	broke    bool      // the last try failed at the rows: the returner had been reached
 }
 
 // tryTimeout bounds one try.
 const tryTimeout = 15 * time.Second
 
-// restTime is how long a returner that is down is left alone.
-const restTime = 5 * time.Second
+// restTime is how long a returner that is down is left alone, and hangRest how
+// long one whose time-out was waited for is, by all runs.
+const (
+	restTime = 5 * time.Second
+	hangRest = time.Minute
+)
 
 // send gives a batch to the returner, or leaves it to the spool.
 func (w *writer) send(over context.Context, batch []item) {
-	if w.gaveUp || !w.down.IsZero() && time.Since(w.down) < w.rest {
+	if w.gaveUp || w.resting() || w.hangs > 0 && w.sink.closing.Load() {
 		w.keep(batch, nil)
 		return
 	}
@@ -81,7 +91,7 @@ func (w *writer) send(over context.Context, batch []item) {
 	began := time.Now()
 	for i := 0; ; i++ {
 		if batch, err = w.deliver(context.Background(), batch, fate{w.took, w.aside}); err == nil {
-			w.down = time.Time{}
+			w.isUp()
 			if !w.unsure {
 				w.clean(over)
 			}
@@ -122,9 +132,49 @@ func waitOf(err error) time.Duration {
 	return 0
 }
 
-// isDown notes that the returner does not take rows now.
+// resting reports whether a returner that was down is left alone.
+func (w *writer) resting() bool { return !w.down.IsZero() && time.Since(w.down) < w.rest }
+
+// isDown notes that the returner does not take rows now. That it hung is
+// remembered for other runs, too.
 func (w *writer) isDown(err error) {
 	w.down, w.rest = time.Now(), max(restTime, waitOf(err))
+	if !w.hung {
+		return
+	}
+	w.hangs++
+	w.rest = hangRest
+	if mark := w.sink.Down; mark != "" && os.MkdirAll(filepath.Dir(mark), 0o700) == nil {
+		w.marked = os.WriteFile(mark, []byte(err.Error()+"\n"), 0o600) == nil
+	}
+}
+
+// isUp notes that the returner takes rows.
+func (w *writer) isUp() {
+	w.down = time.Time{}
+	if w.marked {
+		w.marked = false
+		_ = os.Remove(w.sink.Down)
+	}
+}
+
+// recall takes over what another run found not long ago: that the returner hangs.
+func (w *writer) recall() {
+	s := w.sink
+	if s.Down == "" {
+		return
+	}
+	st, err := os.Stat(s.Down)
+	if err != nil {
+		return
+	}
+	w.marked = true
+	ago := time.Since(st.ModTime())
+	if ago < 0 || ago >= hangRest {
+		return
+	}
+	why, _ := os.ReadFile(s.Down)
+	w.down, w.rest, w.why = st.ModTime(), hangRest, strings.TrimSpace(string(why))
 }
 
 // deliver gives rows to the returner, once, and tells f what becomes of them. Rows
@@ -240,8 +290,9 @@ func (w *writer) try(ctx context.Context, batch []item) ([]item, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
-	w.broke = false
+	w.broke, w.hung = false, false
 	if err := w.connect(ctx); err != nil {
+		w.hung = hangs(ctx, err)
 		return batch, err
 	}
 	rest, err := store(ctx, w.ret, batch)
@@ -259,7 +310,8 @@ func (w *writer) try(ctx context.Context, batch []item) ([]item, error) {
 		return rest, err
 	}
 	if err != nil {
-		w.broke = !w.unsure && ctx.Err() == nil && byRows(err)
+		w.hung = hangs(ctx, err)
+		w.broke = !w.unsure && !w.hung && byRows(err)
 		_ = w.ret.Close()
 		w.ret = nil
 		if w.unsure {
@@ -273,20 +325,18 @@ func (w *writer) try(ctx context.Context, batch []item) ([]item, error) {
 	return nil, nil
 }
 
-// byRows reports whether a fault may be that of the rows: the returner did not
-// hang, nor ask to be left alone, nor say that it was not reached.
-func byRows(err error) bool {
+// hangs reports whether a try ended because its time was over.
+func hangs(ctx context.Context, err error) bool {
 	var slow interface{ Timeout() bool }
+	return ctx.Err() != nil || errors.As(err, &slow) && slow.Timeout()
+}
+
+// byRows reports whether a fault may be that of the rows: the returner did not ask
+// to be left alone, nor say that it was not reached.
+func byRows(err error) bool {
 	var none blameless
 	var wait waiter
-	switch {
-	case errors.As(err, &slow) && slow.Timeout():
-	case errors.As(err, &none) && none.Blameless():
-	case errors.As(err, &wait):
-	default:
-		return true
-	}
-	return false
+	return !(errors.As(err, &none) && none.Blameless()) && !errors.As(err, &wait)
 }
 
 // give notes what an Unsure returner was given.
@@ -388,6 +438,11 @@ func (w *writer) keep(batch []item, why error) {
 	}
 	if lost > 0 {
 		w.warn(fmt.Errorf("returner %s: %s lost: %w", s.Name, rowsAre(lost), errors.Join(orDown(why), s.spool.fault())))
+	}
+	if w.why != "" && lost < len(batch) {
+		at := w.down.Add(w.rest).Format(time.TimeOnly)
+		w.warn(fmt.Errorf("returner %s does not answer, as an earlier run found: %s; what it is handed is kept in %s and sent by a run after %s", s.Name, w.why, s.Spool, at))
+		w.why = ""
 	}
 	if lost < len(batch) && why != nil {
 		w.warn(fmt.Errorf("returner %s is down: %w; what it did not take is kept in %s and sent by the next run", s.Name, why, s.Spool))

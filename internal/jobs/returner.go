@@ -63,7 +63,7 @@ const (
 // and, as stage, how far the target came; where states of it are known they are
 // the return. It returns nil for a target that was not to begin.
 func FullReturn(l Load, r fun.Return, stamp string) (*value.Map, error) {
-	if r.Stage == fun.Refused && errors.Is(r.Err, fun.ErrNotBegun) {
+	if r.Stage == fun.Refused && (errors.Is(r.Err, fun.ErrNotBegun) || errors.Is(r.Err, fun.ErrStopped) || errors.Is(r.Err, context.Canceled)) {
 		return nil, nil
 	}
 	v, err := r.Value()

@@ -40,7 +40,8 @@ type spool struct {
 	taken int64       // how many rows were taken; the worker's
 }
 
-const spoolSuffix = ".spool"
+// SpoolSuffix ends the names of files with rows that wait.
+const SpoolSuffix = ".spool"
 
 // fault is why rows are not on disk.
 func (p *spool) fault() error {
@@ -171,7 +172,7 @@ const OwnerFile = "settings.json"
 // openSpool makes a spool file that no other process has, and locks it.
 func openSpool(dir string) (*os.File, error) {
 	for i := 0; ; i++ {
-		name := fmt.Sprintf("%s-%d-%d%s", time.Now().UTC().Format("20060102150405.000000"), os.Getpid(), i, spoolSuffix)
+		name := fmt.Sprintf("%s-%d-%d%s", time.Now().UTC().Format("20060102150405.000000"), os.Getpid(), i, SpoolSuffix)
 		path := filepath.Join(dir, name)
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_APPEND|os.O_RDWR, 0o600)
 		if errors.Is(err, os.ErrNotExist) && i < 100 {
@@ -206,7 +207,7 @@ func Spooled(dir string) bool {
 		return false
 	}
 	for _, f := range files {
-		if strings.HasSuffix(f.Name(), spoolSuffix) {
+		if strings.HasSuffix(f.Name(), SpoolSuffix) {
 			return true
 		}
 	}
@@ -220,7 +221,7 @@ func Spooled(dir string) bool {
 func (w *writer) resend(over context.Context, last bool) (stuck bool) {
 	s := w.sink
 	w.last = last
-	if s.Spool == "" {
+	if s.Spool == "" || w.resting() {
 		return false
 	}
 	entries, err := os.ReadDir(s.Spool)
@@ -229,7 +230,7 @@ func (w *writer) resend(over context.Context, last bool) (stuck bool) {
 	}
 	var names []string
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), spoolSuffix) {
+		if strings.HasSuffix(e.Name(), SpoolSuffix) {
 			names = append(names, e.Name())
 		}
 	}
@@ -323,7 +324,9 @@ func (w *writer) resendFile(over context.Context, f *os.File, sent *bool) error 
 func (w *writer) again(over context.Context, batch []item, took func([]item)) error {
 	ctx, cancel := context.WithTimeout(over, tryTimeout)
 	defer cancel()
+	w.broke, w.hung = false, false
 	if err := w.connect(ctx); err != nil {
+		w.hung = hangs(ctx, err)
 		return err
 	}
 	send := batch
@@ -336,6 +339,7 @@ func (w *writer) again(over context.Context, batch []item, took func([]item)) er
 		}
 		fresh, err := u.Unstored(ctx, rets)
 		if err != nil {
+			w.hung = hangs(ctx, err)
 			_ = w.ret.Close()
 			w.ret = nil
 			return err
@@ -371,6 +375,9 @@ func (w *writer) again(over context.Context, batch []item, took func([]item)) er
 		_, err = w.sift(ctx, left, f, err, w.last && w.accepted)
 	}
 	if err = errors.Join(err, moved); err != nil || !w.unsure {
+		if err == nil {
+			w.isUp()
+		}
 		return err
 	}
 	// Whether it has them is known at the end.

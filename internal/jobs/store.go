@@ -51,8 +51,10 @@ type Job struct {
 	Running map[string]int
 	Silent  map[string]string
 
-	// Killed is the signal that ended the process of the job; 0: none is known.
-	Killed int
+	// Killed is the signal that ended the process of the job, and KilledAt when, as
+	// JIDTime has it; 0 and "": none is known.
+	Killed   int
+	KilledAt string
 
 	worker int // pid of the process of this machine that works on it
 }

@@ -25,8 +25,8 @@ func Spec() returner.Spec {
 	return returner.Spec{
 		Name: "memcache", Doc: "Store returns in memcached.", Src: "returners/memcache_return.py", New: open, Reads: true,
 		Keys: returner.Keys(`
-			host = localhost -- name or address of the server
-			port = "11211" -- its port
+			host@ = localhost -- name or address of the server
+			port@ = "11211" -- its port
 		`),
 	}
 }

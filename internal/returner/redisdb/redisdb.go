@@ -25,10 +25,10 @@ func Spec() returner.Spec {
 	return returner.Spec{
 		Name: "redis", Doc: "Store returns in Redis.", Src: "returners/redis_return.py", New: open, Prepare: prepare, Reads: true,
 		Keys: returner.Keys(`
-			db = "0" -- number of the database; a cluster has 0 alone
-			host = salt -- name or address of the server
-			port = 6379 -- port of the server
-			unix_socket_path -- socket of the server, instead of host and port
+			db@ = "0" -- number of the database; a cluster has 0 alone
+			host@ = salt -- name or address of the server
+			port@ = 6379 -- port of the server
+			unix_socket_path@ -- socket of the server, instead of host and port
 			username -- account (ACL); without it that which is called default
 			password! = "" -- password of the account
 			tls -- True, False or skip-verify (without knowing who the server is); where it is not set: True with one of the files below, else False
@@ -36,10 +36,10 @@ func Spec() returner.Spec {
 			ssl_cert -- file with the client's certificate
 			ssl_key -- file with its key
 			cluster_mode = False -- the servers are a cluster
-			cluster.startup_nodes -- list of its servers, each HOST:PORT or a dict of host and port; without it host and port are one
+			cluster.startup_nodes@ -- list of its servers, each HOST:PORT or a dict of host and port; without it host and port are one
 			cluster.skip_full_coverage_check = False -- accepted: slots without a server are an error only for what is in them
-			sentinel.master -- name of the master that sentinels know
-			sentinel.nodes -- list of the sentinels, each HOST:PORT or a dict of host and port (26379)
+			sentinel.master@ -- name of the master that sentinels know
+			sentinel.nodes@ -- list of the sentinels, each HOST:PORT or a dict of host and port (26379)
 			sentinel.username -- account at the sentinels
 			sentinel.password! -- its password
 		`),

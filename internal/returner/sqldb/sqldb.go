@@ -296,11 +296,11 @@ func (s *store) Jobs(ctx context.Context, from, to string) ([]jobs.Entry, error)
 // Specs returns the returners, alphabetically.
 func Specs() []returner.Spec {
 	const server = `
-		host = salt -- name or address of the server
+		host@ = salt -- name or address of the server
 		user = salt -- account
 		pass! = salt -- its password
-		db = salt -- the database
-		port = `
+		db@ = salt -- the database
+		port@ = `
 	const pg = server + `5432 -- port of the server
 		sslmode -- disable, prefer, require, verify-ca or verify-full; where it is not set: verify-full, to this machine prefer
 		sslcert -- file with the client's certificate
@@ -322,7 +322,7 @@ func Specs() []returner.Spec {
 		{
 			Name: "sqlite3", Doc: "Store returns and events in a SQLite file.", Src: "returners/sqlite3_return.py", New: newSQLite, Prepare: prepareSQLite, Reads: true, Schema: sqliteSchema,
 			Keys: returner.Keys(`
-				database* -- path of the file, which is made where it is missing
+				database*@ -- path of the file, which is made where it is missing
 				timeout = 5.0 -- seconds to wait for another process that writes
 			`),
 		},

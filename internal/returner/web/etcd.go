@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -66,6 +67,16 @@ func (e *etcd) ttl(profile string) (int64, error) {
 		return 0, fmt.Errorf("etcd.ttl: %q is no number of seconds", t)
 	}
 	return ttl, nil
+}
+
+// etcdWhere is where rows go: the server of the profile to write with.
+func etcdWhere(s returner.Settings) *value.Map {
+	e := &etcd{s: s}
+	write := cmp.Or(s.Str("returner_write_profile"), s.Str("returner"))
+	return value.MapOf(
+		"host", returner.WithoutAccount(e.setting(write, "host")), "port", e.setting(write, "port"), "protocol", e.setting(write, "protocol"),
+		"returner_root", s.Str("returner_root"),
+	)
 }
 
 // newEtcd knows the profile that the option etcd.returner names, and those of
