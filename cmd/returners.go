@@ -27,9 +27,9 @@ type sinks struct {
 	env    *fun.Env
 	config string
 	kwargs *value.Map
-	mu  sync.Mutex
-	all map[string]*jobs.Sink
-	bad map[string]error // those that cannot work as they are configured
+	mu     sync.Mutex
+	all    map[string]*jobs.Sink
+	bad    map[string]error // those that cannot work as they are configured
 }
 
 // returnerNames is a setting that names returners: text with commas, or a list.

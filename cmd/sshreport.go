@@ -64,9 +64,9 @@ func (r *report) docs() bool {
 	return r.o.prog == saltCLI && r.job.Fun == "sys.doc" && r.s.outAsked() == ""
 }
 
-// began prints the header of a job on targets; see begin.
-func (r *report) began(targets []string) {
-	if len(targets) > 0 {
+// began prints the header of the job that is reported; nil reports none.
+func (r *report) began(job fun.Job) {
+	if r != nil && job.JID == r.job.JID && !job.Async {
 		r.begin()
 	}
 }

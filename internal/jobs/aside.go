@@ -39,10 +39,10 @@ func (u *UnfitError) Error() string {
 	return "a row does not fit"
 }
 
-// unfitItems is an UnfitError with the rows themselves.
-type unfitItems struct{ rows []lone }
+// unfitRowsError is an UnfitError with the rows themselves.
+type unfitRowsError struct{ rows []lone }
 
-func (u *unfitItems) Error() string { return "rows do not fit" }
+func (u *unfitRowsError) Error() string { return "rows do not fit" }
 
 // A blameless error is no row's fault: the service was not reached, or does not
 // know who asks.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"brine/internal/fun"
 	"brine/internal/value"
 )
 
@@ -180,6 +181,60 @@ func TestRowsThatAreTooLargeArePutAsideAtOnce(t *testing.T) {
 	}
 	if gone, err := DropAside(t.TempDir(), true, pick("x")); err != nil || gone != nil {
 		t.Errorf("of an empty directory: %v, %v", gone, err)
+	}
+}
+
+func TestTargetsWithoutReturnHaveRows(t *testing.T) {
+	t.Parallel()
+	l := Load{JID: "20261121090807123456", Fun: "state.apply"}
+	states := value.MapOf("test_|-a_|-a_|-nop", value.MapOf("result", true, "__run_num__", int64(0)))
+	for _, tt := range []struct {
+		ret  fun.Return
+		want string // return, retcode, success, stage, reason
+	}{
+		{fun.Return{ID: "web1", Body: fun.ValueBody{V: "hi"}}, "'hi', 0, True, None, None"},
+		{fun.Return{ID: "web1", Retcode: 3, Body: fun.ValueBody{V: "no"}}, "'no', 3, False, None, None"},
+		{fun.Return{ID: "web1", Stage: fun.Unreachable, Err: errors.New("no route")}, "'unreachable: no route', 255, False, 'unreachable', 'unreachable: no route'"},
+		{fun.Return{ID: "web1", Stage: fun.TimedOut}, "'timed out', 255, False, 'timed out', 'timed out'"},
+		{fun.Return{ID: "web1", Stage: fun.Lost, Err: errors.New("EOF"), Partial: states, Total: 3}, "dict, 255, False, 'lost', 'lost: EOF'"},
+		{fun.Return{ID: "web1", Stage: fun.Refused, Err: fun.ErrNotBegun}, ""},
+		{fun.Return{ID: "web1", Stage: fun.Refused, Err: fun.ErrStopped}, ""},
+		{fun.Return{ID: "web1", Stage: fun.Refused, Err: context.Canceled}, ""},
+	} {
+		m, err := FullReturn(l, tt.ret, "stamp")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if m != nil {
+			v := value.Repr(m.At("return"))
+			if m.Map("return") != nil {
+				v = "dict"
+			}
+			got = v
+			for _, k := range []string{"retcode", "success", "stage", "reason"} {
+				got += ", " + value.Repr(m.At(k))
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%v: %s, want %s", tt.ret.Stage, got, tt.want)
+		}
+		if m == nil {
+			continue
+		}
+		// A store gives it back as it was; a return outranks that there is none.
+		j := NewJob(l.JID, nil)
+		j.Got("web1", m)
+		none := tt.ret.Stage != fun.Returned
+		if (j.Missing["web1"] != "") != none || j.Returns.Has("web1") == none || (j.Partial.Len() > 0) != (tt.ret.Partial != nil) {
+			t.Errorf("%v: read back %+v", tt.ret.Stage, j)
+		}
+		real := value.MapOf("return", true, "success", true)
+		j.Got("web1", real)
+		j.Got("web1", m)
+		if none && (j.Returns.Map("web1") != real || len(j.Missing) > 0 || j.Partial.Len() > 0) {
+			t.Errorf("%v: a return does not outrank it: %+v", tt.ret.Stage, j)
+		}
 	}
 }
 

@@ -188,7 +188,7 @@ func (w *writer) deliver(ctx context.Context, batch []item, f fate) ([]item, err
 	if err == nil || w.unsure {
 		return rest, err
 	}
-	if u, ok := errors.AsType[*unfitItems](err); ok {
+	if u, ok := errors.AsType[*unfitRowsError](err); ok {
 		unfit := make([]item, len(u.rows))
 		for i, l := range u.rows {
 			unfit[i] = l.item
@@ -306,7 +306,7 @@ func (w *writer) try(ctx context.Context, batch []item) ([]item, error) {
 			w.takes++
 		}
 	}
-	if _, ok := errors.AsType[*unfitItems](err); ok {
+	if _, ok := errors.AsType[*unfitRowsError](err); ok {
 		return rest, err
 	}
 	if err != nil {
@@ -336,7 +336,10 @@ func hangs(ctx context.Context, err error) bool {
 func byRows(err error) bool {
 	var none blameless
 	var wait waiter
-	return !(errors.As(err, &none) && none.Blameless()) && !errors.As(err, &wait)
+	if errors.As(err, &none) && none.Blameless() {
+		return false
+	}
+	return !errors.As(err, &wait)
 }
 
 // give notes what an Unsure returner was given.
@@ -407,7 +410,7 @@ func store(ctx context.Context, r Returner, batch []item) ([]item, error) {
 		}
 		rest := of[i]
 		if u, ok := errors.AsType[*UnfitError](err); ok && len(u.Rows) > 0 {
-			unfit := &unfitItems{}
+			unfit := &unfitRowsError{}
 			for n, it := range of[i] {
 				if why := u.Rows[n]; why != nil {
 					unfit.rows = append(unfit.rows, lone{item: it, why: why, sure: true})

@@ -98,8 +98,8 @@ func lengthLimit(ctx context.Context, db *sql.DB) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer c.Close()
-	return sqlite.Limit(c, sqlite3.SQLITE_LIMIT_LENGTH, -1)
+	n, err := sqlite.Limit(c, sqlite3.SQLITE_LIMIT_LENGTH, -1)
+	return n, errors.Join(err, c.Close())
 }
 
 // Return writes the table salt_returns.

@@ -186,7 +186,7 @@ func (e *etcd) call(ctx context.Context, end *etcdEnd, what string, v *value.Map
 	b, err := e.post(ctx, end.base+what, v)
 	if err != nil {
 		if most, ok := tooLarge(b); ok {
-			return nil, &etcdTooLarge{err, most}
+			return nil, &etcdSizeError{err, most}
 		}
 		return nil, err
 	}
@@ -207,9 +207,9 @@ func items(l *value.List) []value.Value {
 
 func b64(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 
-// An etcdTooLarge is the answer of a server to a request that is larger than it
+// An etcdSizeError is the answer of a server to a request that is larger than it
 // takes.
-type etcdTooLarge struct {
+type etcdSizeError struct {
 	error
 	most int // how many bytes it takes; 0 where it does not say
 }
@@ -286,7 +286,7 @@ func (e *etcd) put(ctx context.Context, rows [][]pair) error {
 			i++
 		}
 		err := e.txn(ctx, pairs, lease)
-		if _, ok := errors.AsType[*etcdTooLarge](err); !ok {
+		if _, ok := errors.AsType[*etcdSizeError](err); !ok {
 			if err != nil {
 				return err
 			}
@@ -294,7 +294,7 @@ func (e *etcd) put(ctx context.Context, rows [][]pair) error {
 		}
 		for n := from; n < i; n++ {
 			err := e.putAlone(ctx, rows[n], lease)
-			if _, ok := errors.AsType[*etcdTooLarge](err); ok {
+			if _, ok := errors.AsType[*etcdSizeError](err); ok {
 				unfit[n] = err
 			} else if err != nil {
 				return err
@@ -311,7 +311,7 @@ func (e *etcd) put(ctx context.Context, rows [][]pair) error {
 // large: the largest comes first, so that a row has nothing stored if not all.
 func (e *etcd) putAlone(ctx context.Context, pairs []pair, lease string) error {
 	err := e.txn(ctx, pairs, lease)
-	if _, ok := errors.AsType[*etcdTooLarge](err); !ok {
+	if _, ok := errors.AsType[*etcdSizeError](err); !ok {
 		return err
 	}
 	pairs = slices.Clone(pairs)
@@ -332,7 +332,7 @@ func (e *etcd) txn(ctx context.Context, pairs []pair, lease string) error {
 	}
 	size := sizeOf(pairs)
 	if e.most > 0 && size > e.most {
-		return &etcdTooLarge{fmt.Errorf("etcd: the request has %d bytes, and max-request-bytes of the server is %d", size, e.most), e.most}
+		return &etcdSizeError{fmt.Errorf("etcd: the request has %d bytes, and max-request-bytes of the server is %d", size, e.most), e.most}
 	}
 	ops := value.NewList()
 	for _, x := range pairs {
@@ -343,7 +343,7 @@ func (e *etcd) txn(ctx context.Context, pairs []pair, lease string) error {
 		ops.Append(value.MapOf("request_put", p))
 	}
 	_, err := e.call(ctx, e.write, "kv/txn", value.MapOf("success", ops))
-	if large, ok := errors.AsType[*etcdTooLarge](err); ok {
+	if large, ok := errors.AsType[*etcdSizeError](err); ok {
 		if large.most > 0 {
 			e.most = large.most
 		}

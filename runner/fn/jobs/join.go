@@ -64,7 +64,9 @@ func join(c *fun.Call, j, mine *jobs.Job) {
 		warn(c, fmt.Sprintf("the job cache has not the returns of %s: they are from the record of this machine", few(ours)))
 	}
 	for id, why := range mine.Missing {
-		if !j.Returns.Has(id) {
+		if !mine.Returns.Has(id) {
+			// A store without a column for it has the reason as a return.
+			j.Returns.Delete(id)
 			j.Missing[id] = why
 		}
 	}
