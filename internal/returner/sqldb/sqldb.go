@@ -243,7 +243,7 @@ func (s *store) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 		}
 		m := decode(full)
 		if m.Len() == 0 {
-			j.Cut(id, fmt.Sprintf("the %d bytes that the database has of its return are no whole JSON: it was larger than the column full_ret takes", len(full)))
+			j.Cut(id, fmt.Sprintf("the database has %d bytes of its return and not all of it: it was larger than the column full_ret takes", len(full)))
 			continue
 		}
 		j.Got(id, m)

@@ -118,7 +118,7 @@ func testCut(t *testing.T, s returner.Settings) {
 		t.Fatal(err)
 	}
 	j, err := r.(jobs.Store).Job(t.Context(), jid)
-	if err != nil || j == nil || !strings.Contains(j.Unread["web1"], "the 100 bytes that the database has") || len(j.Unread) != 1 || j.Returns.Map("web2").At("return") != true {
+	if err != nil || j == nil || !strings.Contains(j.Unread["web1"], "the database has 100 bytes of its return") || len(j.Unread) != 1 || j.Returns.Map("web2").At("return") != true {
 		t.Errorf("Job = %+v, %v", j, err)
 	}
 }
