@@ -242,7 +242,7 @@ func (m *module) lookupJID(ctx context.Context, c *fun.Call) (fun.Result, error)
 		}
 	}
 	res := fun.Result{Value: ret, Out: out}
-	if ret.Len() == 0 && j.Returns.Len() == 0 && j.State != jobs.Active && len(j.Running) == 0 {
+	if ret.Len() == 0 && j.Returns.Len() == 0 && (j.State == jobs.Complete || j.State == jobs.Interrupted) {
 		res.Retcode = 1 // there is nothing to print, and nothing is to come
 	}
 	return res, nil
