@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/internal/config"
+	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/value"
 )
@@ -106,7 +107,8 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if err != nil {
 		return err
 	}
-	s.watch = watch
+	var r *report // from the time on when the job runs
+	s.watch = fleet.OnBegin(watch, func(job fun.Job, _ []string) { r.began(job) })
 	defer s.end()
 	s.warnNoEffect(c, o.effectless())
 	if err := s.checkOutput(); err != nil {
@@ -152,7 +154,7 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if err := o.published.safeBatch(ctx, env, &job); err != nil {
 		return err
 	}
-	r := newReport(s, o, job)
+	r = newReport(s, o, job)
 	if job.Async || o.async.background != "" {
 		return s.async(ctx, o, env, job)
 	}

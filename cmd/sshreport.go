@@ -64,6 +64,13 @@ func (r *report) docs() bool {
 	return r.o.prog == saltCLI && r.job.Fun == "sys.doc" && r.s.outAsked() == ""
 }
 
+// began prints the header of the job that is reported; nil reports none.
+func (r *report) began(job fun.Job) {
+	if r != nil && job.JID == r.job.JID && !job.Async {
+		r.begin()
+	}
+}
+
 // begin prints the header of -v, on stderr where stdout is one document.
 func (r *report) begin() {
 	if r.header || !r.o.verbose && !r.o.published.showJID {

@@ -455,7 +455,7 @@ func (r *running) whyStopped(ctx context.Context) error {
 	if r.err == nil && r.failed && r.job.FailHard && ctx.Err() == nil {
 		return fun.ErrNotBegun
 	}
-	return errors.New("not begun: the run was stopped")
+	return fun.ErrStopped
 }
 
 // rest keeps a slot of the batch free for BatchWait.

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"brine/internal/event"
 	"brine/internal/fun"
 	"brine/internal/value"
 )
@@ -210,7 +211,7 @@ func (f *Files) Kill(jid string, sig int) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.Note("killed", value.MapOf("signal", int64(sig))), r.Leave())
+	return errors.Join(r.Note("killed", value.MapOf("signal", int64(sig), "at", f.now().UTC().Format(event.StampFormat))), r.Leave())
 }
 
 // FileOf returns the open file of a record, for another process to go on with;

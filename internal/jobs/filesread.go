@@ -57,6 +57,15 @@ func (f *Files) Job(_ context.Context, jid string) (*Job, error) {
 	return j, nil
 }
 
+// timeOf returns the moment of a stamp as JIDTime has it; "" for none.
+func timeOf(stamp string) string {
+	t, err := time.Parse(event.StampFormat, stamp)
+	if err != nil {
+		return ""
+	}
+	return t.Format("2006, Jan 02 15:04:05.000000")
+}
+
 // add takes in one line of a job's file.
 func (j *Job) add(line *value.Map) {
 	switch {
@@ -64,9 +73,7 @@ func (j *Job) add(line *value.Map) {
 		j.Load = line.Map("load")
 	case line.Has("end"):
 		j.State = Complete
-		if t, err := time.Parse(event.StampFormat, line.Str("end")); err == nil {
-			j.EndTime = t.Format("2006, Jan 02 15:04:05.000000")
-		}
+		j.EndTime = timeOf(line.Str("end"))
 	case line.Has("note"):
 		data := line.Map("data")
 		switch line.Str("note") {
@@ -79,7 +86,7 @@ func (j *Job) add(line *value.Map) {
 			j.worker = int(n)
 		case "killed":
 			n, _ := value.AsInt(data.At("signal"))
-			j.Killed = int(n)
+			j.Killed, j.KilledAt = int(n), timeOf(data.Str("at"))
 		}
 	case line.Has("stage"):
 		j.Missing[line.Str("id")] = line.Str("stage")

@@ -42,15 +42,19 @@ type Job struct {
 	// Definition and Steps are the history of an orchestration; nil for others.
 	Definition *value.Map
 	Steps      []*value.Map
-	State      State
-	EndTime    string // as JIDTime has it; "" where it did not end
+	// Unread are the targets whose returns the store has not whole, and why.
+	Unread  map[string]string
+	State   State
+	EndTime string // as JIDTime has it; "" where it did not end
 	// Running are the targets that work on a detached job, with the pid there, and
 	// Silent those that could not be asked, and why, as far as they were asked.
 	Running map[string]int
 	Silent  map[string]string
 
-	// Killed is the signal that ended the process of the job; 0: none is known.
-	Killed int
+	// Killed is the signal that ended the process of the job, and KilledAt when, as
+	// JIDTime has it; 0 and "": none is known.
+	Killed   int
+	KilledAt string
 
 	worker int // pid of the process of this machine that works on it
 }
@@ -118,6 +122,40 @@ func (j *Job) Failed() []string {
 		}
 	}
 	return out
+}
+
+// NewJob returns a job of which a load is known; nil is an empty one.
+func NewJob(jid string, load *value.Map) *Job {
+	if load == nil {
+		load = value.NewMap(0)
+	}
+	return &Job{JID: jid, Load: load, Returns: value.NewMap(8), Missing: map[string]string{}, Partial: value.NewMap(0), Unread: map[string]string{}}
+}
+
+// Got adds an answer as a store has it; see [FullReturn]. An answer outranks that
+// there is none.
+func (j *Job) Got(id string, full *value.Map) {
+	if stage := full.Str(stageKey); stage != "" {
+		if !j.Returns.Has(id) {
+			j.Missing[id] = full.Str("reason")
+			if states := full.Map("return"); states != nil {
+				j.Partial.Set(id, states)
+			}
+		}
+		return
+	}
+	delete(j.Missing, id)
+	j.Partial.Delete(id)
+	j.Returns.Set(id, full)
+}
+
+// Cut notes that the store has an answer not whole, and why. What else is known
+// of it may be added by Got.
+func (j *Job) Cut(id, why string) {
+	j.Unread[id] = why
+	if !j.Returns.Has(id) {
+		j.Returns.Set(id, value.NewMap(0))
+	}
 }
 
 // Detached reports whether the job goes on without the process that began it.

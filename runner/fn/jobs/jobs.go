@@ -76,7 +76,14 @@ func (m *module) job(ctx context.Context, c *fun.Call, jid string) (*jobs.Job, e
 		return nil, err
 	}
 	defer done()
-	return s.Job(ctx, jid)
+	j, err := s.Job(ctx, jid)
+	if err != nil {
+		return nil, err
+	}
+	if _, local := s.(*jobs.Files); local {
+		return j, nil
+	}
+	return joined(ctx, c, jid, j)
 }
 
 // A settler asks targets for what a detached job left with them.
@@ -234,7 +241,11 @@ func (m *module) lookupJID(ctx context.Context, c *fun.Call) (fun.Result, error)
 			ret.Set(id, "Minion did not return")
 		}
 	}
-	return fun.Result{Value: ret, Out: out}, nil
+	res := fun.Result{Value: ret, Out: out}
+	if ret.Len() == 0 && j.Returns.Len() == 0 && (j.State == jobs.Complete || j.State == jobs.Interrupted) {
+		res.Retcode = 1 // there is nothing to print, and nothing is to come
+	}
+	return res, nil
 }
 
 // tell names on stderr what the returns alone do not show.
@@ -246,7 +257,7 @@ func (m *module) tell(c *fun.Call, j *jobs.Job) {
 		}
 	case jobs.Interrupted:
 		if j.Killed != 0 {
-			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("job %s was ended by a signal %d, as saltutil.kill_job sends it", j.JID, j.Killed)})
+			c.Env.Warn(fun.Warning{Text: killedBy(j)})
 			break
 		}
 		c.Env.Warn(fun.Warning{Text: fmt.Sprintf("job %s was interrupted: its process ended before the job did", j.JID)})
@@ -259,10 +270,19 @@ func (m *module) tell(c *fun.Call, j *jobs.Job) {
 			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("target %s cannot be asked for its return: %s", id, why)})
 		} else if why := j.Missing[id]; why != "" {
 			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("target %s did not return: %s", id, why)})
-		} else if j.State != jobs.Complete {
+		} else if j.State != jobs.Complete || j.Unread != nil {
 			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("target %s did not return", id)})
 		}
 	}
+}
+
+// killedBy says what ended a job.
+func killedBy(j *jobs.Job) string {
+	text := fmt.Sprintf("job %s was killed by signal %d", j.JID, j.Killed)
+	if j.KilledAt != "" {
+		text += " at " + j.KilledAt
+	}
+	return text
 }
 
 func missing(j *jobs.Job) []string {
