@@ -70,7 +70,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "chhome", Doc: "Set the home directory of a user.", Src: "modules/useradd.py chhome",
+		Name: "chhome", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Set the home directory of a user.", Src: "modules/useradd.py chhome",
 		Example: "call user.chhome fred /srv/fred persist=True",
 		Fn:      chhome,
 		Args: []fun.Arg{
@@ -151,7 +151,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "delete", Doc: "Delete a user; return whether that worked.", Src: "modules/useradd.py delete",
+		Name: "delete", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Delete a user; return whether that worked.", Src: "modules/useradd.py delete",
 		Example: "call user.delete fred remove=True",
 		Fn:      remove,
 		Args: []fun.Arg{

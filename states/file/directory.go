@@ -112,6 +112,11 @@ func (c *call) directory(ctx context.Context, p dirPlan) fun.Ret {
 	if !filepath.IsAbs(name) {
 		return c.fail("Specified file %s is not an absolute path", name)
 	}
+	if value.Truth(p.recurse) || p.clean {
+		if err := c.CheckSystem(name, true); err != nil {
+			return c.fail("%s", err)
+		}
+	}
 	if stop := c.clearWay(name, p); stop {
 		return c.ret.Ret()
 	}

@@ -28,6 +28,9 @@ func absent(ctx context.Context, fc *fun.Call) fun.Ret {
 	case filepath.Clean(name) == "/":
 		return c.fail(`Refusing to make "/" absent`)
 	}
+	if err := c.CheckSystem(name, false); err != nil {
+		return c.fail("%s", err)
+	}
 	st, err := c.Lstat(name)
 	if err != nil {
 		return c.done(fun.OK, fmt.Sprintf("File %s is not present", name))

@@ -50,7 +50,7 @@ var specs = []fun.Spec{
 		VarKw: true,
 	},
 	{
-		Name: "detached", Doc: "Make sure that a commit, tag or branch is checked out without a branch (detached HEAD).", Src: "states/git.py detached", State: detached,
+		Name: "detached", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Make sure that a commit, tag or branch is checked out without a branch (detached HEAD).", Src: "states/git.py detached", State: detached,
 		Example: "https://example.com/repo.git:\n  git.detached:\n    - target: /srv/repo\n    - rev: v1.0",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "URL of the repository"},
@@ -72,7 +72,7 @@ var specs = []fun.Spec{
 		VarKw: true,
 	},
 	{
-		Name: "latest", Doc: "Make sure that a clone is at the newest commit of a branch, or at a tag or commit.", Src: "states/git.py latest", State: latest,
+		Name: "latest", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Make sure that a clone is at the newest commit of a branch, or at a tag or commit.", Src: "states/git.py latest", State: latest,
 		Example: "https://example.com/repo.git:\n  git.latest:\n    - target: /srv/repo\n    - rev: main",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "URL of the repository"},
@@ -103,7 +103,7 @@ var specs = []fun.Spec{
 		VarKw: true,
 	},
 	{
-		Name: "present", Doc: "Make sure that a repository exists.", Src: "states/git.py present", State: present,
+		Name: "present", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Make sure that a repository exists.", Src: "states/git.py present", State: present,
 		Example: "/srv/repo.git:\n  git.present: []",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "directory of the repository"},

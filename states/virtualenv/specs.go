@@ -5,7 +5,7 @@ import "brine/internal/fun"
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "manage", Doc: "Make sure that a Python environment exists: the same as managed.", Src: "states/virtualenv_mod.py manage", State: managed,
+		Name: "manage", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Make sure that a Python environment exists: the same as managed.", Src: "states/virtualenv_mod.py manage", State: managed,
 		Example: "/srv/venv:\n  virtualenv.manage: []",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "directory of the environment"},
@@ -43,7 +43,7 @@ var specs = []fun.Spec{
 		VarKw: true,
 	},
 	{
-		Name: "managed", Doc: "Make sure that a Python environment exists, with packages.", Src: "states/virtualenv_mod.py managed", State: managed,
+		Name: "managed", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Make sure that a Python environment exists, with packages.", Src: "states/virtualenv_mod.py managed", State: managed,
 		Example: "/srv/venv:\n  virtualenv.managed:\n    - requirements: salt://app/requirements.txt",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "directory of the environment"},
