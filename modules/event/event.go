@@ -4,6 +4,7 @@ package event
 import (
 	"context"
 
+	"brine/internal/event"
 	"brine/internal/fun"
 	"brine/internal/value"
 )
@@ -55,11 +56,14 @@ func publish(c *fun.Call, tag string, data, preload *value.Map) (fun.Result, err
 	}
 	load := envelope(c, tag, data, preload)
 	c.Env.Bus.Fire(tag, load)
-	taken := 0
+	var took event.Heard
 	if c.Env.Peers != nil {
-		taken = c.Env.Peers.Send(tag, load)
+		took = c.Env.Peers.Send(tag, load)
+		if c.Env.Run == nil {
+			c.Env.Note("event %s: taken by %s", tag, took)
+		}
 	}
-	return fun.Value(taken > 0 || !masterless(c.Env))
+	return fun.Value(took.Runs > 0 || !masterless(c.Env))
 }
 
 // masterless reports whether a run stands alone: a call on this machine that
