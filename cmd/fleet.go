@@ -144,6 +144,7 @@ func (s *session) controller(ctx context.Context, jid string) (*fun.Env, error) 
 	f.AskJID = func() string { return s.jids.Next(s.app.Host.Now()) }
 	env.Fleet = f
 	env.OnRunner = s.runnerJob
+	env.OnNote = s.note
 	env.OnPrint = func(line string) { fmt.Fprintln(s.app.Out, printable.Text(line)) }
 	if err := s.openReturners(env); err != nil {
 		return nil, err

@@ -90,7 +90,8 @@ func notFound(t *fun.Table, name string) error {
 	var err *fun.NotFoundError
 	for _, k := range docKinds {
 		e := t.NotFound(k, name)
-		if err == nil || !err.InSalt && (e.InSalt || err.Nearest == "" && e.Nearest != "") {
+		same := e.InSalt && e.SaltKind == e.Kind
+		if err == nil || same && !(err.InSalt && err.SaltKind == err.Kind) || !err.InSalt && (e.InSalt || err.Nearest == "" && e.Nearest != "") {
 			err = e
 		}
 	}

@@ -357,7 +357,7 @@ func (w *world) env() []string {
 	env := []string{
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "SHELL=/bin/bash", "HOME=" + w.home(),
 		"LC_ALL=C.UTF-8", "COLUMNS=120", "TERM=", "NO_COLOR=", "BRINE_TEST_RUN=1", "XDG_RUNTIME_DIR=" + filepath.Join(w.root, "cache"),
-		"TMPDIR=" + os.TempDir(),
+		"TMPDIR=" + os.TempDir(), "BRINE_RUN_DIR=" + filepath.Join(w.root, "cache", "events"),
 	}
 	if w.sshd != nil {
 		env = append(env, "XDG_CACHE_HOME="+filepath.Join(w.root, "xdg"))

@@ -97,7 +97,7 @@ func (s *site) program(name string, args ...string) result {
 	c := exec.CommandContext(ctx, self)
 	c.Args = append([]string{name}, args...)
 	c.Dir = s.dir
-	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "HOME="+s.home, "XDG_CACHE_HOME="+s.path("xdg"), "XDG_RUNTIME_DIR="+s.path("cache"), "SSH_AUTH_SOCK=", "NO_COLOR=1")
+	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "HOME="+s.home, "XDG_CACHE_HOME="+s.path("xdg"), "XDG_RUNTIME_DIR="+s.path("cache"), "BRINE_RUN_DIR="+s.path("cache")+"/events", "SSH_AUTH_SOCK=", "NO_COLOR=1")
 	c.Env = append(c.Env, s.env...)
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs

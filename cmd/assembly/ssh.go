@@ -114,6 +114,9 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 		Now: o.Host.Now, Wishes: wishes(ctl, o),
 		Warn: func(text string) { ctl.Warn(fun.Warning{Text: text}) },
 	}
+	if o.Peers != nil {
+		s.Link.Forward = o.Peers.Post
+	}
 	if value.Truth(opts.At("file_recv")) {
 		s.Link.Push = receive(filepath.Join(o.Config.CacheDir, "minions"), opts)
 	}

@@ -221,6 +221,8 @@ type NotFoundError struct {
 	Nearest string // the available name that was likely meant, or ""
 	Reason  string // why its module cannot serve here, or ""
 	InSalt  bool   // Salt has it, brine does not
+	// SaltKind is the kind of Salt's function of that name, where InSalt; mostly Kind.
+	SaltKind Kind
 	// Other is the kind of function that has the name, where IsOther says that it is
 	// another than Kind.
 	Other   Kind
@@ -244,6 +246,8 @@ func (e *NotFoundError) Hint() string {
 		return fmt.Sprintf("%s is an execution function: call it by the state module.run", e.Name)
 	case e.IsOther:
 		return fmt.Sprintf("%s is %s", e.Name, withArticle(e.Other.String()))
+	case e.InSalt && e.SaltKind != e.Kind:
+		return fmt.Sprintf("%s is %s of Salt %s, which brine does not have", e.Name, withArticle(e.SaltKind.String()), saltnames.Version)
 	case e.InSalt:
 		return fmt.Sprintf("Salt %s has %s, brine does not: see docs/compatibility.md", saltnames.Version, e.Name)
 	case e.Nearest != "":

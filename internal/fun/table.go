@@ -224,9 +224,13 @@ func (t *Table) NotFound(kind Kind, name string) *NotFoundError {
 			return err
 		}
 	}
-	if err.InSalt = saltnames.Has(kind.Short(), name); !err.InSalt {
-		err.Nearest = t.Nearest(kind, name)
+	for _, k := range []Kind{kind, State, Exec, Runner, Wheel} {
+		if saltnames.Has(k.Short(), name) || saltnames.Functions(k.Short(), name) != nil {
+			err.InSalt, err.SaltKind = true, k
+			return err
+		}
 	}
+	err.Nearest = t.Nearest(kind, name)
 	return err
 }
 

@@ -57,6 +57,18 @@ func TestFaultPlaces(t *testing.T) {
 			"{{ salt['test.ecoh']('x') }}",
 		},
 		{
+			"a function that only Salt has",
+			"x:\n  {{ salt['mine.get']('x') }}\n",
+			"a.sls:2:10: there is no execution function 'mine.get'\nhint: Salt 3006 has mine.get, brine does not: see docs/compatibility.md",
+			"{{ salt['mine.get']('x') }}",
+		},
+		{
+			"a runner of Salt",
+			"x:\n  {{ salt['cache.grains']('x') }}\n",
+			"a.sls:2:10: there is no execution function 'cache.grains'\nhint: cache.grains is a runner function of Salt 3006, which brine does not have",
+			"{{ salt['cache.grains']('x') }}",
+		},
+		{
 			"a method",
 			"x: {{ 'a'.uper() }}\n",
 			"a.sls:1:11: 'str object' has no attribute 'uper'\nhint: did you mean \"upper\"?",

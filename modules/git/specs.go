@@ -542,7 +542,7 @@ var specs = []fun.Spec{
 		Shared: [][]fun.Arg{optRunArgs},
 	},
 	{
-		Name: "worktree_rm", Doc: "Remove the directory of a worktree.", Src: "modules/git.py worktree_rm", Fn: worktreeRm,
+		Name: "worktree_rm", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Remove the directory of a worktree.", Src: "modules/git.py worktree_rm", Fn: worktreeRm,
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "directory of the worktree"},
 			{Name: "user", Type: fun.Str, Doc: "account that runs git"},

@@ -11,7 +11,7 @@ var (
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "delfacl", Doc: "Remove an entry from the lists of the files that follow.\nrecursive=True includes what is under directories.", Src: "modules/linux_acl.py delfacl", Fn: delfacl,
+		Name: "delfacl", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Remove an entry from the lists of the files that follow.\nrecursive=True includes what is under directories.", Src: "modules/linux_acl.py delfacl", Fn: delfacl,
 		VarArg: true, VarKw: true, Args: []fun.Arg{typeArg, nameArg},
 	},
 	{
@@ -19,13 +19,13 @@ var specs = []fun.Spec{
 		VarArg: true, VarKw: true,
 	},
 	{
-		Name: "modfacl", Doc: "Set an entry in the lists of the files that follow.\nrecursive=True includes what is under directories; raise_err=True makes a failing setfacl an error.", Src: "modules/linux_acl.py modfacl", Fn: modfacl,
+		Name: "modfacl", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Set an entry in the lists of the files that follow.\nrecursive=True includes what is under directories; raise_err=True makes a failing setfacl an error.", Src: "modules/linux_acl.py modfacl", Fn: modfacl,
 		VarArg: true, VarKw: true,
 		Args: []fun.Arg{typeArg, nameArg, {Name: "perms", Type: fun.Str, Default: "", Doc: "permissions as letters of rwxX"}},
 	},
 	{Name: "version", Doc: "Return the version of getfacl.", Src: "modules/linux_acl.py version", Fn: version},
 	{
-		Name: "wipefacls", Doc: "Remove all entries but those of owner, group and others.\nrecursive=True includes what is under directories.", Src: "modules/linux_acl.py wipefacls", Fn: wipefacls,
+		Name: "wipefacls", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Remove all entries but those of owner, group and others.\nrecursive=True includes what is under directories.", Src: "modules/linux_acl.py wipefacls", Fn: wipefacls,
 		VarArg: true, VarKw: true,
 	},
 }

@@ -34,7 +34,7 @@ var specs = []fun.Spec{
 		Args: []fun.Arg{{Name: "conf_path", Type: fun.Path, Default: "/etc/rsyncd.conf", Doc: "the file"}},
 	},
 	{
-		Name: "rsync", Src: "modules/rsync.py rsync", Fn: rsync,
+		Name: "rsync", Shared: [][]fun.Arg{fun.SystemPath}, Src: "modules/rsync.py rsync", Fn: rsync,
 		Doc: "Copy a directory; return the output and status of rsync(1).\n\nWhat is not given is taken from the options rsync.src, rsync.dst and so on.",
 		Args: []fun.Arg{
 			{Name: "src", Type: fun.Str, Required: true, Doc: "what to copy: a path, host:path, or salt://path"},
@@ -92,6 +92,9 @@ func rsync(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	src, dst := text("src"), text("dst")
 	if src == "" || dst == "" {
 		return fun.Result{}, &fun.InvocationError{Msg: "src and dst cannot be empty"}
+	}
+	if err := c.Env.Host.CheckSystem(dst, true); err != nil && option(ctx, c, "delete") != nil {
+		return fun.Result{}, fun.Errorf("%s", err)
 	}
 	src, done, err := fetch(ctx, c, src)
 	defer done()

@@ -66,7 +66,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "chhome", Doc: "Set the home directory of a user.", Src: "modules/useradd.py chhome",
+		Name: "chhome", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Set the home directory of a user.", Src: "modules/useradd.py chhome",
 		Fn: chhome,
 		Args: []fun.Arg{
 			nameArg,
@@ -139,7 +139,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "delete", Doc: "Delete a user; return whether that worked.", Src: "modules/useradd.py delete",
+		Name: "delete", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Delete a user; return whether that worked.", Src: "modules/useradd.py delete",
 		Fn: remove,
 		Args: []fun.Arg{
 			nameArg,

@@ -5,7 +5,7 @@ import "brine/internal/fun"
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "create", Doc: "Create an environment and return what the program said.", Src: "modules/virtualenv_mod.py create", Fn: create,
+		Name: "create", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Create an environment and return what the program said.", Src: "modules/virtualenv_mod.py create", Fn: create,
 		Args: []fun.Arg{
 			{Name: "path", Type: fun.Path, Required: true, Doc: "directory of the environment"},
 			{Name: "venv_bin", Type: fun.Str, Doc: "virtualenv program, or python3 -m venv; default: virtualenv if available, else python3 -m venv"},

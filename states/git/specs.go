@@ -47,7 +47,7 @@ var specs = []fun.Spec{
 		VarKw: true,
 	},
 	{
-		Name: "detached", Doc: "Make sure that a commit, tag or branch is checked out without a branch (detached HEAD).", Src: "states/git.py detached", State: detached,
+		Name: "detached", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Make sure that a commit, tag or branch is checked out without a branch (detached HEAD).", Src: "states/git.py detached", State: detached,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "URL of the repository"},
 			{Name: "rev", Type: fun.Str, Required: true, Doc: "branch, tag or commit"},
@@ -68,7 +68,7 @@ var specs = []fun.Spec{
 		VarKw: true,
 	},
 	{
-		Name: "latest", Doc: "Make sure that a clone is at the newest commit of a branch, or at a tag or commit.", Src: "states/git.py latest", State: latest,
+		Name: "latest", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Make sure that a clone is at the newest commit of a branch, or at a tag or commit.", Src: "states/git.py latest", State: latest,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "URL of the repository"},
 			{Name: "target", Type: fun.Str, Required: true, Doc: "directory of the clone, an absolute path"},
@@ -98,7 +98,7 @@ var specs = []fun.Spec{
 		VarKw: true,
 	},
 	{
-		Name: "present", Doc: "Make sure that a repository exists.", Src: "states/git.py present", State: present,
+		Name: "present", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Make sure that a repository exists.", Src: "states/git.py present", State: present,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "directory of the repository"},
 			{Name: "force", Type: fun.Bool, Default: false, Doc: "delete the content of the directory if it is not a repository"},

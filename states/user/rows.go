@@ -6,7 +6,7 @@ const since1970 = "days since 1970-01-01"
 
 var specs = []fun.Spec{
 	{
-		Name: "absent", State: absent, Src: "states/user.py absent",
+		Name: "absent", Shared: [][]fun.Arg{fun.SystemPath}, State: absent, Src: "states/user.py absent",
 		Doc: "Remove a user.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the user"},
