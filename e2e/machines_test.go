@@ -262,9 +262,7 @@ func (c *machineCase) layOut(t *testing.T, m *machine.Machine, brine string) {
 		}
 	}
 	inside := func(path string) string { return filepath.Join(m.Root, path) }
-	b, err := os.ReadFile(brine)
-	must(err)
-	must(os.WriteFile(inside("/usr/local/bin/brine"), b, 0o755))
+	putProgram(t, m, brine)
 	for _, d := range []string{caseTmp, caseConf, caseTree + "/salt", caseTree + "/pillar"} {
 		must(os.MkdirAll(inside(d), 0o755))
 	}

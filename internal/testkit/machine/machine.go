@@ -174,7 +174,7 @@ func (m *Machine) run() {
 	defer close(m.over)
 	for range 20 {
 		c := exec.Command("systemd-nspawn", "-q", "-D", m.Root, "-M", m.name, "-b", "--register=no", "--keep-unit",
-			"--network-namespace-path=/run/netns/"+m.name, "--resolv-conf=off", "--timezone=off", "--link-journal=no", "--console=pipe")
+			"--network-namespace-path=/run/netns/"+m.name, "--capability=CAP_NET_ADMIN", "--resolv-conf=off", "--timezone=off", "--link-journal=no", "--console=pipe")
 		c.Stdout, c.Stderr = m.log, m.log
 		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		if err := c.Start(); err != nil {
