@@ -18,8 +18,8 @@ test: ## all tests; installs what they need on Debian as root
 machines: ## the image of the throw-away machines that TestMachines boots (root on Debian; 2 GB)
 	sh .ci/machines
 
-test-machines: machines ## every recording of a whole machine; CASES is a glob such as 'm-cron-*'
-	BRINE_TEST_REQUIRE=machines BRINE_MACHINE_CASES='$(CASES)' $(GO) test -count=1 -v -timeout 60m -run TestMachines ./e2e
+test-machines: machines ## every recording of a whole machine, on it and over SSH; CASES is a glob such as 'm-cron-*'
+	BRINE_TEST_REQUIRE=machines BRINE_MACHINE_CASES='$(or $(CASES),m-*)' $(GO) test -count=1 -v -timeout 60m -run TestMachine ./e2e
 
 race: ## the tests of what runs in parallel, under the race detector (needs gcc)
 	CGO_ENABLED=1 sh .ci/gotest './runner/exec/... ./internal/fleet/... ./internal/event/... ./internal/jobs/... ./internal/grains/... ./internal/host/... ./sshexec/...' -race
