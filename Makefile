@@ -3,7 +3,7 @@
 GO ?= go
 FUZZTIME ?= 10s
 
-.PHONY: build machines test-machines test race fuzz lint bench bench-ssh bench-scale soak release slim
+.PHONY: build machines test-machines test race fuzz lint bench bench-machines bench-ssh bench-scale soak release slim
 
 build: ## the binary for this machine, static
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o brine .
@@ -35,6 +35,9 @@ bench: ## benchmarks beside the code
 
 bench-ssh: ## brine and its peers over a real sshd on this machine: see docs/scale.md
 	bench/ssh -p
+
+bench-machines: machines ## runs with nothing to do on a throw-away machine
+	$(GO) test -run '^$$' -bench Machines -benchtime 20x ./e2e
 
 bench-scale: ## orchestrations over simulated fleets of up to 10,000 targets
 	bench/scale

@@ -119,7 +119,7 @@ func keysOf(m map[string]int) func(func(string) bool) {
 
 // staticBrine builds the program that goes into machines: the test binary needs
 // the libraries of this one.
-func staticBrine(t *testing.T) string {
+func staticBrine(t testing.TB) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "brine")
 	c := exec.Command("go", "build", "-trimpath", "-o", bin, ".")

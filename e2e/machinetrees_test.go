@@ -154,7 +154,7 @@ func (e *exampleTree) apply(t *testing.T, m *machine.Machine, args ...string) ma
 }
 
 // putProgram puts the program that is tested into a machine.
-func putProgram(t *testing.T, m *machine.Machine, brine string) {
+func putProgram(t testing.TB, m *machine.Machine, brine string) {
 	t.Helper()
 	b, err := os.ReadFile(brine)
 	if err == nil {

@@ -234,7 +234,8 @@ func (m *Machine) wait(not int) error {
 // A Result is what a command in a machine did.
 type Result struct {
 	Stdout, Stderr string
-	Exit           int // -1: it did not end in time, or the machine is not up
+	Exit           int           // -1: it did not end in time, or the machine is not up
+	CPU            time.Duration // of it and of what it waited for
 }
 
 // Run runs a command in the machine as root, in a directory there, with nothing on
@@ -252,6 +253,9 @@ func (m *Machine) Run(timeout time.Duration, dir string, argv ...string) Result 
 	c.Stdout, c.Stderr, c.WaitDelay = &out, &errOut, time.Second
 	err := c.Run()
 	r := Result{Stdout: out.String(), Stderr: errOut.String(), Exit: c.ProcessState.ExitCode()}
+	if c.ProcessState != nil {
+		r.CPU = c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	}
 	if ctx.Err() != nil {
 		r.Exit = -1
 	} else if err != nil && c.ProcessState == nil {
