@@ -117,18 +117,31 @@ func keysOf(m map[string]int) func(func(string) bool) {
 	}
 }
 
-// staticBrine builds the program that goes into machines: the test binary needs
-// the libraries of this one.
+// staticBrine returns the program that goes into machines: the test binary needs
+// the libraries of this one. It is built once, for all tests.
 func staticBrine(t testing.TB) string {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "brine")
-	c := exec.Command("go", "build", "-trimpath", "-o", bin, ".")
-	c.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("build brine: %v\n%s", err, out)
+	bin, err := buildBrine()
+	if err != nil {
+		t.Fatalf("build brine: %v", err)
 	}
 	return bin
 }
+
+var buildBrine = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "brine-test-")
+	if err != nil {
+		return "", err
+	}
+	atExit = append(atExit, func() { _ = os.RemoveAll(dir) })
+	bin := filepath.Join(dir, "brine")
+	c := exec.Command("go", "build", "-trimpath", "-o", bin, ".")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := c.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return bin, nil
+})
 
 // readMachineOpen reads the steps that differ on purpose: "CASE STEP REASON" a
 // line, STEP a number or *.
