@@ -82,9 +82,9 @@ appended: {file.append: [{name: /srv/bad/full/f}, {text: "{{ 'x' * 200000 }}"}]}
 	{
 		name: "units that fail, are masked, static or nonsense",
 		before: `cd /etc/systemd/system
-printf '[Service]\nExecStart=/bin/sh -c "echo the disk is on fire >&2; exit 3"\n[Install]\nWantedBy=multi-user.target\n' >burns.service
+printf '[Service]\nType=oneshot\nExecStart=/bin/sh -c "echo the disk is on fire >&2; exit 3"\n[Install]\nWantedBy=multi-user.target\n' >burns.service
 printf '[Service]\nExecStart=/bin/sleep infinity\n' >static.service
-printf '[Service]\nExecStart=not-absolute\n' >nonsense.service
+printf '[Service]\nType=exec\nExecStart=not-absolute\n' >nonsense.service
 systemctl daemon-reload; systemctl stop atd; systemctl mask atd`,
 		sls: `
 burns: {service.running: [{enable: true}]}

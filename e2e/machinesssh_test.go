@@ -26,8 +26,10 @@ const (
 func sshWay(user string) *machineWay {
 	return &machineWay{
 		enter: func(t *testing.T, c *machineCase, m *machine.Machine) { c.enterSSH(t, m, user) },
-		program: []string{"env", "HOME=" + caseCtl, "XDG_RUNTIME_DIR=" + caseCtl,
-			"/usr/local/bin/brine", "ssh", "-c", caseCtl, "--host-keys=off", "--no-progress", "minion1"},
+		program: []string{
+			"env", "HOME=" + caseCtl, "XDG_RUNTIME_DIR=" + caseCtl,
+			"/usr/local/bin/brine", "ssh", "-c", caseCtl, "--host-keys=off", "--no-progress", "minion1",
+		},
 		key: "minion1",
 	}
 }
