@@ -76,6 +76,10 @@ type Files interface {
 	Chown(path string, uid, gid int) error
 	Lchown(path string, uid, gid int) error
 	Chtimes(path string, atime, mtime time.Time) error
+	// Lock takes the lock of a file, which is made with mode 0600 where it is
+	// missing, and waits while anybody else holds it. It ends with unlock, and
+	// with the process. A link at path is an error.
+	Lock(path string) (unlock func(), err error)
 	// OpenRoot opens a directory to work below it and nowhere else.
 	OpenRoot(dir string) (Root, error)
 }

@@ -35,14 +35,10 @@ type session struct {
 	direct  bool   // what state.disable forbids runs, too
 }
 
-// open prepares a call: it waits for its turn, checks the arguments that all
-// functions have, and forks the Env with the test mode, the environments and the
+// open prepares a call: it checks the arguments that all functions have, and forks the Env with the test mode, the environments and the
 // pillar of the call. out is the outputter the function wishes.
 func open(ctx context.Context, c *fun.Call, out string) (*session, error) {
 	s := &session{c: c, out: out}
-	if err := await(ctx, c); err != nil {
-		return nil, err
-	}
 	override, err := s.pillar(ctx)
 	if err != nil {
 		return nil, err
