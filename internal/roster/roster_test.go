@@ -224,7 +224,7 @@ func TestSources(t *testing.T) {
 		{value.MapOf("roster", list("dir"), "roster_dir", "/rd"), "dir /rd"},
 		{value.MapOf("roster", "sshconfig", "ssh_config_file", "~/x"), "sshconfig /h/x"},
 		{value.MapOf("roster", "ansible", "roster_file", "/w/r"), "ansible /w/r"},
-		{value.MapOf("roster", "flatt"), `!unknown kind of roster "flatt" (did you mean "flat"?); kinds are flat, dir, sshconfig, ansible`},
+		{value.MapOf("roster", "flatt"), `!unknown kind of roster "flatt" (did you mean "flat"?); kinds are flat, dir, sshconfig, ansible, terraform, scan, clustershell`},
 		{value.MapOf("roster_file", "/srv/rosters/prdo"), `!roster file "/srv/rosters/prdo" not found (did you mean "prod"?): file does not exist`},
 	} {
 		s, err := roster.Sources(tt.opts, f, "/etc/salt", "/h")
