@@ -285,6 +285,15 @@ func (s *session) runChunks(ctx context.Context, h *high.High, chunks []*fun.Chu
 		o.Done = j.Done
 	}
 	running, err := exec.Run(ctx, s.env, chunks, o)
+	if running.Stopped && s.only == "" {
+		never := 0
+		for _, c := range chunks {
+			if !running.Returns.Has(c.Tag()) {
+				never++
+			}
+		}
+		s.env.Warn(fun.Warning{Text: fmt.Sprintf("interrupted: %d of %d states never ran", never, len(chunks))})
+	}
 	res := fun.Result{Value: running.Returns, Out: s.out}
 	if err != nil || running.Returns.Len() == 0 || running.Stopped || !running.OK() {
 		res.Retcode = retFailed
