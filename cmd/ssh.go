@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/serve"
 	"brine/internal/config"
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -31,6 +32,7 @@ failed or was not reached; 64 the command line makes no sense; 130 interrupted.`
 		Example: `  brine ssh 'web*' test.ping
   brine ssh -E 'web[0-9]+' state.apply nginx test=True
   brine ssh '*' -r 'uptime'
+  brine ssh admin@web9.example.com:2222 test.ping
   brine ssh -G 'role:db' cmd.run 'systemctl is-active mariadb' --out=json
   brine ssh '*' state.apply --failed-file failed.txt
   brine ssh '*' state.apply --limit @failed.txt
@@ -85,6 +87,9 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if err := a.saltfile(c, section, &o.runFlags); err != nil {
 		return err
 	}
+	if o.version {
+		return serve.Version(a.Out)
+	}
 	if o.doc {
 		// salt takes a target before the function, or none.
 		if len(args) > 1 {
@@ -106,13 +111,17 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if err != nil {
 		return err
 	}
-	s.watch = watch
+	o.count.Watcher = watch
+	s.watch = &o.count
 	defer s.end()
 	s.warnNoEffect(c, o.effectless())
 	if err := s.checkOutput(); err != nil {
 		return err
 	}
 	if s.ssh, err = a.sshOptions(&o.fleetFlags); err != nil {
+		return err
+	}
+	if job, err = s.nameTargets(o, job); err != nil {
 		return err
 	}
 	if o.hosts {
@@ -161,6 +170,9 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 		return s.noneMatched(ctx, env, o, job, err)
 	}
 	s.warnUnmet(o, job, sum)
+	if o.updates && err == nil {
+		err = s.updateRoster(sum)
+	}
 	if ferr := r.finish(); err == nil {
 		err = ferr
 	}
