@@ -184,3 +184,70 @@ func TestScan(t *testing.T) {
 		t.Errorf("cache: %v", err)
 	}
 }
+
+// An inventory as projects have it: a directory with variables beside it.
+func TestInventoryDirectory(t *testing.T) {
+	f := files{
+		"/inv/01-hosts":                      "[web]\nweb1\nweb2 ansible_port=2222\n[win]\nwin1 ansible_connection=winrm\n[web:vars]\nansible_user=inventory\ntier=inventory\n",
+		"/inv/02-more.yml":                   "all:\n  children:\n    db:\n      hosts:\n        db1:\n          ansible_password: !vault |\n            $ANSIBLE_VAULT;1.1;AES256\n            6162\n          note: !unsafe '{{ x }}'\n",
+		"/inv/03-dynamic":                    "#!/usr/bin/env python3\n",
+		"/inv/04-aws.yml":                    "plugin: amazon.aws.aws_ec2\ncache: true\ncache_plugin: ansible.builtin.jsonfile\ncache_connection: ../cache\n",
+		"/inv/05-gcp.yml":                    "plugin: gcp_compute\n",
+		"/cache/ansible_inventory_aws_ec2_1": `{"_meta": {"hostvars": {"ec2-1": {"ansible_host": "10.1.1.1"}, "ec2-2": {}}}, "tag_web": {"hosts": ["ec2-1"]}}`,
+		"/inv/README.md":                     "[x\n",
+		"/inv/old.bak":                       "[x\n",
+		"/inv/group_vars/all.yml":            "ansible_user: all\ntier: all\nregion: eu\n",
+		"/inv/group_vars/web/main.yml":       "tier: web\n",
+		"/inv/group_vars/web/vault.yml":      "$ANSIBLE_VAULT;1.1;AES256\n6162\n",
+		"/inv/group_vars/db":                 "ansible_port: 2200\nsecret: {password: !vault x, name: db}\nkeys: [!vault x, a]\n",
+		"/inv/host_vars/web2.yml":            "ansible_port: 2223\n",
+		"/inv/host_vars/other.yml":           "{",
+	}
+	r := load(t, f, roster.Options{}, roster.Source{Kind: "ansible", Path: "/inv"})
+	if got := strings.Join(ids(r), " "); got != "web1 web2 db1 ec2-1 ec2-2" {
+		t.Fatalf("ids %s: %v", got, r.Warnings())
+	}
+	for id, want := range map[string]string{
+		"web1":  "web1 all 0 web eu",
+		"web2":  "web2 all 2223 web eu",
+		"db1":   "db1 all 2200 all eu",
+		"ec2-1": "10.1.1.1 all 0 all eu",
+	} {
+		e, _ := r.Get(id)
+		if got := fmt.Sprintf("%s %s %d %s %s", e.Host, e.User, e.Port, e.MinionOpts.Str("tier"), e.MinionOpts.Str("region")); got != want || e.Err != nil {
+			t.Errorf("%s = %s, want %s (%v)", id, got, want, e.Err)
+		}
+	}
+	db, _ := r.Get("db1")
+	if db.Passwd.IsSet() || value.Repr(db.MinionOpts.At("secret")) != "{'name': 'db'}" || value.Repr(db.MinionOpts.At("keys")) != "['a']" || db.MinionOpts.Str("note") != "{{ x }}" {
+		t.Errorf("db1 = %+v, %s", db, value.Repr(db.MinionOpts))
+	}
+	if got := value.Repr(r.Nodegroups().At("all")); strings.Contains(got, "win1") {
+		t.Errorf("the group all is %s", got)
+	}
+	var got []string
+	for _, w := range r.Warnings() {
+		got = append(got, w.Error())
+	}
+	all := strings.Join(got, "\n")
+	for _, want := range []string{
+		`/inv/03-dynamic:1: an inventory that is a program is not run`, `the inventory plugin "gcp_compute" is not run and has no JSON cache`,
+		`/inv/group_vars/web/vault.yml: the file is encrypted`, `roster entry "win1": left out: its connection is winrm, not SSH`,
+		`roster entry "db1": the variable ansible_password is encrypted (!vault) and is left out`, `the variable secret:password is encrypted`, `the variable keys is encrypted`,
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no warning %q in:\n%s", want, all)
+		}
+	}
+	if len(got) != 7 {
+		t.Errorf("%d warnings:\n%s", len(got), all)
+	}
+	for text, want := range map[string]string{"$ANSIBLE_VAULT;1.1\n": "is encrypted", "#!/bin/sh": "is not run"} {
+		if _, err := roster.Load(roster.Options{Files: files{"/i": text}}, roster.Source{Kind: "ansible", Path: "/i"}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, err := roster.Load(roster.Options{Files: files{"/i": "[web]\nweb1\n", "/host_vars/web1": "[a]"}}, roster.Source{Kind: "ansible", Path: "/i"}); err == nil || !strings.Contains(err.Error(), "variables are a mapping") {
+		t.Errorf("host_vars: %v", err)
+	}
+}

@@ -345,6 +345,8 @@ type loader struct {
 	r     *Roster
 	slips []*slip
 	alike map[string]*slip // by their texts
+	// vaults are encrypted files that were warned of.
+	vaults map[string]bool
 }
 
 // A slip is what is wrong with one entry or with several in the same way.
