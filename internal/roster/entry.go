@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/internal/proc"
 	"brine/internal/source"
 	"brine/internal/value"
 )
@@ -107,7 +108,11 @@ func (l *loader) set(e *Entry, key string, v value.Value, pos source.Pos) {
 	case "ssh_pre_flight":
 		e.PreFlight, err = text(v)
 	case "ssh_pre_flight_args":
-		e.PreFlightArgs, err = list(v)
+		if line, ok := v.(string); ok { // as Salt does: the words of a shell
+			e.PreFlightArgs, err = proc.Split(line)
+		} else {
+			e.PreFlightArgs, err = list(v)
+		}
 	case "identities_only":
 		e.IdentitiesOnly = l.yes(e.ID, key, v, pos)
 	case "remote_port_forwards":
