@@ -87,15 +87,8 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if err := a.saltfile(c, section, &o.runFlags); err != nil {
 		return err
 	}
-	if o.version {
-		return serve.Version(a.Out)
-	}
-	if o.doc {
-		// salt takes a target before the function, or none.
-		if len(args) > 1 {
-			args = args[1:]
-		}
-		return a.printKindDoc(fun.Exec, args)
+	if done, err := a.sshInfo(o, args); done {
+		return err
 	}
 	args, err := o.targetArgs(a, args)
 	if err != nil {
@@ -180,6 +173,21 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 		return err
 	}
 	return silent(s.strictStatus(r.status()))
+}
+
+// sshInfo answers what needs no target: the version, and documentation.
+func (a *App) sshInfo(o *sshOpts, args []string) (done bool, err error) {
+	switch {
+	case o.version:
+		return true, serve.Version(a.Out)
+	case o.doc:
+		// salt takes a target before the function, or none.
+		if len(args) > 1 {
+			args = args[1:]
+		}
+		return true, a.printKindDoc(fun.Exec, args)
+	}
+	return false, nil
 }
 
 // targetArgs completes the arguments of a call that runs no function.

@@ -553,19 +553,7 @@ func (l *loader) addInventory(inv *inventory) error {
 	left := map[string]bool{} // hosts that are not targets
 	for _, id := range inv.order {
 		h := inv.hosts[id]
-		vars := value.NewMap(0)
-		for _, name := range names {
-			if members[name][id] {
-				vars.Update(inv.groups[name].vars)
-			}
-		}
-		for _, name := range names {
-			if members[name][id] {
-				vars.Update(inv.groups[name].files)
-			}
-		}
-		vars.Update(h.vars)
-		vars.Update(h.files)
+		vars := inv.varsOf(id, names, members)
 		if kind, ok := foreign(vars); ok {
 			l.slip(id, h.pos, "left out: its connection is %s, not SSH", kind)
 			left[id] = true
@@ -590,6 +578,25 @@ func (l *loader) addInventory(inv *inventory) error {
 		}
 	}
 	return nil
+}
+
+// varsOf returns the variables of a host: those of its groups, named in the order
+// in which they hold, then its own, those of directories after those of files.
+func (inv *inventory) varsOf(id string, groups []string, members map[string]map[string]bool) *value.Map {
+	vars := value.NewMap(0)
+	for _, name := range groups {
+		if members[name][id] {
+			vars.Update(inv.groups[name].vars)
+		}
+	}
+	for _, name := range groups {
+		if members[name][id] {
+			vars.Update(inv.groups[name].files)
+		}
+	}
+	vars.Update(inv.hosts[id].vars)
+	vars.Update(inv.hosts[id].files)
+	return vars
 }
 
 // depths notes how many groups a group is within.

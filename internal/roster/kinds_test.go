@@ -11,11 +11,24 @@ import (
 
 func TestParseAddress(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
-		{"adm@web1", "adm web1 0"}, {"adm@web1:2222", "adm web1 2222"}, {"ssh://adm@web1:22", "adm web1 22"},
-		{"adm@[fe80::1]:2222", "adm fe80::1 2222"}, {"adm@[::1]", "adm ::1 0"}, {"adm@::1", "adm ::1 0"}, {"a@b@host", "a@b host 0"},
-		{"web1", "-"}, {"*@web1", "-"}, {"web*", "-"},
-		{"@web1", "!the user is missing"}, {"adm@", "!is not a host"}, {"adm@-oX", "!is not a host"}, {"adm@a b", "!is not a host"},
-		{"adm@web1:", "!a port follows"}, {"adm@web1:x", "!is no port"}, {"adm@web1:99999", "!is no port"}, {"adm@web*", "!is not a host"},
+		{"adm@web1", "adm web1 0"},
+		{"adm@web1:2222", "adm web1 2222"},
+		{"ssh://adm@web1:22", "adm web1 22"},
+		{"adm@[fe80::1]:2222", "adm fe80::1 2222"},
+		{"adm@[::1]", "adm ::1 0"},
+		{"adm@::1", "adm ::1 0"},
+		{"a@b@host", "a@b host 0"},
+		{"web1", "-"},
+		{"*@web1", "-"},
+		{"web*", "-"},
+		{"@web1", "!the user is missing"},
+		{"adm@", "!is not a host"},
+		{"adm@-oX", "!is not a host"},
+		{"adm@a b", "!is not a host"},
+		{"adm@web1:", "!a port follows"},
+		{"adm@web1:x", "!is no port"},
+		{"adm@web1:99999", "!is no port"},
+		{"adm@web*", "!is not a host"},
 	} {
 		a, ok, err := roster.ParseAddress(tt.in)
 		got := fmt.Sprintf("%s %s %d", a.User, a.Host, a.Port)
@@ -117,10 +130,24 @@ func TestTerraform(t *testing.T) {
 
 func TestNodeSet(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
-		{"web1", "web1"}, {"web[1-3],db", "web1 web2 web3 db"}, {"web[1-3,7,9-10]", "web1 web2 web3 web7 web9 web10"},
-		{"n[08-11]", "n08 n09 n10 n11"}, {"n[0-10/5]x", "n0x n5x n10x"}, {"r[1-2]n[1-2]", "r1n1 r1n2 r2n1 r2n2"}, {"a,a, a", "a"}, {"", ""},
-		{"web[1-", "!not closed"}, {"web[3-1]", "!not a range"}, {"web[a-c]", "!not a range"}, {"web]", "!not the name"}, {"n[0-9/0]", "!not a range"},
-		{"@all", "!not supported"}, {"a[1-9]!a2", "!not supported"}, {"n[1-99999999]", "!stands for more"}, {"n[1-60000][1-60000]", "!stands for more"}, {"web*", "!not the name"},
+		{"web1", "web1"},
+		{"web[1-3],db", "web1 web2 web3 db"},
+		{"web[1-3,7,9-10]", "web1 web2 web3 web7 web9 web10"},
+		{"n[08-11]", "n08 n09 n10 n11"},
+		{"n[0-10/5]x", "n0x n5x n10x"},
+		{"r[1-2]n[1-2]", "r1n1 r1n2 r2n1 r2n2"},
+		{"a,a, a", "a"},
+		{"", ""},
+		{"web[1-", "!not closed"},
+		{"web[3-1]", "!not a range"},
+		{"web[a-c]", "!not a range"},
+		{"web]", "!not the name"},
+		{"n[0-9/0]", "!not a range"},
+		{"@all", "!not supported"},
+		{"a[1-9]!a2", "!not supported"},
+		{"n[1-99999999]", "!stands for more"},
+		{"n[1-60000][1-60000]", "!stands for more"},
+		{"web*", "!not the name"},
 	} {
 		names, err := roster.NodeSet(tt.in)
 		got := strings.Join(names, " ")

@@ -197,22 +197,11 @@ func Sources(opts value.Mapping, files Files, configDir, home string) ([]Source,
 	for _, kind := range kinds {
 		switch kind {
 		case "flat", "ansible":
-			paths := texts(opts, "roster_file")
-			if len(paths) == 0 {
-				if p := path.Join(configDir, "roster"); exists(files, p) {
-					out = append(out, Source{kind, p})
-				} else if p := "/etc/ansible/hosts"; kind == "ansible" && exists(files, p) {
-					out = append(out, Source{kind, p})
-				}
-				continue
+			found, err := listed(kind, opts, files, configDir)
+			if err != nil {
+				return nil, err
 			}
-			for _, p := range paths {
-				found, err := find(files, p, texts(opts, "rosters"))
-				if err != nil {
-					return nil, err
-				}
-				out = append(out, Source{kind, found})
-			}
+			out = append(out, found...)
 		case "scan", "clustershell":
 			out = append(out, Source{Kind: kind})
 		case "terraform":
@@ -241,6 +230,28 @@ func Sources(opts value.Mapping, files Files, configDir, home string) ([]Source,
 		default:
 			return nil, unknownKind(kind)
 		}
+	}
+	return out, nil
+}
+
+// listed returns the files of a flat roster or of an inventory.
+func listed(kind string, opts value.Mapping, files Files, configDir string) ([]Source, error) {
+	paths := texts(opts, "roster_file")
+	if len(paths) == 0 {
+		if p := path.Join(configDir, "roster"); exists(files, p) {
+			return []Source{{kind, p}}, nil
+		} else if p := "/etc/ansible/hosts"; kind == "ansible" && exists(files, p) {
+			return []Source{{kind, p}}, nil
+		}
+		return nil, nil
+	}
+	var out []Source
+	for _, p := range paths {
+		found, err := find(files, p, texts(opts, "rosters"))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Source{kind, found})
 	}
 	return out, nil
 }
