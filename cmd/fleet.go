@@ -38,6 +38,7 @@ type fleetFlags struct {
 	retries       int
 	wipe          bool
 	refreshGrains bool
+	unreachable   bool // is allowed
 	agentDir      string
 	progress      progress.Flags
 }
@@ -47,7 +48,7 @@ type fleetFlags struct {
 func (f *fleetFlags) registerAs(fs *pflag.FlagSet, timeoutShort, progressShort string) {
 	f.progress.Register(fs, progressShort)
 	fs.StringVar(&f.roster, "roster", "", "kind of roster (default: flat)")
-	fs.StringVar(&f.rosterFile, "roster-file", "", "file that lists the targets (default: roster in the configuration directory)")
+	fs.StringVar(&f.rosterFile, "roster-file", "", "file that lists the targets, - for standard input (default: roster in the configuration directory)")
 	fs.IntVar(&f.maxProcs, "max-procs", 0, "targets worked on at once (default: 64)")
 	fs.IntVarP(&f.timeout, "timeout", timeoutShort, 0, "seconds before a silent target is asked whether it still works")
 	fs.StringVar(&f.user, "user", "", "user to log in as, where the roster names none")
@@ -59,8 +60,12 @@ func (f *fleetFlags) registerAs(fs *pflag.FlagSet, timeoutShort, progressShort s
 	fs.Lookup("retries").DefValue = "0" // so that help shows no -1
 	fs.BoolVarP(&f.wipe, "wipe", "w", false, "remove the agent from the targets after the run")
 	fs.BoolVar(&f.refreshGrains, "refresh-grains", false, "gather the grains of targets anew instead of those kept")
+	fs.BoolVar(&f.unreachable, "allow-unreachable", false, "pass over targets that cannot be asked for the grains they are matched by")
 	fs.StringVar(&f.agentDir, "agent-dir", "", "directory of agents for other platforms: brine-<os>-<arch>")
 }
+
+// stdinPath is the roster file of --roster-file -.
+const stdinPath = "/dev/stdin"
 
 // override returns what the flags put over the configuration.
 func (f *fleetFlags) override() *value.Map {
@@ -68,7 +73,11 @@ func (f *fleetFlags) override() *value.Map {
 	if f.roster != "" {
 		m.Set("roster", f.roster)
 	}
-	if f.rosterFile != "" {
+	switch f.rosterFile {
+	case "":
+	case "-":
+		m.Set("roster_file", stdinPath)
+	default:
 		m.Set("roster_file", f.rosterFile)
 	}
 	if f.maxProcs > 0 {
@@ -92,6 +101,7 @@ func (f *fleetFlags) override() *value.Map {
 	yes("ignore_host_keys", f.ignoreKeys)
 	yes("ssh_wipe", f.wipe)
 	yes("ssh_refresh_grains", f.refreshGrains)
+	yes("ssh_allow_unreachable", f.unreachable)
 	if f.retries >= 0 {
 		m.Set("ssh_retries", int64(f.retries))
 	}
@@ -102,6 +112,9 @@ func (f *fleetFlags) override() *value.Map {
 func (a *App) sshOptions(f *fleetFlags) (assembly.SSHOptions, error) {
 	o := assembly.SSHOptions{User: f.user, Priv: f.priv, Getenv: a.Getenv}
 	in, ok := a.In.(*os.File)
+	if ok && f.rosterFile == "-" && isatty.IsTerminal(in.Fd()) {
+		return o, &statusError{status: exitUsage, err: errors.New("--roster-file -: standard input is a terminal, and not a roster"), hint: "pipe one into brine, or name a file"}
+	}
 	if ok && isatty.IsTerminal(in.Fd()) {
 		o.Ask = func(prompt string) (roster.Secret, error) {
 			fmt.Fprint(a.Err, printable.Text(prompt))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/serve"
 	"brine/internal/config"
 	"brine/internal/fleet"
 	"brine/internal/fun"
@@ -32,6 +33,7 @@ failed or was not reached; 64 the command line makes no sense; 130 interrupted.`
 		Example: `  brine ssh 'web*' test.ping
   brine ssh -E 'web[0-9]+' state.apply nginx test=True
   brine ssh '*' -r 'uptime'
+  brine ssh admin@web9.example.com:2222 test.ping
   brine ssh -G 'role:db' cmd.run 'systemctl is-active mariadb' --out=json
   brine ssh '*' state.apply --failed-file failed.txt
   brine ssh '*' state.apply --limit @failed.txt
@@ -86,12 +88,8 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if err := a.saltfile(c, section, &o.runFlags); err != nil {
 		return err
 	}
-	if o.doc {
-		// salt takes a target before the function, or none.
-		if len(args) > 1 {
-			args = args[1:]
-		}
-		return a.printKindDoc(fun.Exec, args)
+	if done, err := a.sshInfo(o, args); done {
+		return err
 	}
 	args, err := o.targetArgs(a, args)
 	if err != nil {
@@ -108,13 +106,17 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 		return err
 	}
 	var r *report // from the time on when the job runs
-	s.watch = fleet.OnBegin(watch, func(job fun.Job, _ []string) { r.began(job) })
+	o.count.Watcher = fleet.OnBegin(watch, func(job fun.Job, _ []string) { r.began(job) })
+	s.watch = &o.count
 	defer s.end()
 	s.warnNoEffect(c, o.effectless())
 	if err := s.checkOutput(); err != nil {
 		return err
 	}
 	if s.ssh, err = a.sshOptions(&o.fleetFlags); err != nil {
+		return err
+	}
+	if job, err = s.nameTargets(o, job); err != nil {
 		return err
 	}
 	if o.hosts {
@@ -163,6 +165,9 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 		return s.noneMatched(ctx, env, o, job, err)
 	}
 	s.warnUnmet(o, job, sum)
+	if o.updates && err == nil {
+		err = s.updateRoster(sum)
+	}
 	if ferr := r.finish(); err == nil {
 		err = ferr
 	}
@@ -170,6 +175,21 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 		return err
 	}
 	return silent(s.strictStatus(r.status()))
+}
+
+// sshInfo answers what needs no target: the version, and documentation.
+func (a *App) sshInfo(o *sshOpts, args []string) (done bool, err error) {
+	switch {
+	case o.version:
+		return true, serve.Version(a.Out)
+	case o.doc:
+		// salt takes a target before the function, or none.
+		if len(args) > 1 {
+			args = args[1:]
+		}
+		return true, a.printKindDoc(fun.Exec, args)
+	}
+	return false, nil
 }
 
 // targetArgs completes the arguments of a call that runs no function.

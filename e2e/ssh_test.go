@@ -489,6 +489,28 @@ func TestSSHRaw(t *testing.T) {
 	}
 }
 
+// TestSSHAddress: a target that the command line names by its address, which the
+// roster gets once it has answered.
+func TestSSHAddress(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, sshtest.Options{})
+	s.roster(0, "far: {host: 127.0.0.1, port: 1}")
+	host := s.sshd.Hosts(1)[0]
+	at := fmt.Sprintf("%s@%s:%d", s.sshd.User, host, s.sshd.Port)
+	s.want(s.brine("ssh", at, "test.ping"), 0, host+":\n    True\n")
+	if strings.Contains(read(t, s.path("roster")), host+":") {
+		t.Error("the roster was changed unasked")
+	}
+	for range 2 { // which writes it once
+		s.want(s.brine("ssh", "-L", at+",far,nobody@127.0.0.77:1", "test.ping", "--update-roster"), 20)
+	}
+	text := read(t, s.path("roster"))
+	if want := fmt.Sprintf("'%s':\n  host: '%s'\n  user: %s\n  port: %d\n", host, host, s.sshd.User, s.sshd.Port); strings.Count(text, want) != 1 || strings.Contains(text, "127.0.0.77") {
+		t.Errorf("the roster is %q, want it to have %q", text, want)
+	}
+	s.want(s.brine("ssh", host, "test.ping"), 0, "True")
+}
+
 // TestSSHPlaces: where the first directory cannot be used, the next one is.
 func TestSSHPlaces(t *testing.T) {
 	t.Parallel()

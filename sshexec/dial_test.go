@@ -637,7 +637,7 @@ func TestDialSlowLink(t *testing.T) {
 	}
 }
 
-// TestRawBounds: what is dropped of an output is told.
+// TestRawBounds: what is dropped of an output is told, and a failure.
 func TestRawBounds(t *testing.T) {
 	t.Parallel()
 	f := sshtest.NewFake(t)
@@ -653,8 +653,11 @@ func TestRawBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for command, want := range map[string]string{"little": "", "much": "\nbrine: 5 bytes of output beyond 16 MiB were dropped\n"} {
-		out, errs, _, err := c.raw(t.Context(), entry(f), command)
+	for command, want := range map[string]string{"little": "", "much": "\nbrine: 5 bytes of output beyond 16 MiB were dropped, so this counts as failed; the command itself returned 0. Have it print less, or write to a file that cp.push fetches\n"} {
+		out, errs, status, err := c.raw(t.Context(), entry(f), command)
+		if (status != 0) != (want != "") {
+			t.Errorf("%s: status %d", command, status)
+		}
 		if kept, note, _ := strings.Cut(errs, "\n"); len(kept) != 40<<10 || strings.TrimPrefix(want, "\n") != note || len(out) > shellMax || err != nil {
 			t.Errorf("%s: %d of stdout, %d of stderr, %q, %v", command, len(out), len(kept), note, err)
 		}

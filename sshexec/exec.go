@@ -289,7 +289,7 @@ func (s *stream) feed(ctx context.Context, l launch) error {
 	// An unread password would become the script's input, and a guess at the
 	// prompt could send it to a program; so the prompt is one that nobody can
 	// know, and the script reports itself before it is given anything.
-	prompt, begun := "brine-password-"+token()+":", "brine-begun-"+token()
+	prompt, begun := promptMark+token()+":", begunMark+token()
 	inner := strings.Replace(bootstrap, "'IFS=", "'echo "+begun+" >&2; IFS=", 1)
 	outer := "exec sudo -S -p " + proc.Quote(prompt) + " -H -u " + proc.Quote(user) + " -- " + inner
 	if err := s.give(encode(outer)); err != nil {
@@ -377,13 +377,36 @@ func (s *stream) awaitFrom(ctx context.Context, from int, marks []string) (strin
 			return "", ctx.Err()
 		}
 		if over {
-			return "", fmt.Errorf("the command ended: %s", oneLine(s.complaint()))
+			return "", fmt.Errorf("the command ended: %s", oneLine(withoutMarks(s.complaint())))
 		}
 	}
 }
 
+// Marks that scripts print on stderr, each with a token behind it.
+const (
+	promptMark = "brine-password-"
+	begunMark  = "brine-begun-"
+)
+
+// withoutMarks returns text without the marks, which mean nothing to a person.
+// What stood behind one begins a line.
+func withoutMarks(text string) string {
+	for _, mark := range []string{promptMark, begunMark} {
+		for {
+			i := strings.Index(text, mark)
+			if i < 0 {
+				break
+			}
+			rest := strings.TrimLeft(text[i+len(mark):], "abcdefghijklmnopqrstuvwxyz0123456789")
+			text = text[:i] + "\n" + strings.TrimPrefix(rest, ":")
+		}
+	}
+	return text
+}
+
 // sudoText returns the line of sudo in what a host complained.
 func sudoText(text string) string {
+	text = withoutMarks(text)
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); strings.HasPrefix(line, "sudo:") || strings.Contains(line, "sudoers") {
 			return line

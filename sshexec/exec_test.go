@@ -250,3 +250,19 @@ func TestPlatforms(t *testing.T) {
 		t.Errorf("unames = %s", got)
 	}
 }
+
+// TestWithoutMarks: the words of the sudo prompt do not reach errors.
+func TestWithoutMarks(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ in, want string }{
+		{promptMark + token() + ":sudo: 1 incorrect password attempt\n", "sudo: 1 incorrect password attempt"},
+		{promptMark + token() + ":Sorry, try again.\n" + promptMark + token() + ":\nsudo: no password was provided\n", "sudo: no password was provided"},
+		{"adm is not in the sudoers file.\n", "adm is not in the sudoers file."},
+		{promptMark + token() + ":" + begunMark + token() + "\n", ""},
+		{"sh: " + promptMark, ""},
+	} {
+		if got := sudoText(tt.in); got != tt.want {
+			t.Errorf("sudoText(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}

@@ -279,7 +279,7 @@ func (e *noShellError) Error() string { return "no command can be run there: " +
 // noAgent words that neither the agent answered nor the script said why.
 func (p *placer) noAgent(c *Client, s *stream, status int, werr, err error) error {
 	errs, said := s.errs.String(), s.said.String()
-	text := oneLine(errs + " " + said)
+	text := oneLine(withoutMarks(errs + " " + said))
 	if t := sudoText(errs); t != "" {
 		return c.fail(Shell, errors.New(t), sudoHint(t))
 	}
@@ -295,6 +295,10 @@ func (p *placer) noAgent(c *Client, s *stream, status int, werr, err error) erro
 	if c.onlyFiles(status, text) {
 		return c.fail(Shell, errors.New("the account is limited to SFTP, so no command can be run there, and no agent"),
 			"see ForceCommand and ChrootDirectory in the host's sshd_config")
+	}
+	if status == 1 && strings.TrimSpace(text) == "" {
+		return c.fail(Shell, errors.New("the account's shell ended with status 1 and ran nothing, as /bin/false does"),
+			"give the account a shell on the host (chsh, usermod -s), or log in as another one and use sudo_user")
 	}
 	if status == 113 || strings.TrimSpace(text) != "" {
 		return c.fail(Shell, fmt.Errorf("the command ended with status %d: %s", status, text), "see the account's shell and its start files")

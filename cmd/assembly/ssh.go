@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"brine/internal/config"
 	"brine/internal/fun"
 	"brine/internal/jobs"
 	"brine/internal/roster"
@@ -30,15 +31,19 @@ type SSHOptions struct {
 	// Ask asks the person for a secret; nil: there is no terminal.
 	Ask    func(prompt string) (roster.Secret, error)
 	Deploy bool // add the public key to authorized_keys first
+	// AdHoc are targets that the command line names by their addresses; Target is
+	// what it names, for rosters that are made of that.
+	AdHoc  []roster.Address
+	Target []string
 	Getenv func(string) string
 }
 
 // sshDefaults are the keys of every entry that does not have them. What
 // configuration does not say itself is left to ssh_config.
-func sshDefaults(opts *value.Map, o SSHOptions) *value.Map {
+func sshDefaults(cfg *config.Config, opts *value.Map, o SSHOptions) *value.Map {
 	said := opts.Copy()
 	for _, k := range []string{"ssh_user", "ssh_port", "ssh_timeout"} {
-		if opts.Pos(k).IsZero() {
+		if !cfg.Given(k) {
 			said.Delete(k)
 		}
 	}

@@ -73,7 +73,13 @@ type Config struct {
 	CacheDir string
 	// Warnings are slips that are no reason to stop.
 	Warnings []Warning
+
+	given *value.Map
 }
+
+// Given reports whether a file, the Saltfile or the command line sets an option;
+// else it has its default.
+func (c *Config) Given(option string) bool { return c.given.Has(option) }
 
 // A Warning is a slip in the configuration.
 type Warning struct {
@@ -128,6 +134,7 @@ func Load(o Options) (*Config, error) {
 	if o.Override != nil {
 		l.given.Update(o.Override)
 	}
+	l.cfg.given = l.given
 	l.assemble()
 	return l.cfg, nil
 }

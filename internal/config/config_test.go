@@ -188,6 +188,9 @@ func TestSaltfileOptions(t *testing.T) {
 	if got := c.Opts.At("ssh_max_procs"); got != int64(3) {
 		t.Errorf("ssh_max_procs = %v, want 3", got)
 	}
+	if !c.Given("ssh_max_procs") || !c.Given("keep") || c.Given("ssh_port") {
+		t.Errorf("given: %t %t %t, want ssh_max_procs and keep", c.Given("ssh_max_procs"), c.Given("keep"), c.Given("ssh_port"))
+	}
 	if got := c.Opts.Str("roster_file"); got != "/w/etc/roster" {
 		t.Errorf("roster_file = %q", got)
 	}

@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -661,6 +662,38 @@ func (f *Fake) Link(target, p string) error {
 	n.nlink++
 	f.wrote("Link", p)
 	return nil
+}
+
+// Lock takes the lock of a file, which is made where it is missing.
+func (f *Fake) Lock(p string) (unlock func(), err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	dir, full, n, err := f.locate("Lock", p, false)
+	if err != nil {
+		return nil, err
+	}
+	if n == nil {
+		n = f.newNode(0o600)
+		dir.kids[path.Base(full)] = n
+		f.wrote("Lock", p)
+	}
+	if !n.mode.IsRegular() {
+		return nil, &fs.PathError{Op: "lock", Path: p, Err: syscall.ELOOP}
+	}
+	if f.locks == nil {
+		f.locks = map[*node]bool{}
+		f.unlocked = sync.NewCond(&f.mu)
+	}
+	for f.locks[n] {
+		f.unlocked.Wait()
+	}
+	f.locks[n] = true
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.locks, n)
+		f.unlocked.Broadcast()
+	}, nil
 }
 
 // Chmod sets the mode of what p leads to.

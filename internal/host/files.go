@@ -245,6 +245,30 @@ func (l *Local) Link(target, path string) error {
 	return linkError("link", target, path, err)
 }
 
+// Lock takes the lock of a file. It is not handed down to programs that are
+// started meanwhile.
+func (*Local) Lock(path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err {
+		case nil:
+			return func() {
+				// A child that is just being started has the file open, too, until
+				// it becomes another program: to close would not end the lock.
+				_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
+				f.Close()
+			}, nil
+		case syscall.EINTR:
+		default:
+			f.Close()
+			return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
+		}
+	}
+}
+
 // Chmod sets permission, setuid, setgid and sticky bits.
 func (l *Local) Chmod(path string, mode fs.FileMode) error {
 	defer l.changes.Add(1)

@@ -84,6 +84,10 @@ type Files interface {
 	CheckSystem(path string, follow bool) error
 	// Force returns the same machine, whose system directories may be removed.
 	Force() Host
+	// Lock takes the lock of a file, which is made with mode 0600 where it is
+	// missing, and waits while anybody else holds it. It ends with unlock, and
+	// with the process. A link at path is an error.
+	Lock(path string) (unlock func(), err error)
 	// OpenRoot opens a directory to work below it and nowhere else.
 	OpenRoot(dir string) (Root, error)
 }

@@ -20,6 +20,9 @@ type Minion struct {
 	ID     string
 	Grains func() value.Mapping
 	Pillar func() value.Mapping
+	// Unknown says why grains that were asked for could not be had; nil: they
+	// were all known. nil as a function: they always are.
+	Unknown func() error
 	// Data returns a value of the minion's data store, for the type data.
 	Data func(key string) (value.Value, bool)
 }

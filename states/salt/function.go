@@ -61,6 +61,7 @@ func function(ctx context.Context, c *fun.Call) fun.Ret {
 		ret.Extra.Set("__jid__", rets.sum.JID)
 	}
 	warnSilent(c, rets.all)
+	noteSilent(ret.Extra, rets.all)
 	changes := value.NewMap(len(rets.all))
 	var failed, ran []string
 	for _, r := range rets.all {
