@@ -318,7 +318,6 @@ var notYetPlain = map[string]int{
 	"sshexec/agent/cache.go":                 1,
 	"sshexec/agent/detach.go":                3,
 	"sshexec/agent/upstream.go":              4,
-	"sshexec/config.go":                      2,
 	"sshexec/hostkeys.go":                    4,
 	"sshexec/image.go":                       2,
 	"sshexec/link/boot.go":                   1,

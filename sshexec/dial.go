@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -24,6 +23,7 @@ import (
 
 	"brine/internal/host"
 	"brine/internal/roster"
+	"brine/internal/sshconf"
 )
 
 // Options are how machines are dialled.
@@ -35,8 +35,10 @@ type Options struct {
 	KnownHosts  []string // known_hosts files instead of those of ssh_config
 	Policy      Policy   // "": as ssh_config says, else Strict
 	AgentSocket string   // of ssh-agent; "" is none
-	PKIDir      string   // of Salt, whose own SSH key is tried too
-	Password    roster.Secret
+	// Getenv looks up the environment for ${VARIABLES} of ssh_config; nil: the host's.
+	Getenv   func(key string) (string, bool)
+	PKIDir   string // of Salt, whose own SSH key is tried too
+	Password roster.Secret
 	// Ask asks the person for a secret, on a terminal. nil: there is none.
 	Ask func(prompt string) (roster.Secret, error)
 	// Retries are further tries after a connection was reset or closed before
@@ -61,7 +63,7 @@ const dialsAtOneHost = 8
 // A Dialer opens connections. It is safe for concurrent use.
 type Dialer struct {
 	o       Options
-	config  *sshConfig
+	config  *sshconf.Reader
 	keys    keyring
 	hosts   hostKeys
 	prepare sync.Mutex
@@ -79,12 +81,11 @@ func NewDialer(o Options) *Dialer {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	files := o.Config
-	if files == nil {
-		files = []string{filepath.Join(o.Home, ".ssh", "config"), "/etc/ssh/ssh_config"}
+	if o.Getenv == nil {
+		o.Getenv = environ(o.Host.Environ())
 	}
 	d := &Dialer{
-		o: o, config: loadConfig(o.Host, o.Home, files),
+		o: o, config: newConfig(&o),
 		pace: map[string]chan struct{}{}, jumps: map[string]*jump{},
 	}
 	d.keys.files, d.keys.ask = o.Host, o.Ask
@@ -96,16 +97,6 @@ func (d *Dialer) keepAlive() time.Duration {
 		return d.o.KeepAlive
 	}
 	return 15 * time.Second
-}
-
-// supported are the algorithms that can be asked for.
-func supported() ssh.Algorithms {
-	a, weak := ssh.SupportedAlgorithms(), ssh.InsecureAlgorithms()
-	a.Ciphers = append(a.Ciphers, weak.Ciphers...)
-	a.MACs = append(a.MACs, weak.MACs...)
-	a.KeyExchanges = append(a.KeyExchanges, weak.KeyExchanges...)
-	a.HostKeys = append(a.HostKeys, weak.HostKeys...)
-	return a
 }
 
 // A Client is a connection to a host.

@@ -230,7 +230,7 @@ func (d *Dialer) signers(t *dest, mayAsk bool) (out []ssh.Signer, notes []string
 	if !t.identitiesOnly {
 		o.add(held...)
 	}
-	if t.priv == "" && len(t.identities) == 0 {
+	if t.priv == "" && len(t.identities) == 0 && !t.noKeys {
 		o.files(d.defaultKeys())
 	}
 	return o.signers, o.notes, nil

@@ -36,15 +36,12 @@ func (a pipeAddr) String() string { return string(a) }
 // or outside, so nothing is taken that means something to a shell; ssh refuses
 // the same.
 func (d *Dialer) proxyLine(t *dest) (string, error) {
-	pairs := []string{"%%", "%"}
-	rest := strings.ReplaceAll(t.proxy, "%%", "")
-	for _, k := range d.tokens(t) {
-		if strings.Contains(rest, k.mark) && !harmless(k.text) {
-			return "", fmt.Errorf("the %s %q cannot stand in a ProxyCommand (%s): it has characters that a shell reads", k.what, k.text, k.mark)
+	return d.config.Fill(t.proxy, t.target(), func(token byte, text string) error {
+		if !harmless(text) {
+			return fmt.Errorf("%q cannot stand in a ProxyCommand (%%%c): it has characters that a shell reads", text, token)
 		}
-		pairs = append(pairs, k.mark, k.text)
-	}
-	return strings.NewReplacer(pairs...).Replace(t.proxy), nil
+		return nil
+	})
 }
 
 // harmless reports whether a shell reads s as it is, quoted or not, and no

@@ -31,7 +31,7 @@ func Roster(ctx context.Context, env *fun.Env, cfg *config.Config, o SSHOptions)
 		files = trustedFiles{env.Host} // they were found where brine looks
 	}
 	r, err := roster.Load(roster.Options{
-		Files: files, Defaults: sshDefaults(env.Opts, o), Domain: env.Opts.Str("roster_domain"),
+		Files: files, Defaults: sshDefaults(env.Opts, o), Domain: env.Opts.Str("roster_domain"), Home: home, Me: accountName(env.Host),
 		Render: func(path string) (value.Value, error) {
 			text, err := files.ReadFile(path)
 			if err != nil {
@@ -54,6 +54,15 @@ type trustedFiles struct{ host.Host }
 
 // ReadFile returns the content of a file.
 func (f trustedFiles) ReadFile(path string) ([]byte, error) { return host.ReadTrusted(f.Host, path) }
+
+// accountName returns the name of the person's account; "" where it has none.
+func accountName(h host.Host) string {
+	a, err := h.LookupUID(h.Geteuid())
+	if err != nil {
+		return ""
+	}
+	return a.Name
+}
 
 func homeDir(env *fun.Env) string {
 	a, err := env.Host.LookupUID(env.Host.Geteuid())

@@ -74,13 +74,12 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 	if home == "" {
 		home = homeDir(ctl)
 	}
-	me := ""
-	if a, err := o.Host.LookupUID(o.Host.Geteuid()); err == nil {
-		me = a.Name
-	}
 	dial := sshexec.Options{
-		Host: o.Host, Home: home, Me: me, Policy: policy, AgentSocket: getenv("SSH_AUTH_SOCK"), PKIDir: opts.Str("pki_dir"),
+		Host: o.Host, Home: home, Me: accountName(o.Host), Policy: policy, AgentSocket: getenv("SSH_AUTH_SOCK"), PKIDir: opts.Str("pki_dir"),
 		Password: o.SSH.Password, Ask: o.SSH.Ask, Retries: -1, Log: o.Log,
+	}
+	if o.SSH.Getenv != nil {
+		dial.Getenv = func(key string) (string, bool) { v := getenv(key); return v, v != "" }
 	}
 	if n, ok := value.AsInt(opts.At("ssh_retries")); ok {
 		dial.Retries, dial.Stubborn = int(n), true

@@ -141,6 +141,9 @@ type Options struct {
 	Defaults *value.Map
 	// Domain is what the kind dir puts behind an id to make a host.
 	Domain string
+	// Home is the directory of the person, for ~ and includes in ssh_config, and
+	// Me the account, for its "Match localuser".
+	Home, Me string
 }
 
 // Defaults returns the keys that configuration gives to every entry: the
@@ -275,7 +278,7 @@ func find(files Files, p string, dirs []string) (string, error) {
 // Load reads all sources. It fails where one cannot be read; what is wrong with
 // a single entry is in its Err, and slips are in the roster's warnings.
 func Load(o Options, sources ...Source) (*Roster, error) {
-	l := loader{o: o, r: &Roster{index: map[string]*Entry{}, groups: value.NewMap(0)}}
+	l := loader{o: o, r: &Roster{index: map[string]*Entry{}, groups: value.NewMap(0)}, warned: map[string]bool{}}
 	for _, s := range sources {
 		var err error
 		switch s.Kind {
@@ -298,8 +301,9 @@ func Load(o Options, sources ...Source) (*Roster, error) {
 }
 
 type loader struct {
-	o Options
-	r *Roster
+	o      Options
+	r      *Roster
+	warned map[string]bool // files of which a fault has been told
 }
 
 func (l *loader) warn(pos source.Pos, format string, args ...any) {
