@@ -3,14 +3,17 @@ package sshexec
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -186,15 +189,23 @@ type dest struct {
 	noKeys         bool   // IdentityFile none: not even the default ones
 	methods        []string
 
-	known       []string // known_hosts files, the user's first
-	revoked     string   // file of keys that no host may have
-	policy      Policy
-	ciphers     []string
-	macs, kexes []string
-	hostKeyAlgs []string
-	keyAlgs     []string // to log in with; nil: any
-	alive       time.Duration
-	aliveCount  int
+	known     []string // known_hosts files, the user's first
+	revoked   string   // file of keys that no host may have
+	hashKnown bool     // names in lines that are added
+	// knownCommand returns the lines that a KnownHostsCommand prints of a key; nil:
+	// there is none.
+	knownCommand func(key ssh.PublicKey) (*keyDB, error)
+	doubt        *atomic.Pointer[error] // why the host is logged in to without secrets
+	tries        int                    // of a password that a person types
+	batch        bool                   // nobody is asked
+	log          *slog.Logger
+	policy       Policy
+	ciphers      []string
+	macs, kexes  []string
+	hostKeyAlgs  []string
+	keyAlgs      []string // to log in with; nil: any
+	alive        time.Duration
+	aliveCount   int
 }
 
 func (d *dest) addr() string { return net.JoinHostPort(d.host, strconv.Itoa(d.port)) }
@@ -205,6 +216,13 @@ func (d *dest) knownAs() string {
 		return net.JoinHostPort(d.alias, "22")
 	}
 	return d.addr()
+}
+
+// note logs a step on the way to a host.
+func (t *dest) note(what string, attrs ...any) {
+	if t.log != nil {
+		t.log.Debug(what, attrs...)
+	}
 }
 
 // dest joins the roster, ssh_config and the defaults for an entry.
@@ -281,6 +299,7 @@ const defaultTimeout = 60 * time.Second
 // were not wanted would be none of brine's business.
 func (d *Dialer) fromSettings(said dest, s settings) (*dest, error) {
 	t := &said
+	t.doubt, t.log = new(atomic.Pointer[error]), d.o.Log.With("host", t.id)
 	t.host, t.timeout, t.family, t.policy, t.alive, t.aliveCount = s.Host, defaultTimeout, "tcp", d.o.Policy, d.keepAlive(), 3
 	if t.port == 0 {
 		t.port = 22
@@ -311,11 +330,27 @@ func (d *Dialer) fromSettings(said dest, s settings) (*dest, error) {
 		}
 	} else if !s.none("proxycommand") {
 		t.proxy = s.get("proxycommand")
+		if s.get("proxyusefdpass") == "yes" {
+			return nil, &source.Error{Pos: s.From("proxyusefdpass"), Err: errors.New("ProxyUseFdpass is not supported; use a ProxyCommand that copies the data, or ProxyJump")}
+		}
 	}
 	if err := d.keysFrom(s, t); err != nil {
 		return nil, err
 	}
-	t.methods = authMethods(s)
+	t.methods, t.tries, t.batch = authMethods(s), 3, s.get("batchmode") == "yes"
+	if n, err := strconv.Atoi(s.get("numberofpasswordprompts")); err == nil {
+		t.tries = n
+		t.batch = t.batch || n == 0
+	}
+	t.hashKnown = s.get("hashknownhosts") == "yes"
+	if !s.none("knownhostscommand") {
+		t.knownCommand = func(key ssh.PublicKey) (*keyDB, error) { return d.knownByCommand(s.get("knownhostscommand"), t, key) }
+	}
+	for _, key := range s.Keys() {
+		if at := s.From(key); !at.IsZero() {
+			t.note("setting", "keyword", key, "value", strings.Join(s.all(key), " "), "from", at)
+		}
+	}
 	var err error
 	if t.known, err = d.knownFiles(s, t); err != nil {
 		return nil, err
@@ -478,6 +513,32 @@ func (d *Dialer) knownFiles(s settings, t *dest) ([]string, error) {
 		}
 	}
 	return out, nil
+}
+
+// knownByCommand runs a KnownHostsCommand, without a shell, as ssh does.
+func (d *Dialer) knownByCommand(command string, t *dest, key ssh.PublicKey) (*keyDB, error) {
+	name, err := knownName(t.knownAs())
+	if err != nil {
+		return nil, err
+	}
+	argv, err := d.config.Words(command, t.target(), map[byte]string{
+		'H': name, 'I': "HOSTNAME", 't': key.Type(), 'f': ssh.FingerprintSHA256(key), 'K': base64.StdEncoding.EncodeToString(key.Marshal()),
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	out, err := d.o.Host.Run(ctx, host.Cmd{Argv: argv})
+	if err == nil && out.Status != 0 {
+		err = fmt.Errorf("%s: status %d: %s", argv[0], out.Status, strings.TrimSpace(string(out.Stderr)))
+	}
+	if err != nil {
+		return nil, err
+	}
+	db := newKeyDB()
+	db.read(out.Stdout, "KnownHostsCommand")
+	return db, nil
 }
 
 // target is what the tokens of ssh_config stand for.

@@ -369,7 +369,7 @@ func TestHostKeys(t *testing.T) {
 			return []string{xknownhosts.HashHostname(xknownhosts.Normalize(f.Addr)) + " " + strings.TrimSpace(string(ssh.MarshalAuthorizedKey(f.HostKey.PublicKey())))}
 		}},
 		{name: "changed", lines: func(f *sshtest.Fake) []string { return []string{"# a comment", entryLine("", f, other)} }, fault: "known_hosts:2"},
-		{name: "changed, accept-new", policy: AcceptNew, lines: func(f *sshtest.Fake) []string { return []string{entryLine("", f, other)} }, fault: "ssh-keygen -R '[127.0.0.1]"},
+		{name: "changed, accept-new", policy: AcceptNew, lines: func(f *sshtest.Fake) []string { return []string{entryLine("", f, other)} }, fault: "known_hosts -R '[127.0.0.1]:"},
 		{name: "unknown", lines: func(*sshtest.Fake) []string { return nil }, fault: "is not known"},
 		{name: "unknown, accept-new", policy: AcceptNew, lines: func(*sshtest.Fake) []string { return []string{"# no end of line"} }, adds: true},
 		{name: "unknown, off", policy: Off, lines: func(*sshtest.Fake) []string { return nil }},

@@ -28,9 +28,11 @@ type SSHOptions struct {
 	User, Priv string        // where the roster names none
 	Password   roster.Secret // where the roster has none
 	// Ask asks the person for a secret; nil: there is no terminal.
-	Ask    func(prompt string) (roster.Secret, error)
-	Deploy bool // add the public key to authorized_keys first
-	Getenv func(string) string
+	Ask func(prompt string) (roster.Secret, error)
+	// AskOnce asks for the same account and question once, for all targets.
+	AskOnce bool
+	Deploy  bool // add the public key to authorized_keys first
+	Getenv  func(string) string
 }
 
 // sshDefaults are the keys of every entry that does not have them. What
@@ -76,7 +78,8 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 	}
 	dial := sshexec.Options{
 		Host: o.Host, Home: home, Me: accountName(o.Host), Policy: policy, AgentSocket: getenv("SSH_AUTH_SOCK"), PKIDir: opts.Str("pki_dir"),
-		Password: o.SSH.Password, Ask: o.SSH.Ask, Retries: -1, Log: o.Log,
+		Password: o.SSH.Password, Ask: o.SSH.Ask, AskOnce: o.SSH.AskOnce, Retries: -1, Log: o.Log,
+		Warn: func(text string) { ctl.Warn(fun.Warning{Text: text}) },
 	}
 	if o.SSH.Getenv != nil {
 		dial.Getenv = func(key string) (string, bool) { v := getenv(key); return v, v != "" }

@@ -37,6 +37,27 @@ func (r *Reader) Fill(command string, t Target, check func(token byte, text stri
 	return line, err
 }
 
+// Words returns the words of a command with their tokens filled in, also those
+// of more.
+func (r *Reader) Words(command string, t Target, more map[byte]string) ([]string, error) {
+	words, ok := split(command)
+	if !ok || len(words) == 0 {
+		return nil, fmt.Errorf("%s: missing closing quote", command)
+	}
+	for i, w := range words {
+		var err error
+		if words[i], err = fill(w, func(c byte) (string, bool) {
+			if text, ok := more[c]; ok {
+				return text, true
+			}
+			return r.token(t, c)
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return words, nil
+}
+
 // Env fills in the ${VARIABLES} of a value.
 func (r *Reader) Env(s string) (string, error) { return r.expand(s, nil) }
 

@@ -412,6 +412,27 @@ func (r *Reader) included(f File, pattern string) ([]string, error) {
 	return names, nil
 }
 
+// A Read is how a file was read.
+type Read struct {
+	Path    string
+	Lines   int
+	Problem error // of a file that is there
+}
+
+// Files returns the files, without those that they include.
+func (r *Reader) Files() []Read {
+	var out []Read
+	for _, f := range r.files {
+		got := r.parse(f)
+		read := Read{Path: f.Path, Lines: len(got.lines), Problem: got.err}
+		if errors.Is(got.err, fs.ErrNotExist) {
+			continue
+		}
+		out = append(out, read)
+	}
+	return out
+}
+
 // Hosts calls each for the names of Host lines, in order and without those that
 // are patterns, of all files and of those that they include.
 func (r *Reader) Hosts(each func(name string, at source.Pos)) error {
