@@ -348,7 +348,11 @@ func (d *Dialer) fromSettings(said dest, s settings) (*dest, error) {
 	}
 	for _, key := range s.Keys() {
 		if at := s.From(key); !at.IsZero() {
-			t.note("setting", "keyword", key, "value", strings.Join(s.all(key), " "), "from", at)
+			value := strings.Join(s.all(key), " ")
+			if strings.HasSuffix(key, "command") {
+				value = firstWord(value)
+			}
+			t.note("setting", "keyword", key, "value", value, "from", at)
 		}
 	}
 	var err error

@@ -308,7 +308,7 @@ func (d *Dialer) once(ctx context.Context, t *dest, by *Client, via []string) (*
 		if err != nil {
 			return nil, fail(Resolve, err, "see host and user in the roster")
 		}
-		t.note("ProxyCommand", "command", line)
+		t.note("ProxyCommand", "program", firstWord(line)) // its arguments may have a password
 		way = d.command(t, line)
 	default:
 		nd := &net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
@@ -471,6 +471,14 @@ func (d *Dialer) warnDoubt(t *dest) {
 	if _, told := d.told.LoadOrStore(text, true); !told {
 		d.o.Warn(printable.Line(text))
 	}
+}
+
+// firstWord returns what a log may have of a command.
+func firstWord(command string) string {
+	if words := strings.Fields(command); len(words) > 0 {
+		return words[0]
+	}
+	return ""
 }
 
 // shakeEnds is how long a handshake may take to end when its time is over: what

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"brine/internal/host"
+	"brine/internal/sshconf"
 )
 
 // pipe is the connection that a ProxyCommand makes: what it reads and writes.
@@ -37,25 +37,11 @@ func (a pipeAddr) String() string { return string(a) }
 // the same.
 func (d *Dialer) proxyLine(t *dest) (string, error) {
 	return d.config.Fill(t.proxy, t.target(), func(token byte, text string) error {
-		if !harmless(text) {
+		if !sshconf.Harmless(text) {
 			return fmt.Errorf("%q cannot stand in a ProxyCommand (%%%c): it has characters that a shell reads", text, token)
 		}
 		return nil
 	})
-}
-
-// harmless reports whether a shell reads s as it is, quoted or not, and no
-// program takes it for an option.
-func harmless(s string) bool {
-	if s == "" || s[0] == '-' {
-		return false
-	}
-	for _, r := range s {
-		if r <= ' ' || r == 0x7f || strings.ContainsRune("'`\"$\\;&<>|(){}[]*?!#~^", r) {
-			return false
-		}
-	}
-	return utf8.ValidString(s)
 }
 
 // command starts a ProxyCommand by the shell, as ssh does.

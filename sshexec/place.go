@@ -469,7 +469,11 @@ func (p *placer) pushOnce(ctx context.Context, c *Client, e *roster.Entry, img *
 	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
 	defer stop()
 	go func() { _, _ = io.Copy(io.Discard, s) }()
-	_, werr := io.Copy(s.stdin, body)
+	begun := time.Now()
+	n, werr := io.Copy(s.stdin, body)
+	if took := time.Since(begun); p.opts.Log != nil {
+		p.opts.Log.Debug("agent sent", "host", c.ID, "platform", img.platform, "by", way, "bytes", n, "after", took.Round(time.Millisecond), "bytes per second", int64(float64(n)/max(took.Seconds(), 0.001)))
+	}
 	if !e.TTY {
 		_ = s.stdin.Close()
 	}

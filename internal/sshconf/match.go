@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // A criterion is one condition of a Match line.
@@ -122,11 +123,30 @@ func (p *pass) exec(command, host, user string) (bool, error) {
 		Name: p.orig, Host: host, Port: cmpOr(p.res.Get("port"), "22"), User: user,
 		Alias: cmpOr(p.res.Get("hostkeyalias"), host), Jump: p.res.Get("proxyjump"),
 	}
-	line, err := fill(command, func(c byte) (string, bool) { return p.token(t, c) })
+	line, err := p.Fill(command, t, func(c byte, text string) error {
+		if text != "" && !Harmless(text) {
+			return fmt.Errorf("%q cannot stand in Match exec (%%%c): it has characters that a shell reads", text, c)
+		}
+		return nil
+	})
 	if err != nil {
 		return false, err
 	}
 	return p.run(p.ctx, line)
+}
+
+// Harmless reports whether a shell reads s as it is, quoted or not, and no
+// program takes it for an option.
+func Harmless(s string) bool {
+	if s == "" || s[0] == '-' {
+		return false
+	}
+	for _, r := range s {
+		if r <= ' ' || r == 0x7f || strings.ContainsRune("'`\"$\\;&<>|(){}[]*?!#~^", r) {
+			return false
+		}
+	}
+	return utf8.ValidString(s)
 }
 
 // An answer is what a command of Match exec said.

@@ -149,6 +149,29 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+// A name from a roster reaches no shell by Match exec.
+func TestMatchExec(t *testing.T) {
+	t.Parallel()
+	var ran []string
+	m := machine(map[string]string{"/c": "Match exec \"test %n\"\n User x\nMatch user nobody exec never\n User y\n"})
+	m.Exec = func(_ context.Context, command string) (bool, error) {
+		ran = append(ran, command)
+		return true, nil
+	}
+	r := New(m, mine("/c"))
+	for range 2 {
+		if res, err := r.Lookup(t.Context(), Query{Host: "web"}); err != nil || res.Get("user") != "x" {
+			t.Errorf("%+v, %v", res, err)
+		}
+	}
+	if _, err := r.Lookup(t.Context(), Query{Host: "$(id)"}); err == nil || !strings.Contains(err.Error(), "/c:1: \"$(id)\" cannot stand in Match exec (%n)") {
+		t.Error(err)
+	}
+	if !slices.Equal(ran, []string{"test web"}) {
+		t.Errorf("ran %q", ran)
+	}
+}
+
 // What brine cannot read, ssh is asked for; an answer that is its default is none.
 func TestAsk(t *testing.T) {
 	t.Parallel()
