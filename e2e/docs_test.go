@@ -318,7 +318,7 @@ var notYetPlain = map[string]int{
 	"sshexec/agent/cache.go":                 1,
 	"sshexec/agent/detach.go":                3,
 	"sshexec/agent/upstream.go":              4,
-	"sshexec/hostkeys.go":                    4,
+	"sshexec/hostkeys.go":                    2,
 	"sshexec/image.go":                       2,
 	"sshexec/link/boot.go":                   1,
 	"sshexec/link/conn.go":                   4,

@@ -212,8 +212,8 @@ func (l *login) hint() string {
 
 // A waitContext is one with a time that stands still while a person is asked.
 type waitContext struct {
-	context.Context
-	cancel context.CancelCauseFunc
+	context.Context //nolint:containedctx // it is a context
+	cancel          context.CancelCauseFunc
 
 	mu    sync.Mutex
 	timer *time.Timer

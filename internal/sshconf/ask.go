@@ -55,7 +55,7 @@ func (r *Reader) ask(ctx context.Context, q Query) (*Result, error) {
 			res.values["user"] = u
 		}
 	}
-	p := &pass{Reader: r, ctx: ctx, orig: q.Host, host: q.Host, res: &Result{values: map[string][]string{}, from: map[string]source.Pos{}}}
+	p := &pass{Reader: r, orig: q.Host, host: q.Host, res: &Result{values: map[string][]string{}, from: map[string]source.Pos{}}}
 	for _, o := range q.Options {
 		if err := p.option(o); err != nil {
 			return nil, &OptionError{o, err}

@@ -46,7 +46,7 @@ func parseMatch(s string) ([]criterion, error) {
 				return nil, errors.New("missing closing quote")
 			}
 			if c.arg == "" || c.arg[0] == '#' {
-				return nil, fmt.Errorf("Match %s has no value", c.name) //nolint:staticcheck // the keyword
+				return nil, fmt.Errorf("Match %s has no value", c.name)
 			}
 		default:
 			return nil, fmt.Errorf("unsupported condition of Match: %s", word)
@@ -54,7 +54,7 @@ func parseMatch(s string) ([]criterion, error) {
 		out = append(out, c)
 	}
 	if len(out) == 0 {
-		return nil, errors.New("Match has no condition") //nolint:staticcheck // the keyword
+		return nil, errors.New("Match has no condition")
 	}
 	return out, nil
 }
@@ -71,7 +71,7 @@ func asksFinal(list []criterion) bool {
 }
 
 // match reports whether a Match line holds.
-func (p *pass) match(list []criterion) (bool, error) {
+func (p *pass) match(ctx context.Context, list []criterion) (bool, error) {
 	host := p.orig
 	if h := p.res.Get("hostname"); p.final {
 		host = h
@@ -106,7 +106,7 @@ func (p *pass) match(list []criterion) (bool, error) {
 				continue
 			}
 			var err error
-			if r, err = p.exec(c.arg, host, user); err != nil {
+			if r, err = p.exec(ctx, c.arg, host, user); err != nil {
 				return false, err
 			}
 		}
@@ -118,7 +118,7 @@ func (p *pass) match(list []criterion) (bool, error) {
 }
 
 // exec runs the command of a Match exec.
-func (p *pass) exec(command, host, user string) (bool, error) {
+func (p *pass) exec(ctx context.Context, command, host, user string) (bool, error) {
 	t := Target{
 		Name: p.orig, Host: host, Port: cmpOr(p.res.Get("port"), "22"), User: user,
 		Alias: cmpOr(p.res.Get("hostkeyalias"), host), Jump: p.res.Get("proxyjump"),
@@ -132,7 +132,7 @@ func (p *pass) exec(command, host, user string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return p.run(p.ctx, line)
+	return p.run(ctx, line)
 }
 
 // Harmless reports whether a shell reads s as it is, quoted or not, and no
@@ -170,7 +170,7 @@ func (r *Reader) run(ctx context.Context, command string) (bool, error) {
 	r.mu.Unlock()
 	a.once.Do(func() {
 		if a.yes, a.err = r.m.Exec(ctx, command); a.err != nil {
-			a.err = fmt.Errorf("Match exec: %w", a.err) //nolint:staticcheck // the keyword
+			a.err = fmt.Errorf("Match exec: %w", a.err)
 		}
 	})
 	return a.yes, a.err

@@ -298,6 +298,7 @@ func (l *line) check(rest string) error {
 			}
 			return checkJump(l.args[0])
 		}
+	default:
 	}
 	return nil
 }
@@ -492,6 +493,7 @@ func (p *pass) apply(l *line, at source.Pos) {
 		if !slices.Contains(have, l.args[0]) {
 			p.res.values[l.key] = append(have, l.args[0])
 		}
+	default:
 	}
 }
 
@@ -520,6 +522,7 @@ func (p *pass) option(text string) error {
 		if err := p.checkAgent(&l); err != nil {
 			return err
 		}
+	default:
 	}
 	p.apply(&l, source.Pos{File: optionFile})
 	return nil

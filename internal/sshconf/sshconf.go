@@ -161,7 +161,7 @@ const (
 
 func (r *Reader) read(ctx context.Context, q Query) (*Result, error) {
 	p := &pass{
-		Reader: r, ctx: ctx, orig: q.Host, host: q.Host,
+		Reader: r, orig: q.Host, host: q.Host,
 		res: &Result{name: q.Host, values: map[string][]string{}, from: map[string]source.Pos{}},
 	}
 	said := source.Pos{File: optionFile}
@@ -176,7 +176,7 @@ func (r *Reader) read(ctx context.Context, q Query) (*Result, error) {
 			return nil, &OptionError{o, err}
 		}
 	}
-	if err := p.readFiles(); err != nil {
+	if err := p.readFiles(ctx); err != nil {
 		return nil, err
 	}
 	res := p.res
@@ -193,7 +193,7 @@ func (r *Reader) read(ctx context.Context, q Query) (*Result, error) {
 	} else {
 		host = strings.ToLower(host)
 		var err error
-		if host, err = p.canonical(host); err != nil {
+		if host, err = p.canonical(ctx, host); err != nil {
 			return nil, err
 		}
 	}
@@ -207,7 +207,7 @@ func (r *Reader) read(ctx context.Context, q Query) (*Result, error) {
 		}
 		res.values["hostname"] = []string{host}
 		p.host, p.final = host, true
-		if err := p.readFiles(); err != nil {
+		if err := p.readFiles(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -229,7 +229,7 @@ func hostName(pattern, name string) (string, error) {
 
 // canonical returns the canonical name of a host, where the files ask for it.
 // See resolve_canonicalize of OpenSSH's ssh.c.
-func (p *pass) canonical(host string) (string, error) {
+func (p *pass) canonical(ctx context.Context, host string) (string, error) {
 	res := p.res
 	mode := cmpOr(res.Get("canonicalizehostname"), canonNo)
 	direct := noneOr(res.Get("proxycommand")) && noneOr(res.Get("proxyjump"))
@@ -251,7 +251,7 @@ func (p *pass) canonical(host string) (string, error) {
 		}
 	}
 	for _, full := range tries {
-		cname, ok := p.m.Resolve(p.ctx, full)
+		cname, ok := p.m.Resolve(ctx, full)
 		if !ok {
 			continue
 		}
@@ -283,7 +283,6 @@ func noneOr(s string) bool { return s == "" || strings.EqualFold(s, "none") }
 // A pass is the reading of the files for one host.
 type pass struct {
 	*Reader
-	ctx        context.Context
 	orig, host string
 	final      bool
 	wantFinal  bool
@@ -298,9 +297,9 @@ func (p *pass) set(key string, at source.Pos, values ...string) {
 	}
 }
 
-func (p *pass) readFiles() error {
+func (p *pass) readFiles(ctx context.Context) error {
 	for _, f := range p.files {
-		if err := p.file(f, true, 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := p.file(ctx, f, true, 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -312,7 +311,7 @@ const maxInclude = 16
 
 // file applies a file. Where live is false, it is included by a block that does
 // not hold: then only its faults count.
-func (p *pass) file(f File, live bool, depth int) error {
+func (p *pass) file(ctx context.Context, f File, live bool, depth int) error {
 	got := p.parse(f)
 	if got.err != nil {
 		return got.err
@@ -331,13 +330,13 @@ func (p *pass) file(f File, live bool, depth int) error {
 				active = false
 				continue
 			}
-			ok, err := p.match(l.match)
+			ok, err := p.match(ctx, l.match)
 			if err != nil {
 				return &source.Error{Pos: at, Err: err}
 			}
 			active = ok
 		case kindInclude:
-			if err := p.include(f, l, active, depth); err != nil {
+			if err := p.include(ctx, f, l, active, depth); err != nil {
 				return err
 			}
 		case kindUnknown:
@@ -359,24 +358,14 @@ func (p *pass) file(f File, live bool, depth int) error {
 }
 
 // include applies the files that an Include names.
-func (p *pass) include(f File, l *line, active bool, depth int) error {
-	at := source.Pos{File: f.Path, Line: l.n}
-	for _, pattern := range l.args {
-		names, err := p.included(f, pattern)
-		if err != nil {
-			return &source.Error{Pos: at, Err: err}
-		}
-		if len(names) > 0 && depth+1 > maxInclude {
-			return &source.Error{Pos: at, Err: fmt.Errorf("more than %d files include each other", maxInclude)}
-		}
-		for _, n := range names {
-			err := p.file(File{Path: n, System: f.System, Check: true}, active, depth+1)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
+func (p *pass) include(ctx context.Context, f File, l *line, active bool, depth int) error {
+	files, err := p.includes(f, l, depth)
+	if err != nil {
+		return err
+	}
+	for _, sub := range files {
+		if err := p.file(ctx, sub, active, depth+1); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
 	}
 	return nil
@@ -451,29 +440,44 @@ func (r *Reader) hosts(f File, each func(string, source.Pos), depth int) error {
 	}
 	for i := range got.lines {
 		l := &got.lines[i]
-		switch l.kind {
-		case kindHost:
+		if l.kind == kindHost {
 			for _, w := range l.args {
 				if w != "" && !strings.ContainsAny(w, "*?! \t") && w[0] != '-' {
 					each(w, source.Pos{File: f.Path, Line: l.n, Col: strings.Index(l.text, w) + 1})
 				}
 			}
-		case kindInclude:
-			if depth >= maxInclude {
-				return &source.Error{Pos: source.Pos{File: f.Path, Line: l.n}, Err: fmt.Errorf("more than %d files include each other", maxInclude)}
-			}
-			for _, pattern := range l.args {
-				names, err := r.included(f, pattern)
-				if err != nil {
-					return &source.Error{Pos: source.Pos{File: f.Path, Line: l.n}, Err: err}
-				}
-				for _, n := range names {
-					if err := r.hosts(File{Path: n, System: f.System, Check: true}, each, depth+1); err != nil {
-						return err
-					}
-				}
+		}
+		if l.kind != kindInclude {
+			continue
+		}
+		files, err := r.includes(f, l, depth)
+		if err != nil {
+			return err
+		}
+		for _, sub := range files {
+			if err := r.hosts(sub, each, depth+1); err != nil {
+				return err
 			}
 		}
 	}
 	return got.err
+}
+
+// includes returns the files that an Include line means. depth is how many files
+// include f.
+func (r *Reader) includes(f File, l *line, depth int) ([]File, error) {
+	var out []File
+	for _, pattern := range l.args {
+		names, err := r.included(f, pattern)
+		if err == nil && len(names) > 0 && depth+1 > maxInclude {
+			err = fmt.Errorf("more than %d files include each other", maxInclude)
+		}
+		if err != nil {
+			return nil, &source.Error{Pos: source.Pos{File: f.Path, Line: l.n}, Err: err}
+		}
+		for _, n := range names {
+			out = append(out, File{Path: n, System: f.System, Check: true})
+		}
+	}
+	return out, nil
 }

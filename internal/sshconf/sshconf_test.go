@@ -255,8 +255,15 @@ func TestAlgorithms(t *testing.T) {
 	t.Parallel()
 	def, all := []string{"a1", "a2", "b1"}, []string{"a1", "a2", "b1", "old1", "old2"}
 	for _, tt := range []struct{ spec, want string }{
-		{"", "a1 a2 b1"}, {"a*", "a1 a2"}, {"b1,a1", "b1 a1"}, {"-a*", "b1"}, {"^b1", "b1 a1 a2"}, {"+b1", "a1 a2 b1"},
-		{"+old2", "a1 a2 b1 old2"}, {"^old*", "old1 old2 a1 a2 b1"}, {"zz", ""},
+		{"", "a1 a2 b1"},
+		{"a*", "a1 a2"},
+		{"b1,a1", "b1 a1"},
+		{"-a*", "b1"},
+		{"^b1", "b1 a1 a2"},
+		{"+b1", "a1 a2 b1"},
+		{"+old2", "a1 a2 b1 old2"},
+		{"^old*", "old1 old2 a1 a2 b1"},
+		{"zz", ""},
 	} {
 		if got := strings.Join(Algorithms(tt.spec, def, all), " "); got != tt.want {
 			t.Errorf("%q = %q, want %q", tt.spec, got, tt.want)
