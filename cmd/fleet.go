@@ -105,7 +105,7 @@ func (a *App) sshOptions(f *fleetFlags) (assembly.SSHOptions, error) {
 		return o, nil
 	}
 	if o.Ask == nil {
-		return o, &statusError{status: exitUsage, err: fmt.Errorf("--ask-pass: %w", errUnasked), hint: "set SSH_ASKPASS, or passwd in the roster, or use keys"}
+		return o, &statusError{status: exitUsage, err: errors.New("--ask-pass needs a terminal to ask on"), hint: "set SSH_ASKPASS, or passwd in the roster, or use keys"}
 	}
 	var err error
 	o.Password, err = o.Ask("Password: ")

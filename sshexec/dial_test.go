@@ -106,7 +106,7 @@ func TestDialStages(t *testing.T) {
 		{"unknown host key", func(_ *sshtest.Fake, _ *roster.Entry, o *Options) { o.KnownHosts = []string{os.DevNull} }, HostKey, "ssh-keyscan"},
 		{"nobody listens", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) { e.Port = 1 }, Connect, "connection refused"},
 		{"no such name", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) { e.Host = "no-such-name.invalid" }, Resolve, "see host in the roster"},
-		{"a bad option", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) { e.SSHOptions = []string{"nothing"} }, Resolve, "nothing has no value"},
+		{"a bad option", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) { e.SSHOptions = []string{"nothing"} }, Resolve, `ssh option "nothing" is not <keyword>=<value>`},
 		{"a misspelt option", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) {
 			e.SSHOptions = []string{"UserKnownHostFile=/dev/null"}
 		}, Resolve, `ssh option "UserKnownHostFile=/dev/null": unknown keyword (did you mean "UserKnownHostsFile"?)`},

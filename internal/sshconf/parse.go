@@ -503,12 +503,15 @@ func (p *pass) option(text string) error {
 	if rest, ok := strings.CutPrefix(text, "-o"); ok {
 		text = strings.TrimSpace(rest)
 	}
+	if word, rest, ok := delim(text); ok && (word == "" || strings.Trim(rest, blank) == "") {
+		return errNoOption
+	}
 	l, err := parseLine(text)
 	switch {
 	case err != nil:
 		return err
 	case l.word == "":
-		return errors.New("not <keyword>=<value>")
+		return errNoOption
 	}
 	switch l.kind {
 	case kindHost, kindMatch, kindInclude:

@@ -150,7 +150,17 @@ type OptionError struct {
 	Err    error
 }
 
-func (e *OptionError) Error() string { return fmt.Sprintf("ssh option %q: %v", e.Option, e.Err) }
+// Error names the option.
+func (e *OptionError) Error() string {
+	if errors.Is(e.Err, errNoOption) {
+		return fmt.Sprintf("ssh option %q is %v", e.Option, e.Err)
+	}
+	return fmt.Sprintf("ssh option %q: %v", e.Option, e.Err)
+}
+
+// errNoOption is an option without a value.
+var errNoOption = errors.New("not <keyword>=<value>")
+
 func (e *OptionError) Unwrap() error { return e.Err }
 
 // Canonicalize says in what way names are made canonical.

@@ -140,8 +140,8 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	for option, want := range map[string]string{
-		"Usr=x": `ssh option "Usr=x": unknown keyword (did you mean "User"?)`, "": `ssh option "": not <keyword>=<value>`,
-		"User": `ssh option "User": User has no value`, "Host x": `ssh option "Host x": Host cannot be an option`,
+		"Usr=x": `ssh option "Usr=x": unknown keyword (did you mean "User"?)`, "": `ssh option "" is not <keyword>=<value>`,
+		"User": `ssh option "User" is not <keyword>=<value>`, "Host x": `ssh option "Host x": Host cannot be an option`,
 	} {
 		if _, err := r.Lookup(t.Context(), Query{Host: "h", Options: []string{option}}); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", option, err, want)
