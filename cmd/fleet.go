@@ -12,7 +12,6 @@ import (
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"brine/cmd/assembly"
 	"brine/cmd/internal/progress"
@@ -20,7 +19,6 @@ import (
 	"brine/internal/host"
 	"brine/internal/jobs"
 	"brine/internal/printable"
-	"brine/internal/roster"
 	"brine/internal/value"
 )
 
@@ -55,7 +53,9 @@ func (f *fleetFlags) registerAs(fs *pflag.FlagSet, timeoutShort, progressShort s
 	fs.StringVar(&f.priv, "priv", "", "private key to log in with, where the roster names none")
 	fs.BoolVarP(&f.ignoreKeys, "ignore-host-keys", "i", false, "trust any host key: whoever answers could be anyone")
 	fs.StringVar(&f.hostKeys, "host-keys", "", "host keys: strict (known ones only), accept-new, off (default: strict)")
-	fs.BoolVar(&f.askpass, "askpass", false, "ask once for the password of targets that have none in the roster")
+	fs.BoolVar(&f.askpass, "askpass", false, "ask once for the password of targets that have none in the roster, and once for each further question (such as a code) that several targets have for an account")
+	fs.BoolVar(&f.askpass, "ask-pass", false, "same as --askpass")
+	_ = fs.MarkHidden("ask-pass") // it is defined in the line above
 	fs.IntVar(&f.retries, "retries", -1, "further tries to connect (default: 3, and after a reset alone)")
 	fs.Lookup("retries").DefValue = "0" // so that help shows no -1
 	fs.BoolVarP(&f.wipe, "wipe", "w", false, "remove the agent from the targets after the run")
@@ -115,19 +115,12 @@ func (a *App) sshOptions(f *fleetFlags) (assembly.SSHOptions, error) {
 	if ok && f.rosterFile == "-" && isatty.IsTerminal(in.Fd()) {
 		return o, &statusError{status: exitUsage, err: errors.New("--roster-file -: standard input is a terminal, and not a roster"), hint: "pipe one into brine, or name a file"}
 	}
-	if ok && isatty.IsTerminal(in.Fd()) {
-		o.Ask = func(prompt string) (roster.Secret, error) {
-			fmt.Fprint(a.Err, printable.Text(prompt))
-			b, err := term.ReadPassword(int(in.Fd()))
-			fmt.Fprintln(a.Err)
-			return roster.NewSecret(string(b)), err
-		}
-	}
+	o.Ask, o.AskOnce = a.asker(), f.askpass
 	if !f.askpass {
 		return o, nil
 	}
 	if o.Ask == nil {
-		return o, &statusError{status: exitUsage, err: errors.New("--askpass needs a terminal to ask on"), hint: "set passwd in the roster, or use keys"}
+		return o, &statusError{status: exitUsage, err: errors.New("--ask-pass needs a terminal to ask on"), hint: "set SSH_ASKPASS, or passwd in the roster, or use keys"}
 	}
 	var err error
 	o.Password, err = o.Ask("Password: ")

@@ -255,6 +255,9 @@ func (e *sudoError) Error() string { return e.text }
 // start starts a script, by sudo where the launch says so. The script's stdin
 // is what is written to the stream from then on.
 func (c *Client) start(ctx context.Context, l launch) (*stream, error) {
+	if c.doubt != nil && l.sudo && l.passwd.IsSet() {
+		return nil, c.fail(Shell, fmt.Errorf("the password of sudo is not sent: %w", c.doubt), "remove the old key from known_hosts if the host was reinstalled")
+	}
 	s, err := c.open(ctx, bootstrap, l.tty, l.keep)
 	if err != nil {
 		return nil, c.fail(Shell, err, "see that the account may run commands")

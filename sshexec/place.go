@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"brine/internal/fleet"
+	"brine/internal/fun"
 	"brine/internal/proc"
 	"brine/internal/roster"
+	"brine/internal/value"
 	"brine/sshexec/link"
 )
 
@@ -178,6 +180,18 @@ func (p *placer) cases() string {
 	return p.caseText
 }
 
+// options are those of the connection to an agent. A host whose key is not the
+// known one is given no pillar.
+func (p *placer) options(c *Client) link.Options {
+	o := p.opts
+	if c.doubt != nil {
+		o.Pillar = func(context.Context, string, value.Mapping, fun.PillarRequest) (*value.Map, error) {
+			return nil, fmt.Errorf("no pillar is sent to %s: %w", c.ID, c.doubt)
+		}
+	}
+	return o
+}
+
 // agent starts the agent of an entry on its host, after placing it there where
 // it is not, and greets it.
 //
@@ -239,7 +253,7 @@ func (p *placer) try(ctx context.Context, c *Client, e *roster.Entry) (*link.Con
 	if err != nil {
 		return nil, nil, err
 	}
-	conn, err := link.Connect(ctx, s, p.opts)
+	conn, err := link.Connect(ctx, s, p.options(c))
 	if err == nil {
 		s.said.enough()
 		return conn, nil, nil
@@ -459,7 +473,11 @@ func (p *placer) pushOnce(ctx context.Context, c *Client, e *roster.Entry, img *
 	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
 	defer stop()
 	go func() { _, _ = io.Copy(io.Discard, s) }()
-	_, werr := io.Copy(s.stdin, body)
+	begun := time.Now()
+	n, werr := io.Copy(s.stdin, body)
+	if took := time.Since(begun); p.opts.Log != nil {
+		p.opts.Log.Debug("agent sent", "host", c.ID, "platform", img.platform, "by", way, "bytes", n, "after", took.Round(time.Millisecond), "bytes per second", int64(float64(n)/max(took.Seconds(), 0.001)))
+	}
 	if !e.TTY {
 		_ = s.stdin.Close()
 	}

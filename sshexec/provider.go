@@ -259,6 +259,7 @@ func (m *machine) connect(ctx context.Context) (*link.Conn, error) {
 }
 
 func (m *machine) begin(ctx context.Context, c *Client) (*link.Conn, error) {
+	begun := time.Now()
 	conn, err := m.p.place.agent(ctx, c, m.e, m.p.s.PreFlight)
 	if err != nil {
 		return nil, err
@@ -269,6 +270,7 @@ func (m *machine) begin(ctx context.Context, c *Client) (*link.Conn, error) {
 		_ = conn.Close()
 		return nil, c.fail(Agent, err, "")
 	}
+	m.p.s.Dialer.o.Log.Debug("agent started", "host", m.e.ID, "after", time.Since(begun).Round(time.Millisecond))
 	return conn, nil
 }
 

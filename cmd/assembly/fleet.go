@@ -41,7 +41,7 @@ func Roster(ctx context.Context, env *fun.Env, cfg *config.Config, o SSHOptions)
 	}
 	timeout := time.Duration(min(wait, 3600) * float64(time.Second))
 	r, err := roster.Load(roster.Options{
-		Files: files, Defaults: sshDefaults(cfg, env.Opts, o), Domain: env.Opts.Str("roster_domain"),
+		Files: files, Defaults: sshDefaults(cfg, env.Opts, o), Domain: env.Opts.Str("roster_domain"), Home: home, Me: accountName(env.Host),
 		AdHoc: o.AdHoc, Target: o.Target, ScanPorts: ports(env.Opts.At("ssh_scan_ports")),
 		Open: func(host string, port int) bool {
 			ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -117,6 +117,15 @@ type trustedFiles struct{ host.Host }
 
 // ReadFile returns the content of a file.
 func (f trustedFiles) ReadFile(path string) ([]byte, error) { return host.ReadTrusted(f.Host, path) }
+
+// accountName returns the name of the person's account; "" where it has none.
+func accountName(h host.Host) string {
+	a, err := h.LookupUID(h.Geteuid())
+	if err != nil {
+		return ""
+	}
+	return a.Name
+}
 
 func homeDir(env *fun.Env) string {
 	a, err := env.Host.LookupUID(env.Host.Geteuid())

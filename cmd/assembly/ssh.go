@@ -29,8 +29,10 @@ type SSHOptions struct {
 	User, Priv string        // where the roster names none
 	Password   roster.Secret // where the roster has none
 	// Ask asks the person for a secret; nil: there is no terminal.
-	Ask    func(prompt string) (roster.Secret, error)
-	Deploy bool // add the public key to authorized_keys first
+	Ask func(prompt string) (roster.Secret, error)
+	// AskOnce asks for the same account and question once, for all targets.
+	AskOnce bool
+	Deploy  bool // add the public key to authorized_keys first
 	// AdHoc are targets that the command line names by their addresses; Target is
 	// what it names, for rosters that are made of that.
 	AdHoc  []roster.Address
@@ -79,13 +81,13 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 	if home == "" {
 		home = homeDir(ctl)
 	}
-	me := ""
-	if a, err := o.Host.LookupUID(o.Host.Geteuid()); err == nil {
-		me = a.Name
-	}
 	dial := sshexec.Options{
-		Host: o.Host, Home: home, Me: me, Policy: policy, AgentSocket: getenv("SSH_AUTH_SOCK"), PKIDir: opts.Str("pki_dir"),
-		Password: o.SSH.Password, Ask: o.SSH.Ask, Retries: -1, Log: o.Log,
+		Host: o.Host, Home: home, Me: accountName(o.Host), Policy: policy, AgentSocket: getenv("SSH_AUTH_SOCK"), PKIDir: opts.Str("pki_dir"),
+		Password: o.SSH.Password, Ask: o.SSH.Ask, AskOnce: o.SSH.AskOnce, Retries: -1, Log: o.Log,
+		Warn: func(text string) { ctl.Warn(fun.Warning{Text: text}) },
+	}
+	if o.SSH.Getenv != nil {
+		dial.Getenv = func(key string) (string, bool) { v := getenv(key); return v, v != "" }
 	}
 	if n, ok := value.AsInt(opts.At("ssh_retries")); ok {
 		dial.Retries, dial.Stubborn = int(n), true

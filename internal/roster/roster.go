@@ -157,6 +157,9 @@ type Options struct {
 	AdHoc []Address
 	// Exposed reports whether others than the user can read a file; nil: nobody.
 	Exposed func(path string) bool
+	// Home is the directory of the person, for ~ and includes in ssh_config, and
+	// Me the account, for its "Match localuser".
+	Home, Me string
 }
 
 // Defaults returns the keys that configuration gives to every entry: the
@@ -316,7 +319,7 @@ func find(files Files, p string, dirs []string) (string, error) {
 // Load reads all sources. It fails where one cannot be read; what is wrong with
 // a single entry is in its Err, and slips are in the roster's warnings.
 func Load(o Options, sources ...Source) (*Roster, error) {
-	l := loader{o: o, r: &Roster{index: map[string]*Entry{}, groups: value.NewMap(0)}}
+	l := loader{o: o, r: &Roster{index: map[string]*Entry{}, groups: value.NewMap(0)}, warned: map[string]bool{}}
 	for _, s := range sources {
 		var err error
 		switch s.Kind {
@@ -358,6 +361,7 @@ type loader struct {
 	alike map[string]*slip // by their texts
 	// vaults are encrypted files that were warned of.
 	vaults map[string]bool
+	warned map[string]bool // files of which a fault has been told
 }
 
 // A slip is what is wrong with one entry or with several in the same way.
