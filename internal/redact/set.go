@@ -255,6 +255,8 @@ func (s *Set) mask(v value.Value, depth int) (value.Value, bool) {
 		return value.Tuple(items), changed
 	case *value.Map:
 		return s.dict(v, depth)
+	case *value.Row:
+		return s.dict(value.ToMap(v), depth)
 	}
 	return v, false
 }
