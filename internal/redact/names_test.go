@@ -9,7 +9,7 @@ import (
 
 func TestSecretNames(t *testing.T) {
 	t.Parallel()
-	for _, name := range strings.FieldsSeq(`
+	for name := range strings.FieldsSeq(`
 		password db_password Bind-Password dbPassword PGPASSWORD rolepassword user.password password_hash passwd smtp-passwd passphrase passcode
 		pass DB_PASS https_pass connection_pass pwd DB_PWD dbPwd secret client_secret clientSecret secret_id token access_token X-Vault-Token
 		X-Auth-Token auth basic_auth authorization Authorization Proxy-Authorization credentials aws_credentials cookie Cookie Set-Cookie
@@ -19,7 +19,7 @@ func TestSecretNames(t *testing.T) {
 			t.Errorf("%s is no secret", name)
 		}
 	}
-	for _, name := range strings.FieldsSeq(`
+	for name := range strings.FieldsSeq(`
 		name passes bypass compass pwdx cwd secretary tokens token_ttl author authors unauthorized key keys keyid key_url public_key access_key_id
 		password_file passwordless cookies pass_through private_key_file hash_passwords env user`) {
 		if isSecret(name) {
