@@ -258,17 +258,53 @@ func (m *module) tell(c *fun.Call, j *jobs.Job) {
 	case j.Repaired != "":
 		c.Env.Warn(fun.Warning{Text: fmt.Sprintf("the record of job %s was damaged, and repaired: %s", j.JID, j.Repaired)})
 	}
+	var why []string // in order
+	ids := map[string][]string{}
 	for _, id := range missing(j) {
-		if pid, ok := j.Running[id]; ok {
+		if pid, runs := j.Running[id]; runs {
 			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("target %s still works on the job, as pid %d", id, pid)})
-		} else if why := j.Silent[id]; why != "" {
-			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("target %s cannot be asked for its return: %s", id, why)})
-		} else if why := j.Missing[id]; why != "" {
-			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("target %s did not return: %s", id, why)})
-		} else if j.State != jobs.Complete {
-			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("target %s did not return", id)})
+			continue
 		}
+		text := absence(j, id)
+		if text == "" {
+			continue
+		}
+		if ids[text] == nil {
+			why = append(why, text)
+		}
+		ids[text] = append(ids[text], id)
 	}
+	for _, text := range why {
+		c.Env.Warn(fun.Warning{Text: named(ids[text]) + " " + text})
+	}
+}
+
+// named names targets, the first of many.
+func named(ids []string) string {
+	const most = 10
+	switch n := len(ids); {
+	case n == 1:
+		return "target " + ids[0]
+	case n > most:
+		return fmt.Sprintf("%d targets (%s and %d more)", n, strings.Join(ids[:most], ", "), n-most)
+	default:
+		return fmt.Sprintf("%d targets (%s)", n, strings.Join(ids, ", "))
+	}
+}
+
+// absence says why there is no return of a target; "" where that goes without
+// saying.
+func absence(j *jobs.Job, id string) string {
+	why, silent := j.Missing[id], j.Silent[id]
+	switch {
+	case silent != "":
+		return "cannot be asked for its return: " + silent
+	case why != "":
+		return "did not return: " + why
+	case j.State != jobs.Complete:
+		return "did not return"
+	}
+	return ""
 }
 
 func missing(j *jobs.Job) []string {
