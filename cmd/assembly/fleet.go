@@ -144,8 +144,11 @@ func NewFleet(ctx context.Context, ctl *fun.Env, o EnvOptions, newJID func() str
 		return nil, err
 	}
 	f := &fleet.Fleet{Bus: o.Bus, Table: o.Table, NewJID: newJID, Gate: o.Gate, Nodegroups: nodegroups(o.Config.Opts, r)}
-	f.Timeout, f.Gather = seconds(o.Config.Opts, "timeout"), seconds(o.Config.Opts, "gather_job_timeout")
-	f.MaxWait = seconds(o.Config.Opts, "max_wait")
+	for key, at := range map[string]*time.Duration{"timeout": &f.Timeout, "gather_job_timeout": &f.Gather, "max_wait": &f.MaxWait} {
+		if *at, err = patience(o.Config.Opts, key); err != nil {
+			return nil, err
+		}
+	}
 	f.AllowUnreachable = value.Truth(o.Config.Opts.At("ssh_allow_unreachable"))
 	if f.Timeout <= 0 {
 		f.Timeout = fleet.DefaultTimeout
@@ -213,4 +216,22 @@ func targetEnv(ctx context.Context, o EnvOptions, r *roster.Roster, id string) *
 	cfg.Opts, cfg.Kind = opts, config.Minion
 	o.Config = &cfg
 	return NewEnv(ctx, o)
+}
+
+// patience returns an option that is a number of seconds; 0 where it is not set.
+func patience(opts *value.Map, key string) (time.Duration, error) {
+	v := opts.At(key)
+	if v == nil {
+		return 0, nil
+	}
+	if s, ok := v.(string); ok {
+		if n, err := strconv.ParseFloat(strings.TrimSpace(s), 64); err == nil {
+			v = n
+		}
+	}
+	switch v.(type) {
+	case int64, float64:
+		return seconds(value.MapOf(key, v), key), nil
+	}
+	return 0, fun.Errorf("the option %s must be a number of seconds, not %s", key, value.Repr(v))
 }

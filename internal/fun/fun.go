@@ -118,6 +118,9 @@ type Spec struct {
 	// Shared are arguments that follow Args and that several functions have. The
 	// table appends them to Args.
 	Shared [][]Arg
+	// Lookup says that a runner function shows what others returned: its own record
+	// and its event leave the return out.
+	Lookup bool
 	// Always says that a state function acts on every run.
 	Always bool
 

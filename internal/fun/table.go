@@ -174,6 +174,10 @@ func (s *Spec) ArgNames() []string {
 	return names
 }
 
+// IsLookup reports whether the function only shows what others returned; none
+// that is unknown does.
+func (s *Spec) IsLookup() bool { return s != nil && s.Lookup }
+
 // SecretArgs returns the names of the arguments that hold secrets; none for the
 // nil spec of an unknown function.
 func (s *Spec) SecretArgs() []string {

@@ -51,12 +51,19 @@ type Job struct {
 	Running map[string]int
 	Silent  map[string]string
 
+	// Damage is what is wrong with the record, and Repaired what was, before
+	// jobs.check made up for it; "" is nothing. Of a damaged load, Load has what can
+	// be read.
+	Damage, Repaired string
+
 	// Killed is the signal that ended the process of the job, and KilledAt when, as
 	// JIDTime has it; 0 and "": none is known.
 	Killed   int
 	KilledAt string
 
-	worker int // pid of the process of this machine that works on it
+	worker int     // pid of the process of this machine that works on it
+	faults []fault // of the record, in order
+	told   int     // how many of them jobs.check made up for
 }
 
 // A State is how far a job came.
@@ -88,6 +95,13 @@ type Store interface {
 	// Jobs returns the jobs whose jid is at least from and at most to ("" is
 	// no bound), in order of jid.
 	Jobs(ctx context.Context, from, to string) ([]Entry, error)
+}
+
+// A Walker is a Store that goes through its jobs without holding them all.
+type Walker interface {
+	// Walk calls each for the jobs whose jid is at least from and at most to (""
+	// is no bound), from the newest back, until it returns false.
+	Walk(ctx context.Context, from, to string, each func(*Row) bool) error
 }
 
 // Nothing is the Record of a job that is not recorded.
@@ -180,13 +194,17 @@ func (j *Job) PID() int {
 	return int(n)
 }
 
-// Outstanding returns the targets of which nothing was recorded, in order.
+// Outstanding returns the targets of which nothing was recorded, in order. Those
+// of a detached job whose return is damaged are among them: they still have it.
 func (j *Job) Outstanding() []string {
 	var out []string
 	l := j.Load.List("Minions")
 	for i := range l.Len() {
 		id := value.Str(l.Items[i])
-		if _, missing := j.Missing[id]; !missing && !j.Returns.Has(id) {
+		if _, missing := j.Missing[id]; missing {
+			continue
+		}
+		if r := j.Returns.Map(id); r == nil || j.Detached() && r.Has("damaged") {
 			out = append(out, id)
 		}
 	}

@@ -33,7 +33,13 @@ type JSONOptions struct {
 	// SkipKeys leaves out entries whose key JSON cannot hold (a tuple, bytes);
 	// otherwise such a key is a TypeError.
 	SkipKeys bool
+	// Flush is handed what was written whenever a mebibyte is full; nil keeps
+	// all until the end. AppendJSON returns the rest, and Flush's error.
+	Flush func([]byte) error
 }
+
+// flushSize is how many bytes JSONOptions.Flush is handed at once, at least.
+const flushSize = 1 << 20
 
 // EncodeJSON returns v as compact JSON, dicts in their order.
 //
@@ -206,10 +212,23 @@ func (w *jsonWriter) items(items []Value, depth int) error {
 		if err := w.value(x, depth+1); err != nil {
 			return err
 		}
+		if err := w.flush(); err != nil {
+			return err
+		}
 	}
 	w.newline(depth)
 	w.dst = append(w.dst, ']')
 	return nil
+}
+
+// flush hands over what was written where that is much.
+func (w *jsonWriter) flush() error {
+	if w.Flush == nil || len(w.dst) < flushSize {
+		return nil
+	}
+	b := w.dst
+	w.dst = w.dst[:0]
+	return w.Flush(b)
 }
 
 func (w *jsonWriter) mapping(m Mapping, depth int) error {
@@ -238,7 +257,10 @@ func (w *jsonWriter) mapping(m Mapping, depth int) error {
 		}
 		first = false
 		w.dst = append(w.dst, w.KeySep...)
-		return w.value(x, depth+1)
+		if err := w.value(x, depth+1); err != nil {
+			return err
+		}
+		return w.flush()
 	}
 	if om, ok := m.(*Map); ok && !w.SortKeys {
 		for i := range om.ents {

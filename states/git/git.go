@@ -10,6 +10,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/host"
+	"brine/internal/redact"
 	"brine/internal/value"
 	"brine/modules/cp"
 	"brine/modules/git"
@@ -95,7 +96,7 @@ func (r *report) unknown() *fun.Ret {
 	}
 	var bad []string
 	for k, v := range r.c.Kw.All() {
-		bad = append(bad, value.Str(k)+"="+value.Str(v))
+		bad = append(bad, value.Str(k)+"="+value.Str(redact.Named(value.Str(k), v)))
 	}
 	return r.fail("The following keyword arguments are not valid: ", strings.Join(bad, ", "))
 }
