@@ -84,14 +84,27 @@ func (a *App) printDocs(t *fun.Table, names []string) error {
 	return nil
 }
 
+// knownBy ranks errors by how much they know of a name: a function of Salt of
+// the kind that was looked for, one of another kind, or a similar name here.
+func knownBy(e *fun.NotFoundError) int {
+	switch {
+	case e.InSalt && e.SaltKind == e.Kind:
+		return 3
+	case e.InSalt:
+		return 2
+	case e.Nearest != "":
+		return 1
+	default:
+		return 0
+	}
+}
+
 // notFound returns the error for a name of any kind that the table does not have:
 // a function of Salt, else the nearest function or module.
 func notFound(t *fun.Table, name string) error {
 	var err *fun.NotFoundError
 	for _, k := range docKinds {
-		e := t.NotFound(k, name)
-		same := e.InSalt && e.SaltKind == e.Kind
-		if err == nil || same && !(err.InSalt && err.SaltKind == err.Kind) || !err.InSalt && (e.InSalt || err.Nearest == "" && e.Nearest != "") {
+		if e := t.NotFound(k, name); err == nil || knownBy(e) > knownBy(err) {
 			err = e
 		}
 	}
