@@ -3,7 +3,7 @@
 GO ?= go
 FUZZTIME ?= 10s
 
-.PHONY: build machines test-machines test race fuzz lint bench bench-ssh bench-scale soak release slim
+.PHONY: build machines test-machines test race fuzz lint bench bench-machines bench-ssh bench-scale soak release slim
 
 build: ## the binary for this machine, static
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o brine .
@@ -18,8 +18,8 @@ test: ## all tests; installs what they need on Debian as root
 machines: ## the image of the throw-away machines that TestMachines boots (root on Debian; 2 GB)
 	sh .ci/machines
 
-test-machines: machines ## every recording of a whole machine; CASES is a glob such as 'm-cron-*'
-	BRINE_TEST_REQUIRE=machines BRINE_MACHINE_CASES='$(CASES)' $(GO) test -count=1 -v -timeout 60m -run TestMachines ./e2e
+test-machines: machines ## every recording of a whole machine, on it and over SSH; CASES is a glob such as 'm-cron-*'
+	BRINE_TEST_REQUIRE=machines BRINE_MACHINE_CASES='$(or $(CASES),m-*)' $(GO) test -count=1 -v -timeout 60m -run TestMachine ./e2e
 
 race: ## the tests of what runs in parallel, under the race detector (needs gcc)
 	CGO_ENABLED=1 sh .ci/gotest './runner/exec/... ./internal/fleet/... ./internal/event/... ./internal/jobs/... ./internal/grains/... ./internal/host/... ./sshexec/...' -race
@@ -35,6 +35,9 @@ bench: ## benchmarks beside the code
 
 bench-ssh: ## brine and its peers over a real sshd on this machine: see docs/scale.md
 	bench/ssh -p
+
+bench-machines: machines ## runs with nothing to do on a throw-away machine
+	$(GO) test -run '^$$' -bench Machines -benchtime 20x ./e2e
 
 bench-scale: ## orchestrations over simulated fleets of up to 10,000 targets
 	bench/scale

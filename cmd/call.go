@@ -60,7 +60,7 @@ interrupted; 255 there is no such function.`,
 	f.BoolVarP(&o.doc, "doc", "d", false, "print the documentation of the function")
 	f.BoolVar(&o.metadata, "metadata", false, "print the return with its metadata")
 	f.StringVar(&o.setMetadata, "set-metadata", "", "data for --metadata to show, read as YAML")
-	f.BoolVar(&o.versions, "versions-report", false, "print the versions of Salt and of the system")
+	f.BoolVarP(&o.versions, "versions-report", "V", false, "print the versions of Salt and of the system")
 	registerNoEffect(f, forCall)
 	completeFlags(c)
 	return c

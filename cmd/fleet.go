@@ -12,7 +12,6 @@ import (
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"brine/cmd/assembly"
 	"brine/cmd/internal/progress"
@@ -20,7 +19,6 @@ import (
 	"brine/internal/host"
 	"brine/internal/jobs"
 	"brine/internal/printable"
-	"brine/internal/roster"
 	"brine/internal/value"
 )
 
@@ -38,6 +36,7 @@ type fleetFlags struct {
 	retries       int
 	wipe          bool
 	refreshGrains bool
+	unreachable   bool // is allowed
 	agentDir      string
 	progress      progress.Flags
 }
@@ -47,20 +46,26 @@ type fleetFlags struct {
 func (f *fleetFlags) registerAs(fs *pflag.FlagSet, timeoutShort, progressShort string) {
 	f.progress.Register(fs, progressShort)
 	fs.StringVar(&f.roster, "roster", "", "kind of roster (default: flat)")
-	fs.StringVar(&f.rosterFile, "roster-file", "", "file that lists the targets (default: roster in the configuration directory)")
+	fs.StringVar(&f.rosterFile, "roster-file", "", "file that lists the targets, - for standard input (default: roster in the configuration directory)")
 	fs.IntVar(&f.maxProcs, "max-procs", 0, "targets worked on at once (default: 64)")
 	fs.IntVarP(&f.timeout, "timeout", timeoutShort, 0, "seconds before a silent target is asked whether it still works")
 	fs.StringVar(&f.user, "user", "", "user to log in as, where the roster names none")
 	fs.StringVar(&f.priv, "priv", "", "private key to log in with, where the roster names none")
 	fs.BoolVarP(&f.ignoreKeys, "ignore-host-keys", "i", false, "trust any host key: whoever answers could be anyone")
 	fs.StringVar(&f.hostKeys, "host-keys", "", "host keys: strict (known ones only), accept-new, off (default: strict)")
-	fs.BoolVar(&f.askpass, "askpass", false, "ask once for the password of targets that have none in the roster")
+	fs.BoolVar(&f.askpass, "askpass", false, "ask once for the password of targets that have none in the roster, and once for each further question (such as a code) that several targets have for an account")
+	fs.BoolVar(&f.askpass, "ask-pass", false, "same as --askpass")
+	_ = fs.MarkHidden("ask-pass") // it is defined in the line above
 	fs.IntVar(&f.retries, "retries", -1, "further tries to connect (default: 3, and after a reset alone)")
 	fs.Lookup("retries").DefValue = "0" // so that help shows no -1
 	fs.BoolVarP(&f.wipe, "wipe", "w", false, "remove the agent from the targets after the run")
 	fs.BoolVar(&f.refreshGrains, "refresh-grains", false, "gather the grains of targets anew instead of those kept")
+	fs.BoolVar(&f.unreachable, "allow-unreachable", false, "pass over targets that cannot be asked for the grains they are matched by")
 	fs.StringVar(&f.agentDir, "agent-dir", "", "directory of agents for other platforms: brine-<os>-<arch>")
 }
+
+// stdinPath is the roster file of --roster-file -.
+const stdinPath = "/dev/stdin"
 
 // override returns what the flags put over the configuration.
 func (f *fleetFlags) override() *value.Map {
@@ -68,7 +73,11 @@ func (f *fleetFlags) override() *value.Map {
 	if f.roster != "" {
 		m.Set("roster", f.roster)
 	}
-	if f.rosterFile != "" {
+	switch f.rosterFile {
+	case "":
+	case "-":
+		m.Set("roster_file", stdinPath)
+	default:
 		m.Set("roster_file", f.rosterFile)
 	}
 	if f.maxProcs > 0 {
@@ -92,6 +101,7 @@ func (f *fleetFlags) override() *value.Map {
 	yes("ignore_host_keys", f.ignoreKeys)
 	yes("ssh_wipe", f.wipe)
 	yes("ssh_refresh_grains", f.refreshGrains)
+	yes("ssh_allow_unreachable", f.unreachable)
 	if f.retries >= 0 {
 		m.Set("ssh_retries", int64(f.retries))
 	}
@@ -102,19 +112,15 @@ func (f *fleetFlags) override() *value.Map {
 func (a *App) sshOptions(f *fleetFlags) (assembly.SSHOptions, error) {
 	o := assembly.SSHOptions{User: f.user, Priv: f.priv, Getenv: a.Getenv}
 	in, ok := a.In.(*os.File)
-	if ok && isatty.IsTerminal(in.Fd()) {
-		o.Ask = func(prompt string) (roster.Secret, error) {
-			fmt.Fprint(a.Err, printable.Text(prompt))
-			b, err := term.ReadPassword(int(in.Fd()))
-			fmt.Fprintln(a.Err)
-			return roster.NewSecret(string(b)), err
-		}
+	if ok && f.rosterFile == "-" && isatty.IsTerminal(in.Fd()) {
+		return o, &statusError{status: exitUsage, err: errors.New("--roster-file -: standard input is a terminal, and not a roster"), hint: "pipe one into brine, or name a file"}
 	}
+	o.Ask, o.AskOnce = a.asker(), f.askpass
 	if !f.askpass {
 		return o, nil
 	}
 	if o.Ask == nil {
-		return o, &statusError{status: exitUsage, err: errors.New("--askpass needs a terminal to ask on"), hint: "set passwd in the roster, or use keys"}
+		return o, &statusError{status: exitUsage, err: errors.New("--ask-pass needs a terminal to ask on"), hint: "set SSH_ASKPASS, or passwd in the roster, or use keys"}
 	}
 	var err error
 	o.Password, err = o.Ask("Password: ")
@@ -144,6 +150,7 @@ func (s *session) controller(ctx context.Context, jid string) (*fun.Env, error) 
 	f.AskJID = func() string { return s.jids.Next(s.app.Host.Now()) }
 	env.Fleet = f
 	env.OnRunner = s.runnerJob
+	env.OnNote = s.note
 	env.OnPrint = func(line string) { fmt.Fprintln(s.app.Out, printable.Text(line)) }
 	if err := s.openReturners(env); err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"brine/cmd/assembly"
+	"brine/cmd/internal/reference"
 	"brine/internal/config"
 	"brine/internal/fun"
 	"brine/internal/source"
@@ -55,7 +56,7 @@ func (a *App) printKindDoc(k fun.Kind, names []string) error {
 		if !strings.HasPrefix(name, prefix) {
 			continue
 		}
-		_, spec, ok := t.Lookup(k, name)
+		mod, spec, ok := t.Lookup(k, name)
 		if !ok {
 			continue
 		}
@@ -63,7 +64,7 @@ func (a *App) printKindDoc(k fun.Kind, names []string) error {
 			fmt.Fprintln(a.Out)
 		}
 		first = false
-		docSpec(a.Out, k, name, spec)
+		docSpec(a.Out, mod, name, spec)
 	}
 	if first {
 		return a.printDocs(t, names)
@@ -83,13 +84,27 @@ func (a *App) printDocs(t *fun.Table, names []string) error {
 	return nil
 }
 
+// knownBy ranks errors by how much they know of a name: a function of Salt of
+// the kind that was looked for, one of another kind, or a similar name here.
+func knownBy(e *fun.NotFoundError) int {
+	switch {
+	case e.InSalt && e.SaltKind == e.Kind:
+		return 3
+	case e.InSalt:
+		return 2
+	case e.Nearest != "":
+		return 1
+	default:
+		return 0
+	}
+}
+
 // notFound returns the error for a name of any kind that the table does not have:
 // a function of Salt, else the nearest function or module.
 func notFound(t *fun.Table, name string) error {
 	var err *fun.NotFoundError
 	for _, k := range docKinds {
-		e := t.NotFound(k, name)
-		if err == nil || !err.InSalt && (e.InSalt || err.Nearest == "" && e.Nearest != "") {
+		if e := t.NotFound(k, name); err == nil || knownBy(e) > knownBy(err) {
 			err = e
 		}
 	}
@@ -107,12 +122,12 @@ func notFound(t *fun.Table, name string) error {
 func docOf(w io.Writer, t *fun.Table, name string) bool {
 	found := false
 	for _, k := range docKinds {
-		if _, spec, ok := t.Lookup(k, name); ok {
+		if mod, spec, ok := t.Lookup(k, name); ok {
 			if found {
 				fmt.Fprintln(w)
 			}
 			found = true
-			docSpec(w, k, name, spec)
+			docSpec(w, mod, name, spec)
 			continue
 		}
 		if m, ok := t.Module(k, name); ok && !strings.Contains(name, ".") {
@@ -137,8 +152,8 @@ func kindOfModule(k fun.Kind) string {
 	return strings.TrimSuffix(k.String(), " function") + " module"
 }
 
-func docSpec(w io.Writer, k fun.Kind, name string, spec *fun.Spec) {
-	fmt.Fprintf(w, "%s: %s\n", name, k)
+func docSpec(w io.Writer, mod *fun.Module, name string, spec *fun.Spec) {
+	fmt.Fprintf(w, "%s: %s\n", name, mod.Kind)
 	fmt.Fprintf(w, "%s\n", signature(name, spec))
 	if spec.Doc != "" {
 		fmt.Fprintf(w, "\n%s\n", spec.Doc)
@@ -161,8 +176,8 @@ func docSpec(w io.Writer, k fun.Kind, name string, spec *fun.Spec) {
 		}
 		fmt.Fprintln(w)
 	}
-	if spec.Example != "" {
-		fmt.Fprintf(w, "\nExample:\n%s", indented(spec.Example))
+	if example := reference.Example(mod, spec.Name); example != "" {
+		fmt.Fprintf(w, "\nExample:\n%s", indented(example))
 	}
 	if spec.Src != "" {
 		fmt.Fprintf(w, "\nIn Salt: %s\n", spec.Src)

@@ -76,7 +76,7 @@ func (a *App) functions(c *cobra.Command, o *functionsOpts, globs []string) erro
 	if !any {
 		hint := "'brine functions' lists all functions"
 		var missing *fun.NotFoundError
-		if errors.As(notFound(t, globs[0]), &missing) && missing.Hint() != "" {
+		if errors.As(notFound(t, strings.TrimSuffix(globs[0], ".*")), &missing) && missing.Hint() != "" {
 			hint = missing.Hint()
 		}
 		return &statusError{status: exitGeneric, err: fmt.Errorf("no function matches %s", strings.Join(globs, " ")), hint: hint}

@@ -29,11 +29,16 @@ type jobRun struct {
 	jid  string
 	name string // as records have it: runner functions have "runner." in front
 	args *value.List
+	show bool // it shows what is recorded elsewhere
 }
+
+// notKept is what records have in the place of what a look-up returned.
+const notKept = "(a look-up: its return is not recorded)"
 
 // beginJob records that the session's job begins, and tells the bus.
 func (s *session) beginJob(env *fun.Env, kind fun.Kind, name string, args fun.Args, jid string) *jobRun {
 	j := &jobRun{s: s, rec: jobs.Nothing{}, kind: kind, id: env.ID, jid: jid, name: name, args: redact.Args(s.table.Spec(kind, name).ArgNames(), args.Pos, args.Kw, s.table.Spec(kind, name).SecretArgs()...)}
+	j.show = s.table.Spec(kind, name).IsLookup()
 	if kind == fun.Runner {
 		j.name = "runner." + name
 		s.bus.Fire("salt/run/"+jid+"/new", value.MapOf("fun", j.name, "fun_args", runnerArgs(j.args), "jid", jid, "user", s.userName()))
@@ -82,6 +87,7 @@ func (s *session) runnerJob(ctx context.Context, env *fun.Env, name string, args
 	job := s.beginJob(env, fun.Runner, name, args, jid)
 	res, err := env.Invoker.Invoke(ctx, fun.Runner, name, args)
 	job.end(res, err)
+	res.Value = value.Solid(res.Value)
 	return jid, res, err
 }
 
@@ -90,6 +96,9 @@ func (j *jobRun) end(res fun.Result, err error) {
 	v, ok, code := res.Value, err == nil && res.Retcode == 0, res.Retcode
 	if err != nil {
 		code = exitGeneric
+	}
+	if j.show {
+		v = notKept
 	}
 	if err != nil && !cutShort(res, err) {
 		v = err.Error()

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"brine/cmd/internal/summary"
 	"brine/internal/fun"
@@ -72,6 +73,12 @@ func (s *session) rosterPath() string {
 
 // noTargets says that there is nobody in the rosters.
 func (s *session) noTargets() error {
+	if s.ssh.Target != nil {
+		return &statusError{
+			status: exitGeneric, err: fmt.Errorf("no target answers at %s", strings.Join(s.ssh.Target, ", ")),
+			hint: "ssh_scan_ports (--scan-ports) and ssh_scan_timeout (--scan-timeout, 0.01 s) say what is tried",
+		}
+	}
 	hint := fmt.Sprintf("it is %s; --roster-file names another one, 'brine init' writes one to start from", s.rosterPath())
 	if _, err := os.Stat("roster"); err == nil && s.rosterPath() != "roster" {
 		hint = fmt.Sprintf("it is %s; -c . takes the configuration and the roster of this directory", s.rosterPath())

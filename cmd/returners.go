@@ -1,18 +1,12 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -20,7 +14,6 @@ import (
 	"brine/internal/config"
 	"brine/internal/event"
 	"brine/internal/fun"
-	"brine/internal/host"
 	"brine/internal/jobs"
 	"brine/internal/returner"
 	"brine/internal/value"
@@ -34,11 +27,9 @@ type sinks struct {
 	env    *fun.Env
 	config string
 	kwargs *value.Map
-	spool  string
-
-	mu  sync.Mutex
-	all map[string]*jobs.Sink
-	bad map[string]error // those that cannot work as they are configured
+	mu     sync.Mutex
+	all    map[string]*jobs.Sink
+	bad    map[string]error // those that cannot work as they are configured
 }
 
 // returnerNames is a setting that names returners: text with commas, or a list.
@@ -61,7 +52,7 @@ func returnerNames(v value.Value) []string {
 // settings they have, is made.
 func (s *session) openReturners(env *fun.Env) error {
 	opts := s.cfg.Opts
-	r := &sinks{s: s, env: env, config: s.flags.ret.config, spool: filepath.Join(s.cfg.CacheDir, "spool"), all: map[string]*jobs.Sink{}, bad: map[string]error{}}
+	r := &sinks{s: s, env: env, config: s.flags.ret.config, all: map[string]*jobs.Sink{}, bad: map[string]error{}}
 	if s.flags.ret.kwargs != "" {
 		v, err := yamlsalt.LoadString(s.flags.ret.kwargs)
 		m, ok := v.(*value.Map)
@@ -191,7 +182,8 @@ func (r *sinks) sink(name, conf string, kwargs *value.Map) (*jobs.Sink, error) {
 		return nil, nil
 	}
 	set := returner.Settings{Config: conf, Kwargs: kwargs}
-	if err := assembly.CheckSettings(context.Background(), r.env, name, set); err != nil {
+	checked, err := assembly.CheckSettings(context.Background(), r.env, name, set)
+	if err != nil {
 		r.bad[id] = err
 		return nil, err
 	}
@@ -201,8 +193,9 @@ func (r *sinks) sink(name, conf string, kwargs *value.Map) (*jobs.Sink, error) {
 			return assembly.OpenReturner(ctx, r.env, name, set)
 		},
 	}
-	if !assembly.ForThisRun(name) {
-		s.Spool = r.spoolOf(key, name, conf, kwargs)
+	if !assembly.ForThisRun(name) && assembly.MayKeep(name, kwargs) {
+		sp := assembly.SpoolOf(r.s.cfg.CacheDir, name, checked, kwargs)
+		s.Spool, s.Owner, s.Down = sp.Dir, sp.Owner, sp.Down
 	}
 	if slices.Contains(jobs.Names(r.env.Opts.Str("master_job_cache")), name) {
 		keep, _ := value.AsInt(r.env.Opts.At("keep_jobs_seconds"))
@@ -212,67 +205,35 @@ func (r *sinks) sink(name, conf string, kwargs *value.Map) (*jobs.Sink, error) {
 	return s, nil
 }
 
-// settingsFile has, in a spool, what a later run cannot know of its returner.
-const settingsFile = "settings.json"
-
-// spoolOf is the directory for the rows of a returner. One that has settings of
-// its own has them beside the rows; where one of them is a secret nothing is
-// kept, and "" returned.
-func (r *sinks) spoolOf(key, name, conf string, kwargs *value.Map) string {
-	dir := filepath.Join(r.spool, url.PathEscape(key))
-	if kwargs.Len() == 0 {
-		return dir
-	}
-	if !assembly.MayKeep(name, kwargs) {
-		return ""
-	}
-	text := value.EncodeJSON(value.MapOf("name", name, "config", conf, "kwargs", kwargs))
-	sum := sha256.Sum256(text)
-	dir += "+" + hex.EncodeToString(sum[:8])
-	path, mode := filepath.Join(dir, settingsFile), fs.FileMode(0o600)
-	if have, err := os.ReadFile(path); err == nil && bytes.Equal(have, text) {
-		return dir
-	}
-	if os.MkdirAll(dir, 0o700) != nil || r.s.app.Host.WriteFile(path, bytes.NewReader(text), host.WriteOptions{Mode: &mode}) != nil {
-		return ""
-	}
-	return dir
-}
-
-// owner is the returner of a spool, and its settings.
-func (r *sinks) owner(dir string) (name, conf string, kwargs *value.Map) {
-	if b, err := os.ReadFile(filepath.Join(r.spool, dir, settingsFile)); err == nil {
-		v, _ := value.ParseJSON(string(b))
-		if m, ok := v.(*value.Map); ok {
-			return m.Str("name"), m.Str("config"), m.Map("kwargs")
-		}
-	}
-	key, err := url.PathUnescape(dir)
-	if err != nil {
-		return "", "", nil
-	}
-	name, conf, _ = strings.Cut(key, "@")
-	return name, conf, nil
-}
-
-// resend has the returners that earlier runs found down tried again.
+// resend has the returners that earlier runs found down tried again. What is for
+// another place than this configuration leads to stays, and is told of.
 func (r *sinks) resend() {
-	dirs, err := os.ReadDir(r.spool)
-	if err != nil {
-		return
-	}
-	for _, d := range dirs {
-		if !jobs.Spooled(filepath.Join(r.spool, d.Name())) {
+	for _, o := range assembly.SpoolOwners(r.s.cfg.CacheDir) {
+		if !jobs.Spooled(o.Dir) {
 			continue
 		}
-		name, conf, kwargs := r.owner(d.Name())
-		switch s, err := r.sink(name, conf, kwargs); {
-		case err != nil:
-			r.s.doubt(fmt.Errorf("what earlier runs left for a returner stays in %s: %w", filepath.Join(r.spool, d.Name()), err))
-		case s != nil:
+		if _, _, err := o.Owned(context.Background(), r.env, r.s.cfg.CacheDir); err != nil {
+			r.tellKept(o, err)
+			continue
+		}
+		if s, _ := r.sink(o.Name, o.Config, o.Kwargs); s != nil {
 			s.Resend()
 		}
 	}
+}
+
+// toldEvery is how often it is told that rows wait for another configuration.
+const toldEvery = time.Hour
+
+// tellKept warns of rows that stay, now and then.
+func (r *sinks) tellKept(o assembly.SpoolOwner, err error) {
+	mark := filepath.Join(o.Dir, ".told")
+	if st, serr := os.Stat(mark); serr == nil && time.Since(st.ModTime()).Abs() < toldEvery {
+		return
+	}
+	_ = os.WriteFile(mark, nil, 0o600)
+	_ = os.Chtimes(mark, time.Time{}, time.Now())
+	r.s.doubt(fmt.Errorf("what earlier runs left for a returner stays in %s: %w", o.Dir, err))
 }
 
 // close sends what waits; where returner_failhard is set, what did not reach a

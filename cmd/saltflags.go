@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -108,11 +109,13 @@ func (a *App) argsFromStdin(args []string) ([]string, error) {
 	for r.Scan() {
 		out = append(out, strings.TrimRight(r.Text(), "\r\n"))
 	}
-	if err := r.Err(); err != nil {
+	if err := r.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return nil, fmt.Errorf("--args-stdin: line %d is longer than %d MiB", len(out)+1, maxArg>>20)
+	} else if err != nil {
 		return nil, fmt.Errorf("--args-stdin: %w", err)
 	}
 	return out, nil
 }
 
 // maxArg bounds an argument that is read from stdin.
-const maxArg = 1 << 20
+const maxArg = 64 << 20

@@ -101,7 +101,8 @@ func (a *App) newSession(kind config.Kind, section string, f *runFlags, override
 	if s.secrets != nil {
 		s.bus.Mask(s.secrets.Mask)
 	}
-	s.peers = event.UserPeers(a.Getenv, os.TempDir(), a.Host.Geteuid())
+	s.peers = event.UserPeers(a.Getenv, a.Host.Geteuid())
+	s.peers.OnWarn = func(text string) { s.warn(fun.Warning{Text: text}) }
 	var closeLog func()
 	if s.log, s.level, closeLog, err = openLog(a.Err, cfg.Opts, f.logFile, s.secrets); err != nil {
 		return nil, err
@@ -207,6 +208,14 @@ func (s *session) strictStatus(status int) int {
 	return status
 }
 
+// note prints a line about the progress of a function, unless the log level is
+// higher than that of warnings.
+func (s *session) note(text string) {
+	if s.level <= slog.LevelWarn {
+		fmt.Fprintln(s.app.Err, "brine: "+printable.Text(text))
+	}
+}
+
 // envOptions are what the Envs of the session are made of.
 func (s *session) envOptions(jid string) assembly.EnvOptions {
 	exe, _ := os.Executable()
@@ -222,6 +231,7 @@ func (s *session) env(ctx context.Context, jid string) *fun.Env {
 	self := fleet.NewSelf(env, s.newJID)
 	self.Jobs, self.User, self.Warn = s, s.userName(), s.warn
 	env.Fleet = self
+	env.OnNote = s.note
 	env.OnPrint = func(line string) { fmt.Fprintln(s.app.Out, printable.Text(line)) }
 	return env
 }
@@ -250,7 +260,7 @@ func (s *session) userName() string {
 func (s *session) listen() {
 	stop, err := s.peers.Listen(s.bus)
 	if err != nil {
-		s.log.Info("events of other processes do not reach this run", "err", err)
+		s.warn(fun.Warning{Text: fmt.Sprintf("events of other processes do not reach this run: %v", err)})
 		return
 	}
 	s.close = append(s.close, stop)

@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/serve"
 	"brine/internal/config"
+	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/value"
 )
@@ -31,6 +33,7 @@ failed or was not reached; 64 the command line makes no sense; 130 interrupted.`
 		Example: `  brine ssh 'web*' test.ping
   brine ssh -E 'web[0-9]+' state.apply nginx test=True
   brine ssh '*' -r 'uptime'
+  brine ssh admin@web9.example.com:2222 test.ping
   brine ssh -G 'role:db' cmd.run 'systemctl is-active mariadb' --out=json
   brine ssh '*' state.apply --failed-file failed.txt
   brine ssh '*' state.apply --limit @failed.txt
@@ -85,12 +88,8 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if err := a.saltfile(c, section, &o.runFlags); err != nil {
 		return err
 	}
-	if o.doc {
-		// salt takes a target before the function, or none.
-		if len(args) > 1 {
-			args = args[1:]
-		}
-		return a.printKindDoc(fun.Exec, args)
+	if done, err := a.sshInfo(o, args); done {
+		return err
 	}
 	args, err := o.targetArgs(a, args)
 	if err != nil {
@@ -106,7 +105,9 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if err != nil {
 		return err
 	}
-	s.watch = watch
+	var r *report // from the time on when the job runs
+	o.count.Watcher = fleet.OnBegin(watch, func(job fun.Job, _ []string) { r.began(job) })
+	s.watch = &o.count
 	defer s.end()
 	s.warnNoEffect(c, o.effectless())
 	if err := s.checkOutput(); err != nil {
@@ -116,6 +117,9 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 		return err
 	}
 	s.ssh.Once = true
+	if job, err = s.nameTargets(o, job); err != nil {
+		return err
+	}
 	if o.hosts {
 		return s.listHosts(ctx)
 	}
@@ -153,7 +157,7 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if err := o.published.safeBatch(ctx, env, &job); err != nil {
 		return err
 	}
-	r := newReport(s, o, job)
+	r = newReport(s, o, job)
 	if job.Async || o.async.background != "" {
 		return s.async(ctx, o, env, job)
 	}
@@ -162,6 +166,9 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 		return s.noneMatched(ctx, env, o, job, err)
 	}
 	s.warnUnmet(o, job, sum)
+	if o.updates && err == nil {
+		err = s.updateRoster(sum)
+	}
 	if ferr := r.finish(); err == nil {
 		err = ferr
 	}
@@ -169,6 +176,21 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 		return err
 	}
 	return silent(s.strictStatus(r.status()))
+}
+
+// sshInfo answers what needs no target: the version, and documentation.
+func (a *App) sshInfo(o *sshOpts, args []string) (done bool, err error) {
+	switch {
+	case o.version:
+		return true, serve.Version(a.Out)
+	case o.doc:
+		// salt takes a target before the function, or none.
+		if len(args) > 1 {
+			args = args[1:]
+		}
+		return true, a.printKindDoc(fun.Exec, args)
+	}
+	return false, nil
 }
 
 // targetArgs completes the arguments of a call that runs no function.

@@ -51,13 +51,19 @@ type sshOpts struct {
 	async       asyncFlags
 	salt        saltSSHFlags
 	published   saltFlags
+	updates     bool // the roster, by new addresses
+	version     bool
+	group       bool
+	noGroup     bool
+	count       counter // of the job's targets
 }
 
 // saltSSHFlags are those of salt-ssh alone, which brine has in its roster and
 // configuration.
 type saltSSHFlags struct {
 	sudo, identitiesOnly, preFlight, noHostKeys bool
-	forwards                                    string
+	forwards, scanPorts                         string
+	scanTimeout                                 float64
 	options                                     []string
 }
 
@@ -74,6 +80,12 @@ func (o *sshOpts) register(f *pflag.FlagSet) {
 	if o.prog != saltCLI {
 		f.BoolVarP(&o.raw, "raw", "r", false, "the arguments are a shell command; nothing is needed on the target")
 		f.BoolVarP(&o.hosts, "hosts", "H", false, "list the targets of the roster and their hosts, and do nothing else")
+		f.BoolVar(&o.updates, "update-roster", false, "add targets given as user@host to the roster file once they have answered")
+		if o.prog == brineSSH {
+			f.BoolVarP(&o.version, "version", "V", false, "print the version")
+			f.BoolVar(&o.group, "group", false, "print equal results together, at the end; the default on a terminal with more than 20 targets")
+			f.BoolVar(&o.noGroup, "no-group", false, "print the result of each target on its own")
+		}
 		f.BoolVar(&o.keyDeploy, "key-deploy", false, "add --priv's public key to the authorized_keys of the targets first")
 	}
 	f.StringVar(&o.delimiter, "delimiter", ":", "what separates the parts of grain and pillar targets")
@@ -103,6 +115,8 @@ func (o *sshOpts) register(f *pflag.FlagSet) {
 		f.StringArrayVar(&o.salt.options, "ssh-option", nil, "option as of ssh -o; may be repeated")
 		f.StringVar(&o.salt.forwards, "remote-port-forwards", "", "refused: brine forwards no ports of targets")
 		_ = f.MarkHidden("remote-port-forwards")
+		f.StringVar(&o.salt.scanPorts, "scan-ports", "", "ports that the rosters scan and clustershell try, with commas between them (default: 22)")
+		f.Float64Var(&o.salt.scanTimeout, "scan-timeout", 0, "seconds that these rosters wait for a port (default: 0.01)")
 		f.BoolVar(&o.salt.noHostKeys, "no-host-keys", false, "as --ignore-host-keys")
 		_ = f.MarkHidden("no-host-keys")
 	}
@@ -122,6 +136,12 @@ func (o *sshOpts) override() *value.Map {
 	}
 	if len(o.salt.options) > 0 {
 		m.Set("ssh_options", value.Strings(o.salt.options...))
+	}
+	if o.salt.scanPorts != "" {
+		m.Set("ssh_scan_ports", o.salt.scanPorts)
+	}
+	if o.salt.scanTimeout > 0 {
+		m.Set("ssh_scan_timeout", o.salt.scanTimeout)
 	}
 	if o.gather > 0 {
 		m.Set("gather_job_timeout", int64(o.gather))
@@ -146,9 +166,8 @@ func (o *sshOpts) registerNoEffect(f *pflag.FlagSet) {
 		hidden("hard-crash", "")
 		hidden("regen-thin", "t")
 		hidden("rand-thin-dir", "W")
-		hidden("update-roster", "")
 		hidden("skip-roster", "")
-		withValue("extra-filerefs", "min-extra-modules", "thin-extra-modules", "python2-bin", "python3-bin", "scan-ports", "scan-timeout")
+		withValue("extra-filerefs", "min-extra-modules", "thin-extra-modules", "python2-bin", "python3-bin")
 	case saltCLI:
 		hidden("show-timeout", "")
 		hidden("ssh", "")

@@ -35,6 +35,8 @@ type report struct {
 	highest  int      // return code
 	outcomes []summary.Outcome
 	header   bool
+	count    int      // of returns
+	same     grouping // results that are printed together
 }
 
 func newReport(s *session, o *sshOpts, job fun.Job) *report {
@@ -64,6 +66,13 @@ func (r *report) docs() bool {
 	return r.o.prog == saltCLI && r.job.Fun == "sys.doc" && r.s.outAsked() == ""
 }
 
+// began prints the header of the job that is reported; nil reports none.
+func (r *report) began(job fun.Job) {
+	if r != nil && job.JID == r.job.JID && !job.Async {
+		r.begin()
+	}
+}
+
 // begin prints the header of -v, on stderr where stdout is one document.
 func (r *report) begin() {
 	if r.header || !r.o.verbose && !r.o.published.showJID {
@@ -89,6 +98,7 @@ func (r *report) add(ret fun.Return) error {
 	if err != nil {
 		return err
 	}
+	r.count++
 	bad := ret.Failed()
 	if bad {
 		r.failed = append(r.failed, ret.ID)
@@ -116,7 +126,11 @@ func (r *report) add(ret fun.Return) error {
 	default:
 		ret.Out = "no_return"
 	}
-	if r.stream {
+	switch {
+	case r.groups():
+		r.same.add(ret, v)
+		return nil
+	case r.stream:
 		return r.s.print(value.MapOf(ret.ID, v), ret.Out, ret.Retcode)
 	}
 	r.all.Set(ret.ID, v)
@@ -171,7 +185,12 @@ func (r *report) finish() error {
 		r.hint()
 		return nil
 	}
-	if !r.stream {
+	switch {
+	case r.groups():
+		if err := r.printGroups(); err != nil {
+			return err
+		}
+	case !r.stream:
 		ids := make([]string, 0, r.all.Len())
 		for k := range r.all.All() {
 			ids = append(ids, value.Str(k))
@@ -196,6 +215,7 @@ func (r *report) finish() error {
 			summary.Print(w, r.outcomes)
 		}
 	}
+	r.tail()
 	if r.o.failedFile != "" {
 		var text strings.Builder
 		for _, id := range r.failed {

@@ -28,9 +28,13 @@ var errVersion = errors.New("the version is printed")
 // brine follows, which scripts ask for. cobra's own version flag would link its
 // templates.
 func (a *App) addVersionFlag(root *cobra.Command) {
-	root.Flags().Bool("version", false, "print the version")
+	short := ""
+	if root.Name() == "brine" {
+		short = "V"
+	}
+	root.Flags().BoolP("version", short, false, "print the version")
 	if root.Name() != "brine" && root.Flags().Lookup("versions-report") == nil {
-		root.Flags().Bool("versions-report", false, "print the versions of Salt and of the system")
+		root.Flags().BoolP("versions-report", "V", false, "print the versions of Salt and of the system")
 	}
 	valid := root.Args
 	root.Args = func(c *cobra.Command, args []string) error {

@@ -205,7 +205,7 @@ func TestAsyncRefused(t *testing.T) {
 	s.until("web1:\n    True", "run", "jobs.lookup_jid", jid)
 	s.want(s.brine("run", "jobs.lookup_jid", jid, "missing=True", "--out=json"), 0, `"gone": "Minion did not return"`, `"web1": true`)
 	for _, f := range []string{"lookup_jid", "print_job", "list_job", "exit_success", "get_jid"} {
-		s.want(s.brine("run", "jobs."+f, "12345"), 1, `"12345" is no jid`)
+		s.want(s.brine("run", "jobs."+f, "12345"), 1, `"12345" is not a jid`)
 		s.brine("run", "jobs."+f, "20201121093205123456")
 	}
 	s.want(s.brine("run", "jobs.lookup_jid", "20201121093205123456"), 1, "no job 20201121093205123456")

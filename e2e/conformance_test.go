@@ -315,7 +315,8 @@ func (w *world) layOut(t *testing.T) {
 	master := masterConf + extra("master")
 	if w.sshd != nil {
 		roster = strings.ReplaceAll(roster, "connection: local, ", "")
-		master += fmt.Sprintf("ssh_user: %s\nssh_priv: %s\nssh_port: %d\n", w.sshd.User, w.sshd.Key, w.sshd.Port)
+		// The machines of other cases are the same account: they take turns.
+		master += fmt.Sprintf("ssh_user: %s\nssh_priv: %s\nssh_port: %d\nssh_minion_opts: {state_queue: True}\n", w.sshd.User, w.sshd.Key, w.sshd.Port)
 		must(os.MkdirAll(filepath.Join(w.home(), ".ssh"), 0o700))
 		must(os.WriteFile(filepath.Join(w.home(), ".ssh", "known_hosts"), []byte(read(t, w.sshd.KnownHosts)), 0o600))
 	}
@@ -357,7 +358,7 @@ func (w *world) env() []string {
 	env := []string{
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "SHELL=/bin/bash", "HOME=" + w.home(),
 		"LC_ALL=C.UTF-8", "COLUMNS=120", "TERM=", "NO_COLOR=", "BRINE_TEST_RUN=1", "XDG_RUNTIME_DIR=" + filepath.Join(w.root, "cache"),
-		"TMPDIR=" + os.TempDir(),
+		"TMPDIR=" + os.TempDir(), "BRINE_RUN_DIR=" + filepath.Join(w.root, "cache", "events"),
 	}
 	if w.sshd != nil {
 		env = append(env, "XDG_CACHE_HOME="+filepath.Join(w.root, "xdg"))

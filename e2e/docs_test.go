@@ -91,6 +91,9 @@ func TestDocs(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+		if len(cmds) == 0 {
+			continue
+		}
 		ran += len(cmds)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -280,20 +283,10 @@ var notYetPlain = map[string]int{
 	"cmd/signal.go":                          2,
 	"cmd/ssh.go":                             2,
 	"cmd/sshjob.go":                          1,
-	"internal/config/assemble.go":            2,
-	"internal/config/config.go":              2,
-	"internal/fileserver/fileserver.go":      1,
 	"internal/jobs/files.go":                 2,
 	"internal/jobs/history.go":               1,
 	"internal/jobs/proc.go":                  1,
 	"internal/jobs/procsignal.go":            1,
-	"internal/pillar/ext.go":                 2,
-	"internal/pillar/include.go":             2,
-	"internal/pillar/stack.go":               1,
-	"internal/pillar/top.go":                 4,
-	"internal/render/jinja.go":               1,
-	"internal/render/render.go":              1,
-	"internal/render/template.go":            1,
 	"internal/returner/carbon/carbon.go":     2,
 	"internal/returner/custom/custom.go":     1,
 	"internal/returner/mail/highstate.go":    1,
@@ -303,23 +296,10 @@ var notYetPlain = map[string]int{
 	"internal/returner/sqldb/sqlite.go":      1,
 	"internal/returner/web/etcd.go":          1,
 	"internal/roster/entry.go":               6,
-	"internal/target/target.go":              4,
-	"internal/yamlsalt/fault.go":             1,
-	"modules/archive/extract.go":             1,
-	"modules/grains/specs.go":                1,
-	"modules/system/clock.go":                1,
-	"runner/exec/listen.go":                  1,
-	"runner/fn/events/pause.go":              1,
-	"runner/fn/jobs/filter.go":               1,
-	"runner/fn/jobs/jobs.go":                 1,
-	"runner/fn/state/keep.go":                1,
-	"runner/high/hints.go":                   1,
-	"runner/low/requisite_in.go":             2,
 	"sshexec/agent/cache.go":                 1,
 	"sshexec/agent/detach.go":                3,
 	"sshexec/agent/upstream.go":              4,
-	"sshexec/config.go":                      2,
-	"sshexec/hostkeys.go":                    4,
+	"sshexec/hostkeys.go":                    2,
 	"sshexec/image.go":                       2,
 	"sshexec/link/boot.go":                   1,
 	"sshexec/link/conn.go":                   4,
@@ -331,7 +311,6 @@ var notYetPlain = map[string]int{
 	"sshexec/wire/mux.go":                    2,
 	"sshexec/wire/tree.go":                   1,
 	"sshexec/wire/value.go":                  2,
-	"states/salt/function.go":                1,
 }
 
 // TestPlainEnglish looks for phrases that are not plain English in the README, in

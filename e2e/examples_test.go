@@ -62,7 +62,7 @@ func TestEventsIntoMySQL(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	script := exec.CommandContext(ctx, filepath.Join(bin, "script"), "count=6", "timeout=100")
-	script.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+d.dir, "XDG_RUNTIME_DIR="+d.dir, "TMPDIR="+d.dir)
+	script.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+d.dir, "XDG_RUNTIME_DIR="+d.dir, "BRINE_RUN_DIR="+d.dir+"/events", "TMPDIR="+d.dir)
 	var said strings.Builder
 	script.Stdout, script.Stderr = &said, &said
 	if err := script.Start(); err != nil {

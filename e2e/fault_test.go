@@ -79,6 +79,7 @@ func TestFaults(t *testing.T) {
 		"wrong-key":     {"host key", "the host's key is not the known one", func(f *sshtest.Fake) {}},
 		"unknown-key":   {"host key", "ssh-keyscan", func(f *sshtest.Fake) {}},
 		"nologin":       {"shell", "This account is currently not available.", answer(1, "This account is currently not available.\n")},
+		"bin-false":     {"shell", "ended with status 1 and ran nothing, as /bin/false does", answer(1, "")},
 		"router":        {"shell", "% Unknown command", answer(0, "% Unknown command\n")},
 		"says-nothing":  {"agent", "no hello from the far end", answer(0, "")},
 		"slow": {"", "", func(f *sshtest.Fake) {

@@ -58,7 +58,7 @@ func (d loadTree) brine(t *testing.T, args ...string) (wall, cpu time.Duration) 
 		t.Fatal(err)
 	}
 	c := exec.Command(exe, append(args, "-c", d.dir, "--out=quiet")...)
-	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "HOME="+d.dir, "XDG_RUNTIME_DIR="+d.dir, "TMPDIR="+d.dir)
+	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "HOME="+d.dir, "XDG_RUNTIME_DIR="+d.dir, "BRINE_RUN_DIR="+d.dir+"/events", "TMPDIR="+d.dir)
 	begin := time.Now()
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Errorf("brine %s: %v\n%s", strings.Join(args, " "), err, out)

@@ -25,8 +25,9 @@ import (
 // with the reason; one that is named there and agrees is a failure, so that the
 // lists stay true. A reason that starts with "sometimes:" is one of timing.
 const (
-	machineCases = "testdata/machines"
-	machineOpen  = "testdata/machines-open.d"
+	machineCases   = "testdata/machines"
+	machineOpen    = "testdata/machines-open.d"
+	machineSSHOpen = "testdata/machines-ssh-open.txt"
 )
 
 // where a case lies in its machine.
@@ -50,12 +51,13 @@ type machineCase struct {
 }
 
 type machineStep struct {
-	command []string // of brine
-	text    bool     // text was recorded, not JSON
-	exit    int
-	before  []string
-	probes  []string
-	shape   string // "": values, "true": types alone, "values": and the keys below local are one
+	runner bool     // it was a call of salt-run
+	argv   []string // with placeholders
+	text   bool     // text was recorded, not JSON
+	exit   int
+	before []string
+	probes []string
+	shape  string // "": values, "true": types alone, "values": and the keys below local are one
 }
 
 // TestMachines replays the recordings, each in a fresh machine: all of them, or
@@ -63,26 +65,17 @@ type machineStep struct {
 func TestMachines(t *testing.T) {
 	image := machine.Image(t)
 	brine := staticBrine(t)
-	open := readMachineOpen(t)
-	glob := os.Getenv("BRINE_MACHINE_CASES")
-	dirs, err := filepath.Glob(filepath.Join(machineCases, "m-*"))
-	if err != nil || len(dirs) == 0 {
-		t.Fatalf("no cases in %s: %v", machineCases, err)
-	}
+	open := readMachineOpen(t, filepath.Join(machineOpen, "*.txt"))
 	var (
 		mu            sync.Mutex
 		passed, total = map[string]int{}, map[string]int{}
 	)
 	t.Run("case", func(t *testing.T) {
-		for _, dir := range dirs {
-			name := filepath.Base(dir)
-			if ok, err := filepath.Match(glob, name); err != nil || glob != "" && !ok {
-				continue
-			}
-			t.Run(name, func(t *testing.T) {
+		for _, dir := range chosenCases(t, nil) {
+			t.Run(filepath.Base(dir), func(t *testing.T) {
 				t.Parallel()
 				c := readMachineCase(t, dir)
-				good := c.replay(t, machine.Boot(t, image), brine, open)
+				good := c.replay(t, machine.Boot(t, image), callWay, brine, open)
 				mu.Lock()
 				defer mu.Unlock()
 				total[c.area] += len(c.steps)
@@ -95,6 +88,25 @@ func TestMachines(t *testing.T) {
 	}
 }
 
+// chosenCases returns the directories of the cases that match the glob
+// BRINE_MACHINE_CASES; without it, of those in sample, or of all where it is nil.
+func chosenCases(t *testing.T, sample []string) []string {
+	t.Helper()
+	glob := os.Getenv("BRINE_MACHINE_CASES")
+	if glob == "" {
+		glob = "m-*"
+	} else {
+		sample = nil
+	}
+	dirs, err := filepath.Glob(filepath.Join(machineCases, glob))
+	if err != nil || len(dirs) == 0 {
+		t.Fatalf("no cases in %s: %v", machineCases, err)
+	}
+	return slices.DeleteFunc(dirs, func(dir string) bool {
+		return sample != nil && !slices.Contains(sample, filepath.Base(dir))
+	})
+}
+
 func keysOf(m map[string]int) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for k := range m {
@@ -105,24 +117,37 @@ func keysOf(m map[string]int) func(func(string) bool) {
 	}
 }
 
-// staticBrine builds the program that goes into machines: the test binary needs
-// the libraries of this one.
-func staticBrine(t *testing.T) string {
+// staticBrine returns the program that goes into machines: the test binary needs
+// the libraries of this one. It is built once, for all tests.
+func staticBrine(t testing.TB) string {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "brine")
-	c := exec.Command("go", "build", "-trimpath", "-o", bin, ".")
-	c.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("build brine: %v\n%s", err, out)
+	bin, err := buildBrine()
+	if err != nil {
+		t.Fatalf("build brine: %v", err)
 	}
 	return bin
 }
 
+var buildBrine = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "brine-test-")
+	if err != nil {
+		return "", err
+	}
+	atExit = append(atExit, func() { _ = os.RemoveAll(dir) })
+	bin := filepath.Join(dir, "brine")
+	c := exec.Command("go", "build", "-trimpath", "-o", bin, ".")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := c.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return bin, nil
+})
+
 // readMachineOpen reads the steps that differ on purpose: "CASE STEP REASON" a
 // line, STEP a number or *.
-func readMachineOpen(t *testing.T) map[string]string {
+func readMachineOpen(t *testing.T, pattern string) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(machineOpen, "*.txt"))
+	files, err := filepath.Glob(pattern)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,11 +208,8 @@ func readMachineCase(t *testing.T, dir string) *machineCase {
 		}
 		n, _ := value.AsInt(step.At("salt_exit"))
 		s.exit = int(n)
-		program := "call"
-		if strings.HasPrefix(value.Str(inherit("program")), "salt-run") {
-			program = "run"
-		}
-		s.command = commandOf(program, texts(step.List("argv")), s.text)
+		s.runner = strings.HasPrefix(value.Str(inherit("program")), "salt-run")
+		s.argv = texts(step.List("argv"))
 		c.steps = append(c.steps, s)
 	}
 	add(m)
@@ -197,27 +219,45 @@ func readMachineCase(t *testing.T, dir string) *machineCase {
 	return c
 }
 
-// commandOf returns the command line of brine for a recorded one.
-func commandOf(program string, argv []string, text bool) []string {
-	line := []string{program, "-c", caseConf}
+// A machineWay is how brine reaches a machine.
+type machineWay struct {
+	enter   func(t *testing.T, c *machineCase, m *machine.Machine) // what it needs besides layOut
+	program []string                                               // with the arguments before those of a step
+	key     string                                                 // under which returns are reported
+}
+
+// callWay is a brine that runs in the machine itself.
+var callWay = &machineWay{
+	enter:   func(*testing.T, *machineCase, *machine.Machine) {},
+	program: []string{"/usr/local/bin/brine", "call", "-c", caseConf},
+	key:     "local",
+}
+
+// command returns the command line of brine for a recorded one.
+func (w *machineWay) command(s *machineStep) []string {
+	line := slices.Clone(w.program)
+	if s.runner {
+		line = []string{"/usr/local/bin/brine", "run", "-c", caseConf}
+	}
 	has := func(part string) bool {
-		return slices.ContainsFunc(argv, func(a string) bool { return strings.HasPrefix(a, part) })
+		return slices.ContainsFunc(s.argv, func(a string) bool { return strings.HasPrefix(a, part) })
 	}
 	switch {
-	case !text && !has("--out"):
+	case !s.text && !has("--out"):
 		line = append(line, "--out=json")
-	case text && !has("--no-color") && !has("--force-color"):
+	case s.text && !has("--no-color") && !has("--force-color"):
 		line = append(line, "--no-color")
 	}
-	for _, a := range argv {
+	for _, a := range s.argv {
 		line = append(line, filled.Replace(a))
 	}
 	return line
 }
 
 // replay runs the steps in a machine and returns how many agree or are open.
-func (c *machineCase) replay(t *testing.T, m *machine.Machine, brine string, open map[string]string) (good int) {
+func (c *machineCase) replay(t *testing.T, m *machine.Machine, w *machineWay, brine string, open map[string]string) (good int) {
 	c.layOut(t, m, brine)
+	w.enter(t, c, m)
 	for _, line := range c.setup {
 		m.Shell(caseTmp, filled.Replace(line))
 	}
@@ -226,19 +266,20 @@ func (c *machineCase) replay(t *testing.T, m *machine.Machine, brine string, ope
 		for _, line := range s.before {
 			m.Shell(caseTmp, filled.Replace(line))
 		}
-		res := m.Run(150*time.Second, caseTmp, append([]string{"/usr/local/bin/brine"}, s.command...)...)
+		command := w.command(&s)
+		res := m.Run(150*time.Second, caseTmp, command...)
 		probes := make([]machine.Result, len(s.probes))
 		for k, line := range s.probes {
 			probes[k] = m.Shell(caseTmp, filled.Replace(line))
 		}
-		faults := c.compare(n, s, res, probes)
+		faults := c.compare(n, &s, w.key, res, probes)
 		reason, isOpen := open[c.name+" *"]
 		if !isOpen {
 			reason, isOpen = open[fmt.Sprintf("%s %d", c.name, n)]
 		}
-		at := fmt.Sprintf("step %d (%s)", n, strings.Join(s.command, " "))
+		at := fmt.Sprintf("step %d (%s)", n, strings.Join(command, " "))
 		switch {
-		case len(faults) == 0 && open[fmt.Sprintf("%s %d", c.name, n)] != "" && !strings.HasPrefix(reason, "sometimes:"):
+		case len(faults) == 0 && w == callWay && open[fmt.Sprintf("%s %d", c.name, n)] != "" && !strings.HasPrefix(reason, "sometimes:"):
 			t.Errorf("%s agrees, but is named in %s", at, machineOpen)
 		case len(faults) == 0:
 			good++
@@ -262,9 +303,7 @@ func (c *machineCase) layOut(t *testing.T, m *machine.Machine, brine string) {
 		}
 	}
 	inside := func(path string) string { return filepath.Join(m.Root, path) }
-	b, err := os.ReadFile(brine)
-	must(err)
-	must(os.WriteFile(inside("/usr/local/bin/brine"), b, 0o755))
+	putProgram(t, m, brine)
 	for _, d := range []string{caseTmp, caseConf, caseTree + "/salt", caseTree + "/pillar"} {
 		must(os.MkdirAll(inside(d), 0o755))
 	}

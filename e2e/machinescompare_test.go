@@ -189,8 +189,9 @@ func like(want, got string) bool {
 	return regexp.MustCompile(`(?s)\A` + strings.Join(parts, ".*?") + `\z`).MatchString(got)
 }
 
-// compare returns what differs between a step's recording and its answer.
-func (c *machineCase) compare(n int, s machineStep, res machine.Result, probes []machine.Result) (faults []string) {
+// compare returns what differs between a step's recording and its answer, which
+// is reported below key.
+func (c *machineCase) compare(n int, s *machineStep, key string, res machine.Result, probes []machine.Result) (faults []string) {
 	fault := func(format string, a ...any) { faults = append(faults, fmt.Sprintf(format, a...)) }
 	if res.Exit < 0 {
 		fault("no answer in time: %s", clip(res.Stderr))
@@ -208,8 +209,11 @@ func (c *machineCase) compare(n int, s machineStep, res machine.Result, probes [
 		return string(b), err == nil
 	}
 	m, fixed := c.masking(), (&machineCase{}).masking()
+	if under, ok := strings.CutPrefix(res.Stdout, key+":"); ok {
+		res.Stdout = recordedKey + ":" + under
+	}
 	if want, ok := recorded("expected" + suffix + ".json"); ok {
-		faults = append(faults, m.compareJSON(want, res, s.shape)...)
+		faults = append(faults, m.compareJSON(want, key, res, s.shape)...)
 	} else if want, ok := recorded("expected" + suffix + ".txt"); ok {
 		if f := firstLine(fixed.text(want), m.text(res.Stdout)); f != "" && !strings.Contains(want, "<docstring>") {
 			fault("%s", f)
@@ -264,10 +268,17 @@ func firstLine(want, got []string) string {
 	return ""
 }
 
-func (m *masking) compareJSON(text string, res machine.Result, shaped string) (faults []string) {
+// recordedKey is what the recordings report returns under.
+const recordedKey = "local"
+
+func (m *masking) compareJSON(text, key string, res machine.Result, shaped string) (faults []string) {
 	got, err := value.DecodeJSON(strings.NewReader(res.Stdout))
 	if err != nil {
 		return []string{fmt.Sprintf("stdout is not JSON: %v: %s; stderr: %s", err, clip(res.Stdout), clip(res.Stderr))}
+	}
+	if doc, ok := got.(*value.Map); ok && key != recordedKey && doc.Has(key) {
+		got = value.NewMap(1)
+		got.(*value.Map).Set(recordedKey, doc.At(key))
 	}
 	want, err := value.DecodeJSON(strings.NewReader(text))
 	if err != nil {

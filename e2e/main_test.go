@@ -42,8 +42,15 @@ func (m atRoot) Run() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	return m.M.Run()
+	status := m.M.Run()
+	for _, f := range atExit {
+		f()
+	}
+	return status
 }
+
+// atExit is called when all tests are over.
+var atExit []func()
 
 // TestScripts runs testdata/script: each file is a user's session with the
 // real binary.

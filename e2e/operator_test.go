@@ -54,7 +54,7 @@ func (s *site) command(args ...string) *exec.Cmd {
 	c := exec.CommandContext(s.t.Context(), self)
 	c.Args = append([]string{"brine", args[0], "-c", s.dir}, args[1:]...)
 	c.Dir = s.dir
-	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "HOME="+s.home, "XDG_CACHE_HOME="+s.path("xdg"), "XDG_RUNTIME_DIR="+s.path("cache"), "SSH_AUTH_SOCK=", "NO_COLOR=1")
+	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "HOME="+s.home, "XDG_CACHE_HOME="+s.path("xdg"), "XDG_RUNTIME_DIR="+s.path("cache"), "BRINE_RUN_DIR="+s.path("cache")+"/events", "SSH_AUTH_SOCK=", "NO_COLOR=1")
 	c.Env = append(c.Env, s.env...)
 	c.WaitDelay = 10 * time.Second
 	return c

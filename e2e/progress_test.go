@@ -226,3 +226,36 @@ func TestProgressLine(t *testing.T) {
 		t.Errorf("where stderr is no terminal: %q, %q", r.stdout, r.stderr)
 	}
 }
+
+// TestGroups: a report on a terminal ends with who failed, and has equal results
+// together where many targets answer.
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, sshtest.Options{})
+	var lines []string
+	for n := range 21 {
+		lines = append(lines, fmt.Sprintf("n%d: {connection: local}", n+1))
+	}
+	s.roster(0, append(lines, "dead1: {host: 127.0.0.1, port: 1}", "dead2: {host: 127.0.0.1, port: 1}")...)
+	for _, tt := range []struct {
+		args []string
+		exit int
+		want string // a regular expression
+	}{
+		{[]string{"n*", "test.ping"}, 0, `^n\[1-21\]:\n    True\n21 targets, 0 failed\n$`},
+		{[]string{"*", "test.ping"}, 20, `^n\[1-21\]:\n    True\ndead\[1-2\]:\n(.*\n)+.*connection refused(.*\n)+23 targets, 2 failed: dead\[1-2\]\n$`},
+		{[]string{"n*", "test.ping", "--no-group"}, 0, `(?m)^n21:\n(.*\n)*21 targets, 0 failed\n$`},
+		{[]string{"n*", "test.echo", "{{ grains.id }}"}, 0, `^n\[1-21\]:`},
+		{[]string{"n*", "grains.get", "id"}, 0, `(?s)^n1:\n    n1\nn2:\n    n2\n.*n21:\n    n21\n21 targets, 0 failed\n$`},
+		{[]string{"n[12]", "test.ping"}, 0, `^n[12]:\n    True\nn[12]:\n    True\n2 targets, 0 failed\n$`},
+		{[]string{"n1", "test.ping"}, 0, `^n1:\n    True\n$`},
+		{[]string{"n[12]", "test.ping", "--summary", "--static"}, 0, `# of targets: 2, failed: 0\n$`},
+		{[]string{"n[12]", "test.ping", "--out=json"}, 0, `^\{\n    "n1": true,\n    "n2": true\n\}\n2 targets, 0 failed\n$`},
+	} {
+		v, raw, exit := s.onTerminal(200, s.command(append([]string{"ssh", "--no-progress"}, tt.args...)...))
+		text := strings.TrimRight(v.text(), "\n") + "\n"
+		if exit != tt.exit || !regexp.MustCompile(tt.want).MatchString(text) {
+			t.Errorf("%v: exit status %d, want %d and %s: %q", tt.args, exit, tt.exit, tt.want, raw)
+		}
+	}
+}

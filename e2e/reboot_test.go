@@ -380,7 +380,7 @@ func TestInterruptEndsTheWait(t *testing.T) {
 	c := exec.Command(self)
 	c.Args = []string{"brine", "orchestrate", "-c", s.dir, "orch.by_hand", `pillar={"targets": ["box1"], "timeout": 600}`}
 	c.Dir = s.dir
-	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "HOME="+s.home, "XDG_RUNTIME_DIR="+s.path("scratch"), "SSH_AUTH_SOCK=", "NO_COLOR=1")
+	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "HOME="+s.home, "XDG_RUNTIME_DIR="+s.path("scratch"), "BRINE_RUN_DIR="+s.path("scratch")+"/events", "SSH_AUTH_SOCK=", "NO_COLOR=1")
 	var out bytes.Buffer
 	c.Stdout = &out
 	if err := c.Start(); err != nil {

@@ -50,6 +50,7 @@ func scriptCondition(cond string) (bool, error) {
 func scriptHome(work string, setenv func(k, v string)) error {
 	setenv("HOME", filepath.Join(work, "home"))
 	setenv("XDG_CACHE_HOME", filepath.Join(work, "cache"))
+	setenv("BRINE_RUN_DIR", filepath.Join(work, "events"))
 	setenv("NO_COLOR", "1")
 	setenv("BRINE_CONFIG_DIR", filepath.Join(work, "home", "conf"))
 	if err := os.MkdirAll(filepath.Join(work, "home"), 0o700); err != nil {
@@ -133,15 +134,19 @@ func maskCmd(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o666))
 }
 
-// interruptCmd is "interrupt TIMES STATUS FILE COMMAND...": it starts the
-// command, waits until FILE is there, sends SIGINT that many times a tenth of a
+// interruptCmd is "interrupt TIMES|TERM STATUS FILE COMMAND...": it starts the
+// command, waits until FILE is there, sends SIGTERM or SIGINT that many times a tenth of a
 // second apart, and wants the exit status. Its output is in interrupt.out and
 // interrupt.err.
 func interruptCmd(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
-		ts.Fatalf("usage: interrupt TIMES STATUS FILE COMMAND...")
+		ts.Fatalf("usage: interrupt TIMES|TERM STATUS FILE COMMAND...")
 	}
-	times, err := strconv.Atoi(args[0])
+	sig, count := syscall.SIGINT, args[0]
+	if count == "TERM" {
+		sig, count = syscall.SIGTERM, "1"
+	}
+	times, err := strconv.Atoi(count)
 	ts.Check(err)
 	want, err := strconv.Atoi(args[1])
 	ts.Check(err)
@@ -150,7 +155,7 @@ func interruptCmd(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.Command(path, args[4:]...)
 	cmd.Args[0] = args[3]
 	cmd.Dir = ts.MkAbs(".")
-	for _, k := range []string{"PATH", "HOME", "XDG_CACHE_HOME", "BRINE_CONFIG_DIR", "NO_COLOR", "WORK", "TMPDIR"} {
+	for _, k := range []string{"PATH", "HOME", "XDG_CACHE_HOME", "BRINE_CONFIG_DIR", "NO_COLOR", "WORK", "TMPDIR", "BRINE_RUN_DIR", "BRINE_TERM_GRACE"} {
 		cmd.Env = append(cmd.Env, k+"="+ts.Getenv(k))
 	}
 	out, err := os.Create(ts.MkAbs("interrupt.out"))
@@ -174,7 +179,7 @@ func interruptCmd(ts *testscript.TestScript, neg bool, args []string) {
 		if i > 0 {
 			time.Sleep(100 * time.Millisecond)
 		}
-		ts.Check(cmd.Process.Signal(syscall.SIGINT))
+		ts.Check(cmd.Process.Signal(sig))
 	}
 	_ = cmd.Wait()
 	if got := cmd.ProcessState.ExitCode(); got != want {

@@ -107,7 +107,7 @@ func (s *site) program(name string, args ...string) result {
 		c = exec.CommandContext(ctx, "sh", append([]string{"-c", fmt.Sprintf(`ulimit -n %d && exec "$0" "$@"`, s.limit), link}, args...)...)
 	}
 	c.Dir = s.dir
-	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "HOME="+s.home, "XDG_CACHE_HOME="+s.path("xdg"), "XDG_RUNTIME_DIR="+s.path("cache"), "SSH_AUTH_SOCK=", "NO_COLOR=1")
+	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "HOME="+s.home, "XDG_CACHE_HOME="+s.path("xdg"), "XDG_RUNTIME_DIR="+s.path("cache"), "BRINE_RUN_DIR="+s.path("cache")+"/events", "SSH_AUTH_SOCK=", "NO_COLOR=1")
 	c.Env = append(c.Env, s.env...)
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs
@@ -497,6 +497,28 @@ func TestSSHRaw(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(s.sshd.Home, ".cache")); err == nil {
 		t.Error("a raw command left an agent")
 	}
+}
+
+// TestSSHAddress: a target that the command line names by its address, which the
+// roster gets once it has answered.
+func TestSSHAddress(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, sshtest.Options{})
+	s.roster(0, "far: {host: 127.0.0.1, port: 1}")
+	host := s.sshd.Hosts(1)[0]
+	at := fmt.Sprintf("%s@%s:%d", s.sshd.User, host, s.sshd.Port)
+	s.want(s.brine("ssh", at, "test.ping"), 0, host+":\n    True\n")
+	if strings.Contains(read(t, s.path("roster")), host+":") {
+		t.Error("the roster was changed unasked")
+	}
+	for range 2 { // which writes it once
+		s.want(s.brine("ssh", "-L", at+",far,nobody@127.0.0.77:1", "test.ping", "--update-roster"), 20)
+	}
+	text := read(t, s.path("roster"))
+	if want := fmt.Sprintf("'%s':\n  host: '%s'\n  user: %s\n  port: %d\n", host, host, s.sshd.User, s.sshd.Port); strings.Count(text, want) != 1 || strings.Contains(text, "127.0.0.77") {
+		t.Errorf("the roster is %q, want it to have %q", text, want)
+	}
+	s.want(s.brine("ssh", host, "test.ping"), 0, "True")
 }
 
 // TestSSHPlaces: where the first directory cannot be used, the next one is.

@@ -1,10 +1,12 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -340,7 +342,7 @@ func (s *site) spawn(args ...string) *spawned {
 	c := exec.Command(self, append(args[:1:1], append([]string{"-c", s.dir}, args[1:]...)...)...)
 	c.Args[0] = "brine"
 	c.Dir = s.dir
-	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "HOME="+s.home, "XDG_CACHE_HOME="+s.path("xdg"), "XDG_RUNTIME_DIR="+s.path("cache"), "SSH_AUTH_SOCK=", "NO_COLOR=1")
+	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "HOME="+s.home, "XDG_CACHE_HOME="+s.path("xdg"), "XDG_RUNTIME_DIR="+s.path("cache"), "BRINE_RUN_DIR="+s.path("cache")+"/events", "SSH_AUTH_SOCK=", "NO_COLOR=1")
 	p := &spawned{cmd: c, out: &output{}}
 	c.Stdout, c.Stderr = p.out, p.out
 	if err := c.Start(); err != nil {
@@ -467,4 +469,70 @@ func TestSSHTwoControllers(t *testing.T) {
 	// A file that a crash of the host left empty is not taken for the agent.
 	halve(t, more[0], "")
 	s.want(s.brine("ssh", "web1", "test.ping"), 0, "True")
+}
+
+// TestSSHStopped: an agent that is stopped and has lost its controller is ended by
+// the next one, whose states need not wait for it.
+func TestSSHStopped(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, sshtest.Options{})
+	s.roster(1)
+	s.write("salt/long.sls", "long:\n  cmd.run:\n    - name: echo $$ >"+s.path("pid")+"; sleep 300\n")
+	s.write("salt/short.sls", "short: test.nop\n")
+	c := s.command("ssh", "web1", "state.apply", "long")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	program := waitPID(t, s.path("pid"))
+	claims, err := filepath.Glob(filepath.Join(s.sshd.Home, ".cache/brine/agent/cache/states/2*"))
+	if err != nil || len(claims) != 1 {
+		t.Fatalf("claims %v, %v", claims, err)
+	}
+	var claim struct{ PID int }
+	if err := json.Unmarshal([]byte(read(t, claims[0])), &claim); err != nil || claim.PID == 0 {
+		t.Fatalf("%+v, %v", claim, err)
+	}
+	if r := s.brine("ssh", "web1", "state.apply", "short"); r.exit != 20 || !strings.Contains(r.stdout, "is running as PID "+strconv.Itoa(claim.PID)) {
+		t.Errorf("beside it: %+v", r)
+	}
+	if err := syscall.Kill(claim.PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Kill(claim.PID, syscall.SIGKILL) }()
+	_ = c.Process.Kill()
+	_ = c.Wait()
+	stat := func(pid int) []string {
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		_, rest, _ := strings.Cut(string(b), ") ")
+		return strings.Fields(rest)
+	}
+	for range 1000 { // sshd ends what served the connection
+		if f := stat(claim.PID); len(f) < 2 || f[1] == "1" {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if f := stat(claim.PID); len(f) < 2 || f[1] != "1" {
+		t.Skipf("orphans are not adopted by process 1 here: %v", f)
+	}
+	s.want(s.brine("ssh", "web1", "state.apply", "short"), 0)
+	for _, pid := range []int{claim.PID, program} {
+		if f := stat(pid); len(f) > 0 && f[0] != "Z" {
+			t.Errorf("process %d is there: %v", pid, f)
+		}
+	}
+}
+
+// waitPID waits for a file with the id of a process.
+func waitPID(t *testing.T, path string) int {
+	t.Helper()
+	for range 3000 {
+		b, _ := os.ReadFile(path)
+		if pid, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil {
+			return pid
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%s does not come", path)
+	return 0
 }

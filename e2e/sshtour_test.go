@@ -91,7 +91,7 @@ func (s *site) console(t *testing.T, bin string, setup, body []string) []string 
 		c := exec.Command("sh", "-c", strings.Join(append(slices.Clip(setup), line), "\n"))
 		c.Dir = s.dir
 		c.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+s.path("tourhome"), "XDG_CACHE_HOME="+s.path("xdg"),
-			"XDG_RUNTIME_DIR="+s.path("cache"), "SSH_AUTH_SOCK=", "NO_COLOR=1")
+			"XDG_RUNTIME_DIR="+s.path("cache"), "BRINE_RUN_DIR="+s.path("cache")+"/events", "SSH_AUTH_SOCK=", "NO_COLOR=1")
 		var errs strings.Builder
 		c.Stderr = &errs
 		out, _ := c.Output()

@@ -22,7 +22,15 @@ func JSON(w io.Writer, data value.Value, o *Options) error {
 	default:
 		jo.Indent = *o.Indent
 	}
+	var failed error // of w
+	jo.Flush = func(b []byte) error {
+		_, failed = w.Write(b)
+		return failed
+	}
 	b, err := value.AppendJSON(nil, data, jo)
+	if failed != nil {
+		return failed
+	}
 	if err != nil {
 		return fmt.Errorf("output as json: %w", err)
 	}

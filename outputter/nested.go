@@ -11,20 +11,39 @@ import (
 // Nested prints data as indented keys and values; the default for most
 // execution functions. Salt: salt/output/nested.py.
 func Nested(w io.Writer, data value.Value, o *Options) error {
-	return print(w, nestedText(data, o))
+	n := newNester(o)
+	n.w = w
+	n.show(data, o.NestedIndent, "")
+	if n.err != nil {
+		return n.err
+	}
+	if n.flushed {
+		_, err := io.WriteString(w, strings.TrimRightFunc(n.held+n.b.String(), value.IsSpace)+"\n")
+		return err
+	}
+	return print(w, n.b.String())
 }
 
 func nestedText(data value.Value, o *Options) string {
-	n := nester{o: o, c: colors(o.Color), dictColor: colors(o.Color).cyan, listColor: colors(o.Color).green}
-	if o.Retcode != 0 {
-		n.dictColor, n.listColor = n.c.red, n.c.red
-	}
+	n := newNester(o)
 	n.show(data, o.NestedIndent, "")
 	return strings.TrimSuffix(n.b.String(), "\n")
 }
 
+func newNester(o *Options) *nester {
+	n := &nester{o: o, c: colors(o.Color), dictColor: colors(o.Color).cyan, listColor: colors(o.Color).green}
+	if o.Retcode != 0 {
+		n.dictColor, n.listColor = n.c.red, n.c.red
+	}
+	return n
+}
+
 type nester struct {
 	b                    strings.Builder
+	w                    io.Writer // takes what is written as it grows; nil: nothing does
+	held                 string    // blanks that are written if something follows
+	flushed              bool
+	err                  error // of w
 	o                    *Options
 	c                    palette
 	dictColor, listColor string
@@ -41,6 +60,24 @@ func (n *nester) line(indent int, color, prefix, msg, suffix string) {
 	n.b.WriteString(n.c.endc)
 	n.b.WriteString(suffix)
 	n.b.WriteByte('\n')
+	if n.w != nil && n.b.Len() >= flushSize {
+		n.flush()
+	}
+}
+
+// flushSize is how many bytes of a long report are written at once, at least.
+const flushSize = 1 << 20
+
+// flush writes all but the blanks at the end, which [print] leaves out.
+func (n *nester) flush() {
+	s := n.held + n.b.String()
+	n.b.Reset()
+	text := strings.TrimRightFunc(s, value.IsSpace)
+	n.held = s[len(text):]
+	n.flushed = true
+	if n.err == nil {
+		_, n.err = io.WriteString(n.w, text)
+	}
 }
 
 // maxNesting bounds what is printed of data that contains itself.

@@ -1,243 +1,166 @@
 package sshexec
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha1" //nolint:gosec // of %C, as ssh has it
-	"encoding/hex"
+	"encoding/base64"
+	"errors"
 	"fmt"
+	"io/fs"
+	"log/slog"
 	"net"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/kevinburke/ssh_config"
+	"golang.org/x/crypto/ssh"
 
 	"brine/internal/host"
-	"brine/internal/proc"
 	"brine/internal/roster"
 	"brine/internal/source"
+	"brine/internal/sshconf"
 )
 
-// sshConfig answers what ssh_config says of a host: the user's file, then the
-// system's. Files with Match blocks are asked of ssh -G, which knows all of
-// them, where ssh is there.
-type sshConfig struct {
-	host  host.Host
-	home  string
-	files []*configFile
-
-	mu  sync.Mutex
-	ask map[string]map[string][]string // what ssh -G answered
-}
-
-type configFile struct {
-	path    string
-	cfg     *ssh_config.Config
-	byssh   bool  // only ssh -G can read it
-	problem error // why it cannot be read
-}
-
-// loadConfig reads the files; those that are missing are left out.
-func loadConfig(h host.Host, home string, paths []string) *sshConfig {
-	c := &sshConfig{host: h, home: home, ask: map[string]map[string][]string{}}
-	for _, p := range paths {
-		text, err := h.ReadFile(p)
-		if err != nil {
-			continue
-		}
-		f := &configFile{path: p}
-		f.cfg, f.problem = decodeConfig(text)
-		f.byssh = f.problem != nil || c.hasMatch(text, filepath.Dir(p), 0)
-		c.files = append(c.files, f)
+// newConfig returns the reader of ssh_config for files; nil are the person's and
+// the system's.
+func newConfig(o *Options) *sshconf.Reader {
+	var files []sshconf.File
+	for _, p := range o.Config {
+		files = append(files, sshconf.File{Path: p, System: strings.HasPrefix(p, "/etc/ssh/")})
 	}
-	return c
-}
-
-// decodeConfig parses a file; a panic of the parser is an error.
-func decodeConfig(text []byte) (cfg *ssh_config.Config, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%v", r)
-		}
-	}()
-	return ssh_config.DecodeBytes(text)
-}
-
-// hasMatch reports whether a file, or one that it includes, has Match blocks
-// other than "Match all". dir is where the names of includes begin.
-func (c *sshConfig) hasMatch(text []byte, dir string, depth int) bool {
-	for line := range bytes.Lines(text) {
-		words := strings.Fields(strings.Replace(string(line), "=", " ", 1))
-		if len(words) < 2 {
-			continue
-		}
-		switch strings.ToLower(words[0]) {
-		case "match":
-			if !strings.EqualFold(words[1], "all") {
-				return true
+	if o.Config == nil {
+		files = []sshconf.File{{Path: filepath.Join(o.Home, ".ssh", "config"), Check: true}, {Path: "/etc/ssh/ssh_config", System: true}}
+	}
+	m := sshconf.Machine{
+		ReadFile: o.Host.ReadFile, ReadDir: o.Host.ReadDir, Unsafe: func(path string) string { return unsafeFile(o.Host, path) },
+		Getenv: o.Getenv, Home: o.Home, User: o.Me, UID: o.Host.Geteuid(),
+		HomeOf: func(user string) (string, bool) {
+			a, err := o.Host.LookupUser(user)
+			return a.Home, err == nil
+		},
+		Exec: func(ctx context.Context, command string) (bool, error) {
+			out, err := o.Host.Run(ctx, host.Cmd{Argv: []string{cmp.Or(o.env("SHELL"), "/bin/sh"), "-c", command}, Timeout: time.Minute})
+			if err == nil && out.TimedOut {
+				err = errors.New("no answer within a minute")
 			}
-		case "include":
-			for _, w := range words[1:] {
-				if c.includesMatch(strings.Trim(w, `"`), dir, depth+1) {
-					return true
-				}
+			return out.Status == 0, err
+		},
+		Resolve: func(ctx context.Context, name string) (string, bool) {
+			if addrs, err := net.DefaultResolver.LookupHost(ctx, name); err != nil || len(addrs) == 0 {
+				return "", false
 			}
+			cname, _ := net.DefaultResolver.LookupCNAME(ctx, name)
+			return cname, true
+		},
+	}
+	m.Name, _ = o.Host.Hostname()
+	if ssh, err := o.Host.LookPath("ssh", ""); err == nil {
+		m.Config = func(text string) (string, func(), error) { return configFile(o.Host, text) }
+		m.SSH = func(ctx context.Context, args ...string) ([]byte, error) {
+			out, err := o.Host.Run(ctx, host.Cmd{Argv: append([]string{ssh, "-G"}, args...), Timeout: time.Minute})
+			if err == nil && out.Status != 0 {
+				err = fmt.Errorf("ssh -G: %s", strings.TrimSpace(string(out.Stderr)))
+			}
+			return out.Stdout, err
 		}
 	}
-	return false
+	return sshconf.New(m, files...)
 }
 
-// maxInclude is how deep ssh reads includes.
-const maxInclude = 16
-
-func (c *sshConfig) includesMatch(pattern, dir string, depth int) bool {
-	if depth > maxInclude {
-		return false
+// configFile makes a configuration for ssh -G to read.
+func configFile(h host.Host, text string) (path string, remove func(), err error) {
+	dir, err := h.MkdirTemp("", "brine-ssh")
+	if err != nil {
+		return "", nil, err
 	}
+	path, mode := filepath.Join(dir, "config"), fs.FileMode(0o600)
+	if err := h.WriteFile(path, strings.NewReader(text), host.WriteOptions{Mode: &mode}); err != nil {
+		_ = h.RemoveAll(dir)
+		return "", nil, err
+	}
+	return path, func() { _ = h.RemoveAll(dir) }, nil
+}
+
+// unsafeFile says why a configuration cannot be relied on: others than its owner
+// can write it. A group that only its owner is in is allowed, as Debian's ssh does.
+func unsafeFile(h host.Host, path string) string {
+	st, err := h.Stat(path)
 	switch {
-	case strings.HasPrefix(pattern, "~/"):
-		pattern = filepath.Join(c.home, pattern[2:])
-	case !filepath.IsAbs(pattern):
-		pattern = filepath.Join(dir, pattern)
-	}
-	names, _ := filepath.Glob(pattern)
-	for _, n := range names {
-		if text, err := c.host.ReadFile(n); err == nil && c.hasMatch(text, dir, depth) {
-			return true
-		}
-	}
-	return false
-}
-
-// settings are the values that hold for one host, the first one winning.
-type settings struct {
-	explicit map[string][]string // of the roster's ssh_options
-	layers   []func(key string) []string
-}
-
-// get returns the first value of a key, in lower case.
-func (s *settings) get(key string) string {
-	if all := s.all(key); len(all) > 0 {
-		return all[0]
+	case err != nil:
+		return err.Error()
+	case st.UID != 0 && st.UID != h.Geteuid():
+		return fmt.Sprintf("it belongs to user ID %d", st.UID)
+	case st.Perm()&0o002 != 0:
+		return fmt.Sprintf("every user can write to it (mode %04o)", st.Perm())
+	case st.Perm()&0o020 != 0 && !ownGroup(h, st):
+		return fmt.Sprintf("its group can write to it (mode %04o)", st.Perm())
 	}
 	return ""
 }
 
-// all returns the values of a key from all layers.
-func (s *settings) all(key string) []string {
-	out := append([]string(nil), s.explicit[key]...)
-	for _, l := range s.layers {
-		out = append(out, l(key)...)
+// ownGroup reports whether nobody but its owner is in the group of a file.
+func ownGroup(h host.Host, st host.Stat) bool {
+	owner, err := h.LookupUID(st.UID)
+	if err != nil {
+		return false
 	}
-	return out
+	g, err := h.LookupGID(st.GID)
+	if err != nil || slices.ContainsFunc(g.Members, func(m string) bool { return m != owner.Name }) {
+		return false
+	}
+	users, err := h.Users()
+	return err == nil && !slices.ContainsFunc(users, func(a host.Account) bool { return a.GID == st.GID && a.Name != owner.Name })
+}
+
+// env returns a variable of the person's environment.
+func (o *Options) env(key string) string {
+	v, _ := o.Getenv(key)
+	return v
+}
+
+// environ looks a variable up in an environment, KEY=value.
+func environ(list []string) func(key string) (string, bool) {
+	return func(key string) (string, bool) {
+		for _, kv := range list {
+			if k, v, _ := strings.Cut(kv, "="); k == key {
+				return v, true
+			}
+		}
+		return "", false
+	}
+}
+
+// settings are the values that hold for one host.
+type settings struct{ *sshconf.Result }
+
+func (s settings) get(key string) string   { return s.Get(key) }
+func (s settings) all(key string) []string { return s.All(key) }
+
+// none reports whether a key is unset, or set to none.
+func (s settings) none(key string) bool {
+	v := s.Get(key)
+	return v == "" || strings.EqualFold(v, "none")
 }
 
 // seconds returns a key that is a number of seconds; def where it is not.
-func (s *settings) seconds(key string, def time.Duration) time.Duration {
-	v := s.get(key)
-	if n, err := strconv.Atoi(v); err == nil && n > 0 {
+func (s settings) seconds(key string, def time.Duration) time.Duration {
+	if n, err := strconv.Atoi(s.get(key)); err == nil && n > 0 {
 		return time.Duration(n) * time.Second
-	}
-	if d, err := time.ParseDuration(v); err == nil && d > 0 {
-		return d
 	}
 	return def
 }
 
-// lookup returns the settings of a host. options are "Key=value" or "Key
-// value" of the roster, which come first, as ssh's -o does.
-func (c *sshConfig) lookup(ctx context.Context, alias, user string, options []string) (*settings, error) {
-	s := &settings{explicit: map[string][]string{}}
-	for _, o := range options {
-		o = strings.TrimPrefix(strings.TrimSpace(o), "-o")
-		key, v, ok := strings.Cut(strings.TrimSpace(o), "=")
-		if k, w, blank := strings.Cut(key, " "); blank || !ok {
-			if key, v = k, w; ok {
-				v = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(o), k))
-			}
-		}
-		v = strings.Trim(strings.TrimSpace(v), `"`)
-		if key == "" || v == "" {
-			return nil, fmt.Errorf("ssh option %q is not <keyword>=<value>", o)
-		}
-		if err := checkKeyword(key); err != nil {
-			return nil, err
-		}
-		key = strings.ToLower(key)
-		s.explicit[key] = append(s.explicit[key], v)
+// lookup returns the settings of a host. options are those of the roster, which
+// come first, as ssh's -o does.
+func (d *Dialer) lookup(ctx context.Context, q sshconf.Query) (settings, error) {
+	if in, ok := strings.CutPrefix(q.Host, "["); ok { // an address as in a URL
+		q.Host = strings.TrimSuffix(in, "]")
 	}
-	for _, f := range c.files {
-		if f.byssh {
-			if m, err := c.sshG(ctx, f.path, alias, user); err == nil {
-				s.layers = append(s.layers, func(key string) []string { return m[key] })
-				continue
-			} else if f.problem != nil {
-				return nil, &source.Error{Pos: source.Pos{File: f.path}, Err: fmt.Errorf("%w, and ssh -G cannot be asked: %w", f.problem, err)}
-			}
-		}
-		s.layers = append(s.layers, func(key string) []string {
-			all, _ := f.cfg.GetAll(alias, key)
-			return all
-		})
-	}
-	return s, nil
-}
-
-// sshG asks ssh what a file says of a host. What it says for a host that no
-// line concerns is ssh's default and is left out.
-func (c *sshConfig) sshG(ctx context.Context, file, alias, user string) (map[string][]string, error) {
-	def, err := c.runG(ctx, "/dev/null", alias, user)
-	if err != nil {
-		return nil, err
-	}
-	got, err := c.runG(ctx, file, alias, user)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string][]string{}
-	for k, v := range got {
-		if strings.Join(v, "\n") != strings.Join(def[k], "\n") {
-			out[k] = v
-		}
-	}
-	return out, nil
-}
-
-func (c *sshConfig) runG(ctx context.Context, file, alias, user string) (map[string][]string, error) {
-	key := file + "\x00" + alias + "\x00" + user
-	c.mu.Lock()
-	m := c.ask[key]
-	c.mu.Unlock()
-	if m != nil {
-		return m, nil
-	}
-	argv := []string{"ssh", "-G", "-F", file}
-	if user != "" {
-		argv = append(argv, "-l", user)
-	}
-	out, err := c.host.Run(ctx, host.Cmd{Argv: append(argv, "--", alias), Timeout: 10 * time.Second})
-	if err != nil {
-		return nil, err
-	}
-	if out.Status != 0 {
-		return nil, fmt.Errorf("ssh -G: %s", strings.TrimSpace(string(out.Stderr)))
-	}
-	m = map[string][]string{}
-	for line := range strings.Lines(string(out.Stdout)) {
-		k, v, ok := strings.Cut(strings.TrimSpace(line), " ")
-		if ok {
-			m[k] = append(m[k], v)
-		}
-	}
-	c.mu.Lock()
-	c.ask[key] = m
-	c.mu.Unlock()
-	return m, nil
+	res, err := d.config.Lookup(ctx, q)
+	return settings{res}, err
 }
 
 // A dest is a host with everything needed to reach it.
@@ -263,16 +186,26 @@ type dest struct {
 	identitiesOnly bool
 	agent          string // socket; "" is none
 	forward        string // socket of the agent that the host may use; "" is none
+	noKeys         bool   // IdentityFile none: not even the default ones
 	methods        []string
 
-	known       []string // known_hosts files, the user's first
-	revoked     string   // file of keys that no host may have
-	policy      Policy
-	ciphers     []string
-	macs, kexes []string
-	hostKeyAlgs []string
-	alive       time.Duration
-	aliveCount  int
+	known     []string // known_hosts files, the user's first
+	revoked   string   // file of keys that no host may have
+	hashKnown bool     // names in lines that are added
+	// knownCommand returns the lines that a KnownHostsCommand prints of a key; nil:
+	// there is none.
+	knownCommand func(key ssh.PublicKey) (*keyDB, error)
+	doubt        *atomic.Pointer[error] // why the host is logged in to without secrets
+	tries        int                    // of a password that a person types
+	batch        bool                   // nobody is asked
+	log          *slog.Logger
+	policy       Policy
+	ciphers      []string
+	macs, kexes  []string
+	hostKeyAlgs  []string
+	keyAlgs      []string // to log in with; nil: any
+	alive        time.Duration
+	aliveCount   int
 }
 
 func (d *dest) addr() string { return net.JoinHostPort(d.host, strconv.Itoa(d.port)) }
@@ -285,9 +218,16 @@ func (d *dest) knownAs() string {
 	return d.addr()
 }
 
+// note logs a step on the way to a host.
+func (t *dest) note(what string, attrs ...any) {
+	if t.log != nil {
+		t.log.Debug(what, attrs...)
+	}
+}
+
 // dest joins the roster, ssh_config and the defaults for an entry.
 func (d *Dialer) dest(ctx context.Context, e *roster.Entry) (*dest, error) {
-	s, err := d.config.lookup(ctx, e.Host, e.User, e.SSHOptions)
+	s, err := d.lookup(ctx, sshconf.Query{Host: e.Host, User: e.User, Port: e.Port, Options: e.SSHOptions})
 	if err != nil {
 		return nil, err
 	}
@@ -306,44 +246,47 @@ func (d *Dialer) dest(ctx context.Context, e *roster.Entry) (*dest, error) {
 	case e.Priv == "agent-forwarding":
 		t.forward = t.agent
 	case e.Priv != "":
-		t.priv = d.expand(e.Priv, t)
+		if t.priv, err = d.expand(e.Priv, t); err != nil {
+			return nil, err
+		}
 	}
 	// That of ssh_config is left to ssh: a roster is where a machine is named to
 	// which the agent's keys are lent.
-	if v := s.explicit["forwardagent"]; len(v) > 0 && strings.EqualFold(v[0], "yes") {
-		t.forward = t.agent
+	if s.Said("forwardagent") {
+		if t.forward, err = d.forwardAgent(s.get("forwardagent"), t); err != nil {
+			return nil, err
+		}
 	}
 	t.identitiesOnly = t.identitiesOnly || e.IdentitiesOnly
 	return t, nil
 }
 
+// forwardAgent returns the socket that a ForwardAgent means; "" is none.
+func (d *Dialer) forwardAgent(v string, t *dest) (string, error) {
+	switch v {
+	case "yes":
+		return t.agent, nil
+	case "no":
+		return "", nil
+	}
+	return d.agentSocket(v, t)
+}
+
 // hop is the dest of a jump host, "[user@]host[:port]".
 func (d *Dialer) hop(ctx context.Context, spec string) (*dest, error) {
-	user, rest, ok := strings.Cut(strings.TrimPrefix(spec, "ssh://"), "@")
-	if !ok {
-		user, rest = "", user
-	}
-	name, port := rest, 0
-	if h, p, err := net.SplitHostPort(rest); err == nil {
-		n, err := strconv.Atoi(p)
-		if err != nil || n < 1 || n > 65535 {
-			return nil, fmt.Errorf("%q is no port of a jump host", p)
-		}
-		name, port = h, n
-	}
-	name = strings.Trim(name, "[]")
-	if name == "" || strings.HasPrefix(name, "-") {
-		return nil, fmt.Errorf("%q is no jump host", spec)
-	}
-	s, err := d.config.lookup(ctx, name, user, nil)
+	j, err := sshconf.ParseJump(spec)
 	if err != nil {
 		return nil, err
 	}
-	if user == "" && s.get("user") == "" {
-		// A jump host is the person's own affair, as it is for ssh.
-		user = d.o.Me
+	s, err := d.lookup(ctx, sshconf.Query{Host: j.Host, User: j.User, Port: j.Port})
+	if err != nil {
+		return nil, err
 	}
-	return d.fromSettings(dest{id: "jump host " + name, name: name, port: port, user: user}, s)
+	if j.User == "" && s.get("user") == "" {
+		// A jump host is the person's own affair, as it is for ssh.
+		j.User = d.o.Me
+	}
+	return d.fromSettings(dest{id: "jump host " + j.Host, name: j.Host, port: j.Port, user: j.User}, s)
 }
 
 // defaultTimeout is how long a target has to answer, through to the log-in.
@@ -354,16 +297,10 @@ const defaultTimeout = 60 * time.Second
 //
 // An algorithm list that leaves nothing is an error: to go on with those that
 // were not wanted would be none of brine's business.
-func (d *Dialer) fromSettings(said dest, s *settings) (*dest, error) {
+func (d *Dialer) fromSettings(said dest, s settings) (*dest, error) {
 	t := &said
-	t.host, t.timeout, t.family, t.policy, t.alive, t.aliveCount = t.name, defaultTimeout, "tcp", d.o.Policy, d.keepAlive(), 3
-	if h := s.get("hostname"); h != "" {
-		t.host = strings.NewReplacer("%h", t.name, "%%", "%").Replace(h)
-	}
-	// An IPv6 address may be written as in a URL.
-	if in, ok := strings.CutPrefix(t.host, "["); ok && strings.Contains(in, ":") {
-		t.host = strings.TrimSuffix(in, "]")
-	}
+	t.doubt, t.log = new(atomic.Pointer[error]), d.o.Log.With("host", t.id)
+	t.host, t.timeout, t.family, t.policy, t.alive, t.aliveCount = s.Host, defaultTimeout, "tcp", d.o.Policy, d.keepAlive(), 3
 	if t.port == 0 {
 		t.port = 22
 		if p, err := strconv.Atoi(s.get("port")); err == nil && p > 0 && p < 65536 {
@@ -373,7 +310,7 @@ func (d *Dialer) fromSettings(said dest, s *settings) (*dest, error) {
 	if t.user == "" {
 		t.user = cmp.Or(s.get("user"), "root")
 	}
-	t.alias = s.get("hostkeyalias")
+	t.alias = strings.ToLower(s.get("hostkeyalias"))
 	t.timeout = s.seconds("connecttimeout", t.timeout)
 	t.alive = s.seconds("serveraliveinterval", t.alive)
 	if n, err := strconv.Atoi(s.get("serveralivecountmax")); err == nil && n > 0 {
@@ -387,71 +324,143 @@ func (d *Dialer) fromSettings(said dest, s *settings) (*dest, error) {
 	}
 	t.bind = s.get("bindaddress")
 	t.jumps = s.get("proxyjump")
-	if j := t.jumps; j != "" && j != "none" {
-		for h := range strings.SplitSeq(j, ",") {
+	if !s.none("proxyjump") {
+		for h := range strings.SplitSeq(t.jumps, ",") {
 			t.jump = append(t.jump, strings.TrimSpace(h))
 		}
-	} else if p := s.get("proxycommand"); j == "" && p != "" && p != "none" {
-		t.proxy = p
+	} else if !s.none("proxycommand") {
+		t.proxy = s.get("proxycommand")
+		if s.get("proxyusefdpass") == "yes" {
+			return nil, &source.Error{Pos: s.From("proxyusefdpass"), Err: errors.New("ProxyUseFdpass is not supported; use a ProxyCommand that copies the data, or ProxyJump")}
+		}
 	}
-	d.keysFrom(s, t)
-	t.methods = authMethods(s)
-	t.known = d.knownFiles(s, t)
+	if err := d.keysFrom(s, t); err != nil {
+		return nil, err
+	}
+	t.methods, t.tries, t.batch = authMethods(s), 3, s.get("batchmode") == "yes"
+	if n, err := strconv.Atoi(s.get("numberofpasswordprompts")); err == nil {
+		t.tries = n
+		t.batch = t.batch || n == 0
+	}
+	t.hashKnown = s.get("hashknownhosts") == "yes"
+	if !s.none("knownhostscommand") {
+		t.knownCommand = func(key ssh.PublicKey) (*keyDB, error) { return d.knownByCommand(s.get("knownhostscommand"), t, key) }
+	}
+	for _, key := range s.Keys() {
+		if at := s.From(key); !at.IsZero() {
+			value := strings.Join(s.all(key), " ")
+			if strings.HasSuffix(key, "command") {
+				value = firstWord(value)
+			}
+			t.note("setting", "keyword", key, "value", value, "from", at)
+		}
+	}
+	var err error
+	if t.known, err = d.knownFiles(s, t); err != nil {
+		return nil, err
+	}
 	if t.policy == "" {
 		t.policy = policyOf(s.get("stricthostkeychecking"))
 	}
-	if p := s.get("revokedhostkeys"); p != "" && p != "none" {
-		t.revoked = d.expand(p, t)
-	}
-	have := supported()
-	for _, l := range []struct {
-		key  string
-		have []string
-		into *[]string
-	}{
-		{"Ciphers", have.Ciphers, &t.ciphers},
-		{"MACs", have.MACs, &t.macs},
-		{"KexAlgorithms", have.KeyExchanges, &t.kexes},
-		{"HostKeyAlgorithms", have.HostKeys, &t.hostKeyAlgs},
-	} {
-		spec := s.get(strings.ToLower(l.key))
-		if *l.into = algorithms(spec, l.have); spec != "" && len(*l.into) == 0 {
-			return nil, fmt.Errorf("%s %s leaves none of those that brine has: %s", l.key, spec, strings.Join(l.have, ","))
+	if !s.none("revokedhostkeys") {
+		if t.revoked, err = d.expand(s.get("revokedhostkeys"), t); err != nil {
+			return nil, err
 		}
 	}
-	return t, nil
+	return t, t.algorithms(s)
+}
+
+// algorithms sets the algorithms that may be used with a host.
+func (t *dest) algorithms(s settings) error {
+	def, weak := ssh.SupportedAlgorithms(), ssh.InsecureAlgorithms()
+	for _, l := range []struct {
+		key       string
+		def, weak []string
+		into      *[]string
+	}{
+		{"Ciphers", def.Ciphers, weak.Ciphers, &t.ciphers},
+		{"MACs", def.MACs, weak.MACs, &t.macs},
+		{"KexAlgorithms", def.KeyExchanges, weak.KeyExchanges, &t.kexes},
+		{"HostKeyAlgorithms", def.HostKeys, weak.HostKeys, &t.hostKeyAlgs},
+		{"PubkeyAcceptedAlgorithms", slices.Concat(def.PublicKeyAuths, certAlgorithms), weak.PublicKeyAuths, &t.keyAlgs},
+	} {
+		spec := s.get(strings.ToLower(l.key))
+		if spec == "" {
+			continue
+		}
+		have := slices.Concat(l.def, l.weak)
+		if *l.into = sshconf.Algorithms(spec, l.def, have); len(*l.into) == 0 {
+			return fmt.Errorf("%s %s leaves none of those that brine has: %s", l.key, spec, strings.Join(have, ","))
+		}
+	}
+	return nil
+}
+
+// certAlgorithms are those of certificates, which the library does not list
+// among the ways to log in.
+var certAlgorithms = []string{
+	ssh.CertAlgoED25519v01, ssh.CertAlgoECDSA256v01, ssh.CertAlgoECDSA384v01, ssh.CertAlgoECDSA521v01,
+	ssh.CertAlgoRSASHA512v01, ssh.CertAlgoRSASHA256v01, ssh.CertAlgoSKED25519v01, ssh.CertAlgoSKECDSA256v01,
 }
 
 // keysFrom sets what a host may be shown: keys, certificates, an ssh-agent.
-func (d *Dialer) keysFrom(s *settings, t *dest) {
-	for _, p := range s.all("identityfile") {
-		if p != "none" {
-			t.identities = append(t.identities, d.expand(p, t))
+func (d *Dialer) keysFrom(s settings, t *dest) error {
+	for _, l := range []struct {
+		key  string
+		into *[]string
+	}{{"identityfile", &t.identities}, {"certificatefile", &t.certificates}} {
+		for _, p := range s.all(l.key) {
+			if strings.EqualFold(p, "none") {
+				t.noKeys = t.noKeys || l.key == "identityfile"
+				continue
+			}
+			full, err := d.expand(p, t)
+			if err != nil {
+				return &source.Error{Pos: s.From(l.key), Err: err}
+			}
+			*l.into = append(*l.into, full)
 		}
-	}
-	for _, p := range s.all("certificatefile") {
-		t.certificates = append(t.certificates, d.expand(p, t))
 	}
 	t.identitiesOnly = s.get("identitiesonly") == "yes"
 	t.agent = d.o.AgentSocket
-	switch a := s.get("identityagent"); a {
-	case "none":
-		t.agent = ""
-	case "SSH_AUTH_SOCK", "":
-	default:
-		t.agent = d.expand(a, t)
+	v := s.get("identityagent")
+	if v == "" {
+		return nil
 	}
+	if s.Expanded("identityagent") && !strings.HasPrefix(v, "$") && v != "none" && v != "SSH_AUTH_SOCK" {
+		t.agent = v
+		return nil
+	}
+	var err error
+	if t.agent, err = d.agentSocket(v, t); err != nil {
+		return &source.Error{Pos: s.From("identityagent"), Err: err}
+	}
+	return nil
+}
+
+// agentSocket returns the socket that an IdentityAgent means; "" is none. A
+// variable that is not set is no agent, as it is for ssh.
+func (d *Dialer) agentSocket(v string, t *dest) (string, error) {
+	switch {
+	case v == "none":
+		return "", nil
+	case v == "SSH_AUTH_SOCK":
+		return d.o.AgentSocket, nil
+	case strings.HasPrefix(v, "$") && !strings.HasPrefix(v, "${"):
+		return d.o.env(v[1:]), nil
+	}
+	return d.expand(v, t)
 }
 
 // authMethods returns the methods that may be tried, in their order.
-func authMethods(s *settings) []string {
+func authMethods(s settings) []string {
 	var methods []string
 	for _, m := range []struct {
 		name string
 		keys []string
 	}{
 		{"publickey", []string{"pubkeyauthentication"}},
-		{"keyboard-interactive", []string{"kbdinteractiveauthentication", "challengeresponseauthentication"}},
+		{"keyboard-interactive", []string{"kbdinteractiveauthentication"}},
 		{"password", []string{"passwordauthentication"}},
 	} {
 		if !slices.ContainsFunc(m.keys, func(k string) bool { return s.get(k) == "no" }) {
@@ -476,114 +485,70 @@ func preferred(list string, allowed []string) (out []string) {
 	return out
 }
 
-func (d *Dialer) knownFiles(s *settings, t *dest) []string {
+// knownFiles returns the known_hosts files of a host, the person's first.
+func (d *Dialer) knownFiles(s settings, t *dest) ([]string, error) {
 	if len(d.o.KnownHosts) > 0 {
-		return d.o.KnownHosts
-	}
-	user, system := s.get("userknownhostsfile"), s.get("globalknownhostsfile")
-	if user == "" {
-		user = "~/.ssh/known_hosts ~/.ssh/known_hosts2"
-	}
-	if system == "" {
-		system = "/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2"
+		return d.o.KnownHosts, nil
 	}
 	var out []string
-	for _, list := range []string{user, system} {
-		words, err := proc.Split(list)
-		if err != nil {
-			words = strings.Fields(list)
+	for _, l := range []struct {
+		key string
+		def []string
+	}{
+		{"userknownhostsfile", []string{"~/.ssh/known_hosts", "~/.ssh/known_hosts2"}},
+		{"globalknownhostsfile", []string{"/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2"}},
+	} {
+		files := s.all(l.key)
+		if len(files) == 0 {
+			files = l.def
 		}
-		for _, w := range words {
-			if w != "none" {
-				out = append(out, d.expand(w, t))
+		for _, p := range files {
+			if strings.EqualFold(p, "none") {
+				continue
 			}
-		}
-	}
-	return out
-}
-
-// expand resolves ~ and the tokens of a path.
-func (d *Dialer) expand(p string, t *dest) string {
-	if strings.Contains(p, "%") {
-		var pairs []string
-		for _, k := range d.tokens(t) {
-			pairs = append(pairs, k.mark, k.text)
-		}
-		p = strings.NewReplacer(append(pairs, "%%", "%", "%d", d.o.Home)...).Replace(p)
-	}
-	if p == "~" || strings.HasPrefix(p, "~/") {
-		return filepath.Join(d.o.Home, p[1:])
-	}
-	return p
-}
-
-// A mark is a token of ssh_config and what stands for it.
-type mark struct{ mark, what, text string }
-
-// tokens are the marks that name a host and who connects to it. See TOKENS in
-// ssh_config(5).
-func (d *Dialer) tokens(t *dest) []mark {
-	local, _ := d.o.Host.Hostname()
-	short, _, _ := strings.Cut(local, ".")
-	port := strconv.Itoa(t.port)
-	sum := sha1.Sum([]byte(local + t.host + port + t.user + t.jumps))
-	return []mark{
-		{"%C", "hash", hex.EncodeToString(sum[:])},
-		{"%h", "host", t.host},
-		{"%i", "user id", strconv.Itoa(d.o.Host.Geteuid())},
-		{"%j", "jump host", t.jumps},
-		{"%k", "host key alias", cmp.Or(t.alias, t.name)},
-		{"%L", "name of this machine", short},
-		{"%l", "name of this machine", local},
-		{"%n", "host", t.name},
-		{"%p", "port", port},
-		{"%r", "user", t.user},
-		{"%u", "account", d.o.Me},
-	}
-}
-
-// algorithms applies a list of ssh_config to those that brine has: "+a,b" adds,
-// "-a*" removes, "^a" prefers, "a,b" are the only ones. nil is the default.
-func algorithms(spec string, have []string) []string {
-	if spec == "" {
-		return nil
-	}
-	op := spec[0]
-	if strings.IndexByte("+-^", op) >= 0 {
-		spec = spec[1:]
-	}
-	pick := func(match bool, from []string) (out []string) {
-		for _, a := range from {
-			if matchesAny(spec, a) == match {
-				out = append(out, a)
+			// Of the system's, ssh takes the names as they are.
+			if !s.Expanded(l.key) && l.key == "userknownhostsfile" {
+				var err error
+				if p, err = d.expand(p, t); err != nil {
+					return nil, &source.Error{Pos: s.From(l.key), Err: err}
+				}
 			}
-		}
-		return out
-	}
-	switch op {
-	case '-':
-		return pick(false, have)
-	case '^':
-		return append(pick(true, have), pick(false, have)...)
-	case '+':
-		return append(pick(false, have), pick(true, have)...)
-	}
-	var out []string
-	for p := range strings.SplitSeq(spec, ",") {
-		for _, a := range have {
-			if matchesAny(p, a) {
-				out = append(out, a)
-			}
+			out = append(out, p)
 		}
 	}
-	return out
+	return out, nil
 }
 
-func matchesAny(patterns, name string) bool {
-	for p := range strings.SplitSeq(patterns, ",") {
-		if ok, _ := filepath.Match(strings.TrimSpace(p), name); ok {
-			return true
-		}
+// knownByCommand runs a KnownHostsCommand, without a shell, as ssh does.
+func (d *Dialer) knownByCommand(command string, t *dest, key ssh.PublicKey) (*keyDB, error) {
+	name, err := knownName(t.knownAs())
+	if err != nil {
+		return nil, err
 	}
-	return false
+	argv, err := d.config.Words(command, t.target(), map[byte]string{
+		'H': name, 'I': "HOSTNAME", 't': key.Type(), 'f': ssh.FingerprintSHA256(key), 'K': base64.StdEncoding.EncodeToString(key.Marshal()),
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	out, err := d.o.Host.Run(ctx, host.Cmd{Argv: argv})
+	if err == nil && out.Status != 0 {
+		err = fmt.Errorf("%s: status %d: %s", argv[0], out.Status, strings.TrimSpace(string(out.Stderr)))
+	}
+	if err != nil {
+		return nil, err
+	}
+	db := newKeyDB()
+	db.read(out.Stdout, "KnownHostsCommand")
+	return db, nil
 }
+
+// target is what the tokens of ssh_config stand for.
+func (t *dest) target() sshconf.Target {
+	return sshconf.Target{Name: t.name, Host: t.host, Port: strconv.Itoa(t.port), User: t.user, Alias: cmp.Or(t.alias, t.name), Jump: t.jumps}
+}
+
+// expand resolves ~, the tokens and the variables of a path.
+func (d *Dialer) expand(p string, t *dest) (string, error) { return d.config.Expand(p, t.target()) }

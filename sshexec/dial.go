@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -23,7 +22,9 @@ import (
 	"golang.org/x/crypto/ssh/agent"
 
 	"brine/internal/host"
+	"brine/internal/printable"
 	"brine/internal/roster"
+	"brine/internal/sshconf"
 )
 
 // Options are how machines are dialled.
@@ -35,10 +36,17 @@ type Options struct {
 	KnownHosts  []string // known_hosts files instead of those of ssh_config
 	Policy      Policy   // "": as ssh_config says, else Strict
 	AgentSocket string   // of ssh-agent; "" is none
-	PKIDir      string   // of Salt, whose own SSH key is tried too
-	Password    roster.Secret
+	// Getenv looks up the environment for ${VARIABLES} of ssh_config; nil: the host's.
+	Getenv   func(key string) (string, bool)
+	PKIDir   string // of Salt, whose own SSH key is tried too
+	Password roster.Secret
 	// Ask asks the person for a secret, on a terminal. nil: there is none.
 	Ask func(prompt string) (roster.Secret, error)
+	// AskOnce asks the same question for the same account once in a run, and
+	// gives the answer to all hosts that ask it.
+	AskOnce bool
+	// Warn warns the person; nil: nobody is there.
+	Warn func(text string)
 	// Retries are further tries after a connection was reset or closed before
 	// the log-in, as sshd does to the many; negative is DefaultRetries. Stubborn
 	// retries too where nothing answers, be it no name server, no host, or no
@@ -61,10 +69,12 @@ const dialsAtOneHost = 8
 // A Dialer opens connections. It is safe for concurrent use.
 type Dialer struct {
 	o       Options
-	config  *sshConfig
+	config  *sshconf.Reader
 	keys    keyring
 	hosts   hostKeys
+	prompts prompter
 	prepare sync.Mutex
+	told    sync.Map // warnings that have been given
 
 	mu    sync.Mutex
 	pace  map[string]chan struct{}
@@ -79,15 +89,25 @@ func NewDialer(o Options) *Dialer {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	files := o.Config
-	if files == nil {
-		files = []string{filepath.Join(o.Home, ".ssh", "config"), "/etc/ssh/ssh_config"}
+	if o.Getenv == nil {
+		o.Getenv = environ(o.Host.Environ())
 	}
 	d := &Dialer{
-		o: o, config: loadConfig(o.Host, o.Home, files),
+		o: o, config: newConfig(&o),
 		pace: map[string]chan struct{}{}, jumps: map[string]*jump{},
 	}
-	d.keys.files, d.keys.ask = o.Host, o.Ask
+	d.prompts.ask, d.prompts.once = o.Ask, o.AskOnce
+	d.keys.files = o.Host
+	if o.Ask != nil {
+		d.keys.ask = func(prompt string) (roster.Secret, error) {
+			d.prompts.mu.Lock()
+			defer d.prompts.mu.Unlock()
+			return o.Ask(prompt)
+		}
+	}
+	for _, f := range d.config.Files() {
+		o.Log.Debug("ssh configuration", "file", f.Path, "lines", f.Lines, "problem", f.Problem)
+	}
 	return d
 }
 
@@ -96,16 +116,6 @@ func (d *Dialer) keepAlive() time.Duration {
 		return d.o.KeepAlive
 	}
 	return 15 * time.Second
-}
-
-// supported are the algorithms that can be asked for.
-func supported() ssh.Algorithms {
-	a, weak := ssh.SupportedAlgorithms(), ssh.InsecureAlgorithms()
-	a.Ciphers = append(a.Ciphers, weak.Ciphers...)
-	a.MACs = append(a.MACs, weak.MACs...)
-	a.KeyExchanges = append(a.KeyExchanges, weak.KeyExchanges...)
-	a.HostKeys = append(a.HostKeys, weak.HostKeys...)
-	return a
 }
 
 // A Client is a connection to a host.
@@ -124,6 +134,7 @@ type Client struct {
 	// relink makes another way to an agent that was started over this connection;
 	// nil: there is none.
 	relink func(ctx context.Context, token string) (io.ReadWriteCloser, error)
+	doubt  error // why no secret is sent there: its key is not the known one
 }
 
 // Close ends the connection.
@@ -262,7 +273,7 @@ func (d *Dialer) enter(ctx context.Context, addr string) (leave func(), err erro
 
 func (d *Dialer) once(ctx context.Context, t *dest, by *Client, via []string) (*Client, error) {
 	fail := func(s Stage, err error, hint string) error {
-		if ctx.Err() != nil && !errors.Is(err, context.Canceled) {
+		if cause := ctx.Err(); errors.Is(cause, context.DeadlineExceeded) || cause != nil && !errors.Is(err, context.Canceled) {
 			err = fmt.Errorf("%w within %s", errSilent, t.timeout)
 			if hint == "" {
 				hint = "see that the host is up and that nothing on the way drops packets; timeout in the roster changes the time"
@@ -289,8 +300,9 @@ func (d *Dialer) once(ctx context.Context, t *dest, by *Client, via []string) (*
 	}
 	defer leave()
 	// Waiting for one's turn is not the host's time.
-	ctx, cancel := context.WithTimeout(ctx, t.timeout)
-	defer cancel()
+	wait := newWait(ctx, t.timeout)
+	defer wait.stop()
+	ctx = wait
 	var way net.Conn
 	switch {
 	case by != nil:
@@ -302,18 +314,23 @@ func (d *Dialer) once(ctx context.Context, t *dest, by *Client, via []string) (*
 		if err != nil {
 			return nil, fail(Resolve, err, "see host and user in the roster")
 		}
+		t.note("ProxyCommand", "program", firstWord(line)) // its arguments may have a password
 		way = d.command(t, line)
 	default:
-		nd := &net.Dialer{}
+		nd := &net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+			t.note("connect", "address", address)
+			return nil
+		}}
 		if t.bind != "" {
 			nd.LocalAddr = &net.TCPAddr{IP: net.ParseIP(t.bind)}
 		}
 		if way, err = nd.DialContext(ctx, t.family, t.addr()); err != nil {
+			t.note("not connected", "error", err)
 			return nil, fail(connectStage(err), plain(err), connectHint(err))
 		}
 		way = quick(way)
 	}
-	return d.login(ctx, t, way, signers, notes, check, algs, fail)
+	return d.login(ctx, &login{d: d, t: t, signers: signers, notes: notes, wait: wait}, way, check, algs, fail)
 }
 
 func connectStage(err error) Stage {
@@ -363,9 +380,10 @@ func keyHint(err error) string {
 }
 
 // login shakes hands over a connection and logs in, all within ctx.
-func (d *Dialer) login(ctx context.Context, t *dest, way net.Conn, signers []ssh.Signer, notes []string,
+func (d *Dialer) login(ctx context.Context, l *login, way net.Conn,
 	check ssh.HostKeyCallback, algs []string, fail func(Stage, error, string) error,
 ) (*Client, error) {
+	t := l.t
 	var (
 		stage  atomic.Value
 		keyErr atomic.Pointer[hostKeyError]
@@ -383,6 +401,7 @@ func (d *Dialer) login(ctx context.Context, t *dest, way net.Conn, signers []ssh
 			}
 			if err == nil {
 				stage.Store(Auth)
+				d.warnDoubt(t)
 			}
 			return err
 		},
@@ -390,7 +409,7 @@ func (d *Dialer) login(ctx context.Context, t *dest, way net.Conn, signers []ssh
 			banner.Store(text)
 			return nil
 		},
-		Auth: d.methods(t, signers),
+		Auth: l.methods(), AuthCallback: l.next,
 	}
 	conf.Ciphers, conf.MACs, conf.KeyExchanges = t.ciphers, t.macs, t.kexes
 	beat := &pulse{Conn: way}
@@ -422,17 +441,21 @@ func (d *Dialer) login(ctx context.Context, t *dest, way net.Conn, signers []ssh
 			// The library closes its end, too, so that the error may be of that.
 			err, hint = errDropped, droppedHint
 		case at == Auth:
-			hint = authHint(t, signers, notes)
+			hint = l.hint()
 		}
 		return nil, fail(at, err, hint)
 	}
+	t.note("logged in", "user", t.user, "version", string(conn.ServerVersion()), "after", time.Since(l.last).Round(time.Millisecond))
 	c := &Client{ID: t.id, Addr: t.addr(), User: t.user, pulse: beat, cost: costOf(way), files: d.o.Host, ssh: ssh.NewClient(conn, chans, reqs), closed: make(chan struct{})}
 	go func() {
 		_ = conn.Wait()
 		_ = c.Close()
 	}()
 	c.keepAlive(t.alive, t.aliveCount)
-	if t.forward != "" {
+	if why := t.doubt.Load(); why != nil {
+		c.doubt = *why
+	}
+	if t.forward != "" && c.doubt == nil {
 		if err := agent.ForwardToRemote(c.ssh, t.forward); err != nil {
 			_ = c.Close()
 			return nil, fail(Auth, fmt.Errorf("the ssh-agent cannot be lent: %w", err), "see SSH_AUTH_SOCK, or take agent-forwarding out of the roster")
@@ -452,6 +475,29 @@ func costOf(way net.Conn) cost {
 		return directCost
 	}
 	return cost{}
+}
+
+// warnDoubt warns of a host whose key is not the known one, and which is logged
+// in to since StrictHostKeyChecking is off.
+func (d *Dialer) warnDoubt(t *dest) {
+	why := t.doubt.Load()
+	if why == nil || d.o.Warn == nil {
+		return
+	}
+	text := fmt.Sprintf("%s (%s): REMOTE HOST IDENTIFICATION HAS CHANGED: %v. Someone may intercept the connection. "+
+		"Host keys are not checked, so the login goes on, but passwords, agent forwarding and pillar are disabled for this host. "+
+		"If the host was reinstalled, remove the old line with ssh-keygen -R", t.id, t.addr(), *why)
+	if _, told := d.told.LoadOrStore(text, true); !told {
+		d.o.Warn(printable.Line(text))
+	}
+}
+
+// firstWord returns what a log may have of a command.
+func firstWord(command string) string {
+	if words := strings.Fields(command); len(words) > 0 {
+		return words[0]
+	}
+	return ""
 }
 
 // shakeEnds is how long a handshake may take to end when its time is over: what
@@ -492,53 +538,6 @@ func shake(ctx context.Context, way net.Conn, addr string, conf *ssh.ClientConfi
 		s.err = ctx.Err()
 	}
 	return s.conn, s.chans, s.reqs, s.err
-}
-
-// authHint says what was tried and what to do.
-func authHint(t *dest, signers []ssh.Signer, notes []string) string {
-	var hint strings.Builder
-	fmt.Fprintf(&hint, "tried as %s: %d key(s)", t.user, len(signers))
-	if t.passwd.IsSet() {
-		hint.WriteString(", a password")
-	}
-	for _, n := range notes {
-		hint.WriteString("; " + n)
-	}
-	switch {
-	case len(signers) == 0 && !t.passwd.IsSet():
-		hint.WriteString("; set priv in the roster, or add a key to ssh-agent")
-	default:
-		hint.WriteString("; see user, priv and passwd in the roster, or deploy the key with --key-deploy")
-	}
-	return hint.String()
-}
-
-// methods are the ways to log in, in their order.
-func (d *Dialer) methods(t *dest, signers []ssh.Signer) []ssh.AuthMethod {
-	var out []ssh.AuthMethod
-	for _, m := range t.methods {
-		switch {
-		case m == "publickey" && len(signers) > 0:
-			out = append(out, ssh.PublicKeys(signers...))
-		case m == "password" && t.passwd.IsSet():
-			out = append(out, ssh.Password(t.passwd.Reveal()))
-		case m == "keyboard-interactive" && t.passwd.IsSet():
-			asked := false
-			out = append(out, ssh.KeyboardInteractive(func(_, _ string, questions []string, echo []bool) ([]string, error) {
-				answers := make([]string, len(questions))
-				for i := range questions {
-					// The password answers one hidden question; a second factor
-					// is nothing that it knows.
-					if echo[i] || asked {
-						return nil, fmt.Errorf("the host asks %q", strings.TrimSpace(questions[i]))
-					}
-					answers[i], asked = t.passwd.Reveal(), true
-				}
-				return answers, nil
-			}))
-		}
-	}
-	return out
 }
 
 // jump is a connection to a bastion that all behind it share.

@@ -106,10 +106,10 @@ func TestDialStages(t *testing.T) {
 		{"unknown host key", func(_ *sshtest.Fake, _ *roster.Entry, o *Options) { o.KnownHosts = []string{os.DevNull} }, HostKey, "ssh-keyscan"},
 		{"nobody listens", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) { e.Port = 1 }, Connect, "connection refused"},
 		{"no such name", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) { e.Host = "no-such-name.invalid" }, Resolve, "see host in the roster"},
-		{"a bad option", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) { e.SSHOptions = []string{"nothing"} }, Resolve, "keyword"},
+		{"a bad option", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) { e.SSHOptions = []string{"nothing"} }, Resolve, `ssh option "nothing" is not <keyword>=<value>`},
 		{"a misspelt option", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) {
 			e.SSHOptions = []string{"UserKnownHostFile=/dev/null"}
-		}, Resolve, `unknown ssh option "UserKnownHostFile" (did you mean "UserKnownHostsFile"?)`},
+		}, Resolve, `ssh option "UserKnownHostFile=/dev/null": unknown keyword (did you mean "UserKnownHostsFile"?)`},
 		{"ciphers that nobody has", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) {
 			e.SSHOptions = []string{"Ciphers=nosuch,other"}
 		}, Resolve, "Ciphers nosuch,other leaves none of those that brine has: aes"},
@@ -369,7 +369,7 @@ func TestHostKeys(t *testing.T) {
 			return []string{xknownhosts.HashHostname(xknownhosts.Normalize(f.Addr)) + " " + strings.TrimSpace(string(ssh.MarshalAuthorizedKey(f.HostKey.PublicKey())))}
 		}},
 		{name: "changed", lines: func(f *sshtest.Fake) []string { return []string{"# a comment", entryLine("", f, other)} }, fault: "known_hosts:2"},
-		{name: "changed, accept-new", policy: AcceptNew, lines: func(f *sshtest.Fake) []string { return []string{entryLine("", f, other)} }, fault: "ssh-keygen -R '[127.0.0.1]"},
+		{name: "changed, accept-new", policy: AcceptNew, lines: func(f *sshtest.Fake) []string { return []string{entryLine("", f, other)} }, fault: "known_hosts -R '[127.0.0.1]:"},
 		{name: "unknown", lines: func(*sshtest.Fake) []string { return nil }, fault: "is not known"},
 		{name: "unknown, accept-new", policy: AcceptNew, lines: func(*sshtest.Fake) []string { return []string{"# no end of line"} }, adds: true},
 		{name: "unknown, off", policy: Off, lines: func(*sshtest.Fake) []string { return nil }},
@@ -637,7 +637,7 @@ func TestDialSlowLink(t *testing.T) {
 	}
 }
 
-// TestRawBounds: what is dropped of an output is told.
+// TestRawBounds: what is dropped of an output is told, and a failure.
 func TestRawBounds(t *testing.T) {
 	t.Parallel()
 	f := sshtest.NewFake(t)
@@ -653,8 +653,11 @@ func TestRawBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for command, want := range map[string]string{"little": "", "much": "\nbrine: 5 bytes of output beyond 16 MiB were dropped\n"} {
-		out, errs, _, err := c.raw(t.Context(), entry(f), command)
+	for command, want := range map[string]string{"little": "", "much": "\nbrine: 5 bytes of output beyond 16 MiB were dropped, so this counts as failed; the command itself returned 0. Have it print less, or write to a file that cp.push fetches\n"} {
+		out, errs, status, err := c.raw(t.Context(), entry(f), command)
+		if (status != 0) != (want != "") {
+			t.Errorf("%s: status %d", command, status)
+		}
 		if kept, note, _ := strings.Cut(errs, "\n"); len(kept) != 40<<10 || strings.TrimPrefix(want, "\n") != note || len(out) > shellMax || err != nil {
 			t.Errorf("%s: %d of stdout, %d of stderr, %q, %v", command, len(out), len(kept), note, err)
 		}
@@ -670,6 +673,40 @@ func TestSSHG(t *testing.T) {
 	o.Config = []string{write(t, fmt.Sprintf("Match originalhost alias exec \"test 1 = 1\"\n HostName 127.0.0.1\n Port %d\nMatch exec \"false\"\n Port 1\n", f.Port()))}
 	if _, err := dial(t, o, &roster.Entry{ID: "web1", Host: "alias", Timeout: 5 * time.Second}); err != nil {
 		t.Error(err)
+	}
+}
+
+// What brine cannot read is asked of ssh, or refused with its place: the log-in
+// is never that of another user.
+func TestConfigRefused(t *testing.T) {
+	t.Parallel()
+	f := sshtest.NewFake(t).Start()
+	alias := fmt.Sprintf("Host \"alias\"\n HostName 127.0.0.1\n Port %d\n User someone\n", f.Port())
+	writable := write(t, alias)
+	if err := os.Chmod(writable, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ name, config, want string }{
+		{"quoted include", "Include '" + write(t, alias) + "'\n", ""},
+		{"another ssh's include", "Include /nonexistent/%h\n" + alias, "ssh"},
+		{"a keyword that is none", alias + " Usr x\n", ":5: unknown keyword Usr (did you mean \"User\"?)"},
+		{"a file that all can write", "Include " + writable + "\n", writable + ": bad owner or permissions: every user can write to it (mode 0666)"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if tt.want == "ssh" {
+				sshtest.Require(t, "ssh")
+				tt.want = ""
+			}
+			o := options(t, known(t, line(f)))
+			o.Config = []string{write(t, tt.config)}
+			c, err := dial(t, o, &roster.Entry{ID: "web1", Host: "alias", Timeout: 5 * time.Second})
+			if tt.want != "" {
+				wantStage(t, err, Resolve, tt.want)
+			} else if err != nil || c.User != "someone" {
+				t.Errorf("%+v, %v", c, err)
+			}
+		})
 	}
 }
 

@@ -255,6 +255,9 @@ func (e *sudoError) Error() string { return e.text }
 // start starts a script, by sudo where the launch says so. The script's stdin
 // is what is written to the stream from then on.
 func (c *Client) start(ctx context.Context, l launch) (*stream, error) {
+	if c.doubt != nil && l.sudo && l.passwd.IsSet() {
+		return nil, c.fail(Shell, fmt.Errorf("the password of sudo is not sent: %w", c.doubt), "remove the old key from known_hosts if the host was reinstalled")
+	}
 	s, err := c.open(ctx, bootstrap, l.tty, l.keep)
 	if err != nil {
 		return nil, c.fail(Shell, err, "see that the account may run commands")
@@ -289,7 +292,7 @@ func (s *stream) feed(ctx context.Context, l launch) error {
 	// An unread password would become the script's input, and a guess at the
 	// prompt could send it to a program; so the prompt is one that nobody can
 	// know, and the script reports itself before it is given anything.
-	prompt, begun := "brine-password-"+token()+":", "brine-begun-"+token()
+	prompt, begun := promptMark+token()+":", begunMark+token()
 	inner := strings.Replace(bootstrap, "'IFS=", "'echo "+begun+" >&2; IFS=", 1)
 	outer := "exec sudo -S -p " + proc.Quote(prompt) + " -H -u " + proc.Quote(user) + " -- " + inner
 	if err := s.give(encode(outer)); err != nil {
@@ -377,13 +380,36 @@ func (s *stream) awaitFrom(ctx context.Context, from int, marks []string) (strin
 			return "", ctx.Err()
 		}
 		if over {
-			return "", fmt.Errorf("the command ended: %s", oneLine(s.complaint()))
+			return "", fmt.Errorf("the command ended: %s", oneLine(withoutMarks(s.complaint())))
 		}
 	}
 }
 
+// Marks that scripts print on stderr, each with a token behind it.
+const (
+	promptMark = "brine-password-"
+	begunMark  = "brine-begun-"
+)
+
+// withoutMarks returns text without the marks, which mean nothing to a person.
+// What stood behind one begins a line.
+func withoutMarks(text string) string {
+	for _, mark := range []string{promptMark, begunMark} {
+		for {
+			i := strings.Index(text, mark)
+			if i < 0 {
+				break
+			}
+			rest := strings.TrimLeft(text[i+len(mark):], "abcdefghijklmnopqrstuvwxyz0123456789")
+			text = text[:i] + "\n" + strings.TrimPrefix(rest, ":")
+		}
+	}
+	return text
+}
+
 // sudoText returns the line of sudo in what a host complained.
 func sudoText(text string) string {
+	text = withoutMarks(text)
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); strings.HasPrefix(line, "sudo:") || strings.Contains(line, "sudoers") {
 			return line

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"brine/internal/host"
 	"brine/internal/proc"
@@ -160,73 +159,34 @@ func TestTokens(t *testing.T) {
 		"/k/%u-%L-%l-%j-x": "/k/me-laptop-laptop.example.net-gate-x",
 		"/c/%C":            "/c/f599e8157f8d0a19ec243b8b30612d9ad67c6acb",
 	} {
-		if got := d.expand(p, to); got != want {
-			t.Errorf("%s is %s, want %s", p, got, want)
+		if got, err := d.expand(p, to); got != want || err != nil {
+			t.Errorf("%s is %s, %v, want %s", p, got, err, want)
 		}
 	}
 	for name, want := range map[string]string{"[::1]": "[::1]:22", "fe80::1%eth0": "[fe80::1%eth0]:22", "10.0.0.1": "10.0.0.1:22"} {
-		if to, err := d.fromSettings(dest{name: name}, &settings{}); err != nil || to.addr() != want {
+		if to, err := d.dest(t.Context(), &roster.Entry{Host: name}); err != nil || to.addr() != want {
 			t.Errorf("%s is %+v, %v, want %s", name, to, err, want)
 		}
 	}
 	to.alias = "shared"
-	if got := d.expand("%k", to); got != "shared" {
-		t.Errorf("%%k is %s", got)
+	if got, err := d.expand("%k", to); got != "shared" || err != nil {
+		t.Errorf("%%k is %s, %v", got, err)
 	}
 }
 
 func FuzzSSHConfig(f *testing.F) {
 	f.Add("Host *\n User x\n", "ProxyJump=a,b", "web1")
-	f.Add("Match exec \"true\"\n", "-oCiphers=+aes*", "db")
+	f.Add("Match user x\n", "-oCiphers=+aes*", "db")
 	f.Add("Include /etc/passwd\nHost !a b\n", "Port 1 2", "h")
 	f.Fuzz(func(t *testing.T, text, option, alias string) {
-		cfg, err := decodeConfig([]byte(text))
-		if err == nil {
-			_, _ = cfg.GetAll(alias, "user")
+		h := host.NewFake()
+		if err := h.WriteFile("/c", strings.NewReader(text), host.WriteOptions{}); err != nil {
+			t.Fatal(err)
 		}
-		c := &sshConfig{}
-		s, err := c.lookup(t.Context(), alias, "", []string{option})
-		if err != nil {
-			return
-		}
-		d := NewDialer(Options{Config: []string{}})
-		_, _ = d.fromSettings(dest{id: "x", name: alias}, s)
+		d := NewDialer(Options{Host: h, Config: []string{"/c"}})
+		_, _ = d.dest(t.Context(), &roster.Entry{ID: "x", Host: alias, SSHOptions: []string{option}})
 		_, _ = d.hop(t.Context(), option)
 	})
-}
-
-func TestAlgorithms(t *testing.T) {
-	t.Parallel()
-	have := []string{"a1", "a2", "b1"}
-	for _, tt := range []struct{ spec, want string }{
-		{"", ""}, {"a*", "a1 a2"}, {"b1,a1", "b1 a1"}, {"-a*", "b1"}, {"^b1", "b1 a1 a2"}, {"+b1", "a1 a2 b1"}, {"zz", ""},
-	} {
-		if got := strings.Join(algorithms(tt.spec, have), " "); got != tt.want {
-			t.Errorf("algorithms(%q) = %q, want %q", tt.spec, got, tt.want)
-		}
-	}
-}
-
-func TestLookupOptions(t *testing.T) {
-	t.Parallel()
-	c := &sshConfig{}
-	for _, tt := range []struct{ option, key, want string }{
-		{"Port=22", "port", "22"},
-		{"ProxyCommand=ssh -W %h:%p bastion -o X=y", "proxycommand", "ssh -W %h:%p bastion -o X=y"},
-		{"-oUser=x", "user", "x"},
-		{"-o User x", "user", "x"},
-		{`UserKnownHostsFile="/a b"`, "userknownhostsfile", "/a b"},
-		{"ServerAliveInterval 7", "serveraliveinterval", "7"},
-	} {
-		s, err := c.lookup(t.Context(), "h", "", []string{tt.option})
-		if err != nil || s.get(tt.key) != tt.want {
-			t.Errorf("%q: %s = %q, %v; want %q", tt.option, tt.key, s.get(tt.key), err, tt.want)
-		}
-	}
-	s, _ := c.lookup(t.Context(), "h", "", []string{"ServerAliveInterval 7"})
-	if got := s.seconds("serveraliveinterval", time.Second); got != 7*time.Second {
-		t.Errorf("seconds = %s", got)
-	}
 }
 
 func TestPlatforms(t *testing.T) {
@@ -248,5 +208,21 @@ func TestPlatforms(t *testing.T) {
 	}
 	if got := strings.Join(unames("linux-386"), ","); got != "Linux i386,Linux i486,Linux i586,Linux i686" {
 		t.Errorf("unames = %s", got)
+	}
+}
+
+// TestWithoutMarks: the words of the sudo prompt do not reach errors.
+func TestWithoutMarks(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ in, want string }{
+		{promptMark + token() + ":sudo: 1 incorrect password attempt\n", "sudo: 1 incorrect password attempt"},
+		{promptMark + token() + ":Sorry, try again.\n" + promptMark + token() + ":\nsudo: no password was provided\n", "sudo: no password was provided"},
+		{"adm is not in the sudoers file.\n", "adm is not in the sudoers file."},
+		{promptMark + token() + ":" + begunMark + token() + "\n", ""},
+		{"sh: " + promptMark, ""},
+	} {
+		if got := sudoText(tt.in); got != tt.want {
+			t.Errorf("sudoText(%q) = %q, want %q", tt.in, got, tt.want)
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 
 	"brine/internal/value"
@@ -21,6 +22,27 @@ import (
 type machineGrains struct {
 	m   *machine
 	ctx context.Context //nolint:containedctx // the mapping lives as long as one match
+
+	mu      sync.Mutex
+	unknown error // why one that was asked for is not known
+}
+
+// known is machine.known, which it keeps the error of.
+func (g *machineGrains) known(keys ...value.Value) *value.Map {
+	got, err := g.m.known(g.ctx, keys...)
+	if err != nil {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.unknown = err
+	}
+	return got
+}
+
+// whyUnknown says why a grain that was asked for is not known.
+func (g *machineGrains) whyUnknown() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.unknown
 }
 
 // Get returns a grain. Of a machine that has to be asked only that one is
@@ -29,7 +51,7 @@ func (g *machineGrains) Get(key value.Value) (value.Value, bool) {
 	if v, ok := g.m.e.Grains.Get(key); ok {
 		return v, true
 	}
-	return g.m.known(g.ctx, key).Get(key)
+	return g.known(key).Get(key)
 }
 
 // Len returns the number of grains.
@@ -37,7 +59,7 @@ func (g *machineGrains) Len() int { return len(g.Keys()) }
 
 // Keys returns the names of the grains.
 func (g *machineGrains) Keys() []value.Value {
-	all := g.m.known(g.ctx).Copy()
+	all := g.known().Copy()
 	all.Update(g.m.e.Grains)
 	return all.Keys()
 }
@@ -47,6 +69,7 @@ type gathering struct {
 	grains *value.Map
 	absent *value.Map // asked for, and not there
 	whole  bool       // grains are all there are
+	err    error      // why no more of them are known; nil: they are
 	at     time.Time  // when the first of them were gathered
 }
 
@@ -64,16 +87,30 @@ func (g *gathering) has(keys []value.Value) bool {
 	return true
 }
 
+// why returns the reason that a grain of keys is not known, where one is not.
+func (g *gathering) why(keys []value.Value) error {
+	for _, k := range keys {
+		if !g.grains.Has(k) && !g.absent.Has(k) {
+			return g.err
+		}
+	}
+	if len(keys) == 0 {
+		return g.err
+	}
+	return nil
+}
+
 // known returns grains kept or gathered: at least those of keys, all where none
-// are named. A machine that cannot be asked has none, with a warning.
-func (m *machine) known(ctx context.Context, keys ...value.Value) *value.Map {
+// are named. Of a machine that cannot be asked they are those that were kept,
+// beside the reason.
+func (m *machine) known(ctx context.Context, keys ...value.Value) (*value.Map, error) {
 	m.gather.Lock()
 	defer m.gather.Unlock()
 	if m.grains == nil {
 		m.grains = m.kept()
 	}
 	if m.grains.has(keys) {
-		return m.grains.grains
+		return m.grains.grains, m.grains.why(keys)
 	}
 	leave := m.enter()
 	defer leave(false)
@@ -90,15 +127,14 @@ func (m *machine) known(ctx context.Context, keys ...value.Value) *value.Map {
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			m.p.warn(fmt.Sprintf("the grains of %s are not known, so it is not matched by them: %v", m.e.ID, err))
-			blank := &gathering{grains: value.NewMap(0), absent: value.NewMap(0), whole: true}
+			blank := &gathering{grains: value.NewMap(0), absent: value.NewMap(0), whole: true, err: err}
 			if m.grains != nil {
-				blank.grains = m.grains.grains // what was kept is known all the same
+				blank.grains, blank.absent = m.grains.grains, m.grains.absent // what was kept is known all the same
 			}
 			m.grains = blank
-			return blank.grains
+			return blank.grains, blank.why(keys)
 		}
-		return value.NewMap(0)
+		return value.NewMap(0), ctx.Err()
 	}
 	next := &gathering{grains: got, absent: value.NewMap(0), whole: len(keys) == 0, at: m.p.s.Now()}
 	if m.grains != nil && !next.whole {
@@ -113,7 +149,7 @@ func (m *machine) known(ctx context.Context, keys ...value.Value) *value.Map {
 	}
 	m.grains = next
 	m.keep(next)
-	return next.grains
+	return next.grains, nil
 }
 
 func (m *machine) grainsFile() string {

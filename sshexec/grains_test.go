@@ -2,6 +2,7 @@ package sshexec
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,14 +54,16 @@ func TestGrainsOfTheUnreached(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "grains")
 	e := &roster.Entry{ID: "web1", Host: "127.0.0.1", Port: 1, User: "root", Grains: value.MapOf("role", "web")}
-	warned := 0
 	p := NewProvider(Settings{
 		Entries: []*roster.Entry{e}, Dialer: NewDialer(options(t, known(t))), GrainsDir: dir, Now: time.Now, Opts: value.NewMap(0),
-		Warn: func(string) { warned++ },
 	})
 	m := p.targets["web1"]
 	m.keep(&gathering{grains: value.MapOf("os", "Debian"), absent: value.NewMap(0), at: time.Now()})
-	g := p.Minion(t.Context(), "web1").Grains()
+	minion := p.Minion(t.Context(), "web1")
+	g := minion.Grains()
+	if v, _ := g.Get("os"); v != "Debian" || minion.Unknown() != nil {
+		t.Errorf("os is %v, unknown: %v", v, minion.Unknown())
+	}
 	for range 2 {
 		if v, ok := g.Get("fqdn"); ok {
 			t.Errorf("fqdn is %v", v)
@@ -72,7 +75,12 @@ func TestGrainsOfTheUnreached(t *testing.T) {
 			t.Errorf("role is %v", v)
 		}
 	}
-	if warned != 1 {
-		t.Errorf("%d warnings", warned)
+	if err := minion.Unknown(); err == nil || !strings.Contains(err.Error(), "web1") {
+		t.Errorf("fqdn is unknown: %v", err)
+	}
+	// Who asks only for what was kept misses nothing.
+	again := p.Minion(t.Context(), "web1")
+	if v, _ := again.Grains().Get("os"); v != "Debian" || again.Unknown() != nil {
+		t.Errorf("os is %v, unknown: %v", v, again.Unknown())
 	}
 }

@@ -32,7 +32,7 @@ func TestHostileHostKeys(t *testing.T) {
 	t.Parallel()
 	known := filepath.Join(t.TempDir(), "known_hosts")
 	key := rsaKey(t)
-	if err := appendKnown(known, "web1", key); err != nil {
+	if err := appendKnown(known, "web1:22", key, false); err != nil {
 		t.Fatal(err)
 	}
 	for _, host := range []string{"web1", "unknown"} {
@@ -61,9 +61,9 @@ func TestHostileStart(t *testing.T) {
 	known := filepath.Join(t.TempDir(), "known_hosts")
 	key, other := rsaKey(t), rsaKey(t)
 	var wg sync.WaitGroup
-	for range 8 {
+	for i := range 8 {
 		wg.Go(func() {
-			if err := appendKnown(known, "[web1]:2222", key); err != nil {
+			if err := appendKnown(known, "web1:2222", key, i%2 == 0); err != nil {
 				t.Error(err)
 			}
 		})
@@ -73,10 +73,10 @@ func TestHostileStart(t *testing.T) {
 	if err != nil || strings.Count(string(b), "\n") != 1 {
 		t.Errorf("known_hosts is %q, %v", b, err)
 	}
-	if err := appendKnown(known, "[web1]:2222", other); err == nil {
+	if err := appendKnown(known, "web1:2222", other, false); err == nil {
 		t.Error("another key of the same host is noted")
 	}
-	if err := appendKnown(known, "web2", other); err != nil {
+	if err := appendKnown(known, "web2:22", other, false); err != nil {
 		t.Error(err)
 	}
 }

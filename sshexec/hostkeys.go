@@ -2,18 +2,22 @@ package sshexec
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 
 	"golang.org/x/crypto/ssh"
 	xknownhosts "golang.org/x/crypto/ssh/knownhosts"
+
+	"brine/internal/proc"
 )
 
 // A Policy says which host keys are taken.
@@ -81,6 +85,26 @@ type hostKeyError struct {
 
 func (e *hostKeyError) Error() string { return e.err.Error() }
 
+// hostKeyOrder is the order in which algorithms are asked for, that of OpenSSH:
+// certificates first, then ed25519.
+var hostKeyOrder = []string{
+	ssh.CertAlgoED25519v01, ssh.CertAlgoECDSA256v01, ssh.CertAlgoECDSA384v01, ssh.CertAlgoECDSA521v01,
+	ssh.CertAlgoRSASHA512v01, ssh.CertAlgoRSASHA256v01,
+	ssh.KeyAlgoED25519, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521, ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256,
+}
+
+// defaultHostKeys are the algorithms of host keys, none with SHA-1.
+func defaultHostKeys() []string {
+	have := ssh.SupportedAlgorithms().HostKeys
+	out := slices.DeleteFunc(slices.Clone(hostKeyOrder), func(a string) bool { return !slices.Contains(have, a) })
+	for _, a := range have {
+		if !slices.Contains(out, a) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
 // verify returns the callback and the algorithms to ask a host for.
 func (h *hostKeys) verify(t *dest) (ssh.HostKeyCallback, []string, error) {
 	barred, err := h.barred(t.revoked)
@@ -89,28 +113,32 @@ func (h *hostKeys) verify(t *dest) (ssh.HostKeyCallback, []string, error) {
 	}
 	algs := t.hostKeyAlgs
 	if algs == nil {
-		algs = ssh.SupportedAlgorithms().HostKeys // none with SHA-1
+		algs = defaultHostKeys()
 	}
-	if t.policy == Off {
-		return h.unrevoked(t, barred), algs, nil
-	}
+	name := t.knownAs()
 	db := h.open(t.known)
+	if t.policy == Off {
+		return h.unrevoked(t, db, name, barred), algs, nil
+	}
 	if db.err != nil {
 		return nil, nil, db.err
 	}
-	name := t.knownAs()
 	keys, err := db.of(name)
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(keys) > 0 && t.hostKeyAlgs == nil {
-		algs = keyAlgorithms(keys)
+		own := keyAlgorithms(keys)
+		if keys[0].any { // the lines have no port: this sshd may have other keys
+			own = append(own, slices.DeleteFunc(algs, func(a string) bool { return slices.Contains(own, a) })...)
+		}
+		algs = own
 	}
 	return func(_ string, _ net.Addr, key ssh.PublicKey) error {
 		if err := barred(key); err != nil {
 			return err
 		}
-		err := db.check(name, keys, key)
+		err := t.judge(db, name, keys, key)
 		var (
 			ke *xknownhosts.KeyError
 			re *xknownhosts.RevokedError
@@ -123,29 +151,91 @@ func (h *hostKeys) verify(t *dest) (ssh.HostKeyCallback, []string, error) {
 		case errors.As(err, &ke) && len(ke.Want) == 0:
 			return h.unknown(t, name, key)
 		case errors.As(err, &ke):
-			var where []string
-			for _, k := range ke.Want {
-				where = append(where, place(k))
-			}
-			return &hostKeyError{
-				fmt.Errorf("the host's key is not the known one (%s): %s %s", strings.Join(where, ", "), key.Type(), ssh.FingerprintSHA256(key)),
-				"someone may stand between; if the host was set up anew, remove that line: ssh-keygen -R " + quoteHost(xknownhosts.Normalize(name)),
-			}
+			return &hostKeyError{changed(ke, key), "someone may intercept the connection; if the host was reinstalled, remove that line: " + removeHint(ke.Want[0].Filename, name)}
 		}
 		return &hostKeyError{err, ""}
 	}, algs, nil
 }
 
-// unrevoked returns the callback that takes any key but a revoked one.
-func (h *hostKeys) unrevoked(t *dest, barred func(ssh.PublicKey) error) ssh.HostKeyCallback {
-	db := h.open(t.known)
+// judge checks a key against the lines of the files, and those that a
+// KnownHostsCommand prints.
+func (t *dest) judge(db *keyDB, name string, keys []hostLine, key ssh.PublicKey) error {
+	err := db.check(name, keys, key)
+	if err == nil {
+		for _, k := range keys {
+			if string(k.Key.Marshal()) == plainBlob(key) {
+				t.note("host key accepted", "key", ssh.FingerprintSHA256(key), "type", key.Type(), "line", place(k.KnownKey))
+				return nil
+			}
+		}
+		t.note("host key accepted, signed by a known authority", "key", ssh.FingerprintSHA256(key), "type", key.Type())
+		return nil
+	}
+	if _, bad := errors.AsType[*xknownhosts.RevokedError](err); bad || t.knownCommand == nil {
+		t.note("host key not accepted by known_hosts", "key", ssh.FingerprintSHA256(key), "type", key.Type(), "why", err)
+		return err
+	}
+	more, cerr := t.knownCommand(key)
+	if cerr != nil {
+		return fmt.Errorf("KnownHostsCommand: %w", cerr)
+	}
+	found, cerr := more.of(name)
+	if cerr != nil {
+		return cerr
+	}
+	for blob, k := range more.revoked {
+		if blob == plainBlob(key) {
+			return &xknownhosts.RevokedError{Revoked: k}
+		}
+	}
+	err = db.check(name, append(slices.Clone(keys), found...), key)
+	t.note("KnownHostsCommand", "lines", len(more.lines), "key", ssh.FingerprintSHA256(key), "accepted", err == nil)
+	return err
+}
+
+// changed words that a key is not the known one.
+func changed(ke *xknownhosts.KeyError, key ssh.PublicKey) error {
+	var where []string
+	for _, k := range ke.Want {
+		where = append(where, place(k))
+	}
+	return fmt.Errorf("the host's key is not the known one (%s): %s %s", strings.Join(where, ", "), key.Type(), ssh.FingerprintSHA256(key))
+}
+
+// removeHint is the command that removes the lines of a host from a file.
+func removeHint(file, addr string) string {
+	name, err := knownName(addr)
+	if err != nil {
+		name = addr
+	}
+	return "ssh-keygen -f " + proc.Quote(file) + " -R " + quoteHost(name)
+}
+
+// unrevoked returns the callback that takes any key but a revoked one. One that
+// is not the known one makes the host doubtful: see dest.doubt.
+func (h *hostKeys) unrevoked(t *dest, db *keyDB, name string, barred func(ssh.PublicKey) error) ssh.HostKeyCallback {
 	return func(_ string, _ net.Addr, key ssh.PublicKey) error {
+		if err := barred(key); err != nil {
+			return err
+		}
+		if db.err != nil {
+			return nil
+		}
 		for _, k := range signedBy(key) {
-			if r, ok := db.revoked[plainBlob(k)]; ok && db.err == nil {
+			if r, ok := db.revoked[plainBlob(k)]; ok {
 				return revoked(&xknownhosts.RevokedError{Revoked: r})
 			}
 		}
-		return barred(key)
+		keys, err := db.of(name)
+		if err != nil {
+			return nil //nolint:nilerr // a name without lines
+		}
+		err = t.judge(db, name, keys, key)
+		if ke, ok := errors.AsType[*xknownhosts.KeyError](err); ok && len(ke.Want) > 0 {
+			why := changed(ke, key)
+			t.doubt.Store(&why)
+		}
+		return nil
 	}
 }
 
@@ -238,7 +328,26 @@ func disagreed(t *dest, err error) *hostKeyError {
 	default:
 		err = fmt.Errorf("the host has no key of the kind that known_hosts has for it, only %s", strings.Join(ne.RequestedAlgorithms, ", "))
 	}
-	return &hostKeyError{err, fmt.Sprintf("compare its key, then add it: ssh-keyscan -p %d %s >> ~/.ssh/known_hosts", t.port, t.host)}
+	return &hostKeyError{err, "compare its key, then add it: " + t.scanHint()}
+}
+
+// scanHint is the command that adds the keys of a host to the file where they are
+// looked for, by the name that they are looked for.
+func (t *dest) scanHint() string {
+	scan := fmt.Sprintf("ssh-keyscan -p %d %s", t.port, t.host)
+	if n := len(t.jump); n > 0 {
+		scan = "ssh " + t.jump[n-1] + " " + scan
+	} else if t.proxy != "" {
+		scan += " (by its ProxyCommand)"
+	}
+	hint := scan
+	if len(t.known) > 0 && t.known[0] != os.DevNull {
+		hint += " >> " + proc.Quote(t.known[0])
+	}
+	if t.alias != "" {
+		hint += ", with the name " + t.alias + " (HostKeyAlias) in place of the host's"
+	}
+	return hint
 }
 
 func quoteHost(s string) string {
@@ -253,7 +362,7 @@ func (h *hostKeys) unknown(t *dest, name string, key ssh.PublicKey) error {
 	if t.policy != AcceptNew {
 		return &hostKeyError{
 			fmt.Errorf("the host's key is not known: %s %s", key.Type(), ssh.FingerprintSHA256(key)),
-			fmt.Sprintf("compare it, then add it: ssh-keyscan -p %d %s >> ~/.ssh/known_hosts; or --host-keys accept-new takes keys of new hosts", t.port, t.host),
+			"compare it, then add it: " + t.scanHint() + "; or --host-keys accept-new takes keys of new hosts",
 		}
 	}
 	if cert, ok := key.(*ssh.Certificate); ok {
@@ -268,10 +377,11 @@ func (h *hostKeys) unknown(t *dest, name string, key ssh.PublicKey) error {
 		return &hostKeyError{errors.New("the host's key changed within this run"), "someone may stand between"}
 	}
 	if len(t.known) > 0 && t.known[0] != os.DevNull {
-		if err := appendKnown(t.known[0], name, key); err != nil {
+		if err := appendKnown(t.known[0], name, key, t.hashKnown); err != nil {
 			return &hostKeyError{fmt.Errorf("note the new host's key: %w", err), "make the known_hosts file writable"}
 		}
 	}
+	t.note("host key added", "key", ssh.FingerprintSHA256(key), "type", key.Type(), "file", t.known)
 	if h.added == nil {
 		h.added = map[string]ssh.PublicKey{}
 	}
@@ -281,7 +391,7 @@ func (h *hostKeys) unknown(t *dest, name string, key ssh.PublicKey) error {
 
 // appendKnown adds a line to a known_hosts file, unless another run has added
 // it meanwhile. One that has added another key of the same host is an error.
-func appendKnown(path, name string, key ssh.PublicKey) error {
+func appendKnown(path, name string, key ssh.PublicKey, hashed bool) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -294,21 +404,33 @@ func appendKnown(path, name string, key ssh.PublicKey) error {
 		f.Close()
 		return err
 	}
-	line := xknownhosts.Line([]string{name}, key) + "\n"
 	b, err := io.ReadAll(f)
 	if err != nil {
 		f.Close()
 		return err
 	}
-	for l := range strings.Lines(string(b)) {
-		if strings.TrimSpace(l) == strings.TrimSpace(line) {
+	// What another run has added since the file was read, hashed or not.
+	db := newKeyDB()
+	db.read(b, path)
+	host, err := knownName(name)
+	if err != nil {
+		f.Close()
+		return err
+	}
+	for _, k := range db.find(host) {
+		switch {
+		case k.cert:
+		case string(k.Key.Marshal()) == string(key.Marshal()):
 			return f.Close()
-		}
-		if rest, ok := strings.CutPrefix(l, xknownhosts.Normalize(name)+" "+key.Type()+" "); ok && strings.TrimSpace(rest) != "" {
+		case k.Key.Type() == key.Type():
 			f.Close()
-			return errors.New("another run has noted another key of this host: someone may intercept the connection")
+			return fmt.Errorf("another run has noted another key of this host (%s): someone may intercept the connection", place(k.KnownKey))
 		}
 	}
+	if hashed {
+		host = xknownhosts.HashHostname(host)
+	}
+	line := host + " " + key.Type() + " " + base64.StdEncoding.EncodeToString(key.Marshal()) + "\n"
 	// A file that ends within a line would swallow ours.
 	if st, err := f.Stat(); err == nil && st.Size() > 0 {
 		last := make([]byte, 1)

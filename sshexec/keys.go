@@ -3,12 +3,14 @@ package sshexec
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -78,21 +80,20 @@ func (k *keyring) load(path string, pass roster.Secret, certs []string, mayAsk b
 }
 
 func (key *loadedKey) read(k *keyring, path string, pass roster.Secret, mayAsk bool) {
+	// The public part alone tells which key of the ssh-agent is meant.
+	if pub, err := k.files.ReadFile(path + ".pub"); err == nil {
+		key.public, _, _, _, _ = ssh.ParseAuthorizedKey(pub)
+	}
 	text, err := k.files.ReadFile(path)
 	if err != nil {
 		key.err = err
 		return
 	}
-	if pub, err := k.files.ReadFile(path + ".pub"); err == nil {
-		key.public, _, _, _, _ = ssh.ParseAuthorizedKey(pub)
+	if pub, _, _, _, err := ssh.ParseAuthorizedKey(text); err == nil {
+		key.public, key.err = pub, fmt.Errorf("key %s: %w", path, errPublic)
+		return
 	}
-	raw, err := ssh.ParseRawPrivateKey(text)
-	if missing, ok := errors.AsType[*ssh.PassphraseMissingError](err); ok {
-		if missing.PublicKey != nil {
-			key.public = missing.PublicKey
-		}
-		raw, err = k.decrypt(text, path, pass, mayAsk)
-	}
+	raw, err := k.parse(text, path, pass, mayAsk, &key.public)
 	if err != nil {
 		key.err = fmt.Errorf("key %s: %w", path, err)
 		return
@@ -105,22 +106,51 @@ func (key *loadedKey) read(k *keyring, path string, pass roster.Secret, mayAsk b
 	key.signers, key.public = []ssh.Signer{s}, s.PublicKey()
 }
 
+// errPublic says that a file names a key that is elsewhere.
+var errPublic = errors.New("the file has a public key, and the ssh-agent does not hold its private key")
+
+// parse returns the private key of a file. Where the file tells its public key
+// without a passphrase, that is stored in public.
+func (k *keyring) parse(text []byte, path string, pass roster.Secret, mayAsk bool, public *ssh.PublicKey) (any, error) {
+	if der := encryptedPKCS8(text); der != nil {
+		return k.decrypt(path, pass, mayAsk, func(p []byte) (any, error) { return decryptPKCS8(der, p) })
+	}
+	raw, err := ssh.ParseRawPrivateKey(text)
+	missing, ok := errors.AsType[*ssh.PassphraseMissingError](err)
+	if !ok {
+		return raw, err
+	}
+	if missing.PublicKey != nil {
+		*public = missing.PublicKey
+	}
+	return k.decrypt(path, pass, mayAsk, func(p []byte) (any, error) { return ssh.ParseRawPrivateKeyWithPassphrase(text, p) })
+}
+
+// passphraseTries is how often a passphrase is asked for, as ssh does.
+const passphraseTries = 3
+
 // decrypt opens an encrypted key with the passphrase of the roster, else one
 // that is asked for.
-func (k *keyring) decrypt(text []byte, path string, pass roster.Secret, mayAsk bool) (any, error) {
-	if !pass.IsSet() {
-		if k.ask == nil || !mayAsk {
-			return nil, errEncrypted
-		}
-		var err error
-		if pass, err = k.ask("Passphrase of " + path + ": "); err != nil {
+func (k *keyring) decrypt(path string, pass roster.Secret, mayAsk bool, open func(passphrase []byte) (any, error)) (any, error) {
+	if pass.IsSet() {
+		return open([]byte(pass.Reveal()))
+	}
+	if k.ask == nil || !mayAsk {
+		return nil, errEncrypted
+	}
+	for try := 1; ; try++ {
+		given, err := k.ask("Passphrase of " + path + ": ")
+		if err != nil {
 			return nil, err
 		}
-		if !pass.IsSet() {
+		if !given.IsSet() {
 			return nil, errEncrypted
 		}
+		raw, err := open([]byte(given.Reveal()))
+		if !errors.Is(err, x509.IncorrectPasswordError) || try >= passphraseTries {
+			return raw, err
+		}
 	}
-	return ssh.ParseRawPrivateKeyWithPassphrase(text, []byte(pass.Reveal()))
 }
 
 // certified returns signers of the certificates that fit a key: those named,
@@ -201,7 +231,7 @@ const agentPatience = 10 * time.Second
 // and salt-ssh's own.
 func (d *Dialer) defaultKeys() []string {
 	var out []string
-	for _, n := range []string{"id_ed25519", "id_ecdsa", "id_rsa"} {
+	for _, n := range []string{"id_ed25519", "id_ecdsa", "id_rsa", "id_ed25519_sk", "id_ecdsa_sk"} {
 		out = append(out, filepath.Join(d.o.Home, ".ssh", n))
 	}
 	if d.o.PKIDir != "" {
@@ -230,10 +260,35 @@ func (d *Dialer) signers(t *dest, mayAsk bool) (out []ssh.Signer, notes []string
 	if !t.identitiesOnly {
 		o.add(held...)
 	}
-	if t.priv == "" && len(t.identities) == 0 {
+	if t.priv == "" && len(t.identities) == 0 && !t.noKeys {
 		o.files(d.defaultKeys())
 	}
-	return o.signers, o.notes, nil
+	return t.accepted(o.signers), o.notes, nil
+}
+
+// accepted returns the signers that PubkeyAcceptedAlgorithms allows, with the
+// algorithms that it allows.
+func (t *dest) accepted(signers []ssh.Signer) []ssh.Signer {
+	if t.keyAlgs == nil {
+		return signers
+	}
+	var out []ssh.Signer
+	for _, s := range signers {
+		typ := s.PublicKey().Type()
+		if typ != ssh.KeyAlgoRSA {
+			if typ == ssh.CertAlgoRSAv01 && (slices.Contains(t.keyAlgs, ssh.CertAlgoRSASHA256v01) || slices.Contains(t.keyAlgs, ssh.CertAlgoRSASHA512v01)) || slices.Contains(t.keyAlgs, typ) {
+				out = append(out, s)
+			}
+			continue
+		}
+		algs := slices.DeleteFunc([]string{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256, ssh.KeyAlgoRSA}, func(a string) bool { return !slices.Contains(t.keyAlgs, a) })
+		if as, ok := s.(ssh.AlgorithmSigner); ok && len(algs) > 0 {
+			if limited, err := ssh.NewSignerWithAlgorithms(as, algs); err == nil {
+				out = append(out, limited)
+			}
+		}
+	}
+	return out
 }
 
 // An offer is the list of keys that a host is offered, while it is made.
@@ -258,16 +313,19 @@ func (o *offer) add(signers ...ssh.Signer) {
 // file adds the key of a file; one that cannot be read itself may be held by
 // the ssh-agent.
 func (o *offer) file(path string) error {
-	signers, pub, err := o.d.keys.load(path, o.t.privPasswd, o.t.certificates, o.mayAsk)
-	if err == nil {
-		o.add(signers...)
-		return nil
-	}
+	// A key that the ssh-agent holds needs no passphrase.
+	signers, pub, err := o.d.keys.load(path, o.t.privPasswd, o.t.certificates, false)
 	for _, s := range o.held {
-		if pub != nil && sameKey(s.PublicKey(), pub) {
-			o.add(s)
+		if err != nil && pub != nil && sameKey(s.PublicKey(), pub) {
+			o.add(append(o.d.keys.certified(s, strings.TrimSuffix(path, ".pub"), o.t.certificates), s)...)
 			return nil
 		}
+	}
+	if o.mayAsk && errors.Is(err, errEncrypted) {
+		signers, _, err = o.d.keys.load(path, o.t.privPasswd, o.t.certificates, true)
+	}
+	if err == nil {
+		o.add(signers...)
 	}
 	return err
 }

@@ -13,6 +13,8 @@ import (
 
 	"golang.org/x/crypto/ssh"
 	xknownhosts "golang.org/x/crypto/ssh/knownhosts"
+
+	"brine/internal/sshconf"
 )
 
 // A keyDB is known_hosts files, read once and indexed by name, so that a fleet
@@ -24,13 +26,11 @@ import (
 type keyDB struct {
 	err     error
 	lines   []knownLine
-	exact   map[hostPort][]int32 // lines that have plain names only
-	general []int32              // lines with wildcards or exceptions
-	hashed  []int32              // lines whose name is hashed: each has its own salt
+	exact   map[string][]int32 // lines that have plain names only
+	general []int32            // lines with wildcards or exceptions
+	hashed  []int32            // lines whose name is hashed: each has its own salt
 	revoked map[string]xknownhosts.KnownKey
 }
-
-type hostPort struct{ host, port string }
 
 // A knownLine is a line of a known_hosts file.
 type knownLine struct {
@@ -38,7 +38,6 @@ type knownLine struct {
 	patterns []knownPattern
 	salt     []byte // of a hashed name, with hash
 	hash     []byte
-	wild     bool // names with * and no port, which hold for any port
 	typ      string
 	blob     []byte
 	file     string
@@ -46,13 +45,13 @@ type knownLine struct {
 }
 
 type knownPattern struct {
-	hostPort
-	not bool
+	text string // host or [host]:port, in lower case
+	not  bool
 }
 
 // readKnown reads the files that are there.
 func readKnown(files []string) *keyDB {
-	db := &keyDB{exact: map[hostPort][]int32{}, revoked: map[string]xknownhosts.KnownKey{}}
+	db := newKeyDB()
 	for _, f := range files {
 		if st, err := os.Stat(f); err != nil || !st.Mode().IsRegular() {
 			continue
@@ -62,13 +61,22 @@ func readKnown(files []string) *keyDB {
 			db.err = err
 			return db
 		}
-		n := 0
-		for line := range bytes.Lines(b) {
-			n++
-			db.add(string(bytes.TrimSpace(line)), f, n)
-		}
+		db.read(b, f)
 	}
 	return db
+}
+
+func newKeyDB() *keyDB {
+	return &keyDB{exact: map[string][]int32{}, revoked: map[string]xknownhosts.KnownKey{}}
+}
+
+// read adds the lines of a file.
+func (db *keyDB) read(b []byte, file string) {
+	n := 0
+	for line := range bytes.Lines(b) {
+		n++
+		db.add(string(bytes.TrimSpace(line)), file, n)
+	}
 }
 
 // add takes a line: [marker] names type key [comment].
@@ -120,49 +128,61 @@ func (db *keyDB) add(text, file string, n int) {
 		if !ok {
 			return
 		}
-		plain = plain && !kp.not && !strings.ContainsAny(kp.host, "*?")
+		plain = plain && !kp.not && !strings.ContainsAny(kp.text, "*?")
 		l.patterns = append(l.patterns, kp)
 	}
-	star := strings.IndexByte(f[0], '*')
-	l.wild = star >= 0 && !strings.Contains(f[0][star:], "]:")
 	db.lines = append(db.lines, l)
 	if !plain {
 		db.general = append(db.general, i)
 		return
 	}
 	for _, p := range l.patterns {
-		if have := db.exact[p.hostPort]; len(have) == 0 || have[len(have)-1] != i {
-			db.exact[p.hostPort] = append(have, i)
+		if have := db.exact[p.text]; len(have) == 0 || have[len(have)-1] != i {
+			db.exact[p.text] = append(have, i)
 		}
 	}
 }
 
 // parsePattern reads a name: host, [host]:port, either with ! before it.
 func parsePattern(p string) (knownPattern, bool) {
-	rest, not := strings.CutPrefix(p, "!")
+	rest, not := strings.CutPrefix(strings.ToLower(p), "!")
 	if rest == "" {
 		return knownPattern{}, false
 	}
-	host, port, err := net.SplitHostPort(rest)
-	if err != nil {
-		if rest[0] == '[' {
+	if in, ok := strings.CutPrefix(rest, "["); ok && !strings.ContainsAny(in, "*?") {
+		host, port, ok := strings.Cut(in, "]")
+		port, has := strings.CutPrefix(port, ":")
+		if !ok || host == "" || !has && port != "" {
 			return knownPattern{}, false
 		}
-		host, port = rest, "22"
+		if port == "22" || !has {
+			rest = host // as ssh writes it
+		}
 	}
-	return knownPattern{hostPort{host, port}, not}, true
+	return knownPattern{rest, not}, true
 }
 
-// match reports whether a line means a host.
-func (l *knownLine) match(a hostPort, normal string) bool {
+// knownName is how known_hosts names a host: host, or [host]:port where the port
+// is not that of SSH.
+func knownName(addr string) (string, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", err
+	}
+	if host = strings.ToLower(host); port == "22" {
+		return host, nil
+	}
+	return "[" + host + "]:" + port, nil
+}
+
+// match reports whether a line means a name.
+func (l *knownLine) match(name string) bool {
 	if l.hash != nil {
-		mac := hmac.New(sha1.New, l.salt)
-		mac.Write([]byte(normal))
-		return bytes.Equal(mac.Sum(nil), l.hash)
+		return bytes.Equal(hashName(l.salt, name), l.hash)
 	}
 	hit := false
 	for _, p := range l.patterns {
-		if p.port != a.port || !wildcard(p.host, a.host) {
+		if !sshconf.Pattern(p.text, name) {
 			continue
 		}
 		if p.not {
@@ -173,30 +193,10 @@ func (l *knownLine) match(a hostPort, normal string) bool {
 	return hit
 }
 
-// wildcard matches * and ?.
-func wildcard(pat, s string) bool {
-	// Only the last star need be gone back to.
-	star, mark := -1, 0
-	i, j := 0, 0
-	for j < len(s) {
-		switch {
-		case i < len(pat) && pat[i] == '*':
-			star, mark = i, j
-			i++
-		case i < len(pat) && (pat[i] == '?' || pat[i] == s[j]):
-			i++
-			j++
-		case star >= 0:
-			mark++
-			i, j = star+1, mark
-		default:
-			return false
-		}
-	}
-	for i < len(pat) && pat[i] == '*' {
-		i++
-	}
-	return i == len(pat)
+func hashName(salt []byte, name string) []byte {
+	mac := hmac.New(sha1.New, salt)
+	mac.Write([]byte(name))
+	return mac.Sum(nil)
 }
 
 // known returns the key of a line; false where it is none.
@@ -212,32 +212,32 @@ func (l *knownLine) known() (xknownhosts.KnownKey, bool) {
 type hostLine struct {
 	xknownhosts.KnownKey
 	cert bool
+	any  bool // the line has no port: it confirms a key and does not refute one
 }
 
 // of returns the keys of the lines that mean an address host:port, in the order
-// of the files. Names with * that have no port hold for every port, where no
-// line has the port.
+// of the files. Where no line has the port, those without one are looked at, as
+// ssh does.
 func (db *keyDB) of(addr string) ([]hostLine, error) {
-	host, port, err := net.SplitHostPort(addr)
+	name, err := knownName(addr)
 	if err != nil {
 		return nil, err
 	}
-	found := db.find(hostPort{host, port}, false)
-	if len(found) == 0 && port != "22" {
-		found = db.find(hostPort{host, "22"}, true)
+	found := db.find(name)
+	if host, _, _ := net.SplitHostPort(addr); len(found) == 0 && name[0] == '[' {
+		found = db.find(strings.ToLower(host))
+		for i := range found {
+			found[i].any = true
+		}
 	}
 	return found, nil
 }
 
-func (db *keyDB) find(a hostPort, wild bool) []hostLine {
-	var at []int32
-	if !wild {
-		at = append(at, db.exact[a]...)
-	}
-	normal := xknownhosts.Normalize(net.JoinHostPort(a.host, a.port))
+func (db *keyDB) find(name string) []hostLine {
+	at := slices.Clone(db.exact[name])
 	for _, list := range [][]int32{db.general, db.hashed} {
 		for _, i := range list {
-			if l := &db.lines[i]; (!wild || l.wild) && l.match(a, normal) {
+			if l := &db.lines[i]; l.match(name) {
 				at = append(at, i)
 			}
 		}
@@ -246,7 +246,7 @@ func (db *keyDB) find(a hostPort, wild bool) []hostLine {
 	out := make([]hostLine, 0, len(at))
 	for _, i := range at {
 		if k, ok := db.lines[i].known(); ok {
-			out = append(out, hostLine{k, db.lines[i].cert})
+			out = append(out, hostLine{KnownKey: k, cert: db.lines[i].cert})
 		}
 	}
 	return out
@@ -311,10 +311,17 @@ func (db *keyDB) check(addr string, keys []hostLine, key ssh.PublicKey) error {
 				if !k.cert && same(k.Key, key) {
 					return nil
 				}
-				e.Want = append(e.Want, k.KnownKey)
+				if !k.any && !k.cert {
+					e.Want = append(e.Want, k.KnownKey)
+				}
 			}
 			return e
 		},
+	}
+	// As ssh: the certificate of an authority that is not known counts as the
+	// plain key in it.
+	if cert, ok := key.(*ssh.Certificate); ok && !c.IsHostAuthority(cert.SignatureKey, addr) && !c.IsRevoked(cert) {
+		key = cert.Key
 	}
 	return c.CheckHostKey(addr, nil, key)
 }

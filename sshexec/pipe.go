@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"brine/internal/host"
+	"brine/internal/sshconf"
 )
 
 // pipe is the connection that a ProxyCommand makes: what it reads and writes.
@@ -36,29 +36,12 @@ func (a pipeAddr) String() string { return string(a) }
 // or outside, so nothing is taken that means something to a shell; ssh refuses
 // the same.
 func (d *Dialer) proxyLine(t *dest) (string, error) {
-	pairs := []string{"%%", "%"}
-	rest := strings.ReplaceAll(t.proxy, "%%", "")
-	for _, k := range d.tokens(t) {
-		if strings.Contains(rest, k.mark) && !harmless(k.text) {
-			return "", fmt.Errorf("the %s %q cannot stand in a ProxyCommand (%s): it has characters that a shell reads", k.what, k.text, k.mark)
+	return d.config.Fill(t.proxy, t.target(), func(token byte, text string) error {
+		if !sshconf.Harmless(text) {
+			return fmt.Errorf("%q cannot stand in a ProxyCommand (%%%c): it has characters that a shell reads", text, token)
 		}
-		pairs = append(pairs, k.mark, k.text)
-	}
-	return strings.NewReplacer(pairs...).Replace(t.proxy), nil
-}
-
-// harmless reports whether a shell reads s as it is, quoted or not, and no
-// program takes it for an option.
-func harmless(s string) bool {
-	if s == "" || s[0] == '-' {
-		return false
-	}
-	for _, r := range s {
-		if r <= ' ' || r == 0x7f || strings.ContainsRune("'`\"$\\;&<>|(){}[]*?!#~^", r) {
-			return false
-		}
-	}
-	return utf8.ValidString(s)
+		return nil
+	})
 }
 
 // command starts a ProxyCommand by the shell, as ssh does.

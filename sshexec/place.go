@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"brine/internal/fleet"
+	"brine/internal/fun"
 	"brine/internal/proc"
 	"brine/internal/roster"
+	"brine/internal/value"
 	"brine/sshexec/link"
 )
 
@@ -95,13 +97,6 @@ for t in cat gzip zstd; do command -v $t >/dev/null 2>&1 && z=$z$t,; done
 echo ` + mark + `" $u $z-" >&2
 exit 113
 `
-}
-
-// linkOf returns the options of the connection to an agent that was started over c.
-func (p *placer) linkOf(c *Client) link.Options {
-	o := p.opts
-	o.Relink = c.relink
-	return o
 }
 
 // command is what the agent is started with.
@@ -190,6 +185,19 @@ func (p *placer) cases() string {
 	return p.caseText
 }
 
+// options are those of the connection to an agent. A host whose key is not the
+// known one is given no pillar.
+func (p *placer) options(c *Client) link.Options {
+	o := p.opts
+	o.Relink = c.relink
+	if c.doubt != nil {
+		o.Pillar = func(context.Context, string, value.Mapping, fun.PillarRequest) (*value.Map, error) {
+			return nil, fmt.Errorf("no pillar is sent to %s: %w", c.ID, c.doubt)
+		}
+	}
+	return o
+}
+
 // agent starts the agent of an entry on its host, after placing it there where
 // it is not, and greets it.
 //
@@ -251,7 +259,7 @@ func (p *placer) try(ctx context.Context, c *Client, e *roster.Entry) (*link.Con
 	if err != nil {
 		return nil, nil, err
 	}
-	conn, err := link.Connect(ctx, s, p.linkOf(c))
+	conn, err := link.Connect(ctx, s, p.options(c))
 	if err == nil {
 		s.said.enough()
 		return conn, nil, nil
@@ -291,7 +299,7 @@ func (e *noShellError) Error() string { return "no command can be run there: " +
 // noAgent words that neither the agent answered nor the script said why.
 func (p *placer) noAgent(c *Client, s *stream, status int, werr, err error) error {
 	errs, said := s.errs.String(), s.said.String()
-	text := oneLine(errs + " " + said)
+	text := oneLine(withoutMarks(errs + " " + said))
 	if t := sudoText(errs); t != "" {
 		return c.fail(Shell, errors.New(t), sudoHint(t))
 	}
@@ -307,6 +315,10 @@ func (p *placer) noAgent(c *Client, s *stream, status int, werr, err error) erro
 	if c.onlyFiles(status, text) {
 		return c.fail(Shell, errors.New("the account is limited to SFTP, so no command can be run there, and no agent"),
 			"see ForceCommand and ChrootDirectory in the host's sshd_config")
+	}
+	if status == 1 && strings.TrimSpace(text) == "" {
+		return c.fail(Shell, errors.New("the account's shell ended with status 1 and ran nothing, as /bin/false does"),
+			"give the account a shell on the host (chsh, usermod -s), or log in as another one and use sudo_user")
 	}
 	if status == 113 || strings.TrimSpace(text) != "" {
 		return c.fail(Shell, fmt.Errorf("the command ended with status %d: %s", status, text), "see the account's shell and its start files")
@@ -467,7 +479,11 @@ func (p *placer) pushOnce(ctx context.Context, c *Client, e *roster.Entry, img *
 	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
 	defer stop()
 	go func() { _, _ = io.Copy(io.Discard, s) }()
-	_, werr := io.Copy(s.stdin, body)
+	begun := time.Now()
+	n, werr := io.Copy(s.stdin, body)
+	if took := time.Since(begun); p.opts.Log != nil {
+		p.opts.Log.Debug("agent sent", "host", c.ID, "platform", img.platform, "by", way, "bytes", n, "after", took.Round(time.Millisecond), "bytes per second", int64(float64(n)/max(took.Seconds(), 0.001)))
+	}
 	if !e.TTY {
 		_ = s.stdin.Close()
 	}

@@ -122,10 +122,12 @@ func (p *Provider) IDs(context.Context) ([]string, error) { return p.ids, nil }
 // have are read from those kept, else gathered.
 func (p *Provider) Minion(ctx context.Context, id string) target.Minion {
 	m := p.targets[id]
+	grains := &machineGrains{m: m, ctx: ctx}
 	return target.Minion{
-		ID:     id,
-		Grains: func() value.Mapping { return &machineGrains{m, ctx} },
-		Pillar: func() value.Mapping { return m.pillar(ctx) },
+		ID:      id,
+		Grains:  func() value.Mapping { return grains },
+		Pillar:  func() value.Mapping { return m.pillar(ctx, grains) },
+		Unknown: grains.whyUnknown,
 	}
 }
 
@@ -307,6 +309,7 @@ func (m *machine) connect(ctx context.Context) (*link.Conn, error) {
 }
 
 func (m *machine) begin(ctx context.Context, c *Client) (*link.Conn, error) {
+	begun := time.Now()
 	c.relink = m.relinker(c)
 	conn, err := m.p.place.agent(ctx, c, m.e, m.p.s.PreFlight)
 	if err != nil {
@@ -318,6 +321,7 @@ func (m *machine) begin(ctx context.Context, c *Client) (*link.Conn, error) {
 		_ = conn.Close()
 		return nil, c.fail(Agent, err, "")
 	}
+	m.p.s.Dialer.o.Log.Debug("agent started", "host", m.e.ID, "after", time.Since(begun).Round(time.Millisecond))
 	return conn, nil
 }
 
@@ -334,12 +338,12 @@ func (m *machine) opts() *value.Map {
 }
 
 // pillar renders the machine's pillar to match it by.
-func (m *machine) pillar(ctx context.Context) value.Mapping {
+func (m *machine) pillar(ctx context.Context, grains *machineGrains) value.Mapping {
 	render := m.p.s.Link.Pillar
 	if render == nil {
 		return value.NewMap(0)
 	}
-	data, err := render(ctx, m.e.ID, &machineGrains{m, ctx}, fun.PillarRequest{})
+	data, err := render(ctx, m.e.ID, grains, fun.PillarRequest{})
 	if err != nil {
 		m.p.warn(fmt.Sprintf("the pillar of %s does not render, so it is not matched by it: %v", m.e.ID, err))
 		return value.NewMap(0)
@@ -419,7 +423,12 @@ func (c *Client) raw(ctx context.Context, e *roster.Entry, line string) (stdout,
 	}
 	stderr = s.errs.String()
 	if more += s.errs.lost(); more > 0 {
-		stderr += fmt.Sprintf("\nbrine: %d bytes of output beyond %d MiB were dropped\n", more, shellMax>>20)
+		stderr += fmt.Sprintf("\nbrine: %d bytes of output beyond %d MiB were dropped", more, shellMax>>20)
+		if status == 0 { // a result with a part missing is a failure
+			status = 1
+			stderr += ", so this counts as failed; the command itself returned 0"
+		}
+		stderr += ". Have it print less, or write to a file that cp.push fetches\n"
 	}
 	return string(out), stderr, status, nil
 }

@@ -37,6 +37,10 @@ func (m *machine) relinker(c *Client) func(ctx context.Context, token string) (i
 		if err != nil {
 			return nil, err
 		}
+		if next.doubt != nil && c.doubt == nil {
+			// The pillar goes on over the new connection, without another question.
+			return nil, fmt.Errorf("%w: another host may answer in its place: %w", wire.ErrGone, next.doubt)
+		}
 		c = next
 		return m.p.place.resume(ctx, next, m.e, token)
 	}

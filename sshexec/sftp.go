@@ -154,7 +154,7 @@ func (p *placer) bare(ctx context.Context, c *Client, e *roster.Entry, why *noSh
 		if err != nil {
 			return nil, c.fail(Shell, err, "")
 		}
-		conn, err := link.Connect(sctx, s, p.linkOf(c))
+		conn, err := link.Connect(sctx, s, p.options(c))
 		if err == nil {
 			c.exe = exe
 			c.bare.Store(true)

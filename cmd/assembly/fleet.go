@@ -5,6 +5,10 @@ package assembly
 import (
 	"context"
 	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
 
 	"brine/internal/config"
 	"brine/internal/fleet"
@@ -22,16 +26,36 @@ func Roster(ctx context.Context, env *fun.Env, cfg *config.Config, o SSHOptions)
 	if o.Getenv != nil && o.Getenv("HOME") != "" {
 		home = o.Getenv("HOME") // of ~/.ssh/config, which is read again to dial
 	}
-	sources, err := roster.Sources(env.Opts, env.Host, cfg.Dir, home)
-	if err != nil {
-		return nil, err
-	}
 	files := roster.Files(env.Host)
 	if !cfg.Named && !value.Truth(env.Opts.At("roster_file")) {
 		files = trustedFiles{env.Host} // they were found where brine looks
 	}
+	files = &onceFiles{Files: files}
+	sources, err := roster.Sources(env.Opts, files, cfg.Dir, home)
+	if err != nil {
+		return nil, err
+	}
+	wait, err := value.ToFloat(env.Opts.At("ssh_scan_timeout"))
+	if err != nil || wait <= 0 {
+		wait = 0.01 // Salt's default
+	}
+	timeout := time.Duration(min(wait, 3600) * float64(time.Second))
 	r, err := roster.Load(roster.Options{
-		Files: files, Defaults: sshDefaults(env.Opts, o), Domain: env.Opts.Str("roster_domain"),
+		Files: files, Defaults: sshDefaults(cfg, env.Opts, o), Domain: env.Opts.Str("roster_domain"), Home: home, Me: accountName(env.Host),
+		AdHoc: o.AdHoc, Target: o.Target, ScanPorts: ports(env.Opts.At("ssh_scan_ports")),
+		Open: func(host string, port int) bool {
+			ctx, cancel := context.WithTimeout(ctx, timeout)
+			defer cancel()
+			c, err := env.Host.Dial(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+			if err == nil {
+				c.Close()
+			}
+			return err == nil
+		},
+		Exposed: func(path string) bool {
+			st, err := env.Host.Stat(path)
+			return err == nil && st.Mode.IsRegular() && st.Mode.Perm()&0o004 != 0
+		},
 		Render: func(path string) (value.Value, error) {
 			text, err := files.ReadFile(path)
 			if err != nil {
@@ -49,11 +73,59 @@ func Roster(ctx context.Context, env *fun.Env, cfg *config.Config, o SSHOptions)
 	return r, nil
 }
 
+// ports reads ssh_scan_ports: text with commas, a number or a list.
+func ports(v value.Value) []string {
+	if l, ok := v.(*value.List); ok {
+		out := make([]string, l.Len())
+		for i, x := range l.Items {
+			out[i] = value.Str(x)
+		}
+		return out
+	}
+	var out []string
+	for s := range strings.SplitSeq(value.Str(v), ",") {
+		if s = strings.TrimSpace(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// onceFiles reads each file once: a pipe has its content for who asks first.
+type onceFiles struct {
+	roster.Files
+	read map[string][]byte
+}
+
+// ReadFile returns the content of a file.
+func (f *onceFiles) ReadFile(path string) ([]byte, error) {
+	if b, ok := f.read[path]; ok {
+		return b, nil
+	}
+	b, err := f.Files.ReadFile(path)
+	if err == nil {
+		if f.read == nil {
+			f.read = map[string][]byte{}
+		}
+		f.read[path] = b
+	}
+	return b, err
+}
+
 // trustedFiles refuses files that somebody else could have written.
 type trustedFiles struct{ host.Host }
 
 // ReadFile returns the content of a file.
 func (f trustedFiles) ReadFile(path string) ([]byte, error) { return host.ReadTrusted(f.Host, path) }
+
+// accountName returns the name of the person's account; "" where it has none.
+func accountName(h host.Host) string {
+	a, err := h.LookupUID(h.Geteuid())
+	if err != nil {
+		return ""
+	}
+	return a.Name
+}
 
 func homeDir(env *fun.Env) string {
 	a, err := env.Host.LookupUID(env.Host.Geteuid())
@@ -72,8 +144,12 @@ func NewFleet(ctx context.Context, ctl *fun.Env, o EnvOptions, newJID func() str
 		return nil, err
 	}
 	f := &fleet.Fleet{Bus: o.Bus, Table: o.Table, NewJID: newJID, Gate: o.Gate, Nodegroups: nodegroups(o.Config.Opts, r)}
-	f.Timeout, f.Gather = seconds(o.Config.Opts, "timeout"), seconds(o.Config.Opts, "gather_job_timeout")
-	f.MaxWait = seconds(o.Config.Opts, "max_wait")
+	for key, at := range map[string]*time.Duration{"timeout": &f.Timeout, "gather_job_timeout": &f.Gather, "max_wait": &f.MaxWait} {
+		if *at, err = patience(o.Config.Opts, key); err != nil {
+			return nil, err
+		}
+	}
+	f.AllowUnreachable = value.Truth(o.Config.Opts.At("ssh_allow_unreachable"))
 	if f.Timeout <= 0 {
 		f.Timeout = fleet.DefaultTimeout
 	}
@@ -140,4 +216,22 @@ func targetEnv(ctx context.Context, o EnvOptions, r *roster.Roster, id string) *
 	cfg.Opts, cfg.Kind = opts, config.Minion
 	o.Config = &cfg
 	return NewEnv(ctx, o)
+}
+
+// patience returns an option that is a number of seconds; 0 where it is not set.
+func patience(opts *value.Map, key string) (time.Duration, error) {
+	v := opts.At(key)
+	if v == nil {
+		return 0, nil
+	}
+	if s, ok := v.(string); ok {
+		if n, err := strconv.ParseFloat(strings.TrimSpace(s), 64); err == nil {
+			v = n
+		}
+	}
+	switch v.(type) {
+	case int64, float64:
+		return seconds(value.MapOf(key, v), key), nil
+	}
+	return 0, fun.Errorf("the option %s must be a number of seconds, not %s", key, value.Repr(v))
 }

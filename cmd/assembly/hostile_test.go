@@ -1,13 +1,17 @@
 package assembly
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"brine/internal/config"
 	"brine/internal/fun"
+	"brine/internal/host"
 	"brine/internal/value"
 )
 
@@ -165,5 +169,39 @@ func TestHostilePillarenv(t *testing.T) {
 	m, err := p.render(t.Context(), "web0", g, fun.PillarRequest{Foreign: true, PillarEnv: "prod", Named: []string{"prod"}})
 	if err != nil || m.Str("env") != "prod" {
 		t.Errorf("a pillarenv of the call: %s, %v", value.Repr(m), err)
+	}
+}
+
+// TestHostileRoster has a roster lie where brine looks, which another user could
+// have written: a roster names programs (ProxyCommand) and passwords.
+func TestHostileRoster(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		uid   int
+		mode  fs.FileMode
+		named bool
+		good  bool
+	}{
+		{"own", 0, 0o644, false, true},
+		{"of another", 1000, 0o644, false, false},
+		{"for all to write", 0, 0o666, false, false},
+		{"of another, named", 1000, 0o644, true, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := host.NewFake()
+			f.PutFile("/etc/salt/roster", "web: {host: 192.0.2.1}\n", tt.mode)
+			f.PutOwner("/etc/salt/roster", tt.uid, 0)
+			env, _ := fakeEnv(f)
+			r, err := Roster(t.Context(), env, &config.Config{Dir: "/etc/salt", Named: tt.named}, SSHOptions{})
+			var bad *host.UntrustedFileError
+			switch {
+			case tt.good && (err != nil || len(r.Entries()) != 1):
+				t.Errorf("not read: %v", err)
+			case !tt.good && !errors.As(err, &bad):
+				t.Errorf("error = %v", err)
+			}
+		})
 	}
 }

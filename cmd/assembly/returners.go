@@ -105,21 +105,22 @@ func OpenReturner(ctx context.Context, env *fun.Env, name string, s returner.Set
 	return r, nil
 }
 
-// CheckSettings returns an error for a returner that cannot work as it is
-// configured, before anything is handed to it.
-func CheckSettings(ctx context.Context, env *fun.Env, name string, s returner.Settings) error {
+// CheckSettings returns the settings that a returner is made with, or an error for
+// one that cannot work as it is configured, before anything is handed to it.
+func CheckSettings(ctx context.Context, env *fun.Env, name string, s returner.Settings) (returner.Settings, error) {
 	if err := CheckReturner(env, name); err != nil {
-		return err
+		return s, err
 	}
 	s.Spec, _ = returner.Find(allReturners(ctx, env), name)
 	s.Env, s.Log = env, env.Log()
 	if s.Spec.New == nil {
-		return fmt.Errorf("returner %s cannot be used on its own", name)
+		return s, fmt.Errorf("returner %s cannot be used on its own", name)
 	}
-	if _, err := s.Check(); err != nil {
-		return fmt.Errorf("returner %s is not configured: %w; 'brine run returner.settings %s' lists its settings", name, err, s.Spec.Name)
+	checked, err := s.Check()
+	if err != nil {
+		return s, fmt.Errorf("returner %s is not configured: %w; 'brine run returner.settings %s' lists its settings", name, err, s.Spec.Name)
 	}
-	return nil
+	return checked, nil
 }
 
 // openStore opens a returner to read from.
@@ -142,6 +143,9 @@ func openStore(ctx context.Context, env *fun.Env, name string) (jobs.Store, func
 		_ = r.Close()
 		return nil, nil, fmt.Errorf("returner %s cannot be read from", name)
 	}
+	if set, err := CheckSettings(ctx, env, name, returner.Settings{}); err == nil {
+		s = asideStore{s, name, SpoolOf(env.CacheDir, name, set, nil).Dir}
+	}
 	return s, func() { _ = r.Close() }, nil
 }
 
@@ -155,6 +159,10 @@ var returnerArgs = []fun.Arg{
 }
 
 var returnerSpecs = []fun.Spec{
+	{
+		Name: "aside", Src: "none: brine's own", Args: asideArgs, Fn: aside,
+		Doc: "List, send again or drop the rows that returners did not take and that were put aside.",
+	},
 	{
 		Name: "schema", Src: "the documentation of Salt's returners", Args: returnerArgs, Fn: schema,
 		Doc: "Print the SQL that creates the tables of a returner.",

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"brine/internal/config"
 	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/jobs"
@@ -31,17 +32,23 @@ type SSHOptions struct {
 	// Ask asks the person for a secret; nil: there is no terminal.
 	Ask func(prompt string) (roster.Secret, error)
 	// Once says that each target is worked on once: its connection is closed then.
-	Once   bool
-	Deploy bool // add the public key to authorized_keys first
+	Once bool
+	// AskOnce asks for the same account and question once, for all targets.
+	AskOnce bool
+	Deploy  bool // add the public key to authorized_keys first
+	// AdHoc are targets that the command line names by their addresses; Target is
+	// what it names, for rosters that are made of that.
+	AdHoc  []roster.Address
+	Target []string
 	Getenv func(string) string
 }
 
 // sshDefaults are the keys of every entry that does not have them. What
 // configuration does not say itself is left to ssh_config.
-func sshDefaults(opts *value.Map, o SSHOptions) *value.Map {
+func sshDefaults(cfg *config.Config, opts *value.Map, o SSHOptions) *value.Map {
 	said := opts.Copy()
 	for _, k := range []string{"ssh_user", "ssh_port", "ssh_timeout"} {
-		if opts.Pos(k).IsZero() {
+		if !cfg.Given(k) {
 			said.Delete(k)
 		}
 	}
@@ -77,13 +84,13 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 	if home == "" {
 		home = homeDir(ctl)
 	}
-	me := ""
-	if a, err := o.Host.LookupUID(o.Host.Geteuid()); err == nil {
-		me = a.Name
-	}
 	dial := sshexec.Options{
-		Host: o.Host, Home: home, Me: me, Policy: policy, AgentSocket: getenv("SSH_AUTH_SOCK"), PKIDir: opts.Str("pki_dir"),
-		Password: o.SSH.Password, Ask: o.SSH.Ask, Retries: -1, Log: o.Log,
+		Host: o.Host, Home: home, Me: accountName(o.Host), Policy: policy, AgentSocket: getenv("SSH_AUTH_SOCK"), PKIDir: opts.Str("pki_dir"),
+		Password: o.SSH.Password, Ask: o.SSH.Ask, AskOnce: o.SSH.AskOnce, Retries: -1, Log: o.Log,
+		Warn: func(text string) { ctl.Warn(fun.Warning{Text: text}) },
+	}
+	if o.SSH.Getenv != nil {
+		dial.Getenv = func(key string) (string, bool) { v := getenv(key); return v, v != "" }
 	}
 	if n, ok := value.AsInt(opts.At("ssh_retries")); ok {
 		dial.Retries, dial.Stubborn = int(n), true
@@ -126,6 +133,9 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 		Files: sshexec.FileLimit(), Procs: maxProcs, Once: o.SSH.Once,
 		Now: o.Host.Now, Wishes: wishes(ctl, o),
 		Warn: func(text string) { ctl.Warn(fun.Warning{Text: text}) },
+	}
+	if o.Peers != nil {
+		s.Link.Forward = o.Peers.Post
 	}
 	if value.Truth(opts.At("file_recv")) {
 		s.Link.Push = receive(filepath.Join(o.Config.CacheDir, "minions"), opts)

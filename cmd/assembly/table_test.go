@@ -256,3 +256,43 @@ func TestInternalArgumentsAreNotWarnedOf(t *testing.T) {
 		}
 	}
 }
+
+// nearMissModules are the execution modules whose functions refuse a misspelled
+// argument, although they accept further ones.
+var nearMissModules = []string{"docker", "mysql", "pip", "postgres", "virtualenv"}
+
+// TestNearMiss: a function that refuses near misses does so for its own
+// arguments, and those of some modules all do.
+func TestNearMiss(t *testing.T) {
+	t.Parallel()
+	env, _ := fakeEnv(fakeHost())
+	for _, mod := range modules(fun.Exec) {
+		for i := range mod.Specs {
+			spec := &mod.Specs[i]
+			where := mod.Name + "." + spec.Name
+			if spec.VarKw && !spec.NearMiss && slices.Contains(nearMissModules, mod.Name) {
+				t.Errorf("%s accepts a misspelled argument silently", where)
+			}
+			if !spec.NearMiss {
+				continue
+			}
+			args := value.NewMap(0)
+			long := ""
+			for _, a := range spec.Args {
+				if a.Required {
+					args.Set(a.Name, sampleOf(&a))
+				}
+				if len(a.Name) > len(long) {
+					long = a.Name
+				}
+			}
+			slip := long[:2] + long[3:]
+			args.Set(slip, "one")
+			_, err := env.Invoker.Bind(mod, spec, fun.Args{Kw: args})
+			var refused *fun.ArgError
+			if !errors.As(err, &refused) || refused.Nearest == "" {
+				t.Errorf("%s with the argument %q: %v, want an error that names %q", where, slip, err, long)
+			}
+		}
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/mattn/go-isatty"
@@ -93,11 +94,27 @@ func Agent(ctx context.Context, o Options) error {
 	if o.Detached {
 		return assembly.RunDetached(ctx, o.In, stdio{nil, o.Out}, ao)
 	}
+	defer reap(o.Host, ao.CacheDir, exe)()
 	err := assembly.ServeAgent(ctx, stdio{o.In, o.Out}, ao)
 	if o.Wipe {
 		wipe(o.Host, exe)
 	}
 	return err
+}
+
+// reap ends what earlier agents left behind: before the first call where a run is
+// noted that could hold it up, else beside it. The func that it returns waits.
+func reap(h host.Host, cacheDir, exe string) (wait func()) {
+	switch {
+	case cacheDir == "":
+		return func() {}
+	case jobs.Unfinished(h, cacheDir):
+		jobs.Reap(h, cacheDir, exe)
+		return func() {}
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { jobs.Reap(h, cacheDir, exe) })
+	return wg.Wait
 }
 
 func isTerminal(x any) bool {

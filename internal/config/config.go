@@ -73,7 +73,13 @@ type Config struct {
 	CacheDir string
 	// Warnings are slips that are no reason to stop.
 	Warnings []Warning
+
+	given *value.Map
 }
+
+// Given reports whether a file, the Saltfile or the command line sets an option;
+// else it has its default.
+func (c *Config) Given(option string) bool { return c.given.Has(option) }
 
 // A Warning is a slip in the configuration.
 type Warning struct {
@@ -128,6 +134,7 @@ func Load(o Options) (*Config, error) {
 	if o.Override != nil {
 		l.given.Update(o.Override)
 	}
+	l.cfg.given = l.given
 	l.assemble()
 	return l.cfg, nil
 }
@@ -236,7 +243,7 @@ func (l *loader) saltfile() (*value.Map, error) {
 	}
 	s, ok := sec.(*value.Map)
 	if !ok {
-		return nil, &source.Error{Pos: m.Pos(l.o.Section), Err: fmt.Errorf("section %q is no dict but a %s", l.o.Section, value.TypeName(sec))}
+		return nil, &source.Error{Pos: m.Pos(l.o.Section), Err: fmt.Errorf("section %q is not a dict but a %s", l.o.Section, value.TypeName(sec))}
 	}
 	s = s.Copy()
 	dir := filepath.Dir(path)
@@ -417,7 +424,7 @@ func (l *loader) readFile(path string) (*value.Map, error) {
 	if !ok {
 		return nil, &source.Error{
 			Pos: source.Pos{File: path, Line: 1, Col: 1},
-			Err: fmt.Errorf("configuration is no dict but a %s", value.TypeName(v)),
+			Err: fmt.Errorf("configuration is not a dict but a %s", value.TypeName(v)),
 		}
 	}
 	dir := filepath.Dir(path)

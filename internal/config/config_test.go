@@ -188,6 +188,9 @@ func TestSaltfileOptions(t *testing.T) {
 	if got := c.Opts.At("ssh_max_procs"); got != int64(3) {
 		t.Errorf("ssh_max_procs = %v, want 3", got)
 	}
+	if !c.Given("ssh_max_procs") || !c.Given("keep") || c.Given("ssh_port") {
+		t.Errorf("given: %t %t %t, want ssh_max_procs and keep", c.Given("ssh_max_procs"), c.Given("keep"), c.Given("ssh_port"))
+	}
 	if got := c.Opts.Str("roster_file"); got != "/w/etc/roster" {
 		t.Errorf("roster_file = %q", got)
 	}
@@ -248,6 +251,14 @@ func TestOrdinaryUser(t *testing.T) {
 	if got := load(t, f, Options{}).CacheDir; got != "/x/brine" {
 		t.Errorf("cachedir = %q, want /x/brine", got)
 	}
+
+	// Without a home there is no directory that only this user could have made.
+	f = machine(nil)
+	f.UID = 12345
+	f.Env = []string{"TMPDIR=/tmp"}
+	if got := load(t, f, Options{}).CacheDir; got != "/nonexistent/.cache/brine" {
+		t.Errorf("cachedir without HOME = %q", got)
+	}
 }
 
 func TestRootDir(t *testing.T) {
@@ -275,7 +286,7 @@ func TestFaults(t *testing.T) {
 	}{
 		{"tab", "a: 1\nb:\n\tc: 2\n", "cannot start any token", 3, 1},
 		{"duplicate", "a: 1\nb: 2\na: 3\n", "conflicting ID 'a'", 3, 1},
-		{"list", "- a\n- b\n", "is no dict but a list", 1, 1},
+		{"list", "- a\n- b\n", "is not a dict but a list", 1, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := Load(Options{Host: machine(map[string]string{"/c/minion": tt.text}), Kind: Minion, Dir: "/c"})

@@ -34,7 +34,7 @@ type binding struct {
 }
 
 func (b *binding) bind() (*fun.Call, error) {
-	b.call = &fun.Call{Mod: b.mod, Spec: b.spec, Args: value.NewMap(len(b.spec.Args)), Kw: value.NewMap(0), Env: b.i.env}
+	b.call = &fun.Call{Mod: b.mod, Spec: b.spec, Args: value.NewMap(len(b.spec.Args)), Kw: value.NewMap(0)}
 	b.positional = b.spec.Positional()
 	if n := len(b.args.Pos); n > b.positional {
 		if !b.spec.VarArg {
@@ -57,6 +57,7 @@ func (b *binding) bind() (*fun.Call, error) {
 			b.call.Name = value.Str(n)
 		}
 	}
+	b.call.Attach(b.i.env)
 	return b.call, nil
 }
 

@@ -65,6 +65,8 @@ type Custom struct {
 // there and cannot serve is warned of: files that are not executable.
 func FindCustom(ctx context.Context, env *fun.Env) ([]Custom, error) {
 	var out []Custom
+	var bad unfit
+	defer func() { bad.warn(env) }()
 	for _, d := range customDirs {
 		if _, err := env.Up.Stat(ctx, env.SaltEnv, d.dir); err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
@@ -84,14 +86,14 @@ func FindCustom(ctx context.Context, env *fun.Env) ([]Custom, error) {
 			case strings.HasPrefix(base, ".") || strings.HasPrefix(base, "__") || path.Dir(f.Path) != d.dir:
 			case ext == ".md" || ext == ".rst" || ext == ".txt":
 			case !f.Mode.IsRegular():
-				warnCustom(env, f, "is no regular file of the roots, or a link that leads out of them: it does not serve as a module")
+				bad.add(f, "not a regular file of the roots, or a link that leads out of them")
 			case ext == ".py":
 				out = append(out, Custom{d.kind, name, true, f})
 			case ext == ".pyc" || ext == ".pyx" || ext == ".so" || ext == ".zip":
-				warnCustom(env, f, "is compiled Python, which cannot serve as a module: put its source there")
+				bad.add(f, "compiled Python: put its source there")
 			case d.kind == fun.State:
 			case f.Mode.Perm()&0o111 == 0:
-				warnCustom(env, f, "is not executable: chmod +x it, or it cannot serve as a module")
+				bad.add(f, "not executable: chmod +x")
 			default:
 				out = append(out, Custom{d.kind, name, false, f})
 			}
@@ -100,8 +102,37 @@ func FindCustom(ctx context.Context, env *fun.Env) ([]Custom, error) {
 	return out, nil
 }
 
-func warnCustom(env *fun.Env, f fun.FileInfo, text string) {
-	env.Warn(fun.Warning{Where: "salt://" + f.Path, Text: text})
+// unfit are the files that cannot serve as modules, by the reason.
+type unfit struct {
+	reasons []string
+	files   map[string][]string
+}
+
+func (u *unfit) add(f fun.FileInfo, reason string) {
+	if u.files == nil {
+		u.files = map[string][]string{}
+	}
+	if u.files[reason] == nil {
+		u.reasons = append(u.reasons, reason)
+	}
+	u.files[reason] = append(u.files[reason], f.Path)
+}
+
+// warn gives one warning for all files.
+func (u *unfit) warn(env *fun.Env) {
+	const shown = 3
+	var parts []string
+	for _, reason := range u.reasons {
+		files := u.files[reason]
+		names := "salt://" + strings.Join(files[:min(shown, len(files))], ", salt://")
+		if more := len(files) - shown; more > 0 {
+			names += fmt.Sprintf(" and %d more", more)
+		}
+		parts = append(parts, names+": "+reason)
+	}
+	if len(parts) > 0 {
+		env.Warn(fun.Warning{Text: "cannot serve as custom modules: " + strings.Join(parts, "; ")})
+	}
 }
 
 // Entries returns the table entries of custom modules that are executables.

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"brine/internal/fun"
+	"brine/internal/redact"
 	"brine/internal/value"
 	"brine/internal/yamlsalt"
 )
@@ -63,7 +64,7 @@ func Published(spec *fun.Spec, args fun.Args) (fun.Args, error) {
 		if spec.VarKw || slices.ContainsFunc(spec.Args, func(a fun.Arg) bool { return a.Name == name }) {
 			out.Kw.Set(key, v)
 		} else {
-			bad = append(bad, fmt.Sprintf("%s=%s", name, value.Str(v)))
+			bad = append(bad, fmt.Sprintf("%s=%s", name, value.Str(redact.Named(name, v))))
 		}
 	}
 	for _, v := range args.Pos {

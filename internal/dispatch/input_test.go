@@ -61,6 +61,7 @@ func TestPublished(t *testing.T) {
 		{two, "['n=1', 'x == y', '1a=2', 'a b=c']", "{}", "('x == y', '1a=2', 'a b=c') {'n': 1}"},
 		{two, "['text=[1, 2]']", "{n: '5'}", "() {'text': [1, 2], 'n': '5'}"},
 		{two, "['x=1', a]", "{y: [z], n: 1}", "The following keyword arguments are not valid: x=1, y=['z']"},
+		{two, "['db_password=hunter2', a]", "{env: {A: b}}", "The following keyword arguments are not valid: db_password=XXX-REDACTED-XXX, env={'A': 'XXX-REDACTED-XXX'}"},
 		{anyKw, "['FOO=bar env']", "{}", "() {'FOO': 'bar env'}"},
 		{anyKw, "[{__kwarg__: true, a: 1}, {b: 2}]", "{}", "({'b': 2},) {'a': 1}"},
 		{anyKw, "['1', 20170101010101010101, 'true']", "{}", "('1', '20170101010101010101', 'true') {}"},

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -22,8 +23,30 @@ import (
 
 // A Sender hands events to other runs.
 type Sender interface {
-	// Send hands an event over and returns how many runs took it.
-	Send(tag string, data *value.Map) int
+	// Send hands an event over and returns who took it.
+	Send(tag string, data *value.Map) Heard
+	// Post hands an event over later, in the order of the calls, and does not wait.
+	Post(tag string, data *value.Map)
+}
+
+// Heard is how many other processes took an event.
+type Heard struct {
+	Runs     int
+	Watchers int // state.event
+}
+
+// String says it in words.
+func (h Heard) String() string {
+	count := func(n int, word string) string {
+		if n != 1 {
+			word += "s"
+		}
+		return strconv.Itoa(n) + " " + word
+	}
+	if h == (Heard{}) {
+		return "no other run and no listener"
+	}
+	return count(h.Runs, "other run") + " and " + count(h.Watchers, "listener")
 }
 
 // maxFrame bounds an event that comes from another process, in bytes.
@@ -41,12 +64,36 @@ const peerTimeout = 2 * time.Second
 // and to those who come to it later. Each gets them from a goroutine of its own
 // that reads the ring, so one that is slow loses events and delays nobody.
 type Peers struct {
-	// Dirs are the directories that may hold sockets; a process listens in the
-	// first that it can.
+	// Dirs are the directories that may hold sockets: a process listens in the
+	// first that it can, and looks for others in all of them. They are the same
+	// for all processes of a user.
 	Dirs []string
+	// OnWarn is told of a directory that is not used because others can enter it,
+	// and of a process that does not take events. nil: nobody is.
+	OnWarn func(text string)
 
-	mu  sync.Mutex
-	own map[string]bool // paths of this process's sockets
+	parents bool // make the parents of Dirs, too
+
+	mu       sync.Mutex
+	own      map[string]bool // paths of this process's sockets
+	watchers atomic.Int64    // who get the events of this process's bus
+	posts    chan post
+	posted   sync.WaitGroup // what is in posts
+}
+
+// A post is an event that waits to be sent.
+type post struct {
+	tag  string
+	data *value.Map
+}
+
+// maxPosts bounds the events that wait to be sent.
+const maxPosts = 4096
+
+func (p *Peers) warn(format string, args ...any) {
+	if p.OnWarn != nil {
+		p.OnWarn(fmt.Sprintf(format, args...))
+	}
 }
 
 // maxSocketDir bounds the path of a directory for sockets, in bytes: with "/"
@@ -54,25 +101,27 @@ type Peers struct {
 // (Linux: 107).
 const maxSocketDir = 103 - len("/4194304-zzzzzzzzzzzzz.watch")
 
-// UserPeers returns the peers of a user: below $XDG_RUNTIME_DIR where it is
-// set, and below the directory for temporary files. Where the paths of these
-// are too long for a socket, it is /tmp.
-func UserPeers(getenv func(string) string, tmp string, uid int) *Peers {
-	p := &Peers{}
-	add := func(dir string) {
-		if len(dir) <= maxSocketDir {
-			p.Dirs = append(p.Dirs, dir)
-		}
+// UserPeers returns the peers of a user. Where they meet does not depend on the
+// environment, which differs between a login, cron and sudo: it is /tmp/brine-UID,
+// for root /run/brine. The second place of each serves where the first does not.
+// BRINE_RUN_DIR names another directory instead, for runs that keep to themselves.
+func UserPeers(getenv func(string) string, uid int) *Peers {
+	if d := getenv("BRINE_RUN_DIR"); d != "" && len(d) <= maxSocketDir {
+		return &Peers{Dirs: []string{d}, parents: true}
 	}
-	if d := getenv("XDG_RUNTIME_DIR"); d != "" {
-		add(filepath.Join(d, "brine"))
+	id := strconv.Itoa(uid)
+	dirs := []string{"/tmp/brine-" + id, "/run/user/" + id + "/brine"}
+	if uid == 0 {
+		dirs = []string{"/run/brine", "/tmp/brine-0"}
 	}
-	name := "brine-" + strconv.Itoa(uid)
-	add(filepath.Join(tmp, name))
-	if len(p.Dirs) == 0 {
-		add("/tmp/" + name)
-	}
-	return p
+	return &Peers{Dirs: dirs}
+}
+
+// squattedError says that a directory for sockets is not safe to use.
+type squattedError struct{ dir string }
+
+func (e squattedError) Error() string {
+	return e.dir + " belongs to another user, or others can enter it"
 }
 
 // private makes dir if need be and checks that nobody else can enter it.
@@ -86,7 +135,7 @@ func private(dir string) error {
 	}
 	sys, ok := st.Sys().(*syscall.Stat_t)
 	if !st.IsDir() || st.Mode().Perm()&0o077 != 0 || ok && int(sys.Uid) != os.Geteuid() {
-		return fmt.Errorf("%s is not a directory of one's own that others cannot enter", dir)
+		return squattedError{dir}
 	}
 	return nil
 }
@@ -95,7 +144,13 @@ func private(dir string) error {
 func (p *Peers) socket(suffix string) (l net.Listener, path string, err error) {
 	var errs []error
 	for _, dir := range p.Dirs {
+		if p.parents {
+			_ = os.MkdirAll(filepath.Dir(dir), 0o700) // private fails where this does
+		}
 		if err := private(dir); err != nil {
+			if bad, ok := errors.AsType[squattedError](err); ok {
+				p.warn("%v: it is not used for events; remove it", bad)
+			}
 			errs = append(errs, err)
 			continue
 		}
@@ -164,17 +219,20 @@ func (p *Peers) Listen(bus *Ring) (closer func(), err error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &server{bus: bus, name: filepath.Base(path)}
+	s := &server{bus: bus, name: filepath.Base(path), watchers: &p.watchers}
 	s.wg.Go(func() { s.accept(ctx, l) })
 	for _, w := range p.others(".watch") {
 		if c, err := dial(w); err == nil {
+			p.watchers.Add(1)
 			s.wg.Go(func() {
 				defer c.Close()
+				defer p.watchers.Add(-1)
 				s.stream(ctx, c, 0)
 			})
 		}
 	}
 	return func() {
+		p.flush(drainTime)
 		p.forget(l, path)
 		s.closeBy.Store(time.Now().Add(drainTime).UnixNano())
 		cancel()
@@ -187,10 +245,12 @@ const drainTime = time.Second
 
 // A server is the listening side of a run.
 type server struct {
-	bus     *Ring
-	name    string
-	wg      sync.WaitGroup
-	closeBy atomic.Int64 // Unix nanoseconds; 0 while the run lasts
+	bus  *Ring
+	name string
+	// watchers counts the connections that stream.
+	watchers *atomic.Int64
+	wg       sync.WaitGroup
+	closeBy  atomic.Int64 // Unix nanoseconds; 0 while the run lasts
 }
 
 func (s *server) accept(ctx context.Context, l net.Listener) {
@@ -219,6 +279,8 @@ func (s *server) serve(ctx context.Context, c net.Conn) {
 		}
 		if m.Has("watch") {
 			_ = c.SetDeadline(time.Time{})
+			s.watchers.Add(1)
+			defer s.watchers.Add(-1)
 			s.stream(ctx, c, s.bus.Seq())
 			return
 		}
@@ -273,40 +335,99 @@ func (s *server) send(c net.Conn, m *value.Map) bool {
 
 // Send hands an event to every other process that runs something and, unless
 // this process sends them its events anyway, to those that watch. It returns how
-// many runs took it.
-func (p *Peers) Send(tag string, data *value.Map) int {
+// many took it. One that does not answer is warned of.
+func (p *Peers) Send(tag string, data *value.Map) (took Heard) {
 	frame := append(value.EncodeJSON(value.MapOf("tag", tag, "data", data)), '\n')
 	if len(frame) > maxFrame {
-		return 0
+		p.warn("the event %q has more than %d bytes: other runs do not get it", tag, maxFrame)
+		return took
 	}
-	took := 0
-	for _, path := range p.others(".sock") {
-		if deliver(path, frame) {
-			took++
-		}
-	}
+	took.Runs = p.deliverAll(".sock", tag, frame)
 	p.mu.Lock()
 	streams := len(p.own) > 0
 	p.mu.Unlock()
-	if !streams {
-		for _, path := range p.others(".watch") {
-			deliver(path, frame)
+	if streams {
+		took.Watchers = int(p.watchers.Load())
+	} else {
+		took.Watchers = p.deliverAll(".watch", tag, frame)
+	}
+	return took
+}
+
+// Post sends an event from a goroutine. Beyond a few thousand that wait, events are
+// dropped with a warning.
+func (p *Peers) Post(tag string, data *value.Map) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.posts == nil {
+		p.posts = make(chan post, maxPosts)
+		go func() {
+			for e := range p.posts {
+				p.Send(e.tag, e.data)
+				p.posted.Done()
+			}
+		}()
+	}
+	p.posted.Add(1)
+	select {
+	case p.posts <- post{tag, data}:
+	default:
+		p.posted.Done()
+		p.warn("other runs do not get the event %q: too many wait to be sent", tag)
+	}
+}
+
+// flush waits until what was posted is sent, but no longer than d.
+func (p *Peers) flush(d time.Duration) {
+	sent := make(chan struct{})
+	go func() {
+		p.posted.Wait()
+		close(sent)
+	}()
+	select {
+	case <-sent:
+	case <-time.After(d):
+	}
+}
+
+// Runs returns how many other processes run something.
+func (p *Peers) Runs() int { return len(p.others(".sock")) }
+
+// deliverAll hands a frame to the sockets of others and returns how many took it.
+func (p *Peers) deliverAll(suffix, tag string, frame []byte) (took int) {
+	for _, path := range p.others(suffix) {
+		switch err := deliver(path, frame); {
+		case err == nil:
+			took++
+		case errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist): // it has ended
+		default:
+			pid, _, _ := strings.Cut(filepath.Base(path), "-")
+			p.warn("process %s does not take the event %q: %v", pid, tag, err)
 		}
 	}
 	return took
 }
 
-func deliver(path string, frame []byte) bool {
+// errDeaf says that a process closed the connection without an answer.
+var errDeaf = errors.New("no answer")
+
+func deliver(path string, frame []byte) error {
 	c, err := dial(path)
 	if err != nil {
-		return false
+		return err
 	}
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(peerTimeout))
 	if _, err := c.Write(frame); err != nil {
-		return false
+		return err
 	}
 	answer := make([]byte, 3)
-	n, _ := c.Read(answer)
-	return string(answer[:n]) == "ok\n"
+	n, err := io.ReadFull(c, answer)
+	if string(answer[:n]) == "ok\n" {
+		return nil
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return err
+	}
+	return errDeaf
 }

@@ -3,6 +3,7 @@ package event
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,10 +25,10 @@ func TestPeersReachAListeningRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := &Peers{Dirs: p.Dirs}
-	if n := p.Send("to oneself", nil); n != 0 {
+	if n := p.Send("to oneself", nil); n != (Heard{}) {
 		t.Errorf("Send to oneself = %d, want 0", n)
 	}
-	if n := other.Send("deploy/done", value.MapOf("release", "1.4")); n != 1 {
+	if n := other.Send("deploy/done", value.MapOf("release", "1.4")); n != (Heard{Runs: 1}) {
 		t.Errorf("Send = %d, want 1", n)
 	}
 	e, _, err := bus.Next(t.Context(), 0, nil)
@@ -35,7 +36,7 @@ func TestPeersReachAListeningRun(t *testing.T) {
 		t.Errorf("event = %q %s, %v", e.Tag, value.Repr(e.Data), err)
 	}
 	stop()
-	if n := other.Send("late", nil); n != 0 {
+	if n := other.Send("late", nil); n != (Heard{}) {
 		t.Errorf("Send after close = %d, want 0", n)
 	}
 	if names, _ := os.ReadDir(p.Dirs[0]); len(names) != 0 {
@@ -43,22 +44,25 @@ func TestPeersReachAListeningRun(t *testing.T) {
 	}
 }
 
-func TestUserPeersPassOverPathsTooLongForASocket(t *testing.T) {
+// A login, cron and sudo meet at the same place, whatever their environment is.
+func TestUserPeersDoNotDependOnTheEnvironment(t *testing.T) {
 	t.Parallel()
 	long := "/var/" + strings.Repeat("x", 90)
 	for _, tt := range []struct {
-		runtime, tmp string
-		want         []string
+		uid  int
+		env  map[string]string
+		want []string
 	}{
-		{"", "/tmp", []string{"/tmp/brine-7"}},
-		{"/run/user/7", "/tmp", []string{"/run/user/7/brine", "/tmp/brine-7"}},
-		{"/run/user/7", long, []string{"/run/user/7/brine"}},
-		{long, "/var/tmp", []string{"/var/tmp/brine-7"}},
-		{long, long, []string{"/tmp/brine-7"}},
+		{7, nil, []string{"/tmp/brine-7", "/run/user/7/brine"}},
+		{7, map[string]string{"XDG_RUNTIME_DIR": "/run/user/7", "TMPDIR": "/tmp/user/7"}, []string{"/tmp/brine-7", "/run/user/7/brine"}},
+		{0, nil, []string{"/run/brine", "/tmp/brine-0"}},
+		{0, map[string]string{"XDG_RUNTIME_DIR": "/run/user/0"}, []string{"/run/brine", "/tmp/brine-0"}},
+		{7, map[string]string{"BRINE_RUN_DIR": "/x"}, []string{"/x"}},
+		{7, map[string]string{"BRINE_RUN_DIR": long}, []string{"/tmp/brine-7", "/run/user/7/brine"}},
 	} {
-		env := func(string) string { return tt.runtime }
-		if got := UserPeers(env, tt.tmp, 7).Dirs; !slices.Equal(got, tt.want) {
-			t.Errorf("runtime %q, tmp %q: %q, want %q", tt.runtime, tt.tmp, got, tt.want)
+		env := func(k string) string { return tt.env[k] }
+		if got := UserPeers(env, tt.uid).Dirs; !slices.Equal(got, tt.want) {
+			t.Errorf("%d %v: %q, want %q", tt.uid, tt.env, got, tt.want)
 		}
 	}
 	dir := filepath.Join(t.TempDir(), strings.Repeat("y", 200))[:maxSocketDir]
@@ -81,6 +85,82 @@ func TestPeersRefuseADirectoryThatOthersCanEnter(t *testing.T) {
 	}
 	if _, err := (&Peers{Dirs: []string{dir}}).Listen(NewRing(0, time.Now)); err == nil {
 		t.Error("Listen in a directory that others can enter succeeded")
+	}
+}
+
+// Where the first directory is another's, all meet in the second, and say so.
+func TestASquattedDirectoryIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	dirs := []string{filepath.Join(t.TempDir(), "file"), filepath.Join(t.TempDir(), "p")}
+	if err := os.WriteFile(dirs[0], nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var warned []string
+	p := &Peers{Dirs: dirs, OnWarn: func(s string) { warned = append(warned, s) }}
+	stop, err := p.Listen(NewRing(0, time.Now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	if want := dirs[0] + " belongs to another user, or others can enter it: it is not used for events; remove it"; !slices.Equal(warned, []string{want}) {
+		t.Errorf("warned %q, want %q", warned, want)
+	}
+	if got := (&Peers{Dirs: dirs}).Send("x", nil); got != (Heard{Runs: 1}) {
+		t.Errorf("Send = %+v", got)
+	}
+}
+
+// A process that takes no events is warned of, by its number.
+func TestADeafProcessIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "p")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", filepath.Join(dir, "77-x.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			c.Close()
+		}
+	}()
+	var warned []string
+	p := &Peers{Dirs: []string{dir}, OnWarn: func(s string) { warned = append(warned, s) }}
+	if got := p.Send("tag", nil); got != (Heard{}) {
+		t.Errorf("Send = %+v", got)
+	}
+	if len(warned) != 1 || !strings.HasPrefix(warned[0], `process 77 does not take the event "tag"`) {
+		t.Errorf("warned %q", warned)
+	}
+}
+
+// Posted events are sent in order, and before the run ends.
+func TestPost(t *testing.T) {
+	t.Parallel()
+	dirs := []string{filepath.Join(t.TempDir(), "p")}
+	bus := NewRing(0, time.Now)
+	stop, err := (&Peers{Dirs: dirs}).Listen(bus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	sender := &Peers{Dirs: dirs}
+	stopSender, err := sender.Listen(NewRing(0, time.Now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tag := range []string{"a", "b", "c"} {
+		sender.Post(tag, value.NewMap(0))
+	}
+	stopSender()
+	for i, want := range []string{"a", "b", "c"} {
+		e, _, err := bus.Next(t.Context(), uint64(i), nil)
+		if err != nil || e.Tag != want {
+			t.Errorf("event %d = %q, %v; want %q", i, e.Tag, err, want)
+		}
 	}
 }
 

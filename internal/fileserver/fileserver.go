@@ -240,7 +240,7 @@ func (s *Server) Open(ctx context.Context, saltenv, p string) (io.ReadCloser, er
 		return nil, err
 	}
 	if !fi.Mode.IsRegular() {
-		return nil, fmt.Errorf("salt://%s in saltenv %s is no file: %w", p, saltenv, fs.ErrInvalid)
+		return nil, fmt.Errorf("salt://%s in saltenv %s is not a file: %w", p, saltenv, fs.ErrInvalid)
 	}
 	return s.files.Open(fi.Abs)
 }

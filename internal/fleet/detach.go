@@ -41,7 +41,7 @@ func (r *running) detach(ctx context.Context, targets []string, owner map[string
 		d, ok := owner[id].(Detacher)
 		switch {
 		case r.stopped(ctx):
-			r.deliver(fun.Return{ID: id, JID: r.job.JID, Stage: fun.Refused, Err: fmt.Errorf("not begun: the run was stopped")})
+			r.deliver(fun.Return{ID: id, JID: r.job.JID, Stage: fun.Refused, Err: fun.ErrStopped})
 			continue
 		case !ok:
 			here = append(here, id)
@@ -94,7 +94,7 @@ func (r *running) stay(ctx context.Context, ids []string, owner map[string]Provi
 			sem <- struct{}{}
 			wg.Go(func() {
 				defer func() { <-sem }()
-				ret := fun.Return{ID: id, JID: r.job.JID, Stage: fun.Refused, Err: errors.New("not begun: the run was stopped")}
+				ret := fun.Return{ID: id, JID: r.job.JID, Stage: fun.Refused, Err: fun.ErrStopped}
 				if !r.stopped(own) {
 					ret = owner[id].Run(own, r.job, id, func() {})
 				}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -78,6 +79,9 @@ type Fleet struct {
 	OldEvents bool
 	// Warn is told what goes wrong beside the job; nil is told nothing.
 	Warn func(fun.Warning)
+	// AllowUnreachable passes over machines that cannot be asked for the grains
+	// that they are matched by, with a warning; else they are targets that failed.
+	AllowUnreachable bool
 	// Watch is told how jobs go, for a progress line; nil is told nothing.
 	Watch Watcher
 	// Gate is asked before a target is begun; see fun.Jobs.OnStart. nil is open.
@@ -156,13 +160,26 @@ func (f *Fleet) Match(ctx context.Context, tgt value.Value, tgtType string) ([]s
 	if err != nil {
 		return nil, err
 	}
-	return f.match(ctx, tgt, tgtType, ids, owner)
+	found, unasked, err := f.match(ctx, tgt, tgtType, ids, owner)
+	for _, id := range slices.Sorted(maps.Keys(unasked)) {
+		f.warnUnasked(id, unasked[id])
+	}
+	return found, err
 }
 
-func (f *Fleet) match(ctx context.Context, tgt value.Value, tgtType string, ids []string, owner map[string]Provider) ([]string, error) {
+// warnUnasked warns of a machine that could not be asked whether it is meant.
+func (f *Fleet) warnUnasked(id string, err error) {
+	if f.Warn != nil {
+		f.Warn(fun.Warning{Text: fmt.Sprintf("the grains of %s are not known, so it is not matched by them: %v", id, err)})
+	}
+}
+
+// match returns the ids that an expression names, and those of machines that it
+// may name, with the reason why that is not known.
+func (f *Fleet) match(ctx context.Context, tgt value.Value, tgtType string, ids []string, owner map[string]Provider) (found []string, unasked map[string]error, err error) {
 	m, err := target.Compile(tgt, tgtType, f.Nodegroups)
 	if err != nil {
-		return nil, &fun.TargetError{Err: err}
+		return nil, nil, &fun.TargetError{Err: err}
 	}
 	for _, w := range m.Warnings() {
 		if f.Warn != nil {
@@ -170,6 +187,7 @@ func (f *Fleet) match(ctx context.Context, tgt value.Value, tgtType string, ids 
 		}
 	}
 	matches := make([]bool, len(ids))
+	unknown := make([]error, len(ids))
 	var g errgroup.Group
 	g.SetLimit(1)
 	if grains, pillar := m.Needs(); grains || pillar {
@@ -179,24 +197,54 @@ func (f *Fleet) match(ctx context.Context, tgt value.Value, tgtType string, ids 
 	}
 	for i, id := range ids {
 		g.Go(func() error {
-			ok, err := m.Match(owner[id].Minion(ctx, id))
+			minion := owner[id].Minion(ctx, id)
+			ok, err := m.Match(minion)
 			if err != nil {
 				return fmt.Errorf("match %s: %w", id, err)
 			}
 			matches[i] = ok
+			if !ok && minion.Unknown != nil {
+				unknown[i] = minion.Unknown()
+			}
 			return nil
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var found []string
+	unasked = map[string]error{}
 	for i, id := range ids {
 		if matches[i] {
 			found = append(found, id)
+		} else if unknown[i] != nil {
+			unasked[id] = unknown[i]
 		}
 	}
-	return found, ctx.Err()
+	return found, unasked, ctx.Err()
+}
+
+// away returns the targets of a job that cannot be asked to run it, with the
+// reason: those of a list that nobody has, and those that may be meant.
+func (f *Fleet) away(job fun.Job, ids []string, owner map[string]Provider, unasked map[string]error) map[string]error {
+	out := map[string]error{}
+	for _, id := range unknownIDs(job, owner) {
+		out[id] = &fun.UnlistedError{ID: id, Hint: source.DidYouMean(id, ids)}
+	}
+	for id, err := range unasked {
+		out[id] = fmt.Errorf("it is not known whether %s is meant: %w", id, err)
+	}
+	if job.Only != nil {
+		maps.DeleteFunc(out, func(id string, _ error) bool { return !slices.Contains(job.Only, id) })
+	}
+	if f.AllowUnreachable {
+		for _, id := range slices.Sorted(maps.Keys(unasked)) {
+			if out[id] != nil {
+				f.warnUnasked(id, unasked[id])
+				delete(out, id)
+			}
+		}
+	}
+	return out
 }
 
 // Run runs a job; see [fun.Fleet]. An id of a list target that no provider has
@@ -207,13 +255,14 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 	if err != nil {
 		return fun.Summary{}, err
 	}
-	targets, err := f.match(ctx, job.Tgt, job.TgtType, ids, owner)
+	targets, unasked, err := f.match(ctx, job.Tgt, job.TgtType, ids, owner)
 	if err != nil {
 		return fun.Summary{}, err
 	}
-	unknown := unknownIDs(job, owner)
+	away := f.away(job, ids, owner, unasked)
+	unknown := slices.Sorted(maps.Keys(away))
 	if job.Only != nil {
-		targets, unknown = only(targets, job.Only), only(unknown, job.Only)
+		targets = only(targets, job.Only)
 	}
 	if job.Subset > 0 && job.Subset < len(targets) {
 		rand.Shuffle(len(targets), func(i, j int) { targets[i], targets[j] = targets[j], targets[i] })
@@ -246,12 +295,7 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 		f.announce(job, sum.Targets)
 	}
 	for _, id := range unknown {
-		n, _ := source.Nearest(id, ids)
-		why := fmt.Errorf("%s is not in the roster", id)
-		if n != "" {
-			why = fmt.Errorf("%s is not in the roster (did you mean %q?)", id, n)
-		}
-		r.deliver(fun.Return{ID: id, JID: job.JID, Stage: fun.Unreachable, Err: why})
+		r.deliver(fun.Return{ID: id, JID: job.JID, Stage: fun.Unreachable, Err: away[id]})
 	}
 	prepare(ctx, targets, owner)
 	if job.Async {
@@ -455,7 +499,7 @@ func (r *running) whyStopped(ctx context.Context) error {
 	if r.err == nil && r.failed && r.job.FailHard && ctx.Err() == nil {
 		return fun.ErrNotBegun
 	}
-	return errors.New("not begun: the run was stopped")
+	return fun.ErrStopped
 }
 
 // rest keeps a slot of the batch free for BatchWait.

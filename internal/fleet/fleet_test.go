@@ -29,8 +29,14 @@ type machines struct {
 
 func (m *machines) IDs(context.Context) ([]string, error) { return m.ids, nil }
 
-func (m *machines) Minion(_ context.Context, id string) target.Minion {
-	return target.Minion{ID: id, Grains: func() value.Mapping { return value.MapOf("role", strings.TrimRight(id, "0123456789")) }}
+func (*machines) Minion(_ context.Context, id string) target.Minion {
+	t := target.Minion{ID: id, Grains: func() value.Mapping { return value.MapOf("role", strings.TrimRight(id, "0123456789")) }}
+	if strings.HasPrefix(id, "mute") {
+		var why error
+		t.Grains = func() value.Mapping { why = errors.New("no answer"); return value.NewMap(0) }
+		t.Unknown = func() error { return why }
+	}
+	return t
 }
 
 func (m *machines) Prepare(_ context.Context, ids []string) { m.prepared = append(m.prepared, ids...) }
@@ -94,6 +100,40 @@ func TestRun(t *testing.T) {
 		}
 		if tt.job.Batch == "1" && p.most != 1 {
 			t.Errorf("%s: %d at once", tt.name, p.most)
+		}
+	}
+}
+
+// Machines that cannot be asked whether they are meant are targets that failed.
+func TestRunUnasked(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		job   fun.Job
+		allow bool
+		want  string // returns, "!" in front of those without
+		warns int
+	}{
+		{fun.Job{Tgt: "role:db", TgtType: "grain"}, false, "db1 !mute1", 0},
+		{fun.Job{Tgt: "role:db", TgtType: "grain"}, true, "db1", 1},
+		{fun.Job{Tgt: "role:nobody", TgtType: "grain"}, false, "!mute1", 0},
+		{fun.Job{Tgt: "role:db", TgtType: "grain", Only: []string{"db1"}}, false, "db1", 0},
+		{fun.Job{Tgt: "db* and G@role:db", TgtType: "compound"}, false, "db1", 0},
+		{fun.Job{Tgt: "not G@role:db", TgtType: "compound"}, false, "mute1", 0}, // which is asked, and answers
+	} {
+		f := fleetOf(&machines{ids: []string{"db1", "mute1"}})
+		warns := 0
+		f.AllowUnreachable, f.Warn = tt.allow, func(fun.Warning) { warns++ }
+		var got []string
+		sum, err := f.Run(t.Context(), tt.job, func(r fun.Return) error {
+			if r.Stage != fun.Returned {
+				r.ID = "!" + r.ID
+			}
+			got = append(got, r.ID)
+			return nil
+		})
+		sort.Slice(got, func(i, j int) bool { return strings.Trim(got[i], "!") < strings.Trim(got[j], "!") })
+		if err != nil || strings.Join(got, " ") != tt.want || len(sum.Targets) != len(got) || warns != tt.warns {
+			t.Errorf("%v: returns %v, summary %+v, %d warnings, %v; want %s", tt.job.Tgt, got, sum, warns, err, tt.want)
 		}
 	}
 }

@@ -59,6 +59,27 @@ func (nobody) At(string, string, Phase) {}
 func (nobody) Done(fun.Return)          {}
 func (nobody) End(string)               {}
 
+// beginning is a Watcher that tells of jobs when they begin, too.
+type beginning struct {
+	Watcher
+	tell func(job fun.Job, targets []string)
+}
+
+// Begin tells of a job and all its targets.
+func (b *beginning) Begin(job fun.Job, targets []string) {
+	b.tell(job, targets)
+	b.Watcher.Begin(job, targets)
+}
+
+// OnBegin returns a Watcher that does what w does, nil nothing, and calls tell
+// when a job begins.
+func OnBegin(w Watcher, tell func(job fun.Job, targets []string)) Watcher {
+	if w == nil {
+		w = nobody{}
+	}
+	return &beginning{w, tell}
+}
+
 func (f *Fleet) watcher() Watcher {
 	if f.Watch == nil {
 		return nobody{}

@@ -138,3 +138,11 @@ type Arg struct {
 	// values by the names of arguments: see internal/redact.
 	Secret bool
 }
+
+// SystemPath is the argument of the functions that remove a path, or change the
+// owner or mode of all that is in it: without it they refuse the directories that
+// the system consists of (see internal/host/system.go).
+var SystemPath = []Arg{{
+	Name: "force_system_path", Type: Bool, Default: false, KwOnly: true,
+	Doc: "accept system directories such as /etc, /usr and /home",
+}}

@@ -34,6 +34,15 @@ type Call struct {
 // code that several functions share.
 func (c *Call) Declares(name string) bool { return c.Args.Has(name) }
 
+// Attach gives the call the Env that it acts in: one whose Host lets it have system
+// directories, where it is called with [SystemPath].
+func (c *Call) Attach(e *Env) {
+	if force := SystemPath[0].Name; c.Declares(force) && c.Bool(force) {
+		e = e.With(func(e *Env) { e.Host = e.Host.Force() })
+	}
+	c.Env = e
+}
+
 // Value returns an argument: of its declared type, or nil where it was not given
 // and has no default.
 func (c *Call) Value(name string) value.Value {

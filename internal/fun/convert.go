@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"brine/internal/redact"
 	"brine/internal/source"
 	"brine/internal/value"
 )
@@ -381,7 +382,7 @@ func (a *Arg) refuse(v value.Value) error {
 	shown := "None"
 	switch {
 	case v == nil:
-	case a.Secret:
+	case a.Secret || redact.Hides(a.Name, v):
 		shown = "a value of type " + value.TypeName(v)
 	default:
 		shown = value.Repr(v)

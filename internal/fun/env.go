@@ -113,6 +113,9 @@ type UI struct {
 	// OnPrint prints a line on stdout while the function still runs: what a
 	// listener hears. Call Print.
 	OnPrint func(line string)
+	// OnNote prints a line on stderr that is neither a warning nor part of the
+	// report. Call Note.
+	OnNote func(line string)
 	// OnFault shows a placed fault on stderr: its place, include chain and hint,
 	// where the report itself has only Salt's text. Call Fault.
 	OnFault func(*source.Error)
@@ -139,6 +142,13 @@ func (u *UI) Warnf(at source.Pos, format string, args ...any) {
 func (u *UI) Print(line string) {
 	if u.OnPrint != nil {
 		u.OnPrint(line)
+	}
+}
+
+// Note prints a line on stderr that is neither a warning nor part of the report.
+func (u *UI) Note(format string, args ...any) {
+	if u.OnNote != nil {
+		u.OnNote(fmt.Sprintf(format, args...))
 	}
 }
 

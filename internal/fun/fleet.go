@@ -113,6 +113,10 @@ const (
 // because one before it failed and the job fails hard.
 var ErrNotBegun = errors.New("not begun: a target before it failed")
 
+// ErrStopped is the reason of a Refused return whose target was left out because
+// the run was stopped.
+var ErrStopped = errors.New("not begun: the run was stopped")
+
 // String names the stage as results show it.
 func (s Stage) String() string {
 	return [...]string{"returned", "unreachable", "timed out", "lost", "refused"}[s]

@@ -102,15 +102,12 @@ type ExecFn func(context.Context, *Call) (Result, error)
 
 // A Spec is the row of one function.
 type Spec struct {
-	Name string // without the module
-	Doc  string // first line: what it does, imperative; further lines: details
-	Src  string // where Salt has it, for example "states/file.py managed"
-	// Example is shown by the documentation: the SLS of a state, or a command line
-	// without the leading "brine". It may have several lines.
-	Example string
-	Args    []Arg
-	VarArg  bool // takes further positional arguments (*args)
-	VarKw   bool // takes further keyword arguments (**kwargs)
+	Name   string // without the module
+	Doc    string // first line: what it does, imperative; further lines: details
+	Src    string // where Salt has it, for example "states/file.py managed"
+	Args   []Arg
+	VarArg bool // takes further positional arguments (*args)
+	VarKw  bool // takes further keyword arguments (**kwargs)
 	// Hands says that further keyword arguments are another function's: their
 	// names are not looked for among this one's.
 	Hands bool
@@ -121,6 +118,9 @@ type Spec struct {
 	// Shared are arguments that follow Args and that several functions have. The
 	// table appends them to Args.
 	Shared [][]Arg
+	// Lookup says that a runner function shows what others returned: its own record
+	// and its event leave the return out.
+	Lookup bool
 	// Always says that a state function acts on every run.
 	Always bool
 
@@ -224,6 +224,8 @@ type NotFoundError struct {
 	Nearest string // the available name that was likely meant, or ""
 	Reason  string // why its module cannot serve here, or ""
 	InSalt  bool   // Salt has it, brine does not
+	// SaltKind is the kind of Salt's function of that name, where InSalt; mostly Kind.
+	SaltKind Kind
 	// Other is the kind of function that has the name, where IsOther says that it is
 	// another than Kind.
 	Other   Kind
@@ -247,6 +249,8 @@ func (e *NotFoundError) Hint() string {
 		return fmt.Sprintf("%s is an execution function: call it by the state module.run", e.Name)
 	case e.IsOther:
 		return fmt.Sprintf("%s is %s", e.Name, withArticle(e.Other.String()))
+	case e.InSalt && e.SaltKind != e.Kind:
+		return fmt.Sprintf("%s is %s of Salt %s, which brine does not have", e.Name, withArticle(e.SaltKind.String()), saltnames.Version)
 	case e.InSalt:
 		return fmt.Sprintf("Salt %s has %s, brine does not: see docs/compatibility.md", saltnames.Version, e.Name)
 	case e.Nearest != "":

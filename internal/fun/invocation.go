@@ -13,6 +13,11 @@ type InvocationError struct {
 // Error returns why, as str(exception).
 func (e *InvocationError) Error() string { return e.Msg }
 
+// An UnlistedError is a target of a list that no roster has.
+type UnlistedError struct{ ID, Hint string }
+
+func (e *UnlistedError) Error() string { return e.ID + " is not in the roster" + e.Hint }
+
 // A TargetError says that a target expression is not valid. Fleets return
 // it; nothing was run.
 type TargetError struct{ Err error }

@@ -174,6 +174,10 @@ func (s *Spec) ArgNames() []string {
 	return names
 }
 
+// IsLookup reports whether the function only shows what others returned; none
+// that is unknown does.
+func (s *Spec) IsLookup() bool { return s != nil && s.Lookup }
+
 // SecretArgs returns the names of the arguments that hold secrets; none for the
 // nil spec of an unknown function.
 func (s *Spec) SecretArgs() []string {
@@ -224,9 +228,13 @@ func (t *Table) NotFound(kind Kind, name string) *NotFoundError {
 			return err
 		}
 	}
-	if err.InSalt = saltnames.Has(kind.Short(), name); !err.InSalt {
-		err.Nearest = t.Nearest(kind, name)
+	for _, k := range []Kind{kind, State, Exec, Runner, Wheel} {
+		if saltnames.Has(k.Short(), name) || saltnames.Functions(k.Short(), name) != nil {
+			err.InSalt, err.SaltKind = true, k
+			return err
+		}
 	}
+	err.Nearest = t.Nearest(kind, name)
 	return err
 }
 

@@ -15,13 +15,21 @@ func Beneath(h Host, dir string) (below Host, done func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return &beneath{h, root, strings.TrimRight(filepath.Clean(dir), "/") + "/"}, func() { _ = root.Close() }, nil
+	real := "" // where nothing is to be spared
+	if h.CheckSystem("/", false) != nil {
+		if real, err = h.EvalSymlinks(dir); err != nil {
+			_ = root.Close()
+			return nil, nil, err
+		}
+	}
+	return &beneath{h, root, strings.TrimRight(filepath.Clean(dir), "/") + "/", real}, func() { _ = root.Close() }, nil
 }
 
 type beneath struct {
 	Host
 	root Root
 	dir  string // with a slash at its end
+	real string // dir without links, for what is not to be removed; or ""
 }
 
 // name returns a path as the root has it.
@@ -56,6 +64,9 @@ func (b *beneath) Chmod(path string, mode fs.FileMode) error {
 
 func (b *beneath) Remove(path string) error {
 	if n, ok := b.name(path); ok {
+		if err := b.spare(path, n); err != nil {
+			return err
+		}
 		return b.root.Remove(n)
 	}
 	return b.Host.Remove(path)
@@ -63,7 +74,17 @@ func (b *beneath) Remove(path string) error {
 
 func (b *beneath) RemoveAll(path string) error {
 	if n, ok := b.name(path); ok {
+		if err := b.spare(path, n); err != nil {
+			return err
+		}
 		return b.root.RemoveAll(n)
 	}
 	return b.Host.RemoveAll(path)
+}
+
+func (b *beneath) spare(path, name string) error {
+	if b.real == "" {
+		return nil
+	}
+	return spare(path, b.real, name)
 }

@@ -61,6 +61,8 @@ type Fake struct {
 	signals  []string
 	lastPID  int
 	lastTemp int
+	locks    map[*node]bool // files that are locked
+	unlocked *sync.Cond
 }
 
 var _ Host = (*Fake)(nil)

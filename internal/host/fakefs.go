@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -532,7 +533,9 @@ func (f *Fake) MkdirTemp(dir, pattern string) (string, error) {
 }
 
 // Remove takes out a file, a link, or an empty directory.
-func (f *Fake) Remove(p string) error {
+func (f *Fake) Remove(p string) error { return f.remove(p, false) }
+
+func (f *Fake) remove(p string, forced bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	dir, full, n, err := f.locate("Remove", p, false)
@@ -541,6 +544,8 @@ func (f *Fake) Remove(p string) error {
 		return err
 	case n == nil:
 		return &fs.PathError{Op: "remove", Path: p, Err: syscall.ENOENT}
+	case !forced && isSystem(full):
+		return &fs.PathError{Op: "remove", Path: p, Err: &SystemPathError{p, full}}
 	case dir == nil:
 		return &fs.PathError{Op: "remove", Path: p, Err: syscall.EBUSY}
 	case len(n.kids) > 0:
@@ -554,7 +559,9 @@ func (f *Fake) Remove(p string) error {
 }
 
 // RemoveAll takes p and all below it out; a missing p is no error.
-func (f *Fake) RemoveAll(p string) error {
+func (f *Fake) RemoveAll(p string) error { return f.removeAll(p, false) }
+
+func (f *Fake) removeAll(p string, forced bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	dir, full, n, err := f.locate("RemoveAll", p, false)
@@ -567,6 +574,9 @@ func (f *Fake) RemoveAll(p string) error {
 	if n == nil {
 		return nil
 	}
+	if !forced && isSystem(full) {
+		return &fs.PathError{Op: "removeall", Path: p, Err: &SystemPathError{p, full}}
+	}
 	if dir == nil {
 		return &fs.PathError{Op: "removeall", Path: p, Err: syscall.EBUSY}
 	}
@@ -577,10 +587,15 @@ func (f *Fake) RemoveAll(p string) error {
 }
 
 // Rename moves from to to.
-func (f *Fake) Rename(from, to string) error {
+func (f *Fake) Rename(from, to string) error { return f.rename(from, to, false) }
+
+func (f *Fake) rename(from, to string, forced bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	fromDir, fromFull, n, err := f.locate("Rename", from, false)
+	if err == nil && !forced && isSystem(fromFull) {
+		err = &fs.PathError{Op: "rename", Path: from, Err: &SystemPathError{from, fromFull}}
+	}
 	if err == nil && (n == nil || fromDir == nil) {
 		err = &fs.PathError{Op: "rename", Path: from, Err: syscall.ENOENT}
 	}
@@ -590,6 +605,9 @@ func (f *Fake) Rename(from, to string) error {
 	toDir, toFull, old, err := f.locate("Rename", to, false)
 	if err != nil {
 		return err
+	}
+	if !forced && isSystem(toFull) {
+		return &fs.PathError{Op: "rename", Path: to, Err: &SystemPathError{to, toFull}}
 	}
 	if old != nil && old != n {
 		switch {
@@ -644,6 +662,38 @@ func (f *Fake) Link(target, p string) error {
 	n.nlink++
 	f.wrote("Link", p)
 	return nil
+}
+
+// Lock takes the lock of a file, which is made where it is missing.
+func (f *Fake) Lock(p string) (unlock func(), err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	dir, full, n, err := f.locate("Lock", p, false)
+	if err != nil {
+		return nil, err
+	}
+	if n == nil {
+		n = f.newNode(0o600)
+		dir.kids[path.Base(full)] = n
+		f.wrote("Lock", p)
+	}
+	if !n.mode.IsRegular() {
+		return nil, &fs.PathError{Op: "lock", Path: p, Err: syscall.ELOOP}
+	}
+	if f.locks == nil {
+		f.locks = map[*node]bool{}
+		f.unlocked = sync.NewCond(&f.mu)
+	}
+	for f.locks[n] {
+		f.unlocked.Wait()
+	}
+	f.locks[n] = true
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.locks, n)
+		f.unlocked.Broadcast()
+	}, nil
 }
 
 // Chmod sets the mode of what p leads to.

@@ -114,9 +114,9 @@ func (r fakeRoot) Chtimes(name string, atime, mtime time.Time) error {
 }
 
 func (r fakeRoot) Remove(name string) error {
-	return r.do(name, func(p string) error { return r.f.Remove(p) })
+	return r.do(name, func(p string) error { return r.f.remove(p, true) })
 }
 
 func (r fakeRoot) RemoveAll(name string) error {
-	return r.do(name, func(p string) error { return r.f.RemoveAll(p) })
+	return r.do(name, func(p string) error { return r.f.removeAll(p, true) })
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -150,14 +151,23 @@ func (l *Local) MkdirTemp(dir, pattern string) (string, error) {
 }
 
 // Remove takes out a file, a link, or an empty directory.
-func (l *Local) Remove(path string) error {
+func (l *Local) Remove(path string) error { return l.remove(path, false) }
+
+func (l *Local) remove(path string, forced bool) error {
 	defer l.changes.Add(1)
-	return in("remove", path, false, removeAt)
+	return inDir("remove", path, false, func(w *walker, base string) error {
+		if err := spare(path, w.path, base); err != nil && !forced {
+			return err
+		}
+		return removeAt(w.fd, base)
+	})
 }
 
 // RemoveAll takes path and all below it out. Links are removed, never
 // followed: the walk goes by directory handles. A missing path is no error.
-func (l *Local) RemoveAll(path string) error {
+func (l *Local) RemoveAll(path string) error { return l.removeAll(path, false) }
+
+func (l *Local) removeAll(path string, forced bool) error {
 	defer l.changes.Add(1)
 	root, base, err := reach("removeall", path, false)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -167,6 +177,9 @@ func (l *Local) RemoveAll(path string) error {
 		return err
 	}
 	defer root.Close()
+	if err := spare(path, root.Name(), base); err != nil && !forced {
+		return &fs.PathError{Op: "removeall", Path: path, Err: err}
+	}
 	if base == "." {
 		return &fs.PathError{Op: "removeall", Path: path, Err: syscall.EINVAL}
 	}
@@ -186,10 +199,17 @@ func errorAt(err error, path string) error {
 }
 
 // Rename moves from to to, replacing a file there.
-func (l *Local) Rename(from, to string) error {
+func (l *Local) Rename(from, to string) error { return l.rename(from, to, false) }
+
+func (l *Local) rename(from, to string, forced bool) error {
 	defer l.changes.Add(1)
-	err := in("rename", from, false, func(dir int, base string) error {
-		return in("rename", to, false, func(toDir int, toBase string) error { return renameAt(dir, base, toDir, toBase) })
+	err := inDir("rename", from, false, func(w *walker, base string) error {
+		return inDir("rename", to, false, func(toDir *walker, toBase string) error {
+			if err := cmp.Or(spare(from, w.path, base), spare(to, toDir.path, toBase)); err != nil && !forced {
+				return err
+			}
+			return renameAt(w.fd, base, toDir.fd, toBase)
+		})
 	})
 	return linkError("rename", from, to, err)
 }
@@ -223,6 +243,30 @@ func (l *Local) Link(target, path string) error {
 		return in("link", path, false, func(toDir int, toBase string) error { return linkAt(dir, base, toDir, toBase) })
 	})
 	return linkError("link", target, path, err)
+}
+
+// Lock takes the lock of a file. It is not handed down to programs that are
+// started meanwhile.
+func (*Local) Lock(path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err {
+		case nil:
+			return func() {
+				// A child that is just being started has the file open, too, until
+				// it becomes another program: to close would not end the lock.
+				_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
+				f.Close()
+			}, nil
+		case syscall.EINTR:
+		default:
+			f.Close()
+			return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
+		}
+	}
 }
 
 // Chmod sets permission, setuid, setgid and sticky bits.

@@ -64,6 +64,8 @@ type Files interface {
 	// MkdirAll makes path and its missing parents, all with mode (before umask).
 	MkdirAll(path string, mode fs.FileMode) error
 	MkdirTemp(dir, pattern string) (string, error)
+	// Remove takes out a file, a link, or an empty directory. Like RemoveAll and
+	// Rename it refuses a system directory with a *SystemPathError.
 	Remove(path string) error
 	// RemoveAll takes path and what is below out, never following links.
 	RemoveAll(path string) error
@@ -76,6 +78,16 @@ type Files interface {
 	Chown(path string, uid, gid int) error
 	Lchown(path string, uid, gid int) error
 	Chtimes(path string, atime, mtime time.Time) error
+	// CheckSystem returns a *SystemPathError where path is a system directory, as
+	// itself or by way of links; a link at path counts with follow. Whoever
+	// removes or changes all that a directory holds asks first.
+	CheckSystem(path string, follow bool) error
+	// Force returns the same machine, whose system directories may be removed.
+	Force() Host
+	// Lock takes the lock of a file, which is made with mode 0600 where it is
+	// missing, and waits while anybody else holds it. It ends with unlock, and
+	// with the process. A link at path is an error.
+	Lock(path string) (unlock func(), err error)
 	// OpenRoot opens a directory to work below it and nowhere else.
 	OpenRoot(dir string) (Root, error)
 }

@@ -350,6 +350,11 @@ func reach(op, path string, follow bool) (*os.Root, string, error) {
 // in calls do with the directory that path is in, by its handle, and the last
 // name there.
 func in(op, path string, follow bool, do func(dir int, base string) error) error {
+	return inDir(op, path, follow, func(w *walker, base string) error { return do(w.fd, base) })
+}
+
+// inDir is [in] with the directory itself.
+func inDir(op, path string, follow bool, do func(w *walker, base string) error) error {
 	fail := func(err error) error {
 		if err == nil {
 			return nil
@@ -361,7 +366,7 @@ func in(op, path string, follow bool, do func(dir int, base string) error) error
 		return fail(err)
 	}
 	defer w.close()
-	return fail(do(w.fd, base))
+	return fail(do(w, base))
 }
 
 // chownAt changes the owner of base itself, be it a link.

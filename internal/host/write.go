@@ -57,6 +57,10 @@ func (l *Local) writeIn(root *os.Root, base, path string, content io.Reader, opt
 	}
 	t, err := l.stage(root, content, want, opts.Sync)
 	if err != nil {
+		var at *fs.PathError
+		if errors.As(err, &at) && filepath.Base(at.Path) == "." { // a file without a name
+			return &fs.PathError{Op: at.Op, Path: path, Err: at.Err}
+		}
 		return err
 	}
 	return l.commit(t, base)

@@ -415,8 +415,10 @@ func (n *Namespace) GetAttr(_ *State, name string) (value.Value, bool, error) {
 	return v, ok, nil
 }
 
-// Repr prints the attributes.
-func (n *Namespace) Repr() string { return "<Namespace " + value.Repr(n.Attrs) + ">" }
+// ReprParts prints the attributes.
+func (n *Namespace) ReprParts(repr func(value.Value) string) string {
+	return "<Namespace " + repr(n.Attrs) + ">"
+}
 
 // Truth is true.
 func (n *Namespace) Truth() bool { return true }

@@ -587,8 +587,8 @@ func (g *Group) AsTuple() value.Tuple { return value.Tuple{g.grouper, g.list} }
 // Len is 2.
 func (g *Group) Len() int { return 2 }
 
-// Repr prints as a plain tuple.
-func (g *Group) Repr() string { return value.Repr(g.AsTuple()) }
+// ReprParts prints as a plain tuple.
+func (g *Group) ReprParts(repr func(value.Value) string) string { return repr(g.AsTuple()) }
 
 // TypeName is the class in Jinja2.
 func (g *Group) TypeName() string { return "_GroupTuple" }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"brine/internal/value"
@@ -32,14 +33,6 @@ func (p *PartialError) Error() string { return p.Err.Error() }
 // Unwrap returns the reason.
 func (p *PartialError) Unwrap() error { return p.Err }
 
-// Refused wraps the error of a service that is up and does not want a row: it
-// will not want it later, either.
-func Refused(err error) error { return &refusal{err} }
-
-type refusal struct{ error }
-
-func (r *refusal) Unwrap() error { return r.error }
-
 // A waiter is the error of a service that says when to try again.
 type waiter interface{ RetryAfter() time.Duration }
 
@@ -59,6 +52,9 @@ type writer struct {
 	batch []item
 	down  time.Time     // when the returner was last found down; zero: it is up
 	rest  time.Duration // how long it is left alone then
+	why   string        // what another run says of it, until it is told
+	// marked says that there may be a note that the returner hangs.
+	marked bool
 
 	unsure  bool   // the returner is Unsure
 	given   []item // rows that it was given, without their data
@@ -66,28 +62,36 @@ type writer struct {
 	cleaned bool
 
 	accepted bool      // it took rows
+	takes    int       // how often it did
 	refusing time.Time // since when it has refused rows and taken none
-	refused  []item    // rows that it does not want
-	reasons  []error   // why, the first few
+	last     bool      // it is tried again with what an earlier run left, after its own
+	refused  []lone    // rows that it did not take, by their own fault
+	hung     bool      // the last try ended by its time-out
+	hangs    int       // how often the returner was down by that
+	broke    bool      // the last try failed at the rows: the returner had been reached
 }
 
 // tryTimeout bounds one try.
 const tryTimeout = 15 * time.Second
 
-// restTime is how long a returner that is down is left alone.
-const restTime = 5 * time.Second
+// restTime is how long a returner that is down is left alone, and hangRest how
+// long one whose time-out was waited for is, by all runs.
+const (
+	restTime = 5 * time.Second
+	hangRest = time.Minute
+)
 
 // send gives a batch to the returner, or leaves it to the spool.
 func (w *writer) send(over context.Context, batch []item) {
-	if w.gaveUp || !w.down.IsZero() && time.Since(w.down) < w.rest {
+	if w.gaveUp || w.resting() || w.hangs > 0 && w.sink.closing.Load() {
 		w.keep(batch, nil)
 		return
 	}
 	var err error
 	began := time.Now()
 	for i := 0; ; i++ {
-		if batch, err = w.deliver(context.Background(), batch, w.took, w.aside); err == nil {
-			w.down = time.Time{}
+		if batch, err = w.deliver(context.Background(), batch, fate{w.took, w.aside}); err == nil {
+			w.isUp()
 			if !w.unsure {
 				w.clean(over)
 			}
@@ -107,8 +111,16 @@ func (w *writer) send(over context.Context, batch []item) {
 		}
 		time.Sleep(max(pause, again))
 	}
+	if w.broke {
+		before := w.takes
+		if batch, err = w.sift(context.Background(), batch, fate{w.took, w.aside}, err, false); err == nil && w.takes > before {
+			return
+		}
+	}
 	w.isDown(err)
-	w.keep(batch, err)
+	if len(batch) > 0 {
+		w.keep(batch, err)
+	}
 }
 
 // waitOf is how long the service asks to be left alone.
@@ -120,39 +132,87 @@ func waitOf(err error) time.Duration {
 	return 0
 }
 
-// isDown notes that the returner does not take rows now.
+// resting reports whether a returner that was down is left alone.
+func (w *writer) resting() bool { return !w.down.IsZero() && time.Since(w.down) < w.rest }
+
+// isDown notes that the returner does not take rows now. That it hung is
+// remembered for other runs, too.
 func (w *writer) isDown(err error) {
 	w.down, w.rest = time.Now(), max(restTime, waitOf(err))
+	if !w.hung {
+		return
+	}
+	w.hangs++
+	w.rest = hangRest
+	if mark := w.sink.Down; mark != "" && os.MkdirAll(filepath.Dir(mark), 0o700) == nil {
+		w.marked = os.WriteFile(mark, []byte(err.Error()+"\n"), 0o600) == nil
+	}
 }
 
-// deliver gives rows to the returner, once. took is told of those that it has.
-// Rows that it does not want are found by halves and handed to aside, and do not
-// hold up the others. It returns the rows that were neither taken nor refused.
-func (w *writer) deliver(ctx context.Context, batch []item, took, aside func([]item)) ([]item, error) {
+// isUp notes that the returner takes rows.
+func (w *writer) isUp() {
+	w.down = time.Time{}
+	if w.marked {
+		w.marked = false
+		_ = os.Remove(w.sink.Down)
+	}
+}
+
+// recall takes over what another run found not long ago: that the returner hangs.
+func (w *writer) recall() {
+	s := w.sink
+	if s.Down == "" {
+		return
+	}
+	st, err := os.Stat(s.Down)
+	if err != nil {
+		return
+	}
+	w.marked = true
+	ago := time.Since(st.ModTime())
+	if ago < 0 || ago >= hangRest {
+		return
+	}
+	why, _ := os.ReadFile(s.Down)
+	w.down, w.rest, w.why = st.ModTime(), hangRest, strings.TrimSpace(string(why))
+}
+
+// deliver gives rows to the returner, once, and tells f what becomes of them. Rows
+// that it does not want are found by halves, and do not hold up the others. It
+// returns the rows that were neither taken nor refused.
+func (w *writer) deliver(ctx context.Context, batch []item, f fate) ([]item, error) {
 	rest, err := w.try(ctx, batch)
 	if len(rest) < len(batch) && !w.unsure {
-		took(without(batch, rest))
+		f.took(without(batch, rest))
 	}
-	var no *refusal
-	if err == nil || w.unsure || !errors.As(err, &no) {
+	if err == nil || w.unsure {
 		return rest, err
 	}
-	if w.refusesAll() {
+	if u, ok := errors.AsType[*unfitRowsError](err); ok {
+		unfit := make([]item, len(u.rows))
+		for i, l := range u.rows {
+			unfit[i] = l.item
+			f.aside(l)
+		}
+		if rest = without(rest, unfit); len(rest) == 0 {
+			return nil, nil
+		}
+		return w.deliver(ctx, rest, f)
+	}
+	var no *refusal
+	if !errors.As(err, &no) || !no.sure && w.refusesAll() {
 		return rest, err
 	}
 	if len(rest) == 1 {
-		aside(rest)
-		if len(w.reasons) < 3 {
-			w.reasons = append(w.reasons, fmt.Errorf("%s: %w", rest[0].what(), err))
-		}
+		f.aside(lone{item: rest[0], why: err, sure: no.sure})
 		return nil, nil
 	}
 	half := len(rest) / 2
-	left, err := w.deliver(ctx, rest[:half], took, aside)
+	left, err := w.deliver(ctx, rest[:half], f)
 	if err != nil {
 		return append(slices.Clip(left), rest[half:]...), err
 	}
-	return w.deliver(ctx, rest[half:], took, aside)
+	return w.deliver(ctx, rest[half:], f)
 }
 
 // refusesAll reports whether a returner has refused rows for a while and taken
@@ -204,52 +264,9 @@ func (w *writer) took(batch []item) {
 	}
 }
 
-// aside notes that the returner does not want rows: what becomes of them is
-// known at the end.
-func (w *writer) aside(rows []item) { w.refused = append(w.refused, rows...) }
-
-// refusedFile has, in a spool, what the returner did not want: no run sends it.
-const refusedFile = "refused"
-
-// putAside ends what is to be said of refused rows. Where the returner took
-// others they are the rows' own fault, and no later run tries them; else its
-// settings may be wrong, and they stay for the next run.
-func (w *writer) putAside() {
-	n := len(w.refused)
-	if n == 0 {
-		return
-	}
-	s := w.sink
-	s.fail(n)
-	what := "they are lost"
-	if s.Spool != "" {
-		what = "they are kept in " + s.Spool + " and sent by the next run"
-		if w.accepted {
-			path := filepath.Join(s.Spool, refusedFile)
-			if err := appendRows(path, w.refused); err != nil {
-				what = fmt.Sprintf("they stay in %s: %v", s.Spool, err)
-			} else {
-				w.took(w.refused)
-				what = "they are put aside in " + path
-			}
-		}
-	}
-	w.warn(fmt.Errorf("returner %s refused %d rows: %w; %s", s.Name, n, errors.Join(w.reasons...), what))
-}
-
-// appendRows adds rows to a file, a line of JSON each.
-func appendRows(path string, rows []item) error {
-	var b []byte
-	for _, it := range rows {
-		b = append(append(b, value.EncodeJSON(value.MapOf("kind", it.kind, "data", it.data))...), '\n')
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	return errors.Join(err, f.Close())
-}
+// aside notes that the returner did not take a row: what becomes of it is known
+// at the end.
+func (w *writer) aside(l lone) { w.refused = append(w.refused, l) }
 
 // connect opens the returner where that is to be done.
 func (w *writer) connect(ctx context.Context) error {
@@ -273,18 +290,28 @@ func (w *writer) try(ctx context.Context, batch []item) ([]item, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
+	w.broke, w.hung = false, false
 	if err := w.connect(ctx); err != nil {
+		w.hung = hangs(ctx, err)
 		return batch, err
 	}
 	rest, err := store(ctx, w.ret, batch)
-	if !w.accepted && len(rest) < len(batch) {
+	if len(rest) < len(batch) {
 		_, events := w.ret.(EventSaver)
-		for _, it := range without(batch, rest) {
-			// What a returner has no use for tells nothing.
-			w.accepted = w.accepted || it.kind == returnItem || it.kind == eventItem && events
+		used := func(it item) bool { // what a returner has no use for tells nothing
+			return it.kind == returnItem || it.kind == eventItem && events
+		}
+		if slices.ContainsFunc(without(batch, rest), used) {
+			w.accepted = true
+			w.takes++
 		}
 	}
+	if _, ok := errors.AsType[*unfitRowsError](err); ok {
+		return rest, err
+	}
 	if err != nil {
+		w.hung = hangs(ctx, err)
+		w.broke = !w.unsure && !w.hung && byRows(err)
 		_ = w.ret.Close()
 		w.ret = nil
 		if w.unsure {
@@ -296,6 +323,23 @@ func (w *writer) try(ctx context.Context, batch []item) ([]item, error) {
 		w.give(batch)
 	}
 	return nil, nil
+}
+
+// hangs reports whether a try ended because its time was over.
+func hangs(ctx context.Context, err error) bool {
+	var slow interface{ Timeout() bool }
+	return ctx.Err() != nil || errors.As(err, &slow) && slow.Timeout()
+}
+
+// byRows reports whether a fault may be that of the rows: the returner did not ask
+// to be left alone, nor say that it was not reached.
+func byRows(err error) bool {
+	var none blameless
+	var wait waiter
+	if errors.As(err, &none) && none.Blameless() {
+		return false
+	}
+	return !errors.As(err, &wait)
 }
 
 // give notes what an Unsure returner was given.
@@ -365,6 +409,15 @@ func store(ctx context.Context, r Returner, batch []item) ([]item, error) {
 			continue
 		}
 		rest := of[i]
+		if u, ok := errors.AsType[*UnfitError](err); ok && len(u.Rows) > 0 {
+			unfit := &unfitRowsError{}
+			for n, it := range of[i] {
+				if why := u.Rows[n]; why != nil {
+					unfit.rows = append(unfit.rows, lone{item: it, why: why, sure: true})
+				}
+			}
+			err = unfit
+		}
 		if part, ok := errors.AsType[*PartialError](err); ok {
 			rest = rest[min(part.N, len(rest)):]
 		}
@@ -388,6 +441,11 @@ func (w *writer) keep(batch []item, why error) {
 	}
 	if lost > 0 {
 		w.warn(fmt.Errorf("returner %s: %s lost: %w", s.Name, rowsAre(lost), errors.Join(orDown(why), s.spool.fault())))
+	}
+	if w.why != "" && lost < len(batch) {
+		at := w.down.Add(w.rest).Format(time.TimeOnly)
+		w.warn(fmt.Errorf("returner %s does not answer, as an earlier run found: %s; what it is handed is kept in %s and sent by a run after %s", s.Name, w.why, s.Spool, at))
+		w.why = ""
 	}
 	if lost < len(batch) && why != nil {
 		w.warn(fmt.Errorf("returner %s is down: %w; what it did not take is kept in %s and sent by the next run", s.Name, why, s.Spool))

@@ -296,3 +296,48 @@ func TestAReturnerThatHangsIsTriedOnce(t *testing.T) {
 		t.Errorf("said %q, %v, %d tries", said, err, s.tries)
 	}
 }
+
+// That a returner hangs is remembered by the runs after, for a while.
+func TestAReturnerThatHangsIsLeftAloneByOtherRuns(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mark := filepath.Join(dir, "hung")
+	run := func(r Returner, id string) (said []string) {
+		s := &Sink{
+			Name: "mysql", Spool: filepath.Join(dir, "spool"), Down: mark, Retries: []time.Duration{},
+			Warn: func(err error) { said = append(said, err.Error()) },
+			Open: func(context.Context) (Returner, error) { return r, nil },
+		}
+		s.Resend()
+		s.Return(value.MapOf("id", id, "jid", "20261121090807123456"))
+		_ = s.Close()
+		return said
+	}
+	slow := &slow{}
+	if said := run(slow, "web1"); slow.tries != 1 || len(said) != 1 || !strings.Contains(said[0], "is down") {
+		t.Errorf("%d tries, said %q", slow.tries, said)
+	}
+	if said := run(slow, "web2"); slow.tries != 1 || len(said) != 1 || !strings.Contains(said[0], "does not answer, as an earlier run found: i/o timeout; what it is handed is kept in") {
+		t.Errorf("%d tries, said %q", slow.tries, said)
+	}
+	old := time.Now().Add(-hangRest)
+	if err := os.Chtimes(mark, old, old); err != nil {
+		t.Fatal(err)
+	}
+	f := &fragile{}
+	if said := run(f, "web3"); len(said) > 0 || strings.Join(f.rows, " ") != "web1 web2 web3" {
+		t.Errorf("rows %q, said %q", f.rows, said)
+	}
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("it is still noted that the returner hangs")
+	}
+}
+
+// A slow returner is not in time.
+type slow struct{ tries int }
+
+func (s *slow) Close() error { return nil }
+func (s *slow) Return(context.Context, []*value.Map) error {
+	s.tries++
+	return os.ErrDeadlineExceeded
+}

@@ -2,28 +2,26 @@ package jobs
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
-	"brine/internal/fun"
+	"brine/internal/event"
 	"brine/internal/value"
 )
 
 // Files is the job cache of this machine: a file a job, JSON a line, in a
-// directory an hour.
+// directory an hour, with an index; see [indexName].
 //
 // The first line is the load; each line after it is one return or one part of
 // an orchestration's history, written by one call of write and synced before it
-// counts; the last one says that the job ended. A line that a crash cut short
-// is passed over. While a process works on a job it holds a lock on the file,
+// counts; the last one says that the job ended. Of a line that a crash cut short
+// its beginning is read. While a process works on a job it holds a lock on the file,
 // so a job without an end whose file is not locked was interrupted.
 type Files struct {
 	dir  string
@@ -33,7 +31,9 @@ type Files struct {
 	mu       sync.Mutex
 	reserved map[string]*os.File
 	adopted  map[string]*os.File
-	swept    bool
+
+	sweeping sweeper
+	window   window
 }
 
 // NewFiles returns the job cache below a cache directory. Jobs older than keep
@@ -142,12 +142,8 @@ func (f *Files) Begin(l Load) (Record, error) {
 	f.mu.Lock()
 	file := f.reserved[l.JID]
 	delete(f.reserved, l.JID)
-	sweep := !f.swept
-	f.swept = true
 	f.mu.Unlock()
-	if sweep {
-		f.sweep()
-	}
+	f.sweep()
 	if l.Continued {
 		return f.goOn(l.JID)
 	}
@@ -157,11 +153,17 @@ func (f *Files) Begin(l Load) (Record, error) {
 			return Nothing{}, fmt.Errorf("the job cannot be recorded: %w", err)
 		}
 	}
-	r := &fileRecord{file: file, now: f.now, wishes: f.wishes(l.JID)}
-	if err := r.write(value.MapOf("load", l.Map())); err != nil {
-		file.Close()
-		return Nothing{}, err
+	f.ballast()
+	r := &fileRecord{file: file, files: f, jid: l.JID}
+	line := value.EncodeJSON(value.MapOf("load", l.Map()))
+	if err := r.write(line); err != nil {
+		f.dropBallast()
+		if err = r.write(line); err != nil {
+			file.Close()
+			return Nothing{}, err
+		}
 	}
+	r.tally = newTally(line)
 	syncDir(filepath.Dir(file.Name()))
 	return r, nil
 }
@@ -184,7 +186,7 @@ func (f *Files) goOn(jid string) (Record, error) {
 	delete(f.adopted, jid)
 	f.mu.Unlock()
 	if file != nil {
-		r := &fileRecord{file: file, now: f.now, wishes: f.wishes(jid), shared: true}
+		r := &fileRecord{file: file, files: f, jid: jid, shared: true}
 		return r, r.Note("worker", value.MapOf("pid", int64(os.Getpid())))
 	}
 	return f.Reopen(&Job{JID: jid})
@@ -194,14 +196,22 @@ func (f *Files) goOn(jid string) (Record, error) {
 // machine, to add returns to it. Several processes may do that at once: a line
 // is written by one call.
 func (f *Files) Reopen(j *Job) (Record, error) {
-	if !IsJID(j.JID) {
-		return nil, fmt.Errorf("%q is no job id", j.JID)
+	r, err := f.reopen(j.JID)
+	if err != nil {
+		return nil, err
 	}
-	file, err := os.OpenFile(f.path(j.JID), os.O_APPEND|os.O_WRONLY, 0)
+	return r, nil
+}
+
+func (f *Files) reopen(jid string) (*fileRecord, error) {
+	if !IsJID(jid) {
+		return nil, fmt.Errorf("%q is no job id", jid)
+	}
+	file, err := os.OpenFile(f.path(jid), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		return nil, fmt.Errorf("the job cannot be recorded: %w", err)
 	}
-	return &fileRecord{file: file, now: f.now, wishes: f.wishes(j.JID), shared: true}, nil
+	return &fileRecord{file: file, files: f, jid: jid, shared: true}, nil
 }
 
 // Kill notes in the record of a job that its process was ended by a signal.
@@ -210,7 +220,7 @@ func (f *Files) Kill(jid string, sig int) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.Note("killed", value.MapOf("signal", int64(sig))), r.Leave())
+	return errors.Join(r.Note("killed", value.MapOf("signal", int64(sig), "at", f.now().UTC().Format(event.StampFormat))), r.Leave())
 }
 
 // FileOf returns the open file of a record, for another process to go on with;
@@ -236,172 +246,6 @@ func syncDir(dir string) {
 	}
 }
 
-// A fileRecord is a job under way.
-type fileRecord struct {
-	file   *os.File
-	now    func() time.Time
-	wishes string // file that is of no use when the job has ended
-
-	mu      sync.Mutex // held while a line is written
-	written int
-	torn    bool // the last line was cut short: the disk was full
-	shared  bool // others write, too, and may have left a line that was cut short
-
-	syncing sync.Mutex // held while the file is synced
-	synced  int
-}
-
-// write adds a line and returns when it is on disk. Lines that are written
-// while another sync is under way share the next one.
-func (r *fileRecord) write(line *value.Map) error {
-	b := append(value.EncodeJSON(line), '\n')
-	r.mu.Lock()
-	if r.torn || r.shared {
-		b = append([]byte{'\n'}, b...)
-	}
-	_, err := r.file.Write(b)
-	r.torn = err != nil
-	r.written++
-	mine := r.written
-	r.mu.Unlock()
-	if err != nil {
-		return fmt.Errorf("record the job: %w", err)
-	}
-	r.syncing.Lock()
-	defer r.syncing.Unlock()
-	if r.synced >= mine {
-		return nil
-	}
-	r.mu.Lock()
-	upTo := r.written
-	r.mu.Unlock()
-	if err := r.file.Sync(); err != nil {
-		return fmt.Errorf("record the job: %w", err)
-	}
-	r.synced = upTo
-	return nil
-}
-
-func (r *fileRecord) stamp() string { return r.now().UTC().Format("2006-01-02T15:04:05.000000") }
-
-// Return records an answer; see [Record].
-func (r *fileRecord) Return(ret fun.Return) error {
-	line, err := returnLine(ret, r.stamp())
-	if err != nil {
-		return err
-	}
-	return r.write(line)
-}
-
-// returnLine is an answer as records have it.
-func returnLine(ret fun.Return, stamp string) (*value.Map, error) {
-	line := value.MapOf("id", ret.ID, "_stamp", stamp)
-	if ret.Stage != fun.Returned {
-		line.Set("stage", ret.Stage.String())
-		if ret.Err != nil {
-			line.Set("why", ret.Err.Error())
-		}
-		if ret.Away {
-			line.Set("away", true)
-		}
-		if states := ret.States(); states != nil {
-			line.Set("states", states)
-		}
-		return line, nil
-	}
-	v, err := ret.Value()
-	if err != nil {
-		return nil, err
-	}
-	line.Set("return", v)
-	line.Set("retcode", int64(ret.Retcode))
-	line.Set("success", ret.Success())
-	if ret.Out != "" {
-		line.Set("out", ret.Out)
-	}
-	return line, nil
-}
-
-// Note records a part of a history; see [Record].
-func (r *fileRecord) Note(kind string, data *value.Map) error {
-	return r.write(value.MapOf("note", kind, "data", data))
-}
-
-// End records the end; see [Record].
-func (r *fileRecord) End() error {
-	err := r.write(value.MapOf("end", r.stamp()))
-	_ = os.Remove(r.wishes)
-	unlock(r.file)
-	return errors.Join(err, r.file.Close())
-}
-
-// Leave closes the record; see [Record].
-func (r *fileRecord) Leave() error { return r.file.Close() }
-
-// sweep removes what is older than the cache keeps, at most once an hour among
-// all processes. A job that a process works on stays.
-func (f *Files) sweep() {
-	if f.keep <= 0 {
-		return
-	}
-	mark := filepath.Join(f.dir, ".swept")
-	now := f.now()
-	if st, err := os.Stat(mark); err == nil && now.Sub(st.ModTime()) < min(time.Hour, f.keep) && !st.ModTime().After(now) {
-		return
-	}
-	if err := os.MkdirAll(f.dir, 0o700); err != nil {
-		return
-	}
-	if err := os.WriteFile(mark, nil, 0o600); err != nil {
-		return
-	}
-	_ = os.Chtimes(mark, now, now)
-	old := now.Add(-f.keep).UTC().Format(jidLayout)
-	oldJID := old[:14] + old[15:]
-	if wishes, err := os.ReadDir(filepath.Dir(f.wishes(oldJID))); err == nil {
-		for _, w := range wishes {
-			if jid := w.Name(); IsJID(jid) && jid < oldJID && !f.active(jid) && !f.awaited(jid) {
-				_ = os.Remove(f.wishes(jid))
-			}
-		}
-	}
-	hours, err := os.ReadDir(f.dir)
-	if err != nil {
-		return
-	}
-	for _, h := range hours {
-		if !h.IsDir() || len(h.Name()) != 10 || h.Name() > oldJID[:10] {
-			continue
-		}
-		dir := filepath.Join(f.dir, h.Name())
-		jobs, err := os.ReadDir(dir)
-		if err != nil {
-			continue
-		}
-		for _, j := range jobs {
-			jid, ok := strings.CutSuffix(j.Name(), suffix)
-			if ok && jid < oldJID && !f.active(jid) && !f.awaited(jid) {
-				_ = os.Remove(filepath.Join(dir, j.Name()))
-			}
-		}
-		_ = os.Remove(dir) // fails, as it should, where jobs are left
-	}
-}
-
-// awaited reports whether the returns of a detached job may still be fetched.
-func (f *Files) awaited(jid string) bool {
-	at, ok := Time(jid)
-	if !ok || f.now().Sub(at) > keepLeft {
-		return false
-	}
-	load, err := firstLine(f.path(jid))
-	if err != nil || load.Map("load").At("detached") != true {
-		return false
-	}
-	j, err := f.Job(context.Background(), jid)
-	return err == nil && j != nil && j.State != Complete
-}
-
 // active reports whether a process works on a job.
 func (f *Files) active(jid string) bool {
 	file, err := os.Open(f.path(jid))
@@ -422,27 +266,6 @@ func held(f *os.File) bool {
 			return false
 		default:
 			return errors.Is(err, syscall.EWOULDBLOCK)
-		}
-	}
-}
-
-// firstLine returns the load line of a job's file.
-func firstLine(path string) (*value.Map, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var line []byte
-	buf := make([]byte, 4096)
-	for {
-		n, err := f.Read(buf)
-		if i := bytes.IndexByte(buf[:n], '\n'); i >= 0 {
-			return decodeLine(append(line, buf[:i]...)), nil
-		}
-		line = append(line, buf[:n]...)
-		if err != nil {
-			return nil, nil
 		}
 	}
 }

@@ -213,7 +213,8 @@ func TestFilesTellHowFarAJobCame(t *testing.T) {
 	if got := value.Repr(Format(jid, j.Load)); got != "{'Function': 'test.ping', 'Arguments': [], 'Target': '*', 'Target-type': 'glob', 'User': 'zoe', 'StartTime': '2026, Nov 21 09:08:07.123456'}" {
 		t.Errorf("Format = %s", got)
 	}
-	// A line that was cut short is passed over, and so is one that is no JSON.
+	// What is readable of a line that was cut short counts; one that is no JSON is
+	// a fault of the record.
 	file, err := os.OpenFile(f.path(jid), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +222,7 @@ func TestFilesTellHowFarAJobCame(t *testing.T) {
 	fmt.Fprint(file, "{]\n{\"id\":\"web9\",\"return\":1}\n{\"id\":\"web2\",\"ret")
 	file.Close()
 	j, err = other.Job(t.Context(), jid)
-	if err != nil || j.Returns.Len() != 3 || j.Returns.Map("web9").At("return") != int64(1) {
+	if err != nil || intact(j) != 3 || j.Returns.Map("web9").At("return") != int64(1) || !j.Returns.Map("web2").Has("damaged") || j.Damage != "line 6 is not readable" {
 		t.Errorf("job = %+v, %v", j, err)
 	}
 	// Past its time a job goes.

@@ -2,13 +2,13 @@ package jobs
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
+	"slices"
 	"time"
 
 	"brine/internal/event"
@@ -28,33 +28,51 @@ func (f *Files) Job(_ context.Context, jid string) (*Job, error) {
 		return nil, err
 	}
 	defer file.Close()
+	st, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
 	// The lock is looked at before the lines are, so that a job that ends
 	// meanwhile does not look interrupted.
 	working := held(file)
+	if st.Size() == 0 && (working || newborn(st)) {
+		return nil, nil // the id is reserved
+	}
 	j := &Job{JID: jid, Returns: value.NewMap(8), Missing: map[string]string{}, Partial: value.NewMap(0), State: Interrupted}
 	if working {
 		j.State = Active
 	}
 	r := bufio.NewReaderSize(file, 64<<10)
-	for {
+	for n := 1; ; n++ {
 		b, err := r.ReadBytes('\n')
-		if err == io.EOF {
-			break // what has no end of line was cut short
-		}
-		if err != nil {
+		if err != nil && err != io.EOF {
 			return nil, err
 		}
-		if line := decodeLine(b); line != nil {
-			j.add(line)
+		whole := err == nil
+		if text := bytes.TrimSpace(b); len(text) > 0 && (whole || !working) {
+			j.take(n, text, whole)
+		}
+		if !whole {
+			break
 		}
 	}
-	if j.Load == nil {
-		return nil, nil
+	if j.Load == nil && working {
+		return nil, nil // its load is being written
 	}
+	j.appraise()
 	if j.State == Interrupted && j.Detached() {
 		j.State = Away
 	}
 	return j, nil
+}
+
+// timeOf returns the moment of a stamp as JIDTime has it; "" for none.
+func timeOf(stamp string) string {
+	t, err := time.Parse(event.StampFormat, stamp)
+	if err != nil {
+		return ""
+	}
+	return t.Format("2006, Jan 02 15:04:05.000000")
 }
 
 // add takes in one line of a job's file.
@@ -64,9 +82,7 @@ func (j *Job) add(line *value.Map) {
 		j.Load = line.Map("load")
 	case line.Has("end"):
 		j.State = Complete
-		if t, err := time.Parse(event.StampFormat, line.Str("end")); err == nil {
-			j.EndTime = t.Format("2006, Jan 02 15:04:05.000000")
-		}
+		j.EndTime = timeOf(line.Str("end"))
 	case line.Has("note"):
 		data := line.Map("data")
 		switch line.Str("note") {
@@ -79,7 +95,10 @@ func (j *Job) add(line *value.Map) {
 			j.worker = int(n)
 		case "killed":
 			n, _ := value.AsInt(data.At("signal"))
-			j.Killed = int(n)
+			j.Killed, j.KilledAt = int(n), timeOf(data.Str("at"))
+		case "repaired":
+			n, _ := value.AsInt(data.At("faults"))
+			j.told, j.Repaired = int(n), data.Str("damage")
 		}
 	case line.Has("stage"):
 		j.Missing[line.Str("id")] = line.Str("stage")
@@ -90,6 +109,10 @@ func (j *Job) add(line *value.Map) {
 			j.Partial.Set(line.Str("id"), states)
 		}
 		j.setAway(line.Str("id"), line.At("away") == true)
+	case line.Has("lost"):
+		id := line.Str("id")
+		j.lost(id, line, line.Str("lost"))
+		j.fault(id, "the return of %s could not be recorded: %s", id, line.Str("lost"))
 	case line.Has("id"):
 		r := value.NewMap(4)
 		for _, k := range []string{"return", "retcode", "success", "out"} {
@@ -108,83 +131,40 @@ func (j *Job) add(line *value.Map) {
 
 // Jobs returns the jobs of a time; see [Store].
 func (f *Files) Jobs(ctx context.Context, from, to string) ([]Entry, error) {
-	hours, err := os.ReadDir(f.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
 	var out []Entry
-	for _, h := range hours {
-		name := h.Name()
-		if !h.IsDir() || len(name) != 10 || from != "" && name < from[:10] || to != "" && name > to[:10] {
-			continue
+	err := f.Walk(ctx, from, to, func(r *Row) bool {
+		out = append(out, Entry{JID: r.JID, Load: r.Brief(true).Load})
+		return true
+	})
+	slices.Reverse(out)
+	return out, err
+}
+
+// open returns the jobs that are not complete and that want wants, in order.
+func (f *Files) open(ctx context.Context, want func(*Job) bool) ([]*Job, error) {
+	var out []*Job
+	var failed error
+	err := f.Walk(ctx, "", "", func(r *Row) bool {
+		if !r.Open() {
+			return true
 		}
-		dir := filepath.Join(f.dir, name)
-		jobs, err := os.ReadDir(dir)
-		if err != nil {
-			continue // swept meanwhile
+		var j *Job
+		if j, failed = f.Job(ctx, r.JID); j != nil && want(j) {
+			out = append(out, j)
 		}
-		for _, e := range jobs {
-			jid, ok := strings.CutSuffix(e.Name(), suffix)
-			if !ok || !IsJID(jid) || jid < from || to != "" && jid > to {
-				continue
-			}
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			line, err := firstLine(filepath.Join(dir, e.Name()))
-			if err != nil || line.Map("load") == nil {
-				continue
-			}
-			out = append(out, Entry{JID: jid, Load: line.Map("load")})
-		}
-	}
-	return out, nil
+		return failed == nil
+	})
+	slices.Reverse(out)
+	return out, errors.Join(err, failed)
 }
 
 // Detached returns the jobs that go on without a process of this machine, as far
 // as the records know, in order.
 func (f *Files) Detached(ctx context.Context) ([]*Job, error) {
-	list, err := f.Jobs(ctx, "", "")
-	if err != nil {
-		return nil, err
-	}
-	var out []*Job
-	for _, e := range list {
-		if e.Load.At("detached") != true {
-			continue
-		}
-		j, err := f.Job(ctx, e.JID)
-		if err != nil {
-			return nil, err
-		}
-		if j != nil && j.State != Complete {
-			out = append(out, j)
-		}
-	}
-	return out, nil
+	return f.open(ctx, func(j *Job) bool { return j.Detached() && j.State != Complete })
 }
 
 // Active returns the jobs that processes of this machine work on, in order.
 func (f *Files) Active(ctx context.Context) ([]*Job, error) {
-	list, err := f.Jobs(ctx, "", "")
-	if err != nil {
-		return nil, err
-	}
-	var out []*Job
-	for _, e := range list {
-		if !f.active(e.JID) {
-			continue
-		}
-		j, err := f.Job(ctx, e.JID)
-		if err != nil {
-			return nil, err
-		}
-		if j != nil && j.State == Active {
-			out = append(out, j)
-		}
-	}
-	return out, nil
+	return f.open(ctx, func(j *Job) bool { return j.State == Active })
 }

@@ -144,7 +144,7 @@ type note struct {
 // salt returns the note with Salt's keys alone.
 func (n *note) salt() *value.Map {
 	m := n.data.Copy()
-	for _, k := range []string{keyID, keyStart, keyDetached} {
+	for _, k := range []string{keyID, keyStart, keyDetached, keyAgent, keyWorks} {
 		m.Delete(k)
 	}
 	return m
@@ -179,9 +179,18 @@ func (p *Proc) find(jid string) *note {
 }
 
 // read returns the note in a file; nil where it is none or another minion's.
-// What a process that is gone left behind is removed, save that of a detached
-// job, which tells that the job was lost.
 func (p *Proc) read(name string) *note {
+	n := p.load(name)
+	if n == nil || n.data.Has(keyID) && n.data.Str(keyID) != p.id {
+		return nil
+	}
+	return n
+}
+
+// load returns the note in a file; nil where it is none. What a process that is
+// gone left behind is removed, save that of a detached job, which tells that the
+// job was lost.
+func (p *Proc) load(name string) *note {
 	jid, _, _ := strings.Cut(name, ".")
 	if !IsJID(jid) {
 		return nil
@@ -200,9 +209,6 @@ func (p *Proc) read(name string) *note {
 	n.alive = ok && pid > 0 && lives(p.host, int(pid), m.Str(keyStart))
 	if !n.alive && m.At(keyDetached) != true {
 		_ = p.host.Remove(path)
-		return nil
-	}
-	if m.Has(keyID) && m.Str(keyID) != p.id {
 		return nil
 	}
 	return n

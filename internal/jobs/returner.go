@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"brine/internal/fun"
@@ -50,20 +51,41 @@ type EventRow struct {
 	Master string // id of the controller
 }
 
-// FullReturn returns a target's answer as Salt hands it to a returner. It
-// returns nil for a target that gave none.
+// stageKey has, in the row of a target that gave no answer, how far it came, and
+// noneCode is the return code of such a row: that of ssh.
+const (
+	stageKey = "stage"
+	noneCode = 255
+)
+
+// FullReturn returns a target's answer as Salt hands it to a returner. The row of
+// a target that gave none has the reason as its return, a return code of its own
+// and, as stage, how far the target came; where states of it are known they are
+// the return. It returns nil for a target that was not to begin.
 func FullReturn(l Load, r fun.Return, stamp string) (*value.Map, error) {
-	if r.Stage != fun.Returned {
+	if r.Stage == fun.Refused && (errors.Is(r.Err, fun.ErrNotBegun) || errors.Is(r.Err, fun.ErrStopped) || errors.Is(r.Err, context.Canceled)) {
 		return nil, nil
 	}
 	v, err := r.Value()
 	if err != nil {
 		return nil, err
 	}
+	code := int64(r.Retcode)
+	if r.Stage != fun.Returned {
+		v, code = reason(r), noneCode
+		if states := r.States(); states != nil {
+			v = states
+			r.Out = "highstate"
+		}
+	}
 	m := value.MapOf(
-		"fun_args", l.Arg, "jid", l.JID, "return", v, "retcode", int64(r.Retcode), "success", r.Success(),
+		"fun_args", l.Arg, "jid", l.JID, "return", v, "retcode", code, "success", r.Success(),
 		"cmd", "_return", "_stamp", stamp, "fun", l.Fun, "id", r.ID,
 	)
+	if r.Stage != fun.Returned {
+		m.Set(stageKey, r.Stage.String())
+		m.Set("reason", reason(r))
+	}
 	if r.Out != "" {
 		m.Set("out", r.Out)
 	}
@@ -71,4 +93,12 @@ func FullReturn(l Load, r fun.Return, stamp string) (*value.Map, error) {
 		m.Set("metadata", l.Metadata)
 	}
 	return m, nil
+}
+
+// reason is why a target gave no answer: how far it came, and what came between.
+func reason(r fun.Return) string {
+	if r.Err == nil {
+		return r.Stage.String()
+	}
+	return r.Stage.String() + ": " + r.Err.Error()
 }

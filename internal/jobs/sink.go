@@ -24,6 +24,15 @@ type Sink struct {
 	Open func(ctx context.Context) (Returner, error)
 	// Spool is the directory for rows that are not sent yet; "" keeps nothing.
 	Spool string
+	// Owner is what a later run has to know of whose rows are in Spool: it is
+	// written there as OwnerFile. nil writes nothing.
+	Owner []byte
+	// Down is a file that notes that the returner hung, for other runs and other
+	// sinks of the same store; "" notes nothing.
+	Down string
+	// Again says that its rows were put aside before: those that are not taken are
+	// put aside again.
+	Again bool
 	// Retries are the pauses between tries; nil is DefaultRetries.
 	Retries []time.Duration
 	// Batch is how many rows go at once; 0 is 500.
@@ -35,11 +44,12 @@ type Sink struct {
 	// Warn is told what was not sent.
 	Warn func(error)
 
-	once  sync.Once
-	items chan item
-	done  chan struct{}
-	used  atomic.Bool        // rows were handed over
-	end   context.CancelFunc // ends what is not this run's own
+	once    sync.Once
+	items   chan item
+	done    chan struct{}
+	used    atomic.Bool        // rows were handed over
+	closing atomic.Bool        // no more rows come
+	end     context.CancelFunc // ends what is not this run's own
 
 	order sync.Mutex // held while a row gets its places in the spool and the queue
 	spool spool
@@ -104,7 +114,7 @@ func (s *Sink) start() {
 	if s.Retries == nil {
 		s.Retries = DefaultRetries[:]
 	}
-	s.spool.dir = s.Spool
+	s.spool.dir, s.spool.owner = s.Spool, s.Owner
 	s.items = make(chan item, queueLength)
 	s.done = make(chan struct{})
 	over, end := context.WithCancel(context.Background())
@@ -123,6 +133,7 @@ func (s *Sink) Close() error {
 	if s.items == nil {
 		return nil
 	}
+	s.closing.Store(true)
 	close(s.items)
 	t := time.AfterFunc(grace, s.end)
 	<-s.done
@@ -145,7 +156,8 @@ func (s *Sink) work(over context.Context) {
 	defer close(s.done)
 	w := &writer{sink: s}
 	defer w.close()
-	w.resend(over)
+	w.recall()
+	stuck := w.resend(over, false)
 	for it := range s.items {
 		batch := append(w.batch[:0], it)
 		late := time.NewTimer(linger)
@@ -164,6 +176,9 @@ func (s *Sink) work(over context.Context) {
 		late.Stop()
 		w.batch = batch
 		w.send(over, batch)
+	}
+	if stuck {
+		w.resend(over, true)
 	}
 }
 

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,8 @@ import (
 // Rows are not synced to disk one by one: that they outlive the process is
 // enough, since the job cache has synced them.
 type spool struct {
-	dir string
+	dir   string
+	owner []byte // what the directory is to say of whose it is
 
 	mu   sync.Mutex // never held while somebody waits for the worker
 	file *os.File
@@ -38,7 +40,8 @@ type spool struct {
 	taken int64       // how many rows were taken; the worker's
 }
 
-const spoolSuffix = ".spool"
+// SpoolSuffix ends the names of files with rows that wait.
+const SpoolSuffix = ".spool"
 
 // fault is why rows are not on disk.
 func (p *spool) fault() error {
@@ -52,7 +55,11 @@ func (p *spool) add(kind string, data []byte) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.file == nil {
-		f, err := openSpool(p.dir)
+		err := p.prepare()
+		var f *os.File
+		if err == nil {
+			f, err = openSpool(p.dir)
+		}
 		if err != nil {
 			p.err = err
 			return 0
@@ -130,13 +137,42 @@ func (p *spool) close() {
 	p.file.Close()
 }
 
+// drop removes the file with what it has.
+func (p *spool) drop() {
+	if p.file == nil {
+		return
+	}
+	_ = os.Remove(p.file.Name())
+	unlock(p.file)
+	p.file.Close()
+}
+
+// prepare makes the directory, and notes there whose it is.
+func (p *spool) prepare() error {
+	if p.dir == "" {
+		return errors.New("nothing is kept on disk for it")
+	}
+	if err := os.MkdirAll(p.dir, 0o700); err != nil || p.owner == nil {
+		return err
+	}
+	path := filepath.Join(p.dir, OwnerFile)
+	if have, err := os.ReadFile(path); err == nil && bytes.Equal(have, p.owner) {
+		return nil
+	}
+	next := fmt.Sprintf("%s.%d", path, os.Getpid())
+	if err := writeSynced(next, p.owner); err != nil {
+		return err
+	}
+	return os.Rename(next, path)
+}
+
+// OwnerFile says, in a spool, whose rows it has; see [Sink.Owner].
+const OwnerFile = "settings.json"
+
 // openSpool makes a spool file that no other process has, and locks it.
 func openSpool(dir string) (*os.File, error) {
-	if dir == "" {
-		return nil, errors.New("nothing is kept on disk for it")
-	}
 	for i := 0; ; i++ {
-		name := fmt.Sprintf("%s-%d-%d%s", time.Now().UTC().Format("20060102150405.000000"), os.Getpid(), i, spoolSuffix)
+		name := fmt.Sprintf("%s-%d-%d%s", time.Now().UTC().Format("20060102150405.000000"), os.Getpid(), i, SpoolSuffix)
 		path := filepath.Join(dir, name)
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_APPEND|os.O_RDWR, 0o600)
 		if errors.Is(err, os.ErrNotExist) && i < 100 {
@@ -171,7 +207,7 @@ func Spooled(dir string) bool {
 		return false
 	}
 	for _, f := range files {
-		if strings.HasSuffix(f.Name(), spoolSuffix) {
+		if strings.HasSuffix(f.Name(), SpoolSuffix) {
 			return true
 		}
 	}
@@ -179,19 +215,22 @@ func Spooled(dir string) bool {
 }
 
 // resend sends what earlier runs left in the spool, oldest first. A file that
-// another process is at is left to it.
-func (w *writer) resend(over context.Context) {
+// another process is at is left to it. It reports whether the returner was there
+// and took none of them: this run's own rows show whether that is their fault,
+// and last says that they have.
+func (w *writer) resend(over context.Context, last bool) (stuck bool) {
 	s := w.sink
-	if s.Spool == "" {
-		return
+	w.last = last
+	if s.Spool == "" || w.resting() {
+		return false
 	}
 	entries, err := os.ReadDir(s.Spool)
 	if err != nil {
-		return
+		return false
 	}
 	var names []string
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), spoolSuffix) {
+		if strings.HasSuffix(e.Name(), SpoolSuffix) {
 			names = append(names, e.Name())
 		}
 	}
@@ -215,6 +254,8 @@ func (w *writer) resend(over context.Context) {
 		switch {
 		case err == nil:
 			continue
+		case w.broke && !last && !w.accepted:
+			return true
 		case over.Err() == nil || !sent:
 			w.isDown(err)
 			w.warn(fmt.Errorf("returner %s is down: %w; what it did not take before stays in %s", s.Name, err, s.Spool))
@@ -222,8 +263,9 @@ func (w *writer) resend(over context.Context) {
 		if len(w.given) > 0 {
 			w.giveUp(err)
 		}
-		return
+		return false
 	}
+	return false
 }
 
 // resendFile sends the rows of a file that were not taken. What is taken of them
@@ -282,7 +324,9 @@ func (w *writer) resendFile(over context.Context, f *os.File, sent *bool) error 
 func (w *writer) again(over context.Context, batch []item, took func([]item)) error {
 	ctx, cancel := context.WithTimeout(over, tryTimeout)
 	defer cancel()
+	w.broke, w.hung = false, false
 	if err := w.connect(ctx); err != nil {
+		w.hung = hangs(ctx, err)
 		return err
 	}
 	send := batch
@@ -295,6 +339,7 @@ func (w *writer) again(over context.Context, batch []item, took func([]item)) er
 		}
 		fresh, err := u.Unstored(ctx, rets)
 		if err != nil {
+			w.hung = hangs(ctx, err)
 			_ = w.ret.Close()
 			w.ret = nil
 			return err
@@ -314,16 +359,25 @@ func (w *writer) again(over context.Context, batch []item, took func([]item)) er
 		}
 	}
 	var moved error
-	aside := func(rows []item) {
-		if mine, err := w.move(rows); err != nil {
+	f := fate{took, func(l lone) {
+		row := []item{l.item}
+		mine, err := w.move(row)
+		if err != nil {
 			moved = err
-		} else {
-			w.aside(mine)
-			took(rows)
+			return
 		}
+		l.item = mine[0]
+		w.aside(l)
+		took(row)
+	}}
+	left, err := w.deliver(ctx, send, f)
+	if err != nil && w.broke {
+		_, err = w.sift(ctx, left, f, err, w.last && w.accepted)
 	}
-	_, err := w.deliver(ctx, send, took, aside)
 	if err = errors.Join(err, moved); err != nil || !w.unsure {
+		if err == nil {
+			w.isUp()
+		}
 		return err
 	}
 	// Whether it has them is known at the end.

@@ -44,18 +44,29 @@ type Job struct {
 	// Definition and Steps are the history of an orchestration; nil for others.
 	Definition *value.Map
 	Steps      []*value.Map
-	State      State
-	EndTime    string // as JIDTime has it; "" where it did not end
+	// Unread are the targets whose returns the store has not whole, and why.
+	Unread  map[string]string
+	State   State
+	EndTime string // as JIDTime has it; "" where it did not end
 	// Running are the targets that work on a detached job, with the pid there, and
 	// Silent those that could not be asked, and why, as far as they were asked.
 	Running map[string]int
 	Silent  map[string]string
 
-	// Killed is the signal that ended the process of the job; 0: none is known.
-	Killed int
+	// Damage is what is wrong with the record, and Repaired what was, before
+	// jobs.check made up for it; "" is nothing. Of a damaged load, Load has what can
+	// be read.
+	Damage, Repaired string
+
+	// Killed is the signal that ended the process of the job, and KilledAt when, as
+	// JIDTime has it; 0 and "": none is known.
+	Killed   int
+	KilledAt string
 
 	away   map[string]bool // targets that were lost and may have kept their return
 	worker int             // pid of the process of this machine that works on it
+	faults []fault         // of the record, in order
+	told   int             // how many of them jobs.check made up for
 }
 
 // A State is how far a job came.
@@ -87,6 +98,13 @@ type Store interface {
 	// Jobs returns the jobs whose jid is at least from and at most to ("" is
 	// no bound), in order of jid.
 	Jobs(ctx context.Context, from, to string) ([]Entry, error)
+}
+
+// A Walker is a Store that goes through its jobs without holding them all.
+type Walker interface {
+	// Walk calls each for the jobs whose jid is at least from and at most to (""
+	// is no bound), from the newest back, until it returns false.
+	Walk(ctx context.Context, from, to string, each func(*Row) bool) error
 }
 
 // Nothing is the Record of a job that is not recorded.
@@ -123,6 +141,40 @@ func (j *Job) Failed() []string {
 	return out
 }
 
+// NewJob returns a job of which a load is known; nil is an empty one.
+func NewJob(jid string, load *value.Map) *Job {
+	if load == nil {
+		load = value.NewMap(0)
+	}
+	return &Job{JID: jid, Load: load, Returns: value.NewMap(8), Missing: map[string]string{}, Partial: value.NewMap(0), Unread: map[string]string{}}
+}
+
+// Got adds an answer as a store has it; see [FullReturn]. An answer outranks that
+// there is none.
+func (j *Job) Got(id string, full *value.Map) {
+	if stage := full.Str(stageKey); stage != "" {
+		if !j.Returns.Has(id) {
+			j.Missing[id] = full.Str("reason")
+			if states := full.Map("return"); states != nil {
+				j.Partial.Set(id, states)
+			}
+		}
+		return
+	}
+	delete(j.Missing, id)
+	j.Partial.Delete(id)
+	j.Returns.Set(id, full)
+}
+
+// Cut notes that the store has an answer not whole, and why. What else is known
+// of it may be added by Got.
+func (j *Job) Cut(id, why string) {
+	j.Unread[id] = why
+	if !j.Returns.Has(id) {
+		j.Returns.Set(id, value.NewMap(0))
+	}
+}
+
 // Detached reports whether the job goes on without the process that began it.
 func (j *Job) Detached() bool { return j.Load.At("detached") == true }
 
@@ -145,13 +197,17 @@ func (j *Job) PID() int {
 	return int(n)
 }
 
-// Outstanding returns the targets of which nothing was recorded, in order.
+// Outstanding returns the targets of which nothing was recorded, in order. Those
+// of a detached job whose return is damaged are among them: they still have it.
 func (j *Job) Outstanding() []string {
 	var out []string
 	l := j.Load.List("Minions")
 	for i := range l.Len() {
 		id := value.Str(l.Items[i])
-		if _, missing := j.Missing[id]; !missing && !j.Returns.Has(id) {
+		if _, missing := j.Missing[id]; missing {
+			continue
+		}
+		if r := j.Returns.Map(id); r == nil || j.Detached() && r.Has("damaged") {
 			out = append(out, id)
 		}
 	}

@@ -108,7 +108,7 @@ func (j *job) extPillar(ctx context.Context, pillar *value.Map, ext value.Value)
 	const malformed = `The "ext_pillar" option is malformed`
 	list, ok := ext.(*value.List)
 	if !ok {
-		j.fail(malformed, at(j.opts.Pos("ext_pillar"), "ext_pillar is no list but a %s", value.TypeName(ext)))
+		j.fail(malformed, at(j.opts.Pos("ext_pillar"), "ext_pillar is not a list but a %s", value.TypeName(ext)))
 		return pillar
 	}
 	if list.Len() > 0 && j.override.Len() > 0 {
@@ -122,7 +122,7 @@ func (j *job) extPillar(ctx context.Context, pillar *value.Map, ext value.Value)
 	for i, item := range list.Items {
 		run, ok := item.(*value.Map)
 		if !ok {
-			j.fail(malformed, at(list.PosAt(i), "an item of ext_pillar is no dict but a %s", value.TypeName(item)))
+			j.fail(malformed, at(list.PosAt(i), "an item of ext_pillar is not a dict but a %s", value.TypeName(item)))
 			return value.NewMap(0)
 		}
 		if run.Len() > 0 && exclude[value.Str(run.Keys()[0])] {

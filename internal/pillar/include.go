@@ -29,7 +29,7 @@ func (j *job) includes(ctx context.Context, d *value.Map, fi fun.FileInfo, sls, 
 	list, ok := inc.(*value.List)
 	if !ok {
 		j.fail(fmt.Sprintf("Include Declaration in SLS '%s' is not formed as a list", sls),
-			withVia(at(where, "include is no list but a %s", value.TypeName(inc)), via))
+			withVia(at(where, "include is not a list but a %s", value.TypeName(inc)), via))
 		return d
 	}
 	d.Delete("include")
@@ -111,7 +111,7 @@ func parseInclude(item value.Value, pos source.Pos) (include, error) {
 	case *value.Map:
 		in.defaults = def
 	default:
-		return include{}, at(pos, "defaults of the include of %q is no dict but a %s", in.ref.name, value.TypeName(def))
+		return include{}, at(pos, "defaults of the include of %q is not a dict but a %s", in.ref.name, value.TypeName(def))
 	}
 	return in, nil
 }

@@ -331,7 +331,7 @@ func TestErrors(t *testing.T) {
 			map[string]string{"top.sls": top, "good.sls": "", "bad.sls": "x: 1\ninclude: good\n"},
 			"",
 			[]string{"Include Declaration in SLS 'bad' is not formed as a list"},
-			"/srv/pillar/bad.sls:2:1: include is no list but a str",
+			"/srv/pillar/bad.sls:2:1: include is not a list but a str",
 		},
 		{
 			"included error",
@@ -389,7 +389,7 @@ func TestErrors(t *testing.T) {
 			map[string]string{"top.sls": "base: [a]\n"},
 			"",
 			[]string{"Error encountered while rendering pillar top file."},
-			"saltenv \"base\" of the top file is no dict of targets but a list",
+			"saltenv \"base\" of the top file is not a dict of targets but a list",
 		},
 		{
 			"include of the directory's own file",
@@ -398,7 +398,7 @@ func TestErrors(t *testing.T) {
 			[]string{"SLS 'b' does not render to a dictionary"},
 			"",
 		},
-		{"ext_pillar", nil, "ext_pillar: {a: b}", []string{`The "ext_pillar" option is malformed`}, "is no list but a dict"},
+		{"ext_pillar", nil, "ext_pillar: {a: b}", []string{`The "ext_pillar" option is malformed`}, "is not a list but a dict"},
 		{"stack", nil, "ext_pillar: [{stack: {'garins:x': {}}}]", []string{`Failed to load ext_pillar stack: Unknown traverse option "garins", should be one of [pillar, grains, opts] (did you mean "grains"?)`}, ""},
 		{
 			"stack with a slip",

@@ -113,7 +113,7 @@ func (j *job) stackConfig(ctx context.Context, cfg, namespace string, stack, pil
 			obj, ok := v.(*value.Map)
 			if !ok {
 				if v != nil {
-					j.warn(source.Pos{File: filepath.Join(dir, p)}, "ext_pillar stack: the file is no dict but a %s", value.TypeName(v))
+					j.warn(source.Pos{File: filepath.Join(dir, p)}, "ext_pillar stack: the file is not a dict but a %s", value.TypeName(v))
 				}
 				continue
 			}

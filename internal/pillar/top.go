@@ -139,7 +139,7 @@ func (j *job) topFiles(ctx context.Context, fi fun.FileInfo, env string) []topFi
 	}
 	list := iterated(inc)
 	if list == nil {
-		j.fail(topFault, at(pos, "include is no list but a %s", value.TypeName(inc)))
+		j.fail(topFault, at(pos, "include is not a list but a %s", value.TypeName(inc)))
 		return files
 	}
 	done := map[string]bool{}
@@ -176,7 +176,7 @@ func (j *job) topFile(ctx context.Context, fi fun.FileInfo, what string) *value.
 	}
 	data, ok := v.(*value.Map)
 	if !ok {
-		j.fail(topFault, at(source.Pos{File: fi.Abs, Line: 1}, "the pillar top file is no dict but a %s", value.TypeName(v)))
+		j.fail(topFault, at(source.Pos{File: fi.Abs, Line: 1}, "the pillar top file is not a dict but a %s", value.TypeName(v)))
 	}
 	return data
 }
@@ -200,7 +200,7 @@ func (j *job) mergeTops(files []topFile) []*topEnv {
 			env := value.Str(k)
 			targets, ok := v.(*value.Map)
 			if empty := iterated(v); !ok && (empty == nil || empty.Len() > 0) {
-				j.fail(topFault, at(f.data.Pos(k), "saltenv %q of the top file is no dict of targets but a %s", env, value.TypeName(v)))
+				j.fail(topFault, at(f.data.Pos(k), "saltenv %q of the top file is not a dict of targets but a %s", env, value.TypeName(v)))
 				return nil
 			}
 			te := get(env)
@@ -279,7 +279,7 @@ func (j *job) readTarget(te *topEnv, expr string, list *value.List, pos source.P
 		case string:
 			t.sls = append(t.sls, slsRef{x, list.PosAt(i)})
 		default:
-			j.warn(list.PosAt(i), "the top file lists %s for %q, which is no name of an SLS", value.Repr(x), expr)
+			j.warn(list.PosAt(i), "the top file lists %s for %q, which is not the name of an SLS", value.Repr(x), expr)
 		}
 	}
 	if ignore {

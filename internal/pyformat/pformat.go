@@ -199,7 +199,10 @@ type recursion string
 func (r recursion) Repr() string { return "<Recursion on " + string(r) + " with id=139637976727552>" }
 
 // dictSorter copies data with plain dicts and sets in pprint's order.
-type dictSorter struct{ open []any }
+type dictSorter struct {
+	open  []any // the containers that the walk is in
+	depth int   // those and tuples
+}
 
 func (d *dictSorter) value(v value.Value) value.Value {
 	switch v.(type) {
@@ -210,9 +213,11 @@ func (d *dictSorter) value(v value.Value) value.Value {
 		d.open = append(d.open, v)
 		defer func() { d.open = d.open[:len(d.open)-1] }()
 	}
-	if len(d.open) > value.MaxDepth {
+	if d.depth > value.MaxDepth {
 		return v
 	}
+	d.depth++
+	defer func() { d.depth-- }()
 	switch v := v.(type) {
 	case value.Mapping:
 		out := value.NewMap(v.Len())

@@ -164,7 +164,7 @@ func (m *module) describe() {
 // unloaded says why a file could not be loaded.
 func unloaded(path string, err error) string {
 	if errors.Is(err, ErrNoPython) {
-		return fmt.Sprintf("salt://%s is Python, and %v: install it, or write the module as an executable (docs/custom.md)", path, err)
+		return fmt.Sprintf("salt://%s is Python, and %v: install it, or write the module as an executable (docs/guide.md)", path, err)
 	}
 	return fmt.Sprintf("salt://%s cannot be loaded: %v", path, err)
 }
@@ -176,7 +176,7 @@ func unloaded(path string, err error) string {
 func Grains(ctx context.Context, env *fun.Env, files []fun.FileInfo) *value.Map {
 	all := value.NewMap(8)
 	h := helperOf(env)
-	for _, info := range files {
+	for n, info := range files {
 		name := strings.TrimSuffix(info.Path[strings.LastIndexByte(info.Path, '/')+1:], ".py")
 		text, err := read(ctx, env, info)
 		if err != nil {
@@ -184,6 +184,10 @@ func Grains(ctx context.Context, env *fun.Env, files []fun.FileInfo) *value.Map 
 			continue
 		}
 		answer, err := h.ask(ctx, env, load("grains", name, info, text))
+		if errors.Is(err, ErrNoPython) && n+1 < len(files) { // it is the same for all
+			env.Warn(fun.Warning{Text: fmt.Sprintf("%d modules of salt://_grains are Python, and %v: install it, or do without their grains", len(files)-n, err)})
+			return all
+		}
 		if err != nil {
 			env.Warn(fun.Warning{Text: unloaded(info.Path, err)})
 			continue

@@ -14,44 +14,23 @@ import (
 // Hidden replaces a secret. It is what Salt's user states show for a password.
 const Hidden = "XXX-REDACTED-XXX"
 
-// secretNames are the ends of the names of arguments that hold secrets.
-var secretNames = [...]string{
-	"password", "passwd", "passphrase", "secret", "token", "api_key", "apikey", "private_key", "secret_key", "connection_pass",
-	"rolepassword", "password_hash", "https_pass",
-}
-
-// isSecret reports whether an argument of a name holds a secret, such as
-// password, db_password and Bind-Password.
-func isSecret(name string) bool {
-	name = strings.ReplaceAll(strings.ToLower(name), "-", "_")
-	for _, s := range secretNames {
-		if before, ok := strings.CutSuffix(name, s); ok && (before == "" || strings.HasSuffix(before, "_")) {
-			return true
-		}
-	}
-	return false
-}
-
 // hide is what is recorded of an argument with a name, and whether that is
 // another thing. Flags, such as enforce_password, and None tell nothing.
 func hide(name string, v value.Value) (value.Value, bool) {
-	if !isSecret(name) {
-		return hideIn(v)
+	if isSecret(name) {
+		return hideAll(v)
 	}
-	switch x := v.(type) {
-	case nil, bool:
-		return v, false
-	case string:
-		if x == "" {
-			return v, false
+	if isEnv(name) {
+		if out, changed := hideEnv(v); changed {
+			return out, true
 		}
 	}
-	return Hidden, true
+	return hideIn(v)
 }
 
 // Hide returns v with [Hidden] in the place of each secret in its dicts: the
-// values of keys such as password, passphrase, token, api_key and private_key. v
-// stays as it is.
+// values of keys such as password, passphrase, token, api_key and private_key, of
+// environments and of headers such as Authorization. v stays as it is.
 func Hide(v value.Value) value.Value {
 	v, _ = hideIn(v)
 	return v
@@ -59,6 +38,8 @@ func Hide(v value.Value) value.Value {
 
 func hideIn(v value.Value) (value.Value, bool) {
 	switch v := v.(type) {
+	case string:
+		return hideHeaders(v)
 	case *value.Map:
 		var out *value.Map
 		for k, x := range v.All() {

@@ -17,8 +17,8 @@ const shortest = 6
 // maxSecrets bounds how many values a [Set] knows.
 const maxSecrets = 100_000
 
-// groupNames are keys of a pillar below which all text is secret, beside those
-// of secretNames.
+// groupNames are keys of a pillar under which all text is secret, beside those of
+// secretEnds.
 var groupNames = [...]string{"passwords", "passwds", "passphrases", "secrets", "tokens", "api_keys", "private_keys", "secret_keys", "credentials"}
 
 // A Set knows the secrets of a run by their values: those of the pillar whose
@@ -80,6 +80,15 @@ func (s *Set) AddPillar(pillar value.Value) {
 	s.Add(found...)
 }
 
+// isSecretItem is isSecret for a key with its value: of a group of settings that
+// is named auth, only those count whose own names say so.
+func (s *Set) isSecretItem(key, path string, v value.Value) bool {
+	if _, isMap := v.(*value.Map); isMap && isGroup(key) && !matches(s.more, key, path) {
+		return false
+	}
+	return s.isSecret(key, path)
+}
+
 func (s *Set) search(v value.Value, path string, secret bool, depth int, found *[]string) {
 	if depth > 100 {
 		return
@@ -100,7 +109,7 @@ func (s *Set) search(v value.Value, path string, secret bool, depth int, found *
 			if path != "" {
 				sub = path + ":" + key
 			}
-			s.search(x, sub, (secret || s.isSecret(key, sub)) && !matches(s.keep, key, sub), depth+1, found)
+			s.search(x, sub, (secret || s.isSecretItem(key, sub, x)) && !matches(s.keep, key, sub), depth+1, found)
 		}
 	case *value.List:
 		for i := range v.Len() {
@@ -235,6 +244,9 @@ func (s *Set) mask(v value.Value, depth int) (value.Value, bool) {
 	switch v := v.(type) {
 	case string:
 		t := s.Text(v)
+		if strings.Contains(t, "uthorization") { // output may be long: other headers are arguments only
+			t, _ = hideHeaders(t)
+		}
 		return t, t != v
 	case value.Bytes:
 		t := s.Text(string(v))
@@ -255,6 +267,8 @@ func (s *Set) mask(v value.Value, depth int) (value.Value, bool) {
 		return value.Tuple(items), changed
 	case *value.Map:
 		return s.dict(v, depth)
+	case *value.Row:
+		return s.dict(value.ToMap(v), depth)
 	}
 	return v, false
 }
@@ -284,7 +298,7 @@ func (s *Set) dict(m *value.Map, depth int) (value.Value, bool) {
 		key, kc := s.mask(k, depth+1)
 		y, xc := s.mask(x, depth+1)
 		// The tag of a state is no name of a secret.
-		if name, ok := k.(string); ok && !strings.Contains(name, "_|-") && isSecret(name) && !matches(s.keep, name, name) {
+		if name, ok := k.(string); ok && !strings.Contains(name, "_|-") && (isSecret(name) || isEnv(name)) && !matches(s.keep, name, name) {
 			if z, hidden := hide(name, x); hidden {
 				y, xc = z, true
 			}

@@ -57,6 +57,18 @@ func TestFaultPlaces(t *testing.T) {
 			"{{ salt['test.ecoh']('x') }}",
 		},
 		{
+			"a function that only Salt has",
+			"x:\n  {{ salt['mine.get']('x') }}\n",
+			"a.sls:2:10: there is no execution function 'mine.get'\nhint: Salt 3006 has mine.get, brine does not: see docs/compatibility.md",
+			"{{ salt['mine.get']('x') }}",
+		},
+		{
+			"a runner of Salt",
+			"x:\n  {{ salt['cache.grains']('x') }}\n",
+			"a.sls:2:10: there is no execution function 'cache.grains'\nhint: cache.grains is a runner function of Salt 3006, which brine does not have",
+			"{{ salt['cache.grains']('x') }}",
+		},
+		{
 			"a method",
 			"x: {{ 'a'.uper() }}\n",
 			"a.sls:1:11: 'str object' has no attribute 'uper'\nhint: did you mean \"upper\"?",
@@ -155,13 +167,13 @@ func TestFaultPlaces(t *testing.T) {
 		{
 			"YAML of a macro",
 			"{% macro st(n) %}\n{{ n }}:\n  test.nop:\n    - name: x\n{% endmacro %}\n{{ st('a') }}\nb:\n  test.nop: []\n{{ st('a') }}\n",
-			"a.sls:2:1: found conflicting ID 'a' (while constructing a mapping from a.sls:2)\n	included from a.sls:9\nhint: a key may stand in a mapping only once",
+			"a.sls:2:1: found conflicting ID 'a' (while constructing a mapping from a.sls:2)\n	included from a.sls:9\nhint: a mapping may have a key only once",
 			"",
 		},
 		{
 			"a key of a set block",
 			"{% set txt %}\na:\n  test.nop: []\nc: 1\na:\n  test.nop: []\n{% endset %}\n{{ txt }}\n",
-			"a.sls:5:1: found conflicting ID 'a' (while constructing a mapping from a.sls:2)\n	included from a.sls:8\nhint: a key may stand in a mapping only once",
+			"a.sls:5:1: found conflicting ID 'a' (while constructing a mapping from a.sls:2)\n	included from a.sls:8\nhint: a mapping may have a key only once",
 			"",
 		},
 		{
@@ -173,7 +185,7 @@ func TestFaultPlaces(t *testing.T) {
 		{
 			"YAML of a filter block",
 			"{% filter indent(2) %}\na: 1\na: 2\n{% endfilter %}\n",
-			"a.sls:1:3: found conflicting ID 'a' (while constructing a mapping from a.sls:1)\nhint: a key may stand in a mapping only once",
+			"a.sls:1:3: found conflicting ID 'a' (while constructing a mapping from a.sls:1)\nhint: a mapping may have a key only once",
 			"",
 		},
 	} {

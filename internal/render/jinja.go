@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,7 +99,7 @@ func (e *Engine) limit(name string) float64 {
 	if n > 0 && n < 1<<20 {
 		return n
 	}
-	e.env.Warn(fun.Warning{Text: fmt.Sprintf("%s: %s is no number above 0 and below %d, so the default holds", name, value.Repr(v), 1<<20)})
+	e.env.Warn(fun.Warning{Text: fmt.Sprintf("%s: %s is not a number above 0 and below %d: the default applies", name, value.Repr(v), 1<<20)})
 	return 0
 }
 
@@ -380,7 +381,7 @@ func (b bare) Error() string {
 		return fmt.Sprintf("template %q is not in the fileserver", b.err.Msg)
 	}
 	line, _, _ := strings.Cut(b.err.Msg, "\n")
-	if name, ok := strings.CutPrefix(line, "'salt.utils.templates.AliasedLoader object' has no attribute "); ok {
+	if name, ok := missingFunction(line); ok {
 		if !strings.Contains(name, ".") {
 			return "there is no execution module " + name
 		}
@@ -388,6 +389,32 @@ func (b bare) Error() string {
 	}
 	return line
 }
+
+// missingFunction returns the quoted name of the function of salt that a message
+// says is not there.
+func missingFunction(msg string) (quoted string, ok bool) {
+	return strings.CutPrefix(msg, "'salt.utils.templates.AliasedLoader object' has no attribute ")
+}
+
+// hint returns what the user may do about a fault: of a function that is not
+// there, what the table knows of its name.
+func (e *Engine) hint(je *jinja.Error) string {
+	line, _, _ := strings.Cut(je.Msg, "\n")
+	quoted, ok := missingFunction(line)
+	if !ok {
+		return je.Hint
+	}
+	_, _, err := e.env.Find(fun.Exec, strings.Trim(quoted, "'"))
+	missing, ok := errors.AsType[*fun.NotFoundError](err)
+	switch {
+	case !ok:
+		return je.Hint
+	case missing.Reason != "":
+		return missing.Error()
+	}
+	return cmp.Or(missing.Hint(), je.Hint)
+}
+
 func (b bare) Unwrap() error { return b.err }
 
 // jinjaFault makes a placed fault with Salt's text of what jinja returned.
@@ -421,7 +448,7 @@ func (e *Engine) jinjaFault(ctx context.Context, err error, in *Input, text stri
 	default:
 		salt.WriteString("\n" + e.absOf(at.File) + "(" + strconv.Itoa(at.Line) + "):\n" + value.Excerpt(je.Source, at.Line))
 	}
-	return &source.Error{Pos: je.Pos, Via: je.Via, Hint: je.Hint, Salt: salt.String(), Err: bare{je}}
+	return &source.Error{Pos: je.Pos, Via: je.Via, Hint: e.hint(je), Salt: salt.String(), Err: bare{je}}
 }
 
 // saltPrefix returns what Salt puts before a message, by the exception, and

@@ -337,7 +337,7 @@ func noRenderer(file, name, pipe string) *source.Error {
 	err := fmt.Errorf("the renderer %q is not available%s", name, source.DidYouMean(name, Renderers()))
 	switch name {
 	case "py", "pydsl", "pyobjects", "mako", "wempy", "cheetah", "genshi":
-		err = fmt.Errorf("the renderer %q needs Python, which brine does not run", name)
+		err = fmt.Errorf("the renderer %q needs Python and is not supported", name)
 		hint = `write it as "#!jinja|yaml" (the default) or "#!pongo2|yaml"; "#!json" and "#!yaml" take plain data`
 	}
 	return &source.Error{

@@ -78,7 +78,7 @@ func TestStateconfFaults(t *testing.T) {
 		"head":     {"#!stateconf\n.p: {stateconf.set: [{a: '{{ b }}'}]}\n# --- end of state config ---\n", "a.sls:2:30: 'b' is undefined"},
 		"yaml":     {"#!stateconf\na: 1\n# --- end of state config ---\nb: [\n", "a.sls:5:1: did not find expected node content (while parsing a flow node)"},
 		"renderer": {"#!stateconf yam . jinja\na: 1\n", "a.sls:1:1: the renderer \"yam\" is not available (did you mean \"yaml\"?)\nhint: there are gpg, jinja, json, pongo2, stateconf, toml, yaml, yamlex"},
-		"python":   {"#!stateconf yaml . mako\na: 1\n", "a.sls:1:1: the renderer \"mako\" needs Python, which brine does not run\nhint: write it as \"#!jinja|yaml\" (the default) or \"#!pongo2|yaml\"; \"#!json\" and \"#!yaml\" take plain data"},
+		"python":   {"#!stateconf yaml . mako\na: 1\n", "a.sls:1:1: the renderer \"mako\" needs Python and is not supported\nhint: write it as \"#!jinja|yaml\" (the default) or \"#!pongo2|yaml\"; \"#!json\" and \"#!yaml\" take plain data"},
 		"order":    {"#!stateconf jinja . yaml\na: 1\n", "a.sls:1:1: renderer \"jinja\" comes after one that gives data, not text: the data format stands before the dot"},
 		"text":     {"#!stateconf jinja . jinja\na: 1\n", "a.sls:1:1: renderer \"jinja\" gives text, not data"},
 		"data":     {"#!yaml|stateconf\na: 1\n", "a.sls:1:1: stateconf comes after what gives data, not text"},

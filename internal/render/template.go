@@ -48,7 +48,7 @@ func noEngine(file, engine string) error {
 	hint := "there are " + strings.Join(Engines(), " and ")
 	switch engine {
 	case "py", "mako", "wempy", "cheetah", "genshi":
-		err = fmt.Errorf("the template engine %q needs Python, which brine does not run", engine)
+		err = fmt.Errorf("the template engine %q needs Python and is not supported", engine)
 		hint = "write the template for jinja or pongo2"
 	}
 	return &source.Error{

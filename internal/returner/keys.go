@@ -11,7 +11,8 @@ import (
 //
 //	NAME [= DEFAULT] -- what it is
 //
-// A name that ends in * is required, in ! a secret. A default is a number, True
+// Behind the name, * says that it is required, ! that it is a secret and @ that it
+// says where rows go. A default is a number, True
 // or False, else text, with quotation marks where it would be a number.
 func Keys(table string) []Key {
 	var out []Key
@@ -22,8 +23,9 @@ func Keys(table string) []Key {
 		}
 		name, text, has := strings.Cut(def, " = ")
 		k := Key{Doc: doc}
-		name, k.Secret = strings.CutSuffix(name, "!")
-		k.Name, k.Required = strings.CutSuffix(name, "*")
+		k.Name = strings.TrimRight(name, "*!@")
+		marks := name[len(k.Name):]
+		k.Required, k.Secret, k.Where = strings.Contains(marks, "*"), strings.Contains(marks, "!"), strings.Contains(marks, "@")
 		if has {
 			k.Default = defaultOf(text)
 		}

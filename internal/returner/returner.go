@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -31,6 +32,10 @@ type Spec struct {
 	// New connects. It may wait for a network, as long as ctx allows. Its settings
 	// are those of Check.
 	New func(ctx context.Context, s Settings) (jobs.Returner, error)
+	// Where says where rows go, for a returner whose keys alone do not; nil leaves it
+	// to them. Place is one that no setting moves.
+	Where func(s Settings) *value.Map
+	Place string
 	// Reads says that the returner is a jobs.Store as well.
 	Reads bool
 	// ForThisRun says that a later run has no use for what the returner was not
@@ -45,6 +50,7 @@ type Key struct {
 	Doc      string
 	Secret   bool
 	Required bool // there is no default that could work
+	Where    bool // it says where rows go
 }
 
 // Settings are what a returner is made with.
@@ -78,6 +84,30 @@ func (s Settings) Check() (Settings, error) {
 	}
 	return s, nil
 }
+
+// Destination says where rows go: the settings, none of them a secret, that make
+// one store another one.
+func (s Settings) Destination() *value.Map {
+	if s.Spec.Where != nil {
+		return s.Spec.Where(s)
+	}
+	m := value.NewMap(4)
+	if s.Spec.Place != "" {
+		m.Set("place", s.Spec.Place)
+	}
+	for _, k := range s.Spec.Keys {
+		if v := s.Value(k.Name); k.Where && !k.Secret && v != nil {
+			m.Set(k.Name, WithoutAccount(value.Str(v)))
+		}
+	}
+	return m
+}
+
+// account is the name and the password in a URL.
+var account = regexp.MustCompile(`://[^/@\s'"]*@`)
+
+// WithoutAccount returns text without names and passwords in its URLs.
+func WithoutAccount(text string) string { return account.ReplaceAllString(text, "://") }
 
 // WithProfile returns settings with those of a profile, a dict of the
 // configuration that the setting "profile" names: its keys are KEY or NAME.KEY.

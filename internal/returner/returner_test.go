@@ -74,6 +74,7 @@ func TestKeys(t *testing.T) {
 		tls = False -- whether
 		subject = Email = from Salt -- it -- says so
 		token*! -- a secret
+		to@*! -- where
 
 		password! = "" -- another
 	`)
@@ -85,9 +86,40 @@ func TestKeys(t *testing.T) {
 		{Name: "tls", Default: false, Doc: "whether"},
 		{Name: "subject", Default: "Email = from Salt", Doc: "it -- says so"},
 		{Name: "token", Doc: "a secret", Secret: true, Required: true},
+		{Name: "to", Doc: "where", Secret: true, Required: true, Where: true},
 		{Name: "password", Default: "", Doc: "another", Secret: true},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestDestination(t *testing.T) {
+	t.Parallel()
+	spec := &Spec{Name: "x", Keys: Keys(`
+		url@ = http://salt/ -- the server
+		port@ -- its port
+		timeout = 5 -- seconds
+		hook@! -- a secret that says where
+	`)}
+	of := func(opts *value.Map) string {
+		return value.Repr(Settings{Spec: spec, Env: &fun.Env{Data: fun.Data{Opts: opts}}}.Destination())
+	}
+	for _, tt := range []struct {
+		opts *value.Map
+		want string
+	}{
+		{value.NewMap(0), "{'url': 'http://salt/'}"},
+		{value.MapOf("x.timeout", int64(9), "x.hook", "s3cr3t", "x.port", int64(80)), "{'url': 'http://salt/', 'port': '80'}"},
+		{value.MapOf("x.url", "https://zoe:s3cr3t@db.example.org/a@b"), "{'url': 'https://db.example.org/a@b'}"},
+		{value.MapOf("x.url", value.Strings("http://a:b@one", "http://a:b@two")), "{'url': \"['http://one', 'http://two']\"}"},
+	} {
+		if got := of(tt.opts); got != tt.want {
+			t.Errorf("%s: %s, want %s", value.Repr(tt.opts), got, tt.want)
+		}
+	}
+	spec = &Spec{Name: "y", Place: "/srv/y"}
+	if got := of(value.NewMap(0)); got != "{'place': '/srv/y'}" {
+		t.Errorf("a place: %s", got)
 	}
 }

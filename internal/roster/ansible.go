@@ -2,6 +2,7 @@ package roster
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"sort"
 	"strconv"
@@ -9,7 +10,6 @@ import (
 
 	"brine/internal/source"
 	"brine/internal/value"
-	"brine/internal/yamlsalt"
 )
 
 // An inventory is what an Ansible inventory says: hosts, groups of them, and
@@ -21,13 +21,15 @@ type inventory struct {
 }
 
 type invHost struct {
-	pos  source.Pos
-	vars *value.Map
+	pos   source.Pos
+	vars  *value.Map
+	files *value.Map // of host_vars; nil: none
 }
 
 type invGroup struct {
 	hosts, children []string
 	vars            *value.Map
+	files           *value.Map // of group_vars; nil: none
 	pos             source.Pos // where it is first named
 }
 
@@ -36,39 +38,55 @@ type invGroup struct {
 const maxHosts = 100_000
 
 // inventory reads an Ansible inventory in INI, YAML or JSON (the output of
-// ansible-inventory --list). Its groups become node groups; of its variables
-// those of the connection are taken, with Ansible's precedence: all, groups from
-// parent to child, the host's own.
+// ansible-inventory --list), or a directory of them, with group_vars and
+// host_vars beside it. Its groups become node groups; of its variables those of
+// the connection are taken, with Ansible's precedence: all, groups from parent to
+// child, the host's own, those of directories after those of files.
 // Salt: salt/roster/ansible.py. Unlike there, a target is matched by ids only,
 // and groups are for the target type nodegroup; a program is not run.
-func (l *loader) inventory(file string) error {
+func (l *loader) inventory(p string) error {
+	inv := &inventory{hosts: map[string]*invHost{}, groups: map[string]*invGroup{}}
+	if err := l.inventories(inv, p, 0); err != nil {
+		return err
+	}
+	dir := path.Dir(p)
+	if _, err := l.o.Files.ReadDir(p); err == nil {
+		dir = p
+	}
+	if err := l.variables(inv, dir); err != nil {
+		return err
+	}
+	return l.addInventory(inv)
+}
+
+// inventoryFile reads one file; one of many that is a program is left out.
+func (l *loader) inventoryFile(inv *inventory, file string, many bool) error {
 	b, err := l.o.Files.ReadFile(file)
 	if err != nil {
 		return fmt.Errorf("read inventory: %w", err)
 	}
-	inv := &inventory{hosts: map[string]*invHost{}, groups: map[string]*invGroup{}}
 	switch first := firstLine(string(b)); {
 	case strings.HasPrefix(first, "#!"):
-		return &source.Error{
-			Pos: source.Pos{File: file, Line: 1}, Err: fmt.Errorf("an inventory that is a program is not run"),
-			Hint: "write its output to a file: ansible-inventory --list > inventory.json",
+		const hint = "write its output to a file: ansible-inventory --list > inventory.json"
+		if many {
+			l.warn(source.Pos{File: file, Line: 1}, "an inventory that is a program is not run; %s", hint)
+			return nil
 		}
+		return &source.Error{Pos: source.Pos{File: file, Line: 1}, Err: fmt.Errorf("an inventory that is a program is not run"), Hint: hint}
+	case strings.HasPrefix(first, vaultHead):
+		return &source.Error{Pos: source.Pos{File: file, Line: 1}, Err: fmt.Errorf("the inventory is encrypted (ansible-vault)"), Hint: "ansible-vault view writes it in the clear"}
 	case strings.HasSuffix(file, ".yml"), strings.HasSuffix(file, ".yaml"), strings.HasSuffix(file, ".json"),
-		first == "---", strings.HasPrefix(first, "{"), strings.HasPrefix(first, "all:"):
-		v, err := yamlsalt.Load(yamlsalt.LoadOptions{Name: file}, b)
+		first == "---", strings.HasPrefix(first, "{"), strings.HasPrefix(first, "all:"), strings.HasPrefix(first, "plugin:"):
+		v, err := ansibleYAML(file, b)
 		if err != nil {
 			return err
 		}
-		err = inv.readYAML(file, v)
-		if err != nil {
-			return err
+		if m, ok := v.(*value.Map); ok && m.Has("plugin") {
+			return l.plugin(inv, file, m)
 		}
-	default:
-		if err := inv.readINI(file, string(b)); err != nil {
-			return err
-		}
+		return inv.readYAML(file, v)
 	}
-	return l.addInventory(inv)
+	return inv.readINI(file, string(b))
 }
 
 // firstLine returns the first line that is no comment, without blanks.
@@ -391,6 +409,11 @@ func (inv *inventory) readYAML(file string, v value.Value) error {
 		}
 	}
 	for name, vars := range top.Map("_meta").Map("hostvars").All() {
+		if inv.hosts[value.Str(name)] == nil { // in no group
+			if _, err := inv.host("ungrouped", value.Str(name), source.Pos{File: file}); err != nil {
+				return err
+			}
+		}
 		if h, m := inv.hosts[value.Str(name)], vars; h != nil {
 			if m, ok := m.(*value.Map); ok {
 				h.vars.Update(m)
@@ -527,22 +550,26 @@ func (l *loader) addInventory(inv *inventory) error {
 		}
 		return depth[names[i]] < depth[names[j]]
 	})
+	left := map[string]bool{} // hosts that are not targets
 	for _, id := range inv.order {
 		h := inv.hosts[id]
-		vars := value.NewMap(0)
-		for _, name := range names {
-			if members[name][id] {
-				vars.Update(inv.groups[name].vars)
-			}
+		vars := inv.varsOf(id, names, members)
+		if kind, ok := foreign(vars); ok {
+			l.slip(id, h.pos, "left out: its connection is %s, not SSH", kind)
+			left[id] = true
+			continue
 		}
-		vars.Update(h.vars)
+		clear, _ := unsealed(vars, "", 0, func(name string) {
+			l.slip(id, h.pos, "the variable %s is encrypted (!vault) and is left out", name)
+		})
+		vars, _ = clear.(*value.Map)
 		l.add(id, connectionVars(vars), h.pos)
 	}
 	sort.Strings(names)
 	for _, name := range append(names, "all") {
 		ids := value.NewList()
 		for _, id := range inv.order {
-			if members[name][id] || name == "all" {
+			if (members[name][id] || name == "all") && !left[id] {
 				ids.Append(id)
 			}
 		}
@@ -551,6 +578,25 @@ func (l *loader) addInventory(inv *inventory) error {
 		}
 	}
 	return nil
+}
+
+// varsOf returns the variables of a host: those of its groups, named in the order
+// in which they hold, then its own, those of directories after those of files.
+func (inv *inventory) varsOf(id string, groups []string, members map[string]map[string]bool) *value.Map {
+	vars := value.NewMap(0)
+	for _, name := range groups {
+		if members[name][id] {
+			vars.Update(inv.groups[name].vars)
+		}
+	}
+	for _, name := range groups {
+		if members[name][id] {
+			vars.Update(inv.groups[name].files)
+		}
+	}
+	vars.Update(inv.hosts[id].vars)
+	vars.Update(inv.hosts[id].files)
+	return vars
 }
 
 // depths notes how many groups a group is within.

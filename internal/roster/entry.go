@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/internal/proc"
 	"brine/internal/source"
 	"brine/internal/value"
 )
@@ -33,6 +34,9 @@ func (l *loader) entry(id string, data *value.Map, pos source.Pos) *Entry {
 	}
 	for k, v := range data.All() {
 		l.set(e, value.Str(k), v, orFile(data.Pos(k), pos.File))
+		if (k == "passwd" || k == "priv_passwd") && v != nil && v != "" {
+			e.secrets = true
+		}
 	}
 	// It becomes a word of command lines, where a dash would make it an option.
 	if e.Connection != Local && (e.Host == "" || strings.HasPrefix(e.Host, "-") || strings.ContainsAny(e.Host, " \t\n\r\x00")) {
@@ -82,11 +86,11 @@ func (l *loader) set(e *Entry, key string, v value.Value, pos source.Pos) {
 	case "priv_passwd":
 		e.PrivPasswd, err = l.secret(e, key, v, pos)
 	case "sudo":
-		e.Sudo = l.yes(key, v, pos)
+		e.Sudo = l.yes(e.ID, key, v, pos)
 	case "sudo_user":
 		e.SudoUser, err = text(v)
 	case "tty":
-		e.TTY = l.yes(key, v, pos)
+		e.TTY = l.yes(e.ID, key, v, pos)
 	case "timeout":
 		e.Timeout, err = seconds(v)
 	case "minion_opts":
@@ -104,12 +108,16 @@ func (l *loader) set(e *Entry, key string, v value.Value, pos source.Pos) {
 	case "ssh_pre_flight":
 		e.PreFlight, err = text(v)
 	case "ssh_pre_flight_args":
-		e.PreFlightArgs, err = list(v)
+		if line, ok := v.(string); ok { // as Salt does: the words of a shell
+			e.PreFlightArgs, err = proc.Split(line)
+		} else {
+			e.PreFlightArgs, err = list(v)
+		}
 	case "identities_only":
-		e.IdentitiesOnly = l.yes(key, v, pos)
+		e.IdentitiesOnly = l.yes(e.ID, key, v, pos)
 	case "remote_port_forwards":
 		if e.RemotePortForwards, err = text(v); err == nil && e.RemotePortForwards != "" {
-			l.warn(pos, "roster entry %q: remote_port_forwards has no effect: brine forwards no ports of targets; ssh -R beside the run does", e.ID)
+			l.slip(e.ID, pos, "remote_port_forwards has no effect: brine forwards no ports of targets; ssh -R beside the run does")
 		}
 	case "connection":
 		e.Connection, err = text(v)
@@ -125,7 +133,7 @@ func (l *loader) set(e *Entry, key string, v value.Value, pos source.Pos) {
 			v = stars
 		}
 		e.Extra.Set(key, v)
-		l.warn(pos, "roster entry %q: unknown key %q%s", e.ID, key, hintFor(key))
+		l.slip(e.ID, pos, "unknown key %q%s", key, hintFor(key))
 	}
 	if err != nil {
 		e.fail(pos, fmt.Errorf("%s: %w", key, err))
@@ -163,7 +171,7 @@ func (l *loader) secret(e *Entry, key string, v value.Value, pos source.Pos) (Se
 	if _, ok := v.(string); !ok {
 		s, err := text(v)
 		if err == nil {
-			l.warn(pos, "roster entry %q: %s is a %s to YAML, which may not be what was written; put it in quotes", e.ID, key, value.TypeName(v))
+			l.slip(e.ID, pos, "%s is a %s to YAML, which may not be what was written; put it in quotes", key, value.TypeName(v))
 		}
 		return Secret{s}, err
 	}
@@ -171,11 +179,11 @@ func (l *loader) secret(e *Entry, key string, v value.Value, pos source.Pos) (Se
 }
 
 // yes is Python's truth, as Salt has it: a text "false" is true, which is a slip.
-func (l *loader) yes(key string, v value.Value, pos source.Pos) bool {
+func (l *loader) yes(id, key string, v value.Value, pos source.Pos) bool {
 	if s, ok := v.(string); ok {
 		switch strings.ToLower(s) {
 		case "false", "no", "off", "0", "none":
-			l.warn(pos, "%s: %q is text, and text is true", key, s)
+			l.slip(id, pos, "%s: %q is text, and text is true", key, s)
 		}
 	}
 	return value.Truth(v)

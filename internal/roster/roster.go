@@ -89,6 +89,9 @@ type Entry struct {
 	// Err is why the entry cannot be used: values of a wrong type. It is a target
 	// that cannot be reached; the other entries can.
 	Err error
+
+	adHoc   bool // named on the command line
+	secrets bool // its own data have a password
 }
 
 // A Roster is the entries of all sources in their order.
@@ -122,7 +125,9 @@ type Source struct {
 }
 
 // Kinds are the kinds of rosters.
-func Kinds() []string { return []string{"flat", "dir", "sshconfig", "ansible"} }
+func Kinds() []string {
+	return []string{"flat", "dir", "sshconfig", "ansible", "terraform", "scan", "clustershell"}
+}
 
 // Files is what the package needs of the machine.
 type Files interface {
@@ -141,6 +146,20 @@ type Options struct {
 	Defaults *value.Map
 	// Domain is what the kind dir puts behind an id to make a host.
 	Domain string
+	// Target is what the command line names as target, for the kinds that make
+	// their entries of it: see FromTarget.
+	Target []string
+	// ScanPorts are the ports that those kinds try, and Open tries one; nil: none
+	// is tried.
+	ScanPorts []string
+	Open      func(host string, port int) bool
+	// AdHoc are targets that the command line names by their addresses.
+	AdHoc []Address
+	// Exposed reports whether others than the user can read a file; nil: nobody.
+	Exposed func(path string) bool
+	// Home is the directory of the person, for ~ and includes in ssh_config, and
+	// Me the account, for its "Match localuser".
+	Home, Me string
 }
 
 // Defaults returns the keys that configuration gives to every entry: the
@@ -181,21 +200,20 @@ func Sources(opts value.Mapping, files Files, configDir, home string) ([]Source,
 	for _, kind := range kinds {
 		switch kind {
 		case "flat", "ansible":
+			found, err := listed(kind, opts, files, configDir)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, found...)
+		case "scan", "clustershell":
+			out = append(out, Source{Kind: kind})
+		case "terraform":
 			paths := texts(opts, "roster_file")
 			if len(paths) == 0 {
-				if p := path.Join(configDir, "roster"); exists(files, p) {
-					out = append(out, Source{kind, p})
-				} else if p := "/etc/ansible/hosts"; kind == "ansible" && exists(files, p) {
-					out = append(out, Source{kind, p})
-				}
-				continue
+				paths = []string{"terraform.tfstate"}
 			}
 			for _, p := range paths {
-				found, err := find(files, p, texts(opts, "rosters"))
-				if err != nil {
-					return nil, err
-				}
-				out = append(out, Source{kind, found})
+				out = append(out, Source{kind, p})
 			}
 		case "dir":
 			p := path.Join(configDir, "roster.d")
@@ -219,7 +237,33 @@ func Sources(opts value.Mapping, files Files, configDir, home string) ([]Source,
 	return out, nil
 }
 
+// listed returns the files of a flat roster or of an inventory.
+func listed(kind string, opts value.Mapping, files Files, configDir string) ([]Source, error) {
+	paths := texts(opts, "roster_file")
+	if len(paths) == 0 {
+		if p := path.Join(configDir, "roster"); exists(files, p) {
+			return []Source{{kind, p}}, nil
+		} else if p := "/etc/ansible/hosts"; kind == "ansible" && exists(files, p) {
+			return []Source{{kind, p}}, nil
+		}
+		return nil, nil
+	}
+	var out []Source
+	for _, p := range paths {
+		found, err := find(files, p, texts(opts, "rosters"))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Source{kind, found})
+	}
+	return out, nil
+}
+
 func unknownKind(kind string) error {
+	switch kind {
+	case "cache", "cloud":
+		return fmt.Errorf("the roster %q reads what a Salt master keeps of its minions, which brine does not have; write a flat roster of it: salt-run cache.grains or salt-run cache.cloud shows the addresses", kind)
+	}
 	return fmt.Errorf("unknown kind of roster %q%s; kinds are %s", kind, source.DidYouMean(kind, Kinds()), strings.Join(Kinds(), ", "))
 }
 
@@ -275,7 +319,7 @@ func find(files Files, p string, dirs []string) (string, error) {
 // Load reads all sources. It fails where one cannot be read; what is wrong with
 // a single entry is in its Err, and slips are in the roster's warnings.
 func Load(o Options, sources ...Source) (*Roster, error) {
-	l := loader{o: o, r: &Roster{index: map[string]*Entry{}, groups: value.NewMap(0)}}
+	l := loader{o: o, r: &Roster{index: map[string]*Entry{}, groups: value.NewMap(0)}, warned: map[string]bool{}}
 	for _, s := range sources {
 		var err error
 		switch s.Kind {
@@ -287,6 +331,12 @@ func Load(o Options, sources ...Source) (*Roster, error) {
 			err = l.sshConfig(s.Path)
 		case "ansible":
 			err = l.inventory(s.Path)
+		case "terraform":
+			err = l.terraform(s.Path)
+		case "scan":
+			err = l.scan()
+		case "clustershell":
+			err = l.clustershell()
 		default:
 			err = unknownKind(s.Kind)
 		}
@@ -294,12 +344,78 @@ func Load(o Options, sources ...Source) (*Roster, error) {
 			return nil, err
 		}
 	}
+	for _, a := range o.AdHoc {
+		if err := l.adHoc(a); err != nil {
+			return nil, err
+		}
+	}
+	l.exposed()
+	l.warnSlips()
 	return l.r, nil
 }
 
 type loader struct {
-	o Options
-	r *Roster
+	o     Options
+	r     *Roster
+	slips []*slip
+	alike map[string]*slip // by their texts
+	// vaults are encrypted files that were warned of.
+	vaults map[string]bool
+	warned map[string]bool // files of which a fault has been told
+}
+
+// A slip is what is wrong with one entry or with several in the same way.
+type slip struct {
+	pos  source.Pos // of the first
+	ids  []string
+	text string
+}
+
+// slip notes a slip of an entry; those with the same text become one warning.
+func (l *loader) slip(id string, pos source.Pos, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if s := l.alike[text]; s != nil {
+		if s.ids[len(s.ids)-1] != id {
+			s.ids = append(s.ids, id)
+		}
+		return
+	}
+	s := &slip{pos, []string{id}, text}
+	if l.alike == nil {
+		l.alike = map[string]*slip{}
+	}
+	l.slips, l.alike[text] = append(l.slips, s), s
+}
+
+// warnSlips makes the warnings of slips.
+func (l *loader) warnSlips() {
+	for _, s := range l.slips {
+		who := fmt.Sprintf("roster entry %q", s.ids[0])
+		if n := len(s.ids) - 1; n > 0 {
+			who = fmt.Sprintf("roster entry %q and %d more", s.ids[0], n)
+		}
+		l.warn(s.pos, "%s: %s", who, s.text)
+	}
+}
+
+// exposed warns of files with passwords that others can read.
+func (l *loader) exposed() {
+	if l.o.Exposed == nil {
+		return
+	}
+	seen := map[string]bool{}
+	for _, e := range l.r.entries {
+		file := e.Pos.File
+		if !e.secrets || seen[file] {
+			continue
+		}
+		seen[file] = true
+		if l.o.Exposed(file) {
+			l.r.warn = append(l.r.warn, &source.Error{
+				Pos: source.Pos{File: file}, Err: errors.New("the file has passwords and every user can read it: chmod o-rwx " + file),
+			})
+		}
+	}
 }
 
 func (l *loader) warn(pos source.Pos, format string, args ...any) {

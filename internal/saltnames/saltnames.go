@@ -53,3 +53,15 @@ func Has(kind, name string) bool {
 
 // Modules returns the number of modules that are known.
 func Modules() int { return len(modules()) }
+
+// ModulesOf returns the names of the modules of a kind, sorted.
+func ModulesOf(kind string) []string {
+	var names []string
+	for key := range modules() {
+		if name, ok := strings.CutPrefix(key, kind+" "); ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

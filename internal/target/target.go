@@ -20,6 +20,9 @@ type Minion struct {
 	ID     string
 	Grains func() value.Mapping
 	Pillar func() value.Mapping
+	// Unknown says why grains that were asked for could not be had; nil: they
+	// were all known. nil as a function: they always are.
+	Unknown func() error
 	// Data returns a value of the minion's data store, for the type data.
 	Data func(key string) (value.Value, bool)
 }
@@ -130,7 +133,7 @@ func (c *compiler) compile(expr value.Value, tgtType string) (node, error) {
 	case "pcre":
 		re, err := pyre.Compile(s, 0)
 		if err != nil {
-			return nil, fmt.Errorf("target %q is no regular expression: %w", s, err)
+			return nil, fmt.Errorf("target %q is not a regular expression: %w", s, err)
 		}
 		return pcre{re}, nil
 	case "grain", "grain_pcre", "pillar", "pillar_exact", "pillar_pcre":
@@ -236,13 +239,13 @@ func prefixLength(s string, a netip.Addr) (int, error) {
 	}
 	if digits {
 		if bits > a.BitLen() {
-			return 0, fmt.Errorf("%q is no valid netmask", s)
+			return 0, fmt.Errorf("%q is not a valid netmask", s)
 		}
 		return bits, nil
 	}
 	mask, err := netip.ParseAddr(s)
 	if err != nil || !mask.Is4() || !a.Is4() {
-		return 0, fmt.Errorf("%q is no valid netmask", s)
+		return 0, fmt.Errorf("%q is not a valid netmask", s)
 	}
 	b := mask.As4()
 	v := uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3])
@@ -254,7 +257,7 @@ func prefixLength(s string, a netip.Addr) (int, error) {
 			return n, nil
 		}
 	}
-	return 0, fmt.Errorf("%q is no valid netmask", s)
+	return 0, fmt.Errorf("%q is not a valid netmask", s)
 }
 
 type cidr struct {

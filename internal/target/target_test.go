@@ -223,12 +223,12 @@ func TestCompileErrors(t *testing.T) {
 	ng := yaml(t, groups)
 	for _, tt := range []struct{ tgtType, expr, want string }{
 		{"grian", "x", `unknown target type "grian" (did you mean "grain"?)`},
-		{"pcre", "(", `target "(" is no regular expression`},
+		{"pcre", "(", `target "(" is not a regular expression`},
 		{"grain", "role", `target "role" of type grain needs KEY:VALUE`},
 		{"pillar_pcre", "a:(", `target "a:(" of type pillar_pcre`},
 		{"ipcidr", "10.0.0.1/8", `Invalid IP/CIDR target: 10.0.0.1/8 has host bits set (did you mean "10.0.0.0/8"?)`},
 		{"ipcidr", "300.1.1.1", "Invalid IP/CIDR target: 300.1.1.1"},
-		{"ipcidr", "10.0.0.0/33", `"33" is no valid netmask`},
+		{"ipcidr", "10.0.0.0/33", `"33" is not a valid netmask`},
 		{"nodegroup", "wbes", `unknown nodegroup "wbes" (did you mean "webs"?)`},
 		{"nodegroup", "loop", `nodegroup "loop" contains itself: loop → loop2 → loop`},
 		{"nodegroup", "typo", `in nodegroup "typo": unknown nodegroup "wbes"`},
@@ -242,7 +242,7 @@ func TestCompileErrors(t *testing.T) {
 		{"compound", "( web1", "a parenthesis is not closed"},
 		{"compound", "web1 )", `unexpected ")"`},
 		{"compound", "", "it ends where a word is due"},
-		{"compound", "E@(", `in "E@(": target "(" is no regular expression`},
+		{"compound", "E@(", `in "E@(": target "(" is not a regular expression`},
 		{"compound", "R@%x", `Unrecognized target engine "R" for target expression "R@%x"`},
 		{"range", "%x", "Range matcher unavailable (unable to import seco.range, module most likely not installed)"},
 		{"data", "k", "needs KEY:VALUE"},

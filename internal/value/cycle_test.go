@@ -56,11 +56,41 @@ func TestCycles(t *testing.T) {
 	if s := value.Repr(m); s != "{'n': 1, 'a': {...}, 'b': [{...}, ({...},)]}" {
 		t.Error(s)
 	}
+	d := value.MapOf("a", int64(1))
+	d.Set("v", &value.View{Of: d, Kind: value.Values})
+	if s := value.Repr(d); s != "{'a': 1, 'v': dict_values([1, ...])}" {
+		t.Error(s)
+	}
 	deep := nest(100000)
 	if s := value.Repr(deep); len(s) != 200002 || strings.Trim(s, "[]") != "" {
 		t.Errorf("%d bytes", len(s))
 	}
 	if s := value.Repr(value.Clone(deep)); len(s) != 200002 {
 		t.Errorf("%d bytes", len(s))
+	}
+}
+
+// TestTooDeep walks data that is deeper than a walk may go: each ends.
+func TestTooDeep(t *testing.T) {
+	t.Parallel()
+	var tuple value.Value = value.Tuple{}
+	list := value.NewList()
+	for range 200_000 {
+		tuple, list = value.Tuple{tuple}, value.NewList(list)
+	}
+	for _, v := range []value.Value{tuple, list} {
+		if s := value.Repr(v); !strings.Contains(s, "...") {
+			t.Errorf("%d bytes", len(s))
+		}
+		if _, err := value.AppendJSON(nil, v, value.JSONOptions{}); err == nil {
+			t.Error("no error")
+		}
+		value.EncodeJSON(v)
+		if err := value.CheckHash(v); err == nil {
+			t.Error("no error")
+		}
+		if value.Hashable(v) {
+			t.Error("is hashable")
+		}
 	}
 }

@@ -33,7 +33,13 @@ type JSONOptions struct {
 	// SkipKeys leaves out entries whose key JSON cannot hold (a tuple, bytes);
 	// otherwise such a key is a TypeError.
 	SkipKeys bool
+	// Flush is handed what was written whenever a mebibyte is full; nil keeps
+	// all until the end. AppendJSON returns the rest, and Flush's error.
+	Flush func([]byte) error
 }
+
+// flushSize is how many bytes JSONOptions.Flush is handed at once, at least.
+const flushSize = 1 << 20
 
 // EncodeJSON returns v as compact JSON, dicts in their order.
 //
@@ -55,7 +61,8 @@ func EncodeJSON(v Value) []byte {
 //
 // It returns a *[PyError]: TypeError for a value or key that JSON cannot hold
 // (see JSONOptions.Repr, SkipKeys) and for keys that cannot be sorted,
-// ValueError for a container within itself. dst is then returned as it was.
+// ValueError for a container within itself or within 150,000 others, MemoryError
+// for more than 1 GiB of text. dst is then returned as it was.
 // Salt: salt/utils/json.py dumps.
 func AppendJSON(dst []byte, v Value, o JSONOptions) ([]byte, error) {
 	w := jsonWriter{JSONOptions: o, dst: dst}
@@ -180,7 +187,18 @@ func (w *jsonWriter) circular(repr string) error {
 	return nil
 }
 
+// full returns an error where the text is too long.
+func (w *jsonWriter) full() error {
+	if len(w.dst) > maxText {
+		return Raise("MemoryError", "the value is larger than %d bytes as JSON", maxText)
+	}
+	return nil
+}
+
 func (w *jsonWriter) items(items []Value, depth int) error {
+	if err := w.full(); err != nil {
+		return err
+	}
 	if len(items) == 0 {
 		w.dst = append(w.dst, "[]"...)
 		return nil
@@ -194,13 +212,29 @@ func (w *jsonWriter) items(items []Value, depth int) error {
 		if err := w.value(x, depth+1); err != nil {
 			return err
 		}
+		if err := w.flush(); err != nil {
+			return err
+		}
 	}
 	w.newline(depth)
 	w.dst = append(w.dst, ']')
 	return nil
 }
 
+// flush hands over what was written where that is much.
+func (w *jsonWriter) flush() error {
+	if w.Flush == nil || len(w.dst) < flushSize {
+		return nil
+	}
+	b := w.dst
+	w.dst = w.dst[:0]
+	return w.Flush(b)
+}
+
 func (w *jsonWriter) mapping(m Mapping, depth int) error {
+	if err := w.full(); err != nil {
+		return err
+	}
 	if m.Len() == 0 {
 		w.dst = append(w.dst, "{}"...)
 		return nil
@@ -223,7 +257,10 @@ func (w *jsonWriter) mapping(m Mapping, depth int) error {
 		}
 		first = false
 		w.dst = append(w.dst, w.KeySep...)
-		return w.value(x, depth+1)
+		if err := w.value(x, depth+1); err != nil {
+			return err
+		}
+		return w.flush()
 	}
 	if om, ok := m.(*Map); ok && !w.SortKeys {
 		for i := range om.ents {

@@ -1,6 +1,7 @@
 package value
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -45,7 +46,70 @@ func (l *LazyMap) Keys() []Value { return l.Map().Keys() }
 func (l *LazyMap) Len() int { return l.Map().Len() }
 
 // Repr prints as the dict.
-func (l *LazyMap) Repr() string { return Repr(l.Map()) }
+func (l *LazyMap) Repr() string { return Repr(l) }
 
 // TypeName is "dict".
 func (l *LazyMap) TypeName() string { return "dict" }
+
+// A Row is a dict of a long list that is read when it is looked at, each time
+// again: a list of rows takes little memory however large they are.
+type Row struct{ read func() *Map }
+
+// NewRow returns a row that read makes.
+func NewRow(read func() *Map) *Row { return &Row{read} }
+
+// Get returns the value at key, and whether the key is there.
+func (r *Row) Get(key Value) (Value, bool) { return r.read().Get(key) }
+
+// Keys returns the keys in order.
+func (r *Row) Keys() []Value { return r.read().Keys() }
+
+// Len returns the number of entries.
+func (r *Row) Len() int { return r.read().Len() }
+
+// Repr prints as the dict.
+func (r *Row) Repr() string { return Repr(r.read()) }
+
+// TypeName is "dict".
+func (r *Row) TypeName() string { return "dict" }
+
+// Solid returns v with all rows in it read: a dict that can be changed in the
+// place of each.
+func Solid(v Value) Value {
+	v, _ = solid(v)
+	return v
+}
+
+func solid(v Value) (Value, bool) {
+	switch v := v.(type) {
+	case *Row:
+		return v.read(), true
+	case *List:
+		if v == nil || !slices.ContainsFunc(v.Items, isRow) {
+			return v, false
+		}
+		out := v.Copy(0)
+		for i, x := range out.Items {
+			out.Items[i], _ = solid(x)
+		}
+		return out, true
+	case *Map:
+		var out *Map
+		for k, x := range v.All() {
+			y, changed := solid(x)
+			if !changed {
+				continue
+			}
+			if out == nil {
+				out = v.Copy()
+			}
+			out.Set(k, y)
+		}
+		if out != nil {
+			return out, true
+		}
+	}
+	return v, false
+}
+
+func isRow(v Value) bool { _, ok := v.(*Row); return ok }

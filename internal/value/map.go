@@ -49,13 +49,18 @@ func MapOf(kv ...Value) *Map {
 type tupleKey string
 
 // Hashable reports whether v may be a key, as Python's hash would.
-func Hashable(v Value) bool {
+func Hashable(v Value) bool { return hashable(v, 0) }
+
+func hashable(v Value, depth int) bool {
+	if depth > maxOpen { // no key is that deep
+		return false
+	}
 	switch v := v.(type) {
 	case *List, *Map, *Set:
 		return false
 	case Tuple:
 		for _, x := range v {
-			if !Hashable(x) {
+			if !hashable(x, depth+1) {
 				return false
 			}
 		}

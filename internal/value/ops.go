@@ -489,13 +489,18 @@ func ToSet(v Value) (*Set, error) {
 }
 
 // CheckHash returns Python's error where v cannot be a key.
-func CheckHash(v Value) error {
+func CheckHash(v Value) error { return checkHash(v, 0) }
+
+func checkHash(v Value, depth int) error {
+	if depth > maxOpen {
+		return Raise("RecursionError", "maximum recursion depth exceeded")
+	}
 	if err := Fault(v, "hash"); err != nil {
 		return err
 	}
 	if t, ok := AsTuple(v); ok {
 		for _, x := range t {
-			if err := CheckHash(x); err != nil {
+			if err := checkHash(x, depth+1); err != nil {
 				return err
 			}
 		}

@@ -164,13 +164,7 @@ func (v *View) has(x Value) (bool, error) {
 }
 
 // Repr prints as dict_keys([...]) and the like.
-func (v *View) Repr() string {
-	items := &List{}
-	for x := range v.Iterate() {
-		items.Append(x)
-	}
-	return v.TypeName() + "(" + Repr(items) + ")"
-}
+func (v *View) Repr() string { return Repr(v) }
 
 // TypeName is dict_keys, dict_values or dict_items, odict_ for an OrderedDict.
 func (v *View) TypeName() string {

@@ -27,8 +27,16 @@ func Str(v Value) string {
 	return Repr(v)
 }
 
+// Limits of what a walk over data prints. Data that a template nests or repeats
+// on purpose would take the stack or the memory of the process otherwise.
+const (
+	maxOpen = 150_000 // containers within each other
+	maxText = 1 << 30 // bytes
+)
+
 // Repr returns v as Python's repr() prints it. A container within itself
-// prints as [...] or {...}.
+// prints as [...] or {...}, and so does one within 150,000 others, or behind
+// 1 GiB of text.
 func Repr(v Value) string {
 	if s, ok := v.(string); ok {
 		return QuoteStr(s)
@@ -40,6 +48,7 @@ func Repr(v Value) string {
 
 type reprinter struct {
 	b    strings.Builder
+	used int    // bytes that stand before those in b
 	open opened // the containers being printed, to find those within themselves
 }
 
@@ -49,8 +58,12 @@ type opened struct {
 	set  map[any]bool // the same, where they are many
 }
 
-// enter notes a container, and returns false where the walk is in it.
+// enter notes a container, and returns false where the walk is in it, or in too
+// many.
 func (o *opened) enter(c any) bool {
+	if len(o.list) >= maxOpen {
+		return false
+	}
 	if len(o.list) <= memoDepth {
 		if slices.Contains(o.list, c) {
 			return false
@@ -73,6 +86,16 @@ func (o *opened) enter(c any) bool {
 	return true
 }
 
+// deeper notes a container that cannot be within itself, such as a tuple. It
+// returns false where the walk is in too many.
+func (o *opened) deeper() bool {
+	if len(o.list) >= maxOpen {
+		return false
+	}
+	o.list = append(o.list, nil)
+	return true
+}
+
 // leave ends the last container.
 func (o *opened) leave() {
 	n := len(o.list) - 1
@@ -82,7 +105,9 @@ func (o *opened) leave() {
 	o.list = o.list[:n]
 }
 
-func (p *reprinter) enter(c any) bool { return p.open.enter(c) }
+func (p *reprinter) enter(c any) bool { return !p.full() && p.open.enter(c) }
+
+func (p *reprinter) full() bool { return p.used+p.b.Len() > maxText }
 
 func (p *reprinter) leave() { p.open.leave() }
 
@@ -120,13 +145,39 @@ func (p *reprinter) value(v Value) {
 		if len(v) == 1 {
 			end = ",)"
 		}
+		if p.full() || !p.open.deeper() {
+			p.b.WriteString("(...)")
+			return
+		}
 		p.items("(", end, v)
+		p.leave()
 	case *Set:
 		if v.Len() == 0 {
 			p.b.WriteString("set()")
 			return
 		}
+		if !p.enter(v) {
+			p.b.WriteString("{...}")
+			return
+		}
 		p.items("{", "}", v.Items())
+		p.leave()
+	case PartsReprer:
+		if p.full() || !p.open.deeper() {
+			p.b.WriteString("...")
+			return
+		}
+		p.b.WriteString(v.ReprParts(p.part))
+		p.leave()
+	case *View:
+		if !p.enter(v) {
+			p.b.WriteString("...")
+			return
+		}
+		p.items(v.TypeName()+"([", "])", slices.Collect(v.Iterate()))
+		p.leave()
+	case *LazyMap:
+		p.value(v.Map())
 	case Reprer:
 		p.b.WriteString(v.Repr())
 	case *Map:
@@ -141,6 +192,14 @@ func (p *reprinter) value(v Value) {
 	default:
 		fmt.Fprintf(&p.b, "<%s object>", TypeName(v))
 	}
+}
+
+// part returns a value as it prints within the containers being printed.
+func (p *reprinter) part(v Value) string {
+	q := reprinter{open: p.open, used: p.used + p.b.Len()}
+	q.value(v)
+	p.open = q.open
+	return q.b.String()
 }
 
 func (p *reprinter) items(start, end string, items []Value) {

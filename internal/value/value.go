@@ -50,6 +50,13 @@ type Tuple []Value
 type (
 	// A Reprer prints itself as Python's repr.
 	Reprer interface{ Repr() string }
+
+	// A PartsReprer prints itself with values that it holds. Those are printed
+	// by the function that it is given, which knows the containers that are
+	// being printed: a container within itself ends there.
+	PartsReprer interface {
+		ReprParts(repr func(Value) string) string
+	}
 	// A Stringer prints itself as Python's str where that differs from repr.
 	Stringer interface{ PyStr() string }
 	// A Truther has a truth of its own.

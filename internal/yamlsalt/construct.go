@@ -120,6 +120,11 @@ func (b *builder) build(n *node) (value.Value, *SyntaxError) {
 		return n.text, nil
 	case tagStr, tagTimestamp, tagNull, tagBool, tagInt, tagFloat, tagBinary:
 	default:
+		if b.o.Tag != nil && n.kind == scalarNode {
+			if v, ok := b.o.Tag(n.tag, n.text); ok {
+				return v, nil
+			}
+		}
 		return nil, n.fault("", nil, "could not determine a constructor for the tag %s", value.QuoteStr(n.tag))
 	}
 	text, f := b.scalar(n)

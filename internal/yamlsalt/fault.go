@@ -104,7 +104,7 @@ func (f *SyntaxError) hint() string {
 	case strings.HasPrefix(f.Problem, "found unacceptable key"):
 		return "a value that starts with { is a mapping: if it is a template expression, quote it"
 	case strings.HasPrefix(f.Problem, "found conflicting ID"):
-		return "a key may stand in a mapping only once"
+		return "a mapping may have a key only once"
 	case strings.HasSuffix(f.Problem, "'tag:yaml.org,2002:value'"):
 		return "a lone = needs quotes"
 	}

@@ -19,6 +19,9 @@ type LoadOptions struct {
 	// Extended loads yamlex: the tags !aggregate and !reset, and keys that come
 	// twice, of which the later one holds.
 	Extended bool
+	// Tag makes the value of a scalar with a tag that is not YAML's; ok is false
+	// of one that it does not know, which is an error. nil knows none.
+	Tag func(tag, text string) (v value.Value, ok bool)
 }
 
 // Bounds of what a document may become when its aliases are written out.

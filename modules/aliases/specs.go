@@ -9,9 +9,9 @@ var (
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "get_target", Doc: "Return the target of an alias, an empty string if there is no such alias.", Src: "modules/aliases.py get_target", Example: "call aliases.get_target root", Args: []fun.Arg{aliasArg}, Fn: getTarget},
-	{Name: "has_target", Doc: "Return whether an alias has this target.", Src: "modules/aliases.py has_target", Example: "call aliases.has_target root admin@example.com", Args: []fun.Arg{aliasArg, targetArg}, Fn: hasTarget},
-	{Name: "list_aliases", Doc: "Return the targets of all aliases by name.", Src: "modules/aliases.py list_aliases", Example: "call aliases.list_aliases", Fn: listAliases},
-	{Name: "rm_alias", Doc: "Remove an alias.", Src: "modules/aliases.py rm_alias", Example: "call aliases.rm_alias webmaster", Args: []fun.Arg{aliasArg}, Fn: rmAlias},
-	{Name: "set_target", Doc: "Set the target of an alias, which is added if there is none.", Src: "modules/aliases.py set_target", Example: "call aliases.set_target root admin@example.com", Args: []fun.Arg{aliasArg, targetArg}, Fn: setTarget},
+	{Name: "get_target", Doc: "Return the target of an alias, an empty string if there is no such alias.", Src: "modules/aliases.py get_target", Args: []fun.Arg{aliasArg}, Fn: getTarget},
+	{Name: "has_target", Doc: "Return whether an alias has this target.", Src: "modules/aliases.py has_target", Args: []fun.Arg{aliasArg, targetArg}, Fn: hasTarget},
+	{Name: "list_aliases", Doc: "Return the targets of all aliases by name.", Src: "modules/aliases.py list_aliases", Fn: listAliases},
+	{Name: "rm_alias", Doc: "Remove an alias.", Src: "modules/aliases.py rm_alias", Args: []fun.Arg{aliasArg}, Fn: rmAlias},
+	{Name: "set_target", Doc: "Set the target of an alias, which is added if there is none.", Src: "modules/aliases.py set_target", Args: []fun.Arg{aliasArg, targetArg}, Fn: setTarget},
 }

@@ -113,7 +113,7 @@ func (x *extraction) member(m Member, content io.Reader) error {
 		}
 		return x.root.Link(from, to)
 	case m.Mode&(fs.ModeDevice|fs.ModeNamedPipe|fs.ModeSocket) != 0:
-		return fun.Errorf("the archive holds %q, which is no regular file", name)
+		return fun.Errorf("the archive holds %q, which is not a regular file", name)
 	}
 	return x.file(to, m, content)
 }

@@ -6,23 +6,22 @@ import "brine/internal/fun"
 var specs = []fun.Spec{
 	{
 		Name: "at", Doc: "Queue a job; return it.\n\nArguments are the time as at(1) takes it, then the command. tag names the job\nfor the other functions, runas is the account that it runs as.", Src: "modules/at.py at",
-		Example: "call at.at '3:05am +3 days' bin/myscript tag=nightly runas=jim",
-		VarArg:  true, VarKw: true, Fn: add,
+		VarArg: true, VarKw: true, Fn: add,
 	},
 	{
-		Name: "atc", Doc: "Return the script of a job.", Src: "modules/at.py atc", Example: "call at.atc 3", Fn: atc,
+		Name: "atc", Doc: "Return the script of a job.", Src: "modules/at.py atc", Fn: atc,
 		Args: []fun.Arg{{Name: "jobid", Type: fun.Str, Required: true, Doc: "number of the job"}},
 	},
 	{
-		Name: "atq", Doc: "Return the jobs that wait.", Src: "modules/at.py atq", Example: "call at.atq tag=nightly", Fn: atq,
+		Name: "atq", Doc: "Return the jobs that wait.", Src: "modules/at.py atq", Fn: atq,
 		Args: []fun.Arg{{Name: "tag", Type: fun.Str, Doc: "only jobs with this tag, or the job of this number"}},
 	},
 	{
 		Name: "atrm", Doc: "Remove jobs.\n\nArguments are numbers of jobs, or all, or all and a tag.", Src: "modules/at.py atrm",
-		Example: "call at.atrm all nightly", VarArg: true, Fn: atrm,
+		VarArg: true, Fn: atrm,
 	},
 	{
 		Name: "jobcheck", Doc: "Return the jobs that fit: hour, minute, day, month, year, tag, runas.", Src: "modules/at.py jobcheck",
-		Example: "call at.jobcheck runas=jam day=13", VarKw: true, Fn: jobcheck,
+		VarKw: true, Fn: jobcheck,
 	},
 }

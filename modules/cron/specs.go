@@ -16,31 +16,30 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "get_entry", Doc: "Return a job of a user, found by identifier or command; False if there is none.", Src: "modules/cron.py get_entry", Fn: getEntry,
-		Example: "call cron.get_entry root identifier=backup",
 		Args: []fun.Arg{
 			userArg,
 			{Name: "identifier", Type: fun.Str, Doc: "identifier of the job"},
 			{Name: "cmd", Type: fun.Str, Doc: "command of the job, where no identifier is given"},
 		},
 	},
-	{Name: "list_tab", Doc: "Return the parsed crontab of a user.", Src: "modules/cron.py list_tab", Fn: listTab, Example: "call cron.list_tab root", Args: []fun.Arg{userArg}},
-	{Name: "ls", Doc: "Return the parsed crontab of a user: the same as list_tab.", Src: "modules/cron.py list_tab", Fn: listTab, Example: "call cron.ls root", Args: []fun.Arg{userArg}},
-	{Name: "raw_cron", Doc: "Return the text of a user's crontab.", Src: "modules/cron.py raw_cron", Fn: rawCron, Example: "call cron.raw_cron root", Args: []fun.Arg{userArg}},
+	{Name: "list_tab", Doc: "Return the parsed crontab of a user.", Src: "modules/cron.py list_tab", Fn: listTab, Args: []fun.Arg{userArg}},
+	{Name: "ls", Doc: "Return the parsed crontab of a user: the same as list_tab.", Src: "modules/cron.py list_tab", Fn: listTab, Args: []fun.Arg{userArg}},
+	{Name: "raw_cron", Doc: "Return the text of a user's crontab.", Src: "modules/cron.py raw_cron", Fn: rawCron, Args: []fun.Arg{userArg}},
 	{
-		Name: "rm", Doc: "Remove a timed job: the same as rm_job.", Src: "modules/cron.py rm_job", Fn: rmJob, Example: "call cron.rm root /usr/local/bin/weekly",
+		Name: "rm", Doc: "Remove a timed job: the same as rm_job.", Src: "modules/cron.py rm_job", Fn: rmJob,
 		Args: []fun.Arg{userArg, cmdArg}, Shared: [][]fun.Arg{filterArgs, {identifierArg}},
 	},
-	{Name: "rm_env", Doc: "Remove an environment variable from a crontab.", Src: "modules/cron.py rm_env", Fn: rmEnv, Example: "call cron.rm_env root MAILTO", Args: []fun.Arg{userArg, {Name: "name", Type: fun.Str, Required: true, Doc: "name of the variable"}}},
+	{Name: "rm_env", Doc: "Remove an environment variable from a crontab.", Src: "modules/cron.py rm_env", Fn: rmEnv, Args: []fun.Arg{userArg, {Name: "name", Type: fun.Str, Required: true, Doc: "name of the variable"}}},
 	{
-		Name: "rm_job", Doc: "Remove a timed job. Times that are given have to match.", Src: "modules/cron.py rm_job", Fn: rmJob, Example: "call cron.rm_job root /usr/local/bin/weekly dayweek=6",
+		Name: "rm_job", Doc: "Remove a timed job. Times that are given have to match.", Src: "modules/cron.py rm_job", Fn: rmJob,
 		Args: []fun.Arg{userArg, cmdArg}, Shared: [][]fun.Arg{filterArgs, {identifierArg}},
 	},
 	{
-		Name: "rm_special", Doc: "Remove a job with a special time such as @daily.", Src: "modules/cron.py rm_special", Fn: rmSpecial, Example: "call cron.rm_special root /usr/bin/foo",
+		Name: "rm_special", Doc: "Remove a job with a special time such as @daily.", Src: "modules/cron.py rm_special", Fn: rmSpecial,
 		Args: []fun.Arg{userArg, cmdArg, {Name: "special", Type: fun.Str, Doc: "only a job with this time"}, identifierArg},
 	},
 	{
-		Name: "set_env", Doc: "Set an environment variable in a crontab; return new, updated or present.", Src: "modules/cron.py set_env", Fn: setEnv, Example: "call cron.set_env root MAILTO user@example.com",
+		Name: "set_env", Doc: "Set an environment variable in a crontab; return new, updated or present.", Src: "modules/cron.py set_env", Fn: setEnv,
 		Args: []fun.Arg{
 			userArg,
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the variable"},
@@ -49,7 +48,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "set_job", Doc: "Set a timed job; return new, updated or present.\nA time may be random, or low:high for a random number between two.", Src: "modules/cron.py set_job", Fn: setJob,
-		Example: "call cron.set_job root '*' '*' '*' '*' 1 /usr/local/bin/weekly",
 		Args: []fun.Arg{
 			userArg,
 			{Name: "minute", Type: fun.Str, Required: true, Doc: "minute field"},
@@ -62,11 +60,10 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "set_special", Doc: "Set a job with a special time such as @daily; return new, updated or present.", Src: "modules/cron.py set_special", Fn: setSpecial,
-		Example: "call cron.set_special root @hourly 'echo foobar'",
-		Args:    []fun.Arg{userArg, {Name: "special", Type: fun.Str, Required: true, Doc: "time, such as @reboot or @daily"}, cmdArg, commentedArg, commentArg, identifierArg},
+		Args: []fun.Arg{userArg, {Name: "special", Type: fun.Str, Required: true, Doc: "time, such as @reboot or @daily"}, cmdArg, commentedArg, commentArg, identifierArg},
 	},
-	{Name: "write_cron_file", Doc: "Replace the crontab of a user by a file; return whether that worked.", Src: "modules/cron.py write_cron_file", Fn: writeCronFile, Example: "call cron.write_cron_file root /tmp/new_cron", Args: []fun.Arg{userArg, pathArg}},
-	{Name: "write_cron_file_verbose", Doc: "Replace the crontab of a user by a file; return what crontab said.", Src: "modules/cron.py write_cron_file_verbose", Fn: writeCronFileVerbose, Example: "call cron.write_cron_file_verbose root /tmp/new_cron", Args: []fun.Arg{userArg, pathArg}},
+	{Name: "write_cron_file", Doc: "Replace the crontab of a user by a file; return whether that worked.", Src: "modules/cron.py write_cron_file", Fn: writeCronFile, Args: []fun.Arg{userArg, pathArg}},
+	{Name: "write_cron_file_verbose", Doc: "Replace the crontab of a user by a file; return what crontab said.", Src: "modules/cron.py write_cron_file_verbose", Fn: writeCronFileVerbose, Args: []fun.Arg{userArg, pathArg}},
 }
 
 var filterArgs = []fun.Arg{

@@ -11,13 +11,11 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "get_selections", Doc: "Return the answers for all packages: by package, a list of question, type and value.", Src: "modules/debconfmod.py get_selections", Fn: getSelections,
-		Example: "call debconf.get_selections",
-		Args:    []fun.Arg{{Name: "fetchempty", Type: fun.Bool, Default: true, Doc: "also return empty answers"}},
+		Args: []fun.Arg{{Name: "fetchempty", Type: fun.Bool, Default: true, Doc: "also return empty answers"}},
 	},
 	{
 		Name: "set", Doc: "Answer a question for a package.\nFurther arguments are added to the value, with a blank before each.", Src: "modules/debconfmod.py set_", Fn: set,
-		Example: "call debconf.set dash dash/sh boolean false",
-		VarArg:  true,
+		VarArg: true,
 		Args: []fun.Arg{
 			{Name: "package", Type: fun.Str, Required: true, Doc: "name of the package"},
 			{Name: "question", Type: fun.Str, Required: true, Doc: "name of the question"},
@@ -27,14 +25,12 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "set_file", Doc: "Set the answers of a file.\nReturn False if there is no such file.", Src: "modules/debconfmod.py set_file", Fn: setFile,
-		Example: "call debconf.set_file salt://nullmailer/selections",
-		VarKw:   true,
-		Args:    []fun.Arg{pathArg, envArg},
+		VarKw: true,
+		Args:  []fun.Arg{pathArg, envArg},
 	},
 	{
 		Name: "set_template", Doc: "Set the answers of a file that is a template.", Src: "modules/debconfmod.py set_template", Fn: setTemplate,
-		Example: "call debconf.set_template salt://nullmailer/selections.j2 jinja '{\"port\": 25}' '{}'",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			pathArg,
 			{Name: "template", Type: fun.Str, Required: true, Doc: "template engine"},
@@ -45,7 +41,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "show", Doc: "Return the answers for a package: a list of question, type and value.\nReturn None if there are none.", Src: "modules/debconfmod.py show", Fn: show,
-		Example: "call debconf.show dash",
-		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}},
+		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}},
 	},
 }

@@ -40,22 +40,22 @@ var (
 // specs are the functions, alphabetically. Each has Salt's names in capitals and in
 // small letters.
 var specs = []fun.Spec{
-	{Name: "A", Doc: "Return the IPv4 addresses of a host.", Src: "modules/dig.py A", Args: []fun.Arg{hostArg, serverArg}, Fn: addresses, Example: "call dig.A www.example.com"},
-	{Name: "AAAA", Doc: "Return the IPv6 addresses of a host.", Src: "modules/dig.py AAAA", Args: []fun.Arg{hostArg, serverArg}, Fn: addresses, Example: "call dig.AAAA www.example.com"},
-	{Name: "CNAME", Doc: "Return the name that a name is an alias of.", Src: "modules/dig.py CNAME", Args: []fun.Arg{hostArg, serverArg}, Fn: cname, Example: "call dig.CNAME mail.example.com"},
-	{Name: "MX", Doc: "Return the mail servers of a domain.", Src: "modules/dig.py MX", Args: []fun.Arg{domainArg, mxArg, serverArg}, Fn: mx, Example: "call dig.MX example.com"},
-	{Name: "NS", Doc: "Return the name servers of a domain.", Src: "modules/dig.py NS", Args: []fun.Arg{domainArg, nsArg, serverArg}, Fn: ns, Example: "call dig.NS example.com"},
-	{Name: "PTR", Doc: "Return the names of an address.", Src: "modules/dig.py PTR", Args: []fun.Arg{hostArg, serverArg}, Fn: ptr, Example: "call dig.PTR 192.0.2.1"},
-	{Name: "SPF", Doc: "Return the addresses that may send mail of a domain.", Src: "modules/dig.py SPF", Args: []fun.Arg{domainArg, recordArg, serverArg}, Fn: spf, Example: "call dig.SPF example.com"},
-	{Name: "TXT", Doc: "Return the texts of a name.", Src: "modules/dig.py TXT", Args: []fun.Arg{hostArg, serverArg}, Fn: txt, Example: "call dig.TXT example.com"},
-	{Name: "a", Doc: "Return the IPv4 addresses of a host.", Src: "modules/dig.py A", Args: []fun.Arg{hostArg, serverArg}, Fn: addresses, Example: "call dig.a www.example.com"},
-	{Name: "aaaa", Doc: "Return the IPv6 addresses of a host.", Src: "modules/dig.py AAAA", Args: []fun.Arg{hostArg, serverArg}, Fn: addresses, Example: "call dig.aaaa www.example.com"},
-	{Name: "check_ip", Doc: "Return whether text is an address.", Src: "modules/dig.py check_ip", Args: []fun.Arg{{Name: "addr", Type: fun.Any, Required: true, Doc: "the text"}}, Fn: checkIP, Example: "call dig.check_ip 127.0.0.1"},
-	{Name: "cname", Doc: "Return the name that a name is an alias of.", Src: "modules/dig.py CNAME", Args: []fun.Arg{hostArg, serverArg}, Fn: cname, Example: "call dig.cname mail.example.com"},
-	{Name: "mx", Doc: "Return the mail servers of a domain.", Src: "modules/dig.py MX", Args: []fun.Arg{domainArg, mxArg, serverArg}, Fn: mx, Example: "call dig.mx example.com"},
-	{Name: "ns", Doc: "Return the name servers of a domain.", Src: "modules/dig.py NS", Args: []fun.Arg{domainArg, nsArg, serverArg}, Fn: ns, Example: "call dig.ns example.com"},
-	{Name: "ptr", Doc: "Return the names of an address.", Src: "modules/dig.py PTR", Args: []fun.Arg{hostArg, serverArg}, Fn: ptr, Example: "call dig.ptr 192.0.2.1"},
-	{Name: "spf", Doc: "Return the addresses that may send mail of a domain.", Src: "modules/dig.py SPF", Args: []fun.Arg{domainArg, recordArg, serverArg}, Fn: spf, Example: "call dig.spf example.com"},
+	{Name: "A", Doc: "Return the IPv4 addresses of a host.", Src: "modules/dig.py A", Args: []fun.Arg{hostArg, serverArg}, Fn: addresses},
+	{Name: "AAAA", Doc: "Return the IPv6 addresses of a host.", Src: "modules/dig.py AAAA", Args: []fun.Arg{hostArg, serverArg}, Fn: addresses},
+	{Name: "CNAME", Doc: "Return the name that a name is an alias of.", Src: "modules/dig.py CNAME", Args: []fun.Arg{hostArg, serverArg}, Fn: cname},
+	{Name: "MX", Doc: "Return the mail servers of a domain.", Src: "modules/dig.py MX", Args: []fun.Arg{domainArg, mxArg, serverArg}, Fn: mx},
+	{Name: "NS", Doc: "Return the name servers of a domain.", Src: "modules/dig.py NS", Args: []fun.Arg{domainArg, nsArg, serverArg}, Fn: ns},
+	{Name: "PTR", Doc: "Return the names of an address.", Src: "modules/dig.py PTR", Args: []fun.Arg{hostArg, serverArg}, Fn: ptr},
+	{Name: "SPF", Doc: "Return the addresses that may send mail of a domain.", Src: "modules/dig.py SPF", Args: []fun.Arg{domainArg, recordArg, serverArg}, Fn: spf},
+	{Name: "TXT", Doc: "Return the texts of a name.", Src: "modules/dig.py TXT", Args: []fun.Arg{hostArg, serverArg}, Fn: txt},
+	{Name: "a", Doc: "Return the IPv4 addresses of a host.", Src: "modules/dig.py A", Args: []fun.Arg{hostArg, serverArg}, Fn: addresses},
+	{Name: "aaaa", Doc: "Return the IPv6 addresses of a host.", Src: "modules/dig.py AAAA", Args: []fun.Arg{hostArg, serverArg}, Fn: addresses},
+	{Name: "check_ip", Doc: "Return whether text is an address.", Src: "modules/dig.py check_ip", Args: []fun.Arg{{Name: "addr", Type: fun.Any, Required: true, Doc: "the text"}}, Fn: checkIP},
+	{Name: "cname", Doc: "Return the name that a name is an alias of.", Src: "modules/dig.py CNAME", Args: []fun.Arg{hostArg, serverArg}, Fn: cname},
+	{Name: "mx", Doc: "Return the mail servers of a domain.", Src: "modules/dig.py MX", Args: []fun.Arg{domainArg, mxArg, serverArg}, Fn: mx},
+	{Name: "ns", Doc: "Return the name servers of a domain.", Src: "modules/dig.py NS", Args: []fun.Arg{domainArg, nsArg, serverArg}, Fn: ns},
+	{Name: "ptr", Doc: "Return the names of an address.", Src: "modules/dig.py PTR", Args: []fun.Arg{hostArg, serverArg}, Fn: ptr},
+	{Name: "spf", Doc: "Return the addresses that may send mail of a domain.", Src: "modules/dig.py SPF", Args: []fun.Arg{domainArg, recordArg, serverArg}, Fn: spf},
 }
 
 // isIP reports whether text is an address, with or without a prefix length.

@@ -34,33 +34,33 @@ var (
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "A", Doc: "Return the IPv4 addresses of a host.", Src: "modules/dnsutil.py A", Args: []fun.Arg{hostArg, serverArg}, Fn: addresses, Example: "call dnsutil.A www.example.com"},
-	{Name: "AAAA", Doc: "Return the IPv6 addresses of a host.", Src: "modules/dnsutil.py AAAA", Args: []fun.Arg{hostArg, serverArg}, Fn: addresses, Example: "call dnsutil.AAAA www.example.com"},
+	{Name: "A", Doc: "Return the IPv4 addresses of a host.", Src: "modules/dnsutil.py A", Args: []fun.Arg{hostArg, serverArg}, Fn: addresses},
+	{Name: "AAAA", Doc: "Return the IPv6 addresses of a host.", Src: "modules/dnsutil.py AAAA", Args: []fun.Arg{hostArg, serverArg}, Fn: addresses},
 	{
-		Name: "MX", Doc: "Return the mail servers of a domain, by dig(1).", Src: "modules/dnsutil.py MX", Fn: byDig, Example: "call dnsutil.MX example.com",
+		Name: "MX", Doc: "Return the mail servers of a domain, by dig(1).", Src: "modules/dnsutil.py MX", Fn: byDig,
 		Args: []fun.Arg{domainArg, {Name: "resolve", Type: fun.Bool, Default: false, Doc: "return addresses, not names"}, serverArg},
 	},
 	{
-		Name: "NS", Doc: "Return the name servers of a domain, by dig(1).", Src: "modules/dnsutil.py NS", Fn: byDig, Example: "call dnsutil.NS example.com",
+		Name: "NS", Doc: "Return the name servers of a domain, by dig(1).", Src: "modules/dnsutil.py NS", Fn: byDig,
 		Args: []fun.Arg{domainArg, {Name: "resolve", Type: fun.Bool, Default: true, Doc: "return addresses, not names"}, serverArg},
 	},
 	{
-		Name: "SPF", Doc: "Return the addresses that may send mail of a domain, by dig(1).", Src: "modules/dnsutil.py SPF", Fn: byDig, Example: "call dnsutil.SPF example.com",
+		Name: "SPF", Doc: "Return the addresses that may send mail of a domain, by dig(1).", Src: "modules/dnsutil.py SPF", Fn: byDig,
 		Args: []fun.Arg{domainArg, {Name: "record", Type: fun.Str, Default: "SPF", Doc: "type of the record", OneOf: []string{"SPF", "TXT"}}, serverArg},
 	},
-	{Name: "check_ip", Doc: "Return whether text is an address.", Src: "modules/dnsutil.py check_ip", Args: []fun.Arg{{Name: "ip_addr", Type: fun.Str, Required: true, Doc: "the text"}}, Fn: byDig, Example: "call dnsutil.check_ip 127.0.0.1"},
+	{Name: "check_ip", Doc: "Return whether text is an address.", Src: "modules/dnsutil.py check_ip", Args: []fun.Arg{{Name: "ip_addr", Type: fun.Str, Required: true, Doc: "the text"}}, Fn: byDig},
 	{
-		Name: "hosts_append", Doc: "Add a line to a file of hosts; return what was done.", Src: "modules/dnsutil.py hosts_append", Fn: hostsAppend, Example: "call dnsutil.hosts_append /etc/hosts 127.0.0.1 ad1.yuk.co,ad2.yuk.co",
+		Name: "hosts_append", Doc: "Add a line to a file of hosts; return what was done.", Src: "modules/dnsutil.py hosts_append", Fn: hostsAppend,
 		Args: []fun.Arg{fileArg, {Name: "ip_addr", Type: fun.Str, Doc: "the address"}, entriesArg},
 	},
-	{Name: "hosts_remove", Doc: "Remove names from a file of hosts.", Src: "modules/dnsutil.py hosts_remove", Args: []fun.Arg{fileArg, entriesArg}, Fn: hostsRemove, Example: "call dnsutil.hosts_remove /etc/hosts ad1.yuk.co"},
-	{Name: "parse_hosts", Doc: "Return the names in a file of hosts by address.", Src: "modules/dnsutil.py parse_hosts", Args: []fun.Arg{fileArg, {Name: "hosts", Type: fun.Str, Doc: "text to read instead"}}, Fn: parseHosts, Example: "call dnsutil.parse_hosts"},
+	{Name: "hosts_remove", Doc: "Remove names from a file of hosts.", Src: "modules/dnsutil.py hosts_remove", Args: []fun.Arg{fileArg, entriesArg}, Fn: hostsRemove},
+	{Name: "parse_hosts", Doc: "Return the names in a file of hosts by address.", Src: "modules/dnsutil.py parse_hosts", Args: []fun.Arg{fileArg, {Name: "hosts", Type: fun.Str, Doc: "text to read instead"}}, Fn: parseHosts},
 	{
-		Name: "parse_zone", Doc: "Return the records of a zone file.", Src: "modules/dnsutil.py parse_zone", Fn: parseZone, Example: "call dnsutil.parse_zone /var/lib/named/example.com.zone",
+		Name: "parse_zone", Doc: "Return the records of a zone file.", Src: "modules/dnsutil.py parse_zone", Fn: parseZone,
 		Args: []fun.Arg{{Name: "zonefile", Type: fun.Path, Doc: "the file"}, {Name: "zone", Type: fun.Str, Doc: "text to read instead"}},
 	},
 	{
-		Name: "serial", Doc: "Return the serial number for a zone, which the grain dnsserial_ZONE keeps.", Src: "modules/dnsutil.py serial", Fn: serial, Example: "call dnsutil.serial example.com update=True",
+		Name: "serial", Doc: "Return the serial number for a zone, which the grain dnsserial_ZONE keeps.", Src: "modules/dnsutil.py serial", Fn: serial,
 		Args: []fun.Arg{{Name: "zone", Type: fun.Str, Default: "", Doc: "the zone; '' is the one grain dnsserial"}, {Name: "update", Type: fun.Bool, Default: false, Doc: "count up"}},
 	},
 }

@@ -176,7 +176,6 @@ var runArgs = []fun.Arg{
 var specs = []fun.Spec{
 	{
 		Name: "build", Doc: "Build an image of a directory with a Dockerfile, or of a URL.", Src: "modules/dockermod.py build", Fn: build,
-		Example: "call docker.build /srv/app repository=myapp tag=1.0",
 		Args: []fun.Arg{
 			{Name: "path", Type: fun.Str, Doc: "directory of this machine, or a URL"},
 			repositoryArg,
@@ -192,7 +191,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "commit", Doc: "Make an image of a container.", Src: "modules/dockermod.py commit", Fn: commit,
-		Example: "call docker.commit web myapp 1.0",
 		Args: []fun.Arg{
 			containerArg,
 			newRepoArg,
@@ -203,7 +201,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "compare_container", Doc: "Return the differences of two containers: the same as compare_containers.", Src: "modules/dockermod.py compare_containers", Fn: compareContainers,
-		Example: "call docker.compare_container one two",
 		Args: []fun.Arg{
 			{Name: "first", Type: fun.Str, Required: true, Doc: "one container"},
 			{Name: "second", Type: fun.Str, Required: true, Doc: "the other"},
@@ -212,7 +209,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "compare_container_networks", Doc: "Return the differences of the networks of two containers.", Src: "modules/dockermod.py compare_container_networks", Fn: compareContainerNetworks,
-		Example: "call docker.compare_container_networks one two",
 		Args: []fun.Arg{
 			{Name: "first", Type: fun.Str, Required: true, Doc: "one container"},
 			{Name: "second", Type: fun.Str, Required: true, Doc: "the other"},
@@ -220,7 +216,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "compare_containers", Doc: "Return the differences of two containers.", Src: "modules/dockermod.py compare_containers", Fn: compareContainers,
-		Example: "call docker.compare_containers one two",
 		Args: []fun.Arg{
 			{Name: "first", Type: fun.Str, Required: true, Doc: "one container"},
 			{Name: "second", Type: fun.Str, Required: true, Doc: "the other"},
@@ -229,7 +224,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "compare_networks", Doc: "Return the differences of two networks.", Src: "modules/dockermod.py compare_networks", Fn: compareNetworks,
-		Example: "call docker.compare_networks one two",
 		Args: []fun.Arg{
 			{Name: "first", Type: fun.Str, Required: true, Doc: "one network"},
 			{Name: "second", Type: fun.Str, Required: true, Doc: "the other"},
@@ -238,7 +232,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "connect_container_to_network", Doc: "Connect a container to a network.", Src: "modules/dockermod.py connect_container_to_network", Fn: connect,
-		Example: "call docker.connect_container_to_network web front",
 		Args: []fun.Arg{
 			{Name: "container", Type: fun.Str, Required: true, Doc: "name or ID of the container"},
 			{Name: "net_id", Type: fun.Str, Required: true, Doc: "name or ID of the network"},
@@ -248,7 +241,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "connected", Doc: "List the containers of a network.", Src: "modules/dockermod.py connected", Fn: connected,
-		Example: "call docker.connected front",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name or ID of the network"},
 			{Name: "verbose", Type: fun.Bool, Default: false, Doc: "return what is known of each"},
@@ -256,7 +248,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "create", Doc: "Create a container, and pull its image if it is missing.", Src: "modules/dockermod.py create", Fn: create,
-		Example: "call docker.create nginx name=web",
 		Args: []fun.Arg{
 			imageArg,
 			{Name: "name", Type: fun.Str, Doc: "name of the container"},
@@ -267,7 +258,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "create_network", Doc: "Create a network.", Src: "modules/dockermod.py create_network", Fn: createNetwork,
-		Example: "call docker.create_network front driver=bridge",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the network"},
 		},
@@ -276,7 +266,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "create_volume", Doc: "Create a volume.", Src: "modules/dockermod.py create_volume", Fn: createVolume,
-		Example: "call docker.create_volume data",
 		Args: []fun.Arg{
 			volumeArg,
 			driverArg,
@@ -285,7 +274,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "dangling", Doc: "List images without a tag that no image is made of, or remove them.", Src: "modules/dockermod.py dangling", Fn: dangling,
-		Example: "call docker.dangling prune=True",
 		Args: []fun.Arg{
 			{Name: "prune", Type: fun.Bool, Default: false, Doc: "remove them"},
 			{Name: "force", Type: fun.Bool, Default: false, Doc: "remove them although they are used"},
@@ -293,28 +281,24 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "depends", Doc: "List the containers and images that need an image.", Src: "modules/dockermod.py depends", Fn: depends,
-		Example: "call docker.depends nginx",
 		Args: []fun.Arg{
 			imageNameArg,
 		},
 	},
 	{
 		Name: "diff", Doc: "Return what a container changed of its image.", Src: "modules/dockermod.py diff", Fn: diff,
-		Example: "call docker.diff web",
 		Args: []fun.Arg{
 			containerArg,
 		},
 	},
 	{
 		Name: "disconnect_all_containers_from_network", Doc: "Disconnect all containers from a network.", Src: "modules/dockermod.py disconnect_all_containers_from_network", Fn: disconnectAll,
-		Example: "call docker.disconnect_all_containers_from_network front",
 		Args: []fun.Arg{
 			networkIDArg,
 		},
 	},
 	{
 		Name: "disconnect_container_from_network", Doc: "Disconnect a container from a network.", Src: "modules/dockermod.py disconnect_container_from_network", Fn: disconnect,
-		Example: "call docker.disconnect_container_from_network web front",
 		Args: []fun.Arg{
 			{Name: "container", Type: fun.Str, Required: true, Doc: "name or ID of the container"},
 			networkIDArg,
@@ -322,21 +306,18 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "exists", Doc: "Report whether there is a container.", Src: "modules/dockermod.py exists", Fn: exists,
-		Example: "call docker.exists web",
 		Args: []fun.Arg{
 			containerArg,
 		},
 	},
 	{
 		Name: "freeze", Doc: "Pause a container: the same as pause.", Src: "modules/dockermod.py pause", Fn: pause,
-		Example: "call docker.freeze web",
 		Args: []fun.Arg{
 			containerArg,
 		},
 	},
 	{
 		Name: "history", Doc: "Return how an image was made.", Src: "modules/dockermod.py history", Fn: history,
-		Example: "call docker.history nginx",
 		Args: []fun.Arg{
 			imageNameArg,
 			{Name: "quiet", Type: fun.Bool, Default: false, Doc: "return the commands only"},
@@ -344,7 +325,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "images", Doc: "List images.", Src: "modules/dockermod.py images", Fn: images,
-		Example: "call docker.images",
 		Args: []fun.Arg{
 			{Name: "verbose", Type: fun.Bool, Default: false, Doc: "with what inspect_image returns"},
 			allImagesArg,
@@ -352,71 +332,60 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "info", Doc: "Return what is known of the engine.", Src: "modules/dockermod.py info", Fn: info,
-		Example: "call docker.info",
 	},
 	{
 		Name: "inspect", Doc: "Return what is known of a container, an image, a volume or a network.", Src: "modules/dockermod.py inspect", Fn: inspect,
-		Example: "call docker.inspect web",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name or ID"},
 		},
 	},
 	{
 		Name: "inspect_container", Doc: "Return what is known of a container.", Src: "modules/dockermod.py inspect_container", Fn: inspectContainer,
-		Example: "call docker.inspect_container web",
 		Args: []fun.Arg{
 			containerArg,
 		},
 	},
 	{
 		Name: "inspect_image", Doc: "Return what is known of an image.", Src: "modules/dockermod.py inspect_image", Fn: inspectImage,
-		Example: "call docker.inspect_image nginx",
 		Args: []fun.Arg{
 			imageNameArg,
 		},
 	},
 	{
 		Name: "inspect_network", Doc: "Return what is known of a network.", Src: "modules/dockermod.py inspect_network", Fn: inspectNetwork,
-		Example: "call docker.inspect_network front",
 		Args: []fun.Arg{
 			networkIDArg,
 		},
 	},
 	{
 		Name: "inspect_volume", Doc: "Return what is known of a volume.", Src: "modules/dockermod.py inspect_volume", Fn: inspectVolume,
-		Example: "call docker.inspect_volume data",
 		Args: []fun.Arg{
 			volumeArg,
 		},
 	},
 	{
 		Name: "kill", Doc: "Kill a container.", Src: "modules/dockermod.py kill", Fn: kill,
-		Example: "call docker.kill web",
 		Args: []fun.Arg{
 			containerArg,
 		},
 	},
 	{
 		Name: "layers", Doc: "List the layers of an image.", Src: "modules/dockermod.py layers", Fn: layers,
-		Example: "call docker.layers nginx",
 		Args: []fun.Arg{
 			imageNameArg,
 		},
 	},
 	{
 		Name: "list_containers", Doc: "List the names of containers.", Src: "modules/dockermod.py list_containers", Fn: listContainers,
-		Example: "call docker.list_containers all=True",
 		Args: []fun.Arg{
 			allArg,
 		},
 	},
 	{
 		Name: "list_tags", Doc: "List the tags of all images.", Src: "modules/dockermod.py list_tags", Fn: listTags,
-		Example: "call docker.list_tags",
 	},
 	{
 		Name: "load", Doc: "Load the images of an archive.", Src: "modules/dockermod.py load", Fn: load,
-		Example: "call docker.load /srv/images.tar",
 		Args: []fun.Arg{
 			{Name: "path", Type: fun.Str, Required: true, Doc: "path of this machine, or a salt://, http:// or https:// URL"},
 			repositoryArg,
@@ -425,17 +394,14 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "login", Doc: "Log in to the registries of the configuration, or some of them.\nThe credentials go to config.json of the docker client.", Src: "modules/dockermod.py login", Fn: login,
-		Example: "call docker.login hub",
-		VarArg:  true,
+		VarArg: true,
 	},
 	{
 		Name: "logout", Doc: "Forget the credentials of registries.", Src: "modules/dockermod.py logout", Fn: logout,
-		Example: "call docker.logout hub",
-		VarArg:  true,
+		VarArg: true,
 	},
 	{
 		Name: "logs", Doc: "Return what a container printed.", Src: "modules/dockermod.py logs", Fn: logs,
-		Example: "call docker.logs web tail=10",
 		Args: []fun.Arg{
 			containerArg,
 			{Name: "stdout", Type: fun.Bool, KwOnly: true, Doc: "with stdout; default: True"},
@@ -449,7 +415,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "networks", Doc: "List networks.", Src: "modules/dockermod.py networks", Fn: networks,
-		Example: "call docker.networks",
 		Args: []fun.Arg{
 			{Name: "names", Type: fun.Commas, Doc: "only those with these names"},
 			{Name: "ids", Type: fun.Commas, Doc: "only those with these IDs"},
@@ -457,21 +422,18 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "pause", Doc: "Pause a container.", Src: "modules/dockermod.py pause", Fn: pause,
-		Example: "call docker.pause web",
 		Args: []fun.Arg{
 			containerArg,
 		},
 	},
 	{
 		Name: "pid", Doc: "Return the process ID of a container.", Src: "modules/dockermod.py pid", Fn: pid,
-		Example: "call docker.pid web",
 		Args: []fun.Arg{
 			containerArg,
 		},
 	},
 	{
 		Name: "port", Doc: "Return where ports of a container are published.", Src: "modules/dockermod.py port", Fn: port,
-		Example: "call docker.port web",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the container, or a pattern"},
 			{Name: "private_port", Type: fun.Int | fun.Str, Doc: "only this port, such as 80 or 53/udp"},
@@ -479,7 +441,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "prune", Doc: "Remove what is not used.", Src: "modules/dockermod.py prune", Fn: prune,
-		Example: "call docker.prune images=True",
 		Args: []fun.Arg{
 			{Name: "containers", Type: fun.Bool, Default: false, Doc: "stopped containers"},
 			{Name: "networks", Type: fun.Bool, Default: false, Doc: "networks without containers"},
@@ -492,7 +453,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "ps", Doc: "List containers.", Src: "modules/dockermod.py ps_", Fn: ps,
-		Example: "call docker.ps all=True",
 		Args: []fun.Arg{
 			filtersArg,
 			allArg,
@@ -501,7 +461,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "pull", Doc: "Pull an image.", Src: "modules/dockermod.py pull", Fn: pull,
-		Example: "call docker.pull nginx:latest",
 		Args: []fun.Arg{
 			imageArg,
 			insecureArg,
@@ -511,7 +470,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "push", Doc: "Push an image.", Src: "modules/dockermod.py push", Fn: push,
-		Example: "call docker.push registry.example.com/app:1.0",
 		Args: []fun.Arg{
 			imageArg,
 			insecureArg,
@@ -521,21 +479,18 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "remove_network", Doc: "Remove a network.", Src: "modules/dockermod.py remove_network", Fn: removeNetwork,
-		Example: "call docker.remove_network front",
 		Args: []fun.Arg{
 			networkIDArg,
 		},
 	},
 	{
 		Name: "remove_volume", Doc: "Remove a volume.", Src: "modules/dockermod.py remove_volume", Fn: removeVolume,
-		Example: "call docker.remove_volume data",
 		Args: []fun.Arg{
 			volumeArg,
 		},
 	},
 	{
 		Name: "rename", Doc: "Rename a container.", Src: "modules/dockermod.py rename", Fn: rename,
-		Example: "call docker.rename web www",
 		Args: []fun.Arg{
 			containerArg,
 			{Name: "new_name", Type: fun.Str, Required: true, Doc: "the new name"},
@@ -543,14 +498,12 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "resolve_image_id", Doc: "Return the ID of an image; False if there is none.", Src: "modules/dockermod.py resolve_image_id", Fn: resolveImageID,
-		Example: "call docker.resolve_image_id nginx",
 		Args: []fun.Arg{
 			imageNameArg,
 		},
 	},
 	{
 		Name: "resolve_tag", Doc: "Return a tag of an image, or its ID; False if there is none.", Src: "modules/dockermod.py resolve_tag", Fn: resolveTag,
-		Example: "call docker.resolve_tag 0123456789ab",
 		Args: []fun.Arg{
 			imageNameArg,
 			{Name: "all", Type: fun.Bool, Default: false, KwOnly: true, Doc: "return all tags"},
@@ -558,7 +511,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "restart", Doc: "Restart a container.", Src: "modules/dockermod.py restart", Fn: restart,
-		Example: "call docker.restart web",
 		Args: []fun.Arg{
 			containerArg,
 			{Name: "timeout", Type: fun.Int, Default: int64(10), Unit: "s", Doc: "how long it may take to stop"},
@@ -566,12 +518,10 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "retcode", Doc: "Run a command in a container and return its status.", Src: "modules/dockermod.py retcode", Fn: retcode,
-		Example: "call docker.retcode web 'test -e /etc/passwd'",
-		Shared:  [][]fun.Arg{runArgs},
+		Shared: [][]fun.Arg{runArgs},
 	},
 	{
 		Name: "rm", Doc: "Remove a container and return the IDs of what is gone.", Src: "modules/dockermod.py rm_", Fn: rm,
-		Example: "call docker.rm web force=True",
 		Args: []fun.Arg{
 			containerArg,
 			{Name: "force", Type: fun.Bool, Default: false, Doc: "remove it although it runs"},
@@ -582,7 +532,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "rmi", Doc: "Remove images.", Src: "modules/dockermod.py rmi", Fn: rmi,
-		Example: "call docker.rmi nginx:latest",
 		Args: []fun.Arg{
 			{Name: "force", Type: fun.Bool, Default: false, KwOnly: true, Doc: "remove them although they are used"},
 			{Name: "prune", Type: fun.Bool, Default: true, KwOnly: true, Doc: "remove their parents without a tag, too"},
@@ -591,17 +540,14 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "run", Doc: "Run a command in a container and return its output.", Src: "modules/dockermod.py run", Fn: runAny,
-		Example: "call docker.run web 'ls /etc'",
-		Shared:  [][]fun.Arg{runArgs},
+		Shared: [][]fun.Arg{runArgs},
 	},
 	{
 		Name: "run_all", Doc: "Run a command in a container and return its output and status.", Src: "modules/dockermod.py run_all", Fn: runAll,
-		Example: "call docker.run_all web 'ls /etc'",
-		Shared:  [][]fun.Arg{runArgs},
+		Shared: [][]fun.Arg{runArgs},
 	},
 	{
 		Name: "run_container", Doc: "Create and start a container and return what it printed.", Src: "modules/dockermod.py run_container", Fn: runContainer,
-		Example: "call docker.run_container alpine command='echo hi'",
 		Args: []fun.Arg{
 			imageArg,
 			{Name: "name", Type: fun.Str, Doc: "name of the container"},
@@ -611,17 +557,14 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "run_stderr", Doc: "Run a command in a container and return what it printed on stderr.", Src: "modules/dockermod.py run_stderr", Fn: runStderr,
-		Example: "call docker.run_stderr web 'ls /none'",
-		Shared:  [][]fun.Arg{runArgs},
+		Shared: [][]fun.Arg{runArgs},
 	},
 	{
 		Name: "run_stdout", Doc: "Run a command in a container and return what it printed on stdout.", Src: "modules/dockermod.py run_stdout", Fn: runStdout,
-		Example: "call docker.run_stdout web 'ls /etc'",
-		Shared:  [][]fun.Arg{runArgs},
+		Shared: [][]fun.Arg{runArgs},
 	},
 	{
 		Name: "search", Doc: "Search for images on Docker Hub.", Src: "modules/dockermod.py search", Fn: search,
-		Example: "call docker.search nginx",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "what to search for"},
 			{Name: "official", Type: fun.Bool, Default: false, Doc: "only official images"},
@@ -630,7 +573,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "signal", Doc: "Send a signal to a container.", Src: "modules/dockermod.py signal_", Fn: signal,
-		Example: "call docker.signal web HUP",
 		Args: []fun.Arg{
 			containerArg,
 			{Name: "signal", Type: fun.Str, Required: true, Doc: "the signal"},
@@ -638,21 +580,18 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "start", Doc: "Start a container.", Src: "modules/dockermod.py start_", Fn: start,
-		Example: "call docker.start web",
 		Args: []fun.Arg{
 			containerArg,
 		},
 	},
 	{
 		Name: "state", Doc: "Return whether a container is running, paused or stopped.", Src: "modules/dockermod.py state", Fn: state,
-		Example: "call docker.state web",
 		Args: []fun.Arg{
 			containerArg,
 		},
 	},
 	{
 		Name: "stop", Doc: "Stop a container.", Src: "modules/dockermod.py stop", Fn: stop,
-		Example: "call docker.stop web timeout=20",
 		Args: []fun.Arg{
 			containerArg,
 			{Name: "timeout", Type: fun.Int, Unit: "s", Doc: "how long it may take; default: that of the container, else 10"},
@@ -661,7 +600,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "tag", Doc: "Give an image a tag.", Src: "modules/dockermod.py tag_", Fn: tag,
-		Example: "call docker.tag 0123456789ab myapp 1.0",
 		Args: []fun.Arg{
 			imageNameArg,
 			newRepoArg,
@@ -671,39 +609,33 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "top", Doc: "List the processes of a container.", Src: "modules/dockermod.py top", Fn: top,
-		Example: "call docker.top web",
 		Args: []fun.Arg{
 			containerArg,
 		},
 	},
 	{
 		Name: "unfreeze", Doc: "Unpause a container: the same as unpause.", Src: "modules/dockermod.py unpause", Fn: unpause,
-		Example: "call docker.unfreeze web",
 		Args: []fun.Arg{
 			containerArg,
 		},
 	},
 	{
 		Name: "unpause", Doc: "Unpause a container.", Src: "modules/dockermod.py unpause", Fn: unpause,
-		Example: "call docker.unpause web",
 		Args: []fun.Arg{
 			containerArg,
 		},
 	},
 	{
 		Name: "version", Doc: "Return the versions of the engine.", Src: "modules/dockermod.py version", Fn: version,
-		Example: "call docker.version",
 	},
 	{
 		Name: "volumes", Doc: "List volumes.", Src: "modules/dockermod.py volumes", Fn: volumeList,
-		Example: "call docker.volumes",
 		Args: []fun.Arg{
 			filtersArg,
 		},
 	},
 	{
 		Name: "wait", Doc: "Wait for the end of a container and return its status.", Src: "modules/dockermod.py wait", Fn: wait,
-		Example: "call docker.wait web",
 		Args: []fun.Arg{
 			containerArg,
 			{Name: "ignore_already_stopped", Type: fun.Bool, Default: false, Doc: "a container that does not run is a success"},

@@ -55,11 +55,15 @@ func publish(c *fun.Call, tag string, data, preload *value.Map) (fun.Result, err
 	}
 	load := envelope(c, tag, data, preload)
 	c.Env.Bus.Fire(tag, load)
-	taken := 0
+	runs := 0
 	if c.Env.Peers != nil {
-		taken = c.Env.Peers.Send(tag, load)
+		took := c.Env.Peers.Send(tag, load)
+		runs = took.Runs
+		if c.Env.Run == nil {
+			c.Env.Note("event %s: taken by %s", tag, took)
+		}
 	}
-	return fun.Value(taken > 0 || !masterless(c.Env))
+	return fun.Value(runs > 0 || !masterless(c.Env))
 }
 
 // masterless reports whether a run stands alone: a call on this machine that

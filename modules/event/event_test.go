@@ -18,10 +18,12 @@ type peers struct {
 	sent []string
 }
 
-func (p *peers) Send(tag string, data *value.Map) int {
+func (p *peers) Send(tag string, data *value.Map) event.Heard {
 	p.sent = append(p.sent, tag+" "+value.Repr(data.At("data")))
-	return p.runs
+	return event.Heard{Runs: p.runs}
 }
+
+func (p *peers) Post(tag string, data *value.Map) { p.Send(tag, data) }
 
 func call(t *testing.T, env *fun.Env, name string, kw *value.Map) value.Value {
 	t.Helper()

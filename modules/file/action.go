@@ -1,6 +1,7 @@
 package file
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -262,6 +263,9 @@ func moveAction(_ context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	ret := value.MapOf("result", true, "comment", fmt.Sprintf("'%s' moved to '%s'", src, dst))
 	move := f.Move
+	if err := f.CheckSystem(src, false); err != nil {
+		return fun.Result{}, fun.Errorf("%s", err)
+	}
 	if c.Bool("disallow_copy_and_unlink") {
 		move = f.Rename
 	}
@@ -279,6 +283,9 @@ func renameAction(_ context.Context, c *fun.Call) (fun.Result, error) {
 	src, dst := f.Expand(c.Str("src")), f.Expand(c.Str("dst"))
 	if !filepath.IsAbs(src) {
 		return fun.Result{}, invalid("File path must be absolute.")
+	}
+	if err := cmp.Or(f.CheckSystem(src, false), f.CheckSystem(dst, false)); err != nil {
+		return fun.Result{}, fun.Errorf("%s", err)
 	}
 	if err := f.Rename(src, dst); err != nil {
 		return fun.Result{}, f.because(err, "Could not rename '%s' to '%s'", src, dst)
@@ -342,6 +349,9 @@ func symlink(_ context.Context, c *fun.Call) (fun.Result, error) {
 		}
 	} else if f.LExists(p) && !replace {
 		return fun.Result{}, fun.Errorf("Existing path is not a symlink: %s", p)
+	}
+	if err := f.CheckSystem(p, false); err != nil && f.LExists(p) {
+		return fun.Result{}, fun.Errorf("%s", err)
 	}
 	if err := f.SymlinkOver(src, p); err != nil {
 		return fun.Result{}, f.because(err, "Could not create '%s'", p)

@@ -50,7 +50,13 @@ func find(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			}
 		}
 	}
-	for _, root := range f.Glob(f.Expand(c.Str("path"))) {
+	roots := f.Glob(f.Expand(c.Str("path")))
+	for _, root := range roots {
+		if err := f.CheckSystem(root, true); err != nil && fd.del != "" {
+			return fun.Result{}, fun.Errorf("%s", err)
+		}
+	}
+	for _, root := range roots {
 		if err := fd.walk(ctx, root, root, 1); err != nil {
 			return fun.Result{}, err
 		}

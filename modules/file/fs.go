@@ -393,6 +393,9 @@ func (f *FS) Remove(p string) (bool, error) {
 	if err != nil {
 		return false, nil
 	}
+	if err := f.CheckSystem(p, false); err != nil {
+		return false, fun.Errorf("%s", err)
+	}
 	if st.Mode.IsDir() {
 		err = f.RemoveAll(p)
 	} else {

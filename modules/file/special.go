@@ -242,6 +242,9 @@ func rmdir(_ context.Context, c *fun.Call) (fun.Result, error) {
 	if !f.IsDir(p) {
 		return fun.Result{}, invalid("A valid directory was not specified.")
 	}
+	if err := f.CheckSystem(p, true); err != nil {
+		return fun.Result{}, fun.Errorf("%s", err)
+	}
 	days := c.Int("older_than")
 	r, err := f.Rmdir(p, c.Bool("recurse"), days)
 	if err != nil {

@@ -184,7 +184,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "copy", Doc: "Copy a file or directory.", Src: "modules/file.py copy",
+		Name: "copy", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Copy a file or directory.", Src: "modules/file.py copy",
 		Fn: copyAction,
 		Args: []fun.Arg{
 			srcArg, dstArg,
@@ -209,7 +209,7 @@ var specs = []fun.Spec{
 	},
 	{Name: "file_exists", Doc: "Return whether a path is a regular file.", Src: "modules/file.py file_exists", Args: []fun.Arg{pathArg}, Fn: fileExists},
 	{
-		Name: "find", Doc: "Find files under a path.\nFurther arguments are criteria (name, iname, regex, iregex, type, size, mtime, user, group, grep, mindepth, maxdepth)\nand actions (print, delete, exec), as in find(1): type=f name='*.log' mtime=+30d.", Src: "modules/file.py find",
+		Name: "find", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Find files under a path.\nFurther arguments are criteria (name, iname, regex, iregex, type, size, mtime, user, group, grep, mindepth, maxdepth)\nand actions (print, delete, exec), as in find(1): type=f name='*.log' mtime=+30d.", Src: "modules/file.py find",
 		VarArg: true, VarKw: true, Fn: find,
 		Args: []fun.Arg{
 			pathArg,
@@ -400,7 +400,7 @@ var specs = []fun.Spec{
 	},
 	{Name: "mknod_fifo", Doc: "Create a named pipe.", Src: "modules/file.py mknod_fifo", Args: []fun.Arg{nameArg, ownerOpt, groupOpt}, Shared: [][]fun.Arg{nodeMode}, Fn: mknodFIFO},
 	{
-		Name: "move", Doc: "Move a file or directory, also to another file system.", Src: "modules/file.py move",
+		Name: "move", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Move a file or directory, also to another file system.", Src: "modules/file.py move",
 		Fn: moveAction,
 		Args: []fun.Arg{
 			srcArg, dstArg,
@@ -446,9 +446,9 @@ var specs = []fun.Spec{
 			{Name: "canonicalize", Type: fun.Bool, Default: false, Doc: "resolve all links; return an absolute path"},
 		},
 	},
-	{Name: "remove", Doc: "Remove a file, a link, or a directory with its contents.", Src: "modules/file.py remove", VarKw: true, Args: []fun.Arg{pathArg}, Fn: remove},
+	{Name: "remove", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Remove a file, a link, or a directory with its contents.", Src: "modules/file.py remove", VarKw: true, Args: []fun.Arg{pathArg}, Fn: remove},
 	{Name: "remove_backup", Doc: "Remove a backup of a file.", Src: "modules/file.py remove_backup", Args: []fun.Arg{pathArg, backupIDArg}, Fn: deleteBackup},
-	{Name: "rename", Doc: "Rename a file or directory.", Src: "modules/file.py rename", Args: []fun.Arg{srcArg, dstArg}, Fn: renameAction},
+	{Name: "rename", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Rename a file or directory.", Src: "modules/file.py rename", Args: []fun.Arg{srcArg, dstArg}, Fn: renameAction},
 	{
 		Name: "replace", Doc: "Replace the matches of a regular expression.", Src: "modules/file.py replace",
 		Fn: replaceRow,
@@ -480,7 +480,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "rmdir", Doc: "Remove an empty directory; return whether that worked.", Src: "modules/file.py rmdir",
+		Name: "rmdir", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Remove an empty directory; return whether that worked.", Src: "modules/file.py rmdir",
 		Fn: rmdir,
 		Args: []fun.Arg{
 			pathArg,
@@ -581,7 +581,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "symlink", Doc: "Create a symbolic link.", Src: "modules/file.py symlink",
+		Name: "symlink", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Create a symbolic link.", Src: "modules/file.py symlink",
 		Fn: symlink,
 		Args: []fun.Arg{
 			srcArg,

@@ -6,7 +6,6 @@ import "brine/internal/fun"
 var specs = []fun.Spec{
 	{
 		Name: "install", Doc: "Install gems and return what gem said.", Src: "modules/gem.py install", Fn: install,
-		Example: "call gem.install vagrant",
 		Args: []fun.Arg{
 			{Name: "gems", Type: fun.Strs, Required: true, Doc: "names of gems, separated by blanks, or a list"},
 			{Name: "ruby", Type: fun.Str, Doc: "version of Ruby, where RVM or rbenv is installed"},
@@ -22,7 +21,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "list", Doc: "Return the versions of the installed gems.", Src: "modules/gem.py list", Fn: list,
-		Example: "call gem.list",
 		Args: []fun.Arg{
 			{Name: "prefix", Type: fun.Str, Default: "", Doc: "only gems whose names match this"},
 			{Name: "ruby", Type: fun.Str, Doc: "version of Ruby, where RVM or rbenv is installed"},
@@ -32,7 +30,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "list_upgrades", Doc: "Return the gems with newer versions.", Src: "modules/gem.py list_upgrades", Fn: listUpgrades,
-		Example: "call gem.list_upgrades",
 		Args: []fun.Arg{
 			{Name: "ruby", Type: fun.Str, Doc: "version of Ruby, where RVM or rbenv is installed"},
 			{Name: "runas", Type: fun.Str, Doc: "account that runs gem"},
@@ -41,7 +38,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "sources_add", Doc: "Add a source of gems.", Src: "modules/gem.py sources_add", Fn: sourcesAdd,
-		Example: "call gem.sources_add https://gems.example.com/",
 		Args: []fun.Arg{
 			{Name: "source_uri", Type: fun.Str, Required: true, Doc: "URL of the source"},
 			{Name: "ruby", Type: fun.Str, Doc: "version of Ruby, where RVM or rbenv is installed"},
@@ -51,7 +47,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "sources_list", Doc: "Return the sources of gems.", Src: "modules/gem.py sources_list", Fn: sourcesList,
-		Example: "call gem.sources_list",
 		Args: []fun.Arg{
 			{Name: "ruby", Type: fun.Str, Doc: "version of Ruby, where RVM or rbenv is installed"},
 			{Name: "runas", Type: fun.Str, Doc: "account that runs gem"},
@@ -60,7 +55,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "sources_remove", Doc: "Remove a source of gems.", Src: "modules/gem.py sources_remove", Fn: sourcesRemove,
-		Example: "call gem.sources_remove https://gems.example.com/",
 		Args: []fun.Arg{
 			{Name: "source_uri", Type: fun.Str, Required: true, Doc: "URL of the source"},
 			{Name: "ruby", Type: fun.Str, Doc: "version of Ruby, where RVM or rbenv is installed"},
@@ -70,7 +64,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "uninstall", Doc: "Remove all versions of gems and return what gem said.", Src: "modules/gem.py uninstall", Fn: uninstall,
-		Example: "call gem.uninstall vagrant",
 		Args: []fun.Arg{
 			{Name: "gems", Type: fun.Strs, Required: true, Doc: "names of gems, separated by blanks, or a list"},
 			{Name: "ruby", Type: fun.Str, Doc: "version of Ruby, where RVM or rbenv is installed"},
@@ -80,7 +73,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "update", Doc: "Update gems and return what gem said.", Src: "modules/gem.py update", Fn: update,
-		Example: "call gem.update vagrant",
 		Args: []fun.Arg{
 			{Name: "gems", Type: fun.Strs, Required: true, Doc: "names of gems, separated by blanks, or a list"},
 			{Name: "ruby", Type: fun.Str, Doc: "version of Ruby, where RVM or rbenv is installed"},
@@ -90,7 +82,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "update_system", Doc: "Update RubyGems and return what gem said.", Src: "modules/gem.py update_system", Fn: updateSystem,
-		Example: "call gem.update_system",
 		Args: []fun.Arg{
 			{Name: "version", Type: fun.Str, Default: "", Doc: "version of RubyGems; default: the newest"},
 			{Name: "ruby", Type: fun.Str, Doc: "version of Ruby, where RVM or rbenv is installed"},
@@ -100,7 +91,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "version", Doc: "Return the version of RubyGems.", Src: "modules/gem.py version", Fn: version,
-		Example: "call gem.version",
 		Args: []fun.Arg{
 			{Name: "ruby", Type: fun.Str, Doc: "version of Ruby, where RVM or rbenv is installed"},
 			{Name: "runas", Type: fun.Str, Doc: "account that runs gem"},

@@ -46,7 +46,6 @@ var httpsRunArgs = []fun.Arg{
 var specs = []fun.Spec{
 	{
 		Name: "add", Doc: "Stage a file.", Src: "modules/git.py add", Fn: add,
-		Example: "call git.add /srv/repo foo/bar.py",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "filename", Type: fun.Str, Required: true, Doc: "path in the repository"},
@@ -55,7 +54,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "archive", Doc: "Write an archive of a commit's files.", Src: "modules/git.py archive", Fn: archive,
-		Example: "call git.archive /srv/repo /tmp/repo.tar",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "output", Type: fun.Path, Required: true, Doc: "file to write"},
@@ -71,7 +69,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "branch", Doc: "Run git branch: make a branch, or with options rename, delete or change one.", Src: "modules/git.py branch", Fn: branch,
-		Example: "call git.branch /srv/repo newbranch",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "name", Type: fun.Str, Doc: "name of the branch"},
@@ -80,7 +77,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "checkout", Doc: "Check out a branch, tag or commit.", Src: "modules/git.py checkout", Fn: checkout,
-		Example: "call git.checkout /srv/repo mybranch",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "rev", Type: fun.Str, Doc: "branch, tag or commit"},
@@ -90,7 +86,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "clone", Doc: "Clone a repository.", Src: "modules/git.py clone", Fn: clone,
-		Example: "call git.clone /srv/repo https://example.com/repo.git",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "directory of the clone, or with name its parent"},
 			{Name: "url", Type: fun.Str, Doc: "URL of the repository"},
@@ -109,7 +104,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "commit", Doc: "Commit staged changes.", Src: "modules/git.py commit", Fn: commit,
-		Example: "call git.commit /srv/repo 'Fix a typo'",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "message", Type: fun.Str, Required: true, Doc: "message"},
@@ -124,7 +118,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "config_get", Doc: "Return the value of a setting; None if there is none.", Src: "modules/git.py config_get", Fn: configGet,
-		Example: "call git.config_get user.name cwd=/srv/repo",
 		Args: []fun.Arg{
 			{Name: "key", Type: fun.Str, Required: true, Doc: "name of the setting"},
 			{Name: "cwd", Type: fun.Path, Doc: "path of the repository"},
@@ -138,7 +131,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "config_get_regex", Doc: "Return settings by regular expression: the same as config_get_regexp.", Src: "modules/git.py config_get_regex", Fn: configGetRegexp,
-		Example: "call git.config_get_regex 'user\\..*' cwd=/srv/repo",
 		Args: []fun.Arg{
 			{Name: "key", Type: fun.Str, Required: true, Doc: "name of the setting"},
 			{Name: "value_regex", Type: fun.Str, Doc: "only values that match this regular expression"},
@@ -152,7 +144,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "config_get_regexp", Doc: "Return the values of the settings whose names match a regular expression.", Src: "modules/git.py config_get_regexp", Fn: configGetRegexp,
-		Example: "call git.config_get_regexp 'user\\..*' cwd=/srv/repo",
 		Args: []fun.Arg{
 			{Name: "key", Type: fun.Str, Required: true, Doc: "name of the setting"},
 			{Name: "value_regex", Type: fun.Str, Doc: "only values that match this regular expression"},
@@ -166,7 +157,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "config_set", Doc: "Set a value and return the values that the setting then has.", Src: "modules/git.py config_set", Fn: configSet,
-		Example: "call git.config_set user.name 'Jo Bloggs' cwd=/srv/repo",
 		Args: []fun.Arg{
 			{Name: "key", Type: fun.Str, Required: true, Doc: "name of the setting"},
 			{Name: "value", Type: fun.Str, Doc: "value"},
@@ -182,7 +172,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "config_unset", Doc: "Remove values of a setting.", Src: "modules/git.py config_unset", Fn: configUnset,
-		Example: "call git.config_unset user.name cwd=/srv/repo",
 		Args: []fun.Arg{
 			{Name: "key", Type: fun.Str, Required: true, Doc: "name of the setting"},
 			{Name: "value_regex", Type: fun.Str, Doc: "only values that match this regular expression"},
@@ -197,7 +186,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "current_branch", Doc: "Return the name of the branch that is checked out.", Src: "modules/git.py current_branch", Fn: currentBranch,
-		Example: "call git.current_branch /srv/repo",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 		},
@@ -205,7 +193,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "describe", Doc: "Return a name for a commit by the nearest tag.", Src: "modules/git.py describe", Fn: describe,
-		Example: "call git.describe /srv/repo",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "rev", Type: fun.Str, Default: "HEAD", Doc: "branch, tag or commit"},
@@ -214,7 +201,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "diff", Doc: "Return the differences between commits, or between a commit and the working tree.", Src: "modules/git.py diff", Fn: diff,
-		Example: "call git.diff /srv/repo HEAD",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "item1", Type: fun.Str, Doc: "first commit or path"},
@@ -231,7 +217,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "discard_local_changes", Doc: "Discard changes of the working tree.", Src: "modules/git.py discard_local_changes", Fn: discardLocalChanges,
-		Example: "call git.discard_local_changes /srv/repo",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "path", Type: fun.Str, Default: ".", Doc: "path in the repository"},
@@ -240,7 +225,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "fetch", Doc: "Fetch from a remote and return the refs that changed.", Src: "modules/git.py fetch", Fn: fetch,
-		Example: "call git.fetch /srv/repo",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "remote", Type: fun.Str, Doc: "name of the remote"},
@@ -253,7 +237,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "init", Doc: "Make a repository.", Src: "modules/git.py init", Fn: initialize,
-		Example: "call git.init /srv/repo",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "directory of the repository"},
 			{Name: "bare", Type: fun.Bool, Default: false, Doc: "make a repository without working tree"},
@@ -265,7 +248,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "is_worktree", Doc: "Return whether a directory is a worktree of another repository.", Src: "modules/git.py is_worktree", Fn: isWorktree,
-		Example: "call git.is_worktree /srv/repo",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "directory"},
 			{Name: "user", Type: fun.Str, Doc: "account that runs git"},
@@ -275,7 +257,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "list_branches", Doc: "Return the names of the branches.", Src: "modules/git.py list_branches", Fn: listBranches,
-		Example: "call git.list_branches /srv/repo",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "remote", Type: fun.Bool, Default: false, Doc: "the branches of the remotes"},
@@ -284,7 +265,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "list_tags", Doc: "Return the names of the tags.", Src: "modules/git.py list_tags", Fn: listTags,
-		Example: "call git.list_tags /srv/repo",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 		},
@@ -292,7 +272,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "list_worktrees", Doc: "Return the worktrees of a repository by path.", Src: "modules/git.py list_worktrees", Fn: listWorktrees,
-		Example: "call git.list_worktrees /srv/repo",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "stale", Type: fun.Bool, Default: false, Doc: "only worktrees whose directory is missing"},
@@ -304,7 +283,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "ls_remote", Doc: "Return the refs of a remote repository.", Src: "modules/git.py ls_remote", Fn: lsRemote,
-		Example: "call git.ls_remote /srv/repo origin",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Doc: "path of the repository"},
 			{Name: "remote", Type: fun.Str, Default: "origin", Doc: "name of a remote, or a URL"},
@@ -316,7 +294,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "merge", Doc: "Merge into the branch that is checked out.", Src: "modules/git.py merge", Fn: merge,
-		Example: "call git.merge /srv/repo otherbranch",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "rev", Type: fun.Str, Doc: "branch, tag or commit"},
@@ -331,7 +308,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "merge_base", Doc: "Return the common ancestor of commits.", Src: "modules/git.py merge_base", Fn: mergeBase,
-		Example: "call git.merge_base /srv/repo main,topic",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "refs", Type: fun.Commas, Doc: "branches, tags or commits"},
@@ -350,7 +326,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "merge_tree", Doc: "Return what a merge would change, without merging.", Src: "modules/git.py merge_tree", Fn: mergeTree,
-		Example: "call git.merge_tree /srv/repo main topic",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "ref1", Type: fun.Str, Required: true, Doc: "first branch or commit"},
@@ -361,7 +336,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "pull", Doc: "Pull from a remote.", Src: "modules/git.py pull", Fn: pull,
-		Example: "call git.pull /srv/repo opts='--rebase'",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "opts", Type: fun.Str | fun.List, Default: "", Doc: "further options of the git command"},
@@ -371,7 +345,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "push", Doc: "Push to a remote.", Src: "modules/git.py push", Fn: push,
-		Example: "call git.push /srv/repo origin main",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "remote", Type: fun.Str, Doc: "name of the remote"},
@@ -383,7 +356,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "rebase", Doc: "Rebase the branch that is checked out.", Src: "modules/git.py rebase", Fn: rebase,
-		Example: "call git.rebase /srv/repo main",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "rev", Type: fun.Str, Default: "master", Doc: "branch, tag or commit"},
@@ -392,7 +364,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "remote_get", Doc: "Return the URLs of a remote.", Src: "modules/git.py remote_get", Fn: remoteGet,
-		Example: "call git.remote_get /srv/repo",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "remote", Type: fun.Str, Default: "origin", Doc: "name of the remote"},
@@ -405,7 +376,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "remote_refs", Doc: "Return the refs of the repository at a URL.", Src: "modules/git.py remote_refs", Fn: remoteRefs,
-		Example: "call git.remote_refs https://example.com/repo.git",
 		Args: []fun.Arg{
 			{Name: "url", Type: fun.Str, Required: true, Doc: "URL of the repository"},
 			{Name: "heads", Type: fun.Bool, Default: false, Doc: "only branches"},
@@ -423,7 +393,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "remote_set", Doc: "Set the URL of a remote.", Src: "modules/git.py remote_set", Fn: remoteSet,
-		Example: "call git.remote_set /srv/repo https://example.com/repo.git",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "url", Type: fun.Str, Required: true, Doc: "URL of the repository"},
@@ -441,7 +410,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "remotes", Doc: "Return the URLs of all remotes.", Src: "modules/git.py remotes", Fn: remotes,
-		Example: "call git.remotes /srv/repo",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "user", Type: fun.Str, Doc: "account that runs git"},
@@ -453,7 +421,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "reset", Doc: "Run git reset.", Src: "modules/git.py reset", Fn: reset,
-		Example: "call git.reset /srv/repo opts='--hard origin/main'",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "opts", Type: fun.Str | fun.List, Default: "", Doc: "further options of the git command"},
@@ -467,7 +434,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "rev_parse", Doc: "Return the output of git rev-parse.", Src: "modules/git.py rev_parse", Fn: revParse,
-		Example: "call git.rev_parse /srv/repo HEAD",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "rev", Type: fun.Str, Doc: "branch, tag or commit"},
@@ -476,7 +442,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "revision", Doc: "Return the SHA of a commit.", Src: "modules/git.py revision", Fn: revision,
-		Example: "call git.revision /srv/repo",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "rev", Type: fun.Str, Default: "HEAD", Doc: "branch, tag or commit"},
@@ -486,7 +451,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "rm", Doc: "Remove a file from the working tree and the index.", Src: "modules/git.py rm", Fn: rm,
-		Example: "call git.rm /srv/repo foo/bar.py",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "filename", Type: fun.Str, Required: true, Doc: "path in the repository"},
@@ -495,7 +459,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "stash", Doc: "Run git stash.", Src: "modules/git.py stash", Fn: stash,
-		Example: "call git.stash /srv/repo save",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "action", Type: fun.Str, Default: "save", Doc: "save, pop, list or another action of git stash"},
@@ -504,7 +467,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "status", Doc: "Return the files that changed, by kind of change.", Src: "modules/git.py status", Fn: statusOf,
-		Example: "call git.status /srv/repo",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 		},
@@ -512,7 +474,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "submodule", Doc: "Run a command of git submodule.", Src: "modules/git.py submodule", Fn: submodule,
-		Example: "call git.submodule /srv/repo update opts='--init'",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "command", Type: fun.Str, Required: true, Doc: "add, init, update, status or another command of git submodule"},
@@ -529,7 +490,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "symbolic_ref", Doc: "Return or set what a symbolic ref points to.", Src: "modules/git.py symbolic_ref", Fn: symbolicRef,
-		Example: "call git.symbolic_ref /srv/repo HEAD",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "ref", Type: fun.Str, Required: true, Doc: "name of the symbolic ref"},
@@ -539,7 +499,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "tag", Doc: "Make a tag, or with the option -d delete one.", Src: "modules/git.py tag", Fn: tag,
-		Example: "call git.tag /srv/repo v1.0",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the tag"},
@@ -550,14 +509,12 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "version", Doc: "Return the version of git.", Src: "modules/git.py version", Fn: version,
-		Example: "call git.version",
 		Args: []fun.Arg{
 			{Name: "versioninfo", Type: fun.Bool, Default: false, Doc: "return the parts of the version as a list"},
 		},
 	},
 	{
 		Name: "worktree_add", Doc: "Make a worktree.", Src: "modules/git.py worktree_add", Fn: worktreeAdd,
-		Example: "call git.worktree_add /srv/repo /srv/topic branch=topic",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "worktree_path", Type: fun.Path, Required: true, Doc: "directory of the worktree"},
@@ -576,7 +533,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "worktree_prune", Doc: "Remove data of worktrees whose directory is missing.", Src: "modules/git.py worktree_prune", Fn: worktreePrune,
-		Example: "call git.worktree_prune /srv/repo",
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "path of the repository"},
 			{Name: "dry_run", Type: fun.Bool, Default: false, Doc: "only report"},
@@ -586,8 +542,7 @@ var specs = []fun.Spec{
 		Shared: [][]fun.Arg{optRunArgs},
 	},
 	{
-		Name: "worktree_rm", Doc: "Remove the directory of a worktree.", Src: "modules/git.py worktree_rm", Fn: worktreeRm,
-		Example: "call git.worktree_rm /srv/topic",
+		Name: "worktree_rm", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Remove the directory of a worktree.", Src: "modules/git.py worktree_rm", Fn: worktreeRm,
 		Args: []fun.Arg{
 			{Name: "cwd", Type: fun.Path, Required: true, Doc: "directory of the worktree"},
 			{Name: "user", Type: fun.Str, Doc: "account that runs git"},

@@ -56,6 +56,9 @@ func worktreeRm(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if !is {
 		return fun.Result{}, fun.Errorf("%s is not a git worktree", dir)
 	}
+	if err := c.Env.Host.CheckSystem(dir, true); err != nil {
+		return fun.Result{}, fun.Errorf("%s", err)
+	}
 	if err := c.Env.Host.RemoveAll(dir); err != nil {
 		return fun.Result{}, fun.Errorf("Unable to remove %s: %s", dir, host.OSError(err))
 	}

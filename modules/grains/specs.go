@@ -31,7 +31,7 @@ var getArgs = []fun.Arg{
 	{Name: "key", Type: fun.Str | fun.Int | fun.List, Required: true, Doc: "name of the grain; the delimiter separates nested keys"},
 	{Name: "default", Default: "", Doc: "returned if the grain does not exist"},
 	{Name: "delimiter", Type: fun.Str, Default: ":", Doc: "separates nested keys"},
-	{Name: "ordered", Type: fun.Bool, Default: true, Doc: "False returns the value as JSON has it"},
+	{Name: "ordered", Type: fun.Bool, Default: true, Doc: "False returns the value as JSON would decode it: keys are text"},
 }
 
 // specs are the functions, alphabetically.

@@ -19,8 +19,7 @@ var nonUniqueArgs = []fun.Arg{
 var specs = []fun.Spec{
 	{
 		Name: "add", Doc: "Create a group; return whether that worked.", Src: "modules/groupadd.py add",
-		Example: "call group.add storage 3456",
-		Shared:  [][]fun.Arg{nonUniqueArgs}, Fn: add,
+		Shared: [][]fun.Arg{nonUniqueArgs}, Fn: add,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "gid", Type: fun.Int, Doc: "group ID"},
@@ -30,13 +29,11 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "adduser", Doc: "Add a user to a group; return whether that worked.", Src: "modules/groupadd.py adduser",
-		Example: "call group.adduser storage fred",
-		Args:    []fun.Arg{nameArg, userArg, rootArg}, Fn: addUser,
+		Args: []fun.Arg{nameArg, userArg, rootArg}, Fn: addUser,
 	},
 	{
 		Name: "chgid", Doc: "Change the ID of a group; return whether it has it.", Src: "modules/groupadd.py chgid",
-		Example: "call group.chgid storage 4376",
-		Shared:  [][]fun.Arg{nonUniqueArgs}, Fn: chgid,
+		Shared: [][]fun.Arg{nonUniqueArgs}, Fn: chgid,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "gid", Type: fun.Int, Required: true, Doc: "the new group ID"},
@@ -45,18 +42,15 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "delete", Doc: "Delete a group; return whether that worked.", Src: "modules/groupadd.py delete",
-		Example: "call group.delete storage",
-		Args:    []fun.Arg{nameArg, rootArg}, Fn: remove,
+		Args: []fun.Arg{nameArg, rootArg}, Fn: remove,
 	},
 	{
 		Name: "deluser", Doc: "Remove a user from a group; return whether that worked.", Src: "modules/groupadd.py deluser",
-		Example: "call group.deluser storage fred",
-		Args:    []fun.Arg{nameArg, userArg, rootArg}, Fn: delUser,
+		Args: []fun.Arg{nameArg, userArg, rootArg}, Fn: delUser,
 	},
 	{
 		Name: "getent", Doc: "Return all groups.", Src: "modules/groupadd.py getent",
-		Example: "call group.getent",
-		Fn:      getent,
+		Fn: getent,
 		Args: []fun.Arg{
 			{Name: "refresh", Type: fun.Bool, Default: false, Doc: "accepted; groups are read each time"},
 			rootArg,
@@ -64,13 +58,11 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "info", Doc: "Return a group's name, ID and members, {} if it does not exist.", Src: "modules/groupadd.py info",
-		Example: "call group.info storage",
-		Args:    []fun.Arg{nameArg, rootArg}, Fn: info,
+		Args: []fun.Arg{nameArg, rootArg}, Fn: info,
 	},
 	{
 		Name: "members", Doc: "Replace the members of a group; return whether that worked.", Src: "modules/groupadd.py members",
-		Example: "call group.members storage fred,mary",
-		Fn:      members,
+		Fn: members,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "members_list", Type: fun.Commas, Required: true, Doc: "the members, as a list or separated by commas"},

@@ -10,24 +10,24 @@ var (
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "add_host", Doc: "Add a host name to an address, which is added if it is missing.", Src: "modules/hosts.py add_host", Fn: addHost, Example: "call hosts.add_host 192.0.2.1 db.example.org", Args: []fun.Arg{ipArg, aliasArg}},
-	{Name: "get_alias", Doc: "Return the host names of an address.", Src: "modules/hosts.py get_alias", Fn: getAlias, Example: "call hosts.get_alias 127.0.0.1", Args: []fun.Arg{ipArg}},
+	{Name: "add_host", Doc: "Add a host name to an address, which is added if it is missing.", Src: "modules/hosts.py add_host", Fn: addHost, Args: []fun.Arg{ipArg, aliasArg}},
+	{Name: "get_alias", Doc: "Return the host names of an address.", Src: "modules/hosts.py get_alias", Fn: getAlias, Args: []fun.Arg{ipArg}},
 	{
-		Name: "get_ip", Doc: "Return the first address of a host name, or an empty string.", Src: "modules/hosts.py get_ip", Fn: getIP, Example: "call hosts.get_ip localhost",
+		Name: "get_ip", Doc: "Return the first address of a host name, or an empty string.", Src: "modules/hosts.py get_ip", Fn: getIP,
 		Args: []fun.Arg{{Name: "host", Type: fun.Str, Required: true, Doc: "host name"}},
 	},
 	{
-		Name: "has_pair", Doc: "Return whether an address has a host name.", Src: "modules/hosts.py has_pair", Fn: hasPair, Example: "call hosts.has_pair 127.0.0.1 localhost",
+		Name: "has_pair", Doc: "Return whether an address has a host name.", Src: "modules/hosts.py has_pair", Fn: hasPair,
 		Args: []fun.Arg{ipArg, {Name: "alias", Type: fun.Strs, Required: true, Doc: "host name, or a list of them"}},
 	},
-	{Name: "list_hosts", Doc: "Return the host names of all addresses, and the comments.", Src: "modules/hosts.py list_hosts", Fn: listHosts, Example: "call hosts.list_hosts"},
-	{Name: "rm_host", Doc: "Remove a host name from an address.", Src: "modules/hosts.py rm_host", Fn: rmHost, Example: "call hosts.rm_host 192.0.2.1 db.example.org", Args: []fun.Arg{ipArg, aliasArg}},
+	{Name: "list_hosts", Doc: "Return the host names of all addresses, and the comments.", Src: "modules/hosts.py list_hosts", Fn: listHosts},
+	{Name: "rm_host", Doc: "Remove a host name from an address.", Src: "modules/hosts.py rm_host", Fn: rmHost, Args: []fun.Arg{ipArg, aliasArg}},
 	{
-		Name: "set_comment", Doc: "Set the comment of an address; return whether the address is in the file.", Src: "modules/hosts.py set_comment", Fn: setComment, Example: "call hosts.set_comment 192.0.2.1 'the database'",
+		Name: "set_comment", Doc: "Set the comment of an address; return whether the address is in the file.", Src: "modules/hosts.py set_comment", Fn: setComment,
 		Args: []fun.Arg{ipArg, {Name: "comment", Type: fun.Str, Required: true, Doc: "comment"}},
 	},
 	{
-		Name: "set_host", Doc: "Replace the entries of an address. Without names the address is removed.", Src: "modules/hosts.py set_host", Fn: setHost, Example: "call hosts.set_host 192.0.2.1 'db.example.org db'",
+		Name: "set_host", Doc: "Replace the entries of an address. Without names the address is removed.", Src: "modules/hosts.py set_host", Fn: setHost,
 		Args: []fun.Arg{
 			ipArg,
 			{Name: "alias", Type: fun.Str, Required: true, Doc: "host names, separated by blanks"},

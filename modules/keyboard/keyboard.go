@@ -29,10 +29,10 @@ var layoutArgs = []fun.Arg{
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "get_sys", Doc: "Return the keyboard layout of the console.", Src: "modules/keyboard.py get_sys", Example: "call keyboard.get_sys", Fn: getSys},
-	{Name: "get_x", Doc: "Return the keyboard layout of X.", Src: "modules/keyboard.py get_x", Example: "call keyboard.get_x", Fn: getX},
-	{Name: "set_sys", Doc: "Set the keyboard layout of the console.", Src: "modules/keyboard.py set_sys", Example: "call keyboard.set_sys dvorak", Args: layoutArgs, Fn: setSys},
-	{Name: "set_x", Doc: "Set the keyboard layout of X.", Src: "modules/keyboard.py set_x", Example: "call keyboard.set_x dvorak", Args: layoutArgs, Fn: setX},
+	{Name: "get_sys", Doc: "Return the keyboard layout of the console.", Src: "modules/keyboard.py get_sys", Fn: getSys},
+	{Name: "get_x", Doc: "Return the keyboard layout of X.", Src: "modules/keyboard.py get_x", Fn: getX},
+	{Name: "set_sys", Doc: "Set the keyboard layout of the console.", Src: "modules/keyboard.py set_sys", Args: layoutArgs, Fn: setSys},
+	{Name: "set_x", Doc: "Set the keyboard layout of X.", Src: "modules/keyboard.py set_x", Args: layoutArgs, Fn: setX},
 }
 
 // where returns the file that has the layout without systemd, and its variable.

@@ -8,23 +8,23 @@ var modArgs = []fun.Arg{modArg}
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "available", Doc: "Return the modules that the running kernel has or can load.", Src: "modules/kmod.py available", Example: "call kmod.available", Fn: available},
-	{Name: "check_available", Doc: "Return whether the running kernel has a module or can load it.", Src: "modules/kmod.py check_available", Example: "call kmod.check_available kvm", Args: modArgs, Fn: checkAvailable},
-	{Name: "is_loaded", Doc: "Return whether a module is loaded.", Src: "modules/kmod.py is_loaded", Example: "call kmod.is_loaded kvm", Args: modArgs, Fn: isLoaded},
+	{Name: "available", Doc: "Return the modules that the running kernel has or can load.", Src: "modules/kmod.py available", Fn: available},
+	{Name: "check_available", Doc: "Return whether the running kernel has a module or can load it.", Src: "modules/kmod.py check_available", Args: modArgs, Fn: checkAvailable},
+	{Name: "is_loaded", Doc: "Return whether a module is loaded.", Src: "modules/kmod.py is_loaded", Args: modArgs, Fn: isLoaded},
 	{
 		Name: "load", Doc: "Load a module. Return the modules that came with it, or text for a failure.", Src: "modules/kmod.py load",
-		Example: "call kmod.load kvm persist=True", Fn: load,
+		Fn:   load,
 		Args: []fun.Arg{modArg, {Name: "persist", Type: fun.Bool, Default: false, Doc: "load it at boot, too"}},
 	},
-	{Name: "lsmod", Doc: "Return the modules that are loaded, with their sizes and users.", Src: "modules/kmod.py lsmod", Example: "call kmod.lsmod", Fn: lsmod},
+	{Name: "lsmod", Doc: "Return the modules that are loaded, with their sizes and users.", Src: "modules/kmod.py lsmod", Fn: lsmod},
 	{
 		Name: "mod_list", Doc: "Return the names of the modules that are loaded.", Src: "modules/kmod.py mod_list",
-		Example: "call kmod.mod_list", Fn: modList,
+		Fn:   modList,
 		Args: []fun.Arg{{Name: "only_persist", Type: fun.Bool, Default: false, Doc: "those that are loaded at boot instead"}},
 	},
 	{
 		Name: "remove", Doc: "Unload a module. Return the modules that went, or text for a failure.", Src: "modules/kmod.py remove",
-		Example: "call kmod.remove kvm", Fn: remove,
+		Fn: remove,
 		Args: []fun.Arg{
 			modArg,
 			{Name: "persist", Type: fun.Bool, Default: false, Doc: "do not load it at boot, either"},

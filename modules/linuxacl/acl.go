@@ -209,6 +209,24 @@ func (a Admin) run(ctx context.Context, files []string, argv ...string) (tool.Ou
 	return tool.Run(ctx, a.Env.Host, append(append(argv, "--"), files...)...)
 }
 
+// change runs setfacl. A recursive one is refused for system directories.
+func (a Admin) change(ctx context.Context, files []string, op ...string) (tool.Out, error) {
+	for _, f := range files {
+		if err := a.CheckSystem(f); err != nil {
+			return tool.Out{}, fun.Errorf("%s", err)
+		}
+	}
+	return a.run(ctx, files, append(a.recurse("setfacl"), op...)...)
+}
+
+// CheckSystem returns an error for a system directory, where the Admin is recursive.
+func (a Admin) CheckSystem(file string) error {
+	if !a.Recursive {
+		return nil
+	}
+	return a.Env.Host.CheckSystem(file, true)
+}
+
 // recurse returns -R where the Admin is recursive.
 func (a Admin) recurse(argv ...string) []string {
 	if a.Recursive {
@@ -225,7 +243,7 @@ func (a Admin) Get(ctx context.Context, files ...string) ([]*ACL, int, error) {
 
 // Wipe removes all entries but those of owner, group and others.
 func (a Admin) Wipe(ctx context.Context, files ...string) (tool.Out, error) {
-	return a.run(ctx, files, append(a.recurse("setfacl"), "-b")...)
+	return a.change(ctx, files, "-b")
 }
 
 // ParseType reads a type of an entry: user, group, mask or other, or their first
@@ -270,7 +288,7 @@ func (a Admin) Set(ctx context.Context, acltype, name, perms string, files ...st
 	if strings.Trim(perms, "rwxX-01234567") != "" {
 		return tool.Out{}, fun.Errorf("permissions are letters of rwxX-, not %s", value.Repr(perms))
 	}
-	return a.run(ctx, files, append(a.recurse("setfacl"), "-m", p+":"+perms)...)
+	return a.change(ctx, files, "-m", p+":"+perms)
 }
 
 // Remove takes the entry of a user or group out.
@@ -279,7 +297,7 @@ func (a Admin) Remove(ctx context.Context, acltype, name string, files ...string
 	if err != nil {
 		return tool.Out{}, err
 	}
-	return a.run(ctx, files, append(a.recurse("setfacl"), "-x", p)...)
+	return a.change(ctx, files, "-x", p)
 }
 
 // of returns the Admin and the files of a call: they are further arguments.

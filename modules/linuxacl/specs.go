@@ -11,21 +11,21 @@ var (
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "delfacl", Doc: "Remove an entry from the lists of the files that follow.\nrecursive=True includes what is under directories.", Src: "modules/linux_acl.py delfacl", Fn: delfacl,
-		VarArg: true, VarKw: true, Example: "call acl.delfacl user myuser /srv/data recursive=True", Args: []fun.Arg{typeArg, nameArg},
+		Name: "delfacl", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Remove an entry from the lists of the files that follow.\nrecursive=True includes what is under directories.", Src: "modules/linux_acl.py delfacl", Fn: delfacl,
+		VarArg: true, VarKw: true, Args: []fun.Arg{typeArg, nameArg},
 	},
 	{
 		Name: "getfacl", Doc: "Return the lists of files.\nrecursive=True includes what is under directories.", Src: "modules/linux_acl.py getfacl", Fn: getfacl,
-		VarArg: true, VarKw: true, Example: "call acl.getfacl /srv/data recursive=True",
+		VarArg: true, VarKw: true,
 	},
 	{
-		Name: "modfacl", Doc: "Set an entry in the lists of the files that follow.\nrecursive=True includes what is under directories; raise_err=True makes a failing setfacl an error.", Src: "modules/linux_acl.py modfacl", Fn: modfacl,
-		VarArg: true, VarKw: true, Example: "call acl.modfacl user myuser rwx /srv/data",
+		Name: "modfacl", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Set an entry in the lists of the files that follow.\nrecursive=True includes what is under directories; raise_err=True makes a failing setfacl an error.", Src: "modules/linux_acl.py modfacl", Fn: modfacl,
+		VarArg: true, VarKw: true,
 		Args: []fun.Arg{typeArg, nameArg, {Name: "perms", Type: fun.Str, Default: "", Doc: "permissions as letters of rwxX"}},
 	},
-	{Name: "version", Doc: "Return the version of getfacl.", Src: "modules/linux_acl.py version", Fn: version, Example: "call acl.version"},
+	{Name: "version", Doc: "Return the version of getfacl.", Src: "modules/linux_acl.py version", Fn: version},
 	{
-		Name: "wipefacls", Doc: "Remove all entries but those of owner, group and others.\nrecursive=True includes what is under directories.", Src: "modules/linux_acl.py wipefacls", Fn: wipefacls,
-		VarArg: true, VarKw: true, Example: "call acl.wipefacls /srv/data",
+		Name: "wipefacls", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Remove all entries but those of owner, group and others.\nrecursive=True includes what is under directories.", Src: "modules/linux_acl.py wipefacls", Fn: wipefacls,
+		VarArg: true, VarKw: true,
 	},
 }

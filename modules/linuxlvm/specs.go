@@ -24,9 +24,9 @@ var resizeArgs = []fun.Arg{
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "fullversion", Doc: "Return the versions of LVM, its library and its driver.", Src: "modules/linux_lvm.py fullversion", Fn: fullversion, Example: "call lvm.fullversion"},
+	{Name: "fullversion", Doc: "Return the versions of LVM, its library and its driver.", Src: "modules/linux_lvm.py fullversion", Fn: fullversion},
 	{
-		Name: "lvcreate", VarKw: true, Hands: true, Src: "modules/linux_lvm.py lvcreate", Fn: lvcreate, Example: "call lvm.lvcreate data vg0 size=10G",
+		Name: "lvcreate", VarKw: true, Hands: true, Src: "modules/linux_lvm.py lvcreate", Fn: lvcreate,
 		Doc: "Create a logical volume.\nFurther arguments are options of lvcreate: activate, chunksize, contiguous, discards, ignoremonitoring, minor, mirrors, monitor, nosync, noudevsync, permission, persistent, poolmetadatasize, readahead, regionsize, stripes, stripesize, thin, type, virtualsize, zero.",
 		Args: []fun.Arg{
 			lvArg, vgArg, sizeArg, extentsArg,
@@ -38,37 +38,37 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "lvdisplay", Doc: "Return the logical volumes, or one.", Src: "modules/linux_lvm.py lvdisplay", Fn: lvdisplay, Example: "call lvm.lvdisplay /dev/vg0/data",
+		Name: "lvdisplay", Doc: "Return the logical volumes, or one.", Src: "modules/linux_lvm.py lvdisplay", Fn: lvdisplay,
 		Args: []fun.Arg{{Name: "lvname", Type: fun.Str, Default: "", Doc: "path of the logical volume; empty is all"}, quietArg},
 	},
-	{Name: "lvextend", Doc: "Extend a logical volume.", Src: "modules/linux_lvm.py lvextend", Fn: lvextend, Example: "call lvm.lvextend +10G /dev/vg0/data", Args: resizeArgs},
-	{Name: "lvremove", Doc: "Remove a logical volume.", Src: "modules/linux_lvm.py lvremove", Fn: lvremove, Example: "call lvm.lvremove data vg0", Args: []fun.Arg{lvArg, vgArg, forceArg}},
-	{Name: "lvresize", Doc: "Resize a logical volume.", Src: "modules/linux_lvm.py lvresize", Fn: lvresize, Example: "call lvm.lvresize 20G /dev/vg0/data", Args: resizeArgs},
+	{Name: "lvextend", Doc: "Extend a logical volume.", Src: "modules/linux_lvm.py lvextend", Fn: lvextend, Args: resizeArgs},
+	{Name: "lvremove", Doc: "Remove a logical volume.", Src: "modules/linux_lvm.py lvremove", Fn: lvremove, Args: []fun.Arg{lvArg, vgArg, forceArg}},
+	{Name: "lvresize", Doc: "Resize a logical volume.", Src: "modules/linux_lvm.py lvresize", Fn: lvresize, Args: resizeArgs},
 	{
-		Name: "pvcreate", VarKw: true, Hands: true, Src: "modules/linux_lvm.py pvcreate", Fn: pvcreate, Example: "call lvm.pvcreate /dev/sdb,/dev/sdc",
+		Name: "pvcreate", VarKw: true, Hands: true, Src: "modules/linux_lvm.py pvcreate", Fn: pvcreate,
 		Doc:  "Make devices physical volumes. Return True, or what went wrong.\nFurther arguments are options of pvcreate: dataalignment, dataalignmentoffset, labelsector, metadatacopies, metadataignore, metadatasize, norestorefile, pvmetadatacopies, restorefile, setphysicalvolumesize.",
 		Args: []fun.Arg{devicesArg, overrideArg, forceArg},
 	},
 	{
-		Name: "pvdisplay", Doc: "Return the physical volumes, or one.", Src: "modules/linux_lvm.py pvdisplay", Fn: pvdisplay, Example: "call lvm.pvdisplay /dev/sdb",
+		Name: "pvdisplay", Doc: "Return the physical volumes, or one.", Src: "modules/linux_lvm.py pvdisplay", Fn: pvdisplay,
 		Args: []fun.Arg{
 			{Name: "pvname", Type: fun.Str, Default: "", Doc: "device of the physical volume; empty is all"},
 			{Name: "real", Type: fun.Bool, Default: false, Doc: "name devices by their path without links"},
 			quietArg,
 		},
 	},
-	{Name: "pvremove", Doc: "Remove the label of physical volumes. Return True, or what went wrong.", Src: "modules/linux_lvm.py pvremove", Fn: pvremove, Example: "call lvm.pvremove /dev/sdb", Args: []fun.Arg{devicesArg, overrideArg, forceArg}},
-	{Name: "pvresize", Doc: "Give physical volumes the size of their devices. Return True, or what went wrong.", Src: "modules/linux_lvm.py pvresize", Fn: pvresize, Example: "call lvm.pvresize /dev/sdb", Args: []fun.Arg{devicesArg, overrideArg, forceArg}},
-	{Name: "version", Doc: "Return the version of LVM.", Src: "modules/linux_lvm.py version", Fn: version, Example: "call lvm.version"},
+	{Name: "pvremove", Doc: "Remove the label of physical volumes. Return True, or what went wrong.", Src: "modules/linux_lvm.py pvremove", Fn: pvremove, Args: []fun.Arg{devicesArg, overrideArg, forceArg}},
+	{Name: "pvresize", Doc: "Give physical volumes the size of their devices. Return True, or what went wrong.", Src: "modules/linux_lvm.py pvresize", Fn: pvresize, Args: []fun.Arg{devicesArg, overrideArg, forceArg}},
+	{Name: "version", Doc: "Return the version of LVM.", Src: "modules/linux_lvm.py version", Fn: version},
 	{
-		Name: "vgcreate", VarKw: true, Hands: true, Src: "modules/linux_lvm.py vgcreate", Fn: vgcreate, Example: "call lvm.vgcreate vg0 /dev/sdb,/dev/sdc",
+		Name: "vgcreate", VarKw: true, Hands: true, Src: "modules/linux_lvm.py vgcreate", Fn: vgcreate,
 		Doc:  "Create a volume group.\nFurther arguments are options of vgcreate: addtag, alloc, autobackup, clustered, maxlogicalvolumes, maxphysicalvolumes, metadatacopies, metadatatype, physicalextentsize, vgmetadatacopies, zero.",
 		Args: []fun.Arg{vgArg, devicesArg, noForceArg},
 	},
 	{
-		Name: "vgdisplay", Doc: "Return the volume groups, or one.", Src: "modules/linux_lvm.py vgdisplay", Fn: vgdisplay, Example: "call lvm.vgdisplay vg0",
+		Name: "vgdisplay", Doc: "Return the volume groups, or one.", Src: "modules/linux_lvm.py vgdisplay", Fn: vgdisplay,
 		Args: []fun.Arg{{Name: "vgname", Type: fun.Str, Default: "", Doc: "the volume group; empty is all"}, quietArg},
 	},
-	{Name: "vgextend", Doc: "Add physical volumes to a volume group.", Src: "modules/linux_lvm.py vgextend", Fn: vgextend, Example: "call lvm.vgextend vg0 /dev/sdd", Args: []fun.Arg{vgArg, devicesArg, noForceArg}},
-	{Name: "vgremove", Doc: "Remove a volume group.", Src: "modules/linux_lvm.py vgremove", Fn: vgremove, Example: "call lvm.vgremove vg0", Args: []fun.Arg{vgArg, forceArg}},
+	{Name: "vgextend", Doc: "Add physical volumes to a volume group.", Src: "modules/linux_lvm.py vgextend", Fn: vgextend, Args: []fun.Arg{vgArg, devicesArg, noForceArg}},
+	{Name: "vgremove", Doc: "Remove a volume group.", Src: "modules/linux_lvm.py vgremove", Fn: vgremove, Args: []fun.Arg{vgArg, forceArg}},
 }

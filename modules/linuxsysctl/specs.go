@@ -12,17 +12,16 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "assign", Doc: "Set a parameter of the running kernel.", Src: "modules/linux_sysctl.py assign", Fn: assign,
-		Example: "call sysctl.assign net.ipv4.ip_forward 1", Args: []fun.Arg{nameArg, valueArg},
+		Args: []fun.Arg{nameArg, valueArg},
 	},
-	{Name: "default_config", Doc: "Return the file in which parameters are kept.", Src: "modules/linux_sysctl.py default_config", Fn: defaultConfig, Example: "call sysctl.default_config"},
-	{Name: "get", Doc: "Return the value of a parameter.", Src: "modules/linux_sysctl.py get", Fn: get, Example: "call sysctl.get net.ipv4.ip_forward", Args: []fun.Arg{nameArg}},
+	{Name: "default_config", Doc: "Return the file in which parameters are kept.", Src: "modules/linux_sysctl.py default_config", Fn: defaultConfig},
+	{Name: "get", Doc: "Return the value of a parameter.", Src: "modules/linux_sysctl.py get", Fn: get, Args: []fun.Arg{nameArg}},
 	{
 		Name: "persist", Doc: "Set a parameter and keep it in a file; return Updated or Already set.", Src: "modules/linux_sysctl.py persist", Fn: persist,
-		Example: "call sysctl.persist net.ipv4.ip_forward 1",
-		Args:    []fun.Arg{nameArg, valueArg, {Name: "config", Type: fun.Path, Doc: "file in which the parameter is kept; default: that of default_config"}},
+		Args: []fun.Arg{nameArg, valueArg, {Name: "config", Type: fun.Path, Doc: "file in which the parameter is kept; default: that of default_config"}},
 	},
 	{
-		Name: "show", Doc: "Return all parameters of the running kernel, or those that a file keeps.", Src: "modules/linux_sysctl.py show", Fn: show, Example: "call sysctl.show config_file=/etc/sysctl.conf",
+		Name: "show", Doc: "Return all parameters of the running kernel, or those that a file keeps.", Src: "modules/linux_sysctl.py show", Fn: show,
 		Args: []fun.Arg{{Name: "config_file", Type: fun.Path | fun.Bool, Default: false, Doc: "file of parameters; False is the running kernel"}},
 	},
 }

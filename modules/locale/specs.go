@@ -8,16 +8,16 @@ var localeArgs = []fun.Arg{
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "avail", Doc: "Return whether there is a locale.", Src: "modules/localemod.py avail", Example: "call locale.avail en_US.UTF-8", Args: localeArgs, Fn: avail},
+	{Name: "avail", Doc: "Return whether there is a locale.", Src: "modules/localemod.py avail", Args: localeArgs, Fn: avail},
 	{
 		Name: "gen_locale", Doc: "Make a locale. Return whether that worked.", Src: "modules/localemod.py gen_locale",
-		Example: "call locale.gen_locale en_US.UTF-8", VarKw: true, Fn: genLocale,
+		VarKw: true, Fn: genLocale,
 		Args: []fun.Arg{
 			{Name: "locale", Type: fun.Str, Required: true, Doc: "name of the locale; \"ca_ES.UTF-8@valencia UTF-8\" names its charmap, too"},
 			{Name: "verbose", Type: fun.Bool, Default: false, Doc: "return the output of the program that makes it"},
 		},
 	},
-	{Name: "get_locale", Doc: "Return the locale of the system.", Src: "modules/localemod.py get_locale", Example: "call locale.get_locale", Fn: getLocale},
-	{Name: "list_avail", Doc: "Return the locales that there are.", Src: "modules/localemod.py list_avail", Example: "call locale.list_avail", Fn: listAvail},
-	{Name: "set_locale", Doc: "Set the locale of the system. Return whether that worked.", Src: "modules/localemod.py set_locale", Example: "call locale.set_locale en_US.UTF-8", Args: localeArgs, Fn: setLocale},
+	{Name: "get_locale", Doc: "Return the locale of the system.", Src: "modules/localemod.py get_locale", Fn: getLocale},
+	{Name: "list_avail", Doc: "Return the locales that there are.", Src: "modules/localemod.py list_avail", Fn: listAvail},
+	{Name: "set_locale", Doc: "Set the locale of the system. Return whether that worked.", Src: "modules/localemod.py set_locale", Args: localeArgs, Fn: setLocale},
 }

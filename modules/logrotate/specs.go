@@ -11,11 +11,11 @@ var (
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "get", Doc: "Return a directive, or a setting of a block; False if there is none.", Src: "modules/logrotate.py get", Fn: get, Example: "call logrotate.get /var/log/wtmp rotate",
+		Name: "get", Doc: "Return a directive, or a setting of a block; False if there is none.", Src: "modules/logrotate.py get", Fn: get,
 		Args: []fun.Arg{keyArg, {Name: "value", Type: fun.Str, Doc: "setting of the block"}, confArg},
 	},
 	{
-		Name: "set", Doc: "Set a directive, or a setting of a block.", Src: "modules/logrotate.py set", Fn: set, Example: "call logrotate.set /var/log/wtmp rotate 2",
+		Name: "set", Doc: "Set a directive, or a setting of a block.", Src: "modules/logrotate.py set", Fn: set,
 		Args: []fun.Arg{
 			keyArg,
 			{Name: "value", Type: fun.Str | fun.Int | fun.Bool, Required: true, Doc: "value of the directive, or name of the setting; False removes a directive"},
@@ -23,5 +23,5 @@ var specs = []fun.Spec{
 			confArg,
 		},
 	},
-	{Name: "show_conf", Doc: "Return the parsed configuration.", Src: "modules/logrotate.py show_conf", Fn: showConf, Example: "call logrotate.show_conf", Args: []fun.Arg{confArg}},
+	{Name: "show_conf", Doc: "Return the parsed configuration.", Src: "modules/logrotate.py show_conf", Fn: showConf, Args: []fun.Arg{confArg}},
 }

@@ -43,15 +43,15 @@ var (
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "add", Doc: "Add a device to an array. Return whether that worked.", Src: "modules/mdadm_raid.py add", Fn: add, Example: "call raid.add /dev/md0 /dev/sdb1",
+		Name: "add", Doc: "Add a device to an array. Return whether that worked.", Src: "modules/mdadm_raid.py add", Fn: add,
 		Args: []fun.Arg{nameArg, {Name: "device", Type: fun.Path, Required: true, Doc: "the device"}},
 	},
 	{
-		Name: "assemble", VarKw: true, Hands: true, Src: "modules/mdadm_raid.py assemble", Fn: assemble, Example: "call raid.assemble /dev/md0 '[/dev/sdb1, /dev/sdc1]'",
+		Name: "assemble", VarKw: true, Hands: true, Src: "modules/mdadm_raid.py assemble", Fn: assemble,
 		Doc: "Assemble an array, and return what mdadm says.\nFurther arguments are options of mdadm without their dashes; one without a value is True.", Args: []fun.Arg{nameArg, devicesArg, testModeArg},
 	},
 	{
-		Name: "create", VarKw: true, Hands: true, Src: "modules/mdadm_raid.py create", Fn: create, Example: "call raid.create /dev/md0 level=1 devices='[/dev/sdb1, /dev/sdc1]' test_mode=True",
+		Name: "create", VarKw: true, Hands: true, Src: "modules/mdadm_raid.py create", Fn: create,
 		Doc: "Create an array, and return what mdadm says.\nWhat is on the devices is lost. Further arguments are options of mdadm without their dashes; one without a value is True.",
 		Args: []fun.Arg{
 			nameArg,
@@ -61,21 +61,21 @@ var specs = []fun.Spec{
 			testModeArg,
 		},
 	},
-	{Name: "destroy", Doc: "Stop an array and clear its devices. Return whether it is gone.", Src: "modules/mdadm_raid.py destroy", Fn: destroy, Example: "call raid.destroy /dev/md0", Args: []fun.Arg{deviceArg}},
+	{Name: "destroy", Doc: "Stop an array and clear its devices. Return whether it is gone.", Src: "modules/mdadm_raid.py destroy", Fn: destroy, Args: []fun.Arg{deviceArg}},
 	{
-		Name: "detail", Doc: "Return what mdadm tells about an array.", Src: "modules/mdadm_raid.py detail", Fn: detail, Example: "call raid.detail /dev/md0",
+		Name: "detail", Doc: "Return what mdadm tells about an array.", Src: "modules/mdadm_raid.py detail", Fn: detail,
 		Args: []fun.Arg{{Name: "device", Type: fun.Path, Default: "/dev/md0", Doc: "the array"}},
 	},
 	{
-		Name: "examine", Doc: "Return the metadata that a device of an array has.", Src: "modules/mdadm_raid.py examine", Fn: examine, Example: "call raid.examine /dev/sdb1",
+		Name: "examine", Doc: "Return the metadata that a device of an array has.", Src: "modules/mdadm_raid.py examine", Fn: examine,
 		Args: []fun.Arg{
 			{Name: "device", Type: fun.Path, Required: true, Doc: "the device"},
 			{Name: "quiet", Type: fun.Bool, Default: false, Doc: "a failure of mdadm does not show in the exit status"},
 		},
 	},
-	{Name: "list", Doc: "Return the arrays.", Src: "modules/mdadm_raid.py list_", Fn: list, Example: "call raid.list"},
-	{Name: "save_config", Doc: "Write the arrays to the configuration of mdadm, and have the initial RAM disk know them. Return what the tool for that says.", Src: "modules/mdadm_raid.py save_config", Fn: saveConfig, Example: "call raid.save_config"},
-	{Name: "stop", Doc: "Stop all arrays. Return False if that worked, True if mdadm failed, as Salt does.", Src: "modules/mdadm_raid.py stop", Fn: stop, Example: "call raid.stop"},
+	{Name: "list", Doc: "Return the arrays.", Src: "modules/mdadm_raid.py list_", Fn: list},
+	{Name: "save_config", Doc: "Write the arrays to the configuration of mdadm, and have the initial RAM disk know them. Return what the tool for that says.", Src: "modules/mdadm_raid.py save_config", Fn: saveConfig},
+	{Name: "stop", Doc: "Stop all arrays. Return False if that worked, True if mdadm failed, as Salt does.", Src: "modules/mdadm_raid.py stop", Fn: stop},
 }
 
 // named refuses what mdadm would read as an option.

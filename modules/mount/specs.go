@@ -20,34 +20,33 @@ var (
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "active", Doc: "Return the mounted file systems.", Src: "modules/mount.py active", Fn: active, Example: "call mount.active extended=True",
+		Name: "active", Doc: "Return the mounted file systems.", Src: "modules/mount.py active", Fn: active,
 		Args: []fun.Arg{{Name: "extended", Type: fun.Bool, Default: false, Doc: "return what mountinfo says too"}},
 	},
-	{Name: "delete_mount_cache", Doc: "Forget how a mount point was mounted.", Src: "modules/mount.py delete_mount_cache", Fn: deleteMountCache, Example: "call mount.delete_mount_cache /mnt/share", Args: []fun.Arg{cacheArg}},
-	{Name: "fstab", Doc: "Return the entries of the fstab.", Src: "modules/mount.py fstab", Fn: fstab, Example: "call mount.fstab", Args: []fun.Arg{configArg}},
-	{Name: "get_device_from_path", Doc: "Return the device on which a file is.", Src: "modules/mount.py get_device_from_path", Fn: deviceFromPath, Example: "call mount.get_device_from_path /srv", Args: []fun.Arg{pathArg}},
-	{Name: "get_mount_from_path", Doc: "Return the mount point above a file.", Src: "modules/mount.py get_mount_from_path", Fn: mountFromPath, Example: "call mount.get_mount_from_path /srv", Args: []fun.Arg{pathArg}},
+	{Name: "delete_mount_cache", Doc: "Forget how a mount point was mounted.", Src: "modules/mount.py delete_mount_cache", Fn: deleteMountCache, Args: []fun.Arg{cacheArg}},
+	{Name: "fstab", Doc: "Return the entries of the fstab.", Src: "modules/mount.py fstab", Fn: fstab, Args: []fun.Arg{configArg}},
+	{Name: "get_device_from_path", Doc: "Return the device on which a file is.", Src: "modules/mount.py get_device_from_path", Fn: deviceFromPath, Args: []fun.Arg{pathArg}},
+	{Name: "get_mount_from_path", Doc: "Return the mount point above a file.", Src: "modules/mount.py get_mount_from_path", Fn: mountFromPath, Args: []fun.Arg{pathArg}},
 	{
-		Name: "is_fuse_exec", Doc: "Return whether a program is linked with FUSE.", Src: "modules/mount.py is_fuse_exec", Fn: isFuseExec, Example: "call mount.is_fuse_exec sshfs",
+		Name: "is_fuse_exec", Doc: "Return whether a program is linked with FUSE.", Src: "modules/mount.py is_fuse_exec", Fn: isFuseExec,
 		Args: []fun.Arg{{Name: "cmd", Type: fun.Str, Required: true, Doc: "name of the program"}},
 	},
-	{Name: "is_mounted", Doc: "Return whether something is mounted at a mount point.", Src: "modules/mount.py is_mounted", Fn: isMounted, Example: "call mount.is_mounted /mnt/share", Args: []fun.Arg{nameArg}},
+	{Name: "is_mounted", Doc: "Return whether something is mounted at a mount point.", Src: "modules/mount.py is_mounted", Fn: isMounted, Args: []fun.Arg{nameArg}},
 	{
-		Name: "mount", Doc: "Mount a file system; return True or what mount said.", Src: "modules/mount.py mount", Fn: mount, Example: "call mount.mount /mnt/foo /dev/sdz1 True",
+		Name: "mount", Doc: "Mount a file system; return True or what mount said.", Src: "modules/mount.py mount", Fn: mount,
 		Args: []fun.Arg{nameArg, deviceArg, mkmntArg, fstypeArg, optsArg, runAsArg, utilArg},
 	},
-	{Name: "read_mount_cache", Doc: "Return how a mount point was mounted.", Src: "modules/mount.py read_mount_cache", Fn: readMountCache, Example: "call mount.read_mount_cache /mnt/share", Args: []fun.Arg{nameArg}},
+	{Name: "read_mount_cache", Doc: "Return how a mount point was mounted.", Src: "modules/mount.py read_mount_cache", Fn: readMountCache, Args: []fun.Arg{nameArg}},
 	{
 		Name: "remount", Doc: "Mount a file system with new options; return True or what mount said.\nOne that is not mounted is mounted.", Src: "modules/mount.py remount", Fn: remount,
-		Example: "call mount.remount /mnt/foo /dev/sdz1 opts=ro",
-		Args:    []fun.Arg{nameArg, {Name: "device", Type: fun.Str, Required: true, Doc: "device, or remote or special file system"}, mkmntArg, fstypeArg, optsArg, runAsArg},
+		Args: []fun.Arg{nameArg, {Name: "device", Type: fun.Str, Required: true, Doc: "device, or remote or special file system"}, mkmntArg, fstypeArg, optsArg, runAsArg},
 	},
 	{
-		Name: "rm_fstab", Doc: "Remove a mount point from the fstab.", Src: "modules/mount.py rm_fstab", Fn: rmFstab, Example: "call mount.rm_fstab /mnt/foo /dev/sdz1",
+		Name: "rm_fstab", Doc: "Remove a mount point from the fstab.", Src: "modules/mount.py rm_fstab", Fn: rmFstab,
 		Args: []fun.Arg{nameArg, {Name: "device", Type: fun.Str | fun.None, Required: true, Doc: "device of the entry; None is any"}, configArg},
 	},
 	{
-		Name: "set_fstab", Doc: "Set an entry of the fstab; return new, change or present.", Src: "modules/mount.py set_fstab", Fn: setFstab, VarKw: true, Example: "call mount.set_fstab /mnt/foo /dev/sdz1 ext4",
+		Name: "set_fstab", Doc: "Set an entry of the fstab; return new, change or present.", Src: "modules/mount.py set_fstab", Fn: setFstab, VarKw: true,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "device", Type: fun.Str, Required: true, Doc: "device, or remote or special file system"},
@@ -61,19 +60,18 @@ var specs = []fun.Spec{
 			{Name: "not_change", Type: fun.Bool, Default: false, Doc: "leave an existing entry as it is"},
 		},
 	},
-	{Name: "swapoff", Doc: "Deactivate a swap area; None if it is not active.", Src: "modules/mount.py swapoff", Fn: swapOff, Example: "call mount.swapoff /root/swapfile", Args: []fun.Arg{swapArg}},
+	{Name: "swapoff", Doc: "Deactivate a swap area; None if it is not active.", Src: "modules/mount.py swapoff", Fn: swapOff, Args: []fun.Arg{swapArg}},
 	{
-		Name: "swapon", Doc: "Activate a swap area.", Src: "modules/mount.py swapon", Fn: swapOn, Example: "call mount.swapon /root/swapfile",
+		Name: "swapon", Doc: "Activate a swap area.", Src: "modules/mount.py swapon", Fn: swapOn,
 		Args: []fun.Arg{swapArg, {Name: "priority", Type: fun.Int, Doc: "priority of the swap area"}},
 	},
-	{Name: "swaps", Doc: "Return the active swap areas.", Src: "modules/mount.py swaps", Fn: swaps, Example: "call mount.swaps"},
+	{Name: "swaps", Doc: "Return the active swap areas.", Src: "modules/mount.py swaps", Fn: swaps},
 	{
-		Name: "umount", Doc: "Unmount a file system; return True or what umount said.", Src: "modules/mount.py umount", Fn: umount, Example: "call mount.umount /mnt/foo",
+		Name: "umount", Doc: "Unmount a file system; return True or what umount said.", Src: "modules/mount.py umount", Fn: umount,
 		Args: []fun.Arg{nameArg, {Name: "device", Type: fun.Str, Doc: "device to unmount instead of the mount point"}, runAsArg, utilArg},
 	},
 	{
 		Name: "write_mount_cache", Doc: "Note how a mount point was mounted.", Src: "modules/mount.py write_mount_cache", Fn: writeMountCache,
-		Example: "call mount.write_mount_cache /mnt/share /dev/sda1 False ext4 defaults",
 		Args: []fun.Arg{
 			cacheArg,
 			{Name: "device", Type: fun.Str | fun.None, Required: true, Doc: "device"},

@@ -39,7 +39,6 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "alter_db", Doc: "Set the default character set and collation of a database.", Src: "modules/mysql.py alter_db", Fn: alterDB,
-		Example: "call mysql.alter_db mydb character_set=utf8mb4",
 		Args: []fun.Arg{
 			nameArg,
 			charsetArg,
@@ -49,7 +48,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "db_check", Doc: "Check all tables of a database, or one.", Src: "modules/mysql.py db_check", Fn: dbCheck,
-		Example: "call mysql.db_check mydb",
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "table", Type: fun.Str, Doc: "only this table"},
@@ -58,7 +56,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "db_create", Doc: "Create a database; False if it exists.", Src: "modules/mysql.py db_create", Fn: dbCreate,
-		Example: "call mysql.db_create mydb utf8mb4 utf8mb4_general_ci",
 		Args: []fun.Arg{
 			nameArg,
 			charsetArg,
@@ -68,7 +65,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "db_exists", Doc: "Report whether a database exists.", Src: "modules/mysql.py db_exists", Fn: dbExists,
-		Example: "call mysql.db_exists mydb",
 		Args: []fun.Arg{
 			nameArg,
 		},
@@ -76,7 +72,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "db_get", Doc: "Return the default character set and collation of a database.", Src: "modules/mysql.py db_get", Fn: dbGet,
-		Example: "call mysql.db_get mydb",
 		Args: []fun.Arg{
 			nameArg,
 		},
@@ -84,12 +79,10 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "db_list", Doc: "List the databases.", Src: "modules/mysql.py db_list", Fn: dbList,
-		Example: "call mysql.db_list",
-		VarKw:   true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
+		VarKw: true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
 	},
 	{
 		Name: "db_optimize", Doc: "Optimize all tables of a database, or one.", Src: "modules/mysql.py db_optimize", Fn: dbOptimize,
-		Example: "call mysql.db_optimize mydb",
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "table", Type: fun.Str, Doc: "only this table"},
@@ -98,7 +91,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "db_remove", Doc: "Remove a database; False if there is none.", Src: "modules/mysql.py db_remove", Fn: dbRemove,
-		Example: "call mysql.db_remove mydb",
 		Args: []fun.Arg{
 			nameArg,
 		},
@@ -106,7 +98,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "db_repair", Doc: "Repair all tables of a database, or one.", Src: "modules/mysql.py db_repair", Fn: dbRepair,
-		Example: "call mysql.db_repair mydb",
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "table", Type: fun.Str, Doc: "only this table"},
@@ -115,7 +106,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "db_tables", Doc: "List the tables of a database; False if there is none.", Src: "modules/mysql.py db_tables", Fn: dbTables,
-		Example: "call mysql.db_tables mydb",
 		Args: []fun.Arg{
 			nameArg,
 		},
@@ -123,7 +113,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "file_query", Doc: "Run the SQL statements of a file.\nReturn how many rows they changed and what they returned; False if one fails.", Src: "modules/mysql.py file_query", Fn: fileQuery,
-		Example: "call mysql.file_query mydb salt://schema.sql",
 		Args: []fun.Arg{
 			{Name: "database", Type: fun.Str, Required: true, Doc: "database that the statements are about"},
 			{Name: "file_name", Type: fun.Path, Required: true, Doc: "path on this machine, or a salt://, http:// or https:// URL"},
@@ -132,22 +121,18 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "free_slave", Doc: "Stop the replication of another server and forget about it.", Src: "modules/mysql.py free_slave", Fn: freeSlave,
-		Example: "call mysql.free_slave",
-		VarKw:   true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
+		VarKw: true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
 	},
 	{
 		Name: "get_master_status", Doc: "Return the status of the binary log.", Src: "modules/mysql.py get_master_status", Fn: masterStatus,
-		Example: "call mysql.get_master_status",
-		VarKw:   true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
+		VarKw: true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
 	},
 	{
 		Name: "get_slave_status", Doc: "Return the status of the replication of another server.", Src: "modules/mysql.py get_slave_status", Fn: slaveStatus,
-		Example: "call mysql.get_slave_status",
-		VarKw:   true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
+		VarKw: true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
 	},
 	{
 		Name: "grant_add", Doc: "Grant privileges to a user; return whether the user has them then.", Src: "modules/mysql.py grant_add", Fn: grantAdd,
-		Example: "call mysql.grant_add 'SELECT,INSERT' 'mydb.*' frank localhost",
 		Args: []fun.Arg{
 			grantArg,
 			{Name: "database", Type: fun.Str, Required: true, Doc: "database.* or database.table"},
@@ -161,7 +146,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "grant_exists", Doc: "Report whether a user has privileges.", Src: "modules/mysql.py grant_exists", Fn: grantExists,
-		Example: "call mysql.grant_exists 'SELECT,INSERT' 'mydb.*' frank localhost",
 		Args: []fun.Arg{
 			grantArg,
 			{Name: "database", Type: fun.Str, Required: true, Doc: "database.* or database.table"},
@@ -174,7 +158,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "grant_revoke", Doc: "Revoke privileges of a user; return whether the user lacks them then.", Src: "modules/mysql.py grant_revoke", Fn: grantRevoke,
-		Example: "call mysql.grant_revoke INSERT 'mydb.*' frank localhost",
 		Args: []fun.Arg{
 			grantArg,
 			{Name: "database", Type: fun.Str, Required: true, Doc: "database.* or database.table"},
@@ -187,7 +170,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "plugin_add", Doc: "Install a plugin of the server.", Src: "modules/mysql.py plugin_add", Fn: pluginAdd,
-		Example: "call mysql.plugin_add auth_socket",
 		Args: []fun.Arg{
 			pluginArg,
 			{Name: "soname", Type: fun.Str, Doc: "its library; default: the name and .so"},
@@ -196,7 +178,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "plugin_remove", Doc: "Uninstall a plugin of the server.", Src: "modules/mysql.py plugin_remove", Fn: pluginRemove,
-		Example: "call mysql.plugin_remove auth_socket",
 		Args: []fun.Arg{
 			pluginArg,
 		},
@@ -204,7 +185,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "plugin_status", Doc: "Return the status of a plugin of the server; empty if there is none.", Src: "modules/mysql.py plugin_status", Fn: pluginStatus,
-		Example: "call mysql.plugin_status auth_socket",
 		Args: []fun.Arg{
 			pluginArg,
 		},
@@ -212,17 +192,14 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "plugins_list", Doc: "List the plugins of the server and their status.", Src: "modules/mysql.py plugins_list", Fn: pluginsList,
-		Example: "call mysql.plugins_list",
-		VarKw:   true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
+		VarKw: true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
 	},
 	{
 		Name: "processlist", Doc: "List the connections of the server and what they do.", Src: "modules/mysql.py processlist", Fn: processlist,
-		Example: "call mysql.processlist",
-		VarKw:   true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
+		VarKw: true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
 	},
 	{
 		Name: "query", Doc: "Run an SQL statement.\nReturn the columns and rows of SELECT, SHOW and DESCRIBE, and how many rows other statements changed. Values are text. False if the statement fails.", Src: "modules/mysql.py query", Fn: query,
-		Example: "call mysql.query mydb 'SELECT id, name FROM users LIMIT 3'",
 		Args: []fun.Arg{
 			{Name: "database", Type: fun.Str, Required: true, Doc: "database that the statements are about"},
 			{Name: "query", Type: fun.Str, Required: true, Doc: "the statement"},
@@ -231,7 +208,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "quote_identifier", Doc: "Quote the name of a database, a table or a column.", Src: "modules/mysql.py quote_identifier", Fn: quoteIdentifier,
-		Example: "call mysql.quote_identifier 'foo`bar'",
 		Args: []fun.Arg{
 			{Name: "identifier", Type: fun.Str, Required: true, Doc: "the name"},
 			{Name: "for_grants", Type: fun.Bool, Default: false, Doc: "escape _, which is a wildcard in the names of databases in GRANT"},
@@ -239,34 +215,28 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "showglobal", Doc: "List the global variables of the server.", Src: "modules/mysql.py showglobal", Fn: showGlobal,
-		Example: "call mysql.showglobal",
-		VarKw:   true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
+		VarKw: true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
 	},
 	{
 		Name: "showvariables", Doc: "List the variables of the session.", Src: "modules/mysql.py showvariables", Fn: showVariables,
-		Example: "call mysql.showvariables",
-		VarKw:   true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
+		VarKw: true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
 	},
 	{
 		Name: "slave_lag", Doc: "Return how many seconds a replica is behind; -1 if the server is none, -2 if it does not receive, -3 on an error.", Src: "modules/mysql.py slave_lag", Fn: slaveLag,
-		Example: "call mysql.slave_lag",
-		VarKw:   true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
+		VarKw: true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
 	},
 	{
 		Name: "status", Doc: "Return the status variables of the server.", Src: "modules/mysql.py status", Fn: status,
-		Example: "call mysql.status",
-		VarKw:   true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
+		VarKw: true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
 	},
 	{
 		Name: "tokenize_grant", Doc: "Take a GRANT statement apart.", Src: "modules/mysql.py tokenize_grant", Fn: tokenizeGrant,
-		Example: "call mysql.tokenize_grant 'GRANT SELECT, INSERT ON mydb.* TO frank@localhost'",
 		Args: []fun.Arg{
 			{Name: "grant", Type: fun.Str, Required: true, Doc: "the statement"},
 		},
 	},
 	{
 		Name: "user_chpass", Doc: "Set the password of a user.", Src: "modules/mysql.py user_chpass", Fn: userChpass,
-		Example: "call mysql.user_chpass frank localhost newpassword",
 		Args: []fun.Arg{
 			userArg,
 			hostArg,
@@ -280,7 +250,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "user_create", Doc: "Create a user; False if there is one already.", Src: "modules/mysql.py user_create", Fn: userCreate,
-		Example: "call mysql.user_create frank localhost secret",
 		Args: []fun.Arg{
 			userArg,
 			hostArg,
@@ -295,7 +264,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "user_exists", Doc: "Report whether there is a user, and whether it logs in as described.", Src: "modules/mysql.py user_exists", Fn: userExists,
-		Example: "call mysql.user_exists frank localhost",
 		Args: []fun.Arg{
 			userArg,
 			hostArg,
@@ -309,7 +277,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "user_grants", Doc: "List the GRANT statements of a user; False if there is no such user.", Src: "modules/mysql.py user_grants", Fn: userGrants,
-		Example: "call mysql.user_grants frank localhost",
 		Args: []fun.Arg{
 			userArg,
 			hostArg,
@@ -318,7 +285,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "user_info", Doc: "Return the row of a user in mysql.user.", Src: "modules/mysql.py user_info", Fn: userInfo,
-		Example: "call mysql.user_info frank localhost",
 		Args: []fun.Arg{
 			userArg,
 			hostArg,
@@ -327,12 +293,10 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "user_list", Doc: "List the users.", Src: "modules/mysql.py user_list", Fn: userList,
-		Example: "call mysql.user_list",
-		VarKw:   true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
+		VarKw: true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
 	},
 	{
 		Name: "user_remove", Doc: "Remove a user; False if there is none.", Src: "modules/mysql.py user_remove", Fn: userRemove,
-		Example: "call mysql.user_remove frank localhost",
 		Args: []fun.Arg{
 			userArg,
 			hostArg,
@@ -341,7 +305,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "verify_login", Doc: "Report whether a user can log in with a password.", Src: "modules/mysql.py verify_login", Fn: verifyLogin,
-		Example: "call mysql.verify_login frank secret",
 		Args: []fun.Arg{
 			userArg,
 			passwordArg,
@@ -350,7 +313,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "version", Doc: "Return the version of the server.", Src: "modules/mysql.py version", Fn: version,
-		Example: "call mysql.version",
-		VarKw:   true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
+		VarKw: true, NearMiss: true, Shared: [][]fun.Arg{ConnArgs},
 	},
 }

@@ -32,8 +32,8 @@ var netArgs = []fun.Arg{
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "active_tcp", Doc: "Return the established TCP connections.", Src: "modules/network.py active_tcp", Fn: activeTCP, Example: "call network.active_tcp"},
-	{Name: "arp", Doc: "Return the IP addresses of the neighbours by hardware address.", Src: "modules/network.py arp", Fn: arp, Example: "call network.arp"},
+	{Name: "active_tcp", Doc: "Return the established TCP connections.", Src: "modules/network.py active_tcp", Fn: activeTCP},
+	{Name: "arp", Doc: "Return the IP addresses of the neighbours by hardware address.", Src: "modules/network.py arp", Fn: arp},
 	{
 		Name: "calc_net", Doc: "Return the network of an address.", Src: "modules/network.py calc_net",
 		Fn: calcNet,
@@ -51,14 +51,14 @@ var specs = []fun.Spec{
 		},
 	},
 	{Name: "convert_cidr", Doc: "Return the address, netmask and broadcast address of a network.", Src: "modules/network.py convert_cidr", Args: []fun.Arg{cidrArg}, Fn: convertCIDR},
-	{Name: "default_route", Doc: "Return the default routes.", Src: "modules/network.py default_route", Args: []fun.Arg{familyArg}, Fn: defaultRoute, Example: "call network.default_route family=inet"},
-	{Name: "dig", Doc: "Return the output of dig(1).", Src: "modules/network.py dig", Args: []fun.Arg{hostArg}, Fn: dig, Example: "call network.dig www.example.com"},
+	{Name: "default_route", Doc: "Return the default routes.", Src: "modules/network.py default_route", Args: []fun.Arg{familyArg}, Fn: defaultRoute},
+	{Name: "dig", Doc: "Return the output of dig(1).", Src: "modules/network.py dig", Args: []fun.Arg{hostArg}, Fn: dig},
 	{Name: "fqdns", Doc: "Return the DNS names of the machine's addresses.", Src: "modules/network.py fqdns", Fn: fqdns},
-	{Name: "get_bufsize", Doc: "Return the buffer sizes of an interface.", Src: "modules/network.py get_bufsize", Args: []fun.Arg{ifaceArg}, Fn: getBufsize, Example: "call network.get_bufsize eth0"},
+	{Name: "get_bufsize", Doc: "Return the buffer sizes of an interface.", Src: "modules/network.py get_bufsize", Args: []fun.Arg{ifaceArg}, Fn: getBufsize},
 	{Name: "get_fqdn", Doc: "Return the fully qualified domain name of the machine.", Src: "modules/network.py get_fqdn", Fn: getFQDN},
 	{Name: "get_hostname", Doc: "Return the host name of the machine.", Src: "modules/network.py get_hostname", Fn: getHostname},
 	{
-		Name: "get_route", Doc: "Return the way to an address.", Src: "modules/network.py get_route", Example: "call network.get_route 10.10.10.10",
+		Name: "get_route", Doc: "Return the way to an address.", Src: "modules/network.py get_route",
 		Fn: getRoute,
 		Args: []fun.Arg{
 			{Name: "ip", Type: fun.Str, Required: true, Doc: "the address"},
@@ -94,17 +94,17 @@ var specs = []fun.Spec{
 	{Name: "is_loopback", Doc: "Return whether an address is a loopback address.", Src: "modules/network.py is_loopback", Args: []fun.Arg{addressArg}, Fn: isLoopback},
 	{Name: "is_private", Doc: "Return whether an address is private.", Src: "modules/network.py is_private", Args: []fun.Arg{addressArg}, Fn: isPrivate},
 	{
-		Name: "mod_bufsize", Doc: "Set the buffer sizes of an interface: rx, tx, rx-mini, rx-jumbo.", Src: "modules/network.py mod_bufsize", Example: "call network.mod_bufsize eth0 rx=4096",
+		Name: "mod_bufsize", Doc: "Set the buffer sizes of an interface: rx, tx, rx-mini, rx-jumbo.", Src: "modules/network.py mod_bufsize",
 		Args: []fun.Arg{ifaceArg}, VarArg: true, VarKw: true, Fn: modBufsize,
 	},
 	{
-		Name: "mod_hostname", Doc: "Set the host name.", Src: "modules/network.py mod_hostname", Example: "call network.mod_hostname web1",
+		Name: "mod_hostname", Doc: "Set the host name.", Src: "modules/network.py mod_hostname",
 		Fn: modHostname,
 		Args: []fun.Arg{
 			{Name: "hostname", Type: fun.Str | fun.None, Required: true, Doc: "the name; None changes nothing"},
 		},
 	},
-	{Name: "netstat", Doc: "Return the sockets of TCP and UDP with their programs.", Src: "modules/network.py netstat", Fn: netstat, Example: "call network.netstat"},
+	{Name: "netstat", Doc: "Return the sockets of TCP and UDP with their programs.", Src: "modules/network.py netstat", Fn: netstat},
 	{
 		Name: "ping", Doc: "Run ping(1) four times; return its output, or with return_boolean whether it succeeded.", Src: "modules/network.py ping",
 		Fn: ping,
@@ -115,7 +115,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{Name: "reverse_ip", Doc: "Return the reverse DNS name of an address.", Src: "modules/network.py reverse_ip", Args: []fun.Arg{addressArg}, Fn: reverseIP},
-	{Name: "routes", Doc: "Return the routing table.", Src: "modules/network.py routes", Args: []fun.Arg{familyArg}, Fn: routes, Example: "call network.routes family=inet6"},
+	{Name: "routes", Doc: "Return the routing table.", Src: "modules/network.py routes", Args: []fun.Arg{familyArg}, Fn: routes},
 	{
 		Name: "subnets", Doc: "Return the machine's IPv4 networks.", Src: "modules/network.py subnets",
 		Fn: subnets,
@@ -124,9 +124,9 @@ var specs = []fun.Spec{
 		},
 	},
 	{Name: "subnets6", Doc: "Return the machine's IPv6 networks.", Src: "modules/network.py subnets6", Fn: subnets6},
-	{Name: "traceroute", Doc: "Return the hops to a host, by traceroute(8).", Src: "modules/network.py traceroute", Args: []fun.Arg{hostArg}, Fn: traceroute, Example: "call network.traceroute www.example.com"},
+	{Name: "traceroute", Doc: "Return the hops to a host, by traceroute(8).", Src: "modules/network.py traceroute", Args: []fun.Arg{hostArg}, Fn: traceroute},
 	{
-		Name: "wol", Doc: "Send the packet that wakes a machine.", Src: "modules/network.py wol", Example: "call network.wol 08:00:27:13:69:77",
+		Name: "wol", Doc: "Send the packet that wakes a machine.", Src: "modules/network.py wol",
 		Fn: wol,
 		Args: []fun.Arg{
 			{Name: "mac", Type: fun.Str, Required: true, Doc: "the hardware address, with or without separators"},

@@ -26,16 +26,16 @@ var (
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "add_export", Doc: "Export a directory to hosts.", Src: "modules/nfs3.py add_export", Example: "call nfs3.add_export path=/srv/test hosts=127.0.0.1 options='[rw]'", Fn: addExport,
+		Name: "add_export", Doc: "Export a directory to hosts.", Src: "modules/nfs3.py add_export", Fn: addExport,
 		Args: []fun.Arg{
 			exportsArg, pathArg,
 			{Name: "hosts", Type: fun.Str, Doc: "the hosts, as exports(5) writes them"},
 			{Name: "options", Type: fun.Commas, Doc: "options of the export: rw, no_root_squash ..."},
 		},
 	},
-	{Name: "del_export", Doc: "Remove the export of a directory; return those that are left.", Src: "modules/nfs3.py del_export", Example: "call nfs3.del_export path=/srv/test", Fn: delExport, Args: []fun.Arg{exportsArg, pathArg}},
-	{Name: "list_exports", Doc: "Return the exports by directory.", Src: "modules/nfs3.py list_exports", Example: "call nfs3.list_exports", Fn: listExports, Args: []fun.Arg{exportsArg}},
-	{Name: "reload_exports", Doc: "Have the server read its exports again.", Src: "modules/nfs3.py reload_exports", Example: "call nfs3.reload_exports", Fn: reload},
+	{Name: "del_export", Doc: "Remove the export of a directory; return those that are left.", Src: "modules/nfs3.py del_export", Fn: delExport, Args: []fun.Arg{exportsArg, pathArg}},
+	{Name: "list_exports", Doc: "Return the exports by directory.", Src: "modules/nfs3.py list_exports", Fn: listExports, Args: []fun.Arg{exportsArg}},
+	{Name: "reload_exports", Doc: "Have the server read its exports again.", Src: "modules/nfs3.py reload_exports", Fn: reload},
 }
 
 // A client is who may mount a directory, and how.

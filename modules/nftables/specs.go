@@ -48,10 +48,9 @@ var RuleArgs = []fun.Arg{
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "append", Doc: "Add a rule to the end of a chain, unless the chain has it.", Src: "modules/nftables.py append", Fn: appendRule, Example: "call nftables.append filter input rule='tcp dport 22 accept'", Args: ruleArgs},
+	{Name: "append", Doc: "Add a rule to the end of a chain, unless the chain has it.", Src: "modules/nftables.py append", Fn: appendRule, Args: ruleArgs},
 	{
 		Name: "build_rule", VarKw: true, Doc: "Return the text of a rule.", Src: "modules/nftables.py build_rule", Fn: buildRule,
-		Example: "call nftables.build_rule connstate=related,established jump=accept",
 		Args: []fun.Arg{
 			{Name: "table", Type: fun.Str, Doc: "with full: the table"},
 			{Name: "chain", Type: fun.Str, Doc: "with full: the chain"},
@@ -62,34 +61,34 @@ var specs = []fun.Spec{
 		},
 		Shared: [][]fun.Arg{RuleArgs},
 	},
-	{Name: "check", Doc: "Return whether a chain has a rule, however it is written.", Src: "modules/nftables.py check", Fn: check, Example: "call nftables.check filter input rule='tcp dport 22 accept'", Args: ruleArgs},
-	{Name: "check_chain", Doc: "Return whether a table has a chain.", Src: "modules/nftables.py check_chain", Fn: checkChain, Example: "call nftables.check_chain filter input", Args: chainArgs},
-	{Name: "check_table", Doc: "Return whether there is a table.", Src: "modules/nftables.py check_table", Fn: checkTable, Example: "call nftables.check_table nat", Args: []fun.Arg{{Name: "table", Type: fun.Str, Doc: "the table; needed"}, familyArg}},
+	{Name: "check", Doc: "Return whether a chain has a rule, however it is written.", Src: "modules/nftables.py check", Fn: check, Args: ruleArgs},
+	{Name: "check_chain", Doc: "Return whether a table has a chain.", Src: "modules/nftables.py check_chain", Fn: checkChain, Args: chainArgs},
+	{Name: "check_table", Doc: "Return whether there is a table.", Src: "modules/nftables.py check_table", Fn: checkTable, Args: []fun.Arg{{Name: "table", Type: fun.Str, Doc: "the table; needed"}, familyArg}},
 	{
-		Name: "delete", Doc: "Delete a rule of a chain, by its text or its handle.", Src: "modules/nftables.py delete", Fn: deleteRule, Example: "call nftables.delete filter input rule='tcp dport 22 accept'",
+		Name: "delete", Doc: "Delete a rule of a chain, by its text or its handle.", Src: "modules/nftables.py delete", Fn: deleteRule,
 		Args: []fun.Arg{mustTable, chainArg, positionArg, {Name: "rule", Type: fun.Str, Doc: "the rule, unless position is given"}, familyArg},
 	},
-	{Name: "delete_chain", Doc: "Delete a chain.", Src: "modules/nftables.py delete_chain", Fn: deleteChain, Example: "call nftables.delete_chain filter custom", Args: chainArgs},
-	{Name: "delete_table", Doc: "Delete a table with its chains.", Src: "modules/nftables.py delete_table", Fn: deleteTable, Example: "call nftables.delete_table custom", Args: []fun.Arg{mustTable, familyArg}},
+	{Name: "delete_chain", Doc: "Delete a chain.", Src: "modules/nftables.py delete_chain", Fn: deleteChain, Args: chainArgs},
+	{Name: "delete_table", Doc: "Delete a table with its chains.", Src: "modules/nftables.py delete_table", Fn: deleteTable, Args: []fun.Arg{mustTable, familyArg}},
 	{
-		Name: "flush", Doc: "Delete all rules of a chain, or of a table.", Src: "modules/nftables.py flush", Fn: flush, Example: "call nftables.flush filter input",
+		Name: "flush", Doc: "Delete all rules of a chain, or of a table.", Src: "modules/nftables.py flush", Fn: flush,
 		Args: []fun.Arg{tableArg, {Name: "chain", Type: fun.Str, Default: "", Doc: "the chain; empty is all chains of the table"}, familyArg},
 	},
-	{Name: "get_policy", Doc: "Return the policy of a chain, None if it has none.", Src: "modules/nftables.py get_policy", Fn: getPolicy, Example: "call nftables.get_policy filter input", Args: chainArgs},
-	{Name: "get_rule_handle", Doc: "Return the handle of a rule.", Src: "modules/nftables.py get_rule_handle", Fn: getRuleHandle, Example: "call nftables.get_rule_handle filter input rule='tcp dport 22 accept'", Args: ruleArgs},
-	{Name: "get_rules", Doc: "Return the tables of a family with their rules, as nft prints them.", Src: "modules/nftables.py get_rules", Fn: getRules, Example: "call nftables.get_rules", Args: []fun.Arg{familyArg}},
-	{Name: "get_rules_json", Doc: "Return the rules of a family as data.", Src: "modules/nftables.py get_rules_json", Fn: getRulesJSON, Example: "call nftables.get_rules_json", Args: []fun.Arg{familyArg}},
+	{Name: "get_policy", Doc: "Return the policy of a chain, None if it has none.", Src: "modules/nftables.py get_policy", Fn: getPolicy, Args: chainArgs},
+	{Name: "get_rule_handle", Doc: "Return the handle of a rule.", Src: "modules/nftables.py get_rule_handle", Fn: getRuleHandle, Args: ruleArgs},
+	{Name: "get_rules", Doc: "Return the tables of a family with their rules, as nft prints them.", Src: "modules/nftables.py get_rules", Fn: getRules, Args: []fun.Arg{familyArg}},
+	{Name: "get_rules_json", Doc: "Return the rules of a family as data.", Src: "modules/nftables.py get_rules_json", Fn: getRulesJSON, Args: []fun.Arg{familyArg}},
 	{
-		Name: "get_saved_rules", Doc: "Return the lines of a file of rules, without comments.", Src: "modules/nftables.py get_saved_rules", Fn: getSavedRules, Example: "call nftables.get_saved_rules",
+		Name: "get_saved_rules", Doc: "Return the lines of a file of rules, without comments.", Src: "modules/nftables.py get_saved_rules", Fn: getSavedRules,
 		Args: []fun.Arg{{Name: "conf_file", Type: fun.Path, Doc: "the file; default: /etc/nftables"}},
 	},
 	{
-		Name: "insert", Doc: "Insert a rule into a chain, unless the chain has it.", Src: "modules/nftables.py insert", Fn: insertRule, Example: "call nftables.insert filter input rule='tcp dport 22 accept'",
+		Name: "insert", Doc: "Insert a rule into a chain, unless the chain has it.", Src: "modules/nftables.py insert", Fn: insertRule,
 		Args: []fun.Arg{tableArg, chainArg, {Name: "position", Type: fun.Int, Doc: "handle of the rule in front of which it goes; default: the first place"}, ruleArg, familyArg},
 	},
-	{Name: "list_tables", Doc: "Return the tables of a family.", Src: "modules/nftables.py list_tables", Fn: listTables, Example: "call nftables.list_tables", Args: []fun.Arg{familyArg}},
+	{Name: "list_tables", Doc: "Return the tables of a family.", Src: "modules/nftables.py list_tables", Fn: listTables, Args: []fun.Arg{familyArg}},
 	{
-		Name: "new_chain", Doc: "Create a chain.", Src: "modules/nftables.py new_chain", Fn: newChain, Example: "call nftables.new_chain filter input table_type=filter hook=input priority=0",
+		Name: "new_chain", Doc: "Create a chain.", Src: "modules/nftables.py new_chain", Fn: newChain,
 		Args: []fun.Arg{
 			tableArg, chainArg,
 			{Name: "table_type", Type: fun.Str, Doc: "type of a base chain: filter, nat or route"},
@@ -98,14 +97,14 @@ var specs = []fun.Spec{
 			familyArg,
 		},
 	},
-	{Name: "new_table", Doc: "Create a table.", Src: "modules/nftables.py new_table", Fn: newTable, Example: "call nftables.new_table filter", Args: []fun.Arg{mustTable, familyArg}},
+	{Name: "new_table", Doc: "Create a table.", Src: "modules/nftables.py new_table", Fn: newTable, Args: []fun.Arg{mustTable, familyArg}},
 	{
-		Name: "save", Doc: "Write the rules of all families to a file, and return them.", Src: "modules/nftables.py save", Fn: save, Example: "call nftables.save /etc/nftables",
+		Name: "save", Doc: "Write the rules of all families to a file, and return them.", Src: "modules/nftables.py save", Fn: save,
 		Args: []fun.Arg{{Name: "filename", Type: fun.Path, Doc: "the file, or a directory, which gets a file salt-all-in-one.nft; default: /etc/nftables"}, familyArg},
 	},
 	{
-		Name: "set_policy", Doc: "Set the policy of a base chain. Return whether that worked.", Src: "modules/nftables.py set_policy", Fn: setPolicy, Example: "call nftables.set_policy filter input accept",
+		Name: "set_policy", Doc: "Set the policy of a base chain. Return whether that worked.", Src: "modules/nftables.py set_policy", Fn: setPolicy,
 		Args: []fun.Arg{tableArg, chainArg, {Name: "policy", Type: fun.Str, Doc: "accept or drop; needed"}, familyArg},
 	},
-	{Name: "version", Doc: "Return the version of nft.", Src: "modules/nftables.py version", Fn: showVersion, Example: "call nftables.version"},
+	{Name: "version", Doc: "Return the version of nft.", Src: "modules/nftables.py version", Fn: showVersion},
 }

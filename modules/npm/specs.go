@@ -6,7 +6,6 @@ import "brine/internal/fun"
 var specs = []fun.Spec{
 	{
 		Name: "cache_clean", Doc: "Clean the cache of npm.", Src: "modules/npm.py cache_clean", Fn: cacheClean,
-		Example: "call npm.cache_clean force=True",
 		Args: []fun.Arg{
 			{Name: "path", Type: fun.Str, Doc: "package or path in the cache"},
 			{Name: "runas", Type: fun.Str, Doc: "account that runs npm"},
@@ -16,7 +15,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "cache_list", Doc: "Return what is in the cache of npm.", Src: "modules/npm.py cache_list", Fn: cacheList,
-		Example: "call npm.cache_list",
 		Args: []fun.Arg{
 			{Name: "path", Type: fun.Str, Doc: "package or path in the cache"},
 			{Name: "runas", Type: fun.Str, Doc: "account that runs npm"},
@@ -25,7 +23,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "cache_path", Doc: "Return the directory of the cache of npm.", Src: "modules/npm.py cache_path", Fn: cachePath,
-		Example: "call npm.cache_path",
 		Args: []fun.Arg{
 			{Name: "runas", Type: fun.Str, Doc: "account that runs npm"},
 			{Name: "env", Type: fun.Dict, Doc: "environment variables for npm"},
@@ -33,7 +30,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "install", Doc: "Install packages and return what npm reports.", Src: "modules/npm.py install", Fn: install,
-		Example: "call npm.install coffee-script",
 		Args: []fun.Arg{
 			{Name: "pkg", Type: fun.Str, Doc: "package, with name@version for a version"},
 			{Name: "pkgs", Type: fun.Strs, Doc: "packages, where no pkg is given"},
@@ -47,7 +43,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "list", Doc: "Return the installed packages.", Src: "modules/npm.py list", Fn: list,
-		Example: "call npm.list dir=/srv/app",
 		Args: []fun.Arg{
 			{Name: "pkg", Type: fun.Str, Doc: "package, with name@version for a version"},
 			{Name: "dir", Type: fun.Path, Doc: "directory of the project; default: the global packages"},
@@ -58,7 +53,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "uninstall", Doc: "Remove a package.", Src: "modules/npm.py uninstall", Fn: uninstall,
-		Example: "call npm.uninstall coffee-script",
 		Args: []fun.Arg{
 			{Name: "pkg", Type: fun.Str, Required: true, Doc: "package, with name@version for a version"},
 			{Name: "dir", Type: fun.Path, Doc: "directory of the project; default: the global packages"},

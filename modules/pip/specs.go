@@ -13,7 +13,6 @@ var whereArgs = []fun.Arg{
 var specs = []fun.Spec{
 	{
 		Name: "freeze", Doc: "Return the lines of pip freeze.", Src: "modules/pip.py freeze", Fn: freeze,
-		Example: "call pip.freeze bin_env=/srv/venv",
 		Args: []fun.Arg{
 			{Name: "bin_env", Type: fun.Path, Doc: "a virtualenv, or the path of a Python or a pip; default: the python3 of the system"},
 			{Name: "user", Type: fun.Str, Doc: "account that runs pip"},
@@ -21,11 +20,10 @@ var specs = []fun.Spec{
 			{Name: "use_vt", Type: fun.Bool, Default: false, Doc: "accepted; output is not shown while pip runs"},
 			{Name: "env_vars", Type: fun.Dict, Doc: "environment variables for pip"},
 		},
-		VarKw: true,
+		VarKw: true, NearMiss: true,
 	},
 	{
 		Name: "install", Doc: "Install packages and return what pip said.", Src: "modules/pip.py install", Fn: install,
-		Example: "call pip.install 'requests>=2.0' bin_env=/srv/venv",
 		Args: []fun.Arg{
 			{Name: "pkgs", Type: fun.Commas, Doc: "packages, with versions as for pip"},
 			{Name: "requirements", Type: fun.Commas, Doc: "requirements files: paths or salt:// URLs"},
@@ -73,11 +71,10 @@ var specs = []fun.Spec{
 			{Name: "no_binary", Type: fun.Commas, Doc: "packages for which no wheel is used, or :all:"},
 			{Name: "disable_version_check", Type: fun.Bool, Default: false, Doc: "do not look for a newer pip"},
 		},
-		VarKw: true,
+		VarKw: true, NearMiss: true,
 	},
 	{
 		Name: "is_installed", Doc: "Return whether a package is installed.", Src: "modules/pip.py is_installed", Fn: isInstalled,
-		Example: "call pip.is_installed requests bin_env=/srv/venv",
 		Args: []fun.Arg{
 			{Name: "pkgname", Type: fun.Str, Required: true, Doc: "name of the package"},
 		},
@@ -85,7 +82,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "list", Doc: "Return the versions of the installed packages.", Src: "modules/pip.py list", Fn: list,
-		Example: "call pip.list bin_env=/srv/venv",
 		Args: []fun.Arg{
 			{Name: "prefix", Type: fun.Str, Doc: "only packages whose name starts with this"},
 			{Name: "bin_env", Type: fun.Path, Doc: "a virtualenv, or the path of a Python or a pip; default: the python3 of the system"},
@@ -93,11 +89,10 @@ var specs = []fun.Spec{
 			{Name: "cwd", Type: fun.Path, Doc: "working directory"},
 			{Name: "env_vars", Type: fun.Dict, Doc: "environment variables for pip"},
 		},
-		VarKw: true,
+		VarKw: true, NearMiss: true,
 	},
 	{
 		Name: "list_all_versions", Doc: "Return the versions of a package that can be installed.", Src: "modules/pip.py list_all_versions", Fn: listAllVersions,
-		Example: "call pip.list_all_versions requests",
 		Args: []fun.Arg{
 			{Name: "pkg", Type: fun.Str, Required: true, Doc: "name of the package"},
 			{Name: "bin_env", Type: fun.Path, Doc: "a virtualenv, or the path of a Python or a pip; default: the python3 of the system"},
@@ -112,7 +107,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "list_freeze_parse", Doc: "Return the versions of the installed packages as pip freeze has them.", Src: "modules/pip.py list_freeze_parse", Fn: listFreezeParse,
-		Example: "call pip.list_freeze_parse bin_env=/srv/venv",
 		Args: []fun.Arg{
 			{Name: "prefix", Type: fun.Str, Doc: "only packages whose name starts with this"},
 			{Name: "bin_env", Type: fun.Path, Doc: "a virtualenv, or the path of a Python or a pip; default: the python3 of the system"},
@@ -120,16 +114,14 @@ var specs = []fun.Spec{
 			{Name: "cwd", Type: fun.Path, Doc: "working directory"},
 			{Name: "env_vars", Type: fun.Dict, Doc: "environment variables for pip"},
 		},
-		VarKw: true,
+		VarKw: true, NearMiss: true,
 	},
 	{
 		Name: "list_upgrades", Doc: "Return the packages with newer versions.", Src: "modules/pip.py list_upgrades", Fn: listUpgrades,
-		Example: "call pip.list_upgrades bin_env=/srv/venv",
-		Shared:  [][]fun.Arg{whereArgs},
+		Shared: [][]fun.Arg{whereArgs},
 	},
 	{
 		Name: "uninstall", Doc: "Remove packages and return what pip said.", Src: "modules/pip.py uninstall", Fn: uninstall,
-		Example: "call pip.uninstall requests bin_env=/srv/venv",
 		Args: []fun.Arg{
 			{Name: "pkgs", Type: fun.Commas, Doc: "packages, with versions as for pip"},
 			{Name: "requirements", Type: fun.Commas, Doc: "requirements files: paths or salt:// URLs"},
@@ -145,7 +137,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "upgrade", Doc: "Upgrade all packages.", Src: "modules/pip.py upgrade", Fn: upgrade,
-		Example: "call pip.upgrade bin_env=/srv/venv",
 		Args: []fun.Arg{
 			{Name: "bin_env", Type: fun.Path, Doc: "a virtualenv, or the path of a Python or a pip; default: the python3 of the system"},
 			{Name: "user", Type: fun.Str, Doc: "account that runs pip"},
@@ -155,7 +146,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "upgrade_available", Doc: "Return whether there is a newer version of a package.", Src: "modules/pip.py upgrade_available", Fn: upgradeAvailable,
-		Example: "call pip.upgrade_available requests bin_env=/srv/venv",
 		Args: []fun.Arg{
 			{Name: "pkg", Type: fun.Str, Required: true, Doc: "name of the package"},
 		},
@@ -163,7 +153,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "version", Doc: "Return the version of pip.", Src: "modules/pip.py version", Fn: version,
-		Example: "call pip.version bin_env=/srv/venv",
 		Args: []fun.Arg{
 			{Name: "bin_env", Type: fun.Path, Doc: "a virtualenv, or the path of a Python or a pip; default: the python3 of the system"},
 			{Name: "cwd", Type: fun.Path, Doc: "working directory"},

@@ -47,14 +47,12 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "available_extensions", Doc: "List the extensions that can be installed.", Src: "modules/postgres.py available_extensions", Fn: availableExtensions,
-		Example: "call postgres.available_extensions",
 		Args: []fun.Arg{
 			userArg, hostArg, portArg, maintenanceDBArg, passwordArg, runasArg,
 		},
 	},
 	{
 		Name: "cluster_create", Doc: "Create a cluster with Debian's pg_createcluster.", Src: "modules/deb_postgres.py cluster_create", Fn: clusterCreate,
-		Example: "call postgres.cluster_create 15 main port=5433",
 		Args: []fun.Arg{
 			versionArg, clusterArg,
 			{Name: "port", Type: fun.Int, Doc: "port"},
@@ -68,21 +66,18 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "cluster_exists", Doc: "Report whether there is a cluster of Debian's tools.", Src: "modules/deb_postgres.py cluster_exists", Fn: clusterExists,
-		Example: "call postgres.cluster_exists 15 main",
 		Args: []fun.Arg{
 			versionArg, clusterArg,
 		},
 	},
 	{
 		Name: "cluster_list", Doc: "List the clusters of Debian's tools.", Src: "modules/deb_postgres.py cluster_list", Fn: clusterList,
-		Example: "call postgres.cluster_list verbose=True",
 		Args: []fun.Arg{
 			{Name: "verbose", Type: fun.Bool, Default: false, Doc: "return what is known of each"},
 		},
 	},
 	{
 		Name: "cluster_remove", Doc: "Remove a cluster of Debian's tools and its data.", Src: "modules/deb_postgres.py cluster_remove", Fn: clusterRemove,
-		Example: "call postgres.cluster_remove 15 main stop=True",
 		Args: []fun.Arg{
 			versionArg, clusterArg,
 			{Name: "stop", Type: fun.Bool, Default: false, Doc: "stop the server first"},
@@ -90,7 +85,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "create_extension", Doc: "Install an extension, or bring one to a version and a schema.", Src: "modules/postgres.py create_extension", Fn: createExtension,
-		Example: "call postgres.create_extension adminpack",
 		Args: []fun.Arg{
 			extensionArg,
 			{Name: "if_not_exists", Type: fun.Bool, Doc: "no error if it exists; default: True"},
@@ -102,7 +96,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "create_metadata", Doc: "Say whether an extension is installed and is to be upgraded or moved.", Src: "modules/postgres.py create_metadata", Fn: createMetadata,
-		Example: "call postgres.create_metadata adminpack",
 		Args: []fun.Arg{
 			extensionArg,
 			{Name: "ext_version", Type: fun.Str, Doc: "version of the extension"},
@@ -112,14 +105,12 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "datadir_exists", Doc: "Report whether a directory is a data directory.", Src: "modules/postgres.py datadir_exists", Fn: datadirExists,
-		Example: "call postgres.datadir_exists /srv/pgsql/data",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "the data directory"},
 		},
 	},
 	{
 		Name: "datadir_init", Doc: "Make a data directory with initdb; False if it exists.", Src: "modules/postgres.py datadir_init", Fn: datadirInit,
-		Example: "call postgres.datadir_init /srv/pgsql/data",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "the data directory"},
 			{Name: "auth", Type: fun.Str, Default: "password", Doc: "authentication method of local connections"},
@@ -134,7 +125,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "db_alter", Doc: "Set owner and tablespace of a database.", Src: "modules/postgres.py db_alter", Fn: dbAlter,
-		Example: "call postgres.db_alter mydb owner=frank",
 		Args: []fun.Arg{
 			databaseArg, userArg, hostArg, portArg, maintenanceDBArg, passwordArg,
 			{Name: "tablespace", Type: fun.Str, Doc: "tablespace of the database"},
@@ -145,7 +135,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "db_create", Doc: "Create a database.", Src: "modules/postgres.py db_create", Fn: dbCreate,
-		Example: "call postgres.db_create mydb template=template_postgis",
 		Args: []fun.Arg{
 			databaseArg, userArg, hostArg, portArg, maintenanceDBArg, passwordArg,
 			{Name: "tablespace", Type: fun.Str, Doc: "tablespace of the database"},
@@ -159,28 +148,24 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "db_exists", Doc: "Report whether there is a database.", Src: "modules/postgres.py db_exists", Fn: dbExists,
-		Example: "call postgres.db_exists mydb",
 		Args: []fun.Arg{
 			databaseArg, userArg, hostArg, portArg, maintenanceDBArg, passwordArg, runasArg,
 		},
 	},
 	{
 		Name: "db_list", Doc: "List the databases and what is known of them.", Src: "modules/postgres.py db_list", Fn: dbList,
-		Example: "call postgres.db_list",
 		Args: []fun.Arg{
 			userArg, hostArg, portArg, maintenanceDBArg, passwordArg, runasArg,
 		},
 	},
 	{
 		Name: "db_remove", Doc: "Remove a database and end the connections to it.", Src: "modules/postgres.py db_remove", Fn: dbRemove,
-		Example: "call postgres.db_remove mydb",
 		Args: []fun.Arg{
 			databaseArg, userArg, hostArg, portArg, maintenanceDBArg, passwordArg, runasArg,
 		},
 	},
 	{
 		Name: "drop_extension", Doc: "Remove an extension.", Src: "modules/postgres.py drop_extension", Fn: dropExtension,
-		Example: "call postgres.drop_extension adminpack",
 		Args: []fun.Arg{
 			extensionArg,
 			{Name: "if_exists", Type: fun.Bool, Doc: "no error if it does not exist"},
@@ -191,42 +176,36 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "get_available_extension", Doc: "Return what is known of an extension that can be installed.", Src: "modules/postgres.py get_available_extension", Fn: getAvailableExtension,
-		Example: "call postgres.get_available_extension plpgsql",
 		Args: []fun.Arg{
 			extensionArg, userArg, hostArg, portArg, maintenanceDBArg, passwordArg, runasArg,
 		},
 	},
 	{
 		Name: "get_installed_extension", Doc: "Return what is known of an installed extension.", Src: "modules/postgres.py get_installed_extension", Fn: getInstalledExtension,
-		Example: "call postgres.get_installed_extension plpgsql",
 		Args: []fun.Arg{
 			extensionArg, userArg, hostArg, portArg, maintenanceDBArg, passwordArg, runasArg,
 		},
 	},
 	{
 		Name: "group_create", Doc: "Create a role that cannot log in; False if it exists.", Src: "modules/postgres.py group_create", Fn: groupCreate,
-		Example: "call postgres.group_create staff",
 		Args: []fun.Arg{
 			groupnameArg, userArg, hostArg, portArg, maintenanceDBArg, passwordArg, createdbArg, createrolesArg, encryptedArg, loginArg, inheritArg, superuserArg, replicationArg, rolepasswordArg, groupsArg, runasArg,
 		},
 	},
 	{
 		Name: "group_remove", Doc: "Remove a role; False if there is none.", Src: "modules/postgres.py group_remove", Fn: groupRemove,
-		Example: "call postgres.group_remove staff",
 		Args: []fun.Arg{
 			groupnameArg, userArg, hostArg, portArg, maintenanceDBArg, passwordArg, runasArg,
 		},
 	},
 	{
 		Name: "group_update", Doc: "Change a role; False if there is none.", Src: "modules/postgres.py group_update", Fn: groupUpdate,
-		Example: "call postgres.group_update staff createdb=True",
 		Args: []fun.Arg{
 			groupnameArg, userArg, hostArg, portArg, maintenanceDBArg, passwordArg, createdbArg, createrolesArg, encryptedArg, inheritArg, loginArg, superuserArg, replicationArg, rolepasswordArg, groupsArg, runasArg,
 		},
 	},
 	{
 		Name: "has_privileges", Doc: "Report whether a role has privileges on an object.", Src: "modules/postgres.py has_privileges", Fn: hasPrivileges,
-		Example: "call postgres.has_privileges frank mydb database privileges=CONNECT",
 		Args: []fun.Arg{
 			roleArg, objectNameArg, objectTypeArg, privilegesArg,
 			{Name: "grant_option", Type: fun.Bool, Doc: "with the right to pass them on"},
@@ -235,56 +214,48 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "installed_extensions", Doc: "List the installed extensions.", Src: "modules/postgres.py installed_extensions", Fn: installedExtensions,
-		Example: "call postgres.installed_extensions",
 		Args: []fun.Arg{
 			userArg, hostArg, portArg, maintenanceDBArg, passwordArg, runasArg,
 		},
 	},
 	{
 		Name: "is_available_extension", Doc: "Report whether an extension can be installed.", Src: "modules/postgres.py is_available_extension", Fn: isAvailableExtension,
-		Example: "call postgres.is_available_extension adminpack",
 		Args: []fun.Arg{
 			extensionArg, userArg, hostArg, portArg, maintenanceDBArg, passwordArg, runasArg,
 		},
 	},
 	{
 		Name: "is_installed_extension", Doc: "Report whether an extension is installed.", Src: "modules/postgres.py is_installed_extension", Fn: isInstalledExtension,
-		Example: "call postgres.is_installed_extension adminpack",
 		Args: []fun.Arg{
 			extensionArg, userArg, hostArg, portArg, maintenanceDBArg, passwordArg, runasArg,
 		},
 	},
 	{
 		Name: "language_create", Doc: "Install a language in a database.", Src: "modules/postgres.py language_create", Fn: languageCreate,
-		Example: "call postgres.language_create plpython3u mydb",
 		Args: []fun.Arg{
 			languageArg, inDBArg, userArg, hostArg, portArg, passwordArg, runasArg,
 		},
 	},
 	{
 		Name: "language_exists", Doc: "Report whether a language is installed in a database.", Src: "modules/postgres.py language_exists", Fn: languageExists,
-		Example: "call postgres.language_exists plpgsql mydb",
 		Args: []fun.Arg{
 			languageArg, inDBArg, userArg, hostArg, portArg, passwordArg, runasArg,
 		},
 	},
 	{
 		Name: "language_list", Doc: "List the languages of a database.", Src: "modules/postgres.py language_list", Fn: languageList,
-		Example: "call postgres.language_list mydb",
 		Args: []fun.Arg{
 			inDBArg, userArg, hostArg, portArg, passwordArg, runasArg,
 		},
 	},
 	{
 		Name: "language_remove", Doc: "Remove a language from a database.", Src: "modules/postgres.py language_remove", Fn: languageRemove,
-		Example: "call postgres.language_remove plpython3u mydb",
 		Args: []fun.Arg{
 			languageArg, inDBArg, userArg, hostArg, portArg, passwordArg, runasArg,
 		},
 	},
 	{
 		Name: "owner_to", Doc: "Give a database and what is in it an owner.\nSystem schemas keep theirs.", Src: "modules/postgres.py owner_to", Fn: ownerTo,
-		Example: "call postgres.owner_to mydb frank",
 		Args: []fun.Arg{
 			dbnameArg,
 			{Name: "ownername", Type: fun.Str, Required: true, Doc: "the new owner"},
@@ -293,7 +264,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "privileges_grant", Doc: "Grant privileges on an object to a role; False if it has them.", Src: "modules/postgres.py privileges_grant", Fn: privilegesGrant,
-		Example: "call postgres.privileges_grant frank mydb database privileges=CONNECT",
 		Args: []fun.Arg{
 			roleArg, objectNameArg, objectTypeArg, privilegesArg,
 			{Name: "grant_option", Type: fun.Bool, Doc: "with the right to pass them on"},
@@ -302,7 +272,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "privileges_list", Doc: "List who has which privileges on an object, and may pass them on.", Src: "modules/postgres.py privileges_list", Fn: privilegesList,
-		Example: "call postgres.privileges_list mydb database",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the object"},
 			objectTypeArg, prependArg, maintenanceDBArg, userArg, hostArg, portArg, passwordArg, runasArg,
@@ -310,14 +279,12 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "privileges_revoke", Doc: "Revoke privileges on an object from a role; False if it lacks them.", Src: "modules/postgres.py privileges_revoke", Fn: privilegesRevoke,
-		Example: "call postgres.privileges_revoke frank mydb database privileges=CONNECT",
 		Args: []fun.Arg{
 			roleArg, objectNameArg, objectTypeArg, privilegesArg, prependArg, maintenanceDBArg, userArg, hostArg, portArg, passwordArg, runasArg,
 		},
 	},
 	{
 		Name: "psql_query", Doc: "Run a SELECT and return its rows as mappings of text.", Src: "modules/postgres.py psql_query", Fn: psqlQuery,
-		Example: "call postgres.psql_query 'SELECT * FROM pg_stat_activity'",
 		Args: []fun.Arg{
 			{Name: "query", Type: fun.Str, Required: true, Doc: "the SELECT"},
 			userArg, hostArg, portArg, maintenanceDBArg, passwordArg, runasArg,
@@ -326,7 +293,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "role_get", Doc: "Return what is known of a role; None if there is none.", Src: "modules/postgres.py role_get", Fn: roleGet,
-		Example: "call postgres.role_get frank",
 		Args: []fun.Arg{
 			roleArg, userArg, hostArg, portArg, maintenanceDBArg, passwordArg, runasArg,
 			{Name: "return_password", Type: fun.Bool, Default: false, Doc: "return the passwords as the server keeps them"},
@@ -334,42 +300,36 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "schema_create", Doc: "Create a schema; False if it exists.", Src: "modules/postgres.py schema_create", Fn: schemaCreate,
-		Example: "call postgres.schema_create mydb app owner=frank",
 		Args: []fun.Arg{
 			dbnameArg, schemaNameArg, ownerArg, accountArg, dbUserArg, dbPasswordArg, dbHostArg, dbPortArg,
 		},
 	},
 	{
 		Name: "schema_exists", Doc: "Report whether there is a schema.", Src: "modules/postgres.py schema_exists", Fn: schemaExists,
-		Example: "call postgres.schema_exists mydb app",
 		Args: []fun.Arg{
 			dbnameArg, schemaNameArg, accountArg, dbUserArg, dbPasswordArg, dbHostArg, dbPortArg,
 		},
 	},
 	{
 		Name: "schema_get", Doc: "Return owner and access list of a schema; None if there is none.", Src: "modules/postgres.py schema_get", Fn: schemaGet,
-		Example: "call postgres.schema_get mydb app",
 		Args: []fun.Arg{
 			dbnameArg, schemaNameArg, accountArg, dbUserArg, dbPasswordArg, dbHostArg, dbPortArg,
 		},
 	},
 	{
 		Name: "schema_list", Doc: "List the schemas of a database.", Src: "modules/postgres.py schema_list", Fn: schemaList,
-		Example: "call postgres.schema_list mydb",
 		Args: []fun.Arg{
 			dbnameArg, accountArg, dbUserArg, dbPasswordArg, dbHostArg, dbPortArg,
 		},
 	},
 	{
 		Name: "schema_remove", Doc: "Remove a schema that is empty.", Src: "modules/postgres.py schema_remove", Fn: schemaRemove,
-		Example: "call postgres.schema_remove mydb app",
 		Args: []fun.Arg{
 			dbnameArg, schemaNameArg, accountArg, dbUserArg, dbPasswordArg, dbHostArg, dbPortArg,
 		},
 	},
 	{
 		Name: "tablespace_alter", Doc: "Change name, owner or options of a tablespace.", Src: "modules/postgres.py tablespace_alter", Fn: tablespaceAlter,
-		Example: "call postgres.tablespace_alter fast new_owner=frank",
 		Args: []fun.Arg{
 			tablespaceNameArg, userArg, hostArg, portArg, maintenanceDBArg, passwordArg,
 			{Name: "new_name", Type: fun.Str, Doc: "new name"},
@@ -381,7 +341,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "tablespace_create", Doc: "Create a tablespace in a directory.", Src: "modules/postgres.py tablespace_create", Fn: tablespaceCreate,
-		Example: "call postgres.tablespace_create fast /srv/fast",
 		Args: []fun.Arg{
 			tablespaceNameArg,
 			{Name: "location", Type: fun.Path, Required: true, Doc: "directory"},
@@ -391,28 +350,24 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "tablespace_exists", Doc: "Report whether there is a tablespace.", Src: "modules/postgres.py tablespace_exists", Fn: tablespaceExists,
-		Example: "call postgres.tablespace_exists fast",
 		Args: []fun.Arg{
 			tablespaceNameArg, userArg, hostArg, portArg, maintenanceDBArg, passwordArg, runasArg,
 		},
 	},
 	{
 		Name: "tablespace_list", Doc: "List the tablespaces.", Src: "modules/postgres.py tablespace_list", Fn: tablespaceList,
-		Example: "call postgres.tablespace_list",
 		Args: []fun.Arg{
 			userArg, hostArg, portArg, maintenanceDBArg, passwordArg, runasArg,
 		},
 	},
 	{
 		Name: "tablespace_remove", Doc: "Remove a tablespace.", Src: "modules/postgres.py tablespace_remove", Fn: tablespaceRemove,
-		Example: "call postgres.tablespace_remove fast",
 		Args: []fun.Arg{
 			tablespaceNameArg, userArg, hostArg, portArg, maintenanceDBArg, passwordArg, runasArg,
 		},
 	},
 	{
 		Name: "user_create", Doc: "Create a role that can log in; False if it exists.", Src: "modules/postgres.py user_create", Fn: userCreate,
-		Example: "call postgres.user_create frank rolepassword=secret",
 		Args: []fun.Arg{
 			usernameArg, userArg, hostArg, portArg, maintenanceDBArg, passwordArg, createdbArg, createrolesArg, inheritArg, loginArg,
 			{Name: "connlimit", Type: fun.Int, Doc: "how many connections it may have; -1 removes the limit"},
@@ -423,14 +378,12 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "user_exists", Doc: "Report whether there is a role.", Src: "modules/postgres.py user_exists", Fn: userExists,
-		Example: "call postgres.user_exists frank",
 		Args: []fun.Arg{
 			roleArg, userArg, hostArg, portArg, maintenanceDBArg, passwordArg, runasArg,
 		},
 	},
 	{
 		Name: "user_list", Doc: "List the roles and what is known of them.", Src: "modules/postgres.py user_list", Fn: userList,
-		Example: "call postgres.user_list",
 		Args: []fun.Arg{
 			userArg, hostArg, portArg, maintenanceDBArg, passwordArg, runasArg,
 			{Name: "return_password", Type: fun.Bool, Default: false, Doc: "return the passwords as the server keeps them"},
@@ -438,14 +391,12 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "user_remove", Doc: "Remove a role; False if there is none.", Src: "modules/postgres.py user_remove", Fn: userRemove,
-		Example: "call postgres.user_remove frank",
 		Args: []fun.Arg{
 			usernameArg, userArg, hostArg, portArg, maintenanceDBArg, passwordArg, runasArg,
 		},
 	},
 	{
 		Name: "user_update", Doc: "Change a role; False if there is none.", Src: "modules/postgres.py user_update", Fn: userUpdate,
-		Example: "call postgres.user_update frank createdb=True",
 		Args: []fun.Arg{
 			usernameArg, userArg, hostArg, portArg, maintenanceDBArg, passwordArg, createdbArg, createrolesArg, encryptedArg, superuserArg, inheritArg, loginArg,
 			{Name: "connlimit", Type: fun.Int, Doc: "how many connections it may have; -1 removes the limit"},
@@ -456,7 +407,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "version", Doc: "Return the version of the server.", Src: "modules/postgres.py version", Fn: version,
-		Example: "call postgres.version",
 		Args: []fun.Arg{
 			userArg, hostArg, portArg, maintenanceDBArg, passwordArg, runasArg,
 		},

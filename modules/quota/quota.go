@@ -30,15 +30,15 @@ var (
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "get_mode", Doc: "Return whether quotas of users and groups are on.", Src: "modules/quota.py get_mode", Fn: getMode, Example: "call quota.get_mode /home", Args: []fun.Arg{deviceArg}},
-	{Name: "off", Doc: "Turn quotas off. Return whether that worked.", Src: "modules/quota.py off", Fn: off, Example: "call quota.off /home", Args: []fun.Arg{deviceArg}},
-	{Name: "on", Doc: "Turn quotas on. Return whether that worked.", Src: "modules/quota.py on", Fn: on, Example: "call quota.on /home", Args: []fun.Arg{deviceArg}},
+	{Name: "get_mode", Doc: "Return whether quotas of users and groups are on.", Src: "modules/quota.py get_mode", Fn: getMode, Args: []fun.Arg{deviceArg}},
+	{Name: "off", Doc: "Turn quotas off. Return whether that worked.", Src: "modules/quota.py off", Fn: off, Args: []fun.Arg{deviceArg}},
+	{Name: "on", Doc: "Turn quotas on. Return whether that worked.", Src: "modules/quota.py on", Fn: on, Args: []fun.Arg{deviceArg}},
 	{
-		Name: "report", Doc: "Return the quotas of a file system and how much is used.", Src: "modules/quota.py report", Fn: report, Example: "call quota.report /home",
+		Name: "report", Doc: "Return the quotas of a file system and how much is used.", Src: "modules/quota.py report", Fn: report,
 		Args: []fun.Arg{{Name: "mount", Type: fun.Path, Required: true, Doc: "device or mount point of the file system"}},
 	},
 	{
-		Name: "set", VarKw: true, Doc: "Set the quota of a user or group. Limits that are not given stay.", Src: "modules/quota.py set_", Fn: set, Example: "call quota.set /home user=ada block-soft-limit=1048576",
+		Name: "set", VarKw: true, Doc: "Set the quota of a user or group. Limits that are not given stay.", Src: "modules/quota.py set_", Fn: set,
 		Args: []fun.Arg{
 			deviceArg,
 			{Name: "user", Type: fun.Str, KwOnly: true, Doc: "the user"},
@@ -49,8 +49,8 @@ var specs = []fun.Spec{
 			{Name: "file-hard-limit", Type: fun.Int, KwOnly: true, Unit: "inodes", Doc: limitDoc},
 		},
 	},
-	{Name: "stats", Doc: "Return the statistics of the kernel about quotas.", Src: "modules/quota.py stats", Fn: stats, Example: "call quota.stats"},
-	{Name: "warn", Doc: "Send mail to users who are over their quota.", Src: "modules/quota.py warn", Fn: warn, Example: "call quota.warn"},
+	{Name: "stats", Doc: "Return the statistics of the kernel about quotas.", Src: "modules/quota.py stats", Fn: stats},
+	{Name: "warn", Doc: "Send mail to users who are over their quota.", Src: "modules/quota.py warn", Fn: warn},
 }
 
 // run runs a tool for a file system.

@@ -30,11 +30,11 @@ func avail(env *fun.Env) (bool, string) {
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "config", Doc: "Return the configuration of the rsync daemon.", Src: "modules/rsync.py config", Example: "call rsync.config", Fn: config,
+		Name: "config", Doc: "Return the configuration of the rsync daemon.", Src: "modules/rsync.py config", Fn: config,
 		Args: []fun.Arg{{Name: "conf_path", Type: fun.Path, Default: "/etc/rsyncd.conf", Doc: "the file"}},
 	},
 	{
-		Name: "rsync", Src: "modules/rsync.py rsync", Example: "call rsync.rsync /srv/src/ /srv/dst delete=True", Fn: rsync,
+		Name: "rsync", Shared: [][]fun.Arg{fun.SystemPath}, Src: "modules/rsync.py rsync", Fn: rsync,
 		Doc: "Copy a directory; return the output and status of rsync(1).\n\nWhat is not given is taken from the options rsync.src, rsync.dst and so on.",
 		Args: []fun.Arg{
 			{Name: "src", Type: fun.Str, Required: true, Doc: "what to copy: a path, host:path, or salt://path"},
@@ -51,7 +51,7 @@ var specs = []fun.Spec{
 			{Name: "saltenv", Type: fun.Str, Default: "base", Doc: "environment of a salt:// source"},
 		},
 	},
-	{Name: "version", Doc: "Return the version of rsync(1).", Src: "modules/rsync.py version", Example: "call rsync.version", Fn: version},
+	{Name: "version", Doc: "Return the version of rsync(1).", Src: "modules/rsync.py version", Fn: version},
 }
 
 // option returns an argument, or the option rsync.NAME of configuration and pillar.
@@ -92,6 +92,9 @@ func rsync(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	src, dst := text("src"), text("dst")
 	if src == "" || dst == "" {
 		return fun.Result{}, &fun.InvocationError{Msg: "src and dst cannot be empty"}
+	}
+	if err := c.Env.Host.CheckSystem(dst, true); err != nil && option(ctx, c, "delete") != nil {
+		return fun.Result{}, fun.Errorf("%s", err)
 	}
 	src, done, err := fetch(ctx, c, src)
 	defer done()

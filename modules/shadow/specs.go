@@ -15,21 +15,18 @@ var rootArg = fun.Arg{Name: "root", Type: fun.Path, Doc: "root directory to use 
 var specs = []fun.Spec{
 	{
 		Name: "default_hash", Doc: "Return the hash that means no password.", Src: "modules/linux_shadow.py default_hash",
-		Example: "call shadow.default_hash",
-		Fn:      defaultHash,
+		Fn: defaultHash,
 	},
 	{
 		Name: "del_password", Doc: "Remove the password of a user, which allows an empty password.", Src: "modules/linux_shadow.py del_password",
-		Example: "call shadow.del_password fred",
-		Fn:      delPassword,
+		Fn: delPassword,
 		Args: []fun.Arg{
 			nameArg, rootArg,
 		},
 	},
 	{
 		Name: "gen_password", Doc: "Return the hash of a password.", Src: "modules/linux_shadow.py gen_password",
-		Example: "call shadow.gen_password secret algorithm=sha512",
-		Fn:      genPassword,
+		Fn: genPassword,
 		Args: []fun.Arg{
 			{Name: "password", Type: fun.Str, Required: true, Doc: "the password", Secret: true},
 			{Name: "crypt_salt", Type: fun.Str, Doc: "at most sixteen characters; default: random"},
@@ -38,23 +35,19 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "info", Doc: "Return the password hash and ageing of a user.", Src: "modules/linux_shadow.py info",
-		Example: "call shadow.info root",
-		Args:    []fun.Arg{nameArg, rootArg}, Fn: info,
+		Args: []fun.Arg{nameArg, rootArg}, Fn: info,
 	},
 	{
 		Name: "list_users", Doc: "Return the names of all users.", Src: "modules/linux_shadow.py list_users",
-		Example: "call shadow.list_users",
-		Args:    []fun.Arg{rootArg}, Fn: listUsers,
+		Args: []fun.Arg{rootArg}, Fn: listUsers,
 	},
 	{
 		Name: "lock_password", Doc: "Lock the password of a user.", Src: "modules/linux_shadow.py lock_password",
-		Example: "call shadow.lock_password fred",
-		Args:    []fun.Arg{nameArg, rootArg}, Fn: lockPassword,
+		Args: []fun.Arg{nameArg, rootArg}, Fn: lockPassword,
 	},
 	{
 		Name: "set_date", Doc: "Set the date of the last password change; return whether it is set.", Src: "modules/linux_shadow.py set_date",
-		Example: "call shadow.set_date fred 2030-01-31",
-		Fn:      setDate,
+		Fn: setDate,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "date", Type: fun.Int | fun.Str, Required: true, Unit: "days since 1970-01-01, or a date", Doc: "the date"},
@@ -63,8 +56,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "set_expire", Doc: "Set the date on which the account expires; return whether it is set.", Src: "modules/linux_shadow.py set_expire",
-		Example: "call shadow.set_expire fred 2030-01-31",
-		Fn:      setExpire,
+		Fn: setExpire,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "expire", Type: fun.Int | fun.Str, Required: true, Unit: "days since 1970-01-01, or a date", Doc: "the date"},
@@ -73,8 +65,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "set_inactdays", Doc: "Set how long an account stays active after its password expired; return whether it is set.", Src: "modules/linux_shadow.py set_inactdays",
-		Example: "call shadow.set_inactdays fred 7",
-		Fn:      setInactDays,
+		Fn: setInactDays,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "inactdays", Type: fun.Int, Required: true, Unit: "days", Doc: "how long"},
@@ -83,8 +74,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "set_maxdays", Doc: "Set the maximum age of a password; return whether it is set.", Src: "modules/linux_shadow.py set_maxdays",
-		Example: "call shadow.set_maxdays fred 90",
-		Fn:      setMaxDays,
+		Fn: setMaxDays,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "maxdays", Type: fun.Int, Required: true, Unit: "days", Doc: "the maximum age"},
@@ -93,8 +83,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "set_mindays", Doc: "Set the minimum time between password changes; return whether it is set.", Src: "modules/linux_shadow.py set_mindays",
-		Example: "call shadow.set_mindays fred 7",
-		Fn:      setMinDays,
+		Fn: setMinDays,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "mindays", Type: fun.Int, Required: true, Unit: "days", Doc: "the minimum time"},
@@ -103,8 +92,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "set_password", Doc: "Set the password hash of a user; return whether it is set.", Src: "modules/linux_shadow.py set_password",
-		Example: "call shadow.set_password fred '$6$abcdefgh$yVfUwsw5T.JApa8'",
-		Fn:      setPassword,
+		Fn: setPassword,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "password", Type: fun.Str, Required: true, Doc: "the hash", Secret: true},
@@ -114,8 +102,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "set_warndays", Doc: "Set how long before expiry users are warned; return whether it is set.", Src: "modules/linux_shadow.py set_warndays",
-		Example: "call shadow.set_warndays fred 7",
-		Fn:      setWarnDays,
+		Fn: setWarnDays,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "warndays", Type: fun.Int, Required: true, Unit: "days", Doc: "how long"},
@@ -124,7 +111,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "unlock_password", Doc: "Unlock the password of a user.", Src: "modules/linux_shadow.py unlock_password",
-		Example: "call shadow.unlock_password fred",
-		Args:    []fun.Arg{nameArg, rootArg}, Fn: unlockPassword,
+		Args: []fun.Arg{nameArg, rootArg}, Fn: unlockPassword,
 	},
 }

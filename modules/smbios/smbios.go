@@ -41,11 +41,11 @@ var cleanArg = fun.Arg{Name: "clean", Type: fun.Bool, Default: true, Doc: "leave
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "get", Doc: "Return a string, None where it says nothing.", Src: "modules/smbios.py get", Example: "call smbios.get system-uuid", Fn: get,
+		Name: "get", Doc: "Return a string, None where it says nothing.", Src: "modules/smbios.py get", Fn: get,
 		Args: []fun.Arg{{Name: "string", Type: fun.Str, Required: true, Doc: "a keyword of dmidecode(8): bios-vendor, system-serial-number, chassis-asset-tag ..."}, cleanArg},
 	},
 	{
-		Name: "records", Doc: "Return the records.", Src: "modules/smbios.py records", Example: "call smbios.records 8 fields='[port_type]'", Fn: records,
+		Name: "records", Doc: "Return the records.", Src: "modules/smbios.py records", Fn: records,
 		Args: []fun.Arg{
 			{Name: "rec_type", Type: fun.Str, Doc: "type of the records, by number or name; None is all"},
 			{Name: "fields", Type: fun.Strs, Doc: "names of the fields to return; None is all"},

@@ -22,12 +22,11 @@ var (
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "auth_keys", Doc: "Return the authorized keys of users.", Src: "modules/ssh.py auth_keys", Fn: authKeys, Example: "call ssh.auth_keys root",
+		Name: "auth_keys", Doc: "Return the authorized keys of users.", Src: "modules/ssh.py auth_keys", Fn: authKeys,
 		Args: []fun.Arg{{Name: "user", Type: fun.Str | fun.Strs, Doc: "user, or a list of users; default: all users"}, configArg, hashTypeArg},
 	},
 	{
 		Name: "check_key", Doc: "Return what has to be done for an authorized key: add, update or exists.", Src: "modules/ssh.py check_key", Fn: checkKey,
-		Example: "call ssh.check_key root AAAAC3NzaC1lZDI1NTE5AAAAI... ed25519 comment options=[]",
 		Args: []fun.Arg{
 			userArg, keyArg,
 			{Name: "enc", Type: fun.Str, Required: true, Doc: "type of the key"},
@@ -38,11 +37,10 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "check_key_file", Doc: "Return what has to be done for each key of a file: add, update or exists.", Src: "modules/ssh.py check_key_file", Fn: checkKeyFile,
-		Example: "call ssh.check_key_file root salt://ssh/keyfile", Args: []fun.Arg{userArg, sourceArg, configArg, saltenvArg, hashTypeArg},
+		Args: []fun.Arg{userArg, sourceArg, configArg, saltenvArg, hashTypeArg},
 	},
 	{
 		Name: "check_known_host", Doc: "Return what has to be done for a known host: add, update or exists.", Src: "modules/ssh.py check_known_host", Fn: checkKnownHost,
-		Example: "call ssh.check_known_host root github.com",
 		Args: []fun.Arg{
 			knownUser, hostArg,
 			{Name: "key", Type: fun.Str, Doc: "key of the host in base64"},
@@ -52,7 +50,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "get_known_host_entries", Doc: "Return the keys that are known of a host, None if there are none.", Src: "modules/ssh.py get_known_host_entries", Fn: getKnownHostEntries,
-		Example: "call ssh.get_known_host_entries root github.com",
 		Args: []fun.Arg{
 			{Name: "user", Type: fun.Str | fun.None, Required: true, Doc: "user whose known hosts they are; None are those of the system"},
 			{Name: "hostname", Type: fun.Str, Required: true, Doc: "name or address of the host"},
@@ -61,10 +58,10 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "hash_known_hosts", Doc: "Write the names of all known hosts as hashes.", Src: "modules/ssh.py hash_known_hosts", Fn: hashKnownHosts,
-		Example: "call ssh.hash_known_hosts root", Args: []fun.Arg{knownUser, knownConfig},
+		Args: []fun.Arg{knownUser, knownConfig},
 	},
 	{
-		Name: "host_keys", Doc: "Return the host keys of this machine.", Src: "modules/ssh.py host_keys", Fn: hostKeys, Example: "call ssh.host_keys private=False",
+		Name: "host_keys", Doc: "Return the host keys of this machine.", Src: "modules/ssh.py host_keys", Fn: hostKeys,
 		Args: []fun.Arg{
 			{Name: "keydir", Type: fun.Path, Doc: "directory of the keys; default: /etc/ssh"},
 			{Name: "private", Type: fun.Bool, Default: true, Doc: "return private keys too"},
@@ -72,30 +69,28 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "key_is_encrypted", Doc: "Return whether a private key has a passphrase.", Src: "modules/ssh.py key_is_encrypted", Fn: keyIsEncrypted, Example: "call ssh.key_is_encrypted /root/.ssh/id_rsa",
+		Name: "key_is_encrypted", Doc: "Return whether a private key has a passphrase.", Src: "modules/ssh.py key_is_encrypted", Fn: keyIsEncrypted,
 		Args: []fun.Arg{{Name: "key", Type: fun.Path, Required: true, Doc: "file of the key"}},
 	},
 	{
 		Name: "recv_known_host_entries", Doc: "Ask a host for its keys; None if it does not answer.", Src: "modules/ssh.py recv_known_host_entries", Fn: recvKnownHostEntries,
-		Example: "call ssh.recv_known_host_entries github.com enc=ed25519",
 		Args: []fun.Arg{
 			{Name: "hostname", Type: fun.Str, Required: true, Doc: "name or address of the host"},
 			{Name: "enc", Type: fun.Str, Doc: "type of the key to ask for"},
 			portArg, hashArg, timeoutArg, hashTypeArg,
 		},
 	},
-	{Name: "rm_auth_key", Doc: "Remove an authorized key of a user.", Src: "modules/ssh.py rm_auth_key", Fn: rmAuthKey, Example: "call ssh.rm_auth_key root AAAAC3NzaC1lZDI1NTE5AAAAI...", Args: []fun.Arg{userArg, keyArg, configArg, hashTypeArg}},
+	{Name: "rm_auth_key", Doc: "Remove an authorized key of a user.", Src: "modules/ssh.py rm_auth_key", Fn: rmAuthKey, Args: []fun.Arg{userArg, keyArg, configArg, hashTypeArg}},
 	{
 		Name: "rm_auth_key_from_file", Doc: "Remove the keys of a file from the authorized keys of a user.", Src: "modules/ssh.py rm_auth_key_from_file", Fn: rmAuthKeyFromFile,
-		Example: "call ssh.rm_auth_key_from_file root salt://ssh/keyfile", Args: []fun.Arg{userArg, sourceArg, configArg, saltenvArg, hashTypeArg},
+		Args: []fun.Arg{userArg, sourceArg, configArg, saltenvArg, hashTypeArg},
 	},
 	{
-		Name: "rm_known_host", Doc: "Remove a host from the known hosts.", Src: "modules/ssh.py rm_known_host", Fn: rmKnownHost, Example: "call ssh.rm_known_host root github.com",
+		Name: "rm_known_host", Doc: "Remove a host from the known hosts.", Src: "modules/ssh.py rm_known_host", Fn: rmKnownHost,
 		Args: []fun.Arg{knownUser, hostArg, knownConfig, portArg},
 	},
 	{
 		Name: "set_auth_key", Doc: "Add an authorized key to a user; return new, replace, no change, fail or Invalid public key.", Src: "modules/ssh.py set_auth_key", Fn: setAuthKey,
-		Example: "call ssh.set_auth_key root AAAAC3NzaC1lZDI1NTE5AAAAI... enc=ed25519",
 		Args: []fun.Arg{
 			userArg, keyArg,
 			{Name: "enc", Type: fun.Str, Default: "ssh-rsa", Doc: "type of the key"},
@@ -106,11 +101,10 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "set_auth_key_from_file", Doc: "Add the keys of a file to the authorized keys of a user.", Src: "modules/ssh.py set_auth_key_from_file", Fn: setAuthKeyFromFile,
-		Example: "call ssh.set_auth_key_from_file root salt://ssh/keyfile", Args: []fun.Arg{userArg, sourceArg, configArg, saltenvArg, hashTypeArg},
+		Args: []fun.Arg{userArg, sourceArg, configArg, saltenvArg, hashTypeArg},
 	},
 	{
 		Name: "set_known_host", Doc: "Make a host known.\nWithout a key the host is asked for its keys.", Src: "modules/ssh.py set_known_host", Fn: setKnownHost,
-		Example: "call ssh.set_known_host root github.com enc=ed25519",
 		Args: []fun.Arg{
 			knownUser, hostArg,
 			{Name: "fingerprint", Type: fun.Str, Doc: "fingerprint that one of the keys has to have, as pairs of hexadecimal digits"},
@@ -121,7 +115,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "user_keys", Doc: "Return the key pairs of users.", Src: "modules/ssh.py user_keys", Fn: userKeys, Example: "call ssh.user_keys root prvfile=False",
+		Name: "user_keys", Doc: "Return the key pairs of users.", Src: "modules/ssh.py user_keys", Fn: userKeys,
 		Args: []fun.Arg{
 			{Name: "user", Type: fun.Str | fun.Strs, Doc: "user, or a list of users; default: all users"},
 			{Name: "pubfile", Type: fun.Str | fun.Bool, Doc: "file of the public key; False is none; default: all usual ones"},

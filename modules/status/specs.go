@@ -9,7 +9,7 @@ var specs = []fun.Spec{
 	{Name: "all_status", Doc: "Return the results of the other functions for this machine by name.", Src: "modules/status.py all_status", Fn: allStatus},
 	{Name: "cpuinfo", Doc: "Return /proc/cpuinfo of the last processor.", Src: "modules/status.py cpuinfo", Fn: cpuinfo},
 	{Name: "cpustats", Doc: "Return the counters of /proc/stat.", Src: "modules/status.py cpustats", Fn: cpustats},
-	{Name: "custom", Doc: "Return what the options status.FUNCTION.custom list.\n\nstatus.cpustats.custom: [cpu, ctxt] gives these two of status.cpustats.", Src: "modules/status.py custom", Fn: custom, Example: "call status.custom"},
+	{Name: "custom", Doc: "Return what the options status.FUNCTION.custom list.\n\nstatus.cpustats.custom: [cpu, ctxt] gives these two of status.cpustats.", Src: "modules/status.py custom", Fn: custom},
 	{Name: "diskstats", Doc: "Return the counters of /proc/diskstats by device.", Src: "modules/status.py diskstats", Fn: diskstats},
 	{
 		Name: "diskusage", Doc: "Return the size and free space of file systems in bytes.\n\nArguments are mount points (with a leading slash) or types of file systems (globs); none is all.", Src: "modules/status.py diskusage",

@@ -16,34 +16,34 @@ var (
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "add", Doc: "Activate the configuration of a process or group.", Src: "modules/supervisord.py add", Fn: add, Example: "call supervisord.add web", Args: []fun.Arg{nameArg}, Shared: [][]fun.Arg{CtlArgs}},
+	{Name: "add", Doc: "Activate the configuration of a process or group.", Src: "modules/supervisord.py add", Fn: add, Args: []fun.Arg{nameArg}, Shared: [][]fun.Arg{CtlArgs}},
 	{
-		Name: "custom", Doc: "Run a command of supervisorctl.", Src: "modules/supervisord.py custom", Fn: custom, Example: "call supervisord.custom \"mstop '*gunicorn*'\"",
+		Name: "custom", Doc: "Run a command of supervisorctl.", Src: "modules/supervisord.py custom", Fn: custom,
 		Args: []fun.Arg{{Name: "command", Type: fun.Str, Required: true, Doc: "the command with its arguments"}}, Shared: [][]fun.Arg{CtlArgs},
 	},
 	{
-		Name: "options", Doc: "Return the settings of a process in the configuration file.", Src: "modules/supervisord.py options", Fn: options, Example: "call supervisord.options web",
+		Name: "options", Doc: "Return the settings of a process in the configuration file.", Src: "modules/supervisord.py options", Fn: options,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "the process"},
 			{Name: "conf_file", Type: fun.Path, Doc: "configuration file; default: /etc/supervisor/supervisord.conf or /etc/supervisord.conf"},
 		},
 	},
-	{Name: "remove", Doc: "Remove a stopped process or group.", Src: "modules/supervisord.py remove", Fn: remove, Example: "call supervisord.remove web", Args: []fun.Arg{nameArg}, Shared: [][]fun.Arg{CtlArgs}},
-	{Name: "reread", Doc: "Read the configuration again.", Src: "modules/supervisord.py reread", Fn: reread, Example: "call supervisord.reread", Shared: [][]fun.Arg{CtlArgs}},
-	{Name: "restart", Doc: "Restart a process or group.", Src: "modules/supervisord.py restart", Fn: restart, Example: "call supervisord.restart web", Args: []fun.Arg{allArg}, Shared: [][]fun.Arg{CtlArgs}},
-	{Name: "start", Doc: "Start a process or group.", Src: "modules/supervisord.py start", Fn: start, Example: "call supervisord.start web", Args: []fun.Arg{allArg}, Shared: [][]fun.Arg{CtlArgs}},
-	{Name: "status", Doc: "Return the state of the processes, and its reason.", Src: "modules/supervisord.py status", Fn: status, Example: "call supervisord.status", Args: []fun.Arg{someArg}, Shared: [][]fun.Arg{CtlArgs}},
+	{Name: "remove", Doc: "Remove a stopped process or group.", Src: "modules/supervisord.py remove", Fn: remove, Args: []fun.Arg{nameArg}, Shared: [][]fun.Arg{CtlArgs}},
+	{Name: "reread", Doc: "Read the configuration again.", Src: "modules/supervisord.py reread", Fn: reread, Shared: [][]fun.Arg{CtlArgs}},
+	{Name: "restart", Doc: "Restart a process or group.", Src: "modules/supervisord.py restart", Fn: restart, Args: []fun.Arg{allArg}, Shared: [][]fun.Arg{CtlArgs}},
+	{Name: "start", Doc: "Start a process or group.", Src: "modules/supervisord.py start", Fn: start, Args: []fun.Arg{allArg}, Shared: [][]fun.Arg{CtlArgs}},
+	{Name: "status", Doc: "Return the state of the processes, and its reason.", Src: "modules/supervisord.py status", Fn: status, Args: []fun.Arg{someArg}, Shared: [][]fun.Arg{CtlArgs}},
 	{
-		Name: "status_bool", Doc: "Report whether a process exists, and is in a state.", Src: "modules/supervisord.py status_bool", Fn: statusBool, Example: "call supervisord.status_bool web expected_state=RUNNING",
+		Name: "status_bool", Doc: "Report whether a process exists, and is in a state.", Src: "modules/supervisord.py status_bool", Fn: statusBool,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "the process"},
 			{Name: "expected_state", Type: fun.Str, Doc: "state that it has to be in, such as RUNNING"},
 		}, Shared: [][]fun.Arg{CtlArgs},
 	},
-	{Name: "status_raw", Doc: "Return what supervisorctl status prints.", Src: "modules/supervisord.py status_raw", Fn: statusRaw, Example: "call supervisord.status_raw", Args: []fun.Arg{someArg}, Shared: [][]fun.Arg{CtlArgs}},
-	{Name: "stop", Doc: "Stop a process or group.", Src: "modules/supervisord.py stop", Fn: stop, Example: "call supervisord.stop web", Args: []fun.Arg{allArg}, Shared: [][]fun.Arg{CtlArgs}},
+	{Name: "status_raw", Doc: "Return what supervisorctl status prints.", Src: "modules/supervisord.py status_raw", Fn: statusRaw, Args: []fun.Arg{someArg}, Shared: [][]fun.Arg{CtlArgs}},
+	{Name: "stop", Doc: "Stop a process or group.", Src: "modules/supervisord.py stop", Fn: stop, Args: []fun.Arg{allArg}, Shared: [][]fun.Arg{CtlArgs}},
 	{
-		Name: "update", Doc: "Read the configuration again and restart what changed.", Src: "modules/supervisord.py update", Fn: update, Example: "call supervisord.update",
+		Name: "update", Doc: "Read the configuration again and restart what changed.", Src: "modules/supervisord.py update", Fn: update,
 		Args: []fun.Arg{userArg, confArg, binArg, {Name: "name", Type: fun.Str, Doc: "only this group"}},
 	},
 }

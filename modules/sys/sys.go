@@ -21,6 +21,12 @@ func Module() fun.Module {
 // all of a module, globs; all where there are none.
 func chosen(t *fun.Table, k fun.Kind, patterns []value.Value) []string {
 	all := t.Names(k)
+	for _, m := range t.Modules(k) {
+		if mod, ok := t.Module(k, m); ok && mod.Watch != nil {
+			all = append(all, m+".mod_watch")
+		}
+	}
+	sort.Strings(all)
 	if len(patterns) == 0 {
 		return all
 	}
@@ -37,6 +43,20 @@ func chosen(t *fun.Table, k fun.Kind, patterns []value.Value) []string {
 	}
 	sort.Strings(out)
 	return out
+}
+
+// modWatch is the row that state modules have for mod_watch.
+var modWatch = fun.Spec{
+	Name: "mod_watch", Doc: "Run in place of a state whose watch requisite changed.", VarKw: true,
+	Args: []fun.Arg{{Name: "name", Required: true}, {Name: "sfun"}},
+}
+
+// specOf returns the row of a function that chosen returned.
+func specOf(t *fun.Table, k fun.Kind, name string) *fun.Spec {
+	if _, spec, ok := t.Lookup(k, name); ok {
+		return spec
+	}
+	return &modWatch
 }
 
 func functionsOf(c *fun.Call, k fun.Kind) (fun.Result, error) {
@@ -60,8 +80,7 @@ func modulesOf(c *fun.Call, k fun.Kind) (fun.Result, error) {
 func docOf(c *fun.Call, k fun.Kind) (fun.Result, error) {
 	m := value.NewMap(16)
 	for _, n := range chosen(c.Env.Table, k, c.Pos) {
-		_, spec, _ := c.Env.Table.Lookup(k, n)
-		m.Set(n, spec.Doc)
+		m.Set(n, specOf(c.Env.Table, k, n).Doc)
 	}
 	return fun.Value(m)
 }
@@ -75,7 +94,7 @@ func argspecOf(c *fun.Call, k fun.Kind) (fun.Result, error) {
 	}
 	m := value.NewMap(16)
 	for _, n := range chosen(c.Env.Table, k, patterns) {
-		_, spec, _ := c.Env.Table.Lookup(k, n)
+		spec := specOf(c.Env.Table, k, n)
 		var args, defaults value.Value
 		names, defs := value.NewList(), value.NewList()
 		if k == fun.State && !slices.ContainsFunc(spec.Args, func(a fun.Arg) bool { return a.Name == "name" }) {

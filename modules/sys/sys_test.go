@@ -1,6 +1,7 @@
 package sys_test
 
 import (
+	"context"
 	"testing"
 
 	"brine/internal/dispatch"
@@ -28,5 +29,25 @@ func TestStateArgspec(t *testing.T) {
 		" 'test.nop': {'args': ['name'], 'defaults': None, 'varargs': None, 'kwargs': True}}"
 	if got := value.Repr(res.Value); err != nil || got != want {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
+	}
+}
+
+// A state module that can be watched lists mod_watch.
+func TestModWatchIsListed(t *testing.T) {
+	t.Parallel()
+	env := &fun.Env{Data: fun.Data{Opts: value.NewMap(0)}}
+	states := func() fun.Module {
+		return fun.Module{Name: "test", Kind: fun.State, Watch: func(context.Context, *fun.Call) fun.Ret { return fun.Ret{} }, Specs: []fun.Spec{{Name: "nop", VarKw: true}}}
+	}
+	env.Table = fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "sys", Load: sys.Module}, {Kind: fun.State, Name: "test", Load: states}})
+	env.Invoker = dispatch.New(env)
+	for name, want := range map[string]string{
+		"sys.list_state_functions": "['test.mod_watch', 'test.nop']",
+		"sys.state_argspec":        "{'test.mod_watch': {'args': ['name', 'sfun'], 'defaults': [None], 'varargs': None, 'kwargs': True}, 'test.nop': {'args': ['name'], 'defaults': None, 'varargs': None, 'kwargs': True}}",
+	} {
+		res, err := env.Invoker.Invoke(t.Context(), fun.Exec, name, fun.Args{Pos: []value.Value{"test"}})
+		if got := value.Repr(res.Value); err != nil || got != want {
+			t.Errorf("%s: got %s, %v\nwant %s", name, got, err, want)
+		}
 	}
 }

@@ -113,7 +113,7 @@ func set(ctx context.Context, c *fun.Call, change func(*parts)) (fun.Result, err
 	change(&at)
 	d := time.Date(at.year, time.Month(at.month), at.day, at.hour, at.min, at.sec, 0, t.Location())
 	if (parts{d.Year(), int(d.Month()), d.Day(), d.Hour(), d.Minute(), d.Second()}) != at || at.year < 1 || at.year > 9999 {
-		return fun.Result{}, &fun.InvocationError{Msg: fmt.Sprintf("%d-%d-%d %d:%d:%d is no date and time", at.year, at.month, at.day, at.hour, at.min, at.sec)}
+		return fun.Result{}, &fun.InvocationError{Msg: fmt.Sprintf("%d-%d-%d %d:%d:%d is not a date and time", at.year, at.month, at.day, at.hour, at.min, at.sec)}
 	}
 	argv := []string{"date"}
 	if !c.IsNone("utc_offset") {

@@ -15,7 +15,7 @@ var whenArg = fun.Arg{Name: "at_time", Type: fun.Int | fun.Str, Unit: "min", Doc
 var specs = []fun.Spec{
 	{Name: "get_computer_desc", Doc: "Return the pretty name of the machine, False if it has none.", Src: "modules/system.py get_computer_desc", Fn: getDesc},
 	{Name: "get_computer_name", Doc: "Return the host name.", Src: "modules/system.py get_computer_name", Fn: getName},
-	{Name: "get_reboot_required_witnessed", Doc: "Return whether set_reboot_required_witnessed was called since the last boot.", Src: "modules/system.py get_reboot_required_witnessed", Fn: getRebootWitnessed, Example: "call system.get_reboot_required_witnessed"},
+	{Name: "get_reboot_required_witnessed", Doc: "Return whether set_reboot_required_witnessed was called since the last boot.", Src: "modules/system.py get_reboot_required_witnessed", Fn: getRebootWitnessed},
 	{Name: "get_system_date", Doc: "Return the date, as 'Wed 12/31/2025'.", Src: "modules/system.py get_system_date", Args: []fun.Arg{offsetArg}, Fn: getDate},
 	{Name: "get_system_date_time", Doc: "Return the date and time, as '2025-12-31 23:59:59'.", Src: "modules/system.py get_system_date_time", Args: []fun.Arg{offsetArg}, Fn: getDateTime},
 	{Name: "get_system_time", Doc: "Return the time, as '11:59:59 PM'.", Src: "modules/system.py get_system_time", Args: []fun.Arg{offsetArg}, Fn: getTime},
@@ -44,13 +44,13 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "set_computer_name", Doc: "Set the host name.", Src: "modules/system.py set_computer_name", Example: "call system.set_computer_name web1.example.com",
+		Name: "set_computer_name", Doc: "Set the host name.", Src: "modules/system.py set_computer_name",
 		Fn: setName,
 		Args: []fun.Arg{
 			{Name: "hostname", Type: fun.Str, Required: true, Doc: "the name"},
 		},
 	},
-	{Name: "set_reboot_required_witnessed", Doc: "Note until the next boot that a reboot is needed.", Src: "modules/system.py set_reboot_required_witnessed", Fn: setRebootWitnessed, Example: "call system.set_reboot_required_witnessed"},
+	{Name: "set_reboot_required_witnessed", Doc: "Note until the next boot that a reboot is needed.", Src: "modules/system.py set_reboot_required_witnessed", Fn: setRebootWitnessed},
 	{
 		Name: "set_system_date", Doc: "Set the date, and the hardware clock if there is one.", Src: "modules/system.py set_system_date",
 		Fn: setDate,

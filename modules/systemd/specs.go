@@ -23,37 +23,31 @@ var rootArgs = []fun.Arg{rootArg}
 var specs = []fun.Spec{
 	{
 		Name: "available", Doc: "Return whether there is such a unit.", Src: "modules/systemd_service.py available",
-		Example: "call service.available ssh",
-		Args:    []fun.Arg{service.NameArg}, Fn: isAvailable,
+		Args: []fun.Arg{service.NameArg}, Fn: isAvailable,
 	},
 	{
 		Name: "disable", Doc: "Disable a unit: it does not start at boot. Return whether that worked.", Src: "modules/systemd_service.py disable",
-		Example: "call service.disable ssh",
-		Args:    []fun.Arg{service.NameArg, noBlockArg, rootArg}, VarKw: true, Fn: disable,
+		Args: []fun.Arg{service.NameArg, noBlockArg, rootArg}, VarKw: true, Fn: disable,
 	},
 	{
 		Name: "disabled", Doc: "Return whether a unit does not start at boot.", Src: "modules/systemd_service.py disabled",
-		Example: "call service.disabled ssh",
-		Args:    []fun.Arg{service.NameArg, rootArg}, Fn: disabled,
+		Args: []fun.Arg{service.NameArg, rootArg}, Fn: disabled,
 	},
 	{
 		Name: "enable", Doc: "Enable a unit: it starts at boot.", Src: "modules/systemd_service.py enable",
-		Example: "call service.enable ssh",
-		Args:    []fun.Arg{service.NameArg, noBlockArg}, Shared: [][]fun.Arg{unmaskArgs, rootArgs}, VarKw: true, Fn: enable,
+		Args: []fun.Arg{service.NameArg, noBlockArg}, Shared: [][]fun.Arg{unmaskArgs, rootArgs}, VarKw: true, Fn: enable,
 	},
 	{
 		Name: "enabled", Doc: "Return whether a unit starts at boot.\nA static unit, which cannot be enabled, counts as enabled.", Src: "modules/systemd_service.py enabled",
-		Example: "call service.enabled ssh",
-		Args:    []fun.Arg{service.NameArg, rootArg}, VarKw: true, Fn: enabled,
+		Args: []fun.Arg{service.NameArg, rootArg}, VarKw: true, Fn: enabled,
 	},
 	{
 		Name: "execs", Doc: "Return the programs that the services start, by service.", Src: "modules/systemd_service.py execs",
-		Example: "call service.execs",
-		Args:    []fun.Arg{rootArg}, Fn: execs,
+		Args: []fun.Arg{rootArg}, Fn: execs,
 	},
 	{
 		Name: "firstboot", Doc: "Set basic settings that are not set yet with systemd-firstboot.", Src: "modules/systemd_service.py firstboot",
-		Example: "call service.firstboot keymap=jp locale=en_US.UTF-8", Fn: firstboot,
+		Fn: firstboot,
 		Args: []fun.Arg{
 			{Name: "locale", Type: fun.Str, Doc: "locale (LANG)"},
 			{Name: "locale_message", Type: fun.Str, Doc: "locale of messages (LC_MESSAGES)"},
@@ -66,7 +60,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "force_reload", Doc: "Make a unit reload its configuration, or restart it if it cannot.", Src: "modules/systemd_service.py force_reload",
-		Example: "call service.force_reload ssh", Fn: forceReload,
+		Fn: forceReload,
 		Args: []fun.Arg{
 			service.NameArg,
 			{Name: "no_block", Type: fun.Bool, Default: true, Doc: "do not wait until it is done"},
@@ -75,70 +69,59 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "get_all", Doc: "Return the names of all units and init scripts.", Src: "modules/systemd_service.py get_all",
-		Example: "call service.get_all",
-		Args:    []fun.Arg{rootArg}, Fn: getAll,
+		Args: []fun.Arg{rootArg}, Fn: getAll,
 	},
 	{
 		Name: "get_disabled", Doc: "Return the names of all units that are disabled.", Src: "modules/systemd_service.py get_disabled",
-		Example: "call service.get_disabled",
-		Args:    []fun.Arg{rootArg}, Fn: getDisabled,
+		Args: []fun.Arg{rootArg}, Fn: getDisabled,
 	},
 	{
 		Name: "get_enabled", Doc: "Return the names of all units that are enabled.", Src: "modules/systemd_service.py get_enabled",
-		Example: "call service.get_enabled",
-		Args:    []fun.Arg{rootArg}, Fn: getEnabled,
+		Args: []fun.Arg{rootArg}, Fn: getEnabled,
 	},
 	{
 		Name: "get_running", Doc: "Return the names of all units that run.", Src: "modules/systemd_service.py get_running",
-		Example: "call service.get_running", Fn: getRunning,
+		Fn: getRunning,
 	},
 	{
 		Name: "get_static", Doc: "Return the names of all units that are static: they cannot be enabled.", Src: "modules/systemd_service.py get_static",
-		Example: "call service.get_static",
-		Args:    []fun.Arg{rootArg}, Fn: getStatic,
+		Args: []fun.Arg{rootArg}, Fn: getStatic,
 	},
 	{
 		Name: "mask", Doc: "Mask a unit: it cannot be started.", Src: "modules/systemd_service.py mask",
-		Example: "call service.mask ssh runtime=True",
-		Args:    []fun.Arg{service.NameArg, runtimeArg, rootArg}, Fn: mask,
+		Args: []fun.Arg{service.NameArg, runtimeArg, rootArg}, Fn: mask,
 	},
 	{
 		Name: "masked", Doc: "Return whether a unit has a mask.", Src: "modules/systemd_service.py masked",
-		Example: "call service.masked ssh",
-		Args:    []fun.Arg{service.NameArg, runtimeArg, rootArg}, Fn: isMasked,
+		Args: []fun.Arg{service.NameArg, runtimeArg, rootArg}, Fn: isMasked,
 	},
 	{
 		Name: "missing", Doc: "Return whether there is no such unit.", Src: "modules/systemd_service.py missing",
-		Example: "call service.missing ssh",
-		Args:    []fun.Arg{service.NameArg}, Fn: missing,
+		Args: []fun.Arg{service.NameArg}, Fn: missing,
 	},
 	{
 		Name: "offline", Doc: "Return whether systemd's tools are there but systemd does not run.", Src: "modules/systemd_service.py offline",
-		Example: "call service.offline", Fn: offline,
+		Fn: offline,
 	},
 	{
 		Name: "reload", Doc: "Make a unit reload its configuration.", Src: "modules/systemd_service.py reload_",
-		Example: "call service.reload ssh",
-		Args:    []fun.Arg{service.NameArg, noBlockArg}, Shared: [][]fun.Arg{unmaskArgs}, Fn: reload,
+		Args: []fun.Arg{service.NameArg, noBlockArg}, Shared: [][]fun.Arg{unmaskArgs}, Fn: reload,
 	},
 	{
 		Name: "restart", Doc: "Restart a unit.", Src: "modules/systemd_service.py restart",
-		Example: "call service.restart ssh",
-		Args:    []fun.Arg{service.NameArg, noBlockArg}, Shared: [][]fun.Arg{unmaskArgs}, Fn: restart,
+		Args: []fun.Arg{service.NameArg, noBlockArg}, Shared: [][]fun.Arg{unmaskArgs}, Fn: restart,
 	},
 	{
 		Name: "show", Doc: "Return the properties of a unit.", Src: "modules/systemd_service.py show",
-		Example: "call service.show ssh",
-		Args:    []fun.Arg{service.NameArg, rootArg}, Fn: show,
+		Args: []fun.Arg{service.NameArg, rootArg}, Fn: show,
 	},
 	{
 		Name: "start", Doc: "Start a unit.", Src: "modules/systemd_service.py start",
-		Example: "call service.start ssh",
-		Args:    []fun.Arg{service.NameArg, noBlockArg}, Shared: [][]fun.Arg{unmaskArgs}, Fn: start,
+		Args: []fun.Arg{service.NameArg, noBlockArg}, Shared: [][]fun.Arg{unmaskArgs}, Fn: start,
 	},
 	{
 		Name: "status", Doc: "Return whether a unit runs, or a dict of those that a pattern matches.", Src: "modules/systemd_service.py status",
-		Example: "call service.status 'ssh*'", Fn: status,
+		Fn: status,
 		Args: []fun.Arg{
 			service.NameArg,
 			{Name: "sig", Type: fun.Str, Doc: "accepted; systemd knows the processes of a unit"},
@@ -146,16 +129,14 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "stop", Doc: "Stop a unit. Return whether that worked.", Src: "modules/systemd_service.py stop",
-		Example: "call service.stop ssh",
-		Args:    []fun.Arg{service.NameArg, noBlockArg}, Fn: stop,
+		Args: []fun.Arg{service.NameArg, noBlockArg}, Fn: stop,
 	},
 	{
 		Name: "systemctl_reload", Doc: "Make systemd read all unit files again.", Src: "modules/systemd_service.py systemctl_reload",
-		Example: "call service.systemctl_reload", Fn: systemctlReload,
+		Fn: systemctlReload,
 	},
 	{
 		Name: "unmask", Doc: "Remove the mask of a unit, if it has one.", Src: "modules/systemd_service.py unmask_",
-		Example: "call service.unmask ssh",
-		Args:    []fun.Arg{service.NameArg, runtimeArg, rootArg}, Fn: unmask,
+		Args: []fun.Arg{service.NameArg, runtimeArg, rootArg}, Fn: unmask,
 	},
 }

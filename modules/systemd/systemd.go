@@ -218,6 +218,11 @@ func showJournal(ctx context.Context, env *fun.Env, at source.Pos, name string, 
 		return
 	}
 	argv := []string{"journalctl", "--quiet", "--no-pager", "--output", "cat", "--lines", strconv.Itoa(journalLines), "--unit", unit}
+	// What the unit has just said may not be in the journal yet.
+	const patience = 5 * time.Second
+	within, cancel := context.WithTimeout(ctx, patience)
+	_, _ = machine.Look(within, env.Host, "journalctl", "--sync")
+	cancel()
 	var text string
 	// A unit file that is wrong was complained of when it was read.
 	for _, more := range [][]string{{"--since", "@" + strconv.FormatInt(since.Unix(), 10)}, nil} {

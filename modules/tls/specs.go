@@ -5,7 +5,7 @@ import "brine/internal/fun"
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "ca_exists", Doc: "Report whether an authority exists.", Src: "modules/tls.py ca_exists", Fn: caExists, Example: "call tls.ca_exists koji",
+		Name: "ca_exists", Doc: "Report whether an authority exists.", Src: "modules/tls.py ca_exists", Fn: caExists,
 		Args: []fun.Arg{
 			{Name: "ca_name", Type: fun.Str, Required: true, Doc: "name of the authority, a directory under the base path"},
 			{Name: "cacert_path", Type: fun.Path, Doc: "base path; default: ca.cert_base_path of the configuration, /etc/pki"},
@@ -13,20 +13,20 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "cert_base_path", Doc: "Return the base path of the authorities.", Src: "modules/tls.py cert_base_path", Fn: certBasePath, Example: "call tls.cert_base_path",
+		Name: "cert_base_path", Doc: "Return the base path of the authorities.", Src: "modules/tls.py cert_base_path", Fn: certBasePath,
 		Args: []fun.Arg{
 			{Name: "cacert_path", Type: fun.Path, Doc: "base path; default: ca.cert_base_path of the configuration, /etc/pki"},
 		},
 	},
 	{
-		Name: "cert_info", Doc: "Return the details of a certificate.", Src: "modules/tls.py cert_info", Fn: certInfo, Example: "call tls.cert_info /etc/pki/koji/certs/www.crt",
+		Name: "cert_info", Doc: "Return the details of a certificate.", Src: "modules/tls.py cert_info", Fn: certInfo,
 		Args: []fun.Arg{
 			{Name: "cert", Type: fun.Str, Required: true, Doc: "file of a certificate, or PEM text"},
 			{Name: "digest", Type: fun.Str, Default: "sha256", Doc: "digest: md5, sha1, sha224, sha256, sha384 or sha512"},
 		},
 	},
 	{
-		Name: "create_ca", Doc: "Create an authority: a key and a certificate that signs itself.", Src: "modules/tls.py create_ca", Fn: createCA, Example: "call tls.create_ca koji CN=ca.example.com",
+		Name: "create_ca", Doc: "Create an authority: a key and a certificate that signs itself.", Src: "modules/tls.py create_ca", Fn: createCA,
 		Args: []fun.Arg{
 			{Name: "ca_name", Type: fun.Str, Required: true, Doc: "name of the authority, a directory under the base path"},
 			{Name: "bits", Type: fun.Int, Default: int64(2048), Doc: "size of the RSA key"},
@@ -48,7 +48,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "create_ca_signed_cert", Doc: "Sign a request of create_csr.", Src: "modules/tls.py create_ca_signed_cert", Fn: createCASigned, Example: "call tls.create_ca_signed_cert koji www.example.com",
+		Name: "create_ca_signed_cert", Doc: "Sign a request of create_csr.", Src: "modules/tls.py create_ca_signed_cert", Fn: createCASigned,
 		Args: []fun.Arg{
 			{Name: "ca_name", Type: fun.Str, Required: true, Doc: "name of the authority, a directory under the base path"},
 			{Name: "CN", Type: fun.Str, Required: true, Doc: "common name"},
@@ -64,7 +64,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "create_csr", Doc: "Create a key and a certificate signing request.", Src: "modules/tls.py create_csr", Fn: createCSR, Example: "call tls.create_csr koji CN=www.example.com",
+		Name: "create_csr", Doc: "Create a key and a certificate signing request.", Src: "modules/tls.py create_csr", Fn: createCSR,
 		Args: []fun.Arg{
 			{Name: "ca_name", Type: fun.Str, Required: true, Doc: "name of the authority, a directory under the base path"},
 			{Name: "bits", Type: fun.Int, Default: int64(2048), Doc: "size of the RSA key"},
@@ -87,7 +87,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "create_empty_crl", Doc: "Create an empty revocation list.", Src: "modules/tls.py create_empty_crl", Fn: createEmptyCRL, Example: "call tls.create_empty_crl koji",
+		Name: "create_empty_crl", Doc: "Create an empty revocation list.", Src: "modules/tls.py create_empty_crl", Fn: createEmptyCRL,
 		Args: []fun.Arg{
 			{Name: "ca_name", Type: fun.Str, Required: true, Doc: "name of the authority, a directory under the base path"},
 			{Name: "cacert_path", Type: fun.Path, Doc: "base path; default: ca.cert_base_path of the configuration, /etc/pki"},
@@ -97,7 +97,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "create_pkcs12", Doc: "Create a PKCS #12 archive of a certificate, its key and its authority.", Src: "modules/tls.py create_pkcs12", Fn: createPKCS12, Example: "call tls.create_pkcs12 koji www.example.com",
+		Name: "create_pkcs12", Doc: "Create a PKCS #12 archive of a certificate, its key and its authority.", Src: "modules/tls.py create_pkcs12", Fn: createPKCS12,
 		Args: []fun.Arg{
 			{Name: "ca_name", Type: fun.Str, Required: true, Doc: "name of the authority, a directory under the base path"},
 			{Name: "CN", Type: fun.Str, Required: true, Doc: "common name"},
@@ -107,7 +107,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "create_self_signed_cert", Doc: "Create a key and a certificate that signs itself.", Src: "modules/tls.py create_self_signed_cert", Fn: createSelfSigned, Example: "call tls.create_self_signed_cert CN=www.example.com",
+		Name: "create_self_signed_cert", Doc: "Create a key and a certificate that signs itself.", Src: "modules/tls.py create_self_signed_cert", Fn: createSelfSigned,
 		Args: []fun.Arg{
 			{Name: "tls_dir", Type: fun.Str, Default: "tls", Doc: "directory under the base path"},
 			{Name: "bits", Type: fun.Int, Default: int64(2048), Doc: "size of the RSA key"},
@@ -126,7 +126,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "get_ca", Doc: "Return the path or the content of the certificate of an authority.", Src: "modules/tls.py get_ca", Fn: getCA, Example: "call tls.get_ca koji",
+		Name: "get_ca", Doc: "Return the path or the content of the certificate of an authority.", Src: "modules/tls.py get_ca", Fn: getCA,
 		Args: []fun.Arg{
 			{Name: "ca_name", Type: fun.Str, Required: true, Doc: "name of the authority, a directory under the base path"},
 			{Name: "as_text", Type: fun.Bool, Default: false, Doc: "return the content instead of the path"},
@@ -134,7 +134,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "get_ca_signed_cert", Doc: "Return the path or the content of a certificate.", Src: "modules/tls.py get_ca_signed_cert", Fn: getCASignedCert, Example: "call tls.get_ca_signed_cert koji www.example.com",
+		Name: "get_ca_signed_cert", Doc: "Return the path or the content of a certificate.", Src: "modules/tls.py get_ca_signed_cert", Fn: getCASignedCert,
 		Args: []fun.Arg{
 			{Name: "ca_name", Type: fun.Str, Required: true, Doc: "name of the authority, a directory under the base path"},
 			{Name: "CN", Type: fun.Str, Default: "localhost", Doc: "common name"},
@@ -144,7 +144,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "get_ca_signed_key", Doc: "Return the path or the content of a key.", Src: "modules/tls.py get_ca_signed_key", Fn: getCASignedKey, Example: "call tls.get_ca_signed_key koji www.example.com",
+		Name: "get_ca_signed_key", Doc: "Return the path or the content of a key.", Src: "modules/tls.py get_ca_signed_key", Fn: getCASignedKey,
 		Args: []fun.Arg{
 			{Name: "ca_name", Type: fun.Str, Required: true, Doc: "name of the authority, a directory under the base path"},
 			{Name: "CN", Type: fun.Str, Default: "localhost", Doc: "common name"},
@@ -154,20 +154,20 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "get_expiration_date", Doc: "Return when a certificate expires.", Src: "modules/tls.py get_expiration_date", Fn: expirationDate, Example: "call tls.get_expiration_date /etc/pki/koji/certs/www.crt",
+		Name: "get_expiration_date", Doc: "Return when a certificate expires.", Src: "modules/tls.py get_expiration_date", Fn: expirationDate,
 		Args: []fun.Arg{
 			{Name: "cert", Type: fun.Str, Required: true, Doc: "file of a certificate, or PEM text"},
 			{Name: "date_format", Type: fun.Str, Default: "%Y-%m-%d", Doc: "format of strftime"},
 		},
 	},
 	{
-		Name: "get_extensions", Doc: "Return the extensions that a kind of certificates gets.", Src: "modules/tls.py get_extensions", Fn: getExtensions, Example: "call tls.get_extensions client",
+		Name: "get_extensions", Doc: "Return the extensions that a kind of certificates gets.", Src: "modules/tls.py get_extensions", Fn: getExtensions,
 		Args: []fun.Arg{
 			{Name: "cert_type", Type: fun.Str, Required: true, Doc: "kind of certificate: server, client, or one of tls.extensions in the pillar"},
 		},
 	},
 	{
-		Name: "revoke_cert", Doc: "Revoke a certificate, and write the revocation list.", Src: "modules/tls.py revoke_cert", Fn: revokeCert, Example: "call tls.revoke_cert koji www.example.com",
+		Name: "revoke_cert", Doc: "Revoke a certificate, and write the revocation list.", Src: "modules/tls.py revoke_cert", Fn: revokeCert,
 		Args: []fun.Arg{
 			{Name: "ca_name", Type: fun.Str, Required: true, Doc: "name of the authority, a directory under the base path"},
 			{Name: "CN", Type: fun.Str, Required: true, Doc: "common name"},
@@ -180,13 +180,13 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "set_ca_path", Doc: "Set the base path for the rest of the run, and return it.", Src: "modules/tls.py set_ca_path", Fn: setCAPath, Example: "call tls.set_ca_path /etc/certs",
+		Name: "set_ca_path", Doc: "Set the base path for the rest of the run, and return it.", Src: "modules/tls.py set_ca_path", Fn: setCAPath,
 		Args: []fun.Arg{
 			{Name: "cacert_path", Type: fun.Path, Required: true, Doc: "base path; default: ca.cert_base_path of the configuration, /etc/pki"},
 		},
 	},
 	{
-		Name: "validate", Doc: "Validate a certificate against its authority and a revocation list.", Src: "modules/tls.py validate", Fn: validate, Example: "call tls.validate /etc/pki/koji/certs/www.crt koji /etc/pki/koji/crl.pem",
+		Name: "validate", Doc: "Validate a certificate against its authority and a revocation list.", Src: "modules/tls.py validate", Fn: validate,
 		Args: []fun.Arg{
 			{Name: "cert", Type: fun.Str, Required: true, Doc: "file of a certificate, or PEM text"},
 			{Name: "ca_name", Type: fun.Str, Required: true, Doc: "name of the authority, a directory under the base path"},

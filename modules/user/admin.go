@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -181,6 +182,9 @@ func (a *Admin) ownGroups() bool {
 // Delete takes a user out; remove also takes home and mail, force a user who
 // is logged in. Salt: salt/modules/useradd.py delete.
 func (a *Admin) Delete(ctx context.Context, name string, remove, force bool) (bool, error) {
+	if err := a.CheckHome(name); err != nil && remove {
+		return false, err
+	}
 	argv := []string{"userdel"}
 	if remove {
 		argv = append(argv, "-r")
@@ -281,8 +285,21 @@ func (a *Admin) SetGID(ctx context.Context, name string, gid value.Value) (bool,
 	return a.Set(ctx, name, "gid", id, "-g", value.Str(id))
 }
 
+// CheckHome returns an error where the home directory of a user is a system
+// directory, which is not removed or moved with the user.
+func (a *Admin) CheckHome(name string) error {
+	acc, ok, err := a.Account(name)
+	if err != nil || !ok {
+		return err
+	}
+	return a.Host.CheckSystem(filepath.Join("/", a.Root, acc.Home), true)
+}
+
 // SetHome sets the home directory; persist moves what is in the old one.
 func (a *Admin) SetHome(ctx context.Context, name, home string, persist bool) (bool, error) {
+	if err := a.CheckHome(name); err != nil && persist {
+		return false, err
+	}
 	argv := []string{"-d", home}
 	if persist {
 		argv = append(argv, "-m")

@@ -15,8 +15,7 @@ var rootArg = fun.Arg{Name: "root", Type: fun.Path, Doc: "root directory to use 
 var specs = []fun.Spec{
 	{
 		Name: "add", Doc: "Create a user.", Src: "modules/useradd.py add",
-		Example: "call user.add fred 4000 4000 groups=wheel,storage home=/home/fred shell=/bin/bash",
-		Fn:      add,
+		Fn: add,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "uid", Type: fun.Int, Doc: "user ID"},
@@ -40,8 +39,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "chfullname", Doc: "Set the full name of a user.", Src: "modules/useradd.py chfullname",
-		Example: `call user.chfullname fred "Fred Jones"`,
-		Fn:      chfullname,
+		Fn: chfullname,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "fullname", Type: fun.Str | fun.None, Required: true, Doc: "the full name"},
@@ -50,8 +48,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "chgid", Doc: "Set the primary group of a user.", Src: "modules/useradd.py chgid",
-		Example: "call user.chgid fred users",
-		Fn:      chgid,
+		Fn: chgid,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "gid", Type: fun.Int | fun.Str, Required: true, Doc: "name or ID of the group"},
@@ -60,8 +57,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "chgroups", Doc: "Set the supplementary groups of a user.", Src: "modules/useradd.py chgroups",
-		Example: "call user.chgroups fred wheel,storage append=True",
-		Fn:      chgroups,
+		Fn: chgroups,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "groups", Type: fun.Commas, Required: true, Doc: "the groups"},
@@ -70,9 +66,8 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "chhome", Doc: "Set the home directory of a user.", Src: "modules/useradd.py chhome",
-		Example: "call user.chhome fred /srv/fred persist=True",
-		Fn:      chhome,
+		Name: "chhome", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Set the home directory of a user.", Src: "modules/useradd.py chhome",
+		Fn: chhome,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "home", Type: fun.Path, Required: true, Doc: "the directory"},
@@ -82,8 +77,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "chhomephone", Doc: "Set the home phone number of a user.", Src: "modules/useradd.py chhomephone",
-		Example: "call user.chhomephone fred 7735551234",
-		Fn:      chhomephone,
+		Fn: chhomephone,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "homephone", Type: fun.Str | fun.None, Required: true, Doc: "the number"},
@@ -92,8 +86,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "chloginclass", Doc: "Set the login class of a user of OpenBSD; False on other systems.", Src: "modules/useradd.py chloginclass",
-		Example: "call user.chloginclass fred staff",
-		Fn:      chloginclass,
+		Fn: chloginclass,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "loginclass", Type: fun.Str, Required: true, Doc: "the login class"},
@@ -102,8 +95,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "chother", Doc: "Set the other personal data of a user.", Src: "modules/useradd.py chother",
-		Example: "call user.chother fred remote",
-		Fn:      chother,
+		Fn: chother,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "other", Type: fun.Str | fun.None, Required: true, Doc: "the data"},
@@ -112,8 +104,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "chroomnumber", Doc: "Set the room number of a user.", Src: "modules/useradd.py chroomnumber",
-		Example: "call user.chroomnumber fred 123",
-		Fn:      chroomnumber,
+		Fn: chroomnumber,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "roomnumber", Type: fun.Str | fun.None, Required: true, Doc: "the room number"},
@@ -122,8 +113,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "chshell", Doc: "Set the login shell of a user.", Src: "modules/useradd.py chshell",
-		Example: "call user.chshell fred /bin/zsh",
-		Fn:      chshell,
+		Fn: chshell,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "shell", Type: fun.Str, Required: true, Doc: "the shell"},
@@ -132,8 +122,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "chuid", Doc: "Set the ID of a user.", Src: "modules/useradd.py chuid",
-		Example: "call user.chuid fred 4376",
-		Fn:      chuid,
+		Fn: chuid,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "uid", Type: fun.Int, Required: true, Doc: "the user ID"},
@@ -142,8 +131,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "chworkphone", Doc: "Set the work phone number of a user.", Src: "modules/useradd.py chworkphone",
-		Example: "call user.chworkphone fred 7735550123",
-		Fn:      chworkphone,
+		Fn: chworkphone,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "workphone", Type: fun.Str | fun.None, Required: true, Doc: "the number"},
@@ -151,9 +139,8 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "delete", Doc: "Delete a user; return whether that worked.", Src: "modules/useradd.py delete",
-		Example: "call user.delete fred remove=True",
-		Fn:      remove,
+		Name: "delete", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Delete a user; return whether that worked.", Src: "modules/useradd.py delete",
+		Fn: remove,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "remove", Type: fun.Bool, Default: false, Doc: "also delete home directory and mail"},
@@ -163,13 +150,11 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "get_loginclass", Doc: "Return the login class of a user of OpenBSD; False on other systems.", Src: "modules/useradd.py get_loginclass",
-		Example: "call user.get_loginclass fred",
-		Fn:      getLoginclass, Args: []fun.Arg{nameArg},
+		Fn: getLoginclass, Args: []fun.Arg{nameArg},
 	},
 	{
 		Name: "getent", Doc: "Return all users.", Src: "modules/useradd.py getent",
-		Example: "call user.getent",
-		Fn:      getent,
+		Fn: getent,
 		Args: []fun.Arg{
 			{Name: "refresh", Type: fun.Bool, Default: false, Doc: "accepted; accounts are read each time"},
 			rootArg,
@@ -177,28 +162,23 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "info", Doc: "Return the account data of a user, {} if it does not exist.", Src: "modules/useradd.py info",
-		Example: "call user.info root",
-		Args:    []fun.Arg{nameArg, rootArg}, Fn: info,
+		Args: []fun.Arg{nameArg, rootArg}, Fn: info,
 	},
 	{
 		Name: "list_groups", Doc: "Return the names of a user's groups, sorted.", Src: "modules/useradd.py list_groups",
-		Example: "call user.list_groups fred",
-		Args:    []fun.Arg{nameArg}, Fn: listGroups,
+		Args: []fun.Arg{nameArg}, Fn: listGroups,
 	},
 	{
 		Name: "list_users", Doc: "Return the names of all users, sorted.", Src: "modules/useradd.py list_users",
-		Example: "call user.list_users",
-		Args:    []fun.Arg{rootArg}, Fn: listUsers,
+		Args: []fun.Arg{rootArg}, Fn: listUsers,
 	},
 	{
 		Name: "primary_group", Doc: "Return the name of a user's primary group.", Src: "modules/useradd.py primary_group",
-		Example: "call user.primary_group fred",
-		Args:    []fun.Arg{nameArg}, Fn: primaryGroup,
+		Args: []fun.Arg{nameArg}, Fn: primaryGroup,
 	},
 	{
 		Name: "rename", Doc: "Rename a user.", Src: "modules/useradd.py rename",
-		Example: "call user.rename fred frederick",
-		Fn:      rename,
+		Fn: rename,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "new_name", Type: fun.Str, Required: true, Doc: "the new name"},

@@ -5,8 +5,7 @@ import "brine/internal/fun"
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "create", Doc: "Create an environment and return what the program said.", Src: "modules/virtualenv_mod.py create", Fn: create,
-		Example: "call virtualenv.create /srv/venv",
+		Name: "create", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Create an environment and return what the program said.", Src: "modules/virtualenv_mod.py create", Fn: create,
 		Args: []fun.Arg{
 			{Name: "path", Type: fun.Path, Required: true, Doc: "directory of the environment"},
 			{Name: "venv_bin", Type: fun.Str, Doc: "virtualenv program, or python3 -m venv; default: virtualenv if available, else python3 -m venv"},
@@ -24,11 +23,10 @@ var specs = []fun.Spec{
 			{Name: "use_vt", Type: fun.Bool, Default: false, Doc: "accepted; output is not shown while the program runs"},
 			{Name: "saltenv", Type: fun.Str, Default: "base", Doc: "accepted for compatibility"},
 		},
-		VarKw: true,
+		VarKw: true, NearMiss: true,
 	},
 	{
 		Name: "get_distribution_path", Doc: "Return where a package of an environment is installed.", Src: "modules/virtualenv_mod.py get_distribution_path", Fn: getDistributionPath,
-		Example: "call virtualenv.get_distribution_path /srv/venv requests",
 		Args: []fun.Arg{
 			{Name: "venv", Type: fun.Path, Required: true, Doc: "directory of the environment"},
 			{Name: "distribution", Type: fun.Str, Required: true, Doc: "name of a package"},
@@ -36,7 +34,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "get_resource_content", Doc: "Return the content of a file of a package, as Python prints bytes.", Src: "modules/virtualenv_mod.py get_resource_content", Fn: getResourceContent,
-		Example: "call virtualenv.get_resource_content /srv/venv certifi cacert.pem",
 		Args: []fun.Arg{
 			{Name: "venv", Type: fun.Path, Required: true, Doc: "directory of the environment"},
 			{Name: "package", Type: fun.Str, Doc: "name of a package"},
@@ -45,7 +42,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "get_resource_path", Doc: "Return the path of a file of a package.", Src: "modules/virtualenv_mod.py get_resource_path", Fn: getResourcePath,
-		Example: "call virtualenv.get_resource_path /srv/venv certifi cacert.pem",
 		Args: []fun.Arg{
 			{Name: "venv", Type: fun.Path, Required: true, Doc: "directory of the environment"},
 			{Name: "package", Type: fun.Str, Doc: "name of a package"},
@@ -54,18 +50,16 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "get_site_packages", Doc: "Return the directory of the packages of an environment.", Src: "modules/virtualenv_mod.py get_site_packages", Fn: getSitePackages,
-		Example: "call virtualenv.get_site_packages /srv/venv",
 		Args: []fun.Arg{
 			{Name: "venv", Type: fun.Path, Required: true, Doc: "directory of the environment"},
 		},
 	},
 	{
 		Name: "virtualenv_ver", Doc: "Return the version of virtualenv as a list of numbers.", Src: "modules/virtualenv_mod.py virtualenv_ver", Fn: virtualenvVer,
-		Example: "call virtualenv.virtualenv_ver virtualenv",
 		Args: []fun.Arg{
 			{Name: "venv_bin", Type: fun.Str, Required: true, Doc: "virtualenv program, or python3 -m venv; default: virtualenv if available, else python3 -m venv"},
 			{Name: "user", Type: fun.Str, Doc: "account that creates the environment"},
 		},
-		VarKw: true,
+		VarKw: true, NearMiss: true,
 	},
 }

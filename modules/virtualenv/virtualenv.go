@@ -120,6 +120,9 @@ func Create(ctx context.Context, e *fun.Env, w Want) (cmd.Out, error) {
 	if strings.HasPrefix(w.Path, "-") || w.Path == "" {
 		return cmd.Out{}, fun.Errorf("invalid path '%s': it must not be empty or start with a dash", w.Path)
 	}
+	if err := e.Host.CheckSystem(w.Path, true); err != nil && w.Clear {
+		return cmd.Out{}, fun.Errorf("%s", err)
+	}
 	words, err := program(e, w.Bin)
 	if err != nil {
 		return cmd.Out{}, err

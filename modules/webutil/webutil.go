@@ -39,12 +39,12 @@ var (
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "useradd", Doc: "Add a user, or change the password of one.", Src: "modules/webutil.py useradd", Example: "call webutil.useradd /etc/httpd/htpasswd larry badpassword opts=B", Fn: useradd, Args: []fun.Arg{fileArg, userArg, passArg, optsArg, runasArg}},
+	{Name: "useradd", Doc: "Add a user, or change the password of one.", Src: "modules/webutil.py useradd", Fn: useradd, Args: []fun.Arg{fileArg, userArg, passArg, optsArg, runasArg}},
 	{
-		Name: "userdel", Doc: "Remove a user.", Src: "modules/webutil.py userdel", Example: "call webutil.userdel /etc/httpd/htpasswd larry", Fn: userdel,
+		Name: "userdel", Doc: "Remove a user.", Src: "modules/webutil.py userdel", Fn: userdel,
 		Args: []fun.Arg{fileArg, userArg, runasArg, {Name: "all_results", Type: fun.Bool, Default: false, Doc: "return retcode, stdout and stderr, not the lines"}},
 	},
-	{Name: "verify", Doc: "Return whether a user has a password.", Src: "modules/webutil.py verify", Example: "call webutil.verify /etc/httpd/htpasswd larry maybepassword", Fn: verify, Args: []fun.Arg{fileArg, userArg, passArg, optsArg, runasArg}},
+	{Name: "verify", Doc: "Return whether a user has a password.", Src: "modules/webutil.py verify", Fn: verify, Args: []fun.Arg{fileArg, userArg, passArg, optsArg, runasArg}},
 }
 
 // A method is a way to keep a password.

@@ -6,9 +6,8 @@ import "brine/internal/fun"
 var specs = []fun.Spec{
 	{
 		Name: "create_certificate", Fn: createCertificate, Src: "modules/x509.py create_certificate", VarKw: true,
-		Doc:     "Create a certificate. Further arguments are those of the certificate: see docs/modules/x509.md.",
-		Example: "call x509.create_certificate path=/etc/pki/ca.crt signing_private_key=/etc/pki/ca.key CN=ca.example.com",
-		Shared:  [][]fun.Arg{CertArgs, SignArgs, SubjectArgs, OlderSubjectArgs, ExtArgs},
+		Doc:    "Create a certificate. Further arguments are those of the certificate: see docs/modules/x509.md.",
+		Shared: [][]fun.Arg{CertArgs, SignArgs, SubjectArgs, OlderSubjectArgs, ExtArgs},
 		Args: []fun.Arg{
 			{Name: "path", Type: fun.Path, Doc: "file to write; default: return the result"},
 			{Name: "text", Type: fun.Bool, Default: false, Doc: "return PEM text instead of writing a file"},
@@ -18,8 +17,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "create_crl", Fn: createCRL, Src: "modules/x509.py create_crl",
-		Doc:     "Create a certificate revocation list.",
-		Example: "call x509.create_crl path=/etc/pki/ca.crl signing_private_key=/etc/pki/ca.key signing_cert=/etc/pki/ca.crt",
+		Doc: "Create a certificate revocation list.",
 		Args: []fun.Arg{
 			{Name: "path", Type: fun.Path, Doc: "file to write; default: return the result"},
 			{Name: "text", Type: fun.Bool, Default: false, Doc: "return PEM text instead of writing a file"},
@@ -34,9 +32,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "create_csr", Fn: createCSR, Src: "modules/x509.py create_csr", VarKw: true,
-		Doc:     "Create a certificate signing request. Further arguments are those of the request: see docs/modules/x509.md.",
-		Example: "call x509.create_csr path=/etc/pki/www.csr private_key=/etc/pki/www.key CN=www.example.com",
-		Shared:  [][]fun.Arg{RequestArgs, SignArgs, SubjectArgs, OlderSubjectArgs, ExtArgs},
+		Doc:    "Create a certificate signing request. Further arguments are those of the request: see docs/modules/x509.md.",
+		Shared: [][]fun.Arg{RequestArgs, SignArgs, SubjectArgs, OlderSubjectArgs, ExtArgs},
 		Args: []fun.Arg{
 			{Name: "path", Type: fun.Path, Doc: "file to write; default: return the result"},
 			{Name: "text", Type: fun.Bool, Default: false, Doc: "return PEM text instead of writing a file"},
@@ -44,8 +41,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "create_private_key", Fn: createPrivateKey, Src: "modules/x509.py create_private_key",
-		Doc:     "Create an RSA key.",
-		Example: "call x509.create_private_key path=/etc/pki/www.key",
+		Doc: "Create an RSA key.",
 		Args: []fun.Arg{
 			{Name: "path", Type: fun.Path, Doc: "file to write; default: return the result"},
 			{Name: "text", Type: fun.Bool, Default: false, Doc: "return PEM text instead of writing a file"},
@@ -57,24 +53,21 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "expired", Fn: expired, Src: "modules/x509.py expired",
-		Doc:     "Tell whether a certificate has expired.",
-		Example: "call x509.expired /etc/pki/www.crt",
+		Doc: "Tell whether a certificate has expired.",
 		Args: []fun.Arg{
 			{Name: "certificate", Required: true, Doc: "certificate: a file, PEM text or bytes"},
 		},
 	},
 	{
 		Name: "get_pem_entries", Fn: getPEMEntries, Src: "modules/x509.py get_pem_entries",
-		Doc:     "Return the PEM blocks of the files that a glob matches.",
-		Example: "call x509.get_pem_entries '/etc/pki/*.crt'",
+		Doc: "Return the PEM blocks of the files that a glob matches.",
 		Args: []fun.Arg{
 			{Name: "glob_path", Type: fun.Path, Required: true, Doc: "files, as a glob"},
 		},
 	},
 	{
 		Name: "get_pem_entry", Fn: getPEMEntry, Src: "modules/x509.py get_pem_entry",
-		Doc:     "Return the first PEM block of a text or file, properly formatted.",
-		Example: "call x509.get_pem_entry /etc/pki/www.crt",
+		Doc: "Return the first PEM block of a text or file, properly formatted.",
 		Args: []fun.Arg{
 			{Name: "text", Required: true, Doc: "PEM text, or a file that has it", Secret: true},
 			{Name: "pem_type", Type: fun.Str, Doc: "type of the PEM block, a regular expression such as CERTIFICATE; default: any"},
@@ -82,8 +75,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "get_private_key_size", Fn: getPrivateKeySize, Src: "modules/x509.py get_private_key_size",
-		Doc:     "Return the size of a private key in bits.",
-		Example: "call x509.get_private_key_size /etc/pki/www.key",
+		Doc: "Return the size of a private key in bits.",
 		Args: []fun.Arg{
 			{Name: "private_key", Required: true, Doc: "private key: a file, PEM text or bytes", Secret: true},
 			{Name: "passphrase", Type: fun.Str, Doc: "passphrase of the private key", Secret: true},
@@ -91,8 +83,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "get_public_key", Fn: getPublicKey, Src: "modules/x509.py get_public_key",
-		Doc:     "Return the public key of a certificate, request or key.",
-		Example: "call x509.get_public_key /etc/pki/www.crt",
+		Doc: "Return the public key of a certificate, request or key.",
 		Args: []fun.Arg{
 			{Name: "key", Required: true, Doc: "public key, certificate, private key or request: a file, PEM text or bytes"},
 			{Name: "passphrase", Type: fun.Str, Doc: "passphrase of the private key", Secret: true},
@@ -101,56 +92,49 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "get_signing_policy", Fn: getSigningPolicy, Src: "modules/x509.py get_signing_policy",
-		Doc:     "Return a signing policy, without its private key.",
-		Example: "call x509.get_signing_policy www",
+		Doc: "Return a signing policy, without its private key.",
 		Args: []fun.Arg{
 			{Name: "signing_policy_name", Type: fun.Str, Required: true, Doc: "name of the policy"},
 		},
 	},
 	{
 		Name: "read_certificate", Fn: readCertificate, Src: "modules/x509.py read_certificate",
-		Doc:     "Return the details of a certificate.",
-		Example: "call x509.read_certificate /etc/pki/www.crt",
+		Doc: "Return the details of a certificate.",
 		Args: []fun.Arg{
 			{Name: "certificate", Required: true, Doc: "certificate: a file, PEM text or bytes"},
 		},
 	},
 	{
 		Name: "read_certificates", Fn: readCertificates, Src: "modules/x509.py read_certificates",
-		Doc:     "Return the details of the certificates that a glob matches.",
-		Example: "call x509.read_certificates '/etc/pki/*.crt'",
+		Doc: "Return the details of the certificates that a glob matches.",
 		Args: []fun.Arg{
 			{Name: "glob_path", Type: fun.Path, Required: true, Doc: "files, as a glob"},
 		},
 	},
 	{
 		Name: "read_crl", Fn: readCRL, Src: "modules/x509.py read_crl",
-		Doc:     "Return the details of a certificate revocation list.",
-		Example: "call x509.read_crl /etc/pki/ca.crl",
+		Doc: "Return the details of a certificate revocation list.",
 		Args: []fun.Arg{
 			{Name: "crl", Required: true, Doc: "revocation list: a file, PEM text or bytes"},
 		},
 	},
 	{
 		Name: "read_csr", Fn: readCSR, Src: "modules/x509.py read_csr",
-		Doc:     "Return the details of a certificate signing request.",
-		Example: "call x509.read_csr /etc/pki/www.csr",
+		Doc: "Return the details of a certificate signing request.",
 		Args: []fun.Arg{
 			{Name: "csr", Required: true, Doc: "certificate signing request: a file, PEM text or bytes"},
 		},
 	},
 	{
 		Name: "sign_remote_certificate", Fn: signRemote, Src: "modules/x509.py sign_remote_certificate", VarKw: true,
-		Doc:     "Sign a certificate by a signing policy, for another machine.",
-		Example: "call x509.sign_remote_certificate argdic=\"{'public_key': '/etc/pki/www.key', 'signing_policy': 'www'}\" __pub_id=www1",
+		Doc: "Sign a certificate by a signing policy, for another machine.",
 		Args: []fun.Arg{
 			{Name: "argdic", Type: fun.Dict, Required: true, Doc: "arguments of create_certificate, with signing_policy"},
 		},
 	},
 	{
 		Name: "verify_crl", Fn: verifyCRL, Src: "modules/x509.py verify_crl",
-		Doc:     "Report whether a revocation list was signed by an issuer.",
-		Example: "call x509.verify_crl /etc/pki/ca.crl /etc/pki/ca.crt",
+		Doc: "Report whether a revocation list was signed by an issuer.",
 		Args: []fun.Arg{
 			{Name: "crl", Required: true, Doc: "revocation list: a file, PEM text or bytes"},
 			{Name: "cert", Required: true, Doc: "certificate of the issuer: a file, PEM text or bytes"},
@@ -158,8 +142,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "verify_private_key", Fn: verifyPrivateKey, Src: "modules/x509.py verify_private_key",
-		Doc:     "Report whether a private key belongs to a public key.",
-		Example: "call x509.verify_private_key /etc/pki/www.key /etc/pki/www.crt",
+		Doc: "Report whether a private key belongs to a public key.",
 		Args: []fun.Arg{
 			{Name: "private_key", Required: true, Doc: "private key: a file, PEM text or bytes", Secret: true},
 			{Name: "public_key", Required: true, Doc: "public key: a file, PEM text or bytes of a key, certificate or request"},
@@ -168,8 +151,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "verify_signature", Fn: verifySignature, Src: "modules/x509.py verify_signature",
-		Doc:     "Report whether a certificate was signed by a key.",
-		Example: "call x509.verify_signature /etc/pki/www.crt signing_pub_key=/etc/pki/ca.crt",
+		Doc: "Report whether a certificate was signed by a key.",
 		Args: []fun.Arg{
 			{Name: "certificate", Required: true, Doc: "certificate: a file, PEM text or bytes"},
 			{Name: "signing_pub_key", Doc: "public key, certificate or private key of the signer; default: the key of the certificate itself"},
@@ -178,8 +160,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "will_expire", Fn: willExpire, Src: "modules/x509.py will_expire",
-		Doc:     "Tell whether a certificate expires within some days.",
-		Example: "call x509.will_expire /etc/pki/www.crt days=30",
+		Doc: "Tell whether a certificate expires within some days.",
 		Args: []fun.Arg{
 			{Name: "certificate", Required: true, Doc: "certificate: a file, PEM text or bytes"},
 			{Name: "days", Type: fun.Int, Required: true, Unit: "days", Doc: "days from now"},
@@ -187,8 +168,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "write_pem", Fn: writePEMFn, Src: "modules/x509.py write_pem",
-		Doc:     "Write a PEM block to a file, properly formatted.",
-		Example: "call x509.write_pem /tmp/www.crt /etc/pki/www.crt",
+		Doc: "Write a PEM block to a file, properly formatted.",
 		Args: []fun.Arg{
 			{Name: "text", Required: true, Doc: "PEM text, or a file that has it", Secret: true},
 			{Name: "path", Type: fun.Path, Required: true, Doc: "file to write; default: return the result"},

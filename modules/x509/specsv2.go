@@ -6,9 +6,8 @@ import "brine/internal/fun"
 var specsV2 = []fun.Spec{
 	{
 		Name: "create_certificate", Fn: createCertificateV2, Src: "modules/x509_v2.py create_certificate", VarKw: true,
-		Doc:     "Create a certificate. Further arguments are those of the certificate: see docs/modules/x509.md.",
-		Example: "call x509.create_certificate signing_private_key=/etc/pki/ca.key CN=ca.example.com path=/etc/pki/ca.crt",
-		Shared:  [][]fun.Arg{LocalArgs, SubjectArgs, OlderSubjectArgs, ExtArgs},
+		Doc:    "Create a certificate. Further arguments are those of the certificate: see docs/modules/x509.md.",
+		Shared: [][]fun.Arg{LocalArgs, SubjectArgs, OlderSubjectArgs, ExtArgs},
 		Args: []fun.Arg{
 			{Name: "ca_server", Type: fun.Str, Doc: "machine that signs, by publish.publish"},
 			{Name: "signing_policy", Type: fun.Str, Doc: "signing policy that overrides arguments: see docs/modules/x509.md"},
@@ -24,8 +23,7 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "create_crl", Fn: createCRLV2, Src: "modules/x509_v2.py create_crl", VarKw: true,
-		Doc:     "Create a certificate revocation list.",
-		Example: "call x509.create_crl signing_private_key=/etc/pki/ca.key signing_cert=/etc/pki/ca.crt revoked='[]'",
+		Doc: "Create a certificate revocation list.",
 		Args: []fun.Arg{
 			{Name: "signing_private_key", Required: true, Doc: "private key that signs: a file, PEM text or bytes", Secret: true},
 			{Name: "revoked", Type: fun.List, Required: true, Doc: "revoked certificates: mappings with certificate or serial_number, and revocation_date, not_after, reason or extensions"},
@@ -42,9 +40,8 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "create_csr", Fn: createCSRV2, Src: "modules/x509_v2.py create_csr", VarKw: true,
-		Doc:     "Create a certificate signing request. Further arguments are those of the request: see docs/modules/x509.md.",
-		Example: "call x509.create_csr /etc/pki/www.key CN=www.example.com",
-		Shared:  [][]fun.Arg{subjectArg, MoreRequestArgs, SubjectArgs, OlderSubjectArgs, ExtArgs},
+		Doc:    "Create a certificate signing request. Further arguments are those of the request: see docs/modules/x509.md.",
+		Shared: [][]fun.Arg{subjectArg, MoreRequestArgs, SubjectArgs, OlderSubjectArgs, ExtArgs},
 		Args: []fun.Arg{
 			{Name: "private_key", Required: true, Doc: "private key: a file, PEM text or bytes", Secret: true},
 			{Name: "private_key_passphrase", Type: fun.Str, Doc: "passphrase of the private key", Secret: true},
@@ -56,8 +53,7 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "create_private_key", Fn: createPrivateKeyV2, Src: "modules/x509_v2.py create_private_key", VarKw: true,
-		Doc:     "Create a private key.",
-		Example: "call x509.create_private_key algo=ec path=/etc/pki/www.key",
+		Doc: "Create a private key.",
 		Args: []fun.Arg{
 			{Name: "algo", Type: fun.Str, Default: "rsa", Doc: "kind of the key: rsa, ec or ed25519"},
 			{Name: "keysize", Type: fun.Int, Doc: "size of the key: 2048, 3072 or 4096 (rsa), 256, 384 or 521 (ec); default: 2048 and 256"},
@@ -70,8 +66,7 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "encode_certificate", Fn: encodeCertificate, Src: "modules/x509_v2.py encode_certificate",
-		Doc:     "Return a certificate in another encoding.",
-		Example: "call x509.encode_certificate /etc/pki/www.crt der",
+		Doc: "Return a certificate in another encoding.",
 		Args: []fun.Arg{
 			{Name: "certificate", Required: true, Doc: "certificate: a file, PEM text or bytes"},
 			{Name: "encoding", Type: fun.Str, Default: "pem", Doc: "encoding of the result"},
@@ -86,8 +81,7 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "encode_crl", Fn: encodeCRL, Src: "modules/x509_v2.py encode_crl",
-		Doc:     "Return a revocation list in another encoding.",
-		Example: "call x509.encode_crl /etc/pki/ca.crl der",
+		Doc: "Return a revocation list in another encoding.",
 		Args: []fun.Arg{
 			{Name: "crl", Required: true, Doc: "revocation list: a file, PEM text or bytes"},
 			{Name: "encoding", Type: fun.Str, Default: "pem", Doc: "encoding of the result"},
@@ -96,8 +90,7 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "encode_csr", Fn: encodeCSR, Src: "modules/x509_v2.py encode_csr",
-		Doc:     "Return a certificate signing request in another encoding.",
-		Example: "call x509.encode_csr /etc/pki/www.csr der",
+		Doc: "Return a certificate signing request in another encoding.",
 		Args: []fun.Arg{
 			{Name: "csr", Required: true, Doc: "certificate signing request: a file, PEM text or bytes"},
 			{Name: "encoding", Type: fun.Str, Default: "pem", Doc: "encoding of the result"},
@@ -106,8 +99,7 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "encode_private_key", Fn: encodePrivateKey, Src: "modules/x509_v2.py encode_private_key",
-		Doc:     "Return a private key in another encoding.",
-		Example: "call x509.encode_private_key /etc/pki/www.key der",
+		Doc: "Return a private key in another encoding.",
 		Args: []fun.Arg{
 			{Name: "private_key", Required: true, Doc: "private key: a file, PEM text or bytes", Secret: true},
 			{Name: "encoding", Type: fun.Str, Default: "pem", Doc: "encoding of the result"},
@@ -119,16 +111,14 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "expired", Fn: expiredV2, Src: "modules/x509_v2.py expired",
-		Doc:     "Tell whether a certificate has expired.",
-		Example: "call x509.expired /etc/pki/www.crt",
+		Doc: "Tell whether a certificate has expired.",
 		Args: []fun.Arg{
 			{Name: "certificate", Required: true, Doc: "certificate: a file, PEM text or bytes"},
 		},
 	},
 	{
 		Name: "expires", Fn: expires, Src: "modules/x509_v2.py expires",
-		Doc:     "Report whether a certificate expires within some days.",
-		Example: "call x509.expires /etc/pki/www.crt days=7",
+		Doc: "Report whether a certificate expires within some days.",
 		Args: []fun.Arg{
 			{Name: "certificate", Required: true, Doc: "certificate: a file, PEM text or bytes"},
 			{Name: "days", Type: fun.Int, Default: int64(0), Unit: "days", Doc: "days from now"},
@@ -136,16 +126,14 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "get_pem_entries", Fn: getPEMEntries, Src: "modules/x509_v2.py get_pem_entries",
-		Doc:     "Return the PEM blocks of the files that a glob matches.",
-		Example: "call x509.get_pem_entries '/etc/pki/*.crt'",
+		Doc: "Return the PEM blocks of the files that a glob matches.",
 		Args: []fun.Arg{
 			{Name: "glob_path", Type: fun.Path, Required: true, Doc: "files, as a glob"},
 		},
 	},
 	{
 		Name: "get_pem_entry", Fn: getPEMEntryV2, Src: "modules/x509_v2.py get_pem_entry",
-		Doc:     "Return the first PEM block of a text or file, properly formatted.",
-		Example: "call x509.get_pem_entry /etc/pki/www.crt",
+		Doc: "Return the first PEM block of a text or file, properly formatted.",
 		Args: []fun.Arg{
 			{Name: "text", Required: true, Doc: "PEM text, or a file that has it", Secret: true},
 			{Name: "pem_type", Type: fun.Str, Doc: "type of the PEM block, a regular expression such as CERTIFICATE; default: any"},
@@ -153,8 +141,7 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "get_private_key_size", Fn: privateKeySize, Src: "modules/x509_v2.py get_private_key_size",
-		Doc:     "Return the size of a private key in bits.",
-		Example: "call x509.get_private_key_size /etc/pki/www.key",
+		Doc: "Return the size of a private key in bits.",
 		Args: []fun.Arg{
 			{Name: "private_key", Required: true, Doc: "private key: a file, PEM text or bytes", Secret: true},
 			{Name: "passphrase", Type: fun.Str, Doc: "passphrase of the private key", Secret: true},
@@ -162,8 +149,7 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "get_public_key", Fn: getPublicKeyV2, Src: "modules/x509_v2.py get_public_key",
-		Doc:     "Return the public key of a certificate, request or key.",
-		Example: "call x509.get_public_key /etc/pki/www.crt",
+		Doc: "Return the public key of a certificate, request or key.",
 		Args: []fun.Arg{
 			{Name: "key", Required: true, Doc: "public key, certificate, private key or request: a file, PEM text or bytes"},
 			{Name: "passphrase", Type: fun.Str, Doc: "passphrase of the private key", Secret: true},
@@ -172,8 +158,7 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "get_signing_policy", Fn: getSigningPolicyV2, Src: "modules/x509_v2.py get_signing_policy",
-		Doc:     "Return a signing policy.",
-		Example: "call x509.get_signing_policy www",
+		Doc: "Return a signing policy.",
 		Args: []fun.Arg{
 			{Name: "signing_policy", Type: fun.Str, Required: true, Doc: "signing policy that overrides arguments: see docs/modules/x509.md"},
 			{Name: "ca_server", Type: fun.Str, Doc: "machine that signs, by publish.publish"},
@@ -181,40 +166,35 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "read_certificate", Fn: readCertificateV2, Src: "modules/x509_v2.py read_certificate",
-		Doc:     "Return the details of a certificate.",
-		Example: "call x509.read_certificate /etc/pki/www.crt",
+		Doc: "Return the details of a certificate.",
 		Args: []fun.Arg{
 			{Name: "certificate", Required: true, Doc: "certificate: a file, PEM text or bytes"},
 		},
 	},
 	{
 		Name: "read_certificates", Fn: readCertificatesV2, Src: "modules/x509_v2.py read_certificates",
-		Doc:     "Return the details of the certificates that a glob matches.",
-		Example: "call x509.read_certificates '/etc/pki/*.crt'",
+		Doc: "Return the details of the certificates that a glob matches.",
 		Args: []fun.Arg{
 			{Name: "glob_path", Type: fun.Path, Required: true, Doc: "files, as a glob"},
 		},
 	},
 	{
 		Name: "read_crl", Fn: readCRLV2, Src: "modules/x509_v2.py read_crl",
-		Doc:     "Return the details of a certificate revocation list.",
-		Example: "call x509.read_crl /etc/pki/ca.crl",
+		Doc: "Return the details of a certificate revocation list.",
 		Args: []fun.Arg{
 			{Name: "crl", Required: true, Doc: "revocation list: a file, PEM text or bytes"},
 		},
 	},
 	{
 		Name: "read_csr", Fn: readCSRV2, Src: "modules/x509_v2.py read_csr",
-		Doc:     "Return the details of a certificate signing request.",
-		Example: "call x509.read_csr /etc/pki/www.csr",
+		Doc: "Return the details of a certificate signing request.",
 		Args: []fun.Arg{
 			{Name: "csr", Required: true, Doc: "certificate signing request: a file, PEM text or bytes"},
 		},
 	},
 	{
 		Name: "sign_remote_certificate", Fn: signRemoteV2, Src: "modules/x509_v2.py sign_remote_certificate", VarKw: true,
-		Doc:     "Sign a certificate by a signing policy, for another machine.",
-		Example: "call x509.sign_remote_certificate www kwargs=\"{'public_key': '/etc/pki/www.key'}\" __pub_id=www1",
+		Doc: "Sign a certificate by a signing policy, for another machine.",
 		Args: []fun.Arg{
 			{Name: "signing_policy", Type: fun.Str, Required: true, Doc: "signing policy that overrides arguments: see docs/modules/x509.md"},
 			{Name: "kwargs", Type: fun.Dict, Required: true, Doc: "arguments of create_certificate"},
@@ -223,8 +203,7 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "verify_crl", Fn: verifyCRLV2, Src: "modules/x509_v2.py verify_crl",
-		Doc:     "Report whether a revocation list was signed by an issuer.",
-		Example: "call x509.verify_crl /etc/pki/ca.crl /etc/pki/ca.crt",
+		Doc: "Report whether a revocation list was signed by an issuer.",
 		Args: []fun.Arg{
 			{Name: "crl", Required: true, Doc: "revocation list: a file, PEM text or bytes"},
 			{Name: "cert", Required: true, Doc: "certificate of the issuer: a file, PEM text or bytes"},
@@ -232,8 +211,7 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "verify_private_key", Fn: verifyPrivateKeyV2, Src: "modules/x509_v2.py verify_private_key",
-		Doc:     "Report whether a private key belongs to a public key.",
-		Example: "call x509.verify_private_key /etc/pki/www.key /etc/pki/www.crt",
+		Doc: "Report whether a private key belongs to a public key.",
 		Args: []fun.Arg{
 			{Name: "private_key", Required: true, Doc: "private key: a file, PEM text or bytes", Secret: true},
 			{Name: "public_key", Required: true, Doc: "public key: a file, PEM text or bytes of a key, certificate or request"},
@@ -242,8 +220,7 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "verify_signature", Fn: verifySignatureV2, Src: "modules/x509_v2.py verify_signature",
-		Doc:     "Report whether a certificate was signed by a key.",
-		Example: "call x509.verify_signature /etc/pki/www.crt signing_pub_key=/etc/pki/ca.crt",
+		Doc: "Report whether a certificate was signed by a key.",
 		Args: []fun.Arg{
 			{Name: "certificate", Required: true, Doc: "certificate: a file, PEM text or bytes"},
 			{Name: "signing_pub_key", Doc: "public key, certificate or private key of the signer; default: the key of the certificate itself"},
@@ -252,8 +229,7 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "will_expire", Fn: willExpireV2, Src: "modules/x509_v2.py will_expire",
-		Doc:     "Tell whether a certificate expires within some days.",
-		Example: "call x509.will_expire /etc/pki/www.crt days=30",
+		Doc: "Tell whether a certificate expires within some days.",
 		Args: []fun.Arg{
 			{Name: "certificate", Required: true, Doc: "certificate: a file, PEM text or bytes"},
 			{Name: "days", Type: fun.Int, Required: true, Unit: "days", Doc: "days from now"},
@@ -261,8 +237,7 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "write_pem", Fn: writePEMFn, Src: "modules/x509_v2.py write_pem",
-		Doc:     "Write a PEM block to a file, properly formatted.",
-		Example: "call x509.write_pem /tmp/www.crt /etc/pki/www.crt",
+		Doc: "Write a PEM block to a file, properly formatted.",
 		Args: []fun.Arg{
 			{Name: "text", Required: true, Doc: "PEM text, or a file that has it", Secret: true},
 			{Name: "path", Type: fun.Path, Required: true, Doc: "file to write; default: return the result"},

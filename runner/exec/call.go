@@ -254,7 +254,8 @@ func (j *job) invoke(ctx context.Context) (ret *value.Map) {
 		return j.exception(err)
 	}
 	call.Name = value.Str(kw.At("name"))
-	call.Test, call.Low, call.Env = j.test, j.c, j.env
+	call.Test, call.Low = j.test, j.c
+	call.Attach(j.env)
 	fn := j.spec.State
 	if j.c.Fun == modWatch {
 		fn = j.mod.Watch
@@ -410,7 +411,8 @@ func (r *run) bind(n *node, mod *fun.Module, spec *fun.Spec) *fun.Call {
 	if err != nil {
 		return nil
 	}
-	call.Name, call.Test, call.Low, call.Env = n.c.Name, r.test, n.c, r.env
+	call.Name, call.Test, call.Low = n.c.Name, r.test, n.c
+	call.Attach(r.env)
 	return call
 }
 

@@ -55,7 +55,7 @@ func (l *listening) listen(n *node) {
 		targets := l.heard(rf)
 		switch {
 		case len(targets) == 0 && rf.bare:
-			l.warnOnce(n.c, "listen", "listen names "+value.QuoteStr(rf.text)+", which is no state")
+			l.warnOnce(n.c, "listen", "listen names "+value.QuoteStr(rf.text)+", which is not a state")
 		case len(targets) == 0:
 			l.noSuchListen(l.faults, rf)
 		case l.anyChanged(targets):

@@ -25,7 +25,7 @@ func notDictHint(v value.Value) string {
 func bodyHint(v value.Value) string {
 	switch v := v.(type) {
 	case nil:
-		return "nothing stands below the ID: indent its states further than the ID"
+		return "the ID has no states: indent its states further than the ID"
 	case string:
 		return fmt.Sprintf(`write the function with its module, such as "test.nop", instead of %q`, v)
 	case *value.List:

@@ -538,6 +538,39 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
+// BenchmarkIncludes compiles a formula whose init includes hundreds of SLS, which
+// include each other: each is read and rendered once.
+func BenchmarkIncludes(b *testing.B) {
+	const n = 400
+	tree := memtree.Tree{}
+	var all strings.Builder
+	for i := range n {
+		fmt.Fprintf(&all, "  - f.s%d\n", i)
+		var own strings.Builder
+		for k := range 20 {
+			fmt.Fprintf(&own, "  - f.s%d\n", (i*7+k*13)%n)
+		}
+		tree[fmt.Sprintf("f/s%d.sls", i)] = fmt.Sprintf("include:\n%ss%d:\n  test.nop:\n    - name: n%d\n", own.String(), i, i)
+	}
+	tree["f/init.sls"] = "include:\n" + all.String()
+	env := tree.Env(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		renders := 0
+		count := func(ctx context.Context, in render.Input) (value.Value, error) {
+			renders++
+			return yamlOnly(ctx, in)
+		}
+		h := high.New(env, count).Render(context.Background(), []high.Match{{SaltEnv: "base", SLS: []string{"f"}}})
+		if len(h.Faults) > 0 || h.Data.Len() != n || renders != n+1 {
+			b.Fatal(h.Faults, h.Data.Len(), renders)
+		}
+		if _, err := (&low.Compiler{}).Compile(h); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func BenchmarkRender(b *testing.B) {
 	for _, n := range []int{2000, 20000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

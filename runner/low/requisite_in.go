@@ -170,13 +170,13 @@ func (g *giver) item(item value.Value) {
 	case string:
 		r, ok := g.bare(item)
 		if !ok {
-			g.w.warn(g.pos, fmt.Sprintf("%s names %q, which is no state of this run%s", g.key, item, source.DidYouMean(item, g.w.ids())))
+			g.w.warn(g.pos, fmt.Sprintf("%s names %q, which is not a state of this run%s", g.key, item, source.DidYouMean(item, g.w.ids())))
 			return
 		}
 		g.hand(r)
 		return
 	default:
-		g.w.warn(g.pos, fmt.Sprintf("%s names %s, which is no state", g.key, value.Str(item)))
+		g.w.warn(g.pos, fmt.Sprintf("%s names %s, which is not a state", g.key, value.Str(item)))
 		return
 	}
 	switch state {

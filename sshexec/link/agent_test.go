@@ -126,8 +126,10 @@ func TestAgentProcess(t *testing.T) {
 	}
 }
 
+// The agent is a program of its own size, twice as large under the race
+// detector: what counts is that it does not grow with the file.
 func TestAgentProcessHoldsNoBigFile(t *testing.T) { // not parallel: it looks at memory
-	const size = 128 << 20
+	const size = 256 << 20
 	dst := filepath.Join(t.TempDir(), "big")
 	s := newSite(t, map[string]string{"big.sls": "big:\n  file.managed:\n    - name: " + dst + "\n    - source: salt://big.bin\n    - show_changes: False\n"})
 	want := sparse(t, filepath.Join(s.root, "big.bin"), size)
@@ -139,7 +141,7 @@ func TestAgentProcessHoldsNoBigFile(t *testing.T) { // not parallel: it looks at
 	}
 	if peak := peakMemory(p.cmd.Process.Pid); peak < 0 {
 		t.Log("the system tells nothing of the agent's memory")
-	} else if t.Logf("the agent's largest size: %d MiB", peak>>20); peak > 100<<20 {
+	} else if t.Logf("the agent's largest size: %d MiB", peak>>20); peak > size/2 {
 		t.Errorf("the agent took %d MiB for a file of %d MiB", peak>>20, size>>20)
 	}
 	c.Close()

@@ -36,6 +36,9 @@ type Options struct {
 	// Bus gets the events that the target fires, their id set to the target's.
 	// nil: they are dropped.
 	Bus event.Bus
+	// Forward gets the events that a function of the target sends (event.send,
+	// event.fire_master) and that Bus gets. It must not wait. nil: none.
+	Forward func(tag string, data *value.Map)
 	// Push takes a file that the target sends (cp.push); path is as the target
 	// names it and not to be trusted. nil: refused.
 	Push func(ctx context.Context, id, path string, r io.Reader) error

@@ -106,10 +106,14 @@ func (c *Conn) event(m *value.Map) {
 		data = value.NewMap(1)
 	}
 	data.Set("id", id)
-	if data.Str("cmd") == "_minion_event" {
+	sent := data.Str("cmd") == "_minion_event"
+	if sent {
 		data.Set("tag", tag)
 	}
 	c.o.Bus.Fire(tag, data)
+	if sent && c.o.Forward != nil {
+		c.o.Forward(tag, data)
+	}
 }
 
 // ownTag reports whether a target may fire a tag: any but those of salt/ that

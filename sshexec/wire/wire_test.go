@@ -504,7 +504,15 @@ func FuzzHello(f *testing.F) {
 	f.Add(good.Bytes())
 	f.Add([]byte("Last login\n" + good.String()))
 	f.Add([]byte(magic))
+	f.Add(make([]byte, 1<<20))
+	debug.SetMemoryLimit(512 << 20)
 	f.Fuzz(func(t *testing.T, b []byte) {
+		stop, peak := memtest.Watch()
+		defer func() {
+			if stop(); *peak > int64(16*len(b))+64<<20 {
+				t.Errorf("%d bytes of memory for a hello of %d", *peak, len(b))
+			}
+		}()
 		a, far := net.Pipe()
 		go func() {
 			go func() { _, _ = io.Copy(io.Discard, far) }()

@@ -17,14 +17,12 @@ func States() fun.Module {
 var specs = []fun.Spec{
 	{
 		Name: "absent", State: absent, Src: "states/alias.py absent",
-		Doc:     "Remove a mail alias.",
-		Example: "webmaster:\n  alias.absent: []",
-		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the alias"}},
+		Doc:  "Remove a mail alias.",
+		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the alias"}},
 	},
 	{
 		Name: "present", State: present, Src: "states/alias.py present",
-		Doc:     "Set the target of a mail alias.\nThe file is /etc/aliases, or that of the option aliases.file.",
-		Example: "root:\n  alias.present:\n    - target: admin@example.com",
+		Doc: "Set the target of a mail alias.\nThe file is /etc/aliases, or that of the option aliases.file.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the alias"},
 			{Name: "target", Type: fun.Str | fun.Strs, Required: true, Doc: "address that mail goes to, or a list"},

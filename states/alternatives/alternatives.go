@@ -31,12 +31,10 @@ var pathArg = fun.Arg{Name: "path", Type: fun.Path, Required: true, Doc: "path t
 var specs = []fun.Spec{
 	{
 		Name: "auto", Doc: "Let the path with the highest priority serve.", Src: "states/alternatives.py auto", State: auto,
-		Example: "editor:\n  alternatives.auto: []",
-		Args:    []fun.Arg{nameArg},
+		Args: []fun.Arg{nameArg},
 	},
 	{
 		Name: "install", Doc: "Register a path for a name.", Src: "states/alternatives.py install", State: install,
-		Example: "editor:\n  alternatives.install:\n    - link: /usr/bin/editor\n    - path: /usr/bin/vim.basic\n    - priority: 50",
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "link", Type: fun.Path, Required: true, Doc: "link by which the name is used"},
@@ -46,13 +44,11 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "remove", Doc: "Remove a path from those of a name.", Src: "states/alternatives.py remove", State: remove,
-		Example: "editor:\n  alternatives.remove:\n    - path: /usr/bin/emacs23",
-		Args:    []fun.Arg{nameArg, pathArg},
+		Args: []fun.Arg{nameArg, pathArg},
 	},
 	{
 		Name: "set", Doc: "Choose the path that serves under a name.", Src: "states/alternatives.py set_", State: set,
-		Example: "editor:\n  alternatives.set:\n    - path: /usr/bin/vim.basic",
-		Args:    []fun.Arg{nameArg, pathArg},
+		Args: []fun.Arg{nameArg, pathArg},
 	},
 }
 

@@ -49,8 +49,7 @@ var nameArgs = []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "its
 var specs = []fun.Spec{
 	{
 		Name: "configfile", State: configfile, Src: "states/apache.py configfile",
-		Doc:     "Write a configuration file of directives and sections.",
-		Example: "/etc/apache2/sites-available/www.conf:\n  apache.configfile:\n    - config:\n      - VirtualHost:\n          this: '*:80'\n          ServerName: www.example.com\n          Directory:\n            this: /var/www\n            Require: all granted",
+		Doc: "Write a configuration file of directives and sections.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "the file"},
 			{Name: "config", Type: fun.List, Required: true, Doc: "directives and sections, a mapping each; the key this is the argument of a section"},
@@ -59,18 +58,18 @@ var specs = []fun.Spec{
 }
 
 var confSpecs = []fun.Spec{
-	{Name: "disabled", State: confDisabled, Src: "states/apache_conf.py disabled", Doc: "Disable a configuration.", Example: "security:\n  apache_conf.disabled", Args: nameArgs},
-	{Name: "enabled", State: confEnabled, Src: "states/apache_conf.py enabled", Doc: "Enable a configuration.", Example: "security:\n  apache_conf.enabled", Args: nameArgs},
+	{Name: "disabled", State: confDisabled, Src: "states/apache_conf.py disabled", Doc: "Disable a configuration.", Args: nameArgs},
+	{Name: "enabled", State: confEnabled, Src: "states/apache_conf.py enabled", Doc: "Enable a configuration.", Args: nameArgs},
 }
 
 var moduleSpecs = []fun.Spec{
-	{Name: "disabled", State: moduleDisabled, Src: "states/apache_module.py disabled", Doc: "Disable a module.", Example: "cgi:\n  apache_module.disabled", Args: nameArgs},
-	{Name: "enabled", State: moduleEnabled, Src: "states/apache_module.py enabled", Doc: "Enable a module.", Example: "rewrite:\n  apache_module.enabled", Args: nameArgs},
+	{Name: "disabled", State: moduleDisabled, Src: "states/apache_module.py disabled", Doc: "Disable a module.", Args: nameArgs},
+	{Name: "enabled", State: moduleEnabled, Src: "states/apache_module.py enabled", Doc: "Enable a module.", Args: nameArgs},
 }
 
 var siteSpecs = []fun.Spec{
-	{Name: "disabled", State: siteDisabled, Src: "states/apache_site.py disabled", Doc: "Disable a site.", Example: "000-default:\n  apache_site.disabled", Args: nameArgs},
-	{Name: "enabled", State: siteEnabled, Src: "states/apache_site.py enabled", Doc: "Enable a site.", Example: "www.example.com:\n  apache_site.enabled", Args: nameArgs},
+	{Name: "disabled", State: siteDisabled, Src: "states/apache_site.py disabled", Doc: "Disable a site.", Args: nameArgs},
+	{Name: "enabled", State: siteEnabled, Src: "states/apache_site.py enabled", Doc: "Enable a site.", Args: nameArgs},
 }
 
 // configfile writes a configuration file. Salt: states/apache.py configfile.

@@ -24,9 +24,8 @@ func avail(env *fun.Env) (bool, string) {
 
 var specs = []fun.Spec{{
 	Name: "held", State: held, Src: "states/aptpkg.py held",
-	Doc:     "Keep a package from being upgraded.\npkg.held does the same for several packages.",
-	Example: "tmux:\n  apt.held: []",
-	Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}},
+	Doc:  "Keep a package from being upgraded.\npkg.held does the same for several packages.",
+	Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}},
 }}
 
 // held holds a package. Salt: salt/states/aptpkg.py held.

@@ -76,6 +76,9 @@ func extracted(ctx context.Context, c *fun.Call) fun.Ret {
 	if c.Bool("clean") && c.Bool("clean_parent") {
 		return j.ret.Fail("Only one of 'clean' and 'clean_parent' can be set to True").Ret()
 	}
+	if err := j.checkSystem(); err != nil {
+		return j.ret.Fail("%s", err).Ret()
+	}
 	due, wrong := j.compare()
 	if len(wrong) > 0 {
 		if ret, stop := j.clearWay(wrong); stop {
@@ -358,6 +361,32 @@ func (j *job) compare() (due bool, wrong []string) {
 		}
 	}
 	return due, wrong
+}
+
+// checkSystem returns an error where a system directory would be removed, or
+// given away with all that is in it.
+func (j *job) checkSystem() error {
+	c := j.c
+	if c.Bool("clean_parent") && j.fs.LExists(j.dir) {
+		if err := j.fs.CheckSystem(j.dir, false); err != nil {
+			return err
+		}
+	}
+	owned := value.Truth(c.Value("user")) || value.Truth(c.Value("group"))
+	if p := c.Str("enforce_ownership_on"); p != "" && owned {
+		if err := j.fs.CheckSystem(p, true); err != nil {
+			return err
+		}
+	}
+	if !c.Bool("clean") && (!owned || c.Str("enforce_ownership_on") != "") {
+		return nil
+	}
+	for _, top := range slices.Concat(j.list.TopDirs, j.list.TopFiles) {
+		if err := j.fs.CheckSystem(filepath.Join(j.dir, top), false); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // clearWay removes what is of another kind than in the archive.

@@ -4,7 +4,7 @@ import "brine/internal/fun"
 
 var specs = []fun.Spec{
 	{
-		Name: "extracted", VarKw: true, State: extracted, Src: "states/archive.py extracted",
+		Name: "extracted", Shared: [][]fun.Arg{fun.SystemPath}, VarKw: true, State: extracted, Src: "states/archive.py extracted",
 		Doc: "Extract an archive unless its contents already exist.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "absolute path of the directory to extract to"},

@@ -33,8 +33,7 @@ var jobArgs = []fun.Arg{
 var specs = []fun.Spec{
 	{
 		Name: "absent", Src: "states/at.py absent", State: absent, VarKw: true, Hands: true,
-		Doc:     "Remove jobs: the one of a number, those that fit, or all.\n\nFurther arguments choose jobs: tag, runas, hour, minute, day, month, year.",
-		Example: "old jobs:\n  at.absent:\n    - tag: rose\n    - day: 13",
+		Doc: "Remove jobs: the one of a number, those that fit, or all.\n\nFurther arguments choose jobs: tag, runas, hour, minute, day, month, year.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "any text"},
 			{Name: "jobid", Type: fun.Str, Doc: "number of the one job to remove"},
@@ -42,13 +41,11 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "present", Doc: "Queue a job.", Src: "states/at.py present", State: present, Always: true,
-		Example: "rose:\n  at.present:\n    - job: 'echo hello > /tmp/hello'\n    - timespec: '9:09 11/09/2036'\n    - tag: rose\n    - unique_tag: True",
-		Shared:  [][]fun.Arg{jobArgs},
+		Shared: [][]fun.Arg{jobArgs},
 	},
 	{
 		Name: "watch", Doc: "Queue a job when a state that is watched has changes.", Src: "states/at.py watch", State: watch,
-		Example: "later:\n  at.watch:\n    - job: service nginx reload\n    - timespec: 'now + 1 min'\n    - watch:\n      - file: /etc/nginx/nginx.conf",
-		Shared:  [][]fun.Arg{jobArgs},
+		Shared: [][]fun.Arg{jobArgs},
 	},
 }
 

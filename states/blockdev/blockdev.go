@@ -29,8 +29,7 @@ func available(env *fun.Env) (bool, string) {
 var specs = []fun.Spec{
 	{
 		Name: "formatted", State: formatted, VarKw: true, Hands: true, Src: "states/blockdev.py formatted",
-		Doc:     "Make a file system on a device, unless it has one of that type.\nAnother file system is lost. Further arguments are those of disk.format.",
-		Example: "/dev/sdb1:\n  blockdev.formatted:\n    - fs_type: ext4",
+		Doc: "Make a file system on a device, unless it has one of that type.\nAnother file system is lost. Further arguments are those of disk.format.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "the device"},
 			{Name: "fs_type", Type: fun.Str, Default: "ext4", Doc: "type of the file system"},
@@ -39,8 +38,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "tuned", State: tuned, VarKw: true, Src: "states/blockdev.py tuned",
-		Doc:     "Set properties of a block device.",
-		Example: "/dev/sda:\n  blockdev.tuned:\n    - read-ahead: 1024\n    - read-only: True",
+		Doc: "Set properties of a block device.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "the device"},
 			{Name: "read-ahead", Type: fun.Int, KwOnly: true, Unit: "sectors", Doc: "read-ahead of the device, in sectors of 512 bytes"},

@@ -12,8 +12,7 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "absent", State: absent, VarKw: true, Src: "states/cron.py absent",
-		Doc:     "Remove a job from a crontab.\nThe job is found by its identifier, whether its time is special or not.",
-		Example: "backup:\n  cron.absent:\n    - identifier: BACKUP",
+		Doc: "Remove a job from a crontab.\nThe job is found by its identifier, whether its time is special or not.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "the command"},
 			userArg, identifierArg,
@@ -22,14 +21,12 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "env_absent", State: envAbsent, Src: "states/cron.py env_absent",
-		Doc:     "Remove an environment variable from a crontab.",
-		Example: "MAILTO:\n  cron.env_absent: []",
-		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the variable"}, userArg},
+		Doc:  "Remove an environment variable from a crontab.",
+		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the variable"}, userArg},
 	},
 	{
 		Name: "env_present", State: envPresent, Src: "states/cron.py env_present",
-		Doc:     "Set an environment variable in a crontab.",
-		Example: "MAILTO:\n  cron.env_present:\n    - value: admin@example.com",
+		Doc: "Set an environment variable in a crontab.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the variable"},
 			{Name: "value", Type: fun.Str, Doc: "its value"},
@@ -38,8 +35,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "file", State: file, VarKw: true, Src: "states/cron.py file",
-		Doc:     "Make a file the crontab of a user.",
-		Example: "salt://crons/web:\n  cron.file:\n    - user: www-data\n    - template: jinja",
+		Doc: "Make a file the crontab of a user.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str | fun.List, Required: true, Doc: "salt://, http://, https:// or file:// URL or a path; the first of a list that exists"},
 			{Name: "source_hash", Type: fun.Str, Default: "", Doc: "digest of a source that is not on the file server, as TYPE=DIGEST, or a file of digests"},
@@ -54,8 +50,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "present", State: present, Src: "states/cron.py present",
-		Doc:     "Put a job into a crontab.\nThe job is found by its identifier. A time may be random, or low:high for a random number between two, which stays once it is chosen.",
-		Example: "/usr/local/bin/backup:\n  cron.present:\n    - identifier: BACKUP\n    - minute: random\n    - hour: 2",
+		Doc: "Put a job into a crontab.\nThe job is found by its identifier. A time may be random, or low:high for a random number between two, which stays once it is chosen.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "the command"},
 			userArg,

@@ -5,9 +5,8 @@ import "brine/internal/fun"
 var specs = []fun.Spec{
 	{
 		Name: "set", State: set, Src: "states/debconfmod.py set",
-		Doc:     "Answer questions of a package.\nThis sets what debconf knows. A package that is installed already has to be configured again to see it: dpkg-reconfigure.",
-		Example: "nullmailer:\n  debconf.set:\n    - data:\n        shared/mailname: {type: string, value: server.example.com}\n        nullmailer/relayhost: {type: string, value: mail.example.com}",
-		VarKw:   true,
+		Doc:   "Answer questions of a package.\nThis sets what debconf knows. A package that is installed already has to be configured again to see it: dpkg-reconfigure.",
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"},
 			{Name: "data", Type: fun.Dict, Required: true, Secret: true, Doc: "mapping of a question to a mapping with its type and the value; a multiselect may have a list"},
@@ -15,9 +14,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "set_file", State: setFile, Src: "states/debconfmod.py set_file", Always: true,
-		Doc:     "Set the answers that a file has.\nThe file has lines as debconf-get-selections prints them: package, question, type, value. The state does not report changes.",
-		Example: "postfix:\n  debconf.set_file:\n    - source: salt://postfix/selections.j2\n    - template: jinja\n    - context: {relay: mail.example.com}",
-		VarKw:   true,
+		Doc:   "Set the answers that a file has.\nThe file has lines as debconf-get-selections prints them: package, question, type, value. The state does not report changes.",
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "any text"},
 			{Name: "source", Type: fun.Str, Required: true, Doc: "path or URL of the file"},

@@ -20,7 +20,6 @@ func States() fun.Module {
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{{
 	Name: "status", Doc: "Check how full a file system is.", Src: "states/disk.py status", State: status,
-	Example: "used_space:\n  disk.status:\n    - name: /\n    - maximum: 79%\n    - minimum: 1%",
 	Args: []fun.Arg{
 		{Name: "name", Type: fun.Str, Required: true, Doc: "the mount point, or a directory"},
 		{Name: "maximum", Type: fun.Int | fun.Str | fun.None, Unit: "% or KB", Doc: "how much may be used"},

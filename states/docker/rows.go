@@ -45,28 +45,24 @@ var (
 	containerSpecs = []fun.Spec{
 		{
 			Name: "absent", State: containerAbsent, Src: "states/docker_container.py absent",
-			Doc:     "Remove a container.",
-			Example: "web:\n  docker_container.absent:\n    - force: True",
-			Args:    []fun.Arg{containerArg, {Name: "force", Type: fun.Bool, Default: false, Doc: "remove it although it runs"}},
+			Doc:  "Remove a container.",
+			Args: []fun.Arg{containerArg, {Name: "force", Type: fun.Bool, Default: false, Doc: "remove it although it runs"}},
 		},
 		{
 			Name: "run", State: runOnce, VarKw: true, Always: true, Src: "states/docker_container.py run",
-			Doc:     "Run a container and wait for its end.\nThe changes have what it printed.",
-			Example: "migrate:\n  docker_container.run:\n    - image: myapp:1.0\n    - command: ./migrate\n    - replace: True",
-			Args:    []fun.Arg{containerArg, imageArg},
-			Shared:  [][]fun.Arg{runArgs, translateArgs, {timeoutArg, networksArg}, docker.ContainerArgs},
+			Doc:    "Run a container and wait for its end.\nThe changes have what it printed.",
+			Args:   []fun.Arg{containerArg, imageArg},
+			Shared: [][]fun.Arg{runArgs, translateArgs, {timeoutArg, networksArg}, docker.ContainerArgs},
 		},
 		{
 			Name: "running", State: running, VarKw: true, NearMiss: true, Src: "states/docker_container.py running",
-			Doc:     "Create a container that is as described, and start it.\nA container that differs is replaced. To find that out, a container is created as described and compared, also in test mode; it is removed again.",
-			Example: "web:\n  docker_container.running:\n    - image: nginx:1.27\n    - port_bindings:\n      - 8080:80\n    - binds: /srv/www:/usr/share/nginx/html:ro\n    - restart_policy: always",
-			Args:    []fun.Arg{containerArg, imageArg},
-			Shared:  [][]fun.Arg{translateArgs, runningArgs, {timeoutArg, networksArg}, docker.ContainerArgs},
+			Doc:    "Create a container that is as described, and start it.\nA container that differs is replaced. To find that out, a container is created as described and compared, also in test mode; it is removed again.",
+			Args:   []fun.Arg{containerArg, imageArg},
+			Shared: [][]fun.Arg{translateArgs, runningArgs, {timeoutArg, networksArg}, docker.ContainerArgs},
 		},
 		{
 			Name: "stopped", State: stopped, VarKw: true, Src: "states/docker_container.py stopped",
-			Doc:     "Stop a container, or several.",
-			Example: "stop old ones:\n  docker_container.stopped:\n    - containers:\n      - web1\n      - web2\n    - error_on_absent: False",
+			Doc: "Stop a container, or several.",
 			Args: []fun.Arg{
 				{Name: "name", Type: fun.Str, Doc: "name of the container"},
 				{Name: "containers", Type: fun.Any, Doc: "list of containers, instead of the name"},
@@ -79,8 +75,7 @@ var (
 	imageSpecs = []fun.Spec{
 		{
 			Name: "absent", State: imageAbsent, Src: "states/docker_image.py absent",
-			Doc:     "Remove an image, or several.",
-			Example: "remove old images:\n  docker_image.absent:\n    - images:\n      - myapp:1.0\n      - myapp:1.1",
+			Doc: "Remove an image, or several.",
 			Args: []fun.Arg{
 				{Name: "name", Type: fun.Str, Doc: "name of the image"},
 				{Name: "images", Type: fun.Strs, Doc: "list of images, instead of the name"},
@@ -89,8 +84,7 @@ var (
 		},
 		{
 			Name: "present", State: imagePresent, VarKw: true, NearMiss: true, Src: "states/docker_image.py present",
-			Doc:     "Pull an image, build it of a directory, or load it of an archive.",
-			Example: "myapp:\n  docker_image.present:\n    - build: /srv/myapp\n    - tag: '1.0'",
+			Doc: "Pull an image, build it of a directory, or load it of an archive.",
 			Args: []fun.Arg{
 				imageNameArg,
 				{Name: "tag", Type: fun.Str, Doc: "tag of the image; needed with build and load"},
@@ -106,15 +100,13 @@ var (
 	networkSpecs = []fun.Spec{
 		{
 			Name: "absent", State: networkAbsent, Src: "states/docker_network.py absent",
-			Doc:     "Disconnect the containers of a network and remove it.",
-			Example: "front:\n  docker_network.absent: []",
-			Args:    []fun.Arg{networkArg},
+			Doc:  "Disconnect the containers of a network and remove it.",
+			Args: []fun.Arg{networkArg},
 		},
 		{
 			Name: "present", State: networkPresent, VarKw: true, NearMiss: true, Src: "states/docker_network.py present",
-			Doc:     "Create a network, or replace one that differs.\nTo find that out, a network is created as described and compared, also in test mode; it is removed again.",
-			Example: "front:\n  docker_network.present:\n    - subnet: 10.0.20.0/24\n    - gateway: 10.0.20.1\n    - containers:\n      - web",
-			Args:    []fun.Arg{networkArg},
+			Doc:  "Create a network, or replace one that differs.\nTo find that out, a network is created as described and compared, also in test mode; it is removed again.",
+			Args: []fun.Arg{networkArg},
 			Shared: [][]fun.Arg{translateArgs, {
 				{Name: "containers", Type: fun.Commas, Doc: "running containers to connect"},
 				{Name: "reconnect", Type: fun.Bool, Default: true, Doc: "connect the containers of a network that is replaced again"},
@@ -124,14 +116,12 @@ var (
 	volumeSpecs = []fun.Spec{
 		{
 			Name: "absent", State: volumeAbsent, Src: "states/docker_volume.py absent",
-			Doc:     "Remove a volume.",
-			Example: "data:\n  docker_volume.absent: []",
-			Args:    []fun.Arg{volumeArg, {Name: "driver", Type: fun.Str, Doc: "accepted; the name is enough"}},
+			Doc:  "Remove a volume.",
+			Args: []fun.Arg{volumeArg, {Name: "driver", Type: fun.Str, Doc: "accepted; the name is enough"}},
 		},
 		{
 			Name: "present", State: volumePresent, Src: "states/docker_volume.py present",
-			Doc:     "Create a volume, or with force replace one with another driver.",
-			Example: "data:\n  docker_volume.present:\n    - driver: local",
+			Doc: "Create a volume, or with force replace one with another driver.",
 			Args: []fun.Arg{
 				volumeArg, driverArg,
 				{Name: "driver_opts", Type: fun.Any, Doc: "options of the driver, as a mapping"},

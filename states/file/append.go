@@ -113,14 +113,14 @@ func (c *call) sourceTexts(ctx context.Context, from textSources) (texts []strin
 			raw, err = c.ReadFile(p)
 		}
 		if err != nil || p == "" {
-			c.ret.Name = s
+			c.noTexts(s)
 			return nil, "Failed to load template file " + s, nil //nolint:nilerr // the comment says so
 		}
 		out := string(raw)
 		if t := c.Str("template"); t != "" {
 			out, err = client.Render(ctx, t, s, raw, cp.Vars(nil, defaults, context))
 			if _, ok := errors.AsType[*cp.UnknownTemplateError](err); ok {
-				c.ret.Name = s
+				c.noTexts(s)
 				return nil, "Failed to load template file " + s, nil
 			}
 			if err != nil {
@@ -128,12 +128,17 @@ func (c *call) sourceTexts(ctx context.Context, from textSources) (texts []strin
 			}
 		}
 		if out == "" {
-			c.ret.Name = s
+			c.noTexts(s)
 			return nil, fmt.Sprintf("Failed to read rendered template file %s (%s)", p, s), nil
 		}
 		texts = append(texts, out)
 	}
 	return texts, "", nil
+}
+
+// noTexts makes the return that of Salt's _get_template_texts.
+func (c *call) noTexts(source string) {
+	c.ret.Name, c.ret.Extra = source, value.MapOf("data", &value.List{})
 }
 
 // begun makes the file that text is added to, where it is missing; stop says

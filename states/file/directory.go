@@ -112,6 +112,11 @@ func (c *call) directory(ctx context.Context, p dirPlan) fun.Ret {
 	if !filepath.IsAbs(name) {
 		return c.fail("Specified file %s is not an absolute path", name)
 	}
+	if value.Truth(p.recurse) || p.clean {
+		if err := c.CheckSystem(name, true); err != nil {
+			return c.fail("%s", err)
+		}
+	}
 	if stop := c.clearWay(name, p); stop {
 		return c.ret.Ret()
 	}
@@ -140,17 +145,20 @@ func (c *call) clearWay(name string, p dirPlan) (stop bool) {
 				c.ret.Fail("File exists where the backup target %s should go", backup)
 				return true
 			}
-			if c.Test {
-				c.ret.Changes.Set("forced", fmt.Sprintf("Existing file at backup path %s would be removed", backup))
-			} else if _, err := c.Remove(backup); err != nil {
+			if err := c.CheckSystem(backup, false); err != nil {
 				c.ret.Fail("%s", err)
 				return true
 			}
+			if !c.Test {
+				if _, err := c.Remove(backup); err != nil {
+					c.ret.Fail("%s", err)
+					return true
+				}
+			}
 		}
-		if c.Test {
-			c.ret.Changes.Set("backup", fmt.Sprintf("%s would be renamed to %s", name, backup))
+		if c.Test { // Salt renames the file even so
 			c.ret.Changes.Set(name, value.MapOf("directory", "new"))
-			c.done(fun.WouldChange, fmt.Sprintf("%s would be backed up and replaced with a new directory", name))
+			c.done(fun.WouldChange, fmt.Sprintf("The following files will be changed:\n%s: directory - new\n", name))
 			return true
 		}
 		if err := c.Rename(name, backup); err != nil {
@@ -259,12 +267,15 @@ func (c *call) noteClean(ctx context.Context, changes *value.Map, name string, p
 	})
 }
 
-// walkDepth walks down at most depth levels; -1 is no limit.
+// walkDepth walks down. Directories deeper than depth, where it is not -1, are not
+// visited; files are, at any depth, as in Salt, whose walk goes on into them.
+//
+// Salt: _depth_limited_walk.
 func (c *call) walkDepth(name string, depth int, visit func(dir string, dirs, names []string) error) error {
 	top := strings.Count(strings.TrimRight(name, "/"), "/")
 	return c.Walk(name, false, func(dir string, dirs, names []string) error {
 		if depth >= 0 && strings.Count(strings.TrimRight(dir, "/"), "/")-top >= depth {
-			return nil
+			dirs = nil
 		}
 		return visit(dir, dirs, names)
 	})

@@ -87,6 +87,9 @@ func (c *call) symlink(ctx context.Context, p linkPlan) fun.Ret {
 	if s := c.preflight(p.user, p.group); s != "" {
 		return c.fail("%s", s)
 	}
+	if err := c.CheckSystem(name, false); err != nil && c.replaces(p) {
+		return c.fail("%s", err)
+	}
 	if c.Test {
 		return c.wouldLink(p)
 	}
@@ -125,6 +128,14 @@ func (c *call) symlink(ctx context.Context, p linkPlan) fun.Ret {
 		c.ret.Comment += fmt.Sprintf(", but was unable to set ownership to %s:%s", value.Str(p.user), value.Str(p.group))
 	}
 	return c.ret.Ret()
+}
+
+// replaces reports whether the link would take the place of something else.
+func (c *call) replaces(p linkPlan) bool {
+	if to, err := c.Readlink(c.path()); err == nil {
+		return (p.force || p.atomic) && filepath.Clean(to) != filepath.Clean(p.target)
+	}
+	return (p.force || p.atomic || p.backup != nil) && c.LExists(c.path())
 }
 
 // linkWay deals with what is in the way of a link and is none.

@@ -44,6 +44,9 @@ func copyFile(ctx context.Context, fc *fun.Call) fun.Ret {
 	if there && !force {
 		return c.done(fun.OK, fmt.Sprintf(`The target file "%s" exists and will not be overwritten`, name))
 	}
+	if err := c.CheckSystem(name, false); err != nil && there {
+		return c.fail("%s", err)
+	}
 	if c.Test {
 		return c.done(fun.WouldChange, fmt.Sprintf(`File "%s" is set to be copied to "%s"`, source, name))
 	}
@@ -146,6 +149,9 @@ func rename(ctx context.Context, fc *fun.Call) fun.Ret {
 	if there && !c.Bool("force") {
 		return c.done(fun.OK, fmt.Sprintf(`The target file "%s" exists and will not be overwritten`, name))
 	}
+	if err := cmp.Or(c.CheckSystem(source, false), c.CheckSystem(name, false)); err != nil {
+		return c.fail("%s", err)
+	}
 	if c.Test {
 		return c.done(fun.WouldChange, fmt.Sprintf(`File "%s" is set to be moved to "%s"`, source, name))
 	}
@@ -221,6 +227,9 @@ func tidied(ctx context.Context, fc *fun.Call) fun.Ret {
 	}
 	if !c.IsDir(name) {
 		return c.fail("%s does not exist or is not a directory.", name)
+	}
+	if err := c.CheckSystem(name, true); err != nil {
+		return c.fail("%s", err)
 	}
 	t, err := tidyArgs(c)
 	if err != nil {

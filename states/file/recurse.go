@@ -167,6 +167,11 @@ func recurse(ctx context.Context, fc *fun.Call) fun.Ret {
 	if !filepath.IsAbs(name) {
 		return c.fail("Specified file %s is not an absolute path", name)
 	}
+	if c.Bool("clean") {
+		if err := c.CheckSystem(name, true); err != nil {
+			return c.fail("%s", err)
+		}
+	}
 	for _, s := range textParts(c.Value("source")) {
 		if !strings.HasPrefix(s, "salt://") {
 			return c.fail("Invalid source '%s' (must be a salt:// URI)", strings.TrimRight(s, "/"))

@@ -39,6 +39,9 @@ func retentionSchedule(ctx context.Context, fc *fun.Call) fun.Ret {
 	case !c.IsDir(name):
 		return c.fail("Name provided to file.retention must be a directory")
 	}
+	if err := c.CheckSystem(name, true); err != nil {
+		return c.fail("%s", err)
+	}
 	list, ignored, err := c.backups(name)
 	if err != nil {
 		return fun.Raise(err)

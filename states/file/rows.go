@@ -55,7 +55,7 @@ var commentArgs = []fun.Arg{
 
 var specs = []fun.Spec{
 	{
-		Name: "absent", VarKw: true, State: absent, Src: "states/file.py absent",
+		Name: "absent", Shared: [][]fun.Arg{fun.SystemPath}, VarKw: true, State: absent, Src: "states/file.py absent",
 		Doc: "Remove a file, a link, or a directory and its contents.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "absolute path to remove"},
@@ -121,7 +121,7 @@ var specs = []fun.Spec{
 		}},
 	},
 	{
-		Name: "copy", VarKw: true, State: copyFile, Src: "states/file.py copy_",
+		Name: "copy", Shared: [][]fun.Arg{fun.SystemPath}, VarKw: true, State: copyFile, Src: "states/file.py copy_",
 		Doc: "Copy a file or directory of this machine unless the target exists.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "absolute path of the copy"},
@@ -169,7 +169,7 @@ var specs = []fun.Spec{
 			{Name: "allow_symlink", Type: fun.Bool, Default: true, Doc: "accept a symbolic link to a directory"},
 			{Name: "children_only", Type: fun.Bool, Default: false, Doc: "manage the contents but not the directory itself"},
 		},
-		Shared: [][]fun.Arg{windowsArgs, windowsResetArgs},
+		Shared: [][]fun.Arg{windowsArgs, windowsResetArgs, fun.SystemPath},
 	},
 	{
 		Name: "exists", VarKw: true, State: exists, Src: "states/file.py exists",
@@ -366,10 +366,10 @@ var specs = []fun.Spec{
 			{Name: "keep_symlinks", Type: fun.Bool, Default: false, Doc: "create symbolic links for those in the source instead of copying their targets"},
 			{Name: "force_symlinks", Type: fun.Bool, Default: false, Doc: "replace files that have the names of such links"},
 		},
-		Shared: [][]fun.Arg{windowsArgs},
+		Shared: [][]fun.Arg{windowsArgs, fun.SystemPath},
 	},
 	{
-		Name: "rename", VarKw: true, State: rename, Src: "states/file.py rename",
+		Name: "rename", Shared: [][]fun.Arg{fun.SystemPath}, VarKw: true, State: rename, Src: "states/file.py rename",
 		Doc: "Move a file or directory of this machine unless the target exists.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "absolute path of the target"},
@@ -398,7 +398,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "retention_schedule", State: retentionSchedule, Src: "states/file.py retention_schedule",
+		Name: "retention_schedule", Shared: [][]fun.Arg{fun.SystemPath}, State: retentionSchedule, Src: "states/file.py retention_schedule",
 		Doc: "Remove old backups from a directory, keeping some by hour, day, week, month and year.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "path of the directory"},
@@ -431,7 +431,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "symlink", VarKw: true, State: symlink, Src: "states/file.py symlink",
+		Name: "symlink", Shared: [][]fun.Arg{fun.SystemPath}, VarKw: true, State: symlink, Src: "states/file.py symlink",
 		Doc: "Create a symbolic link.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "absolute path of the link"},
@@ -452,7 +452,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "tidied", VarKw: true, State: tidied, Src: "states/file.py tidied",
+		Name: "tidied", Shared: [][]fun.Arg{fun.SystemPath}, VarKw: true, State: tidied, Src: "states/file.py tidied",
 		Doc: "Remove old or large files from a directory.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "absolute path of the directory"},

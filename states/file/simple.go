@@ -28,6 +28,9 @@ func absent(ctx context.Context, fc *fun.Call) fun.Ret {
 	case filepath.Clean(name) == "/":
 		return c.fail(`Refusing to make "/" absent`)
 	}
+	if err := c.CheckSystem(name, false); err != nil {
+		return c.fail("%s", err)
+	}
 	st, err := c.Lstat(name)
 	if err != nil {
 		return c.done(fun.OK, fmt.Sprintf("File %s is not present", name))
@@ -88,15 +91,15 @@ func (c *call) touch(ctx context.Context, atime, mtime value.Value, makedirs boo
 	case !filepath.IsAbs(name):
 		return c.fail("Specified file %s is not an absolute path", name)
 	}
-	there := c.Exists(name)
 	if c.Test {
-		return c.wouldTouch(there, atime, mtime)
+		return c.wouldTouch(c.Exists(name), atime, mtime)
 	}
-	if makedirs {
-		if err := c.MakeDirs(ctx, name, files.Perms{}); err != nil {
+	if makedirs { // with a slash at its end, name is a directory to make
+		if err := c.Mkdir(ctx, filepath.Dir(name), files.Perms{}); err != nil {
 			return c.fail("%s", host.OSError(err))
 		}
 	}
+	there := c.Exists(name)
 	if !c.IsDir(filepath.Dir(name)) {
 		return c.fail("Directory not present to touch file %s", name)
 	}

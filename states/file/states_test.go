@@ -27,6 +27,7 @@ func TestDirectory(t *testing.T) {
 			step{"directory", false, kv("name", "@/np/d3"), "False No directory to create @/np/d3 in {'@/np/d3': {'directory': 'new'}}"},
 			step{"directory", false, kv("name", "@/plain"), "False Specified location @/plain exists and is a file"},
 			step{"directory", true, kv("name", "@/plain", "force", true), "None The following files will be changed:\n@/plain: directory - new\n {'forced': 'File would be forcibly replaced', '@/plain': {'directory': 'new'}}"},
+			step{"directory", true, kv("name", "@/plain", "backupname", "@/kept"), "None The following files will be changed:\n@/plain: directory - new\n {'@/plain': {'directory': 'new'}}"},
 			step{"directory", false, kv("name", "@/plain", "backupname", "@/kept"), "True  {'@/plain': {'directory': 'new'}}"},
 			step{"directory", false, kv("name", "@/link"), "True The directory @/link is in the correct state"},
 			step{"directory", false, kv("name", "@/link", "allow_symlink", false), "False Specified location @/link exists and is a symlink"},

@@ -6,8 +6,7 @@ import "brine/internal/fun"
 var specs = []fun.Spec{
 	{
 		Name: "present", State: present, Src: "states/firewalld.py present",
-		Doc:     "Create or update a zone.\nThe permanent configuration is changed, and loaded if it changed. Existing items stay unless prune_... is set.",
-		Example: "work:\n  firewalld.present:\n    - services:\n      - ssh\n    - ports:\n      - 8080/tcp\n    - sources:\n      - 192.0.2.0/24",
+		Doc: "Create or update a zone.\nThe permanent configuration is changed, and loaded if it changed. Existing items stay unless prune_... is set.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "the zone"},
 			{Name: "block_icmp", Type: fun.Strs, Doc: "ICMP types to block; those that firewalld does not know are left out"},
@@ -30,8 +29,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "service", State: service, Src: "states/firewalld.py service",
-		Doc:     "Create or update a service. It has exactly these ports and protocols.",
-		Example: "web:\n  firewalld.service:\n    - ports:\n      - 80/tcp\n      - 443/tcp",
+		Doc: "Create or update a service. It has exactly these ports and protocols.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "the service"},
 			{Name: "ports", Type: fun.Strs, Doc: "ports or ranges with a protocol, such as 80/tcp"},

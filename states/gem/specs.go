@@ -6,7 +6,6 @@ import "brine/internal/fun"
 var specs = []fun.Spec{
 	{
 		Name: "installed", Doc: "Make sure that a gem is installed.", Src: "states/gem.py installed", State: installed,
-		Example: "addressable:\n  gem.installed:\n    - version: '>= 2.8'",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the gem"},
 			{Name: "ruby", Type: fun.Str, Doc: "version of Ruby, where RVM or rbenv is installed"},
@@ -22,7 +21,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "removed", Doc: "Make sure that no version of a gem is installed.", Src: "states/gem.py removed", State: removed,
-		Example: "addressable:\n  gem.removed: []",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the gem"},
 			{Name: "ruby", Type: fun.Str, Doc: "version of Ruby, where RVM or rbenv is installed"},
@@ -32,7 +30,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "sources_add", Doc: "Make sure that a source of gems is configured.", Src: "states/gem.py sources_add", State: sourcesAdd,
-		Example: "https://gems.example.com/:\n  gem.sources_add: []",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "URL of the source"},
 			{Name: "ruby", Type: fun.Str, Doc: "version of Ruby, where RVM or rbenv is installed"},
@@ -41,7 +38,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "sources_remove", Doc: "Make sure that a source of gems is not configured.", Src: "states/gem.py sources_remove", State: sourcesRemove,
-		Example: "https://gems.example.com/:\n  gem.sources_remove: []",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "URL of the source"},
 			{Name: "ruby", Type: fun.Str, Doc: "version of Ruby, where RVM or rbenv is installed"},

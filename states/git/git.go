@@ -10,6 +10,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/host"
+	"brine/internal/redact"
 	"brine/internal/value"
 	"brine/modules/cp"
 	"brine/modules/git"
@@ -95,7 +96,7 @@ func (r *report) unknown() *fun.Ret {
 	}
 	var bad []string
 	for k, v := range r.c.Kw.All() {
-		bad = append(bad, value.Str(k)+"="+value.Str(v))
+		bad = append(bad, value.Str(k)+"="+value.Str(redact.Named(value.Str(k), v)))
 	}
 	return r.fail("The following keyword arguments are not valid: ", strings.Join(bad, ", "))
 }
@@ -169,6 +170,9 @@ func (r *report) makeRoom(target string) (stop *fun.Ret) {
 		}
 		return r.fail("Target '", target, "' exists, is non-empty and is not a git repository. Set the 'force_clone' option to True to "+
 			"remove this directory's contents and proceed with cloning the remote repository")
+	}
+	if err := h.CheckSystem(target, true); err != nil {
+		return r.fail(err.Error())
 	}
 	if r.c.Test {
 		return r.would("Target directory ", target, " exists. Since force_clone=True, the contents of ", target, " would be deleted, and ",
@@ -275,9 +279,12 @@ func (r *report) initRoom(ctx context.Context, dir, kind string) *fun.Ret {
 			return r.failed("", err)
 		}
 	}
+	system := h.CheckSystem(dir, true)
 	switch {
 	case is:
 		return r.ret(fun.OK, "")
+	case r.c.Bool("force") && system != nil:
+		return r.fail(system.Error())
 	case r.c.Bool("force") && r.c.Test:
 		r.changes.Set("new", r.c.Str("name"))
 		r.changes.Set("forced init", true)

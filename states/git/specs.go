@@ -6,7 +6,6 @@ import "brine/internal/fun"
 var specs = []fun.Spec{
 	{
 		Name: "cloned", Doc: "Make sure that a repository is cloned, whatever its commit is.", Src: "states/git.py cloned", State: cloned,
-		Example: "https://example.com/repo.git:\n  git.cloned:\n    - target: /srv/repo\n    - branch: main",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "URL of the repository"},
 			{Name: "target", Type: fun.Str, Required: true, Doc: "directory of the clone, an absolute path"},
@@ -21,7 +20,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "config_set", Doc: "Make sure that a Git setting has a value.", Src: "states/git.py config_set", State: configSet,
-		Example: "user.email:\n  git.config_set:\n    - value: me@example.com\n    - global: True",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the setting"},
 			{Name: "value", Type: fun.Str, Doc: "the value"},
@@ -36,7 +34,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "config_unset", Doc: "Make sure that Git settings are not set.", Src: "states/git.py config_unset", State: configUnset,
-		Example: "user.email:\n  git.config_unset:\n    - repo: /srv/repo",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "regular expression for the names of the settings"},
 			{Name: "value_regex", Type: fun.Str, Doc: "only values that match this regular expression"},
@@ -50,8 +47,7 @@ var specs = []fun.Spec{
 		VarKw: true,
 	},
 	{
-		Name: "detached", Doc: "Make sure that a commit, tag or branch is checked out without a branch (detached HEAD).", Src: "states/git.py detached", State: detached,
-		Example: "https://example.com/repo.git:\n  git.detached:\n    - target: /srv/repo\n    - rev: v1.0",
+		Name: "detached", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Make sure that a commit, tag or branch is checked out without a branch (detached HEAD).", Src: "states/git.py detached", State: detached,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "URL of the repository"},
 			{Name: "rev", Type: fun.Str, Required: true, Doc: "branch, tag or commit"},
@@ -72,8 +68,7 @@ var specs = []fun.Spec{
 		VarKw: true,
 	},
 	{
-		Name: "latest", Doc: "Make sure that a clone is at the newest commit of a branch, or at a tag or commit.", Src: "states/git.py latest", State: latest,
-		Example: "https://example.com/repo.git:\n  git.latest:\n    - target: /srv/repo\n    - rev: main",
+		Name: "latest", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Make sure that a clone is at the newest commit of a branch, or at a tag or commit.", Src: "states/git.py latest", State: latest,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "URL of the repository"},
 			{Name: "target", Type: fun.Str, Required: true, Doc: "directory of the clone, an absolute path"},
@@ -103,8 +98,7 @@ var specs = []fun.Spec{
 		VarKw: true,
 	},
 	{
-		Name: "present", Doc: "Make sure that a repository exists.", Src: "states/git.py present", State: present,
-		Example: "/srv/repo.git:\n  git.present: []",
+		Name: "present", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Make sure that a repository exists.", Src: "states/git.py present", State: present,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "directory of the repository"},
 			{Name: "force", Type: fun.Bool, Default: false, Doc: "delete the content of the directory if it is not a repository"},

@@ -5,16 +5,14 @@ import "brine/internal/fun"
 var specs = []fun.Spec{
 	{
 		Name: "absent", State: absent, Src: "states/group.py absent",
-		Doc:     "Remove a group.",
-		Example: "storage:\n  group.absent: []",
+		Doc: "Remove a group.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the group"},
 		},
 	},
 	{
 		Name: "present", State: present, Src: "states/group.py present",
-		Doc:     "Create or update a group.",
-		Example: "storage:\n  group.present:\n    - gid: 7648\n    - addusers:\n      - fred",
+		Doc: "Create or update a group.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the group"},
 			// Text that is no number is refused by the function, in Salt's words.

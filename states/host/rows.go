@@ -8,14 +8,12 @@ var nameArg = fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "host na
 var specs = []fun.Spec{
 	{
 		Name: "absent", State: absent, Src: "states/host.py absent",
-		Doc:     "Remove a host name from addresses.",
-		Example: "old.example.org:\n  host.absent:\n    - ip: 192.0.2.1",
-		Args:    []fun.Arg{nameArg, {Name: "ip", Type: fun.Strs, Required: true, Doc: "IP address, or a list of them"}},
+		Doc:  "Remove a host name from addresses.",
+		Args: []fun.Arg{nameArg, {Name: "ip", Type: fun.Strs, Required: true, Doc: "IP address, or a list of them"}},
 	},
 	{
 		Name: "only", State: only, Src: "states/host.py only",
-		Doc:     "Give an address the given host names and no others.",
-		Example: "192.0.2.1:\n  host.only:\n    - hostnames:\n      - db.example.org\n      - db",
+		Doc: "Give an address the given host names and no others.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "IP address"},
 			{Name: "hostnames", Type: fun.Strs | fun.Str | fun.None, Required: true, Doc: "host name, or a list of them in their order; without any the address is removed"},
@@ -23,8 +21,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "present", State: present, Src: "states/host.py present",
-		Doc:     "Give addresses a host name.",
-		Example: "db.example.org:\n  host.present:\n    - ip: 192.0.2.1\n    - comment: the database\n    - clean: True",
+		Doc: "Give addresses a host name.",
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "ip", Type: fun.Strs, Required: true, Doc: "IP address, or a list of them"},

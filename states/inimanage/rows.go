@@ -12,14 +12,12 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "options_absent", State: optionsAbsent, Src: "states/ini_manage.py options_absent",
-		Doc:     "Remove options from an INI file.",
-		Example: "/etc/app.ini:\n  ini.options_absent:\n    - sections:\n        server:\n          - debug",
-		Args:    []fun.Arg{nameArg, {Name: "sections", Type: fun.Dict, Doc: "lists of options by section"}, sepArg},
+		Doc:  "Remove options from an INI file.",
+		Args: []fun.Arg{nameArg, {Name: "sections", Type: fun.Dict, Doc: "lists of options by section"}, sepArg},
 	},
 	{
 		Name: "options_present", State: optionsPresent, Src: "states/ini_manage.py options_present",
-		Doc:     "Set options in an INI file.",
-		Example: "/etc/app.ini:\n  ini.options_present:\n    - sections:\n        server:\n          port: 80",
+		Doc: "Set options in an INI file.",
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "sections", Type: fun.Dict, Doc: "options by section; an option outside of a section has its value"},
@@ -29,14 +27,12 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "sections_absent", State: sectionsAbsent, Src: "states/ini_manage.py sections_absent",
-		Doc:     "Remove sections from an INI file.",
-		Example: "/etc/app.ini:\n  ini.sections_absent:\n    - sections:\n      - debug",
-		Args:    []fun.Arg{nameArg, {Name: "sections", Type: fun.List | fun.Dict, Doc: "sections, as a list or as the keys of a mapping"}, sepArg},
+		Doc:  "Remove sections from an INI file.",
+		Args: []fun.Arg{nameArg, {Name: "sections", Type: fun.List | fun.Dict, Doc: "sections, as a list or as the keys of a mapping"}, sepArg},
 	},
 	{
 		Name: "sections_present", State: sectionsPresent, Src: "states/ini_manage.py sections_present",
-		Doc:     "Create sections in an INI file.",
-		Example: "/etc/app.ini:\n  ini.sections_present:\n    - sections:\n      - server",
-		Args:    []fun.Arg{nameArg, {Name: "sections", Type: fun.List | fun.Dict, Doc: "sections, as a list or as the keys of a mapping"}, sepArg},
+		Doc:  "Create sections in an INI file.",
+		Args: []fun.Arg{nameArg, {Name: "sections", Type: fun.List | fun.Dict, Doc: "sections, as a list or as the keys of a mapping"}, sepArg},
 	},
 }

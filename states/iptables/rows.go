@@ -15,26 +15,22 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "append", State: appended, VarKw: true, Hands: true, Src: "states/iptables.py append",
-		Doc:     "Add a rule to the end of a chain, unless the chain has it.\nFurther arguments are options of iptables without their dashes; connstate is its option state, name_ its option name. A value that begins with ! or not is negated; an option without a value has an empty one.",
-		Example: "allow ssh:\n  iptables.append:\n    - chain: INPUT\n    - proto: tcp\n    - dport: 22\n    - jump: ACCEPT\n    - save: True",
-		Args:    []fun.Arg{ruleNameArg, tableArg, familyArg, chainArg, saveArg},
+		Doc:  "Add a rule to the end of a chain, unless the chain has it.\nFurther arguments are options of iptables without their dashes; connstate is its option state, name_ its option name. A value that begins with ! or not is negated; an option without a value has an empty one.",
+		Args: []fun.Arg{ruleNameArg, tableArg, familyArg, chainArg, saveArg},
 	},
 	{
 		Name: "chain_absent", State: chainAbsent, Src: "states/iptables.py chain_absent",
-		Doc:     "Delete a chain with its rules.",
-		Example: "CUSTOM:\n  iptables.chain_absent: []",
-		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "the chain"}, tableArg, familyArg},
+		Doc:  "Delete a chain with its rules.",
+		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "the chain"}, tableArg, familyArg},
 	},
 	{
 		Name: "chain_present", State: chainPresent, Src: "states/iptables.py chain_present",
-		Doc:     "Create a chain.",
-		Example: "CUSTOM:\n  iptables.chain_present: []",
-		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "the chain"}, tableArg, familyArg},
+		Doc:  "Create a chain.",
+		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "the chain"}, tableArg, familyArg},
 	},
 	{
 		Name: "delete", State: deleted, VarKw: true, Hands: true, Src: "states/iptables.py delete",
-		Doc:     "Delete a rule of a chain, described as in append, or by its position.\nA position that the chain does not have is a failure.",
-		Example: "no telnet:\n  iptables.delete:\n    - chain: INPUT\n    - proto: tcp\n    - dport: 23\n    - jump: ACCEPT",
+		Doc: "Delete a rule of a chain, described as in append, or by its position.\nA position that the chain does not have is a failure.",
 		Args: []fun.Arg{
 			ruleNameArg, tableArg, familyArg, chainArg, saveArg,
 			{Name: "position", Type: fun.Int, KwOnly: true, Doc: "number of the rule in the chain, instead of its options"},
@@ -42,14 +38,12 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "flush", State: flushed, VarKw: true, Always: true, Src: "states/iptables.py flush",
-		Doc:     "Delete all rules of a chain, or of a table.\nIt acts on every run.",
-		Example: "start over:\n  iptables.flush:\n    - chain: CUSTOM",
-		Args:    []fun.Arg{ruleNameArg, tableArg, familyArg, {Name: "chain", Type: fun.Str, Default: "", KwOnly: true, Doc: "the chain; empty is all chains of the table"}},
+		Doc:  "Delete all rules of a chain, or of a table.\nIt acts on every run.",
+		Args: []fun.Arg{ruleNameArg, tableArg, familyArg, {Name: "chain", Type: fun.Str, Default: "", KwOnly: true, Doc: "the chain; empty is all chains of the table"}},
 	},
 	{
 		Name: "insert", State: inserted, VarKw: true, Hands: true, Src: "states/iptables.py insert",
-		Doc:     "Insert a rule into a chain, unless the chain has it. The rule is described as in append.",
-		Example: "block:\n  iptables.insert:\n    - chain: INPUT\n    - position: 1\n    - source: 192.0.2.0/24\n    - jump: DROP",
+		Doc: "Insert a rule into a chain, unless the chain has it. The rule is described as in append.",
 		Args: []fun.Arg{
 			ruleNameArg, tableArg, familyArg, chainArg, saveArg,
 			{Name: "position", Type: fun.Int, KwOnly: true, Doc: "number that the rule gets in the chain; a negative one counts from the end; needed"},
@@ -57,8 +51,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "set_policy", State: policySet, VarKw: true, Src: "states/iptables.py set_policy",
-		Doc:     "Set the policy of a chain.",
-		Example: "closed by default:\n  iptables.set_policy:\n    - chain: INPUT\n    - policy: DROP",
-		Args:    []fun.Arg{ruleNameArg, tableArg, familyArg, chainArg, {Name: "policy", Type: fun.Str, Required: true, KwOnly: true, Doc: "ACCEPT or DROP"}, saveArg},
+		Doc:  "Set the policy of a chain.",
+		Args: []fun.Arg{ruleNameArg, tableArg, familyArg, chainArg, {Name: "policy", Type: fun.Str, Required: true, KwOnly: true, Doc: "ACCEPT or DROP"}, saveArg},
 	},
 }

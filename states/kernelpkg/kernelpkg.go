@@ -27,21 +27,18 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "latest_active", State: latestActive, Src: "states/kernelpkg.py latest_active", VarKw: true,
-		Doc:     "Reboot if the newest installed kernel is not the running one.",
-		Example: "boot-latest-kernel:\n  kernelpkg.latest_active:\n    - at_time: 1",
-		Args:    []fun.Arg{nameArg, timeArg},
+		Doc:  "Reboot if the newest installed kernel is not the running one.",
+		Args: []fun.Arg{nameArg, timeArg},
 	},
 	{
 		Name: "latest_installed", State: latestInstalled, Src: "states/kernelpkg.py latest_installed", VarKw: true,
-		Doc:     "Install the newest kernel of the repositories.\nIt runs after the next reboot.",
-		Example: "install-latest-kernel:\n  kernelpkg.latest_installed: []",
-		Args:    []fun.Arg{nameArg},
+		Doc:  "Install the newest kernel of the repositories.\nIt runs after the next reboot.",
+		Args: []fun.Arg{nameArg},
 	},
 	{
 		Name: "latest_wait", State: latestWait, Src: "states/kernelpkg.py latest_wait", VarKw: true,
-		Doc:     "Do what latest_active does if a state that this one watches or listens to has changes.",
-		Example: "boot-latest-kernel:\n  kernelpkg.latest_wait:\n    - at_time: 1\n    - listen:\n      - kernelpkg: install-latest-kernel",
-		Args:    []fun.Arg{nameArg, timeArg},
+		Doc:  "Do what latest_active does if a state that this one watches or listens to has changes.",
+		Args: []fun.Arg{nameArg, timeArg},
 	},
 }
 

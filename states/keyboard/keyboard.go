@@ -22,11 +22,11 @@ var nameArgs = []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "key
 var specs = []fun.Spec{
 	{
 		Name: "system", Doc: "Set the keyboard layout of the console.", Src: "states/keyboard.py system", State: system,
-		Example: "us:\n  keyboard.system: []", Args: nameArgs,
+		Args: nameArgs,
 	},
 	{
 		Name: "xorg", Doc: "Set the keyboard layout of X.", Src: "states/keyboard.py xorg", State: xorg,
-		Example: "us:\n  keyboard.xorg: []", Args: nameArgs,
+		Args: nameArgs,
 	},
 }
 

@@ -30,13 +30,11 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "absent", Doc: "Unload modules of the kernel.", Src: "states/kmod.py absent", State: absent,
-		Example: "pcspkr:\n  kmod.absent:\n    - persist: True",
-		Args:    []fun.Arg{nameArg, {Name: "persist", Type: fun.Bool, Default: false, Doc: "do not load them at boot, either"}, commentArg, modsArg},
+		Args: []fun.Arg{nameArg, {Name: "persist", Type: fun.Bool, Default: false, Doc: "do not load them at boot, either"}, commentArg, modsArg},
 	},
 	{
 		Name: "present", Doc: "Load modules of the kernel.", Src: "states/kmod.py present", State: present,
-		Example: "nf_conntrack:\n  kmod.present:\n    - persist: True",
-		Args:    []fun.Arg{nameArg, {Name: "persist", Type: fun.Bool, Default: false, Doc: "load them at boot, too"}, modsArg},
+		Args: []fun.Arg{nameArg, {Name: "persist", Type: fun.Bool, Default: false, Doc: "load them at boot, too"}, modsArg},
 	},
 }
 

@@ -40,6 +40,9 @@ func begin(ctx context.Context, c *fun.Call) (w *work, fault string, err error) 
 	if _, err := c.Env.Host.Stat(c.Name); err != nil {
 		return nil, c.Name + " does not exist", nil
 	}
+	if err := w.admin.CheckSystem(c.Name); err != nil {
+		return nil, err.Error(), nil
+	}
 	var ok bool
 	var status int
 	if w.def, w.kind, ok = linuxacl.ParseType(c.Str("acl_type")); !ok {

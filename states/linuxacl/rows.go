@@ -16,27 +16,23 @@ var (
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "absent", State: absent, Src: "states/linux_acl.py absent",
-		Doc:     "Remove the entry of a user or group from an access control list.",
-		Example: "/srv/data:\n  acl.absent:\n    - acl_type: user\n    - acl_name: damian",
-		Args:    []fun.Arg{fileArg, typeArg, nameArg, {Name: "perms", Type: fun.Str, Default: "", Doc: "accepted; the whole entry is removed"}, recurseArg},
+		Name: "absent", Shared: [][]fun.Arg{fun.SystemPath}, State: absent, Src: "states/linux_acl.py absent",
+		Doc:  "Remove the entry of a user or group from an access control list.",
+		Args: []fun.Arg{fileArg, typeArg, nameArg, {Name: "perms", Type: fun.Str, Default: "", Doc: "accepted; the whole entry is removed"}, recurseArg},
 	},
 	{
-		Name: "list_absent", State: listAbsent, Src: "states/linux_acl.py list_absent",
-		Doc:     "Remove the entries of users or groups from an access control list.",
-		Example: "/srv/data:\n  acl.list_absent:\n    - acl_type: user\n    - acl_names:\n      - damian\n      - homer",
-		Args:    []fun.Arg{fileArg, typeArg, namesArg, recurseArg},
+		Name: "list_absent", Shared: [][]fun.Arg{fun.SystemPath}, State: listAbsent, Src: "states/linux_acl.py list_absent",
+		Doc:  "Remove the entries of users or groups from an access control list.",
+		Args: []fun.Arg{fileArg, typeArg, namesArg, recurseArg},
 	},
 	{
-		Name: "list_present", State: listPresent, Src: "states/linux_acl.py list_present",
-		Doc:     "Give users or groups permissions in an access control list.",
-		Example: "/srv/data:\n  acl.list_present:\n    - acl_type: user\n    - acl_names:\n      - damian\n      - homer\n    - perms: rwx",
-		Args:    []fun.Arg{fileArg, typeArg, namesArg, permsArg, recurseArg, forceArg},
+		Name: "list_present", Shared: [][]fun.Arg{fun.SystemPath}, State: listPresent, Src: "states/linux_acl.py list_present",
+		Doc:  "Give users or groups permissions in an access control list.",
+		Args: []fun.Arg{fileArg, typeArg, namesArg, permsArg, recurseArg, forceArg},
 	},
 	{
-		Name: "present", State: present, Src: "states/linux_acl.py present",
-		Doc:     "Give a user or group permissions in an access control list.",
-		Example: "/srv/data:\n  acl.present:\n    - acl_type: user\n    - acl_name: damian\n    - perms: rwx",
-		Args:    []fun.Arg{fileArg, typeArg, nameArg, permsArg, recurseArg, forceArg},
+		Name: "present", Shared: [][]fun.Arg{fun.SystemPath}, State: present, Src: "states/linux_acl.py present",
+		Doc:  "Give a user or group permissions in an access control list.",
+		Args: []fun.Arg{fileArg, typeArg, nameArg, permsArg, recurseArg, forceArg},
 	},
 }

@@ -24,11 +24,11 @@ var nameArgs = []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "nam
 var specs = []fun.Spec{
 	{
 		Name: "present", Doc: "Make a locale that is not there.", Src: "states/locale.py present", State: present,
-		Example: "de_DE.UTF-8:\n  locale.present: []", Args: nameArgs,
+		Args: nameArgs,
 	},
 	{
 		Name: "system", Doc: "Set the locale of the system.", Src: "states/locale.py system", State: system,
-		Example: "de_DE.UTF-8:\n  locale.system: []", Args: nameArgs,
+		Args: nameArgs,
 	},
 }
 

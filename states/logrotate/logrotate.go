@@ -18,8 +18,7 @@ func States() fun.Module {
 var specs = []fun.Spec{
 	{
 		Name: "set", State: set, Src: "states/logrotate.py set_",
-		Doc:     "Set a directive, or a setting of a block.",
-		Example: "keep two months:\n  logrotate.set:\n    - key: /var/log/wtmp\n    - value: rotate\n    - setting: 2",
+		Doc: "Set a directive, or a setting of a block.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "accepted; key says what is set"},
 			{Name: "key", Type: fun.Str, Required: true, Doc: "directive, or log file of a block"},

@@ -31,8 +31,7 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "until", Src: "states/loop.py until", State: until, Always: true,
-		Doc:     "Call a function until a condition holds.\n\nThe condition is an expression of Jinja, in which m_ret is what the function\nreturned.",
-		Example: "wait_for_service_to_be_healthy:\n  loop.until:\n    - name: service.status\n    - condition: m_ret == True\n    - period: 5\n    - timeout: 20\n    - m_args:\n      - nginx",
+		Doc: "Call a function until a condition holds.\n\nThe condition is an expression of Jinja, in which m_ret is what the function\nreturned.",
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "m_args", Type: fun.List, Doc: "its arguments by position"},
@@ -43,7 +42,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "until_no_eval", Doc: "Call a function until its answer compares with the expected one.", Src: "states/loop.py until_no_eval", State: untilNoEval, Always: true,
-		Example: "wait_for_file:\n  loop.until_no_eval:\n    - name: file.file_exists\n    - expected: True\n    - args:\n      - /run/ready",
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "expected", Type: fun.Any, Required: true, Doc: "the answer"},

@@ -13,12 +13,11 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "lv_absent", State: lvAbsent, Src: "states/lvm.py lv_absent", Doc: "Remove a logical volume.",
-		Example: "data:\n  lvm.lv_absent:\n    - vgname: vg0", Args: []fun.Arg{volumeArg, vgnameArg},
+		Args: []fun.Arg{volumeArg, vgnameArg},
 	},
 	{
 		Name: "lv_present", State: lvPresent, VarKw: true, Hands: true, Src: "states/lvm.py lv_present",
-		Doc:     "Create or resize a logical volume.\nA size is compared after rounding up to whole extents, as LVM does. Further arguments are those of lvm.lvcreate.",
-		Example: "data:\n  lvm.lv_present:\n    - vgname: vg0\n    - size: 10G",
+		Doc: "Create or resize a logical volume.\nA size is compared after rounding up to whole extents, as LVM does. Further arguments are those of lvm.lvcreate.",
 		Args: []fun.Arg{
 			volumeArg, vgnameArg,
 			{Name: "size", Type: fun.Str, Doc: "size with a unit S (sectors), M, G, T or P; without one megabytes"},
@@ -33,21 +32,20 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "pv_absent", State: pvAbsent, Src: "states/lvm.py pv_absent", Doc: "Make a device no physical volume.",
-		Example: "/dev/sdb:\n  lvm.pv_absent: []", Args: []fun.Arg{deviceArg},
+		Args: []fun.Arg{deviceArg},
 	},
 	{
 		Name: "pv_present", State: pvPresent, VarKw: true, Hands: true, Src: "states/lvm.py pv_present",
-		Doc:     "Make a device a physical volume.\nWhat is on it is lost. Further arguments are those of lvm.pvcreate.",
-		Example: "/dev/sdb:\n  lvm.pv_present: []", Args: []fun.Arg{deviceArg},
+		Doc:  "Make a device a physical volume.\nWhat is on it is lost. Further arguments are those of lvm.pvcreate.",
+		Args: []fun.Arg{deviceArg},
 	},
 	{
 		Name: "vg_absent", State: vgAbsent, Src: "states/lvm.py vg_absent", Doc: "Remove a volume group.",
-		Example: "vg0:\n  lvm.vg_absent: []", Args: []fun.Arg{groupArg},
+		Args: []fun.Arg{groupArg},
 	},
 	{
 		Name: "vg_present", State: vgPresent, VarKw: true, Hands: true, Src: "states/lvm.py vg_present",
-		Doc:     "Create a volume group, or add physical volumes to it.\nFurther arguments are those of lvm.vgcreate.",
-		Example: "vg0:\n  lvm.vg_present:\n    - devices:\n      - /dev/sdb\n      - /dev/sdc",
-		Args:    []fun.Arg{groupArg, {Name: "devices", Type: fun.Commas, Doc: "physical volumes, as a list or separated by commas"}},
+		Doc:  "Create a volume group, or add physical volumes to it.\nFurther arguments are those of lvm.vgcreate.",
+		Args: []fun.Arg{groupArg, {Name: "devices", Type: fun.Commas, Doc: "physical volumes, as a list or separated by commas"}},
 	},
 }

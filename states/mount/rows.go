@@ -17,14 +17,12 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "fstab_absent", State: fstabAbsent, Src: "states/mount.py fstab_absent",
-		Doc:     "Remove an entry from the fstab.",
-		Example: "/dev/sdb1:\n  mount.fstab_absent:\n    - fs_file: /srv/data",
-		Args:    []fun.Arg{specArg, fsFileArg, mountByArg, configArg},
+		Doc:  "Remove an entry from the fstab.",
+		Args: []fun.Arg{specArg, fsFileArg, mountByArg, configArg},
 	},
 	{
 		Name: "fstab_present", State: fstabPresent, Src: "states/mount.py fstab_present",
-		Doc:     "Put an entry into the fstab, and mount it if it is new.",
-		Example: "/dev/sdb1:\n  mount.fstab_present:\n    - fs_file: /srv/data\n    - fs_vfstype: ext4\n    - mount_by: uuid",
+		Doc: "Put an entry into the fstab, and mount it if it is new.",
 		Args: []fun.Arg{
 			specArg, fsFileArg,
 			{Name: "fs_vfstype", Type: fun.Str, Required: true, Doc: "type of the file system"},
@@ -40,8 +38,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "mounted", State: mounted, VarKw: true, Src: "states/mount.py mounted",
-		Doc:     "Mount a file system and keep it in the fstab.",
-		Example: "/srv/data:\n  mount.mounted:\n    - device: /dev/sdb1\n    - fstype: ext4\n    - mkmnt: True\n    - opts:\n      - noatime",
+		Doc: "Mount a file system and keep it in the fstab.",
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "device", Type: fun.Str, Required: true, Doc: "device, tag such as UUID=..., or remote or special file system"},
@@ -65,8 +62,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "swap", State: swap, Src: "states/mount.py swap",
-		Doc:     "Activate a swap area and keep it in the fstab.",
-		Example: "/swapfile:\n  mount.swap: []",
+		Doc: "Activate a swap area and keep it in the fstab.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "swap file or device"},
 			{Name: "persist", Type: fun.Bool, Default: true, Doc: "keep the swap area in the fstab"},
@@ -75,8 +71,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "unmounted", State: unmounted, VarKw: true, Src: "states/mount.py unmounted",
-		Doc:     "Unmount a file system.",
-		Example: "/srv/old:\n  mount.unmounted:\n    - persist: True",
+		Doc: "Unmount a file system.",
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "device", Type: fun.Str, Doc: "device of the entry of the fstab"},

@@ -19,15 +19,13 @@ var grantArgs = []fun.Arg{
 var specs = []fun.Spec{
 	{
 		Name: "absent", State: absent, VarKw: true, NearMiss: true, Src: "states/mysql_grants.py absent",
-		Doc:     "Revoke privileges of a user.",
-		Example: "frank_may_not_drop:\n  mysql_grants.absent:\n    - grant: drop\n    - database: mydb.*\n    - user: frank",
-		Shared:  [][]fun.Arg{grantArgs, mysql.ConnArgs},
+		Doc:    "Revoke privileges of a user.",
+		Shared: [][]fun.Arg{grantArgs, mysql.ConnArgs},
 	},
 	{
 		Name: "present", State: present, VarKw: true, NearMiss: true, Src: "states/mysql_grants.py present",
-		Doc:     "Grant privileges to a user.\nPrivileges that the user has beyond these stay, unless revoke_first is set.",
-		Example: "frank_exampledb:\n  mysql_grants.present:\n    - grant: select,insert,update\n    - database: exampledb.*\n    - user: frank\n    - host: localhost",
-		Shared:  [][]fun.Arg{grantArgs, presentArgs, mysql.ConnArgs},
+		Doc:    "Grant privileges to a user.\nPrivileges that the user has beyond these stay, unless revoke_first is set.",
+		Shared: [][]fun.Arg{grantArgs, presentArgs, mysql.ConnArgs},
 	},
 }
 

@@ -18,8 +18,7 @@ var checkArg = fun.Arg{Name: "check_db_exists", Type: fun.Bool, Default: true, D
 var specs = []fun.Spec{
 	{
 		Name: "run", State: run, VarKw: true, NearMiss: true, Always: true, Src: "states/mysql_query.py run",
-		Doc:     "Run an SQL statement.",
-		Example: "count users:\n  mysql_query.run:\n    - database: mydb\n    - query: SELECT COUNT(*) FROM users\n    - output: /tmp/users.txt",
+		Doc: "Run an SQL statement.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the state"},
 			{Name: "database", Type: fun.Str, Required: true, Doc: "database that the statement is about"},
@@ -29,8 +28,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "run_file", State: runFile, VarKw: true, NearMiss: true, Always: true, Src: "states/mysql_query.py run_file",
-		Doc:     "Run the SQL statements of a file.\nThey run one after the other, up to the first that fails.",
-		Example: "load schema:\n  mysql_query.run_file:\n    - database: mydb\n    - query_file: salt://schema.sql",
+		Doc: "Run the SQL statements of a file.\nThey run one after the other, up to the first that fails.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the state"},
 			{Name: "database", Type: fun.Str, Required: true, Doc: "database that the statements are about"},

@@ -15,15 +15,13 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "absent", State: absent, VarKw: true, NearMiss: true, Src: "states/mysql_user.py absent",
-		Doc:     "Remove a user.",
-		Example: "frank:\n  mysql_user.absent:\n    - host: localhost",
-		Args:    []fun.Arg{nameArg, hostArg},
-		Shared:  [][]fun.Arg{mysql.ConnArgs},
+		Doc:    "Remove a user.",
+		Args:   []fun.Arg{nameArg, hostArg},
+		Shared: [][]fun.Arg{mysql.ConnArgs},
 	},
 	{
 		Name: "present", State: present, VarKw: true, NearMiss: true, Src: "states/mysql_user.py present",
-		Doc:     "Create a user, or set how an existing one logs in.\nThe password of a plugin other than mysql_native_password cannot be compared on MySQL 8.",
-		Example: "frank:\n  mysql_user.present:\n    - host: localhost\n    - password: bobcat",
+		Doc: "Create a user, or set how an existing one logs in.\nThe password of a plugin other than mysql_native_password cannot be compared on MySQL 8.",
 		Args: []fun.Arg{
 			nameArg, hostArg,
 			{Name: "password", Type: fun.Str, Doc: "the password", Secret: true},

@@ -27,8 +27,7 @@ func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "ip") 
 var specs = []fun.Spec{
 	{
 		Name: "managed", Src: "states/network.py managed", State: managed, VarKw: true, Hands: true,
-		Doc:     "Describe an interface, and bring it up or take it down.\n\nFurther arguments are the settings of the interface: type, proto, ipaddr,\nnetmask, gateway, dns, mtu, hwaddr, enable_ipv6, ipv6addr, slaves, mode,\nports ... With noifupdown the interface is left as it is until the next boot.",
-		Example: "eth0:\n  network.managed:\n    - type: eth\n    - proto: static\n    - ipaddr: 10.1.0.1\n    - netmask: 255.255.255.0\n    - gateway: 10.1.0.254\n    - noifupdown: True",
+		Doc: "Describe an interface, and bring it up or take it down.\n\nFurther arguments are the settings of the interface: type, proto, ipaddr,\nnetmask, gateway, dns, mtu, hwaddr, enable_ipv6, ipv6addr, slaves, mode,\nports ... With noifupdown the interface is left as it is until the next boot.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the interface"},
 			{Name: "enabled", Type: fun.Bool, Default: true, Doc: "it is up, now and after a boot"},
@@ -36,15 +35,13 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "routes", Src: "states/network.py routes", State: routes, VarKw: true, Hands: true,
-		Doc:     "Describe the static routes of an interface.\n\nThe further argument routes is a list of mappings: name, ipaddr, netmask,\ngateway, metric.",
-		Example: "eth0:\n  network.routes:\n    - routes:\n      - name: office\n        ipaddr: 192.168.1.0\n        netmask: 255.255.255.0\n        gateway: 10.1.0.254",
-		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the interface"}},
+		Doc:  "Describe the static routes of an interface.\n\nThe further argument routes is a list of mappings: name, ipaddr, netmask,\ngateway, metric.",
+		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the interface"}},
 	},
 	{
 		Name: "system", Src: "states/network.py system", State: system, VarKw: true, Hands: true,
-		Doc:     "Describe the network settings of the machine.\n\nFurther arguments are the settings: enabled, hostname, search, apply_hostname,\nrequire_reboot ...",
-		Example: "system:\n  network.system:\n    - enabled: True\n    - hostname: server1.example.com\n    - apply_hostname: True\n    - require_reboot: True",
-		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "any text"}},
+		Doc:  "Describe the network settings of the machine.\n\nFurther arguments are the settings: enabled, hostname, search, apply_hostname,\nrequire_reboot ...",
+		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "any text"}},
 	},
 }
 

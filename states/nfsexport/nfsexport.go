@@ -33,10 +33,9 @@ var (
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "absent", Doc: "Remove the export of a directory.", Src: "states/nfs_export.py absent", State: absent, Example: "remove_something:\n  nfs_export.absent:\n    - name: /srv/nfs", Args: []fun.Arg{nameArg, exportsArg}},
+	{Name: "absent", Doc: "Remove the export of a directory.", Src: "states/nfs_export.py absent", State: absent, Args: []fun.Arg{nameArg, exportsArg}},
 	{
 		Name: "present", Doc: "Export a directory.", Src: "states/nfs_export.py present", State: present,
-		Example: "service-homes:\n  nfs_export.present:\n    - name: /srv/homes\n    - clients:\n      - hosts: 10.0.2.0/24\n        options:\n          - rw",
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "clients", Type: fun.Dicts, Doc: "mappings of hosts and options"},

@@ -25,21 +25,18 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "append", State: appended, VarKw: true, Src: "states/nftables.py append",
-		Doc:     "Add a rule to the end of a chain, unless the chain has it.",
-		Example: "allow ssh:\n  nftables.append:\n    - table: filter\n    - chain: input\n    - proto: tcp\n    - dport: 22\n    - jump: accept",
-		Args:    []fun.Arg{ruleNameArg, familyArg, inTable, chainArg, saveArg},
-		Shared:  [][]fun.Arg{nftables.RuleArgs},
+		Doc:    "Add a rule to the end of a chain, unless the chain has it.",
+		Args:   []fun.Arg{ruleNameArg, familyArg, inTable, chainArg, saveArg},
+		Shared: [][]fun.Arg{nftables.RuleArgs},
 	},
 	{
 		Name: "chain_absent", State: chainAbsent, Src: "states/nftables.py chain_absent",
-		Doc:     "Delete a chain with its rules.",
-		Example: "custom:\n  nftables.chain_absent:\n    - table: filter",
-		Args:    []fun.Arg{chainName, tableArg, familyArg},
+		Doc:  "Delete a chain with its rules.",
+		Args: []fun.Arg{chainName, tableArg, familyArg},
 	},
 	{
 		Name: "chain_present", State: chainPresent, Src: "states/nftables.py chain_present",
-		Doc:     "Create a chain. With table_type, hook and priority it is a base chain.",
-		Example: "input:\n  nftables.chain_present:\n    - table: filter\n    - table_type: filter\n    - hook: input\n    - priority: 0",
+		Doc: "Create a chain. With table_type, hook and priority it is a base chain.",
 		Args: []fun.Arg{
 			chainName, tableArg,
 			{Name: "table_type", Type: fun.Str, Doc: "type of a base chain: filter, nat or route"},
@@ -50,15 +47,13 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "delete", State: deleted, VarKw: true, Src: "states/nftables.py delete",
-		Doc:     "Delete a rule of a chain, described as in append, or by its handle.",
-		Example: "no telnet:\n  nftables.delete:\n    - table: filter\n    - chain: input\n    - proto: tcp\n    - dport: 23\n    - jump: accept",
-		Args:    []fun.Arg{ruleNameArg, familyArg, inTable, chainArg, saveArg, positionArg},
-		Shared:  [][]fun.Arg{nftables.RuleArgs},
+		Doc:    "Delete a rule of a chain, described as in append, or by its handle.",
+		Args:   []fun.Arg{ruleNameArg, familyArg, inTable, chainArg, saveArg, positionArg},
+		Shared: [][]fun.Arg{nftables.RuleArgs},
 	},
 	{
 		Name: "flush", State: flushed, VarKw: true, Always: true, Src: "states/nftables.py flush",
-		Doc:     "Delete all rules of a chain, or of a table.\nIt acts on every run.",
-		Example: "start over:\n  nftables.flush:\n    - table: filter\n    - chain: input",
+		Doc: "Delete all rules of a chain, or of a table.\nIt acts on every run.",
 		Args: []fun.Arg{
 			ruleNameArg, familyArg,
 			{Name: "ignore_absence", Type: fun.Bool, Default: false, Doc: "succeed if the table or chain does not exist"},
@@ -68,8 +63,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "insert", State: inserted, VarKw: true, Src: "states/nftables.py insert",
-		Doc:     "Insert a rule into a chain, unless the chain has it.",
-		Example: "block:\n  nftables.insert:\n    - table: filter\n    - chain: input\n    - source: 192.0.2.0/24\n    - jump: drop",
+		Doc: "Insert a rule into a chain, unless the chain has it.",
 		Args: []fun.Arg{
 			ruleNameArg, familyArg, inTable, chainArg, saveArg,
 			{Name: "position", Type: fun.Int, KwOnly: true, Doc: "handle of the rule in front of which it goes; default: the first place"},
@@ -78,8 +72,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "set_policy", State: policySet, VarKw: true, Src: "states/nftables.py set_policy",
-		Doc:     "Set the policy of a base chain.",
-		Example: "closed by default:\n  nftables.set_policy:\n    - table: filter\n    - chain: input\n    - policy: drop",
+		Doc: "Set the policy of a base chain.",
 		Args: []fun.Arg{
 			ruleNameArg, tableArg, familyArg, chainArg,
 			{Name: "policy", Type: fun.Str, Required: true, KwOnly: true, Doc: "accept or drop"},
@@ -89,14 +82,12 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "table_absent", State: tableAbsent, VarKw: true, Src: "states/nftables.py table_absent",
-		Doc:     "Delete a table with its chains.",
-		Example: "custom:\n  nftables.table_absent:\n    - family: inet",
-		Args:    []fun.Arg{tableName, familyArg},
+		Doc:  "Delete a table with its chains.",
+		Args: []fun.Arg{tableName, familyArg},
 	},
 	{
 		Name: "table_present", State: tablePresent, VarKw: true, Src: "states/nftables.py table_present",
-		Doc:     "Create a table.",
-		Example: "custom:\n  nftables.table_present:\n    - family: inet",
-		Args:    []fun.Arg{tableName, familyArg},
+		Doc:  "Create a table.",
+		Args: []fun.Arg{tableName, familyArg},
 	},
 }

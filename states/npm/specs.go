@@ -6,7 +6,6 @@ import "brine/internal/fun"
 var specs = []fun.Spec{
 	{
 		Name: "bootstrap", Doc: "Make sure that the packages that package.json of a directory names are installed.", Src: "states/npm.py bootstrap", State: bootstrap,
-		Example: "/srv/app:\n  npm.bootstrap: []",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "directory of the project"},
 			{Name: "user", Type: fun.Str, Doc: "account that runs npm"},
@@ -15,7 +14,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "cache_cleaned", Doc: "Clean the cache of npm, or remove a package from it.", Src: "states/npm.py cache_cleaned", State: cacheCleaned,
-		Example: "npm-cache:\n  npm.cache_cleaned:\n    - name: null\n    - force: True",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str | fun.None, Doc: "package; None is the whole cache"},
 			{Name: "user", Type: fun.Str, Doc: "account that runs npm"},
@@ -24,7 +22,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "installed", Doc: "Make sure that packages are installed.", Src: "states/npm.py installed", State: installed,
-		Example: "coffee-script:\n  npm.installed:\n    - dir: /srv/app",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "package, with name@version for a version"},
 			{Name: "pkgs", Type: fun.Strs, Doc: "packages, instead of the name"},
@@ -37,7 +34,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "removed", Doc: "Make sure that a package is not installed.", Src: "states/npm.py removed", State: removed,
-		Example: "coffee-script:\n  npm.removed: []",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"},
 			{Name: "dir", Type: fun.Path, Doc: "directory of the project; default: the global packages"},

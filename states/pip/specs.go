@@ -6,7 +6,6 @@ import "brine/internal/fun"
 var specs = []fun.Spec{
 	{
 		Name: "installed", Doc: "Make sure that Python packages are installed.", Src: "states/pip_state.py installed", State: installed,
-		Example: "requests >= 2.0:\n  pip.installed:\n    - bin_env: /srv/venv",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "package, with versions as for pip"},
 			{Name: "pkgs", Doc: "packages, instead of the name"},
@@ -59,7 +58,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "removed", Doc: "Make sure that a Python package is not installed.", Src: "states/pip_state.py removed", State: removed,
-		Example: "requests:\n  pip.removed:\n    - bin_env: /srv/venv",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"},
 			{Name: "requirements", Type: fun.Commas, Doc: "requirements files: paths or salt:// URLs"},
@@ -74,7 +72,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "uptodate", Doc: "Upgrade all Python packages of an environment.", Src: "states/pip_state.py uptodate", State: uptodate,
-		Example: "/srv/venv:\n  pip.uptodate:\n    - bin_env: /srv/venv",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the state"},
 			{Name: "bin_env", Type: fun.Path, Doc: "a virtualenv, or the path of a Python or a pip; default: the python3 of the system"},

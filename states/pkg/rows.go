@@ -49,9 +49,8 @@ var removeArgs = []fun.Arg{
 var specs = []fun.Spec{
 	{
 		Name: "downloaded", State: downloaded, Src: "states/pkg.py downloaded",
-		Doc:     "Download packages without installing them.",
-		Example: "nginx:\n  pkg.downloaded:\n    - version: 1.22.1-9",
-		VarKw:   true,
+		Doc:   "Download packages without installing them.",
+		VarKw: true,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "version", Type: fun.Str, Doc: "version to download"},
@@ -63,9 +62,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "group_installed", State: groupInstalled, Src: "states/pkg.py group_installed",
-		Doc:     "Install a group of packages.\nPackage managers without groups, such as apt, do not have this.",
-		Example: "Development Tools:\n  pkg.group_installed: []",
-		VarKw:   true,
+		Doc:   "Install a group of packages.\nPackage managers without groups, such as apt, do not have this.",
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the group"},
 			{Name: "skip", Type: fun.Strs, Doc: "default packages not to install"},
@@ -75,9 +73,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "held", State: held, Src: "states/pkg.py held",
-		Doc:     "Keep packages from being changed.",
-		Example: "tools:\n  pkg.held:\n    - pkgs: [foo, bar]",
-		VarKw:   true,
+		Doc:   "Keep packages from being changed.",
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package; ignored where pkgs is given"},
 			{Name: "version", Type: fun.Str, Doc: "version to hold (zypper)"},
@@ -87,9 +84,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "installed", State: installed, Src: "states/pkg.py installed",
-		Doc:     "Install packages, in certain versions where those are given.",
-		Example: "nginx:\n  pkg.installed:\n    - version: '>=1.22'\n\ntools:\n  pkg.installed:\n    - pkgs:\n      - git\n      - curl: 7.88*",
-		VarKw:   true,
+		Doc:   "Install packages, in certain versions where those are given.",
+		VarKw: true,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "version", Type: fun.Str, Doc: "version to install: a version, a pattern such as 1.2*, comparisons such as >=1.2,<2, or latest"},
@@ -111,9 +107,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "latest", State: latest, Src: "states/pkg.py latest",
-		Doc:     "Install packages in the newest version there is.",
-		Example: "nginx:\n  pkg.latest: []",
-		VarKw:   true,
+		Doc:   "Install packages in the newest version there is.",
+		VarKw: true,
 		Args: []fun.Arg{
 			nameArg,
 			onceArg,
@@ -126,9 +121,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "patch_downloaded", State: patchDownloaded, Src: "states/pkg.py patch_downloaded",
-		Doc:     "Download the packages of advisories.\nPackage managers without advisories, such as apt, do not have this.",
-		Example: "fixes:\n  pkg.patch_downloaded:\n    - advisory_ids: [RHSA-2024:1234]",
-		VarKw:   true,
+		Doc:   "Download the packages of advisories.\nPackage managers without advisories, such as apt, do not have this.",
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "the advisory; ignored where advisory_ids is given"},
 			{Name: "advisory_ids", Type: fun.Strs, Doc: "several advisories"},
@@ -137,9 +131,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "patch_installed", State: patchInstalled, Src: "states/pkg.py patch_installed",
-		Doc:     "Install the packages of advisories.\nPackage managers without advisories, such as apt, do not have this.",
-		Example: "fixes:\n  pkg.patch_installed:\n    - advisory_ids: [RHSA-2024:1234]",
-		VarKw:   true,
+		Doc:   "Install the packages of advisories.\nPackage managers without advisories, such as apt, do not have this.",
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "the advisory; ignored where advisory_ids is given"},
 			{Name: "advisory_ids", Type: fun.Strs, Doc: "several advisories"},
@@ -149,21 +142,18 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "purged", State: purged, Src: "states/pkg.py purged",
-		Doc:     "Remove packages and their configuration files.",
-		Example: "telnetd:\n  pkg.purged: []",
-		VarKw:   true, Shared: [][]fun.Arg{removeArgs, providerArgs},
+		Doc:   "Remove packages and their configuration files.",
+		VarKw: true, Shared: [][]fun.Arg{removeArgs, providerArgs},
 	},
 	{
 		Name: "removed", State: removed, Src: "states/pkg.py removed",
-		Doc:     "Remove packages; their configuration files stay.",
-		Example: "old:\n  pkg.removed:\n    - pkgs: [telnetd, rsh-server]",
-		VarKw:   true, Shared: [][]fun.Arg{removeArgs, providerArgs},
+		Doc:   "Remove packages; their configuration files stay.",
+		VarKw: true, Shared: [][]fun.Arg{removeArgs, providerArgs},
 	},
 	{
 		Name: "unheld", State: unheld, Src: "states/pkg.py unheld",
-		Doc:     "Let packages be changed that are held.",
-		Example: "foo:\n  pkg.unheld: []",
-		VarKw:   true,
+		Doc:   "Let packages be changed that are held.",
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package; ignored where pkgs is given"},
 			{Name: "version", Type: fun.Str, Doc: "version that is held (zypper)"},
@@ -173,9 +163,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "uptodate", State: uptodate, Src: "states/pkg.py uptodate",
-		Doc:     "Upgrade all packages.",
-		Example: "system:\n  pkg.uptodate:\n    - refresh: True",
-		VarKw:   true,
+		Doc:   "Upgrade all packages.",
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "a name for the state"},
 			{Name: "refresh", Type: fun.Bool, Default: false, Doc: "refresh the package database first"},

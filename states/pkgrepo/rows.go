@@ -11,9 +11,8 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "absent", State: absent, Src: "states/pkgrepo.py absent",
-		Doc:     "Remove a repository, and its key where keyid names it.",
-		Example: "deb http://deb.example.com/debian bookworm main:\n  pkgrepo.absent: []",
-		VarKw:   true, Hands: true,
+		Doc:   "Remove a repository, and its key where keyid names it.",
+		VarKw: true, Hands: true,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "the repository: an entry in one line (apt), or its ID"},
 			{Name: "ppa", Type: fun.Str, KwOnly: true, Doc: ppaArg.Doc},
@@ -27,9 +26,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "managed", State: managed, Src: "states/pkgrepo.py managed",
-		Doc:     "Configure a repository of packages.\nWith apt, the name is an entry in one line. With yum, dnf and zypper it is the ID of the repository; arguments that are not listed here are keys of its file.",
-		Example: "deb [signed-by=/etc/apt/keyrings/example.gpg] http://deb.example.com/debian bookworm main:\n  pkgrepo.managed:\n    - file: /etc/apt/sources.list.d/example.list\n    - key_url: salt://apt/example.gpg\n    - aptkey: False",
-		VarKw:   true, Hands: true,
+		Doc:   "Configure a repository of packages.\nWith apt, the name is an entry in one line. With yum, dnf and zypper it is the ID of the repository; arguments that are not listed here are keys of its file.",
+		VarKw: true, Hands: true,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "the repository: an entry in one line (apt), or its ID"},
 			ppaArg,

@@ -44,14 +44,12 @@ var (
 	clusterSpecs = []fun.Spec{
 		{
 			Name: "absent", Doc: "Stop a cluster of Debian's tools and remove it with its data.", Src: "states/postgres_cluster.py absent", State: clusterAbsent,
-			Example: "remove cluster main:\n  postgres_cluster.absent:\n    - name: main\n    - version: 15",
 			Args: []fun.Arg{
 				versionArg, clusterNameArg,
 			},
 		},
 		{
 			Name: "present", Doc: "Create a cluster with Debian's pg_createcluster.\nIf it exists, its port and data directory have to be the given ones.", Src: "states/postgres_cluster.py present", State: clusterPresent,
-			Example: "create cluster main:\n  postgres_cluster.present:\n    - name: main\n    - version: 15",
 			Args: []fun.Arg{
 				versionArg, clusterNameArg,
 				{Name: "port", Type: fun.Int, Doc: "port"},
@@ -66,14 +64,12 @@ var (
 	databaseSpecs = []fun.Spec{
 		{
 			Name: "absent", Doc: "Remove a database and end the connections to it.", Src: "states/postgres_database.py absent", State: databaseAbsent,
-			Example: "frank:\n  postgres_database.absent: []",
 			Args: []fun.Arg{
 				databaseNameArg, userArg, maintenanceDBArg, dbPasswordArg, dbHostArg, dbPortArg, dbUserArg,
 			},
 		},
 		{
 			Name: "present", Doc: "Create a database, or set owner and tablespace of an existing one.", Src: "states/postgres_database.py present", State: databasePresent,
-			Example: "frank:\n  postgres_database.present:\n    - owner: frank",
 			Args: []fun.Arg{
 				databaseNameArg,
 				{Name: "tablespace", Type: fun.Str, Doc: "tablespace of the database"},
@@ -90,7 +86,6 @@ var (
 	extensionSpecs = []fun.Spec{
 		{
 			Name: "absent", Doc: "Remove an extension.", Src: "states/postgres_extension.py absent", State: extensionAbsent,
-			Example: "adminpack:\n  postgres_extension.absent:\n    - maintenance_db: mydb",
 			Args: []fun.Arg{
 				extensionNameArg,
 				{Name: "if_exists", Type: fun.Bool, Doc: "no error if it does not exist"},
@@ -101,7 +96,6 @@ var (
 		},
 		{
 			Name: "present", Doc: "Install an extension, or bring an existing one to a version and a schema.", Src: "states/postgres_extension.py present", State: extensionPresent,
-			Example: "adminpack:\n  postgres_extension.present:\n    - maintenance_db: mydb",
 			Args: []fun.Arg{
 				extensionNameArg,
 				{Name: "if_not_exists", Type: fun.Bool, Doc: "no error if it exists; default: True"},
@@ -115,14 +109,12 @@ var (
 	groupSpecs = []fun.Spec{
 		{
 			Name: "absent", Doc: "Remove a role.", Src: "states/postgres_group.py absent", State: groupAbsent,
-			Example: "staff:\n  postgres_group.absent: []",
 			Args: []fun.Arg{
 				roleNameArg, userArg, maintenanceDBArg, dbPasswordArg, dbHostArg, dbPortArg, dbUserArg,
 			},
 		},
 		{
 			Name: "present", Doc: "Create a role that cannot log in, or change an existing one.", Src: "states/postgres_group.py present", State: groupPresent,
-			Example: "staff:\n  postgres_group.present:\n    - createdb: True",
 			Args: []fun.Arg{
 				roleNameArg, createdbArg, createrolesArg, encryptedArg, superuserArg, inheritArg, loginArg, replicationArg, passwordArg, refreshPasswordArg, groupsArg, userArg, maintenanceDBArg, dbPasswordArg, dbHostArg, dbPortArg, dbUserArg,
 			},
@@ -131,7 +123,6 @@ var (
 	initdbSpecs = []fun.Spec{
 		{
 			Name: "present", Doc: "Make a data directory with initdb.", Src: "states/postgres_initdb.py present", State: initdbPresent,
-			Example: "/srv/pgsql/data:\n  postgres_initdb.present:\n    - auth: scram-sha-256\n    - password: secret",
 			Args: []fun.Arg{
 				{Name: "name", Type: fun.Path, Required: true, Doc: "the data directory"},
 				{Name: "user", Type: fun.Str, Doc: "superuser of the cluster; default: the account"},
@@ -148,14 +139,12 @@ var (
 	languageSpecs = []fun.Spec{
 		{
 			Name: "absent", Doc: "Remove a language from a database.", Src: "states/postgres_language.py absent", State: languageAbsent,
-			Example: "plpython3u:\n  postgres_language.absent:\n    - maintenance_db: mydb",
 			Args: []fun.Arg{
 				languageNameArg, inDBArg, userArg, dbPasswordArg, dbHostArg, dbPortArg, dbUserArg,
 			},
 		},
 		{
 			Name: "present", Doc: "Install a language in a database.", Src: "states/postgres_language.py present", State: languagePresent,
-			Example: "plpython3u:\n  postgres_language.present:\n    - maintenance_db: mydb",
 			Args: []fun.Arg{
 				languageNameArg, inDBArg, userArg, dbPasswordArg, dbHostArg, dbPortArg, dbUserArg,
 			},
@@ -164,14 +153,12 @@ var (
 	privilegeSpecs = []fun.Spec{
 		{
 			Name: "absent", Doc: "Revoke privileges on an object from a role.", Src: "states/postgres_privileges.py absent", State: privilegesAbsent,
-			Example: "frank:\n  postgres_privileges.absent:\n    - object_name: orders\n    - object_type: table\n    - privileges:\n      - INSERT",
 			Args: []fun.Arg{
 				roleNameArg, objectNameArg, objectTypeArg, privilegesArg, prependArg, maintenanceDBArg, userArg, dbPasswordArg, dbHostArg, dbPortArg, dbUserArg,
 			},
 		},
 		{
 			Name: "present", Doc: "Grant privileges on an object to a role.\nFor the type group the role becomes a member of the object.", Src: "states/postgres_privileges.py present", State: privilegesPresent,
-			Example: "frank:\n  postgres_privileges.present:\n    - object_name: orders\n    - object_type: table\n    - privileges:\n      - SELECT\n      - INSERT",
 			Args: []fun.Arg{
 				roleNameArg, objectNameArg, objectTypeArg, privilegesArg,
 				{Name: "grant_option", Type: fun.Bool, Doc: "with the right to pass them on"},
@@ -182,14 +169,12 @@ var (
 	schemaSpecs = []fun.Spec{
 		{
 			Name: "absent", Doc: "Remove a schema that is empty.", Src: "states/postgres_schema.py absent", State: schemaAbsent,
-			Example: "app:\n  postgres_schema.absent:\n    - dbname: mydb",
 			Args: []fun.Arg{
 				dbnameArg, schemaNameArg, userArg, dbUserArg, dbPasswordArg, dbHostArg, dbPortArg,
 			},
 		},
 		{
 			Name: "present", Doc: "Create a schema, or set the owner of an existing one.", Src: "states/postgres_schema.py present", State: schemaPresent,
-			Example: "app:\n  postgres_schema.present:\n    - dbname: mydb\n    - owner: frank",
 			Args: []fun.Arg{
 				dbnameArg, schemaNameArg, ownerArg, userArg, dbUserArg, dbPasswordArg, dbHostArg, dbPortArg,
 			},
@@ -198,14 +183,12 @@ var (
 	tablespaceSpecs = []fun.Spec{
 		{
 			Name: "absent", Doc: "Remove a tablespace.", Src: "states/postgres_tablespace.py absent", State: tablespaceAbsent,
-			Example: "fast:\n  postgres_tablespace.absent: []",
 			Args: []fun.Arg{
 				tablespaceNameArg, userArg, maintenanceDBArg, dbUserArg, dbPasswordArg, dbHostArg, dbPortArg,
 			},
 		},
 		{
 			Name: "present", Doc: "Create a tablespace, or set owner and options of an existing one.", Src: "states/postgres_tablespace.py present", State: tablespacePresent,
-			Example: "fast:\n  postgres_tablespace.present:\n    - directory: /srv/fast\n    - options:\n        random_page_cost: 1.1",
 			Args: []fun.Arg{
 				tablespaceNameArg,
 				{Name: "directory", Type: fun.Path, Required: true, Doc: "directory; it has to exist and belong to the server"},
@@ -217,14 +200,12 @@ var (
 	userSpecs = []fun.Spec{
 		{
 			Name: "absent", Doc: "Remove a role.", Src: "states/postgres_user.py absent", State: userAbsent,
-			Example: "frank:\n  postgres_user.absent: []",
 			Args: []fun.Arg{
 				roleNameArg, userArg, maintenanceDBArg, dbPasswordArg, dbHostArg, dbPortArg, dbUserArg,
 			},
 		},
 		{
 			Name: "present", Doc: "Create a role that can log in, or change an existing one.", Src: "states/postgres_user.py present", State: userPresent,
-			Example: "frank:\n  postgres_user.present:\n    - password: secret\n    - encrypted: scram-sha-256\n    - groups: staff",
 			Args: []fun.Arg{
 				roleNameArg, createdbArg, createrolesArg, encryptedArg, superuserArg, replicationArg, inheritArg, loginArg, passwordArg,
 				{Name: "default_password", Type: fun.Str, Doc: "password for a new role, where password is not given", Secret: true},

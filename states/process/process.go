@@ -20,7 +20,6 @@ func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "ps") 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{{
 	Name: "absent", Doc: "End the processes whose command line has a text.", Src: "states/process.py absent", State: absent,
-	Example: "stop it:\n  process.absent:\n    - name: apache2\n    - user: www-data",
 	Args: []fun.Arg{
 		{Name: "name", Type: fun.Str, Required: true, Doc: "the text"},
 		{Name: "user", Type: fun.Str, Doc: "only processes of this account"},

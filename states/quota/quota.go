@@ -25,8 +25,7 @@ func available(env *fun.Env) (bool, string) {
 var specs = []fun.Spec{
 	{
 		Name: "mode", State: mode, Src: "states/quota.py mode",
-		Doc:     "Turn the quotas of a file system on or off.",
-		Example: "/home:\n  quota.mode:\n    - mode: on\n    - quotatype: user",
+		Doc: "Turn the quotas of a file system on or off.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "mount point of the file system"},
 			{Name: "mode", Type: fun.Bool, Required: true, Doc: "whether quotas are on"},

@@ -31,12 +31,11 @@ func available(env *fun.Env) (bool, string) {
 var specs = []fun.Spec{
 	{
 		Name: "absent", State: absent, Src: "states/mdadm_raid.py absent", Doc: "Stop an array and clear its devices.",
-		Example: "/dev/md0:\n  raid.absent: []", Args: []fun.Arg{{Name: "name", Type: fun.Path, Required: true, Doc: "the array"}},
+		Args: []fun.Arg{{Name: "name", Type: fun.Path, Required: true, Doc: "the array"}},
 	},
 	{
 		Name: "present", State: present, VarKw: true, Hands: true, Src: "states/mdadm_raid.py present",
-		Doc:     "Create or assemble an array, and add devices to it.\nWhat is on new devices is lost. Further arguments are options of mdadm without their dashes; one without a value is True.",
-		Example: "/dev/md0:\n  raid.present:\n    - level: 1\n    - devices:\n      - /dev/sdb1\n      - /dev/sdc1\n    - chunk: 256",
+		Doc: "Create or assemble an array, and add devices to it.\nWhat is on new devices is lost. Further arguments are options of mdadm without their dashes; one without a value is True.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "the array"},
 			{Name: "level", Type: fun.Str, Required: true, Doc: "RAID level"},

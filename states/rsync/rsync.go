@@ -25,8 +25,7 @@ func avail(env *fun.Env) (bool, string) {
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{{
-	Name: "synchronized", Doc: "Make a directory a copy of another.", Src: "states/rsync.py synchronized", State: synchronized,
-	Example: "/opt/user-backups:\n  rsync.synchronized:\n    - source: /home\n    - force: True",
+	Name: "synchronized", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Make a directory a copy of another.", Src: "states/rsync.py synchronized", State: synchronized,
 	Args: []fun.Arg{
 		{Name: "name", Type: fun.Path, Required: true, Doc: "the directory"},
 		{Name: "source", Type: fun.Str, Required: true, Doc: "what it is a copy of: a path, host:path or salt://path"},
@@ -88,8 +87,11 @@ func synchronized(ctx context.Context, c *fun.Call) fun.Ret {
 			return fun.Raise(fun.Errorf("%v", err))
 		}
 	}
+	if err := h.CheckSystem(c.Name, true); err != nil && c.Bool("delete") {
+		return fun.Fail("%s", err)
+	}
 	kw := value.MapOf("dryrun", c.Test || c.Bool("dryrun"))
-	for _, name := range []string{"delete", "force", "update", "passwordfile", "exclude", "excludefrom", "additional_opts"} {
+	for _, name := range []string{"delete", "force", "update", "passwordfile", "exclude", "excludefrom", "additional_opts", fun.SystemPath[0].Name} {
 		kw.Set(name, c.Value(name))
 	}
 	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "rsync.rsync", fun.Args{Pos: []value.Value{c.Value("source"), c.Name}, Kw: kw})

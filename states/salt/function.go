@@ -35,7 +35,7 @@ func function(ctx context.Context, c *fun.Call) fun.Ret {
 		// Salt hands over nothing of what is no dict (salt/utils/args.py
 		// condition_input).
 		if v := c.Value("kwarg"); value.Truth(v) {
-			c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: kwarg is no dict but a %s: the function gets none of it", c.Low.ID, value.TypeName(v))})
+			c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: kwarg is not a dict but a %s: the function gets none of it", c.Low.ID, value.TypeName(v))})
 		}
 		kw = value.NewMap(0)
 	}
@@ -61,6 +61,7 @@ func function(ctx context.Context, c *fun.Call) fun.Ret {
 		ret.Extra.Set("__jid__", rets.sum.JID)
 	}
 	warnSilent(c, rets.all)
+	noteSilent(ret.Extra, rets.all)
 	changes := value.NewMap(len(rets.all))
 	var failed, ran []string
 	for _, r := range rets.all {

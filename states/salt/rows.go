@@ -24,8 +24,8 @@ var stateArgs = []fun.Arg{
 	{Name: "expect_minions", Type: fun.Bool, Default: true, Doc: "fail if targets do not return"},
 	{Name: "exclude", Type: fun.Str | fun.List, Doc: "SLS files or IDs to exclude"},
 	{Name: "allow_fail", Default: int64(0), Doc: "number of targets that may fail"},
-	{Name: "concurrent", Default: false, Doc: "accepted without effect; state runs are concurrent unless queue is set"},
-	{Name: "queue", Type: fun.Bool | fun.Int, Default: false, Doc: "wait for earlier state runs on the target"},
+	{Name: "concurrent", Default: false, Doc: "run beside other state runs on the target"},
+	{Name: "queue", Type: fun.Bool | fun.Int, Default: false, Doc: "wait for other state runs on the target instead of failing"},
 	{Name: "orchestration_jid", Type: fun.Str, Doc: "job that this step belongs to"},
 }
 

@@ -192,6 +192,21 @@ func warnSilent(c *fun.Call, all []fun.Return) {
 	}
 }
 
+// noteSilent puts the reason of each target that gave no return into the
+// step's own return, where a reader of JSON finds it. Of a target that no roster
+// has, the return is Salt's.
+func noteSilent(extra *value.Map, all []fun.Return) {
+	why := value.NewMap(0)
+	for _, r := range all {
+		if _, unlisted := errors.AsType[*fun.UnlistedError](r.Err); r.Stage != fun.Returned && !unlisted {
+			why.Set(r.ID, stageText(r))
+		}
+	}
+	if why.Len() > 0 {
+		extra.Set("no_return", why)
+	}
+}
+
 // warnNone says that a target means nobody, and which id is nearest.
 func warnNone(ctx context.Context, c *fun.Call) {
 	tgt := value.Str(c.Value("tgt"))

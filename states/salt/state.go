@@ -111,6 +111,7 @@ func judgeStates(c *fun.Call, rets *returns, allowFail int) fun.Ret {
 		return fun.Ret{Comment: "No minions returned", Extra: ret.Extra}
 	}
 	warnSilent(c, rets.all)
+	noteSilent(ret.Extra, rets.all)
 	changes := value.NewMap(len(rets.all))
 	var failed, changed, same, lost []string
 	for _, r := range rets.all {

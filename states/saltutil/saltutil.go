@@ -20,30 +20,28 @@ func States() fun.Module {
 // nameArgs are the arguments of all functions.
 var nameArgs = []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "any text"}}
 
-const example = "sync everything:\n  saltutil.sync_all:\n    - refresh: True"
-
 // specs are the functions, alphabetically. Further arguments are those of the
 // execution function of the same name: saltenv, refresh, extmod_whitelist ...
 var specs = []fun.Spec{
-	{Name: "sync_all", Doc: "Make all custom modules known.", Src: "states/saltutil.py sync_all", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: syncAll, Example: example},
-	{Name: "sync_beacons", Doc: "Make custom beacons known.", Src: "states/saltutil.py sync_beacons", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_beacons"},
-	{Name: "sync_clouds", Doc: "Make custom clouds known.", Src: "states/saltutil.py sync_clouds", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_clouds"},
-	{Name: "sync_engines", Doc: "Make custom engines known.", Src: "states/saltutil.py sync_engines", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_engines"},
-	{Name: "sync_executors", Doc: "Make custom executors known.", Src: "states/saltutil.py sync_executors", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_executors"},
-	{Name: "sync_grains", Doc: "Make custom grains known.", Src: "states/saltutil.py sync_grains", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_grains"},
-	{Name: "sync_log_handlers", Doc: "Make custom log handlers known.", Src: "states/saltutil.py sync_log_handlers", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_log_handlers"},
-	{Name: "sync_matchers", Doc: "Make custom matchers known.", Src: "states/saltutil.py sync_matchers", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_matchers"},
-	{Name: "sync_modules", Doc: "Make custom execution modules known.", Src: "states/saltutil.py sync_modules", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_modules:\n    - refresh: True"},
-	{Name: "sync_output", Doc: "Make custom outputters known.", Src: "states/saltutil.py sync_output", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_output"},
-	{Name: "sync_pillar", Doc: "Make custom pillar modules known.", Src: "states/saltutil.py sync_pillar", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_pillar"},
-	{Name: "sync_proxymodules", Doc: "Make custom proxy modules known.", Src: "states/saltutil.py sync_proxymodules", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_proxymodules"},
-	{Name: "sync_renderers", Doc: "Make custom renderers known.", Src: "states/saltutil.py sync_renderers", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_renderers"},
-	{Name: "sync_returners", Doc: "Make custom returners known.", Src: "states/saltutil.py sync_returners", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_returners"},
-	{Name: "sync_sdb", Doc: "Make custom sdb modules known.", Src: "states/saltutil.py sync_sdb", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_sdb"},
-	{Name: "sync_serializers", Doc: "Make custom serializers known.", Src: "states/saltutil.py sync_serializers", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_serializers"},
-	{Name: "sync_states", Doc: "Make custom state modules known.", Src: "states/saltutil.py sync_states", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_states"},
-	{Name: "sync_thorium", Doc: "Make custom thorium modules known.", Src: "states/saltutil.py sync_thorium", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_thorium"},
-	{Name: "sync_utils", Doc: "Make custom utility modules known.", Src: "states/saltutil.py sync_utils", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync, Example: "sync:\n  saltutil.sync_utils"},
+	{Name: "sync_all", Doc: "Make all custom modules known.", Src: "states/saltutil.py sync_all", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: syncAll},
+	{Name: "sync_beacons", Doc: "Make custom beacons known.", Src: "states/saltutil.py sync_beacons", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
+	{Name: "sync_clouds", Doc: "Make custom clouds known.", Src: "states/saltutil.py sync_clouds", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
+	{Name: "sync_engines", Doc: "Make custom engines known.", Src: "states/saltutil.py sync_engines", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
+	{Name: "sync_executors", Doc: "Make custom executors known.", Src: "states/saltutil.py sync_executors", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
+	{Name: "sync_grains", Doc: "Make custom grains known.", Src: "states/saltutil.py sync_grains", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
+	{Name: "sync_log_handlers", Doc: "Make custom log handlers known.", Src: "states/saltutil.py sync_log_handlers", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
+	{Name: "sync_matchers", Doc: "Make custom matchers known.", Src: "states/saltutil.py sync_matchers", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
+	{Name: "sync_modules", Doc: "Make custom execution modules known.", Src: "states/saltutil.py sync_modules", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
+	{Name: "sync_output", Doc: "Make custom outputters known.", Src: "states/saltutil.py sync_output", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
+	{Name: "sync_pillar", Doc: "Make custom pillar modules known.", Src: "states/saltutil.py sync_pillar", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
+	{Name: "sync_proxymodules", Doc: "Make custom proxy modules known.", Src: "states/saltutil.py sync_proxymodules", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
+	{Name: "sync_renderers", Doc: "Make custom renderers known.", Src: "states/saltutil.py sync_renderers", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
+	{Name: "sync_returners", Doc: "Make custom returners known.", Src: "states/saltutil.py sync_returners", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
+	{Name: "sync_sdb", Doc: "Make custom sdb modules known.", Src: "states/saltutil.py sync_sdb", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
+	{Name: "sync_serializers", Doc: "Make custom serializers known.", Src: "states/saltutil.py sync_serializers", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
+	{Name: "sync_states", Doc: "Make custom state modules known.", Src: "states/saltutil.py sync_states", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
+	{Name: "sync_thorium", Doc: "Make custom thorium modules known.", Src: "states/saltutil.py sync_thorium", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
+	{Name: "sync_utils", Doc: "Make custom utility modules known.", Src: "states/saltutil.py sync_utils", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
 }
 
 // sync makes the modules of one kind known. Salt: salt/states/saltutil.py

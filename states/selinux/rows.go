@@ -18,8 +18,7 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "boolean", State: boolean, Src: "states/selinux.py boolean",
-		Doc:     "Set a boolean of the policy.",
-		Example: "httpd_can_network_connect:\n  selinux.boolean:\n    - value: True\n    - persist: True",
+		Doc: "Set a boolean of the policy.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "the boolean"},
 			{Name: "value", Type: fun.Str, Required: true, Doc: "on or off, or another word for that"},
@@ -28,14 +27,12 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "fcontext_policy_absent", State: fcontextAbsent, Src: "states/selinux.py fcontext_policy_absent",
-		Doc:     "Delete a local policy for files.",
-		Example: "/srv/web(/.*)?:\n  selinux.fcontext_policy_absent: []",
-		Args:    []fun.Arg{specArg, filetypeArg, typeArg, userArg, levelArg},
+		Doc:  "Delete a local policy for files.",
+		Args: []fun.Arg{specArg, filetypeArg, typeArg, userArg, levelArg},
 	},
 	{
 		Name: "fcontext_policy_applied", State: fcontextApplied, Src: "states/selinux.py fcontext_policy_applied",
-		Doc:     "Give files the contexts of the policy.",
-		Example: "/srv/web:\n  selinux.fcontext_policy_applied:\n    - recursive: True",
+		Doc: "Give files the contexts of the policy.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "path of a file or directory"},
 			{Name: "recursive", Type: fun.Bool, Default: false, Doc: "with all below a directory"},
@@ -43,8 +40,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "fcontext_policy_present", State: fcontextPresent, Src: "states/selinux.py fcontext_policy_present",
-		Doc:     "Add or change a policy for files.",
-		Example: "/srv/web(/.*)?:\n  selinux.fcontext_policy_present:\n    - sel_type: httpd_sys_content_t",
+		Doc: "Add or change a policy for files.",
 		Args: []fun.Arg{
 			specArg,
 			{Name: "sel_type", Type: fun.Str, Required: true, Doc: "type of the context"},
@@ -53,14 +49,12 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "mode", State: mode, Src: "states/selinux.py mode",
-		Doc:     "Set the mode of the running system and of the configuration.\nTo or from disabled it changes with the next boot.",
-		Example: "enforcing:\n  selinux.mode: []",
-		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "enforcing, permissive or disabled"}},
+		Doc:  "Set the mode of the running system and of the configuration.\nTo or from disabled it changes with the next boot.",
+		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "enforcing, permissive or disabled"}},
 	},
 	{
 		Name: "module", State: module, Src: "states/selinux.py module",
-		Doc:     "Enable or disable a module of the policy, or install or remove it.",
-		Example: "web:\n  selinux.module:\n    - module_state: Enabled\n    - install: True\n    - source: salt://web.pp",
+		Doc: "Enable or disable a module of the policy, or install or remove it.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "the module"},
 			{Name: "module_state", Type: fun.Str | fun.Bool, Default: "Enabled", Doc: "Enabled or Disabled"},
@@ -73,26 +67,22 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "module_install", State: moduleInstall, Always: true, Src: "states/selinux.py module_install",
-		Doc:     "Install a module of the policy from a file.\nIt acts on every run; changes name the modules that came with it.",
-		Example: "salt://web.pp:\n  selinux.module_install: []",
-		Args:    []fun.Arg{{Name: "name", Type: fun.Path, Required: true, Doc: "path or salt:// URL of the module"}},
+		Doc:  "Install a module of the policy from a file.\nIt acts on every run; changes name the modules that came with it.",
+		Args: []fun.Arg{{Name: "name", Type: fun.Path, Required: true, Doc: "path or salt:// URL of the module"}},
 	},
 	{
 		Name: "module_remove", State: moduleRemove, Src: "states/selinux.py module_remove",
-		Doc:     "Remove a module of the policy.",
-		Example: "web:\n  selinux.module_remove: []",
-		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "the module"}},
+		Doc:  "Remove a module of the policy.",
+		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "the module"}},
 	},
 	{
 		Name: "port_policy_absent", State: portAbsent, Src: "states/selinux.py port_policy_absent",
-		Doc:     "Delete the local policy of a port.",
-		Example: "tcp/8080:\n  selinux.port_policy_absent: []",
-		Args:    []fun.Arg{portNameArg, typeArg, protocolArg, portArg},
+		Doc:  "Delete the local policy of a port.",
+		Args: []fun.Arg{portNameArg, typeArg, protocolArg, portArg},
 	},
 	{
 		Name: "port_policy_present", State: portPresent, Src: "states/selinux.py port_policy_present",
-		Doc:     "Give a port a type.",
-		Example: "tcp/8080:\n  selinux.port_policy_present:\n    - sel_type: http_port_t",
+		Doc: "Give a port a type.",
 		Args: []fun.Arg{
 			portNameArg,
 			{Name: "sel_type", Type: fun.Str, Required: true, Doc: "type of the port"},

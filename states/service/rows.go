@@ -46,35 +46,29 @@ var bootOnlyArgs = []fun.Arg{
 var specs = []fun.Spec{
 	{
 		Name: "dead", Doc: "Stop a service.", Src: "states/service.py dead", State: dead, VarKw: true,
-		Example: "telnetd:\n  service.dead:\n    - enable: False",
-		Args:    []fun.Arg{nameArg}, Shared: [][]fun.Arg{bootArgs, timeoutArgs, enableArgs},
+		Args: []fun.Arg{nameArg}, Shared: [][]fun.Arg{bootArgs, timeoutArgs, enableArgs},
 	},
 	{
 		Name: "disabled", Doc: "Disable a service: it does not start at boot.\nIt is not stopped; see dead for that.", Src: "states/service.py disabled", State: disabled, VarKw: true,
-		Example: "telnetd:\n  service.disabled: []",
-		Args:    []fun.Arg{nameArg}, Shared: [][]fun.Arg{bootOnlyArgs, enableArgs},
+		Args: []fun.Arg{nameArg}, Shared: [][]fun.Arg{bootOnlyArgs, enableArgs},
 	},
 	{
 		Name: "enabled", Doc: "Enable a service: it starts at boot.\nIt is not started; see running for that.", Src: "states/service.py enabled", State: enabled, VarKw: true,
-		Example: "sshd:\n  service.enabled: []",
-		Args:    []fun.Arg{nameArg}, Shared: [][]fun.Arg{bootOnlyArgs, unmaskArgs, enableArgs},
+		Args: []fun.Arg{nameArg}, Shared: [][]fun.Arg{bootOnlyArgs, unmaskArgs, enableArgs},
 	},
 	{
 		Name: "masked", Doc: "Mask a unit of systemd: it cannot be started.", Src: "states/service.py masked", State: masked,
-		Example: "apt-daily.timer:\n  service.masked: []",
-		Args:    []fun.Arg{nameArg}, Shared: [][]fun.Arg{runtimeArgs},
+		Args: []fun.Arg{nameArg}, Shared: [][]fun.Arg{runtimeArgs},
 	},
 	{
 		Name: "running", Doc: "Start a service, and restart it when what it watches changes.", Src: "states/service.py running", State: running, VarKw: true,
-		Example: "nginx:\n  service.running:\n    - enable: True\n    - reload: True\n    - watch:\n      - file: /etc/nginx/nginx.conf",
-		Args:    []fun.Arg{nameArg},
+		Args: []fun.Arg{nameArg},
 		Shared: [][]fun.Arg{bootArgs, timeoutArgs, unmaskArgs, {
 			{Name: "wait", Type: fun.Duration, Unit: "s", Default: int64(3), Doc: "systemd, with no_block: wait this long for the service to start"},
 		}, enableArgs, watchArgs},
 	},
 	{
 		Name: "unmasked", Doc: "Remove the mask of a unit of systemd.", Src: "states/service.py unmasked", State: unmasked,
-		Example: "apt-daily.timer:\n  service.unmasked: []",
-		Args:    []fun.Arg{nameArg}, Shared: [][]fun.Arg{runtimeArgs},
+		Args: []fun.Arg{nameArg}, Shared: [][]fun.Arg{runtimeArgs},
 	},
 }

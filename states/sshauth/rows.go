@@ -25,14 +25,12 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "absent", State: absent, Src: "states/ssh_auth.py absent",
-		Doc:     "Remove authorized keys of a user.",
-		Example: "old key:\n  ssh_auth.absent:\n    - name: AAAAC3NzaC1lZDI1NTE5AAAAIJ9UUXvwPjPJ5CfDV3sVSTSrmcdXeWJpWKkqYkPsVqqv\n    - user: deploy",
-		Args:    []fun.Arg{nameArg, userArg}, Shared: [][]fun.Arg{keyArgs},
+		Doc:  "Remove authorized keys of a user.",
+		Args: []fun.Arg{nameArg, userArg}, Shared: [][]fun.Arg{keyArgs},
 	},
 	{
 		Name: "manage", State: manage, VarKw: true, Src: "states/ssh_auth.py manage",
-		Doc:     "Give a user the listed keys and no others.",
-		Example: "deploy keys:\n  ssh_auth.manage:\n    - user: deploy\n    - ssh_keys:\n      - ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ9UUXvwPjPJ5CfDV3sVSTSrmcdXeWJpWKkqYkPsVqqv ann@example.org",
+		Doc: "Give a user the listed keys and no others.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "accepted; the keys are in ssh_keys"},
 			{Name: "ssh_keys", Type: fun.Strs, Required: true, Doc: "list of keys"},
@@ -41,8 +39,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "present", State: present, VarKw: true, Src: "states/ssh_auth.py present",
-		Doc:     "Add authorized keys to a user.",
-		Example: "ann:\n  ssh_auth.present:\n    - name: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ9UUXvwPjPJ5CfDV3sVSTSrmcdXeWJpWKkqYkPsVqqv ann@example.org\n    - user: deploy",
-		Args:    []fun.Arg{nameArg, userArg}, Shared: [][]fun.Arg{keyArgs},
+		Doc:  "Add authorized keys to a user.",
+		Args: []fun.Arg{nameArg, userArg}, Shared: [][]fun.Arg{keyArgs},
 	},
 }

@@ -13,14 +13,12 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "absent", State: absent, Src: "states/ssh_known_hosts.py absent",
-		Doc:     "Remove a host from the known hosts.",
-		Example: "old.example.org:\n  ssh_known_hosts.absent:\n    - user: root",
-		Args:    []fun.Arg{nameArg, userArg, configArg},
+		Doc:  "Remove a host from the known hosts.",
+		Args: []fun.Arg{nameArg, userArg, configArg},
 	},
 	{
 		Name: "present", State: present, Src: "states/ssh_known_hosts.py present",
-		Doc:     "Make a host known.\nWith key, that is its key. Else the host is asked for its keys, and with fingerprint one of them has to have it.",
-		Example: "github.com:\n  ssh_known_hosts.present:\n    - user: root\n    - enc: ssh-ed25519\n    - key: AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl",
+		Doc: "Make a host known.\nWith key, that is its key. Else the host is asked for its keys, and with fingerprint one of them has to have it.",
 		Args: []fun.Arg{
 			nameArg, userArg,
 			{Name: "fingerprint", Type: fun.Str, Doc: "fingerprint that one of the keys has to have, as pairs of hexadecimal digits"},

@@ -19,7 +19,6 @@ func States() fun.Module {
 var specs = []fun.Spec{
 	{
 		Name: "loadavg", Doc: "Check a load average.", Src: "states/status.py loadavg", State: loadavg,
-		Example: "15-min:\n  status.loadavg:\n    - maximum: 1.2\n    - minimum: 0.05",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "1-min, 5-min or 15-min"},
 			{Name: "maximum", Type: fun.Float, Doc: "what it may be at most"},
@@ -28,8 +27,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "process", Doc: "Check that a process runs.", Src: "states/status.py process", State: process,
-		Example: "sshd -D:\n  status.process",
-		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "a regular expression for its line in ps"}},
+		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "a regular expression for its line in ps"}},
 	},
 }
 

@@ -19,14 +19,12 @@ func States() fun.Module {
 var specs = []fun.Spec{
 	{
 		Name: "dead", State: dead, VarKw: true, Src: "states/supervisord.py dead",
-		Doc:     "Stop a process or group.",
-		Example: "web:\n  supervisord.dead",
-		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "process, or group as group:"}}, Shared: [][]fun.Arg{supervisord.CtlArgs},
+		Doc:  "Stop a process or group.",
+		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "process, or group as group:"}}, Shared: [][]fun.Arg{supervisord.CtlArgs},
 	},
 	{
 		Name: "running", State: running, VarKw: true, Src: "states/supervisord.py running",
-		Doc:     "Keep a process or group running.",
-		Example: "web:\n  supervisord.running:\n    - watch:\n      - file: /etc/supervisor/conf.d/web.conf",
+		Doc: "Keep a process or group running.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "process, or group as group:"},
 			{Name: "restart", Type: fun.Bool, Default: false, Doc: "restart a process that runs; True where a watched state changed"},

@@ -6,8 +6,7 @@ import "brine/internal/fun"
 var specs = []fun.Spec{
 	{
 		Name: "present", State: present, Src: "states/sysctl.py present",
-		Doc:     "Set a kernel parameter and keep it in a file.",
-		Example: "net.ipv4.ip_forward:\n  sysctl.present:\n    - value: 1",
+		Doc: "Set a kernel parameter and keep it in a file.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the parameter"},
 			{Name: "value", Type: fun.Str | fun.Int | fun.Float | fun.Bool, Required: true, Doc: "its value"},

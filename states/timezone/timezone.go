@@ -22,7 +22,6 @@ func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "timez
 var specs = []fun.Spec{
 	{
 		Name: "system", Doc: "Set the time zone of the system.", Src: "states/timezone.py system", State: system,
-		Example: "Europe/Paris:\n  timezone.system:\n    - utc: True",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the zone"},
 			{Name: "utc", Type: fun.Bool, Default: true, Doc: "the hardware clock shows UTC; False leaves it as it is"},

@@ -20,8 +20,7 @@ func States() fun.Module {
 var specs = []fun.Spec{
 	{
 		Name: "valid_certificate", State: validCertificate, Src: "states/tls.py valid_certificate",
-		Doc:     "Check that a certificate is valid now, and stays so for some time.",
-		Example: "/etc/ssl/www.crt:\n  tls.valid_certificate:\n    - weeks: 1",
+		Doc: "Check that a certificate is valid now, and stays so for some time.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "file of the certificate, or PEM text"},
 			{Name: "weeks", Type: fun.Float, Default: int64(0), Unit: "weeks", Doc: "weeks that it has to stay valid"},

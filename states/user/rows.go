@@ -6,9 +6,8 @@ const since1970 = "days since 1970-01-01"
 
 var specs = []fun.Spec{
 	{
-		Name: "absent", State: absent, Src: "states/user.py absent",
-		Doc:     "Remove a user.",
-		Example: "fred:\n  user.absent:\n    - purge: True",
+		Name: "absent", Shared: [][]fun.Arg{fun.SystemPath}, State: absent, Src: "states/user.py absent",
+		Doc: "Remove a user.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the user"},
 			{Name: "purge", Type: fun.Bool, Default: false, Doc: "remove the home directory and mail spool too"},
@@ -17,8 +16,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "present", State: present, Src: "states/user.py present",
-		Doc:     "Create or update a user.",
-		Example: "fred:\n  user.present:\n    - fullname: Fred Jones\n    - shell: /bin/bash\n    - uid: 4000\n    - groups:\n      - wheel\n      - storage",
+		Doc: "Create or update a user.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the user"},
 			{Name: "uid", Type: fun.Int, Doc: "user ID"},

@@ -414,6 +414,9 @@ func absent(ctx context.Context, c *fun.Call) fun.Ret {
 	if info == nil {
 		return fun.Ret{Result: fun.OK, Comment: "User " + c.Name + " is not present"}
 	}
+	if err := a.CheckHome(c.Name); err != nil && c.Bool("purge") {
+		return fun.Fail("%s", err)
+	}
 	if c.Test {
 		return fun.Ret{Result: fun.WouldChange, Comment: "User " + c.Name + " set for removal"}
 	}

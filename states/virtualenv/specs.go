@@ -5,8 +5,7 @@ import "brine/internal/fun"
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "manage", Doc: "Make sure that a Python environment exists: the same as managed.", Src: "states/virtualenv_mod.py manage", State: managed,
-		Example: "/srv/venv:\n  virtualenv.manage: []",
+		Name: "manage", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Make sure that a Python environment exists: the same as managed.", Src: "states/virtualenv_mod.py manage", State: managed,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "directory of the environment"},
 			{Name: "venv_bin", Type: fun.Str, Doc: "virtualenv program, or python3 -m venv; default: virtualenv if available, else python3 -m venv"},
@@ -43,8 +42,7 @@ var specs = []fun.Spec{
 		VarKw: true,
 	},
 	{
-		Name: "managed", Doc: "Make sure that a Python environment exists, with packages.", Src: "states/virtualenv_mod.py managed", State: managed,
-		Example: "/srv/venv:\n  virtualenv.managed:\n    - requirements: salt://app/requirements.txt",
+		Name: "managed", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Make sure that a Python environment exists, with packages.", Src: "states/virtualenv_mod.py managed", State: managed,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "directory of the environment"},
 			{Name: "venv_bin", Type: fun.Str, Doc: "virtualenv program, or python3 -m venv; default: virtualenv if available, else python3 -m venv"},

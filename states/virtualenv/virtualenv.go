@@ -94,6 +94,9 @@ func (m *managing) cleared(ctx context.Context) *fun.Ret {
 	if !m.exists || !m.c.Bool("clear") {
 		return nil
 	}
+	if err := m.c.Env.Host.CheckSystem(m.name, true); err != nil {
+		return m.failed(err)
+	}
 	lines, err := (&pip.Client{Env: m.c.Env, BinEnv: m.name}).Freeze(ctx)
 	if err != nil {
 		return m.failed(err)

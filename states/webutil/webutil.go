@@ -27,12 +27,10 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "user_absent", Doc: "Remove a user.", Src: "states/webutil.py user_absent", State: userAbsent,
-		Example: "username:\n  webutil.user_absent:\n    - htpasswd_file: /etc/nginx/htpasswd",
-		Args:    []fun.Arg{nameArg, fileArg, runasArg},
+		Args: []fun.Arg{nameArg, fileArg, runasArg},
 	},
 	{
 		Name: "user_exists", Doc: "Add a user.", Src: "states/webutil.py user_exists", State: userExists,
-		Example: "username:\n  webutil.user_exists:\n    - password: secr3t\n    - htpasswd_file: /etc/nginx/htpasswd\n    - options: B\n    - update: True",
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "password", Type: fun.Str, Secret: true, Doc: "the password"},

@@ -9,8 +9,7 @@ import (
 var specsV2 = []fun.Spec{
 	{
 		Name: "certificate_managed", State: certificateManagedV2, VarKw: true, Src: "states/x509_v2.py certificate_managed",
-		Doc:     "Manage a certificate. Further arguments are those of x509.create_certificate and file.managed.",
-		Example: "/etc/pki/ca.crt:\n  x509.certificate_managed:\n    - signing_private_key: /etc/pki/ca.key\n    - CN: ca.example.com\n    - basicConstraints: 'critical CA:true'\n    - keyUsage: 'critical cRLSign, keyCertSign'\n    - days_valid: 3650\n    - days_remaining: 0",
+		Doc: "Manage a certificate. Further arguments are those of x509.create_certificate and file.managed.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "file to manage"},
 			{Name: "days_remaining", Type: fun.Int, Doc: "make it again where fewer days are left; 0: never for that reason"},
@@ -41,8 +40,7 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "crl_managed", State: crlManagedV2, VarKw: true, Src: "states/x509_v2.py crl_managed",
-		Doc:     "Manage a certificate revocation list. Further arguments are those of file.managed: user, group, mode, makedirs ...",
-		Example: "/etc/pki/ca.crl:\n  x509.crl_managed:\n    - signing_private_key: /etc/pki/ca.key\n    - signing_cert: /etc/pki/ca.crt\n    - revoked:\n      - certificate: /etc/pki/bad.crt",
+		Doc: "Manage a certificate revocation list. Further arguments are those of file.managed: user, group, mode, makedirs ...",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "file to manage"},
 			{Name: "signing_private_key", Required: true, Doc: "private key that signs: a file, PEM text or bytes", Secret: true},
@@ -60,8 +58,7 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "csr_managed", State: csrManagedV2, VarKw: true, Src: "states/x509_v2.py csr_managed",
-		Doc:     "Manage a certificate signing request. Further arguments are those of x509.create_csr and file.managed.",
-		Example: "/etc/pki/www.csr:\n  x509.csr_managed:\n    - private_key: /etc/pki/www.key\n    - CN: www.example.com",
+		Doc: "Manage a certificate signing request. Further arguments are those of x509.create_csr and file.managed.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "file to manage"},
 			{Name: "private_key", Required: true, Doc: "private key: a file, PEM text or bytes", Secret: true},
@@ -74,8 +71,7 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "pem_managed", State: pemManagedV2, VarKw: true, Src: "states/x509_v2.py pem_managed",
-		Doc:     "Manage a PEM block, properly formatted. Further arguments are those of file.managed: user, group, mode, makedirs ...",
-		Example: "/etc/pki/ca.crt:\n  x509.pem_managed:\n    - text: |\n        -----BEGIN CERTIFICATE-----\n        MIIB...\n        -----END CERTIFICATE-----",
+		Doc: "Manage a PEM block, properly formatted. Further arguments are those of file.managed: user, group, mode, makedirs ...",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "file to manage"},
 			{Name: "text", Required: true, Doc: "PEM text, or a file that has it", Secret: true},
@@ -84,8 +80,7 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "private_key_managed", State: privateKeyManagedV2, VarKw: true, Src: "states/x509_v2.py private_key_managed",
-		Doc:     "Manage a private key, which only its owner can read. Further arguments are those of file.managed: user, group, mode, makedirs ...",
-		Example: "/etc/pki/www.key:\n  x509.private_key_managed:\n    - keysize: 4096",
+		Doc: "Manage a private key, which only its owner can read. Further arguments are those of file.managed: user, group, mode, makedirs ...",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "file to manage"},
 			{Name: "algo", Type: fun.Str, Default: "rsa", Doc: "kind of the key: rsa, ec or ed25519"},

@@ -20,8 +20,8 @@ func Spec() returner.Spec {
 	return returner.Spec{
 		Name: "carbon", Doc: "Send the numbers in returns to Graphite's carbon.", Src: "returners/carbon_return.py", New: open, Prepare: prepare,
 		Keys: returner.Keys(`
-			host = localhost -- the server
-			port = 2003 -- its port for lines of text
+			host@ = localhost -- the server
+			port@ = 2003 -- its port for lines of text
 			mode = text -- text; Salt knows pickle, too
 			skip_on_error = False -- leave out what is no number in silence
 			metric_base_pattern -- beginning of names; [module], [function] and [minion_id] are filled in

@@ -3,6 +3,7 @@
 package custom
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ func Find(ctx context.Context, env *fun.Env) []returner.Spec {
 			warn(env, f, "is not executable: chmod +x it, or it cannot serve as a returner")
 		default:
 			out = append(out, returner.Spec{
-				Name: strings.TrimSuffix(base, ext), Doc: "Hand returns to salt://" + f.Path + ".", Src: "salt://" + f.Path,
+				Name: strings.TrimSuffix(base, ext), Place: cmp.Or(f.Abs, "salt://"+f.Path), Doc: "Hand returns to salt://" + f.Path + ".", Src: "salt://" + f.Path,
 				New: func(_ context.Context, s returner.Settings) (jobs.Returner, error) { return start(s.Env, f) },
 			})
 		}

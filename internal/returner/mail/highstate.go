@@ -30,14 +30,14 @@ func highstateSpec() returner.Spec {
 			failure_function -- execution function whose result a report of failures begins with; it runs on the controller
 			success_function -- the same for reports without failures
 			report_format = yaml -- yaml, json or html
-			report_delivery = file -- file or smtp
-			file_output = /tmp/test.rpt -- the file; {id} and {host} are those of the target
+			report_delivery@ = file -- file or smtp
+			file_output@ = /tmp/test.rpt -- the file; {id} and {host} are those of the target
 			smtp_sender -- sender
-			smtp_recipients -- receivers, text with commas
+			smtp_recipients@ -- receivers, text with commas
 			smtp_failure_subject = Installation failure -- subject where something failed, with {id} and {host}
 			smtp_success_subject = Installation success -- subject of other reports
-			smtp_server -- mail server
-			smtp_port = 25 -- its port
+			smtp_server@ -- mail server
+			smtp_port@ = 25 -- its port
 			smtp_tls = False -- begin TLS with STARTTLS
 			smtp_username -- account
 			smtp_password! -- its password

@@ -30,9 +30,9 @@ func smtpSpec() returner.Spec {
 		Name: "smtp", Doc: "Send returns by e-mail.", Src: "returners/smtp_return.py", New: open, Prepare: prepare,
 		Keys: returner.Keys(`
 			from* -- sender
-			to* -- receivers, text with commas
-			host* -- mail server
-			port = 25 -- its port
+			to*@ -- receivers, text with commas
+			host*@ -- mail server
+			port@ = 25 -- its port
 			username -- account
 			password! -- its password
 			tls = False -- begin TLS with STARTTLS

@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"brine/internal/fun"
 	"brine/internal/jobs"
 	"brine/internal/returner"
 	"brine/internal/value"
@@ -26,16 +25,18 @@ func Spec() returner.Spec {
 	return returner.Spec{
 		Name: "memcache", Doc: "Store returns in memcached.", Src: "returners/memcache_return.py", New: open, Reads: true,
 		Keys: returner.Keys(`
-			host = localhost -- name or address of the server
-			port = "11211" -- its port
+			host@ = localhost -- name or address of the server
+			port@ = "11211" -- its port
 		`),
 	}
 }
 
 const (
 	dialTimeout = 5 * time.Second
-	// maxValue is what a server takes unless it is told otherwise.
-	maxValue = 1<<20 - 512
+	// itemSize is the largest item of a server unless it is told otherwise; itemHead
+	// is what it takes of that for itself, beside the key.
+	itemSize = 1 << 20
+	itemHead = 512
 	maxKey   = 250
 )
 
@@ -48,7 +49,7 @@ const (
 type store struct {
 	conn net.Conn
 	r    *bufio.Reader
-	warn func(string)
+	item int // the largest item of the server, in bytes
 }
 
 func open(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
@@ -57,9 +58,35 @@ func open(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &store{conn, bufio.NewReader(conn), func(text string) {
-		s.Env.Warn(fun.Warning{Where: "returner memcache", Text: text})
-	}}, nil
+	st := &store{conn, bufio.NewReader(conn), itemSize}
+	if err := st.ask(ctx); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return st, nil
+}
+
+// ask asks the server for its largest item. One that does not tell has that which
+// servers begin with.
+func (s *store) ask(ctx context.Context) error {
+	s.deadline(ctx)
+	if _, err := io.WriteString(s.conn, "stats settings\r\n"); err != nil {
+		return err
+	}
+	for {
+		line, err := s.line()
+		if err != nil {
+			return err
+		}
+		if text, ok := strings.CutPrefix(line, "STAT item_size_max "); ok {
+			if n, err := strconv.Atoi(text); err == nil && n > itemHead {
+				s.item = n
+			}
+		}
+		if !strings.HasPrefix(line, "STAT ") {
+			return nil // END, or a server that does not know the command
+		}
+	}
 }
 
 // Close ends the connection.
@@ -76,22 +103,24 @@ func valid(key string) bool {
 	return key != "" && len(key) <= maxKey && !strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r == 0x7f })
 }
 
+// unfit is why a server does not take a value; nil where it does.
+func (s *store) unfit(key string, data []byte) error {
+	switch {
+	case !valid(key):
+		return fmt.Errorf("%q is no key of memcached", key)
+	case len(data) > s.item-itemHead:
+		return fmt.Errorf("%s has %d bytes, and item_size_max of the server is %d", key, len(data), s.item)
+	}
+	return nil
+}
+
 // send sends commands at once and returns, for each of them, whether it stored
-// its value. What is too large or has no valid key is warned of and left out.
+// its value.
 func (s *store) send(ctx context.Context, cmds []command) ([]bool, error) {
 	s.deadline(ctx)
 	var b bytes.Buffer
-	sent := make([]bool, len(cmds))
-	for i, c := range cmds {
-		switch {
-		case !valid(c.key):
-			s.warn(fmt.Sprintf("%q is no key of memcached: not stored", c.key))
-		case len(c.data) > maxValue:
-			s.warn(fmt.Sprintf("%s has %d bytes, more than memcached takes: not stored", c.key, len(c.data)))
-		default:
-			sent[i] = true
-			fmt.Fprintf(&b, "%s %s 0 0 %d\r\n%s\r\n", c.verb, c.key, len(c.data), c.data)
-		}
+	for _, c := range cmds {
+		fmt.Fprintf(&b, "%s %s 0 0 %d\r\n%s\r\n", c.verb, c.key, len(c.data), c.data)
 	}
 	// Answers are read while commands are written: neither side waits for the
 	// other's full buffer.
@@ -101,9 +130,6 @@ func (s *store) send(ctx context.Context, cmds []command) ([]bool, error) {
 	stored := make([]bool, len(cmds))
 	var fault error
 	for i := range cmds {
-		if !sent[i] {
-			continue
-		}
 		line, err := s.line()
 		if err != nil {
 			s.conn.Close() // ends the writer
@@ -115,7 +141,7 @@ func (s *store) send(ctx context.Context, cmds []command) ([]bool, error) {
 			stored[i] = true
 		case line == "NOT_STORED":
 		case strings.HasPrefix(line, "SERVER_ERROR object too large"):
-			s.warn(fmt.Sprintf("%s is larger than memcached takes: not stored", cmds[i].key))
+			fault = jobs.TooLarge(fmt.Errorf("memcached: %s: %s", cmds[i].key, line))
 		case fault == nil:
 			fault = fmt.Errorf("memcached: %s %s: %s", cmds[i].verb, cmds[i].key, line)
 		}
@@ -218,7 +244,7 @@ func (s *store) extend(ctx context.Context, key string, names []string) error {
 	if len(more) == 0 {
 		return nil
 	}
-	if size+len(more) > maxValue {
+	if size+len(more) > s.item-itemHead {
 		have = have[len(have)/2:]
 		_, err := s.send(ctx, []command{{"set", key, append([]byte(strings.Join(have, ",")+","), more...)}})
 		return err
@@ -238,10 +264,19 @@ func (s *store) extend(ctx context.Context, key string, names []string) error {
 func (s *store) Return(ctx context.Context, rets []*value.Map) error {
 	var cmds []command
 	var minions, jids []string
-	for _, r := range rets {
+	unfit := map[int]error{}
+	for i, r := range rets {
 		id, jid, data := r.Str("id"), r.Str("jid"), value.EncodeJSON(r)
+		for _, key := range []string{r.Str("fun") + ":" + id, jid + ":" + id} {
+			if err := s.unfit(key, data); err != nil {
+				unfit[i] = err
+			}
+		}
 		cmds = append(cmds, command{"set", jid + ":" + id, data}, command{"set", r.Str("fun") + ":" + id, data})
 		minions, jids = append(minions, id), append(jids, jid)
+	}
+	if len(unfit) > 0 {
+		return &jobs.UnfitError{Rows: unfit}
 	}
 	if _, err := s.send(ctx, cmds); err != nil {
 		return err
@@ -256,9 +291,16 @@ func (s *store) Return(ctx context.Context, rets []*value.Map) error {
 func (s *store) SaveLoad(ctx context.Context, loads []*value.Map) error {
 	var cmds []command
 	var jids []string
-	for _, l := range loads {
-		cmds = append(cmds, command{"set", l.Str("jid"), value.EncodeJSON(l)})
-		jids = append(jids, l.Str("jid"))
+	unfit := map[int]error{}
+	for i, l := range loads {
+		c := command{"set", l.Str("jid"), value.EncodeJSON(l)}
+		if err := s.unfit(c.key, c.data); err != nil {
+			unfit[i] = err
+		}
+		cmds, jids = append(cmds, c), append(jids, c.key)
+	}
+	if len(unfit) > 0 {
+		return &jobs.UnfitError{Rows: unfit}
 	}
 	if _, err := s.send(ctx, cmds); err != nil {
 		return err
@@ -290,7 +332,7 @@ func (s *store) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	j := &jobs.Job{JID: jid, Load: value.NewMap(0), Returns: value.NewMap(len(found)), Missing: map[string]string{}}
+	j := jobs.NewJob(jid, nil)
 	if b, ok := found[jid]; ok {
 		if j.Load, err = decode(b, jid); err != nil {
 			return nil, err
@@ -302,7 +344,7 @@ func (s *store) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 			if err != nil {
 				return nil, err
 			}
-			j.Returns.Set(id, m)
+			j.Got(id, m)
 		}
 	}
 	return j, nil

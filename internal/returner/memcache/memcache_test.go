@@ -2,6 +2,7 @@ package memcache
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -17,10 +18,8 @@ func TestMemcache(t *testing.T) {
 	t.Parallel()
 	srv := servertest.Memcached(t)
 	spec := Spec()
-	var warned []string
 	s := returner.Settings{Spec: &spec, Env: &fun.Env{
 		Data: fun.Data{Opts: value.MapOf("memcache.host", "127.0.0.1", "memcache.port", int64(srv.Port))},
-		UI:   fun.UI{OnWarn: func(w fun.Warning) { warned = append(warned, w.Text) }},
 	}}
 	r, err := spec.New(t.Context(), s)
 	if err != nil {
@@ -38,11 +37,12 @@ func TestMemcache(t *testing.T) {
 		}
 	}
 	rets := []*value.Map{ret(jid, "web2", "é\x00\r\nEND\r\n"), ret(jid, "web1", true), ret(big, "web1", strings.Repeat("x", 2<<20)), ret(big, "a b", true), ret(big, "web3", false)}
-	if err := r.Return(t.Context(), rets); err != nil {
-		t.Fatal(err)
+	unfit, ok := errors.AsType[*jobs.UnfitError](r.Return(t.Context(), rets))
+	if !ok || len(unfit.Rows) != 2 || !strings.Contains(fmt.Sprint(unfit.Rows[2]), big+":web1 has 2097") || !strings.Contains(fmt.Sprint(unfit.Rows[3]), `:a b" is no key`) {
+		t.Fatalf("unfit = %+v", unfit)
 	}
-	if got := strings.Join(warned, "\n"); !strings.Contains(got, big+":web1 has 2097") || !strings.Contains(got, `:a b" is no key`) {
-		t.Errorf("warned of %q", warned)
+	if err := r.Return(t.Context(), append(rets[:2], rets[4])); err != nil {
+		t.Fatal(err)
 	}
 	st := r.(jobs.Store)
 	j, err := st.Job(t.Context(), jid)
@@ -58,7 +58,9 @@ func TestMemcache(t *testing.T) {
 	if none, err := st.Job(t.Context(), "20200101000000000000"); none != nil || err != nil {
 		t.Errorf("a job that is not there = %v, %v", none, err)
 	}
-	servertest.Load(t, "memcache", func(ctx context.Context) (jobs.Returner, error) { return spec.New(ctx, s) })
+	opener := func(ctx context.Context) (jobs.Returner, error) { return spec.New(ctx, s) }
+	servertest.Load(t, "memcache", opener)
+	servertest.Large(t, "memcache", 2<<20, "item_size_max of the server is 1048576", opener)
 	// A list that is full goes on with its newer half.
 	many := make([]string, 60000)
 	for i := range many {

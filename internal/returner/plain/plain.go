@@ -23,7 +23,7 @@ func Specs() []returner.Spec {
 		{Name: "local_cache", Doc: "Keep returns in the job cache of this machine.", Src: "returners/local_cache.py", New: newCache, Reads: true, ForThisRun: true},
 		{
 			Name: "rawfile_json", Doc: "Append returns and events to a file, a line of JSON each.", Src: "returners/rawfile_json.py", New: newRawfile,
-			Keys: []returner.Key{{Name: "filename", Default: "/var/log/salt/events", Doc: "the file"}},
+			Keys: []returner.Key{{Name: "filename", Default: "/var/log/salt/events", Doc: "the file", Where: true}},
 		},
 		{
 			Name: "syslog", Doc: "Send returns to the system log.", Src: "returners/syslog_return.py", New: newSyslog, Prepare: prepareSyslog,

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -24,10 +25,10 @@ func Spec() returner.Spec {
 	return returner.Spec{
 		Name: "redis", Doc: "Store returns in Redis.", Src: "returners/redis_return.py", New: open, Prepare: prepare, Reads: true,
 		Keys: returner.Keys(`
-			db = "0" -- number of the database; a cluster has 0 alone
-			host = salt -- name or address of the server
-			port = 6379 -- port of the server
-			unix_socket_path -- socket of the server, instead of host and port
+			db@ = "0" -- number of the database; a cluster has 0 alone
+			host@ = salt -- name or address of the server
+			port@ = 6379 -- port of the server
+			unix_socket_path@ -- socket of the server, instead of host and port
 			username -- account (ACL); without it that which is called default
 			password! = "" -- password of the account
 			tls -- True, False or skip-verify (without knowing who the server is); where it is not set: True with one of the files below, else False
@@ -35,10 +36,10 @@ func Spec() returner.Spec {
 			ssl_cert -- file with the client's certificate
 			ssl_key -- file with its key
 			cluster_mode = False -- the servers are a cluster
-			cluster.startup_nodes -- list of its servers, each HOST:PORT or a dict of host and port; without it host and port are one
+			cluster.startup_nodes@ -- list of its servers, each HOST:PORT or a dict of host and port; without it host and port are one
 			cluster.skip_full_coverage_check = False -- accepted: slots without a server are an error only for what is in them
-			sentinel.master -- name of the master that sentinels know
-			sentinel.nodes -- list of the sentinels, each HOST:PORT or a dict of host and port (26379)
+			sentinel.master@ -- name of the master that sentinels know
+			sentinel.nodes@ -- list of the sentinels, each HOST:PORT or a dict of host and port (26379)
 			sentinel.username -- account at the sentinels
 			sentinel.password! -- its password
 		`),
@@ -46,8 +47,44 @@ func Spec() returner.Spec {
 }
 
 type store struct {
-	c   redis.UniversalClient
-	ttl int64 // seconds that keys live
+	c     redis.UniversalClient
+	ttl   int64 // seconds that keys live
+	limit int64 // bytes that a value may have
+}
+
+// bulkLimit is what a server takes unless it is told otherwise.
+const bulkLimit = 512 << 20
+
+// limitOf asks the server how large a value may be. Where an account may not ask,
+// it is what servers begin with.
+func limitOf(ctx context.Context, c redis.UniversalClient) int64 {
+	const name = "proto-max-bulk-len"
+	m, err := c.ConfigGet(ctx, name).Result()
+	if err != nil {
+		return bulkLimit
+	}
+	n, err := strconv.ParseInt(m[name], 10, 64)
+	if err != nil || n <= 0 {
+		return bulkLimit
+	}
+	return n
+}
+
+// encode returns the rows as JSON, or an error with those that the server does
+// not take.
+func (s *store) encode(rows []*value.Map) ([][]byte, error) {
+	out := make([][]byte, len(rows))
+	unfit := map[int]error{}
+	for i, r := range rows {
+		out[i] = value.EncodeJSON(r)
+		if n := int64(len(out[i])); n > s.limit {
+			unfit[i] = fmt.Errorf("it has %d bytes, and proto-max-bulk-len of the server is %d", n, s.limit)
+		}
+	}
+	if len(unfit) > 0 {
+		return nil, &jobs.UnfitError{Rows: unfit}
+	}
+	return out, nil
 }
 
 func open(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
@@ -55,7 +92,7 @@ func open(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &store{c: c}
+	r := &store{c: c, limit: limitOf(ctx, c)}
 	if n, ok := value.AsInt(s.Env.Opts.At("keep_jobs_seconds")); ok {
 		r.ttl = n
 	}
@@ -102,11 +139,15 @@ func (s *store) set(key string, v any) command {
 // Return stores answers: a hash ret:JID of id to answer, the last jid of each
 // function on each target, and the set of targets.
 func (s *store) Return(ctx context.Context, rets []*value.Map) error {
+	data, err := s.encode(rets)
+	if err != nil {
+		return err
+	}
 	var cmds []command
-	for _, r := range rets {
+	for i, r := range rets {
 		jid, id := r.Str("jid"), r.Str("id")
 		cmds = append(cmds,
-			command{"HSET", "ret:" + jid, id, value.EncodeJSON(r)},
+			command{"HSET", "ret:" + jid, id, data[i]},
 			command{"SET", id + ":" + r.Str("fun"), jid},
 			command{"SADD", "minions", id},
 		)
@@ -119,9 +160,13 @@ func (s *store) Return(ctx context.Context, rets []*value.Map) error {
 
 // SaveLoad stores loads as load:JID.
 func (s *store) SaveLoad(ctx context.Context, loads []*value.Map) error {
+	data, err := s.encode(loads)
+	if err != nil {
+		return err
+	}
 	var cmds []command
-	for _, l := range loads {
-		cmds = append(cmds, s.set("load:"+l.Str("jid"), value.EncodeJSON(l)))
+	for i, l := range loads {
+		cmds = append(cmds, s.set("load:"+l.Str("jid"), data[i]))
 	}
 	return s.pipeline(ctx, cmds)
 }
@@ -159,10 +204,7 @@ func (s *store) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 	if load == nil && len(rets) == 0 {
 		return nil, nil
 	}
-	j := &jobs.Job{JID: jid, Load: load, Returns: value.NewMap(len(rets)), Missing: map[string]string{}}
-	if load == nil {
-		j.Load = value.NewMap(0)
-	}
+	j := jobs.NewJob(jid, load)
 	ids := make([]string, 0, len(rets))
 	for id := range rets {
 		ids = append(ids, id)
@@ -173,7 +215,7 @@ func (s *store) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 		if err != nil {
 			return nil, err
 		}
-		j.Returns.Set(id, m)
+		j.Got(id, m)
 	}
 	return j, nil
 }

@@ -72,6 +72,9 @@ func TestRedis(t *testing.T) {
 	fails(t, settings("redis.host", "127.0.0.1", "redis.port", int64(srv.Port), "redis.cluster_mode", true), "redis.cluster_mode")
 	open := func(ctx context.Context) (jobs.Returner, error) { return spec.New(ctx, s) }
 	servertest.Load(t, "redis", open)
+	srv.RedisCLI(t, "CONFIG", "SET", "proto-max-bulk-len", "1mb")
+	servertest.Large(t, "redis", 2<<20, "proto-max-bulk-len of the server is 1048576", open)
+	srv.RedisCLI(t, "CONFIG", "SET", "proto-max-bulk-len", "512mb")
 	servertest.Outage(t, "redis", srv, open)
 }
 

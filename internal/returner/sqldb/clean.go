@@ -132,6 +132,36 @@ func (s *store) move(ctx context.Context, archive bool, all ...removal) error {
 	return tx.Commit()
 }
 
+// answer is what tells answers of a job apart: that a target gave no return may
+// be stored when its return comes after all.
+func (s *store) answer(r *value.Map) string {
+	if value.Truth(r.At("success")) {
+		return s.d.yes + " " + r.Str("id")
+	}
+	return s.d.no + " " + r.Str("id")
+}
+
+// answers are those of a job that are stored.
+func (s *store) answers(ctx context.Context, jid string) (map[string]bool, error) {
+	rows, err := s.db.QueryContext(ctx, "SELECT id, success FROM salt_returns WHERE jid = "+s.d.mark(1), jid)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := map[string]bool{}
+	for rows.Next() {
+		var id, success string
+		if err := rows.Scan(&id, &success); err != nil {
+			return nil, err
+		}
+		if success == "" {
+			success = s.d.no
+		}
+		out[success+" "+id] = true
+	}
+	return out, rows.Err()
+}
+
 // Unstored returns those of rets that are not stored yet: where a process was killed
 // nobody knows whether the last rows that it sent arrived.
 func (s *store) Unstored(ctx context.Context, rets []*value.Map) ([]*value.Map, error) {
@@ -141,17 +171,13 @@ func (s *store) Unstored(ctx context.Context, rets []*value.Map) ([]*value.Map, 
 		jid := r.Str("jid")
 		have, asked := byJID[jid]
 		if !asked {
-			ids, err := s.column(ctx, "SELECT id FROM salt_returns WHERE jid = "+s.d.mark(1), []any{jid})
-			if err != nil {
+			var err error
+			if have, err = s.answers(ctx, jid); err != nil {
 				return nil, err
-			}
-			have = make(map[string]bool, len(ids))
-			for _, id := range ids {
-				have[id.(string)] = true
 			}
 			byJID[jid] = have
 		}
-		if !have[r.Str("id")] {
+		if !have[s.answer(r)] {
 			out = append(out, r)
 		}
 	}

@@ -97,6 +97,11 @@ func testClean(t *testing.T, s returner.Settings) {
 	want("rows were archived", 1, 2, 4, "")
 	want("the archive", 2, chunk+20, 1, "_archive")
 
+	failed := ret(fresh, "web1", false) // of a target that was lost, before its return came
+	failed.Set("success", false)
+	if left, err := r.(jobs.Unstorer).Unstored(ctx, []*value.Map{failed}); err != nil || len(left) != 1 {
+		t.Errorf("Unstored of another answer = %v, %v", left, err)
+	}
 	left, err := r.(jobs.Unstorer).Unstored(ctx, []*value.Map{ret(fresh, "web1", true), ret(fresh, "web2", true), ret(none, "web1", true)})
 	if err != nil || len(left) != 2 || left[0].Str("id") != "web2" {
 		t.Errorf("Unstored = %v, %v", left, err)

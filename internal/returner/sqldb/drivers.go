@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"strconv"
 	"strings"
@@ -15,11 +16,16 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"brine/internal/jobs"
 	"brine/internal/returner"
 	"brine/internal/returner/tlsconf"
 )
+
+// maxPgMessage is the largest message that PostgreSQL takes: no setting moves it.
+const maxPgMessage = 1<<30 - 2
 
 const dialTimeout = 5 * time.Second
 
@@ -29,6 +35,7 @@ func newMySQL(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
 	c.Net, c.Addr = "tcp", net.JoinHostPort(s.Str("host"), strconv.Itoa(s.Int("port")))
 	c.Timeout, c.ReadTimeout, c.WriteTimeout = dialTimeout, 4*dialTimeout, 4*dialTimeout
 	c.InterpolateParams = true // one round trip a statement
+	c.MaxAllowedPacket = 0     // the server's own
 	c.Logger = silent{}
 	var err error
 	if c.TLS, c.AllowFallbackToPlaintext, err = mysqlTLS(s); err != nil {
@@ -45,7 +52,13 @@ func newMySQL(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
 	case errors.Is(err, mysql.ErrNoTLS):
 		err = fmt.Errorf("%w (mysql.tls: False goes on without encryption)", err)
 	}
-	return r, err
+	if err != nil {
+		return nil, err
+	}
+	st := r.(*store)
+	st.cost = escaped
+	st.bound(ctx, "SELECT @@max_allowed_packet", "max_allowed_packet")
+	return r, nil
 }
 
 // mysqlTLS returns the TLS of the settings, nil for none, and whether a server
@@ -117,7 +130,12 @@ func newPostgres(ctx context.Context, s returner.Settings) (jobs.Returner, error
 	// One round trip a statement, and nothing that a pooler between would lose.
 	c.DefaultQueryExecMode = pgx.QueryExecModeExec
 	r, err := open(ctx, pgDialect, stdlib.OpenDB(*c))
-	return r, pgFault(s, mode, err)
+	if err != nil {
+		return nil, pgFault(s, mode, err)
+	}
+	st := r.(*store)
+	st.limit, st.limitIs = maxPgMessage, "the largest message of PostgreSQL"
+	return r, nil
 }
 
 // pgFault says what to set where TLS is the matter.
@@ -134,15 +152,50 @@ func pgFault(s returner.Settings, mode string, err error) error {
 	return err
 }
 
-// unfit reports whether it is the values of a row that a server does not take:
-// too long, no text of its character set, no JSON that it knows.
-func unfit(err error) bool {
+// refused marks an error that is due to the values of a row: larger than the
+// server takes, too long for a column, no text of its character set, no JSON that
+// it knows.
+func refused(err error) error {
 	if m, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		switch m.Number {
-		case 1153, 1264, 1366, 1406, 3140, 4025:
-			return true
+		case 1118, 1153:
+			return jobs.TooLarge(err)
+		case 1264, 1366, 1406, 3140, 4025:
+			return jobs.Refused(err)
 		}
 	}
-	var p *pgconn.PgError
-	return errors.As(err, &p) && (strings.HasPrefix(p.Code, "22") || strings.HasPrefix(p.Code, "54"))
+	if p, ok := errors.AsType[*pgconn.PgError](err); ok {
+		switch {
+		case strings.HasPrefix(p.Code, "54"):
+			return jobs.TooLarge(err)
+		case strings.HasPrefix(p.Code, "22"):
+			return jobs.Refused(err)
+		}
+	}
+	if l, ok := errors.AsType[*sqlite.Error](err); ok && l.Code()&0xff == sqlite3.SQLITE_TOOBIG {
+		return jobs.TooLarge(err)
+	}
+	return err
+}
+
+// bound has a store know what its server takes. A server that does not tell its
+// limit has none that is known.
+func (s *store) bound(ctx context.Context, query, name string) {
+	var n int64
+	if err := s.db.QueryRowContext(ctx, query).Scan(&n); err == nil && n > 0 {
+		s.limit, s.limitIs = int(min(n, math.MaxInt32)), name
+	}
+}
+
+// escaped is what a text takes in a statement of MySQL at most: the driver puts
+// it into quotes, and a backslash before some of its characters.
+func escaped(text string) int {
+	n := len(text) + len("'',")
+	for i := range len(text) {
+		switch text[i] {
+		case 0, '\n', '\r', 0x1a, '\'', '"', '\\':
+			n++
+		}
+	}
+	return n
 }

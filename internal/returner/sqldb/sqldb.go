@@ -59,6 +59,11 @@ var pgDialect = dialect{
 type store struct {
 	db *sql.DB
 	d  dialect
+	// limit is how many bytes a statement may have, 0 any number; limitIs names the
+	// server's own setting. cost is what a text takes in a statement at most.
+	limit   int
+	limitIs string
+	cost    func(text string) int
 }
 
 func open(ctx context.Context, d dialect, db *sql.DB) (jobs.Returner, error) {
@@ -67,21 +72,53 @@ func open(ctx context.Context, d dialect, db *sql.DB) (jobs.Returner, error) {
 		db.Close()
 		return nil, err
 	}
-	return &store{db, d}, nil
+	return &store{db: db, d: d, cost: func(s string) int { return len(s) }}, nil
 }
 
 // Close ends the connection.
 func (s *store) Close() error { return s.db.Close() }
 
-// maxStatement bounds a statement, in bytes of its values and in rows: below
-// every server's default packet.
+// maxStatement bounds a statement, in bytes of its values and in rows; one row
+// may have more. perRow is what a row takes beside its values, and perStatement
+// what a statement does beside its rows.
 const (
 	maxStatement = 2 << 20
 	maxRows      = 500
+	perRow       = 64
+	perStatement = 512
 )
+
+// sizes returns what rows take in a statement, and an error with those that the
+// server does not take.
+func (s *store) sizes(table string, rows [][]any) ([]int, error) {
+	out := make([]int, len(rows))
+	unfit := map[int]error{}
+	for i, row := range rows {
+		out[i] = perRow
+		for _, x := range row {
+			t, _ := x.(string)
+			out[i] += s.cost(t)
+		}
+		if s.limit > 0 && out[i]+perStatement > s.limit {
+			unfit[i] = fmt.Errorf("insert into %s: the row takes a statement of %d bytes, and %s is %d", table, out[i]+perStatement, s.limitIs, s.limit)
+		}
+	}
+	if len(unfit) > 0 {
+		return nil, &jobs.UnfitError{Rows: unfit}
+	}
+	return out, nil
+}
 
 // insert writes rows in one transaction, with as few statements as size allows.
 func (s *store) insert(ctx context.Context, verb, table string, columns []string, rows [][]any, tail string) error {
+	sizes, err := s.sizes(table, rows)
+	if err != nil {
+		return err
+	}
+	most := maxStatement
+	if s.limit > 0 {
+		most = min(most, s.limit-perStatement)
+	}
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -98,15 +135,10 @@ func (s *store) insert(ctx context.Context, verb, table string, columns []string
 		var args []any
 		size, n := 0, 0
 		for n < len(rows) && n < maxRows {
-			w := 0
-			for _, x := range rows[n] {
-				t, _ := x.(string)
-				w += len(t)
-			}
-			if n > 0 && size+w > maxStatement {
+			if n > 0 && size+sizes[n] > most {
 				break
 			}
-			size += w
+			size += sizes[n]
 			if n > 0 {
 				q.WriteString(", ")
 			}
@@ -123,13 +155,9 @@ func (s *store) insert(ctx context.Context, verb, table string, columns []string
 		}
 		q.WriteString(tail)
 		if _, err := tx.ExecContext(ctx, q.String(), args...); err != nil {
-			err = fmt.Errorf("insert into %s: %w", table, err)
-			if unfit(err) {
-				return jobs.Refused(err)
-			}
-			return err
+			return refused(fmt.Errorf("insert into %s: %w", table, err))
 		}
-		rows = rows[n:]
+		rows, sizes = rows[n:], sizes[n:]
 	}
 	return tx.Commit()
 }
@@ -202,7 +230,7 @@ func (s *store) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &jobs.Job{JID: jid, Load: load, Returns: value.NewMap(8), Missing: map[string]string{}}
+	j := jobs.NewJob(jid, load)
 	rows, err := s.db.QueryContext(ctx, "SELECT id, "+s.d.text("full_ret")+" FROM salt_returns WHERE jid = "+s.d.mark(1), jid)
 	if err != nil {
 		return nil, err
@@ -213,7 +241,12 @@ func (s *store) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 		if err := rows.Scan(&id, &full); err != nil {
 			return nil, err
 		}
-		j.Returns.Set(id, decode(full))
+		m := decode(full)
+		if m.Len() == 0 {
+			j.Cut(id, fmt.Sprintf("the database has %d bytes of its return and not all of it: it was larger than the column full_ret takes", len(full)))
+			continue
+		}
+		j.Got(id, m)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -263,11 +296,11 @@ func (s *store) Jobs(ctx context.Context, from, to string) ([]jobs.Entry, error)
 // Specs returns the returners, alphabetically.
 func Specs() []returner.Spec {
 	const server = `
-		host = salt -- name or address of the server
+		host@ = salt -- name or address of the server
 		user = salt -- account
 		pass! = salt -- its password
-		db = salt -- the database
-		port = `
+		db@ = salt -- the database
+		port@ = `
 	const pg = server + `5432 -- port of the server
 		sslmode -- disable, prefer, require, verify-ca or verify-full; where it is not set: verify-full, to this machine prefer
 		sslcert -- file with the client's certificate
@@ -289,7 +322,7 @@ func Specs() []returner.Spec {
 		{
 			Name: "sqlite3", Doc: "Store returns and events in a SQLite file.", Src: "returners/sqlite3_return.py", New: newSQLite, Prepare: prepareSQLite, Reads: true, Schema: sqliteSchema,
 			Keys: returner.Keys(`
-				database* -- path of the file, which is made where it is missing
+				database*@ -- path of the file, which is made where it is missing
 				timeout = 5.0 -- seconds to wait for another process that writes
 			`),
 		},

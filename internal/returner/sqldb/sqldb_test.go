@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -100,6 +101,48 @@ func testUnfit(t *testing.T, s returner.Settings) {
 	}
 }
 
+// testCut tries what is told of a return that a server without strict mode cut to
+// the length of its column.
+func testCut(t *testing.T, s returner.Settings) {
+	t.Helper()
+	const jid = "20261121090807000078"
+	r, err := s.Spec.New(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := r.Return(t.Context(), []*value.Map{ret(jid, "web1", strings.Repeat("x", 1000)), ret(jid, "web2", true)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.(*store).db.ExecContext(t.Context(), "UPDATE salt_returns SET full_ret = SUBSTR(full_ret, 1, 100) WHERE id = 'web1' AND jid = ?", jid); err != nil {
+		t.Fatal(err)
+	}
+	j, err := r.(jobs.Store).Job(t.Context(), jid)
+	if err != nil || j == nil || !strings.Contains(j.Unread["web1"], "the database has 100 bytes of its return") || len(j.Unread) != 1 || j.Returns.Map("web2").At("return") != true {
+		t.Errorf("Job = %+v, %v", j, err)
+	}
+}
+
+// The estimate is what the driver writes, at least.
+func TestStatementsFitIntoPackets(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{"": 3, "abc": 6, `a"b'c\`: 12, "\x00\n\r\x1a": 11, "é": 5} {
+		if got := escaped(text); got != want {
+			t.Errorf("%q takes %d bytes, want %d", text, got, want)
+		}
+	}
+	s := &store{limit: 1000, limitIs: "the limit", cost: escaped}
+	sizes, err := s.sizes("t", [][]any{{"a", strings.Repeat("x", 100)}, {"b", nil}})
+	if err != nil || len(sizes) != 2 || sizes[0] < 101 || sizes[0] > 101+perRow+6 {
+		t.Errorf("sizes = %v, %v", sizes, err)
+	}
+	_, err = s.sizes("t", [][]any{{"a"}, {strings.Repeat(`"`, 300)}})
+	u, ok := errors.AsType[*jobs.UnfitError](err)
+	if !ok || len(u.Rows) != 1 || !strings.Contains(u.Rows[1].Error(), "the limit is 1000") {
+		t.Errorf("sizes of a large row = %v", err)
+	}
+}
+
 func opener(s returner.Settings) func(context.Context) (jobs.Returner, error) {
 	return func(ctx context.Context) (jobs.Returner, error) { return s.Spec.New(ctx, s) }
 }
@@ -111,6 +154,9 @@ func TestMySQL(t *testing.T) {
 	testStore(t, settings("mysql", opts))
 	testClean(t, settings("mysql", opts))
 	testUnfit(t, settings("mysql", opts))
+
+	servertest.Large(t, "mysql", 20<<20, "max_allowed_packet is 16777216", opener(settings("mysql", opts)))
+	testCut(t, settings("mysql", opts))
 
 	servertest.Outage(t, "mysql", srv, opener(settings("mysql", opts)))
 }

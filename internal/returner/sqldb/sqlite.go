@@ -12,7 +12,8 @@ import (
 	"strings"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver "sqlite" of database/sql
+	"modernc.org/sqlite" // and the driver "sqlite" of database/sql
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"brine/internal/jobs"
 	"brine/internal/returner"
@@ -74,6 +75,11 @@ func newSQLite(ctx context.Context, s returner.Settings) (jobs.Returner, error) 
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	l := &lite{r.(*store)}
+	if l.limit, err = lengthLimit(ctx, db); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	l.limitIs = "the longest row of SQLite"
 	for stmt := range strings.SplitSeq(sqliteSchema, ";\n") {
 		if strings.TrimSpace(stmt) == "" {
 			continue
@@ -84,6 +90,16 @@ func newSQLite(ctx context.Context, s returner.Settings) (jobs.Returner, error) 
 		}
 	}
 	return l, nil
+}
+
+// lengthLimit is how many bytes a row of the file may have.
+func lengthLimit(ctx context.Context, db *sql.DB) (int, error) {
+	c, err := db.Conn(ctx)
+	if err != nil {
+		return 0, err
+	}
+	n, err := sqlite.Limit(c, sqlite3.SQLITE_LIMIT_LENGTH, -1)
+	return n, errors.Join(err, c.Close())
 }
 
 // Return writes the table salt_returns.
@@ -114,7 +130,7 @@ func (l *lite) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &jobs.Job{JID: jid, Load: load, Returns: value.NewMap(8), Missing: map[string]string{}}
+	j := jobs.NewJob(jid, load)
 	rows, err := l.db.QueryContext(ctx, "SELECT id, full_ret, success FROM salt_returns WHERE jid = ? ORDER BY rowid", jid)
 	if err != nil {
 		return nil, err
@@ -133,7 +149,7 @@ func (l *lite) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 		if success != "" {
 			m.Set("success", success == "1" || strings.EqualFold(success, "true"))
 		}
-		j.Returns.Set(id, m)
+		j.Got(id, m)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

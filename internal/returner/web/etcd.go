@@ -1,14 +1,17 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -23,6 +26,8 @@ type etcd struct {
 	*client
 	s    returner.Settings
 	root string
+
+	most int // bytes of a request that the server is known to take at most; 0: not known
 
 	mu            sync.Mutex
 	reader, write *etcdEnd
@@ -62,6 +67,16 @@ func (e *etcd) ttl(profile string) (int64, error) {
 		return 0, fmt.Errorf("etcd.ttl: %q is no number of seconds", t)
 	}
 	return ttl, nil
+}
+
+// etcdWhere is where rows go: the server of the profile to write with.
+func etcdWhere(s returner.Settings) *value.Map {
+	e := &etcd{s: s}
+	write := cmp.Or(s.Str("returner_write_profile"), s.Str("returner"))
+	return value.MapOf(
+		"host", returner.WithoutAccount(e.setting(write, "host")), "port", e.setting(write, "port"), "protocol", e.setting(write, "protocol"),
+		"returner_root", s.Str("returner_root"),
+	)
 }
 
 // newEtcd knows the profile that the option etcd.returner names, and those of
@@ -170,6 +185,9 @@ func (e *etcd) call(ctx context.Context, end *etcdEnd, what string, v *value.Map
 	e.mu.Unlock()
 	b, err := e.post(ctx, end.base+what, v)
 	if err != nil {
+		if most, ok := tooLarge(b); ok {
+			return nil, &etcdSizeError{err, most}
+		}
 		return nil, err
 	}
 	answer, err := value.ParseJSON(string(b))
@@ -189,14 +207,64 @@ func items(l *value.List) []value.Value {
 
 func b64(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 
-// Bounds of one transaction: those that servers have unless told otherwise.
+// An etcdSizeError is the answer of a server to a request that is larger than it
+// takes.
+type etcdSizeError struct {
+	error
+	most int // how many bytes it takes; 0 where it does not say
+}
+
+// etcdSlack is what a server takes beside its max-request-bytes before it looks
+// into a request.
+const etcdSlack = 512 << 10
+
+// tooLarge reports whether an answer says that the request is larger than the
+// server takes, and how much that is. The API has no other sign of it than the
+// text.
+func tooLarge(answer []byte) (most int, ok bool) {
+	v, _ := value.ParseJSON(string(answer))
+	m, _ := v.(*value.Map)
+	text := m.Str("message")
+	if text == "" {
+		text = m.Str("error")
+	}
+	if text == "etcdserver: request is too large" {
+		return 0, true
+	}
+	_, sizes, ok := strings.Cut(text, "received message larger than max (")
+	if !ok {
+		return 0, false
+	}
+	var size, limit int
+	if _, err := fmt.Sscanf(sizes, "%d vs. %d", &size, &limit); err != nil || limit <= etcdSlack {
+		return 0, true
+	}
+	return limit - etcdSlack, true
+}
+
+// Bounds of one transaction of several rows: below those that servers have unless
+// told otherwise. A row may have more bytes; a server tells that it does not take
+// them only when it gets them.
 const (
 	etcdOps   = 120
 	etcdBytes = 1 << 20
 )
 
-// put stores pairs, key after value.
-func (e *etcd) put(ctx context.Context, pairs [][2]string) error {
+// A pair is a key and its value.
+type pair struct{ key, val string }
+
+func sizeOf(pairs []pair) int {
+	n := 0
+	for _, p := range pairs {
+		n += len(p.key) + len(p.val)
+	}
+	return n
+}
+
+// put stores the pairs of rows, each row whole as far as one transaction takes it.
+// The rows that the server does not take are in the error by their places; the
+// others are stored.
+func (e *etcd) put(ctx context.Context, rows [][]pair) error {
 	var lease string
 	if e.write.ttl > 0 {
 		m, err := e.call(ctx, e.write, "lease/grant", value.MapOf("TTL", e.write.ttl))
@@ -205,75 +273,129 @@ func (e *etcd) put(ctx context.Context, pairs [][2]string) error {
 		}
 		lease = m.Str("ID")
 	}
-	for len(pairs) > 0 {
-		ops := value.NewList()
-		size := 0
-		for len(pairs) > 0 && ops.Len() < etcdOps {
-			size += len(pairs[0][0]) + len(pairs[0][1])
-			if ops.Len() > 0 && size > etcdBytes {
+	unfit := map[int]error{}
+	for i := 0; i < len(rows); {
+		var pairs []pair
+		from, size := i, 0
+		for i < len(rows) {
+			n := sizeOf(rows[i])
+			if i > from && (size+n > etcdBytes || len(pairs)+len(rows[i]) > etcdOps) {
 				break
 			}
-			p := value.MapOf("key", b64(pairs[0][0]), "value", b64(pairs[0][1]))
-			if lease != "" {
-				p.Set("lease", lease)
-			}
-			ops.Append(value.MapOf("request_put", p))
-			pairs = pairs[1:]
+			pairs, size = append(pairs, rows[i]...), size+n
+			i++
 		}
-		if _, err := e.call(ctx, e.write, "kv/txn", value.MapOf("success", ops)); err != nil {
+		err := e.txn(ctx, pairs, lease)
+		if _, ok := errors.AsType[*etcdSizeError](err); !ok {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		for n := from; n < i; n++ {
+			err := e.putAlone(ctx, rows[n], lease)
+			if _, ok := errors.AsType[*etcdSizeError](err); ok {
+				unfit[n] = err
+			} else if err != nil {
+				return err
+			}
+		}
+	}
+	if len(unfit) > 0 {
+		return &jobs.UnfitError{Rows: unfit}
+	}
+	return nil
+}
+
+// putAlone stores the pairs of one row, in several transactions where one is too
+// large: the largest comes first, so that a row has nothing stored if not all.
+func (e *etcd) putAlone(ctx context.Context, pairs []pair, lease string) error {
+	err := e.txn(ctx, pairs, lease)
+	if _, ok := errors.AsType[*etcdSizeError](err); !ok {
+		return err
+	}
+	pairs = slices.Clone(pairs)
+	slices.SortStableFunc(pairs, func(a, b pair) int { return len(b.val) - len(a.val) })
+	for _, p := range pairs {
+		if err := e.txn(ctx, []pair{p}, lease); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// txn stores pairs at once. What is larger than the server is known to take is
+// not sent.
+func (e *etcd) txn(ctx context.Context, pairs []pair, lease string) error {
+	if len(pairs) == 0 {
+		return nil
+	}
+	size := sizeOf(pairs)
+	if e.most > 0 && size > e.most {
+		return &etcdSizeError{fmt.Errorf("etcd: the request has %d bytes, and max-request-bytes of the server is %d", size, e.most), e.most}
+	}
+	ops := value.NewList()
+	for _, x := range pairs {
+		p := value.MapOf("key", b64(x.key), "value", b64(x.val))
+		if lease != "" {
+			p.Set("lease", lease)
+		}
+		ops.Append(value.MapOf("request_put", p))
+	}
+	_, err := e.call(ctx, e.write, "kv/txn", value.MapOf("success", ops))
+	if large, ok := errors.AsType[*etcdSizeError](err); ok {
+		if large.most > 0 {
+			e.most = large.most
+		}
+		what := "more than max-request-bytes of the server"
+		if e.most > 0 {
+			what = fmt.Sprintf("and max-request-bytes of the server is %d", e.most)
+		}
+		large.error = fmt.Errorf("etcd: the request has %d bytes, %s", size, what)
+	}
+	return err
+}
+
 // Return stores each field of an answer as ROOT/jobs/JID/ID/FIELD, and the last
 // jid of each target as ROOT/minions/ID.
 func (e *etcd) Return(ctx context.Context, rets []*value.Map) error {
-	// A transaction has a key once: the last jid of a target counts.
-	last := map[string]string{}
-	var ids []string
-	var pairs [][2]string
-	for _, r := range rets {
+	// A transaction has a key once: the last row of a target counts.
+	last := make(map[string]int, len(rets))
+	for i, r := range rets {
+		last[r.Str("jid")+"/"+r.Str("id")] = i
+		last[r.Str("id")] = i
+	}
+	rows := make([][]pair, len(rets))
+	for i, r := range rets {
 		id, jid := r.Str("id"), r.Str("jid")
-		if _, ok := last[id]; !ok {
-			ids = append(ids, id)
-		}
-		last[id] = jid
-		for k, v := range r.All() {
-			pairs = append(pairs, [2]string{strings.Join([]string{e.root, "jobs", jid, id, value.Str(k)}, "/"), string(value.EncodeJSON(v))})
-		}
-	}
-	for _, id := range ids {
-		pairs = append(pairs, [2]string{e.root + "/minions/" + id, last[id]})
-	}
-	return e.put(ctx, unique(pairs))
-}
-
-// unique keeps the last pair of each key.
-func unique(pairs [][2]string) [][2]string {
-	at := make(map[string]int, len(pairs))
-	out := pairs[:0]
-	for _, p := range pairs {
-		if i, ok := at[p[0]]; ok {
-			out[i] = p
+		if last[jid+"/"+id] != i {
 			continue
 		}
-		at[p[0]] = len(out)
-		out = append(out, p)
+		for k, v := range r.All() {
+			rows[i] = append(rows[i], pair{strings.Join([]string{e.root, "jobs", jid, id, value.Str(k)}, "/"), string(value.EncodeJSON(v))})
+		}
+		if last[id] == i {
+			rows[i] = append(rows[i], pair{e.root + "/minions/" + id, jid})
+		}
 	}
-	return out
+	return e.put(ctx, rows)
 }
 
 const etcdLoad = ".load.p"
 
 // SaveLoad stores loads as ROOT/jobs/JID/.load.p.
 func (e *etcd) SaveLoad(ctx context.Context, loads []*value.Map) error {
-	var pairs [][2]string
-	for _, l := range loads {
-		pairs = append(pairs, [2]string{e.root + "/jobs/" + l.Str("jid") + "/" + etcdLoad, string(value.EncodeJSON(l))})
+	last := make(map[string]int, len(loads))
+	for i, l := range loads {
+		last[l.Str("jid")] = i
 	}
-	return e.put(ctx, unique(pairs))
+	rows := make([][]pair, len(loads))
+	for i, l := range loads {
+		if jid := l.Str("jid"); last[jid] == i {
+			rows[i] = []pair{{e.root + "/jobs/" + jid + "/" + etcdLoad, string(value.EncodeJSON(l))}}
+		}
+	}
+	return e.put(ctx, rows)
 }
 
 // scan calls each with the pairs from a key up to another, in order.
@@ -307,7 +429,8 @@ func (e *etcd) scan(ctx context.Context, from, end string, keysOnly bool, each f
 // Job reads a job; see [jobs.Store].
 func (e *etcd) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 	base := e.root + "/jobs/" + jid + "/"
-	j := &jobs.Job{JID: jid, Load: value.NewMap(0), Returns: value.NewMap(8), Missing: map[string]string{}}
+	j := jobs.NewJob(jid, nil)
+	fields := value.NewMap(8)
 	err := e.scan(ctx, base, base[:len(base)-1]+"0", false, func(key, val string) error {
 		v, err := value.ParseJSON(val)
 		if err != nil {
@@ -315,21 +438,30 @@ func (e *etcd) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 		}
 		name := strings.TrimPrefix(key, base)
 		if name == etcdLoad {
-			j.Load, _ = v.(*value.Map)
+			if l, ok := v.(*value.Map); ok {
+				j.Load = l
+			}
 			return nil
 		}
 		i := strings.LastIndexByte(name, '/')
 		if i < 0 {
 			return nil
 		}
-		if !j.Returns.Has(name[:i]) {
-			j.Returns.Set(name[:i], value.NewMap(8))
+		if !fields.Has(name[:i]) {
+			fields.Set(name[:i], value.NewMap(8))
 		}
-		j.Returns.Map(name[:i]).Set(name[i+1:], v)
+		fields.Map(name[:i]).Set(name[i+1:], v)
 		return nil
 	})
-	if err != nil || j.Load.Len() == 0 && j.Returns.Len() == 0 {
+	if err != nil || j.Load.Len() == 0 && fields.Len() == 0 {
 		return nil, err
+	}
+	for k := range fields.All() {
+		id := value.Str(k)
+		j.Got(id, fields.Map(id))
+		if !fields.Map(id).Has("return") {
+			j.Cut(id, "etcd has other fields of its answer, and not what it returned")
+		}
 	}
 	return j, nil
 }

@@ -118,7 +118,9 @@ func (c *client) do(ctx context.Context, method, to, contentType string, body []
 	}
 	err = &statusError{c.hide(fmt.Errorf("%s: %s: %s", req.URL.Host, res.Status, c.head(b))), res.StatusCode, reason(b)}
 	switch res.StatusCode {
-	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+	case http.StatusRequestEntityTooLarge:
+		return b, jobs.TooLarge(err)
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		// It is the request that is wrong: the same one will be wrong later.
 		return b, jobs.Refused(err)
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
@@ -133,6 +135,10 @@ type statusError struct {
 	code   int
 	reason string // the type of the error, where the service is Elasticsearch
 }
+
+// Blameless says that a status below 500 is of who asks and where, not of what is
+// sent: what a service does not want has a status of its own.
+func (s *statusError) Blameless() bool { return s.code < http.StatusInternalServerError }
 
 // reason returns the type of error that an answer of Elasticsearch names.
 func reason(answer []byte) string {
@@ -196,6 +202,12 @@ func (c *client) hide(err error) error {
 
 // An unreached service gave no answer.
 type unreached struct{ error }
+
+// Unwrap returns what went wrong.
+func (u *unreached) Unwrap() error { return u.error }
+
+// Blameless says that it is no row's fault.
+func (u *unreached) Blameless() bool { return true }
 
 const (
 	asJSON = "application/json"
@@ -261,8 +273,8 @@ func Specs() []returner.Spec {
 		{
 			Name: "couchdb", Doc: "Store returns in CouchDB, a document each.", Src: "returners/couchdb_return.py", New: newCouch,
 			Keys: returner.Keys(`
-				db = salt -- the database
-				url = http://salt:5984/ -- the server
+				db@ = salt -- the database
+				url@ = http://salt:5984/ -- the server
 				user -- account
 				passwd! -- its password
 			`),
@@ -270,7 +282,7 @@ func Specs() []returner.Spec {
 		{
 			Name: "elasticsearch", Doc: "Store returns and events in Elasticsearch.", Src: "returners/elasticsearch_return.py", New: newElastic,
 			Keys: returner.Keys(`
-				hosts = localhost:9200 -- servers, the first that answers is used
+				hosts@ = localhost:9200 -- servers, the first that answers is used
 				user -- account
 				password! -- its password
 				index_date = False -- put the date into the names of indices
@@ -280,15 +292,15 @@ func Specs() []returner.Spec {
 				states_count = False -- count the states that succeeded and failed, as counts
 				states_order_output = False -- put numbers in front of the tags of states, in indices of their own
 				states_single_index = False -- one index for state.apply, state.sls and state.highstate
-				master_event_index = salt-master-event-cache -- index of events
-				master_job_cache_index = salt-master-job-cache -- index of loads
+				master_event_index@ = salt-master-event-cache -- index of events
+				master_job_cache_index@ = salt-master-job-cache -- index of loads
 			`),
 		},
 		{
-			Name: "etcd", Doc: "Store returns in etcd by its version 3 API.", Src: "returners/etcd_return.py", New: newEtcd, Prepare: prepareEtcd, Reads: true,
+			Name: "etcd", Doc: "Store returns in etcd by its version 3 API.", Src: "returners/etcd_return.py", New: newEtcd, Prepare: prepareEtcd, Where: etcdWhere, Reads: true,
 			Keys: returner.Keys(`
-				host = "127.0.0.1" -- the server, or its URL
-				port = 2379 -- its port
+				host@ = "127.0.0.1" -- the server, or its URL
+				port@ = 2379 -- its port
 				protocol = http -- http or https
 				username -- account
 				password! -- its password
@@ -305,9 +317,9 @@ func Specs() []returner.Spec {
 		{
 			Name: "influxdb", Doc: "Store returns in InfluxDB 1, a point each.", Src: "returners/influxdb_return.py", New: newInflux,
 			Keys: returner.Keys(`
-				db = salt -- the database
-				host = localhost -- the server
-				port = 8086 -- its port
+				db@ = salt -- the database
+				host@ = localhost -- the server
+				port@ = 8086 -- its port
 				user -- account
 				password! -- its password
 			`),
@@ -316,17 +328,17 @@ func Specs() []returner.Spec {
 			Name: "mattermost", Doc: "Post returns to Mattermost by an incoming webhook.", Src: "returners/mattermost_returner.py", New: newMattermost,
 			Keys: returner.Keys(`
 				hook*! -- id of the webhook
-				api_url* -- the server
+				api_url*@ -- the server
 				username -- name to post as
-				channel -- channel to post to
+				channel@ -- channel to post to
 			`),
 		},
 		{
 			Name: "nagios_nrdp", Aliases: []string{"nagios", "nagios_nrdp_return"}, Doc: "Submit returns to Nagios by NRDP.", Src: "returners/nagios_nrdp_return.py", New: newNagios,
 			Keys: returner.Keys(`
-				url* -- the NRDP service
+				url*@ -- the NRDP service
 				token*! -- its token
-				service -- name of the service; without one the state is the host's
+				service@ -- name of the service; without one the state is the host's
 				checktype -- passive (default) or active
 				check_type -- the same
 			`),
@@ -337,20 +349,20 @@ func Specs() []returner.Spec {
 				user*! -- key of the user or group
 				token*! -- token of the application
 				title -- title of the message
-				device -- device to send to
+				device@ -- device to send to
 				priority = "0" -- -2 to 2; 2, an emergency, needs expire and retry
 				expire -- seconds until an emergency is given up
 				retry -- seconds between repetitions of an emergency
 				sound -- name of the sound
 				api_version = 1 -- version of the interface
-				api_url = https://api.pushover.net -- the service
+				api_url@ = https://api.pushover.net -- the service
 				profile -- name of a dict in the configuration with further settings
 			`),
 		},
 		{
 			Name: "slack", Doc: "Post returns to Slack by its API.", Src: "returners/slack_returner.py", New: newSlackAPI, Prepare: prepareSlack,
 			Keys: returner.Keys(`
-				channel = #general -- channel to post to
+				channel@ = #general -- channel to post to
 				api_key*! -- token of the bot
 				username* -- name to post as
 				as_user -- post as the user of the token
@@ -358,7 +370,7 @@ func Specs() []returner.Spec {
 				changes = False -- of states only those that changed something or failed
 				only_show_failed = False -- of states only those that failed
 				yaml_format = False -- print the return as YAML
-				api_url = https://slack.com -- the service
+				api_url@ = https://slack.com -- the service
 			`),
 		},
 		{
@@ -376,19 +388,19 @@ func Specs() []returner.Spec {
 			Prepare: func(s returner.Settings) (returner.Settings, error) { return s.WithDict("splunk_http_forwarder"), nil },
 			Keys: returner.Keys(`
 				token*! -- token of the collector
-				indexer* -- host of the collector, or its URL
+				indexer*@ -- host of the collector, or its URL
 				sourcetype -- source type
-				index -- the index
+				index@ -- the index
 				verify_ssl = True -- check the server's certificate
 			`),
 		},
 		{
 			Name: "telegram", Doc: "Send returns to a Telegram chat.", Src: "returners/telegram_return.py", New: newTelegram,
 			Keys: returner.Keys(`
-				chat_id* -- the chat
+				chat_id*@ -- the chat
 				token*! -- token of the bot
-				thread_id -- thread of the chat
-				api_url = https://api.telegram.org -- the service
+				thread_id@ -- thread of the chat
+				api_url@ = https://api.telegram.org -- the service
 			`),
 		},
 	}

@@ -481,7 +481,39 @@ func TestEtcd(t *testing.T) {
 	}); err != nil || got["/salt/x/minions/web3"] != jid || len(got) != 40 {
 		t.Errorf("minions = %v, %v", got, err)
 	}
-	servertest.Load(t, "etcd", func(ctx context.Context) (jobs.Returner, error) { return spec.New(ctx, s) })
+	opener := func(ctx context.Context) (jobs.Returner, error) { return spec.New(ctx, s) }
+	servertest.Load(t, "etcd", opener)
+	servertest.Large(t, "etcd", 5<<20, "max-request-bytes of the server is 1572864", opener)
+	t.Run("between", func(t *testing.T) { // a size that the server refuses in other words
+		servertest.Large(t, "etcd", 1700<<10, "more than max-request-bytes", opener)
+	})
+	testWholeRows(t, r.(*etcd))
+}
+
+// testWholeRows tries that a row that is stored in parts has all of them, and one
+// that does not fit none; and what is told of a row that has no return.
+func testWholeRows(t *testing.T, e *etcd) {
+	t.Helper()
+	const jid = "20261121090807000014"
+	part := strings.Repeat("x", 1<<20)
+	fits, big, cut := row(), row(), row()
+	for id, r := range map[string]*value.Map{"fits": fits, "big": big, "cut": cut} {
+		r.Set("jid", jid)
+		r.Set("id", id)
+		r.Set("return", part)
+		r.Set("fun_args", value.Strings(part))
+	}
+	big.Set("return", part+part)
+	cut.Delete("return")
+	err := e.Return(t.Context(), []*value.Map{fits, big, cut})
+	u, ok := errors.AsType[*jobs.UnfitError](err)
+	if !ok || len(u.Rows) != 1 || u.Rows[1] == nil {
+		t.Fatalf("Return = %v", err)
+	}
+	j, err := e.Job(t.Context(), jid)
+	if err != nil || j.Returns.Len() != 2 || j.Returns.Map("fits").At("return") != part || len(j.Unread) != 1 || !strings.Contains(j.Unread["cut"], "not what it returned") {
+		t.Errorf("Job = %v, %v", j.Unread, err)
+	}
 }
 
 // TestEvents: only those take events that have a use for them, and an event that
@@ -525,5 +557,32 @@ func TestEvents(t *testing.T) {
 	}
 	if d := cmp.Diff([]string{"elasticsearch", "mattermost"}, takes); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestHostileRedirect has a service send the request on to another host: the
+// return and the headers with their tokens stay away from there.
+func TestHostileRedirect(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+		other, seen := service(t, "", http.StatusOK)
+		first := httptest.NewServer(http.RedirectHandler(other.URL, status))
+		t.Cleanup(first.Close)
+		c := newClient(true)
+		c.header.Set("X-Token", "secret")
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, first.URL, strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := c.http.Do(req)
+		if err == nil {
+			resp.Body.Close()
+			t.Errorf("%d: the answer of another host was taken", status)
+		} else if !strings.Contains(err.Error(), "redirect to another host") {
+			t.Errorf("%d: %v", status, err)
+		}
+		if len(*seen) > 0 {
+			t.Errorf("%d: another host got %v", status, *seen)
+		}
 	}
 }

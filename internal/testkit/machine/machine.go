@@ -174,7 +174,7 @@ func (m *Machine) run() {
 	defer close(m.over)
 	for range 20 {
 		c := exec.Command("systemd-nspawn", "-q", "-D", m.Root, "-M", m.name, "-b", "--register=no", "--keep-unit",
-			"--network-namespace-path=/run/netns/"+m.name, "--resolv-conf=off", "--timezone=off", "--link-journal=no", "--console=pipe")
+			"--network-namespace-path=/run/netns/"+m.name, "--capability=CAP_NET_ADMIN", "--resolv-conf=off", "--timezone=off", "--link-journal=no", "--console=pipe")
 		c.Stdout, c.Stderr = m.log, m.log
 		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		if err := c.Start(); err != nil {
@@ -234,7 +234,8 @@ func (m *Machine) wait(not int) error {
 // A Result is what a command in a machine did.
 type Result struct {
 	Stdout, Stderr string
-	Exit           int // -1: it did not end in time, or the machine is not up
+	Exit           int           // -1: it did not end in time, or the machine is not up
+	CPU            time.Duration // of it and of what it waited for
 }
 
 // Run runs a command in the machine as root, in a directory there, with nothing on
@@ -252,6 +253,9 @@ func (m *Machine) Run(timeout time.Duration, dir string, argv ...string) Result 
 	c.Stdout, c.Stderr, c.WaitDelay = &out, &errOut, time.Second
 	err := c.Run()
 	r := Result{Stdout: out.String(), Stderr: errOut.String(), Exit: c.ProcessState.ExitCode()}
+	if c.ProcessState != nil {
+		r.CPU = c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	}
 	if ctx.Err() != nil {
 		r.Exit = -1
 	} else if err != nil && c.ProcessState == nil {

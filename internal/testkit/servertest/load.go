@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -118,5 +119,41 @@ func Outage(t *testing.T, name string, srv *Server, open func(context.Context) (
 	}
 	if got := stored(t, open, jid); got != n {
 		t.Errorf("%s has %d returns of %d", name, got, n)
+	}
+}
+
+// Large hands a row of size bytes to a returner among others, of the same job and
+// of a later run. The others are stored, and the large one is put aside with a
+// reason that has want in it.
+func Large(t *testing.T, name string, size int, want string, open func(context.Context) (jobs.Returner, error)) {
+	t.Helper()
+	const jid = "20261121090807000013"
+	dir := t.TempDir()
+	hand := func(rows ...*value.Map) (said []string) {
+		s := &jobs.Sink{Name: name, Open: open, Spool: dir, Warn: func(err error) { said = append(said, err.Error()) }}
+		s.Resend()
+		for _, r := range rows {
+			s.Return(r)
+		}
+		_ = s.Close()
+		return said
+	}
+	big := row(jid, "big")
+	big.Set("return", strings.Repeat("a line of \"text\"\n", size/17))
+	if said := hand(row(jid, "web1"), big, row(jid, "web2")); len(said) != 1 || !strings.Contains(said[0], want) || !strings.Contains(said[0], "put aside") {
+		t.Errorf("%s said %q", name, said)
+	}
+	if said := hand(row(jid, "web3")); len(said) > 0 {
+		t.Errorf("%s said in the next run %q", name, said)
+	}
+	if got := stored(t, open, jid); got != 3 {
+		t.Errorf("%s has %d returns of 3", name, got)
+	}
+	aside, err := jobs.Aside(dir)
+	if err != nil || len(aside) != 1 || aside[0].Name != jid+"/big" || aside[0].Size < size || !strings.Contains(aside[0].Why, want) {
+		t.Errorf("%s: %d rows are aside, %v", name, len(aside), err)
+	}
+	if jobs.Spooled(dir) {
+		t.Errorf("%s: rows are left in the spool", name)
 	}
 }

@@ -48,6 +48,8 @@ type Fake struct {
 	// question; Keys accept keys. All unset: anyone may log in.
 	Password, Interactive string
 	Keys                  []ssh.PublicKey
+	// Code is asked for after a key, as a second factor.
+	Code string
 	// Latency is added to each write towards the client, Rate bounds it to
 	// bytes a second, DropAfter resets the connection after so many bytes.
 	Latency   time.Duration
@@ -249,13 +251,26 @@ func (f *Fake) config(c net.Conn) *ssh.ServerConfig {
 		conf.PublicKeyCallback = func(_ ssh.ConnMetadata, k ssh.PublicKey) (*ssh.Permissions, error) {
 			for _, want := range f.Keys {
 				if string(want.Marshal()) == string(k.Marshal()) {
-					return nil, auth(true)
+					return nil, f.second(auth)
 				}
 			}
 			return nil, auth(false)
 		}
 	}
 	return conf
+}
+
+// second returns what follows a key: nothing, or the question for a code.
+func (f *Fake) second(auth func(ok bool) error) error {
+	if f.Code == "" {
+		return auth(true)
+	}
+	return &ssh.PartialSuccessError{Next: ssh.ServerAuthCallbacks{
+		KeyboardInteractiveCallback: func(_ ssh.ConnMetadata, ask ssh.KeyboardInteractiveChallenge) (*ssh.Permissions, error) {
+			got, err := ask("", "", []string{"Verification code: "}, []bool{true})
+			return nil, auth(err == nil && len(got) == 1 && got[0] == f.Code)
+		},
+	}}
 }
 
 func (f *Fake) serve(raw net.Conn) {

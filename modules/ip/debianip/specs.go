@@ -11,15 +11,15 @@ var (
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "apply_network_settings", Doc: "Restart networking, with apply_hostname also set the host name.", Src: "modules/debian_ip.py apply_network_settings", Example: "call ip.apply_network_settings require_reboot=True", VarKw: true, Hands: true, Fn: applySettings},
-	{Name: "build_bond", Doc: "Write the options of a bond for the kernel.", Src: "modules/debian_ip.py build_bond", Example: "call ip.build_bond bond0 mode=balance-alb", Args: []fun.Arg{ifaceArg}, VarKw: true, Hands: true, Fn: buildBond},
-	{Name: "build_interface", Doc: "Write an interface; return its lines.", Src: "modules/debian_ip.py build_interface", Example: "call ip.build_interface eth0 eth True proto=dhcp", Args: []fun.Arg{ifaceArg, typeArg, enabledArg}, VarKw: true, Hands: true, Fn: buildInterface},
-	{Name: "build_network_settings", Doc: "Write the global settings: enabled, hostname, search.", Src: "modules/debian_ip.py build_network_settings", Example: "call ip.build_network_settings enabled=True hostname=web1.example.com", VarKw: true, Hands: true, Fn: buildSettings},
-	{Name: "build_routes", Doc: "Write the routes of an interface; return the lines.", Src: "modules/debian_ip.py build_routes", Example: "call ip.build_routes eth0 routes='[{ipaddr: 10.2.0.0, netmask: 16, gateway: 10.1.0.1}]'", Args: []fun.Arg{ifaceArg}, VarKw: true, Hands: true, Fn: buildRoutes},
-	{Name: "down", Doc: "Take an interface down.", Src: "modules/debian_ip.py down", Example: "call ip.down eth0 eth", Args: []fun.Arg{ifaceArg, typeArg}, Fn: down},
-	{Name: "get_bond", Doc: "Return the options of a bond for the kernel.", Src: "modules/debian_ip.py get_bond", Example: "call ip.get_bond bond0", Args: []fun.Arg{ifaceArg}, Fn: getBond},
-	{Name: "get_interface", Doc: "Return the lines of an interface.", Src: "modules/debian_ip.py get_interface", Example: "call ip.get_interface eth0", Args: []fun.Arg{ifaceArg}, Fn: getInterface},
-	{Name: "get_network_settings", Doc: "Return the global settings.", Src: "modules/debian_ip.py get_network_settings", Example: "call ip.get_network_settings", Fn: getSettings},
-	{Name: "get_routes", Doc: "Return the routes of an interface.", Src: "modules/debian_ip.py get_routes", Example: "call ip.get_routes eth0", Args: []fun.Arg{ifaceArg}, Fn: getRoutes},
-	{Name: "up", Doc: "Bring an interface up.", Src: "modules/debian_ip.py up", Example: "call ip.up eth0 eth", Args: []fun.Arg{ifaceArg, typeArg}, Fn: up},
+	{Name: "apply_network_settings", Doc: "Restart networking, with apply_hostname also set the host name.", Src: "modules/debian_ip.py apply_network_settings", VarKw: true, Hands: true, Fn: applySettings},
+	{Name: "build_bond", Doc: "Write the options of a bond for the kernel.", Src: "modules/debian_ip.py build_bond", Args: []fun.Arg{ifaceArg}, VarKw: true, Hands: true, Fn: buildBond},
+	{Name: "build_interface", Doc: "Write an interface; return its lines.", Src: "modules/debian_ip.py build_interface", Args: []fun.Arg{ifaceArg, typeArg, enabledArg}, VarKw: true, Hands: true, Fn: buildInterface},
+	{Name: "build_network_settings", Doc: "Write the global settings: enabled, hostname, search.", Src: "modules/debian_ip.py build_network_settings", VarKw: true, Hands: true, Fn: buildSettings},
+	{Name: "build_routes", Doc: "Write the routes of an interface; return the lines.", Src: "modules/debian_ip.py build_routes", Args: []fun.Arg{ifaceArg}, VarKw: true, Hands: true, Fn: buildRoutes},
+	{Name: "down", Doc: "Take an interface down.", Src: "modules/debian_ip.py down", Args: []fun.Arg{ifaceArg, typeArg}, Fn: down},
+	{Name: "get_bond", Doc: "Return the options of a bond for the kernel.", Src: "modules/debian_ip.py get_bond", Args: []fun.Arg{ifaceArg}, Fn: getBond},
+	{Name: "get_interface", Doc: "Return the lines of an interface.", Src: "modules/debian_ip.py get_interface", Args: []fun.Arg{ifaceArg}, Fn: getInterface},
+	{Name: "get_network_settings", Doc: "Return the global settings.", Src: "modules/debian_ip.py get_network_settings", Fn: getSettings},
+	{Name: "get_routes", Doc: "Return the routes of an interface.", Src: "modules/debian_ip.py get_routes", Args: []fun.Arg{ifaceArg}, Fn: getRoutes},
+	{Name: "up", Doc: "Bring an interface up.", Src: "modules/debian_ip.py up", Args: []fun.Arg{ifaceArg, typeArg}, Fn: up},
 }

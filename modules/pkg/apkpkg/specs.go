@@ -12,18 +12,15 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "file_dict", Doc: "List the files of packages, by package.", Src: "modules/apkpkg.py file_dict", Fn: fileDict,
-		Example: "call pkg.file_dict busybox musl",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 	},
 	{
 		Name: "file_list", Doc: "List the files of packages, by package.\nThe same as file_dict.", Src: "modules/apkpkg.py file_list", Fn: fileDict,
-		Example: "call pkg.file_list busybox musl",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 	},
 	{
 		Name: "install", Doc: "Install packages, or update them.\nReturns the versions before and after of all packages that changed.", Src: "modules/apkpkg.py install", Fn: install,
-		Example: "call pkg.install nginx\ncall pkg.install pkgs='[\"foo\", {\"bar\": \">=1.2\"}]'",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			nameArg,
 			{Name: "refresh", Type: fun.Bool, Default: false, Doc: "update the index of packages first"},
@@ -36,13 +33,11 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "latest_version", Doc: "Return the version of a package that can be installed or upgraded to.\nIt is an empty string for a package that is up to date. For several packages, a mapping is returned.", Src: "modules/apkpkg.py latest_version", Fn: latestVersion,
-		Example: "call pkg.latest_version busybox",
-		VarArg:  true, VarKw: true, Args: []fun.Arg{refreshKw},
+		VarArg: true, VarKw: true, Args: []fun.Arg{refreshKw},
 	},
 	{
 		Name: "list_pkgs", Doc: "List installed packages and their versions.", Src: "modules/apkpkg.py list_pkgs", Fn: listPkgs,
-		Example: "call pkg.list_pkgs",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "versions_as_list", Type: fun.Bool, Default: false, Doc: "return lists of versions rather than text"},
 			{Name: "removed", Type: fun.Bool, Default: false, KwOnly: true, Doc: "list removed packages instead, of which apk knows none"},
@@ -51,45 +46,37 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "list_upgrades", Doc: "List packages that can be upgraded.", Src: "modules/apkpkg.py list_upgrades", Fn: listUpgrades,
-		Example: "call pkg.list_upgrades",
-		VarKw:   true, Args: []fun.Arg{refreshArg},
+		VarKw: true, Args: []fun.Arg{refreshArg},
 	},
 	{
 		Name: "owner", Doc: "Return the packages that files belong to, by file.", Src: "modules/apkpkg.py owner", Fn: owner,
-		Example: "call pkg.owner /bin/busybox",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 	},
 	{
 		Name: "purge", Doc: "Remove packages and their configuration files.", Src: "modules/apkpkg.py purge", Fn: purge,
-		Example: "call pkg.purge pkgs='[\"foo\", \"bar\"]'",
-		VarKw:   true, Args: []fun.Arg{nameArg, pkgsArg},
+		VarKw: true, Args: []fun.Arg{nameArg, pkgsArg},
 	},
 	{
 		Name: "refresh_db", Doc: "Update the index of packages.", Src: "modules/apkpkg.py refresh_db", Fn: refreshDB,
-		Example: "call pkg.refresh_db",
-		VarKw:   true,
+		VarKw: true,
 	},
 	{
 		Name: "remove", Doc: "Remove packages.", Src: "modules/apkpkg.py remove", Fn: remove,
-		Example: "call pkg.remove pkgs='[\"foo\", \"bar\"]'",
-		VarKw:   true,
-		Args:    []fun.Arg{nameArg, pkgsArg, {Name: "purge", Type: fun.Bool, Default: false, Doc: "remove their configuration files, too"}},
+		VarKw: true,
+		Args:  []fun.Arg{nameArg, pkgsArg, {Name: "purge", Type: fun.Bool, Default: false, Doc: "remove their configuration files, too"}},
 	},
 	{
 		Name: "upgrade", Doc: "Upgrade all packages, or some.\nReturns a mapping of changes, result and comment.", Src: "modules/apkpkg.py upgrade", Fn: upgrade,
-		Example: "call pkg.upgrade",
-		VarKw:   true, Args: []fun.Arg{nameArg, pkgsArg, refreshArg},
+		VarKw: true, Args: []fun.Arg{nameArg, pkgsArg, refreshArg},
 	},
 	{
 		Name: "version", Doc: "Return the installed version of a package, or an empty string.\nFor several packages, or a name with *, a mapping is returned.", Src: "modules/apkpkg.py version", Fn: version,
-		Example: "call pkg.version busybox",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 		Args: []fun.Arg{{Name: "versions_as_list", Type: fun.Bool, Default: false, KwOnly: true, Doc: "return lists of versions rather than text"}},
 	},
 	{
 		Name: "version_cmp", Doc: "Compare two versions as apk does: -1, 0 or 1.\nSalt has this for other package managers.", Src: "modules/aptpkg.py version_cmp", Fn: versionCmp,
-		Example: "call pkg.version_cmp 1.2-r0 1.2-r1",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "pkg1", Type: fun.Str | fun.None, Required: true, Doc: "a version"},
 			{Name: "pkg2", Type: fun.Str | fun.None, Required: true, Doc: "another version"},

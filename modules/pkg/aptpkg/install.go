@@ -26,6 +26,7 @@ type installation struct {
 	named   []string   // names of the packages of all of them
 	againBy []string   // names of again
 	errors  []string
+	said    []string // what dpkg said of errors
 }
 
 // install installs packages. Salt: salt/modules/aptpkg.py install.
@@ -296,6 +297,7 @@ func (i *installation) act(ctx context.Context) (*value.Map, error) {
 		out, err := i.run(ctx, slices.Concat(i.options(), more, []string{"install", "--"}, words)...)
 		if err == nil && out.Status != 0 {
 			i.errors = append(i.errors, failure(out))
+			i.said = append(i.said, dpkgSaid(out.Stdout))
 		}
 		return err
 	}
@@ -422,6 +424,11 @@ func (i *installation) hint(ctx context.Context) string {
 		}
 		if near := i.nearest(ctx, name, version); near != "" {
 			hints = append(hints, near)
+		}
+	}
+	for _, text := range i.said {
+		if text != "" {
+			hints = append(hints, text)
 		}
 	}
 	return strings.Join(hints, "; ")

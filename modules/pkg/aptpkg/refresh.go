@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"brine/internal/fun"
+	"brine/internal/printable"
 	"brine/internal/value"
 	"brine/modules/pkg"
 	"brine/modules/pkg/dpkg"
@@ -32,14 +33,30 @@ func (a *apt) refresh(ctx context.Context, cacheValid float64, failhard bool) (*
 			return value.NewMap(0), nil
 		}
 	}
-	_, ret, failed, err := a.update(ctx)
+	out, ret, failed, err := a.update(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if failhard && len(failed) > 0 {
 		return nil, fun.Errorf("Error getting repos: %s", strings.Join(failed, ", "))
 	}
+	if lines := unfetched(out.Stderr); len(lines) > 0 {
+		a.env.Warn(fun.Warning{Text: "apt-get update: " + printable.Text(strings.Join(lines, "; "))})
+	}
 	return ret, nil
+}
+
+// unfetched returns what apt-get update says of what it could not fetch, which is
+// no failure of it: the old lists are used.
+func unfetched(stderr string) []string {
+	const most = 5
+	var lines []string
+	for l := range strings.SplitSeq(stderr, "\n") {
+		if l, ok := strings.CutPrefix(l, "W: "); ok && strings.HasPrefix(l, "Failed to fetch ") && len(lines) < most {
+			lines = append(lines, strings.Join(strings.Fields(l), " "))
+		}
+	}
+	return lines
 }
 
 // update updates apt's lists. It returns what apt said, the result by repository,

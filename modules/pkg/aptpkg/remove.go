@@ -61,7 +61,7 @@ func uninstall(ctx context.Context, c *fun.Call, action string) (fun.Result, err
 		ret = value.MapOf("removed", pkg.CompareDicts(oldRemoved, nowRemoved), "installed", ret)
 	}
 	if out.Status != 0 {
-		return fun.Result{}, &pkg.Error{Msg: "Problem encountered removing package(s)", Errors: []string{failure(out)}, Changes: ret}
+		return fun.Result{}, &pkg.Error{Msg: "Problem encountered removing package(s)", Errors: []string{failure(out)}, Changes: ret, Hint: dpkgSaid(out.Stdout)}
 	}
 	return a.result(ret)
 }
@@ -121,7 +121,7 @@ func autoremove(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	ret := pkg.CompareDicts(old, now)
 	if out.Status != 0 {
-		return fun.Result{}, &pkg.Error{Msg: "Problem encountered removing package(s)", Errors: []string{failure(out)}, Changes: ret}
+		return fun.Result{}, &pkg.Error{Msg: "Problem encountered removing package(s)", Errors: []string{failure(out)}, Changes: ret, Hint: dpkgSaid(out.Stdout)}
 	}
 	return fun.Value(ret)
 }

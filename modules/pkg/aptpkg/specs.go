@@ -50,8 +50,7 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "add_repo_key", Doc: "Import the key of a repository, unless it is there.\nThe key comes from a file, text or a keyserver. Without apt-key it is written to a keyring, which the entry of the repository names by signed-by.", Src: "modules/aptpkg.py add_repo_key", Fn: addRepoKey,
-		Example: "call pkg.add_repo_key salt://apt/example.gpg aptkey=False",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "path", Type: fun.Str, Doc: "path or URL of a file with the key"},
 			{Name: "text", Type: fun.Str, Doc: "the key as text"},
@@ -65,7 +64,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "autoremove", Doc: "Remove packages that were installed as dependencies and are no longer needed.", Src: "modules/aptpkg.py autoremove", Fn: autoremove,
-		Example: "call pkg.autoremove list_only=True",
 		Args: []fun.Arg{
 			{Name: "list_only", Type: fun.Bool, Default: false, Doc: "only list the packages"},
 			{Name: "purge", Type: fun.Bool, Default: false, Doc: "remove their configuration files, too"},
@@ -73,19 +71,16 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "available_version", Doc: "Return the version of a package that can be installed or upgraded to.\nThe same as latest_version.", Src: "modules/aptpkg.py available_version", Fn: latestVersion,
-		Example: "call pkg.available_version bash",
-		VarArg:  true, VarKw: true, Shared: [][]fun.Arg{latestArgs},
+		VarArg: true, VarKw: true, Shared: [][]fun.Arg{latestArgs},
 	},
 	{
 		Name: "del_repo", Doc: "Remove components of a repository from apt's lists, and the entry with the last of them.\nThe lists of packages are refreshed.", Src: "modules/aptpkg.py del_repo", Fn: delRepo,
-		Example: "call pkg.del_repo 'deb http://deb.example.com/debian bookworm main'",
-		VarKw:   true,
-		Args:    []fun.Arg{definitionArg, ppaAuthArg},
+		VarKw: true,
+		Args:  []fun.Arg{definitionArg, ppaAuthArg},
 	},
 	{
 		Name: "del_repo_key", Doc: "Remove the key of a repository and return its ID.\nReturn False if there is no keyring that has it.", Src: "modules/aptpkg.py del_repo_key", Fn: delRepoKey,
-		Example: "call pkg.del_repo_key keyid=0123ABCD",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Doc: "ppa:OWNER/NAME, for keyid_ppa"},
 			aptKeyArg,
@@ -96,8 +91,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "expand_repo_def", Doc: "Return the repository that a definition and the arguments of mod_repo describe.", Src: "modules/aptpkg.py expand_repo_def", Fn: expandRepoDef,
-		Example: "call pkg.expand_repo_def repo='deb http://deb.example.com/debian bookworm main' comps=main,contrib",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "repo", Type: fun.Str, KwOnly: true, Doc: "the repository: an entry in one line, or ppa:OWNER/NAME on Ubuntu"},
 			ppaAuthArg,
@@ -106,18 +100,15 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "file_dict", Doc: "List the files of packages, by package.\nWithout a name, all packages are listed.", Src: "modules/aptpkg.py file_dict", Fn: fileDict,
-		Example: "call pkg.file_dict hostname mount",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 	},
 	{
 		Name: "file_list", Doc: "List the files of packages.\nWithout a name, the files of all packages are listed.", Src: "modules/aptpkg.py file_list", Fn: fileList,
-		Example: "call pkg.file_list hostname mount",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 	},
 	{
 		Name: "get_repo", Doc: "Return a repository of apt's lists: the entry with this type, address and suite that has one of the components.\nReturn an empty mapping if there is none.", Src: "modules/aptpkg.py get_repo", Fn: getRepo,
-		Example: "call pkg.get_repo 'deb http://deb.example.com/debian bookworm main'",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			definitionArg,
 			ppaAuthArg,
@@ -127,13 +118,11 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "get_repo_keys", Doc: "Return the keys of repositories by their IDs.\nReturn False if there is no directory of keyrings.", Src: "modules/aptpkg.py get_repo_keys", Fn: getRepoKeys,
-		Example: "call pkg.get_repo_keys aptkey=False",
-		VarKw:   true,
-		Args:    []fun.Arg{aptKeyArg, keyDirArg},
+		VarKw: true,
+		Args:  []fun.Arg{aptKeyArg, keyDirArg},
 	},
 	{
 		Name: "get_selections", Doc: "Return what is wanted of packages in dpkg's database: install, hold, deinstall or purge.", Src: "modules/aptpkg.py get_selections", Fn: getSelections,
-		Example: "call pkg.get_selections 'openssh*' state=hold",
 		Args: []fun.Arg{
 			{Name: "pattern", Type: fun.Str, Doc: "pattern of names; default: all"},
 			{Name: "state", Type: fun.Str, Doc: "return only the packages with this state"},
@@ -141,13 +130,11 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "hold", Doc: "Keep packages from being upgraded.", Src: "modules/aptpkg.py hold", Fn: hold,
-		Example: "call pkg.hold tmux",
-		VarKw:   true, Shared: [][]fun.Arg{holdArgs},
+		VarKw: true, Shared: [][]fun.Arg{holdArgs},
 	},
 	{
 		Name: "info_installed", Doc: "Describe installed packages.\nWithout a name, all are described.", Src: "modules/aptpkg.py info_installed", Fn: infoInstalled,
-		Example: "call pkg.info_installed bash attr=version,arch",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 		Args: []fun.Arg{
 			{Name: "failhard", Type: fun.Bool, Default: true, KwOnly: true, Doc: "fail if a package is not known, rather than return nothing"},
 			{Name: "errors", Type: fun.Any, KwOnly: true, Doc: "RPM only"},
@@ -157,8 +144,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "install", Doc: "Install packages, or update them.\nReturns the versions before and after of all packages that changed.", Src: "modules/aptpkg.py install", Fn: install,
-		Example: "call pkg.install nginx version='1.22*'\ncall pkg.install pkgs='[\"foo\", {\"bar\": \">=1.2\"}]'\ncall pkg.install sources='[{\"foo\": \"salt://foo.deb\"}]'",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Doc: "name of the package, or several with commas between them"},
 			{Name: "refresh", Type: fun.Bool, Default: false, Doc: "refresh the lists of apt first, unless they have all versions that are asked for"},
@@ -182,19 +168,16 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "latest_version", Doc: "Return the version of a package that can be installed or upgraded to.\nIt is an empty string for a package that is up to date. For several packages, a mapping is returned.", Src: "modules/aptpkg.py latest_version", Fn: latestVersion,
-		Example: "call pkg.latest_version bash\ncall pkg.latest_version bash fromrepo=unstable",
-		VarArg:  true, VarKw: true, Shared: [][]fun.Arg{latestArgs},
+		VarArg: true, VarKw: true, Shared: [][]fun.Arg{latestArgs},
 	},
 	{
 		Name: "list_downloaded", Doc: "List package files that apt has downloaded.", Src: "modules/aptpkg.py list_downloaded", Fn: listDownloaded,
-		Example: "call pkg.list_downloaded",
-		VarKw:   true,
-		Args:    []fun.Arg{{Name: "root", Type: fun.Path, Doc: "directory of another system"}},
+		VarKw: true,
+		Args:  []fun.Arg{{Name: "root", Type: fun.Path, Doc: "directory of another system"}},
 	},
 	{
 		Name: "list_pkgs", Doc: "List installed packages and their versions.", Src: "modules/aptpkg.py list_pkgs", Fn: listPkgs,
-		Example: "call pkg.list_pkgs",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "versions_as_list", Type: fun.Bool, Default: false, Doc: "return lists of versions rather than text"},
 			{Name: "removed", Type: fun.Bool, Default: false, Doc: "list packages instead that were removed and not purged"},
@@ -203,18 +186,15 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "list_repo_pkgs", Doc: "List the versions that repositories have of packages.\nWithout a name, all packages are listed.", Src: "modules/aptpkg.py list_repo_pkgs", Fn: listRepoPkgs,
-		Example: "call pkg.list_repo_pkgs bash",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 	},
 	{
 		Name: "list_repos", Doc: "List the repositories of apt's lists by their address.\nEntries that are commented out are disabled repositories.", Src: "modules/aptpkg.py list_repos", Fn: listRepos,
-		Example: "call pkg.list_repos",
-		VarKw:   true,
+		VarKw: true,
 	},
 	{
 		Name: "list_upgrades", Doc: "List packages that can be upgraded.", Src: "modules/aptpkg.py list_upgrades", Fn: listUpgrades,
-		Example: "call pkg.list_upgrades",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "refresh", Type: fun.Bool, Default: true, Doc: "refresh the lists of apt first"},
 			{Name: "dist_upgrade", Type: fun.Bool, Default: true, Doc: "list what apt-get dist-upgrade would do rather than apt-get upgrade"},
@@ -224,8 +204,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "mod_repo", Doc: "Add a repository to apt's lists, or change it.\nNothing changes if the lists of packages cannot be refreshed afterwards.", Src: "modules/aptpkg.py mod_repo", Fn: modRepo,
-		Example: "call pkg.mod_repo 'deb http://deb.example.com/debian bookworm main' comps=main,contrib",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			definitionArg,
 			{Name: "saltenv", Type: fun.Str, Default: "base", Doc: "environment of a salt:// URL"},
@@ -246,28 +225,23 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "normalize_name", Doc: "Strip the architecture from a name where it is that of the machine.", Src: "modules/aptpkg.py normalize_name", Fn: normalizeName,
-		Example: "call pkg.normalize_name zsh:amd64",
-		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}},
+		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}},
 	},
 	{
 		Name: "owner", Doc: "Return the package that a file belongs to, or an empty string.\nFor several files, a mapping is returned.", Src: "modules/aptpkg.py owner", Fn: owner,
-		Example: "call pkg.owner /usr/bin/basename",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 	},
 	{
 		Name: "parse_arch", Doc: "Divide a name into the package and its architecture.", Src: "modules/aptpkg.py parse_arch", Fn: parseArch,
-		Example: "call pkg.parse_arch zsh:amd64",
-		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}},
+		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}},
 	},
 	{
 		Name: "purge", Doc: "Remove packages and their configuration files.", Src: "modules/aptpkg.py purge", Fn: purge,
-		Example: "call pkg.purge pkgs='[\"foo\", \"bar\"]'",
-		VarKw:   true, Shared: [][]fun.Arg{removeArgs, envArgs},
+		VarKw: true, Shared: [][]fun.Arg{removeArgs, envArgs},
 	},
 	{
 		Name: "refresh_db", Doc: "Update the lists of apt.\nReturns by repository: True if something new was fetched, None if nothing is new, False if it failed.", Src: "modules/aptpkg.py refresh_db", Fn: refreshDB,
-		Example: "call pkg.refresh_db cache_valid_time=3600",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "cache_valid_time", Type: fun.Duration, Default: int64(0), Unit: "s", Doc: "do nothing if the lists are younger than this"},
 			{Name: "failhard", Type: fun.Bool, Default: false, Doc: "fail if a repository cannot be fetched"},
@@ -275,17 +249,14 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "remove", Doc: "Remove packages; their configuration files stay.", Src: "modules/aptpkg.py remove", Fn: remove,
-		Example: "call pkg.remove pkgs='[\"foo\", \"bar\"]'",
-		VarKw:   true, Shared: [][]fun.Arg{removeArgs, envArgs},
+		VarKw: true, Shared: [][]fun.Arg{removeArgs, envArgs},
 	},
 	{
 		Name: "services_need_restart", Doc: "List services that use files which the package manager replaced.\nThis needs checkrestart of the package debian-goodies.", Src: "modules/aptpkg.py services_need_restart", Fn: servicesNeedRestart,
-		Example: "call pkg.services_need_restart",
-		VarKw:   true,
+		VarKw: true,
 	},
 	{
 		Name: "set_selections", Doc: "Set what is wanted of packages in dpkg's database: install, hold, deinstall or purge.", Src: "modules/aptpkg.py set_selections", Fn: setSelections,
-		Example: "call pkg.set_selections selection='{\"hold\": [\"openssh-server\"]}'",
 		Args: []fun.Arg{
 			{Name: "path", Type: fun.Path, Doc: "path or URL of a file with selections, as dpkg --get-selections prints them"},
 			{Name: "selection", Type: fun.Dict | fun.Str, Doc: "mapping of a state to a list of names"},
@@ -295,8 +266,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "show", Doc: "Show what the repositories say of packages, by name and version.", Src: "modules/aptpkg.py show", Fn: show,
-		Example: "call pkg.show gawk filter=description,provides",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 		Args: []fun.Arg{
 			{Name: "filter", Type: fun.Commas, KwOnly: true, Doc: "keys to return; default: all"},
 			{Name: "refresh", Type: fun.Bool, Default: false, KwOnly: true, Doc: "refresh the lists of apt first"},
@@ -304,13 +274,11 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "unhold", Doc: "Let packages be upgraded again.", Src: "modules/aptpkg.py unhold", Fn: unhold,
-		Example: "call pkg.unhold tmux",
-		VarKw:   true, Shared: [][]fun.Arg{holdArgs},
+		VarKw: true, Shared: [][]fun.Arg{holdArgs},
 	},
 	{
 		Name: "upgrade", Doc: "Upgrade all packages.\nReturns the versions before and after of all packages that changed.", Src: "modules/aptpkg.py upgrade", Fn: upgrade,
-		Example: "call pkg.upgrade dist_upgrade=True",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "refresh", Type: fun.Bool, Default: true, Doc: "refresh the lists of apt first"},
 			{Name: "dist_upgrade", Type: fun.Bool, Default: false, Doc: "also install and remove packages where that is needed"},
@@ -325,20 +293,17 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "upgrade_available", Doc: "Report whether a package can be upgraded or installed.", Src: "modules/aptpkg.py upgrade_available", Fn: upgradeAvailable,
-		Example: "call pkg.upgrade_available bash",
-		VarKw:   true,
-		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}},
+		VarKw: true,
+		Args:  []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}},
 	},
 	{
 		Name: "version", Doc: "Return the installed version of a package, or an empty string.\nFor several packages, or a name with *, a mapping is returned.", Src: "modules/aptpkg.py version", Fn: version,
-		Example: "call pkg.version bash",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 		Args: []fun.Arg{{Name: "versions_as_list", Type: fun.Bool, Default: false, KwOnly: true, Doc: "return lists of versions rather than text"}},
 	},
 	{
 		Name: "version_cmp", Doc: "Compare two versions as dpkg does: -1, 0 or 1.\nIt is None where one of them is not a version.", Src: "modules/aptpkg.py version_cmp", Fn: versionCmp,
-		Example: "call pkg.version_cmp 0.2.4-0ubuntu1 0.2.4.1-0ubuntu1",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "pkg1", Type: fun.Str | fun.None, Required: true, Doc: "a version"},
 			{Name: "pkg2", Type: fun.Str | fun.None, Required: true, Doc: "another version"},

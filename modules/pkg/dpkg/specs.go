@@ -5,7 +5,6 @@ import "brine/internal/fun"
 var specs = []fun.Spec{
 	{
 		Name: "bin_pkg_info", Doc: "Return name, version and architecture of a package file.", Src: "modules/dpkg_lowpkg.py bin_pkg_info", Fn: binPkgInfo,
-		Example: "call lowpkg.bin_pkg_info /root/foo_1.2.3-1_all.deb",
 		Args: []fun.Arg{
 			{Name: "path", Type: fun.Path, Required: true, Doc: "path or URL of the file; salt:// is a file of the file server"},
 			{Name: "saltenv", Type: fun.Str, Default: "base", Doc: "environment of a salt:// URL"},
@@ -13,18 +12,15 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "file_dict", Doc: "List the files of packages, by package.\nWithout a name, all packages are listed.", Src: "modules/dpkg_lowpkg.py file_dict", Fn: fileDict,
-		Example: "call lowpkg.file_dict hostname mount",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 	},
 	{
 		Name: "file_list", Doc: "List the files of packages.\nWithout a name, the files of all packages are listed.", Src: "modules/dpkg_lowpkg.py file_list", Fn: fileList,
-		Example: "call lowpkg.file_list hostname mount",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 	},
 	{
 		Name: "info", Doc: "Describe packages.\nWithout a name, all packages are described.", Src: "modules/dpkg_lowpkg.py info", Fn: info,
-		Example: "call lowpkg.info bash attr=version,arch",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 		Args: []fun.Arg{
 			{Name: "failhard", Type: fun.Bool, Default: true, KwOnly: true, Doc: "fail if a package is not known, rather than return nothing"},
 			{Name: "attr", Type: fun.Str, KwOnly: true, Doc: "names of what to return, with commas between them; default: all"},
@@ -32,12 +28,10 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "list_pkgs", Doc: "List installed packages and their versions.\nWithout a name, all are listed.", Src: "modules/dpkg_lowpkg.py list_pkgs", Fn: listPkgs,
-		Example: "call lowpkg.list_pkgs hostname mount",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 	},
 	{
 		Name: "unpurge", Doc: "Select packages for installation that are selected to be purged.", Src: "modules/dpkg_lowpkg.py unpurge", Fn: unpurge,
-		Example: "call lowpkg.unpurge curl",
-		VarArg:  true,
+		VarArg: true,
 	},
 }

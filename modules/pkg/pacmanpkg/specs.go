@@ -19,37 +19,30 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "available_version", Doc: "Return the version of a package that can be installed or upgraded to.\nThe same as latest_version.", Src: "modules/pacmanpkg.py available_version", Fn: latestVersion,
-		Example: "call pkg.available_version bash",
-		VarArg:  true, VarKw: true, Args: []fun.Arg{onceKw, rootArg},
+		VarArg: true, VarKw: true, Args: []fun.Arg{onceKw, rootArg},
 	},
 	{
 		Name: "file_dict", Doc: "List the files of packages, by package.\nWithout a name, all packages are listed.", Src: "modules/pacmanpkg.py file_dict", Fn: fileDict,
-		Example: "call pkg.file_dict httpd postfix",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 	},
 	{
 		Name: "file_list", Doc: "List the files of packages.\nWithout a name, the files of all packages are listed.", Src: "modules/pacmanpkg.py file_list", Fn: fileList,
-		Example: "call pkg.file_list httpd postfix",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 	},
 	{
 		Name: "group_diff", Doc: "List which packages of a group are installed, and which are not.", Src: "modules/pacmanpkg.py group_diff", Fn: groupDiff,
-		Example: "call pkg.group_diff xorg",
-		Args:    []fun.Arg{groupArg},
+		Args: []fun.Arg{groupArg},
 	},
 	{
 		Name: "group_info", Doc: "List the packages of a group.", Src: "modules/pacmanpkg.py group_info", Fn: groupInfo,
-		Example: "call pkg.group_info xorg",
-		Args:    []fun.Arg{groupArg},
+		Args: []fun.Arg{groupArg},
 	},
 	{
 		Name: "group_list", Doc: "List the groups of packages.", Src: "modules/pacmanpkg.py group_list", Fn: groupList,
-		Example: "call pkg.group_list",
 	},
 	{
 		Name: "install", Doc: "Install packages, or update them.\nReturns the versions before and after of all packages that changed.", Src: "modules/pacmanpkg.py install", Fn: install,
-		Example: "call pkg.install nginx\ncall pkg.install pkgs='[\"foo\", {\"bar\": \"<1.2.3-4\"}]'\ncall pkg.install sources='[{\"foo\": \"salt://foo.pkg.tar.zst\"}]'",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Doc: "name of the package, or several with commas between them"},
 			onceArg,
@@ -64,13 +57,11 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "latest_version", Doc: "Return the version of a package that can be installed or upgraded to.\nIt is an empty string for a package that is up to date. For several packages, a mapping is returned.", Src: "modules/pacmanpkg.py latest_version", Fn: latestVersion,
-		Example: "call pkg.latest_version bash",
-		VarArg:  true, VarKw: true, Args: []fun.Arg{onceKw, rootArg},
+		VarArg: true, VarKw: true, Args: []fun.Arg{onceKw, rootArg},
 	},
 	{
 		Name: "list_pkgs", Doc: "List installed packages and their versions.", Src: "modules/pacmanpkg.py list_pkgs", Fn: listPkgs,
-		Example: "call pkg.list_pkgs",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "versions_as_list", Type: fun.Bool, Default: false, Doc: "return lists of versions rather than text"},
 			{Name: "removed", Type: fun.Bool, Default: false, KwOnly: true, Doc: "list removed packages instead, of which pacman knows none"},
@@ -80,8 +71,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "list_repo_pkgs", Doc: "List the versions that repositories have of packages, newest first.\nWithout a name, all packages are listed. A name may be a pattern.", Src: "modules/pacmanpkg.py list_repo_pkgs", Fn: listRepoPkgs,
-		Example: "call pkg.list_repo_pkgs 'samba*' fromrepo=core,extra",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 		Args: []fun.Arg{
 			{Name: "fromrepo", Type: fun.Commas, KwOnly: true, Doc: "use only these repositories"},
 			{Name: "byrepo", Type: fun.Bool, Default: false, KwOnly: true, Doc: "return a mapping for each repository"},
@@ -90,50 +80,41 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "list_upgrades", Doc: "List packages that can be upgraded.", Src: "modules/pacmanpkg.py list_upgrades", Fn: listUpgrades,
-		Example: "call pkg.list_upgrades",
-		VarKw:   true, Args: []fun.Arg{onceArg, dirArg},
+		VarKw: true, Args: []fun.Arg{onceArg, dirArg},
 	},
 	{
 		Name: "owner", Doc: "Return the package that a file belongs to, or an empty string.\nFor several files, a mapping is returned.", Src: "modules/pacmanpkg.py owner", Fn: owner,
-		Example: "call pkg.owner /usr/bin/bash",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 	},
 	{
 		Name: "purge", Doc: "Remove packages, what they depend on and nothing else needs, and what depends on them.", Src: "modules/pacmanpkg.py purge", Fn: purge,
-		Example: "call pkg.purge pkgs='[\"foo\", \"bar\"]'",
-		VarKw:   true, Args: removeArgs,
+		VarKw: true, Args: removeArgs,
 	},
 	{
 		Name: "refresh_db", Doc: "Update the databases of packages.\nReturns by database whether there was something new.", Src: "modules/pacmanpkg.py refresh_db", Fn: refreshDB,
-		Example: "call pkg.refresh_db",
-		VarKw:   true, Args: []fun.Arg{dirArg},
+		VarKw: true, Args: []fun.Arg{dirArg},
 	},
 	{
 		Name: "remove", Doc: "Remove packages.", Src: "modules/pacmanpkg.py remove", Fn: remove,
-		Example: "call pkg.remove pkgs='[\"foo\", \"bar\"]'",
-		VarKw:   true, Args: removeArgs,
+		VarKw: true, Args: removeArgs,
 	},
 	{
 		Name: "upgrade", Doc: "Upgrade all packages.\nReturns the versions before and after of all packages that changed.", Src: "modules/pacmanpkg.py upgrade", Fn: upgrade,
-		Example: "call pkg.upgrade refresh=True",
-		VarKw:   true, Args: []fun.Arg{onceArg, dirArg},
+		VarKw: true, Args: []fun.Arg{onceArg, dirArg},
 	},
 	{
 		Name: "upgrade_available", Doc: "Report whether a package can be upgraded or installed.", Src: "modules/pacmanpkg.py upgrade_available", Fn: upgradeAvailable,
-		Example: "call pkg.upgrade_available bash",
-		VarKw:   true,
-		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}, onceKw},
+		VarKw: true,
+		Args:  []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}, onceKw},
 	},
 	{
 		Name: "version", Doc: "Return the installed version of a package, or an empty string.\nFor several packages, or a name with *, a mapping is returned.", Src: "modules/pacmanpkg.py version", Fn: version,
-		Example: "call pkg.version bash",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 		Args: []fun.Arg{{Name: "versions_as_list", Type: fun.Bool, Default: false, KwOnly: true, Doc: "return lists of versions rather than text"}},
 	},
 	{
 		Name: "version_cmp", Doc: "Compare two versions as pacman does: -1, 0 or 1.\nSalt has this for other package managers.", Src: "modules/aptpkg.py version_cmp", Fn: versionCmp,
-		Example: "call pkg.version_cmp 1.0-1 1.0.1-1",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "pkg1", Type: fun.Str | fun.None, Required: true, Doc: "a version"},
 			{Name: "pkg2", Type: fun.Str | fun.None, Required: true, Doc: "another version"},

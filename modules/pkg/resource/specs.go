@@ -32,7 +32,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "format_version", Doc: "Join epoch, version and release.", Src: "modules/pkg_resource.py format_version", Fn: formatVersion,
-		Example: "call pkg_resource.format_version 1 2.0 3.el9",
 		Args: []fun.Arg{
 			{Name: "epoch", Type: fun.Str | fun.None, Required: true, Doc: "the epoch, or an empty string"},
 			{Name: "version", Type: fun.Str | fun.None, Required: true, Doc: "the version"},
@@ -41,7 +40,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "pack_sources", Doc: "Make one mapping of a list of mappings of a name to a package file.", Src: "modules/pkg_resource.py pack_sources", Fn: packSources,
-		Example: "call pkg_resource.pack_sources '[{\"foo\": \"salt://foo.rpm\"}]'",
 		Args: []fun.Arg{
 			{Name: "sources", Type: fun.List, Required: true, Doc: "the list, or text that is one"},
 			normalizeArg,
@@ -49,8 +47,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "parse_targets", Doc: "Return which packages the arguments of pkg.install mean, and where they come from.", Src: "modules/pkg_resource.py parse_targets", Fn: parseTargets,
-		Example: "call pkg_resource.parse_targets foo,bar",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Doc: "name of the package, or several with commas between them"},
 			{Name: "pkgs", Type: fun.List, Doc: "names, or mappings of a name to a version"},
@@ -70,8 +67,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "version", Doc: "Return the installed version of a package, or an empty string.\nFor several packages, or a name with *, a mapping is returned.", Src: "modules/pkg_resource.py version", Fn: version,
-		Example: "call pkg_resource.version bash",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 		Args: []fun.Arg{{Name: "versions_as_list", Type: fun.Bool, Default: false, KwOnly: true, Doc: "return lists of versions rather than text"}},
 	},
 	{
@@ -80,7 +76,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "version_compare", Doc: "Compare two versions as the package manager does.", Src: "modules/pkg_resource.py version_compare", Fn: versionCompare,
-		Example: "call pkg_resource.version_compare 3.5 '<=' 2.4",
 		Args: []fun.Arg{
 			{Name: "ver1", Type: fun.Str | fun.None, Required: true, Doc: "a version"},
 			{Name: "oper", Type: fun.Str, Required: true, Doc: "one of ==, !=, >=, <=, > and <"},

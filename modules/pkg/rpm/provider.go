@@ -235,8 +235,7 @@ func delRepoKey(ctx context.Context, c *fun.Call) (fun.Result, error) {
 var ProviderSpecs = []fun.Spec{
 	{
 		Name: "add_repo_key", Doc: "Have rpm trust a key that signs repositories.", Src: "modules/yumpkg.py add_repo_key", Fn: addRepoKey,
-		Example: "call pkg.add_repo_key salt://keys/example.asc",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "path", Type: fun.Str, Doc: "path or URL of the key"},
 			{Name: "text", Type: fun.Str, Doc: "the key itself, armored"},
@@ -246,8 +245,7 @@ var ProviderSpecs = []fun.Spec{
 	},
 	{
 		Name: "del_repo_key", Doc: "Have rpm no longer trust a key that signs repositories.", Src: "modules/yumpkg.py del_repo_key", Fn: delRepoKey,
-		Example: "call pkg.del_repo_key keyid=gpg-pubkey-3dbdc284-53674dd4",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "keyid", Type: fun.Str, Required: true, Doc: "name of the key, as get_repo_keys returns it"},
 			{Name: "root", Type: fun.Path, Doc: "directory of another system"},
@@ -255,23 +253,19 @@ var ProviderSpecs = []fun.Spec{
 	},
 	{
 		Name: "diff", Doc: "Compare installed files with those of their packages, which are downloaded.\nReturns a unified diff, Unchanged, Not managed for a file of no package, or N/A for a file that is not there.", Src: "modules/yumpkg.py diff", Fn: providerDiff,
-		Example: "call pkg.diff /etc/httpd/conf/httpd.conf /etc/sudoers",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 	},
 	{
 		Name: "file_dict", Doc: "List the files of packages, by package.\nWithout a name, all packages are listed.", Src: "modules/yumpkg.py file_dict", Fn: fileDict,
-		Example: "call pkg.file_dict httpd postfix",
-		VarArg:  true, VarKw: true, Args: []fun.Arg{rootArg},
+		VarArg: true, VarKw: true, Args: []fun.Arg{rootArg},
 	},
 	{
 		Name: "file_list", Doc: "List the files of packages.\nWithout a name, the files of all packages are listed.", Src: "modules/yumpkg.py file_list", Fn: fileList,
-		Example: "call pkg.file_list httpd postfix",
-		VarArg:  true, VarKw: true, Args: []fun.Arg{rootArg},
+		VarArg: true, VarKw: true, Args: []fun.Arg{rootArg},
 	},
 	{
 		Name: "get_repo_keys", Doc: "List the keys that rpm trusts.", Src: "modules/yumpkg.py get_repo_keys", Fn: getRepoKeys,
-		Example: "call pkg.get_repo_keys info=True",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "info", Type: fun.Bool, Default: false, Doc: "return a mapping of the keys to their descriptions"},
 			{Name: "root", Type: fun.Path, Doc: "directory of another system"},
@@ -279,8 +273,7 @@ var ProviderSpecs = []fun.Spec{
 	},
 	{
 		Name: "info_installed", Doc: "Describe installed packages.\nWithout a name, all are described.", Src: "modules/yumpkg.py info_installed", Fn: infoInstalled,
-		Example: "call pkg.info_installed bash attr=version,arch",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 		Args: []fun.Arg{
 			{Name: "attr", Type: fun.Str, KwOnly: true, Doc: "names of what to return, with commas between them; default: all"},
 			{Name: "all_versions", Type: fun.Bool, Default: false, KwOnly: true, Doc: "return a list of all installed versions of each package"},
@@ -289,28 +282,23 @@ var ProviderSpecs = []fun.Spec{
 	},
 	{
 		Name: "modified", Doc: "List installed files that were changed, and which of their attributes differ.\nWithout a name, the files of all packages are compared.", Src: "modules/yumpkg.py modified", Fn: modified,
-		Example: "call pkg.modified httpd checksum=True",
-		VarArg:  true, VarKw: true, Args: []fun.Arg{rootArg}, Shared: [][]fun.Arg{modifiedArgs},
+		VarArg: true, VarKw: true, Args: []fun.Arg{rootArg}, Shared: [][]fun.Arg{modifiedArgs},
 	},
 	{
 		Name: "normalize_name", Doc: "Strip the architecture from a name where it is that of the machine.", Src: "modules/yumpkg.py normalize_name", Fn: normalizeName,
-		Example: "call pkg.normalize_name zsh.x86_64",
-		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}},
+		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}},
 	},
 	{
 		Name: "owner", Doc: "Return the package that a file belongs to, or an empty string.\nFor several files, a mapping is returned.", Src: "modules/yumpkg.py owner", Fn: owner,
-		Example: "call pkg.owner /usr/bin/bash",
-		VarArg:  true, VarKw: true, Args: []fun.Arg{rootArg},
+		VarArg: true, VarKw: true, Args: []fun.Arg{rootArg},
 	},
 	{
 		Name: "parse_arch", Doc: "Divide a name into the package and its architecture.", Src: "modules/yumpkg.py parse_arch", Fn: parseArch,
-		Example: "call pkg.parse_arch zsh.x86_64",
-		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}},
+		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}},
 	},
 	{
 		Name: "verify", Doc: "Compare installed files with rpm's database.\nReturns by path what differs. Without a name, the files of all packages are compared.", Src: "modules/yumpkg.py verify", Fn: verify,
-		Example: "call pkg.verify httpd ignore_types=config,doc",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 		Args: []fun.Arg{
 			{Name: "ignore_types", Type: fun.Commas, KwOnly: true, Doc: "types of files to leave out: config, doc, ghost, license, readme"},
 			{Name: "verify_options", Type: fun.Commas, KwOnly: true, Doc: "options of rpm -V without the dashes, such as nomtime"},
@@ -319,14 +307,12 @@ var ProviderSpecs = []fun.Spec{
 	},
 	{
 		Name: "version", Doc: "Return the installed version of a package, or an empty string.\nFor several packages, or a name with *, a mapping is returned.", Src: "modules/yumpkg.py version", Fn: providerVersion,
-		Example: "call pkg.version bash",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 		Args: []fun.Arg{{Name: "versions_as_list", Type: fun.Bool, Default: false, KwOnly: true, Doc: "return lists of versions rather than text"}},
 	},
 	{
 		Name: "version_cmp", Doc: "Compare two versions as rpm does: -1, 0 or 1.\nA release that only one of them has is ignored.", Src: "modules/yumpkg.py version_cmp", Fn: providerVersionCmp,
-		Example: "call pkg.version_cmp 0.2-001 0.2.0.1-002",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "pkg1", Type: fun.Str | fun.None, Required: true, Doc: "a version"},
 			{Name: "pkg2", Type: fun.Str | fun.None, Required: true, Doc: "another version"},

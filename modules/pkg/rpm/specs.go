@@ -23,7 +23,6 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "bin_pkg_info", Doc: "Return name, version and architecture of a package file.\nIt is None where rpm cannot read the file.", Src: "modules/rpm_lowpkg.py bin_pkg_info", Fn: binPkgInfo,
-		Example: "call lowpkg.bin_pkg_info /root/foo-1.2.3-1.noarch.rpm",
 		Args: []fun.Arg{
 			{Name: "path", Type: fun.Path, Required: true, Doc: "path or URL of the file; salt:// is a file of the file server"},
 			{Name: "saltenv", Type: fun.Str, Default: "base", Doc: "environment of a salt:// URL"},
@@ -31,13 +30,11 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "checksum", Doc: "Report whether the checksums and signatures of package files are valid.", Src: "modules/rpm_lowpkg.py checksum", Fn: checksum,
-		Example: "call lowpkg.checksum /root/foo-1.2.3-1.noarch.rpm",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 		Args: []fun.Arg{rootArg},
 	},
 	{
 		Name: "diff", Doc: "Compare an installed file with the one in a package file.\nReturns a unified diff, empty where both are the same. This needs rpm2cpio, cpio and diff.", Src: "modules/rpm_lowpkg.py diff", Fn: diff,
-		Example: "call lowpkg.diff /root/httpd.rpm /etc/httpd/conf/httpd.conf",
 		Args: []fun.Arg{
 			{Name: "package_path", Type: fun.Path, Required: true, Doc: "path of the package file"},
 			{Name: "path", Type: fun.Path, Required: true, Doc: "path of the installed file"},
@@ -45,19 +42,16 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "file_dict", Doc: "List the files of packages, by package.\nWithout a name, all packages are listed.", Src: "modules/rpm_lowpkg.py file_dict", Fn: fileDict,
-		Example: "call lowpkg.file_dict httpd postfix",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 		Args: []fun.Arg{rootArg},
 	},
 	{
 		Name: "file_list", Doc: "List the files of packages.\nWithout a name, the files of all packages are listed.", Src: "modules/rpm_lowpkg.py file_list", Fn: fileList,
-		Example: "call lowpkg.file_list httpd postfix",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 		Args: []fun.Arg{rootArg},
 	},
 	{
 		Name: "import_gpg_key", Doc: "Have rpm trust a key.", Src: "modules/rpm_lowpkg.py import_gpg_key", Fn: importGPGKey,
-		Example: "call lowpkg.import_gpg_key '-----BEGIN ...'",
 		Args: []fun.Arg{
 			{Name: "key", Type: fun.Str, Required: true, Doc: "the public key, armored"},
 			dirArg,
@@ -65,8 +59,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "info", Doc: "Describe installed packages.\nWithout a name, all packages are described.", Src: "modules/rpm_lowpkg.py info", Fn: info,
-		Example: "call lowpkg.info bash attr=version,size",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 		Args: []fun.Arg{
 			{Name: "attr", Type: fun.Str, KwOnly: true, Doc: "names of what to return, with commas between them; default: all"},
 			{Name: "all_versions", Type: fun.Bool, Default: false, KwOnly: true, Doc: "return a list of all installed versions of each package"},
@@ -75,12 +68,10 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "info_gpg_key", Doc: "Describe a key that rpm trusts.", Src: "modules/rpm_lowpkg.py info_gpg_key", Fn: infoGPGKey,
-		Example: "call lowpkg.info_gpg_key gpg-pubkey-3dbdc284-53674dd4",
-		Args:    []fun.Arg{keyArg, dirArg},
+		Args: []fun.Arg{keyArg, dirArg},
 	},
 	{
 		Name: "list_gpg_keys", Doc: "List the keys that rpm trusts.", Src: "modules/rpm_lowpkg.py list_gpg_keys", Fn: listGPGKeys,
-		Example: "call lowpkg.list_gpg_keys info=True",
 		Args: []fun.Arg{
 			{Name: "info", Type: fun.Bool, Default: false, Doc: "return a mapping of the keys to their descriptions"},
 			dirArg,
@@ -88,32 +79,27 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "list_pkgs", Doc: "List installed packages and their versions, without epoch and release.\nWithout a name, all are listed.", Src: "modules/rpm_lowpkg.py list_pkgs", Fn: listPkgs,
-		Example: "call lowpkg.list_pkgs",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 		Args: []fun.Arg{rootArg},
 	},
 	{
 		Name: "modified", Doc: "List installed files that were changed, and which of their attributes differ.\nWithout a name, the files of all packages are compared.", Src: "modules/rpm_lowpkg.py modified", Fn: modified,
-		Example: "call lowpkg.modified httpd checksum=True",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 		Args:   []fun.Arg{rootArg},
 		Shared: [][]fun.Arg{modifiedArgs},
 	},
 	{
 		Name: "owner", Doc: "Return the package that a file belongs to, or an empty string.\nFor several files, a mapping is returned.", Src: "modules/rpm_lowpkg.py owner", Fn: owner,
-		Example: "call lowpkg.owner /usr/bin/bash",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 		Args: []fun.Arg{rootArg},
 	},
 	{
 		Name: "remove_gpg_key", Doc: "Have rpm no longer trust a key.", Src: "modules/rpm_lowpkg.py remove_gpg_key", Fn: removeGPGKey,
-		Example: "call lowpkg.remove_gpg_key gpg-pubkey-3dbdc284-53674dd4",
-		Args:    []fun.Arg{keyArg, dirArg},
+		Args: []fun.Arg{keyArg, dirArg},
 	},
 	{
 		Name: "verify", Doc: "Compare installed files with rpm's database.\nReturns by path what differs. Without a name, the files of all packages are compared.", Src: "modules/rpm_lowpkg.py verify", Fn: verify,
-		Example: "call lowpkg.verify httpd ignore_types=config,doc",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 		Args: []fun.Arg{
 			{Name: "ignore_types", Type: fun.Commas, KwOnly: true, Doc: "types of files to leave out: config, doc, ghost, license, readme"},
 			{Name: "verify_options", Type: fun.Commas, KwOnly: true, Doc: "options of rpm -V without the dashes, such as nomtime"},
@@ -122,7 +108,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "version_cmp", Doc: "Compare two versions as rpm does: -1, 0 or 1.\nA release that only one of them has is ignored.", Src: "modules/rpm_lowpkg.py version_cmp", Fn: VersionCmp,
-		Example: "call lowpkg.version_cmp 0.2-001 0.2.0.1-002",
 		Args: []fun.Arg{
 			{Name: "ver1", Type: fun.Str | fun.None, Required: true, Doc: "a version"},
 			{Name: "ver2", Type: fun.Str | fun.None, Required: true, Doc: "another version"},

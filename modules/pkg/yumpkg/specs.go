@@ -49,42 +49,34 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "available_version", Doc: "Return the version of a package that can be installed or upgraded to.\nThe same as latest_version.", Src: "modules/yumpkg.py available_version", Fn: latestVersion,
-		Example: "call pkg.available_version bash",
-		VarArg:  true, VarKw: true, Args: latestArgs, Shared: [][]fun.Arg{repoArgs},
+		VarArg: true, VarKw: true, Args: latestArgs, Shared: [][]fun.Arg{repoArgs},
 	},
 	{
 		Name: "clean_metadata", Doc: "Have the metadata of repositories fetched again.\nThe same as refresh_db.", Src: "modules/yumpkg.py clean_metadata", Fn: refreshDB,
-		Example: "call pkg.clean_metadata",
-		VarKw:   true, Args: refreshArgs, Shared: [][]fun.Arg{repoArgs},
+		VarKw: true, Args: refreshArgs, Shared: [][]fun.Arg{repoArgs},
 	},
 	{
 		Name: "del_repo", Doc: "Delete a repository, and its file if that has no other one.", Src: "modules/yumpkg.py del_repo", Fn: delRepo,
-		Example: "call pkg.del_repo myrepo",
-		VarKw:   true, Args: []fun.Arg{repoArg, basedirArg, strictArg},
+		VarKw: true, Args: []fun.Arg{repoArg, basedirArg, strictArg},
 	},
 	{
 		Name: "download", Doc: "Download packages to /var/cache/yum/packages.\nReturns their paths by name.", Src: "modules/yumpkg.py download", Fn: download,
-		Example: "call pkg.download httpd postfix",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 	},
 	{
 		Name: "get_locked_packages", Doc: "List held packages.\nThe same as list_holds.", Src: "modules/yumpkg.py get_locked_packages", Fn: listHolds,
-		Example: "call pkg.get_locked_packages full=False",
-		Args:    holdsArgs,
+		Args: holdsArgs,
 	},
 	{
 		Name: "get_repo", Doc: "Return the options of a repository; none if there is no such repository.", Src: "modules/yumpkg.py get_repo", Fn: getRepo,
-		Example: "call pkg.get_repo myrepo",
-		VarKw:   true, Args: []fun.Arg{repoArg, basedirArg, strictArg},
+		VarKw: true, Args: []fun.Arg{repoArg, basedirArg, strictArg},
 	},
 	{
 		Name: "group_diff", Doc: "List which packages of a group are installed, and which are not.", Src: "modules/yumpkg.py group_diff", Fn: groupDiff,
-		Example: "call pkg.group_diff 'Perl Support'",
-		Args:    []fun.Arg{groupArg},
+		Args: []fun.Arg{groupArg},
 	},
 	{
 		Name: "group_info", Doc: "Describe a group of packages.", Src: "modules/yumpkg.py group_info", Fn: groupInfo,
-		Example: "call pkg.group_info 'Perl Support'",
 		Args: []fun.Arg{
 			groupArg,
 			{Name: "expand", Type: fun.Bool, Default: false, Doc: "return the packages of the groups of an environment rather than the groups"},
@@ -93,28 +85,23 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "group_install", Doc: "Install the packages of groups.\nFurther arguments are those of pkg.install.", Src: "modules/yumpkg.py group_install", Fn: groupInstall,
-		Example: "call pkg.group_install 'Perl Support' skip=foo",
-		VarKw:   true, Hands: true, Args: groupInstallArgs,
+		VarKw: true, Hands: true, Args: groupInstallArgs,
 	},
 	{
 		Name: "group_list", Doc: "List the groups of packages.", Src: "modules/yumpkg.py group_list", Fn: groupList,
-		Example: "call pkg.group_list",
 	},
 	{
 		Name: "groupinstall", Doc: "Install the packages of groups.\nThe same as group_install.", Src: "modules/yumpkg.py groupinstall", Fn: groupInstall,
-		Example: "call pkg.groupinstall 'Perl Support'",
-		VarKw:   true, Hands: true, Args: groupInstallArgs,
+		VarKw: true, Hands: true, Args: groupInstallArgs,
 	},
 	{
 		Name: "hold", Doc: "Keep packages from being upgraded.\nThis needs the plugin versionlock.", Src: "modules/yumpkg.py hold", Fn: hold,
-		Example: "call pkg.hold tmux",
-		VarKw:   true, Args: holdArgs,
+		VarKw: true, Args: holdArgs,
 		Shared: [][]fun.Arg{{{Name: "normalize", Type: fun.Bool, Default: true, Doc: "has no effect"}}},
 	},
 	{
 		Name: "install", Doc: "Install packages, or update them.\nReturns the versions before and after of all packages that changed.", Src: "modules/yumpkg.py install", Fn: install,
-		Example: "call pkg.install httpd version=2.4.57-5.el9\ncall pkg.install pkgs='[\"foo\", {\"bar\": \">=1.2\"}]'\ncall pkg.install sources='[{\"foo\": \"salt://foo.rpm\"}]'",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Doc: "name of the package, or several with commas between them"},
 			{Name: "refresh", Type: fun.Bool, Default: false, Doc: "fetch the metadata of repositories first"},
@@ -136,34 +123,28 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "latest_version", Doc: "Return the version of a package that can be installed or upgraded to.\nIt is an empty string for a package that is up to date. For several packages, a mapping is returned.", Src: "modules/yumpkg.py latest_version", Fn: latestVersion,
-		Example: "call pkg.latest_version bash\ncall pkg.latest_version bash fromrepo=epel-testing",
-		VarArg:  true, VarKw: true, Args: latestArgs, Shared: [][]fun.Arg{repoArgs},
+		VarArg: true, VarKw: true, Args: latestArgs, Shared: [][]fun.Arg{repoArgs},
 	},
 	{
 		Name: "list_downloaded", Doc: "List package files that were downloaded.", Src: "modules/yumpkg.py list_downloaded", Fn: listDownloaded,
-		Example: "call pkg.list_downloaded",
-		VarKw:   true,
+		VarKw: true,
 	},
 	{
 		Name: "list_holds", Doc: "List held packages.\nThis needs the plugin versionlock.", Src: "modules/yumpkg.py list_holds", Fn: listHolds,
-		Example: "call pkg.list_holds full=False",
-		Args:    holdsArgs,
+		Args: holdsArgs,
 	},
 	{
 		Name: "list_installed_patches", Doc: "List advisories of which all packages are installed.", Src: "modules/yumpkg.py list_installed_patches", Fn: listInstalledPatches,
-		Example: "call pkg.list_installed_patches",
-		VarKw:   true,
+		VarKw: true,
 	},
 	{
 		Name: "list_patches", Doc: "List the advisories of repositories.", Src: "modules/yumpkg.py list_patches", Fn: listPatches,
-		Example: "call pkg.list_patches",
-		VarKw:   true,
-		Args:    []fun.Arg{{Name: "refresh", Type: fun.Bool, Default: false, Doc: "fetch the metadata of repositories first"}},
+		VarKw: true,
+		Args:  []fun.Arg{{Name: "refresh", Type: fun.Bool, Default: false, Doc: "fetch the metadata of repositories first"}},
 	},
 	{
 		Name: "list_pkgs", Doc: "List installed packages and their versions.", Src: "modules/yumpkg.py list_pkgs", Fn: listPkgs,
-		Example: "call pkg.list_pkgs\ncall pkg.list_pkgs attr=version,arch",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "versions_as_list", Type: fun.Bool, Default: false, Doc: "return lists of versions rather than text"},
 			{Name: "attr", Type: fun.Commas, KwOnly: true, Doc: "attributes to return in place of versions: epoch, version, release, arch, install_date, install_date_time_t, or all"},
@@ -173,8 +154,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "list_repo_pkgs", Doc: "List the versions that repositories have of packages, newest first.\nWithout a name, all packages are listed. A name may be a pattern.", Src: "modules/yumpkg.py list_repo_pkgs", Fn: listRepoPkgs,
-		Example: "call pkg.list_repo_pkgs 'samba4*' fromrepo=base,updates",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 		Args: []fun.Arg{
 			{Name: "byrepo", Type: fun.Bool, Default: false, KwOnly: true, Doc: "return a mapping for each repository"},
 			{Name: "cacheonly", Type: fun.Bool, Default: false, KwOnly: true, Doc: "use only metadata that was fetched before"},
@@ -184,67 +164,55 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "list_repos", Doc: "List repositories and their options.", Src: "modules/yumpkg.py list_repos", Fn: listRepos,
-		Example: "call pkg.list_repos",
-		VarKw:   true, Args: []fun.Arg{basedirArg, strictArg},
+		VarKw: true, Args: []fun.Arg{basedirArg, strictArg},
 	},
 	{
 		Name: "list_updates", Doc: "List packages that can be upgraded.\nThe same as list_upgrades.", Src: "modules/yumpkg.py list_updates", Fn: listUpgrades,
-		Example: "call pkg.list_updates",
-		VarKw:   true, Args: upgradesArgs, Shared: [][]fun.Arg{repoArgs},
+		VarKw: true, Args: upgradesArgs, Shared: [][]fun.Arg{repoArgs},
 	},
 	{
 		Name: "list_upgrades", Doc: "List packages that can be upgraded.", Src: "modules/yumpkg.py list_upgrades", Fn: listUpgrades,
-		Example: "call pkg.list_upgrades",
-		VarKw:   true, Args: upgradesArgs, Shared: [][]fun.Arg{repoArgs},
+		VarKw: true, Args: upgradesArgs, Shared: [][]fun.Arg{repoArgs},
 	},
 	{
 		Name: "mod_repo", Doc: "Change options of a repository, or add it.\nFurther arguments are the options; an empty one is taken out. A new repository needs name, and baseurl or mirrorlist.", Src: "modules/yumpkg.py mod_repo", Fn: modRepo,
-		Example: "call pkg.mod_repo myrepo enabled=1 gpgcheck=1",
-		VarKw:   true, Hands: true, Args: []fun.Arg{repoArg, basedirArg, strictArg},
+		VarKw: true, Hands: true, Args: []fun.Arg{repoArg, basedirArg, strictArg},
 	},
 	{
 		Name: "purge", Doc: "Remove packages.\nThe same as remove: rpm has no purge.", Src: "modules/yumpkg.py purge", Fn: remove,
-		Example: "call pkg.purge pkgs='[\"foo\", \"bar\"]'",
-		VarKw:   true, Args: removeArgs,
+		VarKw: true, Args: removeArgs,
 	},
 	{
 		Name: "refresh_db", Doc: "Have the metadata of repositories fetched again.\nReturns True if there are updates, None if there are none, and False if that failed.", Src: "modules/yumpkg.py refresh_db", Fn: refreshDB,
-		Example: "call pkg.refresh_db",
-		VarKw:   true, Args: refreshArgs, Shared: [][]fun.Arg{repoArgs},
+		VarKw: true, Args: refreshArgs, Shared: [][]fun.Arg{repoArgs},
 	},
 	{
 		Name: "remove", Doc: "Remove packages.", Src: "modules/yumpkg.py remove", Fn: remove,
-		Example: "call pkg.remove pkgs='[\"foo\", \"bar\"]'",
-		VarKw:   true, Args: removeArgs,
+		VarKw: true, Args: removeArgs,
 	},
 	{
 		Name: "services_need_restart", Doc: "List services that use files which the package manager replaced.\nThis needs dnf with its plugin needs-restarting, and systemd.", Src: "modules/yumpkg.py services_need_restart", Fn: servicesNeedRestart,
-		Example: "call pkg.services_need_restart",
-		VarKw:   true,
+		VarKw: true,
 	},
 	{
 		Name: "unhold", Doc: "Let packages be upgraded again.\nThis needs the plugin versionlock.", Src: "modules/yumpkg.py unhold", Fn: unhold,
-		Example: "call pkg.unhold tmux",
-		VarKw:   true, Args: holdArgs,
+		VarKw: true, Args: holdArgs,
 	},
 	{
 		Name: "update", Doc: "Upgrade all packages, without those that replace others.\nThe same as upgrade with obsoletes=False.", Src: "modules/yumpkg.py update", Fn: upgrade,
-		Example: "call pkg.update",
-		VarKw:   true, Hands: true, Args: upgradeArgs,
+		VarKw: true, Hands: true, Args: upgradeArgs,
 		Shared: [][]fun.Arg{{{Name: "obsoletes", Type: fun.Bool, Default: false, Doc: "replace packages by those that make them obsolete"}, attrArg}, repoArgs},
 	},
 	{
 		Name: "upgrade", Doc: "Upgrade all packages.\nReturns the versions before and after of all packages that changed. Further arguments are options of dnf or yum: security=True is --security.", Src: "modules/yumpkg.py upgrade", Fn: upgrade,
-		Example: "call pkg.upgrade\ncall pkg.upgrade name=openssl\ncall pkg.upgrade security=True exclude='kernel*'",
-		VarKw:   true, Hands: true, Args: upgradeArgs,
+		VarKw: true, Hands: true, Args: upgradeArgs,
 		Shared: [][]fun.Arg{{{Name: "obsoletes", Type: fun.Bool, Default: true, Doc: "replace packages by those that make them obsolete"}, {Name: "diff_attr", Type: fun.Commas, Doc: "attributes to return of changed packages in place of versions"}}, repoArgs},
 	},
 	{
 		Name: "upgrade_available", Doc: "Report whether a package can be upgraded or installed.", Src: "modules/yumpkg.py upgrade_available", Fn: upgradeAvailable,
-		Example: "call pkg.upgrade_available bash",
-		VarKw:   true,
-		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}, refreshArg},
-		Shared:  [][]fun.Arg{repoArgs},
+		VarKw:  true,
+		Args:   []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}, refreshArg},
+		Shared: [][]fun.Arg{repoArgs},
 	},
 }
 

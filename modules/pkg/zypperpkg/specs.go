@@ -39,44 +39,36 @@ var (
 var specs = []fun.Spec{
 	{
 		Name: "available_version", Doc: "Return the version of a package that can be installed or upgraded to.\nThe same as latest_version.", Src: "modules/zypperpkg.py available_version", Fn: latestVersion,
-		Example: "call pkg.available_version bash",
-		VarArg:  true, VarKw: true, Args: latestArgs,
+		VarArg: true, VarKw: true, Args: latestArgs,
 	},
 	{
 		Name: "clean_locks", Doc: "Remove locks that lock no package.", Src: "modules/zypperpkg.py clean_locks", Fn: cleanLocks,
-		Example: "call pkg.clean_locks",
-		Args:    []fun.Arg{rootArg},
+		Args: []fun.Arg{rootArg},
 	},
 	{
 		Name: "del_repo", Doc: "Delete a repository.", Src: "modules/zypperpkg.py del_repo", Fn: delRepo,
-		Example: "call pkg.del_repo myrepo",
-		Args:    []fun.Arg{repoArg, rootArg},
+		Args: []fun.Arg{repoArg, rootArg},
 	},
 	{
 		Name: "download", Doc: "Download packages.\nReturns where they are by name.", Src: "modules/zypperpkg.py download", Fn: download,
-		Example: "call pkg.download httpd postfix",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 		Args: []fun.Arg{{Name: "refresh", Type: fun.Bool, Default: false, KwOnly: true, Doc: "refresh the repositories first"}, rootKw},
 	},
 	{
 		Name: "get_repo", Doc: "Return the options of a repository; none if there is no such repository.", Src: "modules/zypperpkg.py get_repo", Fn: getRepo,
-		Example: "call pkg.get_repo myrepo",
-		VarKw:   true, Args: []fun.Arg{repoArg, rootArg},
+		VarKw: true, Args: []fun.Arg{repoArg, rootArg},
 	},
 	{
 		Name: "hold", Doc: "Keep packages from being changed.", Src: "modules/zypperpkg.py hold", Fn: hold,
-		Example: "call pkg.hold tmux",
-		VarKw:   true, Args: holdArgs,
+		VarKw: true, Args: holdArgs,
 	},
 	{
 		Name: "info_available", Doc: "Describe packages of repositories.", Src: "modules/zypperpkg.py info_available", Fn: infoAvailable,
-		Example: "call pkg.info_available bash",
-		VarArg:  true, VarKw: true, Args: latestArgs,
+		VarArg: true, VarKw: true, Args: latestArgs,
 	},
 	{
 		Name: "install", Doc: "Install packages, or update them.\nReturns the versions before and after of all packages that changed.", Src: "modules/zypperpkg.py install", Fn: install,
-		Example: "call pkg.install nginx version='1.21*'\ncall pkg.install pkgs='[\"foo\", {\"bar\": \">=1.2\"}]'\ncall pkg.install sources='[{\"foo\": \"salt://foo.rpm\"}]'",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Doc: "name of the package, or several with commas between them"},
 			{Name: "refresh", Type: fun.Bool, Default: false, Doc: "refresh the repositories first"},
@@ -100,18 +92,15 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "latest_version", Doc: "Return the version of a package that can be installed or upgraded to.\nIt is an empty string for a package that is up to date. For several packages, a mapping is returned.", Src: "modules/zypperpkg.py latest_version", Fn: latestVersion,
-		Example: "call pkg.latest_version bash",
-		VarArg:  true, VarKw: true, Args: latestArgs,
+		VarArg: true, VarKw: true, Args: latestArgs,
 	},
 	{
 		Name: "list_downloaded", Doc: "List package files that were downloaded.", Src: "modules/zypperpkg.py list_downloaded", Fn: listDownloaded,
-		Example: "call pkg.list_downloaded",
-		VarKw:   true, Args: []fun.Arg{rootArg},
+		VarKw: true, Args: []fun.Arg{rootArg},
 	},
 	{
 		Name: "list_holds", Doc: "List installed packages that are locked.", Src: "modules/zypperpkg.py list_holds", Fn: listHolds,
-		Example: "call pkg.list_holds full=False",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "pattern", Type: fun.Str, Doc: "regular expression for the names of packages"},
 			{Name: "full", Type: fun.Bool, Default: true, Doc: "return versions, too"},
@@ -120,33 +109,27 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "list_installed_patches", Doc: "List installed patches.", Src: "modules/zypperpkg.py list_installed_patches", Fn: listInstalledPatches,
-		Example: "call pkg.list_installed_patches",
-		VarKw:   true, Args: []fun.Arg{rootArg},
+		VarKw: true, Args: []fun.Arg{rootArg},
 	},
 	{
 		Name: "list_installed_patterns", Doc: "List installed patterns.", Src: "modules/zypperpkg.py list_installed_patterns", Fn: listInstalledPatterns,
-		Example: "call pkg.list_installed_patterns",
-		Args:    []fun.Arg{rootArg},
+		Args: []fun.Arg{rootArg},
 	},
 	{
 		Name: "list_locks", Doc: "List locks by the names that they are for.", Src: "modules/zypperpkg.py list_locks", Fn: listLocks,
-		Example: "call pkg.list_locks",
-		Args:    []fun.Arg{rootArg},
+		Args: []fun.Arg{rootArg},
 	},
 	{
 		Name: "list_patches", Doc: "List the patches of repositories.", Src: "modules/zypperpkg.py list_patches", Fn: listPatches,
-		Example: "call pkg.list_patches",
-		VarKw:   true, Args: patternsArgs,
+		VarKw: true, Args: patternsArgs,
 	},
 	{
 		Name: "list_patterns", Doc: "List the patterns of repositories.", Src: "modules/zypperpkg.py list_patterns", Fn: listPatterns,
-		Example: "call pkg.list_patterns",
-		Args:    patternsArgs, VarKw: true,
+		Args: patternsArgs, VarKw: true,
 	},
 	{
 		Name: "list_pkgs", Doc: "List installed packages and their versions.", Src: "modules/zypperpkg.py list_pkgs", Fn: listPkgs,
-		Example: "call pkg.list_pkgs\ncall pkg.list_pkgs attr=version,arch",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "versions_as_list", Type: fun.Bool, Default: false, Doc: "return lists of versions rather than text"},
 			rootArg,
@@ -158,8 +141,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "list_products", Doc: "List products of SUSE.", Src: "modules/zypperpkg.py list_products", Fn: listProducts,
-		Example: "call pkg.list_products all=True",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "all", Type: fun.Bool, Default: false, Doc: "list all products rather than those that are installed"},
 			onceArg,
@@ -168,13 +150,11 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "list_provides", Doc: "List what installed packages provide, with the packages.", Src: "modules/zypperpkg.py list_provides", Fn: listProvides,
-		Example: "call pkg.list_provides",
-		VarKw:   true, Args: []fun.Arg{rootArg},
+		VarKw: true, Args: []fun.Arg{rootArg},
 	},
 	{
 		Name: "list_repo_pkgs", Doc: "List the versions that repositories have of packages, newest first.\nWithout a name, all packages are listed. A name may be a pattern.", Src: "modules/zypperpkg.py list_repo_pkgs", Fn: listRepoPkgs,
-		Example: "call pkg.list_repo_pkgs 'python3*' byrepo=True",
-		VarArg:  true, VarKw: true,
+		VarArg: true, VarKw: true,
 		Args: []fun.Arg{
 			{Name: "byrepo", Type: fun.Bool, Default: false, KwOnly: true, Doc: "return a mapping for each repository"},
 			{Name: "fromrepo", Type: fun.Commas, KwOnly: true, Doc: "use only these repositories"},
@@ -183,33 +163,27 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "list_repos", Doc: "List repositories and their options.", Src: "modules/zypperpkg.py list_repos", Fn: listRepos,
-		Example: "call pkg.list_repos",
-		VarKw:   true, Args: []fun.Arg{rootArg},
+		VarKw: true, Args: []fun.Arg{rootArg},
 	},
 	{
 		Name: "list_updates", Doc: "List packages that can be upgraded.\nThe same as list_upgrades.", Src: "modules/zypperpkg.py list_updates", Fn: listUpgrades,
-		Example: "call pkg.list_updates",
-		VarKw:   true, Args: upgradeList,
+		VarKw: true, Args: upgradeList,
 	},
 	{
 		Name: "list_upgrades", Doc: "List packages that can be upgraded.", Src: "modules/zypperpkg.py list_upgrades", Fn: listUpgrades,
-		Example: "call pkg.list_upgrades",
-		VarKw:   true, Args: upgradeList,
+		VarKw: true, Args: upgradeList,
 	},
 	{
 		Name: "mod_repo", Doc: "Change options of a repository, or add it.\nFurther arguments are the options: url, baseurl, mirrorlist, enabled, refresh, cache, gpgcheck, gpgautoimport, priority, name. A new repository needs one of the first three.", Src: "modules/zypperpkg.py mod_repo", Fn: modRepo,
-		Example: "call pkg.mod_repo myrepo enabled=True priority=50",
-		VarKw:   true, Hands: true, Args: []fun.Arg{repoArg, rootKw},
+		VarKw: true, Hands: true, Args: []fun.Arg{repoArg, rootKw},
 	},
 	{
 		Name: "purge", Doc: "Remove packages.\nThe same as remove: rpm has no purge.", Src: "modules/zypperpkg.py purge", Fn: remove,
-		Example: "call pkg.purge pkgs='[\"foo\", \"bar\"]'",
-		VarKw:   true, Args: removeArgs,
+		VarKw: true, Args: removeArgs,
 	},
 	{
 		Name: "refresh_db", Doc: "Refresh the repositories.\nReturns by repository whether there was something new.", Src: "modules/zypperpkg.py refresh_db", Fn: refreshDB,
-		Example: "call pkg.refresh_db force=False",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "force", Type: fun.Bool, Doc: "refresh repositories that are up to date, too; default: the pillar zypper:refreshdb_force, else true"},
 			rootArg,
@@ -219,13 +193,11 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "remove", Doc: "Remove packages.", Src: "modules/zypperpkg.py remove", Fn: remove,
-		Example: "call pkg.remove pkgs='[\"foo\", \"bar\"]'",
-		VarKw:   true, Args: removeArgs,
+		VarKw: true, Args: removeArgs,
 	},
 	{
 		Name: "resolve_capabilities", Doc: "Replace names of capabilities by those of the packages that provide them.", Src: "modules/zypperpkg.py resolve_capabilities", Fn: resolveCapabilities,
-		Example: "call pkg.resolve_capabilities '[\"w3m_ssl\"]' resolve_capabilities=True",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "pkgs", Type: fun.List, Required: true, Doc: "names, or mappings of a name to a version"},
 			onceArg,
@@ -235,8 +207,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "search", Doc: "Search packages.", Src: "modules/zypperpkg.py search", Fn: search,
-		Example: "call pkg.search vim match=exact",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "criteria", Type: fun.Str, Required: true, Doc: "what to search for"},
 			onceArg,
@@ -258,18 +229,15 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "services_need_restart", Doc: "List services that use files which the package manager replaced.", Src: "modules/zypperpkg.py services_need_restart", Fn: servicesNeedRestart,
-		Example: "call pkg.services_need_restart",
-		VarKw:   true, Args: []fun.Arg{rootArg},
+		VarKw: true, Args: []fun.Arg{rootArg},
 	},
 	{
 		Name: "unhold", Doc: "Let packages be changed again.", Src: "modules/zypperpkg.py unhold", Fn: unhold,
-		Example: "call pkg.unhold tmux",
-		VarKw:   true, Args: holdArgs,
+		VarKw: true, Args: holdArgs,
 	},
 	{
 		Name: "upgrade", Doc: "Upgrade all packages.\nReturns the versions before and after of all packages that changed.", Src: "modules/zypperpkg.py upgrade", Fn: upgrade,
-		Example: "call pkg.upgrade\ncall pkg.upgrade dist_upgrade=True fromrepo=MyRepo",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Doc: "upgrade only this package, or several with commas between them"},
 			{Name: "pkgs", Type: fun.List, Doc: "upgrade only these packages; name is ignored"},
@@ -287,14 +255,12 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "upgrade_available", Doc: "Report whether a package can be upgraded or installed.", Src: "modules/zypperpkg.py upgrade_available", Fn: upgradeAvailable,
-		Example: "call pkg.upgrade_available bash",
-		VarKw:   true,
-		Args:    []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}, refreshArg, rootKw},
+		VarKw: true,
+		Args:  []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}, refreshArg, rootKw},
 	},
 	{
 		Name: "version_cmp", Doc: "Compare two versions as rpm does: -1, 0 or 1.\nA release that only one of them has is ignored.", Src: "modules/zypperpkg.py version_cmp", Fn: rpm.VersionCmp,
-		Example: "call pkg.version_cmp 0.2-001 0.2.0.1-002",
-		VarKw:   true,
+		VarKw: true,
 		Args: []fun.Arg{
 			{Name: "ver1", Type: fun.Str | fun.None, Required: true, Doc: "a version"},
 			{Name: "ver2", Type: fun.Str | fun.None, Required: true, Doc: "another version"},

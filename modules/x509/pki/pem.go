@@ -42,9 +42,9 @@ func Entry(text, kind string) (string, error) {
 	m := re.FindStringSubmatch(text)
 	if m == nil || len(m) != 6 {
 		if asked != "" {
-			return "", errors.New("PEM does not contain a single entry of type " + asked + ":\n" + Hide(text))
+			return "", errors.New("PEM does not contain a single entry of type " + asked + ":\n" + excerpt(Hide(text)))
 		}
-		return "", errors.New("PEM text not valid:\n" + Hide(text))
+		return "", errors.New("PEM text not valid:\n" + excerpt(Hide(text)))
 	}
 	var b strings.Builder
 	b.WriteString(m[1] + "\n")
@@ -61,6 +61,16 @@ func Entry(text, kind string) (string, error) {
 	}
 	b.WriteString(body + "\n" + m[5] + "\n")
 	return b.String(), nil
+}
+
+// excerpt returns the beginning of a text that is not PEM: it may be long, and it
+// may be a key without its header.
+func excerpt(text string) string {
+	const most = 80
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + " ..."
 }
 
 // oneLine breaks a PEM text of one line into lines.

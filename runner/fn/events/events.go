@@ -42,7 +42,7 @@ func send(_ context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	c.Env.Bus.Fire(c.Str("tag"), data)
 	if c.Env.Peers != nil {
-		c.Env.Peers.Send(c.Str("tag"), data)
+		c.Env.Note("event %s: taken by %s", c.Str("tag"), c.Env.Peers.Send(c.Str("tag"), data))
 	}
 	return fun.Value(true)
 }
@@ -50,6 +50,7 @@ func send(_ context.Context, c *fun.Call) (fun.Result, error) {
 // A source of events: event.Peers.
 type source interface {
 	Watch(ctx context.Context, ready func(), each func(event.Event) bool) error
+	Runs() int
 }
 
 // watch prints events. Salt: salt/modules/state.py event.
@@ -73,7 +74,9 @@ func watch(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if left == 0 {
 		return fun.Result{Out: "quiet"}, nil
 	}
-	err := from.Watch(ctx, func() { c.Env.Log().Info("watching events", "tagmatch", pat) }, func(e event.Event) bool {
+	err := from.Watch(ctx, func() {
+		c.Env.Note("listening for events %s of this user's runs (%d now)", pat, from.Runs())
+	}, func(e event.Event) bool {
 		if ok, _ := pyre.Expr(pat, e.Tag); !ok {
 			return true
 		}

@@ -54,7 +54,7 @@ func tellAway(ctx context.Context, c *fun.Call, name string, res fun.Result) (fu
 	case err != nil:
 		return res, err
 	case j == nil:
-		then := "a run that begins with this jid will heed it"
+		then := "a run that begins with this jid will follow it"
 		if name == "resume" {
 			then = "what was wished for this jid is taken back"
 		}

@@ -2,6 +2,7 @@ package jobsrun
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"brine/internal/fun"
@@ -22,82 +23,115 @@ func (m *module) report(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, err
 	}
 	defer done()
-	all, err := s.Jobs(ctx, f.from, f.to)
+	list, err := search(ctx, c, s, f, -1)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	failed, ok := value.NewList(), value.NewList()
-	for _, e := range all {
-		name := e.Load.Str("fun")
-		if e.JID == c.Env.JID || strings.HasPrefix(name, "runner.jobs.") || strings.HasPrefix(name, "runner.audit.") || !f.match(e) {
+	var failed, ok []found
+	for _, x := range slices.Backward(list) {
+		if x.lookup() || users != nil && !anyGlob(users, []string{x.brief().Load.Str("user")}) {
 			continue
 		}
-		if users != nil && !anyGlob(users, []string{e.Load.Str("user")}) {
-			continue
-		}
-		j, err := s.Job(ctx, e.JID)
-		if err != nil {
+		if x, good, err := m.judge(ctx, c, s, x); err != nil {
 			return fun.Result{}, err
-		}
-		if j == nil {
+		} else if x.jid == "" {
 			continue // removed meanwhile
-		}
-		if j.State != jobs.Complete {
-			if err := settle(ctx, c, j); err != nil {
-				return fun.Result{}, err
-			}
-		}
-		row, good := auditRow(j)
-		if good {
-			ok.Append(row)
+		} else if good {
+			ok = append(ok, x)
 		} else {
-			failed.Append(row)
+			failed = append(failed, x)
 		}
 	}
-	out := value.MapOf("failed", failed)
+	bad := rows(failed, func(x found) *value.Map { return x.auditRow() })
+	out := value.MapOf("failed", value.NewList(bad...))
 	if !c.Bool("failed") {
-		out.Set("succeeded", ok)
+		out.Set("succeeded", value.NewList(rows(ok, func(x found) *value.Map { return x.auditRow() })...))
 	}
-	out.Set("summary", value.MapOf("failed", int64(failed.Len()), "succeeded", int64(ok.Len())))
+	out.Set("summary", value.MapOf("failed", int64(len(failed)), "succeeded", int64(len(ok))))
 	return fun.Value(out)
 }
 
-// auditRow is a job in the report, and whether it went well.
-func auditRow(j *jobs.Job) (row *value.Map, good bool) {
-	row = value.MapOf(
-		"jid", j.JID, "when", jobs.JIDTime(j.JID), "user", j.Load.At("user"), "function", j.Load.At("fun"), "arguments", j.Load.At("arg"), "target", j.Load.At("tgt"),
-	)
-	if v, ok := j.Load.Get("orchestration_jid"); ok {
-		row.Set("orchestration", v)
+// lookup reports whether the job only looked other jobs up.
+func (x found) lookup() bool {
+	if x.row != nil {
+		return x.row.Lookup()
 	}
-	if v, ok := j.Load.Get("metadata"); ok {
-		row.Set("metadata", v)
+	name := x.load.Str("fun")
+	return strings.HasPrefix(name, "runner.jobs.") || strings.HasPrefix(name, "runner.audit.")
+}
+
+// judge finds out whether a job went well. Of one that may not be complete, the
+// targets are asked.
+func (m *module) judge(ctx context.Context, c *fun.Call, s jobs.Store, x found) (_ found, good bool, err error) {
+	if x.row != nil && !x.row.Open() {
+		return x, x.row.Good(), nil
 	}
-	bad := value.NewMap(4)
-	for _, id := range j.Failed() {
-		_, runs := j.Running[id]
-		switch why := j.Missing[id]; {
-		case runs:
-			bad.Set(id, "still running")
-		case j.Silent[id] != "":
-			bad.Set(id, "cannot be asked: "+j.Silent[id])
-		case j.Returns.Has(id):
-			bad.Set(id, "failed")
-		case why != "":
-			bad.Set(id, why)
-		case j.State == jobs.Active:
-			bad.Set(id, "still running")
-		default:
-			bad.Set(id, "did not return")
+	j, err := s.Job(ctx, x.jid)
+	if err != nil || j == nil {
+		return found{}, false, err
+	}
+	if j.State != jobs.Complete {
+		if err := settle(ctx, c, j); err != nil {
+			return found{}, false, err
 		}
 	}
-	row.Set("succeeded", int64(max(0, j.Load.List("Minions").Len()-bad.Len())))
-	if j.State != jobs.Complete {
-		row.Set("status", j.Status())
+	x.job, x.row = j, nil
+	b := j.Brief()
+	return x, b.Bad.Len() == 0 && b.State != jobs.Interrupted, nil
+}
+
+// auditRow is a job in the report.
+func (x found) auditRow() *value.Map {
+	b := (*jobs.Brief)(nil)
+	if x.job != nil {
+		b = x.job.Brief()
+	} else {
+		b = x.row.Brief(!x.row.Good())
 	}
-	if bad.Len() == 0 && j.State != jobs.Interrupted {
-		return row, true
+	row := value.MapOf(
+		"jid", x.jid, "when", jobs.JIDTime(x.jid), "user", b.Load.At("user"), "function", b.Load.At("fun"), "arguments", b.Load.At("arg"), "target", b.Load.At("tgt"),
+	)
+	for _, k := range [][2]string{{"orchestration_jid", "orchestration"}, {"metadata", "metadata"}} {
+		if v, ok := b.Load.Get(k[0]); ok {
+			row.Set(k[1], v)
+		}
+	}
+	row.Set("succeeded", int64(max(0, b.Targets-b.Bad.Len())))
+	switch {
+	case b.Damage != "":
+		row.Set("status", "damaged")
+	case b.State != jobs.Complete:
+		row.Set("status", b.Status())
+	}
+	if b.Bad.Len() == 0 && b.State != jobs.Interrupted && b.Damage == "" {
+		return row
+	}
+	bad := value.NewMap(b.Bad.Len())
+	for id, why := range b.Bad.All() {
+		bad.Set(id, x.reason(value.Str(id), value.Str(why), b))
 	}
 	row.Set("failed", bad)
-	return row, false
+	if b.Damage != "" {
+		row.Set("damage", b.Damage)
+	}
+	return row
+}
+
+// reason says why a target did not succeed.
+func (x found) reason(id, why string, b *jobs.Brief) string {
+	if x.job != nil {
+		if _, runs := x.job.Running[id]; runs {
+			return "still running"
+		}
+		if silent := x.job.Silent[id]; silent != "" {
+			return "cannot be asked: " + silent
+		}
+	}
+	switch {
+	case why != "":
+		return why
+	case b.State == jobs.Active:
+		return "still running"
+	}
+	return "did not return"
 }

@@ -80,11 +80,19 @@ func bound(v value.Value, name string) (string, error) {
 			return j.Next(t), nil
 		}
 	}
-	return "", fun.Errorf("%s %q is no time that is understood: give it as '2026, Nov 20 14:00', 2026-11-20 or a jid", name, s)
+	return "", fun.Errorf("%s %q is not a time: write it as '2026, Nov 20 14:00', 2026-11-20 or a jid", name, s)
 }
 
-func (f filter) match(e jobs.Entry) bool {
-	m := jobs.Format(e.JID, e.Load)
+// wants reports whether a row matches. It reads no more of it than it has to.
+func (f filter) wants(r *jobs.Row) bool {
+	if f.noFindJob && r.FindJob() {
+		return false
+	}
+	return f.metadata == nil && f.functions == nil && f.targets == nil || f.match(r.JID, r.Brief(f.targets != nil).Load)
+}
+
+func (f filter) match(jid string, load *value.Map) bool {
+	m := jobs.Format(jid, load)
 	if f.noFindJob && m.Str("Function") == "saltutil.find_job" {
 		return false
 	}
@@ -95,7 +103,7 @@ func (f filter) match(e jobs.Entry) bool {
 		return false
 	}
 	if f.targets != nil {
-		names := append(globs(m.At("Target")), globs(e.Load.At("Minions"))...)
+		names := append(globs(m.At("Target")), globs(load.At("Minions"))...)
 		if !anyGlob(f.targets, names) {
 			return false
 		}

@@ -58,7 +58,7 @@ func say(c *fun.Call, text string) {
 func (m *module) named(ctx context.Context, c *fun.Call) (jid string, j *jobs.Job, err error) {
 	jid = c.Str("jid")
 	if !jobs.IsJID(jid) {
-		return jid, nil, fun.Errorf("%q is no jid: a jid is 20 digits, such as 20261121093205123456; jobs.list_jobs lists those there are", jid)
+		return jid, nil, fun.Errorf("%q is not a jid: a jid is 20 digits, such as 20261121093205123456; jobs.list_jobs lists those there are", jid)
 	}
 	j, err = m.job(ctx, c, jid)
 	return jid, j, err
@@ -76,7 +76,14 @@ func (m *module) job(ctx context.Context, c *fun.Call, jid string) (*jobs.Job, e
 		return nil, err
 	}
 	defer done()
-	return s.Job(ctx, jid)
+	j, err := s.Job(ctx, jid)
+	if err != nil {
+		return nil, err
+	}
+	if _, local := s.(*jobs.Files); local {
+		return j, nil
+	}
+	return joined(ctx, c, jid, j)
 }
 
 // A settler asks targets for what a detached job left with them.
@@ -105,7 +112,7 @@ func instance(c *fun.Call, jid string, j *jobs.Job) *value.Map {
 	if j == nil {
 		return value.MapOf("Error", unknown, "StartTime", jobs.JIDTime(jid))
 	}
-	m := jobs.Format(jid, j.Load)
+	m := jobs.FormatBrief(&jobs.Brief{JID: jid, Load: j.Load, Damage: j.Damage})
 	start := m.At("StartTime")
 	m.Delete("StartTime")
 	if v := j.Load.List("Minions"); v.Len() > 0 {
@@ -115,7 +122,7 @@ func instance(c *fun.Call, jid string, j *jobs.Job) *value.Map {
 	switch {
 	case len(j.Running) > 0:
 		m.Set("Status", jobs.Active.String())
-	case j.State != jobs.Complete:
+	case j.State != jobs.Complete && j.Damage == "":
 		m.Set("Status", j.Status())
 	}
 	if j.EndTime != "" && value.Truth(c.Env.Opts.At("job_cache_store_endtime")) {
@@ -235,7 +242,11 @@ func (m *module) lookupJID(ctx context.Context, c *fun.Call) (fun.Result, error)
 			ret.Set(id, "Minion did not return")
 		}
 	}
-	return fun.Result{Value: ret, Out: out}, nil
+	res := fun.Result{Value: ret, Out: out}
+	if ret.Len() == 0 && j.Returns.Len() == 0 && (j.State == jobs.Complete || j.State == jobs.Interrupted) {
+		res.Retcode = 1 // there is nothing to print, and nothing is to come
+	}
+	return res, nil
 }
 
 // tell names on stderr what the returns alone do not show.
@@ -247,23 +258,74 @@ func (m *module) tell(c *fun.Call, j *jobs.Job) {
 		}
 	case jobs.Interrupted:
 		if j.Killed != 0 {
-			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("job %s was ended by a signal %d, as saltutil.kill_job sends it", j.JID, j.Killed)})
+			c.Env.Warn(fun.Warning{Text: killedBy(j)})
 			break
 		}
 		c.Env.Warn(fun.Warning{Text: fmt.Sprintf("job %s was interrupted: its process ended before the job did", j.JID)})
 	case jobs.Complete:
 	}
-	for _, id := range missing(j) {
-		if pid, ok := j.Running[id]; ok {
-			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("target %s still works on the job, as pid %d", id, pid)})
-		} else if why := j.Silent[id]; why != "" {
-			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("target %s cannot be asked for its return: %s", id, why)})
-		} else if why := j.Missing[id]; why != "" {
-			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("target %s did not return: %s", id, why)})
-		} else if j.State != jobs.Complete {
-			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("target %s did not return", id)})
-		}
+	switch {
+	case j.Damage != "":
+		c.Env.Warn(fun.Warning{Text: fmt.Sprintf("the record of job %s is damaged: %s; 'brine run jobs.check' repairs it", j.JID, j.Damage)})
+	case j.Repaired != "":
+		c.Env.Warn(fun.Warning{Text: fmt.Sprintf("the record of job %s was damaged, and repaired: %s", j.JID, j.Repaired)})
 	}
+	var why []string // in order
+	ids := map[string][]string{}
+	for _, id := range missing(j) {
+		if pid, runs := j.Running[id]; runs {
+			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("target %s still works on the job, as pid %d", id, pid)})
+			continue
+		}
+		text := absence(j, id)
+		if text == "" {
+			continue
+		}
+		if ids[text] == nil {
+			why = append(why, text)
+		}
+		ids[text] = append(ids[text], id)
+	}
+	for _, text := range why {
+		c.Env.Warn(fun.Warning{Text: named(ids[text]) + " " + text})
+	}
+}
+
+// named names targets, the first of many.
+func named(ids []string) string {
+	const most = 10
+	switch n := len(ids); {
+	case n == 1:
+		return "target " + ids[0]
+	case n > most:
+		return fmt.Sprintf("%d targets (%s and %d more)", n, strings.Join(ids[:most], ", "), n-most)
+	default:
+		return fmt.Sprintf("%d targets (%s)", n, strings.Join(ids, ", "))
+	}
+}
+
+// absence says why there is no return of a target; "" where that goes without
+// saying.
+func absence(j *jobs.Job, id string) string {
+	why, silent := j.Missing[id], j.Silent[id]
+	switch {
+	case silent != "":
+		return "cannot be asked for its return: " + silent
+	case why != "":
+		return "did not return: " + why
+	case j.State != jobs.Complete || j.Unread != nil:
+		return "did not return"
+	}
+	return ""
+}
+
+// killedBy says what ended a job.
+func killedBy(j *jobs.Job) string {
+	text := fmt.Sprintf("job %s was killed by signal %d", j.JID, j.Killed)
+	if j.KilledAt != "" {
+		text += " at " + j.KilledAt
+	}
+	return text
 }
 
 func missing(j *jobs.Job) []string {
@@ -298,96 +360,6 @@ func orchestration(j *jobs.Job) (*value.Map, bool) {
 		states.Set(s.Str("tag"), s.Map("return"))
 	}
 	return value.MapOf("data", value.MapOf(value.Str(j.Load.At("tgt")), states), "outputter", "highstate", "retcode", int64(1)), true
-}
-
-// list returns the jobs that a call searches for, in order.
-func (m *module) list(ctx context.Context, c *fun.Call, f filter) ([]jobs.Entry, error) {
-	s, done, err := m.store(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	all, err := s.Jobs(ctx, f.from, f.to)
-	if err != nil {
-		return nil, err
-	}
-	var out []jobs.Entry
-	for _, e := range all {
-		if e.JID != c.Env.JID && f.match(e) {
-			out = append(out, e)
-		}
-	}
-	return out, nil
-}
-
-func (m *module) listJobs(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	f, err := newFilter(c.Map("search_metadata"), c.Value("search_function"), c.Value("search_target"), span{c.Value("start_time"), c.Value("end_time"), "start_time", "end_time"})
-	if err != nil {
-		return fun.Result{}, err
-	}
-	list, err := m.list(ctx, c, f)
-	if err != nil {
-		return fun.Result{}, err
-	}
-	ret := value.NewMap(len(list))
-	for _, e := range list {
-		ret.Set(e.JID, jobs.Format(e.JID, e.Load))
-	}
-	return fun.Result{Value: ret, Out: c.Str("outputter")}, nil
-}
-
-func (m *module) listFilter(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	f, err := newFilter(c.Map("search_metadata"), c.Value("search_function"), c.Value("search_target"), span{c.Value("start_time"), c.Value("end_time"), "start_time", "end_time"})
-	if err != nil {
-		return fun.Result{}, err
-	}
-	f.noFindJob = c.Bool("filter_find_job")
-	n := c.Int("count")
-	if n < 0 {
-		return fun.Result{}, fun.Errorf("count must be a number of jobs, not %d", n)
-	}
-	list, err := m.list(ctx, c, f)
-	if err != nil {
-		return fun.Result{}, err
-	}
-	if int(n) < len(list) {
-		list = list[len(list)-int(n):]
-	}
-	ret := value.NewList()
-	for _, e := range list {
-		x := jobs.Format(e.JID, e.Load)
-		start := x.At("StartTime")
-		x.Delete("StartTime")
-		x.Set("JID", e.JID)
-		x.Set("StartTime", start)
-		ret.Append(x)
-	}
-	return fun.Result{Value: ret, Out: c.Str("outputter")}, nil
-}
-
-func (m *module) lastRun(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if c.Bool("metadata") && c.Map("metadata") == nil {
-		return fun.Result{}, fun.Errorf("The metadata parameter must be specified as a dictionary")
-	}
-	f, err := newFilter(c.Map("metadata"), c.Value("function"), c.Value("target"), span{})
-	if err != nil {
-		return fun.Result{}, err
-	}
-	list, err := m.list(ctx, c, f)
-	if err != nil {
-		return fun.Result{}, err
-	}
-	if len(list) == 0 {
-		return fun.Result{Value: false, Retcode: 1}, nil
-	}
-	jid := list[len(list)-1].JID
-	j, err := m.job(ctx, c, jid)
-	if err != nil {
-		return fun.Result{}, err
-	}
-	inst := instance(c, jid, j)
-	inst.Set("Result", results(j))
-	return fun.Result{Value: value.MapOf(jid, inst), Out: c.Str("outputter")}, nil
 }
 
 // active shows the jobs under way: those that other processes of this machine

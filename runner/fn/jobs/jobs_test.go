@@ -2,7 +2,10 @@ package jobsrun
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -44,8 +47,8 @@ func TestFilter(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
 		}
-		if f.match(e) != tt.match || f.from != tt.from || f.to != tt.to {
-			t.Errorf("%s: match %t, from %q to %q", tt.name, f.match(e), f.from, f.to)
+		if f.match(e.JID, e.Load) != tt.match || f.from != tt.from || f.to != tt.to {
+			t.Errorf("%s: match %t, from %q to %q", tt.name, f.match(e.JID, e.Load), f.from, f.to)
 		}
 	}
 	for _, bad := range []value.Value{"yesterday", "2026-13-01", int64(5)} {
@@ -121,6 +124,97 @@ func TestShapes(t *testing.T) {
 		res := call(t, dir, tt.name, tt.args)
 		if d := cmp.Diff(tt.want, value.Repr(res.Value)); d != "" || res.Out != tt.out || res.Retcode != tt.code {
 			t.Errorf("%s %s: out %q, retcode %d (-want +got):\n%s", tt.name, value.Repr(tt.args), res.Out, res.Retcode, d)
+		}
+	}
+}
+
+// A listing of many jobs has the same rows, each of which is read when it is
+// printed, and so has the report of who ran what.
+func TestLongListings(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f := jobs.NewFiles(dir, 0, time.Now)
+	const n = fewRows + 5
+	for i := range n {
+		r, err := f.Begin(jobs.Load{JID: fmt.Sprintf("20261121090807%06d", i), Fun: "cmd.run", Arg: value.NewList(int64(i)), Tgt: "*", Minions: []string{"web1"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Return(fun.Return{ID: "web1", Retcode: i % 2, Body: fun.ValueBody{V: true}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.End(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := call(t, dir, "list_jobs", value.NewMap(0)).Value.(*value.Map)
+	if list.Len() != n {
+		t.Fatalf("%d jobs", list.Len())
+	}
+	solid := value.Solid(list).(*value.Map)
+	for i, k := range list.Keys() {
+		row, _ := list.At(k).(*value.Row)
+		if args, _ := row.Get("Arguments"); value.Repr(args) != fmt.Sprintf("[%d]", i) {
+			t.Errorf("%s: %s", k, row.Repr())
+		}
+	}
+	if got, want := value.Repr(solid), value.Repr(list); got != want {
+		t.Errorf("solid: %s", got)
+	}
+	last := call(t, dir, "list_jobs_filter", value.MapOf("count", int64(2))).Value.(*value.List)
+	if got := value.Repr(last.Items[1].(*value.Map).At("Arguments")); last.Len() != 2 || got != fmt.Sprintf("[%d]", n-1) {
+		t.Errorf("the newest of %d has %s", last.Len(), got)
+	}
+}
+
+// A record that is damaged is listed, looked up as far as it is readable, and
+// reported and repaired by check.
+func TestDamagedJob(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f := jobs.NewFiles(dir, 0, time.Now)
+	const jid = "20261121090807123456"
+	r, err := f.Begin(jobs.Load{JID: jid, Fun: "cmd.run", Tgt: "*", Minions: []string{"web1", "web2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"web1", "web2"} {
+		if err := r.Return(fun.Return{ID: id, Body: fun.ValueBody{V: "out of " + id}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.End(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "jobs", jid[:10], jid+".job")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(b, "#######")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	one := value.MapOf("jid", jid)
+	row := "'Function': 'unknown-function', 'Arguments': [], 'Target': 'unknown-target', 'Target-type': 'list', 'User': 'root', "
+	start, damaged := "'StartTime': '2026, Nov 21 09:08:07.123456'", "'Status': 'damaged', 'Damage': 'line 1 is not readable'"
+	for _, tt := range []struct {
+		name string
+		args *value.Map
+		want string
+		code int
+	}{
+		{"list_jobs", value.NewMap(0), "{'" + jid + "': {" + row + start + ", " + damaged + "}}", 0},
+		{"lookup_jid", one, "{'web1': 'out of web1', 'web2': 'out of web2'}", 0},
+		{"exit_success", one, "{'web1': True, 'web2': True}", 0},
+		{"check", value.MapOf("repair", false), "{'checked': 1, 'damaged': {'" + jid + "': {'damage': 'line 1 is not readable', 'returns': ['web1', 'web2'], 'repaired': False}}}", 1},
+		{"check", value.NewMap(0), "{'checked': 1, 'damaged': {'" + jid + "': {'damage': 'line 1 is not readable', 'returns': ['web1', 'web2'], 'repaired': True}}}", 0},
+		{"check", value.NewMap(0), "{'checked': 1, 'damaged': {}}", 0},
+		{"list_jobs", value.NewMap(0), "{'" + jid + "': {" + row + start + "}}", 0},
+	} {
+		res := call(t, dir, tt.name, tt.args)
+		if d := cmp.Diff(tt.want, value.Repr(res.Value)); d != "" || res.Retcode != tt.code {
+			t.Errorf("%s: retcode %d (-want +got):\n%s", tt.name, res.Retcode, d)
 		}
 	}
 }

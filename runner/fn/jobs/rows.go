@@ -36,6 +36,9 @@ var (
 		{Name: "count", Type: fun.Int, Required: true, Doc: "maximum number of jobs"},
 		{Name: "filter_find_job", Type: fun.Bool, Default: true, Doc: "leave out saltutil.find_job"},
 	}
+	checkArgs = []fun.Arg{
+		{Name: "repair", Type: fun.Bool, Default: true, Doc: "repair what is damaged; False: only report it"},
+	}
 	lookupArgs = []fun.Arg{
 		{Name: "returned", Type: fun.Bool, Default: true, Doc: "show targets that returned"},
 		{Name: "missing", Type: fun.Bool, Default: false, Doc: "show targets that did not return"},
@@ -64,39 +67,44 @@ func Runners(open Opener) fun.Module {
 	m := &module{open}
 	return fun.Module{Name: "jobs", Kind: fun.Runner, Doc: "Show past and running jobs.", Specs: []fun.Spec{
 		{
-			Name: "active", Src: "runners/jobs.py active", Shared: progressGroups, Fn: m.active,
+			Name: "active", Lookup: true, Src: "runners/jobs.py active", Shared: progressGroups, Fn: m.active,
 			Doc: "Return the jobs that brine processes of this machine are working on.",
 		},
 		{
-			Name: "exit_success", Src: "runners/jobs.py exit_success", Args: jidArgs, Fn: m.exitSuccess,
+			Name: "check", Src: "none: brine's own", Args: checkArgs, Fn: m.check,
+			Doc: "Read all records of this machine, report those that are damaged and repair them.\n" +
+				"A repair adds to a record what can be read of the job's arguments and targets; it removes nothing but empty records.",
+		},
+		{
+			Name: "exit_success", Lookup: true, Src: "runners/jobs.py exit_success", Args: jidArgs, Fn: m.exitSuccess,
 			Doc: "Return for each target whether a job succeeded.\nDifference: Salt treats an empty return as a failure; brine uses the return code.",
 		},
 		{
-			Name: "get_jid", Src: "returners/local_cache.py get_jid", Args: jidArgs, Fn: m.getJID,
+			Name: "get_jid", Lookup: true, Src: "returners/local_cache.py get_jid", Args: jidArgs, Fn: m.getJID,
 			Doc: "Return the returns of a job, with return codes.",
 		},
 		{
-			Name: "last_run", Src: "runners/jobs.py last_run", Shared: lastGroups, Fn: m.lastRun,
+			Name: "last_run", Lookup: true, Src: "runners/jobs.py last_run", Shared: lastGroups, Fn: m.lastRun,
 			Doc: "Return the newest job that matches, with its returns.",
 		},
 		{
-			Name: "list_job", Src: "runners/jobs.py list_job", Shared: jobGroups, Fn: m.listJob,
+			Name: "list_job", Lookup: true, Src: "runners/jobs.py list_job", Shared: jobGroups, Fn: m.listJob,
 			Doc: "Return a job with its returns.",
 		},
 		{
-			Name: "list_jobs", Src: "runners/jobs.py list_jobs", Shared: listGroups, Fn: m.listJobs,
+			Name: "list_jobs", Lookup: true, Src: "runners/jobs.py list_jobs", Shared: listGroups, Fn: m.listJobs,
 			Doc: "Return the jobs in the cache by jid.",
 		},
 		{
-			Name: "list_jobs_filter", Src: "runners/jobs.py list_jobs_filter", Shared: filterGroups, Fn: m.listFilter,
+			Name: "list_jobs_filter", Lookup: true, Src: "runners/jobs.py list_jobs_filter", Shared: filterGroups, Fn: m.listFilter,
 			Doc: "Return the newest jobs, oldest first.",
 		},
 		{
-			Name: "lookup_jid", Src: "runners/jobs.py lookup_jid", Shared: lookupGroups, Fn: m.lookupJID,
+			Name: "lookup_jid", Lookup: true, Src: "runners/jobs.py lookup_jid", Shared: lookupGroups, Fn: m.lookupJID,
 			Doc: "Return the returns of a job, printed as the job itself was.\nAn interrupted job and targets that did not return are named on stderr.",
 		},
 		{
-			Name: "print_job", Src: "runners/jobs.py print_job", Args: jidArgs, Fn: m.printJob,
+			Name: "print_job", Lookup: true, Src: "runners/jobs.py print_job", Args: jidArgs, Fn: m.printJob,
 			Doc: "Return a job with its returns, by jid.",
 		},
 	}}
@@ -108,7 +116,7 @@ func Audit(open Opener) fun.Module {
 	m := &module{open}
 	return fun.Module{Name: "audit", Kind: fun.Runner, Doc: "Report who ran what where.", Specs: []fun.Spec{
 		{
-			Name: "report", Src: "none: brine's own", Args: reportArgs, Fn: m.report,
+			Name: "report", Lookup: true, Src: "none: brine's own", Args: reportArgs, Fn: m.report,
 			Doc: "Return who ran what where, failures first.\nLookups of jobs are left out.",
 		},
 	}}

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"brine/internal/fun"
+	"brine/internal/jobs"
 	"brine/internal/value"
 	saltstates "brine/states/salt"
 )
@@ -66,7 +67,7 @@ func invoke(ctx context.Context, c *fun.Call, name string, a fun.Args) (fun.Resu
 			})
 		})
 	}
-	return env.Invoker.Invoke(ctx, fun.Exec, name, a)
+	return env.Invoker.Invoke(jobs.WithoutTurn(ctx, env.JID), fun.Exec, name, a)
 }
 
 func wrap(ctx context.Context, c *fun.Call, name string, a fun.Args) (fun.Result, error) {

@@ -60,7 +60,7 @@ func writeJSON(env *fun.Env, name string, m *value.Map) error {
 func (s *session) cacheFile() (string, error) {
 	name := s.c.Str("cache_name")
 	if name == "" || strings.ContainsAny(name, "/\\") || strings.HasPrefix(name, ".") {
-		return "", fun.Errorf("cache_name: %q is no file name", name)
+		return "", fun.Errorf("cache_name: %q is not a file name", name)
 	}
 	return name + cacheSuffix, nil
 }
@@ -268,28 +268,37 @@ func listDisabled(_ context.Context, c *fun.Call) (fun.Result, error) {
 // on this machine.
 // Salt: running.
 func running(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	out := &value.List{}
 	if c.Bool("concurrent") {
-		return fun.Value(out)
+		return fun.Value(&value.List{})
 	}
 	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "saltutil.is_running", fun.Args{Pos: []value.Value{"state.*"}})
 	if err != nil {
 		return fun.Result{}, err
 	}
-	jobs, _ := res.Value.(*value.List)
-	for i := range jobs.Len() {
-		job, ok := jobs.Items[i].(*value.Map)
+	active, _ := res.Value.(*value.List)
+	var jobs []*value.Map
+	for i := range active.Len() {
+		job, ok := active.Items[i].(*value.Map)
 		if !ok {
 			continue
 		}
 		if pid, ok := value.AsInt(job.At("pid")); ok && int(pid) == c.Env.Host.Getpid() {
 			continue
 		}
+		jobs = append(jobs, job)
+	}
+	return fun.Value(runningTexts(jobs))
+}
+
+// runningTexts are Salt's sentences on jobs that run.
+func runningTexts(jobs []*value.Map) *value.List {
+	out := &value.List{}
+	for _, job := range jobs {
 		jid := value.Str(job.At("jid"))
 		out.Append(fmt.Sprintf(`The function "%s" is running as PID %s and was started at %s with jid %s`,
 			value.Str(job.At("fun")), value.Str(job.At("pid")), jidTime(jid), jid))
 	}
-	return fun.Value(out)
+	return out
 }
 
 // jidTime returns the time in a jid as Salt prints it, "" where it is none.

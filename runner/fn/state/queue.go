@@ -14,26 +14,66 @@ import (
 // again.
 const turnPause = 250 * time.Millisecond
 
-// await waits for the state runs of other processes of this machine that began
-// before this one, where queue, or the option state_queue, says so.
+// inTurn has a function that runs states take turns with the state runs of other
+// jobs on this machine. With queue, or the option state_queue, it waits for those
+// that are there; without, it is refused with a sentence for each; with
+// concurrent it runs beside them. A call within a state run is part of that one.
 //
-// It returns an error where the wait is interrupted.
-// Salt: salt/modules/state.py _check_queue, _wait. Difference: without queue
-// runs go side by side; Salt refuses the later one.
-func await(ctx context.Context, c *fun.Call) error {
-	queue := c.Value("queue")
-	if queue == nil {
-		queue = c.Env.Opts.At("state_queue")
-	}
-	if !value.Truth(queue) || c.Env.JID == "" {
-		return nil
-	}
-	for told := false; ; told = true {
-		before := earlier(c)
-		if before == nil {
-			return nil
+// A machine that no claim can be left on runs states without: the cache
+// directory is read-only or full.
+// Salt: salt/modules/state.py _check_queue, running. Difference: two that begin
+// at the same moment do not refuse each other.
+func inTurn(fn fun.ExecFn) fun.ExecFn {
+	return func(ctx context.Context, c *fun.Call) (fun.Result, error) {
+		if !jobs.TakesTurn(ctx, c.Env.JID, c.Env.ID) {
+			return fn(ctx, c)
 		}
-		what := fmt.Sprintf("%s (process %s, jid %s)", value.Str(before.At("fun")), value.Str(before.At("pid")), value.Str(before.At("jid")))
+		queue := c.Value("queue")
+		if queue == nil {
+			queue = c.Env.Opts.At("state_queue")
+		}
+		most, limited := queue.(int64)
+		turn, others, err := jobs.RunsOf(c.Env).Enter(jobs.TurnRequest{
+			JID: c.Env.JID, Fun: "state." + c.Spec.Name, Beside: beside(c), Queue: value.Truth(queue) && most >= 0, Max: int(max(most, 0)),
+		})
+		switch {
+		case err != nil:
+			c.Env.Log().Info("the state run does not take turns with others", "err", err)
+			return fn(ctx, c)
+		case turn == nil:
+			res := fun.Result{Value: runningTexts(others), Retcode: retCompile, Out: highstateOut}
+			hint := "queue=True waits for it, concurrent=True runs beside it"
+			if limited {
+				hint = fmt.Sprintf("queue=%d waits only for fewer runs than that", most)
+			}
+			c.Env.Warn(fun.Warning{Text: "another state run is at work on this machine: " + hint})
+			return res, nil
+		}
+		defer turn.End()
+		if err := await(ctx, c, turn); err != nil {
+			return fun.Result{}, err
+		}
+		return fn(jobs.WithinTurn(ctx, c.Env.ID), c)
+	}
+}
+
+// beside reports whether a run is to go beside others. Only some functions
+// declare the argument, the others take it as a further keyword.
+func beside(c *fun.Call) bool {
+	if c.Declares("concurrent") {
+		return c.Bool("concurrent")
+	}
+	return value.Truth(c.Kw.At("concurrent"))
+}
+
+// await waits until it is a run's turn. An error is a wait that was interrupted.
+func await(ctx context.Context, c *fun.Call, turn *jobs.Turn) error {
+	for told := false; ; told = true {
+		before, err := turn.Before()
+		if err != nil || before == nil {
+			return err
+		}
+		what := fmt.Sprintf("%s (process %s, jid %s)", before.Str("fun"), value.Str(before.At("pid")), before.Str("jid"))
 		if !told {
 			c.Env.Warn(fun.Warning{Text: "queue: waiting for " + what})
 		}
@@ -44,26 +84,4 @@ func await(ctx context.Context, c *fun.Call) error {
 			return err
 		}
 	}
-}
-
-// earlier returns a run of states by another process that began before this
-// one; nil where there is none.
-func earlier(c *fun.Call) *value.Map {
-	for _, job := range jobs.ProcOf(c.Env).List() {
-		pid, _ := value.AsInt(job.At("pid"))
-		if runsStates(job.Str("fun")) && int(pid) != c.Env.Host.Getpid() && value.Str(job.At("jid")) < c.Env.JID {
-			return job
-		}
-	}
-	return nil
-}
-
-// runsStates reports whether a function runs states itself: an orchestration
-// does not, its steps do.
-func runsStates(name string) bool {
-	switch name {
-	case "state.apply", "state.high", "state.highstate", "state.low", "state.single", "state.sls", "state.sls_id", "state.template", "state.template_str", "state.test", "state.top":
-		return true
-	}
-	return false
 }

@@ -17,7 +17,7 @@ var (
 		{Name: "test", Type: fun.Bool, Doc: "run in test mode; default: as configured"},
 	}
 	queueArgs = []fun.Arg{
-		{Name: "queue", Type: fun.Bool | fun.Int, Doc: "wait for earlier state runs of other processes; default: the option state_queue"},
+		{Name: "queue", Type: fun.Bool | fun.Int, Doc: "wait for other state runs on this machine, or only for fewer than this number, instead of failing; default: the option state_queue"},
 	}
 	excludeArgs = []fun.Arg{
 		{Name: "exclude", Type: fun.Str | fun.List | fun.Dict, Doc: "names or globs of SLS files to exclude, or a list of {sls: NAME} and {id: ID}"},
@@ -39,7 +39,7 @@ var (
 	}
 	runArgs = []fun.Arg{
 		{Name: "terse", Type: fun.Bool, Default: false, Doc: "return only states that failed or changed something"},
-		{Name: "concurrent", Type: fun.Bool, Default: false, Doc: "accepted without effect; state runs are concurrent unless queue is set"},
+		{Name: "concurrent", Type: fun.Bool, Default: false, Doc: "run beside other state runs on this machine"},
 		{Name: "cache", Type: fun.Bool, Doc: "save the high data, and reuse that of an earlier run"},
 		{Name: "cache_name", Type: fun.Str, Default: "highstate", Doc: "name of the saved high data"},
 		{Name: "mock", Type: fun.Bool, Default: false, Doc: "show the order of the states without running any"},
@@ -70,11 +70,11 @@ const applyDoc = "Apply SLS files, or the top file if none are given.\nWith mods
 
 var specs = []fun.Spec{
 	{
-		Name: "apply", Src: "modules/state.py apply_", Shared: applyGroups, VarKw: true, NearMiss: true, Fn: apply,
+		Name: "apply", Src: "modules/state.py apply_", Shared: applyGroups, VarKw: true, NearMiss: true, Fn: inTurn(apply),
 		Doc: applyDoc,
 	},
 	{
-		Name: "apply_", Src: "modules/state.py apply_", Shared: applyGroups, VarKw: true, NearMiss: true, Fn: apply,
+		Name: "apply_", Src: "modules/state.py apply_", Shared: applyGroups, VarKw: true, NearMiss: true, Fn: inTurn(apply),
 		Doc: applyDoc,
 	},
 	{
@@ -98,13 +98,13 @@ var specs = []fun.Spec{
 		Doc: "Allow what state.disable forbade.",
 	},
 	{
-		Name: "high", Src: "modules/state.py high", VarKw: true, NearMiss: true, Fn: highData,
+		Name: "high", Src: "modules/state.py high", VarKw: true, NearMiss: true, Fn: inTurn(highData),
 		Doc:    "Run high data given as a value, such as {vim: {pkg: [installed]}}.",
 		Args:   []fun.Arg{{Name: "data", Required: true, Doc: "ID → {state: [function, {argument: value}]}"}},
 		Shared: [][]fun.Arg{testArgs, queueArgs, pillarArgs},
 	},
 	{
-		Name: "highstate", Src: "modules/state.py highstate", Shared: highstateGroups, VarKw: true, NearMiss: true, Fn: highstate,
+		Name: "highstate", Src: "modules/state.py highstate", Shared: highstateGroups, VarKw: true, NearMiss: true, Fn: inTurn(highstate),
 		Doc: "Apply all states that the top file assigns to this machine.",
 	},
 	{
@@ -118,7 +118,7 @@ var specs = []fun.Spec{
 		Doc: "List what state.disable forbids.",
 	},
 	{
-		Name: "low", Src: "modules/state.py low", VarKw: true, NearMiss: true, Fn: lowChunk,
+		Name: "low", Src: "modules/state.py low", VarKw: true, NearMiss: true, Fn: inTurn(lowChunk),
 		Doc:    "Run one low chunk, such as {state: pkg, fun: installed, name: vi, __id__: vi}.",
 		Args:   []fun.Arg{{Name: "data", Type: fun.Dict, Required: true, Doc: "low chunk: state, fun, name, __id__ and arguments"}},
 		Shared: [][]fun.Arg{queueArgs, pillarArgs},
@@ -166,7 +166,7 @@ var specs = []fun.Spec{
 	},
 	{
 		// Further keyword arguments are the state's own: see refuseMisspelt.
-		Name: "single", Src: "modules/state.py single", VarKw: true, Fn: single,
+		Name: "single", Src: "modules/state.py single", VarKw: true, Fn: inTurn(single),
 		Doc: "Run one state function, with its arguments as keywords.",
 		Args: []fun.Arg{
 			{Name: "fun", Type: fun.Str, Required: true, Doc: `state function, such as "pkg.installed"`},
@@ -175,7 +175,7 @@ var specs = []fun.Spec{
 		Shared: [][]fun.Arg{testArgs, queueArgs, pillarArgs},
 	},
 	{
-		Name: "sls", Src: "modules/state.py sls", Shared: slsGroups, VarKw: true, NearMiss: true, Fn: sls,
+		Name: "sls", Src: "modules/state.py sls", Shared: slsGroups, VarKw: true, NearMiss: true, Fn: inTurn(sls),
 		Doc: "Apply SLS files.",
 	},
 	{
@@ -183,29 +183,29 @@ var specs = []fun.Spec{
 		Doc: "Return whether SLS files exist and can be rendered.",
 	},
 	{
-		Name: "sls_id", Src: "modules/state.py sls_id", VarKw: true, NearMiss: true, Fn: slsID,
+		Name: "sls_id", Src: "modules/state.py sls_id", VarKw: true, NearMiss: true, Fn: inTurn(slsID),
 		Doc:    "Run one ID of SLS files and what it requires.",
 		Args:   []fun.Arg{{Name: "id_", Type: fun.Str, Required: true, Doc: "ID to run"}},
 		Shared: [][]fun.Arg{modsArgs, testArgs, queueArgs, eventArgs, pillarArgs, forceArgs},
 	},
 	{
-		Name: "template", Src: "modules/state.py template", VarKw: true, NearMiss: true, Fn: template,
+		Name: "template", Src: "modules/state.py template", VarKw: true, NearMiss: true, Fn: inTurn(template),
 		Doc:    "Run the states of a file on this machine, which need not be in the file roots.",
 		Args:   []fun.Arg{{Name: "tem", Type: fun.Path, Required: true, Doc: "path of the file; .sls may be omitted"}},
 		Shared: [][]fun.Arg{queueArgs, pillarArgs, forceArgs},
 	},
 	{
-		Name: "template_str", Src: "modules/state.py template_str", VarKw: true, NearMiss: true, Fn: templateStr,
+		Name: "template_str", Src: "modules/state.py template_str", VarKw: true, NearMiss: true, Fn: inTurn(templateStr),
 		Doc:    "Run the states of SLS text.",
 		Args:   []fun.Arg{{Name: "tem", Type: fun.Str, Required: true, Doc: "text of an SLS file"}},
 		Shared: [][]fun.Arg{queueArgs, pillarArgs},
 	},
 	{
-		Name: "test", Src: "modules/state.py test", Shared: applyGroups, VarKw: true, NearMiss: true, Fn: testRun,
+		Name: "test", Src: "modules/state.py test", Shared: applyGroups, VarKw: true, NearMiss: true, Fn: inTurn(testRun),
 		Doc: "Run state.apply in test mode: change nothing, show what would change.",
 	},
 	{
-		Name: "top", Src: "modules/state.py top", VarKw: true, NearMiss: true, Fn: runTop,
+		Name: "top", Src: "modules/state.py top", VarKw: true, NearMiss: true, Fn: inTurn(runTop),
 		Doc:    "Apply all states that the given top file assigns to this machine.",
 		Args:   []fun.Arg{{Name: "topfn", Type: fun.Str, Required: true, Doc: `path of the top file in the file roots, such as "prod_top.sls"`}},
 		Shared: highstateGroups,

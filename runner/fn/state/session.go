@@ -35,14 +35,10 @@ type session struct {
 	direct  bool   // what state.disable forbids runs, too
 }
 
-// open prepares a call: it waits for its turn, checks the arguments that all
-// functions have, and forks the Env with the test mode, the environments and the
+// open prepares a call: it checks the arguments that all functions have, and forks the Env with the test mode, the environments and the
 // pillar of the call. out is the outputter the function wishes.
 func open(ctx context.Context, c *fun.Call, out string) (*session, error) {
 	s := &session{c: c, out: out}
-	if err := await(ctx, c); err != nil {
-		return nil, err
-	}
 	override, err := s.pillar(ctx)
 	if err != nil {
 		return nil, err
@@ -289,6 +285,15 @@ func (s *session) runChunks(ctx context.Context, h *high.High, chunks []*fun.Chu
 		o.Done = j.Done
 	}
 	running, err := exec.Run(ctx, s.env, chunks, o)
+	if running.Stopped && s.only == "" {
+		never := 0
+		for _, c := range chunks {
+			if !running.Returns.Has(c.Tag()) {
+				never++
+			}
+		}
+		s.env.Warn(fun.Warning{Text: fmt.Sprintf("interrupted: %d of %d states never ran", never, len(chunks))})
+	}
 	res := fun.Result{Value: running.Returns, Out: s.out}
 	if err != nil || running.Returns.Len() == 0 || running.Stopped || !running.OK() {
 		res.Retcode = retFailed

@@ -160,9 +160,12 @@ func showHighstate(ctx context.Context, c *fun.Call) (fun.Result, error) {
 // lowstate compiles what the top file gives to this machine.
 func (s *session) lowstate(ctx context.Context) ([]*fun.Chunk, source.Errors, error) {
 	comp := s.compiler()
-	_, matches, err := s.fromTop(ctx, comp)
+	top, matches, err := s.fromTop(ctx, comp)
 	if err != nil {
 		return nil, nil, err
+	}
+	if faults := top.Verify(); len(faults) > 0 {
+		return nil, faults, nil
 	}
 	h := comp.Render(ctx, matches)
 	chunks, err := s.lower().Lowstate(h, h.Faults)

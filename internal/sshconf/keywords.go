@@ -1,15 +1,15 @@
-package sshexec
+package sshconf
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+	"sync"
 
 	"brine/internal/source"
 )
 
-// keywords are those of ssh_config(5), old ones too. brine heeds a part of
-// them; the others are known so that they are not taken for slips.
+// keywords are those of ssh_config(5), old ones too. brine reads a part of
+// them; the others are known so that they are not taken for mistakes.
 const keywords = `AddKeysToAgent AddressFamily BatchMode BindAddress BindInterface CASignatureAlgorithms CanonicalDomains
 CanonicalizeFallbackLocal CanonicalizeHostname CanonicalizeMaxDots CanonicalizePermittedCNAMEs CertificateFile
 ChallengeResponseAuthentication ChannelTimeout CheckHostIP Cipher Ciphers ClearAllForwardings Compression CompressionLevel
@@ -30,16 +30,19 @@ StrictHostKeyChecking SyslogFacility TCPKeepAlive TISAuthentication Tag Tunnel T
 UsePrivilegedPort UseRoaming UseRsh User UserKnownHostsFile UserKnownHostsFile2 VerifyHostKeyDNS VersionAddendum VisualHostKey
 WarnWeakCrypto XAuthLocation`
 
-// checkKeyword refuses an option that is most likely a slip: ssh, which refuses
-// all that it does not know, would have told. One that nothing is like may be of
-// a later ssh.
-func checkKeyword(key string) error {
-	known := strings.Fields(keywords)
-	if slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, key) }) {
-		return nil
+// Keywords returns the keywords of ssh_config.
+func Keywords() []string { return strings.Fields(keywords) }
+
+var keywordSet = sync.OnceValue(func() map[string]bool {
+	out := map[string]bool{}
+	for _, k := range Keywords() {
+		out[strings.ToLower(k)] = true
 	}
-	if hint := source.DidYouMean(key, known); hint != "" {
-		return fmt.Errorf("unknown ssh option %q%s", key, hint)
-	}
-	return nil
+	return out
+})
+
+func isKeyword(lower string) bool { return keywordSet()[lower] }
+
+func unknownKeyword(word string) error {
+	return fmt.Errorf("unknown keyword %s%s; see IgnoreUnknown", word, source.DidYouMean(word, Keywords()))
 }

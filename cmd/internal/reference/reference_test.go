@@ -1,0 +1,98 @@
+package reference
+
+import (
+	"strings"
+	"testing"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+func TestParseExamples(t *testing.T) {
+	t.Parallel()
+	got := parseExamples("-- a --\ncall m.a\n\ncall m.a x\n\n-- b one --\ncall m.b -- -x\n")
+	for name, want := range map[string]string{"a": "call m.a\n\ncall m.a x", "b one": "call m.b -- -x"} {
+		if got[name] != want {
+			t.Errorf("%q = %q, want %q", name, got[name], want)
+		}
+	}
+	if len(got) != 2 {
+		t.Errorf("%d examples, want 2", len(got))
+	}
+}
+
+// table has a virtual module with two providers that differ, one of them with a
+// function that the other does not have.
+func table() *fun.Table {
+	row := func(name string, args ...fun.Arg) fun.Spec {
+		return fun.Spec{Name: name, Doc: "Do <it> | so.", Src: "modules/x.py " + name, Args: args}
+	}
+	load := func(specs ...fun.Spec) func() fun.Module {
+		return func() fun.Module {
+			return fun.Module{Name: "thing", Kind: fun.Exec, Doc: "Manage things.", Specs: specs}
+		}
+	}
+	size := fun.Arg{Name: "size", Type: fun.Int, Default: int64(3), Unit: "bytes", Doc: "a|b"}
+	how := fun.Arg{Name: "how", Type: fun.Str, Required: true, OneOf: []string{"x", "y"}, Doc: "how"}
+	return fun.NewTable([]fun.Entry{
+		{Kind: fun.Exec, Name: "one", Virtual: "thing", Load: load(row("do", size), row("same", how))},
+		{Kind: fun.Exec, Name: "two", Virtual: "thing", Load: load(row("do", how), row("more"), row("same", how))},
+	})
+}
+
+func TestPages(t *testing.T) {
+	t.Parallel()
+	pages := Pages(table())
+	page := pages["modules/thing.md"]
+	for _, want := range []string{
+		"# Execution module thing\n\nThese providers have it.", "- `one`: Manage things.\n- `two`: Manage things.\n\n[do]",
+		"[do](#do),\n[more](#more),\n[same](#same)\n",
+		"## do\n\n**With `one`:**\n\nDo \\<it> | so.\n",
+		"| `size` | integer, bytes | `3` | a\\|b |\n",
+		"**With `two`:**\n",
+		"| `how` | string: x, y | required | how |\n",
+		"## more\n\nOnly with `two`.\n",
+		"## same\n\nDo",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+	if index := pages["README.md"]; !strings.Contains(index, "| [thing](modules/thing.md) | 3 | One of one, two. |\n") {
+		t.Errorf("the index lacks the module:\n%s", index)
+	}
+}
+
+// An absent function without a reason is an error, and so is a reason for one
+// that is there.
+func TestTablesNeedReasons(t *testing.T) {
+	t.Parallel()
+	_, err := Tables(table())
+	if err == nil || !strings.Contains(err.Error(), "test is absent without a reason") || !strings.Contains(err.Error(), "file.managed is listed as different") {
+		t.Errorf("%v, want the states that have no reason", err)
+	}
+}
+
+func TestDifferences(t *testing.T) {
+	t.Parallel()
+	states := fun.NewTable([]fun.Entry{{Kind: fun.State, Name: "thing", Load: func() fun.Module {
+		return fun.Module{Name: "thing", Kind: fun.State, Specs: []fun.Spec{{Name: "done", Args: []fun.Arg{{Name: "size", Default: value.Value(nil)}, {Name: "log", Doc: "accepted without effect; there is none"}}}}}
+	}}})
+	c := &comparison{table: states, reasons: parseReasons("# note\nabsent why\na b\n\ndifferent thing.done: It is better.\n"), used: map[string]bool{}}
+	for _, tt := range []struct {
+		salt args
+		want string
+	}{
+		{args{"thing": {"name", "size", "*", "**"}}, "It is better. Accepted without effect: log."},
+		{args{"thing": {"name", "size", "age"}}, "It is better. No age. Accepted without effect: log."},
+		{args{"thing": {"name", "size"}, "win_thing": {"name", "colour"}}, "It is better. Accepted without effect: log."},
+		{args{"other": {"name", "colour", "age"}}, "It is better. No colour, age. Accepted without effect: log."},
+	} {
+		if got := c.differences("thing.done", tt.salt); got != tt.want {
+			t.Errorf("%v: %q, want %q", tt.salt, got, tt.want)
+		}
+	}
+	if c.why("a") != "why" || c.why("c") != "" || len(c.faults) != 1 {
+		t.Errorf("the faults are %q", c.faults)
+	}
+}

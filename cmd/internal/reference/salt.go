@@ -1,0 +1,281 @@
+package reference
+
+import (
+	_ "embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/saltnames"
+)
+
+// The facts about Salt 3006, recorded by salt/record.py, and what brine has to
+// say about them. Only the generator reads them.
+var (
+	//go:embed salt/states.txt
+	saltStates string
+	//go:embed salt/providers.txt
+	saltProviders string
+	//go:embed salt/reasons.txt
+	saltReasons string
+)
+
+// Tables returns the generated parts of docs/compatibility.md by their names:
+// "state functions" and "execution functions". The error lists what the data
+// files lack or have in vain, such as an absent function without a reason.
+func Tables(t *fun.Table) (map[string]string, error) {
+	c := &comparison{table: t, reasons: parseReasons(saltReasons), used: map[string]bool{}}
+	tables := map[string]string{"state functions": c.states(), "execution functions": c.execution()}
+	for name := range c.reasons.absent {
+		if !c.used[name] {
+			c.faultf("%s is listed as absent, and it is not", name)
+		}
+	}
+	for name := range c.reasons.different {
+		if !c.used[name] {
+			c.faultf("%s is listed as different, and is not a state function of both", name)
+		}
+	}
+	if len(c.faults) > 0 {
+		slices.Sort(c.faults)
+		return nil, fmt.Errorf("salt/reasons.txt:\n%s", strings.Join(c.faults, "\n"))
+	}
+	return tables, nil
+}
+
+// reasons are the contents of reasons.txt.
+type reasons struct {
+	absent    map[string]string   // by module, or by function where the module is there
+	different map[string][]string // by function
+}
+
+func parseReasons(text string) reasons {
+	r := reasons{map[string]string{}, map[string][]string{}}
+	why := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		rest, absent := strings.CutPrefix(line, "absent ")
+		about, different := strings.CutPrefix(line, "different ")
+		switch {
+		case strings.HasPrefix(line, "#"):
+		case absent:
+			why = rest
+		case different:
+			name, what, _ := strings.Cut(about, ": ")
+			r.different[name] = append(r.different[name], what)
+		default:
+			for name := range strings.FieldsSeq(line) {
+				r.absent[name] = why
+			}
+		}
+	}
+	return r
+}
+
+// A comparison compares the functions of a table with those of Salt.
+type comparison struct {
+	table   *fun.Table
+	reasons reasons
+	used    map[string]bool
+	faults  []string
+}
+
+func (c *comparison) faultf(format string, args ...any) {
+	c.faults = append(c.faults, fmt.Sprintf(format, args...))
+}
+
+// args are the arguments of a function of Salt by the file that has it.
+type args map[string][]string
+
+func (c *comparison) states() string {
+	salt := map[string]map[string]args{}
+	for line := range strings.Lines(saltStates) {
+		if words := strings.Fields(line); words[0] != "#" {
+			if salt[words[0]] == nil {
+				salt[words[0]] = map[string]args{}
+			}
+			if salt[words[0]][words[2]] == nil {
+				salt[words[0]][words[2]] = args{}
+			}
+			salt[words[0]][words[2]][words[1]] = words[3:]
+		}
+	}
+	var rows strings.Builder
+	there, different, absent := 0, 0, 0
+	for _, mod := range slices.Sorted(maps.Keys(salt)) {
+		if _, ok := c.table.Module(fun.State, mod); !ok {
+			absent += len(salt[mod])
+			fmt.Fprintf(&rows, "| `%s.*` | absent | %s |\n", mod, cell(c.why(mod)))
+			continue
+		}
+		for _, fn := range slices.Sorted(maps.Keys(salt[mod])) {
+			name := mod + "." + fn
+			if c.table.Spec(fun.State, name) == nil {
+				absent++
+				fmt.Fprintf(&rows, "| `%s` | absent | %s |\n", name, cell(c.why(name)))
+				continue
+			}
+			link := fmt.Sprintf("[`%s`](reference/states/%s.md#%s)", name, mod, anchor(fn))
+			if what := c.differences(name, salt[mod][fn]); what != "" {
+				different++
+				fmt.Fprintf(&rows, "| %s | different | %s |\n", link, cell(what))
+				continue
+			}
+			there++
+			fmt.Fprintf(&rows, "| %s | there | |\n", link)
+		}
+	}
+	return fmt.Sprintf("Salt %s has %d state functions. Of these, %d are there, %d are there and differ, and %d are absent.\n\n"+
+		"| function | | what differs, or why it is absent |\n|---|---|---|\n%s", saltnames.Version, there+different+absent, there, different, absent, rows.String())
+}
+
+// why returns the reason why a module or function is absent.
+func (c *comparison) why(name string) string {
+	c.used[name] = true
+	why := c.reasons.absent[name]
+	if why == "" {
+		c.faultf("%s is absent without a reason", name)
+	}
+	return why
+}
+
+// differences returns what a state function does otherwise than Salt's, and which
+// of its arguments it lacks.
+func (c *comparison) differences(name string, salt args) string {
+	c.used[name] = true
+	what := slices.Clone(c.reasons.different[name])
+	mod, fn, _ := strings.Cut(name, ".")
+	have := map[string]bool{"*": true, "**": true, "name": true} // any state has a name
+	ours := map[string]bool{}
+	var lacks, idle []string
+	for _, m := range c.table.Providers(fun.State, mod) {
+		for i := range m.Specs {
+			if m.Specs[i].Name == fn {
+				ours[m.Provider] = true
+				for _, a := range m.Specs[i].Args {
+					if !have[a.Name] && isIdle(a.Doc) {
+						idle = append(idle, a.Name)
+					}
+					have[a.Name] = true
+				}
+			}
+		}
+	}
+	// Files of Salt that serve on other systems have other arguments.
+	files := slices.Sorted(maps.Keys(salt))
+	if same := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return !ours[f] }); len(same) > 0 {
+		files = same
+	}
+	for _, f := range files {
+		for _, a := range salt[f] {
+			if !have[a] {
+				have[a] = true
+				lacks = append(lacks, a)
+			}
+		}
+	}
+	if len(lacks) > 0 {
+		what = append(what, "No "+strings.Join(lacks, ", ")+".")
+	}
+	if len(idle) > 0 {
+		what = append(what, "Accepted without effect: "+strings.Join(idle, ", ")+".")
+	}
+	return strings.Join(what, " ")
+}
+
+// isIdle reports whether the documentation of an argument says that it has no
+// effect. Arguments that are for Windows have none in Salt either.
+func isIdle(doc string) bool {
+	begins := func(prefix string) bool { return strings.HasPrefix(doc, prefix) }
+	idle := slices.ContainsFunc([]string{"accepted without effect", "accepted, has no effect", "accepted for compatibility", "accepted; output", "accepted; text"}, begins)
+	return idle && !strings.Contains(doc, "Windows")
+}
+
+// execution lists the modules of execution functions in short: how many of Salt's
+// functions are there, and which are absent.
+func (c *comparison) execution() string {
+	others := c.otherProviders()
+	var rows strings.Builder
+	var absent []string
+	functions := 0
+	for _, mod := range saltnames.ModulesOf(fun.Exec.Short()) {
+		salt := saltnames.Functions(fun.Exec.Short(), mod)
+		if _, ok := c.table.Module(fun.Exec, mod); !ok {
+			functions += len(salt)
+			absent = append(absent, fmt.Sprintf("%s (%d)", mod, len(salt)))
+			continue
+		}
+		var lacks []string
+		other := 0
+		for _, fn := range salt {
+			switch {
+			case c.table.Spec(fun.Exec, mod+"."+fn) != nil:
+			case others[mod+"."+fn]:
+				other++
+			default:
+				lacks = append(lacks, fn)
+			}
+		}
+		text := strings.Join(lacks, ", ")
+		if other > 0 {
+			if text != "" {
+				text += "; "
+			}
+			text += fmt.Sprintf("%d for other systems", other)
+		}
+		fmt.Fprintf(&rows, "| [%s](reference/modules/%s.md) | %d of %d | %s |\n", mod, mod, len(salt)-len(lacks)-other, len(salt), cell(text))
+	}
+	return fmt.Sprintf("| module | there | absent |\n|---|---|---|\n%s\n%d modules with %d functions are absent as a whole:\n%s.\n",
+		rows.String(), len(absent), functions, paragraph(absent))
+}
+
+// paragraph joins words to lines of the width of a page.
+func paragraph(words []string) string {
+	var b strings.Builder
+	col := 0
+	for i, w := range words {
+		if i < len(words)-1 {
+			w += ","
+		}
+		switch {
+		case i > 0 && col+1+len(w) > 119:
+			b.WriteString("\n")
+			col = 0
+		case i > 0:
+			b.WriteString(" ")
+			col++
+		}
+		b.WriteString(w)
+		col += len(w)
+	}
+	return b.String()
+}
+
+// otherProviders returns the functions that Salt has only in files whose
+// functions brine does not have, for modules that several files provide: those
+// of pkg for Windows, for one.
+func (c *comparison) otherProviders() map[string]bool {
+	other := map[string]bool{}
+	for _, ours := range []bool{false, true} {
+		for line := range strings.Lines(saltProviders) {
+			words := strings.Fields(line)
+			if words[0] == "#" || c.follows(words[0], "modules/"+words[1]+".py ") != ours {
+				continue
+			}
+			for _, fn := range words[2:] {
+				other[words[0]+"."+fn] = !ours
+			}
+		}
+	}
+	return other
+}
+
+// follows reports whether functions of an execution module follow those of a file
+// of Salt.
+func (c *comparison) follows(mod, file string) bool {
+	return slices.ContainsFunc(c.table.Providers(fun.Exec, mod), func(m *fun.Module) bool {
+		return slices.ContainsFunc(m.Specs, func(s fun.Spec) bool { return strings.HasPrefix(s.Src, file) })
+	})
+}

@@ -1,0 +1,72 @@
+# Writes states.txt and providers.txt: facts about Salt, from a checkout of Salt
+# 3006 that is named on the command line.
+import ast
+import os
+import sys
+
+HOOKS = {"mod_init", "mod_watch", "mod_aggregate", "mod_run_check", "mod_run_check_cmd", "mod_beacon"}
+
+
+def modules(kind):
+    root = os.path.join(sys.argv[1], "salt", kind)
+    for entry in sorted(os.listdir(root)):
+        path = os.path.join(root, entry)
+        if os.path.isdir(path):
+            path = os.path.join(path, "__init__.py")
+        if entry == "__init__.py" or not path.endswith(".py") or not os.path.exists(path):
+            continue
+        with open(path, encoding="utf-8") as f:
+            yield entry.removesuffix(".py"), ast.parse(f.read())
+
+
+def names(base, tree):
+    """The names under which a module serves, and its functions."""
+    virtual, alias = {base}, {}
+    for node in tree.body:
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if getattr(target, "id", "") == "__virtualname__" and isinstance(node.value, ast.Constant):
+                    virtual = {node.value.value}
+                if getattr(target, "id", "") == "__func_alias__":
+                    alias = ast.literal_eval(node.value)
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == "__virtual__":
+            found = {r.value.value for r in ast.walk(node) if isinstance(r, ast.Return) and isinstance(r.value, ast.Constant) and isinstance(r.value.value, str)}
+            virtual = found if virtual == {base} and found else virtual | found
+    functions, same = {}, {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            a = node.args
+            args = [x.arg for x in a.posonlyargs + a.args + a.kwonlyargs] + ["*"] * bool(a.vararg) + ["**"] * bool(a.kwarg)
+            # What the state system passes by itself is nobody's argument.
+            functions[alias.get(node.name, node.name)] = [x for x in args if x not in ("sfun", "__reqs__")]
+            same[node.name] = alias.get(node.name, node.name)
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                name = getattr(target, "id", "_")
+                if name.startswith("_"):
+                    continue
+                if isinstance(node.value, ast.Call) and "alias_function" in ast.unparse(node.value.func):
+                    functions[alias.get(name, name)] = functions.get(same.get(node.value.args[0].id), [])
+                elif isinstance(node.value, ast.Name) and node.value.id in same:
+                    functions[alias.get(name, name)] = functions[same[node.value.id]]
+    return sorted(virtual), functions
+
+
+here = os.path.dirname(os.path.abspath(__file__))
+with open(os.path.join(here, "states.txt"), "w", encoding="utf-8") as out:
+    out.write("# State functions of Salt 3006: module, file, function, arguments. * and ** are *args and **kwargs.\n")
+    lines = set()
+    for base, tree in modules("states"):
+        virtual, functions = names(base, tree)
+        for v in virtual:
+            lines.update(" ".join([v, base, f, *args]) for f, args in functions.items() if f not in HOOKS)
+    out.writelines(line + "\n" for line in sorted(lines))
+with open(os.path.join(here, "providers.txt"), "w", encoding="utf-8") as out:
+    out.write("# Execution modules of Salt 3006 that several files provide: name, file, functions.\n")
+    files = {}
+    for base, tree in modules("modules"):
+        virtual, functions = names(base, tree)
+        for v in virtual:
+            files.setdefault(v, []).append(" ".join([v, base, *sorted(functions)]))
+    out.writelines(line + "\n" for v in sorted(files) if len(files[v]) > 1 for line in files[v])

@@ -1,0 +1,88 @@
+// Command reference writes what is generated in docs: the pages of docs/reference
+// and the tables of docs/compatibility.md.
+//
+//go:generate go run . ../../docs
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"brine/cmd/assembly"
+	"brine/cmd/internal/reference"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: go run ./cmd/reference docs")
+		os.Exit(64)
+	}
+	if err := write(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "reference:", err)
+		os.Exit(1)
+	}
+}
+
+// write brings the generated files under docs up to date.
+func write(docs string) error {
+	files, err := generate(docs)
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Join(docs, "reference")); err != nil {
+		return err
+	}
+	for name, text := range files {
+		path := filepath.Join(docs, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// generate returns the generated files by their paths under docs.
+func generate(docs string) (map[string]string, error) {
+	table := assembly.Table()
+	files := map[string]string{}
+	for name, text := range reference.Pages(table) {
+		files["reference/"+name] = text
+	}
+	const compatibility = "compatibility.md"
+	page, err := os.ReadFile(filepath.Join(docs, compatibility))
+	if err != nil {
+		return nil, err
+	}
+	tables, err := reference.Tables(table)
+	if err != nil {
+		return nil, err
+	}
+	files[compatibility] = string(page)
+	for name, text := range tables {
+		if files[compatibility], err = insert(files[compatibility], name, text); err != nil {
+			return nil, fmt.Errorf("%s: %w", compatibility, err)
+		}
+	}
+	return files, nil
+}
+
+// insert puts a generated part into a page: between the comments
+// <!-- begin NAME --> and <!-- end NAME -->.
+func insert(page, name, text string) (string, error) {
+	before, rest, ok := strings.Cut(page, "<!-- begin "+name)
+	end := "<!-- end " + name + " -->"
+	if !ok {
+		return "", fmt.Errorf("there is no comment %q", "begin "+name)
+	}
+	open, rest, _ := strings.Cut(rest, "-->\n")
+	_, after, ok := strings.Cut(rest, end)
+	if !ok {
+		return "", fmt.Errorf("there is no comment %q", "end "+name)
+	}
+	return before + "<!-- begin " + name + open + "-->\n" + text + end + after, nil
+}

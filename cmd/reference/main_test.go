@@ -1,0 +1,92 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestUpToDate: what is generated in docs is what the rows and data files make.
+func TestUpToDate(t *testing.T) {
+	t.Parallel()
+	const docs, hint = "../../docs", "run go generate ./cmd/reference"
+	files, err := generate(docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range files {
+		got, err := os.ReadFile(filepath.Join(docs, name))
+		switch {
+		case err != nil:
+			t.Errorf("%v: %s", err, hint)
+		case string(got) != want:
+			t.Errorf("docs/%s is not up to date: %s", name, hint)
+		}
+	}
+	err = filepath.WalkDir(filepath.Join(docs, "reference"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(docs, path)
+		if _, ok := files[filepath.ToSlash(name)]; err == nil && !ok {
+			t.Errorf("docs/%s is generated no longer: %s", name, hint)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWrite writes the files into an empty directory twice; a file that is
+// generated no longer goes.
+func TestWrite(t *testing.T) {
+	t.Parallel()
+	docs := t.TempDir()
+	page := "# Salt\n\n<!-- begin state functions: made -->\nold\n<!-- end state functions -->\n\n" +
+		"<!-- begin execution functions -->\n<!-- end execution functions -->\nthe end\n"
+	if err := os.WriteFile(filepath.Join(docs, "compatibility.md"), []byte(page), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	old := filepath.Join(docs, "reference/states/old.md")
+	for range 2 {
+		if err := os.MkdirAll(filepath.Dir(old), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(old, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := write(docs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(old); err == nil {
+		t.Error("a page that is generated no longer is still there")
+	}
+	if _, err := os.Stat(filepath.Join(docs, "reference/modules/pkg.md")); err != nil {
+		t.Error(err)
+	}
+	text, err := os.ReadFile(filepath.Join(docs, "compatibility.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"# Salt\n\n<!-- begin state functions: made -->\nSalt 3006 has", "`file.managed`", "<!-- end execution functions -->\nthe end\n"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(string(text), "old\n") {
+		t.Error("the old table is still there")
+	}
+}
+
+func TestInsert(t *testing.T) {
+	t.Parallel()
+	for _, page := range []string{"", "<!-- begin x -->\n", "<!-- end x -->"} {
+		if got, err := insert(page, "x", "text\n"); err == nil {
+			t.Errorf("insert(%q) = %q, want an error", page, got)
+		}
+	}
+}

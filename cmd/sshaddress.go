@@ -1,0 +1,95 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/roster"
+	"brine/internal/value"
+)
+
+// nameTargets takes what the command line says of targets that no list has: a
+// user@host[:port], or several with -L, and what the rosters scan and
+// clustershell make their targets of.
+func (s *session) nameTargets(o *sshOpts, job fun.Job) (fun.Job, error) {
+	text, ok := job.Tgt.(string)
+	if !ok || job.TgtType != "glob" && job.TgtType != "list" || o.retryFailed != "" {
+		return job, o.noUpdates()
+	}
+	kinds := strings.FieldsFunc(value.Str(s.cfg.Opts.At("roster")), func(r rune) bool { return strings.ContainsRune(" ,[]'", r) })
+	if len(kinds) > 0 && !slices.ContainsFunc(kinds, func(k string) bool { return !roster.FromTarget(k) }) {
+		s.ssh.Target = []string{text}
+		job.Tgt, job.TgtType = "*", "glob"
+		return job, o.noUpdates()
+	}
+	if !strings.Contains(text, "@") || o.prog == saltCLI {
+		return job, o.noUpdates()
+	}
+	parts := []string{text}
+	if job.TgtType == "list" {
+		parts = strings.Split(text, ",")
+	}
+	ids := value.NewList()
+	for _, part := range parts {
+		part = strings.TrimSpace(part)
+		a, ok, err := roster.ParseAddress(part)
+		switch {
+		case err != nil:
+			return job, &statusError{status: exitUsage, err: err, hint: "a target without a roster entry is user@host, user@host:port or user@[address]:port"}
+		case !ok:
+			ids.Append(part)
+			continue
+		}
+		s.ssh.AdHoc = append(s.ssh.AdHoc, a)
+		ids.Append(a.ID())
+	}
+	job.Tgt, job.TgtType = ids, "list"
+	return job, nil
+}
+
+// noUpdates refuses --update-roster where no target is given by its address.
+func (o *sshOpts) noUpdates() error {
+	if !o.updates || o.prog == saltSSH {
+		return nil
+	}
+	return &statusError{status: exitUsage, err: errors.New("--update-roster adds targets that are given as user@host; there is none"), hint: "brine ssh --update-roster user@host test.ping"}
+}
+
+// updateRoster adds the addresses that answered to the roster file. Passwords are
+// not written.
+func (s *session) updateRoster(sum fun.Summary) error {
+	path := s.rosterPath()
+	for _, a := range s.added() {
+		if slices.Contains(sum.Missing, a.ID()) {
+			continue
+		}
+		if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
+			return fmt.Errorf("--update-roster: %s is not a file", path)
+		}
+		text := a.Lines()
+		if b, err := os.ReadFile(path); err == nil && len(b) > 0 && b[len(b)-1] != '\n' {
+			text = "\n" + text
+		}
+		if err := s.app.Host.AppendFile(path, []byte(text), 0o600); err != nil {
+			return fmt.Errorf("--update-roster: %w", err)
+		}
+		fmt.Fprintf(s.app.Err, "brine: %s is now in %s\n", a.ID(), path)
+	}
+	return nil
+}
+
+// added returns the addresses of the command line that the roster file lacks.
+func (s *session) added() []roster.Address {
+	text, err := os.ReadFile(s.rosterPath())
+	if err != nil {
+		return s.ssh.AdHoc
+	}
+	return slices.DeleteFunc(slices.Clone(s.ssh.AdHoc), func(a roster.Address) bool {
+		key, _, _ := strings.Cut(a.Lines(), "\n")
+		return slices.ContainsFunc(strings.Split(string(text), "\n"), func(line string) bool { return strings.HasPrefix(line, key) })
+	})
+}

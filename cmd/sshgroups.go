@@ -1,0 +1,191 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"brine/cmd/internal/summary"
+	"brine/internal/fleet"
+	"brine/internal/fun"
+	"brine/internal/printable"
+	"brine/internal/value"
+)
+
+// groupAbove is how many targets a job has at most whose results are printed one
+// by one on a terminal.
+const groupAbove = 20
+
+// A counter is a fleet.Watcher that counts the targets of the jobs it is told
+// of, and hands on what it is told.
+type counter struct {
+	fleet.Watcher // nil: nobody else is told
+	targets       atomic.Int64
+}
+
+func (c *counter) Begin(job fun.Job, targets []string) {
+	c.targets.Add(int64(len(targets)))
+	if c.Watcher != nil {
+		c.Watcher.Begin(job, targets)
+	}
+}
+
+func (c *counter) At(jid, id string, p fleet.Phase) {
+	if c.Watcher != nil {
+		c.Watcher.At(jid, id, p)
+	}
+}
+
+func (c *counter) Done(ret fun.Return) {
+	if c.Watcher != nil {
+		c.Watcher.Done(ret)
+	}
+}
+
+func (c *counter) End(jid string) {
+	if c.Watcher != nil {
+		c.Watcher.End(jid)
+	}
+}
+
+// A group is the targets with one result.
+type group struct {
+	ids     []string
+	v       value.Value
+	out     string
+	retcode int
+	bad     bool
+}
+
+// A grouping collects the results of targets, equal ones together.
+type grouping struct {
+	groups map[string]*group
+}
+
+// add takes the result of a target as it would be printed.
+func (g *grouping) add(ret fun.Return, v value.Value) {
+	key := fmt.Sprintf("%t %d %s ", ret.Failed(), ret.Retcode, ret.Out) + string(value.EncodeJSON(sameOf(ret, v)))
+	x := g.groups[key]
+	if x == nil {
+		x = &group{v: v, out: ret.Out, retcode: ret.Retcode, bad: ret.Failed()}
+		if g.groups == nil {
+			g.groups = map[string]*group{}
+		}
+		g.groups[key] = x
+	}
+	x.ids = append(x.ids, ret.ID)
+	if len(x.ids) > 1 {
+		x.v = reasonAlone(ret, x.v)
+	}
+}
+
+// sorted returns the groups: by their first id, failures last.
+func (g *grouping) sorted() []*group {
+	var all []*group
+	for _, x := range g.groups {
+		slices.SortFunc(x.ids, summary.CompareIDs)
+		all = append(all, x)
+	}
+	slices.SortFunc(all, func(a, b *group) int {
+		if a.bad != b.bad {
+			if a.bad {
+				return 1
+			}
+			return -1
+		}
+		return summary.CompareIDs(a.ids[0], b.ids[0])
+	})
+	return all
+}
+
+// sameOf is what a result is compared by: without the times of states, and of a
+// target without a return the reason without its name.
+func sameOf(ret fun.Return, v value.Value) value.Value {
+	if reason, ok := reasonOf(ret); ok {
+		return value.NewList(ret.Stage.String(), reason)
+	}
+	states, ok := v.(*value.Map)
+	if !ok {
+		return v
+	}
+	out := value.NewMap(states.Len())
+	for k, x := range states.All() {
+		if st, ok := x.(*value.Map); ok && st.Has("__run_num__") {
+			st = st.Copy()
+			st.Delete("start_time")
+			st.Delete("duration")
+			x = st
+		}
+		out.Set(k, x)
+	}
+	return out
+}
+
+// reasonOf is why a target gave no return, in words that do not name it.
+func reasonOf(ret fun.Return) (string, bool) {
+	var same interface{ Reason() string }
+	if ret.Stage == fun.Returned || ret.States() != nil || !errors.As(ret.Err, &same) {
+		return "", false
+	}
+	return same.Reason(), true
+}
+
+// reasonAlone is the result of several targets without a return.
+func reasonAlone(ret fun.Return, v value.Value) value.Value {
+	reason, ok := reasonOf(ret)
+	m, isMap := v.(*value.Map)
+	if !ok || !isMap {
+		return v
+	}
+	m = m.Copy()
+	m.Set("stderr", reason)
+	return m
+}
+
+// groups reports whether equal results are printed together: where somebody
+// reads, and more targets answer than fit on a screen.
+func (r *report) groups() bool {
+	if r.o.prog != brineSSH || r.o.noGroup || !r.prose() {
+		return false
+	}
+	return r.o.group || r.s.app.Terminal && r.o.count.targets.Load() > groupAbove
+}
+
+// prose reports whether the report is text for people, and no document.
+func (r *report) prose() bool {
+	switch r.s.outAsked() {
+	case "", "nested", "highstate":
+		return r.s.flags.output.file == ""
+	}
+	return false
+}
+
+// printGroups prints what was collected.
+func (r *report) printGroups() error {
+	for _, g := range r.same.sorted() {
+		if err := r.s.print(value.MapOf(summary.FoldIDs(g.ids), g.v), g.out, g.retcode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tail ends a report on a terminal: how many targets there were, and who failed.
+func (r *report) tail() {
+	if r.o.prog != brineSSH || !r.s.app.Terminal || r.o.summary || r.count < 2 {
+		return
+	}
+	w := r.s.app.Out
+	if !r.prose() {
+		w = r.s.app.Err
+	}
+	line := fmt.Sprintf("%d targets, %d failed", r.count, len(r.failed))
+	if len(r.failed) > 0 {
+		ids := slices.Clone(r.failed)
+		slices.SortFunc(ids, summary.CompareIDs)
+		line += ": " + strings.ReplaceAll(summary.FoldIDs(ids), ",", ", ")
+	}
+	fmt.Fprintln(w, printable.Line(line))
+}

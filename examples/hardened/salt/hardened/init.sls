@@ -1,0 +1,8 @@
+include:
+  - hardened.packages
+  - hardened.accounts
+  - hardened.sshd
+  - hardened.kernel
+  - hardened.firewall
+  - hardened.files
+  - hardened.services

@@ -1,0 +1,6 @@
+include:
+  - lamp.packages
+  - lamp.database
+  - lamp.app
+  - lamp.web
+  - lamp.backup

@@ -1,0 +1,138 @@
+package jobs
+
+import (
+	"bytes"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"brine/internal/host"
+	"brine/internal/value"
+)
+
+// A process is what /proc says of one.
+type process struct {
+	pid, parent, group, session int
+	state                       byte
+	name                        string
+}
+
+// processes returns those of a machine by pid; none where it has no /proc.
+func processes(h host.Host) map[int]*process {
+	names, err := h.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	all := map[int]*process{}
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		b, err := h.ReadFile("/proc/" + name + "/stat")
+		if err != nil {
+			continue
+		}
+		// The name, in parentheses, may have anything in it.
+		open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
+		if open < 0 || end < open {
+			continue
+		}
+		f := strings.Fields(string(b[end+1:]))
+		if len(f) < 4 || len(f[0]) != 1 {
+			continue
+		}
+		p := &process{pid: pid, state: f[0][0], name: string(b[open+1 : end])}
+		p.parent, _ = strconv.Atoi(f[1])
+		p.group, _ = strconv.Atoi(f[2])
+		p.session, _ = strconv.Atoi(f[3])
+		all[pid] = p
+	}
+	return all
+}
+
+// Reap ends what agents of this account left behind that would never end by
+// itself: an agent that is stopped (SIGSTOP) and has lost its connection, with
+// its programs, and the programs that a detached agent was waiting for when it
+// was killed. What a call put into the background on purpose lives on. exe is
+// the path of an agent, cacheDir its directory. A machine without /proc is left
+// as it is.
+func Reap(h host.Host, cacheDir, exe string) {
+	all := processes(h)
+	own := func(pid int) bool {
+		st, err := h.Stat("/proc/" + strconv.Itoa(pid))
+		return err == nil && st.UID == h.Geteuid()
+	}
+	for pid, p := range all {
+		if p.state == 'T' && pid != h.Getpid() && orphan(all, p) && own(pid) && isAgent(h, pid, exe) {
+			below := children(h, pid)
+			_ = h.Signal(pid, 9) // first: it would start others
+			for _, c := range below {
+				_ = h.Signal(c, 9)
+			}
+		}
+	}
+	boot, _ := h.ReadFile("/proc/sys/kernel/random/boot_id")
+	for _, session := range deadDetached(h, cacheDir, strings.TrimSpace(string(boot))) {
+		for pid, p := range all {
+			// A group whose leader has ended was left in the background.
+			leader := all[p.group]
+			if p.session == session && pid != session && leader != nil && leader.state != 'Z' && own(pid) {
+				_ = h.Signal(pid, 9)
+			}
+		}
+	}
+}
+
+// orphan reports whether a process has lost the connection that started it,
+// directly or by sudo.
+func orphan(all map[int]*process, p *process) bool {
+	if parent := all[p.parent]; parent != nil && parent.name == "sudo" {
+		p = parent
+	}
+	return p.parent == 1
+}
+
+// isAgent reports whether a process is an agent that was placed beside exe and
+// serves a connection.
+func isAgent(h host.Host, pid int, exe string) bool {
+	dir := "/proc/" + strconv.Itoa(pid)
+	path, err := h.Readlink(dir + "/exe")
+	if err != nil || exe == "" || filepath.Dir(path) != filepath.Dir(exe) || !strings.HasPrefix(filepath.Base(path), "brine-") {
+		return false
+	}
+	args, err := h.ReadFile(dir + "/cmdline")
+	return err == nil && !bytes.Contains(args, []byte("\x00--detached\x00"))
+}
+
+// deadDetached returns the process ids of detached agents that were killed since
+// the machine started.
+func deadDetached(h host.Host, cacheDir, boot string) []int {
+	p := NewProc(h, cacheDir)
+	names, err := h.ReadDir(p.dir)
+	if err != nil || boot == "" {
+		return nil
+	}
+	var out []int
+	for _, name := range names {
+		b, err := h.ReadFile(filepath.Join(p.dir, name))
+		if err != nil {
+			continue
+		}
+		m := decodeLine(b)
+		pid, ok := value.AsInt(m.At("pid"))
+		if m.At(keyDetached) != true || !ok || pid <= 1 || !strings.HasPrefix(m.Str(keyStart), boot+" ") || lives(h, int(pid), m.Str(keyStart)) {
+			continue
+		}
+		out = append(out, int(pid))
+	}
+	return out
+}
+
+// Unfinished reports whether runs or detached jobs are noted in the directory of
+// an agent, so that Reap may have something to end.
+func Unfinished(h host.Host, cacheDir string) bool {
+	states, _ := h.ReadDir(filepath.Join(cacheDir, "states"))
+	notes, _ := h.ReadDir(filepath.Join(cacheDir, "proc"))
+	return len(states) > 1 || len(notes) > 0 // beside the lock
+}

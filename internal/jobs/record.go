@@ -1,0 +1,169 @@
+package jobs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"brine/internal/event"
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// A fileRecord is a job under way.
+type fileRecord struct {
+	file  *os.File
+	files *Files
+	jid   string
+
+	mu      sync.Mutex // held while a line is written
+	written int
+	torn    bool // the last line was cut short: the disk was full
+	shared  bool // others write, too, and may have left a line that was cut short
+
+	sum   sync.Mutex
+	tally *tally       // nil: returns were recorded before
+	lost  []*value.Map // what is to be recorded of returns that could not be
+
+	syncing sync.Mutex // held while the file is synced
+	synced  int
+}
+
+// write adds a line and returns when it is on disk. Lines that are written
+// while another sync is under way share the next one.
+func (r *fileRecord) write(line []byte) error {
+	b := append(slices.Clip(line), '\n')
+	r.mu.Lock()
+	if r.torn || r.shared {
+		b = append([]byte{'\n'}, b...)
+	}
+	_, err := r.file.Write(b)
+	r.torn = err != nil
+	r.written++
+	mine := r.written
+	r.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("record the job: %w", err)
+	}
+	r.syncing.Lock()
+	defer r.syncing.Unlock()
+	if r.synced >= mine {
+		return nil
+	}
+	r.mu.Lock()
+	upTo := r.written
+	r.mu.Unlock()
+	if err := r.file.Sync(); err != nil {
+		return fmt.Errorf("record the job: %w", err)
+	}
+	r.synced = upTo
+	return nil
+}
+
+func (r *fileRecord) stamp() string { return r.files.now().UTC().Format(event.StampFormat) }
+
+// Return records an answer; see [Record]. Of one that cannot be recorded, for
+// want of room, the record has that it came.
+func (r *fileRecord) Return(ret fun.Return) error {
+	line, err := returnLine(ret, r.stamp())
+	if err != nil {
+		return err
+	}
+	r.sum.Lock()
+	if r.tally != nil {
+		r.tally.add(line)
+	}
+	r.sum.Unlock()
+	err = r.write(value.EncodeJSON(line))
+	if r.shared {
+		return err // targets keep what is not recorded
+	}
+	r.sum.Lock()
+	defer r.sum.Unlock()
+	if err != nil {
+		r.files.dropBallast()
+		r.lost = append(r.lost, lostLine(ret, r.stamp(), err))
+		err = fmt.Errorf("%w: of what %s returned no more is kept than that it did", err, ret.ID)
+	}
+	r.makeUp()
+	return err
+}
+
+// makeUp records what is owed of lost returns, as far as there is room again.
+func (r *fileRecord) makeUp() {
+	r.lost = slices.DeleteFunc(r.lost, func(line *value.Map) bool { return r.write(value.EncodeJSON(line)) == nil })
+}
+
+// returnLine is an answer as records have it.
+func returnLine(ret fun.Return, stamp string) (*value.Map, error) {
+	line := value.MapOf("id", ret.ID, "_stamp", stamp)
+	if ret.Stage != fun.Returned {
+		line.Set("stage", ret.Stage.String())
+		if ret.Err != nil {
+			line.Set("why", ret.Err.Error())
+		}
+		if ret.Away {
+			line.Set("away", true)
+		}
+		if states := ret.States(); states != nil {
+			line.Set("states", states)
+		}
+		return line, nil
+	}
+	v, err := ret.Value()
+	if err != nil {
+		return nil, err
+	}
+	// What is short comes first: it is what is left of a line that was cut short.
+	line.Set("retcode", int64(ret.Retcode))
+	line.Set("success", ret.Success())
+	line.Set("return", v)
+	if ret.Out != "" {
+		line.Set("out", ret.Out)
+	}
+	return line, nil
+}
+
+// Note records a part of a history; see [Record].
+func (r *fileRecord) Note(kind string, data *value.Map) error {
+	return r.write(value.EncodeJSON(value.MapOf("note", kind, "data", data)))
+}
+
+// End records the end; see [Record].
+func (r *fileRecord) End() error {
+	r.sum.Lock()
+	defer r.sum.Unlock()
+	r.makeUp()
+	err := r.write(value.EncodeJSON(value.MapOf("end", r.stamp())))
+	_ = os.Remove(r.files.wishes(r.jid))
+	if st, serr := r.file.Stat(); err == nil && serr == nil && r.tally != nil && !r.torn && len(r.lost) == 0 {
+		r.files.appendIndex(r.jid[:hourDigits], indexLine(r.tally.brief(r.jid), st))
+	}
+	unlock(r.file)
+	return errors.Join(err, r.file.Close())
+}
+
+// Leave closes the record; see [Record].
+func (r *fileRecord) Leave() error { return r.file.Close() }
+
+// ballastSize is enough for short notes of a thousand returns.
+const ballastSize = 256 << 10
+
+func (f *Files) ballastPath() string { return filepath.Join(f.dir, ".ballast") }
+
+// ballast makes a file of no use but to be removed when the disk is full: that
+// makes room to note who returned.
+func (f *Files) ballast() {
+	if _, err := os.Lstat(f.ballastPath()); err == nil {
+		return
+	}
+	if err := os.WriteFile(f.ballastPath(), bytes.Repeat([]byte("ballast\n"), ballastSize/8), 0o600); err != nil {
+		f.dropBallast()
+	}
+}
+
+func (f *Files) dropBallast() { _ = os.Remove(f.ballastPath()) }

@@ -1,0 +1,182 @@
+package jobsrun
+
+import (
+	"context"
+	"slices"
+
+	"brine/internal/fun"
+	"brine/internal/jobs"
+	"brine/internal/value"
+)
+
+// A found job is one that a search came by.
+type found struct {
+	jid  string
+	row  *jobs.Row  // nil: load is the job's
+	load *value.Map // nil: row reads it
+	job  *jobs.Job  // what an open job was found to be
+}
+
+// brief returns what a listing shows of the job.
+func (x found) brief() *jobs.Brief {
+	if x.row != nil {
+		return x.row.Brief(false)
+	}
+	return &jobs.Brief{JID: x.jid, Load: x.load}
+}
+
+// search returns the newest jobs of a store that match, newest first: at most
+// most of them, where that is not negative.
+func search(ctx context.Context, c *fun.Call, s jobs.Store, f filter, most int) ([]found, error) {
+	var out []found
+	if w, ok := s.(jobs.Walker); ok {
+		err := w.Walk(ctx, f.from, f.to, func(r *jobs.Row) bool {
+			if most >= 0 && len(out) >= most {
+				return false
+			}
+			if r.JID != c.Env.JID && f.wants(r) {
+				out = append(out, found{jid: r.JID, row: r})
+			}
+			return true
+		})
+		return out, err
+	}
+	all, err := s.Jobs(ctx, f.from, f.to)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range slices.Backward(all) {
+		if most >= 0 && len(out) >= most {
+			break
+		}
+		if e.JID != c.Env.JID && f.match(e.JID, e.Load) {
+			out = append(out, found{jid: e.JID, load: e.Load})
+		}
+	}
+	return out, nil
+}
+
+// list searches the store of a call.
+func (m *module) list(ctx context.Context, c *fun.Call, f filter, most int) ([]found, error) {
+	s, done, err := m.store(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return search(ctx, c, s, f, most)
+}
+
+// fewRows is up to how many rows a report has them as they are; of more, each is
+// read when it is printed.
+const fewRows = 200
+
+// rows makes the rows of a report: show is what one looks like.
+func rows[T any](items []T, show func(T) *value.Map) []value.Value {
+	out := make([]value.Value, len(items))
+	if len(items) <= fewRows {
+		for i, x := range items {
+			out[i] = show(x)
+		}
+		return out
+	}
+	// Whoever prints a row asks for its parts one by one.
+	last, shown := -1, (*value.Map)(nil)
+	for i := range items {
+		out[i] = value.NewRow(func() *value.Map {
+			if last != i {
+				last, shown = i, show(items[i])
+			}
+			return shown
+		})
+	}
+	return out
+}
+
+func (m *module) listJobs(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	f, err := newFilter(c.Map("search_metadata"), c.Value("search_function"), c.Value("search_target"), span{c.Value("start_time"), c.Value("end_time"), "start_time", "end_time"})
+	if err != nil {
+		return fun.Result{}, err
+	}
+	list, err := m.list(ctx, c, f, -1)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	slices.Reverse(list)
+	ret := value.NewMap(len(list))
+	for i, row := range rows(list, func(x found) *value.Map { return jobs.FormatBrief(x.brief()) }) {
+		ret.Set(list[i].jid, row)
+	}
+	return fun.Result{Value: ret, Out: c.Str("outputter")}, nil
+}
+
+func (m *module) listFilter(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	f, err := newFilter(c.Map("search_metadata"), c.Value("search_function"), c.Value("search_target"), span{c.Value("start_time"), c.Value("end_time"), "start_time", "end_time"})
+	if err != nil {
+		return fun.Result{}, err
+	}
+	f.noFindJob = c.Bool("filter_find_job")
+	n := c.Int("count")
+	if n < 0 {
+		return fun.Result{}, fun.Errorf("count must be a number of jobs, not %d", n)
+	}
+	list, err := m.list(ctx, c, f, int(n))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	slices.Reverse(list)
+	ret := value.NewList(rows(list, func(x found) *value.Map {
+		m := jobs.FormatBrief(x.brief())
+		start := m.At("StartTime")
+		m.Delete("StartTime")
+		m.Set("JID", x.jid)
+		m.Set("StartTime", start)
+		return m
+	})...)
+	return fun.Result{Value: ret, Out: c.Str("outputter")}, nil
+}
+
+func (m *module) lastRun(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if c.Bool("metadata") && c.Map("metadata") == nil {
+		return fun.Result{}, fun.Errorf("The metadata parameter must be specified as a dictionary")
+	}
+	f, err := newFilter(c.Map("metadata"), c.Value("function"), c.Value("target"), span{})
+	if err != nil {
+		return fun.Result{}, err
+	}
+	list, err := m.list(ctx, c, f, 1)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if len(list) == 0 {
+		return fun.Result{Value: false, Retcode: 1}, nil
+	}
+	jid := list[0].jid
+	j, err := m.job(ctx, c, jid)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	inst := instance(c, jid, j)
+	inst.Set("Result", results(j))
+	return fun.Result{Value: value.MapOf(jid, inst), Out: c.Str("outputter")}, nil
+}
+
+// check reports the damaged records of this machine, and repairs them.
+func (m *module) check(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	n, found, err := files(c.Env).Check(ctx, c.Bool("repair"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	damaged := value.NewMap(len(found))
+	res := fun.Result{Value: value.MapOf("checked", int64(n), "damaged", damaged)}
+	for _, x := range found {
+		row := value.MapOf("damage", x.Damage, "returns", value.Strings(x.Returns...), "repaired", x.Repaired)
+		if x.Removed {
+			row.Set("removed", true)
+		}
+		if !x.Repaired && !x.Removed {
+			res.Retcode = 1
+		}
+		damaged.Set(x.JID, row)
+	}
+	return res, nil
+}
