@@ -12,5 +12,5 @@ func FileLimit() int {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil {
 		return 0
 	}
-	return int(min(uint64(l.Cur), 1<<30))
+	return int(min(uint64(l.Cur), 1<<30)) //nolint:unconvert // Cur is signed on FreeBSD
 }

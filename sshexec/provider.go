@@ -57,7 +57,7 @@ type Settings struct {
 // one connection and one agent for the whole run, made when it is first needed.
 type Provider struct {
 	s       Settings
-	closing context.Context // ends with Close
+	closing <-chan struct{} // closed by Close
 	shut    context.CancelFunc
 	wishes  wishes
 	place   placer
@@ -110,7 +110,8 @@ func NewProvider(s Settings) *Provider {
 		p.targets[e.ID] = &machine{p: p, e: e}
 	}
 	p.room = room{limit: limitOf(s.Files, s.Procs), idle: map[*machine]time.Time{}}
-	p.closing, p.shut = context.WithCancel(context.Background())
+	closing, shut := context.WithCancel(context.Background())
+	p.closing, p.shut = closing.Done(), shut
 	sort.Strings(p.ids)
 	return p
 }

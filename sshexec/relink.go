@@ -28,7 +28,13 @@ func (m *machine) relinker(c *Client) func(ctx context.Context, token string) (i
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		defer context.AfterFunc(m.p.closing, cancel)()
+		go func() {
+			select {
+			case <-m.p.closing:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
 		// The token is the far end's word, and stands in a script.
 		if token == "" || strings.Trim(token, "0123456789abcdef") != "" {
 			return nil, fmt.Errorf("%w: the agent named none by which it is found again", wire.ErrGone)

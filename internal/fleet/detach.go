@@ -187,22 +187,26 @@ func (f *Fleet) Settle(ctx context.Context, j *jobs.Job) error {
 		})
 	}
 	wg.Wait()
-	if rec != nil || j.Detached() && len(j.Outstanding()) == 0 && j.State != jobs.Complete {
-		if rec == nil {
-			if rec, err = f.reopen(j); err != nil {
-				return err
-			}
+	return f.settled(j, rec)
+}
+
+// settled closes the record of a job whose targets were asked, and ends it where
+// nothing is to come. rec is nil where nothing was recorded.
+func (f *Fleet) settled(j *jobs.Job, rec jobs.Record) error {
+	ends := len(j.Outstanding()) == 0 && j.State != jobs.Complete
+	switch {
+	case rec != nil && !ends:
+		return rec.Leave()
+	case rec == nil && !(ends && j.Detached()):
+		return nil
+	case rec == nil:
+		var err error
+		if rec, err = f.reopen(j); err != nil {
+			return err
 		}
-		if len(j.Outstanding()) > 0 {
-			return rec.Leave()
-		}
-		if j.State == jobs.Complete {
-			return rec.Leave() // it has its end
-		}
-		j.State = jobs.Complete
-		return rec.End()
 	}
-	return nil
+	j.State = jobs.Complete
+	return rec.End()
 }
 
 // settle takes what is known of a job on one target.
