@@ -197,7 +197,7 @@ func (f *Fleet) settled(j *jobs.Job, rec jobs.Record) error {
 	switch {
 	case rec != nil && !ends:
 		return rec.Leave()
-	case rec == nil && !(ends && j.Detached()):
+	case rec == nil && (!ends || !j.Detached()):
 		return nil
 	case rec == nil:
 		var err error
