@@ -54,11 +54,13 @@ var badInputs = []badInput{
 	{
 		name: "a lock that another program has",
 		before: `mkfifo held; python3 -c "
-import fcntl, time
+import fcntl, os, time
 f = open('/var/lib/dpkg/lock-frontend', 'w')
 fcntl.lockf(f, fcntl.LOCK_EX)
 open('held', 'w').close()
-time.sleep(1)" >/dev/null 2>&1 & cat held`,
+while os.system('pgrep -f [s]tate.apply') != 0:
+    time.sleep(0.1)
+time.sleep(4)" >/dev/null 2>&1 & cat held`,
 		sls:  "brine-hold: {pkg.installed: []}",
 		says: []string{"Could not get lock /var/lib/dpkg/lock-frontend. It is held by process", "(python3); waiting for up to"}, after: "dpkg -s brine-hold",
 	},

@@ -163,9 +163,12 @@ func TestSSHRetryFailed(t *testing.T) {
 		t.Errorf("nothing to do printed %q as JSON", r.stdout)
 	}
 
-	// Arguments come back as they were; a raw command does, too.
-	s.want(s.brine("ssh", "web1", "cmd.run", "echo $X; exit 3", "env={X: 5}", "--out=json"), 20)
-	s.want(s.brine("ssh", "--retry-failed", s.lastJID("cmd.run")), 20, "web1:\n    5")
+	// Arguments come back as they were; a raw command does, too. Values of env are
+	// secret, so they are not recorded.
+	s.want(s.brine("ssh", "web1", "cmd.run", "echo $((2+3)); pwd; exit 3", "cwd=/", "--out=json"), 20)
+	s.want(s.brine("ssh", "--retry-failed", s.lastJID("cmd.run")), 20, "web1:\n    5\n    /\n")
+	s.want(s.brine("ssh", "web1", "cmd.run", "exit 3", "env={X: 5}", "--out=json"), 20)
+	s.want(s.brine("ssh", "--retry-failed", s.lastJID("cmd.run")), 64, "was given env=, which is not kept", "hint: give the target")
 	s.want(s.brine("ssh", "web1", "-r", "echo raw; exit 3"), 20)
 	s.want(s.brine("ssh", "--retry-failed", s.lastJID("ssh._raw")), 20, "raw")
 

@@ -50,7 +50,7 @@ func scriptCondition(cond string) (bool, error) {
 func scriptHome(work string, setenv func(k, v string)) error {
 	setenv("HOME", filepath.Join(work, "home"))
 	setenv("XDG_CACHE_HOME", filepath.Join(work, "cache"))
-	setenv("BRINE_RUN_DIR", filepath.Join(work, "events"))
+	setenv("BRINE_RUN_DIR", filepath.Join(work, ".events"))
 	setenv("NO_COLOR", "1")
 	setenv("BRINE_CONFIG_DIR", filepath.Join(work, "home", "conf"))
 	if err := os.MkdirAll(filepath.Join(work, "home"), 0o700); err != nil {
