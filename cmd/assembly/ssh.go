@@ -130,7 +130,10 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 		},
 		Opts: link.TargetOpts(opts), GrainsDir: filepath.Join(cache, "grains"), Refresh: value.Truth(opts.At("ssh_refresh_grains")),
 		Wipe: value.Truth(opts.At("ssh_wipe")), Deploy: o.SSH.Deploy, PreFlight: value.Truth(opts.At("ssh_run_pre_flight")),
-		Files: sshexec.FileLimit(), Procs: maxProcs, Once: o.SSH.Once,
+		Files: sshexec.FileLimit(), Procs: maxProcs, 
+		// Several targets may share a home: where the agents are wiped, the first that
+		// is done would take it away from the others.
+		Once: o.SSH.Once && !value.Truth(opts.At("ssh_wipe")),
 		Now: o.Host.Now, Wishes: wishes(ctl, o),
 		Warn: func(text string) { ctl.Warn(fun.Warning{Text: text}) },
 	}

@@ -39,8 +39,13 @@ type Machine struct {
 	// Cut ends (with Silent: leaves) the connections when the machine is told to reboot, before the
 	// program that told it has returned.
 	Cut bool
+	// Resume carries the channel of an agent that a lost controller came back to;
+	// nil: it is told that the agent has ended.
+	Resume func(in io.Reader, out io.Writer, token string) error
 
 	mu    sync.Mutex
+	power context.Context // ends with the boot, and the agents with it
+	off   context.CancelFunc
 	boot  int
 	timer *time.Timer
 	at    time.Time // of the reboot that waits for its time
@@ -52,6 +57,7 @@ type Machine struct {
 func NewMachine(t testing.TB, serve func(ctx context.Context, rw io.ReadWriteCloser, h host.Host) error) *Machine {
 	t.Helper()
 	m := &Machine{Fake: NewFake(t), boot: 1}
+	m.power, m.off = context.WithCancel(context.Background())
 	m.Exec = func(s *Session) int {
 		// What is to be run is the first line of stdin.
 		r := bufio.NewReader(s)
@@ -62,7 +68,17 @@ func NewMachine(t testing.TB, serve func(ctx context.Context, rw io.ReadWriteClo
 		if strings.Contains(script, "rm -rf") {
 			return 0 // nothing was placed, so nothing is wiped
 		}
-		_ = serve(context.Background(), &channel{Reader: r, Session: s}, &booted{Host: host.NewLocal(), m: m})
+		if _, token, ok := strings.Cut(script, "--resume "); ok {
+			token = token[:len(token)-len(strings.TrimLeft(token, "0123456789abcdef"))]
+			if m.Resume == nil || m.Resume(r, s, token) != nil {
+				return 1
+			}
+			return 0
+		}
+		m.mu.Lock()
+		power := m.power
+		m.mu.Unlock()
+		_ = serve(power, &channel{Reader: r, Session: s}, &booted{Host: host.NewLocal(), m: m})
 		return 0
 	}
 	t.Cleanup(func() {
@@ -93,7 +109,10 @@ func (m *Machine) Start() *Machine {
 func (m *Machine) Reboot() {
 	m.mu.Lock()
 	m.at = time.Time{}
+	off := m.off
+	m.power, m.off = context.WithCancel(context.Background())
 	m.mu.Unlock()
+	off()
 	if m.Silent {
 		m.Freeze()
 		m.refuses.Store(true)

@@ -66,16 +66,22 @@ func (m *module) named(ctx context.Context, c *fun.Call) (jid string, j *jobs.Jo
 
 // job returns a job; nil where there is none.
 func (m *module) job(ctx context.Context, c *fun.Call, jid string) (*jobs.Job, error) {
-	// What targets left of a detached job is fetched into the cache of this
-	// machine first.
-	if j, err := files(c.Env).Job(ctx, jid); err == nil && j != nil && len(j.Owed()) > 0 {
-		return j, settle(ctx, c, j)
+	// What targets left is fetched into the cache of this machine first. That has
+	// all of a detached job.
+	mine, err := files(c.Env).Job(ctx, jid)
+	if err == nil && mine != nil && len(mine.Owed()) > 0 {
+		if err := settle(ctx, c, mine); err != nil || mine.Detached() {
+			return mine, err
+		}
 	}
 	s, done, err := m.store(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
+	if _, local := s.(*jobs.Files); local && mine != nil {
+		return mine, nil
+	}
 	j, err := s.Job(ctx, jid)
 	if err != nil {
 		return nil, err
@@ -83,7 +89,7 @@ func (m *module) job(ctx context.Context, c *fun.Call, jid string) (*jobs.Job, e
 	if _, local := s.(*jobs.Files); local {
 		return j, nil
 	}
-	return joined(ctx, c, jid, j)
+	return joined(ctx, c, jid, j, mine)
 }
 
 // A settler asks targets for what a detached job left with them.

@@ -13,10 +13,13 @@ import (
 
 // joined completes what a store has of a job with what the cache of this machine
 // knows of it: how it ended, which targets gave no return, and returns that the
-// store has not. A source that was asked for by name stands for itself.
-func joined(ctx context.Context, c *fun.Call, jid string, j *jobs.Job) (*jobs.Job, error) {
-	var mine *jobs.Job
-	if c.Str("ext_source") == "" {
+// store has not. mine is what the cache has where it was read already. A source
+// that was asked for by name stands for itself.
+func joined(ctx context.Context, c *fun.Call, jid string, j, mine *jobs.Job) (*jobs.Job, error) {
+	switch {
+	case c.Str("ext_source") != "":
+		mine = nil
+	case mine == nil:
 		var err error
 		if mine, err = files(c.Env).Job(ctx, jid); err != nil {
 			return nil, err
@@ -44,6 +47,7 @@ func join(c *fun.Call, j, mine *jobs.Job) {
 	}
 	j.State, j.EndTime, j.Killed, j.KilledAt = mine.State, mine.EndTime, mine.Killed, mine.KilledAt
 	j.Definition, j.Steps = mine.Definition, mine.Steps
+	j.Running, j.Silent = mine.Running, mine.Silent
 	var ours []string
 	for k, v := range mine.Returns.All() {
 		id := value.Str(k)
