@@ -85,7 +85,7 @@ func (f *outFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.stateVerbose, "state-verbose", "", "true or false: show states that changed nothing")
 	fs.BoolVar(&f.diff, "output-diff", false, "show only states that changed something or failed")
 	fs.BoolVar(&f.noColor, "no-color", false, "print without colours")
-	fs.BoolVar(&f.forceColor, "force-color", false, "print with colours even where stdout is no terminal")
+	fs.BoolVar(&f.forceColor, "force-color", false, "print with colours even if stdout is not a terminal")
 }
 
 // retFlags name the returners of a command line.

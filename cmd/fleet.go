@@ -59,7 +59,7 @@ func (f *fleetFlags) registerAs(fs *pflag.FlagSet, timeoutShort, progressShort s
 	fs.IntVar(&f.retries, "retries", -1, "further tries to connect (default: 3, and after a reset alone)")
 	fs.Lookup("retries").DefValue = "0" // so that help shows no -1
 	fs.BoolVarP(&f.wipe, "wipe", "w", false, "remove the agent from the targets after the run")
-	fs.BoolVar(&f.refreshGrains, "refresh-grains", false, "gather the grains of targets anew instead of those kept")
+	fs.BoolVar(&f.refreshGrains, "refresh-grains", false, "gather the grains of targets again, instead of using the cached ones")
 	fs.BoolVar(&f.unreachable, "allow-unreachable", false, "pass over targets that cannot be asked for the grains they are matched by")
 	fs.StringVar(&f.agentDir, "agent-dir", "", "directory of agents for other platforms: brine-<os>-<arch>")
 }

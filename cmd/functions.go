@@ -20,7 +20,7 @@ func newFunctionsCmd(a *App) *cobra.Command {
 	o := &functionsOpts{}
 	c := &cobra.Command{
 		Use:   "functions [<glob>...]",
-		Short: "List the functions that are there",
+		Short: "List the available functions",
 		Long: `List the functions that are there, from the same table that runs them.
 
 Exit status: 0; 1 nothing matches; 64 the command line makes no sense.`,

@@ -23,7 +23,7 @@ var errNothingToDo = errors.New("nothing to do")
 func (s *session) retry(ctx context.Context, c *cobra.Command, o *sshOpts, args []string, job fun.Job) (fun.Job, error) {
 	jid := o.retryFailed
 	if !jobs.IsJID(jid) {
-		return job, usagef(c, "--retry-failed: %q is no jid", jid)
+		return job, usagef(c, "--retry-failed: %q is not a jid", jid)
 	}
 	j, err := s.files.Job(ctx, jid)
 	if err != nil {

@@ -57,7 +57,7 @@ func (s *session) openReturners(env *fun.Env) error {
 		v, err := yamlsalt.LoadString(s.flags.ret.kwargs)
 		m, ok := v.(*value.Map)
 		if err != nil || !ok {
-			return &statusError{status: exitUsage, err: fmt.Errorf("--return_kwargs: %q is no dict, such as '{\"db\": \"other\"}'", s.flags.ret.kwargs)}
+			return &statusError{status: exitUsage, err: fmt.Errorf("--return_kwargs: %q is not a dict such as '{\"db\": \"other\"}'", s.flags.ret.kwargs)}
 		}
 		r.kwargs = m
 	}
@@ -66,7 +66,7 @@ func (s *session) openReturners(env *fun.Env) error {
 	caches = slices.DeleteFunc(caches, func(n string) bool { return n == "local_cache" || n == "None" })
 	for _, n := range append(slices.Clone(asked), caches...) {
 		if err := assembly.CheckReturner(env, n); err != nil {
-			return &statusError{status: exitUsage, err: err, hint: "'brine call sys.list_returners' lists what is there"}
+			return &statusError{status: exitUsage, err: err, hint: "'brine call sys.list_returners' lists them"}
 		}
 	}
 	if r.kwargs.Len() > 0 {

@@ -51,7 +51,7 @@ func (a *App) signals(ctx context.Context) (context.Context, func()) {
 				continue
 			}
 			if a.intr.begun.Load() {
-				say("\nbrine: interrupted: what is under way is ended\n")
+				say("\nbrine: interrupted: ending the running steps\n")
 			}
 			cancel()
 			// A run that does not end in time is ended here, so that Ctrl-C
@@ -79,7 +79,7 @@ func (a *App) grace() time.Duration {
 }
 
 func (a *App) sayDraining(say func(string, ...any)) {
-	say("\nbrine: interrupted: nothing new is started; waiting for what is under way (Ctrl-C again ends it)\n")
+	say("\nbrine: interrupted: nothing new is started; waiting for the running steps (Ctrl-C again ends them)\n")
 	if names := a.intr.waiting.Load(); names != nil {
 		say("brine: it waits for %s\n", printable.Line(*names))
 	}

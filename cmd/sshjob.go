@@ -37,7 +37,7 @@ func (o *sshOpts) job(c *cobra.Command, args []string) (fun.Job, error) {
 	case o.subset < 0 || o.maxProcs < 0 || o.timeout < 0 || o.batchWait < 0:
 		return fun.Job{}, usagef(c, "--subset, --max-procs, --timeout and --batch-wait cannot be negative")
 	case o.jid != "" && !jobs.IsJID(o.jid):
-		return fun.Job{}, usagef(c, "--jid: %q is no jid", o.jid)
+		return fun.Job{}, usagef(c, "--jid: %q is not a jid", o.jid)
 	case o.fromRecord(args):
 		if o.raw || typ != "glob" {
 			return fun.Job{}, usagef(c, "--retry-failed without a target takes target and function from the job: give both, or leave the other flags out")

@@ -81,7 +81,7 @@ func TestFaults(t *testing.T) {
 		"nologin":       {"shell", "This account is currently not available.", answer(1, "This account is currently not available.\n")},
 		"bin-false":     {"shell", "ended with status 1 and ran nothing, as /bin/false does", answer(1, "")},
 		"router":        {"shell", "% Unknown command", answer(0, "% Unknown command\n")},
-		"says-nothing":  {"agent", "no hello from the far end", answer(0, "")},
+		"says-nothing":  {"agent", "no hello from the remote program", answer(0, "")},
 		"slow": {"", "", func(f *sshtest.Fake) {
 			f.Latency, f.Rate = 20*time.Millisecond, 400<<10
 		}},

@@ -180,7 +180,7 @@ func TestSSHRetryFailed(t *testing.T) {
 	}
 	s.want(r, 64, "was given pillar=, which is not kept", "hint: give the target")
 	s.want(s.brine("ssh", "--retry-failed", "20200102030405000000"), 1, "there is no job 20200102030405000000", "jobs.list_jobs")
-	s.want(s.brine("ssh", "--retry-failed", "yesterday"), 64, `"yesterday" is no jid`)
+	s.want(s.brine("ssh", "--retry-failed", "yesterday"), 64, `"yesterday" is not a jid`)
 	s.want(s.brine("ssh", "web*", "--retry-failed", jid), 64, "no function was given")
 	s.want(s.brine("ssh", "-E", "--retry-failed", jid), 64, "takes target and function from the job")
 	s.write("salt/orch.sls", "p:\n  salt.function:\n    - name: test.ping\n    - tgt: web1\n")
@@ -397,7 +397,7 @@ two:
 			await(t, "word of the first interrupt", func() bool { return strings.Contains(p.errs.String(), "Ctrl-C again ends it") })
 			_ = p.Process.Signal(syscall.SIGINT)
 			r := p.end(t)
-			(&site{t: t, sshd: s.sshd}).want(r, 130, append(tt.has, "what is under way is ended")...)
+			(&site{t: t, sshd: s.sshd}).want(r, 130, append(tt.has, "ending the running steps")...)
 			if strings.Contains(r.stdout, tt.not) {
 				t.Errorf("%q was reported: %s", tt.not, r.stdout)
 			}

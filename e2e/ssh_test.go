@@ -323,7 +323,7 @@ func TestSSHFailures(t *testing.T) {
 	s.want(s.brine("ssh", "changed", "-r", "true", "-i"), 0, "host keys are not checked")
 	s.want(s.brine("ssh", "web1", "test.ping", "--passwd", "x"), 64, "--askpass")
 	s.want(s.brine("ssh", "web1", "test.ping", "--priv-passwd=x"), 64, "ssh-agent")
-	s.want(s.brine("ssh", "web1", "test.ping", "--jid", "x"), 64, "is no jid")
+	s.want(s.brine("ssh", "web1", "test.ping", "--jid", "x"), 64, "is not a jid")
 	s.want(s.brine("ssh", "web1", "test.ping", "--ssh-option", "Ciphers=aes256-ctr"), 0, "True")
 	s.want(s.brine("ssh", "web1", "test.ping", "--ssh-option", "Ciphers"), 20, "is not <keyword>=<value>")
 	s.want(s.program("salt-ssh", "-c", s.dir, "-t", "-W", "--jid", "20200102030405000000", "-v", "web1", "test.ping"), 0, "jid 20200102030405000000")
@@ -343,8 +343,8 @@ func TestSSHBadEntries(t *testing.T) {
 	s.write("roster", "good: {connection: local}\nbad: {host: 192.0.2.1, port: 99999, cmd_umask: 9, connection: local}\nworse: {host: -x}\n")
 	r := s.brine("ssh", "*", "test.ping", "--static", "--out=json")
 	s.want(r, 20, `"good": true`,
-		`bad (192.0.2.1): resolve: `+s.path("roster")+`:2:24: roster entry \"bad\": port: 99999 is no port; `,
-		`roster entry \"worse\": \"-x\" is no name of a host`)
+		`bad (192.0.2.1): resolve: `+s.path("roster")+`:2:24: roster entry \"bad\": port: 99999 is not a port; `,
+		`roster entry \"worse\": \"-x\" is not the name of a host`)
 	s.want(s.brine("ssh", "web1", "--hosts"), 0, "--hosts lists all of the roster: web1 is not looked at")
 	r = s.brine("ssh", "--hosts", "--out=json")
 	s.want(r, 0)

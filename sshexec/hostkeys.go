@@ -302,7 +302,7 @@ func readRevoked(file string) *revokedKeys {
 		}
 		key, _, _, _, err := ssh.ParseAuthorizedKey(line)
 		if err != nil {
-			r.err = fmt.Errorf("RevokedHostKeys: %s:%d: this is no public key", file, n)
+			r.err = fmt.Errorf("RevokedHostKeys: %s:%d: this is not a public key", file, n)
 			return r
 		}
 		r.lines[plainBlob(key)] = n
@@ -374,7 +374,7 @@ func (h *hostKeys) unknown(t *dest, name string, key ssh.PublicKey) error {
 		if string(old.Marshal()) == string(key.Marshal()) {
 			return nil
 		}
-		return &hostKeyError{errors.New("the host's key changed within this run"), "someone may stand between"}
+		return &hostKeyError{errors.New("the host's key changed within this run"), "someone may intercept the connection"}
 	}
 	if len(t.known) > 0 && t.known[0] != os.DevNull {
 		if err := appendKnown(t.known[0], name, key, t.hashKnown); err != nil {

@@ -128,7 +128,7 @@ func (m *Images) images() map[string][]*image {
 			i := &image{platform: f[0], from: "embedded", fsys: m.Embedded, zstName: "brine-" + f[0] + ".zst", hash: f[1], version: f[3]}
 			var err error
 			if i.size, err = strconv.ParseInt(f[2], 10, 64); err != nil || len(f[1]) != hex.EncodedLen(sha256.Size) {
-				i.err = errors.New("its line in SUMS makes no sense")
+				i.err = errors.New("its line in SUMS is invalid")
 			}
 			i.ready.Do(func() {}) // its hash is known
 			add(i)
@@ -184,7 +184,7 @@ func (m *Images) check(i *image) error {
 	case i.err != nil:
 		return i.err
 	case i.version == "":
-		return fmt.Errorf("%s is no agent of brine", i.from)
+		return fmt.Errorf("%s is not an agent of brine", i.from)
 	case i.version != version.Number():
 		return fmt.Errorf("%s is an agent of brine %s, and this is brine %s", i.from, i.version, version.Number())
 	}

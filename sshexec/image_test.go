@@ -59,8 +59,8 @@ func TestImages(t *testing.T) {
 			fmt.Sprintf("linux/386 DIR/brine-linux-386 %d used=false err=%s/brine-linux-386 is an agent of brine 0.0.9, and this is brine %s", len(old), dir, version.Number()),
 			fmt.Sprintf("linux/386 embedded %d used=true err=<nil>", len(program(30))),
 			fmt.Sprintf("linux/arm DIR/brine-linux-arm %d used=true err=<nil>", len(program(20))),
-			"linux/riscv64 embedded 1 used=false err=its line in SUMS makes no sense",
-			fmt.Sprintf("linux/s390x DIR/brine-linux-s390x 8 used=false err=%s/brine-linux-s390x is no agent of brine", dir),
+			"linux/riscv64 embedded 1 used=false err=its line in SUMS is invalid",
+			fmt.Sprintf("linux/s390x DIR/brine-linux-s390x 8 used=false err=%s/brine-linux-s390x is not an agent of brine", dir),
 		}
 		at := 0
 		for i, w := range want {

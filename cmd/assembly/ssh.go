@@ -130,11 +130,11 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 		},
 		Opts: link.TargetOpts(opts), GrainsDir: filepath.Join(cache, "grains"), Refresh: value.Truth(opts.At("ssh_refresh_grains")),
 		Wipe: value.Truth(opts.At("ssh_wipe")), Deploy: o.SSH.Deploy, PreFlight: value.Truth(opts.At("ssh_run_pre_flight")),
-		Files: sshexec.FileLimit(), Procs: maxProcs, 
+		Files: sshexec.FileLimit(), Procs: maxProcs,
 		// Several targets may share a home: where the agents are wiped, the first that
 		// is done would take it away from the others.
 		Once: o.SSH.Once && !value.Truth(opts.At("ssh_wipe")),
-		Now: o.Host.Now, Wishes: wishes(ctl, o),
+		Now:  o.Host.Now, Wishes: wishes(ctl, o),
 		Warn: func(text string) { ctl.Warn(fun.Warning{Text: text}) },
 	}
 	if o.Peers != nil {
@@ -189,7 +189,7 @@ func receive(dir string, opts *value.Map) func(ctx context.Context, id, path str
 		turn.(*sync.Mutex).Lock()
 		defer turn.(*sync.Mutex).Unlock()
 		if strings.ContainsAny(id, "/\x00") || id == "." || id == ".." {
-			return fmt.Errorf("%q is no id", id)
+			return fmt.Errorf("%q is not an id", id)
 		}
 		base := filepath.Join(dir, id, "files")
 		if err := os.MkdirAll(base, 0o700); err != nil {

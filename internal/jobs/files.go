@@ -56,7 +56,7 @@ func (f *Files) wishes(jid string) string {
 // create makes the file of a job that no process has yet, and locks it.
 func (f *Files) create(jid string) (*os.File, error) {
 	if !IsJID(jid) {
-		return nil, fmt.Errorf("%q is no job id", jid)
+		return nil, fmt.Errorf("%q is not a job id", jid)
 	}
 	path := f.path(jid)
 	open := func() (*os.File, error) {
@@ -205,7 +205,7 @@ func (f *Files) Reopen(j *Job) (Record, error) {
 
 func (f *Files) reopen(jid string) (*fileRecord, error) {
 	if !IsJID(jid) {
-		return nil, fmt.Errorf("%q is no job id", jid)
+		return nil, fmt.Errorf("%q is not a job id", jid)
 	}
 	file, err := os.OpenFile(f.path(jid), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {

@@ -125,7 +125,7 @@ func (h *History) resume(now *value.Map) (map[string]*value.Map, error) {
 	jid := h.Resume.JID
 	then := h.Resume.Definition
 	if then == nil {
-		return nil, fun.Errorf("job %s cannot be resumed: it is no orchestration that came as far as its steps", jid)
+		return nil, fun.Errorf("job %s cannot be resumed: it is not an orchestration that began its steps", jid)
 	}
 	if value.Truth(then.At("test")) != value.Truth(now.At("test")) {
 		return nil, fun.Errorf("job %s cannot be resumed: one of the two runs is in test mode", jid)

@@ -95,7 +95,7 @@ func noteName(jid, id string) string {
 func (p *Proc) begin(data *value.Map, path string) (end func(), err error) {
 	none := func() {}
 	if !IsJID(data.Str("jid")) {
-		return none, fmt.Errorf("%q is no job id", data.Str("jid"))
+		return none, fmt.Errorf("%q is not a job id", data.Str("jid"))
 	}
 	if err := p.host.MkdirAll(p.dir, 0o700); err != nil {
 		return none, err

@@ -177,7 +177,7 @@ const keepLeft = 30 * 24 * time.Hour
 // Leaving returns where the return of a detached job is left.
 func (p *Proc) Leaving(jid string) (*Leaving, error) {
 	if !IsJID(jid) {
-		return nil, fmt.Errorf("%q is no job id", jid)
+		return nil, fmt.Errorf("%q is not a job id", jid)
 	}
 	return &Leaving{p: p, jid: jid, path: filepath.Join(filepath.Dir(p.dir), "returns", noteName(jid, p.id))}, nil
 }

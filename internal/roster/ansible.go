@@ -355,7 +355,7 @@ func rangeItems(body string, limit int) ([]string, error) {
 		step = n
 	}
 	if len(parts) > 3 {
-		return nil, fmt.Errorf("[%s] is no range", body)
+		return nil, fmt.Errorf("[%s] is not a range", body)
 	}
 	from, to := parts[0], parts[1]
 	var out []string
@@ -371,7 +371,7 @@ func rangeItems(body string, limit int) ([]string, error) {
 	lo, err1 := strconv.Atoi(from)
 	hi, err2 := strconv.Atoi(to)
 	if err1 != nil || err2 != nil || lo < 0 || hi < lo {
-		return nil, fmt.Errorf("[%s] is no range", body)
+		return nil, fmt.Errorf("[%s] is not a range", body)
 	}
 	width := 0
 	if len(from) > 1 && from[0] == '0' {

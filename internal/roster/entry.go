@@ -44,7 +44,7 @@ func (l *loader) entry(id string, data *value.Map, pos source.Pos) *Entry {
 		if at.IsZero() {
 			at = pos
 		}
-		e.fail(at, fmt.Errorf("%q is no name of a host", e.Host))
+		e.fail(at, fmt.Errorf("%q is not the name of a host", e.Host))
 	}
 	if sub, ok := e.MinionOpts.At("grains").(value.Mapping); ok {
 		g := value.NewMap(sub.Len())
@@ -77,7 +77,7 @@ func (l *loader) set(e *Entry, key string, v value.Value, pos source.Pos) {
 	case "user":
 		e.User, err = text(v)
 		if err == nil && (strings.HasPrefix(e.User, "-") || strings.ContainsAny(e.User, "\n\r\x00")) {
-			err = fmt.Errorf("%q is no name of a user", e.User)
+			err = fmt.Errorf("%q is not the name of a user", e.User)
 		}
 	case "passwd":
 		e.Passwd, err = l.secret(e, key, v, pos)
@@ -196,7 +196,7 @@ func port(v value.Value) (int, error) {
 		n, ok = int64(i), err == nil
 	}
 	if !ok || n < 1 || n > 65535 {
-		return 0, fmt.Errorf("%s is no port", value.Repr(v))
+		return 0, fmt.Errorf("%s is not a port", value.Repr(v))
 	}
 	return int(n), nil
 }
@@ -211,14 +211,14 @@ func seconds(v value.Value) (time.Duration, error) {
 	case string:
 		x, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
 		if err != nil {
-			return 0, fmt.Errorf("%q is no number of seconds", v)
+			return 0, fmt.Errorf("%q is not a number of seconds", v)
 		}
 		f = x
 	default:
 		return 0, fmt.Errorf("needs a number of seconds, not a %s", value.TypeName(v))
 	}
 	if !(f >= 0 && f < 1e7) {
-		return 0, fmt.Errorf("%s is no number of seconds", value.Repr(v))
+		return 0, fmt.Errorf("%s is not a number of seconds", value.Repr(v))
 	}
 	return time.Duration(f * float64(time.Second)), nil
 }
@@ -230,7 +230,7 @@ func umask(v value.Value) (string, error) {
 		return "", err
 	}
 	if _, err := strconv.ParseUint(s, 8, 12); err != nil {
-		return "", fmt.Errorf("%q is no octal umask", s)
+		return "", fmt.Errorf("%q is not an octal umask", s)
 	}
 	return fmt.Sprintf("%04s", s), nil
 }

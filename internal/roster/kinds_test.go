@@ -26,8 +26,8 @@ func TestParseAddress(t *testing.T) {
 		{"adm@-oX", "!is not a host"},
 		{"adm@a b", "!is not a host"},
 		{"adm@web1:", "!a port follows"},
-		{"adm@web1:x", "!is no port"},
-		{"adm@web1:99999", "!is no port"},
+		{"adm@web1:x", "!is not a port"},
+		{"adm@web1:99999", "!is not a port"},
 		{"adm@web*", "!is not a host"},
 	} {
 		a, ok, err := roster.ParseAddress(tt.in)

@@ -149,9 +149,9 @@ func TestFaultsAndWarnings(t *testing.T) {
 		}
 	}
 	for id, wants := range map[string][]string{
-		"bad": {`r1:2:16: roster entry "bad": port: 99999 is no port`},
-		"x":   {`"-oProxyCommand=id" is no name of a host`},
-		"u":   {`"-x" is no name of a user`, "grains: needs a mapping, not a int", `"soon" is no number of seconds`, `unknown connection "loca" (did you mean "local"?)`, `"9" is no octal umask`, "winrm are not supported"},
+		"bad": {`r1:2:16: roster entry "bad": port: 99999 is not a port`},
+		"x":   {`"-oProxyCommand=id" is not the name of a host`},
+		"u":   {`"-x" is not the name of a user`, "grains: needs a mapping, not a int", `"soon" is not a number of seconds`, `unknown connection "loca" (did you mean "local"?)`, `"9" is not an octal umask`, "winrm are not supported"},
 	} {
 		e, ok := r.Get(id)
 		if !ok || e.Err == nil {
@@ -380,7 +380,7 @@ func TestInventoryFaults(t *testing.T) {
 		"[a:vars]\nx\n":                    "hosts:2:1: a variable of [a:vars] needs KEY=VALUE",
 		"x[1:999999999]\n":                 "stands for too many hosts",
 		"x[1:9999][1:9999]\n":              "stands for too many hosts",
-		"x[9:1]\n":                         "[9:1] is no range",
+		"x[9:1]\n":                         "[9:1] is not a range",
 		"x[01:100]\n":                      "need the same number of digits",
 		"#!/bin/sh\n":                      "an inventory that is a program is not run",
 		"all:\n  hosts: 5\n":               `hosts:2:3: hosts of group "all" needs a mapping, not a int`,

@@ -72,7 +72,7 @@ func ownDir(h host.Host, dir string) error {
 	case err != nil:
 		return err
 	case !st.Mode.IsDir():
-		return fmt.Errorf("%s is no directory", dir)
+		return fmt.Errorf("%s is not a directory", dir)
 	case st.UID != h.Geteuid():
 		return fmt.Errorf("directory %s belongs to user %d", dir, st.UID)
 	case st.Mode.Perm()&0o022 != 0:

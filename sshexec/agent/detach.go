@@ -62,7 +62,7 @@ func (s *server) detach(ctx context.Context, st *wire.Stream) error {
 	case s.cache.dir == "":
 		return wire.Refusef("the agent has no directory of its own here, so there is nowhere to leave a return")
 	case s.o.Exe == "":
-		return wire.Refusef("the agent does not know its own program, so it cannot start it anew")
+		return wire.Refusef("the agent does not know its own program, so it cannot start it again")
 	}
 	env, err := s.open()
 	if err != nil {
@@ -216,7 +216,7 @@ func (s *server) start(ctx context.Context, msg []byte) (int, error) {
 	}
 	_ = s.o.Host.Signal(pid, 15)
 	if err == nil {
-		err = errors.New("it ended without a word")
+		err = errors.New("it ended without an answer")
 	}
 	return 0, fmt.Errorf("the process of the job does not report itself: %w", err)
 }
@@ -525,7 +525,7 @@ func (a *alone) pillar(head *value.Map) (value.Value, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("the pillar cannot be rendered anew: %s", withoutController)
+	return nil, fmt.Errorf("the pillar cannot be rendered again: %s", withoutController)
 }
 
 // sameData reports whether two dicts are the same; none is as good as an empty

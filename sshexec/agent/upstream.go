@@ -303,7 +303,7 @@ func info(saltenv string, f *wire.TreeFile) fun.FileInfo {
 func infoOf(saltenv string, v value.Value) (fun.FileInfo, error) {
 	t, _ := v.(value.Tuple)
 	if len(t) != 4 {
-		return fun.FileInfo{}, errors.New("the controller's answer makes no sense")
+		return fun.FileInfo{}, errors.New("the controller's answer is invalid")
 	}
 	p, _ := t[0].(string)
 	size, _ := t[1].(int64)
@@ -393,7 +393,7 @@ func (j *jobFiles) Hash(ctx context.Context, saltenv, p, algo string) (string, e
 	}
 	sum, ok := v.(string)
 	if !ok {
-		return "", errors.New("the controller's answer makes no sense")
+		return "", errors.New("the controller's answer is invalid")
 	}
 	if algo == "" || strings.EqualFold(algo, "sha256") {
 		j.setSum(saltenv, c, sum)
@@ -417,7 +417,7 @@ func (j *jobFiles) sumOf(ctx context.Context, saltenv, p string) (sum string, si
 	f := e.File(p)
 	if f == nil || !f.Mode.IsRegular() {
 		if f == nil && e.HasDir(p) {
-			return "", -1, fmt.Errorf("salt://%s in saltenv %s is no file: %w", p, saltenv, fs.ErrInvalid)
+			return "", -1, fmt.Errorf("salt://%s in saltenv %s is not a file: %w", p, saltenv, fs.ErrInvalid)
 		}
 		return "", -1, missing(saltenv, p)
 	}
@@ -628,7 +628,7 @@ func (j *jobFiles) Pillar(ctx context.Context, req fun.PillarRequest) (*value.Ma
 	}
 	m, ok := v.(*value.Map)
 	if !ok {
-		return nil, errors.New("the controller's pillar is no dict")
+		return nil, errors.New("the controller's pillar is not a dict")
 	}
 	return m, nil
 }

@@ -25,7 +25,7 @@ func (c *Conn) Going(ctx context.Context) (Shutdown, bool, error) {
 	}
 	m, ok := v.(*value.Map)
 	if !ok {
-		return Shutdown{}, false, errors.New("the agent's answer on shutdowns makes no sense")
+		return Shutdown{}, false, errors.New("the agent's answer about shutdowns is invalid")
 	}
 	s := Shutdown{Mode: word(m.Str("mode")), By: word(m.Str("by"))}
 	if n, ok := m.At("at").(int64); ok && n != 0 {

@@ -94,7 +94,7 @@ func Connect(ctx context.Context, rw io.ReadWriteCloser, o Options) (*Conn, erro
 // factsOf reads a hello.
 func factsOf(m *value.Map) (Facts, error) {
 	if m.Str("is") != "brine agent" {
-		return Facts{}, errors.New("the far end is no brine agent")
+		return Facts{}, errors.New("the remote program is not a brine agent")
 	}
 	num := func(k string) int { n, _ := value.AsInt(m.At(k)); return int(n) }
 	text := func(k string) string { return shownLine(m.Str(k)) }
@@ -287,7 +287,7 @@ func (c *Conn) Running(ctx context.Context) ([]Running, error) {
 	for i := range l.Len() {
 		m, ok := l.Items[i].(*value.Map)
 		if !ok {
-			return nil, errors.New("the agent's list of calls makes no sense")
+			return nil, errors.New("the agent's list of calls is invalid")
 		}
 		r := Running{JID: m.Str("jid"), Fun: m.Str("fun"), PID: c.facts.PID}
 		if a := m.List("arg"); a != nil {
@@ -318,7 +318,7 @@ func (c *Conn) Grains(ctx context.Context, keys []string) (*value.Map, error) {
 	}
 	m, ok := v.(*value.Map)
 	if !ok {
-		return nil, errors.New("the agent's grains are no dict")
+		return nil, errors.New("the agent's grains are not a dict")
 	}
 	return m, nil
 }

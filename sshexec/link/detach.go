@@ -88,7 +88,7 @@ func (c *Conn) Detach(ctx context.Context, job fun.Job) (pid int, err error) {
 	m, _ := v.(*value.Map)
 	n, ok := value.AsInt(m.At("pid"))
 	if err != nil || !ok {
-		return 0, fmt.Errorf("the agent's answer makes no sense")
+		return 0, fmt.Errorf("the agent's answer is invalid")
 	}
 	return int(n), nil
 }
@@ -208,13 +208,13 @@ func (c *Conn) Left(ctx context.Context, jid string) (Left, error) {
 		}
 	}
 	if !known {
-		return Left{}, fmt.Errorf("the agent's answer makes no sense")
+		return Left{}, fmt.Errorf("the agent's answer is invalid")
 	}
 	if l.State == jobs.LeftReturn {
 		v, _, err := value.ParseJSONWithin(string(b), maxCost)
 		m, ok := v.(*value.Map)
 		if err != nil || !ok || m.Str("jid") != jid {
-			return Left{}, fmt.Errorf("what the job left on the target makes no sense")
+			return Left{}, fmt.Errorf("what the job left on the target is invalid")
 		}
 		l.Doc = m
 	}

@@ -136,7 +136,7 @@ func (g *reported) fetch(keys *value.List) *value.Map {
 	v, err := g.c.m.Call(g.ctx, "grains", value.MapOf("keys", keys, "of", g.of), maxSmall)
 	m, ok := v.(*value.Map)
 	if err == nil && !ok {
-		err = fmt.Errorf("they are no dict")
+		err = fmt.Errorf("they are not a dict")
 	}
 	if err != nil {
 		g.err = fmt.Errorf("the grains of %s: %w", g.c.id(), err)

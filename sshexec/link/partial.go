@@ -53,7 +53,7 @@ func (p *partial) read(r *bufio.Reader, limit int64) error {
 			return short(err)
 		}
 		if kind != recordState || n > maxState || p.size+int64(n) > limit {
-			return errors.New("the agent's answer makes no sense")
+			return errors.New("the agent's answer is invalid")
 		}
 		b := make([]byte, n)
 		if _, err := io.ReadFull(r, b); err != nil {

@@ -256,7 +256,7 @@ func (c *Conn) serveHash(ctx context.Context, s *wire.Stream, env, p string) err
 			return err
 		}
 		if !fi.Mode.IsRegular() {
-			return fmt.Errorf("salt://%s in saltenv %s is no file", p, env)
+			return fmt.Errorf("salt://%s in saltenv %s is not a file", p, env)
 		}
 		if sum, err = c.o.Tree.hash(ctx, env, fi); err != nil {
 			return err

@@ -105,9 +105,9 @@ type NoHelloError struct {
 
 func (e *NoHelloError) Error() string {
 	if len(e.Noise) == 0 {
-		return fmt.Sprintf("no hello from the far end: %v", e.Err)
+		return fmt.Sprintf("no hello from the remote program: %v", e.Err)
 	}
-	return fmt.Sprintf("no hello from the far end: %v; it wrote %q", e.Err, e.Noise)
+	return fmt.Sprintf("no hello from the remote program: %v; it wrote %q", e.Err, e.Noise)
 }
 
 // Unwrap returns why.

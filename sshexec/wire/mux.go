@@ -205,14 +205,14 @@ func (m *Mux) readHello(r *bufio.Reader) error {
 		return &NoHelloError{Err: err}
 	}
 	if f.typ != frameHello {
-		return broken("the first frame is no hello")
+		return broken("the first frame is not a hello")
 	}
 	if m.peer, err = ParseMap(f.payload); err != nil {
 		return err
 	}
 	proto, _ := m.peer.At("proto").(int64)
 	if proto != Proto {
-		return fmt.Errorf("the far end speaks version %d of the protocol, this end version %d", proto, Proto)
+		return fmt.Errorf("the remote program speaks version %d of the protocol, this program version %d", proto, Proto)
 	}
 	window, _ := m.peer.At("window").(int64)
 	limit, _ := m.peer.At("frame").(int64)

@@ -111,7 +111,7 @@ func ParseTree(b []byte) (*Tree, error) {
 	}
 	envs, ok := v.(*value.List)
 	if !ok {
-		return nil, broken("a tree is no list")
+		return nil, broken("a tree is not a list")
 	}
 	t := &Tree{}
 	for _, x := range envs.Items {

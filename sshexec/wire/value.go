@@ -239,13 +239,13 @@ func scalar(tag byte, s string) (value.Value, error) {
 		}
 		i, ok := new(big.Int).SetString(s, 10)
 		if !ok {
-			return nil, broken("%.40q is no integer", s)
+			return nil, broken("%.40q is not an integer", s)
 		}
 		return value.NormInt(i), nil
 	case tagTime:
 		var t time.Time
 		if err := t.UnmarshalBinary([]byte(s)); err != nil {
-			return nil, broken("a value is no time")
+			return nil, broken("a value is not a time")
 		}
 		return t, nil
 	}

@@ -26,7 +26,7 @@ type Flags struct{ on, off bool }
 
 // Register registers the flags, --progress with a shorthand.
 func (f *Flags) Register(fs *pflag.FlagSet, short string) {
-	fs.BoolVarP(&f.on, "progress", short, false, "tell on stderr how far the targets are, also where it is no terminal")
+	fs.BoolVarP(&f.on, "progress", short, false, "show the progress of the targets on stderr, also if it is not a terminal")
 	fs.BoolVar(&f.off, "no-progress", false, "show no progress line")
 }
 

@@ -131,7 +131,7 @@ func (h *reports) write(r *value.Map, text string) error {
 	if h.written[path] {
 		mode = os.O_APPEND
 	} else if st, err := os.Lstat(path); err == nil && !st.Mode().IsRegular() {
-		return fmt.Errorf("highstate.file_output: %s is no regular file", path)
+		return fmt.Errorf("highstate.file_output: %s is not a regular file", path)
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|mode, 0o640)
 	if err != nil {

@@ -170,7 +170,7 @@ func TestReportSettingsThatAreWrong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Return(t.Context(), []*value.Map{run()}); err == nil || !strings.Contains(err.Error(), "is no regular file") {
+	if err := h.Return(t.Context(), []*value.Map{run()}); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 		t.Errorf("a link: %v", err)
 	}
 }

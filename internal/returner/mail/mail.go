@@ -94,7 +94,7 @@ func addresses(s string) []string {
 func (m *relay) check() error {
 	for _, a := range append([]string{m.from}, m.to...) {
 		if strings.ContainsAny(a, "\r\n") {
-			return fmt.Errorf("%q is no address", a)
+			return fmt.Errorf("%q is not an address", a)
 		}
 	}
 	return nil

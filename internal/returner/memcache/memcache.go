@@ -107,7 +107,7 @@ func valid(key string) bool {
 func (s *store) unfit(key string, data []byte) error {
 	switch {
 	case !valid(key):
-		return fmt.Errorf("%q is no key of memcached", key)
+		return fmt.Errorf("%q is not a valid key of memcached", key)
 	case len(data) > s.item-itemHead:
 		return fmt.Errorf("%s has %d bytes, and item_size_max of the server is %d", key, len(data), s.item)
 	}

@@ -92,7 +92,7 @@ func tlsOf(s returner.Settings) (*tls.Config, error) {
 func nodes(key string, v value.Value, port int) ([]string, error) {
 	list, ok := v.(*value.List)
 	if !ok || list.Len() == 0 {
-		return nil, fmt.Errorf("%s: %s is no list of servers, as [{host: a.example.org, port: %d}]", key, value.Repr(v), port)
+		return nil, fmt.Errorf("%s: %s is not a list of servers such as [{host: a.example.org, port: %d}]", key, value.Repr(v), port)
 	}
 	var out []string
 	for _, x := range list.Items {
@@ -113,7 +113,7 @@ func nodes(key string, v value.Value, port int) ([]string, error) {
 			}
 		}
 		if host == "" || at <= 0 || at > 65535 {
-			return nil, fmt.Errorf("%s: %s is no server: host and port are expected", key, value.Repr(x))
+			return nil, fmt.Errorf("%s: %s is not a server: host and port are expected", key, value.Repr(x))
 		}
 		out = append(out, net.JoinHostPort(host, strconv.FormatInt(at, 10)))
 	}

@@ -144,7 +144,7 @@ func TestSettings(t *testing.T) {
 	}{
 		{value.MapOf("cluster_mode", true, "sentinel.master", "m"), "not both"},
 		{value.MapOf("sentinel.master", "m"), "redis.sentinel.nodes must be configured"},
-		{value.MapOf("sentinel.master", "m", "sentinel.nodes", "a"), "is no list of servers"},
+		{value.MapOf("sentinel.master", "m", "sentinel.nodes", "a"), "is not a list of servers"},
 		{value.MapOf("cluster_mode", true, "cluster.startup_nodes", value.NewList(value.MapOf("port", int64(1)))), "host and port are expected"},
 		{value.MapOf("cluster_mode", true, "cluster.startup_nodes", value.NewList("a:b")), "host and port are expected"},
 		{value.MapOf("tls", "perhaps"), "none of True, False and skip-verify"},

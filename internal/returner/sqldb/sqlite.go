@@ -40,7 +40,7 @@ type lite struct{ *store }
 // prepareSQLite checks the settings.
 func prepareSQLite(s returner.Settings) (returner.Settings, error) {
 	if t, err := value.ToFloat(s.Value("timeout")); err != nil || t < 0 {
-		return s, fmt.Errorf("sqlite3.timeout: %q is no number of seconds", s.Str("timeout"))
+		return s, fmt.Errorf("sqlite3.timeout: %q is not a number of seconds", s.Str("timeout"))
 	}
 	if path := s.Str("database"); path != "" {
 		if st, err := os.Stat(filepath.Dir(path)); err != nil || !st.IsDir() {

@@ -83,7 +83,7 @@ func TestSQLiteThatCannotBe(t *testing.T) {
 		{value.NewMap(0), "sqlite3.database must be configured"},
 		{value.MapOf("sqlite3.database", filepath.Join(dir, "none", "x.db")), "there is no directory"},
 		{value.MapOf("sqlite3.database", junk), "not a database"},
-		{value.MapOf("sqlite3", value.MapOf("database", filepath.Join(dir, "x"), "timeout", "soon")), `"soon" is no number of seconds`},
+		{value.MapOf("sqlite3", value.MapOf("database", filepath.Join(dir, "x"), "timeout", "soon")), `"soon" is not a number of seconds`},
 	} {
 		s, err := settings("sqlite3", tt.opts).Check()
 		if err == nil {

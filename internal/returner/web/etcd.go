@@ -64,7 +64,7 @@ func (e *etcd) ttl(profile string) (int64, error) {
 	n, err := value.ToInt(t)
 	ttl, ok := value.AsInt(n)
 	if err != nil || !ok || ttl < 0 {
-		return 0, fmt.Errorf("etcd.ttl: %q is no number of seconds", t)
+		return 0, fmt.Errorf("etcd.ttl: %q is not a number of seconds", t)
 	}
 	return ttl, nil
 }
