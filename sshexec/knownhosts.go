@@ -224,7 +224,7 @@ func (db *keyDB) of(addr string) ([]hostLine, error) {
 		return nil, err
 	}
 	found := db.find(name)
-	if host, _, _ := net.SplitHostPort(addr); len(found) == 0 && name[0] == '[' {
+	if host, _, _ := net.SplitHostPort(addr); len(found) == 0 && strings.HasPrefix(name, "[") {
 		found = db.find(strings.ToLower(host))
 		for i := range found {
 			found[i].any = true

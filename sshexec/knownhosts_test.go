@@ -226,6 +226,7 @@ func FuzzKnownHosts(f *testing.F) {
 	good := "web1,[web2]:22,!db* " + string(ssh.MarshalAuthorizedKey(key))
 	for _, s := range []string{"", good, "@revoked " + good, "@cert-authority " + good, xknownhosts.HashHostname("web1") + good[19:], "|1|a", "a b c", "@ x y z"} {
 		f.Add(s, "web1:22")
+		f.Add(s, ":22")
 	}
 	f.Fuzz(func(t *testing.T, text, host string) {
 		db := readKnown(nil)

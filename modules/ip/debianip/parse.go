@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"brine/internal/fun"
 	"brine/internal/host"
@@ -119,19 +120,24 @@ type reader struct {
 // parse reads a file. Salt: salt/modules/debian_ip.py _parse_interfaces.
 func (c *config) parse(file, text string) error {
 	r := &reader{c: c, file: file}
-	// A line that goes on at the end of the file goes on with nothing: what is
-	// written after it is not part of it.
-	text = strings.TrimRight(strings.ReplaceAll(text, "\\\n", " "), "\\")
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
+		// A backslash at the end of the file goes on with nothing, and one with
+		// blanks behind it is nothing: what is written after it is not part of it.
+		line = unbroken(line)
 		f := strings.Fields(line)
 		if len(f) == 0 || f[0][0] == '#' {
 			continue
 		}
-		if err := r.line(strings.TrimRight(line, "\r\n"), f); err != nil {
+		if err := r.line(line, f); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// unbroken returns a text that does not make the next line a part of its own.
+func unbroken(s string) string {
+	return strings.TrimRightFunc(s, func(c rune) bool { return c == '\\' || unicode.IsSpace(c) })
 }
 
 func (r *reader) line(line string, f []string) error {
@@ -151,18 +157,18 @@ func (r *reader) line(line string, f []string) error {
 	case "auto", "allow-auto":
 		r.end()
 		for _, name := range f[1:] {
-			r.c.at(name, r.file).enabled = true
+			r.c.at(unbroken(name), r.file).enabled = true
 		}
 	case "allow-hotplug":
 		r.end()
 		for _, name := range f[1:] {
-			r.c.at(name, r.file).hotplug = true
+			r.c.at(unbroken(name), r.file).hotplug = true
 		}
 	case "source":
 		r.end()
 		if len(f) > 1 {
 			a := r.c.at("source", r.file)
-			a.sources = append(a.sources, f[1])
+			a.sources = append(a.sources, unbroken(f[1]))
 		}
 	default:
 		switch {
