@@ -52,7 +52,7 @@ A release build of brine has the agents of all platforms in it and needs none.
 
 Platforms: ` + wrapped(agentPlatforms[:], 70) + `
 
-Exit status: 0 all were built; 1 one was not; 64 the command line makes no sense.`,
+Exit status: 0 all were built; 1 one was not; 64 the command line is invalid.`,
 		Example: `  brine agent build linux/arm64
   brine agent build --source ~/src/brine linux/arm linux/386 freebsd/amd64`,
 		SilenceUsage: true, SilenceErrors: true,

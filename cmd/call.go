@@ -37,7 +37,7 @@ Arguments are read as YAML; key=value gives a keyword argument.
 
 Exit status: 0 all went well; 1 a state failed, an SLS is bad or the function
 failed; with --retcode-passthrough 2 for failed states, 5 for a pillar that does
-not render, and a command's own status; 64 the command line makes no sense; 130
+not render, and a command's own status; 64 the command line is invalid; 130
 interrupted; 255 there is no such function.`,
 		Example: `  brine call state.apply web test=True
   brine call state.highstate --state-output=mixed

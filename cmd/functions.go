@@ -21,9 +21,9 @@ func newFunctionsCmd(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "functions [<glob>...]",
 		Short: "List the available functions",
-		Long: `List the functions that are there, from the same table that runs them.
+		Long: `List the available functions, from the same table that runs them.
 
-Exit status: 0; 1 nothing matches; 64 the command line makes no sense.`,
+Exit status: 0; 1 nothing matches; 64 the command line is invalid.`,
 		Example: `  brine functions
   brine functions 'file.*' --kind state`,
 		RunE: func(c *cobra.Command, args []string) error { return a.functions(c, o, args) },

@@ -14,7 +14,7 @@ func newOrchestrateCmd(a *App) *cobra.Command {
 'brine run state.orchestrate'.
 
 Exit status: 0 all steps went well; 1 a step failed or an SLS is bad; 64 the
-command line makes no sense; 130 interrupted.`,
+command line is invalid; 130 interrupted.`,
 		Example: `  brine orchestrate orch.webserver
   brine orchestrate orch.deploy pillar='{"release": "1.4"}'
   brine orchestrate orch.webserver test=True --out=json`,

@@ -14,7 +14,7 @@ func newPongoCmd(a *App) *cobra.Command {
 		Long: `Render a pongo2 template for the brine that started this one, which gives it on
 standard input. It is of no use by hand.
 
-Exit status: 0 the template is rendered or its fault is told; 1 the other end is
+Exit status: 0 the template is rendered or its error is reported; 1 the other end is
 gone; 2 there was no template; 3 it took too much memory.`,
 		Hidden: true,
 		Args:   cobra.NoArgs,

@@ -33,7 +33,7 @@ and the like. Targets are those of the roster.
 
 Exit status: 0 all went well; 1 a step failed, an SLS is bad or the function
 failed; what the function says, where its return has a "retcode"; 64 the command
-line makes no sense; 130 interrupted; 255 there is no such function.`,
+line is invalid; 130 interrupted; 255 there is no such function.`,
 		Example: `  brine run state.orchestrate orch.webserver
   brine run state.orch orch.deploy pillar='{"servers": "newsystem1"}'
   brine run pillar.show_pillar web1`,

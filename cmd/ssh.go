@@ -29,7 +29,7 @@ nothing is waited for: 'brine run jobs.lookup_jid' fetches what was returned.
 
 Exit status: 0 all went well; 1 nothing matched the target, or the roster or the
 configuration is bad; 11 the agent could not be placed on a target; 20 a target
-failed or was not reached; 64 the command line makes no sense; 130 interrupted.`,
+failed or was not reached; 64 the command line is invalid; 130 interrupted.`,
 		Example: `  brine ssh 'web*' test.ping
   brine ssh -E 'web[0-9]+' state.apply nginx test=True
   brine ssh '*' -r 'uptime'
@@ -60,7 +60,7 @@ between them, are called one after the other; a lone comma parts their arguments
 
 Exit status: 0 all went well; 1 a target failed or was not reached; 2 nothing
 matched the target; 42 the arguments of several functions do not fit; with
---batch the highest return code; 64 the command line makes no sense; 130
+--batch the highest return code; 64 the command line is invalid; 130
 interrupted.`,
 		Example: `  salt 'web*' test.ping
   salt 'web*' cmd.run,test.ping,test.echo 'cat /proc/loadavg' , , foo

@@ -23,7 +23,7 @@ func Spec() returner.Spec {
 			host@ = localhost -- the server
 			port@ = 2003 -- its port for lines of text
 			mode = text -- text; Salt knows pickle, too
-			skip_on_error = False -- leave out what is no number in silence
+			skip_on_error = False -- silently leave out what is not a number
 			metric_base_pattern -- beginning of names; [module], [function] and [minion_id] are filled in
 		`),
 	}

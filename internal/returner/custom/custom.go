@@ -42,7 +42,7 @@ func Find(ctx context.Context, env *fun.Env) []returner.Spec {
 		switch {
 		case strings.HasPrefix(base, ".") || strings.HasPrefix(base, "__") || path.Dir(f.Path) != dir:
 		case ext == ".py" || ext == ".pyc":
-			warn(env, f, "is Python, which brine does not run: write it as an executable that reads lines of JSON (docs/returners.md)")
+			warn(env, f, "is Python, which is not supported for returners: write it as an executable that reads lines of JSON (docs/returners.md)")
 		case f.Mode.Perm()&0o111 == 0:
 			warn(env, f, "is not executable: chmod +x it, or it cannot serve as a returner")
 		default:
