@@ -20,6 +20,7 @@ import (
 
 	"brine/cmd/assembly"
 	"brine/internal/host"
+	"brine/internal/printable"
 	"brine/internal/source"
 	"brine/internal/version"
 	"brine/sshexec"
@@ -50,7 +51,7 @@ It takes Go and the source of this very version of brine: the checkout that the
 working directory is in, the one that this program was built from, or --source.
 A release build of brine has the agents of all platforms in it and needs none.
 
-Platforms: ` + wrapped(agentPlatforms[:], 70) + `
+Platforms: ` + printable.Wrap(agentPlatforms[:], 70) + `.
 
 Exit status: 0 all were built; 1 one was not; 64 the command line is invalid.`,
 		Example: `  brine agent build linux/arm64
@@ -65,28 +66,6 @@ Exit status: 0 all were built; 1 one was not; 64 the command line is invalid.`,
 	c.Flags().StringVar(&o.embed, "embed", "", "write them compressed, with their hashes, for a release build (make release)")
 	_ = c.Flags().MarkHidden("embed")
 	return c
-}
-
-// wrapped joins words to lines of a width.
-func wrapped(words []string, width int) string {
-	var b strings.Builder
-	col := 0
-	for i, w := range words {
-		if i < len(words)-1 {
-			w += ","
-		}
-		switch {
-		case i > 0 && col+1+len(w) > width:
-			b.WriteString("\n")
-			col = 0
-		case i > 0:
-			b.WriteString(" ")
-			col++
-		}
-		b.WriteString(w)
-		col += len(w)
-	}
-	return b.String() + "."
 }
 
 // parsePlatform reads "linux/arm64", "linux-arm64", "linux/arm/v7" and returns

@@ -21,13 +21,13 @@ func systemHost() *host.Fake {
 	for _, d := range []string{"/boot", "/dev", "/opt", "/proc", "/run", "/srv", "/sys", "/usr/lib", "/usr/sbin", "/var/lib", "/data/work", "/data/home"} {
 		f.PutDir(d, 0o755)
 	}
-	for link, to := range map[string]string{"/lib": "usr/lib", "/sbin": "/usr/sbin", "/data/work/etc": "/etc", "/data/work/all": "/"} {
+	for link, to := range map[string]string{"/lib": "usr/lib", "/sbin": "/usr/sbin", "/data/app/etc": "/etc", "/data/app/all": "/"} {
 		f.PutLink(link, to)
 	}
-	for _, file := range []string{"/etc/passwd", "/usr/lib/libc.so", "/home/a/.profile", "/data/work/file", "/data/work/dir/file"} {
+	for _, file := range []string{"/etc/passwd", "/usr/lib/libc.so", "/home/a/.profile", "/data/app/file", "/data/app/dir/file"} {
 		f.PutFile(file, "x\n", 0o644)
 	}
-	for i, home := range []string{"/", "/home", "/bin", "/data/work/etc"} {
+	for i, home := range []string{"/", "/home", "/bin", "/data/app/etc"} {
 		f.PutUser(host.Account{Name: fmt.Sprintf("user%d", i), UID: 2000 + i, Home: home, Shell: "/bin/sh"})
 	}
 	for _, p := range []string{"rsync", "setfacl", "getfacl", "git", "virtualenv", "userdel", "usermod"} {
@@ -66,18 +66,18 @@ func kw(args ...value.Value) func(string) fun.Args {
 var destroyers = []destroyer{
 	{fun.Exec, "file.remove", false, pos("@")},
 	{fun.Exec, "file.rename", false, pos("@", "/data/gone")},
-	{fun.Exec, "file.rename", false, pos("/data/work/dir", "@")},
+	{fun.Exec, "file.rename", false, pos("/data/app/dir", "@")},
 	{fun.Exec, "file.move", false, pos("@", "/data/gone")},
 	{fun.Exec, "file.rmdir", true, pos("@")},
 	{fun.Exec, "file.rmdir", true, kw("path", "@", "recurse", true)},
-	{fun.Exec, "file.symlink", false, kw("src", "/data/work/file", "path", "@", "force", true)},
-	{fun.Exec, "file.copy", false, kw("src", "/data/work/dir", "dst", "@", "recurse", true, "remove_existing", true)},
+	{fun.Exec, "file.symlink", false, kw("src", "/data/app/file", "path", "@", "force", true)},
+	{fun.Exec, "file.copy", false, kw("src", "/data/app/dir", "dst", "@", "recurse", true, "remove_existing", true)},
 	{fun.Exec, "file.find", true, kw("path", "@", "delete", "f", "name", "nothing-at-all")},
 	{fun.Exec, "acl.modfacl", true, func(p string) fun.Args {
 		return fun.Args{Pos: []value.Value{"user", "nobody", "rwx", p}, Kw: value.MapOf("recursive", true)}
 	}},
 	{fun.Exec, "acl.wipefacls", true, func(p string) fun.Args { return fun.Args{Pos: []value.Value{p}, Kw: value.MapOf("recursive", true)} }},
-	{fun.Exec, "rsync.rsync", true, kw("src", "/data/work/", "dst", "@", "delete", true)},
+	{fun.Exec, "rsync.rsync", true, kw("src", "/data/app/", "dst", "@", "delete", true)},
 	{fun.Exec, "virtualenv.create", true, kw("path", "@", "clear", true)},
 	{fun.State, "file.absent", false, kw("name", "@")},
 	{fun.State, "file.directory", true, kw("name", "@", "clean", true)},
@@ -86,9 +86,9 @@ var destroyers = []destroyer{
 	{fun.State, "file.recurse", true, kw("name", "@", "source", "salt://tree", "clean", true)},
 	{fun.State, "file.tidied", true, kw("name", "@", "age", int64(1))},
 	{fun.State, "file.rename", false, kw("name", "/data/gone", "source", "@")},
-	{fun.State, "file.rename", false, kw("name", "@", "source", "/data/work/dir", "force", true)},
-	{fun.State, "file.copy", false, kw("name", "@", "source", "/data/work/dir", "force", true)},
-	{fun.State, "file.symlink", false, kw("name", "@", "target", "/data/work/file", "force", true)},
+	{fun.State, "file.rename", false, kw("name", "@", "source", "/data/app/dir", "force", true)},
+	{fun.State, "file.copy", false, kw("name", "@", "source", "/data/app/dir", "force", true)},
+	{fun.State, "file.symlink", false, kw("name", "@", "target", "/data/app/file", "force", true)},
 	{fun.State, "file.retention_schedule", true, kw("name", "@", "retain", value.MapOf("most_recent", int64(1)))},
 	{fun.State, "acl.present", true, kw("name", "@", "acl_type", "user", "acl_name", "nobody", "perms", "rwx", "recurse", true)},
 	{fun.State, "git.present", true, kw("name", "@", "force", true)},
@@ -98,8 +98,8 @@ var destroyers = []destroyer{
 
 // spellings are ways to write a directory of the system.
 var spellings = []string{
-	"/", "//", "/.", "/etc/..", "/data/work/../..", "/etc", "/etc/", "//etc", "/./etc", "/etc/.", "/etc/../etc", "/data/work/all/etc",
-	"/data/work/all/usr/", "/usr", "/usr/lib", "/lib", "/var", "/home", "/bin", "/sbin", "/root", "/srv", "/tmp", "/boot", "/opt", "/run", "/sys", "/proc", "/dev",
+	"/", "//", "/.", "/etc/..", "/data/app/../..", "/etc", "/etc/", "//etc", "/./etc", "/etc/.", "/etc/../etc", "/data/app/all/etc",
+	"/data/app/all/usr/", "/usr", "/usr/lib", "/lib", "/var", "/home", "/bin", "/sbin", "/root", "/srv", "/tmp", "/boot", "/opt", "/run", "/sys", "/proc", "/dev",
 }
 
 // said returns how a call ended, as one text, and whether it succeeded.
@@ -121,7 +121,7 @@ func TestSystemDirectoriesAreSpared(t *testing.T) {
 	for _, d := range destroyers {
 		paths := slices.Clone(spellings)
 		if d.follow {
-			paths = append(paths, "/data/work/etc", "/data/work/all", "/data/work/all/")
+			paths = append(paths, "/data/app/etc", "/data/app/all", "/data/app/all/")
 		}
 		for _, path := range paths {
 			for _, test := range []bool{true, false} {
@@ -153,7 +153,7 @@ func TestOtherPathsAreNotSpared(t *testing.T) {
 		d    destroyer
 		path string
 	}{
-		{destroyer{fun.Exec, "file.remove", false, pos("@")}, "/data/work/etc"},
+		{destroyer{fun.Exec, "file.remove", false, pos("@")}, "/data/app/etc"},
 		{destroyer{fun.Exec, "file.remove", false, pos("@")}, "/data/work"},
 		{destroyer{fun.Exec, "file.remove", false, pos("@")}, "/etc/passwd"},
 		{destroyer{fun.Exec, "file.remove", false, pos("@")}, "/var/lib"},

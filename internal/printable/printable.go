@@ -188,3 +188,25 @@ func (t *Writer) Flush() error {
 	_, err := t.w.Write([]byte("?"))
 	return err
 }
+
+// Wrap joins words by commas to lines of at most width bytes.
+func Wrap(words []string, width int) string {
+	var b strings.Builder
+	col := 0
+	for i, w := range words {
+		if i < len(words)-1 {
+			w += ","
+		}
+		switch {
+		case i > 0 && col+1+len(w) > width:
+			b.WriteString("\n")
+			col = 0
+		case i > 0:
+			b.WriteString(" ")
+			col++
+		}
+		b.WriteString(w)
+		col += len(w)
+	}
+	return b.String()
+}

@@ -107,3 +107,21 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+func TestWrap(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		words []string
+		width int
+		want  string
+	}{
+		{nil, 10, ""},
+		{[]string{"one"}, 2, "one"},
+		{[]string{"one", "two", "three"}, 9, "one, two,\nthree"},
+		{[]string{"one", "two", "three"}, 8, "one,\ntwo,\nthree"},
+	} {
+		if got := printable.Wrap(tt.words, tt.width); got != tt.want {
+			t.Errorf("Wrap(%q, %d) = %q", tt.words, tt.width, got)
+		}
+	}
+}

@@ -83,33 +83,9 @@ func isEnv(name string) bool {
 func hideEnv(v value.Value) (value.Value, bool) {
 	switch v := v.(type) {
 	case *value.Map:
-		var out *value.Map
-		for k, x := range v.All() {
-			if y, changed := hideAll(x); changed {
-				if out == nil {
-					out = v.Copy()
-				}
-				out.Set(k, y)
-			}
-		}
-		if out != nil {
-			return out, true
-		}
+		return inMap(v, func(_ string, x value.Value) (value.Value, bool) { return hideAll(x) })
 	case *value.List:
-		if v == nil {
-			return v, false
-		}
-		out, changed := v, false
-		for i, x := range v.Items {
-			y, c := hideEnv(x)
-			if c && !changed {
-				out, changed = v.Copy(0), true
-			}
-			if c {
-				out.Items[i] = y
-			}
-		}
-		return out, changed
+		return inList(v, hideEnv)
 	case string:
 		if y, changed := hideEnvText(v); changed {
 			return y, true

@@ -41,36 +41,43 @@ func hideIn(v value.Value) (value.Value, bool) {
 	case string:
 		return hideHeaders(v)
 	case *value.Map:
-		var out *value.Map
-		for k, x := range v.All() {
-			if y, changed := hide(value.Str(k), x); changed {
-				if out == nil {
-					out = v.Copy()
-				}
-				out.Set(k, y)
-			}
-		}
-		if out != nil {
-			return out, true
-		}
+		return inMap(v, hide)
 	case *value.List:
-		if v == nil {
-			return v, false
-		}
-		var out *value.List
-		for i, x := range v.Items {
-			if y, changed := hideIn(x); changed {
-				if out == nil {
-					out = v.Copy(0)
-				}
-				out.Items[i] = y
-			}
-		}
-		if out != nil {
-			return out, true
-		}
+		return inList(v, hideIn)
 	}
 	return v, false
+}
+
+// inMap hides the values of a mapping, of which it makes a copy where there is
+// one to hide.
+func inMap(m *value.Map, hide func(name string, v value.Value) (value.Value, bool)) (value.Value, bool) {
+	out := m
+	for k, x := range m.All() {
+		if y, changed := hide(value.Str(k), x); changed {
+			if out == m {
+				out = m.Copy()
+			}
+			out.Set(k, y)
+		}
+	}
+	return out, out != m
+}
+
+// inList is inMap of a list.
+func inList(l *value.List, hide func(v value.Value) (value.Value, bool)) (value.Value, bool) {
+	if l == nil {
+		return l, false
+	}
+	out := l
+	for i, x := range l.Items {
+		if y, changed := hide(x); changed {
+			if out == l {
+				out = l.Copy(0)
+			}
+			out.Items[i] = y
+		}
+	}
+	return out, out != l
 }
 
 // hider is hide that counts further names as those of secrets.

@@ -297,7 +297,7 @@ func (s *Set) dict(m *value.Map, depth int) (value.Value, bool) {
 	for k, x := range m.All() {
 		key, kc := s.mask(k, depth+1)
 		y, xc := s.mask(x, depth+1)
-		// The tag of a state is no name of a secret.
+		// The tag of a state is not the name of a secret.
 		if name, ok := k.(string); ok && !strings.Contains(name, "_|-") && (isSecret(name) || isEnv(name)) && !matches(s.keep, name, name) {
 			if z, hidden := hide(name, x); hidden {
 				y, xc = z, true

@@ -95,15 +95,6 @@ func (r Refs) Get(name string) string {
 	return ""
 }
 
-// Value returns the refs as a mapping.
-func (r Refs) Value() *value.Map {
-	m := value.NewMap(len(r))
-	for _, x := range r {
-		m.Set(x.Name, x.SHA)
-	}
-	return m
-}
-
 // LsRemote asks a repository for its refs. args are those of git ls-remote.
 func (g *Client) LsRemote(ctx context.Context, dir string, args ...string) (Refs, error) {
 	out, err := g.Run(ctx, dir, append([]string{"ls-remote"}, args...)...)

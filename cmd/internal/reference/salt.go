@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"brine/internal/fun"
+	"brine/internal/printable"
 	"brine/internal/saltnames"
 )
 
@@ -228,29 +229,7 @@ func (c *comparison) execution() string {
 		fmt.Fprintf(&rows, "| [%s](reference/modules/%s.md) | %d of %d | %s |\n", mod, mod, len(salt)-len(lacks)-other, len(salt), cell(text))
 	}
 	return fmt.Sprintf("| module | there | absent |\n|---|---|---|\n%s\n%d modules with %d functions are absent as a whole:\n%s.\n",
-		rows.String(), len(absent), functions, paragraph(absent))
-}
-
-// paragraph joins words to lines of the width of a page.
-func paragraph(words []string) string {
-	var b strings.Builder
-	col := 0
-	for i, w := range words {
-		if i < len(words)-1 {
-			w += ","
-		}
-		switch {
-		case i > 0 && col+1+len(w) > 119:
-			b.WriteString("\n")
-			col = 0
-		case i > 0:
-			b.WriteString(" ")
-			col++
-		}
-		b.WriteString(w)
-		col += len(w)
-	}
-	return b.String()
+		rows.String(), len(absent), functions, printable.Wrap(absent, 119))
 }
 
 // otherProviders returns the functions that Salt has only in files whose

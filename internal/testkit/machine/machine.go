@@ -269,13 +269,6 @@ func (m *Machine) Shell(dir, line string) Result {
 	return m.Run(time.Minute, dir, "sh", "-c", line)
 }
 
-// Reboot reboots the machine and waits until it is up again.
-func (m *Machine) Reboot() error {
-	old := m.PID()
-	m.Run(10*time.Second, "/", "systemctl", "reboot")
-	return m.wait(old)
-}
-
 // Log returns what the machine printed on its console.
 func (m *Machine) Log() string {
 	b, _ := os.ReadFile(filepath.Join(m.dir, "log"))
