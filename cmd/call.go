@@ -66,7 +66,7 @@ interrupted; 255 there is no such function.`,
 	return c
 }
 
-func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []string) error {
+func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []string) (err error) {
 	if err := a.saltfile(c, "salt-call", &o.runFlags); err != nil {
 		return err
 	}
@@ -96,6 +96,7 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if err := s.checkOutput(); err != nil {
 		return err
 	}
+	defer s.reportFault(&err)
 	if strings.HasPrefix(args[0], "state.") {
 		s.listen()
 	}
@@ -112,9 +113,14 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if err := s.openReturners(env); err != nil {
 		return err
 	}
-	res, err := s.invoke(ctx, env, fun.Exec, name, dispatch.ParseInput(args[1:], o.unparsed()), jid)
+	in := dispatch.ParseInput(args[1:], o.unparsed())
+	s.reports(jid, name, "", in, fun.Exec)
+	res, err := s.invoke(ctx, env, fun.Exec, name, in, jid)
 	if err != nil && !cutShort(res, err) {
 		return a.callFault(name, err)
+	}
+	if rerr := s.writeReports(value.MapOf(env.ID, res.Value), res.Retcode); rerr != nil {
+		return rerr
 	}
 	data, wish := value.MapOf("local", res.Value), res.Out
 	if o.metadata {

@@ -67,7 +67,7 @@ func completeFlags(c *cobra.Command) {
 			return out, cobra.ShellCompDirectiveNoFileComp
 		})
 	}
-	offer("out", outputter.Names)
+	offer("out", outNames)
 	offer("state-output", func() []string {
 		names := outputter.StateOutputs()
 		for _, n := range outputter.StateOutputs() {

@@ -41,6 +41,8 @@ type outFlags struct {
 	diff         bool
 	noColor      bool
 	forceColor   bool
+	reports      []string // files
+	metrics      string   // file
 }
 
 func (f *runFlags) register(fs *pflag.FlagSet) {
@@ -77,9 +79,11 @@ func (f *runFlags) unparsed() []string {
 }
 
 func (f *outFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.out, "out", "", "outputter: highstate, nested, json, yaml, txt, raw, pprint, table, key, quiet, ...")
+	fs.StringVar(&f.out, "out", "", "outputter: highstate, nested, json, yaml, txt, raw, pprint, table, key, quiet, html, junit, markdown, ndjson, ...")
 	fs.StringVar(&f.file, "out-file", "", "write the report to this file instead of stdout")
 	fs.BoolVar(&f.fileAppend, "out-file-append", false, "append to --out-file instead of replacing it")
+	fs.StringArrayVar(&f.reports, "report", nil, "also write a report to these files, a comma list: .html, .xml (JUnit), .md, .ndjson, .prom")
+	fs.StringVar(&f.metrics, "metrics", "", "also write metrics of the run to this file, in Prometheus' text format")
 	fs.StringVar(&f.indent, "out-indent", "", "spaces a level is indented by; -1 is all on one line where the outputter can")
 	fs.StringVar(&f.stateOutput, "state-output", "", "full, terse, mixed, changes, filter, or one of them with _id")
 	fs.StringVar(&f.stateVerbose, "state-verbose", "", "true or false: show states that changed nothing")

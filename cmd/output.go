@@ -88,7 +88,7 @@ func (s *session) out(wish string) outputter.Func {
 	if name == "" {
 		name = "nested"
 	}
-	f, err := outputter.Lookup(name)
+	f, err := s.lookupOut(name)
 	if err != nil {
 		s.warn(fun.Warning{Text: err.Error() + "; nested is used"})
 		return outputter.Nested
@@ -99,14 +99,18 @@ func (s *session) out(wish string) outputter.Func {
 // checkOutput finds faults in the output flags before anything runs.
 func (s *session) checkOutput() error {
 	if name := s.outAsked(); name != "" {
-		if _, err := outputter.Lookup(name); err != nil {
+		if _, err := s.lookupOut(name); err != nil {
 			return &statusError{status: exitUsage, err: err}
 		}
+	}
+	var err error
+	if s.reportTo, err = s.flags.output.reportFiles(); err != nil {
+		return err
 	}
 	if mode := strings.ToLower(s.cfg.Opts.Str("state_output")); mode != "" && !outputter.IsStateOutput(mode) {
 		s.warn(fun.Warning{Text: fmt.Sprintf("unknown state output %q%s; full is used", mode, source.DidYouMean(mode, outputter.StateOutputs()))})
 	}
-	_, err := s.outputOptions(0)
+	_, err = s.outputOptions(0)
 	return err
 }
 

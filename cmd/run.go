@@ -56,7 +56,7 @@ line is invalid; 130 interrupted; 255 there is no such function.`,
 	return c
 }
 
-func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []string) error {
+func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []string) (err error) {
 	if err := a.saltfile(c, "salt-run", &o.runFlags); err != nil {
 		return err
 	}
@@ -89,6 +89,7 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 	if err := s.checkOutput(); err != nil {
 		return err
 	}
+	defer s.reportFault(&err)
 	if s.ssh, err = a.sshOptions(&o.fleetFlags); err != nil {
 		return err
 	}
@@ -105,11 +106,18 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 			return err
 		}
 	}
+	s.reports(jid, name, "", in, fun.Runner)
 	res, err := s.invoke(ctx, env, fun.Runner, name, in, jid)
 	if err != nil && !cutShort(res, err) {
 		return a.runFault(s, name, err)
 	}
 	data, wish := shown(res)
+	if wish == reportWish {
+		data, wish = s.recorded(data), "markdown"
+	}
+	if rerr := s.writeReports(data, res.Retcode); rerr != nil {
+		return rerr
+	}
 	if perr := s.print(data, wish, res.Retcode); perr != nil {
 		return perr
 	}

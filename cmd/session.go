@@ -20,6 +20,7 @@ import (
 	"brine/internal/printable"
 	"brine/internal/redact"
 	"brine/internal/value"
+	"brine/outputter/report"
 )
 
 // A session is one command's run: its configuration, its Env, its messages.
@@ -47,6 +48,10 @@ type session struct {
 	watch   fleet.Watcher       // of the jobs on targets; nil: nobody
 
 	staying staying
+
+	info     report.Info  // of the run that reports are about
+	reportTo []reportFile // what --report and --metrics ask for
+	reported bool         // they are written
 
 	mu     sync.Mutex
 	warned map[fun.Warning]bool

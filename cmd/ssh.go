@@ -80,7 +80,7 @@ func (a *App) initTargetCmd(c *cobra.Command, o *sshOpts) {
 }
 
 // ssh runs the command.
-func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []string) error {
+func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []string) (err error) {
 	section := "salt-ssh"
 	if o.prog == saltCLI {
 		section = "salt"
@@ -91,7 +91,7 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if done, err := a.sshInfo(o, args); done {
 		return err
 	}
-	args, err := o.targetArgs(a, args)
+	args, err = o.targetArgs(a, args)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if err != nil {
 		return err
 	}
-	var r *report // from the time on when the job runs
+	var r *jobReport // from the time on when the job runs
 	o.count.Watcher = fleet.OnBegin(watch, func(job fun.Job, _ []string) { r.began(job) })
 	s.watch = &o.count
 	defer s.end()
@@ -113,6 +113,7 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if err := s.checkOutput(); err != nil {
 		return err
 	}
+	defer s.reportFault(&err)
 	if s.ssh, err = a.sshOptions(&o.fleetFlags); err != nil {
 		return err
 	}
@@ -157,6 +158,7 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if err := o.published.safeBatch(ctx, env, &job); err != nil {
 		return err
 	}
+	s.reports(job.JID, job.Fun, value.Str(job.Tgt), job.Args, fun.Exec)
 	r = newReport(s, o, job)
 	if job.Async || o.async.background != "" {
 		return s.async(ctx, o, env, job)

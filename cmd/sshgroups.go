@@ -146,7 +146,7 @@ func reasonAlone(ret fun.Return, v value.Value) value.Value {
 
 // groups reports whether equal results are printed together: where somebody
 // reads, and more targets answer than fit on a screen.
-func (r *report) groups() bool {
+func (r *jobReport) groups() bool {
 	if r.o.prog != brineSSH || r.o.noGroup || !r.prose() {
 		return false
 	}
@@ -154,7 +154,7 @@ func (r *report) groups() bool {
 }
 
 // prose reports whether the report is text for people, and no document.
-func (r *report) prose() bool {
+func (r *jobReport) prose() bool {
 	switch r.s.outAsked() {
 	case "", "nested", "highstate":
 		return r.s.flags.output.file == ""
@@ -163,7 +163,7 @@ func (r *report) prose() bool {
 }
 
 // printGroups prints what was collected.
-func (r *report) printGroups() error {
+func (r *jobReport) printGroups() error {
 	for _, g := range r.same.sorted() {
 		if err := r.s.print(value.MapOf(summary.FoldIDs(g.ids), g.v), g.out, g.retcode); err != nil {
 			return err
@@ -173,7 +173,7 @@ func (r *report) printGroups() error {
 }
 
 // tail ends a report on a terminal: how many targets there were, and who failed.
-func (r *report) tail() {
+func (r *jobReport) tail() {
 	if r.o.prog != brineSSH || !r.s.app.Terminal || r.o.summary || r.count < 2 {
 		return
 	}

@@ -18,17 +18,19 @@ import (
 	"brine/internal/value"
 )
 
-// A report shows the returns of a job on targets: as they come, or all at the
+// A jobReport shows the returns of a job on targets: as they come, or all at the
 // end.
-type report struct {
+type jobReport struct {
 	s   *session
 	o   *sshOpts
 	job fun.Job
 
 	stream   bool
 	all      *value.Map // id → value, where they are printed at the end
+	kept     *value.Map // id → value, for the files of --report
 	wish     string
 	failed   []string
+	why      map[string]string // by id, of those that failed
 	deploy   bool
 	silent   []string // that did not answer
 	away     []string // that gave no return for another reason
@@ -39,12 +41,12 @@ type report struct {
 	same     grouping // results that are printed together
 }
 
-func newReport(s *session, o *sshOpts, job fun.Job) *report {
+func newReport(s *session, o *sshOpts, job fun.Job) *jobReport {
 	out := s.flags.output.out
 	if out == "" {
 		out = s.cfg.Opts.Str("output")
 	}
-	r := &report{s: s, o: o, job: job, all: value.NewMap(8)}
+	r := &jobReport{s: s, o: o, job: job, all: value.NewMap(8), kept: value.NewMap(0), why: map[string]string{}}
 	if o.prog == saltCLI {
 		o.summary = o.summary || value.Truth(s.cfg.Opts.At("cli_summary"))
 		// What state_output: filter leaves out and shortens may stand among the
@@ -56,25 +58,25 @@ func newReport(s *session, o *sshOpts, job fun.Job) *report {
 		}
 	}
 	// JSON stays one document; tables need all rows.
-	r.stream = !o.static && out != "json" && out != "table" && s.flags.output.file == "" && !r.docs()
+	r.stream = !o.static && out != "json" && out != "table" && !isReport(out) && s.flags.output.file == "" && !r.docs()
 	return r
 }
 
 // docs reports whether the returns are documentation, which salt prints once and
 // not of each target. Salt: salt/cli/salt.py SaltCMD._print_docs.
-func (r *report) docs() bool {
+func (r *jobReport) docs() bool {
 	return r.o.prog == saltCLI && r.job.Fun == "sys.doc" && r.s.outAsked() == ""
 }
 
 // began prints the header of the job that is reported; nil reports none.
-func (r *report) began(job fun.Job) {
+func (r *jobReport) began(job fun.Job) {
 	if r != nil && job.JID == r.job.JID && !job.Async {
 		r.begin()
 	}
 }
 
 // begin prints the header of -v, on stderr where stdout is one document.
-func (r *report) begin() {
+func (r *jobReport) begin() {
 	if r.header || !r.o.verbose && !r.o.published.showJID {
 		return
 	}
@@ -92,7 +94,7 @@ func (r *report) begin() {
 }
 
 // add takes one return.
-func (r *report) add(ret fun.Return) error {
+func (r *jobReport) add(ret fun.Return) error {
 	r.begin()
 	v, err := r.value(ret)
 	if err != nil {
@@ -102,6 +104,10 @@ func (r *report) add(ret fun.Return) error {
 	bad := ret.Failed()
 	if bad {
 		r.failed = append(r.failed, ret.ID)
+		r.why[ret.ID] = failure(ret)
+	}
+	if len(r.s.reportTo) > 0 {
+		r.kept.Set(ret.ID, v)
 	}
 	var np interface{ NotPlaced() bool }
 	if errors.As(ret.Err, &np) && np.NotPlaced() {
@@ -131,6 +137,11 @@ func (r *report) add(ret fun.Return) error {
 		r.same.add(ret, v)
 		return nil
 	case r.stream:
+		if bad {
+			r.s.info.Failed = map[string]string{ret.ID: r.why[ret.ID]}
+		} else {
+			r.s.info.Failed = nil
+		}
 		return r.s.print(value.MapOf(ret.ID, v), ret.Out, ret.Retcode)
 	}
 	r.all.Set(ret.ID, v)
@@ -142,7 +153,7 @@ func (r *report) add(ret fun.Return) error {
 
 // value is what the report shows for a target. salt-ssh shows what went wrong
 // before or around the function as a command's outcome.
-func (r *report) value(ret fun.Return) (value.Value, error) {
+func (r *jobReport) value(ret fun.Return) (value.Value, error) {
 	if ret.Stage == fun.Returned {
 		v, err := ret.Value()
 		if err != nil || !ret.Raised || r.o.prog == saltCLI {
@@ -178,9 +189,13 @@ func (r *report) value(ret fun.Return) (value.Value, error) {
 }
 
 // finish prints what is left: the results, the summary, the file of failures.
-func (r *report) finish() error {
+func (r *jobReport) finish() error {
 	r.begin()
 	sort.Strings(r.failed)
+	r.s.info.Failed = r.why
+	if err := r.s.writeReports(sortedByID(r.kept), r.status()); err != nil {
+		return err
+	}
 	if r.docs() && r.printDocs() {
 		r.hint()
 		return nil
@@ -191,16 +206,7 @@ func (r *report) finish() error {
 			return err
 		}
 	case !r.stream:
-		ids := make([]string, 0, r.all.Len())
-		for k := range r.all.All() {
-			ids = append(ids, value.Str(k))
-		}
-		sort.Strings(ids)
-		sorted := value.NewMap(len(ids))
-		for _, id := range ids {
-			sorted.Set(id, r.all.At(id))
-		}
-		if err := r.s.print(sorted, r.wish, r.status()); err != nil {
+		if err := r.s.print(sortedByID(r.all), r.wish, r.status()); err != nil {
 			return err
 		}
 	}
@@ -229,9 +235,34 @@ func (r *report) finish() error {
 	return nil
 }
 
+// sortedByID returns a mapping with its keys in order.
+func sortedByID(m *value.Map) *value.Map {
+	ids := make([]string, 0, m.Len())
+	for k := range m.All() {
+		ids = append(ids, value.Str(k))
+	}
+	sort.Strings(ids)
+	sorted := value.NewMap(len(ids))
+	for _, id := range ids {
+		sorted.Set(id, m.At(id))
+	}
+	return sorted
+}
+
+// failure says why a target failed, where its return does not.
+func failure(ret fun.Return) string {
+	switch {
+	case ret.Stage != fun.Returned && ret.Err != nil:
+		return ret.Err.Error()
+	case ret.Stage != fun.Returned:
+		return ret.Stage.String()
+	}
+	return fmt.Sprintf("return code %d", ret.Retcode)
+}
+
 // hint names the function that was most likely meant, where targets failed and
 // the one that was asked for is none of brine's own.
-func (r *report) hint() {
+func (r *jobReport) hint() {
 	if r.job.Shell != "" || len(r.failed) == 0 {
 		return
 	}
@@ -250,7 +281,7 @@ func (r *report) hint() {
 }
 
 // status is the exit status of the job.
-func (r *report) status() int {
+func (r *jobReport) status() int {
 	switch {
 	case len(r.failed) == 0:
 		return exitOK
@@ -266,7 +297,7 @@ func (r *report) status() int {
 
 // saltSummary is the summary as salt prints it.
 // Salt: salt/cli/salt.py SaltCMD._print_returns_summary.
-func (r *report) saltSummary(w io.Writer) {
+func (r *jobReport) saltSummary(w io.Writer) {
 	rule := strings.Repeat("-", 43)
 	missing := append(slices.Clone(r.away), r.silent...)
 	failed := slices.DeleteFunc(slices.Clone(r.failed), func(id string) bool { return slices.Contains(missing, id) })
@@ -286,7 +317,7 @@ func (r *report) saltSummary(w io.Writer) {
 
 // printDocs prints the documentation of each function once; false where a target
 // returned none.
-func (r *report) printDocs() bool {
+func (r *jobReport) printDocs() bool {
 	docs := map[string]string{}
 	for _, v := range r.all.All() {
 		m, ok := v.(*value.Map)

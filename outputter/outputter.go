@@ -51,8 +51,12 @@ func Lookup(name string) (Func, error) {
 	if f := byName(name); f != nil {
 		return f, nil
 	}
-	names := Names()
-	return nil, fmt.Errorf("unknown outputter %q%s; there are %s", name, source.DidYouMean(name, names), strings.Join(names, ", "))
+	return nil, Unknown(name, Names())
+}
+
+// Unknown is the error of an outputter that is none of names.
+func Unknown(name string, names []string) error {
+	return fmt.Errorf("unknown outputter %q%s; there are %s", name, source.DidYouMean(name, names), strings.Join(names, ", "))
 }
 
 // Names returns the names of all outputters, sorted.

@@ -63,6 +63,9 @@ func (l Load) Map() *value.Map {
 	return m
 }
 
+// timeLayout is how Salt prints the moments of jobs.
+const timeLayout = "2006, Jan 02 15:04:05.000000"
+
 // JIDTime returns the moment of a job id as Salt prints it, such as
 // "2026, Nov 21 09:08:07.123456"; "" for what is no job id.
 // Salt: salt/utils/jid.py jid_to_time.
@@ -71,7 +74,13 @@ func JIDTime(jid string) string {
 	if !ok {
 		return ""
 	}
-	return t.Format("2006, Jan 02 15:04:05.000000")
+	return t.Format(timeLayout)
+}
+
+// ParseTime returns the moment that [JIDTime] has written.
+func ParseTime(s string) (time.Time, bool) {
+	t, err := time.Parse(timeLayout, s)
+	return t, err == nil
 }
 
 // Time returns the moment of a job id, in UTC.

@@ -107,6 +107,10 @@ func Runners(open Opener) fun.Module {
 			Name: "print_job", Lookup: true, Src: "runners/jobs.py print_job", Args: jidArgs, Fn: m.printJob,
 			Doc: "Return a job with its returns, by jid.",
 		},
+		{
+			Name: "report", Lookup: true, Src: "none: brine's own", Args: jidArgs, Fn: m.jobReport,
+			Doc: "Write a report of a job from its record.\nThe report is Markdown; --out=html, junit, ndjson or prometheus, and --report, give the others. --out=json prints the record itself.",
+		},
 	}}
 }
 

@@ -1,0 +1,225 @@
+package cmd
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/jobs"
+	"brine/internal/redact"
+	"brine/internal/value"
+	"brine/internal/version"
+	"brine/outputter"
+	"brine/outputter/report"
+)
+
+// A reportFile is a file of --report or --metrics.
+type reportFile struct {
+	path   string
+	format report.Format
+}
+
+// reportFiles reads the flags that name files for reports. It finds faults
+// before anything runs: an unknown suffix, a directory that does not exist.
+func (f *outFlags) reportFiles() ([]reportFile, error) {
+	var files []reportFile
+	add := func(path string, format report.Format) error {
+		if dir := filepath.Dir(path); !isDir(dir) {
+			return fmt.Errorf("%s: there is no directory %s", path, dir)
+		}
+		files = append(files, reportFile{path, format})
+		return nil
+	}
+	for _, list := range f.reports {
+		for path := range strings.SplitSeq(list, ",") {
+			if path == "" {
+				continue
+			}
+			format, err := report.ForFile(path)
+			if err == nil {
+				err = add(path, format)
+			}
+			if err != nil {
+				return nil, &statusError{status: exitUsage, err: fmt.Errorf("--report: %w", err)}
+			}
+		}
+	}
+	if f.metrics != "" {
+		format, _ := report.Lookup("prometheus")
+		if err := add(f.metrics, format); err != nil {
+			return nil, &statusError{status: exitUsage, err: fmt.Errorf("--metrics: %w", err)}
+		}
+	}
+	return files, nil
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// lookupOut returns the outputter of a name: one of the reports, or Salt's.
+func (s *session) lookupOut(name string) (outputter.Func, error) {
+	if f, ok := report.Lookup(name); ok {
+		return func(w io.Writer, data value.Value, o *outputter.Options) error {
+			info := s.reportInfo(o.Retcode)
+			return f.Write(w, s.mask(data), info)
+		}, nil
+	}
+	f, err := outputter.Lookup(name)
+	if err != nil {
+		err = outputter.Unknown(name, outNames())
+	}
+	return f, err
+}
+
+// outNames are the names of all outputters.
+func outNames() []string {
+	names := append(outputter.Names(), report.Names()...)
+	slices.Sort(names)
+	return names
+}
+
+// isReport reports whether the report asked for is one document over all hosts.
+func isReport(name string) bool {
+	_, ok := report.Lookup(name)
+	return ok && name != "ndjson"
+}
+
+// reports says that a function is run whose results reports are about.
+func (s *session) reports(jid, name, tgt string, args fun.Args, kind fun.Kind) {
+	spec := s.table.Spec(kind, name)
+	shown := redact.Args(spec.ArgNames(), args.Pos, args.Kw, spec.SecretArgs()...)
+	s.info.JID, s.info.Fun, s.info.Tgt = jid, name, tgt
+	s.info.Args = shownArgs(s.mask(shown))
+	if t, ok := jobs.Time(jid); ok {
+		s.info.Start = t
+	}
+}
+
+// shownArgs are arguments as a command line has them.
+func shownArgs(v value.Value) []string {
+	l, ok := v.(*value.List)
+	if !ok {
+		return nil
+	}
+	var out []string
+	for _, x := range l.Items {
+		m, ok := x.(*value.Map)
+		if !ok || !value.Truth(m.At("__kwarg__")) {
+			out = append(out, value.Str(x))
+			continue
+		}
+		for k, v := range m.All() {
+			if k != "__kwarg__" {
+				out = append(out, value.Str(k)+"="+value.Str(v))
+			}
+		}
+	}
+	return out
+}
+
+// reportInfo is what reports say of the run, which ends now.
+func (s *session) reportInfo(retcode int) report.Info {
+	info := s.info
+	info.Retcode, info.Version = retcode, version.Number()
+	if info.End.IsZero() && !info.Start.IsZero() {
+		info.End = s.app.Host.Now()
+	}
+	return info
+}
+
+// writeReports writes the files of --report and --metrics. What reports have of
+// secrets is what records have.
+func (s *session) writeReports(data value.Value, retcode int) error {
+	if len(s.reportTo) == 0 || s.reported {
+		return nil
+	}
+	s.reported = true
+	run := report.Build(s.mask(data), s.reportInfo(retcode))
+	var faults []error
+	for _, f := range s.reportTo {
+		var b bytes.Buffer
+		if err := f.format.Fn(&b, run); err != nil {
+			faults = append(faults, fmt.Errorf("report %s: %w", f.path, err))
+			continue
+		}
+		if err := replaceFile(f.path, b.Bytes()); err != nil {
+			faults = append(faults, fmt.Errorf("write the report: %w", err))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// reportFault writes reports of a command that failed before it had results: a
+// CI job that looks for them finds the reason.
+func (s *session) reportFault(err *error) {
+	if *err == nil || len(s.reportTo) == 0 || s.reported {
+		return
+	}
+	s.info.Failed = map[string]string{cmp.Or(s.cfg.Opts.Str("id"), "brine"): (*err).Error()}
+	if werr := s.writeReports(value.NewMap(0), exitGeneric); werr != nil {
+		s.fault(werr)
+	}
+}
+
+// replaceFile writes a file whole or not at all. What is no regular file, such as
+// a pipe, is written to.
+func replaceFile(path string, data []byte) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return os.WriteFile(path, data, 0o666)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(data)
+	if cerr := tmp.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		// node_exporter and CI systems read as other users.
+		err = os.Chmod(tmp.Name(), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(tmp.Name())
+	}
+	return err
+}
+
+// reportWish is what jobs.report wishes as outputter: its return is a record and
+// what the job returned.
+const reportWish = "report"
+
+// recorded makes a recorded job what reports are about, and returns its data.
+func (s *session) recorded(v value.Value) value.Value {
+	m, ok := v.(*value.Map)
+	if !ok {
+		return v
+	}
+	at := func(key string) string {
+		if x := m.At(key); x != nil {
+			return value.Str(x)
+		}
+		return ""
+	}
+	s.info = report.Info{JID: at("jid"), Fun: at("fun"), Tgt: at("tgt"), Args: shownArgs(m.At("arg")), Failed: map[string]string{}}
+	s.info.Start, _ = jobs.Time(s.info.JID)
+	s.info.End, _ = jobs.ParseTime(at("end"))
+	if missing, ok := m.At("missing").(*value.Map); ok {
+		for id, why := range missing.All() {
+			s.info.Failed[value.Str(id)] = value.Str(why)
+		}
+	}
+	return m.At("data")
+}

@@ -1,0 +1,479 @@
+package report
+
+import (
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"brine/internal/value"
+)
+
+// Status is how a result ended.
+type Status int
+
+// The results, from good to bad.
+const (
+	OK      Status = iota // nothing was to be done, or a function returned
+	Changed               // something was changed
+	Pending               // test mode: something would be changed
+	Skipped               // not run
+	Failed
+)
+
+var statusNames = [...]string{"ok", "changed", "pending", "skipped", "failed"}
+
+func (s Status) String() string { return statusNames[s] }
+
+// A Run is what reports are written of.
+type Run struct {
+	Info
+	Suites []*Suite
+	total  Count
+}
+
+// A Suite holds the results of one host in one step.
+type Suite struct {
+	Step   string // ID of the step, of steps within steps with " / " between; "" outside of orchestrations
+	Host   string
+	JID    string // of the step's job; "" is the run's
+	Cases  []*Case
+	Begin  time.Duration // from the begin of the run, as far as it is known
+	Length time.Duration
+	Count  Count
+}
+
+// Name names a suite.
+func (s *Suite) Name() string {
+	if s.Step == "" {
+		return s.Host
+	}
+	return s.Step + " / " + s.Host
+}
+
+// A Case is the result of one state, or of one function on one host.
+type Case struct {
+	ID, Name, Fun, SLS string
+	Status             Status
+	Comment            string
+	Changes            value.Value // nil for none; without the returns of other hosts
+	Begin              time.Duration
+	Length             time.Duration
+	orchestrates       bool // has the results of other hosts in suites of their own
+}
+
+// Title names a case: its ID, with the name where that is another one.
+func (c *Case) Title() string {
+	if c.Name != "" && c.Name != c.ID {
+		return c.ID + " (" + c.Name + ")"
+	}
+	return c.ID
+}
+
+// A Count sums cases up.
+type Count struct {
+	ByStatus [len(statusNames)]int
+	Length   time.Duration
+}
+
+// All is the number of cases.
+func (c Count) All() int {
+	n := 0
+	for _, x := range c.ByStatus {
+		n += x
+	}
+	return n
+}
+
+// Failed is the number of cases that failed.
+func (c Count) Failed() int { return c.ByStatus[Failed] }
+
+func (c *Count) add(x *Case) {
+	c.ByStatus[x.Status]++
+	c.Length += x.Length
+}
+
+// Total sums all suites up.
+func (r *Run) Total() Count { return r.total }
+
+// Failed reports whether anything failed.
+func (r *Run) Failed() bool { return r.total.Failed() > 0 || r.Retcode != 0 }
+
+// Length is how long the run took: by its end, else by its results.
+func (r *Run) Length() time.Duration {
+	if !r.End.IsZero() && !r.Start.IsZero() {
+		return r.End.Sub(r.Start)
+	}
+	var last time.Duration
+	for _, s := range r.Suites {
+		last = max(last, s.Begin+s.Length)
+	}
+	return last
+}
+
+// Hosts returns the hosts of a run, sorted: those of steps where it has steps.
+func (r *Run) Hosts() []string {
+	seen := map[string]bool{}
+	steps := false
+	for _, s := range r.Suites {
+		steps = steps || s.Step != ""
+	}
+	for _, s := range r.Suites {
+		if !steps || s.Step != "" {
+			seen[s.Host] = true
+		}
+	}
+	hosts := make([]string, 0, len(seen))
+	for h := range seen {
+		hosts = append(hosts, h)
+	}
+	sort.Strings(hosts)
+	return hosts
+}
+
+// maxNest is how deep orchestrations within orchestrations are taken apart.
+const maxNest = 20
+
+// Build reads what outputters print: a mapping of hosts to returns, also that
+// of an orchestration with the returns of its steps inside.
+func Build(data value.Value, info Info) *Run {
+	b := &builder{run: &Run{Info: info}}
+	m, ok := unwrap(data)
+	if !ok {
+		m = value.MapOf("local", data)
+	}
+	for _, k := range m.Keys() {
+		v, _ := m.Get(k)
+		b.host("", value.Str(k), info.JID, v, place{})
+	}
+	for _, id := range sortedKeys(info.Failed) {
+		b.lost(id, info.Failed[id])
+	}
+	for _, s := range b.run.Suites {
+		for _, c := range s.Cases {
+			s.Count.add(c)
+			b.run.total.add(c)
+		}
+	}
+	return b.run
+}
+
+// unwrap returns the mapping of hosts: data of a runner is within "data".
+func unwrap(v value.Value) (value.Mapping, bool) {
+	m, ok := v.(value.Mapping)
+	if !ok {
+		return nil, false
+	}
+	if _, has := m.Get("outputter"); !has {
+		return m, true
+	}
+	inner, _ := m.Get("data")
+	if in, ok := inner.(value.Mapping); ok {
+		return in, true
+	}
+	return m, true
+}
+
+type builder struct{ run *Run }
+
+// A place is where a return stands: how deep, and from when on.
+type place struct {
+	depth  int
+	begin  time.Duration
+	length time.Duration // of the step; 0 where it is not known
+	bad    bool          // the step says that this host failed
+	fun    string        // of a function's return
+}
+
+// host adds the return of a host.
+func (b *builder) host(step, host, jid string, v value.Value, p place) {
+	s := &Suite{Step: step, Host: host, JID: jid, Begin: p.begin, Length: p.length}
+	b.run.Suites = append(b.run.Suites, s)
+	m, ok := v.(value.Mapping)
+	if ok && areStates(m) {
+		b.states(s, m, p)
+		return
+	}
+	if faults, ok := v.(*value.List); ok && p.fun == "" && isStateFun(b.run.Fun, step) {
+		for i, x := range faults.Items { // an SLS that did not compile
+			s.Cases = append(s.Cases, &Case{ID: "compile " + strconv.Itoa(i+1), Fun: "compile", Status: Failed, Comment: value.Str(x)})
+		}
+		return
+	}
+	name := p.fun
+	if name == "" {
+		name = b.run.Fun
+	}
+	c := &Case{ID: name, Fun: name, Comment: text(v), Length: p.length}
+	if ok {
+		outcome(c, m)
+	}
+	if c.ID == "" {
+		c.ID = "return"
+	}
+	if p.bad {
+		c.Status = Failed
+	}
+	s.Cases = append(s.Cases, c)
+}
+
+// outcome reads what a command or a host without a return left: stdout, stderr
+// and a return code.
+func outcome(c *Case, m value.Mapping) {
+	code, ok := value.AsInt(at(m, "retcode"))
+	stdout, isOut := at(m, "stdout").(string)
+	stderr, isErr := at(m, "stderr").(string)
+	if !ok || !isOut || !isErr {
+		return
+	}
+	c.Comment = strings.Trim(stdout+"\n"+stderr, "\n")
+	if code != 0 {
+		c.Status = Failed
+	}
+}
+
+// isStateFun reports whether a list is what a state run returns that did not
+// compile.
+func isStateFun(name, step string) bool {
+	return step != "" || strings.HasPrefix(name, "state.") || name == ""
+}
+
+// areStates reports whether a mapping has states by their tags.
+func areStates(m value.Mapping) bool {
+	if m.Len() == 0 {
+		return false
+	}
+	for _, k := range m.Keys() {
+		v, _ := m.Get(k)
+		s, ok := v.(value.Mapping)
+		if !ok || !strings.Contains(value.Str(k), "_|-") {
+			return false
+		}
+		if _, has := s.Get("result"); !has {
+			return false
+		}
+	}
+	return true
+}
+
+// states adds the states of a host, in the order in which they ran.
+func (b *builder) states(s *Suite, m value.Mapping, p place) {
+	type state struct {
+		tag string
+		m   value.Mapping
+		num int64
+	}
+	all := make([]state, 0, m.Len())
+	for _, k := range m.Keys() {
+		v, _ := m.Get(k)
+		x := v.(value.Mapping) //nolint:errcheck // areStates has looked
+		n, _ := value.AsInt(at(x, "__run_num__"))
+		all = append(all, state{value.Str(k), x, n})
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].num < all[j].num })
+	clock := clock{}
+	var last time.Duration
+	for _, x := range all {
+		c := newCase(x.tag, x.m)
+		c.Begin = clock.since(x.m)
+		last = max(last, c.Begin+c.Length)
+		s.Cases = append(s.Cases, c)
+		if rets, ok := returnsOf(x.m); ok && p.depth < maxNest {
+			c.orchestrates = true
+			b.steps(s, c, x.m, rets, p)
+		}
+	}
+	s.Length = last
+}
+
+// steps adds the returns of the hosts of a step.
+func (b *builder) steps(s *Suite, c *Case, state, rets value.Mapping, p place) {
+	step := join(s.Step, c.ID)
+	in := place{depth: p.depth + 1, begin: p.begin + c.Begin, length: c.Length}
+	if strings.HasSuffix(c.Fun, ".function") {
+		in.fun = c.Name
+	}
+	bad := failedHosts(c)
+	jid := value.Str(at(state, "__jid__"))
+	if at(state, "__jid__") == nil {
+		jid = s.JID
+	}
+	for _, k := range rets.Keys() {
+		v, _ := rets.Get(k)
+		host := value.Str(k)
+		in.bad = bad[host]
+		b.host(step, host, jid, v, in)
+	}
+}
+
+// returnsOf returns what the hosts of a step returned: changes.ret of salt.state
+// and its like, which names no file and no service.
+func returnsOf(state value.Mapping) (value.Mapping, bool) {
+	if !value.Truth(at(state, "__jid__")) {
+		return nil, false
+	}
+	changes, ok := at(state, "changes").(value.Mapping)
+	if !ok {
+		return nil, false
+	}
+	rets := at(changes, "ret")
+	if rets == nil {
+		rets = at(changes, "return")
+	}
+	return unwrapStep(rets)
+}
+
+// unwrapStep returns the mapping of hosts in the return of a step.
+func unwrapStep(v value.Value) (value.Mapping, bool) {
+	m, ok := unwrap(v)
+	return m, ok && m.Len() > 0
+}
+
+// failedHosts returns the hosts that the comment of a step names as failed.
+// Source: Salt's states/saltmod.py writes them so.
+func failedHosts(c *Case) map[string]bool {
+	bad := map[string]bool{}
+	if c.Status != Failed {
+		return bad
+	}
+	for line := range strings.Lines(c.Comment) {
+		_, list, ok := strings.Cut(line, "failed on minions: ")
+		if !ok {
+			continue
+		}
+		for id := range strings.SplitSeq(list, ",") {
+			bad[strings.TrimRight(strings.TrimSpace(id), ".")] = true
+		}
+	}
+	return bad
+}
+
+// newCase reads a state.
+func newCase(tag string, m value.Mapping) *Case {
+	parts := strings.Split(tag, "_|-")
+	c := &Case{
+		ID: str(m, "__id__"), Name: str(m, "name"), SLS: str(m, "__sls__"),
+		Fun: parts[0] + "." + parts[len(parts)-1], Comment: text(at(m, "comment")),
+	}
+	if c.ID == "" && len(parts) > 1 {
+		c.ID = parts[1]
+	}
+	if c.Fun == "salt.state" || strings.HasPrefix(c.Fun, "salt.") && c.Name == "" {
+		c.Name = c.ID
+	}
+	if ms, err := value.ToFloat(at(m, "duration")); err == nil && ms > 0 && ms < float64(1<<53) {
+		c.Length = time.Duration(ms * float64(time.Millisecond))
+	}
+	changes := at(m, "changes")
+	if _, ok := returnsOf(m); !ok && value.Truth(changes) {
+		c.Changes = changes
+	}
+	switch result := at(m, "result"); {
+	case result == nil:
+		c.Status = Pending
+	case !value.Truth(result):
+		c.Status = Failed
+	case value.Truth(changes) && c.Changes != nil:
+		c.Status = Changed
+	case value.Truth(at(m, "skip_watch")):
+		c.Status = Skipped // onlyif, unless and their like
+	}
+	return c
+}
+
+// lost adds what failed without a result that says so.
+func (b *builder) lost(id, why string) {
+	for _, s := range b.run.Suites {
+		if s.Host != id || s.Step != "" {
+			continue
+		}
+		for _, c := range s.Cases {
+			if c.Status == Failed {
+				return
+			}
+		}
+		if len(s.Cases) == 1 {
+			s.Cases[0].Status = Failed
+			if s.Cases[0].Comment == "" {
+				s.Cases[0].Comment = why
+			}
+			return
+		}
+		s.Cases = append(s.Cases, &Case{ID: "host", Fun: "host", Status: Failed, Comment: why})
+		return
+	}
+	b.run.Suites = append(b.run.Suites, &Suite{Host: id, JID: b.run.JID, Cases: []*Case{{ID: "host", Fun: "host", Status: Failed, Comment: why}}})
+}
+
+// A clock makes the times of one machine's states, which have no date and may
+// be in any zone, times since the first of them.
+type clock struct {
+	first, last time.Duration
+	set         bool
+}
+
+const day = 24 * time.Hour
+
+// since returns when a state began, since the first of its machine.
+func (k *clock) since(m value.Mapping) time.Duration {
+	t, err := time.Parse("15:04:05.999999", value.Str(at(m, "start_time")))
+	if err != nil {
+		return k.last
+	}
+	d := time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute + time.Duration(t.Second())*time.Second + time.Duration(t.Nanosecond())
+	if !k.set {
+		k.first, k.set = d, true
+	}
+	d -= k.first
+	// Parallel states may begin before the first one. Half a day back is
+	// midnight.
+	for d < -day/2 {
+		d += day
+	}
+	k.last = max(d, 0)
+	return k.last
+}
+
+func at(m value.Mapping, key string) value.Value {
+	v, _ := m.Get(key)
+	return v
+}
+
+func str(m value.Mapping, key string) string {
+	v := at(m, key)
+	if v == nil {
+		return ""
+	}
+	return value.Str(v)
+}
+
+// text is a value as people read it.
+func text(v value.Value) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case *value.List:
+		lines := make([]string, len(v.Items))
+		for i, x := range v.Items {
+			if _, nested := x.(value.Mapping); nested {
+				return yaml(v)
+			}
+			lines[i] = value.Str(x)
+		}
+		return strings.Join(lines, "\n")
+	case value.Mapping:
+		return yaml(v)
+	}
+	return value.Str(v)
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

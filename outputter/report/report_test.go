@@ -1,0 +1,307 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/internal/value"
+)
+
+// state is a state's return.
+func state(id string, num int, result value.Value, changes *value.Map, comment, start string, ms float64) *value.Map {
+	return value.MapOf("name", id, "changes", changes, "result", result, "comment", comment, "__sls__", "web", "__run_num__", int64(num),
+		"start_time", start, "duration", ms, "__id__", id)
+}
+
+func tag(id, fun string) string {
+	mod, name, _ := strings.Cut(fun, ".")
+	return mod + "_|-" + id + "_|-" + id + "_|-" + name
+}
+
+// evil is what somebody else may have written anywhere.
+const evil = "</script><script>alert(1)</script>]]>\x1b[2J\x00\u2028```\n| <b>\xff"
+
+// host is the return of one machine.
+func host(bad bool) *value.Map {
+	m := value.MapOf(
+		tag("pkg", "pkg.installed"), state("pkg", 0, true, value.MapOf("nginx", value.MapOf("old", "", "new", "1.24")), "1 targeted package was installed/updated.", "23:59:59.500000", 700),
+		tag("conf", "file.managed"), state("conf", 1, true, value.MapOf("diff", "--- \n+++ \n@@ -1 +1 @@\n-old\n+new\n"), "File /etc/x updated", "00:00:00.300000", 20),
+		tag("same", "file.managed"), state("same", 2, true, value.NewMap(0), "File is in the correct state", "00:00:00.400000", 2),
+	)
+	if bad {
+		m.Set(tag("svc", "service.running"), state("svc", 3, false, value.NewMap(0), evil, "00:00:00.500000", 90))
+	}
+	return m
+}
+
+// orchestration is a run of one step over hosts, the first of which fails.
+func orchestration(n int) *value.Map {
+	ret := value.NewMap(n)
+	for i := range n {
+		ret.Set(fmt.Sprintf("web%04d", i), host(i == 0))
+	}
+	step := state("deploy", 0, false, value.MapOf("out", "highstate", "ret", ret), "Run failed on minions: web0000", "10:00:00.000000", 1500)
+	step.Set("__jid__", "20261122100000000001")
+	ping := state("check", 1, true, value.MapOf("ret", value.MapOf("web0000", true)), "Function ran successfully.", "10:00:01.600000", 30)
+	ping.Set("__jid__", "20261122100000000002")
+	ping.Set("name", "test.ping")
+	later := state("later", 2, nil, value.MapOf("x", "would change"), "would run", "10:00:01.700000", 1)
+	return value.MapOf("data", value.MapOf("ctl_master", value.MapOf(tag("deploy", "salt.state"), step, tag("check", "salt.function"), ping, tag("later", "salt.wheel"), later)), "outputter", "highstate", "retcode", int64(1))
+}
+
+var when = time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
+
+func info() Info {
+	return Info{JID: "20261122100000000000", Fun: "state.orchestrate", Args: []string{"orch.deploy"}, Start: when, End: when.Add(2 * time.Second), Retcode: 1, Version: "1.0"}
+}
+
+func TestBuild(t *testing.T) {
+	r := Build(orchestration(2), info())
+	var got []string
+	for _, s := range r.Suites {
+		for _, c := range s.Cases {
+			got = append(got, fmt.Sprintf("%s %s %s %v %v+%v", s.Name(), c.Title(), c.Fun, c.Status, s.Begin+c.Begin, c.Length))
+		}
+	}
+	want := []string{
+		"ctl_master deploy salt.state failed 0s+1.5s",
+		"ctl_master check (test.ping) salt.function ok 1.6s+30ms",
+		"ctl_master later salt.wheel pending 1.7s+1ms",
+		"deploy / web0000 pkg pkg.installed changed 0s+700ms",
+		"deploy / web0000 conf file.managed changed 800ms+20ms", // over midnight
+		"deploy / web0000 same file.managed ok 900ms+2ms",
+		"deploy / web0000 svc service.running failed 1s+90ms",
+		"deploy / web0001 pkg pkg.installed changed 0s+700ms",
+		"deploy / web0001 conf file.managed changed 800ms+20ms",
+		"deploy / web0001 same file.managed ok 900ms+2ms",
+		"check / web0000 test.ping test.ping ok 1.6s+30ms",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if n := r.Total(); n.All() != 11 || n.Failed() != 2 {
+		t.Errorf("total %+v", n)
+	}
+	if h := strings.Join(r.Hosts(), " "); h != "web0000 web0001" {
+		t.Errorf("hosts %q", h)
+	}
+	if g := r.failures(); len(g) != 1 || g[0].Case.ID != "svc" || g[0].Step != "deploy" {
+		t.Errorf("failures %+v", g)
+	}
+}
+
+func TestBuildShapes(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		data value.Value
+		info Info
+		want string // host: id status comment
+	}{
+		{"function", value.MapOf("web1", true), Info{Fun: "test.ping"}, "web1: test.ping ok True"},
+		{"a list is a return", value.MapOf("web1", value.Strings("a", "b")), Info{Fun: "grains.ls"}, "web1: grains.ls ok a\nb"},
+		{"an SLS that does not compile", value.MapOf("web1", value.Strings("bad SLS")), Info{Fun: "state.apply"}, "web1: compile 1 failed bad SLS"},
+		{"a command's outcome", value.MapOf("web1", value.MapOf("stdout", "", "stderr", "no route", "retcode", int64(255))), Info{Fun: "test.ping"}, "web1: test.ping failed no route"},
+		{"a failure by return code", value.MapOf("web1", ""), Info{Fun: "cmd.run", Failed: map[string]string{"web1": "return code 3"}}, "web1: cmd.run failed return code 3"},
+		{"a host without return", value.NewMap(0), Info{Fun: "test.ping", Failed: map[string]string{"web2": "unreachable"}}, "web2: host failed unreachable"},
+		{"a command that failed before it ran", nil, Info{Fun: "state.apply", Failed: map[string]string{"ctl": "no such SLS"}}, "local: state.apply ok  ctl: host failed no such SLS"},
+		{"an empty highstate", value.MapOf("web1", value.NewMap(0)), Info{Fun: "state.apply"}, "web1: state.apply ok {}"},
+		{"onlyif", value.MapOf("web1", value.MapOf(tag("a", "cmd.run"), value.MapOf("result", true, "changes", value.NewMap(0), "comment", "unless condition is true", "skip_watch", true))), Info{}, "web1: a skipped unless condition is true"},
+		{"no jid, no step", value.MapOf("web1", value.MapOf(tag("a", "x.y"), value.MapOf("result", true, "changes", value.MapOf("ret", value.MapOf("p", "q")), "comment", ""))), Info{}, "web1: a changed "},
+		{"nonsense in a state", value.MapOf("web1", value.MapOf(tag("a", "x.y"), value.MapOf("result", "yes", "changes", int64(3), "comment", nil, "duration", "long", "start_time", value.NewList()))), Info{}, "web1: a changed "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			for _, s := range Build(tt.data, tt.info).Suites {
+				for _, c := range s.Cases {
+					got = append(got, fmt.Sprintf("%s: %s %v %s", s.Host, c.ID, c.Status, c.Comment))
+				}
+			}
+			if s := strings.Join(got, " "); s != tt.want {
+				t.Errorf("got %q, want %q", s, tt.want)
+			}
+		})
+	}
+}
+
+func write(t *testing.T, name string, r *Run) string {
+	t.Helper()
+	f, ok := Lookup(name)
+	if !ok {
+		t.Fatalf("no format %s", name)
+	}
+	var b bytes.Buffer
+	if err := f.Fn(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestJUnit holds JUnit reports to the schema that Jenkins publishes, where there
+// is a validator, and to well-formed XML everywhere.
+func TestJUnit(t *testing.T) {
+	for _, data := range []value.Value{orchestration(3), value.MapOf("web1", host(true)), value.MapOf("web1", evil), nil} {
+		doc := write(t, "junit", Build(data, info()))
+		for d := xml.NewDecoder(strings.NewReader(doc)); ; {
+			if _, err := d.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatalf("%v in\n%s", err, doc)
+			}
+		}
+		lint, err := exec.LookPath("xmllint")
+		if err != nil {
+			if strings.Contains(os.Getenv("BRINE_TEST_REQUIRE"), "xmllint") {
+				t.Fatal(err)
+			}
+			t.Skip("no xmllint: the schema is not checked")
+		}
+		file := filepath.Join(t.TempDir(), "report.xml")
+		if err := os.WriteFile(file, []byte(doc), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command(lint, "--nonet", "--noout", "--schema", "testdata/junit-10.xsd", file).CombinedOutput(); err != nil {
+			t.Errorf("%v: %s\n%s", err, out, doc)
+		}
+	}
+}
+
+func TestNDJSON(t *testing.T) {
+	r := Build(orchestration(2), info())
+	lines := strings.Split(strings.TrimSuffix(write(t, "ndjson", r), "\n"), "\n")
+	if len(lines) != r.Total().All() {
+		t.Fatalf("%d lines, want %d", len(lines), r.Total().All())
+	}
+	for _, l := range lines {
+		var m map[string]any
+		if err := json.Unmarshal([]byte(l), &m); err != nil {
+			t.Errorf("%v: %s", err, l)
+		}
+	}
+	for _, want := range []string{`"step":"deploy","host":"web0000","id":"svc"`, `"status":"failed"`, `"changes":{"nginx":{"old":"","new":"1.24"}}`, `"jid":"20261122100000000001"`} {
+		if !strings.Contains(strings.Join(lines, "\n"), want) {
+			t.Errorf("nowhere: %s", want)
+		}
+	}
+}
+
+// TestForeignText puts what others wrote into every field, and looks for it
+// where it would be markup.
+func TestForeignText(t *testing.T) {
+	m := value.MapOf(tag(evil, "file.managed"), state(evil, 0, false, value.MapOf(evil, evil, "diff", evil), evil, evil, 1))
+	i := info()
+	i.Args, i.Tgt = []string{evil}, evil
+	r := Build(value.MapOf(evil, m), i)
+	page := write(t, "html", r)
+	if n := strings.Count(page, "<script"); n != 2 {
+		t.Errorf("the page has %d scripts", n)
+	}
+	if strings.Contains(page, "alert(1)</script>") {
+		t.Error("a script of others is in the page")
+	}
+	md := write(t, "markdown", r)
+	for _, bad := range []string{"\x1b", "\x00"} {
+		if strings.Contains(md, bad) {
+			t.Errorf("%q is in the Markdown", bad)
+		}
+	}
+	fence := ""
+	for l := range strings.Lines(md) {
+		l = strings.TrimRight(l, "\n")
+		switch s := strings.TrimLeft(l, " "); {
+		case fence == "" && strings.HasPrefix(s, "```"):
+			fence = s[:len(s)-len(strings.TrimLeft(s, "`"))]
+		case fence != "" && s == fence:
+			fence = ""
+		case fence == "" && strings.Contains(strings.ReplaceAll(l, "`", ""), "<script>") && !strings.Contains(l, "`"):
+			t.Errorf("markup outside of a code span: %s", l)
+		}
+	}
+	if fence != "" {
+		t.Error("a fence is open at the end")
+	}
+	prom := write(t, "prometheus", r)
+	for l := range strings.Lines(prom) {
+		if !strings.HasPrefix(l, "#") && !strings.HasPrefix(l, "brine_") {
+			t.Errorf("a line that is no metric: %q", l)
+		}
+	}
+}
+
+func TestForFile(t *testing.T) {
+	for _, tt := range []struct{ path, want string }{
+		{"a.html", "html"}, {"A.XML", "junit"}, {"x/y.md", "markdown"}, {"r.ndjson", "ndjson"}, {"r.prom", "prometheus"},
+		{"r", "r: the end of the name decides the format of a report: one of .html, .htm, .xml, .md, .markdown, .ndjson, .jsonl, .prom"},
+		{"r.htlm", `r.htlm: no report has the suffix ".htlm" (did you mean ".html"?); known suffixes are .html, .htm, .xml, .md, .markdown, .ndjson, .jsonl, .prom`},
+	} {
+		f, err := ForFile(tt.path)
+		got := f.Name
+		if err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("ForFile(%q) = %s, want %s", tt.path, got, tt.want)
+		}
+	}
+}
+
+// TestHTMLSize holds what a page of a large run may take: 1,000 hosts and 20,000
+// results in 15 MB.
+func TestHTMLSize(t *testing.T) {
+	page := write(t, "html", Build(large(), info()))
+	if len(page) > 15<<20 {
+		t.Errorf("the page has %d bytes", len(page))
+	}
+	t.Logf("%d bytes", len(page))
+}
+
+// large is a run of 1,000 hosts with 20 results each, of which one in five has
+// text of its own.
+func large() *value.Map {
+	all := value.NewMap(1000)
+	for h := range 1000 {
+		m := value.NewMap(20)
+		for i := range 20 {
+			id := fmt.Sprintf("state %d", i)
+			changes, comment := value.NewMap(0), "File is in the correct state"
+			if i%5 == 0 {
+				changes = value.MapOf("diff", strings.Repeat(fmt.Sprintf("+line of host %d\n", h), 20))
+			}
+			m.Set(tag(id, "file.managed"), state(id, i, h%100 != 0 || i != 3, changes, comment, "10:00:00.000000", float64(i)))
+		}
+		all.Set(fmt.Sprintf("web%04d.example.com", h), m)
+	}
+	return all
+}
+
+func BenchmarkHTML(b *testing.B) {
+	data := large()
+	for b.Loop() {
+		if err := HTML(io.Discard, Build(data, info())); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func FuzzBuild(f *testing.F) {
+	f.Add("web1", "file_|-a_|-a_|-managed", "text", "10:00:00.1", 1.5)
+	f.Add("", evil, evil, "24:61:00", -1.0)
+	f.Fuzz(func(t *testing.T, id, tag, text, start string, ms float64) {
+		s := value.MapOf("result", true, "comment", text, "changes", value.MapOf(text, text, "diff", text, "ret", value.MapOf(id, value.MapOf(tag, value.MapOf("result", text)))), "start_time", start, "duration", ms, "__jid__", text)
+		r := Build(value.MapOf(id, value.MapOf(tag, s, text, s)), info())
+		for _, format := range Formats() {
+			if err := format.Fn(io.Discard, r); err != nil {
+				t.Fatalf("%s: %v", format.Name, err)
+			}
+		}
+	})
+}
