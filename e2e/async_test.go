@@ -183,7 +183,8 @@ func TestAsyncLost(t *testing.T) {
 	s.want(s.brine("ssh", "web2", "saltutil.term_job", jid), 0, "Signal 15 sent")
 	s.until("web2 did not return: lost: the job was ended by a signal 15", "run", "jobs.lookup_jid", jid)
 	// A directory that was removed has taken the job along.
-	jid = s.async("web1", "cmd.run", "sleep 1")
+	jid = s.async("web1", "cmd.run", "true")
+	s.until(`"web1": {}`, "ssh", "web1", "saltutil.find_job", jid, "--out=json")
 	for i := 0; os.RemoveAll(s.path("thin")) != nil && i < 100; i++ { // the job may write there
 		time.Sleep(10 * time.Millisecond)
 	}

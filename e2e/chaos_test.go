@@ -257,6 +257,8 @@ func chaos(t *testing.T, seed uint64) {
 	s.write("salt/orch.sls", orch)
 	s.want(s.brine("ssh", ids[0], "test.ping"), 0) // the agent is placed, in the home of all
 
+	// The end of an agent that lost its controller is waited for below.
+	s.write("master", read(t, s.path("master"))+"ssh_reconnect: 25\n")
 	m := &monkey{s: s, c: cut, rnd: rand.New(rand.NewPCG(seed, 0)), kills: map[string]int{}}
 	p := s.start("orchestrate", "orch", "--out=json")
 	bound := time.AfterFunc(chaosLimit, func() { _ = p.Process.Signal(syscall.SIGQUIT) })

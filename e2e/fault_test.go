@@ -87,9 +87,14 @@ func TestFaults(t *testing.T) {
 		}},
 		"flaky": {"", "", func(f *sshtest.Fake) { f.Flaky = 2 }},
 	}
-	// The connection breaks at every part of its life. The return is a megabyte.
+	// The connection breaks at every part of its life, and each that follows it too.
+	// The return is a megabyte.
 	for _, n := range []int64{1, 30, 200, 700, 1200, 1500, 1800, 2100, 2400, 2800, 3200, 3600, 4000, 5000, 7000, 20000, 100001, 500001, 900007} {
-		faults[fmt.Sprintf("drop-%06d", n)] = fault{"connect|handshake|authentication|shell|agent", "", func(f *sshtest.Fake) { f.DropAfter = n }}
+		stages := "connect|handshake|authentication|shell|agent"
+		if n > 100000 {
+			stages = "" // each connection brings a part of the return
+		}
+		faults[fmt.Sprintf("drop-%06d", n)] = fault{stages, "", func(f *sshtest.Fake) { f.DropAfter = n }}
 	}
 	var roster, known strings.Builder
 	addr := map[string]string{}
@@ -114,6 +119,8 @@ func TestFaults(t *testing.T) {
 	faults["refused"], addr["refused"] = fault{stages: "connect", text: "connection refused; see that sshd runs there"}, "127.0.0.1:1"
 	faults["web1"] = fault{}
 
+	// A connection that always breaks is not made again for minutes.
+	s.write("master", read(t, s.path("master"))+"ssh_reconnect: 10\n")
 	r := s.brine("ssh", "*", "cmd.run", "head -c 1000000 /dev/zero | tr '\\0' x", "--out=json", "--max-procs=100")
 	s.want(r, 20)
 	doc := s.decode(r)

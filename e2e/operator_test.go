@@ -394,7 +394,7 @@ two:
 				await(t, "work on "+id, func() bool { return exists(s.path("began-" + id)) })
 			}
 			_ = p.Process.Signal(syscall.SIGINT)
-			await(t, "word of the first interrupt", func() bool { return strings.Contains(p.errs.String(), "Ctrl-C again ends it") })
+			await(t, "word of the first interrupt", func() bool { return strings.Contains(p.errs.String(), "Ctrl-C again ends them") })
 			_ = p.Process.Signal(syscall.SIGINT)
 			r := p.end(t)
 			(&site{t: t, sshd: s.sshd}).want(r, 130, append(tt.has, "ending the running steps")...)

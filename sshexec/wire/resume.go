@@ -24,8 +24,9 @@ import (
 // channel says so (bye), so that the other one does not wait for it.
 
 const (
-	// ackEvery is how many bytes may come before they are acknowledged; the rest
-	// is with the next heartbeat.
+	// ackEvery is how many bytes may come before they are acknowledged. The end of
+	// a stream is acknowledged at once, so that an agent whose work is done knows
+	// that nobody needs it; the rest is with the next heartbeat.
 	ackEvery = 32 << 10
 	// maxKept bounds what was sent and is not acknowledged; more waits.
 	maxKept = 4 << 20
@@ -98,13 +99,13 @@ func (m *Mux) Owing() bool {
 	return matters(m.re.kept) || matters(m.first)
 }
 
-// matters reports whether among frames is one that is not only about the link.
+// matters reports whether among frames is one of a request or an answer.
 func matters(frames []byte) bool {
 	for n := 0; n < len(frames); n += header + int(binary.BigEndian.Uint32(frames[n:])) {
 		switch frameType(frames[n+4]) {
-		case frameAck, framePing, framePong:
-		default:
+		case frameOpen, frameData, frameEnd:
 			return true
+		default: // notes and credits mean nothing without a stream
 		}
 	}
 	return false
@@ -286,7 +287,7 @@ func (m *Mux) count(f frame) {
 	default:
 		m.re.due += n
 	}
-	if m.re.due >= ackEvery {
+	if m.re.due >= ackEvery || f.typ == frameEnd {
 		m.ack()
 	}
 }
