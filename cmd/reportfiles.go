@@ -69,8 +69,7 @@ func isDir(path string) bool {
 func (s *session) lookupOut(name string) (outputter.Func, error) {
 	if f, ok := report.Lookup(name); ok {
 		return func(w io.Writer, data value.Value, o *outputter.Options) error {
-			info := s.reportInfo(o.Retcode)
-			return f.Write(w, s.mask(data), info)
+			return f.Write(w, s.mask(s.named(data)), s.reportInfo(o.Retcode))
 		}, nil
 	}
 	f, err := outputter.Lookup(name)
@@ -222,4 +221,14 @@ func (s *session) recorded(v value.Value) value.Value {
 		}
 	}
 	return m.At("data")
+}
+
+// named puts the id of this machine in place of "local", under which brine call
+// prints returns.
+func (s *session) named(data value.Value) value.Value {
+	m, ok := data.(*value.Map)
+	if id := s.cfg.Opts.Str("id"); ok && id != "" && m.Len() == 1 && m.Has("local") {
+		return value.MapOf(id, m.At("local"))
+	}
+	return data
 }

@@ -213,8 +213,7 @@ func (r *Run) timeline() []bar {
 		hosts(outer, 0)
 		return bars
 	}
-	var steps func(s *Suite, depth int)
-	steps = func(s *Suite, depth int) {
+	for _, s := range outer {
 		slow := map[*Case]bool{}
 		byLength := append([]*Case(nil), s.Cases...)
 		sort.SliceStable(byLength, func(i, j int) bool { return byLength[i].Length > byLength[j].Length })
@@ -227,17 +226,14 @@ func (r *Run) timeline() []bar {
 				more++
 				continue
 			}
-			bars = append(bars, mk(c.Title(), depth, s.Begin+c.Begin, c.Length, c.Status))
+			bars = append(bars, mk(c.Title(), 0, s.Begin+c.Begin, c.Length, c.Status))
 			if c.orchestrates {
-				hosts(hostsOf[join(s.Step, c.ID)], depth+1)
+				hosts(hostsOf[join(s.Step, c.ID)], 1)
 			}
 		}
 		if more > 0 {
-			bars = append(bars, bar{Depth: depth, More: more})
+			bars = append(bars, bar{More: more})
 		}
-	}
-	for _, s := range outer {
-		steps(s, 0)
 	}
 	return bars
 }

@@ -77,7 +77,11 @@ func junitCase(e *xml.Encoder, s *Suite, c *Case) error {
 	if c.SLS != "" {
 		class += "." + c.SLS
 	}
-	tc := start("testcase", "name", c.Title()+" "+c.Fun, "classname", class, "time", seconds(c.Length))
+	name := c.Title()
+	if name != c.Fun {
+		name += " " + c.Fun
+	}
+	tc := start("testcase", "name", name, "classname", class, "time", seconds(c.Length))
 	if err := e.EncodeToken(tc); err != nil {
 		return err
 	}

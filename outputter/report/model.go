@@ -213,6 +213,9 @@ func (b *builder) host(step, host, jid string, v value.Value, p place) {
 	}
 	if p.bad {
 		c.Status = Failed
+		if c.Comment == "" {
+			c.Comment = "failed, and returned no text"
+		}
 	}
 	s.Cases = append(s.Cases, c)
 }
@@ -266,7 +269,7 @@ func (b *builder) states(s *Suite, m value.Mapping, p place) {
 	all := make([]state, 0, m.Len())
 	for _, k := range m.Keys() {
 		v, _ := m.Get(k)
-		x := v.(value.Mapping) //nolint:errcheck // areStates has looked
+		x := v.(value.Mapping) // areStates has looked
 		n, _ := value.AsInt(at(x, "__run_num__"))
 		all = append(all, state{value.Str(k), x, n})
 	}
@@ -342,7 +345,8 @@ func failedHosts(c *Case) map[string]bool {
 			continue
 		}
 		for id := range strings.SplitSeq(list, ",") {
-			bad[strings.TrimRight(strings.TrimSpace(id), ".")] = true
+			id, _, _ = strings.Cut(strings.TrimSpace(id), " ") // a sentence may follow
+			bad[id] = true
 		}
 	}
 	return bad

@@ -239,7 +239,11 @@ func TestForeignText(t *testing.T) {
 
 func TestForFile(t *testing.T) {
 	for _, tt := range []struct{ path, want string }{
-		{"a.html", "html"}, {"A.XML", "junit"}, {"x/y.md", "markdown"}, {"r.ndjson", "ndjson"}, {"r.prom", "prometheus"},
+		{"a.html", "html"},
+		{"A.XML", "junit"},
+		{"x/y.md", "markdown"},
+		{"r.ndjson", "ndjson"},
+		{"r.prom", "prometheus"},
 		{"r", "r: the end of the name decides the format of a report: one of .html, .htm, .xml, .md, .markdown, .ndjson, .jsonl, .prom"},
 		{"r.htlm", `r.htlm: no report has the suffix ".htlm" (did you mean ".html"?); known suffixes are .html, .htm, .xml, .md, .markdown, .ndjson, .jsonl, .prom`},
 	} {

@@ -17,7 +17,7 @@ import (
 
 // A Tab is a page of a browser that ends with the test.
 type Tab struct {
-	Ctx context.Context
+	ctx context.Context //nolint:containedctx // chromedp keeps its browser in a context
 
 	mu     sync.Mutex
 	faults []string
@@ -54,7 +54,7 @@ func Open(t *testing.T, width, height int) *Tab {
 	)
 	alloc, end := chromedp.NewExecAllocator(context.Background(), opts...)
 	ctx, cancel := chromedp.NewContext(alloc)
-	tab := &Tab{Ctx: ctx}
+	tab := &Tab{ctx: ctx}
 	t.Cleanup(func() {
 		_ = chromedp.Cancel(ctx) // waits for the browser
 		cancel()
@@ -109,7 +109,7 @@ const patience = 2 * time.Minute
 // Do runs actions; the test fails where one does.
 func (b *Tab) Do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(b.Ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func (b *Tab) Do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 // Get runs an action and returns its value; the test fails where the action does.
 func Get[T any](t *testing.T, b *Tab, action chromedp.Action[T]) T {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(b.Ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
 	v, err := chromedp.Run(ctx, action)
 	if err != nil {
