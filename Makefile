@@ -5,8 +5,8 @@ FUZZTIME ?= 10s
 
 .PHONY: build machines test-machines test race fuzz lint bench bench-machines bench-ssh bench-scale soak release slim
 
-build: ## the binary for this machine, static
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o brine .
+build: ## the binary for this machine, static, with the agent for its platform in it
+	GO="$(GO)" sh .ci/build brine
 
 slim: ## a slim agent, and the test that it lacks nothing and is small
 	d=$$(mktemp -d) && p=$$($(GO) env GOHOSTOS)-$$($(GO) env GOHOSTARCH) && $(GO) run . agent build --source . --agent-dir "$$d" $$p && ls -l "$$d" && BRINE_TEST_SLIM="$$d/brine-$$p" $(GO) test -count=1 -v -run TestSlimAgent ./e2e && rm -r "$$d"

@@ -19,6 +19,7 @@ require (
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
+	github.com/therootcompany/xz v1.0.1
 	github.com/tinylib/msgp v1.6.5
 	golang.org/x/crypto v0.58.0
 	golang.org/x/sync v0.24.0

@@ -125,6 +125,7 @@ func (a *App) agentBuild(ctx context.Context, c *cobra.Command, o *agentBuildOpt
 		return err
 	}
 	dir := o.embed
+	var images *sshexec.Images // that have what is built from now on
 	if dir == "" {
 		opts, s, err := a.agentOptions(&o.agentDirFlags)
 		if err != nil {
@@ -134,6 +135,7 @@ func (a *App) agentBuild(ctx context.Context, c *cobra.Command, o *agentBuildOpt
 		if dir, _ = assembly.AgentDir(opts, a.Getenv); dir == "" {
 			return &statusError{status: exitUsage, err: errors.New("there is no directory to put agents in: HOME is not set"), hint: "name one by --agent-dir"}
 		}
+		images = assembly.Images(s.envOptions(""), a.Getenv, opts)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make the directory of agents: %w", err)
@@ -144,15 +146,8 @@ func (a *App) agentBuild(ctx context.Context, c *cobra.Command, o *agentBuildOpt
 		if err != nil {
 			return err
 		}
-		to := filepath.Join(dir, "brine-"+b.platform)
-		if o.embed != "" {
-			to += ".zst"
-			err = a.packAgent(ctx, built.path, to)
-			_ = os.Remove(built.path)
-			fmt.Fprintf(&sums, "%s %s %d %s\n", b.platform, built.hash, built.size, version.Number())
-		} else {
-			err = os.Rename(built.path, to)
-		}
+		fmt.Fprintf(&sums, "%s %s %d %s\n", b.platform, built.hash, built.size, version.Number())
+		to, err := a.store(ctx, built, dir, b.platform, images)
 		if err != nil {
 			return fmt.Errorf("write the agent for %s: %w", sshexec.PlatformName(b.platform), err)
 		}
@@ -258,8 +253,8 @@ func sourceVersion(dir string) (string, error) {
 func agentFlags() []string {
 	flags := []string{"-tags", "slim,nethttpomithttp2", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -funcalign=16"}
 	for _, p := range []string{
-		"brine/...", "github.com/pelletier/...",
-		"archive/...", "crypto/tls", "crypto/x509", "encoding/...", "log/...", "mime/...", "net/...", "os/...", "regexp/...", "text/...", "vendor/...",
+		"brine/...", "filippo.io/...", "github.com/go-sql-driver/...", "github.com/pelletier/...", "github.com/philhofer/...", "github.com/tinylib/...", "golang.org/x/...",
+		"archive/...", "crypto/tls", "crypto/x509", "database/...", "encoding/...", "flag", "log/...", "math/big", "mime/...", "net/...", "os/...", "regexp/...", "text/...", "vendor/...",
 	} {
 		flags = append(flags, "-gcflags="+p+"=-l")
 	}
@@ -338,27 +333,79 @@ func mergeEnv(base, over []string) []string {
 	return append(out, over...)
 }
 
-// packAgent compresses an agent for a release build: by the program zstd where
-// it is there, which takes its time and makes it a tenth smaller than what is
-// packed while targets wait.
-func (a *App) packAgent(ctx context.Context, from, to string) error {
-	if exe, err := a.Host.LookPath("zstd", ""); err == nil {
-		out, err := a.Host.Run(ctx, host.Cmd{Argv: []string{exe, "-19", "-q", "-f", from, "-o", to}})
-		if err == nil && out.Status != 0 {
-			err = fmt.Errorf("zstd ended with status %d: %s", out.Status, strings.TrimSpace(string(out.Stderr)))
+// store gives a built agent its name in dir, and returns it. For a release build,
+// which has no images, it is compressed; else it is also compressed for the
+// targets that have xz.
+func (a *App) store(ctx context.Context, b *built, dir, platform string, images *sshexec.Images) (string, error) {
+	to := filepath.Join(dir, "brine-"+platform)
+	if images == nil {
+		to, err := a.packAgent(ctx, b.path, to, platform)
+		_ = os.Remove(b.path)
+		return to, err
+	}
+	switch packed, err := a.packXZ(ctx, b.path, platform); {
+	case err != nil:
+		_ = os.Remove(b.path)
+		return "", err
+	case packed != "":
+		text, err := os.ReadFile(packed)
+		_ = os.Remove(packed)
+		if err != nil {
+			return "", err
 		}
-		return err
+		images.KeepXZ(b.hash, text)
+	}
+	return to, os.Rename(b.path, to)
+}
+
+// packXZ compresses an agent by the program xz and returns the file; "" where
+// that program is not there.
+func (a *App) packXZ(ctx context.Context, path, platform string) (string, error) {
+	argv := append(sshexec.XZ(platform), path)
+	exe, err := a.Host.LookPath(argv[0], "")
+	if err != nil {
+		return "", nil //nolint:nilerr // it is optional
+	}
+	argv[0] = exe
+	return path + ".xz", a.pack(ctx, argv)
+}
+
+// pack runs a program that compresses.
+func (a *App) pack(ctx context.Context, argv []string) error {
+	out, err := a.Host.Run(ctx, host.Cmd{Argv: argv})
+	if err == nil && out.Status != 0 {
+		err = fmt.Errorf("%s ended with status %d: %s", filepath.Base(argv[0]), out.Status, strings.TrimSpace(string(out.Stderr)))
+	}
+	return err
+}
+
+// packAgent compresses an agent for a release build, to a file of the name to
+// and what the format adds, which it returns: by the program xz where it is
+// there, else by zstd, which take their time and make it a fifth and a tenth
+// smaller than what is packed while targets wait.
+func (a *App) packAgent(ctx context.Context, from, to, platform string) (string, error) {
+	_ = os.Remove(to + ".xz") // of an earlier build, it would be preferred
+	if packed, err := a.packXZ(ctx, from, platform); packed != "" || err != nil {
+		if err == nil {
+			to += ".xz"
+			err = os.Rename(packed, to)
+		}
+		return to, err
+	}
+	to += ".zst"
+	if exe, err := a.Host.LookPath("zstd", ""); err == nil {
+		return to, a.pack(ctx, []string{exe, "-19", "-q", "-f", from, "-o", to})
 	}
 	f, err := os.Open(from)
 	if err != nil {
-		return err
+		return to, err
 	}
 	defer f.Close()
 	var z bytes.Buffer
 	if err := sshexec.Compress(&z, f, zstd.SpeedBestCompression); err != nil {
-		return err
+		return to, err
 	}
-	return os.WriteFile(to, z.Bytes(), 0o644)
+	return to, os.WriteFile(to, z.Bytes(), 0o644)
 }
 
 func splitLines(text string) []string { return strings.Split(strings.TrimRight(text, "\n"), "\n") }

@@ -151,7 +151,7 @@ func TestSSHOnlySFTP(t *testing.T) {
 func TestSSHMangled(t *testing.T) {
 	t.Parallel()
 	bin := t.TempDir()
-	for _, name := range []string{"cat", "gzip", "zstd"} {
+	for _, name := range []string{"cat", "gzip", "xz", "zstd"} {
 		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\nexec head -c 4000\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,7 +25,7 @@ func TestSlimAgent(t *testing.T) {
 	if built == "" {
 		t.Skip("BRINE_TEST_SLIM names no slim agent: make slim builds one and runs this test")
 	}
-	checkSlimSize(t, built)
+	packed := checkSlimSize(t, built)
 	dir := t.TempDir()
 	slim := filepath.Join(dir, "brine-"+runtime.GOOS+"-"+runtime.GOARCH)
 	text, err := os.ReadFile(built)
@@ -35,6 +37,10 @@ func TestSlimAgent(t *testing.T) {
 	}
 	s := newSite(t, sshtest.Options{})
 	s.roster(1)
+	if packed != nil {
+		sum := sha256.Sum256(text)
+		(&sshexec.Images{Cache: s.path("cache/ssh")}).KeepXZ(hex.EncodeToString(sum[:]), packed)
+	}
 	s.write("salt/p.sls", "#!pongo2|yaml\n{% if grains.id == \"web1\" %}shown:\n  test.show_notification:\n    - text: by pongo2\n{% endif %}\n")
 	s.write("salt/q.sls", "#!jinja|toml\n[shown]\n'test.show_notification' = [{text = 'by toml'}]\n")
 	both := func(args ...string) (full, short string) {
@@ -66,37 +72,62 @@ func TestSlimAgent(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(s.sshd.Home, ".cache/brine")); err == nil {
 		t.Error("--wipe left something")
 	}
+	if packed != nil {
+		r := s.brine("ssh", "web1", "test.ping", "--agent-dir", dir, "-l", "debug")
+		s.want(r, 0, "True")
+		if !strings.Contains(r.stderr, "by=xz") {
+			t.Errorf("the agent was not sent by xz: %s", r.stderr)
+		}
+	}
 }
 
 // Bounds of an agent for linux/amd64, in bytes: of its file, and as it travels
-// to a host that has zstd.
+// to a host that has xz, and to one that has only zstd.
 const (
-	slimFile   = 21_800_000
-	slimPacked = 7_700_000
+	slimFile = 21_700_000
+	slimXZ   = 5_950_000
+	slimZstd = 7_700_000
 )
 
-func checkSlimSize(t *testing.T, path string) {
+// checkSlimSize returns the agent as xz compresses it; nil where that is not
+// installed.
+func checkSlimSize(t *testing.T, path string) []byte {
 	t.Helper()
-	f, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
+	bound := func(what string, size, limit int) {
+		t.Helper()
+		t.Logf("%s: %d bytes", what, size)
+		if size > limit {
+			t.Errorf("%s: %d bytes, more than %d", what, size, limit)
+		}
 	}
+	bound("the agent", len(text), slimFile)
 	var packed bytes.Buffer
-	if err := sshexec.Compress(&packed, f, zstd.SpeedBestCompression); err != nil {
+	if err := sshexec.Compress(&packed, bytes.NewReader(text), zstd.SpeedBestCompression); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("the agent: %d bytes, %d as it travels", st.Size(), packed.Len())
-	if st.Size() > slimFile {
-		t.Errorf("the agent has %d bytes, more than %d", st.Size(), slimFile)
+	bound("as it travels to zstd", packed.Len(), slimZstd)
+	copied := filepath.Join(t.TempDir(), "agent")
+	if err := os.WriteFile(copied, text, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	if packed.Len() > slimPacked {
-		t.Errorf("the agent travels as %d bytes, more than %d", packed.Len(), slimPacked)
+	argv := append(sshexec.XZ(runtime.GOOS+"-"+runtime.GOARCH), copied)
+	if _, err := exec.LookPath(argv[0]); err != nil {
+		t.Log(err)
+		return nil
 	}
+	if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	sent, err := os.ReadFile(copied + ".xz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound("as it travels to xz", len(sent), slimXZ)
+	return sent
 }
 
 func sizeOf(t *testing.T, path string) string {

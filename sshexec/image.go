@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"syscall"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/therootcompany/xz"
 
 	"brine/internal/version"
 )
@@ -34,7 +36,7 @@ type Images struct {
 	Dir   string
 	Named bool
 	// Embedded has SUMS, a line "platform hash size version" for each agent,
-	// and the agent itself as <name>.zst; nil: there are none.
+	// and the agent itself as <name>.xz or <name>.zst; nil: there are none.
 	Embedded fs.FS
 	Cache    string // directory where hashes and packed agents are kept between runs; "" is none
 
@@ -47,7 +49,8 @@ type image struct {
 	platform string // "linux-amd64"
 	from     string // where it comes from, for people
 	path     string // of the program; "" where it is embedded
-	zstName  string // in fsys, of the compressed one
+	packName string // in fsys, of the compressed one
+	packedBy string // the program that unpacks that one
 	fsys     fs.FS
 	must     bool // what is wrong with it is an error
 
@@ -77,9 +80,17 @@ func (i *image) open() (io.ReadCloser, error) {
 	if i.fsys == nil {
 		return os.Open(i.path)
 	}
-	f, err := i.fsys.Open(i.zstName)
+	f, err := i.fsys.Open(i.packName)
 	if err != nil {
 		return nil, err
+	}
+	if i.packedBy == "xz" {
+		z, err := xz.NewReader(f, 0)
+		if err != nil {
+			_ = f.Close()
+			return nil, err
+		}
+		return unxz{z, f}, nil
 	}
 	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
 	if err != nil {
@@ -98,6 +109,12 @@ type unpacked struct {
 func (u unpacked) Close() error {
 	u.Decoder.Close()
 	return u.f.Close()
+}
+
+// unxz is unpacked for an image that xz compressed.
+type unxz struct {
+	io.Reader
+	io.Closer
 }
 
 // images returns all images there are, by platform.
@@ -125,7 +142,10 @@ func (m *Images) images() map[string][]*image {
 			if len(f) != 4 || !isPlatform(f[0]) {
 				continue
 			}
-			i := &image{platform: f[0], from: "embedded", fsys: m.Embedded, zstName: "brine-" + f[0] + ".zst", hash: f[1], version: f[3]}
+			i := &image{platform: f[0], from: "embedded", fsys: m.Embedded, packName: "brine-" + f[0] + ".xz", packedBy: "xz", hash: f[1], version: f[3]}
+			if _, err := fs.Stat(m.Embedded, i.packName); err != nil {
+				i.packName, i.packedBy = "brine-"+f[0]+".zst", "zstd"
+			}
 			var err error
 			if i.size, err = strconv.ParseInt(f[2], 10, 64); err != nil || len(f[1]) != hex.EncodedLen(sha256.Size) {
 				i.err = errors.New("its line in SUMS is invalid")
@@ -272,7 +292,51 @@ func (m *Images) sum(i *image) error {
 
 // packers are the programs that unpack an image on its target, the best one
 // first.
-var packers = []string{"zstd", "gzip", "cat"}
+var packers = []string{"xz", "zstd", "gzip", "cat"}
+
+// XZ returns the command that compresses the agent of a platform; append the name
+// of its file. The result is in a file of that name with ".xz". The target needs
+// 9 MiB of memory to unpack it.
+func XZ(platform string) []string {
+	argv := []string{"xz", "-k", "-f", "-q", "-T1", "--check=crc32"}
+	// The filter of arm64 is newer than the xz of many targets.
+	if f := map[string]string{"linux-amd64": "--x86", "freebsd-amd64": "--x86", "darwin-amd64": "--x86", "linux-386": "--x86", "linux-arm": "--arm", "linux-armv6": "--arm"}[platform]; f != "" {
+		argv = append(argv, f)
+	}
+	return append(argv, "--lzma2=preset=9e,dict=8MiB")
+}
+
+// ways returns those of the programs of a target that can unpack an image there,
+// the best one first. It takes seconds to compress by xz, and the program xz, so
+// that is done when an agent is built.
+func (m *Images) ways(i *image, programs string) []string {
+	var out []string
+	for _, by := range packers {
+		if !slices.Contains(strings.Split(programs, ","), by) {
+			continue
+		}
+		if by == "xz" && i.packedBy != by {
+			if _, err := os.Stat(m.kept(i.hash, by)); m.Cache == "" || err != nil {
+				continue
+			}
+		}
+		out = append(out, by)
+	}
+	return out
+}
+
+// kept returns the file of the cache that has an agent as a program unpacks it.
+func (m *Images) kept(hash, by string) string {
+	return filepath.Join(m.Cache, "agent-"+hash[:min(16, len(hash))]+map[string]string{"xz": ".xz", "zstd": ".zst", "gzip": ".gz"}[by])
+}
+
+// KeepXZ puts into the cache what the command line of [XZ] made of an agent of
+// this hash.
+func (m *Images) KeepXZ(hash string, packed []byte) {
+	if m.Cache != "" {
+		m.keep(m.kept(hash, "xz"), packed)
+	}
+}
 
 // stream returns the image as the program named unpacks it, and its size.
 // Compressing is done once.
@@ -301,16 +365,19 @@ func (m *Images) stream(i *image, unpack string) (io.ReadCloser, int64, error) {
 // can be, which takes seconds, and kept for other runs; the running program is
 // sent where nobody built an agent, and packed quickly.
 func (m *Images) pack(i *image, by string) ([]byte, error) {
-	if by == "zstd" && i.fsys != nil {
-		return fs.ReadFile(i.fsys, i.zstName)
+	if i.fsys != nil && by == i.packedBy {
+		return fs.ReadFile(i.fsys, i.packName)
 	}
 	agent := i.fsys != nil || i.path != m.Exe
 	kept := ""
 	if agent && m.Cache != "" {
-		kept = filepath.Join(m.Cache, "agent-"+i.hash[:min(16, len(i.hash))]+map[string]string{"zstd": ".zst", "gzip": ".gz"}[by])
+		kept = m.kept(i.hash, by)
 		if b, err := os.ReadFile(kept); err == nil {
 			return b, nil
 		}
+	}
+	if by == "xz" {
+		return nil, fmt.Errorf("%s is not there any more", kept)
 	}
 	f, err := i.open()
 	if err != nil {

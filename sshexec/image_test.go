@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -127,7 +128,7 @@ func TestPacked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, by := range packers {
+		for _, by := range m.ways(i, strings.Join(packers, ",")) {
 			r, _, err := m.stream(i, by)
 			if err != nil {
 				t.Fatal(err)
@@ -162,6 +163,69 @@ func TestPacked(t *testing.T) {
 		r, _, err := m.stream(i, by)
 		if b, _ := io.ReadAll(r); err != nil || string(b) != "kept" {
 			t.Errorf("%s was packed again: %d bytes, %v", by, len(b), err)
+		}
+	}
+}
+
+// TestPackedByXZ: an agent that xz compressed is sent so to hosts that have xz,
+// and is unpacked for others.
+func TestPackedByXZ(t *testing.T) {
+	t.Parallel()
+	exe, err := exec.LookPath("xz")
+	if err != nil {
+		t.Skip(err)
+	}
+	const all = "cat,gzip,zstd,xz"
+	for _, platform := range []string{"linux-amd64", "linux-arm", "linux-arm64"} {
+		dir, cache := t.TempDir(), t.TempDir()
+		path := filepath.Join(dir, "brine-"+platform)
+		writeExe(t, path, program(70))
+		argv := append(XZ(platform), path)
+		if out, err := exec.Command(exe, argv[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v: %s", argv, err, out)
+		}
+		packed, err := os.ReadFile(path + ".xz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		emb := embed(t, platform, program(70), "")
+		delete(emb, "brine-"+platform+".zst")
+		emb["brine-"+platform+".xz"] = &fstest.MapFile{Data: packed}
+		for _, m := range []*Images{{Dir: dir, Cache: cache}, {Embedded: emb, Cache: cache}} {
+			i, err := m.lookup(platform)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m.Embedded == nil {
+				if got := strings.Join(m.ways(i, all), ","); got != "zstd,gzip,cat" {
+					t.Errorf("%s is sent by %s before xz compressed it", platform, got)
+				}
+				m.KeepXZ(i.hash, packed)
+			}
+			if got := strings.Join(m.ways(i, all), ","); got != "xz,zstd,gzip,cat" {
+				t.Errorf("%s is sent by %s", platform, got)
+			}
+			if got := strings.Join(m.ways(i, "gzip,zstd"), ","); got != "zstd,gzip" {
+				t.Errorf("%s is sent by %s to a host without xz", platform, got)
+			}
+			for by, want := range map[string][]byte{"xz": packed, "cat": program(70)} {
+				r, size, err := m.stream(i, by)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if b, err := io.ReadAll(r); err != nil || !bytes.Equal(b, want) || size != int64(len(b)) {
+					t.Errorf("%s by %s: %d bytes, %v", platform, by, len(b), err)
+				}
+			}
+		}
+		for _, i := range (&Images{Embedded: emb}).List(true) {
+			if i.Err != nil {
+				t.Errorf("%+v", i)
+			}
+		}
+		emb["brine-"+platform+".xz"] = &fstest.MapFile{Data: packed[:len(packed)/2]}
+		if l := (&Images{Embedded: emb}).List(true); len(l) != 1 || l[0].Err == nil {
+			t.Errorf("half of it: %+v", l)
 		}
 	}
 }

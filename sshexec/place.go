@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -71,7 +70,8 @@ func setup(e *roster.Entry) string {
 }
 
 // runScript starts the agent where it lies already; else it says what the host
-// is, behind mark, and ends.
+// is, behind mark, and ends. The xz of BusyBox, which has no filters and does not
+// know -V, does not count.
 func (p *placer) runScript(e *roster.Entry, mark string) string {
 	return p.startScript(e, mark, p.command())
 }
@@ -94,6 +94,7 @@ done
 fi
 z=
 for t in cat gzip zstd; do command -v $t >/dev/null 2>&1 && z=$z$t,; done
+xz -V >/dev/null 2>&1 </dev/null && z=${z}xz,
 echo ` + mark + `" $u $z-" >&2
 exit 113
 `
@@ -380,13 +381,7 @@ func (p *placer) push(ctx context.Context, c *Client, e *roster.Entry, a *absent
 	if err != nil {
 		return err
 	}
-	var ways []string
-	for _, by := range packers {
-		if slices.Contains(strings.Split(a.unpack, ","), by) {
-			ways = append(ways, by)
-		}
-	}
-	ways = append(ways, "sftp")
+	ways := append(p.images.ways(img, a.unpack), "sftp")
 	var full, bad, dead []string
 	for skip, way := 0, 0; ; {
 		r, err := p.pushOnce(ctx, c, e, img, ways[way], skip)
@@ -447,7 +442,7 @@ func (p *placer) pushOnce(ctx context.Context, c *Client, e *roster.Entry, img *
 		err  error
 	)
 	switch way {
-	case "gzip", "zstd":
+	case "gzip", "xz", "zstd":
 		fill = way + " -dc >$t"
 	case "cat":
 		fill = "cat >$t"

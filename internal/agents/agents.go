@@ -1,6 +1,5 @@
-// Package agents has the agents that a release build of brine brings for other
-// platforms.
+// Package agents contains the agents that are built into brine.
 //
-// "make release" fills the directory images (see "brine agent build --embed")
-// and builds with the tag release; without the tag there are none.
+// "make build" and "make release" fill the directory images (see "brine agent
+// build --embed") and build with the tag release; without the tag there are none.
 package agents
