@@ -230,7 +230,14 @@ func (s *session) env(ctx context.Context, jid string) *fun.Env {
 	env := assembly.NewEnv(ctx, s.envOptions(jid))
 	self := fleet.NewSelf(env, s.newJID)
 	self.Jobs, self.User, self.Warn = s, s.userName(), s.warn
+	self.AskJID = func() string { return s.jids.Next(s.app.Host.Now()) }
 	env.Fleet = self
+	if m, err := assembly.NewMine(env, self.Fleet); err != nil {
+		s.warn(fun.Warning{Text: err.Error()})
+	} else {
+		m.Alone = true
+		env.Mine = m
+	}
 	env.OnNote = s.note
 	env.OnPrint = func(line string) { fmt.Fprintln(s.app.Out, printable.Text(line)) }
 	return env

@@ -47,6 +47,7 @@ import (
 	logrotatemod "brine/modules/logrotate"
 	matchmod "brine/modules/match"
 	mdadmraidmod "brine/modules/mdadmraid"
+	minemod "brine/modules/mine"
 	mountmod "brine/modules/mount"
 	mysqlmod "brine/modules/mysql"
 	networkmod "brine/modules/network"
@@ -92,6 +93,7 @@ import (
 	x509mod "brine/modules/x509"
 	"brine/runner/fn/events"
 	"brine/runner/fn/manage"
+	"brine/runner/fn/mine"
 	"brine/runner/fn/orchestrate"
 	pillarrun "brine/runner/fn/pillar"
 	"brine/runner/fn/saltrun"
@@ -221,6 +223,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "logrotate", Load: logrotatemod.Module},
 		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
 		{Kind: fun.Exec, Name: "mdadm_raid", Virtual: "raid", Load: mdadmraidmod.Module},
+		{Kind: fun.Exec, Name: "mine", Load: minemod.Module},
 		{Kind: fun.Exec, Name: "mount", Load: mountmod.Module},
 		{Kind: fun.Exec, Name: "mysql", Load: mysqlmod.Module},
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
@@ -354,6 +357,7 @@ func Table() *fun.Table {
 		{Kind: fun.Runner, Name: "http", Load: saltrun.HTTP},
 		{Kind: fun.Runner, Name: "jobs", Load: jobsRunner},
 		{Kind: fun.Runner, Name: "manage", Load: manage.Runners},
+		{Kind: fun.Runner, Name: "mine", Load: mine.Runners},
 		{Kind: fun.Runner, Name: "pillar", Load: pillarrun.Runners},
 		{Kind: fun.Runner, Name: "returner", Load: returnerRunner},
 		{Kind: fun.Runner, Name: "salt", Load: saltrun.Runners},
