@@ -19,6 +19,7 @@ import (
 	"brine/internal/jobs"
 	"brine/internal/printable"
 	"brine/internal/redact"
+	"brine/internal/schedule"
 	"brine/internal/value"
 )
 
@@ -47,6 +48,7 @@ type session struct {
 	watch   fleet.Watcher       // of the jobs on targets; nil: nobody
 
 	staying staying
+	job     *schedule.Job // the scheduled job that a call is; nil: it is none
 
 	mu     sync.Mutex
 	warned map[fun.Warning]bool

@@ -74,6 +74,7 @@ import (
 	runitmod "brine/modules/runit"
 	saltcheckmod "brine/modules/saltcheck"
 	saltutilmod "brine/modules/saltutil"
+	schedulemod "brine/modules/schedule"
 	selinuxmod "brine/modules/selinux"
 	shadowmod "brine/modules/shadow"
 	slsutilmod "brine/modules/slsutil"
@@ -152,6 +153,7 @@ import (
 	rsyncstates "brine/states/rsync"
 	saltstates "brine/states/salt"
 	saltutilstates "brine/states/saltutil"
+	schedulestates "brine/states/schedule"
 	selinuxstates "brine/states/selinux"
 	servicestates "brine/states/service"
 	sshauthstates "brine/states/sshauth"
@@ -242,6 +244,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "runit", Load: runitmod.Module},
 		{Kind: fun.Exec, Name: "saltcheck", Load: saltcheckmod.Module},
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
+		{Kind: fun.Exec, Name: "schedule", Load: schedulemod.Module},
 		{Kind: fun.Exec, Name: "selinux", Load: selinuxmod.Module},
 		{Kind: fun.Exec, Name: "shadow", Load: shadowmod.Module},
 		{Kind: fun.Exec, Name: "slsutil", Load: slsutilmod.Module},
@@ -333,6 +336,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "rsync", Load: rsyncstates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "saltutil", Load: saltutilstates.States},
+		{Kind: fun.State, Name: "schedule", Load: schedulestates.States},
 		{Kind: fun.State, Name: "selinux", Load: selinuxstates.States},
 		{Kind: fun.State, Name: "service", Load: servicestates.States},
 		{Kind: fun.State, Name: "ssh_auth", Load: sshauthstates.States},

@@ -241,4 +241,3 @@ func TestMineAlone(t *testing.T) {
 		t.Errorf("by grains: %s", got)
 	}
 }
-
