@@ -39,7 +39,7 @@ returner.rawfile_json.filename: /var/log/returns
 schedule:
   highstate: {function: state.highstate, seconds: 1, returner: rawfile_json}
   minute: {function: state.highstate, minutes: 1, splay: 5}
-  night: {function: cmd.run, args: ['echo 100% "$HOME"'], when: [Monday 5:00pm, '3:00'], run_on_start: true}
+  night: {function: cmd.run, args: ['echo 100% "$((6*7))"'], when: [Monday 5:00pm, '3:00'], run_on_start: true}
   cron: {function: test.ping, cron: '*/5 0 13 * fri'}
 `, 0o644)
 	write("srv/salt/top.sls", "base: {'*': [web]}\n", 0o644)
@@ -76,7 +76,7 @@ schedule:
 		}
 	}
 	wait("two highstates", "test $(grep -c state.highstate /var/log/returns) -ge 2")
-	wait("the run on start", "journalctl -u brine-schedule-night.service --no-pager | grep -q '100% /root'")
+	wait("the run on start", "journalctl -u brine-schedule-night.service --no-pager | grep -q '100% 42'")
 	run(0, "brine call state.apply jobs", "Adding new job hourly to schedule")
 	run(0, "systemctl is-active brine-schedule-hourly.timer", "active")
 	run(0, "brine call schedule.delete highstate", "Deleted Job highstate from schedule.")
