@@ -108,13 +108,8 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	}
 	s.warnNoEffect(c, forCall)
 	name := args[0]
-	if err := s.putOff(ctx, c, o.splay); err != nil {
+	if run, err := s.asJob(ctx, c, o); err != nil || !run {
 		return err
-	}
-	if o.schedule != "" {
-		if run, err := s.asJob(ctx, o.schedule); err != nil || !run {
-			return err
-		}
 	}
 	if s.recordsCalls(name) {
 		s.openJobs()

@@ -276,9 +276,13 @@ func (p *planned) foreground(ctx context.Context) error {
 	return nil
 }
 
-// asJob makes a call that of a scheduled job. It reports whether the job may run
-// now; where it may not, it says so.
-func (s *session) asJob(ctx context.Context, name string) (bool, error) {
+// asJob puts a call off, and makes it that of a scheduled job, as its flags say. It
+// reports whether it may run now; where it may not, it says so.
+func (s *session) asJob(ctx context.Context, c *cobra.Command, o *callOpts) (bool, error) {
+	name := o.schedule
+	if err := s.putOff(ctx, c, o.splay); err != nil || name == "" {
+		return err == nil, err
+	}
 	env := s.env(ctx, "")
 	all := schedule.Merge(s.cfg.Opts.At("schedule"), schedule.OfPillar(env))
 	raw, ok := all.Get(name)

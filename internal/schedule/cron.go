@@ -155,7 +155,7 @@ func (c *Cron) Next(now time.Time) (time.Time, bool) {
 }
 
 // list writes the bits of a field as a list; "*" where all are set.
-func list(set uint64, f field, width int) string {
+func list(set uint64, f field) string {
 	hi := f.max
 	if f.name == "days of the week" {
 		hi = 6
@@ -163,7 +163,7 @@ func list(set uint64, f field, width int) string {
 	var out []string
 	for n := f.min; n <= hi; n++ {
 		if set>>n&1 == 1 {
-			out = append(out, fmt.Sprintf("%0*d", width, n))
+			out = append(out, fmt.Sprintf("%02d", n))
 		}
 	}
 	if len(out) == hi-f.min+1 {
@@ -175,8 +175,8 @@ func list(set uint64, f field, width int) string {
 // calendars returns the fields as OnCalendar= of a systemd timer: two where the
 // day of the month or of the week is enough.
 func (c *Cron) calendars() []string {
-	clock := list(c.hour, cronFields[1], 2) + ":" + list(c.minute, cronFields[0], 2) + ":" + list(c.second, cronFields[5], 2)
-	month := list(c.month, cronFields[3], 2)
+	clock := list(c.hour, cronFields[1]) + ":" + list(c.minute, cronFields[0]) + ":" + list(c.second, cronFields[5])
+	month := list(c.month, cronFields[3])
 	var names []string
 	for n := range 7 {
 		if c.weekday>>n&1 == 1 {
@@ -187,7 +187,7 @@ func (c *Cron) calendars() []string {
 	if len(names) == 7 {
 		days = ""
 	}
-	day := list(c.day, cronFields[2], 2)
+	day := list(c.day, cronFields[2])
 	if !c.anyDay && !c.anyWeekday {
 		return []string{"*-" + month + "-" + day + " " + clock, days + "*-" + month + "-* " + clock}
 	}

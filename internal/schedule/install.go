@@ -193,15 +193,15 @@ func (in *Installer) unitFiles() (map[string]string, error) {
 		if !ok || !strings.HasPrefix(name, unitPrefix) {
 			continue
 		}
-		text := ""
+		var text []byte
 		for _, suffix := range []string{".service", ".timer"} {
 			b, err := in.Host.ReadFile(filepath.Join(in.unitDir(), name+suffix))
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, err
 			}
-			text += string(b)
+			text = append(text, b...)
 		}
-		out[name] = text
+		out[name] = string(text)
 	}
 	return out, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"brine/internal/fun"
@@ -219,14 +220,7 @@ func purge(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.MapOf("comment", said, "changes", changes, "result", ok))
 }
 
-func isHidden(name string) bool {
-	for _, h := range hidden {
-		if h == name {
-			return true
-		}
-	}
-	return false
-}
+func isHidden(name string) bool { return slices.Contains(hidden, name) }
 
 func enableJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return switchJob(ctx, c, true, "enable", "Enabled", "enabled")

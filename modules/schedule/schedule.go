@@ -210,8 +210,7 @@ func (b *book) sync(ctx context.Context, c *fun.Call) error {
 		jobs = nil
 	}
 	_, err = in.Install(ctx, jobs)
-	var unserved *schedule.UnservedError
-	if errors.As(err, &unserved) {
+	if _, ok := errors.AsType[*schedule.UnservedError](err); ok {
 		c.Env.Warn(fun.Warning{Text: err.Error()})
 		return nil
 	}

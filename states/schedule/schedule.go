@@ -5,6 +5,7 @@ package schedule
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -46,7 +47,7 @@ func scheduled(ctx context.Context, c *fun.Call) (*value.Map, error) {
 // given returns the arguments of the state that have a value.
 func given(c *fun.Call, without string) *value.Map {
 	kw := value.NewMap(8)
-	for _, a := range append(jobArgs[:len(jobArgs):len(jobArgs)], fun.Arg{Name: "function"}, persistArg) {
+	for _, a := range append(slices.Clip(jobArgs), fun.Arg{Name: "function"}, persistArg) {
 		if a.Name != without && !c.IsNone(a.Name) {
 			kw.Set(a.Name, c.Value(a.Name))
 		}
