@@ -24,6 +24,8 @@ type callOpts struct {
 	metadata    bool
 	setMetadata string
 	versions    bool
+	schedule    string
+	splay       string
 }
 
 func newCallCmd(a *App, st style) *cobra.Command {
@@ -61,6 +63,8 @@ interrupted; 255 there is no such function.`,
 	f.BoolVar(&o.metadata, "metadata", false, "print the return with its metadata")
 	f.StringVar(&o.setMetadata, "set-metadata", "", "data for --metadata to show, read as YAML")
 	f.BoolVarP(&o.versions, "versions-report", "V", false, "print the versions of Salt and of the system")
+	f.StringVar(&o.schedule, "schedule", "", "run as this job of the schedule: if its ranges and maxrunning allow it")
+	f.StringVar(&o.splay, "splay", "", "wait for a random time first: seconds, or <min>:<max>")
 	registerNoEffect(f, forCall)
 	completeFlags(c)
 	return c
@@ -105,6 +109,9 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	}
 	s.warnNoEffect(c, forCall)
 	name := args[0]
+	if run, err := s.asJob(ctx, c, o); err != nil || !run {
+		return err
+	}
 	if s.recordsCalls(name) {
 		s.openJobs()
 	}

@@ -17,7 +17,7 @@ import (
 // recordsCalls reports whether a call is recorded: where the configuration says
 // so, and orchestrations always.
 func (s *session) recordsCalls(name string) bool {
-	return isOrchestrate(name) || value.Truth(s.cfg.Opts.At("cache_jobs")) || slices.Contains(jobs.Names(s.flags.ret.names), "local_cache")
+	return s.job != nil && s.job.Record || isOrchestrate(name) || value.Truth(s.cfg.Opts.At("cache_jobs")) || slices.Contains(jobs.Names(s.flags.ret.names), "local_cache")
 }
 
 // A jobRun is the session's own job: a runner function, or a call.
@@ -49,6 +49,9 @@ func (s *session) beginJob(env *fun.Env, kind fun.Kind, name string, args fun.Ar
 	}
 	if kind == fun.Runner {
 		l.TgtType = "list"
+	}
+	if m := s.jobMetadata(); m != nil {
+		l.Metadata = m
 	}
 	rec, err := s.Begin(l)
 	j.rec = rec
@@ -187,10 +190,14 @@ func (s *session) invoke(ctx context.Context, env *fun.Env, kind fun.Kind, name 
 		// A state run begins with its first state: see interrupt.gate.
 		s.app.intr.begun.Store(true)
 	}
-	end, err := jobs.NewProc(s.app.Host, env.CacheDir).Begin(value.MapOf(
+	note := value.MapOf(
 		"jid", jid, "fun", name, "arg", redact.Args(s.table.Spec(kind, name).ArgNames(), args.Pos, args.Kw, s.table.Spec(kind, name).SecretArgs()...), "tgt", env.ID, "tgt_type", "glob", "ret", "",
 		"user", s.userName(), "pid", int64(os.Getpid()),
-	))
+	)
+	if s.job != nil {
+		note.Set("schedule", s.job.Name)
+	}
+	end, err := jobs.NewProc(s.app.Host, env.CacheDir).Begin(note)
 	if err != nil {
 		s.log.Info("the job cannot be noted as running", "err", err)
 	}

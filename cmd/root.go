@@ -127,6 +127,7 @@ program.`,
 		newOrchestrateCmd(a),
 		newPongoCmd(a),
 		newRunCmd(a, asBrine),
+		newScheduleCmd(a),
 		newSSHCmd(a, asBrine),
 		newVersionCmd(a),
 	)

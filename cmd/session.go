@@ -19,6 +19,7 @@ import (
 	"brine/internal/jobs"
 	"brine/internal/printable"
 	"brine/internal/redact"
+	"brine/internal/schedule"
 	"brine/internal/value"
 	"brine/outputter/report"
 )
@@ -48,6 +49,7 @@ type session struct {
 	watch   fleet.Watcher       // of the jobs on targets; nil: nobody
 
 	staying staying
+	job     *schedule.Job // the scheduled job that a call is; nil: it is none
 
 	info     report.Info  // of the run that reports are about
 	reportTo []reportFile // what --report and --metrics ask for
@@ -235,7 +237,14 @@ func (s *session) env(ctx context.Context, jid string) *fun.Env {
 	env := assembly.NewEnv(ctx, s.envOptions(jid))
 	self := fleet.NewSelf(env, s.newJID)
 	self.Jobs, self.User, self.Warn = s, s.userName(), s.warn
+	self.AskJID = func() string { return s.jids.Next(s.app.Host.Now()) }
 	env.Fleet = self
+	if m, err := assembly.NewMine(env, self.Fleet); err != nil {
+		s.warn(fun.Warning{Text: err.Error()})
+	} else {
+		m.Alone = true
+		env.Mine = m
+	}
 	env.OnNote = s.note
 	env.OnPrint = func(line string) { fmt.Fprintln(s.app.Out, printable.Text(line)) }
 	return env

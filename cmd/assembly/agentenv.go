@@ -219,6 +219,10 @@ func (a *agentRoom) config(s agent.Session) (*config.Config, error) {
 	over.Set("id", s.ID)
 	over.Set("__role", "minion")
 	over.Set("file_client", "local")
+	if !over.Has("schedule_conf_dir") {
+		// What the machine itself reads when a scheduled job runs there.
+		over.Set("schedule_conf_dir", config.DefaultDir)
+	}
 	h := a.o.Host
 	// An empty directory stands for the configuration: the target's own does
 	// not count.

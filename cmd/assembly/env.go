@@ -38,6 +38,7 @@ type EnvOptions struct {
 	Fault  func(e error)
 	Strict bool
 	Gate   func(context.Context, *fun.Chunk) bool
+	Mine   fun.Mine // nil: there is none
 	// CoreGrains leaves out the grains of the tree's modules: an agent is asked for
 	// grains before it has the tree.
 	CoreGrains bool
@@ -50,7 +51,7 @@ func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
 	env := &fun.Env{
 		Identity:  fun.Identity{ID: opts.Str("id"), JID: o.JID, SaltEnv: saltEnv(opts)},
 		Data:      fun.Data{Opts: opts, PillarOverride: o.PillarOverride, Secrets: o.Secrets, Memo: &fun.Memo{}},
-		Network:   fun.Network{Peers: o.Peers, Bus: o.Bus},
+		Network:   fun.Network{Peers: o.Peers, Bus: o.Bus, Mine: o.Mine},
 		Machine:   fun.Machine{Host: o.Host, CacheDir: o.Config.CacheDir},
 		Functions: fun.Functions{Table: o.Table, NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) }},
 		UI:        fun.UI{Logger: o.Log, OnWarn: o.Warn, Strict: o.Strict},

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -159,6 +160,10 @@ func NewFleet(ctx context.Context, ctl *fun.Env, o EnvOptions, newJID func() str
 	if a, err := o.Host.LookupUID(o.Host.Geteuid()); err == nil {
 		f.User = a.Name
 	}
+	if f.Mine, err = NewMine(ctl, f); err != nil {
+		return nil, err
+	}
+	ctl.Mine, o.Mine = f.Mine, f.Mine
 	local := &fleet.Local{Make: func(ctx context.Context, id string) *fun.Env { return targetEnv(ctx, o, r, id) }}
 	var remote []*roster.Entry
 	for _, e := range r.Entries() {
@@ -216,6 +221,30 @@ func targetEnv(ctx context.Context, o EnvOptions, r *roster.Roster, id string) *
 	cfg.Opts, cfg.Kind = opts, config.Minion
 	o.Config = &cfg
 	return NewEnv(ctx, o)
+}
+
+// NewMine returns the mine of an Env, with the data that earlier runs kept.
+func NewMine(env *fun.Env, f *fleet.Fleet) (*fleet.Mine, error) {
+	m := &fleet.Mine{Host: env.Host, Dir: filepath.Join(env.CacheDir, "mine"), Fleet: f, ACL: env.Opts.At("mine_get"), Warn: env.Warn, Refuse: notEncrypted}
+	switch how := env.Opts.At("mine_refresh"); how {
+	case nil, "run":
+	case "all":
+		m.All = true
+	case "none", false:
+		m.Off = true
+	default:
+		return nil, fun.Errorf("the option mine_refresh must be run, all or none, not %s", value.Repr(how))
+	}
+	return m, nil
+}
+
+// notEncrypted refuses PGP messages: what a target says must not be decrypted
+// where a template puts it.
+func notEncrypted(v value.Value) error {
+	if render.Encrypted(v) {
+		return fun.Errorf("a PGP message cannot be kept in the mine")
+	}
+	return nil
 }
 
 // patience returns an option that is a number of seconds; 0 where it is not set.

@@ -47,6 +47,7 @@ import (
 	logrotatemod "brine/modules/logrotate"
 	matchmod "brine/modules/match"
 	mdadmraidmod "brine/modules/mdadmraid"
+	minemod "brine/modules/mine"
 	mountmod "brine/modules/mount"
 	mysqlmod "brine/modules/mysql"
 	networkmod "brine/modules/network"
@@ -73,6 +74,7 @@ import (
 	runitmod "brine/modules/runit"
 	saltcheckmod "brine/modules/saltcheck"
 	saltutilmod "brine/modules/saltutil"
+	schedulemod "brine/modules/schedule"
 	selinuxmod "brine/modules/selinux"
 	shadowmod "brine/modules/shadow"
 	slsutilmod "brine/modules/slsutil"
@@ -92,6 +94,7 @@ import (
 	x509mod "brine/modules/x509"
 	"brine/runner/fn/events"
 	"brine/runner/fn/manage"
+	"brine/runner/fn/mine"
 	"brine/runner/fn/orchestrate"
 	pillarrun "brine/runner/fn/pillar"
 	"brine/runner/fn/saltrun"
@@ -150,6 +153,7 @@ import (
 	rsyncstates "brine/states/rsync"
 	saltstates "brine/states/salt"
 	saltutilstates "brine/states/saltutil"
+	schedulestates "brine/states/schedule"
 	selinuxstates "brine/states/selinux"
 	servicestates "brine/states/service"
 	sshauthstates "brine/states/sshauth"
@@ -221,6 +225,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "logrotate", Load: logrotatemod.Module},
 		{Kind: fun.Exec, Name: "match", Load: matchmod.Module},
 		{Kind: fun.Exec, Name: "mdadm_raid", Virtual: "raid", Load: mdadmraidmod.Module},
+		{Kind: fun.Exec, Name: "mine", Load: minemod.Module},
 		{Kind: fun.Exec, Name: "mount", Load: mountmod.Module},
 		{Kind: fun.Exec, Name: "mysql", Load: mysqlmod.Module},
 		{Kind: fun.Exec, Name: "network", Load: networkmod.Module},
@@ -239,6 +244,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "runit", Load: runitmod.Module},
 		{Kind: fun.Exec, Name: "saltcheck", Load: saltcheckmod.Module},
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
+		{Kind: fun.Exec, Name: "schedule", Load: schedulemod.Module},
 		{Kind: fun.Exec, Name: "selinux", Load: selinuxmod.Module},
 		{Kind: fun.Exec, Name: "shadow", Load: shadowmod.Module},
 		{Kind: fun.Exec, Name: "slsutil", Load: slsutilmod.Module},
@@ -330,6 +336,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "rsync", Load: rsyncstates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "saltutil", Load: saltutilstates.States},
+		{Kind: fun.State, Name: "schedule", Load: schedulestates.States},
 		{Kind: fun.State, Name: "selinux", Load: selinuxstates.States},
 		{Kind: fun.State, Name: "service", Load: servicestates.States},
 		{Kind: fun.State, Name: "ssh_auth", Load: sshauthstates.States},
@@ -354,6 +361,7 @@ func Table() *fun.Table {
 		{Kind: fun.Runner, Name: "http", Load: saltrun.HTTP},
 		{Kind: fun.Runner, Name: "jobs", Load: jobsRunner},
 		{Kind: fun.Runner, Name: "manage", Load: manage.Runners},
+		{Kind: fun.Runner, Name: "mine", Load: mine.Runners},
 		{Kind: fun.Runner, Name: "pillar", Load: pillarrun.Runners},
 		{Kind: fun.Runner, Name: "returner", Load: returnerRunner},
 		{Kind: fun.Runner, Name: "salt", Load: saltrun.Runners},

@@ -45,6 +45,7 @@ func (l *loader) assemble() {
 	l.roots(opts, "pillar_roots", "/srv/pillar")
 	l.paths(opts)
 	l.backends(opts)
+	l.unserved()
 	if s, ok := opts.At("hash_type").(string); ok {
 		opts.Set("hash_type", strings.ToLower(s))
 	}
@@ -236,6 +237,13 @@ func (l *loader) backends(opts *value.Map) {
 			pos := list.PosAt(i)
 			l.warn(pos, "fileserver_backend %q is not in brine; files come from file_roots%s", name, source.DidYouMean(name, []string{"roots"}))
 		}
+	}
+}
+
+// unserved warns, once, of options that only Salt's own processes serve.
+func (l *loader) unserved() {
+	if value.Truth(l.given.At("reactor")) {
+		l.warn(l.given.Pos("reactor"), "reactor is not served: there is no process that waits for events; use salt.wait_for_event in an orchestration, 'brine run state.event', or 'brine schedule'")
 	}
 }
 

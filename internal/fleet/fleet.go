@@ -108,6 +108,8 @@ type Fleet struct {
 	// AskJID makes the jids of such questions, which are not recorded; nil:
 	// NewJID.
 	AskJID func() string
+	// Mine is told which machines jobs work on; nil is told nothing.
+	Mine *Mine
 }
 
 // owner returns the provider of each id; the first provider that has one wins.
@@ -285,6 +287,7 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 		job.User = f.User
 	}
 	sum.JID = job.JID
+	f.Mine.works(targets)
 	r := &running{f: f, job: job, each: each, rec: f.record(job, sum.Targets)}
 	f.watcher().Begin(job, sum.Targets)
 	defer f.watcher().End(job.JID)

@@ -84,6 +84,7 @@ type Functions struct {
 // Network is what a run reaches beyond this machine.
 type Network struct {
 	Fleet Fleet // nil where this Env cannot reach other machines
+	Mine  Mine  // nil where there is none
 	Bus   event.Bus
 	Peers event.Sender // the other runs that events reach; nil: none
 }

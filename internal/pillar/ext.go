@@ -39,6 +39,12 @@ func (a extArgs) get(n int, name string) value.Value {
 	return a.kw.At(name)
 }
 
+// An extFunc is an external pillar: it gets what was rendered so far.
+type extFunc func(j *job, ctx context.Context, pillar *value.Map, a extArgs) (value.Mapping, error)
+
+// allExtNames are the external pillars, those of extMore included.
+func allExtNames() []string { return slices.Concat(extNames[:], extMoreNames()) }
+
 // extNames are the external pillars that are here.
 var extNames = [...]string{"cmd_json", "cmd_yaml", "cmd_yamlex", "file_tree", "stack"}
 
@@ -57,7 +63,11 @@ func (j *job) ext(ctx context.Context, name string, pillar *value.Map, a extArgs
 	case "stack":
 		m, err = j.extStack(ctx, pillar, a)
 	default:
-		return nil, false, nil
+		f := extMore(name)
+		if f == nil {
+			return nil, false, nil
+		}
+		m, err = f(j, ctx, pillar, a)
 	}
 	return m, true, err
 }
@@ -78,7 +88,7 @@ func (j *job) onDemand(configured, ext value.Value, foreign bool) value.Value {
 		for i := range l.Len() {
 			allowed = allowed || value.Str(l.Items[i]) == name
 		}
-		if foreign && slices.Contains(extNames[:], name) {
+		if foreign && slices.Contains(allExtNames(), name) {
 			j.warn(source.Pos{}, "ext_pillar %s is not served to a target on demand: it would name a program or path of this controller", name)
 			return configured
 		}
@@ -138,7 +148,7 @@ func (j *job) extPillar(ctx context.Context, pillar *value.Map, ext value.Value)
 			switch {
 			case !known:
 				j.warn(run.Pos(k), "ext_pillar %q is not in brine%s; there are %s", name,
-					source.DidYouMean(name, extNames[:]), strings.Join(extNames[:], ", "))
+					source.DidYouMean(name, allExtNames()), strings.Join(allExtNames(), ", "))
 			case err != nil && ctx.Err() == nil:
 				j.fail(fmt.Sprintf("Failed to load ext_pillar %s: %s", name, saltText(err)), placed(err, run.Pos(k)))
 			case err == nil:

@@ -642,6 +642,20 @@ func (j *jobFiles) pillar(ctx context.Context, req fun.PillarRequest) *value.Map
 	return m
 }
 
+// Mine asks the mine of the controller, in the name of this target and its job.
+func (j *jobFiles) Mine(ctx context.Context, req fun.MineRequest) (*value.Map, error) {
+	head := value.MapOf("op", req.Op, "jid", j.jid, "tgt", req.Tgt, "tgt_type", req.TgtType, "funs", value.Strings(req.Funs...), "clear", req.Clear)
+	if req.Data != nil {
+		head.Set("data", req.Data)
+	}
+	v, err := j.u.call(ctx, "mine", head)
+	if err != nil {
+		return nil, err
+	}
+	m, _ := v.(*value.Map)
+	return m, nil
+}
+
 // Push sends a file to the controller, as cp.push does. It returns an error
 // where the controller does not take it.
 func (j *jobFiles) Push(ctx context.Context, name string, r io.Reader) error {

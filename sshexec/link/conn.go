@@ -35,6 +35,8 @@ type Conn struct {
 	grains  atomic.Pointer[value.Map] // of the roster
 	pillars chan struct{}             // one at a time: a slot
 	work    chan struct{}             // slots of requests that cost the controller
+	reads   chan struct{}             // slots of readers of the mine
+	mines   chan struct{}             // slots of changes of the mine
 	closed  atomic.Bool
 }
 
@@ -59,7 +61,7 @@ func Connect(ctx context.Context, rw io.ReadWriteCloser, o Options) (*Conn, erro
 	if o.MaxNoise == 0 {
 		o.MaxNoise = wire.DefaultNoise
 	}
-	c := &Conn{o: o, pillars: make(chan struct{}, 1), work: make(chan struct{}, maxWork)}
+	c := &Conn{o: o, pillars: make(chan struct{}, 1), work: make(chan struct{}, maxWork), reads: make(chan struct{}, maxWork), mines: make(chan struct{}, 1)}
 	ready := make(chan struct{})
 	resume := o.Relink != nil && o.Reconnect > 0
 	m, err := wire.Greet(ctx, rw, wire.Options{

@@ -42,6 +42,9 @@ type Options struct {
 	// Push takes a file that the target sends (cp.push); path is as the target
 	// names it and not to be trusted. nil: refused.
 	Push func(ctx context.Context, id, path string, r io.Reader) error
+	// Mine keeps what the target lets others read and shows it what they do, by
+	// requests with the connection's own id. nil: refused.
+	Mine fun.Mine
 	// Warn and Fault get what the target warns of, and the places of faults in
 	// its SLS files and templates, as lines for the user. nil: they are dropped.
 	Warn  func(id string, w fun.Warning)

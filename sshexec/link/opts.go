@@ -8,7 +8,7 @@ import "brine/internal/value"
 var targetOpts = [...]string{
 	"allow_undefined", "archive_max_members", "archive_max_size", "default_top", "env_order", "failhard", "file_ignore_glob", "file_ignore_regex",
 	"hash_type", "ipv6", "jinja_env", "jinja_lstrip_blocks", "jinja_sls_env", "jinja_trim_blocks",
-	"lock_saltenv", "log_level", "nodegroups", "pillar_merge_lists", "pillar_raise_on_missing",
+	"lock_saltenv", "log_level", "mine_functions", "nodegroups", "pillar_merge_lists", "pillar_raise_on_missing",
 	"pillar_source_merging_strategy", "pillarenv", "pillarenv_from_saltenv", "renderer",
 	"renderer_blacklist", "renderer_whitelist", "saltenv", "state_aggregate", "state_auto_order",
 	"state_events", "state_top", "state_top_saltenv", "stateconf_end_marker", "stateconf_goal_state",

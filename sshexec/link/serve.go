@@ -114,6 +114,8 @@ func (c *Conn) serve(ctx context.Context, s *wire.Stream) error {
 		return c.servePillar(ctx, s)
 	case "push":
 		return c.servePush(ctx, s)
+	case "mine":
+		return c.serveMine(ctx, s)
 	}
 	env, p := h.Str("env"), h.Str("path")
 	if len(env) > 255 || len(p) > maxPath || strings.ContainsRune(env+p, 0) {
@@ -335,6 +337,54 @@ func (c *Conn) servePillar(ctx context.Context, s *wire.Stream) error {
 		return err
 	}
 	return s.Answer(p)
+}
+
+// maxMineFuns is how many functions one request may read of the mine.
+const maxMineFuns = 1000
+
+// serveMine answers what the target asks of the mine. It may change its own data
+// alone, and read as one of the jobs that it has, few at a time.
+func (c *Conn) serveMine(ctx context.Context, s *wire.Stream) error {
+	if c.o.Mine == nil {
+		return wire.Refusef("this controller has no mine")
+	}
+	h := s.Head()
+	slots := c.mines // not for readers that wait for what a store brings
+	if h.Str("op") == fun.MineGet {
+		slots = c.reads
+	}
+	select {
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	req := fun.MineRequest{
+		Op: h.Str("op"), ID: c.id(), JID: c.trees.jid(h.Str("jid")), Tgt: h.At("tgt"), TgtType: h.Str("tgt_type"),
+		Data: h.Map("data"), Clear: value.Truth(h.At("clear")),
+	}
+	if h.Str("jid") == "" {
+		req.JID = ""
+	}
+	funs := h.List("funs")
+	if funs.Len() > maxMineFuns {
+		return wire.Refusef("%d functions of the mine in one request, at most %d are served", funs.Len(), maxMineFuns)
+	}
+	for i := range funs.Len() {
+		name, ok := funs.Items[i].(string)
+		if !ok {
+			return wire.Refusef("a function of the mine is named by %s", value.TypeName(funs.Items[i]))
+		}
+		req.Funs = append(req.Funs, name)
+	}
+	data, err := c.o.Mine.Mine(ctx, req)
+	if err != nil {
+		return err
+	}
+	if data == nil {
+		return s.Answer(nil)
+	}
+	return s.Answer(data)
 }
 
 func (c *Conn) servePush(ctx context.Context, s *wire.Stream) error {

@@ -1,0 +1,368 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"brine/internal/config"
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/jobs"
+	"brine/internal/printable"
+	"brine/internal/schedule"
+	"brine/internal/source"
+	"brine/internal/value"
+)
+
+func newScheduleCmd(a *App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "schedule <command>",
+		Short: "Run the schedule of this machine by systemd or cron",
+		Long: `Hand the jobs of schedule, in the configuration and the pillar, to systemd as
+timers, or to cron where systemd does not run or the user is not root. There is
+no process that waits: each job is a 'brine call'.
+
+Exit status: 0; 1 a job is invalid or cannot be installed; 64 the command line
+is invalid.`,
+		Example: `  brine schedule install
+  brine schedule list
+  brine schedule show highstate
+  brine schedule run`,
+		SilenceUsage: true, SilenceErrors: true, Args: unknownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(
+		a.scheduleSub("install", "Install the jobs and remove those that are gone", "", a.scheduleInstall),
+		a.scheduleSub("list", "List the jobs, their next run and whether they are installed", "", a.scheduleList),
+		a.scheduleSub("remove [<job>...]", "Remove jobs from systemd or cron (default: all)", "remove", a.scheduleRemove),
+		a.scheduleSub("run [<job>...]", "Run jobs now, or without a name all when they are due, in the foreground", "run", a.scheduleRun),
+		a.scheduleSub("show <job>...", "Print the units or the lines of the crontab of jobs", "show", a.scheduleShow),
+	)
+	c.SetFlagErrorFunc(flagError)
+	return c
+}
+
+// A planned is the schedule of a session.
+type planned struct {
+	*schedule.Schedule
+	s   *session
+	env *fun.Env
+	in  *schedule.Installer
+}
+
+func (a *App) scheduleSub(use, short, names string, run func(context.Context, *planned, []string) error) *cobra.Command {
+	o := &runFlags{}
+	c := &cobra.Command{Use: use, Short: short, SilenceUsage: true, SilenceErrors: true}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		switch {
+		case names == "" && len(args) > 0:
+			return usagef(c, "%s takes no arguments", c.Name())
+		case names == "show" && len(args) == 0:
+			return usagef(c, "no job was given")
+		}
+		s, err := a.newSession(config.Minion, "salt-call", o, nil)
+		if err != nil {
+			return err
+		}
+		defer s.end()
+		p, err := s.plan(c.Context())
+		if err != nil {
+			return err
+		}
+		for _, name := range args {
+			if p.Job(name) == nil && names != "remove" {
+				return &statusError{status: exitGeneric, err: p.noJob(name)}
+			}
+		}
+		if err := run(c.Context(), p, args); err != nil {
+			return err
+		}
+		if len(p.Faults) > 0 {
+			return silent(exitGeneric)
+		}
+		return silent(s.strictStatus(exitOK))
+	}
+	c.SetFlagErrorFunc(flagError)
+	o.register(c.Flags())
+	return c
+}
+
+// plan reads the schedule of this machine. What is wrong with a job is printed.
+func (s *session) plan(ctx context.Context) (*planned, error) {
+	env := s.env(ctx, s.newJID())
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find the running program: %w", err)
+	}
+	p := &planned{s: s, env: env, in: &schedule.Installer{Host: s.app.Host, Exe: exe, Config: s.cfg.Dir}}
+	p.Schedule = schedule.ReaderOf(env).Read(schedule.Merge(s.cfg.Opts.At("schedule"), schedule.OfPillar(env)))
+	for _, f := range p.Faults {
+		s.fault(f)
+	}
+	return p, nil
+}
+
+func (p *planned) noJob(name string) error {
+	names := make([]string, len(p.Jobs))
+	for i, j := range p.Jobs {
+		names[i] = j.Name
+	}
+	return fmt.Errorf("there is no scheduled job %q%s", name, source.DidYouMean(name, names))
+}
+
+func (a *App) scheduleInstall(ctx context.Context, p *planned, _ []string) error {
+	jobs := p.Jobs
+	if !p.Enabled {
+		jobs = nil
+	}
+	changes, err := p.in.Install(ctx, jobs)
+	a.printChanges(changes)
+	if err == nil && len(changes) == 0 && len(p.Faults) == 0 {
+		fmt.Fprintf(a.Err, "brine: the %d job(s) of the schedule are installed already\n", len(jobs))
+	}
+	return err
+}
+
+func (a *App) printChanges(changes []schedule.Change) {
+	for _, c := range changes {
+		fmt.Fprintf(a.Out, "%s: %s\n", printable.Line(c.Name), c.What)
+	}
+}
+
+func (a *App) scheduleRemove(ctx context.Context, p *planned, names []string) error {
+	p.Faults = nil
+	if len(names) == 0 {
+		changes, err := p.in.Install(ctx, nil)
+		a.printChanges(changes)
+		return err
+	}
+	changes, err := p.in.Remove(ctx, names)
+	a.printChanges(changes)
+	if err == nil && len(changes) < len(names) {
+		return &statusError{status: exitGeneric, err: errors.New("not all of these jobs were installed")}
+	}
+	return err
+}
+
+func (a *App) scheduleShow(_ context.Context, p *planned, names []string) error {
+	for _, name := range names {
+		text, err := p.in.Show(p.Job(name))
+		if err != nil {
+			return err
+		}
+		fmt.Fprint(a.Out, printable.Text(text))
+	}
+	return nil
+}
+
+func (a *App) scheduleList(ctx context.Context, p *planned, _ []string) error {
+	installed, err := p.in.Installed(ctx)
+	if err != nil {
+		p.s.note(err.Error())
+	}
+	now := a.Host.Now()
+	out := value.NewMap(len(p.Jobs))
+	for _, j := range p.Jobs {
+		state := "not installed"
+		if s := p.in.State(installed, j); s != "" {
+			state = s
+		}
+		switch {
+		case !j.Enabled || !p.Enabled:
+			state = "disabled"
+		case len(j.Unserved) > 0:
+			state = "refused: " + j.Unserved[0]
+		}
+		row := value.MapOf("function", j.Function, "state", state)
+		if t, ok := j.Next(now, schedule.LastRun(a.Host, p.env.CacheDir, j.Name)); ok && state != "disabled" {
+			row.Set("next", t.Format("2006-01-02T15:04:05"))
+		}
+		if !j.At.IsZero() {
+			row.Set("written", j.At.String())
+		}
+		out.Set(j.Name, row)
+	}
+	return p.s.print(out, "nested", 0)
+}
+
+// scheduleRun runs jobs now, or all of them when they are due.
+func (a *App) scheduleRun(ctx context.Context, p *planned, names []string) error {
+	if len(names) > 0 {
+		status := exitOK
+		for _, name := range names {
+			if st := p.start(ctx, p.Job(name), false); st != exitOK {
+				status = st
+			}
+		}
+		return silent(status)
+	}
+	if !p.Enabled {
+		return &statusError{status: exitGeneric, err: errors.New("the schedule is disabled")}
+	}
+	return p.foreground(ctx)
+}
+
+// start runs a job in a process of its own and returns its exit status.
+func (p *planned) start(ctx context.Context, j *schedule.Job, putOff bool) int {
+	args, err := j.Command(p.in.Config, putOff)
+	if err != nil {
+		p.s.warn(fun.Warning{Text: err.Error()})
+		return exitGeneric
+	}
+	a := p.s.app
+	out, err := a.Host.Run(ctx, host.Cmd{Argv: append([]string{p.in.Exe}, args...), Stdout: a.Out, Stderr: a.Err})
+	switch {
+	case ctx.Err() != nil:
+		return exitInterrupted
+	case err != nil:
+		p.s.warn(fun.Warning{Text: fmt.Sprintf("scheduled job %q: %v", j.Name, err)})
+		return exitGeneric
+	}
+	return statusOf(int64(out.Status))
+}
+
+// foreground runs the jobs when they are due until the process is told to end;
+// then it waits for those that run.
+func (p *planned) foreground(ctx context.Context) error {
+	a := p.s.app
+	var running sync.WaitGroup
+	defer running.Wait()
+	next := map[*schedule.Job]time.Time{}
+	now := a.Host.Now()
+	for _, j := range p.Jobs {
+		switch t, ok := j.Next(now, time.Time{}); {
+		case len(j.Unserved) > 0:
+			p.s.warn(fun.Warning{Text: fmt.Sprintf("scheduled job %q does not run: %s is not supported", j.Name, j.Unserved[0])})
+		case !j.Enabled:
+		case j.RunOnStart:
+			next[j] = now
+		case ok:
+			next[j] = t
+		}
+	}
+	if len(next) == 0 {
+		return &statusError{status: exitGeneric, err: errors.New("no job of the schedule will be due")}
+	}
+	p.s.note(fmt.Sprintf("%d scheduled job(s) run in the foreground", len(next)))
+	for len(next) > 0 {
+		const look = 200 * time.Millisecond // for a signal that ends the process
+		now = a.Host.Now()
+		wait := look
+		for j, t := range next {
+			if t.After(now) {
+				wait = min(wait, t.Sub(now))
+				continue
+			}
+			running.Go(func() { p.start(ctx, j, true) })
+			if t, ok := j.Next(now, now); ok {
+				next[j] = t
+			} else {
+				delete(next, j)
+			}
+		}
+		if a.intr.draining() || a.Host.Sleep(ctx, wait) != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// asJob puts a call off, and makes it that of a scheduled job, as its flags say. It
+// reports whether it may run now; where it may not, it says so.
+func (s *session) asJob(ctx context.Context, c *cobra.Command, o *callOpts) (bool, error) {
+	name := o.schedule
+	if err := s.putOff(ctx, c, o.splay); err != nil || name == "" {
+		return err == nil, err
+	}
+	env := s.env(ctx, "")
+	all := schedule.Merge(s.cfg.Opts.At("schedule"), schedule.OfPillar(env))
+	raw, ok := all.Get(name)
+	if !ok {
+		return false, &statusError{
+			status: exitGeneric, err: fmt.Errorf("there is no scheduled job %q any more", name),
+			hint: "'brine schedule install' removes what is not in the schedule",
+		}
+	}
+	one := value.MapOf(name, raw)
+	for _, k := range []string{"skip_during_range", "enabled"} {
+		if v, ok := all.Get(k); ok {
+			one.Set(k, v)
+		}
+	}
+	plan := schedule.ReaderOf(env).Read(one)
+	if len(plan.Faults) > 0 {
+		return false, errors.Join(plan.Faults...)
+	}
+	j := plan.Jobs[0]
+	ok, why := j.Due(s.app.Host.Now())
+	if !plan.Enabled {
+		ok, why = false, "the schedule is disabled"
+	}
+	if ok {
+		n := 0
+		for _, note := range jobs.NewProc(s.app.Host, env.CacheDir).List() {
+			if note.Str("schedule") == name {
+				n++
+			}
+		}
+		if n >= j.MaxRunning {
+			ok, why = false, fmt.Sprintf("%d of it run already (maxrunning)", n)
+		}
+	}
+	if !ok {
+		s.note(fmt.Sprintf("scheduled job %q does not run: %s", name, why))
+		return false, nil
+	}
+	s.job = j
+	if err := schedule.Ran(s.app.Host, env.CacheDir, name, s.app.Host.Now()); err != nil {
+		s.log.Info("the run of a scheduled job cannot be noted", "err", err)
+	}
+	return true, nil
+}
+
+// putOff waits for a random time: "30" or "10:30" seconds.
+func (s *session) putOff(ctx context.Context, c *cobra.Command, splay string) error {
+	if splay == "" {
+		return nil
+	}
+	from, to, isSpan := strings.Cut(splay, ":")
+	if !isSpan {
+		from, to = "0", from
+	}
+	lo, err := strconv.ParseUint(from, 10, 31)
+	hi, err2 := strconv.ParseUint(to, 10, 31)
+	if err != nil || err2 != nil || hi < lo {
+		return usagef(c, "--splay: %q is not a number of seconds, or <min>:<max>", splay)
+	}
+	wait := time.Duration(lo) * time.Second
+	if hi > lo {
+		wait += rand.N(time.Duration(hi-lo) * time.Second)
+	}
+	if s.app.Host.Sleep(ctx, wait) != nil {
+		return errInterrupted
+	}
+	return nil
+}
+
+// jobMetadata returns what the record of a scheduled job has as metadata; nil:
+// nothing. Salt: salt/utils/schedule.py handle_func.
+func (s *session) jobMetadata() *value.Map {
+	if s.job == nil || s.job.Metadata == nil {
+		return nil
+	}
+	now := s.app.Host.Now()
+	m := s.job.Metadata.Copy()
+	m.Set("_TOS", int64(0))
+	m.Set("_TS", now.Format(time.ANSIC))
+	m.Set("_TT", now.UTC().Format("2006 January 02 Mon 15 01"))
+	return m
+}

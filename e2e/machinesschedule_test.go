@@ -1,0 +1,88 @@
+//go:build linux
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/internal/testkit/machine"
+)
+
+// The schedule of a highstate, on a machine with systemd: its timer is installed,
+// fires, hands the return to a returner, and goes when its job goes.
+func TestMachinesSchedule(t *testing.T) {
+	image := machine.Image(t)
+	brine := staticBrine(t)
+	t.Parallel()
+	m := machine.Boot(t, image)
+	write := func(path, text string, mode os.FileMode) {
+		t.Helper()
+		path = filepath.Join(m.Root, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bin, err := os.ReadFile(brine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("usr/local/bin/brine", string(bin), 0o755)
+	write("etc/salt/minion", `
+returner.rawfile_json.filename: /var/log/returns
+schedule:
+  highstate: {function: state.highstate, seconds: 1, returner: rawfile_json}
+  minute: {function: state.highstate, minutes: 1, splay: 5}
+  night: {function: cmd.run, args: ['echo 100% "$((6*7))"'], when: [Monday 5:00pm, '3:00'], run_on_start: true}
+  cron: {function: test.ping, cron: '*/5 0 13 * fri'}
+`, 0o644)
+	write("srv/salt/top.sls", "base: {'*': [web]}\n", 0o644)
+	write("srv/salt/web.sls", "here: {test.nop: []}\n", 0o644)
+	write("srv/salt/jobs.sls", "hourly: {schedule.present: [{function: test.ping}, {hours: 1}]}\n", 0o644)
+	run := func(exit int, line string, wants ...string) string {
+		t.Helper()
+		out := m.Shell("/root", line)
+		text := out.Stdout + out.Stderr
+		if out.Exit != exit {
+			t.Errorf("%s: exit status %d, want %d\n%s", line, out.Exit, exit, text)
+		}
+		for _, want := range wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %q in\n%s", line, want, text)
+			}
+		}
+		return text
+	}
+	run(0, "brine schedule install", "highstate: installed", "minute: installed", "night: installed", "cron: installed")
+	run(0, "brine schedule install", "the 4 job(s) of the schedule are installed already")
+	run(0, "systemd-analyze verify /etc/systemd/system/brine-schedule-*")
+	run(0, "systemctl list-timers --all", "brine-schedule-minute.timer", "brine-schedule-cron.timer", "brine-schedule-night.timer")
+	run(0, "brine schedule list", "installed")
+	wait := func(what, line string) {
+		t.Helper()
+		for end := time.Now().Add(time.Minute); ; time.Sleep(200 * time.Millisecond) {
+			if out := m.Shell("/root", line); out.Exit == 0 {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("%s: not within a minute\n%s", what, m.Shell("/root", "journalctl -n 30 --no-pager").Stdout)
+			}
+		}
+	}
+	wait("two highstates", "test $(grep -c state.highstate /var/log/returns) -ge 2")
+	wait("the run on start", "journalctl -u brine-schedule-night.service --no-pager | grep -q '100% 42'")
+	run(0, "brine call state.apply jobs", "Adding new job hourly to schedule")
+	run(0, "systemctl is-active brine-schedule-hourly.timer", "active")
+	run(0, "brine call schedule.delete highstate", "Deleted Job highstate from schedule.")
+	if text := run(0, "systemctl list-timers --all"); strings.Contains(text, "highstate.timer") {
+		t.Errorf("the timer of highstate is left:\n%s", text)
+	}
+	run(0, "brine schedule remove", "minute: removed", "hourly: removed")
+	run(0, "ls /etc/systemd/system/brine-* 2>/dev/null | wc -l", "0\n")
+}

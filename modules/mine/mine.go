@@ -1,0 +1,238 @@
+// Package mine is Salt's execution module "mine": data of machines that other
+// machines read.
+package mine
+
+import (
+	"context"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// Module returns the execution module "mine".
+func Module() fun.Module {
+	return fun.Module{Name: "mine", Kind: fun.Exec, Doc: "Share data of this machine with other machines.", Specs: specs}
+}
+
+// A definition is one entry of mine_functions.
+type definition struct {
+	alias, function string
+	args            fun.Args
+	allow           *value.Map // allow_tgt and allow_tgt_type; nil: everybody
+}
+
+// name is the function that the definition calls.
+func (d definition) name() string {
+	if d.function != "" {
+		return d.function
+	}
+	return d.alias
+}
+
+// parse reads an entry of mine_functions: arguments as a list, in which dicts are
+// keyword arguments, or keyword arguments alone. Everything else is no argument.
+//
+// Salt: salt/utils/mine.py parse_function_definition.
+func parse(alias string, v value.Value) definition {
+	d := definition{alias: alias, args: fun.Args{Kw: value.NewMap(0)}}
+	switch v := v.(type) {
+	case *value.Map:
+		d.args.Kw = v.Copy()
+	case *value.List:
+		for _, x := range v.Items {
+			if kw, ok := x.(*value.Map); ok {
+				d.args.Kw.Update(kw)
+			} else {
+				d.args.Pos = append(d.args.Pos, x)
+			}
+		}
+	}
+	d.function = taken(d.args.Kw, "mine_function")
+	d.allow = acl(d.args.Kw)
+	return d
+}
+
+// taken removes a key and returns its text.
+func taken(m *value.Map, key string) string {
+	v := m.At(key)
+	m.Delete(key)
+	if !value.Truth(v) {
+		return ""
+	}
+	return value.Str(v)
+}
+
+// acl removes what says who may read the data; nil: everybody may.
+func acl(kw *value.Map) *value.Map {
+	out := value.NewMap(2)
+	for _, k := range []string{"allow_tgt", "allow_tgt_type"} {
+		if v := kw.At(k); value.Truth(v) {
+			out.Set(k, v)
+		}
+		kw.Delete(k)
+	}
+	if !out.Has("allow_tgt") {
+		return nil
+	}
+	return out
+}
+
+// wrap adds who may read it to data.
+func wrap(v value.Value, allow *value.Map) value.Value {
+	if allow == nil {
+		return v
+	}
+	m := value.MapOf(fun.MineACLData, v, fun.MineACL, int64(1))
+	m.Update(allow)
+	return m
+}
+
+// definitions returns mine_functions of the configuration and the pillar, or of
+// the argument. An entry whose function is not there is left out, with a warning.
+func definitions(ctx context.Context, c *fun.Call) ([]definition, *value.Map, error) {
+	var given value.Value
+	if c.Declares("mine_functions") {
+		given = c.Value("mine_functions")
+	}
+	if !value.Truth(given) {
+		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "config.merge", fun.Args{Pos: []value.Value{"mine_functions", value.NewMap(0)}, Kw: value.NewMap(0)})
+		if err != nil {
+			return nil, nil, err
+		}
+		given = res.Value
+	}
+	var all *value.Map
+	switch v := given.(type) {
+	case *value.Map:
+		all = v
+	case *value.List:
+		all = value.NewMap(v.Len())
+		for _, x := range v.Items {
+			if one, ok := x.(*value.Map); ok {
+				all.Update(one)
+			} else {
+				all.Set(value.Str(x), value.NewMap(0))
+			}
+		}
+	default:
+		if value.Truth(v) {
+			return nil, nil, fun.Errorf("mine_functions must be a mapping of functions to their arguments, not %s", value.TypeName(v))
+		}
+	}
+	var out []definition
+	for k, v := range all.All() {
+		d := parse(value.Str(k), v)
+		if _, _, err := c.Env.Find(fun.Exec, d.name()); err != nil {
+			c.Env.Warnf(all.Pos(k), "Function %s in mine_functions not available: %v", d.name(), err)
+			continue
+		}
+		out = append(out, d)
+	}
+	return out, all, nil
+}
+
+// ask asks the mine of the run in the name of this machine.
+func ask(ctx context.Context, c *fun.Call, req fun.MineRequest) (*value.Map, error) {
+	if c.Env.Mine == nil {
+		return nil, fun.Errorf("there is no mine here: a run of a controller or 'brine call' has one")
+	}
+	req.ID, req.JID = c.Env.ID, c.Env.JID
+	return c.Env.Mine.Mine(ctx, req)
+}
+
+func update(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	defs, all, err := definitions(ctx, c)
+	if err != nil || all.Len() == 0 {
+		return fun.Result{}, err
+	}
+	data := value.NewMap(len(defs))
+	for _, d := range defs {
+		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, d.name(), d.args)
+		if err != nil {
+			if ctx.Err() != nil {
+				return fun.Result{}, ctx.Err()
+			}
+			c.Env.Warnf(all.Pos(d.alias), "Function %s in mine.update failed to execute: %v", d.name(), err)
+			continue
+		}
+		data.Set(d.alias, wrap(res.Value, d.allow))
+	}
+	if _, err := ask(ctx, c, fun.MineRequest{Op: fun.MineStore, Data: data, Clear: c.Bool("clear")}); err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(true)
+}
+
+func send(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	kw := value.NewMap(c.Kw.Len())
+	for k, v := range c.Kw.All() {
+		if !strings.HasPrefix(value.Str(k), "__") {
+			kw.Set(k, v)
+		}
+	}
+	name := c.Str("name")
+	d := definition{alias: name, function: taken(kw, "mine_function"), allow: acl(kw), args: fun.Args{Pos: c.Pos, Kw: kw}}
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, d.name(), d.args)
+	if err != nil {
+		if ctx.Err() != nil {
+			return fun.Result{}, ctx.Err()
+		}
+		c.Env.Warn(fun.Warning{Text: "Function " + d.name() + " in mine.send failed to execute: " + err.Error()})
+		return fun.Value(false)
+	}
+	if _, err := ask(ctx, c, fun.MineRequest{Op: fun.MineStore, Data: value.MapOf(name, wrap(res.Value, d.allow))}); err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(true)
+}
+
+func get(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	names, byFunction := fun.MineFunctions(c.Value("fun"))
+	data, err := ask(ctx, c, fun.MineRequest{Op: fun.MineGet, Tgt: c.Value("tgt"), TgtType: c.Str("tgt_type"), Funs: names})
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if c.Bool("exclude_minion") {
+		for _, v := range data.All() {
+			if m, ok := v.(*value.Map); ok {
+				m.Delete(c.Env.ID)
+			}
+		}
+	}
+	return fun.Value(fun.MineShape(data, names, byFunction))
+}
+
+func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if _, err := ask(ctx, c, fun.MineRequest{Op: fun.MineDelete, Funs: []string{c.Str("fun")}}); err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(true)
+}
+
+func flush(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if _, err := ask(ctx, c, fun.MineRequest{Op: fun.MineFlush}); err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(true)
+}
+
+func valid(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	defs, all, err := definitions(ctx, c)
+	if err != nil || all.Len() == 0 {
+		return fun.Result{}, err
+	}
+	out := value.NewMap(len(defs))
+	for _, d := range defs {
+		if d.function == "" {
+			out.Set(d.alias, all.At(d.alias))
+			continue
+		}
+		args := value.NewList(d.args.Pos...)
+		for k, v := range d.args.Kw.All() {
+			args.Append(value.MapOf(k, v))
+		}
+		out.Set(d.alias, value.MapOf(d.function, args))
+	}
+	return fun.Value(out)
+}

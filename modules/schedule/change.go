@@ -1,0 +1,480 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/schedule"
+	"brine/internal/value"
+	"brine/internal/yamlsalt"
+)
+
+// units are the keys of an interval.
+var units = []string{"seconds", "minutes", "hours", "days"}
+
+// conflict says which times of a call exclude each other; "" is none.
+func conflict(c *fun.Call) string {
+	for _, u := range units {
+		if c.IsNone(u) {
+			continue
+		}
+		if !c.IsNone("when") || !c.IsNone("cron") {
+			return `Unable to use "seconds", "minutes", "hours", or "days" with "when" or "cron" options.`
+		}
+	}
+	if !c.IsNone("when") && !c.IsNone("cron") {
+		return `Unable to use "when" and "cron" options together.  Ignoring.`
+	}
+	return ""
+}
+
+// item makes a job of the arguments of a call; fault says why there is none.
+//
+// Salt: salt/modules/schedule.py build_schedule_item.
+func item(c *fun.Call, function string) (job *value.Map, fault string) {
+	if fault := conflict(c); fault != "" {
+		return nil, fault
+	}
+	job = value.MapOf("function", function)
+	given := func(key string) bool { return !c.IsNone(key) }
+	for _, u := range append(append([]string{}, units...), "return_job", "metadata") {
+		if given(u) {
+			job.Set(u, c.Value(u))
+		}
+	}
+	if given("job_args") {
+		l, ok := c.Value("job_args").(*value.List)
+		if !ok {
+			return nil, "job_args is not a list. please correct and try again."
+		}
+		job.Set("args", l)
+	}
+	if given("job_kwargs") {
+		m, ok := c.Value("job_kwargs").(*value.Map)
+		if !ok {
+			return nil, "job_kwargs is not a dict. please correct and try again."
+		}
+		job.Set("kwargs", m)
+	}
+	job.Set("maxrunning", int64(1))
+	if given("maxrunning") {
+		job.Set("maxrunning", c.Value("maxrunning"))
+	}
+	job.Set("name", c.Str("name"))
+	job.Set("enabled", true)
+	if given("enabled") {
+		job.Set("enabled", c.Value("enabled"))
+	}
+	if !given("jid_include") || c.Bool("jid_include") {
+		job.Set("jid_include", true)
+	}
+	for _, key := range []string{
+		"splay", "range", "when", "once", "once_fmt", "cron", "returner", "after", "return_config", "return_kwargs", "until", "run_on_start",
+		"skip_during_range", "run_after_skip_range",
+	} {
+		if given(key) {
+			job.Set(key, c.Value(key))
+		}
+	}
+	return job, ""
+}
+
+func build(_ context.Context, c *fun.Call) (fun.Result, error) {
+	if f := named(c); f != nil {
+		return fun.Value(f)
+	}
+	job, fault := item(c, c.Str("function"))
+	if fault == "" {
+		fault = check(c, c.Str("name"), job)
+	}
+	if fault != "" {
+		return fun.Value(value.MapOf("comment", fault, "result", false))
+	}
+	return fun.Value(job)
+}
+
+func add(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if f := named(c); f != nil {
+		return fun.Value(f)
+	}
+	b, err := open(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	name := c.Str("name")
+	if b.jobs(c, "").Has(name) {
+		return result(false, nil, "Job %s already exists in schedule.", name)
+	}
+	job, fault := item(c, c.Str("function"))
+	if fault != "" {
+		return result(false, nil, "Error: %s", fault)
+	}
+	if fault := check(c, name, job); fault != "" {
+		return result(false, nil, "%s", fault)
+	}
+	if dryRun(c) {
+		return result(true, nil, "Job: %s would be added to schedule.", name)
+	}
+	if err := b.set(ctx, c, name, job, persist(c)); err != nil {
+		return result(false, nil, "Failed to add job %s to schedule. %v", name, err)
+	}
+	return result(true, value.MapOf(name, "added"), "Added job: %s to schedule.", name)
+}
+
+func modify(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if f := named(c); f != nil {
+		return fun.Value(f)
+	}
+	b, err := open(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	name := c.Str("name")
+	current, _ := b.jobs(c, "").At(name).(*value.Map)
+	if current == nil {
+		return result(false, nil, "Job %s does not exist in schedule.", name)
+	}
+	function := c.Str("function")
+	if function == "" {
+		function = current.Str("function")
+	}
+	job, fault := item(c, function)
+	if fault != "" {
+		return result(false, nil, "Error: %s", fault)
+	}
+	if fault := check(c, name, job); fault != "" {
+		return result(false, nil, "%s", fault)
+	}
+	if value.Equal(job, current) {
+		return result(true, nil, "Job %s in correct state", name)
+	}
+	changes := value.MapOf(name, value.MapOf("old", current, "new", job))
+	if dryRun(c) {
+		return result(true, changes, "Job: %s would be modified in schedule.", name)
+	}
+	if err := b.set(ctx, c, name, job, persist(c)); err != nil {
+		return result(false, nil, "Failed to modify job %s in schedule. %v", name, err)
+	}
+	return result(true, changes, "Modified job: %s in schedule.", name)
+}
+
+func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if f := named(c); f != nil {
+		return fun.Value(f)
+	}
+	b, err := open(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	name := c.Str("name")
+	switch {
+	case !b.jobs(c, "").Has(name):
+		return result(false, nil, "Job %s does not exist.", name)
+	case dryRun(c):
+		return result(true, nil, "Job: %s would be deleted from schedule.", name)
+	}
+	if !b.conf.Has(name) {
+		return result(false, nil, "Failed to delete job %s from schedule. It is in the pillar", name)
+	}
+	if err := b.remove(ctx, c, []string{name}, persist(c)); err != nil {
+		return result(false, nil, "Failed to delete job %s from schedule. %v", name, err)
+	}
+	return result(true, value.MapOf(name, "removed"), "Deleted Job %s from schedule.", name)
+}
+
+func purge(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	b, err := open(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	said, changes, ok := value.NewList(), value.NewMap(0), true
+	var names []string
+	for k := range b.jobs(c, "").All() {
+		name := value.Str(k)
+		if strings.HasPrefix(name, "__") || isHidden(name) {
+			continue
+		}
+		if dryRun(c) {
+			said.Append(fmt.Sprintf("Job: %s would be deleted from schedule.", name))
+			continue
+		}
+		if !b.conf.Has(name) {
+			said.Append(fmt.Sprintf("Failed to delete job %s from schedule. It is in the pillar", name))
+			ok = false
+			continue
+		}
+		names = append(names, name)
+		said.Append(fmt.Sprintf("Deleted job: %s from schedule.", name))
+		changes.Set(name, "removed")
+	}
+	if len(names) > 0 {
+		if err := b.remove(ctx, c, names, persist(c)); err != nil {
+			return fun.Result{}, err
+		}
+	}
+	return fun.Value(value.MapOf("comment", said, "changes", changes, "result", ok))
+}
+
+func isHidden(name string) bool { return slices.Contains(hidden, name) }
+
+func enableJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return switchJob(ctx, c, true, "enable", "Enabled", "enabled")
+}
+
+func disableJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return switchJob(ctx, c, false, "disable", "Disabled", "disabled")
+}
+
+func switchJob(ctx context.Context, c *fun.Call, on bool, verb, done, state string) (fun.Result, error) {
+	if f := named(c); f != nil {
+		return fun.Value(f)
+	}
+	b, err := open(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	name := c.Str("name")
+	job, _ := b.jobs(c, "").At(name).(*value.Map)
+	switch {
+	case job == nil:
+		return result(false, nil, "Job %s does not exist.", name)
+	case dryRun(c):
+		return result(true, nil, "Job: %s would be %s in schedule.", name, state)
+	}
+	job.Set("enabled", on)
+	if err := b.set(ctx, c, name, job, persist(c)); err != nil {
+		return result(false, nil, "Failed to %s job %s in schedule. %v", verb, name, err)
+	}
+	return result(true, value.MapOf(name, state), "%s Job %s in schedule.", done, name)
+}
+
+func enable(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return switchAll(ctx, c, true, "enable", "Enabled", "enabled")
+}
+
+func disable(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return switchAll(ctx, c, false, "disable", "Disabled", "disabled")
+}
+
+func switchAll(ctx context.Context, c *fun.Call, on bool, verb, done, state string) (fun.Result, error) {
+	if dryRun(c) {
+		return result(true, nil, "Schedule would be %s.", state)
+	}
+	b, err := open(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if err := b.set(ctx, c, "enabled", on, persist(c)); err != nil {
+		return result(false, nil, "Failed to %s schedule on minion. %v", verb, err)
+	}
+	return result(true, value.MapOf("schedule", state), "%s schedule on minion.", done)
+}
+
+func save(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if dryRun(c) {
+		return fun.Value(value.MapOf("comment", "Schedule would be saved.", "result", true))
+	}
+	b, err := open(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if err := b.save(c); err != nil {
+		return fun.Value(value.MapOf("comment", "Failed to save schedule. "+err.Error(), "result", false))
+	}
+	if err := b.sync(ctx, c); err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(value.MapOf("comment", "Schedule (non-pillar items) saved.", "result", true))
+}
+
+func reload(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	c.Env.Memo.Delete(bookKey{})
+	b, err := open(c)
+	if err != nil {
+		return fun.Value(value.MapOf("comment", value.Strings("Unable to read existing schedule file: "+err.Error()), "result", false))
+	}
+	if err := b.sync(ctx, c); err != nil {
+		return fun.Result{}, err
+	}
+	said := value.NewList()
+	if pillarJobs(c).Len() > 0 {
+		said.Append("Reloaded schedule from pillar on minion.")
+	}
+	if b.saved.Len() > 0 {
+		said.Append("Reloaded schedule on minion from schedule.conf.")
+	}
+	return fun.Value(value.MapOf("comment", said, "result", true))
+}
+
+func list(_ context.Context, c *fun.Call) (fun.Result, error) {
+	b, err := open(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	all := b.jobs(c, c.Str("where"))
+	if c.Bool("offline") {
+		all = b.saved.Copy()
+	}
+	out := value.NewMap(all.Len())
+	for k, v := range all.All() {
+		job, ok := v.(*value.Map)
+		if !ok || isHidden(value.Str(k)) {
+			out.Set(k, v)
+			continue
+		}
+		if strings.HasPrefix(value.Str(k), "__") && !c.Bool("show_all") || !value.Truth(job.At("enabled")) && !c.Bool("show_disabled") {
+			continue
+		}
+		if c.Bool("return_yaml") {
+			job = job.Copy()
+			job.Set("saved", b.saved.Has(k))
+		}
+		out.Set(k, job)
+	}
+	if !c.Bool("return_yaml") {
+		return fun.Value(out)
+	}
+	text, err := yamlsalt.Dump(value.MapOf("schedule", out), yamlsalt.SafeOptions())
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(text)
+}
+
+func isEnabled(_ context.Context, c *fun.Call) (fun.Result, error) {
+	b, err := open(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	all := b.jobs(c, "")
+	if name := c.Str("name"); name != "" {
+		if job, ok := all.Get(name); ok {
+			return fun.Value(job)
+		}
+		return fun.Value(value.NewMap(0))
+	}
+	if v, ok := all.Get("enabled"); ok {
+		return fun.Value(v)
+	}
+	return fun.Value(true)
+}
+
+// job returns a job that can be run; fault says why there is none.
+func job(c *fun.Call) (j *schedule.Job, fault string, err error) {
+	b, err := open(c)
+	if err != nil {
+		return nil, "", err
+	}
+	name := c.Str("name")
+	raw, ok := schedule.Merge(b.conf, pillarJobs(c)).Get(name)
+	if !ok || isHidden(name) {
+		return nil, fmt.Sprintf("Job %s does not exist.", name), nil
+	}
+	s := schedule.ReaderOf(c.Env).Read(value.MapOf(name, raw))
+	if len(s.Faults) > 0 {
+		return nil, errors.Join(s.Faults...).Error(), nil
+	}
+	return s.Jobs[0], "", nil
+}
+
+func runJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if c.Str("name") == "" {
+		return fun.Value(value.MapOf("comment", "Job name is required.", "result", false))
+	}
+	j, fault, err := job(c)
+	switch {
+	case err != nil:
+		return fun.Result{}, err
+	case fault != "":
+		return fun.Value(value.MapOf("comment", fault, "result", false))
+	case !j.Enabled && !c.Bool("force"):
+		return fun.Value(value.MapOf("comment", fmt.Sprintf("Job %s is disabled.", j.Name), "result", true))
+	}
+	ok, why := true, ""
+	if in, err := installer(c); err == nil {
+		err = start(ctx, c, in, j)
+		ok = err == nil
+		if err != nil {
+			why = " " + err.Error()
+		}
+	} else if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, j.Function, fun.Args{Pos: j.Args, Kw: j.Kwargs.Copy()}); err != nil {
+		ok, why = false, " "+err.Error()
+	}
+	if !ok {
+		return fun.Value(value.MapOf("comment", fmt.Sprintf("Failed to run job %s on minion.%s", j.Name, why), "result", false))
+	}
+	return fun.Value(value.MapOf("comment", fmt.Sprintf("Scheduling Job %s on minion.", j.Name), "result", true))
+}
+
+// start runs a job as its timer would, and waits for it.
+func start(ctx context.Context, c *fun.Call, in *schedule.Installer, j *schedule.Job) error {
+	args, err := j.Command(in.Config, false)
+	if err != nil {
+		return err
+	}
+	out, err := c.Env.Host.Run(ctx, host.Cmd{Argv: append([]string{in.Exe}, args...)})
+	if err == nil && out.Status != 0 {
+		err = fmt.Errorf("status %d: %s", out.Status, strings.TrimSpace(string(out.Stderr)))
+	}
+	return err
+}
+
+func nextFire(_ context.Context, c *fun.Call) (fun.Result, error) {
+	j, fault, err := job(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	out := value.MapOf("result", true)
+	if fault != "" {
+		out.Set("next_fire_time", nil)
+		return fun.Value(out)
+	}
+	out.Set("next_fire_time", nil)
+	if t, ok := j.Next(c.Env.Host.Now(), lastRun(c, j.Name)); ok && j.Enabled {
+		out.Set("next_fire_time", t.Format(stamp))
+	}
+	return fun.Value(out)
+}
+
+// stamp is Salt's format of times of jobs.
+const stamp = "2006-01-02T15:04:05"
+
+func jobStatus(_ context.Context, c *fun.Call) (fun.Result, error) {
+	b, err := open(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	raw, ok := b.jobs(c, "").At(c.Str("name")).(*value.Map)
+	if !ok {
+		return fun.Value(value.NewMap(0))
+	}
+	j, fault, err := job(c)
+	switch {
+	case err != nil:
+		return fun.Result{}, err
+	case fault != "":
+		raw.Set("_error", fault)
+		return fun.Value(raw)
+	}
+	layout, err := schedule.Layout(c.Str("time_fmt"))
+	if err != nil {
+		return fun.Result{}, fun.Errorf("time_fmt: %v", err)
+	}
+	now, last := c.Env.Host.Now(), lastRun(c, j.Name)
+	raw.Set("_next_fire_time", nil)
+	if t, ok := j.Next(now, last); ok {
+		raw.Set("_next_fire_time", t.Format(layout))
+	}
+	if !last.IsZero() {
+		raw.Set("_last_run", last.In(now.Location()).Format(layout))
+	}
+	if due, why := j.Due(now); !due {
+		raw.Set("_skip_reason", why)
+	}
+	return fun.Value(raw)
+}

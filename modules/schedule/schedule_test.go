@@ -1,0 +1,78 @@
+package schedule
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/testkit/calltest"
+	"brine/internal/value"
+)
+
+// TestSavedIsInstalled adds, changes and removes jobs on a machine with cron.
+func TestSavedIsInstalled(t *testing.T) {
+	t.Parallel()
+	h := host.NewFake()
+	h.PutExe("/usr/bin/crontab")
+	h.PutExe("/usr/bin/brine")
+	tab := "1 2 * * * own\n"
+	h.HandleCommand("crontab *", func(_ context.Context, c host.Cmd) (host.Output, error) {
+		if c.Argv[1] == "-l" {
+			return host.Output{Stdout: []byte(tab)}, nil
+		}
+		b, err := io.ReadAll(c.Stdin)
+		tab = string(b)
+		return host.Output{}, err
+	})
+	ping := func(context.Context, *fun.Call) (fun.Result, error) { return fun.Value(true) }
+	r := calltest.New(h, fun.Entry{Kind: fun.Exec, Name: "schedule", Load: Module}, fun.Entry{Kind: fun.Exec, Name: "test", Load: func() fun.Module {
+		return fun.Module{Name: "test", Kind: fun.Exec, Specs: []fun.Spec{{Name: "ping", Fn: ping}}}
+	}})
+	r.Env.Opts.Set("config_dir", "/etc/salt")
+	var warned []string
+	r.Env.OnWarn = func(w fun.Warning) { warned = append(warned, w.Text) }
+	call := func(name string, kv ...value.Value) string {
+		t.Helper()
+		res, err := r.Env.Invoker.Invoke(t.Context(), fun.Exec, "schedule."+name, fun.Args{Kw: value.MapOf(kv...)})
+		if err != nil {
+			return "error: " + err.Error()
+		}
+		if m, ok := res.Value.(*value.Map); ok && m.Has("comment") {
+			return value.Str(m.At("result")) + ": " + value.Str(m.At("comment"))
+		}
+		return value.Repr(res.Value)
+	}
+	for _, tt := range []struct{ name, got, want string }{
+		{"add", call("add", "name", "a", "function", "test.ping", "minutes", int64(5)), "True: Added job: a to schedule."},
+		{"test", call("add", "name", "b", "function", "test.ping", "minutes", int64(5), "test", true), "True: Job: b would be added to schedule."},
+		{"odd", call("add", "name", "b", "function", "test.ping", "seconds", int64(7)), "True: Added job: b to schedule."},
+		{"none", call("add", "name", "c", "function", "test.pong", "minutes", int64(5)), `False: scheduled job "c": there is no function test.pong (did you mean "test.ping"?)`},
+		{"modify", call("modify", "name", "a", "minutes", int64(10)), "True: Modified job: a in schedule."},
+		{"same", call("modify", "name", "a", "minutes", int64(10)), "True: Job a in correct state"},
+		{"delete", call("delete", "name", "c"), "False: Job c does not exist."},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, tt.got, tt.want)
+		}
+	}
+	if want := "1 2 * * * own\n# brine schedule: a\n*/10 * * * * /usr/bin/brine call --local -c /etc/salt --schedule a -- test.ping\n"; tab != want {
+		t.Errorf("the crontab is %q", tab)
+	}
+	if len(warned) == 0 || !strings.Contains(warned[0], `"b": seconds: a crontab has no interval of 7s`) {
+		t.Errorf("warnings: %q", warned)
+	}
+	if got := h.Text("/etc/salt/minion.d/_schedule.conf"); !strings.HasPrefix(got, "schedule:\n  a: {enabled: true, function: test.ping,") {
+		t.Errorf("saved: %q", got)
+	}
+	if got := call("purge"); !strings.HasPrefix(got, "True") || tab != "1 2 * * * own\n" {
+		t.Errorf("purge: %s, the crontab is %q", got, tab)
+	}
+	h.PutFile("/etc/salt/minion.d/_schedule.conf", "schedule: [", 0o600)
+	r.Env.Memo = &fun.Memo{}
+	if got := call("list"); !strings.Contains(got, "cannot be read") {
+		t.Errorf("a damaged file: %s", got)
+	}
+}

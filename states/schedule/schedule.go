@@ -1,0 +1,129 @@
+// Package schedule is Salt's state module "schedule": jobs that a machine runs at
+// set times.
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// States returns the rows of the state module "schedule".
+func States() fun.Module {
+	return fun.Module{Name: "schedule", Kind: fun.State, Doc: "Schedule jobs of a machine.", Specs: specs}
+}
+
+// call calls an execution function of the module, with the name of the state.
+func call(ctx context.Context, c *fun.Call, fn string, kw *value.Map) (*value.Map, error) {
+	kw.Set("name", c.Name)
+	if c.Test && fn != "build_schedule_item" {
+		kw.Set("test", true)
+	}
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "schedule."+fn, fun.Args{Kw: kw})
+	if err != nil {
+		return nil, err
+	}
+	m, ok := res.Value.(*value.Map)
+	if !ok {
+		return nil, fun.Errorf("schedule.%s returned %s", fn, value.TypeName(res.Value))
+	}
+	return m, nil
+}
+
+// scheduled returns the job of the state; nil where there is none.
+func scheduled(ctx context.Context, c *fun.Call) (*value.Map, error) {
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "schedule.list", fun.Args{Kw: value.MapOf("show_all", true, "return_yaml", false)})
+	if err != nil {
+		return nil, err
+	}
+	all, _ := res.Value.(*value.Map)
+	job, _ := all.At(c.Name).(*value.Map)
+	return job, nil
+}
+
+// given returns the arguments of the state that have a value.
+func given(c *fun.Call, without string) *value.Map {
+	kw := value.NewMap(8)
+	for _, a := range append(slices.Clip(jobArgs), fun.Arg{Name: "function"}, persistArg) {
+		if a.Name != without && !c.IsNone(a.Name) {
+			kw.Set(a.Name, c.Value(a.Name))
+		}
+	}
+	return kw
+}
+
+// done words the return of an execution function that changes something.
+func done(c *fun.Call, ret *value.Map, err error, text string) fun.Ret {
+	switch {
+	case err != nil:
+		return fun.Fail("%v", err)
+	case !value.Truth(ret.At("result")):
+		return fun.Ret{Comment: ret.At("comment"), Changes: ret.At("changes")}
+	case c.Test:
+		return fun.Ret{Result: fun.WouldChange, Comment: ret.At("comment"), Changes: ret.At("changes")}
+	}
+	return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf(text, c.Name), Changes: ret.At("changes")}
+}
+
+func present(ctx context.Context, c *fun.Call) fun.Ret {
+	current, err := scheduled(ctx, c)
+	if err != nil {
+		return fun.Fail("%v", err)
+	}
+	if current == nil {
+		if c.IsNone("function") {
+			return fun.Fail("Job %s has no function", c.Name)
+		}
+		ret, err := call(ctx, c, "add", given(c, ""))
+		return done(c, ret, err, "Adding new job %s to schedule")
+	}
+	kw := given(c, "persist")
+	if !kw.Has("function") {
+		kw.Set("function", current.At("function"))
+	}
+	job, err := call(ctx, c, "build_schedule_item", kw)
+	switch {
+	case err != nil:
+		return fun.Fail("%v", err)
+	case job.Has("result") && !value.Truth(job.At("result")):
+		return fun.Ret{Comment: job.At("comment")}
+	case value.Equal(job, current):
+		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Job %s in correct state", c.Name)}
+	}
+	ret, err := call(ctx, c, "modify", given(c, ""))
+	return done(c, ret, err, "Modifying job %s in schedule")
+}
+
+// change calls fn for a job unless it is as it should be, which right says.
+func change(ctx context.Context, c *fun.Call, fn, text string, right func(job *value.Map) bool) fun.Ret {
+	job, err := scheduled(ctx, c)
+	switch {
+	case err != nil:
+		return fun.Fail("%v", err)
+	case job == nil:
+		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Job %s not present in schedule", c.Name)}
+	case right(job):
+		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf(text, c.Name)}
+	}
+	kw := value.NewMap(2)
+	if !c.IsNone("persist") {
+		kw.Set("persist", c.Value("persist"))
+	}
+	ret, err := call(ctx, c, fn, kw)
+	return done(c, ret, err, text)
+}
+
+func absent(ctx context.Context, c *fun.Call) fun.Ret {
+	return change(ctx, c, "delete", "Removed job %s from schedule", func(*value.Map) bool { return false })
+}
+
+func enabled(ctx context.Context, c *fun.Call) fun.Ret {
+	return change(ctx, c, "enable_job", "Enabled job %s from schedule", func(job *value.Map) bool { return value.Truth(job.At("enabled")) })
+}
+
+func disabled(ctx context.Context, c *fun.Call) fun.Ret {
+	return change(ctx, c, "disable_job", "Disabled job %s from schedule", func(job *value.Map) bool { return !value.Truth(job.At("enabled")) })
+}
