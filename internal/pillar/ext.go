@@ -40,7 +40,7 @@ func (a extArgs) get(n int, name string) value.Value {
 }
 
 // extNames are the external pillars that are here.
-var extNames = [...]string{"cmd_json", "cmd_yaml", "cmd_yamlex", "file_tree", "stack"}
+var extNames = [...]string{"cmd_json", "cmd_yaml", "cmd_yamlex", "file_tree", "git", "stack"}
 
 // ext calls one external pillar. pillar is what was rendered so far. ok is
 // false where there is none of the name.
@@ -54,6 +54,8 @@ func (j *job) ext(ctx context.Context, name string, pillar *value.Map, a extArgs
 		m, err = j.extCommand(ctx, a, name, value.ParseJSON)
 	case "file_tree":
 		m, err = j.extFileTree(ctx, a)
+	case "git":
+		m, err = j.extGit(ctx, a)
 	case "stack":
 		m, err = j.extStack(ctx, pillar, a)
 	default:
