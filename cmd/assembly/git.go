@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"brine/internal/fileserver"
+	"brine/internal/formula"
 	"brine/internal/fun"
 	"brine/internal/gitfs"
 	"brine/internal/roster"
@@ -23,9 +24,9 @@ import (
 // of them as it was when it first looked.
 type Git struct {
 	store    *gitfs.Store
-	own      func() *gitfs.Backend // of the controller's own configuration
 	mu       sync.Mutex
-	backends map[string]*gitfs.Backend // by options
+	backends map[string]*gitfs.Backend   // by options
+	formulas map[string]*formula.Backend // by directory
 }
 
 // NewGit returns the repositories of o. Nothing is opened before it is needed.
@@ -42,7 +43,7 @@ func NewGit(o EnvOptions) *Git {
 		}
 		return sshexec.NewDialer(d), nil
 	})
-	g := &Git{backends: map[string]*gitfs.Backend{}}
+	g := &Git{backends: map[string]*gitfs.Backend{}, formulas: map[string]*formula.Backend{}}
 	g.store = &gitfs.Store{
 		Dir: filepath.Join(o.Config.CacheDir, "gitfs"), Now: o.Host.Now, Warn: warn,
 		Dial: func(ctx context.Context, to gitfs.SSHTarget, command string) (io.ReadWriteCloser, error) {
@@ -53,7 +54,6 @@ func NewGit(o EnvOptions) *Git {
 			return dialCommand(ctx, d, to, command)
 		},
 	}
-	g.own = func() *gitfs.Backend { return g.backend(o.Config.Opts) }
 	return g
 }
 
@@ -104,10 +104,14 @@ func (g *Git) backend(opts *value.Map) *gitfs.Backend {
 // Backends returns the file server backends of a configuration, in order; a nil
 // Git has only roots.
 func (g *Git) Backends(opts *value.Map, roots *fileserver.Roots) []fileserver.Backend {
-	if g == nil || !wantsGit(opts) {
+	if g == nil {
 		return []fileserver.Backend{roots.Backend()}
 	}
 	var out []fileserver.Backend
+	if !wantsGit(opts) {
+		out = append(out, roots.Backend())
+		opts = value.NewMap(0)
+	}
 	l := opts.List("fileserver_backend")
 	for i := range l.Len() {
 		switch value.Str(l.Items[i]) {
@@ -117,7 +121,36 @@ func (g *Git) Backends(opts *value.Map, roots *fileserver.Roots) []fileserver.Ba
 			out = append(out, g.backend(opts))
 		}
 	}
+	if f := g.formula(roots); f != nil {
+		out = append(out, f)
+	}
 	return out
+}
+
+// Formulas returns the directory of formulas.yaml: the first of file_roots.
+func (g *Git) Formulas(opts *value.Map) (*formula.Tree, error) {
+	dirs := fileserver.RootsOf(opts, "file_roots").Dirs["base"]
+	if len(dirs) == 0 {
+		return nil, errors.New("file_roots has no directory for the environment base, where formulas.yaml is")
+	}
+	return &formula.Tree{Dir: dirs[0], Store: g.store}, nil
+}
+
+// formula returns the formulas of roots, nil where there are none.
+func (g *Git) formula(roots *fileserver.Roots) *formula.Backend {
+	dirs := roots.Dirs["base"]
+	if len(dirs) == 0 {
+		return nil
+	}
+	t := &formula.Tree{Dir: dirs[0], Store: g.store}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	b := g.formulas[t.Dir]
+	if b == nil && t.Has() {
+		b = t.Backend()
+		g.formulas[t.Dir] = b
+	}
+	return b
 }
 
 // wantsGit reports whether files come from git, too.
@@ -140,9 +173,23 @@ func (g *Git) Sources(ctx context.Context, opts *value.Map) (*value.List, error)
 		if opts.Has("gitfs_at") {
 			return nil, errors.New(`--at pins a remote of gitfs_remotes, but fileserver_backend does not have "gitfs"`)
 		}
-		return nil, nil
 	}
-	return g.own().Sources(ctx)
+	var all *value.List
+	for _, b := range g.Backends(opts, fileserver.RootsOf(opts, "file_roots")) {
+		s, ok := b.(fileserver.Sourced)
+		if !ok {
+			continue
+		}
+		l, err := s.Sources(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = value.NewList()
+		}
+		all.Append(l.Items...)
+	}
+	return all, nil
 }
 
 // pillarTrees returns the directories of git_pillar.

@@ -39,7 +39,12 @@ type Remote interface {
 	// ClearLock returns the locks of remotes that were removed, and why others
 	// were not. pattern is a glob of their URLs or names; "" is all.
 	ClearLock(ctx context.Context, pattern string) (cleared, failed []string)
-	// Sources returns the commit of each remote.
+	Sourced
+}
+
+// Sourced is a [Backend] that knows the commits of what it serves.
+type Sourced interface {
+	// Sources returns dicts of remote, saltenv, ref and commit.
 	Sources(ctx context.Context) (*value.List, error)
 }
 
@@ -72,22 +77,6 @@ func (s *Server) Remotes() []Remote {
 		}
 	}
 	return out
-}
-
-// Sources returns the commits of the backends that fetch, nil where none does.
-func (s *Server) Sources(ctx context.Context) (*value.List, error) {
-	var all *value.List
-	for _, r := range s.Remotes() {
-		l, err := r.Sources(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if all == nil {
-			all = value.NewList()
-		}
-		all.Append(l.Items...)
-	}
-	return all, nil
 }
 
 // Names returns the names of the backends.

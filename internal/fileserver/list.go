@@ -85,11 +85,11 @@ func (s *Server) tree(ctx context.Context, saltenv string) (*tree, error) {
 		return nil, err
 	}
 	w := walker{s: s, env: saltenv, seen: map[string]bool{}, seenDir: map[string]bool{}}
-	dirs, _, err := s.dirs(ctx, saltenv)
+	dirs, known, err := s.dirs(ctx, saltenv)
 	if err != nil {
 		return nil, err
 	}
-	if len(dirs) == 0 {
+	if !known || len(dirs) == 0 {
 		return &tree{}, nil // a name that is not known is not kept
 	}
 	for _, d := range dirs {

@@ -385,25 +385,26 @@ func (c *cache) prune(s *state, now time.Time) {
 	}
 }
 
+// ready is tree for a commit whose files are there.
+func (c *cache) ready(commit string, now time.Time) (dir string, notes []string, ok bool) {
+	dir = filepath.Join(c.trees(), commit)
+	fi, err := os.Stat(dir)
+	if err != nil || !fi.IsDir() {
+		return dir, nil, false
+	}
+	if now.Sub(fi.ModTime()) > time.Hour {
+		_ = os.Chtimes(dir, now, now)
+	}
+	if b, err := os.ReadFile(dir + ".notes"); err == nil {
+		_ = json.Unmarshal(b, &notes)
+	}
+	return dir, notes, true
+}
+
 // tree returns the directory with the files of a commit, and what of the commit
 // is not served.
-func (c *cache) tree(ctx context.Context, commit string, now time.Time) (dir string, notes []string, err error) {
-	dir = filepath.Join(c.trees(), commit)
-	have := func() bool {
-		fi, err := os.Stat(dir)
-		if err != nil || !fi.IsDir() {
-			return false
-		}
-		if now.Sub(fi.ModTime()) > time.Hour {
-			_ = os.Chtimes(dir, now, now)
-		}
-		b, err := os.ReadFile(dir + ".notes")
-		if err == nil {
-			_ = json.Unmarshal(b, &notes)
-		}
-		return true
-	}
-	if have() {
+func (c *cache) tree(ctx context.Context, commit string, now time.Time) (string, []string, error) {
+	if dir, notes, ok := c.ready(commit, now); ok {
 		return dir, notes, nil
 	}
 	unlock, err := c.lock(ctx)
@@ -411,7 +412,8 @@ func (c *cache) tree(ctx context.Context, commit string, now time.Time) (dir str
 		return "", nil, err
 	}
 	defer unlock()
-	if have() {
+	dir, notes, ok := c.ready(commit, now)
+	if ok {
 		return dir, notes, nil
 	}
 	if err := os.MkdirAll(c.trees(), 0o700); err != nil {
