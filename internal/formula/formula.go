@@ -166,44 +166,52 @@ func find(fs []Formula, name string) (int, error) {
 // Remove takes formulas out of the manifest and the lock.
 func (t *Tree) Remove(names []string) error {
 	for _, name := range names {
-		fs, err := t.Manifest()
-		if err != nil {
-			return err
-		}
-		i, err := find(fs, name)
-		if err != nil {
-			return err
-		}
-		ls, err := t.Lock()
-		if err != nil {
-			return err
-		}
-		at := fs[i].at
-		err = t.editManifest(func(lines []string) []string {
-			if at.end == 0 {
-				at.end = at.first + 1
-				for at.end <= len(lines) && strings.HasPrefix(lines[at.end-1], "   ") {
-					at.end++
-				}
-			}
-			lines = slices.Delete(lines, at.first-1, min(at.end-1, len(lines)))
-			if len(fs) == 1 {
-				for i := range lines {
-					if strings.HasPrefix(lines[i], "formulas:") {
-						lines[i] = "formulas: {}"
-					}
-				}
-			}
-			return lines
-		})
-		if err != nil {
-			return err
-		}
-		if err := t.writeLock(slices.DeleteFunc(ls, func(l Locked) bool { return l.Name == name })); err != nil {
+		if err := t.remove(name); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (t *Tree) remove(name string) error {
+	fs, err := t.Manifest()
+	if err != nil {
+		return err
+	}
+	i, err := find(fs, name)
+	if err != nil {
+		return err
+	}
+	ls, err := t.Lock()
+	if err != nil {
+		return err
+	}
+	err = t.editManifest(func(lines []string) []string {
+		lines = without(lines, fs[i].at)
+		if k := slices.Index(lines, "formulas:"); len(fs) == 1 && k >= 0 {
+			lines[k] = "formulas: {}"
+		}
+		return lines
+	})
+	if err != nil {
+		return err
+	}
+	if now, err := t.Manifest(); err != nil || len(now) != len(fs)-1 {
+		return fmt.Errorf("%s could not be changed: write each key on a line of its own", ManifestName)
+	}
+	return t.writeLock(slices.DeleteFunc(ls, func(l Locked) bool { return l.Name == name }))
+}
+
+// without removes the lines of an entry. Of the last one, those that are
+// indented further than its name belong to it.
+func without(lines []string, at span) []string {
+	if at.end == 0 {
+		at.end = at.first + 1
+		for at.end <= len(lines) && strings.HasPrefix(lines[at.end-1], "   ") {
+			at.end++
+		}
+	}
+	return slices.Delete(lines, at.first-1, min(at.end-1, len(lines)))
 }
 
 // Verify returns what is wrong: manifest and lock differ, a commit cannot be
