@@ -271,12 +271,17 @@ func (p *parser) url(r *Remote, raw string) {
 		p.fail("", "remote %s: %v", shownURL(raw), err)
 		return
 	}
-	if u, err := url.Parse(raw); err == nil && u.User != nil && scheme != "ssh" {
+	if u, err := url.Parse(raw); err == nil && u.User != nil && u.Host != "" {
 		if pw, ok := u.User.Password(); ok {
 			r.Auth.Password = pw
 		}
-		r.Auth.User = cmp.Or(u.User.Username(), r.Auth.User)
+		user := u.User.Username()
 		u.User = nil
+		if scheme == "ssh" { // whose account is a part of the place
+			u.User = url.User(user)
+		} else {
+			r.Auth.User = cmp.Or(user, r.Auth.User)
+		}
 		r.URL = u.String()
 	}
 	if scheme == "http" && (r.Auth.User != "" || r.Auth.Password != "") && !r.Auth.Insecure {

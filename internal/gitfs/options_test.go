@@ -50,6 +50,7 @@ gitfs_remotes:
   - git@example.com:c.git:
     - privkey: /root/.ssh/c
     - passphrase: secret
+  - ssh://git:pw2@example.com:2222/d.git
 `)
 	rs, err := Parse(opts, Files, opts.At("gitfs_remotes"))
 	if err != nil {
@@ -66,6 +67,11 @@ gitfs_remotes:
 	}
 	if c.URL != "git@example.com:c.git" || c.Auth.PrivKey != "/root/.ssh/c" || c.Auth.Passphrase != "secret" {
 		t.Errorf("c = %+v", c)
+	}
+	d := rs[3]
+	to, p, err := sshTarget(d)
+	if d.URL != "ssh://git@example.com:2222/d.git" || err != nil || to.User != "git" || to.Port != 2222 || to.Auth.Password != "pw2" || p != "/d.git" {
+		t.Errorf("d = %+v, %+v, %s, %v", d, to, p, err)
 	}
 	if s := fmt.Sprintf("%v %+v %#v", b.Auth, b, *b); strings.Contains(s, "pw") {
 		t.Errorf("the password is printed: %s", s)

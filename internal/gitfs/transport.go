@@ -147,9 +147,6 @@ func sshTarget(r *Remote) (SSHTarget, string, error) {
 			return to, "", errors.New("not a URL like ssh://git@host/path")
 		}
 		to.Host, to.User, p = u.Hostname(), u.User.Username(), u.Path
-		if pw, ok := u.User.Password(); ok {
-			to.Auth.Password = pw
-		}
 		if n := u.Port(); n != "" {
 			if _, err := fmt.Sscanf(n, "%d", &to.Port); err != nil || to.Port > 65535 {
 				return to, "", fmt.Errorf("port %q is not a number", n)
