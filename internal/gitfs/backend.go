@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"brine/internal/fileserver"
+	"brine/internal/source"
 	"brine/internal/value"
 )
 
@@ -418,5 +419,27 @@ func (b *Backend) Sources(ctx context.Context) (*value.List, error) {
 		}
 		return nil
 	})
+	if err == nil && out.Len() == 0 && len(b.remotes) > 0 {
+		b.warnNoBase(ctx)
+	}
 	return out, err
+}
+
+// warnNoBase says what a remote has where none has the environment base: its main
+// branch often has another name than gitfs_base.
+func (b *Backend) warnNoBase(ctx context.Context) {
+	r := b.remotes[0]
+	_, st, err := b.store.look(ctx, r)
+	if err != nil {
+		return
+	}
+	var have []string
+	for ref := range st.Refs {
+		if name, ok := strings.CutPrefix(ref, branchPrefix); ok {
+			have = append(have, name)
+		}
+	}
+	slices.Sort(have)
+	b.store.warn("no remote of gitfs has the environment base: gitfs remote %s has no branch, tag or commit %q (option base or gitfs_base)%s; its branches are %s",
+		r.Label(), r.Base, source.DidYouMean(r.Base, have), strings.Join(have[:min(len(have), 10)], ", "))
 }
