@@ -115,6 +115,9 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if s.recordsCalls(name) {
 		s.openJobs()
 	}
+	if err := s.openGit(ctx); err != nil {
+		return err
+	}
 	jid := s.newJID()
 	env := s.env(ctx, jid)
 	if err := s.openReturners(env); err != nil {

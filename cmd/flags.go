@@ -24,6 +24,7 @@ type runFlags struct {
 	fileLevel   string // of logFile
 	cacheDir    string
 	strict      bool
+	at          []string // pins of git remotes
 	noParse     []string
 
 	output outFlags
@@ -53,6 +54,7 @@ func (f *runFlags) register(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.pillarRoots, "pillar-root", nil, "directory of the pillar tree, for the environment base; may be repeated")
 	fs.StringVar(&f.id, "id", "", "id of this machine")
 	fs.StringVar(&f.saltenv, "saltenv", "", "environment of SLS files")
+	fs.StringArrayVar(&f.at, "at", nil, "use this commit, tag or branch of gitfs_remotes; NAME=REF for one of several remotes; may be repeated")
 	fs.StringVar(&f.pillarenv, "pillarenv", "", "environment of the pillar")
 	fs.StringVar(&f.cacheDir, "cachedir", "", "directory for what is kept between runs")
 	fs.StringVarP(&f.logLevel, "log-level", "l", "", "log to stderr from this level on: quiet, critical, error, warning, info, debug, trace, all")

@@ -94,6 +94,9 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 		return err
 	}
 	s.listen()
+	if err := s.openGit(ctx); err != nil {
+		return err
+	}
 	name := args[0]
 	jid := s.newJID()
 	env, err := s.controller(ctx, jid)

@@ -55,6 +55,9 @@ type session struct {
 	reportTo []reportFile // what --report and --metrics ask for
 	reported bool         // they are written
 
+	git     *assembly.Git // shared by the Envs
+	sources *value.List   // commits of git repositories, as records have them
+
 	mu     sync.Mutex
 	warned map[fun.Warning]bool
 	slips  int // warnings so far, which --strict makes errors
@@ -88,6 +91,9 @@ func (a *App) newSession(kind config.Kind, section string, f *runFlags, override
 	}
 	if f.output.diff {
 		over.Set("state_output_diff", true)
+	}
+	if len(f.at) > 0 {
+		over.Set("gitfs_at", value.Strings(f.at...))
 	}
 	if override != nil {
 		over.Update(override)
@@ -228,8 +234,16 @@ func (s *session) envOptions(jid string) assembly.EnvOptions {
 	exe, _ := os.Executable()
 	return assembly.EnvOptions{
 		Host: s.app.Host, Config: s.cfg, Table: s.table, Bus: s.bus, Peers: s.peers, Log: s.log, JID: jid, Exe: exe,
-		Warn: s.warn, Fault: s.fault, Strict: s.flags.strict, Gate: s.gate, SSH: s.ssh, Secrets: s.secrets,
+		Warn: s.warn, Fault: s.fault, Strict: s.flags.strict, Gate: s.gate, SSH: s.ssh, Secrets: s.secrets, Git: s.git,
 	}
+}
+
+// openGit looks at the git repositories that files come from: a run begins only
+// where it can have them.
+func (s *session) openGit(ctx context.Context) (err error) {
+	s.git = assembly.NewGit(s.envOptions(""))
+	s.sources, err = s.git.Sources(ctx, s.cfg.Opts)
+	return err
 }
 
 // env returns the Env of this machine for a job, the machine its only target.
@@ -298,6 +312,9 @@ func (s *session) Begin(l jobs.Load) (jobs.Record, error) {
 	}
 	if l.Arg != nil && !isOrchestrate(l.Fun) { // what --resume needs stays
 		l.Arg, _ = s.mask(l.Arg).(*value.List)
+	}
+	if l.Sources == nil {
+		l.Sources = s.sources
 	}
 	rec, err := s.jobs.Begin(l)
 	return s.masked(rec), err

@@ -144,6 +144,9 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	}
 	job.Timeout = time.Duration(o.timeout) * time.Second
 	a.intr.setJID(job.JID)
+	if err := s.openGit(ctx); err != nil {
+		return err
+	}
 	env, err := s.controller(ctx, job.JID)
 	if err != nil {
 		return err

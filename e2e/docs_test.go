@@ -11,12 +11,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"brine/internal/testkit/sshtest"
 )
 
 // A docCommand is a line "$ command" of a console block, with the output that
@@ -97,6 +100,9 @@ func TestDocs(t *testing.T) {
 		ran += len(cmds)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if slices.ContainsFunc(cmds, func(c docCommand) bool { return strings.HasPrefix(c.text, "git ") }) {
+				sshtest.Require(t, "git")
+			}
 			runDoc(t, name, brine, cmds)
 		})
 	}

@@ -33,6 +33,9 @@ type EnvOptions struct {
 	// PillarOverride is pillar= of the command line or of salt.state.
 	PillarOverride *value.Map
 	SSH            SSHOptions
+	// Git is what the Envs of the process share of git repositories; nil: this Env
+	// has its own.
+	Git *Git
 
 	Warn   func(fun.Warning)
 	Fault  func(e error)
@@ -59,7 +62,10 @@ func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
 	}
 	env.OnFault = sourceFault(o.Fault)
 	env.Grains = machineGrains(env, o)
-	attachUpstream(ctx, env)
+	if o.Git == nil {
+		o.Git = NewGit(o)
+	}
+	attachUpstream(ctx, env, o.Git)
 	env.Table = withCustom(ctx, env, o.Table)
 	env.NewGrains = func(context.Context) (value.Mapping, error) { return machineGrains(env, o), nil }
 	env.NewTable = func(ctx context.Context) (*fun.Table, error) { return withCustom(ctx, env, o.Table), nil }
@@ -117,9 +123,14 @@ func machineGrains(env *fun.Env, o EnvOptions) value.Mapping {
 	return grains.Collect(of)
 }
 
-// attachUpstream gives env its files and its pillar.
-func attachUpstream(ctx context.Context, env *fun.Env) {
-	files := fileserver.New(env.Host, fileserver.RootsOf(env.Opts, "file_roots"))
+// attachUpstream gives env its files and its pillar. Without git they come from
+// directories only.
+func attachUpstream(ctx context.Context, env *fun.Env, git *Git) {
+	roots := fileserver.RootsOf(env.Opts, "file_roots")
+	files := fileserver.Over(env.Host, roots, git.Backends(env.Opts, roots)...)
+	if git != nil {
+		env.PillarTrees = git.pillarTrees
+	}
 	comp := pillar.New(env)
 	env.Up = &fileserver.Local{Server: files, Render: comp.Render}
 	env.Pillar = comp.Lazy(ctx)

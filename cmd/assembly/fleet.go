@@ -23,7 +23,7 @@ import (
 // Roster reads the roster of a controller through Jinja and YAML. Slips are
 // warned of.
 func Roster(ctx context.Context, env *fun.Env, cfg *config.Config, o SSHOptions) (*roster.Roster, error) {
-	home := homeDir(env)
+	home := homeDir(env.Host)
 	if o.Getenv != nil && o.Getenv("HOME") != "" {
 		home = o.Getenv("HOME") // of ~/.ssh/config, which is read again to dial
 	}
@@ -128,8 +128,8 @@ func accountName(h host.Host) string {
 	return a.Name
 }
 
-func homeDir(env *fun.Env) string {
-	a, err := env.Host.LookupUID(env.Host.Geteuid())
+func homeDir(h host.Host) string {
+	a, err := h.LookupUID(h.Geteuid())
 	if err != nil {
 		return ""
 	}

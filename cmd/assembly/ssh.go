@@ -17,6 +17,7 @@ import (
 	"brine/internal/config"
 	"brine/internal/fleet"
 	"brine/internal/fun"
+	"brine/internal/host"
 	"brine/internal/jobs"
 	"brine/internal/roster"
 	"brine/internal/value"
@@ -66,40 +67,16 @@ func sshDefaults(cfg *config.Config, opts *value.Map, o SSHOptions) *value.Map {
 // over SSH.
 func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Roster, entries []*roster.Entry) (*sshexec.Provider, error) {
 	opts := o.Config.Opts
-	policy, err := sshexec.ParsePolicy(opts.Str("ssh_host_keys"))
-	if err != nil {
-		return nil, err
-	}
-	if value.Truth(opts.At("ignore_host_keys")) || value.Truth(opts.At("ssh_ignore_host_keys")) {
-		policy = sshexec.Off
-	}
-	if policy == sshexec.Off {
-		ctl.Warn(fun.Warning{Text: "host keys are not checked: whoever answers in a host's place is believed, and is given its pillar"})
-	}
 	getenv := o.SSH.Getenv
 	if getenv == nil {
 		getenv = os.Getenv
 	}
-	home := getenv("HOME")
-	if home == "" {
-		home = homeDir(ctl)
+	dial, err := dialOptions(o, ctl.Host, func(text string) { ctl.Warn(fun.Warning{Text: text}) })
+	if err != nil {
+		return nil, err
 	}
-	dial := sshexec.Options{
-		Host: o.Host, Home: home, Me: accountName(o.Host), Policy: policy, AgentSocket: getenv("SSH_AUTH_SOCK"), PKIDir: opts.Str("pki_dir"),
-		Password: o.SSH.Password, Ask: o.SSH.Ask, AskOnce: o.SSH.AskOnce, Retries: -1, Log: o.Log,
-		Warn: func(text string) { ctl.Warn(fun.Warning{Text: text}) },
-	}
-	if o.SSH.Getenv != nil {
-		dial.Getenv = func(key string) (string, bool) { v := getenv(key); return v, v != "" }
-	}
-	if n, ok := value.AsInt(opts.At("ssh_retries")); ok {
-		dial.Retries, dial.Stubborn = int(n), true
-	}
-	if p := opts.Str("ssh_config_file"); p != "" {
-		if rest, ok := strings.CutPrefix(p, "~/"); ok {
-			p = filepath.Join(home, rest)
-		}
-		dial.Config = []string{p, "/etc/ssh/ssh_config"}
+	if dial.Policy == sshexec.Off {
+		ctl.Warn(fun.Warning{Text: "host keys are not checked: whoever answers in a host's place is believed, and is given its pillar"})
 	}
 	maxProcs := fleet.DefaultLimit
 	if n, ok := value.AsInt(opts.At("ssh_max_procs")); ok && n > 0 {
@@ -144,6 +121,43 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 		s.Link.Push = receive(filepath.Join(o.Config.CacheDir, "minions"), opts)
 	}
 	return sshexec.NewProvider(s), nil
+}
+
+// dialOptions are how hosts are dialled, by the configuration of o.
+func dialOptions(o EnvOptions, h host.Host, warn func(text string)) (sshexec.Options, error) {
+	opts := o.Config.Opts
+	policy, err := sshexec.ParsePolicy(opts.Str("ssh_host_keys"))
+	if err != nil {
+		return sshexec.Options{}, err
+	}
+	if value.Truth(opts.At("ignore_host_keys")) || value.Truth(opts.At("ssh_ignore_host_keys")) {
+		policy = sshexec.Off
+	}
+	getenv := o.SSH.Getenv
+	if getenv == nil {
+		getenv = os.Getenv
+	}
+	home := getenv("HOME")
+	if home == "" {
+		home = homeDir(h)
+	}
+	dial := sshexec.Options{
+		Host: o.Host, Home: home, Me: accountName(o.Host), Policy: policy, AgentSocket: getenv("SSH_AUTH_SOCK"), PKIDir: opts.Str("pki_dir"),
+		Password: o.SSH.Password, Ask: o.SSH.Ask, AskOnce: o.SSH.AskOnce, Retries: -1, Log: o.Log, Warn: warn,
+	}
+	if o.SSH.Getenv != nil {
+		dial.Getenv = func(key string) (string, bool) { v := getenv(key); return v, v != "" }
+	}
+	if n, ok := value.AsInt(opts.At("ssh_retries")); ok {
+		dial.Retries, dial.Stubborn = int(n), true
+	}
+	if p := opts.Str("ssh_config_file"); p != "" {
+		if rest, ok := strings.CutPrefix(p, "~/"); ok {
+			p = filepath.Join(home, rest)
+		}
+		dial.Config = []string{p, "/etc/ssh/ssh_config"}
+	}
+	return dial, nil
 }
 
 // defaultReconnect is how long a run looks for a target whose connection broke

@@ -93,6 +93,7 @@ import (
 	webutilmod "brine/modules/webutil"
 	x509mod "brine/modules/x509"
 	"brine/runner/fn/events"
+	fileserverrun "brine/runner/fn/fileserver"
 	"brine/runner/fn/manage"
 	"brine/runner/fn/mine"
 	"brine/runner/fn/orchestrate"
@@ -358,6 +359,7 @@ func Table() *fun.Table {
 		{Kind: fun.Runner, Name: "config", Load: saltrun.Config},
 		{Kind: fun.Runner, Name: "error", Load: saltrun.Error},
 		{Kind: fun.Runner, Name: "event", Load: events.Runners},
+		{Kind: fun.Runner, Name: "fileserver", Load: fileserverrun.Runners},
 		{Kind: fun.Runner, Name: "http", Load: saltrun.HTTP},
 		{Kind: fun.Runner, Name: "jobs", Load: jobsRunner},
 		{Kind: fun.Runner, Name: "manage", Load: manage.Runners},

@@ -233,9 +233,9 @@ func (l *loader) backends(opts *value.Map) {
 			name += "fs"
 			list.Items[i] = name
 		}
-		if name != "roots" && l.given.Has("fileserver_backend") {
+		if name != "roots" && name != "gitfs" && l.given.Has("fileserver_backend") {
 			pos := list.PosAt(i)
-			l.warn(pos, "fileserver_backend %q is not in brine; files come from file_roots%s", name, source.DidYouMean(name, []string{"roots"}))
+			l.warn(pos, "fileserver_backend %q is not supported%s; there are roots and gitfs", name, source.DidYouMean(name, []string{"roots", "gitfs"}))
 		}
 	}
 }

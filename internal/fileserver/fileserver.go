@@ -1,8 +1,9 @@
 // Package fileserver serves salt:// from directories of this machine.
 //
-// A [Server] looks a path up in the directories of a saltenv, first one wins,
-// and never goes outside of the configured directories: neither by ".." nor by
-// a link. Listings are made once per saltenv and kept for the run. [Local]
+// A [Backend] says which directories a saltenv has: [Roots] those of the
+// configuration, others what they fetched. A [Server] looks a path up in the
+// directories of its backends, first one wins, and never goes outside of them:
+// neither by ".." nor by a link. Listings are made once per saltenv and kept for the run. [Local]
 // joins a Server and a pillar to a fun.Upstream.
 package fileserver
 
@@ -17,6 +18,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -31,8 +33,9 @@ import (
 
 // A Server is the files of some roots. It is safe for concurrent use.
 type Server struct {
-	files host.Files
-	roots *Roots
+	files    host.Files
+	roots    *Roots
+	backends []Backend
 
 	mu     sync.Mutex
 	trees  map[string]*tree // by saltenv
@@ -44,8 +47,12 @@ type Server struct {
 var _ fun.Files = (*Server)(nil)
 
 // New returns a server of roots.
-func New(files host.Files, roots *Roots) *Server {
-	return &Server{files: files, roots: roots, trees: map[string]*tree{}}
+func New(files host.Files, roots *Roots) *Server { return Over(files, roots, roots.Backend()) }
+
+// Over returns a server of backends in their order. What is ignored, and which
+// links are followed, is what roots say.
+func Over(files host.Files, roots *Roots, backends ...Backend) *Server {
+	return &Server{files: files, roots: roots, backends: backends, trees: map[string]*tree{}}
 }
 
 // Roots returns what is served.
@@ -69,26 +76,47 @@ func (e *RefusedError) Error() string {
 // Unwrap is fs.ErrPermission.
 func (e *RefusedError) Unwrap() error { return fs.ErrPermission }
 
-// Envs returns the saltenvs in the order of the configuration.
-func (s *Server) Envs(context.Context) ([]string, error) {
-	var envs []string
-	for _, e := range s.roots.Envs {
-		if e != anyEnv {
-			envs = append(envs, e)
+// Envs returns the saltenvs of all backends, in their order.
+func (s *Server) Envs(ctx context.Context) ([]string, error) {
+	var out []string
+	for _, b := range s.backends {
+		envs, err := b.Envs(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range envs {
+			if !slices.Contains(out, e) {
+				out = append(out, e)
+			}
 		}
 	}
-	return envs, nil
+	return out, nil
 }
 
-// Stat returns the file or directory at p in the first root of saltenv that
-// has it. A path that leads out of the roots is a *Refused.
+// dirs returns the directories of saltenv, and whether a backend has it.
+func (s *Server) dirs(ctx context.Context, saltenv string) (dirs []Dir, known bool, err error) {
+	for _, b := range s.backends {
+		d, ok, err := b.Dirs(ctx, saltenv)
+		if err != nil {
+			return nil, false, err
+		}
+		dirs, known = append(dirs, d...), known || ok
+	}
+	return dirs, known, nil
+}
+
+// Stat returns the file or directory at p in the first directory of saltenv that
+// has it. A path that leads out of the roots is a *RefusedError.
 func (s *Server) Stat(ctx context.Context, saltenv, p string) (fun.FileInfo, error) {
 	if err := ctx.Err(); err != nil {
 		return fun.FileInfo{}, err
 	}
-	dirs, ok := s.roots.dirs(saltenv)
+	dirs, ok, err := s.dirs(ctx, saltenv)
+	if err != nil {
+		return fun.FileInfo{}, err
+	}
 	if !ok {
-		return fun.FileInfo{}, s.noEnv(saltenv, p)
+		return fun.FileInfo{}, s.noEnv(ctx, saltenv, p)
 	}
 	rel, err := clean(p)
 	if err != nil {
@@ -98,8 +126,8 @@ func (s *Server) Stat(ctx context.Context, saltenv, p string) (fun.FileInfo, err
 		return fun.FileInfo{}, err
 	}
 	var refused error
-	for _, root := range dirs {
-		fi, err := s.stat(root, rel)
+	for _, d := range dirs {
+		fi, err := s.statIn(d, rel)
 		switch {
 		case err == nil:
 			fi.SaltEnv = saltenv
@@ -117,8 +145,26 @@ func (s *Server) Stat(ctx context.Context, saltenv, p string) (fun.FileInfo, err
 	return fun.FileInfo{}, fmt.Errorf("salt://%s in saltenv %s: %w", p, saltenv, fs.ErrNotExist)
 }
 
-func (s *Server) noEnv(saltenv, p string) error {
-	return fmt.Errorf("salt://%s: there is no saltenv %q%s: %w", p, saltenv, source.DidYouMean(saltenv, s.roots.Envs), fs.ErrNotExist)
+// statIn looks rel up in a directory, which may be mounted below another path.
+func (s *Server) statIn(d Dir, rel string) (fun.FileInfo, error) {
+	if d.Mount == "" {
+		return s.stat(d, rel)
+	}
+	if rel == "." || strings.HasPrefix(d.Mount, rel+"/") { // it leads to the directory
+		return fun.FileInfo{Path: rel, Mode: fs.ModeDir | 0o755}, nil
+	}
+	below, ok := strings.CutPrefix(rel+"/", d.Mount+"/")
+	if !ok {
+		return fun.FileInfo{}, fs.ErrNotExist
+	}
+	fi, err := s.stat(d, cmp.Or(strings.TrimSuffix(below, "/"), "."))
+	fi.Path = rel
+	return fi, err
+}
+
+func (s *Server) noEnv(ctx context.Context, saltenv, p string) error {
+	envs, _ := s.Envs(ctx)
+	return fmt.Errorf("salt://%s: there is no saltenv %q%s: %w", p, saltenv, source.DidYouMean(saltenv, envs), fs.ErrNotExist)
 }
 
 // clean returns p without . and .., refusing one that leaves the root.
@@ -133,9 +179,9 @@ func clean(p string) (string, error) {
 	return c, nil
 }
 
-// stat looks rel up below one root.
-func (s *Server) stat(root, rel string) (fun.FileInfo, error) {
-	full := filepath.Join(root, filepath.FromSlash(rel))
+// stat looks rel up below one directory.
+func (s *Server) stat(d Dir, rel string) (fun.FileInfo, error) {
+	full := filepath.Join(d.Path, filepath.FromSlash(rel))
 	lst, err := s.files.Lstat(full)
 	if err != nil {
 		return fun.FileInfo{}, err
@@ -147,7 +193,7 @@ func (s *Server) stat(root, rel string) (fun.FileInfo, error) {
 	if err != nil {
 		return fun.FileInfo{}, err
 	}
-	if !s.inside(real) {
+	if !s.inside(d, real) {
 		return fun.FileInfo{}, &RefusedError{Path: rel, To: real}
 	}
 	fi := fun.FileInfo{Path: rel, Abs: full, Mode: lst.Mode, Size: lst.Size}
@@ -164,14 +210,19 @@ func (s *Server) stat(root, rel string) (fun.FileInfo, error) {
 	return fi, nil
 }
 
-// inside reports whether a path without links is below one of the roots.
-func (s *Server) inside(real string) bool {
-	for _, r := range s.real {
-		if real == r || strings.HasPrefix(real, r) && (r == "/" || real[len(r)] == '/') {
-			return true
-		}
+// inside reports whether a path without links may be reached from a directory:
+// it is below what the directory confines its links to, else below one of the
+// roots.
+func (s *Server) inside(d Dir, real string) bool {
+	if d.Within != "" {
+		within, err := s.files.EvalSymlinks(d.Within)
+		return err == nil && below(real, within)
 	}
-	return false
+	return slices.ContainsFunc(s.real, func(r string) bool { return below(real, r) })
+}
+
+func below(p, dir string) bool {
+	return p == dir || strings.HasPrefix(p, dir) && (dir == "/" || p[len(dir)] == '/')
 }
 
 // prepare resolves the roots and compiles file_ignore_regex, once.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -84,19 +85,27 @@ func (s *Server) tree(ctx context.Context, saltenv string) (*tree, error) {
 		return nil, err
 	}
 	w := walker{s: s, env: saltenv, seen: map[string]bool{}, seenDir: map[string]bool{}}
-	dirs, _ := s.roots.dirs(saltenv)
-	if len(dirs) == 0 {
+	dirs, known, err := s.dirs(ctx, saltenv)
+	if err != nil {
+		return nil, err
+	}
+	if !known || len(dirs) == 0 {
 		return &tree{}, nil // a name that is not known is not kept
 	}
-	for _, root := range dirs {
-		real, err := s.files.EvalSymlinks(root)
+	for _, d := range dirs {
+		real, err := s.files.EvalSymlinks(d.Path)
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
 			return nil, fmt.Errorf("list the roots of saltenv %s: %w", saltenv, err)
 		}
-		if err := w.dir(ctx, root, "", []string{real}); err != nil {
+		if d.Within != "" && !s.inside(d, real) {
+			continue
+		}
+		w.in = d
+		w.parents(d.Mount)
+		if err := w.dir(ctx, d.Path, d.Mount, []string{real}); err != nil {
 			return nil, err
 		}
 	}
@@ -116,9 +125,21 @@ func (s *Server) tree(ctx context.Context, saltenv string) (*tree, error) {
 type walker struct {
 	s       *Server
 	env     string
+	in      Dir // what is listed
 	t       tree
 	seen    map[string]bool // files, by path
 	seenDir map[string]bool
+}
+
+// parents lists the directories that lead to where a directory is mounted, and
+// that one.
+func (w *walker) parents(mount string) {
+	for p := mount; p != "" && p != "."; p = path.Dir(p) {
+		if !w.seenDir[p] {
+			w.seenDir[p] = true
+			w.t.dirs = append(w.t.dirs, p)
+		}
+	}
 }
 
 // dir lists one directory. real are the directories, without links, that led
@@ -129,7 +150,7 @@ func (w *walker) dir(ctx context.Context, abs, rel string, real []string) error 
 	}
 	names, err := w.s.files.ReadDir(abs)
 	if err != nil {
-		if rel == "" {
+		if rel == w.in.Mount {
 			return fmt.Errorf("list the roots of saltenv %s: %w", w.env, err)
 		}
 		return nil // as Python's os.walk
@@ -183,7 +204,7 @@ func (w *walker) link(ctx context.Context, full, rel string, real []string) erro
 	}
 	fi := fun.FileInfo{Path: rel, SaltEnv: w.env, Abs: full, Mode: fs.ModeSymlink | 0o777, Link: dest}
 	target, err := w.s.files.EvalSymlinks(full)
-	if err != nil || !w.s.inside(target) {
+	if err != nil || !w.s.inside(w.in, target) {
 		w.add(fi)
 		return nil
 	}

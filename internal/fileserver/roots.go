@@ -1,6 +1,7 @@
 package fileserver
 
 import (
+	"context"
 	"strings"
 
 	"brine/internal/value"
@@ -55,6 +56,32 @@ func texts(v value.Value) []string {
 		return out
 	}
 	return nil
+}
+
+// Backend returns the backend "roots".
+func (r *Roots) Backend() Backend { return rootsBackend{r} }
+
+type rootsBackend struct{ r *Roots }
+
+func (rootsBackend) Name() string { return "roots" }
+
+func (b rootsBackend) Envs(context.Context) ([]string, error) {
+	var envs []string
+	for _, e := range b.r.Envs {
+		if e != anyEnv {
+			envs = append(envs, e)
+		}
+	}
+	return envs, nil
+}
+
+func (b rootsBackend) Dirs(_ context.Context, saltenv string) ([]Dir, bool, error) {
+	dirs, ok := b.r.dirs(saltenv)
+	out := make([]Dir, len(dirs))
+	for i, d := range dirs {
+		out[i].Path = d
+	}
+	return out, ok, nil
 }
 
 // Has reports whether saltenv has directories, own ones or those of __env__.

@@ -63,9 +63,12 @@ type Data struct {
 
 // Machine is the machine that functions act on, and where files and pillar come from.
 type Machine struct {
-	Host     host.Host
-	Up       Upstream
-	CacheDir string
+	Host host.Host
+	Up   Upstream
+	// PillarTrees returns the trees of the remotes of ext_pillar git, in their order.
+	// It is nil where pillars come from elsewhere.
+	PillarTrees func(ctx context.Context, opts *value.Map, remotes *value.List) ([]PillarTree, error)
+	CacheDir    string
 	// ProcDir is the directory under which running jobs are noted; "" is CacheDir.
 	ProcDir string
 }
@@ -336,6 +339,14 @@ type FileInfo struct {
 	Mode    fs.FileMode
 	Size    int64
 	Link    string // target, for a symbolic link
+}
+
+// A PillarTree is a directory of pillar files that was fetched.
+type PillarTree struct {
+	Env    string // its saltenv
+	Path   string
+	Mount  string // where its files are, below the roots
+	Within string // no link may leave this directory
 }
 
 // An Upstream is where a run's files and pillar come from: the local roots, or

@@ -28,6 +28,8 @@ type Load struct {
 	PID       int      // process that runs it
 	Detached  bool     // it goes on without that process
 	Continued bool     // another process has recorded that it began
+	// Sources are the commits of the git repositories that files come from.
+	Sources *value.List
 }
 
 // Map returns the load with Salt's keys.
@@ -59,6 +61,9 @@ func (l Load) Map() *value.Map {
 	}
 	if l.Detached {
 		m.Set("detached", true)
+	}
+	if l.Sources.Len() > 0 {
+		m.Set("sources", l.Sources)
 	}
 	return m
 }
@@ -109,6 +114,9 @@ func Format(jid string, load *value.Map) *value.Map {
 		m.Set("Metadata", md)
 	}
 	m.Set("StartTime", JIDTime(jid))
+	if l := load.List("sources"); l.Len() > 0 {
+		m.Set("Sources", l)
+	}
 	return m
 }
 
@@ -132,6 +140,7 @@ func LoadOf(jid string, m *value.Map) Load {
 	l := Load{
 		JID: jid, Fun: m.Str("fun"), Arg: m.List("arg"), Tgt: m.At("tgt"), TgtType: m.Str("tgt_type"), User: m.Str("user"), Ret: m.Str("ret"), RetConfig: m.Str("ret_config"), RetKwargs: m.Map("ret_kwargs"),
 		Metadata: m.At("metadata"), OrchJID: m.Str("orchestration_jid"), Detached: m.At("detached") == true, Continued: true,
+		Sources: m.List("sources"),
 	}
 	ids := m.List("Minions")
 	for i := range ids.Len() {

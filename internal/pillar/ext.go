@@ -46,7 +46,7 @@ type extFunc func(j *job, ctx context.Context, pillar *value.Map, a extArgs) (va
 func allExtNames() []string { return slices.Concat(extNames[:], extMoreNames()) }
 
 // extNames are the external pillars that are here.
-var extNames = [...]string{"cmd_json", "cmd_yaml", "cmd_yamlex", "file_tree", "stack"}
+var extNames = [...]string{"cmd_json", "cmd_yaml", "cmd_yamlex", "file_tree", "git", "stack"}
 
 // ext calls one external pillar. pillar is what was rendered so far. ok is
 // false where there is none of the name.
@@ -60,6 +60,8 @@ func (j *job) ext(ctx context.Context, name string, pillar *value.Map, a extArgs
 		m, err = j.extCommand(ctx, a, name, value.ParseJSON)
 	case "file_tree":
 		m, err = j.extFileTree(ctx, a)
+	case "git":
+		m, err = j.extGit(ctx, a)
 	case "stack":
 		m, err = j.extStack(ctx, pillar, a)
 	default:

@@ -1,0 +1,198 @@
+//go:build !slim
+
+package assembly
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"brine/internal/fileserver"
+	"brine/internal/formula"
+	"brine/internal/fun"
+	"brine/internal/gitfs"
+	"brine/internal/roster"
+	"brine/internal/value"
+	"brine/sshexec"
+)
+
+// Git is what the Envs of a process share of git repositories: a run sees each
+// of them as it was when it first looked.
+type Git struct {
+	store    *gitfs.Store
+	mu       sync.Mutex
+	backends map[string]*gitfs.Backend   // by options
+	formulas map[string]*formula.Backend // by directory
+}
+
+// NewGit returns the repositories of o. Nothing is opened before it is needed.
+func NewGit(o EnvOptions) *Git {
+	warn := func(text string) {
+		if o.Warn != nil {
+			o.Warn(fun.Warning{Text: text})
+		}
+	}
+	dialer := sync.OnceValues(func() (*sshexec.Dialer, error) {
+		d, err := dialOptions(o, o.Host, warn)
+		if err != nil {
+			return nil, err
+		}
+		return sshexec.NewDialer(d), nil
+	})
+	g := &Git{backends: map[string]*gitfs.Backend{}, formulas: map[string]*formula.Backend{}}
+	g.store = &gitfs.Store{
+		Dir: filepath.Join(o.Config.CacheDir, "gitfs"), Now: o.Host.Now, Warn: warn,
+		Dial: func(ctx context.Context, to gitfs.SSHTarget, command string) (io.ReadWriteCloser, error) {
+			d, err := dialer()
+			if err != nil {
+				return nil, err
+			}
+			return dialCommand(ctx, d, to, command)
+		},
+	}
+	return g
+}
+
+// dialCommand runs a command on a host. The connection ends with the command.
+func dialCommand(ctx context.Context, d *sshexec.Dialer, to gitfs.SSHTarget, command string) (io.ReadWriteCloser, error) {
+	c, err := d.Dial(ctx, &roster.Entry{
+		ID: to.Host, Host: to.Host, Port: to.Port, User: to.User, Connection: roster.SSH, Priv: to.Auth.PrivKey,
+		PrivPasswd: roster.NewSecret(to.Auth.Passphrase), Passwd: roster.NewSecret(to.Auth.Password), IdentitiesOnly: to.Auth.PrivKey != "",
+	})
+	if err != nil {
+		return nil, err
+	}
+	rw, err := c.Command(ctx, command)
+	if err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	return &lastCommand{ReadWriteCloser: rw, c: c}, nil
+}
+
+// A lastCommand is the only one of its connection.
+type lastCommand struct {
+	io.ReadWriteCloser
+	c *sshexec.Client
+}
+
+// Close ends the command and the connection.
+func (l *lastCommand) Close() error { return errors.Join(l.ReadWriteCloser.Close(), l.c.Close()) }
+
+// backend returns the backend of a configuration.
+func (g *Git) backend(opts *value.Map) *gitfs.Backend {
+	var key strings.Builder
+	for k, v := range opts.All() {
+		if strings.HasPrefix(value.Str(k), "gitfs_") || value.Str(k) == "saltenv" {
+			key.WriteString(value.Repr(k) + value.Repr(v))
+		}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	b := g.backends[key.String()]
+	if b == nil {
+		b = gitfs.NewBackend(g.store, opts, saltEnv(opts))
+		g.backends[key.String()] = b
+	}
+	return b
+}
+
+// Backends returns the file server backends of a configuration, in order; a nil
+// Git has only roots.
+func (g *Git) Backends(opts *value.Map, roots *fileserver.Roots) []fileserver.Backend {
+	if g == nil {
+		return []fileserver.Backend{roots.Backend()}
+	}
+	var out []fileserver.Backend
+	if !wantsGit(opts) {
+		out = append(out, roots.Backend())
+		opts = value.NewMap(0)
+	}
+	l := opts.List("fileserver_backend")
+	for i := range l.Len() {
+		switch value.Str(l.Items[i]) {
+		case "roots":
+			out = append(out, roots.Backend())
+		case "gitfs":
+			out = append(out, g.backend(opts))
+		}
+	}
+	if f := g.formula(roots); f != nil {
+		out = append(out, f)
+	}
+	return out
+}
+
+// Formulas returns the directory of formulas.yaml: the first of file_roots.
+func (g *Git) Formulas(opts *value.Map) (*formula.Tree, error) {
+	dirs := fileserver.RootsOf(opts, "file_roots").Dirs["base"]
+	if len(dirs) == 0 {
+		return nil, errors.New("file_roots has no directory for the environment base, where formulas.yaml is")
+	}
+	return &formula.Tree{Dir: dirs[0], Store: g.store}, nil
+}
+
+// formula returns the formulas of roots, nil where there are none.
+func (g *Git) formula(roots *fileserver.Roots) *formula.Backend {
+	dirs := roots.Dirs["base"]
+	if len(dirs) == 0 {
+		return nil
+	}
+	t := &formula.Tree{Dir: dirs[0], Store: g.store}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	b := g.formulas[t.Dir]
+	if b == nil && t.Has() {
+		b = t.Backend()
+		g.formulas[t.Dir] = b
+	}
+	return b
+}
+
+// wantsGit reports whether files come from git, too.
+func wantsGit(opts *value.Map) bool {
+	l := opts.List("fileserver_backend")
+	return l != nil && slices.ContainsFunc(l.Items, func(v value.Value) bool { return value.Str(v) == "gitfs" })
+}
+
+// Sources returns the commit of each remote of gitfs_remotes, nil where there is
+// none. It fails where the configuration is wrong, or a remote can neither be
+// reached nor is in the cache.
+func (g *Git) Sources(ctx context.Context, opts *value.Map) (*value.List, error) {
+	if err := gitfs.CheckGlobals(opts, gitfs.Files); err != nil {
+		return nil, err
+	}
+	if err := gitfs.CheckGlobals(opts, gitfs.Pillar); err != nil {
+		return nil, err
+	}
+	if !wantsGit(opts) {
+		if opts.Has("gitfs_at") {
+			return nil, errors.New(`--at pins a remote of gitfs_remotes, but fileserver_backend does not have "gitfs"`)
+		}
+	}
+	var all *value.List
+	for _, b := range g.Backends(opts, fileserver.RootsOf(opts, "file_roots")) {
+		s, ok := b.(fileserver.Sourced)
+		if !ok {
+			continue
+		}
+		l, err := s.Sources(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = value.NewList()
+		}
+		all.Append(l.Items...)
+	}
+	return all, nil
+}
+
+// pillarTrees returns the directories of git_pillar.
+func (g *Git) pillarTrees(ctx context.Context, opts *value.Map, remotes *value.List) ([]fun.PillarTree, error) {
+	return g.store.Pillars(ctx, opts, remotes)
+}

@@ -1,0 +1,192 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"brine/cmd/assembly"
+	"brine/internal/config"
+	"brine/internal/formula"
+	"brine/internal/printable"
+)
+
+type formulaOpts struct {
+	runFlags
+	formula formula.Formula // of add
+	frozen  bool
+}
+
+// newFormulaCmd returns "brine formula" with its commands.
+func newFormulaCmd(a *App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "formula <command>",
+		Short: "Add formulas of known versions to a tree",
+		Long: `Add formulas, which are git repositories with SLS files, to a tree.
+
+formulas.yaml names their URLs and versions, formulas.lock the commits that are
+used and the hashes of their files. Both are in the first directory of file_roots
+for the environment base. Runs see the formulas as further roots, in their order,
+after all others.`,
+		Example: `  brine formula add https://github.com/saltstack-formulas/nginx-formula.git@v2.8.1
+  brine formula list`,
+		SilenceUsage: true, SilenceErrors: true,
+		RunE: func(c *cobra.Command, _ []string) error { return usagef(c, "no command was given") },
+	}
+	c.AddCommand(newFormulaAddCmd(a), newFormulaListCmd(a), newFormulaRemoveCmd(a), newFormulaUpdateCmd(a), newFormulaVerifyCmd(a))
+	return c
+}
+
+// formulaCmd finishes a command that works on the formulas of a tree.
+func formulaCmd(a *App, o *formulaOpts, c *cobra.Command, run func(ctx context.Context, t *formula.Tree, args []string) error) *cobra.Command {
+	c.SilenceUsage, c.SilenceErrors = true, true
+	c.SetFlagErrorFunc(flagError)
+	f := c.Flags()
+	f.SetNormalizeFunc(saltSpelling)
+	f.StringVarP(&o.configDir, "config-dir", "c", "", "directory of the configuration (default: see docs/guide.md)")
+	f.StringArrayVar(&o.fileRoots, "file-root", nil, "directory of the SLS tree")
+	f.StringVar(&o.cacheDir, "cachedir", "", "directory for what is kept between runs")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		s, err := a.newSession(config.Master, "salt-run", &o.runFlags, nil)
+		if err != nil {
+			return err
+		}
+		defer s.end()
+		t, err := assembly.NewGit(s.envOptions("")).Formulas(s.cfg.Opts)
+		if err != nil {
+			return err
+		}
+		return run(c.Context(), t, args)
+	}
+	return c
+}
+
+// printLocked prints formulas, one a line.
+func (a *App) printLocked(ls ...formula.Locked) error {
+	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	for _, l := range ls {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", l.Name, printable.Line(l.Ref), l.Commit[:12], printable.Line(l.URL))
+	}
+	return w.Flush()
+}
+
+func newFormulaAddCmd(a *App) *cobra.Command {
+	o := &formulaOpts{}
+	c := &cobra.Command{
+		Use:   "add <url>@<version>",
+		Short: "Add a formula",
+		Long: `Add a formula to formulas.yaml and formulas.lock. The version is a tag, a commit
+or a branch; of a branch, the lock keeps the commit that it has now.
+
+Exit status: 0 it was added; 1 it was not; 64 the command line is invalid.`,
+		Example: `  brine formula add https://github.com/saltstack-formulas/nginx-formula.git@v2.8.1
+  brine formula add git@example.com:states.git@main --name states --root salt`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef(c, "give one URL with a version: URL@VERSION")
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&o.formula.Name, "name", "", "name of the formula (default: the last part of the URL)")
+	c.Flags().StringVar(&o.formula.Ref, "ref", "", "version, for one with a slash")
+	c.Flags().StringVar(&o.formula.Root, "root", "", "directory of the repository that is served")
+	c.Flags().StringVar(&o.formula.Mountpoint, "mountpoint", "", "directory below salt:// for its files")
+	return formulaCmd(a, o, c, func(ctx context.Context, t *formula.Tree, args []string) error {
+		f := o.formula
+		if f.URL = args[0]; f.Ref == "" {
+			f.URL, f.Ref = formula.SplitURL(args[0])
+		}
+		l, err := t.Add(ctx, f)
+		if err != nil {
+			return err
+		}
+		return a.printLocked(l)
+	})
+}
+
+func newFormulaListCmd(a *App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the formulas of a tree",
+		Long: `List the formulas: name, version, commit and URL.
+
+Exit status: 0 they were listed; 1 a file cannot be read; 64 the command line is
+invalid.`,
+		Args: noArgs,
+	}
+	return formulaCmd(a, &formulaOpts{}, c, func(_ context.Context, t *formula.Tree, _ []string) error {
+		ls, err := t.Lock()
+		if err != nil {
+			return err
+		}
+		return a.printLocked(ls...)
+	})
+}
+
+func newFormulaRemoveCmd(a *App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "remove <name>...",
+		Short: "Remove formulas",
+		Long: `Remove formulas from formulas.yaml and formulas.lock.
+
+Exit status: 0 they were removed; 1 they were not; 64 the command line is
+invalid.`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef(c, "no formula was given")
+			}
+			return nil
+		},
+	}
+	return formulaCmd(a, &formulaOpts{}, c, func(_ context.Context, t *formula.Tree, args []string) error { return t.Remove(args) })
+}
+
+func newFormulaUpdateCmd(a *App) *cobra.Command {
+	o := &formulaOpts{}
+	c := &cobra.Command{
+		Use:   "update [<name>[@<version>]...]",
+		Short: "Fetch formulas and update the lock",
+		Long: `Fetch the formulas of formulas.yaml, or the named ones, and write their commits
+and hashes to formulas.lock. NAME@VERSION changes the version first.
+
+With --frozen nothing is written: the commits of the lock are fetched, and it is
+an error if formulas.yaml and formulas.lock differ or a hash is another one.
+
+Exit status: 0 all went well; 1 a formula cannot be fetched, or is not as the
+lock says; 64 the command line is invalid.`,
+		Example: `  brine formula update
+  brine formula update nginx-formula@v2.9.0
+  brine formula update --frozen`,
+	}
+	c.Flags().BoolVar(&o.frozen, "frozen", false, "use what formulas.lock says, and fail if it does not hold")
+	return formulaCmd(a, o, c, func(ctx context.Context, t *formula.Tree, args []string) error {
+		if o.frozen {
+			if len(args) > 0 {
+				return usagef(c, "--frozen takes no names")
+			}
+			return t.Verify(ctx)
+		}
+		ls, err := t.Update(ctx, args)
+		if err != nil {
+			return err
+		}
+		return a.printLocked(ls...)
+	})
+}
+
+func newFormulaVerifyCmd(a *App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "verify",
+		Short: "Check formulas against the lock",
+		Long: `Check that formulas.yaml and formulas.lock agree, and that the files of each
+formula have the hash of the lock. What is not in the cache is fetched.
+
+Exit status: 0 all is as the lock says; 1 something is not; 64 the command line
+is invalid.`,
+		Args: noArgs,
+	}
+	return formulaCmd(a, &formulaOpts{}, c, func(ctx context.Context, t *formula.Tree, _ []string) error { return t.Verify(ctx) })
+}
