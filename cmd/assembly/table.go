@@ -68,6 +68,7 @@ import (
 	postgresmod "brine/modules/postgres"
 	psmod "brine/modules/ps"
 	quotamod "brine/modules/quota"
+	rabbitmqmod "brine/modules/rabbitmq"
 	randommod "brine/modules/random"
 	rsyncmod "brine/modules/rsync"
 	runitmod "brine/modules/runit"
@@ -146,6 +147,7 @@ import (
 	postgresstates "brine/states/postgres"
 	processstates "brine/states/process"
 	quotastates "brine/states/quota"
+	rabbitmqstates "brine/states/rabbitmq"
 	raidstates "brine/states/raid"
 	rsyncstates "brine/states/rsync"
 	saltstates "brine/states/salt"
@@ -234,6 +236,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "postgres", Load: postgresmod.Module},
 		{Kind: fun.Exec, Name: "ps", Load: psmod.Module},
 		{Kind: fun.Exec, Name: "quota", Load: quotamod.Module},
+		{Kind: fun.Exec, Name: "rabbitmq", Load: rabbitmqmod.Module},
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},
 		{Kind: fun.Exec, Name: "rsync", Load: rsyncmod.Module},
 		{Kind: fun.Exec, Name: "runit", Load: runitmod.Module},
@@ -327,6 +330,12 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "postgres_user", Load: postgresstates.Users},
 		{Kind: fun.State, Name: "process", Load: processstates.States},
 		{Kind: fun.State, Name: "quota", Load: quotastates.States},
+		{Kind: fun.State, Name: "rabbitmq_cluster", Load: rabbitmqstates.Clusters},
+		{Kind: fun.State, Name: "rabbitmq_plugin", Load: rabbitmqstates.Plugins},
+		{Kind: fun.State, Name: "rabbitmq_policy", Load: rabbitmqstates.Policies},
+		{Kind: fun.State, Name: "rabbitmq_upstream", Load: rabbitmqstates.Upstreams},
+		{Kind: fun.State, Name: "rabbitmq_user", Load: rabbitmqstates.Users},
+		{Kind: fun.State, Name: "rabbitmq_vhost", Load: rabbitmqstates.VHosts},
 		{Kind: fun.State, Name: "rsync", Load: rsyncstates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "saltutil", Load: saltutilstates.States},
