@@ -34,6 +34,8 @@ import (
 	httpmod "brine/modules/http"
 	inimanagemod "brine/modules/inimanage"
 	"brine/modules/ip/debianip"
+	"brine/modules/ip/rhip"
+	ipsetmod "brine/modules/ipset"
 	iptablesmod "brine/modules/iptables"
 	jinjamod "brine/modules/jinja"
 	kernelpkgmod "brine/modules/kernelpkg"
@@ -122,6 +124,7 @@ import (
 	hoststates "brine/states/host"
 	httpstates "brine/states/http"
 	inimanagestates "brine/states/inimanage"
+	ipsetstates "brine/states/ipset"
 	iptablesstates "brine/states/iptables"
 	kernelpkgstates "brine/states/kernelpkg"
 	keyboardstates "brine/states/keyboard"
@@ -191,6 +194,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "apache", Virtual: "apache", Load: apachemod.Module},
 		{Kind: fun.Exec, Name: "debconfmod", Virtual: "debconf", Load: debconfmod.Module},
 		{Kind: fun.Exec, Name: "debian_ip", Virtual: "ip", Load: debianip.Module},
+		{Kind: fun.Exec, Name: "rh_ip", Virtual: "ip", Load: rhip.Module},
 		{Kind: fun.Exec, Name: "defaults", Load: defaultsmod.Module},
 		{Kind: fun.Exec, Name: "dig", Load: digmod.Module},
 		{Kind: fun.Exec, Name: "disk", Load: diskmod.Module},
@@ -210,6 +214,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "hosts", Load: hostsmod.Module},
 		{Kind: fun.Exec, Name: "http", Load: httpmod.Module},
 		{Kind: fun.Exec, Name: "ini_manage", Virtual: "ini", Load: inimanagemod.Module},
+		{Kind: fun.Exec, Name: "ipset", Load: ipsetmod.Module},
 		{Kind: fun.Exec, Name: "iptables", Load: iptablesmod.Module},
 		{Kind: fun.Exec, Name: "jinja", Load: jinjamod.Module},
 		{Kind: fun.Exec, Name: "kernelpkg_linux_apt", Virtual: "kernelpkg", Load: kernelpkgmod.Module},
@@ -295,6 +300,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "host", Load: hoststates.States},
 		{Kind: fun.State, Name: "http", Load: httpstates.States},
 		{Kind: fun.State, Name: "ini_manage", Virtual: "ini", Load: inimanagestates.States},
+		{Kind: fun.State, Name: "ipset", Load: ipsetstates.States},
 		{Kind: fun.State, Name: "iptables", Load: iptablesstates.States},
 		{Kind: fun.State, Name: "kernelpkg", Load: kernelpkgstates.States},
 		{Kind: fun.State, Name: "keyboard", Load: keyboardstates.States},
