@@ -117,11 +117,11 @@ func networks(text string) []netip.Prefix {
 	from, to, ok := strings.Cut(text, "-")
 	a, errA := netip.ParseAddr(from)
 	b, errB := netip.ParseAddr(to)
-	if !ok || errA != nil || errB != nil || a.BitLen() != b.BitLen() || b.Less(a) {
+	if !ok || errA != nil || errB != nil || a.BitLen() != b.BitLen() || a.Zone()+b.Zone() != "" || b.Less(a) {
 		return nil
 	}
 	var list []netip.Prefix
-	for a.IsValid() && !b.Less(a) && len(list) < widest {
+	for a.IsValid() && !b.Less(a) {
 		p := netip.PrefixFrom(a, a.BitLen())
 		for p.Bits() > 0 {
 			next := netip.PrefixFrom(a, p.Bits()-1)

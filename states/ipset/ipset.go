@@ -145,6 +145,9 @@ func begin(ctx context.Context, c *fun.Call) (*job, []string, *fun.Ret) {
 	if len(list) == 0 {
 		return refuse(done(fun.Failed, "ipset entry must be specified"))
 	}
+	if c.Str("set_name") == "" {
+		return refuse(done(fun.Failed, "set_name must be specified"))
+	}
 	j := &job{s: ipset.Client{Env: c.Env}, name: c.Str("name"), family: c.Str("family"), result: fun.OK}
 	var err error
 	if j.set, err = j.s.Find(ctx, c.Str("set_name")); err != nil {

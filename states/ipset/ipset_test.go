@@ -93,6 +93,7 @@ func TestStates(t *testing.T) {
 		{"test ipset.flush {name: hosts}", "None: ipset entries in set hosts for ipv4 would be flushed {}"},
 		{"state ipset.flush {name: hosts}", "True: Flushed ipset entries from set hosts for ipv4 {'locale': 'hosts'}"},
 		{"state ipset.present {name: x, set_name: hosts}", "False: ipset entry must be specified {}"},
+		{"state ipset.present {name: x, entry: 192.0.2.1}", "False: set_name must be specified {}"},
 		{"state ipset.present {name: x, set_name: gone, entry: 192.0.2.1}", "False: Error: Set gone does not exist {}"},
 		{"test ipset.present {name: x, set_name: gone, entry: 192.0.2.1}", "None: entry 192.0.2.1 would be added to set gone for family ipv4\n {}"},
 		{"state ipset.present {name: x, set_name: hosts, entry: [192.0.2.1, 192.0.2.4-192.0.2.7], timeout: 20}", "True: entry for 192.0.2.1 already in set hosts for ipv4\nentry for 192.0.2.4-192.0.2.7 already in set hosts for ipv4\n {}"},

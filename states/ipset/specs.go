@@ -52,6 +52,6 @@ var specs = []fun.Spec{
 }
 
 var (
-	setArg     = []fun.Arg{{Name: "set_name", Type: fun.Str, Required: true, Doc: "name of the set"}}
+	setArg     = []fun.Arg{{Name: "set_name", Type: fun.Str, Doc: "name of the set"}}
 	commentArg = []fun.Arg{{Name: "comment", Type: fun.Bool, Default: false, Doc: "entries may have comments"}}
 )
