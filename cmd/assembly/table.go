@@ -30,6 +30,7 @@ import (
 	grainsmod "brine/modules/grains"
 	groupmod "brine/modules/group"
 	hashutilmod "brine/modules/hashutil"
+	helmmod "brine/modules/helm"
 	hostsmod "brine/modules/hosts"
 	httpmod "brine/modules/http"
 	inimanagemod "brine/modules/inimanage"
@@ -121,6 +122,7 @@ import (
 	gitstates "brine/states/git"
 	grainsstates "brine/states/grains"
 	groupstates "brine/states/group"
+	helmstates "brine/states/helm"
 	hoststates "brine/states/host"
 	httpstates "brine/states/http"
 	inimanagestates "brine/states/inimanage"
@@ -211,6 +213,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "grains", Load: grainsmod.Module},
 		{Kind: fun.Exec, Name: "group", Load: groupmod.Module},
 		{Kind: fun.Exec, Name: "hashutil", Load: hashutilmod.Module},
+		{Kind: fun.Exec, Name: "helm", Load: helmmod.Module},
 		{Kind: fun.Exec, Name: "hosts", Load: hostsmod.Module},
 		{Kind: fun.Exec, Name: "http", Load: httpmod.Module},
 		{Kind: fun.Exec, Name: "ini_manage", Virtual: "ini", Load: inimanagemod.Module},
@@ -297,6 +300,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "git", Load: gitstates.States},
 		{Kind: fun.State, Name: "grains", Load: grainsstates.States},
 		{Kind: fun.State, Name: "group", Load: groupstates.States},
+		{Kind: fun.State, Name: "helm", Load: helmstates.States},
 		{Kind: fun.State, Name: "host", Load: hoststates.States},
 		{Kind: fun.State, Name: "http", Load: httpstates.States},
 		{Kind: fun.State, Name: "ini_manage", Virtual: "ini", Load: inimanagestates.States},

@@ -3,6 +3,7 @@ package ipset
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"brine/internal/fun"
@@ -68,12 +69,7 @@ func check(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if what != "" {
 		return refused("%s", what)
 	}
-	for _, e := range c.Strings("entry") {
-		if set.Has(e) {
-			return fun.Value(true)
-		}
-	}
-	return fun.Value(false)
+	return fun.Value(slices.ContainsFunc(c.Strings("entry"), set.Has))
 }
 
 func checkSet(ctx context.Context, c *fun.Call) (fun.Result, error) {

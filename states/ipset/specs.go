@@ -41,7 +41,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "set_present", Doc: "Make sure that a set is there.\n\nA set that is there is left as it is.", Src: "states/ipset.py set_present", State: setPresent, VarKw: true,
+		Name: "set_present", Doc: "Make sure that a set is there.\n\nAn existing set is left as it is.", Src: "states/ipset.py set_present", State: setPresent, VarKw: true,
 		Shared: [][]fun.Arg{commentArg, ipset.SetArgs},
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the set"},
