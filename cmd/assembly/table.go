@@ -30,10 +30,13 @@ import (
 	grainsmod "brine/modules/grains"
 	groupmod "brine/modules/group"
 	hashutilmod "brine/modules/hashutil"
+	helmmod "brine/modules/helm"
 	hostsmod "brine/modules/hosts"
 	httpmod "brine/modules/http"
 	inimanagemod "brine/modules/inimanage"
 	"brine/modules/ip/debianip"
+	"brine/modules/ip/rhip"
+	ipsetmod "brine/modules/ipset"
 	iptablesmod "brine/modules/iptables"
 	jinjamod "brine/modules/jinja"
 	kernelpkgmod "brine/modules/kernelpkg"
@@ -69,6 +72,7 @@ import (
 	postgresmod "brine/modules/postgres"
 	psmod "brine/modules/ps"
 	quotamod "brine/modules/quota"
+	rabbitmqmod "brine/modules/rabbitmq"
 	randommod "brine/modules/random"
 	rsyncmod "brine/modules/rsync"
 	runitmod "brine/modules/runit"
@@ -122,9 +126,11 @@ import (
 	gitstates "brine/states/git"
 	grainsstates "brine/states/grains"
 	groupstates "brine/states/group"
+	helmstates "brine/states/helm"
 	hoststates "brine/states/host"
 	httpstates "brine/states/http"
 	inimanagestates "brine/states/inimanage"
+	ipsetstates "brine/states/ipset"
 	iptablesstates "brine/states/iptables"
 	kernelpkgstates "brine/states/kernelpkg"
 	keyboardstates "brine/states/keyboard"
@@ -150,6 +156,7 @@ import (
 	postgresstates "brine/states/postgres"
 	processstates "brine/states/process"
 	quotastates "brine/states/quota"
+	rabbitmqstates "brine/states/rabbitmq"
 	raidstates "brine/states/raid"
 	rsyncstates "brine/states/rsync"
 	saltstates "brine/states/salt"
@@ -194,6 +201,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "apache", Virtual: "apache", Load: apachemod.Module},
 		{Kind: fun.Exec, Name: "debconfmod", Virtual: "debconf", Load: debconfmod.Module},
 		{Kind: fun.Exec, Name: "debian_ip", Virtual: "ip", Load: debianip.Module},
+		{Kind: fun.Exec, Name: "rh_ip", Virtual: "ip", Load: rhip.Module},
 		{Kind: fun.Exec, Name: "defaults", Load: defaultsmod.Module},
 		{Kind: fun.Exec, Name: "dig", Load: digmod.Module},
 		{Kind: fun.Exec, Name: "disk", Load: diskmod.Module},
@@ -210,9 +218,11 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "grains", Load: grainsmod.Module},
 		{Kind: fun.Exec, Name: "group", Load: groupmod.Module},
 		{Kind: fun.Exec, Name: "hashutil", Load: hashutilmod.Module},
+		{Kind: fun.Exec, Name: "helm", Load: helmmod.Module},
 		{Kind: fun.Exec, Name: "hosts", Load: hostsmod.Module},
 		{Kind: fun.Exec, Name: "http", Load: httpmod.Module},
 		{Kind: fun.Exec, Name: "ini_manage", Virtual: "ini", Load: inimanagemod.Module},
+		{Kind: fun.Exec, Name: "ipset", Load: ipsetmod.Module},
 		{Kind: fun.Exec, Name: "iptables", Load: iptablesmod.Module},
 		{Kind: fun.Exec, Name: "jinja", Load: jinjamod.Module},
 		{Kind: fun.Exec, Name: "kernelpkg_linux_apt", Virtual: "kernelpkg", Load: kernelpkgmod.Module},
@@ -240,6 +250,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "postgres", Load: postgresmod.Module},
 		{Kind: fun.Exec, Name: "ps", Load: psmod.Module},
 		{Kind: fun.Exec, Name: "quota", Load: quotamod.Module},
+		{Kind: fun.Exec, Name: "rabbitmq", Load: rabbitmqmod.Module},
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},
 		{Kind: fun.Exec, Name: "rsync", Load: rsyncmod.Module},
 		{Kind: fun.Exec, Name: "runit", Load: runitmod.Module},
@@ -296,9 +307,11 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "git", Load: gitstates.States},
 		{Kind: fun.State, Name: "grains", Load: grainsstates.States},
 		{Kind: fun.State, Name: "group", Load: groupstates.States},
+		{Kind: fun.State, Name: "helm", Load: helmstates.States},
 		{Kind: fun.State, Name: "host", Load: hoststates.States},
 		{Kind: fun.State, Name: "http", Load: httpstates.States},
 		{Kind: fun.State, Name: "ini_manage", Virtual: "ini", Load: inimanagestates.States},
+		{Kind: fun.State, Name: "ipset", Load: ipsetstates.States},
 		{Kind: fun.State, Name: "iptables", Load: iptablesstates.States},
 		{Kind: fun.State, Name: "kernelpkg", Load: kernelpkgstates.States},
 		{Kind: fun.State, Name: "keyboard", Load: keyboardstates.States},
@@ -334,6 +347,12 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "postgres_user", Load: postgresstates.Users},
 		{Kind: fun.State, Name: "process", Load: processstates.States},
 		{Kind: fun.State, Name: "quota", Load: quotastates.States},
+		{Kind: fun.State, Name: "rabbitmq_cluster", Load: rabbitmqstates.Clusters},
+		{Kind: fun.State, Name: "rabbitmq_plugin", Load: rabbitmqstates.Plugins},
+		{Kind: fun.State, Name: "rabbitmq_policy", Load: rabbitmqstates.Policies},
+		{Kind: fun.State, Name: "rabbitmq_upstream", Load: rabbitmqstates.Upstreams},
+		{Kind: fun.State, Name: "rabbitmq_user", Load: rabbitmqstates.Users},
+		{Kind: fun.State, Name: "rabbitmq_vhost", Load: rabbitmqstates.VHosts},
 		{Kind: fun.State, Name: "rsync", Load: rsyncstates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "saltutil", Load: saltutilstates.States},

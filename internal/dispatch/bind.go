@@ -16,7 +16,8 @@ import (
 // *fun.InvocationError for a value that is not of its argument's type and for an
 // argument that a state function does not have. What the state system reads
 // (require, order and so on) is left out for a state function, and unknown
-// arguments of one with VarKw are a warning, since Salt accepts them.
+// arguments of one with VarKw are a warning, since Salt accepts them. Of the other
+// functions with VarKw, those that look like a slip are one.
 func (i *Invoker) Bind(mod *fun.Module, spec *fun.Spec, args fun.Args) (*fun.Call, error) {
 	b := &binding{i: i, mod: mod, spec: spec, args: args}
 	return b.bind()
@@ -147,12 +148,8 @@ func (b *binding) further(missing []string) error {
 					Msg: fmt.Sprintf("got an unexpected keyword argument '%s'", name),
 				}
 			}
-			// state.apply reads Test=True, too, as Salt does.
-			if near := b.nearest(name); near != "" && b.spec.NearMiss && !strings.EqualFold(near, name) {
-				return &fun.ArgError{
-					Name: b.name(), Spec: b.spec, Nearest: near,
-					Msg: fmt.Sprintf("got an unexpected keyword argument '%s'", name),
-				}
+			if err := b.miss(name); err != nil {
+				return err
 			}
 		}
 		b.call.Kw.Set(k, v)
@@ -223,6 +220,36 @@ func (b *binding) nearest(name string) string {
 	}
 	near, _ := source.Nearest(name, argNames(b.spec))
 	return near
+}
+
+// miss looks at a keyword argument that a function other than a state accepts and
+// does not declare. One that is close to a declared one is likely a slip: functions
+// with NearMiss refuse it, the others warn.
+func (b *binding) miss(name string) error {
+	near := b.nearest(name)
+	switch {
+	case near == "" || b.spec.Hands || strings.EqualFold(near, name): // state.apply reads Test=True, too, as Salt does
+	case b.spec.NearMiss:
+		return &fun.ArgError{Name: b.name(), Spec: b.spec, Nearest: near, Msg: fmt.Sprintf("got an unexpected keyword argument '%s'", name)}
+	default:
+		b.warnOnce(name, fmt.Sprintf("%s has no argument %q (did you mean %q?)", b.name(), name, near))
+	}
+	return nil
+}
+
+// slipKey is an argument that was warned of in this run, with its function.
+type slipKey struct{ function, name string }
+
+// warnOnce is warn for what a template may call again and again.
+func (b *binding) warnOnce(name, text string) {
+	if memo := b.i.env.Memo; memo != nil {
+		key := slipKey{b.name(), name}
+		if _, said := memo.Load(key); said {
+			return
+		}
+		memo.Store(key, true)
+	}
+	b.warn(name, text)
 }
 
 // slip warns of an argument that a state function does not have and accepts.

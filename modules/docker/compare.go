@@ -85,6 +85,8 @@ func (e *Engine) Compare(ctx context.Context, first, second string, ignore []str
 				}
 			case "Links":
 				old, now = scrubbed(old, first), scrubbed(now, second)
+			case "Env":
+				old, now = withoutHostname(old, a.At("Hostname")), withoutHostname(now, b.At("Hostname"))
 			}
 			if another(k, old, now) {
 				differ(diff, k, old, now)
@@ -118,6 +120,21 @@ func another(key, old, now value.Value) bool {
 		old, now = sorted(old), sorted(now)
 	}
 	return !value.Equal(old, now)
+}
+
+// withoutHostname returns the variables of a container without HOSTNAME, where it is
+// the container's host name or ID: podman adds it when the container starts.
+func withoutHostname(env, hostname value.Value) value.Value {
+	l, ok := env.(*value.List)
+	if !ok {
+		return env
+	}
+	items := slices.DeleteFunc(slices.Clone(l.Items), func(x value.Value) bool {
+		name, ok := strings.CutPrefix(value.Str(x), "HOSTNAME=")
+		isID := len(name) == 12 && strings.Trim(name, "0123456789abcdef") == ""
+		return ok && (isID || name == value.Str(hostname))
+	})
+	return value.NewList(items...)
 }
 
 // imageIDs returns the IDs of two images; None stays.
@@ -290,7 +307,7 @@ func CompareNets(one, two *value.Map, ignore []string) *value.Map {
 		nowMap, _ := now.(*value.Map)
 		switch {
 		case k == "IPAM" && isMap:
-			if diff := compareParts(oldMap, nowMap, ""); diff.Len() > 0 {
+			if diff := compareParts(withoutDefault(oldMap), withoutDefault(nowMap), ""); diff.Len() > 0 {
 				ret.Set(k, diff)
 			}
 		case k == "Options" && isMap:
@@ -302,6 +319,18 @@ func CompareNets(one, two *value.Map, ignore []string) *value.Map {
 		}
 	}
 	return ret
+}
+
+// withoutDefault returns the address management of a network without the option
+// that podman names its usual driver by.
+func withoutDefault(ipam *value.Map) *value.Map {
+	opts := ipam.Map("Options")
+	if opts.Len() != 1 || opts.At("driver") != "host-local" {
+		return ipam
+	}
+	out := ipam.Copy()
+	out.Delete("Options")
+	return out
 }
 
 func compareParts(a, b *value.Map, ignore string) *value.Map {

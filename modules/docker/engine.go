@@ -376,8 +376,12 @@ func (e *Engine) post(ctx context.Context, p string, query url.Values, body valu
 	if body != nil {
 		c.body = body
 	}
-	_, err := e.do(ctx, c)
-	return err
+	answer, err := e.stream(ctx, c)
+	if err != nil {
+		return err
+	}
+	_, _ = io.CopyN(io.Discard, answer, maxAnswer) // podman says "OK" here and there
+	return answer.Close()
 }
 
 // events reads an answer of JSON objects one after the other, as pull, push and

@@ -6,12 +6,9 @@ package http
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"time"
 
 	"brine/internal/fun"
-	"brine/internal/source"
 	"brine/internal/value"
 )
 
@@ -37,36 +34,10 @@ func checkAbsent(c *fun.Call) error {
 	return nil
 }
 
-// slipKey is an argument that was warned of in this run.
-type slipKey string
-
-// warnOfSlips names arguments that are surely slips: Salt takes any in silence.
-func warnOfSlips(c *fun.Call) {
-	if c.Kw.Len() == 0 {
-		return
-	}
-	names := []string{"request_interval"}
-	for i := range c.Spec.Args {
-		names = append(names, c.Spec.Args[i].Name)
-	}
-	for k := range c.Kw.All() {
-		name := value.Str(k)
-		near := source.DidYouMean(name, names)
-		if near == "" || slices.Contains(names, name) || slices.Contains(absent[:], name) {
-			continue
-		}
-		if _, said := c.Env.Memo.Load(slipKey(name)); !said {
-			c.Env.Memo.Store(slipKey(name), true)
-			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("http.query has no argument %q%s", name, near)})
-		}
-	}
-}
-
 func queryRow(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err := checkAbsent(c); err != nil {
 		return fun.Result{}, err
 	}
-	warnOfSlips(c)
 	ret, err := query(ctx, c)
 	if err != nil {
 		return fun.Result{}, err

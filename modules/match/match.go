@@ -113,6 +113,32 @@ func filterBy(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.Clone(lookup.At(c.Value("default"))))
 }
 
+// ifElse picks from pairs of a target and a value; the last argument is what is taken
+// where none matches. Salt: salt/modules/match.py ifelse.
+func ifElse(_ context.Context, c *fun.Call) (fun.Result, error) {
+	if len(c.Pos)%2 == 0 {
+		return fun.Result{}, value.Raise("salt.exceptions.SaltException", "The ifelse function must have an odd number of arguments!")
+	}
+	last := len(c.Pos) - 1
+	for i := 0; i < last; i += 2 {
+		tgt := c.Pos[i]
+		switch tgt {
+		case true:
+			tgt = "*"
+		case false:
+			continue
+		}
+		ok, _, err := match(c, tgt, c.Str("tgt_type"), "")
+		if err != nil {
+			return fun.Result{}, err
+		}
+		if ok {
+			return merged(c, c.Pos[i+1])
+		}
+	}
+	return fun.Value(value.Clone(c.Pos[last]))
+}
+
 // merged is what was picked with the argument merge over it.
 func merged(c *fun.Call, picked value.Value) (fun.Result, error) {
 	merge := c.Value("merge")

@@ -45,3 +45,34 @@ func TestModule(t *testing.T) {
 		}
 	}
 }
+
+// TestIfElse picks from pairs, as salt/modules/match.py ifelse does.
+func TestIfElse(t *testing.T) {
+	t.Parallel()
+	env := &fun.Env{Identity: fun.Identity{ID: "web1"}, Data: fun.Data{Grains: value.MapOf("role", "web"), Pillar: value.NewMap(0), Opts: value.NewMap(0)}}
+	env.Table = fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "match", Load: match.Module}})
+	env.Invoker = dispatch.New(env)
+	for _, tt := range []struct {
+		pos  []value.Value
+		kw   *value.Map
+		want string
+	}{
+		{[]value.Value{"db*", "1", "web*", "2", "3"}, nil, "'2'"},
+		{[]value.Value{"db*", "1", "3"}, nil, "'3'"},
+		{[]value.Value{"db*", "1", "3"}, value.MapOf("minion_id", "db7"), "'1'"},
+		{[]value.Value{false, "1", true, "2", "3"}, nil, "'2'"},
+		{[]value.Value{"role:web", "1", "3"}, value.MapOf("tgt_type", "grain"), "'1'"},
+		{[]value.Value{"web*", value.MapOf("a", "1"), nil}, value.MapOf("merge", value.MapOf("b", "2")), "{'a': '1', 'b': '2'}"},
+		{[]value.Value{"3"}, nil, "'3'"},
+		{[]value.Value{"web*", "1"}, nil, "The ifelse function must have an odd number of arguments!"},
+	} {
+		res, err := env.Invoker.Invoke(t.Context(), fun.Exec, "match.ifelse", fun.Args{Pos: tt.pos, Kw: tt.kw})
+		got := value.Repr(res.Value)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("%v: %s, want %s", tt.pos, got, tt.want)
+		}
+	}
+}

@@ -40,6 +40,16 @@ var specs = []fun.Spec{
 			tgtArg,
 		},
 	},
+	{
+		Name: "ifelse", Doc: "Return the value after the first target that matches this machine, else the last argument.\nTargets and values alternate; True is a target that always matches.", Src: "modules/match.py ifelse",
+		VarArg: true, Fn: ifElse,
+		Args: []fun.Arg{
+			{Name: "tgt_type", Type: fun.Str, Default: "compound", KwOnly: true, Doc: "type of the targets"},
+			{Name: "minion_id", Type: fun.Str, KwOnly: true, Doc: "match this ID instead of that of this machine"},
+			{Name: "merge", KwOnly: true, Doc: "a mapping merged over the value"},
+			{Name: "merge_lists", Type: fun.Bool, Default: false, KwOnly: true, Doc: "append lists in the merge"},
+		},
+	},
 	{Name: "ipcidr", Doc: "Return whether an address or network matches this machine.", Src: "modules/match.py ipcidr", Args: []fun.Arg{tgtArg}, Fn: ipcidr},
 	{Name: "list", Doc: "Return whether this machine is in a list of IDs.", Src: "modules/match.py list_", Args: []fun.Arg{tgtArg, idArg}, Fn: list},
 	{Name: "pcre", Doc: "Return whether a regular expression matches the ID of this machine.", Src: "modules/match.py pcre", Args: []fun.Arg{tgtArg, idArg}, Fn: pcre},

@@ -58,6 +58,15 @@ var specs = []fun.Spec{
 	{Name: "kill_job", Doc: "Send SIGKILL to the process of a job.", Src: "modules/saltutil.py kill_job", Args: []fun.Arg{jidArg}, Fn: killJob},
 	{Name: "list_extmods", Doc: "List the custom modules by kind.", Src: "modules/saltutil.py list_extmods", Fn: listExtmods},
 	{
+		Name: "pillar_refresh", Doc: "Return True: every job renders the pillar, so there is nothing to refresh.\nThe same as refresh_pillar.", Src: "modules/saltutil.py pillar_refresh",
+		Fn: refreshed,
+		Args: []fun.Arg{
+			{Name: "wait", Type: fun.Bool, Default: false, Doc: "accepted; there is nothing to wait for"},
+			{Name: "timeout", Type: fun.Duration, Default: int64(30), Unit: "s", Doc: "accepted"},
+			{Name: "clean_cache", Type: fun.Bool, Default: true, Doc: "accepted"},
+		},
+	},
+	{
 		Name: "refresh_grains", Doc: "Return True: every job reads the grains, so there is nothing to refresh.", Src: "modules/saltutil.py refresh_grains",
 		VarKw: true, Fn: refreshed,
 		Args: []fun.Arg{
@@ -109,6 +118,7 @@ var specs = []fun.Spec{
 	{Name: "sync_matchers", Doc: "List the custom matchers that are in use.", Src: "modules/saltutil.py sync_matchers", Args: syncArgs, Fn: sync},
 	{Name: "sync_modules", Doc: "List the custom modules that are in use.", Src: "modules/saltutil.py sync_modules", Args: syncArgs, Fn: sync},
 	{Name: "sync_output", Doc: "List the custom outputters that are in use.", Src: "modules/saltutil.py sync_output", Args: syncArgs, Fn: sync},
+	{Name: "sync_outputters", Doc: "List the custom outputters that are in use.\nThe same as sync_output.", Src: "modules/saltutil.py sync_outputters", Args: syncArgs, Fn: sync},
 	{Name: "sync_pillar", Doc: "List the custom pillar modules that are in use.", Src: "modules/saltutil.py sync_pillar", Args: syncArgs, Fn: sync},
 	{Name: "sync_proxymodules", Doc: "List the custom proxy modules that are in use.", Src: "modules/saltutil.py sync_proxymodules", Args: syncArgs, Fn: sync},
 	{Name: "sync_renderers", Doc: "List the custom renderers that are in use.", Src: "modules/saltutil.py sync_renderers", Args: syncArgs, Fn: sync},

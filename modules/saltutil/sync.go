@@ -64,7 +64,11 @@ var runnerSpecs = []fun.Spec{
 // sync lists the modules of the kind that its own name ends in: custom modules are
 // used from where they are, so nothing is copied.
 func sync(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	l, err := names(ctx, c, "_"+strings.TrimPrefix(c.Spec.Name, "sync_"))
+	kind := strings.TrimPrefix(c.Spec.Name, "sync_")
+	if kind == "outputters" { // the other name of sync_output
+		kind = "output"
+	}
+	l, err := names(ctx, c, "_"+kind)
 	return fun.Result{Value: l}, err
 }
 

@@ -33,6 +33,7 @@ var specs = []fun.Spec{
 	{Name: "sync_matchers", Doc: "Make custom matchers known.", Src: "states/saltutil.py sync_matchers", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
 	{Name: "sync_modules", Doc: "Make custom execution modules known.", Src: "states/saltutil.py sync_modules", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
 	{Name: "sync_output", Doc: "Make custom outputters known.", Src: "states/saltutil.py sync_output", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
+	{Name: "sync_outputters", Doc: "Make custom outputters known.\nThe same as sync_output.", Src: "states/saltutil.py sync_outputters", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
 	{Name: "sync_pillar", Doc: "Make custom pillar modules known.", Src: "states/saltutil.py sync_pillar", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
 	{Name: "sync_proxymodules", Doc: "Make custom proxy modules known.", Src: "states/saltutil.py sync_proxymodules", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
 	{Name: "sync_renderers", Doc: "Make custom renderers known.", Src: "states/saltutil.py sync_renderers", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},

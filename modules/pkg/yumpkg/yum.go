@@ -103,17 +103,57 @@ func (y *yum) result(v value.Value) (fun.Result, error) {
 	return fun.Result{Value: v, Retcode: y.retcode}, nil
 }
 
-// query runs the program for a question.
+// query runs the program for a question. It waits as change does: a question may
+// refresh what is known of the repositories, which takes a lock, too.
 func (y *yum) query(ctx context.Context, args ...string) (pkg.Output, error) {
-	return pkg.Run(ctx, y.env.Host, pkg.Command{Argv: append([]string{y.name}, args...), Env: pkg.English(y.env.Host), ReadOnly: true})
+	return y.locked(ctx, pkg.Command{Argv: y.argv(args), ReadOnly: true})
 }
 
-// change runs the program for what may change the machine. merge sends what it says
-// on stderr to stdout. It waits for its lock itself, and names the holder.
+// change runs the program for what may change the machine, and waits while another
+// one has its lock; see [pkg.Locked]. merge sends what it says on stderr to stdout.
 func (y *yum) change(ctx context.Context, merge bool, args ...string) (pkg.Output, error) {
-	return pkg.Scoped(ctx, y.env, append([]string{y.name}, args...), func(argv []string) (pkg.Output, error) {
-		return pkg.Run(ctx, y.env.Host, pkg.Command{Argv: argv, Env: pkg.English(y.env.Host), Merge: merge})
+	return pkg.Scoped(ctx, y.env, y.argv(args), func(argv []string) (pkg.Output, error) {
+		return y.locked(ctx, pkg.Command{Argv: argv, Merge: merge})
 	})
+}
+
+// argv returns the command line of the program. dnf and yum would wait for their
+// locks without end; dnf5 does not.
+func (y *yum) argv(args []string) []string {
+	argv := []string{y.name}
+	if y.name != dnf5 {
+		argv = append(argv, "--setopt=exit_on_lock=True")
+	}
+	return append(argv, args...)
+}
+
+func (y *yum) locked(ctx context.Context, c pkg.Command) (pkg.Output, error) {
+	c.Env = pkg.English(y.env.Host)
+	return pkg.Locked(ctx, y.env, func() (pkg.Output, error) { return pkg.Run(ctx, y.env.Host, c) }, func(out *pkg.Output) string {
+		return lockLine(out.Stderr + "\n" + out.Stdout)
+	})
+}
+
+// lockLine returns what dnf, yum or rpm say of a lock that another program has, and
+// which one it is; "" where they do not.
+func lockLine(text string) string {
+	line, holder := "", ""
+	for l := range strings.SplitSeq(text, "\n") {
+		l = strings.TrimSpace(l)
+		switch {
+		case strings.Contains(l, " already locked by "), strings.Contains(l, "another copy is running as pid"),
+			strings.Contains(l, "transaction lock"), strings.Contains(l, "Another app is currently holding the yum lock"):
+			if line == "" {
+				line = l
+			}
+		case strings.HasPrefix(l, "The application with PID ") || strings.HasPrefix(l, "The other application is:"):
+			holder = ": " + l
+		}
+	}
+	if line == "" {
+		return ""
+	}
+	return line + holder
 }
 
 // options returns the options for repositories and settings of a call.

@@ -80,9 +80,66 @@ func newMachine(t *testing.T, programs ...string) *machine {
 		}
 		m.HandleCommand(p+" *upgrade", m.transact)
 	}
-	m.Rig = calltest.New(m.Fake, fun.Entry{Kind: fun.Exec, Name: "yumpkg", Virtual: "pkg", Load: yumpkg.Module}, fun.Entry{Kind: fun.Exec, Name: "rpm_lowpkg", Virtual: "lowpkg", Load: rpm.Module})
+	m.Rig = calltest.New(locks{m.Fake}, fun.Entry{Kind: fun.Exec, Name: "yumpkg", Virtual: "pkg", Load: yumpkg.Module}, fun.Entry{Kind: fun.Exec, Name: "rpm_lowpkg", Virtual: "lowpkg", Load: rpm.Module})
 	m.Rig.Env.Grains = value.MapOf("os", "Fedora", "os_family", "RedHat", "osarch", "x86_64", "osmajorrelease", int64(38))
 	return m
+}
+
+// locks takes the option about locks, which is the same everywhere, out of the
+// command lines, so that tables need not have it.
+type locks struct{ *host.Fake }
+
+const exitOnLock = "--setopt=exit_on_lock=True"
+
+func (h locks) Run(ctx context.Context, c host.Cmd) (host.Output, error) {
+	c.Argv = slices.DeleteFunc(slices.Clone(c.Argv), func(w string) bool { return w == exitOnLock })
+	return h.Fake.Run(ctx, c)
+}
+
+// TestLock waits for a lock that another program has, and names the program.
+func TestLock(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ program, said, want string }{
+		{"dnf", "metadata already locked by 62\n  The application with PID 62 is: sleep\n    Memory : 1.8 M RSS (2.9 MB VSZ)\n", "metadata already locked by 62: The application with PID 62 is: sleep"},
+		{"yum", "Existing lock /var/run/yum.pid: another copy is running as pid 62.\n", "Existing lock /var/run/yum.pid: another copy is running as pid 62."},
+		{"dnf5", "error: can't create transaction lock on /usr/lib/sysimage/rpm/.rpm.lock (Resource temporarily unavailable)\n", "error: can't create transaction lock on /usr/lib/sysimage/rpm/.rpm.lock (Resource temporarily unavailable)"},
+	} {
+		m := newMachine(t, tt.program)
+		busy, asked := 3, 0
+		m.HandleCommand(tt.program+" *remove *", func(ctx context.Context, c host.Cmd) (host.Output, error) {
+			if busy--; busy >= 0 {
+				return host.Output{Status: 200, Stderr: []byte(tt.said)}, nil
+			}
+			return m.transact(ctx, c)
+		})
+		m.Rig.Env.Host = &watched{locks{m.Fake}, func(c host.Cmd) {
+			if slices.Contains(c.Argv, exitOnLock) != (tt.program != "dnf5") && c.Argv[0] == tt.program {
+				asked++
+			}
+		}}
+		var said []string
+		m.Rig.Env.OnWarn = func(w fun.Warning) { said = append(said, w.Text) }
+		if got := m.Fn(t, "pkg.remove", "[foo]"); got != "{'foo': {'new': '', 'old': '1.0-1'}}" {
+			t.Errorf("%s: %s", tt.program, got)
+		}
+		if len(said) != 1 || said[0] != tt.want+"; waiting for up to 15m0s" {
+			t.Errorf("%s warned %q, want %q", tt.program, said, tt.want)
+		}
+		if asked > 0 {
+			t.Errorf("%s was run %d times so that it may wait without end", tt.program, asked)
+		}
+	}
+}
+
+// watched shows every command line to see.
+type watched struct {
+	locks
+	see func(host.Cmd)
+}
+
+func (w *watched) Run(ctx context.Context, c host.Cmd) (host.Output, error) {
+	w.see(c)
+	return w.locks.Run(ctx, c)
 }
 
 // transact installs, upgrades or removes foo, and knows nothing else.

@@ -1,0 +1,224 @@
+// Package ipset is Salt's state module "ipset": sets of addresses of firewalls.
+package ipset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/ipset"
+)
+
+// States returns the rows of the state module "ipset".
+func States() fun.Module {
+	return fun.Module{Name: "ipset", Kind: fun.State, Doc: "Manage sets of addresses of firewalls.", Specs: specs, Avail: ipset.Available}
+}
+
+func done(result fun.Outcome, format string, args ...any) fun.Ret {
+	return fun.Ret{Result: result, Comment: fmt.Sprintf(format, args...)}
+}
+
+// changed is the return of a change, in Salt's words.
+func changed(name, format string, args ...any) fun.Ret {
+	ret := done(fun.OK, format, args...)
+	ret.Changes = value.MapOf("locale", name)
+	return ret
+}
+
+// failed reports what ipset(8) said.
+func failed(err error, prefix string) fun.Ret {
+	if ce, ok := errors.AsType[*fun.CommandError](err); ok {
+		return done(fun.Failed, "%s%s", prefix, ce.Msg)
+	}
+	return fun.Raise(err)
+}
+
+// setPresent makes sure that a set is there. Salt: salt/states/ipset.py set_present.
+func setPresent(ctx context.Context, c *fun.Call) fun.Ret {
+	s, name, family := ipset.Client{Env: c.Env}, c.Str("name"), c.Str("family")
+	have, err := s.Find(ctx, name)
+	switch {
+	case err != nil:
+		return failed(err, "")
+	case have != nil:
+		return done(fun.OK, "ipset set %s already exists for %s", name, family)
+	case c.Test:
+		return done(fun.WouldChange, "ipset set %s would be added for %s", name, family)
+	}
+	if err := s.Create(ctx, ipset.DefinitionOf(c)); err != nil {
+		return failed(err, "Failed to create set "+name+" for "+family+": ")
+	}
+	return changed(name, "ipset set %s created successfully for %s", name, family)
+}
+
+// setAbsent makes sure that a set is not there. Salt: salt/states/ipset.py set_absent.
+// Difference: a set that a rule uses keeps its entries.
+func setAbsent(ctx context.Context, c *fun.Call) fun.Ret {
+	s, name, family := ipset.Client{Env: c.Env}, c.Str("name"), c.Str("family")
+	have, err := s.Find(ctx, name)
+	switch {
+	case err != nil:
+		return failed(err, "")
+	case have == nil:
+		return done(fun.OK, "ipset set %s for %s is already absent", name, family)
+	case c.Test:
+		return done(fun.WouldChange, "ipset set %s for %s would be removed", name, family)
+	}
+	if err := s.Destroy(ctx, name); err != nil {
+		return failed(err, "Failed to delete set "+name+" for "+family+": ")
+	}
+	return changed(name, "ipset set %s deleted successfully for family %s", name, family)
+}
+
+// flush makes sure that a set has no entries. Salt: salt/states/ipset.py flush.
+// Difference: an empty set is not flushed.
+func flush(ctx context.Context, c *fun.Call) fun.Ret {
+	s, name, family := ipset.Client{Env: c.Env}, c.Str("name"), c.Str("family")
+	have, err := s.Find(ctx, name)
+	switch {
+	case err != nil:
+		return failed(err, "")
+	case have == nil:
+		return done(fun.Failed, "ipset set %s does not exist for %s", name, family)
+	case len(have.Members) == 0:
+		return done(fun.OK, "ipset set %s for %s has no entries", name, family)
+	case c.Test:
+		return done(fun.WouldChange, "ipset entries in set %s for %s would be flushed", name, family)
+	}
+	if err := s.Flush(ctx, name); err != nil {
+		return failed(err, "Failed to flush ipset entries from set "+name+" for "+family+": ")
+	}
+	return changed(name, "Flushed ipset entries from set %s for %s", name, family)
+}
+
+// entries returns what is to be in a set or not: the words of each entry with the
+// options that all have.
+func entries(c *fun.Call) []string {
+	list := c.Strings("entry")
+	if c.Declares("entries") {
+		list = append(list, c.Strings("entries")...)
+	}
+	out := make([]string, len(list))
+	for i, e := range list {
+		words := strings.Fields(e)
+		if !c.IsNone("timeout") && !slices.Contains(words, "timeout") {
+			e += " timeout " + strconv.FormatInt(c.Int("timeout"), 10)
+		}
+		if !c.IsNone("comment") && !slices.Contains(words, "comment") {
+			e += ` comment "` + strings.ReplaceAll(c.Str("comment"), `"`, "") + `"`
+		}
+		out[i] = e
+	}
+	return out
+}
+
+// A job is one state about entries in progress.
+type job struct {
+	s       ipset.Client
+	name    string
+	set     *ipset.Set
+	family  string
+	result  fun.Outcome
+	comment strings.Builder
+	changed bool
+}
+
+func (j *job) say(format string, args ...any) { fmt.Fprintf(&j.comment, format+"\n", args...) }
+
+func (j *job) ret() fun.Ret {
+	ret := fun.Ret{Result: j.result, Comment: j.comment.String()}
+	if j.changed {
+		ret.Changes = value.MapOf("locale", j.name)
+	}
+	return ret
+}
+
+// begin finds the set of a state about entries.
+func begin(ctx context.Context, c *fun.Call) (*job, []string, *fun.Ret) {
+	refuse := func(ret fun.Ret) (*job, []string, *fun.Ret) { return nil, nil, &ret }
+	list := entries(c)
+	if len(list) == 0 {
+		return refuse(done(fun.Failed, "ipset entry must be specified"))
+	}
+	if c.Str("set_name") == "" {
+		return refuse(done(fun.Failed, "set_name must be specified"))
+	}
+	j := &job{s: ipset.Client{Env: c.Env}, name: c.Str("name"), family: c.Str("family"), result: fun.OK}
+	var err error
+	if j.set, err = j.s.Find(ctx, c.Str("set_name")); err != nil {
+		return refuse(failed(err, ""))
+	}
+	if j.set == nil {
+		if c.Test {
+			j.result = fun.WouldChange
+			j.set = &ipset.Set{Name: c.Str("set_name"), Info: value.NewMap(0)}
+			return j, list, nil
+		}
+		return refuse(done(fun.Failed, "Error: Set %s does not exist", c.Str("set_name")))
+	}
+	return j, list, nil
+}
+
+func first(entry string) string {
+	word, _, _ := strings.Cut(entry, " ")
+	return word
+}
+
+// present makes sure that a set has entries. Salt: salt/states/ipset.py present.
+func present(ctx context.Context, c *fun.Call) fun.Ret {
+	j, list, refused := begin(ctx, c)
+	if refused != nil {
+		return *refused
+	}
+	for _, e := range list {
+		switch {
+		case j.set.Has(e):
+			j.say("entry for %s already in set %s for %s", first(e), j.set.Name, j.family)
+		case c.Test:
+			j.result = fun.WouldChange
+			j.say("entry %s would be added to set %s for family %s", first(e), j.set.Name, j.family)
+		default:
+			if err := j.s.Add(ctx, j.set, e, c.Args); err != nil {
+				ret := failed(err, fmt.Sprintf("Failed to add to entry %s to set %s for family %s.\n", e, j.set.Name, j.family))
+				ret.Changes = j.ret().Changes
+				return ret
+			}
+			j.changed = true
+			j.say("entry %s added to set %s for family %s", e, j.set.Name, j.family)
+		}
+	}
+	return j.ret()
+}
+
+// absent makes sure that a set does not have entries. Salt: salt/states/ipset.py
+// absent.
+func absent(ctx context.Context, c *fun.Call) fun.Ret {
+	j, list, refused := begin(ctx, c)
+	if refused != nil {
+		return *refused
+	}
+	j.result = fun.OK
+	for _, e := range list {
+		switch {
+		case !j.set.Has(first(e)):
+			j.say("ipset entry for %s not present in set %s for %s", e, j.set.Name, j.family)
+		case c.Test:
+			j.result = fun.WouldChange
+			j.say("ipset entry %s would be removed from set %s for %s", first(e), j.set.Name, j.family)
+		default:
+			if err := j.s.Delete(ctx, j.set.Name, e); err != nil {
+				ret := failed(err, fmt.Sprintf("Failed to delete ipset entry from set %s for %s. Attempted entry was %s.\n", j.set.Name, j.family, e))
+				ret.Changes = j.ret().Changes
+				return ret
+			}
+			j.changed = true
+			j.say("ipset entry %s removed from set %s for %s", e, j.set.Name, j.family)
+		}
+	}
+	return j.ret()
+}
