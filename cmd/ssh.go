@@ -262,9 +262,16 @@ func (a *App) completeTarget(c *cobra.Command, args []string, prefix string) ([]
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	ids, err := env.Fleet.Match(c.Context(), prefix+"*", "glob")
+	set := func(flag string) bool { on, err := c.Flags().GetBool(flag); return err == nil && on }
+	if set("grain") || set("grain-pcre") || set("compound") || set("ipcidr") || set("nodegroup") || set("range") {
+		return nil, cobra.ShellCompDirectiveNoFileComp // no ids
+	}
+	ids, err := env.Fleet.Match(c.Context(), "*", "glob")
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	return ids, cobra.ShellCompDirectiveNoFileComp
+	if set("list") {
+		return afterComma(ids, prefix), cobra.ShellCompDirectiveNoFileComp
+	}
+	return begins(ids, prefix), cobra.ShellCompDirectiveNoFileComp
 }

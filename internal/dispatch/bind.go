@@ -147,18 +147,32 @@ func (b *binding) further(missing []string) error {
 					Msg: fmt.Sprintf("got an unexpected keyword argument '%s'", name),
 				}
 			}
-			// state.apply reads Test=True, too, as Salt does.
-			if near := b.nearest(name); near != "" && b.spec.NearMiss && !strings.EqualFold(near, name) {
-				return &fun.ArgError{
-					Name: b.name(), Spec: b.spec, Nearest: near,
-					Msg: fmt.Sprintf("got an unexpected keyword argument '%s'", name),
-				}
+			if err := b.nearMiss(name); err != nil {
+				return err
 			}
 		}
 		b.call.Kw.Set(k, v)
 	}
 	if len(unknown) > 0 {
 		return &fun.InvocationError{Msg: InvalidKeywords(unknown, b.name()), Arg: unknown[0], Pos: b.args.Kw.Pos(unknown[0])}
+	}
+	return nil
+}
+
+// nearMiss refuses a further keyword argument whose name is near to a declared one
+// where the function is careful, and warns of it elsewhere. state.apply reads
+// Test=True, too, as Salt does.
+func (b *binding) nearMiss(name string) error {
+	near := b.nearest(name)
+	switch {
+	case near == "" || strings.EqualFold(near, name):
+	case b.spec.NearMiss:
+		return &fun.ArgError{
+			Name: b.name(), Spec: b.spec, Nearest: near,
+			Msg: fmt.Sprintf("got an unexpected keyword argument '%s'", name),
+		}
+	case !b.spec.Hands:
+		b.warn(name, fmt.Sprintf("%s has no argument %q (did you mean %q?)", b.name(), name, near))
 	}
 	return nil
 }

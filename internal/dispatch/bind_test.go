@@ -31,7 +31,8 @@ func TestBindUnknownArguments(t *testing.T) {
 		warning string        // part of the warning
 	}{
 		{"exec refuses", fun.Exec, fun.Spec{Args: args}, []value.Value{"name", "x", "tset", true}, "f() got an unexpected keyword argument 'tset'", ""},
-		{"exec with kwargs takes it", fun.Exec, fun.Spec{Args: args, VarKw: true}, []value.Value{"name", "x", "tset", true}, "", ""},
+		{"exec with kwargs warns of a near miss", fun.Exec, fun.Spec{Args: args, VarKw: true}, []value.Value{"name", "x", "tset", true}, "", `m.f has no argument "tset" (did you mean "test"?)`},
+		{"and takes others", fun.Exec, fun.Spec{Args: args, VarKw: true}, []value.Value{"name", "x", "colour", true}, "", ""},
 		{"but not a near miss where that matters", fun.Exec, fun.Spec{Args: args, VarKw: true, NearMiss: true}, []value.Value{"name", "x", "tset", true}, "f() got an unexpected keyword argument 'tset'", ""},
 		{"where another name is taken", fun.Exec, fun.Spec{Args: args, VarKw: true, NearMiss: true}, []value.Value{"name", "x", "colour", true}, "", ""},
 		{"state refuses", fun.State, fun.Spec{Args: args}, []value.Value{"name", "x", "sparkle", true}, "'sparkle' is an invalid keyword argument for 'm.f'", ""},

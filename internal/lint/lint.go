@@ -76,7 +76,7 @@ func (r *Report) Count(s Severity) int {
 
 // Run checks a tree. The error says that the tree cannot be read or that ctx ended.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	l := &linter{o: o, found: map[key]*Finding{}, where: map[key]map[string]bool{}, paths: map[string]string{}, used: newUsed()}
+	l := &linter{o: o, found: map[key]*Finding{}, where: map[key]map[string]bool{}, paths: map[string]string{}, have: map[string]bool{}, used: newUsed()}
 	if l.o.Systems == nil {
 		l.o.Systems = Systems()
 	}
@@ -111,6 +111,7 @@ type linter struct {
 	sls   []*file // those that are compiled as states
 	// paths are the absolute paths of files by their names under the roots.
 	paths map[string]string
+	have  map[string]bool // "saltenv path" of the files under the file roots
 
 	mu    sync.Mutex
 	found map[key]*Finding
@@ -246,6 +247,9 @@ func (l *linter) list(ctx context.Context) error {
 }
 
 func (l *linter) addFile(fi fun.FileInfo, env string, pillar bool) {
+	if !pillar {
+		l.have[env+" "+fi.Path] = true
+	}
 	if !fi.Mode.IsRegular() || l.o.Config.excludes(fi.Path) {
 		return
 	}

@@ -239,6 +239,9 @@ func (r *run) anyFile(ctx context.Context, c *fun.Chunk, pos source.Pos, urls []
 			env = c.SaltEnv
 		}
 		p = strings.TrimPrefix(strings.Trim(p, "/"), "|")
+		if r.l.have[env+" "+p] {
+			return
+		}
 		_, err := r.env.Up.Stat(ctx, env, p)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return
