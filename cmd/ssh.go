@@ -77,6 +77,7 @@ func (a *App) initTargetCmd(c *cobra.Command, o *sshOpts) {
 	c.RunE = func(c *cobra.Command, args []string) error { return a.ssh(c.Context(), c, o, args) }
 	o.register(c.Flags())
 	completeFlags(c)
+	groupFlags(c, targetGroups)
 }
 
 // ssh runs the command.
