@@ -33,7 +33,7 @@ func write(t *testing.T, files map[string]string) (dir string, o lint.Options) {
 	}
 	return dir, lint.Options{
 		Table: assembly.Table(), Disk: host.NewLocal(),
-		Opts: value.MapOf("renderer", "jinja|yaml", "state_top", "top.sls", "file_roots", value.MapOf("base", value.NewList(dir+"/salt")),
+		Opts: value.MapOf("renderer", "jinja|yaml", "state_top", "top.sls", "cachedir", "/var/cache/salt", "file_roots", value.MapOf("base", value.NewList(dir+"/salt")),
 			"pillar_roots", value.MapOf("base", value.NewList(dir+"/pillar"))),
 	}
 }
@@ -202,6 +202,19 @@ func TestSystems(t *testing.T) {
 	}
 }
 
+// TestPillarFault: a pillar that does not render is one fault; the keys that it
+// lacks for that are no further ones.
+func TestPillarFault(t *testing.T) {
+	t.Parallel()
+	dir, o := write(t, map[string]string{
+		"pillar/p.sls": "web:\n  port: {{ nope }}\n",
+		"salt/a.sls":   "a:\n  test.nop:\n    - name: {{ pillar.web.port }}\n",
+	})
+	if got, want := found(t, dir, o), []string{"pillar/p.sls:2:12 undefined-variable"}; !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
+	}
+}
+
 // TestConfig: the configuration of a tree is checked, with the nearest name.
 func TestConfig(t *testing.T) {
 	t.Parallel()
@@ -299,5 +312,38 @@ func TestCancel(t *testing.T) {
 	cancel()
 	if _, err := lint.Run(ctx, o); err == nil {
 		t.Error("a cancelled run gave no error")
+	}
+}
+
+// TestCleanTrees: no fault is invented in the trees that the project shows.
+func TestCleanTrees(t *testing.T) {
+	t.Parallel()
+	trees, err := filepath.Glob("../../examples/*/salt")
+	if err != nil || len(trees) < 3 {
+		t.Fatalf("examples %v, %v", trees, err)
+	}
+	for _, salt := range append(trees, "../../testdata/demo/salt", "../../cmd/scaffold/salt") {
+		t.Run(filepath.Base(filepath.Dir(salt)), func(t *testing.T) {
+			t.Parallel()
+			root, err := filepath.Abs(filepath.Dir(salt))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, o := write(t, nil)
+			o.Opts.Set("file_roots", value.MapOf("base", value.NewList(root+"/salt")))
+			o.Opts.Set("pillar_roots", value.MapOf("base", value.NewList(root+"/pillar")))
+			r, err := lint.Run(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.SLS == 0 {
+				t.Error("no SLS was compiled")
+			}
+			for _, f := range r.Findings {
+				if f.Severity > lint.Info {
+					t.Errorf("%s: %s [%s]", f.Pos, f.Message, f.Rule)
+				}
+			}
+		})
 	}
 }

@@ -536,13 +536,15 @@ func (r *run) pillar(ctx context.Context) {
 			errs[f] = err
 		}
 	}
+	lacks := false
 	for _, f := range again {
 		// By now all includes are known.
 		if p.defaults[f.saltenv+":"+f.sls] == nil || p.file(ctx, f) != nil {
 			p.faulty(f, errs[f])
+			lacks = true
 		}
 	}
-	if len(files) == 0 || value.Truth(r.env.Opts.At("ext_pillar")) {
+	if lacks || len(files) == 0 || value.Truth(r.env.Opts.At("ext_pillar")) {
 		r.env.Pillar = knownMap{p.data, r.probe}
 		return
 	}
