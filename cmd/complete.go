@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -8,47 +9,128 @@ import (
 	"brine/cmd/assembly"
 	"brine/internal/config"
 	"brine/internal/fun"
+	"brine/internal/value"
 	"brine/outputter"
 )
 
-// completeSLS offers the names of SLS files to the shell.
+// completeSLS offers the names of SLS files to the shell, for the last of a comma
+// list.
 func (a *App) completeSLS(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	f := &runFlags{}
+	return a.completeFrom(c, func(env *fun.Env) []string {
+		names, err := fun.ListSLS(c.Context(), env.Up, env.SaltEnv)
+		if err != nil {
+			return nil
+		}
+		return afterComma(names, prefix)
+	})
+}
+
+// completeFrom offers what an Env of the tree gives.
+func (a *App) completeFrom(c *cobra.Command, offer func(*fun.Env) []string) ([]string, cobra.ShellCompDirective) {
+	f := &runFlags{logLevel: "quiet"}
 	f.configDir, _ = c.Flags().GetString("config-dir")
 	f.fileRoots, _ = c.Flags().GetStringArray("file-root")
-	s, err := a.newSession(config.Master, "salt-run", f, nil)
+	f.pillarRoots, _ = c.Flags().GetStringArray("pillar-root")
+	kind, section := config.Master, "salt-run"
+	if c.Name() == "call" || c.Name() == "salt-call" {
+		kind, section = config.Minion, "salt-call"
+	}
+	s, err := a.newSession(kind, section, f, nil)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
 	defer s.end()
-	env := s.env(c.Context(), "")
-	names, err := fun.ListSLS(c.Context(), env.Up, env.SaltEnv)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
+	return offer(s.env(c.Context(), "")), cobra.ShellCompDirectiveNoFileComp
+}
+
+// begins returns the names that begin with a prefix.
+func begins(names []string, prefix string) []string {
 	var out []string
 	for _, n := range names {
 		if strings.HasPrefix(n, prefix) {
 			out = append(out, n)
 		}
 	}
-	return out, cobra.ShellCompDirectiveNoFileComp
+	return out
 }
 
-// completeCall offers functions first, then SLS names where the function takes
-// them.
+// afterComma returns the names for the last item of a comma list, each with the
+// items before it; what the list has is not offered again.
+func afterComma(names []string, list string) []string {
+	cut := strings.LastIndexByte(list, ',') + 1
+	before := strings.Split(list[:cut], ",")
+	var out []string
+	for _, n := range begins(names, list[cut:]) {
+		if !slices.Contains(before, n) {
+			out = append(out, list[:cut]+n)
+		}
+	}
+	return out
+}
+
+// completeCall offers the functions that a command can call first, then what they
+// take: SLS names, pillar keys or jids.
 func (a *App) completeCall(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
-		return completeFunctions(c, args, prefix)
+		kind := fun.Exec
+		if c.Name() == "run" || c.Name() == "salt-run" {
+			kind = fun.Runner
+		}
+		return begins(assembly.Table().Names(kind), prefix), cobra.ShellCompDirectiveNoFileComp
 	}
 	switch args[0] {
 	case "state.apply", "state.sls", "state.show_sls", "state.show_low_sls", "state.orchestrate", "state.orch":
 		return a.completeSLS(c, args[1:], prefix)
+	case "pillar.get", "pillar.item", "pillar.fetch", "pillar.keys", "pillar.ls":
+		if len(args) == 1 {
+			return a.completeFrom(c, func(env *fun.Env) []string { return begins(pillarPaths(env.Pillar, prefix), prefix) })
+		}
+	case "jobs.lookup_jid", "jobs.print_job", "jobs.list_job", "jobs.exit_success", "state.soft_kill", "state.pause", "state.resume":
+		if len(args) == 1 {
+			return a.completeJIDs(c, prefix)
+		}
 	}
 	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// pillarPaths returns the keys of the level of the pillar that a path is at, as
+// paths.
+func pillarPaths(m value.Mapping, path string) []string {
+	above := ""
+	if cut := strings.LastIndexByte(path, ':'); cut >= 0 {
+		above = path[:cut+1]
+		v, _ := value.Traverse(m, path[:cut], ":")
+		m, _ = v.(value.Mapping)
+	}
+	if m == nil {
+		return nil
+	}
+	var out []string
+	for _, k := range m.Keys() {
+		out = append(out, above+value.Str(k))
+	}
+	return out
+}
+
+// completeJIDs offers the jobs of the cache, the latest first.
+func (a *App) completeJIDs(c *cobra.Command, prefix string) ([]string, cobra.ShellCompDirective) {
+	return a.completeFrom(c, func(env *fun.Env) []string {
+		res, err := env.Invoker.Invoke(c.Context(), fun.Runner, "jobs.list_jobs", fun.Args{})
+		m, ok := res.Value.(*value.Map)
+		if err != nil || !ok {
+			return nil
+		}
+		var jids []string
+		for k := range m.All() {
+			jids = append(jids, value.Str(k))
+		}
+		slices.Sort(jids)
+		slices.Reverse(jids)
+		return begins(jids, prefix)
+	})
 }
 
 // completeFlags offers the values that the flags of a command know.
@@ -81,16 +163,14 @@ func completeFlags(c *cobra.Command) {
 	offer("kind", func() []string { return []string{"state", "execution", "runner", "wheel"} })
 }
 
-// completeFunctions offers the names of functions to the shell.
+// completeFunctions offers the names of functions and modules of all kinds to the
+// shell, for documentation.
 func completeFunctions(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	t := assembly.Table()
 	var names []string
-	for _, k := range []fun.Kind{fun.State, fun.Exec, fun.Runner} {
-		for _, n := range t.Names(k) {
-			if strings.HasPrefix(n, prefix) {
-				names = append(names, n)
-			}
-		}
+	for _, k := range docKinds {
+		names = append(names, begins(t.Names(k), prefix)...)
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	slices.Sort(names)
+	return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
 }

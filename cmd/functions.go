@@ -26,7 +26,8 @@ func newFunctionsCmd(a *App) *cobra.Command {
 Exit status: 0; 1 nothing matches; 64 the command line is invalid.`,
 		Example: `  brine functions
   brine functions 'file.*' --kind state`,
-		RunE: func(c *cobra.Command, args []string) error { return a.functions(c, o, args) },
+		ValidArgsFunction: completeFunctions,
+		RunE:              func(c *cobra.Command, args []string) error { return a.functions(c, o, args) },
 	}
 	o.tree.register(c.Flags())
 	c.Flags().StringVar(&o.kind, "kind", "", "only this kind: state, execution, runner or wheel")

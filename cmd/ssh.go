@@ -77,6 +77,7 @@ func (a *App) initTargetCmd(c *cobra.Command, o *sshOpts) {
 	c.RunE = func(c *cobra.Command, args []string) error { return a.ssh(c.Context(), c, o, args) }
 	o.register(c.Flags())
 	completeFlags(c)
+	groupFlags(c, targetGroups)
 }
 
 // ssh runs the command.
@@ -267,9 +268,16 @@ func (a *App) completeTarget(c *cobra.Command, args []string, prefix string) ([]
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	ids, err := env.Fleet.Match(c.Context(), prefix+"*", "glob")
+	set := func(flag string) bool { on, err := c.Flags().GetBool(flag); return err == nil && on }
+	if set("grain") || set("grain-pcre") || set("compound") || set("ipcidr") || set("nodegroup") || set("range") {
+		return nil, cobra.ShellCompDirectiveNoFileComp // no ids
+	}
+	ids, err := env.Fleet.Match(c.Context(), "*", "glob")
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	return ids, cobra.ShellCompDirectiveNoFileComp
+	if set("list") {
+		return afterComma(ids, prefix), cobra.ShellCompDirectiveNoFileComp
+	}
+	return begins(ids, prefix), cobra.ShellCompDirectiveNoFileComp
 }

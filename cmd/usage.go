@@ -44,6 +44,9 @@ func flagError(c *cobra.Command, err error) error {
 	if !errors.As(err, &ne) || ne.GetSpecifiedShortnames() != "" {
 		return usagef(c, "%s", err)
 	}
+	if ne.GetSpecifiedName() == "test" {
+		return &statusError{status: exitUsage, err: err, hint: "test mode is an argument of the function: test=True"}
+	}
 	var names []string
 	add := func(fl *pflag.Flag) {
 		if !fl.Hidden {

@@ -51,6 +51,7 @@ type EnvOptions struct {
 // when they are first read, its files are those of file_roots.
 func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
 	opts := o.Config.Opts
+	o.Host = traced(ctx, o.Host, o.Log, o.Secrets)
 	env := &fun.Env{
 		Identity:  fun.Identity{ID: opts.Str("id"), JID: o.JID, SaltEnv: saltEnv(opts)},
 		Data:      fun.Data{Opts: opts, PillarOverride: o.PillarOverride, Secrets: o.Secrets, Memo: &fun.Memo{}},

@@ -1,5 +1,5 @@
 // Command reference writes what is generated in docs: the pages of docs/reference
-// and the tables of docs/compatibility.md.
+// the tables of docs/compatibility.md, and the rules in docs/lint.md.
 //
 //go:generate go run . ../../docs
 package main
@@ -12,6 +12,7 @@ import (
 
 	"brine/cmd/assembly"
 	"brine/cmd/internal/reference"
+	"brine/internal/lint"
 )
 
 func main() {
@@ -67,6 +68,13 @@ func generate(docs string) (map[string]string, error) {
 		if files[compatibility], err = insert(files[compatibility], name, text); err != nil {
 			return nil, fmt.Errorf("%s: %w", compatibility, err)
 		}
+	}
+	const lintPage = "lint.md"
+	if page, err = os.ReadFile(filepath.Join(docs, lintPage)); err != nil {
+		return nil, err
+	}
+	if files[lintPage], err = insert(string(page), "rules", lint.Page()); err != nil {
+		return nil, fmt.Errorf("%s: %w", lintPage, err)
 	}
 	return files, nil
 }

@@ -47,8 +47,11 @@ func TestWrite(t *testing.T) {
 	docs := t.TempDir()
 	page := "# Salt\n\n<!-- begin state functions: made -->\nold\n<!-- end state functions -->\n\n" +
 		"<!-- begin execution functions -->\n<!-- end execution functions -->\nthe end\n"
-	if err := os.WriteFile(filepath.Join(docs, "compatibility.md"), []byte(page), 0o644); err != nil {
-		t.Fatal(err)
+	rules := "<!-- begin rules -->\n<!-- end rules -->\n"
+	for name, text := range map[string]string{"compatibility.md": page, "lint.md": rules} {
+		if err := os.WriteFile(filepath.Join(docs, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	old := filepath.Join(docs, "reference/states/old.md")
 	for range 2 {

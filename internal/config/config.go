@@ -126,6 +126,7 @@ func Load(o Options) (*Config, error) {
 	if err := l.readFiles(main); err != nil {
 		return nil, err
 	}
+	l.misspelt()
 	for k, v := range salt.All() {
 		if k != "config_dir" {
 			l.given.Set(k, v)
@@ -137,6 +138,29 @@ func Load(o Options) (*Config, error) {
 	l.cfg.given = l.given
 	l.assemble()
 	return l.cfg, nil
+}
+
+// checkedOptions are the options whose misspelt names are warned of: without them
+// brine would find no tree, or would do something else. A file may have any other
+// name: config.get reads it.
+var checkedOptions = []string{
+	"cachedir", "ext_pillar", "failhard", "file_roots", "fileserver_backend", "grains", "include", "log_level", "mask_secrets",
+	"pillar_roots", "pillarenv", "renderer", "roster", "roster_defaults", "roster_file", "saltenv", "ssh_max_procs", "ssh_user",
+	"state_output", "state_top", "state_verbose", "top_file_merging_strategy",
+}
+
+// misspelt warns of options whose names are likely misspelt.
+func (l *loader) misspelt() {
+	for k := range l.given.All() {
+		name, ok := k.(string)
+		if !ok || len(name) < 6 || slices.Contains(checkedOptions, name) {
+			continue
+		}
+		near, ok := source.Nearest(name, checkedOptions)
+		if ok && !minionDefaults().Has(name) && !masterDefaults().Has(name) {
+			l.warn(l.given.Pos(k), "unknown option %q (did you mean %q?)", name, near)
+		}
+	}
 }
 
 func (l *loader) warn(pos source.Pos, format string, args ...any) {

@@ -237,3 +237,6 @@ func firstLine(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	return line
 }
+
+// ExtNames returns the names of the external pillars that there are.
+func ExtNames() []string { return extNames[:] }

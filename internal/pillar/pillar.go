@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"brine/internal/fileserver"
 	"brine/internal/fun"
@@ -219,6 +220,7 @@ func at(pos source.Pos, format string, args ...any) error {
 //
 // Salt: salt/pillar/__init__.py compile_pillar.
 func (c *Compiler) render(ctx context.Context, req fun.PillarRequest, base value.Mapping) (*value.Map, error) {
+	began := time.Now()
 	j := c.newJob(req, base)
 	ext := j.opts.At("ext_pillar")
 	if req.Ext != nil {
@@ -240,6 +242,7 @@ func (c *Compiler) render(ctx context.Context, req fun.PillarRequest, base value
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	j.env.Log().Debug("pillar rendered", "id", j.opts.Str("id"), "keys", pillar.Len(), "time", time.Since(began))
 	errs := append(j.errs, topErrs...)
 	if value.Truth(j.opts.At("pillar_opts")) {
 		pillar.Set("master", j.masterOpts())

@@ -280,3 +280,15 @@ func (t *tailBuffer) text() string {
 	}
 	return ": " + s
 }
+
+// Offers reports whether a module of Salt, such as "salt.utils.files", is in the
+// package salt that the modules of a tree import.
+func Offers(module string) bool {
+	dir := "runtime/" + strings.ReplaceAll(module, ".", "/")
+	for _, name := range []string{dir + ".py", dir + "/__init__.py"} {
+		if _, err := fs.Stat(runtimeFiles, name); err == nil {
+			return true
+		}
+	}
+	return false
+}

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"path"
 	"strings"
 	"unicode/utf8"
@@ -202,12 +203,28 @@ func (e *Engine) run(ctx context.Context, in *Input) (*datum, error) {
 		if d, err = s.fn(e, ctx, in, s, d); err != nil {
 			return nil, err
 		}
+		e.tell(ctx, name, s.name, d)
 	}
 	if d.isText && strings.Contains(text, "\r\n") && !strings.Contains(d.text, "\r\n") {
 		// Text keeps the line ends of its file, which Jinja makes plain ones.
 		d.text = strings.ReplaceAll(d.text, "\n", "\r\n")
 	}
 	return d, nil
+}
+
+// tell logs what a renderer made of an SLS or template, for who asks why. Of files
+// of the pillar it names only the file: which of their values are secret is not
+// known before they are all rendered.
+func (e *Engine) tell(ctx context.Context, file, by string, d *datum) {
+	log := e.env.Log()
+	if !log.Enabled(ctx, slog.LevelDebug) {
+		return
+	}
+	attrs := []any{"file", file, "by", by}
+	if d.isText && e.files == fun.Files(e.env.Up) {
+		attrs = append(attrs, "text", e.env.Secrets.Text(d.text))
+	}
+	log.Debug("rendered", attrs...)
 }
 
 // decode returns the text without a byte order mark.

@@ -200,7 +200,8 @@ func (r *run) call(ctx context.Context, n *node, c *fun.Chunk, watched bool) *va
 		ret.Set("start_time", clock(start))
 		ret.Set("duration", millis(r.now().Sub(start)))
 		ret.Set("__id__", c.ID)
-		r.env.Log().Debug("state done", "id", c.ID, "fun", c.State+"."+c.Fun)
+		r.env.Log().Debug("state done", "id", c.ID, "fun", c.State+"."+c.Fun,
+			"result", value.Str(ret.At("result")), "duration_ms", value.Str(ret.At("duration")))
 		wait, again := retry.next(r.test, len(past)+1, ret)
 		if !again {
 			return withText(retry.fold(r.test, past, ret))

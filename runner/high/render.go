@@ -127,10 +127,7 @@ func (c *Compiler) Render(ctx context.Context, matches []Match) *High {
 				}
 				n := c.sls(ctx, sls, match.SaltEnv, nil, source.Pos{})
 				if n.missing && sls == want {
-					// Salt words it in another way where the caller named it.
-					f := n.faults[0]
-					f.Salt = noMatch(want, match.SaltEnv)
-					f.Err = errors.New(f.Salt)
+					c.named(n.faults[0], want, match.SaltEnv)
 				}
 				m.add(n)
 			}
@@ -141,6 +138,15 @@ func (c *Compiler) Render(ctx context.Context, matches []Match) *High {
 		c.warnNothing(matches)
 	}
 	return h
+}
+
+// named words the fault of a missing SLS as Salt does where the caller named it.
+func (c *Compiler) named(f *source.Error, sls, saltenv string) {
+	f.Salt = noMatch(sls, saltenv)
+	f.Err = errors.New(f.Salt)
+	if f.Hint == "" {
+		f.Hint = Where(c.env, saltenv)
+	}
 }
 
 // noMatch is Salt's text for an SLS that the caller named and that is not there.

@@ -96,3 +96,27 @@ func TestDifferences(t *testing.T) {
 		t.Errorf("the faults are %q", c.faults)
 	}
 }
+
+func TestCatalog(t *testing.T) {
+	t.Parallel()
+	k := NewCatalog(fun.NewTable([]fun.Entry{{Kind: fun.State, Name: "file", Load: func() fun.Module {
+		return fun.Module{Name: "file", Kind: fun.State, Specs: []fun.Spec{{Name: "touch", Args: []fun.Arg{{Name: "name"}, {Name: "atime"}, {Name: "mtime"}, {Name: "makedirs"}}}, {Name: "own"}, {Name: "symlink"}}}
+	}}}))
+	for _, tt := range []struct {
+		name string
+		want Status
+		note string // the note begins so
+	}{
+		{"file.touch", There, ""},
+		{"file.own", There, ""},
+		{"file.symlink", Different, "force replaces"},
+		{"file.shortcut", Missing, "Windows"},
+		{"lgpo.set", Missing, "Windows"},
+		{"nope.nope", Missing, ""},
+	} {
+		got, note := k.Of(fun.State, tt.name)
+		if got != tt.want || !strings.HasPrefix(note, tt.note) || tt.note == "" && note != "" {
+			t.Errorf("%s is %s %q, want %s %q", tt.name, got, note, tt.want, tt.note)
+		}
+	}
+}

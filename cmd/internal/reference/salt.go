@@ -90,7 +90,8 @@ func (c *comparison) faultf(format string, args ...any) {
 // args are the arguments of a function of Salt by the file that has it.
 type args map[string][]string
 
-func (c *comparison) states() string {
+// stateArgs returns the state functions of Salt, by module and function.
+func stateArgs() map[string]map[string]args {
 	salt := map[string]map[string]args{}
 	for line := range strings.Lines(saltStates) {
 		if words := strings.Fields(line); words[0] != "#" {
@@ -103,6 +104,53 @@ func (c *comparison) states() string {
 			salt[words[0]][words[2]][words[1]] = words[3:]
 		}
 	}
+	return salt
+}
+
+// A Status says whether brine has a function of Salt.
+type Status string
+
+// The statuses.
+const (
+	There     Status = "there"
+	Different Status = "different"
+	Missing   Status = "missing"
+)
+
+// A Catalog knows the status of functions.
+type Catalog struct {
+	c    *comparison
+	salt map[string]map[string]args
+}
+
+// NewCatalog returns the catalog of the functions of a table.
+func NewCatalog(t *fun.Table) *Catalog {
+	return &Catalog{&comparison{table: t, reasons: parseReasons(saltReasons), used: map[string]bool{}}, stateArgs()}
+}
+
+// Of returns the status of the function "module.function", and what differs or why
+// it is missing, "" where nothing is known of that.
+func (k *Catalog) Of(kind fun.Kind, name string) (status Status, note string) {
+	mod, fn, _ := strings.Cut(name, ".")
+	if k.c.table.Spec(kind, name) == nil {
+		if kind == fun.State {
+			note = k.c.reasons.absent[name]
+			if note == "" {
+				note = k.c.reasons.absent[mod]
+			}
+		}
+		return Missing, note
+	}
+	if salt := k.salt[mod][fn]; kind == fun.State && salt != nil {
+		if note = k.c.differences(name, salt); note != "" {
+			return Different, note
+		}
+	}
+	return There, ""
+}
+
+func (c *comparison) states() string {
+	salt := stateArgs()
 	var rows strings.Builder
 	there, different, absent := 0, 0, 0
 	for _, mod := range slices.Sorted(maps.Keys(salt)) {

@@ -7,6 +7,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/jobs"
+	"brine/internal/pillar"
 	"brine/internal/value"
 	saltstates "brine/states/salt"
 )
@@ -39,6 +40,9 @@ func stateArgs(c *fun.Call) (fun.Args, error) {
 	a := fun.Args{Pos: []value.Value{c.Value("mods")}, Kw: value.NewMap(8)}
 	p := c.Value("pillar")
 	if _, ok := p.(*value.Map); p != nil && !ok {
+		if slip := pillar.Slip(p); slip != nil {
+			c.Env.Fault(slip)
+		}
 		return a, fun.Errorf("Pillar data must be formatted as a dictionary, not %s: pillar='{\"key\": \"value\"}'", value.TypeName(p))
 	}
 	for _, n := range []string{"test", "exclude", "pillar", "pillarenv", "pillar_enc", "saltenv"} {

@@ -117,6 +117,21 @@ func (s *session) noStates(comment string) (fun.Result, error) {
 	return fun.Result{Value: ret, Retcode: retFailed, Out: s.out}, nil
 }
 
+// sayNoMatch says on stderr why the top files give this machine nothing.
+func (s *session) sayNoMatch(top *high.Top) {
+	saltenv := s.saltenv
+	if saltenv == "" {
+		saltenv = "base"
+	}
+	fault := &source.Error{Err: errors.New("there is no top file"), Hint: high.Where(s.env, saltenv)}
+	if top.Data.Len() > 0 {
+		fault = &source.Error{Err: fmt.Errorf("no target of the top file matches %s", s.env.ID), Hint: "'brine call state.show_top' shows what it gives this machine"}
+	} else if len(top.Faults) > 0 {
+		return // they say why
+	}
+	s.env.Fault(fault)
+}
+
 // highstate runs all states that the top file gives to this machine.
 // Salt: highstate.
 func highstate(ctx context.Context, c *fun.Call) (fun.Result, error) {
@@ -163,6 +178,7 @@ func fromTop(ctx context.Context, c *fun.Call, req high.TopRequest) (fun.Result,
 		return fun.Result{}, err
 	}
 	if len(matches) == 0 {
+		s.sayNoMatch(top)
 		return s.noStates("No Top file or master_tops data matches found. Please see master log for details.")
 	}
 	h := comp.Render(ctx, whitelisted(matches, c.Value("whitelist")))

@@ -101,6 +101,9 @@ func (s *session) pillar(ctx context.Context) (*value.Map, error) {
 	if !s.c.IsNone("pillar_enc") {
 		return pillar.Given(ctx, s.c.Env, v, s.c.Str("pillar_enc"))
 	}
+	if slip := pillar.Slip(v); slip != nil {
+		s.c.Env.Fault(slip)
+	}
 	switch v := v.(type) {
 	case *value.Map:
 		return v, nil

@@ -1,0 +1,221 @@
+package cmd
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"brine/cmd/assembly"
+	"brine/cmd/internal/reference"
+	"brine/internal/fun"
+	"brine/internal/lint"
+	"brine/internal/printable"
+	"brine/internal/render"
+	"brine/internal/source"
+	"brine/internal/value"
+	"brine/outputter"
+)
+
+func newCheckCmd(a *App) *cobra.Command {
+	o := &lintFlags{}
+	formats := []string{"text", "json"}
+	c := &cobra.Command{
+		Use:   "check [<tree>]",
+		Short: "List what a tree uses and whether brine has it",
+		Long: `List the functions, renderers, file server backends, external pillars and
+modules of Salt that a tree uses, and whether brine has each: there, different
+(with what differs from Salt) or missing. The tree is compiled for several
+systems, as lint does; no machine is touched.
+
+Functions of custom modules of the tree are not listed. docs/lint.md has the
+details.
+
+Exit status: 0 nothing is missing; 1 something is missing, or the tree cannot be
+read; 64 the command line is invalid.`,
+		Example: `  brine check
+  brine check mytree
+  brine check mytree --out json`,
+		Args: maxOneTree,
+		RunE: func(c *cobra.Command, args []string) error {
+			if !slices.Contains(formats, o.out) {
+				return usagef(c, "--out: %q is not one of %s", o.out, strings.Join(formats, ", "))
+			}
+			return a.check(c, o, args)
+		},
+	}
+	o.register(c.Flags(), formats)
+	completeLint(c, formats)
+	return c
+}
+
+// A need is something that a tree uses.
+type need struct {
+	kind, name string
+	status     reference.Status
+	note       string
+	pos        source.Pos
+}
+
+func (a *App) check(c *cobra.Command, f *lintFlags, args []string) error {
+	o, err := a.lintOptions(c, f, args)
+	if err != nil {
+		return err
+	}
+	report, err := lint.Run(c.Context(), o)
+	if err != nil {
+		return err
+	}
+	needs := slices.Concat(functionNeeds(o.Table, report.Used), rendererNeeds(report.Used), optionNeeds(o.Opts), pythonNeeds(report.Used))
+	slices.SortFunc(needs, func(x, y need) int {
+		return cmp.Or(strings.Compare(x.kind, y.kind), strings.Compare(x.name, y.name))
+	})
+	missing := 0
+	for i := range needs {
+		if needs[i].status == reference.Missing {
+			missing++
+		}
+	}
+	a.printed = true
+	if f.out == "json" {
+		err = outputter.JSON(a.Out, a.needDocument(needs, missing), &outputter.Options{})
+	} else {
+		err = a.printNeeds(needs, missing)
+	}
+	if err != nil {
+		return err
+	}
+	if missing > 0 {
+		return silent(exitGeneric)
+	}
+	return nil
+}
+
+// percent returns how much of what is used is there, rounded down.
+func percent(all, missing int) int {
+	if all == 0 {
+		return 100
+	}
+	return (all - missing) * 100 / all
+}
+
+func (a *App) printNeeds(needs []need, missing int) error {
+	var b strings.Builder
+	width := 0
+	for i := range needs {
+		width = max(width, len(needs[i].name))
+	}
+	kind := ""
+	for i := range needs {
+		n := &needs[i]
+		if n.kind != kind {
+			kind = n.kind
+			fmt.Fprintf(&b, "%s:\n", kind)
+		}
+		line := fmt.Sprintf("  %-*s  %-9s", width, printable.Line(n.name), n.status)
+		if n.note != "" {
+			line += "  " + printable.Line(n.note)
+		}
+		if n.status == reference.Missing && n.pos.File != "" {
+			pos := n.pos
+			pos.File = a.nameOf(pos.File)
+			line += "  (" + printable.Line(pos.String()) + ")"
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	fmt.Fprintf(&b, "%d%% of what the tree uses is there: %d of %d\n", percent(len(needs), missing), len(needs)-missing, len(needs))
+	_, err := io.WriteString(a.Out, b.String())
+	return err
+}
+
+// needDocument returns the report as data. Its version changes with its keys.
+func (a *App) needDocument(needs []need, missing int) *value.Map {
+	list := value.NewList()
+	for i := range needs {
+		n := &needs[i]
+		list.Append(value.MapOf("kind", n.kind, "name", n.name, "status", string(n.status), "note", n.note,
+			"file", a.nameOf(n.pos.File), "line", int64(n.pos.Line)))
+	}
+	return value.MapOf("version", int64(1), "uses", list, "summary", value.MapOf(
+		"all", int64(len(needs)), "missing", int64(missing), "percent", int64(percent(len(needs), missing))))
+}
+
+func functionNeeds(t *fun.Table, used *lint.Used) []need {
+	var out []need
+	catalog := reference.NewCatalog(t)
+	for _, kind := range docKinds {
+		for _, name := range slices.Sorted(maps.Keys(used.Functions[kind])) {
+			if mod, _, _ := strings.Cut(name, "."); used.Custom[kind][mod] {
+				continue
+			}
+			n := need{kind: kind.String() + "s", name: name, pos: used.Functions[kind][name]}
+			n.status, n.note = catalog.Of(kind, name)
+			if n.status == reference.Missing {
+				if nf := t.NotFound(kind, name); !nf.InSalt {
+					n.note = "Salt does not have it either"
+				}
+			}
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func rendererNeeds(used *lint.Used) []need {
+	var out []need
+	for name, pos := range used.Renderers {
+		n := need{kind: "renderers", name: name, status: reference.There, pos: pos}
+		if !slices.Contains(render.Renderers(), name) {
+			n.status = reference.Missing
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// optionNeeds are the file server backends and external pillars of a configuration.
+func optionNeeds(opts *value.Map) []need {
+	var out []need
+	for _, option := range []struct {
+		key, kind string
+		have      []string
+	}{
+		{"fileserver_backend", "file server backends", []string{"roots", "file"}},
+		{"ext_pillar", "external pillars", assembly.ExtPillars()},
+	} {
+		list := opts.List(option.key)
+		for i := range list.Len() {
+			name := value.Str(list.Items[i])
+			if m, ok := list.Items[i].(*value.Map); ok && m.Len() > 0 {
+				k, _ := m.Entry(0)
+				name = value.Str(k)
+			}
+			n := need{kind: option.kind, name: name, status: reference.There, pos: list.PosAt(i)}
+			if !slices.Contains(option.have, name) {
+				n.status = reference.Missing
+			}
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// pythonNeeds are the modules of Salt that the Python files of the tree import.
+func pythonNeeds(used *lint.Used) []need {
+	var out []need
+	for name, pos := range used.Python {
+		if name != "salt" && !strings.HasPrefix(name, "salt.") {
+			continue
+		}
+		n := need{kind: "Python modules of Salt", name: name, status: reference.There, pos: pos}
+		if !assembly.OffersPython(name) {
+			n.status = reference.Missing
+		}
+		out = append(out, n)
+	}
+	return out
+}

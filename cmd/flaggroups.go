@@ -1,0 +1,62 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// A flagGroup is flags that the help of a command shows together.
+type flagGroup struct {
+	title string
+	names string // between blanks
+}
+
+// targetGroups are the flags of the commands that run on targets; all others are
+// shown last.
+var targetGroups = []flagGroup{
+	{"Targets", "compound grain grain-pcre ipcidr list nodegroup pcre pillar pillar-pcre range delimiter limit subset retry-failed allow-unreachable hosts"},
+	{"Roster", "roster roster-file scan-ports scan-timeout update-roster"},
+	{"Connection", "user priv sudo askpass identities-only host-keys ignore-host-keys key-deploy ssh-option pre-flight agent-dir wipe"},
+	{"Run", "async batch batch-wait max-procs timeout retries failhard failed-file raw refresh-grains static args-stdin no-parse"},
+	{"Output", "out out-file out-file-append out-indent output-diff state-output state-verbose color no-color force-color group no-group progress no-progress summary verbose"},
+	{"Log", "log-level log-file log-file-level strict"},
+	{"Returners", "return return-config return-kwargs"},
+	{"Configuration", "config-dir saltfile file-root pillar-root id saltenv pillarenv cachedir"},
+}
+
+// groupFlags makes the help of a command show its flags in groups.
+func groupFlags(c *cobra.Command, groups []flagGroup) {
+	c.SetUsageFunc(func(c *cobra.Command) error {
+		var b strings.Builder
+		fmt.Fprintf(&b, "Usage:\n  %s\n", c.UseLine())
+		if c.HasExample() {
+			fmt.Fprintf(&b, "\nExamples:\n%s\n", c.Example)
+		}
+		shown := map[string]bool{}
+		show := func(title string, wants func(string) bool) {
+			set := pflag.NewFlagSet(title, pflag.ContinueOnError)
+			c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+				if !shown[f.Name] && wants(f.Name) {
+					shown[f.Name] = true
+					set.AddFlag(f)
+				}
+			})
+			if set.HasAvailableFlags() {
+				fmt.Fprintf(&b, "\n%s:\n%s", title, set.FlagUsages())
+			}
+		}
+		for _, g := range groups {
+			names := map[string]bool{}
+			for name := range strings.FieldsSeq(g.names) {
+				names[name] = true
+			}
+			show(g.title, func(name string) bool { return names[name] })
+		}
+		show("Other", func(string) bool { return true })
+		_, err := fmt.Fprint(c.OutOrStdout(), b.String())
+		return err
+	})
+}

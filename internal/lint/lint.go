@@ -1,0 +1,294 @@
+// Package lint finds faults in an SLS tree without touching a machine.
+//
+// [Run] renders and compiles every SLS of the tree, its top files and its pillar,
+// once for each of several systems (recorded grains of distributions), with the
+// passes that a real run uses. Execution functions that only compute answer
+// templates; all others answer an unknown value, and what depends on one is not
+// judged. The rules are in rules.go; checks of compiled states in states.go,
+// of text in text.go.
+package lint
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"brine/internal/fileserver"
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/source"
+	"brine/internal/value"
+)
+
+// Options say what is checked and how.
+type Options struct {
+	Opts  *value.Map // configuration: its file_roots and pillar_roots are checked
+	Table *fun.Table
+	Disk  host.Files // only read
+	// Systems are the grains that the tree is compiled for; nil: [Systems].
+	Systems []System
+	Config  Config
+}
+
+// A Finding is a fault at a place.
+type Finding struct {
+	Rule     string
+	Severity Severity
+	Pos      source.Pos // File is an absolute path, where the file is known
+	Message  string
+	Hint     string   // what the user can do; may be empty
+	Systems  []string // where the fault is, if it is not on all systems
+	Fix      *Edit    // what corrects it without a change of meaning; nil: nothing
+}
+
+// An Edit replaces the bytes of a line from Start to End with New.
+type Edit struct {
+	Start, End int
+	New        string
+}
+
+// A Report is the result of a run.
+type Report struct {
+	Findings []Finding // by file, line and column
+	SLS      int       // how many SLS files were compiled
+	Used     *Used     // what the tree uses
+}
+
+// Count returns how many findings have a severity.
+func (r *Report) Count(s Severity) int {
+	n := 0
+	for i := range r.Findings {
+		if r.Findings[i].Severity == s {
+			n++
+		}
+	}
+	return n
+}
+
+// Run checks a tree. The error says that the tree cannot be read or that ctx ended.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	l := &linter{o: o, found: map[key]*Finding{}, where: map[key]map[string]bool{}, paths: map[string]string{}, have: map[string]bool{}, used: newUsed()}
+	if l.o.Systems == nil {
+		l.o.Systems = Systems()
+	}
+	l.states = fileserver.New(o.Disk, fileserver.RootsOf(o.Opts, "file_roots"))
+	l.pillars = fileserver.New(o.Disk, fileserver.RootsOf(o.Opts, "pillar_roots"))
+	if err := l.list(ctx); err != nil {
+		return nil, err
+	}
+	l.table, l.known = l.tables()
+	l.scan()
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for _, sys := range l.o.Systems {
+		g.Go(func() error { return l.newRun(sys).all(ctx) })
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	l.unused()
+	l.used.resolve(l.paths)
+	return &Report{Findings: l.result(), SLS: len(l.sls), Used: l.used}, nil
+}
+
+// A linter is one run over a tree. What several systems write to is behind mu.
+type linter struct {
+	o               Options
+	states, pillars *fileserver.Server
+	table           *fun.Table // what templates may call: all that Salt has, too
+	known           *fun.Table // what brine has, and the custom modules of the tree
+
+	files []*file // of both roots
+	sls   []*file // those that are compiled as states
+	// paths are the absolute paths of files by their names under the roots.
+	paths map[string]string
+	have  map[string]bool // "saltenv path" of the files under the file roots
+
+	mu    sync.Mutex
+	found map[key]*Finding
+	where map[key]map[string]bool // the systems of a finding; none: of the text
+	used  *Used
+	// filled are the SLS that have states on some system, and reached those that
+	// an include names, with the place of the include.
+	filled  map[string]bool
+	reached map[string]source.Pos
+	// handed are the pillar keys that orchestrations give to states.
+	handed map[string]bool
+}
+
+// A file is a file of the tree.
+type file struct {
+	fun.FileInfo
+	saltenv string
+	sls     string // its SLS name; "" where it is none
+	pillar  bool
+	lines   []string // of text that is checked; without line ends
+	ignores ignores
+}
+
+// A key tells findings apart: a fault that several systems or includers have is one.
+type key struct {
+	rule string
+	pos  source.Pos
+	msg  string
+}
+
+// add notes a finding; system is "" where the text alone shows it.
+func (l *linter) add(system string, f Finding) {
+	if f.Pos.File != "" && !filepath.IsAbs(f.Pos.File) {
+		if abs := l.paths[f.Pos.File]; abs != "" {
+			f.Pos.File = abs
+		}
+	}
+	k := key{f.Rule, f.Pos, f.Message}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.found[k] == nil {
+		l.found[k] = &f
+		l.where[k] = map[string]bool{}
+	}
+	if system != "" {
+		l.where[k][system] = true
+	}
+}
+
+// addf notes a finding of the text of a file.
+func (l *linter) addf(f *file, line, col int, rule, hint, format string, args ...any) {
+	l.add("", Finding{Rule: rule, Pos: source.Pos{File: f.Abs, Line: line, Col: col}, Hint: hint, Message: fmt.Sprintf(format, args...)})
+}
+
+// result returns the findings that the configuration wants, in order.
+func (l *linter) result() []Finding {
+	byPath := map[string]*file{}
+	for _, f := range l.files {
+		byPath[f.Abs] = f
+	}
+	unknown := map[source.Pos]bool{} // places where the text shows an unknown function
+	for k := range l.found {
+		if k.rule == unknownFunction || k.rule == notInBrine {
+			unknown[source.Pos{File: k.pos.File, Line: k.pos.Line}] = true
+		}
+	}
+	var out []Finding
+	for k, f := range l.found {
+		if k.rule == undefinedVariable && unknown[source.Pos{File: k.pos.File, Line: k.pos.Line}] {
+			continue // the same fault, found while rendering
+		}
+		if _, attr, ok := strings.Cut(f.Message, "has no attribute '"); ok && k.rule == undefinedVariable && l.handed[strings.TrimSuffix(attr, "'")] {
+			continue
+		}
+		rule := ruleOf(f.Rule)
+		f.Severity = rule.Severity
+		if n := len(l.where[k]); n > 0 && n < len(l.o.Systems) {
+			f.Systems = slices.Sorted(maps.Keys(l.where[k]))
+			if rule.partial {
+				f.Severity = rule.partly
+			}
+		}
+		if !l.o.Config.wants(f) {
+			continue
+		}
+		if file := byPath[f.Pos.File]; file != nil && file.ignores.has(f.Rule, f.Pos.Line) {
+			continue
+		}
+		out = append(out, *f)
+	}
+	slices.SortFunc(out, func(a, b Finding) int {
+		return cmp.Or(strings.Compare(a.Pos.File, b.Pos.File), a.Pos.Line-b.Pos.Line, a.Pos.Col-b.Pos.Col,
+			strings.Compare(a.Rule, b.Rule), strings.Compare(a.Message, b.Message))
+	})
+	return out
+}
+
+// hand notes the keys of the pillar that an orchestration gives.
+func (l *linter) hand(pillar value.Value) {
+	m, _ := pillar.(*value.Map)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for k := range m.All() {
+		l.handed[value.Str(k)] = true
+	}
+}
+
+// maxText bounds the size of files whose text is checked.
+const maxText = 1 << 20
+
+// list finds the files of the tree.
+func (l *linter) list(ctx context.Context) error {
+	l.filled, l.reached, l.handed = map[string]bool{}, map[string]source.Pos{}, map[string]bool{}
+	for _, side := range []struct {
+		server *fileserver.Server
+		pillar bool
+	}{{l.states, false}, {l.pillars, true}} {
+		envs, err := side.server.Envs(ctx)
+		if err != nil {
+			return err
+		}
+		for _, env := range envs {
+			infos, err := side.server.List(ctx, env, "")
+			if err != nil {
+				return fmt.Errorf("list the tree: %w", err)
+			}
+			for _, fi := range infos {
+				l.addFile(fi, env, side.pillar)
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+func (l *linter) addFile(fi fun.FileInfo, env string, pillar bool) {
+	if !pillar {
+		l.have[env+" "+fi.Path] = true
+	}
+	if !fi.Mode.IsRegular() || l.o.Config.excludes(fi.Path) {
+		return
+	}
+	f := &file{FileInfo: fi, saltenv: env, pillar: pillar}
+	if f.Abs == "" {
+		return
+	}
+	if name, ok := fun.SLSName(fi.Path); ok {
+		f.sls = name
+	}
+	l.files = append(l.files, f)
+	if !pillar {
+		if l.paths[fi.Path] == "" {
+			l.paths[fi.Path] = f.Abs
+		}
+		if f.sls != "" && path.Base(fi.Path) != "top.sls" && !strings.Contains("/"+fi.Path, "/_") {
+			l.sls = append(l.sls, f)
+		}
+	}
+	if fi.Size > maxText {
+		return
+	}
+	if text, err := l.o.Disk.ReadFile(f.Abs); err == nil && !strings.Contains(string(text), "\x00") {
+		f.lines = strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")
+		var faults []badIgnore
+		if f.isTemplate() {
+			f.ignores, faults = readIgnores(f.lines)
+		}
+		for _, b := range faults {
+			l.addf(f, b.line, b.col, unknownRule, "'brine lint --rules' lists the rules", "unknown rule %q%s", b.name, source.DidYouMean(b.name, ruleIDs()))
+		}
+	}
+}
+
+// isTemplate reports whether a file is an SLS or a template that SLS files import.
+func (f *file) isTemplate() bool {
+	switch path.Ext(f.Path) {
+	case ".sls", ".jinja", ".j2", ".jinja2":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,180 @@
+package lint
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+
+	"brine/internal/printable"
+	"brine/internal/value"
+)
+
+// Formats returns the names that Write takes.
+func Formats() []string { return []string{"text", "json", "sarif", "github"} }
+
+// An Output says how a report is written.
+type Output struct {
+	Format  string
+	Version string                   // of brine
+	Name    func(path string) string // a path as the user knows it
+	Least   Severity                 // of what text and GitHub annotations show
+}
+
+// Write writes a report.
+func (r *Report) Write(w io.Writer, o Output) error {
+	switch o.Format {
+	case "json":
+		return writeJSON(w, r.document(o))
+	case "sarif":
+		return writeJSON(w, r.sarif(o))
+	case "github":
+		return r.github(w, o)
+	}
+	return r.text(w, o)
+}
+
+func writeJSON(w io.Writer, v value.Value) error {
+	text, err := value.AppendJSON(nil, v, value.JSONOptions{Indent: 2})
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
+}
+
+// says returns the message with the systems that it is about.
+func (f *Finding) says() string {
+	if len(f.Systems) == 0 {
+		return f.Message
+	}
+	return f.Message + " (on " + strings.Join(f.Systems, ", ") + ")"
+}
+
+func (r *Report) text(w io.Writer, o Output) error {
+	var b strings.Builder
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if f.Severity < o.Least {
+			continue
+		}
+		pos := f.Pos
+		pos.File = o.Name(pos.File)
+		where := pos.String()
+		if where == "" {
+			where = "(tree)"
+		}
+		fmt.Fprintf(&b, "%s: %s: %s [%s]\n", printable.Line(where), f.Severity, printable.Line(f.says()), f.Rule)
+		if f.Hint != "" {
+			fmt.Fprintf(&b, "\thint: %s\n", printable.Line(f.Hint))
+		}
+	}
+	fmt.Fprintf(&b, "%d SLS: %s, %s, %s\n", r.SLS, count(r.Count(Error), "error"), count(r.Count(Warning), "warning"), count(r.Count(Info), "note"))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func count(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// document returns the report as data. Its version changes with its keys.
+func (r *Report) document(o Output) *value.Map {
+	list := value.NewList()
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		m := value.MapOf("rule", f.Rule, "severity", f.Severity.String(), "file", o.Name(f.Pos.File),
+			"line", int64(f.Pos.Line), "column", int64(f.Pos.Col), "message", f.Message, "hint", f.Hint,
+			"systems", value.Strings(f.Systems...), "fixable", f.Fix != nil)
+		list.Append(m)
+	}
+	return value.MapOf("version", int64(1), "findings", list, "summary", value.MapOf(
+		"sls", int64(r.SLS), "error", int64(r.Count(Error)), "warning", int64(r.Count(Warning)), "info", int64(r.Count(Info))))
+}
+
+// github writes annotations for GitHub Actions.
+func (r *Report) github(w io.Writer, o Output) error {
+	var b strings.Builder
+	names := [...]string{Info: "notice", Warning: "warning", Error: "error"}
+	escape := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if f.Severity < o.Least {
+			continue
+		}
+		text := f.says()
+		if f.Hint != "" {
+			text += "\n" + f.Hint
+		}
+		fmt.Fprintf(&b, "::%s file=%s,line=%d,col=%d,title=%s::%s\n", names[f.Severity], property.Replace(o.Name(f.Pos.File)),
+			max(f.Pos.Line, 1), max(f.Pos.Col, 1), f.Rule, escape.Replace(text))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// sarif returns the report as SARIF 2.1.0.
+func (r *Report) sarif(o Output) *value.Map {
+	levels := [...]string{Info: "note", Warning: "warning", Error: "error"}
+	rules, index := value.NewList(), map[string]int64{}
+	for i, rule := range Rules() {
+		index[rule.ID] = int64(i)
+		rules.Append(value.MapOf("id", rule.ID, "shortDescription", value.MapOf("text", rule.Doc),
+			"fullDescription", value.MapOf("text", rule.Doc+" "+rule.Why),
+			"defaultConfiguration", value.MapOf("level", levels[rule.Severity], "enabled", !rule.Off)))
+	}
+	results := value.NewList()
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		text := f.says()
+		if f.Hint != "" {
+			text += " (" + f.Hint + ")"
+		}
+		result := value.MapOf("ruleId", f.Rule, "ruleIndex", index[f.Rule], "level", levels[f.Severity], "message", value.MapOf("text", text))
+		if f.Pos.File != "" {
+			place := value.MapOf("artifactLocation", value.MapOf("uri", (&url.URL{Path: o.Name(f.Pos.File)}).EscapedPath()))
+			if f.Pos.Line > 0 {
+				region := value.MapOf("startLine", int64(f.Pos.Line))
+				if f.Pos.Col > 0 {
+					region.Set("startColumn", int64(f.Pos.Col))
+				}
+				place.Set("region", region)
+			}
+			result.Set("locations", value.NewList(value.MapOf("physicalLocation", place)))
+		}
+		results.Append(result)
+	}
+	driver := value.MapOf("name", "brine lint", "version", o.Version, "rules", rules)
+	return value.MapOf("$schema", "https://json.schemastore.org/sarif-2.1.0.json", "version", "2.1.0", "runs",
+		value.NewList(value.MapOf("tool", value.MapOf("driver", driver), "results", results)))
+}
+
+// Fix applies the edits of findings to the text of a file and returns the new text
+// and how many edits there were. Edits that overlap are left out.
+func Fix(text string, findings []Finding) (string, int) {
+	lines := strings.Split(text, "\n")
+	n := 0
+	last := map[int]int{} // of a line, where the edit behind this one starts
+	for i := len(findings) - 1; i >= 0; i-- {
+		f := &findings[i]
+		at := f.Pos.Line - 1
+		if f.Fix == nil || at < 0 || at >= len(lines) {
+			continue
+		}
+		end, ok := last[at]
+		if !ok {
+			end = len(lines[at])
+		}
+		if f.Fix.Start > f.Fix.End || f.Fix.End > end {
+			continue
+		}
+		lines[at] = lines[at][:f.Fix.Start] + f.Fix.New + lines[at][f.Fix.End:]
+		last[at] = f.Fix.Start
+		n++
+	}
+	return strings.Join(lines, "\n"), n
+}
