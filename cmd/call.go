@@ -107,6 +107,9 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if s.recordsCalls(name) {
 		s.openJobs()
 	}
+	if o.setMetadata != "" {
+		s.metadata = typed(o.setMetadata)
+	}
 	jid := s.newJID()
 	env := s.env(ctx, jid)
 	if err := s.openReturners(env); err != nil {
