@@ -168,10 +168,10 @@ ssh_max_procs: %d
 event_return: [sqlite3]
 return: [sqlite3]
 sqlite3: {database: %s, timeout: 60}
-`, soakCount(5, 20), 2*count, s.path("x.db")))
+`, soakCount(5, 180), 2*count, s.path("x.db")))
 	var roster strings.Builder
 	for i := 1; i <= count; i++ {
-		fmt.Fprintf(&roster, "honest%d: {host: 127.8.%d.%d, timeout: 300}\nliar%d: {host: 127.9.%d.%d, timeout: 60}\n", i, i/250, i%250, i, i/250, i%250)
+		fmt.Fprintf(&roster, "honest%d: {host: 127.8.%d.%d, timeout: 600}\nliar%d: {host: 127.9.%d.%d, timeout: 60}\n", i, i/250, i%250, i, i/250, i%250)
 	}
 	s.write("roster", roster.String())
 	if s.want(s.brine("ssh", "honest1", "test.ping"), 0); t.Failed() { // the agent is placed
