@@ -58,8 +58,9 @@ func specOf(t *fun.Table, k fun.Kind, name string) *fun.Spec {
 	}
 	module, _, _ := strings.Cut(name, ".")
 	spec := modWatch
+	spec.Args = slices.Clone(spec.Args)
 	for _, arg := range watchArgs(module) {
-		spec.Args = append(spec.Args[:len(spec.Args):len(spec.Args)], fun.Arg{Name: arg})
+		spec.Args = append(spec.Args, fun.Arg{Name: arg})
 	}
 	return &spec
 }
