@@ -42,7 +42,8 @@ func candidates(e *roster.Entry) []string {
 // its place in between. The function here says whether the working directory is
 // one that only this account can enter: ours, and of mode 0700; z is then the
 // size of the file $1 in it. away leaves it and takes it away where it is empty.
-// takes enters $d, which it makes, and says whether a program in it, $t, runs.
+// takes enters $d, which it makes, and says whether a program in it, $t, runs; a
+// directory that was there and is not ours stays as it is.
 const scriptHead = `unset TIME_STYLE LS_BLOCK_SIZE BLOCK_SIZE BLOCKSIZE CDPATH
 i=$(id -u)
 here() { set -- $(LC_ALL=C ls -ldn . "$1" 2>/dev/null); z=${14}; case $1 in drwx------*) [ "$3" = "$i" ];; *) return 1;; esac; }
@@ -50,9 +51,11 @@ away() { cd / && rmdir "$d" 2>/dev/null; case $d in */brine/agent) rmdir "${d%/a
 takes() {
 s=$(command -v sh)
 case $s in /*) ;; *) s=/bin/sh;; esac
+m=
+[ -d "$d" ] || m=1
 mkdir -p "$d" 2>/dev/null
 [ ! -h "$d" ] && cd -P "$d" 2>/dev/null || return 1
-here . || { away; return 1; }
+here . || { [ -z "$m" ] || away; return 1; }
 { echo "#!$s" >$t && chmod 700 $t; } 2>/dev/null && ./$t 2>/dev/null || { rm -f $t; away; return 1; }
 }
 `
