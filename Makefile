@@ -47,7 +47,7 @@ soak: ## full counts: fuzzers for five minutes each, the race run five times, 50
 	CGO_ENABLED=1 $(GO) test -race -count=5 -timeout 120m -skip TestChaos ./...
 	BRINE_CHAOS_ROUNDS=50 $(GO) test -count=1 -timeout 120m -run TestChaos ./e2e
 	BRINE_SOAK=1 BRINE_TEST_KILLS=1000 $(GO) test -count=1 -timeout 60m -p 1 -v -run 'TestLoad|Killed|Many|MySQL|Postgres|Pgjsonb|SQLite|Redis|Memcache|Etcd' ./e2e ./internal/jobs ./internal/event ./internal/returner/...
-	BRINE_SOAK=1 $(GO) test -count=1 -timeout 30m -v -run TestHostileFleet ./sshexec/link
+	BRINE_SOAK=1 $(GO) test -count=1 -timeout 30m -v -p 1 -run 'TestHostileFleet|TestHostileMachines' ./sshexec/link ./e2e
 	d=$$(mktemp -d) && sh .ci/release "$$($(GO) env GOHOSTOS)/$$($(GO) env GOHOSTARCH)" "linux/amd64 linux/arm64" "$$d" && rm -r "$$d"
 
 release: ## brine for HOSTS in DIST, with the agents of AGENTS in it (see .ci/release for the defaults)

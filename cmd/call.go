@@ -118,6 +118,9 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if err := s.openGit(ctx); err != nil {
 		return err
 	}
+	if o.setMetadata != "" {
+		s.metadata = typed(o.setMetadata)
+	}
 	jid := s.newJID()
 	env := s.env(ctx, jid)
 	if err := s.openReturners(env); err != nil {

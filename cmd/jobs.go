@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/internal/dispatch"
 	"brine/internal/fun"
 	"brine/internal/jobs"
 	"brine/internal/redact"
@@ -45,7 +47,7 @@ func (s *session) beginJob(env *fun.Env, kind fun.Kind, name string, args fun.Ar
 	}
 	l := jobs.Load{
 		JID: jid, Fun: j.name, Arg: j.args, Tgt: env.ID, TgtType: "glob", User: s.userName(), Minions: []string{env.ID},
-		OrchJID: env.OrchJID, Metadata: args.Kw.At("metadata"), PID: os.Getpid(), Runner: kind == fun.Runner,
+		OrchJID: env.OrchJID, Metadata: cmp.Or(args.Kw.At("metadata"), s.metadata), PID: os.Getpid(), Runner: kind == fun.Runner,
 	}
 	if kind == fun.Runner {
 		l.TgtType = "list"
@@ -203,6 +205,8 @@ func (s *session) invoke(ctx context.Context, env *fun.Env, kind fun.Kind, name 
 	}
 	defer end()
 	job := s.beginJob(env, kind, name, args, jid)
+	_, spec, _ := env.Find(kind, name)
+	args, _ = dispatch.TakeMetadata(spec, args)
 	res, err := env.Invoker.Invoke(ctx, kind, name, args)
 	job.end(res, err)
 	return res, err

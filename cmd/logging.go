@@ -1,12 +1,15 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 
+	"brine/internal/config"
 	"brine/internal/redact"
 	"brine/internal/source"
 	"brine/internal/value"
@@ -28,14 +31,56 @@ func openLog(stderr io.Writer, opts *value.Map, file string, secrets *redact.Set
 				return nil, 0, nil, &statusError{status: exitUsage, err: fmt.Errorf("log file: %w", err)}
 			}
 		}
-		f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		f, err := openLogFile(file)
 		if err != nil {
-			return nil, 0, nil, fmt.Errorf("open the log file: %w", err)
+			return nil, 0, nil, err
 		}
 		done = func() { f.Close() }
 		handlers = append(handlers, textHandler(masker{f, secrets}, level))
 	}
 	return slog.New(slog.NewMultiHandler(handlers...)), console, done, nil
+}
+
+// A noLogError says that a log file cannot be written.
+type noLogError struct{ err error }
+
+func (e *noLogError) Error() string { return "open the log file: " + e.err.Error() }
+func (e *noLogError) Unwrap() error { return e.err }
+
+func isNoLog(err error) bool {
+	_, ok := errors.AsType[*noLogError](err)
+	return ok
+}
+
+// openLogFile opens a log file, whose directory it makes. Salt's sockets of syslog
+// are not files.
+func openLogFile(file string) (*os.File, error) {
+	if scheme, _, ok := strings.Cut(file, "://"); ok {
+		return nil, &noLogError{fmt.Errorf("%s: log_file names a file, not %s://", file, scheme)}
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return nil, &noLogError{err}
+	}
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, &noLogError{err}
+	}
+	return f, nil
+}
+
+// configuredLog returns the log file that a configuration names, "" where none
+// does: Salt's defaults count as no file.
+func configuredLog(cfg *config.Config, section string) string {
+	keys := []string{"log_file"}
+	if section == "salt-ssh" {
+		keys = []string{"ssh_log_file", "log_file"}
+	}
+	for _, k := range keys {
+		if cfg.Given(k) && value.Truth(cfg.Opts.At(k)) {
+			return cfg.Opts.Str(k)
+		}
+	}
+	return ""
 }
 
 // masker writes lines without secrets.

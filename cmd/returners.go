@@ -75,23 +75,8 @@ func (s *session) openReturners(env *fun.Env) error {
 	if s.jobs == nil && len(asked) == 0 {
 		return nil
 	}
-	if value.Truth(opts.At("returner_failhard")) {
-		others := slices.Clone(caches)
-		if s.cfg.Kind == config.Master {
-			others = append(others, returnerNames(opts.At("event_return"))...)
-		}
-		var errs []error
-		for _, n := range r.expand(asked) {
-			_, err := r.sink(n, r.config, r.kwargs)
-			errs = append(errs, err)
-		}
-		for _, n := range r.expand(others) {
-			_, err := r.sink(n, "", nil)
-			errs = append(errs, err)
-		}
-		if err := errors.Join(errs...); err != nil {
-			return &statusError{status: exitUsage, err: fmt.Errorf("returner_failhard: %w", err)}
-		}
+	if err := r.check(asked, caches); err != nil {
+		return &statusError{status: exitUsage, err: err}
 	}
 	log := &jobs.Log{Config: r.config, Kwargs: r.kwargs, MayKeep: assembly.MayKeep, Asked: asked, Caches: caches, Sink: r.tellingSink, Expand: r.expand, Failed: opts.Str("return_on") == "failed", Now: s.app.Host.Now}
 	if s.files != nil {
@@ -104,6 +89,37 @@ func (s *session) openReturners(env *fun.Env) error {
 		r.resend()
 	}
 	return nil
+}
+
+// check returns an error for what a run could not use: a setting of a wrong type
+// and, with returner_failhard, whatever else is not configured.
+func (r *sinks) check(asked, caches []string) error {
+	opts := r.s.cfg.Opts
+	others := slices.Clone(caches)
+	if r.s.cfg.Kind == config.Master {
+		others = append(others, returnerNames(opts.At("event_return"))...)
+	}
+	failhard := value.Truth(opts.At("returner_failhard"))
+	var errs []error
+	try := func(names []string, conf string, kwargs *value.Map) {
+		for _, n := range r.expand(names) {
+			checked, err := assembly.CheckSettings(context.Background(), r.env, n, returner.Settings{Config: conf, Kwargs: kwargs})
+			_, wrong := errors.AsType[*returner.TypeError](err)
+			switch {
+			case wrong:
+				errs = append(errs, err)
+			case err != nil && failhard:
+				errs = append(errs, fmt.Errorf("returner_failhard: %w", err))
+			case err == nil:
+				for _, err := range checked.Misspelt() {
+					r.s.doubt(err)
+				}
+			}
+		}
+	}
+	try(asked, r.config, r.kwargs)
+	try(others, "", nil)
+	return errors.Join(errs...)
 }
 
 // tapEvents stores the run's own events where event_return says so.

@@ -40,6 +40,8 @@ type session struct {
 	// runner says that returns are those of runner functions, whose own
 	// outputter --out=highstate replaces as any other does.
 	runner bool
+	// metadata is what the command line has the job kept with; nil: nothing.
+	metadata value.Value
 	// secrets are what records, events and logs do not have; nil: they have all.
 	secrets *redact.Set
 	maskAll bool // and neither has the report
@@ -117,7 +119,17 @@ func (a *App) newSession(kind config.Kind, section string, f *runFlags, override
 	s.peers = event.UserPeers(a.Getenv, a.Host.Geteuid())
 	s.peers.OnWarn = func(text string) { s.warn(fun.Warning{Text: text}) }
 	var closeLog func()
-	if s.log, s.level, closeLog, err = openLog(a.Err, cfg.Opts, f.logFile, s.secrets); err != nil {
+	file, named := f.logFile, true
+	if file == "" {
+		file, named = configuredLog(cfg, section), false
+	}
+	s.log, s.level, closeLog, err = openLog(a.Err, cfg.Opts, file, s.secrets)
+	if isNoLog(err) && !named {
+		// Salt's configuration names a file that root writes: a user has no log then.
+		s.warn(fun.Warning{Text: err.Error()})
+		s.log, s.level, _, err = openLog(a.Err, cfg.Opts, "", s.secrets)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if closeLog != nil {

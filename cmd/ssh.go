@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"brine/cmd/serve"
 	"brine/internal/config"
+	"brine/internal/dispatch"
 	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -144,6 +146,9 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 		job.JID = s.newJID()
 	}
 	job.Timeout = time.Duration(o.timeout) * time.Second
+	if args, given := dispatch.TakeMetadata(s.table.Spec(fun.Exec, job.Fun), job.Args); given != nil {
+		job.Args, job.Metadata = args, cmp.Or(job.Metadata, given)
+	}
 	a.intr.setJID(job.JID)
 	if err := s.openGit(ctx); err != nil {
 		return err

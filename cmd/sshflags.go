@@ -32,6 +32,7 @@ type sshOpts struct {
 	prog        program
 	raw         bool
 	static      bool
+	metadata    string
 	verbose     bool
 	batch       string
 	batchWait   float64
@@ -103,9 +104,11 @@ func (o *sshOpts) register(f *pflag.FlagSet) {
 	f.StringVar(&o.passwd, "passwd", "", "refused: see --askpass")
 	f.StringVar(&o.privPasswd, "priv-passwd", "", "refused: see priv_passwd of the roster")
 	f.StringVar(&o.jid, "jid", "", "run under this jid")
+	f.StringVar(&o.metadata, "metadata", "", "data to keep with the job, read as YAML")
+	f.StringVar(&o.metadata, "meta", "", "short for --metadata")
 	o.async.register(f)
 	f.IntVar(&o.gather, "gather-job-timeout", 0, "seconds that a target has to say whether it still works")
-	for _, n := range []string{"passwd", "priv-passwd", "jid", "gather-job-timeout"} {
+	for _, n := range []string{"passwd", "priv-passwd", "jid", "meta", "gather-job-timeout"} {
 		_ = f.MarkHidden(n)
 	}
 	if o.prog != saltCLI {
@@ -177,7 +180,6 @@ func (o *sshOpts) registerNoEffect(f *pflag.FlagSet) {
 
 // saltFlags are those of salt alone.
 type saltFlags struct {
-	metadata  string
 	preview   bool
 	safeLimit int
 	safeSize  int
@@ -187,7 +189,6 @@ type saltFlags struct {
 }
 
 func (o *saltFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&o.metadata, "metadata", "", "data to keep with the job, read as YAML")
 	f.StringVar(&o.separator, "args-separator", ",", "what stands alone between the arguments of several functions")
 	f.BoolVar(&o.showJID, "show-jid", false, "print the jid of the job first")
 	f.BoolVar(&o.hideTime, "hide-timeout", false, "print nothing of targets that did not return")

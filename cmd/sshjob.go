@@ -60,7 +60,7 @@ func (o *sshOpts) job(c *cobra.Command, args []string) (fun.Job, error) {
 		}
 	}
 	job := fun.Job{
-		Metadata: o.published.jobMetadata(),
+		Metadata: o.jobMetadata(),
 		Async:    o.async.on, Tgt: tgt, TgtType: typ, Batch: o.batch, Subset: o.subset, FailHard: o.failHard,
 		BatchWait: time.Duration(o.batchWait * float64(time.Second)), Published: o.prog == saltCLI,
 	}
@@ -104,7 +104,7 @@ func (o *asyncFlags) check(c *cobra.Command, s *sshOpts) error {
 func (o *sshOpts) fromRecord(args []string) bool { return o.retryFailed != "" && len(args) == 0 }
 
 // jobMetadata returns what the job keeps, nil where nothing was given.
-func (o *saltFlags) jobMetadata() value.Value {
+func (o *sshOpts) jobMetadata() value.Value {
 	if o.metadata == "" {
 		return nil
 	}

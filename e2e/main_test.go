@@ -22,6 +22,9 @@ import (
 // its name, too: sudo hands on no variables.
 func TestMain(m *testing.M) {
 	name := filepath.Base(os.Args[0])
+	if n := os.Getenv("BRINE_TEST_HOSTILE"); n != "" {
+		os.Exit(hostileAgent(n))
+	}
 	if os.Getenv("BRINE_TEST_RUN") == "1" || strings.HasPrefix(name, "brine-") || strings.HasPrefix(name, ".new-") {
 		os.Exit(cmd.Main())
 	}

@@ -545,11 +545,12 @@ func TestSSHPlaces(t *testing.T) {
 		"link: {host: 127.0.0.5, thin_dir: "+link+"}",
 		"path: {host: 127.0.0.5, set_path: '/x y:$PATH', cmd_umask: 027, ssh_pre_flight: "+pre+", ssh_pre_flight_args: [\"it's $HOME\"]}",
 	)
+	s.want(s.brine("ssh", "path", "cmd.run", "umask; echo $PATH"), 0, "0027", "/x y:/")
+	// A thin_dir counts more than an agent that is elsewhere already.
 	s.want(s.brine("ssh", "thin", "test.ping"), 0, "True")
 	if names, _ := filepath.Glob(filepath.Join(thin, "agent", "brine-*")); len(names) != 1 {
 		t.Errorf("thin_dir has %v", names)
 	}
-	s.want(s.brine("ssh", "path", "cmd.run", "umask; echo $PATH"), 0, "0027", "/x y:/")
 	if got := read(t, s.path("pre.log")); got != "it's $HOME\n" {
 		t.Errorf("ssh_pre_flight was given %q", got)
 	}

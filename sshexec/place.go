@@ -41,10 +41,22 @@ func candidates(e *roster.Entry) []string {
 // its place in between. The function here says whether the working directory is
 // one that only this account can enter: ours, and of mode 0700; z is then the
 // size of the file $1 in it. away leaves it and takes it away where it is empty.
+// takes enters $d, which it makes, and says whether a program in it, $t, runs; a
+// directory that was there and is not ours stays as it is.
 const scriptHead = `unset TIME_STYLE LS_BLOCK_SIZE BLOCK_SIZE BLOCKSIZE CDPATH
 i=$(id -u)
 here() { set -- $(LC_ALL=C ls -ldn . "$1" 2>/dev/null); z=${14}; case $1 in drwx------*) [ "$3" = "$i" ];; *) return 1;; esac; }
 away() { cd / && rmdir "$d" 2>/dev/null; case $d in */brine/agent) rmdir "${d%/agent}" 2>/dev/null;; esac; }
+takes() {
+s=$(command -v sh)
+case $s in /*) ;; *) s=/bin/sh;; esac
+m=
+[ -d "$d" ] || m=1
+mkdir -p "$d" 2>/dev/null
+[ ! -h "$d" ] && cd -P "$d" 2>/dev/null || return 1
+here . || { [ -z "$m" ] || away; return 1; }
+{ echo "#!$s" >$t && chmod 700 $t; } 2>/dev/null && ./$t 2>/dev/null || { rm -f $t; away; return 1; }
+}
 `
 
 // setup is what the roster wants to be set before anything runs.
@@ -71,26 +83,32 @@ func setup(e *roster.Entry) string {
 
 // runScript starts the agent where it lies already; else it says what the host
 // is, behind mark, and ends. The xz of BusyBox, which has no filters and does not
-// know -V, does not count.
-func (p *placer) runScript(e *roster.Entry, mark string) string {
-	return p.startScript(e, mark, p.command())
+// know -V, does not count. Where the roster has a thin_dir that takes an agent,
+// insist has one that lies elsewhere not count.
+func (p *placer) runScript(e *roster.Entry, mark string, insist bool) string {
+	return p.startScript(e, mark, p.command(), insist)
 }
 
 // startScript is runScript for another command than that of an agent.
-func (p *placer) startScript(e *roster.Entry, mark, command string) string {
+func (p *placer) startScript(e *roster.Entry, mark, command string, insist bool) string {
+	only := ""
+	if insist && e.ThinDir != "" {
+		only = `[ -z "$only" ] && only=1 && (umask 077; t=.new-` + token() + `; takes && rm -f $t) && break
+`
+	}
 	start := `exec ./$h ` + command
 	if e.TTY {
 		// The agent serves no terminal.
 		start = `{ cat | ./$h ` + command + ` | cat; exit 0; }`
 	}
 	return scriptHead + setup(e) + `u=$(uname -sm)
-h=
+h= only=
 case $u in
 ` + p.cases() + `esac
 if [ -n "$h" ]; then
 for d in ` + strings.Join(candidates(e), " ") + `; do
 cd -P "$d" 2>/dev/null && here $h && [ "$z" = $n ] && [ -x $h ] && ` + start + `
-done
+` + only + `done
 fi
 z=
 for t in cat gzip zstd; do command -v $t >/dev/null 2>&1 && z=$z$t,; done
@@ -116,20 +134,14 @@ func pushScript(e *roster.Entry, img *image, mark, fill string, skip int) string
 	size := strconv.FormatInt(img.size, 10)
 	return scriptHead + `umask 077
 t=.new-` + token() + `
-s=$(command -v sh)
-case $s in /*) ;; *) s=/bin/sh;; esac
 fault() { echo ` + mark + ` $1 $n "$d" >&2; [ -z "$2" ] || printf '%s\n' "$2" >&2; exit 114; }
 n=0
 for d in ` + strings.Join(candidates(e), " ") + `; do
 n=$((n+1))
 [ $n -gt ` + strconv.Itoa(skip) + ` ] || continue
-[ -h "$d" ] && continue
-mkdir -p "$d" 2>/dev/null
-cd -P "$d" 2>/dev/null || continue
-here . || { away; continue; }
 trap 'rm -f $t; away' EXIT
 trap 'exit 1' HUP INT TERM PIPE
-{ echo "#!$s" >$t && chmod 700 $t; } 2>/dev/null && ./$t 2>/dev/null || { rm -f $t; away; continue; }
+takes || continue
 ` + fill + ` || { : >$t; { head -c ` + size + ` /dev/zero || dd if=/dev/zero bs=65536 count=$((` + size + `/65536+1)); } 2>/dev/null >$t && fault bad
 command -v head >/dev/null 2>&1 || command -v dd >/dev/null 2>&1 || fault odd; fault full; }
 s=$({ sha256sum $t || sha256 -q $t || shasum -a 256 $t || openssl dgst -sha256 -r $t || ./$t agent --sum; } 2>/dev/null)
@@ -211,7 +223,7 @@ func (p *placer) agent(ctx context.Context, c *Client, e *roster.Entry, always b
 		}
 	}
 	for try := 0; ; try++ {
-		conn, missing, err := p.try(ctx, c, e)
+		conn, missing, err := p.try(ctx, c, e, try == 0)
 		var none *noShellError
 		if errors.As(err, &none) && bareable(e) {
 			return p.bare(ctx, c, e, none)
@@ -251,9 +263,9 @@ type absent struct{ sys, machine, unpack string }
 
 // try starts the agent where it lies. Both results are nil, and missing is not,
 // where it is not there.
-func (p *placer) try(ctx context.Context, c *Client, e *roster.Entry) (*link.Conn, *absent, error) {
+func (p *placer) try(ctx context.Context, c *Client, e *roster.Entry, insist bool) (*link.Conn, *absent, error) {
 	mark := "brine-need-" + token()
-	script := p.runScript(e, mark)
+	script := p.runScript(e, mark, insist)
 	ctx, cancel := context.WithTimeout(ctx, patience(e))
 	defer cancel()
 	s, err := c.start(ctx, launchOf(e, script))

@@ -455,7 +455,7 @@ func TestFoundAgentIsTheOneLookedAt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = p.try(t.Context(), c, e)
+	_, _, err = p.try(t.Context(), c, e, false)
 	wantStage(t, err, Shell, "the one")
 	if _, err := os.Stat(dir + ".was"); err != nil {
 		t.Errorf("nothing was swapped: %v", err)
@@ -491,7 +491,7 @@ func TestFoundAgentIsChecked(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, missing, err := p.try(t.Context(), c, e)
+			_, missing, err := p.try(t.Context(), c, e, false)
 			if ran := err != nil && strings.Contains(err.Error(), "it runs"); ran != (name == "is ok") || !ran && missing == nil {
 				t.Errorf("%v, %v", missing, err)
 			}

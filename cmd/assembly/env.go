@@ -12,6 +12,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/grains"
 	"brine/internal/host"
+	"brine/internal/jobs"
 	"brine/internal/pillar"
 	"brine/internal/python"
 	"brine/internal/redact"
@@ -59,7 +60,7 @@ func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
 		Machine:   fun.Machine{Host: o.Host, CacheDir: o.Config.CacheDir},
 		Functions: fun.Functions{Table: o.Table, NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) }},
 		UI:        fun.UI{Logger: o.Log, OnWarn: o.Warn, Strict: o.Strict},
-		Jobs:      fun.Jobs{OnStart: o.Gate},
+		Jobs:      fun.Jobs{OnStart: o.Gate, OnStopped: stopped(o)},
 	}
 	env.OnFault = sourceFault(o.Fault)
 	env.Grains = machineGrains(env, o)
@@ -72,6 +73,13 @@ func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
 	env.NewTable = func(ctx context.Context) (*fun.Table, error) { return withCustom(ctx, env, o.Table), nil }
 	env.Invoker = dispatch.New(env)
 	return env
+}
+
+// stopped says what ended a run that OnStart did not let go on.
+func stopped(o EnvOptions) func(string, *fun.Chunk) string {
+	return func(jid string, c *fun.Chunk) string {
+		return jobs.NewPauses(o.Config.CacheDir).Why(jid, c.ID, o.Host.Now)
+	}
 }
 
 // withCustom adds the custom modules of the tree to a table.

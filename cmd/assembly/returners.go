@@ -134,8 +134,18 @@ func openStore(ctx context.Context, env *fun.Env, name string) (jobs.Store, func
 		}
 		return nil, nil, fmt.Errorf("returner %s cannot be read from; these can: %s", name, strings.Join(readers, ", "))
 	}
+	var sp Spool
+	if set, err := CheckSettings(ctx, env, name, returner.Settings{}); err == nil {
+		sp = SpoolOf(env.CacheDir, name, set, nil)
+		if err := jobs.Hung(sp.Down); err != nil {
+			return nil, nil, fmt.Errorf("returner %s: %w", name, err)
+		}
+	}
 	r, err := OpenReturner(ctx, env, name, returner.Settings{})
 	if err != nil {
+		if sp.Down != "" {
+			jobs.NoteHung(sp.Down, err)
+		}
 		return nil, nil, err
 	}
 	s, ok := r.(jobs.Store)
@@ -143,8 +153,8 @@ func openStore(ctx context.Context, env *fun.Env, name string) (jobs.Store, func
 		_ = r.Close()
 		return nil, nil, fmt.Errorf("returner %s cannot be read from", name)
 	}
-	if set, err := CheckSettings(ctx, env, name, returner.Settings{}); err == nil {
-		s = asideStore{s, name, SpoolOf(env.CacheDir, name, set, nil).Dir}
+	if sp.Dir != "" {
+		s = asideStore{s, name, sp.Dir}
 	}
 	return s, func() { _ = r.Close() }, nil
 }

@@ -255,11 +255,10 @@ func published(job fun.Job) *value.Map {
 	if !job.Published {
 		return value.MapOf("__pub_fun", job.Fun, "__pub_pid", int64(os.Getpid()), "__pub_jid", job.JID, "__pub_tgt", "salt-call")
 	}
+	// A minion has taken the mark __kwarg__ away when it calls the function.
 	arg := value.NewList(job.Args.Pos...)
 	if job.Args.Kw.Len() > 0 {
-		kw := job.Args.Kw.Copy()
-		kw.Set("__kwarg__", true)
-		arg.Append(kw)
+		arg.Append(job.Args.Kw.Copy())
 	}
 	return value.MapOf("__pub_fun", jobs.FunOf(job.Fun), "__pub_arg", arg, "__pub_tgt", job.Tgt, "__pub_jid", job.JID, "__pub_ret", job.Returner,
 		"__pub_tgt_type", typeOf(job), "__pub_user", job.User)

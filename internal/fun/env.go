@@ -100,6 +100,9 @@ type Jobs struct {
 	// paused, and returns false where nothing new may start (Ctrl-C, soft_kill).
 	// The ctx of a state has the jid of its run: see JIDFrom. Call MayStart.
 	OnStart func(ctx context.Context, c *Chunk) bool
+	// OnStopped says why OnStart had the run of a job end before a state; "" is an
+	// interrupt. Call WhyStopped.
+	OnStopped func(jid string, c *Chunk) string
 	// Journal is told of the run of states that this Env is made for: the steps
 	// of an orchestration, not what a step runs in turn. nil: none.
 	Journal Journal
@@ -175,6 +178,16 @@ func (u *UI) Log() *slog.Logger {
 // it is nil, may start.
 func (j *Jobs) MayStart(ctx context.Context, c *Chunk) bool {
 	return j.OnStart == nil || j.OnStart(ctx, c)
+}
+
+// WhyStopped says why the run of a job ended before c, nil where no state was due.
+func (j *Jobs) WhyStopped(jid string, c *Chunk) string {
+	if c != nil && j.OnStopped != nil {
+		if why := j.OnStopped(jid, c); why != "" {
+			return why
+		}
+	}
+	return "interrupted"
 }
 
 // CallRunner calls a runner function, as a job of its own where this Env keeps

@@ -164,17 +164,48 @@ func (w *writer) recall() {
 	if s.Down == "" {
 		return
 	}
-	st, err := os.Stat(s.Down)
-	if err != nil {
-		return
+	at, why, marked := hung(s.Down)
+	w.marked = marked
+	if !at.IsZero() {
+		w.down, w.rest, w.why = at, hangRest, why
 	}
-	w.marked = true
+}
+
+// hung reads the note that a returner hung: since when, and why; the zero time
+// where that is long ago. there says that there is a note.
+func hung(mark string) (at time.Time, why string, there bool) {
+	st, err := os.Stat(mark)
+	if err != nil {
+		return time.Time{}, "", false
+	}
 	ago := time.Since(st.ModTime())
 	if ago < 0 || ago >= hangRest {
+		return time.Time{}, "", true
+	}
+	b, _ := os.ReadFile(mark)
+	return st.ModTime(), strings.TrimSpace(string(b)), true
+}
+
+// Hung returns an error where a run noted in the file mark not long ago that a
+// returner hung: who reads from it need not wait for it again.
+func Hung(mark string) error {
+	at, why, _ := hung(mark)
+	if at.IsZero() {
+		return nil
+	}
+	return fmt.Errorf("it did not answer %s ago (%s), and is asked again %s after that", time.Since(at).Round(time.Second), why, hangRest)
+}
+
+// NoteHung notes in the file mark that a returner hung when it was read from, where
+// err is that it did not answer in time.
+func NoteHung(mark string, err error) {
+	var late interface{ Timeout() bool }
+	if !errors.As(err, &late) || !late.Timeout() {
 		return
 	}
-	why, _ := os.ReadFile(s.Down)
-	w.down, w.rest, w.why = st.ModTime(), hangRest, strings.TrimSpace(string(why))
+	if os.MkdirAll(filepath.Dir(mark), 0o700) == nil {
+		_ = os.WriteFile(mark, []byte(err.Error()+"\n"), 0o600)
+	}
 }
 
 // deliver gives rows to the returner, once, and tells f what becomes of them. Rows

@@ -39,7 +39,7 @@ type History struct {
 // Begin records the definition, and returns the steps that are done already. It
 // fails where the job that is resumed would run other steps now; the error shows
 // the difference.
-func (h *History) Begin(_ context.Context, env *fun.Env, chunks []*fun.Chunk) (map[string]*value.Map, error) {
+func (h *History) Begin(ctx context.Context, env *fun.Env, chunks []*fun.Chunk) (map[string]*value.Map, error) {
 	low := value.NewList()
 	for _, c := range chunks {
 		low.Append(withoutSecrets(c.Low))
@@ -50,6 +50,9 @@ func (h *History) Begin(_ context.Context, env *fun.Env, chunks []*fun.Chunk) (m
 	)
 	if rev := revision(env); rev != "" {
 		def.Set("revision", rev)
+	}
+	if files := inner(ctx, env, chunks); files.Len() > 0 {
+		def.Set("files", files)
 	}
 	h.fleet, _ = env.Fleet.(fun.Rebooter)
 	var done map[string]*value.Map
@@ -144,7 +147,13 @@ func (h *History) resume(now *value.Map) (map[string]*value.Map, error) {
 		if ret.At("result") != true {
 			break
 		}
-		done[s.Str("tag")] = ret
+		tag := s.Str("tag")
+		done[tag] = ret
+		if then.Has("files") && h.Warn != nil {
+			if names := changedInner(then.Map("files").Map(tag), now.Map("files").Map(tag)); names != "" {
+				h.Warn(fun.Errorf("step %s of job %s succeeded before %s changed; it is not run again", tag, jid, names))
+			}
+		}
 		for id, b := range s.Map("boots").All() {
 			if b, ok := b.(*value.Map); ok {
 				h.boots[value.Str(id)] = fun.Boot{ID: b.Str("boot"), Before: b.Str("before"), Asked: b.Str("asked")}

@@ -140,6 +140,18 @@ func (p *Pauses) Wait(ctx context.Context, jid, id string, now func() time.Time,
 	return false
 }
 
+// Why says why Wait ended a job before a state; "" where it was not asked to.
+func (p *Pauses) Why(jid, id string, now func() time.Time) string {
+	_, kill := wishOf(p.read(jid), id, now)
+	if p.More != nil && !kill {
+		_, kill = wishOf(p.More(jid), id, now)
+	}
+	if kill {
+		return "stopped by state.soft_kill"
+	}
+	return ""
+}
+
 // wishOf returns what is wished before a state.
 func wishOf(m *value.Map, id string, now func() time.Time) (wait, kill bool) {
 	for _, key := range []string{id, AllStates} {

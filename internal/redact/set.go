@@ -142,7 +142,9 @@ func (s *Set) Add(values ...string) {
 		v = strings.TrimSpace(v)
 		add(v)
 		if len(v) >= shortest {
-			add(base64.StdEncoding.EncodeToString([]byte(v)))
+			for _, text := range encoded(v) {
+				add(text)
+			}
 		}
 		if !strings.Contains(v, "\n") {
 			continue
@@ -155,6 +157,25 @@ func (s *Set) Add(values ...string) {
 			}
 		}
 	}
+}
+
+// encoded returns what of a text is seen where it is in base64: alone, as a line, or
+// somewhere in a longer text, of which its groups of three bytes are known.
+func encoded(v string) []string {
+	out := []string{
+		base64.StdEncoding.EncodeToString([]byte(v)),
+		base64.StdEncoding.EncodeToString([]byte(v + "\n")),
+		base64.RawURLEncoding.EncodeToString([]byte(v)),
+	}
+	const groups = 3 // fewer may be part of other text
+	for skip := range 3 {
+		if len(v) < skip+3*groups {
+			break
+		}
+		whole := (len(v) - skip) / 3 * 3
+		out = append(out, base64.StdEncoding.EncodeToString([]byte(v[skip:skip+whole])))
+	}
+	return out
 }
 
 func (s *Set) replacer() *strings.Replacer {

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"encoding/base64"
 	"strings"
 	"testing"
 
@@ -45,5 +46,30 @@ func TestHostileRecords(t *testing.T) {
 	none.AddPillar(in)
 	if value.Repr(none.Mask(in)) != before || value.Repr(NewSet().Mask(value.MapOf("a", "b"))) != "{'a': 'b'}" {
 		t.Error("a Set without secrets hides some")
+	}
+}
+
+func TestSecretsInBase64(t *testing.T) {
+	t.Parallel()
+	const secret = "s3cr3t-alpha-one"
+	s := NewSet()
+	s.Add(secret)
+	for _, around := range [][2]string{{"", ""}, {"", "\n"}, {"a", "b"}, {"user:", ""}, {"ab", "\n"}, {"[x]\npassword = ", "\nport = 1\n"}} {
+		for name, e := range map[string]*base64.Encoding{"std": base64.StdEncoding, "raw": base64.RawStdEncoding} {
+			text := e.EncodeToString([]byte(around[0] + secret + around[1]))
+			got := s.Text(text)
+			if !strings.Contains(got, Hidden) {
+				t.Errorf("%q in %s: %q became %q", around, name, text, got)
+			}
+			// What is left of it is no longer than the ends of its groups.
+			for part := range strings.SplitSeq(got, Hidden) {
+				for skip := range 4 {
+					b, _ := base64.RawStdEncoding.DecodeString(strings.TrimRight(part[min(skip, len(part)):], "="))
+					if strings.Contains(string(b), "cr3t") || strings.Contains(string(b), "alpha") {
+						t.Errorf("%q in %s: %q is left of %q", around, name, b, text)
+					}
+				}
+			}
+		}
 	}
 }

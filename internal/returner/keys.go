@@ -11,9 +11,10 @@ import (
 //
 //	NAME [= DEFAULT] -- what it is
 //
-// Behind the name, * says that it is required, ! that it is a secret and @ that it
-// says where rows go. A default is a number, True
-// or False, else text, with quotation marks where it would be a number.
+// Behind the name, * says that it is required, ! that it is a secret, @ that it
+// says where rows go and # that it is a whole number, as it is where the default is
+// one. A default is a number, True or False, else text, with quotation marks where
+// it would be a number.
 func Keys(table string) []Key {
 	var out []Key
 	for line := range strings.Lines(table) {
@@ -23,12 +24,14 @@ func Keys(table string) []Key {
 		}
 		name, text, has := strings.Cut(def, " = ")
 		k := Key{Doc: doc}
-		k.Name = strings.TrimRight(name, "*!@")
+		k.Name = strings.TrimRight(name, "*!@#")
 		marks := name[len(k.Name):]
 		k.Required, k.Secret, k.Where = strings.Contains(marks, "*"), strings.Contains(marks, "!"), strings.Contains(marks, "@")
 		if has {
 			k.Default = defaultOf(text)
 		}
+		_, whole := k.Default.(int64)
+		k.Number = whole || strings.Contains(marks, "#")
 		out = append(out, k)
 	}
 	return out

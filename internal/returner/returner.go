@@ -13,6 +13,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/jobs"
+	"brine/internal/source"
 	"brine/internal/value"
 )
 
@@ -36,6 +37,9 @@ type Spec struct {
 	// to them. Place is one that no setting moves.
 	Where func(s Settings) *value.Map
 	Place string
+	// Others are entries of the configuration that have the same prefix and are not
+	// settings of the returner.
+	Others []string
 	// Reads says that the returner is a jobs.Store as well.
 	Reads bool
 	// ForThisRun says that a later run has no use for what the returner was not
@@ -51,6 +55,7 @@ type Key struct {
 	Secret   bool
 	Required bool // there is no default that could work
 	Where    bool // it says where rows go
+	Number   bool // a whole number
 }
 
 // Settings are what a returner is made with.
@@ -75,6 +80,9 @@ func (s Settings) Check() (Settings, error) {
 	}
 	var missing []string
 	for _, k := range s.Spec.Keys {
+		if err := s.fits(k); err != nil {
+			return s, err
+		}
 		if k.Required && s.Str(k.Name) == "" {
 			missing = append(missing, s.Spec.Name+"."+k.Name)
 		}
@@ -129,7 +137,9 @@ func (s Settings) WithProfile() (Settings, error) {
 func (s Settings) over(m *value.Map) Settings {
 	kw := value.NewMap(m.Len())
 	for k, v := range m.All() {
-		kw.Set(strings.TrimPrefix(value.Str(k), s.Spec.Name+"."), v)
+		name := strings.TrimPrefix(value.Str(k), s.Spec.Name+".")
+		kw.Set(name, v)
+		kw.SetPos(name, m.Pos(k))
 	}
 	kw.Update(s.Kwargs)
 	s.Kwargs = kw
@@ -150,23 +160,8 @@ func (s Settings) WithDict(name string) Settings {
 // its default.
 // Salt: salt/returners/__init__.py get_returner_options.
 func (s Settings) Value(key string) value.Value {
-	if v, ok := s.Kwargs.Get(key); ok {
-		return v
-	}
-	var own, prefixes []string
-	for _, n := range append([]string{s.Spec.Name}, s.Spec.Aliases...) {
-		prefixes = append(prefixes, n, "returner."+n)
-		if s.Config != "" {
-			own = append(own, s.Config+"."+n, s.Config+".returner."+n)
-		}
-	}
-	prefixes = append(own, prefixes...)
-	for _, from := range []value.Mapping{s.Env.Opts, s.Env.Pillar} {
-		for _, p := range prefixes {
-			if v, ok := lookup(from, p, key); ok && v != nil {
-				return v
-			}
-		}
+	if f, ok := s.find(key); ok {
+		return f.v
 	}
 	for _, k := range s.Spec.Keys {
 		if k.Name == key {
@@ -176,31 +171,84 @@ func (s Settings) Value(key string) value.Value {
 	return nil
 }
 
-// lookup finds PREFIX.KEY, whole or as dicts within dicts, whose keys may have
-// dots: "other.slack.channel", other.slack: {channel: ...}, and so on.
-func lookup(m value.Mapping, prefix, key string) (value.Value, bool) {
-	if m == nil {
-		return nil, false
-	}
-	return find(m, strings.Split(prefix+"."+key, "."))
+// Given reports whether a setting has a value that is not its default.
+func (s Settings) Given(key string) bool {
+	f, ok := s.find(key)
+	return ok && f.v != nil
 }
 
-func find(m value.Mapping, parts []string) (value.Value, bool) {
+// A found is a setting with the name and the place that it has in a configuration.
+type found struct {
+	v    value.Value
+	name string
+	at   source.Pos
+}
+
+// find returns a setting that is not a default.
+func (s Settings) find(key string) (found, bool) {
+	if v, ok := s.Kwargs.Get(key); ok {
+		return found{v, s.Spec.Name + "." + key, s.Kwargs.Pos(key)}, true
+	}
+	for _, from := range []value.Mapping{s.Env.Opts, s.Env.Pillar} {
+		for _, p := range s.prefixes() {
+			if f, ok := lookup(from, p, key); ok && f.v != nil {
+				return f, true
+			}
+		}
+	}
+	return found{}, false
+}
+
+// prefixes returns what settings may be under, in the order in which they count.
+func (s Settings) prefixes() []string {
+	var own, all []string
+	for _, n := range append([]string{s.Spec.Name}, s.Spec.Aliases...) {
+		all = append(all, n, "returner."+n)
+		if s.Config != "" {
+			own = append(own, s.Config+"."+n, s.Config+".returner."+n)
+		}
+	}
+	return append(own, all...)
+}
+
+// lookup finds PREFIX.KEY, whole or as dicts within dicts, whose keys may have
+// dots: "other.slack.channel", other.slack: {channel: ...}, and so on.
+func lookup(m value.Mapping, prefix, key string) (found, bool) {
+	if m == nil {
+		return found{}, false
+	}
+	f, ok := find(m, strings.Split(prefix+"."+key, "."))
+	f.name = prefix + "." + key
+	return f, ok
+}
+
+func find(m value.Mapping, parts []string) (found, bool) {
 	for n := len(parts); n > 0; n-- {
-		v, ok := m.Get(strings.Join(parts[:n], "."))
+		name := strings.Join(parts[:n], ".")
+		v, ok := m.Get(name)
 		if !ok || v == nil {
 			continue
 		}
 		if n == len(parts) {
-			return v, true
+			return found{v: v, at: placeOf(m, name)}, true
 		}
 		if d, ok := v.(value.Mapping); ok {
-			if v, ok := find(d, parts[n:]); ok {
-				return v, true
+			if f, ok := find(d, parts[n:]); ok {
+				return f, true
 			}
 		}
 	}
-	return nil, false
+	return found{}, false
+}
+
+// placeOf returns where a key of a configuration is written, if that is known.
+func placeOf(m value.Mapping, key string) source.Pos {
+	if p, ok := m.(interface {
+		Pos(key value.Value) source.Pos
+	}); ok {
+		return p.Pos(key)
+	}
+	return source.Pos{}
 }
 
 // Str returns a setting as text; "" for None.

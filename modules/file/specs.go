@@ -65,6 +65,14 @@ var managedArgs = []fun.Arg{
 	{Name: "skip_verify", Type: fun.Bool, Default: false, Doc: "accept a remote source without a digest"},
 }
 
+// contextArgs are the parts of a SELinux context.
+var contextArgs = []fun.Arg{
+	{Name: "seuser", Type: fun.Str, Doc: "user of the SELinux context; not managed"},
+	{Name: "serole", Type: fun.Str, Doc: "role of the SELinux context; not managed"},
+	{Name: "setype", Type: fun.Str, Doc: "type of the SELinux context; not managed"},
+	{Name: "serange", Type: fun.Str, Doc: "range of the SELinux context; not managed"},
+}
+
 var managedChangesArgs = []fun.Arg{
 	{Name: "keep_mode", Type: fun.Bool, Default: false, Doc: "use the mode of the source"},
 	{Name: "verify_ssl", Type: fun.Bool, Default: true, Doc: "verify certificates"},
@@ -129,15 +137,15 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "check_managed", Doc: "Return what a managed file would change, as a result and text.", Src: "modules/file.py check_managed",
-		VarKw: true, Args: managedArgs, Shared: [][]fun.Arg{managedCheckArgs}, Fn: checkManaged,
+		VarKw: true, Args: managedArgs, Shared: [][]fun.Arg{managedCheckArgs, contextArgs}, Fn: checkManaged,
 	},
 	{
 		Name: "check_managed_changes", Doc: "Return what a managed file would change.", Src: "modules/file.py check_managed_changes",
-		VarKw: true, Args: managedArgs, Shared: [][]fun.Arg{managedChangesArgs}, Fn: checkManagedChanges,
+		VarKw: true, Args: managedArgs, Shared: [][]fun.Arg{managedChangesArgs, contextArgs}, Fn: checkManagedChanges,
 	},
 	{
 		Name: "check_perms", Doc: "Set the owner and mode of a file; return the changes and the former values.", Src: "modules/file.py check_perms",
-		Fn: checkPerms,
+		Fn: checkPerms, Shared: [][]fun.Arg{contextArgs},
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "the file"},
 			{Name: "ret", Required: true, Doc: "state return to add to, or None"},
@@ -335,7 +343,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "manage_file", Doc: "Create or update a file as described; return what changed.", Src: "modules/file.py manage_file",
-		VarKw: true, Fn: manageFile,
+		VarKw: true, Fn: manageFile, Shared: [][]fun.Arg{contextArgs},
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "the file"},
 			{Name: "sfn", Required: true, Doc: "path of the new content, or empty"},

@@ -56,7 +56,27 @@ func specOf(t *fun.Table, k fun.Kind, name string) *fun.Spec {
 	if _, spec, ok := t.Lookup(k, name); ok {
 		return spec
 	}
-	return &modWatch
+	module, _, _ := strings.Cut(name, ".")
+	spec := modWatch
+	spec.Args = slices.Clone(spec.Args)
+	for _, arg := range watchArgs(module) {
+		spec.Args = append(spec.Args, fun.Arg{Name: arg})
+	}
+	return &spec
+}
+
+// watchArgs returns the further arguments of mod_watch: those of the states that it
+// acts for. Salt: states/NAME.py mod_watch.
+func watchArgs(module string) []string {
+	switch module {
+	case "mount":
+		return []string{"user"}
+	case "service":
+		return []string{"sig", "reload", "full_restart", "init_delay", "force"}
+	case "supervisord":
+		return []string{"restart", "update", "user", "conf_file", "bin_env"}
+	}
+	return nil
 }
 
 func functionsOf(c *fun.Call, k fun.Kind) (fun.Result, error) {

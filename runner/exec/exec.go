@@ -51,6 +51,9 @@ type Running struct {
 	// Stopped says that the gate was closed or the context ended before all
 	// chunks were done.
 	Stopped bool
+	// StoppedAt is the chunk before which the gate was closed; nil where the
+	// context ended.
+	StoppedAt *fun.Chunk
 
 	mu     sync.RWMutex
 	chunks []*fun.Chunk

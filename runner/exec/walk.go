@@ -371,7 +371,7 @@ func (r *run) finish(ctx context.Context, n *node, dry, waited bool) {
 // may not.
 func (r *run) admit(ctx context.Context, n *node) bool {
 	if !r.env.MayStart(fun.WithJID(ctx, r.env.JID), n.c) {
-		r.Stopped = true
+		r.Stopped, r.StoppedAt = true, n.c
 	}
 	return !r.Stopped
 }

@@ -124,18 +124,19 @@ func (s *server) equip(e *fun.Env, c *call) {
 		e.Host = h
 	}
 	e.ProcDir = s.o.CacheDir
-	e.OnStart = s.gate(e, c)
-}
-
-// gate is the fun.Jobs.OnStart of a call: what state.pause and state.soft_kill wish,
-// said on this machine or to the controller.
-func (s *server) gate(e *fun.Env, c *call) func(context.Context, *fun.Chunk) bool {
 	pauses := jobs.NewPauses(e.CacheDir)
 	pauses.More = func(jid string) *value.Map {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return s.wishes[jid]
 	}
+	e.OnStart = gate(pauses, e, c)
+	e.OnStopped = func(_ string, chunk *fun.Chunk) string { return pauses.Why(c.job.JID, chunk.ID, e.Host.Now) }
+}
+
+// gate is the fun.Jobs.OnStart of a call: what state.pause and state.soft_kill wish,
+// said on this machine or to the controller.
+func gate(pauses *jobs.Pauses, e *fun.Env, c *call) func(context.Context, *fun.Chunk) bool {
 	now := e.Host.Now
 	return func(ctx context.Context, chunk *fun.Chunk) bool {
 		if chunk == nil {

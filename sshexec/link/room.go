@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -19,6 +20,8 @@ const (
 	// smallCost is what a return may always take: those of targets that say what
 	// is usual come through, however many others say too much.
 	smallCost = 1 << 20
+	// largeCost is what is given back at once.
+	largeCost = 32 << 20
 	// defaultReturns is for the larger returns of a job together.
 	defaultReturns = 256 << 20
 	// defaultPartial is for the states that runs in progress have told of, all
@@ -63,6 +66,26 @@ func (r *room) less(n int64) {
 // errRefused says that what a target returned is not taken.
 var errRefused = errors.New("the return is refused")
 
+// costOf reads a return and says how much memory it takes.
+func costOf(body fun.Body) (int64, error) {
+	f, err := body.Open()
+	if err != nil {
+		return 0, err
+	}
+	var text strings.Builder
+	text.Grow(int(body.Size()))
+	_, err = io.Copy(&text, f)
+	_ = f.Close()
+	if err != nil {
+		return 0, err
+	}
+	_, cost, err := value.ParseJSONWithin(text.String(), maxCost)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", errRefused, err)
+	}
+	return cost, nil
+}
+
 // take checks the return of a job: that it is one document, and how much it
 // takes. A return that is refused is not kept.
 func (r *room) take(jid string, body fun.Body, spill int64) error {
@@ -70,20 +93,13 @@ func (r *room) take(jid string, body fun.Body, spill int64) error {
 		r.parsing.Lock()
 		defer r.parsing.Unlock()
 	}
-	f, err := body.Open()
+	cost, err := costOf(body)
+	if body.Size() > spill && (err != nil || cost > largeCost) {
+		// What was read is garbage now, and the next one must not come on top of it.
+		runtime.GC()
+	}
 	if err != nil {
 		return err
-	}
-	var text strings.Builder
-	text.Grow(int(body.Size()))
-	_, err = io.Copy(&text, f)
-	_ = f.Close()
-	if err != nil {
-		return err
-	}
-	_, cost, err := value.ParseJSONWithin(text.String(), maxCost)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errRefused, err)
 	}
 	if cost <= smallCost {
 		return nil

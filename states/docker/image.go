@@ -18,6 +18,8 @@ func image(ctx context.Context, c *fun.Call, force bool) fun.Ret {
 	build, load, tag := c.Str("build"), c.Str("load"), c.Str("tag")
 	name := c.Name
 	switch {
+	case !c.IsNone("sls"):
+		return fun.Fail("brine does not build images from SLS, which takes Salt in the image: use 'build' with a Dockerfile")
 	case !c.IsNone("build") && !c.IsNone("load"):
 		return fun.Fail("Only one of 'build', 'load', or 'sls' is permitted.")
 	case (!c.IsNone("build") || !c.IsNone("load")) && tag == "":

@@ -94,6 +94,11 @@ var (
 				{Name: "insecure_registry", Type: fun.Bool, Default: false, Doc: "accepted; the engine's own configuration says which registries are insecure"},
 				timeoutArg,
 				{Name: "dockerfile", Type: fun.Str, Doc: "path of the Dockerfile in the directory"},
+				{Name: "sls", Doc: "refused: images are not built from SLS, which takes Salt in the image"},
+				{Name: "base", Type: fun.Str, Default: "opensuse/python", Doc: "accepted; only with sls"},
+				{Name: "saltenv", Type: fun.Str, Default: "base", Doc: "accepted; only with sls"},
+				{Name: "pillarenv", Type: fun.Str, Doc: "accepted; only with sls"},
+				{Name: "pillar", Type: fun.Dict, Doc: "accepted; only with sls"},
 			},
 		},
 	}

@@ -1,6 +1,10 @@
 package event
 
-import "brine/internal/fun"
+import (
+	"slices"
+
+	"brine/internal/fun"
+)
 
 var sendArgs = []fun.Arg{
 	{Name: "name", Type: fun.Str, Required: true, Doc: "tag of the event"},
@@ -22,7 +26,8 @@ var specs = []fun.Spec{
 		Doc: "Send an event to the controller.",
 	},
 	{
-		Name: "wait", State: idle, Src: "states/event.py wait", Args: sendArgs,
-		Doc: "Send an event only if a watched state changed.",
+		Name: "wait", State: idle, Src: "states/event.py wait",
+		Args: slices.Insert(slices.Clone(sendArgs), 1, fun.Arg{Name: "sfun", Type: fun.Str, Doc: "accepted"}),
+		Doc:  "Send an event only if a watched state changed.",
 	},
 }

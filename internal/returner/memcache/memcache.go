@@ -26,7 +26,7 @@ func Spec() returner.Spec {
 		Name: "memcache", Doc: "Store returns in memcached.", Src: "returners/memcache_return.py", New: open, Reads: true,
 		Keys: returner.Keys(`
 			host@ = localhost -- name or address of the server
-			port@ = "11211" -- its port
+			port@# = "11211" -- its port
 		`),
 	}
 }
@@ -218,8 +218,18 @@ func (s *store) list(ctx context.Context, key string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return strings.FieldsFunc(string(m[key]), func(r rune) bool { return r == ',' }), nil
+	names := strings.FieldsFunc(string(m[key]), func(r rune) bool { return r == ',' })
+	for i, n := range names {
+		names[i] = fromList.Replace(n)
+	}
+	return names, nil
 }
+
+// Names in lists have their commas written out.
+var (
+	toList   = strings.NewReplacer("%", "%25", ",", "%2C")
+	fromList = strings.NewReplacer("%25", "%", "%2C", ",")
+)
 
 // extend adds to a list what it does not have. A list that grows beyond what a
 // server takes loses its older half.
@@ -230,15 +240,16 @@ func (s *store) extend(ctx context.Context, key string, names []string) error {
 	}
 	in := map[string]bool{}
 	size := 0
-	for _, n := range have {
+	for i, n := range have {
 		in[n] = true
-		size += len(n) + 1
+		have[i] = toList.Replace(n)
+		size += len(have[i]) + 1
 	}
 	var more []byte
 	for _, n := range names {
 		if !in[n] {
 			in[n] = true
-			more = append(append(more, n...), ',')
+			more = append(append(more, toList.Replace(n)...), ',')
 		}
 	}
 	if len(more) == 0 {

@@ -38,7 +38,7 @@ func TestMemcache(t *testing.T) {
 	}
 	rets := []*value.Map{ret(jid, "web2", "é\x00\r\nEND\r\n"), ret(jid, "web1", true), ret(big, "web1", strings.Repeat("x", 2<<20)), ret(big, "a b", true), ret(big, "web3", false)}
 	unfit, ok := errors.AsType[*jobs.UnfitError](r.Return(t.Context(), rets))
-	if !ok || len(unfit.Rows) != 2 || !strings.Contains(fmt.Sprint(unfit.Rows[2]), big+":web1 has 2097") || !strings.Contains(fmt.Sprint(unfit.Rows[3]), `:a b" is no key`) {
+	if !ok || len(unfit.Rows) != 2 || !strings.Contains(fmt.Sprint(unfit.Rows[2]), big+":web1 has 2097") || !strings.Contains(fmt.Sprint(unfit.Rows[3]), `:a b" is not a valid key`) {
 		t.Fatalf("unfit = %+v", unfit)
 	}
 	if err := r.Return(t.Context(), append(rets[:2], rets[4])); err != nil {
@@ -57,6 +57,14 @@ func TestMemcache(t *testing.T) {
 	}
 	if none, err := st.Job(t.Context(), "20200101000000000000"); none != nil || err != nil {
 		t.Errorf("a job that is not there = %v, %v", none, err)
+	}
+	// An id may have a comma, which parts the ids in the server's list.
+	const comma = "20261121090807000003"
+	if err := r.Return(t.Context(), []*value.Map{ret(comma, "rack,4", true), ret(comma, "50%25", true), ret(comma, "rack,4", true)}); err != nil {
+		t.Fatal(err)
+	}
+	if j, err := st.Job(t.Context(), comma); err != nil || j == nil || j.Returns.Len() != 2 || !j.Returns.Has("rack,4") || !j.Returns.Has("50%25") {
+		t.Errorf("ids with commas: %+v, %v", j, err)
 	}
 	opener := func(ctx context.Context) (jobs.Returner, error) { return spec.New(ctx, s) }
 	servertest.Load(t, "memcache", opener)

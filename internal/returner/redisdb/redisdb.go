@@ -25,7 +25,7 @@ func Spec() returner.Spec {
 	return returner.Spec{
 		Name: "redis", Doc: "Store returns in Redis.", Src: "returners/redis_return.py", New: open, Prepare: prepare, Reads: true,
 		Keys: returner.Keys(`
-			db@ = "0" -- number of the database; a cluster has 0 alone
+			db@# = "0" -- number of the database; a cluster has 0 alone
 			host@ = salt -- name or address of the server
 			port@ = 6379 -- port of the server
 			unix_socket_path@ -- socket of the server, instead of host and port

@@ -32,7 +32,7 @@ const dialTimeout = 5 * time.Second
 func newMySQL(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
 	c := mysql.NewConfig()
 	c.User, c.Passwd, c.DBName = s.Str("user"), s.Str("pass"), s.Str("db")
-	c.Net, c.Addr = "tcp", net.JoinHostPort(s.Str("host"), strconv.Itoa(s.Int("port")))
+	c.Net, c.Addr = mysqlAddr(s)
 	c.Timeout, c.ReadTimeout, c.WriteTimeout = dialTimeout, 4*dialTimeout, 4*dialTimeout
 	c.InterpolateParams = true // one round trip a statement
 	c.MaxAllowedPacket = 0     // the server's own
@@ -58,7 +58,50 @@ func newMySQL(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
 	st := r.(*store)
 	st.cost = escaped
 	st.bound(ctx, "SELECT @@max_allowed_packet", "max_allowed_packet")
+	st.chars = mysqlChars(ctx, st.db)
 	return r, nil
+}
+
+// mysqlAddr returns the network and the address of the server. As in the library
+// that Salt uses, a socket counts only for this machine.
+func mysqlAddr(s returner.Settings) (network, addr string) {
+	name, socket := s.Str("host"), s.Str("unix_socket")
+	switch {
+	case strings.HasPrefix(name, "/"):
+		return "unix", name
+	case socket != "" && (name == "localhost" || !s.Given("host")):
+		return "unix", socket
+	}
+	return "tcp", net.JoinHostPort(name, strconv.Itoa(s.Int("port")))
+}
+
+// mysqlChars returns what all tables of a database hold.
+func mysqlChars(ctx context.Context, db *sql.DB) charset {
+	const query = "SELECT DISTINCT character_set_name FROM information_schema.columns WHERE table_schema = DATABASE() " +
+		"AND table_name IN ('jids', 'salt_returns', 'salt_events') AND column_name IN ('load', 'return', 'full_ret', 'data')"
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return ascii
+	}
+	defer rows.Close()
+	got := unicode
+	for rows.Next() {
+		var name sql.NullString // NULL: bytes, or JSON of MySQL
+		if err := rows.Scan(&name); err != nil {
+			return ascii
+		}
+		switch name.String {
+		case "", "utf8mb4":
+		case "utf8", "utf8mb3":
+			got = max(got, basic)
+		default:
+			return ascii
+		}
+	}
+	if rows.Err() != nil {
+		return ascii
+	}
+	return got
 }
 
 // mysqlTLS returns the TLS of the settings, nil for none, and whether a server
@@ -135,6 +178,10 @@ func newPostgres(ctx context.Context, s returner.Settings) (jobs.Returner, error
 	}
 	st := r.(*store)
 	st.limit, st.limitIs = maxPgMessage, "the largest message of PostgreSQL"
+	var encoding string
+	if err := st.db.QueryRowContext(ctx, "SHOW server_encoding").Scan(&encoding); err != nil || encoding != "UTF8" {
+		st.chars = ascii
+	}
 	return r, nil
 }
 

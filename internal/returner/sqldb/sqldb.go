@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"brine/internal/jobs"
 	"brine/internal/returner"
@@ -64,7 +65,18 @@ type store struct {
 	limit   int
 	limitIs string
 	cost    func(text string) int
+	// chars are the characters that the tables hold.
+	chars charset
 }
+
+// A charset is what characters a text column has room for.
+type charset int
+
+const (
+	unicode charset = iota
+	basic           // those of three bytes: utf8 of MySQL
+	ascii           // perhaps more, which nobody said
+)
 
 func open(ctx context.Context, d dialect, db *sql.DB) (jobs.Returner, error) {
 	db.SetMaxOpenConns(1)
@@ -169,21 +181,47 @@ func (s *store) SaveLoad(ctx context.Context, loads []*value.Map) error {
 	for _, l := range loads {
 		if jid := l.Str("jid"); !seen[jid] {
 			seen[jid] = true
-			rows = append(rows, []any{jid, encode(l)})
+			rows = append(rows, []any{jid, s.encode(l)})
 		}
 	}
 	return s.insert(ctx, s.d.insertLoad, "jids", []string{"jid", "load"}, rows, s.d.saveLoads)
 }
 
 // encode writes a value as JSON without NUL, which no text column holds.
-func encode(v value.Value) string {
-	o := value.JSONOptions{Repr: true, SkipKeys: true, EscapeNonASCII: true}
+// Characters beyond ASCII are themselves, as Salt stores them, where the tables
+// hold them.
+func (s *store) encode(v value.Value) string {
+	o := value.JSONOptions{Repr: true, SkipKeys: true, EscapeNonASCII: s.chars == ascii}
 	b, err := value.AppendJSON(nil, v, o)
 	if err != nil {
 		b = value.EncodeJSON(v)
 	}
-	return strings.ReplaceAll(string(b), `\u0000`, `\ufffd`)
+	text := strings.ReplaceAll(string(b), `\u0000`, `\ufffd`)
+	if s.chars == basic {
+		text = escapeAstral(text)
+	}
+	return text
 }
+
+// escapeAstral writes the characters of JSON that UTF-8 has four bytes for as
+// \uXXXX\uXXXX.
+func escapeAstral(text string) string {
+	if !strings.ContainsFunc(text, isAstral) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if !isAstral(r) {
+			b.WriteRune(r)
+			continue
+		}
+		hi, lo := utf16.EncodeRune(r)
+		fmt.Fprintf(&b, `\u%04x\u%04x`, hi, lo)
+	}
+	return b.String()
+}
+
+func isAstral(r rune) bool { return r > 0xffff }
 
 // maxFun is the length of the column fun, in characters.
 const maxFun = 50
@@ -200,7 +238,7 @@ func (s *store) Return(ctx context.Context, rets []*value.Map) error {
 		if runes := []rune(name); len(runes) > maxFun {
 			name = string(runes[:maxFun])
 		}
-		rows[i] = []any{name, r.Str("jid"), encode(r.At("return")), r.Str("id"), success, encode(r)}
+		rows[i] = []any{name, r.Str("jid"), s.encode(r.At("return")), r.Str("id"), success, s.encode(r)}
 	}
 	return s.insert(ctx, "INSERT", "salt_returns", []string{"fun", "jid", "return", "id", "success", "full_ret"}, rows, "")
 }
@@ -209,7 +247,7 @@ func (s *store) Return(ctx context.Context, rets []*value.Map) error {
 func (s *store) SaveEvents(ctx context.Context, events []jobs.EventRow) error {
 	rows := make([][]any, len(events))
 	for i, e := range events {
-		rows[i] = []any{e.Tag, encode(e.Data), e.Master}
+		rows[i] = []any{e.Tag, s.encode(e.Data), e.Master}
 	}
 	return s.insert(ctx, "INSERT", "salt_events", []string{"tag", "data", "master_id"}, rows, "")
 }
@@ -310,7 +348,10 @@ func Specs() []returner.Spec {
 	return []returner.Spec{
 		{
 			Name: "mysql", Doc: "Store returns and events in MySQL or MariaDB.", Src: "returners/mysql.py", New: newMySQL, Reads: true, Schema: mysqlSchema,
+			// Those of the execution module mysql.
+			Others: []string{"charset", "use_unicode", "default_file", "default_group", "connect_timeout"},
 			Keys: returner.Keys(server + `3306 -- port of the server
+				unix_socket@ -- socket of the server on this machine, which is used where host is localhost or not set; a host that begins with / is a socket, too
 				tls -- True, False, preferred (where the server has it) or skip-verify (without knowing who the server is); where it is not set: True with one of the files below, else False
 				ssl_ca -- file with the certificates that are trusted; without it the machine's are
 				ssl_cert -- file with the client's certificate

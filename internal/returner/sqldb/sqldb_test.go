@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -154,6 +155,7 @@ func TestMySQL(t *testing.T) {
 	testStore(t, settings("mysql", opts))
 	testClean(t, settings("mysql", opts))
 	testUnfit(t, settings("mysql", opts))
+	testChars(t, srv, opts)
 
 	servertest.Large(t, "mysql", 20<<20, "max_allowed_packet is 16777216", opener(settings("mysql", opts)))
 	testCut(t, settings("mysql", opts))
@@ -178,6 +180,7 @@ func TestPostgres(t *testing.T) {
 	s := settings("postgres", value.MapOf("postgres", value.MapOf("host", "127.0.0.1", "port", int64(srv.Port), "passwd", "salt")))
 	testStore(t, s)
 	testClean(t, s)
+	testText(t, s, "SELECT return FROM salt_returns WHERE jid = '"+textJID+"'", "\"é 日本 \U0001f9c2\"")
 }
 
 // fails tries that the settings lead to an error that says want.
@@ -189,6 +192,69 @@ func fails(t *testing.T, s returner.Settings, want string) {
 	}
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("err = %v, want %q", err, want)
+	}
+}
+
+const textJID = "20261121090807000077"
+
+// testChars tries the character sets of MySQL's tables, and its socket.
+func testChars(t *testing.T, srv *servertest.Server, opts *value.Map) {
+	t.Helper()
+	const query = "SELECT `return` FROM salt_returns WHERE jid = '" + textJID + "'"
+	s := settings("mysql", opts)
+	testText(t, s, query, `"é 日本 \ud83e\uddc2"`)
+	socket := filepath.Join(srv.Dir, "s.sock")
+	for _, more := range []*value.Map{
+		value.MapOf("mysql.unix_socket", socket),
+		value.MapOf("mysql.unix_socket", socket, "mysql.host", "localhost"),
+		value.MapOf("mysql.host", socket),
+	} {
+		if got := over(t, settings("mysql", more), "SELECT SUBSTRING_INDEX(USER(), '@', -1)"); got != "localhost" {
+			t.Errorf("by the socket of %s the server sees %q", value.Repr(more), got)
+		}
+	}
+	// For another machine a socket does not count.
+	away := opts.Copy()
+	away.Set("mysql.unix_socket", "/nonexistent")
+	over(t, settings("mysql", away), "SELECT 1")
+	// Tables of a smaller character set have the rest written out.
+	alter(t, s, "DELETE FROM salt_returns") // what it does not hold
+	alter(t, s, "ALTER TABLE salt_returns CONVERT TO CHARACTER SET latin1")
+	testText(t, s, query, `"\u00e9 \u65e5\u672c \ud83e\uddc2"`)
+	for _, table := range []string{"salt_returns", "jids", "salt_events"} {
+		alter(t, s, "ALTER TABLE "+table+" CONVERT TO CHARACTER SET utf8mb4")
+	}
+	testText(t, s, query, "\"é 日本 \U0001f9c2\"")
+}
+
+// testText tries how text is stored: query selects it.
+func testText(t *testing.T, s returner.Settings, query, want string) {
+	t.Helper()
+	alter(t, s, "DELETE FROM salt_returns WHERE jid = '"+textJID+"'")
+	r, err := s.Spec.New(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = r.Return(t.Context(), []*value.Map{ret(textJID, "web1", "é 日本 \U0001f9c2")})
+	r.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := over(t, s, query); got != want {
+		t.Errorf("stored %q, want %q", got, want)
+	}
+}
+
+// alter runs a statement over the connection that the settings make.
+func alter(t *testing.T, s returner.Settings, statement string) {
+	t.Helper()
+	r, err := s.Spec.New(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := r.(*store).db.ExecContext(t.Context(), statement); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -119,7 +119,7 @@ func (l *lite) Return(ctx context.Context, rets []*value.Map) error {
 				success = l.d.yes
 			}
 		}
-		rows[i] = []any{r.Str("fun"), r.Str("jid"), r.Str("id"), args, now, encode(r.At("return")), success}
+		rows[i] = []any{r.Str("fun"), r.Str("jid"), r.Str("id"), args, now, l.encode(r.At("return")), success}
 	}
 	return l.insert(ctx, "INSERT", "salt_returns", []string{"fun", "jid", "id", "fun_args", "date", "full_ret", "success"}, rows, "")
 }

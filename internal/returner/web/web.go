@@ -304,7 +304,7 @@ func Specs() []returner.Spec {
 				protocol = http -- http or https
 				username -- account
 				password! -- its password
-				ttl -- seconds that keys live
+				ttl# -- seconds that keys live
 				ca -- file with the certificates that are trusted
 				client_cert -- file with the client's certificate
 				client_key -- file with its key
@@ -350,9 +350,9 @@ func Specs() []returner.Spec {
 				token*! -- token of the application
 				title -- title of the message
 				device@ -- device to send to
-				priority = "0" -- -2 to 2; 2, an emergency, needs expire and retry
-				expire -- seconds until an emergency is given up
-				retry -- seconds between repetitions of an emergency
+				priority# = "0" -- -2 to 2; 2, an emergency, needs expire and retry
+				expire# -- seconds until an emergency is given up
+				retry# -- seconds between repetitions of an emergency
 				sound -- name of the sound
 				api_version = 1 -- version of the interface
 				api_url@ = https://api.pushover.net -- the service

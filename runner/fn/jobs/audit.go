@@ -70,6 +70,11 @@ func (m *module) judge(ctx context.Context, c *fun.Call, s jobs.Store, x found) 
 	if err != nil || j == nil {
 		return found{}, false, err
 	}
+	if _, local := s.(*jobs.Files); !local && c.Str("ext_source") == "" {
+		if mine, err := files(c.Env).Job(ctx, x.jid); err == nil && mine != nil {
+			adopt(j, mine)
+		}
+	}
 	if j.State != jobs.Complete {
 		if err := settle(ctx, c, j); err != nil {
 			return found{}, false, err

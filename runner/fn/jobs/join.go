@@ -40,14 +40,19 @@ func joined(ctx context.Context, c *fun.Call, jid string, j, mine *jobs.Job) (*j
 
 func warn(c *fun.Call, text string) { c.Env.Warn(fun.Warning{Text: text}) }
 
-// join adds to j what this machine knows.
-func join(c *fun.Call, j, mine *jobs.Job) {
+// adopt has j be in the state that this machine knows the job to be in.
+func adopt(j, mine *jobs.Job) {
 	if j.Load.List("Minions").Len() == 0 {
 		j.Load = mine.Load
 	}
 	j.State, j.EndTime, j.Killed, j.KilledAt = mine.State, mine.EndTime, mine.Killed, mine.KilledAt
 	j.Definition, j.Steps = mine.Definition, mine.Steps
 	j.Running, j.Silent = mine.Running, mine.Silent
+}
+
+// join adds to j what this machine knows.
+func join(c *fun.Call, j, mine *jobs.Job) {
+	adopt(j, mine)
 	var ours []string
 	for k, v := range mine.Returns.All() {
 		id := value.Str(k)

@@ -295,7 +295,11 @@ func (s *session) runChunks(ctx context.Context, h *high.High, chunks []*fun.Chu
 				never++
 			}
 		}
-		s.env.Warn(fun.Warning{Text: fmt.Sprintf("interrupted: %d of %d states never ran", never, len(chunks))})
+		why := s.env.WhyStopped(s.env.JID, running.StoppedAt)
+		if at := running.StoppedAt; at != nil && why != "interrupted" {
+			why += " before state " + at.ID
+		}
+		s.env.Warn(fun.Warning{Text: fmt.Sprintf("%s: %d of %d states never ran", why, never, len(chunks))})
 	}
 	res := fun.Result{Value: running.Returns, Out: s.out}
 	if err != nil || running.Returns.Len() == 0 || running.Stopped || !running.OK() {
