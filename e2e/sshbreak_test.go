@@ -150,6 +150,38 @@ func TestSSHBreaks(t *testing.T) {
 	})
 }
 
+// TestSSHPushBreaks: the agent that a broken connection cut off is sent from there
+// on over the next one, and the run does not see it, with and without a terminal.
+func TestSSHPushBreaks(t *testing.T) {
+	t.Parallel()
+	for _, tty := range []bool{false, true} {
+		t.Run(fmt.Sprint("tty ", tty), func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, sshtest.Options{})
+			p := proxytest.Start(t, net.JoinHostPort("127.0.0.1", fmt.Sprint(s.sshd.Port)), proxytest.Options{Rate: 8 << 20})
+			s.write("roster", fmt.Sprintf("web1: {host: 127.0.0.1, port: %d, tty: %t}\n", p.Port(), tty))
+			s.write("home/.ssh/known_hosts", fmt.Sprintf("[127.0.0.1]:%d %s", p.Port(), ssh.MarshalAuthorizedKey(s.sshd.HostKey)))
+			run := s.spawn("ssh", "web1", "test.ping", "-l", "debug")
+			until(t, "some of the agent is there", func() bool {
+				names, _ := filepath.Glob(filepath.Join(s.sshd.Home, ".cache/brine/agent/.part-*"))
+				for _, n := range names {
+					if st, err := os.Stat(n); err == nil && st.Size() > 1<<20 {
+						return true
+					}
+				}
+				return false
+			})
+			p.Reset()
+			if err := run.cmd.Wait(); err != nil || !regexp.MustCompile(`agent sent.* from=[1-9]`).MatchString(run.out.String()) {
+				t.Errorf("%v: %s", err, run.out)
+			}
+			if names, _ := filepath.Glob(filepath.Join(s.sshd.Home, ".cache/brine/agent/.*-*")); len(names) > 0 {
+				t.Errorf("left: %v", names)
+			}
+		})
+	}
+}
+
 // TestSSHFewFiles: more hosts than a process may have descriptors are worked on,
 // also where steps follow each other.
 func TestSSHFewFiles(t *testing.T) {

@@ -92,7 +92,7 @@ func TestImages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, by := range []string{"cat", "zstd"} {
-		r, size, err := m.stream(i, by)
+		r, size, _, err := m.stream(i, by)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestPacked(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, by := range packers {
-			r, _, err := m.stream(i, by)
+			r, _, _, err := m.stream(i, by)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -159,7 +159,7 @@ func TestPacked(t *testing.T) {
 	m := &Images{Dir: dir, Cache: cache}
 	i, _ := m.lookup("linux-386")
 	for _, by := range []string{"gzip", "zstd"} {
-		r, _, err := m.stream(i, by)
+		r, _, _, err := m.stream(i, by)
 		if b, _ := io.ReadAll(r); err != nil || string(b) != "kept" {
 			t.Errorf("%s was packed again: %d bytes, %v", by, len(b), err)
 		}
