@@ -313,8 +313,8 @@ const (
 	pushPauseMax = 5 * time.Second
 )
 
-// launch makes a connection and starts the agent over it. A push that the
-// network interrupted goes on over another connection, as long as a call would
+// launch makes a connection and starts the agent over it. A push or a start that
+// the network interrupted goes on over another connection, as long as a call would
 // be waited for. dialing is held.
 func (m *machine) launch(ctx context.Context) (*link.Conn, error) {
 	var cut *interruptedError
@@ -326,23 +326,40 @@ func (m *machine) launch(ctx context.Context) (*link.Conn, error) {
 			if conn, err = m.begin(ctx, c); err == nil {
 				return conn, nil
 			}
-			if i, ok := errors.AsType[*interruptedError](err); ok {
-				if cut == nil || i.got > cut.got {
-					cut, pause = i, pushPause
-				}
-				_ = c.Close()
-			} else {
+			i := interrupted(c, err)
+			if i == nil {
 				m.fail(ctx, err)
 				return nil, err
 			}
+			if cut == nil || i.got > cut.got {
+				cut, pause = i, pushPause
+			}
+			_ = c.Close()
 		}
-		if cut == nil || !passing(err) || time.Since(cut.since) >= m.p.place.opts.Reconnect || !m.rests(ctx, pause) {
+		if cut == nil || c == nil && !passing(err) || time.Since(cut.since) >= m.p.place.opts.Reconnect || !m.rests(ctx, pause) {
 			m.fail(ctx, err)
 			return nil, err
 		}
 		m.p.s.Dialer.o.Log.Info("push again", "host", m.e.ID, "after", err)
 		pause = min(pause*3/2, pushPauseMax)
 	}
+}
+
+// silence is how long a host says nothing before it counts as one that cannot be
+// heard, where its agent does not start.
+const silence = 5 * time.Second
+
+// interrupted returns how the network interrupted what was done over a connection
+// before any call; nil: it did not.
+func interrupted(c *Client, err error) *interruptedError {
+	if i, ok := errors.AsType[*interruptedError](err); ok {
+		return i
+	}
+	heard := time.Unix(0, c.pulse.read.Load())
+	if c.Err() != nil || time.Since(heard) >= silence {
+		return &interruptedError{err: err, since: heard}
+	}
+	return nil
 }
 
 // passing reports whether err is one of the network, which may pass.

@@ -102,7 +102,7 @@ func (b *bench) run(ctx context.Context, work func() error) error {
 	if b.dir, err = os.MkdirTemp("", "brine-links-"); err != nil {
 		return err
 	}
-	defer os.RemoveAll(b.dir)
+	defer func() { _ = os.RemoveAll(b.dir) }()
 	me, err := user.Current()
 	if err != nil {
 		return err
