@@ -60,13 +60,14 @@ type sending struct {
 // watch ends the context when the push stalls.
 func (x *sending) watch(ctx context.Context) (watched context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
+	before := max(stallTimeout, patience(x.e)) // the host may take to ask for the parcel
 	if x.patience <= 0 {
-		x.patience = max(stallTimeout, patience(x.e))
+		x.patience = before
 	}
 	now := time.Now()
 	x.begun, x.last, x.logged = now, now, now
 	x.from, x.sent, x.arrived, x.size, x.lost = 0, 0, 0, 0, nil
-	x.timer = time.AfterFunc(x.patience, func() { cancel(errStalled) })
+	x.timer = time.AfterFunc(before, func() { cancel(errStalled) })
 	return ctx, func() {
 		x.timer.Stop()
 		cancel(nil)
