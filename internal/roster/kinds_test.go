@@ -59,6 +59,12 @@ func TestAdHoc(t *testing.T) {
 	if _, err := roster.Load(o, roster.Source{Kind: "flat", Path: "/r"}); err == nil || !strings.Contains(err.Error(), "named twice") {
 		t.Errorf("twice: %v", err)
 	}
+	// An id that looks like an address is that id.
+	f["/r"] += "web1@prod: {host: 10.0.0.2}\n"
+	o.AdHoc = []roster.Address{{Text: "web1@prod", User: "web1", Host: "prod"}}
+	if r = load(t, f, o, roster.Source{Kind: "flat", Path: "/r"}); len(r.Entries()) != 2 {
+		t.Errorf("%d entries", len(r.Entries()))
+	}
 	// What is written to a roster is read again.
 	for _, a := range []roster.Address{{User: "me", Host: "10.0.0.9", Port: 23}, {User: "o'neil {{", Host: "fe80::1"}, {User: "007", Host: "12"}} {
 		f := files{"/r": a.Lines()}
