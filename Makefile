@@ -3,7 +3,7 @@
 GO ?= go
 FUZZTIME ?= 10s
 
-.PHONY: build machines test-machines test race fuzz lint bench bench-machines bench-ssh bench-scale soak release slim
+.PHONY: build machines test-machines test race fuzz lint bench bench-machines bench-ssh bench-links bench-scale soak release slim
 
 build: ## the binary for this machine, static, with the agent for its platform in it
 	GO="$(GO)" sh .ci/build brine
@@ -35,6 +35,10 @@ bench: ## benchmarks beside the code
 
 bench-ssh: ## brine and its peers over a real sshd on this machine: see docs/scale.md
 	bench/ssh -p
+	d=$$(mktemp -d) && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o "$$d/brine" . && "$$d/brine" agent build --source . --agent-dir "$$d/agents" $$($(GO) env GOHOSTOS)/$$($(GO) env GOHOSTARCH) && $(GO) run ./bench/links -agents "$$d/agents" "$$d/brine"; s=$$?; rm -rf "$$d"; exit $$s
+
+bench-links: ## a small sample of what bench-ssh measures over slow and stalling links
+	d=$$(mktemp -d) && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o "$$d/brine" . && "$$d/brine" agent build --source . --agent-dir "$$d/agents" $$($(GO) env GOHOSTOS)/$$($(GO) env GOHOSTARCH) && $(GO) run ./bench/links -agents "$$d/agents" -cold 1,3 -slow 3:40:20 -stall 2 -many 0 "$$d/brine"; s=$$?; rm -rf "$$d"; exit $$s
 
 bench-machines: machines ## runs with nothing to do on a throw-away machine
 	$(GO) test -run '^$$' -bench Machines -benchtime 20x ./e2e

@@ -157,6 +157,9 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if err != nil {
 		return err
 	}
+	if job, err = s.preferIDs(ctx, env, job); err != nil {
+		return err
+	}
 	if o.published.preview {
 		ids, err := env.Fleet.Match(ctx, job.Tgt, job.TgtType)
 		if err != nil {

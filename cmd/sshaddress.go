@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -47,7 +48,38 @@ func (s *session) nameTargets(o *sshOpts, job fun.Job) (fun.Job, error) {
 		s.ssh.AdHoc = append(s.ssh.AdHoc, a)
 		ids.Append(a.ID())
 	}
+	if len(s.ssh.AdHoc) == 0 { // a glob with an @
+		return job, o.noUpdates()
+	}
 	job.Tgt, job.TgtType = ids, "list"
+	return job, nil
+}
+
+// preferIDs takes a word of the command line that looks like an address, and is an
+// id of the roster, for that id.
+func (s *session) preferIDs(ctx context.Context, env *fun.Env, job fun.Job) (fun.Job, error) {
+	if len(s.ssh.AdHoc) == 0 {
+		return job, nil
+	}
+	ids, err := env.Fleet.Match(ctx, "*", "glob")
+	if err != nil {
+		return job, err
+	}
+	list, ok := job.Tgt.(*value.List)
+	if !ok {
+		return job, nil
+	}
+	out := value.NewList()
+	for _, v := range list.Items {
+		for _, a := range s.ssh.AdHoc {
+			if a.ID() == v && slices.Contains(ids, a.Text) {
+				v = a.Text
+				break
+			}
+		}
+		out.Append(v)
+	}
+	job.Tgt = out
 	return job, nil
 }
 

@@ -38,6 +38,12 @@ func (c *counter) At(jid, id string, p fleet.Phase) {
 	}
 }
 
+func (c *counter) Sent(jid, id string, done, total int64) {
+	if c.Watcher != nil {
+		c.Watcher.Sent(jid, id, done, total)
+	}
+}
+
 func (c *counter) Done(ret fun.Return) {
 	if c.Watcher != nil {
 		c.Watcher.Done(ret)

@@ -519,6 +519,11 @@ func TestSSHAddress(t *testing.T) {
 		t.Errorf("the roster is %q, want it to have %q", text, want)
 	}
 	s.want(s.brine("ssh", host, "test.ping"), 0, "True")
+	// An id of the roster is that id, whatever it looks like, and globs match it.
+	s.roster(0, "web@prod: {host: "+host+"}")
+	for _, tgt := range []string{"web@prod", "web[@]prod", "w*@*"} {
+		s.want(s.brine("ssh", tgt, "test.ping"), 0, "web@prod:\n    True\n")
+	}
 }
 
 // TestSSHPlaces: where the first directory cannot be used, the next one is.

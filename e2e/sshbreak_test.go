@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -150,6 +151,38 @@ func TestSSHBreaks(t *testing.T) {
 	})
 }
 
+// TestSSHPushBreaks: the agent that a broken connection cut off is sent from there
+// on over the next one, and the run does not see it, with and without a terminal.
+func TestSSHPushBreaks(t *testing.T) {
+	t.Parallel()
+	for _, tty := range []bool{false, true} {
+		t.Run(fmt.Sprint("tty ", tty), func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, sshtest.Options{})
+			p := proxytest.Start(t, net.JoinHostPort("127.0.0.1", fmt.Sprint(s.sshd.Port)), proxytest.Options{Rate: 8 << 20})
+			s.write("roster", fmt.Sprintf("web1: {host: 127.0.0.1, port: %d, tty: %t}\n", p.Port(), tty))
+			s.write("home/.ssh/known_hosts", fmt.Sprintf("[127.0.0.1]:%d %s", p.Port(), ssh.MarshalAuthorizedKey(s.sshd.HostKey)))
+			run := s.spawn("ssh", "web1", "test.ping", "-l", "debug")
+			until(t, "some of the agent is there", func() bool {
+				names, _ := filepath.Glob(filepath.Join(s.sshd.Home, ".cache/brine/agent/.part-*"))
+				for _, n := range names {
+					if st, err := os.Stat(n); err == nil && st.Size() > 1<<20 {
+						return true
+					}
+				}
+				return false
+			})
+			p.Reset()
+			if err := run.cmd.Wait(); err != nil || !regexp.MustCompile(`agent sent.* from=[1-9]`).MatchString(run.out.String()) {
+				t.Errorf("%v: %s", err, run.out)
+			}
+			if names, _ := filepath.Glob(filepath.Join(s.sshd.Home, ".cache/brine/agent/.*-*")); len(names) > 0 {
+				t.Errorf("left: %v", names)
+			}
+		})
+	}
+}
+
 // TestSSHFewFiles: more hosts than a process may have descriptors are worked on,
 // also where steps follow each other.
 func TestSSHFewFiles(t *testing.T) {
@@ -163,4 +196,61 @@ func TestSSHFewFiles(t *testing.T) {
 		s.want(s.brine(args...), 0, fmt.Sprintf("# of targets: %d, failed: 0", hosts))
 	}
 	s.want(s.brine("orchestrate", "orch"), 0, "Succeeded: 2")
+}
+
+// TestSSHAgentSilent: a target whose agent does not answer while its host does is
+// reported as in Salt, and the state that it works on goes on. Its return is
+// fetched later.
+func TestSSHAgentSilent(t *testing.T) {
+	t.Parallel()
+	for _, max := range []bool{false, true} {
+		t.Run(fmt.Sprint("max_wait ", max), func(t *testing.T) {
+			t.Parallel()
+			config := "ssh_reconnect: 2\n" // nobody comes back
+			if max {
+				config = "max_wait: 15\n"
+			}
+			b := newBroken(t, "ServerAliveInterval=60", config)
+			b.want(b.brine("ssh", "web1", "test.ping"), 0) // the agent is placed
+			jid := time.Now().UTC().Format("20060102150405") + "000001"
+			p := b.begin("--jid", jid)
+			agent := agentOf(t, b.sshd.Home)
+			if !max {
+				if err := syscall.Kill(agent, syscall.SIGSTOP); err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = syscall.Kill(agent, syscall.SIGKILL) }()
+			}
+			if err := p.cmd.Wait(); err == nil || !strings.Contains(p.out.String(), "Minion did not return") || !strings.Contains(p.out.String(), "jobs.lookup_jid "+jid) {
+				t.Errorf("%v: %s", err, p.out)
+			}
+			if !max {
+				if err := syscall.Kill(agent, syscall.SIGCONT); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !lives(pidIn(b.path("call"))) {
+				t.Error("the state was ended")
+			}
+			b.letGo()
+			left := filepath.Join(b.sshd.Home, ".cache/brine/agent/cache/returns/*")
+			until(t, "the return is left", func() bool { names, _ := filepath.Glob(left); return len(names) == 1 })
+			r := b.brine("run", "jobs.lookup_jid", jid)
+			b.want(r, 0, "web1", "slow")
+		})
+	}
+}
+
+// agentOf returns the process that runs the state of a home.
+func agentOf(t *testing.T, home string) int {
+	t.Helper()
+	claims, err := filepath.Glob(filepath.Join(home, ".cache/brine/agent/cache/states/2*"))
+	if err != nil || len(claims) != 1 {
+		t.Fatalf("claims %v, %v", claims, err)
+	}
+	var claim struct{ PID int }
+	if err := json.Unmarshal([]byte(read(t, claims[0])), &claim); err != nil || claim.PID == 0 {
+		t.Fatalf("%+v, %v", claim, err)
+	}
+	return claim.PID
 }

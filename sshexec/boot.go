@@ -429,7 +429,7 @@ func (w *vigil) connect(ctx context.Context) (*Client, *link.Conn, error) {
 		limit.Stop() // the script takes the time that it needs
 	}
 	conn, err := m.begin(fleet.Phases(bounded, func(p fleet.Phase) {
-		if p == fleet.Pushing {
+		if p == fleet.Queued || p == fleet.Pushing {
 			limit.Stop() // what it lost with its temporary files is sent again
 		}
 	}), c)

@@ -51,7 +51,7 @@ func entry(f *sshtest.Fake) *roster.Entry {
 func dial(t *testing.T, o Options, e *roster.Entry) (*Client, error) {
 	t.Helper()
 	d := NewDialer(o)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // keys are slow to decrypt under the race detector
 	defer cancel()
 	d.Prepare(ctx, []*roster.Entry{e})
 	c, err := d.Dial(ctx, e)

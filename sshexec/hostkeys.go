@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -134,7 +135,7 @@ func (h *hostKeys) verify(t *dest) (ssh.HostKeyCallback, []string, error) {
 		}
 		algs = own
 	}
-	return func(_ string, _ net.Addr, key ssh.PublicKey) error {
+	return func(_ string, remote net.Addr, key ssh.PublicKey) error {
 		if err := barred(key); err != nil {
 			return err
 		}
@@ -145,7 +146,7 @@ func (h *hostKeys) verify(t *dest) (ssh.HostKeyCallback, []string, error) {
 		)
 		switch {
 		case err == nil:
-			return nil
+			return h.address(t, db, remote, key)
 		case errors.As(err, &re):
 			return revoked(re)
 		case errors.As(err, &ke) && len(ke.Want) == 0:
@@ -155,6 +156,35 @@ func (h *hostKeys) verify(t *dest) (ssh.HostKeyCallback, []string, error) {
 		}
 		return &hostKeyError{err, ""}
 	}, algs, nil
+}
+
+// address checks the key of a host whose name is known by its address, too, where
+// CheckHostIP says so. As ssh: not where the name is the address, for addresses
+// of this machine, and where somebody else makes the connection.
+func (h *hostKeys) address(t *dest, db *keyDB, remote net.Addr, key ssh.PublicKey) error {
+	tcp, ok := remote.(*net.TCPAddr)
+	if !ok || !t.checkIP || t.alias != "" || t.proxy != "" || len(t.jump) > 0 || tcp.IP.IsLoopback() || tcp.IP.String() == t.host {
+		return nil
+	}
+	name := net.JoinHostPort(tcp.IP.String(), strconv.Itoa(t.port))
+	keys, err := db.of(name)
+	if err != nil {
+		return err
+	}
+	ke, bad := errors.AsType[*xknownhosts.KeyError](db.check(name, keys, key))
+	switch {
+	case !bad:
+		return nil
+	case len(ke.Want) > 0:
+		return &hostKeyError{
+			fmt.Errorf("the key is the known one of %s, and not that of its address %s: %w", t.host, tcp.IP, changed(ke, key)),
+			"someone may intercept the connection; if the address moved to this host, remove that line: " + removeHint(ke.Want[0].Filename, name),
+		}
+	case t.policy == AcceptNew:
+		return h.unknown(t, name, key)
+	}
+	t.note("the address of the host is not in known_hosts", "address", tcp.IP)
+	return nil
 }
 
 // judge checks a key against the lines of the files, and those that a

@@ -61,7 +61,13 @@ type image struct {
 	err     error
 
 	packing sync.Mutex
-	packed  map[string][]byte // by the program that unpacks it
+	packed  map[string]packed // by the program that unpacks it
+}
+
+// packed is an image as a program unpacks it, and the hash of that, in hex.
+type packed struct {
+	b   []byte
+	sum string
 }
 
 // An Image is what a person is told of an agent.
@@ -338,28 +344,34 @@ func (m *Images) KeepXZ(hash string, packed []byte) {
 	}
 }
 
-// stream returns the image as the program named unpacks it, and its size.
-// Compressing is done once.
-func (m *Images) stream(i *image, unpack string) (io.ReadCloser, int64, error) {
+// stream returns the image as the program named unpacks it, and the size and the
+// hash of that. Compressing is done once. What it returns is an io.Seeker, too,
+// unless it has to be unpacked first.
+func (m *Images) stream(i *image, unpack string) (body io.ReadCloser, size int64, sum string, err error) {
 	if unpack == "cat" {
 		f, err := i.open()
-		return f, i.size, err
+		return f, i.size, i.hash, err
 	}
 	i.packing.Lock()
 	defer i.packing.Unlock()
-	b, ok := i.packed[unpack]
+	x, ok := i.packed[unpack]
 	if !ok {
-		var err error
-		if b, err = m.pack(i, unpack); err != nil {
-			return nil, 0, err
+		if x.b, err = m.pack(i, unpack); err != nil {
+			return nil, 0, "", err
 		}
+		h := sha256.Sum256(x.b)
+		x.sum = hex.EncodeToString(h[:])
 		if i.packed == nil {
-			i.packed = map[string][]byte{}
+			i.packed = map[string]packed{}
 		}
-		i.packed[unpack] = b
+		i.packed[unpack] = x
 	}
-	return io.NopCloser(bytes.NewReader(b)), int64(len(b)), nil
+	return inMemory{bytes.NewReader(x.b)}, int64(len(x.b)), x.sum, nil
 }
+
+type inMemory struct{ *bytes.Reader }
+
+func (inMemory) Close() error { return nil }
 
 // pack compresses an image for the program by. An agent is packed as small as
 // can be, which takes seconds, and kept for other runs; the running program is

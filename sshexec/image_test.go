@@ -93,7 +93,7 @@ func TestImages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, by := range []string{"cat", "zstd"} {
-		r, size, err := m.stream(i, by)
+		r, size, _, err := m.stream(i, by)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func TestPacked(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, by := range m.ways(i, strings.Join(packers, ",")) {
-			r, _, err := m.stream(i, by)
+			r, _, _, err := m.stream(i, by)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -160,7 +160,7 @@ func TestPacked(t *testing.T) {
 	m := &Images{Dir: dir, Cache: cache}
 	i, _ := m.lookup("linux-386")
 	for _, by := range []string{"gzip", "zstd"} {
-		r, _, err := m.stream(i, by)
+		r, _, _, err := m.stream(i, by)
 		if b, _ := io.ReadAll(r); err != nil || string(b) != "kept" {
 			t.Errorf("%s was packed again: %d bytes, %v", by, len(b), err)
 		}
@@ -209,7 +209,7 @@ func TestPackedByXZ(t *testing.T) {
 				t.Errorf("%s is sent by %s to a host without xz", platform, got)
 			}
 			for by, want := range map[string][]byte{"xz": packed, "cat": program(70)} {
-				r, size, err := m.stream(i, by)
+				r, size, _, err := m.stream(i, by)
 				if err != nil {
 					t.Fatal(err)
 				}

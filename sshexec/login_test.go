@@ -333,6 +333,83 @@ func FuzzPKCS8(f *testing.F) {
 	})
 }
 
+// serveAgent starts OpenSSH's agent, which may load providers.
+func serveAgent(t *testing.T, sshAgent, sock string, env []string, providers string) {
+	t.Helper()
+	a := exec.Command(sshAgent, "-D", "-a", sock, "-P", providers)
+	a.Env = append(os.Environ(), env...)
+	if err := a.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = a.Process.Kill(); _ = a.Wait() })
+	until(t, "the agent listens", func() bool { _, err := os.Stat(sock); return err == nil })
+}
+
+// A PKCS#11 token signs by the ssh-agent: here SoftHSM, of the system or in the
+// directory BRINE_TEST_SOFTHSM.
+func TestPKCS11(t *testing.T) {
+	t.Parallel()
+	root := os.Getenv("BRINE_TEST_SOFTHSM")
+	found, _ := filepath.Glob(root + "/usr/lib/*/softhsm/libsofthsm2.so")
+	util := filepath.Join(root, "/usr/bin/softhsm2-util")
+	if _, err := os.Stat(util); err != nil || len(found) == 0 {
+		t.Skip("SoftHSM is not installed")
+	}
+	provider := found[0]
+	keygen, sshAgent, sshAdd := sshtest.Require(t, "ssh-keygen"), sshtest.Require(t, "ssh-agent"), sshtest.Require(t, "ssh-add")
+	openssl := sshtest.Require(t, "openssl")
+	dir, err := os.MkdirTemp("", "brine-p11") // the path of a socket is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	in := func(name string) string { return filepath.Join(dir, name) }
+	for name, text := range map[string]string{
+		"conf": "directories.tokendir = " + in("tokens") + "\nobjectstore.backend = file\n",
+		"pin":  "#!/bin/sh\necho 1234\n",
+	} {
+		if err := os.WriteFile(in(name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mkdir(t, dir, "tokens")
+	env := []string{"SOFTHSM2_CONF=" + in("conf"), "SSH_AUTH_SOCK=" + in("sock"), "SSH_ASKPASS=" + in("pin"), "SSH_ASKPASS_REQUIRE=force"}
+	run := func(name string, args ...string) []byte {
+		c := exec.CommandContext(t.Context(), name, args...)
+		c.Env = append(os.Environ(), env...)
+		out, err := c.Output()
+		if err != nil {
+			t.Fatalf("%s: %v: %s", name, err, out)
+		}
+		return out
+	}
+	run(util, "--module", provider, "--init-token", "--free", "--label", "brine", "--pin", "1234", "--so-pin", "1234")
+	run(openssl, "genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", in("key.pem"))
+	run(util, "--module", provider, "--import", in("key.pem"), "--token", "brine", "--pin", "1234", "--label", "key", "--id", "01")
+	pub := run(keygen, "-D", provider)
+	if err := os.WriteFile(in("token.pub"), pub, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key, _, _, _, err := ssh.ParseAuthorizedKey(pub)
+	if err != nil {
+		t.Fatalf("%v: %s", err, pub)
+	}
+	serveAgent(t, sshAgent, in("sock"), env, provider)
+	run(sshAdd, "-q", "-s", provider)
+	f := sshtest.NewFake(t)
+	f.Keys = []ssh.PublicKey{key}
+	f.Start()
+	o := options(t, known(t, line(f)))
+	o.AgentSocket = in("sock")
+	for _, identity := range []string{"token.pub", "token"} {
+		e := entry(f)
+		e.SSHOptions = []string{"IdentityFile=" + in(identity), "IdentitiesOnly=yes"}
+		if _, err := dial(t, o, e); err != nil {
+			t.Errorf("%s: %v", identity, err)
+		}
+	}
+}
+
 // A hardware key signs by the ssh-agent: here the software authenticator of
 // OpenSSH's tests.
 func TestSecurityKey(t *testing.T) {
@@ -351,16 +428,7 @@ func TestSecurityKey(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), keygen, "-q", "-t", "ed25519-sk", "-w", provider, "-N", "", "-f", path).CombinedOutput(); err != nil {
 		t.Skipf("ssh-keygen: %v: %s", err, out)
 	}
-	a := exec.Command(sshAgent, "-D", "-a", sock, "-P", "/usr/lib/openssh/*")
-	if err := a.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = a.Process.Kill(); _ = a.Wait() })
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(sock); err == nil || time.Now().After(deadline) {
-			break
-		}
-	}
+	serveAgent(t, sshAgent, sock, nil, "/usr/lib/openssh/*")
 	add := exec.CommandContext(t.Context(), sshAdd, "-q", "-S", provider, path)
 	add.Env = append(os.Environ(), "SSH_AUTH_SOCK="+sock)
 	if out, err := add.CombinedOutput(); err != nil {

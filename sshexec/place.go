@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/proc"
 	"brine/internal/roster"
@@ -126,43 +123,12 @@ func (p *placer) command() string {
 	return "agent"
 }
 
-// pushScript takes the agent and puts it in the first directory, from the one
-// numbered skip on, that takes it and lets it run. fill is the command that
-// writes it to $t. The new file has another name until it is whole and was seen
-// to run, so that who comes at the same time finds all of it or nothing.
-func pushScript(e *roster.Entry, img *image, mark, fill string, skip int) string {
-	size := strconv.FormatInt(img.size, 10)
-	return scriptHead + `umask 077
-t=.new-` + token() + `
-fault() { echo ` + mark + ` $1 $n "$d" >&2; [ -z "$2" ] || printf '%s\n' "$2" >&2; exit 114; }
-n=0
-for d in ` + strings.Join(candidates(e), " ") + `; do
-n=$((n+1))
-[ $n -gt ` + strconv.Itoa(skip) + ` ] || continue
-trap 'rm -f $t; away' EXIT
-trap 'exit 1' HUP INT TERM PIPE
-takes || continue
-` + fill + ` || { : >$t; { head -c ` + size + ` /dev/zero || dd if=/dev/zero bs=65536 count=$((` + size + `/65536+1)); } 2>/dev/null >$t && fault bad
-command -v head >/dev/null 2>&1 || command -v dd >/dev/null 2>&1 || fault odd; fault full; }
-s=$({ sha256sum $t || sha256 -q $t || shasum -a 256 $t || openssl dgst -sha256 -r $t || ./$t agent --sum; } 2>/dev/null)
-[ "${s%% *}" = ` + img.hash + ` ] || fault bad
-s=$(./$t version 2>&1 </dev/null) || fault norun "$s"
-mv -f $t brine-` + img.hash + ` || fault full
-ls -t | grep '^brine-[0-9a-f]*$' | tail -n +4 | while read -r o; do rm -f "$o"; done
-for o in .new-*; do [ -f "$o" ] && [ -n "$(find "./$o" -mtime +0)" ] && rm -f "./$o"; done
-fault done
-done
-d=-
-fault nowhere
-`
-}
-
 // wipeScript removes what brine left on a host.
 func wipeScript(e *roster.Entry) string {
 	return scriptHead + `for d in ` + strings.Join(candidates(e), " ") + `; do
 [ -h "$d" ] && continue
 cd -P "$d" 2>/dev/null && here . || continue
-rm -rf ./brine-* ./.new-* ./cache
+rm -rf ./brine-* ./.new-* ./.part-* ./cache
 away
 done
 exit 0
@@ -174,6 +140,8 @@ type placer struct {
 	images *Images
 	opts   link.Options
 	wipe   bool // agents remove themselves at their end
+	turns  *turns
+	stall  time.Duration // how long a push may go on without a byte that arrives; 0: stallTimeout
 
 	casesOnce sync.Once
 	caseText  string
@@ -239,15 +207,11 @@ func (p *placer) agent(ctx context.Context, c *Client, e *roster.Entry, always b
 				return nil, err
 			}
 		}
-		fleet.Enter(ctx, fleet.Pushing)
-		if err := p.push(ctx, c, e, missing); err != nil {
+		if err := p.pushInTurn(ctx, c, e, missing); err != nil {
 			return nil, err
 		}
 	}
 }
-
-// pushTimeout is how long a host has to take the agent.
-const pushTimeout = 10 * time.Minute
 
 // patience is how long a host has to answer once one is logged in.
 func patience(e *roster.Entry) time.Duration {
@@ -384,131 +348,4 @@ func (m *Images) buildCommand(name string) string {
 		return "brine agent build --agent-dir " + proc.Quote(m.Dir) + " " + name
 	}
 	return "brine agent build " + name
-}
-
-// push places the agent: in the first directory that takes it, by the best way
-// in which it arrives there whole.
-func (p *placer) push(ctx context.Context, c *Client, e *roster.Entry, a *absent) error {
-	img, err := p.imageFor(c, a.sys, a.machine)
-	if err != nil {
-		return err
-	}
-	ways := append(p.images.ways(img, a.unpack), "sftp")
-	var full, bad, dead []string
-	for skip, way := 0, 0; ; {
-		r, err := p.pushOnce(ctx, c, e, img, ways[way], skip)
-		if err != nil {
-			return err
-		}
-		switch r.fault {
-		case "done":
-			return nil
-		case "bad", "odd": // not what was sent, or none can tell: another way, the same directory
-			bad = append(bad, ways[way])
-			if way++; way < len(ways) {
-				continue
-			}
-			if r.fault == "odd" {
-				full, way = append(full, r.dir), 0
-				break
-			}
-			return c.fail(Push, fmt.Errorf("what arrives in %s is not what was sent (by %s)", r.dir, strings.Join(bad, ", ")), "see the host's disk and its gzip, cat and cp")
-		case "full":
-			full = append(full, r.dir)
-		case "norun":
-			dead = append(dead, r.dir+": "+oneLine(r.more))
-		}
-		if r.fault != "nowhere" && r.n > skip {
-			skip = r.n
-			continue
-		}
-		switch {
-		case len(dead) > 0:
-			return c.fail(Push, fmt.Errorf("the agent for %s does not run there: %s", PlatformName(img.platform), dead[0]),
-				"the host's processor or kernel may be older than the agent, or a policy of the host forbids programs there; thin_dir in the roster names another directory")
-		case len(full) > 0:
-			return c.fail(Push, fmt.Errorf("it could not be written whole to %s", strings.Join(full, ", ")), "see the room on the host's disks; thin_dir in the roster names another directory")
-		}
-		return c.fail(Push, errors.New("no directory there can hold it and let it run"),
-			"see noexec mounts and the owners of the directories; thin_dir in the roster names another one")
-	}
-}
-
-// pushed is what became of an agent that was sent: done, full, bad, odd (full or
-// bad), norun or nowhere, in which directory, by number and name.
-type pushed struct {
-	fault string
-	n     int
-	dir   string
-	more  string
-}
-
-// pushOnce sends the image once, by a way of push.
-func (p *placer) pushOnce(ctx context.Context, c *Client, e *roster.Entry, img *image, way string, skip int) (pushed, error) {
-	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
-	defer cancel()
-	var (
-		body io.ReadCloser
-		size int64
-		fill string
-		err  error
-	)
-	switch way {
-	case "gzip", "xz", "zstd":
-		fill = way + " -dc >$t"
-	case "cat":
-		fill = "cat >$t"
-	case "sftp":
-		staged, drop, err := p.stage(ctx, c, img)
-		if err != nil {
-			return pushed{}, err
-		}
-		defer drop()
-		fill = "cp " + proc.Quote(staged) + " $t"
-		body = io.NopCloser(strings.NewReader(""))
-	}
-	if body == nil {
-		if body, size, err = p.images.stream(img, way); err != nil {
-			return pushed{}, c.fail(Push, err, "")
-		}
-		if e.TTY {
-			// A terminal that passes all bytes has no end of input.
-			fill = "head -c " + strconv.FormatInt(size, 10) + " | " + fill
-		}
-	}
-	defer body.Close()
-	mark := "brine-push-" + token()
-	s, err := c.start(ctx, launchOf(e, pushScript(e, img, mark, fill, skip)))
-	if err != nil {
-		return pushed{}, err
-	}
-	defer func() { _ = s.Close() }() // the script's status was judged
-	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
-	defer stop()
-	go func() { _, _ = io.Copy(io.Discard, s) }()
-	begun := time.Now()
-	n, werr := io.Copy(s.stdin, body)
-	if took := time.Since(begun); p.opts.Log != nil {
-		p.opts.Log.Debug("agent sent", "host", c.ID, "platform", img.platform, "by", way, "bytes", n, "after", took.Round(time.Millisecond), "bytes per second", int64(float64(n)/max(took.Seconds(), 0.001)))
-	}
-	if !e.TTY {
-		_ = s.stdin.Close()
-	}
-	status, err := s.settled(ctx)
-	if ctx.Err() != nil {
-		return pushed{}, c.fail(Push, fmt.Errorf("the agent could not be sent within %s", pushTimeout), "see the network on the way")
-	}
-	_, rest, _ := strings.Cut(s.complaint(), mark+" ")
-	line, more, _ := strings.Cut(rest, "\n")
-	if f := strings.SplitN(strings.TrimSpace(line), " ", 3); len(f) == 3 {
-		n, _ := strconv.Atoi(f[1])
-		return pushed{f[0], n, f[2], more}, nil
-	}
-	switch {
-	case err != nil:
-		return pushed{}, c.fail(Push, err, "")
-	case werr != nil && !errors.Is(werr, io.EOF):
-		return pushed{}, c.fail(Push, werr, "")
-	}
-	return pushed{}, c.fail(Push, fmt.Errorf("the command ended with status %d: %s", status, oneLine(s.complaint())), "")
 }

@@ -99,7 +99,7 @@ func (b *box) place(t *testing.T, p *placer, e *roster.Entry, unzip string) erro
 		t.Skip(err)
 	}
 	f := strings.Fields(string(u))
-	return p.push(t.Context(), c, e, &absent{f[0], f[1], unzip})
+	return p.pushInTurn(t.Context(), c, e, &absent{f[0], f[1], unzip})
 }
 
 func TestPush(t *testing.T) {
@@ -216,37 +216,6 @@ func TestPushLosesBytes(t *testing.T) {
 	}
 }
 
-// TestPushCutOff: a controller that dies while it sends leaves nothing.
-func TestPushCutOff(t *testing.T) {
-	t.Parallel()
-	for _, way := range []string{"cat", "cat,gzip"} {
-		b := newBox(t)
-		p, e := b.placer(t, 1<<20)
-		b.Start()
-		c, err := dial(t, options(t, known(t, line(b.Fake))), e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := c.start(t.Context(), launchOf(e, pushScript(e, own(t, p), "mark", map[string]string{"cat": "cat >$t", "cat,gzip": "gzip -dc >$t"}[way], 0)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, _, err := p.images.stream(own(t, p), way[strings.LastIndexByte(way, ',')+1:])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.CopyN(s.stdin, body, 100); err != nil {
-			t.Fatal(err)
-		}
-		until(t, "the push begins", func() bool { return len(tempFiles(t, e.ThinDir)) == 1 })
-		b.Kill()
-		until(t, "what was begun is removed", func() bool { return len(tempFiles(t, e.ThinDir)) == 0 })
-		if _, err := os.Stat(filepath.Join(e.ThinDir, "agent", "brine-"+own(t, p).hash)); err == nil {
-			t.Error("half an agent is there")
-		}
-	}
-}
-
 // until waits for a condition.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
@@ -282,11 +251,11 @@ func TestPushOtherPlatform(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = p.push(t.Context(), c, e, &absent{"Linux", "s390x", "cat,gzip"})
+	err = p.pushInTurn(t.Context(), c, e, &absent{"Linux", "s390x", "cat,gzip"})
 	wantStage(t, err, Push, "there is no agent for linux/s390x (only for "+PlatformName(ownPlatform)+")", "brine agent build linux/s390x")
-	err = p.push(t.Context(), c, e, &absent{"Linux", "armv6l", "cat,gzip"})
+	err = p.pushInTurn(t.Context(), c, e, &absent{"Linux", "armv6l", "cat,gzip"})
 	wantStage(t, err, Push, "there is no agent for linux/arm/v6", "brine agent build linux/arm/v6")
-	err = p.push(t.Context(), c, e, &absent{"SunOS", "sun4v", "cat,gzip"})
+	err = p.pushInTurn(t.Context(), c, e, &absent{"SunOS", "sun4v", "cat,gzip"})
 	wantStage(t, err, Push, "there is no agent for SunOS sun4v", "brine ssh -r works without")
 	dir := t.TempDir()
 	name := filepath.Join(dir, "brine-linux-s390x")
@@ -294,13 +263,13 @@ func TestPushOtherPlatform(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.images = &Images{Dir: dir, Named: true}
-	err = p.push(t.Context(), c, e, &absent{"Linux", "s390x", "cat,gzip"})
+	err = p.pushInTurn(t.Context(), c, e, &absent{"Linux", "s390x", "cat,gzip"})
 	wantStage(t, err, Push, name+" is an agent of brine 0.0.9, and this is brine "+version.Number(), "brine agent build --agent-dir "+dir+" linux/s390x")
 	if err := os.WriteFile(name, program(0), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	p.images = &Images{Dir: dir}
-	if err := p.push(t.Context(), c, e, &absent{"Linux", "s390x", "cat,gzip"}); err != nil {
+	if err := p.pushInTurn(t.Context(), c, e, &absent{"Linux", "s390x", "cat,gzip"}); err != nil {
 		t.Error(err)
 	}
 }

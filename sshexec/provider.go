@@ -46,6 +46,9 @@ type Settings struct {
 	// worked on once: a connection is closed when its machine is done.
 	Files, Procs int
 	Once         bool
+	// Pushes is how many machines are sent the agent at once at most; 0 is
+	// DefaultPushes.
+	Pushes int
 	// Poll is the time between two looks at a machine that is waited for; it
 	// grows with the wait. 0: 1 s.
 	Poll time.Duration
@@ -99,7 +102,7 @@ func NewProvider(s Settings) *Provider {
 	if s.Poll <= 0 {
 		s.Poll = time.Second
 	}
-	p := &Provider{s: s, wishes: wishes{look: s.Wishes}, place: placer{images: s.Images, opts: s.Link, wipe: s.Wipe}, targets: map[string]*machine{}}
+	p := &Provider{s: s, wishes: wishes{look: s.Wishes}, place: placer{images: s.Images, opts: s.Link, wipe: s.Wipe, turns: newTurns(s.Pushes)}, targets: map[string]*machine{}}
 	for _, e := range s.Entries {
 		if pass := s.Dialer.o.Password; pass.IsSet() && !e.Passwd.IsSet() {
 			// One password was asked for: it is that of the log-in and of sudo.
@@ -295,18 +298,90 @@ func (m *machine) connect(ctx context.Context) (*link.Conn, error) {
 			m.client, m.agent = nil, nil
 		}
 	}
-	c, err := m.dial(ctx)
+	conn, err := m.launch(ctx)
 	if err != nil {
-		return nil, err
-	}
-	conn, err := m.begin(ctx, c)
-	if err != nil {
-		m.fail(ctx, err)
 		return nil, err
 	}
 	m.agent, m.used = conn, time.Now()
 	m.boot.learn(conn.Facts().BootID, m.p.step.Load())
 	return conn, nil
+}
+
+// The pauses between two tries to go on with a push: they grow by half.
+const (
+	pushPause    = 250 * time.Millisecond
+	pushPauseMax = 5 * time.Second
+)
+
+// launch makes a connection and starts the agent over it. A push or a start that
+// the network interrupted goes on over another connection, as long as a call would
+// be waited for. dialing is held.
+func (m *machine) launch(ctx context.Context) (*link.Conn, error) {
+	var cut *interruptedError
+	pause := pushPause
+	for {
+		c, err := m.dial(ctx)
+		if err == nil {
+			var conn *link.Conn
+			if conn, err = m.begin(ctx, c); err == nil {
+				return conn, nil
+			}
+			i := interrupted(c, err)
+			if i == nil {
+				m.fail(ctx, err)
+				return nil, err
+			}
+			if cut == nil || i.got > cut.got {
+				cut, pause = i, pushPause
+			}
+			_ = c.Close()
+		}
+		if cut == nil || c == nil && !passing(err) || time.Since(cut.since) >= m.p.place.opts.Reconnect || !m.rests(ctx, pause) {
+			m.fail(ctx, err)
+			return nil, err
+		}
+		m.p.s.Dialer.o.Log.Info("push again", "host", m.e.ID, "after", err)
+		pause = min(pause*3/2, pushPauseMax)
+	}
+}
+
+// silence is how long a host says nothing before it counts as one that cannot be
+// heard, where its agent does not start.
+const silence = 5 * time.Second
+
+// interrupted returns how the network interrupted what was done over a connection
+// before any call; nil: it did not.
+func interrupted(c *Client, err error) *interruptedError {
+	if i, ok := errors.AsType[*interruptedError](err); ok {
+		return i
+	}
+	heard := time.Unix(0, c.pulse.read.Load())
+	if c.Err() != nil || time.Since(heard) >= silence {
+		return &interruptedError{err: err, since: heard}
+	}
+	return nil
+}
+
+// passing reports whether err is one of the network, which may pass.
+func passing(err error) bool {
+	if _, ok := errors.AsType[*interruptedError](err); ok {
+		return true
+	}
+	e, ok := errors.AsType[*Error](err)
+	return ok && (e.Stage == Connect || errors.Is(err, errSilent) || dropped(err))
+}
+
+// rests waits, and reports whether the machine is wanted still.
+func (m *machine) rests(ctx context.Context, pause time.Duration) bool {
+	t := time.NewTimer(pause)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+	case <-m.p.closing:
+	}
+	return false
 }
 
 func (m *machine) begin(ctx context.Context, c *Client) (*link.Conn, error) {

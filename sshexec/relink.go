@@ -14,7 +14,10 @@ import (
 	"brine/sshexec/wire"
 )
 
-var _ fleet.Holder = (*Provider)(nil)
+var (
+	_ fleet.Holder = (*Provider)(nil)
+	_ fleet.Leaver = (*Provider)(nil)
+)
 
 // relinker returns what makes another way to an agent that was started over c,
 // when that connection broke.
@@ -103,6 +106,17 @@ func (m *machine) fetch(ctx context.Context, job fun.Job, lost fun.Return) fun.R
 		}
 	}
 	return lost
+}
+
+// Leave has a machine go on with a job that is given up, and keep its return. It
+// reports whether it will: not where agents end with their connection.
+func (p *Provider) Leave(id, jid string) bool {
+	m := p.targets[id]
+	if m == nil || p.s.Wipe || p.s.Link.Reconnect <= 0 || m.e.TTY {
+		return false
+	}
+	conn := m.open()
+	return conn != nil && conn.Leave(jid) == nil
 }
 
 // Held tells why nothing can be said of a machine that does not answer whether it

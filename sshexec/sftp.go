@@ -51,8 +51,9 @@ func (c *Client) sftp(ctx context.Context) (fs *sftp.Client, done func(), err er
 }
 
 // upload writes an image to a new file.
-func (p *placer) upload(fs *sftp.Client, img *image, name string, mode os.FileMode) error {
-	body, _, err := p.images.stream(img, "cat")
+func (p *placer) upload(ctx context.Context, fs *sftp.Client, x *sending, name string, mode os.FileMode) error {
+	img := x.img
+	body, size, _, err := p.images.stream(img, "cat")
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,9 @@ func (p *placer) upload(fs *sftp.Client, img *image, name string, mode os.FileMo
 	if err != nil {
 		return err
 	}
-	n, err := f.ReadFromWithConcurrency(onlyReader{body}, 0)
+	defer context.AfterFunc(ctx, func() { _ = fs.Close() })()
+	x.size = size
+	n, err := f.ReadFromWithConcurrency(&counted{r: body, moved: func(n int64) { x.arrive(ctx, n) }}, 0)
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
@@ -80,7 +83,8 @@ func (p *placer) upload(fs *sftp.Client, img *image, name string, mode os.FileMo
 // stage writes an image to a file that any account of the host can read, for
 // the script that copies it. What it copies is checked, so that it does not
 // matter who else could write there.
-func (p *placer) stage(ctx context.Context, c *Client, img *image) (name string, drop func(), err error) {
+func (p *placer) stage(ctx context.Context, x *sending) (name string, drop func(), err error) {
+	c := x.c
 	fs, done, err := c.sftp(ctx)
 	if err != nil {
 		return "", nil, c.fail(Push, fmt.Errorf("the agent does not arrive whole by the account's shell, and SFTP is not served: %w", err), "see the Subsystem sftp in the host's sshd_config")
@@ -90,7 +94,7 @@ func (p *placer) stage(ctx context.Context, c *Client, img *image) (name string,
 			continue
 		}
 		name = path.Join(dir, ".brine-stage-"+token())
-		if err = p.upload(fs, img, name, 0o644); err == nil {
+		if err = p.upload(ctx, fs, x, name, 0o644); err == nil {
 			return name, func() {
 				_ = fs.Remove(name)
 				done()
@@ -186,7 +190,7 @@ func (p *placer) bareIn(ctx context.Context, c *Client, e *roster.Entry, fs *sft
 	tmp := path.Join(dir, ".new-"+token())
 	there, err := fs.Lstat(exe)
 	if err != nil || there.Size() != img.size || there.Mode() != 0o700 {
-		if err := p.upload(fs, img, tmp, 0o700); err != nil {
+		if err := p.uploadInTurn(ctx, fs, &sending{c: c, e: e, img: img, log: p.opts.Log, patience: p.stall}, tmp); err != nil {
 			return "", err
 		}
 	} else if err := touch(fs, tmp); err != nil {
@@ -216,6 +220,22 @@ func (p *placer) bareIn(ctx context.Context, c *Client, e *roster.Entry, fs *sft
 		return "", errors.New("it is not what was sent")
 	}
 	return exe, fs.PosixRename(tmp, exe)
+}
+
+// uploadInTurn uploads an agent when it is the host's turn.
+func (p *placer) uploadInTurn(ctx context.Context, fs *sftp.Client, x *sending, name string) error {
+	t, err := p.begin(ctx, x.c)
+	if err != nil {
+		return err
+	}
+	defer t.leave()
+	x.turn = t
+	ctx, stop := x.watch(ctx)
+	defer stop()
+	if err := p.upload(ctx, fs, x, name, 0o700); err != nil {
+		return x.cause(ctx, err)
+	}
+	return nil
 }
 
 func touch(fs *sftp.Client, name string) error {

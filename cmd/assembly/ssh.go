@@ -82,6 +82,10 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 	if n, ok := value.AsInt(opts.At("ssh_max_procs")); ok && n > 0 {
 		maxProcs = int(n)
 	}
+	pushes := 0
+	if n, ok := value.AsInt(opts.At("ssh_push_limit")); ok && n > 0 {
+		pushes = int(n)
+	}
 	reconnect := defaultReconnect
 	if opts.Has("ssh_reconnect") {
 		reconnect = seconds(opts, "ssh_reconnect")
@@ -107,7 +111,7 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 		},
 		Opts: link.TargetOpts(opts), GrainsDir: filepath.Join(cache, "grains"), Refresh: value.Truth(opts.At("ssh_refresh_grains")),
 		Wipe: value.Truth(opts.At("ssh_wipe")), Deploy: o.SSH.Deploy, PreFlight: value.Truth(opts.At("ssh_run_pre_flight")),
-		Files: sshexec.FileLimit(), Procs: maxProcs,
+		Files: sshexec.FileLimit(), Procs: maxProcs, Pushes: pushes,
 		// Several targets may share a home: where the agents are wiped, the first that
 		// is done would take it away from the others.
 		Once: o.SSH.Once && !value.Truth(opts.At("ssh_wipe")),

@@ -62,11 +62,24 @@ type pending struct {
 	giveUp chan verdict
 }
 
-// A verdict says that a target is given up, and how long its return may still
-// be on its way.
+// A verdict says that a target is given up, how long its return may still be on
+// its way, and whether it may be at work, which then goes on.
 type verdict struct {
-	err  error
-	late time.Duration
+	err   *NoReturnError
+	late  time.Duration
+	leave bool
+}
+
+// A Leaver is a Provider whose machines can go on with a job that is given up.
+type Leaver interface {
+	// Leave has a machine go on with a job when its Run is cancelled. It reports
+	// whether the machine will keep the return.
+	Leave(id, jid string) bool
+}
+
+func leave(p Provider, id, jid string) bool {
+	l, ok := p.(Leaver)
+	return ok && l.Leave(id, jid)
 }
 
 // asker begins to ask for a job; nil where its targets are not asked.
@@ -122,7 +135,7 @@ func (w *asker) call(ctx context.Context, owner Provider, job fun.Job, id string
 	// Whatever the target says.
 	limit := time.AfterFunc(w.maxWait, func() {
 		select {
-		case p.giveUp <- verdict{err: &NoReturnError{fmt.Sprintf("it has worked on the job for %s, which is the longest that is waited (max_wait)", w.maxWait)}}:
+		case p.giveUp <- verdict{err: &NoReturnError{fmt.Sprintf("it has worked on the job for %s, which is the longest that is waited (max_wait)", w.maxWait)}, leave: true}:
 		default:
 		}
 	})
@@ -141,8 +154,11 @@ func (w *asker) call(ctx context.Context, owner Provider, job fun.Job, id string
 			case <-time.After(v.late):
 			}
 		}
+		ret := fun.Return{ID: id, JID: job.JID, Away: v.leave && leave(owner, id, job.JID)}
+		if ret.Away {
+			v.err.Why += "; the call goes on there, and the machine keeps its return: brine run jobs.lookup_jid " + job.JID + " fetches it"
+		}
 		cancel(v.err)
-		ret := fun.Return{ID: id, JID: job.JID}
 		select {
 		case got := <-done:
 			if got.Stage == fun.Returned {
@@ -310,7 +326,7 @@ func (w *asker) round(ctx context.Context, asked []*pending) {
 				continue
 			}
 		}
-		p.giveUp <- verdict{err: &NoReturnError{fmt.Sprintf("it was silent for %s, and did not say within %s whether the job still runs there", w.timeout, w.gather)}}
+		p.giveUp <- verdict{err: &NoReturnError{fmt.Sprintf("it was silent for %s, and did not say within %s whether the job still runs there", w.timeout, w.gather)}, leave: true}
 	}
 }
 

@@ -474,7 +474,8 @@ func (r *running) run(ctx context.Context, targets []string, owner map[string]Pr
 			continue
 		}
 		wg.Go(func() {
-			own, left := in.admit(ctx, id, func(p Phase) { r.f.watcher().At(r.job.JID, id, p) })
+			own := Sending(ctx, func(done, total int64) { r.f.watcher().Sent(r.job.JID, id, done, total) })
+			own, left := in.admit(own, id, func(p Phase) { r.f.watcher().At(r.job.JID, id, p) })
 			ret := r.notBegun(own, ask.call(own, owner[id], r.job, id))
 			left()
 			r.deliver(ret)

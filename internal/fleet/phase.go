@@ -13,13 +13,14 @@ type Phase int
 const (
 	Waiting    Phase = iota // for its turn
 	Connecting              // a connection, and the agent's greeting
+	Queued                  // others are sent the agent first
 	Pushing                 // the agent is being placed
 	Running                 // the function
 )
 
 // String names the phase as a progress line shows it.
 func (p Phase) String() string {
-	return [...]string{"waiting", "connecting", "pushing", "running"}[p]
+	return [...]string{"waiting", "connecting", "waiting for the agent", "pushing", "running"}[p]
 }
 
 // A Watcher is told how jobs go, while they go. It must be quick and safe for
@@ -29,14 +30,21 @@ type Watcher interface {
 	Begin(job fun.Job, targets []string)
 	// At tells that a target has come to a phase.
 	At(jid, id string, p Phase)
+	// Sent tells how much of the agent has arrived at a target that is pushed to,
+	// of how many bytes.
+	Sent(jid, id string, done, total int64)
 	// Done tells a target's return.
 	Done(ret fun.Return)
 	// End tells that the job is over.
 	End(jid string)
 }
 
-// phaseKey is how a provider finds whom to tell in a context.
-type phaseKey struct{}
+// phaseKey is how a provider finds whom to tell in a context, sentKey whom to
+// tell how much was sent.
+type (
+	phaseKey struct{}
+	sentKey  struct{}
+)
 
 // Enter tells whoever watches the job that ctx belongs to that its target has
 // come to a phase. Providers call it.
@@ -51,13 +59,27 @@ func Phases(ctx context.Context, tell func(Phase)) context.Context {
 	return context.WithValue(ctx, phaseKey{}, tell)
 }
 
+// Sent tells whoever watches the job that ctx belongs to how much of the agent
+// has arrived at its target. Providers call it.
+func Sent(ctx context.Context, done, total int64) {
+	if tell, ok := ctx.Value(sentKey{}).(func(done, total int64)); ok {
+		tell(done, total)
+	}
+}
+
+// Sending returns a context for which tell is told how much was sent.
+func Sending(ctx context.Context, tell func(done, total int64)) context.Context {
+	return context.WithValue(ctx, sentKey{}, tell)
+}
+
 // nobody watches nothing.
 type nobody struct{}
 
-func (nobody) Begin(fun.Job, []string)  {}
-func (nobody) At(string, string, Phase) {}
-func (nobody) Done(fun.Return)          {}
-func (nobody) End(string)               {}
+func (nobody) Begin(fun.Job, []string)           {}
+func (nobody) At(string, string, Phase)          {}
+func (nobody) Sent(string, string, int64, int64) {}
+func (nobody) Done(fun.Return)                   {}
+func (nobody) End(string)                        {}
 
 // beginning is a Watcher that tells of jobs when they begin, too.
 type beginning struct {

@@ -40,8 +40,11 @@ func (n *told) Begin(job fun.Job, ids []string) {
 	n.said = append(n.said, fmt.Sprintf("begin %s %v", job.Step, ids))
 }
 func (n *told) At(_, id string, p Phase) { n.said = append(n.said, fmt.Sprintf("%s %s", id, p)) }
-func (n *told) Done(r fun.Return)        { n.said = append(n.said, "done "+r.ID) }
-func (n *told) End(string)               { n.said = append(n.said, "end") }
+func (n *told) Sent(_, id string, done, total int64) {
+	n.said = append(n.said, fmt.Sprintf("%s %d of %d", id, done, total))
+}
+func (n *told) Done(r fun.Return) { n.said = append(n.said, "done "+r.ID) }
+func (n *told) End(string)        { n.said = append(n.said, "end") }
 
 func TestStarts(t *testing.T) {
 	t.Parallel()

@@ -133,7 +133,7 @@ type Return struct {
 	Body    Body   // the value, as JSON; nil where Stage is not Returned
 	Err     error  // why, where Stage is not Returned
 	// Away says that the target may work on, and keeps its return for a later look,
-	// where Stage is Lost.
+	// where Stage is Lost or TimedOut.
 	Away bool
 	// Partial has the returns of a state run's states that were done, by tag,
 	// and Total is how many states there were, where the return of the run

@@ -11,6 +11,7 @@ import (
 
 // An Address is a target that a command line names by how it is reached.
 type Address struct {
+	Text       string // as it was given
 	User, Host string
 	Port       int // 0: not given
 }
@@ -36,7 +37,7 @@ func ParseAddress(s string) (a Address, ok bool, err error) {
 			return a, true, fmt.Errorf("%q: a port follows the colon", s)
 		}
 	}
-	a = Address{User: text[:i], Host: host}
+	a = Address{Text: s, User: text[:i], Host: host}
 	if a.User == "" {
 		return a, true, fmt.Errorf("%q: the user is missing in front of @", s)
 	}
@@ -55,8 +56,12 @@ func ParseAddress(s string) (a Address, ok bool, err error) {
 func (a Address) ID() string { return a.Host }
 
 // adHoc adds a target that the command line names. Where the roster has the host
-// as an id, its entry holds, with the user and the port that were given.
+// as an id, its entry holds, with the user and the port that were given. Where an
+// id is the very text, that one is meant.
 func (l *loader) adHoc(a Address) error {
+	if l.r.index[a.Text] != nil {
+		return nil
+	}
 	pos := source.Pos{File: "command line"}
 	if e := l.r.index[a.ID()]; e != nil && !e.adHoc {
 		e.adHoc = true

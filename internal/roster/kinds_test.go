@@ -59,6 +59,12 @@ func TestAdHoc(t *testing.T) {
 	if _, err := roster.Load(o, roster.Source{Kind: "flat", Path: "/r"}); err == nil || !strings.Contains(err.Error(), "named twice") {
 		t.Errorf("twice: %v", err)
 	}
+	// An id that looks like an address is that id.
+	f["/r"] += "web1@prod: {host: 10.0.0.2}\n"
+	o.AdHoc = []roster.Address{{Text: "web1@prod", User: "web1", Host: "prod"}}
+	if r = load(t, f, o, roster.Source{Kind: "flat", Path: "/r"}); len(r.Entries()) != 2 {
+		t.Errorf("%d entries", len(r.Entries()))
+	}
 	// What is written to a roster is read again.
 	for _, a := range []roster.Address{{User: "me", Host: "10.0.0.9", Port: 23}, {User: "o'neil {{", Host: "fe80::1"}, {User: "007", Host: "12"}} {
 		f := files{"/r": a.Lines()}
@@ -143,13 +149,17 @@ func TestNodeSet(t *testing.T) {
 		{"web[a-c]", "!not a range"},
 		{"web]", "!not the name"},
 		{"n[0-9/0]", "!not a range"},
-		{"@all", "!not supported"},
-		{"a[1-9]!a2", "!not supported"},
+		{"@all", "!there are no groups"},
+		{"a[1-4]!a2", "a1 a3 a4"},
+		{"a[1-4]&a[3-9]", "a3 a4"},
+		{"a[1-3]^a[3-4]", "a1 a2 a4"},
+		{"a[1-4]!a[2,3],b!a4", "a1 b"},
+		{"a!", "!a name is missing after !"},
 		{"n[1-99999999]", "!stands for more"},
 		{"n[1-60000][1-60000]", "!stands for more"},
 		{"web*", "!not the name"},
 	} {
-		names, err := roster.NodeSet(tt.in)
+		names, err := roster.NodeSet(tt.in, nil)
 		got := strings.Join(names, " ")
 		if err != nil {
 			got = "!" + err.Error()
@@ -160,11 +170,52 @@ func TestNodeSet(t *testing.T) {
 	}
 }
 
+// TestNodeGroups: groups of ClusterShell's files. Sources that run commands are
+// refused by name.
+func TestNodeGroups(t *testing.T) {
+	fs := files{
+		"/me/.config/clustershell/groups.d/site.yaml": "racks:\n  r1: 'n[1-2]'\n  r2: ['n3', 'n[4-5]']\nnone:\n",
+		"/etc/clustershell/groups.d/local.cfg":        "# ours\nweb: web[1-3]\ndb: db1\nall: @web,@db\nloop: @loop\n",
+		"/etc/clustershell/groups.conf":               "[Main]\ndefault: local\n[local]\nmap: sed x\n[slurm,sinfo]\nmap: sinfo -h\n",
+	}
+	for _, tt := range []struct{ in, want string }{
+		{"@web", "web1 web2 web3"},
+		{"@all!web2", "web1 web3 db1"},
+		{"@local:db,x", "db1 x"},
+		{"@racks:r[1-2]", "n1 n2 n3 n4 n5"},
+		{"@racks:*&n[2-4]", "n2 n3 n4"},
+		{"@nobody", `!no group "nobody" in the source "local"`},
+		{"@other:x", `!no source "other" of groups in the configuration of ClusterShell (/me/.config/clustershell`},
+		{"@slurm:x", "!runs commands, which is not supported"},
+		{"@loop", "!or in themselves"},
+	} {
+		o := roster.Options{Target: []string{tt.in}, Home: "/me", Files: fs, Render: fs.render}
+		r, err := roster.Load(o, roster.Source{Kind: "clustershell"})
+		var got string
+		if err != nil {
+			got = "!" + err.Error()
+		} else {
+			var ids []string
+			for _, e := range r.Entries() {
+				ids = append(ids, e.ID)
+			}
+			got = strings.Join(ids, " ")
+		}
+		if got != tt.want && (!strings.HasPrefix(tt.want, "!") || !strings.Contains(got, tt.want[1:])) {
+			t.Errorf("%q = %s, want %s", tt.in, got, tt.want)
+		}
+	}
+	fs["/etc/clustershell/groups.d/bad.yaml"] = "- a list\n"
+	if _, err := roster.Load(roster.Options{Target: []string{"@web"}, Home: "/me", Files: fs, Render: fs.render}, roster.Source{Kind: "clustershell"}); err == nil || !strings.Contains(err.Error(), "bad.yaml") {
+		t.Error(err)
+	}
+}
+
 func FuzzNodeSet(f *testing.F) {
 	f.Add("web[1-3,7],db[01-09/2]")
 	f.Add("a[")
 	f.Fuzz(func(t *testing.T, s string) {
-		names, err := roster.NodeSet(s)
+		names, err := roster.NodeSet(s, func(_, name string) (string, error) { return name + ",@" + s, nil })
 		if err == nil && len(names) > 1<<17 {
 			t.Errorf("%d names", len(names))
 		}

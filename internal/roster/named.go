@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"strconv"
-	"strings"
 	"sync"
 
 	"brine/internal/source"
@@ -80,13 +78,13 @@ func addresses(net netip.Prefix) ([]string, error) {
 }
 
 // clustershell adds the hosts of a node set, such as web[1-10,15],db[01-03].
-// Salt: salt/roster/clustershell.py, by the ClusterShell library. Difference:
-// names of groups (@group) and the operators !, & and ^ are not known; a name is
-// resolved when it is connected to.
+// Salt: salt/roster/clustershell.py, by the ClusterShell library. Difference: a
+// name is resolved when it is connected to.
 func (l *loader) clustershell() error {
 	var hosts []string
+	groups := &nodeGroups{files: l.o.Files, home: l.o.Home}
 	for _, t := range l.o.Target {
-		more, err := NodeSet(t)
+		more, err := NodeSet(t, groups.find)
 		if err != nil {
 			return err
 		}
@@ -143,117 +141,4 @@ func (l *loader) probe(hosts []string) ([]int, error) {
 	}
 	wg.Wait()
 	return open, nil
-}
-
-// NodeSet writes a set of names out: commas separate names, and brackets hold
-// numbers and ranges, with a step behind a slash and leading zeros kept:
-// web[1-3,8],db[01-09/2]. Names come in order, each once.
-func NodeSet(s string) ([]string, error) {
-	var out []string
-	seen := map[string]bool{}
-	for _, part := range splitSet(s) {
-		if part = strings.TrimSpace(part); part == "" {
-			continue
-		}
-		if strings.ContainsAny(part, "@!&^") {
-			return nil, fmt.Errorf("%q: groups (@) and the operators !, & and ^ of node sets are not supported", part)
-		}
-		names, err := expandNodes(part)
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range names {
-			if !seen[n] {
-				seen[n] = true
-				out = append(out, n)
-			}
-		}
-		if len(out) > maxNamed {
-			return nil, fmt.Errorf("%q stands for more than %d hosts", s, maxNamed)
-		}
-	}
-	return out, nil
-}
-
-// splitSet cuts a set at its commas outside of brackets.
-func splitSet(s string) []string {
-	var parts []string
-	depth, from := 0, 0
-	for i := range len(s) {
-		switch s[i] {
-		case '[':
-			depth++
-		case ']':
-			depth--
-		case ',':
-			if depth <= 0 {
-				parts, from = append(parts, s[from:i]), i+1
-			}
-		}
-	}
-	return append(parts, s[from:])
-}
-
-func expandNodes(s string) ([]string, error) {
-	i := strings.IndexByte(s, '[')
-	if i < 0 {
-		if strings.ContainsAny(s, "] \t*?") {
-			return nil, fmt.Errorf("%q is not the name of a node", s)
-		}
-		return []string{s}, nil
-	}
-	j := strings.IndexByte(s[i:], ']')
-	if j < 0 {
-		return nil, fmt.Errorf("%q: the bracket is not closed", s)
-	}
-	tails, err := expandNodes(s[i+j+1:])
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	for item := range strings.SplitSeq(s[i+1:i+j], ",") {
-		nums, err := nodeRange(strings.TrimSpace(item))
-		if err != nil {
-			return nil, fmt.Errorf("%q: %w", s, err)
-		}
-		for _, n := range nums {
-			for _, t := range tails {
-				if out = append(out, s[:i]+n+t); len(out) > maxNamed {
-					return nil, fmt.Errorf("%q stands for more than %d hosts", s, maxNamed)
-				}
-			}
-		}
-	}
-	return out, nil
-}
-
-// nodeRange writes out 5, 1-10 and 01-20/2.
-func nodeRange(s string) ([]string, error) {
-	body, stepText, hasStep := strings.Cut(s, "/")
-	from, to, isRange := strings.Cut(body, "-")
-	if !isRange {
-		to = from
-	}
-	lo, err1 := strconv.ParseUint(from, 10, 31)
-	hi, err2 := strconv.ParseUint(to, 10, 31)
-	step := uint64(1)
-	var err3 error
-	if hasStep {
-		step, err3 = strconv.ParseUint(stepText, 10, 31)
-	}
-	if err1 != nil || err2 != nil || err3 != nil || step == 0 || hi < lo {
-		return nil, fmt.Errorf("[%s] is not a range of numbers", s)
-	}
-	if (hi-lo)/step >= maxNamed {
-		return nil, fmt.Errorf("[%s] stands for more than %d hosts", s, maxNamed)
-	}
-	width := 0
-	if strings.HasPrefix(from, "0") {
-		width = len(from)
-	}
-	var out []string
-	for n := lo; n <= hi; n += step {
-		out = append(out, fmt.Sprintf("%0*d", width, n))
-	}
-	return out, nil
 }

@@ -118,6 +118,7 @@ type call struct {
 	group   func(sig int) // signals its programs; nil: they are not known
 	note    func() error  // notes it as one that a later look finds; nil: not yet
 	kept    bool          // that was done; server.mu guards it and note
+	left    atomic.Bool   // nobody waits for it any longer; it goes on
 }
 
 // Serve serves the controller at the far end of rw until the channel or ctx
@@ -161,7 +162,7 @@ func Serve(ctx context.Context, rw io.ReadWriteCloser, o Options) error {
 		m.Flush(time.Second)
 		m.Close()
 	}
-	if s.alone.Load() {
+	if s.alone.Load() || s.someLeft() {
 		m.Wait() // calls go on without the controller
 	}
 	s.end()
@@ -202,6 +203,9 @@ func (s *server) log(msg string, args ...any) {
 // note takes a message of the controller.
 func (s *server) note(name string, v value.Value, _ int) {
 	m, ok := v.(*value.Map)
+	if ok && name == "leave" {
+		s.leaveCalls(m.Str("jid"))
+	}
 	if ok && name == "gate" {
 		s.wish(m)
 	}
@@ -333,9 +337,9 @@ func (s *server) invoke(ctx context.Context, st *wire.Stream) error {
 		return err
 	}
 	// Whoever asks is told of the call while its files are still on their way.
-	ctx, cancel := s.callContext(ctx)
-	defer cancel(nil)
-	c := &call{job: job, started: s.o.Host.Now(), cancel: cancel}
+	c := &call{job: job, started: s.o.Host.Now()}
+	ctx, c.cancel = s.callContext(ctx, c)
+	defer c.cancel(nil)
 	s.add(c)
 	defer s.remove(c)
 	if n, ok := h.At("tree_size").(int64); ok {

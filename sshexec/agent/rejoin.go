@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -261,7 +262,9 @@ func (s *server) keepNote(c *call) {
 	}
 	if err := c.note(); err == nil {
 		c.kept = true
-		s.owed = append(s.owed, c.job.JID)
+		if !c.left.Load() {
+			s.owed = append(s.owed, c.job.JID)
+		}
 	}
 }
 
@@ -271,7 +274,7 @@ func (s *server) keepReturn(c *call, ret fun.Return) {
 	if s.o.Wipe || !s.m.Resumable() {
 		return
 	}
-	owing := s.m.Broken() != nil || s.alone.Load() || ret.Body != nil && ret.Body.Size() > maxHeld
+	owing := s.m.Broken() != nil || s.alone.Load() || c.left.Load() || ret.Body != nil && ret.Body.Size() > maxHeld
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !owing {
@@ -284,6 +287,35 @@ func (s *server) keepReturn(c *call, ret fun.Return) {
 	}
 	s.keepNote(c)
 	s.leave(finished{c, ret})
+}
+
+// leaveCalls has the calls of a job go on that the controller waits for no longer:
+// it closes their streams, and a later look finds their return.
+func (s *server) leaveCalls(jid string) {
+	if s.o.Wipe || !s.m.Resumable() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.calls {
+		if c.job.JID == jid {
+			c.left.Store(true)
+			s.keepNote(c)
+			s.owed = slices.DeleteFunc(s.owed, func(o string) bool { return o == jid })
+		}
+	}
+}
+
+// someLeft reports whether calls go on that nobody waits for.
+func (s *server) someLeft() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.calls {
+		if c.left.Load() {
+			return true
+		}
+	}
+	return false
 }
 
 // maxDone is how many returns are held that may be on their way, and maxHeld how
@@ -347,11 +379,11 @@ func holdOf(hello *value.Map) time.Duration {
 }
 
 // callContext is the context of a call: that of its stream, but that it goes on
-// where the channel ends because nobody came back.
-func (s *server) callContext(ctx context.Context) (context.Context, context.CancelCauseFunc) {
+// where the channel ends because nobody came back, and where it was left.
+func (s *server) callContext(ctx context.Context, c *call) (context.Context, context.CancelCauseFunc) {
 	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		if !s.alone.Load() {
+		if !s.alone.Load() && !c.left.Load() {
 			cancel(cmp.Or(context.Cause(ctx), context.Canceled))
 		}
 	})

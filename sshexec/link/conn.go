@@ -197,7 +197,7 @@ func (c *Conn) invoke(ctx context.Context, job fun.Job, ret *fun.Return, done *p
 	if err := done.read(r, c.o.MaxReturn); err != nil {
 		return err
 	}
-	if ret.Body, err = readBody(r, c.o.Spill, c.o.MaxReturn, c.o.SpillDir); err != nil {
+	if ret.Body, err = c.o.Tree.spool.readBody(r, c.o.Spill, c.o.MaxReturn, c.o.SpillDir); err != nil {
 		return err
 	}
 	end := s.Closing()

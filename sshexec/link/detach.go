@@ -252,6 +252,10 @@ func (c *Conn) Wish(jid string, wishes *value.Map) error {
 	return c.m.NoteWhenRoom("gate", value.MapOf("jid", jid, "wishes", dict(wishes)))
 }
 
+// Leave has the calls of a job go on when their streams are closed. The target
+// keeps their return, for [Conn.Left] of a later connection.
+func (c *Conn) Leave(jid string) error { return c.m.Note("leave", value.MapOf("jid", jid)) }
+
 // OutName returns the name of an outputter as a target gave it, "" where it is
 // none.
 func OutName(s string) string { return outName(s) }

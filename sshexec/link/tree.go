@@ -34,6 +34,7 @@ type Tree struct {
 
 	wants wants
 	room  room
+	spool spool
 }
 
 // A stamped is a hash and what the file looked like.

@@ -77,6 +77,48 @@ type watchedJob struct {
 	total        int
 	done, failed int
 	at           map[string]phaseAt // targets that are being worked on
+	pushes       pushes
+}
+
+// pushes are what the targets of a job are sent of the agent.
+type pushes struct {
+	targets map[string]int64 // bytes of each that have arrived
+	arrived int64            // of all
+	total   int64            // of the targets that have begun
+	moved   int64            // since the first was told of
+	since   time.Time
+}
+
+// sent takes in how much has arrived at a target. What an earlier run sent is
+// there from the start, and says nothing of the speed.
+func (p *pushes) sent(id string, done, total int64, now time.Time) {
+	if p.targets == nil {
+		p.targets, p.since = map[string]int64{}, now
+	}
+	was, known := p.targets[id]
+	p.targets[id] = done
+	p.arrived += done - was
+	if known {
+		p.moved += max(0, done-was)
+	} else {
+		p.total += total
+	}
+}
+
+// text is how far the pushes are, and how long they take with those that wait.
+func (p *pushes) text(waiting int, now time.Time) string {
+	if len(p.targets) == 0 {
+		return ""
+	}
+	total := p.total + int64(waiting)*(p.total/int64(len(p.targets)))
+	text := fmt.Sprintf("%.1f of %.1f MB", float64(p.arrived)/1e6, float64(total)/1e6)
+	took := now.Sub(p.since)
+	if took < time.Second || p.moved == 0 {
+		return text
+	}
+	rate := float64(p.moved) / took.Seconds()
+	left := time.Duration(float64(total-p.arrived) / rate * float64(time.Second))
+	return fmt.Sprintf("%s, %.1f MB/s, %s left", text, rate/1e6, left.Round(time.Second))
 }
 
 type phaseAt struct {
@@ -119,6 +161,15 @@ func (p *line) At(jid, id string, ph fleet.Phase) {
 	j.at[id] = at
 }
 
+// Sent takes in how much of the agent has arrived at a target.
+func (p *line) Sent(jid, id string, done, total int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if j := p.jobs[jid]; j != nil {
+		j.pushes.sent(id, done, total, p.now())
+	}
+}
+
 // Done takes in a target's return.
 func (p *line) Done(ret fun.Return) {
 	p.mu.Lock()
@@ -157,17 +208,28 @@ func (p *line) text(width int) string {
 		total, done, failed int
 		in                  [fleet.Running + 1]int
 		slowest             string
+		sent                string
 		since               time.Time
 	)
 	for _, jid := range p.order {
 		j := p.jobs[jid]
 		names = append(names, j.name)
 		total, done, failed = total+j.total, done+j.done, failed+j.failed
+		var queued, pushing int
 		for id, at := range j.at {
 			in[at.phase]++
+			if at.phase == fleet.Queued {
+				queued++
+			}
+			if at.phase == fleet.Pushing {
+				pushing++
+			}
 			if slowest == "" || at.since.Before(since) || at.since.Equal(since) && id < slowest {
 				slowest, since = id, at.since
 			}
+		}
+		if sent == "" && queued+pushing > 0 {
+			sent = j.pushes.text(queued, p.now())
 		}
 	}
 	count := fmt.Sprintf("%d/%d done", done, total)
@@ -177,7 +239,11 @@ func (p *line) text(width int) string {
 	}
 	for ph := fleet.Connecting; ph <= fleet.Running; ph++ {
 		if in[ph] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", in[ph], ph))
+			part := fmt.Sprintf("%d %s", in[ph], ph)
+			if ph == fleet.Pushing && sent != "" {
+				part += " (" + sent + ")"
+			}
+			parts = append(parts, part)
 		}
 	}
 	if slowest != "" {

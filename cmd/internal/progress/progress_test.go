@@ -76,6 +76,34 @@ func TestProgressLine(t *testing.T) {
 	}
 }
 
+// TestProgressOfPushes: how much of the agents has arrived, how fast, and how long
+// it takes with those that wait. What an earlier run sent does not make it fast.
+func TestProgressOfPushes(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(0, 0)
+	p := &line{now: func() time.Time { return now }, jobs: map[string]*watchedJob{}}
+	p.Begin(fun.Job{JID: "1", Fun: "test.ping"}, make([]string, 3))
+	p.Sent("2", "web1", 1, 2) // of no job
+	p.At("1", "web1", fleet.Pushing)
+	p.At("1", "web2", fleet.Queued)
+	p.At("1", "web3", fleet.Queued)
+	if got, want := p.text(200), "test.ping: 0/3 done, 2 waiting for the agent, 1 pushing, slowest web1 0s"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	p.Sent("1", "web1", 1e6, 4e6)
+	now = now.Add(2 * time.Second)
+	p.Sent("1", "web1", 2e6, 4e6)
+	if got, want := p.text(200), "test.ping: 0/3 done, 2 waiting for the agent, 1 pushing (2.0 of 12.0 MB, 0.5 MB/s, 20s left), slowest web1 2s"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	p.At("1", "web1", fleet.Running)
+	p.Done(fun.Return{ID: "web2", JID: "1"})
+	p.Done(fun.Return{ID: "web3", JID: "1"})
+	if got, want := p.text(200), "test.ping: 2/3 done, 1 running, slowest web1 2s"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestProgressLineIsOneLine: what names say moves no cursor, and wide letters
 // count as two columns.
 func TestProgressLineIsOneLine(t *testing.T) {
