@@ -1,6 +1,7 @@
 package assembly
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -33,6 +34,7 @@ type EnvOptions struct {
 	// PillarOverride is pillar= of the command line or of salt.state.
 	PillarOverride *value.Map
 	SSH            SSHOptions
+	Process        *fun.Memo // see fun.Env; nil: a new one
 
 	Warn   func(fun.Warning)
 	Fault  func(e error)
@@ -49,7 +51,7 @@ func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
 	opts := o.Config.Opts
 	env := &fun.Env{
 		Identity:  fun.Identity{ID: opts.Str("id"), JID: o.JID, SaltEnv: saltEnv(opts)},
-		Data:      fun.Data{Opts: opts, PillarOverride: o.PillarOverride, Secrets: o.Secrets, Memo: &fun.Memo{}},
+		Data:      fun.Data{Opts: opts, PillarOverride: o.PillarOverride, Secrets: o.Secrets, Memo: &fun.Memo{}, Process: cmp.Or(o.Process, &fun.Memo{})},
 		Network:   fun.Network{Peers: o.Peers, Bus: o.Bus},
 		Machine:   fun.Machine{Host: o.Host, CacheDir: o.Config.CacheDir},
 		Functions: fun.Functions{Table: o.Table, NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) }},

@@ -1,0 +1,30 @@
+"""Configuration: that of brine."""
+import os
+
+from salt import _brine
+
+DEFAULT_MINION_OPTS = {}
+DEFAULT_MASTER_OPTS = {}
+
+
+def _options(name, words, path):
+    if path and os.path.exists(path):
+        folder = path if os.path.isdir(path) else os.path.dirname(os.path.abspath(path))
+        return _brine.run(name, words, ["--config-dir", folder])
+    return _brine.run(name, words)
+
+
+def client_config(path=None, **kwargs):
+    """Returns the options of the controller.
+
+    path is the configuration file; where there is none, brine's own counts.
+    """
+    return _options("run", ["salt.cmd", "config.items"], path)
+
+
+master_config = client_config
+
+
+def minion_config(path=None, **kwargs):
+    """Returns the options of this machine."""
+    return _options("call", ["config.items"], path).get("local")
