@@ -77,6 +77,7 @@ type process struct {
 	done   chan struct{}
 	err    error                 // how it ended, once done is closed
 	why    atomic.Pointer[error] // why it was ended
+	broken atomic.Bool           // it cannot be spoken with any more
 	limit  time.Duration         // how long a function may take
 	clock  *time.Timer           // ends the process after limit
 
@@ -96,10 +97,9 @@ var ErrNoPython = errors.New("python3 is not installed here")
 // running returns the process, which it starts if there is none. Only one question
 // at a time may call it.
 func (h *Helper) running(ctx context.Context, env *fun.Env) (*process, error) {
-	if h.p != nil {
+	if h.p != nil && !h.p.broken.Load() {
 		select {
 		case <-h.p.done:
-			h.p = nil
 		default:
 			return h.p, nil
 		}
@@ -157,6 +157,7 @@ func (p *process) end() {
 // endBecause ends the process for a reason.
 func (p *process) endBecause(why error) {
 	p.why.Store(&why)
+	p.broken.Store(true)
 	p.end()
 }
 

@@ -137,7 +137,7 @@ func OpenFile(ctx context.Context, env *fun.Env, kind string, info fun.FileInfo)
 func open(ctx context.Context, env *fun.Env, src *source) (*Module, error) {
 	answer, err := helperOf(env).ask(ctx, world{env: env}, src, nil)
 	if err != nil {
-		return nil, fmt.Errorf("%s", unloaded(src.info.Path, err))
+		return nil, &loadError{unloaded(src.info.Path, err), err}
 	}
 	m := &Module{env, src, answer.Map("value")}
 	if !value.Truth(m.facts.At("serves")) {
@@ -149,6 +149,15 @@ func open(ctx context.Context, env *fun.Env, src *source) (*Module, error) {
 	}
 	return m, nil
 }
+
+// A loadError says why a module cannot be loaded.
+type loadError struct {
+	text string
+	err  error
+}
+
+func (e *loadError) Error() string { return e.text }
+func (e *loadError) Unwrap() error { return e.err }
 
 // errDoesNotServe says that the __virtual__ of a module refused.
 var errDoesNotServe = errors.New("does not serve")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -180,20 +181,24 @@ func (h *Helper) exchange(ctx context.Context, p *process, w world, question *va
 	}
 }
 
-// fault tells why the process ended, if it did.
+// fault ends a process that cannot be spoken with and tells why that is so.
 func (p *process) fault(ctx context.Context, err error) error {
+	p.broken.Store(true)
+	defer p.end()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if why := p.why.Load(); why != nil {
 		return *why
 	}
+	// The pipe breaks a little before the process has ended, which nothing may hold up.
+	_ = p.in.Close()
 	select {
 	case <-p.done:
 		if p.err != nil && !errors.Is(p.err, context.Canceled) {
 			return p.err
 		}
-	default:
+	case <-time.After(time.Second):
 	}
 	return err
 }

@@ -2,13 +2,14 @@
 import os
 
 from salt import _brine
+from salt._where import CONFIG
 
 DEFAULT_MINION_OPTS = {}
 DEFAULT_MASTER_OPTS = {}
 
 
 def _options(name, words, path):
-    if path and os.path.exists(path):
+    if path and not CONFIG and os.path.exists(path):
         folder = path if os.path.isdir(path) else os.path.dirname(os.path.abspath(path))
         return _brine.run(name, words, ["--config-dir", folder])
     return _brine.run(name, words)
@@ -17,7 +18,8 @@ def _options(name, words, path):
 def client_config(path=None, **kwargs):
     """Returns the options of the controller.
 
-    path is the configuration file; where there is none, brine's own counts.
+    path is the configuration file. One that is not there is brine's own, which also
+    goes before it where the folder was made for a configuration.
     """
     return _options("run", ["salt.cmd", "config.items"], path)
 
