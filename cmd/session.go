@@ -26,15 +26,16 @@ import (
 
 // A session is one command's run: its configuration, its Env, its messages.
 type session struct {
-	app   *App
-	flags *runFlags
-	cfg   *config.Config
-	table *fun.Table
-	bus   *event.Ring
-	peers *event.Peers
-	jids  jobs.JIDs
-	files *jobs.Files   // the job cache; nil where nothing is recorded
-	jobs  jobs.Recorder // nil where nothing is recorded
+	process fun.Memo // what the runs of the session share
+	app     *App
+	flags   *runFlags
+	cfg     *config.Config
+	table   *fun.Table
+	bus     *event.Ring
+	peers   *event.Peers
+	jids    jobs.JIDs
+	files   *jobs.Files   // the job cache; nil where nothing is recorded
+	jobs    jobs.Recorder // nil where nothing is recorded
 	// resume is the orchestration that --resume names.
 	resume *jobs.Job
 	// runner says that returns are those of runner functions, whose own
@@ -246,7 +247,7 @@ func (s *session) envOptions(jid string) assembly.EnvOptions {
 	exe, _ := os.Executable()
 	return assembly.EnvOptions{
 		Host: s.app.Host, Config: s.cfg, Table: s.table, Bus: s.bus, Peers: s.peers, Log: s.log, JID: jid, Exe: exe,
-		Warn: s.warn, Fault: s.fault, Strict: s.flags.strict, Gate: s.gate, SSH: s.ssh, Secrets: s.secrets, Git: s.git,
+		Warn: s.warn, Fault: s.fault, Strict: s.flags.strict, Gate: s.gate, SSH: s.ssh, Secrets: s.secrets, Git: s.git, Process: &s.process,
 	}
 }
 

@@ -30,6 +30,11 @@ type docCommand struct {
 	want []string
 }
 
+// goesOn reports whether the lines of a here-document follow.
+func (c *docCommand) goesOn() bool {
+	return strings.Contains(c.text, "<<'EOF'") && !strings.HasSuffix(c.text, "\nEOF")
+}
+
 // docCommands returns the commands of a page's console blocks. A block may be
 // left out by a comment before it that gives the reason: installing brine
 // needs a network.
@@ -54,6 +59,9 @@ func docCommands(page string) (cmds []docCommand, err error) {
 			return nil, fmt.Errorf("line %d: commands stand in blocks marked console, not %q", i+1, lang)
 		case in && lang == "console" && !skip && strings.HasPrefix(line, "$ "):
 			cmds = append(cmds, docCommand{line: i + 1, text: line[2:]})
+		case in && lang == "console" && !skip && len(cmds) > 0 && cmds[len(cmds)-1].goesOn() && strings.HasPrefix(line, ">"):
+			c := &cmds[len(cmds)-1]
+			c.text += "\n" + strings.TrimPrefix(strings.TrimPrefix(line, ">"), " ")
 		case in && lang == "console" && !skip && len(cmds) > 0:
 			cmds[len(cmds)-1].want = append(cmds[len(cmds)-1].want, line)
 		}
@@ -64,6 +72,9 @@ func docCommands(page string) (cmds []docCommand, err error) {
 // ownTests are the pages that need more than testdata, and the tests that run
 // their commands.
 var ownTests = map[string]string{"docs/ssh.md": "TestSSHTour"}
+
+// pageNeeds are the programs without which the commands of a page cannot run.
+var pageNeeds = map[string]string{"docs/custom.md": "python3"}
 
 // TestDocs runs every command of the README and of docs, in the order of each
 // page, in a directory that has the repository's testdata, and compares what
@@ -102,6 +113,11 @@ func TestDocs(t *testing.T) {
 			t.Parallel()
 			if slices.ContainsFunc(cmds, func(c docCommand) bool { return strings.HasPrefix(c.text, "git ") }) {
 				sshtest.Require(t, "git")
+			}
+			if need := pageNeeds[filepath.ToSlash(name)]; need != "" {
+				if _, err := exec.LookPath(need); err != nil {
+					t.Skipf("there is no %s", need)
+				}
 			}
 			runDoc(t, name, brine, cmds)
 		})

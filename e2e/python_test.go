@@ -24,4 +24,15 @@ func TestPythonOverSSH(t *testing.T) {
 	if r := s.brine("ssh", "web1", "mymod.boom"); r.exit == 0 {
 		t.Errorf("an exception is a success: %s", r.stdout)
 	}
+
+	// What is rendered there, and what the controller renders for it.
+	s.write("salt/_grains/roles.py", "def roles():\n    return {'roles': ['web'], 'kernel_seen': __grains__['kernel']}\n")
+	s.write("salt/_renderers/shout.py", "def render(data, saltenv='base', sls='', **kwargs):\n    return data.read().replace('one', 'ONE')\n")
+	s.write("salt/_pillar/extra.py", "def ext_pillar(minion_id, pillar, word):\n    return {'a': [minion_id, word, __grains__.get('roles')]}\n")
+	s.write("salt/loud.sls", "#!shout|yaml\none: {test.nop: []}\n")
+	s.write("salt/py.sls", "#!py\ndef run():\n    return {'x': {'test.configurable_test_state': [{'changes': False}, {'result': True}, {'comment': '%s %s %s' % (__grains__['roles'][0], __grains__['kernel_seen'], __pillar__['a'])}]}}\n")
+	s.write("master", read(t, s.path("master"))+"ext_pillar:\n  - extra: hey\n")
+	s.want(s.brine("ssh", "web1", "state.apply", "loud"), 0, "ID: ONE")
+	s.want(s.brine("ssh", "web1", "state.apply", "py"), 0, "Comment: web Linux ['web1', 'hey', ['web']]")
+	s.want(s.brine("ssh", "web1", "grains.get", "roles", "--out=json", "--out-indent=-1"), 0, `{"web1": ["web"]}`)
 }

@@ -169,7 +169,7 @@ func (a *agentRoom) env(_ context.Context, s agent.Session) (*fun.Env, error) {
 	opts := cfg.Opts
 	env := &fun.Env{
 		Identity:  fun.Identity{ID: s.ID, SaltEnv: saltEnv(opts)},
-		Data:      fun.Data{Opts: opts, Memo: &fun.Memo{}},
+		Data:      fun.Data{Opts: opts, Memo: &fun.Memo{}, Process: &fun.Memo{}},
 		Machine:   fun.Machine{Host: a.o.Host, Up: s.Up, CacheDir: cfg.CacheDir},
 		Network:   fun.Network{Bus: s.Bus},
 		Functions: fun.Functions{Table: a.o.Table, NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) }},
@@ -252,6 +252,27 @@ func (a *agentRoom) config(s agent.Session) (*config.Config, error) {
 	return config.Load(config.Options{Kind: config.Minion, Host: h, Dir: dir, NoSaltfile: true, Override: over})
 }
 
+// addGrains adds the grains of the tree's modules, and has the pillar rendered with
+// them.
+func (a *agentRoom) addGrains(ctx context.Context, env *fun.Env) {
+	if len(dispatch.FindGrains(ctx, env)) == 0 {
+		return
+	}
+	with := func() value.Mapping {
+		return machineGrains(env, EnvOptions{Host: a.o.Host, Exe: a.o.Exe, Table: a.o.Table})
+	}
+	env.Grains = with()
+	env.NewGrains = func(context.Context) (value.Mapping, error) { return with(), nil }
+	before := env.Pillar
+	env.Pillar = value.NewLazyMap(func() *value.Map {
+		m, err := env.Up.Pillar(ctx, fun.PillarRequest{Override: env.PillarOverride, Grains: env.Grains})
+		if err != nil {
+			return value.ToMap(before)
+		}
+		return m
+	})
+}
+
 // call calls a job's function. The custom modules of the tree are looked for
 // where they may matter: a plain call costs no look at the controller's files.
 func (a *agentRoom) call(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
@@ -262,6 +283,9 @@ func (a *agentRoom) call(ctx context.Context, env *fun.Env, job fun.Job) fun.Ret
 		env.Table = withCustom(ctx, env, a.o.Table)
 	}
 	env.NewTable = newTable
+	if !known || mod == "state" || mod == "saltutil" || mod == "grains" {
+		a.addGrains(ctx, env)
+	}
 	env.Invoker = dispatch.New(env)
 	env.Fleet = fleet.NewSelf(env, func() string { return a.jids.Next(env.Host.Now()) })
 	return fleet.Call(ctx, env, job)

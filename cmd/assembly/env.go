@@ -1,6 +1,7 @@
 package assembly
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -36,7 +37,8 @@ type EnvOptions struct {
 	SSH            SSHOptions
 	// Git is what the Envs of the process share of git repositories; nil: this Env
 	// has its own.
-	Git *Git
+	Git     *Git
+	Process *fun.Memo // see fun.Env; nil: a new one
 
 	Warn   func(fun.Warning)
 	Fault  func(e error)
@@ -55,7 +57,7 @@ func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
 	o.Host = traced(ctx, o.Host, o.Log, o.Secrets)
 	env := &fun.Env{
 		Identity:  fun.Identity{ID: opts.Str("id"), JID: o.JID, SaltEnv: saltEnv(opts)},
-		Data:      fun.Data{Opts: opts, PillarOverride: o.PillarOverride, Secrets: o.Secrets, Memo: &fun.Memo{}},
+		Data:      fun.Data{Opts: opts, PillarOverride: o.PillarOverride, Secrets: o.Secrets, Memo: &fun.Memo{}, Process: cmp.Or(o.Process, &fun.Memo{})},
 		Network:   fun.Network{Peers: o.Peers, Bus: o.Bus, Mine: o.Mine},
 		Machine:   fun.Machine{Host: o.Host, CacheDir: o.Config.CacheDir},
 		Functions: fun.Functions{Table: o.Table, NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) }},

@@ -31,24 +31,27 @@ var customDirs = [...]struct {
 	kind fun.Kind
 }{{"_modules", fun.Exec}, {"_runners", fun.Runner}, {"_states", fun.State}}
 
-// grainsDir is where the modules that add grains lie below the roots.
-const grainsDir = "_grains"
-
 // FindGrains returns the Python modules of the tree that add grains.
 func FindGrains(ctx context.Context, env *fun.Env) []fun.FileInfo {
+	return FindPython(ctx, env, "_grains")
+}
+
+// FindPython returns the Python modules that the tree has in a directory of its
+// root.
+func FindPython(ctx context.Context, env *fun.Env, dir string) []fun.FileInfo {
 	if env.Up == nil {
 		return nil
 	}
-	if _, err := env.Up.Stat(ctx, env.SaltEnv, grainsDir); err != nil {
+	if _, err := env.Up.Stat(ctx, env.SaltEnv, dir); err != nil {
 		return nil
 	}
-	files, err := env.Up.List(ctx, env.SaltEnv, grainsDir)
+	files, err := env.Up.List(ctx, env.SaltEnv, dir)
 	if err != nil {
 		return nil
 	}
 	return slices.DeleteFunc(files, func(f fun.FileInfo) bool {
 		base := path.Base(f.Path)
-		return !f.Mode.IsRegular() || path.Ext(base) != ".py" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "__") || path.Dir(f.Path) != grainsDir
+		return !f.Mode.IsRegular() || path.Ext(base) != ".py" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "__") || path.Dir(f.Path) != dir
 	})
 }
 

@@ -57,6 +57,9 @@ type Data struct {
 	Secrets *redact.Set
 	// Memo is Salt's __context__.
 	Memo *Memo
+	// Process keeps what a process has once, whatever it runs: forks share it. nil:
+	// each run has its own.
+	Process *Memo
 	// NewGrains collects the grains again; nil: they stay as they are.
 	NewGrains func(context.Context) (value.Mapping, error)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/internal/host"
+	"brine/internal/python"
 	"brine/internal/source"
 	"brine/internal/value"
 	"brine/internal/yamlsalt"
@@ -65,13 +66,37 @@ func (j *job) ext(ctx context.Context, name string, pillar *value.Map, a extArgs
 	case "stack":
 		m, err = j.extStack(ctx, pillar, a)
 	default:
-		f := extMore(name)
-		if f == nil {
+		if f := extMore(name); f != nil {
+			m, err = f(j, ctx, pillar, a)
+			break
+		}
+		if !python.Exists(ctx, j.env, "pillar", name) {
 			return nil, false, nil
 		}
-		m, err = f(j, ctx, pillar, a)
+		m, err = j.extPython(ctx, name, pillar, a)
 	}
 	return m, true, err
+}
+
+// extPython calls ext_pillar of a module of _pillar with the id, the pillar so far
+// and the arguments.
+func (j *job) extPython(ctx context.Context, name string, pillar *value.Map, a extArgs) (value.Mapping, error) {
+	mod, err := python.Open(ctx, j.env, "pillar", name)
+	if err != nil {
+		return nil, err
+	}
+	v, err := mod.CallFor(ctx, j.env.SubjectGrains(), "ext_pillar", value.NewList(append([]value.Value{j.env.ID, pillar}, a.pos...)...), a.kw)
+	if err != nil {
+		return nil, err
+	}
+	m, ok := v.(*value.Map)
+	if !ok && value.Truth(v) {
+		return nil, fmt.Errorf("ext_pillar of salt://_pillar/%s.py returned %s instead of a dict", name, value.TypeName(v))
+	}
+	if m == nil {
+		return nil, nil
+	}
+	return m, nil
 }
 
 // onDemand adds what was asked for to the configured external pillars, if
@@ -90,7 +115,7 @@ func (j *job) onDemand(configured, ext value.Value, foreign bool) value.Value {
 		for i := range l.Len() {
 			allowed = allowed || value.Str(l.Items[i]) == name
 		}
-		if foreign && slices.Contains(allExtNames(), name) {
+		if foreign && (slices.Contains(allExtNames(), name) || python.Exists(context.Background(), j.env, "pillar", name)) {
 			j.warn(source.Pos{}, "ext_pillar %s is not served to a target on demand: it would name a program or path of this controller", name)
 			return configured
 		}

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -50,19 +51,20 @@ def read(n):
 exec(compile(read(struct.unpack(">I",read(4))[0]),"<brine>","exec"))`
 
 // A Helper is the process that runs Python for one run. It is safe for concurrent
-// use: one conversation goes on at a time.
+// use. One function runs at a time: while it waits for a function of brine, another
+// may run.
 type Helper struct {
-	start sync.Mutex // held while the process starts
-	turn  chan struct{}
+	mu    sync.Mutex
+	free  sync.Cond // of mu: busy or depth has changed
+	busy  bool      // the process works on a question
+	depth int       // how many of its own questions it waits for
 	p     *process
-	utils func(ctx context.Context, name string) (*value.Map, error)
 }
 
-// newHelper returns a helper that starts when it is first used. utils returns a
-// module of _utils as the question "load" has it; nil where there is none.
-func newHelper(utils func(ctx context.Context, name string) (*value.Map, error)) *Helper {
-	h := &Helper{turn: make(chan struct{}, 1), utils: utils}
-	h.turn <- struct{}{}
+// newHelper returns a helper that starts when it is first used.
+func newHelper() *Helper {
+	h := &Helper{}
+	h.free.L = &h.mu
 	return h
 }
 
@@ -75,9 +77,12 @@ type process struct {
 	done   chan struct{}
 	err    error                 // how it ended, once done is closed
 	why    atomic.Pointer[error] // why it was ended
+	broken atomic.Bool           // it cannot be spoken with any more
+	limit  time.Duration         // how long a function may take
+	clock  *time.Timer           // ends the process after limit
 
 	versions map[string]version
-	loaded   map[string]bool
+	loaded   map[string]bool // by the key of the source
 }
 
 // A version is data of the run as the helper has it.
@@ -89,14 +94,12 @@ type version struct {
 // ErrNoPython says that the machine has no python3.
 var ErrNoPython = errors.New("python3 is not installed here")
 
-// running returns the process, which it starts if there is none.
+// running returns the process, which it starts if there is none. Only one question
+// at a time may call it.
 func (h *Helper) running(ctx context.Context, env *fun.Env) (*process, error) {
-	h.start.Lock()
-	defer h.start.Unlock()
-	if h.p != nil {
+	if h.p != nil && !h.p.broken.Load() {
 		select {
 		case <-h.p.done:
-			h.p = nil
 		default:
 			return h.p, nil
 		}
@@ -107,10 +110,13 @@ func (h *Helper) running(ctx context.Context, env *fun.Env) (*process, error) {
 	}
 	p := launch(env, exe)
 	if err := p.greet(ctx, env); err != nil {
+		err = p.fault(ctx, err)
 		p.end()
 		return nil, err
 	}
 	h.p = p
+	// Where a run is part of a longer process, nobody says that it is over.
+	runtime.AddCleanup(h, (*process).end, p)
 	return p, nil
 }
 
@@ -119,9 +125,13 @@ func launch(env *fun.Env, exe string) *process {
 	outR, outW := io.Pipe()
 	// The process outlives the call that starts it: it serves the whole run.
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &process{in: inW, out: outR, stderr: &tailBuffer{}, cancel: cancel, done: make(chan struct{}), versions: map[string]version{}, loaded: map[string]bool{}}
+	p := &process{in: inW, out: outR, stderr: &tailBuffer{}, cancel: cancel, done: make(chan struct{}), limit: timeLimit(env), versions: map[string]version{}, loaded: map[string]bool{}}
+	p.clock = time.AfterFunc(p.limit, func() {
+		p.endBecause(fmt.Errorf("it did not answer within %s (option custom_timeout)", p.limit))
+	})
 	go func() {
 		defer close(p.done)
+		defer p.clock.Stop()
 		out, err := env.Host.Run(ctx, host.Cmd{Argv: []string{exe, "-I", "-B", "-c", boot}, Stdin: inR, Stdout: outW, Stderr: p.stderr, ReadOnly: true})
 		switch {
 		case err != nil:
@@ -144,9 +154,30 @@ func (p *process) end() {
 	_ = p.out.Close()
 }
 
+// endBecause ends the process for a reason.
+func (p *process) endBecause(why error) {
+	p.why.Store(&why)
+	p.broken.Store(true)
+	p.end()
+}
+
+// guard ends the process where ctx ends; the result takes the guard away.
+func (p *process) guard(ctx context.Context) func() {
+	stop := context.AfterFunc(ctx, func() { p.endBecause(context.Cause(ctx)) })
+	return func() { stop() }
+}
+
+// timeLimit is how long a function may take.
+func timeLimit(env *fun.Env) time.Duration {
+	if n, ok := value.AsInt(env.Opts.At("custom_timeout")); ok && n > 0 {
+		return time.Duration(n) * time.Second
+	}
+	return defaultTimeout
+}
+
 // greet sends the runtime and what it needs to begin.
 func (p *process) greet(ctx context.Context, env *fun.Env) error {
-	defer p.guard(ctx, env)()
+	defer p.guard(ctx)()
 	main, err := runtimeFiles.ReadFile("runtime/main.py")
 	if err != nil {
 		return err
@@ -170,17 +201,18 @@ func (p *process) greet(ctx context.Context, env *fun.Env) error {
 	if n, ok := value.AsInt(env.Opts.At("custom_memory")); ok && n >= 0 {
 		memory = n
 	}
-	if err := p.send(value.MapOf("shims", shims, "memory", memory<<20, "system", env.Opts.Str("python_salt") == "system", "versions", p.current(env))); err != nil {
+	if err := p.send(value.MapOf("shims", shims, "memory", memory<<20, "system", env.Opts.Str("python_salt") == "system")); err != nil {
 		return err
 	}
 	_, err = p.receive()
 	return err
 }
 
-// current returns the versions of the data that hold for env.
-func (p *process) current(env *fun.Env) *value.Map {
+// current returns the versions of the data that hold for a call.
+func (p *process) current(w world) *value.Map {
 	out := value.NewMap(3)
-	for what, v := range map[string]value.Value{"opts": env.Opts, "grains": env.Grains, "pillar": env.Pillar} {
+	for _, what := range [...]string{"opts", "grains", "pillar"} {
+		v := w.data(what)
 		known, ok := p.versions[what]
 		if !ok || known.of != v {
 			known = version{v, known.n + 1}
@@ -191,36 +223,30 @@ func (p *process) current(env *fun.Env) *value.Map {
 	return out
 }
 
-// guard ends the process where ctx ends or a function takes longer than it may;
-// the result takes the guard away.
-func (p *process) guard(ctx context.Context, env *fun.Env) func() {
-	limit := defaultTimeout
-	if n, ok := value.AsInt(env.Opts.At("custom_timeout")); ok && n > 0 {
-		limit = time.Duration(n) * time.Second
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it did not answer within %s (option custom_timeout)", limit))
-	stop := context.AfterFunc(ctx, func() {
-		why := context.Cause(ctx)
-		p.why.Store(&why)
-		p.end()
-	})
-	return func() { stop(); cancel() }
-}
-
 func (p *process) write(frame []byte) error {
 	head := binary.BigEndian.AppendUint32(nil, uint32(len(frame)))
 	_, err := p.in.Write(append(head, frame...))
 	return err
 }
 
-func (p *process) send(m *value.Map) error {
+// frame encodes a message. Data that is lazy is worked out for it, which may need
+// the helper: no question may be under way.
+func frame(m *value.Map) ([]byte, error) {
 	packed, err := pack(m, 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	b := value.EncodeJSON(packed)
 	if len(b) > maxFrame {
-		return value.Raise("ValueError", "the value is too large: %d bytes of JSON, %d at most", len(b), maxFrame)
+		return nil, value.Raise("ValueError", "the value is too large: %d bytes of JSON, %d at most", len(b), maxFrame)
+	}
+	return b, nil
+}
+
+func (p *process) send(m *value.Map) error {
+	b, err := frame(m)
+	if err != nil {
+		return err
 	}
 	return p.write(b)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,12 +11,9 @@ import (
 	"sync"
 
 	"brine/internal/fun"
-	"brine/internal/source"
+	places "brine/internal/source"
 	"brine/internal/value"
 )
-
-// maxSource bounds the file of a module, in bytes.
-const maxSource = 4 << 20
 
 // A File is a Python module of the tree.
 type File struct {
@@ -41,9 +37,13 @@ func NewTree(env *fun.Env, files []File) *Tree {
 
 type helperKey struct{}
 
-// helperOf returns the helper of a run: modules and grains have the same.
+// helperOf returns the helper of a run, which its forks have too.
 func helperOf(env *fun.Env) *Helper {
-	return env.Memo.Once(helperKey{}, func() any { return newHelper(utils(env)) }).(*Helper)
+	memo := env.Process
+	if memo == nil {
+		memo = env.Memo
+	}
+	return memo.Once(helperKey{}, func() any { return newHelper() }).(*Helper)
 }
 
 // kindDir is the directory of a kind, without the underscore.
@@ -58,41 +58,6 @@ func kindDir(k fun.Kind) string {
 	}
 }
 
-// utils returns what finds the modules of _utils.
-func utils(env *fun.Env) func(ctx context.Context, name string) (*value.Map, error) {
-	return func(ctx context.Context, name string) (*value.Map, error) {
-		if strings.ContainsAny(name, "/.") {
-			return nil, nil
-		}
-		info, err := env.Up.Stat(ctx, env.SaltEnv, "_utils/"+name+".py")
-		if err != nil {
-			return nil, nil //nolint:nilerr // there is none
-		}
-		text, err := read(ctx, env, info)
-		if err != nil {
-			return nil, err
-		}
-		return load("utils", name, info, text), nil
-	}
-}
-
-func load(kind, name string, info fun.FileInfo, text string) *value.Map {
-	return value.MapOf("op", "load", "kind", kind, "name", name, "path", "salt://"+info.Path, "file", info.Abs, "source", text)
-}
-
-func read(ctx context.Context, env *fun.Env, info fun.FileInfo) (string, error) {
-	r, err := env.Up.Open(ctx, info.SaltEnv, info.Path)
-	if err != nil {
-		return "", err
-	}
-	defer r.Close()
-	b, err := io.ReadAll(io.LimitReader(r, maxSource+1))
-	if err == nil && len(b) > maxSource {
-		err = fmt.Errorf("it has more than %d bytes", maxSource)
-	}
-	return string(b), err
-}
-
 var (
 	virtualName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^__virtualname__\s*=\s*["'](\w+)["']`) })
 	virtualBody = sync.OnceValue(func() *regexp.Regexp {
@@ -101,26 +66,41 @@ var (
 	returnsName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s+return\s+["'](\w+)["']`) })
 )
 
-// Entries returns the table entries of the modules. Under which name a module
-// serves is known when its __virtual__ has run, which needs Python; the names that
-// its text mentions are the ones under which it may be found.
+// namesOf returns the names under which a module may serve. Which it is, is known
+// when its __virtual__ has run, which needs Python; these are those that its text
+// mentions.
+func namesOf(file, text string) []string {
+	names := []string{file}
+	if v := virtualName().FindStringSubmatch(text); v != nil {
+		names = []string{v[1]}
+	}
+	if body := virtualBody().FindString(text); body != "" {
+		for _, v := range returnsName().FindAllStringSubmatch(body, -1) {
+			if !slices.Contains(names, v[1]) {
+				names = append(names, v[1])
+			}
+		}
+	}
+	return names
+}
+
+// NamesOf returns the names under which a file of the tree may serve.
+func NamesOf(ctx context.Context, env *fun.Env, info fun.FileInfo) []string {
+	text, _ := read(ctx, env, info)
+	base := info.Path[strings.LastIndexByte(info.Path, '/')+1:]
+	return namesOf(strings.TrimSuffix(base, ".py"), text)
+}
+
+// Entries returns the table entries of the modules.
 func (t *Tree) Entries(ctx context.Context) []fun.Entry {
 	var out []fun.Entry
 	for _, f := range t.files {
-		text, err := read(ctx, t.env, f.FileInfo)
-		m := &module{t: t, f: f, text: text, err: err}
-		names := []string{f.Name}
-		if v := virtualName().FindStringSubmatch(text); v != nil {
-			names = []string{v[1]}
+		src, err := newSource(ctx, t.env, kindDir(f.Kind), f.FileInfo)
+		if err != nil {
+			src = &source{}
 		}
-		if body := virtualBody().FindString(text); body != "" {
-			for _, v := range returnsName().FindAllStringSubmatch(body, -1) {
-				if !slices.Contains(names, v[1]) {
-					names = append(names, v[1])
-				}
-			}
-		}
-		for _, name := range names {
+		m := &module{t: t, f: f, src: src, err: err}
+		for _, name := range namesOf(f.Name, src.text) {
 			out = append(out, fun.Entry{Kind: f.Kind, Name: f.Name, Virtual: name, Load: func() fun.Module { return m.as(name) }})
 		}
 	}
@@ -129,10 +109,10 @@ func (t *Tree) Entries(ctx context.Context) []fun.Entry {
 
 // A module is a Python file that is loaded when it is first asked for.
 type module struct {
-	t    *Tree
-	f    File
-	text string
-	err  error // why it could not be read
+	t   *Tree
+	f   File
+	src *source
+	err error // why it could not be read
 
 	once  sync.Once
 	facts *value.Map
@@ -146,7 +126,7 @@ func (m *module) describe() {
 			m.why = fmt.Sprintf("salt://%s cannot be read: %v", m.f.Path, m.err)
 			return
 		}
-		answer, err := m.t.h.ask(context.Background(), m.t.env, load(kindDir(m.f.Kind), m.f.Name, m.f.FileInfo, m.text))
+		answer, err := m.t.h.ask(context.Background(), world{env: m.t.env}, m.src, nil)
 		if err != nil {
 			m.why = unloaded(m.f.Path, err)
 			return
@@ -164,7 +144,7 @@ func (m *module) describe() {
 // unloaded says why a file could not be loaded.
 func unloaded(path string, err error) string {
 	if errors.Is(err, ErrNoPython) {
-		return fmt.Sprintf("salt://%s is Python, and %v: install it, or write the module as an executable (docs/guide.md)", path, err)
+		return fmt.Sprintf("salt://%s is Python, and %v: install it, or write the module as an executable (docs/custom.md)", path, err)
 	}
 	return fmt.Sprintf("salt://%s cannot be loaded: %v", path, err)
 }
@@ -175,42 +155,32 @@ func unloaded(path string, err error) string {
 // Salt: salt/loader/__init__.py grains.
 func Grains(ctx context.Context, env *fun.Env, files []fun.FileInfo) *value.Map {
 	all := value.NewMap(8)
-	h := helperOf(env)
 	for n, info := range files {
-		name := strings.TrimSuffix(info.Path[strings.LastIndexByte(info.Path, '/')+1:], ".py")
-		text, err := read(ctx, env, info)
-		if err != nil {
-			env.Warn(fun.Warning{Where: "salt://" + info.Path, Text: err.Error()})
-			continue
-		}
-		answer, err := h.ask(ctx, env, load("grains", name, info, text))
-		if errors.Is(err, ErrNoPython) && n+1 < len(files) { // it is the same for all
-			env.Warn(fun.Warning{Text: fmt.Sprintf("%d modules of salt://_grains are Python, and %v: install it, or do without their grains", len(files)-n, err)})
-			return all
-		}
-		if err != nil {
-			env.Warn(fun.Warning{Text: unloaded(info.Path, err)})
-			continue
-		}
-		facts := answer.Map("value")
-		if !value.Truth(facts.At("serves")) {
-			continue
-		}
-		for k, v := range facts.Map("functions").All() {
-			f, _ := v.(*value.Map)
-			kw := value.NewMap(1)
-			for _, it := range f.List("args").Items {
-				if a, ok := it.(*value.Map); ok && a.Str("name") == "grains" {
-					kw.Set("grains", grainsOf(env))
-				}
+		if n+1 < len(files) {
+			if _, err := env.Host.LookPath("python3", ""); err != nil { // it is the same for all
+				env.Warn(fun.Warning{Text: fmt.Sprintf("%d modules of salt://_grains are Python, and %v: install it, or do without their grains", len(files)-n, ErrNoPython)})
+				return all
 			}
-			q := value.MapOf("op", "call", "kind", "grains", "module", name, "attribute", f.At("attribute"), "kwargs", kw)
-			answer, err := h.ask(ctx, env, q)
+		}
+		m, err := OpenFile(ctx, env, "grains", info)
+		switch {
+		case errors.Is(err, errDoesNotServe):
+			continue
+		case err != nil:
+			env.Warn(fun.Warning{Text: err.Error()})
+			continue
+		}
+		for k := range m.facts.Map("functions").All() {
+			name, kw := value.Str(k), value.NewMap(1)
+			if m.declares(name, "grains") {
+				kw.Set("grains", grainsOf(env))
+			}
+			v, err := m.Call(ctx, name, nil, kw)
 			if err != nil {
-				env.Warn(fun.Warning{Where: "salt://" + info.Path, Text: fmt.Sprintf("%s: %v", value.Str(k), err)})
+				env.Warn(fun.Warning{Where: "salt://" + info.Path, Text: fmt.Sprintf("%s: %v", name, err)})
 				continue
 			}
-			if m, ok := answer.At("value").(*value.Map); ok {
+			if m, ok := v.(*value.Map); ok {
 				all.Update(m)
 			}
 		}
@@ -255,7 +225,10 @@ func (m *module) as(name string) fun.Module {
 			mod.Watch = m.state(f)
 			continue
 		case m.f.Kind == fun.State && fn == "mod_init":
-			mod.Init = m.state(f)
+			mod.Init = m.init(f)
+			continue
+		case m.f.Kind == fun.State && fn == "mod_aggregate":
+			mod.Aggregate = m.aggregate(f)
 			continue
 		}
 		mod.Specs = append(mod.Specs, m.spec(fn, f))
@@ -308,12 +281,12 @@ func (m *module) question(c *fun.Call, f *value.Map) *value.Map {
 	}
 	args.Items = append(args.Items, c.Pos...)
 	kw.Update(c.Kw)
-	return value.MapOf("op", "call", "kind", kindDir(m.f.Kind), "module", m.f.Name, "attribute", f.At("attribute"), "args", args, "kwargs", kw)
+	return m.src.call(f.At("attribute"), args, kw)
 }
 
 func (m *module) exec(name string, f *value.Map) fun.ExecFn {
 	return func(ctx context.Context, c *fun.Call) (fun.Result, error) {
-		answer, err := m.t.h.ask(ctx, c.Env, m.question(c, f))
+		answer, err := m.t.h.ask(ctx, world{env: c.Env}, m.src, m.question(c, f))
 		c.Env.Host.Changed()
 		if err != nil {
 			return fun.Result{}, m.worded(name, err)
@@ -345,7 +318,7 @@ func (m *module) show(env *fun.Env, re *RaisedError) {
 	if !ok || err != nil {
 		return
 	}
-	env.Fault(&source.Error{Pos: source.Pos{File: file, Line: n}, Err: errors.New(re.Type + ": " + re.Msg)})
+	env.Fault(&places.Error{Pos: places.Pos{File: file, Line: n}, Err: errors.New(re.Type + ": " + re.Msg)})
 }
 
 func cutLast(s string) (before, after string, ok bool) {
@@ -361,17 +334,72 @@ func (m *module) state(f *value.Map) fun.StateFn {
 		q := m.question(c, f)
 		q.Set("test", c.Test)
 		if c.Low != nil {
-			q.Set("frame", value.MapOf("low", c.Low.Low, "sls", c.Low.SLS, "env", c.Low.SaltEnv, "id", c.Low.Low.Str("__id__"), "instance_id", c.Low.Low.Str("__id__")))
+			q.Set("frame", chunkOf(c.Low))
 		}
-		answer, err := m.t.h.ask(ctx, c.Env, q)
+		answer, err := m.t.h.ask(ctx, world{env: c.Env}, m.src, q)
 		c.Env.Host.Changed()
 		if err != nil {
 			if re, ok := errors.AsType[*RaisedError](err); ok {
 				m.show(c.Env, re)
+				return fun.Fail("An exception occurred in this state: %s\n", re.Traceback())
 			}
 			return fun.Raise(err)
 		}
 		return stateReturn(answer.At("value"))
+	}
+}
+
+// init runs mod_init, which takes the low chunk and returns whether it is done.
+func (m *module) init(f *value.Map) fun.StateFn {
+	return func(ctx context.Context, c *fun.Call) fun.Ret {
+		q := m.src.call(f.At("attribute"), value.NewList(c.Low.Low), nil)
+		q.Set("test", c.Test)
+		q.Set("frame", chunkOf(c.Low))
+		answer, err := m.t.h.ask(ctx, world{env: c.Env}, m.src, q)
+		switch {
+		case err != nil:
+			return fun.Raise(err)
+		case value.Truth(answer.At("value")):
+			return fun.Ret{Result: fun.OK}
+		}
+		return fun.Ret{}
+	}
+}
+
+// chunkOf is what a state function sees of its chunk.
+func chunkOf(c *fun.Chunk) *value.Map {
+	return value.MapOf("low", c.Low, "sls", c.SLS, "env", c.SaltEnv, "id", c.Low.Str("__id__"), "instance_id", c.Low.Str("__id__"))
+}
+
+// aggregate runs mod_aggregate, which takes the low chunk, all chunks and what has
+// run, and returns the chunk to run instead. It may mark the others.
+func (m *module) aggregate(f *value.Map) func(context.Context, *fun.Call, []*fun.Chunk, *value.Map) *fun.Chunk {
+	return func(ctx context.Context, c *fun.Call, chunks []*fun.Chunk, running *value.Map) *fun.Chunk {
+		all := &value.List{}
+		for _, o := range chunks {
+			all.Append(o.Low)
+		}
+		q := m.src.call(f.At("attribute"), value.NewList(c.Low.Low, all, running), nil)
+		q.Set("test", c.Test)
+		q.Set("frame", chunkOf(c.Low))
+		q.Set("back", int64(1)) // the chunks come back as the function left them
+		answer, err := m.t.h.ask(ctx, world{env: c.Env}, m.src, q)
+		if err != nil {
+			c.Env.Warn(fun.Warning{Where: "salt://" + m.f.Path, Text: fmt.Sprintf("mod_aggregate: %v", err)})
+			return nil
+		}
+		low, ok := answer.At("value").(*value.Map)
+		if !ok || value.Equal(low, c.Low.Low) {
+			return nil
+		}
+		for i, it := range answer.List("back").Items {
+			if o, ok := it.(*value.Map); ok && i < len(chunks) && value.Truth(o.At("__agg__")) {
+				chunks[i].Low.Set("__agg__", true)
+			}
+		}
+		joined := *c.Low
+		joined.Low = low
+		return &joined
 	}
 }
 

@@ -1,6 +1,8 @@
 package python
 
 import (
+	"encoding/binary"
+	"io"
 	"testing"
 	"time"
 
@@ -51,5 +53,31 @@ func FuzzUnpack(f *testing.F) {
 		if v, err = unpack(v, 0); err == nil {
 			_ = value.Repr(v)
 		}
+	})
+}
+
+// FuzzFrames reads what a helper may send: it ends, and never panics.
+func FuzzFrames(f *testing.F) {
+	for _, text := range []string{`{"op":"ret","value":{"!t":[1]}}`, `{"op":"call","kwargs":{"!d":[[{"!t":[1]},2]]}}`, `{"!b":"AA=="}`, `{"!m":"x"}`, `{"!s":[[]]}`, `[`, ``} {
+		f.Add(append(binary.BigEndian.AppendUint32(nil, uint32(len(text))), text...))
+	}
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, w := io.Pipe()
+		go func() {
+			_, _ = w.Write(b)
+			_ = w.Close()
+		}()
+		p := &process{out: r}
+		for {
+			m, err := p.receive()
+			if err != nil {
+				break
+			}
+			if _, err := pack(m, 0); err != nil {
+				t.Fatalf("what was read cannot be written: %v", err)
+			}
+		}
+		_ = r.Close()
 	})
 }

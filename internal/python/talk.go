@@ -5,49 +5,145 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
+	"sync/atomic"
+	"time"
 
 	"brine/internal/fun"
 	"brine/internal/value"
 )
 
-// A level is a question that the helper is working on. What brine asks while it
-// answers the helper's own questions is one level deeper; one question of a level
-// goes on at a time.
-type level struct {
-	h  *Helper
-	mu sync.Mutex
+// A world is the data that a function sees, and what answers its questions.
+type world struct {
+	env    *fun.Env
+	grains value.Mapping // instead of the Env's; nil: those
 }
 
-type levelKey struct{}
+// data returns opts, grains or pillar.
+func (w world) data(what string) value.Value {
+	switch what {
+	case "opts":
+		return w.env.Opts
+	case "pillar":
+		if w.env.Pillar == nil {
+			return nil
+		}
+		return w.env.Pillar
+	}
+	g := w.grains
+	if g == nil {
+		g = w.env.Grains
+	}
+	if g == nil {
+		return nil
+	}
+	return g
+}
 
-// ask asks the helper and serves what it asks meanwhile. A question that comes
-// from within a function that the helper calls joins that conversation; another
-// waits for its turn.
-func (h *Helper) ask(ctx context.Context, env *fun.Env, question *value.Map) (*value.Map, error) {
-	if l, ok := ctx.Value(levelKey{}).(*level); ok && l.h == h {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return h.exchange(ctx, env, question)
+type contextKey struct{}
+
+var contexts atomic.Int64
+
+// contextOf is the number of a run's __context__.
+func contextOf(env *fun.Env) int64 {
+	return env.Memo.Once(contextKey{}, func() any { return contexts.Add(1) }).(int64)
+}
+
+// ask asks the helper and serves what it asks meanwhile. src, if any, is loaded first
+// where the process has not got it; a nil question is that of loading it again.
+//
+// A question that comes while a function waits for one of brine is answered within
+// that: it may be part of what the function waits for.
+func (h *Helper) ask(ctx context.Context, w world, src *source, question *value.Map) (*value.Map, error) {
+	if question == nil {
+		question = src.question()
 	}
-	select {
-	case <-h.turn:
-		defer func() { h.turn <- struct{}{} }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	p, err := h.running(ctx, env)
+	// Lazy data is worked out before the question begins; versions come on top.
+	packed, err := pack(question, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer p.guard(ctx, env)()
-	return h.exchange(ctx, env, question)
+	if err := h.acquire(ctx); err != nil {
+		return nil, err
+	}
+	defer h.release()
+	p := h.p
+	if h.depth == 0 {
+		if p, err = h.running(ctx, w.env); err != nil {
+			return nil, err
+		}
+	}
+	defer p.guard(ctx)()
+	load := question.Str("op") == "load"
+	if src != nil && !load && !p.loaded[src.key] {
+		if _, err := h.exchange(ctx, p, w, src.question()); err != nil {
+			return nil, err
+		}
+		p.loaded[src.key] = true
+	}
+	answer, err := h.exchange(ctx, p, w, packed.(*value.Map))
+	if load && err == nil {
+		p.loaded[src.key] = true
+	}
+	return answer, err
 }
 
-func (h *Helper) exchange(ctx context.Context, env *fun.Env, question *value.Map) (*value.Map, error) {
-	p := h.p
-	question.Set("versions", p.current(env))
-	if err := p.send(question); err != nil {
+// acquire waits until the process can take a question.
+func (h *Helper) acquire(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.free.Broadcast()
+	})
+	defer stop()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for h.busy {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		h.free.Wait()
+	}
+	h.busy = true
+	return nil
+}
+
+func (h *Helper) release() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.busy = false
+	h.free.Broadcast()
+}
+
+// meanwhile calls f while the process waits for what it does.
+func (h *Helper) meanwhile(f func()) {
+	h.mu.Lock()
+	h.depth++
+	depth := h.depth
+	h.busy = false
+	h.free.Broadcast()
+	h.mu.Unlock()
+	defer func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		for h.busy || h.depth != depth {
+			h.free.Wait()
+		}
+		h.busy = true
+		h.depth--
+	}()
+	f()
+}
+
+func (h *Helper) exchange(ctx context.Context, p *process, w world, question *value.Map) (*value.Map, error) {
+	question.Set("versions", p.current(w))
+	question.Set("context", contextOf(w.env))
+	p.clock.Reset(p.limit)
+	defer p.clock.Stop()
+	b := value.EncodeJSON(question)
+	if len(b) > maxFrame {
+		return nil, value.Raise("ValueError", "the arguments are too large: %d bytes of JSON, %d at most", len(b), maxFrame)
+	}
+	if err := p.write(b); err != nil {
 		return nil, p.fault(ctx, err)
 	}
 	for {
@@ -61,41 +157,55 @@ func (h *Helper) exchange(ctx context.Context, env *fun.Env, question *value.Map
 		case "err":
 			return nil, raised(m)
 		case "log":
-			env.Log().Log(ctx, logLevel(m.Str("level")), m.Str("msg"))
+			w.env.Log().Log(ctx, logLevel(m.Str("level")), m.Str("msg"))
 			continue
 		}
-		answer, err := h.serve(ctx, env, m)
+		p.clock.Stop() // how long brine's functions take is not the module's fault
+		var reply []byte
+		h.meanwhile(func() {
+			var answer value.Value
+			if answer, err = h.serve(ctx, w, m); err == nil {
+				reply, err = frame(value.MapOf("op", "ret", "value", answer))
+			}
+		})
 		if err != nil {
-			answer = value.MapOf("op", "err", "type", errorType(err), "msg", err.Error())
-		} else {
-			answer = value.MapOf("op", "ret", "value", answer)
+			if reply, err = frame(value.MapOf("op", "err", "type", errorType(err), "msg", err.Error())); err != nil {
+				p.endBecause(err)
+				return nil, err
+			}
 		}
-		if err := p.send(answer.(*value.Map)); err != nil {
+		p.clock.Reset(p.limit)
+		if err := p.write(reply); err != nil {
 			return nil, p.fault(ctx, err)
 		}
 	}
 }
 
-// fault tells why the process ended, if it did.
+// fault ends a process that cannot be spoken with and tells why that is so.
 func (p *process) fault(ctx context.Context, err error) error {
+	p.broken.Store(true)
+	defer p.end()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if why := p.why.Load(); why != nil {
 		return *why
 	}
+	// The pipe breaks a little before the process has ended, which nothing may hold up.
+	_ = p.in.Close()
 	select {
 	case <-p.done:
 		if p.err != nil && !errors.Is(p.err, context.Canceled) {
 			return p.err
 		}
-	default:
+	case <-time.After(time.Second):
 	}
 	return err
 }
 
 // serve answers a question of the helper.
-func (h *Helper) serve(ctx context.Context, env *fun.Env, m *value.Map) (value.Value, error) {
+func (h *Helper) serve(ctx context.Context, w world, m *value.Map) (value.Value, error) {
+	env := w.env
 	switch op := m.Str("op"); op {
 	case "has":
 		_, _, err := env.Find(kindOf(m.Str("kind")), m.Str("name"))
@@ -107,23 +217,22 @@ func (h *Helper) serve(ctx context.Context, env *fun.Env, m *value.Map) (value.V
 		}
 		return l, nil
 	case "data":
-		v := h.p.versions[m.Str("what")].of
+		v := w.data(m.Str("what"))
 		if lazy, ok := v.(*value.LazyMap); ok {
 			v = lazy.Map()
 		}
 		return v, nil
 	case "source":
-		src, err := h.utils(ctx, m.Str("name"))
+		src, err := find(ctx, env, "utils", m.Str("name"))
 		if src == nil {
 			return nil, err
 		}
-		return src, err
+		return src.question(), err
 	case "invoke":
 		args := fun.Args{Kw: m.Map("kwargs")}
 		if l, ok := m.At("args").(*value.List); ok {
 			args.Pos = l.Items
 		}
-		ctx = context.WithValue(ctx, levelKey{}, &level{h: h})
 		res, err := env.Invoker.Invoke(ctx, kindOf(m.Str("kind")), m.Str("name"), args)
 		return res.Value, err
 	default:
@@ -167,6 +276,15 @@ func (e *RaisedError) Error() string {
 		return e.Type + ": " + e.Msg
 	}
 	return e.Place + ": " + e.Type + ": " + e.Msg
+}
+
+// Traceback is the exception as Python and Salt show it.
+func (e *RaisedError) Traceback() string {
+	trace := e.Trace
+	if trace != "" {
+		trace += "\n"
+	}
+	return "Traceback (most recent call last):\n" + trace + e.Type + ": " + e.Msg
 }
 
 func raised(m *value.Map) error {

@@ -187,7 +187,7 @@ func (e *Engine) run(ctx context.Context, in *Input) (*datum, error) {
 	if strings.TrimSpace(text) == "" {
 		return &datum{data: value.NewMap(0)}, nil
 	}
-	pipe, err := e.pipeline(in, text)
+	pipe, err := e.pipeline(ctx, in, text)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (e *Engine) run(ctx context.Context, in *Input) (*datum, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if !d.isText && s.name != "gpg" && s.name != "stateconf" {
+		if _, ours := rendererOf(s.name); ours && !d.isText && s.name != "gpg" && s.name != "stateconf" && s.name != "py" {
 			return nil, &source.Error{Pos: source.Pos{File: name, Line: 1}, Err: fmt.Errorf("renderer %q comes after one that gives data, not text", s.name)}
 		}
 		if d, err = s.fn(e, ctx, in, s, d); err != nil {
@@ -275,6 +275,8 @@ func rendererOf(name string) (func(*Engine, context.Context, *Input, stage, *dat
 		return (*Engine).jsonStage, true
 	case "toml":
 		return (*Engine).tomlStage, true
+	case "py":
+		return (*Engine).pyStage, true
 	case "stateconf":
 		return (*Engine).stateconfStage, true
 	}
@@ -283,12 +285,12 @@ func rendererOf(name string) (func(*Engine, context.Context, *Input, stage, *dat
 
 // Renderers returns the names that a pipeline may have, sorted.
 func Renderers() []string {
-	return []string{"gpg", "jinja", "json", "pongo2", "stateconf", "toml", "yaml", "yamlex"}
+	return []string{"gpg", "jinja", "json", "pongo2", "py", "stateconf", "toml", "yaml", "yamlex"}
 }
 
 // pipeline returns the stages that text asks for by its first line, else the
 // configured ones.
-func (e *Engine) pipeline(in *Input, text string) ([]stage, error) {
+func (e *Engine) pipeline(ctx context.Context, in *Input, text string) ([]stage, error) {
 	pipe := in.Pipeline
 	if pipe == "" {
 		pipe = e.env.Opts.Str("renderer")
@@ -319,7 +321,9 @@ func (e *Engine) pipeline(in *Input, text string) ([]stage, error) {
 		}
 		fn, ok := rendererOf(name)
 		if !ok {
-			return nil, noRenderer(in.name(), name, pipe)
+			if fn = e.custom(ctx, name); fn == nil {
+				return nil, noRenderer(in.name(), name, pipe)
+			}
 		}
 		stages = append(stages, stage{name, strings.TrimSpace(args), fn})
 	}
@@ -353,9 +357,9 @@ func noRenderer(file, name, pipe string) *source.Error {
 	hint := "there are " + strings.Join(Renderers(), ", ")
 	err := fmt.Errorf("the renderer %q is not available%s", name, source.DidYouMean(name, Renderers()))
 	switch name {
-	case "py", "pydsl", "pyobjects", "mako", "wempy", "cheetah", "genshi":
-		err = fmt.Errorf("the renderer %q needs Python and is not supported", name)
-		hint = `write it as "#!jinja|yaml" (the default) or "#!pongo2|yaml"; "#!json" and "#!yaml" take plain data`
+	case "pydsl", "pyobjects", "mako", "wempy", "cheetah", "genshi":
+		err = fmt.Errorf("the renderer %q is not supported", name)
+		hint = `write it as "#!jinja|yaml" (the default), or as "#!py" with a function run() that returns the data`
 	}
 	return &source.Error{
 		Pos: source.Pos{File: file, Line: 1, Col: 1}, Hint: hint, Err: err,

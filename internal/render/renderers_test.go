@@ -51,8 +51,8 @@ func TestRenderers(t *testing.T) {
 // do instead.
 func TestAbsentRenderers(t *testing.T) {
 	for name, want := range map[string]string{
-		"py": "needs Python", "pydsl": "needs Python", "pyobjects": "needs Python", "mako": "needs Python",
-		"wempy": "needs Python", "cheetah": "needs Python", "genshi": "needs Python",
+		"pydsl": "not supported", "pyobjects": "not supported", "mako": "not supported",
+		"wempy": "not supported", "cheetah": "not supported", "genshi": "not supported",
 		"jinya": `did you mean "jinja"?`, "hjson": "not available",
 	} {
 		e := tree(t, map[string]string{"a.sls": "#!" + name + "\na: 1\n"})

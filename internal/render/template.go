@@ -10,7 +10,7 @@ import (
 )
 
 // Engines returns the names that template: of a file state may have, sorted.
-func Engines() []string { return []string{"jinja", "pongo2"} }
+func Engines() []string { return []string{"jinja", "pongo2", "py"} }
 
 // binaryHead is how much of a file tells whether it is binary, in bytes.
 // Salt: salt/utils/files.py is_binary.
@@ -33,6 +33,8 @@ func (e *Engine) Template(ctx context.Context, engine string, in Input) (string,
 		d, err = e.jinja(ctx, &in, text)
 	case "pongo2":
 		d, err = e.pongo(ctx, &in, text)
+	case "py":
+		return e.pyTemplate(ctx, &in, text)
 	default:
 		return "", noEngine(in.name(), engine)
 	}
@@ -45,11 +47,11 @@ func (e *Engine) Template(ctx context.Context, engine string, in Input) (string,
 // noEngine is the fault of a template engine that is not there.
 func noEngine(file, engine string) error {
 	err := fmt.Errorf("the template engine %q is not available%s", engine, source.DidYouMean(engine, Engines()))
-	hint := "there are " + strings.Join(Engines(), " and ")
+	hint := "there are " + strings.Join(Engines(), ", ")
 	switch engine {
-	case "py", "mako", "wempy", "cheetah", "genshi":
-		err = fmt.Errorf("the template engine %q needs Python and is not supported", engine)
-		hint = "write the template for jinja or pongo2"
+	case "mako", "wempy", "cheetah", "genshi":
+		err = fmt.Errorf("the template engine %q is not supported", engine)
+		hint = "write the template for jinja, or as Python (py) with a function run() that returns the text"
 	}
 	return &source.Error{
 		Pos: source.Pos{File: file}, Hint: hint, Err: err,

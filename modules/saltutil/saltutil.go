@@ -29,10 +29,12 @@ func names(ctx context.Context, c *fun.Call, dir string) (*value.List, error) {
 		return returners(ctx, c), nil
 	}
 	var found []string
-	if dir == "_grains" {
-		for _, f := range dispatch.FindGrains(ctx, c.Env) {
-			found = append(found, "grains."+strings.TrimSuffix(path.Base(f.Path), ".py"))
+	switch dir {
+	case "_grains", "_renderers", "_utils", "_pillar", "_tops":
+		for _, f := range dispatch.FindPython(ctx, c.Env, dir) {
+			found = append(found, dir[1:]+"."+strings.TrimSuffix(path.Base(f.Path), ".py"))
 		}
+		sort.Strings(found)
 		return value.Strings(found...), nil
 	}
 	customs, err := dispatch.FindCustom(ctx, c.Env)
@@ -48,7 +50,7 @@ func names(ctx context.Context, c *fun.Call, dir string) (*value.List, error) {
 	return value.Strings(found...), nil
 }
 
-// returners lists the executables that serve as returners.
+// returners lists the modules and executables that serve as returners.
 func returners(ctx context.Context, c *fun.Call) *value.List {
 	var found []string
 	for _, s := range custom.Find(ctx, c.Env) {

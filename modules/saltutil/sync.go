@@ -10,8 +10,9 @@ import (
 )
 
 // synced are the kinds of custom modules that Salt copies to a minion, in the
-// order of sync_all. brine uses those of modules, states, grains, returners and runners, where they lie;
-// the others are Python and have no counterpart here.
+// order of sync_all. brine uses those of modules, states, grains,
+// renderers, returners, utils, pillar, tops and runners from where they are; the
+// others extend parts of Salt that have no counterpart here.
 var synced = [...]string{
 	"clouds", "beacons", "modules", "states", "sdb", "grains", "renderers", "returners", "output", "utils",
 	"log_handlers", "executors", "proxymodules", "engines", "thorium", "serializers", "matchers",

@@ -11,6 +11,7 @@ import functools
 import importlib.abc
 import importlib.machinery
 import inspect
+import io
 import json
 import os
 import struct
@@ -79,6 +80,8 @@ def pack(value, depth=0):
         return pack(dict(value.items()), depth)
     if inspect.isgenerator(value) or isinstance(value, (map, filter, range)) or type(value).__name__ in ("dict_keys", "dict_values", "dict_items"):
         return [pack(item, depth + 1) for item in value]
+    if callable(getattr(value, "read", None)):
+        return pack(value.read(), depth)
     return str(value)
 
 
@@ -204,7 +207,7 @@ class Utils(dict):
 
     def _find(self, name):
         module, _, function = name.partition(".")
-        loaded = self._helper.module("utils", module)
+        loaded = self._helper.module(module)
         if loaded is None:
             try:
                 loaded = importlib.import_module("salt.utils." + module)
@@ -262,8 +265,30 @@ class Shims(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(self.sources[file], spec.origin, "exec"), module.__dict__)
 
 
-class Fault(Exception):
-    """What brine answers when a function of its own failed."""
+class Renderers(dict):
+    """The renderers of brine by name."""
+
+    def __init__(self, helper):
+        super().__init__()
+        self._helper = helper
+
+    def __contains__(self, name):
+        return True
+
+    def __getitem__(self, name):
+        def render(data, saltenv="base", sls="", **kwargs):
+            text = data.read() if hasattr(data, "read") else data
+            return self._helper.functions["exec"]["slsutil.renderer"](string=text, default_renderer=name, saltenv=saltenv)
+
+        return render
+
+    def get(self, name, default=None):
+        return self[name]
+
+
+# The dunder names whose values change between calls.
+DATA = ("opts", "grains", "pillar")
+FRAME = ("env", "sls", "id", "instance_id", "low", "running", "instance")
 
 
 class Helper:
@@ -271,14 +296,21 @@ class Helper:
 
     def __init__(self, wire):
         self.wire = wire
-        self.modules = {}
-        self.context = {}
-        self.data = {"opts": {}, "grains": {}, "pillar": {}}
+        self.depth = 0
+        self.modules = {}  # by key
+        self.tools = {}  # the modules of _utils, by name
+        self.needs = {}  # which data a module's text names, by key
+        self.common = set()  # which data the package salt and _utils need
+        self.contexts = {}
+        self.scene = {"opts": {}, "grains": {}, "pillar": {}, "context": {}}
+        self.marks = {}  # the versions of the data of scene
         self.versions = {}
-        self.wanted = {}
-        self.frame = {}
         self.functions = {kind: Functions(self, kind) for kind in ("exec", "state", "runner")}
         self.utils = Utils(self)
+
+    @property
+    def data(self):
+        return self.scene
 
     # What brine is asked.
 
@@ -298,11 +330,10 @@ class Helper:
         """Makes the exception that a function of brine stands for."""
         name = answer.get("type", "").rpartition(".")[2]
         text = answer.get("msg", "")
+        import builtins
         import salt.exceptions
 
-        cls = getattr(salt.exceptions, name, None)
-        if cls is None:
-            cls = getattr(__builtins__, name, None) if not isinstance(__builtins__, dict) else __builtins__.get(name)
+        cls = getattr(salt.exceptions, name, None) or getattr(builtins, name, None)
         if not (isinstance(cls, type) and issubclass(cls, Exception)):
             cls = salt.exceptions.CommandExecutionError
         return cls(text)
@@ -314,12 +345,24 @@ class Helper:
 
     def serve(self, message):
         """Serves one question of brine."""
+        scene, marks, versions = dict(self.scene), dict(self.marks), self.versions
+        self.depth += 1
         try:
-            answer = {"load": self.load, "call": self.call}[message["op"]](message)
-            self.wire.send(dict(answer, op="ret"))
+            answer = dict({"load": self.load, "call": self.call, "run": self.run, "render": self.render}[message["op"]](message), op="ret")
         except BaseException as exc:  # whatever a module raises
             if isinstance(exc, KeyboardInterrupt):
                 raise
+            answer = self.failure(exc)
+        finally:
+            self.depth -= 1
+            if self.depth:
+                # A function is waiting that has data of its own.
+                self.marks, self.versions = marks, versions
+                for what, value in scene.items():
+                    self.bind(what, value)
+        try:
+            self.wire.send(answer)
+        except ValueError as exc:
             self.wire.send(self.failure(exc))
 
     def failure(self, exc):
@@ -342,75 +385,76 @@ class Helper:
             text = repr(exc.args[0])
         return {"op": "err", "type": name, "msg": text, "place": place, "tb": "\n".join(lines[-12:])}
 
-    def module(self, kind, name):
-        """Returns a module of the tree, which brine sends if it has it."""
-        found = self.modules.get((kind, name))
-        if found is None and kind == "utils" and (kind, name) not in self.modules:
-            source = self.ask({"op": "source", "kind": kind, "name": name})
-            if source is None:
-                self.modules[kind, name] = None
-                return None
-            self.load(source)
-            found = self.modules.get((kind, name))
-        return found
+    def module(self, name):
+        """Returns a module of _utils, which brine sends if it has it."""
+        if name not in self.tools:
+            source = self.ask({"op": "source", "name": name})
+            self.tools[name] = None
+            if source is not None:
+                self.load(source)
+                self.tools[name] = self.modules[source["key"]]
+                self.common |= self.needs[source["key"]]
+                self.fetch(self.common)
+        return self.tools[name]
 
     def load(self, message):
         """Loads a module from its source and describes it."""
-        kind, name, path = message["kind"], message["name"], message["path"]
-        self.refresh(message)
+        key, kind, name = message["key"], message["kind"], message["name"]
         module = types.ModuleType("salt.loaded.ext.{}.{}".format(kind, name))
-        module.__file__ = message.get("file") or path
+        module.__file__ = message["file"]
         source = message["source"]
-        self.wants(source)
+        self.needs[key] = {what for what in DATA if "__{}__".format(what) in source}
+        self.refresh(message, self.needs[key])
         self.equip(module)
         lines(module.__file__, source)
-        self.modules[kind, name] = module
+        self.modules[key] = module
         try:
             exec(compile(source, module.__file__, "exec"), module.__dict__)
             return {"value": self.describe(module, name)}
         except BaseException:
-            del self.modules[kind, name]
+            del self.modules[key]
             raise
 
-    def wants(self, source):
-        """Notes which data a module's text names: only those are fetched."""
-        for what in self.data:
-            if "__{}__".format(what) in source:
-                self.wanted[what] = True
-        self.fetch()
+    def wants(self, text):
+        """Makes sure that the data that a text names is here."""
+        self.common |= {what for what in DATA if "__{}__".format(what) in text}
+        self.fetch(self.common)
 
     def equip(self, module):
         space = module.__dict__
         space["__salt__"] = self.functions["exec"]
         space["__states__"] = self.functions["state"]
         space["__runner__"] = self.functions["runner"]
+        space["__runners__"] = self.functions["runner"]
         space["__utils__"] = self.utils
-        space["__context__"] = self.context
         space["__proxy__"] = {}
         space["__serializers__"] = {}
         space["__file_client__"] = None
-        for what, value in self.data.items():
+        for what, value in self.scene.items():
             space["__{}__".format(what)] = value
-        for what in ("env", "sls", "id", "instance_id", "low", "running", "instance"):
-            space["__{}__".format(what)] = self.frame.get(what)
+        for what in FRAME:
+            space["__{}__".format(what)] = None
 
-    def refresh(self, message):
-        """Takes the versions of opts, grains and pillar that hold for a call."""
-        versions = message.get("versions")
-        if versions:
-            self.versions = versions
-            self.fetch()
+    def refresh(self, message, needs):
+        """Takes the data that holds for a question."""
+        if "versions" in message:
+            self.versions = message["versions"]
+            number = message.get("context", 0)
+            self.bind("context", self.contexts.setdefault(number, {}))
+        self.fetch(needs | self.common)
 
-    def fetch(self):
-        for what in self.data:
+    def fetch(self, needs):
+        for what in DATA:
             version = self.versions.get(what)
-            if not self.wanted.get(what) or version is None or version == self.wanted[what] and self.wanted[what] is not True:
-                continue
-            self.data[what] = self.ask({"op": "data", "what": what}) or {}
-            self.wanted[what] = version
+            if what in needs and version is not None and self.marks.get(what) != version:
+                self.bind(what, self.ask({"op": "data", "what": what}) or {})
+                self.marks[what] = version
+
+    def bind(self, what, value):
+        if self.scene[what] is not value:
+            self.scene[what] = value
             for module in self.modules.values():
-                if module is not None:
-                    module.__dict__["__{}__".format(what)] = self.data[what]
+                module.__dict__["__{}__".format(what)] = value
 
     def describe(self, module, name):
         """Tells whether a module serves, under which name, and its functions."""
@@ -437,26 +481,62 @@ class Helper:
 
     def call(self, message):
         """Calls a function of a loaded module."""
-        module = self.modules[message["kind"], message["module"]]
-        self.refresh(message)
-        before, self.frame = self.frame, message.get("frame", {})
-        opts = module.__dict__["__opts__"]
-        saved = {}
+        key, attribute = message["key"], message["attribute"]
+        module = self.modules[key]
+        self.refresh(message, self.needs[key])
+        space, opts, context = module.__dict__, self.scene["opts"], self.scene["context"]
+        frame = {"__{}__".format(what): value for what, value in message.get("frame", {}).items()}
+        before = {name: space.get(name) for name in frame}
+        test = opts.get("test")
         try:
-            for what, value in self.frame.items():
-                module.__dict__["__{}__".format(what)] = value
-            if "test" in message and isinstance(opts, dict):
-                saved = {"test": opts.get("test")}
+            space.update(frame)
+            if "test" in message:
                 opts["test"] = message["test"]
-            result = getattr(module, message["attribute"])(*message.get("args", []), **message.get("kwargs", {}))
-            answer = {"value": result, "retcode": self.context.pop("retcode", 0) or 0}
-            outputter = getattr(module, "__outputter__", {}).get(message["attribute"])
+            result = getattr(module, attribute)(*message["args"], **message["kwargs"])
+            # What a function that this one calls sets counts for this one, too.
+            answer = {"value": result, "retcode": (context.pop if self.depth == 1 else context.get)("retcode", 0) or 0}
+            if "back" in message:
+                answer["back"] = message["args"][message["back"]]
+            outputter = getattr(module, "__outputter__", {}).get(attribute)
             if outputter:
                 answer["out"] = outputter
             return answer
         finally:
-            self.frame = before
-            opts.update(saved)
+            space.update(before)
+            if "test" in message:
+                opts["test"] = test
+
+    def run(self, message):
+        """Runs a file for what its function run returns."""
+        source = message["source"]
+        module = types.ModuleType("salt.loaded.run")
+        module.__file__ = message["file"]
+        self.refresh(message, {what for what in DATA if what in source})
+        self.equip(module)
+        lines(module.__file__, source)
+        space = module.__dict__
+        space["salt"] = space["__salt__"]
+        space["proxy"] = {}
+        for what in DATA:
+            space[what] = self.scene[what]
+        space.update(message.get("vars") or {})
+        exec(compile(source, module.__file__, "exec"), space)
+        if not callable(space.get("run")):
+            raise AttributeError("{} has no function run()".format(message["file"]))
+        return {"value": space["run"]()}
+
+    def render(self, message):
+        """Calls the function render of a module of _renderers."""
+        key, data = message["key"], message["data"]
+        module = self.modules[key]
+        self.refresh(message, self.needs[key])
+        if message["first"]:
+            data = io.StringIO(data)
+        kwargs = dict(message["kwargs"], renderers=Renderers(self))
+        parameters = inspect.signature(module.render).parameters
+        if not any(parameter.kind == parameter.VAR_KEYWORD for parameter in parameters.values()):
+            kwargs = {name: value for name, value in kwargs.items() if name in parameters}
+        return {"value": module.render(data, *message["args"], **kwargs)}
 
 
 def signature(function):
@@ -496,7 +576,6 @@ def main(first):
     helper = Helper(wire)
     start = first if first is not None else wire.receive()
     limit(start.get("memory", 0))
-    helper.versions = start.get("versions", {})
     if not start.get("system"):
         sys.meta_path.insert(0, Shims(start["shims"], helper))
     import logging

@@ -1,5 +1,5 @@
-// Package custom is the returners that users write: executables below
-// salt://_returners.
+// Package custom is the returners that users write: Python modules and executables
+// in salt://_returners.
 package custom
 
 import (
@@ -16,14 +16,15 @@ import (
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/jobs"
+	"brine/internal/python"
 	"brine/internal/returner"
 	"brine/internal/value"
 )
 
 const dir = "_returners"
 
-// Find returns the custom returners of env's tree, alphabetically. Python files
-// and files that are not executable are warned of.
+// Find returns the custom returners of env's tree, alphabetically. Files that are
+// neither Python nor executable are warned of.
 func Find(ctx context.Context, env *fun.Env) []returner.Spec {
 	if env.Up == nil {
 		return nil
@@ -41,8 +42,17 @@ func Find(ctx context.Context, env *fun.Env) []returner.Spec {
 		ext := path.Ext(base)
 		switch {
 		case strings.HasPrefix(base, ".") || strings.HasPrefix(base, "__") || path.Dir(f.Path) != dir:
-		case ext == ".py" || ext == ".pyc":
-			warn(env, f, "is Python, which is not supported for returners: write it as an executable that reads lines of JSON (docs/returners.md)")
+		case ext == ".py":
+			for _, name := range python.NamesOf(ctx, env, f) {
+				out = append(out, returner.Spec{
+					Name: name, Place: cmp.Or(f.Abs, "salt://"+f.Path), Doc: "Hand returns to salt://" + f.Path + ".", Src: "salt://" + f.Path,
+					New: func(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
+						return load(ctx, s.Env, f, name)
+					},
+				})
+			}
+		case ext == ".pyc":
+			warn(env, f, "is compiled Python: put its source there")
 		case f.Mode.Perm()&0o111 == 0:
 			warn(env, f, "is not executable: chmod +x it, or it cannot serve as a returner")
 		default:

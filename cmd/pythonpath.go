@@ -1,0 +1,109 @@
+package cmd
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"brine/internal/config"
+	"brine/internal/python"
+)
+
+func newPythonPathCmd(a *App) *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "python-path",
+		Short: "Print a folder for PYTHONPATH",
+		Long: `Print a folder for PYTHONPATH, which is made below the cache directory if it is
+not there yet. Python programs (3.6 or later) find a small package "salt" in it:
+salt.utils.event, salt.client, salt.runner and salt.config, which run brine, and
+the parts of salt.utils that need nothing else.
+
+The package runs this brine with the configuration of this command.
+
+Exit status: 0; 1 the folder cannot be written; 64 the command line is invalid.`,
+		Example: `  PYTHONPATH=$(brine python-path) python3 listener.py`,
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return a.pythonPath(&f) },
+	}
+	f.register(c.Flags())
+	return c
+}
+
+// pythonPath writes the package for Python programs and prints where it is.
+func (a *App) pythonPath(f *runFlags) error {
+	s, err := a.newSession(config.Master, "brine", f, nil)
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	conf := ""
+	if f.configDir != "" {
+		if conf, err = filepath.Abs(f.configDir); err != nil {
+			return err
+		}
+	}
+	files, err := python.Outside(exe, conf)
+	if err != nil {
+		return err
+	}
+	dir, err := writeOnce(filepath.Join(s.cfg.CacheDir, "python"), files)
+	if err != nil {
+		return fmt.Errorf("write the package for Python: %w", err)
+	}
+	_, err = fmt.Fprintln(a.Out, dir)
+	return err
+}
+
+// writeOnce writes files to a directory below root that is named by what they are.
+// It is there whole or not at all.
+func writeOnce(root string, files map[string]string) (string, error) {
+	sum := sha256.New()
+	names := slices.Sorted(maps.Keys(files))
+	for _, name := range names {
+		fmt.Fprintf(sum, "%q %q\n", name, files[name])
+	}
+	dir, err := filepath.Abs(filepath.Join(root, hex.EncodeToString(sum.Sum(nil))[:16]))
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return "", err
+	}
+	tmp, err := os.MkdirTemp(root, ".new-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(tmp) }()
+	for _, name := range names {
+		path := filepath.Join(tmp, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(path, []byte(files[name]), 0o644); err != nil {
+			return "", err
+		}
+	}
+	if err := os.Chmod(tmp, 0o755); err != nil {
+		return "", err
+	}
+	if err := os.Rename(tmp, dir); err != nil {
+		if _, there := os.Stat(dir); there != nil {
+			return "", err
+		} // another brine was faster
+	}
+	return dir, nil
+}
