@@ -135,19 +135,9 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if rerr := s.writeReports(value.MapOf(env.ID, res.Value), res.Retcode); rerr != nil {
 		return rerr
 	}
-	data, wish := value.MapOf("local", res.Value), res.Out
+	data, wish := s.called(name, res)
 	if o.metadata {
 		data, wish = metadata(jid, env.ID, args, res, o.setMetadata), "nested"
-	}
-	if out := s.cfg.Opts.Str("output"); isOrchestrate(name) && !o.metadata && (out == "" || out == "highstate") {
-		// Salt prints the runner's dict with the nested outputter here; its
-		// master prints states, which is what people want to read.
-		data, wish = value.MapOf("local", nil), "highstate"
-		if m, ok := res.Value.(value.Mapping); ok {
-			if inner, ok := m.Get("data"); ok {
-				data, _ = inner.(*value.Map)
-			}
-		}
 	}
 	if perr := s.print(data, wish, res.Retcode); perr != nil {
 		return perr
@@ -157,6 +147,22 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	}
 	status := callStatus(res, o.passthrough)
 	return silent(s.strictStatus(status))
+}
+
+// called is what is printed of a return, and the outputter that it wishes.
+func (s *session) called(name string, res fun.Result) (*value.Map, string) {
+	if out := s.cfg.Opts.Str("output"); !isOrchestrate(name) || out != "" && out != "highstate" {
+		return value.MapOf("local", res.Value), res.Out
+	}
+	// Salt prints the runner's dict with the nested outputter here; its master
+	// prints states, which is what people want to read.
+	if m, ok := res.Value.(value.Mapping); ok {
+		if inner, ok := m.Get("data"); ok {
+			data, _ := inner.(*value.Map)
+			return data, "highstate"
+		}
+	}
+	return value.MapOf("local", nil), "highstate"
 }
 
 // metadata is what --metadata prints instead of the return.

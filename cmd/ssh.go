@@ -175,6 +175,11 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if job.Async || o.async.background != "" {
 		return s.async(ctx, o, env, job)
 	}
+	return s.runJob(ctx, env, o, job, r)
+}
+
+// runJob runs a job on its targets and reports it.
+func (s *session) runJob(ctx context.Context, env *fun.Env, o *sshOpts, job fun.Job, r *jobReport) error {
 	sum, err := env.Fleet.Run(ctx, job, r.add)
 	if len(sum.Targets) == 0 {
 		return s.noneMatched(ctx, env, o, job, err)

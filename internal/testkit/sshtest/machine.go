@@ -44,7 +44,7 @@ type Machine struct {
 	Resume func(in io.Reader, out io.Writer, token string) error
 
 	mu    sync.Mutex
-	power context.Context // ends with the boot, and the agents with it
+	power context.Context //nolint:containedctx // ends with the boot, and the agents with it
 	off   context.CancelFunc
 	boot  int
 	timer *time.Timer
