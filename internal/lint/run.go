@@ -301,7 +301,7 @@ func (r *run) rendered(ctx context.Context, in render.Input) (got rendered) {
 // Python or one that brine does not have.
 func usesPython(text []byte) bool {
 	for _, name := range pipelineOf(string(text)) {
-		if !slices.Contains(render.Renderers(), name) || name == "pongo2" {
+		if !slices.Contains(render.Renderers(), name) || name == "pongo2" || name == "py" {
 			return true
 		}
 	}

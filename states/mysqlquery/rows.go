@@ -14,8 +14,6 @@ var outputArgs = []fun.Arg{
 
 var checkArg = fun.Arg{Name: "check_db_exists", Type: fun.Bool, Default: true, Doc: "do nothing if the database does not exist"}
 
-var flagsArg = fun.Arg{Name: "client_flags", Type: fun.Strs, Doc: "flags of the connection, such as found_rows and multi_statements"}
-
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
@@ -26,7 +24,7 @@ var specs = []fun.Spec{
 			{Name: "database", Type: fun.Str, Required: true, Doc: "database that the statement is about"},
 			{Name: "query", Type: fun.Str, Required: true, Doc: "the statement"},
 		},
-		Shared: [][]fun.Arg{outputArgs, {checkArg, flagsArg}, mysql.ConnArgs},
+		Shared: [][]fun.Arg{outputArgs, {checkArg}, mysql.ConnArgs},
 	},
 	{
 		Name: "run_file", State: runFile, VarKw: true, NearMiss: true, Always: true, Src: "states/mysql_query.py run_file",
@@ -36,6 +34,6 @@ var specs = []fun.Spec{
 			{Name: "database", Type: fun.Str, Required: true, Doc: "database that the statements are about"},
 			{Name: "query_file", Type: fun.Path, Required: true, Doc: "path on this machine, or a salt://, http:// or https:// URL"},
 		},
-		Shared: [][]fun.Arg{outputArgs, {{Name: "saltenv", Type: fun.Str, Doc: "environment of a salt:// URL; default: that of the state"}, checkArg, flagsArg}, mysql.ConnArgs},
+		Shared: [][]fun.Arg{outputArgs, {{Name: "saltenv", Type: fun.Str, Doc: "environment of a salt:// URL; default: that of the state"}, checkArg}, mysql.ConnArgs},
 	},
 }
