@@ -207,6 +207,9 @@ func TestPlaces(t *testing.T) {
 	}
 	for _, s := range sources(t) {
 		for _, imp := range s.imports {
+			if inside(s.dir, "bench") {
+				continue // measurements
+			}
 			if inside(imp, "brine/"+kit, "testing") && !inside(s.dir, kit) {
 				t.Errorf("%s imports %s, which is for tests", s.path, imp)
 			}

@@ -53,7 +53,7 @@ trap 'rm -f $t; away' EXIT
 trap 'exit 1' HUP INT TERM PIPE
 takes || continue
 here $a && [ "$z" = ` + size + ` ] && [ -x $a ] && fault done
-` + x.fill(e, img.size, from, fresh) + `} || { rm -f $k-*.$$; : >$t; { head -c ` + size + ` /dev/zero || dd if=/dev/zero bs=65536 count=$((` + size + `/65536+1)); } 2>/dev/null >$t && fault bad
+` + x.fill(e, img.size, from, fresh) + ` || { rm -f $k-*.$$; : >$t; { head -c ` + size + ` /dev/zero || dd if=/dev/zero bs=65536 count=$((` + size + `/65536+1)); } 2>/dev/null >$t && fault bad
 command -v head >/dev/null 2>&1 || command -v dd >/dev/null 2>&1 || fault odd; fault full; }
 s=$({ sha256sum $t || sha256 -q $t || shasum -a 256 $t || openssl dgst -sha256 -r $t || ./$t agent --sum; } 2>/dev/null)
 [ "${s%% *}" = ` + img.hash + ` ] || fault bad
@@ -74,11 +74,12 @@ fault nowhere
 //
 // What an earlier push left is taken only where a program of the host can tell
 // that the result is what was meant, and only from a file that nobody else could
-// write or link. Of those whose process has ended, only the copy is kept.
+// write or link. Of those whose process has ended, only the copy is kept. A host
+// without cat keeps nothing.
 // program is the size of the program.
 func (x parcel) fill(e *roster.Entry, program int64, from string, fresh bool) string {
 	if x.by == "sftp" {
-		return "rm -f $k-*\n{ cp " + proc.Quote(x.file) + " $t\n"
+		return "rm -f $k-*\ncp " + proc.Quote(x.file) + " $t"
 	}
 	size := strconv.FormatInt(x.size, 10)
 	find := `if command -v sha256sum || command -v sha256 || command -v shasum || command -v openssl; then
@@ -98,13 +99,22 @@ fi >/dev/null 2>&1
 	if x.by == "cat" {
 		unpack = "{ mv -f $p.$$ $t && chmod 700 $t; }"
 	}
-	return `p=$k-` + x.sum + ` z=0
+	direct := x.by + " -dc >$t"
+	if e.TTY {
+		direct = "head -c " + size + " | " + direct
+	}
+	return `if command -v cat >/dev/null 2>&1; then
+p=$k-` + x.sum + ` z=0
 rm -f $p.$$
 ` + find + `for o in $k-*; do [ "$o" = $p.$$ ] || kill -0 "${o##*.}" 2>/dev/null || rm -f "$o"; done
 { [ $z -gt 0 ] || : >$p.$$; } && echo "$z ` + from + `" >&2 && ` + read + ` >>$p.$$ && {
 part $p.$$ && [ "$w" = ` + size + ` ] || { here $a && [ "$z" = ` + strconv.FormatInt(program, 10) + ` ] && fault done; fault short; }
 ` + unpack + `
-`
+}
+else
+echo "0 ` + from + `" >&2
+` + direct + `
+fi`
 }
 
 // pushInTurn pushes when it is the host's turn.
@@ -254,7 +264,7 @@ func (p *placer) pushOnce(ctx context.Context, x *sending, way string, skip int,
 	if f := strings.SplitN(strings.TrimSpace(line), " ", 3); len(f) == 3 {
 		n, _ := strconv.Atoi(f[1])
 		r := pushed{f[0], n, f[2], more, begin}
-		if r.fault != "short" || werr == nil {
+		if r.fault != "short" || werr == nil || err == nil && ctx.Err() == nil {
 			return r, nil
 		}
 	}

@@ -222,7 +222,7 @@ func (e *Engine) tell(ctx context.Context, file, by string, d *datum) {
 	}
 	attrs := []any{"file", file, "by", by}
 	if d.isText && e.files == fun.Files(e.env.Up) {
-		attrs = append(attrs, "text", e.env.Secrets.Text(d.text))
+		attrs = append(attrs, "text", e.env.Secrets.Source(d.text))
 	}
 	log.Debug("rendered", attrs...)
 }

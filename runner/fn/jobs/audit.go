@@ -27,6 +27,11 @@ func (m *module) report(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
+	if _, local := s.(*jobs.Files); !local && c.Str("ext_source") == "" {
+		if list, err = withLocal(ctx, c, f, list); err != nil {
+			return fun.Result{}, err
+		}
+	}
 	var failed, ok []found
 	for _, x := range slices.Backward(list) {
 		if x.lookup() || users != nil && !anyGlob(users, []string{x.brief().Load.Str("user")}) {
@@ -51,6 +56,27 @@ func (m *module) report(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(out)
 }
 
+// withLocal adds the jobs of this machine that a store does not have: a process
+// that was killed may not have sent its job there.
+func withLocal(ctx context.Context, c *fun.Call, f filter, list []found) ([]found, error) {
+	mine, err := search(ctx, c, files(c.Env), f, -1)
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]bool, len(list))
+	for _, x := range list {
+		known[x.jid] = true
+	}
+	for _, x := range mine {
+		if !known[x.jid] {
+			x.mine = true
+			list = append(list, x)
+		}
+	}
+	slices.SortFunc(list, func(a, b found) int { return strings.Compare(b.jid, a.jid) })
+	return list, nil
+}
+
 // lookup reports whether the job only looked other jobs up.
 func (x found) lookup() bool {
 	if x.row != nil {
@@ -65,6 +91,9 @@ func (x found) lookup() bool {
 func (m *module) judge(ctx context.Context, c *fun.Call, s jobs.Store, x found) (_ found, good bool, err error) {
 	if x.row != nil && !x.row.Open() {
 		return x, x.row.Good(), nil
+	}
+	if x.mine {
+		s = files(c.Env)
 	}
 	j, err := s.Job(ctx, x.jid)
 	if err != nil || j == nil {

@@ -15,6 +15,7 @@ type found struct {
 	row  *jobs.Row  // nil: load is the job's
 	load *value.Map // nil: row reads it
 	job  *jobs.Job  // what an open job was found to be
+	mine bool       // of the cache of this machine, where another store is read
 }
 
 // brief returns what a listing shows of the job.
