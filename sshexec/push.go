@@ -172,7 +172,7 @@ func (p *placer) push(ctx context.Context, c *Client, e *roster.Entry, img *imag
 	var full, bad, dead []string
 	fresh := false // this way begins at the first byte
 	for skip, way := 0, 0; ; {
-		r, err := p.pushOnce(ctx, &sending{c: c, e: e, img: img, turn: t, log: p.opts.Log, patience: p.stall}, ways[way], skip, fresh)
+		r, err := p.pushOnce(ctx, &sending{c: c, e: e, img: img, by: ways[way], turn: t, log: p.opts.Log, patience: p.stall}, ways[way], skip, fresh)
 		if err != nil {
 			return err
 		}
