@@ -46,7 +46,21 @@ type outFlags struct {
 	metrics      string   // file
 }
 
+// register adds the flags of a command that runs functions.
 func (f *runFlags) register(fs *pflag.FlagSet) {
+	f.registerConfig(fs)
+	fs.StringArrayVar(&f.noParse, "no-parse", nil, "keyword arguments whose values stay text, a comma list")
+	fs.Bool("args-stdin", false, "read further arguments from stdin, one a line") // see argsFromStdin
+	fs.StringVar(&f.ret.names, "return", "", "hand each return to these returners, a comma list")
+	fs.StringVar(&f.ret.config, "return-config", "", "alternative configuration of the returners")
+	fs.StringVar(&f.ret.kwargs, "return-kwargs", "", "settings of the returners, a dict, over the configuration")
+	f.output.register(fs)
+	f.output.registerReports(fs)
+}
+
+// registerConfig adds the flags that say which configuration and which trees are
+// read, and what is logged.
+func (f *runFlags) registerConfig(fs *pflag.FlagSet) {
 	fs.SetNormalizeFunc(saltSpelling)
 	fs.StringVarP(&f.configDir, "config-dir", "c", "", "directory of the configuration (default: see docs/guide.md)")
 	fs.StringVar(&f.saltfile, "saltfile", "", "Saltfile to read (default: the one of this directory, else ~/.salt/Saltfile)")
@@ -60,13 +74,7 @@ func (f *runFlags) register(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.logLevel, "log-level", "l", "", "log to stderr from this level on: quiet, critical, error, warning, info, debug, trace, all")
 	fs.StringVar(&f.logFile, "log-file", "", "log to this file as well")
 	fs.StringVar(&f.fileLevel, "log-file-level", "", "log to the file from this level on (default: that of --log-level)")
-	fs.StringArrayVar(&f.noParse, "no-parse", nil, "keyword arguments whose values stay text, a comma list")
-	fs.Bool("args-stdin", false, "read further arguments from stdin, one a line") // see argsFromStdin
 	fs.BoolVar(&f.strict, "strict", false, "make warnings errors")
-	fs.StringVar(&f.ret.names, "return", "", "hand each return to these returners, a comma list")
-	fs.StringVar(&f.ret.config, "return-config", "", "alternative configuration of the returners")
-	fs.StringVar(&f.ret.kwargs, "return-kwargs", "", "settings of the returners, a dict, over the configuration")
-	f.output.register(fs)
 }
 
 // unparsed returns the keyword arguments of --no-parse.
@@ -84,14 +92,18 @@ func (f *outFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.out, "out", "", "outputter: highstate, nested, json, yaml, txt, raw, pprint, table, key, quiet, html, junit, markdown, ndjson, ...")
 	fs.StringVar(&f.file, "out-file", "", "write the report to this file instead of stdout")
 	fs.BoolVar(&f.fileAppend, "out-file-append", false, "append to --out-file instead of replacing it")
-	fs.StringArrayVar(&f.reports, "report", nil, "also write a report to these files, a comma list: .html, .xml (JUnit), .md, .ndjson, .prom")
-	fs.StringVar(&f.metrics, "metrics", "", "also write metrics of the run to this file, in Prometheus' text format")
 	fs.StringVar(&f.indent, "out-indent", "", "spaces a level is indented by; -1 is all on one line where the outputter can")
 	fs.StringVar(&f.stateOutput, "state-output", "", "full, terse, mixed, changes, filter, or one of them with _id")
 	fs.StringVar(&f.stateVerbose, "state-verbose", "", "true or false: show states that changed nothing")
 	fs.BoolVar(&f.diff, "output-diff", false, "show only states that changed something or failed")
 	fs.BoolVar(&f.noColor, "no-color", false, "print without colours")
 	fs.BoolVar(&f.forceColor, "force-color", false, "print with colours even if stdout is not a terminal")
+}
+
+// registerReports adds the flags of commands whose results can be a report.
+func (f *outFlags) registerReports(fs *pflag.FlagSet) {
+	fs.StringArrayVar(&f.reports, "report", nil, "also write a report to these files, a comma list: .html, .xml (JUnit), .md, .ndjson, .prom")
+	fs.StringVar(&f.metrics, "metrics", "", "also write metrics of the run to this file, in Prometheus' text format")
 }
 
 // retFlags name the returners of a command line.

@@ -32,7 +32,7 @@ Exit status: 0; 1 the folder cannot be written; 64 the command line is invalid.`
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return a.pythonPath(&f) },
 	}
-	f.register(c.Flags())
+	f.registerConfig(c.Flags())
 	return c
 }
 

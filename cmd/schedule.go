@@ -74,6 +74,9 @@ func (a *App) scheduleSub(use, short, names string, run func(context.Context, *p
 			return err
 		}
 		defer s.end()
+		if err := s.checkOutput(); err != nil {
+			return err
+		}
 		p, err := s.plan(c.Context())
 		if err != nil {
 			return err
@@ -92,7 +95,8 @@ func (a *App) scheduleSub(use, short, names string, run func(context.Context, *p
 		return silent(s.strictStatus(exitOK))
 	}
 	c.SetFlagErrorFunc(flagError)
-	o.register(c.Flags())
+	o.registerConfig(c.Flags())
+	o.output.register(c.Flags())
 	return c
 }
 
@@ -116,7 +120,7 @@ func (p *planned) noJob(name string) error {
 	for i, j := range p.Jobs {
 		names[i] = j.Name
 	}
-	return fmt.Errorf("there is no scheduled job %q%s", name, source.DidYouMean(name, names))
+	return fmt.Errorf("no scheduled job %q%s", name, source.DidYouMean(name, names))
 }
 
 func (a *App) scheduleInstall(ctx context.Context, p *planned, _ []string) error {
@@ -288,7 +292,7 @@ func (s *session) asJob(ctx context.Context, c *cobra.Command, o *callOpts) (boo
 	raw, ok := all.Get(name)
 	if !ok {
 		return false, &statusError{
-			status: exitGeneric, err: fmt.Errorf("there is no scheduled job %q any more", name),
+			status: exitGeneric, err: fmt.Errorf("no scheduled job %q any more", name),
 			hint: "'brine schedule install' removes what is not in the schedule",
 		}
 	}

@@ -116,6 +116,12 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if err := s.checkOutput(); err != nil {
 		return err
 	}
+	if len(s.reportTo) > 0 && (job.Async || o.async.background != "") {
+		return &statusError{
+			status: exitUsage, err: errors.New("--report and --metrics need the results, and --async does not wait for them"),
+			hint: "'brine run jobs.report JID --report FILE' writes them when the job has ended",
+		}
+	}
 	defer s.reportFault(&err)
 	if s.ssh, err = a.sshOptions(&o.fleetFlags); err != nil {
 		return err

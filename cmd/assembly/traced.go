@@ -30,7 +30,7 @@ func traced(ctx context.Context, h host.Host, log *slog.Logger, secrets *redact.
 func (t tracedHost) Run(ctx context.Context, c host.Cmd) (host.Output, error) {
 	began := time.Now()
 	out, err := t.Host.Run(ctx, c)
-	attrs := []any{"argv", t.secrets.Text(strings.Join(c.Argv, " ")), "status", out.Status, "time", time.Since(began)}
+	attrs := []any{"argv", t.secrets.Source(strings.Join(c.Argv, " ")), "status", out.Status, "time", time.Since(began)}
 	if c.Dir != "" {
 		attrs = append(attrs, "dir", c.Dir)
 	}

@@ -230,7 +230,7 @@ func (r *jobReader) function() {
 	r.job.Function = name
 	if r.Known != nil {
 		if known, hint := r.Known(name); !known {
-			r.fail(key, "there is no function %s%s", name, hint)
+			r.fail(key, "unknown function %s%s", name, hint)
 		}
 	}
 	for _, k := range []string{"args", "job_args"} {

@@ -182,14 +182,14 @@ start: {function: test.ping, run_on_start: true}
 	}
 }
 
-// TestFaults reads what makes no sense: each error has its place.
+// TestFaults reads invalid schedules: each error names the place.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"a: {function: test.ping, second: 5}":                                                         `minion:1:26: scheduled job "a": unknown key "second" (did you mean "seconds"?)`,
 		"a: test.ping":                                                                                `scheduled job "a" must be a mapping, not str`,
 		"a: {seconds: 5}":                                                                             "it has no function",
-		"a: {function: test.pong, seconds: 5}":                                                        `there is no function test.pong (did you mean "test.ping"?)`,
+		"a: {function: test.pong, seconds: 5}":                                                        `unknown function test.pong (did you mean "test.ping"?)`,
 		"a: {function: test.ping}":                                                                    "it does not say when",
 		"a: {function: test.ping, seconds: 5, cron: '* * * * *'}":                                     "seconds, cron cannot be used together",
 		"a: {function: test.ping, when: 5pm, once: '2027-01-01'}":                                     "when, once cannot be used together",

@@ -49,7 +49,7 @@ func TestSavedIsInstalled(t *testing.T) {
 		{"add", call("add", "name", "a", "function", "test.ping", "minutes", int64(5)), "True: Added job: a to schedule."},
 		{"test", call("add", "name", "b", "function", "test.ping", "minutes", int64(5), "test", true), "True: Job: b would be added to schedule."},
 		{"odd", call("add", "name", "b", "function", "test.ping", "seconds", int64(7)), "True: Added job: b to schedule."},
-		{"none", call("add", "name", "c", "function", "test.pong", "minutes", int64(5)), `False: scheduled job "c": there is no function test.pong (did you mean "test.ping"?)`},
+		{"none", call("add", "name", "c", "function", "test.pong", "minutes", int64(5)), `False: scheduled job "c": unknown function test.pong (did you mean "test.ping"?)`},
 		{"modify", call("modify", "name", "a", "minutes", int64(10)), "True: Modified job: a in schedule."},
 		{"same", call("modify", "name", "a", "minutes", int64(10)), "True: Job a in correct state"},
 		{"delete", call("delete", "name", "c"), "False: Job c does not exist."},

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	_ "embed" // the page's parts
 	"encoding/base64"
@@ -83,7 +84,7 @@ func (p *page) head(r *Run) {
 	if r.Failed() {
 		verdict, class = "Failed", "failed"
 	}
-	command := orDefault(r.command(), "run")
+	command := cmp.Or(r.command(), "run")
 	p.put(pageHead, "sha256-"+base64.StdEncoding.EncodeToString(hash[:]), verdict, command)
 	p.markup("<style>" + pageCSS + "</style>\n</head>\n<body>\n<header>\n")
 	p.put(`<h1><span class="badge %">%</span> <code>%</code></h1>`+"\n<p>%.</p>\n<dl class=\"facts\">\n", class, verdict, command, r.sentence())

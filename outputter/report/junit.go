@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/xml"
 	"io"
 	"strconv"
@@ -21,7 +22,7 @@ func JUnit(w io.Writer, r *Run) error {
 	e := xml.NewEncoder(b)
 	e.Indent("", "  ")
 	t := r.Total()
-	root := start("testsuites", "name", orDefault(r.command(), "brine"), "tests", strconv.Itoa(t.All()), "failures", strconv.Itoa(t.Failed()), "errors", "0", "time", seconds(r.Length()))
+	root := start("testsuites", "name", cmp.Or(r.command(), "brine"), "tests", strconv.Itoa(t.All()), "failures", strconv.Itoa(t.Failed()), "errors", "0", "time", seconds(r.Length()))
 	if err := e.EncodeToken(root); err != nil {
 		return err
 	}
@@ -44,7 +45,7 @@ func JUnit(w io.Writer, r *Run) error {
 
 func (r *Run) junitSuite(e *xml.Encoder, i int, s *Suite) error {
 	attrs := []string{
-		"name", s.Name(), "id", strconv.Itoa(i), "package", orDefault(s.Step, r.Fun), "hostname", s.Host,
+		"name", s.Name(), "id", strconv.Itoa(i), "package", cmp.Or(s.Step, r.Fun), "hostname", s.Host,
 		"tests", strconv.Itoa(s.Count.All()), "failures", strconv.Itoa(s.Count.Failed()), "errors", "0",
 		"skipped", strconv.Itoa(s.Count.ByStatus[Skipped]), "time", seconds(s.Count.Length),
 	}
@@ -55,7 +56,7 @@ func (r *Run) junitSuite(e *xml.Encoder, i int, s *Suite) error {
 	if err := e.EncodeToken(suite); err != nil {
 		return err
 	}
-	if jid := orDefault(s.JID, r.JID); jid != "" {
+	if jid := cmp.Or(s.JID, r.JID); jid != "" {
 		props := start("properties")
 		prop := start("property", "name", "jid", "value", jid)
 		for _, t := range []xml.Token{props, prop, prop.End(), props.End()} {
@@ -133,13 +134,6 @@ func start(name string, attrs ...string) xml.StartElement {
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	return line
-}
-
-func orDefault(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // stamp is a moment in UTC; "" for none.

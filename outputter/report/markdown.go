@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -22,7 +23,7 @@ func Markdown(w io.Writer, r *Run) error {
 	if r.Failed() {
 		title = "Failed"
 	}
-	m.printf("## %s: %s\n\n%s.\n\n", title, codeSpan(orDefault(r.command(), "run")), r.sentence())
+	m.printf("## %s: %s\n\n%s.\n\n", title, codeSpan(cmp.Or(r.command(), "run")), r.sentence())
 	var facts []string
 	for _, x := range [...][2]string{{"job", r.JID}, {"target", r.Tgt}, {"started", stamp(r.Start)}} {
 		if x[1] != "" {

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"maps"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -123,12 +125,7 @@ func (r *Run) Hosts() []string {
 			seen[s.Host] = true
 		}
 	}
-	hosts := make([]string, 0, len(seen))
-	for h := range seen {
-		hosts = append(hosts, h)
-	}
-	sort.Strings(hosts)
-	return hosts
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // maxNest is how deep orchestrations within orchestrations are taken apart.
@@ -146,7 +143,7 @@ func Build(data value.Value, info Info) *Run {
 		v, _ := m.Get(k)
 		b.host("", value.Str(k), info.JID, v, place{})
 	}
-	for _, id := range sortedKeys(info.Failed) {
+	for _, id := range slices.Sorted(maps.Keys(info.Failed)) {
 		b.lost(id, info.Failed[id])
 	}
 	for _, s := range b.run.Suites {
@@ -471,13 +468,4 @@ func text(v value.Value) string {
 		return yaml(v)
 	}
 	return value.Str(v)
-}
-
-func sortedKeys(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"io"
 	"time"
@@ -37,7 +38,7 @@ func NDJSON(w io.Writer, r *Run) error {
 	for _, s := range r.Suites {
 		for _, c := range s.Cases {
 			l := line{
-				JID: orDefault(s.JID, r.JID), Step: s.Step, Host: s.Host, ID: c.ID, Fun: c.Fun, SLS: c.SLS,
+				JID: cmp.Or(s.JID, r.JID), Step: s.Step, Host: s.Host, ID: c.ID, Fun: c.Fun, SLS: c.SLS,
 				Status: c.Status.String(), Comment: c.Comment, Begin: round(s.Begin + c.Begin), Duration: round(c.Length),
 			}
 			if c.Name != c.ID {

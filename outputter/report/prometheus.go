@@ -2,9 +2,11 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -14,7 +16,7 @@ import (
 // States have no metrics of their own: their number is not bounded.
 func Prometheus(w io.Writer, r *Run) error {
 	b := bufio.NewWriter(w)
-	run := label("fun", orDefault(r.Fun, "none"))
+	run := label("fun", cmp.Or(r.Fun, "none"))
 	metric := func(name, help string, rows func(emit func(labels string, v any))) {
 		fmt.Fprintf(b, "# HELP brine_%s %s\n# TYPE brine_%s gauge\n", name, help, name)
 		rows(func(labels string, v any) { fmt.Fprintf(b, "brine_%s{%s} %v\n", name, labels, v) })
@@ -30,11 +32,7 @@ func Prometheus(w io.Writer, r *Run) error {
 	}
 	metric("run_hosts", "Hosts of the last run.", func(emit func(string, any)) { emit(run, len(r.Hosts())) })
 	counts := r.byHost()
-	hosts := make([]string, 0, len(counts))
-	for h := range counts {
-		hosts = append(hosts, h)
-	}
-	sort.Strings(hosts)
+	hosts := slices.Sorted(maps.Keys(counts))
 	metric("host_states", "Results of the last run by host and status.", func(emit func(string, any)) {
 		for _, h := range hosts {
 			for s, n := range counts[h].ByStatus {
