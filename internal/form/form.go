@@ -171,6 +171,7 @@ func (p *parser) field(name string, m *value.Map, pos source.Pos, depth int) *Fi
 		f.Fields = p.fields(m, depth)
 	case EditGroup:
 		p.prototype(f, m, depth)
+	default:
 	}
 	p.checkDefault(f, m)
 	return f

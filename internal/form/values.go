@@ -19,8 +19,8 @@ import (
 // maxItems bounds the items of an edit-group.
 const maxItems = 1000
 
-// A Problem is what is wrong with one value.
-type Problem struct {
+// A ValueError is what is wrong with one value.
+type ValueError struct {
 	Path    string // keys and indices, joined by ":"
 	Field   *Field // nil of a key that no field has
 	Text    string // what is wrong
@@ -28,7 +28,7 @@ type Problem struct {
 }
 
 // Error is the path and what is wrong.
-func (p Problem) Error() string { return p.Path + ": " + p.Text }
+func (p ValueError) Error() string { return p.Path + ": " + p.Text }
 
 // Check makes a pillar of answers: values of the right types, defaults where
 // there is no answer, without what conditions and $optional leave out. The
@@ -37,7 +37,7 @@ func (p Problem) Error() string { return p.Path + ": " + p.Text }
 // false. Values of hidden and disabled fields are their defaults.
 //
 // With problems, the pillar has what could be made of the answers.
-func (f *Form) Check(answers *value.Map) (*value.Map, []Problem) {
+func (f *Form) Check(answers *value.Map) (*value.Map, []ValueError) {
 	c := &checker{}
 	top := &Field{Type: Namespace, Fields: f.Fields}
 	filled, _ := c.field(top, answers).(*value.Map)
@@ -231,14 +231,14 @@ func names(fields []*Field) []string {
 
 type checker struct {
 	form   *value.Map
-	faults []Problem
+	faults []ValueError
 	edits  []func() // of what conditions look at, when all are evaluated
 	lax    bool     // keys without a field are no fault: a default may have some
 	path   []string
 }
 
 func (c *checker) fault(f *Field, format string, args ...any) {
-	c.faults = append(c.faults, Problem{Path: strings.Join(c.path, ":"), Field: f, Text: fmt.Sprintf(format, args...)})
+	c.faults = append(c.faults, ValueError{Path: strings.Join(c.path, ":"), Field: f, Text: fmt.Sprintf(format, args...)})
 }
 
 // at calls do with a key added to the path.
@@ -255,6 +255,7 @@ func (c *checker) field(f *Field, v value.Value) value.Value {
 		return c.group(f, v)
 	case EditGroup:
 		return c.items(f, v)
+	default:
 	}
 	if v == nil || v == "" {
 		return v
@@ -426,7 +427,7 @@ func (c *checker) settleField(f *Field, m *value.Map, n *node, live bool) {
 func (c *checker) edit(do func()) { c.edits = append(c.edits, do) }
 
 func (c *checker) missing(f *Field) {
-	c.faults = append(c.faults, Problem{Path: strings.Join(c.path, ":"), Field: f, Missing: true, Text: "has no value"})
+	c.faults = append(c.faults, ValueError{Path: strings.Join(c.path, ":"), Field: f, Missing: true, Text: "has no value"})
 }
 
 func empty(v value.Value) bool { return v == nil || v == "" }
@@ -464,6 +465,7 @@ func (f *Field) wants() string {
 			vs = append(vs, value.Str(v))
 		}
 		return "one of " + strings.Join(vs, ", ")
+	default:
 	}
 	if f.match != nil {
 		return "text that matches " + f.matchText
@@ -511,6 +513,7 @@ func (f *Field) scalar(v value.Value) (value.Value, bool) {
 			_, err := time.Parse(l, text)
 			return err == nil
 		})
+	default:
 	}
 	if f.match != nil {
 		m, err := f.match.Match(text)
