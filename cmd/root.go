@@ -133,6 +133,7 @@ program.`,
 		newRunCmd(a, asBrine),
 		newScheduleCmd(a),
 		newSSHCmd(a, asBrine),
+		newTemplateCmd(a),
 		newVersionCmd(a),
 	)
 	c.InitDefaultCompletionCmd()

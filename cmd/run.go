@@ -56,7 +56,7 @@ line is invalid; 130 interrupted; 255 there is no such function.`,
 	return c
 }
 
-func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []string) (err error) {
+func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []string) error {
 	if err := a.saltfile(c, "salt-run", &o.runFlags); err != nil {
 		return err
 	}
@@ -76,9 +76,24 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 	if o.quiet {
 		o.output.out = "quiet"
 	}
+	return a.runner(ctx, c, o, o.override(), nil, func(s *session, _ *fun.Env) (name string, in fun.Args, err error) {
+		in = dispatch.ParseInput(args[1:], o.unparsed())
+		if o.resume != "" {
+			in, err = s.resumed(ctx, o.resume, in)
+		}
+		return args[0], in, err
+	})
+}
+
+// runner runs the runner function that choose names, with the configuration of
+// override, and reports it. prepare, which may be nil, can change the
+// configuration before anything is made of it.
+func (a *App) runner(ctx context.Context, c *cobra.Command, o *runOpts, override *value.Map,
+	prepare func(*session) error, choose func(*session, *fun.Env) (string, fun.Args, error),
+) (err error) {
 	watch, done := a.startProgress(o.progress)
 	defer done()
-	s, err := a.newSession(config.Master, "salt-run", &o.runFlags, o.override())
+	s, err := a.newSession(config.Master, "salt-run", &o.runFlags, override)
 	if err != nil {
 		return err
 	}
@@ -97,17 +112,19 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 	if err := s.openGit(ctx); err != nil {
 		return err
 	}
-	name := args[0]
+	if prepare != nil {
+		if err := prepare(s); err != nil {
+			return err
+		}
+	}
 	jid := s.newJID()
 	env, err := s.controller(ctx, jid)
 	if err != nil {
 		return err
 	}
-	in := dispatch.ParseInput(args[1:], o.unparsed())
-	if o.resume != "" {
-		if in, err = s.resumed(ctx, o.resume, in); err != nil {
-			return err
-		}
+	name, in, err := choose(s, env)
+	if err != nil {
+		return err
 	}
 	s.reports(jid, name, "", in, fun.Runner)
 	res, err := s.invoke(ctx, env, fun.Runner, name, in, jid)

@@ -134,11 +134,33 @@ func machineGrains(env *fun.Env, o EnvOptions) value.Mapping {
 	return grains.Collect(of)
 }
 
+// TemplateRoots is the option with the directories of the orchestration template
+// that a run executes: its SLS files are found before those of all roots.
+const TemplateRoots = "__template_roots"
+
+// templateRoots serves directories in each saltenv of roots.
+func templateRoots(l *value.List, roots *fileserver.Roots) *fileserver.Roots {
+	out := &fileserver.Roots{Envs: roots.Envs, Dirs: map[string][]string{}}
+	if len(out.Envs) == 0 {
+		out.Envs = []string{"base"}
+	}
+	for _, env := range out.Envs {
+		for _, v := range l.Items {
+			out.Dirs[env] = append(out.Dirs[env], value.Str(v))
+		}
+	}
+	return out
+}
+
 // attachUpstream gives env its files and its pillar. Without git they come from
 // directories only.
 func attachUpstream(ctx context.Context, env *fun.Env, git *Git) {
 	roots := fileserver.RootsOf(env.Opts, "file_roots")
-	files := fileserver.Over(env.Host, roots, git.Backends(env.Opts, roots)...)
+	backends := git.Backends(env.Opts, roots)
+	if l := env.Opts.List(TemplateRoots); l.Len() > 0 {
+		backends = append([]fileserver.Backend{templateRoots(l, roots).Backend()}, backends...)
+	}
+	files := fileserver.Over(env.Host, roots, backends...)
 	if git != nil {
 		env.PillarTrees = git.pillarTrees
 	}

@@ -5,6 +5,7 @@ package assembly
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -134,6 +135,38 @@ func (g *Git) Formulas(opts *value.Map) (*formula.Tree, error) {
 		return nil, errors.New("file_roots has no directory for the environment base, where formulas.yaml is")
 	}
 	return &formula.Tree{Dir: dirs[0], Store: g.store}, nil
+}
+
+// TemplateDirs returns the roots of orchestration templates: those of the option
+// orchestration_roots, else the directory orchestration of each directory of
+// file_roots, of gitfs and of formulas, and the one of packages.
+func (g *Git) TemplateDirs(ctx context.Context, opts *value.Map) ([]string, error) {
+	switch v := opts.At("orchestration_roots").(type) {
+	case nil:
+	case string:
+		return []string{v}, nil
+	case *value.List:
+		dirs := make([]string, v.Len())
+		for i, x := range v.Items {
+			dirs[i] = value.Str(x)
+		}
+		return dirs, nil
+	default:
+		return nil, fmt.Errorf("orchestration_roots must be a directory or a list of directories, not %s", value.TypeName(v))
+	}
+	var out []string
+	for _, b := range g.Backends(opts, fileserver.RootsOf(opts, "file_roots")) {
+		dirs, _, err := b.Dirs(ctx, saltEnv(opts))
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range dirs {
+			if d.Mount == "" {
+				out = append(out, filepath.Join(d.Path, "orchestration"))
+			}
+		}
+	}
+	return append(out, "/usr/share/brine/orchestration"), nil
 }
 
 // formula returns the formulas of roots, nil where there are none.

@@ -566,3 +566,15 @@ func (f *Fleet) fireReturn(job fun.Job, arg *value.List, ret fun.Return) {
 	}
 	f.Bus.Fire("salt/job/"+job.JID+"/ret/"+ret.ID, data)
 }
+
+// LocalIDs returns the ids of the machines that are this one: those that are not
+// reached over a connection.
+func (f *Fleet) LocalIDs() []string {
+	var out []string
+	for _, p := range f.Providers {
+		if l, ok := p.(*Local); ok {
+			out = append(out, l.Names...)
+		}
+	}
+	return out
+}

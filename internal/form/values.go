@@ -110,6 +110,58 @@ func (f *Field) public(v value.Value) value.Value {
 	return v
 }
 
+// Passwords returns the values of the password fields.
+func (f *Form) Passwords(values *value.Map) []string {
+	var out []string
+	var walk func(f *Field, v value.Value)
+	walk = func(f *Field, v value.Value) {
+		switch x := v.(type) {
+		case *value.Map:
+			for k, v := range x.All() {
+				if f.Type == EditGroup {
+					walk(f.Item, v)
+				} else if g, ok := find(f.Fields, value.Str(k)); ok {
+					walk(g, v)
+				}
+			}
+		case *value.List:
+			for _, v := range x.Items {
+				if f.Type == EditGroup {
+					walk(f.Item, v)
+				}
+			}
+		case nil:
+		default:
+			if f.Type == Password {
+				out = append(out, value.Str(x))
+			}
+		}
+	}
+	walk(&Field{Type: Namespace, Fields: f.Fields}, values)
+	return out
+}
+
+// IsPassword reports whether the field at a path is a password, or has one.
+func (f *Form) IsPassword(path string) bool {
+	at := &Field{Type: Namespace, Fields: f.Fields}
+	for k := range strings.SplitSeq(path, ":") {
+		if at.Type == EditGroup {
+			at = at.Item
+			continue
+		}
+		next, ok := find(at.Fields, k)
+		if !ok {
+			return false
+		}
+		at = next
+	}
+	return at.hasPassword()
+}
+
+func (f *Field) hasPassword() bool {
+	return f.Type == Password || f.Item != nil && f.Item.hasPassword() || slices.ContainsFunc(f.Fields, (*Field).hasPassword)
+}
+
 // Set puts an answer into answers. The path is keys and indices of edit-groups,
 // joined by ":"; the text is YAML where the field holds others.
 func (f *Form) Set(answers *value.Map, path, text string) error {

@@ -14,6 +14,9 @@ import (
 // Salt: salt/states/saltmod.py function. Difference: fail_minions tolerates
 // every kind of failure, as its documentation says.
 func function(ctx context.Context, c *fun.Call) fun.Ret {
+	if ret, none := noTargets(c); none {
+		return ret
+	}
 	name := c.Name
 	ret := fun.Ret{Result: fun.OK, Extra: value.NewMap(2), Order: retOrder()}
 	var warnings []string

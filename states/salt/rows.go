@@ -79,7 +79,7 @@ var specs = []fun.Spec{
 		Doc: waitDoc,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "glob for the tag of the event"},
-			{Name: "id_list", Type: fun.List, Required: true, Doc: "IDs to wait for"},
+			{Name: "id_list", Type: fun.List | fun.None, Required: true, Doc: "IDs to wait for"},
 			{Name: "event_id", Type: fun.Str, Default: "id", Doc: "key of the event data that holds the ID"},
 			{Name: "timeout", Type: fun.Duration, Default: int64(300), Unit: "s", Doc: "fail after this time"},
 			{Name: "node", Type: fun.Str, Default: "master", Doc: "accepted without effect; there is one event bus"},

@@ -221,3 +221,15 @@ func warnNone(ctx context.Context, c *fun.Call) {
 	}
 	c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: text})
 }
+
+// noTargets is the return of a step whose target is an empty list, where the
+// configuration has such steps succeed (orchestrate_no_targets), as executions of
+// templates do: a template has steps for targets of each kind, and a person may
+// choose none of one kind.
+func noTargets(c *fun.Call) (fun.Ret, bool) {
+	l, ok := c.Value("tgt").(*value.List)
+	if !ok || l.Len() > 0 || !value.Truth(c.Env.Opts.At("orchestrate_no_targets")) {
+		return fun.Ret{}, false
+	}
+	return fun.Ret{Result: fun.OK, Comment: "no targets"}, true
+}

@@ -16,6 +16,9 @@ func state(ctx context.Context, c *fun.Call) fun.Ret {
 	if !ok {
 		return fun.Fail("Passed invalid value for 'allow_fail', must be an int")
 	}
+	if ret, none := noTargets(c); none {
+		return ret
+	}
 	job := fun.Job{Args: fun.Args{Kw: value.NewMap(8)}}
 	switch {
 	case c.Bool("highstate"):

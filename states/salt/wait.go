@@ -31,6 +31,12 @@ comment where brine looked at machines, else on stderr.`
 // Events count from the start of the step; those of machines that start are
 // posted here: see starts. Salt: salt/states/saltmod.py wait_for_event.
 func waitForEvent(ctx context.Context, c *fun.Call) fun.Ret {
+	if c.IsNone("id_list") { // what a template's loop over no ids leaves
+		if !value.Truth(c.Env.Opts.At("orchestrate_no_targets")) {
+			return fun.Fail("id_list must be a list, not None: the SLS names no ids")
+		}
+		return fun.Ret{Result: fun.OK, Comment: "no targets"}
+	}
 	if c.Test {
 		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Orchestration would wait for event '%s'", c.Name)}
 	}

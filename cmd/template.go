@@ -1,0 +1,395 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"brine/cmd/assembly"
+	"brine/internal/config"
+	"brine/internal/fileserver"
+	"brine/internal/form"
+	"brine/internal/orchestration"
+	"brine/internal/printable"
+	"brine/internal/source"
+)
+
+// newTemplateCmd returns "brine template" with its commands.
+func newTemplateCmd(a *App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "template <command>",
+		Short: "Execute orchestrations that others have defined",
+		Long: `Work with orchestration templates: orchestrations with a description of the
+targets and values that they need. One person defines a template, others execute
+it without knowing Salt. See docs/templates-of-orchestration.md.
+
+Templates are in the directory orchestration of each directory of file_roots, or
+in those of orchestration_roots.`,
+		Example: `  brine template list
+  brine template show update_salt
+  brine template run update_salt --target 'target1=web*'`,
+		SilenceUsage: true, SilenceErrors: true,
+		RunE: func(c *cobra.Command, _ []string) error { return usagef(c, "no command was given") },
+	}
+	c.AddCommand(newTemplateAnswersCmd(a), newTemplateCheckCmd(a), newTemplateListCmd(a), newTemplateNewCmd(a), newTemplateRunCmd(a), newTemplateShowCmd(a))
+	return c
+}
+
+// templates are the orchestration templates of a tree, and the answers that are
+// kept for them.
+type templates struct {
+	s     *session
+	roots []string
+	store *orchestration.Store
+}
+
+// templatesOf returns the templates that a session sees.
+func templatesOf(ctx context.Context, s *session) (*templates, error) {
+	git := s.git
+	if git == nil {
+		git = assembly.NewGit(s.envOptions(""))
+	}
+	roots, err := git.TemplateDirs(ctx, s.cfg.Opts)
+	if err != nil {
+		return nil, err
+	}
+	dir := s.cfg.Opts.Str("orchestration_data")
+	if dir == "" {
+		dir = filepath.Join(s.cfg.CacheDir, "orchestration_data")
+		if s.cfg.Dir != "" {
+			dir = filepath.Join(s.cfg.Dir, "orchestration_data")
+		}
+	}
+	return &templates{s: s, roots: roots, store: &orchestration.Store{Files: s.app.Host, Dir: dir}}, nil
+}
+
+func (t *templates) find(name string) (*orchestration.Template, error) {
+	found, err := orchestration.Find(t.s.app.Host, t.roots, name)
+	if _, ok := errors.AsType[*orchestration.NotFoundError](err); ok {
+		return nil, &statusError{status: exitGeneric, err: err, hint: "'brine template list' lists the templates, 'brine template new' makes one"}
+	}
+	return found, err
+}
+
+// templateCmd finishes a command that looks at the templates of a tree.
+func templateCmd(a *App, c *cobra.Command, least, most int, run func(ctx context.Context, t *templates, args []string) error) *cobra.Command {
+	o := &runFlags{}
+	c.SilenceUsage, c.SilenceErrors = true, true
+	c.SetFlagErrorFunc(flagError)
+	o.registerConfig(c.Flags())
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) < least || most >= 0 && len(args) > most {
+			return usagef(c, "%s", c.Annotations["wants"])
+		}
+		return nil
+	}
+	if c.ValidArgsFunction == nil {
+		c.ValidArgsFunction = a.completeTemplate
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		s, err := a.newSession(config.Master, "salt-run", o, nil)
+		if err != nil {
+			return err
+		}
+		defer s.end()
+		t, err := templatesOf(c.Context(), s)
+		if err != nil {
+			return err
+		}
+		if err := run(c.Context(), t, args); err != nil {
+			return err
+		}
+		return silent(s.strictStatus(exitOK))
+	}
+	return c
+}
+
+// completeTemplate offers the names of templates to the shell.
+func (a *App) completeTemplate(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	f := &runFlags{logLevel: "quiet"}
+	f.configDir, _ = c.Flags().GetString("config-dir")
+	f.fileRoots, _ = c.Flags().GetStringArray("file-root")
+	s, err := a.newSession(config.Master, "salt-run", f, nil)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	defer s.end()
+	t, err := templatesOf(c.Context(), s)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	names, _ := orchestration.Names(a.Host, t.roots)
+	return begins(names, prefix), cobra.ShellCompDirectiveNoFileComp
+}
+
+func newTemplateListCmd(a *App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the orchestration templates",
+		Long: `List the orchestration templates: name and description.
+
+Exit status: 0 they were listed; 1 a template is not right; 64 the command line
+is invalid.`,
+		Annotations: map[string]string{"wants": "no arguments are taken"},
+	}
+	return templateCmd(a, c, 0, 0, func(_ context.Context, t *templates, _ []string) error {
+		names, err := orchestration.Names(a.Host, t.roots)
+		if err != nil {
+			return err
+		}
+		if len(names) == 0 {
+			fmt.Fprintf(a.Err, "brine: no templates were found in %s\n", printable.Line(strings.Join(t.roots, ", ")))
+		}
+		var faults source.Errors
+		w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+		for _, n := range names {
+			found, err := t.find(n)
+			if err != nil {
+				faults = append(faults, asFaults(err)...)
+				continue
+			}
+			first, _, _ := strings.Cut(found.Description, "\n")
+			fmt.Fprintf(w, "%s\t%s\n", n, printable.Line(first))
+		}
+		if err := w.Flush(); err != nil || len(faults) == 0 {
+			return err
+		}
+		return faults
+	})
+}
+
+// asFaults returns the faults of an error that may have no place.
+func asFaults(err error) source.Errors {
+	if es := source.Faults(err); len(es) > 0 {
+		return es
+	}
+	return source.Errors{&source.Error{Err: err}}
+}
+
+func newTemplateShowCmd(a *App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "show <template>",
+		Short: "Show what an orchestration template does and needs",
+		Long: `Show an orchestration template: its description, its steps, and the targets and
+values that it needs.
+
+Exit status: 0 it was shown; 1 there is no such template, or it is not right; 64
+the command line is invalid.`,
+		Example:     "  brine template show update_salt",
+		Annotations: map[string]string{"wants": "give the name of one template"},
+	}
+	return templateCmd(a, c, 1, 1, func(_ context.Context, t *templates, args []string) error {
+		found, err := t.find(args[0])
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprint(a.Out, describe(found))
+		return err
+	})
+}
+
+// describe is a template in words.
+func describe(t *orchestration.Template) string {
+	var b strings.Builder
+	line := func(indent int, format string, args ...any) {
+		fmt.Fprintf(&b, "%*s%s\n", indent, "", printable.Line(fmt.Sprintf(format, args...)))
+	}
+	line(0, "%s", t.Name)
+	for l := range strings.SplitSeq(t.Description, "\n") {
+		if l != "" {
+			line(2, "%s", l)
+		}
+	}
+	line(0, "directory: %s", t.Dir)
+	if len(t.Targets) > 0 {
+		line(0, "targets:")
+	}
+	for _, x := range t.Targets {
+		line(2, "%s: %s", x.Name, x.Description)
+		if !x.Required {
+			line(4, "need not match anything")
+		}
+		if !x.Multiple {
+			line(4, "one target at most")
+		}
+		if len(x.Types) > 0 {
+			line(4, "types of target expressions: %s", strings.Join(x.Types, ", "))
+		}
+		if x.Default != "" {
+			line(4, "default: %s", x.Default)
+		}
+	}
+	if len(t.Steps) > 0 {
+		line(0, "steps:")
+	}
+	for i, x := range t.Steps {
+		line(2, "%d. %s", i+1, x.Description)
+	}
+	if len(t.Form.Fields) > 0 {
+		line(0, "values:")
+		describeFields(t.Form.Fields, 2, line)
+	}
+	return b.String()
+}
+
+func describeFields(fields []*form.Field, indent int, line func(int, string, ...any)) {
+	for _, f := range fields {
+		text := f.Name
+		switch {
+		case f.Type == form.EditGroup:
+			text += ": any number of"
+		case !f.Holds():
+			text += ": " + f.Wants()
+		}
+		switch {
+		case f.Type == form.Password && f.HasDefault:
+			text += " (has a default)"
+		case f.HasDefault && !f.Holds():
+			text += fmt.Sprintf(" (default: %v)", f.Default)
+		case f.Optional:
+			text += " (optional)"
+		}
+		if f.Help != "" {
+			text += "; " + f.Help
+		}
+		line(indent, "%s", text)
+		switch {
+		case f.Type == form.EditGroup && len(f.Item.Fields) > 0:
+			describeFields(f.Item.Fields, indent+2, line)
+		case f.Type == form.EditGroup:
+			line(indent+2, "%s", f.Item.Wants())
+		case f.Holds():
+			describeFields(f.Fields, indent+2, line)
+		}
+	}
+}
+
+func newTemplateCheckCmd(a *App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "check [<template>...]",
+		Short: "Check the metadata of orchestration templates",
+		Long: `Check the metadata and forms of orchestration templates, of all if none is named,
+and name each fault with its place. 'brine lint' checks their SLS files.
+
+Exit status: 0 all are right; 1 one is not; 64 the command line is invalid.`,
+		Annotations: map[string]string{"wants": ""},
+	}
+	return templateCmd(a, c, 0, -1, func(_ context.Context, t *templates, args []string) error {
+		if len(args) == 0 {
+			var err error
+			if args, err = orchestration.Names(a.Host, t.roots); err != nil {
+				return err
+			}
+		}
+		var faults source.Errors
+		for _, n := range args {
+			if _, err := t.find(n); err != nil {
+				faults = append(faults, asFaults(err)...)
+			}
+		}
+		if len(faults) > 0 {
+			return faults
+		}
+		fmt.Fprintf(a.Out, "%d templates are right\n", len(args))
+		return nil
+	})
+}
+
+func newTemplateAnswersCmd(a *App) *cobra.Command {
+	remove := false
+	c := &cobra.Command{
+		Use:   "answers <template> [<label>]",
+		Short: "Show the answers that are kept for a template",
+		Long: `List the labels of the answers that are kept for an orchestration template, or
+print the answers with a label as YAML. "last" is the label of those of the last
+execution. 'brine template run TEMPLATE --answers LABEL' uses them. Passwords are
+not kept.
+
+Exit status: 0 they were shown; 1 there are none with the label; 64 the command
+line is invalid.`,
+		Example: `  brine template answers update_salt
+  brine template answers update_salt last`,
+		Annotations: map[string]string{"wants": "give a template, and a label if you want to see answers"},
+	}
+	c.Flags().BoolVar(&remove, "delete", false, "delete the answers instead of showing them")
+	return templateCmd(a, c, 1, 2, func(_ context.Context, t *templates, args []string) error {
+		found, err := t.find(args[0])
+		if err != nil {
+			return err
+		}
+		if len(args) == 1 {
+			if remove {
+				return usagef(c, "--delete needs a label")
+			}
+			labels, err := t.store.Labels(found.Name)
+			for _, l := range labels {
+				fmt.Fprintln(a.Out, l)
+			}
+			return err
+		}
+		if labels, err := t.store.Labels(found.Name); remove && err == nil && slices.Contains(labels, args[1]) {
+			return t.store.Delete(found, args[1])
+		}
+		answers, err := t.store.Load(found, args[1])
+		if err != nil {
+			return err
+		}
+		text, err := found.Dump(answers)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprint(a.Out, printable.Text(text))
+		return err
+	})
+}
+
+func newTemplateNewCmd(a *App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "new <template>",
+		Short: "Make an orchestration template to begin with",
+		Long: `Make the files of an orchestration template, with an example of each part, in the
+first directory of file_roots.
+
+Exit status: 0 they were made; 1 they exist, or cannot be made; 64 the command
+line is invalid.`,
+		Example:           "  brine template new restart_web",
+		Annotations:       map[string]string{"wants": "give the name of one template"},
+		ValidArgsFunction: noCompletion,
+	}
+	return templateCmd(a, c, 1, 1, func(_ context.Context, t *templates, args []string) error {
+		if err := orchestration.CheckName(args[0]); err != nil {
+			return err
+		}
+		dirs := fileserver.RootsOf(t.s.cfg.Opts, "file_roots").Dirs["base"]
+		if len(dirs) == 0 {
+			return errors.New("file_roots has no directory for the environment base, where templates are made")
+		}
+		made, err := orchestration.New(a.Host, filepath.Join(dirs[0], "orchestration"), args[0])
+		for _, p := range made {
+			fmt.Fprintln(a.Out, printable.Line(p))
+		}
+		if errors.Is(err, os.ErrExist) {
+			return fmt.Errorf("template %s exists: %w", args[0], err)
+		}
+		return err
+	})
+}
+
+func noCompletion(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// isLabel reports whether --answers names kept answers, and no file.
+func isLabel(text string) bool {
+	return !strings.ContainsRune(text, '/') && !slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(text))
+}

@@ -1,0 +1,440 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+
+	"brine/cmd/assembly"
+	"brine/internal/fleet"
+	"brine/internal/form"
+	"brine/internal/fun"
+	"brine/internal/orchestration"
+	"brine/internal/printable"
+	"brine/internal/source"
+	"brine/internal/value"
+)
+
+type templateRunOpts struct {
+	runOpts
+	targets, sets, envs []string
+	answers, saveAs     string
+	yes, test           bool
+}
+
+func newTemplateRunCmd(a *App) *cobra.Command {
+	o := &templateRunOpts{}
+	c := &cobra.Command{
+		Use:   "run <template>",
+		Short: "Execute an orchestration template",
+		Long: `Execute an orchestration template. On a terminal, brine asks for the targets and
+values that are missing, shows what will run, and asks once. Elsewhere missing
+answers are an error that lists them.
+
+A target is a glob, a list of ids with commas, or an expression with the letter
+of its type, as in compound ones: G@os:Debian, N@web, C@web* and G@os:Debian.
+
+The answers are kept, without passwords: 'brine template answers' shows them, and
+--answers last uses them again, and so does --resume.
+
+Exit status: 0 all steps went well; 1 a step failed, an SLS is bad or an answer
+is wrong; 64 the command line is invalid; 130 interrupted.`,
+		Example: `  brine template run update_salt --target 'target1=web*'
+  brine template run update_salt --answers last --yes
+  brine template run deploy --target web=web1,web2 --set release=1.4 --test`,
+		SilenceUsage: true, SilenceErrors: true,
+		ValidArgsFunction: a.completeTemplate,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef(c, "give the name of one template")
+			}
+			return a.runTemplate(c.Context(), c, o, args[0])
+		},
+	}
+	c.SetFlagErrorFunc(flagError)
+	f := c.Flags()
+	o.register(f)
+	o.registerAs(f, "t", "")
+	completeFlags(c)
+	f.StringArrayVar(&o.targets, "target", nil, "targets: <name>=<target expression>; may be repeated")
+	f.StringArrayVar(&o.sets, "set", nil, "a value: <field>=<value>, the keys of a field within groups joined by colons; may be repeated")
+	f.StringArrayVar(&o.envs, "set-env", nil, "a value from an environment variable: <field>=<variable>, for passwords; may be repeated")
+	f.StringVar(&o.answers, "answers", "", "answers to begin with: a JSON or YAML file, or a label of kept ones")
+	f.StringVar(&o.saveAs, "save-as", "", "also keep the answers with this label")
+	f.StringVar(&o.resume, "resume", "", "go on with this execution, a jid, at the first step that did not succeed")
+	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before the execution")
+	f.BoolVar(&o.test, "test", false, "change nothing: show what would change")
+	return c
+}
+
+// runTemplate collects the answers for a template and runs its orchestration.
+func (a *App) runTemplate(ctx context.Context, c *cobra.Command, o *templateRunOpts, name string) error {
+	if o.saveAs != "" {
+		if err := orchestration.CheckLabel(o.saveAs); err != nil {
+			return usagef(c, "--save-as: %s", err)
+		}
+	}
+	if err := a.saltfile(c, "salt-run", &o.runFlags); err != nil {
+		return err
+	}
+	var ts *templates
+	var tmpl *orchestration.Template
+	prepare := func(s *session) (err error) {
+		if ts, err = templatesOf(ctx, s); err != nil {
+			return err
+		}
+		if tmpl, err = ts.find(name); err != nil {
+			return err
+		}
+		s.cfg.Opts.Set(assembly.TemplateRoots, value.Strings(tmpl.Dir, tmpl.States))
+		s.cfg.Opts.Set("orchestrate_no_targets", true)
+		return nil
+	}
+	return a.runner(ctx, c, &o.runOpts, o.override(), prepare, func(s *session, env *fun.Env) (string, fun.Args, error) {
+		r := &templateRun{app: a, opts: o, templates: ts, t: tmpl, env: env}
+		pillar, err := r.collect(ctx, c)
+		if err != nil {
+			return "", fun.Args{}, err
+		}
+		kw := value.MapOf("pillar", pillar)
+		if o.test {
+			kw.Set("test", true)
+		}
+		in := fun.Args{Pos: []value.Value{tmpl.Name}, Kw: kw}
+		if o.resume != "" {
+			in, err = s.resumed(ctx, o.resume, in)
+		}
+		return "state.orchestrate", in, err
+	})
+}
+
+// A templateRun is one execution of a template until it runs.
+type templateRun struct {
+	app  *App
+	opts *templateRunOpts
+	*templates
+	t       *orchestration.Template
+	env     *fun.Env
+	answers *orchestration.Answers
+	in      *bufio.Reader // nil: nobody can be asked
+}
+
+// collect returns the pillar of the orchestration: the values, and the ids of
+// the targets.
+func (r *templateRun) collect(ctx context.Context, c *cobra.Command) (*value.Map, error) {
+	if err := r.given(c); err != nil {
+		return nil, err
+	}
+	r.canAsk()
+	pillar, err := r.ask(ctx)
+	if err != nil {
+		return nil, err
+	}
+	targets, sums, err := r.match(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.confirm(sums); err != nil {
+		return nil, err
+	}
+	for _, label := range []string{orchestration.Last, r.opts.saveAs} {
+		if label == "" {
+			continue
+		}
+		if err := r.store.Save(r.t, label, r.answers); err != nil {
+			return nil, fmt.Errorf("keep the answers: %w", err)
+		}
+	}
+	pillar.Set("targets", targets)
+	return pillar, nil
+}
+
+// canAsk notes whether there is a terminal to ask on.
+func (r *templateRun) canAsk() {
+	if f, ok := r.app.In.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
+		r.in = bufio.NewReader(r.app.In)
+	}
+}
+
+// given reads the answers of the command line.
+func (r *templateRun) given(c *cobra.Command) (err error) {
+	r.answers = orchestration.NewAnswers()
+	from := r.opts.answers
+	if from == "" && r.opts.resume != "" {
+		from = orchestration.Last // a record has no pillar, only its hash
+	}
+	switch {
+	case from == "":
+	case isLabel(from):
+		r.answers, err = r.store.Load(r.t, from)
+	default:
+		r.answers, err = orchestration.ReadFile(r.app.Host, r.t, from)
+	}
+	if err != nil {
+		return fmt.Errorf("--answers: %w", err)
+	}
+	for _, x := range r.opts.targets {
+		name, expr, ok := strings.Cut(x, "=")
+		if !ok {
+			return usagef(c, "--target %s: write <name>=<target expression>", x)
+		}
+		if _, err := r.t.Find(name); err != nil {
+			return usagef(c, "--target: %s", err)
+		}
+		r.answers.Targets[name] = expr
+	}
+	for _, x := range r.opts.sets {
+		path, text, ok := strings.Cut(x, "=")
+		if !ok {
+			return usagef(c, "--set %s: write <field>=<value>", x)
+		}
+		if r.t.Form.IsPassword(path) {
+			return usagef(c, "--set %s: a password on the command line can be read by everybody; use --set-env, --answers or the prompt", path)
+		}
+		if err := r.t.Form.Set(r.answers.Values, path, text); err != nil {
+			return usagef(c, "--set %s", err)
+		}
+	}
+	for _, x := range r.opts.envs {
+		path, name, ok := strings.Cut(x, "=")
+		if !ok {
+			return usagef(c, "--set-env %s: write <field>=<variable>", x)
+		}
+		text := r.app.Getenv(name)
+		if text == "" {
+			return usagef(c, "--set-env %s: the environment variable %s is empty", path, name)
+		}
+		if err := r.t.Form.Set(r.answers.Values, path, text); err != nil {
+			return usagef(c, "--set-env %s", err)
+		}
+	}
+	return nil
+}
+
+// ask asks for what is missing, until all is there and right.
+func (r *templateRun) ask(ctx context.Context) (*value.Map, error) {
+	for {
+		pillar, faults, missing := r.t.Check(r.answers)
+		if len(faults) > 0 {
+			return nil, answerError(r.t.Name, faults)
+		}
+		if len(missing) == 0 {
+			if r.s.secrets != nil {
+				r.s.secrets.Add(r.t.Form.Passwords(pillar)...)
+			}
+			return pillar, nil
+		}
+		if r.in == nil {
+			return nil, missingError(r.t.Name, missing)
+		}
+		if err := r.askOne(ctx, missing[0]); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// answerError says what is wrong with answers.
+func answerError(name string, faults []error) error {
+	var es source.Errors
+	for _, e := range faults {
+		es = append(es, &source.Error{Err: fmt.Errorf("template %s: %w", name, e)})
+	}
+	return es
+}
+
+// missingError lists the answers that are missing.
+func missingError(name string, missing []orchestration.Missing) error {
+	var lines []string
+	for _, m := range missing {
+		switch {
+		case m.Target != nil:
+			lines = append(lines, fmt.Sprintf("--target %s=...: %s", m.Path, m.Target.Description))
+		case m.Field.Type == form.Password:
+			lines = append(lines, fmt.Sprintf("--set-env %s=...: %s", m.Path, m.Field.Label))
+		default:
+			lines = append(lines, fmt.Sprintf("--set %s=...: %s, %s", m.Path, m.Field.Label, m.Field.Wants()))
+		}
+	}
+	return &statusError{
+		status: exitUsage, err: fmt.Errorf("template %s needs answers, and there is no terminal to ask on:\n  %s", name, printable.Text(strings.Join(lines, "\n  "))),
+		hint: "--answers FILE gives them all",
+	}
+}
+
+// askOne asks for one answer and keeps it if it is right.
+func (r *templateRun) askOne(ctx context.Context, m orchestration.Missing) error {
+	if m.Target != nil {
+		text, err := r.line(ctx, fmt.Sprintf("%s\n  targets %s (such as web* or web1,web2): ", m.Target.Description, m.Path))
+		if err == nil && text != "" {
+			r.answers.Targets[m.Path] = text
+		}
+		return err
+	}
+	prompt := m.Field.Label
+	if m.Field.Help != "" {
+		prompt += " (" + m.Field.Help + ")"
+	}
+	var text string
+	var err error
+	if m.Field.Type == form.Password {
+		text, err = r.password(prompt + ": ")
+	} else {
+		text, err = r.line(ctx, prompt+", "+m.Field.Wants()+": ")
+	}
+	if err != nil || text == "" {
+		return err
+	}
+	trial := orchestration.NewAnswers()
+	trial.Targets = r.answers.Targets
+	trial.Values, _ = value.Clone(r.answers.Values).(*value.Map)
+	if err := r.t.Form.Set(trial.Values, m.Path, text); err != nil {
+		fmt.Fprintf(r.app.Err, "  %s\n", printable.Line(err.Error()))
+		return nil
+	}
+	if _, faults, _ := r.t.Check(trial); len(faults) > 0 {
+		for _, e := range faults {
+			fmt.Fprintf(r.app.Err, "  %s\n", printable.Line(e.Error()))
+		}
+		return nil
+	}
+	r.answers = trial
+	return nil
+}
+
+// password asks without echo.
+func (r *templateRun) password(prompt string) (string, error) {
+	f, ok := r.app.In.(*os.File)
+	if !ok {
+		return "", errUnasked
+	}
+	secret, err := r.app.askOn(f, r.app.Err, prompt)
+	return secret.Reveal(), err
+}
+
+// line asks for a line of text.
+func (r *templateRun) line(ctx context.Context, prompt string) (string, error) {
+	fmt.Fprint(r.app.Err, printable.Text(prompt))
+	text, err := r.in.ReadString('\n')
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if err != nil {
+		fmt.Fprintln(r.app.Err)
+		return "", errors.New("the input ended before all questions were answered")
+	}
+	return strings.TrimSpace(text), nil
+}
+
+// match finds the ids of the targets, and says how many each has.
+func (r *templateRun) match(ctx context.Context) (*value.Map, []string, error) {
+	var local []string
+	if f, ok := r.env.Fleet.(*fleet.Fleet); ok {
+		local = f.LocalIDs()
+	}
+	out := value.NewMap(2 * len(r.t.Targets))
+	var sums []string
+	for i := range r.t.Targets {
+		t := &r.t.Targets[i]
+		ids, err := r.matchOne(ctx, t)
+		if err != nil {
+			return nil, nil, err
+		}
+		sums = append(sums, fmt.Sprintf("%s: %s", t.Name, counted(ids)))
+		if !t.AllowSSH {
+			out.Set(t.Name, value.Strings(ids...))
+			continue
+		}
+		// As the template has it: what it reaches over SSH has steps of its own.
+		here, remote := []string{}, []string{}
+		for _, id := range ids {
+			if slices.Contains(local, id) {
+				here = append(here, id)
+			} else {
+				remote = append(remote, id)
+			}
+		}
+		out.Set(t.Name, value.Strings(here...))
+		out.Set(t.Name+"_ssh", value.Strings(remote...))
+	}
+	return out, sums, nil
+}
+
+func (r *templateRun) matchOne(ctx context.Context, t *orchestration.Target) ([]string, error) {
+	e, ok := t.Expr(r.answers)
+	if !ok {
+		return nil, nil
+	}
+	var tgt value.Value = e.Text
+	if e.Type == "list" {
+		l := value.NewList()
+		for id := range strings.SplitSeq(e.Text, ",") {
+			if id = strings.TrimSpace(id); id != "" {
+				l.Append(id)
+			}
+		}
+		tgt = l
+	}
+	ids, err := r.env.Fleet.Match(ctx, tgt, e.Type)
+	if err != nil {
+		return nil, fmt.Errorf("target %s: %w", t.Name, err)
+	}
+	if len(ids) == 0 && t.Required {
+		near := ""
+		if all, err := r.env.Fleet.Match(ctx, "*", "glob"); err == nil {
+			near = source.DidYouMean(strings.Trim(e.Text, "*?"), all)
+		}
+		return nil, fmt.Errorf("target %s: nothing matches %q (%s)%s", t.Name, e.Text, e.Type, near)
+	}
+	if len(ids) > 1 && !t.Multiple {
+		return nil, fmt.Errorf("target %s takes one target; %q matches %s", t.Name, e.Text, counted(ids))
+	}
+	return ids, nil
+}
+
+// counted is ids in words.
+func counted(ids []string) string {
+	const shown = 8
+	text := strings.Join(ids[:min(shown, len(ids))], ", ")
+	switch {
+	case len(ids) == 0:
+		return "no targets"
+	case len(ids) > shown:
+		text += fmt.Sprintf(" and %d more", len(ids)-shown)
+	}
+	return fmt.Sprintf("%d target%s: %s", len(ids), value.Plural(len(ids)), text)
+}
+
+// confirm shows what will run and asks, on a terminal, whether it may.
+func (r *templateRun) confirm(sums []string) error {
+	if r.in == nil || r.opts.yes {
+		return nil
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", r.t.Name)
+	for i, s := range r.t.Steps {
+		fmt.Fprintf(&b, "  %d. %s\n", i+1, s.Description)
+	}
+	for _, s := range sums {
+		fmt.Fprintf(&b, "  %s\n", s)
+	}
+	what := "Run it?"
+	if r.opts.test {
+		what = "Show what it would change?"
+	}
+	fmt.Fprint(r.app.Err, printable.Text(b.String()))
+	answer, err := r.line(context.Background(), what+" [y/N] ")
+	if err != nil {
+		return err
+	}
+	if !slices.Contains([]string{"y", "yes"}, strings.ToLower(answer)) {
+		return &statusError{status: exitGeneric, err: errors.New("not confirmed: nothing was run")}
+	}
+	return nil
+}
