@@ -77,6 +77,15 @@ func (f *runFlags) registerConfig(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.strict, "strict", false, "make warnings errors")
 }
 
+// registerPlaces adds the flags that say where the configuration and the tree of
+// a command are that runs no functions.
+func (f *runFlags) registerPlaces(fs *pflag.FlagSet) {
+	fs.SetNormalizeFunc(saltSpelling)
+	fs.StringVarP(&f.configDir, "config-dir", "c", "", "directory of the configuration (default: see docs/guide.md)")
+	fs.StringArrayVar(&f.fileRoots, "file-root", nil, "directory of the SLS tree")
+	fs.StringVar(&f.cacheDir, "cachedir", "", "directory for what is kept between runs")
+}
+
 // unparsed returns the keyword arguments of --no-parse.
 func (f *runFlags) unparsed() []string {
 	var names []string

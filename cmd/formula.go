@@ -43,11 +43,7 @@ after all others.`,
 func formulaCmd(a *App, o *formulaOpts, c *cobra.Command, run func(ctx context.Context, t *formula.Tree, args []string) error) *cobra.Command {
 	c.SilenceUsage, c.SilenceErrors = true, true
 	c.SetFlagErrorFunc(flagError)
-	f := c.Flags()
-	f.SetNormalizeFunc(saltSpelling)
-	f.StringVarP(&o.configDir, "config-dir", "c", "", "directory of the configuration (default: see docs/guide.md)")
-	f.StringArrayVar(&o.fileRoots, "file-root", nil, "directory of the SLS tree")
-	f.StringVar(&o.cacheDir, "cachedir", "", "directory for what is kept between runs")
+	o.registerPlaces(c.Flags())
 	c.RunE = func(c *cobra.Command, args []string) error {
 		s, err := a.newSession(config.Master, "salt-run", &o.runFlags, nil)
 		if err != nil {

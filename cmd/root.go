@@ -121,6 +121,7 @@ program.`,
 	c.AddCommand(
 		newAgentCmd(a),
 		newCallCmd(a, asBrine),
+		newChainCmd(a),
 		newCheckCmd(a),
 		newDocCmd(a),
 		newFunctionsCmd(a),

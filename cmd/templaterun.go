@@ -3,13 +3,10 @@ package cmd
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"brine/cmd/assembly"
@@ -132,7 +129,7 @@ func (r *templateRun) collect(ctx context.Context, c *cobra.Command) (*value.Map
 	if err := r.given(c); err != nil {
 		return nil, err
 	}
-	r.canAsk()
+	r.in = r.app.lines()
 	pillar, err := r.ask(ctx)
 	if err != nil {
 		return nil, err
@@ -141,7 +138,7 @@ func (r *templateRun) collect(ctx context.Context, c *cobra.Command) (*value.Map
 	if err != nil {
 		return nil, err
 	}
-	if err := r.confirm(sums); err != nil {
+	if err := r.confirm(ctx, sums); err != nil {
 		return nil, err
 	}
 	for _, label := range []string{orchestration.Last, r.opts.saveAs} {
@@ -154,13 +151,6 @@ func (r *templateRun) collect(ctx context.Context, c *cobra.Command) (*value.Map
 	}
 	pillar.Set("targets", targets)
 	return pillar, nil
-}
-
-// canAsk notes whether there is a terminal to ask on.
-func (r *templateRun) canAsk() {
-	if f, ok := r.app.In.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
-		r.in = bufio.NewReader(r.app.In)
-	}
 }
 
 // given reads the answers of the command line.
@@ -310,26 +300,13 @@ func (r *templateRun) askOne(ctx context.Context, m orchestration.Missing) error
 
 // password asks without echo.
 func (r *templateRun) password(prompt string) (string, error) {
-	f, ok := r.app.In.(*os.File)
-	if !ok {
-		return "", errUnasked
-	}
-	secret, err := r.app.askOn(f, r.app.Err, prompt)
+	secret, err := r.app.askStdin(prompt)
 	return secret.Reveal(), err
 }
 
 // line asks for a line of text.
 func (r *templateRun) line(ctx context.Context, prompt string) (string, error) {
-	fmt.Fprint(r.app.Err, printable.Text(prompt))
-	text, err := r.in.ReadString('\n')
-	if ctx.Err() != nil {
-		return "", ctx.Err()
-	}
-	if err != nil {
-		fmt.Fprintln(r.app.Err)
-		return "", errors.New("the input ended before all questions were answered")
-	}
-	return strings.TrimSpace(text), nil
+	return r.app.askLine(ctx, r.in, prompt)
 }
 
 // match finds the ids of the targets, and says how many each has.
@@ -371,6 +348,20 @@ func (r *templateRun) matchOne(ctx context.Context, t *orchestration.Target) ([]
 	if !ok {
 		return nil, nil
 	}
+	ids, err := matchExpr(ctx, r.env, e)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("target %s: %w", t.Name, err)
+	case len(ids) == 0 && t.Required:
+		return nil, fmt.Errorf("target %s: %w", t.Name, nothingMatches(ctx, r.env, e))
+	case len(ids) > 1 && !t.Multiple:
+		return nil, fmt.Errorf("target %s takes one target; %q matches %s", t.Name, e.Text, counted(ids))
+	}
+	return ids, nil
+}
+
+// matchExpr returns the ids that a target expression means.
+func matchExpr(ctx context.Context, env *fun.Env, e orchestration.Expr) ([]string, error) {
 	var tgt value.Value = e.Text
 	if e.Type == "list" {
 		l := value.NewList()
@@ -381,21 +372,17 @@ func (r *templateRun) matchOne(ctx context.Context, t *orchestration.Target) ([]
 		}
 		tgt = l
 	}
-	ids, err := r.env.Fleet.Match(ctx, tgt, e.Type)
-	if err != nil {
-		return nil, fmt.Errorf("target %s: %w", t.Name, err)
+	return env.Fleet.Match(ctx, tgt, e.Type)
+}
+
+// nothingMatches says that a target expression means nobody, and which id is
+// nearest.
+func nothingMatches(ctx context.Context, env *fun.Env, e orchestration.Expr) error {
+	near := ""
+	if all, err := env.Fleet.Match(ctx, "*", "glob"); err == nil {
+		near = source.DidYouMean(strings.Trim(e.Text, "*?"), all)
 	}
-	if len(ids) == 0 && t.Required {
-		near := ""
-		if all, err := r.env.Fleet.Match(ctx, "*", "glob"); err == nil {
-			near = source.DidYouMean(strings.Trim(e.Text, "*?"), all)
-		}
-		return nil, fmt.Errorf("target %s: nothing matches %q (%s)%s", t.Name, e.Text, e.Type, near)
-	}
-	if len(ids) > 1 && !t.Multiple {
-		return nil, fmt.Errorf("target %s takes one target; %q matches %s", t.Name, e.Text, counted(ids))
-	}
-	return ids, nil
+	return fmt.Errorf("nothing matches %q (%s)%s", e.Text, e.Type, near)
 }
 
 // counted is ids in words.
@@ -412,7 +399,7 @@ func counted(ids []string) string {
 }
 
 // confirm shows what will run and asks, on a terminal, whether it may.
-func (r *templateRun) confirm(sums []string) error {
+func (r *templateRun) confirm(ctx context.Context, sums []string) error {
 	if r.in == nil || r.opts.yes {
 		return nil
 	}
@@ -424,17 +411,5 @@ func (r *templateRun) confirm(sums []string) error {
 	for _, s := range sums {
 		fmt.Fprintf(&b, "  %s\n", s)
 	}
-	what := "Run it?"
-	if r.opts.test {
-		what = "Show what it would change?"
-	}
-	fmt.Fprint(r.app.Err, printable.Text(b.String()))
-	answer, err := r.line(context.Background(), what+" [y/N] ")
-	if err != nil {
-		return err
-	}
-	if !slices.Contains([]string{"y", "yes"}, strings.ToLower(answer)) {
-		return &statusError{status: exitGeneric, err: errors.New("not confirmed: nothing was run")}
-	}
-	return nil
+	return r.app.confirm(ctx, r.in, b.String(), r.opts.test)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"brine/internal/config"
 	"brine/internal/dispatch"
@@ -138,18 +139,34 @@ func machineGrains(env *fun.Env, o EnvOptions) value.Mapping {
 // that a run executes: its SLS files are found before those of all roots.
 const TemplateRoots = "__template_roots"
 
-// templateRoots serves directories in each saltenv of roots.
-func templateRoots(l *value.List, roots *fileserver.Roots) *fileserver.Roots {
-	out := &fileserver.Roots{Envs: roots.Envs, Dirs: map[string][]string{}}
-	if len(out.Envs) == 0 {
-		out.Envs = []string{"base"}
+// templateBackend serves the directories of an orchestration template in each
+// saltenv of the roots.
+type templateBackend struct {
+	dirs []fileserver.Dir
+	envs []string
+}
+
+// Name is that of no backend of the configuration.
+func (templateBackend) Name() string { return "template" }
+
+// Envs returns the saltenvs of the roots.
+func (b templateBackend) Envs(context.Context) ([]string, error) { return b.envs, nil }
+
+// Dirs returns the directories of the template.
+func (b templateBackend) Dirs(_ context.Context, env string) ([]fileserver.Dir, bool, error) {
+	return b.dirs, slices.Contains(b.envs, env), nil
+}
+
+func newTemplateBackend(l *value.List, roots *fileserver.Roots) templateBackend {
+	b := templateBackend{envs: roots.Envs}
+	if len(b.envs) == 0 {
+		b.envs = []string{"base"}
 	}
-	for _, env := range out.Envs {
-		for _, v := range l.Items {
-			out.Dirs[env] = append(out.Dirs[env], value.Str(v))
-		}
+	for _, v := range l.Items {
+		dir := value.Str(v)
+		b.dirs = append(b.dirs, fileserver.Dir{Path: dir, Within: dir})
 	}
-	return out
+	return b
 }
 
 // attachUpstream gives env its files and its pillar. Without git they come from
@@ -158,7 +175,7 @@ func attachUpstream(ctx context.Context, env *fun.Env, git *Git) {
 	roots := fileserver.RootsOf(env.Opts, "file_roots")
 	backends := git.Backends(env.Opts, roots)
 	if l := env.Opts.List(TemplateRoots); l.Len() > 0 {
-		backends = append([]fileserver.Backend{templateRoots(l, roots).Backend()}, backends...)
+		backends = append([]fileserver.Backend{newTemplateBackend(l, roots)}, backends...)
 	}
 	files := fileserver.Over(env.Host, roots, backends...)
 	if git != nil {

@@ -29,7 +29,7 @@ func (c *condition) holds(form value.Value, n *node) bool { return truth(c.root.
 
 // truth is JavaScript's: empty lists and dicts are true.
 func truth(v value.Value) bool {
-	if value.IsAggregate(v) {
+	if isContainer(v) {
 		return true
 	}
 	return value.Truth(v)
@@ -152,7 +152,7 @@ func same(x, y value.Value) bool {
 	}
 	_, xs := x.(string)
 	_, ys := y.(string)
-	if xs == ys || value.IsAggregate(x) || value.IsAggregate(y) {
+	if xs == ys || isContainer(x) || isContainer(y) {
 		return false
 	}
 	return strings.EqualFold(value.Str(x), value.Str(y))

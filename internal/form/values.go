@@ -312,7 +312,7 @@ func (c *checker) field(f *Field, v value.Value) value.Value {
 	if v == nil || v == "" {
 		return v
 	}
-	if value.IsAggregate(v) {
+	if isContainer(v) {
 		c.fault(f, "must be %s, not %s", f.wants(), value.TypeName(v))
 		return nil
 	}
@@ -610,4 +610,13 @@ func truthOf(v value.Value) (value.Value, bool) {
 		return false, true
 	}
 	return nil, false
+}
+
+// isContainer reports whether a value holds others.
+func isContainer(v value.Value) bool {
+	switch v.(type) {
+	case *value.Map, *value.List, *value.Set, value.Tuple:
+		return true
+	}
+	return false
 }

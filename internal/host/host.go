@@ -201,6 +201,9 @@ type Cmd struct {
 	Merge bool
 	// ReadOnly says that the program only looks: see [Host].Changes.
 	ReadOnly bool
+	// Foreground gives the program the terminal: Stdin, Stdout and Stderr are
+	// files that it has itself, and it is in brine's process group.
+	Foreground bool
 	// Stdout and Stderr, where set, receive the output as it comes, instead of
 	// the Output.
 	Stdout, Stderr io.Writer

@@ -39,6 +39,9 @@ func (l *Local) Run(ctx context.Context, c Cmd) (Output, error) {
 	}
 	r := &running{cmd: c}
 	defer r.closeAll()
+	if c.Foreground {
+		return r.foreground(ctx, l)
+	}
 	cmd, err := r.prepare(l)
 	if err != nil {
 		return Output{}, err
@@ -59,6 +62,31 @@ func (l *Local) Run(ctx context.Context, c Cmd) (Output, error) {
 	}
 	defer l.release(cmd.Process.Pid)
 	return r.finish(ctx, cmd)
+}
+
+// foreground runs a program that a person works with, such as an editor: it has
+// brine's own terminal and process group.
+func (r *running) foreground(ctx context.Context, l *Local) (Output, error) {
+	cmd, err := r.prepareDetached(l)
+	if err != nil {
+		return Output{}, err
+	}
+	if l.isClosed() {
+		return Output{}, ErrClosed
+	}
+	l.changes.Add(1)
+	defer l.changes.Add(1)
+	if err := startUmask(cmd, r.cmd.Umask); err != nil {
+		return Output{}, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
+	defer stop()
+	if err := cmd.Wait(); err != nil {
+		if _, ok := errors.AsType[*exec.ExitError](err); !ok {
+			return Output{}, err
+		}
+	}
+	return Output{Status: cmd.ProcessState.ExitCode()}, ctx.Err()
 }
 
 // Start starts c detached: a session of its own, no terminal, input and output

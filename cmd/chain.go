@@ -1,0 +1,380 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"brine/internal/chain"
+	"brine/internal/config"
+	"brine/internal/fun"
+	"brine/internal/printable"
+	"brine/internal/source"
+	"brine/internal/value"
+	"brine/internal/yamlsalt"
+)
+
+// newChainCmd returns "brine chain" with its commands.
+func newChainCmd(a *App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "chain <command>",
+		Short: "Make and run chains of actions",
+		Long: `Make chains of actions on targets, and run them: install packages, run commands,
+apply states, reboot and wait, one after the other. A chain is a YAML file in the
+directory chains of the configuration (option orchestration_chains); each action
+runs if the one before succeeded on all its targets. See docs/chains.md.`,
+		Example: `  brine chain new deploy-friday
+  brine chain add deploy-friday pkg nginx=1.24 --on 'web*'
+  brine chain add deploy-friday cmd 'systemctl reload nginx' --on 'web*'
+  brine chain add deploy-friday reboot --on 'web*'
+  brine chain show deploy-friday
+  brine chain run deploy-friday`,
+		SilenceUsage: true, SilenceErrors: true,
+		RunE: func(c *cobra.Command, _ []string) error { return usagef(c, "no command was given") },
+	}
+	c.AddCommand(
+		newChainAddCmd(a), newChainCloneCmd(a), newChainDeleteCmd(a), newChainEditCmd(a), newChainListCmd(a), newChainMoveCmd(a), newChainNewCmd(a),
+		newChainRenderCmd(a), newChainRmCmd(a), newChainRunCmd(a), newChainScheduleCmd(a), newChainShowCmd(a),
+	)
+	return c
+}
+
+// chainStore returns the directory of the chains of a session.
+func chainStore(s *session) *chain.Store {
+	dir := s.cfg.Opts.Str("orchestration_chains")
+	if dir == "" {
+		dir = filepath.Join(s.cfg.CacheDir, "chains")
+		if s.cfg.Dir != "" {
+			dir = filepath.Join(s.cfg.Dir, "chains")
+		}
+	}
+	return &chain.Store{Files: s.app.Host, Dir: dir}
+}
+
+// readChain reads a chain, and hints at what to do if there is none.
+func readChain(st *chain.Store, name string) (*chain.Chain, []byte, error) {
+	c, text, err := st.Read(name)
+	if _, ok := errors.AsType[*chain.NotFoundError](err); ok {
+		err = &statusError{status: exitGeneric, err: err, hint: "'brine chain list' lists the chains, 'brine chain new " + name + "' makes one"}
+	}
+	return c, text, err
+}
+
+// chainCmd finishes a command that works on the files of chains. wants says what
+// arguments it takes.
+func chainCmd(a *App, c *cobra.Command, least, most int, wants string, run func(ctx context.Context, st *chain.Store, args []string) error) *cobra.Command {
+	o := &runFlags{}
+	c.SilenceUsage, c.SilenceErrors = true, true
+	c.SetFlagErrorFunc(flagError)
+	o.registerPlaces(c.Flags())
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) < least || most >= 0 && len(args) > most {
+			return usagef(c, "%s", wants)
+		}
+		return nil
+	}
+	if c.ValidArgsFunction == nil {
+		c.ValidArgsFunction = a.completeChain
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		s, err := a.newSession(config.Master, "salt-run", o, nil)
+		if err != nil {
+			return err
+		}
+		defer s.end()
+		return run(c.Context(), chainStore(s), args)
+	}
+	return c
+}
+
+// completeChain offers the names of chains to the shell.
+func (a *App) completeChain(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	f := &runFlags{logLevel: "quiet"}
+	f.configDir, _ = c.Flags().GetString("config-dir")
+	s, err := a.newSession(config.Master, "salt-run", f, nil)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	defer s.end()
+	names, _ := chainStore(s).Names()
+	return begins(names, prefix), cobra.ShellCompDirectiveNoFileComp
+}
+
+// change reads a chain, changes its text, and writes it back if it still is a
+// chain.
+func change(st *chain.Store, name string, edit func(*chain.Chain, []byte) ([]byte, error)) error {
+	c, old, err := readChain(st, name)
+	if err != nil {
+		return err
+	}
+	text, err := edit(c, old)
+	if err != nil {
+		return fmt.Errorf("chain %s: %w", name, err)
+	}
+	if _, err := chain.Parse(name, st.Path(name), text); err != nil {
+		return err
+	}
+	return st.Write(name, old, text)
+}
+
+const chainStatus = `
+
+Exit status: 0 it was done; 1 it was not; 64 the command line is invalid.`
+
+func newChainNewCmd(a *App) *cobra.Command {
+	description := ""
+	c := &cobra.Command{
+		Use: "new <chain>", Short: "Make a chain without actions", Long: "Make a chain without actions." + chainStatus,
+		Example: "  brine chain new deploy-friday --description 'The Friday deployment'", ValidArgsFunction: noCompletion,
+	}
+	c.Flags().StringVar(&description, "description", "", "what the chain is for")
+	return chainCmd(a, c, 1, 1, "give the name of one chain", func(_ context.Context, st *chain.Store, args []string) error {
+		if err := chain.CheckName(args[0]); err != nil {
+			return err
+		}
+		text, err := chain.New(description)
+		if err != nil {
+			return err
+		}
+		if err := st.Write(args[0], nil, text); err != nil {
+			if errors.Is(err, fs.ErrExist) {
+				return fmt.Errorf("chain %s exists: %s", args[0], st.Path(args[0]))
+			}
+			return err
+		}
+		fmt.Fprintln(a.Out, printable.Line(st.Path(args[0])))
+		return nil
+	})
+}
+
+type chainAddOpts struct {
+	on, pillar, dest, event string
+	place                   int
+	timeout                 int64
+	test                    bool
+}
+
+func newChainAddCmd(a *App) *cobra.Command {
+	o := &chainAddOpts{}
+	c := &cobra.Command{
+		Use:   "add <chain> <action> [<argument>...]",
+		Short: "Add an action to a chain",
+		Long: `Add an action to a chain, at its end or at --place. The actions are:
+
+  pkg <package>[=<version>]...   install packages
+  cmd <command>                  run a command
+  state <sls>...                 apply SLS files
+  highstate                      apply the highstate
+  formula <sls>                  apply a formula, with values by --pillar
+  reboot                         reboot and wait until the targets are back
+  upgrade [<package>...]         upgrade packages (default: all)
+  wait <seconds>                 wait; or, with --event and --on, for an event
+  config <directory>             copy a directory of the tree to /, or to --dest` + chainStatus,
+		Example: `  brine chain add deploy-friday pkg nginx=1.24 --on 'web*'
+  brine chain add deploy-friday formula nginx --pillar '{nginx: {workers: 4}}' --on G@role:web
+  brine chain add deploy-friday reboot --on web1,web2 --timeout 900`,
+		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			switch len(args) {
+			case 0:
+				return a.completeChain(c, args, prefix)
+			case 1:
+				return begins(chain.Kinds(), prefix), cobra.ShellCompDirectiveNoFileComp
+			}
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.on, "on", "", "targets: a glob, IDs with commas, or an expression with its letter (G@os:Debian)")
+	f.StringVar(&o.pillar, "pillar", "", "values for the pillar of the targets, a mapping")
+	f.StringVar(&o.dest, "dest", "", "directory that config copies to (default: /)")
+	f.StringVar(&o.event, "event", "", "glob for the tag of the event that wait is for")
+	f.IntVar(&o.place, "place", 0, "number of the new step (default: the last one)")
+	f.Int64Var(&o.timeout, "timeout", 0, "seconds that reboot and wait wait at most (default: 300)")
+	f.BoolVar(&o.test, "test", false, "only show what the states would change")
+	return chainCmd(a, c, 2, -1, "give a chain and an action; there are "+strings.Join(chain.Kinds(), ", "), func(_ context.Context, st *chain.Store, args []string) error {
+		step, err := o.step(c, args[1], args[2:])
+		if err != nil {
+			return err
+		}
+		return change(st, args[0], func(ch *chain.Chain, text []byte) ([]byte, error) { return ch.Add(text, o.place, step) })
+	})
+}
+
+// step makes a step of the arguments of chain add. What a kind of action needs is
+// checked when the chain is read again.
+func (o *chainAddOpts) step(c *cobra.Command, action string, args []string) (*chain.Step, error) {
+	if kinds := chain.Kinds(); !slices.Contains(kinds, action) {
+		return nil, usagef(c, "unknown action %q%s; there are %s", action, source.DidYouMean(action, kinds), strings.Join(kinds, ", "))
+	}
+	s := &chain.Step{Action: action, On: o.on, Dest: o.dest, Event: o.event, Timeout: o.timeout, Test: o.test}
+	if o.pillar != "" {
+		v, err := yamlsalt.LoadString(o.pillar)
+		m, ok := v.(*value.Map)
+		if err != nil || !ok {
+			return nil, usagef(c, "--pillar must be a mapping, such as '{nginx: {workers: 4}}'")
+		}
+		s.Pillar = m
+	}
+	one := func(at *string) error {
+		if len(args) != 1 {
+			return usagef(c, "%s takes one argument", action)
+		}
+		*at = args[0]
+		return nil
+	}
+	switch action {
+	case chain.Package, chain.Upgrade:
+		s.Packages = value.NewMap(len(args))
+		for _, x := range args {
+			name, version, _ := strings.Cut(x, "=")
+			s.Packages.Set(name, version)
+		}
+		return s, nil
+	case chain.Command:
+		return s, one(&s.Command)
+	case chain.State:
+		s.SLS = args
+		return s, nil
+	case chain.Formula:
+		s.SLS = make([]string, 1)
+		return s, one(&s.SLS[0])
+	case chain.Config:
+		return s, one(&s.Source)
+	case chain.Wait:
+		if o.event != "" && len(args) == 0 {
+			return s, nil
+		}
+		var text string
+		if err := one(&text); err != nil {
+			return nil, err
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return nil, usagef(c, "wait takes a number of seconds, not %q", text)
+		}
+		s.Seconds = n
+		return s, nil
+	}
+	if len(args) > 0 {
+		return nil, usagef(c, "%s takes no arguments", action)
+	}
+	return s, nil
+}
+
+func newChainListCmd(a *App) *cobra.Command {
+	c := &cobra.Command{Use: "list", Short: "List the chains", Long: "List the chains: name, number of steps and description." + chainStatus}
+	return chainCmd(a, c, 0, 0, "no arguments are taken", func(_ context.Context, st *chain.Store, _ []string) error {
+		names, err := st.Names()
+		if err != nil {
+			return err
+		}
+		if len(names) == 0 {
+			fmt.Fprintf(a.Err, "brine: there are no chains in %s\n", printable.Line(st.Dir))
+		}
+		var faults []error
+		w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+		for _, n := range names {
+			ch, _, err := st.Read(n)
+			if err != nil {
+				faults = append(faults, err)
+				continue
+			}
+			fmt.Fprintf(w, "%s\t%d step%s\t%s\n", n, len(ch.Steps), value.Plural(len(ch.Steps)), printable.Line(ch.Description))
+		}
+		return errors.Join(append([]error{w.Flush()}, faults...)...)
+	})
+}
+
+func newChainShowCmd(a *App) *cobra.Command {
+	c := &cobra.Command{Use: "show <chain>", Short: "Show the steps of a chain", Long: "Show the steps of a chain with their numbers." + chainStatus}
+	return chainCmd(a, c, 1, 1, "give the name of one chain", func(_ context.Context, st *chain.Store, args []string) error {
+		ch, _, err := readChain(st, args[0])
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.Out, "%s\n", ch.Name)
+		if ch.Description != "" {
+			fmt.Fprintf(a.Out, "  %s\n", printable.Line(ch.Description))
+		}
+		for i := range ch.Steps {
+			fmt.Fprintf(a.Out, "  %d. %s\n", i+1, printable.Line(ch.Steps[i].Says()))
+		}
+		return nil
+	})
+}
+
+func newChainMoveCmd(a *App) *cobra.Command {
+	c := &cobra.Command{
+		Use: "move <chain> <step> <place>", Short: "Move a step of a chain", Long: "Move a step of a chain to another place." + chainStatus,
+		Example: "  brine chain move deploy-friday 3 1",
+	}
+	return chainCmd(a, c, 3, 3, "give a chain, the number of a step, and its new number", func(_ context.Context, st *chain.Store, args []string) error {
+		return change(st, args[0], func(_ *chain.Chain, text []byte) ([]byte, error) { return chain.Move(text, args[1], args[2]) })
+	})
+}
+
+func newChainRmCmd(a *App) *cobra.Command {
+	c := &cobra.Command{
+		Use: "rm <chain> <step>", Short: "Remove a step of a chain", Long: "Remove a step of a chain. 'brine chain delete' removes a whole chain." + chainStatus,
+		Example: "  brine chain rm deploy-friday 2",
+	}
+	return chainCmd(a, c, 2, 2, "give a chain and the number of a step", func(_ context.Context, st *chain.Store, args []string) error {
+		return change(st, args[0], func(_ *chain.Chain, text []byte) ([]byte, error) { return chain.Remove(text, args[1]) })
+	})
+}
+
+func newChainCloneCmd(a *App) *cobra.Command {
+	c := &cobra.Command{Use: "clone <chain> <new name>", Short: "Copy a chain", Long: "Copy a chain under another name." + chainStatus}
+	return chainCmd(a, c, 2, 2, "give a chain and the name of the copy", func(_ context.Context, st *chain.Store, args []string) error {
+		if err := chain.CheckName(args[1]); err != nil {
+			return err
+		}
+		_, text, err := readChain(st, args[0])
+		if err != nil {
+			return err
+		}
+		return st.Write(args[1], nil, text)
+	})
+}
+
+func newChainDeleteCmd(a *App) *cobra.Command {
+	c := &cobra.Command{Use: "delete <chain>", Short: "Delete a chain", Long: "Delete a chain. The records of its executions stay." + chainStatus}
+	return chainCmd(a, c, 1, 1, "give the name of one chain", func(_ context.Context, st *chain.Store, args []string) error { return st.Delete(args[0]) })
+}
+
+// resolve finds the ids of the targets of each step, by its number.
+func resolve(ctx context.Context, env *fun.Env, c *chain.Chain) (map[int][]string, error) {
+	out := map[int][]string{}
+	targets := c.Targets()
+	for n := range len(c.Steps) {
+		e, ok := targets[n+1]
+		if !ok {
+			continue
+		}
+		ids, err := matchExpr(ctx, env, e)
+		if err == nil && len(ids) == 0 {
+			err = nothingMatches(ctx, env, e)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("chain %s, step %d: %w", c.Name, n+1, err)
+		}
+		out[n+1] = ids
+		for k := range c.Steps[n].PillarFor.All() {
+			if !slices.Contains(ids, value.Str(k)) {
+				env.Warn(fun.Warning{Where: c.Steps[n].PillarFor.Pos(k).String(), Text: fmt.Sprintf("pillar_for: %s is not a target of step %d", value.Str(k), n+1)})
+			}
+		}
+	}
+	return out, nil
+}

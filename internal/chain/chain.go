@@ -1,0 +1,435 @@
+// Package chain is action chains: a list of actions on targets, in one file that
+// people read and edit. [Parse] reads a chain, its methods change it and keep its
+// comments, and [Chain.Render] makes an orchestration of it in which each step
+// requires the one before.
+package chain
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"brine/internal/host"
+	"brine/internal/orchestration"
+	"brine/internal/source"
+	"brine/internal/value"
+	"brine/internal/yamlsalt"
+)
+
+// The kinds of actions.
+const (
+	Package   = "pkg"       // install packages
+	Command   = "cmd"       // run a command
+	State     = "state"     // apply SLS files
+	Highstate = "highstate" // apply the highstate
+	Formula   = "formula"   // apply a formula with values of its pillar
+	Reboot    = "reboot"    // reboot and wait for the start
+	Upgrade   = "upgrade"   // upgrade packages, all or some, and wait for an answer
+	Wait      = "wait"      // wait for an event
+	Config    = "config"    // deploy files of the tree
+)
+
+// A Step is one action on some targets.
+type Step struct {
+	ID     int64  // of the action; it stays when steps are moved
+	Action string // its kind
+	On     string // target expression; "" of what has no targets
+
+	Packages *value.Map // of pkg and upgrade: versions by name; an empty version is the newest
+	Command  string
+	SLS      []string // of state and formula
+	Source   string   // of config: the directory below salt://
+	Dest     string   // of config: where its files go
+	Event    string   // of wait: a glob for the tag
+	Seconds  int64    // of wait: how long
+	Timeout  int64    // of reboot and wait, in seconds; 0: the default of wait_for_event
+	Test     bool
+
+	Pillar *value.Map // for all targets
+	// PillarFor are values for single targets, by id; they come over Pillar.
+	PillarFor *value.Map
+
+	Pos source.Pos
+}
+
+// A Chain is a definition. An execution never changes it.
+type Chain struct {
+	Name        string
+	Description string
+	Steps       []Step
+}
+
+// action tells what a kind of action takes.
+type action struct {
+	needs, takes []string // keys beside action, id and targets
+	targets      bool
+	doc          string
+}
+
+var actions = map[string]action{
+	Package:   {needs: []string{"packages"}, targets: true, doc: "install packages"},
+	Command:   {needs: []string{"command"}, targets: true, doc: "run a command"},
+	State:     {needs: []string{"sls"}, takes: []string{"pillar", "pillar_for", "test"}, targets: true, doc: "apply SLS files"},
+	Highstate: {takes: []string{"pillar", "pillar_for", "test"}, targets: true, doc: "apply the highstate"},
+	Formula:   {needs: []string{"sls"}, takes: []string{"pillar", "pillar_for", "test"}, targets: true, doc: "apply a formula"},
+	Reboot:    {targets: true, takes: []string{"timeout"}, doc: "reboot and wait until the targets are back"},
+	Upgrade:   {takes: []string{"packages"}, targets: true, doc: "upgrade packages"},
+	Wait:      {takes: []string{"event", "seconds", "targets", "timeout"}, doc: "wait"},
+	Config:    {needs: []string{"source"}, takes: []string{"dest"}, targets: true, doc: "deploy files"},
+}
+
+// Kinds returns the kinds of actions, sorted.
+func Kinds() []string {
+	out := make([]string, 0, len(actions))
+	for k := range actions {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// CheckName returns an error if no chain can have the name.
+func CheckName(name string) error {
+	if !goodName().MatchString(name) {
+		return fmt.Errorf("%q cannot be the name of a chain: letters, digits, _ and - can", name)
+	}
+	return nil
+}
+
+var goodName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`) })
+
+// Parse reads a chain. All faults are returned together, as source.Errors.
+func Parse(name, file string, text []byte) (*Chain, error) {
+	v, err := yamlsalt.Load(yamlsalt.LoadOptions{Name: file}, text)
+	if err != nil {
+		return nil, err
+	}
+	m, ok := v.(*value.Map)
+	if !ok {
+		return nil, &source.Error{Pos: source.Pos{File: file, Line: 1, Col: 1}, Err: fmt.Errorf("a chain must be a mapping with the key steps, not %s", value.TypeName(v))}
+	}
+	p := &parser{}
+	p.keys(m, "the chain", "description", "steps")
+	c := &Chain{Name: name, Description: p.text(m, "description")}
+	l, ok := m.At("steps").(*value.List)
+	if v := m.At("steps"); !ok && v != nil {
+		p.fault(m.Pos("steps"), "steps must be a list, not %s", value.TypeName(v))
+	}
+	if !ok {
+		l = value.NewList()
+	}
+	seen := map[int64]bool{}
+	for i, v := range l.Items {
+		s, ok := v.(*value.Map)
+		if !ok {
+			p.fault(l.PosAt(i), "step %d must be a mapping with the key action, not %s", i+1, value.TypeName(v))
+			continue
+		}
+		step := p.step(s, l.PosAt(i), i+1)
+		if seen[step.ID] {
+			p.fault(s.Pos("id"), "step %d: another step has the id %d", i+1, step.ID)
+		}
+		seen[step.ID] = true
+		c.Steps = append(c.Steps, step)
+	}
+	if len(p.errs) > 0 {
+		return nil, p.errs
+	}
+	return c, nil
+}
+
+type parser struct{ errs source.Errors }
+
+func (p *parser) fault(pos source.Pos, format string, args ...any) {
+	p.errs = append(p.errs, &source.Error{Pos: pos, Err: fmt.Errorf(format, args...)})
+}
+
+func (p *parser) keys(m *value.Map, what string, known ...string) {
+	for k := range m.All() {
+		if !slices.Contains(known, value.Str(k)) {
+			p.fault(m.Pos(k), "%s: unknown key %q%s", what, value.Str(k), source.DidYouMean(value.Str(k), known))
+		}
+	}
+}
+
+func (p *parser) text(m *value.Map, key string) string {
+	v := m.At(key)
+	s, ok := v.(string)
+	if !ok && v != nil {
+		p.fault(m.Pos(key), "%s must be text, not %s", key, value.TypeName(v))
+	}
+	return strings.TrimSpace(s)
+}
+
+func (p *parser) count(m *value.Map, key string) int64 {
+	v, ok := m.Get(key)
+	if !ok {
+		return 0
+	}
+	n, ok := value.AsInt(v)
+	if _, isBool := v.(bool); !ok || isBool || n < 1 {
+		p.fault(m.Pos(key), "%s must be a number above 0, not %s", key, value.Repr(v))
+	}
+	return n
+}
+
+func (p *parser) dict(m *value.Map, key string) *value.Map {
+	v := m.At(key)
+	d, ok := v.(*value.Map)
+	if !ok && v != nil {
+		p.fault(m.Pos(key), "%s must be a mapping, not %s", key, value.TypeName(v))
+	}
+	return d
+}
+
+// step reads one step.
+func (p *parser) step(m *value.Map, pos source.Pos, n int) Step {
+	s := Step{Pos: pos, Action: p.text(m, "action"), ID: p.count(m, "id"), On: p.text(m, "targets"), Timeout: p.count(m, "timeout")}
+	what := fmt.Sprintf("step %d", n)
+	a, ok := actions[s.Action]
+	if !ok {
+		p.fault(pos, "%s: unknown action %q%s; there are %s", what, s.Action, source.DidYouMean(s.Action, Kinds()), strings.Join(Kinds(), ", "))
+		return s
+	}
+	known := append(append([]string{"action", "id"}, a.needs...), a.takes...)
+	if a.targets {
+		known = append(known, "targets")
+	}
+	p.keys(m, what+", "+s.Action, known...)
+	if !m.Has("id") {
+		s.ID = int64(n)
+	}
+	if a.targets && s.On == "" {
+		p.fault(pos, "%s, %s, needs targets", what, s.Action)
+	}
+	if s.Seconds = p.count(m, "seconds"); s.Action == Wait && m.Has("seconds") == m.Has("event") {
+		p.fault(pos, "%s, wait, needs either seconds, or event and targets", what)
+	}
+	if m.Has("event") && s.On == "" {
+		p.fault(pos, "%s: event needs targets, whose events are waited for", what)
+	}
+	for _, k := range a.needs {
+		if v := m.At(k); !value.Truth(v) {
+			p.fault(pos, "%s, %s, needs %s", what, s.Action, k)
+		}
+	}
+	s.Command, s.Source, s.Event = p.text(m, "command"), strings.TrimPrefix(p.text(m, "source"), "salt://"), p.text(m, "event")
+	if s.Dest = p.text(m, "dest"); s.Dest == "" {
+		s.Dest = "/"
+	}
+	if !strings.HasPrefix(s.Dest, "/") {
+		p.fault(m.Pos("dest"), "%s: dest must be an absolute path, not %q", what, s.Dest)
+	}
+	s.Packages, s.Pillar, s.PillarFor = p.packages(m, what), p.dict(m, "pillar"), p.dict(m, "pillar_for")
+	for k, v := range s.PillarFor.All() {
+		if _, ok := v.(*value.Map); !ok {
+			p.fault(s.PillarFor.Pos(k), "%s: pillar_for: the values of %s must be a mapping, not %s", what, value.Str(k), value.TypeName(v))
+		}
+	}
+	if v, ok := m.Get("test"); ok {
+		if s.Test, ok = v.(bool); !ok {
+			p.fault(m.Pos("test"), "%s: test must be True or False, not %s", what, value.Repr(v))
+		}
+	}
+	s.SLS = p.names(m, "sls")
+	return s
+}
+
+// names reads a string with commas, or a list of strings.
+func (p *parser) names(m *value.Map, key string) []string {
+	switch v := m.At(key).(type) {
+	case nil:
+	case string:
+		return strings.Split(v, ",")
+	case *value.List:
+		out := make([]string, v.Len())
+		for i, x := range v.Items {
+			out[i] = value.Str(x)
+		}
+		return out
+	default:
+		p.fault(m.Pos(key), "%s must be text or a list of texts, not %s", key, value.TypeName(v))
+	}
+	return nil
+}
+
+// packages reads a mapping of versions by name, or a list of names.
+func (p *parser) packages(m *value.Map, what string) *value.Map {
+	out := value.NewMap(2)
+	switch v := m.At("packages").(type) {
+	case nil:
+		return nil
+	case *value.Map:
+		for k, ver := range v.All() {
+			switch ver.(type) {
+			case *value.Map, *value.List:
+				p.fault(v.Pos(k), "%s: the version of %s must be text, not %s", what, value.Str(k), value.TypeName(ver))
+			}
+			if ver == nil {
+				ver = ""
+			}
+			out.Set(value.Str(k), value.Str(ver))
+		}
+	case *value.List:
+		for i, x := range v.Items {
+			name, ver, ok := strings.Cut(value.Str(x), "=")
+			if _, isText := x.(string); !isText || name == "" || ok && ver == "" {
+				p.fault(v.PosAt(i), "%s: a package is NAME or NAME=VERSION, not %s", what, value.Repr(x))
+			}
+			out.Set(name, ver)
+		}
+	default:
+		p.fault(m.Pos("packages"), "%s: packages must be a mapping of versions or a list of names, not %s", what, value.TypeName(v))
+	}
+	return out
+}
+
+// Targets returns the target expressions of the steps by their number, from 1.
+func (c *Chain) Targets() map[int]orchestration.Expr {
+	out := map[int]orchestration.Expr{}
+	for i := range c.Steps {
+		if c.Steps[i].On != "" {
+			out[i+1] = orchestration.ParseExpr(c.Steps[i].On)
+		}
+	}
+	return out
+}
+
+// Says describes a step in words.
+func (s *Step) Says() string {
+	text := actions[s.Action].doc
+	switch s.Action {
+	case Package, Upgrade:
+		var names []string
+		for k, v := range s.Packages.All() {
+			if v == "" {
+				names = append(names, value.Str(k))
+			} else {
+				names = append(names, value.Str(k)+"="+value.Str(v))
+			}
+		}
+		if len(names) > 0 {
+			text = strings.TrimSuffix(text, " packages") + " " + strings.Join(names, ", ")
+		} else {
+			text = "upgrade all packages"
+		}
+	case Command:
+		text = "run " + s.Command
+	case State, Formula:
+		text = "apply " + strings.Join(s.SLS, ", ")
+	case Wait:
+		if text = "wait for the event " + s.Event; s.Seconds > 0 {
+			text = fmt.Sprintf("wait for %d seconds", s.Seconds)
+		}
+	case Config:
+		text = fmt.Sprintf("deploy salt://%s to %s", s.Source, s.Dest)
+	}
+	if s.On != "" {
+		text += " on " + s.On
+	}
+	return text
+}
+
+// A Store is the directory of chains.
+type Store struct {
+	Files host.Host
+	Dir   string
+}
+
+// Path returns the file of a chain.
+func (s *Store) Path(name string) string { return filepath.Join(s.Dir, name+".yml") }
+
+// Names returns the names of the chains, sorted.
+func (s *Store) Names() ([]string, error) {
+	files, err := s.Files.ReadDir(s.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var out []string
+	for _, f := range files {
+		if name, ok := strings.CutSuffix(f, ".yml"); ok && goodName().MatchString(name) {
+			out = append(out, name)
+		}
+	}
+	return out, err
+}
+
+// A NotFoundError says that there is no chain with a name.
+type NotFoundError struct {
+	Name, Dir string
+	Names     []string
+}
+
+// Error names the nearest chain.
+func (e *NotFoundError) Error() string {
+	return fmt.Sprintf("there is no chain %q in %s%s", e.Name, e.Dir, source.DidYouMean(e.Name, e.Names))
+}
+
+// Read returns a chain and the text of its file.
+func (s *Store) Read(name string) (*Chain, []byte, error) {
+	if err := CheckName(name); err != nil {
+		return nil, nil, err
+	}
+	text, err := s.Files.ReadFile(s.Path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		names, err := s.Names()
+		if err != nil {
+			return nil, nil, err
+		}
+		return nil, nil, &NotFoundError{Name: name, Dir: s.Dir, Names: names}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := Parse(name, s.Path(name), text)
+	return c, text, err
+}
+
+// Write replaces the file of a chain. It fails with fs.ErrExist if the file has
+// another text than old, which was read before: somebody else changed it. A nil
+// old means that there is no file.
+func (s *Store) Write(name string, old, text []byte) error {
+	if err := s.Files.MkdirAll(s.Dir, 0o755); err != nil {
+		return err
+	}
+	unlock, err := s.Files.Lock(filepath.Join(s.Dir, ".lock"))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	now, err := s.Files.ReadFile(s.Path(name))
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case err == nil && old == nil:
+		return fmt.Errorf("chain %s: %w", name, fs.ErrExist)
+	case string(now) != string(old):
+		return fmt.Errorf("chain %s was changed by somebody else: %w", name, fs.ErrExist)
+	}
+	return s.Files.WriteFile(s.Path(name), strings.NewReader(string(text)), host.WriteOptions{Sync: true})
+}
+
+// Delete removes a chain. Records of its executions stay.
+func (s *Store) Delete(name string) error {
+	if _, _, err := s.Read(name); err != nil {
+		if _, missing := errors.AsType[*NotFoundError](err); missing || CheckName(name) != nil {
+			return err
+		}
+	}
+	return s.Files.Remove(s.Path(name))
+}
+
+// number reads the number of a step, from 1.
+func number(text string, n int) (int, error) {
+	i, err := strconv.Atoi(text)
+	if err != nil || i < 1 || i > n {
+		return 0, fmt.Errorf("%q is not the number of a step; there are %d", text, n)
+	}
+	return i, nil
+}
