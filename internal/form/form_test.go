@@ -1,6 +1,7 @@
 package form_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -122,6 +123,19 @@ func TestCheck(t *testing.T) {
 				t.Errorf("values\n got %s\nwant %s", value.Repr(got), tt.want)
 			}
 		})
+	}
+}
+
+// TestMany holds that a small form cannot ask for a large pillar.
+func TestMany(t *testing.T) {
+	t.Parallel()
+	text := "{$type: edit-group, $minItems: 1000, $prototype: {}}"
+	for range 5 {
+		text = "{$type: edit-group, $minItems: 1000, $prototype: " + text + "}"
+	}
+	_, problems := parse(t, "a: "+text).Check(value.NewMap(0))
+	if !slices.ContainsFunc(problems, func(p form.ValueError) bool { return p.Text == "the form has more than 20000 values" }) {
+		t.Errorf("%d problems, and none says that there are too many values", len(problems))
 	}
 }
 

@@ -16,8 +16,12 @@ import (
 	"brine/internal/yamlsalt"
 )
 
-// maxItems bounds the items of an edit-group.
-const maxItems = 1000
+// maxItems bounds the items of an edit-group, maxValues those of a whole form:
+// edit-groups that are nested multiply.
+const (
+	maxItems  = 1000
+	maxValues = 20000
+)
 
 // A ValueError is what is wrong with one value.
 type ValueError struct {
@@ -285,6 +289,7 @@ type checker struct {
 	form   *value.Map
 	faults []ValueError
 	edits  []func() // of what conditions look at, when all are evaluated
+	values int      // so far
 	lax    bool     // keys without a field are no fault: a default may have some
 	path   []string
 }
@@ -302,6 +307,12 @@ func (c *checker) at(key string, do func()) {
 
 // field converts an answer by the type of its field and fills in defaults.
 func (c *checker) field(f *Field, v value.Value) value.Value {
+	if c.values++; c.values > maxValues {
+		if c.values == maxValues+1 {
+			c.fault(f, "the form has more than %d values", maxValues)
+		}
+		return nil
+	}
 	switch f.Type {
 	case Group, Namespace:
 		return c.group(f, v)
@@ -380,6 +391,9 @@ func (c *checker) items(f *Field, v value.Value) value.Value {
 	}
 	out := value.NewList()
 	for i := range max(l.Len(), fewest(f, v)) {
+		if c.values > maxValues {
+			break
+		}
 		c.at(strconv.Itoa(i), func() {
 			var v value.Value
 			if i < l.Len() {
