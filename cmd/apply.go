@@ -20,6 +20,7 @@ import (
 	"brine/internal/plan"
 	"brine/internal/printable"
 	"brine/internal/value"
+	"brine/outputter"
 )
 
 // applyOpts are the flags of brine apply; all but yes are handed to the command
@@ -120,6 +121,9 @@ func (a *App) apply(ctx context.Context, c *cobra.Command, o *applyOpts, args []
 	}
 	if !now.Due() && now.Totals.Failures == 0 {
 		fmt.Fprintln(a.Err, "brine: nothing to do: "+plantext.Totals(now.Totals))
+		if a.json {
+			return outputter.JSON(a.Out, value.NewMap(0), &outputter.Options{}) // a document all the same
+		}
 		return nil
 	}
 	if err := a.confirm(o, now); err != nil {

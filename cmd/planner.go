@@ -221,11 +221,11 @@ const failUnknown = "it runs only if a step of its onfail fails"
 func (pl *planner) step(ctx context.Context, env *fun.Env, pf *planFleet, r stepReturn, chunk *value.Map) (*plan.Step, error) {
 	part := strings.Split(r.tag, "_|-")
 	if len(part) < 4 {
-		return nil, fmt.Errorf("the orchestration returned %q, which is no step", r.tag)
+		return nil, fmt.Errorf("the orchestration returned %q, which is not a step", r.tag)
 	}
-	st := &plan.Step{ID: part[1], Fun: part[0] + "." + part[len(part)-1], Targets: []string{}}
+	st := &plan.Step{ID: pl.s.secrets.Text(part[1]), Fun: part[0] + "." + part[len(part)-1], Targets: []string{}}
 	if part[2] != part[1] {
-		st.Name = part[2]
+		st.Name = pl.s.secrets.Text(part[2])
 	}
 	for _, kind := range requisiteKinds {
 		for _, req := range plan.Requisites(chunk, kind) {
@@ -243,7 +243,7 @@ func (pl *planner) step(ctx context.Context, env *fun.Env, pf *planFleet, r step
 	}
 	onfail := append(plan.Requisites(chunk, "onfail"), plan.Requisites(chunk, "onfail_any")...)
 	if st.Fun == "salt.state" {
-		if pj := pf.take(st.ID); pj != nil {
+		if pj := pf.take(part[1]); pj != nil {
 			pj.fill(st)
 			if len(onfail) > 0 {
 				st.Groups, st.Unknown = nil, failUnknown

@@ -48,7 +48,7 @@ func TestSSHPlan(t *testing.T) {
 	s.write("out/conf", "new\n")
 	s.want(s.program("brine", "apply", "d.plan"), 1, "step web: web1 answers differently: conf (file.managed) is no longer due", "nothing was run")
 	s.write("out/conf", "old\n")
-	s.want(s.program("brine", "apply", "d.plan"), 0, "Succeeded: 1")
+	s.want(s.program("brine", "apply", "d.plan"), 0, "Updating web1, web2, web3.")
 	if read(t, s.path("out/conf")) != "new\n" || read(t, s.path("out/web3")) != "s3cret-s3cret\n" {
 		t.Error("the plan was not applied")
 	}

@@ -210,9 +210,11 @@ func TestCompare(t *testing.T) {
 		want   []string
 	}{
 		"nothing": {func(*plan.Plan) {}, nil},
-		"tree": {func(p *plan.Plan) { p.Inputs.Tree = map[string]string{"base:b.sls": "1"} }, []string{"file base:a.sls is gone", "file base:b.sls is new"}},
+		"tree":    {func(p *plan.Plan) { p.Inputs.Tree = map[string]string{"base:b.sls": "1"} }, []string{"file base:a.sls is gone", "file base:b.sls is new"}},
 		"inputs": {
-			func(p *plan.Plan) { p.Inputs.Pillar["web1"], p.Inputs.Roster["web2"], p.Inputs.Rendered = "1", "1", "1" },
+			func(p *plan.Plan) {
+				p.Inputs.Pillar["web1"], p.Inputs.Roster["web2"], p.Inputs.Rendered = "1", "1", "1"
+			},
 			[]string{"roster entry web2 changed", "pillar of web1 changed", "the rendered orchestration changed"},
 		},
 		"targets": {
@@ -220,7 +222,9 @@ func TestCompare(t *testing.T) {
 			[]string{"step web: no longer a target: web2", "step web: a new target: web9"},
 		},
 		"low": {
-			func(p *plan.Plan) { p.Steps[1].Hosts["web1"] = plan.Hashes{Low: "1", Answer: p.Steps[1].Hosts["web1"].Answer} },
+			func(p *plan.Plan) {
+				p.Steps[1].Hosts["web1"] = plan.Hashes{Low: "1", Answer: p.Steps[1].Hosts["web1"].Answer}
+			},
 			[]string{"step web: the rendered states of web1 changed"},
 		},
 		"answer": {

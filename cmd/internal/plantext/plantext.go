@@ -153,7 +153,7 @@ func (p *printer) state(st *plan.State) {
 		mark, colour = "?", p.c.warn
 	}
 	p.line(5, colour, "%s %s (%s)%s", mark, st.ID, st.Fun, name)
-	if st.Comment != "" && (st.Effect == plan.Fail || st.Diff == "" && len(st.Changes) == 0) {
+	if st.Comment != "" && (st.Effect == plan.Fail || st.Diff == "" && len(st.Changes) == 0 && st.Unknown == "") {
 		p.line(9, "", "%s", oneLine(st.Comment))
 	}
 	if st.Restart {
