@@ -39,7 +39,7 @@ func (a *App) planKey() (plan.Key, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a key for plans: %w", err)
 	}
-	defer os.Remove(tmp.Name())
+	defer func() { _ = os.Remove(tmp.Name()) }()
 	_, err = tmp.Write(key)
 	if cerr := tmp.Close(); err == nil {
 		err = cerr

@@ -2,8 +2,12 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"os"
+	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 
 	"brine/internal/testkit/sshtest"
@@ -58,5 +62,53 @@ func TestSSHPlan(t *testing.T) {
 	s.want(s.brine("plan", "orch", "-o", "n.plan"), 1, "web9: ", "1 not reached", "n.plan was not written")
 	if _, err := os.Stat(s.path("n.plan")); err == nil {
 		t.Error("a plan that cannot be applied was written")
+	}
+}
+
+// TestPlanAsks applies a plan on a terminal, where it is asked for once, and
+// where any other answer than yes runs nothing.
+func TestPlanAsks(t *testing.T) {
+	t.Parallel()
+	s := &site{t: t, sshd: &sshtest.Server{}, dir: t.TempDir()}
+	s.home = s.path("home")
+	s.write("master", "file_roots: {base: ["+s.path("salt")+"]}\ncachedir: "+s.path("cache")+"\n")
+	s.write("roster", "web1: {connection: local}\n")
+	s.write("salt/web.sls", "file:\n  file.touch:\n    - name: "+s.path("made")+"\n")
+	s.want(s.brine("plan", "--ssh", "web1", "state.apply", "web", "-o", "d.plan"), 0)
+	for _, tt := range []struct {
+		answer, want string
+		exit         int
+		made         bool
+	}{
+		{answer: "no", want: "nothing was run", exit: 1},
+		{answer: "", want: "nothing was run", exit: 1},
+		{answer: "yes", want: "Succeeded: 1", made: true},
+	} {
+		master, slave := openPTY(t, 200)
+		self, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := exec.CommandContext(t.Context(), self, "apply", "d.plan")
+		c.Dir, c.Stdin, c.Stdout, c.Stderr = s.dir, slave, slave, slave
+		c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "HOME="+s.home, "XDG_CACHE_HOME="+s.path("xdg"), "BRINE_RUN_DIR="+s.path("cache")+"/events", "NO_COLOR=1", "TERM=xterm")
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		slave.Close()
+		// The terminal keeps the line until it is read.
+		if _, err := master.WriteString(tt.answer + "\n"); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := io.ReadAll(master)
+		if err != nil && !errors.Is(err, syscall.EIO) {
+			t.Fatal(err)
+		}
+		_ = c.Wait()
+		text := string(raw)
+		_, err = os.Stat(s.path("made"))
+		if c.ProcessState.ExitCode() != tt.exit || !strings.Contains(text, tt.want) || (err == nil) != tt.made || strings.Count(text, "Run this?") != 1 || !strings.Contains(text, "1 host, 1 change\r\n") {
+			t.Errorf("answer %q: exit status %d, made %t:\n%s", tt.answer, c.ProcessState.ExitCode(), err == nil, text)
+		}
 	}
 }
