@@ -97,8 +97,9 @@ command line is invalid; 130 interrupted.`,
 	f.BoolVar(&o.output.forceColor, "force-color", false, "print with colours even if stdout is not a terminal")
 	f.BoolVar(&o.async.on, "async", false, "refused: a plan waits for its targets")
 	_ = f.MarkHidden("async")
-	completeFlags(c)
+	// What is registered first holds: completeFlags offers the outputters of runs.
 	_ = c.RegisterFlagCompletionFunc("out", cobra.FixedCompletions(plantext.Formats(), cobra.ShellCompDirectiveNoFileComp))
+	completeFlags(c)
 	groupFlags(c, planGroups)
 	return c, o
 }
@@ -305,6 +306,7 @@ func (pl *planner) command(c *cobra.Command) (err error) {
 	}
 	pl.in = dispatch.ParseInput(words, o.unparsed())
 	spec := pl.s.table.Spec(kind, name)
+	pl.s.secrets.AddPillar(pl.in.Kw.At("pillar"))
 	hidden := redact.LeftOut(spec.ArgNames(), pl.in.Pos, pl.in.Kw, spec.SecretArgs()...)
 	if v, ok := pl.in.Kw.Get("pillar"); ok && value.Equal(pl.s.mask(v), v) {
 		hidden = slices.DeleteFunc(hidden, func(n string) bool { return n == "pillar" })

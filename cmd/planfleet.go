@@ -23,7 +23,7 @@ type planFleet struct {
 	fun.Fleet
 	s *session
 
-	mu   sync.Mutex
+	mu   sync.Mutex // steps may run in parallel
 	jobs []*planJob
 	all  *plan.Inputs
 }
@@ -31,6 +31,7 @@ type planFleet struct {
 // A planJob is what the targets of a step answered.
 type planJob struct {
 	step    string
+	env     string // the environments that the step names, behind ids
 	targets []string
 	subset  int
 	states  map[string][]*plan.State
@@ -50,7 +51,8 @@ func (f *planFleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) 
 		return fun.Summary{}, fmt.Errorf("a plan runs states in test mode alone, and not %s", job.Fun)
 	}
 	pj := newPlanJob(job.Step)
-	pj.subset = job.Subset
+	pj.subset, pj.env = job.Subset, envLabel(job.Args.Kw)
+	f.s.secrets.AddPillar(job.Args.Kw.At("pillar"))
 	job.Fun, job.Args = strings.Join(names, ","), fun.Args{Kw: value.NewMap(0)}
 	for _, args := range calls {
 		list := value.NewList(args.Pos...)
@@ -64,7 +66,9 @@ func (f *planFleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) 
 	job.Async, job.Subset, job.Batch, job.FailHard = false, 0, "", false
 	job.Returner, job.RetConfig, job.RetKwargs = "", "", nil
 	sum, err := f.Fleet.Run(ctx, job, func(r fun.Return) error {
+		f.mu.Lock()
 		pj.add(f.s, f.all, r, names)
+		f.mu.Unlock()
 		r.Stage, r.Err, r.Retcode, r.Raised, r.Partial = fun.Returned, nil, 0, false, nil
 		r.Body = fun.ValueBody{V: value.MapOf("test_|-planned_|-planned_|-nop", value.MapOf(
 			"name", "planned", "result", nil, "comment", "", "changes", value.MapOf("planned", true), "__run_num__", int64(0),
@@ -107,7 +111,7 @@ func planCalls(name string, args fun.Args) (names []string, calls []fun.Args) {
 	kw := args.Kw.Copy()
 	kw.Set("test", true)
 	names = append(names, name, "pillar.items")
-	calls = append(calls, fun.Args{Pos: args.Pos, Kw: kw}, fun.Args{Kw: some(args.Kw, "pillar", "pillarenv", "saltenv")})
+	calls = append(calls, fun.Args{Pos: args.Pos, Kw: kw}, fun.Args{Kw: some(args.Kw, "pillarenv", "saltenv")})
 	show, mods := "state.show_low_sls", args.Kw.At("mods")
 	at := 0
 	if name == "state.sls_id" {
@@ -127,6 +131,20 @@ func planCalls(name string, args fun.Args) (names []string, calls []fun.Args) {
 		low.Pos = []value.Value{mods}
 	}
 	return append(names, show), append(calls, low)
+}
+
+// envLabel names the environments that arguments name; "" where they name none.
+func envLabel(kw *value.Map) string {
+	var parts []string
+	for _, name := range [...]string{"saltenv", "pillarenv"} {
+		if v := kw.At(name); v != nil {
+			parts = append(parts, name+" "+value.Str(v))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
 }
 
 // some returns the named items of a mapping, those that it has.
@@ -191,7 +209,7 @@ func (pj *planJob) answer(s *session, in *plan.Inputs, id string, parts []value.
 			pj.fault(s, id, faultText(errs), false)
 			return
 		}
-		in.Pillar[id] = s.planKey.Hash(value.EncodeJSON(p))
+		in.Pillar[id+pj.env] = s.planKey.Hash(value.EncodeJSON(p))
 	}
 	pj.hashes[id] = plan.Hashes{
 		Low: s.planKey.Hash(value.EncodeJSON(parts[2])), Answer: s.planKey.Hash(value.EncodeJSON(plan.Settled(states))),

@@ -57,6 +57,7 @@ func (pl *planner) local(ctx context.Context) error {
 		parts[i] = res.Value
 	}
 	pj := newPlanJob("")
+	pj.env = envLabel(pl.in.Kw)
 	pj.targets = []string{env.ID}
 	pj.answer(pl.s, &pl.p.Inputs, env.ID, parts)
 	pl.whole(pj)
