@@ -17,6 +17,7 @@ import (
 	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/jobs"
+	"brine/internal/plan"
 	"brine/internal/printable"
 	"brine/internal/redact"
 	"brine/internal/schedule"
@@ -57,6 +58,9 @@ type session struct {
 	info     report.Info  // of the run that reports are about
 	reportTo []reportFile // what --report and --metrics ask for
 	reported bool         // they are written
+
+	planKey plan.Key        // of the hashes of a plan; nil where none is made
+	told    map[string]bool // faults that were shown, where each is shown once
 
 	git     *assembly.Git // shared by the Envs
 	sources *value.List   // commits of git repositories, as records have them
@@ -219,6 +223,12 @@ func (s *session) warn(w fun.Warning) {
 func (s *session) fault(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.told != nil {
+		if s.told[err.Error()] {
+			return
+		}
+		s.told[err.Error()] = true
+	}
 	printError(s.app.Err, err, "")
 }
 

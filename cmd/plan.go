@@ -1,0 +1,368 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"brine/cmd/internal/plantext"
+	"brine/internal/config"
+	"brine/internal/dispatch"
+	"brine/internal/fun"
+	"brine/internal/plan"
+	"brine/internal/printable"
+	"brine/internal/redact"
+	"brine/internal/source"
+	"brine/internal/value"
+	"brine/internal/yamlsalt"
+)
+
+// exitDue is the status of a plan that has changes, with --detailed-exitcode.
+const exitDue = 2
+
+// planOpts are the flags of brine plan: those that say what is run and where are
+// the flags of brine ssh, by the same names.
+type planOpts struct {
+	sshOpts
+	call     bool
+	target   string
+	file     string
+	format   string
+	detailed bool
+}
+
+// planGroups are the flags of brine plan in its help.
+var planGroups = append([]flagGroup{{"Plan", "call ssh save out detailed-exitcode"}}, targetGroups...)
+
+func newPlanCmd(a *App) *cobra.Command {
+	c, o := planCmd(a)
+	c.RunE = func(c *cobra.Command, args []string) error { return a.plan(c.Context(), c, o, args) }
+	return c
+}
+
+// planCmd returns the command with its flags.
+func planCmd(a *App) (*cobra.Command, *planOpts) {
+	o := &planOpts{sshOpts: sshOpts{prog: brineSSH}}
+	c := &cobra.Command{
+		Use:   "plan <sls>[,<sls>...] [<key>=<value>...]",
+		Short: "Show what a run would change, and keep it for 'brine apply'",
+		Long: `Show what a run would change before anything runs: the steps of an orchestration
+in order, their targets, and the states that would change on each of them with
+their differences. With --ssh it is a function of states on targets, with --call
+one on this machine. All states run in test mode, and functions, runners and
+wheel functions do not run: what depends on them is shown as not known.
+docs/plan.md describes it.
+
+Exit status: 0 the plan was made; with --detailed-exitcode 2 where changes are
+due; 1 a state would fail, a target was not reached or an SLS is bad; 64 the
+command line is invalid; 130 interrupted.`,
+		Example: `  brine plan orch.deploy
+  brine plan orch.deploy -o deploy.plan
+  brine plan --call state.apply web
+  brine plan --ssh 'web*' state.apply web --out=diff`,
+		SilenceUsage: true, SilenceErrors: true,
+		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			switch {
+			case !o.call && o.target == "":
+				return a.completeSLS(c, args, prefix)
+			case len(args) == 0:
+				return begins(plannable[:], prefix), cobra.ShellCompDirectiveNoFileComp
+			case len(args) == 1:
+				return a.completeSLS(c, nil, prefix)
+			}
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	c.SetFlagErrorFunc(flagError)
+	f := c.Flags()
+	o.registerConfig(f)
+	f.StringArrayVar(&o.noParse, "no-parse", nil, "keyword arguments whose values stay text, a comma list")
+	o.registerAs(f, "", "")
+	o.targetFlags.register(f)
+	f.StringVar(&o.delimiter, "delimiter", ":", "what separates the parts of grain and pillar targets")
+	f.StringVar(&o.limit, "limit", "", "only these ids of the targets: a comma list, or @<file> with one a line")
+	f.StringVarP(&o.batch, "batch", "b", "", "targets at once when the plan is applied: a number or a percentage")
+	f.BoolVar(&o.call, "call", false, "plan a function of states on this machine")
+	f.StringVar(&o.target, "ssh", "", "plan a function of states on these targets")
+	f.StringVarP(&o.file, "save", "o", "", "write the plan to this file, for 'brine apply'")
+	f.StringVar(&o.format, "out", "text", "format: text, diff, json, yaml")
+	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 where changes are due")
+	f.BoolVar(&o.output.noColor, "no-color", false, "print without colours")
+	f.BoolVar(&o.output.forceColor, "force-color", false, "print with colours even if stdout is not a terminal")
+	f.BoolVar(&o.async.on, "async", false, "refused: a plan waits for its targets")
+	_ = f.MarkHidden("async")
+	// What is registered first holds: completeFlags offers the outputters of runs.
+	_ = c.RegisterFlagCompletionFunc("out", cobra.FixedCompletions(plantext.Formats(), cobra.ShellCompDirectiveNoFileComp))
+	completeFlags(c)
+	groupFlags(c, planGroups)
+	return c, o
+}
+
+// targetOnly are flags that have a meaning with --ssh alone.
+const targetOnly = "compound grain grain-pcre ipcidr list nodegroup pcre pillar pillar-pcre range delimiter limit batch"
+
+// check finds faults of the command line.
+func (o *planOpts) check(c *cobra.Command, args []string) error {
+	on := func(names string) string {
+		for name := range strings.FieldsSeq(names) {
+			if c.Flags().Changed(name) {
+				return name
+			}
+		}
+		return ""
+	}
+	ssh := c.Flags().Changed("ssh")
+	switch {
+	case o.async.on:
+		return usagef(c, "--async: a plan waits for what its targets answer")
+	case o.call && ssh:
+		return usagef(c, "--call plans for this machine and --ssh for targets: give one of them")
+	case ssh && o.target == "":
+		return usagef(c, "--ssh: no target was given")
+	case !ssh && on(targetOnly) != "":
+		return usagef(c, "--%s says what the target of --ssh is, and --ssh was not given", on(targetOnly))
+	case o.call && on(targetGroups[1].names+" "+targetGroups[2].names) != "":
+		return usagef(c, "--%s is for targets, and --call plans for this machine", on(targetGroups[1].names+" "+targetGroups[2].names))
+	case !slices.Contains(plantext.Formats(), o.format):
+		return usagef(c, "--out: %q is none of %s%s", o.format, strings.Join(plantext.Formats(), ", "), source.DidYouMean(o.format, plantext.Formats()))
+	case len(args) == 0 && (o.call || ssh):
+		return usagef(c, "no function was given")
+	case len(args) == 0:
+		return usagef(c, "no SLS was given")
+	case o.rosterFile == "-":
+		return usagef(c, "--roster-file -: 'brine apply' could not read the roster again; name a file")
+	}
+	if (o.call || ssh) && !slices.Contains(plannable[:], args[0]) {
+		return &statusError{
+			status: exitUsage, err: fmt.Errorf("%s cannot be planned%s", args[0], source.DidYouMean(args[0], plannable[:])),
+			hint: "only functions of states can: " + strings.Join(plannable[:], ", "),
+		}
+	}
+	if dispatch.ParseInput(args, nil).Kw.Has("test") {
+		return usagef(c, "test=: a plan is made in test mode, and applied without it")
+	}
+	return nil
+}
+
+// plan runs the command.
+func (a *App) plan(ctx context.Context, c *cobra.Command, o *planOpts, args []string) error {
+	made, err := a.makePlan(ctx, c, o, args)
+	if err != nil {
+		return err
+	}
+	p := made.Plan
+	if err := a.printPlan(made, o.format); err != nil {
+		return err
+	}
+	if o.file != "" {
+		if !p.Complete() {
+			return &statusError{status: exitGeneric, err: fmt.Errorf("%s was not written: the plan is incomplete", o.file), hint: "see above which targets did not answer, and why"}
+		}
+		if err := made.save(o.file); err != nil {
+			return err
+		}
+	}
+	switch {
+	case p.Failed():
+		return silent(exitGeneric)
+	case made.status != exitOK:
+		return silent(made.status)
+	case o.detailed && p.Due():
+		return silent(exitDue)
+	}
+	return nil
+}
+
+// A madePlan is a plan with what it takes to show and to keep it.
+type madePlan struct {
+	*plan.Plan
+	key    plan.Key
+	color  bool
+	status int // what --strict makes of warnings
+}
+
+// makePlan asks all targets what a run would do.
+func (a *App) makePlan(ctx context.Context, c *cobra.Command, o *planOpts, args []string) (made *madePlan, err error) {
+	kind, section := config.Master, "salt-run"
+	switch {
+	case o.call:
+		kind, section = config.Minion, "salt-call"
+	case o.target != "":
+		section = "salt-ssh"
+	}
+	if err := a.saltfile(c, section, &o.runFlags); err != nil {
+		return nil, err
+	}
+	if err := o.check(c, args); err != nil {
+		return nil, err
+	}
+	key, err := a.planKey()
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.newSession(kind, section, &o.runFlags, o.override())
+	if err != nil {
+		return nil, err
+	}
+	defer s.end()
+	s.keepNothing()
+	s.planKey = key
+	if s.ssh, err = a.sshOptions(&o.fleetFlags); err != nil {
+		return nil, err
+	}
+	if err := s.openGit(ctx); err != nil {
+		return nil, err
+	}
+	pl := &planner{s: s, o: o, args: args, p: newPlan(s)}
+	if err := pl.command(c); err != nil {
+		return nil, err
+	}
+	switch {
+	case o.call:
+		err = pl.local(ctx)
+	case o.target != "":
+		err = pl.targets(ctx, c)
+	default:
+		err = pl.orchestration(ctx)
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil && a.intr.draining() {
+		err = errInterrupted
+	}
+	if err != nil {
+		return nil, err
+	}
+	pl.p.Finish()
+	return &madePlan{Plan: pl.p, key: key, color: s.color(), status: s.strictStatus(exitOK)}, nil
+}
+
+// keepNothing has a session leave no trace: a plan is no job, and its returns go
+// nowhere.
+func (s *session) keepNothing() {
+	s.jobs, s.files = nil, nil
+	s.told = map[string]bool{} // templates are rendered for the states and for their low chunks
+	s.app.intr.recorded.Store(false)
+	if s.secrets == nil {
+		s.secrets = redact.NewSet() // the file of a plan has none, whatever mask_secrets says
+	}
+	for _, name := range [...]string{"return", "event_return", "ext_job_cache", "master_job_cache"} {
+		s.cfg.Opts.Delete(name)
+	}
+}
+
+// unsaved are flags that say nothing of what is run.
+const unsaved = "call ssh save out detailed-exitcode no-color force-color log-level log-file log-file-level progress no-progress strict help async"
+
+// pathFlags are flags whose values are paths.
+const pathFlags = "config-dir saltfile file-root pillar-root cachedir roster-file priv agent-dir"
+
+// planFlags are the flags that a plan is made with, paths as absolute ones.
+func planFlags(c *cobra.Command) ([]plan.Flag, error) {
+	flags := []plan.Flag{}
+	var fault error
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if slices.Contains(strings.Fields(unsaved), f.Name) {
+			return
+		}
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			if slices.Contains(strings.Fields(pathFlags), f.Name) && v != "" {
+				abs, err := filepath.Abs(v)
+				if err != nil {
+					fault = err
+					return
+				}
+				v = abs
+			}
+			flags = append(flags, plan.Flag{Name: f.Name, Value: v})
+		}
+	})
+	return flags, fault
+}
+
+// command puts the command into the plan, without what is secret in it.
+func (pl *planner) command(c *cobra.Command) (err error) {
+	o, cmd := pl.o, &pl.p.Command
+	cmd.Kind, cmd.Target, cmd.Args, cmd.Hidden = plan.Orchestrate, o.target, []string{}, map[string]string{}
+	name, words, kind := "state.orchestrate", pl.args, fun.Runner
+	if o.call || o.target != "" {
+		cmd.Kind, kind = plan.SSH, fun.Exec
+		name, words = pl.args[0], pl.args[1:]
+		cmd.Args = append(cmd.Args, name)
+	}
+	if o.call {
+		cmd.Kind = plan.Call
+	}
+	pl.in = dispatch.ParseInput(words, o.unparsed())
+	spec := pl.s.table.Spec(kind, name)
+	pl.s.secrets.AddPillar(pl.in.Kw.At("pillar"))
+	hidden := redact.LeftOut(spec.ArgNames(), pl.in.Pos, pl.in.Kw, spec.SecretArgs()...)
+	if v, ok := pl.in.Kw.Get("pillar"); ok && value.Equal(pl.s.mask(v), v) {
+		hidden = slices.DeleteFunc(hidden, func(n string) bool { return n == "pillar" })
+	}
+	for _, w := range words {
+		one := dispatch.ParseInput([]string{w}, o.unparsed())
+		keys := one.Kw.Keys()
+		if len(keys) == 1 && slices.Contains(hidden, value.Str(keys[0])) {
+			cmd.Hidden[value.Str(keys[0])] = pl.s.planKey.Hash([]byte(w))
+			continue
+		}
+		cmd.Args = append(cmd.Args, w)
+	}
+	if cmd.Flags, err = planFlags(c); err != nil {
+		return err
+	}
+	if o.file != "" && len(hidden) > len(cmd.Hidden) {
+		return &statusError{status: exitUsage, err: errors.New("-o: an argument is secret and would be in the file"), hint: "give it by name: <name>=<value>; 'brine apply' then asks for it again"}
+	}
+	return nil
+}
+
+// printPlan prints a plan.
+func (a *App) printPlan(made *madePlan, format string) error {
+	var text string
+	switch format {
+	case "diff":
+		text = made.Diffs()
+	case "json", "yaml":
+		data, err := plan.Document(made.Plan)
+		if err != nil {
+			return err
+		}
+		text = string(data)
+		if format == "yaml" {
+			v, err := value.DecodeJSON(strings.NewReader(text))
+			if err != nil {
+				return err
+			}
+			if text, err = yamlsalt.Dump(v, yamlsalt.DumpOptions{}); err != nil {
+				return err
+			}
+		}
+	default:
+		text = plantext.Text(made.Plan, made.color)
+	}
+	a.printed = true
+	if a.Terminal {
+		w := printable.NewWriter(a.Out)
+		if _, err := w.Write([]byte(text)); err != nil {
+			return fmt.Errorf("print the plan: %w", err)
+		}
+		return w.Flush()
+	}
+	if _, err := a.Out.Write([]byte(text)); err != nil {
+		return fmt.Errorf("print the plan: %w", err)
+	}
+	return nil
+}

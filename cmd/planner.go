@@ -1,0 +1,360 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"brine/cmd/assembly"
+	"brine/cmd/internal/summary"
+	"brine/internal/fun"
+	"brine/internal/plan"
+	"brine/internal/roster"
+	"brine/internal/value"
+	"brine/internal/version"
+)
+
+// A planner makes one plan.
+type planner struct {
+	s    *session
+	o    *planOpts
+	args []string
+	in   fun.Args // without the function's name
+	p    *plan.Plan
+}
+
+func newPlan(s *session) *plan.Plan {
+	return &plan.Plan{
+		Format: plan.Format, Brine: version.Number(), Made: s.app.Host.Now().UTC().Truncate(time.Second), User: s.userName(), Steps: []*plan.Step{},
+		Inputs: plan.Inputs{Tree: map[string]string{}, Sources: map[string]string{}, Roster: map[string]string{}, Pillar: map[string]string{}},
+	}
+}
+
+func compareIDs(a, b string) int { return summary.CompareIDs(a, b) }
+
+func sortIDs(ids []string) { slices.SortFunc(ids, compareIDs) }
+
+// local plans a function on this machine.
+func (pl *planner) local(ctx context.Context) error {
+	env := pl.s.env(ctx, pl.s.newJID())
+	if err := pl.tree(ctx, env); err != nil {
+		return err
+	}
+	name := pl.args[0]
+	names, calls := planCalls(name, pl.in)
+	parts := make([]value.Value, 3)
+	for i, n := range names {
+		res, err := env.Invoker.Invoke(ctx, fun.Exec, n, calls[i])
+		if err != nil {
+			return pl.s.app.callFault(n, err)
+		}
+		parts[i] = res.Value
+	}
+	pj := newPlanJob("")
+	pj.env = envLabel(pl.in.Kw)
+	pj.targets = []string{env.ID}
+	pj.answer(pl.s, &pl.p.Inputs, env.ID, parts)
+	pl.whole(pj)
+	return nil
+}
+
+// targets plans a function on targets.
+func (pl *planner) targets(ctx context.Context, c *cobra.Command) error {
+	job, err := pl.o.job(c, append([]string{pl.o.target}, pl.args...))
+	if err != nil {
+		return err
+	}
+	pl.s.ssh.Once = true
+	env, err := pl.s.controller(ctx, pl.s.newJID())
+	if err != nil {
+		return err
+	}
+	if err := pl.tree(ctx, env); err != nil {
+		return err
+	}
+	f := &planFleet{Fleet: env.Fleet, s: pl.s, all: &pl.p.Inputs}
+	sum, err := f.Run(ctx, job, func(fun.Return) error { return nil })
+	switch {
+	case err != nil:
+		return err
+	case len(sum.Targets) == 0:
+		return pl.o.noMatch(job)
+	}
+	pl.whole(f.take(""))
+	return pl.roster(ctx, env)
+}
+
+// whole makes a job the only step of the plan.
+func (pl *planner) whole(pj *planJob) {
+	st := &plan.Step{ID: pl.args[0], Fun: pl.args[0], Name: strings.Join(pl.p.Command.Args[1:], " ")}
+	pj.fill(st)
+	pl.p.Steps = append(pl.p.Steps, st)
+}
+
+// orchestration plans the steps of an orchestration.
+func (pl *planner) orchestration(ctx context.Context) error {
+	s := pl.s
+	env, err := s.controller(ctx, s.newJID())
+	if err != nil {
+		return err
+	}
+	if err := pl.tree(ctx, env); err != nil {
+		return err
+	}
+	fleet := env.Fleet
+	pf := &planFleet{Fleet: fleet, s: s, all: &pl.p.Inputs}
+	env.Fleet = pf
+	in := fun.Args{Pos: pl.in.Pos, Kw: pl.in.Kw.Copy()}
+	in.Kw.Set("test", true)
+	res, err := env.Invoker.Invoke(ctx, fun.Runner, "state.orchestrate", in)
+	if err != nil {
+		return s.app.runFault(s, "state.orchestrate", err)
+	}
+	rets, err := stepReturns(res.Value, env.ID)
+	switch {
+	case err != nil && len(s.told) > 0:
+		return silent(exitGeneric) // what is wrong was said, and where
+	case err != nil:
+		return err
+	}
+	low, err := pl.rendered(ctx, env)
+	if err != nil {
+		return err
+	}
+	chunks := map[string]*value.Map{}
+	for _, x := range low.Items {
+		if m, ok := x.(*value.Map); ok {
+			chunks[plan.Tag(m)] = m
+		}
+	}
+	for _, r := range rets {
+		chunk := chunks[r.tag]
+		if chunk == nil {
+			chunk = value.NewMap(0)
+		}
+		st, err := pl.step(ctx, env, pf, r, chunk)
+		if err != nil {
+			return err
+		}
+		pl.p.Steps = append(pl.p.Steps, st)
+	}
+	return pl.roster(ctx, env)
+}
+
+// A stepReturn is what a step of an orchestration says in test mode.
+type stepReturn struct {
+	tag string
+	n   int64
+	ret *value.Map
+}
+
+// stepReturns returns those of an orchestration in their order; where it does not
+// compile, what is wrong with it.
+func stepReturns(v value.Value, id string) ([]stepReturn, error) {
+	m, _ := v.(*value.Map)
+	data, _ := m.At("data").(*value.Map)
+	rets, ok := data.At(id).(*value.Map)
+	if !ok {
+		return nil, errors.New(faultText(data.At(id)))
+	}
+	var all []stepReturn
+	for k, x := range rets.All() {
+		if ret, ok := x.(*value.Map); ok {
+			n, _ := value.AsInt(ret.At("__run_num__"))
+			all = append(all, stepReturn{value.Str(k), n, ret})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b stepReturn) int { return cmp.Compare(a.n, b.n) })
+	return all, nil
+}
+
+// rendered returns the low chunks of the orchestration, and notes their hash and
+// that of the controller's pillar.
+func (pl *planner) rendered(ctx context.Context, env *fun.Env) (*value.List, error) {
+	mods := pl.in.Kw.At("mods")
+	if len(pl.in.Pos) > 0 {
+		mods = pl.in.Pos[0]
+	}
+	kw := some(pl.in.Kw, "saltenv", "pillar", "pillarenv", "pillar_enc")
+	if len(pl.in.Pos) > 1 {
+		kw.Set("saltenv", pl.in.Pos[1])
+	}
+	if !kw.Has("saltenv") {
+		kw.Set("saltenv", "base")
+	}
+	res, err := env.Invoker.Invoke(ctx, fun.Exec, "state.show_low_sls", fun.Args{Pos: []value.Value{mods}, Kw: kw})
+	if err != nil {
+		return nil, err
+	}
+	low, ok := res.Value.(*value.List)
+	if !ok || res.Retcode != 0 {
+		return nil, errors.New(faultText(res.Value))
+	}
+	pl.p.Inputs.Rendered = pl.s.planKey.Hash(value.EncodeJSON(low))
+	items, err := env.Invoker.Invoke(ctx, fun.Exec, "pillar.items", fun.Args{Kw: some(kw, "pillarenv", "saltenv")})
+	if err != nil {
+		return nil, err
+	}
+	pl.s.secrets.AddPillar(items.Value)
+	pl.p.Inputs.Pillar["(controller)"] = pl.s.planKey.Hash(value.EncodeJSON(items.Value))
+	return low, nil
+}
+
+// requisiteKinds are the requisites that a plan shows.
+var requisiteKinds = [...]string{"require", "require_any", "watch", "watch_any", "onchanges", "onchanges_any", "onfail", "onfail_any", "prereq", "listen"}
+
+// untold are the steps that do not run in a plan, and what is said of them.
+var untold = map[string]string{
+	"salt.function": "not known until it runs", "salt.runner": "not known until it runs", "salt.wheel": "not known until it runs",
+	"salt.parallel_runners": "not known until they run", "salt.wait_for_event": "it waits for an event",
+}
+
+// failUnknown is said of a step with onfail.
+const failUnknown = "it runs only if a step of its onfail fails"
+
+// step plans one step.
+func (pl *planner) step(ctx context.Context, env *fun.Env, pf *planFleet, r stepReturn, chunk *value.Map) (*plan.Step, error) {
+	part := strings.Split(r.tag, "_|-")
+	if len(part) < 4 {
+		return nil, fmt.Errorf("the orchestration returned %q, which is not a step", r.tag)
+	}
+	st := &plan.Step{ID: pl.s.secrets.Text(part[1]), Fun: part[0] + "." + part[len(part)-1], Targets: []string{}}
+	if part[2] != part[1] {
+		st.Name = pl.s.secrets.Text(part[2])
+	}
+	for _, kind := range requisiteKinds {
+		for _, req := range plan.Requisites(chunk, kind) {
+			st.Requires = append(st.Requires, kind+": "+req)
+		}
+	}
+	comment := strings.TrimSpace(pl.s.secrets.Text(value.Str(r.ret.At("comment"))))
+	if part[0] != "salt" {
+		states, same := plan.States(mapOf(pl.s.mask(value.MapOf(r.tag, r.ret))), nil)
+		pj := newPlanJob("")
+		pj.targets, pj.states[env.ID], pj.same[env.ID] = []string{env.ID}, states, same
+		pj.hashes[env.ID] = plan.Hashes{Low: pl.s.planKey.Hash(value.EncodeJSON(chunk)), Answer: pl.s.planKey.Hash(value.EncodeJSON(plan.Settled(value.MapOf(r.tag, r.ret))))}
+		pj.fill(st)
+		return st, nil
+	}
+	onfail := append(plan.Requisites(chunk, "onfail"), plan.Requisites(chunk, "onfail_any")...)
+	if st.Fun == "salt.state" {
+		if pj := pf.take(part[1]); pj != nil {
+			pj.fill(st)
+			if len(onfail) > 0 {
+				st.Groups, st.Unknown = nil, failUnknown
+			}
+			return st, nil
+		}
+	}
+	if r.ret.At("result") != nil || st.Fun == "salt.state" {
+		st.Skipped = comment
+		if r.ret.At("result") == false {
+			st.Faults = []plan.Fault{{Host: st.ID, Reason: cmp.Or(comment, "the step fails")}}
+			st.Skipped = ""
+		}
+	} else {
+		st.Unknown = untold[st.Fun]
+	}
+	if len(onfail) > 0 && st.Unknown != "" {
+		st.Unknown = failUnknown
+	}
+	if st.Fun == "salt.function" && st.Skipped == "" {
+		if len(onfail) == 0 {
+			st.Restarts, st.Reboots = plan.FunctionRestarts(part[2])
+		}
+		st.Name = part[2]
+		if err := pl.match(ctx, pf.Fleet, st, chunk); err != nil {
+			st.Faults = append(st.Faults, plan.Fault{Host: value.Str(chunk.At("tgt")), Reason: err.Error()})
+		}
+	}
+	return st, nil
+}
+
+func mapOf(v value.Value) *value.Map {
+	m, _ := v.(*value.Map)
+	return m
+}
+
+// match resolves the targets of a step that does not run.
+func (pl *planner) match(ctx context.Context, f fun.Fleet, st *plan.Step, chunk *value.Map) error {
+	typ := "glob"
+	if t := chunk.Str("tgt_type"); t != "" {
+		typ = t
+	}
+	ids, err := f.Match(ctx, chunk.At("tgt"), typ)
+	if err != nil {
+		return err
+	}
+	if len(ids) == 0 {
+		return errors.New("no target matches")
+	}
+	sortIDs(ids)
+	st.Targets = ids
+	if n, ok := value.AsInt(chunk.At("subset")); ok && n > 0 {
+		st.Subset = int(n)
+	}
+	return nil
+}
+
+// tree notes the hashes of all files that are served.
+func (pl *planner) tree(ctx context.Context, env *fun.Env) error {
+	in := &pl.p.Inputs
+	envs, err := env.Up.Envs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, saltenv := range envs {
+		files, err := env.Up.List(ctx, saltenv, "")
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			sum, err := env.Up.Hash(ctx, saltenv, f.Path, "sha256")
+			if err != nil {
+				return fmt.Errorf("file %s of %s: %w", f.Path, saltenv, err)
+			}
+			in.Tree[saltenv+":"+f.Path] = pl.s.planKey.Hash([]byte(sum))
+		}
+	}
+	if pl.s.sources == nil {
+		return nil
+	}
+	for i, x := range pl.s.sources.Items {
+		in.Sources[fmt.Sprint(i+1)] = pl.s.planKey.Hash(value.EncodeJSON(x))
+	}
+	return nil
+}
+
+// roster notes the hashes of the roster's entries for the targets of the plan.
+func (pl *planner) roster(ctx context.Context, env *fun.Env) error {
+	wanted := map[string]bool{}
+	for _, st := range pl.p.Steps {
+		for _, id := range st.Targets {
+			wanted[id] = true
+		}
+	}
+	r, err := assembly.Roster(ctx, env, pl.s.cfg, pl.s.ssh)
+	if err != nil {
+		return err
+	}
+	for _, e := range r.Entries() {
+		if wanted[e.ID] {
+			pl.p.Inputs.Roster[e.ID] = pl.s.planKey.Hash([]byte(entryText(e)))
+		}
+	}
+	return nil
+}
+
+// entryText is all that an entry says of its machine.
+func entryText(e *roster.Entry) string {
+	return fmt.Sprintf("%q %q %d %q %q %q %q %t %q %t %s %s %s %q %q %q %q %q %q %t %q %s",
+		e.Connection, e.Host, e.Port, e.User, e.Passwd.Reveal(), e.Priv, e.PrivPasswd.Reveal(), e.Sudo, e.SudoUser, e.TTY, e.Timeout,
+		value.EncodeJSON(e.MinionOpts), value.EncodeJSON(e.Grains), e.ThinDir, e.SetPath, e.SSHOptions, e.CmdUmask, e.PreFlight,
+		e.PreFlightArgs, e.IdentitiesOnly, e.RemotePortForwards, value.EncodeJSON(e.Extra))
+}

@@ -1,0 +1,167 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// maxTold is how many differences of a kind are told one by one.
+const maxTold = 10
+
+// Compare returns what became different since old was made, one sentence each;
+// nothing where now would do what old would.
+func Compare(old, now *Plan) []string {
+	var out []string
+	out = append(out, diffHashes("file", old.Inputs.Tree, now.Inputs.Tree)...)
+	out = append(out, diffHashes("git repository", old.Inputs.Sources, now.Inputs.Sources)...)
+	out = append(out, diffHashes("roster entry", old.Inputs.Roster, now.Inputs.Roster)...)
+	out = append(out, diffHashes("pillar of", old.Inputs.Pillar, now.Inputs.Pillar)...)
+	if old.Inputs.Rendered != now.Inputs.Rendered {
+		out = append(out, "the rendered orchestration changed")
+	}
+	return append(out, diffSteps(old.Steps, now.Steps)...)
+}
+
+// diffHashes compares hashes by name.
+func diffHashes(what string, old, now map[string]string) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(old)) {
+		switch h, ok := now[name]; {
+		case !ok:
+			out = append(out, what+" "+name+" is gone")
+		case h != old[name]:
+			out = append(out, what+" "+name+" changed")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		if _, ok := old[name]; !ok {
+			out = append(out, what+" "+name+" is new")
+		}
+	}
+	return bounded(out, what)
+}
+
+// bounded cuts a list of differences.
+func bounded(list []string, what string) []string {
+	if len(list) <= maxTold {
+		return list
+	}
+	return append(list[:maxTold:maxTold], fmt.Sprintf("%s: %d more", what, len(list)-maxTold))
+}
+
+func diffSteps(old, now []*Step) []string {
+	was, is := map[string]*Step{}, map[string]*Step{}
+	for _, s := range old {
+		was[s.ID+between+s.Fun] = s
+	}
+	for _, s := range now {
+		is[s.ID+between+s.Fun] = s
+	}
+	var out []string
+	for _, s := range old {
+		n := is[s.ID+between+s.Fun]
+		if n == nil {
+			out = append(out, fmt.Sprintf("step %s is gone", s.ID))
+			continue
+		}
+		out = append(out, diffStep(s, n)...)
+	}
+	for _, s := range now {
+		if was[s.ID+between+s.Fun] == nil {
+			out = append(out, fmt.Sprintf("step %s is new", s.ID))
+		}
+	}
+	if len(out) == 0 && !slices.EqualFunc(old, now, func(a, b *Step) bool { return a.ID == b.ID && a.Fun == b.Fun }) {
+		out = append(out, "the order of the steps changed")
+	}
+	return out
+}
+
+func diffStep(old, now *Step) []string {
+	var out []string
+	gone, added := missing(old.Targets, now.Targets), missing(now.Targets, old.Targets)
+	if len(gone) > 0 {
+		out = append(out, fmt.Sprintf("step %s: no longer a target: %s", old.ID, strings.Join(bounded(gone, "and"), ", ")))
+	}
+	if len(added) > 0 {
+		out = append(out, fmt.Sprintf("step %s: a new target: %s", old.ID, strings.Join(bounded(added, "and"), ", ")))
+	}
+	if old.Skipped != now.Skipped || old.Unknown != now.Unknown {
+		out = append(out, fmt.Sprintf("step %s: whether it runs changed", old.ID))
+	}
+	var hosts []string
+	before, after := old.byHost(), now.byHost()
+	for _, id := range slices.Sorted(maps.Keys(old.Hosts)) {
+		was, is := old.Hosts[id], now.Hosts[id]
+		switch {
+		case is == Hashes{}, was == is:
+		case was.Answer != is.Answer:
+			hosts = append(hosts, fmt.Sprintf("step %s: %s answers differently%s", old.ID, id, diffStates(before[id], after[id])))
+		default:
+			hosts = append(hosts, fmt.Sprintf("step %s: the rendered states of %s changed", old.ID, id))
+		}
+	}
+	out = append(out, bounded(hosts, "step "+old.ID)...)
+	var faults []string
+	for _, f := range now.Faults {
+		faults = append(faults, fmt.Sprintf("step %s: %s: %s", now.ID, f.Host, f.Reason))
+	}
+	return append(out, bounded(faults, "step "+old.ID)...)
+}
+
+// missing returns what of a is not in b.
+func missing(a, b []string) []string {
+	have := make(map[string]bool, len(b))
+	for _, x := range b {
+		have[x] = true
+	}
+	var out []string
+	for _, x := range a {
+		if !have[x] {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// byHost returns the states of a step by machine.
+func (s *Step) byHost() map[string][]*State {
+	out := map[string][]*State{}
+	for _, g := range s.Groups {
+		for _, id := range g.Hosts {
+			out[id] = g.States
+		}
+	}
+	return out
+}
+
+// diffStates names the states in which two answers differ.
+func diffStates(old, now []*State) string {
+	tag := func(st *State) string { return st.Fun + " " + st.ID + " " + st.Name }
+	was := map[string]*State{}
+	for _, st := range old {
+		was[tag(st)] = st
+	}
+	var out []string
+	for _, st := range now {
+		o := was[tag(st)]
+		delete(was, tag(st))
+		switch {
+		case o == nil:
+			out = append(out, fmt.Sprintf("%s (%s) is due now", st.ID, st.Fun))
+		case digest(o) != digest(st):
+			out = append(out, fmt.Sprintf("%s (%s) would do something else", st.ID, st.Fun))
+		}
+	}
+	for _, st := range old {
+		if was[tag(st)] != nil {
+			out = append(out, fmt.Sprintf("%s (%s) is no longer due", st.ID, st.Fun))
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(bounded(out, "and"), ", ")
+}

@@ -1,0 +1,148 @@
+package plan
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Bounds of a plan file.
+const (
+	MaxFile  = 256 << 20 // bytes
+	maxSteps = 100_000
+	maxHosts = 1_000_000 // in all steps together
+)
+
+// A Key makes hashes that nobody without it can guess the secrets of.
+type Key []byte
+
+// KeySize is the length of a key in bytes.
+const KeySize = 32
+
+// Hash returns the keyed hash of data.
+func (k Key) Hash(data []byte) string {
+	h := hmac.New(sha256.New, k)
+	h.Write(data)
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// A VersionError is a file of another version of the format.
+type VersionError struct{ Format int }
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("the plan has format %d, and this brine reads format %d", e.Format, Format)
+}
+
+// ErrSeal is a file that was changed after it was written, or that was written
+// with another key.
+var ErrSeal = errors.New("the plan was made by another user or on another machine, or the file was changed")
+
+func digest(v any) [32]byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return [32]byte{}
+	}
+	return sha256.Sum256(data)
+}
+
+// seal returns the keyed hash of a plan without its seal.
+func (p *Plan) seal(key Key) (string, error) {
+	bare := *p
+	bare.Seal = ""
+	data, err := json.Marshal(&bare)
+	if err != nil {
+		return "", err
+	}
+	return key.Hash(data), nil
+}
+
+// Encode returns the file of a plan.
+func Encode(p *Plan, key Key) ([]byte, error) {
+	var err error
+	if p.Seal, err = p.seal(key); err != nil {
+		return nil, err
+	}
+	return Document(p)
+}
+
+// Document returns a plan as JSON for people and programs.
+func Document(p *Plan) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(p); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// Decode reads the file of a plan. It returns a *VersionError for another
+// format, and ErrSeal where the key is not that of the plan.
+func Decode(data []byte, key Key) (*Plan, error) {
+	if len(data) > MaxFile {
+		return nil, fmt.Errorf("it is larger than %d MiB", MaxFile>>20)
+	}
+	var head struct {
+		Format *int `json:"format"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil || head.Format == nil {
+		return nil, errors.New("it is not a plan that brine wrote")
+	}
+	if *head.Format != Format {
+		return nil, &VersionError{*head.Format}
+	}
+	p := &Plan{}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(p); err != nil {
+		return nil, fmt.Errorf("it is not a plan that brine wrote: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the plan")
+	}
+	want, err := p.seal(key)
+	if err != nil {
+		return nil, err
+	}
+	if !hmac.Equal([]byte(want), []byte(p.Seal)) {
+		return nil, ErrSeal
+	}
+	return p, p.check()
+}
+
+// check finds what no plan has.
+func (p *Plan) check() error {
+	if k := p.Command.Kind; k != Orchestrate && k != SSH && k != Call {
+		return fmt.Errorf("it has a command of the unknown kind %q", k)
+	}
+	if len(p.Command.Args) == 0 {
+		return errors.New("its command has no arguments")
+	}
+	hosts := 0
+	for _, s := range p.Steps {
+		if s == nil {
+			return errors.New("it has an empty step")
+		}
+		hosts += len(s.Targets)
+		for _, g := range s.Groups {
+			if g == nil {
+				return fmt.Errorf("step %q has an empty group", s.ID)
+			}
+			for _, st := range g.States {
+				if st == nil {
+					return fmt.Errorf("step %q has an empty state", s.ID)
+				}
+			}
+		}
+	}
+	if len(p.Steps) > maxSteps || hosts > maxHosts {
+		return fmt.Errorf("it has more than %d steps or %d machines", maxSteps, maxHosts)
+	}
+	return nil
+}

@@ -1,0 +1,258 @@
+// Package plan is what a run would do, before it does it: the steps, the
+// machines, and the states that would change, as brine plan shows and keeps
+// them. [States] makes it of returns in test mode, [Compare] tells what became
+// different since, [Encode] and [Decode] are its file.
+package plan
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// Format is the version of the file.
+const Format = 1
+
+// A Plan is what a command would do.
+type Plan struct {
+	Format  int       `json:"format"`
+	Brine   string    `json:"brine"`
+	Made    time.Time `json:"made"`
+	User    string    `json:"user"`
+	Command Command   `json:"command"`
+	Steps   []*Step   `json:"steps"`
+	Totals  Totals    `json:"totals"`
+	Inputs  Inputs    `json:"inputs"`
+	// Seal is the keyed hash of all the rest, in files alone.
+	Seal string `json:"seal,omitempty"`
+}
+
+// A Command is the command that was planned.
+type Command struct {
+	Kind   string   `json:"kind"` // orchestrate, ssh or call
+	Target string   `json:"target,omitempty"`
+	Args   []string `json:"args"`
+	Flags  []Flag   `json:"flags"`
+	// Hidden has keyed hashes of arguments that are secret, by name. They are not
+	// among Args.
+	Hidden map[string]string `json:"hidden,omitempty"`
+}
+
+// Kinds of commands.
+const (
+	Orchestrate = "orchestrate"
+	SSH         = "ssh"
+	Call        = "call"
+)
+
+// A Flag is a flag with its value as text.
+type Flag struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Inputs are hashes of what a plan was made of; all of them are keyed.
+type Inputs struct {
+	Tree     map[string]string `json:"tree"`     // by "saltenv:path"
+	Sources  map[string]string `json:"sources"`  // commits of git repositories
+	Roster   map[string]string `json:"roster"`   // by id
+	Pillar   map[string]string `json:"pillar"`   // by id
+	Rendered string            `json:"rendered"` // the steps of an orchestration
+}
+
+// A Step is a step of an orchestration, or the whole of another command.
+type Step struct {
+	ID   string `json:"id"`
+	Fun  string `json:"fun"` // salt.state, salt.function, file.managed, state.apply
+	Name string `json:"name,omitempty"`
+	// Requires are its requisites as in "require: build".
+	Requires []string `json:"requires,omitempty"`
+	Targets  []string `json:"targets"`
+	// Subset is how many of the targets the run chooses at random; 0: all.
+	Subset int `json:"subset,omitempty"`
+	// Unknown says why nothing is known of the step, "" where something is.
+	Unknown string `json:"unknown,omitempty"`
+	// After are earlier steps that change something on the same machines, or that
+	// this one requires: what they do may change this one.
+	After []string `json:"after,omitempty"`
+	// Skipped says why the step would not run.
+	Skipped string   `json:"skipped,omitempty"`
+	Groups  []*Group `json:"groups,omitempty"`
+	// Faults are the machines of which there is no plan.
+	Faults []Fault           `json:"faults,omitempty"`
+	Hosts  map[string]Hashes `json:"hosts,omitempty"`
+	// Restarts and Reboots say what a function does to each of its targets.
+	Restarts bool `json:"restarts,omitempty"`
+	Reboots  bool `json:"reboots,omitempty"`
+}
+
+// Hashes are those of a machine in a step.
+type Hashes struct {
+	Low    string `json:"low"`    // its rendered states
+	Answer string `json:"answer"` // what it says that it would do
+}
+
+// A Fault is a machine without a plan, and why.
+type Fault struct {
+	Host      string `json:"host"`
+	Reason    string `json:"reason"`
+	Unreached bool   `json:"unreached,omitempty"`
+}
+
+// A Group is machines on which the same would happen.
+type Group struct {
+	Hosts  []string `json:"hosts"`
+	States []*State `json:"states"`
+	Same   int      `json:"same"` // states that would change nothing
+}
+
+// Effects of a state.
+const (
+	Change  = "change"
+	Fail    = "fail"
+	Unknown = "unknown" // it depends on what another state does
+)
+
+// A State is a state that would change something, would fail, or that is not
+// known yet.
+type State struct {
+	ID      string          `json:"id"`
+	Fun     string          `json:"fun"`
+	Name    string          `json:"name"`
+	SLS     string          `json:"sls,omitempty"`
+	Effect  string          `json:"effect"`
+	Comment string          `json:"comment,omitempty"`
+	Changes json.RawMessage `json:"changes,omitempty"`
+	Diff    string          `json:"diff,omitempty"`
+	Unknown string          `json:"unknown,omitempty"` // what is not known, and until when
+	Restart bool            `json:"restart,omitempty"`
+	Reboot  bool            `json:"reboot,omitempty"`
+}
+
+// Totals are the sums of a plan.
+type Totals struct {
+	Steps     int `json:"steps"`
+	Hosts     int `json:"hosts"`
+	Changes   int `json:"changes"`
+	Restarts  int `json:"restarts"`
+	Reboots   int `json:"reboots"`
+	Unknown   int `json:"unknown"` // steps and states
+	Failures  int `json:"failures"`
+	Unreached int `json:"unreached"`
+	Faults    int `json:"faults"` // further machines without a plan
+}
+
+// Due reports whether the command would change something, as far as is known.
+func (p *Plan) Due() bool { return p.Totals.Changes+p.Totals.Unknown > 0 }
+
+// Failed reports whether something would fail.
+func (p *Plan) Failed() bool { return p.Totals.Failures > 0 || !p.Complete() }
+
+// Complete reports whether all machines answered: what is not complete cannot be
+// applied.
+func (p *Plan) Complete() bool { return p.Totals.Unreached+p.Totals.Faults == 0 }
+
+// Groups puts machines together on which the same would happen: by the
+// hashes of their states. Groups are in the order of hosts.
+func Groups(hosts []string, states map[string][]*State, same map[string]int) []*Group {
+	var all []*Group
+	found := map[[32]byte]*Group{}
+	for _, id := range hosts {
+		list, ok := states[id]
+		if !ok {
+			continue
+		}
+		key := digest(struct {
+			States []*State
+			Same   int
+		}{list, same[id]})
+		g := found[key]
+		if g == nil {
+			g = &Group{States: list, Same: same[id]}
+			found[key] = g
+			all = append(all, g)
+		}
+		g.Hosts = append(g.Hosts, id)
+	}
+	return all
+}
+
+// Finish fills in what follows from the steps: what they come after, and the
+// totals.
+func (p *Plan) Finish() {
+	p.Totals = Totals{Steps: len(p.Steps)}
+	hosts, unreached, faults := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	touched := map[string][]string{} // by machine, the steps that change it
+	moves := map[string]bool{}       // steps that change something
+	for _, s := range p.Steps {
+		after := map[string]bool{}
+		for _, id := range s.Targets {
+			hosts[id] = true
+			for _, earlier := range touched[id] {
+				after[earlier] = true
+			}
+		}
+		for _, r := range s.Requires {
+			if id := requisiteID(r); moves[id] {
+				after[id] = true
+			}
+		}
+		s.After = nil
+		for _, earlier := range p.Steps {
+			if after[earlier.ID] && earlier.ID != s.ID && !slices.Contains(s.After, earlier.ID) {
+				s.After = append(s.After, earlier.ID)
+			}
+		}
+		due := p.Totals.add(s, unreached, faults)
+		if due {
+			moves[s.ID] = true
+			for _, id := range s.Targets {
+				if list := touched[id]; len(list) == 0 || list[len(list)-1] != s.ID {
+					touched[id] = append(list, s.ID)
+				}
+			}
+		}
+	}
+	p.Totals.Hosts, p.Totals.Unreached, p.Totals.Faults = len(hosts), len(unreached), len(faults)
+}
+
+// add counts a step, and reports whether it changes something.
+func (t *Totals) add(s *Step, unreached, faults map[string]bool) bool {
+	before := t.Changes + t.Unknown
+	if s.Unknown != "" {
+		t.Unknown++
+	}
+	if s.Restarts {
+		t.Restarts += len(s.Targets)
+	}
+	if s.Reboots {
+		t.Reboots += len(s.Targets)
+	}
+	for _, f := range s.Faults {
+		if f.Unreached {
+			unreached[f.Host] = true
+		} else {
+			faults[f.Host] = true
+		}
+	}
+	for _, g := range s.Groups {
+		n := len(g.Hosts)
+		for _, st := range g.States {
+			switch st.Effect {
+			case Change:
+				t.Changes += n
+			case Fail:
+				t.Failures += n
+			case Unknown:
+				t.Unknown += n
+			}
+			if st.Restart {
+				t.Restarts += n
+			}
+			if st.Reboot {
+				t.Reboots += n
+			}
+		}
+	}
+	return t.Changes+t.Unknown > before
+}
