@@ -1,16 +1,13 @@
 package cmd
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -126,7 +123,7 @@ func (a *App) apply(ctx context.Context, c *cobra.Command, o *applyOpts, args []
 		}
 		return nil
 	}
-	if err := a.confirm(o, now); err != nil {
+	if err := a.confirmPlan(ctx, o, now); err != nil {
 		return err
 	}
 	return a.runPlanned(ctx, c, old, words)
@@ -173,22 +170,18 @@ func cmpName(name, word string) string {
 	return word
 }
 
-// confirm asks whether the plan is run, where there is somebody to ask.
-func (a *App) confirm(o *applyOpts, now *madePlan) error {
-	in, ok := a.In.(*os.File)
-	if o.yes || !ok || !a.Terminal || !isatty.IsTerminal(in.Fd()) {
+// confirmPlan shows the plan and asks whether it is run, where there is somebody
+// to ask.
+func (a *App) confirmPlan(ctx context.Context, o *applyOpts, now *madePlan) error {
+	in := a.lines()
+	if o.yes || in == nil || !a.Terminal {
 		return nil
 	}
 	if err := a.printPlan(now, "text"); err != nil {
 		return err
 	}
 	a.printed = false
-	fmt.Fprint(a.Err, "\nRun this? Only 'yes' does: ")
-	line, err := bufio.NewReader(in).ReadString('\n')
-	if err != nil || strings.TrimSpace(line) != "yes" {
-		return &statusError{status: exitGeneric, err: errors.New("nothing was run")}
-	}
-	return nil
+	return a.confirm(ctx, in, "\n", false)
 }
 
 // runPlanned runs the command that a plan is of, as its command line would.

@@ -107,7 +107,7 @@ func TestPlanAsks(t *testing.T) {
 		_ = c.Wait()
 		text := string(raw)
 		_, err = os.Stat(s.path("made"))
-		if c.ProcessState.ExitCode() != tt.exit || !strings.Contains(text, tt.want) || (err == nil) != tt.made || strings.Count(text, "Run this?") != 1 || !strings.Contains(text, "1 host, 1 change\r\n") {
+		if c.ProcessState.ExitCode() != tt.exit || !strings.Contains(text, tt.want) || (err == nil) != tt.made || strings.Count(text, "Run it?") != 1 || !strings.Contains(text, "1 host, 1 change\r\n") {
 			t.Errorf("answer %q: exit status %d, made %t:\n%s", tt.answer, c.ProcessState.ExitCode(), err == nil, text)
 		}
 	}
