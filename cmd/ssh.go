@@ -251,7 +251,7 @@ func (s *session) noneMatched(ctx context.Context, env *fun.Env, o *sshOpts, job
 		return err
 	}
 	if all, err := env.Fleet.Match(ctx, "*", "glob"); err == nil && len(all) == 0 {
-		return s.noTargets()
+		return s.noTargets(job)
 	}
 	if o.prog == saltCLI {
 		return s.saltNoMatch(o.noMatch(job))

@@ -90,7 +90,8 @@ func (b *boots) restless(step int64) bool {
 // Boots returns what is known of the machines that were met; see fun.Rebooter.
 func (p *Provider) Boots() map[string]fun.Boot {
 	step, out := p.step.Load(), map[string]fun.Boot{}
-	for id, m := range p.targets {
+	for _, id := range p.known() {
+		m := p.machine(id)
 		b := fun.Boot{Before: m.boot.held(step), Asked: m.boot.askedBy()}
 		m.boot.mu.Lock()
 		b.ID = m.boot.id
@@ -110,7 +111,7 @@ func (p *Provider) Boots() map[string]fun.Boot {
 // would have there.
 func (p *Provider) Remember(boots map[string]fun.Boot) {
 	for id, b := range boots {
-		if m := p.targets[id]; m != nil {
+		if m := p.machine(id); m != nil {
 			m.boot.remember(b, p.step.Load())
 		}
 	}
@@ -131,7 +132,7 @@ func (p *Provider) Step() { p.step.Add(1) }
 func (p *Provider) Watched(w fun.StartWait) []string {
 	var out []string
 	for _, id := range w.IDs {
-		if m := p.targets[id]; m != nil && (w.Fresh || m.boot.restless(p.step.Load())) {
+		if m := p.machine(id); m != nil && (w.Fresh || m.boot.restless(p.step.Load())) {
 			out = append(out, id)
 		}
 	}
@@ -153,7 +154,7 @@ func (p *Provider) Starts(ctx context.Context, wait fun.StartWait, each func(fun
 		wg   sync.WaitGroup
 	)
 	for _, id := range wait.IDs {
-		m := p.targets[id]
+		m := p.machine(id)
 		if m == nil {
 			continue
 		}

@@ -15,7 +15,7 @@ import (
 func (p *Provider) FindJob(ctx context.Context, jid string, ids []string, tell func(id string, pid int)) {
 	var wg sync.WaitGroup
 	for _, id := range ids {
-		m := p.targets[id]
+		m := p.machine(id)
 		if m == nil {
 			continue
 		}

@@ -37,10 +37,8 @@ type SSHOptions struct {
 	// AskOnce asks for the same account and question once, for all targets.
 	AskOnce bool
 	Deploy  bool // add the public key to authorized_keys first
-	// AdHoc are targets that the command line names by their addresses; Target is
-	// what it names, for rosters that are made of that.
+	// AdHoc are targets that the command line names by their addresses.
 	AdHoc  []roster.Address
-	Target []string
 	Getenv func(string) string
 }
 
