@@ -196,17 +196,20 @@ type dest struct {
 	// knownCommand returns the lines that a KnownHostsCommand prints of a key; nil:
 	// there is none.
 	knownCommand func(key ssh.PublicKey) (*keyDB, error)
-	doubt        *atomic.Pointer[error] // why the host is logged in to without secrets
-	tries        int                    // of a password that a person types
-	batch        bool                   // nobody is asked
-	log          *slog.Logger
-	policy       Policy
-	ciphers      []string
-	macs, kexes  []string
-	hostKeyAlgs  []string
-	keyAlgs      []string // to log in with; nil: any
-	alive        time.Duration
-	aliveCount   int
+	// confirm asks a person whether a key that nobody knows is that of the host; nil:
+	// nobody can be asked.
+	confirm     func(what, fingerprint string) error
+	doubt       *atomic.Pointer[error] // why the host is logged in to without secrets
+	tries       int                    // of a password that a person types
+	batch       bool                   // nobody is asked
+	log         *slog.Logger
+	policy      Policy
+	ciphers     []string
+	macs, kexes []string
+	hostKeyAlgs []string
+	keyAlgs     []string // to log in with; nil: any
+	alive       time.Duration
+	aliveCount  int
 }
 
 func (d *dest) addr() string { return net.JoinHostPort(d.host, strconv.Itoa(d.port)) }

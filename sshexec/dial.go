@@ -34,14 +34,15 @@ type Options struct {
 	Me          string   // account of the person
 	Config      []string // ssh_config files, first one wins; nil: the person's and the system's
 	KnownHosts  []string // known_hosts files instead of those of ssh_config
-	Policy      Policy   // "": as ssh_config says, else Strict
+	Policy      Policy   // "": as ssh_config says, else Ask
 	AgentSocket string   // of ssh-agent; "" is none
 	// Getenv looks up the environment for ${VARIABLES} of ssh_config; nil: the host's.
 	Getenv   func(key string) (string, bool)
 	PKIDir   string // of Salt, whose own SSH key is tried too
 	Password roster.Secret
-	// Ask asks the person for a secret, on a terminal. nil: there is none.
-	Ask func(prompt string) (roster.Secret, error)
+	// Ask asks the person for a secret, on a terminal, or with echo for what may be
+	// seen. nil: there is no terminal.
+	Ask func(prompt string, echo bool) (roster.Secret, error)
 	// AskOnce asks the same question for the same account once in a run, and
 	// gives the answer to all hosts that ask it.
 	AskOnce bool
@@ -102,7 +103,7 @@ func NewDialer(o Options) *Dialer {
 		d.keys.ask = func(prompt string) (roster.Secret, error) {
 			d.prompts.mu.Lock()
 			defer d.prompts.mu.Unlock()
-			return o.Ask(prompt)
+			return o.Ask(prompt, false)
 		}
 	}
 	for _, f := range d.config.Files() {
@@ -303,6 +304,12 @@ func (d *Dialer) once(ctx context.Context, t *dest, by *Client, via []string) (*
 	wait := newWait(ctx, t.timeout)
 	defer wait.stop()
 	ctx = wait
+	if d.prompts.ask != nil && !t.batch {
+		t.confirm = func(what, fingerprint string) error {
+			defer wait.hold()()
+			return d.prompts.confirm(what, fingerprint)
+		}
+	}
 	var way net.Conn
 	switch {
 	case by != nil:

@@ -86,7 +86,7 @@ type asker struct {
 	asked   []string
 }
 
-func (a *asker) ask(prompt string) (roster.Secret, error) {
+func (a *asker) ask(prompt string, _ bool) (roster.Secret, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.asked = append(a.asked, prompt)
@@ -193,7 +193,7 @@ func TestPromptOnce(t *testing.T) {
 	a := &asker{}
 	p := &prompter{ask: a.ask}
 	for range 3 {
-		if _, err := p.get("k", "p", roster.Secret{}); !errors.Is(err, errNoAnswer) {
+		if _, err := p.get("k", "p", false, roster.Secret{}); !errors.Is(err, errNoAnswer) {
 			t.Error(err)
 		}
 	}
@@ -571,3 +571,61 @@ func TestDebugLog(t *testing.T) {
 type writer func([]byte) (int, error)
 
 func (w writer) Write(b []byte) (int, error) { return w(b) }
+
+// TestConfirm: a key that nobody knows is asked for once a host, as ssh asks.
+func TestConfirm(t *testing.T) {
+	t.Parallel()
+	f := sshtest.NewFake(t).Start()
+	fingerprint := ssh.FingerprintSHA256(f.HostKey.PublicKey())
+	for _, tt := range []struct {
+		name    string
+		answers []string
+		option  string
+		asked   int
+		want    string // "": logged in
+	}{
+		{"yes", []string{"yes"}, "", 1, ""},
+		{"its fingerprint", []string{"maybe", fingerprint}, "StrictHostKeyChecking=ask", 2, ""},
+		{"another fingerprint", []string{"SHA256:x", "no"}, "", 2, "not accepted at the prompt"},
+		{"no", []string{"NO"}, "", 1, "not accepted at the prompt"},
+		{"an empty answer", []string{""}, "", 1, "not accepted at the prompt"},
+		{"no answer", nil, "", 1, "no answer to the prompt"},
+		{"strict", []string{"yes"}, "StrictHostKeyChecking=yes", 0, "is not known: ssh-ed25519 " + fingerprint},
+		{"batch", []string{"yes"}, "BatchMode=yes", 0, "is not known: ssh-ed25519 " + fingerprint},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			file := known(t)
+			a := &asker{answers: tt.answers}
+			o := options(t, file)
+			o.Ask = a.ask
+			e := entry(f)
+			if tt.option != "" {
+				e.SSHOptions = []string{tt.option}
+			}
+			d := NewDialer(o)
+			defer d.Close()
+			for range 2 { // the second time the answer is known, unless it was no
+				c, err := d.Dial(t.Context(), e)
+				if tt.want != "" {
+					wantStage(t, err, HostKey, tt.want)
+					break
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = c.Close()
+			}
+			if len(a.asked) != tt.asked {
+				t.Errorf("asked %q", a.asked)
+			}
+			b, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if lines := strings.Count(string(b), "ssh-ed25519"); lines != map[bool]int{true: 1, false: 0}[tt.want == ""] {
+				t.Errorf("known_hosts has %d lines: %q", lines, b)
+			}
+		})
+	}
+}

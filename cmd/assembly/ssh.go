@@ -30,8 +30,9 @@ import (
 type SSHOptions struct {
 	User, Priv string        // where the roster names none
 	Password   roster.Secret // where the roster has none
-	// Ask asks the person for a secret; nil: there is no terminal.
-	Ask func(prompt string) (roster.Secret, error)
+	// Ask asks the person for a secret, or with echo for what may be seen; nil:
+	// there is no terminal.
+	Ask func(prompt string, echo bool) (roster.Secret, error)
 	// Once says that each target is worked on once: its connection is closed then.
 	Once bool
 	// AskOnce asks for the same account and question once, for all targets.

@@ -400,10 +400,11 @@ func device(s string) bool {
 	return s == "any" || err == nil && n >= 0 && n < math.MaxInt32-1
 }
 
-// The algorithms that versions of OpenSSH have.
+// The algorithms that versions of OpenSSH have. It has no arcfour any more, and
+// brine can still talk to devices that know nothing else.
 const (
 	cipherNames = `3des-cbc aes128-cbc aes192-cbc aes256-cbc aes128-ctr aes192-ctr aes256-ctr aes128-gcm@openssh.com
-aes256-gcm@openssh.com chacha20-poly1305@openssh.com rijndael-cbc@lysator.liu.se`
+aes256-gcm@openssh.com chacha20-poly1305@openssh.com rijndael-cbc@lysator.liu.se arcfour arcfour128 arcfour256`
 	macNames = `hmac-sha1 hmac-sha1-96 hmac-sha2-256 hmac-sha2-512 hmac-md5 hmac-md5-96 umac-64@openssh.com umac-128@openssh.com
 hmac-sha1-etm@openssh.com hmac-sha1-96-etm@openssh.com hmac-sha2-256-etm@openssh.com hmac-sha2-512-etm@openssh.com
 hmac-md5-etm@openssh.com hmac-md5-96-etm@openssh.com umac-64-etm@openssh.com umac-128-etm@openssh.com`
