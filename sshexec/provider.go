@@ -31,7 +31,7 @@ type Settings struct {
 	// over them.
 	Opts *value.Map
 	// GrainsDir is where grains are kept between runs; "" is nowhere. Grains
-	// older than GrainsAge (0: a day) or with Refresh are gathered anew.
+	// older than GrainsAge (0: a day) or with Refresh are gathered again.
 	GrainsDir string
 	GrainsAge time.Duration
 	Refresh   bool
@@ -231,7 +231,7 @@ func (m *machine) lost(ret fun.Return) error {
 	if link.TooLarge(ret.Err) {
 		err, hint = ret.Err, "what the call did is done; have it print less, or write to a file that cp.push fetches"
 	}
-	// Where the machine is being dialled anew, that is not waited for.
+	// Where the machine is being dialled again, that is not waited for.
 	if m.dialing.TryLock() {
 		defer m.dialing.Unlock()
 		if m.client != nil {
@@ -255,7 +255,7 @@ func (m *machine) open() *link.Conn {
 // again: the steps of one moment share the answer.
 const failureHolds = 5 * time.Second
 
-// dial returns the connection, made anew where it has ended. dialing is held.
+// dial returns the connection, made again where it has ended. dialing is held.
 func (m *machine) dial(ctx context.Context) (*Client, error) {
 	if m.client != nil {
 		select {
