@@ -532,6 +532,67 @@ func TestHashKnownHosts(t *testing.T) {
 	}
 }
 
+// debugLog returns a log, and a func that returns what it has.
+func debugLog() (log *slog.Logger, text func() string) {
+	var buf bytes.Buffer
+	var mu sync.Mutex
+	log = slog.New(slog.NewTextHandler(writer(func(b []byte) (int, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return buf.Write(b)
+	}), &slog.HandlerOptions{Level: slog.LevelDebug}))
+	return log, func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return buf.String()
+	}
+}
+
+// The debug log has the keys that a host is offered, where each is from, and the
+// one that the host takes.
+func TestDebugLogKeys(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	other := sshtest.WriteKey(t, filepath.Join(dir, "other"), "")
+	key := sshtest.WriteKey(t, filepath.Join(dir, "key"), "")
+	for _, tt := range []struct {
+		name, offered, from string
+		set                 func(e *roster.Entry, o *Options)
+	}{
+		{"a file", filepath.Join(dir, "other"), filepath.Join(dir, "key"), func(e *roster.Entry, _ *Options) {
+			e.SSHOptions = []string{"IdentityFile=" + filepath.Join(dir, "other"), "IdentityFile=" + filepath.Join(dir, "key")}
+		}},
+		{"the agent", filepath.Join(dir, "other"), "the ssh-agent at", func(e *roster.Entry, o *Options) {
+			o.AgentSocket = sshAgent(t, filepath.Join(dir, "key"), "")
+			e.SSHOptions = []string{"IdentityFile=" + filepath.Join(dir, "other")}
+		}},
+	} {
+		f := sshtest.NewFake(t)
+		f.Keys = []ssh.PublicKey{key.PublicKey()}
+		f.Start()
+		o, e := options(t, known(t, line(f))), entry(f)
+		var text func() string
+		o.Log, text = debugLog()
+		tt.set(e, &o)
+		if _, err := dial(t, o, e); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{
+			`msg="key to offer" host=web1 key=` + ssh.FingerprintSHA256(other.PublicKey()) + " type=ssh-ed25519 from=" + tt.offered,
+			`msg="key to offer" host=web1 key=` + ssh.FingerprintSHA256(key.PublicKey()),
+			`msg="key accepted by the host" host=web1 key=` + ssh.FingerprintSHA256(key.PublicKey()) + " type=ssh-ed25519 from=",
+			tt.from,
+		} {
+			if !strings.Contains(text(), want) {
+				t.Errorf("%s: no %q in\n%s", tt.name, want, text())
+			}
+		}
+		if strings.Count(text(), "key accepted by") != 1 {
+			t.Errorf("%s: the log is\n%s", tt.name, text())
+		}
+	}
+}
+
 // The debug log has each step with the host's name, and no secret.
 func TestDebugLog(t *testing.T) {
 	t.Parallel()
@@ -539,22 +600,15 @@ func TestDebugLog(t *testing.T) {
 	f.Password = "s3cret"
 	f.Start()
 	o := options(t, known(t, line(f)))
-	var buf bytes.Buffer
-	var mu sync.Mutex
-	o.Log = slog.New(slog.NewTextHandler(writer(func(b []byte) (int, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		return buf.Write(b)
-	}), &slog.HandlerOptions{Level: slog.LevelDebug}))
+	var text func() string
+	o.Log, text = debugLog()
 	o.Config = []string{write(t, "ConnectTimeout 30\n")}
 	e := entry(f)
 	e.Passwd = roster.NewSecret("s3cret")
 	if _, err := dial(t, o, e); err != nil {
 		t.Fatal(err)
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	log := buf.String()
+	log := text()
 	for _, want := range []string{
 		`msg="ssh configuration" file=` + o.Config[0], "msg=setting host=web1 keyword=connecttimeout value=30 from=" + o.Config[0] + ":1",
 		"msg=connect host=web1 address=127.0.0.1:", `msg="host key accepted" host=web1`, "known_hosts:1", "msg=authentication host=web1", `msg="logged in" host=web1 user=root`,
