@@ -97,28 +97,33 @@ func TestSSHPromptsOnTerminal(t *testing.T) {
 		set     func(f *sshtest.Fake, key ssh.PublicKey)
 		key     bool
 		onStdin bool // stdin is the terminal
+		args    []string
 		steps   []step
 		exit    int
 		says    string
 	}{
 		{
-			"host key, passphrase and code", func(f *sshtest.Fake, key ssh.PublicKey) { f.Keys, f.Code = []ssh.PublicKey{key}, "424242" }, true, false,
+			"host key, passphrase and code", func(f *sshtest.Fake, key ssh.PublicKey) { f.Keys, f.Code = []ssh.PublicKey{key}, "424242" }, true, false, nil,
 			[]step{{"Passphrase of ", "wrong", false}, {"Passphrase of ", "open sesame", false}, {hostKey, "", true}, {sure.prompt, "maybe", true}, {"or the fingerprint: ", "yes", true}, {"Verification code: ", "424242", true}},
 			0, "it is me",
 		},
 		{
-			"password, at the third try", func(f *sshtest.Fake, _ ssh.PublicKey) { f.Password = "s3cret" }, false, false,
+			"password, at the third try", func(f *sshtest.Fake, _ ssh.PublicKey) { f.Password = "s3cret" }, false, false, nil,
 			[]step{sure, {"'s password: ", "a", false}, {"'s password: ", "b", false}, {"'s password: ", "s3cret", false}}, 0, "it is me",
 		},
 		{
-			"password, never right", func(f *sshtest.Fake, _ ssh.PublicKey) { f.Password = "s3cret" }, false, false,
+			"password, never right", func(f *sshtest.Fake, _ ssh.PublicKey) { f.Password = "s3cret" }, false, false, nil,
 			[]step{sure, {"'s password: ", "a", false}, {"'s password: ", "b", false}, {"'s password: ", "c", false}}, 20, "unable to authenticate",
 		},
 		{
-			"keyboard-interactive, stdin is the terminal", func(f *sshtest.Fake, _ ssh.PublicKey) { f.Interactive = "s3cret" }, false, true,
+			"keyboard-interactive, stdin is the terminal", func(f *sshtest.Fake, _ ssh.PublicKey) { f.Interactive = "s3cret" }, false, true, nil,
 			[]step{sure, {") Password: ", "s3cret", false}}, 0, "it is me",
 		},
-		{"the key is not taken", func(*sshtest.Fake, ssh.PublicKey) {}, false, false, []step{{sure.prompt, "no", true}}, 20, "it was not accepted at the prompt"},
+		{
+			"a password for all targets", func(f *sshtest.Fake, _ ssh.PublicKey) { f.Password = "s3cret" }, false, false, []string{"--ask-pass"},
+			[]step{{"Password: ", "s3cret", false}, sure}, 0, "it is me",
+		},
+		{"the key is not taken", func(*sshtest.Fake, ssh.PublicKey) {}, false, false, nil, []step{{sure.prompt, "no", true}}, 20, "it was not accepted at the prompt"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -146,7 +151,7 @@ func TestSSHPromptsOnTerminal(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := exec.Command(self)
-			c.Args = []string{"brine", "-c", s.dir, "ssh", "box", "-r", "true"}
+			c.Args = append([]string{"brine", "-c", s.dir, "ssh", "box", "-r", "true"}, tt.args...)
 			c.Dir = s.dir
 			c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "HOME="+s.home, "XDG_CACHE_HOME="+s.path("xdg"), "XDG_RUNTIME_DIR="+s.path("cache"),
 				"BRINE_RUN_DIR="+s.path("cache")+"/events", "SSH_AUTH_SOCK=", "NO_COLOR=1", "SSH_ASKPASS_REQUIRE=never")

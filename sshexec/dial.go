@@ -491,9 +491,12 @@ func (d *Dialer) warnDoubt(t *dest) {
 	if why == nil || d.o.Warn == nil {
 		return
 	}
+	hint := ""
+	if hk, ok := errors.AsType[*hostKeyError](*why); ok {
+		hint = "; " + hk.hint
+	}
 	text := fmt.Sprintf("%s (%s): REMOTE HOST IDENTIFICATION HAS CHANGED: %v. Someone may intercept the connection. "+
-		"Host keys are not checked, so the login goes on, but passwords, agent forwarding and pillar are disabled for this host. "+
-		"If the host was reinstalled, remove the old line with ssh-keygen -R", t.id, t.addr(), *why)
+		"Host keys are not checked, so the login goes on, but passwords, agent forwarding and pillar are disabled for this host%s", t.id, t.addr(), *why, hint)
 	if _, told := d.told.LoadOrStore(text, true); !told {
 		d.o.Warn(printable.Line(text))
 	}

@@ -265,7 +265,7 @@ func (h *hostKeys) unrevoked(t *dest, db *keyDB, name string, barred func(ssh.Pu
 		}
 		err = t.judge(db, name, keys, key)
 		if ke, ok := errors.AsType[*xknownhosts.KeyError](err); ok && len(ke.Want) > 0 {
-			why := changed(ke, key)
+			var why error = &hostKeyError{changed(ke, key), "if the host was reinstalled, remove that line: " + removeHint(ke.Want[0].Filename, name)}
 			t.doubt.Store(&why)
 		}
 		return nil

@@ -54,7 +54,7 @@ func TestChangedKeyUnchecked(t *testing.T) {
 			o.AgentSocket = sshAgent(t, filepath.Join(dir, "key"), "")
 			e.SSHOptions = []string{"StrictHostKeyChecking=no", "ForwardAgent=" + o.AgentSocket, "IdentityAgent=none"}
 			c, err := dial(t, o, e)
-			if len(warned) != 1 || !strings.Contains(warned[0], "REMOTE HOST IDENTIFICATION HAS CHANGED") || !strings.Contains(warned[0], "known_hosts:1") {
+			if len(warned) != 1 || !strings.Contains(warned[0], "REMOTE HOST IDENTIFICATION HAS CHANGED") || !strings.Contains(warned[0], "known_hosts:1") || !strings.Contains(warned[0], "remove that line: ssh-keygen -f ") {
 				t.Errorf("warnings %q", warned)
 			}
 			if tt.want != "" {
