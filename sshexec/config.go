@@ -193,6 +193,8 @@ type dest struct {
 	revoked   string   // file of keys that no host may have
 	hashKnown bool     // names in lines that are added
 	checkIP   bool     // the key of the address, too
+	// trustLocal says that the key of this machine itself is not checked.
+	trustLocal bool
 	// knownCommand returns the lines that a KnownHostsCommand prints of a key; nil:
 	// there is none.
 	knownCommand func(key ssh.PublicKey) (*keyDB, error)
@@ -347,6 +349,7 @@ func (d *Dialer) fromSettings(said dest, s settings) (*dest, error) {
 		t.batch = t.batch || n == 0
 	}
 	t.hashKnown = s.get("hashknownhosts") == "yes"
+	t.trustLocal = s.get("nohostauthenticationforlocalhost") == "yes"
 	t.checkIP = s.get("checkhostip") == "yes"
 	if !s.none("knownhostscommand") {
 		t.knownCommand = func(key ssh.PublicKey) (*keyDB, error) { return d.knownByCommand(s.get("knownhostscommand"), t, key) }

@@ -188,6 +188,9 @@ func (c *Client) gone(err error) bool {
 // errDropped is a connection that the host, or something on the way, closed.
 var errDropped = errors.New("the host closed the connection")
 
+// errProxyEnded is a ProxyCommand that ended and said nothing.
+var errProxyEnded = errors.New("the ProxyCommand ended before the host answered")
+
 const droppedHint = "see its sshd's log and MaxStartups there, or lower --max-procs"
 
 // dropped reports whether err of a handshake is that the connection was closed.
@@ -324,20 +327,43 @@ func (d *Dialer) once(ctx context.Context, t *dest, by *Client, via []string) (*
 		t.note("ProxyCommand", "program", firstWord(line)) // its arguments may have a password
 		way = d.command(t, line)
 	default:
-		nd := &net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
-			t.note("connect", "address", address)
-			return nil
-		}}
-		if t.bind != "" {
-			nd.LocalAddr = &net.TCPAddr{IP: net.ParseIP(t.bind)}
-		}
-		if way, err = nd.DialContext(ctx, t.family, t.addr()); err != nil {
+		if way, err = t.connect(ctx); err != nil {
 			t.note("not connected", "error", err)
 			return nil, fail(connectStage(err), plain(err), connectHint(err))
 		}
 		way = quick(way)
 	}
 	return d.login(ctx, &login{d: d, t: t, signers: signers, notes: notes, wait: wait}, way, check, algs, fail)
+}
+
+// connect connects to a host, from BindAddress where there is one.
+func (t *dest) connect(ctx context.Context) (way net.Conn, err error) {
+	nd := net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+		t.note("connect", "address", address)
+		return nil
+	}}
+	if t.bind == "" {
+		return nd.DialContext(ctx, t.family, t.addr())
+	}
+	from, err := net.DefaultResolver.LookupIP(ctx, "ip"+strings.TrimPrefix(t.family, "tcp"), t.bind)
+	if err != nil {
+		return nil, fmt.Errorf("BindAddress: %w", err)
+	}
+	// A name may have addresses of another family than the host's.
+	host := net.ParseIP(t.host)
+	for _, ip := range from {
+		if host != nil && (host.To4() == nil) != (ip.To4() == nil) {
+			continue
+		}
+		nd.LocalAddr = &net.TCPAddr{IP: ip}
+		if way, err = nd.DialContext(ctx, t.family, t.addr()); err == nil || ctx.Err() != nil {
+			return way, err
+		}
+	}
+	if err == nil {
+		err = fmt.Errorf("BindAddress %s has no address of the family of %s", t.bind, t.host)
+	}
+	return nil, err
 }
 
 func connectStage(err error) Stage {
@@ -437,6 +463,9 @@ func (d *Dialer) login(ctx context.Context, l *login, way net.Conn,
 			if text := p.stderr(); text != "" {
 				err = fmt.Errorf("ProxyCommand: %s", text)
 				return nil, fail(Connect, err, "see ProxyCommand in ssh_config")
+			}
+			if ctx.Err() == nil && dropped(err) {
+				return nil, fail(Connect, errProxyEnded, "see ProxyCommand in ssh_config, and that the host is up")
 			}
 		}
 		hint := ""

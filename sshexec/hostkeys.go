@@ -139,7 +139,7 @@ func (h *hostKeys) verify(t *dest) (ssh.HostKeyCallback, []string, error) {
 		algs = own
 	}
 	return func(_ string, remote net.Addr, key ssh.PublicKey) error {
-		if err := barred(key); err != nil {
+		if err := barred(key); err != nil || t.local(remote) {
 			return err
 		}
 		err := t.judge(db, name, keys, key)
@@ -159,6 +159,13 @@ func (h *hostKeys) verify(t *dest) (ssh.HostKeyCallback, []string, error) {
 		}
 		return &hostKeyError{err, ""}
 	}, algs, nil
+}
+
+// local reports whether the host is this machine, whose key is not checked where
+// NoHostAuthenticationForLocalhost says so.
+func (t *dest) local(remote net.Addr) bool {
+	tcp, ok := remote.(*net.TCPAddr)
+	return ok && t.trustLocal && tcp.IP.IsLoopback() && t.alias == "" && t.proxy == "" && len(t.jump) == 0
 }
 
 // address checks the key of a host whose name is known by its address, too, where
@@ -267,8 +274,19 @@ func (h *hostKeys) unrevoked(t *dest, db *keyDB, name string, barred func(ssh.Pu
 		if ke, ok := errors.AsType[*xknownhosts.KeyError](err); ok && len(ke.Want) > 0 {
 			var why error = &hostKeyError{changed(ke, key), "if the host was reinstalled, remove that line: " + removeHint(ke.Want[0].Filename, name)}
 			t.doubt.Store(&why)
+		} else if ok {
+			h.addNew(t, name, key)
 		}
 		return nil
+	}
+}
+
+// addNew adds the key of a host that known_hosts does not have, where keys are
+// not checked: as ssh does, so that a change is seen later. That it cannot be
+// added is no fault of the host.
+func (h *hostKeys) addNew(t *dest, name string, key ssh.PublicKey) {
+	if err := h.add(t, name, key); err != nil {
+		t.note("host key not added", "key", ssh.FingerprintSHA256(key), "why", err)
 	}
 }
 
@@ -411,6 +429,14 @@ func (h *hostKeys) unknown(t *dest, name string, key ssh.PublicKey) error {
 			fmt.Errorf("the host's key is not known: %s %s%s", key.Type(), ssh.FingerprintSHA256(key), why),
 			"compare it, then add it: " + t.scanHint() + "; or --host-keys accept-new takes keys of new hosts",
 		}
+	}
+	return h.add(t, name, key)
+}
+
+// add adds the key of a new host to the file of the person.
+func (h *hostKeys) add(t *dest, name string, key ssh.PublicKey) error {
+	if cert, ok := key.(*ssh.Certificate); ok {
+		key = cert.Key
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
