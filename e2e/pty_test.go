@@ -109,19 +109,24 @@ func TestSSHPromptsOnTerminal(t *testing.T) {
 		},
 		{
 			"password, at the third try", func(f *sshtest.Fake, _ ssh.PublicKey) { f.Password = "s3cret" }, false, false, nil,
-			[]step{sure, {"'s password: ", "a", false}, {"'s password: ", "b", false}, {"'s password: ", "s3cret", false}}, 0, "it is me",
+			[]step{sure, {"'s password: ", "a", false}, {"'s password: ", "b", false}, {"'s password: ", "s3cret", false}},
+			0, "it is me",
 		},
 		{
 			"password, never right", func(f *sshtest.Fake, _ ssh.PublicKey) { f.Password = "s3cret" }, false, false, nil,
-			[]step{sure, {"'s password: ", "a", false}, {"'s password: ", "b", false}, {"'s password: ", "c", false}}, 20, "unable to authenticate",
+			[]step{sure, {"'s password: ", "a", false}, {"'s password: ", "b", false}, {"'s password: ", "c", false}},
+			20, "unable to authenticate",
 		},
 		{
 			"keyboard-interactive, stdin is the terminal", func(f *sshtest.Fake, _ ssh.PublicKey) { f.Interactive = "s3cret" }, false, true, nil,
-			[]step{sure, {") Password: ", "s3cret", false}}, 0, "it is me",
+			[]step{sure, {") Password: ", "s3cret", false}},
+			0, "it is me",
 		},
 		{
-			"a password for all targets", func(f *sshtest.Fake, _ ssh.PublicKey) { f.Password = "s3cret" }, false, false, []string{"--ask-pass"},
-			[]step{{"Password: ", "s3cret", false}, sure}, 0, "it is me",
+			"a password for all targets", func(f *sshtest.Fake, _ ssh.PublicKey) { f.Password = "s3cret" }, false, false,
+			[]string{"--ask-pass"},
+			[]step{{"Password: ", "s3cret", false}, sure},
+			0, "it is me",
 		},
 		{"the key is not taken", func(*sshtest.Fake, ssh.PublicKey) {}, false, false, nil, []step{{sure.prompt, "no", true}}, 20, "it was not accepted at the prompt"},
 	} {
