@@ -23,10 +23,11 @@ const askpassDefault = "/usr/bin/ssh-askpass"
 // errUnasked says that nobody could be asked.
 var errUnasked = errors.New("there is no terminal to ask on")
 
-// asker returns the func that asks a person for a secret, as ssh does: on the
-// terminal, also if stdin is another one, or by the program of SSH_ASKPASS, as
-// SSH_ASKPASS_REQUIRE says. It is nil where there is nobody to ask.
-func (a *App) asker() func(prompt string) (roster.Secret, error) {
+// asker returns the func that asks a person for a secret (or, with echo, for what
+// may be seen), as ssh does: on the terminal, also if stdin is another one, or by
+// the program of SSH_ASKPASS, as SSH_ASKPASS_REQUIRE says. It is nil where there is
+// nobody to ask.
+func (a *App) asker() func(prompt string, echo bool) (roster.Secret, error) {
 	in, ok := a.In.(*os.File)
 	if !ok {
 		return nil // not a person's own run
@@ -36,12 +37,12 @@ func (a *App) asker() func(prompt string) (roster.Secret, error) {
 		getenv = os.Getenv
 	}
 	program, prefer := askpass(getenv)
-	byProgram := func(prompt string) (roster.Secret, error) { return a.runAskpass(program, prompt) }
+	byProgram := func(prompt string, _ bool) (roster.Secret, error) { return a.runAskpass(program, prompt) }
 	if program != "" && prefer {
 		return byProgram
 	}
 	if isatty.IsTerminal(in.Fd()) {
-		return func(prompt string) (roster.Secret, error) { return a.askOn(in, a.Err, prompt) }
+		return func(prompt string, echo bool) (roster.Secret, error) { return a.askOn(in, a.Err, prompt, echo) }
 	}
 	// Without a controlling terminal it cannot be opened.
 	if tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0); err == nil {
@@ -75,26 +76,48 @@ func askpass(getenv func(string) string) (program string, prefer bool) {
 	return program, prefer
 }
 
-// askOn asks on a terminal, without echo.
-func (a *App) askOn(tty *os.File, w io.Writer, prompt string) (roster.Secret, error) {
+// askOn asks on a terminal, without echo where the answer is a secret.
+func (a *App) askOn(tty *os.File, w io.Writer, prompt string, echo bool) (roster.Secret, error) {
 	fmt.Fprint(w, printable.Text(prompt))
+	if echo {
+		line, err := readLine(tty)
+		return roster.NewSecret(line), err
+	}
 	b, err := term.ReadPassword(int(tty.Fd()))
 	fmt.Fprintln(w)
 	return roster.NewSecret(string(b)), err
 }
 
+// readLine reads a line and nothing behind it.
+func readLine(r io.Reader) (string, error) {
+	var line []byte
+	for b := make([]byte, 1); ; {
+		n, err := r.Read(b)
+		switch {
+		case n == 1 && b[0] == '\n':
+			return strings.TrimSuffix(string(line), "\r"), nil
+		case n == 1:
+			line = append(line, b[0])
+		case errors.Is(err, io.EOF) && len(line) > 0:
+			return string(line), nil
+		case err != nil:
+			return "", err
+		}
+	}
+}
+
 // askTTY asks on the controlling terminal. The prompt goes through stderr where
 // that is a terminal, which has the progress line.
-func (a *App) askTTY(prompt string) (roster.Secret, error) {
+func (a *App) askTTY(prompt string, echo bool) (roster.Secret, error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		return roster.Secret{}, errUnasked
 	}
 	defer tty.Close()
 	if a.screen.Load() != nil {
-		return a.askOn(tty, a.Err, prompt)
+		return a.askOn(tty, a.Err, prompt, echo)
 	}
-	return a.askOn(tty, tty, prompt)
+	return a.askOn(tty, tty, prompt, echo)
 }
 
 // runAskpass asks by a program, whose first line of output is the answer.

@@ -52,7 +52,7 @@ func (f *fleetFlags) registerAs(fs *pflag.FlagSet, timeoutShort, progressShort s
 	fs.StringVar(&f.user, "user", "", "user to log in as, where the roster names none")
 	fs.StringVar(&f.priv, "priv", "", "private key to log in with, where the roster names none")
 	fs.BoolVarP(&f.ignoreKeys, "ignore-host-keys", "i", false, "trust any host key: whoever answers could be anyone")
-	fs.StringVar(&f.hostKeys, "host-keys", "", "host keys: strict (known ones only), accept-new, off (default: strict)")
+	fs.StringVar(&f.hostKeys, "host-keys", "", "host keys: strict (known ones only), ask (about others, on a terminal), accept-new, off (default: as ssh_config says, else ask)")
 	fs.BoolVar(&f.askpass, "askpass", false, "ask once for the password of targets that have none in the roster, and once for each further question (such as a code) that several targets have for an account")
 	fs.BoolVar(&f.askpass, "ask-pass", false, "same as --askpass")
 	_ = fs.MarkHidden("ask-pass") // it is defined in the line above
@@ -123,7 +123,7 @@ func (a *App) sshOptions(f *fleetFlags) (assembly.SSHOptions, error) {
 		return o, &statusError{status: exitUsage, err: errors.New("--ask-pass needs a terminal to ask on"), hint: "set SSH_ASKPASS, or passwd in the roster, or use keys"}
 	}
 	var err error
-	o.Password, err = o.Ask("Password: ")
+	o.Password, err = o.Ask("Password: ", false)
 	return o, err
 }
 

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"brine/cmd/internal/summary"
 	"brine/internal/fun"
+	"brine/internal/roster"
 	"brine/internal/value"
 )
 
@@ -71,13 +73,17 @@ func (s *session) rosterPath() string {
 	return filepath.Join(s.cfg.Dir, "roster")
 }
 
-// noTargets says that there is nobody in the rosters.
-func (s *session) noTargets() error {
-	if s.ssh.Target != nil {
-		return &statusError{
-			status: exitGeneric, err: fmt.Errorf("no target answers at %s", strings.Join(s.ssh.Target, ", ")),
-			hint: "ssh_scan_ports (--scan-ports) and ssh_scan_timeout (--scan-timeout, 0.01 s) say what is tried",
+// noTargets says that there is nobody in the rosters, whom a job looked for.
+func (s *session) noTargets(job fun.Job) error {
+	if kinds := roster.KindsOf(s.cfg.Opts); roster.AllFromTarget(kinds) {
+		hint := fmt.Sprintf("the roster %s has no list: the target itself is an address, a network or a set of nodes", strings.Join(kinds, ", "))
+		if tgt := value.Str(job.Tgt); tgt != "*" && (job.TgtType == "glob" || job.TgtType == "list") {
+			return &statusError{
+				status: exitGeneric, err: fmt.Errorf("no target answers at %s", tgt),
+				hint: "ssh_scan_ports (--scan-ports) and ssh_scan_timeout (--scan-timeout, 0.01 s) say what is tried",
+			}
 		}
+		return &statusError{status: exitGeneric, err: errors.New("there is no target"), hint: hint}
 	}
 	hint := fmt.Sprintf("it is %s; --roster-file names another one, 'brine init' writes one to start from", s.rosterPath())
 	if _, err := os.Stat("roster"); err == nil && s.rosterPath() != "roster" {

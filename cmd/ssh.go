@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -251,7 +252,7 @@ func (s *session) noneMatched(ctx context.Context, env *fun.Env, o *sshOpts, job
 		return err
 	}
 	if all, err := env.Fleet.Match(ctx, "*", "glob"); err == nil && len(all) == 0 {
-		return s.noTargets()
+		return s.noTargets(job)
 	}
 	if o.prog == saltCLI {
 		return s.saltNoMatch(o.noMatch(job))
@@ -268,7 +269,19 @@ func (s *session) printNothing() error {
 	return nil
 }
 
-// completeTarget offers roster ids, then functions and SLS names.
+// groupsOf returns the nodegroups that begin with a prefix.
+func groupsOf(f fun.Fleet, prefix string) []string {
+	var names []string
+	if f, ok := f.(*fleet.Fleet); ok {
+		for k := range f.Nodegroups.All() {
+			names = append(names, value.Str(k))
+		}
+	}
+	slices.Sort(names)
+	return begins(names, prefix)
+}
+
+// completeTarget offers roster ids, or nodegroups with -N, then functions and SLS names.
 func (a *App) completeTarget(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return a.completeCall(c, args[1:], prefix)
@@ -288,7 +301,10 @@ func (a *App) completeTarget(c *cobra.Command, args []string, prefix string) ([]
 		return nil, cobra.ShellCompDirectiveError
 	}
 	set := func(flag string) bool { on, err := c.Flags().GetBool(flag); return err == nil && on }
-	if set("grain") || set("grain-pcre") || set("compound") || set("ipcidr") || set("nodegroup") || set("range") {
+	if set("nodegroup") {
+		return groupsOf(env.Fleet, prefix), cobra.ShellCompDirectiveNoFileComp
+	}
+	if set("grain") || set("grain-pcre") || set("compound") || set("ipcidr") || set("range") {
 		return nil, cobra.ShellCompDirectiveNoFileComp // no ids
 	}
 	ids, err := env.Fleet.Match(c.Context(), "*", "glob")

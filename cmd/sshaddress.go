@@ -13,21 +13,17 @@ import (
 	"brine/internal/value"
 )
 
-// nameTargets takes what the command line says of targets that no list has: a
-// user@host[:port], or several with -L, and what the rosters scan and
-// clustershell make their targets of.
+// nameTargets takes what the command line says of targets that no roster has: a
+// user@host[:port], or several with -L.
 func (s *session) nameTargets(o *sshOpts, job fun.Job) (fun.Job, error) {
 	text, ok := job.Tgt.(string)
 	if !ok || job.TgtType != "glob" && job.TgtType != "list" || o.retryFailed != "" {
 		return job, o.noUpdates()
 	}
-	kinds := strings.FieldsFunc(value.Str(s.cfg.Opts.At("roster")), func(r rune) bool { return strings.ContainsRune(" ,[]'", r) })
-	if len(kinds) > 0 && !slices.ContainsFunc(kinds, func(k string) bool { return !roster.FromTarget(k) }) {
-		s.ssh.Target = []string{text}
-		job.Tgt, job.TgtType = "*", "glob"
-		return job, o.noUpdates()
-	}
-	if !strings.Contains(text, "@") || o.prog == saltCLI {
+	// To the roster clustershell, @ is the sign of a group.
+	kinds := roster.KindsOf(s.cfg.Opts)
+	group := strings.HasPrefix(text, "@") && slices.ContainsFunc(kinds, roster.FromTarget)
+	if !strings.Contains(text, "@") || o.prog == saltCLI || group || roster.AllFromTarget(kinds) {
 		return job, o.noUpdates()
 	}
 	parts := []string{text}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"brine/cmd/assembly"
+	"brine/internal/fun"
 	"brine/internal/value"
 )
 
@@ -17,7 +18,7 @@ func (s *session) listHosts(ctx context.Context) error {
 		return err
 	}
 	if len(r.Entries()) == 0 {
-		return s.noTargets()
+		return s.noTargets(fun.Job{Tgt: "*", TgtType: "glob"})
 	}
 	out := value.NewMap(1)
 	for _, e := range r.Entries() {

@@ -78,9 +78,9 @@ func (b *boots) askedBy() string {
 	return b.asked
 }
 
-// restless reports whether the machine was asked to go down, or has been booted
-// anew since a step began.
-func (b *boots) restless(step int64) bool {
+// restarts reports whether the machine was asked to go down, or has been booted
+// again since a step began.
+func (b *boots) restarts(step int64) bool {
 	held := b.held(step)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -90,7 +90,8 @@ func (b *boots) restless(step int64) bool {
 // Boots returns what is known of the machines that were met; see fun.Rebooter.
 func (p *Provider) Boots() map[string]fun.Boot {
 	step, out := p.step.Load(), map[string]fun.Boot{}
-	for id, m := range p.targets {
+	for _, id := range p.known() {
+		m := p.machine(id)
 		b := fun.Boot{Before: m.boot.held(step), Asked: m.boot.askedBy()}
 		m.boot.mu.Lock()
 		b.ID = m.boot.id
@@ -110,7 +111,7 @@ func (p *Provider) Boots() map[string]fun.Boot {
 // would have there.
 func (p *Provider) Remember(boots map[string]fun.Boot) {
 	for id, b := range boots {
-		if m := p.targets[id]; m != nil {
+		if m := p.machine(id); m != nil {
 			m.boot.remember(b, p.step.Load())
 		}
 	}
@@ -131,7 +132,7 @@ func (p *Provider) Step() { p.step.Add(1) }
 func (p *Provider) Watched(w fun.StartWait) []string {
 	var out []string
 	for _, id := range w.IDs {
-		if m := p.targets[id]; m != nil && (w.Fresh || m.boot.restless(p.step.Load())) {
+		if m := p.machine(id); m != nil && (w.Fresh || m.boot.restarts(p.step.Load())) {
 			out = append(out, id)
 		}
 	}
@@ -153,11 +154,11 @@ func (p *Provider) Starts(ctx context.Context, wait fun.StartWait, each func(fun
 		wg   sync.WaitGroup
 	)
 	for _, id := range wait.IDs {
-		m := p.targets[id]
+		m := p.machine(id)
 		if m == nil {
 			continue
 		}
-		w := &vigil{m: m, base: m.boot.held(before), fresh: wait.Fresh, slots: slots}
+		w := &bootWait{m: m, base: m.boot.held(before), fresh: wait.Fresh, slots: slots}
 		w.unknown = w.base == ""
 		wg.Go(func() {
 			start, ok := w.wait(ctx)
@@ -174,8 +175,8 @@ func (p *Provider) Starts(ctx context.Context, wait fun.StartWait, each func(fun
 	return late
 }
 
-// A vigil waits for the start of one machine.
-type vigil struct {
+// A bootWait waits for the start of one machine.
+type bootWait struct {
 	m     *machine
 	base  string // the boot that was held when the step before began; "" is none
 	fresh bool
@@ -200,7 +201,7 @@ const lookTimeout = 15 * time.Second
 const noAnswer = "it gave no answer in time"
 
 // wait looks again and again until the machine has started or ctx ends.
-func (w *vigil) wait(ctx context.Context) (fun.Start, bool) {
+func (w *bootWait) wait(ctx context.Context) (fun.Start, bool) {
 	defer func() { w.hold(nil, nil) }()
 	w.why = noAnswer
 	for {
@@ -215,7 +216,7 @@ func (w *vigil) wait(ctx context.Context) (fun.Start, bool) {
 }
 
 // changed reports whether id is that of a later boot.
-func (w *vigil) changed(id string) bool {
+func (w *bootWait) changed(id string) bool {
 	if id == "" {
 		// A system that tells no boots: it was down if it was gone.
 		return w.going && w.away
@@ -224,14 +225,14 @@ func (w *vigil) changed(id string) bool {
 }
 
 // look connects once and reports whether the machine has started.
-func (w *vigil) look(ctx context.Context) (rebooted, ok bool) {
+func (w *bootWait) look(ctx context.Context) (rebooted, ok bool) {
 	m := w.m
 	if conn := m.open(); conn != nil && conn.Err() == nil {
 		select {
 		case <-conn.Done():
 		default:
 			if id := conn.Facts().BootID; id != "" && w.changed(id) {
-				return true, true // a step between has connected anew
+				return true, true // a step between has connected again
 			}
 		}
 	}
@@ -281,7 +282,7 @@ func (w *vigil) look(ctx context.Context) (rebooted, ok bool) {
 }
 
 // missed notes that the machine was not to be reached.
-func (w *vigil) missed(ctx context.Context, err error) {
+func (w *bootWait) missed(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return // the wait is over, and this look with it
 	}
@@ -300,7 +301,7 @@ const goingTimeout = 15 * time.Second
 
 // goingDown asks whether the machine is about to go down, and notes how. A
 // machine that once was is not taken for one that stays.
-func (w *vigil) goingDown(ctx context.Context, conn *link.Conn) (bool, error) {
+func (w *bootWait) goingDown(ctx context.Context, conn *link.Conn) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, goingTimeout)
 	defer cancel()
 	s, ok, err := conn.Going(ctx)
@@ -333,7 +334,7 @@ func shutdownName(mode string) string {
 }
 
 // stays waits a moment and reports whether the connection outlived it.
-func (w *vigil) stays(ctx context.Context, conn *link.Conn) bool {
+func (w *bootWait) stays(ctx context.Context, conn *link.Conn) bool {
 	t := time.NewTimer(w.m.p.s.Poll)
 	defer t.Stop()
 	select {
@@ -346,7 +347,7 @@ func (w *vigil) stays(ctx context.Context, conn *link.Conn) bool {
 }
 
 // hold keeps a connection to the old boot in the place of the one before.
-func (w *vigil) hold(client *Client, conn *link.Conn) {
+func (w *bootWait) hold(client *Client, conn *link.Conn) {
 	if w.client != nil {
 		endLink(w.client, w.conn)
 		w.m.p.room.give(w.client.cost)
@@ -382,7 +383,7 @@ const (
 
 // rest waits until it is time to look again: a while, or until a machine that
 // was up lets its connection go. It returns false where ctx ends.
-func (w *vigil) rest(ctx context.Context) bool {
+func (w *bootWait) rest(ctx context.Context) bool {
 	rest, most := restAway, float64(restAwayMax)
 	var gone <-chan struct{}
 	if w.conn != nil {
@@ -415,7 +416,7 @@ func (w *vigil) rest(ctx context.Context) bool {
 }
 
 // connect makes a connection and an agent beside those that are there.
-func (w *vigil) connect(ctx context.Context) (*Client, *link.Conn, error) {
+func (w *bootWait) connect(ctx context.Context) (*Client, *link.Conn, error) {
 	m := w.m
 	c, err := w.dial(ctx)
 	if err != nil {
@@ -443,7 +444,7 @@ func (w *vigil) connect(ctx context.Context) (*Client, *link.Conn, error) {
 	return c, conn, nil
 }
 
-func (w *vigil) dial(ctx context.Context) (*Client, error) {
+func (w *bootWait) dial(ctx context.Context) (*Client, error) {
 	select {
 	case w.slots <- struct{}{}:
 	case <-ctx.Done():

@@ -44,23 +44,23 @@ func TestBootsHeld(t *testing.T) {
 	}
 	var b boots
 	b.learn("a", 1)
-	if b.restless(1) {
-		t.Error("a machine that was only met is restless")
+	if b.restarts(1) {
+		t.Error("a machine that was only met restarts")
 	}
 	b.ask("system.reboot")
 	b.learn("a", 2)
 	if b.askedBy() != "system.reboot" {
 		t.Error("the same boot forgot what was asked of it")
 	}
-	if !b.restless(2) {
-		t.Error("a machine that was asked to go down is not restless")
+	if !b.restarts(2) {
+		t.Error("a machine that was asked to go down does not restart")
 	}
 	b.learn("b", 3)
 	if b.askedBy() != "" {
 		t.Error("another boot was asked nothing")
 	}
-	if !b.restless(3) || b.restless(4) {
-		t.Error("a machine is restless in the step that found it booted anew, not later")
+	if !b.restarts(3) || b.restarts(4) {
+		t.Error("a machine restarts in the step that found it booted again, not later")
 	}
 }
 

@@ -193,20 +193,25 @@ type dest struct {
 	revoked   string   // file of keys that no host may have
 	hashKnown bool     // names in lines that are added
 	checkIP   bool     // the key of the address, too
+	// trustLocal says that the key of this machine itself is not checked.
+	trustLocal bool
 	// knownCommand returns the lines that a KnownHostsCommand prints of a key; nil:
 	// there is none.
 	knownCommand func(key ssh.PublicKey) (*keyDB, error)
-	doubt        *atomic.Pointer[error] // why the host is logged in to without secrets
-	tries        int                    // of a password that a person types
-	batch        bool                   // nobody is asked
-	log          *slog.Logger
-	policy       Policy
-	ciphers      []string
-	macs, kexes  []string
-	hostKeyAlgs  []string
-	keyAlgs      []string // to log in with; nil: any
-	alive        time.Duration
-	aliveCount   int
+	// confirm asks a person whether a key that nobody knows is that of the host; nil:
+	// nobody can be asked.
+	confirm     func(what, fingerprint string) error
+	doubt       *atomic.Pointer[error] // why the host is logged in to without secrets
+	tries       int                    // of a password that a person types
+	batch       bool                   // nobody is asked
+	log         *slog.Logger
+	policy      Policy
+	ciphers     []string
+	macs, kexes []string
+	hostKeyAlgs []string
+	keyAlgs     []string // to log in with; nil: any
+	alive       time.Duration
+	aliveCount  int
 }
 
 func (d *dest) addr() string { return net.JoinHostPort(d.host, strconv.Itoa(d.port)) }
@@ -344,6 +349,7 @@ func (d *Dialer) fromSettings(said dest, s settings) (*dest, error) {
 		t.batch = t.batch || n == 0
 	}
 	t.hashKnown = s.get("hashknownhosts") == "yes"
+	t.trustLocal = s.get("nohostauthenticationforlocalhost") == "yes"
 	t.checkIP = s.get("checkhostip") == "yes"
 	if !s.none("knownhostscommand") {
 		t.knownCommand = func(key ssh.PublicKey) (*keyDB, error) { return d.knownByCommand(s.get("knownhostscommand"), t, key) }

@@ -16,7 +16,7 @@ var _ fleet.Detacher = (*Provider)(nil)
 
 // Detach starts the job on a machine, where it goes on without this process.
 func (p *Provider) Detach(ctx context.Context, job fun.Job, id string) (fun.Return, bool) {
-	m := p.targets[id]
+	m := p.machine(id)
 	leave := m.enter()
 	defer func() { leave(p.s.Once) }()
 	conn, err := m.connect(ctx)
@@ -40,7 +40,7 @@ func (m *machine) unsaid(err error) error {
 // Left tells how far a detached job came on a machine, and has what it told
 // meanwhile told now.
 func (p *Provider) Left(ctx context.Context, jid, id string) (fleet.Left, error) {
-	m := p.targets[id]
+	m := p.machine(id)
 	leave := m.enter()
 	defer leave(false)
 	conn, err := m.connect(ctx)
@@ -62,7 +62,7 @@ func (p *Provider) Left(ctx context.Context, jid, id string) (fleet.Left, error)
 
 // Forget has a machine remove what a job left.
 func (p *Provider) Forget(ctx context.Context, jid, id string) error {
-	m := p.targets[id]
+	m := p.machine(id)
 	leave := m.enter()
 	defer leave(false)
 	conn, err := m.connect(ctx)

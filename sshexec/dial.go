@@ -34,14 +34,15 @@ type Options struct {
 	Me          string   // account of the person
 	Config      []string // ssh_config files, first one wins; nil: the person's and the system's
 	KnownHosts  []string // known_hosts files instead of those of ssh_config
-	Policy      Policy   // "": as ssh_config says, else Strict
+	Policy      Policy   // "": as ssh_config says, else Ask
 	AgentSocket string   // of ssh-agent; "" is none
 	// Getenv looks up the environment for ${VARIABLES} of ssh_config; nil: the host's.
 	Getenv   func(key string) (string, bool)
 	PKIDir   string // of Salt, whose own SSH key is tried too
 	Password roster.Secret
-	// Ask asks the person for a secret, on a terminal. nil: there is none.
-	Ask func(prompt string) (roster.Secret, error)
+	// Ask asks the person for a secret, on a terminal, or with echo for what may be
+	// seen. nil: there is no terminal.
+	Ask func(prompt string, echo bool) (roster.Secret, error)
 	// AskOnce asks the same question for the same account once in a run, and
 	// gives the answer to all hosts that ask it.
 	AskOnce bool
@@ -102,7 +103,7 @@ func NewDialer(o Options) *Dialer {
 		d.keys.ask = func(prompt string) (roster.Secret, error) {
 			d.prompts.mu.Lock()
 			defer d.prompts.mu.Unlock()
-			return o.Ask(prompt)
+			return o.Ask(prompt, false)
 		}
 	}
 	for _, f := range d.config.Files() {
@@ -186,6 +187,9 @@ func (c *Client) gone(err error) bool {
 
 // errDropped is a connection that the host, or something on the way, closed.
 var errDropped = errors.New("the host closed the connection")
+
+// errProxyEnded is a ProxyCommand that ended and said nothing.
+var errProxyEnded = errors.New("the ProxyCommand ended before the host answered")
 
 const droppedHint = "see its sshd's log and MaxStartups there, or lower --max-procs"
 
@@ -303,6 +307,12 @@ func (d *Dialer) once(ctx context.Context, t *dest, by *Client, via []string) (*
 	wait := newWait(ctx, t.timeout)
 	defer wait.stop()
 	ctx = wait
+	if d.prompts.ask != nil && !t.batch {
+		t.confirm = func(what, fingerprint string) error {
+			defer wait.hold()()
+			return d.prompts.confirm(what, fingerprint)
+		}
+	}
 	var way net.Conn
 	switch {
 	case by != nil:
@@ -317,20 +327,43 @@ func (d *Dialer) once(ctx context.Context, t *dest, by *Client, via []string) (*
 		t.note("ProxyCommand", "program", firstWord(line)) // its arguments may have a password
 		way = d.command(t, line)
 	default:
-		nd := &net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
-			t.note("connect", "address", address)
-			return nil
-		}}
-		if t.bind != "" {
-			nd.LocalAddr = &net.TCPAddr{IP: net.ParseIP(t.bind)}
-		}
-		if way, err = nd.DialContext(ctx, t.family, t.addr()); err != nil {
+		if way, err = t.connect(ctx); err != nil {
 			t.note("not connected", "error", err)
 			return nil, fail(connectStage(err), plain(err), connectHint(err))
 		}
 		way = quick(way)
 	}
 	return d.login(ctx, &login{d: d, t: t, signers: signers, notes: notes, wait: wait}, way, check, algs, fail)
+}
+
+// connect connects to a host, from BindAddress where there is one.
+func (t *dest) connect(ctx context.Context) (way net.Conn, err error) {
+	nd := net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+		t.note("connect", "address", address)
+		return nil
+	}}
+	if t.bind == "" {
+		return nd.DialContext(ctx, t.family, t.addr())
+	}
+	from, err := net.DefaultResolver.LookupIP(ctx, "ip"+strings.TrimPrefix(t.family, "tcp"), t.bind)
+	if err != nil {
+		return nil, fmt.Errorf("BindAddress: %w", err)
+	}
+	// A name may have addresses of another family than the host's.
+	host := net.ParseIP(t.host)
+	for _, ip := range from {
+		if host != nil && (host.To4() == nil) != (ip.To4() == nil) {
+			continue
+		}
+		nd.LocalAddr = &net.TCPAddr{IP: ip}
+		if way, err = nd.DialContext(ctx, t.family, t.addr()); err == nil || ctx.Err() != nil {
+			return way, err
+		}
+	}
+	if err == nil {
+		err = fmt.Errorf("BindAddress %s has no address of the family of %s", t.bind, t.host)
+	}
+	return nil, err
 }
 
 func connectStage(err error) Stage {
@@ -431,6 +464,9 @@ func (d *Dialer) login(ctx context.Context, l *login, way net.Conn,
 				err = fmt.Errorf("ProxyCommand: %s", text)
 				return nil, fail(Connect, err, "see ProxyCommand in ssh_config")
 			}
+			if ctx.Err() == nil && dropped(err) {
+				return nil, fail(Connect, errProxyEnded, "see ProxyCommand in ssh_config, and that the host is up")
+			}
 		}
 		hint := ""
 		switch {
@@ -484,9 +520,12 @@ func (d *Dialer) warnDoubt(t *dest) {
 	if why == nil || d.o.Warn == nil {
 		return
 	}
+	hint := ""
+	if hk, ok := errors.AsType[*hostKeyError](*why); ok {
+		hint = "; " + hk.hint
+	}
 	text := fmt.Sprintf("%s (%s): REMOTE HOST IDENTIFICATION HAS CHANGED: %v. Someone may intercept the connection. "+
-		"Host keys are not checked, so the login goes on, but passwords, agent forwarding and pillar are disabled for this host. "+
-		"If the host was reinstalled, remove the old line with ssh-keygen -R", t.id, t.addr(), *why)
+		"Host keys are not checked, so the login goes on, but passwords, agent forwarding and pillar are disabled for this host%s", t.id, t.addr(), *why, hint)
 	if _, told := d.told.LoadOrStore(text, true); !told {
 		d.o.Warn(printable.Line(text))
 	}

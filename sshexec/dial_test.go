@@ -110,9 +110,9 @@ func TestDialStages(t *testing.T) {
 		{"a misspelt option", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) {
 			e.SSHOptions = []string{"UserKnownHostFile=/dev/null"}
 		}, Resolve, `ssh option "UserKnownHostFile=/dev/null": unknown keyword (did you mean "UserKnownHostsFile"?)`},
-		{"ciphers that nobody has", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) {
-			e.SSHOptions = []string{"Ciphers=nosuch,other"}
-		}, Resolve, "Ciphers nosuch,other leaves none of those that brine has: aes"},
+		{"ciphers that brine does not have", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) {
+			e.SSHOptions = []string{"Ciphers=aes192-cbc,aes256-cbc"}
+		}, Resolve, "Ciphers aes192-cbc,aes256-cbc leaves none of those that brine has: aes"},
 		{"ciphers that the host does not have", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) {
 			e.SSHOptions = []string{"Ciphers=arcfour"}
 		}, Handshake, "see Ciphers, MACs, KexAlgorithms and HostKeyAlgorithms in ssh_config"},
@@ -127,6 +127,15 @@ func TestDialStages(t *testing.T) {
 		{"a command that fails", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) {
 			e.SSHOptions = []string{"ProxyCommand=echo no way >&2; exit 1"}
 		}, Connect, "no way"},
+		{"a command that ends without a word", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) {
+			e.SSHOptions = []string{"ProxyCommand=false"}
+		}, Connect, "the ProxyCommand ended before the host answered"},
+		{"a bind address that is none", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) {
+			e.SSHOptions = []string{"BindAddress=nosuch.invalid"}
+		}, Resolve, "BindAddress: lookup nosuch.invalid"},
+		{"a bind address of another family", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) {
+			e.SSHOptions = []string{"BindAddress=::1"}
+		}, Connect, "BindAddress ::1 has no address of the family of 127.0.0.1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -253,7 +262,7 @@ func TestDialWays(t *testing.T) {
 		}, false},
 		{"encrypted key, asked for", func(_ *testing.T, f *sshtest.Fake, e *roster.Entry, o *Options) {
 			f.Keys, e.Priv = []ssh.PublicKey{locked.PublicKey()}, filepath.Join(dir, "locked")
-			o.Ask = func(string) (roster.Secret, error) { return roster.NewSecret("open sesame"), nil }
+			o.Ask = func(string, bool) (roster.Secret, error) { return roster.NewSecret("open sesame"), nil }
 		}, true},
 		{"key of the agent", func(t *testing.T, f *sshtest.Fake, _ *roster.Entry, o *Options) {
 			f.Keys, o.AgentSocket = []ssh.PublicKey{locked.PublicKey()}, sshAgent(t, filepath.Join(dir, "locked"), "open sesame")
@@ -372,9 +381,21 @@ func TestHostKeys(t *testing.T) {
 		{name: "changed, accept-new", policy: AcceptNew, lines: func(f *sshtest.Fake) []string { return []string{entryLine("", f, other)} }, fault: "known_hosts -R '[127.0.0.1]:"},
 		{name: "unknown", lines: func(*sshtest.Fake) []string { return nil }, fault: "is not known"},
 		{name: "unknown, accept-new", policy: AcceptNew, lines: func(*sshtest.Fake) []string { return []string{"# no end of line"} }, adds: true},
-		{name: "unknown, off", policy: Off, lines: func(*sshtest.Fake) []string { return nil }},
+		{name: "unknown, off", policy: Off, lines: func(*sshtest.Fake) []string { return nil }, adds: true},
 		{name: "unknown, StrictHostKeyChecking no", lines: func(*sshtest.Fake) []string { return nil }, set: func(e *roster.Entry, _ *Options) {
 			e.SSHOptions = []string{"StrictHostKeyChecking=no"}
+		}, adds: true},
+		{name: "unknown, off, and known_hosts cannot be written", policy: Off, lines: func(*sshtest.Fake) []string { return nil }, set: func(_ *roster.Entry, o *Options) {
+			o.KnownHosts = []string{"/proc/none/known_hosts"}
+		}},
+		{name: "unknown, NoHostAuthenticationForLocalhost", lines: func(*sshtest.Fake) []string { return nil }, set: func(e *roster.Entry, _ *Options) {
+			e.SSHOptions = []string{"NoHostAuthenticationForLocalhost=yes"}
+		}},
+		{name: "an alias, NoHostAuthenticationForLocalhost", lines: func(*sshtest.Fake) []string { return nil }, set: func(e *roster.Entry, _ *Options) {
+			e.SSHOptions = []string{"NoHostAuthenticationForLocalhost=yes", "HostKeyAlias=db"}
+		}, fault: "is not known"},
+		{name: "BindAddress", lines: func(f *sshtest.Fake) []string { return []string{line(f)} }, set: func(e *roster.Entry, _ *Options) {
+			e.SSHOptions = []string{"BindAddress=localhost"}
 		}},
 		{name: "revoked", lines: func(f *sshtest.Fake) []string {
 			return []string{line(f), entryLine("@revoked ", f, f.HostKey.PublicKey())}

@@ -10,12 +10,12 @@ import (
 // FindJob asks the agents of machines whether a job runs there, over the
 // connections that are open, and tells what each answers. Machines without a
 // connection run nothing; that one ended is told by its call. One that is being
-// dialled anew, for a call that its agent never heard of, counts as at work: in
+// dialled again, for a call that its agent never heard of, counts as at work: in
 // this process.
 func (p *Provider) FindJob(ctx context.Context, jid string, ids []string, tell func(id string, pid int)) {
 	var wg sync.WaitGroup
 	for _, id := range ids {
-		m := p.targets[id]
+		m := p.machine(id)
 		if m == nil {
 			continue
 		}

@@ -24,9 +24,10 @@ import (
 // A Policy says which host keys are taken.
 type Policy string
 
-// Policies. "" is what ssh_config says, else Strict.
+// Policies. "" is what ssh_config says, else Ask.
 const (
 	Strict    Policy = "strict"     // only those that known_hosts has
+	Ask       Policy = "ask"        // also those that a person takes for the host's, which are added
 	AcceptNew Policy = "accept-new" // also those of hosts that it does not have, which are added
 	Off       Policy = "off"        // any: whoever answers is believed
 )
@@ -34,26 +35,28 @@ const (
 // ParsePolicy reads a policy by name.
 func ParsePolicy(s string) (Policy, error) {
 	switch p := Policy(s); p {
-	case "", Strict, AcceptNew, Off:
+	case "", Strict, Ask, AcceptNew, Off:
 		return p, nil
 	}
-	return "", fmt.Errorf("unknown host key policy %q; there are strict, accept-new, off", s)
+	return "", fmt.Errorf("unknown host key policy %q; there are strict, ask, accept-new, off", s)
 }
 
-// policyOf translates StrictHostKeyChecking. "ask" is strict: nothing asks
-// while many connections are under way.
+// policyOf translates StrictHostKeyChecking.
 func policyOf(v string) Policy {
 	switch strings.ToLower(v) {
 	case "no", "off", "false":
 		return Off
 	case "accept-new":
 		return AcceptNew
+	case "", "ask":
+		return Ask
 	}
 	return Strict
 }
 
 // hostKeys are the known_hosts files of a run, each list of them read once.
 type hostKeys struct {
+	asking  sync.Mutex // held while a person is asked about a key
 	mu      sync.Mutex
 	dbs     map[string]*keyDB
 	added   map[string]ssh.PublicKey // by accept-new in this run, by name
@@ -136,7 +139,7 @@ func (h *hostKeys) verify(t *dest) (ssh.HostKeyCallback, []string, error) {
 		algs = own
 	}
 	return func(_ string, remote net.Addr, key ssh.PublicKey) error {
-		if err := barred(key); err != nil {
+		if err := barred(key); err != nil || t.local(remote) {
 			return err
 		}
 		err := t.judge(db, name, keys, key)
@@ -156,6 +159,13 @@ func (h *hostKeys) verify(t *dest) (ssh.HostKeyCallback, []string, error) {
 		}
 		return &hostKeyError{err, ""}
 	}, algs, nil
+}
+
+// local reports whether the host is this machine, whose key is not checked where
+// NoHostAuthenticationForLocalhost says so.
+func (t *dest) local(remote net.Addr) bool {
+	tcp, ok := remote.(*net.TCPAddr)
+	return ok && t.trustLocal && tcp.IP.IsLoopback() && t.alias == "" && t.proxy == "" && len(t.jump) == 0
 }
 
 // address checks the key of a host whose name is known by its address, too, where
@@ -262,10 +272,21 @@ func (h *hostKeys) unrevoked(t *dest, db *keyDB, name string, barred func(ssh.Pu
 		}
 		err = t.judge(db, name, keys, key)
 		if ke, ok := errors.AsType[*xknownhosts.KeyError](err); ok && len(ke.Want) > 0 {
-			why := changed(ke, key)
+			var why error = &hostKeyError{changed(ke, key), "if the host was reinstalled, remove that line: " + removeHint(ke.Want[0].Filename, name)}
 			t.doubt.Store(&why)
+		} else if ok {
+			h.addNew(t, name, key)
 		}
 		return nil
+	}
+}
+
+// addNew adds the key of a host that known_hosts does not have, where keys are
+// not checked: as ssh does, so that a change is seen later. That it cannot be
+// added is no fault of the host.
+func (h *hostKeys) addNew(t *dest, name string, key ssh.PublicKey) {
+	if err := h.add(t, name, key); err != nil {
+		t.note("host key not added", "key", ssh.FingerprintSHA256(key), "why", err)
 	}
 }
 
@@ -389,22 +410,38 @@ func quoteHost(s string) string {
 
 // unknown decides on the key of a host that known_hosts does not have.
 func (h *hostKeys) unknown(t *dest, name string, key ssh.PublicKey) error {
-	if t.policy != AcceptNew {
+	if cert, ok := key.(*ssh.Certificate); ok {
+		key = cert.Key
+	}
+	if done, err := h.taken(name, key); done {
+		return err
+	}
+	if t.policy == Ask && t.confirm != nil {
+		// Another connection to the host may be asking the same.
+		h.asking.Lock()
+		defer h.asking.Unlock()
+		if done, err := h.taken(name, key); done {
+			return err
+		}
+	}
+	if ok, why := t.takes(key); !ok {
 		return &hostKeyError{
-			fmt.Errorf("the host's key is not known: %s %s", key.Type(), ssh.FingerprintSHA256(key)),
+			fmt.Errorf("the host's key is not known: %s %s%s", key.Type(), ssh.FingerprintSHA256(key), why),
 			"compare it, then add it: " + t.scanHint() + "; or --host-keys accept-new takes keys of new hosts",
 		}
 	}
+	return h.add(t, name, key)
+}
+
+// add adds the key of a new host to the file of the person.
+func (h *hostKeys) add(t *dest, name string, key ssh.PublicKey) error {
 	if cert, ok := key.(*ssh.Certificate); ok {
 		key = cert.Key
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if old := h.added[name]; old != nil {
-		if string(old.Marshal()) == string(key.Marshal()) {
-			return nil
-		}
-		return &hostKeyError{errors.New("the host's key changed within this run"), "someone may intercept the connection"}
+	if done, err := h.was(name, key); done {
+		return err
 	}
 	if len(t.known) > 0 && t.known[0] != os.DevNull {
 		if err := appendKnown(t.known[0], name, key, t.hashKnown); err != nil {
@@ -417,6 +454,44 @@ func (h *hostKeys) unknown(t *dest, name string, key ssh.PublicKey) error {
 	}
 	h.added[name] = key
 	return nil
+}
+
+// taken reports whether the key of a host was decided on in this run: an error
+// where it was another one.
+func (h *hostKeys) taken(name string, key ssh.PublicKey) (bool, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.was(name, key)
+}
+
+// was is taken where mu is held.
+func (h *hostKeys) was(name string, key ssh.PublicKey) (bool, error) {
+	switch old := h.added[name]; {
+	case old == nil:
+		return false, nil
+	case string(old.Marshal()) == string(key.Marshal()):
+		return true, nil
+	}
+	return true, &hostKeyError{errors.New("the host's key changed within this run"), "someone may intercept the connection"}
+}
+
+// takes reports whether a key that nobody knows is taken for that of the host.
+// why is put behind the words that it is not known.
+func (t *dest) takes(key ssh.PublicKey) (ok bool, why string) {
+	if t.policy != Ask || t.confirm == nil {
+		return t.policy == AcceptNew, ""
+	}
+	kind := strings.ToUpper(strings.TrimPrefix(key.Type(), "ssh-"))
+	if rest, ok := strings.CutPrefix(key.Type(), "ecdsa-sha2-"); ok {
+		kind = "ECDSA (" + rest + ")"
+	}
+	fingerprint := ssh.FingerprintSHA256(key)
+	err := t.confirm(fmt.Sprintf("The authenticity of host '%s (%s)' can't be established.\n%s key fingerprint is %s.", t.name, t.addr(), kind, fingerprint), fingerprint)
+	t.note("asked for the host key", "key", fingerprint, "accepted", err == nil)
+	if err != nil {
+		return false, ", and " + err.Error()
+	}
+	return true, ""
 }
 
 // appendKnown adds a line to a known_hosts file, unless another run has added

@@ -74,7 +74,7 @@ func TestImages(t *testing.T) {
 			at++
 		}
 	}
-	// A file that is written anew is read anew.
+	// A file that is written again is read again.
 	writeExe(t, filepath.Join(dir, "brine-linux-386"), program(40))
 	m := &Images{Dir: dir, Embedded: emb, Cache: cache}
 	if i, err := m.lookup("linux-386"); err != nil || i.fsys != nil || i.size != int64(len(program(40))) {

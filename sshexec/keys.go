@@ -258,12 +258,16 @@ func (d *Dialer) signers(t *dest, mayAsk bool) (out []ssh.Signer, notes []string
 		o.files(t.identities)
 	}
 	if !t.identitiesOnly {
-		o.add(held...)
+		o.add("the ssh-agent at "+t.agent, held...)
 	}
 	if t.priv == "" && len(t.identities) == 0 && !t.noKeys {
 		o.files(d.defaultKeys())
 	}
-	return t.accepted(o.signers), o.notes, nil
+	out = t.accepted(o.signers)
+	if !mayAsk { // it is to log in
+		out = t.logged(out, o.from)
+	}
+	return out, o.notes, nil
 }
 
 // accepted returns the signers that PubkeyAcceptedAlgorithms allows, with the
@@ -298,12 +302,19 @@ type offer struct {
 	mayAsk  bool         // a user may be asked for the passphrase of a key
 	held    []ssh.Signer // by the ssh-agent
 	signers []ssh.Signer
-	notes   []string // files that give no key
+	from    map[string]string // where they come from, by the public key
+	notes   []string          // files that give no key
 }
 
-// add adds what is not in the offer.
-func (o *offer) add(signers ...ssh.Signer) {
+// add adds what is not in the offer; from is where it comes from.
+func (o *offer) add(from string, signers ...ssh.Signer) {
+	if o.from == nil {
+		o.from = map[string]string{}
+	}
 	for _, s := range signers {
+		if blob := string(s.PublicKey().Marshal()); o.from[blob] == "" {
+			o.from[blob] = from
+		}
 		if !slices.ContainsFunc(o.signers, func(have ssh.Signer) bool { return sameKey(have.PublicKey(), s.PublicKey()) }) {
 			o.signers = append(o.signers, s)
 		}
@@ -317,7 +328,7 @@ func (o *offer) file(path string) error {
 	signers, pub, err := o.d.keys.load(path, o.t.privPasswd, o.t.certificates, false)
 	for _, s := range o.held {
 		if err != nil && pub != nil && sameKey(s.PublicKey(), pub) {
-			o.add(append(o.d.keys.certified(s, strings.TrimSuffix(path, ".pub"), o.t.certificates), s)...)
+			o.add(path+", by the ssh-agent at "+o.t.agent, append(o.d.keys.certified(s, strings.TrimSuffix(path, ".pub"), o.t.certificates), s)...)
 			return nil
 		}
 	}
@@ -325,7 +336,7 @@ func (o *offer) file(path string) error {
 		signers, _, err = o.d.keys.load(path, o.t.privPasswd, o.t.certificates, true)
 	}
 	if err == nil {
-		o.add(signers...)
+		o.add(path, signers...)
 	}
 	return err
 }

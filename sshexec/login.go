@@ -16,7 +16,7 @@ import (
 
 // A prompter asks a person for passwords and codes, one question at a time.
 type prompter struct {
-	ask  func(prompt string) (roster.Secret, error)
+	ask  func(prompt string, echo bool) (roster.Secret, error)
 	once bool // the same question for the same account is asked once
 
 	mu    sync.Mutex
@@ -29,7 +29,7 @@ var errNoAnswer = errors.New("no answer to the prompt")
 
 // get asks for a secret. key tells which questions are the same; not is the
 // answer that was wrong before.
-func (p *prompter) get(key, prompt string, not roster.Secret) (roster.Secret, error) {
+func (p *prompter) get(key, prompt string, echo bool, not roster.Secret) (roster.Secret, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.over {
@@ -38,7 +38,7 @@ func (p *prompter) get(key, prompt string, not roster.Secret) (roster.Secret, er
 	if had, ok := p.given[key]; p.once && ok && had.Reveal() != not.Reveal() {
 		return had, nil
 	}
-	s, err := p.ask(prompt)
+	s, err := p.ask(prompt, echo)
 	if err != nil || !s.IsSet() {
 		p.over = true
 		return s, errNoAnswer
@@ -48,6 +48,33 @@ func (p *prompter) get(key, prompt string, not roster.Secret) (roster.Secret, er
 	}
 	p.given[key] = s
 	return s, nil
+}
+
+// errDeclined says that a person does not take a key for the host's.
+var errDeclined = errors.New("it was not accepted at the prompt")
+
+// confirm asks about the key of a host, as ssh does: yes, its fingerprint, or no.
+func (p *prompter) confirm(what, fingerprint string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return errNoAnswer
+	}
+	prompt := what + "\nAre you sure you want to continue connecting (yes/no/[fingerprint])? "
+	for {
+		s, err := p.ask(prompt, true)
+		if err != nil {
+			p.over = true
+			return errNoAnswer
+		}
+		switch answer := strings.TrimSpace(s.Reveal()); {
+		case strings.EqualFold(answer, "yes"), answer == fingerprint:
+			return nil
+		case answer == "", strings.EqualFold(answer, "no"):
+			return errDeclined
+		}
+		prompt = "Please type 'yes', 'no' or the fingerprint: "
+	}
 }
 
 // A login is one attempt to log in to a host.
@@ -71,9 +98,9 @@ var errDoubt = errors.New("no password is sent to a host whose key has changed")
 func (l *login) asks() bool { return l.d.prompts.ask != nil && !l.t.batch }
 
 // prompt asks a person, while the time of the host stands still.
-func (l *login) prompt(key, prompt string, not roster.Secret) (roster.Secret, error) {
+func (l *login) prompt(key, prompt string, echo bool, not roster.Secret) (roster.Secret, error) {
 	defer l.wait.hold()()
-	return l.d.prompts.get(key, prompt, not)
+	return l.d.prompts.get(key, prompt, echo, not)
 }
 
 // methods are the ways to log in, in their order.
@@ -112,7 +139,7 @@ func (l *login) password() func() (string, error) {
 		if !l.asks() {
 			return "", errNoAnswer
 		}
-		s, err := l.prompt(l.t.user+"\x00password", l.t.user+"@"+l.t.name+"'s password: ", last)
+		s, err := l.prompt(l.t.user+"\x00password", l.t.user+"@"+l.t.name+"'s password: ", false, last)
 		last = s
 		return s.Reveal(), err
 	}
@@ -139,7 +166,7 @@ func (l *login) challenge() ssh.KeyboardInteractiveChallenge {
 				l.mu.Unlock()
 				return nil, fmt.Errorf("the host asks %q", strings.TrimSpace(q))
 			}
-			s, err := l.prompt(l.t.user+"\x00"+q, "("+l.t.user+"@"+l.t.name+") "+q, wrong[q])
+			s, err := l.prompt(l.t.user+"\x00"+q, "("+l.t.user+"@"+l.t.name+") "+q, echo[i], wrong[q])
 			if err != nil {
 				return nil, err
 			}

@@ -54,7 +54,7 @@ func TestChangedKeyUnchecked(t *testing.T) {
 			o.AgentSocket = sshAgent(t, filepath.Join(dir, "key"), "")
 			e.SSHOptions = []string{"StrictHostKeyChecking=no", "ForwardAgent=" + o.AgentSocket, "IdentityAgent=none"}
 			c, err := dial(t, o, e)
-			if len(warned) != 1 || !strings.Contains(warned[0], "REMOTE HOST IDENTIFICATION HAS CHANGED") || !strings.Contains(warned[0], "known_hosts:1") {
+			if len(warned) != 1 || !strings.Contains(warned[0], "REMOTE HOST IDENTIFICATION HAS CHANGED") || !strings.Contains(warned[0], "known_hosts:1") || !strings.Contains(warned[0], "remove that line: ssh-keygen -f ") {
 				t.Errorf("warnings %q", warned)
 			}
 			if tt.want != "" {
@@ -86,7 +86,7 @@ type asker struct {
 	asked   []string
 }
 
-func (a *asker) ask(prompt string) (roster.Secret, error) {
+func (a *asker) ask(prompt string, _ bool) (roster.Secret, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.asked = append(a.asked, prompt)
@@ -193,7 +193,7 @@ func TestPromptOnce(t *testing.T) {
 	a := &asker{}
 	p := &prompter{ask: a.ask}
 	for range 3 {
-		if _, err := p.get("k", "p", roster.Secret{}); !errors.Is(err, errNoAnswer) {
+		if _, err := p.get("k", "p", false, roster.Secret{}); !errors.Is(err, errNoAnswer) {
 			t.Error(err)
 		}
 	}
@@ -532,6 +532,67 @@ func TestHashKnownHosts(t *testing.T) {
 	}
 }
 
+// debugLog returns a log, and a func that returns what it has.
+func debugLog() (log *slog.Logger, text func() string) {
+	var buf bytes.Buffer
+	var mu sync.Mutex
+	log = slog.New(slog.NewTextHandler(writer(func(b []byte) (int, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return buf.Write(b)
+	}), &slog.HandlerOptions{Level: slog.LevelDebug}))
+	return log, func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return buf.String()
+	}
+}
+
+// The debug log has the keys that a host is offered, where each is from, and the
+// one that the host takes.
+func TestDebugLogKeys(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	other := sshtest.WriteKey(t, filepath.Join(dir, "other"), "")
+	key := sshtest.WriteKey(t, filepath.Join(dir, "key"), "")
+	for _, tt := range []struct {
+		name, offered, from string
+		set                 func(e *roster.Entry, o *Options)
+	}{
+		{"a file", filepath.Join(dir, "other"), filepath.Join(dir, "key"), func(e *roster.Entry, _ *Options) {
+			e.SSHOptions = []string{"IdentityFile=" + filepath.Join(dir, "other"), "IdentityFile=" + filepath.Join(dir, "key")}
+		}},
+		{"the agent", filepath.Join(dir, "other"), "the ssh-agent at", func(e *roster.Entry, o *Options) {
+			o.AgentSocket = sshAgent(t, filepath.Join(dir, "key"), "")
+			e.SSHOptions = []string{"IdentityFile=" + filepath.Join(dir, "other")}
+		}},
+	} {
+		f := sshtest.NewFake(t)
+		f.Keys = []ssh.PublicKey{key.PublicKey()}
+		f.Start()
+		o, e := options(t, known(t, line(f))), entry(f)
+		var text func() string
+		o.Log, text = debugLog()
+		tt.set(e, &o)
+		if _, err := dial(t, o, e); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{
+			`msg="key to offer" host=web1 key=` + ssh.FingerprintSHA256(other.PublicKey()) + " type=ssh-ed25519 from=" + tt.offered,
+			`msg="key to offer" host=web1 key=` + ssh.FingerprintSHA256(key.PublicKey()),
+			`msg="key accepted by the host" host=web1 key=` + ssh.FingerprintSHA256(key.PublicKey()) + " type=ssh-ed25519 from=",
+			tt.from,
+		} {
+			if !strings.Contains(text(), want) {
+				t.Errorf("%s: no %q in\n%s", tt.name, want, text())
+			}
+		}
+		if strings.Count(text(), "key accepted by") != 1 {
+			t.Errorf("%s: the log is\n%s", tt.name, text())
+		}
+	}
+}
+
 // The debug log has each step with the host's name, and no secret.
 func TestDebugLog(t *testing.T) {
 	t.Parallel()
@@ -539,22 +600,15 @@ func TestDebugLog(t *testing.T) {
 	f.Password = "s3cret"
 	f.Start()
 	o := options(t, known(t, line(f)))
-	var buf bytes.Buffer
-	var mu sync.Mutex
-	o.Log = slog.New(slog.NewTextHandler(writer(func(b []byte) (int, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		return buf.Write(b)
-	}), &slog.HandlerOptions{Level: slog.LevelDebug}))
+	var text func() string
+	o.Log, text = debugLog()
 	o.Config = []string{write(t, "ConnectTimeout 30\n")}
 	e := entry(f)
 	e.Passwd = roster.NewSecret("s3cret")
 	if _, err := dial(t, o, e); err != nil {
 		t.Fatal(err)
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	log := buf.String()
+	log := text()
 	for _, want := range []string{
 		`msg="ssh configuration" file=` + o.Config[0], "msg=setting host=web1 keyword=connecttimeout value=30 from=" + o.Config[0] + ":1",
 		"msg=connect host=web1 address=127.0.0.1:", `msg="host key accepted" host=web1`, "known_hosts:1", "msg=authentication host=web1", `msg="logged in" host=web1 user=root`,
@@ -571,3 +625,61 @@ func TestDebugLog(t *testing.T) {
 type writer func([]byte) (int, error)
 
 func (w writer) Write(b []byte) (int, error) { return w(b) }
+
+// TestConfirm: a key that nobody knows is asked for once a host, as ssh asks.
+func TestConfirm(t *testing.T) {
+	t.Parallel()
+	f := sshtest.NewFake(t).Start()
+	fingerprint := ssh.FingerprintSHA256(f.HostKey.PublicKey())
+	for _, tt := range []struct {
+		name    string
+		answers []string
+		option  string
+		asked   int
+		want    string // "": logged in
+	}{
+		{"yes", []string{"yes"}, "", 1, ""},
+		{"its fingerprint", []string{"maybe", fingerprint}, "StrictHostKeyChecking=ask", 2, ""},
+		{"another fingerprint", []string{"SHA256:x", "no"}, "", 2, "not accepted at the prompt"},
+		{"no", []string{"NO"}, "", 1, "not accepted at the prompt"},
+		{"an empty answer", []string{""}, "", 1, "not accepted at the prompt"},
+		{"no answer", nil, "", 1, "no answer to the prompt"},
+		{"strict", []string{"yes"}, "StrictHostKeyChecking=yes", 0, "is not known: ssh-ed25519 " + fingerprint},
+		{"batch", []string{"yes"}, "BatchMode=yes", 0, "is not known: ssh-ed25519 " + fingerprint},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			file := known(t)
+			a := &asker{answers: tt.answers}
+			o := options(t, file)
+			o.Ask = a.ask
+			e := entry(f)
+			if tt.option != "" {
+				e.SSHOptions = []string{tt.option}
+			}
+			d := NewDialer(o)
+			defer d.Close()
+			for range 2 { // the second time the answer is known, unless it was no
+				c, err := d.Dial(t.Context(), e)
+				if tt.want != "" {
+					wantStage(t, err, HostKey, tt.want)
+					break
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = c.Close()
+			}
+			if len(a.asked) != tt.asked {
+				t.Errorf("asked %q", a.asked)
+			}
+			b, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if lines := strings.Count(string(b), "ssh-ed25519"); lines != map[bool]int{true: 1, false: 0}[tt.want == ""] {
+				t.Errorf("known_hosts has %d lines: %q", lines, b)
+			}
+		})
+	}
+}

@@ -196,6 +196,9 @@ func (p *placer) agent(ctx context.Context, c *Client, e *roster.Entry, always b
 		if errors.As(err, &none) && bareable(e) {
 			return p.bare(ctx, c, e, none)
 		}
+		if conn != nil && p.opts.Log != nil {
+			p.opts.Log.Debug("agent found", "host", c.ID, "sent before", try > 0, "thin_dir", e.ThinDir)
+		}
 		if err != nil || conn != nil {
 			return conn, err
 		}

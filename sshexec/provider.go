@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -30,7 +31,7 @@ type Settings struct {
 	// over them.
 	Opts *value.Map
 	// GrainsDir is where grains are kept between runs; "" is nowhere. Grains
-	// older than GrainsAge (0: a day) or with Refresh are gathered anew.
+	// older than GrainsAge (0: a day) or with Refresh are gathered again.
 	GrainsDir string
 	GrainsAge time.Duration
 	Refresh   bool
@@ -65,9 +66,11 @@ type Provider struct {
 	wishes  wishes
 	place   placer
 	room    room
+	step    atomic.Int64 // number of the step under way
+
+	mu      sync.RWMutex // guards what Add changes
 	ids     []string
 	targets map[string]*machine
-	step    atomic.Int64 // number of the step under way
 }
 
 // machine is one target.
@@ -103,8 +106,23 @@ func NewProvider(s Settings) *Provider {
 		s.Poll = time.Second
 	}
 	p := &Provider{s: s, wishes: wishes{look: s.Wishes}, place: placer{images: s.Images, opts: s.Link, wipe: s.Wipe, turns: newTurns(s.Pushes)}, targets: map[string]*machine{}}
-	for _, e := range s.Entries {
-		if pass := s.Dialer.o.Password; pass.IsSet() && !e.Passwd.IsSet() {
+	p.Add(s.Entries)
+	p.room = room{limit: limitOf(s.Files, s.Procs), idle: map[*machine]time.Time{}}
+	closing, shut := context.WithCancel(context.Background())
+	p.closing, p.shut = closing.Done(), shut
+	return p
+}
+
+// Add adds the machines of further entries. Those that are there already stay as
+// they are.
+func (p *Provider) Add(entries []*roster.Entry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range entries {
+		if p.targets[e.ID] != nil {
+			continue
+		}
+		if pass := p.s.Dialer.o.Password; pass.IsSet() && !e.Passwd.IsSet() {
 			// One password was asked for: it is that of the log-in and of sudo.
 			c := *e
 			c.Passwd, e = pass, &c
@@ -112,20 +130,30 @@ func NewProvider(s Settings) *Provider {
 		p.ids = append(p.ids, e.ID)
 		p.targets[e.ID] = &machine{p: p, e: e}
 	}
-	p.room = room{limit: limitOf(s.Files, s.Procs), idle: map[*machine]time.Time{}}
-	closing, shut := context.WithCancel(context.Background())
-	p.closing, p.shut = closing.Done(), shut
 	sort.Strings(p.ids)
-	return p
+}
+
+// machine returns the machine of an id; nil where there is none.
+func (p *Provider) machine(id string) *machine {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.targets[id]
+}
+
+// known returns the ids, sorted.
+func (p *Provider) known() []string {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return slices.Clone(p.ids)
 }
 
 // IDs returns the ids, sorted.
-func (p *Provider) IDs(context.Context) ([]string, error) { return p.ids, nil }
+func (p *Provider) IDs(context.Context) ([]string, error) { return p.known(), nil }
 
 // Minion returns what a machine is matched by. Grains that the roster does not
 // have are read from those kept, else gathered.
 func (p *Provider) Minion(ctx context.Context, id string) target.Minion {
-	m := p.targets[id]
+	m := p.machine(id)
 	grains := &machineGrains{m: m, ctx: ctx}
 	return target.Minion{
 		ID:      id,
@@ -140,7 +168,7 @@ func (p *Provider) Prepare(ctx context.Context, ids []string) {
 	entries := make([]*roster.Entry, 0, len(ids))
 	for _, id := range ids {
 		// Each is asked for once: the steps of a run share the answers.
-		if m := p.targets[id]; m != nil && m.e.Err == nil && m.prepared.CompareAndSwap(false, true) {
+		if m := p.machine(id); m != nil && m.e.Err == nil && m.prepared.CompareAndSwap(false, true) {
 			entries = append(entries, m.e)
 		}
 	}
@@ -149,7 +177,7 @@ func (p *Provider) Prepare(ctx context.Context, ids []string) {
 
 // Run runs the job on one machine; begun is called when its agent has been sent the call.
 func (p *Provider) Run(ctx context.Context, job fun.Job, id string, begun func()) fun.Return {
-	m := p.targets[id]
+	m := p.machine(id)
 	leave := m.enter()
 	defer func() { leave(p.s.Once) }()
 	fleet.Enter(ctx, fleet.Connecting)
@@ -203,7 +231,7 @@ func (m *machine) lost(ret fun.Return) error {
 	if link.TooLarge(ret.Err) {
 		err, hint = ret.Err, "what the call did is done; have it print less, or write to a file that cp.push fetches"
 	}
-	// Where the machine is being dialled anew, that is not waited for.
+	// Where the machine is being dialled again, that is not waited for.
 	if m.dialing.TryLock() {
 		defer m.dialing.Unlock()
 		if m.client != nil {
@@ -227,7 +255,7 @@ func (m *machine) open() *link.Conn {
 // again: the steps of one moment share the answer.
 const failureHolds = 5 * time.Second
 
-// dial returns the connection, made anew where it has ended. dialing is held.
+// dial returns the connection, made again where it has ended. dialing is held.
 func (m *machine) dial(ctx context.Context) (*Client, error) {
 	if m.client != nil {
 		select {
@@ -513,8 +541,8 @@ func (c *Client) raw(ctx context.Context, e *roster.Entry, line string) (stdout,
 func (p *Provider) Close() error {
 	p.shut()
 	var wg sync.WaitGroup
-	for _, id := range p.ids {
-		wg.Go(p.targets[id].close)
+	for _, id := range p.known() {
+		wg.Go(p.machine(id).close)
 	}
 	wg.Wait()
 	p.s.Dialer.Close()

@@ -111,7 +111,7 @@ func (m *machine) fetch(ctx context.Context, job fun.Job, lost fun.Return) fun.R
 // Leave has a machine go on with a job that is given up, and keep its return. It
 // reports whether it will: not where agents end with their connection.
 func (p *Provider) Leave(id, jid string) bool {
-	m := p.targets[id]
+	m := p.machine(id)
 	if m == nil || p.s.Wipe || p.s.Link.Reconnect <= 0 || m.e.TTY {
 		return false
 	}
@@ -124,7 +124,7 @@ func (p *Provider) Leave(id, jid string) bool {
 // dead, or has so much to carry that the answer takes its time. A machine that
 // answers while its agent does not is not held.
 func (p *Provider) Held(id string) (why string, held bool) {
-	m := p.targets[id]
+	m := p.machine(id)
 	if m == nil {
 		return "", false
 	}

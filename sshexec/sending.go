@@ -130,7 +130,7 @@ func (x *sending) send(ctx context.Context, w io.Writer, body io.Reader, from, s
 		x.mu.Lock()
 		n := x.sent - from
 		x.mu.Unlock()
-		x.log.Debug("agent sent", "host", x.c.ID, "platform", x.img.platform, "by", x.by, "bytes", n, "from", from, "of", size,
+		x.log.Debug("agent sent", "host", x.c.ID, "platform", x.img.platform, "program", x.img.from, "by", x.by, "bytes", n, "from", from, "of", size,
 			"after", took.Round(time.Millisecond), "bytes per second", int64(float64(n)/max(took.Seconds(), 0.001)))
 	}
 	return err

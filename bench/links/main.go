@@ -1,7 +1,8 @@
 // Command links measures brine over links that are slow, stall or have many hosts
 // behind them: a real sshd on this machine, reached through a proxy. It prints a
 // line for each measurement and passes no judgement, except that it exits with 1
-// if a run that is meant to succeed does not.
+// if a run that is meant to succeed does not. One whose host is silent for longer
+// than a log-in may take is meant to fail, as ssh does past its ConnectTimeout.
 //
 //	links [-cold COUNTS] [-slow LINKS] [-stall SECONDS] [-phases PHASES] [-many N] [-agents DIR] <path of a brine binary>
 //
@@ -245,6 +246,14 @@ func (b *bench) report(label string, begun time.Time, err error, more, out strin
 		result, b.failed = "failed: "+err.Error(), true
 		fmt.Fprintln(os.Stderr, lastLines(out, 8))
 	}
+	b.line(label, begun, more, result)
+}
+
+// loginTime is how many seconds a log-in may take: brine's default ConnectTimeout.
+const loginTime = 60
+
+// line prints what a measurement came to.
+func (*bench) line(label string, begun time.Time, more, result string) {
 	load, _ := os.ReadFile("/proc/loadavg")
 	at, _, _ := strings.Cut(string(load), " ")
 	fmt.Printf("%-44s %7.1f s  load %-5s  %s%s\n", label, time.Since(begun).Seconds(), at, more, result)
@@ -331,9 +340,11 @@ var moments = map[string]struct {
 	sent int64
 	file string
 	cold bool
+	// login says that the stall is part of the log-in, which has a time.
+	login bool
 }{
-	"connect": {},
-	"auth":    {log: "host key"},
+	"connect": {login: true},
+	"auth":    {log: "host key", login: true},
 	"push":    {sent: 1 << 20, cold: true},
 	"agent":   {log: "logged in"},
 	"run":     {file: "ran"},
@@ -368,7 +379,7 @@ func (b *bench) stall(ctx context.Context, phase, seconds string) error {
 		s.net.Stall()
 	}
 	up, _ := s.net.Passed()
-	c := s.command(ctx, "*", "state.apply", "slow", "--out=quiet", "-l", "debug")
+	c := s.command(ctx, "*", "state.apply", "slow", "--out=json", "-l", "debug")
 	stderr, err := c.StderrPipe()
 	if err != nil {
 		return err
@@ -431,9 +442,14 @@ func (b *bench) stall(ctx context.Context, phase, seconds string) error {
 	read.Wait()
 	err = c.Wait()
 	close(ended)
+	label := fmt.Sprintf("no byte for %s s while it is in: %s", seconds, phase)
+	if err != nil && when.login && secs >= loginTime && strings.Contains(log.String()+stdout.String(), "no answer within") {
+		b.line(label, begun, "", "given up after the time that a log-in may take, as meant")
+		return ctx.Err()
+	}
 	if _, serr := os.Stat(filepath.Join(s.dir, "after")); err == nil {
 		err = serr // the state behind it
 	}
-	b.report(fmt.Sprintf("no byte for %s s while it is in: %s", seconds, phase), begun, err, "", log.String()+stdout.String())
+	b.report(label, begun, err, "", log.String()+stdout.String())
 	return ctx.Err()
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"brine/internal/config"
@@ -18,6 +19,7 @@ import (
 	"brine/internal/render"
 	"brine/internal/roster"
 	"brine/internal/value"
+	"brine/sshexec"
 )
 
 // Roster reads the roster of a controller through Jinja and YAML. Slips are
@@ -43,7 +45,7 @@ func Roster(ctx context.Context, env *fun.Env, cfg *config.Config, o SSHOptions)
 	timeout := time.Duration(min(wait, 3600) * float64(time.Second))
 	r, err := roster.Load(roster.Options{
 		Files: files, Defaults: sshDefaults(cfg, env.Opts, o), Domain: env.Opts.Str("roster_domain"), Home: home, Me: accountName(env.Host),
-		AdHoc: o.AdHoc, Target: o.Target, ScanPorts: ports(env.Opts.At("ssh_scan_ports")),
+		AdHoc: o.AdHoc, ScanPorts: ports(env.Opts.At("ssh_scan_ports")),
 		Open: func(host string, port int) bool {
 			ctx, cancel := context.WithTimeout(ctx, timeout)
 			defer cancel()
@@ -68,10 +70,15 @@ func Roster(ctx context.Context, env *fun.Env, cfg *config.Config, o SSHOptions)
 	if err != nil {
 		return nil, fmt.Errorf("read the roster: %w", err)
 	}
+	warnOf(env, r)
+	return r, nil
+}
+
+// warnOf warns of the slips of a roster.
+func warnOf(env *fun.Env, r *roster.Roster) {
 	for _, w := range r.Warnings() {
 		env.Warn(fun.Warning{Where: w.Pos.String(), Text: w.Err.Error()})
 	}
-	return r, nil
 }
 
 // ports reads ssh_scan_ports: text with commas, a number or a list.
@@ -175,13 +182,23 @@ func NewFleet(ctx context.Context, ctl *fun.Env, o EnvOptions, newJID func() str
 			remote = append(remote, e)
 		}
 	}
-	f.Providers = append(f.Providers, local)
-	if len(remote) > 0 {
+	f.Add(local)
+	n := &namer{r: r, kinds: roster.KindsOf(o.Config.Opts), warn: func(r *roster.Roster) { warnOf(ctl, r) }}
+	n.provider = sync.OnceValues(func() (*sshexec.Provider, error) {
 		p, err := sshProvider(ctx, ctl, o, r, remote)
-		if err != nil {
+		if err == nil {
+			f.Add(p)
+		}
+		return p, err
+	})
+	for _, e := range r.Entries() {
+		n.listed = append(n.listed, e.ID)
+	}
+	f.Name = n.name
+	if len(remote) > 0 {
+		if _, err := n.provider(); err != nil {
 			return nil, err
 		}
-		f.Providers = append(f.Providers, p)
 	}
 	return f, nil
 }

@@ -30,17 +30,16 @@ import (
 type SSHOptions struct {
 	User, Priv string        // where the roster names none
 	Password   roster.Secret // where the roster has none
-	// Ask asks the person for a secret; nil: there is no terminal.
-	Ask func(prompt string) (roster.Secret, error)
+	// Ask asks the person for a secret, or with echo for what may be seen; nil:
+	// there is no terminal.
+	Ask func(prompt string, echo bool) (roster.Secret, error)
 	// Once says that each target is worked on once: its connection is closed then.
 	Once bool
 	// AskOnce asks for the same account and question once, for all targets.
 	AskOnce bool
 	Deploy  bool // add the public key to authorized_keys first
-	// AdHoc are targets that the command line names by their addresses; Target is
-	// what it names, for rosters that are made of that.
+	// AdHoc are targets that the command line names by their addresses.
 	AdHoc  []roster.Address
-	Target []string
 	Getenv func(string) string
 }
 

@@ -64,7 +64,15 @@ const (
 
 // A Fleet is all machines of a run. It is safe for concurrent use.
 type Fleet struct {
-	Providers  []Provider
+	Providers []Provider // from the time when there are jobs on, see Add
+	// Name makes the machines of a target that is not an expression over those that
+	// there are, but names them (an address, a node set), and returns their ids.
+	// roster is the kind of roster that the job asks for, "" is that of the run. It
+	// returns false where the target is an expression. nil: every target is one.
+	Name func(ctx context.Context, roster string, target []string) (ids []string, named bool, err error)
+
+	mu sync.RWMutex // guards Providers
+
 	Nodegroups *value.Map
 	Bus        event.Bus
 	NewJID     func() string
@@ -112,10 +120,23 @@ type Fleet struct {
 	Mine *Mine
 }
 
+// Add adds a provider, whose machines jobs are run on from now on.
+func (f *Fleet) Add(p Provider) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.Providers = append(f.Providers, p)
+}
+
+func (f *Fleet) providers() []Provider {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return slices.Clone(f.Providers)
+}
+
 // owner returns the provider of each id; the first provider that has one wins.
 func (f *Fleet) owners(ctx context.Context) (ids []string, owner map[string]Provider, err error) {
 	owner = map[string]Provider{}
-	for _, p := range f.Providers {
+	for _, p := range f.providers() {
 		list, err := p.IDs(ctx)
 		if err != nil {
 			return nil, nil, err
@@ -134,7 +155,7 @@ func (f *Fleet) owners(ctx context.Context) (ids []string, owner map[string]Prov
 // Close ends the connections of the providers.
 func (f *Fleet) Close() error {
 	var errs []error
-	for _, p := range f.Providers {
+	for _, p := range f.providers() {
 		if c, ok := p.(io.Closer); ok {
 			errs = append(errs, c.Close())
 		}
@@ -158,6 +179,11 @@ func prepare(ctx context.Context, ids []string, owner map[string]Provider) {
 // Match returns the ids that an expression names, sorted. It returns an error
 // for an expression that makes no sense.
 func (f *Fleet) Match(ctx context.Context, tgt value.Value, tgtType string) ([]string, error) {
+	if tgt != "*" { // that is all that are known, whatever their rosters
+		if ids, named, err := f.named(ctx, fun.Job{Tgt: tgt, TgtType: tgtType}); named || err != nil {
+			return ids, err
+		}
+	}
 	ids, owner, err := f.owners(ctx)
 	if err != nil {
 		return nil, err
@@ -167,6 +193,58 @@ func (f *Fleet) Match(ctx context.Context, tgt value.Value, tgtType string) ([]s
 		f.warnUnasked(id, unasked[id])
 	}
 	return found, err
+}
+
+// named returns the ids of machines that a target names, and that no list need
+// have; false where it is an expression.
+func (f *Fleet) named(ctx context.Context, job fun.Job) ([]string, bool, error) {
+	target := words(job.Tgt)
+	if f.Name == nil || len(target) == 0 || !slices.Contains([]string{"", "glob", "list"}, job.TgtType) {
+		return nil, false, nil
+	}
+	kind := job.Roster
+	if job.Published { // an argument of jobs over SSH
+		kind = ""
+	}
+	ids, named, err := f.Name(ctx, kind, target)
+	if err != nil {
+		return nil, false, &fun.TargetError{Err: err}
+	}
+	sort.Strings(ids)
+	return ids, named, nil
+}
+
+// words returns the words of a target: text is one of them.
+func words(tgt value.Value) []string {
+	switch t := tgt.(type) {
+	case string:
+		return []string{t}
+	case *value.List:
+		out := make([]string, t.Len())
+		for i, x := range t.Items {
+			out[i] = value.Str(x)
+		}
+		return out
+	}
+	return nil
+}
+
+// targets returns the machines that a job is for, and those of them that cannot
+// be asked to run it, with the reason.
+func (f *Fleet) targets(ctx context.Context, job fun.Job) (found []string, away map[string]error, owner map[string]Provider, err error) {
+	found, named, err := f.named(ctx, job)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	ids, owner, err := f.owners(ctx)
+	if err != nil || named {
+		return found, nil, owner, err
+	}
+	found, unasked, err := f.match(ctx, job.Tgt, job.TgtType, ids, owner)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return found, f.away(job, ids, owner, unasked), owner, nil
 }
 
 // warnUnasked warns of a machine that could not be asked whether it is meant.
@@ -253,15 +331,10 @@ func (f *Fleet) away(job fun.Job, ids []string, owner map[string]Provider, unask
 // gets a return of its own that says so.
 func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) error) (fun.Summary, error) {
 	f.step()
-	ids, owner, err := f.owners(ctx)
+	targets, away, owner, err := f.targets(ctx, job)
 	if err != nil {
 		return fun.Summary{}, err
 	}
-	targets, unasked, err := f.match(ctx, job.Tgt, job.TgtType, ids, owner)
-	if err != nil {
-		return fun.Summary{}, err
-	}
-	away := f.away(job, ids, owner, unasked)
 	unknown := slices.Sorted(maps.Keys(away))
 	if job.Only != nil {
 		targets = only(targets, job.Only)

@@ -21,7 +21,7 @@ type Starter interface {
 
 // step tells the providers that a step begins.
 func (f *Fleet) step() {
-	for _, p := range f.Providers {
+	for _, p := range f.providers() {
 		if s, ok := p.(Starter); ok {
 			s.Step()
 		}
@@ -101,7 +101,7 @@ func (f *Fleet) Starts(ctx context.Context, w fun.StartWait, each func(fun.Start
 // Boots returns what is known of the boots of the machines; see [fun.Rebooter].
 func (f *Fleet) Boots() map[string]fun.Boot {
 	out := map[string]fun.Boot{}
-	for _, p := range f.Providers {
+	for _, p := range f.providers() {
 		if r, ok := p.(fun.Rebooter); ok {
 			maps.Copy(out, r.Boots())
 		}
@@ -111,7 +111,7 @@ func (f *Fleet) Boots() map[string]fun.Boot {
 
 // Remember hands what another run knew of the boots to the providers.
 func (f *Fleet) Remember(boots map[string]fun.Boot) {
-	for _, p := range f.Providers {
+	for _, p := range f.providers() {
 		if r, ok := p.(fun.Rebooter); ok {
 			r.Remember(boots)
 		}

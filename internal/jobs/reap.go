@@ -2,9 +2,11 @@ package jobs
 
 import (
 	"bytes"
+	"context"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"brine/internal/host"
 	"brine/internal/value"
@@ -65,11 +67,12 @@ func Reap(h host.Host, cacheDir, exe string) {
 	}
 	for pid, p := range all {
 		if p.state == 'T' && pid != h.Getpid() && orphan(all, p) && own(pid) && isAgent(h, pid, exe) {
-			below := children(h, pid)
+			below, start := children(h, pid), birth(h, pid)
 			_ = h.Signal(pid, 9) // first: it would start others
 			for _, c := range below {
 				_ = h.Signal(c, 9)
 			}
+			ended(h, pid, start)
 		}
 	}
 	boot, _ := h.ReadFile("/proc/sys/kernel/random/boot_id")
@@ -80,6 +83,16 @@ func Reap(h host.Host, cacheDir, exe string) {
 			if p.session == session && pid != session && leader != nil && leader.state != 'Z' && own(pid) {
 				_ = h.Signal(pid, 9)
 			}
+		}
+	}
+}
+
+// ended waits until a process that was killed is gone: until then, its runs count
+// as under way.
+func ended(h host.Host, pid int, start string) {
+	for range 500 {
+		if !lives(h, pid, start) || h.Sleep(context.Background(), 10*time.Millisecond) != nil {
+			return
 		}
 	}
 }

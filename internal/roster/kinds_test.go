@@ -189,8 +189,7 @@ func TestNodeGroups(t *testing.T) {
 		{"@slurm:x", "!runs commands, which is not supported"},
 		{"@loop", "!or in themselves"},
 	} {
-		o := roster.Options{Target: []string{tt.in}, Home: "/me", Files: fs, Render: fs.render}
-		r, err := roster.Load(o, roster.Source{Kind: "clustershell"})
+		r, err := load(t, fs, roster.Options{Home: "/me"}).Name("clustershell", tt.in)
 		var got string
 		if err != nil {
 			got = "!" + err.Error()
@@ -206,7 +205,7 @@ func TestNodeGroups(t *testing.T) {
 		}
 	}
 	fs["/etc/clustershell/groups.d/bad.yaml"] = "- a list\n"
-	if _, err := roster.Load(roster.Options{Target: []string{"@web"}, Home: "/me", Files: fs, Render: fs.render}, roster.Source{Kind: "clustershell"}); err == nil || !strings.Contains(err.Error(), "bad.yaml") {
+	if _, err := load(t, fs, roster.Options{Home: "/me"}).Name("clustershell", "@web"); err == nil || !strings.Contains(err.Error(), "bad.yaml") {
 		t.Error(err)
 	}
 }
@@ -227,35 +226,39 @@ func TestScan(t *testing.T) {
 	open := func(host string, port int) bool {
 		return host == "192.0.2.1" && port == 22 || host == "192.0.2.2" && port == 2222
 	}
-	o := roster.Options{Open: open, ScanPorts: []string{"22", "2222"}, Target: []string{"192.0.2.0/29"}, Defaults: value.MapOf("user", "adm")}
-	r := load(t, files{}, o, roster.Source{Kind: "scan"})
+	o := roster.Options{Open: open, ScanPorts: []string{"22", "2222"}, Defaults: value.MapOf("user", "adm")}
+	name := func(r *roster.Roster, kind, target string) *roster.Roster {
+		t.Helper()
+		named, err := r.Name(kind, target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return named
+	}
+	r := load(t, files{"/r": "192.0.2.1: {host: there, user: adm}\n"}, o, roster.Source{Path: "/r"})
 	var got []string
-	for _, e := range r.Entries() {
+	for _, e := range name(r, "scan", "192.0.2.0/29,192.0.2.2").Entries() {
 		got = append(got, fmt.Sprintf("%s:%d %s", e.Host, e.Port, e.User))
 	}
-	if s := strings.Join(got, ", "); s != "192.0.2.1:22 adm, 192.0.2.2:2222 adm" {
+	if s := strings.Join(got, ", "); s != "there:0 adm, 192.0.2.2:2222 adm" {
 		t.Errorf("scan: %s", s)
 	}
-	o.Target = []string{"192.0.2.[1-3]"}
-	r = load(t, files{}, o, roster.Source{Kind: "clustershell"})
-	if got := strings.Join(ids(r), " "); got != "192.0.2.1 192.0.2.2 192.0.2.3" {
+	if got := strings.Join(ids(name(r, "clustershell", "192.0.2.[1-3]")), " "); got != "192.0.2.1 192.0.2.2 192.0.2.3" {
 		t.Errorf("clustershell: %s", got)
+	}
+	if got := strings.Join(ids(r), " "); got != "192.0.2.1 192.0.2.2 192.0.2.3" {
+		t.Errorf("the roster has %s now", got)
 	}
 	if e, _ := r.Get("192.0.2.2"); e.Port != 2222 {
 		t.Errorf("port %d", e.Port)
 	}
 	for target, want := range map[string]string{"web*": "not \"web*\"", "10.0.0.0/8": "too many to scan", "": "needs an address"} {
-		o := o
-		o.Target, o.Files = []string{target}, files{}
-		if target == "" {
-			o.Target = nil
-		}
-		if _, err := roster.Load(o, roster.Source{Kind: "scan"}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := r.Name("scan", target); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("scan %q: %v", target, err)
 		}
 	}
-	o.Files, o.ScanPorts = files{}, []string{"ssh"}
-	if _, err := roster.Load(o, roster.Source{Kind: "clustershell"}); err == nil || !strings.Contains(err.Error(), "ssh_scan_ports") {
+	o.ScanPorts = []string{"ssh"}
+	if _, err := load(t, files{}, o).Name("clustershell", "web1"); err == nil || !strings.Contains(err.Error(), "ssh_scan_ports") {
 		t.Errorf("a port that is none: %v", err)
 	}
 	if _, err := roster.Load(roster.Options{}, roster.Source{Kind: "cache"}); err == nil || !strings.Contains(err.Error(), "write a flat roster") {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
+	"strings"
 	"sync"
 
 	"brine/internal/source"
@@ -17,17 +19,51 @@ const (
 	maxProbes = 256
 )
 
-// FromTarget reports whether rosters of a kind have the targets that the command
-// line names, whatever they are, instead of a list to choose from.
+// FromTarget reports whether rosters of a kind have the targets that a job names,
+// whatever they are, instead of a list to choose from.
 func FromTarget(kind string) bool { return kind == "scan" || kind == "clustershell" }
+
+// AllFromTarget reports whether none of the kinds has a list to choose from.
+func AllFromTarget(kinds []string) bool {
+	return !slices.ContainsFunc(kinds, func(k string) bool { return !FromTarget(k) })
+}
+
+// Name returns a roster of what a target stands for by a kind that [FromTarget]
+// names. Its entries are in r from then on; where r has an id already, it is that
+// entry which counts.
+func (r *Roster) Name(kind string, target ...string) (*Roster, error) {
+	l := loader{o: r.o, r: &Roster{index: map[string]*Entry{}}, warned: map[string]bool{}}
+	read := l.scan
+	if kind == "clustershell" {
+		read = l.clustershell
+	}
+	if err := read(target); err != nil {
+		return nil, err
+	}
+	l.warnSlips()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, e := range l.r.entries {
+		if old := r.index[e.ID]; old != nil {
+			l.r.entries[i] = old
+			continue
+		}
+		r.entries = append(r.entries, e)
+		r.index[e.ID] = e
+	}
+	return l.r, nil
+}
 
 // scan adds the addresses and networks of the target where one of the ports is
 // open.
 // Salt: salt/roster/scan.py. Difference: an address without an open port is left
 // out; there it is a target without a host. All are tried at once.
-func (l *loader) scan() error {
+func (l *loader) scan(target []string) error {
 	var hosts []string
-	for _, t := range l.o.Target {
+	for t := range strings.SplitSeq(strings.Join(target, ","), ",") {
+		if t = strings.TrimSpace(t); t == "" {
+			continue
+		}
 		if a, err := netip.ParseAddr(t); err == nil {
 			hosts = append(hosts, a.String())
 			continue
@@ -50,7 +86,7 @@ func (l *loader) scan() error {
 		return err
 	}
 	for i, h := range hosts {
-		if ports[i] != 0 {
+		if _, twice := l.r.index[h]; ports[i] != 0 && !twice {
 			l.add(h, value.MapOf("host", h, "port", int64(ports[i])), source.Pos{File: "scan"})
 		}
 	}
@@ -80,10 +116,10 @@ func addresses(net netip.Prefix) ([]string, error) {
 // clustershell adds the hosts of a node set, such as web[1-10,15],db[01-03].
 // Salt: salt/roster/clustershell.py, by the ClusterShell library. Difference: a
 // name is resolved when it is connected to.
-func (l *loader) clustershell() error {
+func (l *loader) clustershell(target []string) error {
 	var hosts []string
 	groups := &nodeGroups{files: l.o.Files, home: l.o.Home}
-	for _, t := range l.o.Target {
+	for _, t := range target {
 		more, err := NodeSet(t, groups.find)
 		if err != nil {
 			return err

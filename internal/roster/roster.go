@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"brine/internal/source"
@@ -95,18 +96,29 @@ type Entry struct {
 }
 
 // A Roster is the entries of all sources in their order.
+//
+// It is safe for concurrent use.
 type Roster struct {
+	o      Options
+	groups *value.Map
+	warn   source.Errors
+
+	mu      sync.RWMutex // guards what Name changes
 	entries []*Entry
 	index   map[string]*Entry
-	groups  *value.Map
-	warn    source.Errors
 }
 
 // Entries returns all entries in the order of their sources.
-func (r *Roster) Entries() []*Entry { return r.entries }
+func (r *Roster) Entries() []*Entry {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return slices.Clone(r.entries)
+}
 
 // Get returns the entry of an id.
 func (r *Roster) Get(id string) (*Entry, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
 	e, ok := r.index[id]
 	return e, ok
 }
@@ -146,11 +158,8 @@ type Options struct {
 	Defaults *value.Map
 	// Domain is what the kind dir puts behind an id to make a host.
 	Domain string
-	// Target is what the command line names as target, for the kinds that make
-	// their entries of it: see FromTarget.
-	Target []string
-	// ScanPorts are the ports that those kinds try, and Open tries one; nil: none
-	// is tried.
+	// ScanPorts are the ports that the kinds try that make their entries of
+	// targets (see FromTarget), and Open tries one; nil: none is tried.
 	ScanPorts []string
 	Open      func(host string, port int) bool
 	// AdHoc are targets that the command line names by their addresses.
@@ -193,11 +202,7 @@ func Defaults(opts value.Mapping) *value.Map {
 // home is the user's directory, for ~/.ssh/config.
 func Sources(opts value.Mapping, files Files, configDir, home string) ([]Source, error) {
 	var out []Source
-	kinds := texts(opts, "roster")
-	if len(kinds) == 0 {
-		kinds = []string{"flat"}
-	}
-	for _, kind := range kinds {
+	for _, kind := range KindsOf(opts) {
 		switch kind {
 		case "flat", "ansible":
 			found, err := listed(kind, opts, files, configDir)
@@ -235,6 +240,14 @@ func Sources(opts value.Mapping, files Files, configDir, home string) ([]Source,
 		}
 	}
 	return out, nil
+}
+
+// KindsOf returns the kinds of rosters that configuration names.
+func KindsOf(opts value.Mapping) []string {
+	if kinds := texts(opts, "roster"); len(kinds) > 0 {
+		return kinds
+	}
+	return []string{"flat"}
 }
 
 // listed returns the files of a flat roster or of an inventory.
@@ -316,10 +329,11 @@ func find(files Files, p string, dirs []string) (string, error) {
 	return "", fmt.Errorf("roster file %q not found%s: %w", p, source.DidYouMean(path.Base(p), names), fs.ErrNotExist)
 }
 
-// Load reads all sources. It fails where one cannot be read; what is wrong with
+// Load reads all sources; of the kinds that [FromTarget] names there is nothing to
+// read, see [Roster.Name]. It fails where one cannot be read; what is wrong with
 // a single entry is in its Err, and slips are in the roster's warnings.
 func Load(o Options, sources ...Source) (*Roster, error) {
-	l := loader{o: o, r: &Roster{index: map[string]*Entry{}, groups: value.NewMap(0)}, warned: map[string]bool{}}
+	l := loader{o: o, r: &Roster{o: o, index: map[string]*Entry{}, groups: value.NewMap(0)}, warned: map[string]bool{}}
 	for _, s := range sources {
 		var err error
 		switch s.Kind {
@@ -333,10 +347,7 @@ func Load(o Options, sources ...Source) (*Roster, error) {
 			err = l.inventory(s.Path)
 		case "terraform":
 			err = l.terraform(s.Path)
-		case "scan":
-			err = l.scan()
-		case "clustershell":
-			err = l.clustershell()
+		case "scan", "clustershell": // see Name
 		default:
 			err = unknownKind(s.Kind)
 		}

@@ -12,9 +12,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+	"golang.org/x/sync/errgroup"
 )
 
 // compared are the keywords whose values are compared with those of ssh -G.
@@ -464,4 +466,99 @@ func genSeeds() int {
 		return n
 	}
 	return 200
+}
+
+// wideValues are tried of each keyword where BRINE_SSHCONF_SEEDS asks for much;
+// narrowValues are tried always.
+var (
+	narrowValues = strings.Split("nonsense|yes|none|0|1x|-1|+nonsense|5 6|a:b", "|")
+	wideValues   = strings.Split(`no|1|5|99999999999|ask|point-to-point|-nonsense|^nonsense|INFO|any|force|always|autoask|1:2|tunnel|1M|1G 1h|
+default none|256|ef|lowdelay throughput|FOO=bar|1024|/x|8080 h:80|8080 8081|auto|session|md5|sha256|AUTH|sig*|session=5m|*=1|interval:10|
+none x|a b|0700|0999|true|a=b c=d|*|*:*|^|~|^?|^[|aa|0x10|1h|1h30m|1w2x|yes x|TRUE|Yes|-|+|a,,b|ssh-*|+ssh-rsa|aes*`, "|")
+)
+
+// moreValues are lines of single keywords.
+const moreValues = `
+AddKeysToAgent confirm 1h | AddKeysToAgent ask 1h | AddKeysToAgent 1h 2h | AddressFamily inet6 | CASignatureAlgorithms ^ssh-ed*
+CanonicalDomains a..b | CanonicalDomains a.b. | CanonicalDomains .a | CanonicalDomains a_b none | CanonicalizeMaxDots x
+Ciphers + | Ciphers aes128-ctr,,aes256-ctr | Ciphers aes* | Ciphers AES128-CTR | Ciphers -aes*,zzz | Ciphers "+aes128-ctr, aes256-ctr"
+Compression TRUE | ConnectTimeout 3000000000 | ConnectTimeout 40000d | ConnectionAttempts 3 | ControlMaster autoask | ControlMaster maybe
+DynamicForward [::1]:1080 | DynamicForward *:1080 | DynamicForward h:http | EscapeChar ^A | EscapeChar ab | FingerprintHash sha1
+HostKeyAlgorithms ssh-* | HostKeyAlgorithms +ssh-rsa,xx* | HostKeyAlgorithms ssh-rsa,,ssh-dss | HostbasedKeyTypes ssh-rsa
+IPQoS af11 cs7 | IPQoS 0xff 8 | IPQoS lowdelay 8 9 | IPQoS va1 | KexAlgorithms ^nonsense | KexAlgorithms curve25519-sha256,
+LocalForward 8080 h | LocalForward a:8080 h:80 | LocalForward a:8080 h:80 x | LocalForward /sock h:80 | LocalForward 8080 /sock
+LocalForward 99999 h:80 | LocalForward [::1]:80 [::1]:80 | LocalForward 80 h/80 | LocalForward 8080 h:http | LocalForward 8080:h:80 x
+LogLevel debug3 | LogLevel DEBUG4 | LogVerbose kex.c:*:1000 | MACs +hmac* | MACs ^hmac-md5 | PermitRemoteOpen h:80 i:* | PermitRemoteOpen h
+PermitRemoteOpen *:99999 | PermitRemoteOpen any x:1 | Port 70000 | PubkeyAcceptedKeyTypes +ssh-dss | RekeyLimit 16 | RekeyLimit 15
+RekeyLimit 1k none | RekeyLimit 5G 1x | RekeyLimit none | RekeyLimit 1T | RekeyLimit 10M 1h x | RekeyLimit default 1h
+RemoteForward 8080 h:80 | RemoteForward 0 h:80 | RemoteForward 1080 | RequestTTY FORCE | RequiredRSASize 2147483648 | SendEnv A B=1
+ServerAliveInterval 1h1h | SessionType subsystem | SessionType other | SetEnv =x | SetEnv A=1 B=2 | SetEnv A | StreamLocalBindMask 1000
+StreamLocalBindMask 0177 | SyslogFacility local7 | SyslogFacility KERN | Tunnel ethernet | TunnelDevice any:any | TunnelDevice x:1
+UpdateHostKeys ASK | VerifyHostKeyDNS false | GSSAPIKexAlgorithms gss-gex-sha1-,gss-group14-sha256- | NumberOfPasswordPrompts x
+`
+
+// TestValuesAsOpenSSH: what ssh refuses as the value of a keyword is refused,
+// with its place, and nothing else is.
+func TestValuesAsOpenSSH(t *testing.T) {
+	t.Parallel()
+	o := newOpenSSH(t)
+	var lines []string
+	values := narrowValues
+	if genSeeds() > 200 {
+		values = slices.Concat(values, wideValues)
+	}
+	for _, k := range Keywords() {
+		if k == "Host" || k == "Match" || k == "Include" {
+			continue
+		}
+		for _, v := range values {
+			lines = append(lines, k+" "+strings.TrimSpace(v))
+		}
+	}
+	for l := range strings.SplitSeq(moreValues, "\n") {
+		for part := range strings.SplitSeq(l, " | ") {
+			if part != "" {
+				lines = append(lines, part)
+			}
+		}
+	}
+	// They have no say in what is a value: ssh goes on to do something, has not
+	// heard of the keyword, or lacks what it was built without.
+	other := []string{"Could not resolve hostname", "Cannot fork into background", "Bad configuration option", "Unsupported option"}
+	// The size + is 0 to ssh; a jump host that looks like an option it takes to
+	// refuse it later.
+	not := []string{"RekeyLimit +", "RekeyLimit -", "ProxyJump -", "ProxyJump -1", "ProxyJump -nonsense"}
+	var g errgroup.Group
+	g.SetLimit(4)
+	refused := new(atomic.Int32)
+	for i, line := range lines {
+		if slices.Contains(not, line) {
+			continue
+		}
+		g.Go(func() error {
+			file := filepath.Join(o.dir, fmt.Sprintf("value-%d", i))
+			if err := os.WriteFile(file, []byte("Host *\n  "+line+"\n"), 0o600); err != nil {
+				return err
+			}
+			_, werr := o.ask(t.Context(), file, "brine-value")
+			if werr != nil && slices.ContainsFunc(other, func(s string) bool { return strings.Contains(werr.Error(), s) }) {
+				return nil
+			}
+			_, err := o.reader(file).Lookup(t.Context(), Query{Host: "brine-value"})
+			switch {
+			case (err != nil) != (werr != nil):
+				t.Errorf("%s: %v, of ssh %v", line, err, werr)
+			case err != nil:
+				refused.Add(1)
+				if !strings.HasPrefix(err.Error(), file+":2: ") {
+					t.Errorf("%s: the error has no place: %v", line, err)
+				}
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d lines, of which ssh refuses %d", len(lines), refused.Load())
 }

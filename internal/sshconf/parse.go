@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +32,8 @@ const (
 	kindJump    // ProxyJump
 	kindAgent   // a path, $VAR or none
 	kindForward // yes, no, or as kindAgent
+	kindAlgs    // a list of algorithms
+	kindForm    // see forms
 	kindDead    // ssh knows it and passes it over
 )
 
@@ -42,16 +43,16 @@ var options = map[string]kind{
 	"host": kindHost, "match": kindMatch, "include": kindInclude,
 	"addressfamily": kindEnum, "batchmode": kindFlag, "bindaddress": kindString, "bindinterface": kindString,
 	"canonicaldomains": kindWords, "canonicalizefallbacklocal": kindFlag, "canonicalizehostname": kindEnum,
-	"canonicalizemaxdots": kindInt, "canonicalizepermittedcnames": kindWords, "casignaturealgorithms": kindString,
-	"certificatefile": kindMany, "checkhostip": kindFlag, "ciphers": kindString, "connectionattempts": kindInt,
-	"connecttimeout": kindTime, "controlmaster": kindString, "controlpath": kindString, "forwardagent": kindForward,
-	"globalknownhostsfile": kindWords, "hashknownhosts": kindFlag, "hostkeyalgorithms": kindString, "hostkeyalias": kindString,
+	"canonicalizemaxdots": kindInt, "canonicalizepermittedcnames": kindWords, "casignaturealgorithms": kindAlgs,
+	"certificatefile": kindMany, "checkhostip": kindFlag, "ciphers": kindAlgs, "connectionattempts": kindInt,
+	"connecttimeout": kindTime, "controlmaster": kindEnum, "controlpath": kindString, "forwardagent": kindForward,
+	"globalknownhostsfile": kindWords, "hashknownhosts": kindFlag, "hostkeyalgorithms": kindAlgs, "hostkeyalias": kindString,
 	"hostname": kindString, "identitiesonly": kindFlag, "identityagent": kindAgent, "identityfile": kindMany,
-	"ignoreunknown": kindString, "kbdinteractiveauthentication": kindFlag, "kexalgorithms": kindString,
-	"knownhostscommand": kindCommand, "macs": kindString, "nohostauthenticationforlocalhost": kindFlag,
+	"ignoreunknown": kindString, "kbdinteractiveauthentication": kindFlag, "kexalgorithms": kindAlgs,
+	"knownhostscommand": kindCommand, "macs": kindAlgs, "nohostauthenticationforlocalhost": kindFlag,
 	"numberofpasswordprompts": kindInt, "passwordauthentication": kindFlag, "pkcs11provider": kindString, "port": kindPort,
 	"preferredauthentications": kindString, "proxycommand": kindCommand, "proxyjump": kindJump, "proxyusefdpass": kindFlag,
-	"pubkeyacceptedalgorithms": kindString, "pubkeyauthentication": kindEnum, "requiredrsasize": kindInt,
+	"pubkeyacceptedalgorithms": kindAlgs, "pubkeyauthentication": kindEnum, "requiredrsasize": kindInt,
 	"revokedhostkeys": kindString, "serveralivecountmax": kindInt, "serveraliveinterval": kindTime,
 	"stricthostkeychecking": kindEnum, "tag": kindString, "tcpkeepalive": kindFlag, "user": kindString,
 	"userknownhostsfile": kindWords, "globalknownhostsfile2": kindDead, "userknownhostsfile2": kindDead,
@@ -61,19 +62,9 @@ var options = map[string]kind{
 var aliases = map[string]string{
 	"challengeresponseauthentication": "kbdinteractiveauthentication", "skeyauthentication": "kbdinteractiveauthentication",
 	"tisauthentication": "kbdinteractiveauthentication", "dsaauthentication": "pubkeyauthentication",
-	"identityfile2": "identityfile", "keepalive": "tcpkeepalive", "pubkeyacceptedkeytypes": "pubkeyacceptedalgorithms",
+	"hostbasedkeytypes": "hostbasedacceptedalgorithms", "identityfile2": "identityfile", "keepalive": "tcpkeepalive", "pubkeyacceptedkeytypes": "pubkeyacceptedalgorithms",
 	"smartcarddevice": "pkcs11provider",
 }
-
-// enums are the values of keywords that have a few, and what they mean.
-var enums = map[string]map[string]string{
-	"addressfamily":         {"inet": "inet", "inet6": "inet6", "any": "any"},
-	"canonicalizehostname":  {"yes": "yes", "true": "yes", "no": "no", "false": "no", "always": "always"},
-	"pubkeyauthentication":  {"yes": "yes", "true": "yes", "no": "no", "false": "no", "unbound": "unbound", "host-bound": "host-bound"},
-	"stricthostkeychecking": {"yes": "yes", "true": "yes", "no": "no", "false": "no", "off": "no", "ask": "ask", "accept-new": "accept-new"},
-}
-
-var flags = map[string]string{"yes": "yes", "true": "yes", "no": "no", "false": "no"}
 
 // A line is one of a file: a keyword and what follows.
 type line struct {
@@ -236,125 +227,6 @@ func split(s string) (words []string, ok bool) {
 	return words, true
 }
 
-// check looks at the values of a line, and puts them into their plain form.
-func (l *line) check(rest string) error {
-	one := func() error {
-		switch {
-		case len(l.args) == 0 || l.args[0] == "":
-			return fmt.Errorf("%s has no value", l.word)
-		case len(l.args) > 1:
-			return fmt.Errorf("%s has more than one value", l.word)
-		}
-		return nil
-	}
-	choose := func(of map[string]string) error {
-		if err := one(); err != nil {
-			return err
-		}
-		v, ok := of[strings.ToLower(l.args[0])]
-		if !ok {
-			return fmt.Errorf("%s %s: invalid value", l.word, l.args[0])
-		}
-		l.args = []string{v}
-		return nil
-	}
-	switch l.kind {
-	case kindHost, kindInclude:
-		if slices.Contains(l.args, "") {
-			return fmt.Errorf("%s has an empty value", l.word)
-		}
-		if len(l.args) == 0 && l.kind == kindInclude {
-			return fmt.Errorf("%s has no value", l.word)
-		}
-	case kindMatch:
-		var err error
-		l.match, err = parseMatch(rest)
-		return err
-	case kindFlag:
-		return choose(flags)
-	case kindEnum:
-		return choose(enums[l.key])
-	case kindString, kindMany, kindAgent:
-		return one()
-	case kindForward:
-		if err := one(); err != nil {
-			return err
-		}
-		if v, ok := flags[strings.ToLower(l.args[0])]; ok {
-			l.args = []string{v}
-		}
-	case kindInt, kindPort, kindTime:
-		if err := one(); err != nil {
-			return err
-		}
-		return l.checkNumber()
-	case kindWords:
-		return l.checkWords()
-	case kindCommand, kindJump:
-		l.args = []string{strings.TrimLeft(rest, blank+"=")}
-		if l.kind == kindJump {
-			if end := strings.IndexAny(l.args[0], blank+"#"); end >= 0 {
-				l.args[0] = l.args[0][:end]
-			}
-			return checkJump(l.args[0])
-		}
-	default:
-	}
-	return nil
-}
-
-func (l *line) checkNumber() error {
-	v := l.args[0]
-	switch l.kind {
-	case kindPort:
-		n, err := strconv.Atoi(v)
-		if err != nil {
-			n, err = net.LookupPort("tcp", v)
-		}
-		if err != nil || n < 1 || n > 65535 {
-			return fmt.Errorf("%s %s: invalid port", l.word, v)
-		}
-		l.args = []string{strconv.Itoa(n)}
-	case kindTime:
-		if v == "none" {
-			return nil
-		}
-		n, ok := seconds(v)
-		if !ok {
-			return fmt.Errorf("%s %s: invalid time", l.word, v)
-		}
-		l.args = []string{strconv.Itoa(n)}
-	default:
-		n, err := strconv.Atoi(v)
-		if err != nil || n < 0 {
-			return fmt.Errorf("%s %s: invalid number", l.word, v)
-		}
-		l.args = []string{strconv.Itoa(n)}
-	}
-	return nil
-}
-
-// maxWords is how many known_hosts files ssh takes.
-const maxWords = 32
-
-func (l *line) checkWords() error {
-	if len(l.args) == 0 {
-		return fmt.Errorf("%s has no value", l.word)
-	}
-	for _, w := range l.args {
-		switch {
-		case w == "":
-			return fmt.Errorf("%s has an empty value", l.word)
-		case strings.EqualFold(w, "none") && len(l.args) > 1:
-			return fmt.Errorf("%s: none must stand alone", l.word)
-		}
-	}
-	if len(l.args) > maxWords {
-		return fmt.Errorf("%s has more than %d values", l.word, maxWords)
-	}
-	return nil
-}
-
 // seconds reads a time of ssh: "90", "1h30m", "2D".
 func seconds(s string) (int, bool) {
 	total, digits := 0, ""
@@ -444,7 +316,7 @@ func ParseJump(spec string) (Jump, error) {
 		}
 		j.Port = n
 	}
-	if j.Host == "" || j.Host[0] == '-' || strings.ContainsAny(j.Host, " \t") {
+	if j.Host == "" || j.Host[0] == '-' || strings.ContainsAny(j.Host, " \t/") {
 		return j, bad
 	}
 	return j, nil
@@ -483,7 +355,7 @@ func (p *pass) apply(l *line, at source.Pos) {
 		if l.args[0] != "none" { // as ssh, which takes a later line then
 			p.set(l.key, at, l.args...)
 		}
-	case kindString, kindFlag, kindEnum, kindInt, kindPort, kindWords, kindCommand, kindJump, kindAgent, kindForward:
+	case kindString, kindFlag, kindEnum, kindInt, kindPort, kindWords, kindAlgs, kindCommand, kindJump, kindAgent, kindForward:
 		p.set(l.key, at, l.args...)
 	case kindMany:
 		have := p.res.values[l.key]

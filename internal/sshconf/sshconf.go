@@ -280,6 +280,9 @@ func (p *pass) followed(name, cname string) string {
 		return name
 	}
 	for _, rule := range p.res.All("canonicalizepermittedcnames") {
+		if rule == "*" {
+			rule = "*:*"
+		}
 		from, to, ok := strings.Cut(rule, ":")
 		if ok && matchList(name, strings.ToLower(from)) && matchList(strings.ToLower(cname), strings.ToLower(to)) {
 			return strings.ToLower(cname)

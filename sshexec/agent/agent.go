@@ -155,7 +155,7 @@ func Serve(ctx context.Context, rw io.ReadWriteCloser, o Options) error {
 	}
 	s.files = newUpstream(m, s.cache)
 	close(s.ready)
-	go s.heed(m.Done())
+	go s.watchProcs(m.Done())
 	select {
 	case <-m.Done():
 	case <-ctx.Done():

@@ -374,7 +374,7 @@ func (d *detached) run(ctx context.Context) error {
 	s.add(c)
 	over := make(chan struct{})
 	var wg sync.WaitGroup
-	wg.Go(func() { s.heed(over) })
+	wg.Go(func() { s.watchProcs(over) })
 	env := d.env.Fork(func(e *fun.Env) {
 		e.JID, e.OrchJID = d.job.JID, d.job.OrchJID
 		s.equip(e, c)

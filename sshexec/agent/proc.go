@@ -73,9 +73,9 @@ func ends(sig int) bool {
 	return false
 }
 
-// heed takes what other processes of the machine wish for the calls under way,
+// watchProcs takes what other processes of the machine want of the calls under way,
 // until done is closed.
-func (s *server) heed(done <-chan struct{}) {
+func (s *server) watchProcs(done <-chan struct{}) {
 	for {
 		select {
 		case <-done:

@@ -103,7 +103,7 @@ func TestAgentProcess(t *testing.T) {
 				t.Errorf("pid = %d, want %d", f.PID, p.cmd.Process.Pid)
 			}
 			trap := ""
-			if name == "input ends" { // the worst case: programs that heed no SIGTERM
+			if name == "input ends" { // the worst case: programs that ignore SIGTERM
 				trap = "trap '' TERM; "
 			}
 			file := filepath.Join(t.TempDir(), "pid")

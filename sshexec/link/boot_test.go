@@ -76,7 +76,7 @@ func TestBootID(t *testing.T) {
 	for _, tt := range []struct{ name, id, stat string }{
 		{"first", "aaa\n", "1 (init) S" + tail + " 5"},
 		{"another boot", "bbb\n", "1 (init) S" + tail + " 5"},
-		{"a container started anew", "aaa\n", "1 (a (b) c) S" + tail + " 77"},
+		{"a container started again", "aaa\n", "1 (a (b) c) S" + tail + " 77"},
 		{"no process to be seen", "aaa\n", ""},
 	} {
 		c := s.agentOn(files{host.NewLocal(), map[string]string{id: tt.id, stat: tt.stat}})

@@ -179,7 +179,7 @@ func (s *Stream) Read(p []byte) (int, error) {
 	}
 }
 
-// eat notes that n bytes were read and returns what to grant anew.
+// eat notes that n bytes were read and returns what to grant again.
 func (s *Stream) eat(n int) int64 {
 	s.eaten += int64(n)
 	if s.readEnd || s.err != nil || s.eaten < int64(s.m.o.Window)/2 {

@@ -39,10 +39,10 @@ func (p *pulse) heardSince(t time.Time) bool { return p.read.Load() >= t.UnixNan
 // life: a system takes a little for a host that is gone.
 const lifeBytes = 16 << 10
 
-// A keeper asks a silent host whether it is there, and ends the connection
+// A keepalive asks a silent host whether it is there, and ends the connection
 // where count answers in a row are missing and nothing else passes. It sleeps in
 // a timer: a goroutine for each of ten thousand connections is memory.
-type keeper struct {
+type keepalive struct {
 	c     *Client
 	every time.Duration
 	count int
@@ -55,23 +55,23 @@ type keeper struct {
 	missed  int
 }
 
-// keepAlive starts the keeper of a connection; Close ends it.
+// keepAlive starts the keepalive of a connection; Close ends it.
 func (c *Client) keepAlive(every time.Duration, count int) {
-	k := &keeper{c: c, every: every, count: count, looked: time.Now(), wrote: c.pulse.wrote.Load()}
+	k := &keepalive{c: c, every: every, count: count, looked: time.Now(), wrote: c.pulse.wrote.Load()}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.timer = time.AfterFunc(every, k.tick)
 }
 
 // alive reports whether something passed since the last look.
-func (k *keeper) alive() bool {
+func (k *keepalive) alive() bool {
 	wrote := k.c.pulse.wrote.Load()
 	life := k.c.pulse.heardSince(k.looked) || wrote-k.wrote >= lifeBytes
 	k.looked, k.wrote = time.Now(), wrote
 	return life
 }
 
-func (k *keeper) tick() {
+func (k *keepalive) tick() {
 	select {
 	case <-k.c.closed:
 		return
@@ -98,8 +98,8 @@ func (k *keeper) tick() {
 }
 
 // ask waits for one answer. A connection that has ended gives none, and its
-// keeper finds it closed.
-func (k *keeper) ask() {
+// keepalive finds it closed.
+func (k *keepalive) ask() {
 	err := k.c.probe()
 	k.mu.Lock()
 	defer k.mu.Unlock()
