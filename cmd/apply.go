@@ -173,7 +173,7 @@ func cmpName(name, word string) string {
 // confirmPlan shows the plan and asks whether it is run, where there is somebody
 // to ask.
 func (a *App) confirmPlan(ctx context.Context, o *applyOpts, now *madePlan) error {
-	in := a.lines()
+	in := a.terminal()
 	if o.yes || in == nil || !a.Terminal {
 		return nil
 	}

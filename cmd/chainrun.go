@@ -105,7 +105,7 @@ func (a *App) runChain(ctx context.Context, c *cobra.Command, o *chainRunOpts, n
 		if err != nil {
 			return "", fun.Args{}, err
 		}
-		if in := a.lines(); in != nil && !o.yes {
+		if in := a.terminal(); in != nil && !o.yes {
 			if err := a.confirm(ctx, in, describeChain(ch, ids), o.test); err != nil {
 				return "", fun.Args{}, err
 			}

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -14,18 +13,18 @@ import (
 	"brine/internal/roster"
 )
 
-// lines returns the lines that a person types; nil where stdin is no terminal.
-func (a *App) lines() *bufio.Reader {
+// terminal returns stdin where a person types there; else nil.
+func (a *App) terminal() *os.File {
 	if f, ok := a.In.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
-		return bufio.NewReader(a.In)
+		return f
 	}
 	return nil
 }
 
 // askLine asks for a line of text.
-func (a *App) askLine(ctx context.Context, in *bufio.Reader, prompt string) (string, error) {
+func (a *App) askLine(ctx context.Context, in *os.File, prompt string) (string, error) {
 	fmt.Fprint(a.Err, printable.Text(prompt))
-	text, err := in.ReadString('\n')
+	text, err := readLine(in)
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
@@ -42,12 +41,12 @@ func (a *App) askStdin(prompt string) (roster.Secret, error) {
 	if !ok {
 		return roster.Secret{}, errUnasked
 	}
-	return a.askOn(f, a.Err, prompt)
+	return a.askOn(f, a.Err, prompt, false)
 }
 
 // confirm shows what will run and asks whether it may. It returns an error if it
 // may not.
-func (a *App) confirm(ctx context.Context, in *bufio.Reader, what string, test bool) error {
+func (a *App) confirm(ctx context.Context, in *os.File, what string, test bool) error {
 	fmt.Fprint(a.Err, printable.Text(what))
 	question := "Run it? [y/N] "
 	if test {

@@ -1,9 +1,9 @@
 package cmd
 
 import (
-	"bufio"
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -120,7 +120,7 @@ type templateRun struct {
 	t       *orchestration.Template
 	env     *fun.Env
 	answers *orchestration.Answers
-	in      *bufio.Reader // nil: nobody can be asked
+	in      *os.File // nil: nobody can be asked
 }
 
 // collect returns the pillar of the orchestration: the values, and the ids of
@@ -129,7 +129,7 @@ func (r *templateRun) collect(ctx context.Context, c *cobra.Command) (*value.Map
 	if err := r.given(c); err != nil {
 		return nil, err
 	}
-	r.in = r.app.lines()
+	r.in = r.app.terminal()
 	pillar, err := r.ask(ctx)
 	if err != nil {
 		return nil, err
