@@ -548,11 +548,8 @@ func (f *Fleet) fireReturn(job fun.Job, arg *value.List, ret fun.Return) {
 	if err != nil {
 		return
 	}
-	if arg == nil {
-		arg = value.NewList()
-	}
 	data := value.MapOf(
-		"cmd", "_return", "id", ret.ID, "jid", ret.JID, "fun", jobs.FunOf(name(job)), "fun_args", arg,
+		"cmd", "_return", "id", ret.ID, "jid", ret.JID, "fun", jobs.FunOf(name(job)), "fun_args", fun.Plain(name(job), arg),
 		"return", v, "retcode", int64(ret.Retcode), "success", ret.Success(),
 	)
 	if ret.Out != "" {

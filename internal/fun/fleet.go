@@ -94,6 +94,31 @@ func (j Job) Compound() []Job {
 	return calls
 }
 
+// Plain returns the arguments of a job as its targets report them: without the
+// mark __kwarg__, also in the lists of a job that is several functions.
+func Plain(name string, args *value.List) *value.List {
+	out := value.NewList()
+	if args == nil {
+		return out
+	}
+	for _, v := range args.Items {
+		switch x := v.(type) {
+		case *value.Map:
+			if x.At("__kwarg__") == true {
+				x = x.Copy()
+				x.Delete("__kwarg__")
+				v = x
+			}
+		case *value.List:
+			if strings.Contains(name, ",") {
+				v = Plain("", x)
+			}
+		}
+		out.Append(v)
+	}
+	return out
+}
+
 // OfState reports whether the job calls a function of the module state.
 func (j Job) OfState() bool { return strings.Contains(","+j.Fun, ",state.") }
 
