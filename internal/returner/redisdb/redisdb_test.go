@@ -96,6 +96,14 @@ func fails(t *testing.T, s returner.Settings, want string) {
 	}
 }
 
+func TestRedisKilled(t *testing.T) {
+	t.Parallel()
+	srv := servertest.DurableRedis(t)
+	s := settings("redis.host", "127.0.0.1", "redis.port", int64(srv.Port))
+	spec := s.Spec
+	servertest.Killed(t, "redis", srv, func(ctx context.Context) (jobs.Returner, error) { return spec.New(ctx, s) }, nil)
+}
+
 func TestRedisTLS(t *testing.T) {
 	t.Parallel()
 	ca := servertest.NewCA(t)
