@@ -158,15 +158,16 @@ func orchestration(t *testing.T, cache string) *jobs.Job {
 	return nil
 }
 
-// settle waits until no command that a killed run left is at work.
+// settle waits until no command that a killed run left is at work, and none of its
+// children that is still to become one: such a child has the lock of the job.
 func (d loadTree) settle(run string) {
 	file := filepath.Join(d.dir, "log-"+run)
-	for range 100 {
+	for range 1000 {
 		procs, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 		left := false
 		for _, p := range procs {
 			b, _ := os.ReadFile(p)
-			left = left || strings.Contains(string(b), file+";")
+			left = left || strings.Contains(string(b), file+";") || strings.Contains(string(b), file+`"`)
 		}
 		if !left {
 			return
