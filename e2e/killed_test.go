@@ -162,15 +162,17 @@ func orchestration(t *testing.T, cache string) *jobs.Job {
 // children that is still to become one: such a child has the lock of the job.
 func (d loadTree) settle(run string) {
 	file := filepath.Join(d.dir, "log-"+run)
-	for range 1000 {
+	// A process that is being replaced by its program has no command line for a
+	// moment: one look is not enough.
+	for quiet := 0; quiet < 3; {
 		procs, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 		left := false
 		for _, p := range procs {
 			b, _ := os.ReadFile(p)
 			left = left || strings.Contains(string(b), file+";") || strings.Contains(string(b), file+`"`)
 		}
-		if !left {
-			return
+		if quiet++; left {
+			quiet = 0
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

@@ -521,6 +521,9 @@ func (r *running) rest(ctx context.Context) {
 
 // deliver hands one return over, once it is recorded.
 func (r *running) deliver(ret fun.Return) {
+	if errors.Is(ret.Err, context.Canceled) && errors.Unwrap(ret.Err) == nil {
+		ret.Err = fun.ErrEnded
+	}
 	r.f.doubt(r.rec.Return(ret))
 	r.mu.Lock()
 	defer r.mu.Unlock()

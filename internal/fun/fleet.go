@@ -142,6 +142,15 @@ var ErrNotBegun = errors.New("not begun: a target before it failed")
 // the run was stopped.
 var ErrStopped = errors.New("not begun: the run was stopped")
 
+// ErrEnded is the reason of a Lost return whose call was ended with the run, by a
+// second Ctrl-C for one. It is a [context.Canceled].
+var ErrEnded error = endedError{}
+
+type endedError struct{}
+
+func (endedError) Error() string        { return "the run was ended" }
+func (endedError) Is(target error) bool { return target == context.Canceled }
+
 // String names the stage as results show it.
 func (s Stage) String() string {
 	return [...]string{"returned", "unreachable", "timed out", "lost", "refused"}[s]

@@ -100,6 +100,7 @@ func TestRedisKilled(t *testing.T) {
 	t.Parallel()
 	srv := servertest.DurableRedis(t)
 	s := settings("redis.host", "127.0.0.1", "redis.port", int64(srv.Port))
+	s.Env.Opts.Set("keep_jobs_seconds", int64(86400)) // longer than a soak
 	spec := s.Spec
 	servertest.Killed(t, "redis", srv, func(ctx context.Context) (jobs.Returner, error) { return spec.New(ctx, s) }, nil)
 }
