@@ -313,13 +313,13 @@ func (f *Files) Walk(ctx context.Context, from, to string, each func(*Row) bool)
 			<-ahead
 		}
 	}()
-	for i := len(hours) - 1; i >= 0; i-- {
+	for i, hour := range slices.Backward(hours) {
 		var h *hourRead
 		if ahead != nil {
 			h = <-ahead
 			ahead = nil
 		} else {
-			h = f.readHour(ctx, hours[i], from, to)
+			h = f.readHour(ctx, hour, from, to)
 		}
 		if i > 0 && i < len(hours)-1 {
 			ahead = make(chan *hourRead, 1)
