@@ -164,7 +164,7 @@ func (d loadTree) settle(run string) {
 	file := filepath.Join(d.dir, "log-"+run)
 	// A process that is being replaced by its program has no command line for a
 	// moment: one look is not enough.
-	for quiet := 0; quiet < 3; {
+	for quiet, looks := 0, 0; quiet < 3 && looks < 1000; looks++ {
 		procs, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 		left := false
 		for _, p := range procs {
