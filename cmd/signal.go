@@ -83,10 +83,7 @@ func (a *App) sayDraining(say func(string, ...any)) {
 	if names := a.intr.waiting.Load(); names != nil {
 		say("brine: it waits for %s\n", printable.Line(*names))
 	}
-	if jid := a.intr.jid.Load(); jid != nil {
-		say("brine: the jid of this run is %s\n", *jid)
-		if a.intr.recorded.Load() {
-			say("brine: to look up what returned: brine run jobs.lookup_jid %s\n", *jid)
-		}
+	if jid := a.intr.jid.Load(); jid != nil && a.intr.recorded.Load() {
+		say("brine: to look up what returned: brine run jobs.lookup_jid %s\n", *jid)
 	}
 }

@@ -53,17 +53,24 @@ func newLoadTree(t *testing.T, targets int, files map[string]string) loadTree {
 // of the processors.
 func (d loadTree) brine(t *testing.T, args ...string) (wall, cpu time.Duration) {
 	t.Helper()
+	c := d.command(t, args...)
+	begin := time.Now()
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("brine %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return time.Since(begin), c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+}
+
+// command returns a run of brine on the tree.
+func (d loadTree) command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := exec.Command(exe, append(args, "-c", d.dir, "--out=quiet")...)
 	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "HOME="+d.dir, "XDG_RUNTIME_DIR="+d.dir, "BRINE_RUN_DIR="+d.dir+"/events", "TMPDIR="+d.dir)
-	begin := time.Now()
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Errorf("brine %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return time.Since(begin), c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	return c
 }
 
 // rows counts what a query of the tree's SQLite file gives.

@@ -84,7 +84,7 @@ func UnknownSettings(names []string, kwargs *value.Map) error {
 }
 
 // OpenReturner connects to a returner by name. The error of a name that is not
-// there has the nearest one.
+// there has the nearest one; that of a connection leaves the name to the caller.
 func OpenReturner(ctx context.Context, env *fun.Env, name string, s returner.Settings) (jobs.Returner, error) {
 	if err := CheckReturner(env, name); err != nil {
 		return nil, err
@@ -96,13 +96,9 @@ func OpenReturner(ctx context.Context, env *fun.Env, name string, s returner.Set
 	s.Spec, s.Env, s.Log = spec, env, env.Log()
 	s, err := s.Check()
 	if err != nil {
-		return nil, fmt.Errorf("returner %s: %w", name, err)
+		return nil, err
 	}
-	r, err := spec.New(ctx, s)
-	if err != nil {
-		return nil, fmt.Errorf("returner %s: %w", name, err)
-	}
-	return r, nil
+	return spec.New(ctx, s)
 }
 
 // CheckSettings returns the settings that a returner is made with, or an error for
@@ -134,6 +130,9 @@ func openStore(ctx context.Context, env *fun.Env, name string) (jobs.Store, func
 		}
 		return nil, nil, fmt.Errorf("returner %s cannot be read from; these can: %s", name, strings.Join(readers, ", "))
 	}
+	if err := CheckReturner(env, name); err != nil {
+		return nil, nil, err
+	}
 	var sp Spool
 	if set, err := CheckSettings(ctx, env, name, returner.Settings{}); err == nil {
 		sp = SpoolOf(env.CacheDir, name, set, nil)
@@ -146,7 +145,7 @@ func openStore(ctx context.Context, env *fun.Env, name string) (jobs.Store, func
 		if sp.Down != "" {
 			jobs.NoteHung(sp.Down, err)
 		}
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("returner %s: %w", name, err)
 	}
 	s, ok := r.(jobs.Store)
 	if !ok {

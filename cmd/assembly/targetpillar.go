@@ -104,7 +104,7 @@ func (t *targetPillars) grainNames(ctx context.Context) []string {
 	var out []string
 	room := int64(maxScan)
 	for _, saltenv := range envs {
-		list, err := files.List(ctx, saltenv, "")
+		list, err := fun.ListFiles(ctx, files, saltenv, "")
 		if err != nil {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -165,15 +166,23 @@ func TestList(t *testing.T) {
 		}
 		return paths(fis)
 	}
-	want := []string{".hidden", "a.sls", "d.txt", "d/o", "d/x", "d/y/z", "dead", "f", "ln/x", "ln/y/z", "out"}
+	want := []string{".hidden", "a.sls", "d.txt", "d/o", "d/up", "d/x", "d/y/z", "dead", "f", "ln", "ln/up", "ln/x", "ln/y/z", "out"}
 	if d := cmp.Diff(want, list(s, "")); d != "" {
 		t.Errorf("List (-want +got):\n%s", d)
 	}
-	if d := cmp.Diff([]string{"d/o", "d/x", "d/y/z"}, list(s, "d")); d != "" {
+	if d := cmp.Diff([]string{"d/o", "d/up", "d/x", "d/y/z"}, list(s, "d")); d != "" {
 		t.Errorf("List d (-want +got):\n%s", d)
 	}
 	if d := cmp.Diff([]string{"d/y/z"}, list(s, "/d/y/")); d != "" {
 		t.Errorf("List d/y (-want +got):\n%s", d)
+	}
+	plain, err := fun.ListFiles(t.Context(), s, "base", "")
+	if d := cmp.Diff([]string{".hidden", "a.sls", "d.txt", "d/o", "d/x", "d/y/z", "dead", "f", "ln/x", "ln/y/z", "out"}, paths(plain)); err != nil || d != "" {
+		t.Errorf("ListFiles (-want +got):\n%s %v", d, err)
+	}
+	all, err := s.List(t.Context(), "base", "")
+	if i := slices.IndexFunc(all, func(fi fun.FileInfo) bool { return fi.Path == "ln" }); err != nil || i < 0 || all[i].Link != "d" || !all[i].Mode.IsDir() {
+		t.Errorf("a link to a directory: %+v, %v", all, err)
 	}
 	dirs, err := s.Dirs(t.Context(), "base", "")
 	if d := cmp.Diff([]string{"d", "d/y", "ln", "ln/y"}, dirs); err != nil || d != "" {
@@ -182,6 +191,12 @@ func TestList(t *testing.T) {
 	s, _ = serve(t, files, func(r *Roots) { r.NoFollow = true })
 	if got := list(s, "ln"); len(got) != 0 {
 		t.Errorf("without following links: %v", got)
+	}
+	if got := list(s, ""); !slices.Contains(got, "ln") {
+		t.Errorf("without following links: %v lacks a link to a directory", got)
+	}
+	if dirs, err := s.Dirs(t.Context(), "base", ""); err != nil || !slices.Contains(dirs, "ln") {
+		t.Errorf("without following links, Dirs = %v, %v", dirs, err)
 	}
 	s, _ = serve(t, files, func(r *Roots) {
 		r.NoLinks = true

@@ -28,7 +28,8 @@ const maxDepth = 100
 
 // List returns all files and links below prefix, sorted by path. A file that
 // several roots have is that of the first. A link that leads nowhere or out of
-// the roots is listed as a link, with its own mode.
+// the roots is listed as a link, with its own mode. A link to a directory is
+// listed with the mode of a directory, and then what is below it.
 func (s *Server) List(ctx context.Context, saltenv, prefix string) ([]fun.FileInfo, error) {
 	t, err := s.tree(ctx, saltenv)
 	if err != nil {
@@ -131,10 +132,9 @@ type walker struct {
 	seenDir map[string]bool
 }
 
-// parents lists the directories that lead to where a directory is mounted, and
-// that one.
-func (w *walker) parents(mount string) {
-	for p := mount; p != "" && p != "."; p = path.Dir(p) {
+// parents lists a directory and those that lead to it.
+func (w *walker) parents(dir string) {
+	for p := dir; p != "" && p != "."; p = path.Dir(p) {
 		if !w.seenDir[p] {
 			w.seenDir[p] = true
 			w.t.dirs = append(w.t.dirs, p)
@@ -218,7 +218,12 @@ func (w *walker) link(ctx context.Context, full, rel string, real []string) erro
 		w.add(fi)
 		return nil
 	}
+	if !w.seenDir[rel] { // else the directory of an earlier root has the name
+		fi.Mode = st.Mode
+		w.add(fi)
+	}
 	if w.s.roots.NoFollow {
+		w.parents(rel)
 		return nil
 	}
 	if slices.Contains(real, target) {

@@ -36,10 +36,12 @@ type NoReturnError struct{ Why string }
 // Error returns Salt's text, and why on a line of its own.
 func (e *NoReturnError) Error() string { return "Minion did not return. [No response]\n" + e.Why }
 
-// An asker asks the silent targets of a job.
+// An asker asks the silent targets of a job, and gives those up that work on it
+// too long.
 type asker struct {
 	f       *Fleet
 	job     fun.Job
+	asks    bool // else the targets cannot be asked, or are not to be
 	timeout time.Duration
 	gather  time.Duration
 	maxWait time.Duration
@@ -57,7 +59,7 @@ type asker struct {
 type pending struct {
 	id     string
 	owner  Provider
-	due    time.Time // zero: it is being asked
+	due    time.Time // zero: it is being asked, or is not asked
 	held   bool      // it was told that the target cannot be heard
 	giveUp chan verdict
 }
@@ -82,13 +84,14 @@ func leave(p Provider, id, jid string) bool {
 	return ok && l.Leave(id, jid)
 }
 
-// asker begins to ask for a job; nil where its targets are not asked.
+// asker begins to ask for a job; nil for a question, whose time is limited. A raw
+// command is none that a target could be asked for.
 func (f *Fleet) asker(ctx context.Context, job fun.Job) *asker {
-	if f.Timeout <= 0 || job.Shell != "" || job.Fun == findJob {
+	if job.Fun == findJob && job.Shell == "" {
 		return nil
 	}
 	w := &asker{
-		f: f, job: job, timeout: f.Timeout, gather: f.Gather, maxWait: f.maxWait(job), begin: time.Now(),
+		f: f, job: job, asks: f.Timeout > 0 && job.Shell == "", timeout: f.Timeout, gather: f.Gather, maxWait: f.maxWait(job), begin: time.Now(),
 		pending: map[string]*pending{}, wake: make(chan struct{}, 1), stop: make(chan struct{}),
 	}
 	if job.Timeout > 0 {
@@ -135,11 +138,14 @@ func (w *asker) call(ctx context.Context, owner Provider, job fun.Job, id string
 	// Whatever the target says.
 	limit := time.AfterFunc(w.maxWait, func() {
 		select {
-		case p.giveUp <- verdict{err: &NoReturnError{fmt.Sprintf("it has worked on the job for %s, which is the longest that is waited (max_wait)", w.maxWait)}, leave: true}:
+		case p.giveUp <- verdict{err: &NoReturnError{fmt.Sprintf("it has worked on the job for %s, which is the longest that is waited (max_wait)", w.maxWait)}, leave: w.job.Shell == ""}:
 		default:
 		}
 	})
 	defer limit.Stop()
+	if !w.asks {
+		w.begun(p) // it is named among those that are waited for
+	}
 	done := make(chan fun.Return, 1)
 	go func() { done <- owner.Run(ctx, job, id, func() { w.begun(p) }) }()
 	select {
@@ -174,7 +180,9 @@ func (w *asker) call(ctx context.Context, owner Provider, job fun.Job, id string
 
 func (w *asker) begun(p *pending) {
 	w.mu.Lock()
-	p.due = time.Now().Add(w.timeout)
+	if w.asks {
+		p.due = time.Now().Add(w.timeout)
+	}
 	w.pending[p.id] = p
 	w.mu.Unlock()
 	w.poke()
@@ -202,7 +210,7 @@ func (w *asker) run(ctx context.Context) {
 	defer timer.Stop()
 	for {
 		asked, next := w.dueAt(time.Now())
-		w.name(time.Now())
+		next = min(next, w.name(time.Now()))
 		if len(asked) > 0 {
 			w.rounds.Go(func() { w.round(ctx, asked) })
 		}
@@ -222,11 +230,12 @@ func (w *asker) run(ctx context.Context) {
 // time twice as much time has passed, an hour later at the latest.
 const firstNamed = time.Minute
 
-// name names the targets that are waited for, when it is time for that.
-func (w *asker) name(now time.Time) {
+// name names the targets that are waited for, when it is time for that. It
+// returns how long it is until the next time.
+func (w *asker) name(now time.Time) (next time.Duration) {
 	since := now.Sub(w.begin).Round(time.Second)
-	if w.f.Waiting == nil || since < firstNamed || since < min(2*w.told, w.told+time.Hour) {
-		return
+	if at := max(firstNamed, min(2*w.told, w.told+time.Hour)); w.f.Waiting == nil || since < at {
+		return max(time.Second, at-since)
 	}
 	w.told = since
 	w.mu.Lock()
@@ -239,6 +248,7 @@ func (w *asker) name(now time.Time) {
 		sort.Strings(ids)
 		w.f.Waiting(w.job.JID, ids, since)
 	}
+	return min(since, time.Hour)
 }
 
 // dueAt takes the targets that are due, in order, and returns how long it is

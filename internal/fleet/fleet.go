@@ -594,6 +594,9 @@ func (r *running) rest(ctx context.Context) {
 
 // deliver hands one return over, once it is recorded.
 func (r *running) deliver(ret fun.Return) {
+	if errors.Is(ret.Err, context.Canceled) && errors.Unwrap(ret.Err) == nil {
+		ret.Err = fun.ErrEnded
+	}
 	r.f.doubt(r.rec.Return(ret))
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -621,11 +624,8 @@ func (f *Fleet) fireReturn(job fun.Job, arg *value.List, ret fun.Return) {
 	if err != nil {
 		return
 	}
-	if arg == nil {
-		arg = value.NewList()
-	}
 	data := value.MapOf(
-		"cmd", "_return", "id", ret.ID, "jid", ret.JID, "fun", jobs.FunOf(name(job)), "fun_args", arg,
+		"cmd", "_return", "id", ret.ID, "jid", ret.JID, "fun", jobs.FunOf(name(job)), "fun_args", fun.Plain(name(job), arg),
 		"return", v, "retcode", int64(ret.Retcode), "success", ret.Success(),
 	)
 	if ret.Out != "" {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"brine/internal/fun"
 	"brine/internal/target"
@@ -199,5 +200,22 @@ func TestBatchSize(t *testing.T) {
 		if _, err := f.limit(bad, 3); err == nil {
 			t.Errorf("limit(%q) is no fault", bad)
 		}
+	}
+}
+
+// TestEnded: what a call that ended with its run says.
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	s := &sleepers{machines: machines{ids: []string{"web1"}}, work: map[string]time.Duration{"web1": -1}, running: map[string]bool{}}
+	f := &Fleet{Providers: []Provider{s}, NewJID: func() string { return "20200102030405000000" }}
+	time.AfterFunc(10*time.Millisecond, cancel)
+	if _, err := f.Run(ctx, fun.Job{Tgt: "*", Fun: "test.ping"}, func(r fun.Return) error {
+		if r.Err == nil || !errors.Is(r.Err, context.Canceled) || strings.Contains(r.Err.Error(), "context") {
+			t.Errorf("web1: %s, %v", r.Stage, r.Err)
+		}
+		return nil
+	}); err != nil && !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
 	}
 }

@@ -17,8 +17,18 @@ func TestHostileRunning(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		ofJob, of time.Duration
+		timeout   time.Duration
+		shell     string
 		want      time.Duration
-	}{{"step", 2 * time.Hour, 5 * time.Hour, 2 * time.Hour}, {"configuration", 0, 5 * time.Hour, 5 * time.Hour}, {"default", 0, 0, DefaultMaxWait}} {
+	}{
+		{"step", 2 * time.Hour, 5 * time.Hour, 5 * time.Second, "", 2 * time.Hour},
+		{"configuration", 0, 5 * time.Hour, 5 * time.Second, "", 5 * time.Hour},
+		{"default", 0, 0, 5 * time.Second, "", DefaultMaxWait},
+		{"nobody asked", 2 * time.Hour, 0, 0, "", 2 * time.Hour},
+		{"raw, step", 2 * time.Hour, 5 * time.Hour, 5 * time.Second, "sleep", 2 * time.Hour},
+		{"raw, configuration", 0, 5 * time.Hour, 5 * time.Second, "sleep", 5 * time.Hour},
+		{"raw, default", 0, 0, 0, "sleep", DefaultMaxWait},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &sleepers{
@@ -27,13 +37,13 @@ func TestHostileRunning(t *testing.T) {
 				}
 				var told []string
 				f := &Fleet{
-					Providers: []Provider{s}, Timeout: 5 * time.Second, Gather: 10 * time.Second, MaxWait: tt.of,
+					Providers: []Provider{s}, Timeout: tt.timeout, Gather: 10 * time.Second, MaxWait: tt.of,
 					NewJID:  func() string { return "20200102030405000000" },
 					Waiting: func(_ string, ids []string, _ time.Duration) { told = append(told, strings.Join(ids, " ")) },
 				}
 				start := time.Now()
 				got := map[string]fun.Return{}
-				if _, err := f.Run(t.Context(), fun.Job{Tgt: "*", Fun: "state.apply", MaxWait: tt.ofJob}, func(r fun.Return) error {
+				if _, err := f.Run(t.Context(), fun.Job{Tgt: "*", Fun: "state.apply", Shell: tt.shell, MaxWait: tt.ofJob}, func(r fun.Return) error {
 					got[r.ID] = r
 					return nil
 				}); err != nil {

@@ -255,8 +255,7 @@ func published(job fun.Job) *value.Map {
 	if !job.Published {
 		return value.MapOf("__pub_fun", job.Fun, "__pub_pid", int64(os.Getpid()), "__pub_jid", job.JID, "__pub_tgt", "salt-call")
 	}
-	// A minion has taken the mark __kwarg__ away when it calls the function.
-	arg := value.NewList(job.Args.Pos...)
+	arg := fun.Plain(job.Fun, value.NewList(job.Args.Pos...))
 	if job.Args.Kw.Len() > 0 {
 		arg.Append(job.Args.Kw.Copy())
 	}

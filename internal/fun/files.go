@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -14,6 +15,7 @@ import (
 type Files interface {
 	Envs(ctx context.Context) ([]string, error)
 	Stat(ctx context.Context, saltenv, path string) (FileInfo, error)
+	// List returns the files and links below prefix. See [ListFiles].
 	List(ctx context.Context, saltenv, prefix string) ([]FileInfo, error)
 	Dirs(ctx context.Context, saltenv, prefix string) ([]string, error)
 	Open(ctx context.Context, saltenv, path string) (io.ReadCloser, error)
@@ -73,11 +75,23 @@ func PlainSLS(sls string) string {
 	return strings.Join(strings.FieldsFunc(sls, func(r rune) bool { return r == '.' }), ".")
 }
 
+// ListFiles returns what [Files].List does without the links to directories,
+// which are no files: what is below them is listed.
+func ListFiles(ctx context.Context, files Files, saltenv, prefix string) ([]FileInfo, error) {
+	all, err := files.List(ctx, saltenv, prefix)
+	if slices.ContainsFunc(all, linkedDir) {
+		all = slices.DeleteFunc(slices.Clone(all), linkedDir)
+	}
+	return all, err
+}
+
+func linkedDir(fi FileInfo) bool { return fi.Mode.IsDir() }
+
 // ListSLS returns the names of all SLS files of a saltenv, sorted.
 //
 // Salt: salt/fileclient.py list_states.
 func ListSLS(ctx context.Context, files Files, saltenv string) ([]string, error) {
-	all, err := files.List(ctx, saltenv, "")
+	all, err := ListFiles(ctx, files, saltenv, "")
 	if err != nil {
 		return nil, err
 	}

@@ -94,6 +94,31 @@ func (j Job) Compound() []Job {
 	return calls
 }
 
+// Plain returns the arguments of a job as its targets report them: without the
+// mark __kwarg__, also in the lists of a job that is several functions.
+func Plain(name string, args *value.List) *value.List {
+	out := value.NewList()
+	if args == nil {
+		return out
+	}
+	for _, v := range args.Items {
+		switch x := v.(type) {
+		case *value.Map:
+			if x.At("__kwarg__") == true {
+				x = x.Copy()
+				x.Delete("__kwarg__")
+				v = x
+			}
+		case *value.List:
+			if strings.Contains(name, ",") {
+				v = Plain("", x)
+			}
+		}
+		out.Append(v)
+	}
+	return out
+}
+
 // OfState reports whether the job calls a function of the module state.
 func (j Job) OfState() bool { return strings.Contains(","+j.Fun, ",state.") }
 
@@ -116,6 +141,15 @@ var ErrNotBegun = errors.New("not begun: a target before it failed")
 // ErrStopped is the reason of a Refused return whose target was left out because
 // the run was stopped.
 var ErrStopped = errors.New("not begun: the run was stopped")
+
+// ErrEnded is the reason of a Lost return whose call was ended with the run, by a
+// second Ctrl-C for one. It is a [context.Canceled].
+var ErrEnded error = endedError{}
+
+type endedError struct{}
+
+func (endedError) Error() string        { return "the run was ended" }
+func (endedError) Is(target error) bool { return target == context.Canceled }
 
 // String names the stage as results show it.
 func (s Stage) String() string {

@@ -303,33 +303,67 @@ func (f *Files) Walk(ctx context.Context, from, to string, each func(*Row) bool)
 	if err != nil {
 		return err
 	}
-	for _, hour := range slices.Backward(hours) {
-		if more, err := f.walkHour(ctx, hour, from, to, each); err != nil || !more {
+	// While the jobs of an hour are looked at, those of the one before are read. A
+	// walk that ends with the newest reads nothing in vain.
+	ctx, cancel := context.WithCancel(ctx)
+	var ahead chan *hourRead
+	defer func() {
+		cancel()
+		if ahead != nil {
+			<-ahead
+		}
+	}()
+	for i, hour := range slices.Backward(hours) {
+		var h *hourRead
+		if ahead != nil {
+			h = <-ahead
+			ahead = nil
+		} else {
+			h = f.readHour(ctx, hour, from, to)
+		}
+		if i > 0 && i < len(hours)-1 {
+			ahead = make(chan *hourRead, 1)
+			go func() { ahead <- f.readHour(ctx, hours[i-1], from, to) }()
+		}
+		if more, err := f.walkHour(ctx, h, each); err != nil || !more {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *Files) walkHour(ctx context.Context, hour, from, to string, each func(*Row) bool) (more bool, err error) {
-	keys, err := f.keys(hour)
-	if err != nil {
-		return false, err
+// An hourRead is what is known of the jobs of an hour: see [Files.refresh].
+type hourRead struct {
+	hour  string
+	keys  []uint64
+	slots []slot
+	live  map[uint64]*Brief
+	err   error
+}
+
+func (f *Files) readHour(ctx context.Context, hour, from, to string) *hourRead {
+	h := &hourRead{hour: hour}
+	if h.keys, h.err = f.keys(hour); h.err != nil {
+		return h
 	}
-	keys = slices.DeleteFunc(keys, func(key uint64) bool {
+	h.keys = slices.DeleteFunc(h.keys, func(key uint64) bool {
 		jid := jidOf(hour, key)
 		return jid < from || to != "" && jid > to
 	})
-	slots, live, err := f.refresh(ctx, hour, keys)
-	if err != nil {
-		return false, err
+	h.slots, h.live, h.err = f.refresh(ctx, hour, h.keys)
+	return h
+}
+
+func (f *Files) walkHour(ctx context.Context, h *hourRead, each func(*Row) bool) (more bool, err error) {
+	if h.err != nil {
+		return false, h.err
 	}
-	for _, key := range slices.Backward(keys) {
-		row := &Row{JID: jidOf(hour, key), f: f}
-		if i, ok := slices.BinarySearchFunc(slots, key, func(s slot, key uint64) int { return compareKeys(s.key, key) }); ok {
-			row.slot = slots[i]
+	for _, key := range slices.Backward(h.keys) {
+		row := &Row{JID: jidOf(h.hour, key), f: f}
+		if i, ok := slices.BinarySearchFunc(h.slots, key, func(s slot, key uint64) int { return compareKeys(s.key, key) }); ok {
+			row.slot = h.slots[i]
 		}
-		if stale, has := live[key]; has {
+		if stale, has := h.live[key]; has {
 			if row.live = stale; stale == nil {
 				continue // there is no job, or no more
 			}

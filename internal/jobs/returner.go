@@ -79,7 +79,7 @@ func FullReturn(l Load, r fun.Return, stamp string) (*value.Map, error) {
 		}
 	}
 	m := value.MapOf(
-		"fun_args", l.Arg, "jid", l.JID, "return", v, "retcode", code, "success", r.Success(),
+		"fun_args", fun.Plain(l.Fun, l.Arg), "jid", l.JID, "return", v, "retcode", code, "success", r.Success(),
 		"cmd", "_return", "_stamp", stamp, "fun", l.Fun, "id", r.ID,
 	)
 	if r.Stage != fun.Returned {

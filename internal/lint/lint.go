@@ -234,7 +234,7 @@ func (l *linter) list(ctx context.Context) error {
 			return err
 		}
 		for _, env := range envs {
-			infos, err := side.server.List(ctx, env, "")
+			infos, err := fun.ListFiles(ctx, side.server, env, "")
 			if err != nil {
 				return fmt.Errorf("list the tree: %w", err)
 			}

@@ -267,7 +267,7 @@ func (r *run) anyFile(ctx context.Context, c *fun.Chunk, pos source.Pos, urls []
 // likely means.
 func (r *run) nearFile(ctx context.Context, url, saltenv string) string {
 	p := strings.TrimPrefix(url, "salt://")
-	files, err := r.env.Up.List(ctx, saltenv, "")
+	files, err := fun.ListFiles(ctx, r.env.Up, saltenv, "")
 	if err != nil {
 		return ""
 	}

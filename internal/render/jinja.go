@@ -262,7 +262,7 @@ const maxNear = 5000
 
 // near returns the file whose name a user most likely meant, "" for none.
 func (l *loader) near(ctx context.Context, name, saltenv string) string {
-	all, err := l.e.files.List(ctx, saltenv, "")
+	all, err := fun.ListFiles(ctx, l.e.files, saltenv, "")
 	if err != nil || len(all) > maxNear {
 		return ""
 	}

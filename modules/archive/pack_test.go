@@ -2,7 +2,10 @@ package archive_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
+	"slices"
+	"strings"
 	"testing"
 
 	"brine/internal/dispatch"
@@ -77,5 +80,36 @@ func TestPack(t *testing.T) {
 	h.PutFile("/enc.zip", string(z), 0o644)
 	if res, err := call("is_encrypted", "{name: /enc.zip}"); err != nil || res.Value != true {
 		t.Errorf("is_encrypted = %v, %v, want True", res.Value, err)
+	}
+}
+
+// TestHostileArguments has everybody read the arguments of unzip(1): the password
+// is not among them, nor does an option stand in it.
+func TestHostileArguments(t *testing.T) {
+	t.Parallel()
+	h := host.NewFake()
+	h.PutExe("/usr/bin/unzip")
+	var ran []host.Cmd
+	h.Handle(func(host.Cmd) bool { return true }, func(_ context.Context, c host.Cmd) (host.Output, error) {
+		ran = append(ran, c)
+		return host.Output{}, nil
+	})
+	env := &fun.Env{Machine: fun.Machine{Host: h}, Data: fun.Data{Opts: value.NewMap(0)}}
+	env.Table = fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "archive", Load: archive.Module}})
+	env.Invoker = dispatch.New(env)
+	call := func(password string) error {
+		_, err := env.Invoker.Invoke(t.Context(), fun.Exec, "archive.cmd_unzip", fun.Args{Kw: value.MapOf("zip_file", "/z.zip", "dest", "/out", "password", password)})
+		return err
+	}
+	if err := call("geheim -d /etc"); err != nil {
+		t.Fatal(err)
+	}
+	if len(ran) != 1 || strings.Contains(strings.Join(ran[0].Argv, " "), "geheim") || !slices.Contains(ran[0].Env, `UNZIP=-P "geheim -d /etc"`) {
+		t.Errorf("ran %+v", ran)
+	}
+	for _, password := range []string{`a" -d /etc "`, `a\`, "a\x00b"} {
+		if err := call(password); err == nil || strings.Contains(err.Error(), password) || len(ran) != 1 {
+			t.Errorf("a password that unzip would read as options: %v, ran %d programs", err, len(ran))
+		}
 	}
 }

@@ -101,7 +101,7 @@ func (c *Client) filesBelow(ctx context.Context, source string) (files []fun.Fil
 	if !ok {
 		return nil, "", "", fun.Errorf("Unsupported path: %s", source)
 	}
-	all, err := c.Env.Up.List(ctx, saltenv, dir)
+	all, err := fun.ListFiles(ctx, c.Env.Up, saltenv, dir)
 	if err != nil {
 		return nil, "", "", err
 	}
@@ -230,7 +230,7 @@ func cacheLocal(_ context.Context, call *fun.Call) (fun.Result, error) {
 
 func cacheMaster(ctx context.Context, call *fun.Call) (fun.Result, error) {
 	c := of(call)
-	all, err := c.Env.Up.List(ctx, c.SaltEnv, "")
+	all, err := fun.ListFiles(ctx, c.Env.Up, c.SaltEnv, "")
 	if err != nil {
 		return answer(nil, err)
 	}
@@ -410,7 +410,7 @@ func below(p, prefix string) bool {
 
 func listMaster(ctx context.Context, call *fun.Call) (fun.Result, error) {
 	c := of(call)
-	all, err := c.Env.Up.List(ctx, c.SaltEnv, "")
+	all, err := fun.ListFiles(ctx, c.Env.Up, c.SaltEnv, "")
 	out := &value.List{}
 	for _, fi := range all {
 		if below(fi.Path, call.Str("prefix")) {

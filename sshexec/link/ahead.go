@@ -183,7 +183,7 @@ func (w *aheadWalk) name(ctx context.Context, env *wire.TreeEnv, from, word stri
 
 // path adds the file at p, or some files below it.
 func (w *aheadWalk) path(ctx context.Context, env *wire.TreeEnv, p string) {
-	if f := env.File(p); f != nil {
+	if f := env.File(p); f != nil && !f.Mode.IsDir() {
 		w.add(ctx, env, f)
 		return
 	}

@@ -83,19 +83,17 @@ func (c *call) recurseSet(ctx context.Context, p recursePlan) (*recurseSet, erro
 		return r, ok && r != "" && !set.linked(full) && p.relOK(r) && c.included(r, p.include, p.exclude)
 	}
 	if p.keepLinks {
-		var kept []string
 		for _, fi := range all {
 			if r, ok := rel(fi.Path); ok && fi.Link != "" {
 				dest := filepath.Join(p.name, r)
 				set.links = append(set.links, managedSource{dest, fi.Link})
 				set.keep[dest] = true
-				kept = append(kept, fi.Path)
+				set.keptLinks = append(set.keptLinks, fi.Path)
 			}
 		}
-		set.keptLinks = kept
 	}
 	for _, fi := range all {
-		if r, ok := rel(fi.Path); ok {
+		if r, ok := rel(fi.Path); ok && !fi.Mode.IsDir() {
 			dest := filepath.Join(p.name, filepath.FromSlash(r))
 			set.keep[dest] = true
 			set.dirs = append(set.dirs, filepath.Dir(dest))

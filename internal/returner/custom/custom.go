@@ -32,7 +32,7 @@ func Find(ctx context.Context, env *fun.Env) []returner.Spec {
 	if _, err := env.Up.Stat(ctx, env.SaltEnv, dir); err != nil {
 		return nil
 	}
-	files, err := env.Up.List(ctx, env.SaltEnv, dir)
+	files, err := fun.ListFiles(ctx, env.Up, env.SaltEnv, dir)
 	if err != nil {
 		return nil
 	}

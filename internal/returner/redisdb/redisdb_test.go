@@ -96,6 +96,15 @@ func fails(t *testing.T, s returner.Settings, want string) {
 	}
 }
 
+func TestRedisKilled(t *testing.T) {
+	t.Parallel()
+	srv := servertest.DurableRedis(t)
+	s := settings("redis.host", "127.0.0.1", "redis.port", int64(srv.Port))
+	s.Env.Opts.Set("keep_jobs_seconds", int64(86400)) // longer than a soak
+	spec := s.Spec
+	servertest.Killed(t, "redis", srv, func(ctx context.Context) (jobs.Returner, error) { return spec.New(ctx, s) }, nil)
+}
+
 func TestRedisTLS(t *testing.T) {
 	t.Parallel()
 	ca := servertest.NewCA(t)

@@ -148,6 +148,22 @@ func opener(s returner.Settings) func(context.Context) (jobs.Returner, error) {
 	return func(ctx context.Context) (jobs.Returner, error) { return s.Spec.New(ctx, s) }
 }
 
+// counter counts the rows of jobs whose id begins with a prefix.
+func counter(t *testing.T, s returner.Settings) func(prefix string) int {
+	return func(prefix string) (n int) {
+		t.Helper()
+		r, err := s.Spec.New(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		if err := r.(*store).db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM salt_returns WHERE jid LIKE '"+prefix+"%'").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+}
+
 func TestMySQL(t *testing.T) {
 	t.Parallel()
 	srv := servertest.MariaDB(t, mysqlSchema)
@@ -161,6 +177,7 @@ func TestMySQL(t *testing.T) {
 	testCut(t, settings("mysql", opts))
 
 	servertest.Outage(t, "mysql", srv, opener(settings("mysql", opts)))
+	servertest.Killed(t, "mysql", srv, opener(settings("mysql", opts)), counter(t, settings("mysql", opts)))
 }
 
 func TestPgjsonb(t *testing.T) {
@@ -171,6 +188,7 @@ func TestPgjsonb(t *testing.T) {
 	testClean(t, s)
 	testUnfit(t, s)
 	servertest.Outage(t, "pgjsonb", srv, opener(s))
+	servertest.Killed(t, "pgjsonb", srv, opener(s), counter(t, s))
 }
 
 func TestPostgres(t *testing.T) {

@@ -422,6 +422,15 @@ func TestSlackShowsTheStatesThatAreWanted(t *testing.T) {
 	}
 }
 
+func TestEtcdKilled(t *testing.T) {
+	t.Parallel()
+	srv := servertest.Etcd(t)
+	spec, _ := returner.Find(Specs(), "etcd")
+	opts := value.MapOf("etcd.returner", "my", "my", value.MapOf("etcd.host", "127.0.0.1", "etcd.port", int64(srv.Port)))
+	s := returner.Settings{Spec: spec, Env: &fun.Env{Data: fun.Data{Opts: opts}}}
+	servertest.Killed(t, "etcd", srv, func(ctx context.Context) (jobs.Returner, error) { return spec.New(ctx, s) }, nil)
+}
+
 func TestEtcd(t *testing.T) {
 	t.Parallel()
 	srv := servertest.Etcd(t)

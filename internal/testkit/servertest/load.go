@@ -3,7 +3,9 @@ package servertest
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -107,18 +109,82 @@ func Outage(t *testing.T, name string, srv *Server, open func(context.Context) (
 	if err := s.Close(); err == nil {
 		t.Errorf("%s: Close of a sink whose server was down = nil", name)
 	}
-	// The server listens before it serves: a run that comes too early leaves the
-	// rows to the one after it.
-	for i := 0; jobs.Spooled(dir) && i < 100; i++ {
+	drain(name, dir, open)
+	if got := stored(t, open, jid); got != n {
+		t.Errorf("%s has %d returns of %d", name, got, n)
+	}
+}
+
+// Killed kills a server at a random moment of a run that hands returns over, and
+// starts it again for the next run: BRINE_TEST_KILLS times, else twice. In the end
+// each return is stored, once: rows counts those of all jobs whose id begins with
+// a prefix; nil is for stores that cannot have a return twice.
+func Killed(t *testing.T, name string, srv *Server, open func(context.Context) (jobs.Returner, error), rows func(prefix string) int) {
+	t.Helper()
+	const prefix, each = "202611220908", 20
+	kills := 2
+	if n, err := strconv.Atoi(os.Getenv("BRINE_TEST_KILLS")); err == nil {
+		kills = n
+	}
+	dir := t.TempDir()
+	jid := func(k int) string { return fmt.Sprintf("%s%08d", prefix, k) }
+	first := &jobs.Sink{Name: name, Open: open, Spool: dir, Warn: func(error) {}}
+	first.Return(row("20261121090807000014", "web1"))
+	_ = first.Close()
+	drain(name, dir, open) // a server that is new may not survive to be killed
+	begin, cut := time.Now(), 0
+	for k := range kills {
+		s := &jobs.Sink{Name: name, Open: open, Spool: dir, Batch: 4, Retries: []time.Duration{time.Millisecond}, Warn: func(error) {}}
+		s.Resend()
+		s.Load(jobs.Load{JID: jid(k), Fun: "cmd.run", Tgt: "*", TgtType: "glob"})
+		down := make(chan struct{})
+		time.AfterFunc(time.Duration(rand.IntN(each*3/2))*time.Millisecond, func() {
+			defer close(down)
+			srv.Stop()
+		})
+		for i := range each {
+			s.Return(row(jid(k), fmt.Sprintf("web%d", i)))
+			time.Sleep(time.Millisecond)
+		}
+		if err := s.Close(); err != nil {
+			cut++
+		}
+		<-down
+		srv.Start(t)
+	}
+	drain(name, dir, open)
+	r, err := open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	total := 0
+	for k := range kills {
+		j, err := r.(jobs.Store).Job(t.Context(), jid(k))
+		if err != nil || j == nil || j.Returns.Len() != each {
+			t.Errorf("%s has job %s as %+v, %v; want %d returns", name, jid(k), j, err, each)
+			continue
+		}
+		total += j.Returns.Len()
+	}
+	if rows != nil {
+		if n := rows(prefix); n != kills*each {
+			t.Errorf("%s has %d rows of %d returns", name, n, kills*each)
+		}
+	}
+	t.Logf("%s: killed %d times in %s, %d of the runs could not hand all over; %d returns are stored", name, kills, time.Since(begin).Round(time.Second), cut, total)
+}
+
+// drain has runs send what is in a spool. A server listens before it serves: a
+// run that comes too early leaves the rows to the one after it.
+func drain(name, dir string, open func(context.Context) (jobs.Returner, error)) {
+	for end := time.Now().Add(time.Minute); jobs.Spooled(dir) && time.Now().Before(end); {
 		next := &jobs.Sink{Name: name, Open: open, Spool: dir}
 		next.Resend()
 		_ = next.Close()
 		if jobs.Spooled(dir) {
 			time.Sleep(100 * time.Millisecond)
 		}
-	}
-	if got := stored(t, open, jid); got != n {
-		t.Errorf("%s has %d returns of %d", name, got, n)
 	}
 }
 

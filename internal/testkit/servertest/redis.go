@@ -28,6 +28,17 @@ func Redis(t testing.TB, ca ...*CA) *Server {
 	return redis(t, d, p, cred, "--port", "0", "--tls-port", strconv.Itoa(p), "--tls-ca-cert-file", own, "--tls-cert-file", cert, "--tls-key-file", key)
 }
 
+// DurableRedis starts a server that acknowledges nothing before it is on disk, and
+// that Stop kills.
+func DurableRedis(t testing.TB) *Server {
+	t.Helper()
+	d, cred := dir(t, "nobody")
+	p := porttest.Port(t)
+	s := redis(t, d, p, cred, "--port", strconv.Itoa(p), "--appendfsync", "always")
+	s.stop = 0
+	return s
+}
+
 func redis(t testing.TB, d string, port int, cred *syscall.Credential, args ...string) *Server {
 	t.Helper()
 	server := find("redis-server")

@@ -120,32 +120,55 @@ type Server struct {
 	argv []string
 	cmd  *exec.Cmd
 	stop syscall.Signal // what ends it; 0 is a kill
+
+	ended chan struct{} // closed when the process has ended
 }
 
 // Start starts the server, again where it was stopped, and waits until it
-// listens.
+// listens. One that ends is started again: PostgreSQL does not start while the
+// children of the one that was killed are there.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
-	s.cmd = command(s.Dir, s.cred, s.argv...)
 	log, err := os.Create(filepath.Join(s.Dir, "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	s.cmd.Stdout, s.cmd.Stderr = log, log
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for range 600 {
-		c, err := net.DialTimeout("tcp", fmt.Sprintf("127.0.0.1:%d", s.Port), time.Second)
-		if err == nil {
-			c.Close()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
+		s.cmd = command(s.Dir, s.cred, s.argv...)
+		s.cmd.Stdout, s.cmd.Stderr = log, log
+		if err := s.cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		c, ended := s.cmd, make(chan struct{})
+		s.ended = ended
+		go func() {
+			defer close(ended)
+			_ = c.Wait()
+		}()
+		if s.listens(end) {
 			return
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
 	b, _ := os.ReadFile(log.Name())
 	t.Fatalf("%s does not listen\n%s", s.argv[0], b)
+}
+
+// listens waits until the server listens; it reports false where it ended.
+func (s *Server) listens(end time.Time) bool {
+	for time.Now().Before(end) {
+		c, err := net.DialTimeout("tcp", fmt.Sprintf("127.0.0.1:%d", s.Port), time.Second)
+		if err == nil {
+			c.Close()
+			return true
+		}
+		select {
+		case <-s.ended:
+			return false
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return false
 }
 
 // Stop ends the server.
@@ -161,7 +184,7 @@ func (s *Server) Stop() {
 		_ = s.cmd.Process.Signal(s.stop)
 		defer time.AfterFunc(time.Minute, kill).Stop()
 	}
-	_ = s.cmd.Wait()
+	<-s.ended
 	s.cmd = nil
 }
 

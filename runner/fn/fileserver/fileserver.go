@@ -65,7 +65,7 @@ func list(of func(ctx context.Context, s *fileserver.Server, saltenv string) ([]
 }
 
 func files(ctx context.Context, s *fileserver.Server, saltenv string) ([]string, error) {
-	fis, err := s.List(ctx, saltenv, "")
+	fis, err := fun.ListFiles(ctx, s, saltenv, "")
 	out := make([]string, 0, len(fis))
 	for _, fi := range fis {
 		out = append(out, fi.Path)
