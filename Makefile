@@ -15,7 +15,7 @@ test: ## all tests; installs what they need on Debian as root
 	sh .ci/needs
 	sh .ci/gotest ./... -timeout 20m
 
-machines: ## the image of the throw-away machines that TestMachines boots (root on Debian; 2 GB)
+machines: ## the images of the throw-away machines that tests boot (root on Debian; 2.5 GB)
 	sh .ci/machines
 
 test-machines: machines ## every recording of a whole machine, on it and over SSH; CASES is a glob such as 'm-cron-*'

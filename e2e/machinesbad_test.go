@@ -71,6 +71,13 @@ time.sleep(4)" >/dev/null 2>&1 & cat held`,
 		after: "dpkg --purge --force-all brine-fail",
 	},
 	{
+		name:   "a full disk under dpkg",
+		before: "mkdir -p /var/lib/dpkg/updates; mount -t tmpfs -o size=4k tmpfs /var/lib/dpkg/updates",
+		sls:    "brine-b: {pkg.installed: []}",
+		failed: []string{"brine-b"}, says: []string{"dpkg returned an error code", "hint: dpkg: unrecoverable fatal error", "No space left on device"},
+		after: "umount /var/lib/dpkg/updates && ! dpkg -s brine-b && apt-get -y install brine-b",
+	},
+	{
 		name:   "a full disk under a file and a crontab",
 		before: "mkdir full; mount -t tmpfs -o size=64k tmpfs full; echo old >full/f; echo '1 2 3 4 5 /bin/old' | crontab -; mount -t tmpfs -o size=4k,nr_inodes=1 tmpfs /var/spool/cron/crontabs",
 		sls: `

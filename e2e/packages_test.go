@@ -85,9 +85,9 @@ func must(t *testing.T, err error) {
 
 // runPackageSteps runs "$ LINE" in the shell of a machine, and compares what comes of
 // "> ARGUMENTS" of brine call with the next line: the value as JSON, or "error: "
-// and a part of the message.
+// and a part of the message. "! TEXT" after that is a part of its stderr.
 func runPackageSteps(t *testing.T, m *machine.Machine, text string) {
-	command := ""
+	command, said := "", ""
 	for line := range strings.SplitSeq(text, "\n") {
 		switch {
 		case line == "", strings.HasPrefix(line, "#"):
@@ -95,8 +95,13 @@ func runPackageSteps(t *testing.T, m *machine.Machine, text string) {
 			m.Shell("/", line[2:])
 		case strings.HasPrefix(line, "> "):
 			command = line[2:]
+		case strings.HasPrefix(line, "! "):
+			if !strings.Contains(said, line[2:]) {
+				t.Errorf("%s: stderr is %q, want %q", command, said, line[2:])
+			}
 		default:
 			r := m.Shell("/", "/usr/local/bin/brine call -c /case/conf --out json "+command)
+			said = r.Stderr
 			if want, fails := strings.CutPrefix(line, "error: "); fails {
 				if r.Exit == 0 || !strings.Contains(r.Stderr, want) {
 					t.Errorf("%s: status %d, %s%s\nwant an error with %s", command, r.Exit, r.Stdout, r.Stderr, want)

@@ -11,6 +11,7 @@ import (
 	archivemod "brine/modules/archive"
 	atmod "brine/modules/at"
 	cmdmod "brine/modules/cmd"
+	composermod "brine/modules/composer"
 	configmod "brine/modules/config"
 	cpmod "brine/modules/cp"
 	cronmod "brine/modules/cron"
@@ -31,6 +32,7 @@ import (
 	groupmod "brine/modules/group"
 	hashutilmod "brine/modules/hashutil"
 	helmmod "brine/modules/helm"
+	hgmod "brine/modules/hg"
 	hostsmod "brine/modules/hosts"
 	httpmod "brine/modules/http"
 	inimanagemod "brine/modules/inimanage"
@@ -59,6 +61,7 @@ import (
 	npmmod "brine/modules/npm"
 	openrcmod "brine/modules/openrc"
 	outmod "brine/modules/out"
+	partitionmod "brine/modules/partedpartition"
 	pillarmod "brine/modules/pillar"
 	pipmod "brine/modules/pip"
 	"brine/modules/pkg/apkpkg"
@@ -76,11 +79,13 @@ import (
 	randommod "brine/modules/random"
 	rsyncmod "brine/modules/rsync"
 	runitmod "brine/modules/runit"
+	rvmmod "brine/modules/rvm"
 	saltcheckmod "brine/modules/saltcheck"
 	saltutilmod "brine/modules/saltutil"
 	schedulemod "brine/modules/schedule"
 	selinuxmod "brine/modules/selinux"
 	shadowmod "brine/modules/shadow"
+	shimsmod "brine/modules/shims"
 	slsutilmod "brine/modules/slsutil"
 	smbiosmod "brine/modules/smbios"
 	sshmod "brine/modules/ssh"
@@ -114,6 +119,7 @@ import (
 	atstates "brine/states/at"
 	blockdevstates "brine/states/blockdev"
 	cmdstates "brine/states/cmd"
+	composerstates "brine/states/composer"
 	cronstates "brine/states/cron"
 	debconfstates "brine/states/debconf"
 	diskstates "brine/states/disk"
@@ -127,6 +133,7 @@ import (
 	grainsstates "brine/states/grains"
 	groupstates "brine/states/group"
 	helmstates "brine/states/helm"
+	hgstates "brine/states/hg"
 	hoststates "brine/states/host"
 	httpstates "brine/states/http"
 	inimanagestates "brine/states/inimanage"
@@ -159,11 +166,13 @@ import (
 	rabbitmqstates "brine/states/rabbitmq"
 	raidstates "brine/states/raid"
 	rsyncstates "brine/states/rsync"
+	rvmstates "brine/states/rvm"
 	saltstates "brine/states/salt"
 	saltutilstates "brine/states/saltutil"
 	schedulestates "brine/states/schedule"
 	selinuxstates "brine/states/selinux"
 	servicestates "brine/states/service"
+	shimsstates "brine/states/shims"
 	sshauthstates "brine/states/sshauth"
 	sshknownhostsstates "brine/states/sshknownhosts"
 	stateconfstates "brine/states/stateconf"
@@ -187,7 +196,13 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "alternatives", Load: alternativesmod.Module},
 		{Kind: fun.Exec, Name: "aptpkg", Virtual: "pkg", Load: aptpkg.Module},
 		{Kind: fun.Exec, Name: "apkpkg", Virtual: "pkg", Load: apkpkg.Module},
+		{Kind: fun.Exec, Name: "composer", Load: composermod.Module},
+		{Kind: fun.Exec, Name: "hg", Load: hgmod.Module},
 		{Kind: fun.Exec, Name: "pacmanpkg", Virtual: "pkg", Load: pacmanpkg.Module},
+		{Kind: fun.Exec, Name: "parted_partition", Virtual: "partition", Load: partitionmod.Module},
+		{Kind: fun.Exec, Name: "pyenv", Load: shimsmod.PyenvModule},
+		{Kind: fun.Exec, Name: "rbenv", Load: shimsmod.RbenvModule},
+		{Kind: fun.Exec, Name: "rvm", Load: rvmmod.Module},
 		{Kind: fun.Exec, Name: "yumpkg", Virtual: "pkg", Load: yumpkg.Module},
 		{Kind: fun.Exec, Name: "zypperpkg", Virtual: "pkg", Load: zypperpkg.Module},
 		{Kind: fun.Exec, Name: "archive", Load: archivemod.Module},
@@ -292,6 +307,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "at", Load: atstates.States},
 		{Kind: fun.State, Name: "blockdev", Load: blockdevstates.States},
 		{Kind: fun.State, Name: "cmd", Load: cmdstates.States},
+		{Kind: fun.State, Name: "composer", Load: composerstates.States},
 		{Kind: fun.State, Name: "cron", Load: cronstates.States},
 		{Kind: fun.State, Name: "debconfmod", Virtual: "debconf", Load: debconfstates.States},
 		{Kind: fun.State, Name: "disk", Load: diskstates.States},
@@ -308,6 +324,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "grains", Load: grainsstates.States},
 		{Kind: fun.State, Name: "group", Load: groupstates.States},
 		{Kind: fun.State, Name: "helm", Load: helmstates.States},
+		{Kind: fun.State, Name: "hg", Load: hgstates.States},
 		{Kind: fun.State, Name: "host", Load: hoststates.States},
 		{Kind: fun.State, Name: "http", Load: httpstates.States},
 		{Kind: fun.State, Name: "ini_manage", Virtual: "ini", Load: inimanagestates.States},
@@ -346,6 +363,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "postgres_tablespace", Load: postgresstates.Tablespaces},
 		{Kind: fun.State, Name: "postgres_user", Load: postgresstates.Users},
 		{Kind: fun.State, Name: "process", Load: processstates.States},
+		{Kind: fun.State, Name: "pyenv", Load: shimsstates.PyenvStates},
 		{Kind: fun.State, Name: "quota", Load: quotastates.States},
 		{Kind: fun.State, Name: "rabbitmq_cluster", Load: rabbitmqstates.Clusters},
 		{Kind: fun.State, Name: "rabbitmq_plugin", Load: rabbitmqstates.Plugins},
@@ -353,7 +371,9 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "rabbitmq_upstream", Load: rabbitmqstates.Upstreams},
 		{Kind: fun.State, Name: "rabbitmq_user", Load: rabbitmqstates.Users},
 		{Kind: fun.State, Name: "rabbitmq_vhost", Load: rabbitmqstates.VHosts},
+		{Kind: fun.State, Name: "rbenv", Load: shimsstates.RbenvStates},
 		{Kind: fun.State, Name: "rsync", Load: rsyncstates.States},
+		{Kind: fun.State, Name: "rvm", Load: rvmstates.States},
 		{Kind: fun.State, Name: "salt", Load: saltstates.States},
 		{Kind: fun.State, Name: "saltutil", Load: saltutilstates.States},
 		{Kind: fun.State, Name: "schedule", Load: schedulestates.States},

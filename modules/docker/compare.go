@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"brine/internal/value"
+	"brine/modules/machine"
 )
 
 // items are the members of a list, or nothing.
@@ -169,7 +170,7 @@ func (e *Engine) AutoKeys(ctx context.Context) []string {
 }
 
 func (e *Engine) compareKeys(ctx context.Context, kind string, def []string) []string {
-	m, ok := setting(ctx, e.env, "docker.compare_container_networks").(value.Mapping)
+	m, ok := machine.Option(ctx, e.env, "docker.compare_container_networks").(value.Mapping)
 	if !ok {
 		return def
 	}

@@ -20,6 +20,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/value"
+	"brine/modules/machine"
 )
 
 const (
@@ -137,26 +138,8 @@ func tlsConfig(h host.Host, dir, address string) (*tls.Config, error) {
 	return c, nil
 }
 
-// setting is what config.option returns for a setting; nil where it is not there.
-func setting(ctx context.Context, env *fun.Env, name string) value.Value {
-	if mod, _, err := env.Find(fun.Exec, "config.option"); err == nil && mod != nil {
-		if res, err := env.Invoker.Invoke(ctx, fun.Exec, "config.option", fun.Args{Pos: []value.Value{name}}); err == nil {
-			return res.Value
-		}
-	}
-	for _, m := range []value.Mapping{env.Opts, env.Pillar} {
-		if m == nil {
-			continue
-		}
-		if v, ok := m.Get(name); ok {
-			return v
-		}
-	}
-	return nil
-}
-
 func option(ctx context.Context, env *fun.Env, name string) string {
-	if v := setting(ctx, env, name); value.Truth(v) {
+	if v := machine.Option(ctx, env, name); value.Truth(v) {
 		return value.Str(v)
 	}
 	return ""

@@ -14,6 +14,7 @@ import (
 	"brine/internal/host"
 	"brine/internal/value"
 	"brine/modules/cp"
+	"brine/modules/machine"
 )
 
 func build(ctx context.Context, c *fun.Call) (fun.Result, error) {
@@ -191,7 +192,7 @@ func (e *Engine) LoadFrom(ctx context.Context, source, repo, tag string) (*value
 // registries returns the credentials of registries, as configured.
 func registries(ctx context.Context, c *fun.Call) *value.Map {
 	all := value.NewMap(2)
-	if m, ok := setting(ctx, c.Env, "docker-registries").(value.Mapping); ok {
+	if m, ok := machine.Option(ctx, c.Env, "docker-registries").(value.Mapping); ok {
 		all.Update(m)
 	}
 	for _, from := range []value.Mapping{c.Env.Opts, c.Env.Pillar} {

@@ -15,6 +15,8 @@ import (
 	"brine/internal/value"
 	"brine/modules/cmd"
 	"brine/modules/machine"
+	"brine/modules/rvm"
+	"brine/modules/shims"
 )
 
 // Module returns the execution module "gem".
@@ -41,61 +43,23 @@ func ClientOf(c *fun.Call, user string) *Client {
 	return g
 }
 
-func (g *Client) option(name string) string {
-	for _, m := range []value.Mapping{g.Env.Opts, g.Env.Pillar} {
-		if m == nil {
-			continue
-		}
-		if v, ok := m.Get(name); ok && v != nil {
-			return value.Str(v)
-		}
-	}
-	return ""
-}
-
-func (g *Client) home(user string) string {
-	if a, err := g.Env.Host.LookupUser(user); err == nil {
-		return a.Home
-	}
-	return ""
-}
-
 // rvm returns the path of RVM and the account that runs it; "" where it is not
-// installed. Salt: salt/modules/rvm.py.
-func (g *Client) rvm() (path, user string) {
-	user = g.User
-	if user == "" {
-		user = g.option("rvm.runas")
-	}
-	path = "/usr/local/rvm/bin/rvm"
-	if home := g.home(user); user != "" && home != "" {
-		if own := filepath.Join(home, ".rvm/bin/rvm"); machine.Exists(g.Env.Host, own) {
-			path = own
-		}
-	}
-	if !machine.Executable(g.Env.Host, path) {
+// installed.
+func (g *Client) rvm(ctx context.Context) (path, user string) {
+	r := rvm.New(ctx, g.Env, g.User)
+	if !r.Installed() {
 		return "", ""
 	}
-	return path, user
+	return r.Path(), r.User
 }
 
 // rbenv returns the directory of rbenv; "" where it is not installed.
-// Salt: salt/modules/rbenv.py.
-func (g *Client) rbenv() string {
-	root := g.option("rbenv.root")
-	switch {
-	case root != "":
-	case g.User == "" || g.User == "root":
-		root = "/usr/local/rbenv"
-	case g.home(g.User) != "":
-		root = filepath.Join(g.home(g.User), ".rbenv")
-	default:
+func (g *Client) rbenv(ctx context.Context) string {
+	r := &shims.Client{Tool: shims.Rbenv, Env: g.Env, User: g.User}
+	if !r.Installed(ctx) {
 		return ""
 	}
-	if !machine.Executable(g.Env.Host, filepath.Join(root, "bin/rbenv")) {
-		return ""
-	}
-	return root
+	return r.Root(ctx)
 }
 
 // run runs gem and returns what it prints.
@@ -109,7 +73,7 @@ func (g *Client) run(ctx context.Context, looks bool, vars *value.Map, args ...s
 	root := ""
 	if g.Bin != "" {
 		words[0] = g.Bin
-	} else if rvm, user := g.rvm(); rvm != "" {
+	} else if path, user := g.rvm(ctx); path != "" {
 		ruby := g.Ruby
 		if ruby == "" {
 			ruby = "default"
@@ -117,8 +81,8 @@ func (g *Client) run(ctx context.Context, looks bool, vars *value.Map, args ...s
 		if err := checkWord("ruby", ruby); err != nil {
 			return "", err
 		}
-		words, o.RunAs = append([]string{rvm, ruby, "do"}, words...), user
-	} else if root = g.rbenv(); root != "" {
+		words, o.RunAs = append([]string{path, ruby, "do"}, words...), user
+	} else if root = g.rbenv(ctx); root != "" {
 		o.PrependPath = filepath.Join(root, "shims")
 		if g.Ruby != "" {
 			o.Env.Set("RBENV_VERSION", g.Ruby)

@@ -66,6 +66,25 @@ func Exists(h host.Host, path string) bool {
 // Booted reports whether systemd is the init of the running system.
 func Booted(h host.Host) bool { return Exists(h, "/run/systemd/system") }
 
+// Option returns what config.option returns for a setting; nil where it is not
+// there.
+func Option(ctx context.Context, env *fun.Env, name string) value.Value {
+	if mod, _, err := env.Find(fun.Exec, "config.option"); err == nil && mod != nil {
+		if res, err := env.Invoker.Invoke(ctx, fun.Exec, "config.option", fun.Args{Pos: []value.Value{name}}); err == nil {
+			return res.Value
+		}
+	}
+	for _, m := range []value.Mapping{env.Opts, env.Pillar} {
+		if m == nil {
+			continue
+		}
+		if v, ok := m.Get(name); ok {
+			return v
+		}
+	}
+	return nil
+}
+
 // Grain returns a grain as text; "" where it is not there.
 func Grain(env *fun.Env, name string) string {
 	if env.Grains == nil {

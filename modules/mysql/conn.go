@@ -19,6 +19,7 @@ import (
 	"brine/internal/host"
 	"brine/internal/pkgversion"
 	"brine/internal/value"
+	"brine/modules/machine"
 )
 
 // connectTimeout bounds how long a server may take to let brine in.
@@ -99,7 +100,7 @@ func (s *settings) get(ctx context.Context, name, inFile string) value.Value {
 		return v
 	}
 	if s.opts || name == "charset" {
-		if v := option(ctx, s.env, "mysql."+name); value.Truth(v) {
+		if v := machine.Option(ctx, s.env, "mysql."+name); value.Truth(v) {
 			return v
 		}
 	}
@@ -114,24 +115,6 @@ func (s *settings) str(ctx context.Context, name, inFile string) string {
 		return value.Str(v)
 	}
 	return ""
-}
-
-// option is what config.option returns for a setting.
-func option(ctx context.Context, env *fun.Env, name string) value.Value {
-	if mod, _, err := env.Find(fun.Exec, "config.option"); err == nil && mod != nil {
-		if res, err := env.Invoker.Invoke(ctx, fun.Exec, "config.option", fun.Args{Pos: []value.Value{name}}); err == nil {
-			return res.Value
-		}
-	}
-	for _, m := range []value.Mapping{env.Opts, env.Pillar} {
-		if m == nil {
-			continue
-		}
-		if v, ok := m.Get(name); ok {
-			return v
-		}
-	}
-	return nil
 }
 
 // silent keeps the driver from writing to stderr: its errors are returned, too.

@@ -69,18 +69,8 @@ func of(c *fun.Call) *Server { return New(c.Env, OptionsOf(c)) }
 
 // option is what config.option returns for a setting, as text.
 func option(ctx context.Context, env *fun.Env, name string) string {
-	if mod, _, err := env.Find(fun.Exec, "config.option"); err == nil && mod != nil {
-		if res, err := env.Invoker.Invoke(ctx, fun.Exec, "config.option", fun.Args{Pos: []value.Value{name}}); err == nil && res.Value != nil {
-			return value.Str(res.Value)
-		}
-	}
-	for _, m := range []value.Mapping{env.Opts, env.Pillar} {
-		if m == nil {
-			continue
-		}
-		if v, ok := m.Get(name); ok && v != nil {
-			return value.Str(v)
-		}
+	if v := machine.Option(ctx, env, name); v != nil {
+		return value.Str(v)
 	}
 	return ""
 }

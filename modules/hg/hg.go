@@ -1,0 +1,271 @@
+// Package hg is Salt's execution module "hg": Mercurial repositories.
+//
+// [Client] runs hg; the state module "hg" uses it, too.
+package hg
+
+import (
+	"context"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/proc"
+	"brine/internal/redact"
+	"brine/internal/value"
+	"brine/modules/cmd"
+	"brine/modules/machine"
+)
+
+// Module returns the execution module "hg".
+func Module() fun.Module {
+	return fun.Module{Name: "hg", Kind: fun.Exec, Doc: "Manage Mercurial repositories.", Specs: specs, Avail: available}
+}
+
+func available(e *fun.Env) (bool, string) {
+	if !machine.Has(e.Host, "hg") {
+		return false, "The hg execution module cannot be loaded: hg unavailable."
+	}
+	return true, ""
+}
+
+// A Client runs hg as one account.
+type Client struct {
+	Env      *fun.Env
+	User     string // "" is one's own
+	Identity string // SSH private key; "" is the account's own
+}
+
+// run runs hg in a directory; "" is the home directory.
+func (c *Client) run(ctx context.Context, dir string, looks bool, args ...string) (cmd.Out, error) {
+	// No question is ever asked, and no configuration changes what hg prints.
+	env := value.MapOf("HGPLAIN", "1", "SSH_ASKPASS", "/bin/false", "SSH_ASKPASS_REQUIRE", "force")
+	out, err := cmd.RunWords(ctx, c.Env, append([]string{"hg"}, args...), cmd.Options{Cwd: dir, RunAs: c.User, Env: env, ReadOnly: looks})
+	out.Stdout, out.Stderr = redact.URLs(out.Stdout), redact.URLs(out.Stderr)
+	return out, err
+}
+
+// must is run for a command that has to succeed; it returns what hg printed.
+func (c *Client) must(ctx context.Context, dir string, args ...string) (string, error) {
+	out, err := c.run(ctx, dir, false, args...)
+	if err != nil {
+		return "", err
+	}
+	if out.Retcode != 0 {
+		said := out.Stderr
+		if said == "" {
+			said = out.Stdout
+		}
+		return "", fun.Errorf("Hg command failed: %s", said)
+	}
+	return out.Stdout, nil
+}
+
+// plain refuses a value that hg would take for an option. Pairs of what a value
+// is and the value.
+func plain(pairs ...string) error {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if v := pairs[i+1]; v == "" || strings.HasPrefix(v, "-") {
+			return fun.Errorf("invalid %s '%s': it must not be empty or start with a dash", pairs[i], redact.URLs(v))
+		}
+	}
+	return nil
+}
+
+// options returns the words of opts, and those for the identity.
+func (c *Client) options(opts string) ([]string, error) {
+	words, err := proc.Split(opts)
+	if err != nil {
+		return nil, fun.Errorf("invalid opts %s: %v", value.Repr(opts), err)
+	}
+	if c.Identity != "" {
+		if err := plain("identity", c.Identity); err != nil {
+			return nil, err
+		}
+		words = append(words, "--ssh", "ssh -i "+proc.Quote(c.Identity))
+	}
+	return words, nil
+}
+
+// Revision returns the hash of a revision of a repository, "" where there is no
+// such repository or revision. The hash of what is checked out has a + at its end
+// where files are changed.
+func (c *Client) Revision(ctx context.Context, dir, rev string, short bool) (string, error) {
+	if err := plain("rev", rev); err != nil {
+		return "", err
+	}
+	args := []string{"id", "-i", "-r", rev}
+	if !short {
+		args = append(args, "--debug")
+	}
+	out, err := c.run(ctx, dir, true, args...)
+	if err != nil || out.Retcode != 0 {
+		return "", err
+	}
+	return out.Stdout, nil
+}
+
+// Remote returns the hash of a revision of another repository ("" is its tip),
+// "" where it cannot be told.
+func (c *Client) Remote(ctx context.Context, dir, repository, rev string) (string, error) {
+	if rev == "" {
+		rev = "tip"
+	}
+	if err := plain("repository", repository, "rev", rev); err != nil {
+		return "", err
+	}
+	args, err := c.options("")
+	if err != nil {
+		return "", err
+	}
+	out, err := c.run(ctx, dir, true, append(append([]string{"id", "-i", "--debug", "-r", rev}, args...), "--", repository)...)
+	if err != nil || out.Retcode != 0 {
+		return "", err
+	}
+	return out.Stdout, nil
+}
+
+// Pull pulls from a repository ("" is the default one), and returns what hg
+// printed.
+func (c *Client) Pull(ctx context.Context, dir, opts, repository string) (string, error) {
+	args, err := c.options(opts)
+	if err != nil {
+		return "", err
+	}
+	args = append([]string{"pull"}, args...)
+	if repository != "" {
+		if err := plain("repository", repository); err != nil {
+			return "", err
+		}
+		args = append(args, "--", repository)
+	}
+	return c.must(ctx, dir, args...)
+}
+
+// Update checks a revision out, and returns what hg printed.
+func (c *Client) Update(ctx context.Context, dir, rev string, force bool) (string, error) {
+	if err := plain("rev", rev); err != nil {
+		return "", err
+	}
+	args := []string{"update", rev}
+	if force {
+		args = append(args, "-C")
+	}
+	return c.must(ctx, dir, args...)
+}
+
+// Clone clones a repository to a directory, and returns what hg printed.
+func (c *Client) Clone(ctx context.Context, dir, repository, opts string) (string, error) {
+	if err := plain("repository", repository, "directory", dir); err != nil {
+		return "", err
+	}
+	args, err := c.options(opts)
+	if err != nil {
+		return "", err
+	}
+	return c.must(ctx, "", append(append([]string{"clone"}, args...), "--", repository, dir)...)
+}
+
+func client(c *fun.Call) *Client {
+	hg := &Client{Env: c.Env, User: c.Str("user")}
+	if c.Declares("identity") {
+		hg.Identity = c.Str("identity")
+	}
+	return hg
+}
+
+func text(s string, err error) (fun.Result, error) { return fun.Result{Value: s}, err }
+
+func archive(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	output, rev := c.Str("output"), c.Str("rev")
+	if err := plain("output", output, "rev", rev); err != nil {
+		return fun.Result{}, err
+	}
+	args := []string{"archive", output, "--rev", rev}
+	if f := c.Str("fmt"); f != "" {
+		args = append(args, "--type", f)
+	}
+	if p := c.Str("prefix"); p != "" {
+		args = append(args, "--prefix", p)
+	}
+	out, err := client(c).run(ctx, c.Str("cwd"), false, args...)
+	return fun.Result{Value: strings.Trim(out.Stdout+"\n"+out.Stderr, "\n"), Retcode: out.Retcode}, err
+}
+
+func clone(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(client(c).Clone(ctx, c.Str("cwd"), c.Str("repository"), c.Str("opts")))
+}
+
+func describe(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	rev := c.Str("rev")
+	if err := plain("rev", rev); err != nil {
+		return fun.Result{}, err
+	}
+	hg := client(c)
+	out, err := hg.run(ctx, c.Str("cwd"), true, "log", "-r", rev, "--template", "{latesttag}-{latesttagdistance}-{node|short}")
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if out.Stdout != "" {
+		return text(out.Stdout, nil)
+	}
+	return text(hg.Revision(ctx, c.Str("cwd"), rev, true))
+}
+
+func pull(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(client(c).Pull(ctx, c.Str("cwd"), c.Str("opts"), c.Str("repository")))
+}
+
+func revision(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(client(c).Revision(ctx, c.Str("cwd"), c.Str("rev"), c.Bool("short")))
+}
+
+// kinds are the letters that hg status marks files with.
+var kinds = map[byte]string{
+	'M': "modified", 'A': "added", 'R': "removed", 'C': "clean", '!': "missing", '?': "not tracked", 'I': "ignored",
+	' ': "origin of the previous file",
+}
+
+func status(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	hg := client(c)
+	opts, err := hg.options(c.Str("opts"))
+	if err != nil {
+		return fun.Result{}, err
+	}
+	of := func(dir string) (*value.Map, error) {
+		m := value.NewMap(2)
+		out, err := hg.run(ctx, dir, true, append([]string{"status"}, opts...)...)
+		if err == nil && out.Retcode != 0 {
+			err = fun.Errorf("Hg command failed: %s", out.Stderr)
+		}
+		for _, l := range value.SplitLines(out.Stdout, false) {
+			if len(l) < 3 || kinds[l[0]] == "" {
+				continue
+			}
+			kind := kinds[l[0]]
+			files := m.List(kind)
+			if files == nil {
+				files = &value.List{}
+				m.Set(kind, files)
+			}
+			files.Items = append(files.Items, l[2:])
+		}
+		return m, err
+	}
+	dirs, several := c.Value("cwd").(*value.List)
+	if !several {
+		m, err := of(c.Str("cwd"))
+		return fun.Result{Value: m}, err
+	}
+	all := value.NewMap(len(dirs.Items))
+	for _, d := range dirs.Items {
+		m, err := of(value.Str(d))
+		if err != nil {
+			return fun.Result{}, err
+		}
+		all.Set(value.Str(d), m)
+	}
+	return fun.Result{Value: all}, nil
+}
+
+func update(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return text(client(c).Update(ctx, c.Str("cwd"), c.Str("rev"), c.Bool("force")))
+}

@@ -1,0 +1,98 @@
+// Package composer is Salt's state module "composer": the dependencies of PHP
+// projects.
+package composer
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/composer"
+)
+
+// States returns the rows of the state module "composer".
+func States() fun.Module {
+	return fun.Module{Name: "composer", Kind: fun.State, Doc: "Manage the dependencies of PHP projects with Composer.", Specs: specs}
+}
+
+func done(result fun.Outcome, changes *value.Map, comment ...string) fun.Ret {
+	ret := fun.Ret{Result: result, Comment: strings.Join(comment, ""), Order: []string{"name", "result", "comment", "changes"}}
+	if changes != nil {
+		ret.Changes = changes
+	}
+	return ret
+}
+
+// installed makes sure that the dependencies of a project are installed.
+// Salt: salt/states/composer.py installed.
+func installed(ctx context.Context, c *fun.Call) fun.Ret {
+	did := composer.Installed(c.Env, c.Str("name"))
+	if did && !c.Bool("always_check") {
+		return done(fun.OK, nil, "Composer already installed this directory")
+	}
+	not := ""
+	if !did {
+		not = "not "
+	}
+	return apply(ctx, c, action{
+		name: "install", idle: did, old: "composer install has " + not + "been run in ", due: "composer install will be run in ",
+	})
+}
+
+// update makes sure that the dependencies of a project are at their newest
+// versions.
+// Salt: salt/states/composer.py update.
+func update(ctx context.Context, c *fun.Call) fun.Ret {
+	did, old := composer.Installed(c.Env, c.Str("name")), "composer install has not yet been run in "
+	if did {
+		old = "composer install has been run in "
+	}
+	return apply(ctx, c, action{
+		name: "update", extra: []string{"--no-progress"}, idle: did, old: old, due: "composer install/update will be run in ",
+	})
+}
+
+// An action is what composer is to do.
+type action struct {
+	name     string
+	extra    []string
+	idle     bool   // it may be that nothing is to be done
+	old, due string // of the changes of a dry run, before the directory
+}
+
+func apply(ctx context.Context, c *fun.Call, a action) fun.Ret {
+	name := c.Str("name")
+	p, err := composer.ClientOf(c, "user")
+	if err != nil {
+		return failed(name, err)
+	}
+	if c.Test {
+		// Composer itself may be installed by a state before this one.
+		if a.idle && p.Available() {
+			out, err := p.Run(ctx, a.name, name, true, append([]string{"--dry-run"}, a.extra...)...)
+			if err == nil && composer.Idle(out) {
+				return done(fun.OK, nil, `The state of "`, name, `" is as it is to be.`)
+			}
+		}
+		return done(fun.WouldChange, value.MapOf("old", a.old+name, "new", a.due+name), `The state of "`, name, `" will be changed.`)
+	}
+	out, err := p.Run(ctx, a.name, name, false, a.extra...)
+	switch {
+	case err != nil:
+		return failed(name, err)
+	case p.Quiet:
+		return done(fun.OK, nil, "Composer ", a.name, " completed successfully, output silenced by quiet flag")
+	case a.idle && composer.Idle(out):
+		return done(fun.OK, nil, "Composer ", a.name, " completed successfully")
+	}
+	return done(fun.OK, value.MapOf("stderr", out.Stderr, "stdout", out.Stdout), "Composer ", a.name, " completed successfully")
+}
+
+func failed(name string, err error) fun.Ret {
+	if ce, ok := errors.AsType[*fun.CommandError](err); ok {
+		return done(fun.Failed, nil, "Error executing composer in '", name, "': ", ce.Msg)
+	}
+	return fun.Raise(err)
+}
