@@ -27,6 +27,7 @@ func (s *session) outputOptions(retcode int) (*outputter.Options, error) {
 		o.HideProfile = !value.Truth(v)
 	}
 	o.Color = s.color()
+	o.Shown = s.live.printed()
 	indent := s.flags.output.indent
 	if indent == "" {
 		indent = value.Str(s.cfg.Opts.At("output_indent"))

@@ -76,13 +76,16 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 	if o.quiet {
 		o.output.out = "quiet"
 	}
-	watch, done := a.startProgress(o.progress)
+	if o.progress.Misplaced(args) || o.progress.Misplaced(args[1:]) {
+		return progressValue()
+	}
+	shown, done := a.startProgress(o.progress, &o.runFlags, args[0])
 	defer done()
 	s, err := a.newSession(config.Master, "salt-run", &o.runFlags, o.override())
 	if err != nil {
 		return err
 	}
-	s.watch = watch
+	s.show(shown)
 	defer s.end()
 	s.runner = true
 	s.warnNoEffect(c, forRun)
@@ -110,31 +113,33 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 		}
 	}
 	s.reports(jid, name, "", in, fun.Runner)
+	env.Watch = s.watchRun(shown, env.ID, name, args[1:])
 	res, err := s.invoke(ctx, env, fun.Runner, name, in, jid)
 	if err != nil && !cutShort(res, err) {
 		return a.runFault(s, name, err)
 	}
-	data, wish := shown(res)
+	data, wish := returned(res)
 	if wish == reportWish {
 		data, wish = s.recorded(data), "markdown"
 	}
 	if rerr := s.writeReports(data, res.Retcode); rerr != nil {
 		return rerr
 	}
-	if perr := s.print(data, wish, res.Retcode); perr != nil {
+	if perr := s.printEnd(data, wish, res.Retcode); perr != nil {
 		return perr
 	}
+	s.sayResume(name, jid)
 	if err != nil {
 		return errInterrupted
 	}
 	return silent(s.strictStatus(runStatus(res)))
 }
 
-// shown is what is printed of a runner's return, and the outputter that it
+// returned is what is printed of a runner's return, and the outputter that it
 // wishes: a dict names its own, and with nothing but that and data it is data
 // that is printed.
 // Salt: salt/client/mixins.py AsyncClientMixin.print_async_event.
-func shown(res fun.Result) (data value.Value, wish string) {
+func returned(res fun.Result) (data value.Value, wish string) {
 	m, ok := res.Value.(value.Mapping)
 	if !ok {
 		return res.Value, res.Out

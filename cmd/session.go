@@ -50,6 +50,7 @@ type session struct {
 	level   slog.Level          // of stderr
 	ssh     assembly.SSHOptions // of machines that are reached over SSH
 	watch   fleet.Watcher       // of the jobs on targets; nil: nobody
+	live    *liveReport         // the report that is printed while states run; nil: it is not
 
 	staying staying
 	job     *schedule.Job // the scheduled job that a call is; nil: it is none
