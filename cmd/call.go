@@ -153,6 +153,7 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 		return perr
 	}
 	s.sayResume(name, jid)
+	s.sayKey(env, name, in)
 	if err != nil {
 		return errInterrupted
 	}

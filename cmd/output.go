@@ -134,7 +134,13 @@ func (s *session) print(data value.Value, wish string, retcode int) error {
 		_ = done()
 		return fmt.Errorf("print the report: %w", err)
 	}
-	return done()
+	if err := done(); err != nil {
+		return err
+	}
+	if out := s.outAsked(); wish == "highstate" && (out == "" || out == "highstate") && strings.HasPrefix(strings.ToLower(o.StateOutput), "terse") {
+		s.sayWhy(data)
+	}
+	return nil
 }
 
 // reportWriter returns stdout or --out-file.

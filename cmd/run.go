@@ -129,6 +129,7 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 		return perr
 	}
 	s.sayResume(name, jid)
+	s.sayTest(name, in)
 	if err != nil {
 		return errInterrupted
 	}

@@ -291,8 +291,11 @@ func (a *App) completeTarget(c *cobra.Command, args []string, prefix string) ([]
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
+	if on, _ := c.Flags().GetBool("nodegroup"); on {
+		return begins(nodegroups(s.cfg.Opts), prefix), cobra.ShellCompDirectiveNoFileComp
+	}
 	set := func(flag string) bool { on, err := c.Flags().GetBool(flag); return err == nil && on }
-	if set("grain") || set("grain-pcre") || set("compound") || set("ipcidr") || set("nodegroup") || set("range") {
+	if set("grain") || set("grain-pcre") || set("compound") || set("ipcidr") || set("range") {
 		return nil, cobra.ShellCompDirectiveNoFileComp // no ids
 	}
 	ids, err := env.Fleet.Match(c.Context(), "*", "glob")

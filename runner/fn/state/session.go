@@ -33,6 +33,7 @@ type session struct {
 	out     string
 	only    string // the ID that is run; "" is all
 	direct  bool   // what state.disable forbids runs, too
+	broken  bool   // the top file does not render
 }
 
 // open prepares a call: it checks the arguments that all functions have, and forks the Env with the test mode, the environments and the
