@@ -12,11 +12,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 
 	"brine/cmd/internal/progress"
-	"brine/internal/fleet"
 	"brine/internal/host"
 	"brine/internal/value"
 	"brine/outputter"
@@ -58,18 +58,21 @@ const (
 	asSalt
 )
 
-// startProgress shows how the jobs of the targets go, from now until the func
-// that it returns is called. The watcher is nil where nothing is shown.
-func (a *App) startProgress(f progress.Flags) (fleet.Watcher, func()) {
-	w, screen, stop := progress.Start(f, a.Err, a.Getenv("TERM"))
+// startProgress shows how the run of a function goes, from now until the func
+// that it returns is called. The Progress is nil where nothing is shown.
+func (a *App) startProgress(f progress.Flags, o *runFlags, name string) (*progress.Progress, func()) {
+	p := progress.Start(progress.Options{
+		Flags: f, Stderr: a.Err, Getenv: a.Getenv, Title: name, NoColor: o.output.noColor, Salt: slices.Contains(saltPrograms[:], a.Program),
+	})
+	screen := p.Screen()
 	if screen == nil {
-		return w, stop
+		return p, p.Stop
 	}
 	a.screen.Store(screen)
 	out, errs := a.Out, a.Err
 	a.Out, a.Err = screen.Writer(out), screen.Writer(errs)
-	return w, func() {
-		stop()
+	return p, func() {
+		p.Stop()
 		a.Out, a.Err = out, errs
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/internal/progress"
 	"brine/internal/config"
 	"brine/internal/dispatch"
 	"brine/internal/fun"
@@ -26,6 +27,7 @@ type callOpts struct {
 	versions    bool
 	schedule    string
 	splay       string
+	progress    progress.Flags
 }
 
 func newCallCmd(a *App, st style) *cobra.Command {
@@ -65,6 +67,7 @@ interrupted; 255 there is no such function.`,
 	f.BoolVarP(&o.versions, "versions-report", "V", false, "print the versions of Salt and of the system")
 	f.StringVar(&o.schedule, "schedule", "", "run as this job of the schedule: if its ranges and maxrunning allow it")
 	f.StringVar(&o.splay, "splay", "", "wait for a random time first: seconds, or <min>:<max>")
+	o.progress.Register(f, "")
 	registerNoEffect(f, forCall)
 	completeFlags(c)
 	return c
@@ -92,10 +95,16 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if len(args) == 0 {
 		return usagef(c, "no function was given")
 	}
+	if o.progress.Misplaced(args) {
+		return progressValue()
+	}
+	shown, done := a.startProgress(o.progress, &o.runFlags, args[0])
+	defer done()
 	s, err := a.newSession(config.Minion, "salt-call", &o.runFlags, nil)
 	if err != nil {
 		return err
 	}
+	s.show(shown)
 	defer s.end()
 	if err := s.checkOutput(); err != nil {
 		return err
@@ -128,6 +137,7 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	}
 	in := dispatch.ParseInput(args[1:], o.unparsed())
 	s.reports(jid, name, "", in, fun.Exec)
+	env.Watch = s.watchRun(shown, "local", name, in)
 	res, err := s.invoke(ctx, env, fun.Exec, name, in, jid)
 	if err != nil && !cutShort(res, err) {
 		return a.callFault(name, err)
@@ -139,9 +149,11 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if o.metadata {
 		data, wish = metadata(jid, env.ID, args, res, o.setMetadata), "nested"
 	}
-	if perr := s.print(data, wish, res.Retcode); perr != nil {
+	if perr := s.printEnd(data, wish, res.Retcode); perr != nil {
 		return perr
 	}
+	s.sayResume(name, jid)
+	s.sayKey(env, name, in)
 	if err != nil {
 		return errInterrupted
 	}

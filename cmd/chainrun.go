@@ -95,28 +95,29 @@ func (a *App) runChain(ctx context.Context, c *cobra.Command, o *chainRunOpts, n
 		s.close = append(s.close, func() { _ = a.Host.RemoveAll(dir) })
 		s.cfg.Opts.Set(assembly.TemplateRoots, value.Strings(dir))
 		s.cfg.Opts.Set("orchestrate_no_targets", true)
+		s.again = "brine chain run " + name
 		if s.metadata == nil {
 			s.metadata = value.MapOf("chain", name, "definition", ch.Hash())
 		}
 		return nil
 	}
-	return a.runner(ctx, c, &o.runOpts, o.override(), prepare, func(s *session, env *fun.Env) (string, fun.Args, error) {
+	return a.runner(ctx, c, &o.runOpts, "state.orchestrate", prepare, func(s *session, env *fun.Env) (fun.Args, error) {
 		ids, err := resolve(ctx, env, ch)
 		if err != nil {
-			return "", fun.Args{}, err
+			return fun.Args{}, err
 		}
 		if in := a.terminal(); in != nil && !o.yes {
 			if err := a.confirm(ctx, in, describeChain(ch, ids), o.test); err != nil {
-				return "", fun.Args{}, err
+				return fun.Args{}, err
 			}
 		}
 		sls, err := ch.Render(ids)
 		if err != nil {
-			return "", fun.Args{}, err
+			return fun.Args{}, err
 		}
 		path := filepath.Join(dir, chainSLS, name+".sls")
 		if err := errors.Join(a.Host.MkdirAll(filepath.Dir(path), 0o755), a.Host.WriteFile(path, strings.NewReader(sls), host.WriteOptions{})); err != nil {
-			return "", fun.Args{}, err
+			return fun.Args{}, err
 		}
 		in := fun.Args{Pos: []value.Value{chainSLS + "." + name}, Kw: value.NewMap(1)}
 		if o.test {
@@ -125,7 +126,7 @@ func (a *App) runChain(ctx context.Context, c *cobra.Command, o *chainRunOpts, n
 		if o.resume != "" {
 			in, err = s.resumed(ctx, o.resume, in)
 		}
-		return "state.orchestrate", in, err
+		return in, err
 	})
 }
 

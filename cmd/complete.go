@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/assembly"
+	"brine/cmd/internal/progress"
 	"brine/internal/config"
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -157,6 +158,7 @@ func completeFlags(c *cobra.Command) {
 		}
 		return names
 	})
+	offer("progress", progress.Names)
 	offer("state-verbose", func() []string { return []string{"True", "False"} })
 	offer("log-level", logLevels)
 	offer("log-file-level", logLevels)

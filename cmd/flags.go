@@ -102,7 +102,7 @@ func (f *outFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.file, "out-file", "", "write the report to this file instead of stdout")
 	fs.BoolVar(&f.fileAppend, "out-file-append", false, "append to --out-file instead of replacing it")
 	fs.StringVar(&f.indent, "out-indent", "", "spaces a level is indented by; -1 is all on one line where the outputter can")
-	fs.StringVar(&f.stateOutput, "state-output", "", "full, terse, mixed, changes, filter, or one of them with _id")
+	fs.StringVar(&f.stateOutput, "state-output", "", "full, terse, mixed, changes, filter, live (each state as it finishes), or one of them with _id")
 	fs.StringVar(&f.stateVerbose, "state-verbose", "", "true or false: show states that changed nothing")
 	fs.BoolVar(&f.diff, "output-diff", false, "show only states that changed something or failed")
 	fs.BoolVar(&f.noColor, "no-color", false, "print without colours")

@@ -13,7 +13,6 @@ import (
 	"brine/internal/config"
 	"brine/internal/fun"
 	"brine/internal/source"
-	"brine/internal/value"
 )
 
 // treeFlags say whose custom modules are listed as well.
@@ -168,7 +167,7 @@ func docSpec(w io.Writer, mod *fun.Module, name string, spec *fun.Spec) {
 		}
 		def := "required"
 		if !arg.Required {
-			def = "default " + value.Repr(arg.Default)
+			def = "default " + arg.DefaultText()
 		}
 		fmt.Fprintf(w, "  %-20s %s; %s", arg.Name, kind, def)
 		if arg.Doc != "" {
@@ -203,7 +202,7 @@ func signature(name string, spec *fun.Spec) string {
 		if arg.Required {
 			parts = append(parts, arg.Name)
 		} else {
-			parts = append(parts, arg.Name+"="+value.Repr(arg.Default))
+			parts = append(parts, arg.Name+"="+arg.DefaultText())
 		}
 	}
 	if spec.VarArg && n == len(spec.Args) {

@@ -27,6 +27,7 @@ func (s *session) outputOptions(retcode int) (*outputter.Options, error) {
 		o.HideProfile = !value.Truth(v)
 	}
 	o.Color = s.color()
+	o.Shown = s.live.printed()
 	indent := s.flags.output.indent
 	if indent == "" {
 		indent = value.Str(s.cfg.Opts.At("output_indent"))
@@ -133,7 +134,13 @@ func (s *session) print(data value.Value, wish string, retcode int) error {
 		_ = done()
 		return fmt.Errorf("print the report: %w", err)
 	}
-	return done()
+	if err := done(); err != nil {
+		return err
+	}
+	if out := s.outAsked(); wish == "highstate" && (out == "" || out == "highstate") && strings.HasPrefix(strings.ToLower(o.StateOutput), "terse") {
+		s.sayWhy(data)
+	}
+	return nil
 }
 
 // reportWriter returns stdout or --out-file.

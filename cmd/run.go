@@ -76,28 +76,31 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 	if o.quiet {
 		o.output.out = "quiet"
 	}
-	return a.runner(ctx, c, o, o.override(), nil, func(s *session, _ *fun.Env) (name string, in fun.Args, err error) {
+	if o.progress.Misplaced(args) || o.progress.Misplaced(args[1:]) {
+		return progressValue()
+	}
+	return a.runner(ctx, c, o, args[0], nil, func(s *session, _ *fun.Env) (in fun.Args, err error) {
 		in = dispatch.ParseInput(args[1:], o.unparsed())
 		if o.resume != "" {
 			in, err = s.resumed(ctx, o.resume, in)
 		}
-		return args[0], in, err
+		return in, err
 	})
 }
 
-// runner runs the runner function that choose names, with the configuration of
-// override, and reports it. prepare, which may be nil, can change the
-// configuration before anything is made of it.
-func (a *App) runner(ctx context.Context, c *cobra.Command, o *runOpts, override *value.Map,
-	prepare func(*session) error, choose func(*session, *fun.Env) (string, fun.Args, error),
+// runner runs a runner function with the arguments that choose returns, and
+// reports it. prepare, which may be nil, can change the configuration before
+// anything is made of it.
+func (a *App) runner(ctx context.Context, c *cobra.Command, o *runOpts, name string,
+	prepare func(*session) error, choose func(*session, *fun.Env) (fun.Args, error),
 ) (err error) {
-	watch, done := a.startProgress(o.progress)
+	shown, done := a.startProgress(o.progress, &o.runFlags, name)
 	defer done()
-	s, err := a.newSession(config.Master, "salt-run", &o.runFlags, override)
+	s, err := a.newSession(config.Master, "salt-run", &o.runFlags, o.override())
 	if err != nil {
 		return err
 	}
-	s.watch = watch
+	s.show(shown)
 	defer s.end()
 	s.runner = true
 	s.warnNoEffect(c, forRun)
@@ -122,36 +125,39 @@ func (a *App) runner(ctx context.Context, c *cobra.Command, o *runOpts, override
 	if err != nil {
 		return err
 	}
-	name, in, err := choose(s, env)
+	in, err := choose(s, env)
 	if err != nil {
 		return err
 	}
 	s.reports(jid, name, "", in, fun.Runner)
+	env.Watch = s.watchRun(shown, env.ID, name, in)
 	res, err := s.invoke(ctx, env, fun.Runner, name, in, jid)
 	if err != nil && !cutShort(res, err) {
 		return a.runFault(s, name, err)
 	}
-	data, wish := shown(res)
+	data, wish := returned(res)
 	if wish == reportWish {
 		data, wish = s.recorded(data), "markdown"
 	}
 	if rerr := s.writeReports(data, res.Retcode); rerr != nil {
 		return rerr
 	}
-	if perr := s.print(data, wish, res.Retcode); perr != nil {
+	if perr := s.printEnd(data, wish, res.Retcode); perr != nil {
 		return perr
 	}
+	s.sayResume(name, jid)
+	s.sayTest(name, in)
 	if err != nil {
 		return errInterrupted
 	}
 	return silent(s.strictStatus(runStatus(res)))
 }
 
-// shown is what is printed of a runner's return, and the outputter that it
+// returned is what is printed of a runner's return, and the outputter that it
 // wishes: a dict names its own, and with nothing but that and data it is data
 // that is printed.
 // Salt: salt/client/mixins.py AsyncClientMixin.print_async_event.
-func shown(res fun.Result) (data value.Value, wish string) {
+func returned(res fun.Result) (data value.Value, wish string) {
 	m, ok := res.Value.(value.Mapping)
 	if !ok {
 		return res.Value, res.Out

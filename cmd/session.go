@@ -46,11 +46,13 @@ type session struct {
 	metadata value.Value
 	// secrets are what records, events and logs do not have; nil: they have all.
 	secrets *redact.Set
-	maskAll bool // and neither has the report
+	maskAll bool   // and neither has the report
+	again   string // the command that --resume goes with; "": brine orchestrate
 	log     *slog.Logger
 	level   slog.Level          // of stderr
 	ssh     assembly.SSHOptions // of machines that are reached over SSH
 	watch   fleet.Watcher       // of the jobs on targets; nil: nobody
+	live    *liveReport         // the report that is printed while states run; nil: it is not
 
 	staying staying
 	job     *schedule.Job // the scheduled job that a call is; nil: it is none

@@ -103,14 +103,15 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if err != nil {
 		return err
 	}
-	watch, done := a.startProgress(o.progress)
+	shown, done := a.startProgress(o.progress, &o.runFlags, job.Fun)
 	defer done()
 	s, err := a.newSession(config.Master, section, &o.runFlags, o.override())
 	if err != nil {
 		return err
 	}
 	var r *jobReport // from the time on when the job runs
-	o.count.Watcher = fleet.OnBegin(watch, func(job fun.Job, _ []string) { r.began(job) })
+	s.show(shown)
+	o.count.Watcher = fleet.OnBegin(s.watch, func(job fun.Job, _ []string) { r.began(job, shown) })
 	s.watch = &o.count
 	defer s.end()
 	s.warnNoEffect(c, o.effectless())
@@ -221,6 +222,9 @@ func (a *App) sshInfo(o *sshOpts, args []string) (done bool, err error) {
 
 // targetArgs completes the arguments of a call that runs no function.
 func (o *sshOpts) targetArgs(a *App, args []string) ([]string, error) {
+	if o.progress.Misplaced(args) {
+		return nil, progressValue()
+	}
 	if o.salt.forwards != "" {
 		return nil, &statusError{
 			status: exitUsage, err: errors.New("--remote-port-forwards: brine forwards no ports of targets"),

@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strings"
 
+	"brine/cmd/internal/progress"
 	"brine/cmd/internal/summary"
 	"brine/internal/fleet"
 	"brine/internal/fun"
@@ -68,10 +69,14 @@ func (r *jobReport) docs() bool {
 	return r.o.prog == saltCLI && r.job.Fun == "sys.doc" && r.s.outAsked() == ""
 }
 
-// began prints the header of the job that is reported; nil reports none.
-func (r *jobReport) began(job fun.Job) {
+// began prints the header of the job that is reported; nil reports none. p is told
+// where results are printed on the terminal as they come.
+func (r *jobReport) began(job fun.Job, p *progress.Progress) {
 	if r != nil && job.JID == r.job.JID && !job.Async {
 		r.begin()
+	}
+	if r != nil && r.stream && r.s.app.Terminal && !r.groups() {
+		p.Reported()
 	}
 }
 

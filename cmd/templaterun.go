@@ -92,13 +92,14 @@ func (a *App) runTemplate(ctx context.Context, c *cobra.Command, o *templateRunO
 		}
 		s.cfg.Opts.Set(assembly.TemplateRoots, value.Strings(tmpl.Dir, tmpl.States))
 		s.cfg.Opts.Set("orchestrate_no_targets", true)
+		s.again = "brine template run " + name
 		return nil
 	}
-	return a.runner(ctx, c, &o.runOpts, o.override(), prepare, func(s *session, env *fun.Env) (string, fun.Args, error) {
+	return a.runner(ctx, c, &o.runOpts, "state.orchestrate", prepare, func(s *session, env *fun.Env) (fun.Args, error) {
 		r := &templateRun{app: a, opts: o, templates: ts, t: tmpl, env: env}
 		pillar, err := r.collect(ctx, c)
 		if err != nil {
-			return "", fun.Args{}, err
+			return fun.Args{}, err
 		}
 		kw := value.MapOf("pillar", pillar)
 		if o.test {
@@ -108,7 +109,7 @@ func (a *App) runTemplate(ctx context.Context, c *cobra.Command, o *templateRunO
 		if o.resume != "" {
 			in, err = s.resumed(ctx, o.resume, in)
 		}
-		return "state.orchestrate", in, err
+		return in, err
 	})
 }
 

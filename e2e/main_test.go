@@ -28,6 +28,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv("BRINE_TEST_RUN") == "1" || strings.HasPrefix(name, "brine-") || strings.HasPrefix(name, ".new-") {
 		os.Exit(cmd.Main())
 	}
+	// How long a run takes is not to decide what it prints.
+	if _, set := os.LookupEnv("BRINE_PROGRESS"); !set {
+		os.Setenv("BRINE_PROGRESS", "none")
+	}
 	// Expected modes of files are those of the usual umask.
 	syscall.Umask(0o022)
 	run := func() { os.Exit(cmd.Main()) }
@@ -86,6 +90,7 @@ func TestScripts(t *testing.T) {
 				Condition:           scriptCondition,
 				Setup: func(e *testscript.Env) error {
 					e.Setenv("REPO", root)
+					e.Setenv("BRINE_PROGRESS", "none")
 					return scriptHome(e.WorkDir, e.Setenv)
 				},
 			})

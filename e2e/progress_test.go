@@ -6,126 +6,27 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"regexp"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"unicode/utf8"
 
-	"golang.org/x/sys/unix"
-
 	"brine/internal/testkit/sshtest"
+	"brine/internal/testkit/termtest"
 )
 
-// openPTY returns the two ends of a terminal of a width.
-func openPTY(t *testing.T, width uint16) (master, slave *os.File) {
-	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip(err)
-	}
-	t.Cleanup(func() { master.Close() })
-	fd := int(master.Fd())
-	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
-		t.Skip(err)
-	}
-	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err != nil {
-		t.Skip(err)
-	}
-	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip(err)
-	}
-	t.Cleanup(func() { slave.Close() })
-	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: width}); err != nil {
-		t.Fatal(err)
-	}
-	return master, slave
-}
-
-// A vt is what a terminal of a width shows: enough of one for a progress line.
-type vt struct {
-	width    int
-	lines    [][]rune
-	row, col int
-	seen     []string // every state that a line was in before it was erased
-}
-
-var escape = regexp.MustCompile(`^\x1b\[([?0-9;]*)([A-Za-z])`)
-
-func (v *vt) put(r rune) {
-	for v.row >= len(v.lines) {
-		v.lines = append(v.lines, nil)
-	}
-	if v.col >= v.width {
-		v.row, v.col = v.row+1, 0
-		v.put(r)
-		return
-	}
-	l := v.lines[v.row]
-	for len(l) <= v.col {
-		l = append(l, ' ')
-	}
-	l[v.col] = r
-	v.lines[v.row] = l
-	v.col++
-}
-
-func (v *vt) write(s string) error {
-	for s != "" {
-		if m := escape.FindStringSubmatch(s); m != nil {
-			s = s[len(m[0]):]
-			n, _ := strconv.Atoi(m[1])
-			switch m[2] {
-			case "K":
-				if v.row < len(v.lines) {
-					v.seen = append(v.seen, string(v.lines[v.row]))
-					v.lines[v.row] = v.lines[v.row][:min(v.col, len(v.lines[v.row]))]
-				}
-			case "A", "F":
-				v.row = max(0, v.row-max(1, n))
-				if m[2] == "F" {
-					v.col = 0
-				}
-			case "m", "h", "l":
-			default:
-				return fmt.Errorf("the terminal was sent %q", m[0])
-			}
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s)
-		s = s[size:]
-		switch r {
-		case '\r':
-			v.col = 0
-		case '\n':
-			v.row++
-			v.col = 0
-		default:
-			v.put(r)
-		}
-	}
-	return nil
-}
-
-func (v *vt) text() string {
-	var b strings.Builder
-	for _, l := range v.lines {
-		b.WriteString(strings.TrimRight(string(l), " ") + "\n")
-	}
-	return b.String()
-}
-
 // onTerminal runs a brine whose stdin, stdout and stderr are a terminal.
-func (s *site) onTerminal(width int, c *exec.Cmd) (*vt, string, int) {
+func (s *site) onTerminal(width int, c *exec.Cmd) (*termtest.VT, string, int) {
 	s.t.Helper()
-	master, slave := openPTY(s.t, uint16(width))
+	height := 24
+	if width == 200 {
+		height = 50
+	}
+	master, slave := termtest.Open(s.t, uint16(width), uint16(height))
 	c.Stdin, c.Stdout, c.Stderr = slave, slave, slave
-	c.Env = append(c.Env, "TERM=xterm")
+	c.Env = append(c.Env, "TERM=xterm", "LC_ALL=C.UTF-8", "CI=", "BRINE_PROGRESS=")
 	if err := c.Start(); err != nil {
 		s.t.Fatal(err)
 	}
@@ -135,8 +36,8 @@ func (s *site) onTerminal(width int, c *exec.Cmd) (*vt, string, int) {
 		s.t.Fatal(err)
 	}
 	_ = c.Wait()
-	v := &vt{width: width}
-	if err := v.write(string(raw)); err != nil {
+	v := &termtest.VT{Width: width}
+	if _, err := v.Write(raw); err != nil {
 		s.t.Errorf("%v", err)
 	}
 	return v, string(raw), c.ProcessState.ExitCode()
@@ -147,7 +48,7 @@ func TestProgressLine(t *testing.T) {
 	s := newSite(t, sshtest.Options{})
 	s.roster(2, "dead: {host: 127.0.0.1, port: 1}")
 	s.want(s.brine("ssh", "web1", "test.ping"), 0)
-	// The first one returns while the line is shown.
+	// The first one returns while the view is shown.
 	slow := "sleep {{ grains.id[3] }}; echo one; echo two"
 	for _, width := range []int{200, 60, 24, 9} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
@@ -157,45 +58,34 @@ func TestProgressLine(t *testing.T) {
 			if exit != 20 {
 				t.Errorf("exit status %d: %q", exit, raw)
 			}
-			text := v.text()
-			if strings.Contains(text, "done") {
-				t.Errorf("something of the line is left:\n%s", text)
+			text := v.Text()
+			if strings.Contains(text, "done") || strings.Contains(text, "waiting for") {
+				t.Errorf("something of the view is left:\n%s", text)
 			}
 			for i := range 2 {
 				if want := fmt.Sprintf("web%d:\n    one\n", i+1); width > 20 && !strings.Contains(text, want) {
 					t.Errorf("no %q in:\n%s", want, text)
 				}
 			}
-			seen := strings.Join(v.seen, "\n")
-			want := map[int]string{
-				200: `cmd\.run: \d/3 done, 1 failed, (1 connecting, )?\d running, slowest web\d \d+s`,
-				60:  `cmd\.run: \d/3 done, 1 failed`,
-				24:  `cmd\.run: \d/3 done`,
-				9:   `\d/3 done`,
-			}[width]
-			if !regexp.MustCompile(`(?m)^` + want).MatchString(seen) {
-				t.Errorf("the line was never like %s:\n%s", want, seen)
+			seen := strings.Join(v.Seen, "\n")
+			for _, want := range map[int][]string{
+				200: {`cmd\.run: \d/3 done, 1 failed, (1 connecting, )?\d running  \d+s`, `waiting for web\d \(running \d+s\)`},
+				60:  {`cmd\.run: \d/3 done, 1 failed`},
+				24:  {`cmd\.run: \d/3 done`},
+				9:   {`\d/3 done`},
+			}[width] {
+				if !regexp.MustCompile(`(?m)^` + want).MatchString(seen) {
+					t.Errorf("no line was ever like %s:\n%s", want, seen)
+				}
 			}
-			for _, l := range v.seen {
+			for _, l := range v.Seen {
 				if n := utf8.RuneCountInString(l); strings.Contains(l, "done") && n >= width {
 					t.Errorf("a line of %d columns on a terminal of %d: %s", n, width, l)
 				}
 			}
 		})
 	}
-	t.Run("steps", func(t *testing.T) {
-		s := *s
-		s.t = t
-		s.write("salt/orch.sls", "deploy:\n  salt.function:\n    - name: cmd.run\n    - tgt: 'web*'\n    - arg: ['sleep 1']\nnext:\n  salt.function:\n    - name: test.ping\n    - tgt: 'web*'\n    - parallel: True\n")
-		v, raw, exit := s.onTerminal(100, s.command("orchestrate", "orch"))
-		if seen := strings.Join(v.seen, "\n"); exit != 0 || !strings.Contains(seen, "deploy: 0/2 done, 2 running, slowest web") {
-			t.Errorf("exit status %d: %q", exit, raw)
-		}
-		if text := v.text(); strings.Contains(text, " done") || !strings.Contains(text, "Succeeded: 2") {
-			t.Errorf("the report:\n%s", text)
-		}
-	})
-	// Where there is nobody to see it, there is none.
+	// Where nobody asks for one and nobody sees it, there is none.
 	for _, tt := range []struct {
 		name string
 		env  string
@@ -208,7 +98,7 @@ func TestProgressLine(t *testing.T) {
 			s := *s
 			s.t = t
 			c := s.command(append([]string{"ssh", "web1", "cmd.run", "sleep 1; echo back"}, tt.args...)...)
-			master, slave := openPTY(t, 80)
+			master, slave := termtest.Open(t, 80, 24)
 			c.Stderr = slave
 			c.Env = append(c.Env, tt.env)
 			if err := c.Run(); err != nil {
@@ -224,6 +114,101 @@ func TestProgressLine(t *testing.T) {
 	r := s.brine("ssh", "web1", "cmd.run", "sleep 1; echo back")
 	if s.want(r, 0); r.stderr != "" || r.stdout != "web1:\n    back\n" {
 		t.Errorf("where stderr is no terminal: %q, %q", r.stdout, r.stderr)
+	}
+}
+
+// TestLiveSteps: an orchestration on terminals: its steps, its hosts, what failed
+// and why, and a report of which nothing is lost.
+func TestLiveSteps(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, sshtest.Options{})
+	lines := []string{"dead: {host: 127.0.0.1, port: 1}"}
+	for n := range 30 {
+		lines = append(lines, fmt.Sprintf("n%d: {connection: local}", n+1))
+	}
+	s.roster(0, lines...)
+	s.write("salt/orch.sls", `first:
+  salt.function:
+    - name: test.ping
+    - tgt: 'n*'
+broken:
+  salt.function:
+    - name: test.ping
+    - tgt: dead
+deploy:
+  salt.function:
+    - name: cmd.run
+    - tgt: 'n*'
+    - arg: ['sleep 2']
+last:
+  salt.function:
+    - name: test.ping
+    - tgt: n1
+`)
+	for _, width := range []int{80, 200} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			t.Parallel()
+			s := *s
+			s.t = t
+			v, raw, exit := s.onTerminal(width, s.command("orchestrate", "orch"))
+			seen, text := strings.Join(v.Seen, "\n"), v.Text()
+			if exit != 1 {
+				t.Errorf("exit status %d: %q", exit, raw)
+			}
+			for _, want := range []string{
+				`^orch: 2 of 4 steps done, 1 failed, 1 running, 1 waiting  \d+s`,
+				`^✓ first  30 hosts  \d`, `^✗ broken  1 of 1 host failed  \d`, `^▸ deploy: 0/30 done, .*30 running  \d+s`,
+				`^· next: last`, `^waiting for deploy: n\d+ \(running \d+s\), .* and \d+ more`,
+			} {
+				if !regexp.MustCompile(`(?m)` + want).MatchString(seen) {
+					t.Errorf("no line was ever like %s:\n%s", want, seen)
+				}
+			}
+			for _, want := range []string{`^✗ broken: dead: unreachable: .*connection refused`, `^✗ broken \(\d.*s\): `, `^Succeeded: 3`} {
+				if !regexp.MustCompile(`(?m)` + want).MatchString(text) {
+					t.Errorf("nothing like %s is left:\n%s", want, text)
+				}
+			}
+			if strings.Contains(text, "waiting for") || strings.Contains(text, "steps done") {
+				t.Errorf("something of the view is left:\n%s", text)
+			}
+		})
+	}
+}
+
+// TestStatesLive: --state-output=live prints a state while the next one runs.
+func TestStatesLive(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, sshtest.Options{})
+	s.roster(0)
+	flag := s.path("go")
+	s.write("salt/long.sls", fmt.Sprintf("one:\n  test.succeed_with_changes: []\ntwo:\n  test.nop: []\nwait:\n  cmd.run:\n    - name: while [ ! -e %s ]; do sleep 0.05; done\n", flag))
+	c := s.command("call", "state.apply", "long", "--state-output=live", "--file-root="+s.path("salt"))
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	buf := make([]byte, 4096)
+	for !strings.Contains(text.String(), "Name: two - Function: test.nop - Result: Clean") {
+		n, err := out.Read(buf)
+		if text.Write(buf[:n]); err != nil {
+			t.Fatalf("%v, after %q", err, text.String())
+		}
+	}
+	s.write("go", "")
+	rest, _ := io.ReadAll(out)
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+	text.Write(rest)
+	got := text.String()
+	if !strings.HasPrefix(got, "local:\n----------\n          ID: one\n") || strings.Count(got, "ID: one") != 1 || strings.Count(got, "local:\n") != 1 ||
+		!strings.Contains(got, "\nSummary for local\n------------\nSucceeded: 3 (changed=2)\n") {
+		t.Errorf("the report:\n%s", got)
 	}
 }
 
@@ -253,7 +238,7 @@ func TestGroups(t *testing.T) {
 		{[]string{"n[12]", "test.ping", "--out=json"}, 0, `^\{\n    "n1": true,\n    "n2": true\n\}\n2 targets, 0 failed\n$`},
 	} {
 		v, raw, exit := s.onTerminal(200, s.command(append([]string{"ssh", "--no-progress"}, tt.args...)...))
-		text := strings.TrimRight(v.text(), "\n") + "\n"
+		text := strings.TrimRight(v.Text(), "\n") + "\n"
 		if exit != tt.exit || !regexp.MustCompile(tt.want).MatchString(text) {
 			t.Errorf("%v: exit status %d, want %d and %s: %q", tt.args, exit, tt.exit, tt.want, raw)
 		}

@@ -38,7 +38,7 @@ func highstateText(data value.Value, o *Options, level int) (text string, ok boo
 		return o.clean(data), true
 	case value.Mapping:
 		data = withoutRetcode(data)
-		if o.opt("state_compress_ids") {
+		if o.opt("state_compress_ids") && o.Shown == nil {
 			data = compressIDs(data)
 		}
 		var hosts []string
@@ -164,12 +164,16 @@ func (h *hostPrinter) print(host string, data value.Value) (text string, changed
 		}
 		h.summary(host)
 	}
+	if h.o.Shown != nil && h.level == 1 && len(h.lines) > 0 { // its name is printed
+		return strings.Join(h.lines, "\n"), h.changes > 0, true
+	}
 	first := h.color + h.o.clean(host) + ":" + h.c.endc
 	return strings.Join(append([]string{first}, h.lines...), "\n"), h.changes > 0, true
 }
 
 // stateRet is one state's return as the outputter reads it.
 type stateRet struct {
+	tag    string
 	m      *value.Map
 	comps  [4]string // state, id, name, fun
 	run    int64
@@ -210,7 +214,7 @@ func (h *hostPrinter) states(data value.Mapping) bool {
 }
 
 func (h *hostPrinter) newStateRet(tag string, m *value.Map) stateRet {
-	r := stateRet{m: m, many: 1, result: "False"}
+	r := stateRet{tag: tag, m: m, many: 1, result: "False"}
 	if h.o.opt("state_compress_ids") {
 		r.many = compressedCount(tag)
 	}
@@ -251,6 +255,10 @@ func (h *hostPrinter) state(r *stateRet) bool {
 			h.changes++
 		}
 	}
+	if h.level == 1 && h.o.Shown[r.tag] {
+		h.colorOf(r.result)
+		return true
+	}
 	if r.result == "True" && !changed && (h.o.HideClean || h.o.opt("state_output_diff")) {
 		return true
 	}
@@ -258,11 +266,8 @@ func (h *hostPrinter) state(r *stateRet) bool {
 	if changed {
 		color = h.c.cyan
 	}
-	switch r.result {
-	case "False":
-		color, h.color = h.c.red, h.c.red
-	case "None":
-		color, h.color = h.c.lightYellow, h.c.lightYellow
+	if c := h.colorOf(r.result); c != "" {
+		color = c
 	}
 	// As in Salt the beginning and the end of the setting say what is meant:
 	// changes, changes_id.
@@ -283,7 +288,7 @@ func (h *hostPrinter) state(r *stateRet) bool {
 		terse = true
 	case strings.HasPrefix(mode, "mixed"):
 		terse = r.result != "False"
-	case strings.HasPrefix(mode, "changes"):
+	case strings.HasPrefix(mode, "changes"), strings.HasPrefix(mode, "live"):
 		terse = r.result == "True" && !changed
 	}
 	if terse {
@@ -297,8 +302,37 @@ func (h *hostPrinter) state(r *stateRet) bool {
 	return true
 }
 
+// colorOf colours the name of the target by a result, and returns the colour of a
+// state that did not succeed, "" where it did.
+func (h *hostPrinter) colorOf(result string) string {
+	switch result {
+	case "False":
+		h.color = h.c.red
+	case "None":
+		h.color = h.c.lightYellow
+	default:
+		return ""
+	}
+	return h.color
+}
+
+// HighstatePart prints one state of a report on a target that is printed while the
+// states run, below the target's name where first is true. It prints nothing of
+// what is no return of a state, and of a state that the options leave out.
+func HighstatePart(w io.Writer, host, tag string, ret *value.Map, first bool, o *Options) error {
+	h := hostPrinter{o: o, c: colors(o.Color), level: 1, counts: map[string]int{}}
+	if first {
+		h.add(h.c.cyan + o.clean(host) + ":" + h.c.endc)
+	}
+	r := h.newStateRet(tag, ret)
+	if !ret.Has("changes") || !h.state(&r) || len(h.lines) == 0 {
+		return nil
+	}
+	return print(w, strings.Join(h.lines, "\n"))
+}
+
 // StateOutputs returns the settings of state_output; each may end in _id.
-func StateOutputs() []string { return []string{"full", "terse", "mixed", "changes", "filter"} }
+func StateOutputs() []string { return []string{"full", "terse", "mixed", "changes", "filter", "live"} }
 
 // IsStateOutput reports whether a setting of state_output is one: what does not
 // begin as one is full.

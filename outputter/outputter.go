@@ -26,8 +26,8 @@ type Options struct {
 	// Pretty is Salt's output_indent: pretty: four spaces and sorted keys.
 	Pretty bool
 	Color  bool
-	// StateOutput is full (""), terse, mixed, changes, filter, or one of them
-	// with _id.
+	// StateOutput is full (""), terse, mixed, changes, filter, live, or one of them
+	// with _id. live is changes, for a report that is printed in parts.
 	StateOutput string
 	// HideClean leaves out states that succeeded without changes: Salt's
 	// state_verbose: False.
@@ -41,6 +41,9 @@ type Options struct {
 	Opts *value.Map
 	// Retcode is the return code of the data, where a caller knows it.
 	Retcode int
+	// Shown are the tags of the states that [HighstatePart] has printed: Highstate
+	// prints what is left of the report. nil: it prints all.
+	Shown map[string]bool
 	// NestedIndent is where the nested outputter begins, in spaces.
 	NestedIndent int
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"time"
 
 	"brine/internal/config"
 	"brine/internal/dispatch"
@@ -118,6 +119,9 @@ func machineGrains(env *fun.Env, o EnvOptions) value.Mapping {
 				o.Fault(err)
 			}
 		},
+		Loaded: func(names []string, took time.Duration) {
+			env.Log().Debug("grains gathered", "id", env.ID, "grains", names, "time", took)
+		},
 	}
 	if o.CoreGrains {
 		return grains.Collect(of)
@@ -128,6 +132,9 @@ func machineGrains(env *fun.Env, o EnvOptions) value.Mapping {
 		if len(files) == 0 {
 			return nil
 		}
+		defer func(began time.Time) {
+			env.Log().Debug("grains gathered by the modules of the tree", "id", env.ID, "time", time.Since(began))
+		}(time.Now())
 		// The modules see the grains and the functions without those of the tree,
 		// which may be what waits for these grains.
 		return python.Grains(context.Background(), env.Fork(func(e *fun.Env) { e.Grains, e.Table = grains.Collect(core), o.Table }), files)

@@ -139,6 +139,15 @@ type Arg struct {
 	Secret bool
 }
 
+// DefaultText is the default as documentation shows it: as Python does, or, where
+// the default is a marker for what was not given, what the marker says.
+func (a Arg) DefaultText() string {
+	if m, ok := a.Default.(interface{ Text() string }); ok {
+		return m.Text()
+	}
+	return value.Repr(a.Default)
+}
+
 // SystemPath is the argument of the functions that remove a path, or change the
 // owner or mode of all that is in it: without it they refuse the directories that
 // the system consists of (see internal/host/system.go).

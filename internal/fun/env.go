@@ -109,6 +109,8 @@ type Jobs struct {
 	// Journal is told of the run of states that this Env is made for: the steps
 	// of an orchestration, not what a step runs in turn. nil: none.
 	Journal Journal
+	// Watch is told how that run goes, to show it; nil: nobody.
+	Watch RunWatcher
 	// OnRunner calls a runner function as a job of its own and returns its jid.
 	// Call CallRunner.
 	OnRunner func(ctx context.Context, env *Env, name string, args Args) (jid string, res Result, err error)
@@ -290,6 +292,18 @@ type Journal interface {
 	Begin(ctx context.Context, env *Env, chunks []*Chunk) (done map[string]*value.Map, err error)
 	// Done is told the return of a chunk.
 	Done(c *Chunk, ret *value.Map)
+}
+
+// A RunWatcher is told how a run of states goes, while it goes. It must be quick.
+type RunWatcher interface {
+	// RunBegins tells of all chunks before the first runs, and the run's jid.
+	RunBegins(jid string, chunks []*Chunk)
+	// StateBegins tells that a chunk has its turn: its requisites are done.
+	StateBegins(c *Chunk)
+	// StateEnds tells the return of a chunk, also of one that never had a turn.
+	StateEnds(c *Chunk, ret *value.Map)
+	// RunEnds tells that nothing more runs.
+	RunEnds()
 }
 
 // A RunAs is the account of a state's global arguments runas and

@@ -10,6 +10,7 @@ package grains
 import (
 	"regexp"
 	"sync"
+	"time"
 
 	"brine/internal/host"
 	"brine/internal/value"
@@ -39,6 +40,9 @@ type Options struct {
 	// Warn receives faults of the grains file, which does not count then; nil
 	// drops them.
 	Warn func(error)
+	// Loaded is told the names of core grains that were worked out together, and
+	// how long that took; nil is told nothing.
+	Loaded func(names []string, took time.Duration)
 }
 
 // Grains are the grains of one machine: a [value.Mapping], safe for concurrent

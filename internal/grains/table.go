@@ -75,10 +75,11 @@ func groups() []group {
 
 // A collector works out core grains.
 type collector struct {
-	h    host.Host
-	id_  string
-	opts *value.Map
-	exe  string
+	loaded func(names []string, took time.Duration) // may be nil
+	h      host.Host
+	id_    string
+	opts   *value.Map
+	exe    string
 
 	start  sync.Once
 	groups []group
@@ -90,7 +91,7 @@ type collector struct {
 }
 
 func newCollector(o Options) *collector {
-	return &collector{h: o.Host, id_: o.ID, opts: o.Opts, exe: o.Exe}
+	return &collector{h: o.Host, id_: o.ID, opts: o.Opts, exe: o.Exe, loaded: o.Loaded}
 }
 
 func (c *collector) begin() {
@@ -112,7 +113,13 @@ func (c *collector) begin() {
 // load returns the grains of group i.
 func (c *collector) load(i int) *value.Map {
 	d := &c.done[i]
-	d.once.Do(func() { d.m = c.groups[i].load(c) })
+	d.once.Do(func() {
+		began := time.Now()
+		d.m = c.groups[i].load(c)
+		if c.loaded != nil {
+			c.loaded(c.groups[i].names, time.Since(began))
+		}
+	})
 	return d.m
 }
 

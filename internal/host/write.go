@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -57,13 +58,25 @@ func (l *Local) writeIn(root *os.Root, base, path string, content io.Reader, opt
 	}
 	t, err := l.stage(root, content, want, opts.Sync)
 	if err != nil {
-		var at *fs.PathError
-		if errors.As(err, &at) && filepath.Base(at.Path) == "." { // a file without a name
-			return &fs.PathError{Op: at.Op, Path: path, Err: at.Err}
-		}
-		return err
+		return ofTarget(err, path)
 	}
 	return l.commit(t, base)
+}
+
+// ofTarget is the error of staging a file: what has no name, or one of brine's
+// own, stands for the file that was to be written.
+func ofTarget(err error, path string) error {
+	var at *fs.PathError
+	if !errors.As(err, &at) {
+		return err
+	}
+	switch base := filepath.Base(at.Path); {
+	case base == ".":
+		return &fs.PathError{Op: at.Op, Path: path, Err: at.Err}
+	case strings.HasPrefix(base, stagedPrefix):
+		return &fs.PathError{Op: "write", Path: path, Err: at.Err}
+	}
+	return err
 }
 
 // writeVia stages content in opts.TmpDir and moves it into place. Where that
@@ -94,7 +107,7 @@ func (l *Local) writeVia(root *os.Root, base string, content io.Reader, want att
 	defer staged.Close()
 	c, err := l.stage(root, staged, want, opts.Sync)
 	if err != nil {
-		return err
+		return ofTarget(err, filepath.Join(root.Name(), base))
 	}
 	return l.commit(c, base)
 }
@@ -176,13 +189,16 @@ func (l *Local) stage(root *os.Root, content io.Reader, want attrs, sync bool) (
 	return t, nil
 }
 
+// stagedPrefix begins the names of staged files.
+const stagedPrefix = ".brine-"
+
 // newName returns a name that nothing else has.
 func newName() (string, error) {
 	var r [8]byte
 	if _, err := rand.Read(r[:]); err != nil {
 		return "", err
 	}
-	return ".brine-" + hex.EncodeToString(r[:]), nil
+	return stagedPrefix + hex.EncodeToString(r[:]), nil
 }
 
 // create makes a new empty file of a name that was free.

@@ -223,6 +223,8 @@ func (e *Engine) tell(ctx context.Context, file, by string, d *datum) {
 	attrs := []any{"file", file, "by", by}
 	if d.isText && e.files == fun.Files(e.env.Up) {
 		attrs = append(attrs, "text", e.env.Secrets.Source(d.text))
+	} else if e.files == fun.Files(e.env.Up) {
+		attrs = append(attrs, "data", e.env.Secrets.Text(value.Repr(e.env.Secrets.Mask(d.data))))
 	}
 	log.Debug("rendered", attrs...)
 }

@@ -36,7 +36,12 @@ func of(c *fun.Call) *Client {
 	return New(c.Env, saltenv)
 }
 
-// answer is what a function returns: an error of the system gets Python's words.
+// retMissing is the return code of functions that found no file to hand over.
+// Difference: Salt has none.
+const retMissing = 1
+
+// answer is what a function returns, where False stands for what is missing: an
+// error of the system gets Python's words.
 func answer(v value.Value, err error) (fun.Result, error) {
 	var (
 		raised *value.PyError
@@ -45,8 +50,15 @@ func answer(v value.Value, err error) (fun.Result, error) {
 	if err != nil && !errors.As(err, &raised) && !errors.As(err, &known) {
 		err = fun.Errorf("%s", host.OSError(err))
 	}
-	return fun.Result{Value: v}, err
+	res := fun.Result{Value: v}
+	if there, isBool := v.(bool); isBool && !there {
+		res.Retcode = retMissing
+	}
+	return res, err
 }
+
+// none is the return of a function whose file is missing.
+func none(v value.Value) (fun.Result, error) { return fun.Result{Value: v, Retcode: retMissing}, nil }
 
 // orFalse is the path of what was fetched, False where there was none.
 func orFalse(p string, err error) (value.Value, error) {
@@ -84,15 +96,18 @@ func cacheFile(ctx context.Context, call *fun.Call) (fun.Result, error) {
 
 func cacheFiles(ctx context.Context, call *fun.Call) (fun.Result, error) {
 	c := of(call)
-	out := &value.List{}
+	out := fun.Result{Value: &value.List{}}
 	for _, p := range call.Strings("paths") {
 		v, err := orFalse(c.CacheFile(ctx, p, Options{Copy: true}))
 		if err != nil {
 			return answer(nil, err)
 		}
-		out.Append(v)
+		if v == false {
+			out.Retcode = retMissing
+		}
+		out.Value.(*value.List).Append(v)
 	}
-	return fun.Value(out)
+	return out, nil
 }
 
 // filesBelow returns the files of a directory of the server.
@@ -274,8 +289,12 @@ func getFile(ctx context.Context, call *fun.Call) (fun.Result, error) {
 		return answer(nil, err)
 	}
 	if Scheme(source) == "salt" {
-		if _, found, err := c.Hash(ctx, source); err != nil || !found {
+		_, found, err := c.Hash(ctx, source)
+		if err != nil {
 			return answer("", err)
+		}
+		if !found {
+			return none("")
 		}
 	}
 	return answer(orFalse(c.Fetch(ctx, source, dest, call.Bool("makedirs"), Options{Copy: true})))
@@ -316,6 +335,9 @@ func getDir(ctx context.Context, call *fun.Call) (fun.Result, error) {
 		out = append(out, to)
 	}
 	sort.Strings(out)
+	if len(out) == 0 {
+		return none(value.Strings())
+	}
 	return fun.Value(value.Strings(out...))
 }
 
@@ -352,7 +374,7 @@ func getTemplate(ctx context.Context, call *fun.Call) (fun.Result, error) {
 	}
 	text, ok := v.(string)
 	if !ok {
-		return fun.Value("")
+		return none("")
 	}
 	vars := call.Kw.Copy()
 	context, _ := vars.At("context").(*value.Map)
@@ -369,7 +391,7 @@ func getTemplate(ctx context.Context, call *fun.Call) (fun.Result, error) {
 		dest, makedirs = filepath.Join(c.CacheDir(), "extrn_files", saltenv, filepath.Clean("/"+rel)), true
 	}
 	if _, err := c.Env.Host.Stat(filepath.Dir(dest)); err != nil && !makedirs {
-		return fun.Value("") //nolint:nilerr // as in Salt
+		return none("") //nolint:nilerr // as in Salt
 	}
 	return answer(dest, c.Put(strings.NewReader(out), dest, makedirs))
 }

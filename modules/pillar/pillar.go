@@ -24,6 +24,24 @@ type unset struct{}
 // Repr prints as Salt's default.
 func (unset) Repr() string { return "<class 'KeyError'>" }
 
+// Text is the default as documentation shows it: it has the effect of this one,
+// unless pillar_raise_on_missing is set.
+func (unset) Text() string { return "''" }
+
+// retBroken is the return code of a function that reads a pillar whose files do
+// not all render. Difference: Salt has none.
+const retBroken = 5
+
+// answer is the return of a function: all of a pillar, or what it does not have,
+// may be missing because of the pillar's errors.
+func answer(p value.Mapping, v value.Value, missing bool) (fun.Result, error) {
+	res := fun.Result{Value: v}
+	if errs, _ := p.Get(pillar.ErrorsKey); missing && value.Truth(errs) {
+		res.Retcode = retBroken
+	}
+	return res, nil
+}
+
 // current returns the pillar that a function reads: the run's, or, where an
 // environment is named, one that is rendered for it.
 func current(ctx context.Context, c *fun.Call, pillarenv, saltenv value.Value) (value.Mapping, error) {
@@ -83,7 +101,7 @@ func get(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		if missing && value.Truth(c.Env.Opts.At("pillar_raise_on_missing")) {
 			return fun.Result{}, value.Raise("KeyError", "'Pillar key not found: %s'", value.Str(c.Value("key")))
 		}
-		return fun.Value(def)
+		return answer(p, def, true)
 	}
 	return fun.Value(found)
 }
@@ -145,7 +163,7 @@ func items(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Value(m)
+	return answer(m, m, true)
 }
 
 func item(ctx context.Context, c *fun.Call) (fun.Result, error) {
@@ -162,14 +180,15 @@ func item(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		delim = c.Env.Opts.Str("pillar_delimiter")
 	}
 	m := value.NewMap(len(c.Pos))
+	missing := false
 	for _, key := range c.Pos {
 		v, ok := value.TraverseKey(p, key, delim)
 		if !ok {
-			v = def
+			v, missing = def, true
 		}
 		m.Set(key, v)
 	}
-	return fun.Value(m)
+	return answer(p, m, missing)
 }
 
 func raw(_ context.Context, c *fun.Call) (fun.Result, error) {

@@ -272,6 +272,9 @@ func (b *builder) states(s *Suite, m value.Mapping, p place) {
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].num < all[j].num })
 	clock := clock{}
+	if p.depth == 0 && b.run.First != "" {
+		clock.since(value.MapOf("start_time", b.run.First))
+	}
 	var last time.Duration
 	for _, x := range all {
 		c := newCase(x.tag, x.m)

@@ -28,6 +28,10 @@ type Info struct {
 	Start   time.Time
 	End     time.Time // zero where the run did not end
 	Retcode int
+	// First is the start_time of the first state, where the report is written in
+	// parts: what begins later is counted from it. "" counts from the first of the
+	// data.
+	First string
 	// Failed has the hosts that failed and why, as far as their returns do not
 	// say so themselves.
 	Failed  map[string]string

@@ -38,6 +38,8 @@ type Options struct {
 	Direct bool
 	// Mock calls no state function; see job.invoke.
 	Mock bool
+	// Begin is told each chunk that has its turn; nil is told nothing.
+	Begin func(*fun.Chunk)
 	// Done is told the return of each chunk; nil is told nothing.
 	Done func(*fun.Chunk, *value.Map)
 }

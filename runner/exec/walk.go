@@ -373,6 +373,9 @@ func (r *run) admit(ctx context.Context, n *node) bool {
 	if !r.env.MayStart(fun.WithJID(ctx, r.env.JID), n.c) {
 		r.Stopped, r.StoppedAt = true, n.c
 	}
+	if !r.Stopped && r.o.Begin != nil {
+		r.o.Begin(n.c)
+	}
 	return !r.Stopped
 }
 

@@ -5,95 +5,194 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/briandowns/spinner"
 	"golang.org/x/term"
 )
 
-// columns is how wide a line may be: that of the terminal, less one for the
-// cursor.
-func columns(f *os.File) int {
-	width := 80
-	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-		width = w
-	}
-	// The library counts lines by the width of stdin.
-	if w, _, err := term.GetSize(0); err == nil && w > 0 {
-		width = min(width, w)
-	}
-	return width - 1
-}
+// When a view is drawn first, and how often at most. What is the same as before
+// is not written again.
+const (
+	firstDraw = 400 * time.Millisecond
+	drawTick  = 100 * time.Millisecond
+)
 
-// A Screen is a terminal with a line at the bottom that is redrawn all the time.
-// What is written through its writers takes the place of that line, which comes
+// A Screen is a terminal with a view at the bottom that is redrawn all the time.
+// What is written through its writers takes the place of the view, which comes
 // again below it.
 type Screen struct {
-	spin *spinner.Spinner
-	once sync.Once
-	when *time.Timer
+	w     io.Writer
+	size  func() (width, height int)
+	frame func(width, height int) (lines []string, columns []int)
+	stop  chan struct{}
+	ended chan struct{}
 
-	mu     sync.Mutex
-	due    bool // the line is to be shown
-	held   bool // an unfinished line of others stands there
-	closed bool
+	mu      sync.Mutex
+	drawn   []string // lines that stand there; the cursor is at the end of the last
+	columns []int    // of drawn
+	held    bool     // an unfinished line of others stands there
+	begun   bool     // the view is drawn, now or in a moment
+	shown   bool     // it was drawn
+	notes   string   // lines that are to be printed above the view
+	closed  bool
 }
 
-func newScreen(f *os.File, line func() string) *Screen {
-	s := &Screen{spin: spinner.New([]string{""}, lineTick, spinner.WithWriterFile(f))}
-	s.spin.HideCursor = false
-	s.spin.PreUpdate = func(sp *spinner.Spinner) { sp.Suffix = line() }
-	return s
+// newScreen returns the screen of a terminal, which shows what frame returns.
+func newScreen(f *os.File, frame func(width, height int) ([]string, []int)) *Screen {
+	return &Screen{w: f, size: func() (int, int) { return sizeOf(f) }, frame: frame, stop: make(chan struct{}), ended: make(chan struct{})}
 }
 
-// show shows the line in a moment: short work has none.
+// sizeOf returns the size of a terminal, 80 by 24 where that is not known.
+func sizeOf(f *os.File) (width, height int) {
+	w, h, err := term.GetSize(int(f.Fd()))
+	if err != nil || w <= 0 || h <= 0 {
+		return 80, 24
+	}
+	return w, h
+}
+
+// show shows the view from in a moment on: short work has none.
 func (s *Screen) show() {
-	s.once.Do(func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.when = time.AfterFunc(lineDelay, func() {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.due = true
-			if !s.closed && !s.held {
-				s.spin.Start()
-			}
-		})
-	})
-}
-
-// close takes the line away for good.
-func (s *Screen) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.begun || s.closed {
 		return
 	}
-	s.closed = true
-	if s.when != nil {
-		s.when.Stop()
+	s.begun = true
+	go func() {
+		defer close(s.ended)
+		select {
+		case <-s.stop:
+			return
+		case <-time.After(firstDraw):
+		}
+		t := time.NewTicker(drawTick)
+		defer t.Stop()
+		for {
+			s.draw()
+			select {
+			case <-s.stop:
+				return
+			case <-t.C:
+			}
+		}
+	}()
+}
+
+// draw shows the view as it is now.
+func (s *Screen) draw() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.held {
+		return
 	}
-	if !s.held { // where it is, what stands there stays, and the line stays away
-		s.spin.Stop()
+	s.shown = true
+	s.print()
+	width, height := s.size()
+	lines, columns := s.frame(max(0, width-1), height) // the last column is the cursor's
+	if len(lines) == 0 {
+		s.erase()
+		return
+	}
+	var b strings.Builder
+	s.up(&b, width)
+	same := len(s.drawn) == len(lines)
+	for i, l := range lines {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		if i < len(s.drawn) && s.drawn[i] == l && i < len(lines)-1 {
+			continue
+		}
+		same = same && s.drawn[i] == l
+		b.WriteString("\r" + l + "\x1b[K")
+	}
+	if same {
+		return
+	}
+	if len(lines) < len(s.drawn) || s.wrapped(width) {
+		b.WriteString("\x1b[J")
+	}
+	s.drawn, s.columns = lines, columns
+	_, _ = io.WriteString(s.w, b.String())
+}
+
+// print prints the lines that are to be above the view.
+func (s *Screen) print() {
+	if s.notes != "" {
+		s.erase()
+		_, _ = io.WriteString(s.w, s.notes)
+		s.notes = ""
 	}
 }
 
-// hold keeps the line from being drawn, and takes it away.
-func (s *Screen) hold() {
-	s.spin.Lock()
-	s.held = true
-	if s.spin.Active() {
-		fmt.Fprint(s.spin.Writer, "\r\x1b[K")
+// wrapped reports whether the terminal has become so narrow that it shows a
+// line of the view as several.
+func (s *Screen) wrapped(width int) bool { return s.rows(width) > len(s.drawn) }
+
+// rows is how many lines the view takes on a terminal of a width. A terminal
+// that becomes narrower wraps the lines that stand there.
+func (s *Screen) rows(width int) int {
+	n := 0
+	for _, c := range s.columns {
+		n += 1 + max(0, c-1)/max(1, width)
+	}
+	return n
+}
+
+// up moves the cursor to where the view begins.
+func (s *Screen) up(b *strings.Builder, width int) {
+	b.WriteString("\r")
+	if n := s.rows(width) - 1; n > 0 {
+		fmt.Fprintf(b, "\x1b[%dA", n)
+	}
+	if s.wrapped(width) { // nothing of it stands where it is thought to be
+		b.WriteString("\x1b[J")
+		s.drawn, s.columns = nil, nil
 	}
 }
 
-func (s *Screen) release() {
-	s.held = false
-	s.spin.Unlock()
-	if s.due {
-		s.spin.Start()
+// erase takes the view away.
+func (s *Screen) erase() {
+	if len(s.drawn) == 0 {
+		return
 	}
+	var b strings.Builder
+	width, _ := s.size()
+	s.up(&b, width)
+	b.WriteString("\x1b[J")
+	s.drawn, s.columns = nil, nil
+	_, _ = io.WriteString(s.w, b.String())
+}
+
+// close takes the view away for good.
+func (s *Screen) close() {
+	s.mu.Lock()
+	begun := s.begun
+	if !s.closed {
+		s.closed = true
+		close(s.stop)
+		if !s.held {
+			s.erase()
+			if s.shown {
+				s.print()
+			}
+		}
+	}
+	s.mu.Unlock()
+	if begun {
+		<-s.ended
+	}
+}
+
+// above prints a line above the view, as soon as that is drawn. Where the work is
+// too short for a view it is not printed.
+func (s *Screen) above(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notes += text + "\n"
 }
 
 // Writer returns a writer to w, which is the terminal, or may be.
@@ -104,8 +203,8 @@ type screenWriter struct {
 	w io.Writer
 }
 
-// Write writes where the progress line is. What does not end a line (a prompt)
-// keeps the line away until its end is written.
+// Write writes where the view is. What does not end a line (a prompt) keeps the
+// view away until its end is written.
 func (w *screenWriter) Write(b []byte) (int, error) {
 	s := w.s
 	s.mu.Lock()
@@ -113,12 +212,8 @@ func (w *screenWriter) Write(b []byte) (int, error) {
 	if len(b) == 0 || s.closed {
 		return w.w.Write(b)
 	}
-	if !s.held {
-		s.hold()
-	}
+	s.erase()
 	n, err := w.w.Write(b)
-	if bytes.HasSuffix(b, []byte("\n")) {
-		s.release()
-	}
+	s.held = !bytes.HasSuffix(b, []byte("\n"))
 	return n, err
 }

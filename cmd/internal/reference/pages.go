@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"brine/internal/fun"
-	"brine/internal/value"
 )
 
 // kinds are the kinds of functions in the order of the index.
@@ -161,7 +160,7 @@ func specText(m *fun.Module, spec *fun.Spec) string {
 		a := &spec.Args[i]
 		def := "required"
 		if !a.Required {
-			def = code(value.Repr(a.Default))
+			def = code(a.DefaultText())
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", code(a.Name), cell(argType(a)), def, cell(a.Doc))
 	}

@@ -33,6 +33,7 @@ type session struct {
 	out     string
 	only    string // the ID that is run; "" is all
 	direct  bool   // what state.disable forbids runs, too
+	broken  bool   // the top file does not render
 }
 
 // open prepares a call: it checks the arguments that all functions have, and forks the Env with the test mode, the environments and the
@@ -287,19 +288,21 @@ func (s *session) runChunks(ctx context.Context, h *high.High, chunks []*fun.Chu
 		}
 		o.Done = j.Done
 	}
+	if w := s.env.Watch; w != nil {
+		s.env.Watch = nil
+		w.RunBegins(s.env.JID, chunks)
+		defer w.RunEnds()
+		record := o.Done
+		o.Begin, o.Done = w.StateBegins, func(c *fun.Chunk, ret *value.Map) {
+			if record != nil {
+				record(c, ret)
+			}
+			w.StateEnds(c, ret)
+		}
+	}
 	running, err := exec.Run(ctx, s.env, chunks, o)
 	if running.Stopped && s.only == "" {
-		never := 0
-		for _, c := range chunks {
-			if !running.Returns.Has(c.Tag()) {
-				never++
-			}
-		}
-		why := s.env.WhyStopped(s.env.JID, running.StoppedAt)
-		if at := running.StoppedAt; at != nil && why != "interrupted" {
-			why += " before state " + at.ID
-		}
-		s.env.Warn(fun.Warning{Text: fmt.Sprintf("%s: %d of %d states never ran", why, never, len(chunks))})
+		s.env.Warn(fun.Warning{Text: s.cutShort(running, chunks)})
 	}
 	res := fun.Result{Value: running.Returns, Out: s.out}
 	if err != nil || running.Returns.Len() == 0 || running.Stopped || !running.OK() {
@@ -309,6 +312,25 @@ func (s *session) runChunks(ctx context.Context, h *high.High, chunks []*fun.Chu
 		res.Value = filterRunning(running.Returns)
 	}
 	return res, err
+}
+
+// cutShort says what became of the states of a run that was ended: how many
+// never ran, ran, and failed.
+func (s *session) cutShort(running *exec.Running, chunks []*fun.Chunk) string {
+	var never, failed int
+	for _, c := range chunks {
+		switch ret := running.Returns.Map(c.Tag()); {
+		case ret == nil:
+			never++
+		case ret.At("result") == false:
+			failed++
+		}
+	}
+	why := s.env.WhyStopped(s.env.JID, running.StoppedAt)
+	if at := running.StoppedAt; at != nil && why != "interrupted" {
+		why += " before state " + at.ID
+	}
+	return fmt.Sprintf("%s: %d of %d states never ran; %d ran, %d of them failed", why, never, len(chunks), len(chunks)-never, failed)
 }
 
 func (s *session) terse() bool {

@@ -108,8 +108,19 @@ func (s *session) fromTop(ctx context.Context, comp *high.Compiler) (*high.Top, 
 		return nil, nil, fun.Errorf("Unable to render top file: %v", err)
 	}
 	s.show(top.Faults)
+	s.broken = len(top.Faults) > 0
 	matches, err := comp.Matches(ctx, top, s.saltenv)
 	return top, matches, err
+}
+
+// shown is the return of a show function. Difference: a top file that does not
+// render is retcode 1, in Salt 0.
+func (s *session) shown(v value.Value) (fun.Result, error) {
+	res := fun.Result{Value: v}
+	if s.broken {
+		res.Retcode = retCompile
+	}
+	return res, nil
 }
 
 // showTop shows what the top file gives to this machine.
@@ -130,7 +141,7 @@ func showTop(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	for _, m := range matches {
 		out.Set(m.SaltEnv, value.Strings(m.SLS...))
 	}
-	return fun.Value(out)
+	return s.shown(out)
 }
 
 // showHighstate shows the high data of what the top file gives to this machine;
@@ -189,7 +200,7 @@ func showLowstate(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if len(faults) > 0 {
 		return s.failed(faults)
 	}
-	return fun.Value(lows(chunks))
+	return s.shown(lows(chunks))
 }
 
 // showStates lists the SLS files whose states the top file gives to this

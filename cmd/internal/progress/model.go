@@ -1,0 +1,536 @@
+package progress
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"brine/cmd/internal/summary"
+	"brine/internal/fleet"
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// A model knows how a run goes: its steps or states, and its jobs on targets.
+// It is the fleet.Watcher of the run and its fun.RunWatcher.
+type model struct {
+	now   func() time.Time
+	begun func()      // called when there is something to see; may be nil
+	show  func(event) // called without the lock; may be nil
+
+	mu       sync.Mutex
+	title    string
+	unit     string              // what steps are called: step or state
+	mask     func(string) string // may be nil
+	reported bool                // the report shows failures
+	began    time.Time
+	running  bool // there are steps
+	steps    []*step
+	byTag    map[string]*step
+	jobs     map[string]*watchedJob
+	order    []string // jids of the jobs under way
+}
+
+// What became of a step.
+const (
+	waiting = "waiting"
+	running = "running"
+	ok      = "ok"
+	changed = "changed"
+	would   = "would_change"
+	failed  = "failed"
+)
+
+// A step is a step of an orchestration, or a state of a run.
+type step struct {
+	id, fun      string
+	state        string
+	began, ended time.Time
+	hosts, bad   int // of its jobs
+}
+
+// A watchedJob is a job under way.
+type watchedJob struct {
+	name         string
+	step         *step // nil: of none
+	total        int
+	done, failed int
+	began        time.Time
+	at           map[string]phaseAt // targets that are being worked on
+	pushes       pushes
+}
+
+type phaseAt struct {
+	phase fleet.Phase
+	since time.Time // when work on the target began
+}
+
+// pushes are what the targets of a job are sent of the agent.
+type pushes struct {
+	targets map[string]int64 // bytes of each that have arrived
+	arrived int64            // of all
+	total   int64            // of the targets that have begun
+	moved   int64            // since the first was told of
+	since   time.Time
+}
+
+func newModel(title string) *model {
+	return &model{now: time.Now, title: title, unit: "step", jobs: map[string]*watchedJob{}, byTag: map[string]*step{}}
+}
+
+// tell calls change with the lock held, and then shows the events that it
+// returns.
+func (m *model) tell(change func(now time.Time) []event) {
+	m.mu.Lock()
+	now := m.now()
+	evs := change(now)
+	m.mu.Unlock()
+	if m.show == nil {
+		return
+	}
+	for _, e := range evs {
+		e.Time = now
+		m.show(e)
+	}
+}
+
+func (m *model) visible() {
+	if m.begun != nil {
+		m.begun()
+	}
+}
+
+// clean is text from a function or a host as it may be shown.
+func (m *model) clean(s string) string {
+	if m.mask != nil {
+		s = m.mask(s)
+	}
+	return oneLine(s)
+}
+
+// RunBegins takes in the chunks of a run.
+func (m *model) RunBegins(jid string, chunks []*fun.Chunk) {
+	m.tell(func(now time.Time) []event {
+		m.began, m.running = now, true
+		m.steps, m.byTag = make([]*step, 0, len(chunks)), make(map[string]*step, len(chunks))
+		for _, c := range chunks {
+			m.add(c)
+		}
+		return []event{{Event: "run_start", JID: jid, Title: oneLine(m.title), Unit: m.unit, Total: new(len(chunks))}}
+	})
+	m.visible()
+}
+
+func (m *model) add(c *fun.Chunk) *step {
+	s := &step{id: oneLine(c.ID), fun: oneLine(c.State + "." + c.Fun), state: waiting}
+	m.steps = append(m.steps, s)
+	m.byTag[c.Tag()] = s
+	return s
+}
+
+// step returns the step of a chunk; what aggregation or a listener added is one
+// more.
+func (m *model) step(c *fun.Chunk) *step {
+	if s := m.byTag[c.Tag()]; s != nil {
+		return s
+	}
+	return m.add(c)
+}
+
+// StateBegins takes in that a step begins.
+func (m *model) StateBegins(c *fun.Chunk) {
+	m.tell(func(now time.Time) []event {
+		s := m.step(c)
+		s.state, s.began, s.ended = running, now, time.Time{}
+		return []event{m.ofStep("step_start", s)}
+	})
+}
+
+func (m *model) ofStep(name string, s *step) event {
+	return event{Event: name, Unit: m.unit, ID: s.id, Fun: s.fun}
+}
+
+// StateEnds takes in the return of a step.
+func (m *model) StateEnds(c *fun.Chunk, ret *value.Map) {
+	m.tell(func(now time.Time) []event {
+		s := m.step(c)
+		if s.began.IsZero() {
+			s.began = now
+		}
+		s.ended = now
+		comment, isText := ret.At("comment").(string)
+		if !isText {
+			comment = value.Str(ret.At("comment"))
+		}
+		switch res := ret.At("result"); {
+		case res == nil:
+			s.state = would
+		case !value.Truth(res):
+			s.state = failed
+		case value.Truth(ret.At("changes")):
+			s.state = changed
+		default:
+			s.state = ok
+		}
+		e := m.ofStep("step_end", s)
+		e.Result, e.Comment, e.Seconds = s.state, m.clean(comment), seconds(now.Sub(s.began))
+		e.Hosts, e.Failed = new(s.hosts), new(s.bad)
+		done, _, _, _ := m.counts()
+		e.Done, e.Total = new(done), new(len(m.steps))
+		return []event{e}
+	})
+}
+
+// RunEnds takes in that the run is over.
+func (m *model) RunEnds() {
+	m.tell(func(now time.Time) []event {
+		if !m.running {
+			return nil
+		}
+		m.running = false
+		done, bad, _, never := m.counts()
+		return []event{{
+			Event: "run_end", Title: oneLine(m.title), Unit: m.unit, Done: new(done), Failed: new(bad), Never: new(never), Total: new(len(m.steps)),
+			Seconds: seconds(now.Sub(m.began)),
+		}}
+	})
+}
+
+// counts returns how many steps are done, and how many of those failed; how many
+// are running and how many wait.
+func (m *model) counts() (done, bad, now, later int) {
+	for _, s := range m.steps {
+		switch s.state {
+		case waiting:
+			later++
+		case running:
+			now++
+		case failed:
+			done, bad = done+1, bad+1
+		default:
+			done++
+		}
+	}
+	return done, bad, now, later
+}
+
+// Begin takes in a job.
+func (m *model) Begin(job fun.Job, targets []string) {
+	m.tell(func(now time.Time) []event {
+		j := &watchedJob{name: nameOf(job), total: len(targets), at: map[string]phaseAt{}, began: now, step: m.stepOf(job)}
+		if j.step != nil {
+			j.step.hosts += len(targets)
+		}
+		if len(m.jobs) == 0 && !m.running {
+			m.began = now
+		}
+		m.jobs[job.JID] = j
+		m.order = append(m.order, job.JID)
+		return []event{{Event: "job_start", JID: job.JID, Step: oneLine(job.Step), Fun: oneLine(job.Fun), Hosts: new(len(targets))}}
+	})
+	m.visible()
+}
+
+func nameOf(job fun.Job) string {
+	switch {
+	case job.Step != "":
+		return oneLine(job.Step)
+	case job.Shell != "":
+		return "raw command"
+	}
+	return oneLine(job.Fun)
+}
+
+// stepOf returns the running step that asks for a job.
+func (m *model) stepOf(job fun.Job) *step {
+	if job.Step == "" || !m.running {
+		return nil
+	}
+	id := oneLine(job.Step)
+	for _, s := range m.steps {
+		if s.state == running && s.id == id {
+			return s
+		}
+	}
+	return nil
+}
+
+// At takes in where a target is.
+func (m *model) At(jid, id string, ph fleet.Phase) {
+	m.tell(func(now time.Time) []event {
+		j := m.jobs[jid]
+		if j == nil {
+			return nil
+		}
+		at, known := j.at[id]
+		if !known {
+			at.since = now
+		}
+		at.phase = ph
+		j.at[id] = at
+		return []event{{Event: "host_phase", JID: jid, Step: j.stepID(), Host: oneLine(id), Phase: ph.String()}}
+	})
+}
+
+func (j *watchedJob) stepID() string {
+	if j.step == nil {
+		return ""
+	}
+	return j.step.id
+}
+
+// Sent takes in how much of the agent has arrived at a target.
+func (m *model) Sent(jid, id string, done, total int64) {
+	m.tell(func(now time.Time) []event {
+		if j := m.jobs[jid]; j != nil {
+			j.pushes.sent(id, done, total, now)
+		}
+		return nil
+	})
+}
+
+// Done takes in a target's return.
+func (m *model) Done(ret fun.Return) {
+	m.tell(func(now time.Time) []event {
+		j := m.jobs[ret.JID]
+		if j == nil {
+			return nil
+		}
+		e := event{Event: "host_end", JID: ret.JID, Step: j.stepID(), Host: oneLine(ret.ID), Result: ok, job: j.name}
+		if at, known := j.at[ret.ID]; known {
+			e.Seconds = seconds(now.Sub(at.since))
+			delete(j.at, ret.ID)
+		}
+		j.done++
+		if ret.Failed() {
+			j.failed++
+			if j.step != nil {
+				j.step.bad++
+			}
+			e.Result, e.Comment = failed, m.clean(reason(ret))
+		}
+		e.reported = m.reported
+		return []event{e}
+	})
+}
+
+// maxReason bounds the return that is read for the reason of a failure.
+const maxReason = 1 << 20
+
+// reason is why a target failed.
+func reason(ret fun.Return) string {
+	if ret.Body != nil && ret.Body.Size() > maxReason {
+		return fmt.Sprintf("return code %d", ret.Retcode)
+	}
+	v, err := ret.Value()
+	if err != nil {
+		return err.Error()
+	}
+	return summary.Of(ret, v).Text
+}
+
+// End takes in that a job is over.
+func (m *model) End(jid string) {
+	m.tell(func(now time.Time) []event {
+		j := m.jobs[jid]
+		if j == nil {
+			return nil
+		}
+		delete(m.jobs, jid)
+		m.order = slices.DeleteFunc(m.order, func(s string) bool { return s == jid })
+		return []event{{
+			Event: "job_end", JID: jid, Step: j.stepID(), Hosts: new(j.total), Failed: new(j.failed), Done: new(j.done), Seconds: seconds(now.Sub(j.began)),
+		}}
+	})
+}
+
+// finish ends a run whose end was not told.
+func (m *model) finish() { m.RunEnds() }
+
+// sent takes in how much has arrived at a target. What an earlier run sent is
+// there from the start, and says nothing of the speed.
+func (p *pushes) sent(id string, done, total int64, now time.Time) {
+	if p.targets == nil {
+		p.targets, p.since = map[string]int64{}, now
+	}
+	was, known := p.targets[id]
+	p.targets[id] = done
+	p.arrived += done - was
+	if known {
+		p.moved += max(0, done-was)
+	} else {
+		p.total += total
+	}
+}
+
+// text is how far the pushes are, and how long they take with those that wait.
+func (p *pushes) text(waiting int, now time.Time) string {
+	if len(p.targets) == 0 {
+		return ""
+	}
+	total := p.total + int64(waiting)*(p.total/int64(len(p.targets)))
+	text := fmt.Sprintf("%.1f of %.1f MB", float64(p.arrived)/1e6, float64(total)/1e6)
+	took := now.Sub(p.since)
+	if took < time.Second || p.moved == 0 {
+		return text
+	}
+	rate := float64(p.moved) / took.Seconds()
+	left := time.Duration(float64(total-p.arrived) / rate * float64(time.Second))
+	return fmt.Sprintf("%s, %.1f MB/s, %s left", text, rate/1e6, left.Round(time.Second))
+}
+
+// A slowHost is a target that is worked on.
+type slowHost struct {
+	id string
+	phaseAt
+}
+
+// slowest returns the n targets of jobs that are worked on for the longest time,
+// the longest first, and how many are worked on.
+func slowest(jobs []*watchedJob, n int) (hosts []slowHost, all int) {
+	for _, j := range jobs {
+		all += len(j.at)
+		for id, at := range j.at {
+			h := slowHost{id, at}
+			if len(hosts) == n && !h.before(hosts[n-1]) {
+				continue
+			}
+			i, _ := slices.BinarySearchFunc(hosts, h, func(a, b slowHost) int {
+				if a.before(b) {
+					return -1
+				}
+				return 1
+			})
+			if hosts = slices.Insert(hosts, i, h); len(hosts) > n {
+				hosts = hosts[:n]
+			}
+		}
+	}
+	return hosts, all
+}
+
+func (h slowHost) before(o slowHost) bool {
+	return h.since.Before(o.since) || h.since.Equal(o.since) && h.id < o.id
+}
+
+// under returns the jobs under way, those of a step where one is named.
+func (m *model) under(s *step) []*watchedJob {
+	jobs := make([]*watchedJob, 0, len(m.order))
+	for _, jid := range m.order {
+		if j := m.jobs[jid]; s == nil || j.step == s {
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs
+}
+
+// hostParts says how many targets of jobs are done and have failed, and how many
+// are in each phase.
+func (m *model) hostParts(jobs []*watchedJob, now time.Time) []string {
+	var (
+		total, done, bad int
+		in               [fleet.Running + 1]int
+		sent             string
+	)
+	for _, j := range jobs {
+		total, done, bad = total+j.total, done+j.done, bad+j.failed
+		var queued, pushing int
+		for _, at := range j.at {
+			in[at.phase]++
+			switch at.phase {
+			case fleet.Queued:
+				queued++
+			case fleet.Pushing:
+				pushing++
+			default: // no agent is under way
+			}
+		}
+		if sent == "" && queued+pushing > 0 {
+			sent = j.pushes.text(queued, now)
+		}
+	}
+	parts := []string{fmt.Sprintf("%d/%d done", done, total)}
+	if bad > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", bad))
+	}
+	for ph := fleet.Connecting; ph <= fleet.Running; ph++ {
+		if in[ph] > 0 {
+			part := fmt.Sprintf("%d %s", in[ph], ph)
+			if ph == fleet.Pushing && sent != "" {
+				part += " (" + sent + ")"
+			}
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+// jobsName is what the jobs under way are called.
+func jobsName(jobs []*watchedJob) string {
+	if len(jobs) == 1 {
+		return jobs[0].name
+	}
+	return fmt.Sprintf("%d jobs", len(jobs))
+}
+
+// stepParts says how many steps are done, have failed, run and wait.
+func (m *model) stepParts() []string {
+	done, bad, now, later := m.counts()
+	parts := []string{fmt.Sprintf("%d of %d %ss done", done, len(m.steps), m.unit)}
+	for _, x := range []struct {
+		n    int
+		what string
+	}{{bad, "failed"}, {now, "running"}, {later, "waiting"}} {
+		if x.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.what))
+		}
+	}
+	return parts
+}
+
+// status is how the run goes, on one line; "" where nothing is under way.
+func (m *model) status() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	var text string
+	if m.running {
+		text = oneLine(m.title) + ": " + strings.Join(m.stepParts(), ", ")
+		for _, s := range m.steps {
+			if s.state == running {
+				text += "; " + s.id
+				if jobs := m.under(s); len(jobs) > 0 {
+					text += ": " + strings.Join(m.hostParts(jobs, now), ", ")
+				}
+				text += " " + span(now.Sub(s.began))
+			}
+		}
+	} else if jobs := m.under(nil); len(jobs) > 0 {
+		text = jobsName(jobs) + ": " + strings.Join(m.hostParts(jobs, now), ", ")
+	}
+	if slow, _ := slowest(m.under(nil), 1); len(slow) > 0 {
+		text += fmt.Sprintf(", slowest %s %s", oneLine(slow[0].id), span(now.Sub(slow[0].since)))
+	}
+	return text
+}
+
+// span is a duration as people read it while they wait: 3s, 2m05s, 1h02m.
+func span(d time.Duration) string {
+	switch d = d.Truncate(time.Second); {
+	case d < time.Minute:
+		return d.String()
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", d/time.Minute, d%time.Minute/time.Second)
+	}
+	return fmt.Sprintf("%dh%02dm", d/time.Hour, d%time.Hour/time.Minute)
+}
+
+// took is the duration of what has ended: 1.2s.
+func took(d time.Duration) string {
+	if d < 10*time.Second {
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	}
+	return span(d)
+}

@@ -1,0 +1,219 @@
+package cmd
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"brine/cmd/internal/progress"
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/outputter"
+)
+
+// progressValue is the error of a value that --progress does not take, since it
+// stands behind a blank.
+func progressValue() error {
+	return &statusError{
+		status: exitUsage, err: errors.New("--progress takes its value behind \"=\""), hint: "write --progress=" + strings.Join(progress.Names(), ", --progress="),
+	}
+}
+
+// show has the session's jobs on targets shown.
+func (s *session) show(p *progress.Progress) {
+	if p != nil {
+		p.Mask(s.secrets.Text)
+		s.watch = p.Fleet()
+	}
+}
+
+// watchRun returns what a run of states is told to: what shows its progress, and
+// what prints its report meanwhile. host is what the report calls this machine.
+func (s *session) watchRun(p *progress.Progress, host, name string, in fun.Args) fun.RunWatcher {
+	var all watchers
+	title := name
+	if isOrchestrate(name) && len(in.Pos) > 0 {
+		title = value.Str(in.Pos[0])
+	}
+	if w := p.Run(title, isOrchestrate(name)); w != nil {
+		all = append(all, w)
+	}
+	if s.printsLive() {
+		s.live = &liveReport{s: s, host: host, tags: map[string]bool{}, lines: s.outAsked() == "ndjson"}
+		all = append(all, s.live)
+		if s.app.Terminal {
+			p.Reported()
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all
+}
+
+// printsLive reports whether states are printed as they finish: where
+// --state-output=live asks for it, or the report is lines of JSON.
+func (s *session) printsLive() bool {
+	if s.flags.output.file != "" {
+		return false
+	}
+	switch s.outAsked() {
+	case "ndjson":
+		return s.runner
+	case "", "highstate":
+		return strings.HasPrefix(strings.ToLower(s.cfg.Opts.Str("state_output")), "live")
+	}
+	return false
+}
+
+// watchers are several that a run is told to.
+type watchers []fun.RunWatcher
+
+// RunBegins tells all of them.
+func (ws watchers) RunBegins(jid string, chunks []*fun.Chunk) {
+	for _, w := range ws {
+		w.RunBegins(jid, chunks)
+	}
+}
+
+// StateBegins tells all of them.
+func (ws watchers) StateBegins(c *fun.Chunk) {
+	for _, w := range ws {
+		w.StateBegins(c)
+	}
+}
+
+// StateEnds tells all of them.
+func (ws watchers) StateEnds(c *fun.Chunk, ret *value.Map) {
+	for _, w := range ws {
+		w.StateEnds(c, ret)
+	}
+}
+
+// RunEnds tells all of them.
+func (ws watchers) RunEnds() {
+	for _, w := range ws {
+		w.RunEnds()
+	}
+}
+
+// A liveReport prints the report of a run of states while they run: each as it
+// finishes. What is left of it, [session.printEnd] prints.
+type liveReport struct {
+	s     *session
+	host  string
+	lines bool // of JSON
+	began bool
+	head  bool            // the name of the machine is printed
+	tags  map[string]bool // states that are printed
+	err   error           // why it cannot be printed
+}
+
+// RunBegins begins the report.
+func (l *liveReport) RunBegins(string, []*fun.Chunk) { l.began = true }
+
+// StateBegins prints nothing.
+func (l *liveReport) StateBegins(*fun.Chunk) {}
+
+// StateEnds prints a state.
+func (l *liveReport) StateEnds(c *fun.Chunk, ret *value.Map) {
+	tag := c.Tag()
+	if l.err != nil || l.tags[tag] {
+		return
+	}
+	l.tags[tag] = true
+	if l.lines {
+		if l.s.info.First == "" {
+			l.s.info.First = value.Str(ret.At("start_time"))
+		}
+		l.err = l.s.print(value.MapOf(l.host, value.MapOf(tag, ret)), "", exitOK)
+		return
+	}
+	l.err = l.part(tag, ret)
+}
+
+func (l *liveReport) part(tag string, ret *value.Map) error {
+	if l.s.maskAll {
+		ret, _ = l.s.mask(ret).(*value.Map)
+	}
+	o, err := l.s.outputOptions(exitOK)
+	if err != nil {
+		return err
+	}
+	o.Shown = nil
+	w, done, err := l.s.reportWriter()
+	if err != nil {
+		return err
+	}
+	l.s.app.printed = true
+	err = outputter.HighstatePart(w, l.host, tag, ret, !l.head, o)
+	l.head = true
+	if derr := done(); err == nil {
+		err = derr
+	}
+	if err != nil {
+		return fmt.Errorf("print the report: %w", err)
+	}
+	return nil
+}
+
+// RunEnds leaves the rest to printEnd.
+func (l *liveReport) RunEnds() {}
+
+// printed returns the tags of what is printed; nil where all is to be printed.
+func (l *liveReport) printed() map[string]bool {
+	if l == nil || !l.began || l.lines || len(l.tags) == 0 {
+		return nil
+	}
+	return l.tags
+}
+
+// printEnd prints the report, or what a live one has left of it.
+func (s *session) printEnd(data value.Value, wish string, retcode int) error {
+	l := s.live
+	if l == nil || !l.began {
+		return s.print(data, wish, retcode)
+	}
+	if l.err != nil {
+		return l.err
+	}
+	if l.lines {
+		left := l.rest(data)
+		if left.Len() == 0 {
+			return nil
+		}
+		data = left
+	}
+	return s.print(data, wish, retcode)
+}
+
+// rest is the data of a run without the states that are printed.
+func (l *liveReport) rest(data value.Value) *value.Map {
+	out := value.NewMap(0)
+	m, _ := data.(*value.Map)
+	if inner := m.Map("data"); inner != nil && m.Has("outputter") {
+		m = inner
+	}
+	for host, v := range m.All() {
+		states, _ := v.(*value.Map)
+		left := value.NewMap(0)
+		for tag, ret := range states.All() {
+			if name, ok := tag.(string); !ok || !l.tags[name] {
+				left.Set(tag, ret)
+			}
+		}
+		if left.Len() > 0 {
+			out.Set(host, left)
+		}
+	}
+	return out
+}
+
+// sayResume says how an orchestration that was interrupted goes on.
+func (s *session) sayResume(name, jid string) {
+	if isOrchestrate(name) && s.app.intr.draining() && s.jobs != nil && s.level <= slog.LevelWarn {
+		fmt.Fprintf(s.app.Err, "brine: to go on with the steps that did not succeed: %s --resume %s\n", cmp.Or(s.again, "brine orchestrate"), jid)
+	}
+}
