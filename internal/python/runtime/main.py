@@ -245,7 +245,7 @@ class Shims(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         for file, package in ((source + "/__init__.py", True), (source + ".py", False)):
             if file in self.sources:
                 return importlib.machinery.ModuleSpec(name, self, origin="brine:" + file, is_package=package)
-        if name.startswith("salt.modules.") and name.count(".") == 2:
+        if name.startswith(("salt.modules.", "salt.states.", "salt.runners.")) and name.count(".") == 2:
             # A module of Salt: its functions are those of brine.
             return importlib.machinery.ModuleSpec(name, self, origin="brine:" + source + ".py", is_package=False)
         return None
@@ -258,9 +258,9 @@ class Shims(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         module.__dict__["__brine__"] = self.helper
         file = spec.origin[len("brine:"):]
         if file not in self.sources:
-            name = {"cmdmod": "cmd", "aptpkg": "pkg", "yumpkg": "pkg", "virtualenv_mod": "virtualenv"}.get(spec.name.rpartition(".")[2], spec.name.rpartition(".")[2])
-            functions = self.helper.functions["exec"]
-            module.__getattr__ = lambda attribute: functions[name + "." + attribute]
+            from salt import _brine
+
+            _brine.dynamic(spec.name, _brine.functions(spec.name))
             return
         exec(compile(self.sources[file], spec.origin, "exec"), module.__dict__)
 
@@ -311,6 +311,9 @@ class Helper:
     @property
     def data(self):
         return self.scene
+
+    def renderers(self):
+        return Renderers(self)
 
     # What brine is asked.
 
@@ -532,7 +535,7 @@ class Helper:
         self.refresh(message, self.needs[key])
         if message["first"]:
             data = io.StringIO(data)
-        kwargs = dict(message["kwargs"], renderers=Renderers(self))
+        kwargs = dict(message["kwargs"], renderers=self.renderers())
         parameters = inspect.signature(module.render).parameters
         if not any(parameter.kind == parameter.VAR_KEYWORD for parameter in parameters.values()):
             kwargs = {name: value for name, value in kwargs.items() if name in parameters}

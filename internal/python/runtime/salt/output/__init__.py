@@ -1,0 +1,28 @@
+"""Data as brine's outputters show them."""
+import re
+import sys
+
+from salt import _brine
+
+
+def out_format(data, out="nested", opts=None, **kwargs):
+    return _brine.call("out.out_format", data, out)
+
+
+def string_format(data, out="nested", opts=None, **kwargs):
+    return strip_esc_sequence(_brine.call("out.string_format", data, out))
+
+
+try_printout = out_format
+
+
+def get_printout(out="nested", opts=None, **kwargs):
+    return lambda data, **more: out_format(data, out or "nested")
+
+
+def display_output(data, out="nested", opts=None, **kwargs):
+    sys.stderr.write(out_format(data, out or "nested") + "\n")
+
+
+def strip_esc_sequence(text):
+    return re.sub(r"\x1b\[[0-9;]*m", "", text) if isinstance(text, str) else text
