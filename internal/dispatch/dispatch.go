@@ -38,6 +38,7 @@ func (i *Invoker) Invoke(ctx context.Context, kind fun.Kind, name string, args f
 		return fun.Result{}, err
 	}
 	if kind == fun.State {
+		c.Test = args.Test || i.env.Opts != nil && value.Truth(i.env.Opts.At("test"))
 		return i.state(ctx, c)
 	}
 	return i.call(ctx, name, c)

@@ -10,6 +10,8 @@ import (
 type Args struct {
 	Pos []value.Value
 	Kw  *value.Map
+	// Test has a state say what it would change, as the option test does.
+	Test bool
 }
 
 // A Call is one call of a function, its arguments bound and converted to their

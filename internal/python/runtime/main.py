@@ -148,7 +148,7 @@ class Functions(dict):
 
     def _function(self, name):
         def call(*args, **kwargs):
-            return self._helper.ask({"op": "invoke", "kind": self._kind, "name": name, "args": list(args), "kwargs": kwargs})
+            return self._helper.ask({"op": "invoke", "kind": self._kind, "name": name, "args": list(args), "kwargs": kwargs, "test": bool(self._helper.test)})
 
         call.__name__ = call.__qualname__ = name.rpartition(".")[2]
         call.__doc__ = "The function {} of brine.".format(name)
@@ -297,6 +297,7 @@ class Helper:
     def __init__(self, wire):
         self.wire = wire
         self.depth = 0
+        self.test = None  # whether states only say what they would change; None: as opts say
         self.modules = {}  # by key
         self.tools = {}  # the modules of _utils, by name
         self.needs = {}  # which data a module's text names, by key
@@ -490,11 +491,13 @@ class Helper:
         space, opts, context = module.__dict__, self.scene["opts"], self.scene["context"]
         frame = {"__{}__".format(what): value for what, value in message.get("frame", {}).items()}
         before = {name: space.get(name) for name in frame}
-        test = opts.get("test")
+        mode, test = self.test, opts.get("test")
         try:
             space.update(frame)
             if "test" in message:
-                opts["test"] = message["test"]
+                self.test = message["test"]
+            if self.test is not None:
+                opts["test"] = self.test
             result = getattr(module, attribute)(*message["args"], **message["kwargs"])
             # What a function that this one calls sets counts for this one, too.
             answer = {"value": result, "retcode": (context.pop if self.depth == 1 else context.get)("retcode", 0) or 0}
@@ -506,8 +509,9 @@ class Helper:
             return answer
         finally:
             space.update(before)
-            if "test" in message:
+            if self.test is not None:
                 opts["test"] = test
+            self.test = mode
 
     def run(self, message):
         """Runs a file for what its function run returns."""

@@ -5,12 +5,17 @@ import sys
 from salt import _brine
 
 
+def _plain(opts):
+    """Returns options for an outputter that the caller named."""
+    return {key: opts[key] for key in ("output", "state_output", "state_verbose", "color") if key in opts} if opts else {}
+
+
 def out_format(data, out="nested", opts=None, **kwargs):
-    return _brine.call("out.out_format", data, out)
+    return _brine.call("out.out_format", data, out, opts=_plain(opts))
 
 
 def string_format(data, out="nested", opts=None, **kwargs):
-    return strip_esc_sequence(_brine.call("out.string_format", data, out))
+    return strip_esc_sequence(_brine.call("out.string_format", data, out, opts=_plain(opts)))
 
 
 try_printout = out_format
