@@ -19,7 +19,7 @@ func pyTree(t *testing.T, s *site) {
 	if err := copyTree("testdata/pytree", s.dir); err != nil {
 		t.Fatal(err)
 	}
-	more := "ext_pillar:\n  - derived: {prefix: 'x-'}\njsonlog.path: " + s.path("returns.log") + "\njsonlog.mark: m\n"
+	more := "ext_pillar:\n  - derived: {prefix: 'x-'}\njsonlog.path: " + s.path("returns.log") + "\njsonlog.mark: m\nmaster_tops: {classes: true, ext_nodes: 'printf \"classes: [shut, %s]\"'}\n"
 	s.write("master", read(t, s.path("master"))+more)
 	s.write("minion", "id: web9\nfile_roots: {base: ["+s.path("salt")+"]}\npillar_roots: {base: ["+s.path("pillar")+"]}\ncachedir: "+s.path("cache")+"\n"+more)
 	s.roster(1, "near: {connection: local}")
@@ -88,6 +88,7 @@ func TestPythonTree(t *testing.T) {
 		}
 		s.want(brine("state.apply", "site", pillar), 0, "one was set", "gatekeeper site base", "3 parts", "two was set", "Succeeded: 4 (changed=3)")
 		s.want(brine("state.apply", "site", pillar), 0, "one is already 10485760", "Succeeded: 4")
+		s.want(brine("state.show_top", "--out=json", "--out-indent=-1"), 0, `{"base": ["site", "web", "shut", "`+way.id+`"]}`)
 		r = brine("state.apply", "shut", pillar)
 		s.want(r, r.exit, "the gate is closed", "gate.py:15")
 		if r.exit == 0 {

@@ -258,9 +258,9 @@ class Shims(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         module.__dict__["__brine__"] = self.helper
         file = spec.origin[len("brine:"):]
         if file not in self.sources:
-            from salt import _brine
+            from salt import _brine, _dynamic
 
-            _brine.dynamic(spec.name, _brine.functions(spec.name))
+            _dynamic.dynamic(spec.name, _brine.functions(spec.name))
             return
         exec(compile(self.sources[file], spec.origin, "exec"), module.__dict__)
 

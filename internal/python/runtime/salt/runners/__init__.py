@@ -1,5 +1,5 @@
 """Names of runners; functions come from brine."""
-from salt import _brine
+from salt import _dynamic
 
 
 def _find(name):
@@ -10,4 +10,4 @@ def _find(name):
     return importlib.import_module(__name__ + "." + name)
 
 
-_brine.dynamic(__name__, _find)
+_dynamic.dynamic(__name__, _find)
