@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -123,7 +124,7 @@ func TestPythonTreeWithoutPython(t *testing.T) {
 	pyTree(t, s)
 	s.env = append(s.env, "PATH="+path)
 	for _, words := range [][]string{{"call"}, {"ssh", "near"}, {"ssh", "web1"}} {
-		brine := func(args ...string) result { return s.brine(append(words[:len(words):len(words)], args...)...) }
+		brine := func(args ...string) result { return s.brine(append(slices.Clip(words), args...)...) }
 		s.want(brine("test.ping"), 0, "True")
 		r := brine("hostinfo.summary")
 		s.want(r, r.exit, "salt://_modules/hostinfo.py is Python, and python3 is not installed here")
