@@ -229,7 +229,7 @@ func (h *Helper) serve(ctx context.Context, w world, m *value.Map) (value.Value,
 		}
 		return src.question(), err
 	case "invoke":
-		args := fun.Args{Kw: m.Map("kwargs"), Test: value.Truth(m.At("test"))}
+		args := fun.Args{Kw: m.Map("kwargs"), Test: m.At("test")}
 		if args.Kw == nil {
 			args.Kw = value.NewMap(1)
 		}

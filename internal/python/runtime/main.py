@@ -148,7 +148,7 @@ class Functions(dict):
 
     def _function(self, name):
         def call(*args, **kwargs):
-            return self._helper.ask({"op": "invoke", "kind": self._kind, "name": name, "args": list(args), "kwargs": kwargs, "test": bool(self._helper.test)})
+            return self._helper.ask({"op": "invoke", "kind": self._kind, "name": name, "args": list(args), "kwargs": kwargs, "test": self._helper.test})
 
         call.__name__ = call.__qualname__ = name.rpartition(".")[2]
         call.__doc__ = "The function {} of brine.".format(name)
