@@ -179,7 +179,11 @@ func docSpec(w io.Writer, mod *fun.Module, name string, spec *fun.Spec) {
 		fmt.Fprintf(w, "\nExample:\n%s", indented(example))
 	}
 	if spec.Src != "" {
-		fmt.Fprintf(w, "\nIn Salt: %s\n", spec.Src)
+		where := "In Salt"
+		if strings.HasPrefix(spec.Src, "salt://") {
+			where = "In the tree"
+		}
+		fmt.Fprintf(w, "\n%s: %s\n", where, spec.Src)
 	}
 }
 

@@ -21,7 +21,8 @@ func newFunctionsCmd(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "functions [<glob>...]",
 		Short: "List the available functions",
-		Long: `List the available functions, from the same table that runs them.
+		Long: `List the available functions, from the same table that runs them. Functions of
+the tree's custom modules are marked with their file.
 
 Exit status: 0; 1 nothing matches; 64 the command line is invalid.`,
 		Example: `  brine functions
@@ -65,7 +66,7 @@ func (a *App) functions(c *cobra.Command, o *functionsOpts, globs []string) erro
 		for _, n := range names {
 			_, spec, _ := t.Lookup(k, n)
 			first, _, _ := strings.Cut(spec.Doc, "\n")
-			fmt.Fprintf(a.Out, "  %-32s %s\n", n, first)
+			fmt.Fprintf(a.Out, "  %-32s %s%s\n", n, first, ofTree(spec.Src))
 		}
 		for _, m := range custom {
 			fmt.Fprintf(a.Out, "  %-32s %s\n", m.Name+".*", m.Doc)
@@ -83,6 +84,14 @@ func (a *App) functions(c *cobra.Command, o *functionsOpts, globs []string) erro
 		return &statusError{status: exitGeneric, err: fmt.Errorf("no function matches %s", strings.Join(globs, " ")), hint: hint}
 	}
 	return nil
+}
+
+// ofTree marks a function of a file of the tree.
+func ofTree(src string) string {
+	if !strings.HasPrefix(src, "salt://") {
+		return ""
+	}
+	return " (" + src + ")"
 }
 
 // customModules are the modules that answer to any function.

@@ -38,6 +38,11 @@ func (i *Invoker) Invoke(ctx context.Context, kind fun.Kind, name string, args f
 		return fun.Result{}, err
 	}
 	if kind == fun.State {
+		test := args.Test
+		if test == nil && i.env.Opts != nil {
+			test = i.env.Opts.At("test")
+		}
+		c.Test = value.Truth(test)
 		return i.state(ctx, c)
 	}
 	return i.call(ctx, name, c)

@@ -10,6 +10,9 @@ import (
 type Args struct {
 	Pos []value.Value
 	Kw  *value.Map
+	// Test says whether a state only tells what it would change; nil: as the option
+	// test says.
+	Test value.Value
 }
 
 // A Call is one call of a function, its arguments bound and converted to their

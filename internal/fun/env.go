@@ -412,6 +412,9 @@ type PillarRequest struct {
 	// Ext is an ext_pillar asked for on demand: a dict of one interface and its
 	// arguments, or nil.
 	Ext value.Value
+	// Tops asks for what master_tops gives to the target, SLS by environment, instead
+	// of the pillar.
+	Tops bool
 	// Foreign says that a target made the request. What it gives is not decrypted,
 	// and where configuration sets a pillarenv, it gets that or one of Named.
 	Foreign bool

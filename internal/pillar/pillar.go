@@ -70,6 +70,9 @@ func (c *Compiler) Lazy(ctx context.Context) *value.LazyMap {
 // Render renders the pillar anew. Its files see the pillar that the Env has.
 // Faults of the files are in the result; an error says that ctx ended.
 func (c *Compiler) Render(ctx context.Context, req fun.PillarRequest) (*value.Map, error) {
+	if req.Tops {
+		return c.tops(ctx, req)
+	}
 	base := c.env.Pillar
 	if req.Base != nil && keepsBase(c.env.Opts) {
 		base = req.Base

@@ -16,6 +16,7 @@ import (
 	"io"
 	"io/fs"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -310,6 +311,12 @@ func (t *tailBuffer) text() string {
 // Offers reports whether a module of Salt, such as "salt.utils.files", is in the
 // package salt that the modules of a tree import.
 func Offers(module string) bool {
+	if rest, ok := strings.CutPrefix(module, "salt."); ok {
+		// The functions of brine are there under the names of Salt's files.
+		if kind, name, ok := strings.Cut(rest, "."); ok && slices.Contains([]string{"modules", "states", "runners"}, kind) && !strings.Contains(name, ".") {
+			return true
+		}
+	}
 	dir := "runtime/" + strings.ReplaceAll(module, ".", "/")
 	for _, name := range []string{dir + ".py", dir + "/__init__.py"} {
 		if _, err := fs.Stat(runtimeFiles, name); err == nil {

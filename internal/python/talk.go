@@ -229,11 +229,20 @@ func (h *Helper) serve(ctx context.Context, w world, m *value.Map) (value.Value,
 		}
 		return src.question(), err
 	case "invoke":
-		args := fun.Args{Kw: m.Map("kwargs")}
+		args := fun.Args{Kw: m.Map("kwargs"), Test: m.At("test")}
+		if args.Kw == nil {
+			args.Kw = value.NewMap(1)
+		}
 		if l, ok := m.At("args").(*value.List); ok {
 			args.Pos = l.Items
 		}
-		res, err := env.Invoker.Invoke(ctx, kindOf(m.Str("kind")), m.Str("name"), args)
+		kind := kindOf(m.Str("kind"))
+		if kind == fun.State && len(args.Pos) > 0 && !args.Kw.Has("name") {
+			// The first argument of every state function is its name.
+			args.Kw.Set("name", args.Pos[0])
+			args.Pos = args.Pos[1:]
+		}
+		res, err := env.Invoker.Invoke(ctx, kind, m.Str("name"), args)
 		return res.Value, err
 	default:
 		return nil, fmt.Errorf("the helper asked %q", op)

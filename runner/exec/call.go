@@ -60,7 +60,11 @@ func (r *run) verify(c *fun.Chunk) (*fun.Module, *fun.Spec, []string) {
 	mod, spec, reason := r.find(c, full)
 	if reason != "" {
 		if !inSLS {
-			return nil, nil, []string{"Specified state '" + full + "' was not found"}
+			errs = append(errs, "Specified state '"+full+"' was not found")
+			if _, why, ok := strings.Cut(reason, " is not available: "); ok {
+				errs = append(errs, "Reason: "+why)
+			}
+			return nil, nil, errs
 		}
 		return nil, nil, []string{"State '" + full + "' was not found in SLS '" + value.Str(sls) + "'", "Reason: " + reason}
 	}
@@ -95,6 +99,10 @@ func (r *run) find(c *fun.Chunk, full string) (mod *fun.Module, spec *fun.Spec, 
 	case mod != nil && c.Fun == modWatch && mod.Watch == nil:
 		return nil, nil, missing
 	case mod == nil && r.env.Table.Spec(fun.State, full) == nil && c.Fun != modWatch:
+		_, _, err := r.env.Find(fun.State, full)
+		if nf, ok := errors.AsType[*fun.NotFoundError](err); ok && nf.Reason != "" {
+			return nil, nil, nf.Error() // a module of the tree that cannot be loaded
+		}
 		return nil, nil, missing
 	case mod == nil && why != "":
 		return nil, nil, "'" + c.State + "' __virtual__ returned False: " + why

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/internal/fun"
 	"brine/internal/render"
 	"brine/internal/source"
 	"brine/internal/target"
@@ -416,7 +417,46 @@ func (c *Compiler) Matches(ctx context.Context, t *Top, saltenv string) ([]Match
 			}
 		}
 	}
+	if err := m.masterTops(ctx); err != nil {
+		return nil, err
+	}
 	return m.out, nil
+}
+
+// masterTops adds the SLS that the option master_tops gives to this machine, which
+// the controller works out.
+func (m *matching) masterTops(ctx context.Context) error {
+	env := m.c.env
+	if env.Up == nil || env.Opts.Map("master_tops").Len() == 0 {
+		return nil
+	}
+	tops, err := env.Up.Pillar(ctx, fun.PillarRequest{Tops: true, Grains: env.Grains})
+	if err != nil {
+		return fmt.Errorf("master_tops: %w", err)
+	}
+	for k, v := range tops.All() {
+		l, ok := v.(*value.List)
+		if !ok || l.Len() == 0 {
+			continue
+		}
+		given := make([]string, l.Len())
+		for i, it := range l.Items {
+			given[i] = value.Str(it)
+		}
+		match := m.env(value.Str(k))
+		first, second := match.SLS, given
+		if value.Truth(env.Opts.At("master_tops_first")) {
+			first, second = second, first
+		}
+		both := slices.Clone(first)
+		for _, sls := range second {
+			if !slices.Contains(first, sls) {
+				both = append(both, sls)
+			}
+		}
+		match.SLS = both
+	}
+	return nil
 }
 
 type matching struct {

@@ -165,13 +165,16 @@ func (s *server) pillars(ctx context.Context, env *fun.Env, up *jobFiles, job fu
 			reqs = append(reqs, r)
 		}
 	}
+	if env.Opts.Map("master_tops").Len() > 0 {
+		reqs = append(reqs, fun.PillarRequest{Grains: env.Grains, Tops: true})
+	}
 	out := value.NewList()
 	for _, r := range reqs {
 		p, err := up.Pillar(ctx, r)
 		if err != nil {
 			return nil, fmt.Errorf("the pillar: %w", err)
 		}
-		out.Append(value.MapOf("pillarenv", r.PillarEnv, "override", r.Override, "data", p))
+		out.Append(value.MapOf("pillarenv", r.PillarEnv, "override", r.Override, "data", p, "tops", r.Tops))
 	}
 	return out, nil
 }
@@ -520,7 +523,7 @@ func (a *alone) pillar(head *value.Map) (value.Value, error) {
 	if head.At("ext") == nil {
 		for i := range a.pillars.Len() {
 			p, _ := a.pillars.Items[i].(*value.Map)
-			if p.Str("pillarenv") == head.Str("pillarenv") && sameData(p.At("override"), head.At("override")) {
+			if value.Truth(p.At("tops")) == value.Truth(head.At("tops")) && p.Str("pillarenv") == head.Str("pillarenv") && sameData(p.At("override"), head.At("override")) {
 				return value.Clone(p.At("data")), nil
 			}
 		}

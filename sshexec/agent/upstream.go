@@ -622,6 +622,9 @@ func (j *jobFiles) Pillar(ctx context.Context, req fun.PillarRequest) (*value.Ma
 	if req.Override != nil {
 		head.Set("override", req.Override)
 	}
+	if req.Tops {
+		head.Set("tops", true)
+	}
 	v, err := j.u.call(ctx, "pillar", head)
 	if err != nil {
 		return nil, err

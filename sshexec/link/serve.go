@@ -326,7 +326,7 @@ func (c *Conn) servePillar(ctx context.Context, s *wire.Stream) error {
 	if c.o.Pillar == nil {
 		return s.Answer(value.NewMap(0))
 	}
-	req := fun.PillarRequest{SaltEnv: h.Str("saltenv"), PillarEnv: h.Str("pillarenv"), Override: h.Map("override"), Ext: h.At("ext"), Foreign: true, Named: c.trees.named()}
+	req := fun.PillarRequest{SaltEnv: h.Str("saltenv"), PillarEnv: h.Str("pillarenv"), Override: h.Map("override"), Ext: h.At("ext"), Tops: value.Truth(h.At("tops")), Foreign: true, Named: c.trees.named()}
 	grains := c.reportedBy(ctx, h)
 	req.Grains = grains
 	p, err := c.o.Pillar(ctx, c.id(), grains, req)

@@ -148,7 +148,7 @@ class Functions(dict):
 
     def _function(self, name):
         def call(*args, **kwargs):
-            return self._helper.ask({"op": "invoke", "kind": self._kind, "name": name, "args": list(args), "kwargs": kwargs})
+            return self._helper.ask({"op": "invoke", "kind": self._kind, "name": name, "args": list(args), "kwargs": kwargs, "test": self._helper.test})
 
         call.__name__ = call.__qualname__ = name.rpartition(".")[2]
         call.__doc__ = "The function {} of brine.".format(name)
@@ -245,7 +245,7 @@ class Shims(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         for file, package in ((source + "/__init__.py", True), (source + ".py", False)):
             if file in self.sources:
                 return importlib.machinery.ModuleSpec(name, self, origin="brine:" + file, is_package=package)
-        if name.startswith("salt.modules.") and name.count(".") == 2:
+        if name.startswith(("salt.modules.", "salt.states.", "salt.runners.")) and name.count(".") == 2:
             # A module of Salt: its functions are those of brine.
             return importlib.machinery.ModuleSpec(name, self, origin="brine:" + source + ".py", is_package=False)
         return None
@@ -258,9 +258,9 @@ class Shims(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         module.__dict__["__brine__"] = self.helper
         file = spec.origin[len("brine:"):]
         if file not in self.sources:
-            name = {"cmdmod": "cmd", "aptpkg": "pkg", "yumpkg": "pkg", "virtualenv_mod": "virtualenv"}.get(spec.name.rpartition(".")[2], spec.name.rpartition(".")[2])
-            functions = self.helper.functions["exec"]
-            module.__getattr__ = lambda attribute: functions[name + "." + attribute]
+            from salt import _brine, _dynamic
+
+            _dynamic.dynamic(spec.name, _brine.functions(spec.name))
             return
         exec(compile(self.sources[file], spec.origin, "exec"), module.__dict__)
 
@@ -297,6 +297,7 @@ class Helper:
     def __init__(self, wire):
         self.wire = wire
         self.depth = 0
+        self.test = None  # whether states only say what they would change; None: as opts say
         self.modules = {}  # by key
         self.tools = {}  # the modules of _utils, by name
         self.needs = {}  # which data a module's text names, by key
@@ -311,6 +312,9 @@ class Helper:
     @property
     def data(self):
         return self.scene
+
+    def renderers(self):
+        return Renderers(self)
 
     # What brine is asked.
 
@@ -487,11 +491,13 @@ class Helper:
         space, opts, context = module.__dict__, self.scene["opts"], self.scene["context"]
         frame = {"__{}__".format(what): value for what, value in message.get("frame", {}).items()}
         before = {name: space.get(name) for name in frame}
-        test = opts.get("test")
+        mode, test = self.test, opts.get("test")
         try:
             space.update(frame)
             if "test" in message:
-                opts["test"] = message["test"]
+                self.test = message["test"]
+            if self.test is not None:
+                opts["test"] = self.test
             result = getattr(module, attribute)(*message["args"], **message["kwargs"])
             # What a function that this one calls sets counts for this one, too.
             answer = {"value": result, "retcode": (context.pop if self.depth == 1 else context.get)("retcode", 0) or 0}
@@ -503,8 +509,9 @@ class Helper:
             return answer
         finally:
             space.update(before)
-            if "test" in message:
+            if self.test is not None:
                 opts["test"] = test
+            self.test = mode
 
     def run(self, message):
         """Runs a file for what its function run returns."""
@@ -532,7 +539,7 @@ class Helper:
         self.refresh(message, self.needs[key])
         if message["first"]:
             data = io.StringIO(data)
-        kwargs = dict(message["kwargs"], renderers=Renderers(self))
+        kwargs = dict(message["kwargs"], renderers=self.renderers())
         parameters = inspect.signature(module.render).parameters
         if not any(parameter.kind == parameter.VAR_KEYWORD for parameter in parameters.values()):
             kwargs = {name: value for name, value in kwargs.items() if name in parameters}

@@ -32,24 +32,39 @@ def text(line):
     return done.returncode, out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
 
 
-def run(name, words, flags=()):
+def report(name, words, flags=()):
     """Runs a command and returns its report.
 
     A command that did not get as far as a report raises SaltClientError.
     """
     status, out, err = text(command(name, "--out=json", "--out-indent=-1", *(list(flags) + ["--"] + list(words))))
     try:
-        report = json.loads(out)
+        data = json.loads(out)
     except ValueError:
         raise SaltClientError(err.strip() or out.strip() or "brine ended with status {}".format(status))
-    if status and isinstance(report, dict) and "error" in report and "retcode" in report and len(report) <= 3:
-        raise SaltClientError(report["error"])
-    return report
+    if status and isinstance(data, dict) and "error" in data and "retcode" in data and len(data) <= 3:
+        raise SaltClientError(data["error"])
+    return data
 
 
 def call(name, *args, **kwargs):
     """Calls an execution function on this machine."""
-    return run("call", [name] + arguments(args, kwargs)).get("local")
+    return report("call", [name] + arguments(args, kwargs)).get("local")
+
+
+def run(name, *args, **kwargs):
+    """Calls a runner function."""
+    return report("run", [name] + arguments(args, kwargs))
+
+
+def options():
+    """Returns the options of this machine."""
+    return call("config.items")
+
+
+def grains():
+    """Returns the grains of this machine."""
+    return call("grains.items")
 
 
 class Functions(dict):

@@ -50,7 +50,7 @@ class LocalClient:
     def cmd(self, tgt, fun, arg=(), timeout=None, tgt_type="glob", ret="", jid="", full_return=False, kwarg=None, **kwargs):
         """Returns what each target returned, by its id."""
         flags, words = self._words(tgt, fun, arg, tgt_type, kwarg, timeout, ret)
-        report = _brine.run("ssh", words, ["--static"] + flags)
+        report = _brine.report("ssh", words, ["--static"] + flags)
         if full_return:
             return {name: {"ret": value} for name, value in report.items()}
         return report
@@ -81,7 +81,7 @@ class LocalClient:
 
 
 def _job(jid):
-    return _brine.run("run", ["jobs.list_job", jid])
+    return _brine.report("run", ["jobs.list_job", jid])
 
 
 def get_local_client(c_path=None, mopts=None, **kwargs):

@@ -11,8 +11,8 @@ DEFAULT_MASTER_OPTS = {}
 def _options(name, words, path):
     if path and not CONFIG and os.path.exists(path):
         folder = path if os.path.isdir(path) else os.path.dirname(os.path.abspath(path))
-        return _brine.run(name, words, ["--config-dir", folder])
-    return _brine.run(name, words)
+        return _brine.report(name, words, ["--config-dir", folder])
+    return _brine.report(name, words)
 
 
 def client_config(path=None, **kwargs):

@@ -2,3 +2,6 @@
 import ipaddress
 import xml.etree.ElementTree as ElementTree
 from io import StringIO
+
+string_types = (str,)
+text_type = str

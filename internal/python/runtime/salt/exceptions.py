@@ -116,3 +116,119 @@ class ProxyIdentError(SaltException):
 
 class VMwareSaltError(CommandExecutionError):
     """VMware failed."""
+
+
+class SaltMasterError(SaltException):
+    """The controller failed."""
+
+
+class SaltNoMinionsFound(SaltException):
+    """No target matches."""
+
+
+class MasterExit(SystemExit):
+    """The controller ends."""
+
+
+class PublishError(SaltException):
+    """A call cannot be sent."""
+
+
+class GitRemoteError(SaltException):
+    """A remote of git failed."""
+
+
+class PkgParseError(SaltException):
+    """The output of a package manager is not understood."""
+
+
+class SaltClientTimeout(SaltException):
+    """A client waited too long."""
+
+
+class SaltCacheError(SaltException):
+    """The cache failed."""
+
+
+class TimeoutError(SaltException):
+    """It took too long."""
+
+
+class EauthAuthenticationError(SaltException):
+    """A login is refused."""
+
+
+class SaltDeserializationError(SaltException):
+    """Data cannot be read."""
+
+
+class AuthorizationError(SaltException):
+    """A call is not allowed."""
+
+
+class SaltDaemonNotRunning(SaltException):
+    """A daemon does not run."""
+
+
+class SaltWheelError(SaltException):
+    """A wheel function failed."""
+
+
+class SaltConfigurationError(SaltException):
+    """The configuration is wrong."""
+
+
+class InvalidKeyError(SaltException):
+    """A key is wrong."""
+
+
+class SaltCloudException(SaltException):
+    """The base of what the cloud raises."""
+
+
+class SaltCloudSystemExit(SaltCloudException):
+    """The cloud ends."""
+
+
+class SaltCloudConfigError(SaltCloudException):
+    """The configuration of the cloud is wrong."""
+
+
+class SaltCloudNotFound(SaltCloudException):
+    """The cloud does not know it."""
+
+
+class SaltCloudExecutionTimeout(SaltCloudException):
+    """The cloud took too long."""
+
+
+class SaltCloudExecutionFailure(SaltCloudException):
+    """The cloud failed."""
+
+
+class LoggingRuntimeError(RuntimeError):
+    """The log failed."""
+
+
+class MissingSmb(SaltException):
+    """SMB is not there."""
+
+
+class VMwareObjectRetrievalError(VMwareSaltError):
+    """An object of VMware cannot be had."""
+
+
+class VMwareApiError(VMwareSaltError):
+    """VMware's API failed."""
+
+
+class VMwareRuntimeError(VMwareSaltError):
+    """VMware failed at run time."""
+
+
+class VMwareConnectionError(VMwareSaltError):
+    """VMware cannot be reached."""
+
+
+class CodePageError(CommandExecutionError):
+    """A code page cannot be set."""

@@ -18,7 +18,15 @@ def utils(opts=None, *args, **kwargs):
     return _brine.helper().utils
 
 
+def render(opts=None, functions=None, *args, **kwargs):
+    return _brine.helper().renderers()
+
+
+def raw_mod(opts, name, functions, mod="modules", *args, **kwargs):
+    """Returns the functions of one module, by name."""
+    known = _brine.helper().functions[{"states": "state", "runners": "runner"}.get(mod, "exec")]
+    return {key: known[key] for key in known.keys() if key.split(".")[0] == name}
+
+
 def grains(opts=None, *args, **kwargs):
-    helper = _brine.helper()
-    helper.wants("__grains__")
-    return dict(helper.data["grains"])
+    return dict(_brine.grains())

@@ -115,7 +115,7 @@ class SaltEvent:
 
     def fire_event(self, data, tag, timeout=1000):
         """Sends an event to all runs and listeners."""
-        _brine.run("run", ["event.send", tag] + _brine.arguments([data], None))
+        _brine.report("run", ["event.send", tag] + _brine.arguments([data], None))
         return True
 
     fire_master = fire_event

@@ -121,6 +121,6 @@ class _Moves(types.ModuleType):
 moves = _Moves(__name__ + ".moves")
 sys.modules[moves.__name__] = moves
 for _name, _target in (("urllib", "urllib"), ("urllib.parse", "urllib.parse"), ("urllib.request", "urllib.request"), ("urllib.error", "urllib.error"),
-                       ("configparser", "configparser"), ("queue", "queue"), ("builtins", "builtins")):
+                       ("configparser", "configparser"), ("queue", "queue"), ("builtins", "builtins"), ("http_client", "http.client")):
     __import__(_target)
     sys.modules[moves.__name__ + "." + _name] = sys.modules[_target]

@@ -1,7 +1,13 @@
 """Names of execution modules; functions come from brine."""
+from salt import _dynamic
 
 
-def __getattr__(name):
-    from salt import _brine
+def _find(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    import importlib
 
-    return getattr(_brine.helper().functions["exec"], name)
+    return importlib.import_module(__name__ + "." + name)
+
+
+_dynamic.dynamic(__name__, _find)

@@ -53,3 +53,20 @@ def arg_lookup(function, aspec=None):
     defaults = spec.defaults or ()
     split = len(spec.args) - len(defaults)
     return {"args": spec.args[:split], "kwargs": dict(zip(spec.args[split:], defaults))}
+
+
+def parse_function(text):
+    """Splits a call, such as "cmd.run(ls, shell=sh)": name, arguments, keywords."""
+    name, paren, rest = text.partition("(")
+    if not paren or not rest.rstrip().endswith(")"):
+        return None, None, None
+    splitter = shlex.shlex(rest.rstrip()[:-1], posix=False)
+    splitter.whitespace, splitter.whitespace_split, splitter.commenters = ",", True, ""
+    args, kwargs = [], {}
+    for part in splitter:
+        key, equals, value = part.strip().partition("=")
+        if equals and key.strip().isidentifier():
+            kwargs[key.strip()] = yamlify_arg(value.strip())
+        else:
+            args.append(yamlify_arg(part.strip()))
+    return name.strip(), args, kwargs

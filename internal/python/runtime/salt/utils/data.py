@@ -223,4 +223,45 @@ def recursive_diff(old, new, ignore_keys=None, ignore_order=False, ignore_missin
     return {} if old == new else {"old": old, "new": new}
 
 
-CaseInsensitiveDict = dict
+class CaseInsensitiveDict(dict):
+    """A dict whose keys are found in any case, and listed as they were given."""
+
+    def __init__(self, init=None, **kwargs):
+        super().__init__()
+        self._names = {}
+        self.update(init or {}, **kwargs)
+
+    def _name(self, key):
+        return self._names.get(str(key).lower(), key)
+
+    def update(self, *args, **kwargs):
+        for key, value in dict(*args, **kwargs).items():
+            self[key] = value
+
+    def __setitem__(self, key, value):
+        if key in self:
+            super().__delitem__(self._name(key))
+        self._names[str(key).lower()] = key
+        super().__setitem__(key, value)
+
+    def __getitem__(self, key):
+        return super().__getitem__(self._name(key))
+
+    def __delitem__(self, key):
+        super().__delitem__(self._name(key))
+        del self._names[str(key).lower()]
+
+    def __contains__(self, key):
+        return str(key).lower() in self._names
+
+    def get(self, key, default=None):
+        return self[key] if key in self else default
+
+
+def exactly_n(items, amount=1):
+    """Reports whether so many of the items are true."""
+    return sum(1 for item in items if item) == amount
+
+
+def exactly_one(items):
+    return exactly_n(items)

@@ -5,6 +5,8 @@ import os
 import shutil
 import tempfile
 
+TEMPFILE_PREFIX = "__salt.tmp."
+
 
 def fopen(path, mode="r", *args, **kwargs):
     """Opens a file; text is UTF-8."""
@@ -86,7 +88,11 @@ def rm_rf(path):
 
 
 def recursive_copy(source, dest):
-    shutil.copytree(source, dest, dirs_exist_ok=True)
+    for place, _, files in os.walk(source):
+        target = os.path.join(dest, os.path.relpath(place, source))
+        os.makedirs(target, exist_ok=True)
+        for name in files:
+            shutil.copy2(os.path.join(place, name), os.path.join(target, name))
 
 
 def is_empty(path):

@@ -1,4 +1,6 @@
 """The network, as brine sees it."""
+import ipaddress
+import random
 import socket
 
 from salt import _brine
@@ -61,3 +63,41 @@ def is_reachable_host(name):
 
 def hwaddr(iface):
     return interfaces().get(iface, {}).get("hwaddr")
+
+
+def in_subnet(cidr, addr=None):
+    return _brine.call("network.in_subnet", cidr, addr)
+
+
+def calc_net(ip_addr, netmask=None):
+    return _brine.call("network.calc_net", ip_addr, netmask)
+
+
+def calculate_subnet(ip_addr, netmask):
+    return calc_net(ip_addr, netmask)
+
+
+def _get_interfaces():
+    return interfaces()
+
+
+def _clear_interfaces():
+    """Does nothing: interfaces are read when they are asked for."""
+
+
+def is_private(ip_addr):
+    return ipaddress.ip_address(ip_addr).is_private
+
+
+def is_loopback(ip_addr):
+    return ipaddress.ip_address(ip_addr).is_loopback
+
+
+def gen_mac(prefix="AC:DE:48"):
+    """Returns a random MAC address."""
+    return "{}:{:02X}:{:02X}:{:02X}".format(prefix, *(random.randint(0, 255) for _ in range(3)))
+
+
+def default_gateways():
+    grains = _brine.grains()
+    return {key: grains[key] for key in ("ip_gw", "ip4_gw", "ip6_gw") if key in grains}

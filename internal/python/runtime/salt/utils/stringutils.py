@@ -127,3 +127,17 @@ def snake_to_camel_case(text, uppercamel=False):
 
 def wrap(text, **kwargs):
     return textwrap.fill(text, **kwargs)
+
+
+def human_to_bytes(size, default_unit="B", handle_metric=False):
+    """Returns how many bytes a size such as "4M" is; 0 where it is none."""
+    found = re.match(r"^\s*(\d*\.?\d+)\s*([a-zA-Z]*)\s*$", str(size))
+    if not found:
+        return 0
+    unit = (found.group(2) or default_unit).upper()
+    base = 1000 if handle_metric and unit.endswith("B") and not unit.endswith("IB") else 1024
+    power = "BKMGTPEZY".find(unit[0])
+    return int(float(found.group(1)) * base ** power) if power >= 0 else 0
+
+
+human_size_to_bytes = human_to_bytes

@@ -1,5 +1,5 @@
 """Addresses of files."""
-from urllib.parse import urlsplit
+from urllib.parse import urlparse, urlsplit  # noqa: F401
 
 
 def create(path, saltenv=None):

@@ -1,0 +1,6 @@
+"""The outputter raw."""
+import salt.output
+
+
+def output(data, **kwargs):
+    return salt.output.out_format(data, "raw")

@@ -1,0 +1,6 @@
+"""Names."""
+import re
+
+
+def slug(text):
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

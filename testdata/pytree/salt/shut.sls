@@ -1,0 +1,3 @@
+gate:
+  gatekeeper.open:
+    - closed: true
