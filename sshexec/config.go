@@ -193,6 +193,7 @@ type dest struct {
 	revoked   string   // file of keys that no host may have
 	hashKnown bool     // names in lines that are added
 	checkIP   bool     // the key of the address, too
+	carry     carry    // how a relay dials it; nil: it is dialled from here
 	// knownCommand returns the lines that a KnownHostsCommand prints of a key; nil:
 	// there is none.
 	knownCommand func(key ssh.PublicKey) (*keyDB, error)

@@ -68,6 +68,7 @@ type Provider struct {
 	ids     []string
 	targets map[string]*machine
 	step    atomic.Int64 // number of the step under way
+	told    sync.Map     // warnings that have been given
 }
 
 // machine is one target.
@@ -89,6 +90,8 @@ type machine struct {
 	deployed bool
 	failed   error // why the last attempt failed, and when
 	failedAt time.Time
+
+	relaying relaying // as the relay of others
 
 	gather sync.Mutex
 	grains *gathering // gathered or kept; nil: not yet
@@ -138,10 +141,18 @@ func (p *Provider) Minion(ctx context.Context, id string) target.Minion {
 // Prepare asks for what the connections to ids need, before they are made.
 func (p *Provider) Prepare(ctx context.Context, ids []string) {
 	entries := make([]*roster.Entry, 0, len(ids))
-	for _, id := range ids {
+	add := func(m *machine) {
 		// Each is asked for once: the steps of a run share the answers.
-		if m := p.targets[id]; m != nil && m.e.Err == nil && m.prepared.CompareAndSwap(false, true) {
+		if m != nil && m.e.Err == nil && m.prepared.CompareAndSwap(false, true) {
 			entries = append(entries, m.e)
+		}
+	}
+	for _, id := range ids {
+		m := p.targets[id]
+		add(m)
+		if m != nil && m.e.Relay != "" {
+			add(p.targets[m.e.Relay])
+			add(p.targets[m.e.RelayFallback])
 		}
 	}
 	p.s.Dialer.Prepare(ctx, entries)
@@ -263,11 +274,17 @@ func (m *machine) dial(ctx context.Context) (*Client, error) {
 // reach makes a connection when there is room for it. dialing is held.
 func (m *machine) reach(ctx context.Context) (*Client, error) {
 	m.release()
-	if err := m.p.room.take(ctx, commandCost); err != nil {
+	by, err := m.carrier(ctx)
+	if err != nil {
 		return nil, err
 	}
-	m.cost = commandCost
-	c, err := m.p.s.Dialer.Dial(ctx, m.e)
+	if by == nil {
+		if err := m.p.room.take(ctx, commandCost); err != nil {
+			return nil, err
+		}
+		m.cost = commandCost
+	}
+	c, err := m.p.s.Dialer.dialBy(ctx, m.e, by)
 	if err != nil {
 		m.release()
 		return nil, err
@@ -433,6 +450,13 @@ func (p *Provider) warn(text string) {
 	}
 }
 
+// warnOnce is warn for what several targets find.
+func (p *Provider) warnOnce(text string) {
+	if _, told := p.told.LoadOrStore(text, true); !told {
+		p.warn(text)
+	}
+}
+
 // shellMax bounds what is kept of a raw command's output, each of stdout and
 // stderr, in bytes.
 const shellMax = 16 << 20
@@ -512,11 +536,23 @@ func (c *Client) raw(ctx context.Context, e *roster.Entry, line string) (stdout,
 // Close ends the agents and the connections, and wipes what was asked to be.
 func (p *Provider) Close() error {
 	p.shut()
-	var wg sync.WaitGroup
-	for _, id := range p.ids {
-		wg.Go(p.targets[id].close)
+	// Relays last: the others are closed through them.
+	relays := map[string]bool{}
+	for _, m := range p.targets {
+		relays[m.e.Relay], relays[m.e.RelayFallback] = true, true
 	}
-	wg.Wait()
+	for _, last := range []bool{false, true} {
+		var wg sync.WaitGroup
+		for _, id := range p.ids {
+			if m := p.targets[id]; relays[id] == last {
+				wg.Go(func() {
+					m.endRelay()
+					m.close()
+				})
+			}
+		}
+		wg.Wait()
+	}
 	p.s.Dialer.Close()
 	return nil
 }

@@ -21,6 +21,7 @@ import (
 	"brine/internal/value"
 	"brine/modules/system"
 	"brine/sshexec/agent"
+	"brine/sshexec/relay"
 )
 
 // AgentOptions are what an agent is made of.
@@ -49,6 +50,10 @@ func ServeAgent(ctx context.Context, rw io.ReadWriteCloser, o AgentOptions) erro
 func ResumeAgent(in io.Reader, out io.Writer, dir, token string) error {
 	return agent.Resume(in, out, dir, token)
 }
+
+// ServeRelay carries connections to other machines for the controller at the far
+// end of rw; see relay.Serve.
+func ServeRelay(ctx context.Context, rw io.ReadWriteCloser) error { return relay.Serve(ctx, rw) }
 
 // RunDetached runs the job that is read from in, without a controller; see
 // agent.ServeDetached.
