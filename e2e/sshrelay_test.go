@@ -21,8 +21,8 @@ func TestSSHRelay(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, sshtest.Options{})
 	hosts := s.sshd.Hosts(4)
-	s.write("roster", fmt.Sprintf("b1: {host: %s}\nweb1: {host: %s, relay: b1}\nweb2: {host: %s, relay: b1}\nweb3: {host: %s, relay: b1, ssh_options: ['ProxyJump=nowhere.invalid']}\n",
-		hosts[0], hosts[1], hosts[2], hosts[3]))
+	s.write("roster", fmt.Sprintf("b1: {host: %s}\nweb1: {host: %s, relay: b1}\nweb2: {host: %s, relay: b1, thin_dir: %s}\nweb3: {host: %s, relay: b1, ssh_options: ['ProxyJump=nowhere.invalid']}\n",
+		hosts[0], hosts[1], hosts[2], s.path("thin"), hosts[3]))
 	s.write("pillar/top.sls", "base: {'web*': [p]}\n")
 	s.write("pillar/p.sls", "who: {{ grains.id }}\n")
 	s.write("salt/big", strings.Repeat("a file of the controller\n", 20000))
@@ -32,6 +32,10 @@ func TestSSHRelay(t *testing.T) {
 	s.want(r, 0, "Succeeded: 2")
 	if n := strings.Count(r.stderr, "relay started"); n != 1 {
 		t.Errorf("the relay was started %d times:\n%s", n, r.stderr)
+	}
+	// The hosts share a home, but for the one with a directory of its own.
+	if n := strings.Count(r.stderr, "agent sent by its relay"); n == 0 {
+		t.Errorf("the relay did not send the agent:\n%s", r.stderr)
 	}
 	for _, h := range hosts[1:] {
 		if strings.Contains(r.stderr, fmt.Sprintf("address=%s:", h)) {

@@ -135,7 +135,8 @@ type Client struct {
 	// relink makes another way to an agent that was started over this connection;
 	// nil: there is none.
 	relink func(ctx context.Context, token string) (io.ReadWriteCloser, error)
-	doubt  error // why no secret is sent there: its key is not the known one
+	share  sharer // how a relay helps to push; nil: it does not
+	doubt  error  // why no secret is sent there: its key is not the known one
 }
 
 // Close ends the connection.
@@ -424,6 +425,9 @@ func (d *Dialer) login(ctx context.Context, l *login, way net.Conn,
 		Auth: l.methods(), AuthCallback: l.next,
 	}
 	conf.Ciphers, conf.MACs, conf.KeyExchanges = t.ciphers, t.macs, t.kexes
+	if x, ok := way.(*tap); ok {
+		conf.Rand = x.Rand()
+	}
 	beat := &pulse{Conn: way}
 	conn, chans, reqs, err := shake(ctx, beat, t.knownAs(), conf)
 	if err != nil {

@@ -141,7 +141,9 @@ type placer struct {
 	opts   link.Options
 	wipe   bool // agents remove themselves at their end
 	turns  *turns
-	stall  time.Duration // how long a push may go on without a byte that arrives; 0: stallTimeout
+	// parcels are what relays are given.
+	parcels parcels
+	stall   time.Duration // how long a push may go on without a byte that arrives; 0: stallTimeout
 
 	casesOnce sync.Once
 	caseText  string

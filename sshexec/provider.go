@@ -92,6 +92,7 @@ type machine struct {
 	failedAt time.Time
 
 	relaying relaying // as the relay of others
+	via      string   // the relay that client goes by; "" is none
 
 	gather sync.Mutex
 	grains *gathering // gathered or kept; nil: not yet
@@ -403,7 +404,7 @@ func (m *machine) rests(ctx context.Context, pause time.Duration) bool {
 
 func (m *machine) begin(ctx context.Context, c *Client) (*link.Conn, error) {
 	begun := time.Now()
-	c.relink = m.relinker(c)
+	c.relink, c.share = m.relinker(c), m.sharer()
 	conn, err := m.p.place.agent(ctx, c, m.e, m.p.s.PreFlight)
 	if err != nil {
 		return nil, err

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -47,6 +49,7 @@ type relaying struct {
 // carrier returns what dials m from its relay; nil where it has none, or is
 // reached directly since its relay is gone.
 func (m *machine) carrier(ctx context.Context) (carry, error) {
+	m.via = ""
 	if m.e.Relay == "" {
 		return nil, nil
 	}
@@ -69,6 +72,7 @@ func (m *machine) carrier(ctx context.Context) (carry, error) {
 		}
 		via = other
 	}
+	m.via = via
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		r, err := m.p.relay(ctx, via)
 		if err != nil {
@@ -174,4 +178,121 @@ func (p *placer) relay(ctx context.Context, c *Client, e *roster.Entry) (*relay.
 			return nil, err
 		}
 	}
+}
+
+// A sharer opens another connection to a host, into which the relay on the way puts
+// what has the hash sum, and which open returns.
+type sharer func(ctx context.Context, sum string, open func() ([]byte, error)) (*Client, error)
+
+// sharer returns what a push to m goes by; nil: by the connection there is. The
+// relay can read what is sent by a sharer, so there is none where a password is.
+func (m *machine) sharer() sharer {
+	via := m.via
+	if via == "" || m.e.Passwd.IsSet() || m.e.TTY {
+		return nil
+	}
+	return func(ctx context.Context, sum string, open func() ([]byte, error)) (*Client, error) {
+		r, err := m.p.relay(ctx, via)
+		if err != nil {
+			return nil, err
+		}
+		file, err := m.p.place.parcels.get(sum, open)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.Put(ctx, sum, file); err != nil {
+			return nil, err
+		}
+		return m.p.s.Dialer.dialShared(ctx, m.e, func(ctx context.Context, network, addr string) (net.Conn, error) {
+			way, err := r.DialShared(ctx, network, addr)
+			if err != nil {
+				return nil, err
+			}
+			return &tap{Shared: way, file: file, sum: sum}, nil
+		})
+	}
+}
+
+// dialShared dials for a tap: by a key alone, and with what a tap can follow.
+func (d *Dialer) dialShared(ctx context.Context, e *roster.Entry, by carry) (*Client, error) {
+	t, err := d.dest(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range []struct {
+		name string
+		list *[]string
+	}{{tapKex, &t.kexes}, {tapCipher, &t.ciphers}, {tapMAC, &t.macs}} {
+		if *l.list != nil && !slices.Contains(*l.list, l.name) {
+			return nil, fmt.Errorf("ssh_config does not allow %s", l.name)
+		}
+		*l.list = []string{l.name}
+	}
+	if !slices.Contains(t.methods, "publickey") {
+		return nil, errors.New("no key may be used")
+	}
+	t.methods, t.forward, t.batch, t.carry = []string{"publickey"}, "", true, by
+	t.passwd = roster.Secret{}
+	c, err := d.dial(ctx, t, nil, nil)
+	if err == nil && c.doubt != nil {
+		_ = c.Close()
+		return nil, c.doubt
+	}
+	return c, err
+}
+
+// parcels are files as they are sent, in memory for those who share them.
+type parcels struct {
+	mu  sync.Mutex
+	all map[string][]byte // by hash
+}
+
+func (p *parcels) get(sum string, open func() ([]byte, error)) ([]byte, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if b := p.all[sum]; b != nil {
+		return b, nil
+	}
+	b, err := open()
+	if err != nil {
+		return nil, err
+	}
+	if p.all == nil {
+		p.all = map[string][]byte{}
+	}
+	p.all[sum] = b
+	return b, nil
+}
+
+// shared returns the connection to push x by: one of its own where a relay on the
+// way can put the file in.
+func (p *placer) shared(ctx context.Context, x *sending, way string) *Client {
+	if x.c.share == nil || way == "sftp" {
+		return x.c
+	}
+	c, err := p.share(ctx, x, way)
+	if x.log != nil {
+		if err != nil {
+			x.log.Info("agent not sent by its relay", "host", x.c.ID, "since", err)
+		} else {
+			x.log.Debug("agent sent by its relay", "host", x.c.ID)
+		}
+	}
+	if err != nil {
+		return x.c
+	}
+	return c
+}
+
+func (p *placer) share(ctx context.Context, x *sending, way string) (*Client, error) {
+	body, size, sum, err := p.images.stream(x.img, way)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	return x.c.share(ctx, sum, func() ([]byte, error) {
+		b := make([]byte, size)
+		_, err := io.ReadFull(body, b)
+		return b, err
+	})
 }

@@ -3,14 +3,22 @@ package sshexec
 import (
 	"bufio"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"io"
+	"log/slog"
+	"math/rand/v2"
 	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	xknownhosts "golang.org/x/crypto/ssh/knownhosts"
 
 	"brine/internal/fun"
 	"brine/internal/roster"
@@ -44,7 +52,7 @@ func (r *relayed) relay(id string, serve func(ctx context.Context, rw io.ReadWri
 	r.t.Helper()
 	starts = new(atomic.Int32)
 	if serve == nil {
-		serve = relay.Serve
+		serve = func(ctx context.Context, rw io.ReadWriteCloser) error { return relay.Serve(ctx, rw, "") }
 	}
 	return r.add(id, func(s *sshtest.Session) int {
 		in := bufio.NewReader(s)
@@ -167,9 +175,7 @@ func TestRelayFails(t *testing.T) {
 	r.target("web", "b1", "")
 	for i, l := range r.known {
 		if l == line(changed) {
-			other := *changed
-			other.HostKey = shut.HostKey
-			r.known[i] = line(&other)
+			r.known[i] = xknownhosts.Line([]string{changed.Addr}, shut.HostKey.PublicKey())
 		}
 	}
 	gone.Close()
@@ -266,4 +272,89 @@ func TestHostileRelay(t *testing.T) {
 	wantText(t, r.ask(p, "behind-garbage"), "handshake")
 	wantText(t, r.ask(p, "behind-sink"), "handshake: the host closed the connection")
 	wantText(t, r.ask(p, "other"), "this is other")
+}
+
+// counting counts what is read.
+type counting struct {
+	io.ReadWriteCloser
+	n *atomic.Int64
+}
+
+func (c counting) Read(b []byte) (int, error) {
+	n, err := c.ReadWriteCloser.Read(b)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// TestRelayPush: an agent crosses the link to a relay once, whatever the number of
+// targets behind it, and arrives whole.
+func TestRelayPush(t *testing.T) {
+	t.Parallel()
+	for _, way := range []string{"cat", "gzip", "zstd"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			sshtest.Require(t, way)
+			r := &relayed{t: t}
+			var up atomic.Int64
+			dir := t.TempDir()
+			r.relay("b1", func(ctx context.Context, rw io.ReadWriteCloser) error {
+				return relay.Serve(ctx, counting{rw, &up}, dir)
+			})
+			// What cannot be compressed.
+			noise := make([]byte, 1<<20)
+			rnd := rand.NewChaCha8([32]byte{1})
+			_, _ = rnd.Read(noise)
+			exe := filepath.Join(t.TempDir(), "prog")
+			text := append(program(0), "\n#"+base64.StdEncoding.EncodeToString(noise)...)
+			if err := os.WriteFile(exe, text, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			const n = 3
+			var boxes []*box
+			for i := range n {
+				b := newBox(t)
+				b.Start()
+				e := entry(b.Fake)
+				e.ID, e.Relay, e.ThinDir = fmt.Sprintf("web%d", i), "b1", filepath.Join(b.home, "thin")
+				r.entries, r.known = append(r.entries, e), append(r.known, line(b.Fake))
+				boxes = append(boxes, b)
+			}
+			p := r.provider()
+			p.place.images = &Images{Exe: exe}
+			u, err := exec.Command("uname", "-sm").Output()
+			if err != nil {
+				t.Skip(err)
+			}
+			f := strings.Fields(string(u))
+			for i := range boxes {
+				m := p.targets[fmt.Sprintf("web%d", i)]
+				log := &buffer{}
+				p.place.opts.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+				m.dialing.Lock()
+				c, err := m.dial(t.Context())
+				m.dialing.Unlock()
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.share = m.sharer()
+				if err := p.place.pushInTurn(t.Context(), c, m.e, &absent{f[0], f[1], way}); err != nil {
+					t.Fatal(err)
+				}
+				whole(t, &p.place, m.e)
+				if !strings.Contains(log.String(), "agent sent by its relay") {
+					t.Errorf("it was not sent by the relay: %s", log)
+				}
+			}
+			_, size, sum, err := p.place.images.stream(own(t, &p.place), way)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := up.Load(); got < size || got > size+size/2 {
+				t.Errorf("%d bytes went to the relay for %d targets and a file of %d bytes", got, n, size)
+			}
+			if b, err := os.ReadFile(filepath.Join(dir, sum)); err != nil || int64(len(b)) != size {
+				t.Errorf("the relay keeps %d bytes of %d: %v", len(b), size, err)
+			}
+		})
+	}
 }

@@ -159,7 +159,7 @@ func (f *fleet) session(ctx context.Context, name string, ch ssh.Channel, reqs <
 			return
 		}
 		if strings.Contains(script, "agent --relay") {
-			err = assembly.ServeRelay(ctx, agentEnd{in, ch})
+			err = assembly.ServeRelay(ctx, agentEnd{in, ch}, "")
 		} else {
 			h := host.NewLocal()
 			err = assembly.ServeAgent(ctx, agentEnd{in, ch}, assembly.AgentOptions{

@@ -52,8 +52,14 @@ func ResumeAgent(in io.Reader, out io.Writer, dir, token string) error {
 }
 
 // ServeRelay carries connections to other machines for the controller at the far
-// end of rw; see relay.Serve.
-func ServeRelay(ctx context.Context, rw io.ReadWriteCloser) error { return relay.Serve(ctx, rw) }
+// end of rw, and keeps files that they share in a cache directory ("" is nowhere);
+// see relay.Serve.
+func ServeRelay(ctx context.Context, rw io.ReadWriteCloser, cacheDir string) error {
+	if cacheDir != "" {
+		cacheDir = filepath.Join(cacheDir, "relay")
+	}
+	return relay.Serve(ctx, rw, cacheDir)
+}
 
 // RunDetached runs the job that is read from in, without a controller; see
 // agent.ServeDetached.

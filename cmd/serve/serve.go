@@ -83,7 +83,7 @@ func Agent(ctx context.Context, o Options) error {
 		return assembly.ResumeAgent(o.In, o.Out, cmp.Or(o.CacheDir, besideExe(o.Host, exe)), o.Resume)
 	}
 	if o.Relay {
-		return assembly.ServeRelay(ctx, stdio{o.In, o.Out})
+		return assembly.ServeRelay(ctx, stdio{o.In, o.Out}, cmp.Or(o.CacheDir, besideExe(o.Host, exe)))
 	}
 	ao := assembly.AgentOptions{Host: o.Host, Table: assembly.Table(), Version: version.Number(), Exe: exe, CacheDir: o.CacheDir, Wipe: o.Wipe}
 	if ao.CacheDir == "" {

@@ -32,6 +32,8 @@ const dialTimeout = 5 * time.Minute
 // The requests of a controller.
 const (
 	methodDial = "relay.dial"
+	methodHas  = "relay.has"
+	methodPut  = "relay.put"
 )
 
 // hello is what a relay says of itself, so that no agent of another kind is taken
@@ -39,9 +41,10 @@ const (
 const hello = "brine relay"
 
 // Serve carries connections for the controller at the far end of rw until that
-// end closes the channel, or ctx ends.
-func Serve(ctx context.Context, rw io.ReadWriteCloser) error {
-	r := &server{}
+// end closes the channel, or ctx ends. Files that it is given are kept in dir; ""
+// is nowhere.
+func Serve(ctx context.Context, rw io.ReadWriteCloser, dir string) error {
+	r := &server{store{dir: dir}}
 	m, err := wire.Greet(ctx, rw, wire.Options{Role: wire.Agent, Hello: value.MapOf("is", hello), Streams: maxTunnels, Handle: r.handle})
 	if err != nil {
 		return err
@@ -58,12 +61,17 @@ func Serve(ctx context.Context, rw io.ReadWriteCloser) error {
 	return nil
 }
 
-type server struct{}
+type server struct{ files store }
 
 func (r *server) handle(ctx context.Context, s *wire.Stream) error {
 	switch s.Method() {
 	case methodDial:
 		return r.dial(ctx, s)
+	case methodHas:
+		sum, _ := s.Head().At("sum").(string)
+		return s.Answer(r.files.get(sum) != nil)
+	case methodPut:
+		return r.files.put(s)
 	default:
 		return wire.Refusef("%q is not a request to a relay", s.Method())
 	}
@@ -93,7 +101,12 @@ func (r *server) dial(ctx context.Context, s *wire.Stream) error {
 	}
 	up := make(chan error, 1)
 	go func() {
-		_, err := io.Copy(onlyWriter{c}, s)
+		var err error
+		if s.Head().At("shared") == true {
+			err = r.files.pieces(c, s)
+		} else {
+			_, err = io.Copy(onlyWriter{c}, s)
+		}
 		if tcp, ok := c.(*net.TCPConn); ok && err == nil {
 			err = tcp.CloseWrite()
 		}
@@ -144,7 +157,12 @@ var ErrBroken = errors.New("the connection through the relay ended")
 
 // A Conn is the controller's end of the channel to a relay. It is safe for
 // concurrent use.
-type Conn struct{ m *wire.Mux }
+type Conn struct {
+	m *wire.Mux
+
+	putting sync.Mutex
+	has     map[string]bool // files that are there
+}
 
 // Connect greets the relay at the far end of rw. It waits no longer than ctx and
 // then closes rw. Where something else answers, the error is a
@@ -158,7 +176,7 @@ func Connect(ctx context.Context, rw io.ReadWriteCloser) (*Conn, error) {
 		_ = m.Close()
 		return nil, errors.New("what answers is not a relay")
 	}
-	return &Conn{m}, nil
+	return &Conn{m: m}, nil
 }
 
 // Done is closed when the channel has ended.
@@ -173,7 +191,11 @@ func (c *Conn) Close() error { return c.m.Close() }
 // Dial has the relay connect to an address, which it looks up itself. network is
 // tcp, tcp4 or tcp6.
 func (c *Conn) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	s, err := c.m.Open(context.WithoutCancel(ctx), methodDial, value.MapOf("network", network, "addr", addr), true)
+	return c.dial(ctx, value.MapOf("network", network, "addr", addr))
+}
+
+func (c *Conn) dial(ctx context.Context, head *value.Map) (net.Conn, error) {
+	s, err := c.m.Open(context.WithoutCancel(ctx), methodDial, head, true)
 	if err != nil {
 		return nil, err
 	}
@@ -190,6 +212,7 @@ func (c *Conn) Dial(ctx context.Context, network, addr string) (net.Conn, error)
 		}
 		return nil, err
 	}
+	addr, _ := head.At("addr").(string)
 	return &tunnel{s: s, addr: tunnelAddr(addr)}, nil
 }
 

@@ -20,7 +20,7 @@ func pair(t *testing.T) (*Conn, net.Conn) {
 	t.Helper()
 	here, there := net.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- Serve(context.Background(), there) }()
+	go func() { served <- Serve(context.Background(), there, "") }()
 	c, err := Connect(t.Context(), here)
 	if err != nil {
 		t.Fatal(err)
