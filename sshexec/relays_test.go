@@ -358,3 +358,38 @@ func TestRelayPush(t *testing.T) {
 		})
 	}
 }
+
+// TestRelayPushKeepsSecrets: nothing that a relay could read is used where a
+// password is sent, or where the controller's configuration does not allow it.
+func TestRelayPushKeepsSecrets(t *testing.T) {
+	t.Parallel()
+	r := &relayed{t: t}
+	r.relay("b1", nil)
+	for _, id := range []string{"plain", "passwd", "tty", "direct", "strict"} {
+		r.target(id, "b1", "")
+	}
+	r.entries[2].Passwd = roster.NewSecret("secret")
+	r.entries[3].TTY = true
+	r.entries[4].Relay = ""
+	r.entries[5].SSHOptions = []string{"Ciphers=aes256-gcm@openssh.com"}
+	p := r.provider()
+	for id, want := range map[string]bool{"plain": true, "passwd": false, "tty": false, "direct": false, "strict": true} {
+		m := p.targets[id]
+		m.dialing.Lock()
+		if _, err := m.dial(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		m.dialing.Unlock()
+		if got := m.sharer() != nil; got != want {
+			t.Errorf("%s: shared %v", id, got)
+		}
+	}
+	_, err := p.targets["strict"].sharer()(t.Context(), strings.Repeat("0", 64), func() ([]byte, error) { return nil, fmt.Errorf("not read") })
+	if err == nil || !strings.Contains(err.Error(), "not read") {
+		t.Errorf("a file that cannot be read: %v", err)
+	}
+	_, err = p.s.Dialer.dialShared(t.Context(), p.targets["strict"].e, nil)
+	if err == nil || !strings.Contains(err.Error(), "ssh_config does not allow aes128-ctr") {
+		t.Errorf("a cipher that is not allowed: %v", err)
+	}
+}
