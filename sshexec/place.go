@@ -78,15 +78,10 @@ func setup(e *roster.Entry) string {
 	return s
 }
 
-// runScript starts the agent where it lies already; else it says what the host
-// is, behind mark, and ends. The xz of BusyBox, which has no filters and does not
-// know -V, does not count. Where the roster has a thin_dir that takes an agent,
-// insist has one that lies elsewhere not count.
-func (p *placer) runScript(e *roster.Entry, mark string, insist bool) string {
-	return p.startScript(e, mark, p.command(), insist)
-}
-
-// startScript is runScript for another command than that of an agent.
+// startScript starts the agent where it lies already, by a command; else it says
+// what the host is, behind mark, and ends. The xz of BusyBox, which has no filters
+// and does not know -V, does not count. Where the roster has a thin_dir that takes an
+// agent, insist has one that lies elsewhere not count.
 func (p *placer) startScript(e *roster.Entry, mark, command string, insist bool) string {
 	only := ""
 	if insist && e.ThinDir != "" {
@@ -149,7 +144,7 @@ type placer struct {
 	caseText  string
 }
 
-// cases are the lines of runScript that name the agent of each platform, the
+// cases are the lines of startScript that name the agent of each platform, the
 // same for all hosts.
 func (p *placer) cases() string {
 	p.casesOnce.Do(func() {

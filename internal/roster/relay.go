@@ -71,7 +71,7 @@ func (l *loader) relay(e *Entry, name string) error {
 	case !ok:
 		return l.noRelay(name)
 	case r.Connection == Local:
-		return fmt.Errorf("%s is this machine, so it is no relay; leave it out, or write relay: direct", name)
+		return fmt.Errorf("%s is this machine, and a relay is another one; leave it out, or write relay: direct", name)
 	case r.Relay != "":
 		return fmt.Errorf("%s is itself reached by the relay %s, and a relay behind a relay is not supported; give %s relay: direct, or a ProxyJump in ssh_config", name, r.Relay, name)
 	}

@@ -140,12 +140,10 @@ type (
 // plain takes the addresses out of an error of the network, which the controller
 // names already.
 func plain(err error) error {
-	var dns *net.DNSError
-	if errors.As(err, &dns) {
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		return fmt.Errorf("lookup %s: %s", dns.Name, dns.Err)
 	}
-	var no syscall.Errno
-	if errors.As(err, &no) {
+	if no, ok := errors.AsType[syscall.Errno](err); ok {
 		return no
 	}
 	return err
