@@ -14,6 +14,7 @@ type agentOpts struct {
 	wipe, sum bool
 	detached  bool
 	resume    string
+	relay     bool
 }
 
 // newAgentCmd returns the far end of "brine ssh", which the controller starts
@@ -46,6 +47,8 @@ started on a terminal.`,
 	_ = f.MarkHidden("detached")
 	f.StringVar(&o.resume, "resume", "", "carry the channel to the agent that lost its controller and has this token")
 	_ = f.MarkHidden("resume")
+	f.BoolVar(&o.relay, "relay", false, "carry connections to other machines for the controller")
+	_ = f.MarkHidden("relay")
 	f.BoolVar(&o.sum, "sum", false, "print the SHA-256 of this program and end")
 	_ = f.MarkHidden("sum")
 	c.AddCommand(newAgentBuildCmd(a), newAgentListCmd(a))
@@ -56,7 +59,7 @@ func (a *App) agent(ctx context.Context, o *agentOpts) error {
 	if o.sum {
 		return serve.Sum(a.Out)
 	}
-	err := serve.Agent(ctx, serve.Options{In: a.In, Out: a.Out, Host: a.Host, CacheDir: o.cacheDir, Wipe: o.wipe, Detached: o.detached, Resume: o.resume})
+	err := serve.Agent(ctx, serve.Options{In: a.In, Out: a.Out, Host: a.Host, CacheDir: o.cacheDir, Wipe: o.wipe, Detached: o.detached, Resume: o.resume, Relay: o.relay})
 	if errors.Is(err, serve.ErrTerminal) {
 		return &statusError{status: exitUsage, err: err, hint: serve.TerminalHint}
 	}

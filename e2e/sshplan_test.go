@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"brine/internal/testkit/sshtest"
+	"brine/internal/testkit/termtest"
 )
 
 // TestSSHPlan plans and applies over a real sshd: nothing is changed by the plan,
@@ -84,7 +85,7 @@ func TestPlanAsks(t *testing.T) {
 		{answer: "", want: "nothing was run", exit: 1},
 		{answer: "yes", want: "Succeeded: 1", made: true},
 	} {
-		master, slave := openPTY(t, 200)
+		master, slave := termtest.Open(t, 200, 24)
 		self, err := os.Executable()
 		if err != nil {
 			t.Fatal(err)

@@ -13,14 +13,30 @@ import (
 	"brine/internal/testkit/sshtest"
 )
 
-// TestSSHTour runs docs/ssh.md: its files are written where it says, each line
-// of a console block that begins with "$ " is run by sh, and what follows it is
-// what it prints. A line "..." stands for any lines; "# exit status N" behind a
-// command is the status it ends with.
+// TestSSHTour runs docs/ssh.md.
 func TestSSHTour(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, sshtest.Options{})
-	doc := read(t, "docs/ssh.md")
+	s.tour("docs/ssh.md")
+	if got := read(t, s.path("motd.db1")); got != "This is db1, a db machine.\n" {
+		t.Errorf("motd: %q", got)
+	}
+}
+
+// TestRelayTour runs docs/relays.md.
+func TestRelayTour(t *testing.T) {
+	t.Parallel()
+	newSite(t, sshtest.Options{}).tour("docs/relays.md")
+}
+
+// tour runs a page: its files are written where it says, each line
+// of a console block that begins with "$ " is run by sh, and what follows it is
+// what it prints. A line "..." stands for any lines; "# exit status N" behind a
+// command is the status it ends with.
+func (s *site) tour(page string) {
+	t := s.t
+	t.Helper()
+	doc := read(t, page)
 	bin := t.TempDir()
 	self, err := os.Executable()
 	if err != nil {
@@ -33,7 +49,7 @@ func TestSSHTour(t *testing.T) {
 	local := strings.NewReplacer("192.0.2.", "127.0.0.", "user: admin", "user: "+s.sshd.User)
 	var setup []string
 	named := regexp.MustCompile("`(mytree/[^`]+)`:$")
-	file := ""
+	file, laidOut := "", false
 	lines := strings.Split(doc, "\n")
 	for i := 0; i < len(lines); i++ {
 		if m := named.FindStringSubmatch(lines[i]); m != nil {
@@ -50,7 +66,8 @@ func TestSSHTour(t *testing.T) {
 		switch {
 		case lang == "yaml" && file != "":
 			s.write(file, local.Replace(strings.Join(body, "\n")+"\n"))
-			if file == "mytree/roster" {
+			if file == "mytree/roster" && !laidOut {
+				laidOut = true
 				s.write("mytree/master", read(t, s.path("mytree/master"))+fmt.Sprintf("ssh_port: %d\nssh_priv: %s\n", s.sshd.Port, s.sshd.Key))
 				s.write("mytree/pillar/common.sls", "motd: "+s.path("motd")+"\n")
 			}
@@ -58,9 +75,6 @@ func TestSSHTour(t *testing.T) {
 		case lang == "console":
 			setup = s.console(t, bin, setup, body)
 		}
-	}
-	if got := read(t, s.path("motd.db1")); got != "This is db1, a db machine.\n" {
-		t.Errorf("motd: %q", got)
 	}
 }
 

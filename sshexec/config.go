@@ -195,6 +195,7 @@ type dest struct {
 	checkIP   bool     // the key of the address, too
 	// trustLocal says that the key of this machine itself is not checked.
 	trustLocal bool
+	carry      carry // how a relay dials it; nil: it is dialled from here
 	// knownCommand returns the lines that a KnownHostsCommand prints of a key; nil:
 	// there is none.
 	knownCommand func(key ssh.PublicKey) (*keyDB, error)

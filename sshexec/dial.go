@@ -25,6 +25,7 @@ import (
 	"brine/internal/printable"
 	"brine/internal/roster"
 	"brine/internal/sshconf"
+	"brine/sshexec/relay"
 )
 
 // Options are how machines are dialled.
@@ -135,7 +136,8 @@ type Client struct {
 	// relink makes another way to an agent that was started over this connection;
 	// nil: there is none.
 	relink func(ctx context.Context, token string) (io.ReadWriteCloser, error)
-	doubt  error // why no secret is sent there: its key is not the known one
+	share  sharer // how a relay helps to push; nil: it does not
+	doubt  error  // why no secret is sent there: its key is not the known one
 }
 
 // Close ends the connection.
@@ -195,7 +197,7 @@ const droppedHint = "see its sshd's log and MaxStartups there, or lower --max-pr
 
 // dropped reports whether err of a handshake is that the connection was closed.
 func dropped(err error) bool {
-	for _, x := range []error{errDropped, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed} {
+	for _, x := range []error{errDropped, relay.ErrBroken, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed} {
 		if errors.Is(err, x) {
 			return true
 		}
@@ -205,6 +207,11 @@ func dropped(err error) bool {
 
 // Dial connects to the host of an entry and logs in.
 func (d *Dialer) Dial(ctx context.Context, e *roster.Entry) (*Client, error) {
+	return d.dialBy(ctx, e, nil)
+}
+
+// dialBy is Dial by a relay; nil is none.
+func (d *Dialer) dialBy(ctx context.Context, e *roster.Entry, by carry) (*Client, error) {
 	if e.Err != nil {
 		return nil, &Error{ID: e.ID, Addr: cmp.Or(e.Host, "no host"), Stage: Resolve, Err: e.Err}
 	}
@@ -212,6 +219,7 @@ func (d *Dialer) Dial(ctx context.Context, e *roster.Entry) (*Client, error) {
 	if err != nil {
 		return nil, &Error{ID: e.ID, Addr: e.Host, Stage: Resolve, Err: err, Hint: "see ssh_config and the roster"}
 	}
+	t.carry = by
 	return d.dial(ctx, t, nil, nil)
 }
 
@@ -293,7 +301,7 @@ func (d *Dialer) once(ctx context.Context, t *dest, by *Client, via []string) (*
 	if err != nil {
 		return nil, fail(HostKey, err, "mend the known_hosts file")
 	}
-	if by == nil && len(t.jump) > 0 {
+	if by == nil && len(t.jump) > 0 && t.carry == nil {
 		if by, err = d.bastionOf(ctx, t, via); err != nil {
 			return nil, &Error{ID: t.id, Addr: t.addr(), Stage: Connect, Err: fmt.Errorf("by %w", err)}
 		}
@@ -315,6 +323,11 @@ func (d *Dialer) once(ctx context.Context, t *dest, by *Client, via []string) (*
 	}
 	var way net.Conn
 	switch {
+	case t.carry != nil: // in the place of ways from here
+		t.note("relay")
+		if way, err = t.carry(ctx, t.family, t.addr()); err != nil {
+			return nil, fail(Connect, err, carryHint(err))
+		}
 	case by != nil:
 		if way, err = by.ssh.DialContext(ctx, "tcp", t.addr()); err != nil {
 			return nil, fail(Connect, fmt.Errorf("by %s: %w", by.ID, err), "see that the jump host reaches it and allows forwarding")
@@ -445,6 +458,9 @@ func (d *Dialer) login(ctx context.Context, l *login, way net.Conn,
 		Auth: l.methods(), AuthCallback: l.next,
 	}
 	conf.Ciphers, conf.MACs, conf.KeyExchanges = t.ciphers, t.macs, t.kexes
+	if x, ok := way.(*tap); ok {
+		conf.Rand = x.Rand()
+	}
 	beat := &pulse{Conn: way}
 	conn, chans, reqs, err := shake(ctx, beat, t.knownAs(), conf)
 	if err != nil {

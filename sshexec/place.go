@@ -78,15 +78,10 @@ func setup(e *roster.Entry) string {
 	return s
 }
 
-// runScript starts the agent where it lies already; else it says what the host
-// is, behind mark, and ends. The xz of BusyBox, which has no filters and does not
-// know -V, does not count. Where the roster has a thin_dir that takes an agent,
-// insist has one that lies elsewhere not count.
-func (p *placer) runScript(e *roster.Entry, mark string, insist bool) string {
-	return p.startScript(e, mark, p.command(), insist)
-}
-
-// startScript is runScript for another command than that of an agent.
+// startScript starts the agent where it lies already, by a command; else it says
+// what the host is, behind mark, and ends. The xz of BusyBox, which has no filters
+// and does not know -V, does not count. Where the roster has a thin_dir that takes an
+// agent, insist has one that lies elsewhere not count.
 func (p *placer) startScript(e *roster.Entry, mark, command string, insist bool) string {
 	only := ""
 	if insist && e.ThinDir != "" {
@@ -141,13 +136,15 @@ type placer struct {
 	opts   link.Options
 	wipe   bool // agents remove themselves at their end
 	turns  *turns
-	stall  time.Duration // how long a push may go on without a byte that arrives; 0: stallTimeout
+	// parcels are what relays are given.
+	parcels parcels
+	stall   time.Duration // how long a push may go on without a byte that arrives; 0: stallTimeout
 
 	casesOnce sync.Once
 	caseText  string
 }
 
-// cases are the lines of runScript that name the agent of each platform, the
+// cases are the lines of startScript that name the agent of each platform, the
 // same for all hosts.
 func (p *placer) cases() string {
 	p.casesOnce.Do(func() {
@@ -202,18 +199,24 @@ func (p *placer) agent(ctx context.Context, c *Client, e *roster.Entry, always b
 		if err != nil || conn != nil {
 			return conn, err
 		}
-		if try > 0 {
-			return nil, c.fail(Push, errors.New("the agent was placed and is not there"), "does something clean up that directory? thin_dir in the roster names another one")
-		}
-		if e.PreFlight != "" && !always {
-			if err := p.preFlight(ctx, c, e); err != nil {
-				return nil, err
-			}
-		}
-		if err := p.pushInTurn(ctx, c, e, missing); err != nil {
+		if err := p.provide(ctx, c, e, missing, try, always); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// provide places the agent on a host that has none. try is how often it was done
+// before, done that the pre-flight script has run.
+func (p *placer) provide(ctx context.Context, c *Client, e *roster.Entry, missing *absent, try int, done bool) error {
+	if try > 0 {
+		return c.fail(Push, errors.New("the agent was placed and is not there"), "does something clean up that directory? thin_dir in the roster names another one")
+	}
+	if e.PreFlight != "" && !done {
+		if err := p.preFlight(ctx, c, e); err != nil {
+			return err
+		}
+	}
+	return p.pushInTurn(ctx, c, e, missing)
 }
 
 // patience is how long a host has to answer once one is logged in.
@@ -230,35 +233,44 @@ type absent struct{ sys, machine, unpack string }
 
 // try starts the agent where it lies. Both results are nil, and missing is not,
 // where it is not there.
-func (p *placer) try(ctx context.Context, c *Client, e *roster.Entry, insist bool) (*link.Conn, *absent, error) {
+func (p *placer) try(ctx context.Context, c *Client, e *roster.Entry, insist bool) (conn *link.Conn, missing *absent, err error) {
+	missing, err = p.start(ctx, c, e, p.command(), insist, func(ctx context.Context, s *stream) (err error) {
+		conn, err = link.Connect(ctx, s, p.options(c))
+		return err
+	})
+	return conn, missing, err
+}
+
+// start starts the agent by a command, and greets it. What it returns is not nil
+// where the agent is not there.
+func (p *placer) start(ctx context.Context, c *Client, e *roster.Entry, command string, insist bool, greet func(ctx context.Context, s *stream) error) (*absent, error) {
 	mark := "brine-need-" + token()
-	script := p.runScript(e, mark, insist)
+	script := p.startScript(e, mark, command, insist)
 	ctx, cancel := context.WithTimeout(ctx, patience(e))
 	defer cancel()
 	s, err := c.start(ctx, launchOf(e, script))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	conn, err := link.Connect(ctx, s, p.options(c))
-	if err == nil {
+	if err = greet(ctx, s); err == nil {
 		s.said.enough()
-		return conn, nil, nil
+		return nil, nil
 	}
 	_ = s.Close()
 	if ctx.Err() != nil {
-		return nil, nil, c.fail(Agent, fmt.Errorf("the host does not start the agent within %s", patience(e)), "see the load of the host, and what its shell start files do; timeout in the roster changes the time")
+		return nil, c.fail(Agent, fmt.Errorf("the host does not start the agent within %s", patience(e)), "see the load of the host, and what its shell start files do; timeout in the roster changes the time")
 	}
 	status, werr := s.settled(ctx)
 	text := s.complaint()
 	if _, rest, ok := strings.Cut(text, mark+" "); ok {
 		f := strings.Fields(rest)
 		if len(f) >= 3 {
-			return nil, &absent{f[0], f[1], f[2]}, nil
+			return &absent{f[0], f[1], f[2]}, nil
 		}
-		return nil, nil, c.fail(Shell, fmt.Errorf("the host does not say what it is: %s", oneLine(strings.Replace(text, mark, "", 1))),
+		return nil, c.fail(Shell, fmt.Errorf("the host does not say what it is: %s", oneLine(strings.Replace(text, mark, "", 1))),
 			"see the account's PATH, where uname should be, and set_path in the roster")
 	}
-	return nil, nil, p.noAgent(c, s, status, werr, err)
+	return nil, p.noAgent(c, s, status, werr, err)
 }
 
 // settled waits for the end of a script whose stream is over.

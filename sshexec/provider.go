@@ -71,6 +71,7 @@ type Provider struct {
 	mu      sync.RWMutex // guards what Add changes
 	ids     []string
 	targets map[string]*machine
+	told    sync.Map // warnings that have been given
 }
 
 // machine is one target.
@@ -92,6 +93,9 @@ type machine struct {
 	deployed bool
 	failed   error // why the last attempt failed, and when
 	failedAt time.Time
+
+	relaying relaying // as the relay of others
+	via      string   // the relay that client goes by; "" is none
 
 	gather sync.Mutex
 	grains *gathering // gathered or kept; nil: not yet
@@ -166,10 +170,18 @@ func (p *Provider) Minion(ctx context.Context, id string) target.Minion {
 // Prepare asks for what the connections to ids need, before they are made.
 func (p *Provider) Prepare(ctx context.Context, ids []string) {
 	entries := make([]*roster.Entry, 0, len(ids))
-	for _, id := range ids {
+	add := func(m *machine) {
 		// Each is asked for once: the steps of a run share the answers.
-		if m := p.machine(id); m != nil && m.e.Err == nil && m.prepared.CompareAndSwap(false, true) {
+		if m != nil && m.e.Err == nil && m.prepared.CompareAndSwap(false, true) {
 			entries = append(entries, m.e)
+		}
+	}
+	for _, id := range ids {
+		m := p.machine(id)
+		add(m)
+		if m != nil && m.e.Relay != "" {
+			add(p.machine(m.e.Relay))
+			add(p.machine(m.e.RelayFallback))
 		}
 	}
 	p.s.Dialer.Prepare(ctx, entries)
@@ -291,11 +303,17 @@ func (m *machine) dial(ctx context.Context) (*Client, error) {
 // reach makes a connection when there is room for it. dialing is held.
 func (m *machine) reach(ctx context.Context) (*Client, error) {
 	m.release()
-	if err := m.p.room.take(ctx, commandCost); err != nil {
+	by, err := m.carrier(ctx)
+	if err != nil {
 		return nil, err
 	}
-	m.cost = commandCost
-	c, err := m.p.s.Dialer.Dial(ctx, m.e)
+	if by == nil {
+		if err := m.p.room.take(ctx, commandCost); err != nil {
+			return nil, err
+		}
+		m.cost = commandCost
+	}
+	c, err := m.p.s.Dialer.dialBy(ctx, m.e, by)
 	if err != nil {
 		m.release()
 		return nil, err
@@ -414,7 +432,7 @@ func (m *machine) rests(ctx context.Context, pause time.Duration) bool {
 
 func (m *machine) begin(ctx context.Context, c *Client) (*link.Conn, error) {
 	begun := time.Now()
-	c.relink = m.relinker(c)
+	c.relink, c.share = m.relinker(c), m.sharer()
 	conn, err := m.p.place.agent(ctx, c, m.e, m.p.s.PreFlight)
 	if err != nil {
 		return nil, err
@@ -458,6 +476,13 @@ func (m *machine) pillar(ctx context.Context, grains *machineGrains) value.Mappi
 func (p *Provider) warn(text string) {
 	if p.s.Warn != nil {
 		p.s.Warn(text)
+	}
+}
+
+// warnOnce is warn for what several targets find.
+func (p *Provider) warnOnce(text string) {
+	if _, told := p.told.LoadOrStore(text, true); !told {
+		p.warn(text)
 	}
 }
 
@@ -540,11 +565,24 @@ func (c *Client) raw(ctx context.Context, e *roster.Entry, line string) (stdout,
 // Close ends the agents and the connections, and wipes what was asked to be.
 func (p *Provider) Close() error {
 	p.shut()
-	var wg sync.WaitGroup
-	for _, id := range p.known() {
-		wg.Go(p.machine(id).close)
+	// Relays last: the others are closed through them.
+	relays, ids := map[string]bool{}, p.known()
+	for _, id := range ids {
+		m := p.machine(id)
+		relays[m.e.Relay], relays[m.e.RelayFallback] = true, true
 	}
-	wg.Wait()
+	for _, last := range []bool{false, true} {
+		var wg sync.WaitGroup
+		for _, id := range ids {
+			if m := p.machine(id); relays[id] == last {
+				wg.Go(func() {
+					m.endRelay()
+					m.close()
+				})
+			}
+		}
+		wg.Wait()
+	}
 	p.s.Dialer.Close()
 	return nil
 }

@@ -227,7 +227,14 @@ type pushed struct {
 
 // pushOnce sends the image once, by a way of push.
 func (p *placer) pushOnce(ctx context.Context, x *sending, way string, skip int, fresh bool) (pushed, error) {
-	c, e := x.c, x.e
+	c, e := p.shared(ctx, x, way), x.e
+	if main := x.c; c != main {
+		defer func() {
+			x.c = main
+			_ = c.Close() // what was sent is judged by the script
+		}()
+		x.c = c
+	}
 	ctx, stop := x.watch(ctx)
 	defer stop()
 	item, body, err := p.wrap(ctx, x, way)

@@ -23,6 +23,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/crypto/ssh"
@@ -139,8 +140,8 @@ func (f *fleet) host(ctx context.Context, c net.Conn) {
 	}
 }
 
-// session answers a command with an agent: whatever the script is that comes
-// first, it would start one.
+// session answers a command with an agent, or a relay: whatever the script is that
+// comes first, it would start one.
 func (f *fleet) session(ctx context.Context, name string, ch ssh.Channel, reqs <-chan *ssh.Request) {
 	defer ch.Close()
 	for r := range reqs {
@@ -153,13 +154,18 @@ func (f *fleet) session(ctx context.Context, name string, ch ssh.Channel, reqs <
 		_ = r.Reply(true, nil)
 		go ssh.DiscardRequests(reqs)
 		in := bufio.NewReader(ch)
-		if _, err := in.ReadString('\n'); err != nil {
+		script, err := in.ReadString('\n')
+		if err != nil {
 			return
 		}
-		h := host.NewLocal()
-		err := assembly.ServeAgent(ctx, agentEnd{in, ch}, assembly.AgentOptions{
-			Host: h, Table: f.table, Version: "bench", CacheDir: filepath.Join(f.dir, "hosts", name), CloseAll: h.CloseAll,
-		})
+		if strings.Contains(script, "agent --relay") {
+			err = assembly.ServeRelay(ctx, agentEnd{in, ch}, "")
+		} else {
+			h := host.NewLocal()
+			err = assembly.ServeAgent(ctx, agentEnd{in, ch}, assembly.AgentOptions{
+				Host: h, Table: f.table, Version: "bench", CacheDir: filepath.Join(f.dir, "hosts", name), CloseAll: h.CloseAll,
+			})
+		}
 		status := uint32(0)
 		if err != nil {
 			status = 1

@@ -4,7 +4,7 @@
 // if a run that is meant to succeed does not. One whose host is silent for longer
 // than a log-in may take is meant to fail, as ssh does past its ConnectTimeout.
 //
-//	links [-cold COUNTS] [-slow LINKS] [-stall SECONDS] [-phases PHASES] [-many N] [-agents DIR] <path of a brine binary>
+//	links [-cold COUNTS] [-slow LINKS] [-relay LINKS] [-stall SECONDS] [-phases PHASES] [-many N] [-agents DIR] <path of a brine binary>
 //
 // A link is HOSTS:MBIT:MILLISECONDS. The lists are separated by commas; an empty
 // one leaves its part out.
@@ -37,6 +37,7 @@ func main() {
 	var b bench
 	cold := flag.String("cold", "1,10,50", "hosts without the agent, on a fast link")
 	slow := flag.String("slow", "20:10:100,64:5:0", "hosts without the agent behind a slow link")
+	relay := flag.String("relay", "20:10:100", "hosts without the agent behind a relay, which is behind a slow link")
 	stall := flag.String("stall", "10,20,60,300", "seconds in which no byte passes")
 	phases := flag.String("phases", "connect,auth,push,agent,run,return", "when the stall begins")
 	many := flag.Int("many", 1000, "hosts for a run with 256 open files; 0 leaves it out")
@@ -51,12 +52,17 @@ func main() {
 	b.brine = flag.Arg(0)
 	err := b.run(ctx, func() error {
 		for _, n := range list(*cold) {
-			if err := b.push(ctx, "cold", n+":0:0"); err != nil {
+			if err := b.push(ctx, "cold", n+":0:0", false); err != nil {
 				return err
 			}
 		}
 		for _, link := range list(*slow) {
-			if err := b.push(ctx, "cold, slow link", link); err != nil {
+			if err := b.push(ctx, "cold, slow link", link, false); err != nil {
+				return err
+			}
+		}
+		for _, link := range list(*relay) {
+			if err := b.push(ctx, "cold, relay", link, true); err != nil {
 				return err
 			}
 		}
@@ -126,7 +132,7 @@ func (b *bench) run(ctx context.Context, work func() error) error {
 	b.port = ln.Addr().(*net.TCPAddr).Port
 	_ = ln.Close()
 	conf := fmt.Sprintf(`Port %d
-ListenAddress 127.0.0.1
+ListenAddress 0.0.0.0
 HostKey %s
 PidFile none
 AuthorizedKeysFile %s
@@ -264,8 +270,20 @@ func lastLines(s string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// push measures first contact with the hosts of a link.
-func (b *bench) push(ctx context.Context, label, link string) error {
+// behindRelay puts the hosts of a site behind a relay: it is behind the link, and
+// reaches them without it.
+func (s *site) behindRelay() error {
+	p := filepath.Join(s.dir, "roster")
+	roster, err := os.ReadFile(p)
+	if err != nil {
+		return err
+	}
+	text := strings.ReplaceAll(string(roster), "\n  thin_dir", fmt.Sprintf("\n  port: %d\n  relay: relay1\n  thin_dir", s.b.port))
+	return os.WriteFile(p, fmt.Appendf(nil, "%srelay1:\n  host: 127.0.9.1\n  thin_dir: %s/relay\n", text, s.dir), 0o600)
+}
+
+// push measures first contact with the hosts of a link, or of a relay behind it.
+func (b *bench) push(ctx context.Context, label, link string, relay bool) error {
 	f := strings.Split(link, ":")
 	var v [3]float64
 	for i := range v {
@@ -282,11 +300,16 @@ func (b *bench) push(ctx context.Context, label, link string) error {
 		return err
 	}
 	defer s.close()
+	if relay {
+		if err := s.behindRelay(); err != nil {
+			return err
+		}
+	}
 	label += ", " + f[0] + " hosts"
 	if v[1] > 0 {
 		label += fmt.Sprintf(", %s Mbit/s, %s ms", f[1], f[2])
 	}
-	b.measured(label, s.command(ctx, "*", "test.ping", "--out=quiet"), func() string {
+	b.measured(label, s.command(ctx, "h*", "test.ping", "--out=quiet"), func() string {
 		up, _ := s.net.Passed()
 		return fmt.Sprintf("%.1f MB sent  ", float64(up)/1e6)
 	})

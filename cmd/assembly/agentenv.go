@@ -21,6 +21,7 @@ import (
 	"brine/internal/value"
 	"brine/modules/system"
 	"brine/sshexec/agent"
+	"brine/sshexec/relay"
 )
 
 // AgentOptions are what an agent is made of.
@@ -48,6 +49,16 @@ func ServeAgent(ctx context.Context, rw io.ReadWriteCloser, o AgentOptions) erro
 // ResumeAgent carries the channel of a controller that came back; see agent.Resume.
 func ResumeAgent(in io.Reader, out io.Writer, dir, token string) error {
 	return agent.Resume(in, out, dir, token)
+}
+
+// ServeRelay carries connections to other machines for the controller at the far
+// end of rw, and keeps files that they share in a cache directory ("" is nowhere);
+// see relay.Serve.
+func ServeRelay(ctx context.Context, rw io.ReadWriteCloser, cacheDir string) error {
+	if cacheDir != "" {
+		cacheDir = filepath.Join(cacheDir, "relay")
+	}
+	return relay.Serve(ctx, rw, cacheDir)
 }
 
 // RunDetached runs the job that is read from in, without a controller; see

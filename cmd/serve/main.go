@@ -52,6 +52,7 @@ func agent(args []string, in io.Reader, out, errs io.Writer) int {
 	f.BoolVar(&o.Wipe, "wipe", false, "")
 	f.BoolVar(&o.Detached, "detached", false, "")
 	f.StringVar(&o.Resume, "resume", "", "")
+	f.BoolVar(&o.Relay, "relay", false, "")
 	sum := f.Bool("sum", false, "")
 	err := f.Parse(args)
 	if err == nil && f.NArg() > 0 {

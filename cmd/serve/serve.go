@@ -45,6 +45,7 @@ type Options struct {
 	// Resume is the token of an agent that lost its controller: the channel is
 	// carried to it; "" serves.
 	Resume string
+	Relay  bool // carry connections to other machines for the controller
 }
 
 // stdio is the channel of an agent.
@@ -80,6 +81,9 @@ func Agent(ctx context.Context, o Options) error {
 	quiet(o.Host)
 	if o.Resume != "" {
 		return assembly.ResumeAgent(o.In, o.Out, cmp.Or(o.CacheDir, besideExe(o.Host, exe)), o.Resume)
+	}
+	if o.Relay {
+		return assembly.ServeRelay(ctx, stdio{o.In, o.Out}, cmp.Or(o.CacheDir, besideExe(o.Host, exe)))
 	}
 	ao := assembly.AgentOptions{Host: o.Host, Table: assembly.Table(), Version: version.Number(), Exe: exe, CacheDir: o.CacheDir, Wipe: o.Wipe}
 	if ao.CacheDir == "" {

@@ -16,7 +16,7 @@ import (
 func keys() []string {
 	return []string{
 		"cmd_umask", "connection", "grains", "host", "identities_only", "minion_opts", "passwd", "port", "priv", "priv_passwd",
-		"remote_port_forwards", "set_path", "ssh_options", "ssh_pre_flight", "ssh_pre_flight_args", "sudo", "sudo_user",
+		"relay", "relay_fallback", "remote_port_forwards", "set_path", "ssh_options", "ssh_pre_flight", "ssh_pre_flight_args", "sudo", "sudo_user",
 		"thin_dir", "timeout", "tty", "user", "winrm",
 	}
 }
@@ -38,6 +38,7 @@ func (l *loader) entry(id string, data *value.Map, pos source.Pos) *Entry {
 			e.secrets = true
 		}
 	}
+	e.ownRelay, e.relayAt = data.Has("relay"), orFile(data.Pos("relay"), pos.File)
 	// It becomes a word of command lines, where a dash would make it an option.
 	if e.Connection != Local && (e.Host == "" || strings.HasPrefix(e.Host, "-") || strings.ContainsAny(e.Host, " \t\n\r\x00")) {
 		at := data.Pos("host")
@@ -119,6 +120,10 @@ func (l *loader) set(e *Entry, key string, v value.Value, pos source.Pos) {
 		if e.RemotePortForwards, err = text(v); err == nil && e.RemotePortForwards != "" {
 			l.slip(e.ID, pos, "remote_port_forwards has no effect: brine forwards no ports of targets; ssh -R beside the run does")
 		}
+	case "relay":
+		e.Relay, err = relayName(v)
+	case "relay_fallback":
+		e.RelayFallback, err = relayName(v)
 	case "connection":
 		e.Connection, err = text(v)
 		if kinds := []string{SSH, Local}; err == nil && e.Connection != SSH && e.Connection != Local {

@@ -84,6 +84,10 @@ type Entry struct {
 	PreFlightArgs      []string
 	IdentitiesOnly     bool
 	RemotePortForwards string
+	// Relay is the id of the entry whose machine makes the connections to this one;
+	// "" is none. RelayFallback is what stands in for a relay that cannot be used:
+	// another one, or Direct; "" is nothing.
+	Relay, RelayFallback string
 	// Extra are the keys that brine does not know, without what looks like a
 	// secret.
 	Extra *value.Map
@@ -91,8 +95,10 @@ type Entry struct {
 	// that cannot be reached; the other entries can.
 	Err error
 
-	adHoc   bool // named on the command line
-	secrets bool // its own data have a password
+	adHoc    bool // named on the command line
+	secrets  bool // its own data have a password
+	ownRelay bool // its own data say which relay, at relayAt
+	relayAt  source.Pos
 }
 
 // A Roster is the entries of all sources in their order.
@@ -360,6 +366,7 @@ func Load(o Options, sources ...Source) (*Roster, error) {
 			return nil, err
 		}
 	}
+	l.relays()
 	l.exposed()
 	l.warnSlips()
 	return l.r, nil
@@ -373,6 +380,8 @@ type loader struct {
 	// vaults are encrypted files that were warned of.
 	vaults map[string]bool
 	warned map[string]bool // files of which a fault has been told
+	// strangers are names of relays that are no entries.
+	strangers map[string]error
 }
 
 // A slip is what is wrong with one entry or with several in the same way.

@@ -1,0 +1,251 @@
+// Package relay carries connections of a controller to targets that an agent
+// reaches and the controller does not, or not well.
+//
+// [Serve] is the end at the agent: it dials addresses and copies bytes. [Connect]
+// is the controller's end; [Conn.Dial] returns a connection for SSH to run over.
+// The SSH of a target is spoken by the controller itself, through the relay: a
+// relay sees what any router sees, and holds no key, no password and no pillar.
+// What the relay says is bounded by the channel (sshexec/wire), and can end the
+// connections that it carries, no others.
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+
+	"brine/internal/value"
+	"brine/sshexec/wire"
+)
+
+// maxTunnels is how many connections a relay carries at once.
+const maxTunnels = 16384
+
+// dialTimeout bounds the dials of a controller that sets no time itself.
+const dialTimeout = 5 * time.Minute
+
+// The requests of a controller.
+const (
+	methodDial = "relay.dial"
+	methodHas  = "relay.has"
+	methodPut  = "relay.put"
+)
+
+// hello is what a relay says of itself, so that no agent of another kind is taken
+// for one.
+const hello = "brine relay"
+
+// Serve carries connections for the controller at the far end of rw until that
+// end closes the channel, or ctx ends. Files that it is given are kept in dir; ""
+// is nowhere.
+func Serve(ctx context.Context, rw io.ReadWriteCloser, dir string) error {
+	r := &server{store{dir: dir}}
+	m, err := wire.Greet(ctx, rw, wire.Options{Role: wire.Agent, Hello: value.MapOf("is", hello), Streams: maxTunnels, Handle: r.handle})
+	if err != nil {
+		return err
+	}
+	select {
+	case <-m.Done():
+	case <-ctx.Done():
+		_ = m.Close() // who sent the signal wants the end, not its reason
+	}
+	m.Wait()
+	if err := m.Err(); !errors.Is(err, wire.ErrEnded) && !errors.Is(err, wire.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+type server struct{ files store }
+
+func (r *server) handle(ctx context.Context, s *wire.Stream) error {
+	switch s.Method() {
+	case methodDial:
+		return r.dial(ctx, s)
+	case methodHas:
+		sum, _ := s.Head().At("sum").(string)
+		return s.Answer(r.files.get(sum) != nil)
+	case methodPut:
+		return r.files.put(s)
+	default:
+		return wire.Refusef("%q is not a request to a relay", s.Method())
+	}
+}
+
+// dial carries one connection: a byte says that it was made, then come the bytes
+// of both ends.
+func (r *server) dial(ctx context.Context, s *wire.Stream) error {
+	network, _ := s.Head().At("network").(string)
+	addr, _ := s.Head().At("addr").(string)
+	switch network {
+	case "tcp", "tcp4", "tcp6":
+	default:
+		return wire.Refusef("%q is not a network that a relay dials", network)
+	}
+	d := net.Dialer{Timeout: dialTimeout}
+	c, err := d.DialContext(ctx, network, addr)
+	if err != nil {
+		return plain(err)
+	}
+	var once sync.Once
+	end := func() { once.Do(func() { _ = c.Close() }) } // its end is what matters
+	defer end()
+	defer context.AfterFunc(ctx, end)()
+	if _, err := s.Write([]byte{1}); err != nil {
+		return err
+	}
+	up := make(chan error, 1)
+	go func() {
+		var err error
+		if s.Head().At("shared") == true {
+			err = r.files.pieces(c, s)
+		} else {
+			_, err = io.Copy(onlyWriter{c}, s)
+		}
+		if tcp, ok := c.(*net.TCPConn); ok && err == nil {
+			err = tcp.CloseWrite()
+		}
+		up <- err
+		if err != nil {
+			end()
+		}
+	}()
+	_, err = io.CopyBuffer(onlyWriter{s}, onlyReader{c}, make([]byte, copySize))
+	if errors.Is(err, net.ErrClosed) {
+		select {
+		case err = <-up: // what closed it
+		default:
+		}
+	}
+	if err != nil {
+		return plain(err)
+	}
+	return nil // and the other direction ends with the stream
+}
+
+// copySize is how much of a target is passed on at once.
+const copySize = 16 << 10
+
+// These keep io.Copy from a way of its own, which would hold more memory.
+type (
+	onlyReader struct{ io.Reader }
+	onlyWriter struct{ io.Writer }
+)
+
+// plain takes the addresses out of an error of the network, which the controller
+// names already.
+func plain(err error) error {
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		return fmt.Errorf("lookup %s: %s", dns.Name, dns.Err)
+	}
+	if no, ok := errors.AsType[syscall.Errno](err); ok {
+		return no
+	}
+	return err
+}
+
+// ErrBroken is the error of a connection that the relay, or the end of the
+// channel to it, has ended.
+var ErrBroken = errors.New("the connection through the relay ended")
+
+// A Conn is the controller's end of the channel to a relay. It is safe for
+// concurrent use.
+type Conn struct {
+	m *wire.Mux
+
+	putting sync.Mutex
+	has     map[string]bool // files that are there
+}
+
+// Connect greets the relay at the far end of rw. It waits no longer than ctx and
+// then closes rw. Where something else answers, the error is a
+// *wire.NoHelloError.
+func Connect(ctx context.Context, rw io.ReadWriteCloser) (*Conn, error) {
+	m, err := wire.Greet(ctx, rw, wire.Options{Role: wire.Controller, Noise: wire.DefaultNoise, Hello: value.MapOf("is", "brine")})
+	if err != nil {
+		return nil, err
+	}
+	if m.Peer().At("is") != hello {
+		_ = m.Close()
+		return nil, errors.New("what answers is not a relay")
+	}
+	return &Conn{m: m}, nil
+}
+
+// Done is closed when the channel has ended.
+func (c *Conn) Done() <-chan struct{} { return c.m.Done() }
+
+// Err returns why the channel ended; nil while it lives.
+func (c *Conn) Err() error { return c.m.Err() }
+
+// Close ends the channel and all connections through it.
+func (c *Conn) Close() error { return c.m.Close() }
+
+// Dial has the relay connect to an address, which it looks up itself. network is
+// tcp, tcp4 or tcp6.
+func (c *Conn) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	return c.dial(ctx, value.MapOf("network", network, "addr", addr))
+}
+
+func (c *Conn) dial(ctx context.Context, head *value.Map) (net.Conn, error) {
+	s, err := c.m.Open(context.WithoutCancel(ctx), methodDial, head, true)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
+	var made [1]byte
+	_, err = io.ReadFull(s, made[:])
+	if !stop() && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		_ = s.Close()
+		if errors.Is(err, io.EOF) {
+			err = ErrBroken
+		}
+		return nil, err
+	}
+	addr, _ := head.At("addr").(string)
+	return &tunnel{s: s, addr: tunnelAddr(addr)}, nil
+}
+
+// tunnel is a connection through a relay.
+type tunnel struct {
+	s    *wire.Stream
+	addr tunnelAddr
+}
+
+type tunnelAddr string
+
+func (tunnelAddr) Network() string  { return "relay" }
+func (a tunnelAddr) String() string { return string(a) }
+
+func (t *tunnel) Read(b []byte) (int, error) {
+	n, err := t.s.Read(b)
+	return n, broken(err)
+}
+
+func (t *tunnel) Write(b []byte) (int, error) {
+	n, err := t.s.Write(b)
+	return n, broken(err)
+}
+
+// broken marks what ended a connection but the end of the target's bytes.
+func broken(err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrBroken, err)
+}
+
+func (t *tunnel) Close() error                     { return t.s.Close() }
+func (t *tunnel) LocalAddr() net.Addr              { return tunnelAddr("local") }
+func (t *tunnel) RemoteAddr() net.Addr             { return t.addr }
+func (t *tunnel) SetDeadline(time.Time) error      { return nil }
+func (t *tunnel) SetReadDeadline(time.Time) error  { return nil }
+func (t *tunnel) SetWriteDeadline(time.Time) error { return nil }

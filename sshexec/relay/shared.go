@@ -1,0 +1,311 @@
+package relay
+
+import (
+	"bufio"
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"brine/internal/value"
+	"brine/sshexec/wire"
+)
+
+// Files at a relay.
+//
+// A file that many targets get (an agent) crosses the link to the relay once. The
+// bytes to a target are those of an encrypted connection, so the relay cannot put
+// the file into them by itself. But in counter mode the encrypted bytes are those
+// of the file and a key stream: a controller that tells the relay this key, and at
+// which place which part of the file stands, need not send that part. The code
+// that authenticates each packet has a key of its own, which stays with the
+// controller. So a relay can still change nothing that the target would take.
+//
+// What is sent to the target over such a connection can be read by the relay. It
+// is one connection of its own, for nothing but the file.
+
+// maxFile bounds a file that a relay keeps, and keptFiles how many there are from
+// run to run.
+const (
+	maxFile   = 256 << 20
+	keptFiles = 8
+)
+
+// maxPiece bounds a message of a shared connection.
+const maxPiece = 64 << 10
+
+// The messages to a target's connection: type uint8 | length uint32 | payload.
+const (
+	pieceRaw  = iota // bytes
+	pieceKey         // key [16] | first counter [16]
+	pieceFile        // place in the key stream uint64 | place in the file uint64 | length uint32 | hash
+)
+
+// store is what a relay has of files.
+type store struct {
+	dir string // "" is nowhere: files are kept for the run
+
+	mu    sync.Mutex
+	files map[string][]byte // by hash
+}
+
+func isSum(sum string) bool {
+	return len(sum) == hex.EncodedLen(sha256.Size) && strings.Trim(sum, "0123456789abcdef") == ""
+}
+
+// get returns a file; nil: it is not there. One that was damaged is not there.
+func (st *store) get(sum string) []byte {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if b := st.files[sum]; b != nil || st.dir == "" || !isSum(sum) {
+		return b
+	}
+	b, err := os.ReadFile(filepath.Join(st.dir, sum))
+	if err != nil || sumOf(b) != sum {
+		return nil
+	}
+	st.keep(sum, b)
+	return b
+}
+
+func (st *store) keep(sum string, b []byte) {
+	if st.files == nil {
+		st.files = map[string][]byte{}
+	}
+	st.files[sum] = b
+}
+
+func sumOf(b []byte) string {
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:])
+}
+
+// put takes a file.
+func (st *store) put(s *wire.Stream) error {
+	sum, _ := s.Head().At("sum").(string)
+	size, _ := s.Head().At("size").(int64)
+	if !isSum(sum) || size < 0 || size > maxFile {
+		return wire.Refusef("a file of %d bytes with the hash %q", size, sum)
+	}
+	b := make([]byte, size)
+	if _, err := io.ReadFull(s, b); err != nil {
+		return err
+	}
+	if sumOf(b) != sum {
+		return errors.New("what arrived is not what was sent")
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.keep(sum, b)
+	if st.dir != "" {
+		st.save(sum, b)
+	}
+	return nil
+}
+
+// save writes a file for later runs. Where that fails, it is sent again then.
+func (st *store) save(sum string, b []byte) {
+	if os.MkdirAll(st.dir, 0o700) != nil {
+		return
+	}
+	if names, err := os.ReadDir(st.dir); err == nil && len(names) >= keptFiles {
+		for _, n := range names {
+			_ = os.Remove(filepath.Join(st.dir, n.Name()))
+		}
+	}
+	f, err := os.CreateTemp(st.dir, ".new-")
+	if err != nil {
+		return
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), filepath.Join(st.dir, sum))
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+}
+
+// pieces writes what the messages of a shared connection stand for.
+func (st *store) pieces(w io.Writer, s io.Reader) error {
+	r := bufio.NewReaderSize(s, 4<<10)
+	var (
+		head [5]byte
+		key  cipher.Block
+		iv   [aes.BlockSize]byte
+		buf  = make([]byte, maxPiece)
+	)
+	for {
+		if _, err := io.ReadFull(r, head[:]); err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+		n := binary.BigEndian.Uint32(head[1:])
+		if n > maxPiece {
+			return wire.Refusef("a message of %d bytes", n)
+		}
+		p := buf[:n]
+		if _, err := io.ReadFull(r, p); err != nil {
+			return err
+		}
+		switch head[0] {
+		case pieceRaw:
+		case pieceKey:
+			if len(p) != 2*aes.BlockSize {
+				return wire.Refusef("a key of %d bytes", len(p))
+			}
+			var err error
+			if key, err = aes.NewCipher(p[:aes.BlockSize]); err != nil {
+				return err
+			}
+			copy(iv[:], p[aes.BlockSize:])
+			continue
+		case pieceFile:
+			var err error
+			if p, err = st.piece(p, key, iv); err != nil {
+				return err
+			}
+		default:
+			return wire.Refusef("a message of type %d", head[0])
+		}
+		if _, err := w.Write(p); err != nil {
+			return err
+		}
+	}
+}
+
+// piece makes the encrypted bytes of a part of a file.
+func (st *store) piece(p []byte, key cipher.Block, iv [aes.BlockSize]byte) ([]byte, error) {
+	if len(p) < 20 || key == nil {
+		return nil, wire.Refusef("a part of a file of %d bytes, or before the key", len(p))
+	}
+	at, from, n := binary.BigEndian.Uint64(p), binary.BigEndian.Uint64(p[8:]), uint64(binary.BigEndian.Uint32(p[16:]))
+	b := st.get(string(p[20:]))
+	if n > maxPiece || from > uint64(len(b)) || n > uint64(len(b))-from {
+		return nil, wire.Refusef("%d bytes at %d of a file of %d bytes", n, from, len(b))
+	}
+	out := make([]byte, n)
+	copy(out, b[from:])
+	keyStream(key, iv, at).XORKeyStream(out, out)
+	return out, nil
+}
+
+// keyStream returns the key stream from a place on.
+func keyStream(key cipher.Block, iv [aes.BlockSize]byte, at uint64) cipher.Stream {
+	blocks := at / aes.BlockSize
+	for i := aes.BlockSize - 1; i >= 0 && blocks > 0; i-- {
+		blocks += uint64(iv[i])
+		iv[i] = byte(blocks)
+		blocks >>= 8
+	}
+	s := cipher.NewCTR(key, iv[:])
+	var skip [aes.BlockSize]byte
+	s.XORKeyStream(skip[:at%aes.BlockSize], skip[:at%aes.BlockSize])
+	return s
+}
+
+// Put has the relay keep a file, unless it has it. sum is its SHA-256, in hex.
+func (c *Conn) Put(ctx context.Context, sum string, b []byte) error {
+	c.putting.Lock() // who comes later finds it there
+	defer c.putting.Unlock()
+	if c.has[sum] {
+		return nil
+	}
+	head := value.MapOf("sum", sum, "size", int64(len(b)))
+	v, err := c.m.Call(ctx, methodHas, head, 64)
+	if err != nil {
+		return err
+	}
+	if v != true {
+		if err := c.put(ctx, head, b); err != nil {
+			return err
+		}
+	}
+	if c.has == nil {
+		c.has = map[string]bool{}
+	}
+	c.has[sum] = true
+	return nil
+}
+
+func (c *Conn) put(ctx context.Context, head *value.Map, b []byte) error {
+	s, err := c.m.Open(ctx, methodPut, head, true)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if _, err = s.Write(b); err == nil {
+		err = s.CloseWrite(nil, nil)
+	}
+	if err != nil {
+		return s.Why(err)
+	}
+	if _, err := s.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("the relay does not take the file: %w", err)
+	}
+	return nil
+}
+
+// A Shared is a connection into which the relay puts files that it has. Its
+// methods are not safe for concurrent writing.
+type Shared struct {
+	net.Conn
+	buf []byte
+}
+
+// DialShared is Dial for a connection to which files are sent.
+func (c *Conn) DialShared(ctx context.Context, network, addr string) (*Shared, error) {
+	way, err := c.dial(ctx, value.MapOf("network", network, "addr", addr, "shared", true))
+	if err != nil {
+		return nil, err
+	}
+	return &Shared{Conn: way}, nil
+}
+
+func (s *Shared) send(kind byte, p ...[]byte) error {
+	n := 0
+	for _, b := range p {
+		n += len(b)
+	}
+	s.buf = binary.BigEndian.AppendUint32(append(s.buf[:0], kind), uint32(n))
+	for _, b := range p {
+		s.buf = append(s.buf, b...)
+	}
+	_, err := s.Conn.Write(s.buf)
+	return err
+}
+
+// Write sends bytes as they are.
+func (s *Shared) Write(b []byte) (int, error) {
+	for sent := 0; sent < len(b); sent += min(len(b)-sent, maxPiece) {
+		if err := s.send(pieceRaw, b[sent:sent+min(len(b)-sent, maxPiece)]); err != nil {
+			return sent, err
+		}
+	}
+	return len(b), nil
+}
+
+// Key tells the relay by which key and first counter, of AES-128 in counter mode,
+// the bytes of files are encrypted.
+func (s *Shared) Key(key, iv []byte) error { return s.send(pieceKey, key, iv) }
+
+// WriteFile sends n encrypted bytes of the file with the hash sum, from one of its
+// bytes on. at is their place in the key stream. n is 64 KiB at most.
+func (s *Shared) WriteFile(sum string, from, n int, at uint64) error {
+	head := binary.BigEndian.AppendUint64(nil, at)
+	head = binary.BigEndian.AppendUint64(head, uint64(from))
+	head = binary.BigEndian.AppendUint32(head, uint32(n))
+	return s.send(pieceFile, head, []byte(sum))
+}
