@@ -142,6 +142,7 @@ func attachUpstream(ctx context.Context, env *fun.Env, git *Git) {
 	if git != nil {
 		env.PillarTrees = git.pillarTrees
 	}
+	env.MasterTops = masterTops(env)
 	comp := pillar.New(env)
 	env.Up = &fileserver.Local{Server: files, Render: comp.Render}
 	env.Pillar = comp.Lazy(ctx)

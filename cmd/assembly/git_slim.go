@@ -24,6 +24,9 @@ func (*Git) Backends(_ *value.Map, roots *fileserver.Roots) []fileserver.Backend
 // Sources returns nil.
 func (*Git) Sources(context.Context, *value.Map) (*value.List, error) { return nil, nil }
 
+// masterTops returns nil: it is the controller that runs master_tops.
+func masterTops(*fun.Env) func(context.Context) (*value.Map, error) { return nil }
+
 func (*Git) pillarTrees(context.Context, *value.Map, *value.List) ([]fun.PillarTree, error) {
 	return nil, fun.Errorf("git_pillar is rendered by the controller")
 }

@@ -97,7 +97,7 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 		Entries: entries, Dialer: sshexec.NewDialer(dial),
 		Images: Images(o, getenv, opts),
 		Link: link.Options{
-			Tree: link.NewTree(ctl.Up).LimitReturns(maxReturns), Files: ctl.Up, Pillar: pillars.render, PillarGrains: func() []string { return pillars.grainNames(ctx) }, Bus: o.Bus, Log: o.Log,
+			Tree: link.NewTree(ctl.Up).LimitReturns(maxReturns), Files: ctl.Up, Pillar: pillars.render, Tops: pillars.tops, PillarGrains: func() []string { return pillars.grainNames(ctx) }, Bus: o.Bus, Log: o.Log,
 			Reconnect: reconnect, Mine: o.Mine,
 			Warn: func(id string, w fun.Warning) {
 				w.Text = id + ": " + w.Text

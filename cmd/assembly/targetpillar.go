@@ -15,6 +15,7 @@ import (
 	"brine/internal/pillar"
 	"brine/internal/render"
 	"brine/internal/roster"
+	"brine/internal/tops"
 	"brine/internal/value"
 )
 
@@ -43,12 +44,24 @@ func newTargetPillars(o EnvOptions, r *roster.Roster) *targetPillars {
 // render renders the pillar of id with the grains that the target reports. What
 // its files call runs on the controller, by the controller's own grains.
 func (t *targetPillars) render(ctx context.Context, id string, g value.Mapping, req fun.PillarRequest) (*value.Map, error) {
+	env := t.env(ctx, id, g)
+	req.Grains = env.Subject
+	return pillar.New(env).Share(t.share(id)).Render(ctx, req)
+}
+
+// tops returns what master_tops has for id with the grains that the target reports.
+// What it runs is on the controller.
+func (t *targetPillars) tops(ctx context.Context, id string, g value.Mapping) (*value.Map, error) {
+	return tops.Of(ctx, t.env(ctx, id, g))
+}
+
+// env returns the Env in which the controller works something out for id.
+func (t *targetPillars) env(ctx context.Context, id string, g value.Mapping) *fun.Env {
 	env := targetEnv(ctx, t.o, t.r, id)
 	env.Grains, env.Subject = t.own(), defused{g}
-	req.Grains = env.Subject
 	env.NewGrains = nil
 	env.Invoker = dispatch.New(env)
-	return pillar.New(env).Share(t.share(id)).Render(ctx, req)
+	return env
 }
 
 // defused are the grains of a target without PGP messages: a template that puts

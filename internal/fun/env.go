@@ -71,7 +71,10 @@ type Machine struct {
 	// PillarTrees returns the trees of the remotes of ext_pillar git, in their order.
 	// It is nil where pillars come from elsewhere.
 	PillarTrees func(ctx context.Context, opts *value.Map, remotes *value.List) ([]PillarTree, error)
-	CacheDir    string
+	// MasterTops returns the SLS that master_tops has for this machine, by saltenv;
+	// nil: there are none.
+	MasterTops func(ctx context.Context) (*value.Map, error)
+	CacheDir   string
 	// ProcDir is the directory under which running jobs are noted; "" is CacheDir.
 	ProcDir string
 }

@@ -416,7 +416,39 @@ func (c *Compiler) Matches(ctx context.Context, t *Top, saltenv string) ([]Match
 			}
 		}
 	}
-	return m.out, nil
+	return c.withTops(ctx, m.out)
+}
+
+// withTops adds what master_tops has for this machine: behind the SLS of the top
+// files, or before them with master_tops_first.
+func (c *Compiler) withTops(ctx context.Context, matches []Match) ([]Match, error) {
+	if c.env.MasterTops == nil {
+		return matches, nil
+	}
+	more, err := c.env.MasterTops(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for k := range more.All() {
+		e := value.Str(k)
+		var sls []string
+		list := more.List(k)
+		for i := range list.Len() {
+			sls = append(sls, value.Str(list.Items[i]))
+		}
+		i := slices.IndexFunc(matches, func(m Match) bool { return m.SaltEnv == e })
+		if i < 0 {
+			i = len(matches)
+			matches = append(matches, Match{SaltEnv: e})
+		}
+		first, second := matches[i].SLS, sls
+		if value.Truth(option(c.env, "master_tops_first")) {
+			first, second = second, first
+		}
+		second = slices.DeleteFunc(slices.Clone(second), func(s string) bool { return slices.Contains(first, s) })
+		matches[i].SLS = slices.Concat(first, second)
+	}
+	return matches, nil
 }
 
 type matching struct {

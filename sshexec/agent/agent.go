@@ -364,6 +364,7 @@ func (s *server) invoke(ctx context.Context, st *wire.Stream) error {
 	env := base.Fork(func(e *fun.Env) {
 		e.JID, e.OrchJID = job.JID, job.OrchJID
 		e.Up, e.Mine = up, up
+		up.giveTops(e)
 		e.Journal = prog
 		s.equip(e, c)
 	})

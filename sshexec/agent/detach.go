@@ -121,6 +121,13 @@ func (s *server) parcel(ctx context.Context, env *fun.Env, job fun.Job, h *value
 		return nil, err
 	}
 	msg.Set("pillars", pillars)
+	if value.Truth(env.Opts.At("master_tops")) && strings.HasPrefix(job.Fun, "state.") {
+		m, err := up.tops(ctx)
+		if err != nil {
+			return nil, err
+		}
+		msg.Set("tops", m)
+	}
 	s.mu.Lock()
 	msg.Set("session", s.session)
 	s.mu.Unlock()
@@ -331,6 +338,7 @@ func (d *detached) begin(ctx context.Context, in io.Reader) (end func(), err err
 	}
 	env.Pillar = value.NewLazyMap(func() *value.Map { return up.pillar(context.Background(), fun.PillarRequest{}) })
 	up.grains = func() value.Mapping { return env.Grains }
+	up.giveTops(env)
 	d.env = env
 	if d.leaving, err = jobs.ProcAt(d.o.Host, d.o.CacheDir, d.id).Leaving(d.job.JID); err != nil {
 		return nil, err
@@ -342,7 +350,7 @@ func (d *detached) begin(ctx context.Context, in io.Reader) (end func(), err err
 func (d *detached) upstream(msg *value.Map) (*jobFiles, error) {
 	c := openCache(d.o.Host, d.o.CacheDir, func(string, ...any) {})
 	u := newUpstream(nil, c)
-	u.alone = &alone{pillars: msg.List("pillars")}
+	u.alone = &alone{pillars: msg.List("pillars"), tops: msg.Map("tops")}
 	id := ""
 	if b, ok := msg.At("tree").(value.Bytes); ok {
 		t, err := wire.ParseTree([]byte(b))
@@ -500,7 +508,10 @@ func (b *keptBus) Fire(tag string, data *value.Map) {
 }
 
 // An alone answers what a job asks of a controller that is not there.
-type alone struct{ pillars *value.List }
+type alone struct {
+	pillars *value.List
+	tops    *value.Map
+}
 
 const withoutController = "the job runs without its controller (--async)"
 

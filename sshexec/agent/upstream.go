@@ -124,6 +124,8 @@ func (u *upstream) call(ctx context.Context, method string, head *value.Map) (va
 	switch {
 	case u.alone != nil && method == "pillar":
 		return u.alone.pillar(head)
+	case u.alone != nil && method == "tops":
+		return u.alone.tops, nil
 	case u.alone != nil:
 		return nil, u.alone.refuse(method, head)
 	}
@@ -631,6 +633,33 @@ func (j *jobFiles) Pillar(ctx context.Context, req fun.PillarRequest) (*value.Ma
 		return nil, errors.New("the controller's pillar is not a dict")
 	}
 	return m, nil
+}
+
+// tops asks the controller what master_tops has for this target.
+func (j *jobFiles) tops(ctx context.Context) (*value.Map, error) {
+	var grains value.Mapping
+	if j.grains != nil {
+		grains = j.grains()
+	}
+	head := value.MapOf("jid", j.jid)
+	defer j.u.giveGrains(head, grains, j.want)()
+	v, err := j.u.call(ctx, "tops", head)
+	if err != nil {
+		return nil, err
+	}
+	m, ok := v.(*value.Map)
+	if !ok {
+		return nil, errors.New("the controller's master_tops is not a dict")
+	}
+	return m, nil
+}
+
+// giveTops has states of an Env get what master_tops has for this target, where
+// the controller has any.
+func (j *jobFiles) giveTops(env *fun.Env) {
+	if value.Truth(env.Opts.At("master_tops")) {
+		env.MasterTops = j.tops
+	}
 }
 
 // pillar is Pillar where an error has to be a part of the pillar.

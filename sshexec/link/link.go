@@ -30,6 +30,9 @@ type Options struct {
 	// Pillar renders the pillar of one target with the grains that it reports.
 	// It is called for the connection's own id only. nil: the pillar is empty.
 	Pillar func(ctx context.Context, id string, grains value.Mapping, req fun.PillarRequest) (*value.Map, error)
+	// Tops returns the SLS that master_tops has for a target. It is called for the
+	// connection's own id only. nil: there are none.
+	Tops func(ctx context.Context, id string, grains value.Mapping) (*value.Map, error)
 	// PillarGrains names grains that Pillar most likely reads: targets send
 	// them at once, others are asked for. It is called once. nil: none.
 	PillarGrains func() []string

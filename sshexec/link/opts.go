@@ -25,6 +25,10 @@ func TargetOpts(opts *value.Map) *value.Map {
 			m.Set(k, v)
 		}
 	}
+	if opts.Map("master_tops").Len() > 0 {
+		m.Set("master_tops", true) // which the controller runs
+		m.Set("master_tops_first", opts.At("master_tops_first"))
+	}
 	if extra := opts.Map("ssh_minion_opts"); extra != nil {
 		m.Update(extra)
 	}

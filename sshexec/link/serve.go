@@ -112,6 +112,8 @@ func (c *Conn) serve(ctx context.Context, s *wire.Stream) error {
 	switch s.Method() {
 	case "pillar":
 		return c.servePillar(ctx, s)
+	case "tops":
+		return c.serveTops(ctx, s)
 	case "push":
 		return c.servePush(ctx, s)
 	case "mine":
@@ -337,6 +339,29 @@ func (c *Conn) servePillar(ctx context.Context, s *wire.Stream) error {
 		return err
 	}
 	return s.Answer(p)
+}
+
+// serveTops answers what master_tops has for the target. Like pillars, it is one at
+// a time.
+func (c *Conn) serveTops(ctx context.Context, s *wire.Stream) error {
+	select {
+	case c.pillars <- struct{}{}:
+		defer func() { <-c.pillars }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if c.o.Tops == nil {
+		return s.Answer(value.NewMap(0))
+	}
+	grains := c.reportedBy(ctx, s.Head())
+	m, err := c.o.Tops(ctx, c.id(), grains)
+	if err == nil {
+		err = grains.failed()
+	}
+	if err != nil {
+		return err
+	}
+	return s.Answer(m)
 }
 
 // maxMineFuns is how many functions one request may read of the mine.
