@@ -101,7 +101,7 @@ func (j *job) extConsul(ctx context.Context, _ *value.Map, a extArgs) (value.Map
 		var v value.Value = it.text
 		if c.expand {
 			if v, err = yamlsalt.Load(yamlsalt.LoadOptions{Name: it.key}, []byte(it.text)); err != nil {
-				return nil, fmt.Errorf("the key %s is not YAML (expand_keys=false leaves it as text): %v", it.key, err)
+				return nil, fmt.Errorf("the key %s is not YAML (expand_keys=false leaves it as text): %s", it.key, err.Error())
 			}
 		}
 		out = value.Update(out, nested(strings.Split(key, "/"), v), true, false)

@@ -54,7 +54,7 @@ func (j *job) extRedis(ctx context.Context, _ *value.Map, a extArgs) (value.Mapp
 	if err != nil {
 		return nil, err
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	key := a.get(1, "pillar_key")
 	if function == "key_value" {
 		if key == nil {

@@ -11,6 +11,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -38,20 +39,13 @@ type maker func(env *fun.Env, profile *value.Map) (driver, error)
 // makers are the drivers of every build.
 func makers() map[string]maker {
 	m := map[string]maker{"env": newEnviron, "file": newFiles, "yaml": newYAML}
-	for name, f := range moreMakers() {
-		m[name] = f
-	}
+	maps.Copy(m, moreMakers())
 	return m
 }
 
 // Drivers returns the names of the drivers, sorted.
 func Drivers() []string {
-	names := []string{"env", "file", "yaml"}
-	for name := range moreMakers() {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(makers()))
 }
 
 // A place is a URI that was taken apart.

@@ -50,7 +50,8 @@ var currentArg = fun.Arg{Name: "current_time", Type: fun.Str, Required: true, Do
 var formatArg = fun.Arg{Name: "time_fmt", Type: fun.Str, Default: schedule.TimeFormat, Doc: "format of times"}
 
 var sendArgs = []fun.Arg{
-	nameArg, {Name: "target", Type: fun.Str, Required: true, Doc: "glob of machine IDs"},
+	nameArg,
+	{Name: "target", Type: fun.Str, Required: true, Doc: "glob of machine IDs"},
 	{Name: "test", Type: fun.Bool, Default: false, Doc: "only say what would be done"},
 }
 
@@ -103,7 +104,8 @@ var specs = []fun.Spec{
 		Name: "postpone_job", Doc: "Run a job at another time, once.", Src: "modules/schedule.py postpone_job", Fn: postponeJob,
 		Args: []fun.Arg{
 			nameArg, currentArg,
-			{Name: "new_time", Type: fun.Str, Required: true, Doc: "when it runs instead"}, formatArg,
+			{Name: "new_time", Type: fun.Str, Required: true, Doc: "when it runs instead"},
+			formatArg,
 		},
 	},
 	{Name: "purge", Doc: "Remove all jobs from the schedule.", Src: "modules/schedule.py purge", Fn: purge, Shared: [][]fun.Arg{saveArgs}},

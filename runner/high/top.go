@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/internal/fun"
 	"brine/internal/render"
 	"brine/internal/source"
 	"brine/internal/target"
@@ -427,7 +428,7 @@ func (c *Compiler) withTops(ctx context.Context, matches []Match) ([]Match, erro
 	}
 	more, err := c.env.MasterTops(ctx)
 	if err != nil {
-		return nil, err
+		return nil, fun.Errorf("%v", err)
 	}
 	for k := range more.All() {
 		e := value.Str(k)
