@@ -184,7 +184,7 @@ func optionNeeds(opts *value.Map) []need {
 		key, kind string
 		have      []string
 	}{
-		{"fileserver_backend", "file server backends", []string{"roots", "file"}},
+		{"fileserver_backend", "file server backends", []string{"roots", "file", "gitfs", "git"}},
 		{"ext_pillar", "external pillars", assembly.ExtPillars()},
 	} {
 		list := opts.List(option.key)

@@ -21,6 +21,8 @@ import (
 	"brine/internal/printable"
 	"brine/internal/redact"
 	"brine/internal/schedule"
+	"brine/internal/sdb"
+	"brine/internal/source"
 	"brine/internal/value"
 	"brine/outputter/report"
 )
@@ -266,9 +268,26 @@ func (s *session) envOptions(jid string) assembly.EnvOptions {
 // openGit looks at the git repositories that files come from: a run begins only
 // where it can have them.
 func (s *session) openGit(ctx context.Context) (err error) {
+	if err := s.applySDB(ctx); err != nil {
+		return err
+	}
 	s.git = assembly.NewGit(s.envOptions(""))
 	s.sources, err = s.git.Sources(ctx, s.cfg.Opts)
 	return err
+}
+
+// applySDB puts the values of sdb:// URIs into the configuration. A store that does
+// not answer ends the run: without its values, options would not be what they say.
+func (s *session) applySDB(ctx context.Context) error {
+	if !sdb.Uses(s.cfg.Opts) {
+		return nil
+	}
+	s.cfg.Opts = s.cfg.Opts.Copy()
+	env := assembly.NewEnv(ctx, s.envOptions(""))
+	env.Pillar = value.NewMap(0)
+	return sdb.Apply(ctx, env, func(pos source.Pos, format string, args ...any) {
+		s.warn(fun.Warning{Where: pos.String(), Text: fmt.Sprintf(format, args...)})
+	})
 }
 
 // env returns the Env of this machine for a job, the machine its only target.

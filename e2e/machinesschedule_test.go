@@ -79,6 +79,25 @@ schedule:
 	wait("the run on start", "journalctl -u brine-schedule-night.service --no-pager | grep -q '100% 42'")
 	run(0, "brine call state.apply jobs", "Adding new job hourly to schedule")
 	run(0, "systemctl is-active brine-schedule-hourly.timer", "active")
+	// Over SSH it is the target's own configuration and its own brine.
+	const ctl = "/srv/ctl"
+	write(ctl+"/master", "file_roots: {base: [/srv/salt]}\ncachedir: "+ctl+"/cache\n", 0o644)
+	write(ctl+"/roster", "here: {host: 127.0.0.1, port: "+casePort+", user: root, priv: "+ctl+"/user}\n", 0o644)
+	write(ctl+"/sshd_config", "Port "+casePort+"\nListenAddress 127.0.0.1\nHostKey "+ctl+"/host\nAuthorizedKeysFile "+ctl+"/user.pub\nUsePAM yes\nPidFile none\nPermitRootLogin yes\n", 0o644)
+	write("srv/salt/schedules.sls", "ssh highstate:\n  schedule.present:\n    - function: state.highstate\n    - minutes: 1\n    - splay: 5\n    - returner: rawfile_json\n", 0o644)
+	run(0, "cd "+ctl+" && ssh-keygen -q -t ed25519 -N '' -f host && ssh-keygen -q -t ed25519 -N '' -f user && mkdir -p /run/sshd && /usr/sbin/sshd -f "+ctl+"/sshd_config -E sshd.log")
+	wait("sshd", "ss -ltn | grep -q :"+casePort)
+	ssh := "HOME=" + ctl + " brine ssh -c " + ctl + " --host-keys=off --no-progress '*' "
+	run(0, ssh+"state.apply schedules", "Adding new job ssh highstate to schedule")
+	run(0, ssh+"state.apply schedules", "Succeeded: 1")
+	run(0, "grep -A6 'ssh highstate' /etc/salt/minion.d/_schedule.conf", "minutes: 1")
+	run(0, "systemctl list-timers --all", "brine-schedule-ssh_highstate")
+	run(0, "grep -h -e ExecStart -e OnUnit -e Delay /etc/systemd/system/brine-schedule-ssh_highstate*", "/usr/local/bin/brine call --local -c /etc/salt --schedule \"ssh highstate\"", "OnUnitActiveSec=60s", "RandomizedDelaySec=5s")
+	run(0, ssh+"schedule.postpone_job 'ssh highstate' 2999-11-26T12:00:00 2999-11-26T13:00:00", "Postponed Job ssh highstate in schedule.")
+	run(0, "cat /etc/systemd/system/brine-schedule-ssh_highstate*.timer", "OnCalendar=2999-11-26 13:00:00")
+	run(0, "systemd-analyze verify /etc/systemd/system/brine-schedule-*")
+	run(0, ssh+"schedule.run_job 'ssh highstate'", "Scheduling Job ssh highstate on minion.")
+	run(0, ssh+"schedule.delete 'ssh highstate'", "Deleted Job ssh highstate from schedule.")
 	run(0, "brine call schedule.delete highstate", "Deleted Job highstate from schedule.")
 	if text := run(0, "systemctl list-timers --all"); strings.Contains(text, "highstate.timer") {
 		t.Errorf("the timer of highstate is left:\n%s", text)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
@@ -109,7 +108,7 @@ func (g *Git) Backends(opts *value.Map, roots *fileserver.Roots) []fileserver.Ba
 		return []fileserver.Backend{roots.Backend()}
 	}
 	var out []fileserver.Backend
-	if !wantsGit(opts) {
+	if !gitfs.Serves(opts) {
 		out = append(out, roots.Backend())
 		opts = value.NewMap(0)
 	}
@@ -186,14 +185,8 @@ func (g *Git) formula(roots *fileserver.Roots) *formula.Backend {
 	return b
 }
 
-// wantsGit reports whether files come from git, too.
-func wantsGit(opts *value.Map) bool {
-	l := opts.List("fileserver_backend")
-	return l != nil && slices.ContainsFunc(l.Items, func(v value.Value) bool { return value.Str(v) == "gitfs" })
-}
-
-// Sources returns the commit of each remote of gitfs_remotes, nil where there is
-// none. It fails where the configuration is wrong, or a remote can neither be
+// Sources returns the commit of each remote of gitfs_remotes and of git_pillar, nil
+// where there is none. It fails where the configuration is wrong, or a remote can neither be
 // reached nor is in the cache.
 func (g *Git) Sources(ctx context.Context, opts *value.Map) (*value.List, error) {
 	if err := gitfs.CheckGlobals(opts, gitfs.Files); err != nil {
@@ -201,11 +194,6 @@ func (g *Git) Sources(ctx context.Context, opts *value.Map) (*value.List, error)
 	}
 	if err := gitfs.CheckGlobals(opts, gitfs.Pillar); err != nil {
 		return nil, err
-	}
-	if !wantsGit(opts) {
-		if opts.Has("gitfs_at") {
-			return nil, errors.New(`--at pins a remote of gitfs_remotes, but fileserver_backend does not have "gitfs"`)
-		}
 	}
 	var all *value.List
 	for _, b := range g.Backends(opts, fileserver.RootsOf(opts, "file_roots")) {
@@ -217,6 +205,14 @@ func (g *Git) Sources(ctx context.Context, opts *value.Map) (*value.List, error)
 		if err != nil {
 			return nil, err
 		}
+		if all == nil {
+			all = value.NewList()
+		}
+		all.Append(l.Items...)
+	}
+	if l, err := g.store.PillarSources(ctx, opts); err != nil {
+		return nil, err
+	} else if l.Len() > 0 {
 		if all == nil {
 			all = value.NewList()
 		}

@@ -83,6 +83,7 @@ import (
 	saltcheckmod "brine/modules/saltcheck"
 	saltutilmod "brine/modules/saltutil"
 	schedulemod "brine/modules/schedule"
+	sdbmod "brine/modules/sdb"
 	selinuxmod "brine/modules/selinux"
 	shadowmod "brine/modules/shadow"
 	shimsmod "brine/modules/shims"
@@ -272,6 +273,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "saltcheck", Load: saltcheckmod.Module},
 		{Kind: fun.Exec, Name: "saltutil", Load: saltutilmod.Module},
 		{Kind: fun.Exec, Name: "schedule", Load: schedulemod.Module},
+		{Kind: fun.Exec, Name: "sdb", Load: sdbmod.Module},
 		{Kind: fun.Exec, Name: "selinux", Load: selinuxmod.Module},
 		{Kind: fun.Exec, Name: "shadow", Load: shadowmod.Module},
 		{Kind: fun.Exec, Name: "slsutil", Load: slsutilmod.Module},
@@ -407,6 +409,7 @@ func Table() *fun.Table {
 		{Kind: fun.Runner, Name: "returner", Load: returnerRunner},
 		{Kind: fun.Runner, Name: "salt", Load: saltrun.Runners},
 		{Kind: fun.Runner, Name: "saltutil", Load: saltutilmod.Runners},
+		{Kind: fun.Runner, Name: "sdb", Load: sdbmod.Runners},
 		{Kind: fun.Runner, Name: "state", Load: stateRunner},
 		{Kind: fun.Runner, Name: "test", Load: testrun.Runners},
 

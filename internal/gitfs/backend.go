@@ -188,51 +188,13 @@ func NewBackend(store *Store, opts *value.Map, saltenv string) *Backend {
 		return b
 	}
 	if b.remotes, b.err = Parse(opts, Files, opts.At("gitfs_remotes")); b.err == nil {
-		b.err = pin(b.remotes, opts.At("gitfs_at"), saltenv)
+		b.err = pin(b.remotes, opts, saltenv)
 	}
 	return b
 }
 
 // Err is what is wrong with the configuration.
 func (b *Backend) Err() error { return b.err }
-
-// pin sets what --at says: REF for the only remote, or NAME=REF.
-func pin(remotes []*Remote, at value.Value, saltenv string) error {
-	var list []string
-	switch v := at.(type) {
-	case nil:
-		return nil
-	case *value.List:
-		for _, x := range v.Items {
-			list = append(list, value.Str(x))
-		}
-	default:
-		list = []string{value.Str(v)}
-	}
-	var labels []string
-	for _, r := range remotes {
-		labels = append(labels, r.Label())
-	}
-	for _, item := range list {
-		name, ref, named := strings.Cut(item, "=")
-		if !named {
-			name, ref = "", item
-			if len(remotes) != 1 {
-				return fmt.Errorf("--at %s: there are %d remotes in gitfs_remotes; write NAME=%s with the name or URL of one: %s", item, len(remotes), item, strings.Join(labels, ", "))
-			}
-		}
-		found := false
-		for _, r := range remotes {
-			if !named || r.Name == name || r.URL == name {
-				r.At, r.AtEnv, found = ref, saltenv, true
-			}
-		}
-		if !found || ref == "" {
-			return fmt.Errorf("--at %s: no remote of gitfs_remotes has the name %q; there are %s", item, name, strings.Join(labels, ", "))
-		}
-	}
-	return nil
-}
 
 // Name is "gitfs".
 func (b *Backend) Name() string { return Files }

@@ -318,7 +318,16 @@ func receive(conn conn, ad *refAd, req []byte, dir string) error {
 	o := openObjects(dir)
 	defer o.Close()
 	limited := &io.LimitedReader{R: pack, N: maxPack}
-	err = packfile.UpdateObjectStorage(o.st, bufio.NewReaderSize(limited, 1<<16))
+	f, err := os.Create(filepath.Join(dir, "received"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close(); _ = os.Remove(f.Name()) }()
+	if err = checked(limited, f); err == nil {
+		if _, err = f.Seek(0, io.SeekStart); err == nil {
+			err = packfile.UpdateObjectStorage(o.st, bufio.NewReaderSize(f, 1<<16))
+		}
+	}
 	if limited.N <= 0 {
 		return fmt.Errorf("the repository has more than %d bytes", int64(maxPack))
 	}

@@ -1,9 +1,7 @@
 package gitfs
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"path/filepath"
 
 	"brine/internal/fun"
@@ -22,29 +20,22 @@ func (s *Store) Pillars(ctx context.Context, opts *value.Map, remotes *value.Lis
 	if err != nil {
 		return nil, err
 	}
-	asked := cmp.Or(text(opts.At("pillarenv")), text(opts.At("saltenv")), "base")
+	pinPillars(list, opts)
+	asked := askedEnv(opts)
 	var out []fun.PillarTree
 	for _, r := range list {
-		ref := r.checkoutRef(asked)
-		commit, ok, err := s.commit(ctx, r, ref)
-		if err == nil && !ok && r.Fallback != "" {
-			ref = r.Fallback
-			commit, ok, err = s.commit(ctx, r, ref)
-		}
+		env, _, commit, ok, err := s.pillarCommit(ctx, r, asked)
 		if err != nil {
 			return nil, err
 		}
 		if !ok {
-			if r.Branch != "__env__" { // of an environment, not every remote has a branch
-				return nil, s.fault(r, fmt.Errorf("there is no branch, tag or commit %q", ref))
-			}
 			continue
 		}
 		tree, err := s.tree(ctx, r, commit)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, fun.PillarTree{Env: r.pillarEnv(asked, ref), Path: filepath.Join(tree, r.Root), Mount: r.Mountpoint, Within: tree})
+		out = append(out, fun.PillarTree{Env: env, Path: filepath.Join(tree, r.Root), Mount: r.Mountpoint, Within: tree})
 	}
 	return out, nil
 }

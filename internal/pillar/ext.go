@@ -177,7 +177,7 @@ func (j *job) extPillar(ctx context.Context, pillar *value.Map, ext value.Value)
 				j.warn(run.Pos(k), "ext_pillar %q is not in brine%s; there are %s", name,
 					source.DidYouMean(name, allExtNames()), strings.Join(allExtNames(), ", "))
 			case err != nil && ctx.Err() == nil:
-				j.fail(fmt.Sprintf("Failed to load ext_pillar %s: %s", name, saltText(err)), placed(err, run.Pos(k)))
+				j.fail(fmt.Sprintf("Failed to load ext_pillar %s: %s", name, saltText(err)), placed(name, err, run.Pos(k)))
 			case err == nil:
 				got = m
 			}
@@ -189,12 +189,12 @@ func (j *job) extPillar(ctx context.Context, pillar *value.Map, ext value.Value)
 	return pillar
 }
 
-// placed gives err a place where it has none.
-func placed(err error, pos source.Pos) error {
+// placed gives the error of an external pillar a place where it has none.
+func placed(name string, err error, pos source.Pos) error {
 	if _, ok := errors.AsType[*source.Error](err); ok {
 		return err
 	}
-	return &source.Error{Pos: pos, Err: err}
+	return &source.Error{Pos: pos, Err: fmt.Errorf("ext_pillar %s: %w", name, err)}
 }
 
 // extTimeout bounds a command of an external pillar.
@@ -264,4 +264,4 @@ func firstLine(s string) string {
 }
 
 // ExtNames returns the names of the external pillars that there are.
-func ExtNames() []string { return extNames[:] }
+func ExtNames() []string { return allExtNames() }

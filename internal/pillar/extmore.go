@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"brine/internal/fun"
 	"brine/internal/host"
+	"brine/internal/sdb"
 	"brine/internal/target"
 	"brine/internal/value"
 )
@@ -25,6 +25,8 @@ import (
 // the name.
 func extMore(name string) extFunc {
 	switch name {
+	case "consul":
+		return (*job).extConsul
 	case "csv":
 		return (*job).extCSV
 	case "gpg":
@@ -33,8 +35,16 @@ func extMore(name string) extFunc {
 		return (*job).extHTTPJSON
 	case "http_yaml":
 		return (*job).extHTTPYAML
+	case "mysql":
+		return (*job).extMySQL
 	case "nodegroups":
 		return (*job).extNodegroups
+	case "postgres":
+		return (*job).extPostgres
+	case "reclass":
+		return (*job).extReclass
+	case "redis":
+		return (*job).extRedis
 	case "sops":
 		return (*job).extSops
 	case "vault":
@@ -45,11 +55,8 @@ func extMore(name string) extFunc {
 
 // extMoreNames are the external pillars of extMore.
 func extMoreNames() []string {
-	return []string{"csv", "gpg", "http_json", "http_yaml", "nodegroups", "sops", "vault"}
+	return []string{"consul", "csv", "gpg", "http_json", "http_yaml", "mysql", "nodegroups", "postgres", "reclass", "redis", "sops", "vault"}
 }
-
-// webTimeout bounds a request where the option http_request_timeout does not.
-const webTimeout = 60
 
 // pathPart escapes what comes from a target for a part of a URL's path.
 func pathPart(s string) (string, error) {
@@ -61,26 +68,6 @@ func pathPart(s string) (string, error) {
 
 // grainMarks are the places of grains in a URL: <name>.
 var grainMarks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<([^<>/?#]+)>`) })
-
-// fetch asks a web server by the function http.query, which knows of proxies and
-// certificates. The answer has status and, of a body that decodes, dict.
-func (j *job) fetch(ctx context.Context, at string, kw *value.Map) (*value.Map, error) {
-	kw.Set("url", at)
-	kw.Set("status", true)
-	kw.Set("decode", true)
-	if !value.Truth(j.opts.At("http_request_timeout")) {
-		kw.Set("timeout", int64(webTimeout))
-	}
-	res, err := j.env.Invoker.Invoke(ctx, fun.Exec, "http.query", fun.Args{Kw: kw})
-	if err != nil {
-		return nil, err
-	}
-	m, ok := res.Value.(*value.Map)
-	if !ok {
-		return nil, fmt.Errorf("http.query returned %s", value.TypeName(res.Value))
-	}
-	return m, nil
-}
 
 func (j *job) extHTTPJSON(ctx context.Context, pillar *value.Map, a extArgs) (value.Mapping, error) {
 	return j.extHTTP(ctx, a, "json")
@@ -125,31 +112,21 @@ func (j *job) extHTTP(ctx context.Context, a extArgs, decode string) (value.Mapp
 			kw.Set(name, v)
 		}
 	}
-	got, err := j.fetch(ctx, at, kw)
+	got, err := sdb.Query(ctx, j.env, at, kw)
 	if err != nil {
 		return nil, err
 	}
 	m, ok := got.At("dict").(*value.Map)
 	switch {
 	case value.Truth(got.At("error")):
-		return nil, fmt.Errorf("%s: %s", plainURL(at), firstLine(got.Str("error")))
+		return nil, fmt.Errorf("%s: %s", sdb.PlainURL(at), firstLine(got.Str("error")))
 	case !ok:
-		return nil, fmt.Errorf("%s answered no mapping but %s", plainURL(at), value.TypeName(got.At("dict")))
+		return nil, fmt.Errorf("%s answered no mapping but %s", sdb.PlainURL(at), value.TypeName(got.At("dict")))
 	}
 	if ns := a.get(6, "namespace"); value.Truth(ns) {
 		m = value.MapOf(ns, m)
 	}
 	return m, nil
-}
-
-// plainURL returns a URL without what may be secret: its user and its query.
-func plainURL(s string) string {
-	u, err := url.Parse(s)
-	if err != nil {
-		return "the url"
-	}
-	u.User, u.RawQuery = nil, ""
-	return u.String()
 }
 
 // maxCSV bounds a file of the external pillar csv.

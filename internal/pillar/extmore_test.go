@@ -165,8 +165,8 @@ func TestExtVault(t *testing.T) {
 		{"{method: approle, role_id: role, secret_id: plugh}", "path=old/minion1", "", "the log-in by AppRole failed with status 400"},
 		{"{method: tokn}", "path=old/minion1", "", `(did you mean "token"?)`},
 		{"{method: token}", "path=old/minion1", "", "the option vault:auth:token has no token"},
-		{"{token: 'sdb://nope/x'}", "path=old/minion1", "", "here there is env"},
-		{"{token: 'sdb://osenv/NOPE'}", "path=old/minion1", "", "the environment has no NOPE"},
+		{"{token: 'sdb://nope/x'}", "path=old/minion1", "", `SDB profile "nope" wasnt found`},
+		{"{token: 'sdb://osenv/NOPE'}", "path=old/minion1", "", "sdb://osenv/NOPE has no value"},
 	} {
 		conf := tt.conf
 		if !strings.HasPrefix(conf, "{") {
@@ -196,7 +196,7 @@ func TestExtVault(t *testing.T) {
 // TestExtNotForTargets asks for external pillars of the controller on demand.
 func TestExtNotForTargets(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"csv", "gpg", "http_json", "http_yaml", "nodegroups", "sops", "vault"} {
+	for _, name := range []string{"consul", "csv", "gpg", "http_json", "http_yaml", "mysql", "nodegroups", "postgres", "reclass", "redis", "sops", "vault"} {
 		r := fake(t, nil, "on_demand_ext_pillar: ["+name+"]")
 		m, err := r.comp.Render(t.Context(), fun.PillarRequest{Foreign: true, Ext: onDemand(name)})
 		if err != nil || plain(m) != "{}" || !strings.Contains(strings.Join(r.warnings, ""), "is not served to a target on demand") {

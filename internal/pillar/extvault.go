@@ -10,16 +10,10 @@ import (
 	"strings"
 	"sync"
 
+	"brine/internal/sdb"
 	"brine/internal/source"
 	"brine/internal/value"
 )
-
-// A vault is a server of HashiCorp Vault, as the option vault has it.
-type vault struct {
-	j     *job
-	conf  *value.Map
-	token string
-}
 
 // extVault makes pillar of secrets: conf is "path=secret/{minion}", in which
 // values of the pillar can stand, too.
@@ -37,8 +31,7 @@ func (j *job) extVault(ctx context.Context, pillar *value.Map, a extArgs) (value
 	if pattern == "" {
 		return nil, fmt.Errorf("%q is not a valid Vault ext_pillar config: it has no path=", conf)
 	}
-	v := &vault{j: j, conf: j.opts.Map("vault")}
-	if v.conf.Str("url") == "" {
+	if j.opts.Map("vault").Str("url") == "" {
 		return nil, errors.New("the option vault has no url")
 	}
 	paths, err := j.vaultPaths(pattern, pillar)
@@ -46,7 +39,8 @@ func (j *job) extVault(ctx context.Context, pillar *value.Map, a extArgs) (value
 		j.warn(source.Pos{}, "ext_pillar vault: %v", err)
 		return nil, nil
 	}
-	if err := v.login(ctx); err != nil {
+	v, err := sdb.OpenVault(ctx, j.env)
+	if err != nil {
 		return nil, err
 	}
 	strategy, lists := j.strategy.For(j.renderer), j.lists
@@ -60,7 +54,7 @@ func (j *job) extVault(ctx context.Context, pillar *value.Map, a extArgs) (value
 	}
 	out := value.NewMap(4)
 	for _, p := range paths {
-		m, err := v.secret(ctx, p)
+		m, err := v.Secret(ctx, p)
 		if err != nil {
 			return nil, fmt.Errorf("the secret %s: %w", p, err)
 		}
@@ -115,154 +109,9 @@ func (j *job) vaultPaths(pattern string, pillar *value.Map) ([]string, error) {
 	}
 	for i := range out {
 		out[i] = strings.Trim(out[i]+rest, "/")
-		for part := range strings.SplitSeq(out[i], "/") {
-			if part == ".." || part == "." || part == "" || strings.ContainsAny(part, "?#%\x00\n") {
-				return nil, fmt.Errorf("%q is not a path of Vault", out[i])
-			}
+		if !sdb.IsPath(out[i]) {
+			return nil, fmt.Errorf("%q is not a path of Vault", out[i])
 		}
 	}
 	return out, nil
-}
-
-// ask sends a request. status is that of the answer.
-func (v *vault) ask(ctx context.Context, method, path string, body *value.Map) (answer *value.Map, status int64, err error) {
-	headers := value.MapOf("X-Vault-Request", "true")
-	if v.token != "" {
-		headers.Set("X-Vault-Token", v.token)
-	}
-	if ns := v.conf.Str("namespace"); ns != "" {
-		headers.Set("X-Vault-Namespace", ns)
-	}
-	kw := value.MapOf("method", method, "decode_type", "json", "header_dict", headers)
-	switch verify := v.conf.At("verify").(type) {
-	case string:
-		kw.Set("ca_bundle", verify)
-	case bool:
-		kw.Set("verify_ssl", verify)
-	}
-	if body != nil {
-		headers.Set("Content-Type", "application/json")
-		kw.Set("data", string(value.EncodeJSON(body)))
-	}
-	got, err := v.j.fetch(ctx, strings.TrimRight(v.conf.Str("url"), "/")+"/v1/"+path, kw)
-	if err != nil {
-		return nil, 0, err
-	}
-	status, _ = value.AsInt(got.At("status"))
-	answer, _ = got.At("dict").(*value.Map)
-	if status == 0 || status >= 500 {
-		return nil, status, fmt.Errorf("the server %s: %s", plainURL(v.conf.Str("url")), firstLine(got.Str("error")))
-	}
-	return answer, status, nil
-}
-
-// login gets the token that requests are made with.
-func (v *vault) login(ctx context.Context) error {
-	auth := v.conf.Map("auth")
-	method := auth.Str("method")
-	text := func(key string) (string, error) { return v.j.secretText(auth.At(key)) }
-	switch method {
-	case "token", "":
-		token, err := text("token")
-		if err != nil || token == "" {
-			return fmt.Errorf("the option vault:auth:token has no token%s", because(err))
-		}
-		v.token = token
-		return nil
-	case "agent": // which adds the token
-		return nil
-	case "approle":
-		role, err := text("role_id")
-		if err != nil || role == "" {
-			return fmt.Errorf("the option vault:auth:role_id has no role%s", because(err))
-		}
-		body := value.MapOf("role_id", role)
-		secret, err := text("secret_id")
-		if err != nil {
-			return fmt.Errorf("the option vault:auth:secret_id%s", because(err))
-		}
-		if secret != "" {
-			body.Set("secret_id", secret)
-		}
-		mount := "approle"
-		if m := auth.Str("mount"); m != "" {
-			mount = strings.Trim(m, "/")
-		}
-		answer, status, err := v.ask(ctx, "POST", "auth/"+mount+"/login", body)
-		if err != nil {
-			return err
-		}
-		if v.token = answer.Map("auth").Str("client_token"); v.token == "" {
-			return fmt.Errorf("the log-in by AppRole failed with status %d", status)
-		}
-		return nil
-	}
-	return fmt.Errorf("the option vault:auth:method is %q%s; there are token, approle and agent", method, source.DidYouMean(method, []string{"token", "approle", "agent"}))
-}
-
-// because is a reason behind a message.
-func because(err error) string {
-	if err == nil {
-		return ""
-	}
-	return ": " + err.Error()
-}
-
-// secret reads a secret of the KV engine in either version; one that does not
-// exist is empty.
-func (v *vault) secret(ctx context.Context, path string) (*value.Map, error) {
-	at, v2 := path, false
-	if meta, status, err := v.ask(ctx, "GET", "sys/internal/ui/mounts/"+path, nil); err != nil {
-		return nil, err
-	} else if status == 200 {
-		data := meta.Map("data")
-		mount := strings.Trim(data.Str("path"), "/")
-		if data.Map("options").Str("version") == "2" && (path == mount || strings.HasPrefix(path, mount+"/")) {
-			v2 = true
-			rest := strings.TrimPrefix(strings.TrimPrefix(path, mount), "/")
-			if !strings.HasPrefix(rest, "data/") {
-				at = mount + "/data/" + rest
-			}
-		}
-	}
-	answer, status, err := v.ask(ctx, "GET", at, nil)
-	switch {
-	case err != nil:
-		return nil, err
-	case status == 404:
-		return value.NewMap(0), nil
-	case status != 200:
-		return nil, fmt.Errorf("Vault answered with status %d", status)
-	}
-	data := answer.Map("data")
-	if v2 {
-		data = data.Map("data")
-	}
-	if data == nil {
-		return value.NewMap(0), nil
-	}
-	return data, nil
-}
-
-// secretText returns text of the configuration, which may be in a variable of the
-// environment: sdb://PROFILE/NAME, where the profile has the driver env.
-func (j *job) secretText(v value.Value) (string, error) {
-	s, ok := v.(string)
-	if !ok {
-		return "", nil
-	}
-	rest, ok := strings.CutPrefix(s, "sdb://")
-	if !ok {
-		return s, nil
-	}
-	profile, name, _ := strings.Cut(rest, "/")
-	if driver := j.opts.Map(profile).Str("driver"); driver != "env" {
-		return "", fmt.Errorf("sdb://%s: the profile has the driver %q; here there is env", profile, driver)
-	}
-	for _, kv := range j.env.Host.Environ() {
-		if k, text, ok := strings.Cut(kv, "="); ok && k == name {
-			return text, nil
-		}
-	}
-	return "", fmt.Errorf("the environment has no %s", name)
 }

@@ -41,6 +41,9 @@ type Job struct {
 	RunOnStart   bool
 	Range, Skip  *Span // nil: none
 	After, Until *Date // nil: none
+	// Skips are single times at which the job does not run, Runs those at which it
+	// runs besides: skip_explicit and run_explicit.
+	Skips, Runs []time.Time
 	// Splay is how long a run is put off: a random time between two.
 	SplayMin, SplayMax time.Duration
 
@@ -83,7 +86,7 @@ var keys = []string{
 }
 
 // unserved are the keys that need a process that lives between the runs.
-var unserved = [...]string{"run_after_skip_range", "run_explicit", "skip_explicit", "skip_function"}
+var unserved = [...]string{"run_after_skip_range", "skip_function"}
 
 // A Reader reads schedules.
 type Reader struct {
@@ -409,6 +412,7 @@ func (r *jobReader) limits(all *value.Map) {
 			}
 		}
 	}
+	r.job.Skips, r.job.Runs = r.explicit("skip_explicit"), r.explicit("run_explicit")
 	r.job.Range = r.span("range", r.m.At("range"))
 	skip := r.m.At("skip_during_range")
 	if skip == nil {
@@ -436,6 +440,52 @@ func (r *jobReader) limits(all *value.Map) {
 		return
 	}
 	r.job.SplayMin, r.job.SplayMax = time.Duration(from)*time.Second, time.Duration(to)*time.Second
+}
+
+// explicit reads a list of single times, each a mapping of time and time_fmt.
+func (r *jobReader) explicit(key string) []time.Time {
+	v := r.m.At(key)
+	l, ok := v.(*value.List)
+	if !ok {
+		if v != nil {
+			r.fail(key, "%s must be a list, not %s", key, value.TypeName(v))
+		}
+		return nil
+	}
+	var out []time.Time
+	for _, x := range l.Items {
+		m, ok := x.(*value.Map)
+		if !ok {
+			r.fail(key, "%s must be a list of mappings with time and time_fmt, not of %s", key, value.TypeName(x))
+			return nil
+		}
+		t, err := r.ParseTime(value.Str(m.At("time")), m.Str("time_fmt"))
+		if err != nil {
+			r.fail(key, "%s: %v", key, err)
+			return nil
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// TimeFormat is Salt's format of single times.
+const TimeFormat = "%Y-%m-%dT%H:%M:%S"
+
+// ParseTime reads a time in one of Python's formats; "" is TimeFormat.
+func (r Reader) ParseTime(text, format string) (time.Time, error) {
+	if format == "" {
+		format = TimeFormat
+	}
+	layout, err := Layout(format)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("time_fmt: %w", err)
+	}
+	t, err := time.ParseInLocation(layout, text, r.location())
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%q is not of the form %s", text, format)
+	}
+	return t, nil
 }
 
 // span reads a range; a list of mappings is one.
@@ -512,6 +562,48 @@ func (j *Job) addReturner(name string) {
 // Next returns when the job is due next, after now. last is when it ran last; the
 // zero time is never. False: it will not be.
 func (j *Job) Next(now, last time.Time) (time.Time, bool) {
+	first, ok := j.regular(now, last)
+	for n := 0; ok && j.skipped(first); n++ {
+		if n > len(j.Skips)*2 { // what is skipped has an end; this keeps odd times from going on
+			return time.Time{}, false
+		}
+		first, ok = j.regular(first, first)
+	}
+	for _, t := range j.Runs {
+		if t.After(now) && (!ok || t.Before(first)) {
+			first, ok = t, true
+		}
+	}
+	return first, ok
+}
+
+// early and late are how far a timer may miss a single time.
+const early, late = 2 * time.Second, time.Minute
+
+// near reports whether a job that starts at now does so because of the time t.
+func (j *Job) near(now, t time.Time) bool {
+	before, after := early, late+j.SplayMax
+	if next, ok := j.regular(t, t); ok {
+		half := next.Sub(t) / 2
+		before, after = min(before, half), min(after, half)
+	}
+	return !now.Before(t.Add(-before)) && now.Before(t.Add(after))
+}
+
+// skipped reports whether a job does not run at now: this is one of Skips, and none
+// of Runs.
+func (j *Job) skipped(now time.Time) bool {
+	at := func(t time.Time) bool { return j.near(now, t) }
+	for _, t := range j.Runs {
+		if !now.Before(t) && at(t) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(j.Skips, at)
+}
+
+// regular is Next without single times.
+func (j *Job) regular(now, last time.Time) (time.Time, bool) {
 	switch {
 	case j.Every > 0:
 		if at := last.Add(j.Every); !last.IsZero() && at.After(now) {
@@ -554,6 +646,9 @@ func (j *Job) Due(now time.Time) (bool, string) {
 		if in {
 			return false, "it is in skip_during_range"
 		}
+	}
+	if j.skipped(now) {
+		return false, "this run is skipped (skip_explicit)"
 	}
 	if j.Until != nil && !j.Until.At(now).After(now) {
 		return false, "until has passed"

@@ -234,6 +234,7 @@ skip: {function: f.f, seconds: 5, skip_during_range: {start: '8:00', end: '16:00
 until: {function: f.f, seconds: 5, until: '2026-11-26 11:00'}
 after: {function: f.f, seconds: 5, after: '2026-11-26 11:00'}
 paused: {function: f.f, seconds: 5, enabled: false}
+single: {function: f.f, cron: '0 12 * * *', skip_explicit: [{time: '2026-11-26T12:00:00', time_fmt: '%Y-%m-%dT%H:%M:%S'}]}
 `)
 	for _, tt := range []struct{ name, day, night string }{
 		{"in", "", "it is not in its range"},
@@ -242,11 +243,57 @@ paused: {function: f.f, seconds: 5, enabled: false}
 		{"until", "until has passed", ""},
 		{"after", "", "after has not passed"},
 		{"paused", "it is disabled", "it is disabled"},
+		{"single", "this run is skipped (skip_explicit)", ""},
 	} {
 		_, day := s.Job(tt.name).Due(at(t, "2026-11-26 12:00:00"))
 		_, night := s.Job(tt.name).Due(at(t, "2026-11-26 05:00:00"))
 		if day != tt.day || night != tt.night {
 			t.Errorf("%s: %q and %q, want %q and %q", tt.name, day, night, tt.day, tt.night)
+		}
+	}
+}
+
+// TestSingleTimes skips a run and adds one, as schedule.postpone_job does.
+func TestSingleTimes(t *testing.T) {
+	t.Parallel()
+	s := read(t, `
+minute: {function: f.f, minutes: 1, skip_explicit: [{time: '2026-11-26T12:01:00'}]}
+daily: {function: f.f, cron: '0 12 * * *', splay: 300, skip_explicit: [{time: '2026-11-26T12:00:00'}], run_explicit: [{time: '26.11.2026 15:30', time_fmt: '%d.%m.%Y %H:%M'}]}
+`)
+	if len(s.Faults) > 0 {
+		t.Fatal(s.Faults)
+	}
+	for _, tt := range []struct{ name, now, last, next string }{
+		{"minute", "2026-11-26 12:00:10", "2026-11-26 12:00:00", "2026-11-26 12:02:00"},
+		{"minute", "2026-11-26 12:02:10", "2026-11-26 12:02:00", "2026-11-26 12:03:00"},
+		{"daily", "2026-11-26 11:00:00", "2026-11-25 12:00:00", "2026-11-26 15:30:00"},
+		{"daily", "2026-11-26 16:00:00", "2026-11-26 15:30:00", "2026-11-27 12:00:00"},
+	} {
+		got, ok := s.Job(tt.name).Next(at(t, tt.now), at(t, tt.last))
+		if !ok || !got.Equal(at(t, tt.next)) {
+			t.Errorf("%s at %s: next is %v, want %s", tt.name, tt.now, got, tt.next)
+		}
+	}
+	for _, tt := range []struct {
+		name, now string
+		due       bool
+	}{
+		{"minute", "2026-11-26 12:01:02", false},
+		{"minute", "2026-11-26 12:00:59", false},
+		{"minute", "2026-11-26 12:00:02", true},
+		{"minute", "2026-11-26 12:02:01", true},
+		{"daily", "2026-11-26 12:04:00", false}, // after the splay
+		{"daily", "2026-11-26 15:30:01", true},
+		{"daily", "2026-11-27 12:00:00", true},
+	} {
+		if due, why := s.Job(tt.name).Due(at(t, tt.now)); due != tt.due {
+			t.Errorf("%s at %s: due %v (%s)", tt.name, tt.now, due, why)
+		}
+	}
+	bad := read(t, "a: {function: f.f, minutes: 1, skip_explicit: [{time: noon}]}\nb: {function: f.f, minutes: 1, run_explicit: 5}\nc: {function: f.f, minutes: 1, run_explicit: [x]}")
+	for i, want := range []string{`"noon" is not of the form %Y-%m-%dT%H:%M:%S`, "run_explicit must be a list, not int", "run_explicit must be a list of mappings"} {
+		if i >= len(bad.Faults) || !strings.Contains(bad.Faults[i].Error(), want) {
+			t.Errorf("faults: %v, want %q", bad.Faults, want)
 		}
 	}
 }

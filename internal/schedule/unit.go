@@ -93,6 +93,9 @@ ExecStart=%s
 	for _, d := range j.When {
 		fmt.Fprintf(&t, "OnCalendar=%s\n", d.calendar())
 	}
+	for _, at := range j.Runs {
+		fmt.Fprintf(&t, "OnCalendar=%s\n", at.Format(time.DateTime))
+	}
 	t.WriteString("AccuracySec=1s\n")
 	if byTimer {
 		fmt.Fprintf(&t, "RandomizedDelaySec=%ds\n", int64(j.SplayMax/time.Second))
@@ -108,6 +111,9 @@ const cronMark = "# brine schedule: "
 func (j *Job) cronLines(exe, config string) ([]string, error) {
 	if err := j.unserved(); err != nil {
 		return nil, err
+	}
+	if len(j.Runs) > 0 {
+		return nil, &UnservedError{j.Name, "run_explicit", "a crontab has no years"}
 	}
 	refuse := func(key, format string, args ...any) ([]string, error) {
 		return nil, &UnservedError{j.Name, key, fmt.Sprintf(format, args...)}

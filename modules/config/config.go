@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"brine/internal/fun"
+	"brine/internal/sdb"
 	"brine/internal/value"
 )
 
@@ -72,17 +73,17 @@ func places(c *fun.Call) []place {
 	}
 }
 
-func get(_ context.Context, c *fun.Call) (fun.Result, error) {
+func get(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	key, delim := c.Value("key"), c.Str("delimiter")
 	if !c.IsNone("merge") {
-		return getMerged(c, key, delim)
+		return getMerged(ctx, c, key, delim)
 	}
 	for _, p := range places(c) {
 		if p.omit {
 			continue
 		}
 		if v, ok := value.TraverseKey(p.data(), key, delim); ok {
-			return fun.Value(v)
+			return found(ctx, c, v)
 		}
 	}
 	return fun.Value(c.Value("default"))
@@ -90,7 +91,7 @@ func get(_ context.Context, c *fun.Call) (fun.Result, error) {
 
 // getMerged merges all sources, later ones first. Only the first part of the
 // key is merged: that alone can show in the result.
-func getMerged(c *fun.Call, key value.Value, delim string) (fun.Result, error) {
+func getMerged(ctx context.Context, c *fun.Call, key value.Value, delim string) (fun.Result, error) {
 	strategy := value.Strategy(c.Str("merge"))
 	if strategy != value.Recurse && strategy != value.Overwrite {
 		c.Env.Log().Warn("config.get: unsupported merge strategy, falling back to recurse", "merge", string(strategy))
@@ -118,9 +119,20 @@ func getMerged(c *fun.Call, key value.Value, delim string) (fun.Result, error) {
 		}
 	}
 	if v, ok := value.TraverseKey(data, key, delim); ok {
-		return fun.Value(v)
+		return found(ctx, c, v)
 	}
 	return fun.Value(c.Value("default"))
+}
+
+// found returns an option, or the value that it names by the URI of an sdb profile.
+func found(ctx context.Context, c *fun.Call, v value.Value) (fun.Result, error) {
+	if sdb.Is(v) {
+		var err error
+		if v, err = sdb.Get(ctx, c.Env, v, false); err != nil {
+			return fun.Result{}, fun.Errorf("%v", err)
+		}
+	}
+	return fun.Value(v)
 }
 
 func option(_ context.Context, c *fun.Call) (fun.Result, error) {

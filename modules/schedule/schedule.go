@@ -31,7 +31,7 @@ func Module() fun.Module {
 var shown = []string{
 	"name", "maxrunning", "function", "splay", "range", "when", "once", "once_fmt", "returner", "jid_include", "args", "kwargs", "seconds", "minutes",
 	"hours", "days", "enabled", "return_job", "metadata", "cron", "until", "after", "return_config", "return_kwargs", "run_on_start",
-	"skip_during_range", "run_after_skip_range",
+	"skip_during_range", "run_after_skip_range", "skip_explicit", "run_explicit",
 }
 
 // hidden are the keys of a schedule that are not jobs.

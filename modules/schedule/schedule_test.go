@@ -53,6 +53,14 @@ func TestSavedIsInstalled(t *testing.T) {
 		{"modify", call("modify", "name", "a", "minutes", int64(10)), "True: Modified job: a in schedule."},
 		{"same", call("modify", "name", "a", "minutes", int64(10)), "True: Job a in correct state"},
 		{"delete", call("delete", "name", "c"), "False: Job c does not exist."},
+		{"skip", call("skip_job", "name", "a", "current_time", "2026-11-26T12:00:00"), "True: Added Skip Job a in schedule."},
+		{"skip none", call("skip_job", "name", "c", "current_time", "2026-11-26T12:00:00"), "False: Job c does not exist."},
+		{"skip odd", call("skip_job", "name", "a", "current_time", "noon"), `False: Date string could not be parsed: "noon" is not of the form %Y-%m-%dT%H:%M:%S`},
+		{"postpone past", call("postpone_job", "name", "a", "current_time", "2000-01-01T12:00:00", "new_time", "2000-01-01T13:00:00"), "False: new_time, 2000-01-01T13:00:00, has passed."},
+		{"postpone", call("postpone_job", "name", "a", "current_time", "2999-11-26T12:00:00", "new_time", "2999-11-26T13:00:00"), "False: Failed to postpone job a in schedule. A crontab has no years: use schedule.skip_job, and 'at' for the new time"},
+		{"copy", call("copy", "name", "a", "target", "web*"), "False: This run reaches no machine \"web*\". On the controller, run: brine ssh 'web*' schedule.add name=a function=test.ping minutes=10 maxrunning=1 enabled=true jid_include=true"},
+		{"copy none", call("copy", "name", "c", "target", "web*"), "False: Job c does not exist."},
+		{"move", call("move", "name", "a", "target", "web*", "test", true), "True: Job: a would be moved from schedule."},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, tt.got, tt.want)
@@ -64,7 +72,7 @@ func TestSavedIsInstalled(t *testing.T) {
 	if len(warned) == 0 || !strings.Contains(warned[0], `"b": seconds: a crontab has no interval of 7s`) {
 		t.Errorf("warnings: %q", warned)
 	}
-	if got := h.Text("/etc/salt/minion.d/_schedule.conf"); !strings.HasPrefix(got, "schedule:\n  a: {enabled: true, function: test.ping,") {
+	if got := h.Text("/etc/salt/minion.d/_schedule.conf"); !strings.HasPrefix(got, "schedule:\n  a:\n    enabled: true\n    function: test.ping\n") {
 		t.Errorf("saved: %q", got)
 	}
 	if got := call("purge"); !strings.HasPrefix(got, "True") || tab != "1 2 * * * own\n" {

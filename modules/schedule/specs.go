@@ -1,6 +1,9 @@
 package schedule
 
-import "brine/internal/fun"
+import (
+	"brine/internal/fun"
+	"brine/internal/schedule"
+)
 
 // jobArgs are what a job can have.
 var jobArgs = []fun.Arg{
@@ -42,6 +45,16 @@ var nameArg = fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "name of
 
 var functionArg = fun.Arg{Name: "function", Type: fun.Str, Required: true, Doc: "function to run"}
 
+var currentArg = fun.Arg{Name: "current_time", Type: fun.Str, Required: true, Doc: "a time at which the job is due"}
+
+var formatArg = fun.Arg{Name: "time_fmt", Type: fun.Str, Default: schedule.TimeFormat, Doc: "format of times"}
+
+var sendArgs = []fun.Arg{
+	nameArg,
+	{Name: "target", Type: fun.Str, Required: true, Doc: "glob of machine IDs"},
+	{Name: "test", Type: fun.Bool, Default: false, Doc: "only say what would be done"},
+}
+
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
@@ -51,6 +64,10 @@ var specs = []fun.Spec{
 	{
 		Name: "build_schedule_item", Doc: "Return a job as the schedule would have it.", Src: "modules/schedule.py build_schedule_item", Fn: build,
 		Args: []fun.Arg{nameArg, functionArg}, Shared: [][]fun.Arg{jobArgs},
+	},
+	{
+		Name: "copy", Doc: "Add a job of this machine to the schedule of other machines.", Src: "modules/schedule.py copy", Fn: copyJob,
+		Args: sendArgs,
 	},
 	{Name: "delete", Doc: "Remove a job from the schedule.", Src: "modules/schedule.py delete", Fn: remove, Args: []fun.Arg{nameArg}, Shared: [][]fun.Arg{saveArgs}},
 	{Name: "disable", Doc: "Disable all jobs of the schedule.", Src: "modules/schedule.py disable", Fn: disable, Shared: [][]fun.Arg{saveArgs}},
@@ -79,6 +96,18 @@ var specs = []fun.Spec{
 		Name: "modify", Doc: "Replace a job of the schedule.", Src: "modules/schedule.py modify", Fn: modify,
 		Args: []fun.Arg{nameArg, {Name: "function", Type: fun.Str, Doc: "function to run (default: that of the job)"}}, Shared: [][]fun.Arg{jobArgs, saveArgs},
 	},
+	{
+		Name: "move", Doc: "Add a job of this machine to the schedule of other machines, and remove it here.", Src: "modules/schedule.py move", Fn: moveJob,
+		Args: sendArgs,
+	},
+	{
+		Name: "postpone_job", Doc: "Run a job at another time, once.", Src: "modules/schedule.py postpone_job", Fn: postponeJob,
+		Args: []fun.Arg{
+			nameArg, currentArg,
+			{Name: "new_time", Type: fun.Str, Required: true, Doc: "when it runs instead"},
+			formatArg,
+		},
+	},
 	{Name: "purge", Doc: "Remove all jobs from the schedule.", Src: "modules/schedule.py purge", Fn: purge, Shared: [][]fun.Arg{saveArgs}},
 	{Name: "reload", Doc: "Read the saved schedule again and install it.", Src: "modules/schedule.py reload_", Fn: reload},
 	{
@@ -90,4 +119,8 @@ var specs = []fun.Spec{
 		Args: []fun.Arg{{Name: "test", Type: fun.Bool, Default: false, Doc: "only say what would be done"}},
 	},
 	{Name: "show_next_fire_time", Doc: "Return when a job runs next.", Src: "modules/schedule.py show_next_fire_time", Fn: nextFire, Args: []fun.Arg{nameArg}},
+	{
+		Name: "skip_job", Doc: "Do not run a job at a time at which it is due.", Src: "modules/schedule.py skip_job", Fn: skipJob,
+		Args: []fun.Arg{nameArg, currentArg, formatArg},
+	},
 }

@@ -154,6 +154,17 @@ func dial(ctx context.Context, s returner.Settings) (redis.UniversalClient, erro
 	return c, nil
 }
 
+// Dial connects to the server of the settings, which need no Spec.
+func Dial(ctx context.Context, s returner.Settings) (redis.UniversalClient, error) {
+	spec := Spec()
+	s.Spec = &spec
+	s, err := s.Check()
+	if err != nil {
+		return nil, err
+	}
+	return dial(ctx, s)
+}
+
 // fault says what to set where the settings are the matter.
 func fault(ctx context.Context, err error, secure bool) error {
 	switch text := err.Error(); {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,7 +30,8 @@ const maxPgMessage = 1<<30 - 2
 
 const dialTimeout = 5 * time.Second
 
-func newMySQL(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
+// mysqlDB returns the database of the settings.
+func mysqlDB(s returner.Settings) (*sql.DB, error) {
 	c := mysql.NewConfig()
 	c.User, c.Passwd, c.DBName = s.Str("user"), s.Str("pass"), s.Str("db")
 	c.Net, c.Addr = mysqlAddr(s)
@@ -45,15 +47,28 @@ func newMySQL(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := open(ctx, mysqlDialect, sql.OpenDB(conn))
+	return sql.OpenDB(conn), nil
+}
+
+// mysqlFault says what to set where TLS is the matter.
+func mysqlFault(err error) error {
 	switch {
 	case tlsconf.Untrusted(err):
-		err = fmt.Errorf("%w (mysql.ssl_ca names the file with the CA of the server; mysql.tls: skip-verify encrypts without knowing who the server is)", err)
+		return fmt.Errorf("%w (mysql.ssl_ca names the file with the CA of the server; mysql.tls: skip-verify encrypts without knowing who the server is)", err)
 	case errors.Is(err, mysql.ErrNoTLS):
-		err = fmt.Errorf("%w (mysql.tls: False goes on without encryption)", err)
+		return fmt.Errorf("%w (mysql.tls: False goes on without encryption)", err)
 	}
+	return err
+}
+
+func newMySQL(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
+	db, err := mysqlDB(s)
 	if err != nil {
 		return nil, err
+	}
+	r, err := open(ctx, mysqlDialect, db)
+	if err != nil {
+		return nil, mysqlFault(err)
 	}
 	st := r.(*store)
 	st.cost = escaped
@@ -142,7 +157,8 @@ func sslMode(s returner.Settings) string {
 	return "verify-full"
 }
 
-func newPostgres(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
+// postgresDB returns the database of the settings.
+func postgresDB(s returner.Settings) (*sql.DB, error) {
 	pass := s.Str("passwd")
 	if pass == "" {
 		pass = s.Str("pass")
@@ -172,9 +188,17 @@ func newPostgres(ctx context.Context, s returner.Settings) (jobs.Returner, error
 	}
 	// One round trip a statement, and nothing that a pooler between would lose.
 	c.DefaultQueryExecMode = pgx.QueryExecModeExec
-	r, err := open(ctx, pgDialect, stdlib.OpenDB(*c))
+	return stdlib.OpenDB(*c), nil
+}
+
+func newPostgres(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
+	db, err := postgresDB(s)
 	if err != nil {
-		return nil, pgFault(s, mode, err)
+		return nil, err
+	}
+	r, err := open(ctx, pgDialect, db)
+	if err != nil {
+		return nil, pgFault(s, sslMode(s), err)
 	}
 	st := r.(*store)
 	st.limit, st.limitIs = maxPgMessage, "the largest message of PostgreSQL"
@@ -197,6 +221,31 @@ func pgFault(s returner.Settings, mode string, err error) error {
 		return fmt.Errorf("%w (%s.sslmode is %s, the default for another machine than this: disable goes on without encryption)", err, key, mode)
 	}
 	return err
+}
+
+// Open connects to the server "mysql" or "postgres" of the settings. mark is the
+// n-th parameter of a statement, counted from 1.
+func Open(ctx context.Context, name string, s returner.Settings) (db *sql.DB, mark func(n int) string, err error) {
+	specs := Specs()
+	i := slices.IndexFunc(specs, func(s returner.Spec) bool { return s.Name == name })
+	if i < 0 {
+		return nil, nil, fmt.Errorf("there is no database server %q", name)
+	}
+	s.Spec = &specs[i]
+	of, d, fault := mysqlDB, mysqlDialect, mysqlFault
+	if name == "postgres" {
+		of, d = postgresDB, pgDialect
+		fault = func(err error) error { return pgFault(s, sslMode(s), err) }
+	}
+	if db, err = of(s); err != nil {
+		return nil, nil, err
+	}
+	db.SetMaxOpenConns(1)
+	if err := db.PingContext(ctx); err != nil {
+		db.Close()
+		return nil, nil, fault(err)
+	}
+	return db, d.mark, nil
 }
 
 // refused marks an error that is due to the values of a row: larger than the

@@ -1,0 +1,9 @@
+//go:build slim
+
+package sdb
+
+// moreMakers returns no driver: an agent has those that every build has.
+func moreMakers() map[string]maker { return nil }
+
+// elsewhere are the drivers of the controller.
+func elsewhere() []string { return []string{"sqlite3", "vault"} }

@@ -1,0 +1,220 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/proc"
+	"brine/internal/schedule"
+	"brine/internal/value"
+)
+
+// singleTimes reads the times that a call names; fault says why one is none.
+func singleTimes(c *fun.Call, names ...string) (out []time.Time, fault string) {
+	for _, n := range names {
+		t, err := schedule.ReaderOf(c.Env).ParseTime(c.Str(n), c.Str("time_fmt"))
+		if err != nil {
+			return nil, "Date string could not be parsed: " + err.Error()
+		}
+		out = append(out, t)
+	}
+	return out, ""
+}
+
+// noted adds a time to the single times of a job under a key. Those of the day
+// before yesterday and older go.
+func noted(c *fun.Call, job *value.Map, key, text string) {
+	const keep = 48 * time.Hour
+	l := value.NewList()
+	if old := job.List(key); old != nil {
+		for _, x := range old.Items {
+			m, _ := x.(*value.Map)
+			t, err := schedule.ReaderOf(c.Env).ParseTime(value.Str(m.At("time")), m.Str("time_fmt"))
+			if err == nil && c.Env.Host.Now().Sub(t) < keep {
+				l.Append(x)
+			}
+		}
+	}
+	l.Append(value.MapOf("time", text, "time_fmt", c.Str("time_fmt")))
+	job.Set(key, l)
+}
+
+// single changes the single times of a job. Unlike Salt, which has them in the
+// memory of its process, it saves them.
+func single(ctx context.Context, c *fun.Call, verb, state, done string, change func(job *value.Map)) (fun.Result, error) {
+	b, err := open(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	name := c.Str("name")
+	job, _ := schedule.Merge(b.conf, pillarJobs(c)).At(name).(*value.Map)
+	switch {
+	case job == nil || isHidden(name):
+		return result(false, nil, "Job %s does not exist.", name)
+	case dryRun(c):
+		return result(true, nil, "Job: %s would be %s in schedule.", name, state)
+	}
+	job = value.Clone(job).(*value.Map)
+	change(job)
+	fault := check(c, name, job)
+	if on, ok := job.Get("enabled"); fault == "" && ok && !value.Truth(on) {
+		fault = "it is disabled"
+	}
+	if fault != "" {
+		return result(false, nil, "Failed to %s job %s in schedule. %s", verb, name, fault)
+	}
+	if err := b.set(ctx, c, name, job, true); err != nil {
+		return result(false, nil, "Failed to %s job %s in schedule. %v", verb, name, err)
+	}
+	return result(true, nil, "%s Job %s in schedule.", done, name)
+}
+
+// skipJob. Salt: salt/modules/schedule.py skip_job.
+func skipJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if f := named(c); f != nil {
+		return fun.Value(f)
+	}
+	if _, fault := singleTimes(c, "current_time"); fault != "" {
+		return result(false, nil, "%s", fault)
+	}
+	return single(ctx, c, "skip", "skipped", "Added Skip", func(job *value.Map) { noted(c, job, "skip_explicit", c.Str("current_time")) })
+}
+
+// postponeJob. Salt: salt/modules/schedule.py postpone_job.
+func postponeJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	if f := named(c); f != nil {
+		return fun.Value(f)
+	}
+	times, fault := singleTimes(c, "current_time", "new_time")
+	if fault == "" && !times[1].After(c.Env.Host.Now()) {
+		fault = fmt.Sprintf("new_time, %s, has passed.", c.Str("new_time"))
+	}
+	if fault != "" {
+		return result(false, nil, "%s", fault)
+	}
+	if in, err := installer(c); err == nil {
+		if kind, _ := in.Kind(); kind == schedule.Crontab {
+			return result(false, nil, "Failed to postpone job %s in schedule. A crontab has no years: use schedule.skip_job, and 'at' for the new time", c.Str("name"))
+		}
+	}
+	return single(ctx, c, "postpone", "postponed", "Postponed", func(job *value.Map) {
+		noted(c, job, "skip_explicit", c.Str("current_time"))
+		noted(c, job, "run_explicit", c.Str("new_time"))
+	})
+}
+
+// copyJob. Salt: salt/modules/schedule.py copy.
+func copyJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	res, _, err := send(ctx, c, "copied", "Copied Job %s from schedule to minion(s).")
+	return res, err
+}
+
+// moveJob. Salt: salt/modules/schedule.py move.
+func moveJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	res, sent, err := send(ctx, c, "moved", "Moved Job %s from schedule.")
+	if err != nil || !sent {
+		return res, err
+	}
+	b, err := open(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	if err := b.remove(ctx, c, []string{c.Str("name")}, true); err != nil {
+		return result(false, nil, "The job %s was added to the targets, but stays here: %v", c.Str("name"), err)
+	}
+	return res, nil
+}
+
+// send adds a job to the schedule of other machines, which are those of the fleet
+// that the run has.
+func send(ctx context.Context, c *fun.Call, state, done string) (res fun.Result, sent bool, err error) {
+	if f := named(c); f != nil {
+		res, err = fun.Value(f)
+		return res, false, err
+	}
+	b, err := open(c)
+	if err != nil {
+		return res, false, err
+	}
+	name := c.Str("name")
+	job, _ := b.jobs(c, "").At(name).(*value.Map)
+	failed := func(format string, args ...any) (fun.Result, bool, error) {
+		res, err := result(false, nil, format, args...)
+		return res, false, err
+	}
+	switch {
+	case job == nil || isHidden(name):
+		return failed("Job %s does not exist.", name)
+	case dryRun(c):
+		res, err = result(true, nil, "Job: %s would be %s from schedule.", name, state)
+		return res, false, err
+	}
+	args := addArgs(name, job)
+	var ids []string
+	if c.Env.Fleet != nil {
+		if ids, err = c.Env.Fleet.Match(ctx, c.Str("target"), "glob"); err != nil {
+			return res, false, err
+		}
+	}
+	if len(ids) == 0 || len(ids) == 1 && ids[0] == c.Env.ID {
+		return failed("This run reaches no machine %q. On the controller, run: brine ssh %s schedule.add%s", c.Str("target"), proc.Quote(c.Str("target")), words(args))
+	}
+	var bad []string
+	minions := value.NewList()
+	_, err = c.Env.Fleet.Run(ctx, fun.Job{Tgt: value.Strings(ids...), TgtType: "list", Fun: "schedule.add", Args: fun.Args{Kw: args}}, func(r fun.Return) error {
+		v, err := r.Value()
+		if err != nil {
+			return err
+		}
+		minions.Append(r.ID)
+		m, ok := v.(*value.Map)
+		switch {
+		case r.Stage != fun.Returned || !ok:
+			bad = append(bad, r.ID+": "+value.Str(v))
+		case !value.Truth(m.At("result")):
+			bad = append(bad, r.ID+": "+m.Str("comment"))
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return res, false, err
+	case minions.Len() == 0:
+		return failed("no servers answered the published schedule.add command")
+	case len(bad) > 0:
+		return failed("the following minions return False: %s", strings.Join(bad, "; "))
+	}
+	res, err = fun.Value(value.MapOf("comment", fmt.Sprintf(done, name), "result", true, "minions", minions))
+	return res, true, err
+}
+
+// addArgs are the arguments of schedule.add for a job.
+func addArgs(name string, job *value.Map) *value.Map {
+	args := value.MapOf("name", name)
+	for k, v := range job.All() {
+		switch key := value.Str(k); key {
+		case "name", "skip_explicit", "run_explicit":
+		case "args", "kwargs":
+			args.Set("job_"+key, v)
+		default:
+			args.Set(key, v)
+		}
+	}
+	return args
+}
+
+// words are arguments as a shell has them.
+func words(args *value.Map) string {
+	var b strings.Builder
+	for k, v := range args.All() {
+		text, ok := v.(string)
+		if !ok {
+			text = string(value.EncodeJSON(v))
+		}
+		b.WriteString(" " + proc.Quote(value.Str(k)+"="+text))
+	}
+	return b.String()
+}

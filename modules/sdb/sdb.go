@@ -1,0 +1,52 @@
+// Package sdb is Salt's execution and runner module "sdb": values that are kept
+// outside of configuration and pillar.
+package sdb
+
+import (
+	"context"
+
+	"brine/internal/fun"
+	"brine/internal/sdb"
+)
+
+// Module returns the execution module "sdb".
+func Module() fun.Module {
+	return fun.Module{Name: "sdb", Kind: fun.Exec, Doc: "Read and write values of a database, named by sdb:// URIs.", Specs: specs}
+}
+
+// Runners returns the runner module "sdb".
+func Runners() fun.Module {
+	return fun.Module{Name: "sdb", Kind: fun.Runner, Doc: "Read and write values of a database, named by sdb:// URIs.", Specs: runnerSpecs}
+}
+
+func get(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	v, err := sdb.Get(ctx, c.Env, c.Value("uri"), c.Declares("strict") && c.Bool("strict"))
+	if err != nil {
+		return fun.Result{}, fun.Errorf("%v", err)
+	}
+	return fun.Value(v)
+}
+
+func set(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	ok, err := sdb.Set(ctx, c.Env, c.Value("uri"), c.Value("value"))
+	if err != nil {
+		return fun.Result{}, fun.Errorf("%v", err)
+	}
+	return fun.Value(ok)
+}
+
+func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	ok, err := sdb.Delete(ctx, c.Env, c.Value("uri"))
+	if err != nil {
+		return fun.Result{}, fun.Errorf("%v", err)
+	}
+	return fun.Value(ok)
+}
+
+func getOrSetHash(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	v, err := sdb.GetOrSetHash(ctx, c.Env, c.Value("uri"), c.Int("length"), c.Str("chars"))
+	if err != nil {
+		return fun.Result{}, fun.Errorf("%v", err)
+	}
+	return fun.Value(v)
+}
