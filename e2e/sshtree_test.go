@@ -37,6 +37,6 @@ func TestSSHTree(t *testing.T) {
 	s.want(s.brine("run", "jobs.list_jobs", "--out=json"), 0, `"pillarenv": "base"`, `"remote": "states"`, `"remote": "people"`)
 	s.want(s.brine("ssh", "web1", "state.apply", "--async"), 0)
 	s.write("nodes", "echo no such node >&2; exit 3\n")
-	s.want(s.brine("ssh", "web1", "state.apply"), 20, "master_tops ext_nodes: sh ended with status 3: no such node")
+	s.want(s.brine("ssh", "web1", "state.apply"), 20, "ended with status 3: no such node")
 	s.want(s.brine("ssh", "web1", "test.ping", "--at", "people=v2"), 1, "--at v2: git_pillar remote people has no such commit, tag or branch")
 }

@@ -465,37 +465,7 @@ func (d *Dialer) login(ctx context.Context, l *login, way net.Conn,
 	conn, chans, reqs, err := shake(ctx, beat, t.knownAs(), conf)
 	if err != nil {
 		way.Close()
-		at := stage.Load().(Stage)
-		if hk := keyErr.Load(); hk != nil {
-			return nil, fail(HostKey, hk.err, hk.hint)
-		}
-		if no := disagreed(t, err); no != nil {
-			if strings.Contains(no.hint, "ssh-keyscan") {
-				at = HostKey
-			}
-			return nil, fail(at, no.err, no.hint)
-		}
-		if p, ok := way.(*pipe); ok && at == Handshake {
-			if text := p.stderr(); text != "" {
-				err = fmt.Errorf("ProxyCommand: %s", text)
-				return nil, fail(Connect, err, "see ProxyCommand in ssh_config")
-			}
-			if ctx.Err() == nil && dropped(err) {
-				return nil, fail(Connect, errProxyEnded, "see ProxyCommand in ssh_config, and that the host is up")
-			}
-		}
-		hint := ""
-		switch {
-		case ctx.Err() != nil && at == Auth:
-			hint = "sshd answers and does not let in: see its load, its log, UseDNS and PAM, and that the ssh-agent signs; timeout in the roster changes the time"
-		case ctx.Err() != nil:
-		case dropped(err):
-			// The library closes its end, too, so that the error may be of that.
-			err, hint = errDropped, droppedHint
-		case at == Auth:
-			hint = l.hint()
-		}
-		return nil, fail(at, err, hint)
+		return nil, l.failed(ctx, way, err, stage.Load().(Stage), keyErr.Load(), fail)
 	}
 	t.note("logged in", "user", t.user, "version", string(conn.ServerVersion()), "after", time.Since(l.last).Round(time.Millisecond))
 	c := &Client{ID: t.id, Addr: t.addr(), User: t.user, pulse: beat, cost: costOf(way), files: d.o.Host, ssh: ssh.NewClient(conn, chans, reqs), closed: make(chan struct{})}
@@ -515,6 +485,40 @@ func (d *Dialer) login(ctx context.Context, l *login, way net.Conn,
 		c.lends = true
 	}
 	return c, nil
+}
+
+// failed words why a log-in failed at a stage. way is the connection, key what is
+// wrong with the host key.
+func (l *login) failed(ctx context.Context, way net.Conn, err error, at Stage, key *hostKeyError, fail func(Stage, error, string) error) error {
+	if key != nil {
+		return fail(HostKey, key.err, key.hint)
+	}
+	if no := disagreed(l.t, err); no != nil {
+		if strings.Contains(no.hint, "ssh-keyscan") {
+			at = HostKey
+		}
+		return fail(at, no.err, no.hint)
+	}
+	if p, ok := way.(*pipe); ok && at == Handshake {
+		if text := p.stderr(); text != "" {
+			return fail(Connect, fmt.Errorf("ProxyCommand: %s", text), "see ProxyCommand in ssh_config")
+		}
+		if ctx.Err() == nil && dropped(err) {
+			return fail(Connect, errProxyEnded, "see ProxyCommand in ssh_config, and that the host is up")
+		}
+	}
+	hint := ""
+	switch {
+	case ctx.Err() != nil && at == Auth:
+		hint = "sshd answers and does not let in: see its load, its log, UseDNS and PAM, and that the ssh-agent signs; timeout in the roster changes the time"
+	case ctx.Err() != nil:
+	case dropped(err):
+		// The library closes its end, too, so that the error may be of that.
+		err, hint = errDropped, droppedHint
+	case at == Auth:
+		hint = l.hint()
+	}
+	return fail(at, err, hint)
 }
 
 // costOf is what a connection takes: one behind a jump host is a channel of that
