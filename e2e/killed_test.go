@@ -59,7 +59,7 @@ func (d loadTree) lines(t *testing.T, run string, want int) map[string]int {
 	t.Helper()
 	b, _ := os.ReadFile(filepath.Join(d.dir, "log-"+run))
 	out := map[string]int{}
-	for _, name := range strings.FieldsSeq(string(b)) {
+	for name := range strings.FieldsSeq(string(b)) {
 		out[name]++
 	}
 	if want >= 0 && (len(out) != want || len(strings.Fields(string(b))) != want) {
