@@ -1,0 +1,3 @@
+upgrade_to_latest_salt:
+  pkg.latest:
+    - pkgs: ["salt", "salt-minion"]

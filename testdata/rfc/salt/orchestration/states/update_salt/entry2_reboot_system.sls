@@ -1,0 +1,3 @@
+reboot_system:
+  cmd.run:
+    - name: "shutdown -r +1"
