@@ -1,0 +1,149 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"brine/internal/config"
+	"brine/internal/dispatch"
+	"brine/internal/fun"
+	"brine/internal/graph"
+	"brine/internal/host"
+	"brine/internal/source"
+	"brine/internal/value"
+)
+
+type graphOpts struct {
+	runFlags
+	call   bool
+	format string
+	file   string
+}
+
+// graphFormats are the formats of brine graph, and graphSuffixes the suffixes of
+// files that stand for them.
+var (
+	graphFormats  = []string{"dot", "mermaid", "svg"}
+	graphSuffixes = map[string]string{".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid", ".svg": "svg"}
+)
+
+func newGraphCmd(a *App) *cobra.Command {
+	o := &graphOpts{}
+	c := &cobra.Command{
+		Use:   "graph <sls>[,<sls>...] [<key>=<value>...]",
+		Short: "Draw the steps of an orchestration with their requisites",
+		Long: `Draw the steps of an orchestration, or with --call the states of this machine, with
+their requisites: as DOT for Graphviz, as Mermaid for Markdown, or as an SVG
+picture. Arrows lead from what is required to what requires it. What requires
+itself in a circle, and what is not there, is red. Nothing runs.
+
+Exit status: 0 it was drawn; 1 an SLS is bad, or the file cannot be written; 64
+the command line is invalid.`,
+		Example: `  brine graph orch.deploy -o deploy.svg
+  brine graph orch.deploy --format mermaid
+  brine graph --call web
+  brine graph --call -o highstate.dot`,
+		SilenceUsage: true, SilenceErrors: true,
+		ValidArgsFunction: a.completeSLS,
+		RunE:              func(c *cobra.Command, args []string) error { return a.graph(c.Context(), c, o, args) },
+	}
+	c.SetFlagErrorFunc(flagError)
+	f := c.Flags()
+	o.registerConfig(f)
+	f.BoolVar(&o.call, "call", false, "draw states of this machine: those of the SLS, or without one its highstate")
+	f.StringVar(&o.format, "format", "", "dot, mermaid or svg (default: by the suffix of the file, else dot)")
+	f.StringVarP(&o.file, "save", "o", "", "write to this file: .dot, .gv, .mmd, .mermaid, .svg")
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(graphFormats, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// pick finds the format of the command line.
+func (o *graphOpts) pick(c *cobra.Command) error {
+	if o.format == "" && o.file != "" {
+		if o.format = graphSuffixes[strings.ToLower(filepath.Ext(o.file))]; o.format == "" {
+			return usagef(c, "--save %s: the suffix names no format; use .dot, .gv, .mmd, .mermaid or .svg, or --format", o.file)
+		}
+	}
+	if o.format == "" {
+		o.format = "dot"
+	}
+	if !slices.Contains(graphFormats, o.format) {
+		return usagef(c, "--format: %q is none of %s%s", o.format, strings.Join(graphFormats, ", "), source.DidYouMean(o.format, graphFormats))
+	}
+	return nil
+}
+
+func (a *App) graph(ctx context.Context, c *cobra.Command, o *graphOpts, args []string) error {
+	if err := o.pick(c); err != nil {
+		return err
+	}
+	noSLS := len(args) == 0 || strings.Contains(args[0], "=")
+	if noSLS && !o.call {
+		return usagef(c, "no SLS was given")
+	}
+	kind, section := config.Master, "salt-run"
+	if o.call {
+		kind, section = config.Minion, "salt-call"
+	}
+	if err := a.saltfile(c, section, &o.runFlags); err != nil {
+		return err
+	}
+	s, err := a.newSession(kind, section, &o.runFlags, nil)
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	if err := s.openGit(ctx); err != nil {
+		return err
+	}
+	env := s.env(ctx, s.jids.Next(a.Host.Now()))
+	name := "state.show_low_sls"
+	if noSLS {
+		name = "state.show_lowstate"
+	}
+	res, err := env.Invoker.Invoke(ctx, fun.Exec, name, dispatch.ParseInput(args, nil))
+	if err != nil {
+		if dispatch.IsArgError(err) {
+			return usageOf(name, err)
+		}
+		return err
+	}
+	low, ok := res.Value.(*value.List)
+	if !ok || res.Retcode != 0 || !allMaps(low) {
+		return silent(exitGeneric) // the faults were shown, with their places
+	}
+	g := graph.Of(low)
+	for _, n := range g.Missing() {
+		s.warn(fun.Warning{Text: fmt.Sprintf("a requisite names %s: %s, which is not there", n.Fun, n.ID)})
+	}
+	if g.Cycles() {
+		s.warn(fun.Warning{Text: "states require each other in a circle: they are red"})
+	}
+	if err := a.writeGraph(g, o); err != nil {
+		return err
+	}
+	return silent(s.strictStatus(exitOK))
+}
+
+func allMaps(l *value.List) bool {
+	return !slices.ContainsFunc(l.Items, func(v value.Value) bool { _, ok := v.(*value.Map); return !ok })
+}
+
+func (a *App) writeGraph(g *graph.Graph, o *graphOpts) error {
+	draw := map[string]func(io.Writer) error{"dot": g.DOT, "mermaid": g.Mermaid, "svg": g.SVG}[o.format]
+	if o.file == "" {
+		return draw(a.Out)
+	}
+	var b bytes.Buffer
+	if err := draw(&b); err != nil {
+		return err
+	}
+	return a.Host.WriteFile(o.file, &b, host.WriteOptions{})
+}
