@@ -13,6 +13,9 @@ import (
 	"brine/internal/value"
 )
 
+// NameTaken is the exit status of groupadd where there is a group with the name.
+const NameTaken = 9
+
 // An Admin changes groups by groupadd, groupmod, groupdel and gpasswd.
 type Admin struct {
 	Host host.Host
@@ -41,7 +44,7 @@ func (a *Admin) run(ctx context.Context, flag string, argv ...string) (bool, err
 	if a.Root != "" {
 		argv = slices.Insert(argv, 1, flag, a.Root)
 	}
-	out, err := a.Host.Run(ctx, host.Cmd{Argv: argv})
+	out, err := host.RunAccounts(ctx, a.Host, host.Cmd{Argv: argv})
 	if err != nil {
 		return false, fun.Errorf("Unable to run command '%s': %v", strings.Join(argv, " "), err)
 	}

@@ -121,7 +121,7 @@ func (a *Admin) run(ctx context.Context, name, stdin string, argv ...string) err
 	} else {
 		c.Argv = append(c.Argv, name)
 	}
-	out, err := a.Host.Run(ctx, c)
+	out, err := host.RunAccounts(ctx, a.Host, c)
 	if err != nil {
 		return fun.Errorf("Unable to run command '%s': %v", argv[0], err)
 	}

@@ -15,6 +15,9 @@ import (
 	"brine/internal/value"
 )
 
+// NameTaken is the exit status of useradd where there is a user with the name.
+const NameTaken = 9
+
 // An Admin changes accounts by the tools of shadow-utils (useradd, usermod,
 // userdel, gpasswd), which know the machine's rules.
 type Admin struct {
@@ -52,7 +55,7 @@ func (a *Admin) run(ctx context.Context, argv ...string) (host.Output, error) {
 	if a.Root != "" {
 		argv = slices.Insert(argv, 1, "-R", a.Root)
 	}
-	out, err := a.Host.Run(ctx, host.Cmd{Argv: argv})
+	out, err := host.RunAccounts(ctx, a.Host, host.Cmd{Argv: argv})
 	if err != nil {
 		return out, fun.Errorf("Unable to run command '%s': %v", strings.Join(argv, " "), err)
 	}
@@ -340,7 +343,7 @@ func (a *Admin) SetGroups(ctx context.Context, name string, groups []string, add
 		if strings.HasPrefix(g, "-") {
 			return false, fun.Errorf("Invalid group name '%s'", g)
 		}
-		o, err := a.Host.Run(ctx, host.Cmd{Argv: []string{"gpasswd", "-a", name, g}})
+		o, err := host.RunAccounts(ctx, a.Host, host.Cmd{Argv: []string{"gpasswd", "-a", name, g}})
 		if err != nil {
 			return false, err
 		}

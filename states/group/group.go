@@ -25,6 +25,7 @@ type want struct {
 	admin  *groups.Admin
 	gid    int64
 	hasGID bool
+	raced  bool // somebody else made the group meanwhile
 }
 
 // present creates a group, or changes one that exists.
@@ -35,6 +36,15 @@ type want struct {
 // no group is created for users who do not exist.
 func present(ctx context.Context, c *fun.Call) fun.Ret {
 	w := &want{c: c, admin: groups.NewAdmin(c)}
+	ret := w.present(ctx)
+	if w.raced { // by another target of the run that is this machine, or by anybody
+		ret = (&want{c: c, admin: groups.NewAdmin(c)}).present(ctx)
+	}
+	return ret
+}
+
+func (w *want) present(ctx context.Context) fun.Ret {
+	c := w.c
 	if !c.IsNone("members") && (!c.IsNone("addusers") || !c.IsNone("delusers")) {
 		return fun.Fail(`Error: Conflicting options "members" with "addusers" and/or "delusers" can not be used together. `)
 	}
@@ -228,6 +238,8 @@ func (w *want) create(ctx context.Context) fun.Ret {
 		return fun.Raise(err)
 	}
 	if !ok {
+		g, err := w.admin.Lookup(c.Name)
+		w.raced = err == nil && g != nil && w.admin.Status == groups.NameTaken
 		return fun.Fail("Failed to create new group %s", c.Name)
 	}
 	if len(members) > 0 {

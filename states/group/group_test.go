@@ -20,12 +20,21 @@ func machine() *host.Fake {
 	h := host.NewFake()
 	h.PutGroup(host.Group{Name: "adm", Passwd: "x", GID: 4, Members: []string{"ann", "bob"}})
 	h.PutUser(host.Account{Name: "ann", UID: 1000, GID: 1000})
+	locked := 2
 	h.HandleCommand("groupadd *", func(_ context.Context, c host.Cmd) (host.Output, error) {
-		if name := c.Argv[len(c.Argv)-1]; name != "bad" {
-			h.PutGroup(host.Group{Name: name, Passwd: "x", GID: 77})
-			return host.Output{}, nil
+		name := c.Argv[len(c.Argv)-1]
+		switch {
+		case name == "bad":
+			return host.Output{Status: 1}, nil
+		case name == "busy" && locked > 0:
+			locked--
+			return host.Output{Status: 10, Stderr: []byte("groupadd: cannot lock /etc/group; try again later.\n")}, nil
 		}
-		return host.Output{Status: 1}, nil
+		h.PutGroup(host.Group{Name: name, Passwd: "x", GID: 77})
+		if name == "raced" { // by somebody else
+			return host.Output{Status: 9}, nil
+		}
+		return host.Output{}, nil
 	})
 	h.HandleCommand("groupmod -g *", func(_ context.Context, c host.Cmd) (host.Output, error) {
 		g, _ := h.LookupGroup(c.Argv[3])
@@ -115,6 +124,11 @@ func TestGroup(t *testing.T) {
 			[]string{"groupadd -g 4 -o g"},
 		},
 		{"groupadd fails", "present", "{name: bad}", false, "{r: false, c: Failed to create new group bad, x: {}}", []string{"groupadd bad"}},
+		{"made by somebody else", "present", "{name: raced}", false, "{r: true, c: Group raced is present and up to date, x: {}}", []string{"groupadd raced"}},
+		{
+			"locked by somebody else", "present", "{name: busy}", false, "{r: true, c: New group busy created, x: {name: busy, passwd: x, gid: 77, members: []}}",
+			[]string{"groupadd busy", "groupadd busy", "groupadd busy"},
+		},
 		{"absent", "absent", "{name: adm}", false, "{r: true, c: Removed group adm, x: {adm: ''}}", []string{"groupdel adm"}},
 		{"absent test", "absent", "{name: adm}", true, "{r: null, c: Group adm is set for removal, x: {}}", nil},
 		{"absent already", "absent", "{name: g}", false, "{r: true, c: Group not present, x: {}}", nil},

@@ -198,6 +198,8 @@ func (w *want) create(ctx context.Context, ret fun.Ret) fun.Ret {
 		return fun.Raise(err)
 	}
 	if !ok {
+		_, there, err := w.admin.Account(w.name)
+		w.raced = err == nil && there && w.admin.Status == users.NameTaken
 		ret.Result, ret.Comment = fun.Failed, "Failed to create new user "+w.name
 		return ret
 	}

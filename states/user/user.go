@@ -37,6 +37,7 @@ type want struct {
 	lock               value.Value
 	allowUID, allowGID bool
 	warnings           []string
+	raced              bool // somebody else made the user meanwhile
 }
 
 // gecos are the personal data that Salt compares, in its order.
@@ -50,16 +51,24 @@ var gecos = []string{"fullname", "roomnumber", "workphone", "homephone", "other"
 // can be used together, dates are dates, a comma in homephone is refused, and
 // warnings say what Salt accepts in silence.
 func present(ctx context.Context, c *fun.Call) fun.Ret {
-	w := &want{
-		c: c, admin: users.NewAdmin(c), shadow: &shadow.Admin{Host: c.Env.Host, Log: c.Env.Log()}, groups: group.NewAdmin(c), name: c.Name,
-		password: c.Str("password"), lock: c.Value("password_lock"),
-		uid: c.Value("uid"), gid: c.Value("gid"), allowUID: c.Bool("allow_uid_change"), allowGID: c.Bool("allow_gid_change"),
-	}
+	w := newWant(c)
 	ret := w.present(ctx)
+	if w.raced { // by another target of the run that is this machine, or by anybody
+		w = newWant(c)
+		ret = w.present(ctx)
+	}
 	if len(w.warnings) > 0 {
 		ret.Extra = value.MapOf("warnings", value.Strings(w.warnings...))
 	}
 	return ret
+}
+
+func newWant(c *fun.Call) *want {
+	return &want{
+		c: c, admin: users.NewAdmin(c), shadow: &shadow.Admin{Host: c.Env.Host, Log: c.Env.Log()}, groups: group.NewAdmin(c), name: c.Name,
+		password: c.Str("password"), lock: c.Value("password_lock"),
+		uid: c.Value("uid"), gid: c.Value("gid"), allowUID: c.Bool("allow_uid_change"), allowGID: c.Bool("allow_gid_change"),
+	}
 }
 
 func (w *want) present(ctx context.Context) fun.Ret {

@@ -35,6 +35,9 @@ func machine() *host.Fake {
 		h.PutUser(host.Account{Name: name, Passwd: "x", UID: 1001, GID: 1001, Home: "/home/" + name, Shell: "/bin/sh"})
 		h.PutGroup(host.Group{Name: name, Passwd: "x", GID: 1001})
 		h.PutFile("/etc/shadow", h.Text("/etc/shadow")+name+":!:19000:0:99999:7:::\n", 0o600)
+		if name == "raced" { // it was somebody else
+			return host.Output{Status: 9}, nil
+		}
 		return host.Output{}, nil
 	})
 	h.HandleCommand("usermod -c *", func(_ context.Context, c host.Cmd) (host.Output, error) {
@@ -147,6 +150,7 @@ func TestUser(t *testing.T) {
 			"{r: true, c: New user bob created, x: {gid: 1001, groups: [bob], home: /home/bob, name: bob, passwd: x, shell: /bin/sh, uid: 1001, fullname: '', roomnumber: '', workphone: '', homephone: '', other: '', mindays: 3}}",
 			[]string{"useradd -N -m bob", "chage -m 3 bob"},
 		},
+		{"made by somebody else", "present", "{name: raced}", false, "{r: true, c: User raced is present and up to date, x: {}}", []string{"useradd -m raced"}},
 		{"useradd fails", "present", "{name: bad}", false, "{r: false, c: Failed to create new user bad, x: {}}", []string{"useradd -m bad"}},
 		{
 			"absent", "absent", "{name: ann, purge: True, force: True}", false, "{r: true, c: Removed user ann, x: {ann group: removed, ann: removed}}",
