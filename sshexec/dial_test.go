@@ -44,7 +44,7 @@ func options(t *testing.T, knownHosts string) Options {
 }
 
 func entry(f *sshtest.Fake) *roster.Entry {
-	return &roster.Entry{ID: "web1", Host: "127.0.0.1", Port: f.Port(), User: "root", Timeout: 5 * time.Second}
+	return &roster.Entry{ID: "web1", Host: "127.0.0.1", Port: f.Port(), User: "root", Timeout: time.Minute}
 }
 
 // dial dials and closes what it gets when the test ends.
@@ -282,7 +282,7 @@ func TestDialWays(t *testing.T) {
 		{"key of ssh_config", func(t *testing.T, f *sshtest.Fake, e *roster.Entry, o *Options) {
 			f.Keys = []ssh.PublicKey{plain.PublicKey()}
 			o.Config = []string{write(t, fmt.Sprintf("Host alias\n HostName 127.0.0.1\n Port %d\n User someone\n IdentityFile %s/plain\n", f.Port(), dir))}
-			*e = roster.Entry{ID: "web1", Host: "alias", Timeout: 5 * time.Second}
+			*e = roster.Entry{ID: "web1", Host: "alias", Timeout: time.Minute}
 		}, true},
 		{"the key is not in every file", func(t *testing.T, f *sshtest.Fake, e *roster.Entry, o *Options) {
 			f.Keys = []ssh.PublicKey{plain.PublicKey()}
@@ -552,7 +552,7 @@ func TestJump(t *testing.T) {
 	if b, n := bastion.Dials.Load(), inner.Dials.Load(); b != 1 || n != 1 {
 		t.Errorf("%d connections to the bastion, %d to the one behind it; want one each", b, n)
 	}
-	e := &roster.Entry{ID: "gone", Host: "127.0.0.1", Port: 1, SSHOptions: []string{fmt.Sprintf("ProxyJump=127.0.0.1:%d", bastion.Port())}, Timeout: 5 * time.Second}
+	e := &roster.Entry{ID: "gone", Host: "127.0.0.1", Port: 1, SSHOptions: []string{fmt.Sprintf("ProxyJump=127.0.0.1:%d", bastion.Port())}, Timeout: time.Minute}
 	_, err := d.Dial(t.Context(), e)
 	wantStage(t, err, Connect, "gone (127.0.0.1:1)", "by jump host 127.0.0.1")
 	bastion.Close()
@@ -692,7 +692,7 @@ func TestSSHG(t *testing.T) {
 	o := options(t, known(t, line(f)))
 	// A Match that ssh alone can decide.
 	o.Config = []string{write(t, fmt.Sprintf("Match originalhost alias exec \"test 1 = 1\"\n HostName 127.0.0.1\n Port %d\nMatch exec \"false\"\n Port 1\n", f.Port()))}
-	if _, err := dial(t, o, &roster.Entry{ID: "web1", Host: "alias", Timeout: 5 * time.Second}); err != nil {
+	if _, err := dial(t, o, &roster.Entry{ID: "web1", Host: "alias", Timeout: time.Minute}); err != nil {
 		t.Error(err)
 	}
 }
@@ -721,7 +721,7 @@ func TestConfigRefused(t *testing.T) {
 			}
 			o := options(t, known(t, line(f)))
 			o.Config = []string{write(t, tt.config)}
-			c, err := dial(t, o, &roster.Entry{ID: "web1", Host: "alias", Timeout: 5 * time.Second})
+			c, err := dial(t, o, &roster.Entry{ID: "web1", Host: "alias", Timeout: time.Minute})
 			if tt.want != "" {
 				wantStage(t, err, Resolve, tt.want)
 			} else if err != nil || c.User != "someone" {

@@ -140,17 +140,37 @@ func (m *machine) serveAsRelay(ctx context.Context) (*relay.Conn, error) {
 	m.dialing.Lock()
 	defer m.dialing.Unlock()
 	fleet.Enter(ctx, fleet.Connecting)
+	before := m.client
 	c, err := m.dial(ctx)
 	if err != nil {
 		return nil, err
 	}
 	begun := time.Now()
 	conn, err := m.p.place.relay(ctx, c, m.e)
+	if err != nil && c == before && endsSoon(ctx, c) { // it had ended, and that was not known yet
+		if c, err = m.dial(ctx); err != nil {
+			return nil, err
+		}
+		conn, err = m.p.place.relay(ctx, c, m.e)
+	}
 	if err != nil {
 		return nil, err
 	}
 	m.p.s.Dialer.o.Log.Debug("relay started", "host", m.e.ID, "after", time.Since(begun).Round(time.Millisecond))
 	return conn, nil
+}
+
+// endsSoon reports whether a connection on which something failed is over, which
+// may show a moment later.
+func endsSoon(ctx context.Context, c *Client) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	select {
+	case <-c.Done():
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // endRelay closes the channel of a relay.
