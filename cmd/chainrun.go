@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"brine/cmd/assembly"
 	"brine/internal/chain"
@@ -31,10 +32,12 @@ type chainRunOpts struct {
 	yes, test bool
 }
 
-func (o *chainRunOpts) flags(c *cobra.Command) {
+// flags adds the flags of a command that looks at the targets of a chain; register
+// adds those of the configuration, and of reports where there is one.
+func (o *chainRunOpts) flags(c *cobra.Command, register func(*pflag.FlagSet)) {
 	c.SilenceUsage, c.SilenceErrors = true, true
 	c.SetFlagErrorFunc(flagError)
-	o.register(c.Flags())
+	register(c.Flags())
 	o.registerAs(c.Flags(), "t", "")
 	completeFlags(c)
 	c.Args = func(c *cobra.Command, args []string) error {
@@ -64,7 +67,7 @@ Exit status: 0 all steps went well; 1 a step failed, or the chain is not right;
 		ValidArgsFunction: a.completeChain,
 		RunE:              func(c *cobra.Command, args []string) error { return a.runChain(c.Context(), c, o, args[0]) },
 	}
-	o.flags(c)
+	o.flags(c, o.register)
 	f := c.Flags()
 	f.StringVar(&o.resume, "resume", "", "go on with this run, a jid, at the first step that did not succeed")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before the run")
@@ -156,7 +159,7 @@ targets; 64 the command line is invalid.`,
 		Example:           "  brine chain render deploy-friday",
 		ValidArgsFunction: a.completeChain,
 	}
-	o.flags(c)
+	o.flags(c, o.registerConfig)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		ctx := c.Context()
 		s, err := a.newSession(config.Master, "salt-run", &o.runFlags, o.override())

@@ -234,6 +234,9 @@ func describe(t *orchestration.Template) string {
 	}
 	for i, x := range t.Steps {
 		line(2, "%d. %s", i+1, x.Description)
+		if len(x.IDs) > 0 {
+			line(5, "IDs: %s", strings.Join(x.IDs, ", "))
+		}
 	}
 	if len(t.Form.Fields) > 0 {
 		line(0, "values:")

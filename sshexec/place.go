@@ -78,10 +78,10 @@ func setup(e *roster.Entry) string {
 	return s
 }
 
-// startScript starts the agent where it lies already, by a command; else it says
+// startScript starts the agent where it already is, by a command; else it says
 // what the host is, behind mark, and ends. The xz of BusyBox, which has no filters
 // and does not know -V, does not count. Where the roster has a thin_dir that takes an
-// agent, insist has one that lies elsewhere not count.
+// agent, insist ignores one that is elsewhere.
 func (p *placer) startScript(e *roster.Entry, mark, command string, insist bool) string {
 	only := ""
 	if insist && e.ThinDir != "" {

@@ -9,11 +9,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"brine/internal/host"
 	"brine/internal/orchestration"
@@ -96,13 +94,11 @@ func Kinds() []string {
 
 // CheckName returns an error if no chain can have the name.
 func CheckName(name string) error {
-	if !goodName().MatchString(name) {
+	if !orchestration.ValidName(name) {
 		return fmt.Errorf("%q cannot be the name of a chain: letters, digits, _ and - can", name)
 	}
 	return nil
 }
-
-var goodName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`) })
 
 // Parse reads a chain. All faults are returned together, as source.Errors.
 func Parse(name, file string, text []byte) (*Chain, error) {
@@ -353,7 +349,7 @@ func (s *Store) Names() ([]string, error) {
 	}
 	var out []string
 	for _, f := range files {
-		if name, ok := strings.CutSuffix(f, ".yml"); ok && goodName().MatchString(name) {
+		if name, ok := strings.CutSuffix(f, ".yml"); ok && orchestration.ValidName(name) {
 			out = append(out, name)
 		}
 	}

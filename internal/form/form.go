@@ -90,7 +90,7 @@ func (f *Field) Match() string { return f.matchText }
 
 // attributes are the keys of a field that are not other fields.
 var attributes = []string{
-	"$type", "$name", "$help", "$label", "$placeholder", "$default", "$optional", "$ifEmpty", "$values", "$key", "$minItems", "$maxItems",
+	"$type", "$name", "$help", "$placeholder", "$default", "$optional", "$ifEmpty", "$values", "$key", "$minItems", "$maxItems",
 	"$itemName", "$prototype", "$scope", "$visible", "$visibleIf", "$disabled", "$disabledIf", "$required", "$match", "$min", "$max", "$readonly",
 }
 

@@ -324,15 +324,15 @@ func (c *checker) field(f *Field, v value.Value) value.Value {
 		return v
 	}
 	if isContainer(v) {
-		c.fault(f, "must be %s, not %s", f.wants(), value.TypeName(v))
+		c.fault(f, "must be %s, not %s", f.Wants(), value.TypeName(v))
 		return nil
 	}
 	out, ok := f.scalar(v)
 	switch {
 	case !ok && f.Type == Password:
-		c.fault(f, "must be %s", f.wants())
+		c.fault(f, "must be %s", f.Wants())
 	case !ok:
-		c.fault(f, "%q is not %s", value.Str(v), f.wants())
+		c.fault(f, "%q is not %s", value.Str(v), f.Wants())
 	default:
 		return out
 	}
@@ -498,8 +498,8 @@ func (c *checker) missing(f *Field) {
 
 func empty(v value.Value) bool { return v == nil || v == "" }
 
-// wants describes what a field takes.
-func (f *Field) wants() string {
+// Wants describes what a field takes, in words for people.
+func (f *Field) Wants() string {
 	switch f.Type {
 	case Number:
 		switch {
@@ -538,9 +538,6 @@ func (f *Field) wants() string {
 	}
 	return "text"
 }
-
-// Wants describes what a field takes, in words for people.
-func (f *Field) Wants() string { return f.wants() }
 
 var color = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#(?:[0-9A-Fa-f]{3}){1,2}$`) })
 

@@ -22,7 +22,7 @@ func low(t testing.TB, text string) *value.List {
 	}
 	l, ok := v.(*value.List)
 	if !ok {
-		t.Fatalf("%q is no list", text)
+		t.Fatalf("%q is not a list", text)
 	}
 	return l
 }

@@ -181,7 +181,7 @@ func (s *Store) path(name, label string) string {
 
 // CheckLabel returns an error if no answers can have the label.
 func CheckLabel(label string) error {
-	if !goodName().MatchString(label) {
+	if !ValidName(label) {
 		return fmt.Errorf("%q cannot be a label: letters, digits, _ and - can", label)
 	}
 	return nil

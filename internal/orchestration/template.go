@@ -47,7 +47,6 @@ type Target struct {
 	Multiple bool     // there may be more than one
 	Types    []string // the allowed types of target expressions; none: all
 	Default  string   // target expression
-	Pos      source.Pos
 }
 
 // A Step describes a part of the orchestration for people.
@@ -66,9 +65,12 @@ const (
 
 var goodName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`) })
 
+// ValidName reports whether a template, a label or a chain can have the name.
+func ValidName(name string) bool { return goodName().MatchString(name) }
+
 // CheckName returns an error if no template can have the name.
 func CheckName(name string) error {
-	if !goodName().MatchString(name) {
+	if !ValidName(name) {
 		return fmt.Errorf("%q cannot be the name of a template: letters, digits, _ and - can", name)
 	}
 	return nil
@@ -103,7 +105,7 @@ func Names(files host.Files, roots []string) ([]string, error) {
 			}
 			for _, n := range found {
 				st, err := files.Stat(filepath.Join(root, part, n))
-				if err == nil && st.Mode.IsDir() && goodName().MatchString(n) {
+				if err == nil && st.Mode.IsDir() && ValidName(n) {
 					names = append(names, n)
 				}
 			}
@@ -147,8 +149,8 @@ func read(files host.Files, t *Template) (*Template, error) {
 	p := &parser{file: t.Metadata}
 	p.keys(meta, "the metadata", "description", targetsKey, "steps", "pillar")
 	t.Description = p.text(meta, "description")
-	p.each(meta, targetsKey, func(name string, m *value.Map, pos source.Pos) { t.Targets = append(t.Targets, p.target(name, m, pos)) })
-	p.each(meta, "steps", func(name string, m *value.Map, _ source.Pos) {
+	p.each(meta, targetsKey, func(name string, m *value.Map) { t.Targets = append(t.Targets, p.target(name, m)) })
+	p.each(meta, "steps", func(name string, m *value.Map) {
 		p.keys(m, "step "+name, "description", "ids")
 		t.Steps = append(t.Steps, Step{Name: name, Description: p.text(m, "description"), IDs: p.texts(m, "ids")})
 	})
@@ -246,7 +248,7 @@ func (p *parser) flag(m *value.Map, key string, or bool) bool {
 
 // each calls f for each entry of the mapping at key. The entries are mappings, or
 // lists of mappings with one key, which are the same.
-func (p *parser) each(m *value.Map, key string, f func(name string, m *value.Map, pos source.Pos)) {
+func (p *parser) each(m *value.Map, key string, f func(name string, m *value.Map)) {
 	all, ok := m.At(key).(*value.Map)
 	if v := m.At(key); !ok && v != nil {
 		p.fault(m.Pos(key), "%s must be a mapping of names, not %s", key, value.TypeName(v))
@@ -256,11 +258,11 @@ func (p *parser) each(m *value.Map, key string, f func(name string, m *value.Map
 		name := value.Str(k)
 		switch x := v.(type) {
 		case *value.Map:
-			f(name, x, all.Pos(k))
+			f(name, x)
 		case *value.List:
-			f(name, p.joined(x, name), all.Pos(k))
+			f(name, p.joined(x, name))
 		case nil:
-			f(name, value.NewMap(0), all.Pos(k))
+			f(name, value.NewMap(0))
 		default:
 			p.fault(all.Pos(k), "%s: %s must have keys such as description, not %s", key, name, value.TypeName(v))
 		}
@@ -285,11 +287,11 @@ func (p *parser) joined(l *value.List, name string) *value.Map {
 	return out
 }
 
-func (p *parser) target(name string, m *value.Map, pos source.Pos) Target {
+func (p *parser) target(name string, m *value.Map) Target {
 	p.keys(m, "target "+name, "allow_ssh", "default", "description", "multiple", "required", "tgt_type")
 	t := Target{
 		Name: name, Description: p.text(m, "description"), AllowSSH: p.flag(m, "allow_ssh", false), Required: p.flag(m, "required", true),
-		Multiple: p.flag(m, "multiple", true), Types: p.texts(m, "tgt_type"), Default: p.text(m, "default"), Pos: pos,
+		Multiple: p.flag(m, "multiple", true), Types: p.texts(m, "tgt_type"), Default: p.text(m, "default"),
 	}
 	for _, typ := range t.Types {
 		if !slices.Contains(targetTypes, typ) {
