@@ -8,16 +8,26 @@ import (
 
 	"brine/cmd/serve"
 	"brine/internal/grains"
+	"brine/internal/licenses"
 	"brine/internal/version"
 )
 
 func newVersionCmd(a *App) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:   "version",
 		Short: "Print brine's version and the Salt version it follows",
-		Args:  noArgs,
-		RunE:  func(*cobra.Command, []string) error { return serve.Version(a.Out) },
+		Example: `  brine version
+  brine version --licenses`,
+		Args: noArgs,
 	}
+	all := c.Flags().Bool("licenses", false, "print the licences of brine and of all modules in it")
+	c.RunE = func(*cobra.Command, []string) error {
+		if *all {
+			return licenses.Write(a.Out)
+		}
+		return serve.Version(a.Out)
+	}
+	return c
 }
 
 // errVersion ends a command that was asked for its version.
