@@ -18,7 +18,7 @@ type agentDirFlags struct {
 }
 
 func (f *agentDirFlags) register(c *cobra.Command) {
-	c.Flags().StringVarP(&f.configDir, "config-dir", "c", "", "configuration directory (default: $BRINE_CONFIG_DIR, $SALT_CONFIG_DIR, /etc/salt)")
+	c.Flags().StringVarP(&f.configDir, "config-dir", "c", "", "configuration directory (default: $BRINE_CONFIG_DIR, $SALT_CONFIG_DIR, /etc/brine, /etc/salt)")
 	c.Flags().StringVar(&f.dir, "agent-dir", "", "directory of agents (default: ssh_agent_dir of the configuration, else brine/agents in $XDG_DATA_HOME or ~/.local/share)")
 }
 

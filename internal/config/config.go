@@ -87,8 +87,12 @@ type Warning struct {
 	Text string
 }
 
-// DefaultDir is where Salt's configuration lies.
-const DefaultDir = "/etc/salt"
+// DefaultDir is where Salt has its configuration, and OwnDir where brine's packages
+// make room for one.
+const (
+	DefaultDir = "/etc/salt"
+	OwnDir     = "/etc/brine"
+)
 
 // loader is one reading.
 type loader struct {
@@ -104,7 +108,8 @@ type loader struct {
 //
 // The directory is o.Dir, else $BRINE_CONFIG_DIR, else $SALT_CONFIG_DIR, else
 // config_dir of the Saltfile, else that of the file $SALT_MINION_CONFIG or
-// $SALT_MASTER_CONFIG, else /etc/salt. In it the file of o.Kind is read
+// $SALT_MASTER_CONFIG, else /etc/brine if it has such files or directories, else
+// /etc/salt. In it the file of o.Kind is read
 // with kind.d/*.conf (or what default_include names), then what include names;
 // where there is nothing of that kind, the other kind's files serve. No file
 // at all is no fault: the defaults hold.
@@ -309,7 +314,7 @@ func (l *loader) findDir(salt *value.Map) (string, error) {
 			l.named, l.cfg.Named = true, true
 			return l.abs(file), nil
 		}
-		dir, what = DefaultDir, ""
+		dir, what = l.defaultDir(), ""
 	}
 	l.cfg.Dir = l.abs(dir)
 	if what != "" && !l.isDir(l.cfg.Dir) {
@@ -325,9 +330,20 @@ func (l *loader) findDir(salt *value.Map) (string, error) {
 	return main, nil
 }
 
+// defaultDir returns the directory that is read when none is named.
+func (l *loader) defaultDir() string {
+	if l.has(OwnDir, Minion) || l.has(OwnDir, Master) {
+		return OwnDir
+	}
+	return DefaultDir
+}
+
 // serves reports whether there is configuration of a kind.
-func (l *loader) serves(k Kind) bool {
-	main := filepath.Join(l.cfg.Dir, string(k))
+func (l *loader) serves(k Kind) bool { return l.has(l.cfg.Dir, k) }
+
+// has reports whether a directory has configuration of a kind.
+func (l *loader) has(dir string, k Kind) bool {
+	main := filepath.Join(dir, string(k))
 	if l.isFile(main) {
 		return true
 	}

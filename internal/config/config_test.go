@@ -77,6 +77,27 @@ func TestMasterID(t *testing.T) {
 	}
 }
 
+// A directory of brine's own is read before Salt's, but not one that a package left
+// empty.
+func TestOwnDir(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		files map[string]string
+		dir   string
+	}{
+		{"nothing", nil, "/etc/salt"},
+		{"an empty one", map[string]string{"/etc/brine/README": "", "/etc/salt/master": "id: orch"}, "/etc/salt"},
+		{"a master", map[string]string{"/etc/brine/master": "id: own", "/etc/salt/master": "id: orch"}, "/etc/brine"},
+		{"a piece of a minion", map[string]string{"/etc/brine/minion.d/a.conf": "id: own", "/etc/salt/master": "id: orch"}, "/etc/brine"},
+	} {
+		c, err := Load(Options{Host: machine(tt.files), Kind: Master})
+		if err != nil || c.Dir != tt.dir {
+			t.Errorf("%s: %q, want %q (%v)", tt.name, c.Dir, tt.dir, err)
+		}
+	}
+}
+
 func TestID(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
