@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,6 +25,12 @@ func Main() int {
 		Terminal: isatty.IsTerminal(os.Stdout.Fd()) || isatty.IsCygwinTerminal(os.Stdout.Fd()),
 	}
 	return a.Run()
+}
+
+// Commands returns brine with all its commands, for what describes them. They are
+// not to be run.
+func Commands() *cobra.Command {
+	return newRootCmd(&App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }, Host: host.NewLocal()})
 }
 
 // Run runs the command line and returns the exit status.
