@@ -26,8 +26,8 @@ import (
 )
 
 // Images are the agents that can be placed on targets. For each platform the
-// first of these is taken: a file of Dir, one that a release build has in it,
-// for its own platform the running program.
+// first of these is taken: a file of Dir, one that a release build has in it, one
+// of Shared, for its own platform the running program.
 type Images struct {
 	Exe string // the running program
 	// Dir has files brine-<platform>, as Platform names it; "" is none. Named
@@ -38,7 +38,10 @@ type Images struct {
 	// Embedded has SUMS, a line "platform hash size version" for each agent,
 	// and the agent itself as <name>.xz or <name>.zst; nil: there are none.
 	Embedded fs.FS
-	Cache    string // directory where hashes and packed agents are kept between runs; "" is none
+	// Shared are directories in the form of Embedded that were installed with the
+	// program. Those that do not exist are passed over.
+	Shared []string
+	Cache  string // directory where hashes and packed agents are kept between runs; "" is none
 
 	mu   sync.Mutex
 	list map[string][]*image // by platform, in their order
@@ -142,21 +145,12 @@ func (m *Images) images() map[string][]*image {
 		}
 	}
 	if m.Embedded != nil {
-		sums, _ := fs.ReadFile(m.Embedded, "SUMS") // without it, no agents are embedded
-		for line := range strings.Lines(string(sums)) {
-			f := strings.Fields(line)
-			if len(f) != 4 || !isPlatform(f[0]) {
-				continue
-			}
-			i := &image{platform: f[0], from: "embedded", fsys: m.Embedded, packName: "brine-" + f[0] + ".xz", packedBy: "xz", hash: f[1], version: f[3]}
-			if _, err := fs.Stat(m.Embedded, i.packName); err != nil {
-				i.packName, i.packedBy = "brine-"+f[0]+".zst", "zstd"
-			}
-			var err error
-			if i.size, err = strconv.ParseInt(f[2], 10, 64); err != nil || len(f[1]) != hex.EncodedLen(sha256.Size) {
-				i.err = errors.New("its line in SUMS is invalid")
-			}
-			i.ready.Do(func() {}) // its hash is known
+		for _, i := range packedImages(m.Embedded, "embedded") {
+			add(i)
+		}
+	}
+	for _, dir := range m.Shared {
+		for _, i := range packedImages(os.DirFS(dir), dir) {
 			add(i)
 		}
 	}
@@ -164,6 +158,32 @@ func (m *Images) images() map[string][]*image {
 		add(&image{platform: runtime.GOOS + "-" + runtime.GOARCH, path: m.Exe, from: "this program"})
 	}
 	return m.list
+}
+
+// packedImages returns the compressed agents that fsys lists in SUMS: none without
+// such a file. They come from the place called from.
+func packedImages(fsys fs.FS, from string) []*image {
+	sums, err := fs.ReadFile(fsys, "SUMS")
+	if err != nil {
+		return nil
+	}
+	var out []*image
+	for line := range strings.Lines(string(sums)) {
+		f := strings.Fields(line)
+		if len(f) != 4 || !isPlatform(f[0]) {
+			continue
+		}
+		i := &image{platform: f[0], from: from, fsys: fsys, packName: "brine-" + f[0] + ".xz", packedBy: "xz", hash: f[1], version: f[3]}
+		if _, err := fs.Stat(fsys, i.packName); err != nil {
+			i.packName, i.packedBy = "brine-"+f[0]+".zst", "zstd"
+		}
+		if i.size, err = strconv.ParseInt(f[2], 10, 64); err != nil || len(f[1]) != hex.EncodedLen(sha256.Size) {
+			i.err = errors.New("its line in SUMS is invalid")
+		}
+		i.ready.Do(func() {}) // its hash is known
+		out = append(out, i)
+	}
+	return out
 }
 
 // isPlatform reports whether name looks like "linux-amd64".
@@ -240,9 +260,9 @@ func (i *image) verify() error {
 	hash, size, v, err := scan(i.open)
 	switch {
 	case err != nil:
-		return fmt.Errorf("the embedded agent for %s cannot be unpacked: %w", PlatformName(i.platform), err)
+		return fmt.Errorf("the agent for %s (%s) cannot be unpacked: %w", PlatformName(i.platform), i.from, err)
 	case hash != i.hash || size != i.size || v != i.version:
-		return fmt.Errorf("the embedded agent for %s is not the one of its hash", PlatformName(i.platform))
+		return fmt.Errorf("the agent for %s (%s) is not the one of its hash", PlatformName(i.platform), i.from)
 	}
 	return nil
 }

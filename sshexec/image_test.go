@@ -111,6 +111,27 @@ func TestImages(t *testing.T) {
 	}
 }
 
+// Agents that a package installed are found after those in the program; a directory
+// that does not exist, or has no list, is passed over.
+func TestSharedAgents(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, f := range embed(t, "linux-386", program(40), "") {
+		if err := os.WriteFile(filepath.Join(dir, name), f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := &Images{Embedded: embed(t, "linux-arm64", program(41), ""), Shared: []string{filepath.Join(dir, "none"), t.TempDir(), dir}}
+	l := m.List(true)
+	if len(l) != 2 || l[0].Platform != "linux/386" || l[0].From != dir || l[0].Err != nil || !l[0].Used || l[1].From != "embedded" {
+		t.Errorf("%+v", l)
+	}
+	both := &Images{Embedded: embed(t, "linux-386", program(40), ""), Shared: []string{dir}}
+	if l := both.List(false); len(l) != 2 || !l[0].Used || l[0].From != "embedded" || l[1].Used {
+		t.Errorf("%+v", l)
+	}
+}
+
 // TestPacked: an agent is packed once, kept for other runs, and unpacks to what
 // it was.
 func TestPacked(t *testing.T) {

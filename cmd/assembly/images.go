@@ -15,8 +15,22 @@ import (
 func Images(o EnvOptions, getenv func(string) string, opts *value.Map) *sshexec.Images {
 	dir, named := AgentDir(opts, getenv)
 	return &sshexec.Images{
-		Exe: o.Exe, Dir: dir, Named: named, Embedded: agents.FS(), Cache: filepath.Join(o.Config.CacheDir, "ssh"),
+		Exe: o.Exe, Dir: dir, Named: named, Embedded: agents.FS(), Shared: sharedAgents(o.Exe),
+		Cache: filepath.Join(o.Config.CacheDir, "ssh"),
 	}
+}
+
+// sharedAgents returns where packages install the agents of other platforms:
+// share/brine/agents beside the directory of the program, and brine-agents in it.
+func sharedAgents(exe string) []string {
+	if exe == "" {
+		return nil
+	}
+	if real, err := filepath.EvalSymlinks(exe); err == nil {
+		exe = real
+	}
+	bin := filepath.Dir(exe)
+	return []string{filepath.Join(bin, "brine-agents"), filepath.Join(filepath.Dir(bin), "share", "brine", "agents")}
 }
 
 // AgentDir returns the directory of agents that a person built, and whether the
