@@ -3,7 +3,7 @@
 GO ?= go
 FUZZTIME ?= 10s
 
-.PHONY: build machines test-machines test race fuzz lint bench bench-machines bench-ssh bench-links bench-scale soak release slim
+.PHONY: build machines test-machines test race fuzz lint bench bench-machines bench-ssh bench-links bench-scale soak release test-release slim
 
 build: ## the binary for this machine, static, with the agent for its platform in it
 	GO="$(GO)" sh .ci/build brine
@@ -52,7 +52,10 @@ soak: ## full counts: fuzzers for five minutes each, the race run five times, 50
 	BRINE_CHAOS_ROUNDS=50 $(GO) test -count=1 -timeout 120m -run TestChaos ./e2e
 	BRINE_SOAK=1 BRINE_TEST_KILLS=1000 $(GO) test -count=1 -timeout 120m -p 1 -v -run 'TestLoad|Killed|Many|MySQL|Postgres|Pgjsonb|SQLite|Redis|Memcache|Etcd' ./e2e ./internal/jobs ./internal/event ./internal/returner/...
 	BRINE_SOAK=1 $(GO) test -count=1 -timeout 30m -v -p 1 -run 'TestHostileFleet|TestHostileMachines' ./sshexec/link ./e2e
-	d=$$(mktemp -d) && sh .ci/release "$$($(GO) env GOHOSTOS)/$$($(GO) env GOHOSTARCH)" "linux/amd64 linux/arm64" "$$d" && rm -r "$$d"
+	sh .ci/release-test
 
-release: ## brine for HOSTS in DIST, with the agents of AGENTS in it (see .ci/release for the defaults)
+release: ## a release in DIST: archives, packages and an image for HOSTS, the agents of AGENTS (see .ci/release)
 	sh .ci/release "$(HOSTS)" "$(AGENTS)" "$(DIST)"
+
+test-release: ## two releases of this commit are the same, and their packages work in a clean Debian (root)
+	sh .ci/release-test
