@@ -36,6 +36,9 @@ func (a *App) asker() func(prompt string, echo bool) (roster.Secret, error) {
 	if getenv == nil {
 		getenv = os.Getenv
 	}
+	if getenv(onBehalf) != "" {
+		return nil // whose browser may be elsewhere
+	}
 	program, prefer := askpass(getenv)
 	byProgram := func(prompt string, _ bool) (roster.Secret, error) { return a.runAskpass(program, prompt) }
 	if program != "" && prefer {

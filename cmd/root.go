@@ -145,6 +145,7 @@ program.`,
 		newScheduleCmd(a),
 		newSSHCmd(a, asBrine),
 		newTemplateCmd(a),
+		newUICmd(a),
 		newVersionCmd(a),
 	)
 	c.InitDefaultCompletionCmd()

@@ -317,8 +317,11 @@ func (s *session) newJID() string {
 	return s.files.Reserve(next)
 }
 
-// userName is who runs brine.
+// userName is who runs brine, or for whom it is run.
 func (s *session) userName() string {
+	if name := s.app.Getenv(onBehalf); name != "" {
+		return name
+	}
 	uid := s.app.Host.Geteuid()
 	a, err := s.app.Host.LookupUID(uid)
 	if err != nil {

@@ -126,3 +126,22 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestReplace(t *testing.T) {
+	t.Parallel()
+	text := []byte("# mine\nsteps:\n  # first\n  - {action: cmd, id: 7, targets: web1, command: ls}\n  - {action: wait, id: 3, seconds: 1}\n")
+	c, err := chain.Parse("x", "x.yml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Replace(text, "1", &chain.Step{Action: chain.Wait, Seconds: 5})
+	want := "# mine\nsteps:\n  # first\n  - action: wait\n    id: 7\n    seconds: 5\n  - {action: wait, id: 3, seconds: 1}\n"
+	if string(got) != want || err != nil {
+		t.Errorf("%v\n%s", err, got)
+	}
+	for _, n := range []string{"0", "3", "x"} {
+		if _, err := c.Replace(text, n, &chain.Step{Action: chain.Wait, Seconds: 5}); err == nil {
+			t.Errorf("step %s is replaced", n)
+		}
+	}
+}

@@ -34,6 +34,22 @@ func (c *Chain) Add(text []byte, at int, s *Step) ([]byte, error) {
 	})
 }
 
+// Replace returns the text of a chain with another step in the place of the one
+// with a number. The id of the step stays, and so do comments.
+func (c *Chain) Replace(text []byte, step string, s *Step) ([]byte, error) {
+	return edit(text, func(steps *yaml.Node) error {
+		i, err := number(step, min(len(steps.Content), len(c.Steps)))
+		if err != nil {
+			return err
+		}
+		s.ID = c.Steps[i-1].ID
+		n, old := s.node(), steps.Content[i-1]
+		n.HeadComment, n.LineComment, n.FootComment = old.HeadComment, old.LineComment, old.FootComment
+		steps.Content[i-1] = n
+		return nil
+	})
+}
+
 // Move returns the text of a chain with the step from at the place to.
 func Move(text []byte, from, to string) ([]byte, error) {
 	return edit(text, func(steps *yaml.Node) error {

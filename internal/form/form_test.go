@@ -1,6 +1,7 @@
 package form_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -275,4 +276,27 @@ func FuzzParse(f *testing.F) {
 			_ = fm.Public(m)
 		}
 	})
+}
+
+func TestInactive(t *testing.T) {
+	t.Parallel()
+	f := parse(t, `
+tls:
+  $type: group
+  enabled: {$type: boolean, $default: False}
+  cert: {$visible: this.parent.value.enabled == true}
+hosts:
+  $type: edit-group
+  $prototype:
+    kind: {$default: a}
+    size: {$disabledIf: .kind == a, $default: '1'}
+`)
+	for text, want := range map[string]map[string]bool{
+		"{}": {"tls:cert": true},
+		"{tls: {enabled: true}, hosts: [{kind: a}, {kind: b}]}": {"hosts:0:size": true},
+	} {
+		if got := f.Inactive(load(t, text)); !maps.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
 }

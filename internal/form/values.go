@@ -43,6 +43,18 @@ func (p ValueError) Error() string { return p.Path + ": " + p.Text }
 // With problems, the pillar has what could be made of the answers.
 func (f *Form) Check(answers *value.Map) (*value.Map, []ValueError) {
 	c := &checker{}
+	return c.check(f, answers), c.faults
+}
+
+// Inactive returns the paths of the fields that conditions hide or disable, with
+// these answers.
+func (f *Form) Inactive(answers *value.Map) map[string]bool {
+	c := &checker{inactive: map[string]bool{}}
+	c.check(f, answers)
+	return c.inactive
+}
+
+func (c *checker) check(f *Form, answers *value.Map) *value.Map {
 	top := &Field{Type: Namespace, Fields: f.Fields}
 	filled, _ := c.field(top, answers).(*value.Map)
 	if filled == nil {
@@ -53,7 +65,7 @@ func (f *Form) Check(answers *value.Map) (*value.Map, []ValueError) {
 	for _, edit := range c.edits {
 		edit()
 	}
-	return filled, c.faults
+	return filled
 }
 
 // Defaults are the values of a form without any answer.
@@ -292,6 +304,8 @@ type checker struct {
 	values int      // so far
 	lax    bool     // keys without a field are no fault: a default may have some
 	path   []string
+
+	inactive map[string]bool // paths of what conditions hide or disable; nil: not asked for
 }
 
 func (c *checker) fault(f *Field, format string, args ...any) {
@@ -459,6 +473,9 @@ func (c *checker) settleField(f *Field, m *value.Map, n *node, live bool) {
 	v := m.At(f.Name)
 	here := &node{parent: n, value: v}
 	shown := live && (f.visible == nil || f.visible.holds(c.form, here)) && (f.disabled == nil || !f.disabled.holds(c.form, here))
+	if !shown && c.inactive != nil {
+		c.inactive[strings.Join(c.path, ":")] = true
+	}
 	if f.Holds() {
 		c.settle(f, here, shown)
 		count, _ := value.Len(v)

@@ -1,0 +1,303 @@
+package cmd
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"html"
+	"io/fs"
+	"net"
+	"net/netip"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"brine/internal/host"
+	"brine/internal/printable"
+	"brine/internal/ui"
+)
+
+type uiOpts struct {
+	runFlags
+	fleetFlags
+	listen          string
+	cert, key       string
+	users           string
+	origin          string
+	proxies         []string
+	userHeader      string
+	open            bool
+	ownFlags, hides []string
+}
+
+func newUICmd(a *App) *cobra.Command {
+	o := &uiOpts{}
+	c := &cobra.Command{
+		Use:   "ui",
+		Short: "Serve pages to run orchestrations in a browser",
+		Long: `Serve pages for a browser: look at the orchestrations, chains and templates of
+the tree, run them, watch the hosts, stop and resume, look jobs up, and change
+chains. The server ends with its terminal: Ctrl-C stops runs before their next
+step and waits for them, a second Ctrl-C ends them.
+
+By default, only this machine can reach the pages, at a port that nobody else
+uses. The link that is printed logs one browser in, once. For other machines,
+give --tls-cert, --tls-key and --users, or run it behind a proxy that
+authenticates. See docs/ui.md.
+
+Exit status: 1 the server could not be started; 64 the command line is invalid;
+130 it was ended by Ctrl-C.`,
+		Example: `  brine ui
+  brine ui -c mytree --open
+  brine ui --listen 192.0.2.10:8443 --tls-cert ui.pem --tls-key ui.key --users ui.users
+  brine ui --listen 127.0.0.1:8080 --trusted-proxy 127.0.0.1 --users ui.users --origin https://brine.example.com`,
+		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: noCompletion,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef(c, "no arguments are taken")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return a.ui(c.Context(), c, o) },
+	}
+	c.SetFlagErrorFunc(flagError)
+	f := c.Flags()
+	o.registerConfig(f)
+	o.registerAs(f, "t", "")
+	for _, name := range []string{"progress", "no-progress", "askpass", "strict"} { // nobody could see or answer
+		if f.Lookup(name) != nil {
+			_ = f.MarkHidden(name)
+			o.hides = append(o.hides, name)
+		}
+	}
+	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "address and port of the server; port 0 is a free one")
+	f.BoolVar(&o.open, "open", false, "open the pages in the browser of this desktop")
+	f.StringVar(&o.cert, "tls-cert", "", "file with the certificate of the server, and those of its authorities")
+	f.StringVar(&o.key, "tls-key", "", "file with the key of --tls-cert")
+	f.StringVar(&o.users, "users", "", "file of users; 'brine ui passwd' makes its lines")
+	f.StringVar(&o.origin, "origin", "", "address that browsers use, such as https://brine.example.com (default: that of --listen)")
+	f.StringSliceVar(&o.proxies, "trusted-proxy", nil, "addresses or networks of proxies that authenticate users; others are refused")
+	f.StringVar(&o.userHeader, "user-header", "X-Remote-User", "header in which --trusted-proxy gives the name of the user")
+	o.ownFlags = []string{"listen", "open", "tls-cert", "tls-key", "users", "origin", "trusted-proxy", "user-header"}
+	completeFlags(c)
+	c.AddCommand(newUIPasswdCmd(a))
+	return c
+}
+
+func (a *App) ui(ctx context.Context, c *cobra.Command, o *uiOpts) error {
+	if err := a.saltfile(c, "salt-run", &o.runFlags); err != nil {
+		return err
+	}
+	back, err := newUIBackend(a, c, o)
+	if err != nil {
+		return err
+	}
+	defer back.close()
+	opts := ui.Options{
+		Backend: back, Owner: back.owner, Now: time.Now,
+		OnPanic: func(text string) {
+			fmt.Fprintf(a.Err, "brine: a page failed, please report it: %s\n", printable.Text(text))
+		},
+	}
+	cfg, err := a.uiAccess(c, o, &opts)
+	if err != nil {
+		return err
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", o.listen)
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	defer l.Close()
+	if opts.Origins, err = o.origins(l.Addr(), cfg != nil); err != nil {
+		return usagef(c, "%s", err)
+	}
+	byToken := opts.Users == nil
+	var s *ui.Server
+	link := func() string { return opts.Origins[0] + "/login?token=" + s.Token() }
+	opts.OnToken = func() { fmt.Fprintf(a.Out, "for another browser: %s\n", link()) }
+	if s, err = ui.New(opts); err != nil {
+		return usagef(c, "--origin: %s", err)
+	}
+	url := opts.Origins[0] + "/"
+	if byToken {
+		url = link()
+	}
+	fmt.Fprintf(a.Out, "%s\n", url)
+	fmt.Fprintln(a.Err, "brine: the pages are at this address; Ctrl-C ends them")
+	if o.open {
+		remove, err := a.openBrowser(url)
+		if err != nil {
+			fmt.Fprintf(a.Err, "brine: warning: --open: %s\n", printable.Line(err.Error()))
+		}
+		defer remove()
+	}
+	return a.serveUI(ctx, s, l, cfg)
+}
+
+// serveUI serves until a signal ends it. The first one lets the running steps of
+// runs end; the second one ends them, too.
+func (a *App) serveUI(ctx context.Context, s *ui.Server, l net.Listener, cfg *tls.Config) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP) // the terminal is gone
+	defer signal.Stop(hangup)
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx, l, cfg) }()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	var drained chan struct{}
+	for {
+		select {
+		case err := <-done:
+			s.Stop(true)
+			s.Wait()
+			return err
+		case <-ctx.Done():
+			s.Stop(true)
+			s.Wait()
+			return errInterrupted
+		case <-hangup:
+			a.intr.drain.Store(true)
+		case <-drained:
+			return errInterrupted
+		case <-tick.C:
+			active := s.Active()
+			a.intr.begun.Store(len(active) > 0 || drained != nil)
+			if !a.intr.draining() || drained != nil {
+				continue
+			}
+			drained = make(chan struct{})
+			if len(active) > 0 {
+				fmt.Fprintf(a.Err, "brine: runs that are stopped before their next step: %s\n", printable.Line(strings.Join(active, ", ")))
+			}
+			go func() {
+				s.Stop(false)
+				s.Wait()
+				close(drained)
+			}()
+		}
+	}
+}
+
+// uiAccess reads who may log in, and the certificate.
+func (a *App) uiAccess(c *cobra.Command, o *uiOpts, opts *ui.Options) (*tls.Config, error) {
+	name, _, err := net.SplitHostPort(o.listen)
+	if err != nil {
+		return nil, usagef(c, "--listen: %q is not an address with a port, such as 127.0.0.1:8080", o.listen)
+	}
+	if (o.cert == "") != (o.key == "") {
+		return nil, usagef(c, "--tls-cert and --tls-key are given together")
+	}
+	ip, err := netip.ParseAddr(name)
+	loopback := name == "localhost" || err == nil && ip.IsLoopback()
+	if !loopback && len(o.proxies) == 0 && (o.cert == "" || o.users == "") {
+		return nil, usagef(c, "--listen %s: other machines can reach this address; give --tls-cert, --tls-key and --users, or --trusted-proxy", o.listen)
+	}
+	if len(o.proxies) > 0 {
+		if o.users == "" || o.origin == "" {
+			return nil, usagef(c, "--trusted-proxy needs --users, for the roles of the users, and --origin, the address that browsers use")
+		}
+		p := &ui.Proxy{Header: o.userHeader}
+		for _, x := range o.proxies {
+			net, err := netip.ParsePrefix(x)
+			if ip, ierr := netip.ParseAddr(x); ierr == nil {
+				net, err = netip.PrefixFrom(ip.Unmap(), ip.Unmap().BitLen()), nil
+			}
+			if err != nil {
+				return nil, usagef(c, "--trusted-proxy: %q is not an address or a network", x)
+			}
+			p.From = append(p.From, net)
+		}
+		opts.Proxy = p
+	}
+	if o.users != "" {
+		if opts.Users, err = a.readUsers(o.users); err != nil {
+			return nil, err
+		}
+		if opts.Proxy == nil && !opts.Users.Passwords() {
+			return nil, fmt.Errorf("--users %s: nobody in it has a password", o.users)
+		}
+	}
+	if o.cert == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(o.cert, o.key)
+	if err != nil {
+		return nil, fmt.Errorf("--tls-cert: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+// readUsers reads a file of users, which only its owner may write.
+func (a *App) readUsers(path string) (*ui.Users, error) {
+	st, err := a.Host.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("--users: %w", err)
+	}
+	if st.Mode.Perm()&0o022 != 0 {
+		return nil, &statusError{status: exitGeneric, err: fmt.Errorf("--users: others may write to %s", path), hint: "chmod 600 " + path}
+	}
+	text, err := a.Host.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("--users: %w", err)
+	}
+	return ui.ParseUsers(path, text)
+}
+
+// origins are the addresses that browsers may use.
+func (o *uiOpts) origins(addr net.Addr, secure bool) ([]string, error) {
+	if o.origin != "" {
+		return []string{strings.TrimSuffix(o.origin, "/")}, nil
+	}
+	scheme := "http://"
+	if secure {
+		scheme = "https://"
+	}
+	name, _, _ := net.SplitHostPort(o.listen)
+	_, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return nil, err
+	}
+	ip, err := netip.ParseAddr(name)
+	switch {
+	case name == "" || err == nil && ip.IsUnspecified():
+		return nil, errors.New("--listen " + o.listen + " has no name that browsers could use: give --origin")
+	case name == "localhost" || err == nil && ip.IsLoopback():
+		first := scheme + net.JoinHostPort(name, port)
+		return []string{first, scheme + "localhost:" + port}, nil
+	}
+	return []string{scheme + net.JoinHostPort(name, port)}, nil
+}
+
+// openBrowser opens an address in the browser of the desktop. The address is a
+// secret, and other users can see the arguments of programs, so the browser opens a
+// file that leads to it.
+func (a *App) openBrowser(url string) (remove func(), err error) {
+	remove = func() {}
+	dir, err := a.Host.MkdirTemp(os.TempDir(), "brine-ui-")
+	if err != nil {
+		return remove, err
+	}
+	remove = func() { _ = a.Host.RemoveAll(dir) }
+	file := filepath.Join(dir, "open.html")
+	page := `<!DOCTYPE html><meta charset="utf-8"><title>brine</title><meta http-equiv="refresh" content="0; url=` + html.EscapeString(url) + `">`
+	mode := fs.FileMode(0o600)
+	if err := a.Host.WriteFile(file, strings.NewReader(page), host.WriteOptions{Mode: &mode}); err != nil {
+		return remove, err
+	}
+	opener := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		opener = "open"
+	}
+	_, err = a.Host.Start(host.Cmd{Argv: []string{opener, file}})
+	return remove, err
+}

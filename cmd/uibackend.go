@@ -1,0 +1,387 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"brine/internal/chain"
+	"brine/internal/config"
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/jobs"
+	"brine/internal/orchestration"
+	"brine/internal/ui"
+	"brine/internal/value"
+)
+
+// onBehalf is the environment variable that names the user of brine ui for whom
+// a run is: its record has that user, and nobody is asked on the terminal.
+const onBehalf = "BRINE_ON_BEHALF_OF"
+
+// maxSLS bounds what is read of an SLS for its description.
+const maxSLS = 64 << 10
+
+// uiBackend is what the pages can do. Each call reads the configuration again, by
+// a session of its own; runs are processes of their own.
+type uiBackend struct {
+	app   *App
+	run   runFlags
+	fleet fleetFlags
+	args  []string // the flags that runs get, too
+	exe   string
+	owner string
+	tmp   string // for answers of templates
+}
+
+func newUIBackend(a *App, c *cobra.Command, o *uiOpts) (*uiBackend, error) {
+	b := &uiBackend{app: a, run: o.runFlags, fleet: o.fleetFlags}
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if slices.Contains(o.ownFlags, f.Name) || slices.Contains(o.hides, f.Name) {
+			return
+		}
+		values := []string{f.Value.String()}
+		if l, ok := f.Value.(pflag.SliceValue); ok {
+			values = l.GetSlice()
+		}
+		for _, v := range values {
+			b.args = append(b.args, "--"+f.Name+"="+v)
+		}
+	})
+	if b.run.logLevel == "" {
+		b.run.logLevel = "warning"
+	}
+	var err error
+	if b.exe, err = os.Executable(); err != nil {
+		return nil, err
+	}
+	if b.tmp, err = a.Host.MkdirTemp(os.TempDir(), "brine-ui-"); err != nil {
+		return nil, err
+	}
+	return b, b.session(context.Background(), func(s *session) error { // a configuration that is not right is told at once
+		b.owner = s.userName()
+		return nil
+	})
+}
+
+func (b *uiBackend) close() { _ = b.app.Host.RemoveAll(b.tmp) }
+
+// session calls a function with a session. What the session prints, such as the
+// places of faults, becomes a part of the error.
+func (b *uiBackend) session(ctx context.Context, do func(*session) error) error {
+	out := &lockedBuffer{}
+	a := &App{Out: out, Err: out, Args: []string{"ui"}, Program: b.app.Program, Getenv: b.app.Getenv, Host: b.app.Host, intr: &interrupt{}}
+	run, fleet := b.run, b.fleet
+	s, err := a.newSession(config.Master, "salt-run", &run, fleet.override())
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	if s.ssh, err = a.sshOptions(&fleet); err != nil {
+		return err
+	}
+	if err = s.openGit(ctx); err == nil {
+		err = do(s)
+	}
+	if text := strings.TrimSpace(out.String()); err != nil && text != "" {
+		err = fmt.Errorf("%w\n%s", err, text)
+	}
+	return err
+}
+
+// lockedBuffer is a buffer that several goroutines may write to.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// uiGlobs are the SLS that the pages show as orchestrations, by the option
+// ui_orchestrations.
+func uiGlobs(s *session) []string {
+	switch v := s.cfg.Opts.At("ui_orchestrations").(type) {
+	case string:
+		return []string{v}
+	case *value.List:
+		var out []string
+		for _, x := range v.Items {
+			out = append(out, value.Str(x))
+		}
+		return out
+	}
+	return []string{"orch", "orch.*", "orchestrate", "orchestrate.*"}
+}
+
+// orchestrations returns the names of the SLS that the pages show.
+func (b *uiBackend) orchestrations(ctx context.Context, s *session) ([]string, *fun.Env, error) {
+	env := s.env(ctx, s.jids.Next(s.app.Host.Now()))
+	all, err := fun.ListSLS(ctx, env.Up, env.SaltEnv)
+	if err != nil {
+		return nil, nil, err
+	}
+	globs := uiGlobs(s)
+	return slices.DeleteFunc(all, func(name string) bool {
+		return !slices.ContainsFunc(globs, func(g string) bool { ok, _ := path.Match(g, name); return ok })
+	}), env, nil
+}
+
+// Catalogue lists what can be run; see [ui.Backend].
+func (b *uiBackend) Catalogue(ctx context.Context) (*ui.Catalogue, error) {
+	out := &ui.Catalogue{}
+	err := b.session(ctx, func(s *session) (err error) {
+		if out.Orchestrations, _, err = b.orchestrations(ctx, s); err != nil {
+			return err
+		}
+		st := chainStore(s)
+		names, err := st.Names()
+		if err != nil {
+			return err
+		}
+		for _, n := range names {
+			e := ui.Entry{Name: n}
+			if c, _, err := st.Read(n); err != nil {
+				e.Fault = err.Error()
+			} else {
+				e.Description = fmt.Sprintf("%d step%s. %s", len(c.Steps), value.Plural(len(c.Steps)), c.Description)
+			}
+			out.Chains = append(out.Chains, e)
+		}
+		ts, err := templatesOf(ctx, s)
+		if err != nil {
+			return err
+		}
+		if names, err = orchestration.Names(s.app.Host, ts.roots); err != nil {
+			return err
+		}
+		for _, n := range names {
+			e := ui.Entry{Name: n}
+			if t, err := ts.find(n); err != nil {
+				e.Fault = err.Error()
+			} else {
+				e.Description = t.Description
+			}
+			out.Templates = append(out.Templates, e)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Steps compiles an orchestration; see [ui.Backend].
+func (b *uiBackend) Steps(ctx context.Context, sls string) (low *value.List, text string, err error) {
+	err = b.session(ctx, func(s *session) error {
+		names, env, err := b.orchestrations(ctx, s)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(names, sls) {
+			return fmt.Errorf("orchestration %s: %w", sls, ui.ErrNotFound)
+		}
+		text = firstOf(ctx, env, sls)
+		res, err := env.Invoker.Invoke(ctx, fun.Exec, "state.show_low_sls", fun.Args{Pos: []value.Value{sls}, Kw: value.NewMap(0)})
+		if err != nil {
+			return err
+		}
+		l, ok := res.Value.(*value.List)
+		if !ok || res.Retcode != 0 || !allMaps(l) {
+			return fmt.Errorf("orchestration %s cannot be compiled", sls)
+		}
+		low = l
+		return nil
+	})
+	return low, text, err
+}
+
+// firstOf returns the beginning of the file of an SLS; "" if it cannot be read.
+func firstOf(ctx context.Context, env *fun.Env, sls string) string {
+	base := strings.ReplaceAll(sls, ".", "/")
+	for _, p := range []string{base + ".sls", base + "/init.sls"} {
+		f, err := env.Up.Open(ctx, env.SaltEnv, p)
+		if err != nil {
+			continue
+		}
+		defer f.Close()
+		text, err := io.ReadAll(io.LimitReader(f, maxSLS))
+		if err != nil {
+			return ""
+		}
+		return string(text)
+	}
+	return ""
+}
+
+// Match finds targets; see [ui.Backend].
+func (b *uiBackend) Match(ctx context.Context, expr string) (ids []string, err error) {
+	err = b.session(ctx, func(s *session) error {
+		env, err := s.controller(ctx, s.jids.Next(s.app.Host.Now()))
+		if err != nil {
+			return err
+		}
+		ids, err = matchExpr(ctx, env, orchestration.ParseExpr(expr))
+		return err
+	})
+	return ids, err
+}
+
+// Chains returns the directory of chains; see [ui.Backend].
+func (b *uiBackend) Chains(ctx context.Context) (st *chain.Store, err error) {
+	err = b.session(ctx, func(s *session) error {
+		st = chainStore(s)
+		st.Files = b.app.Host
+		return nil
+	})
+	return st, err
+}
+
+// Template reads a template; see [ui.Backend].
+func (b *uiBackend) Template(ctx context.Context, name string) (t *orchestration.Template, a *orchestration.Answers, err error) {
+	err = b.session(ctx, func(s *session) error {
+		ts, err := templatesOf(ctx, s)
+		if err != nil {
+			return err
+		}
+		if !orchestration.ValidName(name) {
+			return fmt.Errorf("template %s: %w", name, ui.ErrNotFound)
+		}
+		if t, err = ts.find(name); err != nil {
+			if _, missing := errors.AsType[*orchestration.NotFoundError](err); missing {
+				return fmt.Errorf("template %s: %w", name, ui.ErrNotFound)
+			}
+			return err
+		}
+		if a, err = ts.store.Load(t, orchestration.Last); err != nil {
+			a = nil // there are none, or the template has changed since
+		}
+		return nil
+	})
+	return t, a, err
+}
+
+// Jobs opens the job cache; see [ui.Backend].
+func (b *uiBackend) Jobs(ctx context.Context, f func(*jobs.Files) error) error {
+	return b.session(ctx, func(s *session) error { return f(s.files) })
+}
+
+// Drain has a run start nothing new; see [ui.Backend].
+func (b *uiBackend) Drain(ctx context.Context, jid string) error {
+	return b.session(ctx, func(s *session) error { return jobs.NewPauses(s.cfg.CacheDir).Kill(jid, jobs.AllStates) })
+}
+
+// Record writes an action into the job cache, as the job of a runner function
+// ui.NAME; see [ui.Backend].
+func (b *uiBackend) Record(ctx context.Context, x ui.Action) error {
+	return b.session(ctx, func(s *session) error {
+		jid := s.newJID()
+		id := s.env(ctx, jid).ID
+		name := "runner.ui." + x.Name
+		rec, err := s.Begin(jobs.Load{
+			JID: jid, Fun: name, Arg: value.Strings(x.On), Tgt: id, TgtType: "list", User: x.User, Minions: []string{id}, Runner: true, PID: os.Getpid(),
+		})
+		if err != nil {
+			return err
+		}
+		said, code := "allowed", 0
+		if !x.OK {
+			said, code = "refused", exitGeneric
+		}
+		body := value.MapOf("fun", name, "fun_args", value.Strings(x.On), "jid", jid, "return", said, "success", x.OK, "user", x.User)
+		return errors.Join(rec.Return(fun.Return{ID: id, JID: jid, Retcode: code, Body: fun.ValueBody{V: body}}), rec.End())
+	})
+}
+
+// Run runs brine; see [ui.Backend].
+func (b *uiBackend) Run(ctx context.Context, c ui.Command) (int, error) {
+	argv := append([]string{b.exe}, c.Args...)
+	if c.Answers != nil {
+		file, err := b.answers(c.Answers)
+		if err != nil {
+			return exitGeneric, err
+		}
+		defer func() { _ = b.app.Host.RemoveAll(filepath.Dir(file)) }()
+		argv = append(argv, "--answers="+file)
+	}
+	lines := &lineWriter{each: c.OnLine}
+	// A run that is ended has no time to wait for its steps.
+	env := append(os.Environ(), onBehalf+"="+c.User, "BRINE_TERM_GRACE=0s", "NO_COLOR=1")
+	out, err := b.app.Host.Run(ctx, host.Cmd{Argv: append(argv, b.args...), Env: env, Stdout: lines, Stderr: lines})
+	lines.flush()
+	if errors.Is(err, context.Canceled) {
+		return exitInterrupted, nil
+	}
+	return out.Status, err
+}
+
+// answers writes the answers of a template for the user alone.
+func (b *uiBackend) answers(m *value.Map) (string, error) {
+	dir, err := b.app.Host.MkdirTemp(b.tmp, "answers-")
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(dir, "answers.json")
+	mode := fs.FileMode(0o600)
+	return file, b.app.Host.WriteFile(file, bytes.NewReader(value.EncodeJSON(m)), host.WriteOptions{Mode: &mode})
+}
+
+// maxOutLine bounds a line of a run's output that is kept.
+const maxOutLine = 64 << 10
+
+// A lineWriter splits what is written into lines.
+type lineWriter struct {
+	mu   sync.Mutex
+	each func(string)
+	rest []byte
+}
+
+// Write calls each for the lines that are complete.
+func (w *lineWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := len(p)
+	for {
+		i := bytes.IndexByte(p, '\n')
+		if i < 0 {
+			break
+		}
+		w.keep(p[:i])
+		w.each(string(w.rest))
+		w.rest, p = w.rest[:0], p[i+1:]
+	}
+	w.keep(p)
+	return n, nil
+}
+
+func (w *lineWriter) keep(p []byte) {
+	w.rest = append(w.rest, p[:min(len(p), max(0, maxOutLine-len(w.rest)))]...)
+}
+
+func (w *lineWriter) flush() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.rest) > 0 {
+		w.each(string(w.rest))
+		w.rest = nil
+	}
+}

@@ -1,0 +1,113 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"brine/internal/host"
+	"brine/internal/ui"
+)
+
+type uiPasswdOpts struct {
+	users, role string
+	proxied     bool
+}
+
+func newUIPasswdCmd(a *App) *cobra.Command {
+	o := &uiPasswdOpts{}
+	c := &cobra.Command{
+		Use:   "passwd <user>",
+		Short: "Add a user of brine ui, or change a password",
+		Long: `Add a user to a file of users for 'brine ui --users', or change the password or
+role of one. The password is asked for twice; without a terminal, it is the first
+line of standard input. The file has hashes (argon2id), and only you can read it.
+
+Roles: viewer (look), operator (also run what is defined), editor (also define).
+
+Exit status: 0 it was done; 1 it was not; 64 the command line is invalid.`,
+		Example: `  brine ui passwd ann --users ui.users --role operator
+  brine ui passwd bob --users ui.users --role viewer --no-password`,
+		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: noCompletion,
+		RunE: func(c *cobra.Command, args []string) error { return a.uiPasswd(c.Context(), c, o, args) },
+	}
+	c.SetFlagErrorFunc(flagError)
+	f := c.Flags()
+	f.StringVar(&o.users, "users", "", "file of users; it is created if there is none")
+	f.StringVar(&o.role, "role", "", "role: "+strings.Join(ui.RoleNames(), ", ")+" (default: as before, else viewer)")
+	f.BoolVar(&o.proxied, "no-password", false, "the user has no password: a proxy authenticates")
+	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(ui.RoleNames(), cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func (a *App) uiPasswd(ctx context.Context, c *cobra.Command, o *uiPasswdOpts, args []string) error {
+	if len(args) != 1 || o.users == "" {
+		return usagef(c, "give the name of a user, and the file with --users")
+	}
+	if err := ui.CheckUser(args[0]); err != nil {
+		return usagef(c, "%s", err)
+	}
+	if o.role != "" {
+		if _, err := ui.ParseRole(o.role); err != nil {
+			return usagef(c, "--role: %s", err)
+		}
+	}
+	unlock, err := a.Host.Lock(o.users + ".lock")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		_ = a.Host.Remove(o.users + ".lock")
+		unlock()
+	}()
+	text, err := a.Host.ReadFile(o.users)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if _, err := ui.ParseUsers(o.users, text); err != nil {
+		return err
+	}
+	hash := "-"
+	if !o.proxied {
+		password, err := a.newPassword()
+		if err != nil {
+			return err
+		}
+		if hash, err = ui.Hash(password); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
+	mode := fs.FileMode(0o600)
+	return a.Host.WriteFile(o.users, strings.NewReader(string(ui.SetUser(text, args[0], o.role, hash))), host.WriteOptions{Mode: &mode, Sync: true})
+}
+
+// newPassword asks for a new password: twice on a terminal, else it is a line.
+func (a *App) newPassword() (string, error) {
+	if a.terminal() == nil {
+		line, err := bufio.NewReader(io.LimitReader(a.In, 4096)).ReadString('\n')
+		if err != nil && (err != io.EOF || line == "") {
+			return "", errors.New("no password was given on standard input")
+		}
+		return strings.TrimRight(line, "\r\n"), nil
+	}
+	first, err := a.askStdin("New password: ")
+	if err != nil {
+		return "", err
+	}
+	again, err := a.askStdin("Again: ")
+	if err != nil {
+		return "", err
+	}
+	if first.Reveal() != again.Reveal() {
+		return "", errors.New("the passwords differ; nothing was changed")
+	}
+	return first.Reveal(), nil
+}

@@ -1,0 +1,312 @@
+package e2e
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"brine/internal/testkit/browsertest"
+)
+
+// uiTree is a tree with an orchestration, a template and hosts whose text is
+// hostile: nothing of it may run in a browser.
+var uiTree = map[string]string{
+	"master":         "file_roots: {base: [salt]}\npillar_roots: {base: [pillar]}\ncachedir: cache\nnodegroups: {web: 'web*'}\n",
+	"pillar/top.sls": "{}\n",
+	"roster":         "web1: {connection: local}\nweb2: {connection: local}\ndb1: {connection: local, grains: {role: '<img src=x onerror=pwned=1>'}}\n",
+	"salt/orch/deploy.sls": `# Deploys <script>window.pwned=1</script> the site.
+hello:
+  salt.state:
+    - tgt: '*'
+    - sls: [hello]
+probe <img src=x onerror=pwned=1>:
+  salt.function:
+    - name: cmd.run
+    - tgt: 'web*'
+    - arg: ['echo "<script>window.pwned=1</script>"; test -e FLAG']
+    - require: [{salt: hello}]
+last:
+  salt.function:
+    - name: test.ping
+    - tgt: db1
+    - require: [{salt: 'probe <img src=x onerror=pwned=1>'}]
+`,
+	"salt/orch/slow.sls": "wait:\n  salt.function: [{name: cmd.run}, {tgt: web1}, {arg: ['touch BEGUN; sleep 300']}]\nlater:\n  salt.function: [{name: test.ping}, {tgt: web1}, {require: [{salt: wait}]}]\n",
+	"salt/hello.sls":     "FILES/{{ grains.id }}:\n  file.managed:\n    - makedirs: True\n    - contents: |\n        <script>window.pwned=1</script>\n        hello {{ grains.id }}\n",
+	"salt/orchestration/states/site/init.sls": `site_ping:
+  salt.function:
+    - name: cmd.run
+    - tgt: {{ pillar['targets']['servers'] }}
+    - tgt_type: list
+    - arg: ['echo {{ pillar['colour'] }} {{ pillar['users'] | length }}']
+`,
+	"salt/orchestration/metadata/site/metadata.yml": `description: The site <script>window.pwned=1</script>
+targets:
+  servers: {description: 'Servers <b>bold</b>', default: 'web*'}
+steps:
+  one: {description: Ask them, ids: site_ping}
+pillar:
+  colour: {$type: select, $values: [red, blue], $default: red, $name: Colour}
+  shade: {$visibleIf: '.colour == blue', $default: dark, $help: '<img src=x onerror=pwned=1>'}
+  token: {$type: password, $name: Token}
+  users:
+    $type: edit-group
+    $minItems: 1
+    $prototype:
+      name: {$default: ann}
+      admin: {$type: boolean, $default: False}
+`,
+}
+
+// A pages is a brine ui under way, and a browser.
+type pages struct {
+	t    *testing.T
+	dir  string
+	base string
+	tab  *browsertest.Tab
+	cmd  *exec.Cmd
+	out  *bufio.Scanner
+	errs *lockedBuffer
+	link string
+}
+
+// startUI starts brine ui and a browser.
+func startUI(t *testing.T) *pages {
+	t.Helper()
+	p := serveUI(t)
+	p.tab = browsertest.Open(t, 1100, 900)
+	return p
+}
+
+// serveUI starts brine ui.
+func serveUI(t *testing.T) *pages {
+	t.Helper()
+	p := &pages{t: t, dir: t.TempDir(), errs: &lockedBuffer{}}
+	for name, text := range uiTree {
+		path := filepath.Join(p.dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		text = strings.NewReplacer("FLAG", p.dir+"/flag", "BEGUN", p.dir+"/begun", "FILES", p.dir+"/files").Replace(text)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.cmd = p.brine("ui")
+	p.cmd.Stderr = p.errs
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Wait()
+	})
+	p.out = bufio.NewScanner(out)
+	if !p.out.Scan() {
+		t.Fatalf("brine ui: %s", p.errs)
+	}
+	p.link = p.out.Text()
+	p.base, _, _ = strings.Cut(p.link, "/login")
+	return p
+}
+
+func (p *pages) brine(args ...string) *exec.Cmd {
+	self, err := os.Executable()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	c := exec.CommandContext(p.t.Context(), self)
+	c.Args = append([]string{"brine"}, append(args, "-c", p.dir)...)
+	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "BRINE_RUN_DIR="+p.dir+"/run", "HOME="+p.dir)
+	return c
+}
+
+// do runs actions on the page; go to a path first.
+func (p *pages) do(actions ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	p.tab.Do(p.t, actions...)
+}
+
+func (p *pages) at(path string) chromedp.Action[chromedp.Void] {
+	return chromedp.Navigate(p.base + path)
+}
+
+func click(sel string) chromedp.Action[chromedp.Void] { return chromedp.Click(sel) }
+
+func visible(sel string) chromedp.Action[chromedp.Void] { return chromedp.WaitVisible(sel) }
+
+func typed(sel, text string) chromedp.Action[chromedp.Void] { return chromedp.SendKeys(sel, text) }
+
+func (p *pages) text(sel string) string {
+	p.t.Helper()
+	return browsertest.Get(p.t, p.tab, chromedp.TextContent(sel))
+}
+
+// sound looks at a page in light and dark and as wide as a phone, has axe look at
+// it, and keeps a picture where BRINE_TEST_SHOTS says.
+func (p *pages) sound(name string) {
+	p.t.Helper()
+	for _, scheme := range []string{"light", "dark"} {
+		p.tab.Scheme(p.t, scheme)
+		for _, fault := range p.tab.Axe(p.t, scheme == "dark") {
+			p.t.Errorf("%s, %s: %s", name, scheme, fault)
+		}
+		p.shot(name + "-" + scheme)
+	}
+	p.tab.Scheme(p.t, "light")
+	p.do(chromedp.EmulateViewport(375, 800, chromedp.EmulateMobile))
+	if p.tab.Wider(p.t) {
+		p.t.Errorf("%s: wider than a phone", name)
+	}
+	p.shot(name + "-phone")
+	p.do(chromedp.EmulateViewport(1100, 900))
+	if browsertest.Get(p.t, p.tab, chromedp.Evaluate[bool](`window.pwned !== undefined || document.querySelector("main script, main img:not(.graph), main b") !== null`)) {
+		p.t.Errorf("%s: text became a part of the page", name)
+	}
+	for _, fault := range p.tab.Faults() {
+		if !strings.Contains(fault, "409 (Conflict)") { // asked for
+			p.t.Fatalf("%s: on the console: %s", name, fault)
+		}
+	}
+}
+
+func (p *pages) shot(name string) {
+	dir := os.Getenv("BRINE_TEST_SHOTS")
+	if dir == "" {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), browsertest.Get(p.t, p.tab, chromedp.FullScreenshot(100)), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// TestUI works with the pages as a person does: runs an orchestration that fails,
+// resumes it, makes a chain, fills in a wizard.
+func TestUI(t *testing.T) {
+	t.Parallel()
+	p := startUI(t)
+	p.do(chromedp.Navigate(p.link), visible("#orchestrations"))
+	p.sound("start")
+
+	p.do(p.at("/orchestrations/orch.deploy"), visible("#run-heading"), click("summary"), visible("img.graph"))
+	p.sound("orchestration")
+	p.do(click("[name=confirm]"), click("section .buttons button"), visible("#run-state.is-failed"))
+	if text := p.text("#steps"); !strings.Contains(text, "probe <img") || !strings.Contains(text, "2 failed") {
+		t.Errorf("steps: %s", text)
+	}
+	p.sound("run")
+	if err := os.WriteFile(p.dir+"/flag", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.do(click("#run-controls button"), visible("#run-state.is-succeeded"), click("#run-controls a"), visible(".facts"))
+	if text := p.text(".steps"); !strings.Contains(text, "<script>window.pwned=1</script>") {
+		t.Errorf("job: %s", text)
+	}
+	p.sound("job")
+
+	p.do(p.at("/"), visible("#chains"), click("#chains ~ details summary"), typed("#chain-name", "friday"), typed("#chain-description", "<script>window.pwned=1</script>"), click("#chains ~ details button"), visible("#change"),
+		chromedp.SetValue("#action", "state"), click("form[action$='/step'] button"), visible("#sls"), typed("#sls", "hello"), typed("#targets", "N@web"), visible("#targets-matched .hint"))
+	if text := p.text("#targets-matched"); !strings.Contains(text, "2 hosts: web1, web2") {
+		t.Errorf("preview: %s", text)
+	}
+	p.sound("step")
+	p.do(click("main form button"), visible(".steps li"))
+	p.sound("chain")
+	// Somebody else changes the chain while its step is edited here.
+	p.do(click(".steps .button"), visible("#sls"))
+	if out, err := p.brine("chain", "add", "friday", "cmd", "uptime", "--on", "db1").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	p.do(typed("#sls", ",other"), click("main form button"), visible("#problem"))
+	if text := p.text("#problem"); !strings.Contains(text, "Somebody else changed this chain") {
+		t.Errorf("conflict: %s", text)
+	}
+	p.do(p.at("/chains/friday"), visible("#run-heading"), click("[name=test]"), visible("#run-state.is-succeeded"))
+
+	p.do(p.at("/templates/site"), visible("#fields"), chromedp.SetValue("select", "blue"))
+	browsertest.Get(t, p.tab, chromedp.Evaluate[bool](`document.querySelector("select").dispatchEvent(new Event("change", {bubbles: true}))`))
+	p.do(visible(`[id="f-shade"]`), click(`[value="add users"]`), visible(`[id="f-users:1:name"]`), typed(`[id="f-token"]`, "0123456789"))
+	p.sound("wizard")
+	p.do(click("[name=confirm]"), click("[value=run]"), visible("#run-state.is-succeeded"))
+
+	p.do(p.at("/hosts"), visible(".columns"))
+	p.sound("hosts")
+	p.do(p.at("/jobs?all=yes"), visible("table"))
+	if text := p.text("table"); !strings.Contains(text, "runner.ui.chain.step") || !strings.Contains(text, "runner.ui.login") {
+		t.Errorf("jobs: %s", text)
+	}
+	p.sound("jobs")
+}
+
+// TestUIEnds has Ctrl-C stop a run before its next step, and end it when it is given
+// again.
+func TestUIEnds(t *testing.T) {
+	t.Parallel()
+	p := serveUI(t)
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(method, path string, form url.Values) string {
+		r, err := http.NewRequestWithContext(t.Context(), method, p.base+path, strings.NewReader(form.Encode()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", p.base)
+		res, err := (&http.Client{Jar: jar}).Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		text, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %s: %s, %v", path, res.Status, text, err)
+		}
+		return string(text)
+	}
+	ask(http.MethodGet, strings.TrimPrefix(p.link, p.base), nil)
+	csrf := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(ask(http.MethodGet, "/", nil))
+	if csrf == nil {
+		t.Fatal("the page has no CSRF token")
+	}
+	ask(http.MethodPost, "/orchestrations/orch.slow/run", url.Values{"csrf": csrf[1:], "confirm": {"yes"}})
+	wait(t, "the step to begin", func() bool { _, err := os.Stat(p.dir + "/begun"); return err == nil })
+	_ = p.cmd.Process.Signal(syscall.SIGINT)
+	wait(t, "the first signal to be heard", func() bool { return strings.Contains(p.errs.String(), "stopped before their next step: orch.slow") })
+	_ = p.cmd.Process.Signal(syscall.SIGINT)
+	_ = p.cmd.Wait()
+	if code := p.cmd.ProcessState.ExitCode(); code != 130 {
+		t.Errorf("exit status %d: %s", code, p.errs)
+	}
+	out, err := p.brine("run", "jobs.list_jobs").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "state.orchestrate") {
+		t.Errorf("record: %v: %s", err, out)
+	}
+}
+
+// wait waits for a condition.
+func wait(t *testing.T, what string, met func() bool) {
+	t.Helper()
+	for end := time.Now().Add(2 * time.Minute); !met(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package browsertest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	_ "embed" // of axe
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// axe is axe-core 4.14.1, which looks for faults that keep people from using a
+// page. Its licence stands beside it.
+//
+//go:embed axe/axe.min.js.gz
+var axe []byte
+
+// axeRun has axe look at a page by rules.
+const axeRun = `axe.run({runOnly: %s}).then(r =>
+	r.violations.map(v => v.id + ": " + v.nodes.map(n => n.target.join(" ") + " " + n.failureSummary).join("; ")))`
+
+// Axe returns what axe finds wrong with the page by WCAG 2.1, levels A and AA; or
+// only with its contrast.
+func (b *Tab) Axe(t *testing.T, contrast bool) []string {
+	t.Helper()
+	rules := `["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]`
+	if contrast {
+		rules = `["color-contrast"]`
+	}
+	z, err := gzip.NewReader(bytes.NewReader(axe))
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !Get(t, b, chromedp.Evaluate[bool](`typeof axe === "object"`)) {
+		Get(t, b, chromedp.Evaluate[bool](string(script)+"; true"))
+	}
+	return Get(t, b, chromedp.Evaluate[[]string](fmt.Sprintf(axeRun, rules), chromedp.EvalAwaitPromise))
+}
+
+// Scheme has the page see a colour scheme, light or dark, as the one that the person
+// prefers.
+func (b *Tab) Scheme(t *testing.T, scheme string) {
+	t.Helper()
+	b.Do(t, chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+		_, err := cdp.Call(ctx, tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+		})
+		return err
+	}))
+}
+
+// Wider reports whether the page is wider than its window.
+func (b *Tab) Wider(t *testing.T) bool {
+	t.Helper()
+	return Get(t, b, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > document.documentElement.clientWidth`))
+}

@@ -1,0 +1,336 @@
+package ui
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// How long a browser stays logged in, and bounds of log-ins.
+const (
+	idleSession   = 12 * time.Hour
+	maxSession    = 7 * 24 * time.Hour
+	tokenLife     = 24 * time.Hour
+	maxSessions   = 1000
+	loginWindow   = time.Minute
+	maxFailures   = 10 // of one address, and of one user, in a window
+	maxRemembered = 10000
+	maxHashing    = 2 // passwords that are checked at once
+)
+
+// A visit is a browser that has logged in.
+type visit struct {
+	name    string
+	role    Role
+	csrf    string
+	began   time.Time
+	seen    time.Time
+	session [sha256.Size]byte
+}
+
+// access knows who has logged in.
+type access struct {
+	now    func() time.Time
+	cookie string
+	secure bool
+	// hashing bounds the memory that log-ins take.
+	hashing chan struct{}
+
+	mu       sync.Mutex
+	tokens   map[[sha256.Size]byte]time.Time // hashes of tokens, and when they end
+	visits   map[[sha256.Size]byte]*visit    // by the hash of the cookie's value
+	failures map[string][]time.Time
+}
+
+func newAccess(now func() time.Time, secure bool, port string) *access {
+	a := &access{
+		now: now, secure: secure, hashing: make(chan struct{}, maxHashing),
+		tokens: map[[sha256.Size]byte]time.Time{}, visits: map[[sha256.Size]byte]*visit{}, failures: map[string][]time.Time{},
+	}
+	// Cookies are not kept apart by port: the name does it.
+	a.cookie = "brine-ui-" + port
+	if secure {
+		a.cookie = "__Host-" + a.cookie
+	}
+	return a
+}
+
+// secret returns text that cannot be guessed.
+func secret() string {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // never fails
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+func (a *access) token() string {
+	t := secret()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.tokens[sha256.Sum256([]byte(t))] = a.now().Add(tokenLife)
+	return t
+}
+
+// redeem reports whether a token logs in; it does so once.
+func (a *access) redeem(token string) bool {
+	key := sha256.Sum256([]byte(token))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	until, ok := a.tokens[key]
+	delete(a.tokens, key)
+	return ok && a.now().Before(until)
+}
+
+// enter logs a browser in.
+func (a *access) enter(w http.ResponseWriter, name string, role Role) *visit {
+	id := secret()
+	v := &visit{name: name, role: role, csrf: secret(), began: a.now(), seen: a.now(), session: sha256.Sum256([]byte(id))}
+	a.mu.Lock()
+	if len(a.visits) >= maxSessions {
+		a.forgetOldest()
+	}
+	a.visits[v.session] = v
+	a.mu.Unlock()
+	http.SetCookie(w, &http.Cookie{Name: a.cookie, Value: id, Path: "/", HttpOnly: true, Secure: a.secure, SameSite: http.SameSiteStrictMode})
+	return v
+}
+
+func (a *access) forgetOldest() {
+	var oldest *visit
+	for _, v := range a.visits {
+		if oldest == nil || v.seen.Before(oldest.seen) {
+			oldest = v
+		}
+	}
+	if oldest != nil {
+		delete(a.visits, oldest.session)
+	}
+}
+
+func (a *access) leave(w http.ResponseWriter, v *visit) {
+	a.mu.Lock()
+	delete(a.visits, v.session)
+	a.mu.Unlock()
+	http.SetCookie(w, &http.Cookie{Name: a.cookie, Path: "/", MaxAge: -1, HttpOnly: true, Secure: a.secure, SameSite: http.SameSiteStrictMode})
+}
+
+// visitor returns the visit of a request.
+func (a *access) visitor(r *http.Request) *visit {
+	c, err := r.Cookie(a.cookie)
+	if err != nil {
+		return nil
+	}
+	key := sha256.Sum256([]byte(c.Value))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	v := a.visits[key]
+	if v == nil {
+		return nil
+	}
+	now := a.now()
+	if now.Sub(v.seen) > idleSession || now.Sub(v.began) > maxSession {
+		delete(a.visits, key)
+		return nil
+	}
+	v.seen = now
+	return v
+}
+
+// slowDown reports whether there were too many failed log-ins.
+func (a *access) slowDown(keys ...string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, k := range keys {
+		recent := a.failures[k][:0]
+		for _, t := range a.failures[k] {
+			if a.now().Sub(t) < loginWindow {
+				recent = append(recent, t)
+			}
+		}
+		if len(recent) == 0 {
+			delete(a.failures, k)
+			continue
+		}
+		a.failures[k] = recent
+		if len(recent) >= maxFailures {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *access) failed(keys ...string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.failures) >= maxRemembered {
+		clear(a.failures)
+	}
+	for _, k := range keys {
+		a.failures[k] = append(a.failures[k], a.now())
+	}
+}
+
+type visitKey struct{}
+
+func visitOf(r *http.Request) (*visit, bool) {
+	v, ok := r.Context().Value(visitKey{}).(*visit)
+	return v, ok
+}
+
+// who returns the visit of a request; nil: nobody has logged in. Behind a proxy,
+// each request says whose it is.
+func (s *Server) who(w http.ResponseWriter, r *http.Request) *visit {
+	v := s.access.visitor(r)
+	p := s.opts.Proxy
+	if p == nil {
+		return v
+	}
+	u, ok := s.opts.Users.find(p.user(r))
+	if !ok {
+		return nil
+	}
+	if v == nil || v.name != u.name || v.role != u.role {
+		v = s.access.enter(w, u.name, u.role)
+	}
+	return v
+}
+
+// A handler answers a request of somebody who has logged in.
+type handler func(w http.ResponseWriter, r *http.Request, v *visit)
+
+// look answers requests that change nothing.
+func (s *Server) look(h handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v := s.who(w, r)
+		switch {
+		case v == nil && s.opts.Proxy != nil:
+			s.fail(w, r, http.StatusForbidden, "Not allowed", "You are not among the users of brine ui.")
+		case v == nil:
+			http.Redirect(w, r, "/login", http.StatusSeeOther)
+		case !isSafe(r.Method):
+			s.fail(w, r, http.StatusMethodNotAllowed, "Not allowed", "This page takes no data.")
+		default:
+			h(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)), v)
+		}
+	}
+}
+
+// act answers requests that change something. They need a role and the CSRF token
+// of the visit. Each is in the audit record, refused ones too.
+func (s *Server) act(least Role, name string, h handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v := s.who(w, r)
+		if v == nil {
+			http.Redirect(w, r, "/login", http.StatusSeeOther)
+			return
+		}
+		r = r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
+		if err := r.ParseForm(); err != nil {
+			s.fail(w, r, http.StatusRequestEntityTooLarge, "This did not work", "The form is too large or cannot be read.")
+			return
+		}
+		if subtle.ConstantTimeCompare([]byte(r.PostForm.Get("csrf")), []byte(v.csrf)) != 1 {
+			s.fail(w, r, http.StatusForbidden, "Not allowed", "The form is from an earlier log-in. Load the page again.")
+			return
+		}
+		entry := Action{User: v.name, Name: name, On: r.URL.Path, OK: v.role >= least}
+		if err := s.opts.Backend.Record(r.Context(), entry); err != nil {
+			s.fail(w, r, http.StatusInternalServerError, "This did not work", "Nothing was done, since the audit record cannot be written: "+err.Error())
+			return
+		}
+		if !entry.OK {
+			s.fail(w, r, http.StatusForbidden, "Not allowed", "This needs the role "+least.String()+"; you have the role "+v.role.String()+".")
+			return
+		}
+		h(w, r, v)
+	}
+}
+
+// loginPage takes the one-time token of the URL, or asks for a password.
+func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
+	token := r.URL.Query().Get("token")
+	if token == "" || s.opts.Users != nil || s.opts.Proxy != nil {
+		render(w, r, http.StatusOK, loginForm(page{Title: "Log in"}, s.opts.Users != nil, "", ""))
+		return
+	}
+	from := "address " + addressOf(r)
+	if s.access.slowDown(from) {
+		s.tooMany(w, r)
+		return
+	}
+	if !s.access.redeem(token) {
+		s.access.failed(from)
+		s.note(r, s.opts.Owner, false)
+		render(w, r, http.StatusForbidden, loginForm(page{Title: "Log in"}, false, "", "This link was used before, or it is not valid any more."))
+		return
+	}
+	s.access.enter(w, s.opts.Owner, Editor)
+	s.note(r, s.opts.Owner, true)
+	if s.opts.OnToken != nil {
+		s.opts.OnToken()
+	}
+	render(w, r, http.StatusOK, entered())
+}
+
+// login takes a name and a password.
+func (s *Server) login(w http.ResponseWriter, r *http.Request) {
+	if s.opts.Users == nil || s.opts.Proxy != nil {
+		s.fail(w, r, http.StatusForbidden, "Not allowed", "There are no log-ins with passwords here.")
+		return
+	}
+	if err := r.ParseForm(); err != nil {
+		s.fail(w, r, http.StatusRequestEntityTooLarge, "This did not work", "The form is too large or cannot be read.")
+		return
+	}
+	name, password := r.PostForm.Get("name"), r.PostForm.Get("password")
+	keys := []string{"address " + addressOf(r), "user " + name[:min(64, len(name))]}
+	if s.access.slowDown(keys...) {
+		s.tooMany(w, r)
+		return
+	}
+	select {
+	case s.access.hashing <- struct{}{}:
+		defer func() { <-s.access.hashing }()
+	case <-r.Context().Done():
+		return
+	}
+	u, ok := s.opts.Users.check(name, password)
+	if !ok {
+		s.access.failed(keys...)
+		s.note(r, name[:min(64, len(name))], false)
+		render(w, r, http.StatusForbidden, loginForm(page{Title: "Log in"}, true, name, "The name or the password is wrong."))
+		return
+	}
+	s.access.enter(w, u.name, u.role)
+	s.note(r, u.name, true)
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+func (s *Server) tooMany(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Retry-After", "60")
+	s.fail(w, r, http.StatusTooManyRequests, "Wait a minute", "There were too many failed log-ins.")
+}
+
+// note records a log-in; one that cannot be recorded is possible all the same, and
+// changes nothing.
+func (s *Server) note(r *http.Request, user string, ok bool) {
+	_ = s.opts.Backend.Record(r.Context(), Action{User: user, Name: "login", On: addressOf(r), OK: ok})
+}
+
+func (s *Server) logout(w http.ResponseWriter, r *http.Request, v *visit) {
+	s.access.leave(w, v)
+	http.Redirect(w, r, "/login", http.StatusSeeOther)
+}
+
+func addressOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}

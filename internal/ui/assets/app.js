@@ -1,0 +1,87 @@
+// What pages do beyond forms and links: runs are kept up to date, target
+// expressions show who matches, and wizards show the fields that conditions ask
+// for. All HTML comes from the server, which escapes it.
+
+const parse = (html) => new DOMParser().parseFromString(html, "text/html");
+
+// replace puts an element in the place of the one with its id, and keeps what is
+// open.
+function replace(next) {
+  const old = document.getElementById(next.id);
+  if (!old) {
+    document.getElementById(next.dataset.into)?.append(next);
+    return;
+  }
+  if ("text" in next.dataset) {
+    // Replaced, it would not be read out.
+    if (old.textContent !== next.textContent) old.textContent = next.textContent;
+    old.className = next.className;
+    return;
+  }
+  if (old.outerHTML === next.outerHTML) return;
+  const focus = old.contains(document.activeElement) ? [...old.querySelectorAll("a, button, [tabindex]")].indexOf(document.activeElement) : -1;
+  const top = old.querySelector("pre")?.scrollTop;
+  old.replaceWith(next);
+  if (focus >= 0) next.querySelectorAll("a, button, [tabindex]")[focus]?.focus();
+  const pre = next.querySelector("pre");
+  if (pre && top) pre.scrollTop = top;
+}
+
+function live(run) {
+  const source = new EventSource(run.dataset.events);
+  const take = (e) => {
+    for (const el of [...parse(e.data).body.children]) replace(document.adoptNode(el));
+  };
+  source.addEventListener("update", take);
+  source.addEventListener("end", (e) => {
+    take(e);
+    source.close();
+  });
+}
+
+// preview shows who matches the target expression of an input element.
+function preview(input) {
+  const out = document.getElementById(input.dataset.preview);
+  let timer, asked = 0;
+  const show = async () => {
+    const mine = ++asked;
+    const answer = await fetch("/targets?expr=" + encodeURIComponent(input.value)).catch(() => null);
+    if (!answer || mine !== asked) return;
+    out.replaceChildren(...parse(await answer.text()).body.childNodes);
+  };
+  input.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(show, 250);
+  });
+  if (input.value) show();
+}
+
+// wizard asks the server for the fields again when a value changes: conditions may
+// show others.
+function wizard(form) {
+  form.addEventListener("change", async (e) => {
+    if (!e.target.closest("#fields")) return;
+    const data = new URLSearchParams(new FormData(form));
+    data.set("op", "refresh");
+    const answer = await fetch(form.action, { method: "POST", body: data }).catch(() => null);
+    const next = answer?.ok && parse(await answer.text()).getElementById("fields");
+    if (!next) return;
+    const old = form.querySelector("#fields");
+    // Passwords are not sent back, and what was typed meanwhile stays.
+    for (const el of old.querySelectorAll("input, select")) {
+      const twin = el.id && next.querySelector("#" + CSS.escape(el.id));
+      if (!twin) continue;
+      if (el.type === "checkbox") twin.checked = el.checked;
+      else if (el.tagName === twin.tagName) twin.value = el.value;
+    }
+    const id = document.activeElement?.id;
+    old.replaceWith(document.adoptNode(next));
+    if (id) document.getElementById(id)?.focus();
+    for (const el of form.querySelectorAll("[data-preview]")) preview(el);
+  });
+}
+
+const run = document.querySelector("[data-events]");
+if (run) live(run);
+for (const input of document.querySelectorAll("[data-preview]")) preview(input);
+for (const form of document.querySelectorAll("[data-wizard]")) wizard(form);

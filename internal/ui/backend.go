@@ -1,0 +1,73 @@
+package ui
+
+import (
+	"context"
+	"errors"
+
+	"brine/internal/chain"
+	"brine/internal/jobs"
+	"brine/internal/orchestration"
+	"brine/internal/value"
+)
+
+// ErrNotFound is returned (wrapped) by a [Backend] for what there is not.
+var ErrNotFound = errors.New("not found")
+
+// A Backend is what the command line can do. Each method reads the configuration,
+// the tree and the roster as they are then. It is safe for concurrent use.
+type Backend interface {
+	// Catalogue returns what can be run.
+	Catalogue(ctx context.Context) (*Catalogue, error)
+	// Steps returns the low data of an orchestration, and the beginning of its file,
+	// where comments describe it.
+	Steps(ctx context.Context, sls string) (low *value.List, text string, err error)
+	// Match returns the IDs that a target expression means; see
+	// orchestration.ParseExpr.
+	Match(ctx context.Context, expr string) ([]string, error)
+	// Chains returns the directory of the chains.
+	Chains(ctx context.Context) (*chain.Store, error)
+	// Template returns a template, with the answers of its last execution; nil if
+	// there are none.
+	Template(ctx context.Context, name string) (*orchestration.Template, *orchestration.Answers, error)
+	// Jobs calls a function with the job cache.
+	Jobs(ctx context.Context, f func(*jobs.Files) error) error
+	// Run runs brine and returns its exit status. When ctx ends, so do the program
+	// and what it runs.
+	Run(ctx context.Context, c Command) (status int, err error)
+	// Drain has a run start nothing new.
+	Drain(ctx context.Context, jid string) error
+	// Record puts what a user did into the audit record.
+	Record(ctx context.Context, a Action) error
+}
+
+// A Command is brine with arguments.
+type Command struct {
+	Args []string
+	// Answers of a template are handed over in a file that only the user of brine
+	// can read, and that is removed afterwards; nil: there are none.
+	Answers *value.Map
+	// User is in the record of the job.
+	User string
+	// OnLine is called with each line that brine writes to stderr: an event of
+	// --progress=json, or a message. Calls come one at a time.
+	OnLine func(line string)
+}
+
+// An Action is something that a user did, or tried to do.
+type Action struct {
+	User, Name, On string
+	OK             bool // it was allowed
+}
+
+// A Catalogue is what can be run.
+type Catalogue struct {
+	Orchestrations []string // names of SLS files
+	Chains         []Entry
+	Templates      []Entry
+}
+
+// An Entry is a chain or template.
+type Entry struct {
+	Name, Description string
+	Fault             string // why it cannot be read
+}

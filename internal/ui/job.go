@@ -1,0 +1,272 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"brine/internal/jobs"
+	"brine/internal/value"
+)
+
+// Bounds of what a page shows of a job.
+const (
+	shownReturns = 200 // hosts of a job or step
+	shownText    = 64 << 10
+)
+
+// A jobView is a job as a page shows it.
+type jobView struct {
+	JID, Time, End, Fun, Args, Target, User, Status, Parent, Damage string
+	Orchestration                                                   bool
+	Resumable                                                       bool
+	Steps                                                           []stepResult
+	Hosts                                                           []hostResult
+	More                                                            int // hosts that are not shown
+}
+
+// A stepResult is a step of an orchestration that ended.
+type stepResult struct {
+	stateResult
+	JID   string
+	Hosts []hostResult
+	More  int
+}
+
+// A hostResult is what a host returned.
+type hostResult struct {
+	ID     string
+	Failed bool
+	States []stateResult
+	Text   string // of what is not states
+}
+
+// A stateResult is a state that ran.
+type stateResult struct {
+	ID, Fun, Name, Result, Comment, Diff, Changes string
+	Seconds                                       float64
+}
+
+func viewJob(j *jobs.Job) jobView {
+	b := j.Brief()
+	row := rowOf(b)
+	v := jobView{
+		JID: j.JID, Time: row.Time, End: j.EndTime, Fun: row.Fun, Args: says(j.Load.At("arg")), Target: says(j.Load.At("tgt")), User: row.User, Status: row.Status,
+		Parent: j.Load.Str("orchestration_jid"), Damage: j.Damage, Orchestration: j.Definition != nil,
+	}
+	if v.Orchestration {
+		for _, s := range j.Steps {
+			v.Steps = append(v.Steps, viewStep(s))
+		}
+		v.Resumable = j.State != jobs.Active && !finished(j)
+		return v
+	}
+	for id, r := range j.Returns.All() {
+		m, _ := r.(*value.Map)
+		v.Hosts = append(v.Hosts, viewHost(value.Str(id), m.At("return"), !jobs.Succeeded(m)))
+	}
+	for id, why := range j.Missing {
+		v.Hosts = append(v.Hosts, hostResult{ID: id, Failed: true, Text: why})
+	}
+	v.Hosts, v.More = cut(v.Hosts)
+	return v
+}
+
+// finished reports whether all steps of an orchestration succeeded.
+func finished(j *jobs.Job) bool {
+	low, _ := j.Definition.At("low").(*value.List)
+	return len(j.Steps) >= low.Len() && !slices.ContainsFunc(j.Steps, func(s *value.Map) bool {
+		ret, _ := s.At("return").(*value.Map)
+		return ret.At("result") == false
+	})
+}
+
+// cut sorts hosts, those that failed first, and leaves out what is too much for a
+// page.
+func cut(hosts []hostResult) ([]hostResult, int) {
+	slices.SortFunc(hosts, func(x, y hostResult) int {
+		if x.Failed != y.Failed {
+			if x.Failed {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(x.ID, y.ID)
+	})
+	more := max(0, len(hosts)-shownReturns)
+	return hosts[:len(hosts)-more], more
+}
+
+// viewState reads the return of a state.
+func viewState(tag string, m *value.Map) stateResult {
+	parts := strings.Split(tag, "_|-")
+	s := stateResult{ID: m.Str("__id__"), Name: m.Str("name"), Comment: says(m.At("comment"))}
+	if len(parts) == 4 {
+		s.Fun = parts[0] + "." + parts[3]
+		if s.ID == "" {
+			s.ID = parts[1]
+		}
+	}
+	changes := m.At("changes")
+	n, _ := value.Len(changes)
+	switch m.At("result") {
+	case true:
+		s.Result = "ok"
+		if n > 0 {
+			s.Result = "changed"
+		}
+	case nil:
+		s.Result = "would_change"
+	default:
+		s.Result = "failed"
+	}
+	if ms, ok := m.At("duration").(float64); ok {
+		s.Seconds = ms / 1000
+	}
+	if c, ok := changes.(*value.Map); ok && n > 0 {
+		c = c.Copy()
+		if d, ok := c.At("diff").(string); ok {
+			s.Diff = short(d)
+			c.Delete("diff")
+		}
+		if c.Len() > 0 {
+			s.Changes = pretty(c)
+		}
+	}
+	return s
+}
+
+// viewStep reads a step of a record. What its hosts returned is in its changes.
+func viewStep(rec *value.Map) stepResult {
+	ret, _ := rec.At("return").(*value.Map)
+	changes, _ := ret.At("changes").(*value.Map)
+	s := stepResult{JID: ret.Str("__jid__")}
+	if !jobs.IsJID(s.JID) {
+		s.JID = ""
+	}
+	rets, ok := changes.At("ret").(*value.Map)
+	if !ok {
+		s.stateResult = viewState(rec.Str("tag"), ret)
+		return s
+	}
+	without := ret.Copy()
+	without.Set("changes", value.NewMap(0))
+	s.stateResult = viewState(rec.Str("tag"), without)
+	for id, v := range rets.All() {
+		h := viewHost(value.Str(id), v, false)
+		h.Failed = slices.ContainsFunc(h.States, func(x stateResult) bool { return x.Result == "failed" })
+		s.Hosts = append(s.Hosts, h)
+		if s.Result == "ok" && slices.ContainsFunc(h.States, func(x stateResult) bool { return x.Result == "changed" }) {
+			s.Result = "changed"
+		}
+	}
+	s.Hosts, s.More = cut(s.Hosts)
+	return s
+}
+
+// viewHost reads what a host returned: states, or anything else.
+func viewHost(id string, v value.Value, failed bool) hostResult {
+	h := hostResult{ID: id, Failed: failed}
+	if m, ok := v.(*value.Map); ok && m.Len() > 0 && isStates(m) {
+		for tag, r := range m.All() {
+			ret, _ := r.(*value.Map)
+			h.States = append(h.States, viewState(value.Str(tag), ret))
+		}
+		return h
+	}
+	if text, ok := v.(string); ok {
+		h.Text = short(text)
+		return h
+	}
+	h.Text = pretty(v)
+	return h
+}
+
+func isStates(m *value.Map) bool {
+	for tag, r := range m.All() {
+		ret, ok := r.(*value.Map)
+		if !ok || !ret.Has("result") || strings.Count(value.Str(tag), "_|-") != 3 {
+			return false
+		}
+	}
+	return true
+}
+
+// pretty is a value as indented JSON.
+func pretty(v value.Value) string {
+	var b bytes.Buffer
+	if json.Indent(&b, value.EncodeJSON(v), "", "  ") != nil {
+		return short(value.Repr(v))
+	}
+	return short(b.String())
+}
+
+func short(text string) string {
+	if len(text) <= shownText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:shownText], "") + fmt.Sprintf("\n… %d more bytes; 'brine run jobs.lookup_jid' shows all", len(text)-shownText)
+}
+
+// resumeJob goes on with a recorded orchestration that did not succeed.
+func (s *Server) resumeJob(w http.ResponseWriter, r *http.Request, v *visit) {
+	j, err := s.readJob(r)
+	if err == nil && (j.Definition == nil || j.State == jobs.Active) {
+		err = errors.New("this is not an orchestration that has ended")
+	}
+	var spec runSpec
+	if err == nil {
+		spec, err = s.specOf(r, j)
+	}
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	if spec.Kind == kindTemplate {
+		http.Redirect(w, r, path("templates", spec.Name)+"?resume="+j.JID, http.StatusSeeOther)
+		return
+	}
+	x, err := s.runs.start(spec, v.name)
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	see(w, r, "runs", x.ID)
+}
+
+// specOf finds out what a recorded orchestration was.
+func (s *Server) specOf(r *http.Request, j *jobs.Job) (runSpec, error) {
+	spec := runSpec{Resume: j.JID, Test: value.Truth(j.Definition.At("test")), Kind: kindOrchestration, Name: says(j.Definition.At("sls"))}
+	if m, ok := j.Load.At("metadata").(*value.Map); ok && m.Str("chain") != "" {
+		spec.Kind, spec.Name = kindChain, m.Str("chain")
+		return spec, nil
+	}
+	c, err := s.opts.Backend.Catalogue(r.Context())
+	if err != nil {
+		return spec, err
+	}
+	if !slices.Contains(c.Orchestrations, spec.Name) && slices.ContainsFunc(c.Templates, func(e Entry) bool { return e.Name == spec.Name }) {
+		spec.Kind = kindTemplate
+	}
+	return spec, nil
+}
+
+// readJob reads the record of a job.
+func (s *Server) readJob(r *http.Request) (found *jobs.Job, err error) {
+	jid := r.PathValue("jid")
+	if !jobs.IsJID(jid) {
+		return nil, fmt.Errorf("%q is not a job id: %w", jid, ErrNotFound)
+	}
+	err = s.opts.Backend.Jobs(r.Context(), func(files *jobs.Files) (err error) {
+		found, err = files.Job(r.Context(), jid)
+		return err
+	})
+	if err == nil && found == nil {
+		err = fmt.Errorf("job %s: %w", jid, ErrNotFound)
+	}
+	return found, err
+}

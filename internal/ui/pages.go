@@ -1,0 +1,354 @@
+package ui
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"brine/internal/graph"
+	"brine/internal/jobs"
+	"brine/internal/value"
+)
+
+func (s *Server) start(w http.ResponseWriter, r *http.Request, v *visit) {
+	c, err := s.opts.Backend.Catalogue(r.Context())
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	runs := s.runs.views()
+	render(w, r, http.StatusOK, startPage(page{Title: "Orchestrations", At: "start", Who: v}, c, runs[:min(len(runs), 10)]))
+}
+
+// A plannedStep is a step of an orchestration before it runs.
+type plannedStep struct {
+	ID, Fun, Target, What string
+	Requires              []string
+}
+
+// plannedSteps reads the steps of low data.
+func plannedSteps(low *value.List) []plannedStep {
+	var out []plannedStep
+	for _, x := range low.Items {
+		m, ok := x.(*value.Map)
+		if !ok {
+			continue
+		}
+		s := plannedStep{ID: m.Str("__id__"), Fun: m.Str("state") + "." + m.Str("fun"), Target: says(m.At("tgt"))}
+		if t := m.Str("tgt_type"); t != "" && t != "glob" && t != "list" {
+			s.Target += " (" + t + ")"
+		}
+		switch {
+		case value.Truth(m.At("highstate")):
+			s.What = "the highstate"
+		case m.Has("sls"):
+			s.What = says(m.At("sls"))
+		default:
+			s.What = strings.TrimSpace(m.Str("name") + " " + says(m.At("arg")))
+		}
+		for _, kind := range []string{"require", "watch", "onchanges", "onfail", "prereq"} {
+			l := m.List(kind)
+			for i := range l.Len() {
+				if req, ok := l.Items[i].(*value.Map); ok {
+					for _, id := range req.All() {
+						s.Requires = append(s.Requires, kind+" "+value.Str(id))
+					}
+				}
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// says is a value in a line of text.
+func says(v value.Value) string {
+	switch x := v.(type) {
+	case nil:
+		return ""
+	case *value.List:
+		parts := make([]string, x.Len())
+		for i, item := range x.Items {
+			parts[i] = says(item)
+		}
+		return strings.Join(parts, ", ")
+	case *value.Map:
+		return value.Repr(x)
+	}
+	return value.Str(v)
+}
+
+// describes returns the comment that a file begins with.
+func describes(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "#!") {
+			continue
+		}
+		t, ok := strings.CutPrefix(line, "#")
+		if !ok {
+			break
+		}
+		lines = append(lines, strings.TrimSpace(t))
+	}
+	return strings.TrimSpace(strings.Join(lines, " "))
+}
+
+func (s *Server) orchestration(w http.ResponseWriter, r *http.Request, v *visit) {
+	name := r.PathValue("sls")
+	low, text, err := s.opts.Backend.Steps(r.Context(), name)
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	render(w, r, http.StatusOK, orchestrationPage(page{Title: name, At: "start", Who: v}, name, describes(text), plannedSteps(low)))
+}
+
+func (s *Server) orchestrationGraph(w http.ResponseWriter, r *http.Request, _ *visit) {
+	low, _, err := s.opts.Backend.Steps(r.Context(), r.PathValue("sls"))
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	var b bytes.Buffer
+	if err := graph.Of(low).SVG(&b); err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "image/svg+xml")
+	// The picture has a style sheet of its own. It is shown as an image, in which
+	// nothing runs.
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox")
+	_, _ = w.Write(b.Bytes())
+}
+
+// begin starts a run and shows it. It has to be confirmed.
+func (s *Server) begin(w http.ResponseWriter, r *http.Request, v *visit, spec runSpec) {
+	if r.PostForm.Get("confirm") != "yes" && !spec.Test {
+		s.fail(w, r, http.StatusUnprocessableEntity, "Not confirmed", "Nothing was run. Go back and confirm that it is to run.")
+		return
+	}
+	x, err := s.runs.start(spec, v.name)
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	see(w, r, "runs", x.ID)
+}
+
+func (s *Server) runOrchestration(w http.ResponseWriter, r *http.Request, v *visit) {
+	name := r.PathValue("sls")
+	if _, _, err := s.opts.Backend.Steps(r.Context(), name); err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	s.begin(w, r, v, runSpec{Kind: kindOrchestration, Name: name, Test: r.PostForm.Get("test") == "yes"})
+}
+
+func (s *Server) run(w http.ResponseWriter, r *http.Request, v *visit) {
+	x, err := s.runs.find(r.PathValue("id"))
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	view, _ := x.view(0)
+	render(w, r, http.StatusOK, runPage(page{Title: "Run of " + view.Spec.Name, At: "start", Who: v, Refresh: !view.over()}, view))
+}
+
+// pace is how long the page of a run waits between two updates.
+const pace = 100 * time.Millisecond
+
+// runEvents sends what changes on the page of a run, as server-sent events with the
+// HTML of the parts that changed.
+func (s *Server) runEvents(w http.ResponseWriter, r *http.Request, v *visit) {
+	x, err := s.runs.find(r.PathValue("id"))
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	out := http.NewResponseController(w)
+	for after := 0; ; {
+		view, changed := x.view(after)
+		after = view.Rev
+		var b strings.Builder
+		if err := runUpdate(page{Who: v}, view).Render(r.Context(), &b); err != nil {
+			return
+		}
+		name := "update"
+		if view.over() {
+			name = "end"
+		}
+		_ = out.SetWriteDeadline(s.opts.Now().Add(writeTimeout))
+		if _, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", name, strings.ReplaceAll(b.String(), "\n", "\ndata: ")); err != nil {
+			return
+		}
+		if out.Flush() != nil || view.over() {
+			return
+		}
+		select {
+		case <-changed:
+		case <-time.After(writeTimeout / 4): // shows that the page is still there
+		case <-r.Context().Done():
+			return
+		}
+		select {
+		case <-time.After(pace):
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+func (s *Server) stopRun(w http.ResponseWriter, r *http.Request, _ *visit) { s.end(w, r, false) }
+
+func (s *Server) killRun(w http.ResponseWriter, r *http.Request, _ *visit) { s.end(w, r, true) }
+
+func (s *Server) end(w http.ResponseWriter, r *http.Request, hard bool) {
+	x, err := s.runs.find(r.PathValue("id"))
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	if !x.isOver() {
+		s.stop(r.Context(), x, hard)
+	}
+	see(w, r, "runs", x.ID)
+}
+
+// resumeRun goes on with a run that failed. A template asks for its passwords
+// again.
+func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request, v *visit) {
+	x, err := s.runs.find(r.PathValue("id"))
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	view, _ := x.view(0)
+	if !view.over() || view.JID == "" {
+		s.fail(w, r, http.StatusConflict, "This did not work", "The run has not ended, or nothing of it was begun.")
+		return
+	}
+	spec := view.Spec
+	spec.Resume = view.JID
+	if spec.Kind == kindTemplate {
+		http.Redirect(w, r, path("templates", spec.Name)+"?resume="+view.JID, http.StatusSeeOther)
+		return
+	}
+	next, err := s.runs.start(spec, v.name)
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	see(w, r, "runs", next.ID)
+}
+
+// jobsShown is how many jobs a page lists.
+const jobsShown = 50
+
+// A jobRow is a line of the list of jobs.
+type jobRow struct {
+	JID, Time, Fun, Target, User, Status string
+	Targets                              int
+}
+
+func (s *Server) jobs(w http.ResponseWriter, r *http.Request, v *visit) {
+	q := r.URL.Query()
+	f := jobFilter{Text: q.Get("text"), User: q.Get("user"), Before: q.Get("before"), All: q.Get("all") == "yes"}
+	if f.Before != "" && !jobs.IsJID(f.Before) {
+		s.fail(w, r, http.StatusBadRequest, "This did not work", "The job id is not valid.")
+		return
+	}
+	var rows []jobRow
+	more := ""
+	err := s.opts.Backend.Jobs(r.Context(), func(files *jobs.Files) error {
+		return files.Walk(r.Context(), "", f.Before, func(row *jobs.Row) bool {
+			if row.JID == f.Before || row.FindJob() || row.Lookup() && !f.All {
+				return true
+			}
+			b := row.Brief(false)
+			x := rowOf(b)
+			if !f.takes(x, b) {
+				return true
+			}
+			if len(rows) == jobsShown {
+				more = rows[len(rows)-1].JID
+				return false
+			}
+			rows = append(rows, x)
+			return true
+		})
+	})
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	render(w, r, http.StatusOK, jobsPage(page{Title: "Jobs", At: "jobs", Who: v}, f, rows, more))
+}
+
+// A jobFilter says which jobs are listed.
+type jobFilter struct {
+	Text, User, Before string
+	All                bool // steps of orchestrations and what was done on pages, too
+}
+
+func (f jobFilter) takes(x jobRow, b *jobs.Brief) bool {
+	if !f.All && (b.Load.Has("orchestration_jid") || strings.HasPrefix(x.Fun, "runner.ui.")) {
+		return false
+	}
+	if f.User != "" && x.User != f.User {
+		return false
+	}
+	text := strings.ToLower(f.Text)
+	return text == "" || strings.Contains(strings.ToLower(x.Fun+" "+x.Target), text)
+}
+
+// rowOf is a job in a list: of an orchestration, its name instead of the targets.
+func rowOf(b *jobs.Brief) jobRow {
+	x := jobRow{JID: b.JID, Time: jobs.JIDTime(b.JID), Fun: b.Load.Str("fun"), Target: says(b.Load.At("tgt")), User: b.Load.Str("user"), Status: b.Status(), Targets: b.Targets}
+	if l, ok := b.Load.At("arg").(*value.List); ok && l.Len() > 0 && strings.HasPrefix(x.Fun, "runner.") {
+		x.Target = says(l.Items[0])
+	}
+	return x
+}
+
+func (s *Server) job(w http.ResponseWriter, r *http.Request, v *visit) {
+	found, err := s.readJob(r)
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	render(w, r, http.StatusOK, jobPage(page{Title: "Job " + found.JID, At: "jobs", Who: v}, viewJob(found)))
+}
+
+func (s *Server) hostList(w http.ResponseWriter, r *http.Request, v *visit) {
+	expr := strings.TrimSpace(r.URL.Query().Get("expr"))
+	if expr == "" {
+		expr = "*"
+	}
+	ids, err := s.opts.Backend.Match(r.Context(), expr)
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	render(w, r, http.StatusOK, hostsPage(page{Title: "Hosts", At: "hosts", Who: v}, expr, ids, text))
+}
+
+// targets shows, as a part of a page, who matches a target expression.
+func (s *Server) targets(w http.ResponseWriter, r *http.Request, _ *visit) {
+	expr := strings.TrimSpace(r.URL.Query().Get("expr"))
+	if expr == "" {
+		render(w, r, http.StatusOK, matched(nil, "Nobody yet: give a target expression."))
+		return
+	}
+	ids, err := s.opts.Backend.Match(r.Context(), expr)
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	render(w, r, http.StatusOK, matched(ids, text))
+}

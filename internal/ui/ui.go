@@ -1,0 +1,238 @@
+// Package ui is the pages of brine ui: a web server for people who do not type
+// commands. Start at [New]; [Backend] is what it needs of the command line.
+//
+// guard.go decides which requests are answered at all, access.go who asks and
+// what they may do. Everything that changes something passes [Server.act], which
+// checks the role and the CSRF token and writes the audit record. The .templ files
+// are the pages; they escape all text.
+package ui
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"embed"
+	"errors"
+	"log"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+)
+
+//go:generate go run ./generate
+
+// assets are the style sheet and the script of the pages.
+//
+//go:embed assets
+var assets embed.FS
+
+// Options are what a [Server] is made of.
+type Options struct {
+	Backend Backend
+	// Origins are the addresses under which browsers may reach the pages, such as
+	// http://127.0.0.1:8080. Requests for other hosts and from other origins are
+	// refused.
+	Origins []string
+	// Users may log in with a password; nil: one person, who has the token.
+	Users *Users
+	// Proxy authenticates users; nil: there is none.
+	Proxy *Proxy
+	// Owner is the name under which who has the token is recorded.
+	Owner string
+	// OnToken is told when a token was used.
+	OnToken func()
+	// OnPanic is told of bugs.
+	OnPanic func(string)
+	Now     func() time.Time
+}
+
+// A Server is the pages.
+type Server struct {
+	opts   Options
+	access *access
+	runs   *runs
+	secure bool // browsers use https
+	hosts  map[string]bool
+}
+
+// New returns a server for the pages. Origins must have at least one address.
+func New(o Options) (*Server, error) {
+	s := &Server{opts: o, hosts: map[string]bool{}}
+	for _, x := range o.Origins {
+		u, err := url.Parse(x)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Path != "" {
+			return nil, errors.New(x + " is not an address such as https://brine.example.com")
+		}
+		s.hosts[strings.ToLower(u.Host)] = true
+		s.secure = s.secure || u.Scheme == "https"
+	}
+	if len(s.hosts) == 0 {
+		return nil, errors.New("no address was given under which browsers reach the pages")
+	}
+	port := "443"
+	if u, err := url.Parse(o.Origins[0]); err == nil {
+		port = cmp.Or(u.Port(), port)
+	}
+	s.access = newAccess(o.Now, s.secure, port)
+	s.runs = newRuns(o.Backend, o.Now)
+	return s, nil
+}
+
+// Token returns a token that logs one browser in, once.
+func (s *Server) Token() string { return s.access.token() }
+
+// Limits of the server. A page that is kept up to date has no limit on its whole
+// time, but on each write.
+const (
+	headerTimeout = 10 * time.Second
+	readTimeout   = 30 * time.Second
+	writeTimeout  = 2 * time.Minute
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 64 << 10
+	maxBody       = 1 << 20
+)
+
+// Serve answers requests until ctx ends; cfg, if it is not nil, is for TLS. Runs
+// that were started go on: see [Server.Stop].
+func (s *Server) Serve(ctx context.Context, l net.Listener, cfg *tls.Config) error {
+	h := &http.Server{
+		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeader, TLSConfig: cfg,
+		ErrorLog:    log.New(nowhere{}, "", 0), // broken connections of browsers are no news
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	stop := context.AfterFunc(ctx, func() { _ = h.Close() })
+	defer stop()
+	var err error
+	if cfg != nil {
+		err = h.ServeTLS(l, "", "")
+	} else {
+		err = h.Serve(l)
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+type nowhere struct{}
+
+func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
+
+// Handler answers the requests of browsers.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /assets/{file}", s.asset)
+	mux.HandleFunc("GET /login", s.loginPage)
+	mux.HandleFunc("POST /login", s.login)
+	mux.HandleFunc("POST /logout", s.act(Viewer, "logout", s.logout))
+
+	mux.HandleFunc("GET /{$}", s.look(s.start))
+	mux.HandleFunc("GET /orchestrations/{sls}", s.look(s.orchestration))
+	mux.HandleFunc("GET /orchestrations/{sls}/graph.svg", s.look(s.orchestrationGraph))
+	mux.HandleFunc("POST /orchestrations/{sls}/run", s.act(Operator, "run", s.runOrchestration))
+
+	mux.HandleFunc("POST /chains", s.act(Editor, "chain.new", s.chainNew))
+	mux.HandleFunc("GET /chains/{name}", s.look(s.chain))
+	mux.HandleFunc("POST /chains/{name}/run", s.act(Operator, "run", s.runChain))
+	mux.HandleFunc("POST /chains/{name}/clone", s.act(Editor, "chain.clone", s.chainClone))
+	mux.HandleFunc("POST /chains/{name}/delete", s.act(Editor, "chain.delete", s.chainDelete))
+	mux.HandleFunc("POST /chains/{name}/move", s.act(Editor, "chain.move", s.chainMove))
+	mux.HandleFunc("POST /chains/{name}/remove", s.act(Editor, "chain.rm", s.chainRemove))
+	mux.HandleFunc("GET /chains/{name}/text", s.look(s.chainText))
+	mux.HandleFunc("POST /chains/{name}/text", s.act(Editor, "chain.edit", s.chainSaveText))
+	mux.HandleFunc("GET /chains/{name}/step", s.look(s.chainStep))
+	mux.HandleFunc("POST /chains/{name}/step", s.act(Editor, "chain.step", s.chainSaveStep))
+
+	mux.HandleFunc("GET /templates/{name}", s.look(s.wizard))
+	mux.HandleFunc("POST /templates/{name}", s.act(Operator, "run", s.runTemplate))
+
+	mux.HandleFunc("GET /runs/{id}", s.look(s.run))
+	mux.HandleFunc("GET /runs/{id}/events", s.look(s.runEvents))
+	mux.HandleFunc("POST /runs/{id}/stop", s.act(Operator, "stop", s.stopRun))
+	mux.HandleFunc("POST /runs/{id}/kill", s.act(Operator, "kill", s.killRun))
+	mux.HandleFunc("POST /runs/{id}/resume", s.act(Operator, "resume", s.resumeRun))
+
+	mux.HandleFunc("GET /jobs", s.look(s.jobs))
+	mux.HandleFunc("GET /jobs/{jid}", s.look(s.job))
+	mux.HandleFunc("POST /jobs/{jid}/resume", s.act(Operator, "resume", s.resumeJob))
+	mux.HandleFunc("GET /hosts", s.look(s.hostList))
+	mux.HandleFunc("GET /targets", s.look(s.targets))
+	mux.HandleFunc("/", s.look(s.notFound))
+	return s.guard(mux)
+}
+
+func (s *Server) asset(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-cache")
+	http.ServeFileFS(w, r, assets, "assets/"+r.PathValue("file"))
+}
+
+// render writes a page, whole or not at all.
+func render(w http.ResponseWriter, r *http.Request, status int, c templ.Component) {
+	var b strings.Builder
+	if err := c.Render(r.Context(), &b); err != nil {
+		http.Error(w, "the page could not be made: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(b.String()))
+}
+
+// A page is what all pages show besides their content.
+type page struct {
+	Title string
+	At    string // the part of the site: start, jobs, hosts
+	Who   *visit // nil: nobody has logged in
+	// Refresh has browsers without scripts load the page again.
+	Refresh bool
+}
+
+func (p page) may(r Role) bool { return p.Who != nil && p.Who.role >= r }
+
+func (p page) csrf() string {
+	if p.Who == nil {
+		return ""
+	}
+	return p.Who.csrf
+}
+
+// fail shows an error as a page.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, status int, title, text string) {
+	p := page{Title: title}
+	if v, ok := visitOf(r); ok {
+		p.Who = v
+	}
+	render(w, r, status, errorPage(p, text))
+}
+
+// fault shows what the backend answered instead of what was asked for.
+func (s *Server) fault(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, ErrNotFound) {
+		s.fail(w, r, http.StatusNotFound, "Not found", err.Error())
+		return
+	}
+	s.fail(w, r, http.StatusUnprocessableEntity, "This did not work", err.Error())
+}
+
+func (s *Server) notFound(w http.ResponseWriter, r *http.Request, _ *visit) {
+	s.fail(w, r, http.StatusNotFound, "Not found", "There is no such page.")
+}
+
+// see sends the browser to another page after an action.
+func see(w http.ResponseWriter, r *http.Request, parts ...string) {
+	http.Redirect(w, r, path(parts...), http.StatusSeeOther)
+}
+
+// path joins parts to the path of a page.
+func path(parts ...string) string {
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString("/" + url.PathEscape(p))
+	}
+	return b.String()
+}

@@ -1,0 +1,659 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"brine/internal/chain"
+	"brine/internal/host"
+	"brine/internal/jobs"
+	"brine/internal/orchestration"
+	"brine/internal/source"
+	"brine/internal/value"
+	"brine/internal/yamlsalt"
+)
+
+// hostile is text that must not get into a page as it is.
+const hostile = `"><img src=x onerror=alert(1)><script>alert(1)</script>`
+
+// A fake is a Backend whose runs end when the test says so.
+type fake struct {
+	dir string
+	ran chan Command
+	end chan int
+
+	mu      sync.Mutex
+	actions []Action
+	drained []string
+}
+
+func (f *fake) Catalogue(context.Context) (*Catalogue, error) {
+	return &Catalogue{
+		Orchestrations: []string{"orch.deploy", "orch." + hostile},
+		Chains:         []Entry{{Name: "friday", Description: hostile}, {Name: "bad", Fault: hostile}},
+		Templates:      []Entry{{Name: "site", Description: hostile}},
+	}, nil
+}
+
+func (f *fake) Steps(_ context.Context, sls string) (*value.List, string, error) {
+	if sls != "orch.deploy" {
+		return nil, "", fmt.Errorf("orchestration %s: %w", sls, ErrNotFound)
+	}
+	return value.NewList(value.MapOf("state", "salt", "fun", "state", "__id__", hostile, "tgt", hostile, "sls", hostile, "name", hostile,
+		"require", value.NewList(value.MapOf("salt", hostile)))), "# " + hostile + "\n", nil
+}
+
+func (f *fake) Match(_ context.Context, expr string) ([]string, error) {
+	switch expr {
+	case "none":
+		return nil, nil
+	case "bad":
+		return nil, errors.New(hostile)
+	}
+	return []string{"web1", hostile}, nil
+}
+
+func (f *fake) Chains(context.Context) (*chain.Store, error) {
+	return &chain.Store{Files: host.NewLocal(), Dir: f.dir}, nil
+}
+
+func (f *fake) Template(_ context.Context, name string) (*orchestration.Template, *orchestration.Answers, error) {
+	t, err := orchestration.Find(host.NewLocal(), []string{"testdata/orchestration"}, name)
+	if _, missing := errors.AsType[*orchestration.NotFoundError](err); missing || !orchestration.ValidName(name) {
+		err = fmt.Errorf("template %s: %w", name, ErrNotFound)
+	}
+	return t, nil, err
+}
+
+func (f *fake) Jobs(_ context.Context, do func(*jobs.Files) error) error {
+	return do(jobs.NewFiles(filepath.Join(f.dir, "cache"), 0, time.Now))
+}
+
+func (f *fake) Run(ctx context.Context, c Command) (int, error) {
+	c.OnLine(`{"event":"run_start","jid":"20260101000000000000","total":1}`)
+	c.OnLine(`{"event":"step_start","id":"` + strings.ReplaceAll(hostile, `"`, `\"`) + `","fun":"salt.state"}`)
+	c.OnLine(hostile)
+	f.ran <- c
+	select {
+	case status := <-f.end:
+		return status, nil
+	case <-ctx.Done():
+		return 130, nil
+	}
+}
+
+func (f *fake) Drain(_ context.Context, jid string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.drained = append(f.drained, jid)
+	return nil
+}
+
+func (f *fake) Record(_ context.Context, a Action) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.actions = append(f.actions, a)
+	return nil
+}
+
+func (f *fake) did(a Action) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Contains(f.actions, a)
+}
+
+// A site is a server of pages for a test.
+type site struct {
+	t *testing.T
+	*Server
+	*fake
+	h http.Handler
+}
+
+const origin = "http://127.0.0.1:8080"
+
+func newSite(t *testing.T, change func(*Options)) *site {
+	t.Helper()
+	f := &fake{dir: t.TempDir(), ran: make(chan Command, 8), end: make(chan int)}
+	o := Options{Backend: f, Origins: []string{origin, "http://localhost:8080"}, Owner: "owner", Now: time.Now}
+	if change != nil {
+		change(&o)
+	}
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.Stop(true)
+		s.Wait()
+	})
+	return &site{t: t, Server: s, fake: f, h: s.Handler()}
+}
+
+// do answers a request.
+func (s *site) do(r *http.Request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	s.h.ServeHTTP(w, r)
+	return w
+}
+
+// browser is somebody who has logged in.
+type browser struct {
+	*site
+	cookie *http.Cookie
+}
+
+func (s *site) browser(role Role) *browser {
+	w := httptest.NewRecorder()
+	s.access.enter(w, role.String(), role)
+	return &browser{s, w.Result().Cookies()[0]}
+}
+
+func (b *browser) request(method, path string, form url.Values) *http.Request {
+	var body io.Reader
+	if form != nil {
+		body = strings.NewReader(form.Encode())
+	}
+	r := httptest.NewRequest(method, origin+path, body)
+	r.AddCookie(b.cookie)
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", origin)
+	}
+	return r
+}
+
+func (b *browser) get(path string) *httptest.ResponseRecorder {
+	return b.do(b.request(http.MethodGet, path, nil))
+}
+
+func (b *browser) csrf() string {
+	return b.access.visitor(b.request(http.MethodGet, "/", nil)).csrf
+}
+
+func (b *browser) post(path string, kv ...string) *httptest.ResponseRecorder {
+	form := url.Values{"csrf": {b.csrf()}}
+	for i := 0; i < len(kv); i += 2 {
+		form.Set(kv[i], kv[i+1])
+	}
+	return b.do(b.request(http.MethodPost, path, form))
+}
+
+func status(t *testing.T, what string, w *httptest.ResponseRecorder, want int) {
+	t.Helper()
+	if w.Code != want {
+		t.Errorf("%s: status %d, want %d: %s", what, w.Code, want, w.Body)
+	}
+}
+
+func TestTokenWorksOnce(t *testing.T) {
+	t.Parallel()
+	next := 0
+	s := newSite(t, func(o *Options) { o.OnToken = func() { next++ } })
+	token := s.Token()
+	get := func(token string) *httptest.ResponseRecorder {
+		return s.do(httptest.NewRequest(http.MethodGet, origin+"/login?token="+url.QueryEscape(token), nil))
+	}
+	w := get(token)
+	status(t, "first use", w, 200)
+	c := w.Result().Cookies()
+	if len(c) != 1 || !c[0].HttpOnly || c[0].SameSite != http.SameSiteStrictMode || c[0].Path != "/" {
+		t.Fatalf("cookies %v", c)
+	}
+	b := &browser{s, c[0]}
+	status(t, "logged in", b.get("/"), 200)
+	w = get(token)
+	status(t, "second use", w, 403)
+	if len(w.Result().Cookies()) > 0 || next != 1 {
+		t.Errorf("a token that was used logs in, or asks for a next one: %d", next)
+	}
+	status(t, "without a cookie", s.do(httptest.NewRequest(http.MethodGet, origin+"/jobs", nil)), 303)
+	for range maxFailures {
+		get("guess")
+	}
+	status(t, "after many guesses", get(s.Token()), 429)
+	if !s.did(Action{User: "owner", Name: "login", On: "192.0.2.1", OK: true}) || !s.did(Action{User: "owner", Name: "login", On: "192.0.2.1"}) {
+		t.Errorf("record: %v", s.actions)
+	}
+	status(t, "log out", b.post("/logout"), 303)
+	status(t, "after it", b.get("/"), 303)
+}
+
+func TestSessionsEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAccess(time.Now, true, "443")
+		w := httptest.NewRecorder()
+		a.enter(w, "ann", Viewer)
+		c := w.Result().Cookies()[0]
+		if !c.Secure || c.Name != "__Host-brine-ui-443" {
+			t.Errorf("cookie %v", c)
+		}
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.AddCookie(c)
+		for n := 1; time.Duration(n)*idleSession/2 < maxSession; n++ {
+			time.Sleep(idleSession / 2)
+			if a.visitor(r) == nil {
+				t.Fatal("a session that is used ends")
+			}
+		}
+		time.Sleep(idleSession/2 + 1)
+		if a.visitor(r) != nil {
+			t.Error("a session lasts for longer than its whole time")
+		}
+		a.enter(w, "ann", Viewer)
+		token := a.token()
+		time.Sleep(tokenLife)
+		if a.redeem(token) {
+			t.Error("an old token logs in")
+		}
+		for range maxSessions + 5 {
+			a.enter(httptest.NewRecorder(), "ann", Viewer)
+		}
+		if len(a.visits) != maxSessions {
+			t.Errorf("%d sessions are kept", len(a.visits))
+		}
+	})
+}
+
+// TestRefused has requests that do not come from a page of the server.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	b := s.browser(Editor)
+	run := url.Values{"csrf": {b.csrf()}, "confirm": {"yes"}}
+	for _, tt := range []struct {
+		name   string
+		change func(*http.Request)
+		want   int
+	}{
+		{"rebinding", func(r *http.Request) { r.Host = "evil.example:8080" }, 421},
+		{"other port", func(r *http.Request) { r.Host = "127.0.0.1:8081" }, 421},
+		{"other origin", func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }, 403},
+		{"origin null", func(r *http.Request) { r.Header.Set("Origin", "null") }, 403},
+		{"two origins", func(r *http.Request) { r.Header.Add("Origin", origin) }, 403},
+		{"no origin", func(r *http.Request) { r.Header.Del("Origin") }, 403},
+		{"origin of the other name", func(r *http.Request) { r.Host = "localhost:8080" }, 403},
+		{"cross-site", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, 403},
+		{"other site of the domain", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") }, 403},
+		{"no cookie", func(r *http.Request) { r.Header.Del("Cookie") }, 303},
+		{"PUT", func(r *http.Request) { r.Method = http.MethodPut }, 405},
+	} {
+		r := b.request(http.MethodPost, "/orchestrations/orch.deploy/run", run)
+		tt.change(r)
+		status(t, tt.name, s.do(r), tt.want)
+	}
+	for name, form := range map[string]url.Values{
+		"no CSRF token": {"confirm": {"yes"}}, "wrong CSRF token": {"confirm": {"yes"}, "csrf": {"guess"}},
+		"CSRF token of another session": {"confirm": {"yes"}, "csrf": {s.browser(Editor).csrf()}},
+	} {
+		status(t, name, b.do(b.request(http.MethodPost, "/orchestrations/orch.deploy/run", form)), 403)
+	}
+	status(t, "CSRF token in the address", b.do(b.request(http.MethodPost, "/orchestrations/orch.deploy/run?csrf="+b.csrf(), url.Values{"confirm": {"yes"}})), 403)
+	status(t, "large body", b.post("/chains", "name", strings.Repeat("x", maxBody)), 413)
+	status(t, "not confirmed", b.post("/orchestrations/orch.deploy/run"), 422)
+	if len(s.ran) != 0 || len(s.runs.all) != 0 {
+		t.Error("something ran")
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	h := s.do(httptest.NewRequest(http.MethodGet, origin+"/login", nil)).Header()
+	if p := h.Get("Content-Security-Policy"); strings.Contains(p, "unsafe") || !strings.HasPrefix(p, "default-src 'none'") || !strings.Contains(p, "frame-ancestors 'none'") {
+		t.Errorf("policy %q", p)
+	}
+	if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Cache-Control") != "no-store" {
+		t.Errorf("headers %v", h)
+	}
+}
+
+// TestTraversal asks for files and names that are none of the pages.
+func TestTraversal(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	b := s.browser(Editor)
+	for _, path := range []string{
+		"/assets/..%2fui.go", "/assets/%2e%2e/ui.go", "/assets/", "/assets/none", "/chains/..%2f..%2fetc%2fpasswd", "/chains/%2fetc%2fpasswd/text",
+		"/chains/.lock", "/templates/..%2fsite", "/orchestrations/..%2f..%2fetc", "/jobs/..%2f..%2fetc%2fpasswd", "/jobs/20260101000000000000", "/runs/x", "/nothing",
+	} {
+		if w := b.get(path); w.Code != 404 && w.Code != 400 && w.Code != 301 && w.Code != 307 {
+			t.Errorf("%s: status %d: %s", path, w.Code, w.Body)
+		}
+	}
+	for _, name := range []string{"../x", "a/b", "", ".x", "x\ny"} {
+		status(t, name, b.post("/chains", "name", name), 422)
+	}
+}
+
+// TestRoles has what each role may do, and what is refused is in the record.
+func TestRoles(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	status(t, "a chain", s.browser(Editor).post("/chains", "name", "friday"), 303)
+	for _, tt := range []struct {
+		role Role
+		path string
+		want int
+	}{
+		{Viewer, "/orchestrations/orch.deploy/run", 403},
+		{Viewer, "/chains/friday/run", 403},
+		{Viewer, "/templates/site", 403},
+		{Viewer, "/runs/x/stop", 403},
+		{Viewer, "/runs/x/kill", 403},
+		{Viewer, "/runs/x/resume", 403},
+		{Viewer, "/jobs/20260101000000000000/resume", 403},
+		{Operator, "/chains", 403},
+		{Operator, "/chains/friday/clone", 403},
+		{Operator, "/chains/friday/delete", 403},
+		{Operator, "/chains/friday/move", 403},
+		{Operator, "/chains/friday/remove", 403},
+		{Operator, "/chains/friday/text", 403},
+		{Operator, "/chains/friday/step", 403},
+		{Operator, "/orchestrations/orch.deploy/run", 303},
+	} {
+		status(t, tt.role.String()+" "+tt.path, s.browser(tt.role).post(tt.path, "confirm", "yes", "name", "x"), tt.want)
+	}
+	if c := <-s.ran; c.User != "operator" || strings.Join(c.Args, " ") != "orchestrate orch.deploy --progress=json --out=quiet --log-level=warning" {
+		t.Errorf("ran %v", c)
+	}
+	if !s.did(Action{User: "viewer", Name: "run", On: "/chains/friday/run"}) || !s.did(Action{User: "operator", Name: "run", On: "/orchestrations/orch.deploy/run", OK: true}) {
+		t.Errorf("record: %v", s.actions)
+	}
+	for _, role := range []Role{Viewer, Operator} {
+		text := s.browser(role).get("/chains/friday").Body.String()
+		if strings.Contains(text, "/chains/friday/delete") {
+			t.Errorf("%s is shown what only editors may do", role)
+		}
+	}
+}
+
+func TestUsersLogIn(t *testing.T) {
+	t.Parallel()
+	hash, err := Hash("correct horse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	users, err := ParseUsers("users", SetUser(SetUser(nil, "ann", "operator", hash), "bob", "", noPassword))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSite(t, func(o *Options) { o.Users = users })
+	login := func(name, password string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodPost, origin+"/login", strings.NewReader(url.Values{"name": {name}, "password": {password}}.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", origin)
+		return s.do(r)
+	}
+	w := login("ann", "correct horse")
+	status(t, "right password", w, 303)
+	b := &browser{s, w.Result().Cookies()[0]}
+	if text := b.get("/").Body.String(); !strings.Contains(text, "ann (operator)") {
+		t.Errorf("page: %s", text)
+	}
+	status(t, "token", s.do(httptest.NewRequest(http.MethodGet, origin+"/login?token="+s.Token(), nil)), 200)
+	for _, x := range [][2]string{{"ann", "wrong"}, {"ann", ""}, {"bob", ""}, {"bob", noPassword}, {"carl", "correct horse"}, {"", ""}, {hostile, hostile}} {
+		w := login(x[0], x[1])
+		status(t, x[0], w, 403)
+		if len(w.Result().Cookies()) > 0 || strings.Contains(w.Body.String(), "<script>alert") {
+			t.Errorf("%q: cookie, or unescaped text: %s", x, w.Body)
+		}
+	}
+	for range maxFailures {
+		s.access.failed("user ann")
+	}
+	status(t, "too many", login("ann", "correct horse"), 429)
+}
+
+func TestProxy(t *testing.T) {
+	t.Parallel()
+	users, err := ParseUsers("users", []byte("# users\nann:operator:-\nbob:viewer:-\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSite(t, func(o *Options) {
+		o.Users, o.Proxy = users, &Proxy{From: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Header: "X-Remote-User"}
+	})
+	get := func(from string, names ...string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodGet, origin+"/", nil)
+		r.RemoteAddr = from
+		for _, n := range names {
+			r.Header.Add("X-Remote-User", n)
+		}
+		return s.do(r)
+	}
+	w := get("10.1.2.3:1000", "ann")
+	status(t, "a user", w, 200)
+	status(t, "nobody", get("10.1.2.3:1000"), 403)
+	status(t, "unknown", get("10.1.2.3:1000", "carl"), 403)
+	status(t, "two names", get("10.1.2.3:1000", "ann", "bob"), 403)
+	status(t, "past the proxy", get("192.0.2.1:1000", "ann"), 403)
+	// A session is not that of another user.
+	r := httptest.NewRequest(http.MethodGet, origin+"/", nil)
+	r.RemoteAddr = "10.1.2.3:1000"
+	r.Header.Set("X-Remote-User", "bob")
+	r.AddCookie(w.Result().Cookies()[0])
+	if text := s.do(r).Body.String(); !strings.Contains(text, "bob (viewer)") {
+		t.Errorf("page: %s", text)
+	}
+}
+
+func TestUsersFile(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"ann":                        "users:1: a line must be NAME:ROLE:HASH",
+		"\nann:admin:-":              "users:2: unknown role \"admin\"",
+		"ann:viewer:-\nann:editor:-": "users:2: user \"ann\" is in the file twice",
+		"a b:viewer:-":               "users:1: invalid user name",
+		"ann:viewer:secret":          "users:1: the hash is not one of argon2id",
+		"ann:viewer:$argon2id$v=19$m=99999999,t=3,p=4$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA": "users:1: the hash asks for too much",
+	} {
+		_, err := ParseUsers("users", []byte(text))
+		var es source.Errors
+		if !errors.As(err, &es) || !strings.HasPrefix(es[0].Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+	if _, err := Hash("short"); err == nil {
+		t.Error("a short password is taken")
+	}
+	if got := string(SetUser([]byte("# a\nann:editor:-\nbob:viewer:-\n"), "ann", "", "x")); got != "# a\nann:editor:x\nbob:viewer:-\n" {
+		t.Errorf("changed: %q", got)
+	}
+}
+
+// TestHostileText looks at each page with text that others wrote.
+func TestHostileText(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	b := s.browser(Editor)
+	status(t, "a chain", b.post("/chains", "name", "friday", "description", hostile), 303)
+	version := func() string { return versionIn(b.get("/chains/friday").Body.String()) }
+	status(t, "a step", b.post("/chains/friday/step", "version", version(), "action", "cmd", "targets", "web1", "command", hostile), 303)
+	status(t, "a run", b.post("/orchestrations/orch.deploy/run", "confirm", "yes"), 303)
+	<-s.ran
+	r := s.runs.all[0]
+	r.line(`{"event":"host_end","step":"x","host":"` + strings.ReplaceAll(hostile, `"`, `\"`) + `","result":"failed","comment":"<script>alert(1)</script>"}`)
+	s.fake.end <- 1
+	s.Wait()
+	q := url.QueryEscape(hostile)
+	for _, path := range []string{
+		"/", "/orchestrations/orch.deploy", "/orchestrations/orch.deploy/graph.svg", "/chains/friday", "/chains/friday/text", "/chains/friday/step?step=1",
+		"/chains/friday/step?action=pkg&place=" + q, "/runs/" + r.ID, "/runs/" + r.ID + "/events", "/jobs?text=" + q + "&user=" + q, "/hosts?expr=" + q, "/hosts?expr=bad",
+		"/targets?expr=x", "/targets?expr=bad", "/templates/site", "/orchestrations/" + url.PathEscape(hostile), "/login?token=" + q,
+	} {
+		w := b.get(path)
+		if w.Code >= 500 {
+			t.Errorf("%s: status %d", path, w.Code)
+		}
+		for _, bad := range []string{"<script>alert", "<img src=x"} {
+			if _, rest, found := strings.Cut(w.Body.String(), bad); found {
+				t.Errorf("%s: unescaped %s%.40s", path, bad, rest)
+			}
+		}
+	}
+}
+
+var versionRE = regexp.MustCompile(`name="version" value="([0-9a-f]{64})"`)
+
+func versionIn(text string) string {
+	if m := versionRE.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+func TestChains(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	b := s.browser(Editor)
+	status(t, "new", b.post("/chains", "name", "friday", "description", "The Friday deployment"), 303)
+	status(t, "new again", b.post("/chains", "name", "friday"), 422)
+	version := func() string { return versionIn(b.get("/chains/friday").Body.String()) }
+	first := version()
+	step := func(kv ...string) *httptest.ResponseRecorder {
+		return b.post("/chains/friday/step", append([]string{"version", version()}, kv...)...)
+	}
+	status(t, "add", step("action", "pkg", "targets", "web*", "packages", "nginx=1.24\r\ncurl"), 303)
+	status(t, "add", step("action", "wait", "seconds", "5"), 303)
+	status(t, "add at a place", step("action", "state", "targets", "web*", "sls", "web, db", "pillar", "a: {b: 1}", "test", "yes", "place", "1"), 303)
+	for _, kv := range [][]string{
+		{"action", "pkg", "targets", "web*"},
+		{"action", "cmd", "command", "ls"},
+		{"action", "wait", "seconds", "soon"},
+		{"action", "state", "targets", "x", "sls", "x", "pillar", "[1"},
+		{"action", "cmd", "targets", "x", "command", "ls", "place", "9"},
+	} {
+		w := step(kv...)
+		status(t, fmt.Sprint(kv), w, 422)
+		if !strings.Contains(w.Body.String(), `id="problem"`) {
+			t.Errorf("%v: the page does not say why", kv)
+		}
+	}
+	status(t, "an old page", b.post("/chains/friday/remove", "version", first, "step", "1"), 409)
+	status(t, "an old page", b.post("/chains/friday/text", "version", first, "text", "steps: []"), 409)
+	status(t, "an old page", b.post("/chains/friday/step", "version", first, "action", "wait", "seconds", "1"), 409)
+	status(t, "an old page", b.post("/chains/friday/run", "version", first, "confirm", "yes"), 409)
+	status(t, "an old page", b.post("/chains/friday/delete", "version", first, "confirm", "yes"), 409)
+	status(t, "edit", step("step", "2", "action", "pkg", "targets", "db*", "packages", "curl"), 303)
+	status(t, "move", b.post("/chains/friday/move", "version", version(), "step", "3", "to", "1"), 303)
+	status(t, "remove", b.post("/chains/friday/remove", "version", version(), "step", "2"), 303)
+	st, _ := s.Chains(t.Context())
+	_, text, err := st.Read("friday")
+	want := "description: The Friday deployment\nsteps:\n  - action: wait\n    id: 2\n    seconds: 5\n  - action: pkg\n    id: 1\n    targets: db*\n    packages:\n      curl: \"\"\n"
+	if string(text) != want || err != nil {
+		t.Errorf("file: %v\n%s", err, text)
+	}
+	status(t, "bad text", b.post("/chains/friday/text", "version", version(), "text", "steps: [{action: none}]"), 422)
+	status(t, "text", b.post("/chains/friday/text", "version", version(), "text", "# mine\r\nsteps:\r\n  - {action: wait, seconds: 1}\r\n"), 303)
+	status(t, "copy", b.post("/chains/friday/clone", "name", "monday"), 303)
+	status(t, "copy to itself", b.post("/chains/friday/clone", "name", "friday"), 422)
+	status(t, "delete", b.post("/chains/friday/delete", "version", version()), 422)
+	status(t, "delete", b.post("/chains/friday/delete", "version", version(), "confirm", "yes"), 303)
+	status(t, "gone", b.get("/chains/friday"), 404)
+	if names, _ := st.Names(); !slices.Equal(names, []string{"monday"}) {
+		t.Errorf("chains: %v", names)
+	}
+}
+
+func TestRuns(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	b := s.browser(Operator)
+	where := b.post("/orchestrations/orch.deploy/run", "confirm", "yes").Header().Get("Location")
+	<-s.ran
+	status(t, "resume", b.post(where+"/resume"), 409)
+	status(t, "stop", b.post(where+"/stop"), 303)
+	if !slices.Equal(s.drained, []string{"20260101000000000000"}) {
+		t.Errorf("drained %v", s.drained)
+	}
+	if text := b.get(where).Body.String(); !strings.Contains(text, "is being stopped") {
+		t.Errorf("page: %s", text)
+	}
+	status(t, "kill", b.post(where+"/kill"), 303)
+	s.Wait()
+	text := b.get(where + "/events").Body.String()
+	if !strings.HasPrefix(text, "event: end\n") || !strings.Contains(text, "was stopped") {
+		t.Errorf("events: %s", text)
+	}
+	next := b.post(where + "/resume").Header().Get("Location")
+	if c := <-s.ran; !slices.Contains(c.Args, "--resume") || next == where {
+		t.Errorf("resumed: %v %s", c.Args, next)
+	}
+	s.Stop(true)
+	s.Wait()
+	status(t, "after the end", b.post("/orchestrations/orch.deploy/run", "confirm", "yes"), 422)
+}
+
+// TestManyHosts has the page of a step on many hosts stay small.
+func TestManyHosts(t *testing.T) {
+	t.Parallel()
+	r := &run{changed: make(chan struct{})}
+	r.line(`{"event":"step_start","id":"all","fun":"salt.state"}`)
+	r.line(`{"event":"job_start","step":"all","hosts":1000}`)
+	for i := range 1000 {
+		r.line(fmt.Sprintf(`{"event":"host_phase","step":"all","host":"web%d","phase":"running"}`, i))
+	}
+	r.line(`{"event":"host_end","step":"all","host":"web999","result":"failed","comment":"no"}`)
+	v, _ := r.view(0)
+	if s := v.Steps[0]; len(s.Shown) != shownHosts || s.More != 950 || s.Shown[0].ID != "web999" || s.HostsDone != 1 || s.HostsBad != 1 {
+		t.Errorf("step %+v", v.Steps[0])
+	}
+	var out strings.Builder
+	if err := runUpdate(page{}, v).Render(t.Context(), &out); err != nil || out.Len() > 32<<10 {
+		t.Errorf("%d bytes, %v", out.Len(), err)
+	}
+	if v, _ := r.view(v.Rev); len(v.Steps) != 0 {
+		t.Error("steps that did not change are sent again")
+	}
+}
+
+func TestWizard(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	b := s.browser(Operator)
+	text := b.get("/templates/site").Body.String()
+	if strings.Contains(text, `name="v:tls:cert"`) || !strings.Contains(text, `name="v:port"`) {
+		t.Errorf("fields: %s", text)
+	}
+	form := []string{"t:web", "web*", "v:port", "80", "b:tls:on", "yes", "v:tls:on", "yes", "v:token", "secret", "n:users", "1", "k:users:0", "ann", "v:users:0:shell", "/bin/sh"}
+	w := b.post("/templates/site", append(form, "op", "refresh")...)
+	status(t, "refresh", w, 200)
+	if text := w.Body.String(); !strings.Contains(text, `name="v:tls:cert"`) || strings.Contains(text, "secret") || !strings.Contains(text, `value="/bin/sh"`) {
+		t.Errorf("fields: %s", text)
+	}
+	if text := b.post("/templates/site", append(form, "op", "add users")...).Body.String(); !strings.Contains(text, `name="k:users:1"`) {
+		t.Errorf("added: %s", text)
+	}
+	if text := b.post("/templates/site", append(form, "op", "remove users:0")...).Body.String(); strings.Contains(text, `name="k:users:0"`) {
+		t.Errorf("removed: %s", text)
+	}
+	w = b.post("/templates/site", append(form, "op", "run", "confirm", "yes")...)
+	status(t, "a value is missing", w, 422)
+	if !strings.Contains(w.Body.String(), "This needs a value.") {
+		t.Errorf("page: %s", w.Body)
+	}
+	status(t, "nobody matches", b.post("/templates/site", append(form, "op", "run", "confirm", "yes", "v:tls:cert", "x", "t:web", "none")...), 422)
+	status(t, "bad number", b.post("/templates/site", append(form, "op", "run", "confirm", "yes", "v:tls:cert", "x", "v:port", "many")...), 422)
+	status(t, "many items", b.post("/templates/site", append(form, "op", "run", "confirm", "yes", "v:tls:cert", "x", "n:users", "100000")...), 422)
+	status(t, "run", b.post("/templates/site", append(form, "op", "run", "confirm", "yes", "v:tls:cert", "x")...), 303)
+	want, _ := yamlsalt.LoadString("{port: '80', tls: {'on': true, cert: x}, token: secret, users: {ann: {shell: /bin/sh}}, targets: {web: 'web*'}}")
+	if c := <-s.ran; !value.Equal(c.Answers, want) || slices.Contains(c.Args, "secret") {
+		t.Errorf("answers %s, args %v", value.Repr(c.Answers), c.Args)
+	}
+}
