@@ -35,13 +35,17 @@ def large():
 def code(n):
     __context__["retcode"] = n
 `,
-		"salt/lib/names.star":        "def shout(s):\n    return s.upper()\n",
-		"salt/_grains/roles.star":    "def roles():\n    return {'roles': ['web'], 'kernel_seen': grains['kernel']}\n",
-		"salt/_renderers/shout.star": "def render(data, saltenv, sls, argline = ''):\n    return data.replace(argline, argline.upper())\n",
-		"salt/_pillar/extra.star":    "def ext_pillar(minion_id, pillar, word):\n    return {'a': [minion_id, word, grains.get('roles')]}\n",
-		"salt/_tops/classes.star":    "def top(opts, grains):\n    return {'base': ['from_' + opts['id']]}\n",
-		"salt/_runners/report.star":  "def total(*args):\n    __context__['retcode'] = 1 if len(args) > 1 else 0\n    return len(args)\n\ndef there():\n    return salt['test.echo']('there')\n",
-		"salt/_returners/keep.star":  "def returner(ret):\n    salt['file.write'](opts['keep.path'], json.encode({'id': ret['id'], 'return': ret['return']}))\n",
+		"salt/lib/names.star":            "def shout(s):\n    return s.upper()\n",
+		"salt/_grains/roles.star":        "def roles():\n    return {'roles': ['web'], 'kernel_seen': grains['kernel']}\n",
+		"salt/_renderers/shout.star":     "def render(data, saltenv, sls, argline = ''):\n    return data.replace(argline, argline.upper())\n",
+		"salt/_pillar/extra.star":        "def ext_pillar(minion_id, pillar, word):\n    return {'a': [minion_id, word, grains.get('roles')]}\n",
+		"salt/_tops/classes.star":        "def top(opts, grains):\n    return {'base': ['from_' + opts['id']]}\n",
+		"salt/_matchers/word_match.star": "def match(tgt, opts = None, minion_id = None):\n    return minion_id.startswith(tgt) and opts['id'] == grains['id'] and opts['grains']['kernel'] == grains['kernel']\n",
+		"salt/top.sls":                   "base:\n  we:\n    - match: word\n    - loud\n  ne:\n    - match: word\n    - broken\n",
+		"pillar/top.sls":                 "base:\n  'n':\n    - match: word\n    - near\n",
+		"pillar/near.sls":                "near: seen\n",
+		"salt/_runners/report.star":      "def total(*args):\n    __context__['retcode'] = 1 if len(args) > 1 else 0\n    return len(args)\n\ndef there():\n    return salt['test.echo']('there')\n",
+		"salt/_returners/keep.star":      "def returner(ret):\n    salt['file.write'](opts['keep.path'], json.encode({'id': ret['id'], 'return': ret['return']}))\n",
 		"salt/_states/part.star": `
 def present(name, text = "x"):
     """Makes sure that a part is there."""
@@ -117,6 +121,12 @@ def mod_watch(name, **kwargs):
 		s.want(r, r.exit, `StarlarkError: key "one" not in dict`, "part.star:15:14: in inner", "part.star:12:17: in broken")
 		s.want(brine("state.apply", "loud"), 0, "ID: ONE")
 		s.want(brine("state.show_top", "--out=json", "--out-indent=-1"), 0, `"from_`+way.id+`"`)
+		top, near := "loud", ""
+		if way.id == "near" {
+			top, near = "broken", "seen"
+		}
+		s.want(brine("state.show_top", "--out=json", "--out-indent=-1"), 0, `"base": ["`+top+`", "from_`)
+		s.want(brine("pillar.get", "near", "--out=json", "--out-indent=-1"), 0, `"`+near+`"`)
 		s.want(brine("sys.doc", "mymod.about"), 0, "Tells what it sees.")
 		s.want(brine("test.echo", "ho", "--return=keep"), 0)
 		if got := read(t, s.path("kept")); !strings.HasSuffix(got, `{"id":"`+way.id+`","return":"ho"}`+"\n") {
@@ -125,7 +135,7 @@ def mod_watch(name, **kwargs):
 	}
 	s.want(s.brine("run", "report.there"), 0, "there")
 	s.want(s.brine("run", "report.total", "1", "2"), 1, "2")
-	s.want(s.brine("call", "saltutil.sync_all", "--out=json", "--out-indent=-1"), 0, `"modules.mymod"`, `"states.part"`, `"grains.roles"`, `"renderers.shout"`, `"returners.keep"`)
+	s.want(s.brine("call", "saltutil.sync_all", "--out=json", "--out-indent=-1"), 0, `"modules.mymod"`, `"states.part"`, `"grains.roles"`, `"renderers.shout"`, `"returners.keep"`, `"matchers.word_match"`)
 	s.want(s.brine("functions", "mymod"), 0, "Tells what it sees. (salt://_modules/mymod.star)")
 }
 
