@@ -147,7 +147,7 @@ func (m *module) describe() {
 // unloaded says why a file could not be loaded.
 func unloaded(path string, err error) string {
 	if errors.Is(err, ErrNoPython) {
-		return fmt.Sprintf("salt://%s is Python, and %v: install it, or write the module as an executable (docs/custom.md)", path, err)
+		return fmt.Sprintf("salt://%s is Python, and %v: install it, or write the module in Starlark or as an executable (docs/custom.md)", path, err)
 	}
 	return fmt.Sprintf("salt://%s cannot be loaded: %v", path, err)
 }

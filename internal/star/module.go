@@ -182,10 +182,7 @@ func (c *child) describe(mod *module, name string) (*value.Map, error) {
 		if strings.HasPrefix(attribute, "_") || !ok {
 			continue
 		}
-		facts, err := signature(fn)
-		if err != nil {
-			return nil, err
-		}
+		facts := signature(fn)
 		facts.Set("attribute", attribute)
 		functions.Set(lookup(alias, attribute, attribute), facts)
 	}
@@ -221,7 +218,7 @@ func lookup(d *starlark.Dict, key, otherwise string) string {
 }
 
 // signature describes the arguments of a function.
-func signature(fn *starlark.Function) (*value.Map, error) {
+func signature(fn *starlark.Function) *value.Map {
 	n := fn.NumParams()
 	if fn.HasKwargs() {
 		n--
@@ -243,7 +240,7 @@ func signature(fn *starlark.Function) (*value.Map, error) {
 		}
 		args.Append(arg)
 	}
-	return value.MapOf("args", args, "varargs", fn.HasVarargs(), "varkw", fn.HasKwargs(), "doc", clean(fn.Doc())), nil
+	return value.MapOf("args", args, "varargs", fn.HasVarargs(), "varkw", fn.HasKwargs(), "doc", clean(fn.Doc()))
 }
 
 // refresh takes the data that holds for a question.

@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"runtime/debug"
 	"runtime/metrics"
@@ -250,9 +251,7 @@ func (c *child) save() scene {
 
 func (c *child) restore(s scene) {
 	c.versions, c.marks, c.options, c.test = s.versions, s.marks, s.options, s.test
-	for name, v := range s.values {
-		c.names[name] = v
-	}
+	maps.Copy(c.names, s.values)
 	for _, what := range data {
 		c.bind(what, s.values[what])
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"brine/internal/fun"
-	"brine/internal/render"
 	"brine/internal/python"
+	"brine/internal/render"
 	"brine/internal/source"
 	"brine/internal/target"
 	"brine/internal/value"
