@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"os/exec"
+	"strings"
 	"testing"
 
 	"brine/internal/testkit/sshtest"
@@ -34,5 +35,12 @@ func TestPythonOverSSH(t *testing.T) {
 	s.write("master", read(t, s.path("master"))+"ext_pillar:\n  - extra: hey\n")
 	s.want(s.brine("ssh", "web1", "state.apply", "loud"), 0, "ID: ONE")
 	s.want(s.brine("ssh", "web1", "state.apply", "py"), 0, "Comment: web Linux ['web1', 'hey', ['web']]")
+	s.write("salt/_matchers/role_match.py", "def match(tgt, opts=None, minion_id=None):\n    return tgt in opts['grains']['roles'] and minion_id == __opts__['id']\n")
+	s.write("salt/top.sls", "base:\n  web:\n    - match: role\n    - loud\n  db:\n    - match: role\n    - py\n  '*':\n    - match: rule\n    - web\n")
+	r := s.brine("ssh", "web1", "state.show_top", "--out=json", "--out-indent=-1")
+	s.want(r, 0, `{"web1": {"base": ["loud"]}}`)
+	if !strings.Contains(r.stderr, `unknown target type "rule"`) {
+		t.Errorf("the unknown type is not warned of: %s", r.stderr)
+	}
 	s.want(s.brine("ssh", "web1", "grains.get", "roles", "--out=json", "--out-indent=-1"), 0, `{"web1": ["web"]}`)
 }

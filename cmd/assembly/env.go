@@ -97,7 +97,7 @@ func withCustom(ctx context.Context, env *fun.Env, t *fun.Table) *fun.Table {
 	}
 	var files []python.File
 	for _, c := range customs {
-		if c.Python {
+		if c.Script {
 			files = append(files, python.File{Kind: c.Kind, Name: c.Name, FileInfo: c.File})
 		}
 	}

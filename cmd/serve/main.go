@@ -11,7 +11,9 @@ import (
 
 	"brine/internal/grains"
 	"brine/internal/host"
+	"brine/internal/python/wire"
 	"brine/internal/render"
+	"brine/internal/star"
 	"brine/internal/version"
 )
 
@@ -34,6 +36,8 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 		return agent(args[1:], in, out, errs)
 	case render.PongoCommand:
 		return render.ServePongo(in, out, errs)
+	case wire.Starlark:
+		return star.Serve(in, out, errs)
 	case "version", "--version":
 		if err := Version(out); err != nil {
 			return exitFailed

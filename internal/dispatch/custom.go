@@ -31,14 +31,14 @@ var customDirs = [...]struct {
 	kind fun.Kind
 }{{"_modules", fun.Exec}, {"_runners", fun.Runner}, {"_states", fun.State}}
 
-// FindGrains returns the Python modules of the tree that add grains.
+// FindGrains returns the modules of the tree that add grains.
 func FindGrains(ctx context.Context, env *fun.Env) []fun.FileInfo {
-	return FindPython(ctx, env, "_grains")
+	return FindScripts(ctx, env, "_grains")
 }
 
-// FindPython returns the Python modules that the tree has in a directory of its
-// root.
-func FindPython(ctx context.Context, env *fun.Env, dir string) []fun.FileInfo {
+// FindScripts returns the modules in Python and Starlark that the tree has in a
+// directory of its root.
+func FindScripts(ctx context.Context, env *fun.Env, dir string) []fun.FileInfo {
 	if env.Up == nil {
 		return nil
 	}
@@ -51,16 +51,18 @@ func FindPython(ctx context.Context, env *fun.Env, dir string) []fun.FileInfo {
 	}
 	return slices.DeleteFunc(files, func(f fun.FileInfo) bool {
 		base := path.Base(f.Path)
-		return !f.Mode.IsRegular() || path.Ext(base) != ".py" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "__") || path.Dir(f.Path) != dir
+		return !f.Mode.IsRegular() || !isScript(path.Ext(base)) || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "__") || path.Dir(f.Path) != dir
 	})
 }
 
+func isScript(ext string) bool { return ext == ".py" || ext == ".star" }
+
 // A Custom is a file below the roots that serves as a module: an executable, or
-// Python, which package python runs.
+// a script in Python or Starlark, which package python runs.
 type Custom struct {
 	Kind   fun.Kind
 	Name   string // of the module: the file's name without its extension
-	Python bool
+	Script bool
 	File   fun.FileInfo
 }
 
@@ -90,7 +92,9 @@ func FindCustom(ctx context.Context, env *fun.Env) ([]Custom, error) {
 			case ext == ".md" || ext == ".rst" || ext == ".txt":
 			case !f.Mode.IsRegular():
 				bad.add(f, "not a regular file of the roots, or a link that leads out of them")
-			case ext == ".py":
+			case ext == ".star" && slices.ContainsFunc(out, func(c Custom) bool { return c.Kind == d.kind && c.Name == name && c.Script }):
+				bad.add(f, "there is a module of this name in Python")
+			case isScript(ext):
 				out = append(out, Custom{d.kind, name, true, f})
 			case ext == ".pyc" || ext == ".pyx" || ext == ".so" || ext == ".zip":
 				bad.add(f, "compiled Python: put its source there")
@@ -142,7 +146,7 @@ func (u *unfit) warn(env *fun.Env) {
 func Entries(customs []Custom) []fun.Entry {
 	var out []fun.Entry
 	for _, c := range customs {
-		if c.Python {
+		if c.Script {
 			continue
 		}
 		out = append(out, fun.Entry{Kind: c.Kind, Name: c.Name, Load: func() fun.Module {

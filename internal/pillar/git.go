@@ -60,7 +60,7 @@ func (j *job) gitTrees(ctx context.Context, env string, trees []fun.PillarTree) 
 	top := of.top(ctx)
 	topErrs := of.errs
 	of.errs = nil
-	m := of.files(ctx, of.matches(top))
+	m := of.files(ctx, of.matches(ctx, top))
 	j.errs = append(append(j.errs, of.errs...), topErrs...)
 	return m
 }

@@ -238,9 +238,9 @@ func (c *Compiler) render(ctx context.Context, req fun.PillarRequest, base value
 	if value.Truth(j.opts.At("ext_pillar_first")) {
 		first := j.extPillar(ctx, j.overrideCopy(), ext)
 		j.env.Pillar = first
-		pillar = j.merge(value.Clone(first).(*value.Map), j.files(ctx, j.matches(top)))
+		pillar = j.merge(value.Clone(first).(*value.Map), j.files(ctx, j.matches(ctx, top)))
 	} else {
-		pillar = j.extPillar(ctx, j.files(ctx, j.matches(top)), ext)
+		pillar = j.extPillar(ctx, j.files(ctx, j.matches(ctx, top)), ext)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err

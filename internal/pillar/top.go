@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"brine/internal/fun"
+	"brine/internal/python"
 	"brine/internal/source"
 	"brine/internal/target"
 	"brine/internal/value"
@@ -295,7 +296,7 @@ func (j *job) readTarget(te *topEnv, expr string, list *value.List, pos source.P
 // matches returns the SLS files that the target of this rendering gets.
 //
 // Salt: salt/pillar/__init__.py top_matches.
-func (j *job) matches(tops []*topEnv) []envMatches {
+func (j *job) matches(ctx context.Context, tops []*topEnv) []envMatches {
 	var out []envMatches
 	for _, te := range tops {
 		if j.pillarenv != "" && te.saltenv != j.pillarenv {
@@ -305,7 +306,7 @@ func (j *job) matches(tops []*topEnv) []envMatches {
 		hit := false
 		seen := map[string]bool{}
 		for _, t := range te.targets {
-			if !j.confirm(t) {
+			if !j.confirm(ctx, t) {
 				continue
 			}
 			hit = true
@@ -324,8 +325,8 @@ func (j *job) matches(tops []*topEnv) []envMatches {
 }
 
 // confirm reports whether a target of the top file is this one.
-func (j *job) confirm(t *topTarget) bool {
-	m, err := target.Compile(t.expr, t.match, j.opts.Map("nodegroups"))
+func (j *job) confirm(ctx context.Context, t *topTarget) bool {
+	m, err := target.Options{Nodegroups: j.opts.Map("nodegroups"), Custom: python.Matchers(ctx, j.env, j.env.SubjectGrains())}.Compile(t.expr, t.match)
 	if err != nil {
 		j.warn(t.pos, "target %q of the pillar top file matches nothing: %v", t.expr, err)
 		return false

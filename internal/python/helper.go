@@ -1,16 +1,15 @@
-// Package python runs the Python modules of a tree on machines that have a
-// python3. The programs themselves are in the directory runtime.
+// Package python runs the Python and the Starlark modules of a tree: Python on
+// machines that have a python3, by the programs in the directory runtime; Starlark
+// by another process of brine, which is package star.
 //
-// One helper process serves a run: it starts when the first module is needed and
-// ends with the run. Both sides send frames of JSON; while a function of a module
-// runs, it may call functions of brine, which may lead to modules again.
+// One helper process for each language serves a run: it starts when the first module
+// is needed and ends with the run. Both sides send frames of JSON; while a function
+// of a module runs, it may call functions of brine, which may lead to modules again.
 package python
 
 import (
-	"bytes"
 	"context"
 	"embed"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -24,16 +23,16 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/host"
+	"brine/internal/python/wire"
 	"brine/internal/value"
 )
-
-// maxFrame bounds a frame, in bytes.
-const maxFrame = 64 << 20
 
 // Options of the configuration, and what holds without them.
 const (
 	defaultTimeout = 5 * time.Minute // custom_timeout, in seconds
 	defaultMemory  = 4096            // custom_memory, in MiB of address space
+	starMemory     = 512             // the same of Starlark, in MiB of data
+	starSteps      = 500_000_000     // custom_steps, which a function of Starlark may take
 )
 
 //go:embed all:runtime
@@ -51,10 +50,12 @@ def read(n):
     return b
 exec(compile(read(struct.unpack(">I",read(4))[0]),"<brine>","exec"))`
 
-// A Helper is the process that runs Python for one run. It is safe for concurrent
+// A Helper is the process that runs one language for one run. It is safe for concurrent
 // use. One function runs at a time: while it waits for a function of brine, another
 // may run.
 type Helper struct {
+	lang language
+
 	mu    sync.Mutex
 	free  sync.Cond // of mu: busy or depth has changed
 	busy  bool      // the process works on a question
@@ -63,13 +64,13 @@ type Helper struct {
 }
 
 // newHelper returns a helper that starts when it is first used.
-func newHelper() *Helper {
-	h := &Helper{}
+func newHelper(lang language) *Helper {
+	h := &Helper{lang: lang}
 	h.free.L = &h.mu
 	return h
 }
 
-// A process is a python3 that runs.
+// A process is a helper that runs.
 type process struct {
 	in     *io.PipeWriter
 	out    *io.PipeReader
@@ -105,12 +106,12 @@ func (h *Helper) running(ctx context.Context, env *fun.Env) (*process, error) {
 			return h.p, nil
 		}
 	}
-	exe, err := env.Host.LookPath("python3", "")
+	argv, on, err := h.lang.command(env)
 	if err != nil {
-		return nil, ErrNoPython
+		return nil, err
 	}
-	p := launch(env, exe)
-	if err := p.greet(ctx, env); err != nil {
+	p := launch(env, h.lang, argv, on)
+	if err := p.greet(ctx, h.lang, env); err != nil {
 		err = p.fault(ctx, err)
 		p.end()
 		return nil, err
@@ -121,7 +122,7 @@ func (h *Helper) running(ctx context.Context, env *fun.Env) (*process, error) {
 	return p, nil
 }
 
-func launch(env *fun.Env, exe string) *process {
+func launch(env *fun.Env, lang language, argv []string, on host.Host) *process {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	// The process outlives the call that starts it: it serves the whole run.
@@ -133,14 +134,11 @@ func launch(env *fun.Env, exe string) *process {
 	go func() {
 		defer close(p.done)
 		defer p.clock.Stop()
-		out, err := env.Host.Run(ctx, host.Cmd{Argv: []string{exe, "-I", "-B", "-c", boot}, Stdin: inR, Stdout: outW, Stderr: p.stderr, ReadOnly: true})
-		switch {
-		case err != nil:
-			p.err = fmt.Errorf("start %s: %w", exe, err)
-		case out.Status < 0:
-			p.err = fmt.Errorf("python3 was ended by signal %d%s", -out.Status, p.stderr.text())
-		default:
-			p.err = fmt.Errorf("python3 ended with status %d%s", out.Status, p.stderr.text())
+		out, err := on.Run(ctx, host.Cmd{Argv: argv, Stdin: inR, Stdout: outW, Stderr: p.stderr, ReadOnly: true})
+		if err != nil {
+			p.err = fmt.Errorf("start %s: %w", argv[0], err)
+		} else {
+			p.err = lang.ending(env, out, p.stderr)
 		}
 		inR.CloseWithError(p.err)
 		outW.CloseWithError(p.err)
@@ -176,15 +174,31 @@ func timeLimit(env *fun.Env) time.Duration {
 	return defaultTimeout
 }
 
-// greet sends the runtime and what it needs to begin.
-func (p *process) greet(ctx context.Context, env *fun.Env) error {
+// greet sends what the process needs to begin.
+func (p *process) greet(ctx context.Context, lang language, env *fun.Env) error {
 	defer p.guard(ctx)()
-	main, err := runtimeFiles.ReadFile("runtime/main.py")
-	if err != nil {
+	var first *value.Map
+	var err error
+	if lang == starlark {
+		first = value.MapOf("memory", lang.memory(env)<<20, "steps", stepLimit(env))
+	} else if first, err = p.teachPython(env); err != nil {
 		return err
 	}
-	if err := p.write(main); err != nil {
+	if err := p.send(first); err != nil {
 		return err
+	}
+	_, err = p.receive()
+	return err
+}
+
+// teachPython sends the runtime and returns what follows it.
+func (p *process) teachPython(env *fun.Env) (*value.Map, error) {
+	main, err := runtimeFiles.ReadFile("runtime/main.py")
+	if err != nil {
+		return nil, err
+	}
+	if err := p.write(main); err != nil {
+		return nil, err
 	}
 	shims := value.NewMap(64)
 	err = fs.WalkDir(runtimeFiles, "runtime/salt", func(path string, d fs.DirEntry, err error) error {
@@ -195,18 +209,7 @@ func (p *process) greet(ctx context.Context, env *fun.Env) error {
 		shims.Set(strings.TrimPrefix(path, "runtime/"), string(text))
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	memory := int64(defaultMemory)
-	if n, ok := value.AsInt(env.Opts.At("custom_memory")); ok && n >= 0 {
-		memory = n
-	}
-	if err := p.send(value.MapOf("shims", shims, "memory", memory<<20, "system", env.Opts.Str("python_salt") == "system")); err != nil {
-		return err
-	}
-	_, err = p.receive()
-	return err
+	return value.MapOf("shims", shims, "memory", python3.memory(env)<<20, "system", env.Opts.Str("python_salt") == "system"), err
 }
 
 // current returns the versions of the data that hold for a call.
@@ -224,73 +227,34 @@ func (p *process) current(w world) *value.Map {
 	return out
 }
 
-func (p *process) write(frame []byte) error {
-	head := binary.BigEndian.AppendUint32(nil, uint32(len(frame)))
-	_, err := p.in.Write(append(head, frame...))
-	return err
-}
-
-// frame encodes a message. Data that is lazy is worked out for it, which may need
-// the helper: no question may be under way.
-func frame(m *value.Map) ([]byte, error) {
-	packed, err := pack(m, 0)
-	if err != nil {
-		return nil, err
-	}
-	b := value.EncodeJSON(packed)
-	if len(b) > maxFrame {
-		return nil, value.Raise("ValueError", "the value is too large: %d bytes of JSON, %d at most", len(b), maxFrame)
-	}
-	return b, nil
-}
+func (p *process) write(frame []byte) error { return wire.Write(p.in, frame) }
 
 func (p *process) send(m *value.Map) error {
-	b, err := frame(m)
+	b, err := wire.Frame(m)
 	if err != nil {
 		return err
 	}
 	return p.write(b)
 }
 
-func (p *process) receive() (*value.Map, error) {
-	head := make([]byte, 4)
-	if _, err := io.ReadFull(p.out, head); err != nil {
-		return nil, err
-	}
-	n := binary.BigEndian.Uint32(head)
-	if n > maxFrame {
-		return nil, fmt.Errorf("the helper sent a frame of %d bytes", n)
-	}
-	b := make([]byte, 0, min(n, 1<<20))
-	buf := bytes.NewBuffer(b)
-	if _, err := io.CopyN(buf, p.out, int64(n)); err != nil {
-		return nil, err
-	}
-	v, err := value.DecodeJSON(buf)
-	if err != nil {
-		return nil, fmt.Errorf("the helper sent invalid JSON: %w", err)
-	}
-	if v, err = unpack(v, 0); err != nil {
-		return nil, err
-	}
-	m, ok := v.(*value.Map)
-	if !ok {
-		return nil, fmt.Errorf("the helper sent %s", value.TypeName(v))
-	}
-	return m, nil
-}
+func (p *process) receive() (*value.Map, error) { return wire.Read(p.out) }
 
-// tailBuffer keeps the last of what is written to it.
+// tailBuffer keeps the first and the last of what is written to it.
 type tailBuffer struct {
-	mu sync.Mutex
-	b  []byte
+	mu    sync.Mutex
+	first []byte
+	b     []byte
 }
 
-const tailSize = 4096
+const (
+	headSize = 512
+	tailSize = 4096
+)
 
 func (t *tailBuffer) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.first = append(t.first, b[:min(len(b), headSize-len(t.first))]...)
 	t.b = append(t.b, b...)
 	if len(t.b) > 2*tailSize {
 		t.b = append([]byte(nil), t.b[len(t.b)-tailSize:]...)
@@ -306,6 +270,12 @@ func (t *tailBuffer) text() string {
 		return ""
 	}
 	return ": " + s
+}
+
+func (t *tailBuffer) head() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.first)
 }
 
 // Offers reports whether a module of Salt, such as "salt.utils.files", is in the

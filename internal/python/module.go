@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,35 +16,34 @@ import (
 	"brine/internal/value"
 )
 
-// A File is a Python module of the tree.
+// A File is a module of the tree.
 type File struct {
 	Kind fun.Kind
 	Name string // the file's name without its extension
 	fun.FileInfo
 }
 
-// A Tree is the Python modules that a run has.
+// A Tree is the modules that a run has.
 type Tree struct {
 	env   *fun.Env
-	h     *Helper
 	files []File
 }
 
-// NewTree returns the Python modules of files, which a run of env and its forks
+// NewTree returns the modules of files, which a run of env and its forks
 // share.
 func NewTree(env *fun.Env, files []File) *Tree {
-	return &Tree{env: env, files: files, h: helperOf(env)}
+	return &Tree{env: env, files: files}
 }
 
-type helperKey struct{}
+type helperKey struct{ lang language }
 
-// helperOf returns the helper of a run, which its forks have too.
-func helperOf(env *fun.Env) *Helper {
+// helperOf returns the helper of a run for a language, which its forks have too.
+func helperOf(env *fun.Env, lang language) *Helper {
 	memo := env.Process
 	if memo == nil {
 		memo = env.Memo
 	}
-	return memo.Once(helperKey{}, func() any { return newHelper() }).(*Helper)
+	return memo.Once(helperKey{lang}, func() any { return newHelper(lang) }).(*Helper)
 }
 
 // kindDir is the directory of a kind, without the underscore.
@@ -87,8 +87,7 @@ func namesOf(file, text string) []string {
 // NamesOf returns the names under which a file of the tree may serve.
 func NamesOf(ctx context.Context, env *fun.Env, info fun.FileInfo) []string {
 	text, _ := read(ctx, env, info)
-	base := info.Path[strings.LastIndexByte(info.Path, '/')+1:]
-	return namesOf(strings.TrimSuffix(base, ".py"), text)
+	return namesOf(nameOf(info.Path), text)
 }
 
 // Entries returns the table entries of the modules.
@@ -107,7 +106,7 @@ func (t *Tree) Entries(ctx context.Context) []fun.Entry {
 	return out
 }
 
-// A module is a Python file that is loaded when it is first asked for.
+// A module is a file that is loaded when it is first asked for.
 type module struct {
 	t   *Tree
 	f   File
@@ -119,6 +118,10 @@ type module struct {
 	why   string // why it does not serve
 }
 
+// helper is what runs the module. It is looked up for each call: a run that is over
+// must not hold the process.
+func (m *module) helper() *Helper { return helperOf(m.t.env, m.src.lang) }
+
 // describe loads the module and keeps what it says of itself.
 func (m *module) describe() {
 	m.once.Do(func() {
@@ -126,7 +129,7 @@ func (m *module) describe() {
 			m.why = fmt.Sprintf("salt://%s cannot be read: %v", m.f.Path, m.err)
 			return
 		}
-		answer, err := m.t.h.ask(context.Background(), world{env: m.t.env}, m.src, nil)
+		answer, err := m.helper().ask(context.Background(), world{env: m.t.env}, m.src, nil)
 		if err != nil {
 			m.why = unloaded(m.f.Path, err)
 			return
@@ -144,7 +147,7 @@ func (m *module) describe() {
 // unloaded says why a file could not be loaded.
 func unloaded(path string, err error) string {
 	if errors.Is(err, ErrNoPython) {
-		return fmt.Sprintf("salt://%s is Python, and %v: install it, or write the module as an executable (docs/custom.md)", path, err)
+		return fmt.Sprintf("salt://%s is Python, and %v: install it, or write the module in Starlark or as an executable (docs/custom.md)", path, err)
 	}
 	return fmt.Sprintf("salt://%s cannot be loaded: %v", path, err)
 }
@@ -155,13 +158,8 @@ func unloaded(path string, err error) string {
 // Salt: salt/loader/__init__.py grains.
 func Grains(ctx context.Context, env *fun.Env, files []fun.FileInfo) *value.Map {
 	all := value.NewMap(8)
-	for n, info := range files {
-		if n+1 < len(files) {
-			if _, err := env.Host.LookPath("python3", ""); err != nil { // it is the same for all
-				env.Warn(fun.Warning{Text: fmt.Sprintf("%d modules of salt://_grains are Python, and %v: install it, or do without their grains", len(files)-n, ErrNoPython)})
-				return all
-			}
-		}
+	files = runnable(env, files)
+	for _, info := range files {
 		m, err := OpenFile(ctx, env, "grains", info)
 		switch {
 		case errors.Is(err, errDoesNotServe):
@@ -186,6 +184,26 @@ func Grains(ctx context.Context, env *fun.Env, files []fun.FileInfo) *value.Map 
 		}
 	}
 	return all
+}
+
+// runnable returns the files that this machine can run. Of several in Python where
+// there is none, one warning tells.
+func runnable(env *fun.Env, files []fun.FileInfo) []fun.FileInfo {
+	isPython := func(f fun.FileInfo) bool { return path.Ext(f.Path) == extensions[python3] }
+	n := 0
+	for _, f := range files {
+		if isPython(f) {
+			n++
+		}
+	}
+	if n < 2 {
+		return files
+	}
+	if _, err := env.Host.LookPath("python3", ""); err == nil {
+		return files
+	}
+	env.Warn(fun.Warning{Text: fmt.Sprintf("%d modules of salt://_grains are Python, and %v: install it, or do without their grains", n, ErrNoPython)})
+	return slices.DeleteFunc(slices.Clone(files), isPython)
 }
 
 // grainsOf copies the grains that env has.
@@ -286,7 +304,7 @@ func (m *module) question(c *fun.Call, f *value.Map) *value.Map {
 
 func (m *module) exec(name string, f *value.Map) fun.ExecFn {
 	return func(ctx context.Context, c *fun.Call) (fun.Result, error) {
-		answer, err := m.t.h.ask(ctx, world{env: c.Env}, m.src, m.question(c, f))
+		answer, err := m.helper().ask(ctx, world{env: c.Env}, m.src, m.question(c, f))
 		c.Env.Host.Changed()
 		if err != nil {
 			return fun.Result{}, m.worded(name, err)
@@ -313,20 +331,33 @@ func (m *module) worded(name string, err error) error {
 
 // show tells on stderr where a module raised an exception.
 func (m *module) show(env *fun.Env, re *RaisedError) {
-	file, line, ok := cutLast(re.Place)
-	n, err := strconv.Atoi(line)
-	if !ok || err != nil {
-		return
+	if pos, ok := placeOf(re.Place); ok {
+		env.Fault(&places.Error{Pos: pos, Err: errors.New(re.Type + ": " + re.Msg)})
 	}
-	env.Fault(&places.Error{Pos: places.Pos{File: file, Line: n}, Err: errors.New(re.Type + ": " + re.Msg)})
 }
 
-func cutLast(s string) (before, after string, ok bool) {
-	i := strings.LastIndexByte(s, ':')
-	if i < 0 {
-		return s, "", false
+// placeOf reads FILE:LINE or FILE:LINE:COLUMN.
+func placeOf(s string) (places.Pos, bool) {
+	var nums [2]int
+	n := 0
+	for ; n < 2; n++ {
+		i := strings.LastIndexByte(s, ':')
+		if i < 0 {
+			break
+		}
+		num, err := strconv.Atoi(s[i+1:])
+		if err != nil {
+			break
+		}
+		s, nums[n] = s[:i], num
 	}
-	return s[:i], s[i+1:], true
+	switch n {
+	case 1:
+		return places.Pos{File: s, Line: nums[0]}, true
+	case 2:
+		return places.Pos{File: s, Line: nums[1], Col: nums[0]}, true
+	}
+	return places.Pos{}, false
 }
 
 func (m *module) state(f *value.Map) fun.StateFn {
@@ -336,7 +367,7 @@ func (m *module) state(f *value.Map) fun.StateFn {
 		if c.Low != nil {
 			q.Set("frame", chunkOf(c.Low))
 		}
-		answer, err := m.t.h.ask(ctx, world{env: c.Env}, m.src, q)
+		answer, err := m.helper().ask(ctx, world{env: c.Env}, m.src, q)
 		c.Env.Host.Changed()
 		if err != nil {
 			if re, ok := errors.AsType[*RaisedError](err); ok {
@@ -355,7 +386,7 @@ func (m *module) init(f *value.Map) fun.StateFn {
 		q := m.src.call(f.At("attribute"), value.NewList(c.Low.Low), nil)
 		q.Set("test", c.Test)
 		q.Set("frame", chunkOf(c.Low))
-		answer, err := m.t.h.ask(ctx, world{env: c.Env}, m.src, q)
+		answer, err := m.helper().ask(ctx, world{env: c.Env}, m.src, q)
 		switch {
 		case err != nil:
 			return fun.Raise(err)
@@ -383,7 +414,7 @@ func (m *module) aggregate(f *value.Map) func(context.Context, *fun.Call, []*fun
 		q.Set("test", c.Test)
 		q.Set("frame", chunkOf(c.Low))
 		q.Set("back", int64(1)) // the chunks come back as the function left them
-		answer, err := m.t.h.ask(ctx, world{env: c.Env}, m.src, q)
+		answer, err := m.helper().ask(ctx, world{env: c.Env}, m.src, q)
 		if err != nil {
 			c.Env.Warn(fun.Warning{Where: "salt://" + m.f.Path, Text: fmt.Sprintf("mod_aggregate: %v", err)})
 			return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
@@ -16,8 +17,9 @@ import (
 // maxSource bounds the file of a module, in bytes.
 const maxSource = 4 << 20
 
-// A source is a Python file of the tree, as the helper loads it.
+// A source is a file of the tree, as the helper of its language loads it.
 type source struct {
+	lang language
 	kind string // "modules", "returners": the directory without its underscore
 	name string // the file's name without its extension
 	key  string // the same for the same file of the same tree
@@ -30,8 +32,8 @@ func newSource(ctx context.Context, env *fun.Env, kind string, info fun.FileInfo
 	if err != nil {
 		return nil, err
 	}
-	name := strings.TrimSuffix(info.Path[strings.LastIndexByte(info.Path, '/')+1:], ".py")
-	return &source{kind: kind, name: name, key: kind + ":" + info.SaltEnv + ":" + info.Abs + ":" + info.Path, info: info, text: text}, nil
+	lang, _ := languageOf(info.Path)
+	return &source{lang: lang, kind: kind, name: nameOf(info.Path), key: kind + ":" + info.SaltEnv + ":" + info.Abs + ":" + info.Path, info: info, text: text}, nil
 }
 
 // file is how tracebacks name it.
@@ -44,7 +46,7 @@ func (s *source) file() string {
 
 // question asks the helper to load it.
 func (s *source) question() *value.Map {
-	return value.MapOf("op", "load", "key", s.key, "kind", s.kind, "name", s.name, "file", s.file(), "source", s.text)
+	return value.MapOf("op", "load", "key", s.key, "kind", s.kind, "name", s.name, "file", s.file(), "path", s.info.Path, "source", s.text)
 }
 
 // call asks the helper to call one of its functions.
@@ -58,19 +60,33 @@ func (s *source) call(attribute value.Value, args *value.List, kw *value.Map) *v
 	return value.MapOf("op", "call", "key", s.key, "attribute", attribute, "args", args, "kwargs", kw)
 }
 
-// path is where the tree has the module of a kind and a name; false where the name
-// cannot be one.
-func path(kind, name string) (string, bool) {
-	return "_" + kind + "/" + name + ".py", name != "" && !strings.ContainsAny(name, "/.")
+// nameOf is the name of a file without its directory and extension.
+func nameOf(file string) string {
+	base := path.Base(file)
+	return strings.TrimSuffix(base, path.Ext(base))
+}
+
+// stat returns the file of the module of a kind and a name in one of the languages,
+// all where none is given; the error is fs.ErrNotExist where the tree has none.
+func stat(ctx context.Context, env *fun.Env, kind, name string, langs ...language) (fun.FileInfo, error) {
+	if env.Up == nil || name == "" || strings.ContainsAny(name, "/.") {
+		return fun.FileInfo{}, fs.ErrNotExist
+	}
+	if langs == nil {
+		langs = []language{python3, starlark}
+	}
+	for _, lang := range langs {
+		info, err := env.Up.Stat(ctx, env.SaltEnv, "_"+kind+"/"+name+extensions[lang])
+		if !errors.Is(err, fs.ErrNotExist) {
+			return info, err
+		}
+	}
+	return fun.FileInfo{}, fs.ErrNotExist
 }
 
 // find returns the module of a kind and a name; nil where the tree has none.
-func find(ctx context.Context, env *fun.Env, kind, name string) (*source, error) {
-	p, ok := path(kind, name)
-	if !ok || env.Up == nil {
-		return nil, nil
-	}
-	info, err := env.Up.Stat(ctx, env.SaltEnv, p)
+func find(ctx context.Context, env *fun.Env, kind, name string, langs ...language) (*source, error) {
+	info, err := stat(ctx, env, kind, name, langs...)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -78,6 +94,25 @@ func find(ctx context.Context, env *fun.Env, kind, name string) (*source, error)
 		return nil, err
 	}
 	return newSource(ctx, env, kind, info)
+}
+
+// loadable returns a Starlark file of the tree, for the statement load of another.
+func loadable(ctx context.Context, env *fun.Env, name string) (value.Value, error) {
+	if env.Up == nil || path.Ext(name) != extensions[starlark] || !fs.ValidPath(name) {
+		return nil, fmt.Errorf("load takes .star files of the tree, such as \"//lib/names.star\"")
+	}
+	info, err := env.Up.Stat(ctx, env.SaltEnv, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("salt://%s is not in the tree", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	src, err := newSource(ctx, env, "load", info)
+	if err != nil {
+		return nil, err
+	}
+	return src.question(), nil
 }
 
 func read(ctx context.Context, env *fun.Env, info fun.FileInfo) (string, error) {
@@ -93,7 +128,7 @@ func read(ctx context.Context, env *fun.Env, info fun.FileInfo) (string, error) 
 	return string(b), err
 }
 
-// A Module is a Python file of the tree that brine calls for a purpose of its own:
+// A Module is a file of the tree that brine calls for a purpose of its own:
 // a returner, a renderer, an external pillar.
 type Module struct {
 	env   *fun.Env
@@ -104,11 +139,7 @@ type Module struct {
 // Exists reports whether env's tree has a module of a kind, such as "pillar" for
 // _pillar, and a name.
 func Exists(ctx context.Context, env *fun.Env, kind, name string) bool {
-	p, ok := path(kind, name)
-	if !ok || env.Up == nil {
-		return false
-	}
-	info, err := env.Up.Stat(ctx, env.SaltEnv, p)
+	info, err := stat(ctx, env, kind, name)
 	return err == nil && info.Mode.IsRegular()
 }
 
@@ -135,7 +166,7 @@ func OpenFile(ctx context.Context, env *fun.Env, kind string, info fun.FileInfo)
 }
 
 func open(ctx context.Context, env *fun.Env, src *source) (*Module, error) {
-	answer, err := helperOf(env).ask(ctx, world{env: env}, src, nil)
+	answer, err := helperOf(env, src.lang).ask(ctx, world{env: env}, src, nil)
 	if err != nil {
 		return nil, &loadError{unloaded(src.info.Path, err), err}
 	}
@@ -192,7 +223,7 @@ func (m *Module) callIn(ctx context.Context, w world, function string, args *val
 	if f == nil {
 		return nil, fmt.Errorf("salt://%s has no function %s", m.src.info.Path, function)
 	}
-	answer, err := helperOf(m.env).ask(ctx, w, m.src, m.src.call(f.At("attribute"), args, kw))
+	answer, err := helperOf(m.env, m.src.lang).ask(ctx, w, m.src, m.src.call(f.At("attribute"), args, kw))
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +234,7 @@ func (m *Module) callIn(ctx context.Context, w world, function string, args *val
 // renderer before it returned. first says that it is the first of its pipeline.
 func (m *Module) Render(ctx context.Context, grains value.Mapping, data value.Value, first bool, args *value.List, kw *value.Map) (value.Value, error) {
 	q := value.MapOf("op", "render", "key", m.src.key, "data", data, "first", first, "args", args, "kwargs", kw)
-	answer, err := helperOf(m.env).ask(ctx, world{m.env, grains}, m.src, q)
+	answer, err := helperOf(m.env, m.src.lang).ask(ctx, world{m.env, grains}, m.src, q)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +257,7 @@ type Script struct {
 //
 // Salt: salt/utils/templates.py py.
 func Run(ctx context.Context, env *fun.Env, s Script) (value.Value, error) {
-	answer, err := helperOf(env).ask(ctx, world{env, s.Grains}, nil, value.MapOf("op", "run", "file", s.File, "source", s.Text, "vars", s.Vars))
+	answer, err := helperOf(env, python3).ask(ctx, world{env, s.Grains}, nil, value.MapOf("op", "run", "file", s.File, "source", s.Text, "vars", s.Vars))
 	if err != nil {
 		return nil, err
 	}

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"brine/internal/fun"
+	"brine/internal/python/wire"
 	"brine/internal/value"
 )
 
@@ -58,7 +60,7 @@ func (h *Helper) ask(ctx context.Context, w world, src *source, question *value.
 		question = src.question()
 	}
 	// Lazy data is worked out before the question begins; versions come on top.
-	packed, err := pack(question, 0)
+	packed, err := wire.Pack(question)
 	if err != nil {
 		return nil, err
 	}
@@ -139,9 +141,9 @@ func (h *Helper) exchange(ctx context.Context, p *process, w world, question *va
 	question.Set("context", contextOf(w.env))
 	p.clock.Reset(p.limit)
 	defer p.clock.Stop()
-	b := value.EncodeJSON(question)
-	if len(b) > maxFrame {
-		return nil, value.Raise("ValueError", "the arguments are too large: %d bytes of JSON, %d at most", len(b), maxFrame)
+	b, err := wire.Encode(question)
+	if err != nil {
+		return nil, err
 	}
 	if err := p.write(b); err != nil {
 		return nil, p.fault(ctx, err)
@@ -163,13 +165,13 @@ func (h *Helper) exchange(ctx context.Context, p *process, w world, question *va
 		p.clock.Stop() // how long brine's functions take is not the module's fault
 		var reply []byte
 		h.meanwhile(func() {
-			var answer value.Value
-			if answer, err = h.serve(ctx, w, m); err == nil {
-				reply, err = frame(value.MapOf("op", "ret", "value", answer))
+			answer := value.MapOf("op", "ret", "value", nil)
+			if err = h.serve(ctx, w, m, answer); err == nil {
+				reply, err = wire.Frame(answer)
 			}
 		})
 		if err != nil {
-			if reply, err = frame(value.MapOf("op", "err", "type", errorType(err), "msg", err.Error())); err != nil {
+			if reply, err = wire.Frame(value.MapOf("op", "err", "type", errorType(err), "msg", err.Error())); err != nil {
 				p.endBecause(err)
 				return nil, err
 			}
@@ -203,19 +205,25 @@ func (p *process) fault(ctx context.Context, err error) error {
 	return err
 }
 
-// serve answers a question of the helper.
-func (h *Helper) serve(ctx context.Context, w world, m *value.Map) (value.Value, error) {
+// serve puts the answer to a question of the helper into a message.
+func (h *Helper) serve(ctx context.Context, w world, m, answer *value.Map) error {
+	if m.Str("op") == "invoke" {
+		return invoke(ctx, w.env, m, answer)
+	}
+	v, err := lookup(ctx, w, m)
+	answer.Set("value", v)
+	return err
+}
+
+// lookup answers what needs no function of brine.
+func lookup(ctx context.Context, w world, m *value.Map) (value.Value, error) {
 	env := w.env
 	switch op := m.Str("op"); op {
 	case "has":
 		_, _, err := env.Find(kindOf(m.Str("kind")), m.Str("name"))
 		return err == nil, nil
 	case "names":
-		l := &value.List{}
-		for name := range env.Table.Names(kindOf(m.Str("kind"))) {
-			l.Append(name)
-		}
-		return l, nil
+		return value.Strings(env.Table.Names(kindOf(m.Str("kind")))...), nil
 	case "data":
 		v := w.data(m.Str("what"))
 		if lazy, ok := v.(*value.LazyMap); ok {
@@ -223,30 +231,48 @@ func (h *Helper) serve(ctx context.Context, w world, m *value.Map) (value.Value,
 		}
 		return v, nil
 	case "source":
-		src, err := find(ctx, env, "utils", m.Str("name"))
+		src, err := find(ctx, env, "utils", m.Str("name"), python3)
 		if src == nil {
 			return nil, err
 		}
 		return src.question(), err
-	case "invoke":
-		args := fun.Args{Kw: m.Map("kwargs"), Test: m.At("test")}
-		if args.Kw == nil {
-			args.Kw = value.NewMap(1)
-		}
-		if l, ok := m.At("args").(*value.List); ok {
-			args.Pos = l.Items
-		}
-		kind := kindOf(m.Str("kind"))
-		if kind == fun.State && len(args.Pos) > 0 && !args.Kw.Has("name") {
-			// The first argument of every state function is its name.
-			args.Kw.Set("name", args.Pos[0])
-			args.Pos = args.Pos[1:]
-		}
-		res, err := env.Invoker.Invoke(ctx, kind, m.Str("name"), args)
-		return res.Value, err
+	case "file":
+		return loadable(ctx, env, m.Str("name"))
 	default:
 		return nil, fmt.Errorf("the helper asked %q", op)
 	}
+}
+
+// invoke calls a function of brine or of the tree. Its return code is what it leaves
+// in __context__.
+func invoke(ctx context.Context, env *fun.Env, m, answer *value.Map) error {
+	args := fun.Args{Kw: m.Map("kwargs"), Test: m.At("test")}
+	if args.Kw == nil {
+		args.Kw = value.NewMap(1)
+	}
+	if l, ok := m.At("args").(*value.List); ok {
+		args.Pos = l.Items
+	}
+	kind := kindOf(m.Str("kind"))
+	if kind == fun.State && len(args.Pos) > 0 && !args.Kw.Has("name") {
+		// The first argument of every state function is its name.
+		args.Kw.Set("name", args.Pos[0])
+		args.Pos = args.Pos[1:]
+	}
+	res, err := env.Invoker.Invoke(ctx, kind, m.Str("name"), args)
+	answer.Set("value", res.Value)
+	if err == nil && kind != fun.State && (res.Retcode != 0 || setsRetcode(m.Str("name"))) {
+		answer.Set("retcode", int64(res.Retcode))
+	}
+	return err
+}
+
+// setsRetcode reports whether a function of brine sets the return code of its caller
+// where it succeeds, too.
+//
+// Salt: salt/modules/cmdmod.py _run, salt/modules/test.py retcode.
+func setsRetcode(name string) bool {
+	return strings.HasPrefix(name, "cmd.") || name == "test.retcode"
 }
 
 func kindOf(s string) fun.Kind {
@@ -277,14 +303,21 @@ type RaisedError struct {
 	Msg   string
 	Place string // "/srv/salt/_modules/mymod.py:12"; "" is unknown
 	Trace string // the last calls, as Python shows them
+	// Callers are the places of the calls that led to Place, the innermost first, as
+	// Starlark tells them.
+	Callers []string
 }
 
-// Error returns the message, with the place.
+// Error returns the message, with the place and what led there.
 func (e *RaisedError) Error() string {
-	if e.Place == "" {
-		return e.Type + ": " + e.Msg
+	text := e.Type + ": " + e.Msg
+	if e.Place != "" {
+		text = e.Place + ": " + text
 	}
-	return e.Place + ": " + e.Type + ": " + e.Msg
+	if len(e.Callers) > 0 {
+		text += " (called from " + strings.Join(e.Callers, ", ") + ")"
+	}
+	return text
 }
 
 // Traceback is the exception as Python and Salt show it.
@@ -297,7 +330,13 @@ func (e *RaisedError) Traceback() string {
 }
 
 func raised(m *value.Map) error {
-	return &RaisedError{m.Str("type"), m.Str("msg"), m.Str("place"), m.Str("tb")}
+	re := &RaisedError{Type: m.Str("type"), Msg: m.Str("msg"), Place: m.Str("place"), Trace: m.Str("tb")}
+	if callers := m.List("callers"); callers != nil {
+		for _, place := range callers.Items {
+			re.Callers = append(re.Callers, value.Str(place))
+		}
+	}
+	return re
 }
 
 // errorType is the Python exception that stands for an error of brine's function.

@@ -41,6 +41,9 @@ type Options struct {
 	Nodegroups *value.Map
 	// Delimiter separates the parts of grain and pillar targets; "" is a colon.
 	Delimiter string
+	// Custom returns what decides the targets of a type that is none of [Types]; nil
+	// where there is no such type. Compounds have no custom types.
+	Custom func(tgtType string) func(expr value.Value) (bool, error)
 }
 
 // A Matcher is a compiled target. It is safe for concurrent use.
@@ -115,6 +118,11 @@ func text(expr value.Value, tgtType string) (string, error) {
 }
 
 func (c *compiler) compile(expr value.Value, tgtType string) (node, error) {
+	if c.o.Custom != nil && !slices.Contains(Types(), tgtType) {
+		if match := c.o.Custom(tgtType); match != nil {
+			return custom{expr, match}, nil
+		}
+	}
 	switch tgtType {
 	case "list":
 		return c.listNode(expr)
@@ -159,6 +167,14 @@ func (c *compiler) compile(expr value.Value, tgtType string) (node, error) {
 	types := Types()
 	return nil, fmt.Errorf("unknown target type %q%s; types are %s", tgtType, source.DidYouMean(tgtType, types), strings.Join(types, ", "))
 }
+
+// custom is a target of a type of the tree.
+type custom struct {
+	expr   value.Value
+	decide func(value.Value) (bool, error)
+}
+
+func (t custom) match(*Minion) (bool, error) { return t.decide(t.expr) }
 
 type glob string
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"brine/internal/fun"
+	"brine/internal/python"
 	"brine/internal/render"
 	"brine/internal/source"
 	"brine/internal/target"
@@ -485,7 +486,7 @@ func (m *matching) filter(ctx context.Context, saltenv string, tgt, data value.V
 	if !ok {
 		l = value.NewList(data)
 	}
-	if !m.hit(tgt, l, pos) {
+	if !m.hit(ctx, tgt, l, pos) {
 		return nil
 	}
 	m.env(saltenv)
@@ -519,7 +520,7 @@ func (m *matching) filter(ctx context.Context, saltenv string, tgt, data value.V
 
 // hit reports whether a target of a top file, whose list may name its type,
 // matches the minion.
-func (m *matching) hit(tgt value.Value, l *value.List, pos source.Pos) bool {
+func (m *matching) hit(ctx context.Context, tgt value.Value, l *value.List, pos source.Pos) bool {
 	tgtType := "compound"
 	for _, item := range l.Items {
 		if o, ok := item.(*value.Map); ok {
@@ -528,7 +529,7 @@ func (m *matching) hit(tgt value.Value, l *value.List, pos source.Pos) bool {
 			}
 		}
 	}
-	matcher, err := target.Compile(tgt, tgtType, m.nodegroups)
+	matcher, err := target.Options{Nodegroups: m.nodegroups, Custom: python.Matchers(ctx, m.c.env, m.c.env.Grains)}.Compile(tgt, tgtType)
 	matched := false
 	if err == nil {
 		matched, err = matcher.Match(m.minion)

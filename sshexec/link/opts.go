@@ -6,7 +6,7 @@ import "brine/internal/value"
 //
 // Salt: salt/client/ssh/__init__.py minion_opts, salt/master.py _master_opts.
 var targetOpts = [...]string{
-	"allow_undefined", "archive_max_members", "archive_max_size", "custom_memory", "custom_timeout", "default_top", "env_order", "failhard", "file_ignore_glob", "file_ignore_regex",
+	"allow_undefined", "archive_max_members", "archive_max_size", "custom_memory", "custom_steps", "custom_timeout", "default_top", "env_order", "failhard", "file_ignore_glob", "file_ignore_regex",
 	"hash_type", "ipv6", "jinja_env", "jinja_lstrip_blocks", "jinja_sls_env", "jinja_trim_blocks",
 	"lock_saltenv", "log_level", "mine_functions", "nodegroups", "pillar_merge_lists", "pillar_raise_on_missing",
 	"pillar_source_merging_strategy", "pillarenv", "pillarenv_from_saltenv", "python_salt", "renderer",

@@ -325,6 +325,8 @@ class Helper:
             answer = self.wire.receive()
             op = answer.get("op")
             if op == "ret":
+                if "retcode" in answer:
+                    self.scene["context"]["retcode"] = answer["retcode"]
                 return answer.get("value")
             if op == "err":
                 raise self.exception(answer)

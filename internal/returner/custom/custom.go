@@ -42,7 +42,7 @@ func Find(ctx context.Context, env *fun.Env) []returner.Spec {
 		ext := path.Ext(base)
 		switch {
 		case strings.HasPrefix(base, ".") || strings.HasPrefix(base, "__") || path.Dir(f.Path) != dir:
-		case ext == ".py":
+		case ext == ".py" || ext == ".star":
 			for _, name := range python.NamesOf(ctx, env, f) {
 				out = append(out, returner.Spec{
 					Name: name, Place: cmp.Or(f.Abs, "salt://"+f.Path), Doc: "Hand returns to salt://" + f.Path + ".", Src: "salt://" + f.Path,

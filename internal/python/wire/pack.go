@@ -1,4 +1,4 @@
-package python
+package wire
 
 import (
 	"encoding/base64"
@@ -9,13 +9,15 @@ import (
 	"brine/internal/value"
 )
 
-// maxDepth bounds nesting on the wire.
-const maxDepth = 200
+// MaxDepth bounds nesting on the wire.
+const MaxDepth = 200
 
-// pack returns v as JSON has it: bytes, tuples, sets, times and dicts whose keys
-// are not all text get a tag; see pack in runtime/main.py.
+// Pack returns v as JSON has it: bytes, tuples, sets, times and dicts whose keys
+// are not all text get a tag; see pack in runtime/main.py of package python.
+func Pack(v value.Value) (value.Value, error) { return pack(v, 0) }
+
 func pack(v value.Value, depth int) (value.Value, error) {
-	if depth > maxDepth {
+	if depth > MaxDepth {
 		return nil, value.Raise("RecursionError", "the value is nested too deep, or holds itself")
 	}
 	switch x := v.(type) {
@@ -78,9 +80,11 @@ func packMap(m value.Mapping, depth int) (value.Value, error) {
 	return value.MapOf("!d", pairs), nil
 }
 
-// unpack undoes pack, for what a module answers.
+// Unpack undoes [Pack]. It may change v.
+func Unpack(v value.Value) (value.Value, error) { return unpack(v, 0) }
+
 func unpack(v value.Value, depth int) (value.Value, error) {
-	if depth > maxDepth {
+	if depth > MaxDepth {
 		return nil, fmt.Errorf("the value is nested too deep")
 	}
 	switch x := v.(type) {
@@ -146,7 +150,7 @@ func unpackTag(tag string, item value.Value, depth int) (value.Value, error) {
 		for _, it := range l.Items {
 			pair, ok := it.(*value.List)
 			if !ok || pair.Len() != 2 || !value.Hashable(pair.Items[0]) {
-				return nil, fmt.Errorf("the helper sent a dict that is none")
+				return nil, fmt.Errorf("the helper sent a dict that has no pairs")
 			}
 			m.Set(pair.Items[0], pair.Items[1])
 		}

@@ -1,8 +1,8 @@
-package python
+package wire
 
 import (
+	"bytes"
 	"encoding/binary"
-	"io"
 	"testing"
 	"time"
 
@@ -63,14 +63,9 @@ func FuzzFrames(f *testing.F) {
 	}
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, w := io.Pipe()
-		go func() {
-			_, _ = w.Write(b)
-			_ = w.Close()
-		}()
-		p := &process{out: r}
+		r := bytes.NewReader(b)
 		for {
-			m, err := p.receive()
+			m, err := Read(r)
 			if err != nil {
 				break
 			}
@@ -78,6 +73,5 @@ func FuzzFrames(f *testing.F) {
 				t.Fatalf("what was read cannot be written: %v", err)
 			}
 		}
-		_ = r.Close()
 	})
 }
