@@ -274,7 +274,6 @@ func (s *Session) unused(m *merge) {
 			filled[e.name] = filled[e.name] || e.filled
 		}
 	}
-	pillar := map[string]source.Pos{}
 	for _, r := range s.runs {
 		for _, e := range r.cache {
 			for name, pos := range e.includes {
@@ -284,25 +283,33 @@ func (s *Session) unused(m *merge) {
 				}
 			}
 		}
+	}
+	for key, pos := range s.pillarKeys() {
+		if !saltKeys[key] && !strings.ContainsFunc(key, notWord) && !s.l.mentions(key) {
+			m.add("", Finding{Rule: unusedPillar, Pos: pos, Message: "no file of the tree mentions the pillar key " + key})
+		}
+	}
+}
+
+// pillarKeys returns the top-level keys of the pillar, with one place of each.
+func (s *Session) pillarKeys() map[string]source.Pos {
+	keys := map[string]source.Pos{}
+	for _, r := range s.runs {
 		for _, f := range s.l.files {
 			p := r.pillarFiles[f.id()]
 			if p == nil {
 				continue
 			}
 			for k := range p.data.All() {
-				if key, ok := k.(string); ok && pillar[key].IsZero() && !isUnknown(key) {
+				if key, ok := k.(string); ok && keys[key].IsZero() && !isUnknown(key) {
 					pos := p.data.Pos(k)
 					pos.File = f.Abs
-					pillar[key] = pos
+					keys[key] = pos
 				}
 			}
 		}
 	}
-	for key, pos := range pillar {
-		if !saltKeys[key] && !strings.ContainsFunc(key, notWord) && !s.l.mentions(key) {
-			m.add("", Finding{Rule: unusedPillar, Pos: pos, Message: "no file of the tree mentions the pillar key " + key})
-		}
-	}
+	return keys
 }
 
 // mentions reports whether a file of the tree has a word, or part of its path is it.

@@ -383,12 +383,12 @@ func (q *query) around() (top, req string) {
 	return top, req
 }
 
-// arguments adds the arguments of a state, those first that are required.
-func (c *completions) arguments(state *stateLine, prefix string) {
+// given returns the arguments that a state has on other lines.
+func (q *query) given(state *stateLine) map[string]bool {
 	given := map[string]bool{}
-	for i := state.line + 1; i < len(c.q.doc.lines); i++ {
-		line := c.q.doc.line(i)
-		if i == c.q.line || isBlank(line) {
+	for i := state.line + 1; i < len(q.doc.lines); i++ {
+		line := q.doc.line(i)
+		if i == q.line || isBlank(line) {
 			continue
 		}
 		k, ok := parseKey(line)
@@ -399,6 +399,12 @@ func (c *completions) arguments(state *stateLine, prefix string) {
 			given[k.key] = true
 		}
 	}
+	return given
+}
+
+// arguments adds the arguments of a state, those first that are required.
+func (c *completions) arguments(state *stateLine, prefix string) {
+	given := c.q.given(state)
 	kind, name := fun.State, state.fn
 	if mod, fn, ok := strings.Cut(name, "."); ok && mod == "module" && fn == "run" && prefix != "" {
 		c.functions(fun.Exec, prefix)

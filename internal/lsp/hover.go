@@ -55,6 +55,11 @@ func (q *query) docAt() (text string, start, end int) {
 	if _, inside := q.jinja(); inside {
 		return "", 0, 0
 	}
+	return q.stateDoc()
+}
+
+// stateDoc returns the documentation of a state or argument at the place.
+func (q *query) stateDoc() (text string, start, end int) {
 	k, ok := parseKey(q.text)
 	id, state := q.out.idAt(q.line)
 	if q.file.Pillar || id == nil || state == nil {

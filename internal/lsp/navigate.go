@@ -27,26 +27,8 @@ func (q *query) definition() (any, error) {
 }
 
 func (q *query) definitions() []location {
-	for _, n := range q.out.includes {
-		if n.in(q.line, q.col) {
-			if f, ok := q.find(q.file, n.name); ok {
-				return []location{topOf(f)}
-			}
-		}
-	}
-	for _, n := range q.out.imports {
-		if n.in(q.line, q.col) {
-			if f, ok := q.template(n.name); ok {
-				return []location{topOf(f)}
-			}
-		}
-	}
-	for _, n := range q.out.urls {
-		if n.in(q.line, q.col) {
-			if f, ok := q.url(n.name); ok {
-				return []location{topOf(f)}
-			}
-		}
+	if f, ok := q.named(); ok {
+		return []location{topOf(f)}
 	}
 	if kind, keys, _, _ := q.pathAt(); kind == "pillar" {
 		var out []location
@@ -57,31 +39,53 @@ func (q *query) definitions() []location {
 		}
 		return out
 	}
-	if path.Base(q.file.Path) == "top.sls" {
-		if m := patterns().dash.FindStringSubmatch(q.text); m != nil {
-			if f, ok := q.find(q.file, m[2]); ok {
-				return []location{topOf(f)}
-			}
-		}
-	}
 	for _, n := range q.out.extends {
 		if n.in(q.line, q.col) {
 			return q.defined("", n.name)
 		}
 	}
 	for _, r := range q.out.refs {
-		if !r.in(q.line, q.col) && !(r.line == q.line && q.col >= indentOf(q.text) && q.col < r.start) {
-			continue
+		onState := r.line == q.line && q.col >= indentOf(q.text) && q.col < r.start
+		if (onState || r.in(q.line, q.col)) && r.state != "sls" {
+			return q.defined(r.state, r.name)
 		}
-		if r.state == "sls" {
-			if f, ok := q.find(q.file, r.name); ok {
-				return []location{topOf(f)}
-			}
-			return nil
-		}
-		return q.defined(r.state, r.name)
 	}
 	return nil
+}
+
+// named returns the file that is named at the place: by an include, an import, a
+// salt:// URL, a requisite to an SLS or a top file.
+func (q *query) named() (lint.ViewFile, bool) {
+	here := func(names []nameAt, find func(string) (lint.ViewFile, bool)) (lint.ViewFile, bool) {
+		for _, n := range names {
+			if n.in(q.line, q.col) {
+				return find(n.name)
+			}
+		}
+		return lint.ViewFile{}, false
+	}
+	sls := func(name string) (lint.ViewFile, bool) { return q.find(q.file, name) }
+	if f, ok := here(q.out.includes, sls); ok {
+		return f, true
+	}
+	if f, ok := here(q.out.imports, q.template); ok {
+		return f, true
+	}
+	if f, ok := here(q.out.urls, q.url); ok {
+		return f, true
+	}
+	if path.Base(q.file.Path) == "top.sls" {
+		if m := patterns().dash.FindStringSubmatch(q.text); m != nil {
+			return sls(m[2])
+		}
+	}
+	var refs []nameAt
+	for _, r := range q.out.refs {
+		if r.state == "sls" {
+			refs = append(refs, r.nameAt)
+		}
+	}
+	return here(refs, sls)
 }
 
 // url returns the file of a salt:// URL.

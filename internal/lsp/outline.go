@@ -175,6 +175,12 @@ func outlineOf(lines []string) *outline {
 			o.inState(i, line, k, isKey)
 		}
 	}
+	o.close(lines)
+	return o
+}
+
+// close sets the last lines of the IDs.
+func (o *outline) close(lines []string) {
 	for i := range o.ids {
 		o.ids[i].last = len(lines) - 1
 		if i+1 < len(o.ids) {
@@ -184,7 +190,6 @@ func outlineOf(lines []string) *outline {
 			o.ids[i].last--
 		}
 	}
-	return o
 }
 
 // anywhere notes what any line may have.

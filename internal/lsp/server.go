@@ -145,7 +145,7 @@ func (r *refusal) Error() string { return r.reason }
 func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) {
 	<-s.ready()
 	if req.Notif {
-		s.guard(req.Method, func() error { return s.notified(ctx, req) })
+		_ = s.guard(req.Method, func() error { return s.notified(ctx, req) }) // a notification has no reply
 		return
 	}
 	h, err := s.handler(req)

@@ -175,7 +175,7 @@ func TestCompletion(t *testing.T) {
 				if it.SortText < least {
 					first, least = it.Label, it.SortText
 				}
-				if it.TextEdit.Range.End != (Position{line, char}) {
+				if it.TextEdit.Range.End != Pos(line, char) {
 					t.Errorf("%s replaces %v, the cursor is at %d:%d", it.Label, it.TextEdit.Range, line, char)
 				}
 			}
@@ -340,7 +340,7 @@ func TestActions(t *testing.T) {
 	s.open("salt/a.sls", "é:\n  file.managed:\n    - name: /é\n    - mode: 0644\n    - contens: x\nc:\n  cmd.run:\n    - name: |\n        echo {{ pillar.get('app:port') }}\n")
 	diags := s.Wait(s.uri("salt/a.sls"), "pillar-colon", "unknown-argument", "yaml-octal")
 	for _, d := range diags {
-		if d.Code == "yaml-octal" && d.Range != (Range{Position{3, 12}, Position{3, 16}}) {
+		if d.Code == "yaml-octal" && d.Range != Span(3, 12, 3, 16) {
 			t.Errorf("yaml-octal is at %v", d.Range)
 		}
 		if d.CodeDescription.Href != "file:///docs/lint.md#"+d.Code {
@@ -353,7 +353,7 @@ func TestActions(t *testing.T) {
 			Edit  json.RawMessage
 		}
 		s.Ask("textDocument/codeAction", M{
-			"textDocument": M{"uri": s.uri("salt/a.sls")}, "range": Range{Position{line, 0}, Position{line, 0}}, "context": M{"only": only},
+			"textDocument": M{"uri": s.uri("salt/a.sls")}, "range": Span(line, 0, line, 0), "context": M{"only": only},
 		}, &actions)
 		out := map[string]string{}
 		for _, a := range actions {
@@ -394,13 +394,13 @@ func TestSync(t *testing.T) {
 	s.Tell("textDocument/didOpen", Open(web, site()["salt/web.sls"]))
 	s.Wait(web)
 	change := func(from, to Position, text string) {
-		s.Tell("textDocument/didChange", M{"textDocument": M{"uri": web, "version": 2}, "contentChanges": []M{{"range": Range{from, to}, "text": text}}})
+		s.Tell("textDocument/didChange", M{"textDocument": M{"uri": web, "version": 2}, "contentChanges": []M{{"range": Range{Start: from, End: to}, "text": text}}})
 	}
-	change(Position{3, 6}, Position{3, 15}, "inst")
+	change(Pos(3, 6), Pos(3, 15), "inst")
 	s.Wait(web, "unknown-state")
-	change(Position{3, 10}, Position{3, 10}, "alled")
+	change(Pos(3, 10), Pos(3, 10), "alled")
 	s.Wait(web)
-	change(Position{1, 4}, Position{1, 10}, "gone")
+	change(Pos(1, 4), Pos(1, 10), "gone")
 	s.Wait(web, "missing-include")
 	s.Tell("textDocument/didClose", M{"textDocument": M{"uri": web}})
 	s.Wait(web)
@@ -427,7 +427,7 @@ func TestHostile(t *testing.T) {
 	s.Tell("textDocument/didOpen", Open(web, "a:\n  test.nopp: []\n"))
 	s.Wait(web, "unknown-state")
 	s.Tell("textDocument/didChange", M{"textDocument": M{"uri": web}, "contentChanges": []M{
-		{"range": Range{Position{-1, -5}, Position{-2, 9}}, "text": "é\r\n"}, {"range": Range{Position{9, 9}, Position{3, 1}}, "text": "x"}, {"range": nil, "text": strings.Repeat("x", 3<<20)},
+		{"range": Span(-1, -5, -2, 9), "text": "é\r\n"}, {"range": Span(9, 9, 3, 1), "text": "x"}, {"range": nil, "text": strings.Repeat("x", 3<<20)},
 	}})
 	s.Wait(web) // it is too large to be read
 	s.Tell("textDocument/didChange", M{"textDocument": M{"uri": web}, "contentChanges": []M{{"text": "a:\n  test.nopp: []\n"}}})

@@ -54,8 +54,8 @@ var markers = []string{"minion", "master", "Saltfile", lint.ConfigName, "FORMULA
 // treeOf returns the tree that a file belongs to, and starts it where it is new.
 // The server is locked.
 func (s *server) treeOf(ctx context.Context, abs string) *tree {
-	if t := s.treeFor(abs); t != nil {
-		return t
+	if !isTemplate(abs) {
+		return s.treeFor(abs) // a file of any kind may be open beside those of a tree
 	}
 	for _, dir := range s.candidates(abs) {
 		t := s.trees[dir]
@@ -77,6 +77,15 @@ func (s *server) treeOf(ctx context.Context, abs string) *tree {
 		return t
 	}
 	return nil
+}
+
+// isTemplate reports whether the name of a file is that of an SLS or a template.
+func isTemplate(abs string) bool {
+	switch filepath.Ext(abs) {
+	case ".sls", ".jinja", ".jinja2", ".j2":
+		return true
+	}
+	return false
 }
 
 // treeFor returns the tree that is open and has a file; nil for none.
@@ -335,7 +344,11 @@ func (t *tree) publish(ctx context.Context, r *lint.Report, open documents) {
 		files = append(files, abs)
 	}
 	slices.Sort(files)
-	for _, abs := range slices.Compact(files) {
+	files = slices.Compact(files)
+	t.s.mu.Lock()
+	files = slices.DeleteFunc(files, func(abs string) bool { return t.s.treeFor(abs) != t }) // a tree in this one has them
+	t.s.mu.Unlock()
+	for _, abs := range files {
 		t.publishFile(ctx, abs, byFile[abs], open.byPath[abs])
 	}
 }

@@ -45,6 +45,14 @@ type Range struct {
 	End   Position `json:"end"`
 }
 
+// Pos returns a position.
+func Pos(line, character int) Position { return Position{line, character} }
+
+// Span returns a range.
+func Span(line, character, endLine, endCharacter int) Range {
+	return Range{Pos(line, character), Pos(endLine, endCharacter)}
+}
+
 // Timeout is how long an answer may take: a loaded machine is slow.
 const Timeout = 90 * time.Second
 
@@ -57,7 +65,7 @@ type pipes struct {
 func New(t testing.TB, r io.Reader, w io.WriteCloser) *Client {
 	c := &Client{t: t, changed: make(chan struct{}), diags: map[string][]Diagnostic{}}
 	c.conn = jsonrpc2.NewConn(context.Background(), jsonrpc2.NewBufferedStream(pipes{r, w}, jsonrpc2.VSCodeObjectCodec{}), c, jsonrpc2.SetLogger(quiet{}))
-	t.Cleanup(func() { c.conn.Close() })
+	t.Cleanup(func() { _ = c.conn.Close() })
 	return c
 }
 
