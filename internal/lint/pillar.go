@@ -51,6 +51,9 @@ func (r *run) pillar(ctx context.Context) bool {
 	}
 	lacks := false
 	for _, f := range again {
+		if ctx.Err() != nil {
+			return false // what was rendered last is not kept
+		}
 		// By now all includes are known.
 		first := r.pillarFiles[f.id()]
 		if p.defaults[f.saltenv+":"+f.sls] == nil || p.file(ctx, f).err != nil {

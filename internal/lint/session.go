@@ -2,9 +2,12 @@ package lint
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"path"
 	"runtime"
+	"runtime/debug"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -147,9 +150,19 @@ func (s *Session) Check(ctx context.Context, d Depth, open ...string) (*Report, 
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for _, r := range s.runs {
-		g.Go(func() error { return r.work(ctx, d, near) })
+		g.Go(func() (err error) {
+			defer func() {
+				if p := recover(); p != nil {
+					err = &failure{p, debug.Stack()}
+				}
+			}()
+			return r.work(ctx, d, near)
+		})
 	}
 	if err := g.Wait(); err != nil {
+		if _, ok := errors.AsType[*failure](err); ok {
+			s.restart() // what was compiled may be incomplete
+		}
 		return nil, err
 	}
 	m := &merge{l: s.l, found: map[key]*Finding{}, where: map[key]map[string]bool{}}
@@ -171,6 +184,15 @@ func (s *Session) Check(ctx context.Context, d Depth, open ...string) (*Report, 
 	}
 	return &Report{Findings: m.result(), SLS: len(s.l.sls), Used: s.l.used}, nil
 }
+
+// A failure is a bug of brine that some text of the tree reaches: an editor's
+// session goes on after it.
+type failure struct {
+	what  any
+	stack []byte
+}
+
+func (f *failure) Error() string { return fmt.Sprintf("internal error: %v\n%s", f.what, f.stack) }
 
 // update reads the files that changed.
 func (s *Session) update(ctx context.Context) error {

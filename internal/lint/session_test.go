@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -122,6 +123,43 @@ func TestSessionCancelled(t *testing.T) {
 	if err != nil || len(r.Findings) != 1 {
 		t.Errorf("after it: %v, %v", shown(dir, r), err)
 	}
+}
+
+// TestSessionCancelledAnywhere: a check may be cancelled at any step of the pillar
+// and of the states.
+func TestSessionCancelledAnywhere(t *testing.T) {
+	t.Parallel()
+	files := siteFiles()
+	files["pillar/app.sls"] = "app: {{ nope }}\n"
+	dir, o := write(t, files)
+	want, err := lint.Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for steps := range 60 {
+		s, err := lint.NewSession(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = s.Check(&countdown{Context: t.Context(), left: int64(steps)}, lint.Everything)
+		r, err := s.Check(t.Context(), lint.Everything)
+		if err != nil || !slices.Equal(shown(dir, r), shown(dir, want)) {
+			t.Fatalf("cancelled after %d steps: %v, %q", steps, err, shown(dir, r))
+		}
+	}
+}
+
+// A countdown is a context that ends after it was asked a number of times.
+type countdown struct {
+	context.Context //nolint:containedctx // it is one
+	left            int64
+}
+
+func (c *countdown) Err() error {
+	if atomic.AddInt64(&c.left, -1) < 0 {
+		return context.Canceled
+	}
+	return c.Context.Err()
 }
 
 // BenchmarkSessionChange changes one of 1,000 SLS files, of which 10 include it.

@@ -86,6 +86,7 @@ func Serve(ctx context.Context, o Options) error {
 	case <-s.left:
 	case <-ctx.Done():
 	}
+	s.answered(ctx)
 	cancel()
 	_ = conn.Close()
 	s.work.Wait()
@@ -95,6 +96,23 @@ func Serve(ctx context.Context, o Options) error {
 		return ErrNotShutDown
 	}
 	return nil
+}
+
+// maxLast is how long the last replies may take.
+const maxLast = 5 * time.Second
+
+// answered waits until the requests that came are answered.
+func (s *server) answered(ctx context.Context) {
+	done := make(chan struct{})
+	s.work.Go(func() {
+		s.answers.Wait()
+		close(done)
+	})
+	select {
+	case <-done:
+	case <-ctx.Done():
+	case <-time.After(maxLast):
+	}
 }
 
 type discard struct{}
@@ -110,7 +128,9 @@ type server struct {
 	over  *lint.Overlay
 	slots chan struct{}
 	work  sync.WaitGroup // requests and trees
-	left  chan struct{}  // closed by exit
+	// answers are the requests alone.
+	answers sync.WaitGroup
+	left    chan struct{} // closed by exit
 
 	mu      sync.Mutex
 	inited  bool
@@ -158,8 +178,10 @@ func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.
 	s.cancels[req.ID] = cancel
 	s.mu.Unlock()
 	s.slots <- struct{}{}
+	s.answers.Add(1)
 	s.work.Go(func() {
 		defer func() {
+			s.answers.Done()
 			cancel()
 			s.mu.Lock()
 			delete(s.cancels, req.ID)

@@ -466,6 +466,16 @@ func TestLifecycle(t *testing.T) {
 		t.Errorf("Serve = %v", err)
 	}
 	s = start(t, site())
+	last := make(chan error, 1)
+	s.Later("shutdown", last)
+	s.Tell("exit", nil)
+	if err := <-last; err != nil {
+		t.Errorf("shutdown with exit behind it: %v", err)
+	}
+	if err := <-s.done; err != nil {
+		t.Errorf("Serve = %v", err)
+	}
+	s = start(t, site())
 	s.in.Close()
 	if err := <-s.done; !errors.Is(err, lsp.ErrNotShutDown) {
 		t.Errorf("Serve = %v, want %v", err, lsp.ErrNotShutDown)

@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -215,7 +216,10 @@ func (t *tree) run(ctx context.Context) {
 			}
 		}
 		if session != nil {
-			_ = t.s.guard("check", func() error { return t.check(ctx, session) })
+			err := t.s.guard("check", func() error { return t.check(ctx, session) })
+			if err != nil && !errors.Is(err, context.Canceled) {
+				t.s.Log.Error("the check failed", "dir", t.dir, "err", err)
+			}
 		}
 		select {
 		case <-ctx.Done():

@@ -108,6 +108,21 @@ func (c *Client) Try(method string, params, to any) error {
 	return c.conn.Call(ctx, method, params, to)
 }
 
+// Later sends a request without parameters and does not wait for the reply, whose
+// error goes to done.
+func (c *Client) Later(method string, done chan<- error) {
+	c.t.Helper()
+	call, err := c.conn.DispatchCall(context.Background(), method, nil)
+	if err != nil {
+		c.t.Fatalf("%s: %v", method, err)
+	}
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), Timeout)
+		defer cancel()
+		done <- call.Wait(ctx, nil)
+	}()
+}
+
 // Tell sends a notification.
 func (c *Client) Tell(method string, params any) {
 	c.t.Helper()
