@@ -151,8 +151,8 @@ func TestSessionCancelledAnywhere(t *testing.T) {
 
 // A countdown is a context that ends after it was asked a number of times.
 type countdown struct {
-	context.Context //nolint:containedctx // it is one
-	left            int64
+	context.Context
+	left int64
 }
 
 func (c *countdown) Err() error {
