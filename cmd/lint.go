@@ -35,6 +35,11 @@ type lintFlags struct {
 }
 
 func (f *lintFlags) register(fs *pflag.FlagSet, formats []string) {
+	f.registerTree(fs)
+	fs.StringVar(&f.out, "out", formats[0], "format: "+strings.Join(formats, ", "))
+}
+
+func (f *lintFlags) registerTree(fs *pflag.FlagSet) {
 	fs.SetNormalizeFunc(saltSpelling)
 	fs.StringVarP(&f.configDir, "config-dir", "c", "", "directory of the configuration (default: the tree)")
 	fs.StringArrayVar(&f.fileRoots, "file-root", nil, "directory of the SLS tree, for the environment base; may be repeated")
@@ -42,7 +47,6 @@ func (f *lintFlags) register(fs *pflag.FlagSet, formats []string) {
 	fs.StringArrayVar(&f.grains, "grains", nil, "compile for a machine with the grains of this YAML or JSON file; may be repeated")
 	fs.StringSliceVar(&f.systems, "system", nil, "compile for these built-in systems: alpine, arch, debian, rhel, suse, ubuntu (default: all)")
 	fs.StringSliceVar(&f.exclude, "exclude", nil, "do not check these paths under the roots (globs)")
-	fs.StringVar(&f.out, "out", formats[0], "format: "+strings.Join(formats, ", "))
 }
 
 type lintOpts struct {

@@ -15,12 +15,10 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
-
-	"golang.org/x/sync/errgroup"
+	"unicode/utf8"
 
 	"brine/internal/fileserver"
 	"brine/internal/fun"
@@ -76,31 +74,19 @@ func (r *Report) Count(s Severity) int {
 
 // Run checks a tree. The error says that the tree cannot be read or that ctx ended.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	l := &linter{o: o, found: map[key]*Finding{}, where: map[key]map[string]bool{}, paths: map[string]string{}, have: map[string]bool{}, used: newUsed()}
-	if l.o.Systems == nil {
-		l.o.Systems = Systems()
-	}
-	l.states = fileserver.New(o.Disk, fileserver.RootsOf(o.Opts, "file_roots"))
-	l.pillars = fileserver.New(o.Disk, fileserver.RootsOf(o.Opts, "pillar_roots"))
-	if err := l.list(ctx); err != nil {
+	s, err := NewSession(ctx, o)
+	if err != nil {
 		return nil, err
 	}
-	l.table, l.known = l.tables()
-	l.scan()
-	var g errgroup.Group
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for _, sys := range l.o.Systems {
-		g.Go(func() error { return l.newRun(sys).all(ctx) })
-	}
-	if err := g.Wait(); err != nil {
+	r, err := s.Check(ctx, Everything)
+	if err != nil {
 		return nil, err
 	}
-	l.unused()
-	l.used.resolve(l.paths)
-	return &Report{Findings: l.result(), SLS: len(l.sls), Used: l.used}, nil
+	r.Used.resolve(s.l.paths)
+	return r, nil
 }
 
-// A linter is one run over a tree. What several systems write to is behind mu.
+// A linter is what is known of a tree. What several systems write to is behind mu.
 type linter struct {
 	o               Options
 	states, pillars *fileserver.Server
@@ -109,18 +95,14 @@ type linter struct {
 
 	files []*file // of both roots
 	sls   []*file // those that are compiled as states
-	// paths are the absolute paths of files by their names under the roots.
+	// paths are the absolute paths of files by their names under the roots, and
+	// keys what runs call the files of an absolute path (see [depOf]).
 	paths map[string]string
+	keys  map[string][]string
 	have  map[string]bool // "saltenv path" of the files under the file roots
-
-	mu    sync.Mutex
-	found map[key]*Finding
-	where map[key]map[string]bool // the systems of a finding; none: of the text
 	used  *Used
-	// filled are the SLS that have states on some system, and reached those that
-	// an include names, with the place of the include.
-	filled  map[string]bool
-	reached map[string]source.Pos
+
+	mu sync.Mutex
 	// handed are the pillar keys that orchestrations give to states.
 	handed map[string]bool
 }
@@ -131,8 +113,11 @@ type file struct {
 	saltenv string
 	sls     string // its SLS name; "" where it is none
 	pillar  bool
+	mtime   int64    // in nanoseconds, of the text that was read
 	lines   []string // of text that is checked; without line ends
+	words   map[string]bool
 	ignores ignores
+	found   []Finding // what the text alone shows
 }
 
 // A key tells findings apart: a fault that several systems or includers have is one.
@@ -142,44 +127,59 @@ type key struct {
 	msg  string
 }
 
+// add notes a finding of the text of a file. Its column counts bytes; those of
+// findings count characters, as the compiler's do.
+func (f *file) add(found Finding) {
+	if i, at := found.Pos.Line-1, found.Pos.Col-1; i >= 0 && i < len(f.lines) && at > 0 && at <= len(f.lines[i]) {
+		found.Pos.Col = utf8.RuneCountInString(f.lines[i][:at]) + 1
+	}
+	f.found = append(f.found, found)
+}
+
+// addf notes a finding of the text of a file.
+func (f *file) addf(line, col int, rule, hint, format string, args ...any) {
+	f.add(Finding{Rule: rule, Pos: source.Pos{File: f.Abs, Line: line, Col: col}, Hint: hint, Message: fmt.Sprintf(format, args...)})
+}
+
+// A merge joins the findings of files and systems.
+type merge struct {
+	l     *linter
+	found map[key]*Finding
+	where map[key]map[string]bool // the systems of a finding; none: of the text
+}
+
 // add notes a finding; system is "" where the text alone shows it.
-func (l *linter) add(system string, f Finding) {
+func (m *merge) add(system string, f Finding) {
 	if f.Pos.File != "" && !filepath.IsAbs(f.Pos.File) {
-		if abs := l.paths[f.Pos.File]; abs != "" {
+		if abs := m.l.paths[f.Pos.File]; abs != "" {
 			f.Pos.File = abs
 		}
 	}
 	k := key{f.Rule, f.Pos, f.Message}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.found[k] == nil {
-		l.found[k] = &f
-		l.where[k] = map[string]bool{}
+	if m.found[k] == nil {
+		m.found[k] = &f
+		m.where[k] = map[string]bool{}
 	}
 	if system != "" {
-		l.where[k][system] = true
+		m.where[k][system] = true
 	}
-}
-
-// addf notes a finding of the text of a file.
-func (l *linter) addf(f *file, line, col int, rule, hint, format string, args ...any) {
-	l.add("", Finding{Rule: rule, Pos: source.Pos{File: f.Abs, Line: line, Col: col}, Hint: hint, Message: fmt.Sprintf(format, args...)})
 }
 
 // result returns the findings that the configuration wants, in order.
-func (l *linter) result() []Finding {
+func (m *merge) result() []Finding {
+	l := m.l
 	byPath := map[string]*file{}
 	for _, f := range l.files {
 		byPath[f.Abs] = f
 	}
 	unknown := map[source.Pos]bool{} // places where the text shows an unknown function
-	for k := range l.found {
+	for k := range m.found {
 		if k.rule == unknownFunction || k.rule == notInBrine {
 			unknown[source.Pos{File: k.pos.File, Line: k.pos.Line}] = true
 		}
 	}
 	var out []Finding
-	for k, f := range l.found {
+	for k, f := range m.found {
 		if k.rule == undefinedVariable && unknown[source.Pos{File: k.pos.File, Line: k.pos.Line}] {
 			continue // the same fault, found while rendering
 		}
@@ -188,8 +188,8 @@ func (l *linter) result() []Finding {
 		}
 		rule := ruleOf(f.Rule)
 		f.Severity = rule.Severity
-		if n := len(l.where[k]); n > 0 && n < len(l.o.Systems) {
-			f.Systems = slices.Sorted(maps.Keys(l.where[k]))
+		if n := len(m.where[k]); n > 0 && n < len(l.o.Systems) {
+			f.Systems = slices.Sorted(maps.Keys(m.where[k]))
 			if rule.partial {
 				f.Severity = rule.partly
 			}
@@ -222,40 +222,71 @@ func (l *linter) hand(pillar value.Value) {
 // maxText bounds the size of files whose text is checked.
 const maxText = 1 << 20
 
-// list finds the files of the tree.
-func (l *linter) list(ctx context.Context) error {
-	l.filled, l.reached, l.handed = map[string]bool{}, map[string]source.Pos{}, map[string]bool{}
+// list finds the files of the tree. Of a file that is as it was, it keeps what is
+// known; it returns those that changed, and whether files came or went.
+func (l *linter) list(ctx context.Context) (changed []*file, moved bool, err error) {
+	before := map[string]*file{}
+	for _, f := range l.files {
+		before[f.id()] = f
+	}
+	had := l.have
+	l.files, l.sls, l.paths, l.keys, l.have = nil, nil, map[string]string{}, map[string][]string{}, map[string]bool{}
 	for _, side := range []struct {
 		server *fileserver.Server
 		pillar bool
 	}{{l.states, false}, {l.pillars, true}} {
+		side.server.Forget()
 		envs, err := side.server.Envs(ctx)
 		if err != nil {
-			return err
+			return nil, false, err
 		}
 		for _, env := range envs {
 			infos, err := fun.ListFiles(ctx, side.server, env, "")
 			if err != nil {
-				return fmt.Errorf("list the tree: %w", err)
+				return nil, false, fmt.Errorf("list the tree: %w", err)
 			}
 			for _, fi := range infos {
-				l.addFile(fi, env, side.pillar)
+				f, isNew := l.addFile(fi, env, side.pillar, before)
+				if isNew {
+					changed = append(changed, f)
+				}
+				moved = moved || f != nil && before[f.id()] == nil
 			}
 		}
 	}
-	return ctx.Err()
+	return changed, moved || len(before) > 0 && len(l.files) != len(before) || had != nil && !maps.Equal(had, l.have), ctx.Err()
 }
 
-func (l *linter) addFile(fi fun.FileInfo, env string, pillar bool) {
+// id tells the files of a tree apart.
+func (f *file) id() string { return depOf(f.pillar, f.saltenv, f.Path) + "\x00" + f.Abs }
+
+// depOf is what runs call a file that they depend on.
+func depOf(pillar bool, saltenv, path string) string {
+	if pillar {
+		return "pillar " + saltenv + " " + path
+	}
+	return "salt " + saltenv + " " + path
+}
+
+// addFile adds a file of a listing; it returns nil for one that is not checked,
+// and whether it is another than before.
+func (l *linter) addFile(fi fun.FileInfo, env string, pillar bool, before map[string]*file) (*file, bool) {
 	if !pillar {
 		l.have[env+" "+fi.Path] = true
 	}
-	if !fi.Mode.IsRegular() || l.o.Config.excludes(fi.Path) {
-		return
+	if fi.Abs != "" {
+		l.keys[fi.Abs] = append(l.keys[fi.Abs], depOf(pillar, env, fi.Path))
+	}
+	if !fi.Mode.IsRegular() || l.o.Config.excludes(fi.Path) || fi.Abs == "" {
+		return nil, false
 	}
 	f := &file{FileInfo: fi, saltenv: env, pillar: pillar}
-	if f.Abs == "" {
-		return
+	if st, err := l.o.Disk.Stat(f.Abs); err == nil {
+		f.mtime, f.Size = st.Mtime.UnixNano(), st.Size
+	}
+	isNew := true
+	if old := before[f.id()]; old != nil && old.mtime == f.mtime && old.Size == f.Size {
+		f, isNew = old, false
 	}
 	if name, ok := fun.SLSName(fi.Path); ok {
 		f.sls = name
@@ -269,18 +300,29 @@ func (l *linter) addFile(fi fun.FileInfo, env string, pillar bool) {
 			l.sls = append(l.sls, f)
 		}
 	}
-	if fi.Size > maxText {
+	if isNew {
+		l.read(f)
+	}
+	return f, isNew
+}
+
+// read reads the text of a file.
+func (l *linter) read(f *file) {
+	f.lines, f.words, f.ignores, f.found = nil, nil, ignores{}, nil
+	if f.Size > maxText {
 		return
 	}
-	if text, err := l.o.Disk.ReadFile(f.Abs); err == nil && !strings.Contains(string(text), "\x00") {
-		f.lines = strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")
-		var faults []badIgnore
-		if f.isTemplate() {
-			f.ignores, faults = readIgnores(f.lines)
-		}
-		for _, b := range faults {
-			l.addf(f, b.line, b.col, unknownRule, "'brine lint --rules' lists the rules", "unknown rule %q%s", b.name, source.DidYouMean(b.name, ruleIDs()))
-		}
+	text, err := l.o.Disk.ReadFile(f.Abs)
+	if err != nil || strings.Contains(string(text), "\x00") {
+		return
+	}
+	f.lines = strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")
+	var faults []badIgnore
+	if f.isTemplate() {
+		f.ignores, faults = readIgnores(f.lines)
+	}
+	for _, b := range faults {
+		f.addf(b.line, b.col, unknownRule, "'brine lint --rules' lists the rules", "unknown rule %q%s", b.name, source.DidYouMean(b.name, ruleIDs()))
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 )
 
 // write makes a tree and returns its options.
-func write(t *testing.T, files map[string]string) (dir string, o lint.Options) {
+func write(t testing.TB, files map[string]string) (dir string, o lint.Options) {
 	t.Helper()
 	dir = t.TempDir()
 	for name, text := range files {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -137,27 +138,102 @@ type run struct {
 	probe *probe
 
 	engine *render.Engine
-	cache  map[string]rendered
+	cache  map[string]*rendered
 	asked  bool // what is compiled now depends on an unknown value
+
+	units map[string]*unit // what is compiled, by [unit.key]
+	tops  []*unit          // those of the top file, in order
+	top   *pass            // what reading the top file came to; nil: it is to be read
+	u     *unit            // what is compiled now
+	at    *pass            // where findings and dependencies are noted now
+
+	pillarFiles map[string]*pillarFile // by the id of the file
+	pillarText  string                 // the data of all, to see whether it changed
+	pillarDue   bool                   // it is to be rendered
+	spent       int                    // how many times files changed under the engine
+}
+
+// A pass is what one step over some files came to.
+type pass struct {
+	found []Finding
+	deps  map[string]bool // the files that it read or looked for (see [depOf])
+}
+
+func newPass() *pass { return &pass{deps: map[string]bool{}} }
+
+// A unit is SLS files that run together.
+type unit struct {
+	pass
+	match high.Match
+	stale bool // it is to be compiled
 	// open are the requisites to nothing, by place; met are places whose requisite
 	// is met in some combination of SLS files.
 	open map[source.Pos]Finding
 	met  map[source.Pos]bool
 	// loose are the requisites that a state hands to a state that is not there, how
-	// often a unit has each, and ran how often a unit has a file.
+	// often the unit has each; ran are its files.
 	loose map[source.Pos]int
-	ran   map[string]int
+	ran   map[string]bool
 }
+
+func (u *unit) key() string { return u.match.SaltEnv + "\x00" + strings.Join(u.match.SLS, "\x00") }
 
 // rendered is what an SLS file came to.
 type rendered struct {
-	data  value.Value
-	err   error
-	asked bool
+	pass
+	data     value.Value
+	err      error
+	asked    bool
+	name     string // "saltenv:sls"
+	filled   bool   // it has states, or may have some
+	includes map[string]source.Pos
+}
+
+// noted is an upstream that notes which files a run depends on.
+type noted struct {
+	*fileserver.Local
+	r *run
+}
+
+// Stat returns a file, or that it is not there.
+func (n noted) Stat(ctx context.Context, saltenv, p string) (fun.FileInfo, error) {
+	n.r.note(false, saltenv, p)
+	return n.Local.Stat(ctx, saltenv, p)
+}
+
+// Open opens a file.
+func (n noted) Open(ctx context.Context, saltenv, p string) (io.ReadCloser, error) {
+	n.r.note(false, saltenv, p)
+	return n.Local.Open(ctx, saltenv, p)
+}
+
+// notedPillar are the files of the pillar, as noted are those of the states.
+type notedPillar struct {
+	*fileserver.Server
+	r *run
+}
+
+// Stat returns a file, or that it is not there.
+func (n notedPillar) Stat(ctx context.Context, saltenv, p string) (fun.FileInfo, error) {
+	n.r.note(true, saltenv, p)
+	return n.Server.Stat(ctx, saltenv, p)
+}
+
+// Open opens a file.
+func (n notedPillar) Open(ctx context.Context, saltenv, p string) (io.ReadCloser, error) {
+	n.r.note(true, saltenv, p)
+	return n.Server.Open(ctx, saltenv, p)
+}
+
+// note notes that what is done now depends on a file.
+func (r *run) note(pillar bool, saltenv, p string) {
+	if r.at != nil {
+		r.at.deps[depOf(pillar, saltenv, strings.TrimLeft(path.Clean("/"+p), "/"))] = true
+	}
 }
 
 func (l *linter) newRun(sys System) *run {
-	r := &run{l: l, sys: sys, probe: &probe{}, cache: map[string]rendered{}, open: map[source.Pos]Finding{}, met: map[source.Pos]bool{}, loose: map[source.Pos]int{}, ran: map[string]int{}}
+	r := &run{l: l, sys: sys, probe: &probe{}, cache: map[string]*rendered{}, units: map[string]*unit{}, pillarFiles: map[string]*pillarFile{}, pillarDue: true}
 	opts := l.o.Opts.Copy()
 	id := sys.Grains.Str("id")
 	if id == "" {
@@ -169,7 +245,7 @@ func (l *linter) newRun(sys System) *run {
 	env := &fun.Env{
 		Identity:  fun.Identity{ID: id, SaltEnv: "base"},
 		Data:      fun.Data{Opts: opts, Grains: grains, Pillar: value.NewMap(0), Memo: &fun.Memo{}},
-		Machine:   fun.Machine{Host: machine{host.NewFake(), l.o.Disk}, Up: &fileserver.Local{Server: l.states}},
+		Machine:   fun.Machine{Host: machine{host.NewFake(), l.o.Disk}, Up: noted{&fileserver.Local{Server: l.states}, r}},
 		Functions: fun.Functions{Table: l.table, NewInvoker: func(e *fun.Env) fun.Invoker { return newInvoker(e, r.probe) }},
 		Network:   fun.Network{Bus: event.NewRing(0, host.FakeTime)},
 	}
@@ -196,29 +272,36 @@ func (r *run) warned(w fun.Warning) {
 
 // lacks notes a requisite that a state hands to one that this unit does not have.
 func (r *run) lacks(f Finding) {
-	if r.loose[f.Pos]++; !r.asked {
-		r.open[f.Pos] = f
+	if r.u == nil {
+		return
+	}
+	if r.u.loose[f.Pos]++; !r.asked {
+		r.u.open[f.Pos] = f
 	}
 }
 
-func (r *run) add(f Finding) { r.l.add(r.sys.Name, f) }
+func (r *run) add(f Finding) {
+	if r.at != nil {
+		r.at.found = append(r.at.found, f)
+	}
+}
 
-// all checks the pillar, the top files and every SLS.
-func (r *run) all(ctx context.Context) error {
-	r.pillar(ctx)
-	r.top(ctx)
-	for _, f := range r.l.sls {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		r.unit(ctx, high.Match{SaltEnv: f.saltenv, SLS: []string{f.sls}})
-	}
-	for pos, f := range r.open {
-		if !r.met[pos] && (r.loose[pos] == 0 || r.loose[pos] >= r.ran[pos.File]) {
-			r.add(f)
-		}
-	}
-	return ctx.Err()
+// within notes findings and dependencies in p while do runs.
+func (r *run) within(p *pass, do func()) {
+	before := r.at
+	r.at = p
+	do()
+	r.at = before
+}
+
+// compile compiles the SLS files of a unit and checks their states.
+func (r *run) compile(ctx context.Context, u *unit) {
+	u.pass = *newPass()
+	u.open, u.met, u.loose, u.ran = map[source.Pos]Finding{}, map[source.Pos]bool{}, map[source.Pos]int{}, map[string]bool{}
+	r.u = u
+	r.within(&u.pass, func() { r.unit(ctx, u.match) })
+	r.u = nil
+	u.stale = ctx.Err() != nil
 }
 
 // unit compiles SLS files that run together and checks their states.
@@ -234,12 +317,8 @@ func (r *run) unit(ctx context.Context, m high.Match) {
 	if h.Data.Len() == 0 || isReactor(h.Data) {
 		return
 	}
-	files := map[string]bool{}
 	for id := range h.Data.All() {
-		files[h.Pos(value.Str(id)).File] = true
-	}
-	for name := range files {
-		r.ran[name]++
+		r.u.ran[h.Pos(value.Str(id)).File] = true
 	}
 	lower := &low.Compiler{Warn: r.warned}
 	chunks, err := lower.Compile(h)
@@ -274,9 +353,18 @@ func (r *run) render(ctx context.Context, in render.Input) (value.Value, error) 
 	k := in.SaltEnv + "\x00" + in.SLS + "\x00" + in.Path
 	got, ok := r.cache[k]
 	if !ok {
-		got = r.rendered(ctx, in)
-		r.cache[k] = got
-		r.seen(in, got)
+		got = &rendered{pass: *newPass(), name: in.SaltEnv + ":" + in.SLS}
+		r.within(&got.pass, func() {
+			r.note(false, in.SaltEnv, in.Path)
+			r.rendered(ctx, in, got)
+			r.seen(in, got)
+		})
+		if ctx.Err() == nil {
+			r.cache[k] = got
+		}
+	}
+	if r.at != nil {
+		maps.Copy(r.at.deps, got.deps)
 	}
 	if got.asked {
 		r.asked = true
@@ -284,9 +372,10 @@ func (r *run) render(ctx context.Context, in render.Input) (value.Value, error) 
 	return value.Clone(got.data), got.err
 }
 
-func (r *run) rendered(ctx context.Context, in render.Input) (got rendered) {
+func (r *run) rendered(ctx context.Context, in render.Input, got *rendered) {
 	if usesPython(in.Text) {
-		return rendered{data: value.NewMap(0), asked: true}
+		got.data, got.asked = value.NewMap(0), true
+		return
 	}
 	r.probe.asked = false
 	got.data, got.err = r.engine.SLS(ctx, in)
@@ -294,7 +383,6 @@ func (r *run) rendered(ctx context.Context, in render.Input) (got rendered) {
 	if got.err != nil && got.asked && !isSyntax(got.err) {
 		got.data, got.err = value.NewMap(0), nil
 	}
-	return got
 }
 
 // usesPython reports whether the first line of an SLS names a renderer that runs
@@ -335,14 +423,9 @@ func isSyntax(err error) bool {
 }
 
 // seen notes the includes of a rendered SLS, and whether it has states.
-func (r *run) seen(in render.Input, got rendered) {
-	name := in.SaltEnv + ":" + in.SLS
+func (r *run) seen(in render.Input, got *rendered) {
 	data, ok := got.data.(*value.Map)
-	r.l.mu.Lock()
-	if got.asked || got.err != nil || ok && data.Len() > 0 {
-		r.l.filled[name] = true
-	}
-	r.l.mu.Unlock()
+	got.filled = got.asked || got.err != nil || ok && data.Len() > 0
 	if !ok {
 		return
 	}
@@ -361,9 +444,10 @@ func (r *run) seen(in render.Input, got rendered) {
 		case sls == in.SLS:
 			r.add(Finding{Rule: unusedInclude, Pos: pos, Message: "SLS " + sls + " includes itself"})
 		default:
-			r.l.mu.Lock()
-			r.l.reached[in.SaltEnv+":"+sls+"\x00"+in.Path] = pos
-			r.l.mu.Unlock()
+			if got.includes == nil {
+				got.includes = map[string]source.Pos{}
+			}
+			got.includes[in.SaltEnv+":"+sls] = pos
 		}
 		seen[sls] = true
 	}
@@ -450,32 +534,34 @@ func (l *linter) hasTab(pos source.Pos) bool {
 	return false
 }
 
-// top checks the top files of the states.
-func (r *run) top(ctx context.Context) {
+// readTop checks the top files of the states and returns what runs together.
+func (r *run) readTop(ctx context.Context) []high.Match {
 	r.engine = render.For(r.env).Run()
 	r.asked = false
 	c := high.New(r.env, r.render)
 	t, err := c.Top(ctx, high.TopRequest{})
 	if err != nil {
 		r.faults(source.Faults(err))
-		return
+		return nil
 	}
 	r.faults(t.Faults)
 	faults := t.Verify()
 	r.faults(faults)
 	if len(faults) > 0 {
-		return
+		return nil
 	}
+	var out []high.Match
 	for env, v := range t.Data.All() {
 		saltenv, _ := env.(string)
 		matches, _ := v.(*value.Map)
 		for _, v := range matches.All() {
 			list, _ := v.(*value.List)
 			if names := r.topNames(ctx, saltenv, list); len(names) > 0 {
-				r.unit(ctx, high.Match{SaltEnv: saltenv, SLS: names})
+				out = append(out, high.Match{SaltEnv: saltenv, SLS: names})
 			}
 		}
 	}
+	return out
 }
 
 // topNames returns the SLS files that a target has in a top file; one that is
@@ -504,172 +590,4 @@ func (r *run) topNames(ctx context.Context, saltenv string, list *value.List) []
 		}
 	}
 	return names
-}
-
-// A pillarRun renders the files of the pillar.
-type pillarRun struct {
-	*run
-	engine *render.Engine
-	data   *value.Map
-	// defaults are the variables that includes give to SLS files.
-	defaults map[string]*value.Map
-}
-
-// pillar renders every file of the pillar and gives the run all their data: which
-// of it a machine has is not known.
-func (r *run) pillar(ctx context.Context) {
-	env := r.env.Fork(func(e *fun.Env) { e.Pillar = knownMap{value.NewMap(0), r.probe} })
-	p := &pillarRun{run: r, engine: render.New(env, r.l.pillars), data: value.NewMap(0), defaults: map[string]*value.Map{}}
-	var files, again []*file
-	for _, f := range r.l.files {
-		if f.pillar && f.sls != "" {
-			files = append(files, f)
-		}
-	}
-	errs := map[*file]error{}
-	for _, f := range files {
-		if ctx.Err() != nil {
-			return
-		}
-		if err := p.file(ctx, f); err != nil {
-			again = append(again, f)
-			errs[f] = err
-		}
-	}
-	lacks := false
-	for _, f := range again {
-		// By now all includes are known.
-		if p.defaults[f.saltenv+":"+f.sls] == nil || p.file(ctx, f) != nil {
-			p.faulty(f, errs[f])
-			lacks = true
-		}
-	}
-	if lacks || len(files) == 0 || value.Truth(r.env.Opts.At("ext_pillar")) {
-		r.env.Pillar = knownMap{p.data, r.probe}
-		return
-	}
-	r.env.Pillar = p.data
-}
-
-// file renders one file; the error is one that does not depend on the machine.
-func (p *pillarRun) file(ctx context.Context, f *file) error {
-	text := strings.Join(f.lines, "\n")
-	if usesPython([]byte(text)) {
-		return nil
-	}
-	if first, rest, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(first, "#!") {
-		text = strings.ReplaceAll(strings.ReplaceAll(first, "| gpg", ""), "|gpg", "") + "\n" + rest // what is encrypted stays so
-	}
-	p.probe.asked = false
-	v, err := p.engine.SLS(ctx, render.Input{
-		Path: f.Path, Abs: f.Abs, SLS: f.sls, SaltEnv: f.saltenv, Text: []byte(text), Vars: p.defaults[f.saltenv+":"+f.sls],
-	})
-	if err != nil {
-		if p.probe.asked && !isSyntax(err) {
-			return nil
-		}
-		return err
-	}
-	m, ok := v.(*value.Map)
-	switch {
-	case !ok:
-		if value.Truth(v) {
-			p.add(Finding{Rule: structure, Pos: source.Pos{File: f.Abs}, Message: "pillar SLS " + f.sls + " is not a mapping"})
-		}
-	case f.sls == "top":
-		p.pillarTop(ctx, f, m)
-	default:
-		p.pillarNames(ctx, f, f.saltenv, m.List("include"))
-		p.defaultsOf(f, m.List("include"))
-		if m.Has("include") {
-			m.Delete("include")
-		}
-		p.l.notePillar(f, m)
-		p.data = value.MergeRecurse(p.data, m, false)
-	}
-	return nil
-}
-
-// defaultsOf notes the variables that includes give to SLS files.
-func (p *pillarRun) defaultsOf(f *file, includes *value.List) {
-	for _, item := range itemsOf(includes) {
-		m, ok := item.(*value.Map)
-		if !ok || m.Len() == 0 {
-			continue
-		}
-		k, v := m.Entry(0)
-		with, _ := v.(*value.Map)
-		if vars := with.Map("defaults"); vars.Len() > 0 {
-			p.defaults[f.saltenv+":"+value.Str(k)] = vars
-		}
-	}
-}
-
-// faulty notes why a file cannot be rendered.
-func (p *pillarRun) faulty(f *file, err error) {
-	for _, e := range source.Faults(err) {
-		rule := p.l.ruleOfFault(e)
-		if rule == structure {
-			rule = renderError
-		}
-		pos := e.Pos
-		if pos.File == "" || pos.File == f.Path {
-			pos.File = f.Abs
-		}
-		p.add(Finding{Rule: rule, Pos: pos, Message: e.Err.Error(), Hint: e.Hint})
-	}
-}
-
-// pillarTop checks the names in a top file of the pillar.
-func (r *run) pillarTop(ctx context.Context, f *file, top *value.Map) {
-	for env, v := range top.All() {
-		matches, _ := v.(*value.Map)
-		for _, v := range matches.All() {
-			list, _ := v.(*value.List)
-			if slices.ContainsFunc(itemsOf(list), isIgnoreMissing) {
-				continue
-			}
-			r.pillarNames(ctx, f, value.Str(env), list)
-		}
-	}
-}
-
-func isIgnoreMissing(v value.Value) bool {
-	m, ok := v.(*value.Map)
-	return ok && value.Truth(m.At("ignore_missing"))
-}
-
-// pillarNames checks that a list names SLS files of the pillar.
-func (r *run) pillarNames(ctx context.Context, f *file, saltenv string, list *value.List) {
-	all, err := fun.ListSLS(ctx, r.l.pillars, saltenv)
-	if err != nil {
-		return
-	}
-	for i := range list.Len() {
-		name, ok := list.Items[i].(string)
-		if m, isMap := list.Items[i].(*value.Map); isMap && m.Len() == 1 && !m.Has("match") {
-			k, _ := m.Entry(0)
-			name, ok = k.(string)
-		}
-		if strings.HasPrefix(name, ".") {
-			name = absolute(name, render.Input{SLS: f.sls, Path: f.Path})
-		}
-		if !ok || isUnknown(name) || slices.Contains(all, fun.PlainSLS(name)) || value.HasGlob(name) {
-			continue
-		}
-		pos := list.PosAt(i)
-		pos.File = f.Abs
-		out := Finding{Rule: missingInclude, Pos: pos, Message: "pillar SLS " + name + " does not exist in saltenv " + saltenv}
-		if near, ok := source.Nearest(name, all); ok {
-			out.Hint = "did you mean \"" + near + "\"?"
-		}
-		r.add(out)
-	}
-}
-
-func itemsOf(l *value.List) []value.Value {
-	if l == nil {
-		return nil
-	}
-	return l.Items
 }

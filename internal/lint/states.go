@@ -336,9 +336,9 @@ func (r *run) requisite(x *index, c *fun.Chunk, kind string, item value.Value, p
 	hits = x.find(state, text)
 	switch {
 	case len(hits) > 0:
-		r.met[pos] = true
+		r.u.met[pos] = true
 	case !r.asked && !isUnknown(text):
-		r.open[pos] = Finding{
+		r.u.open[pos] = Finding{
 			Rule: missingRequisite, Pos: pos, Hint: x.hint(state, text),
 			Message: fmt.Sprintf("%s of %s names no state: %s: %s", kind, c.ID, state, text),
 		}

@@ -10,7 +10,6 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/source"
-	"brine/internal/value"
 )
 
 // patterns are those of the checks of text, made on first use.
@@ -39,25 +38,29 @@ var pattern = sync.OnceValue(func() *patterns {
 	}
 })
 
-// scan checks the text of all files.
-func (l *linter) scan() {
-	for _, f := range l.files {
-		if f.lines == nil {
-			continue
+// scan checks the text of a file.
+func (l *linter) scan(f *file) {
+	if f.lines == nil {
+		return
+	}
+	l.privateKey(f)
+	f.words = map[string]bool{}
+	for _, line := range f.lines {
+		for word := range strings.FieldsFuncSeq(line, notWord) {
+			f.words[word] = true
 		}
-		l.privateKey(f)
-		if !f.isTemplate() {
-			l.used.python(f)
-			continue
-		}
-		l.style(f)
-		text := withoutComments(f.lines)
-		l.templates(f, text)
-		if f.sls != "" {
-			l.yaml(f, text)
-			l.imports(f, text)
-			l.used.renderers(f)
-		}
+	}
+	if !f.isTemplate() {
+		l.used.python(f)
+		return
+	}
+	l.style(f)
+	text := withoutComments(f.lines)
+	l.templates(f, text)
+	if f.sls != "" {
+		l.yaml(f, text)
+		l.imports(f, text)
+		l.used.renderers(f)
 	}
 }
 
@@ -65,13 +68,13 @@ func (l *linter) scan() {
 func (l *linter) style(f *file) {
 	for i, line := range f.lines {
 		if rest := strings.TrimRight(line, " \t"); rest != line {
-			l.add("", Finding{
+			f.add(Finding{
 				Rule: trailingSpace, Pos: source.Pos{File: f.Abs, Line: i + 1, Col: len(rest) + 1},
 				Message: "the line ends in white space", Fix: &Edit{Start: len(rest), End: len(line)},
 			})
 		}
 		if at := strings.IndexByte(line, '\t'); at >= 0 {
-			l.addf(f, i+1, at+1, tabStyle, "", "the line contains a tab")
+			f.addf(i+1, at+1, tabStyle, "", "the line contains a tab")
 		}
 	}
 }
@@ -83,7 +86,7 @@ func (l *linter) privateKey(f *file) {
 	}
 	for i, line := range f.lines {
 		if at := pattern().keyHeader.FindStringIndex(line); at != nil {
-			l.addf(f, i+1, at[0]+1, secretText, "", "a private key is in the tree as plain text")
+			f.addf(i+1, at[0]+1, secretText, "", "a private key is in the tree as plain text")
 			return
 		}
 	}
@@ -129,7 +132,7 @@ func (l *linter) templates(f *file, lines []string) {
 		}
 		if m := p.pillarGet.FindStringSubmatchIndex(line); m != nil && strings.Contains(line, "{") {
 			name := line[m[4]:m[5]]
-			l.addf(f, i+1, m[4]+1, pillarColon, fmt.Sprintf("write salt['pillar.get']('%s')", name), "pillar.get looks for a key named %q", name)
+			f.addf(i+1, m[4]+1, pillarColon, fmt.Sprintf("write salt['pillar.get']('%s')", name), "pillar.get looks for a key named %q", name)
 		}
 	}
 }
@@ -150,10 +153,10 @@ func (l *linter) call(f *file, whole, name string, line, col int) {
 	}
 	nf := l.known.NotFound(fun.Exec, name)
 	if nf.InSalt {
-		l.addf(f, line, col, notInBrine, nf.Hint(), "execution function %q of Salt is not available in brine", name)
+		f.addf(line, col, notInBrine, nf.Hint(), "execution function %q of Salt is not available in brine", name)
 		return
 	}
-	l.addf(f, line, col, unknownFunction, nf.Hint(), "unknown execution function %q", name)
+	f.addf(line, col, unknownFunction, nf.Hint(), "unknown execution function %q", name)
 }
 
 // imports finds names that an SLS imports and does not use.
@@ -174,7 +177,7 @@ func (l *linter) imports(f *file, lines []string) {
 			}
 			if re, err := regexp.Compile(`\b` + regexp.QuoteMeta(name) + `\b`); err == nil && len(re.FindAllStringIndex(whole, 2)) < 2 {
 				at := m[2] + strings.Index(line[m[2]:m[3]], item) + len(item) - len(strings.TrimLeft(item, " "))
-				l.addf(f, i+1, at+1, unusedImport, "", "the imported name %s is not used", name)
+				f.addf(i+1, at+1, unusedImport, "", "the imported name %s is not used", name)
 			}
 		}
 	}
@@ -204,7 +207,7 @@ func (l *linter) yaml(f *file, lines []string) {
 		for _, re := range []*regexp.Regexp{p.boolKey, p.boolItem} {
 			if m := re.FindStringSubmatchIndex(line); m != nil {
 				word := line[m[2]:m[3]]
-				l.addf(f, i+1, m[2]+1, yamlBoolean, "quote it if it is a word: '"+word+"'", "YAML reads %s as a boolean", word)
+				f.addf(i+1, m[2]+1, yamlBoolean, "quote it if it is a word: '"+word+"'", "YAML reads %s as a boolean", word)
 			}
 		}
 		l.secret(f, i, line)
@@ -219,14 +222,14 @@ func (l *linter) octal(f *file, i int, key string, start, end int, number string
 	if strings.HasSuffix(key, "mode") && len(number) <= 5 && !strings.ContainsAny(number, "89") {
 		out.Fix = &Edit{Start: start, End: end, New: "'" + number + "'"}
 	}
-	l.add("", out)
+	f.add(out)
 }
 
 // secret finds passwords and the like that are written out.
 func (l *linter) secret(f *file, i int, line string) {
 	p := pattern()
 	if at := p.aws.FindStringIndex(line); at != nil {
-		l.addf(f, i+1, at[0]+1, secretText, "", "an access key of AWS is in the tree as plain text")
+		f.addf(i+1, at[0]+1, secretText, "", "an access key of AWS is in the tree as plain text")
 		return
 	}
 	m := p.key.FindStringSubmatchIndex(line)
@@ -243,7 +246,7 @@ func (l *linter) secret(f *file, i int, line string) {
 		val = strings.TrimSpace(before)
 	}
 	if isSecret(val) {
-		l.addf(f, i+1, m[6]+1, secretText, "encrypt it with the gpg renderer, or read it from an external pillar", "%s is in the tree as plain text", key)
+		f.addf(i+1, m[6]+1, secretText, "encrypt it with the gpg renderer, or read it from an external pillar", "%s is in the tree as plain text", key)
 	}
 }
 
@@ -256,55 +259,75 @@ func isSecret(val string) bool {
 	return !pattern().placeholder.MatchString(val) && !strings.HasPrefix(val, "salt-") && !strings.Contains(val, ": ")
 }
 
-// notePillar notes the top-level keys of a file of the pillar.
-func (l *linter) notePillar(f *file, m *value.Map) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for k := range m.All() {
-		key, ok := k.(string)
-		if !ok || isUnknown(key) {
-			continue
-		}
-		if _, seen := l.used.pillar[key]; !seen {
-			pos := m.Pos(k)
-			pos.File = f.Abs
-			l.used.pillar[key] = pos
-		}
-	}
-}
-
 // saltKeys are keys of the pillar that Salt itself reads.
 var saltKeys = words("schedule mine_functions mine_interval mine_enabled beacons providers include environment saltenv pillarenv reactor startup_states startup_states_list ssh_minion_opts")
 
 // unused finds includes of SLS files without states, and pillar keys that no file
 // mentions.
-func (l *linter) unused() {
-	for from, pos := range l.reached {
-		name, _, _ := strings.Cut(from, "\x00")
-		_, sls, _ := strings.Cut(name, ":")
-		if exists := slices.ContainsFunc(l.sls, func(f *file) bool { return f.saltenv+":"+f.sls == name }); exists && !l.filled[name] {
-			l.add("", Finding{Rule: unusedInclude, Pos: pos, Message: "the included SLS " + sls + " has no states on any system"})
+func (s *Session) unused(m *merge) {
+	exists, filled := map[string]bool{}, map[string]bool{} // filled has those that were rendered
+	for _, f := range s.l.sls {
+		exists[f.saltenv+":"+f.sls] = true
+	}
+	for _, r := range s.runs {
+		for _, e := range r.cache {
+			filled[e.name] = filled[e.name] || e.filled
 		}
 	}
-	mentioned := map[string]bool{}
-	for _, f := range l.files {
-		for part := range strings.SplitSeq(f.Path, "/") {
-			mentioned[strings.TrimSuffix(part, path.Ext(part))] = true
-		}
-		if f.pillar && !f.isTop() {
-			continue
-		}
-		for _, line := range f.lines {
-			for _, word := range strings.FieldsFunc(line, notWord) {
-				mentioned[word] = true
+	for _, r := range s.runs {
+		for _, e := range r.cache {
+			for name, pos := range e.includes {
+				if has, known := filled[name]; exists[name] && known && !has {
+					_, sls, _ := strings.Cut(name, ":")
+					m.add("", Finding{Rule: unusedInclude, Pos: pos, Message: "the included SLS " + sls + " has no states on any system"})
+				}
 			}
 		}
 	}
-	for key, pos := range l.used.pillar {
-		if !mentioned[key] && !saltKeys[key] && !strings.ContainsFunc(key, notWord) {
-			l.add("", Finding{Rule: unusedPillar, Pos: pos, Message: "no file of the tree mentions the pillar key " + key})
+	for key, pos := range s.pillarKeys() {
+		if !saltKeys[key] && !strings.ContainsFunc(key, notWord) && !s.l.mentions(key) {
+			m.add("", Finding{Rule: unusedPillar, Pos: pos, Message: "no file of the tree mentions the pillar key " + key})
 		}
 	}
+}
+
+// pillarKeys returns the top-level keys of the pillar, with one place of each.
+func (s *Session) pillarKeys() map[string]source.Pos {
+	keys := map[string]source.Pos{}
+	for _, r := range s.runs {
+		for _, f := range s.l.files {
+			p := r.pillarFiles[f.id()]
+			if p == nil {
+				continue
+			}
+			for k := range p.data.All() {
+				if key, ok := k.(string); ok && keys[key].IsZero() && !isUnknown(key) {
+					pos := p.data.Pos(k)
+					pos.File = f.Abs
+					keys[key] = pos
+				}
+			}
+		}
+	}
+	return keys
+}
+
+// mentions reports whether a file of the tree has a word, or part of its path is it.
+func (l *linter) mentions(word string) bool {
+	for _, f := range l.files {
+		if f.words[word] && (!f.pillar || f.isTop()) {
+			return true
+		}
+		if !strings.Contains(f.Path, word) {
+			continue
+		}
+		for part := range strings.SplitSeq(f.Path, "/") {
+			if strings.TrimSuffix(part, path.Ext(part)) == word {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (f *file) isTop() bool { return path.Base(f.Path) == "top.sls" }

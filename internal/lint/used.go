@@ -18,15 +18,13 @@ type Used struct {
 	Renderers map[string]source.Pos
 	// Python are the modules that the Python files of the tree import.
 	Python map[string]source.Pos
-
-	pillar map[string]source.Pos // the top-level keys of the pillar
 }
 
 func newUsed() *Used {
 	return &Used{
 		Functions: map[fun.Kind]map[string]source.Pos{fun.Exec: {}, fun.State: {}, fun.Runner: {}, fun.Wheel: {}},
 		Custom:    map[fun.Kind]map[string]bool{fun.Exec: {}, fun.State: {}, fun.Runner: {}, fun.Wheel: {}},
-		Renderers: map[string]source.Pos{}, Python: map[string]source.Pos{}, pillar: map[string]source.Pos{},
+		Renderers: map[string]source.Pos{}, Python: map[string]source.Pos{},
 	}
 }
 

@@ -1,0 +1,151 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"brine/cmd/assembly"
+	"brine/cmd/internal/reference"
+	"brine/internal/config"
+	"brine/internal/host"
+	"brine/internal/lint"
+	"brine/internal/lsp"
+	"brine/internal/redact"
+	"brine/internal/value"
+	"brine/internal/version"
+)
+
+type lspOpts struct {
+	lintFlags
+	logFile, logLevel string
+	docsURL           string
+}
+
+func newLSPCmd(a *App) *cobra.Command {
+	o := &lspOpts{}
+	c := &cobra.Command{
+		Use:   "lsp [<tree>]",
+		Short: "Serve editors of SLS files (language server)",
+		Long: `Serve an editor over standard input and output, by the language-server
+protocol: diagnostics of all rules of lint, completion, documentation,
+definitions, references and renaming. The editor starts this command; docs/lsp.md
+says how to set it up.
+
+The tree of a document is the directory around it that has a configuration
+(minion, master, Saltfile) or .brine-lint.yaml, else its workspace folder. With
+<tree>, -c or --file-root there is only this tree.
+
+Exit status: 0 the editor asked the server to shut down; 1 it left without that;
+64 the command line is invalid.`,
+		Example: `  brine lsp
+  brine lsp --system debian,ubuntu --log-file /tmp/brine-lsp.log`,
+		Args: maxOneTree,
+		RunE: func(c *cobra.Command, args []string) error { return a.lsp(c, o, args) },
+	}
+	f := c.Flags()
+	o.registerTree(f)
+	f.StringVarP(&o.logLevel, "log-level", "l", "warning", "log to stderr from this level on")
+	f.StringVar(&o.logFile, "log-file", "", "log to this file as well")
+	f.StringVar(&o.docsURL, "docs-url", "", "link diagnostics and functions to the documentation at this address")
+	f.Bool("stdio", true, "use standard input and output (the only way)")
+	completeLint(c, nil)
+	completeFlags(c)
+	return c
+}
+
+func (a *App) lsp(c *cobra.Command, o *lspOpts, args []string) error {
+	log, _, done, err := openLog(a.Err, value.MapOf("log_level", o.logLevel), o.logFile, redact.NewSet())
+	if err != nil {
+		return err
+	}
+	if done != nil {
+		defer done()
+	}
+	root := ""
+	switch {
+	case len(args) > 0:
+		root = args[0]
+	case o.configDir != "":
+		root = o.configDir
+	case len(o.fileRoots) > 0:
+		root = "."
+	}
+	if root != "" {
+		if root, err = filepath.Abs(root); err != nil {
+			return err
+		}
+		if _, err := a.lspTree(c, o, root); err != nil {
+			return err
+		}
+	}
+	docs := o.docsURL
+	if docs != "" && !strings.HasSuffix(docs, "/") {
+		docs += "/"
+	}
+	a.printed = true
+	err = lsp.Serve(c.Context(), lsp.Options{
+		In: a.In, Out: a.Out, Log: log, Version: version.Number(), Disk: a.Host, Table: assembly.Table(), Root: root,
+		Tree:    func(dir string) (lint.Options, error) { return a.lspTree(c, o, dir) },
+		Example: reference.Example, DocsURL: docs, RulesURL: a.rulesURL(docs),
+	})
+	if errors.Is(err, lsp.ErrNotShutDown) {
+		log.Info(err.Error())
+		return silent(exitGeneric)
+	}
+	return err
+}
+
+// lspTree reads the configuration of a tree. A Saltfile in it counts, as it does for
+// a command that is run there.
+func (a *App) lspTree(c *cobra.Command, o *lspOpts, dir string) (lint.Options, error) {
+	f := o.lintFlags
+	f.exclude = slices.Clone(f.exclude)
+	if name := filepath.Join(dir, "Saltfile"); f.configDir == "" && isFile(name) && !isFile(filepath.Join(dir, "minion")) && !isFile(filepath.Join(dir, "master")) {
+		for _, section := range []string{"salt-call", "salt-run", "salt-ssh"} {
+			m, err := config.Saltfile(config.Options{Kind: config.Minion, Host: a.Host, Section: section, Saltfile: name})
+			if err != nil {
+				return lint.Options{}, err
+			}
+			if to := m.Str("config_dir"); to != "" {
+				if !filepath.IsAbs(to) {
+					to = filepath.Join(dir, to)
+				}
+				f.configDir = to
+				break
+			}
+		}
+	}
+	return a.lintOptions(c, &f, []string{dir})
+}
+
+func isFile(name string) bool {
+	st, err := os.Stat(name)
+	return err == nil && st.Mode().IsRegular()
+}
+
+// rulesURL returns the address of the page of the rules: in the documentation, else
+// a file in the user's cache.
+func (a *App) rulesURL(docs string) string {
+	if docs != "" {
+		return docs + "lint.md"
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	name := filepath.Join(cache, "brine", "lint-rules.md")
+	text := fmt.Sprintf("# Rules of brine lint %s\n\n%s\n", version.Number(), lint.Page())
+	if old, err := os.ReadFile(name); err != nil || string(old) != text {
+		if os.MkdirAll(filepath.Dir(name), 0o700) != nil || a.Host.WriteFile(name, strings.NewReader(text), host.WriteOptions{}) != nil {
+			return ""
+		}
+	}
+	return (&url.URL{Scheme: "file", Path: name}).String()
+}

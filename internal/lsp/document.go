@@ -1,0 +1,154 @@
+package lsp
+
+import (
+	"net/url"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+)
+
+// A document is a text that the editor has open, or a file of the tree. It does
+// not change: an edit makes another.
+type document struct {
+	uri     string
+	abs     string
+	version int
+	lines   []string // without line ends
+	ends    []string // the line ends: "\n", "\r\n", or "" of the last
+	size    int
+	open    bool
+}
+
+// newDocument returns the document of a text; of one that is too large, an empty
+// one.
+func newDocument(uri, abs string, version int, text string) *document {
+	d := &document{uri: uri, abs: abs, version: version, size: len(text)}
+	if len(text) > maxDocument {
+		text = ""
+	}
+	for {
+		i := strings.IndexByte(text, '\n')
+		if i < 0 {
+			break
+		}
+		line, end := text[:i], "\n"
+		if rest, ok := strings.CutSuffix(line, "\r"); ok {
+			line, end = rest, "\r\n"
+		}
+		d.lines, d.ends = append(d.lines, line), append(d.ends, end)
+		text = text[i+1:]
+	}
+	d.lines, d.ends = append(d.lines, text), append(d.ends, "")
+	return d
+}
+
+// text returns the whole text.
+func (d *document) text() string {
+	var b strings.Builder
+	for i, line := range d.lines {
+		b.WriteString(line)
+		b.WriteString(d.ends[i])
+	}
+	return b.String()
+}
+
+// line returns a line; "" outside of the document.
+func (d *document) line(i int) string {
+	if i < 0 || i >= len(d.lines) {
+		return ""
+	}
+	return d.lines[i]
+}
+
+// offset returns the byte of a line that UTF-16 code units lead to: at most the
+// length of the line, and never within a character.
+func offset(line string, units int) int {
+	at := 0
+	for at < len(line) && units > 0 {
+		r, n := utf8.DecodeRuneInString(line[at:])
+		if units--; r > 0xffff {
+			if units == 0 {
+				return at
+			}
+			units--
+		}
+		at += n
+	}
+	return at
+}
+
+// units returns how many UTF-16 code units the first bytes of a line are.
+func units(line string, at int) int {
+	n := 0
+	for _, r := range line[:min(max(at, 0), len(line))] {
+		if n++; r > 0xffff {
+			n++
+		}
+	}
+	return n
+}
+
+// at returns the line and byte of a position, which are in the document.
+func (d *document) at(p position) (line, col int) {
+	switch {
+	case p.Line < 0:
+		return 0, 0
+	case p.Line >= len(d.lines):
+		return len(d.lines) - 1, len(d.lines[len(d.lines)-1])
+	}
+	return p.Line, offset(d.lines[p.Line], p.Character)
+}
+
+// pos returns the position of a byte of a line.
+func (d *document) pos(line, col int) position {
+	return position{line, units(d.line(line), col)}
+}
+
+// span returns the range of bytes of a line.
+func (d *document) span(line, start, end int) span {
+	return span{d.pos(line, start), d.pos(line, end)}
+}
+
+// edit returns the document after changes. A range outside of it ends at its end.
+func (d *document) edit(version int, changes []change) *document {
+	for _, c := range changes {
+		if c.Range == nil {
+			d = newDocument(d.uri, d.abs, version, c.Text)
+			continue
+		}
+		l1, c1 := d.at(c.Range.Start)
+		l2, c2 := d.at(c.Range.End)
+		if l2 < l1 || l2 == l1 && c2 < c1 {
+			l2, c2 = l1, c1
+		}
+		mid := newDocument(d.uri, d.abs, version, d.lines[l1][:c1]+c.Text+d.lines[l2][c2:]+d.ends[l2])
+		if l2 < len(d.lines)-1 { // the line end of the last line is not a line of its own
+			mid.lines, mid.ends = mid.lines[:len(mid.lines)-1], mid.ends[:len(mid.ends)-1]
+		}
+		n := &document{uri: d.uri, abs: d.abs, version: version}
+		n.lines = append(append(append(make([]string, 0, len(d.lines)+len(mid.lines)), d.lines[:l1]...), mid.lines...), d.lines[l2+1:]...)
+		n.ends = append(append(append(make([]string, 0, len(d.ends)+len(mid.ends)), d.ends[:l1]...), mid.ends...), d.ends[l2+1:]...)
+		for i := range n.lines {
+			n.size += len(n.lines[i]) + len(n.ends[i])
+		}
+		if n.size > maxDocument {
+			n = newDocument(d.uri, d.abs, version, n.text())
+		}
+		d = n
+	}
+	next := *d
+	next.version, next.open = version, true
+	return &next
+}
+
+// pathOf returns the path that a URI names; "" for one that is not a file's.
+func pathOf(uri string) string {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" || !filepath.IsAbs(u.Path) || strings.ContainsRune(u.Path, 0) {
+		return ""
+	}
+	return filepath.Clean(u.Path)
+}
+
+// uriOf returns the URI of a path.
+func uriOf(path string) string { return (&url.URL{Scheme: "file", Path: path}).String() }
