@@ -99,6 +99,7 @@ func (a *App) runChain(ctx context.Context, c *cobra.Command, o *chainRunOpts, n
 		s.cfg.Opts.Set(assembly.TemplateRoots, value.Strings(dir))
 		s.cfg.Opts.Set("orchestrate_no_targets", true)
 		s.again = "brine chain run " + name
+		s.subject = chainSubject(ch)
 		if s.metadata == nil {
 			s.metadata = value.MapOf("chain", name, "definition", ch.Hash())
 		}

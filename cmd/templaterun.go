@@ -93,6 +93,7 @@ func (a *App) runTemplate(ctx context.Context, c *cobra.Command, o *templateRunO
 		s.cfg.Opts.Set(assembly.TemplateRoots, value.Strings(tmpl.Dir, tmpl.States))
 		s.cfg.Opts.Set("orchestrate_no_targets", true)
 		s.again = "brine template run " + name
+		s.subject = templateSubject(tmpl)
 		return nil
 	}
 	return a.runner(ctx, c, &o.runOpts, "state.orchestrate", prepare, func(s *session, env *fun.Env) (fun.Args, error) {

@@ -13,8 +13,8 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/history"
-	"brine/internal/history/historytest"
 	"brine/internal/jobs"
+	"brine/internal/testkit/historytest"
 	"brine/internal/value"
 )
 

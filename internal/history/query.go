@@ -327,7 +327,7 @@ func (s *Store) Host(ctx context.Context, host string, q Query) ([]HostStep, err
 	if q.Status != "" {
 		f.add("e.status = %s", q.Status)
 	}
-	f.add("e.jid IN (SELECT h.jid FROM "+executionHosts.name+" h WHERE h.host = %s)", host)
+	f.add("EXISTS (SELECT 1 FROM "+executionHosts.name+" h WHERE h.jid = e.jid AND h.host = %s)", host)
 	query := "SELECT e.jid FROM " + executions.name + " e" + f.String() + " ORDER BY e.jid DESC"
 	if len(f.where) == 1 { // the index of hosts has them in order
 		query = "SELECT DISTINCT h.jid FROM " + executionHosts.name + " h WHERE h.host = " + s.d.mark(1) + " ORDER BY h.jid DESC"

@@ -18,9 +18,9 @@ type Subject struct {
 	Kind, Name, Description string
 	// Source is the hash of the file that the definition is made of; "" is none.
 	Source string
-	// Step returns the label of a step and its target expression, by the ID of its
-	// SLS and its metadata; nil: nothing is known.
-	Step func(id string, metadata *value.Map) (label, target string)
+	// Step returns the label of a step and its target expression, by its ID in the
+	// SLS; nil: nothing is known.
+	Step func(id string) (label, target string)
 }
 
 // A Recorder hands what orchestrations do to a store, row by row. It is safe for
@@ -217,7 +217,7 @@ func (u *run) define(subj *Subject, low *value.Map) {
 		args.Delete("id_list") // targets, too
 	}
 	if subj.Step != nil {
-		s.Label, s.Target = subj.Step(s.ID, low.Map("metadata"))
+		s.Label, s.Target = subj.Step(s.ID)
 	}
 	s.Args = args
 	u.tags[strings.Join([]string{low.Str("state"), s.ID, low.Str("name"), low.Str("fun")}, "_|-")] = s.Order

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"maps"
+	"math"
 	"slices"
 	"time"
 )
@@ -62,7 +63,7 @@ func percentiles(all []time.Duration) Percentiles {
 		return p
 	}
 	slices.Sort(all)
-	at := func(q float64) time.Duration { return all[min(p.N-1, int(q*float64(p.N)))] }
+	at := func(q float64) time.Duration { return all[int(math.Ceil(q*float64(p.N)))-1] }
 	p.P50, p.P90, p.P99, p.Max = at(0.5), at(0.9), at(0.99), all[p.N-1]
 	return p
 }
