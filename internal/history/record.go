@@ -1,6 +1,7 @@
 package history
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -343,7 +344,7 @@ func short(v value.Value, most int) string {
 
 // host tells of the answer of a target.
 func (u *run) host(s *sub, ret fun.Return) {
-	if ret.Stage == fun.Refused && ret.Err == fun.ErrNotBegun {
+	if ret.Stage == fun.Refused && (errors.Is(ret.Err, fun.ErrNotBegun) || errors.Is(ret.Err, fun.ErrStopped)) {
 		return
 	}
 	now := u.rec.Now()

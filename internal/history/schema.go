@@ -83,10 +83,9 @@ func statements(d Dialect) []string {
 			}
 		}
 		tail := ""
-		switch d {
-		case SQLite:
+		if d == SQLite {
 			tail = " WITHOUT ROWID"
-		case MySQL:
+		} else if d == MySQL {
 			tail = " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"
 		}
 		out = append(out, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (\n  %s\n)%s", t.name, strings.Join(lines, ",\n  "), tail))

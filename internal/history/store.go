@@ -66,7 +66,10 @@ func (s *Store) store(ctx context.Context, rows []*value.Map) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after Commit
-	w := &writer{ctx: ctx, tx: tx, d: s.d}
+	w := &writer{d: s.d, run: func(query string, args ...any) error {
+		_, err := tx.ExecContext(ctx, query, args...)
+		return err
+	}}
 	for _, r := range rows {
 		switch r.Str("kind") {
 		case "begin":
@@ -88,8 +91,7 @@ func (s *Store) store(ctx context.Context, rows []*value.Map) error {
 
 // A writer stores rows of one transaction; its first fault ends it.
 type writer struct {
-	ctx   context.Context
-	tx    *sql.Tx
+	run   func(query string, args ...any) error
 	d     Dialect
 	err   error
 	hosts [][]any
@@ -97,7 +99,7 @@ type writer struct {
 
 func (w *writer) exec(query string, args ...any) {
 	if w.err == nil {
-		_, w.err = w.tx.ExecContext(w.ctx, query, args...)
+		w.err = w.run(query, args...)
 	}
 }
 
