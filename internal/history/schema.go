@@ -82,12 +82,7 @@ func statements(d Dialect) []string {
 				lines = append(lines, fmt.Sprintf("KEY %s (%s)", indexName(t, ix), strings.Join(ix, ", ")))
 			}
 		}
-		tail := ""
-		if d == SQLite {
-			tail = " WITHOUT ROWID"
-		} else if d == MySQL {
-			tail = " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"
-		}
+		tail := map[Dialect]string{SQLite: " WITHOUT ROWID", MySQL: " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"}[d]
 		out = append(out, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (\n  %s\n)%s", t.name, strings.Join(lines, ",\n  "), tail))
 		if d == MySQL {
 			continue
