@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/internal/chain"
-	"brine/internal/config"
 	"brine/internal/fun"
 	"brine/internal/printable"
 	"brine/internal/source"
@@ -71,44 +70,17 @@ func readChain(st *chain.Store, name string) (*chain.Chain, []byte, error) {
 // chainCmd finishes a command that works on the files of chains. wants says what
 // arguments it takes.
 func chainCmd(a *App, c *cobra.Command, least, most int, wants string, run func(ctx context.Context, st *chain.Store, args []string) error) *cobra.Command {
-	o := &runFlags{}
-	c.SilenceUsage, c.SilenceErrors = true, true
-	c.SetFlagErrorFunc(flagError)
-	o.registerPlaces(c.Flags())
-	c.Args = func(c *cobra.Command, args []string) error {
-		if len(args) < least || most >= 0 && len(args) > most {
-			return usagef(c, "%s", wants)
-		}
-		return nil
-	}
 	if c.ValidArgsFunction == nil {
 		c.ValidArgsFunction = a.completeChain
 	}
-	c.RunE = func(c *cobra.Command, args []string) error {
-		s, err := a.newSession(config.Master, "salt-run", o, nil)
-		if err != nil {
-			return err
-		}
-		defer s.end()
-		return run(c.Context(), chainStore(s), args)
-	}
-	return c
+	return treeCmd(a, c, (*runFlags).registerPlaces, least, most, wants, func(ctx context.Context, s *session, args []string) error {
+		return run(ctx, chainStore(s), args)
+	})
 }
 
 // completeChain offers the names of chains to the shell.
 func (a *App) completeChain(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	f := &runFlags{logLevel: "quiet"}
-	f.configDir, _ = c.Flags().GetString("config-dir")
-	s, err := a.newSession(config.Master, "salt-run", f, nil)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	defer s.end()
-	names, _ := chainStore(s).Names()
-	return begins(names, prefix), cobra.ShellCompDirectiveNoFileComp
+	return a.completeNames(c, args, prefix, func(s *session) ([]string, error) { return chainStore(s).Names() })
 }
 
 // change reads a chain, changes its text, and writes it back if it still is a

@@ -67,7 +67,7 @@ Exit status: 0 all steps went well; 1 a step failed, or the chain is not right;
 		ValidArgsFunction: a.completeChain,
 		RunE:              func(c *cobra.Command, args []string) error { return a.runChain(c.Context(), c, o, args[0]) },
 	}
-	o.flags(c, o.register)
+	o.flags(c, o.registerRun)
 	f := c.Flags()
 	f.StringVar(&o.resume, "resume", "", "go on with this run, a jid, at the first step that did not succeed")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before the run")
@@ -99,6 +99,7 @@ func (a *App) runChain(ctx context.Context, c *cobra.Command, o *chainRunOpts, n
 		s.cfg.Opts.Set(assembly.TemplateRoots, value.Strings(dir))
 		s.cfg.Opts.Set("orchestrate_no_targets", true)
 		s.again = "brine chain run " + name
+		s.subject = chainSubject(ch)
 		if s.metadata == nil {
 			s.metadata = value.MapOf("chain", name, "definition", ch.Hash())
 		}

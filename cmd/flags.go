@@ -48,9 +48,15 @@ type outFlags struct {
 
 // register adds the flags of a command that runs functions.
 func (f *runFlags) register(fs *pflag.FlagSet) {
-	f.registerConfig(fs)
+	f.registerRun(fs)
 	fs.StringArrayVar(&f.noParse, "no-parse", nil, "keyword arguments whose values stay text, a comma list")
 	fs.Bool("args-stdin", false, "read further arguments from stdin, one a line") // see argsFromStdin
+}
+
+// registerRun adds the flags of a command that runs functions and takes no
+// arguments for them.
+func (f *runFlags) registerRun(fs *pflag.FlagSet) {
+	f.registerConfig(fs)
 	fs.StringVar(&f.ret.names, "return", "", "hand each return to these returners, a comma list")
 	fs.StringVar(&f.ret.config, "return-config", "", "alternative configuration of the returners")
 	fs.StringVar(&f.ret.kwargs, "return-kwargs", "", "settings of the returners, a dict, over the configuration")

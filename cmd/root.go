@@ -41,8 +41,10 @@ func (a *App) Run() int {
 	root := a.root()
 	a.addVersionFlag(root)
 	var err error
-	if a.Args, err = a.argsFromStdin(a.Args); err != nil {
-		return a.report(err)
+	if c, _, ferr := root.Find(a.Args); ferr == nil && c.Flags().Lookup("args-stdin") != nil {
+		if a.Args, err = a.argsFromStdin(a.Args); err != nil {
+			return a.report(err)
+		}
 	}
 	if root.Name() != "brine" {
 		a.Args = expandFlags(root.Flags(), a.Args)

@@ -16,6 +16,7 @@ import (
 	"brine/internal/event"
 	"brine/internal/fleet"
 	"brine/internal/fun"
+	"brine/internal/history"
 	"brine/internal/jobs"
 	"brine/internal/plan"
 	"brine/internal/printable"
@@ -39,6 +40,10 @@ type session struct {
 	jids    jobs.JIDs
 	files   *jobs.Files   // the job cache; nil where nothing is recorded
 	jobs    jobs.Recorder // nil where nothing is recorded
+	// history is told of orchestrations; nil where nothing is recorded. subject is
+	// what the command runs, where that is more than an SLS.
+	history *history.Recorder
+	subject *history.Subject
 	// resume is the orchestration that --resume names.
 	resume *jobs.Job
 	// runner says that returns are those of runner functions, whose own
@@ -364,7 +369,7 @@ func (s *session) Begin(l jobs.Load) (jobs.Record, error) {
 		l.Sources = s.sources
 	}
 	rec, err := s.jobs.Begin(l)
-	return s.masked(rec), err
+	return s.masked(s.chronicled(l, rec)), err
 }
 
 // masked returns a record that no secrets get into.

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/assembly"
-	"brine/internal/config"
 	"brine/internal/fileserver"
 	"brine/internal/form"
 	"brine/internal/orchestration"
@@ -80,56 +79,30 @@ func (t *templates) find(name string) (*orchestration.Template, error) {
 
 // templateCmd finishes a command that looks at the templates of a tree.
 func templateCmd(a *App, c *cobra.Command, least, most int, run func(ctx context.Context, t *templates, args []string) error) *cobra.Command {
-	o := &runFlags{}
-	c.SilenceUsage, c.SilenceErrors = true, true
-	c.SetFlagErrorFunc(flagError)
-	o.registerConfig(c.Flags())
-	c.Args = func(c *cobra.Command, args []string) error {
-		if len(args) < least || most >= 0 && len(args) > most {
-			return usagef(c, "%s", c.Annotations["wants"])
-		}
-		return nil
-	}
 	if c.ValidArgsFunction == nil {
 		c.ValidArgsFunction = a.completeTemplate
 	}
-	c.RunE = func(c *cobra.Command, args []string) error {
-		s, err := a.newSession(config.Master, "salt-run", o, nil)
+	return treeCmd(a, c, (*runFlags).registerConfig, least, most, c.Annotations["wants"], func(ctx context.Context, s *session, args []string) error {
+		t, err := templatesOf(ctx, s)
 		if err != nil {
 			return err
 		}
-		defer s.end()
-		t, err := templatesOf(c.Context(), s)
-		if err != nil {
-			return err
-		}
-		if err := run(c.Context(), t, args); err != nil {
+		if err := run(ctx, t, args); err != nil {
 			return err
 		}
 		return silent(s.strictStatus(exitOK))
-	}
-	return c
+	})
 }
 
 // completeTemplate offers the names of templates to the shell.
 func (a *App) completeTemplate(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	f := &runFlags{logLevel: "quiet"}
-	f.configDir, _ = c.Flags().GetString("config-dir")
-	f.fileRoots, _ = c.Flags().GetStringArray("file-root")
-	s, err := a.newSession(config.Master, "salt-run", f, nil)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	defer s.end()
-	t, err := templatesOf(c.Context(), s)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	names, _ := orchestration.Names(a.Host, t.roots)
-	return begins(names, prefix), cobra.ShellCompDirectiveNoFileComp
+	return a.completeNames(c, args, prefix, func(s *session) ([]string, error) {
+		t, err := templatesOf(c.Context(), s)
+		if err != nil {
+			return nil, err
+		}
+		return orchestration.Names(a.Host, t.roots)
+	})
 }
 
 func newTemplateListCmd(a *App) *cobra.Command {
@@ -280,14 +253,15 @@ func describeFields(fields []*form.Field, indent int, line func(int, string, ...
 func newTemplateCheckCmd(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [<template>...]",
-		Short: "Check the metadata of orchestration templates",
+		Short: "Check orchestration templates",
 		Long: `Check the metadata and forms of orchestration templates, of all if none is named,
-and name each fault with its place. 'brine lint' checks their SLS files.
+compile their orchestrations with the defaults of the form, and name each fault
+with its place. 'brine lint' checks the SLS files that they apply.
 
 Exit status: 0 all are right; 1 one is not; 64 the command line is invalid.`,
 		Annotations: map[string]string{"wants": ""},
 	}
-	return templateCmd(a, c, 0, -1, func(_ context.Context, t *templates, args []string) error {
+	return templateCmd(a, c, 0, -1, func(ctx context.Context, t *templates, args []string) error {
 		if len(args) == 0 {
 			var err error
 			if args, err = orchestration.Names(a.Host, t.roots); err != nil {
@@ -296,8 +270,15 @@ Exit status: 0 all are right; 1 one is not; 64 the command line is invalid.`,
 		}
 		var faults source.Errors
 		for _, n := range args {
-			if _, err := t.find(n); err != nil {
+			found, err := t.find(n)
+			if err != nil {
 				faults = append(faults, asFaults(err)...)
+				continue
+			}
+			wrong, skipped := t.compile(ctx, found)
+			faults = append(faults, wrong...)
+			if skipped != "" {
+				fmt.Fprintf(a.Err, "brine: template %s was not compiled: %s\n", n, printable.Line(skipped))
 			}
 		}
 		if len(faults) > 0 {
@@ -394,5 +375,5 @@ func noCompletion(*cobra.Command, []string, string) ([]string, cobra.ShellCompDi
 
 // isLabel reports whether --answers names kept answers, and no file.
 func isLabel(text string) bool {
-	return !strings.ContainsRune(text, '/') && !slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(text))
+	return !strings.ContainsRune(text, '/') && !slices.Contains([]string{".asc", ".gpg", ".json", ".pgp", ".yaml", ".yml"}, filepath.Ext(text))
 }

@@ -57,13 +57,13 @@ is wrong; 64 the command line is invalid; 130 interrupted.`,
 	}
 	c.SetFlagErrorFunc(flagError)
 	f := c.Flags()
-	o.register(f)
+	o.registerRun(f)
 	o.registerAs(f, "t", "")
 	completeFlags(c)
 	f.StringArrayVar(&o.targets, "target", nil, "targets: <name>=<target expression>; may be repeated")
-	f.StringArrayVar(&o.sets, "set", nil, "a value: <field>=<value>, the keys of a field within groups joined by colons; may be repeated")
+	f.StringArrayVar(&o.sets, "set", nil, "a value: <field>=<value>, the keys of a field within groups joined by colons; the value may be an sdb:// URI; may be repeated")
 	f.StringArrayVar(&o.envs, "set-env", nil, "a value from an environment variable: <field>=<variable>, for passwords; may be repeated")
-	f.StringVar(&o.answers, "answers", "", "answers to begin with: a JSON or YAML file, or a label of kept ones")
+	f.StringVar(&o.answers, "answers", "", "answers to begin with: a JSON or YAML file, which sops or gpg may have encrypted, or a label of kept ones")
 	f.StringVar(&o.saveAs, "save-as", "", "also keep the answers with this label")
 	f.StringVar(&o.resume, "resume", "", "go on with this execution, a jid, at the first step that did not succeed")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before the execution")
@@ -93,6 +93,7 @@ func (a *App) runTemplate(ctx context.Context, c *cobra.Command, o *templateRunO
 		s.cfg.Opts.Set(assembly.TemplateRoots, value.Strings(tmpl.Dir, tmpl.States))
 		s.cfg.Opts.Set("orchestrate_no_targets", true)
 		s.again = "brine template run " + name
+		s.subject = templateSubject(tmpl)
 		return nil
 	}
 	return a.runner(ctx, c, &o.runOpts, "state.orchestrate", prepare, func(s *session, env *fun.Env) (fun.Args, error) {
@@ -121,13 +122,14 @@ type templateRun struct {
 	t       *orchestration.Template
 	env     *fun.Env
 	answers *orchestration.Answers
+	unkept  []string // paths of values that are not kept: they were secret where they come from
 	in      *os.File // nil: nobody can be asked
 }
 
 // collect returns the pillar of the orchestration: the values, and the ids of
 // the targets.
 func (r *templateRun) collect(ctx context.Context, c *cobra.Command) (*value.Map, error) {
-	if err := r.given(c); err != nil {
+	if err := r.given(ctx, c); err != nil {
 		return nil, err
 	}
 	r.in = r.app.terminal()
@@ -146,67 +148,12 @@ func (r *templateRun) collect(ctx context.Context, c *cobra.Command) (*value.Map
 		if label == "" {
 			continue
 		}
-		if err := r.store.Save(r.t, label, r.answers); err != nil {
+		if err := r.store.Save(r.t, label, r.answers.Without(r.unkept)); err != nil {
 			return nil, fmt.Errorf("keep the answers: %w", err)
 		}
 	}
 	pillar.Set("targets", targets)
 	return pillar, nil
-}
-
-// given reads the answers of the command line.
-func (r *templateRun) given(c *cobra.Command) (err error) {
-	r.answers = orchestration.NewAnswers()
-	from := r.opts.answers
-	if from == "" && r.opts.resume != "" {
-		from = orchestration.Last // a record has no pillar, only its hash
-	}
-	switch {
-	case from == "":
-	case isLabel(from):
-		r.answers, err = r.store.Load(r.t, from)
-	default:
-		r.answers, err = orchestration.ReadFile(r.app.Host, r.t, from)
-	}
-	if err != nil {
-		return fmt.Errorf("--answers: %w", err)
-	}
-	for _, x := range r.opts.targets {
-		name, expr, ok := strings.Cut(x, "=")
-		if !ok {
-			return usagef(c, "--target %s: write <name>=<target expression>", x)
-		}
-		if _, err := r.t.Find(name); err != nil {
-			return usagef(c, "--target: %s", err)
-		}
-		r.answers.Targets[name] = expr
-	}
-	for _, x := range r.opts.sets {
-		path, text, ok := strings.Cut(x, "=")
-		if !ok {
-			return usagef(c, "--set %s: write <field>=<value>", x)
-		}
-		if r.t.Form.IsPassword(path) {
-			return usagef(c, "--set %s: a password on the command line can be read by everybody; use --set-env, --answers or the prompt", path)
-		}
-		if err := r.t.Form.Set(r.answers.Values, path, text); err != nil {
-			return usagef(c, "--set %s", err)
-		}
-	}
-	for _, x := range r.opts.envs {
-		path, name, ok := strings.Cut(x, "=")
-		if !ok {
-			return usagef(c, "--set-env %s: write <field>=<variable>", x)
-		}
-		text := r.app.Getenv(name)
-		if text == "" {
-			return usagef(c, "--set-env %s: the environment variable %s is empty", path, name)
-		}
-		if err := r.t.Form.Set(r.answers.Values, path, text); err != nil {
-			return usagef(c, "--set-env %s", err)
-		}
-	}
-	return nil
 }
 
 // ask asks for what is missing, until all is there and right.
@@ -223,7 +170,7 @@ func (r *templateRun) ask(ctx context.Context) (*value.Map, error) {
 			return pillar, nil
 		}
 		if r.in == nil {
-			return nil, missingError(r.t.Name, missing)
+			return nil, missingError(r.t, missing)
 		}
 		if err := r.askOne(ctx, missing[0]); err != nil {
 			return nil, err
@@ -241,16 +188,17 @@ func answerError(name string, faults []error) error {
 }
 
 // missingError lists the answers that are missing.
-func missingError(name string, missing []orchestration.Missing) error {
+func missingError(t *orchestration.Template, missing []orchestration.Missing) error {
+	name, f := t.Name, t.Form
 	var lines []string
 	for _, m := range missing {
 		switch {
 		case m.Target != nil:
 			lines = append(lines, fmt.Sprintf("--target %s=...: %s", m.Path, m.Target.Description))
 		case m.Field.Type == form.Password:
-			lines = append(lines, fmt.Sprintf("--set-env %s=...: %s", m.Path, m.Field.Label))
+			lines = append(lines, fmt.Sprintf("--set-env %s=...: %s", m.Path, question(f, m)))
 		default:
-			lines = append(lines, fmt.Sprintf("--set %s=...: %s, %s", m.Path, m.Field.Label, m.Field.Wants()))
+			lines = append(lines, fmt.Sprintf("--set %s=...: %s, %s", m.Path, question(f, m), m.Field.Wants()))
 		}
 	}
 	return &statusError{
@@ -268,10 +216,7 @@ func (r *templateRun) askOne(ctx context.Context, m orchestration.Missing) error
 		}
 		return err
 	}
-	prompt := m.Field.Label
-	if m.Field.Help != "" {
-		prompt += " (" + m.Field.Help + ")"
-	}
+	prompt := question(r.t.Form, m)
 	var text string
 	var err error
 	if m.Field.Type == form.Password {
@@ -297,6 +242,18 @@ func (r *templateRun) askOne(ctx context.Context, m orchestration.Missing) error
 	}
 	r.answers = trial
 	return nil
+}
+
+// question asks for the value of a field, without what it has to be.
+func question(f *form.Form, m orchestration.Missing) string {
+	prompt := strings.Join(append(f.Within(m.Path), m.Field.Label), ", ")
+	if m.Field.Help != "" {
+		prompt += " (" + m.Field.Help + ")"
+	}
+	if m.Field.Placeholder != "" {
+		prompt += ", such as " + m.Field.Placeholder
+	}
+	return prompt
 }
 
 // password asks without echo.

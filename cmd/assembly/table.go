@@ -401,6 +401,7 @@ func Table() *fun.Table {
 		{Kind: fun.Runner, Name: "error", Load: saltrun.Error},
 		{Kind: fun.Runner, Name: "event", Load: events.Runners},
 		{Kind: fun.Runner, Name: "fileserver", Load: fileserverrun.Runners},
+		{Kind: fun.Runner, Name: "history", Load: historyRunner},
 		{Kind: fun.Runner, Name: "http", Load: saltrun.HTTP},
 		{Kind: fun.Runner, Name: "jobs", Load: jobsRunner},
 		{Kind: fun.Runner, Name: "manage", Load: manage.Runners},

@@ -111,11 +111,11 @@ func Parse(name, file string, text []byte) (*Chain, error) {
 		return nil, &source.Error{Pos: source.Pos{File: file, Line: 1, Col: 1}, Err: fmt.Errorf("a chain must be a mapping with the key steps, not %s", value.TypeName(v))}
 	}
 	p := &parser{}
-	p.keys(m, "the chain", "description", "steps")
-	c := &Chain{Name: name, Description: p.text(m, "description")}
+	p.Keys(m, "the chain", "description", "steps")
+	c := &Chain{Name: name, Description: p.Text(m, "description")}
 	l, ok := m.At("steps").(*value.List)
 	if v := m.At("steps"); !ok && v != nil {
-		p.fault(m.Pos("steps"), "steps must be a list, not %s", value.TypeName(v))
+		p.Fault(m.Pos("steps"), "steps must be a list, not %s", value.TypeName(v))
 	}
 	if !ok {
 		l = value.NewList()
@@ -124,44 +124,23 @@ func Parse(name, file string, text []byte) (*Chain, error) {
 	for i, v := range l.Items {
 		s, ok := v.(*value.Map)
 		if !ok {
-			p.fault(l.PosAt(i), "step %d must be a mapping with the key action, not %s", i+1, value.TypeName(v))
+			p.Fault(l.PosAt(i), "step %d must be a mapping with the key action, not %s", i+1, value.TypeName(v))
 			continue
 		}
 		step := p.step(s, l.PosAt(i), i+1)
 		if seen[step.ID] {
-			p.fault(s.Pos("id"), "step %d: another step has the id %d", i+1, step.ID)
+			p.Fault(s.Pos("id"), "step %d: another step has the id %d", i+1, step.ID)
 		}
 		seen[step.ID] = true
 		c.Steps = append(c.Steps, step)
 	}
-	if len(p.errs) > 0 {
-		return nil, p.errs
+	if len(p.Errs) > 0 {
+		return nil, p.Errs
 	}
 	return c, nil
 }
 
-type parser struct{ errs source.Errors }
-
-func (p *parser) fault(pos source.Pos, format string, args ...any) {
-	p.errs = append(p.errs, &source.Error{Pos: pos, Err: fmt.Errorf(format, args...)})
-}
-
-func (p *parser) keys(m *value.Map, what string, known ...string) {
-	for k := range m.All() {
-		if !slices.Contains(known, value.Str(k)) {
-			p.fault(m.Pos(k), "%s: unknown key %q%s", what, value.Str(k), source.DidYouMean(value.Str(k), known))
-		}
-	}
-}
-
-func (p *parser) text(m *value.Map, key string) string {
-	v := m.At(key)
-	s, ok := v.(string)
-	if !ok && v != nil {
-		p.fault(m.Pos(key), "%s must be text, not %s", key, value.TypeName(v))
-	}
-	return strings.TrimSpace(s)
-}
+type parser struct{ yamlsalt.Checker }
 
 func (p *parser) count(m *value.Map, key string) int64 {
 	v, ok := m.Get(key)
@@ -170,7 +149,7 @@ func (p *parser) count(m *value.Map, key string) int64 {
 	}
 	n, ok := value.AsInt(v)
 	if _, isBool := v.(bool); !ok || isBool || n < 1 {
-		p.fault(m.Pos(key), "%s must be a number above 0, not %s", key, value.Repr(v))
+		p.Fault(m.Pos(key), "%s must be a number above 0, not %s", key, value.Repr(v))
 	}
 	return n
 }
@@ -179,58 +158,58 @@ func (p *parser) dict(m *value.Map, key string) *value.Map {
 	v := m.At(key)
 	d, ok := v.(*value.Map)
 	if !ok && v != nil {
-		p.fault(m.Pos(key), "%s must be a mapping, not %s", key, value.TypeName(v))
+		p.Fault(m.Pos(key), "%s must be a mapping, not %s", key, value.TypeName(v))
 	}
 	return d
 }
 
 // step reads one step.
 func (p *parser) step(m *value.Map, pos source.Pos, n int) Step {
-	s := Step{Pos: pos, Action: p.text(m, "action"), ID: p.count(m, "id"), On: p.text(m, "targets"), Timeout: p.count(m, "timeout")}
+	s := Step{Pos: pos, Action: p.Text(m, "action"), ID: p.count(m, "id"), On: p.Text(m, "targets"), Timeout: p.count(m, "timeout")}
 	what := fmt.Sprintf("step %d", n)
 	a, ok := actions[s.Action]
 	if !ok {
-		p.fault(pos, "%s: unknown action %q%s; there are %s", what, s.Action, source.DidYouMean(s.Action, Kinds()), strings.Join(Kinds(), ", "))
+		p.Fault(pos, "%s: unknown action %q%s; there are %s", what, s.Action, source.DidYouMean(s.Action, Kinds()), strings.Join(Kinds(), ", "))
 		return s
 	}
 	known := append(append([]string{"action", "id"}, a.needs...), a.takes...)
 	if a.targets {
 		known = append(known, "targets")
 	}
-	p.keys(m, what+", "+s.Action, known...)
+	p.Keys(m, what+", "+s.Action, known...)
 	if !m.Has("id") {
 		s.ID = int64(n)
 	}
 	if a.targets && s.On == "" {
-		p.fault(pos, "%s, %s, needs targets", what, s.Action)
+		p.Fault(pos, "%s, %s, needs targets", what, s.Action)
 	}
 	if s.Seconds = p.count(m, "seconds"); s.Action == Wait && m.Has("seconds") == m.Has("event") {
-		p.fault(pos, "%s, wait, needs either seconds, or event and targets", what)
+		p.Fault(pos, "%s, wait, needs either seconds, or event and targets", what)
 	}
 	if m.Has("event") && s.On == "" {
-		p.fault(pos, "%s: event needs targets, whose events are waited for", what)
+		p.Fault(pos, "%s: event needs targets, whose events are waited for", what)
 	}
 	for _, k := range a.needs {
 		if v := m.At(k); !value.Truth(v) {
-			p.fault(pos, "%s, %s, needs %s", what, s.Action, k)
+			p.Fault(pos, "%s, %s, needs %s", what, s.Action, k)
 		}
 	}
-	s.Command, s.Source, s.Event = p.text(m, "command"), strings.TrimPrefix(p.text(m, "source"), "salt://"), p.text(m, "event")
-	if s.Dest = p.text(m, "dest"); s.Dest == "" {
+	s.Command, s.Source, s.Event = p.Text(m, "command"), strings.TrimPrefix(p.Text(m, "source"), "salt://"), p.Text(m, "event")
+	if s.Dest = p.Text(m, "dest"); s.Dest == "" {
 		s.Dest = "/"
 	}
 	if !strings.HasPrefix(s.Dest, "/") {
-		p.fault(m.Pos("dest"), "%s: dest must be an absolute path, not %q", what, s.Dest)
+		p.Fault(m.Pos("dest"), "%s: dest must be an absolute path, not %q", what, s.Dest)
 	}
 	s.Packages, s.Pillar, s.PillarFor = p.packages(m, what), p.dict(m, "pillar"), p.dict(m, "pillar_for")
 	for k, v := range s.PillarFor.All() {
 		if _, ok := v.(*value.Map); !ok {
-			p.fault(s.PillarFor.Pos(k), "%s: pillar_for: the values of %s must be a mapping, not %s", what, value.Str(k), value.TypeName(v))
+			p.Fault(s.PillarFor.Pos(k), "%s: pillar_for: the values of %s must be a mapping, not %s", what, value.Str(k), value.TypeName(v))
 		}
 	}
 	if v, ok := m.Get("test"); ok {
 		if s.Test, ok = v.(bool); !ok {
-			p.fault(m.Pos("test"), "%s: test must be True or False, not %s", what, value.Repr(v))
+			p.Fault(m.Pos("test"), "%s: test must be True or False, not %s", what, value.Repr(v))
 		}
 	}
 	s.SLS = p.names(m, "sls")
@@ -239,20 +218,10 @@ func (p *parser) step(m *value.Map, pos source.Pos, n int) Step {
 
 // names reads a string with commas, or a list of strings.
 func (p *parser) names(m *value.Map, key string) []string {
-	switch v := m.At(key).(type) {
-	case nil:
-	case string:
-		return strings.Split(v, ",")
-	case *value.List:
-		out := make([]string, v.Len())
-		for i, x := range v.Items {
-			out[i] = value.Str(x)
-		}
-		return out
-	default:
-		p.fault(m.Pos(key), "%s must be text or a list of texts, not %s", key, value.TypeName(v))
+	if s, ok := m.At(key).(string); ok {
+		return strings.Split(s, ",")
 	}
-	return nil
+	return p.Texts(m, key)
 }
 
 // packages reads a mapping of versions by name, or a list of names.
@@ -265,7 +234,7 @@ func (p *parser) packages(m *value.Map, what string) *value.Map {
 		for k, ver := range v.All() {
 			switch ver.(type) {
 			case *value.Map, *value.List:
-				p.fault(v.Pos(k), "%s: the version of %s must be text, not %s", what, value.Str(k), value.TypeName(ver))
+				p.Fault(v.Pos(k), "%s: the version of %s must be text, not %s", what, value.Str(k), value.TypeName(ver))
 			}
 			if ver == nil {
 				ver = ""
@@ -276,12 +245,12 @@ func (p *parser) packages(m *value.Map, what string) *value.Map {
 		for i, x := range v.Items {
 			name, ver, ok := strings.Cut(value.Str(x), "=")
 			if _, isText := x.(string); !isText || name == "" || ok && ver == "" {
-				p.fault(v.PosAt(i), "%s: a package is NAME or NAME=VERSION, not %s", what, value.Repr(x))
+				p.Fault(v.PosAt(i), "%s: a package is NAME or NAME=VERSION, not %s", what, value.Repr(x))
 			}
 			out.Set(name, ver)
 		}
 	default:
-		p.fault(m.Pos("packages"), "%s: packages must be a mapping of versions or a list of names, not %s", what, value.TypeName(v))
+		p.Fault(m.Pos("packages"), "%s: packages must be a mapping of versions or a list of names, not %s", what, value.TypeName(v))
 	}
 	return out
 }

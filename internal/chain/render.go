@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 
 	"brine/internal/value"
 	"brine/internal/yamlsalt"
@@ -62,9 +63,23 @@ type renderer struct {
 	out    *value.Map
 }
 
+// prefix begins the IDs of what step n becomes.
+func (c *Chain) prefix(n int) string { return fmt.Sprintf("%s_step%d_", c.Name, n) }
+
+// StepOf returns the step that an ID of the rendered SLS belongs to; nil for
+// another one.
+func (c *Chain) StepOf(id string) *Step {
+	for i := range c.Steps {
+		if strings.HasPrefix(id, c.prefix(i+1)) {
+			return &c.Steps[i]
+		}
+	}
+	return nil
+}
+
 // add adds a state of the module salt to the SLS.
 func (r *renderer) add(suffix, fn string, args ...any) {
-	id := fmt.Sprintf("%s_step%d_%s", r.c.Name, r.n, r.s.Action)
+	id := r.c.prefix(r.n) + r.s.Action
 	if suffix != "" {
 		id += "_" + suffix
 	}

@@ -26,6 +26,7 @@ func common() *value.Map {
 		"timeout", 5,
 		"keep_jobs", 24,
 		"keep_jobs_seconds", 86400,
+		"keep_history", 31536000,
 		"sock_dir", "/var/run/salt/minion",
 		"pidfile", "/var/run/salt-minion.pid",
 		"pki_dir", "/etc/salt/pki/minion",

@@ -8,13 +8,14 @@
 package form
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"brine/internal/pyre"
 	"brine/internal/source"
 	"brine/internal/value"
+	"brine/internal/yamlsalt"
 )
 
 // A Type is the type of a field.
@@ -82,8 +83,55 @@ type Field struct {
 	visible, disabled, require *condition // nil: shown, enabled, and as needed
 }
 
+// Least is the smallest number that a field takes, as text.
+func (f *Field) Least() string {
+	switch {
+	case f.min != nil:
+		return value.Str(f.min)
+	case f.max != nil:
+		return value.Str(f.max)
+	}
+	return "1"
+}
+
 // Holds reports whether the field holds others.
 func (f *Field) Holds() bool { return f.Type == Group || f.Type == Namespace || f.Type == EditGroup }
+
+// itemLabel is what the item of an edit-group with a number, from 1, or a key is
+// called: $itemName with ${i} replaced.
+func (f *Field) itemLabel(key string) string {
+	if n, err := strconv.Atoi(key); err == nil && f.Key == nil {
+		key = strconv.Itoa(n + 1)
+	}
+	name := f.ItemName
+	if name == "" {
+		name = f.Label
+	}
+	if strings.Contains(name, "${i}") {
+		return strings.ReplaceAll(name, "${i}", key)
+	}
+	return name + " " + key
+}
+
+// Within names the items of edit-groups that the field at a path is in, the
+// outermost first.
+func (f *Form) Within(path string) []string {
+	var out []string
+	at := &Field{Type: Namespace, Fields: f.Fields}
+	for k := range strings.SplitSeq(path, ":") {
+		if at.Type == EditGroup {
+			out = append(out, at.itemLabel(k))
+			at = at.Item
+			continue
+		}
+		next, ok := find(at.Fields, k)
+		if !ok {
+			break
+		}
+		at = next
+	}
+	return out
+}
 
 // Match is the regular expression that a text has to match; "": any.
 func (f *Field) Match() string { return f.matchText }
@@ -99,8 +147,8 @@ var attributes = []string{
 func Parse(m *value.Map) (*Form, source.Errors) {
 	p := &parser{}
 	f := &Form{Fields: p.fields(m, 0)}
-	if len(p.errs) > 0 {
-		return nil, p.errs
+	if len(p.Errs) > 0 {
+		return nil, p.Errs
 	}
 	return f, nil
 }
@@ -108,11 +156,7 @@ func Parse(m *value.Map) (*Form, source.Errors) {
 // maxDepth bounds how deep groups are nested.
 const maxDepth = 32
 
-type parser struct{ errs source.Errors }
-
-func (p *parser) fault(pos source.Pos, format string, args ...any) {
-	p.errs = append(p.errs, &source.Error{Pos: pos, Err: fmt.Errorf(format, args...)})
-}
+type parser struct{ yamlsalt.Checker }
 
 // fields reads the keys of a group that are fields.
 func (p *parser) fields(m *value.Map, depth int) []*Field {
@@ -124,7 +168,7 @@ func (p *parser) fields(m *value.Map, depth int) []*Field {
 		}
 		sub, ok := v.(*value.Map)
 		if !ok && v != nil {
-			p.fault(m.Pos(k), "field %s must be a mapping with attributes such as $type, not %s", name, value.TypeName(v))
+			p.Fault(m.Pos(k), "field %s must be a mapping with attributes such as $type, not %s", name, value.TypeName(v))
 			continue
 		}
 		out = append(out, p.field(name, sub, m.Pos(k), depth+1))
@@ -139,12 +183,12 @@ func (p *parser) field(name string, m *value.Map, pos source.Pos, depth int) *Fi
 		f.Label = labelOf(name)
 	}
 	if depth > maxDepth {
-		p.fault(pos, "field %s: groups are nested more than %d deep", name, maxDepth)
+		p.Fault(pos, "field %s: groups are nested more than %d deep", name, maxDepth)
 		return f
 	}
 	for k := range m.All() {
 		if a := value.Str(k); strings.HasPrefix(a, "$") && !slices.Contains(attributes, a) {
-			p.fault(m.Pos(k), "field %s: unknown attribute %s%s", name, a, source.DidYouMean(a, attributes))
+			p.Fault(m.Pos(k), "field %s: unknown attribute %s%s", name, a, source.DidYouMean(a, attributes))
 		}
 	}
 	f.Type = p.typeOf(m, name)
@@ -155,7 +199,7 @@ func (p *parser) field(name string, m *value.Map, pos source.Pos, depth int) *Fi
 	f.min, f.max = p.number(m, name, "$min"), p.number(m, name, "$max")
 	f.MinItems, f.MaxItems = p.count(m, name, "$minItems"), p.count(m, name, "$maxItems")
 	if f.MaxItems > 0 && f.MinItems > f.MaxItems {
-		p.fault(m.Pos("$minItems"), "field %s: $minItems %d is more than $maxItems %d", name, f.MinItems, f.MaxItems)
+		p.Fault(m.Pos("$minItems"), "field %s: $minItems %d is more than $maxItems %d", name, f.MinItems, f.MaxItems)
 	}
 	p.match(f, m)
 	p.conditions(f, m)
@@ -163,7 +207,7 @@ func (p *parser) field(name string, m *value.Map, pos source.Pos, depth int) *Fi
 	case Select:
 		l := m.List("$values")
 		if l.Len() == 0 {
-			p.fault(pos, "field %s: a select field needs $values, a list", name)
+			p.Fault(pos, "field %s: a select field needs $values, a list", name)
 		} else {
 			f.Values = l.Items
 		}
@@ -199,7 +243,7 @@ func (p *parser) typeOf(m *value.Map, name string) Type {
 	case slices.Contains(typeNames, t):
 		return Type(t)
 	default:
-		p.fault(m.Pos("$type"), "field %s: unknown type %q%s; the types are %s", name, t, source.DidYouMean(t, typeNames), strings.Join(typeNames, ", "))
+		p.Fault(m.Pos("$type"), "field %s: unknown type %q%s; the types are %s", name, t, source.DidYouMean(t, typeNames), strings.Join(typeNames, ", "))
 		return Text
 	}
 }
@@ -208,20 +252,20 @@ func (p *parser) typeOf(m *value.Map, name string) Type {
 func (p *parser) prototype(f *Field, m *value.Map, depth int) {
 	proto, ok := m.At("$prototype").(*value.Map)
 	if !ok {
-		p.fault(f.Pos, "field %s: an edit-group needs $prototype, a mapping that describes one item", f.Name)
+		p.Fault(f.Pos, "field %s: an edit-group needs $prototype, a mapping that describes one item", f.Name)
 		return
 	}
 	if k, has := proto.Get("$key"); has {
 		km, ok := k.(*value.Map)
 		if !ok && k != nil {
-			p.fault(proto.Pos("$key"), "field %s: $key must be a mapping with attributes such as $type, not %s", f.Name, value.TypeName(k))
+			p.Fault(proto.Pos("$key"), "field %s: $key must be a mapping with attributes such as $type, not %s", f.Name, value.TypeName(k))
 		}
 		f.Key = p.field("$key", km, proto.Pos("$key"), depth+1)
 		if f.Key.Label == labelOf("$key") {
 			f.Key.Label = "Key"
 		}
 		if f.Key.Holds() {
-			p.fault(proto.Pos("$key"), "field %s: $key cannot be a group", f.Name)
+			p.Fault(proto.Pos("$key"), "field %s: $key cannot be a group", f.Name)
 		}
 	}
 	f.Item = p.field(f.Name, proto, m.Pos("$prototype"), depth+1)
@@ -244,7 +288,7 @@ func (p *parser) flag(m *value.Map, name, key string) bool {
 	}
 	b, ok := v.(bool)
 	if !ok {
-		p.fault(m.Pos(key), "field %s: %s must be true or false, not %s", name, key, value.Repr(v))
+		p.Fault(m.Pos(key), "field %s: %s must be true or false, not %s", name, key, value.Repr(v))
 	}
 	return b
 }
@@ -256,7 +300,7 @@ func (p *parser) count(m *value.Map, name, key string) int {
 	}
 	n, ok := value.AsInt(v)
 	if !ok || n < 0 || n > maxItems {
-		p.fault(m.Pos(key), "field %s: %s must be a number from 0 to %d, not %s", name, key, maxItems, value.Repr(v))
+		p.Fault(m.Pos(key), "field %s: %s must be a number from 0 to %d, not %s", name, key, maxItems, value.Repr(v))
 		return 0
 	}
 	return int(n)
@@ -268,7 +312,7 @@ func (p *parser) number(m *value.Map, name, key string) value.Value {
 		return nil
 	}
 	if _, isBool := v.(bool); isBool || !value.IsNumber(v) {
-		p.fault(m.Pos(key), "field %s: %s must be a number, not %s", name, key, value.Repr(v))
+		p.Fault(m.Pos(key), "field %s: %s must be a number, not %s", name, key, value.Repr(v))
 		return nil
 	}
 	return v
@@ -282,12 +326,12 @@ func (p *parser) match(f *Field, m *value.Map) {
 	}
 	text, ok := v.(string)
 	if !ok {
-		p.fault(m.Pos("$match"), "field %s: $match must be a regular expression, not %s", f.Name, value.TypeName(v))
+		p.Fault(m.Pos("$match"), "field %s: $match must be a regular expression, not %s", f.Name, value.TypeName(v))
 		return
 	}
 	re, err := pyre.Compile("(?:"+text+`)\Z`, 0)
 	if err != nil {
-		p.fault(m.Pos("$match"), "field %s: $match %q: %w", f.Name, text, err)
+		p.Fault(m.Pos("$match"), "field %s: $match %q: %w", f.Name, text, err)
 		return
 	}
 	f.match, f.matchText = re, text
@@ -301,19 +345,19 @@ func (p *parser) conditions(f *Field, m *value.Map) {
 			return old
 		}
 		if old != nil {
-			p.fault(m.Pos(key), "field %s: %s has two forms here; keep one of them", f.Name, strings.TrimSuffix(key, "If"))
+			p.Fault(m.Pos(key), "field %s: %s has two forms here; keep one of them", f.Name, strings.TrimSuffix(key, "If"))
 		}
 		if b, ok := v.(bool); ok {
 			return &condition{root: literal{b}, text: value.Str(v)}
 		}
 		text, ok := v.(string)
 		if !ok {
-			p.fault(m.Pos(key), "field %s: %s must be a condition, not %s", f.Name, key, value.TypeName(v))
+			p.Fault(m.Pos(key), "field %s: %s must be a condition, not %s", f.Name, key, value.TypeName(v))
 			return nil
 		}
 		c, err := parse(text)
 		if err != nil {
-			p.fault(m.Pos(key), "field %s: %s %q: %w", f.Name, key, text, err)
+			p.Fault(m.Pos(key), "field %s: %s %q: %w", f.Name, key, text, err)
 			return nil
 		}
 		return c
@@ -325,16 +369,16 @@ func (p *parser) conditions(f *Field, m *value.Map) {
 
 // checkDefault checks the default of a field by its type.
 func (p *parser) checkDefault(f *Field, m *value.Map) {
-	if !f.HasDefault || f.Default == nil || len(p.errs) > 0 {
+	if !f.HasDefault || f.Default == nil || len(p.Errs) > 0 {
 		return
 	}
 	if f.Type == Group || f.Type == Namespace {
-		p.fault(m.Pos("$default"), "field %s: a group has no $default; its fields have", f.Name)
+		p.Fault(m.Pos("$default"), "field %s: a group has no $default; its fields have", f.Name)
 		return
 	}
 	c := &checker{lax: true}
 	c.field(f, f.Default)
 	for _, e := range c.faults {
-		p.fault(m.Pos("$default"), "field %s: $default: %s", f.Name, e.Text)
+		p.Fault(m.Pos("$default"), "field %s: $default: %s", f.Name, e.Text)
 	}
 }

@@ -146,17 +146,17 @@ func read(files host.Files, t *Template) (*Template, error) {
 	if err != nil {
 		return nil, fmt.Errorf("template %s: %w", t.Name, err)
 	}
-	p := &parser{file: t.Metadata}
-	p.keys(meta, "the metadata", "description", targetsKey, "steps", "pillar")
-	t.Description = p.text(meta, "description")
+	p := &parser{}
+	p.Keys(meta, "the metadata", "description", targetsKey, "steps", "pillar")
+	t.Description = p.Text(meta, "description")
 	p.each(meta, targetsKey, func(name string, m *value.Map) { t.Targets = append(t.Targets, p.target(name, m)) })
 	p.each(meta, "steps", func(name string, m *value.Map) {
-		p.keys(m, "step "+name, "description", "ids")
-		t.Steps = append(t.Steps, Step{Name: name, Description: p.text(m, "description"), IDs: p.texts(m, "ids")})
+		p.Keys(m, "step "+name, "description", "ids")
+		t.Steps = append(t.Steps, Step{Name: name, Description: p.Text(m, "description"), IDs: p.Texts(m, "ids")})
 	})
 	t.Form = p.form(files, t, meta)
-	if len(p.errs) > 0 {
-		return nil, p.errs
+	if len(p.Errs) > 0 {
+		return nil, p.Errs
 	}
 	return t, nil
 }
@@ -181,58 +181,7 @@ func mapping(files host.Files, path string) (*value.Map, error) {
 	return m, nil
 }
 
-type parser struct {
-	file string
-	errs source.Errors
-}
-
-func (p *parser) fault(pos source.Pos, format string, args ...any) {
-	p.errs = append(p.errs, &source.Error{Pos: pos, Err: fmt.Errorf(format, args...)})
-}
-
-// keys complains of unknown keys.
-func (p *parser) keys(m *value.Map, what string, known ...string) {
-	for k := range m.All() {
-		if !slices.Contains(known, value.Str(k)) {
-			p.fault(m.Pos(k), "%s: unknown key %q%s", what, value.Str(k), source.DidYouMean(value.Str(k), known))
-		}
-	}
-}
-
-func (p *parser) text(m *value.Map, key string) string {
-	v, ok := m.Get(key)
-	if !ok || v == nil {
-		return ""
-	}
-	s, ok := v.(string)
-	if !ok {
-		p.fault(m.Pos(key), "%s must be text, not %s", key, value.TypeName(v))
-	}
-	return strings.TrimSpace(s)
-}
-
-// texts reads a string or a list of strings.
-func (p *parser) texts(m *value.Map, key string) []string {
-	switch v := m.At(key).(type) {
-	case nil:
-		return nil
-	case string:
-		return []string{v}
-	case *value.List:
-		out := make([]string, 0, v.Len())
-		for i, x := range v.Items {
-			s, ok := x.(string)
-			if !ok {
-				p.fault(v.PosAt(i), "%s: each item must be text, not %s", key, value.TypeName(x))
-			}
-			out = append(out, s)
-		}
-		return out
-	default:
-		p.fault(m.Pos(key), "%s must be text or a list of texts, not %s", key, value.TypeName(v))
-	}
-	return nil
-}
+type parser struct{ yamlsalt.Checker }
 
 func (p *parser) flag(m *value.Map, key string, or bool) bool {
 	v, ok := m.Get(key)
@@ -241,7 +190,7 @@ func (p *parser) flag(m *value.Map, key string, or bool) bool {
 	}
 	b, ok := v.(bool)
 	if !ok {
-		p.fault(m.Pos(key), "%s must be True or False, not %s", key, value.Repr(v))
+		p.Fault(m.Pos(key), "%s must be True or False, not %s", key, value.Repr(v))
 	}
 	return b
 }
@@ -251,7 +200,7 @@ func (p *parser) flag(m *value.Map, key string, or bool) bool {
 func (p *parser) each(m *value.Map, key string, f func(name string, m *value.Map)) {
 	all, ok := m.At(key).(*value.Map)
 	if v := m.At(key); !ok && v != nil {
-		p.fault(m.Pos(key), "%s must be a mapping of names, not %s", key, value.TypeName(v))
+		p.Fault(m.Pos(key), "%s must be a mapping of names, not %s", key, value.TypeName(v))
 		return
 	}
 	for k, v := range all.All() {
@@ -264,7 +213,7 @@ func (p *parser) each(m *value.Map, key string, f func(name string, m *value.Map
 		case nil:
 			f(name, value.NewMap(0))
 		default:
-			p.fault(all.Pos(k), "%s: %s must have keys such as description, not %s", key, name, value.TypeName(v))
+			p.Fault(all.Pos(k), "%s: %s must have keys such as description, not %s", key, name, value.TypeName(v))
 		}
 	}
 }
@@ -275,12 +224,12 @@ func (p *parser) joined(l *value.List, name string) *value.Map {
 	for i, v := range l.Items {
 		m, ok := v.(*value.Map)
 		if !ok {
-			p.fault(l.PosAt(i), "%s: each item must be a key and a value, not %s", name, value.TypeName(v))
+			p.Fault(l.PosAt(i), "%s: each item must be a key and a value, not %s", name, value.TypeName(v))
 			continue
 		}
 		for k, v := range m.All() {
 			if !out.Add(k, v, m.Pos(k)) {
-				p.fault(m.Pos(k), "%s: %s is given twice", name, value.Str(k))
+				p.Fault(m.Pos(k), "%s: %s is given twice", name, value.Str(k))
 			}
 		}
 	}
@@ -288,19 +237,19 @@ func (p *parser) joined(l *value.List, name string) *value.Map {
 }
 
 func (p *parser) target(name string, m *value.Map) Target {
-	p.keys(m, "target "+name, "allow_ssh", "default", "description", "multiple", "required", "tgt_type")
+	p.Keys(m, "target "+name, "allow_ssh", "default", "description", "multiple", "required", "tgt_type")
 	t := Target{
-		Name: name, Description: p.text(m, "description"), AllowSSH: p.flag(m, "allow_ssh", false), Required: p.flag(m, "required", true),
-		Multiple: p.flag(m, "multiple", true), Types: p.texts(m, "tgt_type"), Default: p.text(m, "default"),
+		Name: name, Description: p.Text(m, "description"), AllowSSH: p.flag(m, "allow_ssh", false), Required: p.flag(m, "required", true),
+		Multiple: p.flag(m, "multiple", true), Types: p.Texts(m, "tgt_type"), Default: p.Text(m, "default"),
 	}
 	for _, typ := range t.Types {
 		if !slices.Contains(targetTypes, typ) {
-			p.fault(m.Pos("tgt_type"), "target %s: unknown tgt_type %q%s; there are %s", name, typ, source.DidYouMean(typ, targetTypes), strings.Join(targetTypes, ", "))
+			p.Fault(m.Pos("tgt_type"), "target %s: unknown tgt_type %q%s; there are %s", name, typ, source.DidYouMean(typ, targetTypes), strings.Join(targetTypes, ", "))
 		}
 	}
-	if t.Default != "" && len(p.errs) == 0 {
+	if t.Default != "" && len(p.Errs) == 0 {
 		if err := t.allows(ParseExpr(t.Default)); err != nil {
-			p.fault(m.Pos("default"), "target %s: default: %w", name, err)
+			p.Fault(m.Pos("default"), "target %s: default: %w", name, err)
 		}
 	}
 	return t
@@ -311,23 +260,23 @@ func (p *parser) target(name string, m *value.Map) Target {
 func (p *parser) form(files host.Files, t *Template, meta *value.Map) *form.Form {
 	fields, ok := meta.At("pillar").(*value.Map)
 	if v := meta.At("pillar"); !ok && v != nil {
-		p.fault(meta.Pos("pillar"), "pillar must be a mapping of fields, not %s", value.TypeName(v))
+		p.Fault(meta.Pos("pillar"), "pillar must be a mapping of fields, not %s", value.TypeName(v))
 	}
 	path := filepath.Join(filepath.Dir(t.Metadata), formName)
 	m, err := mapping(files, path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		p.errs = append(p.errs, faultOf(err, path))
+		p.Errs = append(p.Errs, faultOf(err, path))
 	case meta.Has("pillar"):
-		p.fault(meta.Pos("pillar"), "the fields of the pillar are described here and in %s; keep one of them", path)
+		p.Fault(meta.Pos("pillar"), "the fields of the pillar are described here and in %s; keep one of them", path)
 	default:
 		fields = m
 	}
 	f, errs := form.Parse(fields)
-	p.errs = append(p.errs, errs...)
+	p.Errs = append(p.Errs, errs...)
 	if fields.Has(targetsKey) {
-		p.fault(fields.Pos(targetsKey), "a field cannot be called targets, where the orchestration finds its targets")
+		p.Fault(fields.Pos(targetsKey), "a field cannot be called targets, where the orchestration finds its targets")
 	}
 	return f
 }

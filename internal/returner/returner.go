@@ -42,6 +42,9 @@ type Spec struct {
 	Others []string
 	// Reads says that the returner is a jobs.Store as well.
 	Reads bool
+	// History says that the returner also keeps the history of orchestrations: it
+	// has a method History that returns a *history.Store.
+	History bool
 	// ForThisRun says that a later run has no use for what the returner was not
 	// given.
 	ForThisRun bool

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"brine/internal/history"
 	"brine/internal/jobs"
 	"brine/internal/returner"
 	"brine/internal/value"
@@ -32,6 +33,8 @@ type dialect struct {
 	old func(keep time.Duration) (string, []any)
 	// archive makes a table of the first name with the columns of the second.
 	archive string
+	// history is the dialect of the history of orchestrations.
+	history history.Dialect
 }
 
 var mysqlDialect = dialect{
@@ -42,6 +45,7 @@ var mysqlDialect = dialect{
 		return "DATE_SUB(NOW(), INTERVAL ? SECOND)", []any{int64(keep / time.Second)}
 	},
 	archive: "CREATE TABLE IF NOT EXISTS %s LIKE %s",
+	history: history.MySQL,
 }
 
 var pgDialect = dialect{
@@ -54,6 +58,7 @@ var pgDialect = dialect{
 		return fmt.Sprintf("NOW() - INTERVAL '%d seconds'", int64(keep/time.Second)), nil
 	},
 	archive: "CREATE TABLE IF NOT EXISTS %s (LIKE %s)",
+	history: history.Postgres,
 }
 
 // A store is a database with Salt's tables.
@@ -89,6 +94,9 @@ func open(ctx context.Context, d dialect, db *sql.DB) (jobs.Returner, error) {
 
 // Close ends the connection.
 func (s *store) Close() error { return s.db.Close() }
+
+// History returns the history of orchestrations in the same database.
+func (s *store) History() *history.Store { return history.New(s.db, s.d.history, s.db.Close) }
 
 // maxStatement bounds a statement, in bytes of its values and in rows; one row
 // may have more. perRow is what a row takes beside its values, and perStatement
@@ -347,7 +355,7 @@ func Specs() []returner.Spec {
 	`
 	return []returner.Spec{
 		{
-			Name: "mysql", Doc: "Store returns and events in MySQL or MariaDB.", Src: "returners/mysql.py", New: newMySQL, Reads: true, Schema: mysqlSchema,
+			Name: "mysql", Doc: "Store returns and events in MySQL or MariaDB.", Src: "returners/mysql.py", New: newMySQL, Reads: true, History: true, Schema: mysqlSchema + history.Schema(history.MySQL),
 			// Those of the execution module mysql.
 			Others: []string{"charset", "use_unicode", "default_file", "default_group", "connect_timeout"},
 			Keys: returner.Keys(server + `3306 -- port of the server
@@ -358,10 +366,10 @@ func Specs() []returner.Spec {
 				ssl_key -- file with its key
 			`),
 		},
-		{Name: "pgjsonb", Doc: "Store returns and events in PostgreSQL as jsonb.", Src: "returners/pgjsonb.py", New: newPostgres, Reads: true, Schema: pgjsonbSchema, Keys: returner.Keys(pg)},
-		{Name: "postgres", Doc: "Store returns and events in PostgreSQL as text.", Src: "returners/postgres.py", New: newPostgres, Reads: true, Schema: postgresSchema, Keys: returner.Keys(pg + "\npasswd! -- the account's password; pass is understood, too")},
+		{Name: "pgjsonb", Doc: "Store returns and events in PostgreSQL as jsonb.", Src: "returners/pgjsonb.py", New: newPostgres, Reads: true, History: true, Schema: pgjsonbSchema + history.Schema(history.Postgres), Keys: returner.Keys(pg)},
+		{Name: "postgres", Doc: "Store returns and events in PostgreSQL as text.", Src: "returners/postgres.py", New: newPostgres, Reads: true, History: true, Schema: postgresSchema + history.Schema(history.Postgres), Keys: returner.Keys(pg + "\npasswd! -- the account's password; pass is understood, too")},
 		{
-			Name: "sqlite3", Doc: "Store returns and events in a SQLite file.", Src: "returners/sqlite3_return.py", New: newSQLite, Prepare: prepareSQLite, Reads: true, Schema: sqliteSchema,
+			Name: "sqlite3", Doc: "Store returns and events in a SQLite file.", Src: "returners/sqlite3_return.py", New: newSQLite, Prepare: prepareSQLite, Reads: true, History: true, Schema: sqliteSchema + history.Schema(history.SQLite),
 			Keys: returner.Keys(`
 				database*@ -- path of the file, which is made where it is missing
 				timeout = 5.0 -- seconds to wait for another process that writes

@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"brine/internal/fun"
+	"brine/internal/history"
 	"brine/internal/jobs"
 	"brine/internal/returner"
+	"brine/internal/testkit/historytest"
 	"brine/internal/testkit/servertest"
 	"brine/internal/value"
 )
@@ -75,6 +77,25 @@ func testStore(t *testing.T, s returner.Settings) {
 		t.Errorf("Jobs from %s = %v, %v", b, l, err)
 	}
 	servertest.Load(t, s.Spec.Name, opener(s))
+	testHistory(t, s)
+}
+
+// testHistory tries what the database keeps of orchestrations, in tables that are
+// made when they are missing.
+func testHistory(t *testing.T, s returner.Settings) {
+	t.Helper()
+	r, err := s.Spec.New(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := r.(interface{ History() *history.Store }).History()
+	defer h.Close()
+	for range 2 {
+		if err := h.Create(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	historytest.Store(t, h)
 }
 
 // testUnfit tries that a row that a server does not take holds up no other one.

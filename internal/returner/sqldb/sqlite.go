@@ -15,6 +15,7 @@ import (
 	"modernc.org/sqlite" // and the driver "sqlite" of database/sql
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"brine/internal/history"
 	"brine/internal/jobs"
 	"brine/internal/returner"
 	"brine/internal/value"
@@ -28,6 +29,7 @@ var sqliteDialect = dialect{
 		return "?", []any{time.Now().Add(-keep).Format(dateLayout)}
 	},
 	archive: "CREATE TABLE IF NOT EXISTS %s AS SELECT * FROM %s WHERE 0",
+	history: history.SQLite,
 }
 
 // dateLayout is how Python prints a datetime, in local time.

@@ -30,10 +30,10 @@ func newFilter(metadata *value.Map, function, target value.Value, in span) (filt
 		f.metadata = metadata
 	}
 	var err error
-	if f.from, err = bound(in.start, in.startName); err != nil {
+	if f.from, err = Bound(in.start, in.startName); err != nil {
 		return f, err
 	}
-	f.to, err = bound(in.end, in.endName)
+	f.to, err = Bound(in.end, in.endName)
 	return f, err
 }
 
@@ -65,8 +65,8 @@ var layouts = [...]string{
 	"2 Jan 2006 15:04:05", "2 Jan 2006 15:04", "2 Jan 2006",
 }
 
-// bound returns the job id of a moment; "" for None.
-func bound(v value.Value, name string) (string, error) {
+// Bound returns the job id of a moment; "" for None.
+func Bound(v value.Value, name string) (string, error) {
 	if !value.Truth(v) {
 		return "", nil
 	}

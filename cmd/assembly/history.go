@@ -1,0 +1,136 @@
+//go:build !slim
+
+package assembly
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/history"
+	"brine/internal/jobs"
+	"brine/internal/returner"
+	"brine/internal/value"
+	historyrun "brine/runner/fn/history"
+)
+
+// localHistory names the history of this machine.
+const localHistory = "local_cache"
+
+// historySource names the database that has the history of orchestrations: the
+// job cache where it can keep one, else the file of this machine.
+func historySource(env *fun.Env) string {
+	for _, key := range []string{"ext_job_cache", "master_job_cache"} {
+		for _, name := range jobs.Names(env.Opts.Str(key)) {
+			if spec, ok := returner.Find(Returners(), name); ok && spec.History {
+				return name
+			}
+		}
+	}
+	return localHistory
+}
+
+// HistorySink returns what takes the rows of a history.Recorder to where env
+// keeps the history.
+func HistorySink(ctx context.Context, env *fun.Env, warn func(error)) *jobs.Sink {
+	source := historySource(env)
+	keep, _ := value.AsInt(env.Opts.At("keep_history"))
+	s := &jobs.Sink{
+		Name: "history", Warn: warn, Keep: time.Duration(keep) * time.Second, Spool: filepath.Join(env.CacheDir, "history", "spool"),
+		Open: func(ctx context.Context) (jobs.Returner, error) { return openHistory(ctx, env, source, warn) },
+	}
+	if source == localHistory {
+		return s
+	}
+	s.Name = "history in " + source
+	s.Spool += "-" + source
+	if set, err := CheckSettings(ctx, env, source, returner.Settings{}); err == nil {
+		sp := SpoolOf(env.CacheDir, source, set, nil)
+		s.Spool, s.Down = filepath.Join(env.CacheDir, "history", filepath.Base(sp.Dir)), sp.Down
+	}
+	return s
+}
+
+// OpenHistory opens the history of orchestrations to read from: that of a source,
+// the name of a returner or local_cache, or with "" where env keeps it. What runs
+// that were killed left is stored first. The caller closes it.
+func OpenHistory(ctx context.Context, env *fun.Env, source string, warn func(error)) (*history.Store, error) {
+	own := historySource(env)
+	if source == "" {
+		source = own
+	}
+	if source == own {
+		if s := HistorySink(ctx, env, warn); jobs.Spooled(s.Spool) && jobs.Hung(s.Down) == nil {
+			s.Resend()
+			_ = s.Close() // it has warned
+		}
+	}
+	s, err := openHistory(ctx, env, source, warn)
+	if err != nil {
+		return nil, err
+	}
+	files := jobs.NewFiles(env.CacheDir, 0, env.Host.Now)
+	s.Alive = func(ctx context.Context, e *history.Execution) history.Fate { return fate(ctx, env, files, e) }
+	return s, nil
+}
+
+func openHistory(ctx context.Context, env *fun.Env, source string, warn func(error)) (*history.Store, error) {
+	if source == localHistory {
+		return history.Open(ctx, history.Path(env.CacheDir), warn)
+	}
+	spec, ok := returner.Find(Returners(), source)
+	if !ok {
+		return nil, CheckReturner(env, source)
+	}
+	if !spec.History {
+		return nil, fmt.Errorf("returner %s keeps no history; mysql, pgjsonb, postgres and sqlite3 do, and %s is that of this machine", source, localHistory)
+	}
+	r, err := OpenReturner(ctx, env, source, returner.Settings{})
+	if err != nil {
+		return nil, fmt.Errorf("returner %s: %w", source, err)
+	}
+	h, ok := r.(interface{ History() *history.Store })
+	if !ok {
+		_ = r.Close()
+		return nil, fmt.Errorf("returner %s keeps no history", source)
+	}
+	s := h.History()
+	if err := s.Create(ctx); err != nil {
+		_ = s.Close()
+		return nil, fmt.Errorf("returner %s: %w; 'brine run returner.schema %s' prints the tables", source, err, source)
+	}
+	return s, nil
+}
+
+// fate finds out what became of an execution that has no end: the job cache of
+// the machine that ran it knows.
+func fate(ctx context.Context, env *fun.Env, files *jobs.Files, e *history.Execution) history.Fate {
+	if e.Controller != env.ID || e.Cache != env.CacheDir {
+		return history.Fate{Status: history.Unfinished}
+	}
+	j, err := files.Job(ctx, e.JID)
+	switch {
+	case err != nil:
+		return history.Fate{Status: history.Unfinished}
+	case j == nil:
+		return history.Fate{Status: history.Interrupted}
+	case j.State == jobs.Active:
+		return history.Fate{Status: history.Running}
+	}
+	f := history.Fate{Status: history.Interrupted}
+	at := j.EndTime
+	if j.Killed != 0 {
+		f.Status, f.Signal, at = history.Killed, j.Killed, j.KilledAt
+	}
+	f.At, _ = jobs.ParseTime(at)
+	return f
+}
+
+// historyRunner is the runner module "history".
+func historyRunner() fun.Module {
+	return historyrun.Runners(func(ctx context.Context, env *fun.Env, source string) (*history.Store, error) {
+		return OpenHistory(ctx, env, source, func(err error) { env.Warn(fun.Warning{Text: err.Error()}) })
+	})
+}

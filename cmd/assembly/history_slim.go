@@ -1,0 +1,8 @@
+//go:build slim
+
+package assembly
+
+import "brine/internal/fun"
+
+// historyRunner is empty: it is the controller that keeps the history.
+func historyRunner() fun.Module { return fun.Module{Name: "history", Kind: fun.Runner} }

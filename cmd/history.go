@@ -1,0 +1,68 @@
+package cmd
+
+import (
+	"context"
+	"os"
+	"slices"
+	"sync"
+
+	"brine/cmd/assembly"
+	"brine/internal/chain"
+	"brine/internal/fun"
+	"brine/internal/history"
+	"brine/internal/jobs"
+	"brine/internal/orchestration"
+	"brine/internal/value"
+)
+
+// openHistory has the session tell the history of its orchestrations. The
+// database is opened when there is something to tell.
+func (s *session) openHistory(ctx context.Context, env *fun.Env) {
+	if s.jobs == nil || s.history != nil {
+		return
+	}
+	// A store that is broken is told of once, whatever becomes of its rows.
+	var once sync.Once
+	sink := assembly.HistorySink(context.WithoutCancel(ctx), env, func(err error) { once.Do(func() { s.doubt(err) }) })
+	s.history = &history.Recorder{
+		Put: func(row *value.Map) { sink.Return(row) }, Now: s.app.Host.Now,
+		Subject: s.subject, Controller: env.ID, Cache: env.CacheDir, PID: os.Getpid(),
+	}
+	s.close = append(s.close, func() { _ = sink.Close() }) // it has warned
+}
+
+// chronicled returns a record that the history is told of, too.
+func (s *session) chronicled(l jobs.Load, rec jobs.Record) jobs.Record {
+	if s.history == nil {
+		return rec
+	}
+	return s.history.Record(l, rec)
+}
+
+// chainSubject is a chain as the history names it.
+func chainSubject(c *chain.Chain) *history.Subject {
+	return &history.Subject{
+		Kind: history.Chain, Name: c.Name, Description: c.Description, Source: c.Hash(),
+		Step: func(id string) (label, target string) {
+			if s := c.StepOf(id); s != nil {
+				return s.Says(), s.On
+			}
+			return "", ""
+		},
+	}
+}
+
+// templateSubject is a template as the history names it.
+func templateSubject(t *orchestration.Template) *history.Subject {
+	return &history.Subject{
+		Kind: history.Template, Name: t.Name, Description: t.Description,
+		Step: func(id string) (label, target string) {
+			for _, s := range t.Steps {
+				if slices.Contains(s.IDs, id) {
+					return s.Description, ""
+				}
+			}
+			return "", ""
+		},
+	}
+}

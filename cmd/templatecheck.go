@@ -1,0 +1,131 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"brine/cmd/assembly"
+	"brine/internal/form"
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/orchestration"
+	"brine/internal/source"
+	"brine/internal/value"
+)
+
+// compile compiles the orchestration of a template, with the defaults of its form
+// and one target for each name, and returns what is wrong with it. skipped says
+// why it cannot be compiled: a value that nobody can make up.
+func (t *templates) compile(ctx context.Context, x *orchestration.Template) (faults source.Errors, skipped string) {
+	pillar, field := samples(x)
+	if field != "" {
+		return nil, fmt.Sprintf("field %s has no default, and no value that fits it is known", field)
+	}
+	targets := value.NewMap(2 * len(x.Targets))
+	for _, tgt := range x.Targets {
+		targets.Set(tgt.Name, value.Strings("target"))
+		if tgt.AllowSSH {
+			targets.Set(tgt.Name+"_ssh", value.Strings("target-ssh"))
+		}
+	}
+	pillar.Set("targets", targets)
+	o := t.s.envOptions("")
+	cfg := *t.s.cfg
+	cfg.Opts = cfg.Opts.Copy()
+	cfg.Opts.Set(assembly.TemplateRoots, value.Strings(x.Dir, x.States))
+	o.Config, o.Git = &cfg, nil
+	o.Fault = func(err error) { faults = append(faults, asFaults(err)...) }
+	env := assembly.NewEnv(ctx, o)
+	res, err := env.Invoker.Invoke(ctx, fun.Exec, "state.show_low_sls", fun.Args{Pos: []value.Value{x.Name}, Kw: value.MapOf("pillar", pillar)})
+	switch {
+	case len(faults) > 0:
+	case err != nil:
+		faults = asFaults(err)
+	case res.Retcode != 0: // its return is a list of texts
+		faults = asFaults(errors.New(strings.Join(texts(res.Value), "\n")))
+	}
+	for _, f := range faults {
+		if f.Pos.File == "" {
+			f.Pos.File = x.Dir
+		} else if path := filepath.Join(x.States, f.Pos.File); !filepath.IsAbs(f.Pos.File) && exists(t.s.app.Host, path) {
+			f.Pos.File = path
+		}
+	}
+	return faults, ""
+}
+
+func exists(h host.Host, path string) bool {
+	_, err := h.Stat(path)
+	return err == nil
+}
+
+// texts are the items of a list, or the value itself.
+func texts(v value.Value) []string {
+	l, ok := v.(*value.List)
+	if !ok {
+		return []string{value.Str(v)}
+	}
+	out := make([]string, l.Len())
+	for i, x := range l.Items {
+		out[i] = value.Str(x)
+	}
+	return out
+}
+
+// samples returns the pillar of a template without any answers. Values that need
+// one are made up; field is one where that does not work.
+func samples(x *orchestration.Template) (pillar *value.Map, field string) {
+	answers := orchestration.NewAnswers()
+	for _, t := range x.Targets {
+		answers.Targets[t.Name] = "target"
+	}
+	made := map[string]bool{}
+	for {
+		pillar, faults := x.Form.Check(answers.Values)
+		if len(faults) == 0 {
+			return pillar, ""
+		}
+		for _, f := range faults {
+			if !f.Missing || made[f.Path] || x.Form.Set(answers.Values, f.Path, sample(f.Field)) != nil {
+				return nil, f.Path
+			}
+			made[f.Path] = true
+		}
+	}
+}
+
+// sample is a value that a field may have.
+func sample(f *form.Field) string {
+	if f.Placeholder != "" {
+		return f.Placeholder
+	}
+	switch f.Type {
+	case form.Number:
+		return f.Least()
+	case form.Boolean:
+		return "false"
+	case form.Date:
+		return "2026-12-01"
+	case form.Time:
+		return "02:00"
+	case form.DateTime:
+		return "2026-12-01 02:00"
+	case form.Color:
+		return "#000000"
+	case form.URL:
+		return "https://example.com/"
+	case form.Email:
+		return "name@example.com"
+	case form.Select:
+		return value.Str(f.Values[0])
+	case form.Group, form.Namespace:
+		return "{}"
+	case form.EditGroup:
+		return "[]"
+	default:
+		return "text"
+	}
+}

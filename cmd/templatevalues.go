@@ -1,0 +1,131 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"brine/internal/orchestration"
+	"brine/internal/sdb"
+	"brine/internal/value"
+)
+
+// given reads the answers of the command line.
+func (r *templateRun) given(ctx context.Context, c *cobra.Command) (err error) {
+	r.answers = orchestration.NewAnswers()
+	from := r.opts.answers
+	if from == "" && r.opts.resume != "" {
+		from = orchestration.Last // a record has no pillar, only its hash
+	}
+	encrypted := false
+	switch {
+	case from == "":
+	case isLabel(from):
+		r.answers, err = r.store.Load(r.t, from)
+	default:
+		r.answers, encrypted, err = orchestration.Open(ctx, r.app.Host, r.t, from)
+	}
+	if err != nil {
+		return fmt.Errorf("--answers: %w", err)
+	}
+	if encrypted {
+		r.unkept = orchestration.Leaves(r.answers.Values)
+	}
+	if err := r.fetch(ctx, r.answers.Values, ""); err != nil {
+		return fmt.Errorf("--answers %s: %w", from, err)
+	}
+	for _, x := range r.opts.targets {
+		name, expr, ok := strings.Cut(x, "=")
+		if !ok {
+			return usagef(c, "--target %s: write <name>=<target expression>", x)
+		}
+		if _, err := r.t.Find(name); err != nil {
+			return usagef(c, "--target: %s", err)
+		}
+		r.answers.Targets[name] = expr
+	}
+	for _, x := range r.opts.sets {
+		if err := r.set(ctx, c, x); err != nil {
+			return err
+		}
+	}
+	for _, x := range r.opts.envs {
+		path, name, ok := strings.Cut(x, "=")
+		if !ok {
+			return usagef(c, "--set-env %s: write <field>=<variable>", x)
+		}
+		text := r.app.Getenv(name)
+		if text == "" {
+			return usagef(c, "--set-env %s: the environment variable %s is empty", path, name)
+		}
+		if err := r.t.Form.Set(r.answers.Values, path, text); err != nil {
+			return usagef(c, "--set-env %s", err)
+		}
+	}
+	return nil
+}
+
+// set reads an answer of --set.
+func (r *templateRun) set(ctx context.Context, c *cobra.Command, x string) error {
+	path, text, ok := strings.Cut(x, "=")
+	switch {
+	case !ok:
+		return usagef(c, "--set %s: write <field>=<value>", x)
+	case sdb.Is(text):
+		v, err := r.fetched(ctx, text)
+		if err != nil {
+			return fmt.Errorf("--set %s: %w", path, err)
+		}
+		r.unkept = append(r.unkept, path)
+		text = value.Str(v)
+	case r.t.Form.IsPassword(path):
+		return usagef(c, "--set %s: a password on the command line can be read by everybody; use --set-env, an sdb:// URI, --answers or the prompt", path)
+	}
+	if err := r.t.Form.Set(r.answers.Values, path, text); err != nil {
+		return usagef(c, "--set %s", err)
+	}
+	return nil
+}
+
+// fetched returns the value of an sdb:// URI.
+func (r *templateRun) fetched(ctx context.Context, uri string) (value.Value, error) {
+	v, err := sdb.Get(ctx, r.env, uri, true)
+	if err == nil && v == nil {
+		err = fmt.Errorf("%s has no value", uri)
+	}
+	return v, err
+}
+
+// fetch puts the values of sdb:// URIs into answers of a file. They are not kept.
+func (r *templateRun) fetch(ctx context.Context, v value.Value, path string) error {
+	one := func(key string, x value.Value, set func(value.Value)) error {
+		at := strings.TrimPrefix(path+":"+key, ":")
+		if !sdb.Is(x) {
+			return r.fetch(ctx, x, at)
+		}
+		got, err := r.fetched(ctx, value.Str(x))
+		if err != nil {
+			return fmt.Errorf("%s: %w", at, err)
+		}
+		r.unkept = append(r.unkept, at)
+		set(got)
+		return nil
+	}
+	switch v := v.(type) {
+	case *value.Map:
+		for _, k := range v.Keys() {
+			if err := one(value.Str(k), v.At(k), func(x value.Value) { v.Set(k, x) }); err != nil {
+				return err
+			}
+		}
+	case *value.List:
+		for i, x := range v.Items {
+			if err := one(fmt.Sprint(i), x, func(x value.Value) { v.Items[i] = x }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"brine/internal/config"
+)
+
+// treeCmd finishes a command that looks at the files of a tree and runs nothing.
+// register adds its flags, and wants says which arguments it takes; a negative
+// most is any number of them.
+func treeCmd(a *App, c *cobra.Command, register func(*runFlags, *pflag.FlagSet), least, most int, wants string,
+	run func(ctx context.Context, s *session, args []string) error,
+) *cobra.Command {
+	o := &runFlags{}
+	c.SilenceUsage, c.SilenceErrors = true, true
+	c.SetFlagErrorFunc(flagError)
+	register(o, c.Flags())
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) < least || most >= 0 && len(args) > most {
+			return usagef(c, "%s", wants)
+		}
+		return nil
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		s, err := a.newSession(config.Master, "salt-run", o, nil)
+		if err != nil {
+			return err
+		}
+		defer s.end()
+		return run(c.Context(), s, args)
+	}
+	return c
+}
+
+// completeNames offers the names of what a tree has to the shell, for the first
+// argument.
+func (a *App) completeNames(c *cobra.Command, args []string, prefix string, names func(*session) ([]string, error)) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	f := &runFlags{logLevel: "quiet"}
+	f.configDir, _ = c.Flags().GetString("config-dir")
+	f.fileRoots, _ = c.Flags().GetStringArray("file-root")
+	s, err := a.newSession(config.Master, "salt-run", f, nil)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	defer s.end()
+	all, err := names(s)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return begins(all, prefix), cobra.ShellCompDirectiveNoFileComp
+}

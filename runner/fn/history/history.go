@@ -1,0 +1,200 @@
+// Package historyrun is the runner module "history", which Salt does not have:
+// what orchestrations, chains and templates did.
+package historyrun
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/history"
+	"brine/internal/jobs"
+	"brine/internal/source"
+	"brine/internal/value"
+	jobsrun "brine/runner/fn/jobs"
+)
+
+// An Opener opens the history, of a source that is named or with "" the usual one.
+type Opener func(ctx context.Context, env *fun.Env, source string) (*history.Store, error)
+
+type module struct{ open Opener }
+
+// with calls do with the history.
+func (m *module) with(ctx context.Context, c *fun.Call, do func(*history.Store) (value.Value, error)) (fun.Result, error) {
+	s, err := m.open(ctx, c.Env, c.Str("ext_source"))
+	if err != nil {
+		return fun.Result{}, fun.Errorf("the history cannot be read: %v", err)
+	}
+	v, err := do(s)
+	if err = errors.Join(err, s.Close()); err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(v)
+}
+
+// query reads what a call searches for.
+func query(c *fun.Call) (history.Query, error) {
+	q := history.Query{Name: c.Str("name"), Status: c.Str("status"), Kind: c.Str("kind"), User: c.Str("user")}
+	for _, x := range []struct {
+		name, text string
+		known      []string
+	}{{"status", q.Status, history.Statuses()}, {"kind", q.Kind, []string{history.Chain, history.Orchestration, history.Template}}} {
+		if x.text != "" && !slices.Contains(x.known, x.text) {
+			return q, fun.Errorf("%s %q is none of %s%s", x.name, x.text, strings.Join(x.known, ", "), source.DidYouMean(x.text, x.known))
+		}
+	}
+	for _, x := range []struct {
+		name string
+		to   *time.Time
+	}{{"since", &q.Since}, {"until", &q.Until}} {
+		jid, err := jobsrun.Bound(c.Value(x.name), x.name)
+		if err != nil {
+			return q, err
+		}
+		*x.to, _ = jobs.Time(jid)
+	}
+	n := c.Int("limit")
+	if n < 0 || n > math.MaxInt32 {
+		return q, fun.Errorf("limit %d is not a number of executions: 0 is all of them", n)
+	}
+	q.Limit = int(n)
+	return q, nil
+}
+
+// searching calls do with the history and what a call searches for.
+func (m *module) searching(ctx context.Context, c *fun.Call, do func(*history.Store, history.Query) (value.Value, error)) (fun.Result, error) {
+	q, err := query(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return m.with(ctx, c, func(s *history.Store) (value.Value, error) { return do(s, q) })
+}
+
+// named returns the execution that an argument of a call names.
+func named(ctx context.Context, c *fun.Call, s *history.Store, arg string) (*history.Execution, error) {
+	jid := c.Str(arg)
+	if !jobs.IsJID(jid) {
+		return nil, fun.Errorf("%q is not a jid: a jid is 20 digits, such as 20261121093205123456; history.list lists those there are", jid)
+	}
+	e, err := s.Execution(ctx, jid)
+	if err == nil && e == nil {
+		err = fun.Errorf("the history has no execution %s; history.list lists those there are, and jobs.list_jobs other jobs", jid)
+	}
+	return e, err
+}
+
+func (m *module) list(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return m.searching(ctx, c, func(s *history.Store, q history.Query) (value.Value, error) {
+		all, err := s.Executions(ctx, q)
+		out := value.NewMap(len(all))
+		for i := range all {
+			out.Set(all[i].JID, execution(&all[i]))
+		}
+		return out, err
+	})
+}
+
+func (m *module) show(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return m.with(ctx, c, func(s *history.Store) (value.Value, error) {
+		e, err := named(ctx, c, s, "jid")
+		if err != nil {
+			return nil, err
+		}
+		d, err := s.Definition(ctx, e.Definition)
+		if err != nil {
+			return nil, err
+		}
+		out := execution(e)
+		some(out, "revision", e.Revision)
+		out.Set("controller", e.Controller)
+		if d != nil {
+			out.Set("definition", definition(d))
+		}
+		return value.MapOf(e.JID, out), nil
+	})
+}
+
+func (m *module) steps(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return m.with(ctx, c, func(s *history.Store) (value.Value, error) {
+		e, err := named(ctx, c, s, "jid")
+		if err != nil {
+			return nil, err
+		}
+		all, err := s.Steps(ctx, e)
+		out := value.NewMap(len(all))
+		for i := range all {
+			out.Set(all[i].ID, step(&all[i]))
+		}
+		return value.MapOf(e.JID, out), err
+	})
+}
+
+func (m *module) host(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return m.searching(ctx, c, func(s *history.Store, q history.Query) (value.Value, error) {
+		all, err := s.Host(ctx, c.Str("host"), q)
+		out := value.NewMap(len(all))
+		for i := range all {
+			x := &all[i]
+			run := out.Map(x.JID)
+			if run == nil {
+				run = value.MapOf("name", x.Name, "kind", x.Kind, "status", x.Status, "user", x.User, "steps", value.NewMap(4))
+				out.Set(x.JID, run)
+			}
+			name := x.Step
+			if name == "" {
+				name = x.StepJID // of a step that has not ended
+			}
+			run.Map("steps").Set(name, result(&x.HostResult))
+		}
+		return out, err
+	})
+}
+
+func (m *module) action(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return m.searching(ctx, c, func(s *history.Store, q history.Query) (value.Value, error) {
+		all, err := s.Action(ctx, c.Str("action"), q)
+		out := value.NewMap(len(all))
+		for i := range all {
+			x := &all[i]
+			run := out.Map(x.JID)
+			if run == nil {
+				run = value.MapOf("name", x.Name, "kind", x.Kind, "status", x.Status, "user", x.User, "steps", value.NewMap(1))
+				out.Set(x.JID, run)
+			}
+			run.Map("steps").Set(x.ID, step(&x.ExecutionStep))
+		}
+		return out, err
+	})
+}
+
+func (m *module) diff(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return m.with(ctx, c, func(s *history.Store) (value.Value, error) {
+		then, err := named(ctx, c, s, "jid1")
+		if err != nil {
+			return nil, err
+		}
+		now, err := named(ctx, c, s, "jid2")
+		if err != nil {
+			return nil, err
+		}
+		d, err := s.Diff(ctx, then, now)
+		if err != nil {
+			return nil, err
+		}
+		return difference(d), nil
+	})
+}
+
+func (m *module) stats(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return m.searching(ctx, c, func(s *history.Store, q history.Query) (value.Value, error) {
+		st, err := s.Stats(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		return stats(st), nil
+	})
+}
