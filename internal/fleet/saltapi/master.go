@@ -34,11 +34,9 @@ func (p *Provider) takeRun(jid string) *value.Map {
 // CallMaster calls a runner or wheel function of the master. ok says whether it
 // succeeded; jid is that of the master.
 func (p *Provider) CallMaster(ctx context.Context, kind fun.Kind, name string, args fun.Args) (v value.Value, jid string, ok bool, err error) {
-	low := value.MapOf("fun", name)
-	if len(args.Pos) > 0 {
-		low.Set("arg", value.NewList(args.Pos...))
-	}
-	if args.Kw.Len() > 0 {
+	// A master takes arg and kwarg only where both are given.
+	low := value.MapOf("fun", name, "arg", value.NewList(args.Pos...), "kwarg", value.NewMap(0))
+	if args.Kw != nil {
 		low.Set("kwarg", args.Kw)
 	}
 	if kind == fun.Wheel {
