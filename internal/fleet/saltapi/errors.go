@@ -63,7 +63,7 @@ func (e *fingerprintError) Error() string {
 func (c *client) fault(op string, status int, text string, err error) error {
 	e := &Error{Fleet: c.conf.Name, URL: c.conf.URL.String(), Op: op, Status: status, Err: err}
 	if err != nil {
-		e.Err, e.Hint = transportFault(err)
+		e.Hint, e.Err = transportFault(err)
 		return e
 	}
 	if text = strings.TrimRight(strings.TrimSpace(text), "."); len(text) > 500 {
@@ -117,7 +117,7 @@ func permission(op string) string {
 }
 
 // transportFault words why there was no answer.
-func transportFault(err error) (error, string) {
+func transportFault(err error) (hint string, short error) {
 	var (
 		authority x509.UnknownAuthorityError
 		name      x509.HostnameError
@@ -130,28 +130,28 @@ func transportFault(err error) (error, string) {
 	if _, after, ok := strings.Cut(text, "\": "); ok {
 		text = after
 	}
-	short := wrapped{text: text, err: err}
+	short = wrapped{text: text, err: err}
 	switch {
 	case errors.Is(err, errNotSaltAPI):
-		return err, "check the url: something else answers there"
+		return "check the url: something else answers there", err
 	case errors.As(err, &print):
-		return short, "if the certificate was replaced, set fingerprint to this one; otherwise somebody answers in the master's place"
+		return "if the certificate was replaced, set fingerprint to this one; otherwise somebody answers in the master's place", short
 	case errors.As(err, &authority):
-		return short, "set ca to the file of the authority that signed the certificate, or fingerprint to the certificate's own"
+		return "set ca to the file of the authority that signed the certificate, or fingerprint to the certificate's own", short
 	case errors.As(err, &name):
-		return short, "url must have a name that the certificate is for, or set fingerprint"
+		return "url must have a name that the certificate is for, or set fingerprint", short
 	case errors.As(err, &invalid):
-		return short, "the certificate is not valid (now)"
+		return "the certificate is not valid (now)", short
 	case strings.Contains(text, "server gave HTTP response to HTTPS client"), strings.Contains(text, "first record does not look like a TLS handshake"), strings.Contains(text, "TLS handshake timeout"):
-		return short, "salt-api may run there without TLS (disable_ssl): url begins with http:// then"
+		return "salt-api may run there without TLS (disable_ssl): url begins with http:// then", short
 	case strings.Contains(text, "malformed HTTP response"):
-		return short, "salt-api may run there with TLS: url begins with https:// then"
+		return "salt-api may run there with TLS: url begins with https:// then", short
 	case errors.As(err, &dns):
-		return short, "check the host of url"
+		return "check the host of url", short
 	case strings.Contains(text, "connection refused"):
-		return short, "check that salt-api runs and listens there"
+		return "check that salt-api runs and listens there", short
 	}
-	return short, ""
+	return "", short
 }
 
 // wrapped is an error with a shorter text.

@@ -103,19 +103,18 @@ func (p *Provider) job(ctx context.Context, jid string) (*value.Map, error) {
 	return m, nil
 }
 
-// lookup takes the returns of a publication that the job cache has. It returns
-// the job as the cache has it.
-func (p *Provider) lookup(ctx context.Context, pub *publication) (*value.Map, error) {
+// lookup takes the returns of a publication that the job cache has.
+func (p *Provider) lookup(ctx context.Context, pub *publication) error {
 	m, err := p.job(ctx, pub.jid)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for k, v := range m.Map("Result").All() {
 		if data, ok := v.(*value.Map); ok {
 			p.returned(pub, value.Str(k), data)
 		}
 	}
-	return m, nil
+	return nil
 }
 
 // lookSoon has the open jobs looked up.
@@ -165,7 +164,7 @@ func (p *Provider) lookUpOpen() bool {
 	some := false
 	for _, pub := range p.open() {
 		some = true
-		if _, err := p.lookup(p.ctx, pub); err != nil && refused(err) && p.ctx.Err() == nil {
+		if err := p.lookup(p.ctx, pub); err != nil && refused(err) && p.ctx.Err() == nil {
 			p.warnOnce(err.Error())
 		}
 	}
@@ -346,7 +345,7 @@ func (p *Provider) findOn(ctx context.Context, pub *publication, minions []strin
 		if len(idle) == 0 {
 			return
 		}
-		if _, err := p.lookup(ctx, pub); err != nil && refused(err) {
+		if err := p.lookup(ctx, pub); err != nil && refused(err) {
 			p.warnOnce(err.Error())
 		}
 		for _, minion := range idle {

@@ -41,7 +41,7 @@ type Provider struct {
 	c      *client
 	stream *stream
 
-	ctx     context.Context // ends with Close
+	ctx     context.Context //nolint:containedctx // the life of the provider, which Close ends
 	end     context.CancelFunc
 	begin   sync.Once
 	running sync.WaitGroup
@@ -405,7 +405,7 @@ func (p *Provider) recover(pub *publication, cause error) error {
 	p.warnOnce(cause.Error() + ": asking whether the job was published")
 	unknown := 0
 	for p.ctx.Err() == nil {
-		_, err := p.lookup(p.ctx, pub)
+		err := p.lookup(p.ctx, pub)
 		switch {
 		case err == nil:
 			return nil

@@ -3,6 +3,8 @@ package saltapi_test
 import (
 	"context"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -481,8 +483,9 @@ func TestFaults(t *testing.T) {
 		}
 	}))
 	t.Cleanup(plain.Close)
-	secure := httptest.NewTLSServer(http.NotFoundHandler())
-	secure.Config.ErrorLog = nil
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that the client ends
+	secure.StartTLS()
 	t.Cleanup(secure.Close)
 	for _, tt := range []struct {
 		name string

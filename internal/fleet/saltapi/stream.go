@@ -27,7 +27,7 @@ const (
 type stream struct {
 	c     *client
 	event func(tag string, data *value.Map)
-	up    func() // the events are followed, again: some may have been missed
+	up    func() // the events are followed again: some may have been missed
 	warn  func(text string)
 
 	mu    sync.Mutex
@@ -47,15 +47,16 @@ func (s *stream) following() bool {
 // set notes whether events are being followed.
 func (s *stream) set(live bool) {
 	s.mu.Lock()
-	was := s.live
+	again := live && !s.live
 	s.live = live
 	select {
 	case <-s.tried:
 	default:
+		again = false
 		close(s.tried)
 	}
 	s.mu.Unlock()
-	if live && !was {
+	if again {
 		s.up()
 	}
 }
