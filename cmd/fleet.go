@@ -38,6 +38,7 @@ type fleetFlags struct {
 	refreshGrains bool
 	unreachable   bool // is allowed
 	agentDir      string
+	fleets        string // their names
 	progress      progress.Flags
 }
 
@@ -46,6 +47,7 @@ type fleetFlags struct {
 func (f *fleetFlags) registerAs(fs *pflag.FlagSet, timeoutShort, progressShort string) {
 	f.progress.Register(fs, progressShort)
 	fs.StringVar(&f.roster, "roster", "", "kind of roster (default: flat)")
+	fs.StringVar(&f.fleets, "fleet", "", "only these of the configured fleets, separated by commas; roster is the roster (default: all)")
 	fs.StringVar(&f.rosterFile, "roster-file", "", "file that lists the targets, - for standard input (default: roster in the configuration directory)")
 	fs.IntVar(&f.maxProcs, "max-procs", 0, "targets worked on at once (default: 64)")
 	fs.IntVarP(&f.timeout, "timeout", timeoutShort, 0, "seconds before a silent target is asked whether it still works")
@@ -96,6 +98,7 @@ func (f *fleetFlags) override() *value.Map {
 			m.Set(key, true)
 		}
 	}
+	text("fleet", f.fleets)
 	text("ssh_host_keys", f.hostKeys)
 	text("ssh_agent_dir", f.agentDir)
 	yes("ignore_host_keys", f.ignoreKeys)

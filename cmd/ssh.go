@@ -292,7 +292,7 @@ func (a *App) completeTarget(c *cobra.Command, args []string, prefix string) ([]
 	}
 	f := &runFlags{}
 	f.configDir, _ = c.Flags().GetString("config-dir")
-	ff := &fleetFlags{}
+	ff := &fleetFlags{fleets: fleet.RosterFleet} // no master is asked for each key press
 	ff.roster, _ = c.Flags().GetString("roster")
 	ff.rosterFile, _ = c.Flags().GetString("roster-file")
 	s, err := a.newSession(config.Master, "salt-ssh", f, ff.override())

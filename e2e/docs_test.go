@@ -71,7 +71,7 @@ func docCommands(page string) (cmds []docCommand, err error) {
 
 // ownTests are the pages that need more than testdata, and the tests that run
 // their commands.
-var ownTests = map[string]string{"docs/ssh.md": "TestSSHTour", "docs/relays.md": "TestRelayTour"}
+var ownTests = map[string]string{"docs/ssh.md": "TestSSHTour", "docs/relays.md": "TestRelayTour", "docs/fleets.md": "TestFleetsTour"}
 
 // pageNeeds are the programs without which the commands of a page cannot run.
 var pageNeeds = map[string]string{"docs/custom.md": "python3"}
@@ -119,7 +119,7 @@ func TestDocs(t *testing.T) {
 					t.Skipf("there is no %s", need)
 				}
 			}
-			runDoc(t, name, brine, cmds)
+			runDoc(t, name, brine, cmds, nil)
 		})
 	}
 	if ran == 0 {
@@ -127,7 +127,9 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-func runDoc(t *testing.T, name, brine string, cmds []docCommand) {
+// runDoc runs the commands of a page. prepare, which may be nil, puts more into
+// their directory, and returns further variables of their environment.
+func runDoc(t *testing.T, name, brine string, cmds []docCommand, prepare func(dir string) []string) {
 	dir := t.TempDir()
 	for _, tree := range []string{"demo", "seeds"} {
 		if err := copyTree(filepath.Join("testdata", tree), filepath.Join(dir, "testdata", tree)); err != nil {
@@ -140,6 +142,9 @@ func runDoc(t *testing.T, name, brine string, cmds []docCommand) {
 	env := []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}
 	if err := scriptHome(t.TempDir(), func(k, v string) { env = append(env, k+"="+v) }); err != nil {
 		t.Fatal(err)
+	}
+	if prepare != nil {
+		env = append(env, prepare(dir)...)
 	}
 	status := 0
 	for i, c := range cmds {

@@ -147,9 +147,15 @@ func homeDir(h host.Host) string {
 // the controller's own Env, from whose configuration those of the targets are
 // made.
 func NewFleet(ctx context.Context, ctl *fun.Env, o EnvOptions, newJID func() string) (*fleet.Fleet, error) {
-	r, err := Roster(ctx, ctl, o.Config, o.SSH)
+	masters, err := chosenFleets(o)
 	if err != nil {
 		return nil, err
+	}
+	r := &roster.Roster{}
+	if masters.roster {
+		if r, err = Roster(ctx, ctl, o.Config, o.SSH); err != nil {
+			return nil, err
+		}
 	}
 	f := &fleet.Fleet{Bus: o.Bus, Table: o.Table, NewJID: newJID, Gate: o.Gate, Nodegroups: nodegroups(o.Config.Opts, r)}
 	for key, at := range map[string]*time.Duration{"timeout": &f.Timeout, "gather_job_timeout": &f.Gather, "max_wait": &f.MaxWait} {
@@ -183,6 +189,12 @@ func NewFleet(ctx context.Context, ctl *fun.Env, o EnvOptions, newJID func() str
 		}
 	}
 	f.Add(local)
+	if err := masters.add(f, ctl, o); err != nil {
+		return nil, err
+	}
+	if !masters.roster {
+		return f, nil
+	}
 	n := &namer{r: r, kinds: roster.KindsOf(o.Config.Opts), warn: func(r *roster.Roster) { warnOf(ctl, r) }}
 	n.provider = sync.OnceValues(func() (*sshexec.Provider, error) {
 		p, err := sshProvider(ctx, ctl, o, r, remote)

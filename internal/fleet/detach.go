@@ -37,6 +37,12 @@ func (r *running) detach(ctx context.Context, targets []string, owner map[string
 	sem := make(chan struct{}, limit)
 	var wg sync.WaitGroup
 	var here []string
+	if !r.stopped(ctx) {
+		_, by := byPublisher(targets, owner)
+		for p, ids := range by {
+			p.Publish(ctx, r.job, ids)
+		}
+	}
 	for _, id := range targets {
 		d, ok := owner[id].(Detacher)
 		switch {
@@ -139,6 +145,7 @@ func (f *Fleet) Settle(ctx context.Context, j *jobs.Job) error {
 	if err != nil {
 		return err
 	}
+	f.ownersOf(j, owner)
 	j.Running, j.Silent = map[string]int{}, map[string]string{}
 	var (
 		mu  sync.Mutex

@@ -50,6 +50,23 @@ type Preparer interface {
 	Prepare(ctx context.Context, ids []string)
 }
 
+// A Resolver is a Provider that has no list of its machines, but is asked for each
+// target which of them it means.
+type Resolver interface {
+	Provider
+	// FleetName is the name that its machines are configured under.
+	FleetName() string
+	// Resolve returns the ids that a target means, sorted, and those that it may
+	// mean, with the reason why that is not known.
+	Resolve(ctx context.Context, tgt value.Value, tgtType string, groups *value.Map) (ids []string, unasked map[string]error, err error)
+}
+
+// A Publisher is a Provider that can begin a job on many machines at once. Where
+// Publish was called, Run waits for the return of one of them.
+type Publisher interface {
+	Publish(ctx context.Context, job fun.Job, ids []string)
+}
+
 // DefaultLimit is how many targets are worked on at once.
 const DefaultLimit = 64
 
@@ -71,8 +88,13 @@ type Fleet struct {
 	// returns false where the target is an expression. nil: every target is one.
 	Name func(ctx context.Context, roster string, target []string) (ids []string, named bool, err error)
 
-	mu sync.RWMutex // guards Providers
+	// Order names fleets (RosterFleet is the machines that are listed): where several
+	// have a machine of the same id, that of the first is taken. Two that are not
+	// both named must not have the same id.
+	Order []string
 
+	mu         sync.RWMutex // guards Providers
+	jids       sync.Map     // of the jobs that were run
 	Nodegroups *value.Map
 	Bus        event.Bus
 	NewJID     func() string
@@ -133,10 +155,19 @@ func (f *Fleet) providers() []Provider {
 	return slices.Clone(f.Providers)
 }
 
-// owner returns the provider of each id; the first provider that has one wins.
+// owners returns the provider of each id that is known; the first provider that
+// has one wins.
 func (f *Fleet) owners(ctx context.Context) (ids []string, owner map[string]Provider, err error) {
+	return f.ownersAmong(ctx, func(Provider) bool { return true })
+}
+
+// ownersAmong is owners of the providers that are wanted.
+func (f *Fleet) ownersAmong(ctx context.Context, wanted func(Provider) bool) (ids []string, owner map[string]Provider, err error) {
 	owner = map[string]Provider{}
 	for _, p := range f.providers() {
+		if !wanted(p) {
+			continue
+		}
 		list, err := p.IDs(ctx)
 		if err != nil {
 			return nil, nil, err
@@ -184,15 +215,14 @@ func (f *Fleet) Match(ctx context.Context, tgt value.Value, tgtType string) ([]s
 			return ids, err
 		}
 	}
-	ids, owner, err := f.owners(ctx)
+	found, err := f.expression(ctx, fun.Job{Tgt: tgt, TgtType: tgtType})
 	if err != nil {
 		return nil, err
 	}
-	found, unasked, err := f.match(ctx, tgt, tgtType, ids, owner)
-	for _, id := range slices.Sorted(maps.Keys(unasked)) {
-		f.warnUnasked(id, unasked[id])
+	for _, id := range slices.Sorted(maps.Keys(found.unasked)) {
+		f.warnUnasked(id, found.unasked[id])
 	}
-	return found, err
+	return found.ids, nil
 }
 
 // named returns the ids of machines that a target names, and that no list need
@@ -227,24 +257,6 @@ func words(tgt value.Value) []string {
 		return out
 	}
 	return nil
-}
-
-// targets returns the machines that a job is for, and those of them that cannot
-// be asked to run it, with the reason.
-func (f *Fleet) targets(ctx context.Context, job fun.Job) (found []string, away map[string]error, owner map[string]Provider, err error) {
-	found, named, err := f.named(ctx, job)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	ids, owner, err := f.owners(ctx)
-	if err != nil || named {
-		return found, nil, owner, err
-	}
-	found, unasked, err := f.match(ctx, job.Tgt, job.TgtType, ids, owner)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	return found, f.away(job, ids, owner, unasked), owner, nil
 }
 
 // warnUnasked warns of a machine that could not be asked whether it is meant.
@@ -331,10 +343,11 @@ func (f *Fleet) away(job fun.Job, ids []string, owner map[string]Provider, unask
 // gets a return of its own that says so.
 func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) error) (fun.Summary, error) {
 	f.step()
-	targets, away, owner, err := f.targets(ctx, job)
+	found, err := f.targets(ctx, job)
 	if err != nil {
 		return fun.Summary{}, err
 	}
+	targets, away, owner := found.ids, found.away, found.owner
 	unknown := slices.Sorted(maps.Keys(away))
 	if job.Only != nil {
 		targets = only(targets, job.Only)
@@ -360,8 +373,9 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 		job.User = f.User
 	}
 	sum.JID = job.JID
+	f.jids.Store(job.JID, true)
 	f.Mine.works(targets)
-	r := &running{f: f, job: job, each: each, rec: f.record(job, sum.Targets)}
+	r := &running{f: f, job: job, each: each, rec: f.record(job, sum.Targets, fleetsOf(targets, owner))}
 	f.watcher().Begin(job, sum.Targets)
 	defer f.watcher().End(job.JID)
 	if job.Async && jobs.FileOf(r.rec) == nil {
@@ -388,14 +402,14 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 }
 
 // record begins the job's record.
-func (f *Fleet) record(job fun.Job, targets []string) jobs.Record {
+func (f *Fleet) record(job fun.Job, targets []string, fleets map[string][]string) jobs.Record {
 	if f.Jobs == nil {
 		return jobs.Nothing{}
 	}
 	rec, err := f.Jobs.Begin(jobs.Load{
 		JID: job.JID, Fun: name(job), Arg: args(f.Table, job), Tgt: job.Tgt, TgtType: typeOf(job), User: job.User, Ret: job.Returner,
 		RetConfig: job.RetConfig, RetKwargs: job.RetKwargs,
-		LeftOut: jobs.LeftOutOf(f.Table, job), Metadata: job.Metadata, Minions: targets, OrchJID: job.OrchJID, PID: os.Getpid(),
+		LeftOut: jobs.LeftOutOf(f.Table, job), Metadata: job.Metadata, Minions: targets, Fleets: fleets, OrchJID: job.OrchJID, PID: os.Getpid(),
 		Detached: job.Async || job.Continued, Continued: job.Continued,
 	})
 	f.doubt(err)
@@ -532,7 +546,16 @@ func (r *running) run(ctx context.Context, targets []string, owner map[string]Pr
 	defer ask.end()
 	in := r.entrance(ctx)
 	defer in.end()
-	for _, id := range targets {
+	// one works on a target; free is called when the next one may begin.
+	one := func(id string, free func()) {
+		own := Sending(ctx, func(done, total int64) { r.f.watcher().Sent(r.job.JID, id, done, total) })
+		own, left := in.admit(own, id, func(p Phase) { r.f.watcher().At(r.job.JID, id, p) })
+		ret := r.notBegun(own, ask.call(own, owner[id], r.job, id))
+		left()
+		r.deliver(ret)
+		free()
+	}
+	for _, id := range r.publish(ctx, targets, owner, func(id string) { wg.Go(func() { one(id, func() {}) }) }) {
 		taken := false
 		select {
 		case sem <- struct{}{}:
@@ -547,13 +570,10 @@ func (r *running) run(ctx context.Context, targets []string, owner map[string]Pr
 			continue
 		}
 		wg.Go(func() {
-			own := Sending(ctx, func(done, total int64) { r.f.watcher().Sent(r.job.JID, id, done, total) })
-			own, left := in.admit(own, id, func(p Phase) { r.f.watcher().At(r.job.JID, id, p) })
-			ret := r.notBegun(own, ask.call(own, owner[id], r.job, id))
-			left()
-			r.deliver(ret)
-			r.rest(ctx)
-			<-sem
+			one(id, func() {
+				r.rest(ctx)
+				<-sem
+			})
 		})
 	}
 	wg.Wait()

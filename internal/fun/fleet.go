@@ -22,6 +22,19 @@ type Fleet interface {
 	Run(ctx context.Context, job Job, each func(Return) error) (Summary, error)
 }
 
+// Masters is a Fleet some of whose machines have masters with functions of their
+// own.
+type Masters interface {
+	// CallMaster calls a runner or wheel function of the master of a fleet. jid is
+	// the master's, ok says whether the function succeeded. The error is that the
+	// fleet is unknown, or its master did not call the function.
+	CallMaster(ctx context.Context, fleet string, kind Kind, name string, args Args) (v value.Value, jid string, ok bool, err error)
+	// Follow has the events of the masters come to the bus from now on; Listen waits
+	// until they do, or it is known that they cannot be had.
+	Follow()
+	Listen(ctx context.Context)
+}
+
 // A Job is a function to run on targets.
 type Job struct {
 	Tgt      value.Value // text, or a list for tgt_type list
@@ -45,6 +58,8 @@ type Job struct {
 	RetConfig string
 	RetKwargs *value.Map
 	Roster    string
+	// Fleet, where it is not "", is the only fleet whose machines are meant.
+	Fleet string
 	// Published says that the function is to see the __pub_ arguments of a
 	// minion that got the job from a master, not those of a call over SSH.
 	Published bool
@@ -174,6 +189,9 @@ type Return struct {
 	// itself did not come. nil: none is known.
 	Partial *value.Map
 	Total   int
+	// Fleet is the fleet that the target is in, and FleetJID the jid that its master
+	// has for the job; "" where there is no master.
+	Fleet, FleetJID string
 }
 
 // Success is what records and returners call success: the job has a return, and

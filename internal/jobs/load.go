@@ -1,6 +1,8 @@
 package jobs
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"brine/internal/redact"
@@ -23,6 +25,8 @@ type Load struct {
 	Runner    bool // the job of a runner function
 	Metadata  value.Value
 	Minions   []string // all that were matched
+	// Fleets are the targets that were reached through masters, by fleet.
+	Fleets    map[string][]string
 	LeftOut   []string // keyword arguments that Arg leaves out
 	OrchJID   string   // job of the orchestration that this one is a step of
 	PID       int      // process that runs it
@@ -52,6 +56,13 @@ func (l Load) Map() *value.Map {
 	}
 	if len(l.LeftOut) > 0 {
 		m.Set("left_out", value.Strings(l.LeftOut...))
+	}
+	if len(l.Fleets) > 0 {
+		fleets := value.NewMap(len(l.Fleets))
+		for _, name := range slices.Sorted(maps.Keys(l.Fleets)) {
+			fleets.Set(name, value.Strings(l.Fleets[name]...))
+		}
+		m.Set("fleets", fleets)
 	}
 	if l.OrchJID != "" {
 		m.Set("orchestration_jid", l.OrchJID)

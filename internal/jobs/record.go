@@ -101,6 +101,10 @@ func (r *fileRecord) makeUp() {
 // returnLine is an answer as records have it.
 func returnLine(ret fun.Return, stamp string) (*value.Map, error) {
 	line := value.MapOf("id", ret.ID, "_stamp", stamp)
+	if ret.FleetJID != "" {
+		line.Set("fleet", ret.Fleet)
+		line.Set("fleet_jid", ret.FleetJID)
+	}
 	if ret.Stage != fun.Returned {
 		line.Set("stage", ret.Stage.String())
 		if ret.Err != nil {

@@ -47,8 +47,12 @@ var jobArgs = []fun.Arg{
 	{Name: "asynchronous", Type: fun.Bool, Default: false, Doc: "start the job without waiting for it; jobs.lookup_jid shows its returns. Not with batch or subset"},
 	{Name: "failhard", Type: fun.Bool, Default: false, Doc: "start no further batch after a failure"},
 	{Name: "roster", Type: fun.Str, Doc: "type of roster"},
+	{Name: "fleet", Type: fun.Str, Doc: "only the targets of this fleet; default: those of all"},
 	{Name: "metadata", Doc: "data to store with the job"},
 }
+
+// fleetArg is the last argument of runner and wheel.
+var fleetArg = fun.Arg{Name: "fleet", Type: fun.Str, Doc: "fleet whose Salt master runs the function; default: this controller does"}
 
 var specs = []fun.Spec{
 	{
@@ -66,8 +70,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "runner", VarKw: true, Hands: true, Always: true, State: runner, Src: "states/saltmod.py runner",
-		Doc:  "Run a runner function on the controller.",
-		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "runner function"}},
+		Doc:  "Run a runner function on the controller, or on the Salt master of a fleet.",
+		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "runner function"}, fleetArg},
 	},
 	{
 		Name: "state", VarKw: true, Always: true, State: state, Src: "states/saltmod.py state",
@@ -87,7 +91,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "wheel", VarKw: true, Hands: true, Always: true, State: wheel, Src: "states/saltmod.py wheel",
-		Doc:  "Run a wheel function on the controller.",
-		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "wheel function"}},
+		Doc:  "Run a wheel function on the controller, or on the Salt master of a fleet.",
+		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "wheel function"}, fleetArg},
 	},
 }

@@ -48,16 +48,33 @@ func call(ctx context.Context, c *fun.Call, kind fun.Kind, name string, args fun
 		}
 		return fmt.Sprintf("Exception occurred in %s %s: %v", strings.TrimSuffix(kind.String(), " function"), name, err), jid, false, nil
 	}
-	if m, isMap := res.Value.(value.Mapping); isMap {
-		if _, has := m.Get("Error"); has {
-			return res.Value, jid, false, nil
-		}
-		if data, has := m.Get("data"); has {
-			// The returns of states, as an orchestration has them.
-			return res.Value, jid, CheckResult(data) && res.Retcode == 0, nil
-		}
+	return res.Value, jid, succeeded(res.Value) && res.Retcode == 0, nil
+}
+
+// succeeded reports whether the return of a runner or wheel function is that of a
+// success.
+func succeeded(v value.Value) bool {
+	m, isMap := v.(value.Mapping)
+	if !isMap {
+		return true
 	}
-	return res.Value, jid, res.Retcode == 0, nil
+	if _, has := m.Get("Error"); has {
+		return false
+	}
+	data, has := m.Get("data")
+	return !has || CheckResult(data) // the returns of states, as an orchestration has them
+}
+
+// callMaster calls a runner or wheel function of the master of a fleet.
+func callMaster(ctx context.Context, c *fun.Call, kind fun.Kind, fleet string) (v value.Value, jid string, ok bool, err error) {
+	masters, has := c.Env.Fleet.(fun.Masters)
+	if !has {
+		return nil, "", false, fun.Errorf("this machine reaches no fleets: orchestrate from a controller")
+	}
+	args := stepArgs(c.Kw)
+	fireCall(c, kind, c.Name, args)
+	v, jid, ok, err = masters.CallMaster(ctx, fleet, kind, c.Name, args)
+	return v, jid, ok && succeeded(v), err
 }
 
 // fireCall tells the bus what a step calls.
@@ -147,8 +164,17 @@ func master(ctx context.Context, c *fun.Call, kind fun.Kind, label string) fun.R
 	if c.Test {
 		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("%s function '%s' would be executed.", label, c.Name)}
 	}
-	v, jid, ok, err := call(ctx, c, kind, c.Name, stepArgs(c.Kw))
-	if err != nil {
+	var (
+		v   value.Value
+		jid string
+		ok  bool
+		err error
+	)
+	if fleet := c.Str("fleet"); fleet != "" {
+		if v, jid, ok, err = callMaster(ctx, c, kind, fleet); err != nil {
+			return fun.Ret{Comment: fmt.Sprintf("%s function '%s' failed: %v", label, c.Name, err)}
+		}
+	} else if v, jid, ok, err = call(ctx, c, kind, c.Name, stepArgs(c.Kw)); err != nil {
 		return fun.Ret{Err: err}
 	}
 	ret := fun.Ret{Changes: value.MapOf("return", v), Extra: value.MapOf("__jid__", jid)}

@@ -55,6 +55,7 @@ func run(ctx context.Context, c *fun.Call, job fun.Job) (*returns, error) {
 	job.Timeout, job.Gather = c.Seconds("timeout"), c.Seconds("gather_job_timeout")
 	job.MaxWait = c.Seconds("max_wait")
 	job.Metadata, job.Roster = c.Value("metadata"), c.Str("roster")
+	job.Fleet = c.Str("fleet")
 	job.OrchJID, job.Step = c.Env.JID, c.Low.ID
 	job.Published = !value.Truth(c.Low.Low.At("ssh"))
 	job.Returner = strings.Join(c.Strings("ret"), ",")

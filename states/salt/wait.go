@@ -53,6 +53,9 @@ func waitForEvent(ctx context.Context, c *fun.Call) fun.Ret {
 	defer cancel()
 	go untilClosed(ctx, waits, c, stop)
 	after := c.Env.Bus.Seq()
+	if m, ok := c.Env.Fleet.(fun.Masters); ok {
+		m.Listen(waits)
+	}
 	watch := watchStarts(waits, c, waiting)
 	defer watch.end()
 	watch.warnStrangers(ctx, waiting)

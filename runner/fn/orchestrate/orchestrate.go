@@ -75,6 +75,9 @@ func invoke(ctx context.Context, c *fun.Call, name string, a fun.Args) (fun.Resu
 }
 
 func wrap(ctx context.Context, c *fun.Call, name string, a fun.Args) (fun.Result, error) {
+	if m, ok := c.Env.Fleet.(fun.Masters); ok {
+		m.Follow() // a step may wait for an event that an earlier one brings about
+	}
 	res, err := invoke(ctx, c, name, a)
 	if err != nil && !some(res) {
 		return fun.Result{}, err

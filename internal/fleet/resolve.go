@@ -1,0 +1,302 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"brine/internal/fun"
+	"brine/internal/jobs"
+)
+
+// RosterFleet is the name of the machines that are listed, where fleets are named.
+const RosterFleet = "roster"
+
+// targets are the machines that a job is for.
+type targets struct {
+	ids   []string // sorted
+	owner map[string]Provider
+	// unasked are machines that may be meant, with the reason why that is not known.
+	unasked map[string]error
+	// away are the targets that cannot be asked to run the job, with the reason.
+	away map[string]error
+}
+
+// targets returns the machines that a job is for.
+func (f *Fleet) targets(ctx context.Context, job fun.Job) (targets, error) {
+	if job.Fleet == "" || job.Fleet == RosterFleet {
+		found, named, err := f.named(ctx, job)
+		if err != nil {
+			return targets{}, err
+		}
+		if named {
+			_, owner, err := f.owners(ctx)
+			return targets{ids: found, owner: owner}, err
+		}
+	}
+	t, err := f.expression(ctx, job)
+	if err != nil {
+		return targets{}, err
+	}
+	t.away = f.away(job, slices.Sorted(maps.Keys(t.owner)), t.owner, t.unasked)
+	return t, nil
+}
+
+// expression returns the machines that a target means that is an expression: over
+// the lists of the providers, and what those without a list say. It returns a
+// *fun.TargetError for one that makes no sense, and an error for machines of the
+// same id in several fleets.
+func (f *Fleet) expression(ctx context.Context, job fun.Job) (targets, error) {
+	if err := f.hasFleet(job.Fleet); err != nil {
+		return targets{}, err
+	}
+	ids, owner, err := f.listed(ctx, job.Fleet)
+	if err != nil {
+		return targets{}, err
+	}
+	t := targets{owner: owner}
+	if t.ids, t.unasked, err = f.match(ctx, job.Tgt, job.TgtType, ids, owner); err != nil {
+		return targets{}, err
+	}
+	seen := make(map[string]bool, len(t.ids))
+	for _, id := range t.ids {
+		seen[id] = true
+	}
+	for _, got := range f.resolve(ctx, job) {
+		if got.err != nil && (!f.AllowUnreachable || ctx.Err() != nil) {
+			return targets{}, got.err
+		}
+		if got.err != nil {
+			f.doubt(got.err)
+			continue
+		}
+		for _, id := range got.ids {
+			mine, err := f.claim(t.owner, id, got.r)
+			if err != nil {
+				return targets{}, err
+			}
+			if mine && !seen[id] { // else it was found in a fleet that comes later
+				seen[id] = true
+				t.ids = append(t.ids, id)
+			}
+		}
+		for id, why := range got.unasked {
+			mine, err := f.claim(t.owner, id, got.r)
+			if err != nil {
+				return targets{}, err
+			}
+			if mine {
+				t.unasked[id] = why
+			}
+		}
+	}
+	sort.Strings(t.ids)
+	return t, ctx.Err()
+}
+
+// claim makes r the owner of an id, and reports whether it is: a fleet that comes
+// before it in the order may have the id, too.
+func (f *Fleet) claim(owner map[string]Provider, id string, r Resolver) (bool, error) {
+	other := owner[id]
+	if other == nil || other == Provider(r) {
+		owner[id] = r
+		return true, nil
+	}
+	a, b := fleetName(other), r.FleetName()
+	i, j := slices.Index(f.Order, a), slices.Index(f.Order, b)
+	if i < 0 || j < 0 {
+		return false, fun.Errorf("the target %s is in two fleets: %s and %s; choose one of them with --fleet, or name both in fleet_order, where the first one wins", id, a, b)
+	}
+	if j < i {
+		owner[id] = r
+	}
+	return j < i, nil
+}
+
+// fleetName returns the name of the fleet that a provider is.
+func fleetName(p Provider) string {
+	if r, ok := p.(Resolver); ok {
+		return r.FleetName()
+	}
+	return RosterFleet
+}
+
+// listed is owners without the machines of those who have no list. fleet, where it
+// is not "", is the only one that is looked at.
+func (f *Fleet) listed(ctx context.Context, fleet string) (ids []string, owner map[string]Provider, err error) {
+	if fleet != "" && fleet != RosterFleet {
+		return nil, map[string]Provider{}, nil
+	}
+	return f.ownersAmong(ctx, func(p Provider) bool { _, ok := p.(Resolver); return !ok })
+}
+
+// A resolved is what one Resolver says of a target.
+type resolved struct {
+	r       Resolver
+	ids     []string
+	unasked map[string]error
+	err     error
+}
+
+// resolve asks all those that have no list.
+func (f *Fleet) resolve(ctx context.Context, job fun.Job) []resolved {
+	var all []resolved
+	for _, p := range f.providers() {
+		if r, ok := p.(Resolver); ok && (job.Fleet == "" || job.Fleet == r.FleetName()) {
+			all = append(all, resolved{r: r})
+		}
+	}
+	var g errgroup.Group
+	for i := range all {
+		g.Go(func() error {
+			a := &all[i]
+			a.ids, a.unasked, a.err = a.r.Resolve(ctx, job.Tgt, job.TgtType, f.Nodegroups)
+			return nil
+		})
+	}
+	_ = g.Wait() // what goes wrong is in all
+	return all
+}
+
+// fleets returns the names of the fleets, that of the roster first.
+func (f *Fleet) fleets() []string {
+	names := []string{RosterFleet}
+	for _, p := range f.providers() {
+		if r, ok := p.(Resolver); ok {
+			names = append(names, r.FleetName())
+		}
+	}
+	return names
+}
+
+// hasFleet returns an error where a fleet is named that is not one of the run.
+func (f *Fleet) hasFleet(name string) error {
+	if names := f.fleets(); name != "" && !slices.Contains(names, name) {
+		return fun.Errorf("there is no fleet %q in this run; there are %s", name, strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// fleetsOf returns the targets of each fleet that has no list.
+func fleetsOf(ids []string, owner map[string]Provider) map[string][]string {
+	var out map[string][]string
+	for _, id := range ids {
+		if r, ok := owner[id].(Resolver); ok {
+			if out == nil {
+				out = map[string][]string{}
+			}
+			out[r.FleetName()] = append(out[r.FleetName()], id)
+		}
+	}
+	return out
+}
+
+// ownersOf adds the owners of the targets of a recorded job that are in fleets
+// without a list.
+func (f *Fleet) ownersOf(j *jobs.Job, owner map[string]Provider) {
+	fleets := j.Load.Map("fleets")
+	for _, p := range f.providers() {
+		r, ok := p.(Resolver)
+		if !ok {
+			continue
+		}
+		ids := fleets.List(r.FleetName())
+		for i := range ids.Len() {
+			if id, ok := ids.Items[i].(string); ok {
+				owner[id] = r
+			}
+		}
+	}
+}
+
+// publish begins the job on the machines of those that can begin it on many at
+// once, and calls each for every one of them. It returns the other targets: all,
+// where the job goes in batches.
+func (r *running) publish(ctx context.Context, ids []string, owner map[string]Provider, each func(id string)) []string {
+	if r.job.Batch != "" || r.stopped(ctx) {
+		return ids
+	}
+	rest, by := byPublisher(ids, owner)
+	for p, ids := range by {
+		p.Publish(ctx, r.job, ids)
+		for _, id := range ids {
+			each(id)
+		}
+	}
+	return rest
+}
+
+// byPublisher parts ids by who can begin a job on many of them at once.
+func byPublisher(ids []string, owner map[string]Provider) (rest []string, by map[Publisher][]string) {
+	by = map[Publisher][]string{}
+	for _, id := range ids {
+		if p, ok := owner[id].(Publisher); ok {
+			by[p] = append(by[p], id)
+		} else {
+			rest = append(rest, id)
+		}
+	}
+	return rest, by
+}
+
+// Ours reports whether a jid is that of a job of this run.
+func (f *Fleet) Ours(jid string) bool {
+	_, ok := f.jids.Load(jid)
+	return ok
+}
+
+// A follower is a Provider whose machines tell of events by themselves.
+type follower interface {
+	Follow()
+	Listen(ctx context.Context)
+}
+
+// Follow has the events of the masters come to the bus; see [fun.Masters].
+func (f *Fleet) Follow() {
+	for _, p := range f.providers() {
+		if l, ok := p.(follower); ok {
+			l.Follow()
+		}
+	}
+}
+
+// Listen waits until the events of the masters come to the bus; see [fun.Masters].
+func (f *Fleet) Listen(ctx context.Context) {
+	var g errgroup.Group
+	for _, p := range f.providers() {
+		if l, ok := p.(follower); ok {
+			g.Go(func() error {
+				l.Listen(ctx)
+				return nil
+			})
+		}
+	}
+	_ = g.Wait() // there is no error
+}
+
+// A master is a Provider whose machines have a master with functions of its own.
+type master interface {
+	CallMaster(ctx context.Context, kind fun.Kind, name string, args fun.Args) (v any, jid string, ok bool, err error)
+}
+
+// CallMaster calls a runner or wheel function of the master of a fleet; see
+// [fun.Masters].
+func (f *Fleet) CallMaster(ctx context.Context, fleet string, kind fun.Kind, name string, args fun.Args) (v any, jid string, ok bool, err error) {
+	if err := f.hasFleet(fleet); err != nil {
+		return nil, "", false, err
+	}
+	for _, p := range f.providers() {
+		m, isMaster := p.(master)
+		if r, named := p.(Resolver); isMaster && named && r.FleetName() == fleet {
+			return m.CallMaster(ctx, kind, name, args)
+		}
+	}
+	return nil, "", false, errors.New("the machines of the roster have no master")
+}
+
+var _ fun.Masters = (*Fleet)(nil)

@@ -1,0 +1,315 @@
+package saltapi
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"brine/internal/value"
+)
+
+// Bounds of what a master may send.
+const (
+	maxBody = 64 << 20 // of an answer
+	maxLine = 32 << 20 // of an event
+)
+
+// A client speaks to one salt-api.
+type client struct {
+	conf   Config
+	http   *http.Client
+	file   string // of the token between runs; "" is nowhere
+	now    func() time.Time
+	heard  atomic.Int64 // when the master answered last, in nanoseconds; 0: never
+	failed atomic.Int64 // since when it does not; 0: it does
+
+	mu      sync.Mutex // one logs in at a time
+	token   string
+	expires time.Time
+}
+
+func newClient(conf Config, cache string, now func() time.Time) (*client, error) {
+	t, err := transport(conf)
+	if err != nil {
+		return nil, err
+	}
+	c := &client{conf: conf, now: now, http: &http.Client{
+		Transport: t,
+		// A redirect would carry the token elsewhere.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	if conf.Token != "" {
+		c.token = conf.Token
+		return c, nil
+	}
+	if cache != "" {
+		sum := sha256.Sum256([]byte(conf.URL.String() + "\x00" + conf.EAuth + "\x00" + conf.User))
+		c.file = filepath.Join(cache, conf.Name+"-"+hex.EncodeToString(sum[:8])+".token")
+		c.load()
+	}
+	return c, nil
+}
+
+// transport returns the connections to the master. Its certificate is verified by
+// the system's authorities, by ca, or by being the one of fingerprint.
+func transport(conf Config) (*http.Transport, error) {
+	t := &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: 15 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
+		TLSHandshakeTimeout:    15 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+		MaxIdleConnsPerHost:    4,
+		IdleConnTimeout:        time.Minute,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+	}
+	if conf.CA != "" {
+		pem, err := os.ReadFile(conf.CA)
+		if err != nil {
+			return nil, fmt.Errorf("ca: %w", err)
+		}
+		t.TLSClientConfig.RootCAs = x509.NewCertPool()
+		if !t.TLSClientConfig.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("ca: %s has no certificate", conf.CA)
+		}
+	}
+	if conf.Fingerprint != "" {
+		// The certificate itself is known, so who signed it does not matter.
+		t.TLSClientConfig.InsecureSkipVerify = true
+		t.TLSClientConfig.VerifyConnection = func(s tls.ConnectionState) error {
+			if len(s.PeerCertificates) == 0 {
+				return errors.New("the server has no certificate")
+			}
+			sum := sha256.Sum256(s.PeerCertificates[0].Raw)
+			if got := hex.EncodeToString(sum[:]); got != conf.Fingerprint {
+				return &fingerprintError{got: got}
+			}
+			return nil
+		}
+	}
+	if conf.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(conf.Cert, conf.Key)
+		if err != nil {
+			return nil, fmt.Errorf("client_cert: %w", err)
+		}
+		t.TLSClientConfig.Certificates = []tls.Certificate{pair}
+	}
+	return t, nil
+}
+
+// stored is a token between runs.
+type stored struct {
+	Token   string  `json:"token"`
+	Expires float64 `json:"expires"`
+}
+
+// load reads the token of an earlier run. A file that others may read or write is
+// not trusted.
+func (c *client) load() {
+	st, err := os.Lstat(c.file)
+	if err != nil || !st.Mode().IsRegular() || st.Mode().Perm()&0o077 != 0 || st.Size() > 4096 {
+		return
+	}
+	b, err := os.ReadFile(c.file)
+	var s stored
+	if err != nil || json.Unmarshal(b, &s) != nil || !sane(s.Token) {
+		return
+	}
+	c.token, c.expires = s.Token, time.Unix(int64(s.Expires), 0)
+}
+
+// save keeps the token for later runs, where that is possible.
+func (c *client) save() {
+	if c.file == "" {
+		return
+	}
+	b, err := json.Marshal(stored{Token: c.token, Expires: float64(c.expires.Unix())})
+	if err != nil || os.MkdirAll(filepath.Dir(c.file), 0o700) != nil {
+		return
+	}
+	f, err := os.CreateTemp(filepath.Dir(c.file), ".token") // of mode 0600
+	if err != nil {
+		return
+	}
+	_, err = f.Write(b)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), c.file)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+}
+
+// sane reports whether a token can be put into a header.
+func sane(token string) bool {
+	if token == "" || len(token) > 1024 {
+		return false
+	}
+	for _, r := range token {
+		if r <= ' ' || r > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// renewBefore is how long before its end a token is replaced.
+const renewBefore = time.Minute
+
+// auth returns a token, which is not refused, "" being none that was.
+func (c *client) auth(ctx context.Context, refused string) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.conf.Token != "" {
+		if refused != "" {
+			return "", c.fault(opLogin, 401, "", nil)
+		}
+		return c.token, nil
+	}
+	if c.token != "" && c.token != refused && c.now().Add(renewBefore).Before(c.expires) {
+		return c.token, nil
+	}
+	c.token = ""
+	low := value.MapOf("eauth", c.conf.EAuth, "username", c.conf.User)
+	if c.conf.Password != "" {
+		low.Set("password", c.conf.Password)
+	}
+	v, err := c.post(ctx, opLogin, "/login", "", low)
+	if err != nil {
+		return "", err
+	}
+	m, _ := first(v).(*value.Map)
+	token, _ := m.At("token").(string)
+	if !sane(token) {
+		return "", c.fault(opLogin, 0, "", errNotSaltAPI)
+	}
+	c.token, c.expires = token, c.now().Add(time.Hour)
+	if at, err := value.ToFloat(m.At("expire")); err == nil && at > 0 && at < 1e11 {
+		c.expires = time.Unix(int64(at), 0)
+	}
+	c.save()
+	return token, nil
+}
+
+// first returns the only item of the list that an answer is.
+func first(v value.Value) value.Value {
+	if l, ok := v.(*value.List); ok && l.Len() == 1 {
+		return l.Items[0]
+	}
+	return nil
+}
+
+// call has the master run one low chunk and returns what it answers. A token that
+// is refused is replaced once.
+func (c *client) call(ctx context.Context, op string, low *value.Map) (value.Value, error) {
+	refused := ""
+	for {
+		token, err := c.auth(ctx, refused)
+		if err != nil {
+			return nil, err
+		}
+		v, err := c.post(ctx, op, "/", token, value.NewList(low))
+		if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusUnauthorized && refused == "" && c.conf.Token == "" {
+			refused = token // it may be that it has ended, and not that the call is forbidden
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		answer := first(v)
+		// rest_tornado answers 200 with the text of what went wrong.
+		if text, ok := answer.(string); ok {
+			if status := tornadoStatus(text); status != 0 {
+				return nil, c.fault(op, status, text, nil)
+			}
+		}
+		return answer, nil
+	}
+}
+
+// post sends a request and returns the value of "return" in its answer.
+func (c *client) post(ctx context.Context, op, path, token string, body value.Value) (value.Value, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.conf.Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.conf.URL.String()+path, bytes.NewReader(value.EncodeJSON(body)))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := c.send(req, token)
+	if err != nil {
+		return nil, c.fault(op, 0, "", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, c.refusal(op, resp)
+	}
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	switch {
+	case err != nil:
+		return nil, c.fault(op, 0, "", err)
+	case len(b) > maxBody:
+		return nil, c.fault(op, 0, "", fmt.Errorf("the answer has more than %d bytes", maxBody))
+	}
+	v, err := value.DecodeJSON(bytes.NewReader(b))
+	m, ok := v.(*value.Map)
+	if err != nil || !ok || !m.Has("return") {
+		return nil, c.fault(op, 0, "", errNotSaltAPI)
+	}
+	return m.At("return"), nil
+}
+
+// send sends a request and notes whether the master answers.
+func (c *client) send(req *http.Request, token string) (*http.Response, error) {
+	if req.Method == http.MethodPost { // for events, rest_tornado refuses all but */*
+		req.Header.Set("Accept", "application/json")
+	}
+	req.Header.Set("User-Agent", "brine")
+	if token != "" {
+		req.Header.Set("X-Auth-Token", token)
+	}
+	resp, err := c.http.Do(req)
+	if err == nil && resp.StatusCode != http.StatusBadGateway && resp.StatusCode != http.StatusServiceUnavailable {
+		c.heard.Store(c.now().UnixNano())
+		c.failed.Store(0)
+	} else if req.Context().Err() == nil || errors.Is(req.Context().Err(), context.DeadlineExceeded) {
+		c.failed.CompareAndSwap(0, c.now().UnixNano())
+	}
+	return resp, err
+}
+
+// away returns since when the master does not answer; false where it does.
+func (c *client) away() (time.Time, bool) {
+	at := c.failed.Load()
+	return time.Unix(0, at), at != 0
+}
+
+// refusal reads the answer to a request that was refused.
+func (c *client) refusal(op string, resp *http.Response) error {
+	b, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	status, text := resp.StatusCode, reason(b)
+	if status >= 300 && status < 400 {
+		to := resp.Header.Get("Location")
+		if to == "/login" || to == c.conf.URL.String()+"/login" {
+			return c.fault(op, http.StatusUnauthorized, "", nil) // rest_tornado, to who has not logged in
+		}
+		return c.fault(op, status, to, nil)
+	}
+	return c.fault(op, status, text, nil)
+}

@@ -1,0 +1,128 @@
+package saltapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"brine/internal/fleet"
+	"brine/internal/fun"
+	"brine/internal/jobs"
+	"brine/internal/value"
+)
+
+// A job that nobody waits for is in the hands of its master, which keeps the
+// returns under the jid that brine has chosen, that of the job.
+
+// Detach starts the job on a machine and leaves it.
+func (p *Provider) Detach(ctx context.Context, job fun.Job, id string) (fun.Return, bool) {
+	pub := p.publicationOf(ctx, job, id)
+	defer p.leave(pub, id)
+	ret := fun.Return{ID: id, JID: job.JID, Stage: fun.Unreachable, Fleet: p.FleetName()}
+	select {
+	case <-pub.ready:
+	case <-ctx.Done():
+		ret.Err = ctx.Err()
+		return ret, false
+	}
+	_, known := p.waitOf(pub, id)
+	switch {
+	case pub.err != nil:
+		ret.Err = pub.err
+	case !known:
+		ret.Err = fmt.Errorf("the master of fleet %s did not send the job to %s", p.FleetName(), p.minion(id))
+	}
+	return ret, ret.Err == nil
+}
+
+// A leftover is what a master knows of a detached job.
+type leftover struct {
+	once    sync.Once
+	at      time.Time
+	job     *value.Map
+	running map[string]int // by minion: the pid; 0: it does not run there
+	err     error
+}
+
+// Left tells how far a detached job came on a machine: the master is asked once
+// for all machines.
+func (p *Provider) Left(ctx context.Context, jid, id string) (fleet.Left, error) {
+	p.mu.Lock()
+	l := p.left[jid]
+	if l == nil || p.o.Now().Sub(l.at) > holds {
+		l = &leftover{at: p.o.Now()}
+		p.left[jid] = l
+	}
+	p.mu.Unlock()
+	l.once.Do(func() { p.lookLeft(ctx, jid, l) })
+	minion := p.minion(id)
+	if errors.Is(l.err, errUnknownJob) {
+		return fleet.Left{State: jobs.LeftUnknown}, nil
+	}
+	if l.err != nil {
+		return fleet.Left{}, l.err
+	}
+	if data := l.job.Map("Result").Map(minion); data != nil {
+		ret := returnOf(fun.Job{JID: jid}, data)
+		ret.Fleet, ret.FleetJID = p.FleetName(), jid
+		return fleet.Left{State: jobs.LeftReturn, Ret: ret}, nil
+	}
+	pid, answered := l.running[minion]
+	switch {
+	case !answered:
+		return fleet.Left{}, fmt.Errorf("its master has no return of it, and it did not answer within %s whether the job runs", p.o.Gather)
+	case pid != 0:
+		return fleet.Left{State: jobs.LeftRunning, PID: pid}, nil
+	}
+	return fleet.Left{State: jobs.LeftLost}, nil
+}
+
+// lookLeft asks the master for a job, and its minions that have not returned
+// whether it runs there.
+func (p *Provider) lookLeft(ctx context.Context, jid string, l *leftover) {
+	l.running = map[string]int{}
+	if l.job, l.err = p.job(ctx, jid); l.err != nil {
+		return
+	}
+	out := value.NewList()
+	for id := range idSet(l.job.List("Minions")) {
+		if !l.job.Map("Result").Has(id) {
+			out.Append(id)
+		}
+	}
+	if out.Len() == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.o.Gather)
+	defer cancel()
+	q, forget, err := p.ask(ctx, opAsk, out, "list", "saltutil.find_job", jid)
+	if err != nil {
+		l.err = err
+		return
+	}
+	defer forget()
+	idle := false
+	for left := len(q.minions); left > 0; left-- {
+		select {
+		case a := <-q.answers:
+			pid, runs := running(a.value)
+			l.running[a.minion] = pid
+			idle = idle || !runs
+		case <-ctx.Done():
+			left = 0
+		}
+	}
+	if !idle {
+		return
+	}
+	// The return may have come while its minion was asked.
+	if again, err := p.job(context.WithoutCancel(ctx), jid); err == nil {
+		l.job = again
+	}
+}
+
+// Forget leaves the job to the master, which forgets it in its own time
+// (keep_jobs_seconds).
+func (p *Provider) Forget(context.Context, string, string) error { return nil }

@@ -1,0 +1,133 @@
+package saltapi
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/jobs"
+	"brine/internal/value"
+)
+
+// maxRuns is how many returns of runners are kept for calls whose jid is not known
+// yet.
+const maxRuns = 1000
+
+// ranRunner keeps the return of a runner while some are waited for.
+func (p *Provider) ranRunner(jid string, data *value.Map) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.calls > 0 && len(p.runs) < maxRuns {
+		p.runs[jid] = data
+	}
+}
+
+// takeRun returns the return of a runner; nil where it has not come.
+func (p *Provider) takeRun(jid string) *value.Map {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.runs[jid]
+}
+
+// CallMaster calls a runner or wheel function of the master. ok says whether it
+// succeeded; jid is that of the master.
+func (p *Provider) CallMaster(ctx context.Context, kind fun.Kind, name string, args fun.Args) (v value.Value, jid string, ok bool, err error) {
+	// A master takes arg and kwarg only where both are given.
+	low := value.MapOf("fun", name, "arg", value.NewList(args.Pos...), "kwarg", value.NewMap(0))
+	if args.Kw != nil {
+		low.Set("kwarg", args.Kw)
+	}
+	if kind == fun.Wheel {
+		return p.wheel(ctx, low)
+	}
+	return p.runner(ctx, low)
+}
+
+func (p *Provider) wheel(ctx context.Context, low *value.Map) (v value.Value, jid string, ok bool, err error) {
+	low.Set("client", "wheel")
+	answer, err := p.c.call(ctx, opWheel, low)
+	if err != nil {
+		return nil, "", false, err
+	}
+	m, _ := answer.(*value.Map)
+	data := m.Map("data")
+	if data == nil {
+		return nil, "", false, p.c.fault(opWheel, 0, "", errNotSaltAPI)
+	}
+	return data.At("return"), data.Str("jid"), data.At("success") == true, nil
+}
+
+// runner starts a runner and waits for its return: by its event, or else in the
+// job cache. There is no limit to how long it may take but that of ctx, and of a
+// master that went away.
+func (p *Provider) runner(ctx context.Context, low *value.Map) (v value.Value, jid string, ok bool, err error) {
+	p.Listen(ctx)
+	p.mu.Lock()
+	p.calls++
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.calls--; p.calls == 0 {
+			clear(p.runs)
+		}
+	}()
+	low.Set("client", "runner_async")
+	answer, err := p.c.call(ctx, opRunner, low)
+	if err != nil {
+		return nil, "", false, err
+	}
+	m, _ := answer.(*value.Map)
+	if jid = m.Str("jid"); !jobs.IsJID(jid) {
+		return nil, "", false, p.c.fault(opRunner, 0, "", errNotSaltAPI)
+	}
+	next := p.o.Now().Add(runnerLook)
+	for {
+		if data := p.takeRun(jid); data != nil {
+			return data.At("return"), jid, data.At("success") == true, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, jid, false, fmt.Errorf("no longer waited for; the runner goes on at the master of fleet %s under the jid %s: %w", p.FleetName(), jid, ctx.Err())
+		case <-time.After(runnerPause):
+		}
+		if since, away := p.c.away(); away && p.o.Now().Sub(since) > p.o.Config.Reconnect {
+			return nil, jid, false, p.goneFor(since)
+		}
+		if p.o.Now().Before(next) {
+			continue
+		}
+		next = p.o.Now().Add(runnerLook)
+		if data := p.runnerReturn(ctx, jid); data != nil {
+			return data.At("return"), jid, data.At("success") == true, nil
+		}
+	}
+}
+
+// runnerPause is the time between two looks for the event of a runner's return,
+// runnerLook that between two looks into the job cache.
+const (
+	runnerPause = 50 * time.Millisecond
+	runnerLook  = 5 * time.Second
+)
+
+// runnerReturn returns what the job cache has of a runner's return; nil: nothing.
+func (p *Provider) runnerReturn(ctx context.Context, jid string) *value.Map {
+	m, err := p.job(ctx, jid)
+	if err != nil {
+		return nil
+	}
+	for k, v := range m.Map("Result").All() {
+		// The minion of a runner is the master itself. What the cache has is the whole
+		// event.
+		if data, ok := v.(*value.Map); ok && strings.HasSuffix(value.Str(k), "_master") {
+			if inner := data.Map("return"); inner != nil && inner.Has("fun") && inner.Has("return") {
+				return inner
+			}
+			return data
+		}
+	}
+	return nil
+}

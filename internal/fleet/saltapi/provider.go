@@ -1,0 +1,484 @@
+package saltapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"brine/internal/event"
+	"brine/internal/fleet"
+	"brine/internal/fun"
+	"brine/internal/jobs"
+	"brine/internal/target"
+	"brine/internal/value"
+)
+
+// Options are what a [Provider] is made of.
+type Options struct {
+	Config Config
+	Cache  string // directory of the tokens; "" keeps none
+	NewJID func() string
+	// Bus gets the events of the master; nil: nothing does.
+	Bus event.Bus
+	// Ours reports whether a jid is that of a job of this run, whose events a master
+	// cannot make; nil: none is.
+	Ours func(jid string) bool
+	Warn func(text string)
+	Now  func() time.Time
+	// Gather is how long minions have to answer a question.
+	Gather time.Duration
+}
+
+// A Provider is the minions of one master.
+type Provider struct {
+	o      Options
+	c      *client
+	stream *stream
+
+	ctx     context.Context //nolint:containedctx // the life of the provider, which Close ends
+	end     context.CancelFunc
+	begin   sync.Once
+	running sync.WaitGroup
+	look    chan struct{} // asks to look up the open jobs
+	told    sync.Map      // warnings that have been given
+
+	mu      sync.Mutex
+	known   map[string]bool // ids that were found, with the prefix
+	pubs    map[string]*publication
+	jobs    map[work]*publication
+	forming map[string]*publication // by the jid of the job
+	used    map[string]bool         // jids of jobs that were published under their own jid
+	asks    map[string]*question
+	runs    map[string]*value.Map // returns of runners, while some are waited for
+	calls   int                   // runners that are waited for
+	found   map[string]*finding
+	left    map[string]*leftover
+}
+
+// work is a job on a machine.
+type work struct{ jid, id string }
+
+// New returns the provider of a master; nothing is connected to.
+func New(o Options) (*Provider, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Gather <= 0 {
+		o.Gather = fleet.DefaultGather
+	}
+	if o.Ours == nil {
+		o.Ours = func(string) bool { return false }
+	}
+	c, err := newClient(o.Config, o.Cache, o.Now)
+	if err != nil {
+		return nil, fmt.Errorf("fleets: %s: %w", o.Config.Name, err)
+	}
+	p := &Provider{
+		o: o, c: c, stream: newStream(c), look: make(chan struct{}, 1),
+		known: map[string]bool{}, pubs: map[string]*publication{}, jobs: map[work]*publication{}, forming: map[string]*publication{},
+		used: map[string]bool{}, asks: map[string]*question{}, runs: map[string]*value.Map{}, found: map[string]*finding{}, left: map[string]*leftover{},
+	}
+	p.ctx, p.end = context.WithCancel(context.Background())
+	p.stream.event, p.stream.up, p.stream.warn = p.event, p.lookSoon, p.warnOnce
+	return p, nil
+}
+
+// Close ends the connections.
+func (p *Provider) Close() error {
+	p.end()
+	p.running.Wait()
+	p.c.http.CloseIdleConnections()
+	return nil
+}
+
+// FleetName returns the name that the fleet is configured under.
+func (p *Provider) FleetName() string { return p.o.Config.Name }
+
+func (p *Provider) warnOnce(text string) {
+	if _, told := p.told.LoadOrStore(text, true); !told && p.o.Warn != nil {
+		p.o.Warn(text)
+	}
+}
+
+// IDs returns the ids that have been found so far, sorted: which there are is
+// asked of the master for each target.
+func (p *Provider) IDs(context.Context) ([]string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := make([]string, 0, len(p.known))
+	for id := range p.known {
+		out = append(out, id)
+	}
+	sort.Strings(out)
+	return out, nil
+}
+
+// Minion returns the id: what else a minion is matched by, its master knows.
+func (p *Provider) Minion(_ context.Context, id string) target.Minion {
+	return target.Minion{ID: id, Unknown: func() error { return errors.New("its master matches it") }}
+}
+
+// minion returns the id of a machine as its master has it.
+func (p *Provider) minion(id string) string { return strings.TrimPrefix(id, p.o.Config.Prefix) }
+
+// Follow begins to follow the events of the master.
+func (p *Provider) Follow() {
+	p.begin.Do(func() {
+		p.running.Go(func() { p.stream.run(p.ctx) })
+		p.running.Go(p.tend)
+	})
+}
+
+// Listen follows the events of the master, and waits until they come or it is known
+// that they cannot be had.
+func (p *Provider) Listen(ctx context.Context) {
+	p.Follow()
+	select {
+	case <-p.stream.tried:
+	case <-ctx.Done():
+	case <-time.After(listenWait):
+	}
+}
+
+// listenWait is how long a job waits for the events to be followed: what is missed
+// is looked up.
+const listenWait = 10 * time.Second
+
+// A publication is a job as it was given to the master.
+type publication struct {
+	jid   string // on the master
+	job   fun.Job
+	ready chan struct{} // closed when it is published, or failed
+	err   error         // why it failed
+	lost  bool          // where err: it may be at work
+	// The rest is guarded by Provider.mu.
+	waits map[string]*wait // by the minion's own id
+	open  int
+	known map[string]bool // minions that the master says it was sent to; nil: not known
+}
+
+// wait is a minion whose return is waited for.
+type wait struct {
+	ret  chan fun.Return // has room for one
+	done bool
+}
+
+// Publish has the master publish a job to all of ids at once; their Runs wait for
+// the returns.
+func (p *Provider) Publish(ctx context.Context, job fun.Job, ids []string) {
+	p.mu.Lock()
+	pub := p.newPublication(job)
+	for _, id := range ids {
+		p.join(pub, id)
+	}
+	p.mu.Unlock()
+	p.running.Go(func() { p.publish(ctx, pub) })
+}
+
+// newPublication begins a publication. The first of a job has the job's own jid.
+// mu is held.
+func (p *Provider) newPublication(job fun.Job) *publication {
+	pub := &publication{jid: job.JID, job: job, ready: make(chan struct{}), waits: map[string]*wait{}}
+	if p.used[job.JID] || !jobs.IsJID(job.JID) {
+		pub.jid = p.o.NewJID()
+	}
+	p.used[job.JID] = true
+	p.pubs[pub.jid] = pub
+	return pub
+}
+
+// join adds a machine to a publication. mu is held.
+func (p *Provider) join(pub *publication, id string) {
+	pub.waits[p.minion(id)] = &wait{ret: make(chan fun.Return, 1)}
+	pub.open++
+	p.jobs[work{pub.job.JID, id}] = pub
+}
+
+// gatherRuns is how long the Runs of a job that was not published for all its
+// machines at once, but in batches, are gathered.
+const gatherRuns = 20 * time.Millisecond
+
+// publicationOf returns the publication that a machine is part of.
+func (p *Provider) publicationOf(ctx context.Context, job fun.Job, id string) *publication {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if pub := p.jobs[work{job.JID, id}]; pub != nil {
+		return pub
+	}
+	pub := p.forming[job.JID]
+	if pub == nil {
+		pub = p.newPublication(job)
+		p.forming[job.JID] = pub
+		p.running.Go(func() {
+			select {
+			case <-time.After(gatherRuns):
+			case <-p.ctx.Done():
+			}
+			p.mu.Lock()
+			delete(p.forming, job.JID)
+			p.mu.Unlock()
+			p.publish(ctx, pub)
+		})
+	}
+	p.join(pub, id)
+	return pub
+}
+
+// Run waits for the return of a machine. A job that was not published yet is
+// published, together with others that begin at the same time.
+func (p *Provider) Run(ctx context.Context, job fun.Job, id string, begun func()) fun.Return {
+	fleet.Enter(ctx, fleet.Connecting)
+	pub := p.publicationOf(ctx, job, id)
+	ret := fun.Return{ID: id, JID: job.JID, Fleet: p.FleetName()}
+	defer p.leave(pub, id)
+	select {
+	case <-pub.ready:
+	case <-ctx.Done():
+		ret.Stage, ret.Err = fun.Lost, fmt.Errorf("while the job was being published: %w", ctx.Err())
+		return ret
+	}
+	w, known := p.waitOf(pub, id)
+	ret.FleetJID = pub.jid
+	switch {
+	case pub.err != nil && pub.lost:
+		ret.Stage, ret.Err, ret.Away = fun.Lost, pub.err, pub.jid == job.JID
+		return ret
+	case pub.err != nil:
+		ret.Stage, ret.Err, ret.FleetJID = fun.Unreachable, pub.err, ""
+		return ret
+	case !known:
+		ret.Stage, ret.Err = fun.Unreachable, fmt.Errorf("the master of fleet %s did not send the job to %s: it has no key of it, or does not permit it", p.FleetName(), p.minion(id))
+		return ret
+	}
+	fleet.Enter(ctx, fleet.Running)
+	begun()
+	select {
+	case got := <-w.ret:
+		return got
+	case <-ctx.Done():
+		ret.Stage, ret.Away = fun.Lost, pub.jid == job.JID
+		ret.Err = fmt.Errorf("no longer waited for; the job goes on there, and the master of fleet %s keeps its return under the jid %s: %w", p.FleetName(), pub.jid, ctx.Err())
+		return ret
+	}
+}
+
+// waitOf returns the wait of a machine, and whether the master sent it the job.
+func (p *Provider) waitOf(pub *publication, id string) (w *wait, known bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return pub.waits[p.minion(id)], pub.known == nil || pub.known[p.minion(id)]
+}
+
+// leave ends the wait for a machine.
+func (p *Provider) leave(pub *publication, id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w := pub.waits[p.minion(id)]; w != nil && !w.done {
+		w.done = true
+		pub.open--
+	}
+	delete(p.jobs, work{pub.job.JID, id})
+}
+
+// Leave reports that the master keeps the return of a machine that is given up.
+func (p *Provider) Leave(id, jid string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pub := p.jobs[work{jid, id}]
+	return pub != nil && pub.jid == jid
+}
+
+// publish gives a publication to the master.
+func (p *Provider) publish(ctx context.Context, pub *publication) {
+	defer close(pub.ready)
+	p.Listen(ctx)
+	p.mu.Lock()
+	minions := make([]string, 0, len(pub.waits))
+	for id, w := range pub.waits {
+		if !w.done {
+			minions = append(minions, id)
+		}
+	}
+	p.mu.Unlock()
+	if len(minions) == 0 || ctx.Err() != nil {
+		pub.err = fun.ErrStopped
+		return
+	}
+	slices.Sort(minions)
+	reply, err := p.c.call(ctx, opRun, lowOf(pub, minions))
+	if err != nil {
+		if unsent(err) || refused(err) || ctx.Err() != nil && p.c.heard.Load() == 0 {
+			pub.err = err
+			return
+		}
+		// The request may have arrived, and only the answer been lost: the jid was
+		// chosen here, so the master can be asked.
+		pub.err = p.recover(pub, err)
+		pub.lost = pub.err != nil && !errors.Is(pub.err, errUnknownJob)
+		return
+	}
+	p.accepted(pub, reply)
+}
+
+// lowOf is the low chunk that publishes a job to a list of minions.
+func lowOf(pub *publication, minions []string) *value.Map {
+	job := pub.job
+	low := value.MapOf("client", "local_async", "tgt", value.Strings(minions...), "tgt_type", "list", "jid", pub.jid)
+	switch calls := job.Compound(); {
+	case job.Shell != "":
+		low.Set("fun", "cmd.run_all")
+		low.Set("arg", value.NewList(job.Shell))
+		low.Set("kwarg", value.MapOf("python_shell", true))
+	case calls != nil:
+		low.Set("fun", value.Strings(strings.Split(job.Fun, ",")...))
+		low.Set("arg", value.NewList(job.Args.Pos...))
+	default:
+		low.Set("fun", job.Fun)
+		low.Set("arg", value.NewList(job.Args.Pos...))
+		if job.Args.Kw.Len() > 0 {
+			low.Set("kwarg", job.Args.Kw)
+		}
+	}
+	if job.Metadata != nil {
+		low.Set("metadata", job.Metadata)
+	}
+	return low
+}
+
+// accepted takes the master's answer to a publication.
+func (p *Provider) accepted(pub *publication, reply value.Value) {
+	m, ok := reply.(*value.Map)
+	if !ok {
+		pub.err = p.c.fault(opRun, 0, "", errNotSaltAPI)
+		return
+	}
+	if m.Len() == 0 { // to a master, nobody matched
+		pub.known = map[string]bool{}
+		return
+	}
+	jid := m.Str("jid")
+	if !jobs.IsJID(jid) {
+		pub.err, pub.lost = p.c.fault(opRun, 0, "", errNotSaltAPI), true
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pub.known = idSet(m.List("minions"))
+	if jid != pub.jid {
+		delete(p.pubs, pub.jid)
+		pub.jid = jid
+		p.pubs[jid] = pub
+	}
+}
+
+// idSet returns the ids of a list; nil where there is none.
+func idSet(l *value.List) map[string]bool {
+	if l == nil {
+		return nil
+	}
+	out := make(map[string]bool, l.Len())
+	for _, v := range l.Items {
+		if id, ok := v.(string); ok && isID(id) {
+			out[id] = true
+		}
+	}
+	return out
+}
+
+// isID reports whether text can be the id of a minion.
+func isID(s string) bool {
+	return s != "" && len(s) <= 255 && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == '/' || r == '\\' })
+}
+
+// recoverPause is the time between two looks at whether a job was published.
+const recoverPause = time.Second
+
+// recover finds out whether a job was published whose publication was not
+// answered; nil: it was. It is never published again, since it must not run twice.
+func (p *Provider) recover(pub *publication, cause error) error {
+	p.warnOnce(cause.Error() + ": asking whether the job was published")
+	unknown := 0
+	for p.ctx.Err() == nil {
+		err := p.lookup(p.ctx, pub)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, errUnknownJob):
+			if unknown++; unknown >= 3 {
+				return fmt.Errorf("the master went away when the job was published, and %w: %w", err, cause)
+			}
+		case refused(err):
+			return fmt.Errorf("whether the job runs is not known: %w; %w", cause, err)
+		}
+		if since, away := p.c.away(); away && p.o.Now().Sub(since) > p.o.Config.Reconnect {
+			return p.goneFor(since)
+		}
+		select {
+		case <-time.After(recoverPause):
+		case <-p.ctx.Done():
+		}
+	}
+	return cause
+}
+
+// goneFor says that the master has been away for too long.
+func (p *Provider) goneFor(since time.Time) error {
+	return fmt.Errorf("the master of fleet %s has not answered for %s (reconnect): what its minions did since then is not known; it keeps their returns",
+		p.FleetName(), p.o.Now().Sub(since).Round(time.Second))
+}
+
+// Held tells that a machine cannot be asked while its master is away.
+func (p *Provider) Held(string) (why string, held bool) {
+	since, away := p.c.away()
+	if !away {
+		return "", false
+	}
+	return fmt.Sprintf("the master of fleet %s has not answered since %s", p.FleetName(), since.Format(time.TimeOnly)), true
+}
+
+// returned takes the return of a minion, from an event or the job cache.
+func (p *Provider) returned(pub *publication, minion string, data *value.Map) {
+	p.mu.Lock()
+	w := pub.waits[minion]
+	if w == nil {
+		p.mu.Unlock()
+		p.warnOnce(fmt.Sprintf("fleet %s: a return of %s for job %s was refused: it was not targeted", p.FleetName(), minion, pub.jid))
+		return
+	}
+	if w.done { // once more, or it is no longer waited for
+		p.mu.Unlock()
+		return
+	}
+	w.done = true
+	pub.open--
+	p.mu.Unlock()
+	ret := returnOf(pub.job, data)
+	ret.ID, ret.Fleet, ret.FleetJID = p.o.Config.Prefix+minion, p.FleetName(), pub.jid
+	w.ret <- ret
+}
+
+// returnOf reads a return as events and the job cache have it.
+func returnOf(job fun.Job, data *value.Map) fun.Return {
+	ret := fun.Return{JID: job.JID}
+	v := data.At("return")
+	if n, ok := value.AsInt(data.At("retcode")); ok {
+		ret.Retcode = int(n)
+	}
+	if ok, is := data.At("success").(bool); is && !ok {
+		_, ret.Raised = v.(string)
+	}
+	ret.Out, _ = data.At("out").(string)
+	if m, ok := v.(*value.Map); ok && job.Shell != "" {
+		code, _ := value.AsInt(m.At("retcode"))
+		ret.Retcode = int(code)
+		v = fleet.ShellValue(m.Str("stdout"), m.Str("stderr"), int(code))
+	}
+	ret.Body = fun.ValueBody{V: v}
+	return ret
+}

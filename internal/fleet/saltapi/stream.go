@@ -1,0 +1,196 @@
+package saltapi
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"brine/internal/value"
+)
+
+// The pauses between two tries to follow the events: they grow by half. Where the
+// master refuses them, it is asked again after refusedPause.
+const (
+	streamPause    = 200 * time.Millisecond
+	streamPauseMax = 5 * time.Second
+	refusedPause   = 30 * time.Second
+)
+
+// A stream follows the events of a master, over one connection after another.
+type stream struct {
+	c     *client
+	event func(tag string, data *value.Map)
+	up    func() // the events are followed again: some may have been missed
+	warn  func(text string)
+
+	mu    sync.Mutex
+	live  bool
+	tried chan struct{} // closed when it is known whether events can be followed
+}
+
+func newStream(c *client) *stream { return &stream{c: c, tried: make(chan struct{})} }
+
+// following reports whether events are being followed.
+func (s *stream) following() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.live
+}
+
+// set notes whether events are being followed.
+func (s *stream) set(live bool) {
+	s.mu.Lock()
+	again := live && !s.live
+	s.live = live
+	select {
+	case <-s.tried:
+	default:
+		again = false
+		close(s.tried)
+	}
+	s.mu.Unlock()
+	if again {
+		s.up()
+	}
+}
+
+// run follows the events until ctx ends.
+func (s *stream) run(ctx context.Context) {
+	pause, refused := streamPause, ""
+	for ctx.Err() == nil {
+		token, err := s.c.auth(ctx, refused)
+		if err == nil {
+			refused = ""
+			if err = s.follow(ctx, token); err == nil {
+				pause = streamPause // it ended after it had begun
+			}
+		}
+		s.set(false)
+		wait := pause
+		// Who cannot log in learns that from the job.
+		if e, ok := errors.AsType[*Error](err); ok && e.Status != 0 && e.Op == opEvents {
+			if e.Status == http.StatusUnauthorized && s.c.conf.Token == "" && refused == "" {
+				refused = token
+			} else {
+				s.warn(e.Error() + ": returns are looked up in the job cache of the master instead, which takes longer")
+				wait = refusedPause
+			}
+		}
+		pause = min(pause*3/2, streamPauseMax)
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
+	}
+}
+
+// follow reads the events of one connection until it ends. It returns an error
+// where there were none to be had.
+func (s *stream) follow(ctx context.Context, token string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.c.conf.URL.String()+"/events", nil)
+	if err != nil {
+		return err
+	}
+	resp, err := s.c.send(req, token)
+	if err != nil {
+		return s.c.fault(opEvents, 0, "", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return s.c.refusal(opEvents, resp)
+	}
+	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		return s.c.fault(opEvents, resp.StatusCode, "the answer is not a stream of events", nil)
+	}
+	err = s.read(resp.Body)
+	if ctx.Err() == nil && !errors.Is(err, errNothing) {
+		return nil
+	}
+	return err
+}
+
+// errNothing says that a stream ended before its first line.
+var errNothing = errors.New("the stream of events ended before it began")
+
+// read reads the events of a stream: lines "tag: T" and "data: JSON", and an empty
+// line behind each event.
+func (s *stream) read(body io.Reader) error {
+	r := bufio.NewReaderSize(body, 64<<10)
+	var data []byte
+	begun := false
+	for {
+		line, long, err := readLine(r)
+		if err != nil {
+			if !begun {
+				return errNothing
+			}
+			return err
+		}
+		if !begun {
+			// The master subscribes before it writes the first line.
+			begun = true
+			s.set(true)
+		}
+		switch {
+		case long:
+			s.warn(fmt.Sprintf("fleet %s: an event of more than %d bytes was passed over", s.c.conf.Name, maxLine))
+			data = nil
+		case len(line) == 0:
+			if len(data) > 0 {
+				s.deliver(data)
+			}
+			data = nil
+		case bytes.HasPrefix(line, []byte("data:")):
+			part := bytes.TrimPrefix(line[5:], []byte(" "))
+			if len(data)+len(part) > maxLine {
+				data = nil
+				continue
+			}
+			data = append(data, part...)
+		}
+	}
+}
+
+// readLine reads a line without its end. One of more than maxLine bytes is passed
+// over and reported as long.
+func readLine(r *bufio.Reader) (line []byte, long bool, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		if !long {
+			line = append(line, part...)
+		}
+		if len(line) > maxLine {
+			line, long = nil, true
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		return bytes.TrimRight(line, "\r\n"), long, nil
+	}
+}
+
+// maxTag bounds the tags of events.
+const maxTag = 4096
+
+func (s *stream) deliver(text []byte) {
+	v, err := value.DecodeJSON(bytes.NewReader(text))
+	m, ok := v.(*value.Map)
+	if err != nil || !ok {
+		return
+	}
+	tag, ok := m.At("tag").(string)
+	data, isMap := m.At("data").(*value.Map)
+	if ok && isMap && len(tag) <= maxTag {
+		s.event(tag, data)
+	}
+}

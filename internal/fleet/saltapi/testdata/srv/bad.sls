@@ -1,0 +1,2 @@
+bad:
+  test.fail_without_changes: []
