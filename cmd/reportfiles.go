@@ -11,9 +11,13 @@ import (
 	"slices"
 	"strings"
 
+	"brine/cmd/assembly"
 	"brine/internal/fun"
 	"brine/internal/jobs"
+	"brine/internal/lint"
 	"brine/internal/redact"
+	"brine/internal/sarif"
+	"brine/internal/source"
 	"brine/internal/value"
 	"brine/internal/version"
 	"brine/outputter"
@@ -157,12 +161,68 @@ func (s *session) writeReports(data value.Value, retcode int) error {
 	return errors.Join(faults...)
 }
 
+// maxFaults is how many faults reports have of a run.
+const maxFaults = 10_000
+
+// keepFault keeps a fault for the reports of the run.
+func (s *session) keepFault(err error) {
+	if len(s.info.Faults) >= maxFaults {
+		return
+	}
+	host, faults := s.cfg.Opts.Str("id"), source.Errors(nil)
+	if f, ok := errors.AsType[*assembly.TargetFault](err); ok {
+		if host = f.ID; f.At != nil {
+			faults = source.Errors{f.At}
+		}
+	} else if e, ok := errors.AsType[*source.Error](err); ok {
+		faults = source.Errors{e}
+	} else {
+		faults, _ = errors.AsType[source.Errors](err)
+	}
+	for _, f := range faults {
+		rule := lint.RuleOf(f)
+		at := &source.Error{Pos: s.inTree(f.Pos), Hint: s.secrets.Text(f.Hint), Salt: s.secrets.Text(f.SaltText()), Err: errors.New(s.secrets.Text(f.Err.Error()))}
+		for _, via := range f.Via {
+			at.Via = append(at.Via, s.inTree(via))
+		}
+		s.info.Faults = append(s.info.Faults, report.Fault{
+			Host: host, Rule: sarif.Rule{ID: rule.ID, Doc: rule.Doc, Why: rule.Why, Level: sarif.Error}, Error: at,
+		})
+	}
+}
+
+// inTree names the file of a place as it is found from the working directory:
+// SLS files are named by their paths within the tree.
+func (s *session) inTree(pos source.Pos) source.Pos {
+	if pos.File == "" || filepath.IsAbs(pos.File) {
+		pos.File = s.app.nameOf(pos.File)
+		return pos
+	}
+	for _, name := range [...]string{"file_roots", "pillar_roots"} {
+		roots, _ := s.cfg.Opts.At(name).(*value.Map)
+		for _, v := range roots.All() {
+			dirs, _ := v.(*value.List)
+			for i := range dirs.Len() {
+				path := filepath.Join(value.Str(dirs.Items[i]), filepath.FromSlash(pos.File))
+				if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+					pos.File = s.app.nameOf(path)
+					return pos
+				}
+			}
+		}
+	}
+	return pos
+}
+
 // reportFault writes reports of a command that failed before it had results: a
 // CI job that looks for them finds the reason.
 func (s *session) reportFault(err *error) {
 	if *err == nil || len(s.reportTo) == 0 || s.reported {
 		return
 	}
+	s.mu.Lock()
+	s.keepFault(*err)
+	s.mu.Unlock()
 	s.info.Failed = map[string]string{cmp.Or(s.cfg.Opts.Str("id"), "brine"): (*err).Error()}
 	if werr := s.writeReports(value.NewMap(0), exitGeneric); werr != nil {
 		s.fault(werr)

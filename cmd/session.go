@@ -227,6 +227,7 @@ func (s *session) warn(w fun.Warning) {
 func (s *session) fault(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.keepFault(err)
 	if s.told != nil {
 		if s.told[err.Error()] {
 			return

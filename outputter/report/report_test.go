@@ -244,8 +244,9 @@ func TestForFile(t *testing.T) {
 		{"x/y.md", "markdown"},
 		{"r.ndjson", "ndjson"},
 		{"r.prom", "prometheus"},
-		{"r", "r: the end of the name decides the format of a report: one of .html, .htm, .xml, .md, .markdown, .ndjson, .jsonl, .prom"},
-		{"r.htlm", `r.htlm: no report has the suffix ".htlm" (did you mean ".html"?); known suffixes are .html, .htm, .xml, .md, .markdown, .ndjson, .jsonl, .prom`},
+		{"r.sarif", "sarif"},
+		{"r", "r: the end of the name decides the format of a report: one of .html, .htm, .xml, .md, .markdown, .ndjson, .jsonl, .prom, .sarif"},
+		{"r.htlm", `r.htlm: no report has the suffix ".htlm" (did you mean ".html"?); known suffixes are .html, .htm, .xml, .md, .markdown, .ndjson, .jsonl, .prom, .sarif`},
 	} {
 		f, err := ForFile(tt.path)
 		got := f.Name
