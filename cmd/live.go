@@ -47,6 +47,9 @@ func (s *session) watchRun(p *progress.Progress, host, name string, in fun.Args)
 			p.Reported()
 		}
 	}
+	if s.wantsGraph() {
+		all = append(all, &graphed{s: s})
+	}
 	if len(all) == 0 {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 
 	"brine/cmd/assembly"
 	"brine/internal/fun"
+	"brine/internal/graph"
 	"brine/internal/jobs"
 	"brine/internal/lint"
 	"brine/internal/redact"
@@ -160,6 +161,45 @@ func (s *session) writeReports(data value.Value, retcode int) error {
 	}
 	return errors.Join(faults...)
 }
+
+// wantsGraph reports whether a report of the run draws its requisites.
+func (s *session) wantsGraph() bool {
+	return s.outAsked() == "html" || slices.ContainsFunc(s.reportTo, func(f reportFile) bool { return f.format.Name == "html" })
+}
+
+// A graphed run has its requisites in the report: those of the first run of
+// states, which is the outermost one.
+type graphed struct {
+	s    *session
+	done bool
+}
+
+// RunBegins makes the graph.
+func (g *graphed) RunBegins(_ string, chunks []*fun.Chunk) {
+	if g.done {
+		return
+	}
+	g.done = true
+	low := value.NewList()
+	for _, c := range chunks {
+		low.Append(c.Low)
+	}
+	made := graph.Of(low)
+	for i := range made.Nodes {
+		n := &made.Nodes[i]
+		n.ID, n.Name = g.s.secrets.Text(n.ID), g.s.secrets.Text(n.Name)
+	}
+	g.s.info.Graph = made
+}
+
+// StateBegins is of no interest to the graph.
+func (g *graphed) StateBegins(*fun.Chunk) {}
+
+// StateEnds is of no interest to the graph: the results say it.
+func (g *graphed) StateEnds(*fun.Chunk, *value.Map) {}
+
+// RunEnds is of no interest to the graph.
+func (g *graphed) RunEnds() {}
 
 // maxFaults is how many faults reports have of a run.
 const maxFaults = 10_000

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/internal/graph"
 	"brine/internal/sarif"
 	"brine/internal/source"
 	"brine/internal/value"
@@ -37,7 +38,10 @@ type Info struct {
 	// say so themselves.
 	Failed map[string]string
 	// Faults are the faults of SLS files and templates that the run has shown.
-	Faults  []Fault
+	Faults []Fault
+	// Graph has the states of this machine, or the steps of an orchestration, with
+	// their requisites; nil: they are not known.
+	Graph   *graph.Graph
 	Version string // of brine
 }
 
