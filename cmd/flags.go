@@ -98,7 +98,7 @@ func (f *runFlags) unparsed() []string {
 }
 
 func (f *outFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.out, "out", "", "outputter: highstate, nested, json, yaml, txt, raw, pprint, table, key, quiet, html, junit, markdown, ndjson, sarif, ...")
+	fs.StringVar(&f.out, "out", "", "outputter: highstate, nested, json, yaml, txt, raw, pprint, table, key, quiet, html, junit, markdown, ndjson, sarif, profile, ...")
 	fs.StringVar(&f.file, "out-file", "", "write the report to this file instead of stdout")
 	fs.BoolVar(&f.fileAppend, "out-file-append", false, "append to --out-file instead of replacing it")
 	fs.StringVar(&f.indent, "out-indent", "", "spaces a level is indented by; -1 is all on one line where the outputter can")

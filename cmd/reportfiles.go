@@ -77,6 +77,12 @@ func (s *session) lookupOut(name string) (outputter.Func, error) {
 			return f.Write(w, s.mask(s.named(data)), s.reportInfo(o.Retcode))
 		}, nil
 	}
+	switch {
+	case name == profileJSON:
+		return s.writeProfileJSON, nil
+	case name == "profile" && s.rec != nil && s.profiles():
+		return s.profile, nil
+	}
 	f, err := outputter.Lookup(name)
 	if err != nil {
 		err = outputter.Unknown(name, outNames())
@@ -86,15 +92,15 @@ func (s *session) lookupOut(name string) (outputter.Func, error) {
 
 // outNames are the names of all outputters.
 func outNames() []string {
-	names := append(outputter.Names(), report.Names()...)
+	names := append(append(outputter.Names(), report.Names()...), profileJSON)
 	slices.Sort(names)
 	return names
 }
 
 // isReport reports whether the report asked for is one document over all hosts.
-func isReport(name string) bool {
-	_, ok := report.Lookup(name)
-	return ok && name != "ndjson"
+func (s *session) isReport() bool {
+	_, ok := report.Lookup(s.outAsked())
+	return ok && s.outAsked() != "ndjson" || s.profiles()
 }
 
 // reports says that a function is run whose results reports are about.
@@ -140,13 +146,17 @@ func (s *session) reportInfo(retcode int) report.Info {
 	return info
 }
 
-// writeReports writes the files of --report and --metrics. What reports have of
+// writeReports writes the files of --report and --metrics, and sends the traces. What reports have of
 // secrets is what records have.
 func (s *session) writeReports(data value.Value, retcode int) error {
-	if len(s.reportTo) == 0 || s.reported {
+	if s.reported {
 		return nil
 	}
 	s.reported = true
+	s.sendTrace(data, retcode)
+	if len(s.reportTo) == 0 {
+		return nil
+	}
 	run := report.Build(s.mask(data), s.reportInfo(retcode))
 	var faults []error
 	for _, f := range s.reportTo {
@@ -257,7 +267,7 @@ func (s *session) inTree(pos source.Pos) source.Pos {
 // reportFault writes reports of a command that failed before it had results: a
 // CI job that looks for them finds the reason.
 func (s *session) reportFault(err *error) {
-	if *err == nil || len(s.reportTo) == 0 || s.reported {
+	if *err == nil || len(s.reportTo) == 0 && s.exporter == nil || s.reported {
 		return
 	}
 	s.mu.Lock()

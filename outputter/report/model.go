@@ -64,6 +64,10 @@ type Case struct {
 	orchestrates       bool // has the results of other hosts in suites of their own
 }
 
+// Orchestrates reports whether a case has the results of other hosts, which are
+// in suites of their own.
+func (c *Case) Orchestrates() bool { return c.orchestrates }
+
 // Title names a case: its ID, with the name where that is another one.
 func (c *Case) Title() string {
 	if c.Name != "" && c.Name != c.ID {
