@@ -220,7 +220,7 @@ func (s *session) keepFault(err error) {
 		return
 	}
 	host, faults := s.cfg.Opts.Str("id"), source.Errors(nil)
-	if f, ok := errors.AsType[*assembly.TargetFault](err); ok {
+	if f, ok := errors.AsType[*assembly.FaultError](err); ok {
 		if host = f.ID; f.At != nil {
 			faults = source.Errors{f.At}
 		}

@@ -10,11 +10,11 @@ func sourceFault(show func(error)) func(*source.Error) {
 	return func(e *source.Error) { show(e) }
 }
 
-// A TargetFault is a fault that a target found, as EnvOptions.Fault gets it.
-type TargetFault struct {
+// A FaultError is a fault that a target found, as EnvOptions.Fault gets it.
+type FaultError struct {
 	ID, Text string
 	At       *source.Error // nil: not known
 }
 
 // Error names the target.
-func (f *TargetFault) Error() string { return f.ID + ": " + f.Text }
+func (f *FaultError) Error() string { return f.ID + ": " + f.Text }

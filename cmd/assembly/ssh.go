@@ -105,7 +105,7 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 			},
 			Fault: func(id, text string, at *source.Error) {
 				if o.Fault != nil {
-					o.Fault(&TargetFault{ID: id, Text: text, At: at})
+					o.Fault(&FaultError{ID: id, Text: text, At: at})
 				}
 			},
 		},

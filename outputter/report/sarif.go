@@ -55,6 +55,13 @@ func SARIF(w io.Writer, r *Run) error {
 			}
 		}
 	}
+	// Hosts find faults in any order.
+	for i := range log.Results {
+		slices.Sort(log.Results[i].Hosts)
+	}
+	slices.SortStableFunc(log.Results, func(a, b sarif.Result) int {
+		return cmp.Or(cmp.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col), cmp.Compare(a.Message, b.Message))
+	})
 	for _, rule := range rules {
 		log.Rules = append(log.Rules, rule)
 	}

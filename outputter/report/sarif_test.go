@@ -24,7 +24,7 @@ func TestSARIF(t *testing.T) {
 		}}
 	}
 	in := info()
-	in.Fun, in.Faults = "state.apply", []Fault{fault("web1"), fault("web2")}
+	in.Fun, in.Faults = "state.apply", []Fault{fault("web2"), fault("web1")}
 	data := value.MapOf("web1", value.Strings("Rendering SLS 'a b' failed"), "web2", value.Strings("Rendering SLS 'a b' failed"),
 		"web3", value.Strings("No matching sls found for 'x' in env 'base'"), "web4", host(true))
 	text := write(t, "sarif", Build(data, in))
@@ -54,7 +54,7 @@ func TestSARIF(t *testing.T) {
 	if len(run.Results) != 2 || run.Invocations[0].ExecutionSuccessful {
 		t.Fatalf("log: %s", text)
 	}
-	first, second := run.Results[0], run.Results[1]
+	second, first := run.Results[0], run.Results[1] // those without a place come first
 	at := first.Locations[0].PhysicalLocation
 	if at.ArtifactLocation.URI != "salt/a%20b.sls" || at.Region.StartLine != 2 || at.Region.StartColumn != 4 {
 		t.Errorf("location %+v", at)

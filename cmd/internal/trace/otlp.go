@@ -257,8 +257,7 @@ func (e *Exporter) try(ctx context.Context, body []byte, kind string) (again boo
 	req.Header.Set("User-Agent", "brine")
 	res, err := e.client.Do(req)
 	if err != nil {
-		var ue *url.Error
-		if errors.As(err, &ue) {
+		if ue, ok := errors.AsType[*url.Error](err); ok {
 			err = ue.Err // without the URL, which may have a password
 		}
 		return false, err

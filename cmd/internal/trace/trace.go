@@ -43,8 +43,7 @@ const maxHeard = 100_000
 
 // A Recorder hears how a run goes. It is safe for concurrent use.
 type Recorder struct {
-	now   func() time.Time
-	inner fleet.Watcher
+	now func() time.Time
 
 	mu                 sync.Mutex
 	began              time.Time

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -170,9 +171,7 @@ func send(t *testing.T, c *collector, env map[string]string, spans []Span) (int,
 	server := httptest.NewServer(c)
 	t.Cleanup(server.Close)
 	all := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": server.URL + "/"}
-	for k, v := range env {
-		all[k] = v
-	}
+	maps.Copy(all, env)
 	e, err := NewExporter(func(k string) string { return all[k] }, "1.0", "ctl")
 	if err != nil || e == nil {
 		t.Fatal(e, err)
@@ -326,7 +325,7 @@ func TestNewExporter(t *testing.T) {
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + url + " OTEL_EXPORTER_OTLP_CERTIFICATE=/nonexistent/ca", "OTEL_EXPORTER_OTLP_CERTIFICATE: open /nonexistent/ca: no such file or directory"},
 	} {
 		env := map[string]string{}
-		for _, word := range strings.Fields(tt.env) {
+		for word := range strings.FieldsSeq(tt.env) {
 			k, v, _ := strings.Cut(word, "=")
 			env[k] = v
 		}
