@@ -104,7 +104,7 @@ func (f *runFlags) unparsed() []string {
 }
 
 func (f *outFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.out, "out", "", "outputter: highstate, nested, json, yaml, txt, raw, pprint, table, key, quiet, html, junit, markdown, ndjson, ...")
+	fs.StringVar(&f.out, "out", "", "outputter: highstate, nested, json, yaml, txt, raw, pprint, table, key, quiet, html, junit, markdown, ndjson, sarif, profile, ...")
 	fs.StringVar(&f.file, "out-file", "", "write the report to this file instead of stdout")
 	fs.BoolVar(&f.fileAppend, "out-file-append", false, "append to --out-file instead of replacing it")
 	fs.StringVar(&f.indent, "out-indent", "", "spaces a level is indented by; -1 is all on one line where the outputter can")
@@ -117,7 +117,7 @@ func (f *outFlags) register(fs *pflag.FlagSet) {
 
 // registerReports adds the flags of commands whose results can be a report.
 func (f *outFlags) registerReports(fs *pflag.FlagSet) {
-	fs.StringArrayVar(&f.reports, "report", nil, "also write a report to these files, a comma list: .html, .xml (JUnit), .md, .ndjson, .prom")
+	fs.StringArrayVar(&f.reports, "report", nil, "also write a report to these files, a comma list: .html, .xml (JUnit), .md, .ndjson, .prom, .sarif")
 	fs.StringVar(&f.metrics, "metrics", "", "also write metrics of the run to this file, in Prometheus' text format")
 }
 

@@ -21,12 +21,13 @@ func progressValue() error {
 	}
 }
 
-// show has the session's jobs on targets shown.
+// show has the session's jobs on targets shown, and traced where that is asked for.
 func (s *session) show(p *progress.Progress) {
 	if p != nil {
 		p.Mask(s.secrets.Text)
 		s.watch = p.Fleet()
 	}
+	s.startTrace()
 }
 
 // watchRun returns what a run of states is told to: what shows its progress, and
@@ -46,6 +47,12 @@ func (s *session) watchRun(p *progress.Progress, host, name string, in fun.Args)
 		if s.app.Terminal {
 			p.Reported()
 		}
+	}
+	if s.rec != nil {
+		all = append(all, s.rec)
+	}
+	if s.wantsGraph() {
+		all = append(all, &graphed{s: s})
 	}
 	if len(all) == 0 {
 		return nil

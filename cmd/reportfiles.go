@@ -11,9 +11,14 @@ import (
 	"slices"
 	"strings"
 
+	"brine/cmd/assembly"
 	"brine/internal/fun"
+	"brine/internal/graph"
 	"brine/internal/jobs"
+	"brine/internal/lint"
 	"brine/internal/redact"
+	"brine/internal/sarif"
+	"brine/internal/source"
 	"brine/internal/value"
 	"brine/internal/version"
 	"brine/outputter"
@@ -72,6 +77,12 @@ func (s *session) lookupOut(name string) (outputter.Func, error) {
 			return f.Write(w, s.mask(s.named(data)), s.reportInfo(o.Retcode))
 		}, nil
 	}
+	switch {
+	case name == profileJSON:
+		return s.writeProfileJSON, nil
+	case name == "profile" && s.rec != nil && s.profiles():
+		return s.profile, nil
+	}
 	f, err := outputter.Lookup(name)
 	if err != nil {
 		err = outputter.Unknown(name, outNames())
@@ -81,15 +92,15 @@ func (s *session) lookupOut(name string) (outputter.Func, error) {
 
 // outNames are the names of all outputters.
 func outNames() []string {
-	names := append(outputter.Names(), report.Names()...)
+	names := append(append(outputter.Names(), report.Names()...), profileJSON)
 	slices.Sort(names)
 	return names
 }
 
 // isReport reports whether the report asked for is one document over all hosts.
-func isReport(name string) bool {
-	_, ok := report.Lookup(name)
-	return ok && name != "ndjson"
+func (s *session) isReport() bool {
+	_, ok := report.Lookup(s.outAsked())
+	return ok && s.outAsked() != "ndjson" || s.profiles()
 }
 
 // reports says that a function is run whose results reports are about.
@@ -135,13 +146,17 @@ func (s *session) reportInfo(retcode int) report.Info {
 	return info
 }
 
-// writeReports writes the files of --report and --metrics. What reports have of
+// writeReports writes the files of --report and --metrics, and sends the traces. What reports have of
 // secrets is what records have.
 func (s *session) writeReports(data value.Value, retcode int) error {
-	if len(s.reportTo) == 0 || s.reported {
+	if s.reported {
 		return nil
 	}
 	s.reported = true
+	s.sendTrace(data, retcode)
+	if len(s.reportTo) == 0 {
+		return nil
+	}
 	run := report.Build(s.mask(data), s.reportInfo(retcode))
 	var faults []error
 	for _, f := range s.reportTo {
@@ -157,12 +172,107 @@ func (s *session) writeReports(data value.Value, retcode int) error {
 	return errors.Join(faults...)
 }
 
+// wantsGraph reports whether a report of the run draws its requisites.
+func (s *session) wantsGraph() bool {
+	return s.outAsked() == "html" || slices.ContainsFunc(s.reportTo, func(f reportFile) bool { return f.format.Name == "html" })
+}
+
+// A graphed run has its requisites in the report: those of the first run of
+// states, which is the outermost one.
+type graphed struct {
+	s    *session
+	done bool
+}
+
+// RunBegins makes the graph.
+func (g *graphed) RunBegins(_ string, chunks []*fun.Chunk) {
+	if g.done {
+		return
+	}
+	g.done = true
+	low := value.NewList()
+	for _, c := range chunks {
+		low.Append(c.Low)
+	}
+	made := graph.Of(low)
+	for i := range made.Nodes {
+		n := &made.Nodes[i]
+		n.ID, n.Name = g.s.secrets.Text(n.ID), g.s.secrets.Text(n.Name)
+	}
+	g.s.info.Graph = made
+}
+
+// StateBegins is of no interest to the graph.
+func (g *graphed) StateBegins(*fun.Chunk) {}
+
+// StateEnds is of no interest to the graph: the results say it.
+func (g *graphed) StateEnds(*fun.Chunk, *value.Map) {}
+
+// RunEnds is of no interest to the graph.
+func (g *graphed) RunEnds() {}
+
+// maxFaults is how many faults reports have of a run.
+const maxFaults = 10_000
+
+// keepFault keeps a fault for the reports of the run.
+func (s *session) keepFault(err error) {
+	if len(s.info.Faults) >= maxFaults {
+		return
+	}
+	host, faults := s.cfg.Opts.Str("id"), source.Errors(nil)
+	if f, ok := errors.AsType[*assembly.FaultError](err); ok {
+		if host = f.ID; f.At != nil {
+			faults = source.Errors{f.At}
+		}
+	} else if e, ok := errors.AsType[*source.Error](err); ok {
+		faults = source.Errors{e}
+	} else {
+		faults, _ = errors.AsType[source.Errors](err)
+	}
+	for _, f := range faults {
+		rule := lint.RuleOf(f)
+		at := &source.Error{Pos: s.inTree(f.Pos), Hint: s.secrets.Text(f.Hint), Salt: s.secrets.Text(f.SaltText()), Err: errors.New(s.secrets.Text(f.Err.Error()))}
+		for _, via := range f.Via {
+			at.Via = append(at.Via, s.inTree(via))
+		}
+		s.info.Faults = append(s.info.Faults, report.Fault{
+			Host: host, Rule: sarif.Rule{ID: rule.ID, Doc: rule.Doc, Why: rule.Why, Level: sarif.Error}, Error: at,
+		})
+	}
+}
+
+// inTree names the file of a place as it is found from the working directory:
+// SLS files are named by their paths within the tree.
+func (s *session) inTree(pos source.Pos) source.Pos {
+	if pos.File == "" || filepath.IsAbs(pos.File) {
+		pos.File = s.app.nameOf(pos.File)
+		return pos
+	}
+	for _, name := range [...]string{"file_roots", "pillar_roots"} {
+		roots, _ := s.cfg.Opts.At(name).(*value.Map)
+		for _, v := range roots.All() {
+			dirs, _ := v.(*value.List)
+			for i := range dirs.Len() {
+				path := filepath.Join(value.Str(dirs.Items[i]), filepath.FromSlash(pos.File))
+				if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+					pos.File = s.app.nameOf(path)
+					return pos
+				}
+			}
+		}
+	}
+	return pos
+}
+
 // reportFault writes reports of a command that failed before it had results: a
 // CI job that looks for them finds the reason.
 func (s *session) reportFault(err *error) {
-	if *err == nil || len(s.reportTo) == 0 || s.reported {
+	if *err == nil || len(s.reportTo) == 0 && s.exporter == nil || s.reported {
 		return
 	}
+	s.mu.Lock()
+	s.keepFault(*err)
+	s.mu.Unlock()
 	s.info.Failed = map[string]string{cmp.Or(s.cfg.Opts.Str("id"), "brine"): (*err).Error()}
 	if werr := s.writeReports(value.NewMap(0), exitGeneric); werr != nil {
 		s.fault(werr)

@@ -138,6 +138,7 @@ func (a *App) runner(ctx context.Context, c *cobra.Command, o *runOpts, name str
 	data, wish := returned(res)
 	if wish == reportWish {
 		data, wish = s.recorded(data), "markdown"
+		s.rec, s.exporter = nil, nil // the times are not those of this run
 	}
 	if rerr := s.writeReports(data, res.Retcode); rerr != nil {
 		return rerr

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"brine/cmd/assembly"
+	"brine/cmd/internal/trace"
 	"brine/internal/config"
 	"brine/internal/event"
 	"brine/internal/fleet"
@@ -67,6 +68,9 @@ type session struct {
 	info     report.Info  // of the run that reports are about
 	reportTo []reportFile // what --report and --metrics ask for
 	reported bool         // they are written
+
+	rec      *trace.Recorder // of where the time goes; nil: nobody asks
+	exporter *trace.Exporter // of traces; nil: none
 
 	planKey plan.Key        // of the hashes of a plan; nil where none is made
 	told    map[string]bool // faults that were shown, where each is shown once
@@ -232,6 +236,7 @@ func (s *session) warn(w fun.Warning) {
 func (s *session) fault(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.keepFault(err)
 	if s.told != nil {
 		if s.told[err.Error()] {
 			return
@@ -266,7 +271,7 @@ func (s *session) envOptions(jid string) assembly.EnvOptions {
 	exe, _ := os.Executable()
 	return assembly.EnvOptions{
 		Host: s.app.Host, Config: s.cfg, Table: s.table, Bus: s.bus, Peers: s.peers, Log: s.log, JID: jid, Exe: exe,
-		Warn: s.warn, Fault: s.fault, Strict: s.flags.strict, Gate: s.gate, SSH: s.ssh, Secrets: s.secrets, Git: s.git, Process: &s.process,
+		Warn: s.warn, Fault: s.fault, Strict: s.flags.strict, Gate: s.gate, SSH: s.ssh, Secrets: s.secrets, Git: s.git, Process: &s.process, Took: s.took,
 	}
 }
 

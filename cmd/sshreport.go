@@ -59,7 +59,7 @@ func newReport(s *session, o *sshOpts, job fun.Job) *jobReport {
 		}
 	}
 	// JSON stays one document; tables need all rows.
-	r.stream = !o.static && out != "json" && out != "table" && !isReport(out) && s.flags.output.file == "" && !r.docs()
+	r.stream = !o.static && out != "json" && out != "table" && !r.s.isReport() && s.flags.output.file == "" && !r.docs()
 	return r
 }
 
@@ -111,7 +111,7 @@ func (r *jobReport) add(ret fun.Return) error {
 		r.failed = append(r.failed, ret.ID)
 		r.why[ret.ID] = failure(ret)
 	}
-	if len(r.s.reportTo) > 0 {
+	if len(r.s.reportTo) > 0 || r.s.exporter != nil {
 		r.kept.Set(ret.ID, v)
 	}
 	var np interface{ NotPlaced() bool }

@@ -241,6 +241,11 @@ ids:
 	s.want(s.brine("ssh", "web1", "pillar.items", "--out=json"), 0, "of-web1")
 	s.want(s.brine("ssh", "-I", "secret:of-web2", "test.ping", "--out=json"), 0, "{\n    \"web2\": true\n}")
 	s.want(s.brine("ssh", "-C", "G@kernel:* and not web2", "test.ping", "--static"), 0, "web1:\n    True\nweb3:\n    True")
+	s.write("salt/broken.sls", "{% set x = 1 %}\n{{ nope.x }}\n")
+	s.want(s.brine("ssh", "web*", "state.apply", "broken", "--out=sarif"), 20, `"ruleId": "undefined-variable"`, `/broken.sls"`, `"startLine": 2`, `"web1",
+              "web2",
+              "web3"`)
+	s.want(s.brine("ssh", "web1", "state.apply", "web", "--out=profile"), 0, "authenticating      1 ", "starting the agent  1 ", "preparing           1 ")
 	s.want(s.brine("orchestrate", "orch"), 0, "States ran successfully.", "Function grains.get ran on web1, web2, web3.")
 	s.write("salt/again.sls", `
 kill:

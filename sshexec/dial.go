@@ -21,6 +21,7 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 
+	"brine/internal/fleet"
 	"brine/internal/host"
 	"brine/internal/printable"
 	"brine/internal/roster"
@@ -571,6 +572,7 @@ func shake(ctx context.Context, way net.Conn, addr string, conf *ssh.ClientConfi
 		reqs  <-chan *ssh.Request
 		err   error
 	}
+	fleet.Enter(ctx, fleet.Authenticating)
 	done := make(chan shaken, 1)
 	go func() {
 		conn, chans, reqs, err := ssh.NewClientConn(way, addr, conf)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/proc"
 	"brine/internal/roster"
@@ -188,6 +189,7 @@ func (p *placer) agent(ctx context.Context, c *Client, e *roster.Entry, always b
 		}
 	}
 	for try := 0; ; try++ {
+		fleet.Enter(ctx, fleet.Starting)
 		conn, missing, err := p.try(ctx, c, e, try == 0)
 		var none *noShellError
 		if errors.As(err, &none) && bareable(e) {

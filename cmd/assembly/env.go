@@ -44,6 +44,7 @@ type EnvOptions struct {
 
 	Warn   func(fun.Warning)
 	Fault  func(e error)
+	Took   func(part, of string, began time.Time) // as fun.UI has it; nil: nobody asks
 	Strict bool
 	Gate   func(context.Context, *fun.Chunk) bool
 	Mine   fun.Mine // nil: there is none
@@ -63,7 +64,7 @@ func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
 		Network:   fun.Network{Peers: o.Peers, Bus: o.Bus, Mine: o.Mine},
 		Machine:   fun.Machine{Host: o.Host, CacheDir: o.Config.CacheDir},
 		Functions: fun.Functions{Table: o.Table, NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) }},
-		UI:        fun.UI{Logger: o.Log, OnWarn: o.Warn, Strict: o.Strict},
+		UI:        fun.UI{Logger: o.Log, OnWarn: o.Warn, Strict: o.Strict, OnTook: o.Took},
 		Jobs:      fun.Jobs{OnStart: o.Gate, OnStopped: stopped(o)},
 	}
 	env.OnFault = sourceFault(o.Fault)
@@ -121,6 +122,7 @@ func machineGrains(env *fun.Env, o EnvOptions) value.Mapping {
 		},
 		Loaded: func(names []string, took time.Duration) {
 			env.Log().Debug("grains gathered", "id", env.ID, "grains", names, "time", took)
+			env.Took("grains", env.ID, time.Now().Add(-took))
 		},
 	}
 	if o.CoreGrains {

@@ -9,3 +9,12 @@ func sourceFault(show func(error)) func(*source.Error) {
 	}
 	return func(e *source.Error) { show(e) }
 }
+
+// A FaultError is a fault that a target found, as EnvOptions.Fault gets it.
+type FaultError struct {
+	ID, Text string
+	At       *source.Error // nil: not known
+}
+
+// Error names the target.
+func (f *FaultError) Error() string { return f.ID + ": " + f.Text }

@@ -20,6 +20,7 @@ import (
 	"brine/internal/host"
 	"brine/internal/jobs"
 	"brine/internal/roster"
+	"brine/internal/source"
 	"brine/internal/value"
 	"brine/sshexec"
 	"brine/sshexec/link"
@@ -102,9 +103,9 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 				w.Text = id + ": " + w.Text
 				ctl.Warn(w)
 			},
-			Fault: func(id, text string) {
+			Fault: func(id, text string, at *source.Error) {
 				if o.Fault != nil {
-					o.Fault(fmt.Errorf("%s: %s", id, text))
+					o.Fault(&FaultError{ID: id, Text: text, At: at})
 				}
 			},
 		},

@@ -11,16 +11,18 @@ type Phase int
 
 // Phases, in their order. A target that was done before may pass over some.
 const (
-	Waiting    Phase = iota // for its turn
-	Connecting              // a connection, and the agent's greeting
-	Queued                  // others are sent the agent first
-	Pushing                 // the agent is being placed
-	Running                 // the function
+	Waiting        Phase = iota // for its turn
+	Connecting                  // a connection
+	Authenticating              // the handshake of SSH
+	Queued                      // others are sent the agent first
+	Pushing                     // the agent is being placed
+	Starting                    // the agent is being started
+	Running                     // the function
 )
 
 // String names the phase as a progress line shows it.
 func (p Phase) String() string {
-	return [...]string{"waiting", "connecting", "waiting for the agent", "pushing", "running"}[p]
+	return [...]string{"waiting", "connecting", "authenticating", "waiting for the agent", "pushing", "starting the agent", "running"}[p]
 }
 
 // A Watcher is told how jobs go, while they go. It must be quick and safe for

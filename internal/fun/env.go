@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"sync"
+	"time"
 
 	"brine/internal/event"
 	"brine/internal/host"
@@ -131,6 +132,16 @@ type UI struct {
 	// OnFault shows a placed fault on stderr: its place, include chain and hint,
 	// where the report itself has only Salt's text. Call Fault.
 	OnFault func(*source.Error)
+	// OnTook is told how long a part of a run took that began at a time and ends
+	// now: "grains" and "pillar" of a machine, "render" of an SLS. Call Took.
+	OnTook func(part, of string, began time.Time)
+}
+
+// Took tells that a part of a run which began at a time has ended.
+func (u *UI) Took(part, of string, began time.Time) {
+	if u.OnTook != nil {
+		u.OnTook(part, of, began)
+	}
 }
 
 // Warn shows a warning.

@@ -23,6 +23,8 @@ type Node struct {
 	SLS     string
 	Missing bool // there is only a requisite on it
 	Cycle   bool // it requires itself, directly or by way of others
+	// Class is the class of the node in SVG, by which a page colours it; "" for none.
+	Class string
 }
 
 // An Edge says that the node From requires the node To, by the requisite Kind.
@@ -142,6 +144,30 @@ func (b *builder) absent(module, want string) int {
 	b.g.Nodes = append(b.g.Nodes, Node{ID: want, Fun: module, Missing: true})
 	b.missing[key] = i
 	return i
+}
+
+// Linked returns the graph without the nodes that have no edge, and how many they
+// are.
+func (g *Graph) Linked() (linked *Graph, alone int) {
+	has := make([]bool, len(g.Nodes))
+	for _, e := range g.Edges {
+		has[e.From], has[e.To] = true, true
+	}
+	linked = &Graph{}
+	at := make([]int, len(g.Nodes))
+	for i, n := range g.Nodes {
+		if !has[i] {
+			alone++
+			continue
+		}
+		at[i] = len(linked.Nodes)
+		linked.Nodes = append(linked.Nodes, n)
+	}
+	for _, e := range g.Edges {
+		e.From, e.To = at[e.From], at[e.To]
+		linked.Edges = append(linked.Edges, e)
+	}
+	return linked, alone
 }
 
 // Cycles reports whether states require each other in a circle.

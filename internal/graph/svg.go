@@ -49,20 +49,23 @@ func (g *Graph) SVG(w io.Writer) error {
 		height = 2 * margin
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" aria-label="Requisites">`+"\n",
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="requisites" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" aria-label="Requisites">`+"\n",
 		l.width+2*margin, height, l.width+2*margin, height)
 	b.WriteString(`<style>
-text { font: 12px ui-sans-serif, system-ui, sans-serif; fill: #1f2328; text-anchor: middle }
-.fun, .kind { font-size: 11px; fill: #59636e }
-rect { fill: #f6f8fa; stroke: #59636e; rx: 6 }
-path { fill: none; stroke: #59636e }
-.bad { stroke: #d1242f }
-.gone { stroke: #d1242f; stroke-dasharray: 4 }
-@media (prefers-color-scheme: dark) {
-  svg { background: #0d1117 } text { fill: #e6edf3 } rect { fill: #161b22 } .fun, .kind { fill: #9198a1 }
+.requisites text { font: 12px ui-sans-serif, system-ui, sans-serif; fill: #1f2328; text-anchor: middle }
+.requisites .fun, .requisites .kind { font-size: 11px; fill: #59636e }
+.requisites .kind { paint-order: stroke; stroke: #fff; stroke-width: 4px }
+.requisites rect { fill: #f6f8fa; stroke: #59636e; rx: 6 }
+.requisites path { fill: none; stroke: #59636e }
+.requisites .bad { stroke: #d1242f }
+.requisites .gone { stroke: #d1242f; stroke-dasharray: 4 }
+@media screen and (prefers-color-scheme: dark) {
+  .requisites { background: #0d1117 } .requisites text { fill: #e6edf3 } .requisites .kind { paint-order: stroke; stroke: #fff; stroke-width: 4px }
+.requisites rect { fill: #161b22 }
+  .requisites .fun, .requisites .kind { fill: #9198a1 } .requisites .kind { stroke: #0d1117 } .requisites path { stroke: #9198a1 }
 }
 </style>
-<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto-start-reverse"><path d="M0 0L8 4L0 8z" style="fill:#59636e"/></marker></defs>
+<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto-start-reverse"><path d="M0 0L8 4L0 8z" style="fill:#768390;stroke:none"/></marker></defs>
 `)
 	for i, e := range g.Edges {
 		l.drawEdge(&b, e, l.paths[i], l.turned[i])
@@ -90,7 +93,11 @@ func (l *layout) drawNode(b *strings.Builder, s *spot) {
 	}
 	first, second := n.label()
 	x, y := s.x+margin, l.y(s)
-	fmt.Fprintf(b, `<g><title>%s</title><rect x="%.1f" y="%.1f" width="%.1f" height="%d"%s/>`, text(n.title()), x, y, s.w, boxHeight, class)
+	group := ""
+	if n.Class != "" {
+		group = ` class="` + text(n.Class) + `"`
+	}
+	fmt.Fprintf(b, `<g`+group+`><title>%s</title><rect x="%.1f" y="%.1f" width="%.1f" height="%d"%s/>`, text(n.title()), x, y, s.w, boxHeight, class)
 	fmt.Fprintf(b, `<text x="%.1f" y="%.1f">%s</text><text class="fun" x="%.1f" y="%.1f">%s</text></g>`+"\n", x+s.w/2, y+17, text(short(first)), x+s.w/2, y+32, text(short(second)))
 }
 

@@ -3,10 +3,10 @@ package lint
 import (
 	"fmt"
 	"io"
-	"net/url"
 	"strings"
 
 	"brine/internal/printable"
+	"brine/internal/sarif"
 	"brine/internal/value"
 )
 
@@ -27,7 +27,7 @@ func (r *Report) Write(w io.Writer, o Output) error {
 	case "json":
 		return writeJSON(w, r.document(o))
 	case "sarif":
-		return writeJSON(w, r.sarif(o))
+		return r.sarif(o).Write(w)
 	case "github":
 		return r.github(w, o)
 	}
@@ -118,39 +118,23 @@ func (r *Report) github(w io.Writer, o Output) error {
 }
 
 // sarif returns the report as SARIF 2.1.0.
-func (r *Report) sarif(o Output) *value.Map {
-	levels := [...]string{Info: "note", Warning: "warning", Error: "error"}
-	rules, index := value.NewList(), map[string]int64{}
-	for i, rule := range Rules() {
-		index[rule.ID] = int64(i)
-		rules.Append(value.MapOf("id", rule.ID, "shortDescription", value.MapOf("text", rule.Doc),
-			"fullDescription", value.MapOf("text", rule.Doc+" "+rule.Why),
-			"defaultConfiguration", value.MapOf("level", levels[rule.Severity], "enabled", !rule.Off)))
+func (r *Report) sarif(o Output) *sarif.Log {
+	levels := [...]sarif.Level{Info: sarif.Note, Warning: sarif.Warning, Error: sarif.Error}
+	log := &sarif.Log{Tool: "brine lint", Version: o.Version}
+	for _, rule := range Rules() {
+		log.Rules = append(log.Rules, sarif.Rule{ID: rule.ID, Doc: rule.Doc, Why: rule.Why, Level: levels[rule.Severity], Off: rule.Off})
 	}
-	results := value.NewList()
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		text := f.says()
 		if f.Hint != "" {
 			text += " (" + f.Hint + ")"
 		}
-		result := value.MapOf("ruleId", f.Rule, "ruleIndex", index[f.Rule], "level", levels[f.Severity], "message", value.MapOf("text", text))
-		if f.Pos.File != "" {
-			place := value.MapOf("artifactLocation", value.MapOf("uri", (&url.URL{Path: o.Name(f.Pos.File)}).EscapedPath()))
-			if f.Pos.Line > 0 {
-				region := value.MapOf("startLine", int64(f.Pos.Line))
-				if f.Pos.Col > 0 {
-					region.Set("startColumn", int64(f.Pos.Col))
-				}
-				place.Set("region", region)
-			}
-			result.Set("locations", value.NewList(value.MapOf("physicalLocation", place)))
-		}
-		results.Append(result)
+		pos := f.Pos
+		pos.File = o.Name(pos.File)
+		log.Results = append(log.Results, sarif.Result{Rule: f.Rule, Level: levels[f.Severity], Message: text, Pos: pos})
 	}
-	driver := value.MapOf("name", "brine lint", "version", o.Version, "rules", rules)
-	return value.MapOf("$schema", "https://json.schemastore.org/sarif-2.1.0.json", "version", "2.1.0", "runs",
-		value.NewList(value.MapOf("tool", value.MapOf("driver", driver), "results", results)))
+	return log
 }
 
 // Fix applies the edits of findings to the text of a file and returns the new text

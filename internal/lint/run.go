@@ -496,8 +496,25 @@ func isReactorFault(f *source.Error) bool {
 	return strings.Contains(text, "'data' is undefined") || strings.Contains(text, "'tag' is undefined")
 }
 
+// RuleOf returns the rule that a fault of a run breaks, such as one that a
+// function of states has shown.
+func RuleOf(f *source.Error) Rule {
+	if strings.HasPrefix(f.Err.Error(), "unknown state function") {
+		return ruleOf(unknownState)
+	}
+	return ruleOf(faultRule(f))
+}
+
 // ruleOfFault returns the rule that a fault of the compiler breaks.
 func (l *linter) ruleOfFault(f *source.Error) string {
+	if strings.Contains(f.SaltText(), "found character that cannot start any token") && l.hasTab(f.Pos) {
+		return yamlTab
+	}
+	return faultRule(f)
+}
+
+// faultRule is ruleOfFault without a look at the files.
+func faultRule(f *source.Error) string {
 	text, has := f.SaltText(), func(parts ...string) bool {
 		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(f.SaltText(), p) })
 	}
@@ -510,8 +527,6 @@ func (l *linter) ruleOfFault(f *source.Error) string {
 		return duplicateID
 	case has("is not available on the salt master", "No matching sls found", "Nonexistent saltenv", "No matching salt environment"):
 		return missingInclude
-	case has("found character that cannot start any token") && l.hasTab(f.Pos):
-		return yamlTab
 	case has("Cannot extend", "Extended state"):
 		return missingRequisite
 	case has("recursive requisite", "Recursive requisite"):

@@ -246,6 +246,7 @@ func (c *Compiler) render(ctx context.Context, req fun.PillarRequest, base value
 		return nil, err
 	}
 	j.env.Log().Debug("pillar rendered", "id", j.opts.Str("id"), "keys", pillar.Len(), "time", time.Since(began))
+	j.env.Took("pillar", j.opts.Str("id"), began)
 	errs := append(j.errs, topErrs...)
 	if value.Truth(j.opts.At("pillar_opts")) {
 		pillar.Set("master", j.masterOpts())

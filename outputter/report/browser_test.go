@@ -1,11 +1,14 @@
 package report
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"brine/internal/testkit/browsertest"
@@ -16,7 +19,7 @@ import (
 func TestHTMLInBrowser(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(file, []byte(write(t, "html", Build(orchestration(60), info()))), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(write(t, "html", Build(orchestration(60), drawn(3)))), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	tab := browsertest.Open(t, 1200, 1400)
@@ -41,7 +44,26 @@ func TestHTMLInBrowser(t *testing.T) {
 	if wider() {
 		t.Error("the page is wider than its window")
 	}
+	if n := browsertest.Get(t, tab, chromedp.Evaluate[int](`document.querySelectorAll("svg.requisites g.failed rect").length`)); n != 1 {
+		t.Errorf("%d failed steps in the graph", n)
+	}
 	shot(t, tab, "report-wide.png")
+	media := func(medium, scheme string) chromedp.Action[chromedp.Void] {
+		return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+			_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+				Media: medium, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+			})
+			return err
+		})
+	}
+	tab.Do(t, media("screen", "dark"))
+	shot(t, tab, "report-dark.png")
+	tab.Do(t, media("print", "dark"))
+	if got := browsertest.Get(t, tab, chromedp.Evaluate[string](`getComputedStyle(document.body).backgroundColor`)); got != "rgb(255, 255, 255)" {
+		t.Errorf("paper is %s", got)
+	}
+	shot(t, tab, "report-print.png")
+	tab.Do(t, media("screen", "light"))
 	tab.Do(t, chromedp.EmulateViewport(375, 800, chromedp.EmulateMobile))
 	if wider() {
 		t.Error("the page is wider than a phone")

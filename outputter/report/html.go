@@ -32,13 +32,20 @@ var pageJS string
 // that took longest.
 const maxBars = 40
 
+// maxNodes and maxEdges bound the graph of requisites: a larger one is no picture
+// to look at.
+const (
+	maxNodes = 300
+	maxEdges = 1000
+)
+
 // maxFailures is how many groups of failures the page shows as text; the table
 // has all.
 const maxFailures = 200
 
 // HTML writes one page that needs no network: a summary, failures (equal ones of
-// several hosts together), a timeline of steps and hosts, and all results to
-// search and filter. Its policy lets no other script than its own run.
+// several hosts together), a timeline of steps and hosts, the graph of requisites,
+// and all results to search and filter. Its policy lets no other script than its own run.
 //
 // It is written without html/template: that library finds methods by name at run
 // time, so the linker has to keep every method of the program, 8.5 MB of it.
@@ -52,6 +59,9 @@ func HTML(w io.Writer, r *Run) error {
 	p.totals(r)
 	p.failures(r)
 	p.timeline(r)
+	if err := p.graph(r); err != nil {
+		return err
+	}
 	p.markup(pageResults)
 	p.markup(`<script type="application/json" id="data">`)
 	p.markup(string(data))
@@ -109,11 +119,15 @@ func (p *page) head(r *Run) {
 
 func (p *page) totals(r *Run) {
 	t := r.Total()
+	changed := "changed"
+	if t.ByStatus[Changed] == 0 && t.ByStatus[Pending] > 0 {
+		changed = "would change"
+	}
 	p.markup(`<ul class="tiles" aria-label="Totals">` + "\n")
 	for _, x := range [...]struct {
 		n           int
 		class, noun string
-	}{{len(r.Hosts()), "", "hosts"}, {t.All(), "", "results"}, {t.Failed(), "failed", "failed"}, {t.ByStatus[Changed] + t.ByStatus[Pending], "changed", "changed"}} {
+	}{{len(r.Hosts()), "", "hosts"}, {t.All(), "", "results"}, {t.Failed(), "failed", "failed"}, {t.ByStatus[Changed] + t.ByStatus[Pending], "changed", changed}} {
 		class := x.class
 		if x.n == 0 {
 			class = ""
@@ -159,6 +173,45 @@ func (p *page) timeline(r *Run) {
 		p.put(`<span class="time">%</span></div>`+"\n", human(b.Length))
 	}
 	p.markup("</div>\n</section>\n")
+}
+
+// graph draws the requisites, each state in the colour of its result. States
+// without requisites say nothing there.
+func (p *page) graph(r *Run) error {
+	if r.Graph == nil || len(r.Graph.Edges) == 0 {
+		return nil
+	}
+	g, alone := r.Graph.Linked()
+	p.markup(`<section aria-labelledby="graph">` + "\n" + `<h2 id="graph">Requisites</h2>` + "\n")
+	defer p.markup("</section>\n")
+	if len(g.Nodes) > maxNodes || len(g.Edges) > maxEdges {
+		p.put("<p>The graph is too large for this page: % with %. <code>brine graph -o graph.svg</code> draws it.</p>\n",
+			plural(len(g.Nodes), "state"), plural(len(g.Edges), "requisite"))
+		return nil
+	}
+	ended := map[[2]string]Status{}
+	for _, s := range r.Suites {
+		for _, c := range s.Cases {
+			if key := [2]string{c.ID, c.Fun}; s.Step == "" {
+				ended[key] = max(ended[key], c.Status)
+			}
+		}
+	}
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if st, ok := ended[[2]string{n.ID, n.Fun}]; ok {
+			n.Class = st.String()
+		}
+	}
+	p.markup(`<div class="scroll graph" tabindex="0">`)
+	if err := g.SVG(p.b); err != nil {
+		return err
+	}
+	p.markup("</div>\n")
+	if alone > 0 {
+		p.put("<p class=\"dim\">Not shown: % without requisites.</p>\n", plural(alone, "state"))
+	}
+	return nil
 }
 
 // A bar is a row of the timeline.

@@ -64,6 +64,10 @@ type Case struct {
 	orchestrates       bool // has the results of other hosts in suites of their own
 }
 
+// Orchestrates reports whether a case has the results of other hosts, which are
+// in suites of their own.
+func (c *Case) Orchestrates() bool { return c.orchestrates }
+
 // Title names a case: its ID, with the name where that is another one.
 func (c *Case) Title() string {
 	if c.Name != "" && c.Name != c.ID {
@@ -193,7 +197,7 @@ func (b *builder) host(step, host, jid string, v value.Value, p place) {
 	}
 	if faults, ok := v.(*value.List); ok && p.fun == "" && isStateFun(b.run.Fun, step) {
 		for i, x := range faults.Items { // an SLS that did not compile
-			s.Cases = append(s.Cases, &Case{ID: "compile " + strconv.Itoa(i+1), Fun: "compile", Status: Failed, Comment: value.Str(x)})
+			s.Cases = append(s.Cases, &Case{ID: "compile " + strconv.Itoa(i+1), Fun: compileFun, Status: Failed, Comment: value.Str(x)})
 		}
 		return
 	}
@@ -231,6 +235,9 @@ func outcome(c *Case, m value.Mapping) {
 		c.Status = Failed
 	}
 }
+
+// compileFun is the function of the cases of an SLS that did not compile.
+const compileFun = "compile"
 
 // isStateFun reports whether a list is what a state run returns that did not
 // compile.

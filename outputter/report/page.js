@@ -77,8 +77,9 @@
       select.append(o);
     }
     select.parentElement.hidden = all.length < 2;
+    return all.length;
   };
-  options("step", 0);
+  if (!options("step", 0)) get("table").className = "nosteps";
   options("host", 1);
   let wait;
   get("search").addEventListener("input", () => { clearTimeout(wait); wait = setTimeout(filter, 120); });

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"brine/internal/graph"
+	"brine/internal/sarif"
 	"brine/internal/source"
 	"brine/internal/value"
 )
@@ -34,8 +36,20 @@ type Info struct {
 	First string
 	// Failed has the hosts that failed and why, as far as their returns do not
 	// say so themselves.
-	Failed  map[string]string
+	Failed map[string]string
+	// Faults are the faults of SLS files and templates that the run has shown.
+	Faults []Fault
+	// Graph has the states of this machine, or the steps of an orchestration, with
+	// their requisites; nil: they are not known.
+	Graph   *graph.Graph
 	Version string // of brine
+}
+
+// A Fault is a fault in a file of the tree.
+type Fault struct {
+	Host  string // that found it
+	Rule  sarif.Rule
+	Error *source.Error // its files as the user knows them
 }
 
 // A Format writes a run.
@@ -54,6 +68,7 @@ func Formats() []Format {
 		{Name: "markdown", Ends: []string{".md", ".markdown"}, Doc: "Markdown for the summary of a CI job", Fn: Markdown},
 		{Name: "ndjson", Ends: []string{".ndjson", ".jsonl"}, Doc: "a line of JSON for each result", Fn: NDJSON},
 		{Name: "prometheus", Ends: []string{".prom"}, Doc: "metrics for node_exporter's textfile collector", Fn: Prometheus},
+		{Name: "sarif", Ends: []string{".sarif"}, Doc: "faults of SLS files and templates for code hosts and editors", Fn: SARIF},
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/internal/graph"
 	"brine/internal/value"
 )
 
@@ -63,6 +64,46 @@ var when = time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 
 func info() Info {
 	return Info{JID: "20261122100000000000", Fun: "state.orchestrate", Args: []string{"orch.deploy"}, Start: when, End: when.Add(2 * time.Second), Retcode: 1, Version: "1.0"}
+}
+
+// drawn is info with a graph of the steps of orchestration, and of n more in a row.
+func drawn(n int) Info {
+	low := value.NewList(
+		value.MapOf("state", "salt", "fun", "state", "__id__", "deploy", "name", "deploy"),
+		value.MapOf("state", "salt", "fun", "function", "__id__", "check", "name", "test.ping", "require", value.NewList(value.MapOf("salt", "deploy"))),
+		value.MapOf("state", "salt", "fun", "wheel", "__id__", "later", "name", evil, "watch", value.NewList(value.MapOf("salt", "check"))),
+		value.MapOf("state", "salt", "fun", "runner", "__id__", "alone", "name", "alone"),
+	)
+	last := "later"
+	for i := range n {
+		id := fmt.Sprint("step", i)
+		low.Append(value.MapOf("state", "salt", "fun", "state", "__id__", id, "name", id, "require", value.NewList(value.MapOf("salt", last))))
+		last = id
+	}
+	in := info()
+	in.Graph = graph.Of(low)
+	return in
+}
+
+// TestHTMLGraph holds the graph to its bound and to states with requisites.
+func TestHTMLGraph(t *testing.T) {
+	t.Parallel()
+	small := write(t, "html", Build(orchestration(2), drawn(2)))
+	for _, want := range []string{`<g class="failed"><title>salt.state: deploy</title>`, `<g class="ok"><title>salt.function: check`, "Not shown: 1 state without requisites", ">step1<"} {
+		if !strings.Contains(small, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	if strings.Contains(small, "<script>alert") || strings.Contains(small, "salt.runner: alone") {
+		t.Error("text became markup, or a state without requisites is drawn")
+	}
+	large := write(t, "html", Build(orchestration(2), drawn(maxNodes)))
+	if strings.Contains(large, "<svg") || !strings.Contains(large, "The graph is too large for this page: 303 states with 302 requisites.") {
+		t.Error("a large graph is not bounded")
+	}
+	if strings.Contains(write(t, "html", Build(orchestration(2), info())), "Requisites") {
+		t.Error("a graph out of nothing")
+	}
 }
 
 func TestBuild(t *testing.T) {
@@ -244,8 +285,9 @@ func TestForFile(t *testing.T) {
 		{"x/y.md", "markdown"},
 		{"r.ndjson", "ndjson"},
 		{"r.prom", "prometheus"},
-		{"r", "r: the end of the name decides the format of a report: one of .html, .htm, .xml, .md, .markdown, .ndjson, .jsonl, .prom"},
-		{"r.htlm", `r.htlm: no report has the suffix ".htlm" (did you mean ".html"?); known suffixes are .html, .htm, .xml, .md, .markdown, .ndjson, .jsonl, .prom`},
+		{"r.sarif", "sarif"},
+		{"r", "r: the end of the name decides the format of a report: one of .html, .htm, .xml, .md, .markdown, .ndjson, .jsonl, .prom, .sarif"},
+		{"r.htlm", `r.htlm: no report has the suffix ".htlm" (did you mean ".html"?); known suffixes are .html, .htm, .xml, .md, .markdown, .ndjson, .jsonl, .prom, .sarif`},
 	} {
 		f, err := ForFile(tt.path)
 		got := f.Name

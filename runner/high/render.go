@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"brine/internal/fun"
 	"brine/internal/render"
@@ -224,7 +225,9 @@ func (c *Compiler) sls(ctx context.Context, sls, saltenv string, parent *node, i
 
 // file renders a file's text into n and follows its includes.
 func (c *Compiler) file(ctx context.Context, n *node, in render.Input) {
+	began := time.Now()
 	data, err := c.render(ctx, in)
+	c.env.Took("render", n.sls, began)
 	if err != nil {
 		n.faults = append(n.faults, c.renderFault(n, err))
 		return

@@ -277,7 +277,11 @@ func (s *server) warn(w fun.Warning) {
 }
 
 func (s *server) fault(err error) {
-	_ = s.m.NoteWhenRoom("fault", value.MapOf("text", faultText(err)))
+	m := value.MapOf("text", faultText(err))
+	if e, ok := errors.AsType[*source.Error](err); ok {
+		m.Set("fault", value.MapOf("file", e.Pos.File, "line", int64(e.Pos.Line), "col", int64(e.Pos.Col), "msg", e.Err.Error(), "salt", e.Salt, "hint", e.Hint))
+	}
+	_ = s.m.NoteWhenRoom("fault", m)
 }
 
 // faultText is a fault with its place and how it was come to.

@@ -16,6 +16,7 @@ import (
 	"brine/internal/fileserver"
 	"brine/internal/fun"
 	"brine/internal/host"
+	"brine/internal/source"
 	"brine/internal/value"
 	"brine/sshexec/link"
 )
@@ -30,6 +31,7 @@ type site struct {
 	cache  string
 	heart  time.Duration
 	faults []string
+	placed []*source.Error
 	mu     sync.Mutex
 }
 
@@ -71,9 +73,10 @@ func newSite(t testing.TB, tree map[string]string) *site {
 			}
 			return m, nil
 		},
-		Fault: func(id, text string) {
+		Fault: func(id, text string, at *source.Error) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
+			s.placed = append(s.placed, at)
 			s.faults = append(s.faults, id+": "+text)
 		},
 	}

@@ -29,7 +29,7 @@ func TestHostileTags(t *testing.T) {
 	_ = m.Note("event", value.MapOf("tag", "good", "data", value.NewMap(0)))
 	forged := "slow\nbrine: warning: db1: all is well\x1b[1A\x1b[2K\r"
 	_ = m.Note("warn", value.MapOf("text", forged, "where", forged))
-	_ = m.Note("fault", value.MapOf("text", forged))
+	_ = m.Note("fault", value.MapOf("text", forged, "fault", value.MapOf("file", forged, "line", int64(-7), "col", int64(1)<<60, "msg", forged)))
 	if _, err := ask(t, m, "pillar"); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,11 @@ func TestHostileTags(t *testing.T) {
 	if len(lines) != 1 || len(s.faults) != 1 {
 		t.Fatalf("%d warnings, %d faults", len(lines), len(s.faults))
 	}
-	for _, text := range append(lines, s.faults...) {
+	at := s.placed[0]
+	if at == nil || at.Pos.Line != 0 || strings.ContainsAny(at.Pos.File, "\n\x1b") {
+		t.Fatalf("fault at %+v", at)
+	}
+	for _, text := range append(lines, s.faults[0], at.Err.Error()) {
 		for i, l := range strings.Split(text, "\n") {
 			if strings.ContainsAny(l, "\x1b\r\a") || i > 0 && !strings.HasPrefix(l, "  | ") {
 				t.Errorf("line %q", l)

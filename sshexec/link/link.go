@@ -16,6 +16,7 @@ import (
 
 	"brine/internal/event"
 	"brine/internal/fun"
+	"brine/internal/source"
 	"brine/internal/value"
 )
 
@@ -47,8 +48,9 @@ type Options struct {
 	Mine fun.Mine
 	// Warn and Fault get what the target warns of, and the places of faults in
 	// its SLS files and templates, as lines for the user. nil: they are dropped.
+	// at is the fault itself, nil where the target does not say it.
 	Warn  func(id string, w fun.Warning)
-	Fault func(id, text string)
+	Fault func(id, text string, at *source.Error)
 	Log   *slog.Logger // nil: none
 
 	MaxNoise  int64  // bytes before the agent's hello that are skipped; 0 is 64 KiB

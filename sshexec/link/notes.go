@@ -1,12 +1,15 @@
 package link
 
 import (
+	"errors"
+	"math"
 	"strings"
 	"sync"
 	"time"
 
 	"brine/internal/fun"
 	"brine/internal/printable"
+	"brine/internal/source"
 	"brine/internal/value"
 )
 
@@ -82,8 +85,23 @@ func (c *Conn) note(name string, v value.Value, size int) {
 		}
 	case "fault":
 		if c.o.Fault != nil {
-			c.o.Fault(c.id(), shown(m.Str("text")))
+			c.o.Fault(c.id(), shown(m.Str("text")), placed(m.Map("fault")))
 		}
+	}
+}
+
+// placed reads a fault that a target found, nil where there is none.
+func placed(m *value.Map) *source.Error {
+	if m == nil {
+		return nil
+	}
+	number := func(key string) int {
+		n, _ := value.AsInt(m.At(key))
+		return int(min(max(n, 0), math.MaxInt32))
+	}
+	return &source.Error{
+		Pos:  source.Pos{File: shownLine(m.Str("file")), Line: number("line"), Col: number("col")},
+		Hint: shown(m.Str("hint")), Salt: cut(m.Str("salt")), Err: errors.New(shown(m.Str("msg"))),
 	}
 }
 

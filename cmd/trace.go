@@ -1,0 +1,90 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"brine/cmd/internal/trace"
+	"brine/internal/value"
+	"brine/internal/version"
+	"brine/outputter"
+	"brine/outputter/report"
+)
+
+// profileJSON is the outputter that writes a profile of the run as JSON.
+const profileJSON = "profile_json"
+
+// profiles reports whether the report asked for is a profile of the whole run.
+// Salt's programs print the states alone, as Salt does.
+func (s *session) profiles() bool {
+	name := s.outAsked()
+	return name == profileJSON || name == "profile" && !slices.Contains(saltPrograms[:], s.app.Program)
+}
+
+// startTrace begins to note where the time of the run goes, where a profile is
+// asked for or the environment names a collector of traces. Telemetry never fails
+// a run: what is wrong with it is only said.
+func (s *session) startTrace() {
+	var err error
+	if s.exporter, err = trace.NewExporter(s.app.Getenv, version.Number(), s.cfg.Opts.Str("id")); err != nil {
+		s.note("traces are not sent: " + err.Error())
+	}
+	if s.exporter != nil || s.profiles() {
+		s.rec = trace.New(time.Now)
+		s.watch = s.rec.Fleet(s.watch)
+	}
+}
+
+// took notes how long a part of the run took.
+func (s *session) took(part, of string, began time.Time) {
+	if s.rec != nil {
+		s.rec.Took(part, of, began)
+	}
+}
+
+// spans are the parts of the run, whose results are data.
+func (s *session) spans(data value.Value, retcode int) []trace.Span {
+	return s.rec.Spans(report.Build(s.mask(s.named(data)), s.reportInfo(retcode)), s.secrets.Text)
+}
+
+// sendTrace sends the spans of the run, also of one that was interrupted.
+func (s *session) sendTrace(data value.Value, retcode int) {
+	if s.exporter == nil || s.rec == nil {
+		return
+	}
+	lost, err := s.exporter.Export(context.Background(), s.spans(data, retcode))
+	switch {
+	case err != nil:
+		s.note("traces were not sent: " + s.secrets.Text(err.Error()))
+	case lost > 0:
+		s.note(fmt.Sprintf("%d spans were not sent: there are too many", lost))
+	}
+}
+
+// profile prints Salt's table of states, and where the time of the run went.
+func (s *session) profile(w io.Writer, data value.Value, o *outputter.Options) error {
+	states := data
+	if m, ok := data.(*value.Map); ok && m.Has("data") && m.Has("outputter") {
+		states = m.At("data") // an orchestration's
+	}
+	if err := outputter.Profile(w, states, o); err != nil {
+		return err
+	}
+	return trace.Text(w, s.spans(data, o.Retcode))
+}
+
+// writeProfileJSON prints where the time of the run went as JSON.
+func (s *session) writeProfileJSON(w io.Writer, data value.Value, o *outputter.Options) error {
+	if s.rec == nil {
+		s.rec = trace.New(time.Now) // of a job that ended before: its states alone
+	}
+	text, err := value.AppendJSON(nil, trace.Data(s.spans(data, o.Retcode)), value.JSONOptions{Indent: 2})
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
+}
