@@ -160,8 +160,9 @@ func lostLine(ret fun.Return, stamp string, why error) *value.Map {
 		line.Set("stage", ret.Stage.String())
 		return line
 	}
-	line.Set("retcode", int64(ret.Retcode))
-	line.Set("success", ret.Success())
+	code, success := ret.Outcome()
+	line.Set("retcode", code)
+	line.Set("success", success)
 	reason := why.Error()
 	if i := strings.LastIndex(reason, ": "); i >= 0 {
 		reason = reason[i+2:]

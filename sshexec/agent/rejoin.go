@@ -354,7 +354,7 @@ func (s *server) leave(d finished) {
 			doc.Update(value.MapOf("stage", fun.Lost.String(), "why", err.Error()))
 			break
 		}
-		doc.Update(value.MapOf("retcode", int64(ret.Retcode), "raised", ret.Raised, "out", ret.Out, "return", v))
+		doc.Update(value.MapOf("retcode", int64(ret.Retcode), "raised", ret.Raised, "out", ret.Out, "each", ret.Each, "return", v))
 	case ret.Err != nil:
 		doc.Set("why", ret.Err.Error())
 	}

@@ -212,7 +212,7 @@ func (c *Conn) invoke(ctx context.Context, job fun.Job, ret *fun.Return, done *p
 	if err := c.o.Tree.room.take(job.JID, ret.Body, c.o.Spill); err != nil {
 		return err
 	}
-	ret.Retcode, ret.Raised, ret.Out = int(int32(code)), raised, outName(end.Str("out"))
+	ret.Retcode, ret.Raised, ret.Out, ret.Each = int(int32(code)), raised, outName(end.Str("out")), fun.EachOf(end.At("each"))
 	return nil
 }
 
