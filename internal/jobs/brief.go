@@ -87,8 +87,8 @@ func (b *Brief) encode() []byte {
 
 // decodeBrief is the reverse of encode; nil where that left out the load. whole
 // reports whether it left out nothing.
-func decodeBrief(jid string, text []byte) (b *Brief, whole bool) {
-	m := decodeLine(text)
+func decodeBrief(jid, text string) (b *Brief, whole bool) {
+	m := decodeText(text)
 	if m.Map("load") == nil {
 		return nil, false
 	}
