@@ -35,10 +35,10 @@ bench: ## benchmarks beside the code
 
 bench-ssh: ## brine and its peers over a real sshd on this machine: see docs/scale.md
 	bench/ssh -p
-	d=$$(mktemp -d) && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o "$$d/brine" . && "$$d/brine" agent build --source . --agent-dir "$$d/agents" $$($(GO) env GOHOSTOS)/$$($(GO) env GOHOSTARCH) && $(GO) run ./bench/links -agents "$$d/agents" "$$d/brine"; s=$$?; rm -rf "$$d"; exit $$s
+	GO="$(GO)" sh .ci/links
 
 bench-links: ## a small sample of what bench-ssh measures over slow and stalling links
-	d=$$(mktemp -d) && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o "$$d/brine" . && "$$d/brine" agent build --source . --agent-dir "$$d/agents" $$($(GO) env GOHOSTOS)/$$($(GO) env GOHOSTARCH) && $(GO) run ./bench/links -agents "$$d/agents" -cold 1,3 -slow 3:40:20 -relay 3:40:20 -stall 2 -many 0 "$$d/brine"; s=$$?; rm -rf "$$d"; exit $$s
+	GO="$(GO)" sh .ci/links -cold 1,3 -slow 3:40:20 -relay 3:40:20 -stall 2 -many 0
 
 bench-machines: machines ## runs with nothing to do on a throw-away machine
 	$(GO) test -run '^$$' -bench Machines -benchtime 20x ./e2e

@@ -13,6 +13,7 @@ import (
 // Those that differ with local targets stand in conformance-open.txt and are
 // left out here.
 func TestConformanceSSH(t *testing.T) {
+	t.Parallel()
 	sshd := sshtest.Start(t, sshtest.Options{Env: []string{"BRINE_TEST_RUN=1"}})
 	open := readOpen(t)
 	dirs, err := os.ReadDir(corpusDir)

@@ -64,6 +64,7 @@ type machineStep struct {
 // those that match the glob BRINE_MACHINE_CASES.
 func TestMachines(t *testing.T) {
 	image := machine.Image(t)
+	t.Parallel()
 	brine := staticBrine(t)
 	open := readMachineOpen(t, filepath.Join(machineOpen, "*.txt"))
 	var (

@@ -150,8 +150,8 @@ e: {pkgrepo.managed: [{name: 'deb file:/srv/repo/two stable main'}, {file: /etc/
 // nothing half-written.
 func TestMachinesBadInput(t *testing.T) {
 	image := machine.Image(t)
-	brine := staticBrine(t)
 	t.Parallel()
+	brine := staticBrine(t)
 	m := machine.Boot(t, image)
 	putProgram(t, m, brine)
 	const dir = "/srv/bad"

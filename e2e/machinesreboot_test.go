@@ -19,8 +19,8 @@ import (
 // until they are back and goes on: with systemd, sshd and packages as they are.
 func TestMachinesReboot(t *testing.T) {
 	image := machine.Image(t)
-	brine := staticBrine(t)
 	t.Parallel()
+	brine := staticBrine(t)
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("testdata/seeds/realreboot")); err != nil {
 		t.Fatal(err)

@@ -16,8 +16,8 @@ import (
 // fires, hands the return to a returner, and goes when its job goes.
 func TestMachinesSchedule(t *testing.T) {
 	image := machine.Image(t)
-	brine := staticBrine(t)
 	t.Parallel()
+	brine := staticBrine(t)
 	m := machine.Boot(t, image)
 	write := func(path, text string, mode os.FileMode) {
 		t.Helper()

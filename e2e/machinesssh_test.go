@@ -90,6 +90,7 @@ var sudoAreas = []string{"cron", "pkg", "service", "user"}
 // testdata/machines-ssh-open.txt.
 func TestMachinesSSH(t *testing.T) {
 	image := machine.Image(t)
+	t.Parallel()
 	brine := staticBrine(t)
 	open := readMachineOpen(t, filepath.Join(machineOpen, "*.txt"))
 	maps.Copy(open, readMachineOpen(t, machineSSHOpen))

@@ -31,8 +31,8 @@ touch /run/before-the-reboot
 // install packages and reboot.
 func TestMachinesTemplate(t *testing.T) {
 	image := machine.Image(t)
-	brine := staticBrine(t)
 	t.Parallel()
+	brine := staticBrine(t)
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("testdata/rfc")); err != nil {
 		t.Fatal(err)

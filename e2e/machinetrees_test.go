@@ -83,6 +83,7 @@ var exampleTrees = []exampleTree{
 // changes, the first run makes them, the second one has nothing to do.
 func TestMachineExamples(t *testing.T) {
 	image := machine.Image(t)
+	t.Parallel()
 	brine := staticBrine(t)
 	for _, e := range exampleTrees {
 		t.Run(e.dir, func(t *testing.T) {

@@ -5,9 +5,12 @@
 package e2e
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -49,6 +52,17 @@ func (m atRoot) Run() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	// Many tests wait for a machine, a pause or a time-out, and use no processor
+	// meanwhile.
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
 	status := m.M.Run()
 	for _, f := range atExit {
 		f()
@@ -62,6 +76,7 @@ var atExit []func()
 // TestScripts runs testdata/script: each file is a user's session with the
 // real binary.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	var dirs []string
 	err := filepath.WalkDir("testdata/script", func(path string, d os.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
@@ -81,6 +96,7 @@ func TestScripts(t *testing.T) {
 			continue
 		}
 		t.Run(filepath.Base(dir), func(t *testing.T) {
+			t.Parallel()
 			testscript.Run(t, testscript.Params{
 				Dir:                 dir,
 				RequireExplicitExec: true,

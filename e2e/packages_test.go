@@ -40,6 +40,7 @@ func TestPackageManagers(t *testing.T) {
 	if len(images) == 0 {
 		t.Skip("no image of a machine has dnf, pacman or zypper")
 	}
+	t.Parallel()
 	brine := staticBrine(t)
 	for _, pm := range packageManagers {
 		t.Run(pm.name, func(t *testing.T) {

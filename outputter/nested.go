@@ -66,12 +66,13 @@ func (n *nester) line(indent int, color, prefix, msg, suffix string) {
 }
 
 // flushSize is how many bytes of a long report are written at once, at least.
-const flushSize = 1 << 20
+const flushSize = 64 << 10
 
 // flush writes all but the blanks at the end, which [print] leaves out.
 func (n *nester) flush() {
 	s := n.held + n.b.String()
 	n.b.Reset()
+	n.b.Grow(flushSize + flushSize/4) // there is more to come
 	text := strings.TrimRightFunc(s, value.IsSpace)
 	n.held = s[len(text):]
 	n.flushed = true

@@ -87,5 +87,8 @@ func returnOf(l link.Left) fun.Return {
 	if !ok || !ok2 || !doc.Has("return") {
 		return fun.Return{Stage: fun.Lost, Err: errors.New("what it left has no return")}
 	}
-	return fun.Return{Retcode: int(int32(code)), Raised: raised, Out: link.OutName(doc.Str("out")), Body: fun.ValueBody{V: doc.At("return")}}
+	return fun.Return{
+		Retcode: int(int32(code)), Raised: raised, Out: link.OutName(doc.Str("out")), Each: fun.EachOf(doc.At("each")),
+		Body: fun.ValueBody{V: doc.At("return")},
+	}
 }

@@ -644,9 +644,10 @@ func (f *Fleet) fireReturn(job fun.Job, arg *value.List, ret fun.Return) {
 	if err != nil {
 		return
 	}
+	code, success := ret.Outcome()
 	data := value.MapOf(
 		"cmd", "_return", "id", ret.ID, "jid", ret.JID, "fun", jobs.FunOf(name(job)), "fun_args", fun.Plain(name(job), arg),
-		"return", v, "retcode", int64(ret.Retcode), "success", ret.Success(),
+		"return", v, "retcode", code, "success", success,
 	)
 	if ret.Out != "" {
 		data.Set("out", ret.Out)

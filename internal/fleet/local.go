@@ -186,11 +186,11 @@ func ShellValue(stdout, stderr string, retcode int) *value.Map {
 
 // Call runs a job's function with env and words its outcome as a minion does. Of
 // several functions each is called, whatever became of those before it; the
-// return has theirs by name, or in order where the option multifunc_ordered says
-// so, and the highest of their return codes.
+// return has theirs and their return codes by name, or in order where the option
+// multifunc_ordered says so, and the highest of the codes for all.
 //
 // Salt: salt/minion.py _thread_return, _thread_multi_return. Difference: a
-// function that raises fails such a job; Salt gives it no return code.
+// function that raises fails such a job.
 func Call(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
 	calls := job.Compound()
 	if calls == nil {
@@ -200,6 +200,7 @@ func Call(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
 	env = env.Fork(func(e *fun.Env) { e.Journal = nil })
 	ret := fun.Return{ID: env.ID, JID: job.JID}
 	byName, inOrder := value.NewMap(len(calls)), value.NewList()
+	codes, codesInOrder := value.NewMap(len(calls)), value.NewList()
 	for _, c := range calls {
 		one := call(ctx, env, c, job)
 		if one.Stage != fun.Returned {
@@ -208,14 +209,20 @@ func Call(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
 		v, _ := one.Value()
 		byName.Set(c.Fun, v)
 		inOrder.Append(v)
+		var code value.Value
+		if !one.Raised {
+			code = int64(one.Retcode)
+		}
+		codes.Set(c.Fun, code)
+		codesInOrder.Append(code)
 		if one.Retcode != 0 && (ret.Retcode == 0 || one.Retcode > ret.Retcode) {
 			ret.Retcode = one.Retcode
 		}
 		ret.Raised = ret.Raised || one.Raised
 	}
-	ret.Body = fun.ValueBody{V: byName}
+	ret.Body, ret.Each = fun.ValueBody{V: byName}, codes
 	if value.Truth(env.Opts.At("multifunc_ordered")) {
-		ret.Body = fun.ValueBody{V: inOrder}
+		ret.Body, ret.Each = fun.ValueBody{V: inOrder}, codesInOrder
 	}
 	return ret
 }

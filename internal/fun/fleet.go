@@ -177,10 +177,14 @@ type Return struct {
 	JID     string
 	Stage   Stage
 	Retcode int
-	Raised  bool   // the function ended with an error, whose text is the value
-	Out     string // outputter that the function wishes
-	Body    Body   // the value, as JSON; nil where Stage is not Returned
-	Err     error  // why, where Stage is not Returned
+	Raised  bool // the function ended with an error, whose text is the value
+	// Each has, of a job that is several functions, the return code of each by name
+	// or in order; nil instead of a code where the function ended with an error.
+	// Retcode and Raised are those of all together then.
+	Each value.Value
+	Out  string // outputter that the function wishes
+	Body Body   // the value, as JSON; nil where Stage is not Returned
+	Err  error  // why, where Stage is not Returned
 	// Away says that the target may work on, and keeps its return for a later look,
 	// where Stage is Lost or TimedOut.
 	Away bool
@@ -197,6 +201,55 @@ type Return struct {
 // Success is what records and returners call success: the job has a return, and
 // its code is 0, as in Salt.
 func (r Return) Success() bool { return !r.Failed() && !r.Raised }
+
+// Outcome returns the return code and the success as records, events and returners
+// have them: of a job that is several functions, those of each. One that ended with
+// an error has no return code.
+//
+// Salt: salt/minion.py _thread_multi_return.
+func (r Return) Outcome() (retcode, success value.Value) {
+	switch each := r.Each.(type) {
+	case *value.Map:
+		codes, good := value.NewMap(each.Len()), value.NewMap(each.Len())
+		for name, code := range each.All() {
+			if code != nil {
+				codes.Set(name, code)
+			}
+			good.Set(name, value.Equal(code, int64(0)))
+		}
+		return codes, good
+	case *value.List:
+		good := value.NewList()
+		for _, code := range each.Items {
+			good.Append(value.Equal(code, int64(0)))
+		}
+		return each, good
+	}
+	return int64(r.Retcode), r.Success()
+}
+
+// EachOf reads what another process says that [Return.Each] is; nil where it is
+// none.
+func EachOf(v value.Value) value.Value {
+	isCode := func(code value.Value) bool { _, ok := code.(int64); return ok || code == nil }
+	switch each := v.(type) {
+	case *value.Map:
+		for name, code := range each.All() {
+			if _, ok := name.(string); !ok || !isCode(code) {
+				return nil
+			}
+		}
+		return each
+	case *value.List:
+		for _, code := range each.Items {
+			if !isCode(code) {
+				return nil
+			}
+		}
+		return each
+	}
+	return nil
+}
 
 // Failed reports whether the target counts as failed: it did not return, or with
 // another return code than 0.

@@ -87,8 +87,8 @@ func (b *Brief) encode() []byte {
 
 // decodeBrief is the reverse of encode; nil where that left out the load. whole
 // reports whether it left out nothing.
-func decodeBrief(jid string, text []byte) (b *Brief, whole bool) {
-	m := decodeLine(text)
+func decodeBrief(jid, text string) (b *Brief, whole bool) {
+	m := decodeText(text)
 	if m.Map("load") == nil {
 		return nil, false
 	}
@@ -160,8 +160,9 @@ func lostLine(ret fun.Return, stamp string, why error) *value.Map {
 		line.Set("stage", ret.Stage.String())
 		return line
 	}
-	line.Set("retcode", int64(ret.Retcode))
-	line.Set("success", ret.Success())
+	code, success := ret.Outcome()
+	line.Set("retcode", code)
+	line.Set("success", success)
 	reason := why.Error()
 	if i := strings.LastIndex(reason, ": "); i >= 0 {
 		reason = reason[i+2:]

@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -272,7 +271,11 @@ func held(f *os.File) bool {
 
 // decodeLine returns a line's map; nil for a line that is none.
 func decodeLine(b []byte) *value.Map {
-	v, err := value.DecodeJSON(bytes.NewReader(b))
+	return decodeText(string(b))
+}
+
+func decodeText(s string) *value.Map {
+	v, err := value.ParseJSON(s)
 	if err != nil {
 		return nil
 	}

@@ -87,6 +87,13 @@ func parseSlot(line []byte, off int64) (s slot, ok bool) {
 	return s, true
 }
 
+// aboutLine is how long the line of a small job is, and maxAhead for how many lines
+// room is made before they are read.
+const (
+	aboutLine = 256
+	maxAhead  = 16 << 10
+)
+
 // readIndex returns the last line of each job in an hour's index, in order, and
 // how many lines there are.
 func (f *Files) readIndex(hour string) (slots []slot, lines int) {
@@ -95,6 +102,9 @@ func (f *Files) readIndex(hour string) (slots []slot, lines int) {
 		return nil, 0
 	}
 	defer file.Close()
+	if st, err := file.Stat(); err == nil {
+		slots = make([]slot, 0, min(st.Size()/aboutLine, maxAhead))
+	}
 	r := bufio.NewReaderSize(file, 64<<10) // a line is shorter
 	for off := int64(0); ; {
 		line, err := r.ReadSlice('\n')
@@ -240,7 +250,7 @@ func (r *Row) Brief(whole bool) *Brief {
 	if r.live != nil {
 		return r.live
 	}
-	if text := r.f.window.read(filepath.Join(r.f.dir, r.JID[:hourDigits], indexName), r.slot); text != nil {
+	if text := r.f.window.read(filepath.Join(r.f.dir, r.JID[:hourDigits], indexName), r.slot); text != "" {
 		if b, all := decodeBrief(r.JID, text); b != nil && (all || !whole) {
 			return b
 		}
@@ -265,14 +275,14 @@ const (
 	headSize   = 80 // what a line has in front of its JSON, at most
 )
 
-// read returns the JSON of a line; nil where the file has another one now.
-func (w *window) read(path string, s slot) []byte {
+// read returns the JSON of a line; "" where the file has another one now.
+func (w *window) read(path string, s slot) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if path != w.path || s.off-headSize < w.off && w.off > 0 || s.off+int64(s.n) > w.off+int64(len(w.buf)) {
 		file, err := os.Open(path)
 		if err != nil {
-			return nil
+			return ""
 		}
 		defer file.Close()
 		if w.buf == nil {
@@ -284,14 +294,14 @@ func (w *window) read(path string, s slot) []byte {
 	}
 	at := s.off - w.off
 	if at+int64(s.n) > int64(len(w.buf)) {
-		return nil
+		return ""
 	}
 	// The line is checked, since another process may have written the index again.
 	begin := bytes.LastIndexByte(w.buf[:at], '\n') + 1
 	if got, ok := parseSlot(w.buf[begin:at+int64(s.n)], w.off+int64(begin)); !ok || got != s {
-		return nil
+		return ""
 	}
-	return slices.Clone(w.buf[at : at+int64(s.n)])
+	return string(w.buf[at : at+int64(s.n)])
 }
 
 // Walk calls each for the jobs whose jid is at least from and at most to (""

@@ -123,8 +123,9 @@ func returnLine(ret fun.Return, stamp string) (*value.Map, error) {
 		return nil, err
 	}
 	// What is short comes first: it is what is left of a line that was cut short.
-	line.Set("retcode", int64(ret.Retcode))
-	line.Set("success", ret.Success())
+	code, success := ret.Outcome()
+	line.Set("retcode", code)
+	line.Set("success", success)
 	line.Set("return", v)
 	if ret.Out != "" {
 		line.Set("out", ret.Out)

@@ -70,16 +70,16 @@ func FullReturn(l Load, r fun.Return, stamp string) (*value.Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	code := int64(r.Retcode)
+	code, success := r.Outcome()
 	if r.Stage != fun.Returned {
-		v, code = reason(r), noneCode
+		v, code = reason(r), int64(noneCode)
 		if states := r.States(); states != nil {
 			v = states
 			r.Out = "highstate"
 		}
 	}
 	m := value.MapOf(
-		"fun_args", fun.Plain(l.Fun, l.Arg), "jid", l.JID, "return", v, "retcode", code, "success", r.Success(),
+		"fun_args", fun.Plain(l.Fun, l.Arg), "jid", l.JID, "return", v, "retcode", code, "success", success,
 		"cmd", "_return", "_stamp", stamp, "fun", l.Fun, "id", r.ID,
 	)
 	if r.Stage != fun.Returned {

@@ -30,7 +30,10 @@ func SplitLines(s string, keep bool) []string {
 	var out []string
 	for s != "" {
 		i := strings.IndexFunc(s, isLineEnd)
-		if i < 0 {
+		switch {
+		case i < 0 && out == nil:
+			return []string{s}
+		case i < 0:
 			return append(out, s)
 		}
 		_, n := utf8.DecodeRuneInString(s[i:])

@@ -142,6 +142,7 @@ func Serve(ctx context.Context, rw io.ReadWriteCloser, o Options) error {
 		Role: wire.Agent, Hello: hello, Frame: maxFrame, Window: window, Streams: maxCalls, Heartbeat: o.Heartbeat,
 		Handle: func(ctx context.Context, st *wire.Stream) error {
 			<-s.ready
+			s.listen()
 			return s.serve(ctx, st)
 		},
 		Note: s.note,
@@ -412,6 +413,9 @@ func (s *server) givePillar(ctx context.Context, env *fun.Env, up *jobFiles, job
 // answer sends a return: its value as JSON, the rest with the end.
 func (s *server) answer(st *wire.Stream, ret fun.Return) error {
 	end := value.MapOf("retcode", int64(ret.Retcode), "raised", ret.Raised, "out", ret.Out)
+	if ret.Each != nil {
+		end.Set("each", ret.Each)
+	}
 	var err error
 	switch b := ret.Body.(type) {
 	case nil:

@@ -397,7 +397,7 @@ func (d *detached) run(ctx context.Context) error {
 		if err != nil {
 			return d.leave(doc, err)
 		}
-		doc.Update(value.MapOf("retcode", int64(ret.Retcode), "raised", ret.Raised, "out", ret.Out, "return", v))
+		doc.Update(value.MapOf("retcode", int64(ret.Retcode), "raised", ret.Raised, "out", ret.Out, "each", ret.Each, "return", v))
 	case context.Cause(ctx) != nil && !errors.Is(context.Cause(ctx), context.Canceled):
 		doc.Set("why", context.Cause(ctx).Error())
 	case ctx.Err() != nil:

@@ -46,7 +46,6 @@ func (s *server) noted(c *call, env *fun.Env) (done func()) {
 	}
 	s.mu.Unlock()
 	t := time.AfterFunc(noteAfter, func() {
-		s.listen()
 		mu.Lock()
 		defer mu.Unlock()
 		if !over {

@@ -139,10 +139,17 @@ func (d *door) close() {
 	}
 }
 
+// sweepAge is how old a socket is that may be that of an agent that was killed. One
+// that is made just now may not listen yet.
+const sweepAge = time.Minute
+
 // sweepSockets removes the sockets of agents that were killed.
 func sweepSockets(dir string) {
 	names, _ := filepath.Glob(filepath.Join(dir, socketPrefix+"*"))
 	for _, name := range names {
+		if fi, err := os.Lstat(name); err != nil || time.Since(fi.ModTime()) < sweepAge {
+			continue
+		}
 		c, err := dialSocket(dir, strings.TrimPrefix(filepath.Base(name), socketPrefix))
 		if err == nil {
 			_ = c.Close()
@@ -186,7 +193,8 @@ func Resume(in io.Reader, out io.Writer, dir, token string) error {
 	return err
 }
 
-// listen opens the door of an agent that works on a call for a while.
+// listen opens the door of an agent that is asked something. A controller may know
+// that the link broke, and be back, long before the agent does.
 func (s *server) listen() {
 	if s.door == nil || !s.m.Resumable() {
 		return
@@ -346,7 +354,7 @@ func (s *server) leave(d finished) {
 			doc.Update(value.MapOf("stage", fun.Lost.String(), "why", err.Error()))
 			break
 		}
-		doc.Update(value.MapOf("retcode", int64(ret.Retcode), "raised", ret.Raised, "out", ret.Out, "return", v))
+		doc.Update(value.MapOf("retcode", int64(ret.Retcode), "raised", ret.Raised, "out", ret.Out, "each", ret.Each, "return", v))
 	case ret.Err != nil:
 		doc.Set("why", ret.Err.Error())
 	}

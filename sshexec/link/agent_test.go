@@ -15,6 +15,7 @@ import (
 	"brine/cmd"
 	"brine/internal/fun"
 	"brine/internal/host"
+	"brine/internal/value"
 )
 
 // agentEnv makes the test binary an agent.
@@ -172,5 +173,17 @@ func TestAgentRefusesATerminal(t *testing.T) {
 	a := &cmd.App{In: tty, Out: &out, Err: &errs, Args: []string{"agent"}, Program: "brine", Getenv: os.Getenv, Host: host.NewLocal()}
 	if status := a.Run(); status != 64 || !strings.Contains(errs.String(), "terminal") || out.Len() != 0 {
 		t.Errorf("status %d, stdout %q, stderr %q", status, out.String(), errs.String())
+	}
+}
+
+// TestEachOfSeveral: the return code of each of several functions comes with the
+// return.
+func TestEachOfSeveral(t *testing.T) {
+	t.Parallel()
+	c, _ := newSite(t, nil).connect()
+	ret := c.Invoke(t.Context(), job("test.ping,no.such,cmd.run", value.NewList(), value.NewList(), value.NewList("exit 3")))
+	code, success := ret.Outcome()
+	if got := value.Repr(code) + " " + value.Repr(success); got != "{'test.ping': 0, 'cmd.run': 3} {'test.ping': True, 'no.such': False, 'cmd.run': False}" || ret.Retcode != 3 || ret.Success() {
+		t.Errorf("%s, %d, %v", got, ret.Retcode, ret.Err)
 	}
 }

@@ -92,7 +92,7 @@ func (s *spool) put(r io.Reader, limit int64, dir string) (*fileBody, error) {
 		if b.size > limit {
 			err = fmt.Errorf("%w: more than %d bytes", errTooLarge, limit)
 		}
-		over := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		over := isEnd(err)
 		if (err == nil || over) && n > 0 {
 			if werr := s.write(b, buf[:n], dir); werr != nil {
 				err, over = fmt.Errorf("keep a large return: %w", werr), false
@@ -107,6 +107,12 @@ func (s *spool) put(r io.Reader, limit int64, dir string) (*fileBody, error) {
 			return nil, err
 		}
 	}
+}
+
+// isEnd reports whether err says that all was read. One that wraps such an error says
+// why a connection broke.
+func isEnd(err error) bool {
+	return err == io.EOF || err == io.ErrUnexpectedEOF //nolint:errorlint // see above
 }
 
 // write adds a chunk.

@@ -203,13 +203,16 @@ func (c *Conn) invoke(ctx context.Context, job fun.Job, ret *fun.Return, done *p
 	end := s.Closing()
 	code, ok := value.AsInt(end.At("retcode"))
 	raised, ok2 := end.At("raised").(bool)
-	if !ok || !ok2 || ret.Body.Size() == 0 {
-		return errors.New("the agent's return has no return code or no value")
+	switch {
+	case !ok || !ok2:
+		return errors.New("the agent's return has no return code")
+	case ret.Body.Size() == 0:
+		return errors.New("the agent's return has no value")
 	}
 	if err := c.o.Tree.room.take(job.JID, ret.Body, c.o.Spill); err != nil {
 		return err
 	}
-	ret.Retcode, ret.Raised, ret.Out = int(int32(code)), raised, outName(end.Str("out"))
+	ret.Retcode, ret.Raised, ret.Out, ret.Each = int(int32(code)), raised, outName(end.Str("out")), fun.EachOf(end.At("each"))
 	return nil
 }
 

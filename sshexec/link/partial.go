@@ -40,7 +40,7 @@ func (p *partial) read(r *bufio.Reader, limit int64) error {
 	for {
 		kind, err := r.ReadByte()
 		if err != nil {
-			if errors.Is(err, io.EOF) {
+			if isEnd(err) {
 				return errors.New("the agent's answer has no return")
 			}
 			return err
@@ -70,7 +70,7 @@ func (p *partial) read(r *bufio.Reader, limit int64) error {
 }
 
 func short(err error) error {
-	if errors.Is(err, io.EOF) {
+	if isEnd(err) {
 		return io.ErrUnexpectedEOF
 	}
 	return err

@@ -114,6 +114,15 @@ func matters(frames []byte) bool {
 // Abandon ends the Mux for a reason.
 func (m *Mux) Abandon(err error) { m.fail(err) }
 
+// notEOF returns an error of a link without what says that a file ended: to those
+// who read a stream that would be the end of the stream.
+func notEOF(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New(err.Error())
+	}
+	return err
+}
+
 // part notes that a link broke. The Mux ends with it unless it can be carried by
 // another one, and somebody waits for that.
 func (m *Mux) part(l *carrier, err error) {
@@ -124,6 +133,7 @@ func (m *Mux) part(l *carrier, err error) {
 		m.taking.Unlock()
 		return
 	}
+	err = notEOF(err)
 	if !m.re.on || !m.wanted() {
 		m.mu.Unlock()
 		m.taking.Unlock()

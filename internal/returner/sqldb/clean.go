@@ -135,7 +135,7 @@ func (s *store) move(ctx context.Context, archive bool, all ...removal) error {
 // answer is what tells answers of a job apart: that a target gave no return may
 // be stored when its return comes after all.
 func (s *store) answer(r *value.Map) string {
-	if value.Truth(r.At("success")) {
+	if jobs.Succeeded(r) {
 		return s.d.yes + " " + r.Str("id")
 	}
 	return s.d.no + " " + r.Str("id")

@@ -239,7 +239,7 @@ func (s *store) Return(ctx context.Context, rets []*value.Map) error {
 	rows := make([][]any, len(rets))
 	for i, r := range rets {
 		success := s.d.no
-		if value.Truth(r.At("success")) {
+		if jobs.Succeeded(r) {
 			success = s.d.yes
 		}
 		name := r.Str("fun")

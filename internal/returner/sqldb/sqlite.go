@@ -117,7 +117,7 @@ func (l *lite) Return(ctx context.Context, rets []*value.Map) error {
 		var success any = ""
 		if r.Has("success") {
 			success = l.d.no
-			if value.Truth(r.At("success")) {
+			if jobs.Succeeded(r) {
 				success = l.d.yes
 			}
 		}

@@ -321,7 +321,7 @@ func (e *elastic) Return(ctx context.Context, rets []*value.Map) error {
 			}
 		}
 		docs = append(docs, document{index, r.Str("jid") + "-" + r.Str("id"), value.MapOf(
-			"@timestamp", day.Format("2006-01-02T15:04:05.000000+00:00"), "success", !value.Truth(r.At("retcode")), "retcode", r.At("retcode"),
+			"@timestamp", day.Format("2006-01-02T15:04:05.000000+00:00"), "success", jobs.Succeeded(r), "retcode", r.At("retcode"),
 			"minion", r.Str("id"), "fun", name, "jid", r.Str("jid"), "counts", counts, "data", undotted(v),
 		)})
 	}
