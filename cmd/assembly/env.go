@@ -48,6 +48,8 @@ type EnvOptions struct {
 	Strict bool
 	Gate   func(context.Context, *fun.Chunk) bool
 	Mine   fun.Mine // nil: there is none
+	// Publisher calls functions on other machines; nil: there are none.
+	Publisher fun.Publisher
 	// CoreGrains leaves out the grains of the tree's modules: an agent is asked for
 	// grains before it has the tree.
 	CoreGrains bool
@@ -61,7 +63,7 @@ func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
 	env := &fun.Env{
 		Identity:  fun.Identity{ID: opts.Str("id"), JID: o.JID, SaltEnv: saltEnv(opts)},
 		Data:      fun.Data{Opts: opts, PillarOverride: o.PillarOverride, Secrets: o.Secrets, Memo: &fun.Memo{}, Process: cmp.Or(o.Process, &fun.Memo{})},
-		Network:   fun.Network{Peers: o.Peers, Bus: o.Bus, Mine: o.Mine},
+		Network:   fun.Network{Peers: o.Peers, Bus: o.Bus, Mine: o.Mine, Publisher: o.Publisher},
 		Machine:   fun.Machine{Host: o.Host, CacheDir: o.Config.CacheDir},
 		Functions: fun.Functions{Table: o.Table, NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) }},
 		UI:        fun.UI{Logger: o.Log, OnWarn: o.Warn, Strict: o.Strict, OnTook: o.Took},

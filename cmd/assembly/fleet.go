@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"brine/internal/config"
+	"brine/internal/dispatch"
 	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/host"
@@ -177,6 +178,12 @@ func NewFleet(ctx context.Context, ctl *fun.Env, o EnvOptions, newJID func() str
 		return nil, err
 	}
 	ctl.Mine, o.Mine = f.Mine, f.Mine
+	o.Publisher = &fleet.Peers{
+		Fleet: f, Peer: o.Config.Opts.At("peer"), PeerRun: o.Config.Opts.At("peer_run"), Warn: ctl.Warn,
+		Runner: func(ctx context.Context, name string, args fun.Args) (fun.Result, error) {
+			return callRunner(ctx, ctl, name, args)
+		},
+	}
 	local := &fleet.Local{Make: func(ctx context.Context, id string) *fun.Env { return targetEnv(ctx, o, r, id) }}
 	var remote []*roster.Entry
 	for _, e := range r.Entries() {
@@ -250,6 +257,19 @@ func targetEnv(ctx context.Context, o EnvOptions, r *roster.Roster, id string) *
 	cfg.Opts, cfg.Kind = opts, config.Minion
 	o.Config = &cfg
 	return NewEnv(ctx, o)
+}
+
+// callRunner calls a runner function for a machine; the arguments are as on the
+// command line.
+func callRunner(ctx context.Context, ctl *fun.Env, name string, args fun.Args) (fun.Result, error) {
+	if spec := ctl.Table.Spec(fun.Runner, name); spec != nil {
+		var err error
+		if args, err = dispatch.Published(spec, args); err != nil {
+			return fun.Result{}, err
+		}
+	}
+	_, res, err := ctl.CallRunner(ctx, name, args)
+	return res, err
 }
 
 // NewMine returns the mine of an Env, with the data that earlier runs kept.

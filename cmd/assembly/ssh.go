@@ -98,7 +98,7 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 		Images: Images(o, getenv, opts),
 		Link: link.Options{
 			Tree: link.NewTree(ctl.Up).LimitReturns(maxReturns), Files: ctl.Up, Pillar: pillars.render, PillarGrains: func() []string { return pillars.grainNames(ctx) }, Bus: o.Bus, Log: o.Log,
-			Reconnect: reconnect, Mine: o.Mine,
+			Reconnect: reconnect, Mine: o.Mine, Publisher: o.Publisher,
 			Warn: func(id string, w fun.Warning) {
 				w.Text = id + ": " + w.Text
 				ctl.Warn(w)

@@ -74,6 +74,7 @@ import (
 	"brine/modules/pkg/zypperpkg"
 	postgresmod "brine/modules/postgres"
 	psmod "brine/modules/ps"
+	publishmod "brine/modules/publish"
 	quotamod "brine/modules/quota"
 	rabbitmqmod "brine/modules/rabbitmq"
 	randommod "brine/modules/random"
@@ -265,6 +266,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "pkg_resource", Load: pkgresource.Module},
 		{Kind: fun.Exec, Name: "postgres", Load: postgresmod.Module},
 		{Kind: fun.Exec, Name: "ps", Load: psmod.Module},
+		{Kind: fun.Exec, Name: "publish", Load: publishmod.Module},
 		{Kind: fun.Exec, Name: "quota", Load: quotamod.Module},
 		{Kind: fun.Exec, Name: "rabbitmq", Load: rabbitmqmod.Module},
 		{Kind: fun.Exec, Name: "random", Load: randommod.Module},

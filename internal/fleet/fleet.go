@@ -342,7 +342,9 @@ func (f *Fleet) away(job fun.Job, ids []string, owner map[string]Provider, unask
 // Run runs a job; see [fun.Fleet]. An id of a list target that no provider has
 // gets a return of its own that says so.
 func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) error) (fun.Summary, error) {
-	f.step()
+	if !job.Peer {
+		f.step()
+	}
 	found, err := f.targets(ctx, job)
 	if err != nil {
 		return fun.Summary{}, err

@@ -92,8 +92,10 @@ type Functions struct {
 type Network struct {
 	Fleet Fleet // nil where this Env cannot reach other machines
 	Mine  Mine  // nil where there is none
-	Bus   event.Bus
-	Peers event.Sender // the other runs that events reach; nil: none
+	// Publisher calls functions on other machines for this one; nil: there are none.
+	Publisher Publisher
+	Bus       event.Bus
+	Peers     event.Sender // the other runs that events reach; nil: none
 }
 
 // Jobs is what a run of states is part of.

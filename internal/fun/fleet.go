@@ -63,7 +63,9 @@ type Job struct {
 	// Published says that the function is to see the __pub_ arguments of a
 	// minion that got the job from a master, not those of a call over SSH.
 	Published bool
-	FailHard  bool // with Batch: no new batch after a failure
+	// Peer says that a machine of the run asked for the job: it is no step of its own.
+	Peer     bool
+	FailHard bool // with Batch: no new batch after a failure
 	// BatchWait is how long a slot of the batch rests after each return.
 	BatchWait time.Duration
 	// Async has the job go on without this process: there are no returns but

@@ -368,7 +368,7 @@ func (s *server) invoke(ctx context.Context, st *wire.Stream) error {
 	prog := &progress{st: st}
 	env := base.Fork(func(e *fun.Env) {
 		e.JID, e.OrchJID = job.JID, job.OrchJID
-		e.Up, e.Mine = up, up
+		e.Up, e.Mine, e.Publisher = up, up, up
 		e.Journal = prog
 		s.equip(e, c)
 	})

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"path"
 	"strings"
 	"sync"
@@ -657,6 +658,18 @@ func (j *jobFiles) Mine(ctx context.Context, req fun.MineRequest) (*value.Map, e
 	}
 	m, _ := v.(*value.Map)
 	return m, nil
+}
+
+// Publish has the controller call a function on other machines, in the name of this
+// target and its job. It takes no turn of the other requests: the function may be
+// called here too, and make some.
+func (j *jobFiles) Publish(ctx context.Context, req fun.PublishRequest) (value.Value, error) {
+	head := value.MapOf("jid", j.jid, "fun", req.Fun, "args", value.NewList(req.Args...), "runner", req.Runner, "tgt", req.Tgt, "tgt_type", req.TgtType,
+		"returner", req.Returner, "timeout", int64(math.Ceil(req.Timeout.Seconds())), "full", req.Full)
+	if j.u.alone != nil {
+		return nil, j.u.alone.refuse("publish", head)
+	}
+	return j.u.m.Call(ctx, "publish", head, maxAnswer)
 }
 
 // Push sends a file to the controller, as cp.push does. It returns an error

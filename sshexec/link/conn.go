@@ -37,6 +37,7 @@ type Conn struct {
 	work    chan struct{}             // slots of requests that cost the controller
 	reads   chan struct{}             // slots of readers of the mine
 	mines   chan struct{}             // slots of changes of the mine
+	peers   chan struct{}             // slots of calls on other machines
 	closed  atomic.Bool
 }
 
@@ -61,7 +62,7 @@ func Connect(ctx context.Context, rw io.ReadWriteCloser, o Options) (*Conn, erro
 	if o.MaxNoise == 0 {
 		o.MaxNoise = wire.DefaultNoise
 	}
-	c := &Conn{o: o, pillars: make(chan struct{}, 1), work: make(chan struct{}, maxWork), reads: make(chan struct{}, maxWork), mines: make(chan struct{}, 1)}
+	c := &Conn{o: o, pillars: make(chan struct{}, 1), work: make(chan struct{}, maxWork), reads: make(chan struct{}, maxWork), mines: make(chan struct{}, 1), peers: make(chan struct{}, maxPeers)}
 	ready := make(chan struct{})
 	resume := o.Relink != nil && o.Reconnect > 0
 	m, err := wire.Greet(ctx, rw, wire.Options{

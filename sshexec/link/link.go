@@ -46,6 +46,8 @@ type Options struct {
 	// Mine keeps what the target lets others read and shows it what they do, by
 	// requests with the connection's own id. nil: refused.
 	Mine fun.Mine
+	// Publisher calls functions on other machines for the target. nil: refused.
+	Publisher fun.Publisher
 	// Warn and Fault get what the target warns of, and the places of faults in
 	// its SLS files and templates, as lines for the user. nil: they are dropped.
 	// at is the fault itself, nil where the target does not say it.

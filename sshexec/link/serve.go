@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -116,6 +117,8 @@ func (c *Conn) serve(ctx context.Context, s *wire.Stream) error {
 		return c.servePush(ctx, s)
 	case "mine":
 		return c.serveMine(ctx, s)
+	case "publish":
+		return c.servePublish(ctx, s)
 	}
 	env, p := h.Str("env"), h.Str("path")
 	if len(env) > 255 || len(p) > maxPath || strings.ContainsRune(env+p, 0) {
@@ -385,6 +388,41 @@ func (c *Conn) serveMine(ctx context.Context, s *wire.Stream) error {
 		return s.Answer(nil)
 	}
 	return s.Answer(data)
+}
+
+// maxPeers is how many calls on other machines a target may have under way, and
+// maxPeerWait how many seconds such a machine may be silent at most before it is
+// asked.
+const (
+	maxPeers    = 16
+	maxPeerWait = 86400
+)
+
+// servePublish calls a function on other machines for the target, as one of its
+// jobs.
+func (c *Conn) servePublish(ctx context.Context, s *wire.Stream) error {
+	if c.o.Publisher == nil {
+		return wire.Refusef("this controller does not call functions for a target")
+	}
+	select {
+	case c.peers <- struct{}{}:
+		defer func() { <-c.peers }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	h := s.Head()
+	req := fun.PublishRequest{
+		ID: c.id(), JID: c.trees.jid(h.Str("jid")), Runner: value.Truth(h.At("runner")), Fun: h.Str("fun"), Args: h.List("args").Items,
+		Tgt: h.At("tgt"), TgtType: h.Str("tgt_type"), Returner: h.Str("returner"), Full: value.Truth(h.At("full")),
+	}
+	if n, ok := value.AsInt(h.At("timeout")); ok && n > 0 {
+		req.Timeout = time.Duration(min(n, maxPeerWait)) * time.Second
+	}
+	v, err := c.o.Publisher.Publish(ctx, req)
+	if err != nil {
+		return err
+	}
+	return s.Answer(v)
 }
 
 func (c *Conn) servePush(ctx context.Context, s *wire.Stream) error {

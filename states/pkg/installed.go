@@ -96,13 +96,18 @@ func (j *job) holding() bool {
 	return j.Declares("hold") && !j.IsNone("hold") && j.has("pkg.hold")
 }
 
-// hold holds or unholds packages, by the argument hold.
-func (j *job) hold(kv ...value.Value) (holds, error) {
+// hold holds or unholds packages, by the argument hold: whichever version they have,
+// so that pkg.unheld of a name finds the lock again.
+func (j *job) hold(list []pkg.Target) (holds, error) {
 	name := "pkg.unhold"
 	if j.Bool("hold") {
 		name = "pkg.hold"
 	}
-	m, err := j.mapping(name, value.MapOf(append(kv, "name", j.Name, "test", j.Test)...))
+	names := value.NewList()
+	for _, t := range list {
+		names.Append(t.Name)
+	}
+	m, err := j.mapping(name, value.MapOf("pkgs", names, "name", j.Name, "test", j.Test))
 	if err != nil {
 		return holds{}, err
 	}
@@ -126,7 +131,7 @@ func (j *job) holdOnly(p *plan, ret fun.Ret) fun.Ret {
 	if !j.holding() || ret.Err != nil || ret.Result == fun.Failed {
 		return ret
 	}
-	h, err := j.hold("pkgs", pkg.Pack(p.desired))
+	h, err := j.hold(p.desired)
 	if err != nil {
 		return j.failPlain(err)
 	}
@@ -193,7 +198,7 @@ func (j *job) install(p *plan, sources []value.Value, refresh bool) fun.Ret {
 		}
 	}
 	if j.holding() {
-		h, err := j.hold("pkgs", pkg.Pack(p.desired))
+		h, err := j.hold(p.desired)
 		if err != nil {
 			if _, ok := errors.AsType[*fun.CommandError](err); !ok {
 				return fun.Raise(err)

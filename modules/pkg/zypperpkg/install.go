@@ -60,9 +60,17 @@ func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		if downloadOnly {
 			what = "downloading"
 		}
-		return fun.Result{}, &pkg.Error{Msg: "Problem encountered " + what + " package(s)", Errors: []string{failed.Error()}, Changes: ret}
+		return fun.Result{}, problem(what, failed, ret)
 	}
 	return fun.Value(ret)
+}
+
+// problem is the error of a zypper that failed, with what it changed before.
+func problem(what string, err error, changes *value.Map) error {
+	if changes.Len() == 0 {
+		return err
+	}
+	return &pkg.Error{Msg: "Problem encountered " + what + " package(s)", Errors: []string{err.Error()}, Changes: changes}
 }
 
 // installAll runs zypper for packages, and again for those that are downgraded.
@@ -342,7 +350,7 @@ func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	ret := pkg.CompareDicts(old, now)
 	if failed != nil {
-		return fun.Result{}, &pkg.Error{Msg: "Problem encountered removing package(s)", Errors: []string{failed.Error()}, Changes: ret}
+		return fun.Result{}, problem("removing", failed, ret)
 	}
 	return fun.Value(ret)
 }

@@ -147,7 +147,7 @@ func TestChanges(t *testing.T) {
 		{"call pkg.install {pkgs: [foo: '0.9-1']}", "{'foo': {'old': '1.0-1', 'new': '0.9-1'}}", []string{prefix + "--name foo=0.9-1", prefix + "--name --force foo=0.9-1"}},
 		{"call pkg.install {name: foo, version: '!=1'}", "error: Zypper do not supports operator \"!=\".", nil},
 		{"call pkg.install {name: none, version: '1*'}", "error: No packages found matching 'none'", nil},
-		{"call pkg.install [nope]", "error: Problem encountered installing package(s). Additional info follows:\n\nchanges:\n    ----------\nerrors:\n    - Zypper command failure: Package 'nope' not found.", []string{prefix + "--name nope"}},
+		{"call pkg.install [nope]", "error: Zypper command failure: Package 'nope' not found.", []string{prefix + "--name nope"}},
 		{"call pkg.install {name: foo, fromrepo: one, resolve_capabilities: true, no_recommends: true, skip_verify: true, allowvendorchange: true}", "{'foo': {'old': '1.0-1', 'new': '2.0-1'}}", []string{"zypper --non-interactive --no-gpg-checks --no-refresh install --allow-vendor-change --auto-agree-with-licenses --capability --force --force-resolution --from one --no-recommends foo"}},
 		{"call pkg.remove {pkgs: [foo: '1.0-1', nope: ]}", "{'foo': {'new': '', 'old': '1.0-1'}}", []string{"zypper --non-interactive --no-refresh remove foo-1.0-1"}},
 		{"call pkg.remove [nope]", "{}", nil},

@@ -1,0 +1,66 @@
+// Package publish is Salt's execution module "publish": functions that this machine
+// calls on other machines of its run, where the controller's configuration allows it.
+package publish
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/internal/yamlsalt"
+)
+
+// Module returns the execution module "publish".
+func Module() fun.Module {
+	return fun.Module{Name: "publish", Kind: fun.Exec, Doc: "Call functions on other machines, and runner functions on the controller.", Specs: specs}
+}
+
+// words are the arguments of the function to call: a list, or one; text is read as
+// YAML first. Salt: salt/modules/publish.py _parse_args.
+func words(v value.Value) []value.Value {
+	if s, ok := v.(string); ok {
+		if read, err := yamlsalt.LoadString(s); err == nil {
+			switch read.(type) {
+			case *value.List, *value.Map, bool, int64, float64:
+				v = read
+			}
+		}
+	}
+	switch x := v.(type) {
+	case nil:
+		return nil
+	case *value.List:
+		return x.Items
+	}
+	return []value.Value{v}
+}
+
+func ask(ctx context.Context, c *fun.Call, req fun.PublishRequest) (fun.Result, error) {
+	if c.Env.Publisher == nil {
+		return fun.Result{}, fun.Errorf("there are no other machines here: publish works in a run of a controller, as 'brine ssh' is one")
+	}
+	seconds := c.Value("timeout")
+	if s, err := value.ToFloat(seconds); err == nil && s > 0 {
+		req.Timeout = time.Duration(math.Min(s, 86400) * float64(time.Second))
+	}
+	req.ID, req.JID, req.Fun, req.Args = c.Env.ID, c.Env.JID, c.Str("fun"), words(c.Value("arg"))
+	v, err := c.Env.Publisher.Publish(ctx, req)
+	if err != nil && ctx.Err() == nil {
+		err = fun.Errorf("%v", err) // also what the controller of an agent says
+	}
+	return fun.Result{Value: v}, err
+}
+
+func publish(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return ask(ctx, c, fun.PublishRequest{Tgt: c.Value("tgt"), TgtType: c.Str("tgt_type"), Returner: c.Str("returner")})
+}
+
+func fullData(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return ask(ctx, c, fun.PublishRequest{Tgt: c.Value("tgt"), TgtType: c.Str("tgt_type"), Returner: c.Str("returner"), Full: true})
+}
+
+func runner(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	return ask(ctx, c, fun.PublishRequest{Runner: true})
+}
