@@ -62,7 +62,7 @@ func write(t *testing.T, path, text string, mode os.FileMode) string {
 func sourceTree(t *testing.T, stamp string) string {
 	t.Helper()
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "go.mod"), "module brine\n\ngo 1.26\n", 0o644)
+	write(t, filepath.Join(dir, "go.mod"), "module "+version.Module+"\n\ngo 1.26\n", 0o644)
 	write(t, filepath.Join(dir, "internal/version/version.go"), "package version\n\nconst stamp = \""+stamp+"\"\n", 0o644)
 	return dir
 }

@@ -230,7 +230,7 @@ func sourceVersion(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if first, _, _ := strings.Cut(string(mod), "\n"); strings.TrimSpace(first) != "module brine" {
+	if first, _, _ := strings.Cut(string(mod), "\n"); strings.TrimSpace(first) != "module "+version.Module {
 		return "", errors.New("its go.mod is of another module")
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "internal", "version", "version.go"))
@@ -253,7 +253,7 @@ func sourceVersion(dir string) (string, error) {
 func agentFlags() []string {
 	flags := []string{"-tags", "slim,nethttpomithttp2", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -funcalign=16"}
 	for _, p := range []string{
-		"brine/...", "filippo.io/...", "github.com/go-sql-driver/...", "github.com/pelletier/...", "github.com/philhofer/...", "github.com/tinylib/...", "golang.org/x/...",
+		version.Module + "/...", "filippo.io/...", "github.com/go-sql-driver/...", "github.com/pelletier/...", "github.com/philhofer/...", "github.com/tinylib/...", "golang.org/x/...",
 		"archive/...", "crypto/tls", "crypto/x509", "database/...", "encoding/...", "flag", "log/...", "math/big", "mime/...", "net/...", "os/...", "regexp/...", "text/...", "vendor/...",
 	} {
 		flags = append(flags, "-gcflags="+p+"=-l")

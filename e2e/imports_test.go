@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"brine/internal/version"
 )
 
 // graph is the block of docs/architecture.md that says which room imports
@@ -118,7 +120,7 @@ func TestImports(t *testing.T) {
 			used[room] = map[string]bool{}
 		}
 		for _, imp := range s.imports {
-			dir, ours := strings.CutPrefix(imp, "brine/")
+			dir, ours := strings.CutPrefix(imp, version.Module+"/")
 			if !ours {
 				continue
 			}
@@ -172,7 +174,7 @@ func TestNoCycles(t *testing.T) {
 			arrows[from] = map[string]bool{}
 		}
 		for _, imp := range s.imports {
-			if dir, ours := strings.CutPrefix(imp, "brine/"); ours && roomOf(dir) != from {
+			if dir, ours := strings.CutPrefix(imp, version.Module+"/"); ours && roomOf(dir) != from {
 				arrows[from][roomOf(dir)] = true
 			}
 		}
@@ -210,7 +212,7 @@ func TestPlaces(t *testing.T) {
 			if inside(s.dir, "bench") {
 				continue // measurements
 			}
-			if inside(imp, "brine/"+kit, "testing") && !inside(s.dir, kit) {
+			if inside(imp, version.Module+"/"+kit, "testing") && !inside(s.dir, kit) {
 				t.Errorf("%s imports %s, which is for tests", s.path, imp)
 			}
 			if (imp == "os/exec" || imp == "os/user") && !inside(s.dir, "internal/host", "sshexec", kit) {

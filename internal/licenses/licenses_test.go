@@ -38,7 +38,7 @@ func TestWrite(t *testing.T) {
 			}
 		}
 	}
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", "brine").Output()
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", "../..").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,9 @@ import (
 // a version without being run. A release changes it here.
 const stamp = "brine-version=0.1.0;"
 
+// Module is the path of the Go module, that of go.mod: .ci/module changes it.
+const Module = "brine"
+
 // Number is brine's own version.
 func Number() string {
 	_, n, _ := strings.Cut(stamp, "=")
@@ -20,17 +23,25 @@ func Number() string {
 // Stamp is the text by which [Scanner] knows a brine.
 func Stamp() string { return stamp }
 
-// Revision names the commit that the program was built from, " (0123456789ab)";
-// "" where Go does not know it.
+// Revision names the commit that the program was built from, " (0123456789ab)", or,
+// where "go install" built it, the version of the module, " (v1.2.3)"; "" where Go
+// knows neither.
 func Revision() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return ""
 	}
+	return revision(info)
+}
+
+func revision(info *debug.BuildInfo) string {
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
 			return " (" + s.Value[:12] + ")"
 		}
+	}
+	if v := info.Main.Version; strings.HasPrefix(v, "v") {
+		return " (" + v + ")"
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package version
 
 import (
+	"runtime/debug"
 	"strings"
 	"testing"
 )
@@ -29,6 +30,26 @@ func TestScanner(t *testing.T) {
 			if s.Found() != tt.want {
 				t.Errorf("%.60q by %d: %q, want %q", tt.text, step, s.Found(), tt.want)
 			}
+		}
+	}
+}
+
+func TestRevision(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		info debug.BuildInfo
+		want string
+	}{
+		{debug.BuildInfo{}, ""},
+		{debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, ""},
+		{debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}}, " (v1.2.3)"},
+		{debug.BuildInfo{
+			Main:     debug.Module{Version: "v1.2.4-0.20260101000000-0123456789ab"},
+			Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef0123"}},
+		}, " (0123456789ab)"},
+	} {
+		if got := revision(&tt.info); got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.info, got, tt.want)
 		}
 	}
 }

@@ -1,5 +1,5 @@
 // Command collect writes the licences of all modules that brine is built from to
-// licenses.txt.zst in the working directory. It fails if a module has no licence,
+// licenses.txt.zst in the working directory, which is internal/licenses. It fails if a module has no licence,
 // or one that is not known to allow what brine does with it.
 package main
 
@@ -109,7 +109,7 @@ func modules() ([]*module, error) {
 	found := map[string]*module{}
 	for _, system := range systems {
 		lines, err := output([]string{"GOOS=" + system, "CGO_ENABLED=0"}, "list", "-deps",
-			"-f", "{{with .Module}}{{.Path}}\t{{.Version}}\t{{.Dir}}\t{{$.Dir}}\t{{$.ImportPath}}{{end}}", "brine")
+			"-f", "{{with .Module}}{{.Path}}\t{{.Version}}\t{{.Dir}}\t{{$.Dir}}\t{{$.ImportPath}}{{end}}", "../..")
 		if err != nil {
 			return nil, err
 		}
