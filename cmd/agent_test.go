@@ -164,7 +164,7 @@ func TestAgentBuild(t *testing.T) {
 	}
 	if _, err := os.Stat("/usr/local/go/bin/go"); err != nil {
 		status, _, errs := run(t, env("PATH", empty), "agent", "build", "-c", conf, "--source", src, "linux/arm64")
-		if status != 1 || !strings.Contains(errs, "there is no Go on this machine") || !strings.Contains(errs, "release build") {
+		if status != 1 || !strings.Contains(errs, "there is no Go on this machine") || !strings.Contains(errs, "brine-agents") {
 			t.Errorf("%d: %s", status, errs)
 		}
 	}

@@ -49,7 +49,7 @@ where brine ssh finds it: in the directory of agents.
 
 It takes Go and the source of this very version of brine: the checkout that the
 working directory is in, the one that this program was built from, or --source.
-A release build of brine has the agents of all platforms in it and needs none.
+The package or archive brine-agents of a release has the agents of all platforms.
 
 Platforms: ` + printable.Wrap(agentPlatforms[:], 70) + `.
 
@@ -96,7 +96,7 @@ func parsePlatform(s string) (name string, env []string, err error) {
 }
 
 // goHint says how to come by an agent without Go.
-const goHint = "install Go (https://go.dev/dl or your distribution), or take a release build of brine, which brings the agents of all platforms"
+const goHint = "install Go (https://go.dev/dl or your distribution), or install brine-agents of a release, which has the agents of all platforms"
 
 func (a *App) agentBuild(ctx context.Context, c *cobra.Command, o *agentBuildOpts, args []string) error {
 	if len(args) == 0 {
@@ -171,7 +171,7 @@ func runnable(path string) error {
 
 // agentSource finds the source of this version of brine.
 func (a *App) agentSource(named string) (string, error) {
-	const hint = "get the source of brine %s and name its directory by --source, or take a release build of brine, which brings the agents of all platforms"
+	const hint = "get the source of brine %s and name its directory by --source, or install brine-agents of a release, which has the agents of all platforms"
 	if named != "" {
 		v, err := sourceVersion(named)
 		switch {

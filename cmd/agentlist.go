@@ -42,7 +42,7 @@ func newAgentListCmd(a *App) *cobra.Command {
 		Use:   "list",
 		Short: "List the platforms whose targets can be given an agent",
 		Long: `List the agents that this brine can place on targets: files of the directory of
-agents, those that a release build has in it, and this program itself for its
+agents, those in the program, those of brine-agents, and this program itself for its
 own platform. Where a platform has several, the first is the one that is placed;
 it is marked with a star.
 
@@ -53,7 +53,7 @@ Exit status: 0 all of them can be placed; 1 one cannot.`,
 	}
 	c.SetFlagErrorFunc(flagError)
 	o.register(c)
-	c.Flags().BoolVar(&verify, "verify", false, "unpack what a release build has in it and compare it with its hashes")
+	c.Flags().BoolVar(&verify, "verify", false, "unpack the agents of a release and compare them with their hashes")
 	return c
 }
 

@@ -346,7 +346,7 @@ func (p *placer) imageFor(c *Client, sys, machine string) (*image, error) {
 		return img, nil
 	}
 	name := PlatformName(platform)
-	hint := "make one: " + p.images.buildCommand(name)
+	hint := "install brine-agents of the same version, or make one: " + p.images.buildCommand(name)
 	if err != nil {
 		return nil, c.fail(Push, fmt.Errorf("the agent for %s cannot be used: %w", name, err), hint)
 	}
