@@ -1,6 +1,6 @@
 // Package licenses has the licences of everything that brine contains, as
 // `brine version --licenses` prints them and packages carry them. They are
-// collected from the modules themselves by the command in collect.
+// collected from the modules themselves by cmd/licenses.
 package licenses
 
 import (
@@ -10,9 +10,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-//go:generate go run ./collect
+//go:generate go run ../../cmd/licenses
 
-// The texts, compressed with zstd: see collect.
+// The texts, compressed with zstd: see cmd/licenses.
 //
 //go:embed licenses.txt.zst
 var packed []byte

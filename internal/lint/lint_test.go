@@ -76,7 +76,7 @@ func TestRules(t *testing.T) {
 			"salt/a.sls": "include:\n  - nope\n", "salt/top.sls": "base:\n  '*':\n    - gone\n", "pillar/top.sls": "base:\n  '*':\n    - none\n",
 		}, []string{"pillar/top.sls:3:7 missing-include", "salt/a.sls:2:5 missing-include", "salt/top.sls:3:7 missing-include"}},
 		{"missing-requisite", map[string]string{"salt/a.sls": "a:\n  test.nop:\n    - require:\n      - test: b\n", "salt/b.sls": "b:\n  test.nop:\n    - require_in:\n      - test: c\n"}, []string{"salt/a.sls:4:9 missing-requisite", "salt/b.sls:4:9 missing-requisite"}},
-		{"not-in-brine", map[string]string{"salt/a.sls": "a:\n  test.nop:\n    - name: {{ salt['publish.publish']('x', 'y') }}\n"}, []string{"salt/a.sls:3:22 not-in-brine"}},
+		{"not-in-brine", map[string]string{"salt/a.sls": "a:\n  test.nop:\n    - name: {{ salt['etcd.get']('x') }}\n"}, []string{"salt/a.sls:3:22 not-in-brine"}},
 		{"pillar-colon", map[string]string{"salt/a.sls": "a:\n  test.nop:\n    - name: '{{ pillar.get('a:b') }}'\n"}, []string{"salt/a.sls:3:29 pillar-colon"}},
 		{"render-error", map[string]string{"salt/a.sls": "{% if %}\n"}, []string{"salt/a.sls:1:7 render-error"}},
 		{"requisite-cycle", map[string]string{"salt/a.sls": "a:\n  test.nop:\n    - require:\n      - test: b\nb:\n  test.nop:\n    - require:\n      - test: a\n"}, []string{"salt/a.sls:8:9 requisite-cycle"}},

@@ -1,4 +1,4 @@
-// Command collect writes the licences of all modules that brine is built from to
+// Command licenses writes the licences of all modules that brine is built from to
 // licenses.txt.zst in the working directory, which is internal/licenses. It fails if a module has no licence,
 // or one that is not known to allow what brine does with it.
 package main
@@ -43,13 +43,13 @@ type text struct {
 
 func main() {
 	if err := run("licenses.txt.zst"); err != nil {
-		fmt.Fprintln(os.Stderr, "collect:", err)
+		fmt.Fprintln(os.Stderr, "licenses:", err)
 		os.Exit(1)
 	}
 }
 
 func run(out string) error {
-	b, err := collect()
+	b, err := gather()
 	if err != nil {
 		return err
 	}
@@ -67,8 +67,8 @@ func run(out string) error {
 	return os.WriteFile(out, packed.Bytes(), 0o644)
 }
 
-// collect returns the list and the texts.
-func collect() ([]byte, error) {
+// gather returns the list and the texts.
+func gather() ([]byte, error) {
 	all, err := modules()
 	if err != nil {
 		return nil, err
