@@ -59,12 +59,20 @@ func (r *release) packages() error {
 		}
 	}
 	agents := filepath.Join(r.dir, "agents")
-	if entries, _ := os.ReadDir(agents); len(entries) > 0 {
+	entries, err := os.ReadDir(agents)
+	if err != nil {
+		return err
+	}
+	var list files.Contents
+	for _, e := range entries {
+		list = append(list, &files.Content{Source: filepath.Join(agents, e.Name()), Destination: "/usr/share/brine/agents/" + e.Name(), FileInfo: &files.ContentFileInfo{Mode: 0o644}})
+	}
+	if len(list) > 0 {
 		err := r.pack(&nfpm.Info{
 			Name: "brine-agents", Arch: "all", Description: "Agents of brine for machines of other platforms",
 			Overridables: nfpm.Overridables{
 				Depends:  []string{"brine"},
-				Contents: files.Contents{{Source: agents, Destination: "/usr/share/brine/agents", Type: files.TypeTree}},
+				Contents: list,
 			},
 		})
 		if err != nil {
