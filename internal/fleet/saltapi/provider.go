@@ -469,9 +469,14 @@ func returnOf(job fun.Job, data *value.Map) fun.Return {
 	v := data.At("return")
 	if n, ok := value.AsInt(data.At("retcode")); ok {
 		ret.Retcode = int(n)
+	} else if ret.Each = eachOf(data.At("retcode"), data.At("success")); ret.Each != nil {
+		ret.Retcode, ret.Raised = together(ret.Each)
 	}
 	if ok, is := data.At("success").(bool); is && !ok {
 		_, ret.Raised = v.(string)
+		if ret.Retcode == 0 {
+			ret.Retcode = 1
+		}
 	}
 	ret.Out, _ = data.At("out").(string)
 	if m, ok := v.(*value.Map); ok && job.Shell != "" {
@@ -481,4 +486,49 @@ func returnOf(job fun.Job, data *value.Map) fun.Return {
 	}
 	ret.Body = fun.ValueBody{V: v}
 	return ret
+}
+
+// eachOf returns the return codes of a job that is several functions, as
+// [fun.Return] has them: a minion names a function that ended with an error in
+// success alone, or has no code in its place. nil: it is not such a job.
+func eachOf(codes, success value.Value) value.Value {
+	if m, ok := codes.(*value.Map); ok {
+		all := value.NewMap(m.Len())
+		for name, code := range m.All() {
+			all.Set(name, code)
+		}
+		if good, ok := success.(*value.Map); ok {
+			for name := range good.All() {
+				if !all.Has(value.Str(name)) {
+					all.Set(name, nil)
+				}
+			}
+		}
+		codes = all
+	}
+	return fun.EachOf(codes)
+}
+
+// together returns the return code of all functions of a job, the highest, and
+// whether one ended with an error.
+func together(each value.Value) (code int, raised bool) {
+	var codes []value.Value
+	switch each := each.(type) {
+	case *value.Map:
+		for _, c := range each.All() {
+			codes = append(codes, c)
+		}
+	case *value.List:
+		codes = each.Items
+	}
+	for _, c := range codes {
+		n, ok := value.AsInt(c)
+		if !ok {
+			n, raised = 1, true
+		}
+		if n != 0 && (code == 0 || int(n) > code) {
+			code = int(n)
+		}
+	}
+	return code, raised
 }

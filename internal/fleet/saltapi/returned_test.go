@@ -1,0 +1,39 @@
+package saltapi
+
+import (
+	"testing"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// Returns of minions, as events have them.
+func TestReturnOf(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, data string
+		code       int
+		success    bool
+		codes      string
+	}{
+		{"one function", `{"return": true, "retcode": 0, "success": true}`, 0, true, "0"},
+		{"a code", `{"return": "x", "retcode": 3, "success": true}`, 3, false, "3"},
+		{"an error", `{"return": "Traceback", "retcode": 1, "success": false}`, 1, false, "1"},
+		{"no success without a code", `{"return": {}, "retcode": 0, "success": false}`, 1, false, "1"},
+		{"several", `{"return": {"a.b": 1, "c.d": 2}, "retcode": {"a.b": 0, "c.d": 0}, "success": {"a.b": true, "c.d": true}}`, 0, true, "{'a.b': 0, 'c.d': 0}"},
+		{"one of several", `{"return": {"a.b": 1, "c.d": 2}, "retcode": {"a.b": 0, "c.d": 4}, "success": {"a.b": true, "c.d": false}}`, 4, false, "{'a.b': 0, 'c.d': 4}"},
+		{"an error of several", `{"return": {"a.b": 1, "c.d": "Traceback"}, "retcode": {"a.b": 0}, "success": {"a.b": true, "c.d": false}}`, 1, false, "{'a.b': 0}"},
+		{"in order", `{"return": [1, "Traceback"], "retcode": [0, null], "success": [true, false]}`, 1, false, "[0, None]"},
+		{"not codes", `{"return": 1, "retcode": {"a.b": "x"}, "success": true}`, 0, true, "0"},
+	} {
+		v, err := value.ParseJSON(tt.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ret := returnOf(fun.Job{}, v.(*value.Map))
+		code, _ := ret.Outcome()
+		if ret.Retcode != tt.code || ret.Success() != tt.success || value.Repr(code) != tt.codes {
+			t.Errorf("%s: return code %d (%s), success %t; want %d (%s), %t", tt.name, ret.Retcode, value.Repr(code), ret.Success(), tt.code, tt.codes, tt.success)
+		}
+	}
+}
