@@ -161,6 +161,7 @@ type publication struct {
 	waits map[string]*wait // by the minion's own id
 	open  int
 	known map[string]bool // minions that the master says it was sent to; nil: not known
+	heard bool            // a minion returned
 }
 
 // wait is a minion whose return is waited for.
@@ -401,13 +402,14 @@ const recoverPause = time.Second
 
 // recover finds out whether a job was published whose publication was not
 // answered; nil: it was. It is never published again, since it must not run twice.
+// A master that answers, but not the question, is asked for the time of reconnect.
 func (p *Provider) recover(pub *publication, cause error) error {
 	p.warnOnce(cause.Error() + ": asking whether the job was published")
-	unknown := 0
+	unknown, begin := 0, p.o.Now()
 	for p.ctx.Err() == nil {
 		err := p.lookup(p.ctx, pub)
 		switch {
-		case err == nil:
+		case err == nil || p.heardOf(pub):
 			return nil
 		case errors.Is(err, errUnknownJob):
 			if unknown++; unknown >= 3 {
@@ -419,12 +421,22 @@ func (p *Provider) recover(pub *publication, cause error) error {
 		if since, away := p.c.away(); away && p.o.Now().Sub(since) > p.o.Config.Reconnect {
 			return p.goneFor(since)
 		}
+		if err != nil && p.o.Now().Sub(begin) > p.o.Config.Reconnect {
+			return fmt.Errorf("whether the job runs is not known: %w; %w", cause, err)
+		}
 		select {
 		case <-time.After(recoverPause):
 		case <-p.ctx.Done():
 		}
 	}
 	return cause
+}
+
+// heardOf reports whether a minion returned from a publication.
+func (p *Provider) heardOf(pub *publication) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return pub.heard
 }
 
 // goneFor says that the master has been away for too long.
@@ -455,7 +467,7 @@ func (p *Provider) returned(pub *publication, minion string, data *value.Map) {
 		p.mu.Unlock()
 		return
 	}
-	w.done = true
+	w.done, pub.heard = true, true
 	pub.open--
 	p.mu.Unlock()
 	ret := returnOf(pub.job, data)

@@ -1,12 +1,14 @@
 package saltapi_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -317,6 +319,50 @@ func TestLostAnswer(t *testing.T) {
 	}
 	if n := len(slices.DeleteFunc(s.Published(), func(p string) bool { return !strings.HasPrefix(p, "test.echo") })); n != 1 {
 		t.Errorf("published %d times", n)
+	}
+}
+
+// between is a server in front of a master, which answers requests that have one of
+// the words by 500, those of sent after the master has taken them.
+func between(t testing.TB, s *saltapitest.Server, sent string, words ...string) string {
+	t.Helper()
+	to, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if bytes.Contains(body, []byte(sent)) {
+			proxy.ServeHTTP(httptest.NewRecorder(), r)
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		for _, word := range words {
+			if bytes.Contains(body, []byte(word)) {
+				w.WriteHeader(http.StatusInternalServerError)
+				return
+			}
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.CloseClientConnections)
+	return front.URL
+}
+
+// The answer to a publication is lost, and jobs cannot be looked up: a return that
+// comes says that it was published; where none comes, it is given up.
+func TestLostAnswerNoLookup(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]string{0: "a=True", http.StatusForbidden: "a:lost"} {
+		s := saltapitest.New(t, "a")
+		s.NoEvents = status
+		c := conf(t, between(t, s, "test.echo", "jobs.list_job"))
+		c.Reconnect = 2 * time.Second
+		if got := with(t, c).run(t, fun.Job{Tgt: "*", Fun: "test.echo"}); got != want {
+			t.Errorf("events %d: %s, want %s", status, got, want)
+		}
 	}
 }
 
