@@ -24,11 +24,12 @@ func (p *Provider) Detach(ctx context.Context, job fun.Job, id string) (fun.Retu
 	select {
 	case <-pub.ready:
 	case <-ctx.Done():
-		ret.Err = ctx.Err()
-		return ret, false
+		return p.unready(ctx, pub, ret), false
 	}
 	_, known := p.waitOf(pub, id)
 	switch {
+	case pub.err != nil && pub.lost:
+		ret.Stage, ret.Err, ret.FleetJID, ret.Away = fun.Lost, pub.err, pub.jid, pub.jid == job.JID
 	case pub.err != nil:
 		ret.Err = pub.err
 	case !known:

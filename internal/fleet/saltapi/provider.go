@@ -154,6 +154,7 @@ const listenWait = 10 * time.Second
 type publication struct {
 	jid   string // on the master
 	job   fun.Job
+	sent  chan struct{} // closed when it is about to be published: who leaves later may be at work
 	ready chan struct{} // closed when it is published, or failed
 	err   error         // why it failed
 	lost  bool          // where err: it may be at work
@@ -185,7 +186,7 @@ func (p *Provider) Publish(ctx context.Context, job fun.Job, ids []string) {
 // newPublication begins a publication. The first of a job has the job's own jid.
 // mu is held.
 func (p *Provider) newPublication(job fun.Job) *publication {
-	pub := &publication{jid: job.JID, job: job, ready: make(chan struct{}), waits: map[string]*wait{}}
+	pub := &publication{jid: job.JID, job: job, sent: make(chan struct{}), ready: make(chan struct{}), waits: map[string]*wait{}}
 	if p.used[job.JID] || !jobs.IsJID(job.JID) {
 		pub.jid = p.o.NewJID()
 	}
@@ -216,7 +217,11 @@ func (p *Provider) publicationOf(ctx context.Context, job fun.Job, id string) *p
 	if pub == nil {
 		pub = p.newPublication(job)
 		p.forming[job.JID] = pub
+		ctx := context.WithoutCancel(ctx) // the others go on where this machine is given up
 		p.running.Go(func() {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			defer context.AfterFunc(p.ctx, cancel)()
 			select {
 			case <-time.After(gatherRuns):
 			case <-p.ctx.Done():
@@ -239,10 +244,17 @@ func (p *Provider) Run(ctx context.Context, job fun.Job, id string, begun func()
 	ret := fun.Return{ID: id, JID: job.JID, Fleet: p.FleetName()}
 	defer p.leave(pub, id)
 	select {
+	case <-pub.sent:
 	case <-pub.ready:
 	case <-ctx.Done():
-		ret.Stage, ret.Err = fun.Lost, fmt.Errorf("while the job was being published: %w", ctx.Err())
-		return ret
+	}
+	if closed(pub.sent) {
+		fleet.Enter(ctx, fleet.Running) // it is not let go any more when the run is stopped
+	}
+	select {
+	case <-pub.ready:
+	case <-ctx.Done():
+		return p.unready(ctx, pub, ret)
 	}
 	w, known := p.waitOf(pub, id)
 	ret.FleetJID = pub.jid
@@ -257,7 +269,6 @@ func (p *Provider) Run(ctx context.Context, job fun.Job, id string, begun func()
 		ret.Stage, ret.Err = fun.Unreachable, fmt.Errorf("the master of fleet %s did not send the job to %s: it has no key of it, or does not permit it", p.FleetName(), p.minion(id))
 		return ret
 	}
-	fleet.Enter(ctx, fleet.Running)
 	begun()
 	select {
 	case got := <-w.ret:
@@ -266,6 +277,32 @@ func (p *Provider) Run(ctx context.Context, job fun.Job, id string, begun func()
 		ret.Stage, ret.Away = fun.Lost, pub.jid == job.JID
 		ret.Err = fmt.Errorf("no longer waited for; the job goes on there, and the master of fleet %s keeps its return under the jid %s: %w", p.FleetName(), pub.jid, ctx.Err())
 		return ret
+	}
+}
+
+// unready is the return of a machine that leaves a publication before the master has
+// answered.
+func (p *Provider) unready(ctx context.Context, pub *publication, ret fun.Return) fun.Return {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w := pub.waits[p.minion(ret.ID)]; w != nil && !w.done {
+		w.done = true
+		pub.open--
+	}
+	ret.Stage, ret.Err = fun.Lost, fmt.Errorf("before the job was published: %w", ctx.Err())
+	if closed(pub.sent) {
+		ret.Err = fmt.Errorf("while the job was being published: %w", ctx.Err())
+		ret.FleetJID, ret.Away = pub.jid, pub.jid == pub.job.JID
+	}
+	return ret
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -306,11 +343,13 @@ func (p *Provider) publish(ctx context.Context, pub *publication) {
 			minions = append(minions, id)
 		}
 	}
-	p.mu.Unlock()
 	if len(minions) == 0 || ctx.Err() != nil {
+		p.mu.Unlock()
 		pub.err = fun.ErrStopped
 		return
 	}
+	close(pub.sent)
+	p.mu.Unlock()
 	slices.Sort(minions)
 	reply, err := p.c.call(ctx, opRun, lowOf(pub, minions))
 	if err != nil {

@@ -347,8 +347,37 @@ func between(t testing.TB, s *saltapitest.Server, sent string, words ...string) 
 		}
 		proxy.ServeHTTP(w, r)
 	}))
-	t.Cleanup(front.CloseClientConnections)
+	t.Cleanup(front.Close)
 	return front.URL
+}
+
+// A run that is stopped while the master is given the job waits for its returns.
+func TestStoppedWhilePublishing(t *testing.T) {
+	t.Parallel()
+	for _, batch := range []string{"", "1"} {
+		s := saltapitest.New(t, "a")
+		to, err := url.Parse(s.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stopped atomic.Bool
+		proxy := httputil.NewSingleHostReverseProxy(to)
+		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			if bytes.Contains(body, []byte("test.echo")) {
+				stopped.Store(true)
+				time.Sleep(300 * time.Millisecond) // the gate is looked at more often
+			}
+			proxy.ServeHTTP(w, r)
+		}))
+		t.Cleanup(front.Close)
+		r := with(t, conf(t, front.URL))
+		r.Gate = func(context.Context, *fun.Chunk) bool { return !stopped.Load() }
+		if got := r.run(t, fun.Job{Tgt: "*", Fun: "test.echo", Batch: batch}); got != "a=True" {
+			t.Errorf("batch %q: %s, want a=True", batch, got)
+		}
+	}
 }
 
 // The answer to a publication is lost, and jobs cannot be looked up: a return that
