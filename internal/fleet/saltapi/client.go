@@ -26,6 +26,11 @@ import (
 const (
 	maxBody = 64 << 20 // of an answer
 	maxLine = 32 << 20 // of an event
+
+	// What they may take in memory once they are read: a text of empty lists takes
+	// fifty times its size.
+	maxBodyCost = 512 << 20
+	maxLineCost = 256 << 20
 )
 
 // A client speaks to one salt-api.
@@ -267,7 +272,10 @@ func (c *client) post(ctx context.Context, op, path, token string, body value.Va
 	case len(b) > maxBody:
 		return nil, c.fault(op, 0, "", fmt.Errorf("the answer has more than %d bytes", maxBody))
 	}
-	v, err := value.DecodeJSON(bytes.NewReader(b))
+	v, _, err := value.ParseJSONWithin(string(b), maxBodyCost)
+	if e, ok := errors.AsType[*value.PyError](err); ok { // too large, or too deep
+		return nil, c.fault(op, 0, "", fmt.Errorf("the answer cannot be read: %w", e))
+	}
 	m, ok := v.(*value.Map)
 	if err != nil || !ok || !m.Has("return") {
 		return nil, c.fault(op, 0, "", errNotSaltAPI)

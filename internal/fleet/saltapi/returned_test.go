@@ -1,6 +1,7 @@
 package saltapi
 
 import (
+	"strings"
 	"testing"
 
 	"brine/internal/fun"
@@ -35,5 +36,18 @@ func TestReturnOf(t *testing.T) {
 		if ret.Retcode != tt.code || ret.Success() != tt.success || value.Repr(code) != tt.codes {
 			t.Errorf("%s: return code %d (%s), success %t; want %d (%s), %t", tt.name, ret.Retcode, value.Repr(code), ret.Success(), tt.code, tt.codes, tt.success)
 		}
+	}
+}
+
+// Small texts that take much memory are not read.
+func TestCostlyEvents(t *testing.T) {
+	t.Parallel()
+	var warned string
+	s := newStream(&client{})
+	s.event = func(tag string, _ *value.Map) { t.Errorf("event %s", tag) }
+	s.warn = func(text string) { warned = text }
+	s.deliver([]byte(`{"tag": "x", "data": {"y": [` + strings.Repeat("[],", 4<<20) + `0]}}`))
+	if !strings.Contains(warned, "an event was passed over") {
+		t.Errorf("warned %q", warned)
 	}
 }

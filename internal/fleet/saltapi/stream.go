@@ -183,7 +183,11 @@ func readLine(r *bufio.Reader) (line []byte, long bool, err error) {
 const maxTag = 4096
 
 func (s *stream) deliver(text []byte) {
-	v, err := value.DecodeJSON(bytes.NewReader(text))
+	v, _, err := value.ParseJSONWithin(string(text), maxLineCost)
+	if e, ok := errors.AsType[*value.PyError](err); ok { // too large, or too deep
+		s.warn(fmt.Sprintf("fleet %s: an event was passed over: %v", s.c.conf.Name, e))
+		return
+	}
 	m, ok := v.(*value.Map)
 	if err != nil || !ok {
 		return
