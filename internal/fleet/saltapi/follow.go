@@ -28,7 +28,10 @@ func (p *Provider) event(tag string, data *value.Map) {
 		if parts[3] == "ret" && p.claimed(parts[2], minion, data) {
 			return
 		}
-		if parts[3] != "prog" && p.ownJID(parts[2]) {
+		if parts[3] == "prog" {
+			minion, _, _ = strings.Cut(minion, "/") // the number of the state follows
+		}
+		if p.ownJID(parts[2]) && (parts[3] != "prog" || !p.targeted(parts[2], minion)) {
 			return // the fleet fires its own
 		}
 	case len(parts) == 4 && parts[0] == "salt" && parts[1] == "run":
@@ -61,6 +64,14 @@ func (p *Provider) ownJID(jid string) bool {
 	own := p.pubs[jid] != nil || p.asks[jid] != nil
 	p.mu.Unlock()
 	return own || p.o.Ours(jid)
+}
+
+// targeted reports whether a minion is a target of a job of this run.
+func (p *Provider) targeted(jid, minion string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pub := p.pubs[jid]
+	return pub != nil && pub.waits[minion] != nil
 }
 
 // claimed hands a return to who waits for it; false: nobody does.

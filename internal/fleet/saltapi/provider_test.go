@@ -481,17 +481,22 @@ func TestEventsOnBus(t *testing.T) {
 	r.Listen(t.Context())
 	r.run(t, fun.Job{Tgt: "a", Fun: "test.ping", JID: "20261123080000000001"})
 	s.Fire("salt/job/20261123080000000001/ret/forged", map[string]any{"id": "forged", "jid": "20261123080000000001"})
+	s.Fire("salt/job/20261123080000000001/prog/forged/1", map[string]any{"id": "forged"})
+	s.Fire("salt/job/20261123080000000001/prog/a/1", map[string]any{"id": "a"})
 	s.Fire("my/tag", map[string]any{"x": 1})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	rets := 0
+	rets, progs := 0, ""
 	if _, _, err := r.bus.Next(ctx, 0, func(e event.Event) bool {
 		if strings.HasPrefix(e.Tag, "salt/job/20261123080000000001/ret/") {
 			rets++
 		}
+		if minion, ok := strings.CutPrefix(e.Tag, "salt/job/20261123080000000001/prog/"); ok {
+			progs += minion
+		}
 		return e.Tag == "my/tag" && value.Str(e.Data.At("x")) == "1"
-	}); err != nil || rets != 1 {
-		t.Errorf("%v, %d returns on the bus; want the fleet's own", err, rets)
+	}); err != nil || rets != 1 || progs != "a/1" {
+		t.Errorf("%v, %d returns on the bus, progress of %q; want the fleet's own, and a/1", err, rets, progs)
 	}
 }
 
