@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -15,6 +16,7 @@ import (
 	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/jobs"
+	"brine/internal/printable"
 	"brine/internal/target"
 	"brine/internal/value"
 )
@@ -47,6 +49,7 @@ type Provider struct {
 	running sync.WaitGroup
 	look    chan struct{} // asks to look up the open jobs
 	told    sync.Map      // warnings that have been given
+	warned  atomic.Int32  // how many
 
 	mu      sync.Mutex
 	known   map[string]bool // ids that were found, with the prefix
@@ -100,9 +103,21 @@ func (p *Provider) Close() error {
 // FleetName returns the name that the fleet is configured under.
 func (p *Provider) FleetName() string { return p.o.Config.Name }
 
+// maxWarnings is how many warnings a master can cause: some have text of it.
+const maxWarnings = 200
+
 func (p *Provider) warnOnce(text string) {
-	if _, told := p.told.LoadOrStore(text, true); !told && p.o.Warn != nil {
-		p.o.Warn(text)
+	if p.o.Warn == nil || p.warned.Load() >= maxWarnings {
+		return
+	}
+	if _, told := p.told.LoadOrStore(text, true); told {
+		return
+	}
+	switch n := p.warned.Add(1); {
+	case n == maxWarnings:
+		p.o.Warn(fmt.Sprintf("fleet %s: further warnings of it are not shown", p.FleetName()))
+	case n < maxWarnings:
+		p.o.Warn(printable.Line(text))
 	}
 }
 

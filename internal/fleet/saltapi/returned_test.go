@@ -1,6 +1,7 @@
 package saltapi
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -49,5 +50,18 @@ func TestCostlyEvents(t *testing.T) {
 	s.deliver([]byte(`{"tag": "x", "data": {"y": [` + strings.Repeat("[],", 4<<20) + `0]}}`))
 	if !strings.Contains(warned, "an event was passed over") {
 		t.Errorf("warned %q", warned)
+	}
+}
+
+// A master cannot make warnings without end, nor control a terminal by them.
+func TestWarningsBounded(t *testing.T) {
+	t.Parallel()
+	var warned []string
+	p := &Provider{o: Options{Warn: func(text string) { warned = append(warned, text) }}}
+	for i := range 2 * maxWarnings {
+		p.warnOnce(fmt.Sprintf("minion\x1b[2J%d", i))
+	}
+	if len(warned) != maxWarnings || strings.Contains(warned[0], "\x1b") || !strings.Contains(warned[maxWarnings-1], "are not shown") {
+		t.Errorf("%d warnings, first %q, last %q", len(warned), warned[0], warned[len(warned)-1])
 	}
 }
