@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"brine/internal/value"
@@ -115,20 +116,31 @@ func transport(conf Config) (*http.Transport, error) {
 	return t, nil
 }
 
+// maxStored bounds the file of a token.
+const maxStored = 4096
+
 // stored is a token between runs.
 type stored struct {
 	Token   string  `json:"token"`
 	Expires float64 `json:"expires"`
 }
 
-// load reads the token of an earlier run. A file that others may read or write is
+// load reads the token of an earlier run. A file that others own, read or write is
 // not trusted.
 func (c *client) load() {
-	st, err := os.Lstat(c.file)
-	if err != nil || !st.Mode().IsRegular() || st.Mode().Perm()&0o077 != 0 || st.Size() > 4096 {
+	f, err := os.OpenFile(c.file, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
 		return
 	}
-	b, err := os.ReadFile(c.file)
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil || !st.Mode().IsRegular() || st.Mode().Perm()&0o077 != 0 || st.Size() > maxStored {
+		return
+	}
+	if sys, ok := st.Sys().(*syscall.Stat_t); !ok || int(sys.Uid) != os.Geteuid() {
+		return
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxStored))
 	var s stored
 	if err != nil || json.Unmarshal(b, &s) != nil || !sane(s.Token) {
 		return

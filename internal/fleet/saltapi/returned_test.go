@@ -2,6 +2,8 @@ package saltapi
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -63,5 +65,45 @@ func TestWarningsBounded(t *testing.T) {
 	}
 	if len(warned) != maxWarnings || strings.Contains(warned[0], "\x1b") || !strings.Contains(warned[maxWarnings-1], "are not shown") {
 		t.Errorf("%d warnings, first %q, last %q", len(warned), warned[0], warned[len(warned)-1])
+	}
+}
+
+// The file of a token is read only where nobody else could write or read it.
+func TestStoredToken(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text := []byte(`{"token": "abc", "expires": 4e9}`)
+	for _, tt := range []struct {
+		name, want string
+		make       func(file string) error
+	}{
+		{"own", "abc", func(file string) error { return os.WriteFile(file, text, 0o600) }},
+		{"read by others", "", func(file string) error {
+			if err := os.WriteFile(file, text, 0o600); err != nil {
+				return err
+			}
+			return os.Chmod(file, 0o640)
+		}},
+		{"link", "", func(file string) error { return os.Symlink("own", file) }},
+		{"of others", "", func(file string) error {
+			if err := os.WriteFile(file, text, 0o600); err != nil {
+				return err
+			}
+			if os.Chown(file, 65534, 65534) != nil { // who is not root cannot
+				return os.Remove(file)
+			}
+			return nil
+		}},
+		{"long", "", func(file string) error {
+			return os.WriteFile(file, append(text, strings.Repeat(" ", maxStored)...), 0o600)
+		}},
+	} {
+		c := &client{file: filepath.Join(dir, tt.name)}
+		if err := tt.make(c.file); err != nil {
+			t.Fatal(err)
+		}
+		if c.load(); c.token != tt.want {
+			t.Errorf("%s: token %q, want %q", tt.name, c.token, tt.want)
+		}
 	}
 }
