@@ -404,6 +404,12 @@ func TestNoEvents(t *testing.T) {
 	if got := r.run(t, fun.Job{Tgt: "*", Fun: "test.echo"}); got != "a=True b=True" || !strings.Contains(r.warnings(), "follow the events: 403") {
 		t.Errorf("events refused: %s\n%s", got, r.warnings())
 	}
+	s = saltapitest.New(t, "a")
+	s.NoEvents = http.StatusUnauthorized
+	r = with(t, conf(t, s.URL))
+	if got := r.run(t, fun.Job{Tgt: "*", Fun: "test.echo"}); got != "a=True" || !strings.Contains(r.warnings(), "follow the events: 401") || s.Logins() != 2 {
+		t.Errorf("events refused to any token: %s, %d log-ins, want 2\n%s", got, s.Logins(), r.warnings())
+	}
 	s, began := hold(t, "a")
 	r = with(t, conf(t, s.URL))
 	r.Timeout = 200 * time.Millisecond
