@@ -173,7 +173,7 @@ type publication struct {
 	ready chan struct{} // closed when it is published, or failed
 	err   error         // why it failed
 	lost  bool          // where err: it may be at work
-	// The rest is guarded by Provider.mu.
+	// The rest is guarded by Provider.mu, and so is jid until ready is closed.
 	waits map[string]*wait // by the minion's own id
 	open  int
 	known map[string]bool // minions that the master says it was sent to; nil: not known
@@ -349,7 +349,14 @@ func (p *Provider) Leave(id, jid string) bool {
 
 // publish gives a publication to the master.
 func (p *Provider) publish(ctx context.Context, pub *publication) {
-	defer close(pub.ready)
+	chosen := pub.jid
+	defer func() {
+		other := pub.jid != chosen
+		close(pub.ready)
+		if other { // returns under the master's jid may have come before that was known
+			p.lookSoon()
+		}
+	}()
 	p.Listen(ctx)
 	p.mu.Lock()
 	minions := make([]string, 0, len(pub.waits))
@@ -424,6 +431,10 @@ func (p *Provider) accepted(pub *publication, reply value.Value) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if jid != pub.jid && (p.pubs[jid] != nil || p.asks[jid] != nil) { // the returns of one would be taken for those of the other
+		pub.err, pub.lost = p.c.fault(opRun, 0, "", errNotSaltAPI), true
+		return
+	}
 	pub.known = idSet(m.List("minions"))
 	if jid != pub.jid {
 		delete(p.pubs, pub.jid)
@@ -511,10 +522,11 @@ func (p *Provider) Held(string) (why string, held bool) {
 // returned takes the return of a minion, from an event or the job cache.
 func (p *Provider) returned(pub *publication, minion string, data *value.Map) {
 	p.mu.Lock()
+	jid := pub.jid
 	w := pub.waits[minion]
 	if w == nil {
 		p.mu.Unlock()
-		p.warnOnce(fmt.Sprintf("fleet %s: a return of %s for job %s was refused: it was not targeted", p.FleetName(), minion, pub.jid))
+		p.warnOnce(fmt.Sprintf("fleet %s: a return of %s for job %s was refused: it was not targeted", p.FleetName(), minion, jid))
 		return
 	}
 	if w.done { // once more, or it is no longer waited for
@@ -525,7 +537,7 @@ func (p *Provider) returned(pub *publication, minion string, data *value.Map) {
 	pub.open--
 	p.mu.Unlock()
 	ret := returnOf(pub.job, data)
-	ret.ID, ret.Fleet, ret.FleetJID = p.o.Config.Prefix+minion, p.FleetName(), pub.jid
+	ret.ID, ret.Fleet, ret.FleetJID = p.o.Config.Prefix+minion, p.FleetName(), jid
 	w.ret <- ret
 }
 

@@ -2,6 +2,7 @@ package saltapi
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -105,5 +106,36 @@ func TestStoredToken(t *testing.T) {
 		if c.load(); c.token != tt.want {
 			t.Errorf("%s: token %q, want %q", tt.name, c.token, tt.want)
 		}
+	}
+}
+
+// A master that chooses the jid itself: returns that come before its answer do not
+// race with it, and it cannot choose that of another job.
+func TestMasterChoosesJID(t *testing.T) {
+	t.Parallel()
+	p, err := New(Options{Config: Config{Name: "lab", URL: &url.URL{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const one, two, three = "20261123050000000001", "20261123050000000002", "20261123050000000003"
+	p.mu.Lock()
+	pub, other := p.newPublication(fun.Job{JID: one}), p.newPublication(fun.Job{JID: two})
+	p.join(pub, "a")
+	p.join(pub, "b")
+	b := pub.waits["b"]
+	p.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.event("salt/job/"+one+"/ret/a", value.MapOf("id", "a", "return", "early"))
+	}()
+	p.accepted(pub, value.MapOf("jid", three, "minions", value.NewList("a", "b")))
+	<-done
+	p.event("salt/job/"+three+"/ret/b", value.MapOf("id", "b", "return", "late"))
+	if ret := <-b.ret; ret.ID != "b" || ret.FleetJID != three {
+		t.Errorf("return of b: %+v", ret)
+	}
+	if p.accepted(other, value.MapOf("jid", three, "minions", value.NewList("a"))); other.err == nil || !other.lost {
+		t.Errorf("the jid of another job was taken: %v", other.err)
 	}
 }
