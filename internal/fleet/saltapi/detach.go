@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -53,6 +54,7 @@ func (p *Provider) Left(ctx context.Context, jid, id string) (fleet.Left, error)
 	p.mu.Lock()
 	l := p.left[jid]
 	if l == nil || p.o.Now().Sub(l.at) > holds {
+		maps.DeleteFunc(p.left, func(_ string, old *leftover) bool { return p.o.Now().Sub(old.at) > holds })
 		l = &leftover{at: p.o.Now()}
 		p.left[jid] = l
 	}

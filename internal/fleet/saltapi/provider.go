@@ -186,6 +186,10 @@ type wait struct {
 	done bool
 }
 
+// gone stands for a wait that is over: the events of a job may come for long, and say
+// nothing new then.
+var gone = &wait{done: true}
+
 // Publish has the master publish a job to all of ids at once; their Runs wait for
 // the returns.
 func (p *Provider) Publish(ctx context.Context, job fun.Job, ids []string) {
@@ -332,9 +336,12 @@ func (p *Provider) waitOf(pub *publication, id string) (w *wait, known bool) {
 func (p *Provider) leave(pub *publication, id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if w := pub.waits[p.minion(id)]; w != nil && !w.done {
-		w.done = true
-		pub.open--
+	if w := pub.waits[p.minion(id)]; w != nil {
+		if !w.done {
+			w.done = true
+			pub.open--
+		}
+		pub.waits[p.minion(id)] = gone
 	}
 	delete(p.jobs, work{pub.job.JID, id})
 }

@@ -40,6 +40,7 @@ func (p *Provider) Resolve(ctx context.Context, tgt value.Value, tgtType string,
 	p.mu.Lock()
 	f := p.found[key]
 	if f == nil || p.o.Now().Sub(f.at) > holds {
+		maps.DeleteFunc(p.found, func(_ string, old *finding) bool { return p.o.Now().Sub(old.at) > holds })
 		f = &finding{at: p.o.Now()}
 		p.found[key] = f
 	}

@@ -139,3 +139,28 @@ func TestMasterChoosesJID(t *testing.T) {
 		t.Errorf("the jid of another job was taken: %v", other.err)
 	}
 }
+
+// What is over takes no memory but its jid, and later answers change nothing.
+func TestOverIsForgotten(t *testing.T) {
+	t.Parallel()
+	p, err := New(Options{Config: Config{Name: "lab", URL: &url.URL{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const one, two = "20261123050000000001", "20261123050000000002"
+	p.mu.Lock()
+	pub := p.newPublication(fun.Job{JID: one})
+	p.join(pub, "a")
+	q := &question{jid: two}
+	p.asks[two] = q
+	p.mu.Unlock()
+	q.sentTo(map[string]bool{"a": true})
+	p.leave(pub, "a")
+	p.drop(q)
+	for _, jid := range []string{one, two, two} {
+		p.event("salt/job/"+jid+"/ret/a", value.MapOf("id", "a", "return", "late"))
+	}
+	if pub.waits["a"] != gone || p.asks[two] != dropped || len(q.answers) != 0 || pub.open != 0 {
+		t.Errorf("kept: %+v, %+v, %d answers, %d open", pub.waits["a"], p.asks[two], len(q.answers), pub.open)
+	}
+}
