@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -162,5 +163,17 @@ func TestOverIsForgotten(t *testing.T) {
 	}
 	if pub.waits["a"] != gone || p.asks[two] != dropped || len(q.answers) != 0 || pub.open != 0 {
 		t.Errorf("kept: %+v, %+v, %d answers, %d open", pub.waits["a"], p.asks[two], len(q.answers), pub.open)
+	}
+}
+
+// An answer that is being waited for is shared, however long that takes.
+func TestExpired(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 23, 5, 0, 0, 0, time.UTC)
+	p := &Provider{o: Options{Now: func() time.Time { return now }}}
+	for at, want := range map[time.Time]bool{{}: false, now.Add(-holds): false, now.Add(-holds - 1): true} {
+		if got := p.expired(at); got != want {
+			t.Errorf("expired(%s) = %t, want %t", at, got, want)
+		}
 	}
 }
