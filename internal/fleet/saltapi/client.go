@@ -40,8 +40,9 @@ type client struct {
 	http   *http.Client
 	file   string // of the token between runs; "" is nowhere
 	now    func() time.Time
-	heard  atomic.Int64 // when the master answered last, in nanoseconds; 0: never
-	failed atomic.Int64 // since when it does not; 0: it does
+	heard  atomic.Int64           // when the master answered last, in nanoseconds; 0: never
+	failed atomic.Int64           // since when it does not; 0: it does
+	shown  atomic.Pointer[string] // the token that the server was shown last, for hide
 
 	mu      sync.Mutex // one logs in at a time
 	token   string
@@ -303,6 +304,7 @@ func (c *client) send(req *http.Request, token string) (*http.Response, error) {
 	req.Header.Set("User-Agent", "brine")
 	if token != "" {
 		req.Header.Set("X-Auth-Token", token)
+		c.shown.Store(&token)
 	}
 	resp, err := c.http.Do(req)
 	if err == nil && resp.StatusCode != http.StatusBadGateway && resp.StatusCode != http.StatusServiceUnavailable {

@@ -553,6 +553,32 @@ func TestDetached(t *testing.T) {
 	}
 }
 
+// Credentials do not come back in errors.
+func TestNoCredentialsInErrors(t *testing.T) {
+	t.Parallel()
+	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/login" {
+			if body, _ := io.ReadAll(r.Body); strings.Contains(string(body), "refuse") {
+				w.WriteHeader(http.StatusBadRequest)
+				_, _ = w.Write(body)
+				return
+			}
+			fmt.Fprint(w, `{"return": [{"token": "5e551017"}]}`)
+			return
+		}
+		http.Redirect(w, r, "http://127.0.0.1:1/?token="+r.Header.Get("X-Auth-Token"), http.StatusFound)
+	}))
+	t.Cleanup(echo.Close)
+	for _, password := range []string{`refuse "me"`, "let in"} {
+		c := conf(t, echo.URL)
+		c.Password = password
+		_, err := with(t, c).try(t.Context(), fun.Job{Tgt: "*", Fun: "test.ping"})
+		if err == nil || strings.Contains(err.Error(), "refuse") || strings.Contains(err.Error(), "5e551017") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
 // What goes wrong is named, with what to do.
 func TestFaults(t *testing.T) {
 	t.Parallel()
