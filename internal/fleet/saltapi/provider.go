@@ -59,7 +59,8 @@ type Provider struct {
 	used    map[string]bool         // jids of jobs that were published under their own jid
 	asks    map[string]*question
 	runs    map[string]*value.Map // returns of runners, while some are waited for
-	calls   int                   // runners that are waited for
+	calls   int                   // calls of runners whose jid is not known yet
+	awaited map[string]bool       // jids of runners that are waited for
 	found   map[string]*finding
 	left    map[string]*leftover
 }
@@ -85,7 +86,7 @@ func New(o Options) (*Provider, error) {
 	p := &Provider{
 		o: o, c: c, stream: newStream(c), look: make(chan struct{}, 1),
 		known: map[string]bool{}, pubs: map[string]*publication{}, jobs: map[work]*publication{}, forming: map[string]*publication{},
-		used: map[string]bool{}, asks: map[string]*question{}, runs: map[string]*value.Map{}, found: map[string]*finding{}, left: map[string]*leftover{},
+		used: map[string]bool{}, asks: map[string]*question{}, runs: map[string]*value.Map{}, awaited: map[string]bool{}, found: map[string]*finding{}, left: map[string]*leftover{},
 	}
 	p.ctx, p.end = context.WithCancel(context.Background())
 	p.stream.event, p.stream.up, p.stream.warn = p.event, p.lookSoon, p.warnOnce

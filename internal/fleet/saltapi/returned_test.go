@@ -177,3 +177,36 @@ func TestExpired(t *testing.T) {
 		}
 	}
 }
+
+// The runners of others do not crowd out the return of one that is waited for.
+func TestManyRunners(t *testing.T) {
+	t.Parallel()
+	p, err := New(Options{Config: Config{Name: "lab", URL: &url.URL{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := func(n int) {
+		jid := fmt.Sprintf("20261123050000%06d", n)
+		p.event("salt/run/"+jid+"/ret", value.MapOf("fun", "runner.test.arg", "return", int64(n)))
+	}
+	const early, late = 1, 5000
+	p.calls = 2
+	ran(early)
+	p.called(fmt.Sprintf("20261123050000%06d", early))
+	for n := range 2 * maxRuns {
+		ran(10 + n)
+	}
+	if len(p.runs) != maxRuns {
+		t.Errorf("%d returns are kept, want %d", len(p.runs), maxRuns)
+	}
+	p.called(fmt.Sprintf("20261123050000%06d", late))
+	ran(late)
+	for _, n := range []int{early, late} {
+		if p.takeRun(fmt.Sprintf("20261123050000%06d", n)) == nil {
+			t.Errorf("the return of %d is lost", n)
+		}
+	}
+	if len(p.runs) != 2 {
+		t.Errorf("%d returns are kept, want 2", len(p.runs))
+	}
+}
