@@ -145,7 +145,7 @@ func (f *Fleet) Settle(ctx context.Context, j *jobs.Job) error {
 	if len(open) == 0 && (!j.Detached() || j.State == jobs.Complete || j.State == jobs.Active) {
 		return nil
 	}
-	_, owner, err := f.owners(ctx)
+	_, owner, err := f.listed(ctx, RosterFleet)
 	if err != nil {
 		return err
 	}

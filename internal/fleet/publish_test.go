@@ -87,3 +87,15 @@ func TestPeers(t *testing.T) {
 		}
 	}
 }
+
+// A machine that a target names is not a minion of the same id that was found before.
+func TestNamedBesideMaster(t *testing.T) {
+	t.Parallel()
+	m := &masters{machines: machines{ids: []string{"web1"}}}
+	f := &Fleet{Providers: []Provider{m, &machines{ids: []string{"web1"}}}, NewJID: func() string { return "20200102030405000000" }}
+	f.Name = func(context.Context, string, []string) ([]string, bool, error) { return []string{"web1"}, true, nil }
+	found, err := f.targets(t.Context(), fun.Job{Tgt: "web1"})
+	if err != nil || len(found.ids) != 1 || found.owner["web1"] == Provider(m) {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
