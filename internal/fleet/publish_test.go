@@ -99,3 +99,19 @@ func TestNamedBesideMaster(t *testing.T) {
 		t.Errorf("%+v, %v", found, err)
 	}
 }
+
+// Minions keep their mine at their master: reading that of the roster asks them
+// nothing.
+func TestMineLeavesMinions(t *testing.T) {
+	t.Parallel()
+	m, _, _ := newMine("web1")
+	minions := &masters{machines: machines{ids: []string{"web9"}, most: -1}}
+	m.Fleet.Providers = append(m.Fleet.Providers, minions)
+	m.works([]string{"web1", "web9"})
+	if got, want := read(t, m, fun.MineRequest{ID: "web1", JID: "1"}), "{'who': {'web1': 'web1'}}"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if minions.most != -1 {
+		t.Error("a minion was asked")
+	}
+}
