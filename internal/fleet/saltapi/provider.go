@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"brine/internal/event"
@@ -465,9 +466,12 @@ func idSet(l *value.List) map[string]bool {
 	return out
 }
 
-// isID reports whether text can be the id of a minion.
+// isID reports whether text can be the id of a minion, and the name of a file.
 func isID(s string) bool {
-	return s != "" && len(s) <= 255 && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == '/' || r == '\\' })
+	if s == "" || s == "." || s == ".." || len(s) > 255 || !utf8.ValidString(s) {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == '/' || r == '\\' })
 }
 
 // recoverPause is the time between two looks at whether a job was published.

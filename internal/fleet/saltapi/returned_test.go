@@ -210,3 +210,15 @@ func TestManyRunners(t *testing.T) {
 		t.Errorf("%d returns are kept, want 2", len(p.runs))
 	}
 }
+
+func TestIsID(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]bool{
+		"web1": true, "web1.example.com": true, "wéb": true, "...": true,
+		"": false, ".": false, "..": false, "a/b": false, `a\b`: false, "a\n": false, "a\u009b2J": false, "\xff": false, strings.Repeat("x", 256): false,
+	} {
+		if got := isID(id); got != want {
+			t.Errorf("isID(%q) = %t, want %t", id, got, want)
+		}
+	}
+}
