@@ -366,6 +366,7 @@ func TestStoppedWhilePublishing(t *testing.T) {
 			body, _ := io.ReadAll(r.Body)
 			r.Body = io.NopCloser(bytes.NewReader(body))
 			if bytes.Contains(body, []byte("test.echo")) {
+				time.Sleep(500 * time.Millisecond) // the targets have begun meanwhile
 				stopped.Store(true)
 				time.Sleep(300 * time.Millisecond) // the gate is looked at more often
 			}
