@@ -286,14 +286,20 @@ func (c *client) post(ctx context.Context, op, path, token string, body value.Va
 		return nil, c.fault(op, 0, "", fmt.Errorf("the answer has more than %d bytes", maxBody))
 	}
 	v, _, err := value.ParseJSONWithin(string(b), maxBodyCost)
-	if e, ok := errors.AsType[*value.PyError](err); ok { // too large, or too deep
-		return nil, c.fault(op, 0, "", fmt.Errorf("the answer cannot be read: %w", e))
+	if tooMuch(err) {
+		return nil, c.fault(op, 0, "", fmt.Errorf("the answer cannot be read: %w", err))
 	}
 	m, ok := v.(*value.Map)
 	if err != nil || !ok || !m.Has("return") {
 		return nil, c.fault(op, 0, "", errNotSaltAPI)
 	}
 	return m.At("return"), nil
+}
+
+// tooMuch reports whether a document was not read since it is too large or too deep.
+func tooMuch(err error) bool {
+	_, invalid := errors.AsType[*value.JSONError](err)
+	return err != nil && !invalid
 }
 
 // send sends a request and notes whether the master answers.

@@ -183,8 +183,8 @@ const maxTag = 4096
 
 func (s *stream) deliver(text []byte) {
 	v, _, err := value.ParseJSONWithin(string(text), maxLineCost)
-	if e, ok := errors.AsType[*value.PyError](err); ok { // too large, or too deep
-		s.warn(fmt.Sprintf("fleet %s: an event was passed over: %v", s.c.conf.Name, e))
+	if tooMuch(err) {
+		s.warn(fmt.Sprintf("fleet %s: an event was passed over: %v", s.c.conf.Name, err))
 		return
 	}
 	m, ok := v.(*value.Map)
