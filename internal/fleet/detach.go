@@ -37,16 +37,20 @@ func (r *running) detach(ctx context.Context, targets []string, owner map[string
 	sem := make(chan struct{}, limit)
 	var wg sync.WaitGroup
 	var here []string
+	published := map[string]bool{} // these have begun, even if the run is stopped meanwhile
 	if !r.stopped(ctx) {
 		_, by := byPublisher(targets, owner)
 		for p, ids := range by {
 			p.Publish(ctx, r.job, ids)
+			for _, id := range ids {
+				published[id] = true
+			}
 		}
 	}
 	for _, id := range targets {
 		d, ok := owner[id].(Detacher)
 		switch {
-		case r.stopped(ctx):
+		case !published[id] && r.stopped(ctx):
 			r.deliver(fun.Return{ID: id, JID: r.job.JID, Stage: fun.Refused, Err: fun.ErrStopped})
 			continue
 		case !ok:
@@ -141,7 +145,7 @@ func (f *Fleet) Settle(ctx context.Context, j *jobs.Job) error {
 	if len(open) == 0 && (!j.Detached() || j.State == jobs.Complete || j.State == jobs.Active) {
 		return nil
 	}
-	_, owner, err := f.owners(ctx)
+	_, owner, err := f.listed(ctx, RosterFleet)
 	if err != nil {
 		return err
 	}

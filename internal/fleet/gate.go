@@ -122,9 +122,10 @@ func (e *entrance) at(id string, p Phase) {
 	delete(e.waiting, id)
 }
 
-// notBegun rewords the return of a target that was let go.
+// notBegun rewords the return of a target that was let go. One whose master has the
+// job has begun all the same.
 func (r *running) notBegun(ctx context.Context, ret fun.Return) fun.Return {
-	if ret.Stage == fun.Returned || !errors.Is(context.Cause(ctx), errClosed) {
+	if ret.Stage == fun.Returned || ret.FleetJID != "" || !errors.Is(context.Cause(ctx), errClosed) {
 		return ret
 	}
 	return fun.Return{ID: ret.ID, JID: r.job.JID, Stage: fun.Refused, Err: r.whyStopped(ctx)}

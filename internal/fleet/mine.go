@@ -254,7 +254,7 @@ func (m *Mine) readable(ctx context.Context, v value.Value, id string) (value.Va
 	var nodegroups *value.Map
 	if m.Fleet != nil {
 		nodegroups = m.Fleet.Nodegroups
-		if _, owner, err := m.Fleet.owners(ctx); err == nil && owner[id] != nil {
+		if _, owner, err := m.Fleet.listed(ctx, RosterFleet); err == nil && owner[id] != nil {
 			reader = owner[id].Minion(ctx, id)
 		}
 	}
@@ -306,7 +306,7 @@ func (m *Mine) match(ctx context.Context, req fun.MineRequest) ([]string, error)
 	if m.Fleet != nil {
 		nodegroups = m.Fleet.Nodegroups
 		var err error
-		if all, owner, err = m.Fleet.owners(ctx); err != nil {
+		if all, owner, err = m.Fleet.listed(ctx, RosterFleet); err != nil {
 			return nil, err
 		}
 	}
@@ -391,7 +391,7 @@ func (m *Mine) gather(ctx context.Context, req fun.MineRequest, ids []string) {
 	// What one machine asked for is for all of the job: it outlives the request.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), mineGathers)
 	defer cancel()
-	_, owner, err := m.Fleet.owners(ctx)
+	_, owner, err := m.Fleet.listed(ctx, RosterFleet)
 	if err != nil {
 		return
 	}

@@ -13,9 +13,9 @@ import (
 	"brine/internal/value"
 )
 
-// Peers calls functions for a machine of a run on others, as far as the options
-// peer and peer_run allow. A machine that a function was called on so can call none
-// in turn.
+// Peers calls functions for a machine of a run on others of the roster, as far as
+// the options peer and peer_run allow. A machine that a function was called on so
+// can call none in turn.
 type Peers struct {
 	Fleet *Fleet
 	// Peer and PeerRun are those options: lists of regular expressions of functions,
@@ -99,10 +99,10 @@ func (p *Peers) publish(ctx context.Context, req fun.PublishRequest) (value.Valu
 	return p.call(ctx, req, ids)
 }
 
-// match returns the ids of machines of the run. A target is always an expression
+// match returns the ids of machines of the roster. A target is always an expression
 // here: a machine names none that the controller does not know.
 func (p *Peers) match(ctx context.Context, tgt value.Value, tgtType string) ([]string, error) {
-	all, owner, err := p.Fleet.owners(ctx)
+	all, owner, err := p.Fleet.listed(ctx, RosterFleet)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (p *Peers) call(ctx context.Context, req fun.PublishRequest, ids []string) 
 	p.mu.Unlock()
 	job := fun.Job{
 		JID: jid, Fun: req.Fun, Args: fun.Args{Pos: req.Args, Kw: value.NewMap(0)}, Tgt: value.Strings(ids...), TgtType: "list",
-		User: req.ID, Published: true, Returner: req.Returner, Timeout: req.Timeout, Peer: true,
+		Fleet: RosterFleet, User: req.ID, Published: true, Returner: req.Returner, Timeout: req.Timeout, Peer: true,
 	}
 	out := value.NewMap(len(ids))
 	var mu sync.Mutex

@@ -34,8 +34,8 @@ func (f *Fleet) targets(ctx context.Context, job fun.Job) (targets, error) {
 		if err != nil {
 			return targets{}, err
 		}
-		if named {
-			_, owner, err := f.owners(ctx)
+		if named { // whatever minions of the same id were found before
+			_, owner, err := f.listed(ctx, RosterFleet)
 			return targets{ids: found, owner: owner}, err
 		}
 	}

@@ -102,7 +102,7 @@ func TestAnAgentReadsNothingOutsideOfTheRoots(t *testing.T) {
 	if _, err := ask(t, m, "file", "env", "base", "path", "link"); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("a link that leads out: %v", err)
 	}
-	for _, method := range []string{"push", "exec", "invoke", "mine", ""} {
+	for _, method := range []string{"push", "exec", "invoke", "mine", "publish", ""} {
 		var re *wire.RemoteError
 		if _, err := ask(t, m, method, "path", "x"); !errors.As(err, &re) || re.Code != wire.CodeRefused {
 			t.Errorf("%q: %v, want a refusal", method, err)

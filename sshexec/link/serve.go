@@ -411,8 +411,12 @@ func (c *Conn) servePublish(ctx context.Context, s *wire.Stream) error {
 		return ctx.Err()
 	}
 	h := s.Head()
+	args := h.List("args")
+	if args == nil {
+		return wire.Refusef("the arguments of a call on other machines are not a list")
+	}
 	req := fun.PublishRequest{
-		ID: c.id(), JID: c.trees.jid(h.Str("jid")), Runner: value.Truth(h.At("runner")), Fun: h.Str("fun"), Args: h.List("args").Items,
+		ID: c.id(), JID: c.trees.jid(h.Str("jid")), Runner: value.Truth(h.At("runner")), Fun: h.Str("fun"), Args: args.Items,
 		Tgt: h.At("tgt"), TgtType: h.Str("tgt_type"), Returner: h.Str("returner"), Full: value.Truth(h.At("full")),
 	}
 	if n, ok := value.AsInt(h.At("timeout")); ok && n > 0 {

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"brine/internal/value"
@@ -26,6 +27,11 @@ import (
 const (
 	maxBody = 64 << 20 // of an answer
 	maxLine = 32 << 20 // of an event
+
+	// What they may take in memory once they are read: a text of empty lists takes
+	// fifty times its size.
+	maxBodyCost = 512 << 20
+	maxLineCost = 256 << 20
 )
 
 // A client speaks to one salt-api.
@@ -34,8 +40,9 @@ type client struct {
 	http   *http.Client
 	file   string // of the token between runs; "" is nowhere
 	now    func() time.Time
-	heard  atomic.Int64 // when the master answered last, in nanoseconds; 0: never
-	failed atomic.Int64 // since when it does not; 0: it does
+	heard  atomic.Int64           // when the master answered last, in nanoseconds; 0: never
+	failed atomic.Int64           // since when it does not; 0: it does
+	shown  atomic.Pointer[string] // the token that the server was shown last, for hide
 
 	mu      sync.Mutex // one logs in at a time
 	token   string
@@ -110,20 +117,31 @@ func transport(conf Config) (*http.Transport, error) {
 	return t, nil
 }
 
+// maxStored bounds the file of a token.
+const maxStored = 4096
+
 // stored is a token between runs.
 type stored struct {
 	Token   string  `json:"token"`
 	Expires float64 `json:"expires"`
 }
 
-// load reads the token of an earlier run. A file that others may read or write is
+// load reads the token of an earlier run. A file that others own, read or write is
 // not trusted.
 func (c *client) load() {
-	st, err := os.Lstat(c.file)
-	if err != nil || !st.Mode().IsRegular() || st.Mode().Perm()&0o077 != 0 || st.Size() > 4096 {
+	f, err := os.OpenFile(c.file, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
 		return
 	}
-	b, err := os.ReadFile(c.file)
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil || !st.Mode().IsRegular() || st.Mode().Perm()&0o077 != 0 || st.Size() > maxStored {
+		return
+	}
+	if sys, ok := st.Sys().(*syscall.Stat_t); !ok || int(sys.Uid) != os.Geteuid() {
+		return
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxStored))
 	var s stored
 	if err != nil || json.Unmarshal(b, &s) != nil || !sane(s.Token) {
 		return
@@ -267,12 +285,21 @@ func (c *client) post(ctx context.Context, op, path, token string, body value.Va
 	case len(b) > maxBody:
 		return nil, c.fault(op, 0, "", fmt.Errorf("the answer has more than %d bytes", maxBody))
 	}
-	v, err := value.DecodeJSON(bytes.NewReader(b))
+	v, _, err := value.ParseJSONWithin(string(b), maxBodyCost)
+	if tooMuch(err) {
+		return nil, c.fault(op, 0, "", fmt.Errorf("the answer cannot be read: %w", err))
+	}
 	m, ok := v.(*value.Map)
 	if err != nil || !ok || !m.Has("return") {
 		return nil, c.fault(op, 0, "", errNotSaltAPI)
 	}
 	return m.At("return"), nil
+}
+
+// tooMuch reports whether a document was not read since it is too large or too deep.
+func tooMuch(err error) bool {
+	_, invalid := errors.AsType[*value.JSONError](err)
+	return err != nil && !invalid
 }
 
 // send sends a request and notes whether the master answers.
@@ -283,6 +310,7 @@ func (c *client) send(req *http.Request, token string) (*http.Response, error) {
 	req.Header.Set("User-Agent", "brine")
 	if token != "" {
 		req.Header.Set("X-Auth-Token", token)
+		c.shown.Store(&token)
 	}
 	resp, err := c.http.Do(req)
 	if err == nil && resp.StatusCode != http.StatusBadGateway && resp.StatusCode != http.StatusServiceUnavailable {

@@ -19,15 +19,13 @@ import (
 	"strings"
 	"time"
 
+	"brine/internal/fleet"
 	"brine/internal/source"
 	"brine/internal/value"
 )
 
 // Type is the type of an entry of the option fleets that this package serves.
 const Type = "salt-api"
-
-// RosterName stands for the machines of the roster where fleets are named.
-const RosterName = "roster"
 
 // Defaults of a [Config].
 const (
@@ -56,9 +54,6 @@ var keys = []string{
 	"type", "url", "eauth", "user", "password", "password_env", "password_file", "token", "token_env", "token_file", "ca", "fingerprint",
 	"client_cert", "client_key", "prefix", "timeout", "reconnect", "insecure_http",
 }
-
-// ErrNoFleet says that a fleet was named that is not configured.
-var ErrNoFleet = errors.New("no such fleet")
 
 // Parse reads the option fleets: a mapping of names to entries. dir is where
 // relative paths start, getenv reads the environment.
@@ -93,7 +88,7 @@ func entry(name string, e *value.Map, dir string, getenv func(string) string) (C
 	if !fleetName.MatchString(name) || len(name) > 100 {
 		return c, errors.New("a name has letters, digits, dots, dashes and underscores")
 	}
-	if name == RosterName {
+	if name == fleet.RosterFleet {
 		return c, errors.New("this name stands for the machines of the roster; choose another one")
 	}
 	for k, v := range e.All() {

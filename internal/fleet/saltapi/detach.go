@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -24,11 +25,12 @@ func (p *Provider) Detach(ctx context.Context, job fun.Job, id string) (fun.Retu
 	select {
 	case <-pub.ready:
 	case <-ctx.Done():
-		ret.Err = ctx.Err()
-		return ret, false
+		return p.unready(ctx, pub, ret), false
 	}
 	_, known := p.waitOf(pub, id)
 	switch {
+	case pub.err != nil && pub.lost:
+		ret.Stage, ret.Err, ret.FleetJID, ret.Away = fun.Lost, pub.err, pub.jid, pub.jid == job.JID
 	case pub.err != nil:
 		ret.Err = pub.err
 	case !known:
@@ -40,7 +42,7 @@ func (p *Provider) Detach(ctx context.Context, job fun.Job, id string) (fun.Retu
 // A leftover is what a master knows of a detached job.
 type leftover struct {
 	once    sync.Once
-	at      time.Time
+	at      time.Time // when it was found; zero: not yet
 	job     *value.Map
 	running map[string]int // by minion: the pid; 0: it does not run there
 	err     error
@@ -51,12 +53,18 @@ type leftover struct {
 func (p *Provider) Left(ctx context.Context, jid, id string) (fleet.Left, error) {
 	p.mu.Lock()
 	l := p.left[jid]
-	if l == nil || p.o.Now().Sub(l.at) > holds {
-		l = &leftover{at: p.o.Now()}
+	if l == nil || p.expired(l.at) {
+		maps.DeleteFunc(p.left, func(_ string, old *leftover) bool { return p.expired(old.at) })
+		l = &leftover{}
 		p.left[jid] = l
 	}
 	p.mu.Unlock()
-	l.once.Do(func() { p.lookLeft(ctx, jid, l) })
+	l.once.Do(func() {
+		p.lookLeft(ctx, jid, l)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		l.at = p.o.Now()
+	})
 	minion := p.minion(id)
 	if errors.Is(l.err, errUnknownJob) {
 		return fleet.Left{State: jobs.LeftUnknown}, nil

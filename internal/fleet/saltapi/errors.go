@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"brine/internal/printable"
+	"brine/internal/redact"
+	"brine/internal/value"
 )
 
 // What is asked of a master, as errors name it.
@@ -66,7 +68,7 @@ func (c *client) fault(op string, status int, text string, err error) error {
 		e.Hint, e.Err = transportFault(err)
 		return e
 	}
-	if text = strings.TrimRight(strings.TrimSpace(text), "."); len(text) > 500 {
+	if text = strings.TrimRight(strings.TrimSpace(c.hide(text)), "."); len(text) > 500 {
 		text = text[:500] + "..."
 	}
 	e.Err = fmt.Errorf("%d %s", status, http.StatusText(status))
@@ -75,6 +77,27 @@ func (c *client) fault(op string, status int, text string, err error) error {
 	}
 	e.Hint = hintOf(op, status, text)
 	return e
+}
+
+// minSecret is how long a secret is that is looked for: shorter ones are part of
+// ordinary words.
+const minSecret = 6
+
+// hide removes the credentials from what a server said: some show the request that
+// they refuse.
+func (c *client) hide(text string) string {
+	secrets := []string{c.conf.Password, c.conf.Token}
+	if token := c.shown.Load(); token != nil {
+		secrets = append(secrets, *token)
+	}
+	for _, s := range secrets {
+		if len(s) < minSecret {
+			continue
+		}
+		text = strings.ReplaceAll(text, s, redact.Hidden)
+		text = strings.ReplaceAll(text, strings.Trim(string(value.EncodeJSON(s)), `"`), redact.Hidden)
+	}
+	return text
 }
 
 // hintOf says what to do where a master refuses.

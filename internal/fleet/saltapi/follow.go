@@ -28,7 +28,10 @@ func (p *Provider) event(tag string, data *value.Map) {
 		if parts[3] == "ret" && p.claimed(parts[2], minion, data) {
 			return
 		}
-		if parts[3] != "prog" && p.ownJID(parts[2]) {
+		if parts[3] == "prog" {
+			minion, _, _ = strings.Cut(minion, "/") // the number of the state follows
+		}
+		if p.ownJID(parts[2]) && (parts[3] != "prog" || !p.targeted(parts[2], minion)) {
 			return // the fleet fires its own
 		}
 	case len(parts) == 4 && parts[0] == "salt" && parts[1] == "run":
@@ -61,6 +64,14 @@ func (p *Provider) ownJID(jid string) bool {
 	own := p.pubs[jid] != nil || p.asks[jid] != nil
 	p.mu.Unlock()
 	return own || p.o.Ours(jid)
+}
+
+// targeted reports whether a minion is a target of a job of this run.
+func (p *Provider) targeted(jid, minion string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pub := p.pubs[jid]
+	return pub != nil && pub.waits[minion] != nil
 }
 
 // claimed hands a return to who waits for it; false: nobody does.
@@ -257,7 +268,7 @@ func (q *question) sentTo(minions map[string]bool) {
 }
 
 // ask publishes a function for a target, and returns the question with the minions
-// that the master sent it to. forget ends it.
+// that the master sent it to. forget ends it: answers that come later are dropped.
 func (p *Provider) ask(ctx context.Context, op string, tgt value.Value, tgtType, name string, args ...value.Value) (q *question, forget func(), err error) {
 	p.Listen(ctx)
 	q = &question{jid: p.o.NewJID()}
@@ -266,17 +277,32 @@ func (p *Provider) ask(ctx context.Context, op string, tgt value.Value, tgtType,
 	p.mu.Unlock()
 	reply, err := p.c.call(ctx, op, value.MapOf("client", "local_async", "tgt", tgt, "tgt_type", tgtType, "fun", name, "arg", value.NewList(args...), "jid", q.jid))
 	if err != nil {
+		p.drop(q)
 		return nil, nil, err
 	}
 	m, ok := reply.(*value.Map)
 	if !ok || m.Len() > 0 && m.Str("jid") != q.jid {
+		p.drop(q)
 		return nil, nil, p.c.fault(op, 0, "", errNotSaltAPI)
 	}
 	q.sentTo(idSet(m.List("minions")))
 	// Where no events come, the answers are in the job cache.
 	ctx, cancel := context.WithCancel(ctx)
 	p.running.Go(func() { p.lookForAnswers(ctx, q) })
-	return q, cancel, nil
+	return q, func() {
+		cancel()
+		p.drop(q)
+	}, nil
+}
+
+// dropped stands for all questions that are over.
+var dropped = &question{sent: true}
+
+// drop forgets a question, but not that its jid is of this run.
+func (p *Provider) drop(q *question) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asks[q.jid] = dropped
 }
 
 // lookForAnswers takes answers from the job cache until ctx ends.

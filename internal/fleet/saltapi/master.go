@@ -3,6 +3,7 @@ package saltapi
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -15,12 +16,26 @@ import (
 // yet.
 const maxRuns = 1000
 
-// ranRunner keeps the return of a runner while some are waited for.
+// ranRunner keeps the return of a runner that is waited for, or may be: the return
+// can come before the master has said which jid the call has.
 func (p *Provider) ranRunner(jid string, data *value.Map) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.calls > 0 && len(p.runs) < maxRuns {
+	if p.awaited[jid] || p.calls > 0 && len(p.runs) < maxRuns {
 		p.runs[jid] = data
+	}
+}
+
+// called notes that the master has answered a call: with a jid, which is waited for,
+// or "".
+func (p *Provider) called(jid string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if jid != "" {
+		p.awaited[jid] = true
+	}
+	if p.calls--; p.calls == 0 {
+		maps.DeleteFunc(p.runs, func(jid string, _ *value.Map) bool { return !p.awaited[jid] })
 	}
 }
 
@@ -67,22 +82,23 @@ func (p *Provider) runner(ctx context.Context, low *value.Map) (v value.Value, j
 	p.mu.Lock()
 	p.calls++
 	p.mu.Unlock()
+	low.Set("client", "runner_async")
+	answer, err := p.c.call(ctx, opRunner, low)
+	m, _ := answer.(*value.Map)
+	if jid = m.Str("jid"); err != nil || !jobs.IsJID(jid) {
+		p.called("")
+		if err == nil {
+			err = p.c.fault(opRunner, 0, "", errNotSaltAPI)
+		}
+		return nil, "", false, err
+	}
+	p.called(jid)
 	defer func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if p.calls--; p.calls == 0 {
-			clear(p.runs)
-		}
+		delete(p.awaited, jid)
+		delete(p.runs, jid)
 	}()
-	low.Set("client", "runner_async")
-	answer, err := p.c.call(ctx, opRunner, low)
-	if err != nil {
-		return nil, "", false, err
-	}
-	m, _ := answer.(*value.Map)
-	if jid = m.Str("jid"); !jobs.IsJID(jid) {
-		return nil, "", false, p.c.fault(opRunner, 0, "", errNotSaltAPI)
-	}
 	next := p.o.Now().Add(runnerLook)
 	for {
 		if data := p.takeRun(jid); data != nil {
@@ -117,6 +133,9 @@ const (
 func (p *Provider) runnerReturn(ctx context.Context, jid string) *value.Map {
 	m, err := p.job(ctx, jid)
 	if err != nil {
+		if refused(err) && ctx.Err() == nil {
+			p.warnOnce(err.Error())
+		}
 		return nil
 	}
 	for k, v := range m.Map("Result").All() {

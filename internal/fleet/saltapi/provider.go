@@ -8,13 +8,16 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"brine/internal/event"
 	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/jobs"
+	"brine/internal/printable"
 	"brine/internal/target"
 	"brine/internal/value"
 )
@@ -47,6 +50,7 @@ type Provider struct {
 	running sync.WaitGroup
 	look    chan struct{} // asks to look up the open jobs
 	told    sync.Map      // warnings that have been given
+	warned  atomic.Int32  // how many
 
 	mu      sync.Mutex
 	known   map[string]bool // ids that were found, with the prefix
@@ -56,7 +60,8 @@ type Provider struct {
 	used    map[string]bool         // jids of jobs that were published under their own jid
 	asks    map[string]*question
 	runs    map[string]*value.Map // returns of runners, while some are waited for
-	calls   int                   // runners that are waited for
+	calls   int                   // calls of runners whose jid is not known yet
+	awaited map[string]bool       // jids of runners that are waited for
 	found   map[string]*finding
 	left    map[string]*leftover
 }
@@ -82,7 +87,7 @@ func New(o Options) (*Provider, error) {
 	p := &Provider{
 		o: o, c: c, stream: newStream(c), look: make(chan struct{}, 1),
 		known: map[string]bool{}, pubs: map[string]*publication{}, jobs: map[work]*publication{}, forming: map[string]*publication{},
-		used: map[string]bool{}, asks: map[string]*question{}, runs: map[string]*value.Map{}, found: map[string]*finding{}, left: map[string]*leftover{},
+		used: map[string]bool{}, asks: map[string]*question{}, runs: map[string]*value.Map{}, awaited: map[string]bool{}, found: map[string]*finding{}, left: map[string]*leftover{},
 	}
 	p.ctx, p.end = context.WithCancel(context.Background())
 	p.stream.event, p.stream.up, p.stream.warn = p.event, p.lookSoon, p.warnOnce
@@ -100,9 +105,21 @@ func (p *Provider) Close() error {
 // FleetName returns the name that the fleet is configured under.
 func (p *Provider) FleetName() string { return p.o.Config.Name }
 
+// maxWarnings is how many warnings a master can cause: some have text of it.
+const maxWarnings = 200
+
 func (p *Provider) warnOnce(text string) {
-	if _, told := p.told.LoadOrStore(text, true); !told && p.o.Warn != nil {
-		p.o.Warn(text)
+	if p.o.Warn == nil || p.warned.Load() >= maxWarnings {
+		return
+	}
+	if _, told := p.told.LoadOrStore(text, true); told {
+		return
+	}
+	switch n := p.warned.Add(1); {
+	case n == maxWarnings:
+		p.o.Warn(fmt.Sprintf("fleet %s: further warnings of it are not shown", p.FleetName()))
+	case n < maxWarnings:
+		p.o.Warn(printable.Line(text))
 	}
 }
 
@@ -154,13 +171,15 @@ const listenWait = 10 * time.Second
 type publication struct {
 	jid   string // on the master
 	job   fun.Job
+	sent  chan struct{} // closed when it is about to be published: who leaves later may be at work
 	ready chan struct{} // closed when it is published, or failed
 	err   error         // why it failed
 	lost  bool          // where err: it may be at work
-	// The rest is guarded by Provider.mu.
+	// The rest is guarded by Provider.mu, and so is jid until ready is closed.
 	waits map[string]*wait // by the minion's own id
 	open  int
 	known map[string]bool // minions that the master says it was sent to; nil: not known
+	heard bool            // a minion returned
 }
 
 // wait is a minion whose return is waited for.
@@ -168,6 +187,10 @@ type wait struct {
 	ret  chan fun.Return // has room for one
 	done bool
 }
+
+// gone stands for a wait that is over: the events of a job may come for long, and say
+// nothing new then.
+var gone = &wait{done: true}
 
 // Publish has the master publish a job to all of ids at once; their Runs wait for
 // the returns.
@@ -184,7 +207,7 @@ func (p *Provider) Publish(ctx context.Context, job fun.Job, ids []string) {
 // newPublication begins a publication. The first of a job has the job's own jid.
 // mu is held.
 func (p *Provider) newPublication(job fun.Job) *publication {
-	pub := &publication{jid: job.JID, job: job, ready: make(chan struct{}), waits: map[string]*wait{}}
+	pub := &publication{jid: job.JID, job: job, sent: make(chan struct{}), ready: make(chan struct{}), waits: map[string]*wait{}}
 	if p.used[job.JID] || !jobs.IsJID(job.JID) {
 		pub.jid = p.o.NewJID()
 	}
@@ -215,7 +238,11 @@ func (p *Provider) publicationOf(ctx context.Context, job fun.Job, id string) *p
 	if pub == nil {
 		pub = p.newPublication(job)
 		p.forming[job.JID] = pub
+		ctx := context.WithoutCancel(ctx) // the others go on where this machine is given up
 		p.running.Go(func() {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			defer context.AfterFunc(p.ctx, cancel)()
 			select {
 			case <-time.After(gatherRuns):
 			case <-p.ctx.Done():
@@ -238,10 +265,17 @@ func (p *Provider) Run(ctx context.Context, job fun.Job, id string, begun func()
 	ret := fun.Return{ID: id, JID: job.JID, Fleet: p.FleetName()}
 	defer p.leave(pub, id)
 	select {
+	case <-pub.sent:
 	case <-pub.ready:
 	case <-ctx.Done():
-		ret.Stage, ret.Err = fun.Lost, fmt.Errorf("while the job was being published: %w", ctx.Err())
-		return ret
+	}
+	if closed(pub.sent) {
+		fleet.Enter(ctx, fleet.Running) // it is not let go any more when the run is stopped
+	}
+	select {
+	case <-pub.ready:
+	case <-ctx.Done():
+		return p.unready(ctx, pub, ret)
 	}
 	w, known := p.waitOf(pub, id)
 	ret.FleetJID = pub.jid
@@ -256,7 +290,6 @@ func (p *Provider) Run(ctx context.Context, job fun.Job, id string, begun func()
 		ret.Stage, ret.Err = fun.Unreachable, fmt.Errorf("the master of fleet %s did not send the job to %s: it has no key of it, or does not permit it", p.FleetName(), p.minion(id))
 		return ret
 	}
-	fleet.Enter(ctx, fleet.Running)
 	begun()
 	select {
 	case got := <-w.ret:
@@ -265,6 +298,32 @@ func (p *Provider) Run(ctx context.Context, job fun.Job, id string, begun func()
 		ret.Stage, ret.Away = fun.Lost, pub.jid == job.JID
 		ret.Err = fmt.Errorf("no longer waited for; the job goes on there, and the master of fleet %s keeps its return under the jid %s: %w", p.FleetName(), pub.jid, ctx.Err())
 		return ret
+	}
+}
+
+// unready is the return of a machine that leaves a publication before the master has
+// answered.
+func (p *Provider) unready(ctx context.Context, pub *publication, ret fun.Return) fun.Return {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w := pub.waits[p.minion(ret.ID)]; w != nil && !w.done {
+		w.done = true
+		pub.open--
+	}
+	ret.Stage, ret.Err = fun.Lost, fmt.Errorf("before the job was published: %w", ctx.Err())
+	if closed(pub.sent) {
+		ret.Err = fmt.Errorf("while the job was being published: %w", ctx.Err())
+		ret.FleetJID, ret.Away = pub.jid, pub.jid == pub.job.JID
+	}
+	return ret
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -279,9 +338,12 @@ func (p *Provider) waitOf(pub *publication, id string) (w *wait, known bool) {
 func (p *Provider) leave(pub *publication, id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if w := pub.waits[p.minion(id)]; w != nil && !w.done {
-		w.done = true
-		pub.open--
+	if w := pub.waits[p.minion(id)]; w != nil {
+		if !w.done {
+			w.done = true
+			pub.open--
+		}
+		pub.waits[p.minion(id)] = gone
 	}
 	delete(p.jobs, work{pub.job.JID, id})
 }
@@ -296,7 +358,14 @@ func (p *Provider) Leave(id, jid string) bool {
 
 // publish gives a publication to the master.
 func (p *Provider) publish(ctx context.Context, pub *publication) {
-	defer close(pub.ready)
+	chosen := pub.jid
+	defer func() {
+		other := pub.jid != chosen
+		close(pub.ready)
+		if other { // returns under the master's jid may have come before that was known
+			p.lookSoon()
+		}
+	}()
 	p.Listen(ctx)
 	p.mu.Lock()
 	minions := make([]string, 0, len(pub.waits))
@@ -305,11 +374,13 @@ func (p *Provider) publish(ctx context.Context, pub *publication) {
 			minions = append(minions, id)
 		}
 	}
-	p.mu.Unlock()
 	if len(minions) == 0 || ctx.Err() != nil {
+		p.mu.Unlock()
 		pub.err = fun.ErrStopped
 		return
 	}
+	close(pub.sent)
+	p.mu.Unlock()
 	slices.Sort(minions)
 	reply, err := p.c.call(ctx, opRun, lowOf(pub, minions))
 	if err != nil {
@@ -369,6 +440,10 @@ func (p *Provider) accepted(pub *publication, reply value.Value) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if jid != pub.jid && (p.pubs[jid] != nil || p.asks[jid] != nil) { // the returns of one would be taken for those of the other
+		pub.err, pub.lost = p.c.fault(opRun, 0, "", errNotSaltAPI), true
+		return
+	}
 	pub.known = idSet(m.List("minions"))
 	if jid != pub.jid {
 		delete(p.pubs, pub.jid)
@@ -391,9 +466,12 @@ func idSet(l *value.List) map[string]bool {
 	return out
 }
 
-// isID reports whether text can be the id of a minion.
+// isID reports whether text can be the id of a minion, and the name of a file.
 func isID(s string) bool {
-	return s != "" && len(s) <= 255 && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == '/' || r == '\\' })
+	if s == "" || s == "." || s == ".." || len(s) > 255 || !utf8.ValidString(s) {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == '/' || r == '\\' })
 }
 
 // recoverPause is the time between two looks at whether a job was published.
@@ -401,13 +479,14 @@ const recoverPause = time.Second
 
 // recover finds out whether a job was published whose publication was not
 // answered; nil: it was. It is never published again, since it must not run twice.
+// A master that answers, but not the question, is asked for the time of reconnect.
 func (p *Provider) recover(pub *publication, cause error) error {
 	p.warnOnce(cause.Error() + ": asking whether the job was published")
-	unknown := 0
+	unknown, begin := 0, p.o.Now()
 	for p.ctx.Err() == nil {
 		err := p.lookup(p.ctx, pub)
 		switch {
-		case err == nil:
+		case err == nil || p.heardOf(pub):
 			return nil
 		case errors.Is(err, errUnknownJob):
 			if unknown++; unknown >= 3 {
@@ -419,12 +498,22 @@ func (p *Provider) recover(pub *publication, cause error) error {
 		if since, away := p.c.away(); away && p.o.Now().Sub(since) > p.o.Config.Reconnect {
 			return p.goneFor(since)
 		}
+		if err != nil && p.o.Now().Sub(begin) > p.o.Config.Reconnect {
+			return fmt.Errorf("whether the job runs is not known: %w; %w", cause, err)
+		}
 		select {
 		case <-time.After(recoverPause):
 		case <-p.ctx.Done():
 		}
 	}
 	return cause
+}
+
+// heardOf reports whether a minion returned from a publication.
+func (p *Provider) heardOf(pub *publication) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return pub.heard
 }
 
 // goneFor says that the master has been away for too long.
@@ -445,21 +534,22 @@ func (p *Provider) Held(string) (why string, held bool) {
 // returned takes the return of a minion, from an event or the job cache.
 func (p *Provider) returned(pub *publication, minion string, data *value.Map) {
 	p.mu.Lock()
+	jid := pub.jid
 	w := pub.waits[minion]
 	if w == nil {
 		p.mu.Unlock()
-		p.warnOnce(fmt.Sprintf("fleet %s: a return of %s for job %s was refused: it was not targeted", p.FleetName(), minion, pub.jid))
+		p.warnOnce(fmt.Sprintf("fleet %s: a return of %s for job %s was refused: it was not targeted", p.FleetName(), minion, jid))
 		return
 	}
 	if w.done { // once more, or it is no longer waited for
 		p.mu.Unlock()
 		return
 	}
-	w.done = true
+	w.done, pub.heard = true, true
 	pub.open--
 	p.mu.Unlock()
 	ret := returnOf(pub.job, data)
-	ret.ID, ret.Fleet, ret.FleetJID = p.o.Config.Prefix+minion, p.FleetName(), pub.jid
+	ret.ID, ret.Fleet, ret.FleetJID = p.o.Config.Prefix+minion, p.FleetName(), jid
 	w.ret <- ret
 }
 
@@ -469,9 +559,14 @@ func returnOf(job fun.Job, data *value.Map) fun.Return {
 	v := data.At("return")
 	if n, ok := value.AsInt(data.At("retcode")); ok {
 		ret.Retcode = int(n)
+	} else if ret.Each = eachOf(data.At("retcode"), data.At("success")); ret.Each != nil {
+		ret.Retcode, ret.Raised = together(ret.Each)
 	}
 	if ok, is := data.At("success").(bool); is && !ok {
 		_, ret.Raised = v.(string)
+		if ret.Retcode == 0 {
+			ret.Retcode = 1
+		}
 	}
 	ret.Out, _ = data.At("out").(string)
 	if m, ok := v.(*value.Map); ok && job.Shell != "" {
@@ -481,4 +576,49 @@ func returnOf(job fun.Job, data *value.Map) fun.Return {
 	}
 	ret.Body = fun.ValueBody{V: v}
 	return ret
+}
+
+// eachOf returns the return codes of a job that is several functions, as
+// [fun.Return] has them: a minion names a function that ended with an error in
+// success alone, or has no code in its place. nil: it is not such a job.
+func eachOf(codes, success value.Value) value.Value {
+	if m, ok := codes.(*value.Map); ok {
+		all := value.NewMap(m.Len())
+		for name, code := range m.All() {
+			all.Set(name, code)
+		}
+		if good, ok := success.(*value.Map); ok {
+			for name := range good.All() {
+				if !all.Has(value.Str(name)) {
+					all.Set(name, nil)
+				}
+			}
+		}
+		codes = all
+	}
+	return fun.EachOf(codes)
+}
+
+// together returns the return code of all functions of a job, the highest, and
+// whether one ended with an error.
+func together(each value.Value) (code int, raised bool) {
+	var codes []value.Value
+	switch each := each.(type) {
+	case *value.Map:
+		for _, c := range each.All() {
+			codes = append(codes, c)
+		}
+	case *value.List:
+		codes = each.Items
+	}
+	for _, c := range codes {
+		n, ok := value.AsInt(c)
+		if !ok {
+			n, raised = 1, true
+		}
+		if n != 0 && (code == 0 || int(n) > code) {
+			code = int(n)
+		}
+	}
+	return code, raised
 }

@@ -1,12 +1,14 @@
 package saltapi_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -320,6 +322,80 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
+// between is a server in front of a master, which answers requests that have one of
+// the words by 500, those of sent after the master has taken them.
+func between(t testing.TB, s *saltapitest.Server, sent string, words ...string) string {
+	t.Helper()
+	to, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if bytes.Contains(body, []byte(sent)) {
+			proxy.ServeHTTP(httptest.NewRecorder(), r)
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		for _, word := range words {
+			if bytes.Contains(body, []byte(word)) {
+				w.WriteHeader(http.StatusInternalServerError)
+				return
+			}
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	return front.URL
+}
+
+// A run that is stopped while the master is given the job waits for its returns.
+func TestStoppedWhilePublishing(t *testing.T) {
+	t.Parallel()
+	for _, batch := range []string{"", "1"} {
+		s := saltapitest.New(t, "a")
+		to, err := url.Parse(s.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stopped atomic.Bool
+		proxy := httputil.NewSingleHostReverseProxy(to)
+		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			if bytes.Contains(body, []byte("test.echo")) {
+				time.Sleep(500 * time.Millisecond) // the targets have begun meanwhile
+				stopped.Store(true)
+				time.Sleep(300 * time.Millisecond) // the gate is looked at more often
+			}
+			proxy.ServeHTTP(w, r)
+		}))
+		t.Cleanup(front.Close)
+		r := with(t, conf(t, front.URL))
+		r.Gate = func(context.Context, *fun.Chunk) bool { return !stopped.Load() }
+		if got := r.run(t, fun.Job{Tgt: "*", Fun: "test.echo", Batch: batch}); got != "a=True" {
+			t.Errorf("batch %q: %s, want a=True", batch, got)
+		}
+	}
+}
+
+// The answer to a publication is lost, and jobs cannot be looked up: a return that
+// comes says that it was published; where none comes, it is given up.
+func TestLostAnswerNoLookup(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]string{0: "a=True", http.StatusForbidden: "a:lost"} {
+		s := saltapitest.New(t, "a")
+		s.NoEvents = status
+		c := conf(t, between(t, s, "test.echo", "jobs.list_job"))
+		c.Reconnect = 2 * time.Second
+		if got := with(t, c).run(t, fun.Job{Tgt: "*", Fun: "test.echo"}); got != want {
+			t.Errorf("events %d: %s, want %s", status, got, want)
+		}
+	}
+}
+
 // Where no events come, returns are looked up: refused, or lost without a word.
 func TestNoEvents(t *testing.T) {
 	t.Parallel()
@@ -328,6 +404,12 @@ func TestNoEvents(t *testing.T) {
 	r := with(t, conf(t, s.URL))
 	if got := r.run(t, fun.Job{Tgt: "*", Fun: "test.echo"}); got != "a=True b=True" || !strings.Contains(r.warnings(), "follow the events: 403") {
 		t.Errorf("events refused: %s\n%s", got, r.warnings())
+	}
+	s = saltapitest.New(t, "a")
+	s.NoEvents = http.StatusUnauthorized
+	r = with(t, conf(t, s.URL))
+	if got := r.run(t, fun.Job{Tgt: "*", Fun: "test.echo"}); got != "a=True" || !strings.Contains(r.warnings(), "follow the events: 401") || s.Logins() != 2 {
+		t.Errorf("events refused to any token: %s, %d log-ins, want 2\n%s", got, s.Logins(), r.warnings())
 	}
 	s, began := hold(t, "a")
 	r = with(t, conf(t, s.URL))
@@ -406,17 +488,22 @@ func TestEventsOnBus(t *testing.T) {
 	r.Listen(t.Context())
 	r.run(t, fun.Job{Tgt: "a", Fun: "test.ping", JID: "20261123080000000001"})
 	s.Fire("salt/job/20261123080000000001/ret/forged", map[string]any{"id": "forged", "jid": "20261123080000000001"})
+	s.Fire("salt/job/20261123080000000001/prog/forged/1", map[string]any{"id": "forged"})
+	s.Fire("salt/job/20261123080000000001/prog/a/1", map[string]any{"id": "a"})
 	s.Fire("my/tag", map[string]any{"x": 1})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	rets := 0
+	rets, progs := 0, ""
 	if _, _, err := r.bus.Next(ctx, 0, func(e event.Event) bool {
 		if strings.HasPrefix(e.Tag, "salt/job/20261123080000000001/ret/") {
 			rets++
 		}
+		if minion, ok := strings.CutPrefix(e.Tag, "salt/job/20261123080000000001/prog/"); ok {
+			progs += minion
+		}
 		return e.Tag == "my/tag" && value.Str(e.Data.At("x")) == "1"
-	}); err != nil || rets != 1 {
-		t.Errorf("%v, %d returns on the bus; want the fleet's own", err, rets)
+	}); err != nil || rets != 1 || progs != "a/1" {
+		t.Errorf("%v, %d returns on the bus, progress of %q; want the fleet's own, and a/1", err, rets, progs)
 	}
 }
 
@@ -464,6 +551,32 @@ func TestDetached(t *testing.T) {
 	}
 	if l, err := r.p.Left(t.Context(), "20261123090000000009", "a"); err != nil || l.State != jobs.LeftUnknown {
 		t.Errorf("unknown job: %+v, %v", l, err)
+	}
+}
+
+// Credentials do not come back in errors.
+func TestNoCredentialsInErrors(t *testing.T) {
+	t.Parallel()
+	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/login" {
+			if body, _ := io.ReadAll(r.Body); strings.Contains(string(body), "refuse") {
+				w.WriteHeader(http.StatusBadRequest)
+				_, _ = w.Write(body)
+				return
+			}
+			fmt.Fprint(w, `{"return": [{"token": "5e551017"}]}`)
+			return
+		}
+		http.Redirect(w, r, "http://127.0.0.1:1/?token="+r.Header.Get("X-Auth-Token"), http.StatusFound)
+	}))
+	t.Cleanup(echo.Close)
+	for _, password := range []string{`refuse "me"`, "let in"} {
+		c := conf(t, echo.URL)
+		c.Password = password
+		_, err := with(t, c).try(t.Context(), fun.Job{Tgt: "*", Fun: "test.ping"})
+		if err == nil || strings.Contains(err.Error(), "refuse") || strings.Contains(err.Error(), "5e551017") {
+			t.Errorf("%v", err)
+		}
 	}
 }
 

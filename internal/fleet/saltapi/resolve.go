@@ -24,10 +24,13 @@ import (
 // moment share the answer.
 const holds = 5 * time.Second
 
+// expired reports whether what was found at a time does not hold any more.
+func (p *Provider) expired(at time.Time) bool { return !at.IsZero() && p.o.Now().Sub(at) > holds }
+
 // A finding is what a target means.
 type finding struct {
 	once    sync.Once
-	at      time.Time
+	at      time.Time // when it was found; zero: not yet
 	ids     []string
 	unasked map[string]error
 	err     error
@@ -39,8 +42,9 @@ func (p *Provider) Resolve(ctx context.Context, tgt value.Value, tgtType string,
 	key := tgtType + "\x00" + value.Repr(tgt)
 	p.mu.Lock()
 	f := p.found[key]
-	if f == nil || p.o.Now().Sub(f.at) > holds {
-		f = &finding{at: p.o.Now()}
+	if f == nil || p.expired(f.at) {
+		maps.DeleteFunc(p.found, func(_ string, old *finding) bool { return p.expired(old.at) })
+		f = &finding{}
 		p.found[key] = f
 	}
 	p.mu.Unlock()

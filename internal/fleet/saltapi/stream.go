@@ -67,9 +67,8 @@ func (s *stream) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		token, err := s.c.auth(ctx, refused)
 		if err == nil {
-			refused = ""
 			if err = s.follow(ctx, token); err == nil {
-				pause = streamPause // it ended after it had begun
+				pause, refused = streamPause, "" // it ended after it had begun
 			}
 		}
 		s.set(false)
@@ -80,7 +79,7 @@ func (s *stream) run(ctx context.Context) {
 				refused = token
 			} else {
 				s.warn(e.Error() + ": returns are looked up in the job cache of the master instead, which takes longer")
-				wait = refusedPause
+				wait, refused = refusedPause, ""
 			}
 		}
 		pause = min(pause*3/2, streamPauseMax)
@@ -183,7 +182,11 @@ func readLine(r *bufio.Reader) (line []byte, long bool, err error) {
 const maxTag = 4096
 
 func (s *stream) deliver(text []byte) {
-	v, err := value.DecodeJSON(bytes.NewReader(text))
+	v, _, err := value.ParseJSONWithin(string(text), maxLineCost)
+	if tooMuch(err) {
+		s.warn(fmt.Sprintf("fleet %s: an event was passed over: %v", s.c.conf.Name, err))
+		return
+	}
 	m, ok := v.(*value.Map)
 	if err != nil || !ok {
 		return

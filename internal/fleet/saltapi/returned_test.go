@@ -1,0 +1,224 @@
+package saltapi
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// Returns of minions, as events have them.
+func TestReturnOf(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, data string
+		code       int
+		success    bool
+		codes      string
+	}{
+		{"one function", `{"return": true, "retcode": 0, "success": true}`, 0, true, "0"},
+		{"a code", `{"return": "x", "retcode": 3, "success": true}`, 3, false, "3"},
+		{"an error", `{"return": "Traceback", "retcode": 1, "success": false}`, 1, false, "1"},
+		{"no success without a code", `{"return": {}, "retcode": 0, "success": false}`, 1, false, "1"},
+		{"several", `{"return": {"a.b": 1, "c.d": 2}, "retcode": {"a.b": 0, "c.d": 0}, "success": {"a.b": true, "c.d": true}}`, 0, true, "{'a.b': 0, 'c.d': 0}"},
+		{"one of several", `{"return": {"a.b": 1, "c.d": 2}, "retcode": {"a.b": 0, "c.d": 4}, "success": {"a.b": true, "c.d": false}}`, 4, false, "{'a.b': 0, 'c.d': 4}"},
+		{"an error of several", `{"return": {"a.b": 1, "c.d": "Traceback"}, "retcode": {"a.b": 0}, "success": {"a.b": true, "c.d": false}}`, 1, false, "{'a.b': 0}"},
+		{"in order", `{"return": [1, "Traceback"], "retcode": [0, null], "success": [true, false]}`, 1, false, "[0, None]"},
+		{"not codes", `{"return": 1, "retcode": {"a.b": "x"}, "success": true}`, 0, true, "0"},
+	} {
+		v, err := value.ParseJSON(tt.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ret := returnOf(fun.Job{}, v.(*value.Map))
+		code, _ := ret.Outcome()
+		if ret.Retcode != tt.code || ret.Success() != tt.success || value.Repr(code) != tt.codes {
+			t.Errorf("%s: return code %d (%s), success %t; want %d (%s), %t", tt.name, ret.Retcode, value.Repr(code), ret.Success(), tt.code, tt.codes, tt.success)
+		}
+	}
+}
+
+// Small texts that take much memory are not read.
+func TestCostlyEvents(t *testing.T) {
+	t.Parallel()
+	var warned string
+	s := newStream(&client{})
+	s.event = func(tag string, _ *value.Map) { t.Errorf("event %s", tag) }
+	s.warn = func(text string) { warned = text }
+	s.deliver([]byte(`{"tag": "x", "data": {"y": [` + strings.Repeat("[],", 4<<20) + `0]}}`))
+	if !strings.Contains(warned, "an event was passed over") {
+		t.Errorf("warned %q", warned)
+	}
+}
+
+// A master cannot make warnings without end, nor control a terminal by them.
+func TestWarningsBounded(t *testing.T) {
+	t.Parallel()
+	var warned []string
+	p := &Provider{o: Options{Warn: func(text string) { warned = append(warned, text) }}}
+	for i := range 2 * maxWarnings {
+		p.warnOnce(fmt.Sprintf("minion\x1b[2J%d", i))
+	}
+	if len(warned) != maxWarnings || strings.Contains(warned[0], "\x1b") || !strings.Contains(warned[maxWarnings-1], "are not shown") {
+		t.Errorf("%d warnings, first %q, last %q", len(warned), warned[0], warned[len(warned)-1])
+	}
+}
+
+// The file of a token is read only where nobody else could write or read it.
+func TestStoredToken(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text := []byte(`{"token": "abc", "expires": 4e9}`)
+	for _, tt := range []struct {
+		name, want string
+		make       func(file string) error
+	}{
+		{"own", "abc", func(file string) error { return os.WriteFile(file, text, 0o600) }},
+		{"read by others", "", func(file string) error {
+			if err := os.WriteFile(file, text, 0o600); err != nil {
+				return err
+			}
+			return os.Chmod(file, 0o640)
+		}},
+		{"link", "", func(file string) error { return os.Symlink("own", file) }},
+		{"of others", "", func(file string) error {
+			if err := os.WriteFile(file, text, 0o600); err != nil {
+				return err
+			}
+			if os.Chown(file, 65534, 65534) != nil { // who is not root cannot
+				return os.Remove(file)
+			}
+			return nil
+		}},
+		{"long", "", func(file string) error {
+			return os.WriteFile(file, append(text, strings.Repeat(" ", maxStored)...), 0o600)
+		}},
+	} {
+		c := &client{file: filepath.Join(dir, tt.name)}
+		if err := tt.make(c.file); err != nil {
+			t.Fatal(err)
+		}
+		if c.load(); c.token != tt.want {
+			t.Errorf("%s: token %q, want %q", tt.name, c.token, tt.want)
+		}
+	}
+}
+
+// A master that chooses the jid itself: returns that come before its answer do not
+// race with it, and it cannot choose that of another job.
+func TestMasterChoosesJID(t *testing.T) {
+	t.Parallel()
+	p, err := New(Options{Config: Config{Name: "lab", URL: &url.URL{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const one, two, three = "20261123050000000001", "20261123050000000002", "20261123050000000003"
+	p.mu.Lock()
+	pub, other := p.newPublication(fun.Job{JID: one}), p.newPublication(fun.Job{JID: two})
+	p.join(pub, "a")
+	p.join(pub, "b")
+	b := pub.waits["b"]
+	p.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.event("salt/job/"+one+"/ret/a", value.MapOf("id", "a", "return", "early"))
+	}()
+	p.accepted(pub, value.MapOf("jid", three, "minions", value.NewList("a", "b")))
+	<-done
+	p.event("salt/job/"+three+"/ret/b", value.MapOf("id", "b", "return", "late"))
+	if ret := <-b.ret; ret.ID != "b" || ret.FleetJID != three {
+		t.Errorf("return of b: %+v", ret)
+	}
+	if p.accepted(other, value.MapOf("jid", three, "minions", value.NewList("a"))); other.err == nil || !other.lost {
+		t.Errorf("the jid of another job was taken: %v", other.err)
+	}
+}
+
+// What is over takes no memory but its jid, and later answers change nothing.
+func TestOverIsForgotten(t *testing.T) {
+	t.Parallel()
+	p, err := New(Options{Config: Config{Name: "lab", URL: &url.URL{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const one, two = "20261123050000000001", "20261123050000000002"
+	p.mu.Lock()
+	pub := p.newPublication(fun.Job{JID: one})
+	p.join(pub, "a")
+	q := &question{jid: two}
+	p.asks[two] = q
+	p.mu.Unlock()
+	q.sentTo(map[string]bool{"a": true})
+	p.leave(pub, "a")
+	p.drop(q)
+	for _, jid := range []string{one, two, two} {
+		p.event("salt/job/"+jid+"/ret/a", value.MapOf("id", "a", "return", "late"))
+	}
+	if pub.waits["a"] != gone || p.asks[two] != dropped || len(q.answers) != 0 || pub.open != 0 {
+		t.Errorf("kept: %+v, %+v, %d answers, %d open", pub.waits["a"], p.asks[two], len(q.answers), pub.open)
+	}
+}
+
+// An answer that is being waited for is shared, however long that takes.
+func TestExpired(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 23, 5, 0, 0, 0, time.UTC)
+	p := &Provider{o: Options{Now: func() time.Time { return now }}}
+	for at, want := range map[time.Time]bool{{}: false, now.Add(-holds): false, now.Add(-holds - 1): true} {
+		if got := p.expired(at); got != want {
+			t.Errorf("expired(%s) = %t, want %t", at, got, want)
+		}
+	}
+}
+
+// The runners of others do not crowd out the return of one that is waited for.
+func TestManyRunners(t *testing.T) {
+	t.Parallel()
+	p, err := New(Options{Config: Config{Name: "lab", URL: &url.URL{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := func(n int) {
+		jid := fmt.Sprintf("20261123050000%06d", n)
+		p.event("salt/run/"+jid+"/ret", value.MapOf("fun", "runner.test.arg", "return", int64(n)))
+	}
+	const early, late = 1, 5000
+	p.calls = 2
+	ran(early)
+	p.called(fmt.Sprintf("20261123050000%06d", early))
+	for n := range 2 * maxRuns {
+		ran(10 + n)
+	}
+	if len(p.runs) != maxRuns {
+		t.Errorf("%d returns are kept, want %d", len(p.runs), maxRuns)
+	}
+	p.called(fmt.Sprintf("20261123050000%06d", late))
+	ran(late)
+	for _, n := range []int{early, late} {
+		if p.takeRun(fmt.Sprintf("20261123050000%06d", n)) == nil {
+			t.Errorf("the return of %d is lost", n)
+		}
+	}
+	if len(p.runs) != 2 {
+		t.Errorf("%d returns are kept, want 2", len(p.runs))
+	}
+}
+
+func TestIsID(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]bool{
+		"web1": true, "web1.example.com": true, "wéb": true, "...": true,
+		"": false, ".": false, "..": false, "a/b": false, `a\b`: false, "a\n": false, "a\u009b2J": false, "\xff": false, strings.Repeat("x", 256): false,
+	} {
+		if got := isID(id); got != want {
+			t.Errorf("isID(%q) = %t, want %t", id, got, want)
+		}
+	}
+}
