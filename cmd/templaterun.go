@@ -122,8 +122,8 @@ type templateRun struct {
 	t       *orchestration.Template
 	env     *fun.Env
 	answers *orchestration.Answers
-	unkept  []string // paths of values that are not kept: they were secret where they come from
-	in      *os.File // nil: nobody can be asked
+	unkept  []orchestration.Path // values that are not kept: they were secret where they come from
+	in      *os.File             // nil: nobody can be asked
 }
 
 // collect returns the pillar of the orchestration: the values, and the ids of
