@@ -74,12 +74,18 @@ func (r *templateRun) set(ctx context.Context, c *cobra.Command, x string) error
 	case !ok:
 		return usagef(c, "--set %s: write <field>=<value>", x)
 	case sdb.Is(text):
+		if err := r.t.Form.Set(r.answers.Values, path, ""); err != nil {
+			return usagef(c, "--set %s", err)
+		}
 		v, err := r.fetched(ctx, text)
 		if err != nil {
 			return fmt.Errorf("--set %s: %w", path, err)
 		}
 		r.unkept = append(r.unkept, orchestration.PathOf(path))
-		text = value.Str(v)
+		if r.t.Form.Set(r.answers.Values, path, value.Str(v)) != nil { // the error may quote the value
+			return fmt.Errorf("--set %s: the value of %s is not YAML or JSON, as a field that holds others needs it", path, text)
+		}
+		return nil
 	case r.t.Form.IsPassword(path):
 		return usagef(c, "--set %s: a password on the command line can be read by everybody; use --set-env, an sdb:// URI, --answers or the prompt", path)
 	}
