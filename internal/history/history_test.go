@@ -3,6 +3,7 @@ package history_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -200,6 +201,30 @@ func TestRecorder(t *testing.T) {
 	}
 	if e, _ := s.Execution(t.Context(), jid); e.Status != history.Failed || e.Duration() <= 0 {
 		t.Errorf("Execution = %+v", e)
+	}
+}
+
+// What targets and chains say is bounded, and has no secrets.
+func TestRecorderOfHostileTargets(t *testing.T) {
+	t.Parallel()
+	var rows []*value.Map
+	label := func(string) (string, string) { return "run curl -H 'Authorization: Bearer abcdef' x", "web*" }
+	r := &history.Recorder{Put: func(row *value.Map) { rows = append(rows, row) }, Now: time.Now, Subject: &history.Subject{Kind: history.Chain, Name: "c", Step: label}}
+	const jid = "20261121090807000001"
+	top := r.Record(jobs.Load{JID: jid, Fun: "runner.state.orchestrate"}, jobs.Nothing{})
+	if err := top.Note("definition", value.MapOf("low", value.NewList(value.MapOf("state", "salt", "fun", "function", "__id__", "one")))); err != nil {
+		t.Fatal(err)
+	}
+	if s := value.Repr(rows[0]); strings.Contains(s, "abcdef") || !strings.Contains(s, "run curl") {
+		t.Errorf("begin = %s", s)
+	}
+	step := r.Record(jobs.Load{JID: "20261121090808000001", Fun: "state.apply", OrchJID: jid}, jobs.Nothing{})
+	for _, d := range []value.Value{math.Inf(1), math.NaN(), -5.0, "inf", "x", nil, 1e300} {
+		states := value.MapOf("a_|-a_|-a_|-b", value.MapOf("result", true, "duration", d), "a_|-c_|-c_|-b", value.MapOf("result", true, "duration", d))
+		_ = step.Return(fun.Return{ID: "web1", Stage: fun.Returned, Body: fun.ValueBody{V: states}})
+		if took, _ := rows[len(rows)-1].At("duration").(float64); !(took >= 0 && took <= 1e9) {
+			t.Errorf("duration %v is %v", d, took)
+		}
 	}
 }
 
