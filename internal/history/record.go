@@ -205,7 +205,7 @@ func slsName(v value.Value) string {
 // define adds a step to the definition.
 func (u *run) define(subj *Subject, low *value.Map) {
 	s := Step{Order: len(u.def.Steps) + 1, ID: low.Str("__id__"), Fun: low.Str("state") + "." + low.Str("fun"), ActionID: actionID(low.Map("metadata"))}
-	args := low.Copy()
+	args, _ := value.Clone(low).(*value.Map) // it is stored while the run goes on
 	for _, k := range volatile {
 		args.Delete(k)
 	}
