@@ -20,7 +20,6 @@ import (
 
 	"brine/internal/fleet"
 	"brine/internal/fun"
-	"brine/internal/redact"
 	"brine/internal/value"
 	"brine/outputter/report"
 )
@@ -314,7 +313,7 @@ func TestExportBounds(t *testing.T) {
 	}
 	// The collector quotes the key that it refuses.
 	_, err = send(t, &collector{first: []int{401}}, map[string]string{"OTEL_EXPORTER_OTLP_HEADERS": "key=Bearer%20hunter2"}, many[:1])
-	if err == nil || !strings.HasSuffix(err.Error(), "/v1/traces: 401 Unauthorized: not now, "+redact.Hidden) {
+	if err == nil || !strings.HasSuffix(err.Error(), "/v1/traces: 401 Unauthorized: not now, "+hidden) {
 		t.Errorf("refused: %v", err)
 	}
 	_, err = send(t, &collector{first: []int{302}}, nil, many[:1])
