@@ -280,7 +280,8 @@ Exit status: 0 it is scheduled; 1 it cannot be; 64 the command line is invalid.`
 	return c
 }
 
-// parseWhen reads the time of --at, which must be ahead.
+// parseWhen reads the time of --at, which must be ahead, and returns it in the time
+// zone of now.
 func parseWhen(text string, now time.Time) (time.Time, error) {
 	for _, layout := range []string{"2006-01-02 15:04", time.DateTime, "2006-01-02T15:04", "2006-01-02T15:04:05", time.RFC3339} {
 		when, err := time.ParseInLocation(layout, text, now.Location())
@@ -290,7 +291,7 @@ func parseWhen(text string, now time.Time) (time.Time, error) {
 		if !when.After(now) {
 			return when, fmt.Errorf("%s is over; it is %s", text, now.Format("2006-01-02 15:04"))
 		}
-		return when, nil
+		return when.In(now.Location()), nil
 	}
 	return time.Time{}, fmt.Errorf("%q is not a date and time such as 2026-12-01 02:00", text)
 }

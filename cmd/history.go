@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"sync"
@@ -12,6 +14,7 @@ import (
 	"brine/internal/history"
 	"brine/internal/jobs"
 	"brine/internal/orchestration"
+	"brine/internal/printable"
 	"brine/internal/value"
 )
 
@@ -23,12 +26,22 @@ func (s *session) openHistory(ctx context.Context, env *fun.Env) {
 	}
 	// A store that is broken is told of once, whatever becomes of its rows.
 	var once sync.Once
-	sink := assembly.HistorySink(context.WithoutCancel(ctx), env, func(err error) { once.Do(func() { s.doubt(err) }) })
+	sink := assembly.HistorySink(context.WithoutCancel(ctx), env, func(err error) { once.Do(func() { s.tell(err) }) })
 	s.history = &history.Recorder{
 		Put: func(row *value.Map) { sink.Return(row) }, Now: s.app.Host.Now,
 		Subject: s.subject, Controller: env.ID, Cache: env.CacheDir, PID: os.Getpid(),
 	}
 	s.close = append(s.close, func() { _ = sink.Close() }) // it has warned
+}
+
+// tell prints what is wrong with the history. It is nothing that --strict counts: the
+// history fails no run.
+func (s *session) tell(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.level <= slog.LevelWarn {
+		fmt.Fprintf(s.app.Err, "brine: warning: %s\n", printable.Text(s.secrets.Text(err.Error())))
+	}
 }
 
 // chronicled returns a record that the history is told of, too.

@@ -146,14 +146,15 @@ func (s *session) reportInfo(retcode int) report.Info {
 	return info
 }
 
-// writeReports writes the files of --report and --metrics, and sends the traces. What reports have of
-// secrets is what records have.
+// writeReports writes the files of --report and --metrics, and then sends the
+// traces, which may take a while. What reports have of secrets is what records
+// have.
 func (s *session) writeReports(data value.Value, retcode int) error {
 	if s.reported {
 		return nil
 	}
 	s.reported = true
-	s.sendTrace(data, retcode)
+	defer s.sendTrace(data, retcode)
 	if len(s.reportTo) == 0 {
 		return nil
 	}

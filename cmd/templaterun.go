@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -122,8 +123,8 @@ type templateRun struct {
 	t       *orchestration.Template
 	env     *fun.Env
 	answers *orchestration.Answers
-	unkept  []string // paths of values that are not kept: they were secret where they come from
-	in      *os.File // nil: nobody can be asked
+	unkept  []orchestration.Path // values that are not kept: they were secret where they come from
+	in      *os.File             // nil: nobody can be asked
 }
 
 // collect returns the pillar of the orchestration: the values, and the ids of
@@ -161,7 +162,7 @@ func (r *templateRun) ask(ctx context.Context) (*value.Map, error) {
 	for {
 		pillar, faults, missing := r.t.Check(r.answers)
 		if len(faults) > 0 {
-			return nil, answerError(r.t.Name, faults)
+			return nil, answerError(r.t.Name, r.unquoted(faults))
 		}
 		if len(missing) == 0 {
 			if r.s.secrets != nil {
@@ -176,6 +177,22 @@ func (r *templateRun) ask(ctx context.Context) (*value.Map, error) {
 			return nil, err
 		}
 	}
+}
+
+// unquoted returns faults without values that are not to be kept.
+func (r *templateRun) unquoted(faults []error) []error {
+	out := slices.Clone(faults)
+	for i, err := range out {
+		p, ok := errors.AsType[form.ValueError](err)
+		sealed := func(at orchestration.Path) bool {
+			return p.Path == at.String() || strings.HasPrefix(p.Path, at.String()+":")
+		}
+		if ok && p.Quotes && slices.ContainsFunc(r.unkept, sealed) {
+			p.Text, p.Quotes = "must be "+p.Field.Wants(), false
+			out[i] = p
+		}
+	}
+	return out
 }
 
 // answerError says what is wrong with answers.

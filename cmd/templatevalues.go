@@ -33,7 +33,7 @@ func (r *templateRun) given(ctx context.Context, c *cobra.Command) (err error) {
 	if encrypted {
 		r.unkept = orchestration.Leaves(r.answers.Values)
 	}
-	if err := r.fetch(ctx, r.answers.Values, ""); err != nil {
+	if err := r.fetch(ctx, r.answers.Values, nil); err != nil {
 		return fmt.Errorf("--answers %s: %w", from, err)
 	}
 	for _, x := range r.opts.targets {
@@ -74,12 +74,18 @@ func (r *templateRun) set(ctx context.Context, c *cobra.Command, x string) error
 	case !ok:
 		return usagef(c, "--set %s: write <field>=<value>", x)
 	case sdb.Is(text):
+		if err := r.t.Form.Set(r.answers.Values, path, ""); err != nil {
+			return usagef(c, "--set %s", err)
+		}
 		v, err := r.fetched(ctx, text)
 		if err != nil {
 			return fmt.Errorf("--set %s: %w", path, err)
 		}
-		r.unkept = append(r.unkept, path)
-		text = value.Str(v)
+		r.unkept = append(r.unkept, orchestration.PathOf(path))
+		if r.t.Form.Set(r.answers.Values, path, value.Str(v)) != nil { // the error may quote the value
+			return fmt.Errorf("--set %s: the value of %s is not YAML or JSON, as a field that holds others needs it", path, text)
+		}
+		return nil
 	case r.t.Form.IsPassword(path):
 		return usagef(c, "--set %s: a password on the command line can be read by everybody; use --set-env, an sdb:// URI, --answers or the prompt", path)
 	}
@@ -99,9 +105,9 @@ func (r *templateRun) fetched(ctx context.Context, uri string) (value.Value, err
 }
 
 // fetch puts the values of sdb:// URIs into answers of a file. They are not kept.
-func (r *templateRun) fetch(ctx context.Context, v value.Value, path string) error {
-	one := func(key string, x value.Value, set func(value.Value)) error {
-		at := strings.TrimPrefix(path+":"+key, ":")
+func (r *templateRun) fetch(ctx context.Context, v value.Value, path orchestration.Path) error {
+	one := func(key, x value.Value, set func(value.Value)) error {
+		at := path.To(key)
 		if !sdb.Is(x) {
 			return r.fetch(ctx, x, at)
 		}
@@ -116,13 +122,13 @@ func (r *templateRun) fetch(ctx context.Context, v value.Value, path string) err
 	switch v := v.(type) {
 	case *value.Map:
 		for _, k := range v.Keys() {
-			if err := one(value.Str(k), v.At(k), func(x value.Value) { v.Set(k, x) }); err != nil {
+			if err := one(k, v.At(k), func(x value.Value) { v.Set(k, x) }); err != nil {
 				return err
 			}
 		}
 	case *value.List:
 		for i, x := range v.Items {
-			if err := one(fmt.Sprint(i), x, func(x value.Value) { v.Items[i] = x }); err != nil {
+			if err := one(int64(i), x, func(x value.Value) { v.Items[i] = x }); err != nil {
 				return err
 			}
 		}

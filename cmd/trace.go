@@ -50,12 +50,47 @@ func (s *session) spans(data value.Value, retcode int) []trace.Span {
 	return s.rec.Spans(report.Build(s.mask(s.named(data)), s.reportInfo(retcode)), s.secrets.Text)
 }
 
+// interruptedExport is how long a run that a signal ends goes on to send its spans.
+// It is shorter than killGrace: results are printed and records closed after it.
+const interruptedExport = 2 * time.Second
+
+// exporting returns the context of an export, which is cancelled soon after a first
+// signal. The caller calls end.
+func (i *interrupt) exporting() (ctx context.Context, end func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		look := time.NewTicker(100 * time.Millisecond)
+		defer look.Stop()
+		for !i.draining() {
+			select {
+			case <-ctx.Done():
+				return
+			case <-look.C:
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(interruptedExport):
+			cancel()
+		}
+	}()
+	return ctx, func() {
+		cancel()
+		<-ended
+	}
+}
+
 // sendTrace sends the spans of the run, also of one that was interrupted.
 func (s *session) sendTrace(data value.Value, retcode int) {
 	if s.exporter == nil || s.rec == nil {
 		return
 	}
-	lost, err := s.exporter.Export(context.Background(), s.spans(data, retcode))
+	spans := s.spans(data, retcode)
+	ctx, end := s.app.intr.exporting()
+	defer end()
+	lost, err := s.exporter.Export(ctx, spans)
 	switch {
 	case err != nil:
 		s.note("traces were not sent: " + s.secrets.Text(err.Error()))

@@ -5,6 +5,7 @@ package assembly
 import (
 	"context"
 	"fmt"
+	"math"
 	"path/filepath"
 	"time"
 
@@ -36,9 +37,8 @@ func historySource(env *fun.Env) string {
 // keeps the history.
 func HistorySink(ctx context.Context, env *fun.Env, warn func(error)) *jobs.Sink {
 	source := historySource(env)
-	keep, _ := value.AsInt(env.Opts.At("keep_history"))
 	s := &jobs.Sink{
-		Name: "history", Warn: warn, Keep: time.Duration(keep) * time.Second, Spool: filepath.Join(env.CacheDir, "history", "spool"),
+		Name: "history", Warn: warn, Keep: keepHistory(env), Spool: filepath.Join(env.CacheDir, "history", "spool"),
 		Open: func(ctx context.Context) (jobs.Returner, error) { return openHistory(ctx, env, source, warn) },
 	}
 	if source == localHistory {
@@ -51,6 +51,16 @@ func HistorySink(ctx context.Context, env *fun.Env, warn func(error)) *jobs.Sink
 		s.Spool, s.Down = filepath.Join(env.CacheDir, "history", filepath.Base(sp.Dir)), sp.Down
 	}
 	return s
+}
+
+// keepHistory is how old executions may become; 0 is no bound. What is longer than
+// a time.Duration, is none.
+func keepHistory(env *fun.Env) time.Duration {
+	keep, _ := value.AsInt(env.Opts.At("keep_history"))
+	if keep < 0 || keep > int64(math.MaxInt64/time.Second) {
+		return 0
+	}
+	return time.Duration(keep) * time.Second
 }
 
 // OpenHistory opens the history of orchestrations to read from: that of a source,

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"brine/internal/pyre"
 	"brine/internal/source"
@@ -276,7 +277,8 @@ func (p *parser) prototype(f *Field, m *value.Map, depth int) {
 func labelOf(name string) string {
 	words := strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' })
 	for i, w := range words {
-		words[i] = strings.ToUpper(w[:1]) + w[1:]
+		_, n := utf8.DecodeRuneInString(w)
+		words[i] = strings.ToUpper(w[:n]) + w[n:]
 	}
 	return strings.Join(words, " ")
 }

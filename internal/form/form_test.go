@@ -246,6 +246,19 @@ func TestSet(t *testing.T) {
 	}
 }
 
+// TestLabel makes labels of keys in any language.
+func TestLabel(t *testing.T) {
+	t.Parallel()
+	f := parse(t, "über_alle-felder: {}\n日本: {}\n_: {}")
+	var got []string
+	for _, x := range f.Fields {
+		got = append(got, x.Label)
+	}
+	if want := []string{"Über Alle Felder", "日本", ""}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestPublic takes passwords out of what is kept.
 func TestPublic(t *testing.T) {
 	t.Parallel()

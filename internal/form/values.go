@@ -29,6 +29,7 @@ type ValueError struct {
 	Field   *Field // nil of a key that no field has
 	Text    string // what is wrong
 	Missing bool   // there is no value, and one is needed
+	Quotes  bool   // Text quotes the value
 }
 
 // Error is the path and what is wrong.
@@ -347,6 +348,7 @@ func (c *checker) field(f *Field, v value.Value) value.Value {
 		c.fault(f, "must be %s", f.Wants())
 	case !ok:
 		c.fault(f, "%q is not %s", value.Str(v), f.Wants())
+		c.faults[len(c.faults)-1].Quotes = true
 	default:
 		return out
 	}

@@ -3,7 +3,6 @@ package history
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"brine/internal/difflib"
@@ -37,7 +36,8 @@ type HostDiff struct {
 }
 
 // Diff compares two executions: their definitions, and what came of them. Steps
-// are the same if their IDs are. Durations do not count.
+// are the same if their IDs and functions are, the first of them with the first
+// and so on. Durations do not count.
 func (s *Store) Diff(ctx context.Context, then, now *Execution) (*Diff, error) {
 	d := &Diff{Then: then, Now: now, Pillar: then.Pillar != now.Pillar}
 	if then.Definition != now.Definition {
@@ -59,15 +59,25 @@ func (s *Store) Diff(ctx context.Context, then, now *Execution) (*Diff, error) {
 	if err != nil {
 		return nil, err
 	}
+	type name struct{ id, fun string }
+	left := make(map[name][]int, len(b)) // steps of b without a counterpart
+	for j := range b {
+		n := name{b[j].ID, b[j].Fun}
+		left[n] = append(left[n], j)
+	}
+	paired := make([]bool, len(b))
 	for i := range a {
-		var other *ExecutionStep
-		if j := slices.IndexFunc(b, func(x ExecutionStep) bool { return x.ID == a[i].ID && x.Fun == a[i].Fun }); j >= 0 {
-			other = &b[j]
+		n := name{a[i].ID, a[i].Fun}
+		if len(left[n]) == 0 {
+			d.step(&a[i], nil)
+			continue
 		}
-		d.step(&a[i], other)
+		j := left[n][0]
+		left[n], paired[j] = left[n][1:], true
+		d.step(&a[i], &b[j])
 	}
 	for j := range b {
-		if !slices.ContainsFunc(a, func(x ExecutionStep) bool { return x.ID == b[j].ID && x.Fun == b[j].Fun }) {
+		if !paired[j] {
 			d.step(nil, &b[j])
 		}
 	}
@@ -87,18 +97,20 @@ func (d *Diff) step(then, now *ExecutionStep) {
 		return
 	}
 	sd := StepDiff{ID: then.ID, Then: then, Now: now, Target: then.Target != now.Target, Pillar: then.Pillar != now.Pillar}
+	left := make(map[string]*HostResult, len(now.Hosts)) // results of now without a counterpart
+	for j := range now.Hosts {
+		left[now.Hosts[j].Host] = &now.Hosts[j]
+	}
 	for i := range then.Hosts {
 		h := &then.Hosts[i]
-		j := slices.IndexFunc(now.Hosts, func(x HostResult) bool { return x.Host == h.Host })
-		if j < 0 {
-			sd.Hosts = append(sd.Hosts, HostDiff{Host: h.Host, Then: h})
-		} else if !h.equal(&now.Hosts[j]) {
-			sd.Hosts = append(sd.Hosts, HostDiff{Host: h.Host, Then: h, Now: &now.Hosts[j]})
+		o := left[h.Host]
+		delete(left, h.Host)
+		if o == nil || !h.equal(o) {
+			sd.Hosts = append(sd.Hosts, HostDiff{Host: h.Host, Then: h, Now: o})
 		}
 	}
 	for j := range now.Hosts {
-		h := &now.Hosts[j]
-		if !slices.ContainsFunc(then.Hosts, func(x HostResult) bool { return x.Host == h.Host }) {
+		if h := &now.Hosts[j]; left[h.Host] != nil {
 			sd.Hosts = append(sd.Hosts, HostDiff{Host: h.Host, Now: h})
 		}
 	}

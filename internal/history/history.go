@@ -91,12 +91,13 @@ type Execution struct {
 	Steps, Done, FailedSteps, Hosts int
 }
 
-// Duration is how long an execution took; 0 where it has no end.
+// Duration is how long an execution took; 0 where it has no end, or one before its
+// begin by the clock.
 func (e *Execution) Duration() time.Duration {
 	if e.Ended.IsZero() {
 		return 0
 	}
-	return e.Ended.Sub(e.Started)
+	return max(0, e.Ended.Sub(e.Started))
 }
 
 // An ExecutionStep is a step of an execution.

@@ -3,6 +3,7 @@ package history_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -200,6 +201,82 @@ func TestRecorder(t *testing.T) {
 	}
 	if e, _ := s.Execution(t.Context(), jid); e.Status != history.Failed || e.Duration() <= 0 {
 		t.Errorf("Execution = %+v", e)
+	}
+}
+
+// What targets and chains say is bounded, and has no secrets.
+func TestRecorderOfHostileTargets(t *testing.T) {
+	t.Parallel()
+	var rows []*value.Map
+	label := func(string) (string, string) { return "run curl -H 'Authorization: Bearer abcdef' x", "web*" }
+	r := &history.Recorder{Put: func(row *value.Map) { rows = append(rows, row) }, Now: time.Now, Subject: &history.Subject{Kind: history.Chain, Name: "c", Step: label}}
+	const jid = "20261121090807000001"
+	top := r.Record(jobs.Load{JID: jid, Fun: "runner.state.orchestrate"}, jobs.Nothing{})
+	if err := top.Note("definition", value.MapOf("low", value.NewList(value.MapOf("state", "salt", "fun", "function", "__id__", "one")))); err != nil {
+		t.Fatal(err)
+	}
+	if s := value.Repr(rows[0]); strings.Contains(s, "abcdef") || !strings.Contains(s, "run curl") {
+		t.Errorf("begin = %s", s)
+	}
+	step := r.Record(jobs.Load{JID: "20261121090808000001", Fun: "state.apply", OrchJID: jid}, jobs.Nothing{})
+	for _, d := range []value.Value{math.Inf(1), math.NaN(), -5.0, "inf", "x", nil, 1e300} {
+		states := value.MapOf("a_|-a_|-a_|-b", value.MapOf("result", true, "duration", d), "a_|-c_|-c_|-b", value.MapOf("result", true, "duration", d))
+		_ = step.Return(fun.Return{ID: "web1", Stage: fun.Returned, Body: fun.ValueBody{V: states}})
+		if took, ok := rows[len(rows)-1].At("duration").(float64); !ok || math.IsNaN(took) || took < 0 || took > 1e9 {
+			t.Errorf("duration %v is %v", d, took)
+		}
+	}
+}
+
+// Steps with one ID are compared in their order.
+func TestDiffSameID(t *testing.T) {
+	t.Parallel()
+	s := open(t, filepath.Join(t.TempDir(), "history.db"))
+	var both []*history.Execution
+	for jid, bad := range map[string]map[string]bool{"20261121090807000001": nil, "20261121100807000001": {"web1": true}} {
+		rows := historytest.Rows(jid, "web", 3, 2, bad)
+		for _, r := range rows {
+			if r.Has("step") {
+				r.Set("step", "same")
+			}
+		}
+		if err := s.Return(t.Context(), rows); err != nil {
+			t.Fatal(err)
+		}
+		e, err := s.Execution(t.Context(), jid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		both = append(both, e)
+	}
+	d, err := s.Diff(t.Context(), both[0], both[1])
+	if err != nil || len(d.Steps) != 1 || d.Steps[0].Then.Order != 3 || d.Steps[0].Now.Order != 3 || len(d.Steps[0].Hosts) != 1 {
+		t.Errorf("Diff = %+v, %v", d, err)
+	}
+}
+
+// Results of steps that have not ended belong to no step: they make no target
+// flaky.
+func TestStatsOfOpenSteps(t *testing.T) {
+	t.Parallel()
+	s := open(t, filepath.Join(t.TempDir(), "history.db"))
+	for jid, bad := range map[string]map[string]bool{"20261121090807000001": nil, "20261121100807000001": {"web0": true}} {
+		if err := s.Return(t.Context(), historytest.Rows(jid, "web", 1, 1, bad)[:2]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	st, err := s.Stats(t.Context(), history.Query{})
+	if err != nil || st.Executions != 2 || len(st.Hosts) != 0 || len(st.Flaky) != 0 {
+		t.Errorf("Stats = %+v, %v", st, err)
+	}
+}
+
+// A clock that is set back makes no duration negative.
+func TestDurationOfClockSetBack(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	if d := (&history.Execution{Started: now, Ended: now.Add(-time.Hour)}).Duration(); d != 0 {
+		t.Errorf("Duration = %s", d)
 	}
 }
 

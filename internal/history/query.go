@@ -262,19 +262,28 @@ func (s *Store) Steps(ctx context.Context, e *Execution) ([]ExecutionStep, error
 	if err != nil {
 		return nil, err
 	}
+	index := make(map[int]int, len(out)) // of steps, by their orders
 	for i := range out {
-		at := map[string]int{} // of a step that was tried again, the last try counts
-		for _, h := range hosts {
-			if h.Order != out[i].Order {
-				continue
-			}
-			if j, ok := at[h.Host]; ok {
-				out[i].Hosts[j] = h
-				continue
-			}
-			at[h.Host] = len(out[i].Hosts)
-			out[i].Hosts = append(out[i].Hosts, h)
+		index[out[i].Order] = i
+	}
+	type part struct {
+		step int
+		host string
+	}
+	last := make(map[part]int, len(hosts)) // of a step that was tried again, the last try counts
+	for i := range hosts {
+		h := &hosts[i]
+		k, ok := index[h.Order]
+		if !ok {
+			continue
 		}
+		st, at := &out[k], part{k, h.Host}
+		if j, again := last[at]; again {
+			st.Hosts[j] = *h
+			continue
+		}
+		last[at] = len(st.Hosts)
+		st.Hosts = append(st.Hosts, *h)
 	}
 	return out, nil
 }
@@ -298,12 +307,6 @@ func (s *Store) hosts(ctx context.Context, tail string, args ...any) ([]HostResu
 		return err
 	}, "SELECT "+hostColumns+" FROM "+executionHosts.name+" h"+tail, args...)
 	return out, err
-}
-
-// Returns returns what the targets of an execution made of the steps that go on
-// now, by the order in which they returned.
-func (s *Store) Returns(ctx context.Context, jid string) ([]HostResult, error) {
-	return s.hosts(ctx, " WHERE h.jid = "+s.d.mark(1)+" AND h.step_order = 0 ORDER BY h.ended", jid)
 }
 
 // A HostStep is what a target made of a step, with the step and its execution.

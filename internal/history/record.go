@@ -3,6 +3,7 @@ package history
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -204,7 +205,7 @@ func slsName(v value.Value) string {
 // define adds a step to the definition.
 func (u *run) define(subj *Subject, low *value.Map) {
 	s := Step{Order: len(u.def.Steps) + 1, ID: low.Str("__id__"), Fun: low.Str("state") + "." + low.Str("fun"), ActionID: actionID(low.Map("metadata"))}
-	args := low.Copy()
+	args, _ := value.Clone(low).(*value.Map) // it is stored while the run goes on
 	for _, k := range volatile {
 		args.Delete(k)
 	}
@@ -218,7 +219,9 @@ func (u *run) define(subj *Subject, low *value.Map) {
 		args.Delete("id_list") // targets, too
 	}
 	if subj.Step != nil {
-		s.Label, s.Target = subj.Step(s.ID)
+		// A label is made of the file of a chain, which nothing has masked.
+		label, target := subj.Step(s.ID)
+		s.Label, s.Target = value.Str(redact.Hide(label)), target
 	}
 	s.Args = args
 	u.tags[strings.Join([]string{low.Str("state"), s.ID, low.Str("name"), low.Str("fun")}, "_|-")] = s.Order
@@ -276,10 +279,7 @@ func (u *run) step(data *value.Map) {
 		u.failed++
 	}
 	u.done++
-	took := 0.0
-	if d, err := value.ToFloat(ret.At("duration")); err == nil {
-		took = d / 1000
-	}
+	took := length(ret.At("duration"))
 	stepID, name := ret.Str("__id__"), ""
 	if parts := strings.Split(tag, "_|-"); len(parts) == 4 {
 		stepID, name = parts[1], parts[0]+"."+parts[3]
@@ -322,6 +322,19 @@ func (u *run) claim(jid string, tgt value.Value) []string {
 	}
 	u.subs = slices.DeleteFunc(u.subs, func(s *sub) bool { return s.claimed })
 	return out
+}
+
+// maxLength bounds a duration, in seconds: targets may say anything.
+const maxLength = 1e9
+
+// length is a duration in milliseconds, as states have it, in seconds; 0 for what
+// is none.
+func length(v value.Value) float64 {
+	d, err := value.ToFloat(v)
+	if err != nil || math.IsNaN(d) || d < 0 {
+		return 0
+	}
+	return min(d/1000, maxLength)
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
@@ -396,9 +409,10 @@ func summarize(ret fun.Return) summary {
 	if h.states(v) || v == nil {
 		return h
 	}
-	t := value.Str(redact.Hide(v))
-	if _, plain := v.(string); !plain {
-		t = string(value.EncodeJSON(redact.Hide(v)))
+	shown := redact.Hide(v)
+	t, plain := shown.(string)
+	if !plain {
+		t = string(value.EncodeJSON(shown))
 	}
 	h.detail.Set("return", short(t, maxReturn))
 	return h
@@ -421,9 +435,7 @@ func (h *summary) states(v value.Value) bool {
 		s := x.(*value.Map)
 		parts := strings.Split(value.Str(k), "_|-")
 		name := fmt.Sprintf("%s.%s: %s", parts[0], parts[3], parts[1])
-		if d, err := value.ToFloat(s.At("duration")); err == nil {
-			h.took += d / 1000
-		}
+		h.took = min(h.took+length(s.At("duration")), maxLength)
 		if value.Truth(s.At("changes")) {
 			h.changed++
 			if changed.Len() < maxStates {

@@ -46,7 +46,7 @@ type StepStats struct {
 	Durations  Percentiles
 }
 
-// HostStats are those of one target.
+// HostStats are those of one target. Only steps that ended count.
 type HostStats struct {
 	Host       string
 	OK, Failed int // steps; those without a return count as failed
@@ -196,6 +196,9 @@ func (s *Store) hostStats(ctx context.Context, st *Stats, of map[string]string) 
 		var took float64
 		if err := r.Scan(&jid, &order, &host, &result, &took); err != nil {
 			return err
+		}
+		if order == 0 {
+			return nil // nobody knows which step it belongs to
 		}
 		g := groups[string(host)]
 		if g == nil {

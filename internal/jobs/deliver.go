@@ -523,7 +523,7 @@ func (w *writer) clean(over context.Context) {
 	ctx, cancel := context.WithTimeout(over, cleanFor)
 	defer cancel()
 	if err := c.Clean(ctx, s.Keep, s.Archive); err != nil && ctx.Err() == nil {
-		w.warn(fmt.Errorf("returner %s: rows older than keep_jobs_seconds were not removed: %w", s.Name, err))
+		w.warn(fmt.Errorf("returner %s: old rows were not removed: %w", s.Name, err))
 	}
 }
 

@@ -25,6 +25,11 @@ func (r *maskedRecord) Return(ret fun.Return) error {
 		}
 		ret.Body = fun.ValueBody{V: r.mask(v)}
 	}
+	if ret.Err != nil { // what a machine said when it was lost, for example
+		if text, _ := r.mask(ret.Err.Error()).(string); text != ret.Err.Error() {
+			ret.Err = &maskedError{text, ret.Err}
+		}
+	}
 	if ret.Partial != nil {
 		ret.Partial, _ = r.mask(ret.Partial).(*value.Map)
 	}
@@ -36,3 +41,15 @@ func (r *maskedRecord) Note(kind string, data *value.Map) error {
 	data, _ = r.mask(data).(*value.Map)
 	return r.Record.Note(kind, data)
 }
+
+// A maskedError is an error whose text has no secrets.
+type maskedError struct {
+	text string
+	err  error
+}
+
+// Error returns the text.
+func (e *maskedError) Error() string { return e.text }
+
+// Unwrap returns the error itself.
+func (e *maskedError) Unwrap() error { return e.err }

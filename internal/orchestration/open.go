@@ -73,54 +73,79 @@ func lastLine(s string) string {
 	return lines[len(lines)-1]
 }
 
-// Leaves returns the paths of all values within a mapping: keys and indices,
-// joined by ":".
-func Leaves(m *value.Map) []string {
-	var out []string
-	var walk func(path string, v value.Value)
-	walk = func(path string, v value.Value) {
+// A Path leads to a value: the keys of mappings and the indices of lists.
+type Path []value.Value
+
+// PathOf reads a path as --set has it: keys and indices joined by ":".
+func PathOf(text string) Path {
+	var out Path
+	for k := range strings.SplitSeq(text, ":") {
+		out = append(out, k)
+	}
+	return out
+}
+
+// To returns the path of what is at a key or an index of this path's value.
+func (p Path) To(key value.Value) Path { return append(slices.Clip(p), key) }
+
+// String joins the path by ":", as a [form.ValueError] has it.
+func (p Path) String() string {
+	keys := make([]string, len(p))
+	for i, k := range p {
+		keys[i] = value.Str(k)
+	}
+	return strings.Join(keys, ":")
+}
+
+// Leaves returns the paths of all values within a mapping.
+func Leaves(m *value.Map) []Path {
+	var out []Path
+	var walk func(p Path, v value.Value)
+	walk = func(p Path, v value.Value) {
 		switch v := v.(type) {
 		case *value.Map:
 			for k, x := range v.All() {
-				walk(path+":"+value.Str(k), x)
+				walk(p.To(k), x)
 			}
 		case *value.List:
 			for i, x := range v.Items {
-				walk(path+":"+strconv.Itoa(i), x)
+				walk(p.To(int64(i)), x)
 			}
 		default:
-			out = append(out, strings.TrimPrefix(path, ":"))
+			out = append(out, p)
 		}
 	}
-	walk("", m)
+	walk(nil, m)
 	return out
 }
 
 // Without returns answers without the values at some paths; what is in a list of
 // plain values goes with the list.
-func (a *Answers) Without(paths []string) *Answers {
+func (a *Answers) Without(paths []Path) *Answers {
 	out := &Answers{Targets: a.Targets}
 	out.Values, _ = value.Clone(a.Values).(*value.Map)
 	for _, p := range paths {
-		remove(out.Values, strings.Split(p, ":"))
+		if len(p) > 0 {
+			remove(out.Values, p)
+		}
 	}
 	return out
 }
 
 // remove removes the value at a path, and reports whether what holds it is to go,
 // too.
-func remove(v value.Value, keys []string) bool {
+func remove(v value.Value, p Path) bool {
 	switch v := v.(type) {
 	case *value.Map:
-		if len(keys) == 1 || remove(v.At(keys[0]), keys[1:]) {
-			v.Delete(keys[0])
+		if len(p) == 1 || remove(v.At(p[0]), p[1:]) {
+			v.Delete(p[0])
 		}
 	case *value.List:
-		n, err := strconv.Atoi(keys[0])
-		if err != nil || n >= v.Len() {
+		n, err := strconv.Atoi(value.Str(p[0]))
+		if err != nil || n < 0 || n >= v.Len() {
 			return false
 		}
-		return len(keys) == 1 || remove(v.Items[n], keys[1:])
+		return len(p) == 1 || remove(v.Items[n], p[1:])
 	}
 	return false
 }

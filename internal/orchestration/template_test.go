@@ -3,6 +3,7 @@ package orchestration_test
 import (
 	"errors"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 
@@ -167,5 +168,28 @@ func TestStore(t *testing.T) {
 	_, faults, missing := x.Check(orchestration.NewAnswers())
 	if len(faults) != 0 || len(missing) != 4 {
 		t.Errorf("faults %v, missing %v", faults, missing)
+	}
+}
+
+// TestWithout leaves out what was secret where it came from, whatever its keys are.
+func TestWithout(t *testing.T) {
+	t.Parallel()
+	m := value.MapOf(
+		"ports", value.MapOf(int64(8080), value.MapOf("token", "s1", "kept", "x")),
+		"hosts", value.MapOf("fe80::1", value.MapOf("token", "s2")),
+		"plain", value.Strings("s3", "s4"),
+		"items", value.NewList(value.MapOf("token", "s5", "kept", "y")),
+	)
+	a := &orchestration.Answers{Values: m}
+	paths := slices.DeleteFunc(orchestration.Leaves(m), func(p orchestration.Path) bool { return strings.HasSuffix(p.String(), ":kept") })
+	paths = append(paths, orchestration.PathOf("items:-1"), orchestration.PathOf("none:x"), nil)
+	if got, want := value.Repr(a.Without(paths).Values), "{'ports': {8080: {'kept': 'x'}}, 'hosts': {'fe80::1': {}}, 'items': [{'kept': 'y'}]}"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := orchestration.PathOf("items:0:token").String(); got != "items:0:token" {
+		t.Errorf("String = %s", got)
+	}
+	if got := value.Repr(a.Without([]orchestration.Path{orchestration.PathOf("items:0:token")}).Values.At("items")); got != "[{'kept': 'y'}]" {
+		t.Errorf("items = %s", got)
 	}
 }

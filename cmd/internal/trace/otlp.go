@@ -60,7 +60,7 @@ func NewExporter(getenv func(string) string, version, instance string) (*Exporte
 	}
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT: %q is not a URL of http or https", endpoint)
+		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT: %s is not a URL of http or https", quoted(endpoint))
 	}
 	e := &Exporter{url: endpoint, header: http.Header{}, timeout: 10 * time.Second}
 	switch p := either("PROTOCOL"); p {
@@ -213,6 +213,14 @@ func (e *Exporter) Export(ctx context.Context, spans []Span) (lost int, err erro
 	return lost, nil
 }
 
+// quoted is an endpoint as an error shows it: without what may be a password.
+func quoted(endpoint string) string {
+	if strings.Contains(endpoint, "@") {
+		return "the value"
+	}
+	return strconv.Quote(endpoint)
+}
+
 // shown is the endpoint without a password.
 func (e *Exporter) shown() string {
 	u, err := url.Parse(e.url)
@@ -220,6 +228,25 @@ func (e *Exporter) shown() string {
 		return "the collector"
 	}
 	return u.Redacted()
+}
+
+// hidden replaces a secret.
+const hidden = "XXX-REDACTED-XXX"
+
+// hideHeaders takes the values of the headers out of text: an answer may quote the
+// key that it refuses.
+func (e *Exporter) hideHeaders(text string) string {
+	for _, values := range e.header {
+		for _, v := range values {
+			words := append([]string{v}, strings.Fields(v)...) // such as Bearer and the token
+			for _, w := range words {
+				if len(w) > 3 && !strings.EqualFold(w, "bearer") && !strings.EqualFold(w, "basic") {
+					text = strings.ReplaceAll(text, w, hidden)
+				}
+			}
+		}
+	}
+	return text
 }
 
 // The pauses between two tries to send a batch.
@@ -274,5 +301,5 @@ func (e *Exporter) try(ctx context.Context, body []byte, kind string) (again boo
 	if !strings.Contains(res.Header.Get("Content-Type"), "protobuf") {
 		why = strings.TrimSpace(string(answer))
 	}
-	return again, errors.New(strings.TrimSuffix(res.Status+": "+why, ": "))
+	return again, errors.New(e.hideHeaders(strings.TrimSuffix(res.Status+": "+why, ": ")))
 }

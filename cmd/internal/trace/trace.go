@@ -232,7 +232,7 @@ func (r *Recorder) Spans(run *report.Run, mask func(string) string) []Span {
 	}
 	for i := range b.spans {
 		s := &b.spans[i]
-		s.Name, s.Reason = mask(s.Name), mask(s.Reason)
+		s.Name, s.Reason, s.Step, s.Host = mask(s.Name), mask(s.Reason), mask(s.Step), mask(s.Host)
 	}
 	return b.spans
 }

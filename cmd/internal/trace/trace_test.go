@@ -102,6 +102,21 @@ func TestSpans(t *testing.T) {
 	}
 }
 
+// TestMask: no text of a span has a secret, wherever it comes from.
+func TestMask(t *testing.T) {
+	t.Parallel()
+	r := New(func() time.Time { return noon })
+	r.Took("render", "hunter2", noon)
+	w := r.Fleet(nil)
+	w.Begin(fun.Job{JID: "11", Step: "hunter2"}, []string{"web1"})
+	w.Done(fun.Return{JID: "11", ID: "web1", Stage: fun.Unreachable, Err: errors.New("hunter2")})
+	for _, s := range r.Spans(report.Build(value.NewMap(0), report.Info{}), func(s string) string { return strings.ReplaceAll(s, "hunter2", "XXX") }) {
+		if text := fmt.Sprint(s); strings.Contains(text, "hunter2") {
+			t.Error(text)
+		}
+	}
+}
+
 func TestProfile(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
@@ -160,7 +175,7 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(c.first) > 0 {
 		status := c.first[0]
 		c.first = c.first[1:]
-		http.Error(w, "not now", status)
+		http.Error(w, "not now, "+r.Header.Get("Key"), status)
 		return
 	}
 	c.bodies = append(c.bodies, append([]byte(r.URL.Path+" "), body...))
@@ -296,8 +311,9 @@ func TestExportBounds(t *testing.T) {
 	if lost != 3 || err != nil || len(c.bodies) != (maxSpans+batch-1)/batch {
 		t.Errorf("lost %d, %d requests, %v", lost, len(c.bodies), err)
 	}
-	_, err = send(t, &collector{first: []int{401}}, map[string]string{"OTEL_EXPORTER_OTLP_HEADERS": "key=hunter2"}, many[:1])
-	if err == nil || !strings.HasSuffix(err.Error(), "/v1/traces: 401 Unauthorized: not now") || strings.Contains(err.Error(), "hunter2") {
+	// The collector quotes the key that it refuses.
+	_, err = send(t, &collector{first: []int{401}}, map[string]string{"OTEL_EXPORTER_OTLP_HEADERS": "key=Bearer%20hunter2"}, many[:1])
+	if err == nil || !strings.HasSuffix(err.Error(), "/v1/traces: 401 Unauthorized: not now, "+hidden) {
 		t.Errorf("refused: %v", err)
 	}
 	_, err = send(t, &collector{first: []int{302}}, nil, many[:1])
@@ -319,6 +335,7 @@ func TestNewExporter(t *testing.T) {
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + url + " TRACEPARENT=" + parent[:53] + "00", "off"},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + url + " TRACEPARENT=00-0-1", `TRACEPARENT: "00-0-1" is not of the form 00-<trace>-<span>-<flags>`},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=collector:4318", `OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318/v1/traces" is not a URL of http or https`},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=grpc://user:hunter2@collector", "OTEL_EXPORTER_OTLP_ENDPOINT: the value is not a URL of http or https"},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + url + " OTEL_EXPORTER_OTLP_PROTOCOL=grpc", `OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" is not supported; use http/protobuf or http/json`},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + url + " OTEL_EXPORTER_OTLP_TIMEOUT=soon", `OTEL_EXPORTER_OTLP_TIMEOUT: "soon" is not a number of milliseconds`},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + url + " OTEL_EXPORTER_OTLP_HEADERS=key", "OTEL_EXPORTER_OTLP_HEADERS: it is not a comma list of key=value"},

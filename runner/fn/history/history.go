@@ -127,7 +127,7 @@ func (m *module) steps(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		all, err := s.Steps(ctx, e)
 		out := value.NewMap(len(all))
 		for i := range all {
-			out.Set(all[i].ID, step(&all[i]))
+			out.Set(unique(out, all[i].ID, all[i].Fun), step(&all[i]))
 		}
 		return value.MapOf(e.JID, out), err
 	})
@@ -137,6 +137,11 @@ func (m *module) host(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return m.searching(ctx, c, func(s *history.Store, q history.Query) (value.Value, error) {
 		all, err := s.Host(ctx, c.Str("host"), q)
 		out := value.NewMap(len(all))
+		type part struct {
+			jid   string
+			order int
+		}
+		names := map[part]string{}
 		for i := range all {
 			x := &all[i]
 			run := out.Map(x.JID)
@@ -144,9 +149,13 @@ func (m *module) host(ctx context.Context, c *fun.Call) (fun.Result, error) {
 				run = value.MapOf("name", x.Name, "kind", x.Kind, "status", x.Status, "user", x.User, "steps", value.NewMap(4))
 				out.Set(x.JID, run)
 			}
-			name := x.Step
-			if name == "" {
+			name := names[part{x.JID, x.Order}] // a step that was tried again: the last try counts
+			switch {
+			case x.Step == "":
 				name = x.StepJID // of a step that has not ended
+			case name == "":
+				name = unique(run.Map("steps"), x.Step, x.Fun)
+				names[part{x.JID, x.Order}] = name
 			}
 			run.Map("steps").Set(name, result(&x.HostResult))
 		}
@@ -165,7 +174,7 @@ func (m *module) action(ctx context.Context, c *fun.Call) (fun.Result, error) {
 				run = value.MapOf("name", x.Name, "kind", x.Kind, "status", x.Status, "user", x.User, "steps", value.NewMap(1))
 				out.Set(x.JID, run)
 			}
-			run.Map("steps").Set(x.ID, step(&x.ExecutionStep))
+			run.Map("steps").Set(unique(run.Map("steps"), x.ID, x.Fun), step(&x.ExecutionStep))
 		}
 		return out, err
 	})

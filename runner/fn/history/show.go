@@ -1,6 +1,7 @@
 package historyrun
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -25,6 +26,19 @@ func moment(t time.Time) string {
 
 // secs is a duration in seconds.
 func secs(d time.Duration) float64 { return math.Round(d.Seconds()*1000) / 1000 }
+
+// unique is the key of a step in m: its ID, and with its function where another
+// step has the ID, too.
+func unique(m *value.Map, id, function string) string {
+	if !m.Has(id) {
+		return id
+	}
+	key := fmt.Sprintf("%s (%s)", id, function)
+	for n := 2; m.Has(key); n++ {
+		key = fmt.Sprintf("%s (%s %d)", id, function, n)
+	}
+	return key
+}
 
 func execution(e *history.Execution) *value.Map {
 	m := value.MapOf("name", e.Name, "kind", e.Kind, "status", e.Status, "user", e.User, "started", moment(e.Started))
@@ -110,7 +124,12 @@ func difference(d *history.Diff) *value.Map {
 	}
 	steps := value.NewMap(len(d.Steps))
 	for i := range d.Steps {
-		steps.Set(d.Steps[i].ID, stepDifference(&d.Steps[i]))
+		x := &d.Steps[i]
+		st := x.Now
+		if st == nil {
+			st = x.Then
+		}
+		steps.Set(unique(steps, x.ID, st.Fun), stepDifference(x))
 	}
 	if steps.Len() > 0 {
 		out.Set("steps", steps)
