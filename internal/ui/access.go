@@ -299,6 +299,10 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	case <-r.Context().Done():
 		return
 	}
+	if s.access.slowDown(keys...) { // those that failed while this one waited count, too
+		s.tooMany(w, r)
+		return
+	}
 	u, ok := s.opts.Users.check(name, password)
 	if !ok {
 		s.access.failed(keys...)

@@ -420,6 +420,43 @@ func TestUsersLogIn(t *testing.T) {
 	status(t, "too many", login("ann", "correct horse"), 429)
 }
 
+// TestGuessesAtOnce sends more guesses than are allowed before the first one is
+// checked.
+func TestGuessesAtOnce(t *testing.T) {
+	t.Parallel()
+	users, err := ParseUsers("users", []byte("ann:editor:$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSite(t, func(o *Options) { o.Users = users })
+	for range maxHashing {
+		s.access.hashing <- struct{}{}
+	}
+	codes := make(chan int)
+	const guesses = 3 * maxFailures
+	for range guesses {
+		go func() {
+			r := httptest.NewRequest(http.MethodPost, origin+"/login", strings.NewReader("name=ann&password=guess"))
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			r.Header.Set("Origin", origin)
+			codes <- s.do(r).Code
+		}()
+	}
+	time.Sleep(50 * time.Millisecond) // all wait
+	for range maxHashing {
+		<-s.access.hashing
+	}
+	checked := 0
+	for range guesses {
+		if <-codes == http.StatusForbidden {
+			checked++
+		}
+	}
+	if checked > maxFailures+maxHashing {
+		t.Errorf("%d guesses were checked", checked)
+	}
+}
+
 func TestProxy(t *testing.T) {
 	t.Parallel()
 	users, err := ParseUsers("users", []byte("# users\nann:operator:-\nbob:viewer:-\n"))
