@@ -158,11 +158,11 @@ func (a *App) serveUI(ctx context.Context, s *ui.Server, l net.Listener, cfg *tl
 	for {
 		select {
 		case err := <-done:
-			s.Stop(true)
+			_ = s.Stop(true) // soft stops fail, hard ones do not
 			s.Wait()
 			return err
 		case <-ctx.Done():
-			s.Stop(true)
+			_ = s.Stop(true)
 			s.Wait()
 			return errInterrupted
 		case <-hangup:
@@ -180,7 +180,9 @@ func (a *App) serveUI(ctx context.Context, s *ui.Server, l net.Listener, cfg *tl
 				fmt.Fprintf(a.Err, "brine: runs that are stopped before their next step: %s\n", printable.Line(strings.Join(active, ", ")))
 			}
 			go func() {
-				s.Stop(false)
+				if err := s.Stop(false); err != nil {
+					fmt.Fprintf(a.Err, "brine: warning: %s (Ctrl-C again ends the running steps)\n", printable.Line(err.Error()))
+				}
 				s.Wait()
 				close(drained)
 			}()

@@ -215,7 +215,10 @@ func (s *Server) end(w http.ResponseWriter, r *http.Request, hard bool) {
 		return
 	}
 	if !x.isOver() {
-		s.stop(r.Context(), x, hard)
+		if err := s.stop(r.Context(), x, hard); err != nil {
+			s.fault(w, r, err)
+			return
+		}
 	}
 	see(w, r, "runs", x.ID)
 }

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -402,34 +403,48 @@ func (s *Server) Active() []string {
 }
 
 // Stop has no new runs started, and tells the active ones to start nothing new; with
-// hard, it ends them. Wait waits for them.
-func (s *Server) Stop(hard bool) {
+// hard, it ends them. Wait waits for them. Those that could not be told go on, and
+// the error names them.
+func (s *Server) Stop(hard bool) error {
 	s.runs.mu.Lock()
 	s.runs.closed = true
 	all := slices.Clone(s.runs.all)
 	s.runs.mu.Unlock()
+	var faults []error
 	for _, r := range all {
-		if !r.isOver() {
-			s.stop(context.Background(), r, hard)
+		if r.isOver() {
+			continue
+		}
+		if err := s.stop(context.Background(), r, hard); err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", r.Spec.Name, err))
 		}
 	}
+	return errors.Join(faults...)
 }
 
 // Wait waits for all runs.
 func (s *Server) Wait() { s.runs.work.Wait() }
 
-// stop stops a run: soft ends it before the next step, hard at once.
-func (s *Server) stop(ctx context.Context, r *run, hard bool) {
+// stop stops a run: soft ends it before the next step, hard at once. A run that
+// cannot be told to stop softly goes on: its running steps must not be ended for it.
+func (s *Server) stop(ctx context.Context, r *run, hard bool) error {
 	r.mu.Lock()
 	jid := r.jid
 	r.mu.Unlock()
 	if !hard && jid != "" {
-		if err := s.opts.Backend.Drain(ctx, jid); err == nil {
-			r.change(func() { r.stopping = "stop" })
-			return
+		// It is told even if the page that asked for it is closed meanwhile.
+		if err := s.opts.Backend.Drain(context.WithoutCancel(ctx), jid); err != nil {
+			return fmt.Errorf("the run goes on, since it could not be told to stop: %w", err)
 		}
+		r.change(func() {
+			if r.stopping == "" {
+				r.stopping = "stop"
+			}
+		})
+		return nil
 	}
-	// Nothing has begun that is worth waiting for.
+	// Hard, or nothing has begun that is worth waiting for.
 	r.change(func() { r.stopping = "kill" })
 	r.cancel()
+	return nil
 }

@@ -39,6 +39,7 @@ type fake struct {
 	mu      sync.Mutex
 	actions []Action
 	drained []string
+	deaf    error // what Drain answers
 }
 
 func (f *fake) Catalogue(context.Context) (*Catalogue, error) {
@@ -99,6 +100,9 @@ func (f *fake) Run(ctx context.Context, c Command) (int, error) {
 func (f *fake) Drain(_ context.Context, jid string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.deaf != nil {
+		return f.deaf
+	}
 	f.drained = append(f.drained, jid)
 	return nil
 }
@@ -138,7 +142,7 @@ func newSite(t *testing.T, change func(*Options)) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		s.Stop(true)
+		_ = s.Stop(true)
 		s.Wait()
 	})
 	return &site{t: t, Server: s, fake: f, h: s.Handler()}
@@ -632,9 +636,32 @@ func TestRuns(t *testing.T) {
 	if c := <-s.ran; !slices.Contains(c.Args, "--resume") || next == where {
 		t.Errorf("resumed: %v %s", c.Args, next)
 	}
-	s.Stop(true)
+	_ = s.Stop(true)
 	s.Wait()
 	status(t, "after the end", b.post("/orchestrations/orch.deploy/run", "confirm", "yes"), 422)
+}
+
+// TestStopFails has a run go on that cannot be told to stop before its next step.
+func TestStopFails(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.deaf = errors.New("the configuration cannot be read")
+	b := s.browser(Operator)
+	where := b.post("/orchestrations/orch.deploy/run", "confirm", "yes").Header().Get("Location")
+	<-s.ran
+	w := b.post(where + "/stop")
+	status(t, "stop", w, 422)
+	if !strings.Contains(w.Body.String(), "the configuration cannot be read") {
+		t.Errorf("page: %s", w.Body)
+	}
+	if err := s.Stop(false); err == nil || !strings.Contains(err.Error(), "orch.deploy: ") {
+		t.Errorf("Stop: %v", err)
+	}
+	s.fake.end <- 0
+	s.Wait()
+	if text := b.get(where).Body.String(); !strings.Contains(text, "has succeeded") {
+		t.Errorf("page: %s", text)
+	}
 }
 
 // TestManyHosts has the page of a step on many hosts stay small.
