@@ -641,6 +641,36 @@ func TestRuns(t *testing.T) {
 	status(t, "after the end", b.post("/orchestrations/orch.deploy/run", "confirm", "yes"), 422)
 }
 
+// TestSlowAnswer has a page that is kept up to date for longer than a request may
+// take to arrive.
+func TestSlowAnswer(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	b := s.browser(Operator)
+	where := b.post("/orchestrations/orch.deploy/run", "confirm", "yes").Header().Get("Location")
+	<-s.ran
+	srv := httptest.NewUnstartedServer(s.h)
+	srv.Config.ReadTimeout = 50 * time.Millisecond
+	srv.Start()
+	defer srv.Close()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+where+"/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = "127.0.0.1:8080"
+	r.AddCookie(b.cookie)
+	res, err := srv.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	time.Sleep(200 * time.Millisecond)
+	s.fake.end <- 0
+	if text, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(text), "event: end\n") {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
 // TestStopFails has a run go on that cannot be told to stop before its next step.
 func TestStopFails(t *testing.T) {
 	t.Parallel()
