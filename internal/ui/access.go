@@ -133,12 +133,23 @@ func (a *access) visitor(r *http.Request) *visit {
 		return nil
 	}
 	now := a.now()
-	if now.Sub(v.seen) > idleSession || now.Sub(v.began) > maxSession {
+	if v.expired(now) {
 		delete(a.visits, key)
 		return nil
 	}
 	v.seen = now
 	return v
+}
+
+func (v *visit) expired(now time.Time) bool {
+	return now.Sub(v.seen) > idleSession || now.Sub(v.began) > maxSession
+}
+
+// valid reports whether a visit has not ended. To ask is no use of it.
+func (a *access) valid(v *visit) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.visits[v.session] == v && !v.expired(a.now())
 }
 
 // slowDown reports whether there were too many failed log-ins.

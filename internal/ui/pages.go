@@ -163,7 +163,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request, v *visit) {
 const pace = 100 * time.Millisecond
 
 // runEvents sends what changes on the page of a run, as server-sent events with the
-// HTML of the parts that changed.
+// HTML of the parts that changed, until the run or the session ends.
 func (s *Server) runEvents(w http.ResponseWriter, r *http.Request, v *visit) {
 	x, err := s.runs.find(r.PathValue("id"))
 	if err != nil {
@@ -173,6 +173,9 @@ func (s *Server) runEvents(w http.ResponseWriter, r *http.Request, v *visit) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
 	for after := 0; ; {
+		if !s.access.valid(v) {
+			return
+		}
 		view, changed := x.view(after)
 		after = view.Rev
 		var b strings.Builder

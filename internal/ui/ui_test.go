@@ -671,6 +671,37 @@ func TestSlowAnswer(t *testing.T) {
 	}
 }
 
+// A flushes is a recorder that tells of each flush.
+type flushes struct {
+	*httptest.ResponseRecorder
+	flushed chan struct{}
+}
+
+func (f *flushes) Flush() { f.flushed <- struct{}{} }
+
+// TestEventsEndWithSession has somebody log out while a page is kept up to date.
+func TestEventsEndWithSession(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	b := s.browser(Operator)
+	where := b.post("/orchestrations/orch.deploy/run", "confirm", "yes").Header().Get("Location")
+	<-s.ran
+	events := b.request(http.MethodGet, where+"/events", nil)
+	w := &flushes{httptest.NewRecorder(), make(chan struct{}, 8)}
+	done := make(chan struct{})
+	go func() {
+		s.h.ServeHTTP(w, events)
+		close(done)
+	}()
+	<-w.flushed
+	status(t, "log out", b.post("/logout"), 303)
+	s.runs.all[0].line("news")
+	<-done
+	if got := w.Body.String(); !strings.Contains(got, "event: update\n") || strings.Contains(got, "news") {
+		t.Errorf("events: %s", got)
+	}
+}
+
 // TestStopFails has a run go on that cannot be told to stop before its next step.
 func TestStopFails(t *testing.T) {
 	t.Parallel()
