@@ -315,6 +315,35 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestUsualPort has browsers leave out the port that is usual for the scheme.
+func TestUsualPort(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		given, host, origin string
+		want                int
+	}{
+		{"http://127.0.0.1:80", "127.0.0.1", "http://127.0.0.1", 303},
+		{"https://brine.example.com:443", "brine.example.com", "https://brine.example.com", 303},
+		{"https://Brine.example.com", "brine.example.com:443", "https://brine.example.com", 303},
+		{"https://[2001:db8::1]:443", "[2001:db8::1]", "https://[2001:db8::1]", 303},
+		{"https://brine.example.com", "brine.example.com:80", "https://brine.example.com", 421},
+		{"https://brine.example.com:8443", "brine.example.com", "https://brine.example.com", 421},
+		{"https://brine.example.com:443", "brine.example.com", "http://brine.example.com", 403},
+	} {
+		s := newSite(t, func(o *Options) { o.Origins = []string{tt.given} })
+		b := s.browser(Viewer)
+		r := b.request(http.MethodPost, "/logout", url.Values{"csrf": {b.csrf()}})
+		r.Host = tt.host
+		r.Header.Set("Origin", tt.origin)
+		status(t, tt.given+" for "+tt.host, s.do(r), tt.want)
+	}
+	for _, bad := range []string{"brine.example.com", "https://", "ftp://x", "https://x/ui", "https://me@x", "https://x?y"} {
+		if _, err := New(Options{Origins: []string{bad}, Now: time.Now}); err == nil {
+			t.Errorf("%s is taken", bad)
+		}
+	}
+}
+
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
