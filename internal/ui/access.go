@@ -76,14 +76,16 @@ func (a *access) token() string {
 	return t
 }
 
-// redeem reports whether a token logs in; it does so once.
-func (a *access) redeem(token string) bool {
+// redeem reports whether a token logs in, which it does once, and whether it is one
+// that would have done so earlier.
+func (a *access) redeem(token string) (valid, expired bool) {
 	key := sha256.Sum256([]byte(token))
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	until, ok := a.tokens[key]
 	delete(a.tokens, key)
-	return ok && a.now().Before(until)
+	valid = ok && a.now().Before(until)
+	return valid, ok && !valid
 }
 
 // enter logs a browser in.
@@ -281,13 +283,19 @@ func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	from := "address " + addressOf(r)
-	if s.access.slowDown(from) {
-		s.tooMany(w, r)
-		return
-	}
-	if !s.access.redeem(token) {
+	valid, expired := s.access.redeem(token)
+	if !valid {
+		// Guesses are slowed down for the sake of the record alone: a token cannot be
+		// guessed, and others at this address must not lock its owner out.
+		if s.access.slowDown(from) {
+			s.tooMany(w, r)
+			return
+		}
 		s.access.failed(from)
 		s.note(r, s.opts.Owner, false)
+		if expired && s.opts.OnToken != nil {
+			s.opts.OnToken()
+		}
 		render(w, r, http.StatusForbidden, loginForm(page{Title: "Log in"}, false, "", "This link was used before, or it is not valid any more."))
 		return
 	}

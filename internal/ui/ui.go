@@ -43,7 +43,7 @@ type Options struct {
 	Proxy *Proxy
 	// Owner is the name under which who has the token is recorded.
 	Owner string
-	// OnToken is told when a token was used.
+	// OnToken is told when a token was used, or is too old: another one is needed.
 	OnToken func()
 	// OnPanic is told of bugs.
 	OnPanic func(string)

@@ -229,12 +229,32 @@ func TestTokenWorksOnce(t *testing.T) {
 	for range maxFailures {
 		get("guess")
 	}
-	status(t, "after many guesses", get(s.Token()), 429)
+	status(t, "after many guesses", get("guess"), 429)
+	status(t, "a link after many guesses", get(s.Token()), 200)
 	if !s.did(Action{User: "owner", Name: "login", On: "192.0.2.1", OK: true}) || !s.did(Action{User: "owner", Name: "login", On: "192.0.2.1"}) {
 		t.Errorf("record: %v", s.actions)
 	}
 	status(t, "log out", b.post("/logout"), 303)
 	status(t, "after it", b.get("/"), 303)
+}
+
+// TestOldToken has the terminal show another link if somebody uses one that is too
+// old: there is no other way to log in.
+func TestOldToken(t *testing.T) {
+	t.Parallel()
+	now, next := time.Now(), 0
+	s := newSite(t, func(o *Options) {
+		o.Now = func() time.Time { return now }
+		o.OnToken = func() { next++ }
+	})
+	token := s.Token()
+	now = now.Add(tokenLife)
+	for range 2 {
+		status(t, "too old", s.do(httptest.NewRequest(http.MethodGet, origin+"/login?token="+token, nil)), 403)
+	}
+	if next != 1 {
+		t.Errorf("%d links are shown", next)
+	}
 }
 
 func TestSessionsEnd(t *testing.T) {
@@ -262,8 +282,11 @@ func TestSessionsEnd(t *testing.T) {
 		a.enter(w, "ann", Viewer)
 		token := a.token()
 		time.Sleep(tokenLife)
-		if a.redeem(token) {
-			t.Error("an old token logs in")
+		if valid, expired := a.redeem(token); valid || !expired {
+			t.Error("an old token logs in, or is not known")
+		}
+		if valid, expired := a.redeem(token); valid || expired {
+			t.Error("an old token is known twice")
 		}
 		for range maxSessions + 5 {
 			a.enter(httptest.NewRecorder(), "ann", Viewer)
