@@ -62,8 +62,11 @@ func (x runSpec) args() []string {
 		args = []string{"chain", "run", x.Name, "--yes"}
 	case kindTemplate:
 		args = []string{"template", "run", x.Name, "--yes"}
-	default:
-		args = []string{"orchestrate", x.Name}
+	case kindOrchestration:
+		args = []string{"orchestrate"}
+		if x.Resume == "" { // else it has the arguments of the record, such as saltenv
+			args = append(args, x.Name)
+		}
 	}
 	switch {
 	case x.Test && x.Kind == kindOrchestration:
