@@ -274,8 +274,12 @@ func (o *uiOpts) origins(addr net.Addr, secure bool) ([]string, error) {
 	case name == "" || err == nil && ip.IsUnspecified():
 		return nil, errors.New("--listen " + o.listen + " has no name that browsers could use: give --origin")
 	case name == "localhost" || err == nil && ip.IsLoopback():
-		first := scheme + net.JoinHostPort(name, port)
-		return []string{first, scheme + "localhost:" + port}, nil
+		// Browsers may try ::1 for localhost, where another user of this machine could
+		// wait for the link.
+		if !secure && name == "localhost" {
+			name, _, _ = net.SplitHostPort(addr.String())
+		}
+		return []string{scheme + net.JoinHostPort(name, port), scheme + "localhost:" + port}, nil
 	}
 	return []string{scheme + net.JoinHostPort(name, port)}, nil
 }

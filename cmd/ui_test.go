@@ -1,9 +1,10 @@
 package cmd
 
 import (
+	"net"
 	"os"
+	"slices"
 	"testing"
-
 )
 
 // TestUILeavesNothing has brine ui fail before it serves.
@@ -17,5 +18,27 @@ func TestUILeavesNothing(t *testing.T) {
 	left, err := os.ReadDir(tmp)
 	if err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+func TestUIOrigins(t *testing.T) {
+	t.Parallel()
+	addr := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080}
+	for _, tt := range []struct {
+		listen string
+		secure bool
+		want   []string
+	}{
+		{"127.0.0.1:0", false, []string{"http://127.0.0.1:8080", "http://localhost:8080"}},
+		{"localhost:0", false, []string{"http://127.0.0.1:8080", "http://localhost:8080"}},
+		{"localhost:0", true, []string{"https://localhost:8080", "https://localhost:8080"}},
+		{"192.0.2.1:0", true, []string{"https://192.0.2.1:8080"}},
+		{":0", true, nil},
+		{"0.0.0.0:0", true, nil},
+	} {
+		o := uiOpts{listen: tt.listen}
+		if got, err := o.origins(addr, tt.secure); !slices.Equal(got, tt.want) || (err != nil) != (tt.want == nil) {
+			t.Errorf("%s: %v, %v", tt.listen, got, err)
+		}
 	}
 }
