@@ -350,10 +350,10 @@ func (s *Server) tooMany(w http.ResponseWriter, r *http.Request) {
 	s.fail(w, r, http.StatusTooManyRequests, "Wait a minute", "There were too many failed log-ins.")
 }
 
-// note records a log-in; one that cannot be recorded is possible all the same, and
-// changes nothing.
+// note records a log-in, even if the browser does not wait for the answer; one that
+// cannot be recorded is possible all the same, and changes nothing.
 func (s *Server) note(r *http.Request, user string, ok bool) {
-	_ = s.opts.Backend.Record(r.Context(), Action{User: user, Name: "login", On: addressOf(r), OK: ok})
+	_ = s.opts.Backend.Record(context.WithoutCancel(r.Context()), Action{User: user, Name: "login", On: addressOf(r), OK: ok})
 }
 
 func (s *Server) logout(w http.ResponseWriter, r *http.Request, v *visit) {

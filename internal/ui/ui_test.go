@@ -107,7 +107,10 @@ func (f *fake) Drain(_ context.Context, jid string) error {
 	return nil
 }
 
-func (f *fake) Record(_ context.Context, a Action) error {
+func (f *fake) Record(ctx context.Context, a Action) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.actions = append(f.actions, a)
@@ -254,6 +257,18 @@ func TestOldToken(t *testing.T) {
 	}
 	if next != 1 {
 		t.Errorf("%d links are shown", next)
+	}
+}
+
+// TestGuessIsRecorded has somebody not wait for the answer to a guess.
+func TestGuessIsRecorded(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s.do(httptest.NewRequest(http.MethodGet, origin+"/login?token=guess", nil).WithContext(ctx))
+	if !s.did(Action{User: "owner", Name: "login", On: "192.0.2.1"}) {
+		t.Errorf("record: %v", s.actions)
 	}
 }
 
