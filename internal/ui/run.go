@@ -24,7 +24,7 @@ const (
 // Bounds of what is kept and shown of runs.
 const (
 	maxRuns     = 200 // that ended
-	maxMessages = 200 // lines that a run wrote
+	maxMessages = 200 // lines that a run wrote last
 	maxLine     = 4096
 	shownHosts  = 50 // of a step, on the page
 )
@@ -179,9 +179,10 @@ func (r *run) line(text string) {
 		return
 	}
 	r.change(func() {
-		if len(r.messages) < maxMessages {
-			r.messages = append(r.messages, strings.ToValidUTF8(text[:min(maxLine, len(text))], "\ufffd"))
+		if len(r.messages) == maxMessages { // the last ones say how it ended
+			r.messages = slices.Delete(r.messages, 0, 1)
 		}
+		r.messages = append(r.messages, strings.ToValidUTF8(text[:min(maxLine, len(text))], "\ufffd"))
 	})
 }
 

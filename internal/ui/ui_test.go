@@ -815,6 +815,18 @@ func TestManyHosts(t *testing.T) {
 	}
 }
 
+// TestManyMessages keeps the last of what a run wrote.
+func TestManyMessages(t *testing.T) {
+	t.Parallel()
+	r := &run{changed: make(chan struct{})}
+	for i := range maxMessages + 5 {
+		r.line(fmt.Sprintf("line %d", i))
+	}
+	if v, _ := r.view(0); len(v.Messages) != maxMessages || v.Messages[0] != "line 5" || v.Messages[maxMessages-1] != fmt.Sprintf("line %d", maxMessages+4) {
+		t.Errorf("messages %q", v.Messages)
+	}
+}
+
 func TestWizard(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
