@@ -827,6 +827,18 @@ func TestManyMessages(t *testing.T) {
 	}
 }
 
+// TestLargeReturn has a host return more than a page shows.
+func TestLargeReturn(t *testing.T) {
+	t.Parallel()
+	large := strings.Repeat("x", shownText+1)
+	s := viewState("cmd_|-"+large+"_|-a_|-"+large, value.MapOf("result", true, "name", large, "comment", large, "changes", value.MapOf("diff", large, "more", large)))
+	for _, text := range []string{s.ID, s.Fun, s.Name, s.Comment, s.Diff, s.Changes} {
+		if len(text) > shownText+200 {
+			t.Errorf("%d bytes are shown", len(text))
+		}
+	}
+}
+
 func TestWizard(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
