@@ -275,10 +275,15 @@ func liftReadTimeout(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 }
 
-// loginPage takes the one-time token of the URL, or asks for a password.
+// loginPage takes the one-time token of the URL, or asks for a password. Behind a
+// proxy, it says who does.
 func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
+	if s.opts.Proxy != nil {
+		s.fail(w, r, http.StatusOK, "Log in", "The proxy of brine ui logs you in and out.")
+		return
+	}
 	token := r.URL.Query().Get("token")
-	if token == "" || s.opts.Users != nil || s.opts.Proxy != nil {
+	if token == "" || s.opts.Users != nil {
 		render(w, r, http.StatusOK, loginForm(page{Title: "Log in"}, s.opts.Users != nil, "", ""))
 		return
 	}

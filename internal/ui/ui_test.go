@@ -551,6 +551,11 @@ func TestProxy(t *testing.T) {
 	status(t, "unknown", get("10.1.2.3:1000", "carl"), 403)
 	status(t, "two names", get("10.1.2.3:1000", "ann", "bob"), 403)
 	status(t, "past the proxy", get("192.0.2.1:1000", "ann"), 403)
+	login := httptest.NewRequest(http.MethodGet, origin+"/login", nil)
+	login.RemoteAddr = "10.1.2.3:1000"
+	if text := s.do(login).Body.String(); strings.Contains(text, "password") {
+		t.Errorf("a password is asked for behind a proxy: %s", text)
+	}
 	// A session is not that of another user.
 	r := httptest.NewRequest(http.MethodGet, origin+"/", nil)
 	r.RemoteAddr = "10.1.2.3:1000"
