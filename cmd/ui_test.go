@@ -4,7 +4,11 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
+
+	"brine/internal/host"
 )
 
 // TestUILeavesNothing has brine ui fail before it serves.
@@ -40,5 +44,28 @@ func TestUIOrigins(t *testing.T) {
 		if got, err := o.origins(addr, tt.secure); !slices.Equal(got, tt.want) || (err != nil) != (tt.want == nil) {
 			t.Errorf("%s: %v, %v", tt.listen, got, err)
 		}
+	}
+}
+
+// TestUIPasswdAtOnce adds several users at once.
+func TestUIPasswdAtOnce(t *testing.T) {
+	t.Parallel()
+	file := t.TempDir() + "/ui.users"
+	names := []string{"ann", "bob", "carl", "dora", "eve", "fred"}
+	var work sync.WaitGroup
+	for _, name := range names {
+		work.Go(func() {
+			if status, _, errs := run(t, nil, "ui", "passwd", name, "--users", file, "--no-password"); status != 0 {
+				t.Errorf("%s: exit status %d: %s", name, status, errs)
+			}
+		})
+	}
+	work.Wait()
+	text, err := host.NewLocal().ReadFile(file)
+	if err != nil || strings.Count(string(text), ":viewer:-\n") != len(names) {
+		t.Errorf("%v:\n%s", err, text)
+	}
+	if st, err := os.Stat(file); err != nil || st.Mode().Perm() != 0o600 {
+		t.Errorf("mode: %v, %v", st, err)
 	}
 }
