@@ -150,6 +150,9 @@ func (a *App) serveUI(ctx context.Context, s *ui.Server, l net.Listener, cfg *tl
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP) // the terminal is gone
 	defer signal.Stop(hangup)
+	// Links are printed for as long as the server lasts. Who read the first one may
+	// be gone, as in brine ui | head -1, which must not end the server.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx, l, cfg) }()
 	tick := time.NewTicker(100 * time.Millisecond)
