@@ -207,6 +207,12 @@ func (a *App) uiAccess(c *cobra.Command, o *uiOpts, opts *ui.Options) (*tls.Conf
 	if !loopback && len(o.proxies) == 0 && (o.cert == "" || o.users == "") {
 		return nil, usagef(c, "--listen %s: other machines can reach this address; give --tls-cert, --tls-key and --users, or --trusted-proxy", o.listen)
 	}
+	if o.rosterFile == "-" {
+		return nil, usagef(c, "--roster-file -: standard input can be read only once; give a file")
+	}
+	if o.cert != "" && len(o.proxies) == 0 && strings.HasPrefix(o.origin, "http:") {
+		return nil, usagef(c, "--origin %s: with --tls-cert, browsers use https", o.origin)
+	}
 	if len(o.proxies) > 0 {
 		if o.users == "" || o.origin == "" {
 			return nil, usagef(c, "--trusted-proxy needs --users, for the roles of the users, and --origin, the address that browsers use")
@@ -219,6 +225,9 @@ func (a *App) uiAccess(c *cobra.Command, o *uiOpts, opts *ui.Options) (*tls.Conf
 			}
 			if err != nil {
 				return nil, usagef(c, "--trusted-proxy: %q is not an address or a network", x)
+			}
+			if net.Bits() == 0 {
+				return nil, usagef(c, "--trusted-proxy %s: whoever reaches the server could be any user; give the addresses of the proxy", x)
 			}
 			p.From = append(p.From, net)
 		}

@@ -69,3 +69,26 @@ func TestUIPasswdAtOnce(t *testing.T) {
 		t.Errorf("mode: %v, %v", st, err)
 	}
 }
+
+// TestUIUsage has options that cannot work or protect nothing.
+func TestUIUsage(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir+"/master", "{}\n", 0o644)
+	users := write(t, dir+"/users", "ann:viewer:-\n", 0o600)
+	for _, tt := range [][]string{
+		{"standard input", "--roster-file", "-"},
+		{"browsers use https", "--tls-cert", "x", "--tls-key", "x", "--origin", "http://x"},
+		{"could be any user", "--trusted-proxy", "0.0.0.0/0", "--users", users, "--origin", "https://x"},
+		{"could be any user", "--trusted-proxy", "::/0", "--users", users, "--origin", "https://x"},
+		{"needs --users", "--trusted-proxy", "127.0.0.1"},
+		{"given together", "--tls-cert", "x"},
+		{"other machines can reach", "--listen", "0.0.0.0:0"},
+		{"not an address with a port", "--listen", "127.0.0.1"},
+	} {
+		status, _, errs := run(t, map[string]string{"HOME": dir, "PWD": dir}, append([]string{"ui", "-c", dir, "--cachedir", dir + "/cache"}, tt[1:]...)...)
+		if status != 64 || !strings.Contains(errs, tt[0]) {
+			t.Errorf("%v: exit status %d: %s", tt[1:], status, errs)
+		}
+	}
+}
