@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 )
@@ -239,6 +240,11 @@ func (s *Server) look(h handler) http.HandlerFunc {
 // act answers requests that change something. They need a role and the CSRF token
 // of the visit. Each is in the audit record, refused ones too.
 func (s *Server) act(least Role, name string, h handler) http.HandlerFunc {
+	return s.actAs(least, func(url.Values) string { return name }, h)
+}
+
+// actAs is act where the form says what the action is.
+func (s *Server) actAs(least Role, name func(url.Values) string, h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := s.who(w, r)
 		if v == nil {
@@ -254,7 +260,7 @@ func (s *Server) act(least Role, name string, h handler) http.HandlerFunc {
 			s.fail(w, r, http.StatusForbidden, "Not allowed", "The form is from an earlier log-in. Load the page again.")
 			return
 		}
-		entry := Action{User: v.name, Name: name, On: r.URL.Path, OK: v.role >= least}
+		entry := Action{User: v.name, Name: name(r.PostForm), On: r.URL.Path, OK: v.role >= least}
 		if err := s.opts.Backend.Record(r.Context(), entry); err != nil {
 			s.fail(w, r, http.StatusInternalServerError, "This did not work", "Nothing was done, since the audit record cannot be written: "+err.Error())
 			return

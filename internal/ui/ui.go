@@ -158,7 +158,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("POST /chains/{name}/step", s.act(Editor, "chain.step", s.chainSaveStep))
 
 	mux.HandleFunc("GET /templates/{name}", s.look(s.wizard))
-	mux.HandleFunc("POST /templates/{name}", s.act(Operator, "run", s.runTemplate))
+	mux.HandleFunc("POST /templates/{name}", s.actAs(Operator, templateAction, s.runTemplate))
 
 	mux.HandleFunc("GET /runs/{id}", s.look(s.run))
 	mux.HandleFunc("GET /runs/{id}/events", s.look(s.runEvents))

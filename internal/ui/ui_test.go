@@ -864,6 +864,9 @@ func TestWizard(t *testing.T) {
 	if text := b.post("/templates/site", append(form, "op", "remove users:0")...).Body.String(); strings.Contains(text, `name="k:users:0"`) {
 		t.Errorf("removed: %s", text)
 	}
+	if s.did(Action{User: "operator", Name: "run", On: "/templates/site", OK: true}) || !s.did(Action{User: "operator", Name: "template.form", On: "/templates/site", OK: true}) {
+		t.Errorf("a form that was filled in is recorded as a run: %v", s.actions)
+	}
 	w = b.post("/templates/site", append(form, "op", "run", "confirm", "yes")...)
 	status(t, "a value is missing", w, 422)
 	if !strings.Contains(w.Body.String(), "This needs a value.") {
