@@ -132,6 +132,9 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, v *visit, spec ru
 		s.fail(w, r, http.StatusUnprocessableEntity, "Not confirmed", "Nothing was run. Go back and confirm that it is to run.")
 		return
 	}
+	if r.PostForm.Has("once") {
+		spec.Once = versionOf([]byte(r.URL.Path + "?" + r.PostForm.Encode()))
+	}
 	x, err := s.runs.start(spec, v.name)
 	if err != nil {
 		s.fault(w, r, err)
@@ -240,7 +243,7 @@ func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request, v *visit) {
 		return
 	}
 	spec := view.Spec
-	spec.Resume = view.JID
+	spec.Resume, spec.Once = view.JID, ""
 	if spec.Kind == kindTemplate {
 		http.Redirect(w, r, path("templates", spec.Name)+"?resume="+view.JID, http.StatusSeeOther)
 		return

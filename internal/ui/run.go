@@ -52,6 +52,7 @@ type runSpec struct {
 	Test       bool
 	Resume     string
 	Answers    *value.Map // of a template
+	Once       string     // digest of the form that asked for it; "": none did
 }
 
 // args is the command line of the run.
@@ -335,16 +336,19 @@ type runs struct {
 func newRuns(b Backend, now func() time.Time) *runs { return &runs{backend: b, now: now} }
 
 // start starts an execution. It goes on when the request that asked for it has
-// ended.
+// ended. If a form was sent twice, or two people resume the same execution, it
+// returns the one that was started first.
 func (rs *runs) start(spec runSpec, user string) (*run, error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	r := &run{ID: secret()[:16], Spec: spec, User: user, Started: rs.now(), cancel: cancel, changed: make(chan struct{})}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if rs.closed {
-		cancel()
-		return nil, fmt.Errorf("brine ui is ending: nothing new is started")
+		return nil, errors.New("brine ui is ending: nothing new is started")
 	}
+	if r := rs.twin(spec); r != nil {
+		return r, nil
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &run{ID: secret()[:16], Spec: spec, User: user, Started: rs.now(), cancel: cancel, changed: make(chan struct{})}
 	rs.all = append(rs.all, r)
 	rs.forget()
 	rs.work.Go(func() {
@@ -353,6 +357,23 @@ func (rs *runs) start(spec runSpec, user string) (*run, error) {
 		r.change(func() { r.ended, r.status, r.err, r.Spec.Answers = rs.now(), status, err, nil })
 	})
 	return r, nil
+}
+
+// clicks is how long a second click on a button may take to arrive.
+const clicks = 10 * time.Second
+
+// twin returns the execution that was started when somebody asked for this one
+// already; nil: there is none.
+func (rs *runs) twin(spec runSpec) *run {
+	for _, r := range rs.all {
+		switch {
+		case spec.Once != "" && spec.Once == r.Spec.Once && (!r.isOver() || rs.now().Sub(r.Started) < clicks):
+			return r
+		case spec.Resume != "" && spec.Resume == r.Spec.Resume && !r.isOver():
+			return r
+		}
+	}
+	return nil
 }
 
 // forget forgets the oldest executions that ended.

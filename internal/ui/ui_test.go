@@ -774,6 +774,45 @@ func TestEventsEndWithSession(t *testing.T) {
 	}
 }
 
+// TestTwoClicks sends a form twice, and has two people resume the same run.
+func TestTwoClicks(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	b := s.browser(Operator)
+	form := regexp.MustCompile(`name="once" value="([^"]+)"`)
+	once := func() string {
+		m := form.FindStringSubmatch(b.get("/orchestrations/orch.deploy").Body.String())
+		if m == nil {
+			t.Fatal("the form has no name of its own")
+		}
+		return m[1]
+	}
+	first := once()
+	run := func(once, test string) string {
+		return b.post("/orchestrations/orch.deploy/run", "confirm", "yes", "once", once, "test", test).Header().Get("Location")
+	}
+	where := run(first, "")
+	<-s.ran
+	if again, other, test := run(first, ""), run(once(), ""), run(first, "yes"); again != where || other == where || test == where {
+		t.Errorf("runs %s, again %s, of another form %s, with another button %s", where, again, other, test)
+	}
+	for range 2 {
+		<-s.ran
+	}
+	for range 3 {
+		s.fake.end <- 1
+	}
+	s.Wait()
+	next := b.post(where + "/resume").Header().Get("Location")
+	<-s.ran
+	if again := s.browser(Editor).post(where + "/resume").Header().Get("Location"); again != next || next == where {
+		t.Errorf("resumed %s: %s, again %s", where, next, again)
+	}
+	if len(s.ran) > 0 {
+		t.Error("something ran twice")
+	}
+}
+
 // TestStopFails has a run go on that cannot be told to stop before its next step.
 func TestStopFails(t *testing.T) {
 	t.Parallel()
