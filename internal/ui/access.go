@@ -25,7 +25,7 @@ const (
 	maxHashing    = 2 // passwords that are checked at once
 )
 
-// A visit is a browser that has logged in.
+// A visit is a browser that has logged in, or a user of a proxy.
 type visit struct {
 	name    string
 	role    Role
@@ -45,7 +45,7 @@ type access struct {
 
 	mu       sync.Mutex
 	tokens   map[[sha256.Size]byte]time.Time // hashes of tokens, and when they end
-	visits   map[[sha256.Size]byte]*visit    // by the hash of the cookie's value
+	visits   map[[sha256.Size]byte]*visit    // by the hash of the cookie's value; behind a proxy, of the user's name
 	failures map[string][]time.Time
 }
 
@@ -144,6 +144,23 @@ func (a *access) visitor(r *http.Request) *visit {
 	return v
 }
 
+// proxied returns the visit of a user of a proxy. There is one for all of the user's
+// browsers, without a cookie: requests that bring none, such as those that other
+// sites or monitoring send, must not end the visits of others.
+func (a *access) proxied(u user) *visit {
+	key := sha256.Sum256([]byte(u.name))
+	now := a.now()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	v := a.visits[key]
+	if v == nil || v.expired(now) {
+		v = &visit{name: u.name, role: u.role, csrf: secret(), began: now, session: key}
+		a.visits[key] = v
+	}
+	v.seen = now
+	return v
+}
+
 func (v *visit) expired(now time.Time) bool {
 	return now.Sub(v.seen) > idleSession || now.Sub(v.began) > maxSession
 }
@@ -198,20 +215,16 @@ func visitOf(r *http.Request) (*visit, bool) {
 
 // who returns the visit of a request; nil: nobody has logged in. Behind a proxy,
 // each request says whose it is.
-func (s *Server) who(w http.ResponseWriter, r *http.Request) *visit {
-	v := s.access.visitor(r)
+func (s *Server) who(r *http.Request) *visit {
 	p := s.opts.Proxy
 	if p == nil {
-		return v
+		return s.access.visitor(r)
 	}
 	u, ok := s.opts.Users.find(p.user(r))
 	if !ok {
 		return nil
 	}
-	if v == nil || v.name != u.name || v.role != u.role {
-		v = s.access.enter(w, u.name, u.role)
-	}
-	return v
+	return s.access.proxied(u)
 }
 
 // A handler answers a request of somebody who has logged in.
@@ -220,7 +233,7 @@ type handler func(w http.ResponseWriter, r *http.Request, v *visit)
 // look answers requests that change nothing.
 func (s *Server) look(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		v := s.who(w, r)
+		v := s.who(r)
 		switch {
 		case v == nil && s.opts.Proxy != nil:
 			s.fail(w, r, http.StatusForbidden, "Not allowed", "You are not among the users of brine ui.")
@@ -246,7 +259,7 @@ func (s *Server) act(least Role, name string, h handler) http.HandlerFunc {
 // actAs is act where the form says what the action is.
 func (s *Server) actAs(least Role, name func(url.Values) string, h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		v := s.who(w, r)
+		v := s.who(r)
 		if v == nil {
 			http.Redirect(w, r, "/login", http.StatusSeeOther)
 			return

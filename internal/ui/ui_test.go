@@ -557,12 +557,26 @@ func TestProxy(t *testing.T) {
 		t.Errorf("a password is asked for behind a proxy: %s", text)
 	}
 	// A session is not that of another user.
-	r := httptest.NewRequest(http.MethodGet, origin+"/", nil)
-	r.RemoteAddr = "10.1.2.3:1000"
-	r.Header.Set("X-Remote-User", "bob")
-	r.AddCookie(w.Result().Cookies()[0])
-	if text := s.do(r).Body.String(); !strings.Contains(text, "bob (viewer)") {
+	if text := get("10.1.2.3:1000", "bob").Body.String(); !strings.Contains(text, "bob (viewer)") {
 		t.Errorf("page: %s", text)
+	}
+	csrf := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(w.Body.String())
+	if csrf == nil {
+		t.Fatalf("the page has no CSRF token: %s", w.Body)
+	}
+	for range maxSessions { // they do not end the visit
+		get("10.9.9.9:1000", "bob")
+	}
+	if len(s.access.visits) != 2 {
+		t.Errorf("%d visits", len(s.access.visits))
+	}
+	for name, want := range map[string]int{"ann": 303, "bob": 403} {
+		r := httptest.NewRequest(http.MethodPost, origin+"/logout", strings.NewReader(url.Values{"csrf": csrf[1:]}.Encode()))
+		r.RemoteAddr = "10.1.2.3:1000"
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", origin)
+		r.Header.Set("X-Remote-User", name)
+		status(t, "the token of ann, as "+name, s.do(r), want)
 	}
 }
 
