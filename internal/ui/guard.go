@@ -29,7 +29,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
 		h.Set("Cache-Control", "no-store")
-		if s.secure {
+		if s.secure && !strings.HasPrefix(strings.ToLower(r.Host), "localhost:") { // there, others serve http
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
 		if s.hosts[strings.ToLower(r.Host)] == "" {

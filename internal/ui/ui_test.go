@@ -392,6 +392,14 @@ func TestHeaders(t *testing.T) {
 	if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Cache-Control") != "no-store" {
 		t.Errorf("headers %v", h)
 	}
+	s = newSite(t, func(o *Options) { o.Origins = []string{"https://127.0.0.1:8080", "https://localhost:8080"} })
+	for host, want := range map[string]string{"127.0.0.1:8080": "max-age=31536000", "localhost:8080": ""} {
+		r := httptest.NewRequest(http.MethodGet, origin+"/login", nil)
+		r.Host = host
+		if got := s.do(r).Header().Get("Strict-Transport-Security"); got != want {
+			t.Errorf("%s: Strict-Transport-Security: %q", host, got)
+		}
+	}
 }
 
 // TestTraversal asks for files and names that are none of the pages.
