@@ -90,7 +90,7 @@ func (a *access) redeem(token string) (valid, expired bool) {
 }
 
 // enter logs a browser in.
-func (a *access) enter(w http.ResponseWriter, name string, role Role) *visit {
+func (a *access) enter(w http.ResponseWriter, name string, role Role) {
 	id := secret()
 	v := &visit{name: name, role: role, csrf: secret(), began: a.now(), seen: a.now(), session: sha256.Sum256([]byte(id))}
 	a.mu.Lock()
@@ -100,7 +100,6 @@ func (a *access) enter(w http.ResponseWriter, name string, role Role) *visit {
 	a.visits[v.session] = v
 	a.mu.Unlock()
 	http.SetCookie(w, &http.Cookie{Name: a.cookie, Value: id, Path: "/", HttpOnly: true, Secure: a.secure, SameSite: http.SameSiteStrictMode})
-	return v
 }
 
 func (a *access) forgetOldest() {
