@@ -241,9 +241,6 @@ func (s *Server) look(h handler) http.HandlerFunc {
 		case !isSafe(r.Method):
 			s.fail(w, r, http.StatusMethodNotAllowed, "Not allowed", "This page takes no data.")
 		default:
-			if r.ContentLength == 0 {
-				liftReadTimeout(w)
-			}
 			h(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)), v)
 		}
 	}
@@ -281,16 +278,8 @@ func (s *Server) actAs(least Role, name func(url.Values) string, h handler) http
 			s.fail(w, r, http.StatusForbidden, "Not allowed", "This needs the role "+least.String()+"; you have the role "+v.role.String()+".")
 			return
 		}
-		liftReadTimeout(w)
 		h(w, r, v)
 	}
-}
-
-// liftReadTimeout lets an answer take longer than a request may. net/http ends the
-// context of a request when the time for reading is over, although the browser
-// still waits. The body must have been read, or there must be none.
-func liftReadTimeout(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 }
 
 // loginPage takes the one-time token of the URL, or asks for a password. Behind a
