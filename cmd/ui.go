@@ -150,6 +150,9 @@ func (a *App) serveUI(ctx context.Context, s *ui.Server, l net.Listener, cfg *tl
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP) // the terminal is gone
 	defer signal.Stop(hangup)
+	// Links are printed for as long as the server lasts. Who read the first one may
+	// be gone, as in brine ui | head -1, which must not end the server.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx, l, cfg) }()
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -158,11 +161,11 @@ func (a *App) serveUI(ctx context.Context, s *ui.Server, l net.Listener, cfg *tl
 	for {
 		select {
 		case err := <-done:
-			s.Stop(true)
+			_ = s.Stop(true) // soft stops fail, hard ones do not
 			s.Wait()
 			return err
 		case <-ctx.Done():
-			s.Stop(true)
+			_ = s.Stop(true)
 			s.Wait()
 			return errInterrupted
 		case <-hangup:
@@ -180,7 +183,9 @@ func (a *App) serveUI(ctx context.Context, s *ui.Server, l net.Listener, cfg *tl
 				fmt.Fprintf(a.Err, "brine: runs that are stopped before their next step: %s\n", printable.Line(strings.Join(active, ", ")))
 			}
 			go func() {
-				s.Stop(false)
+				if err := s.Stop(false); err != nil {
+					fmt.Fprintf(a.Err, "brine: warning: %s (Ctrl-C again ends the running steps)\n", printable.Line(err.Error()))
+				}
 				s.Wait()
 				close(drained)
 			}()
@@ -202,6 +207,12 @@ func (a *App) uiAccess(c *cobra.Command, o *uiOpts, opts *ui.Options) (*tls.Conf
 	if !loopback && len(o.proxies) == 0 && (o.cert == "" || o.users == "") {
 		return nil, usagef(c, "--listen %s: other machines can reach this address; give --tls-cert, --tls-key and --users, or --trusted-proxy", o.listen)
 	}
+	if o.rosterFile == "-" {
+		return nil, usagef(c, "--roster-file -: standard input can be read only once; give a file")
+	}
+	if o.cert != "" && len(o.proxies) == 0 && strings.HasPrefix(o.origin, "http:") {
+		return nil, usagef(c, "--origin %s: with --tls-cert, browsers use https", o.origin)
+	}
 	if len(o.proxies) > 0 {
 		if o.users == "" || o.origin == "" {
 			return nil, usagef(c, "--trusted-proxy needs --users, for the roles of the users, and --origin, the address that browsers use")
@@ -214,6 +225,9 @@ func (a *App) uiAccess(c *cobra.Command, o *uiOpts, opts *ui.Options) (*tls.Conf
 			}
 			if err != nil {
 				return nil, usagef(c, "--trusted-proxy: %q is not an address or a network", x)
+			}
+			if net.Bits() == 0 {
+				return nil, usagef(c, "--trusted-proxy %s: whoever reaches the server could be any user; give the addresses of the proxy", x)
 			}
 			p.From = append(p.From, net)
 		}
@@ -272,8 +286,12 @@ func (o *uiOpts) origins(addr net.Addr, secure bool) ([]string, error) {
 	case name == "" || err == nil && ip.IsUnspecified():
 		return nil, errors.New("--listen " + o.listen + " has no name that browsers could use: give --origin")
 	case name == "localhost" || err == nil && ip.IsLoopback():
-		first := scheme + net.JoinHostPort(name, port)
-		return []string{first, scheme + "localhost:" + port}, nil
+		// Browsers may try ::1 for localhost, where another user of this machine could
+		// wait for the link.
+		if !secure && name == "localhost" {
+			name, _, _ = net.SplitHostPort(addr.String())
+		}
+		return []string{scheme + net.JoinHostPort(name, port), scheme + "localhost:" + port}, nil
 	}
 	return []string{scheme + net.JoinHostPort(name, port)}, nil
 }

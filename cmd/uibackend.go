@@ -70,10 +70,15 @@ func newUIBackend(a *App, c *cobra.Command, o *uiOpts) (*uiBackend, error) {
 	if b.tmp, err = a.Host.MkdirTemp(os.TempDir(), "brine-ui-"); err != nil {
 		return nil, err
 	}
-	return b, b.session(context.Background(), func(s *session) error { // a configuration that is not right is told at once
+	err = b.session(context.Background(), func(s *session) error { // a configuration that is not right is told at once
 		b.owner = s.userName()
 		return nil
 	})
+	if err != nil {
+		b.close()
+		return nil, err
+	}
+	return b, nil
 }
 
 func (b *uiBackend) close() { _ = b.app.Host.RemoveAll(b.tmp) }

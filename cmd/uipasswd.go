@@ -61,10 +61,7 @@ func (a *App) uiPasswd(ctx context.Context, c *cobra.Command, o *uiPasswdOpts, a
 	if err != nil {
 		return err
 	}
-	defer func() {
-		_ = a.Host.Remove(o.users + ".lock")
-		unlock()
-	}()
+	defer unlock() // the file of the lock stays: others may wait for it
 	text, err := a.Host.ReadFile(o.users)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -77,7 +77,7 @@ type pages struct {
 	base string
 	tab  *browsertest.Tab
 	cmd  *exec.Cmd
-	out  *bufio.Scanner
+	out  io.ReadCloser
 	errs *lockedBuffer
 	link string
 }
@@ -117,11 +117,12 @@ func serveUI(t *testing.T) *pages {
 		_ = p.cmd.Process.Kill()
 		_ = p.cmd.Wait()
 	})
-	p.out = bufio.NewScanner(out)
-	if !p.out.Scan() {
-		t.Fatalf("brine ui: %s", p.errs)
+	p.out = out
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("brine ui: %v: %s", err, p.errs)
 	}
-	p.link = p.out.Text()
+	p.link = strings.TrimSpace(line)
 	p.base, _, _ = strings.Cut(p.link, "/login")
 	return p
 }
@@ -255,10 +256,11 @@ func TestUI(t *testing.T) {
 }
 
 // TestUIEnds has Ctrl-C stop a run before its next step, and end it when it is given
-// again.
+// again. Nobody reads the next links meanwhile.
 func TestUIEnds(t *testing.T) {
 	t.Parallel()
 	p := serveUI(t)
+	_ = p.out.Close()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 )
@@ -24,7 +25,7 @@ const (
 	maxHashing    = 2 // passwords that are checked at once
 )
 
-// A visit is a browser that has logged in.
+// A visit is a browser that has logged in, or a user of a proxy.
 type visit struct {
 	name    string
 	role    Role
@@ -44,7 +45,7 @@ type access struct {
 
 	mu       sync.Mutex
 	tokens   map[[sha256.Size]byte]time.Time // hashes of tokens, and when they end
-	visits   map[[sha256.Size]byte]*visit    // by the hash of the cookie's value
+	visits   map[[sha256.Size]byte]*visit    // by the hash of the cookie's value; behind a proxy, of the user's name
 	failures map[string][]time.Time
 }
 
@@ -76,18 +77,20 @@ func (a *access) token() string {
 	return t
 }
 
-// redeem reports whether a token logs in; it does so once.
-func (a *access) redeem(token string) bool {
+// redeem reports whether a token logs in, which it does once, and whether it is one
+// that would have done so earlier.
+func (a *access) redeem(token string) (valid, expired bool) {
 	key := sha256.Sum256([]byte(token))
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	until, ok := a.tokens[key]
 	delete(a.tokens, key)
-	return ok && a.now().Before(until)
+	valid = ok && a.now().Before(until)
+	return valid, ok && !valid
 }
 
 // enter logs a browser in.
-func (a *access) enter(w http.ResponseWriter, name string, role Role) *visit {
+func (a *access) enter(w http.ResponseWriter, name string, role Role) {
 	id := secret()
 	v := &visit{name: name, role: role, csrf: secret(), began: a.now(), seen: a.now(), session: sha256.Sum256([]byte(id))}
 	a.mu.Lock()
@@ -97,7 +100,6 @@ func (a *access) enter(w http.ResponseWriter, name string, role Role) *visit {
 	a.visits[v.session] = v
 	a.mu.Unlock()
 	http.SetCookie(w, &http.Cookie{Name: a.cookie, Value: id, Path: "/", HttpOnly: true, Secure: a.secure, SameSite: http.SameSiteStrictMode})
-	return v
 }
 
 func (a *access) forgetOldest() {
@@ -133,12 +135,40 @@ func (a *access) visitor(r *http.Request) *visit {
 		return nil
 	}
 	now := a.now()
-	if now.Sub(v.seen) > idleSession || now.Sub(v.began) > maxSession {
+	if v.expired(now) {
 		delete(a.visits, key)
 		return nil
 	}
 	v.seen = now
 	return v
+}
+
+// proxied returns the visit of a user of a proxy. There is one for all of the user's
+// browsers, without a cookie: requests that bring none, such as those that other
+// sites or monitoring send, must not end the visits of others.
+func (a *access) proxied(u user) *visit {
+	key := sha256.Sum256([]byte(u.name))
+	now := a.now()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	v := a.visits[key]
+	if v == nil || v.expired(now) {
+		v = &visit{name: u.name, role: u.role, csrf: secret(), began: now, session: key}
+		a.visits[key] = v
+	}
+	v.seen = now
+	return v
+}
+
+func (v *visit) expired(now time.Time) bool {
+	return now.Sub(v.seen) > idleSession || now.Sub(v.began) > maxSession
+}
+
+// valid reports whether a visit has not ended. To ask is no use of it.
+func (a *access) valid(v *visit) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.visits[v.session] == v && !v.expired(a.now())
 }
 
 // slowDown reports whether there were too many failed log-ins.
@@ -184,20 +214,16 @@ func visitOf(r *http.Request) (*visit, bool) {
 
 // who returns the visit of a request; nil: nobody has logged in. Behind a proxy,
 // each request says whose it is.
-func (s *Server) who(w http.ResponseWriter, r *http.Request) *visit {
-	v := s.access.visitor(r)
+func (s *Server) who(r *http.Request) *visit {
 	p := s.opts.Proxy
 	if p == nil {
-		return v
+		return s.access.visitor(r)
 	}
 	u, ok := s.opts.Users.find(p.user(r))
 	if !ok {
 		return nil
 	}
-	if v == nil || v.name != u.name || v.role != u.role {
-		v = s.access.enter(w, u.name, u.role)
-	}
-	return v
+	return s.access.proxied(u)
 }
 
 // A handler answers a request of somebody who has logged in.
@@ -206,7 +232,7 @@ type handler func(w http.ResponseWriter, r *http.Request, v *visit)
 // look answers requests that change nothing.
 func (s *Server) look(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		v := s.who(w, r)
+		v := s.who(r)
 		switch {
 		case v == nil && s.opts.Proxy != nil:
 			s.fail(w, r, http.StatusForbidden, "Not allowed", "You are not among the users of brine ui.")
@@ -223,8 +249,13 @@ func (s *Server) look(h handler) http.HandlerFunc {
 // act answers requests that change something. They need a role and the CSRF token
 // of the visit. Each is in the audit record, refused ones too.
 func (s *Server) act(least Role, name string, h handler) http.HandlerFunc {
+	return s.actAs(least, func(url.Values) string { return name }, h)
+}
+
+// actAs is act where the form says what the action is.
+func (s *Server) actAs(least Role, name func(url.Values) string, h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		v := s.who(w, r)
+		v := s.who(r)
 		if v == nil {
 			http.Redirect(w, r, "/login", http.StatusSeeOther)
 			return
@@ -238,7 +269,7 @@ func (s *Server) act(least Role, name string, h handler) http.HandlerFunc {
 			s.fail(w, r, http.StatusForbidden, "Not allowed", "The form is from an earlier log-in. Load the page again.")
 			return
 		}
-		entry := Action{User: v.name, Name: name, On: r.URL.Path, OK: v.role >= least}
+		entry := Action{User: v.name, Name: name(r.PostForm), On: r.URL.Path, OK: v.role >= least}
 		if err := s.opts.Backend.Record(r.Context(), entry); err != nil {
 			s.fail(w, r, http.StatusInternalServerError, "This did not work", "Nothing was done, since the audit record cannot be written: "+err.Error())
 			return
@@ -251,21 +282,32 @@ func (s *Server) act(least Role, name string, h handler) http.HandlerFunc {
 	}
 }
 
-// loginPage takes the one-time token of the URL, or asks for a password.
+// loginPage takes the one-time token of the URL, or asks for a password. Behind a
+// proxy, it says who does.
 func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
+	if s.opts.Proxy != nil {
+		s.fail(w, r, http.StatusOK, "Log in", "The proxy of brine ui logs you in and out.")
+		return
+	}
 	token := r.URL.Query().Get("token")
-	if token == "" || s.opts.Users != nil || s.opts.Proxy != nil {
+	if token == "" || s.opts.Users != nil {
 		render(w, r, http.StatusOK, loginForm(page{Title: "Log in"}, s.opts.Users != nil, "", ""))
 		return
 	}
 	from := "address " + addressOf(r)
-	if s.access.slowDown(from) {
-		s.tooMany(w, r)
-		return
-	}
-	if !s.access.redeem(token) {
+	valid, expired := s.access.redeem(token)
+	if !valid {
+		// Guesses are slowed down for the sake of the record alone: a token cannot be
+		// guessed, and others at this address must not lock its owner out.
+		if s.access.slowDown(from) {
+			s.tooMany(w, r)
+			return
+		}
 		s.access.failed(from)
 		s.note(r, s.opts.Owner, false)
+		if expired && s.opts.OnToken != nil {
+			s.opts.OnToken()
+		}
 		render(w, r, http.StatusForbidden, loginForm(page{Title: "Log in"}, false, "", "This link was used before, or it is not valid any more."))
 		return
 	}
@@ -299,6 +341,10 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	case <-r.Context().Done():
 		return
 	}
+	if s.access.slowDown(keys...) { // those that failed while this one waited count, too
+		s.tooMany(w, r)
+		return
+	}
 	u, ok := s.opts.Users.check(name, password)
 	if !ok {
 		s.access.failed(keys...)
@@ -316,10 +362,10 @@ func (s *Server) tooMany(w http.ResponseWriter, r *http.Request) {
 	s.fail(w, r, http.StatusTooManyRequests, "Wait a minute", "There were too many failed log-ins.")
 }
 
-// note records a log-in; one that cannot be recorded is possible all the same, and
-// changes nothing.
+// note records a log-in, even if the browser does not wait for the answer; one that
+// cannot be recorded is possible all the same, and changes nothing.
 func (s *Server) note(r *http.Request, user string, ok bool) {
-	_ = s.opts.Backend.Record(r.Context(), Action{User: user, Name: "login", On: addressOf(r), OK: ok})
+	_ = s.opts.Backend.Record(context.WithoutCancel(r.Context()), Action{User: user, Name: "login", On: addressOf(r), OK: ok})
 }
 
 func (s *Server) logout(w http.ResponseWriter, r *http.Request, v *visit) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -30,10 +29,10 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
 		h.Set("Cache-Control", "no-store")
-		if s.secure {
+		if s.secure && !strings.HasPrefix(strings.ToLower(r.Host), "localhost:") { // there, others serve http
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
-		if !s.hosts[strings.ToLower(r.Host)] {
+		if s.hosts[strings.ToLower(r.Host)] == "" {
 			http.Error(w, "brine ui is not served for this host name", http.StatusMisdirectedRequest)
 			return
 		}
@@ -76,11 +75,9 @@ func (s *Server) sameOrigin(r *http.Request) bool {
 	if len(origins) != 1 {
 		return false
 	}
-	return slices.ContainsFunc(s.opts.Origins, func(o string) bool {
-		// A page of one address may not send to another one.
-		u, err := url.Parse(o)
-		return err == nil && strings.EqualFold(o, origins[0]) && strings.EqualFold(u.Host, r.Host)
-	})
+	// A page of one address may not send to another one.
+	own := s.hosts[strings.ToLower(r.Host)]
+	return own != "" && strings.EqualFold(own, origins[0])
 }
 
 // A Proxy stands in front of the server and says who asks.

@@ -104,11 +104,11 @@ func cut(hosts []hostResult) ([]hostResult, int) {
 // viewState reads the return of a state.
 func viewState(tag string, m *value.Map) stateResult {
 	parts := strings.Split(tag, "_|-")
-	s := stateResult{ID: m.Str("__id__"), Name: m.Str("name"), Comment: says(m.At("comment"))}
+	s := stateResult{ID: short(m.Str("__id__")), Name: short(m.Str("name")), Comment: short(says(m.At("comment")))}
 	if len(parts) == 4 {
-		s.Fun = parts[0] + "." + parts[3]
+		s.Fun = short(parts[0] + "." + parts[3])
 		if s.ID == "" {
-			s.ID = parts[1]
+			s.ID = short(parts[1])
 		}
 	}
 	changes := m.At("changes")

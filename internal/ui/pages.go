@@ -132,6 +132,9 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, v *visit, spec ru
 		s.fail(w, r, http.StatusUnprocessableEntity, "Not confirmed", "Nothing was run. Go back and confirm that it is to run.")
 		return
 	}
+	if r.PostForm.Has("once") {
+		spec.Once = versionOf([]byte(r.URL.Path + "?" + r.PostForm.Encode()))
+	}
 	x, err := s.runs.start(spec, v.name)
 	if err != nil {
 		s.fault(w, r, err)
@@ -163,7 +166,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request, v *visit) {
 const pace = 100 * time.Millisecond
 
 // runEvents sends what changes on the page of a run, as server-sent events with the
-// HTML of the parts that changed.
+// HTML of the parts that changed, until the run or the session ends.
 func (s *Server) runEvents(w http.ResponseWriter, r *http.Request, v *visit) {
 	x, err := s.runs.find(r.PathValue("id"))
 	if err != nil {
@@ -173,6 +176,9 @@ func (s *Server) runEvents(w http.ResponseWriter, r *http.Request, v *visit) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
 	for after := 0; ; {
+		if !s.access.valid(v) {
+			return
+		}
 		view, changed := x.view(after)
 		after = view.Rev
 		var b strings.Builder
@@ -215,7 +221,10 @@ func (s *Server) end(w http.ResponseWriter, r *http.Request, hard bool) {
 		return
 	}
 	if !x.isOver() {
-		s.stop(r.Context(), x, hard)
+		if err := s.stop(r.Context(), x, hard); err != nil {
+			s.fault(w, r, err)
+			return
+		}
 	}
 	see(w, r, "runs", x.ID)
 }
@@ -234,7 +243,7 @@ func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request, v *visit) {
 		return
 	}
 	spec := view.Spec
-	spec.Resume = view.JID
+	spec.Resume, spec.Once = view.JID, ""
 	if spec.Kind == kindTemplate {
 		http.Redirect(w, r, path("templates", spec.Name)+"?resume="+view.JID, http.StatusSeeOther)
 		return

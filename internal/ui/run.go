@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,7 +24,7 @@ const (
 // Bounds of what is kept and shown of runs.
 const (
 	maxRuns     = 200 // that ended
-	maxMessages = 200 // lines that a run wrote
+	maxMessages = 200 // lines that a run wrote last
 	maxLine     = 4096
 	shownHosts  = 50 // of a step, on the page
 )
@@ -51,6 +52,7 @@ type runSpec struct {
 	Test       bool
 	Resume     string
 	Answers    *value.Map // of a template
+	Once       string     // digest of the form that asked for it; "": none did
 }
 
 // args is the command line of the run.
@@ -61,8 +63,11 @@ func (x runSpec) args() []string {
 		args = []string{"chain", "run", x.Name, "--yes"}
 	case kindTemplate:
 		args = []string{"template", "run", x.Name, "--yes"}
-	default:
-		args = []string{"orchestrate", x.Name}
+	case kindOrchestration:
+		args = []string{"orchestrate"}
+		if x.Resume == "" { // else it has the arguments of the record, such as saltenv
+			args = append(args, x.Name)
+		}
 	}
 	switch {
 	case x.Test && x.Kind == kindOrchestration:
@@ -175,9 +180,10 @@ func (r *run) line(text string) {
 		return
 	}
 	r.change(func() {
-		if len(r.messages) < maxMessages {
-			r.messages = append(r.messages, strings.ToValidUTF8(text[:min(maxLine, len(text))], "\ufffd"))
+		if len(r.messages) == maxMessages { // the last ones say how it ended
+			r.messages = slices.Delete(r.messages, 0, 1)
 		}
+		r.messages = append(r.messages, strings.ToValidUTF8(text[:min(maxLine, len(text))], "\ufffd"))
 	})
 }
 
@@ -330,16 +336,19 @@ type runs struct {
 func newRuns(b Backend, now func() time.Time) *runs { return &runs{backend: b, now: now} }
 
 // start starts an execution. It goes on when the request that asked for it has
-// ended.
+// ended. If a form was sent twice, or two people resume the same execution, it
+// returns the one that was started first.
 func (rs *runs) start(spec runSpec, user string) (*run, error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	r := &run{ID: secret()[:16], Spec: spec, User: user, Started: rs.now(), cancel: cancel, changed: make(chan struct{})}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if rs.closed {
-		cancel()
-		return nil, fmt.Errorf("brine ui is ending: nothing new is started")
+		return nil, errors.New("brine ui is ending: nothing new is started")
 	}
+	if r := rs.twin(spec); r != nil {
+		return r, nil
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &run{ID: secret()[:16], Spec: spec, User: user, Started: rs.now(), cancel: cancel, changed: make(chan struct{})}
 	rs.all = append(rs.all, r)
 	rs.forget()
 	rs.work.Go(func() {
@@ -348,6 +357,23 @@ func (rs *runs) start(spec runSpec, user string) (*run, error) {
 		r.change(func() { r.ended, r.status, r.err, r.Spec.Answers = rs.now(), status, err, nil })
 	})
 	return r, nil
+}
+
+// clicks is how long a second click on a button may take to arrive.
+const clicks = 10 * time.Second
+
+// twin returns the execution that was started when somebody asked for this one
+// already; nil: there is none.
+func (rs *runs) twin(spec runSpec) *run {
+	for _, r := range rs.all {
+		switch {
+		case spec.Once != "" && spec.Once == r.Spec.Once && (!r.isOver() || rs.now().Sub(r.Started) < clicks):
+			return r
+		case spec.Resume != "" && spec.Resume == r.Spec.Resume && !r.isOver():
+			return r
+		}
+	}
+	return nil
 }
 
 // forget forgets the oldest executions that ended.
@@ -402,34 +428,48 @@ func (s *Server) Active() []string {
 }
 
 // Stop has no new runs started, and tells the active ones to start nothing new; with
-// hard, it ends them. Wait waits for them.
-func (s *Server) Stop(hard bool) {
+// hard, it ends them. Wait waits for them. Those that could not be told go on, and
+// the error names them.
+func (s *Server) Stop(hard bool) error {
 	s.runs.mu.Lock()
 	s.runs.closed = true
 	all := slices.Clone(s.runs.all)
 	s.runs.mu.Unlock()
+	var faults []error
 	for _, r := range all {
-		if !r.isOver() {
-			s.stop(context.Background(), r, hard)
+		if r.isOver() {
+			continue
+		}
+		if err := s.stop(context.Background(), r, hard); err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", r.Spec.Name, err))
 		}
 	}
+	return errors.Join(faults...)
 }
 
 // Wait waits for all runs.
 func (s *Server) Wait() { s.runs.work.Wait() }
 
-// stop stops a run: soft ends it before the next step, hard at once.
-func (s *Server) stop(ctx context.Context, r *run, hard bool) {
+// stop stops a run: soft ends it before the next step, hard at once. A run that
+// cannot be told to stop softly goes on: its running steps must not be ended for it.
+func (s *Server) stop(ctx context.Context, r *run, hard bool) error {
 	r.mu.Lock()
 	jid := r.jid
 	r.mu.Unlock()
 	if !hard && jid != "" {
-		if err := s.opts.Backend.Drain(ctx, jid); err == nil {
-			r.change(func() { r.stopping = "stop" })
-			return
+		// It is told even if the page that asked for it is closed meanwhile.
+		if err := s.opts.Backend.Drain(context.WithoutCancel(ctx), jid); err != nil {
+			return fmt.Errorf("the run goes on, since it could not be told to stop: %w", err)
 		}
+		r.change(func() {
+			if r.stopping == "" {
+				r.stopping = "stop"
+			}
+		})
+		return nil
 	}
-	// Nothing has begun that is worth waiting for.
+	// Hard, or nothing has begun that is worth waiting for.
 	r.change(func() { r.stopping = "kill" })
 	r.cancel()
+	return nil
 }

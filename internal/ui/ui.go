@@ -43,7 +43,7 @@ type Options struct {
 	Proxy *Proxy
 	// Owner is the name under which who has the token is recorded.
 	Owner string
-	// OnToken is told when a token was used.
+	// OnToken is told when a token was used, or is too old: another one is needed.
 	OnToken func()
 	// OnPanic is told of bugs.
 	OnPanic func(string)
@@ -55,19 +55,28 @@ type Server struct {
 	opts   Options
 	access *access
 	runs   *runs
-	secure bool // browsers use https
-	hosts  map[string]bool
+	secure bool              // browsers use https
+	hosts  map[string]string // the origin of the pages, by the host of a request
 }
 
 // New returns a server for the pages. Origins must have at least one address.
 func New(o Options) (*Server, error) {
-	s := &Server{opts: o, hosts: map[string]bool{}}
+	s := &Server{opts: o, hosts: map[string]string{}}
 	for _, x := range o.Origins {
 		u, err := url.Parse(x)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Path != "" {
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Path != "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 			return nil, errors.New(x + " is not an address such as https://brine.example.com")
 		}
-		s.hosts[strings.ToLower(u.Host)] = true
+		// Browsers leave the usual port out, in the host and in the origin; some
+		// proxies add it to the host.
+		host, usual := strings.ToLower(u.Host), ":443"
+		if u.Scheme == "http" {
+			usual = ":80"
+		}
+		if host = strings.TrimSuffix(host, usual); u.Port() == "" || ":"+u.Port() == usual {
+			s.hosts[host+usual] = u.Scheme + "://" + host
+		}
+		s.hosts[host] = u.Scheme + "://" + host
 		s.secure = s.secure || u.Scheme == "https"
 	}
 	if len(s.hosts) == 0 {
@@ -149,7 +158,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("POST /chains/{name}/step", s.act(Editor, "chain.step", s.chainSaveStep))
 
 	mux.HandleFunc("GET /templates/{name}", s.look(s.wizard))
-	mux.HandleFunc("POST /templates/{name}", s.act(Operator, "run", s.runTemplate))
+	mux.HandleFunc("POST /templates/{name}", s.actAs(Operator, templateAction, s.runTemplate))
 
 	mux.HandleFunc("GET /runs/{id}", s.look(s.run))
 	mux.HandleFunc("GET /runs/{id}/events", s.look(s.runEvents))

@@ -39,6 +39,7 @@ type fake struct {
 	mu      sync.Mutex
 	actions []Action
 	drained []string
+	deaf    error // what Drain answers
 }
 
 func (f *fake) Catalogue(context.Context) (*Catalogue, error) {
@@ -99,11 +100,17 @@ func (f *fake) Run(ctx context.Context, c Command) (int, error) {
 func (f *fake) Drain(_ context.Context, jid string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.deaf != nil {
+		return f.deaf
+	}
 	f.drained = append(f.drained, jid)
 	return nil
 }
 
-func (f *fake) Record(_ context.Context, a Action) error {
+func (f *fake) Record(ctx context.Context, a Action) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.actions = append(f.actions, a)
@@ -138,7 +145,7 @@ func newSite(t *testing.T, change func(*Options)) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		s.Stop(true)
+		_ = s.Stop(true)
 		s.Wait()
 	})
 	return &site{t: t, Server: s, fake: f, h: s.Handler()}
@@ -225,12 +232,44 @@ func TestTokenWorksOnce(t *testing.T) {
 	for range maxFailures {
 		get("guess")
 	}
-	status(t, "after many guesses", get(s.Token()), 429)
+	status(t, "after many guesses", get("guess"), 429)
+	status(t, "a link after many guesses", get(s.Token()), 200)
 	if !s.did(Action{User: "owner", Name: "login", On: "192.0.2.1", OK: true}) || !s.did(Action{User: "owner", Name: "login", On: "192.0.2.1"}) {
 		t.Errorf("record: %v", s.actions)
 	}
 	status(t, "log out", b.post("/logout"), 303)
 	status(t, "after it", b.get("/"), 303)
+}
+
+// TestOldToken has the terminal show another link if somebody uses one that is too
+// old: there is no other way to log in.
+func TestOldToken(t *testing.T) {
+	t.Parallel()
+	now, next := time.Now(), 0
+	s := newSite(t, func(o *Options) {
+		o.Now = func() time.Time { return now }
+		o.OnToken = func() { next++ }
+	})
+	token := s.Token()
+	now = now.Add(tokenLife)
+	for range 2 {
+		status(t, "too old", s.do(httptest.NewRequest(http.MethodGet, origin+"/login?token="+token, nil)), 403)
+	}
+	if next != 1 {
+		t.Errorf("%d links are shown", next)
+	}
+}
+
+// TestGuessIsRecorded has somebody not wait for the answer to a guess.
+func TestGuessIsRecorded(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s.do(httptest.NewRequest(http.MethodGet, origin+"/login?token=guess", nil).WithContext(ctx))
+	if !s.did(Action{User: "owner", Name: "login", On: "192.0.2.1"}) {
+		t.Errorf("record: %v", s.actions)
+	}
 }
 
 func TestSessionsEnd(t *testing.T) {
@@ -258,8 +297,11 @@ func TestSessionsEnd(t *testing.T) {
 		a.enter(w, "ann", Viewer)
 		token := a.token()
 		time.Sleep(tokenLife)
-		if a.redeem(token) {
-			t.Error("an old token logs in")
+		if valid, expired := a.redeem(token); valid || !expired {
+			t.Error("an old token logs in, or is not known")
+		}
+		if valid, expired := a.redeem(token); valid || expired {
+			t.Error("an old token is known twice")
 		}
 		for range maxSessions + 5 {
 			a.enter(httptest.NewRecorder(), "ann", Viewer)
@@ -311,6 +353,35 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestUsualPort has browsers leave out the port that is usual for the scheme.
+func TestUsualPort(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		given, host, origin string
+		want                int
+	}{
+		{"http://127.0.0.1:80", "127.0.0.1", "http://127.0.0.1", 303},
+		{"https://brine.example.com:443", "brine.example.com", "https://brine.example.com", 303},
+		{"https://Brine.example.com", "brine.example.com:443", "https://brine.example.com", 303},
+		{"https://[2001:db8::1]:443", "[2001:db8::1]", "https://[2001:db8::1]", 303},
+		{"https://brine.example.com", "brine.example.com:80", "https://brine.example.com", 421},
+		{"https://brine.example.com:8443", "brine.example.com", "https://brine.example.com", 421},
+		{"https://brine.example.com:443", "brine.example.com", "http://brine.example.com", 403},
+	} {
+		s := newSite(t, func(o *Options) { o.Origins = []string{tt.given} })
+		b := s.browser(Viewer)
+		r := b.request(http.MethodPost, "/logout", url.Values{"csrf": {b.csrf()}})
+		r.Host = tt.host
+		r.Header.Set("Origin", tt.origin)
+		status(t, tt.given+" for "+tt.host, s.do(r), tt.want)
+	}
+	for _, bad := range []string{"brine.example.com", "https://", "ftp://x", "https://x/ui", "https://me@x", "https://x?y"} {
+		if _, err := New(Options{Origins: []string{bad}, Now: time.Now}); err == nil {
+			t.Errorf("%s is taken", bad)
+		}
+	}
+}
+
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -320,6 +391,14 @@ func TestHeaders(t *testing.T) {
 	}
 	if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Cache-Control") != "no-store" {
 		t.Errorf("headers %v", h)
+	}
+	s = newSite(t, func(o *Options) { o.Origins = []string{"https://127.0.0.1:8080", "https://localhost:8080"} })
+	for host, want := range map[string]string{"127.0.0.1:8080": "max-age=31536000", "localhost:8080": ""} {
+		r := httptest.NewRequest(http.MethodGet, origin+"/login", nil)
+		r.Host = host
+		if got := s.do(r).Header().Get("Strict-Transport-Security"); got != want {
+			t.Errorf("%s: Strict-Transport-Security: %q", host, got)
+		}
 	}
 }
 
@@ -420,6 +499,43 @@ func TestUsersLogIn(t *testing.T) {
 	status(t, "too many", login("ann", "correct horse"), 429)
 }
 
+// TestGuessesAtOnce sends more guesses than are allowed before the first one is
+// checked.
+func TestGuessesAtOnce(t *testing.T) {
+	t.Parallel()
+	users, err := ParseUsers("users", []byte("ann:editor:$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSite(t, func(o *Options) { o.Users = users })
+	for range maxHashing {
+		s.access.hashing <- struct{}{}
+	}
+	codes := make(chan int)
+	const guesses = 3 * maxFailures
+	for range guesses {
+		go func() {
+			r := httptest.NewRequest(http.MethodPost, origin+"/login", strings.NewReader("name=ann&password=guess"))
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			r.Header.Set("Origin", origin)
+			codes <- s.do(r).Code
+		}()
+	}
+	time.Sleep(50 * time.Millisecond) // all wait
+	for range maxHashing {
+		<-s.access.hashing
+	}
+	checked := 0
+	for range guesses {
+		if <-codes == http.StatusForbidden {
+			checked++
+		}
+	}
+	if checked > maxFailures+maxHashing {
+		t.Errorf("%d guesses were checked", checked)
+	}
+}
+
 func TestProxy(t *testing.T) {
 	t.Parallel()
 	users, err := ParseUsers("users", []byte("# users\nann:operator:-\nbob:viewer:-\n"))
@@ -443,13 +559,32 @@ func TestProxy(t *testing.T) {
 	status(t, "unknown", get("10.1.2.3:1000", "carl"), 403)
 	status(t, "two names", get("10.1.2.3:1000", "ann", "bob"), 403)
 	status(t, "past the proxy", get("192.0.2.1:1000", "ann"), 403)
+	login := httptest.NewRequest(http.MethodGet, origin+"/login", nil)
+	login.RemoteAddr = "10.1.2.3:1000"
+	if text := s.do(login).Body.String(); strings.Contains(text, "password") {
+		t.Errorf("a password is asked for behind a proxy: %s", text)
+	}
 	// A session is not that of another user.
-	r := httptest.NewRequest(http.MethodGet, origin+"/", nil)
-	r.RemoteAddr = "10.1.2.3:1000"
-	r.Header.Set("X-Remote-User", "bob")
-	r.AddCookie(w.Result().Cookies()[0])
-	if text := s.do(r).Body.String(); !strings.Contains(text, "bob (viewer)") {
+	if text := get("10.1.2.3:1000", "bob").Body.String(); !strings.Contains(text, "bob (viewer)") {
 		t.Errorf("page: %s", text)
+	}
+	csrf := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(w.Body.String())
+	if csrf == nil {
+		t.Fatalf("the page has no CSRF token: %s", w.Body)
+	}
+	for range maxSessions { // they do not end the visit
+		get("10.9.9.9:1000", "bob")
+	}
+	if len(s.access.visits) != 2 {
+		t.Errorf("%d visits", len(s.access.visits))
+	}
+	for name, want := range map[string]int{"ann": 303, "bob": 403} {
+		r := httptest.NewRequest(http.MethodPost, origin+"/logout", strings.NewReader(url.Values{"csrf": csrf[1:]}.Encode()))
+		r.RemoteAddr = "10.1.2.3:1000"
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", origin)
+		r.Header.Set("X-Remote-User", name)
+		status(t, "the token of ann, as "+name, s.do(r), want)
 	}
 }
 
@@ -571,58 +706,6 @@ func TestChains(t *testing.T) {
 	}
 }
 
-func TestRuns(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, nil)
-	b := s.browser(Operator)
-	where := b.post("/orchestrations/orch.deploy/run", "confirm", "yes").Header().Get("Location")
-	<-s.ran
-	status(t, "resume", b.post(where+"/resume"), 409)
-	status(t, "stop", b.post(where+"/stop"), 303)
-	if !slices.Equal(s.drained, []string{"20260101000000000000"}) {
-		t.Errorf("drained %v", s.drained)
-	}
-	if text := b.get(where).Body.String(); !strings.Contains(text, "is being stopped") {
-		t.Errorf("page: %s", text)
-	}
-	status(t, "kill", b.post(where+"/kill"), 303)
-	s.Wait()
-	text := b.get(where + "/events").Body.String()
-	if !strings.HasPrefix(text, "event: end\n") || !strings.Contains(text, "was stopped") {
-		t.Errorf("events: %s", text)
-	}
-	next := b.post(where + "/resume").Header().Get("Location")
-	if c := <-s.ran; !slices.Contains(c.Args, "--resume") || next == where {
-		t.Errorf("resumed: %v %s", c.Args, next)
-	}
-	s.Stop(true)
-	s.Wait()
-	status(t, "after the end", b.post("/orchestrations/orch.deploy/run", "confirm", "yes"), 422)
-}
-
-// TestManyHosts has the page of a step on many hosts stay small.
-func TestManyHosts(t *testing.T) {
-	t.Parallel()
-	r := &run{changed: make(chan struct{})}
-	r.line(`{"event":"step_start","id":"all","fun":"salt.state"}`)
-	r.line(`{"event":"job_start","step":"all","hosts":1000}`)
-	for i := range 1000 {
-		r.line(fmt.Sprintf(`{"event":"host_phase","step":"all","host":"web%d","phase":"running"}`, i))
-	}
-	r.line(`{"event":"host_end","step":"all","host":"web999","result":"failed","comment":"no"}`)
-	v, _ := r.view(0)
-	if s := v.Steps[0]; len(s.Shown) != shownHosts || s.More != 950 || s.Shown[0].ID != "web999" || s.HostsDone != 1 || s.HostsBad != 1 {
-		t.Errorf("step %+v", v.Steps[0])
-	}
-	var out strings.Builder
-	if err := runUpdate(page{}, v).Render(t.Context(), &out); err != nil || out.Len() > 32<<10 {
-		t.Errorf("%d bytes, %v", out.Len(), err)
-	}
-	if v, _ := r.view(v.Rev); len(v.Steps) != 0 {
-		t.Error("steps that did not change are sent again")
-	}
-}
-
 func TestWizard(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -642,6 +725,9 @@ func TestWizard(t *testing.T) {
 	}
 	if text := b.post("/templates/site", append(form, "op", "remove users:0")...).Body.String(); strings.Contains(text, `name="k:users:0"`) {
 		t.Errorf("removed: %s", text)
+	}
+	if s.did(Action{User: "operator", Name: "run", On: "/templates/site", OK: true}) || !s.did(Action{User: "operator", Name: "template.form", On: "/templates/site", OK: true}) {
+		t.Errorf("a form that was filled in is recorded as a run: %v", s.actions)
 	}
 	w = b.post("/templates/site", append(form, "op", "run", "confirm", "yes")...)
 	status(t, "a value is missing", w, 422)

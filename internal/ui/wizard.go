@@ -264,6 +264,15 @@ func (s *Server) wizard(w http.ResponseWriter, r *http.Request, v *visit) {
 	render(w, r, http.StatusOK, wizardPage(page{Title: t.Name, At: "start", Who: v}, view))
 }
 
+// templateAction is what the form of a template was sent for. Most often it only
+// is to show other fields.
+func templateAction(f url.Values) string {
+	if f.Get("op") == "run" {
+		return "run"
+	}
+	return "template.form"
+}
+
 // runTemplate takes the answers of a wizard: it shows them again with a further item
 // or other fields, with what is wrong, or starts the execution.
 func (s *Server) runTemplate(w http.ResponseWriter, r *http.Request, v *visit) {

@@ -142,6 +142,10 @@ func wizardPage(p page, v wizardView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
+			templ_7745c5c3_Err = once().Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<!-- the button that the Enter key stands for --><button class=\"hidden\" name=\"op\" value=\"refresh\" tabindex=\"-1\" aria-hidden=\"true\">Update</button><div id=\"fields\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
