@@ -88,8 +88,9 @@ func stepLimit(env *fun.Env) int64 {
 	return starSteps
 }
 
-// ending is the error of a helper that has ended, with what it wrote.
-func (l language) ending(env *fun.Env, out host.Output, stderr *tailBuffer) error {
+// ending is the error of a helper that has ended, with what it wrote. It could have
+// so many MiB of memory.
+func (l language) ending(memory int64, out host.Output, stderr *tailBuffer) error {
 	name := "python3"
 	if l == starlark {
 		name = "the process that runs Starlark"
@@ -100,7 +101,7 @@ func (l language) ending(env *fun.Env, out host.Output, stderr *tailBuffer) erro
 		case crashed && strings.Contains(why, "stack exceeds"):
 			return errors.New("its code or its data is nested too deep")
 		case crashed || out.Status == wire.OutOfMemory:
-			return fmt.Errorf("it took more than %d MiB of memory (option custom_memory)", l.memory(env))
+			return fmt.Errorf("it took more than %d MiB of memory (option custom_memory)", memory)
 		}
 	}
 	if out.Status < 0 {

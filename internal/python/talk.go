@@ -137,7 +137,7 @@ func (h *Helper) meanwhile(f func()) {
 }
 
 func (h *Helper) exchange(ctx context.Context, p *process, w world, question *value.Map) (*value.Map, error) {
-	question.Set("versions", p.current(w))
+	question.Set("versions", h.current(w))
 	question.Set("context", contextOf(w.env))
 	p.clock.Reset(p.limit)
 	defer p.clock.Stop()
