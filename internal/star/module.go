@@ -115,7 +115,7 @@ func (c *child) loadFile(t *starlark.Thread, name string) (starlark.StringDict, 
 	f = &file{}
 	c.files[p] = f
 	defer func() {
-		if f.err != nil {
+		if f.err != nil || f.globals == nil { // it failed, or a built-in function panicked
 			delete(c.files, p) // it may be another one the next time
 		}
 	}()
