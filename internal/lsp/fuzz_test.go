@@ -114,6 +114,37 @@ func FuzzEdit(f *testing.F) {
 	})
 }
 
+// TestLarge: a document that is too large stays so until its whole text comes, and
+// the file on disk counts for the tree.
+func TestLarge(t *testing.T) {
+	t.Parallel()
+	s := testServer()
+	tree := &tree{s: s, touched: map[string]bool{}, wake: make(chan struct{}, 1)}
+	full := strings.Repeat("x", maxDocument+1)
+	at := &span{position{0, 0}, position{0, 0}}
+	d := newDocument("file:///srv/salt/a.sls", "/srv/salt/a.sls", 1, "a: 1\n")
+	for _, step := range []struct {
+		name  string
+		c     change
+		large bool
+		text  string
+	}{
+		{"a small edit", change{at, "b"}, false, "ba: 1\n"},
+		{"a large edit", change{at, full}, true, ""},
+		{"an edit of what is unknown", change{at, "c: 1\n"}, true, ""},
+		{"a large text", change{nil, full}, true, ""},
+		{"a small text", change{nil, "a:\n"}, false, "a:\n"},
+		{"many edits", change{at, full[:maxDocument-3]}, false, full[:maxDocument-3] + "a:\n"},
+		{"one more", change{at, "b"}, true, ""},
+	} {
+		d = d.edit(d.version+1, []change{step.c})
+		s.put(tree, d)
+		if d.large != step.large || d.text() != step.text || s.over.IsOpen(d.abs) == step.large || !d.open {
+			t.Fatalf("after %s: large is %v, with %d bytes", step.name, d.large, len(d.text()))
+		}
+	}
+}
+
 // FuzzStream: no bytes make reading fail otherwise than by an error, and what is
 // written is read.
 func FuzzStream(f *testing.F) {

@@ -498,9 +498,14 @@ func (s *server) opened(ctx context.Context, p openParams) {
 	}
 }
 
-// put hands the text of a document to its tree.
+// put hands the text of a document to its tree. For one that is too large, the file
+// on disk counts.
 func (s *server) put(t *tree, d *document) {
-	s.over.Set(t.real(d.abs), []byte(d.text()))
+	if d.large {
+		s.over.Drop(t.real(d.abs))
+	} else {
+		s.over.Set(t.real(d.abs), []byte(d.text()))
+	}
 	t.poke(t.real(d.abs), false)
 }
 

@@ -361,6 +361,9 @@ func (t *tree) publishFile(ctx context.Context, abs string, findings []lint.Find
 	if d == nil {
 		d = t.s.read(abs)
 	}
+	if d.large {
+		findings = nil // there is no text to show them in
+	}
 	next := &shownFile{}
 	list := make([]diagnostic, 0, len(findings))
 	for _, f := range findings {
@@ -395,10 +398,14 @@ func (t *tree) publishFile(ctx context.Context, abs string, findings []lint.Find
 // read returns the document of a file that is not open.
 func (s *server) read(abs string) *document {
 	var text []byte
-	if st, err := s.over.Stat(abs); err == nil && st.Mode.IsRegular() && st.Size <= maxDocument {
+	st, err := s.over.Stat(abs)
+	large := err == nil && st.Size > maxDocument
+	if err == nil && st.Mode.IsRegular() && !large {
 		text, _ = s.over.ReadFile(abs)
 	}
-	return newDocument(uriOf(abs), abs, 0, string(text))
+	d := newDocument(uriOf(abs), abs, 0, string(text))
+	d.large = d.large || large
+	return d
 }
 
 // diagnose makes a diagnostic of a finding.
