@@ -145,6 +145,28 @@ func TestLarge(t *testing.T) {
 	}
 }
 
+// TestRenameWhole: an ID is renamed in all of a tree, or not at all.
+func TestRenameWhole(t *testing.T) {
+	t.Parallel()
+	s := testServer()
+	for want, change := range map[string]func(q *query){
+		"":                     func(*query) {},
+		"the tree is still":    func(q *query) { q.t = &tree{} },
+		"more than 5000 files": func(q *query) { q.view.Files = make([]lint.ViewFile, maxSearched+1) },
+		"b.sls is too large to be": func(q *query) {
+			q.view.Files = append(q.view.Files, lint.ViewFile{Abs: "/srv/salt/b.sls", Path: "b.sls", SLS: "b", SaltEnv: "base"})
+			q.docs["/srv/salt/b.sls"] = newDocument("", "", 1, strings.Repeat("x", maxDocument+1))
+		},
+	} {
+		q := testQuery(s, "a:\n  test.nop:\n    - name: x\n", 0, 0)
+		change(q)
+		_, err := q.rename("b")
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("rename: %v, want %q", err, want)
+		}
+	}
+}
+
 // FuzzStream: no bytes make reading fail otherwise than by an error, and what is
 // written is read.
 func FuzzStream(f *testing.F) {
