@@ -2,11 +2,14 @@ package lsp
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"log/slog"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 	"unicode/utf16"
 
 	"brine/cmd/assembly"
@@ -165,6 +168,26 @@ func TestRenameWhole(t *testing.T) {
 			t.Errorf("rename: %v, want %q", err, want)
 		}
 	}
+}
+
+// TestPause: a tree is checked although its files never stop changing.
+func TestPause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		tree := &tree{touched: map[string]bool{}, wake: make(chan struct{}, 1)}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() {
+			for ctx.Err() == nil {
+				tree.poke("", true)
+				time.Sleep(time.Millisecond)
+			}
+		}()
+		start := time.Now()
+		if !tree.pause(ctx, 20*time.Millisecond) || time.Since(start) > time.Second {
+			t.Errorf("the pause ended after %s", time.Since(start))
+		}
+	})
 }
 
 // FuzzStream: no bytes make reading fail otherwise than by an error, and what is

@@ -228,12 +228,19 @@ func (t *tree) run(ctx context.Context) {
 	}
 }
 
+// maxPauses is how many times as long as after the last change the server waits in
+// all: something may write files of the workspace without end.
+const maxPauses = 10
+
 // pause waits until nothing changed for a while; it reports false if ctx ended.
 func (t *tree) pause(ctx context.Context, d time.Duration) bool {
+	last := time.After(maxPauses * d)
 	for {
 		select {
 		case <-ctx.Done():
 			return false
+		case <-last:
+			return true
 		case <-t.wake:
 		case <-time.After(d):
 			return true
