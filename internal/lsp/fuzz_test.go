@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"github.com/sourcegraph/jsonrpc2"
+
 	"brine/cmd/assembly"
 	"brine/internal/host"
 	"brine/internal/lint"
@@ -167,6 +169,21 @@ func TestRenameWhole(t *testing.T) {
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("rename: %v, want %q", err, want)
 		}
+	}
+}
+
+// TestGone: a request behind exit begins nothing, since nobody would wait for it.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	s := testServer()
+	s.inited, s.gone = true, true
+	s.slots, s.cancels = make(chan struct{}, 1), map[jsonrpc2.ID]context.CancelFunc{}
+	close(s.ready())
+	params := json.RawMessage(`{"textDocument":{"uri":"file:///srv/salt/a.sls"}}`)
+	s.Handle(t.Context(), nil, &jsonrpc2.Request{Method: "textDocument/hover", Params: &params})
+	s.Handle(t.Context(), nil, &jsonrpc2.Request{Method: "textDocument/didOpen", Params: &params, Notif: true})
+	if len(s.slots) > 0 || len(s.cancels) > 0 || len(s.docs) > 0 {
+		t.Error("work has begun")
 	}
 }
 
