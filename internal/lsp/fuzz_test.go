@@ -187,6 +187,26 @@ func TestGone(t *testing.T) {
 	}
 }
 
+// TestOpenBefore: a document that was open before its tree counts for the tree.
+func TestOpenBefore(t *testing.T) {
+	t.Parallel()
+	s := testServer()
+	s.Tree = func(dir string) (lint.Options, error) {
+		return lint.Options{Opts: value.MapOf("file_roots", value.MapOf("base", value.NewList(dir)))}, nil
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // no check is needed
+	for _, name := range []string{"map.yaml", "a.sls"} {
+		var p openParams
+		p.TextDocument.URI = "file:///srv/salt/" + name
+		s.opened(ctx, p)
+	}
+	s.work.Wait()
+	if !s.over.IsOpen("/srv/salt/map.yaml") || !s.over.IsOpen("/srv/salt/a.sls") {
+		t.Error("the tree does not see a document")
+	}
+}
+
 // TestPause: a tree is checked although its files never stop changing.
 func TestPause(t *testing.T) {
 	t.Parallel()

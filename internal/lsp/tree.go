@@ -72,6 +72,11 @@ func (s *server) treeOf(ctx context.Context, abs string) *tree {
 		}
 		if s.trees[dir] == nil {
 			s.trees[dir] = t
+			for _, d := range s.docs {
+				if t.has(d.abs) { // a file of another kind, opened before
+					s.put(t, d)
+				}
+			}
 			s.Log.Info("tree opened", "dir", dir)
 			s.work.Go(func() { t.run(ctx) })
 		}
