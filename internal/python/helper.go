@@ -173,7 +173,7 @@ func (p *process) guard(ctx context.Context) func() {
 // timeLimit is how long a function may take.
 func timeLimit(env *fun.Env) time.Duration {
 	if n, ok := value.AsInt(env.Opts.At("custom_timeout")); ok && n > 0 {
-		return time.Duration(n) * time.Second
+		return time.Duration(min(n, 1<<32)) * time.Second // more would overflow
 	}
 	return defaultTimeout
 }

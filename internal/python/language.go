@@ -72,7 +72,7 @@ func (l language) command(env *fun.Env) ([]string, host.Host, error) {
 // memory is how much a helper may have, in MiB; 0 is no limit.
 func (l language) memory(env *fun.Env) int64 {
 	if n, ok := value.AsInt(env.Opts.At("custom_memory")); ok && n >= 0 {
-		return n
+		return min(n, 1<<40) // more would overflow as bytes
 	}
 	if l == starlark {
 		return starMemory

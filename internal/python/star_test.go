@@ -212,6 +212,18 @@ def talk():
 	}
 }
 
+// TestLargeLimits: a limit that nobody reaches is none.
+func TestLargeLimits(t *testing.T) {
+	t.Parallel()
+	env := tree(t, true, map[string]string{
+		"conf/minion.d/limits.conf": "custom_timeout: 9223372036854775807\ncustom_memory: 9223372036854775807\n",
+		"salt/_modules/a.star":      "def f():\n    return 1\n",
+	})
+	if v, err := call(t.Context(), env, "a.f"); err != nil || v != int64(1) {
+		t.Errorf("a.f: %v, %v", v, err)
+	}
+}
+
 // TestTimeout: the time of a function counts in all, however often it calls brine.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
