@@ -2,9 +2,12 @@ package python_test
 
 import (
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"brine/internal/fun"
 	"brine/internal/python"
@@ -210,6 +213,53 @@ def talk():
 	if _, err := call(t.Context(), env, "deep.f"); err == nil || !strings.Contains(err.Error(), "deep.star:2:89: SyntaxError: excessive nesting") {
 		t.Errorf("deep.f: %v", err)
 	}
+}
+
+// TestStarlarkOrphan: the process ends with the one that started it, even where it
+// does not read its input.
+func TestStarlarkOrphan(t *testing.T) {
+	t.Parallel()
+	in, feed, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer feed.Close() // until then, there is no end of its input
+	cmd := exec.Command("sh", "-c", `"$0" "$1" <&3 & wait`, os.Args[0], wire.Starlark)
+	cmd.ExtraFiles = []*os.File{in}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	frame, err := wire.Frame(value.MapOf("steps", int64(1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := wire.Write(feed, frame); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := wire.Read(out); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, out)
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Error("the process goes on without its parent")
+		feed.Close()
+		<-ended
+	}
+	_ = cmd.Wait()
 }
 
 // TestLargeLimits: a limit that nobody reaches is none.

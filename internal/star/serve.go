@@ -30,6 +30,7 @@ const (
 // Serve runs Starlark for the process that started this one, and returns its exit
 // status once that is gone. It changes settings of the process.
 func Serve(in io.Reader, out, errs io.Writer) int {
+	go watchParent(os.Getppid())
 	debug.SetTraceback("none")
 	debug.SetMaxStack(maxStack)
 	c := &child{in: bufio.NewReader(in), out: out}
@@ -57,6 +58,16 @@ func Serve(in io.Reader, out, errs io.Writer) int {
 		}
 		if err := c.serve(m); err != nil {
 			return 1
+		}
+	}
+}
+
+// watchParent ends the process where the one that started it is gone: a script that
+// computes does not see that its input has ended.
+func watchParent(parent int) {
+	for range time.Tick(time.Second) {
+		if os.Getppid() != parent {
+			os.Exit(0)
 		}
 	}
 }
