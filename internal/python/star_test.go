@@ -286,6 +286,26 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
+// TestStarlarkSaltEnv: a file loads others of its own saltenv.
+func TestStarlarkSaltEnv(t *testing.T) {
+	t.Parallel()
+	const module = "load('//lib.star', 'name')\ndef f():\n    return name\n"
+	env := tree(t, true, map[string]string{
+		"conf/minion.d/roots.conf": "file_roots: {base: [../salt], dev: [../dev]}\n",
+		"salt/_returners/r.star":   module, "salt/lib.star": "name = 'base'\n", "dev/_returners/r.star": module, "dev/lib.star": "name = 'dev'\n",
+	})
+	for _, saltenv := range []string{"base", "dev"} {
+		env := env.Fork(func(e *fun.Env) { e.SaltEnv = saltenv })
+		m, err := python.Open(t.Context(), env, "returners", "r")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := m.Call(t.Context(), "f", nil, nil); err != nil || v != saltenv {
+			t.Errorf("in %s: %v, %v", saltenv, v, err)
+		}
+	}
+}
+
 // TestStarlarkAndPython: each language calls the other, and a return code counts.
 func TestStarlarkAndPython(t *testing.T) {
 	t.Parallel()

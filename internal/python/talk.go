@@ -240,7 +240,7 @@ func lookup(ctx context.Context, w world, m *value.Map) (value.Value, error) {
 		}
 		return src.question(), err
 	case "file":
-		return loadable(ctx, env, m.Str("name"))
+		return loadable(ctx, env, m.Str("saltenv"), m.Str("name"))
 	default:
 		return nil, fmt.Errorf("the helper asked %q", op)
 	}

@@ -94,9 +94,9 @@ type child struct {
 	printed int                // bytes, of the outermost call
 	test    value.Value        // whether states only say what they would change; nil: as opts say
 
-	modules map[string]*module // by key
-	files   map[string]*file   // what load has loaded, by path
-	common  map[string]bool    // the data that files of load name
+	modules map[string]*module  // by key
+	files   map[[2]string]*file // what load has loaded, by saltenv and path
+	common  map[string]bool     // the data that files of load name
 
 	// names are the predeclared names. All modules share them, and what they stand
 	// for changes from call to call.
@@ -130,7 +130,7 @@ func dunder(name string) string { return "__" + name + "__" }
 
 func (c *child) prepare(steps uint64) {
 	c.steps = steps
-	c.modules, c.files, c.common = map[string]*module{}, map[string]*file{}, map[string]bool{}
+	c.modules, c.files, c.common = map[string]*module{}, map[[2]string]*file{}, map[string]bool{}
 	c.marks, c.contexts = map[string]int64{}, map[int64]*shared{}
 	c.names = starlark.StringDict{
 		"json": jsonModule(), "struct": starlark.NewBuiltin("struct", starlarkstruct.Make),
