@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -213,13 +214,15 @@ func TestPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tree := &tree{touched: map[string]bool{}, wake: make(chan struct{}, 1)}
 		ctx, cancel := context.WithCancel(t.Context())
+		var work sync.WaitGroup
+		defer work.Wait()
 		defer cancel()
-		go func() {
+		work.Go(func() {
 			for ctx.Err() == nil {
 				tree.poke("", true)
 				time.Sleep(time.Millisecond)
 			}
-		}()
+		})
 		start := time.Now()
 		if !tree.pause(ctx, 20*time.Millisecond) || time.Since(start) > time.Second {
 			t.Errorf("the pause ended after %s", time.Since(start))

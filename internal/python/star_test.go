@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -290,10 +291,19 @@ func TestTimeout(t *testing.T) {
 func TestStarlarkSaltEnv(t *testing.T) {
 	t.Parallel()
 	const module = "load('//lib.star', 'name')\ndef f():\n    return name\n"
-	env := tree(t, true, map[string]string{
-		"conf/minion.d/roots.conf": "file_roots: {base: [../salt], dev: [../dev]}\n",
-		"salt/_returners/r.star":   module, "salt/lib.star": "name = 'base'\n", "dev/_returners/r.star": module, "dev/lib.star": "name = 'dev'\n",
-	})
+	dir := t.TempDir()
+	for _, saltenv := range []string{"base", "dev"} {
+		for name, text := range map[string]string{"_returners/r.star": module, "lib.star": "name = '" + saltenv + "'\n"} {
+			p := filepath.Join(dir, saltenv, name)
+			if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(p, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	env := tree(t, true, map[string]string{"conf/minion.d/roots.conf": "file_roots: {base: [" + dir + "/base], dev: [" + dir + "/dev]}\n"})
 	for _, saltenv := range []string{"base", "dev"} {
 		env := env.Fork(func(e *fun.Env) { e.SaltEnv = saltenv })
 		m, err := python.Open(t.Context(), env, "returners", "r")
