@@ -59,20 +59,20 @@ func (r *release) packages() error {
 		}
 	}
 	agents := filepath.Join(r.dir, "agents")
-	entries, err := os.ReadDir(agents)
-	if err != nil {
-		return err
-	}
-	var list files.Contents
-	for _, e := range entries {
-		list = append(list, &files.Content{Source: filepath.Join(agents, e.Name()), Destination: "/usr/share/brine/agents/" + e.Name(), FileInfo: &files.ContentFileInfo{Mode: 0o644}})
-	}
-	if len(list) > 0 {
+	if entries, _ := os.ReadDir(agents); len(entries) > 0 {
+		// Named one by one: a tree would have the modes and times of this machine.
+		const to = "/usr/share/brine/agents"
+		contents := files.Contents{{Destination: to, Type: files.TypeDir, FileInfo: &files.ContentFileInfo{Mode: 0o755}}}
+		for _, e := range entries {
+			contents = append(contents, &files.Content{
+				Source: filepath.Join(agents, e.Name()), Destination: to + "/" + e.Name(), FileInfo: &files.ContentFileInfo{Mode: 0o644},
+			})
+		}
 		err := r.pack(&nfpm.Info{
 			Name: "brine-agents", Arch: "all", Description: "Agents of brine for machines of other platforms",
 			Overridables: nfpm.Overridables{
 				Depends:  []string{"brine"},
-				Contents: list,
+				Contents: contents,
 			},
 		})
 		if err != nil {

@@ -15,15 +15,15 @@ type document struct {
 	version int
 	lines   []string // without line ends
 	ends    []string // the line ends: "\n", "\r\n", or "" of the last
-	size    int
+	large   bool     // it has more than maxDocument bytes, and is not read: it has no text here
 	open    bool
 }
 
 // newDocument returns the document of a text; of one that is too large, an empty
 // one.
 func newDocument(uri, abs string, version int, text string) *document {
-	d := &document{uri: uri, abs: abs, version: version, size: len(text)}
-	if len(text) > maxDocument {
+	d := &document{uri: uri, abs: abs, version: version, large: len(text) > maxDocument}
+	if d.large {
 		text = ""
 	}
 	for {
@@ -110,10 +110,15 @@ func (d *document) span(line, start, end int) span {
 }
 
 // edit returns the document after changes. A range outside of it ends at its end.
+// What a change of a range makes of a document that is too large is not known: it
+// stays too large until its whole text comes.
 func (d *document) edit(version int, changes []change) *document {
 	for _, c := range changes {
 		if c.Range == nil {
 			d = newDocument(d.uri, d.abs, version, c.Text)
+			continue
+		}
+		if d.large {
 			continue
 		}
 		l1, c1 := d.at(c.Range.Start)
@@ -122,16 +127,21 @@ func (d *document) edit(version int, changes []change) *document {
 			l2, c2 = l1, c1
 		}
 		mid := newDocument(d.uri, d.abs, version, d.lines[l1][:c1]+c.Text+d.lines[l2][c2:]+d.ends[l2])
+		if mid.large {
+			d = mid
+			continue
+		}
 		if l2 < len(d.lines)-1 { // the line end of the last line is not a line of its own
 			mid.lines, mid.ends = mid.lines[:len(mid.lines)-1], mid.ends[:len(mid.ends)-1]
 		}
 		n := &document{uri: d.uri, abs: d.abs, version: version}
 		n.lines = append(append(append(make([]string, 0, len(d.lines)+len(mid.lines)), d.lines[:l1]...), mid.lines...), d.lines[l2+1:]...)
 		n.ends = append(append(append(make([]string, 0, len(d.ends)+len(mid.ends)), d.ends[:l1]...), mid.ends...), d.ends[l2+1:]...)
+		size := 0
 		for i := range n.lines {
-			n.size += len(n.lines[i]) + len(n.ends[i])
+			size += len(n.lines[i]) + len(n.ends[i])
 		}
-		if n.size > maxDocument {
+		if size > maxDocument {
 			n = newDocument(d.uri, d.abs, version, n.text())
 		}
 		d = n

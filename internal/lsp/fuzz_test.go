@@ -2,12 +2,18 @@ package lsp
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 	"unicode/utf16"
+
+	"github.com/sourcegraph/jsonrpc2"
 
 	"brine/cmd/assembly"
 	"brine/internal/host"
@@ -110,6 +116,116 @@ func FuzzEdit(f *testing.F) {
 		}
 		if again := newDocument("", "", 2, want); strings.Join(again.lines, "\n") != strings.Join(got.lines, "\n") {
 			t.Errorf("lines %q, want %q", got.lines, again.lines)
+		}
+	})
+}
+
+// TestLarge: a document that is too large stays so until its whole text comes, and
+// the file on disk counts for the tree.
+func TestLarge(t *testing.T) {
+	t.Parallel()
+	s := testServer()
+	tree := &tree{s: s, touched: map[string]bool{}, wake: make(chan struct{}, 1)}
+	full := strings.Repeat("x", maxDocument+1)
+	at := &span{position{0, 0}, position{0, 0}}
+	d := newDocument("file:///srv/salt/a.sls", "/srv/salt/a.sls", 1, "a: 1\n")
+	for _, step := range []struct {
+		name  string
+		c     change
+		large bool
+		text  string
+	}{
+		{"a small edit", change{at, "b"}, false, "ba: 1\n"},
+		{"a large edit", change{at, full}, true, ""},
+		{"an edit of what is unknown", change{at, "c: 1\n"}, true, ""},
+		{"a large text", change{nil, full}, true, ""},
+		{"a small text", change{nil, "a:\n"}, false, "a:\n"},
+		{"many edits", change{at, full[:maxDocument-3]}, false, full[:maxDocument-3] + "a:\n"},
+		{"one more", change{at, "b"}, true, ""},
+	} {
+		d = d.edit(d.version+1, []change{step.c})
+		s.put(tree, d)
+		if d.large != step.large || d.text() != step.text || s.over.IsOpen(d.abs) == step.large || !d.open {
+			t.Fatalf("after %s: large is %v, with %d bytes", step.name, d.large, len(d.text()))
+		}
+	}
+}
+
+// TestRenameWhole: an ID is renamed in all of a tree, or not at all.
+func TestRenameWhole(t *testing.T) {
+	t.Parallel()
+	s := testServer()
+	for want, change := range map[string]func(q *query){
+		"":                     func(*query) {},
+		"the tree is still":    func(q *query) { q.t = &tree{} },
+		"more than 5000 files": func(q *query) { q.view.Files = make([]lint.ViewFile, maxSearched+1) },
+		"b.sls is too large to be": func(q *query) {
+			q.view.Files = append(q.view.Files, lint.ViewFile{Abs: "/srv/salt/b.sls", Path: "b.sls", SLS: "b", SaltEnv: "base"})
+			q.docs["/srv/salt/b.sls"] = newDocument("", "", 1, strings.Repeat("x", maxDocument+1))
+		},
+	} {
+		q := testQuery(s, "a:\n  test.nop:\n    - name: x\n", 0, 0)
+		change(q)
+		_, err := q.rename("b")
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("rename: %v, want %q", err, want)
+		}
+	}
+}
+
+// TestGone: a request behind exit begins nothing, since nobody would wait for it.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	s := testServer()
+	s.inited, s.gone = true, true
+	s.slots, s.cancels = make(chan struct{}, 1), map[jsonrpc2.ID]context.CancelFunc{}
+	close(s.ready())
+	params := json.RawMessage(`{"textDocument":{"uri":"file:///srv/salt/a.sls"}}`)
+	s.Handle(t.Context(), nil, &jsonrpc2.Request{Method: "textDocument/hover", Params: &params})
+	s.Handle(t.Context(), nil, &jsonrpc2.Request{Method: "textDocument/didOpen", Params: &params, Notif: true})
+	if len(s.slots) > 0 || len(s.cancels) > 0 || len(s.docs) > 0 {
+		t.Error("work has begun")
+	}
+}
+
+// TestOpenBefore: a document that was open before its tree counts for the tree.
+func TestOpenBefore(t *testing.T) {
+	t.Parallel()
+	s := testServer()
+	s.Tree = func(dir string) (lint.Options, error) {
+		return lint.Options{Opts: value.MapOf("file_roots", value.MapOf("base", value.NewList(dir)))}, nil
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // no check is needed
+	for _, name := range []string{"map.yaml", "a.sls"} {
+		var p openParams
+		p.TextDocument.URI = "file:///srv/salt/" + name
+		s.opened(ctx, p)
+	}
+	s.work.Wait()
+	if !s.over.IsOpen("/srv/salt/map.yaml") || !s.over.IsOpen("/srv/salt/a.sls") {
+		t.Error("the tree does not see a document")
+	}
+}
+
+// TestPause: a tree is checked although its files never stop changing.
+func TestPause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		tree := &tree{touched: map[string]bool{}, wake: make(chan struct{}, 1)}
+		ctx, cancel := context.WithCancel(t.Context())
+		var work sync.WaitGroup
+		defer work.Wait()
+		defer cancel()
+		work.Go(func() {
+			for ctx.Err() == nil {
+				tree.poke("", true)
+				time.Sleep(time.Millisecond)
+			}
+		})
+		start := time.Now()
+		if !tree.pause(ctx, 20*time.Millisecond) || time.Since(start) > time.Second {
+			t.Errorf("the pause ended after %s", time.Since(start))
 		}
 	})
 }

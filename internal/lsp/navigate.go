@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -280,6 +281,12 @@ func (q *query) renamed(name string) ([]use, error) {
 	if strings.Contains(name, "{{") || strings.Contains(name, "{%") {
 		return nil, &refusal{"the ID is made by a template"}
 	}
+	if q.t != nil && q.t.view.Load() == nil {
+		return nil, &refusal{"the tree is still being read: try again in a moment"}
+	}
+	if len(q.view.Files) > maxSearched {
+		return nil, &refusal{fmt.Sprintf("the tree has more than %d files, so not all of it is searched", maxSearched)}
+	}
 	uses := q.uses(name)
 	var id *idLine
 	for _, u := range uses {
@@ -305,6 +312,9 @@ func (q *query) renamed(name string) ([]use, error) {
 	for _, f := range q.view.Files {
 		if f.Pillar || f.SLS == "" {
 			continue
+		}
+		if q.document(f.Abs).large {
+			return nil, &refusal{f.Path + " is too large to be searched"}
 		}
 		o := q.outline(f.Abs)
 		for _, other := range o.ids {

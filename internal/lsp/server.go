@@ -103,6 +103,9 @@ const maxLast = 5 * time.Second
 
 // answered waits until the requests that came are answered.
 func (s *server) answered(ctx context.Context) {
+	s.mu.Lock()
+	s.gone = true
+	s.mu.Unlock()
 	done := make(chan struct{})
 	s.work.Go(func() {
 		s.answers.Wait()
@@ -135,7 +138,7 @@ type server struct {
 	mu      sync.Mutex
 	inited  bool
 	shut    bool
-	gone    bool
+	gone    bool // the client is; no work begins any more
 	watches bool // the client tells of files if asked to
 	folders []string
 	docs    map[string]*document // that are open, by path
@@ -174,10 +177,15 @@ func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	s.mu.Lock()
-	s.cancels[req.ID] = cancel
-	s.mu.Unlock()
 	s.slots <- struct{}{}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone { // nobody waits for what begins now
+		cancel()
+		<-s.slots
+		return
+	}
+	s.cancels[req.ID] = cancel
 	s.answers.Add(1)
 	s.work.Go(func() {
 		defer func() {
@@ -446,9 +454,8 @@ func (s *server) notified(ctx context.Context, req *jsonrpc2.Request) error {
 // watch asks the client to tell of files that change.
 func (s *server) watch(ctx context.Context) {
 	s.mu.Lock()
-	watches := s.watches
-	s.mu.Unlock()
-	if !watches {
+	defer s.mu.Unlock()
+	if !s.watches || s.gone {
 		return
 	}
 	s.work.Go(func() {
@@ -488,6 +495,9 @@ func (s *server) opened(ctx context.Context, p openParams) {
 	d.open = true
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.gone {
+		return
+	}
 	if s.docs[abs] == nil && len(s.docs) >= maxDocuments {
 		s.Log.Warn("too many open documents", "uri", d.uri)
 		return
@@ -498,9 +508,14 @@ func (s *server) opened(ctx context.Context, p openParams) {
 	}
 }
 
-// put hands the text of a document to its tree.
+// put hands the text of a document to its tree. For one that is too large, the file
+// on disk counts.
 func (s *server) put(t *tree, d *document) {
-	s.over.Set(t.real(d.abs), []byte(d.text()))
+	if d.large {
+		s.over.Drop(t.real(d.abs))
+	} else {
+		s.over.Set(t.real(d.abs), []byte(d.text()))
+	}
 	t.poke(t.real(d.abs), false)
 }
 

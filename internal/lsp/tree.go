@@ -72,6 +72,11 @@ func (s *server) treeOf(ctx context.Context, abs string) *tree {
 		}
 		if s.trees[dir] == nil {
 			s.trees[dir] = t
+			for _, d := range s.docs {
+				if t.has(d.abs) { // a file of another kind, opened before
+					s.put(t, d)
+				}
+			}
 			s.Log.Info("tree opened", "dir", dir)
 			s.work.Go(func() { t.run(ctx) })
 		}
@@ -228,12 +233,19 @@ func (t *tree) run(ctx context.Context) {
 	}
 }
 
+// maxPauses is how many times as long as after the last change the server waits in
+// all: something may write files of the workspace without end.
+const maxPauses = 10
+
 // pause waits until nothing changed for a while; it reports false if ctx ended.
 func (t *tree) pause(ctx context.Context, d time.Duration) bool {
+	last := time.After(maxPauses * d)
 	for {
 		select {
 		case <-ctx.Done():
 			return false
+		case <-last:
+			return true
 		case <-t.wake:
 		case <-time.After(d):
 			return true
@@ -361,6 +373,9 @@ func (t *tree) publishFile(ctx context.Context, abs string, findings []lint.Find
 	if d == nil {
 		d = t.s.read(abs)
 	}
+	if d.large {
+		findings = nil // there is no text to show them in
+	}
 	next := &shownFile{}
 	list := make([]diagnostic, 0, len(findings))
 	for _, f := range findings {
@@ -395,10 +410,14 @@ func (t *tree) publishFile(ctx context.Context, abs string, findings []lint.Find
 // read returns the document of a file that is not open.
 func (s *server) read(abs string) *document {
 	var text []byte
-	if st, err := s.over.Stat(abs); err == nil && st.Mode.IsRegular() && st.Size <= maxDocument {
+	st, err := s.over.Stat(abs)
+	large := err == nil && st.Size > maxDocument
+	if err == nil && st.Mode.IsRegular() && !large {
 		text, _ = s.over.ReadFile(abs)
 	}
-	return newDocument(uriOf(abs), abs, 0, string(text))
+	d := newDocument(uriOf(abs), abs, 0, string(text))
+	d.large = d.large || large
+	return d
 }
 
 // diagnose makes a diagnostic of a finding.

@@ -61,6 +61,10 @@ type Helper struct {
 	busy  bool      // the process works on a question
 	depth int       // how many of its own questions it waits for
 	p     *process
+
+	// versions is the data of the run as p has it. A process must not hold it: data
+	// that is still to be worked out holds the run, and with it this helper.
+	versions map[string]version
 }
 
 // newHelper returns a helper that starts when it is first used.
@@ -82,9 +86,7 @@ type process struct {
 	broken atomic.Bool           // it cannot be spoken with any more
 	limit  time.Duration         // how long a function may take
 	clock  *time.Timer           // ends the process after limit
-
-	versions map[string]version
-	loaded   map[string]bool // by the key of the source
+	loaded map[string]bool       // by the key of the source
 }
 
 // A version is data of the run as the helper has it.
@@ -116,8 +118,9 @@ func (h *Helper) running(ctx context.Context, env *fun.Env) (*process, error) {
 		p.end()
 		return nil, err
 	}
-	h.p = p
-	// Where a run is part of a longer process, nobody says that it is over.
+	h.p, h.versions = p, map[string]version{}
+	// Where a run is part of a longer process, nobody says that it is over. Neither
+	// p nor what serves it may lead to h.
 	runtime.AddCleanup(h, (*process).end, p)
 	return p, nil
 }
@@ -127,10 +130,11 @@ func launch(env *fun.Env, lang language, argv []string, on host.Host) *process {
 	outR, outW := io.Pipe()
 	// The process outlives the call that starts it: it serves the whole run.
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &process{in: inW, out: outR, stderr: &tailBuffer{}, cancel: cancel, done: make(chan struct{}), limit: timeLimit(env), versions: map[string]version{}, loaded: map[string]bool{}}
+	p := &process{in: inW, out: outR, stderr: &tailBuffer{}, cancel: cancel, done: make(chan struct{}), limit: timeLimit(env), loaded: map[string]bool{}}
 	p.clock = time.AfterFunc(p.limit, func() {
 		p.endBecause(fmt.Errorf("it did not answer within %s (option custom_timeout)", p.limit))
 	})
+	memory := lang.memory(env) // the goroutine must not hold env
 	go func() {
 		defer close(p.done)
 		defer p.clock.Stop()
@@ -138,7 +142,7 @@ func launch(env *fun.Env, lang language, argv []string, on host.Host) *process {
 		if err != nil {
 			p.err = fmt.Errorf("start %s: %w", argv[0], err)
 		} else {
-			p.err = lang.ending(env, out, p.stderr)
+			p.err = lang.ending(memory, out, p.stderr)
 		}
 		inR.CloseWithError(p.err)
 		outW.CloseWithError(p.err)
@@ -169,7 +173,7 @@ func (p *process) guard(ctx context.Context) func() {
 // timeLimit is how long a function may take.
 func timeLimit(env *fun.Env) time.Duration {
 	if n, ok := value.AsInt(env.Opts.At("custom_timeout")); ok && n > 0 {
-		return time.Duration(n) * time.Second
+		return time.Duration(min(n, 1<<32)) * time.Second // more would overflow
 	}
 	return defaultTimeout
 }
@@ -213,14 +217,14 @@ func (p *process) teachPython(env *fun.Env) (*value.Map, error) {
 }
 
 // current returns the versions of the data that hold for a call.
-func (p *process) current(w world) *value.Map {
+func (h *Helper) current(w world) *value.Map {
 	out := value.NewMap(3)
 	for _, what := range [...]string{"opts", "grains", "pillar"} {
 		v := w.data(what)
-		known, ok := p.versions[what]
+		known, ok := h.versions[what]
 		if !ok || known.of != v {
 			known = version{v, known.n + 1}
-			p.versions[what] = known
+			h.versions[what] = known
 		}
 		out.Set(what, known.n)
 	}

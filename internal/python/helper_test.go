@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -127,6 +129,31 @@ func TestKills(t *testing.T) {
 	if v, err := call(t.Context(), env, "mymod.back", int64(30)); err != nil || v != int64(30) {
 		t.Errorf("back = %v, %v", v, err)
 	}
+}
+
+// TestHelperEnds: where a run is over and nobody has it any more, its helpers end.
+func TestHelperEnds(t *testing.T) {
+	t.Parallel()
+	p := func() *os.Process {
+		env := tree(t, false, map[string]string{"salt/_modules/mymod.py": module, "salt/_grains/roles.py": "def roles():\n    return {'a': 1}\n"})
+		pid, err := call(t.Context(), env, "mymod.pid")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := os.FindProcess(int(pid.(int64)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}()
+	for range 500 {
+		runtime.GC()
+		if p.Signal(syscall.Signal(0)) != nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("the helper of a run that is over does not end")
 }
 
 // TestNoPython names the file that needs it; all else works.

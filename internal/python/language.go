@@ -72,7 +72,7 @@ func (l language) command(env *fun.Env) ([]string, host.Host, error) {
 // memory is how much a helper may have, in MiB; 0 is no limit.
 func (l language) memory(env *fun.Env) int64 {
 	if n, ok := value.AsInt(env.Opts.At("custom_memory")); ok && n >= 0 {
-		return n
+		return min(n, 1<<40) // more would overflow as bytes
 	}
 	if l == starlark {
 		return starMemory
@@ -88,8 +88,9 @@ func stepLimit(env *fun.Env) int64 {
 	return starSteps
 }
 
-// ending is the error of a helper that has ended, with what it wrote.
-func (l language) ending(env *fun.Env, out host.Output, stderr *tailBuffer) error {
+// ending is the error of a helper that has ended, with what it wrote. It could have
+// so many MiB of memory.
+func (l language) ending(memory int64, out host.Output, stderr *tailBuffer) error {
 	name := "python3"
 	if l == starlark {
 		name = "the process that runs Starlark"
@@ -100,7 +101,7 @@ func (l language) ending(env *fun.Env, out host.Output, stderr *tailBuffer) erro
 		case crashed && strings.Contains(why, "stack exceeds"):
 			return errors.New("its code or its data is nested too deep")
 		case crashed || out.Status == wire.OutOfMemory:
-			return fmt.Errorf("it took more than %d MiB of memory (option custom_memory)", l.memory(env))
+			return fmt.Errorf("it took more than %d MiB of memory (option custom_memory)", memory)
 		}
 	}
 	if out.Status < 0 {

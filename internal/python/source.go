@@ -46,7 +46,7 @@ func (s *source) file() string {
 
 // question asks the helper to load it.
 func (s *source) question() *value.Map {
-	return value.MapOf("op", "load", "key", s.key, "kind", s.kind, "name", s.name, "file", s.file(), "path", s.info.Path, "source", s.text)
+	return value.MapOf("op", "load", "key", s.key, "kind", s.kind, "name", s.name, "file", s.file(), "path", s.info.Path, "saltenv", s.info.SaltEnv, "source", s.text)
 }
 
 // call asks the helper to call one of its functions.
@@ -96,12 +96,13 @@ func find(ctx context.Context, env *fun.Env, kind, name string, langs ...languag
 	return newSource(ctx, env, kind, info)
 }
 
-// loadable returns a Starlark file of the tree, for the statement load of another.
-func loadable(ctx context.Context, env *fun.Env, name string) (value.Value, error) {
+// loadable returns a Starlark file of a saltenv, for the statement load of another
+// file there.
+func loadable(ctx context.Context, env *fun.Env, saltenv, name string) (value.Value, error) {
 	if env.Up == nil || path.Ext(name) != extensions[starlark] || !fs.ValidPath(name) {
 		return nil, fmt.Errorf("load takes .star files of the tree, such as \"//lib/names.star\"")
 	}
-	info, err := env.Up.Stat(ctx, env.SaltEnv, name)
+	info, err := env.Up.Stat(ctx, saltenv, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("salt://%s is not in the tree", name)
 	}

@@ -2,9 +2,13 @@ package python_test
 
 import (
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"brine/internal/fun"
 	"brine/internal/python"
@@ -209,6 +213,106 @@ def talk():
 	}
 	if _, err := call(t.Context(), env, "deep.f"); err == nil || !strings.Contains(err.Error(), "deep.star:2:89: SyntaxError: excessive nesting") {
 		t.Errorf("deep.f: %v", err)
+	}
+}
+
+// TestStarlarkOrphan: the process ends with the one that started it, even where it
+// does not read its input.
+func TestStarlarkOrphan(t *testing.T) {
+	t.Parallel()
+	in, feed, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer feed.Close() // until then, there is no end of its input
+	cmd := exec.Command("sh", "-c", `"$0" "$1" <&3 & wait`, os.Args[0], wire.Starlark)
+	cmd.ExtraFiles = []*os.File{in}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	frame, err := wire.Frame(value.MapOf("steps", int64(1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := wire.Write(feed, frame); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := wire.Read(out); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, out)
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Error("the process goes on without its parent")
+		feed.Close()
+		<-ended
+	}
+	_ = cmd.Wait()
+}
+
+// TestLargeLimits: a limit that nobody reaches is none.
+func TestLargeLimits(t *testing.T) {
+	t.Parallel()
+	env := tree(t, true, map[string]string{
+		"conf/minion.d/limits.conf": "custom_timeout: 9223372036854775807\ncustom_memory: 9223372036854775807\n",
+		"salt/_modules/a.star":      "def f():\n    return 1\n",
+	})
+	if v, err := call(t.Context(), env, "a.f"); err != nil || v != int64(1) {
+		t.Errorf("a.f: %v, %v", v, err)
+	}
+}
+
+// TestTimeout: the time of a function counts in all, however often it calls brine.
+func TestTimeout(t *testing.T) {
+	t.Parallel()
+	env := tree(t, true, map[string]string{
+		"conf/minion.d/limits.conf": "custom_timeout: 2\n",
+		"salt/_modules/slow.star":   "def calls():\n    for n in range(1 << 60):\n        salt[\"test.ping\"]()\n",
+	})
+	if v, err := call(t.Context(), env, "slow.calls"); err == nil || !strings.Contains(err.Error(), "it did not answer within 2s (option custom_timeout)") {
+		t.Errorf("slow.calls: %v, %v", v, err)
+	}
+}
+
+// TestStarlarkSaltEnv: a file loads others of its own saltenv.
+func TestStarlarkSaltEnv(t *testing.T) {
+	t.Parallel()
+	const module = "load('//lib.star', 'name')\ndef f():\n    return name\n"
+	dir := t.TempDir()
+	for _, saltenv := range []string{"base", "dev"} {
+		for name, text := range map[string]string{"_returners/r.star": module, "lib.star": "name = '" + saltenv + "'\n"} {
+			p := filepath.Join(dir, saltenv, name)
+			if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(p, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	env := tree(t, true, map[string]string{"conf/minion.d/roots.conf": "file_roots: {base: [" + dir + "/base], dev: [" + dir + "/dev]}\n"})
+	for _, saltenv := range []string{"base", "dev"} {
+		env := env.Fork(func(e *fun.Env) { e.SaltEnv = saltenv })
+		m, err := python.Open(t.Context(), env, "returners", "r")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := m.Call(t.Context(), "f", nil, nil); err != nil || v != saltenv {
+			t.Errorf("in %s: %v, %v", saltenv, v, err)
+		}
 	}
 }
 

@@ -137,9 +137,10 @@ func (h *Helper) meanwhile(f func()) {
 }
 
 func (h *Helper) exchange(ctx context.Context, p *process, w world, question *value.Map) (*value.Map, error) {
-	question.Set("versions", p.current(w))
+	question.Set("versions", h.current(w))
 	question.Set("context", contextOf(w.env))
-	p.clock.Reset(p.limit)
+	left, began := p.limit, time.Now()
+	p.clock.Reset(left)
 	defer p.clock.Stop()
 	b, err := wire.Encode(question)
 	if err != nil {
@@ -163,6 +164,7 @@ func (h *Helper) exchange(ctx context.Context, p *process, w world, question *va
 			continue
 		}
 		p.clock.Stop() // how long brine's functions take is not the module's fault
+		left -= time.Since(began)
 		var reply []byte
 		h.meanwhile(func() {
 			answer := value.MapOf("op", "ret", "value", nil)
@@ -176,7 +178,8 @@ func (h *Helper) exchange(ctx context.Context, p *process, w world, question *va
 				return nil, err
 			}
 		}
-		p.clock.Reset(p.limit)
+		began = time.Now()
+		p.clock.Reset(max(left, 0))
 		if err := p.write(reply); err != nil {
 			return nil, p.fault(ctx, err)
 		}
@@ -237,7 +240,7 @@ func lookup(ctx context.Context, w world, m *value.Map) (value.Value, error) {
 		}
 		return src.question(), err
 	case "file":
-		return loadable(ctx, env, m.Str("name"))
+		return loadable(ctx, env, m.Str("saltenv"), m.Str("name"))
 	default:
 		return nil, fmt.Errorf("the helper asked %q", op)
 	}

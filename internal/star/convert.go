@@ -3,6 +3,7 @@ package star
 import (
 	"fmt"
 	"math/big"
+	"sync"
 	"time"
 
 	"go.starlark.net/starlark"
@@ -97,8 +98,18 @@ func fromStarlark(v starlark.Value) (value.Value, error) {
 	return u.value(v, 0)
 }
 
-// maxItems bounds the items of a value with those within them.
-const maxItems = 1 << 20
+// maxItems bounds the items of a value with those within them, and maxDigits its
+// integers: brine reads no larger ones, as Python does.
+const (
+	maxItems  = 1 << 20
+	maxDigits = 4300
+)
+
+// largestInt is the largest integer that brine reads.
+var largestInt = sync.OnceValue(func() *big.Int {
+	n := new(big.Int).Exp(big.NewInt(10), big.NewInt(maxDigits), nil)
+	return n.Sub(n, big.NewInt(1))
+})
 
 // An unloader counts the items and the bytes of text that are left.
 type unloader struct{ items, bytes int }
@@ -124,7 +135,11 @@ func (u *unloader) value(v starlark.Value, depth int) (value.Value, error) {
 	case starlark.Bool:
 		return bool(x), nil
 	case starlark.Int:
-		return value.NormInt(x.BigInt()), nil
+		n := x.BigInt()
+		if n.CmpAbs(largestInt()) > 0 {
+			return nil, value.Raise("ValueError", "the integer is too large: more than %d digits", maxDigits)
+		}
+		return value.NormInt(n), nil
 	case starlark.Float:
 		return float64(x), nil
 	case starlark.String:
@@ -136,7 +151,15 @@ func (u *unloader) value(v starlark.Value, depth int) (value.Value, error) {
 		return value.Tuple(items), err
 	case *starlark.Set:
 		items, err := u.each(x, depth)
-		return value.NewSet(items...), err
+		if err != nil {
+			return nil, err
+		}
+		for i, it := range items {
+			if !value.Hashable(it) {
+				return nil, value.Raise("TypeError", "unhashable type: %s, item %d of a set", value.TypeName(it), i)
+			}
+		}
+		return value.NewSet(items...), nil
 	case starlark.IterableMapping:
 		return u.pairs(x.Items(), depth)
 	case *starlarkstruct.Struct:

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"go.starlark.net/starlark"
+	"go.starlark.net/starlarkstruct"
 
 	"brine/internal/python/wire"
 	"brine/internal/value"
@@ -59,10 +60,16 @@ func TestConvertBounds(t *testing.T) {
 	for range 40 {
 		tree = starlark.Tuple{tree, tree}
 	}
+	set := starlark.NewSet(1)
+	if err := set.Insert(starlarkstruct.FromStringDict(starlarkstruct.Default, starlark.StringDict{"a": starlark.None})); err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		v    starlark.Value
 		want string
 	}{
+		{set, "unhashable type: dict, item 0 of a set"},
+		{starlark.MakeInt(1).Lsh(1 << 20), "the integer is too large: more than 4300 digits"},
 		{loop, "holds itself"},
 		{tree, "more than 1048576 items"},
 		{starlark.Universe["len"], "a value of the type builtin_function_or_method cannot leave Starlark"},

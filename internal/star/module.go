@@ -13,17 +13,23 @@ import (
 	"brine/internal/value"
 )
 
-// localDir is where a thread keeps the directory of the file that it runs.
-const localDir = "dir"
+// localDir and localEnv are where a thread keeps the directory and the saltenv of
+// the file that it runs.
+const (
+	localDir = "dir"
+	localEnv = "saltenv"
+)
 
-// run executes the text of a file, which is at a path of the tree.
-func (c *child) run(name, place, text string) (doc string, globals starlark.StringDict, err error) {
-	ast, prog, err := starlark.SourceProgramOptions(fileOptions(), name, text, c.names.Has)
+// run executes a file of the tree.
+func (c *child) run(src *value.Map) (doc string, globals starlark.StringDict, err error) {
+	name := src.Str("file")
+	ast, prog, err := starlark.SourceProgramOptions(fileOptions(), name, src.Str("source"), c.names.Has)
 	if err != nil {
 		return "", nil, err
 	}
 	err = c.within(name, func(t *starlark.Thread) error {
-		t.SetLocal(localDir, path.Dir(place))
+		t.SetLocal(localDir, path.Dir(src.Str("path")))
+		t.SetLocal(localEnv, src.Str("saltenv"))
 		globals, err = prog.Init(t, c.names)
 		globals.Freeze()
 		return err
@@ -77,12 +83,11 @@ func needs(text string) map[string]bool {
 
 // load loads a module from its source and describes it.
 func (c *child) load(m *value.Map) (*value.Map, error) {
-	text := m.Str("source")
-	mod := &module{needs: needs(text)}
+	mod := &module{needs: needs(m.Str("source"))}
 	if err := c.refresh(m, mod.needs); err != nil {
 		return nil, err
 	}
-	doc, globals, err := c.run(m.Str("file"), m.Str("path"), text)
+	doc, globals, err := c.run(m)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +110,9 @@ func (c *child) loadFile(t *starlark.Thread, name string) (starlark.StringDict, 
 			p = path.Join(dir, name)
 		}
 	}
-	f, known := c.files[p]
+	saltenv, _ := t.Local(localEnv).(string)
+	key := [2]string{saltenv, p}
+	f, known := c.files[key]
 	if known {
 		if f.globals == nil && f.err == nil {
 			return nil, fmt.Errorf("salt://%s loads itself", p)
@@ -113,13 +120,13 @@ func (c *child) loadFile(t *starlark.Thread, name string) (starlark.StringDict, 
 		return f.globals, f.err
 	}
 	f = &file{}
-	c.files[p] = f
+	c.files[key] = f
 	defer func() {
-		if f.err != nil {
-			delete(c.files, p) // it may be another one the next time
+		if f.err != nil || f.globals == nil { // it failed, or a built-in function panicked
+			delete(c.files, key) // it may be another one the next time
 		}
 	}()
-	answer, err := c.ask(value.MapOf("op", "file", "name", p))
+	answer, err := c.ask(value.MapOf("op", "file", "saltenv", saltenv, "name", p))
 	if err != nil {
 		f.err = err
 		return nil, err
@@ -129,12 +136,11 @@ func (c *child) loadFile(t *starlark.Thread, name string) (starlark.StringDict, 
 		f.err = fmt.Errorf("salt://%s cannot be read", p)
 		return nil, f.err
 	}
-	text := src.Str("source")
-	for what := range needs(text) {
+	for what := range needs(src.Str("source")) {
 		c.common[what] = true
 	}
 	if f.err = c.fetch(c.common); f.err == nil {
-		_, f.globals, f.err = c.run(src.Str("file"), p, text)
+		_, f.globals, f.err = c.run(src)
 	}
 	return f.globals, f.err
 }

@@ -30,6 +30,7 @@ const (
 // Serve runs Starlark for the process that started this one, and returns its exit
 // status once that is gone. It changes settings of the process.
 func Serve(in io.Reader, out, errs io.Writer) int {
+	go watchParent(os.Getppid())
 	debug.SetTraceback("none")
 	debug.SetMaxStack(maxStack)
 	c := &child{in: bufio.NewReader(in), out: out}
@@ -61,6 +62,16 @@ func Serve(in io.Reader, out, errs io.Writer) int {
 	}
 }
 
+// watchParent ends the process where the one that started it is gone: a script that
+// computes does not see that its input has ended.
+func watchParent(parent int) {
+	for range time.Tick(time.Second) {
+		if os.Getppid() != parent {
+			os.Exit(0)
+		}
+	}
+}
+
 // watchMemory ends the process where it takes more than limit bytes: not every
 // system stops one at once, as [limitMemory] makes Linux do.
 func watchMemory(limit uint64) {
@@ -83,9 +94,9 @@ type child struct {
 	printed int                // bytes, of the outermost call
 	test    value.Value        // whether states only say what they would change; nil: as opts say
 
-	modules map[string]*module // by key
-	files   map[string]*file   // what load has loaded, by path
-	common  map[string]bool    // the data that files of load name
+	modules map[string]*module  // by key
+	files   map[[2]string]*file // what load has loaded, by saltenv and path
+	common  map[string]bool     // the data that files of load name
 
 	// names are the predeclared names. All modules share them, and what they stand
 	// for changes from call to call.
@@ -119,7 +130,7 @@ func dunder(name string) string { return "__" + name + "__" }
 
 func (c *child) prepare(steps uint64) {
 	c.steps = steps
-	c.modules, c.files, c.common = map[string]*module{}, map[string]*file{}, map[string]bool{}
+	c.modules, c.files, c.common = map[string]*module{}, map[[2]string]*file{}, map[string]bool{}
 	c.marks, c.contexts = map[string]int64{}, map[int64]*shared{}
 	c.names = starlark.StringDict{
 		"json": jsonModule(), "struct": starlark.NewBuiltin("struct", starlarkstruct.Make),

@@ -89,13 +89,7 @@ func unpack(v value.Value, depth int) (value.Value, error) {
 	}
 	switch x := v.(type) {
 	case *value.List:
-		for i, it := range x.Items {
-			u, err := unpack(it, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			x.Items[i] = u
-		}
+		return x, unpackItems(x.Items, depth)
 	case *value.Map:
 		if x.Len() == 1 {
 			if k, item := x.Entry(0); isTag(k) {
@@ -113,11 +107,23 @@ func unpack(v value.Value, depth int) (value.Value, error) {
 	return v, nil
 }
 
+func unpackItems(items []value.Value, depth int) error {
+	for i, it := range items {
+		u, err := unpack(it, depth+1)
+		if err != nil {
+			return err
+		}
+		items[i] = u
+	}
+	return nil
+}
+
 func isTag(k value.Value) bool {
 	s, ok := k.(string)
 	return ok && len(s) == 2 && s[0] == '!'
 }
 
+// unpackTag returns a value that has a tag: one level, whatever it takes as JSON.
 func unpackTag(tag string, item value.Value, depth int) (value.Value, error) {
 	if s, ok := item.(string); ok {
 		switch tag {
@@ -132,25 +138,30 @@ func unpackTag(tag string, item value.Value, depth int) (value.Value, error) {
 			return t, nil
 		}
 	}
-	u, err := unpack(item, depth+1)
-	if err != nil {
-		return nil, err
-	}
-	l, ok := u.(*value.List)
+	l, ok := item.(*value.List)
 	if !ok {
 		return nil, fmt.Errorf("the helper sent %s as %s", value.TypeName(item), tag)
 	}
 	switch tag {
 	case "!t":
-		return value.Tuple(l.Items), nil
+		return value.Tuple(l.Items), unpackItems(l.Items, depth)
 	case "!s":
+		if err := unpackItems(l.Items, depth); err != nil {
+			return nil, err
+		}
 		return value.ToSet(l)
 	case "!d":
 		m := value.NewMap(l.Len())
 		for _, it := range l.Items {
 			pair, ok := it.(*value.List)
-			if !ok || pair.Len() != 2 || !value.Hashable(pair.Items[0]) {
+			if !ok || pair.Len() != 2 {
 				return nil, fmt.Errorf("the helper sent a dict that has no pairs")
+			}
+			if err := unpackItems(pair.Items, depth); err != nil {
+				return nil, err
+			}
+			if !value.Hashable(pair.Items[0]) {
+				return nil, fmt.Errorf("the helper sent a dict with a key that is not hashable")
 			}
 			m.Set(pair.Items[0], pair.Items[1])
 		}

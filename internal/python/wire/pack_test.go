@@ -75,3 +75,29 @@ func FuzzFrames(f *testing.F) {
 		}
 	})
 }
+
+// TestDepth: what may be sent can be read, whatever it takes as JSON.
+func TestDepth(t *testing.T) {
+	t.Parallel()
+	for name, around := range map[string]func(value.Value) value.Value{
+		"list": func(v value.Value) value.Value { return value.NewList(v) }, "tuple": func(v value.Value) value.Value { return value.Tuple{v} },
+		"dict": func(v value.Value) value.Value { return value.MapOf(int64(1), v) },
+	} {
+		var v value.Value
+		for range MaxDepth - 1 { // the message is a level, too
+			v = around(v)
+		}
+		if _, err := Frame(value.MapOf("value", around(v))); err == nil {
+			t.Errorf("%s: more than %d levels are sent", name, MaxDepth)
+		}
+		b, err := Frame(value.MapOf("value", v))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		got, err := Read(bytes.NewReader(append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...)))
+		if err != nil || value.Repr(got.At("value")) != value.Repr(v) {
+			t.Errorf("%s does not arrive: %v", name, err)
+		}
+	}
+}
