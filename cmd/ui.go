@@ -214,24 +214,9 @@ func (a *App) uiAccess(c *cobra.Command, o *uiOpts, opts *ui.Options) (*tls.Conf
 		return nil, usagef(c, "--origin %s: with --tls-cert, browsers use https", o.origin)
 	}
 	if len(o.proxies) > 0 {
-		if o.users == "" || o.origin == "" {
-			return nil, usagef(c, "--trusted-proxy needs --users, for the roles of the users, and --origin, the address that browsers use")
+		if opts.Proxy, err = o.proxy(c); err != nil {
+			return nil, err
 		}
-		p := &ui.Proxy{Header: o.userHeader}
-		for _, x := range o.proxies {
-			net, err := netip.ParsePrefix(x)
-			if ip, ierr := netip.ParseAddr(x); ierr == nil {
-				net, err = netip.PrefixFrom(ip.Unmap(), ip.Unmap().BitLen()), nil
-			}
-			if err != nil {
-				return nil, usagef(c, "--trusted-proxy: %q is not an address or a network", x)
-			}
-			if net.Bits() == 0 {
-				return nil, usagef(c, "--trusted-proxy %s: whoever reaches the server could be any user; give the addresses of the proxy", x)
-			}
-			p.From = append(p.From, net)
-		}
-		opts.Proxy = p
 	}
 	if o.users != "" {
 		if opts.Users, err = a.readUsers(o.users); err != nil {
@@ -249,6 +234,28 @@ func (a *App) uiAccess(c *cobra.Command, o *uiOpts, opts *ui.Options) (*tls.Conf
 		return nil, fmt.Errorf("--tls-cert: %w", err)
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+// proxy reads which proxies log users in.
+func (o *uiOpts) proxy(c *cobra.Command) (*ui.Proxy, error) {
+	if o.users == "" || o.origin == "" {
+		return nil, usagef(c, "--trusted-proxy needs --users, for the roles of the users, and --origin, the address that browsers use")
+	}
+	p := &ui.Proxy{Header: o.userHeader}
+	for _, x := range o.proxies {
+		net, err := netip.ParsePrefix(x)
+		if ip, ierr := netip.ParseAddr(x); ierr == nil {
+			net, err = netip.PrefixFrom(ip.Unmap(), ip.Unmap().BitLen()), nil
+		}
+		if err != nil {
+			return nil, usagef(c, "--trusted-proxy: %q is not an address or a network", x)
+		}
+		if net.Bits() == 0 {
+			return nil, usagef(c, "--trusted-proxy %s: whoever reaches the server could be any user; give the addresses of the proxy", x)
+		}
+		p.From = append(p.From, net)
+	}
+	return p, nil
 }
 
 // readUsers reads a file of users, which only its owner may write.

@@ -309,28 +309,37 @@ func (q *query) renamed(name string) ([]use, error) {
 	if len(id.states) == 0 {
 		return nil, &refusal{"the ID " + name + " has no states"}
 	}
+	if err := q.meantElsewhere(name); err != nil {
+		return nil, err
+	}
+	return uses, nil
+}
+
+// meantElsewhere refuses an ID that other states or requisites of the tree may mean
+// by another name.
+func (q *query) meantElsewhere(name string) error {
 	for _, f := range q.view.Files {
 		if f.Pillar || f.SLS == "" {
 			continue
 		}
 		if q.document(f.Abs).large {
-			return nil, &refusal{f.Path + " is too large to be searched"}
+			return &refusal{f.Path + " is too large to be searched"}
 		}
 		o := q.outline(f.Abs)
 		for _, other := range o.ids {
 			for _, s := range other.states {
 				if other.name != name && s.name.name == name {
-					return nil, &refusal{"another state has the name " + name + ", which requisites may mean"}
+					return &refusal{"another state has the name " + name + ", which requisites may mean"}
 				}
 			}
 		}
 		for _, r := range o.refs {
 			if r.name != name && value.HasGlob(r.name) && value.Fnmatch(r.name, name) {
-				return nil, &refusal{"the requisite " + r.name + " of " + f.Path + " means the ID as well"}
+				return &refusal{"the requisite " + r.name + " of " + f.Path + " means the ID as well"}
 			}
 		}
 	}
-	return uses, nil
+	return nil
 }
 
 // rename renames the ID at the place in all of the tree.
