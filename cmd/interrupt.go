@@ -17,7 +17,9 @@ import (
 type interrupt struct {
 	drain atomic.Bool
 	begun atomic.Bool // something is under way that is worth waiting for
-	jid   atomic.Pointer[string]
+	// busy tells the same of what comes and goes, such as the runs of brine ui.
+	busy atomic.Pointer[func() bool]
+	jid  atomic.Pointer[string]
 	// recorded says that the job can be looked up later.
 	recorded atomic.Bool
 	waiting  atomic.Pointer[string] // the targets that were last waited for
@@ -32,6 +34,15 @@ func (i *interrupt) setWaiting(names string) {
 
 // draining reports whether a first signal came.
 func (i *interrupt) draining() bool { return i != nil && i.drain.Load() }
+
+// underWay reports whether something is worth waiting for.
+func (i *interrupt) underWay() bool {
+	if i.begun.Load() {
+		return true
+	}
+	busy := i.busy.Load()
+	return busy != nil && (*busy)()
+}
 
 // gate is the fun.Jobs.OnStart of a run.
 func (i *interrupt) gate(ctx context.Context, _ *fun.Chunk) bool {

@@ -43,14 +43,14 @@ func (a *App) signals(ctx context.Context) (context.Context, func()) {
 			case sig = <-ch:
 			case <-late:
 			}
-			if a.intr.drain.CompareAndSwap(false, true) && a.intr.begun.Load() {
+			if a.intr.drain.CompareAndSwap(false, true) && a.intr.underWay() {
 				a.sayDraining(say)
 				if sig == syscall.SIGTERM {
 					late = time.After(a.grace())
 				}
 				continue
 			}
-			if a.intr.begun.Load() {
+			if a.intr.underWay() {
 				say("\nbrine: interrupted: ending the running steps\n")
 			}
 			cancel()

@@ -153,6 +153,8 @@ func (a *App) serveUI(ctx context.Context, s *ui.Server, l net.Listener, cfg *tl
 	// Links are printed for as long as the server lasts. Who read the first one may
 	// be gone, as in brine ui | head -1, which must not end the server.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	busy := func() bool { return len(s.Active()) > 0 }
+	a.intr.busy.Store(&busy)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx, l, cfg) }()
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -173,13 +175,11 @@ func (a *App) serveUI(ctx context.Context, s *ui.Server, l net.Listener, cfg *tl
 		case <-drained:
 			return errInterrupted
 		case <-tick.C:
-			active := s.Active()
-			a.intr.begun.Store(len(active) > 0 || drained != nil)
 			if !a.intr.draining() || drained != nil {
 				continue
 			}
 			drained = make(chan struct{})
-			if len(active) > 0 {
+			if active := s.Active(); len(active) > 0 {
 				fmt.Fprintf(a.Err, "brine: runs that are stopped before their next step: %s\n", printable.Line(strings.Join(active, ", ")))
 			}
 			go func() {
