@@ -231,6 +231,9 @@ func (f *Fleet) settle(ctx context.Context, job fun.Job, arg *value.List, d Deta
 		return nil
 	case jobs.LeftReturn:
 		ret = l.Ret
+		if job.Fun == rawName { // a Salt master has it as cmd.run_all
+			ret = Raw(ret)
+		}
 		ret.ID, ret.JID = id, job.JID
 	case jobs.LeftUnknown:
 		// Another process may have fetched the return, which it recorded before the

@@ -425,10 +425,14 @@ func (f *Fleet) doubt(err error) {
 	}
 }
 
-// name is the function of a job; a raw command has none.
+// rawName is what records have as the function of a raw shell command, which has
+// none.
+const rawName = "ssh._raw"
+
+// name is the function of a job.
 func name(job fun.Job) string {
 	if job.Shell != "" {
-		return "ssh._raw"
+		return rawName
 	}
 	return job.Fun
 }

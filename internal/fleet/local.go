@@ -184,6 +184,17 @@ func ShellValue(stdout, stderr string, retcode int) *value.Map {
 	return value.MapOf("stdout", stdout, "stderr", stderr, "retcode", int64(retcode))
 }
 
+// Raw returns the return of cmd.run_all as that of a raw shell command.
+func Raw(ret fun.Return) fun.Return {
+	v, err := ret.Value()
+	if m, ok := v.(*value.Map); ok && err == nil && m.Has("stdout") {
+		code, _ := value.AsInt(m.At("retcode"))
+		ret.Retcode = int(code)
+		ret.Body = fun.ValueBody{V: ShellValue(m.Str("stdout"), m.Str("stderr"), int(code))}
+	}
+	return ret
+}
+
 // Call runs a job's function with env and words its outcome as a minion does. Of
 // several functions each is called, whatever became of those before it; the
 // return has theirs and their return codes by name, or in order where the option

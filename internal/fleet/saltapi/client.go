@@ -44,7 +44,9 @@ type client struct {
 	failed atomic.Int64           // since when it does not; 0: it does
 	shown  atomic.Pointer[string] // the token that the server was shown last, for hide
 
-	mu      sync.Mutex // one logs in at a time
+	login chan struct{} // has room for one: who logs in
+
+	mu      sync.Mutex // guards the rest, and is never held while something is asked
 	token   string
 	expires time.Time
 }
@@ -54,7 +56,7 @@ func newClient(conf Config, cache string, now func() time.Time) (*client, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &client{conf: conf, now: now, http: &http.Client{
+	c := &client{conf: conf, now: now, login: make(chan struct{}, 1), http: &http.Client{
 		Transport: t,
 		// A redirect would carry the token elsewhere.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -149,12 +151,12 @@ func (c *client) load() {
 	c.token, c.expires = s.Token, time.Unix(int64(s.Expires), 0)
 }
 
-// save keeps the token for later runs, where that is possible.
-func (c *client) save() {
+// save keeps a token for later runs, where that is possible.
+func (c *client) save(token string, expires time.Time) {
 	if c.file == "" {
 		return
 	}
-	b, err := json.Marshal(stored{Token: c.token, Expires: float64(c.expires.Unix())})
+	b, err := json.Marshal(stored{Token: token, Expires: float64(expires.Unix())})
 	if err != nil || os.MkdirAll(filepath.Dir(c.file), 0o700) != nil {
 		return
 	}
@@ -190,20 +192,27 @@ func sane(token string) bool {
 // renewBefore is how long before its end a token is replaced.
 const renewBefore = time.Minute
 
-// auth returns a token, which is not refused, "" being none that was.
+// auth returns a token, which is not refused, "" being none that was. One logs in
+// at a time; those who wait for it wait no longer than ctx.
 func (c *client) auth(ctx context.Context, refused string) (string, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.conf.Token != "" {
 		if refused != "" {
 			return "", c.fault(opLogin, 401, "", nil)
 		}
-		return c.token, nil
+		return c.conf.Token, nil
 	}
-	if c.token != "" && c.token != refused && c.now().Add(renewBefore).Before(c.expires) {
-		return c.token, nil
+	if token := c.current(refused); token != "" {
+		return token, nil
 	}
-	c.token = ""
+	select {
+	case c.login <- struct{}{}:
+		defer func() { <-c.login }()
+	case <-ctx.Done():
+		return "", c.fault(opLogin, 0, "", ctx.Err())
+	}
+	if token := c.current(refused); token != "" {
+		return token, nil // somebody else logged in
+	}
 	low := value.MapOf("eauth", c.conf.EAuth, "username", c.conf.User)
 	if c.conf.Password != "" {
 		low.Set("password", c.conf.Password)
@@ -217,12 +226,49 @@ func (c *client) auth(ctx context.Context, refused string) (string, error) {
 	if !sane(token) {
 		return "", c.fault(opLogin, 0, "", errNotSaltAPI)
 	}
-	c.token, c.expires = token, c.now().Add(time.Hour)
+	expires := c.now().Add(time.Hour)
 	if at, err := value.ToFloat(m.At("expire")); err == nil && at > 0 && at < 1e11 {
-		c.expires = time.Unix(int64(at), 0)
+		expires = time.Unix(int64(at), 0)
 	}
-	c.save()
+	c.mu.Lock()
+	c.token, c.expires = token, expires
+	c.mu.Unlock()
+	c.save(token, expires)
 	return token, nil
+}
+
+// current returns the token that there is; "" where there is none that lasts and is
+// not refused.
+func (c *client) current(refused string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.token == refused || !c.now().Add(renewBefore).Before(c.expires) {
+		return ""
+	}
+	return c.token
+}
+
+// ended reports whether a request was refused since its token has ended, so that
+// nothing of it was begun, and not since the user is not permitted to make it. The
+// master says 401 to both; whether it knows the token, the events tell. Where they
+// do not, a request that changes nothing is made once more.
+func (c *client) ended(ctx context.Context, op, token string) bool {
+	ctx, cancel := context.WithTimeout(ctx, c.conf.Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.conf.URL.String()+"/events", nil)
+	if err != nil {
+		return false
+	}
+	if resp, err := c.send(req, token); err == nil {
+		defer resp.Body.Close()
+		if resp.StatusCode == http.StatusOK {
+			return false
+		}
+		if e, ok := errors.AsType[*Error](c.refusal(opEvents, resp)); ok && e.Status == http.StatusUnauthorized {
+			return true
+		}
+	}
+	return op == opFind || op == opAsk || op == opLook
 }
 
 // first returns the only item of the list that an answer is.
@@ -243,8 +289,8 @@ func (c *client) call(ctx context.Context, op string, low *value.Map) (value.Val
 			return nil, err
 		}
 		v, err := c.post(ctx, op, "/", token, value.NewList(low))
-		if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusUnauthorized && refused == "" && c.conf.Token == "" {
-			refused = token // it may be that it has ended, and not that the call is forbidden
+		if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusUnauthorized && refused == "" && c.conf.Token == "" && c.ended(ctx, op, token) {
+			refused = token
 			continue
 		}
 		if err != nil {

@@ -116,13 +116,16 @@ func entry(name string, e *value.Map, dir string, getenv func(string) string) (C
 			*at = absolute(dir, p)
 		}
 	}
-	for key, at := range map[string]*time.Duration{"timeout": &c.Timeout, "reconnect": &c.Reconnect} {
-		if v := e.At(key); v != nil {
+	for _, d := range []struct {
+		key string
+		at  *time.Duration
+	}{{"timeout", &c.Timeout}, {"reconnect", &c.Reconnect}} {
+		if v := e.At(d.key); v != nil {
 			n, err := value.ToFloat(v)
 			if err != nil || n <= 0 || n > 86400 {
-				return c, fmt.Errorf("%s must be a number of seconds, not %s", key, value.Repr(v))
+				return c, fmt.Errorf("%s must be a number of seconds, not %s", d.key, value.Repr(v))
 			}
-			*at = time.Duration(n * float64(time.Second))
+			*d.at = time.Duration(n * float64(time.Second))
 		}
 	}
 	if v := e.At("fingerprint"); v != nil {
@@ -174,8 +177,11 @@ func loopback(host string) bool {
 // secrets reads password and token: as they are (which sdb:// URIs have become),
 // from the environment, or from a file that nobody else may read.
 func (c *Config) secrets(e *value.Map, dir string, getenv func(string) string) error {
-	for name, at := range map[string]*string{"password": &c.Password, "token": &c.Token} {
-		given := ""
+	for _, s := range []struct {
+		name string
+		at   *string
+	}{{"password", &c.Password}, {"token", &c.Token}} {
+		name, given := s.name, ""
 		for _, key := range []string{name, name + "_env", name + "_file"} {
 			v := e.At(key)
 			if v == nil {
@@ -189,7 +195,7 @@ func (c *Config) secrets(e *value.Map, dir string, getenv func(string) string) e
 			if err != nil {
 				return err
 			}
-			*at = text
+			*s.at = text
 		}
 	}
 	switch {

@@ -67,6 +67,16 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: the error shows the password: %v", tt.name, err)
 		}
 	}
+	for range 20 { // of several faults, always the same one is told
+		for want, e := range map[string]value.Value{
+			"timeout must be":        entry("password", "x", "reconnect", "x", "timeout", "x"),
+			"password and password_": entry("token", "x", "token_env", "x", "password", "x", "password_env", "x"),
+		} {
+			if _, err := saltapi.Parse(e, dir, env); err == nil || !strings.Contains(err.Error(), want) {
+				t.Fatalf("%v; want %s", err, want)
+			}
+		}
+	}
 	got, err := saltapi.Parse(entry("password", "x", "timeout", int64(9), "prefix", "dc1-", "fingerprint", "SHA256:"+strings.Repeat("AB:", 31)+"AB"), dir, env)
 	if err != nil || got[0].Timeout != 9*time.Second || got[0].Prefix != "dc1-" || got[0].Fingerprint != strings.Repeat("ab", 32) || got[0].URL.String() != "https://salt.example.com:8000" {
 		t.Errorf("%+v, %v", got, err)

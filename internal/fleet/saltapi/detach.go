@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"sync"
-	"time"
 
 	"brine/internal/fleet"
 	"brine/internal/fun"
@@ -41,36 +38,20 @@ func (p *Provider) Detach(ctx context.Context, job fun.Job, id string) (fun.Retu
 
 // A leftover is what a master knows of a detached job.
 type leftover struct {
-	once    sync.Once
-	at      time.Time // when it was found; zero: not yet
 	job     *value.Map
 	running map[string]int // by minion: the pid; 0: it does not run there
-	err     error
 }
 
 // Left tells how far a detached job came on a machine: the master is asked once
 // for all machines.
 func (p *Provider) Left(ctx context.Context, jid, id string) (fleet.Left, error) {
-	p.mu.Lock()
-	l := p.left[jid]
-	if l == nil || p.expired(l.at) {
-		maps.DeleteFunc(p.left, func(_ string, old *leftover) bool { return p.expired(old.at) })
-		l = &leftover{}
-		p.left[jid] = l
-	}
-	p.mu.Unlock()
-	l.once.Do(func() {
-		p.lookLeft(ctx, jid, l)
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		l.at = p.o.Now()
-	})
+	l, err := p.left.get(ctx, jid, func(ctx context.Context) (leftover, error) { return p.lookLeft(ctx, jid) })
 	minion := p.minion(id)
-	if errors.Is(l.err, errUnknownJob) {
+	if errors.Is(err, errUnknownJob) {
 		return fleet.Left{State: jobs.LeftUnknown}, nil
 	}
-	if l.err != nil {
-		return fleet.Left{}, l.err
+	if err != nil {
+		return fleet.Left{}, err
 	}
 	if data := l.job.Map("Result").Map(minion); data != nil {
 		ret := returnOf(fun.Job{JID: jid}, data)
@@ -89,10 +70,10 @@ func (p *Provider) Left(ctx context.Context, jid, id string) (fleet.Left, error)
 
 // lookLeft asks the master for a job, and its minions that have not returned
 // whether it runs there.
-func (p *Provider) lookLeft(ctx context.Context, jid string, l *leftover) {
+func (p *Provider) lookLeft(ctx context.Context, jid string) (l leftover, err error) {
 	l.running = map[string]int{}
-	if l.job, l.err = p.job(ctx, jid); l.err != nil {
-		return
+	if l.job, err = p.job(ctx, jid); err != nil {
+		return l, err
 	}
 	out := value.NewList()
 	for id := range idSet(l.job.List("Minions")) {
@@ -101,34 +82,33 @@ func (p *Provider) lookLeft(ctx context.Context, jid string, l *leftover) {
 		}
 	}
 	if out.Len() == 0 {
-		return
+		return l, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.o.Gather)
 	defer cancel()
 	q, forget, err := p.ask(ctx, opAsk, out, "list", "saltutil.find_job", jid)
 	if err != nil {
-		l.err = err
-		return
+		return l, err
 	}
 	defer forget()
 	idle := false
 	for left := len(q.minions); left > 0; left-- {
 		select {
 		case a := <-q.answers:
-			pid, runs := running(a.value)
-			l.running[a.minion] = pid
-			idle = idle || !runs
+			l.running[a.minion] = a.pid
+			idle = idle || a.pid == 0
 		case <-ctx.Done():
 			left = 0
 		}
 	}
 	if !idle {
-		return
+		return l, nil
 	}
 	// The return may have come while its minion was asked.
 	if again, err := p.job(context.WithoutCancel(ctx), jid); err == nil {
 		l.job = again
 	}
+	return l, nil
 }
 
 // Forget leaves the job to the master, which forgets it in its own time

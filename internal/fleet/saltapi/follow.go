@@ -16,7 +16,8 @@ import (
 
 // event takes an event of the master: returns that are waited for, and for the
 // bus everything else that is not about jobs of this run.
-func (p *Provider) event(tag string, data *value.Map) {
+// size is about what it takes in memory.
+func (p *Provider) event(tag string, data *value.Map, size int64) {
 	parts := strings.SplitN(tag, "/", 5)
 	switch {
 	case jobs.IsJID(tag):
@@ -36,7 +37,7 @@ func (p *Provider) event(tag string, data *value.Map) {
 		}
 	case len(parts) == 4 && parts[0] == "salt" && parts[1] == "run":
 		if parts[3] == "ret" {
-			p.ranRunner(parts[2], data)
+			p.ranRunner(parts[2], data, size)
 		}
 		if p.o.Ours(parts[2]) || data.Str("fun") == "runner."+listJob {
 			return
@@ -230,9 +231,11 @@ type question struct {
 	left  map[string]bool // who has not answered
 }
 
+// An answer is what a question was about: whether a minion answers, and whether a
+// job runs there. Nothing else of it is kept, whatever its size.
 type answer struct {
 	minion string
-	value  value.Value
+	pid    int // 0: it does not run there
 }
 
 // maxEarly is how many answers are kept that come before the master has said whom
@@ -241,16 +244,22 @@ const maxEarly = 100_000
 
 // answer takes an answer, the first of each minion that was asked.
 func (q *question) answer(minion string, v value.Value) {
+	if isID(minion) {
+		q.take(answer{minion, running(v)})
+	}
+}
+
+func (q *question) take(a answer) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
 	case !q.sent:
 		if len(q.early) < maxEarly {
-			q.early = append(q.early, answer{minion, v})
+			q.early = append(q.early, a)
 		}
-	case q.left[minion]:
-		delete(q.left, minion)
-		q.answers <- answer{minion, v}
+	case q.left[a.minion]:
+		delete(q.left, a.minion)
+		q.answers <- a
 	}
 }
 
@@ -263,7 +272,7 @@ func (q *question) sentTo(minions map[string]bool) {
 	q.early = nil
 	q.mu.Unlock()
 	for _, a := range early {
-		q.answer(a.minion, a.value)
+		q.take(a)
 	}
 }
 
@@ -384,8 +393,8 @@ func (p *Provider) findOn(ctx context.Context, pub *publication, minions []strin
 		select {
 		case a := <-q.answers:
 			left--
-			if pid, runs := running(a.value); runs {
-				tell(a.minion, pid)
+			if a.pid != 0 {
+				tell(a.minion, a.pid)
 				continue
 			}
 			if idle = append(idle, a.minion); len(idle) == 1 {
@@ -403,12 +412,12 @@ func (p *Provider) findOn(ctx context.Context, pub *publication, minions []strin
 // settleWait is how long further answers are awaited before returns are looked up.
 const settleWait = 500 * time.Millisecond
 
-// running reads an answer to saltutil.find_job.
-func running(v value.Value) (pid int, runs bool) {
+// running reads an answer to saltutil.find_job: the pid; 0: it does not run.
+func running(v value.Value) int {
 	m, ok := v.(*value.Map)
 	if !ok || m.Len() == 0 {
-		return 0, false
+		return 0
 	}
 	n, _ := value.AsInt(m.At("pid"))
-	return max(1, int(n)), true
+	return max(1, int(n))
 }

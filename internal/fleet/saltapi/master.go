@@ -13,16 +13,24 @@ import (
 )
 
 // maxRuns is how many returns of runners are kept for calls whose jid is not known
-// yet.
-const maxRuns = 1000
+// yet, and maxRunsCost what they may take in memory. Others are looked up.
+const (
+	maxRuns     = 1000
+	maxRunsCost = 64 << 20
+)
 
 // ranRunner keeps the return of a runner that is waited for, or may be: the return
 // can come before the master has said which jid the call has.
-func (p *Provider) ranRunner(jid string, data *value.Map) {
+func (p *Provider) ranRunner(jid string, data *value.Map, size int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.awaited[jid] || p.calls > 0 && len(p.runs) < maxRuns {
+	if p.awaited[jid] {
 		p.runs[jid] = data
+		return
+	}
+	if p.calls > 0 && len(p.runs) < maxRuns && size <= maxRunsCost-p.early {
+		p.runs[jid] = data
+		p.early += size
 	}
 }
 
@@ -35,6 +43,7 @@ func (p *Provider) called(jid string) {
 		p.awaited[jid] = true
 	}
 	if p.calls--; p.calls == 0 {
+		p.early = 0
 		maps.DeleteFunc(p.runs, func(jid string, _ *value.Map) bool { return !p.awaited[jid] })
 	}
 }

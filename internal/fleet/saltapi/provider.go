@@ -61,9 +61,11 @@ type Provider struct {
 	asks    map[string]*question
 	runs    map[string]*value.Map // returns of runners, while some are waited for
 	calls   int                   // calls of runners whose jid is not known yet
+	early   int64                 // what runs took in memory since there are such calls
 	awaited map[string]bool       // jids of runners that are waited for
-	found   map[string]*finding
-	left    map[string]*leftover
+
+	found answers[finding]
+	left  answers[leftover]
 }
 
 // work is a job on a machine.
@@ -87,7 +89,8 @@ func New(o Options) (*Provider, error) {
 	p := &Provider{
 		o: o, c: c, stream: newStream(c), look: make(chan struct{}, 1),
 		known: map[string]bool{}, pubs: map[string]*publication{}, jobs: map[work]*publication{}, forming: map[string]*publication{},
-		used: map[string]bool{}, asks: map[string]*question{}, runs: map[string]*value.Map{}, awaited: map[string]bool{}, found: map[string]*finding{}, left: map[string]*leftover{},
+		used: map[string]bool{}, asks: map[string]*question{}, runs: map[string]*value.Map{}, awaited: map[string]bool{},
+		found: answers[finding]{now: o.Now}, left: answers[leftover]{now: o.Now, faults: true},
 	}
 	p.ctx, p.end = context.WithCancel(context.Background())
 	p.stream.event, p.stream.up, p.stream.warn = p.event, p.lookSoon, p.warnOnce
@@ -569,12 +572,10 @@ func returnOf(job fun.Job, data *value.Map) fun.Return {
 		}
 	}
 	ret.Out, _ = data.At("out").(string)
-	if m, ok := v.(*value.Map); ok && job.Shell != "" {
-		code, _ := value.AsInt(m.At("retcode"))
-		ret.Retcode = int(code)
-		v = fleet.ShellValue(m.Str("stdout"), m.Str("stderr"), int(code))
-	}
 	ret.Body = fun.ValueBody{V: v}
+	if job.Shell != "" {
+		return fleet.Raw(ret)
+	}
 	return ret
 }
 

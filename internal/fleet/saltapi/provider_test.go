@@ -3,6 +3,7 @@ package saltapi_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -248,6 +249,106 @@ func TestTokens(t *testing.T) {
 	}
 	if st, err := files[0].Info(); err != nil || st.Mode().Perm() != 0o600 {
 		t.Errorf("mode of the token: %v, %v", st.Mode(), err)
+	}
+}
+
+// What is refused to the user is not asked twice, and nobody logs in for it. What
+// was refused since the token had ended is asked once more.
+func TestRefusedOnce(t *testing.T) {
+	t.Parallel()
+	s := saltapitest.New(t, "a")
+	s.Forbidden = []string{"cmd.run"}
+	r := with(t, conf(t, s.URL))
+	if got := r.run(t, fun.Job{Tgt: "a", Fun: "cmd.run"}); got != "a:unreachable" || s.Logins() != 1 {
+		t.Errorf("%s, %d log-ins; want a:unreachable, 1", got, s.Logins())
+	}
+	s.Expire()
+	if got := r.run(t, fun.Job{Tgt: "a", Fun: "test.echo", Only: []string{"a"}}); got != "a=True" || s.Logins() != 2 {
+		t.Errorf("after the token ended: %s, %d log-ins; want a=True, 2", got, s.Logins())
+	}
+	count := map[string]int{}
+	for _, post := range s.Asked() {
+		count[post]++
+	}
+	if count["local_async cmd.run"] != 1 || count["local_async test.echo"] > 2 {
+		t.Errorf("asked %v", count)
+	}
+	for _, pub := range s.Published() {
+		if strings.HasPrefix(pub, "test.echo ") {
+			count["published"]++
+		}
+	}
+	if count["published"] != 1 {
+		t.Errorf("test.echo was published %d times", count["published"])
+	}
+}
+
+// Where a master does not tell whether it knows a token, nothing that changes
+// something is asked twice.
+func TestRefusedInDoubt(t *testing.T) {
+	t.Parallel()
+	s := saltapitest.New(t, "a")
+	s.NoEvents = http.StatusForbidden
+	s.Forbidden = []string{"cmd.run"}
+	r := with(t, conf(t, s.URL))
+	if got := r.run(t, fun.Job{Tgt: "a", Fun: "cmd.run"}); got != "a:unreachable" || s.Logins() != 1 {
+		t.Errorf("%s, %d log-ins; want a:unreachable, 1", got, s.Logins())
+	}
+	s.Expire()
+	if ids, _, err := r.p.Resolve(t.Context(), "a", "list", nil); err != nil || len(ids) != 1 {
+		t.Errorf("a question after the token ended: %v, %v", ids, err)
+	}
+}
+
+// A log-in that takes long holds up nobody who gives up, and those who wait share it.
+func TestSlowLogin(t *testing.T) {
+	t.Parallel()
+	began, answer := make(chan struct{}, 9), make(chan struct{})
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		began <- struct{}{}
+		<-answer
+		http.Error(w, "no", http.StatusUnauthorized)
+	}))
+	t.Cleanup(front.Close)
+	r := with(t, conf(t, front.URL))
+	first := make(chan error, 1)
+	go func() {
+		_, _, err := r.p.Resolve(t.Context(), "a", "glob", nil)
+		first <- err
+	}()
+	<-began
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, tgt := range []string{"a", "b"} {
+		if _, _, err := r.p.Resolve(over, tgt, "glob", nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v; want context.Canceled", tgt, err)
+		}
+	}
+	close(answer)
+	if err := <-first; err == nil || !strings.Contains(err.Error(), "log in: 401") {
+		t.Errorf("the first: %v", err)
+	}
+}
+
+// The return of a raw command that was lost is the same when it is looked up.
+func TestRawLookedUp(t *testing.T) {
+	t.Parallel()
+	s := saltapitest.New(t, "a")
+	s.Return = func(saltapitest.Call) (any, int, bool) {
+		return map[string]any{"pid": 7, "stdout": "up", "stderr": "", "retcode": 3}, 0, true
+	}
+	r := with(t, conf(t, s.URL))
+	const jid = "20261123090000000001"
+	job := fun.Job{JID: jid, Shell: "uptime", Args: fun.Args{Kw: value.NewMap(0)}}
+	r.p.Publish(t.Context(), job, []string{"a"})
+	now := r.p.Run(t.Context(), job, "a", func() {})
+	l, err := r.p.Left(t.Context(), jid, "a")
+	if err != nil || l.State != jobs.LeftReturn {
+		t.Fatalf("%+v, %v", l, err)
+	}
+	l.Ret.ID = "a"
+	if later := fleet.Raw(l.Ret); show(later) != show(now) || later.Retcode != 3 {
+		t.Errorf("looked up: %s, at once: %s", show(later), show(now))
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"brine/internal/fun"
@@ -20,50 +19,28 @@ import (
 // the minions that it expects returns of; of grains, pillar and addresses it
 // knows what it has cached, so there the answers of the minions count.
 
-// holds is how long what was found holds for the same target: the steps of one
-// moment share the answer.
-const holds = 5 * time.Second
-
-// expired reports whether what was found at a time does not hold any more.
-func (p *Provider) expired(at time.Time) bool { return !at.IsZero() && p.o.Now().Sub(at) > holds }
-
 // A finding is what a target means.
 type finding struct {
-	once    sync.Once
-	at      time.Time // when it was found; zero: not yet
 	ids     []string
 	unasked map[string]error
-	err     error
 }
 
 // Resolve returns the ids of the minions that a target means, sorted, and those
 // that may be meant, with the reason why that is not known.
 func (p *Provider) Resolve(ctx context.Context, tgt value.Value, tgtType string, groups *value.Map) (ids []string, unasked map[string]error, err error) {
-	key := tgtType + "\x00" + value.Repr(tgt)
-	p.mu.Lock()
-	f := p.found[key]
-	if f == nil || p.expired(f.at) {
-		maps.DeleteFunc(p.found, func(_ string, old *finding) bool { return p.expired(old.at) })
-		f = &finding{}
-		p.found[key] = f
-	}
-	p.mu.Unlock()
-	f.once.Do(func() {
-		f.ids, f.unasked, f.err = p.resolve(ctx, tgt, tgtType, groups)
+	f, err := p.found.get(ctx, tgtType+"\x00"+value.Repr(tgt), func(ctx context.Context) (f finding, err error) {
+		f.ids, f.unasked, err = p.resolve(ctx, tgt, tgtType, groups)
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if f.err != nil {
-			delete(p.found, key)
-		}
-		f.at = p.o.Now()
 		for _, id := range f.ids {
 			p.known[id] = true
 		}
 		for id := range f.unasked {
 			p.known[id] = true
 		}
+		return f, err
 	})
-	return slices.Clone(f.ids), maps.Clone(f.unasked), f.err
+	return slices.Clone(f.ids), maps.Clone(f.unasked), err
 }
 
 func (p *Provider) resolve(ctx context.Context, tgt value.Value, tgtType string, groups *value.Map) (ids []string, unasked map[string]error, err error) {

@@ -1,10 +1,13 @@
 package saltapi
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,7 +52,7 @@ func TestCostlyEvents(t *testing.T) {
 	t.Parallel()
 	var warned string
 	s := newStream(&client{})
-	s.event = func(tag string, _ *value.Map) { t.Errorf("event %s", tag) }
+	s.event = func(tag string, _ *value.Map, _ int64) { t.Errorf("event %s", tag) }
 	s.warn = func(text string) { warned = text }
 	s.deliver([]byte(`{"tag": "x", "data": {"y": [` + strings.Repeat("[],", 4<<20) + `0]}}`))
 	if !strings.Contains(warned, "an event was passed over") {
@@ -128,11 +131,11 @@ func TestMasterChoosesJID(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		p.event("salt/job/"+one+"/ret/a", value.MapOf("id", "a", "return", "early"))
+		p.event("salt/job/"+one+"/ret/a", value.MapOf("id", "a", "return", "early"), 1)
 	}()
 	p.accepted(pub, value.MapOf("jid", three, "minions", value.NewList("a", "b")))
 	<-done
-	p.event("salt/job/"+three+"/ret/b", value.MapOf("id", "b", "return", "late"))
+	p.event("salt/job/"+three+"/ret/b", value.MapOf("id", "b", "return", "late"), 1)
 	if ret := <-b.ret; ret.ID != "b" || ret.FleetJID != three {
 		t.Errorf("return of b: %+v", ret)
 	}
@@ -159,22 +162,75 @@ func TestOverIsForgotten(t *testing.T) {
 	p.leave(pub, "a")
 	p.drop(q)
 	for _, jid := range []string{one, two, two} {
-		p.event("salt/job/"+jid+"/ret/a", value.MapOf("id", "a", "return", "late"))
+		p.event("salt/job/"+jid+"/ret/a", value.MapOf("id", "a", "return", "late"), 1)
 	}
 	if pub.waits["a"] != gone || p.asks[two] != dropped || len(q.answers) != 0 || pub.open != 0 {
 		t.Errorf("kept: %+v, %+v, %d answers, %d open", pub.waits["a"], p.asks[two], len(q.answers), pub.open)
 	}
 }
 
-// An answer that is being waited for is shared, however long that takes.
-func TestExpired(t *testing.T) {
+// An answer is shared by those who wait for it, however long that takes, and for a
+// moment after. Who gives up waiting, or finding out, holds up nobody.
+func TestAnswers(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 23, 5, 0, 0, 0, time.UTC)
-	p := &Provider{o: Options{Now: func() time.Time { return now }}}
-	for at, want := range map[time.Time]bool{{}: false, now.Add(-holds): false, now.Add(-holds - 1): true} {
-		if got := p.expired(at); got != want {
-			t.Errorf("expired(%s) = %t, want %t", at, got, want)
+	a := answers[int]{now: func() time.Time { return now }}
+	n := 0
+	next := func(context.Context) (int, error) { n++; return n, nil }
+	get := func(ctx context.Context, want int, wantErr error, find func(context.Context) (int, error)) {
+		t.Helper()
+		if got, err := a.get(ctx, "x", find); got != want || !errors.Is(err, wantErr) {
+			t.Errorf("%d, %v; want %d, %v", got, err, want, wantErr)
 		}
+	}
+	get(t.Context(), 1, nil, next)
+	now = now.Add(holds)
+	get(t.Context(), 1, nil, next)
+	now = now.Add(1)
+	get(t.Context(), 2, nil, next)
+
+	now = now.Add(holds + 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	began, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		get(ctx, 0, context.Canceled, func(ctx context.Context) (int, error) {
+			close(began)
+			<-ctx.Done()
+			return 0, ctx.Err()
+		})
+	}()
+	<-began
+	over, stop := context.WithCancel(t.Context())
+	stop()
+	get(over, 0, context.Canceled, next) // the other one is still finding out
+	cancel()
+	get(t.Context(), 3, nil, next)
+	<-ended
+	now = now.Add(holds + 1)
+	broken := errors.New("broken")
+	get(t.Context(), 0, broken, func(context.Context) (int, error) { return 0, broken })
+	get(t.Context(), 4, nil, next)
+	a.faults = true
+	now = now.Add(holds + 1)
+	get(t.Context(), 0, broken, func(context.Context) (int, error) { return 0, broken })
+	get(t.Context(), 0, broken, next)
+}
+
+// What answers have beside what was asked takes no memory, also before it is known
+// who was asked.
+func TestEarlyAnswers(t *testing.T) {
+	t.Parallel()
+	q := &question{}
+	q.answer("a", strings.Repeat("x", 1<<20))
+	q.answer("b", value.MapOf("pid", int64(7), "more", strings.Repeat("x", 1<<20)))
+	q.answer("../c", true)
+	if want := []answer{{"a", 0}, {"b", 7}}; !slices.Equal(q.early, want) {
+		t.Errorf("%v, want %v", q.early, want)
+	}
+	q.sentTo(map[string]bool{"b": true})
+	if got := <-q.answers; got != (answer{"b", 7}) || len(q.answers) != 0 {
+		t.Errorf("%v, and %d more", got, len(q.answers))
 	}
 }
 
@@ -187,7 +243,7 @@ func TestManyRunners(t *testing.T) {
 	}
 	ran := func(n int) {
 		jid := fmt.Sprintf("20261123050000%06d", n)
-		p.event("salt/run/"+jid+"/ret", value.MapOf("fun", "runner.test.arg", "return", int64(n)))
+		p.event("salt/run/"+jid+"/ret", value.MapOf("fun", "runner.test.arg", "return", int64(n)), 1)
 	}
 	const early, late = 1, 5000
 	p.calls = 2
@@ -208,6 +264,14 @@ func TestManyRunners(t *testing.T) {
 	}
 	if len(p.runs) != 2 {
 		t.Errorf("%d returns are kept, want 2", len(p.runs))
+	}
+	// Nor do large ones.
+	p.calls = 1
+	for n := range 4 {
+		p.event(fmt.Sprintf("salt/run/202611230600000000%02d/ret", n), value.MapOf("fun", "runner.test.arg"), maxRunsCost/2)
+	}
+	if len(p.runs) != 4 {
+		t.Errorf("%d returns are kept, want two large ones more", len(p.runs))
 	}
 }
 

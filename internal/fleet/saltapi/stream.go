@@ -26,7 +26,7 @@ const (
 // A stream follows the events of a master, over one connection after another.
 type stream struct {
 	c     *client
-	event func(tag string, data *value.Map)
+	event func(tag string, data *value.Map, size int64)
 	up    func() // the events are followed again: some may have been missed
 	warn  func(text string)
 
@@ -182,7 +182,7 @@ func readLine(r *bufio.Reader) (line []byte, long bool, err error) {
 const maxTag = 4096
 
 func (s *stream) deliver(text []byte) {
-	v, _, err := value.ParseJSONWithin(string(text), maxLineCost)
+	v, cost, err := value.ParseJSONWithin(string(text), maxLineCost)
 	if tooMuch(err) {
 		s.warn(fmt.Sprintf("fleet %s: an event was passed over: %v", s.c.conf.Name, err))
 		return
@@ -194,6 +194,6 @@ func (s *stream) deliver(text []byte) {
 	tag, ok := m.At("tag").(string)
 	data, isMap := m.At("data").(*value.Map)
 	if ok && isMap && len(tag) <= maxTag {
-		s.event(tag, data)
+		s.event(tag, data, cost)
 	}
 }

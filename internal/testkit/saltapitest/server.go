@@ -57,6 +57,7 @@ type Server struct {
 	jobs    map[string]*job
 	subs    map[chan event]bool
 	pubs    []string // what was published, as "fun jid minion,minion"
+	posts   []string // what was asked, as "client fun"
 	streams int
 }
 
@@ -151,6 +152,9 @@ func (s *Server) Logins() int { s.mu.Lock(); defer s.mu.Unlock(); return s.login
 // Published returns what was published: "fun jid minion,minion".
 func (s *Server) Published() []string { s.mu.Lock(); defer s.mu.Unlock(); return slices.Clone(s.pubs) }
 
+// Asked returns what was asked, refused or not: "client fun".
+func (s *Server) Asked() []string { s.mu.Lock(); defer s.mu.Unlock(); return slices.Clone(s.posts) }
+
 // Streams returns how many have followed the events.
 func (s *Server) Streams() int { s.mu.Lock(); defer s.mu.Unlock(); return s.streams }
 
@@ -231,12 +235,18 @@ type chunk struct {
 }
 
 func (s *Server) low(w http.ResponseWriter, r *http.Request) {
-	if !s.allowed(r) {
+	var lows []chunk
+	err := json.NewDecoder(r.Body).Decode(&lows)
+	if err == nil && len(lows) == 1 {
+		s.mu.Lock()
+		s.posts = append(s.posts, lows[0].Client+" "+fmt.Sprint(lows[0].Fun))
+		s.mu.Unlock()
+	}
+	switch {
+	case !s.allowed(r):
 		refuse(w, http.StatusUnauthorized, "No permission -- see authorization schemes")
 		return
-	}
-	var lows []chunk
-	if err := json.NewDecoder(r.Body).Decode(&lows); err != nil || len(lows) != 1 {
+	case err != nil || len(lows) != 1:
 		refuse(w, http.StatusBadRequest, "Lowstates must be a list.")
 		return
 	}
