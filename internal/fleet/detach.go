@@ -186,7 +186,7 @@ func (f *Fleet) Settle(ctx context.Context, j *jobs.Job) error {
 		sem <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-sem }()
-			l, err := d.Left(ctx, j.JID, id)
+			l, err := d.Left(ctx, j.KeptAs(id), id)
 			if err == nil {
 				err = f.settle(ctx, job, j.Load.List("arg"), d, id, l, &mu, j, note)
 			}

@@ -170,7 +170,7 @@ func (w *asker) call(ctx context.Context, owner Provider, job fun.Job, id string
 			if got.Stage == fun.Returned {
 				return got // just now, or the provider knows why it is silent
 			}
-			ret.Partial, ret.Total = got.Partial, got.Total
+			ret.Partial, ret.Total, ret.Fleet, ret.FleetJID = got.Partial, got.Total, got.Fleet, got.FleetJID
 		case <-time.After(parting):
 		}
 		ret.Stage, ret.Err = fun.TimedOut, v.err

@@ -173,3 +173,34 @@ func TestSweepKeepsDetached(t *testing.T) {
 		t.Errorf("left %q", got)
 	}
 }
+
+// TestKeptAs: a lost target of a Salt master keeps its return under the jid that the
+// master gave its part of the job, until the return is there.
+func TestKeptAs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f := NewFiles(dir, 0, time.Now)
+	rec, err := f.Begin(Load{JID: jobID, Fun: "test.sleep", Tgt: "*", TgtType: "glob", Minions: []string{"own", "part"}, PID: os.Getpid()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const other = "20200101000000000009"
+	for id, jid := range map[string]string{"own": "", "part": other} {
+		if err := rec.Return(fun.Return{ID: id, Stage: fun.Lost, Err: errors.New("gone"), Away: true, Fleet: "lab", FleetJID: jid}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j, err := f.Job(t.Context(), jobID)
+	if err != nil || j.KeptAs("own") != jobID || j.KeptAs("part") != other || j.KeptAs("x") != jobID || len(j.Owed()) != 2 {
+		t.Errorf("%+v, %v", j, err)
+	}
+	if err := rec.Return(answered("part", true)); err != nil {
+		t.Fatal(err)
+	}
+	if j, err = f.Job(t.Context(), jobID); err != nil || j.KeptAs("part") != jobID || len(j.Owed()) != 1 {
+		t.Errorf("with the return: %+v, %v", j, err)
+	}
+	if err := rec.End(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -108,7 +108,7 @@ func (j *Job) add(line *value.Map) {
 		if states := line.Map("states"); states != nil {
 			j.Partial.Set(line.Str("id"), states)
 		}
-		j.setAway(line.Str("id"), line.At("away") == true)
+		j.setAway(line.Str("id"), line.At("away") == true, line.Str("fleet_jid"))
 	case line.Has("lost"):
 		id := line.Str("id")
 		j.lost(id, line, line.Str("lost"))
@@ -122,9 +122,9 @@ func (j *Job) add(line *value.Map) {
 		}
 		id := line.Str("id")
 		j.Returns.Set(id, r)
-		if j.away[id] {
+		if _, away := j.away[id]; away {
 			delete(j.Missing, id)
-			j.setAway(id, false)
+			j.setAway(id, false, "")
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -63,10 +64,12 @@ type Job struct {
 	Killed   int
 	KilledAt string
 
-	away   map[string]bool // targets that were lost and may have kept their return
-	worker int             // pid of the process of this machine that works on it
-	faults []fault         // of the record, in order
-	told   int             // how many of them jobs.check made up for
+	// away are the targets that were lost and may have kept their return, with the jid
+	// that their Salt master has it under; "" is the job's own.
+	away   map[string]string
+	worker int     // pid of the process of this machine that works on it
+	faults []fault // of the record, in order
+	told   int     // how many of them jobs.check made up for
 }
 
 // A State is how far a job came.
@@ -236,16 +239,19 @@ func (j *Job) Owed() []string {
 	return slices.Compact(owed)
 }
 
-func (j *Job) setAway(id string, away bool) {
+func (j *Job) setAway(id string, away bool, jid string) {
 	if !away {
 		delete(j.away, id)
 		return
 	}
 	if j.away == nil {
-		j.away = map[string]bool{}
+		j.away = map[string]string{}
 	}
-	j.away[id] = true
+	j.away[id] = jid
 }
+
+// KeptAs returns the jid under which a target, or its Salt master, keeps the return.
+func (j *Job) KeptAs(id string) string { return cmp.Or(j.away[id], j.JID) }
 
 // Succeeded reports whether a recorded answer is a success: by its return code
 // and success (of a job that is several functions, those of each), else by its

@@ -27,7 +27,7 @@ func (p *Provider) Detach(ctx context.Context, job fun.Job, id string) (fun.Retu
 	_, known := p.waitOf(pub, id)
 	switch {
 	case pub.err != nil && pub.lost:
-		ret.Stage, ret.Err, ret.FleetJID, ret.Away = fun.Lost, pub.err, pub.jid, pub.jid == job.JID
+		ret.Stage, ret.Err, ret.FleetJID, ret.Away = fun.Lost, pub.err, pub.jid, true
 	case pub.err != nil:
 		ret.Err = pub.err
 	case !known:

@@ -22,6 +22,7 @@ const (
 	opFind   = "find the targets"
 	opRun    = "publish the job"
 	opAsk    = "ask whether the job runs"
+	opEnd    = "end the job"
 	opLook   = "look up the job"
 	opRunner = "call the runner"
 	opWheel  = "call the wheel function"
@@ -129,6 +130,8 @@ func permission(op string) string {
 		return "test.ping, by which targets are found"
 	case opAsk:
 		return "saltutil.find_job, by which silent minions are asked"
+	case opEnd:
+		return "saltutil.term_job, by which minions end a job"
 	case opLook:
 		return "'@jobs' or '@runner', by which returns are looked up"
 	case opRunner:
@@ -163,6 +166,8 @@ func transportFault(err error) (hint string, short error) {
 		return "set ca to the file of the authority that signed the certificate, or fingerprint to the certificate's own", short
 	case errors.As(err, &name):
 		return "url must have a name that the certificate is for, or set fingerprint", short
+	case strings.Contains(text, "tls: certificate required"), strings.Contains(text, "tls: unknown certificate authority"), strings.Contains(text, "tls: bad certificate"):
+		return "the server wants a certificate of the client, or another one: see client_cert and client_key of the fleet", short
 	case errors.As(err, &invalid):
 		return "the certificate is not valid (now)", short
 	case strings.Contains(text, "server gave HTTP response to HTTPS client"), strings.Contains(text, "first record does not look like a TLS handshake"), strings.Contains(text, "TLS handshake timeout"):

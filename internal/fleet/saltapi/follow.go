@@ -211,7 +211,7 @@ func (p *Provider) giveUp(err error) {
 			w.done = true
 			pub.open--
 			w.ret <- fun.Return{
-				ID: p.o.Config.Prefix + minion, JID: pub.job.JID, Stage: fun.Lost, Err: err, Away: pub.jid == pub.job.JID,
+				ID: p.o.Config.Prefix + minion, JID: pub.job.JID, Stage: fun.Lost, Err: err, Away: true,
 				Fleet: p.FleetName(), FleetJID: pub.jid,
 			}
 		}

@@ -183,6 +183,8 @@ type publication struct {
 	open  int
 	known map[string]bool // minions that the master says it was sent to; nil: not known
 	heard bool            // a minion returned
+	// ending is the last question to end it; nil: there was none.
+	ending *ending
 }
 
 // wait is a minion whose return is waited for.
@@ -284,7 +286,7 @@ func (p *Provider) Run(ctx context.Context, job fun.Job, id string, begun func()
 	ret.FleetJID = pub.jid
 	switch {
 	case pub.err != nil && pub.lost:
-		ret.Stage, ret.Err, ret.Away = fun.Lost, pub.err, pub.jid == job.JID
+		ret.Stage, ret.Err, ret.Away = fun.Lost, pub.err, true
 		return ret
 	case pub.err != nil:
 		ret.Stage, ret.Err, ret.FleetJID = fun.Unreachable, pub.err, ""
@@ -298,8 +300,7 @@ func (p *Provider) Run(ctx context.Context, job fun.Job, id string, begun func()
 	case got := <-w.ret:
 		return got
 	case <-ctx.Done():
-		ret.Stage, ret.Away = fun.Lost, pub.jid == job.JID
-		ret.Err = fmt.Errorf("no longer waited for; the job goes on there, and the master of fleet %s keeps its return under the jid %s: %w", p.FleetName(), pub.jid, ctx.Err())
+		ret.Stage, ret.Away, ret.Err = fun.Lost, true, p.endOn(ctx, pub, p.minion(id))
 		return ret
 	}
 }
@@ -316,7 +317,7 @@ func (p *Provider) unready(ctx context.Context, pub *publication, ret fun.Return
 	ret.Stage, ret.Err = fun.Lost, fmt.Errorf("before the job was published: %w", ctx.Err())
 	if closed(pub.sent) {
 		ret.Err = fmt.Errorf("while the job was being published: %w", ctx.Err())
-		ret.FleetJID, ret.Away = pub.jid, pub.jid == pub.job.JID
+		ret.FleetJID, ret.Away = pub.jid, true
 	}
 	return ret
 }
@@ -356,7 +357,7 @@ func (p *Provider) Leave(id, jid string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	pub := p.jobs[work{jid, id}]
-	return pub != nil && pub.jid == jid
+	return pub != nil && closed(pub.sent)
 }
 
 // publish gives a publication to the master.
