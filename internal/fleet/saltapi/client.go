@@ -217,7 +217,7 @@ func (c *client) auth(ctx context.Context, refused string) (string, error) {
 	if c.conf.Password != "" {
 		low.Set("password", c.conf.Password)
 	}
-	v, err := c.post(ctx, opLogin, "/login", "", low)
+	v, err := c.post(ctx, c.conf.Timeout, opLogin, "/login", "", low)
 	if err != nil {
 		return "", err
 	}
@@ -282,13 +282,18 @@ func first(v value.Value) value.Value {
 // call has the master run one low chunk and returns what it answers. A token that
 // is refused is replaced once.
 func (c *client) call(ctx context.Context, op string, low *value.Map) (value.Value, error) {
+	return c.callFor(ctx, c.conf.Timeout, op, low)
+}
+
+// callFor is call with another time for the answer; 0 is no limit but that of ctx.
+func (c *client) callFor(ctx context.Context, d time.Duration, op string, low *value.Map) (value.Value, error) {
 	refused := ""
 	for {
 		token, err := c.auth(ctx, refused)
 		if err != nil {
 			return nil, err
 		}
-		v, err := c.post(ctx, op, "/", token, value.NewList(low))
+		v, err := c.post(ctx, d, op, "/", token, value.NewList(low))
 		if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusUnauthorized && refused == "" && c.conf.Token == "" && c.ended(ctx, op, token) {
 			refused = token
 			continue
@@ -307,10 +312,14 @@ func (c *client) call(ctx context.Context, op string, low *value.Map) (value.Val
 	}
 }
 
-// post sends a request and returns the value of "return" in its answer.
-func (c *client) post(ctx context.Context, op, path, token string, body value.Value) (value.Value, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.conf.Timeout)
-	defer cancel()
+// post sends a request and returns the value of "return" in its answer, which comes
+// within d; 0 is no limit.
+func (c *client) post(ctx context.Context, d time.Duration, op, path, token string, body value.Value) (value.Value, error) {
+	if d > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, d)
+		defer cancel()
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.conf.URL.String()+path, bytes.NewReader(value.EncodeJSON(body)))
 	if err != nil {
 		return nil, err

@@ -45,6 +45,7 @@ type Config struct {
 	Fingerprint     string // SHA-256 of the server's certificate, hexadecimal
 	Cert, Key       string // files of the client certificate
 	Prefix          string // of the ids of the minions
+	SSH             bool   // the hosts of salt-ssh are meant, not minions
 	Timeout         time.Duration
 	Reconnect       time.Duration // how long a master that went away is waited for
 }
@@ -52,7 +53,7 @@ type Config struct {
 // keys are those of an entry.
 var keys = []string{
 	"type", "url", "eauth", "user", "password", "password_env", "password_file", "token", "token_env", "token_file", "ca", "fingerprint",
-	"client_cert", "client_key", "prefix", "timeout", "reconnect", "insecure_http",
+	"client", "client_cert", "client_key", "prefix", "timeout", "reconnect", "insecure_http",
 }
 
 // Parse reads the option fleets: a mapping of names to entries. dir is where
@@ -105,6 +106,15 @@ func entry(name string, e *value.Map, dir string, getenv func(string) string) (C
 	}
 	if err := c.setURL(e); err != nil {
 		return c, err
+	}
+	if v := e.At("client"); v != nil {
+		switch name := value.Str(v); name {
+		case clientSSH:
+			c.SSH = true
+		case clientLocal:
+		default:
+			return c, fmt.Errorf("client must be %s (minions) or %s (the hosts of salt-ssh), not %q", clientLocal, clientSSH, name)
+		}
 	}
 	for key, at := range map[string]*string{"eauth": &c.EAuth, "user": &c.User, "prefix": &c.Prefix} {
 		if v := e.At(key); v != nil {

@@ -50,6 +50,8 @@ func TestParse(t *testing.T) {
 		{"type", entry("type", "ssh"), "type must be salt-api", ""},
 		{"timeout", entry("password", "x", "timeout", "soon"), "timeout must be a number of seconds, not 'soon'", ""},
 		{"fingerprint", entry("password", "x", "fingerprint", "ab:cd"), "64 hexadecimal digits", ""},
+		{"client", entry("password", "x", "client", "shh"), "client must be local (minions) or ssh", ""},
+		{"client ssh", entry("password", "x", "client", "ssh"), "", "x"},
 		{"half a certificate", entry("client_cert", "c.pem"), "belong together", ""},
 		{"user in url", entry("password", "x", "url", "https://a:b@salt"), "url must have no user", ""},
 		{"no url", value.MapOf("dc1", value.MapOf("type", "salt-api")), "url is missing", ""},

@@ -16,9 +16,13 @@ import (
 
 // Detach starts the job on a machine and leaves it.
 func (p *Provider) Detach(ctx context.Context, job fun.Job, id string) (fun.Return, bool) {
+	ret := fun.Return{ID: id, JID: job.JID, Stage: fun.Unreachable, Fleet: p.FleetName()}
+	if p.o.Config.SSH {
+		ret.Err = fmt.Errorf("the master of fleet %s reaches it by salt-ssh, which knows no jobs that nobody waits for", p.FleetName())
+		return ret, false
+	}
 	pub := p.publicationOf(ctx, job, id)
 	defer p.leave(pub, id)
-	ret := fun.Return{ID: id, JID: job.JID, Stage: fun.Unreachable, Fleet: p.FleetName()}
 	select {
 	case <-pub.ready:
 	case <-ctx.Done():
@@ -54,12 +58,17 @@ func (p *Provider) Left(ctx context.Context, jid, id string) (fleet.Left, error)
 		return fleet.Left{}, err
 	}
 	if data := l.job.Map("Result").Map(minion); data != nil {
+		if p.o.Config.SSH {
+			data = ofHost(data)
+		}
 		ret := returnOf(fun.Job{JID: jid}, data)
 		ret.Fleet, ret.FleetJID = p.FleetName(), jid
 		return fleet.Left{State: jobs.LeftReturn, Ret: ret}, nil
 	}
 	pid, answered := l.running[minion]
 	switch {
+	case !answered && p.o.Config.SSH:
+		return fleet.Left{}, errors.New("its master has no return of it yet; salt-ssh cannot be asked whether the job runs")
 	case !answered:
 		return fleet.Left{}, fmt.Errorf("its master has no return of it, and it did not answer within %s whether the job runs", p.o.Gather)
 	case pid != 0:
@@ -81,7 +90,7 @@ func (p *Provider) lookLeft(ctx context.Context, jid string) (l leftover, err er
 			out.Append(id)
 		}
 	}
-	if out.Len() == 0 {
+	if out.Len() == 0 || p.o.Config.SSH {
 		return l, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.o.Gather)

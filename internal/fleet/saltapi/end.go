@@ -35,7 +35,7 @@ func ends(ctx context.Context) bool {
 // returns what is to be said of it.
 func (p *Provider) endOn(ctx context.Context, pub *publication, minion string) error {
 	stays := fmt.Errorf("no longer waited for; the job goes on there, and the master of fleet %s keeps its return under the jid %s: %w", p.FleetName(), pub.jid, ctx.Err())
-	if !ends(ctx) || pub.job.Async {
+	if !ends(ctx) || pub.job.Async || p.o.Config.SSH {
 		return stays
 	}
 	p.mu.Lock()

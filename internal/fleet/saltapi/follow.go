@@ -88,6 +88,9 @@ func (p *Provider) claimed(jid, minion string, data *value.Map) bool {
 		return true
 	}
 	if pub != nil {
+		if p.o.Config.SSH {
+			data = ofHost(data)
+		}
 		p.returned(pub, minion, data)
 		return true
 	}
@@ -123,6 +126,9 @@ func (p *Provider) lookup(ctx context.Context, pub *publication) error {
 	}
 	for k, v := range m.Map("Result").All() {
 		if data, ok := v.(*value.Map); ok {
+			if p.o.Config.SSH {
+				data = ofHost(data)
+			}
 			p.returned(pub, value.Str(k), data)
 		}
 	}
@@ -365,6 +371,10 @@ func (p *Provider) findOn(ctx context.Context, pub *publication, minions []strin
 	select {
 	case <-pub.ready:
 	case <-ctx.Done():
+		return
+	}
+	if p.o.Config.SSH {
+		p.findSSH(ctx, pub, minions, tell)
 		return
 	}
 	q, forget, err := p.ask(ctx, opAsk, value.Strings(minions...), "list", "saltutil.find_job", pub.jid)

@@ -183,6 +183,7 @@ type publication struct {
 	open  int
 	known map[string]bool // minions that the master says it was sent to; nil: not known
 	heard bool            // a minion returned
+	over  bool            // of hosts of salt-ssh: the request was answered
 	// ending is the last question to end it; nil: there was none.
 	ending *ending
 }
@@ -200,6 +201,9 @@ var gone = &wait{done: true}
 // Publish has the master publish a job to all of ids at once; their Runs wait for
 // the returns.
 func (p *Provider) Publish(ctx context.Context, job fun.Job, ids []string) {
+	if p.o.Config.SSH && job.Async {
+		return // Detach says why
+	}
 	p.mu.Lock()
 	pub := p.newPublication(job)
 	for _, id := range ids {
@@ -386,6 +390,14 @@ func (p *Provider) publish(ctx context.Context, pub *publication) {
 	close(pub.sent)
 	p.mu.Unlock()
 	slices.Sort(minions)
+	if p.o.Config.SSH {
+		if pub.job.Compound() != nil {
+			pub.err = errors.New("salt-ssh runs one function at a time")
+			return
+		}
+		p.running.Go(func() { p.runSSH(pub, minions) })
+		return
+	}
 	reply, err := p.c.call(ctx, opRun, lowOf(pub, minions))
 	if err != nil {
 		if unsent(err) || refused(err) || ctx.Err() != nil && p.c.heard.Load() == 0 {

@@ -47,6 +47,11 @@ func (p *Provider) resolve(ctx context.Context, tgt value.Value, tgtType string,
 	if tgtType == "" {
 		tgtType = "glob"
 	}
+	if p.o.Config.SSH {
+		ids, err := p.resolveSSH(ctx, tgt, tgtType, groups)
+		slices.Sort(ids)
+		return ids, nil, err
+	}
 	prefix := p.o.Config.Prefix
 	switch {
 	case tgtType == "nodegroup", tgtType == "compound":

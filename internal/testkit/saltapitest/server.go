@@ -66,6 +66,7 @@ type job struct {
 	minions []string
 	returns map[string]map[string]any
 	working map[string]bool
+	idle    chan struct{} // closed when none works any more; nil: nobody waits
 }
 
 type event struct {
@@ -180,6 +181,10 @@ func (s *Server) Finish(jid, minion string, v any, retcode int) {
 	if j := s.jobs[jid]; j != nil {
 		delete(j.working, minion)
 		j.returns[minion] = data
+		if j.idle != nil && len(j.working) == 0 {
+			close(j.idle)
+			j.idle = nil
+		}
 		data["fun"] = j.fun
 	}
 	n := 1
@@ -257,6 +262,8 @@ func (s *Server) low(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusUnauthorized, "Authorization error occurred.")
 	case l.Client == "local_async":
 		s.publish(w, l, name)
+	case l.Client == "ssh":
+		s.ssh(w, r, l, name)
 	case l.Client == "runner" && name == "jobs.list_job":
 		answer(w, s.listJob(fmt.Sprint(l.Kwarg["jid"])))
 	case l.Client == "runner_async":
@@ -349,6 +356,49 @@ func (s *Server) work(l chunk, name string, minions []string) {
 			s.Finish(l.JID, id, v, retcode)
 		}
 	}
+}
+
+// ssh works as the client ssh of salt-api: it answers when all hosts, which are the
+// minions of the server, are done. Of the silent ones it says that they cannot be
+// reached.
+func (s *Server) ssh(w http.ResponseWriter, r *http.Request, l chunk, name string) {
+	hosts := s.match(l)
+	idle := make(chan struct{})
+	j := &job{fun: name, minions: hosts, returns: map[string]map[string]any{}, working: map[string]bool{"": true}, idle: idle}
+	s.mu.Lock()
+	s.jobs[l.JID] = j
+	s.pubs = append(s.pubs, "ssh:"+name+" "+l.JID+" "+strings.Join(hosts, ","))
+	cut := s.cut && name != "test.ping"
+	if cut {
+		s.cut = false
+	}
+	s.mu.Unlock()
+	s.work(l, name, hosts)
+	s.mu.Lock()
+	if delete(j.working, ""); len(j.working) == 0 && j.idle != nil {
+		close(j.idle)
+		j.idle = nil
+	}
+	s.mu.Unlock()
+	select {
+	case <-idle:
+	case <-r.Context().Done():
+		return
+	}
+	if cut {
+		panic(http.ErrAbortHandler)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[string]any{}
+	for _, id := range hosts {
+		if ret := j.returns[id]; ret != nil {
+			out[id] = ret
+		} else {
+			out[id] = map[string]any{"stdout": "", "stderr": "ssh: connect to host " + id + " port 22: Connection refused", "retcode": 255}
+		}
+	}
+	answer(w, out)
 }
 
 func (s *Server) listJob(jid string) any {
