@@ -37,6 +37,10 @@ func TestSSHRelay(t *testing.T) {
 	if n := strings.Count(r.stderr, "agent sent by its relay"); n == 0 {
 		t.Errorf("the relay did not send the agent:\n%s", r.stderr)
 	}
+	// So does a large file of the tree, but for who finds it in a cache by then.
+	if n := strings.Count(r.stderr, "file sent by its relay"); n == 0 {
+		t.Errorf("the relay did not send the file:\n%s", r.stderr)
+	}
 	for _, h := range hosts[1:] {
 		if strings.Contains(r.stderr, fmt.Sprintf("address=%s:", h)) {
 			t.Errorf("%s was connected to directly", h)

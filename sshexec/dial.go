@@ -26,6 +26,8 @@ import (
 	"brine/internal/printable"
 	"brine/internal/roster"
 	"brine/internal/sshconf"
+	"brine/internal/value"
+	"brine/sshexec/link"
 	"brine/sshexec/relay"
 )
 
@@ -138,7 +140,9 @@ type Client struct {
 	// nil: there is none.
 	relink func(ctx context.Context, token string) (io.ReadWriteCloser, error)
 	share  sharer // how a relay helps to push; nil: it does not
-	doubt  error  // why no secret is sent there: its key is not the known one
+	// large sends large files of the tree by a relay; nil: none are.
+	large func(ctx context.Context, f link.Large) (*value.Map, error)
+	doubt error // why no secret is sent there: its key is not the known one
 }
 
 // Close ends the connection.

@@ -94,6 +94,13 @@ func (p *placer) startScript(e *roster.Entry, mark, command string, insist bool)
 		// The agent serves no terminal.
 		start = `{ cat | ./$h ` + command + ` | cat; exit 0; }`
 	}
+	return p.atAgent(e, mark, start, only)
+}
+
+// atAgent runs the words start in the directory where the agent is, as $h, until
+// they end the script; else it says what the host is, behind mark, and ends. only
+// are lines that come behind the first directory that was looked at.
+func (p *placer) atAgent(e *roster.Entry, mark, start, only string) string {
 	return scriptHead + setup(e) + `u=$(uname -sm)
 h= only=
 case $u in
@@ -168,7 +175,7 @@ func (p *placer) cases() string {
 // known one is given no pillar.
 func (p *placer) options(c *Client) link.Options {
 	o := p.opts
-	o.Relink = c.relink
+	o.Relink, o.Large = c.relink, c.large
 	if c.doubt != nil {
 		o.Pillar = func(context.Context, string, value.Mapping, fun.PillarRequest) (*value.Map, error) {
 			return nil, fmt.Errorf("no pillar is sent to %s: %w", c.ID, c.doubt)

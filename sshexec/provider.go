@@ -65,6 +65,7 @@ type Provider struct {
 	shut    context.CancelFunc
 	wishes  wishes
 	place   placer
+	seals   seals
 	room    room
 	step    atomic.Int64 // number of the step under way
 
@@ -96,6 +97,7 @@ type machine struct {
 
 	relaying relaying // as the relay of others
 	via      string   // the relay that client goes by; "" is none
+	way      atomic.Pointer[sealedWay]
 
 	gather sync.Mutex
 	grains *gathering // gathered or kept; nil: not yet
@@ -111,6 +113,7 @@ func NewProvider(s Settings) *Provider {
 	}
 	p := &Provider{s: s, wishes: wishes{look: s.Wishes}, place: placer{images: s.Images, opts: s.Link, wipe: s.Wipe, turns: newTurns(s.Pushes)}, targets: map[string]*machine{}}
 	p.Add(s.Entries)
+	p.seals.drop = p.dropHeld
 	p.room = room{limit: limitOf(s.Files, s.Procs), idle: map[*machine]time.Time{}}
 	closing, shut := context.WithCancel(context.Background())
 	p.closing, p.shut = closing.Done(), shut
@@ -174,6 +177,11 @@ func (p *Provider) Prepare(ctx context.Context, ids []string) {
 		// Each is asked for once: the steps of a run share the answers.
 		if m != nil && m.e.Err == nil && m.prepared.CompareAndSwap(false, true) {
 			entries = append(entries, m.e)
+			for _, by := range []string{m.e.Relay, m.e.RelayFallback} {
+				if b := p.machine(by); b != nil {
+					b.relaying.behind.Add(1)
+				}
+			}
 		}
 	}
 	for _, id := range ids {
@@ -432,7 +440,7 @@ func (m *machine) rests(ctx context.Context, pause time.Duration) bool {
 
 func (m *machine) begin(ctx context.Context, c *Client) (*link.Conn, error) {
 	begun := time.Now()
-	c.relink, c.share = m.relinker(c), m.sharer()
+	c.relink, c.share, c.large = m.relinker(c), m.sharer(), m.large()
 	conn, err := m.p.place.agent(ctx, c, m.e, m.p.s.PreFlight)
 	if err != nil {
 		return nil, err
@@ -584,6 +592,7 @@ func (p *Provider) Close() error {
 		wg.Wait()
 	}
 	p.s.Dialer.Close()
+	p.seals.close()
 	return nil
 }
 
@@ -602,6 +611,7 @@ func (m *machine) closeHeld() {
 	if m.agent != nil {
 		_ = m.agent.Close()
 	}
+	m.closeWay()
 	if m.client == nil {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"brine/internal/fleet"
@@ -41,8 +42,9 @@ func carryHint(err error) string {
 type relaying struct {
 	mu       sync.Mutex
 	conn     *relay.Conn
-	held     bool  // the machine counts as used
-	failed   error // why the last attempt failed, and when
+	behind   atomic.Int32 // machines of the run that name it as relay, or fallback
+	held     bool         // the machine counts as used
+	failed   error        // why the last attempt failed, and when
 	failedAt time.Time
 }
 
@@ -170,6 +172,21 @@ func endsSoon(ctx context.Context, c *Client) bool {
 		return true
 	case <-ctx.Done():
 		return false
+	}
+}
+
+// dropHeld has the relays let a file go, by the hash of what was sealed.
+func (p *Provider) dropHeld(sum string) {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	for _, id := range p.known() {
+		r := &p.machine(id).relaying
+		r.mu.Lock()
+		conn := r.conn
+		r.mu.Unlock()
+		if conn != nil {
+			_ = conn.Drop(ctx, sum) // what is not dropped takes room there until the end
+		}
 	}
 }
 

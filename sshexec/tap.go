@@ -8,6 +8,8 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
+	"io"
 	"math/big"
 	"slices"
 	"sync"
@@ -25,8 +27,10 @@ import (
 // on as it is.
 type tap struct {
 	*relay.Shared
-	file []byte
+	file []byte // nil: from is the file
 	sum  string
+	from io.ReaderAt
+	size int64
 
 	// kexed says that the key exchange is over: from then on a read does not wait
 	// for a write.
@@ -222,17 +226,19 @@ func (t *tap) packet(p []byte) error {
 		t.off = true // what follows has other keys
 	}
 	const head = 1 + 9 // type, channel and length
-	if plain[1] != msgData || end < head+tapLeast {
+	if plain[1] != msgData || end <= head {
 		_, err := t.Shared.Write(p)
 		return err
 	}
 	data := plain[head:end]
 	from := t.find(data)
-	if from < 0 {
+	if from >= 0 {
+		t.next = from + len(data)
+	}
+	if from < 0 || len(data) < tapLeast {
 		_, err := t.Shared.Write(p)
 		return err
 	}
-	t.next = from + len(data)
 	if _, err := t.Shared.Write(p[:4+head]); err != nil {
 		return err
 	}
@@ -243,12 +249,32 @@ func (t *tap) packet(p []byte) error {
 	return err
 }
 
+// carry has the tap add another file from now on, which is sent from its beginning.
+func (t *tap) carry(sum string, from io.ReaderAt, size int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.file, t.sum, t.from, t.size, t.next = nil, sum, from, size, 0
+}
+
+// follows reports whether data is what comes next in the file.
+func (t *tap) follows(data []byte) bool {
+	if t.from == nil {
+		return bytes.HasPrefix(t.file[min(t.next, len(t.file)):], data)
+	}
+	if int64(len(data)) > t.size-int64(t.next) {
+		return false
+	}
+	b := make([]byte, len(data))
+	_, err := t.from.ReadAt(b, int64(t.next))
+	return (err == nil || errors.Is(err, io.EOF)) && bytes.Equal(b, data)
+}
+
 // find returns where in the file data stands; -1 is nowhere.
 func (t *tap) find(data []byte) int {
-	if bytes.HasPrefix(t.file[min(t.next, len(t.file)):], data) {
+	if t.follows(data) {
 		return t.next
 	}
-	if t.misses >= maxMisses {
+	if t.from != nil || len(data) < tapLeast || t.misses >= maxMisses {
 		return -1
 	}
 	t.misses++

@@ -2,6 +2,8 @@ package agent
 
 import (
 	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -17,6 +19,7 @@ import (
 	"time"
 
 	"brine/internal/host"
+	"brine/internal/value"
 	"brine/sshexec/wire"
 )
 
@@ -163,6 +166,35 @@ func (c *cache) put(r io.Reader) (string, int64, error) {
 	c.stored.Store(true)
 	return sum, cr.n, nil
 }
+
+// unseal stores a file that the controller had written, encrypted, beside those of
+// the cache: under a name, with a key, and with the hash of its content.
+func (c *cache) unseal(at *value.Map) (string, int64, error) {
+	name := at.Str("sealed")
+	key, err := hex.DecodeString(at.Str("key"))
+	if err != nil || name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789") != "" || c.dir == "" {
+		return "", 0, errOther
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return "", 0, err
+	}
+	p := filepath.Join(c.dir, "files", "tmp-"+name)
+	f, err := c.host.Open(p)
+	if err != nil {
+		return "", 0, err
+	}
+	defer c.host.Remove(p)
+	defer f.Close()
+	sum, size, err := c.put(cipher.StreamReader{S: cipher.NewCTR(block, make([]byte, aes.BlockSize)), R: f})
+	if err == nil && sum != at.Str("sum") {
+		err = errOther
+	}
+	return sum, size, err
+}
+
+// errOther says that a file is not the one that the controller speaks of.
+var errOther = errors.New("what arrived is not what was sent")
 
 // putMem keeps a small file in memory.
 func (c *cache) putMem(r io.Reader) (string, int64, error) {

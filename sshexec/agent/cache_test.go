@@ -1,6 +1,9 @@
 package agent
 
 import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -14,6 +17,7 @@ import (
 	"time"
 
 	"brine/internal/host"
+	"brine/internal/value"
 	"brine/sshexec/wire"
 )
 
@@ -199,5 +203,48 @@ func TestPruneTakesTheOldest(t *testing.T) {
 	}
 	if _, err := os.Stat(fresh); err != nil {
 		t.Error("a temporary file of another agent is gone")
+	}
+}
+
+// A sealed file is taken where its content is the one that the controller speaks of,
+// and does not stay.
+func TestUnseal(t *testing.T) {
+	t.Parallel()
+	c, _ := newCache(t, filepath.Join(t.TempDir(), "cache"))
+	key := bytes.Repeat([]byte{7}, 32)
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed := []byte("a secret")
+	cipher.NewCTR(block, make([]byte, aes.BlockSize)).XORKeyStream(sealed, sealed)
+	for _, tt := range []struct{ name, file, text, key, sum, want string }{
+		{"good", "abc2", string(sealed), hex.EncodeToString(key), sumOf("a secret"), ""},
+		{"changed", "abc2", "X" + string(sealed[1:]), hex.EncodeToString(key), sumOf("a secret"), "not what was sent"},
+		{"other key", "abc2", string(sealed), strings.Repeat("0", 64), sumOf("a secret"), "not what was sent"},
+		{"no key", "abc2", string(sealed), "", sumOf("a secret"), "invalid key size"},
+		{"not there", "", "", hex.EncodeToString(key), sumOf("a secret"), "no such file"},
+		{"elsewhere", "../abc", string(sealed), hex.EncodeToString(key), sumOf("a secret"), "not what was sent"},
+	} {
+		name := tt.file
+		if name == "" {
+			name = "none"
+		} else if err := os.MkdirAll(filepath.Join(c.dir, "files"), 0o700); err != nil {
+			t.Fatal(err)
+		} else if err := os.WriteFile(filepath.Join(c.dir, "files", filepath.Base("tmp-"+name)), []byte(tt.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sum, n, err := c.unseal(value.MapOf("sealed", name, "key", tt.key, "sum", tt.sum))
+		switch {
+		case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
+			t.Errorf("%s: %v, want %s", tt.name, err, tt.want)
+		case tt.want == "" && (err != nil || sum != sumOf("a secret") || n != 8 || read(t, c, sum) != "a secret"):
+			t.Errorf("%s: %s, %d, %v", tt.name, sum, n, err)
+		}
+		_ = os.Remove(filepath.Join(c.dir, "files", "abc"))
+	}
+	left, err := filepath.Glob(filepath.Join(c.dir, "files", "tmp-*"))
+	if err != nil || len(left) > 1 { // the one of the refused key, which is removed when it is old
+		t.Errorf("left: %v, %v", left, err)
 	}
 }

@@ -490,13 +490,27 @@ func isCanceled(err error) bool {
 // load fetches one file into the cache and concludes its flight.
 func (j *jobFiles) load(ctx context.Context, fl *flight, saltenv, p string) {
 	defer j.land(fl)
-	s, done, err := j.u.ask(ctx, "file", value.MapOf("env", saltenv, "path", p))
+	var sealed bool
+	if fl.sum, fl.size, sealed, fl.err = j.get(ctx, saltenv, p, j.u.cache.dir != ""); fl.err != nil && sealed && ctx.Err() == nil {
+		fl.sum, fl.size, _, fl.err = j.get(ctx, saltenv, p, false)
+	}
+}
+
+// get fetches one file into the cache. sealed says that it came in another way,
+// which the agent allows.
+func (j *jobFiles) get(ctx context.Context, saltenv, p string, allow bool) (sum string, size int64, sealed bool, err error) {
+	s, done, err := j.u.ask(ctx, "file", value.MapOf("env", saltenv, "path", p, "sealed", allow))
 	if err != nil {
-		fl.err = err
-		return
+		return "", 0, false, err
 	}
 	defer done()
-	fl.sum, fl.size, fl.err = j.u.cache.put(s)
+	r := bufio.NewReader(s)
+	if _, err := r.Peek(1); errors.Is(err, io.EOF) && s.Closing().Has("sealed") {
+		sum, size, err = j.u.cache.unseal(s.Closing())
+		return sum, size, true, err
+	}
+	sum, size, err = j.u.cache.put(r)
+	return sum, size, false, err
 }
 
 // land concludes a flight: those who wait for it go on.

@@ -231,8 +231,9 @@ func (c *Conn) prepare(ctx context.Context, job fun.Job, head *value.Map) ([]byt
 	refs := c.o.Tree.aheadOf(ctx, snap, job, saltEnv(job))
 	ahead := make([]value.Value, 0, len(refs))
 	for _, r := range refs {
-		if r.body || r.file.Sum == "" && r.sum != "" {
-			ahead = append(ahead, value.Tuple{r.env, r.file.Path, r.sum, r.body})
+		body := r.body && (c.o.Large == nil || r.file.Size < LargeFile)
+		if body || r.file.Sum == "" && r.sum != "" {
+			ahead = append(ahead, value.Tuple{r.env, r.file.Path, r.sum, body})
 		}
 	}
 	head.Set("ahead", value.NewList(ahead...))

@@ -43,6 +43,9 @@ type Options struct {
 	// Push takes a file that the target sends (cp.push); path is as the target
 	// names it and not to be trusted. nil: refused.
 	Push func(ctx context.Context, id, path string, r io.Reader) error
+	// Large sends a large file to the target in a way of its own, sealed, and returns
+	// what the agent is told of it. An error sends it as others. nil: all are.
+	Large func(ctx context.Context, f Large) (*value.Map, error)
 	// Mine keeps what the target lets others read and shows it what they do, by
 	// requests with the connection's own id. nil: refused.
 	Mine fun.Mine

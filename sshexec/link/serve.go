@@ -184,6 +184,11 @@ func (c *Conn) serveFile(ctx context.Context, s *wire.Stream, env, p string) err
 	if err != nil {
 		return err
 	}
+	if value.Truth(s.Head().At("sealed")) {
+		if at := c.sendLarge(ctx, files, env, p); at != nil {
+			return s.CloseWrite(nil, at)
+		}
+	}
 	f, err := files.Open(ctx, env, p)
 	if err != nil {
 		return err

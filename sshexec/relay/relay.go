@@ -34,6 +34,7 @@ const (
 	methodDial = "relay.dial"
 	methodHas  = "relay.has"
 	methodPut  = "relay.put"
+	methodDrop = "relay.drop"
 )
 
 // hello is what a relay says of itself, so that no agent of another kind is taken
@@ -44,7 +45,13 @@ const hello = "brine relay"
 // end closes the channel, or ctx ends. Files that it is given are kept in dir; ""
 // is nowhere.
 func Serve(ctx context.Context, rw io.ReadWriteCloser, dir string) error {
-	r := &server{store{dir: dir}}
+	return (&server{&store{dir: dir}}).serve(ctx, rw)
+}
+
+type server struct{ files *store }
+
+func (r *server) serve(ctx context.Context, rw io.ReadWriteCloser) error {
+	defer r.files.close()
 	m, err := wire.Greet(ctx, rw, wire.Options{Role: wire.Agent, Hello: value.MapOf("is", hello), Streams: maxTunnels, Handle: r.handle})
 	if err != nil {
 		return err
@@ -61,8 +68,6 @@ func Serve(ctx context.Context, rw io.ReadWriteCloser, dir string) error {
 	return nil
 }
 
-type server struct{ files store }
-
 func (r *server) handle(ctx context.Context, s *wire.Stream) error {
 	switch s.Method() {
 	case methodDial:
@@ -72,6 +77,10 @@ func (r *server) handle(ctx context.Context, s *wire.Stream) error {
 		return s.Answer(r.files.get(sum) != nil)
 	case methodPut:
 		return r.files.put(s)
+	case methodDrop:
+		sum, _ := s.Head().At("sum").(string)
+		r.files.drop(sum)
+		return s.Answer(true)
 	default:
 		return wire.Refusef("%q is not a request to a relay", s.Method())
 	}
@@ -158,7 +167,7 @@ var ErrBroken = errors.New("the connection through the relay ended")
 type Conn struct {
 	m *wire.Mux
 
-	putting sync.Mutex
+	putting chan struct{}   // has room for one: who sends a file, and guards has
 	has     map[string]bool // files that are there
 }
 
@@ -174,7 +183,7 @@ func Connect(ctx context.Context, rw io.ReadWriteCloser) (*Conn, error) {
 		_ = m.Close()
 		return nil, errors.New("what answers is not a relay")
 	}
-	return &Conn{m: m}, nil
+	return &Conn{m: m, putting: make(chan struct{}, 1), has: map[string]bool{}}, nil
 }
 
 // Done is closed when the channel has ended.

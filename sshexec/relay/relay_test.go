@@ -18,9 +18,15 @@ import (
 // channel there.
 func pair(t *testing.T) (*Conn, net.Conn) {
 	t.Helper()
+	return pairOf(t, &store{})
+}
+
+// pairOf is pair of a relay with a store.
+func pairOf(t *testing.T, st *store) (*Conn, net.Conn) {
+	t.Helper()
 	here, there := net.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- Serve(context.Background(), there, "") }()
+	go func() { served <- (&server{st}).serve(context.Background(), there) }()
 	c, err := Connect(t.Context(), here)
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package relay
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
@@ -32,13 +33,21 @@ import (
 // controller. So a relay can still change nothing that the target would take.
 //
 // What is sent to the target over such a connection can be read by the relay. It
-// is one connection of its own, for nothing but the file.
+// is one connection of its own, for nothing but files. Those of a tree, which may
+// hold secrets, are held encrypted, for the run: see sshexec/sealed.go.
 
 // maxFile bounds a file that a relay keeps, and keptFiles how many there are from
 // run to run.
 const (
 	maxFile   = 256 << 20
 	keptFiles = 8
+)
+
+// MaxHeld bounds what a relay holds for a run, in bytes, and MaxHeldFiles in
+// files. They are on its disk, without a name.
+const (
+	MaxHeld      = 1 << 30
+	MaxHeldFiles = 200
 )
 
 // maxPiece bounds a message of a shared connection.
@@ -57,6 +66,14 @@ type store struct {
 
 	mu    sync.Mutex
 	files map[string][]byte // by hash
+	held  map[string]*held  // by hash
+	sum   int64             // bytes of held, with those that are on their way
+}
+
+// held is a file that is there until the end of the run.
+type held struct {
+	*os.File
+	size int64
 }
 
 func isSum(sum string) bool {
@@ -85,6 +102,110 @@ func (st *store) keep(sum string, b []byte) {
 	st.files[sum] = b
 }
 
+// hold takes a file for the run.
+func (st *store) hold(s *wire.Stream, sum string, size int64) error {
+	st.mu.Lock()
+	fits := st.held[sum] == nil && len(st.held) < MaxHeldFiles && size <= MaxHeld-st.sum
+	if fits {
+		st.sum += size
+	}
+	st.mu.Unlock()
+	if !fits {
+		return wire.Refusef("there is no room for %d bytes more", size)
+	}
+	f, err := Scratch(st.dir)
+	if err == nil {
+		h := sha256.New()
+		_, err = io.CopyN(io.MultiWriter(f, h), s, size)
+		if err == nil && hex.EncodeToString(h.Sum(nil)) != sum {
+			err = errOther
+		}
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if err != nil {
+		st.sum -= size
+		if f != nil {
+			_ = f.Close()
+		}
+		return err
+	}
+	if st.held == nil {
+		st.held = map[string]*held{}
+	}
+	st.held[sum] = &held{f, size}
+	return nil
+}
+
+// errOther says that a file is not the one that was announced.
+var errOther = errors.New("what arrived is not what was sent")
+
+// Scratch returns a file without a name: it is gone when it is closed, or its
+// process has ended. It is in dir, or where that cannot be, in the system's place
+// for such files.
+func Scratch(dir string) (*os.File, error) {
+	if dir != "" && os.MkdirAll(dir, 0o700) != nil {
+		dir = ""
+	}
+	f, err := os.CreateTemp(dir, ".held-")
+	if err != nil && dir != "" {
+		f, err = os.CreateTemp("", ".held-")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// drop lets a held file go.
+func (st *store) drop(sum string) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if h := st.held[sum]; h != nil {
+		delete(st.held, sum)
+		st.sum -= h.size
+		_ = h.Close()
+	}
+}
+
+// close lets all held files go.
+func (st *store) close() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for _, h := range st.held {
+		_ = h.Close()
+	}
+}
+
+// part reads a part of a file that is there.
+func (st *store) part(sum string, from, n uint64) ([]byte, error) {
+	st.mu.Lock()
+	h := st.held[sum]
+	st.mu.Unlock()
+	var b []byte
+	size := uint64(0)
+	if h != nil {
+		size = uint64(h.size)
+	} else {
+		b = st.get(sum)
+		size = uint64(len(b))
+	}
+	if n > maxPiece || from > size || n > size-from {
+		return nil, wire.Refusef("%d bytes at %d of a file of %d bytes", n, from, size)
+	}
+	out := make([]byte, n)
+	if h == nil {
+		copy(out, b[from:])
+		return out, nil
+	}
+	_, err := h.ReadAt(out, int64(from))
+	return out, err
+}
+
 func sumOf(b []byte) string {
 	h := sha256.Sum256(b)
 	return hex.EncodeToString(h[:])
@@ -94,15 +215,18 @@ func sumOf(b []byte) string {
 func (st *store) put(s *wire.Stream) error {
 	sum, _ := s.Head().At("sum").(string)
 	size, _ := s.Head().At("size").(int64)
-	if !isSum(sum) || size < 0 || size > maxFile {
+	if !isSum(sum) || size < 0 || size > maxFile && s.Head().At("run") != true {
 		return wire.Refusef("a file of %d bytes with the hash %q", size, sum)
+	}
+	if s.Head().At("run") == true {
+		return st.hold(s, sum, size)
 	}
 	b := make([]byte, size)
 	if _, err := io.ReadFull(s, b); err != nil {
 		return err
 	}
 	if sumOf(b) != sum {
-		return errors.New("what arrived is not what was sent")
+		return errOther
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -192,12 +316,10 @@ func (st *store) piece(p []byte, key cipher.Block, iv [aes.BlockSize]byte) ([]by
 		return nil, wire.Refusef("a part of a file of %d bytes, or before the key", len(p))
 	}
 	at, from, n := binary.BigEndian.Uint64(p), binary.BigEndian.Uint64(p[8:]), uint64(binary.BigEndian.Uint32(p[16:]))
-	b := st.get(string(p[20:]))
-	if n > maxPiece || from > uint64(len(b)) || n > uint64(len(b))-from {
-		return nil, wire.Refusef("%d bytes at %d of a file of %d bytes", n, from, len(b))
+	out, err := st.part(string(p[20:]), from, n)
+	if err != nil {
+		return nil, err
 	}
-	out := make([]byte, n)
-	copy(out, b[from:])
 	keyStream(key, iv, at).XORKeyStream(out, out)
 	return out, nil
 }
@@ -218,8 +340,11 @@ func keyStream(key cipher.Block, iv [aes.BlockSize]byte, at uint64) cipher.Strea
 
 // Put has the relay keep a file, unless it has it. sum is its SHA-256, in hex.
 func (c *Conn) Put(ctx context.Context, sum string, b []byte) error {
-	c.putting.Lock() // who comes later finds it there
-	defer c.putting.Unlock()
+	done, err := c.turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	if c.has[sum] {
 		return nil
 	}
@@ -229,24 +354,64 @@ func (c *Conn) Put(ctx context.Context, sum string, b []byte) error {
 		return err
 	}
 	if v != true {
-		if err := c.put(ctx, head, b); err != nil {
+		if err := c.put(ctx, head, bytes.NewReader(b)); err != nil {
 			return err
 		}
-	}
-	if c.has == nil {
-		c.has = map[string]bool{}
 	}
 	c.has[sum] = true
 	return nil
 }
 
-func (c *Conn) put(ctx context.Context, head *value.Map, b []byte) error {
+// turn waits until a file may be sent: who comes later finds it there.
+func (c *Conn) turn(ctx context.Context) (done func(), err error) {
+	select {
+	case c.putting <- struct{}{}:
+		return func() { <-c.putting }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Hold has the relay hold a file until the end of the run, or [Conn.Drop], unless
+// it does already. It sends size bytes of r, whose SHA-256 is sum, in hex.
+func (c *Conn) Hold(ctx context.Context, sum string, size int64, r io.ReaderAt) error {
+	done, err := c.turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if c.has[sum] {
+		return nil
+	}
+	if err := c.put(ctx, value.MapOf("sum", sum, "size", size, "run", true), io.NewSectionReader(r, 0, size)); err != nil {
+		return err
+	}
+	c.has[sum] = true
+	return nil
+}
+
+// Drop has the relay let a held file go.
+func (c *Conn) Drop(ctx context.Context, sum string) error {
+	done, err := c.turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if !c.has[sum] {
+		return nil
+	}
+	delete(c.has, sum)
+	_, err = c.m.Call(ctx, methodDrop, value.MapOf("sum", sum), 64)
+	return err
+}
+
+func (c *Conn) put(ctx context.Context, head *value.Map, r io.Reader) error {
 	s, err := c.m.Open(ctx, methodPut, head, true)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if _, err = s.Write(b); err == nil {
+	if _, err = io.CopyBuffer(onlyWriter{s}, onlyReader{r}, make([]byte, 32<<10)); err == nil {
 		err = s.CloseWrite(nil, nil)
 	}
 	if err != nil {
