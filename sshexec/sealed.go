@@ -35,7 +35,7 @@ import (
 
 // A sealed file is on the controller's disk, without a name.
 type sealed struct {
-	*os.File
+	file  *os.File
 	size  int64
 	sum   string // of what is sealed, in hex
 	plain string // of the content
@@ -134,7 +134,7 @@ func (s *seals) begin(f link.Large) (x *sealed, mine bool, err error) {
 func (s *seals) remove(x *sealed) {
 	delete(s.all, x.plain)
 	s.sum -= x.size
-	_ = x.Close()
+	_ = x.file.Close()
 	if s.drop != nil {
 		go s.drop(x.sum)
 	}
@@ -147,7 +147,7 @@ func (s *seals) close() {
 	for _, x := range s.all {
 		select {
 		case <-x.done:
-			_ = x.Close()
+			_ = x.file.Close()
 		default:
 		}
 	}
@@ -182,7 +182,7 @@ func (x *sealed) seal(ctx context.Context, open func(context.Context) (io.ReadCl
 		_ = f.Close()
 		return err
 	}
-	x.File, x.key, x.sum = f, hex.EncodeToString(key), hex.EncodeToString(outer.Sum(nil))
+	x.file, x.key, x.sum = f, hex.EncodeToString(key), hex.EncodeToString(outer.Sum(nil))
 	return nil
 }
 
@@ -236,7 +236,7 @@ func (m *machine) sendSealed(ctx context.Context, way *sealedWay, f link.Large) 
 	if err != nil {
 		return nil, err
 	}
-	if err := r.Hold(ctx, x.sum, x.size, x); err != nil {
+	if err := r.Hold(ctx, x.sum, x.size, x.file); err != nil {
 		return nil, err
 	}
 	select {
@@ -248,7 +248,7 @@ func (m *machine) sendSealed(ctx context.Context, way *sealedWay, f link.Large) 
 	if err := m.openWay(ctx, way, r); err != nil {
 		return nil, err
 	}
-	way.tap.carry(x.sum, x, x.size)
+	way.tap.carry(x.sum, x.file, x.size)
 	name, err := m.p.place.deliver(ctx, way.client, m.e, x)
 	if err != nil {
 		way.end()
@@ -344,7 +344,7 @@ func (p *placer) deliver(ctx context.Context, c *Client, e *roster.Entry, x *sea
 		return "", err
 	}
 	go func() { _, _ = io.Copy(io.Discard, s) }()
-	_, err = io.Copy(s, onlyReader{io.NewSectionReader(x, 0, x.size)})
+	_, err = io.Copy(s, onlyReader{io.NewSectionReader(x.file, 0, x.size)})
 	_ = s.stdin.Close()
 	status, werr := s.settled(ctx)
 	switch {

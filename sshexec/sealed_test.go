@@ -124,7 +124,9 @@ func (b *behind) serve(home string) func(s *sshtest.Session) int {
 			h := host.NewLocal()
 			err := agent.Serve(b.t.Context(), firstLine{in, s}, agent.Options{
 				Hello: value.MapOf("version", "test"), Host: h, CacheDir: filepath.Join(home, "thin", "agent", "cache"), CloseAll: h.CloseAll,
-				Build: func(_ context.Context, s agent.Session) (*fun.Env, error) { return &fun.Env{Machine: fun.Machine{Host: h, Up: s.Up, CacheDir: home}}, nil },
+				Build: func(_ context.Context, s agent.Session) (*fun.Env, error) {
+					return &fun.Env{Machine: fun.Machine{Host: h, Up: s.Up, CacheDir: home}}, nil
+				},
 				Call: func(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
 					return fun.Return{Body: fun.ValueBody{V: sumOfFile(ctx, env.Up, job.Fun)}}
 				},
@@ -342,7 +344,7 @@ func TestSeals(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := make([]byte, x.size)
-		if _, err := x.ReadAt(b, 0); err != nil || string(b) == text {
+		if _, err := x.file.ReadAt(b, 0); err != nil || string(b) == text {
 			t.Errorf("%q is sealed as %q, %v", text, b, err)
 		}
 		return x, leave

@@ -184,7 +184,7 @@ func (c *cache) unseal(at *value.Map) (string, int64, error) {
 	if err != nil {
 		return "", 0, err
 	}
-	defer c.host.Remove(p)
+	defer func() { _ = c.host.Remove(p) }() // else it goes when it is old
 	defer f.Close()
 	sum, size, err := c.put(cipher.StreamReader{S: cipher.NewCTR(block, make([]byte, aes.BlockSize)), R: f})
 	if err == nil && sum != at.Str("sum") {

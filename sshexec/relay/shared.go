@@ -72,7 +72,7 @@ type store struct {
 
 // held is a file that is there until the end of the run.
 type held struct {
-	*os.File
+	file *os.File
 	size int64
 }
 
@@ -168,7 +168,7 @@ func (st *store) drop(sum string) {
 	if h := st.held[sum]; h != nil {
 		delete(st.held, sum)
 		st.sum -= h.size
-		_ = h.Close()
+		_ = h.file.Close()
 	}
 }
 
@@ -177,7 +177,7 @@ func (st *store) close() {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	for _, h := range st.held {
-		_ = h.Close()
+		_ = h.file.Close()
 	}
 }
 
@@ -202,7 +202,7 @@ func (st *store) part(sum string, from, n uint64) ([]byte, error) {
 		copy(out, b[from:])
 		return out, nil
 	}
-	_, err := h.ReadAt(out, int64(from))
+	_, err := h.file.ReadAt(out, int64(from))
 	return out, err
 }
 

@@ -107,14 +107,8 @@ func entry(name string, e *value.Map, dir string, getenv func(string) string) (C
 	if err := c.setURL(e); err != nil {
 		return c, err
 	}
-	if v := e.At("client"); v != nil {
-		switch name := value.Str(v); name {
-		case clientSSH:
-			c.SSH = true
-		case clientLocal:
-		default:
-			return c, fmt.Errorf("client must be %s (minions) or %s (the hosts of salt-ssh), not %q", clientLocal, clientSSH, name)
-		}
+	if err := c.setClient(e.At("client")); err != nil {
+		return c, err
 	}
 	for key, at := range map[string]*string{"eauth": &c.EAuth, "user": &c.User, "prefix": &c.Prefix} {
 		if v := e.At(key); v != nil {
@@ -148,6 +142,17 @@ func entry(name string, e *value.Map, dir string, getenv func(string) string) (C
 		return c, errors.New("client_cert and client_key belong together")
 	}
 	return c, c.secrets(e, dir, getenv)
+}
+
+func (c *Config) setClient(v value.Value) error {
+	switch name := value.Str(v); {
+	case v == nil, name == clientLocal:
+	case name == clientSSH:
+		c.SSH = true
+	default:
+		return fmt.Errorf("client must be %s (minions) or %s (the hosts of salt-ssh), not %q", clientLocal, clientSSH, name)
+	}
+	return nil
 }
 
 func absolute(dir, path string) string {

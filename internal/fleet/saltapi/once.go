@@ -22,7 +22,7 @@ type answers[T any] struct {
 type shared[T any] struct {
 	done chan struct{}
 	at   time.Time // when it was found; zero: not yet
-	v    T
+	v    *T
 	err  error
 }
 
@@ -32,7 +32,7 @@ const holds = 5 * time.Second
 
 // get returns what find finds. Who waits for somebody else's find waits no longer
 // than ctx, and finds it out where that one gave up.
-func (a *answers[T]) get(ctx context.Context, key string, find func(context.Context) (T, error)) (T, error) {
+func (a *answers[T]) get(ctx context.Context, key string, find func(context.Context) (*T, error)) (*T, error) {
 	for {
 		s, mine := a.begin(key)
 		if mine {
@@ -43,8 +43,7 @@ func (a *answers[T]) get(ctx context.Context, key string, find func(context.Cont
 		select {
 		case <-s.done:
 		case <-ctx.Done():
-			var none T
-			return none, ctx.Err()
+			return nil, ctx.Err()
 		}
 		if ctx.Err() != nil || !gaveUp(s.err) {
 			return s.v, s.err

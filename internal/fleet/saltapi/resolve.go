@@ -28,7 +28,8 @@ type finding struct {
 // Resolve returns the ids of the minions that a target means, sorted, and those
 // that may be meant, with the reason why that is not known.
 func (p *Provider) Resolve(ctx context.Context, tgt value.Value, tgtType string, groups *value.Map) (ids []string, unasked map[string]error, err error) {
-	f, err := p.found.get(ctx, tgtType+"\x00"+value.Repr(tgt), func(ctx context.Context) (f finding, err error) {
+	f, err := p.found.get(ctx, tgtType+"\x00"+value.Repr(tgt), func(ctx context.Context) (*finding, error) {
+		f, err := &finding{}, error(nil)
 		f.ids, f.unasked, err = p.resolve(ctx, tgt, tgtType, groups)
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -40,7 +41,10 @@ func (p *Provider) Resolve(ctx context.Context, tgt value.Value, tgtType string,
 		}
 		return f, err
 	})
-	return slices.Clone(f.ids), maps.Clone(f.unasked), err
+	if err != nil {
+		return nil, nil, err
+	}
+	return slices.Clone(f.ids), maps.Clone(f.unasked), nil
 }
 
 func (p *Provider) resolve(ctx context.Context, tgt value.Value, tgtType string, groups *value.Map) (ids []string, unasked map[string]error, err error) {

@@ -176,11 +176,15 @@ func TestAnswers(t *testing.T) {
 	now := time.Date(2026, 11, 23, 5, 0, 0, 0, time.UTC)
 	a := answers[int]{now: func() time.Time { return now }}
 	n := 0
-	next := func(context.Context) (int, error) { n++; return n, nil }
-	get := func(ctx context.Context, want int, wantErr error, find func(context.Context) (int, error)) {
+	next := func(context.Context) (*int, error) { n++; v := n; return &v, nil }
+	get := func(ctx context.Context, want int, wantErr error, find func(context.Context) (*int, error)) {
 		t.Helper()
-		if got, err := a.get(ctx, "x", find); got != want || !errors.Is(err, wantErr) {
-			t.Errorf("%d, %v; want %d, %v", got, err, want, wantErr)
+		got, err := a.get(ctx, "x", find)
+		if got == nil {
+			got = new(int)
+		}
+		if *got != want || !errors.Is(err, wantErr) {
+			t.Errorf("%d, %v; want %d, %v", *got, err, want, wantErr)
 		}
 	}
 	get(t.Context(), 1, nil, next)
@@ -194,10 +198,10 @@ func TestAnswers(t *testing.T) {
 	began, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		get(ctx, 0, context.Canceled, func(ctx context.Context) (int, error) {
+		get(ctx, 0, context.Canceled, func(ctx context.Context) (*int, error) {
 			close(began)
 			<-ctx.Done()
-			return 0, ctx.Err()
+			return nil, ctx.Err()
 		})
 	}()
 	<-began
@@ -209,11 +213,11 @@ func TestAnswers(t *testing.T) {
 	<-ended
 	now = now.Add(holds + 1)
 	broken := errors.New("broken")
-	get(t.Context(), 0, broken, func(context.Context) (int, error) { return 0, broken })
+	get(t.Context(), 0, broken, func(context.Context) (*int, error) { return nil, broken })
 	get(t.Context(), 4, nil, next)
 	a.faults = true
 	now = now.Add(holds + 1)
-	get(t.Context(), 0, broken, func(context.Context) (int, error) { return 0, broken })
+	get(t.Context(), 0, broken, func(context.Context) (*int, error) { return nil, broken })
 	get(t.Context(), 0, broken, next)
 }
 
