@@ -113,7 +113,7 @@ func hintOf(op string, status int, text string) string {
 	case status == http.StatusUnauthorized:
 		return "the user is not permitted to do this: external_auth in the master's configuration must allow " + permission(op)
 	case strings.Contains(text, "netapi_enable_clients"), strings.Contains(text, "Invalid Client"):
-		return "the master's configuration must enable it: netapi_enable_clients: [local_async, runner, runner_async, wheel]; rest_tornado has no wheel client"
+		return "the master's configuration must enable it: netapi_enable_clients: [local_async, runner, runner_async, wheel], and ssh for a fleet with client: ssh; rest_tornado has no wheel client"
 	case status == http.StatusNotFound:
 		return "there is no salt-api under this url: check host, port and path"
 	case status == http.StatusServiceUnavailable:
