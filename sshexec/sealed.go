@@ -334,13 +334,15 @@ func (m *machine) closeWay() {
 func (p *placer) deliver(ctx context.Context, c *Client, e *roster.Entry, x *sealed) (string, error) {
 	name, mark := token(), "brine-take-"+token()
 	take := `(umask 077; mkdir -p cache/files && cd cache/files && echo ` + mark + ` >&2 && exec cat >` + proc.Quote(link.SealedName(name)) + `) && exit 0`
-	s, err := c.start(ctx, launchOf(e, p.atAgent(e, mark, take, "")))
+	begin, cancel := context.WithTimeout(ctx, patience(e))
+	defer cancel()
+	s, err := c.start(begin, launchOf(e, p.atAgent(e, "brine-need-"+token(), take, "")))
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = s.Close() }() // the script's status was judged
 	defer context.AfterFunc(ctx, func() { _ = s.Close() })()
-	if _, err := s.await(ctx, mark); err != nil {
+	if _, err := s.await(begin, mark); err != nil {
 		return "", err
 	}
 	go func() { _, _ = io.Copy(io.Discard, s) }()
