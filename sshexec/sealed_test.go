@@ -82,7 +82,7 @@ func newBehind(t *testing.T, n, size int, change func(e *roster.Entry)) *behind 
 		b.homes = append(b.homes, home)
 		b.add(fmt.Sprintf("web%d", i), b.serve(home))
 		e := b.entries[i+1]
-		e.Relay, e.ThinDir = "b1", filepath.Join(home, "thin")
+		e.Relay, e.ThinDir, e.Timeout = "b1", filepath.Join(home, "thin"), 10*time.Minute // the machine may be busy
 		if change != nil {
 			change(e)
 		}
