@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -133,6 +134,9 @@ func (a *App) newSession(kind config.Kind, section string, f *runFlags, override
 	s.bus = event.NewRing(0, a.Host.Now)
 	if s.secrets != nil {
 		s.bus.Mask(s.secrets.Mask)
+	}
+	if n, ok := value.AsInt(cfg.Opts.At("max_event_size")); ok && n > 0 {
+		s.bus.Bound(int(min(n, math.MaxInt32)))
 	}
 	s.peers = event.UserPeers(a.Getenv, a.Host.Geteuid())
 	s.peers.OnWarn = func(text string) { s.warn(fun.Warning{Text: text}) }

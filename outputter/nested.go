@@ -117,11 +117,9 @@ func (n *nester) show(v value.Value, indent int, prefix string) {
 }
 
 func (n *nester) text(s string, indent int, prefix string) {
-	for i, line := range value.SplitLines(s, false) {
-		if i > 0 {
-			prefix = strings.Repeat(" ", len(prefix))
-		}
+	for line := range value.Lines(s, false) {
 		n.line(indent, n.c.green, prefix, line, "")
+		prefix = strings.Repeat(" ", len(prefix))
 	}
 }
 

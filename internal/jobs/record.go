@@ -36,12 +36,12 @@ type fileRecord struct {
 // write adds a line and returns when it is on disk. Lines that are written
 // while another sync is under way share the next one.
 func (r *fileRecord) write(line []byte) error {
-	b := append(slices.Clip(line), '\n')
+	line = append(line, '\n')
 	r.mu.Lock()
 	if r.torn || r.shared {
-		b = append([]byte{'\n'}, b...)
+		line = append([]byte{'\n'}, line...)
 	}
-	_, err := r.file.Write(b)
+	_, err := r.file.Write(line)
 	r.torn = err != nil
 	r.written++
 	mine := r.written
@@ -78,7 +78,7 @@ func (r *fileRecord) Return(ret fun.Return) error {
 		r.tally.add(line)
 	}
 	r.sum.Unlock()
-	err = r.write(value.EncodeJSON(line))
+	err = r.write(encodeLine(line))
 	if r.shared {
 		return err // targets keep what is not recorded
 	}
@@ -135,7 +135,7 @@ func returnLine(ret fun.Return, stamp string) (*value.Map, error) {
 
 // Note records a part of a history; see [Record].
 func (r *fileRecord) Note(kind string, data *value.Map) error {
-	return r.write(value.EncodeJSON(value.MapOf("note", kind, "data", data)))
+	return r.write(encodeLine(value.MapOf("note", kind, "data", data)))
 }
 
 // End records the end; see [Record].
