@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
@@ -29,59 +30,64 @@ const (
 // maxPacked is how many bytes of values a line keeps, as JSON: more could not be read.
 const maxPacked = value.MaxJSONSize
 
-// encodeLine returns a return or note as records have it. What is large is
-// compressed, and stands behind the rest.
-func encodeLine(line *value.Map) []byte {
+// split returns a line as records have it, and what of it is to be compressed; nil is
+// nothing.
+func split(line *value.Map) (text []byte, large *value.Map) {
 	if !value.Outweighs(line, packAbove) {
-		return value.EncodeJSON(line)
+		return value.EncodeJSON(line), nil
 	}
-	less, large := value.NewMap(line.Len()+2), value.NewMap(1)
+	less := value.NewMap(line.Len())
+	large = value.NewMap(1)
 	for k, v := range line.All() {
-		if value.Outweighs(v, packEach) {
-			large.Set(k, v)
-		} else {
+		switch {
+		case !value.Outweighs(v, packEach):
 			less.Set(k, v)
+		case tooLarge(v):
+			less.Set(k, fmt.Sprintf("not in the record: it has more than %d MiB", maxPacked>>20))
+		default:
+			large.Set(k, v)
 		}
 	}
-	text, size, err := pack(large)
-	if err != nil {
-		for k := range large.All() {
-			less.Set(k, err.Error())
-		}
-		return value.EncodeJSON(less)
+	if large.Len() == 0 {
+		large = nil
 	}
-	less.Set(packedSize, size)
-	less.Set(packedKey, text)
-	return value.EncodeJSON(less)
+	return value.EncodeJSON(less), large
 }
 
-// errUnpackable says why a value is not in the record.
-var errUnpackable = errors.New("not in the record: it has more than " + fmt.Sprint(maxPacked>>20) + " MiB")
+// tooLarge reports whether a value has more bytes as JSON than a line keeps, in
+// which a byte of text has six at most.
+func tooLarge(v value.Value) bool {
+	if !value.Outweighs(v, maxPacked/6) {
+		return false
+	}
+	c := &counter{w: io.Discard}
+	_ = value.WriteJSON(c, v)
+	return c.n > maxPacked-packAbove
+}
 
-// pack compresses values. Its error is errUnpackable.
-func pack(values *value.Map) (text string, size int64, err error) {
-	var b bytes.Buffer
-	to64 := base64.NewEncoder(base64.StdEncoding, &b)
+// pack writes a line that split has returned.
+func pack(w io.Writer, text []byte, large *value.Map) error {
+	b := bufio.NewWriterSize(w, 64<<10)
+	_, _ = b.Write(bytes.TrimSuffix(text, []byte("}"))) // Flush has its error
+	_, _ = b.WriteString(`,"` + packedKey + `":"`)
+	to64 := base64.NewEncoder(base64.StdEncoding, b)
 	z, _ := gzip.NewWriterLevel(to64, gzip.BestSpeed)
-	count := &counter{w: z}
-	if err := value.WriteJSON(count, values); err != nil {
-		return "", 0, err
+	c := &counter{w: z}
+	if err := errors.Join(value.WriteJSON(c, large), z.Close(), to64.Close()); err != nil {
+		return err
 	}
-	_ = z.Close() // a Buffer takes all
-	_ = to64.Close()
-	return b.String(), count.n, nil
+	fmt.Fprintf(b, `","%s":%d}`, packedSize, c.n)
+	return b.Flush()
 }
 
-// A counter counts what is written, up to maxPacked bytes.
+// A counter counts what is written.
 type counter struct {
 	w io.Writer
 	n int64
 }
 
 func (c *counter) Write(p []byte) (int, error) {
-	if c.n += int64(len(p)); c.n > maxPacked {
-		return 0, errUnpackable
-	}
+	c.n += int64(len(p))
 	return c.w.Write(p)
 }
 
