@@ -358,8 +358,7 @@ func (s *session) listen() {
 // openJobs has the session record what it runs. Nothing is opened before the
 // first job.
 func (s *session) openJobs() {
-	keep, _ := value.AsInt(s.cfg.Opts.At("keep_jobs_seconds"))
-	s.files = jobs.NewFiles(s.cfg.CacheDir, time.Duration(keep)*time.Second, s.app.Host.Now)
+	s.files = jobs.NewFiles(s.cfg.CacheDir, assembly.Keep(s.cfg.Opts, "keep_jobs_seconds"), s.app.Host.Now)
 	s.jobs = s.files
 	s.app.intr.recorded.Store(true)
 	s.close = append(s.close, s.files.Close)
