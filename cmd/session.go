@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"brine/cmd/assembly"
 	"brine/cmd/internal/trace"
