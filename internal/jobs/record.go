@@ -197,7 +197,7 @@ func (r *fileRecord) End() error {
 	err := r.write(value.EncodeJSON(value.MapOf("end", r.stamp())))
 	_ = os.Remove(r.files.wishes(r.jid))
 	if st, serr := r.file.Stat(); err == nil && serr == nil && r.tally != nil && !r.torn && len(r.lost) == 0 {
-		r.files.appendIndex(r.jid[:hourDigits], indexLine(r.tally.brief(r.jid), st))
+		r.files.appendIndex(r.jid[:hourDigits], indexLine(r.tally.brief(r.jid), fileStamp{st.Size(), st.ModTime().UnixNano()}))
 	}
 	unlock(r.file)
 	return errors.Join(err, r.file.Close())
