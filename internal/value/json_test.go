@@ -243,15 +243,20 @@ func TestOutweighs(t *testing.T) {
 		n    int
 		want bool
 	}{
-		{nil, 0, true}, {nil, 8, false},
-		{"four", 12, false}, {"four", 11, true},
+		{nil, 0, true},
+		{nil, 8, false},
+		{"four", 12, false},
+		{"four", 11, true},
 		{value.Bytes("four"), 11, true},
-		{value.NewList("a", "b"), 26, false}, {value.NewList("a", "b"), 25, true},
+		{value.NewList("a", "b"), 26, false},
+		{value.NewList("a", "b"), 25, true},
 		{value.Tuple{"a", "b"}, 25, true},
-		{value.MapOf("a", "b"), 26, false}, {value.MapOf("a", "b"), 25, true},
+		{value.MapOf("a", "b"), 26, false},
+		{value.MapOf("a", "b"), 25, true},
 		{value.MapOf("a", value.NewList(int64(1))), 1 << 20, false},
 		{loop, 1 << 10, true},
-		{(*value.Map)(nil), 8, false}, {(*value.List)(nil), 8, false},
+		{(*value.Map)(nil), 8, false},
+		{(*value.List)(nil), 8, false},
 	} {
 		if got := value.Outweighs(tt.v, tt.n); got != tt.want {
 			t.Errorf("Outweighs(%T, %d) = %t, want %t", tt.v, tt.n, got, tt.want)
