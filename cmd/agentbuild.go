@@ -254,7 +254,9 @@ func agentFlags() []string {
 	flags := []string{"-tags", "slim,nethttpomithttp2", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -funcalign=16"}
 	for _, p := range []string{
 		version.Module + "/...", "filippo.io/...", "github.com/go-sql-driver/...", "github.com/pelletier/...", "github.com/philhofer/...", "github.com/tinylib/...", "golang.org/x/...",
-		"archive/...", "crypto/tls", "crypto/x509", "database/...", "encoding/...", "flag", "log/...", "math/big", "mime/...", "net/...", "os/...", "regexp/...", "text/...", "vendor/...",
+		"go.starlark.net/resolve", "go.starlark.net/syntax", "github.com/dlclark/regexp2/syntax", "github.com/jmespath/...",
+		"archive/...", "compress/bzip2", "compress/zlib", "crypto/internal/fips140/ecdsa", "crypto/internal/fips140/ed25519", "crypto/internal/fips140/mlkem",
+		"crypto/internal/fips140/nistec/...", "crypto/internal/fips140/rsa", "crypto/tls", "crypto/x509", "database/...", "encoding/...", "flag", "log/...", "math/big", "mime/...", "net/...", "os/...", "regexp/...", "text/...", "vendor/...",
 	} {
 		flags = append(flags, "-gcflags="+p+"=-l")
 	}

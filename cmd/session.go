@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"brine/cmd/assembly"
 	"brine/cmd/internal/trace"
@@ -133,6 +133,9 @@ func (a *App) newSession(kind config.Kind, section string, f *runFlags, override
 	s.bus = event.NewRing(0, a.Host.Now)
 	if s.secrets != nil {
 		s.bus.Mask(s.secrets.Mask)
+	}
+	if n, ok := value.AsInt(cfg.Opts.At("max_event_size")); ok && n > 0 {
+		s.bus.Bound(int(min(n, math.MaxInt32)))
 	}
 	s.peers = event.UserPeers(a.Getenv, a.Host.Geteuid())
 	s.peers.OnWarn = func(text string) { s.warn(fun.Warning{Text: text}) }
@@ -354,8 +357,7 @@ func (s *session) listen() {
 // openJobs has the session record what it runs. Nothing is opened before the
 // first job.
 func (s *session) openJobs() {
-	keep, _ := value.AsInt(s.cfg.Opts.At("keep_jobs_seconds"))
-	s.files = jobs.NewFiles(s.cfg.CacheDir, time.Duration(keep)*time.Second, s.app.Host.Now)
+	s.files = jobs.NewFiles(s.cfg.CacheDir, assembly.Keep(s.cfg.Opts, "keep_jobs_seconds"), s.app.Host.Now)
 	s.jobs = s.files
 	s.app.intr.recorded.Store(true)
 	s.close = append(s.close, s.files.Close)

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -67,17 +68,20 @@ type group struct {
 
 // A grouping collects the results of targets, equal ones together.
 type grouping struct {
-	groups map[string]*group
+	groups map[[sha256.Size]byte]*group // by what the results are
 }
 
 // add takes the result of a target as it would be printed.
 func (g *grouping) add(ret fun.Return, v value.Value) {
-	key := fmt.Sprintf("%t %d %s ", ret.Failed(), ret.Retcode, ret.Out) + string(value.EncodeJSON(sameOf(ret, v)))
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%t %d %s ", ret.Failed(), ret.Retcode, ret.Out)
+	_ = value.WriteJSON(sum, sameOf(ret, v)) // a hash takes all
+	key := [sha256.Size]byte(sum.Sum(nil))
 	x := g.groups[key]
 	if x == nil {
 		x = &group{v: v, out: ret.Out, retcode: ret.Retcode, bad: ret.Failed()}
 		if g.groups == nil {
-			g.groups = map[string]*group{}
+			g.groups = map[[sha256.Size]byte]*group{}
 		}
 		g.groups[key] = x
 	}

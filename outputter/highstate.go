@@ -21,39 +21,38 @@ func Highstate(w io.Writer, data value.Value, o *Options) error {
 	if !ok {
 		return Nested(w, data, o)
 	}
-	return print(w, text)
+	return text.print(w)
 }
 
 // highstateText prints each target of data; false says that data are no returns
 // of states. level counts the orchestrations that data are in.
-func highstateText(data value.Value, o *Options, level int) (text string, ok bool) {
+func highstateText(data value.Value, o *Options, level int) (text reportLines, ok bool) {
 	data, ok = unwrap(data)
 	if !ok {
-		return "", false
+		return nil, false
 	}
 	switch data := data.(type) {
 	case nil:
-		return "None", true
+		return reportLines{{text: "None"}}, true
 	case string:
-		return o.clean(data), true
+		return reportLines{{text: o.clean(data)}}, true
 	case value.Mapping:
 		data = withoutRetcode(data)
 		if o.opt("state_compress_ids") && o.Shown == nil {
 			data = compressIDs(data)
 		}
-		var hosts []string
 		for _, k := range data.Keys() {
 			v, _ := data.Get(k)
 			h := hostPrinter{o: o, c: colors(o.Color), level: level}
 			t, _, ok := h.print(value.Str(k), v)
 			if !ok {
-				return "", false
+				return nil, false
 			}
-			hosts = append(hosts, t)
+			text = append(text, t...)
 		}
-		return strings.Join(hosts, "\n"), true
+		return text, true
 	}
-	return "", false
+	return nil, false
 }
 
 // unwrap returns the returns by target: an orchestration's come with an
@@ -127,18 +126,22 @@ type hostPrinter struct {
 	level int // how many orchestrations it is in, 1 for the outermost
 
 	color   string // of the target's name
-	lines   []string
+	lines   reportLines
 	counts  map[string]int // by result: True, False, None, and warnings
 	changes int
 	total   float64 // ms
 	beside  float64 // ms of the parallel state that took longest
 }
 
-func (h *hostPrinter) add(lines ...string) { h.lines = append(h.lines, lines...) }
+func (h *hostPrinter) add(lines ...string) {
+	for _, l := range lines {
+		h.lines = append(h.lines, reportLine{text: l})
+	}
+}
 
 // print prints the returns of a target, and tells whether one of them changed
 // something; ok is false where they are no returns that can be printed so.
-func (h *hostPrinter) print(host string, data value.Value) (text string, changed, ok bool) {
+func (h *hostPrinter) print(host string, data value.Value) (text reportLines, changed, ok bool) {
 	h.color = h.c.green
 	h.counts = map[string]int{}
 	switch v := data.(type) {
@@ -160,15 +163,15 @@ func (h *hostPrinter) print(host string, data value.Value) (text string, changed
 		}
 	case value.Mapping:
 		if !h.states(v) {
-			return "", false, false
+			return nil, false, false
 		}
 		h.summary(host)
 	}
 	if h.o.Shown != nil && h.level == 1 && len(h.lines) > 0 { // its name is printed
-		return strings.Join(h.lines, "\n"), h.changes > 0, true
+		return h.lines, h.changes > 0, true
 	}
-	first := h.color + h.o.clean(host) + ":" + h.c.endc
-	return strings.Join(append([]string{first}, h.lines...), "\n"), h.changes > 0, true
+	first := reportLine{text: h.color + h.o.clean(host) + ":" + h.c.endc}
+	return append(reportLines{first}, h.lines...), h.changes > 0, true
 }
 
 // stateRet is one state's return as the outputter reads it.
@@ -328,7 +331,7 @@ func HighstatePart(w io.Writer, host, tag string, ret *value.Map, first bool, o 
 	if !ret.Has("changes") || !h.state(&r) || len(h.lines) == 0 {
 		return nil
 	}
-	return print(w, strings.Join(h.lines, "\n"))
+	return h.lines.print(w)
 }
 
 // StateOutputs returns the settings of state_output; each may end in _id.
@@ -361,7 +364,7 @@ func (h *hostPrinter) listed(setting, result string) bool {
 	return false
 }
 
-func (h *hostPrinter) full(r *stateRet, comps [4]string, color, ctext string) {
+func (h *hostPrinter) full(r *stateRet, comps [4]string, color string, changes reportLine) {
 	line := func(label, text string) {
 		h.add("    " + color + label + text + h.c.endc)
 	}
@@ -381,7 +384,9 @@ func (h *hostPrinter) full(r *stateRet, comps [4]string, color, ctext string) {
 		}
 		line("Duration: ", dur)
 	}
-	h.add(color + "     Changes:   " + ctext + h.c.endc)
+	changes.text = color + "     Changes:   " + changes.text
+	changes.end = h.c.endc
+	h.lines = append(h.lines, changes)
 	if w, ok := r.m.Get("warnings"); ok {
 		h.counts["warnings"]++
 		h.add("   " + h.c.lightRed + " Warnings: " + strings.TrimLeft(fill(h.o.clean(warningText(w)), 80, 14), " ") + h.c.endc)
@@ -475,35 +480,37 @@ func (h *hostPrinter) plainTerse(comps [4]string, color, result, warnings, start
 // changesText prints a state's changes and tells whether there are any: the
 // states of nested targets count only where one of those changed something. ok
 // is false where nested returns are none of states.
-func (h *hostPrinter) changesText(r *stateRet) (changed bool, text string, ok bool) {
+func (h *hostPrinter) changesText(r *stateRet) (changed bool, text reportLine, ok bool) {
 	ch := r.m.At("changes")
 	switch r.m.Str("name") {
 	case "state.orch", "state.orchestrate", "state.sls":
 		// Salt tells an orchestration by its name alone.
 		inner, ok := highstateText(ch, h.o, h.level+1)
 		pad := strings.Repeat(" ", 14*h.level)
-		return true, pad + strings.ReplaceAll("\n"+inner, "\n", "\n"+pad), ok
+		text.text = pad + strings.ReplaceAll("\n"+inner.join(), "\n", "\n"+pad)
+		return true, text, ok
 	}
 	if !value.Truth(ch) {
-		return false, "", true
+		return false, text, true
 	}
 	m, ok := ch.(*value.Map)
 	if !ok {
-		return true, "Invalid Changes data: " + h.o.clean(value.Str(ch)), true
+		text.text = "Invalid Changes data: " + h.o.clean(value.Str(ch))
+		return true, text, true
 	}
 	if ret := m.At("ret"); ret != nil && m.At("out") == "highstate" {
 		targets, ok := ret.(value.Mapping)
 		if !ok {
-			return false, "", false
+			return false, text, false
 		}
 		for _, k := range targets.Keys() {
 			v, _ := targets.Get(k)
 			inner := hostPrinter{o: h.o, c: h.c, level: 1}
 			t, c, ok := inner.print(value.Str(k), v)
 			if !ok {
-				return false, "", false
+				return false, text, false
 			}
-			text += "\n" + indentLines(t, strings.Repeat(" ", 14))
+			text.text += "\n" + indentLines(t.join(), strings.Repeat(" ", 14))
 			changed = changed || c
 		}
 		return changed, text, true
@@ -511,7 +518,7 @@ func (h *hostPrinter) changesText(r *stateRet) (changed bool, text string, ok bo
 	o := *h.o
 	o.NestedIndent = 14
 	o.Retcode = 0
-	return true, "\n" + strings.TrimRightFunc(nestedText(ch, &o), value.IsSpace), true
+	return true, reportLine{below: ch, o: &o}, true
 }
 
 func indentLines(s, indent string) string {

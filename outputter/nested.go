@@ -1,6 +1,7 @@
 package outputter
 
 import (
+	"bufio"
 	"io"
 	"math/big"
 	"strings"
@@ -11,23 +12,39 @@ import (
 // Nested prints data as indented keys and values; the default for most
 // execution functions. Salt: salt/output/nested.py.
 func Nested(w io.Writer, data value.Value, o *Options) error {
+	b := bufio.NewWriterSize(w, flushSize)
+	out := &ended{w: b}
+	if err := nestedTo(out, data, o); err != nil || !out.some {
+		return err
+	}
+	_ = b.WriteByte('\n') // Flush has its error
+	return b.Flush()
+}
+
+// ended notes whether something was written.
+type ended struct {
+	w    *bufio.Writer
+	some bool
+}
+
+func (e *ended) Write(p []byte) (int, error) {
+	e.some = e.some || len(p) > 0
+	return e.w.Write(p)
+}
+
+// WriteString is Write of a text.
+func (e *ended) WriteString(s string) (int, error) {
+	e.some = e.some || s != ""
+	return e.w.WriteString(s)
+}
+
+// nestedTo prints data without blanks and empty lines at its end.
+func nestedTo(w io.Writer, data value.Value, o *Options) error {
 	n := newNester(o)
 	n.w = w
 	n.show(data, o.NestedIndent, "")
-	if n.err != nil {
-		return n.err
-	}
-	if n.flushed {
-		_, err := io.WriteString(w, strings.TrimRightFunc(n.held+n.b.String(), value.IsSpace)+"\n")
-		return err
-	}
-	return print(w, n.b.String())
-}
-
-func nestedText(data value.Value, o *Options) string {
-	n := newNester(o)
-	n.show(data, o.NestedIndent, "")
-	return strings.TrimSuffix(n.b.String(), "\n")
+	n.flush()
+	return n.err
 }
 
 func newNester(o *Options) *nester {
@@ -40,10 +57,9 @@ func newNester(o *Options) *nester {
 
 type nester struct {
 	b                    strings.Builder
-	w                    io.Writer // takes what is written as it grows; nil: nothing does
-	held                 string    // blanks that are written if something follows
-	flushed              bool
-	err                  error // of w
+	w                    io.Writer // takes what is written as it grows
+	held                 []string  // blanks that are written if something follows
+	err                  error     // of w
 	o                    *Options
 	c                    palette
 	dictColor, listColor string
@@ -56,12 +72,13 @@ func (n *nester) line(indent int, color, prefix, msg, suffix string) {
 	}
 	n.b.WriteString(color)
 	n.b.WriteString(prefix)
-	n.b.WriteString(n.o.clean(msg))
+	n.write(n.o.clean(msg))
 	n.b.WriteString(n.c.endc)
 	n.b.WriteString(suffix)
 	n.b.WriteByte('\n')
-	if n.w != nil && n.b.Len() >= flushSize {
+	if n.b.Len() >= flushSize {
 		n.flush()
+		n.b.Grow(flushSize + flushSize/4) // there is more to come
 	}
 }
 
@@ -70,15 +87,33 @@ const flushSize = 64 << 10
 
 // flush writes all but the blanks at the end, which [print] leaves out.
 func (n *nester) flush() {
-	s := n.held + n.b.String()
+	s := n.b.String()
 	n.b.Reset()
-	n.b.Grow(flushSize + flushSize/4) // there is more to come
-	text := strings.TrimRightFunc(s, value.IsSpace)
-	n.held = s[len(text):]
-	n.flushed = true
-	if n.err == nil {
-		_, n.err = io.WriteString(n.w, text)
+	n.put(s)
+}
+
+// write adds text, which is not copied where it is long.
+func (n *nester) write(s string) {
+	if len(s) < flushSize {
+		n.b.WriteString(s)
+		return
 	}
+	n.flush()
+	n.put(s)
+}
+
+// put writes text, save blanks at its end, which are held until there is more.
+func (n *nester) put(s string) {
+	text := strings.TrimRightFunc(s, value.IsSpace)
+	if text != "" {
+		for _, part := range append(n.held, text) {
+			if n.err == nil {
+				_, n.err = io.WriteString(n.w, part)
+			}
+		}
+		n.held = n.held[:0]
+	}
+	n.held = append(n.held, s[len(text):])
 }
 
 // maxNesting bounds what is printed of data that contains itself.
@@ -117,11 +152,9 @@ func (n *nester) show(v value.Value, indent int, prefix string) {
 }
 
 func (n *nester) text(s string, indent int, prefix string) {
-	for i, line := range value.SplitLines(s, false) {
-		if i > 0 {
-			prefix = strings.Repeat(" ", len(prefix))
-		}
+	for line := range value.Lines(s, false) {
 		n.line(indent, n.c.green, prefix, line, "")
+		prefix = strings.Repeat(" ", len(prefix))
 	}
 }
 

@@ -38,12 +38,13 @@ func candidates(e *roster.Entry) []string {
 // without a path, so that nobody who may write above it can put another one in
 // its place in between. The function here says whether the working directory is
 // one that only this account can enter: ours, and of mode 0700; z is then the
-// size of the file $1 in it. away leaves it and takes it away where it is empty.
+// size of the file $1 in it. Whose it is most shells tell without a program (-O);
+// else i is the account's number. away leaves it and takes it away where it is empty.
 // takes enters $d, which it makes, and says whether a program in it, $t, runs; a
 // directory that was there and is not ours stays as it is.
-const scriptHead = `unset TIME_STYLE LS_BLOCK_SIZE BLOCK_SIZE BLOCKSIZE CDPATH
-i=$(id -u)
-here() { set -- $(LC_ALL=C ls -ldn . "$1" 2>/dev/null); z=${14}; case $1 in drwx------*) [ "$3" = "$i" ];; *) return 1;; esac; }
+const scriptTools = `unset TIME_STYLE LS_BLOCK_SIZE BLOCK_SIZE BLOCKSIZE CDPATH
+i=
+here() { set -- $(LC_ALL=C ls -ldn . "$1" 2>/dev/null); z=${14}; case $1 in drwx------*) [ -O . ] 2>/dev/null || [ "$3" = "${i:=$(id -u)}" ];; *) return 1;; esac; }
 away() { cd / && rmdir "$d" 2>/dev/null; case $d in */brine/agent) rmdir "${d%/agent}" 2>/dev/null;; esac; }
 takes() {
 s=$(command -v sh)
@@ -56,6 +57,9 @@ here . || { [ -z "$m" ] || away; return 1; }
 { echo "#!$s" >$t && chmod 700 $t; } 2>/dev/null && ./$t 2>/dev/null || { rm -f $t; away; return 1; }
 }
 `
+
+// scriptHead is scriptTools for scripts that go through the candidates.
+const scriptHead = scriptTools + "i=$(id -u)\n"
 
 // setup is what the roster wants to be set before anything runs.
 func setup(e *roster.Entry) string {
@@ -80,9 +84,11 @@ func setup(e *roster.Entry) string {
 }
 
 // startScript starts the agent where it already is, by a command; else it says
-// what the host is, behind mark, and ends. The xz of BusyBox, which has no filters
-// and does not know -V, does not count. Where the roster has a thin_dir that takes an
-// agent, insist ignores one that is elsewhere.
+// what the host is, behind mark, and ends. It looks first where the agent most likely
+// is, for what the kernel says that the host is: that takes one program, and the rest
+// three, each of which takes as long as a good part of the agent's start. The xz of
+// BusyBox, which has no filters and does not know -V, does not count. Where the roster
+// has a thin_dir that takes an agent, insist ignores one that is elsewhere.
 func (p *placer) startScript(e *roster.Entry, mark, command string, insist bool) string {
 	only := ""
 	if insist && e.ThinDir != "" {
@@ -101,14 +107,21 @@ func (p *placer) startScript(e *roster.Entry, mark, command string, insist bool)
 // they end the script; else it says what the host is, behind mark, and ends. only
 // are lines that come behind the first directory that was looked at.
 func (p *placer) atAgent(e *roster.Entry, mark, start, only string) string {
-	return scriptHead + setup(e) + `u=$(uname -sm)
-h= only=
-case $u in
+	dirs := candidates(e)
+	try := `cd -P "$d" 2>/dev/null && here $h && [ "$z" = $n ] && [ -x $h ] && ` + start + "\n"
+	return scriptTools + setup(e) + `pick() {
+h=
+case $1 in
 ` + p.cases() + `esac
+}
+h= only= d=` + dirs[0] + `
+{ read -r s </proc/sys/kernel/ostype && read -r m </proc/sys/kernel/arch && pick "$s $m"; } 2>/dev/null
+[ -n "$h" ] && ` + try + `i=$(id -u)
+u=$(uname -sm)
+pick "$u"
 if [ -n "$h" ]; then
-for d in ` + strings.Join(candidates(e), " ") + `; do
-cd -P "$d" 2>/dev/null && here $h && [ "$z" = $n ] && [ -x $h ] && ` + start + `
-` + only + `done
+for d in ` + strings.Join(dirs, " ") + `; do
+` + try + only + `done
 fi
 z=
 for t in cat gzip zstd; do command -v $t >/dev/null 2>&1 && z=$z$t,; done

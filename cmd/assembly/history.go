@@ -38,7 +38,7 @@ func historySource(env *fun.Env) string {
 func HistorySink(ctx context.Context, env *fun.Env, warn func(error)) *jobs.Sink {
 	source := historySource(env)
 	s := &jobs.Sink{
-		Name: "history", Warn: warn, Keep: keepHistory(env), Spool: filepath.Join(env.CacheDir, "history", "spool"),
+		Name: "history", Warn: warn, Keep: Keep(env.Opts, "keep_history"), Spool: filepath.Join(env.CacheDir, "history", "spool"),
 		Open: func(ctx context.Context) (jobs.Returner, error) { return openHistory(ctx, env, source, warn) },
 	}
 	if source == localHistory {
@@ -53,10 +53,10 @@ func HistorySink(ctx context.Context, env *fun.Env, warn func(error)) *jobs.Sink
 	return s
 }
 
-// keepHistory is how old executions may become; 0 is no bound. What is longer than
-// a time.Duration, is none.
-func keepHistory(env *fun.Env) time.Duration {
-	keep, _ := value.AsInt(env.Opts.At("keep_history"))
+// Keep is how old records may become by an option in seconds; 0 is no bound. What is
+// longer than a time.Duration, is none.
+func Keep(opts *value.Map, option string) time.Duration {
+	keep, _ := value.AsInt(opts.At(option))
 	if keep < 0 || keep > int64(math.MaxInt64/time.Second) {
 		return 0
 	}

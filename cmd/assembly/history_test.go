@@ -25,7 +25,7 @@ func TestKeepHistory(t *testing.T) {
 		{"a year", 0},
 	} {
 		env := &fun.Env{Data: fun.Data{Opts: value.MapOf("keep_history", tt.keep)}}
-		if got := keepHistory(env); got != tt.want {
+		if got := Keep(env.Opts, "keep_history"); got != tt.want {
 			t.Errorf("keep_history: %v is %s, want %s", tt.keep, got, tt.want)
 		}
 	}

@@ -32,6 +32,7 @@ type Ring struct {
 	added chan struct{} // closed at the next Fire; nil while nobody waits
 	taps  []func(Event)
 	mask  func(value.Value) value.Value // of data; nil: they stay as they are
+	bound int                           // of the bytes of data; 0: there is none
 }
 
 // NewRing returns a ring of size events (DefaultSize where it is 0) whose
@@ -58,8 +59,11 @@ func (r *Ring) fire(tag string, data *value.Map, foreign bool) {
 		data = value.NewMap(1)
 	}
 	r.mu.Lock()
-	mask := r.mask
+	mask, bound := r.mask, r.bound
 	r.mu.Unlock()
+	if bound > 0 {
+		data = trim(data, bound)
+	}
 	if mask != nil {
 		data, _ = mask(data).(*value.Map)
 	}
@@ -139,6 +143,14 @@ func (r *Ring) Mask(f func(value.Value) value.Value) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.mask = f
+}
+
+// Bound has values left out of the data of events that take more than n bytes from
+// now on, as Salt's max_event_size does: the text VALUE_TRIMMED stands in their place.
+func (r *Ring) Bound(n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.bound = n
 }
 
 // Tap has f called with every event fired from now on, in the goroutine that

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"runtime/debug"
 	"slices"
 	"sort"
 	"strconv"
@@ -93,6 +94,8 @@ type Fleet struct {
 	// both named must not have the same id.
 	Order []string
 
+	large      sync.Mutex // held while a large return is handed over
+	lean       sync.Once
 	mu         sync.RWMutex // guards Providers
 	jids       sync.Map     // of the jobs that were run
 	Nodegroups *value.Map
@@ -618,8 +621,23 @@ func (r *running) rest(ctx context.Context) {
 	}
 }
 
-// deliver hands one return over, once it is recorded.
+// largeReturn is how many bytes a return has, about, that is handed over while no
+// other large one is.
+const largeReturn = 1 << 20
+
+// leanGC is the GOGC of a process that was given large returns: what was decoded and
+// printed of one does not stay for as long as the next is.
+const leanGC = 25
+
+// deliver hands one return over, once it is recorded. Large ones are read one after
+// the other, each once.
 func (r *running) deliver(ret fun.Return) {
+	if ret.Larger(largeReturn) {
+		r.f.large.Lock()
+		defer r.f.large.Unlock()
+		r.f.lean.Do(func() { debug.SetGCPercent(leanGC) })
+		ret = ret.Decoded()
+	}
 	if errors.Is(ret.Err, context.Canceled) && errors.Unwrap(ret.Err) == nil {
 		ret.Err = fun.ErrEnded
 	}

@@ -319,11 +319,38 @@ func (r Return) Value() (value.Value, error) {
 		return nil, fmt.Errorf("return of %s: %w", r.ID, err)
 	}
 	defer f.Close()
-	v, err := value.DecodeJSON(f)
+	v, err := value.DecodeJSONSized(f, r.Body.Size())
 	if err != nil {
 		return nil, fmt.Errorf("return of %s: %w", r.ID, err)
 	}
 	return v, nil
+}
+
+// Larger reports whether the value takes more than n bytes, about.
+func (r Return) Larger(n int) bool {
+	switch b := r.Body.(type) {
+	case nil:
+		return false
+	case ValueBody:
+		return value.Outweighs(b.V, n)
+	default:
+		return b.Size() > int64(n)
+	}
+}
+
+// Decoded returns the return with its value in memory, decoded once for all who
+// read it, and forgets what it was decoded from. One that cannot be decoded stays
+// as it is.
+func (r Return) Decoded() Return {
+	v, err := r.Value()
+	if err != nil || r.Body == nil {
+		return r
+	}
+	if c, ok := r.Body.(io.Closer); ok {
+		_ = c.Close()
+	}
+	r.Body = ValueBody{v}
+	return r
 }
 
 // A Body is a return's value as JSON; large ones are spilled to disk.

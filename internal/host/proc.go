@@ -1,7 +1,6 @@
 package host
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -125,7 +124,7 @@ type running struct {
 type stream struct {
 	pipe      *os.File
 	to        io.Writer // nil: buf
-	buf       bytes.Buffer
+	buf       pieces
 	max       int64
 	truncated bool
 	err       error // of to
@@ -302,9 +301,9 @@ func (r *running) finish(ctx context.Context, cmd *exec.Cmd) (Output, error) {
 	}
 	for i, s := range r.outs {
 		if i == 0 && r.cmd.Stdout == nil {
-			out.Stdout = s.buf.Bytes()
+			out.Stdout = s.buf.join()
 		} else {
-			out.Stderr = s.buf.Bytes()
+			out.Stderr = s.buf.join()
 		}
 		out.Truncated = out.Truncated || s.truncated
 		if err == nil {

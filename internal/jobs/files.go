@@ -271,7 +271,11 @@ func held(f *os.File) bool {
 
 // decodeLine returns a line's map; nil for a line that is none.
 func decodeLine(b []byte) *value.Map {
-	return decodeText(string(b))
+	m := decodeText(string(b))
+	if unpack(m) != nil {
+		return nil
+	}
+	return m
 }
 
 func decodeText(s string) *value.Map {

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"brine/internal/value"
 )
 
@@ -46,11 +48,36 @@ type slot struct {
 }
 
 // jid returns the job id of a key.
-func jidOf(hour string, key uint64) string { return fmt.Sprintf("%s%010d", hour, key) }
+func jidOf(hour string, key uint64) string {
+	var b [hourDigits + 10]byte
+	copy(b[:], hour)
+	for i := len(b) - 1; i >= hourDigits; i-- {
+		b[i] = '0' + byte(key%10)
+		key /= 10
+	}
+	return string(b[:])
+}
+
+// A fileStamp is by what the index knows a job's file again.
+type fileStamp struct{ size, mtime int64 }
+
+// stampAt returns that of a file in an open directory.
+func stampAt(dir *os.File, name string) (fileStamp, error) {
+	for {
+		var st unix.Stat_t
+		switch err := unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW); {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return fileStamp{}, err
+		default:
+			return fileStamp{st.Size, unix.TimespecToNsec(st.Mtim)}, nil
+		}
+	}
+}
 
 // indexLine makes the line of a job whose file has a size and time.
-func indexLine(b *Brief, st fs.FileInfo) []byte {
-	rest := fmt.Appendf(nil, "%s %d %d %c ", b.JID[hourDigits:], st.Size(), st.ModTime().UnixNano(), b.kind())
+func indexLine(b *Brief, st fileStamp) []byte {
+	rest := fmt.Appendf(nil, "%s %d %d %c ", b.JID[hourDigits:], st.size, st.mtime, b.kind())
 	rest = append(rest, b.encode()...)
 	return append(fmt.Appendf(nil, "%08x ", crc32.ChecksumIEEE(rest)), append(rest, '\n')...)
 }
@@ -61,30 +88,63 @@ func parseSlot(line []byte, off int64) (s slot, ok bool) {
 	if len(line) < 9 || line[8] != ' ' {
 		return s, false
 	}
-	sum, err := strconv.ParseUint(string(line[:8]), 16, 32)
-	if err != nil || crc32.ChecksumIEEE(line[9:]) != uint32(sum) {
+	sum, ok := hexOf(line[:8])
+	if !ok || crc32.ChecksumIEEE(line[9:]) != sum {
 		return s, false
 	}
-	var field [4]string
+	var n [3]int64
 	rest := line[9:]
-	for i := range field {
-		f, r, found := bytes.Cut(rest, []byte(" "))
-		if !found {
+	for i := range n {
+		if n[i], rest, ok = cutNumber(rest); !ok {
 			return s, false
 		}
-		field[i], rest = string(f), r
 	}
-	var errs [3]error
-	s.key, errs[0] = strconv.ParseUint(field[0], 10, 64)
-	s.size, errs[1] = strconv.ParseInt(field[1], 10, 64)
-	s.mtime, errs[2] = strconv.ParseInt(field[2], 10, 64)
-	if errors.Join(errs[:]...) != nil || len(field[3]) != 1 {
+	if len(rest) < 2 || rest[1] != ' ' {
 		return s, false
 	}
-	s.kind, s.n, s.off = field[3][0], int32(len(rest)), off+int64(len(line)-len(rest))
+	s.key, s.size, s.mtime, s.kind = uint64(n[0]), n[1], n[2], rest[0]
+	rest = rest[2:]
+	s.n, s.off = int32(len(rest)), off+int64(len(line)-len(rest))
 	s.lookup = bytes.HasPrefix(rest, []byte(`{"fun":"runner.jobs.`)) || bytes.HasPrefix(rest, []byte(`{"fun":"runner.audit.`))
 	s.find = bytes.HasPrefix(rest, []byte(`{"fun":"saltutil.find_job"`))
 	return s, true
+}
+
+// hexOf reads a number as %08x has it.
+func hexOf(text []byte) (n uint32, ok bool) {
+	for _, c := range text {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		default:
+			return 0, false
+		}
+		n = n<<4 | uint32(c)
+	}
+	return n, true
+}
+
+// cutNumber reads a number and the blank behind it.
+func cutNumber(text []byte) (n int64, rest []byte, ok bool) {
+	const most = 19 // digits of an int64
+	i := 0
+	negative := len(text) > 0 && text[0] == '-' // a time before 1970
+	if negative {
+		i++
+	}
+	begin := i
+	for ; i < len(text) && text[i] >= '0' && text[i] <= '9'; i++ {
+		n = n*10 + int64(text[i]-'0')
+	}
+	if i == begin || i-begin > most || i == len(text) || text[i] != ' ' || n < 0 {
+		return 0, nil, false
+	}
+	if negative {
+		n = -n
+	}
+	return n, text[i+1:], true
 }
 
 // aboutLine is how long the line of a small job is, and maxAhead for how many lines
@@ -414,18 +474,26 @@ func (f *Files) refresh(ctx context.Context, hour string, keys []uint64) (slots 
 			add, added = add[:0], true
 		}
 	}
+	dir, err := os.Open(filepath.Join(f.dir, hour))
+	if err != nil {
+		for _, key := range keys {
+			live[key] = nil // swept meanwhile
+		}
+		return slots, live, nil
+	}
+	defer dir.Close()
 	i := 0
 	for _, key := range keys {
 		for i < len(slots) && slots[i].key < key {
 			i++
 		}
 		jid := jidOf(hour, key)
-		st, err := os.Lstat(f.path(jid))
+		st, err := stampAt(dir, jid+suffix)
 		if err != nil {
 			live[key] = nil // swept meanwhile
 			continue
 		}
-		if i < len(slots) && slots[i].key == key && slots[i].size == st.Size() && slots[i].mtime == st.ModTime().UnixNano() {
+		if i < len(slots) && slots[i].key == key && slots[i].size == st.size && slots[i].mtime == st.mtime {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -438,7 +506,7 @@ func (f *Files) refresh(ctx context.Context, hour string, keys []uint64) (slots 
 			live[key] = &Brief{JID: jid, Load: value.NewMap(0), State: Interrupted, Bad: value.NewMap(0), Damage: "it cannot be read: " + err.Error()}
 		case j == nil:
 			live[key] = nil
-		case j.State == Active || st.Size() == 0:
+		case j.State == Active || st.size == 0:
 			live[key] = j.Brief()
 		default:
 			if add = append(add, indexLine(j.Brief(), st)...); len(add) > indexBatch {

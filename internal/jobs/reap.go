@@ -19,36 +19,50 @@ type process struct {
 	name                        string
 }
 
-// processes returns those of a machine by pid; none where it has no /proc.
-func processes(h host.Host) map[int]*process {
+// pids returns the numbers of the processes of a machine; none where it has no /proc.
+func pids(h host.Host) []int {
 	names, err := h.ReadDir("/proc")
 	if err != nil {
 		return nil
 	}
-	all := map[int]*process{}
+	out := make([]int, 0, len(names))
 	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
+		if pid, err := strconv.Atoi(name); err == nil {
+			out = append(out, pid)
 		}
-		b, err := h.ReadFile("/proc/" + name + "/stat")
-		if err != nil {
-			continue
+	}
+	return out
+}
+
+// processOf returns a process; nil where it is gone.
+func processOf(h host.Host, pid int) *process {
+	b, err := h.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return nil
+	}
+	// The name, in parentheses, may have anything in it.
+	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
+	if open < 0 || end < open {
+		return nil
+	}
+	f := strings.Fields(string(b[end+1:]))
+	if len(f) < 4 || len(f[0]) != 1 {
+		return nil
+	}
+	p := &process{pid: pid, state: f[0][0], name: string(b[open+1 : end])}
+	p.parent, _ = strconv.Atoi(f[1])
+	p.group, _ = strconv.Atoi(f[2])
+	p.session, _ = strconv.Atoi(f[3])
+	return p
+}
+
+// processes returns those of a machine by pid.
+func processes(h host.Host) map[int]*process {
+	all := map[int]*process{}
+	for _, pid := range pids(h) {
+		if p := processOf(h, pid); p != nil {
+			all[pid] = p
 		}
-		// The name, in parentheses, may have anything in it.
-		open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
-		if open < 0 || end < open {
-			continue
-		}
-		f := strings.Fields(string(b[end+1:]))
-		if len(f) < 4 || len(f[0]) != 1 {
-			continue
-		}
-		p := &process{pid: pid, state: f[0][0], name: string(b[open+1 : end])}
-		p.parent, _ = strconv.Atoi(f[1])
-		p.group, _ = strconv.Atoi(f[2])
-		p.session, _ = strconv.Atoi(f[3])
-		all[pid] = p
 	}
 	return all
 }
@@ -60,13 +74,16 @@ func processes(h host.Host) map[int]*process {
 // the path of an agent, cacheDir its directory. A machine without /proc is left
 // as it is.
 func Reap(h host.Host, cacheDir, exe string) {
-	all := processes(h)
 	own := func(pid int) bool {
 		st, err := h.Stat("/proc/" + strconv.Itoa(pid))
 		return err == nil && st.UID == h.Geteuid()
 	}
-	for pid, p := range all {
-		if p.state == 'T' && pid != h.Getpid() && orphan(all, p) && own(pid) && isAgent(h, pid, exe) {
+	for _, pid := range pids(h) {
+		// Every agent does this when it starts: of most processes it asks one thing.
+		if pid == h.Getpid() || !beside(h, pid, exe) {
+			continue
+		}
+		if p := processOf(h, pid); p != nil && p.state == 'T' && orphan(h, p) && own(pid) && serves(h, pid) {
 			below, start := children(h, pid), birth(h, pid)
 			_ = h.Signal(pid, 9) // first: it would start others
 			for _, c := range below {
@@ -76,7 +93,12 @@ func Reap(h host.Host, cacheDir, exe string) {
 		}
 	}
 	boot, _ := h.ReadFile("/proc/sys/kernel/random/boot_id")
-	for _, session := range deadDetached(h, cacheDir, strings.TrimSpace(string(boot))) {
+	dead := deadDetached(h, cacheDir, strings.TrimSpace(string(boot)))
+	if len(dead) == 0 {
+		return
+	}
+	all := processes(h)
+	for _, session := range dead {
 		for pid, p := range all {
 			// A group whose leader has ended was left in the background.
 			leader := all[p.group]
@@ -99,22 +121,23 @@ func ended(h host.Host, pid int, start string) {
 
 // orphan reports whether a process has lost the connection that started it,
 // directly or by sudo.
-func orphan(all map[int]*process, p *process) bool {
-	if parent := all[p.parent]; parent != nil && parent.name == "sudo" {
-		p = parent
+func orphan(h host.Host, p *process) bool {
+	if p.parent == 1 {
+		return true
 	}
-	return p.parent == 1
+	parent := processOf(h, p.parent)
+	return parent != nil && parent.name == "sudo" && parent.parent == 1
 }
 
-// isAgent reports whether a process is an agent that was placed beside exe and
-// serves a connection.
-func isAgent(h host.Host, pid int, exe string) bool {
-	dir := "/proc/" + strconv.Itoa(pid)
-	path, err := h.Readlink(dir + "/exe")
-	if err != nil || exe == "" || filepath.Dir(path) != filepath.Dir(exe) || !strings.HasPrefix(filepath.Base(path), "brine-") {
-		return false
-	}
-	args, err := h.ReadFile(dir + "/cmdline")
+// beside reports whether a process is an agent that was placed beside exe.
+func beside(h host.Host, pid int, exe string) bool {
+	path, err := h.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
+	return err == nil && exe != "" && filepath.Dir(path) == filepath.Dir(exe) && strings.HasPrefix(filepath.Base(path), "brine-")
+}
+
+// serves reports whether an agent serves a connection.
+func serves(h host.Host, pid int) bool {
+	args, err := h.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	return err == nil && !bytes.Contains(args, []byte("\x00--detached\x00"))
 }
 

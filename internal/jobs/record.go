@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,12 +37,26 @@ type fileRecord struct {
 // write adds a line and returns when it is on disk. Lines that are written
 // while another sync is under way share the next one.
 func (r *fileRecord) write(line []byte) error {
-	b := append(slices.Clip(line), '\n')
-	r.mu.Lock()
-	if r.torn || r.shared {
-		b = append([]byte{'\n'}, b...)
+	return r.add(true, func(w io.Writer) error {
+		_, err := w.Write(line)
+		return err
+	})
+}
+
+// put is write of a return or note, which may be large.
+func (r *fileRecord) put(line *value.Map) error {
+	text, large := split(line)
+	if large == nil {
+		return r.write(text)
 	}
-	_, err := r.file.Write(b)
+	return r.add(r.shared, func(w io.Writer) error { return pack(w, text, large) })
+}
+
+// add adds the line that line writes, with whole by one call, so that what other
+// processes write does not come between; see write.
+func (r *fileRecord) add(whole bool, line func(w io.Writer) error) error {
+	r.mu.Lock()
+	err := r.addLocked(whole, line)
 	r.torn = err != nil
 	r.written++
 	mine := r.written
@@ -64,6 +79,42 @@ func (r *fileRecord) write(line []byte) error {
 	return nil
 }
 
+func (r *fileRecord) addLocked(whole bool, line func(w io.Writer) error) error {
+	w := lineWriter{to: r.file, whole: whole}
+	if r.torn || r.shared {
+		w.line = append(w.line, '\n')
+	}
+	if err := line(&w); err != nil {
+		return err
+	}
+	w.line = append(w.line, '\n')
+	return w.flush()
+}
+
+// A lineWriter writes a line in parts, or as a whole when it is flushed.
+type lineWriter struct {
+	to    io.Writer
+	whole bool
+	line  []byte
+}
+
+// maxLinePart is how much of a line that may be written in parts waits.
+const maxLinePart = 64 << 10
+
+func (w *lineWriter) Write(p []byte) (int, error) {
+	w.line = append(w.line, p...)
+	if w.whole || len(w.line) < maxLinePart {
+		return len(p), nil
+	}
+	return len(p), w.flush()
+}
+
+func (w *lineWriter) flush() error {
+	_, err := w.to.Write(w.line)
+	w.line = w.line[:0]
+	return err
+}
+
 func (r *fileRecord) stamp() string { return r.files.now().UTC().Format(event.StampFormat) }
 
 // Return records an answer; see [Record]. Of one that cannot be recorded, for
@@ -78,7 +129,7 @@ func (r *fileRecord) Return(ret fun.Return) error {
 		r.tally.add(line)
 	}
 	r.sum.Unlock()
-	err = r.write(value.EncodeJSON(line))
+	err = r.put(line)
 	if r.shared {
 		return err // targets keep what is not recorded
 	}
@@ -135,7 +186,7 @@ func returnLine(ret fun.Return, stamp string) (*value.Map, error) {
 
 // Note records a part of a history; see [Record].
 func (r *fileRecord) Note(kind string, data *value.Map) error {
-	return r.write(value.EncodeJSON(value.MapOf("note", kind, "data", data)))
+	return r.put(value.MapOf("note", kind, "data", data))
 }
 
 // End records the end; see [Record].
@@ -146,7 +197,7 @@ func (r *fileRecord) End() error {
 	err := r.write(value.EncodeJSON(value.MapOf("end", r.stamp())))
 	_ = os.Remove(r.files.wishes(r.jid))
 	if st, serr := r.file.Stat(); err == nil && serr == nil && r.tally != nil && !r.torn && len(r.lost) == 0 {
-		r.files.appendIndex(r.jid[:hourDigits], indexLine(r.tally.brief(r.jid), st))
+		r.files.appendIndex(r.jid[:hourDigits], indexLine(r.tally.brief(r.jid), fileStamp{st.Size(), st.ModTime().UnixNano()}))
 	}
 	unlock(r.file)
 	return errors.Join(err, r.file.Close())

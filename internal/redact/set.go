@@ -210,12 +210,43 @@ func (s *Set) Text(text string) string {
 	if r == nil {
 		return text
 	}
-	out := r.Replace(text)
-	if out != text && isDiff(text) {
+	w := replaced{text: text}
+	_, _ = r.WriteString(&w, text)
+	if !w.changed {
+		return text[:w.same]
+	}
+	out := w.String()
+	if isDiff(text) {
 		out = oldHidden(out)
 	}
 	return out
 }
+
+// replaced takes what a strings.Replacer writes of a text, and copies nothing as long
+// as that is the text: output may be long, and secrets in it are rare.
+type replaced struct {
+	text    string
+	same    int // how much of the text was written, unchanged
+	changed bool
+	strings.Builder
+}
+
+// WriteString adds the next part.
+func (w *replaced) WriteString(part string) (int, error) {
+	if !w.changed && strings.HasPrefix(w.text[w.same:], part) {
+		w.same += len(part)
+		return len(part), nil
+	}
+	if !w.changed {
+		w.changed = true
+		w.Grow(len(w.text))
+		w.Builder.WriteString(w.text[:w.same])
+	}
+	return w.Builder.WriteString(part)
+}
+
+// Write adds the next part.
+func (w *replaced) Write(part []byte) (int, error) { return w.WriteString(string(part)) }
 
 func isDiff(text string) bool {
 	return strings.Contains(text, "\n@@ ") || strings.HasPrefix(text, "@@ ")

@@ -73,3 +73,28 @@ func TestSecretsInBase64(t *testing.T) {
 		}
 	}
 }
+
+// TestLongTextIsNotCopied masks output without a secret, which stays as it is, and
+// output with some at its beginning, midst and end.
+func TestLongTextIsNotCopied(t *testing.T) {
+	s := NewSet()
+	s.Add("hunter2hunter2", "swordfish", "XXX-RE-1")
+	long := strings.Repeat("a line of output\n", 10_000)
+	var out string
+	if n := testing.AllocsPerRun(5, func() { out = s.Text(long) }); n > 4 || out != long {
+		t.Errorf("a text without a secret took %.0f allocations", n)
+	}
+	for _, tt := range []struct{ text, want string }{
+		{"swordfish" + long, Hidden + long},
+		{long + "hunter2hunter2" + long, long + Hidden + long},
+		{long + "swordfish", long + Hidden},
+		{"swordfish", Hidden},
+		{"", ""},
+		{Hidden + long, Hidden + long},
+		{"XXX-RE-1 " + Hidden, Hidden + " " + Hidden},
+	} {
+		if got := s.Text(tt.text); got != tt.want {
+			t.Errorf("Text(%.40q) = %.40q of %d bytes, want %.40q of %d", tt.text, got, len(got), tt.want, len(tt.want))
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package value
 
 import (
+	"io"
 	"math"
 	"math/big"
 	"reflect"
@@ -70,7 +71,26 @@ func AppendJSON(dst []byte, v Value, o JSONOptions) ([]byte, error) {
 	if err := w.value(v, 0); err != nil {
 		return dst, err
 	}
+	if w.flushed != nil {
+		return dst, w.flushed
+	}
 	return w.dst, nil
+}
+
+// WriteJSON writes v to w, in parts, as [EncodeJSON] returns it. Its error is w's.
+func WriteJSON(w io.Writer, v Value) error {
+	jw := jsonWriter{JSONOptions: JSONOptions{ItemSep: ",", KeySep: ":", Repr: true, Flush: func(b []byte) error {
+		_, err := w.Write(b)
+		return err
+	}}, lenient: true}
+	jw.start()
+	if err := jw.value(v, 0); err != nil {
+		return err
+	}
+	if jw.flushed != nil {
+		return jw.flushed
+	}
+	return jw.Flush(jw.dst)
 }
 
 type jsonWriter struct {
@@ -79,6 +99,7 @@ type jsonWriter struct {
 	lines   bool
 	lenient bool
 	open    opened // the containers being written, to find those within themselves
+	flushed error  // what Flush said in the midst of a text
 }
 
 func (w *jsonWriter) start() {
@@ -223,8 +244,8 @@ func (w *jsonWriter) items(items []Value, depth int) error {
 
 // flush hands over what was written where that is much.
 func (w *jsonWriter) flush() error {
-	if w.Flush == nil || len(w.dst) < flushSize {
-		return nil
+	if w.flushed != nil || w.Flush == nil || len(w.dst) < flushSize {
+		return w.flushed
 	}
 	b := w.dst
 	w.dst = w.dst[:0]
@@ -367,9 +388,32 @@ func jsonFloat(f float64) string {
 
 const hexDigits = "0123456789abcdef"
 
-// text writes s as a JSON string.
+// text writes s as a JSON string, a long one in parts where there is somebody who
+// takes them.
 func (w *jsonWriter) text(s string) {
-	dst := append(w.dst, '"')
+	w.dst = append(w.dst, '"')
+	for w.Flush != nil && w.flushed == nil && len(s) > flushSize {
+		n := flushSize
+		for i := range utf8.UTFMax {
+			if utf8.RuneStart(s[flushSize-i]) {
+				n -= i
+				break
+			}
+		}
+		w.chars(s[:n])
+		s = s[n:]
+		w.flushed = w.flush()
+	}
+	w.chars(s)
+	w.dst = append(w.dst, '"')
+}
+
+// chars writes what stands between the quotes.
+func (w *jsonWriter) chars(s string) {
+	dst := w.dst
+	if len(s) > flushSize/16 {
+		dst = slices.Grow(dst, len(s)+len(s)/16)
+	}
 	start := 0
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -419,8 +463,7 @@ func (w *jsonWriter) text(s string) {
 		i += n
 		start = i
 	}
-	dst = append(dst, s[start:]...)
-	w.dst = append(dst, '"')
+	w.dst = append(dst, s[start:]...)
 }
 
 func appendU(dst []byte, r rune) []byte {

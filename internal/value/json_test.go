@@ -1,9 +1,11 @@
 package value_test
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"math/big"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -178,6 +180,86 @@ func BenchmarkParseJSON(b *testing.B) {
 	for b.Loop() {
 		if _, err := value.ParseJSON(text); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestWriteJSON has long texts written in parts, which are cut at every place of a
+// character and of what is none.
+func TestWriteJSON(t *testing.T) {
+	t.Parallel()
+	const part = 1 << 20
+	for _, tail := range []string{"é", "€", "\U0001f600", "\xff\xff\xff\xff\xff", "\x80\x80\x80\x80\x80\x80", "\n\"\\", "\xe2\x82", ""} {
+		for before := part - 4; before <= part; before++ {
+			text := strings.Repeat("x", before) + tail + "end"
+			v := value.MapOf("k", text, "l", value.NewList(int64(1), value.Tuple{nil, true}))
+			var b bytes.Buffer
+			if err := value.WriteJSON(&b, v); err != nil {
+				t.Fatal(err)
+			}
+			if want := value.EncodeJSON(v); !bytes.Equal(b.Bytes(), want) {
+				t.Fatalf("%q after %d bytes is written otherwise in parts", tail, before)
+			}
+			back, err := value.DecodeJSONSized(&b, int64(len(text)))
+			if err != nil || back.(*value.Map).Str("k") != text {
+				t.Fatalf("%q after %d bytes is read back otherwise: %v", tail, before, err)
+			}
+		}
+	}
+	full := errors.New("full")
+	calls := 0
+	if err := value.WriteJSON(writerFunc(func([]byte) (int, error) { calls++; return 0, full }), strings.Repeat("x", 8<<20)); !errors.Is(err, full) || calls != 1 {
+		t.Errorf("WriteJSON = %v after %d writes, want the first error of the writer", err, calls)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// TestDecodeTakesLittle has a large document decoded: what it takes is the document
+// and the texts in it, once each.
+func TestDecodeTakesLittle(t *testing.T) {
+	const size = 8 << 20
+	doc := value.EncodeJSON(value.MapOf("text", strings.Repeat("a line\n", size/7)))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	v, err := value.DecodeJSONSized(bytes.NewReader(doc), int64(len(doc)))
+	runtime.ReadMemStats(&after)
+	if err != nil || len(v.(*value.Map).Str("text")) < size-7 {
+		t.Fatalf("the document is not decoded: %v", err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > uint64(5*len(doc)/2) {
+		t.Errorf("a document of %d bytes took %d", len(doc), took)
+	}
+}
+
+func TestOutweighs(t *testing.T) {
+	t.Parallel()
+	loop := value.NewList()
+	loop.Append(loop)
+	for _, tt := range []struct {
+		v    value.Value
+		n    int
+		want bool
+	}{
+		{nil, 0, true},
+		{nil, 8, false},
+		{"four", 12, false},
+		{"four", 11, true},
+		{value.Bytes("four"), 11, true},
+		{value.NewList("a", "b"), 26, false},
+		{value.NewList("a", "b"), 25, true},
+		{value.Tuple{"a", "b"}, 25, true},
+		{value.MapOf("a", "b"), 26, false},
+		{value.MapOf("a", "b"), 25, true},
+		{value.MapOf("a", value.NewList(int64(1))), 1 << 20, false},
+		{loop, 1 << 10, true},
+		{(*value.Map)(nil), 8, false},
+		{(*value.List)(nil), 8, false},
+	} {
+		if got := value.Outweighs(tt.v, tt.n); got != tt.want {
+			t.Errorf("Outweighs(%T, %d) = %t, want %t", tt.v, tt.n, got, tt.want)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // Bounds of what [DecodeJSON] reads.
@@ -43,6 +42,18 @@ func DecodeJSON(r io.Reader) (Value, error) {
 		return nil, err
 	}
 	return ParseJSON(string(b))
+}
+
+// DecodeJSONSized is DecodeJSON of a document of size bytes, about: it takes no
+// more memory than that for the text.
+func DecodeJSONSized(r io.Reader, size int64) (Value, error) {
+	var b strings.Builder
+	size = min(max(size, 0), MaxJSONSize)
+	b.Grow(int(size))
+	if _, err := io.CopyBuffer(&b, io.LimitReader(r, MaxJSONSize+1), make([]byte, min(size+1, 64<<10))); err != nil {
+		return nil, err
+	}
+	return ParseJSON(b.String())
 }
 
 // ParseJSON reads s as one JSON document, with the rules of Python's json.
@@ -325,19 +336,22 @@ func (d *jsonReader) text() (string, error) {
 		}
 		d.i++
 	}
-	b := []byte(d.s[start:d.i])
+	var b strings.Builder
+	b.Grow(d.endOfText() - start)
+	b.WriteString(d.s[start:d.i])
 	for d.i < len(d.s) {
+		if n := plain(d.s[d.i:]); n > 0 {
+			b.WriteString(d.s[d.i : d.i+n])
+			d.i += n
+			continue
+		}
 		c := d.s[d.i]
 		switch {
 		case c == '"':
 			d.i++
-			return string(b), nil
+			return b.String(), nil
 		case c < ' ':
 			return "", d.fault("Invalid control character at", d.i)
-		case c != '\\':
-			b = append(b, c)
-			d.i++
-			continue
 		}
 		d.i++
 		if d.i >= len(d.s) {
@@ -347,17 +361,17 @@ func (d *jsonReader) text() (string, error) {
 		d.i++
 		switch c {
 		case '"', '\\', '/':
-			b = append(b, c)
+			b.WriteByte(c)
 		case 'b':
-			b = append(b, '\b')
+			b.WriteByte('\b')
 		case 'f':
-			b = append(b, '\f')
+			b.WriteByte('\f')
 		case 'n':
-			b = append(b, '\n')
+			b.WriteByte('\n')
 		case 'r':
-			b = append(b, '\r')
+			b.WriteByte('\r')
 		case 't':
-			b = append(b, '\t')
+			b.WriteByte('\t')
 		case 'u':
 			r, ok := d.hex4(d.i)
 			if !ok {
@@ -371,15 +385,38 @@ func (d *jsonReader) text() (string, error) {
 				}
 			}
 			if r >= 0xdc80 && r <= 0xdcff {
-				b = append(b, byte(r-0xdc00))
+				b.WriteByte(byte(r - 0xdc00))
 			} else {
-				b = utf8.AppendRune(b, r)
+				b.WriteRune(r)
 			}
 		default:
 			return "", d.fault(`Invalid \escape`, d.i-2)
 		}
 	}
 	return "", d.fault("Unterminated string starting at", begin)
+}
+
+// plain returns how much of the beginning of a text stands for itself.
+func plain(s string) int {
+	for i := range len(s) {
+		if c := s[i]; c == '"' || c == '\\' || c < ' ' {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// endOfText returns where the text ends that the reader is in, about.
+func (d *jsonReader) endOfText() int {
+	for i := d.i; i < len(d.s); i++ {
+		switch d.s[i] {
+		case '"':
+			return i
+		case '\\':
+			i++
+		}
+	}
+	return len(d.s)
 }
 
 func (d *jsonReader) hex4(at int) (rune, bool) {

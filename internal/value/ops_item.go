@@ -3,6 +3,7 @@ package value
 import (
 	"iter"
 	"math/big"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -26,28 +27,31 @@ func IsSpace(r rune) bool {
 
 // SplitLines splits as str.splitlines: at all of Unicode's line ends, which
 // keep leaves on the lines.
-func SplitLines(s string, keep bool) []string {
-	var out []string
-	for s != "" {
-		i := strings.IndexFunc(s, isLineEnd)
-		switch {
-		case i < 0 && out == nil:
-			return []string{s}
-		case i < 0:
-			return append(out, s)
+func SplitLines(s string, keep bool) []string { return slices.Collect(Lines(s, keep)) }
+
+// Lines goes through the lines that [SplitLines] returns.
+func Lines(s string, keep bool) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for s != "" {
+			i := strings.IndexFunc(s, isLineEnd)
+			if i < 0 {
+				yield(s)
+				return
+			}
+			_, n := utf8.DecodeRuneInString(s[i:])
+			end := i + n
+			if s[i] == '\r' && strings.HasPrefix(s[end:], "\n") {
+				end++
+			}
+			if keep {
+				i = end
+			}
+			if !yield(s[:i]) {
+				return
+			}
+			s = s[end:]
 		}
-		_, n := utf8.DecodeRuneInString(s[i:])
-		end := i + n
-		if s[i] == '\r' && strings.HasPrefix(s[end:], "\n") {
-			end++
-		}
-		if keep {
-			i = end
-		}
-		out = append(out, s[:i])
-		s = s[end:]
 	}
-	return out
 }
 
 func isLineEnd(r rune) bool {

@@ -282,7 +282,7 @@ func (s *server) keepReturn(c *call, ret fun.Return) {
 	if s.o.Wipe || !s.m.Resumable() {
 		return
 	}
-	owing := s.m.Broken() != nil || s.alone.Load() || c.left.Load() || ret.Body != nil && ret.Body.Size() > maxHeld
+	owing := s.m.Broken() != nil || s.alone.Load() || c.left.Load() || ret.Larger(maxHeld)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !owing {

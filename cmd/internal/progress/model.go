@@ -321,7 +321,7 @@ const maxReason = 1 << 20
 
 // reason is why a target failed.
 func reason(ret fun.Return) string {
-	if ret.Body != nil && ret.Body.Size() > maxReason {
+	if ret.Larger(maxReason) {
 		return fmt.Sprintf("return code %d", ret.Retcode)
 	}
 	v, err := ret.Value()

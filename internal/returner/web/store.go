@@ -300,7 +300,7 @@ func (e *elastic) Return(ctx context.Context, rets []*value.Map) error {
 		if !ok {
 			day = time.Now().UTC()
 		}
-		index := "salt-" + strings.ReplaceAll(name, ".", "_")
+		index := "salt-" + strings.NewReplacer(".", "_", ",", "-").Replace(name) // a comma is between indexes
 		isState := slices.Contains(stateFuns[:], name)
 		if isState && e.s.Bool("states_single_index") {
 			index = "salt-state_apply"
@@ -320,12 +320,46 @@ func (e *elastic) Return(ctx context.Context, rets []*value.Map) error {
 				v = value.MapOf("return", v)
 			}
 		}
-		docs = append(docs, document{index, r.Str("jid") + "-" + r.Str("id"), value.MapOf(
-			"@timestamp", day.Format("2006-01-02T15:04:05.000000+00:00"), "success", jobs.Succeeded(r), "retcode", r.At("retcode"),
+		code, each := codes(r)
+		doc := value.MapOf(
+			"@timestamp", day.Format("2006-01-02T15:04:05.000000+00:00"), "success", jobs.Succeeded(r), "retcode", code,
 			"minion", r.Str("id"), "fun", name, "jid", r.Str("jid"), "counts", counts, "data", undotted(v),
-		)})
+		)
+		if each != nil {
+			doc.Set("retcodes", each)
+		}
+		docs = append(docs, document{index, r.Str("jid") + "-" + r.Str("id"), doc})
 	}
 	return e.bulk(ctx, docs)
+}
+
+// codes returns the return code of an answer, and of a job that is several functions
+// those of each, by name or number; nil for other jobs. The code of all is then the
+// highest, and 1 where one ended with an error: a field has one type in all documents.
+func codes(r *value.Map) (code value.Value, each *value.Map) {
+	switch of := r.At("retcode").(type) {
+	case *value.Map:
+		each = value.NewMap(of.Len())
+		for name, c := range of.All() {
+			each.Set(strings.ReplaceAll(value.Str(name), ".", "_"), c) // a dot is between fields
+		}
+	case *value.List:
+		each = value.NewMap(of.Len())
+		for i, c := range of.Items {
+			each.Set(strconv.Itoa(i), c)
+		}
+	default:
+		return of, nil
+	}
+	highest := int64(0)
+	if !jobs.Succeeded(r) {
+		highest = 1
+	}
+	for _, c := range each.All() {
+		n, _ := value.AsInt(c)
+		highest = max(highest, n)
+	}
+	return highest, each
 }
 
 // count counts states that went well, and those that did not.

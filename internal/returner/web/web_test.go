@@ -337,6 +337,52 @@ func TestElasticsearchOfStates(t *testing.T) {
 	}
 }
 
+// The return code of a job of several functions is a number as that of others, so
+// that documents of both have one type of field.
+func TestElasticsearchOfSeveralFunctions(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name          string
+		code, success value.Value
+		want, each    string
+	}{
+		{"one", int64(2), false, "2", ""},
+		{"by name", value.MapOf("test.ping", int64(0), "cmd.run", int64(3)), value.MapOf("test.ping", true, "cmd.run", false), "3", `"retcodes":{"test_ping":0,"cmd_run":3}`},
+		{"in order", value.NewList(int64(0), int64(0)), value.NewList(true, true), "0", `"retcodes":{"0":0,"1":0}`},
+		{"an error", value.MapOf("test.ping", int64(0)), value.MapOf("test.ping", true, "cmd.run", false), "1", `"retcodes":{"test_ping":0}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var sent string
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if b, _ := io.ReadAll(r.Body); strings.HasSuffix(r.URL.Path, "_bulk") {
+					sent = string(b)
+				}
+				_, _ = io.WriteString(w, `{"errors":false,"items":[]}`)
+			}))
+			defer srv.Close()
+			spec, _ := returner.Find(Specs(), "elasticsearch")
+			es, err := open(t, spec, &fun.Env{Data: fun.Data{Opts: value.MapOf("elasticsearch.hosts", srv.URL)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := row()
+			r.Set("fun", "test.ping,cmd.run")
+			r.Set("retcode", tt.code)
+			r.Set("success", tt.success)
+			if err := es.Return(t.Context(), []*value.Map{r}); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(sent, `"retcode":`+tt.want+`,`) || !strings.Contains(sent, tt.each) || strings.Contains(sent, "retcodes") != (tt.each != "") {
+				t.Errorf("sent %s, want the code %s and %s", sent, tt.want, tt.each)
+			}
+			if !strings.Contains(sent, `"_index":"salt-test_ping-cmd_run"`) {
+				t.Errorf("the index is not one: %s", sent)
+			}
+		})
+	}
+}
+
 // A document of a shape that the index does not have is refused, and nothing else.
 func TestElasticsearchRefuses(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,106 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"brine/internal/event"
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/jobs"
+	"brine/internal/value"
+)
+
+// A spooled is a large return that counts how often it is read, and how many are
+// open at once.
+type spooled struct {
+	json          []byte
+	opened        atomic.Int32
+	closed        atomic.Bool
+	reading, most *atomic.Int32
+}
+
+func (b *spooled) Size() int64 { return int64(len(b.json)) }
+
+func (b *spooled) Open() (io.ReadCloser, error) {
+	b.opened.Add(1)
+	if n := b.reading.Add(1); n > b.most.Load() {
+		b.most.Store(n)
+	}
+	return &reading{bytes.NewReader(b.json), b}, nil
+}
+
+func (b *spooled) Close() error { b.closed.Store(true); return nil }
+
+type reading struct {
+	io.Reader
+	b *spooled
+}
+
+func (r *reading) Close() error { r.b.reading.Add(-1); return nil }
+
+// talkative is a provider whose machines return much.
+type talkative struct {
+	machines
+	bodies map[string]*spooled
+}
+
+func (m *talkative) Run(ctx context.Context, job fun.Job, id string, begun func()) fun.Return {
+	ret := m.machines.Run(ctx, job, id, begun)
+	ret.Body = m.bodies[id]
+	return ret
+}
+
+// TestLargeReturnsAreReadOnce runs a job whose targets return megabytes, with a
+// record, events and a report: each return is decoded once, one after the other, and
+// events say that it was too large for them.
+func TestLargeReturnsAreReadOnce(t *testing.T) {
+	t.Parallel()
+	p := &talkative{bodies: map[string]*spooled{}}
+	var now, most atomic.Int32
+	text := strings.Repeat("a line\n", largeReturn/7+1)
+	for i := range 8 {
+		id := fmt.Sprintf("web%d", i)
+		p.ids = append(p.ids, id)
+		p.bodies[id] = &spooled{json: value.EncodeJSON(text), reading: &now, most: &most}
+	}
+	ring := event.NewRing(0, host.FakeTime)
+	ring.Bound(1 << 20)
+	f := fleetOf(&p.machines)
+	f.Providers, f.Bus = []Provider{p}, ring
+	f.Jobs = jobs.NewFiles(t.TempDir(), 0, host.FakeTime)
+	got := 0
+	sum, err := f.Run(t.Context(), fun.Job{Fun: "cmd.run", Tgt: "*"}, func(r fun.Return) error {
+		if v, err := r.Value(); err != nil || v != text {
+			t.Errorf("%s returned %.20v, %v", r.ID, v, err)
+		}
+		got++
+		return nil
+	})
+	if err != nil || got != len(p.ids) || len(sum.Missing) > 0 {
+		t.Fatalf("Run = %v, %v with %d returns", sum, err, got)
+	}
+	for id, b := range p.bodies {
+		if n := b.opened.Load(); n != 1 || !b.closed.Load() {
+			t.Errorf("the return of %s was read %d times, closed %t", id, n, b.closed.Load())
+		}
+	}
+	if most.Load() != 1 {
+		t.Errorf("%d large returns were read at once", most.Load())
+	}
+	for seq := uint64(0); seq < ring.Seq(); {
+		e, _, err := ring.Next(t.Context(), seq, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seq = e.Seq
+		if strings.Contains(e.Tag, "/ret/") && e.Data.Str("return") != "VALUE_TRIMMED" {
+			t.Errorf("the event %s has a return of %d bytes", e.Tag, len(e.Data.Str("return")))
+		}
+	}
+}
