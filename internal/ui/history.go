@@ -119,6 +119,7 @@ type timelineStep struct {
 	history.ExecutionStep
 	At    time.Duration // after the start of the execution
 	Bar   *bar          // nil: nobody knows when it ran
+	State string        // its result, as badges have it
 	Bad   int           // targets that failed
 	Shown []timelineHost
 	More  int
@@ -187,9 +188,11 @@ func timeline(e *history.Execution, steps []history.ExecutionStep, now time.Time
 			t.At = max(0, st.Started.Sub(e.Started))
 			t.Bar = at.bar(st.Started, st.Duration)
 		}
+		changed := 0
 		slices.SortStableFunc(st.Hosts, func(a, b history.HostResult) int { return rankOf(a.Result) - rankOf(b.Result) })
 		for j := range st.Hosts {
 			h := &st.Hosts[j]
+			changed += h.Changed
 			if rankOf(h.Result) == 0 {
 				t.Bad++
 			}
@@ -204,6 +207,7 @@ func timeline(e *history.Execution, steps []history.ExecutionStep, now time.Time
 			}
 			t.Shown = append(t.Shown, x)
 		}
+		t.State = resultOf(st.Result, changed)
 		out[i] = t
 	}
 	return out
@@ -376,7 +380,7 @@ func hostDiffs(all []history.HostDiff) (shown []history.HostDiff, more int) {
 // hostSays is a result of a target in words.
 func hostSays(h *history.HostResult) string {
 	if h == nil {
-		return "not a target"
+		return "no result"
 	}
 	out := strings.ReplaceAll(resultOf(h.Result, 0), "_", " ")
 	if h.Changed > 0 {

@@ -65,7 +65,7 @@ func viewJob(j *jobs.Job, only string) jobView {
 		JID: j.JID, Time: row.Time, End: j.EndTime, Fun: row.Fun, Args: says(j.Load.At("arg")), Target: says(j.Load.At("tgt")), User: row.User, Status: row.Status,
 		Parent: j.Load.Str("orchestration_jid"), Damage: j.Damage, Orchestration: j.Definition != nil, Only: only,
 	}
-		if v.Orchestration {
+	if v.Orchestration {
 		for _, s := range j.Steps {
 			v.Steps = append(v.Steps, viewStep(s, only))
 		}
