@@ -29,7 +29,7 @@ func (s *site) execute(jid, name string, change func(row *value.Map)) {
 			change(r)
 		}
 	}
-	if err := s.fake.History(s.t.Context(), func(st *history.Store) error { return st.Return(s.t.Context(), rows) }); err != nil {
+	if err := s.History(s.t.Context(), func(st *history.Store) error { return st.Return(s.t.Context(), rows) }); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -37,7 +37,7 @@ func (s *site) execute(jid, name string, change func(row *value.Map)) {
 // record stores a job in the job cache, whose returns have a return code.
 func (s *site) record(l jobs.Load, returns map[string]value.Value, code int) {
 	s.t.Helper()
-	f := jobs.NewFiles(filepath.Join(s.fake.dir, "cache"), 0, time.Now)
+	f := jobs.NewFiles(filepath.Join(s.dir, "cache"), 0, time.Now)
 	rec, err := f.Begin(l)
 	if err != nil {
 		s.t.Fatal(err)
