@@ -115,14 +115,20 @@ func serveUI(t *testing.T, args ...string) *pages {
 // newPages makes the tree.
 func newPages(t *testing.T) *pages {
 	t.Helper()
-	p := &pages{t: t, dir: t.TempDir(), errs: &lockedBuffer{}}
+	return pagesOf(t, t.TempDir(), uiTree)
+}
+
+// pagesOf writes the files of a tree to a directory.
+func pagesOf(t *testing.T, dir string, tree map[string]string) *pages {
+	t.Helper()
+	p := &pages{t: t, dir: dir, errs: &lockedBuffer{}}
 	for name, text := range uiPrograms {
 		path := filepath.Join(p.dir, "bin", name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("#!/bin/sh\n"+strings.ReplaceAll(text, "DIR", p.dir)+"\n"), 0o755)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for name, text := range uiTree {
+	for name, text := range tree {
 		path := filepath.Join(p.dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)

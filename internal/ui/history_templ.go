@@ -137,11 +137,11 @@ func executionRow(e *history.Execution) templ.Component {
 		if e.Test {
 			writeHTML(templ_7745c5c3_Buffer, "<span class=\"more\">preview</span>")
 		}
-		writeHTML(templ_7745c5c3_Buffer, "</td><td>")
+		writeHTML(templ_7745c5c3_Buffer, "</td><td class=\"whole\">")
 		writeText(templ_7745c5c3_Buffer, clock(e.Started))
-		writeHTML(templ_7745c5c3_Buffer, "</td><td>")
+		writeHTML(templ_7745c5c3_Buffer, "</td><td class=\"whole\">")
 		writeText(templ_7745c5c3_Buffer, lasted(e.Duration()))
-		writeHTML(templ_7745c5c3_Buffer, "</td><td>")
+		writeHTML(templ_7745c5c3_Buffer, "</td><td class=\"whole\">")
 		writeText(templ_7745c5c3_Buffer, stepsSay(e))
 		writeHTML(templ_7745c5c3_Buffer, "</td><td>")
 		writeText(templ_7745c5c3_Buffer, strconv.Itoa(e.Hosts))

@@ -278,7 +278,7 @@ func took(seconds float64) string {
 	if seconds <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.1f s", seconds)
+	return lasted(time.Duration(seconds * float64(time.Second)))
 }
 
 var _ = templruntime.GeneratedTemplate
