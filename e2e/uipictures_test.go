@@ -40,7 +40,7 @@ FILES/{{ grains.id }}/nginx.conf:
         worker_processes 8;
         server_name {{ grains.id }}.example.com;
 `,
-	"salt/shop/cache.sls": "# The cache in front of the shop.\ncache:\n  test.succeed_without_changes\n",
+	"salt/shop/cache.sls":                         "# The cache in front of the shop.\ncache:\n  test.succeed_without_changes\n",
 	"salt/orchestration/states/new_site/init.sls": "site:\n  salt.function: [{name: test.ping}, {tgt: {{ pillar['targets']['servers'] }}}, {tgt_type: list}]\n",
 	"salt/orchestration/metadata/new_site/metadata.yml": `description: Sets up a site on web servers
 targets:
