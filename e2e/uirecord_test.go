@@ -78,20 +78,37 @@ func TestUIRecord(t *testing.T) {
 	if text := p.text("#hosts"); !strings.Contains(text, "test.ping") || !strings.Contains(text, "cmd.run") {
 		t.Errorf("hosts: %s", text)
 	}
-	p.do(click("#hosts a"), visible("form[action='/hosts/ping'] button"))
+	p.do(click("#hosts a"), visible("main > h2"))
 	p.sound("host")
 	p.do(click("form[action='/hosts/ping'] button"), visible("#run-state.is-succeeded"))
 	p.later()
+	p.chain()
+}
+
+// chain runs the chain of later with a step that fails, resumes it, and looks at its
+// executions.
+func (p *pages) chain() {
+	t := p.t
+	t.Helper()
+	if out, err := p.brine("chain", "add", "friday", "cmd", "test -e "+p.dir+"/ready", "--on", "web2").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	p.do(p.at("/chains/friday"), visible("#run-heading"), click("#run-heading ~ form [name=confirm]"), click("#run-heading ~ form button"), visible("#run-state.is-failed"))
+	if err := os.WriteFile(p.dir+"/ready", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.do(click("#run-controls button"), visible("#run-state.is-succeeded"), click("#run-controls a:last-child"), visible("tbody"))
+	if text := p.text("tbody"); strings.Count(text, "friday") != 2 || !strings.Contains(text, "succeeded") || !strings.Contains(text, "failed") {
+		t.Errorf("executions: %s", text)
+	}
 }
 
 // later adds a state of the catalogue to a chain, and has it run later.
 func (p *pages) later() {
 	t := p.t
 	t.Helper()
-	for _, args := range [][]string{{"chain", "new", "friday"}} {
-		if out, err := p.brine(args...).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
+	if out, err := p.brine("chain", "new", "friday").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
 	p.do(p.at("/states?text=hel"), visible(".list"))
 	p.sound("states")
@@ -109,7 +126,7 @@ func (p *pages) later() {
 	if out, err := p.brine("chain", "schedule", "--list").CombinedOutput(); err != nil || !strings.Contains(string(out), "2099-12-01 02:00:00  friday") {
 		t.Errorf("%v: %s", err, out)
 	}
-	p.do(click("#later ~ ul button"), visible("#at"))
+	p.do(click("#later ~ ul button"), chromedp.WaitNotPresent("#later ~ ul li"), visible("#at"))
 	if text := p.text("main"); strings.Contains(text, "2099-12-01 02:00:00") {
 		t.Errorf("canceled: %s", text)
 	}

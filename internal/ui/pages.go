@@ -268,6 +268,10 @@ type jobRow struct {
 func (s *Server) jobs(w http.ResponseWriter, r *http.Request, v *visit) {
 	q := r.URL.Query()
 	f := jobFilter{Text: q.Get("text"), User: q.Get("user"), Before: q.Get("before"), All: q.Get("all") == "yes"}
+	if jid := strings.TrimSpace(f.Text); jobs.IsJID(jid) {
+		see(w, r, "jobs", jid)
+		return
+	}
 	if f.Before != "" && !jobs.IsJID(f.Before) {
 		s.fail(w, r, http.StatusBadRequest, "This did not work", "The job id is not valid.")
 		return

@@ -178,6 +178,9 @@ func TestRetry(t *testing.T) {
 			t.Errorf("page: %s", text)
 		}
 	}
+	if to := b.get("/jobs?text=+" + jidAt(2)).Header().Get("Location"); to != "/jobs/"+jidAt(2) {
+		t.Errorf("looked up: %s", to)
+	}
 	status(t, "no job", b.post("/jobs/20200101000000000000/retry"), 404)
 	where := b.post("/jobs/" + jidAt(1) + "/retry").Header().Get("Location")
 	if c := <-s.ran; strings.Join(c.Args, " ") != "ssh --retry-failed "+jidAt(1)+" --progress=json --out=quiet --log-level=warning" || c.User != "operator" {

@@ -198,7 +198,7 @@ func jobsPage(p page, f jobFilter, rows []jobRow, more string) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			writeHTML(templ_7745c5c3_Buffer, "<form class=\"filter\" method=\"get\" action=\"/jobs\" role=\"search\"><label for=\"text\">Function or name</label> <input id=\"text\" name=\"text\" value=\"")
+			writeHTML(templ_7745c5c3_Buffer, "<form class=\"filter\" method=\"get\" action=\"/jobs\" role=\"search\"><label for=\"text\">Function, name or job id</label> <input id=\"text\" name=\"text\" value=\"")
 			writeText(templ_7745c5c3_Buffer, f.Text)
 			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\"> <label for=\"user\">User</label> <input id=\"user\" name=\"user\" value=\"")
 			writeText(templ_7745c5c3_Buffer, f.User)
