@@ -3,7 +3,7 @@
 GO ?= go
 FUZZTIME ?= 10s
 
-.PHONY: build machines test-machines test race fuzz lint bench bench-machines bench-ssh bench-links bench-scale soak release test-release slim
+.PHONY: build machines test-machines test race fuzz lint bench bench-machines bench-ssh bench-links bench-scale bench-ui soak release test-release slim ui-pictures
 
 build: ## the binary for this machine, static, with the agent for its platform in it
 	GO="$(GO)" sh .ci/build brine
@@ -45,6 +45,13 @@ bench-machines: machines ## runs with nothing to do on a throw-away machine
 
 bench-scale: ## orchestrations over simulated fleets of up to 10,000 targets
 	bench/scale
+
+bench-ui: ## pages of a history of 5,000 executions, and that of a run on 1,000 hosts in Chromium: see docs/ui.md
+	d=$$(mktemp -d) && export BRINE_BENCH_HISTORY=$$d/history.db && $(GO) test -count=1 -timeout 60m -run '^$$' -bench 'Search/list$$' ./internal/history && $(GO) test -count=1 -v -run TestUIHistoryBench ./e2e; rm -r "$$d"
+	BRINE_BENCH_UI=20s BRINE_TEST_REQUIRE=chromium $(GO) test -count=1 -v -run TestRunInBrowser ./internal/ui
+
+ui-pictures: ## the pictures of docs/ui.md, made again
+	BRINE_UI_PICTURES=$(CURDIR)/docs/ui BRINE_TEST_REQUIRE=chromium $(GO) test -count=1 -run TestUIPictures ./e2e
 
 soak: ## full counts: fuzzers for five minutes each, the race run five times, 50 chaos runs, returners and jobs under load
 	sh .ci/fuzz 300s

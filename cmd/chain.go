@@ -322,7 +322,13 @@ func newChainCloneCmd(a *App) *cobra.Command {
 
 func newChainDeleteCmd(a *App) *cobra.Command {
 	c := &cobra.Command{Use: "delete <chain>", Short: "Delete a chain", Long: "Delete a chain. The records of its executions stay." + chainStatus}
-	return chainCmd(a, c, 1, 1, "give the name of one chain", func(_ context.Context, st *chain.Store, args []string) error { return st.Delete(args[0]) })
+	return chainCmd(a, c, 1, 1, "give the name of one chain", func(_ context.Context, st *chain.Store, args []string) error {
+		_, text, err := readChain(st, args[0])
+		if err != nil && text == nil { // one that is not right can be deleted, too
+			return err
+		}
+		return st.Delete(args[0], text)
+	})
 }
 
 // resolve finds the ids of the targets of each step, by its number.

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -239,45 +239,101 @@ somebody else changed in the meantime. Your text is kept in a file then.` + chai
 	})
 }
 
+type chainScheduleOpts struct {
+	runFlags
+	at, cancel  string
+	print, list bool
+}
+
 func newChainScheduleCmd(a *App) *cobra.Command {
-	o, at, print := &runFlags{}, "", false
+	o := &chainScheduleOpts{}
 	c := &cobra.Command{
 		Use:   "schedule <chain>",
 		Short: "Have a chain run once, later",
 		Long: `Have systemd, or at where systemd does not run, run a chain once at a time. The
 chain is run as it is then. Nobody can be asked: keys must not need passphrases.
 
-Exit status: 0 it is scheduled; 1 it cannot be; 64 the command line is invalid.`,
-		Example:      "  brine chain schedule deploy-friday --at '2026-12-01 02:00'",
+Exit status: 0 it is scheduled, listed or canceled; 1 it cannot be; 64 the
+command line is invalid.`,
+		Example: `  brine chain schedule deploy-friday --at '2026-12-01 02:00'
+  brine chain schedule --list
+  brine chain schedule --cancel brine-chain-deploy-friday-20261201-020000.timer`,
 		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: a.completeChain,
 	}
 	c.SetFlagErrorFunc(flagError)
 	o.registerPlaces(c.Flags())
-	c.Flags().StringVar(&at, "at", "", "when: a date and time such as '2026-12-01 02:00', in the time zone of this machine")
-	c.Flags().BoolVar(&print, "print", false, "print the command that would schedule it, and do nothing")
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return usagef(c, "give the name of one chain")
-		}
-		when, err := parseWhen(at, a.Host.Now())
-		if err != nil {
+	c.Flags().StringVar(&o.at, "at", "", "when: a date and time such as '2026-12-01 02:00', in the time zone of this machine")
+	c.Flags().BoolVar(&o.print, "print", false, "print the command that would schedule it, and do nothing")
+	c.Flags().BoolVar(&o.list, "list", false, "list the runs that are scheduled, of all chains or of one")
+	c.Flags().StringVar(&o.cancel, "cancel", "", "cancel a run; --list shows its name or number")
+	c.RunE = func(c *cobra.Command, args []string) error { return a.scheduleChain(c, o, args) }
+	return c
+}
+
+func (a *App) scheduleChain(c *cobra.Command, o *chainScheduleOpts, args []string) error {
+	look := o.list || o.cancel != ""
+	var when time.Time
+	switch {
+	case look && (o.at != "" || o.print || o.list && o.cancel != ""):
+		return usagef(c, "--list, --cancel and --at exclude each other")
+	case o.cancel != "" && len(args) > 0:
+		return usagef(c, "--cancel takes no chain: give what --list shows")
+	case o.list && len(args) > 1 || !look && len(args) != 1:
+		return usagef(c, "give the name of one chain")
+	case !look:
+		var err error
+		if when, err = parseWhen(o.at, a.Host.Now()); err != nil {
 			return usagef(c, "--at: %s", err)
 		}
-		s, err := a.newSession(config.Master, "salt-run", o, nil)
-		if err != nil {
-			return err
-		}
-		defer s.end()
-		if _, _, err := readChain(chainStore(s), args[0]); err != nil {
-			return err
-		}
-		argv, err := runLater(o, args[0])
-		if err != nil {
-			return err
-		}
-		return a.schedule(c.Context(), args[0], when, argv, print)
 	}
-	return c
+	s, err := a.newSession(config.Master, "salt-run", &o.runFlags, nil)
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	x := timersOf(a.Host)
+	work, tree, err := x.place(chainStore(s))
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.cancel != "":
+		return x.cancel(c.Context(), tree, o.cancel)
+	case o.list:
+		return a.listTimers(c.Context(), x, tree, args)
+	}
+	if _, _, err := readChain(chainStore(s), args[0]); err != nil {
+		return err
+	}
+	argv, err := runLater(&o.runFlags, args[0])
+	if err != nil {
+		return err
+	}
+	t := &timer{chain: args[0], at: when, user: a.Getenv(onBehalf), tree: tree, work: work, argv: argv}
+	if o.print {
+		fmt.Fprintln(a.Out, printable.Line(strings.Join(x.command(t).Argv, " ")))
+		return nil
+	}
+	if err := x.add(c.Context(), t); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Out, "%s runs at %s; 'brine chain schedule --list' shows how to cancel it\n", t.chain, when.Format(time.DateTime))
+	return nil
+}
+
+// listTimers prints the runs of chains that are scheduled, a line each.
+func (a *App) listTimers(ctx context.Context, x *timers, tree string, chains []string) error {
+	all, err := x.list(ctx, tree)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	for _, t := range all {
+		if len(chains) == 0 || t.chain == chains[0] {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", printable.Line(t.id), t.at.Format(time.DateTime), printable.Line(t.chain), printable.Line(t.user))
+		}
+	}
+	return w.Flush()
 }
 
 // parseWhen reads the time of --at, which must be ahead, and returns it in the time
@@ -318,40 +374,4 @@ func runLater(o *runFlags, name string) ([]string, error) {
 		}
 	}
 	return argv, nil
-}
-
-// schedule hands a command to systemd, as a timer that ends with its run, or to
-// at.
-func (a *App) schedule(ctx context.Context, name string, when time.Time, argv []string, print bool) error {
-	unit := fmt.Sprintf("brine-chain-%s-%s", name, when.Format("20060102-150405"))
-	cmd := host.Cmd{Argv: []string{"systemd-run", "--unit=" + unit, "--on-calendar=" + when.Format(time.DateTime), "--timer-property=AccuracySec=1s", "--collect"}}
-	undo := "systemctl stop " + unit + ".timer"
-	st, err := a.Host.Stat("/run/systemd/system")
-	switch systemd := err == nil && st.Mode.IsDir(); {
-	case systemd && a.Host.Geteuid() == 0:
-		cmd.Argv = append(cmd.Argv, argv...)
-	case systemd:
-		undo = "systemctl --user stop " + unit + ".timer"
-		cmd.Argv = append(append(cmd.Argv, "--user"), argv...)
-	default:
-		quoted := make([]string, len(argv))
-		for i, x := range argv {
-			quoted[i] = shellWord(x)
-		}
-		cmd = host.Cmd{Argv: []string{"at", "-t", when.Format("200601021504.05")}, Stdin: strings.NewReader(strings.Join(quoted, " ") + "\n")}
-		undo = "atrm, with the number that atq shows"
-	}
-	if print {
-		fmt.Fprintln(a.Out, printable.Line(strings.Join(cmd.Argv, " ")))
-		return nil
-	}
-	out, err := a.Host.Run(ctx, cmd)
-	if err != nil {
-		return fmt.Errorf("schedule chain %s: systemd does not run here, and at cannot be used: %w", name, err)
-	}
-	if out.Status != 0 {
-		return fmt.Errorf("schedule chain %s: %s: exit status %s: %s", name, cmd.Argv[0], strconv.Itoa(out.Status), printable.Line(strings.TrimSpace(string(out.Stderr))))
-	}
-	fmt.Fprintf(a.Out, "%s runs at %s; to cancel it: %s\n", name, when.Format("2006-01-02 15:04:05"), undo)
-	return nil
 }

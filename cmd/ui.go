@@ -219,12 +219,15 @@ func (a *App) uiAccess(c *cobra.Command, o *uiOpts, opts *ui.Options) (*tls.Conf
 		}
 	}
 	if o.users != "" {
-		if opts.Users, err = a.readUsers(o.users); err != nil {
+		f := &usersFile{app: a, path: o.users}
+		users, err := f.read()
+		if err != nil {
 			return nil, err
 		}
-		if opts.Proxy == nil && !opts.Users.Passwords() {
+		if opts.Proxy == nil && !users.Passwords() {
 			return nil, fmt.Errorf("--users %s: nobody in it has a password", o.users)
 		}
+		opts.Users = f.users
 	}
 	if o.cert == "" {
 		return nil, nil
@@ -256,22 +259,6 @@ func (o *uiOpts) proxy(c *cobra.Command) (*ui.Proxy, error) {
 		p.From = append(p.From, net)
 	}
 	return p, nil
-}
-
-// readUsers reads a file of users, which only its owner may write.
-func (a *App) readUsers(path string) (*ui.Users, error) {
-	st, err := a.Host.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("--users: %w", err)
-	}
-	if st.Mode.Perm()&0o022 != 0 {
-		return nil, &statusError{status: exitGeneric, err: fmt.Errorf("--users: others may write to %s", path), hint: "chmod 600 " + path}
-	}
-	text, err := a.Host.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("--users: %w", err)
-	}
-	return ui.ParseUsers(path, text)
 }
 
 // origins are the addresses that browsers may use.

@@ -17,9 +17,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"brine/cmd/assembly"
 	"brine/internal/chain"
 	"brine/internal/config"
 	"brine/internal/fun"
+	"brine/internal/history"
 	"brine/internal/host"
 	"brine/internal/jobs"
 	"brine/internal/orchestration"
@@ -206,18 +208,117 @@ func (b *uiBackend) Steps(ctx context.Context, sls string) (low *value.List, tex
 			return fmt.Errorf("orchestration %s: %w", sls, ui.ErrNotFound)
 		}
 		text = firstOf(ctx, env, sls)
-		res, err := env.Invoker.Invoke(ctx, fun.Exec, "state.show_low_sls", fun.Args{Pos: []value.Value{sls}, Kw: value.NewMap(0)})
+		low, err = compiled(ctx, env, sls)
+		return err
+	})
+	return low, text, err
+}
+
+// compiled returns the low data of an SLS.
+func compiled(ctx context.Context, env *fun.Env, sls string) (*value.List, error) {
+	res, err := env.Invoker.Invoke(ctx, fun.Exec, "state.show_low_sls", fun.Args{Pos: []value.Value{sls}, Kw: value.NewMap(0)})
+	if err != nil {
+		return nil, err
+	}
+	l, ok := res.Value.(*value.List)
+	if ok && res.Retcode == 0 && allMaps(l) {
+		return l, nil
+	}
+	if ok {
+		var faults []string
+		for _, x := range l.Items {
+			if text, is := x.(string); is {
+				faults = append(faults, text)
+			}
+		}
+		return nil, fmt.Errorf("%s cannot be compiled: %s", sls, strings.Join(faults, "\n"))
+	}
+	return nil, fmt.Errorf("%s cannot be compiled", sls)
+}
+
+// States lists the SLS files of the tree; see [ui.Backend].
+func (b *uiBackend) States(ctx context.Context, f func(names []string, first func(string) string) error) error {
+	return b.session(ctx, func(s *session) error {
+		env := s.env(ctx, s.jids.Next(s.app.Host.Now()))
+		names, err := fun.ListSLS(ctx, env.Up, env.SaltEnv)
 		if err != nil {
 			return err
 		}
-		l, ok := res.Value.(*value.List)
-		if !ok || res.Retcode != 0 || !allMaps(l) {
-			return fmt.Errorf("orchestration %s cannot be compiled", sls)
-		}
-		low = l
-		return nil
+		return f(names, func(name string) string { return firstOf(ctx, env, name) })
+	})
+}
+
+// State compiles an SLS; see [ui.Backend].
+func (b *uiBackend) State(ctx context.Context, sls string) (low *value.List, text string, err error) {
+	err = b.session(ctx, func(s *session) (err error) {
+		env := s.env(ctx, s.jids.Next(s.app.Host.Now()))
+		text = firstOf(ctx, env, sls)
+		low, err = compiled(ctx, env, sls)
+		return err
 	})
 	return low, text, err
+}
+
+// History opens the history; see [ui.Backend].
+func (b *uiBackend) History(ctx context.Context, f func(*history.Store) error) error {
+	return b.session(ctx, func(s *session) error {
+		st, err := assembly.OpenHistory(ctx, s.env(ctx, ""), "", s.tell)
+		if err != nil {
+			return fmt.Errorf("the history cannot be read: %w", err)
+		}
+		return errors.Join(f(st), st.Close())
+	})
+}
+
+// Planned lists the chains that are to run later; see [ui.Backend].
+func (b *uiBackend) Planned(ctx context.Context) (out []ui.Planned, err error) {
+	err = b.session(ctx, func(s *session) error {
+		x := timersOf(s.app.Host)
+		_, tree, err := x.place(chainStore(s))
+		if err != nil {
+			return err
+		}
+		all, err := x.list(ctx, tree)
+		for _, x := range all {
+			out = append(out, ui.Planned{ID: x.id, Chain: x.chain, At: x.at, User: x.user})
+		}
+		return err
+	})
+	return out, err
+}
+
+// Schedule has a chain run later, with the flags that runs of the pages have; see
+// [ui.Backend].
+func (b *uiBackend) Schedule(ctx context.Context, chain, at, user string) error {
+	return b.session(ctx, func(s *session) error {
+		when, err := parseWhen(at, s.app.Host.Now())
+		if err != nil {
+			return err
+		}
+		st := chainStore(s)
+		if _, _, err := st.Read(chain); err != nil {
+			return err
+		}
+		x := timersOf(s.app.Host)
+		work, tree, err := x.place(st)
+		if err != nil {
+			return err
+		}
+		argv := append([]string{b.exe, "chain", "run", chain, "--yes"}, b.args...)
+		return x.add(ctx, &timer{chain: chain, at: when, user: user, tree: tree, work: work, argv: argv})
+	})
+}
+
+// Unschedule cancels a run of a chain; see [ui.Backend].
+func (b *uiBackend) Unschedule(ctx context.Context, id string) error {
+	return b.session(ctx, func(s *session) error {
+		x := timersOf(s.app.Host)
+		_, tree, err := x.place(chainStore(s))
+		if err != nil {
+			return err
+		}
+		return x.cancel(ctx, tree, id)
+	})
 }
 
 // firstOf returns the beginning of the file of an SLS; "" if it cannot be read.

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -90,11 +91,44 @@ func startUI(t *testing.T) *pages {
 	return p
 }
 
-// serveUI starts brine ui.
-func serveUI(t *testing.T) *pages {
+// uiPrograms stand for programs that would change the machine: they keep what they
+// are told.
+var uiPrograms = map[string]string{
+	"xdg-open":    `cp -p "$1" DIR/opened`,
+	"systemd-run": `for a; do case $a in --unit=*) u=${a#*=};; --description=*) d=${a#*=};; esac; done; echo "$u.timer loaded active waiting $d" > DIR/timer`,
+	"systemctl":   `case "$*" in *list-units*) cat DIR/timer 2> /dev/null || :;; *stop*) rm DIR/timer;; esac`,
+	"at":          `if [ "$1" = -c ]; then cat "DIR/at.$2"; else cat > DIR/at.1; fi`,
+	"atq":         `! [ -e DIR/at.1 ] || printf '1\tTue Dec  1 02:00:00 2099 a root\n'`,
+	"atrm":        `rm "DIR/at.$1"`,
+	"apt-get":     `:`,
+	"apt-cache":   `for p in salt salt-minion; do printf '%s:\n  Installed: (none)\n  Candidate: 3006\n  Version table:\n     3006 500\n        500 file:/srv ./ Packages\n' $p; done`,
+}
+
+// serveUI starts brine ui with more arguments.
+func serveUI(t *testing.T, args ...string) *pages {
 	t.Helper()
-	p := &pages{t: t, dir: t.TempDir(), errs: &lockedBuffer{}}
-	for name, text := range uiTree {
+	p := newPages(t)
+	p.serve(args...)
+	return p
+}
+
+// newPages makes the tree.
+func newPages(t *testing.T) *pages {
+	t.Helper()
+	return pagesOf(t, t.TempDir(), uiTree)
+}
+
+// pagesOf writes the files of a tree to a directory.
+func pagesOf(t *testing.T, dir string, tree map[string]string) *pages {
+	t.Helper()
+	p := &pages{t: t, dir: dir, errs: &lockedBuffer{}}
+	for name, text := range uiPrograms {
+		path := filepath.Join(p.dir, "bin", name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("#!/bin/sh\n"+strings.ReplaceAll(text, "DIR", p.dir)+"\n"), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range tree {
 		path := filepath.Join(p.dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -104,7 +138,14 @@ func serveUI(t *testing.T) *pages {
 			t.Fatal(err)
 		}
 	}
-	p.cmd = p.brine("ui")
+	return p
+}
+
+// serve starts brine ui.
+func (p *pages) serve(args ...string) {
+	t := p.t
+	t.Helper()
+	p.cmd = p.brine(append([]string{"ui"}, args...)...)
 	p.cmd.Stderr = p.errs
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -124,7 +165,7 @@ func serveUI(t *testing.T) *pages {
 	}
 	p.link = strings.TrimSpace(line)
 	p.base, _, _ = strings.Cut(p.link, "/login")
-	return p
+	p.base = strings.TrimSuffix(p.base, "/")
 }
 
 func (p *pages) brine(args ...string) *exec.Cmd {
@@ -134,7 +175,7 @@ func (p *pages) brine(args ...string) *exec.Cmd {
 	}
 	c := exec.CommandContext(p.t.Context(), self)
 	c.Args = append([]string{"brine"}, append(args, "-c", p.dir)...)
-	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "BRINE_RUN_DIR="+p.dir+"/run", "HOME="+p.dir)
+	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "BRINE_RUN_DIR="+p.dir+"/run", "HOME="+p.dir, "TMPDIR="+p.dir, "PATH="+p.dir+"/bin:"+os.Getenv("PATH"))
 	return c
 }
 
@@ -246,7 +287,7 @@ func TestUI(t *testing.T) {
 	p.sound("wizard")
 	p.do(click("[name=confirm]"), click("[value=run]"), visible("#run-state.is-succeeded"))
 
-	p.do(p.at("/hosts"), visible(".columns"))
+	p.do(p.at("/hosts"), visible("#hosts"))
 	p.sound("hosts")
 	p.do(p.at("/jobs?all=yes"), visible("table"))
 	if text := p.text("table"); !strings.Contains(text, "runner.ui.chain.step") || !strings.Contains(text, "runner.ui.login") {
@@ -255,42 +296,26 @@ func TestUI(t *testing.T) {
 	p.sound("jobs")
 }
 
-// TestUIEnds has Ctrl-C stop a run before its next step, and end it when it is given
-// again. Nobody reads the next links meanwhile.
+// TestUIEnds has Ctrl-C, or the end of the terminal, stop a run before its next step,
+// and Ctrl-C end it when it is given again. Nobody reads the next links meanwhile.
 func TestUIEnds(t *testing.T) {
 	t.Parallel()
+	for name, first := range map[string]syscall.Signal{"Ctrl-C": syscall.SIGINT, "terminal": syscall.SIGHUP} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			uiEnds(t, first)
+		})
+	}
+}
+
+func uiEnds(t *testing.T, first syscall.Signal) {
 	p := serveUI(t)
 	_ = p.out.Close()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ask := func(method, path string, form url.Values) string {
-		r, err := http.NewRequestWithContext(t.Context(), method, p.base+path, strings.NewReader(form.Encode()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		r.Header.Set("Origin", p.base)
-		res, err := (&http.Client{Jar: jar}).Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		text, err := io.ReadAll(res.Body)
-		if err != nil || res.StatusCode != http.StatusOK {
-			t.Fatalf("%s: %s: %s, %v", path, res.Status, text, err)
-		}
-		return string(text)
-	}
+	ask := p.asker(&http.Client{})
 	ask(http.MethodGet, strings.TrimPrefix(p.link, p.base), nil)
-	csrf := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(ask(http.MethodGet, "/", nil))
-	if csrf == nil {
-		t.Fatal("the page has no CSRF token")
-	}
-	ask(http.MethodPost, "/orchestrations/orch.slow/run", url.Values{"csrf": csrf[1:], "confirm": {"yes"}})
+	ask(http.MethodPost, "/orchestrations/orch.slow/run", url.Values{"confirm": {"yes"}})
 	wait(t, "the step to begin", func() bool { _, err := os.Stat(p.dir + "/begun"); return err == nil })
-	_ = p.cmd.Process.Signal(syscall.SIGINT)
+	_ = p.cmd.Process.Signal(first)
 	wait(t, "the first signal to be heard", func() bool { return strings.Contains(p.errs.String(), "stopped before their next step: orch.slow") })
 	_ = p.cmd.Process.Signal(syscall.SIGINT)
 	_ = p.cmd.Wait()
@@ -301,6 +326,45 @@ func TestUIEnds(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), "state.orchestrate") {
 		t.Errorf("record: %v: %s", err, out)
 	}
+}
+
+// asker returns what sends requests as a browser does, with a cookie and, after it has
+// asked for a page, its CSRF token, and returns the text of the answer.
+func (p *pages) asker(client *http.Client) func(method, path string, form url.Values) string {
+	t := p.t
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.Jar = jar
+	token := regexp.MustCompile(`name="csrf" value="([^"]+)"`)
+	var ask func(method, path string, form url.Values) string
+	ask = func(method, path string, form url.Values) string {
+		if method == http.MethodPost && path != "/login" {
+			m := token.FindStringSubmatch(ask(http.MethodGet, "/", nil))
+			if m == nil {
+				t.Fatal("the page has no CSRF token")
+			}
+			form.Set("csrf", m[1])
+		}
+		r, err := http.NewRequestWithContext(t.Context(), method, p.base+path, strings.NewReader(form.Encode()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", p.base)
+		res, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		text, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %s: %s, %v", path, res.Status, text, err)
+		}
+		return string(text)
+	}
+	return ask
 }
 
 // wait waits for a condition.

@@ -363,30 +363,49 @@ func (s *Store) Write(name string, old, text []byte) error {
 	if err := s.Files.MkdirAll(s.Dir, 0o755); err != nil {
 		return err
 	}
-	unlock, err := s.Files.Lock(filepath.Join(s.Dir, ".lock"))
+	unlock, err := s.lock(name, old)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	now, err := s.Files.ReadFile(s.Path(name))
-	switch {
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return err
-	case err == nil && old == nil:
-		return fmt.Errorf("chain %s: %w", name, fs.ErrExist)
-	case string(now) != string(old):
-		return fmt.Errorf("chain %s was changed by somebody else: %w", name, fs.ErrExist)
-	}
 	return s.Files.WriteFile(s.Path(name), strings.NewReader(string(text)), host.WriteOptions{Sync: true})
 }
 
-// Delete removes a chain. Records of its executions stay.
-func (s *Store) Delete(name string) error {
-	if _, _, err := s.Read(name); err != nil {
-		if _, missing := errors.AsType[*NotFoundError](err); missing || CheckName(name) != nil {
-			return err
-		}
+// lock keeps others from changing chains until it is unlocked. It fails if the
+// file of the chain has another text than old, as Write says.
+func (s *Store) lock(name string, old []byte) (unlock func(), err error) {
+	release, err := s.Files.Lock(filepath.Join(s.Dir, ".lock"))
+	if err != nil {
+		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			release()
+		}
+	}()
+	now, err := s.Files.ReadFile(s.Path(name))
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	case err == nil && old == nil:
+		return nil, fmt.Errorf("chain %s: %w", name, fs.ErrExist)
+	case string(now) != string(old):
+		return nil, fmt.Errorf("chain %s was changed by somebody else: %w", name, fs.ErrExist)
+	}
+	return release, nil
+}
+
+// Delete removes a chain whose file has the text old, which was read before. It
+// fails as Write does if somebody else changed it. Records of its executions stay.
+func (s *Store) Delete(name string, old []byte) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	unlock, err := s.lock(name, old)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	return s.Files.Remove(s.Path(name))
 }
 

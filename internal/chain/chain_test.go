@@ -96,10 +96,16 @@ func TestStore(t *testing.T) {
 	if _, _, err := s.Read("../x"); err == nil {
 		t.Error("a name leads out of the directory")
 	}
-	if err := s.Delete("y"); err == nil {
+	if err := s.Delete("y", nil); err == nil {
 		t.Error("what is not there was deleted")
 	}
-	if err := s.Delete("x"); err != nil {
+	if err := s.Delete("../x", nil); err == nil {
+		t.Error("a name leads out of the directory")
+	}
+	if err := s.Delete("x", text); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("the other's change is deleted: %v", err)
+	}
+	if err := s.Delete("x", append(text, '#')); err != nil {
 		t.Error(err)
 	}
 }

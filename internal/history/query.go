@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -19,6 +20,7 @@ type Query struct {
 	Status     string
 	User       string // a glob
 	Definition string // hash, or the beginning of one
+	Target     string // that was part of it: its id
 	Since      time.Time
 	Until      time.Time
 	Before     string // a jid: only older executions, for pages
@@ -96,6 +98,10 @@ func (s *Store) filter(ctx context.Context, q Query, prefix string) (*filter, er
 	}
 	if q.Kind != "" {
 		f.add("kind = %s", q.Kind)
+	}
+	if q.Target != "" {
+		jid := cmp.Or(prefix, executions.name+".") + "jid"
+		f.add("EXISTS (SELECT 1 FROM "+executionHosts.name+" t WHERE t.jid = "+jid+" AND t.host = %s)", q.Target)
 	}
 	if q.Definition != "" {
 		f.add("hash >= %s AND hash <= %s", q.Definition, q.Definition+"g")
@@ -307,6 +313,15 @@ func (s *Store) hosts(ctx context.Context, tail string, args ...any) ([]HostResu
 		return err
 	}, "SELECT "+hostColumns+" FROM "+executionHosts.name+" h"+tail, args...)
 	return out, err
+}
+
+// Latest returns the newest result of a target; nil where there is none.
+func (s *Store) Latest(ctx context.Context, host string) (*HostResult, error) {
+	l, err := s.hosts(ctx, " WHERE h.host = "+s.d.mark(1)+" ORDER BY h.jid DESC, h.step_jid DESC LIMIT 1", host)
+	if err != nil || len(l) == 0 {
+		return nil, err
+	}
+	return &l[0], nil
 }
 
 // A HostStep is what a target made of a step, with the step and its execution.

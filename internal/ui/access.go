@@ -33,6 +33,7 @@ type visit struct {
 	began   time.Time
 	seen    time.Time
 	session [sha256.Size]byte
+	hash    string // of the password that was given
 }
 
 // access knows who has logged in.
@@ -45,7 +46,7 @@ type access struct {
 
 	mu       sync.Mutex
 	tokens   map[[sha256.Size]byte]time.Time // hashes of tokens, and when they end
-	visits   map[[sha256.Size]byte]*visit    // by the hash of the cookie's value; behind a proxy, of the user's name
+	visits   map[[sha256.Size]byte]*visit    // by the hash of the cookie's value; behind a proxy, of the user's role and name
 	failures map[string][]time.Time
 }
 
@@ -90,9 +91,9 @@ func (a *access) redeem(token string) (valid, expired bool) {
 }
 
 // enter logs a browser in.
-func (a *access) enter(w http.ResponseWriter, name string, role Role) {
+func (a *access) enter(w http.ResponseWriter, u user) {
 	id := secret()
-	v := &visit{name: name, role: role, csrf: secret(), began: a.now(), seen: a.now(), session: sha256.Sum256([]byte(id))}
+	v := &visit{name: u.name, role: u.role, hash: u.hash, csrf: secret(), began: a.now(), seen: a.now(), session: sha256.Sum256([]byte(id))}
 	a.mu.Lock()
 	if len(a.visits) >= maxSessions {
 		a.forgetOldest()
@@ -147,7 +148,7 @@ func (a *access) visitor(r *http.Request) *visit {
 // browsers, without a cookie: requests that bring none, such as those that other
 // sites or monitoring send, must not end the visits of others.
 func (a *access) proxied(u user) *visit {
-	key := sha256.Sum256([]byte(u.name))
+	key := sha256.Sum256([]byte(u.role.String() + " " + u.name)) // another role is another visit
 	now := a.now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -213,18 +214,42 @@ func visitOf(r *http.Request) (*visit, bool) {
 }
 
 // who returns the visit of a request; nil: nobody has logged in. Behind a proxy,
-// each request says whose it is.
+// each request says whose it is. A visit ends when its user is not among the users
+// any more, or has another role or password. If nobody knows the users, nobody is let
+// in.
 func (s *Server) who(r *http.Request) *visit {
-	p := s.opts.Proxy
-	if p == nil {
-		return s.access.visitor(r)
-	}
-	u, ok := s.opts.Users.find(p.user(r))
-	if !ok {
+	if p := s.opts.Proxy; p != nil {
+		users, err := s.opts.Users()
+		if err != nil {
+			return nil
+		}
+		if u, ok := users.find(p.user(r)); ok {
+			return s.access.proxied(u)
+		}
 		return nil
 	}
-	return s.access.proxied(u)
+	v := s.access.visitor(r)
+	if v == nil || !s.current(v) {
+		return nil
+	}
+	return v
 }
+
+// current reports whether the user of a visit is as at its beginning.
+func (s *Server) current(v *visit) bool {
+	if s.opts.Users == nil {
+		return true
+	}
+	users, err := s.opts.Users()
+	if err != nil {
+		return false
+	}
+	u, ok := users.find(v.name)
+	return ok && u.role == v.role && (s.opts.Proxy != nil || u.hash == v.hash)
+}
+
+// valid reports whether a visit has not ended.
+func (s *Server) valid(v *visit) bool { return s.access.valid(v) && s.current(v) }
 
 // A handler answers a request of somebody who has logged in.
 type handler func(w http.ResponseWriter, r *http.Request, v *visit)
@@ -290,7 +315,7 @@ func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	token := r.URL.Query().Get("token")
-	if token == "" || s.opts.Users != nil {
+	if token == "" || s.opts.Users != nil || r.Method == http.MethodHead { // previews of links ask for the head alone
 		render(w, r, http.StatusOK, loginForm(page{Title: "Log in"}, s.opts.Users != nil, "", ""))
 		return
 	}
@@ -311,7 +336,7 @@ func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
 		render(w, r, http.StatusForbidden, loginForm(page{Title: "Log in"}, false, "", "This link was used before, or it is not valid any more."))
 		return
 	}
-	s.access.enter(w, s.opts.Owner, Editor)
+	s.access.enter(w, user{name: s.opts.Owner, role: Editor})
 	s.note(r, s.opts.Owner, true)
 	if s.opts.OnToken != nil {
 		s.opts.OnToken()
@@ -345,14 +370,19 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		s.tooMany(w, r)
 		return
 	}
-	u, ok := s.opts.Users.check(name, password)
+	users, err := s.opts.Users()
+	if err != nil {
+		s.fail(w, r, http.StatusServiceUnavailable, "This did not work", "The file of users cannot be read; the terminal of brine ui has the details.")
+		return
+	}
+	u, ok := users.check(name, password)
 	if !ok {
 		s.access.failed(keys...)
 		s.note(r, name[:min(64, len(name))], false)
 		render(w, r, http.StatusForbidden, loginForm(page{Title: "Log in"}, true, name, "The name or the password is wrong."))
 		return
 	}
-	s.access.enter(w, u.name, u.role)
+	s.access.enter(w, u)
 	s.note(r, u.name, true)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }

@@ -3,8 +3,10 @@ package ui
 import (
 	"context"
 	"errors"
+	"time"
 
 	"brine/internal/chain"
+	"brine/internal/history"
 	"brine/internal/jobs"
 	"brine/internal/orchestration"
 	"brine/internal/value"
@@ -31,6 +33,21 @@ type Backend interface {
 	Template(ctx context.Context, name string) (*orchestration.Template, *orchestration.Answers, error)
 	// Jobs calls a function with the job cache.
 	Jobs(ctx context.Context, f func(*jobs.Files) error) error
+	// History calls a function with the history of executions.
+	History(ctx context.Context, f func(*history.Store) error) error
+	// States calls a function with the names of all SLS files of the tree, and with
+	// what returns the beginning of the file of one.
+	States(ctx context.Context, f func(names []string, first func(name string) string) error) error
+	// State returns the low data of an SLS file as the controller compiles it, and the
+	// beginning of its file also where that fails.
+	State(ctx context.Context, sls string) (low *value.List, text string, err error)
+	// Planned returns when chains are to run later, the next one first.
+	Planned(ctx context.Context) ([]Planned, error)
+	// Schedule has a chain run once at a time for a user: a date and time in the time
+	// zone of the controller.
+	Schedule(ctx context.Context, chain, at, user string) error
+	// Unschedule cancels what Planned returned.
+	Unschedule(ctx context.Context, id string) error
 	// Run runs brine and returns its exit status. When ctx ends, so do the program
 	// and what it runs.
 	Run(ctx context.Context, c Command) (status int, err error)
@@ -64,6 +81,13 @@ type Catalogue struct {
 	Orchestrations []string // names of SLS files
 	Chains         []Entry
 	Templates      []Entry
+}
+
+// A Planned is a chain that is to run once, later.
+type Planned struct {
+	ID, Chain string
+	At        time.Time
+	User      string // who asked for it; "" where nobody knows
 }
 
 // An Entry is a chain or template.

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"brine/internal/chain"
 	"brine/internal/value"
@@ -23,6 +25,9 @@ type chainView struct {
 	Steps       []chain.Step
 	Fault       string // why it cannot be read
 	Text        string
+	Planned     []Planned // when it is to run later
+	PlanFault   string    // why nobody knows that
+	Now         time.Time
 }
 
 // errChanged says that a chain has changed since a page was made of it.
@@ -63,7 +68,58 @@ func (s *Server) chain(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.fault(w, r, err)
 		return
 	}
+	c.Now = s.opts.Now()
+	planned, err := s.opts.Backend.Planned(r.Context())
+	if err != nil {
+		c.PlanFault = err.Error()
+	}
+	for _, x := range planned {
+		if x.Chain == c.Name {
+			c.Planned = append(c.Planned, x)
+		}
+	}
 	render(w, r, http.StatusOK, chainPage(page{Title: c.Name, At: "start", Who: v}, c))
+}
+
+// minutes is a date and time as browsers send it.
+const minutes = "2006-01-02T15:04"
+
+// scheduleChain has a chain run once, later.
+func (s *Server) scheduleChain(w http.ResponseWriter, r *http.Request, v *visit) {
+	_, _, c, err := s.readChain(r)
+	switch {
+	case err != nil:
+	case c.Fault != "":
+		err = errors.New(c.Fault)
+	case c.Version != r.PostForm.Get("version"):
+		err = errChanged
+	case r.PostForm.Get("confirm") != "yes":
+		err = errors.New("nothing was scheduled. Go back and confirm that the chain is to run then")
+	default:
+		err = s.opts.Backend.Schedule(r.Context(), c.Name, r.PostForm.Get("at"), v.name)
+	}
+	if err != nil {
+		s.chainFault(w, r, err)
+		return
+	}
+	see(w, r, "chains", c.Name)
+}
+
+// unscheduleChain cancels a run of a chain that has not begun.
+func (s *Server) unscheduleChain(w http.ResponseWriter, r *http.Request, _ *visit) {
+	name, id := r.PathValue("name"), r.PostForm.Get("id")
+	planned, err := s.opts.Backend.Planned(r.Context())
+	if err == nil && !slices.ContainsFunc(planned, func(x Planned) bool { return x.ID == id && x.Chain == name }) {
+		err = errors.New("this run is not scheduled any more: it has begun, or somebody has canceled it")
+	}
+	if err == nil {
+		err = s.opts.Backend.Unschedule(r.Context(), id)
+	}
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	see(w, r, "chains", name)
 }
 
 func (s *Server) runChain(w http.ResponseWriter, r *http.Request, v *visit) {
@@ -177,7 +233,9 @@ func (s *Server) chainDelete(w http.ResponseWriter, r *http.Request, _ *visit) {
 	case c.Version != r.PostForm.Get("version"):
 		err = errChanged
 	default:
-		err = st.Delete(c.Name)
+		if err = st.Delete(c.Name, []byte(c.Text)); errors.Is(err, fs.ErrExist) {
+			err = errChanged
+		}
 	}
 	if err != nil {
 		s.chainFault(w, r, err)
@@ -265,7 +323,7 @@ func (s *Server) chainStep(w http.ResponseWriter, r *http.Request, v *visit) {
 		return
 	}
 	q := r.URL.Query()
-	f := stepForm{Chain: c, Action: q.Get("action"), Place: q.Get("place"), Fields: map[string]string{}}
+	f := stepForm{Chain: c, Action: q.Get("action"), Place: q.Get("place"), Fields: map[string]string{"sls": q.Get("sls")}}
 	if n := q.Get("step"); n != "" {
 		i, err := strconv.Atoi(n)
 		if err != nil || i < 1 || i > len(c.Steps) {

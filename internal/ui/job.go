@@ -16,7 +16,9 @@ import (
 // Bounds of what a page shows of a job.
 const (
 	shownReturns = 200 // hosts of a job or step
+	shownStates  = 100 // of a host, unless the page shows this host alone
 	shownText    = 64 << 10
+	shownTexts   = 4 << 20 // all texts of a page
 )
 
 // A jobView is a job as a page shows it.
@@ -24,6 +26,8 @@ type jobView struct {
 	JID, Time, End, Fun, Args, Target, User, Status, Parent, Damage string
 	Orchestration                                                   bool
 	Resumable                                                       bool
+	Retryable                                                       int    // hosts on which it can run again
+	Only                                                            string // the host that the page shows; "": all
 	Steps                                                           []stepResult
 	Hosts                                                           []hostResult
 	More                                                            int // hosts that are not shown
@@ -35,6 +39,7 @@ type stepResult struct {
 	JID   string
 	Hosts []hostResult
 	More  int
+	Bad   int // hosts that failed
 }
 
 // A hostResult is what a host returned.
@@ -42,6 +47,7 @@ type hostResult struct {
 	ID     string
 	Failed bool
 	States []stateResult
+	Left   int    // states that are not shown
 	Text   string // of what is not states
 }
 
@@ -51,29 +57,74 @@ type stateResult struct {
 	Seconds                                       float64
 }
 
-func viewJob(j *jobs.Job) jobView {
+// only is the host whose results are wanted; "": all.
+func viewJob(j *jobs.Job, only string) jobView {
 	b := j.Brief()
 	row := rowOf(b)
 	v := jobView{
 		JID: j.JID, Time: row.Time, End: j.EndTime, Fun: row.Fun, Args: says(j.Load.At("arg")), Target: says(j.Load.At("tgt")), User: row.User, Status: row.Status,
-		Parent: j.Load.Str("orchestration_jid"), Damage: j.Damage, Orchestration: j.Definition != nil,
+		Parent: j.Load.Str("orchestration_jid"), Damage: j.Damage, Orchestration: j.Definition != nil, Only: only,
 	}
 	if v.Orchestration {
 		for _, s := range j.Steps {
-			v.Steps = append(v.Steps, viewStep(s))
+			v.Steps = append(v.Steps, viewStep(s, only))
 		}
 		v.Resumable = j.State != jobs.Active && !finished(j)
+		v.shorten()
 		return v
 	}
+	v.Retryable = retryable(j)
 	for id, r := range j.Returns.All() {
+		if only != "" && value.Str(id) != only {
+			continue
+		}
 		m, _ := r.(*value.Map)
 		v.Hosts = append(v.Hosts, viewHost(value.Str(id), m.At("return"), !jobs.Succeeded(m)))
 	}
 	for id, why := range j.Missing {
-		v.Hosts = append(v.Hosts, hostResult{ID: id, Failed: true, Text: why})
+		if only == "" || id == only {
+			v.Hosts = append(v.Hosts, hostResult{ID: id, Failed: true, Text: short(why)})
+		}
 	}
-	v.Hosts, v.More = cut(v.Hosts)
+	v.Hosts, v.More = cut(v.Hosts, only)
+	v.shorten()
 	return v
+}
+
+// shorten leaves out texts that are too much for a page together. Hosts that failed
+// come first, and so do theirs.
+func (v *jobView) shorten() {
+	left := shownTexts
+	take := func(texts ...*string) {
+		for _, t := range texts {
+			if len(*t) > left {
+				*t = fmt.Sprintf("… %d bytes; the page of this host alone shows them", len(*t))
+			}
+			left = max(0, left-len(*t))
+		}
+	}
+	state := func(s *stateResult) { take(&s.Comment, &s.Diff, &s.Changes, &s.Name) }
+	hosts := func(all []hostResult) {
+		for i := range all {
+			take(&all[i].Text)
+			for j := range all[i].States {
+				state(&all[i].States[j])
+			}
+		}
+	}
+	for i := range v.Steps {
+		state(&v.Steps[i].stateResult)
+		hosts(v.Steps[i].Hosts)
+	}
+	hosts(v.Hosts)
+}
+
+// retryable returns on how many hosts a job can run again: those that failed in it.
+func retryable(j *jobs.Job) int {
+	if j.Definition != nil || strings.HasPrefix(j.Load.Str("fun"), "runner.") || j.State == jobs.Active || j.State == jobs.Away {
+		return 0
+	}
+	return len(j.Failed())
 }
 
 // finished reports whether all steps of an orchestration succeeded.
@@ -86,8 +137,8 @@ func finished(j *jobs.Job) bool {
 }
 
 // cut sorts hosts, those that failed first, and leaves out what is too much for a
-// page.
-func cut(hosts []hostResult) ([]hostResult, int) {
+// page: hosts, and states of hosts unless the page shows only one.
+func cut(hosts []hostResult, only string) ([]hostResult, int) {
 	slices.SortFunc(hosts, func(x, y hostResult) int {
 		if x.Failed != y.Failed {
 			if x.Failed {
@@ -98,7 +149,28 @@ func cut(hosts []hostResult) ([]hostResult, int) {
 		return strings.Compare(x.ID, y.ID)
 	})
 	more := max(0, len(hosts)-shownReturns)
-	return hosts[:len(hosts)-more], more
+	hosts = hosts[:len(hosts)-more]
+	for i := range hosts {
+		h := &hosts[i]
+		if only != "" || len(h.States) <= shownStates {
+			continue
+		}
+		slices.SortStableFunc(h.States, func(x, y stateResult) int { return interest(x) - interest(y) })
+		h.Left = len(h.States) - shownStates
+		h.States = h.States[:shownStates]
+	}
+	return hosts, more
+}
+
+// interest ranks states where not all are shown.
+func interest(s stateResult) int {
+	switch s.Result {
+	case "failed":
+		return 0
+	case "ok":
+		return 2
+	}
+	return 1
 }
 
 // viewState reads the return of a state.
@@ -141,7 +213,7 @@ func viewState(tag string, m *value.Map) stateResult {
 }
 
 // viewStep reads a step of a record. What its hosts returned is in its changes.
-func viewStep(rec *value.Map) stepResult {
+func viewStep(rec *value.Map, only string) stepResult {
 	ret, _ := rec.At("return").(*value.Map)
 	changes, _ := ret.At("changes").(*value.Map)
 	s := stepResult{JID: ret.Str("__jid__")}
@@ -159,12 +231,17 @@ func viewStep(rec *value.Map) stepResult {
 	for id, v := range rets.All() {
 		h := viewHost(value.Str(id), v, false)
 		h.Failed = slices.ContainsFunc(h.States, func(x stateResult) bool { return x.Result == "failed" })
-		s.Hosts = append(s.Hosts, h)
+		if h.Failed {
+			s.Bad++
+		}
+		if only == "" || h.ID == only {
+			s.Hosts = append(s.Hosts, h)
+		}
 		if s.Result == "ok" && slices.ContainsFunc(h.States, func(x stateResult) bool { return x.Result == "changed" }) {
 			s.Result = "changed"
 		}
 	}
-	s.Hosts, s.More = cut(s.Hosts)
+	s.Hosts, s.More = cut(s.Hosts, only)
 	return s
 }
 
@@ -231,6 +308,23 @@ func (s *Server) resumeJob(w http.ResponseWriter, r *http.Request, v *visit) {
 		return
 	}
 	x, err := s.runs.start(spec, v.name)
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	see(w, r, "runs", x.ID)
+}
+
+// retryJob runs a job again on the hosts that failed in it.
+func (s *Server) retryJob(w http.ResponseWriter, r *http.Request, v *visit) {
+	j, err := s.readJob(r)
+	if err == nil && retryable(j) == 0 {
+		err = errors.New("this is not a job on hosts that has ended, or it failed on none of them")
+	}
+	var x *run
+	if err == nil {
+		x, err = s.runs.start(runSpec{Kind: kindJob, Name: j.JID}, v.name)
+	}
 	if err != nil {
 		s.fault(w, r, err)
 		return

@@ -159,7 +159,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request, v *visit) {
 		return
 	}
 	view, _ := x.view(0)
-	render(w, r, http.StatusOK, runPage(page{Title: "Run of " + view.Spec.Name, At: "start", Who: v, Refresh: !view.over()}, view))
+	render(w, r, http.StatusOK, runPage(page{Title: "Run of " + view.Spec.title(), At: "start", Who: v, Refresh: !view.over()}, view))
 }
 
 // pace is how long the page of a run waits between two updates.
@@ -176,7 +176,7 @@ func (s *Server) runEvents(w http.ResponseWriter, r *http.Request, v *visit) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
 	for after := 0; ; {
-		if !s.access.valid(v) {
+		if !s.valid(v) {
 			return
 		}
 		view, changed := x.view(after)
@@ -238,8 +238,8 @@ func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request, v *visit) {
 		return
 	}
 	view, _ := x.view(0)
-	if !view.over() || view.JID == "" {
-		s.fail(w, r, http.StatusConflict, "This did not work", "The run has not ended, or nothing of it was begun.")
+	if !view.over() || view.JID == "" || view.Spec.single() {
+		s.fail(w, r, http.StatusConflict, "This did not work", "The run has not ended, nothing of it was begun, or it has no steps.")
 		return
 	}
 	spec := view.Spec
@@ -268,6 +268,10 @@ type jobRow struct {
 func (s *Server) jobs(w http.ResponseWriter, r *http.Request, v *visit) {
 	q := r.URL.Query()
 	f := jobFilter{Text: q.Get("text"), User: q.Get("user"), Before: q.Get("before"), All: q.Get("all") == "yes"}
+	if jid := strings.TrimSpace(f.Text); jobs.IsJID(jid) {
+		see(w, r, "jobs", jid)
+		return
+	}
 	if f.Before != "" && !jobs.IsJID(f.Before) {
 		s.fail(w, r, http.StatusBadRequest, "This did not work", "The job id is not valid.")
 		return
@@ -331,20 +335,7 @@ func (s *Server) job(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.fault(w, r, err)
 		return
 	}
-	render(w, r, http.StatusOK, jobPage(page{Title: "Job " + found.JID, At: "jobs", Who: v}, viewJob(found)))
-}
-
-func (s *Server) hostList(w http.ResponseWriter, r *http.Request, v *visit) {
-	expr := strings.TrimSpace(r.URL.Query().Get("expr"))
-	if expr == "" {
-		expr = "*"
-	}
-	ids, err := s.opts.Backend.Match(r.Context(), expr)
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
-	render(w, r, http.StatusOK, hostsPage(page{Title: "Hosts", At: "hosts", Who: v}, expr, ids, text))
+	render(w, r, http.StatusOK, jobPage(page{Title: "Job " + found.JID, At: "jobs", Who: v}, viewJob(found, r.URL.Query().Get("host"))))
 }
 
 // targets shows, as a part of a page, who matches a target expression.

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,8 @@ const (
 	kindOrchestration = "orchestrations"
 	kindChain         = "chains"
 	kindTemplate      = "templates"
+	kindJob           = "jobs"  // a job on hosts, again on those that failed in it
+	kindHosts         = "hosts" // hosts are asked whether they answer
 )
 
 // Bounds of what is kept and shown of runs.
@@ -52,13 +55,37 @@ type runSpec struct {
 	Test       bool
 	Resume     string
 	Answers    *value.Map // of a template
+	Hosts      []string   // that are asked whether they answer
 	Once       string     // digest of the form that asked for it; "": none did
+}
+
+// single reports whether the run is one job on hosts, without steps.
+func (x runSpec) single() bool { return x.Kind == kindJob || x.Kind == kindHosts }
+
+// title is what is run, in a few words.
+func (x runSpec) title() string {
+	if x.Kind == kindJob {
+		return "failed hosts of job " + x.Name
+	}
+	return x.Name
+}
+
+// path is the address of the page of what is run.
+func (x runSpec) path() string {
+	if x.Kind == kindHosts && len(x.Hosts) != 1 {
+		return "/hosts"
+	}
+	return path(x.Kind, x.Name)
 }
 
 // args is the command line of the run.
 func (x runSpec) args() []string {
 	var args []string
 	switch x.Kind {
+	case kindJob:
+		args = []string{"ssh", "--retry-failed", x.Name}
+	case kindHosts:
+		args = []string{"ssh", "--list", strings.Join(x.Hosts, ","), "test.ping"}
 	case kindChain:
 		args = []string{"chain", "run", x.Name, "--yes"}
 	case kindTemplate:
@@ -90,6 +117,7 @@ type runStep struct {
 	Hosts   int
 	Done    int
 	Failed  int
+	JID     string // of its job on hosts
 	hosts   map[string]*runHost
 	rev     int
 }
@@ -199,14 +227,40 @@ func (r *run) take(e event) {
 		s := r.step(e.ID)
 		s.Fun, s.State, s.Comment, s.Seconds = e.Fun, e.Result, e.Comment, e.Seconds
 	case "job_start":
-		if e.Step != "" {
-			r.step(e.Step).Hosts += e.Hosts
+		if r.Spec.single() {
+			r.jid, r.total = e.JID, 1
+			s := r.step(cmp.Or(e.Fun, "command"))
+			s.Fun, s.State, s.Hosts, s.JID = e.Fun, "running", e.Hosts, e.JID
+		} else if e.Step != "" {
+			s := r.step(e.Step)
+			s.Hosts += e.Hosts
+			s.JID = e.JID
 		}
 	case "host_phase", "host_end":
-		if e.Step != "" {
-			r.host(r.step(e.Step), e)
+		if s := r.stepOfJob(e); s != nil {
+			r.host(s, e)
+		}
+	case "job_end":
+		if s := r.stepOfJob(e); s != nil && r.Spec.single() {
+			s.Seconds, s.State = e.Seconds, "ok"
+			if e.Failed > 0 {
+				s.State = "failed"
+			}
 		}
 	}
+}
+
+// stepOfJob returns the step that an event of a job belongs to; nil where there is
+// none.
+func (r *run) stepOfJob(e event) *runStep {
+	if r.Spec.single() && len(r.steps) > 0 {
+		r.steps[0].rev = r.rev
+		return r.steps[0]
+	}
+	if e.Step == "" {
+		return nil
+	}
+	return r.step(e.Step)
 }
 
 func (r *run) host(s *runStep, e event) {
@@ -252,6 +306,7 @@ type stepView struct {
 	Hosts     int
 	HostsDone int
 	HostsBad  int
+	JID       string // of its job on hosts
 	Shown     []runHost
 	More      int
 }
@@ -312,10 +367,12 @@ func (r *run) view(after int) (runView, <-chan struct{}) {
 		default:
 			v.Done++
 		}
-		if s.rev <= after {
+		// The end of the run adds a button to steps that failed.
+		ended := !r.ended.IsZero() && s.Failed > 0 && after < r.rev
+		if s.rev <= after && !ended {
 			continue
 		}
-		x := stepView{Number: i + 1, ID: s.ID, Fun: s.Fun, State: s.State, Comment: s.Comment, Seconds: s.Seconds, Hosts: s.Hosts, HostsDone: s.Done, HostsBad: s.Failed}
+		x := stepView{Number: i + 1, ID: s.ID, Fun: s.Fun, State: s.State, Comment: s.Comment, Seconds: s.Seconds, Hosts: s.Hosts, HostsDone: s.Done, HostsBad: s.Failed, JID: s.JID}
 		x.Shown, x.More = s.notable()
 		v.Steps = append(v.Steps, x)
 	}
@@ -371,6 +428,8 @@ func (rs *runs) twin(spec runSpec) *run {
 			return r
 		case spec.Resume != "" && spec.Resume == r.Spec.Resume && !r.isOver():
 			return r
+		case spec.single() && spec.Kind == r.Spec.Kind && spec.Name == r.Spec.Name && slices.Equal(spec.Hosts, r.Spec.Hosts) && !r.isOver():
+			return r
 		}
 	}
 	return nil
@@ -421,7 +480,7 @@ func (s *Server) Active() []string {
 	var out []string
 	for _, v := range s.runs.views() {
 		if !v.over() {
-			out = append(out, v.Spec.Name)
+			out = append(out, v.Spec.title())
 		}
 	}
 	return out
@@ -441,7 +500,7 @@ func (s *Server) Stop(hard bool) error {
 			continue
 		}
 		if err := s.stop(context.Background(), r, hard); err != nil {
-			faults = append(faults, fmt.Errorf("%s: %w", r.Spec.Name, err))
+			faults = append(faults, fmt.Errorf("%s: %w", r.Spec.title(), err))
 		}
 	}
 	return errors.Join(faults...)

@@ -53,7 +53,7 @@ func TestSlowAnswer(t *testing.T) {
 	where := b.post("/orchestrations/orch.deploy/run", "confirm", "yes").Header().Get("Location")
 	<-s.ran
 	srv := httptest.NewUnstartedServer(s.h)
-	srv.Config.ReadTimeout = 50 * time.Millisecond
+	srv.Config.ReadTimeout = time.Second
 	srv.Start()
 	defer srv.Close()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+where+"/events", nil)
@@ -67,7 +67,7 @@ func TestSlowAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	time.Sleep(200 * time.Millisecond)
+	time.Sleep(1200 * time.Millisecond)
 	s.fake.end <- 0
 	if text, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(text), "event: end\n") {
 		t.Errorf("%v: %s", err, text)

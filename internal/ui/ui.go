@@ -37,8 +37,9 @@ type Options struct {
 	// http://127.0.0.1:8080. Requests for other hosts and from other origins are
 	// refused.
 	Origins []string
-	// Users may log in with a password; nil: one person, who has the token.
-	Users *Users
+	// Users returns who may log in with a password, at this moment; nil: one person
+	// may, who has the token. It is safe for concurrent use.
+	Users func() (*Users, error)
 	// Proxy authenticates users; nil: there is none.
 	Proxy *Proxy
 	// Owner is the name under which who has the token is recorded.
@@ -152,6 +153,8 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("POST /chains/{name}/delete", s.act(Editor, "chain.delete", s.chainDelete))
 	mux.HandleFunc("POST /chains/{name}/move", s.act(Editor, "chain.move", s.chainMove))
 	mux.HandleFunc("POST /chains/{name}/remove", s.act(Editor, "chain.rm", s.chainRemove))
+	mux.HandleFunc("POST /chains/{name}/schedule", s.act(Operator, "chain.schedule", s.scheduleChain))
+	mux.HandleFunc("POST /chains/{name}/unschedule", s.act(Operator, "chain.unschedule", s.unscheduleChain))
 	mux.HandleFunc("GET /chains/{name}/text", s.look(s.chainText))
 	mux.HandleFunc("POST /chains/{name}/text", s.act(Editor, "chain.edit", s.chainSaveText))
 	mux.HandleFunc("GET /chains/{name}/step", s.look(s.chainStep))
@@ -169,7 +172,16 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /jobs", s.look(s.jobs))
 	mux.HandleFunc("GET /jobs/{jid}", s.look(s.job))
 	mux.HandleFunc("POST /jobs/{jid}/resume", s.act(Operator, "resume", s.resumeJob))
+	mux.HandleFunc("POST /jobs/{jid}/retry", s.act(Operator, "retry", s.retryJob))
+	mux.HandleFunc("GET /history", s.look(s.history))
+	mux.HandleFunc("GET /history/compare", s.look(s.compare))
+	mux.HandleFunc("GET /history/{jid}", s.look(s.execution))
 	mux.HandleFunc("GET /hosts", s.look(s.hostList))
+	mux.HandleFunc("GET /hosts/{id}", s.look(s.host))
+	mux.HandleFunc("POST /hosts/ping", s.act(Operator, "ping", s.pingHosts))
+	mux.HandleFunc("GET /states", s.look(s.stateList))
+	mux.HandleFunc("GET /states/{sls}", s.look(s.state))
+	mux.HandleFunc("GET /states/{sls}/step", s.look(s.stateStep))
 	mux.HandleFunc("GET /targets", s.look(s.targets))
 	mux.HandleFunc("/", s.look(s.notFound))
 	return s.guard(mux)
@@ -195,7 +207,7 @@ func render(w http.ResponseWriter, r *http.Request, status int, c templ.Componen
 // A page is what all pages show besides their content.
 type page struct {
 	Title string
-	At    string // the part of the site: start, jobs, hosts
+	At    string // the part of the site: start, history, jobs, hosts, states
 	Who   *visit // nil: nobody has logged in
 	// Refresh has browsers without scripts load the page again.
 	Refresh bool

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"brine/internal/chain"
+	"brine/internal/history"
 	"brine/internal/host"
 	"brine/internal/jobs"
 	"brine/internal/orchestration"
@@ -40,6 +41,7 @@ type fake struct {
 	actions []Action
 	drained []string
 	deaf    error // what Drain answers
+	planned []Planned
 }
 
 func (f *fake) Catalogue(context.Context) (*Catalogue, error) {
@@ -60,10 +62,21 @@ func (f *fake) Steps(_ context.Context, sls string) (*value.List, string, error)
 
 func (f *fake) Match(_ context.Context, expr string) ([]string, error) {
 	switch expr {
-	case "none":
+	case "none", "L@none":
 		return nil, nil
 	case "bad":
 		return nil, errors.New(hostile)
+	case "many":
+		ids := make([]string, 250)
+		for i := range ids {
+			ids[i] = fmt.Sprintf("web%d", i)
+		}
+		return ids, nil
+	case "odd":
+		return []string{"-oProxyCommand=x"}, nil
+	}
+	if id, ok := strings.CutPrefix(expr, "L@"); ok {
+		return []string{id}, nil
 	}
 	return []string{"web1", hostile}, nil
 }
@@ -82,6 +95,49 @@ func (f *fake) Template(_ context.Context, name string) (*orchestration.Template
 
 func (f *fake) Jobs(_ context.Context, do func(*jobs.Files) error) error {
 	return do(jobs.NewFiles(filepath.Join(f.dir, "cache"), 0, time.Now))
+}
+
+func (f *fake) History(ctx context.Context, do func(*history.Store) error) error {
+	s, err := history.Open(ctx, filepath.Join(f.dir, "history.db"), nil)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(s), s.Close())
+}
+
+func (f *fake) States(_ context.Context, do func([]string, func(string) string) error) error {
+	return do([]string{"db", "top", "web", hostile}, func(name string) string { return "# " + name + " " + hostile + "\n" })
+}
+
+func (f *fake) State(_ context.Context, sls string) (*value.List, string, error) {
+	if sls != "web" {
+		return nil, "# " + hostile, errors.New(hostile)
+	}
+	return value.NewList(value.MapOf("state", hostile, "fun", "managed", "__id__", hostile, "name", hostile)), "# " + hostile, nil
+}
+
+func (f *fake) Planned(context.Context) ([]Planned, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.planned), nil
+}
+
+func (f *fake) Schedule(_ context.Context, chain, at, user string) error {
+	when, err := time.Parse(minutes, at)
+	if err != nil {
+		return fmt.Errorf("%q is not a date", at)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.planned = append(f.planned, Planned{ID: fmt.Sprintf("%s-%d", chain, len(f.planned)), Chain: chain, At: when, User: user})
+	return nil
+}
+
+func (f *fake) Unschedule(_ context.Context, id string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.planned = slices.DeleteFunc(f.planned, func(x Planned) bool { return x.ID == id })
+	return nil
 }
 
 func (f *fake) Run(ctx context.Context, c Command) (int, error) {
@@ -122,6 +178,8 @@ func (f *fake) did(a Action) bool {
 	defer f.mu.Unlock()
 	return slices.Contains(f.actions, a)
 }
+
+func always(u *Users) func() (*Users, error) { return func() (*Users, error) { return u, nil } }
 
 // A site is a server of pages for a test.
 type site struct {
@@ -166,7 +224,7 @@ type browser struct {
 
 func (s *site) browser(role Role) *browser {
 	w := httptest.NewRecorder()
-	s.access.enter(w, role.String(), role)
+	s.access.enter(w, user{name: role.String(), role: role})
 	return &browser{s, w.Result().Cookies()[0]}
 }
 
@@ -277,7 +335,7 @@ func TestSessionsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAccess(time.Now, true, "443")
 		w := httptest.NewRecorder()
-		a.enter(w, "ann", Viewer)
+		a.enter(w, user{name: "ann", role: Viewer})
 		c := w.Result().Cookies()[0]
 		if !c.Secure || c.Name != "__Host-brine-ui-443" {
 			t.Errorf("cookie %v", c)
@@ -294,7 +352,7 @@ func TestSessionsEnd(t *testing.T) {
 		if a.visitor(r) != nil {
 			t.Error("a session lasts for longer than its whole time")
 		}
-		a.enter(w, "ann", Viewer)
+		a.enter(w, user{name: "ann", role: Viewer})
 		token := a.token()
 		time.Sleep(tokenLife)
 		if valid, expired := a.redeem(token); valid || !expired {
@@ -304,7 +362,7 @@ func TestSessionsEnd(t *testing.T) {
 			t.Error("an old token is known twice")
 		}
 		for range maxSessions + 5 {
-			a.enter(httptest.NewRecorder(), "ann", Viewer)
+			a.enter(httptest.NewRecorder(), user{name: "ann", role: Viewer})
 		}
 		if len(a.visits) != maxSessions {
 			t.Errorf("%d sessions are kept", len(a.visits))
@@ -410,6 +468,8 @@ func TestTraversal(t *testing.T) {
 	for _, path := range []string{
 		"/assets/..%2fui.go", "/assets/%2e%2e/ui.go", "/assets/", "/assets/none", "/chains/..%2f..%2fetc%2fpasswd", "/chains/%2fetc%2fpasswd/text",
 		"/chains/.lock", "/templates/..%2fsite", "/orchestrations/..%2f..%2fetc", "/jobs/..%2f..%2fetc%2fpasswd", "/jobs/20260101000000000000", "/runs/x", "/nothing",
+		"/history/..%2f..%2fetc%2fpasswd", "/history/20260101000000000000", "/states/..%2f..%2fetc%2fpasswd", "/states/web/step?chain=..%2f..%2fx", "/states/web/step",
+		"/hosts/none",
 	} {
 		if w := b.get(path); w.Code != 404 && w.Code != 400 && w.Code != 301 && w.Code != 307 {
 			t.Errorf("%s: status %d: %s", path, w.Code, w.Body)
@@ -437,6 +497,10 @@ func TestRoles(t *testing.T) {
 		{Viewer, "/runs/x/kill", 403},
 		{Viewer, "/runs/x/resume", 403},
 		{Viewer, "/jobs/20260101000000000000/resume", 403},
+		{Viewer, "/jobs/20260101000000000000/retry", 403},
+		{Viewer, "/hosts/ping", 403},
+		{Viewer, "/chains/friday/schedule", 403},
+		{Viewer, "/chains/friday/unschedule", 403},
 		{Operator, "/chains", 403},
 		{Operator, "/chains/friday/clone", 403},
 		{Operator, "/chains/friday/delete", 403},
@@ -472,7 +536,7 @@ func TestUsersLogIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSite(t, func(o *Options) { o.Users = users })
+	s := newSite(t, func(o *Options) { o.Users = always(users) })
 	login := func(name, password string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(http.MethodPost, origin+"/login", strings.NewReader(url.Values{"name": {name}, "password": {password}}.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -507,7 +571,7 @@ func TestGuessesAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSite(t, func(o *Options) { o.Users = users })
+	s := newSite(t, func(o *Options) { o.Users = always(users) })
 	for range maxHashing {
 		s.access.hashing <- struct{}{}
 	}
@@ -543,7 +607,7 @@ func TestProxy(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newSite(t, func(o *Options) {
-		o.Users, o.Proxy = users, &Proxy{From: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Header: "X-Remote-User"}
+		o.Users, o.Proxy = always(users), &Proxy{From: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Header: "X-Remote-User"}
 	})
 	get := func(from string, names ...string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(http.MethodGet, origin+"/", nil)
@@ -627,7 +691,29 @@ func TestHostileText(t *testing.T) {
 	s.fake.end <- 1
 	s.Wait()
 	q := url.QueryEscape(hostile)
+	s.execute("20260101000000000001", hostile, func(row *value.Map) {
+		for k, v := range row.All() {
+			switch key := value.Str(k); key {
+			case "host", "step", "fun", "tgt", "comment", "user", "revision":
+				row.Set(key, hostile)
+			case "detail":
+				row.Set(key, value.MapOf("why", hostile))
+			case "definition":
+				v.(*value.Map).Set("description", hostile)
+			}
+		}
+	})
+	s.execute("20260101000000000002", hostile+"2", nil)
+	s.record(jobs.Load{JID: "20260101000000000001", Fun: hostile, Arg: value.Strings(hostile), Tgt: hostile, User: hostile, Minions: []string{hostile, "web1"}},
+		map[string]value.Value{"web1": hostile, hostile: value.MapOf("a_|-"+hostile+"_|-"+hostile+"_|-b", value.MapOf("result", false, "comment", hostile, "changes", value.MapOf("diff", hostile, "x", hostile)))}, 1)
+	status(t, "a date", b.post("/chains/friday/schedule", "version", version(), "confirm", "yes", "at", "2099-01-01T00:00"), 303)
+	s.planned[0].User = hostile
+	h := url.PathEscape(hostile)
 	for _, path := range []string{
+		"/history", "/history?name=" + q + "&user=" + q + "&host=" + q + "&status=" + q, "/history?since=" + q, "/history/20260101000000000001", "/history/20260101000000000002",
+		"/history/compare?jid=20260101000000000001&jid=20260101000000000002", "/history/compare?jid=" + q + "&jid=x", "/history/" + h,
+		"/jobs/20260101000000000001", "/jobs/20260101000000000001?host=" + q, "/hosts", "/hosts/" + h, "/states", "/states?text=" + q, "/states/web", "/states/" + h, "/states/" + h + "/step?chain=" + q,
+		"/chains/friday/step?action=state&sls=" + q,
 		"/", "/orchestrations/orch.deploy", "/orchestrations/orch.deploy/graph.svg", "/chains/friday", "/chains/friday/text", "/chains/friday/step?step=1",
 		"/chains/friday/step?action=pkg&place=" + q, "/runs/" + r.ID, "/runs/" + r.ID + "/events", "/jobs?text=" + q + "&user=" + q, "/hosts?expr=" + q, "/hosts?expr=bad",
 		"/targets?expr=x", "/targets?expr=bad", "/templates/site", "/orchestrations/" + url.PathEscape(hostile), "/login?token=" + q,

@@ -206,9 +206,6 @@ func SetUser(text []byte, name, role, hash string) []byte {
 	return []byte(strings.Join(append(lines, name+":"+role+":"+hash), "\n") + "\n")
 }
 
-// Len returns how many users there are.
-func (u *Users) Len() int { return len(u.all) }
-
 // Passwords reports whether some user can log in with a password.
 func (u *Users) Passwords() bool {
 	return slices.ContainsFunc(u.all, func(x user) bool { return x.hash != "" })

@@ -55,3 +55,8 @@ func (f jobFilter) next(before string) string {
 	}
 	return "/jobs?" + q.Encode()
 }
+
+// hostOfJob is the address of the results of one host in a job.
+func hostOfJob(jid, host string) string {
+	return path("jobs", jid) + "?" + url.Values{"host": {host}}.Encode()
+}

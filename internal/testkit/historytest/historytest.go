@@ -96,6 +96,9 @@ func Store(t *testing.T, s *history.Store) {
 		{history.Query{Status: history.Running, Limit: 5}, "c running"},
 		{history.Query{Status: history.Killed}, ""},
 		{history.Query{User: "z*", Kind: history.Chain, Since: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), Until: time.Date(2026, 11, 21, 11, 0, 0, 0, time.UTC)}, "b failed"},
+		{history.Query{Target: "web2"}, "b failed"},
+		{history.Query{Target: "web1", Limit: 1}, "b failed"},
+		{history.Query{Target: "web*"}, ""},
 		{history.Query{User: "o'neil; DROP TABLE orchestration_states"}, ""},
 	} {
 		if got := ids(tt.q); got != tt.want {
@@ -126,6 +129,12 @@ func Store(t *testing.T, s *history.Store) {
 	}
 	if l, err := s.Host(ctx, "web1", history.Query{Name: "web", Limit: 1}); err != nil || len(l) != 3 {
 		t.Errorf("Host = %+v, %v", l, err)
+	}
+	if h, err := s.Latest(ctx, "web1"); err != nil || h == nil || h.JID != b || h.Order != 3 || h.Result != history.Bad {
+		t.Errorf("Latest = %+v, %v", h, err)
+	}
+	if h, err := s.Latest(ctx, "none"); h != nil || err != nil {
+		t.Errorf("Latest of nobody = %+v, %v", h, err)
 	}
 	if l, err := s.Action(ctx, "3", history.Query{}); err != nil || len(l) != 2 || l[0].JID != b || len(l[0].Hosts) != 3 {
 		t.Errorf("Action = %+v, %v", l, err)

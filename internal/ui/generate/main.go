@@ -28,12 +28,43 @@ func main() {
 	}
 }
 
-// componentRE matches the head of a template, placeRE the error of an expression
-// with its place.
-var (
-	componentRE = regexp.MustCompile(`(?m)^func .* templ\.Component \{$`)
-	placeRE     = regexp.MustCompile(`return templ\.Error\{.*\}`)
+// A change makes the code of templates smaller: it would take 0.4 MB of the binary
+// more. The expressions of templates return no errors, and a writer that fails keeps
+// its error until the end: no write has to be checked. Templates that are inlined
+// would have copies at each place that uses them.
+type change struct {
+	re *regexp.Regexp
+	to string
+}
+
+const (
+	checked = `\s+if templ_7745c5c3_Err != nil \{\s+return templ_7745c5c3_Err\s+\}`
+	buffer  = `\s+templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime\.GetBuffer\(templ_7745c5c3_W\)` +
+		`\s+if !templ_7745c5c3_IsBuffer \{\s+defer func\(\) \{[^}]*\}\s+\}\(\)\s+\}\s+ctx = templ\.InitializeContext\(ctx\)`
+	body = `templruntime\.GeneratedTemplate\(func\(templ_7745c5c3_Input templruntime\.GeneratedComponentInput\) \(templ_7745c5c3_Err error\) \{` +
+		`\s+templ_7745c5c3_W, ctx := templ_7745c5c3_Input\.Writer, templ_7745c5c3_Input\.Context\s+if templ_7745c5c3_CtxErr := ctx\.Err\(\); [^}]*\}` + buffer
+	parameters = `(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer`
 )
+
+var changes = []change{
+	{regexp.MustCompile(`templ_7745c5c3_Err = templruntime\.WriteString\(templ_7745c5c3_Buffer, \d+, (".*")\)` + checked), `writeHTML(templ_7745c5c3_Buffer, $1)`},
+	{joined("string", "JoinStringErrs"), `writeText(templ_7745c5c3_Buffer, $1)`},
+	{joined(`templ\.SafeURL`, "JoinURLErrs"), `writeURL(templ_7745c5c3_Buffer, $1)`},
+	{
+		regexp.MustCompile(body + `\s+(templ_7745c5c3_Var\d+) := templ\.GetChildren\(ctx\)\s+if [^}]*\}\s+ctx = templ\.ClearChildren\(ctx\)`),
+		`component(func` + parameters + `, $1 templ.Component) (templ_7745c5c3_Err error) {`,
+	},
+	{regexp.MustCompile(body), `part(func` + parameters + `) (templ_7745c5c3_Err error) {`},
+	{regexp.MustCompile(`(?m)^func .* templ\.Component \{$`), "//go:noinline\n$0"},
+	{regexp.MustCompile(`return templ\.Error\{.*\}`), "return templ_7745c5c3_Err"},
+	{regexp.MustCompile(`(?m)^import templruntime `), "import \"context\"\n$0"},
+}
+
+// joined matches how the value of an expression is written.
+func joined(typ, join string) *regexp.Regexp {
+	return regexp.MustCompile(`var templ_7745c5c3_Var\d+ ` + typ + `\s+templ_7745c5c3_Var\d+, templ_7745c5c3_Err = templ\.` + join + `\((.*)\)` + `\s+if templ_7745c5c3_Err != nil \{\s+return templ.*\s+\}` +
+		`\s+_, templ_7745c5c3_Err = templ_7745c5c3_Buffer\.WriteString\(templ\.EscapeString\(templ_7745c5c3_Var\d+\)\)` + checked)
+}
 
 // generate returns the Go files of the templates of a directory, by their paths.
 func generate(dir string) (map[string][]byte, error) {
@@ -51,15 +82,17 @@ func generate(dir string) (map[string][]byte, error) {
 		if _, err := generator.Generate(tree, &b, generator.WithFileName("internal/ui/"+filepath.Base(name))); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		// A template that is inlined has a copy of all its code at each place that uses
-		// it: the binary would be 0.17 MB larger.
-		code := componentRE.ReplaceAll(b.Bytes(), []byte("//go:noinline\n$0"))
-		text, err := format.Source(code)
+		text, err := format.Source(b.Bytes())
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		// The expressions return no errors: their places take room for nothing.
-		out[strings.TrimSuffix(name, ".templ")+"_templ.go"] = placeRE.ReplaceAll(text, []byte("return templ_7745c5c3_Err"))
+		for _, c := range changes {
+			text = c.re.ReplaceAll(text, []byte(c.to))
+		}
+		if text, err = format.Source(text); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		out[strings.TrimSuffix(name, ".templ")+"_templ.go"] = text
 	}
 	return out, nil
 }

@@ -1,0 +1,234 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/internal/chain"
+	"brine/internal/host"
+	"brine/internal/printable"
+)
+
+// A timer is a chain that systemd or at is to run once, later.
+type timer struct {
+	id    string // the name of the timer, or the number of the job of at
+	chain string
+	at    time.Time
+	user  string // on whose behalf; "" is the user of this process
+	tree  string // the directory of the chain
+	work  string // where the command runs
+	argv  []string
+}
+
+// timerMark begins what the description of a timer is: "brine chain CHAIN at TIME
+// for USER of DIRECTORY".
+const timerMark = "brine chain "
+
+// says is the description of a timer, which read understands.
+func (t *timer) says() string {
+	user := strings.Map(func(r rune) rune {
+		if r <= ' ' || r == 0x7f {
+			return '_'
+		}
+		return r
+	}, t.user)
+	if user == "" {
+		user = "-"
+	}
+	return printable.Line(timerMark + t.chain + " at " + t.at.Format(time.RFC3339) + " for " + user + " of " + t.tree)
+}
+
+// readTimer reads the description of a timer of a directory of chains; nil: it is
+// something else.
+func readTimer(text, tree string) *timer {
+	rest, ok := strings.CutPrefix(text, timerMark)
+	head, dir, cut := strings.Cut(rest, " of ")
+	f := strings.Fields(head)
+	if !ok || !cut || dir != printable.Line(tree) || len(f) != 5 || f[1] != "at" || f[3] != "for" {
+		return nil
+	}
+	at, err := time.Parse(time.RFC3339, f[2])
+	if err != nil {
+		return nil
+	}
+	t := &timer{chain: f[0], at: at, user: f[4], tree: tree}
+	if t.user == "-" {
+		t.user = ""
+	}
+	return t
+}
+
+// timers is what runs commands later: systemd, of the machine or of the user, or at.
+type timers struct {
+	host    host.Host
+	systemd bool
+	user    bool
+}
+
+func timersOf(h host.Host) *timers {
+	st, err := h.Stat("/run/systemd/system")
+	return &timers{host: h, systemd: err == nil && st.Mode.IsDir(), user: h.Geteuid() != 0}
+}
+
+// ctl is a command line of systemctl or systemd-run.
+func (x *timers) ctl(name string, args ...string) host.Cmd {
+	argv := []string{name}
+	if x.user {
+		argv = append(argv, "--user")
+	}
+	return host.Cmd{Argv: append(argv, args...)}
+}
+
+// command is the command line that installs a timer.
+func (x *timers) command(t *timer) host.Cmd {
+	if x.systemd {
+		args := []string{
+			"--unit=" + t.unit(), "--description=" + t.says(), "--on-calendar=" + t.at.Format(time.DateTime), "--timer-property=AccuracySec=1s", "--collect",
+			"--working-directory=" + t.work,
+		}
+		if t.user != "" {
+			args = append(args, "--setenv="+onBehalf+"="+t.user)
+		}
+		return x.ctl("systemd-run", append(append(args, "--"), t.argv...)...)
+	}
+	quoted := make([]string, len(t.argv))
+	for i, x := range t.argv {
+		quoted[i] = shellWord(x)
+	}
+	line := strings.Join(quoted, " ")
+	if t.user != "" {
+		line = onBehalf + "=" + shellWord(t.user) + " " + line
+	}
+	return host.Cmd{Argv: []string{"at", "-t", t.at.Format("200601021504.05")}, Dir: t.work, Stdin: strings.NewReader("# " + t.says() + "\n" + line + "\n")}
+}
+
+func (t *timer) unit() string {
+	return fmt.Sprintf("brine-chain-%s-%s", t.chain, t.at.Format("20060102-150405"))
+}
+
+// add installs a timer.
+func (x *timers) add(ctx context.Context, t *timer) error {
+	if err := x.run(ctx, x.command(t)); err != nil {
+		return fmt.Errorf("schedule chain %s: %w", t.chain, err)
+	}
+	return nil
+}
+
+func (x *timers) run(ctx context.Context, cmd host.Cmd) error {
+	_, err := x.output(ctx, cmd)
+	return err
+}
+
+func (x *timers) output(ctx context.Context, cmd host.Cmd) (string, error) {
+	out, err := x.host.Run(ctx, cmd)
+	if err != nil && !x.systemd {
+		return "", fmt.Errorf("systemd does not run here, and at cannot be used: %w", err)
+	}
+	if err != nil {
+		return "", err
+	}
+	if out.Status != 0 {
+		return "", fmt.Errorf("%s: exit status %d: %s", cmd.Argv[0], out.Status, printable.Line(strings.TrimSpace(string(out.Stderr))))
+	}
+	return string(out.Stdout), nil
+}
+
+// Bounds of a list: how many jobs of at are looked at, and how long a command of it
+// may take.
+const (
+	maxTimers = 200
+	listTime  = 10 * time.Second
+)
+
+// list returns the timers of a directory of chains, the next one first. Where
+// nothing can be scheduled, there are none.
+func (x *timers) list(ctx context.Context, tree string) (out []*timer, err error) {
+	if x.systemd {
+		out, err = x.units(ctx, tree)
+	} else if _, missing := x.host.LookPath("atq", ""); missing == nil {
+		out, err = x.queue(ctx, tree)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("what is scheduled cannot be listed: %w", err)
+	}
+	slices.SortFunc(out, func(a, b *timer) int { return a.at.Compare(b.at) })
+	return out, nil
+}
+
+// units lists timers of systemd.
+func (x *timers) units(ctx context.Context, tree string) (out []*timer, err error) {
+	cmd := x.ctl("systemctl", "list-units", "--type=timer", "--all", "--plain", "--no-legend", "--no-pager", "--full", "brine-chain-*")
+	cmd.ReadOnly, cmd.Timeout = true, listTime
+	text, err := x.output(ctx, cmd)
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line) // UNIT LOAD ACTIVE SUB DESCRIPTION
+		i := strings.Index(line, timerMark)
+		if len(f) < 5 || i < 0 {
+			continue
+		}
+		if t := readTimer(strings.TrimSpace(line[i:]), tree); t != nil {
+			t.id = f[0]
+			out = append(out, t)
+		}
+	}
+	return out, err
+}
+
+// queue lists jobs of at.
+func (x *timers) queue(ctx context.Context, tree string) (out []*timer, err error) {
+	text, err := x.output(ctx, host.Cmd{Argv: []string{"atq"}, ReadOnly: true, Timeout: listTime})
+	if err != nil {
+		return nil, err
+	}
+	looked := 0
+	for line := range strings.Lines(text) {
+		id, _, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		if id == "" || strings.Trim(id, "0123456789") != "" {
+			continue
+		}
+		if looked++; looked > maxTimers {
+			break
+		}
+		script, err := x.output(ctx, host.Cmd{Argv: []string{"at", "-c", id}, ReadOnly: true, Timeout: listTime})
+		if err != nil {
+			continue // it has begun
+		}
+		for l := range strings.Lines(script) {
+			mark, ok := strings.CutPrefix(strings.TrimSpace(l), "# ")
+			if t := readTimer(mark, tree); ok && t != nil {
+				t.id = id
+				out = append(out, t)
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+// cancel removes a timer of a directory of chains.
+func (x *timers) cancel(ctx context.Context, tree, id string) error {
+	all, err := x.list(ctx, tree)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(all, func(t *timer) bool { return t.id == id }) {
+		return fmt.Errorf("no run %q is scheduled; it may have begun", id)
+	}
+	if x.systemd {
+		return x.run(ctx, x.ctl("systemctl", "stop", id))
+	}
+	return x.run(ctx, host.Cmd{Argv: []string{"atrm", id}})
+}
+
+// place returns the working directory, and that of the chains as timers name it.
+func (x *timers) place(st *chain.Store) (work, tree string, err error) {
+	work, err = x.host.Getwd()
+	if tree = st.Dir; !filepath.IsAbs(tree) {
+		tree = filepath.Join(work, tree)
+	}
+	return work, tree, err
+}

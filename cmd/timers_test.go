@@ -1,0 +1,148 @@
+package cmd
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/internal/host"
+)
+
+func deployTimer() *timer {
+	return &timer{
+		chain: "deploy", at: time.Date(2099, 12, 1, 2, 0, 0, 0, time.UTC), user: "ann", tree: "/srv/x of y/chains", work: "/srv",
+		argv: []string{"/usr/bin/brine", "chain", "run", "deploy", "--yes", "--config-dir=/srv/x of y"},
+	}
+}
+
+// TestTimersOfSystemd hands a chain to systemd, lists what it has, and cancels.
+func TestTimersOfSystemd(t *testing.T) {
+	t.Parallel()
+	h := host.NewFake()
+	h.PutDir("/run/systemd/system", fs.ModeDir|0o755)
+	h.OnCommand("systemd-run *", host.Output{})
+	h.OnCommand("systemctl stop *", host.Output{})
+	d := deployTimer()
+	other := deployTimer()
+	other.tree = "/other"
+	h.OnCommand("systemctl list-units *", host.Output{Stdout: []byte("b.timer loaded active waiting " + d.says() + "\n" +
+		"c.timer loaded active waiting " + other.says() + "\nd.timer loaded active waiting brine chain x\n\n")})
+	x := timersOf(h)
+	if err := x.add(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	got := h.Calls()[0].Argv
+	for _, want := range []string{"--unit=brine-chain-deploy-20991201-020000", "--on-calendar=2099-12-01 02:00:00", "--working-directory=/srv", "--setenv=" + onBehalf + "=ann", "--config-dir=/srv/x of y"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("no %s in %q", want, got)
+		}
+	}
+	if slices.Contains(got, "--user") {
+		t.Errorf("root uses the systemd of a user: %q", got)
+	}
+	all, err := x.list(t.Context(), d.tree)
+	if err != nil || len(all) != 1 || all[0].id != "b.timer" || all[0].chain != "deploy" || !all[0].at.Equal(d.at) || all[0].user != "ann" {
+		t.Errorf("list: %+v, %v", all, err)
+	}
+	if err := x.cancel(t.Context(), d.tree, "c.timer"); err == nil {
+		t.Error("a timer of another tree was canceled")
+	}
+	if err := x.cancel(t.Context(), d.tree, "b.timer"); err != nil {
+		t.Error(err)
+	}
+	h.UID = 1000
+	x = timersOf(h)
+	if cmd := x.command(d); cmd.Argv[1] != "--user" {
+		t.Errorf("%q", cmd.Argv)
+	}
+}
+
+// TestTimersOfAt does so where systemd does not run.
+func TestTimersOfAt(t *testing.T) {
+	t.Parallel()
+	h := host.NewFake()
+	x := timersOf(h)
+	d := deployTimer()
+	if err := x.add(t.Context(), d); err == nil || !strings.Contains(err.Error(), "at cannot be used") {
+		t.Errorf("without at: %v", err)
+	}
+	if all, err := x.list(t.Context(), d.tree); err != nil || len(all) > 0 {
+		t.Errorf("without at: %v, %v", all, err)
+	}
+	h.PutFile("/usr/bin/atq", "", 0o755)
+	d.user = "ann b"
+	script, err := io.ReadAll(x.command(d).Stdin)
+	if want := "\n" + onBehalf + "='ann b' /usr/bin/brine chain run deploy --yes '--config-dir=/srv/x of y'\n"; err != nil || !strings.HasSuffix(string(script), want) {
+		t.Errorf("%q, %v", script, err)
+	}
+	h.OnCommand("at -t 209912010200.00", host.Output{})
+	h.OnCommand("atq", host.Output{Stdout: []byte("7\tTue Dec  1 02:00:00 2099 a root\n8\tTue Dec  1 02:00:00 2099 a root\n9\tx\nwarning\n")})
+	h.OnCommand("at -c 7", host.Output{Stdout: append([]byte("#!/bin/sh\numask 22\n"), script...)})
+	h.OnCommand("at -c 8", host.Output{Stdout: []byte("echo\n")})
+	h.OnCommand("at -c 9", host.Output{Status: 1})
+	h.OnCommand("atrm *", host.Output{})
+	if err := x.add(t.Context(), d); err != nil {
+		t.Error(err)
+	}
+	all, err := x.list(t.Context(), d.tree)
+	if err != nil || len(all) != 1 || all[0].id != "7" || all[0].user != "ann_b" {
+		t.Errorf("list: %+v, %v", all, err)
+	}
+	for id, ok := range map[string]bool{"7": true, "8": false, "": false, "-x": false} {
+		if err := x.cancel(t.Context(), d.tree, id); (err == nil) != ok {
+			t.Errorf("cancel %q: %v", id, err)
+		}
+	}
+}
+
+// TestScheduleUsage has options of chain schedule that make no sense together.
+func TestScheduleUsage(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir+"/master", "{}\n", 0o644)
+	for _, args := range [][]string{
+		{"--list", "--at", "2099-01-01 00:00"}, {"--list", "--cancel", "x"}, {"--cancel", "x", "chain"}, {"--list", "a", "b"}, {"--at", "2099-01-01 00:00"}, {"x", "--at", "soon"}, {"x"},
+	} {
+		if status, _, errs := run(t, map[string]string{"HOME": dir, "PWD": dir}, append([]string{"chain", "schedule", "-c", dir}, args...)...); status != 64 {
+			t.Errorf("%v: exit status %d: %s", args, status, errs)
+		}
+	}
+}
+
+// TestUsersFile reads the file of users again when it changes.
+func TestUsersFile(t *testing.T) {
+	t.Parallel()
+	h := host.NewFake()
+	var errs strings.Builder
+	f := &usersFile{app: &App{Host: h, Err: &errs}, path: "/etc/users"}
+	put := func(text string, mode os.FileMode) {
+		h.SetNow(h.Now().Add(time.Second))
+		h.PutFile("/etc/users", text, mode)
+	}
+	put("ann:viewer:-\n", 0o600)
+	first, err := f.users()
+	if again, _ := f.users(); err != nil || first == nil || again != first {
+		t.Errorf("users %v, again %v, %v", first, again, err)
+	}
+	put("ann:editor:-\n", 0o600)
+	if next, err := f.users(); err != nil || next == first {
+		t.Errorf("users %v, %v", next, err)
+	}
+	for range 3 {
+		put("ann:editor:-\n", 0o620)
+		if u, err := f.users(); err == nil || u != nil {
+			t.Errorf("others may write to the file: %v", u)
+		}
+	}
+	if strings.Count(errs.String(), "nobody can log in") != 1 {
+		t.Errorf("printed: %s", errs.String())
+	}
+	put("ann:editor:-\n", 0o600)
+	if _, err := f.users(); err != nil {
+		t.Error(err)
+	}
+}
