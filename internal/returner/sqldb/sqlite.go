@@ -153,11 +153,8 @@ func (l *lite) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 		}
 		j.Got(id, m)
 	}
-	if err := rows.Err(); err != nil {
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return nil, err
 	}
-	if j.Load.Len() == 0 && j.Returns.Len() == 0 {
-		return nil, nil
-	}
-	return j, nil
+	return l.whole(ctx, j), nil
 }
