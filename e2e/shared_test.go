@@ -5,6 +5,7 @@ package e2e
 import (
 	"bytes"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -296,4 +297,28 @@ func TestLockOfThisMachine(t *testing.T) {
 		t.Errorf("steps ran %v\n%s", got, said)
 	}
 	one.says(0, nil, "run", "lock.list")
+
+	// A run that waits for the lock begins when it is free.
+	for _, name := range []string{"gate", "log"} {
+		if err := os.Remove(filepath.Join(one.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run, said = one.begun("step3", "orchestrate", "orch")
+	next, waits := one.command("orchestrate", "orch", "--lock-wait", "1000"), &safeBuffer{}
+	next.Stdout, next.Stderr = waits, waits
+	if err := next.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = next.Process.Kill() })
+	one.wait("the wait", func() bool {
+		return strings.Contains(waits.String(), "waiting up to 16m40s for the lock orch, which job ")
+	}, waits)
+	one.write(filepath.Join(one.dir, "gate"), "")
+	if err := errors.Join(run.Wait(), next.Wait()); err != nil {
+		t.Errorf("%v\n%s\n%s", err, said, waits)
+	}
+	if got := one.log(); got["step1"] != 2 || got["step4"] != 2 {
+		t.Errorf("steps ran %v", got)
+	}
 }

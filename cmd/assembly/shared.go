@@ -4,6 +4,7 @@ package assembly
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -59,8 +60,8 @@ func SharedJob(ctx context.Context, env *fun.Env, jid string) (*jobs.Job, error)
 	if err != nil {
 		return nil, err
 	}
-	defer s.Close()
-	return s.Job(ctx, jid)
+	j, err := s.Job(ctx, jid)
+	return j, errors.Join(err, s.Close())
 }
 
 // TargetsOf returns the ids of all targets that the steps of an orchestration name,

@@ -2,6 +2,7 @@ package shared
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -35,7 +36,6 @@ type Controller struct {
 	held  []*Held
 	down  error // of the last try; nil: the store took all
 	told  bool
-	over  bool // Close was called
 
 	flushing sync.Mutex
 	once     sync.Once
@@ -242,6 +242,15 @@ func (c *Controller) Close() {
 			c.flush()
 		}
 	}
+	c.mu.Lock()
+	var jid string
+	if len(c.queue) > 0 {
+		jid = c.queue[0].jid
+	}
+	c.mu.Unlock()
+	if jid != "" {
+		c.Warn(fmt.Sprintf("the database that controllers share has not all of the record of job %s: resume it on this machine, since another one would run steps again", jid))
+	}
 	if c.store != nil {
 		_ = c.store.Close()
 	}
@@ -371,8 +380,8 @@ func (c *Controller) Resume(jid, from string) (undo func(), err error) {
 		next, err = s.Resume(ctx, run)
 		return err
 	})
-	if _, claimed := err.(*ClaimedError); claimed {
-		return undo, err
+	if claimed, is := errors.AsType[*ClaimedError](err); is {
+		return undo, claimed
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

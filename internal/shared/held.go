@@ -44,7 +44,7 @@ func (c *Controller) Take(ctx context.Context, l Lock, own []string) (*Held, err
 // Drop gives the lock back.
 func (h *Held) Drop() {
 	h.mu.Lock()
-	was := h.dropped
+	was, lost := h.dropped, h.lost
 	h.dropped = true
 	h.mu.Unlock()
 	if was {
@@ -54,7 +54,7 @@ func (h *Held) Drop() {
 	c.mu.Lock()
 	c.held = slices.DeleteFunc(c.held, func(x *Held) bool { return x == h })
 	c.mu.Unlock()
-	if err := c.ask(func(ctx context.Context, s *Store) error { return s.Drop(ctx, h.Name, h.JID) }); err != nil {
+	if err := c.ask(func(ctx context.Context, s *Store) error { return s.Drop(ctx, h.Name, h.JID) }); err != nil && lost == "" {
 		c.Warn(fmt.Sprintf("the lock %s cannot be given back: it lapses %s after its last heartbeat: %v", h.Name, h.Lease, err))
 	}
 }

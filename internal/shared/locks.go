@@ -120,14 +120,14 @@ func (s *Store) Take(ctx context.Context, l Lock, own []string) error {
 		return err
 	}
 	return s.tx(ctx, func(t *tx) error {
-		if _, err := t.exec("{ignore} brine_lock_names (name) VALUES (?){nothing}", l.Name); err != nil {
+		if err := t.exec(ctx, "{ignore} brine_lock_names (name) VALUES (?){nothing}", l.Name); err != nil {
 			return err
 		}
-		if err := t.query(func(*sql.Rows) error { return nil }, "SELECT name FROM brine_lock_names WHERE name = ?{alone}", l.Name); err != nil {
+		if err := t.query(ctx, func(*sql.Rows) error { return nil }, "SELECT name FROM brine_lock_names WHERE name = ?{alone}", l.Name); err != nil {
 			return err
 		}
 		var held []Lock
-		err := t.query(func(r *sql.Rows) error {
+		err := t.query(ctx, func(r *sql.Rows) error {
 			x, err := s.scan(r)
 			held = append(held, x)
 			return err
@@ -137,7 +137,7 @@ func (s *Store) Take(ctx context.Context, l Lock, own []string) error {
 		}
 		for _, x := range held {
 			if s.lapsed(&x) || x.JID == l.JID {
-				if _, err := t.exec("DELETE FROM brine_locks WHERE name = ? AND jid = ?", x.Name, x.JID); err != nil {
+				if err := t.exec(ctx, "DELETE FROM brine_locks WHERE name = ? AND jid = ?", x.Name, x.JID); err != nil {
 					return err
 				}
 				continue
@@ -146,9 +146,8 @@ func (s *Store) Take(ctx context.Context, l Lock, own []string) error {
 				return &HeldError{Wanted: l.Name, By: x, Common: both}
 			}
 		}
-		_, err = t.exec("INSERT INTO brine_locks (name, jid, targets, owner, pid, controller, taken, beat, lease) VALUES (?, ?, ?, ?, ?, ?, {now}, {now}, ?)",
+		return t.exec(ctx, "INSERT INTO brine_locks (name, jid, targets, owner, pid, controller, taken, beat, lease) VALUES (?, ?, ?, ?, ?, ?, {now}, {now}, ?)",
 			l.Name, l.JID, clean(string(targets), 0), clean(l.Owner, 0), l.PID, clean(l.Controller, 0), l.Lease.Seconds())
-		return err
 	})
 }
 

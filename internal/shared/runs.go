@@ -48,14 +48,13 @@ func (r *Run) Where() string {
 // Begin notes that a controller works on a job from now on. A job that is noted
 // already stays as it is.
 func (s *Store) Begin(ctx context.Context, r Run) error {
-	return s.tx(ctx, func(t *tx) error { return t.begin(r) })
+	return s.tx(ctx, func(t *tx) error { return t.begin(ctx, r) })
 }
 
-func (t *tx) begin(r Run) error {
-	_, err := t.exec("{ignore} brine_runs (jid, job_load, controller, host_name, cache, pid, began, beat, lease, ended, resumes, resumed_by) "+
+func (t *tx) begin(ctx context.Context, r Run) error {
+	return t.exec(ctx, "{ignore} brine_runs (jid, job_load, controller, host_name, cache, pid, began, beat, lease, ended, resumes, resumed_by) "+
 		"VALUES (?, ?, ?, ?, ?, ?, {now}, {now}, ?, 0, ?, ''){nothing}",
 		r.JID, ascii(value.EncodeJSON(r.Load)), clean(r.Controller, 0), clean(r.Host, 0), clean(r.Cache, 0), r.PID, r.Lease.Seconds(), r.Resumes)
-	return err
 }
 
 // End notes that a job came to its end.
@@ -66,15 +65,14 @@ func (s *Store) End(ctx context.Context, jid string) error {
 
 // Forget removes what is known of a job.
 func (s *Store) Forget(ctx context.Context, jid string) error {
-	return s.tx(ctx, func(t *tx) error { return t.forget(jid) })
+	return s.tx(ctx, func(t *tx) error { return t.forget(ctx, jid) })
 }
 
-func (t *tx) forget(jid string) error {
-	_, err := t.exec("DELETE FROM brine_notes WHERE jid = ?", jid)
-	if err == nil {
-		_, err = t.exec("DELETE FROM brine_runs WHERE jid = ?", jid)
+func (t *tx) forget(ctx context.Context, jid string) error {
+	if err := t.exec(ctx, "DELETE FROM brine_notes WHERE jid = ?", jid); err != nil {
+		return err
 	}
-	return err
+	return t.exec(ctx, "DELETE FROM brine_runs WHERE jid = ?", jid)
 }
 
 // Alive says that a controller still works on jobs.
@@ -97,15 +95,15 @@ const partSize = 256 << 10
 // stays as it is.
 func (s *Store) Note(ctx context.Context, jid string, n int, kind string, data *value.Map) error {
 	return s.tx(ctx, func(t *tx) error {
-		return t.note(jid, n, ascii(value.EncodeJSON(value.MapOf("note", kind, "data", data))))
+		return t.note(ctx, jid, n, ascii(value.EncodeJSON(value.MapOf("note", kind, "data", data))))
 	})
 }
 
-func (t *tx) note(jid string, n int, text string) error {
+func (t *tx) note(ctx context.Context, jid string, n int, text string) error {
 	for part := 0; text != ""; part++ {
 		piece := text[:min(partSize, len(text))]
 		text = text[len(piece):]
-		if _, err := t.exec("{ignore} brine_notes (jid, n, part, data) VALUES (?, ?, ?, ?){nothing}", jid, n, part, piece); err != nil {
+		if err := t.exec(ctx, "{ignore} brine_notes (jid, n, part, data) VALUES (?, ?, ?, ?){nothing}", jid, n, part, piece); err != nil {
 			return err
 		}
 	}
@@ -286,7 +284,7 @@ func (s *Store) Resume(ctx context.Context, r Run) (next int, err error) {
 	err = s.tx(ctx, func(t *tx) error {
 		next = 0
 		var old *Run
-		err := t.query(func(rows *sql.Rows) error {
+		err := t.query(ctx, func(rows *sql.Rows) error {
 			x, err := scanRun(rows)
 			old = &x
 			return err
@@ -297,18 +295,18 @@ func (s *Store) Resume(ctx context.Context, r Run) (next int, err error) {
 		if err := s.claimable(old); err != nil {
 			return err
 		}
-		if _, err := t.exec("UPDATE brine_runs SET resumed_by = ? WHERE jid = ?", r.JID, old.JID); err != nil {
+		if err := t.exec(ctx, "UPDATE brine_runs SET resumed_by = ? WHERE jid = ?", r.JID, old.JID); err != nil {
 			return err
 		}
-		if err := t.begin(r); err != nil {
+		if err := t.begin(ctx, r); err != nil {
 			return err
 		}
-		notes, err := read(func(each func(*sql.Rows) error) error { return t.query(each, selectNotes, old.JID) })
+		notes, err := read(func(each func(*sql.Rows) error) error { return t.query(ctx, each, selectNotes, old.JID) })
 		if err != nil {
 			return err
 		}
 		for _, n := range kept(notes) {
-			if err := t.note(r.JID, next, ascii(value.EncodeJSON(n))); err != nil {
+			if err := t.note(ctx, r.JID, next, ascii(value.EncodeJSON(n))); err != nil {
 				return err
 			}
 			next++
@@ -349,10 +347,10 @@ func kept(notes []note) []*value.Map {
 // Release takes Resume back: r did not begin its steps.
 func (s *Store) Release(ctx context.Context, r Run) error {
 	return s.tx(ctx, func(t *tx) error {
-		if _, err := t.exec("UPDATE brine_runs SET resumed_by = '' WHERE jid = ? AND resumed_by = ?", r.Resumes, r.JID); err != nil {
+		if err := t.exec(ctx, "UPDATE brine_runs SET resumed_by = '' WHERE jid = ? AND resumed_by = ?", r.Resumes, r.JID); err != nil {
 			return err
 		}
-		return t.forget(r.JID)
+		return t.forget(ctx, r.JID)
 	})
 }
 

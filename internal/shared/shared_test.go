@@ -130,7 +130,7 @@ func TestRecords(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var out said
-	c := controller(dir, &out, time.Minute)
+	c := controller(dir, &out, time.Minute/30)
 	s := opened(t, dir)
 	defer s.Close()
 	orch := c.Record(jobs.Load{JID: jid, Fun: "runner.state.orchestrate", Minions: []string{"ctl"}}, jobs.Nothing{})
@@ -157,6 +157,14 @@ func TestRecords(t *testing.T) {
 		return r != nil
 	}
 	wait(t, "the note of a job that lasts", func() bool { return known(long) })
+	first, err := s.Run(t.Context(), jid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "a heartbeat", func() bool {
+		r, err := s.Run(t.Context(), jid)
+		return err == nil && r.Heard.After(first.Heard)
+	})
 	if err := errors.Join(slow.End(), orch.End()); err != nil {
 		t.Fatal(err)
 	}
@@ -214,6 +222,22 @@ func TestStoreThatComesLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Close()
+}
+
+// What a store has not taken at the end is told of: only this machine has it.
+func TestStoreThatNeverComes(t *testing.T) {
+	t.Parallel()
+	var out said
+	c := controller(t.TempDir(), &out, time.Minute)
+	c.Open = func(context.Context) (*shared.Store, error) { return nil, errors.New("no route to it") }
+	r := c.Record(jobs.Load{JID: jid, Fun: "runner.state.orchestrate"}, jobs.Nothing{})
+	if err := errors.Join(r.Note("definition", value.MapOf("sls", "orch")), r.End()); err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	if !out.has("has not all of the record of job " + jid + ": resume it on this machine") {
+		t.Errorf("said %q", out.text)
+	}
 }
 
 // A file that is none of SQLite's is an error that names it.

@@ -112,7 +112,7 @@ func (s *Store) once(ctx context.Context, do func(*tx) error) error {
 		return err
 	}
 	defer func() { _ = t.Rollback() }() // does nothing after Commit
-	if err := do(&tx{ctx, s, t}); err != nil {
+	if err := do(&tx{s, t}); err != nil {
 		return err
 	}
 	return t.Commit()
@@ -141,21 +141,17 @@ func inTheWay(err error) bool {
 
 // A tx is a transaction of a store, whose statements are those of [Store.sql].
 type tx struct {
-	ctx context.Context
-	s   *Store
-	tx  *sql.Tx
+	s  *Store
+	tx *sql.Tx
 }
 
-func (t *tx) exec(q string, args ...any) (int64, error) {
-	res, err := t.tx.ExecContext(t.ctx, t.s.sql(q), args...)
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
+func (t *tx) exec(ctx context.Context, q string, args ...any) error {
+	_, err := t.tx.ExecContext(ctx, t.s.sql(q), args...)
+	return err
 }
 
-func (t *tx) query(each func(*sql.Rows) error, q string, args ...any) error {
-	rows, err := t.tx.QueryContext(t.ctx, t.s.sql(q), args...)
+func (t *tx) query(ctx context.Context, each func(*sql.Rows) error, q string, args ...any) error {
+	rows, err := t.tx.QueryContext(ctx, t.s.sql(q), args...)
 	return every(rows, err, each)
 }
 

@@ -18,9 +18,7 @@ import (
 // Store tries a store. open opens another connection to it.
 func Store(t *testing.T, open func() *shared.Store) {
 	t.Helper()
-	one, two := open(), open()
-	defer one.Close()
-	defer two.Close()
+	one, two := opened(t, open), opened(t, open)
 	for range 2 {
 		if err := one.Create(t.Context()); err != nil {
 			t.Fatal(err)
@@ -31,6 +29,14 @@ func Store(t *testing.T, open func() *shared.Store) {
 	resumes(t, one, two)
 	claims(t, open)
 	forgets(t, one)
+}
+
+// opened opens a connection that is closed at the end of the test.
+func opened(t *testing.T, open func() *shared.Store) *shared.Store {
+	t.Helper()
+	s := open()
+	t.Cleanup(func() { _ = s.Close() })
+	return s
 }
 
 func lock(n int, name string, targets ...string) shared.Lock {
@@ -118,8 +124,7 @@ func atOnce(t *testing.T, open func() *shared.Store) {
 	var wg sync.WaitGroup
 	errs := make([]error, rivals)
 	for i := range rivals {
-		s := open()
-		defer s.Close()
+		s := opened(t, open)
 		wg.Go(func() { errs[i] = s.Take(t.Context(), lock(100+i, "rivals", "web1", fmt.Sprint("web", i)), nil) })
 	}
 	wg.Wait()
@@ -159,11 +164,11 @@ func outcome(t *testing.T, s *shared.Store, n int) string {
 	if err != nil || j == nil {
 		t.Fatalf("Job(%d) = %v, %v", n, j, err)
 	}
-	out := j.State.String() + " " + j.Definition.Str("sls")
+	out := []string{j.State.String(), j.Definition.Str("sls")}
 	for _, x := range j.Steps {
-		out += " " + x.Str("tag") + "=" + value.Str(x.Map("return").At("result"))
+		out = append(out, x.Str("tag")+"="+value.Str(x.Map("return").At("result")))
 	}
-	return out
+	return strings.Join(out, " ")
 }
 
 func resumes(t *testing.T, one, two *shared.Store) {
@@ -237,8 +242,7 @@ func resumes(t *testing.T, one, two *shared.Store) {
 func claims(t *testing.T, open func() *shared.Store) {
 	t.Helper()
 	ctx := t.Context()
-	first := open()
-	defer first.Close()
+	first := opened(t, open)
 	old := run(30)
 	check(t, first.Begin(ctx, old))
 	check(t, first.Note(ctx, old.JID, 0, "definition", value.MapOf("sls", "orch")))
@@ -247,8 +251,7 @@ func claims(t *testing.T, open func() *shared.Store) {
 	var wg sync.WaitGroup
 	errs := make([]error, rivals)
 	for i := range rivals {
-		s := open()
-		defer s.Close()
+		s := opened(t, open)
 		r := run(31 + i)
 		r.Resumes = old.JID
 		wg.Go(func() { _, errs[i] = s.Resume(ctx, r) })
