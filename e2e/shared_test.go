@@ -7,10 +7,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +21,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/returner"
 	"brine/internal/returner/sqldb"
+	"brine/internal/shared"
 	"brine/internal/testkit/servertest"
 	"brine/internal/value"
 )
@@ -153,7 +156,7 @@ var jidOf = regexp.MustCompile(`\b[0-9]{20}\b`)
 
 // testShared kills a controller in the midst of an orchestration, and has another one
 // that shares its database see that and go on with it.
-func testShared(t *testing.T, settings string, age func()) {
+func testShared(t *testing.T, settings string, older func()) {
 	one, two := sharers(t, settings)
 	run, said := one.begun("step3", "orchestrate", "orch")
 	// The lock holds for the other controller, for the same targets.
@@ -174,7 +177,7 @@ func testShared(t *testing.T, settings string, age func()) {
 	}
 	_ = run.Wait()
 	one.write(filepath.Join(one.dir, "gate"), "")
-	age()
+	older()
 	two.says(0, []string{"job " + jid + " was interrupted: controller ctl1", "'brine orchestrate --resume " + jid + "' goes on with it"}, "run", "jobs.active")
 	two.says(0, []string{jid, "Status:", "interrupted"}, "run", "jobs.list_jobs")
 	two.says(1, []string{"job " + jid + " was interrupted: controller ctl1", "step2"}, "run", "jobs.lookup_jid", jid)
@@ -211,7 +214,7 @@ func testShared(t *testing.T, settings string, age func()) {
 
 // dbSettings returns the configuration of a job cache in a server, and what makes
 // all heartbeats in it old.
-func dbSettings(t *testing.T, name string, port int) (settings string, age func()) {
+func dbSettings(t *testing.T, name string, port int) (settings string, older func()) {
 	t.Helper()
 	opts := value.MapOf(name+".host", "127.0.0.1", name+".port", int64(port))
 	if name != "mysql" {
@@ -228,11 +231,7 @@ func dbSettings(t *testing.T, name string, port int) (settings string, age func(
 			t.Fatal(err)
 		}
 		defer db.Close()
-		for _, table := range []string{"brine_runs", "brine_locks"} {
-			if _, err := db.Exec("UPDATE " + table + " SET beat = beat - 100"); err != nil {
-				t.Fatal(err)
-			}
-		}
+		age(t, db)
 	}
 }
 
@@ -246,34 +245,44 @@ func schemaOf(name string) string {
 func TestSharedPostgres(t *testing.T) {
 	t.Parallel()
 	srv := servertest.Postgres(t, schemaOf("postgres"))
-	settings, age := dbSettings(t, "postgres", srv.Port)
-	testShared(t, settings, age)
+	settings, older := dbSettings(t, "postgres", srv.Port)
+	testShared(t, settings, older)
 }
 
 // The same in a MariaDB.
 func TestSharedMariaDB(t *testing.T) {
 	t.Parallel()
 	srv := servertest.MariaDB(t, schemaOf("mysql"))
-	settings, age := dbSettings(t, "mysql", srv.Port)
-	testShared(t, settings, age)
+	settings, older := dbSettings(t, "mysql", srv.Port)
+	testShared(t, settings, older)
 }
 
 // Two controllers share a SQLite file: what needs no server.
 func TestSharedSQLite(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.db")
-	testShared(t, "master_job_cache: sqlite3\nsqlite3: {database: "+path+", timeout: 120}\n", func() {
-		db, err := sql.Open("sqlite", path+"?_pragma=busy_timeout(60000)")
-		if err != nil {
+	testShared(t, "master_job_cache: sqlite3\nsqlite3: {database: "+path+", timeout: 120}\n", func() { ageSQLite(t, path) })
+}
+
+// ageSQLite makes all heartbeats in a SQLite file old.
+func ageSQLite(t *testing.T, path string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path+"?_pragma=busy_timeout(60000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	age(t, db)
+}
+
+// age makes all heartbeats in a database old.
+func age(t *testing.T, db *sql.DB) {
+	t.Helper()
+	for _, table := range []string{"brine_runs", "brine_locks"} {
+		if _, err := db.Exec("UPDATE " + table + " SET beat = beat - 100"); err != nil {
 			t.Fatal(err)
 		}
-		defer db.Close()
-		for _, table := range []string{"brine_runs", "brine_locks"} {
-			if _, err := db.Exec("UPDATE " + table + " SET beat = beat - 100"); err != nil {
-				t.Fatal(err)
-			}
-		}
-	})
+	}
 }
 
 // Without a database, the lock holds for the runs of one cache. That of a run which
@@ -321,4 +330,98 @@ func TestLockOfThisMachine(t *testing.T) {
 	if got := one.log(); got["step1"] != 2 || got["step4"] != 2 {
 		t.Errorf("steps ran %v", got)
 	}
+}
+
+// TestKilledControllers kills controllers at random moments of an orchestration, and
+// has another one go on with it: no step that was recorded runs twice, and at most
+// the one that was under way does. BRINE_TEST_KILLS is how many are killed.
+func TestKilledControllers(t *testing.T) {
+	t.Parallel()
+	kills := 4
+	if n, err := strconv.Atoi(os.Getenv("BRINE_TEST_KILLS")); err == nil {
+		kills = n
+	}
+	path := filepath.Join(t.TempDir(), "x.db")
+	one, two := sharers(t, "master_job_cache: sqlite3\nsqlite3: {database: "+path+", timeout: 120}\n")
+	var sls strings.Builder
+	for i := range orchSteps {
+		fmt.Fprintf(&sls, "step%d:\n  salt.function: [{name: cmd.run, tgt: web1, arg: ['echo step%d >>{{ pillar.log }}; sleep 0.02']}]\n", i, i)
+	}
+	one.write(filepath.Join(one.dir, "tree", "kills.sls"), sls.String())
+	d := loadTree{one.dir}
+	began := time.Now()
+	two.ends(0, "orchestrate", "kills", "pillar="+logOf(d, "whole"))
+	whole := time.Since(began)
+	d.lines(t, "whole", orchSteps)
+	store, err := shared.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	resumed := 0
+	for k := range kills {
+		run := strconv.Itoa(k)
+		c := one.command("orchestrate", "kills", "pillar="+logOf(d, run))
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(rand.Int64N(int64(whole * 5 / 4))))
+		_ = c.Process.Kill()
+		_ = c.Wait()
+		d.settle(run)
+		done := d.lines(t, run, -1)
+		jid, recorded := orphan(t, store)
+		if jid == "" {
+			if len(done) != 0 && len(done) != orchSteps {
+				t.Errorf("run %s did %v, and the store has nothing to go on with", run, done)
+			}
+			continue
+		}
+		resumed++
+		ageSQLite(t, path)
+		two.ends(0, "orchestrate", "--resume", jid, "pillar="+logOf(d, run))
+		twice := 0
+		for name, n := range d.lines(t, run, -1) {
+			switch {
+			case n > 1 && recorded[name]:
+				t.Errorf("run %s: %s was recorded and ran %d times", run, name, n)
+			case n > 1:
+				twice += n - 1
+			}
+		}
+		if twice > 1 || len(d.lines(t, run, -1)) != orchSteps {
+			t.Errorf("run %s did %v, of which %v was recorded", run, d.lines(t, run, -1), recorded)
+		}
+	}
+	t.Logf("%d controllers were killed, and another one went on with %d orchestrations", kills, resumed)
+}
+
+// orphan returns the orchestration whose controller died, and its steps that
+// succeeded; "" where there is none.
+func orphan(t *testing.T, store *shared.Store) (jid string, recorded map[string]bool) {
+	t.Helper()
+	open, err := store.Open(t.Context(), "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range open {
+		if r.Load.Str("fun") != "runner.state.orchestrate" || r.ResumedBy != "" {
+			continue
+		}
+		j, err := store.Job(t.Context(), r.JID)
+		if err != nil || j == nil {
+			t.Fatalf("Job = %v, %v", j, err)
+		}
+		if j.Definition == nil {
+			continue // no step of it began
+		}
+		recorded = map[string]bool{}
+		for _, s := range j.Steps {
+			if s.Map("return").At("result") == true {
+				recorded[s.Map("return").Str("__id__")] = true
+			}
+		}
+		return r.JID, recorded
+	}
+	return "", nil
 }

@@ -113,15 +113,10 @@ func (c *Controller) register() {
 	defer c.mu.Unlock()
 	for jid, r := range c.runs {
 		if !c.noted[jid] {
-			c.note(jid, r.run())
+			c.noted[jid] = true
+			c.queue = append(c.queue, op{jid: jid, do: func(ctx context.Context, s *Store) error { return s.Begin(ctx, r.run()) }})
 		}
 	}
-}
-
-// note puts the begin of a job into the queue; c.mu is held.
-func (c *Controller) note(jid string, run Run) {
-	c.noted[jid] = true
-	c.queue = append(c.queue, op{jid: jid, do: func(ctx context.Context, s *Store) error { return s.Begin(ctx, run) }})
 }
 
 // flush tells the store what waits, in order, up to the first that it does not take.
@@ -313,12 +308,16 @@ func (r *record) Note(kind string, data *value.Map) error {
 	r.next++
 	c := r.c
 	c.mu.Lock()
-	if !c.noted[r.jid] {
-		c.note(r.jid, r.run())
-	}
+	first := !c.noted[r.jid]
+	c.noted[r.jid] = true
 	c.mu.Unlock()
 	kept, _ := value.Clone(data).(*value.Map) // it may have to wait
-	c.tell(r.jid, func(ctx context.Context, s *Store) error { return s.Note(ctx, r.jid, n, kind, kept) })
+	c.tell(r.jid, func(ctx context.Context, s *Store) error {
+		if first {
+			return s.BeginNote(ctx, r.run(), n, kind, kept)
+		}
+		return s.Note(ctx, r.jid, n, kind, kept)
+	})
 	return err
 }
 
@@ -376,8 +375,9 @@ func (c *Controller) Resume(jid, from string) (undo func(), err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var next int
+	var known bool
 	err = c.ask(func(ctx context.Context, s *Store) (err error) {
-		next, err = s.Resume(ctx, run)
+		next, known, err = s.Resume(ctx, run)
 		return err
 	})
 	if claimed, is := errors.AsType[*ClaimedError](err); is {
@@ -389,7 +389,7 @@ func (c *Controller) Resume(jid, from string) (undo func(), err error) {
 		c.failed(jid, err)
 		return undo, nil
 	}
-	if next == 0 {
+	if !known {
 		return undo, nil
 	}
 	r.next, r.history, c.noted[jid] = next, true, true

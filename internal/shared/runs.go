@@ -51,6 +51,20 @@ func (s *Store) Begin(ctx context.Context, r Run) error {
 	return s.tx(ctx, func(t *tx) error { return t.begin(ctx, r) })
 }
 
+// BeginNote is Begin with a [Store.Note], both or none.
+func (s *Store) BeginNote(ctx context.Context, r Run, n int, kind string, data *value.Map) error {
+	return s.tx(ctx, func(t *tx) error {
+		if err := t.begin(ctx, r); err != nil {
+			return err
+		}
+		return t.note(ctx, r.JID, n, noteText(kind, data))
+	})
+}
+
+func noteText(kind string, data *value.Map) string {
+	return ascii(value.EncodeJSON(value.MapOf("note", kind, "data", data)))
+}
+
 func (t *tx) begin(ctx context.Context, r Run) error {
 	return t.exec(ctx, "{ignore} brine_runs (jid, job_load, controller, host_name, cache, pid, began, beat, lease, ended, resumes, resumed_by) "+
 		"VALUES (?, ?, ?, ?, ?, ?, {now}, {now}, ?, 0, ?, ''){nothing}",
@@ -94,9 +108,7 @@ const partSize = 256 << 10
 // Note stores the n-th part of the history of an orchestration; one that is stored
 // stays as it is.
 func (s *Store) Note(ctx context.Context, jid string, n int, kind string, data *value.Map) error {
-	return s.tx(ctx, func(t *tx) error {
-		return t.note(ctx, jid, n, ascii(value.EncodeJSON(value.MapOf("note", kind, "data", data))))
-	})
+	return s.tx(ctx, func(t *tx) error { return t.note(ctx, jid, n, noteText(kind, data)) })
 }
 
 func (t *tx) note(ctx context.Context, jid string, n int, text string) error {
@@ -277,12 +289,12 @@ func (e *ClaimedError) Error() string { return e.Text }
 
 // Resume has the run r go on with the orchestration r.Resumes: no other run does
 // then. The steps of that one that need not run again become those of r; next is the
-// number of r's next note. An orchestration that the store does not know is nobody's:
-// r is not noted then, and next is 0. A [ClaimedError] says that its controller still
+// number of r's next note. Where known is false, the store does not know the
+// orchestration, and r is not noted. A [ClaimedError] says that its controller still
 // works on it, or that another run goes on with it.
-func (s *Store) Resume(ctx context.Context, r Run) (next int, err error) {
+func (s *Store) Resume(ctx context.Context, r Run) (next int, known bool, err error) {
 	err = s.tx(ctx, func(t *tx) error {
-		next = 0
+		next, known = 0, false
 		var old *Run
 		err := t.query(ctx, func(rows *sql.Rows) error {
 			x, err := scanRun(rows)
@@ -311,9 +323,10 @@ func (s *Store) Resume(ctx context.Context, r Run) (next int, err error) {
 			}
 			next++
 		}
+		known = true
 		return nil
 	})
-	return next, err
+	return next, known, err
 }
 
 // claimable returns an error where nobody may go on with a run.

@@ -55,12 +55,19 @@ func (s *store) Unended(ctx context.Context) ([]*jobs.Job, error) {
 	}
 	var out []*jobs.Job
 	for _, r := range open {
-		resumable := strings.HasPrefix(r.Load.Str("fun"), "runner.state.orch") && r.Load.Str("orchestration_jid") == "" && r.ResumedBy == ""
-		if r.State() != jobs.Active && !resumable {
-			continue
-		}
 		j := jobs.NewJob(r.JID, r.Load)
 		j.State, j.Where, j.Silence = r.State(), r.Where(), r.Silent
+		if j.State != jobs.Active {
+			if r.ResumedBy != "" || r.Load.Has("orchestration_jid") {
+				continue
+			}
+			if err := sh.Complete(ctx, j, &r); err != nil {
+				return nil, err
+			}
+			if j.Definition == nil {
+				continue // no step of it began
+			}
+		}
 		out = append(out, j)
 	}
 	return out, nil

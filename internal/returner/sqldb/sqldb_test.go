@@ -101,7 +101,8 @@ func testShared(t *testing.T, s returner.Settings) {
 	defer sh.Close()
 	for jid, lease := range map[string]time.Duration{alive: time.Hour, dead: 0} {
 		load := jobs.Load{JID: jid, Fun: "runner.state.orchestrate", Tgt: "ctl", Minions: []string{"ctl"}}.Map()
-		if err := sh.Begin(t.Context(), shared.Run{JID: jid, Load: load, Controller: "ctl", Host: "machine", PID: 7, Lease: lease}); err != nil {
+		r := shared.Run{JID: jid, Load: load, Controller: "ctl", Host: "machine", PID: 7, Lease: lease}
+		if err := sh.BeginNote(t.Context(), r, 0, "definition", value.MapOf("sls", "orch")); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -196,27 +196,27 @@ func resumes(t *testing.T, one, two *shared.Store) {
 	}
 	next := run(21)
 	next.Resumes = r.JID
-	if _, err := two.Resume(ctx, next); err == nil || !strings.Contains(err.Error(), "may still be running") {
+	if _, _, err := two.Resume(ctx, next); err == nil || !strings.Contains(err.Error(), "may still be running") {
 		t.Errorf("a run that is alive is resumed: %v", err)
 	}
 	two.Dead = func(id string) bool { return id == r.JID }
 	for range 2 {
-		n, err := two.Resume(ctx, next)
-		if err != nil || n != 2 {
-			t.Fatalf("Resume = %d, %v", n, err)
+		n, known, err := two.Resume(ctx, next)
+		if err != nil || n != 2 || !known {
+			t.Fatalf("Resume = %d, %t, %v", n, known, err)
 		}
 		if got := outcome(t, one, 21); got != "running orch a=True" {
 			t.Errorf("who goes on begins with %s", got)
 		}
 		third := run(22)
 		third.Resumes = r.JID
-		if _, err := two.Resume(ctx, third); err == nil || !strings.Contains(err.Error(), "--resume "+next.JID) {
+		if _, _, err := two.Resume(ctx, third); err == nil || !strings.Contains(err.Error(), "--resume "+next.JID) {
 			t.Errorf("two go on with one orchestration: %v", err)
 		}
 		check(t, two.Release(ctx, next))
 	}
-	if n, err := two.Resume(ctx, next); err != nil || n != 2 {
-		t.Fatalf("Resume = %d, %v", n, err)
+	if n, known, err := two.Resume(ctx, next); err != nil || n != 2 || !known {
+		t.Fatalf("Resume = %d, %t, %v", n, known, err)
 	}
 	two.Dead = nil
 	check(t, two.Note(ctx, next.JID, 2, "definition", value.MapOf("sls", "orch2")))
@@ -228,8 +228,8 @@ func resumes(t *testing.T, one, two *shared.Store) {
 	}
 	gone := run(23)
 	gone.Resumes = jid(99)
-	if n, err := two.Resume(ctx, gone); n != 0 || err != nil {
-		t.Errorf("Resume of what nobody knows = %d, %v", n, err)
+	if n, known, err := two.Resume(ctx, gone); n != 0 || known || err != nil {
+		t.Errorf("Resume of what nobody knows = %d, %t, %v", n, known, err)
 	}
 	check(t, one.Alive(ctx, []string{r.JID, next.JID, jid(99)}))
 	open, err := one.Open(ctx, "", jid(1000))
@@ -244,8 +244,7 @@ func claims(t *testing.T, open func() *shared.Store) {
 	ctx := t.Context()
 	first := opened(t, open)
 	old := run(30)
-	check(t, first.Begin(ctx, old))
-	check(t, first.Note(ctx, old.JID, 0, "definition", value.MapOf("sls", "orch")))
+	check(t, first.BeginNote(ctx, old, 0, "definition", value.MapOf("sls", "orch")))
 	check(t, first.End(ctx, old.JID))
 	const rivals = 6
 	var wg sync.WaitGroup
@@ -254,7 +253,7 @@ func claims(t *testing.T, open func() *shared.Store) {
 		s := opened(t, open)
 		r := run(31 + i)
 		r.Resumes = old.JID
-		wg.Go(func() { _, errs[i] = s.Resume(ctx, r) })
+		wg.Go(func() { _, _, errs[i] = s.Resume(ctx, r) })
 	}
 	wg.Wait()
 	got := 0

@@ -341,7 +341,7 @@ func interrupted(j *jobs.Job) string {
 		return fmt.Sprintf("job %s was interrupted: its process ended before the job did", j.JID)
 	}
 	text := fmt.Sprintf("job %s was interrupted: %s died; it was last heard of %s ago", j.JID, j.Where, j.Silence.Round(time.Second))
-	if strings.HasPrefix(j.Load.Str("fun"), "runner.state.orch") {
+	if j.Definition != nil {
 		text += fmt.Sprintf("; 'brine orchestrate --resume %s' goes on with it", j.JID)
 	}
 	return text
