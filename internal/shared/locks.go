@@ -41,7 +41,7 @@ type HeldError struct {
 func (e *HeldError) Error() string {
 	l := e.By
 	return fmt.Sprintf("%s is locked: job %s of %s (pid %d, controller %s) has run it%s for %s; its last heartbeat is %s old\n"+
-		"wait for it with --lock-wait SECONDS; if that run is gone: brine run lock.break %s",
+		"wait for it with --lock-wait SECONDS or orchestrate_lock_wait; if that run is gone: brine run lock.break %s",
 		e.Wanted, l.JID, l.Owner, l.PID, l.Controller, on(e.Common), round(l.Age), round(l.Silent), word(l.Name))
 }
 
