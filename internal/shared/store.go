@@ -12,6 +12,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -47,11 +48,13 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
+	// A file that is there is not opened: to close it would take the locks away that
+	// this process has by another connection.
+	if f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+		f.Close()
+	} else if !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	f.Close()
 	q := url.Values{"_pragma": {"busy_timeout(10000)", "synchronous(NORMAL)"}, "_txlock": {"immediate"}}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String())
 	if err != nil {
@@ -134,7 +137,8 @@ func inTheWay(err error) bool {
 		error
 		Code() int
 	}](err); ok {
-		return l.Code()&0xff == 5 // SQLITE_BUSY
+		const busy, readLock, fileLock = 5, 2314, 3850 // SQLITE_BUSY, SQLITE_IOERR_RDLOCK, SQLITE_IOERR_LOCK
+		return l.Code()&0xff == busy || l.Code() == readLock || l.Code() == fileLock
 	}
 	return false
 }
