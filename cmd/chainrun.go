@@ -128,7 +128,7 @@ func (a *App) runChain(ctx context.Context, c *cobra.Command, o *chainRunOpts, n
 			in.Kw.Set("test", true)
 		}
 		if o.resume != "" {
-			in, err = s.resumed(ctx, o.resume, in)
+			in, err = s.resumed(ctx, env, o.resume, in)
 		}
 		return in, err
 	})

@@ -29,6 +29,7 @@ type runFlags struct {
 
 	output outFlags
 	ret    retFlags
+	lock   lockFlags
 }
 
 // outFlags say how the report is printed.

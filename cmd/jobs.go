@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strings"
 
+	"brine/cmd/assembly"
 	"brine/internal/dispatch"
 	"brine/internal/fun"
 	"brine/internal/jobs"
 	"brine/internal/redact"
+	"brine/internal/shared"
 	"brine/internal/value"
 )
 
@@ -32,6 +34,7 @@ type jobRun struct {
 	name string // as records have it: runner functions have "runner." in front
 	args *value.List
 	show bool // it shows what is recorded elsewhere
+	lock *lockJournal
 }
 
 // notKept is what records have in the place of what a look-up returned.
@@ -63,7 +66,17 @@ func (s *session) beginJob(env *fun.Env, kind fun.Kind, name string, args fun.Ar
 		if len(args.Pos) > 0 {
 			sls = args.Pos[0]
 		}
-		env.Journal = &jobs.History{Record: rec, SLS: sls, User: l.User, Resume: s.resume, Warn: s.doubt}
+		j.lock = &lockJournal{
+			Journal: &jobs.History{Record: rec, SLS: sls, User: l.User, Resume: s.resume, Warn: s.doubt},
+			s:       s, jid: jid, parent: env.OrchJID, name: lockName(nil, sls, cmp.Or(args.Kw.Str("saltenv"), env.SaltEnv)),
+		}
+		if env.OrchJID == "" && s.subject != nil {
+			j.lock.name = lockName(s.subject, nil, "")
+		}
+		if s.resume != nil {
+			j.lock.resume = s.resume.JID
+		}
+		env.Journal = j.lock
 		s.resume = nil
 	}
 	return j
@@ -89,6 +102,12 @@ func runnerArgs(args *value.List) *value.List {
 func (s *session) runnerJob(ctx context.Context, env *fun.Env, name string, args fun.Args) (string, fun.Result, error) {
 	jid := s.newJID()
 	env = env.Fork(func(e *fun.Env) { e.OrchJID, e.JID = e.JID, jid })
+	s.mu.Lock()
+	if s.parents == nil {
+		s.parents = map[string]string{}
+	}
+	s.parents[jid] = env.OrchJID
+	s.mu.Unlock()
 	job := s.beginJob(env, fun.Runner, name, args, jid)
 	res, err := env.Invoker.Invoke(ctx, fun.Runner, name, args)
 	job.end(res, err)
@@ -122,6 +141,7 @@ func (j *jobRun) end(res fun.Result, err error) {
 		ID: j.id, JID: j.jid, Retcode: code, Raised: err != nil, Out: j.wish(res), Body: fun.ValueBody{V: v},
 	}))
 	j.s.doubt(j.rec.End())
+	j.lock.drop()
 	jobs.NewPauses(j.s.cfg.CacheDir).Forget(j.jid)
 }
 
@@ -141,17 +161,29 @@ func (j *jobRun) wish(res fun.Result) string {
 }
 
 // resumed looks up the orchestration that --resume names and returns the
-// arguments to run it with: those given, else those it was run with.
-func (s *session) resumed(ctx context.Context, jid string, args fun.Args) (fun.Args, error) {
+// arguments to run it with: those given, else those it was run with. One that this
+// machine does not know is looked for in what controllers share.
+func (s *session) resumed(ctx context.Context, env *fun.Env, jid string, args fun.Args) (fun.Args, error) {
 	j, err := s.files.Job(ctx, jid)
 	if err != nil {
 		return args, err
 	}
+	where := "the cache of this machine"
+	if j == nil && assembly.SharesRecords(env) {
+		where += " and in the database of the job cache"
+		if j, err = assembly.SharedJob(ctx, env, jid); err != nil {
+			return args, fmt.Errorf("--resume: job %s is not in the cache of this machine, and that of other controllers cannot be read: %w", jid, err)
+		}
+	}
 	if j == nil {
-		return args, fmt.Errorf("--resume: there is no job %s in the cache of this machine; 'brine run jobs.list_jobs' lists those there are", jid)
+		return args, fmt.Errorf("--resume: there is no job %s in %s; 'brine run jobs.list_jobs' lists those there are", jid, where)
 	}
 	if j.State == jobs.Active {
-		return args, fmt.Errorf("--resume: job %s is still running", jid)
+		text := fmt.Sprintf("--resume: job %s is still running", jid)
+		if j.Where != "" {
+			text += fmt.Sprintf(" on %s, which was heard of %s ago; it counts as dead when that is more than controller_lease", j.Where, shared.Round(j.Silence))
+		}
+		return args, errors.New(text)
 	}
 	s.resume = j
 	if len(args.Pos) > 0 {

@@ -220,7 +220,7 @@ func (l *liveReport) rest(data value.Value) *value.Map {
 
 // sayResume says how an orchestration that was interrupted goes on.
 func (s *session) sayResume(name, jid string) {
-	if isOrchestrate(name) && s.app.intr.draining() && s.jobs != nil && s.level <= slog.LevelWarn {
+	if isOrchestrate(name) && (s.app.intr.draining() || s.lockLost() != "") && s.jobs != nil && s.level <= slog.LevelWarn {
 		fmt.Fprintf(s.app.Err, "brine: to go on with the steps that did not succeed: %s --resume %s\n", cmp.Or(s.again, "brine orchestrate"), jid)
 	}
 }

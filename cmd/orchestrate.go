@@ -24,6 +24,9 @@ command line is invalid; 130 interrupted.`,
 			if len(args) == 0 && o.resume == "" {
 				return usagef(c, "no SLS was given")
 			}
+			if err := o.lock.check(c); err != nil {
+				return err
+			}
 			return a.run(c.Context(), c, o, append([]string{"state.orchestrate"}, args...))
 		},
 	}
@@ -31,6 +34,7 @@ command line is invalid; 130 interrupted.`,
 	o.register(c.Flags())
 	o.registerAs(c.Flags(), "t", "")
 	completeFlags(c)
+	o.lock.register(c)
 	c.Flags().StringVar(&o.resume, "resume", "", "go on with this orchestration, a jid, at the first step that did not succeed")
 	return c
 }

@@ -73,6 +73,9 @@ func (s *session) openReturners(env *fun.Env) error {
 		s.doubt(assembly.UnknownSettings(r.expand(asked), r.kwargs))
 	}
 	s.openHistory(context.Background(), env)
+	if err := s.openShared(env); err != nil {
+		return err
+	}
 	if s.jobs == nil && len(asked) == 0 {
 		return nil
 	}

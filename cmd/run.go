@@ -79,10 +79,10 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 	if o.progress.Misplaced(args) || o.progress.Misplaced(args[1:]) {
 		return progressValue()
 	}
-	return a.runner(ctx, c, o, args[0], nil, func(s *session, _ *fun.Env) (in fun.Args, err error) {
+	return a.runner(ctx, c, o, args[0], nil, func(s *session, env *fun.Env) (in fun.Args, err error) {
 		in = dispatch.ParseInput(args[1:], o.unparsed())
 		if o.resume != "" {
-			in, err = s.resumed(ctx, o.resume, in)
+			in, err = s.resumed(ctx, env, o.resume, in)
 		}
 		return in, err
 	})

@@ -24,6 +24,7 @@ import (
 	"brine/internal/redact"
 	"brine/internal/schedule"
 	"brine/internal/sdb"
+	"brine/internal/shared"
 	"brine/internal/source"
 	"brine/internal/value"
 	"brine/outputter/report"
@@ -45,6 +46,11 @@ type session struct {
 	// what the command runs, where that is more than an SLS.
 	history *history.Recorder
 	subject *history.Subject
+	// shared is this process among the controllers that share a database; held are the
+	// locks that it took, and parents the orchestrations of those that are steps.
+	shared  *shared.Controller
+	held    []*shared.Held
+	parents map[string]string
 	// resume is the orchestration that --resume names.
 	resume *jobs.Job
 	// runner says that returns are those of runner functions, whose own
@@ -274,7 +280,7 @@ func (s *session) envOptions(jid string) assembly.EnvOptions {
 	exe, _ := os.Executable()
 	return assembly.EnvOptions{
 		Host: s.app.Host, Config: s.cfg, Table: s.table, Bus: s.bus, Peers: s.peers, Log: s.log, JID: jid, Exe: exe,
-		Warn: s.warn, Fault: s.fault, Strict: s.flags.strict, Gate: s.gate, SSH: s.ssh, Secrets: s.secrets, Git: s.git, Process: &s.process, Took: s.took,
+		Warn: s.warn, Fault: s.fault, Strict: s.flags.strict, Gate: s.gate, SSH: s.ssh, Secrets: s.secrets, Git: s.git, Process: &s.process, Took: s.took, Stopped: s.lockLost,
 	}
 }
 
@@ -376,7 +382,7 @@ func (s *session) Begin(l jobs.Load) (jobs.Record, error) {
 		l.Sources = s.sources
 	}
 	rec, err := s.jobs.Begin(l)
-	return s.masked(s.chronicled(l, rec)), err
+	return s.masked(s.shared.Record(l, s.chronicled(l, rec))), err
 }
 
 // masked returns a record that no secrets get into.
@@ -405,7 +411,7 @@ func (s *session) Reopen(j *jobs.Job) (jobs.Record, error) {
 // gate is the fun.Jobs.OnStart of the session: Ctrl-C closes it, and before a state
 // state.pause and state.soft_kill are heard.
 func (s *session) gate(ctx context.Context, c *fun.Chunk) bool {
-	open := func() bool { return s.app.intr.gate(ctx, c) }
+	open := func() bool { return s.app.intr.gate(ctx, c) && s.lockLost() == "" }
 	jid := fun.JIDFrom(ctx)
 	if c == nil || jid == "" {
 		return open()

@@ -109,7 +109,7 @@ func (a *App) runTemplate(ctx context.Context, c *cobra.Command, o *templateRunO
 		}
 		in := fun.Args{Pos: []value.Value{tmpl.Name}, Kw: kw}
 		if o.resume != "" {
-			in, err = s.resumed(ctx, o.resume, in)
+			in, err = s.resumed(ctx, env, o.resume, in)
 		}
 		return in, err
 	})

@@ -44,3 +44,11 @@ func (s asideStore) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 	}
 	return j, nil
 }
+
+// Unended returns the jobs that have not come to their end, where the store knows.
+func (s asideStore) Unended(ctx context.Context) ([]*jobs.Job, error) {
+	if sh, ok := s.Store.(jobs.Sharer); ok {
+		return sh.Unended(ctx)
+	}
+	return nil, nil
+}

@@ -47,7 +47,9 @@ type EnvOptions struct {
 	Took   func(part, of string, began time.Time) // as fun.UI has it; nil: nobody asks
 	Strict bool
 	Gate   func(context.Context, *fun.Chunk) bool
-	Mine   fun.Mine // nil: there is none
+	// Stopped says why Gate lets nothing begin; "" and nil: it was not asked to.
+	Stopped func() string
+	Mine    fun.Mine // nil: there is none
 	// Publisher calls functions on other machines; nil: there are none.
 	Publisher fun.Publisher
 	// CoreGrains leaves out the grains of the tree's modules: an agent is asked for
@@ -85,6 +87,11 @@ func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
 // stopped says what ended a run that OnStart did not let go on.
 func stopped(o EnvOptions) func(string, *fun.Chunk) string {
 	return func(jid string, c *fun.Chunk) string {
+		if o.Stopped != nil {
+			if why := o.Stopped(); why != "" {
+				return why
+			}
+		}
 		return jobs.NewPauses(o.Config.CacheDir).Why(jid, c.ID, o.Host.Now)
 	}
 }

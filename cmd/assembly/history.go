@@ -82,7 +82,14 @@ func OpenHistory(ctx context.Context, env *fun.Env, source string, warn func(err
 		return nil, err
 	}
 	files := jobs.NewFiles(env.CacheDir, 0, env.Host.Now)
-	s.Alive = func(ctx context.Context, e *history.Execution) history.Fate { return fate(ctx, env, files, e) }
+	known := s.Alive
+	s.Alive = func(ctx context.Context, e *history.Execution) history.Fate {
+		f := fate(ctx, env, files, e, source == localHistory)
+		if f.Status == history.Unfinished && known != nil {
+			return known(ctx, e)
+		}
+		return f
+	}
 	return s, nil
 }
 
@@ -107,6 +114,11 @@ func openHistory(ctx context.Context, env *fun.Env, source string, warn func(err
 		return nil, fmt.Errorf("returner %s keeps no history", source)
 	}
 	s := h.History()
+	if f, ok := r.(interface {
+		Fate(ctx context.Context, e *history.Execution) history.Fate
+	}); ok {
+		s.Alive = f.Fate
+	}
 	if err := s.Create(ctx); err != nil {
 		_ = s.Close()
 		return nil, fmt.Errorf("returner %s: %w; 'brine run returner.schema %s' prints the tables", source, err, source)
@@ -115,14 +127,16 @@ func openHistory(ctx context.Context, env *fun.Env, source string, warn func(err
 }
 
 // fate finds out what became of an execution that has no end: the job cache of
-// the machine that ran it knows.
-func fate(ctx context.Context, env *fun.Env, files *jobs.Files, e *history.Execution) history.Fate {
+// the machine that ran it knows. Where the history is not mine alone, one that this
+// cache does not have may be that of another machine with the same id and directory:
+// containers often have those in common.
+func fate(ctx context.Context, env *fun.Env, files *jobs.Files, e *history.Execution, mine bool) history.Fate {
 	if e.Controller != env.ID || e.Cache != env.CacheDir {
 		return history.Fate{Status: history.Unfinished}
 	}
 	j, err := files.Job(ctx, e.JID)
 	switch {
-	case err != nil:
+	case err != nil, j == nil && !mine:
 		return history.Fate{Status: history.Unfinished}
 	case j == nil:
 		return history.Fate{Status: history.Interrupted}

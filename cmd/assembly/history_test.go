@@ -7,8 +7,29 @@ import (
 	"time"
 
 	"brine/internal/fun"
+	"brine/internal/history"
+	"brine/internal/jobs"
 	"brine/internal/value"
 )
+
+// An execution without an end that this cache does not have is nobody's where the
+// history is not this machine's alone: containers may have id and directory in common.
+func TestFate(t *testing.T) {
+	t.Parallel()
+	env := &fun.Env{Identity: fun.Identity{ID: "ctl"}, Machine: fun.Machine{CacheDir: t.TempDir()}}
+	files := jobs.NewFiles(env.CacheDir, 0, time.Now)
+	e := &history.Execution{JID: "20261121090807000001", Controller: "ctl", Cache: env.CacheDir}
+	for _, tt := range []struct {
+		mine       bool
+		controller string
+		want       string
+	}{{true, "ctl", history.Interrupted}, {false, "ctl", history.Unfinished}, {true, "other", history.Unfinished}} {
+		e.Controller = tt.controller
+		if got := fate(t.Context(), env, files, e, tt.mine); got.Status != tt.want {
+			t.Errorf("mine %t, of %s: %s, want %s", tt.mine, tt.controller, got.Status, tt.want)
+		}
+	}
+}
 
 // TestKeepHistory: no number makes the history shorter than it says.
 func TestKeepHistory(t *testing.T) {

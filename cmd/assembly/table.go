@@ -406,6 +406,7 @@ func Table() *fun.Table {
 		{Kind: fun.Runner, Name: "history", Load: historyRunner},
 		{Kind: fun.Runner, Name: "http", Load: saltrun.HTTP},
 		{Kind: fun.Runner, Name: "jobs", Load: jobsRunner},
+		{Kind: fun.Runner, Name: "lock", Load: lockRunner},
 		{Kind: fun.Runner, Name: "manage", Load: manage.Runners},
 		{Kind: fun.Runner, Name: "mine", Load: mine.Runners},
 		{Kind: fun.Runner, Name: "pillar", Load: pillarrun.Runners},

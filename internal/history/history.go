@@ -122,7 +122,7 @@ type ExecutionStep struct {
 type HostResult struct {
 	JID     string // of the execution
 	StepJID string
-	Order   int // of the step; 0: the step has not ended
+	Order   int // of the step; 0: the step has not ended; of an earlier try, below 0
 	Host    string
 	Result  string
 	// Duration is the time of the target's states, of other functions the time until

@@ -204,6 +204,54 @@ func TestRecorder(t *testing.T) {
 	}
 }
 
+// The earlier tries of a step belong to it, and do not count as its results.
+func TestRetriedStep(t *testing.T) {
+	t.Parallel()
+	s := open(t, filepath.Join(t.TempDir(), "history.db"))
+	var rows []*value.Map
+	r := &history.Recorder{Put: func(row *value.Map) { rows = append(rows, row) }, Now: time.Now, Controller: "ctl"}
+	const jid = "20261121090807000001"
+	top := r.Record(jobs.Load{JID: jid, Fun: "runner.state.orchestrate", Runner: true}, jobs.Nothing{})
+	low := value.NewList(value.MapOf("state", "salt", "fun", "state", "name", "one", "__id__", "one", "tgt", "web1"))
+	_ = top.Note("definition", value.MapOf("sls", "deploy", "low", low))
+	try := func(sub, mods string, code int) {
+		job := r.Record(jobs.Load{JID: sub, Fun: "state.apply", OrchJID: jid, Tgt: "web1", Arg: value.NewList(mods)}, jobs.Nothing{})
+		_ = job.Return(fun.Return{ID: "web1", Stage: fun.Returned, Retcode: code, Body: fun.ValueBody{V: true}})
+		_ = job.End()
+	}
+	try("20261121090808000001", "web", 1)
+	try("20261121090808000002", "db", 0) // of another step that runs now
+	try("20261121090808000003", "web", 1)
+	try("20261121090808000004", "web", 0)
+	_ = top.Note("step", value.MapOf("tag", "salt_|-one_|-one_|-state", "tgt", "web1", "return", value.MapOf("__id__", "one", "__jid__", "20261121090808000004", "result", true)))
+	_ = top.Return(fun.Return{ID: "ctl", Stage: fun.Returned, Body: fun.ValueBody{V: true}})
+	_ = top.End()
+	if err := s.Return(t.Context(), rows); err != nil {
+		t.Fatal(err)
+	}
+	all, err := s.Host(t.Context(), "web1", history.Query{})
+	if err != nil || len(all) != 4 {
+		t.Fatalf("Host = %+v, %v", all, err)
+	}
+	for _, h := range all {
+		if want := h.StepJID != "20261121090808000002"; (h.Step == "one" && h.Order == 1) != want {
+			t.Errorf("job %s belongs to step %q, %d", h.StepJID, h.Step, h.Order)
+		}
+	}
+	e, err := s.Execution(t.Context(), jid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, err := s.Steps(t.Context(), e)
+	if err != nil || len(steps) != 1 || len(steps[0].Hosts) != 1 || steps[0].Hosts[0].StepJID != "20261121090808000004" {
+		t.Errorf("Steps = %+v, %v", steps, err)
+	}
+	st, err := s.Stats(t.Context(), history.Query{})
+	if err != nil || len(st.Hosts) != 1 || st.Hosts[0].OK != 1 || st.Hosts[0].Failed != 0 || len(st.Flaky) != 0 {
+		t.Errorf("Stats = %+v, %v", st, err)
+	}
+}
+
 // What targets and chains say is bounded, and has no secrets.
 func TestRecorderOfHostileTargets(t *testing.T) {
 	t.Parallel()

@@ -42,7 +42,7 @@ func (f *filter) add(cond string, args ...any) {
 	marks := make([]any, len(args))
 	for i, a := range args {
 		f.args = append(f.args, a)
-		marks[i] = f.d.mark(len(f.args))
+		marks[i] = f.d.Mark(len(f.args))
 	}
 	f.where = append(f.where, fmt.Sprintf(cond, marks...))
 }
@@ -180,13 +180,13 @@ func (s *Store) settle(ctx context.Context, e *Execution) {
 	if e.Status == Running || e.Status == Unfinished {
 		return
 	}
-	q := fmt.Sprintf("UPDATE %s SET status = %s, signal_number = %s, ended = %s WHERE jid = %s AND status = '%s'", executions.name, s.d.mark(1), s.d.mark(2), s.d.mark(3), s.d.mark(4), Running)
+	q := fmt.Sprintf("UPDATE %s SET status = %s, signal_number = %s, ended = %s WHERE jid = %s AND status = '%s'", executions.name, s.d.Mark(1), s.d.Mark(2), s.d.Mark(3), s.d.Mark(4), Running)
 	_, _ = s.db.ExecContext(ctx, q, e.Status, e.Signal, stamp(e.Ended), e.JID) // who may only read finds it out again
 }
 
 // Execution returns an execution; nil where there is none.
 func (s *Store) Execution(ctx context.Context, jid string) (*Execution, error) {
-	l, err := s.executions(ctx, "SELECT "+executionColumns+" FROM "+executions.name+" WHERE jid = "+s.d.mark(1), jid)
+	l, err := s.executions(ctx, "SELECT "+executionColumns+" FROM "+executions.name+" WHERE jid = "+s.d.Mark(1), jid)
 	if err != nil || len(l) == 0 {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func (s *Store) Definition(ctx context.Context, hash string) (*Definition, error
 		err := r.Scan(&d.Hash, &d.Kind, &d.Name, &d.Description, &d.Source, &created)
 		d.Created = moment(created)
 		return err
-	}, "SELECT hash, kind, name, description, source, created FROM "+states.name+" WHERE hash = "+s.d.mark(1), hash)
+	}, "SELECT hash, kind, name, description, source, created FROM "+states.name+" WHERE hash = "+s.d.Mark(1), hash)
 	if err != nil || d == nil {
 		return nil, err
 	}
@@ -213,7 +213,7 @@ func (s *Store) Definition(ctx context.Context, hash string) (*Definition, error
 		st.Args = decode(args)
 		d.Steps = append(d.Steps, st)
 		return err
-	}, "SELECT step_order, step_id, label, fun, tgt, action_id, args FROM "+steps.name+" WHERE hash = "+s.d.mark(1)+" ORDER BY step_order", hash)
+	}, "SELECT step_order, step_id, label, fun, tgt, action_id, args FROM "+steps.name+" WHERE hash = "+s.d.Mark(1)+" ORDER BY step_order", hash)
 	return d, err
 }
 
@@ -249,7 +249,7 @@ func (s *Store) Steps(ctx context.Context, e *Execution) ([]ExecutionStep, error
 		st, err := scanStep(r)
 		out = append(out, st)
 		return err
-	}, "SELECT "+stepColumns+" FROM "+executionSteps.name+" s WHERE s.jid = "+s.d.mark(1)+" ORDER BY s.step_order", e.JID)
+	}, "SELECT "+stepColumns+" FROM "+executionSteps.name+" s WHERE s.jid = "+s.d.Mark(1)+" ORDER BY s.step_order", e.JID)
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +264,7 @@ func (s *Store) Steps(ctx context.Context, e *Execution) ([]ExecutionStep, error
 		}
 	}
 	slices.SortFunc(out, func(a, b ExecutionStep) int { return a.Order - b.Order })
-	hosts, err := s.hosts(ctx, " WHERE h.jid = "+s.d.mark(1)+" ORDER BY h.step_jid, h.host", e.JID)
+	hosts, err := s.hosts(ctx, " WHERE h.jid = "+s.d.Mark(1)+" ORDER BY h.step_jid, h.host", e.JID)
 	if err != nil {
 		return nil, err
 	}
@@ -348,7 +348,7 @@ func (s *Store) Host(ctx context.Context, host string, q Query) ([]HostStep, err
 	f.add("EXISTS (SELECT 1 FROM "+executionHosts.name+" h WHERE h.jid = e.jid AND h.host = %s)", host)
 	query := "SELECT e.jid FROM " + executions.name + " e" + f.String() + " ORDER BY e.jid DESC"
 	if len(f.where) == 1 { // the index of hosts has them in order
-		query = "SELECT DISTINCT h.jid FROM " + executionHosts.name + " h WHERE h.host = " + s.d.mark(1) + " ORDER BY h.jid DESC"
+		query = "SELECT DISTINCT h.jid FROM " + executionHosts.name + " h WHERE h.host = " + s.d.Mark(1) + " ORDER BY h.jid DESC"
 		f.args = []any{host}
 	}
 	if q.Limit > 0 {
@@ -367,11 +367,12 @@ func (s *Store) Host(ctx context.Context, host string, q Query) ([]HostStep, err
 		err := s.rows(ctx, func(r *sql.Rows) error {
 			var x HostStep
 			h, err := scanHost(r, &x.Name, &x.Kind, &x.Status, &x.User, &x.Step, &x.Fun, &x.ActionID)
+			h.Order = max(h.Order, -h.Order)
 			x.HostResult = h
 			out = append(out, x)
 			return err
 		}, "SELECT "+hostColumns+", e.name, e.kind, e.status, e.user_name, COALESCE(s.step_id, ''), COALESCE(s.fun, ''), COALESCE(s.action_id, '') FROM "+executionHosts.name+" h JOIN "+
-			executions.name+" e ON e.jid = h.jid LEFT JOIN "+executionSteps.name+" s ON s.jid = h.jid AND s.step_order = h.step_order WHERE h.host = "+s.d.mark(1)+
+			executions.name+" e ON e.jid = h.jid LEFT JOIN "+executionSteps.name+" s ON s.jid = h.jid AND s.step_order = ABS(h.step_order) WHERE h.host = "+s.d.Mark(1)+
 			" AND h.jid IN "+s.d.marks(1, len(part))+" ORDER BY h.jid DESC, h.step_jid", args...)
 		if err != nil {
 			return nil, err
@@ -422,7 +423,7 @@ func (s *Store) Action(ctx context.Context, id string, q Query) ([]ActionStep, e
 	}, query, f.args...)
 	for i := range out {
 		if err == nil {
-			out[i].Hosts, err = s.hosts(ctx, " WHERE h.jid = "+s.d.mark(1)+" AND h.step_order = "+s.d.mark(2)+" ORDER BY h.host", out[i].JID, out[i].Order)
+			out[i].Hosts, err = s.hosts(ctx, " WHERE h.jid = "+s.d.Mark(1)+" AND h.step_order = "+s.d.Mark(2)+" ORDER BY h.host", out[i].JID, out[i].Order)
 		}
 	}
 	return out, err

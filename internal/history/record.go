@@ -284,13 +284,13 @@ func (u *run) step(data *value.Map) {
 	if parts := strings.Split(tag, "_|-"); len(parts) == 4 {
 		stepID, name = parts[1], parts[0]+"."+parts[3]
 	}
-	jids := u.claim(ret.Str("__jid__"), data.At("tgt"))
+	jids, tries := u.claim(ret.Str("__jid__"), data.At("tgt"))
 	first := ""
 	if len(jids) > 0 {
 		first = jids[0]
 	}
 	u.put("step", value.MapOf(
-		"order", int64(order), "step", stepID, "fun", name, "action_id", actionID(data.Map("metadata")), "step_jid", first, "jids", value.Strings(jids...),
+		"order", int64(order), "step", stepID, "fun", name, "action_id", actionID(data.Map("metadata")), "step_jid", first, "jids", value.Strings(jids...), "tries", value.Strings(tries...),
 		"result", result, "started", stamp(u.rec.Now().Add(-seconds(took))), "duration", took, "comment", short(redact.Hide(ret.Str("comment")), maxComment),
 		"tgt", short(text(data.At("tgt")), maxComment), "pillar", u.inputs[order], "done", int64(u.done), "failed", int64(u.failed), "hosts", int64(len(u.hosts)),
 	))
@@ -305,23 +305,30 @@ func (u *run) most() int {
 }
 
 // claim returns the jobs of a step: the one that its return names, else those on
-// the same targets that ended and are no other step's.
-func (u *run) claim(jid string, tgt value.Value) []string {
-	var out []string
+// the same targets that ended and are no other step's. tries are the jobs of its
+// earlier tries, where it was tried again.
+func (u *run) claim(jid string, tgt value.Value) (jids, tries []string) {
+	i := slices.IndexFunc(u.subs, func(s *sub) bool { return s.load.JID == jid })
 	for _, s := range u.subs {
-		if s.claimed {
-			continue
-		}
-		if s.load.JID == jid || jid == "" && tgt != nil && s.ended && text(s.load.Tgt) == text(tgt) {
+		switch {
+		case s.load.JID == jid, jid == "" && tgt != nil && s.ended && text(s.load.Tgt) == text(tgt):
 			s.claimed = true
-			out = append(out, s.load.JID)
+			jids = append(jids, s.load.JID)
+		case i >= 0 && s.ended && sameCall(s.load, u.subs[i].load):
+			s.claimed = true
+			tries = append(tries, s.load.JID)
 		}
 	}
-	if len(out) == 0 && jid != "" {
-		out = []string{jid}
+	if len(jids) == 0 && jid != "" {
+		jids = []string{jid}
 	}
 	u.subs = slices.DeleteFunc(u.subs, func(s *sub) bool { return s.claimed })
-	return out
+	return jids, tries
+}
+
+// sameCall reports whether two jobs call the same on the same targets.
+func sameCall(a, b jobs.Load) bool {
+	return a.Fun == b.Fun && text(a.Tgt) == text(b.Tgt) && a.Arg.Len() == b.Arg.Len() && (a.Arg.Len() == 0 || value.Equal(a.Arg, b.Arg))
 }
 
 // maxLength bounds a duration, in seconds: targets may say anything.

@@ -18,7 +18,7 @@ const (
 )
 
 // A table of the history, whose columns are NAME TYPE; types are those of
-// [Dialect.typeOf].
+// [Dialect.Type].
 type table struct {
 	name    string
 	columns []string
@@ -74,7 +74,7 @@ func statements(d Dialect) []string {
 		var lines []string
 		for _, c := range t.columns {
 			name, typ, _ := strings.Cut(c, " ")
-			lines = append(lines, name+" "+d.typeOf(typ)+" NOT NULL")
+			lines = append(lines, name+" "+d.Type(typ)+" NOT NULL")
 		}
 		lines = append(lines, "PRIMARY KEY ("+strings.Join(t.key, ", ")+")")
 		if d == MySQL {
@@ -98,9 +98,9 @@ func indexName(t *table, columns []string) string {
 	return "idx_" + t.name + "_" + strings.Join(columns, "_")
 }
 
-// typeOf is the type of a column: a text that an index has, of some length at
+// Type is the type of a column: a text that an index has, of some length at
 // most, or any other.
-func (d Dialect) typeOf(typ string) string {
+func (d Dialect) Type(typ string) string {
 	size, isKey := strings.CutPrefix(typ, "key")
 	switch {
 	case isKey && d == SQLite:
@@ -121,8 +121,8 @@ func (d Dialect) typeOf(typ string) string {
 	return "text"
 }
 
-// mark is the n-th parameter of a statement.
-func (d Dialect) mark(n int) string {
+// Mark is the n-th parameter of a statement.
+func (d Dialect) Mark(n int) string {
 	if d == Postgres {
 		return fmt.Sprintf("$%d", n)
 	}
@@ -133,7 +133,7 @@ func (d Dialect) mark(n int) string {
 func (d Dialect) marks(after, n int) string {
 	out := make([]string, n)
 	for i := range out {
-		out[i] = d.mark(after + i + 1)
+		out[i] = d.Mark(after + i + 1)
 	}
 	return "(" + strings.Join(out, ", ") + ")"
 }

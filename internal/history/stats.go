@@ -197,8 +197,8 @@ func (s *Store) hostStats(ctx context.Context, st *Stats, of map[string]string) 
 		if err := r.Scan(&jid, &order, &host, &result, &took); err != nil {
 			return err
 		}
-		if order == 0 {
-			return nil // nobody knows which step it belongs to
+		if order <= 0 {
+			return nil // nobody knows which step it belongs to, or it was tried again
 		}
 		g := groups[string(host)]
 		if g == nil {

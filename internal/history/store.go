@@ -149,19 +149,27 @@ func (w *writer) step(r *value.Map) {
 		"jid": jid, "step_order": order, "step_id": r.Str("step"), "fun": r.Str("fun"), "action_id": r.Str("action_id"), "step_jid": r.Str("step_jid"), "result": r.Str("result"),
 		"started": r.Str("started"), "duration": float(r, "duration"), "comment": r.Str("comment"), "tgt": r.Str("tgt"), "pillar": r.Str("pillar"),
 	})})
-	if l := r.List("jids"); l.Len() > 0 {
-		args := []any{order, jid}
-		for _, v := range l.Items {
-			args = append(args, value.Str(v))
-		}
-		w.exec(fmt.Sprintf("UPDATE %s SET step_order = %s WHERE jid = %s AND step_jid IN %s", executionHosts.name, w.d.mark(1), w.d.mark(2), w.d.marks(2, l.Len())), args...)
-	}
+	w.assign(jid, order, r.List("jids"))
+	w.assign(jid, -order, r.List("tries"))
 	w.counts(r, jid)
+}
+
+// assign stores which step the results of jobs belong to; below 0 they are those of
+// its earlier tries.
+func (w *writer) assign(jid string, order int64, steps *value.List) {
+	if steps.Len() == 0 {
+		return
+	}
+	args := []any{order, jid}
+	for _, v := range steps.Items {
+		args = append(args, value.Str(v))
+	}
+	w.exec(fmt.Sprintf("UPDATE %s SET step_order = %s WHERE jid = %s AND step_jid IN %s", executionHosts.name, w.d.Mark(1), w.d.Mark(2), w.d.marks(2, steps.Len())), args...)
 }
 
 // counts stores how far an execution came.
 func (w *writer) counts(r *value.Map, jid string) {
-	w.exec(fmt.Sprintf("UPDATE %s SET steps_done = %s, steps_failed = %s, hosts = %s WHERE jid = %s", executions.name, w.d.mark(1), w.d.mark(2), w.d.mark(3), w.d.mark(4)),
+	w.exec(fmt.Sprintf("UPDATE %s SET steps_done = %s, steps_failed = %s, hosts = %s WHERE jid = %s", executions.name, w.d.Mark(1), w.d.Mark(2), w.d.Mark(3), w.d.Mark(4)),
 		number(r, "done"), number(r, "failed"), number(r, "hosts"), jid)
 }
 
@@ -198,7 +206,7 @@ func (w *writer) end(r *value.Map) {
 	w.flush()
 	jid := r.Str("jid")
 	w.counts(r, jid)
-	w.exec(fmt.Sprintf("UPDATE %s SET status = %s, ended = %s WHERE jid = %s", executions.name, w.d.mark(1), w.d.mark(2), w.d.mark(3)), r.Str("status"), r.Str("ended"), jid)
+	w.exec(fmt.Sprintf("UPDATE %s SET status = %s, ended = %s WHERE jid = %s", executions.name, w.d.Mark(1), w.d.Mark(2), w.d.Mark(3)), r.Str("status"), r.Str("ended"), jid)
 }
 
 func number(m *value.Map, key string) int64 {
@@ -235,7 +243,7 @@ func (s *Store) Clean(ctx context.Context, keep time.Duration, _ bool) error {
 			err := r.Scan(&jid)
 			jids = append(jids, jid)
 			return err
-		}, fmt.Sprintf("SELECT jid FROM %s WHERE jid < %s ORDER BY jid LIMIT %d", executions.name, s.d.mark(1), cleanChunk), old)
+		}, fmt.Sprintf("SELECT jid FROM %s WHERE jid < %s ORDER BY jid LIMIT %d", executions.name, s.d.Mark(1), cleanChunk), old)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -64,6 +65,11 @@ type Job struct {
 	Killed   int
 	KilledAt string
 
+	// Where is the controller that works or worked on the job, where a store that
+	// several share tells, and Silence how long ago it was heard of.
+	Where   string
+	Silence time.Duration
+
 	// away are the targets that were lost and may have kept their return, with the jid
 	// that their Salt master has it under; "" is the job's own.
 	away   map[string]string
@@ -90,8 +96,9 @@ func (s State) String() string {
 
 // An Entry is a job in a listing.
 type Entry struct {
-	JID  string
-	Load *value.Map
+	JID   string
+	Load  *value.Map
+	State State // as far as the store tells
 }
 
 // A Store is job records that can be read back.
@@ -101,6 +108,14 @@ type Store interface {
 	// Jobs returns the jobs whose jid is at least from and at most to ("" is
 	// no bound), in order of jid.
 	Jobs(ctx context.Context, from, to string) ([]Entry, error)
+}
+
+// A Sharer is a Store that knows what several controllers work on.
+type Sharer interface {
+	// Unended returns jobs that have not come to their end, in order: those that are
+	// Active, and the orchestrations that are Interrupted because their controller died
+	// and that nobody went on with.
+	Unended(ctx context.Context) ([]*Job, error)
 }
 
 // A Walker is a Store that goes through its jobs without holding them all.

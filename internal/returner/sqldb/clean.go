@@ -33,7 +33,7 @@ func (s *store) Clean(ctx context.Context, keep time.Duration, archive bool) err
 			}
 		}
 	}
-	return nil
+	return s.Shared().Clean(ctx, keep)
 }
 
 // cleanJobs removes the oldest jobs; more says that there may be others.

@@ -14,6 +14,7 @@ import (
 	"brine/internal/history"
 	"brine/internal/jobs"
 	"brine/internal/returner"
+	"brine/internal/shared"
 	"brine/internal/value"
 )
 
@@ -97,6 +98,9 @@ func (s *store) Close() error { return s.db.Close() }
 
 // History returns the history of orchestrations in the same database.
 func (s *store) History() *history.Store { return history.New(s.db, s.d.history, s.db.Close) }
+
+// Shared returns what controllers share in the same database.
+func (s *store) Shared() *shared.Store { return shared.New(s.db, s.d.history, s.db.Close) }
 
 // maxStatement bounds a statement, in bytes of its values and in rows; one row
 // may have more. perRow is what a row takes beside its values, and perStatement
@@ -294,13 +298,10 @@ func (s *store) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 		}
 		j.Got(id, m)
 	}
-	if err := rows.Err(); err != nil {
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return nil, err
 	}
-	if j.Load.Len() == 0 && j.Returns.Len() == 0 {
-		return nil, nil
-	}
-	return j, nil
+	return s.whole(ctx, j), nil
 }
 
 func decode(s string) *value.Map {
@@ -336,7 +337,10 @@ func (s *store) Jobs(ctx context.Context, from, to string) ([]jobs.Entry, error)
 		}
 		out = append(out, jobs.Entry{JID: jid, Load: decode(text)})
 	}
-	return out, rows.Err()
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil, err
+	}
+	return s.withOpen(ctx, from, to, out), nil
 }
 
 // Specs returns the returners, alphabetically.
@@ -355,7 +359,7 @@ func Specs() []returner.Spec {
 	`
 	return []returner.Spec{
 		{
-			Name: "mysql", Doc: "Store returns and events in MySQL or MariaDB.", Src: "returners/mysql.py", New: newMySQL, Reads: true, History: true, Schema: mysqlSchema + history.Schema(history.MySQL),
+			Name: "mysql", Doc: "Store returns and events in MySQL or MariaDB.", Src: "returners/mysql.py", New: newMySQL, Reads: true, History: true, Schema: mysqlSchema + history.Schema(history.MySQL) + shared.Schema(history.MySQL),
 			// Those of the execution module mysql.
 			Others: []string{"charset", "use_unicode", "default_file", "default_group", "connect_timeout"},
 			Keys: returner.Keys(server + `3306 -- port of the server
@@ -366,10 +370,10 @@ func Specs() []returner.Spec {
 				ssl_key -- file with its key
 			`),
 		},
-		{Name: "pgjsonb", Doc: "Store returns and events in PostgreSQL as jsonb.", Src: "returners/pgjsonb.py", New: newPostgres, Reads: true, History: true, Schema: pgjsonbSchema + history.Schema(history.Postgres), Keys: returner.Keys(pg)},
-		{Name: "postgres", Doc: "Store returns and events in PostgreSQL as text.", Src: "returners/postgres.py", New: newPostgres, Reads: true, History: true, Schema: postgresSchema + history.Schema(history.Postgres), Keys: returner.Keys(pg + "\npasswd! -- the account's password; pass is understood, too")},
+		{Name: "pgjsonb", Doc: "Store returns and events in PostgreSQL as jsonb.", Src: "returners/pgjsonb.py", New: newPostgres, Reads: true, History: true, Schema: pgjsonbSchema + history.Schema(history.Postgres) + shared.Schema(history.Postgres), Keys: returner.Keys(pg)},
+		{Name: "postgres", Doc: "Store returns and events in PostgreSQL as text.", Src: "returners/postgres.py", New: newPostgres, Reads: true, History: true, Schema: postgresSchema + history.Schema(history.Postgres) + shared.Schema(history.Postgres), Keys: returner.Keys(pg + "\npasswd! -- the account's password; pass is understood, too")},
 		{
-			Name: "sqlite3", Doc: "Store returns and events in a SQLite file.", Src: "returners/sqlite3_return.py", New: newSQLite, Prepare: prepareSQLite, Reads: true, History: true, Schema: sqliteSchema + history.Schema(history.SQLite),
+			Name: "sqlite3", Doc: "Store returns and events in a SQLite file.", Src: "returners/sqlite3_return.py", New: newSQLite, Prepare: prepareSQLite, Reads: true, History: true, Schema: sqliteSchema + history.Schema(history.SQLite) + shared.Schema(history.SQLite),
 			Keys: returner.Keys(`
 				database*@ -- path of the file, which is made where it is missing
 				timeout = 5.0 -- seconds to wait for another process that writes

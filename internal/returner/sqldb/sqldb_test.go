@@ -6,13 +6,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"brine/internal/fun"
 	"brine/internal/history"
 	"brine/internal/jobs"
 	"brine/internal/returner"
+	"brine/internal/shared"
 	"brine/internal/testkit/historytest"
 	"brine/internal/testkit/servertest"
+	"brine/internal/testkit/sharedtest"
 	"brine/internal/value"
 )
 
@@ -78,6 +81,55 @@ func testStore(t *testing.T, s returner.Settings) {
 	}
 	servertest.Load(t, s.Spec.Name, opener(s))
 	testHistory(t, s)
+	testShared(t, s)
+}
+
+// testShared tries what controllers share in the database, and what the job cache
+// tells of it.
+func testShared(t *testing.T, s returner.Settings) {
+	t.Helper()
+	open := func() *shared.Store {
+		r, err := s.Spec.New(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.(interface{ Shared() *shared.Store }).Shared()
+	}
+	sharedtest.Store(t, open)
+	const alive, dead = "20261121090807000501", "20261121090807000502"
+	sh := open()
+	defer sh.Close()
+	for jid, lease := range map[string]time.Duration{alive: time.Hour, dead: 0} {
+		load := jobs.Load{JID: jid, Fun: "runner.state.orchestrate", Tgt: "ctl", Minions: []string{"ctl"}}.Map()
+		r := shared.Run{JID: jid, Load: load, Controller: "ctl", Host: "machine", PID: 7, Lease: lease}
+		if err := sh.BeginNote(t.Context(), r, 0, "definition", value.MapOf("sls", "orch")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := s.Spec.New(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	want := map[string]jobs.State{alive: jobs.Active, dead: jobs.Interrupted}
+	for jid, state := range want {
+		if j, err := r.(jobs.Store).Job(t.Context(), jid); err != nil || j == nil || j.State != state || !strings.Contains(j.Where, "pid 7 on machine") {
+			t.Errorf("Job = %+v, %v", j, err)
+		}
+	}
+	list, err := r.(jobs.Store).Jobs(t.Context(), alive, dead)
+	if err != nil || len(list) != 2 || list[0].State != jobs.Active || list[1].State != jobs.Interrupted {
+		t.Errorf("Jobs = %+v, %v", list, err)
+	}
+	open2, err := r.(jobs.Sharer).Unended(t.Context())
+	if err != nil || len(open2) != 2 || open2[0].State != jobs.Active {
+		t.Errorf("Unended = %+v, %v", open2, err)
+	}
+	for jid := range want {
+		if err := sh.Forget(t.Context(), jid); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // testHistory tries what the database keeps of orchestrations, in tables that are

@@ -60,12 +60,12 @@ func newSQLite(ctx context.Context, s returner.Settings) (jobs.Returner, error) 
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil && !errors.Is(err, fs.ErrPermission) { // one that may be read alone can be read from
-		return nil, err
-	}
-	if err == nil {
+	// A file that is there is not opened: to close it would take the locks away that
+	// this process has by another connection.
+	if f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
 		f.Close()
+	} else if !errors.Is(err, fs.ErrExist) {
+		return nil, err
 	}
 	q := url.Values{"_pragma": {fmt.Sprintf("busy_timeout(%d)", int(timeout*1000))}, "_txlock": {"immediate"}}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String())
@@ -153,11 +153,8 @@ func (l *lite) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 		}
 		j.Got(id, m)
 	}
-	if err := rows.Err(); err != nil {
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return nil, err
 	}
-	if j.Load.Len() == 0 && j.Returns.Len() == 0 {
-		return nil, nil
-	}
-	return j, nil
+	return l.whole(ctx, j), nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"brine/internal/fun"
 	"brine/internal/jobs"
@@ -24,8 +25,13 @@ const local = "local_cache"
 // store opens the store that a call reads from: ext_job_cache, ext_source, or
 // master_job_cache. Salt: runners/jobs.py _get_returner.
 func (m *module) store(ctx context.Context, c *fun.Call) (jobs.Store, func(), error) {
+	return m.from(ctx, c, c.Str("ext_source"))
+}
+
+// from is store for a call that may have a source of its own.
+func (m *module) from(ctx context.Context, c *fun.Call, source string) (jobs.Store, func(), error) {
 	name := ""
-	for _, n := range []string{c.Str("ext_source"), c.Env.Opts.Str("ext_job_cache"), c.Env.Opts.Str("master_job_cache")} {
+	for _, n := range []string{source, c.Env.Opts.Str("ext_job_cache"), c.Env.Opts.Str("master_job_cache")} {
 		if name == "" && n != "None" {
 			name = n
 		}
@@ -260,14 +266,18 @@ func (m *module) tell(c *fun.Call, j *jobs.Job) {
 	switch j.State {
 	case jobs.Active, jobs.Away:
 		if j.State == jobs.Active || len(j.Running) > 0 {
-			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("job %s is still running", j.JID)})
+			text := fmt.Sprintf("job %s is still running", j.JID)
+			if j.Where != "" {
+				text += ", on " + j.Where
+			}
+			c.Env.Warn(fun.Warning{Text: text})
 		}
 	case jobs.Interrupted:
 		if j.Killed != 0 {
 			c.Env.Warn(fun.Warning{Text: killedBy(j)})
 			break
 		}
-		c.Env.Warn(fun.Warning{Text: fmt.Sprintf("job %s was interrupted: its process ended before the job did", j.JID)})
+		c.Env.Warn(fun.Warning{Text: interrupted(j)})
 	case jobs.Complete:
 	}
 	switch {
@@ -323,6 +333,18 @@ func absence(j *jobs.Job, id string) string {
 		return "did not return"
 	}
 	return ""
+}
+
+// interrupted says that the process of a job is gone.
+func interrupted(j *jobs.Job) string {
+	if j.Where == "" {
+		return fmt.Sprintf("job %s was interrupted: its process ended before the job did", j.JID)
+	}
+	text := fmt.Sprintf("job %s was interrupted: %s died; it was last heard of %s ago", j.JID, j.Where, j.Silence.Round(time.Second))
+	if j.Definition != nil {
+		text += fmt.Sprintf("; 'brine orchestrate --resume %s' goes on with it", j.JID)
+	}
+	return text
 }
 
 // killedBy says what ended a job.
@@ -396,6 +418,7 @@ func (m *module) active(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			}
 		}
 	}
+	list = m.elsewhere(ctx, c, list)
 	slices.SortFunc(list, func(a, b *jobs.Job) int { return strings.Compare(a.JID, b.JID) })
 	ret := value.NewMap(len(list))
 	for _, j := range list {
@@ -404,6 +427,38 @@ func (m *module) active(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 	}
 	return fun.Value(ret)
+}
+
+// elsewhere adds the jobs that other controllers work on, and tells of those whose
+// controller died.
+func (m *module) elsewhere(ctx context.Context, c *fun.Call, list []*jobs.Job) []*jobs.Job {
+	s, done, err := m.from(ctx, c, "")
+	if err != nil {
+		warn(c, fmt.Sprintf("what other controllers work on is not known: %v", err))
+		return list
+	}
+	defer done()
+	sh, ok := s.(jobs.Sharer)
+	if !ok {
+		return list
+	}
+	all, err := sh.Unended(ctx)
+	if err != nil {
+		warn(c, fmt.Sprintf("what other controllers work on is not known: %v", err))
+		return list
+	}
+	cache := files(c.Env)
+	for _, j := range all {
+		if mine, err := cache.Job(ctx, j.JID); err == nil && mine != nil {
+			continue // this machine knows better
+		}
+		if j.State == jobs.Active {
+			list = append(list, j)
+		} else {
+			warn(c, interrupted(j))
+		}
+	}
+	return list
 }
 
 // activity shows a job under way.
@@ -429,5 +484,8 @@ func activity(j *jobs.Job) *value.Map {
 	}
 	inst.Set("Running", running)
 	inst.Set("Returned", returned)
+	if j.Where != "" {
+		inst.Set("Controller", j.Where)
+	}
 	return inst
 }

@@ -14,6 +14,7 @@ type found struct {
 	jid  string
 	row  *jobs.Row  // nil: load is the job's
 	load *value.Map // nil: row reads it
+	open jobs.State // how far it came, where load is the job's
 	job  *jobs.Job  // what an open job was found to be
 	mine bool       // of the cache of this machine, where another store is read
 }
@@ -23,7 +24,17 @@ func (x found) brief() *jobs.Brief {
 	if x.row != nil {
 		return x.row.Brief(false)
 	}
-	return &jobs.Brief{JID: x.jid, Load: x.load}
+	return &jobs.Brief{JID: x.jid, Load: x.load, State: x.open}
+}
+
+// listed is the job in a listing. A store that several controllers share tells how
+// far the jobs of others are.
+func (x found) listed() *value.Map {
+	m := jobs.FormatBrief(x.brief())
+	if x.row == nil && x.open != jobs.Complete {
+		m.Set("Status", x.open.String())
+	}
+	return m
 }
 
 // search returns the newest jobs of a store that match, newest first: at most
@@ -51,7 +62,7 @@ func search(ctx context.Context, c *fun.Call, s jobs.Store, f filter, most int) 
 			break
 		}
 		if e.JID != c.Env.JID && f.match(e.JID, e.Load) {
-			out = append(out, found{jid: e.JID, load: e.Load})
+			out = append(out, found{jid: e.JID, load: e.Load, open: e.State})
 		}
 	}
 	return out, nil
@@ -104,7 +115,7 @@ func (m *module) listJobs(ctx context.Context, c *fun.Call) (fun.Result, error) 
 	}
 	slices.Reverse(list)
 	ret := value.NewMap(len(list))
-	for i, row := range rows(list, func(x found) *value.Map { return jobs.FormatBrief(x.brief()) }) {
+	for i, row := range rows(list, found.listed) {
 		ret.Set(list[i].jid, row)
 	}
 	return fun.Result{Value: ret, Out: c.Str("outputter")}, nil
@@ -126,7 +137,7 @@ func (m *module) listFilter(ctx context.Context, c *fun.Call) (fun.Result, error
 	}
 	slices.Reverse(list)
 	ret := value.NewList(rows(list, func(x found) *value.Map {
-		m := jobs.FormatBrief(x.brief())
+		m := x.listed()
 		start := m.At("StartTime")
 		m.Delete("StartTime")
 		m.Set("JID", x.jid)

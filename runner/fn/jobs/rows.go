@@ -68,7 +68,8 @@ func Runners(open Opener) fun.Module {
 	return fun.Module{Name: "jobs", Kind: fun.Runner, Doc: "Show past and running jobs.", Specs: []fun.Spec{
 		{
 			Name: "active", Lookup: true, Src: "runners/jobs.py active", Shared: progressGroups, Fn: m.active,
-			Doc: "Return the jobs that brine processes of this machine are working on.",
+			Doc: "Return the jobs that brine processes of this machine are working on.\n" +
+				"With a job cache in a database, those of other controllers are among them.",
 		},
 		{
 			Name: "check", Src: "none: brine's own", Args: checkArgs, Fn: m.check,
