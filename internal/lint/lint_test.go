@@ -347,3 +347,29 @@ func TestCleanTrees(t *testing.T) {
 		})
 	}
 }
+
+// TestBounds: what is read of a tree is bounded, and what was not read is counted.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"salt/web.sls": "web:\n  test.nop: []\n", "salt/files/a.conf": strings.Repeat("mentions\n", 20), "salt/files/b.conf": "x",
+		"pillar/top.sls": "base:\n  '*': [app]\n", "pillar/app.sls": "mentions: 1\nother: 2\n",
+	}
+	_, o := write(t, files)
+	if r, err := lint.Run(t.Context(), o); err != nil || r.Unread != 0 || len(r.Findings) != 1 {
+		t.Fatalf("without bounds: %+v, %v", r, err)
+	}
+	few := o
+	few.MaxFiles = 3
+	if _, err := lint.Run(t.Context(), few); err == nil || !strings.HasSuffix(err.Error(), "salt has more than 3 files") {
+		t.Errorf("3 files: %v", err)
+	}
+	o.MaxText = 100
+	if r, err := lint.Run(t.Context(), o); err != nil || r.Unread != 1 || len(r.Findings) != 0 {
+		t.Errorf("100 bytes: %+v, %v, want a file that is not read, and no finding about keys that it may mention", r, err)
+	}
+	o.MaxText = 10
+	if _, err := lint.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "have more than") {
+		t.Errorf("10 bytes: %v", err)
+	}
+}

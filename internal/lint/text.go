@@ -284,6 +284,9 @@ func (s *Session) unused(m *merge) {
 			}
 		}
 	}
+	if s.l.unread > 0 {
+		return // one of those files may mention a key
+	}
 	for key, pos := range s.pillarKeys() {
 		if !saltKeys[key] && !strings.ContainsFunc(key, notWord) && !s.l.mentions(key) {
 			m.add("", Finding{Rule: unusedPillar, Pos: pos, Message: "no file of the tree mentions the pillar key " + key})
