@@ -12,6 +12,7 @@ import (
 	"brine/internal/dispatch"
 	"brine/internal/fun"
 	"brine/internal/jobs"
+	"brine/internal/printable"
 	"brine/internal/redact"
 	"brine/internal/value"
 )
@@ -149,6 +150,12 @@ func (s *session) resumed(ctx context.Context, jid string, args fun.Args) (fun.A
 	}
 	if j == nil {
 		return args, fmt.Errorf("--resume: there is no job %s in the cache of this machine; 'brine run jobs.list_jobs' lists those there are", jid)
+	}
+	if name := strings.TrimPrefix(j.Load.Str("fun"), "runner."); !isOrchestrate(name) && name != "state.sls" {
+		return args, &statusError{
+			status: exitGeneric, err: fmt.Errorf("--resume: job %s is no orchestration: it ran %s", jid, printable.Line(name)),
+			hint: "'brine run jobs.list_jobs search_function=runner.state.orchestrate' lists orchestrations",
+		}
 	}
 	if j.State == jobs.Active {
 		return args, fmt.Errorf("--resume: job %s is still running", jid)
