@@ -25,6 +25,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/source"
+	"brine/internal/star"
 	"brine/internal/value"
 )
 
@@ -129,7 +130,8 @@ type file struct {
 	lines   []string // of text that is checked; without line ends
 	words   map[string]bool
 	ignores ignores
-	found   []Finding // what the text alone shows
+	found   []Finding   // what the text alone shows
+	star    *star.Facts // of a Starlark file
 }
 
 // A key tells findings apart: a fault that several systems or includers have is one.
@@ -343,7 +345,7 @@ func (l *linter) addFile(fi fun.FileInfo, env string, pillar bool, before map[st
 
 // read reads the text of a file.
 func (l *linter) read(f *file) {
-	f.lines, f.words, f.ignores, f.found = nil, nil, ignores{}, nil
+	f.lines, f.words, f.ignores, f.found, f.star = nil, nil, ignores{}, nil, nil
 	f.unread = f.Size <= maxText && !f.isTemplate() && l.text+f.Size > l.o.MaxText
 	if f.Size > maxText || f.unread {
 		return
@@ -354,13 +356,20 @@ func (l *linter) read(f *file) {
 	}
 	f.lines = strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")
 	var faults []badIgnore
-	if f.isTemplate() {
+	if f.isStar() {
+		facts := star.Check(f.Abs, text)
+		f.star = &facts
+	}
+	if f.isTemplate() || f.isStar() {
 		f.ignores, faults = readIgnores(f.lines)
 	}
 	for _, b := range faults {
 		f.addf(b.line, b.col, unknownRule, "'brine lint --rules' lists the rules", "unknown rule %q%s", b.name, source.DidYouMean(b.name, ruleIDs()))
 	}
 }
+
+// isStar reports whether a file is one in Starlark.
+func (f *file) isStar() bool { return path.Ext(f.Path) == ".star" && !f.pillar }
 
 // isTemplate reports whether a file is an SLS or a template that SLS files import.
 func (f *file) isTemplate() bool {

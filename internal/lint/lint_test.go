@@ -81,6 +81,16 @@ func TestRules(t *testing.T) {
 		{"render-error", map[string]string{"salt/a.sls": "{% if %}\n"}, []string{"salt/a.sls:1:7 render-error"}},
 		{"requisite-cycle", map[string]string{"salt/a.sls": "a:\n  test.nop:\n    - require:\n      - test: b\nb:\n  test.nop:\n    - require:\n      - test: a\n"}, []string{"salt/a.sls:8:9 requisite-cycle"}},
 		{"secret", map[string]string{"salt/a.sls": "a:\n  test.nop: []\n", "pillar/a.sls": "a:\n  password: hunter22\n  other_token: '{{ 1 }}'\n"}, []string{"pillar/a.sls:2:13 secret"}},
+		{"starlark", map[string]string{
+			"salt/_modules/shop.star": "def price(x):\n    \"\"\"The price.\"\"\"\n    return x\ndef _own(): pass\n", "salt/_modules/bad.star": "def f(:\n  pass\n",
+			"salt/_states/shop.star": "def open(name):\n    return {'é': pirce(name)}\n", "salt/_modules/test.star": "def more(): pass\n",
+			"salt/_modules/loose.star": "f = make  # brine: ignore starlark\n", "salt/lib/x.star": "def g(): return nope\n",
+			"salt/a.sls": "a:\n  shop.open:\n    - name: {{ salt['shop.price'](1) }}{{ salt['bad.f']() }}{{ salt['loose.x']() }}{{ salt['test.echo']('x') }}\n",
+		}, []string{"salt/_modules/bad.star:1:8 starlark", "salt/_states/shop.star:2:18 starlark", "salt/lib/x.star:1:17 starlark"}},
+		{"unknown-function of Starlark", map[string]string{
+			"salt/_modules/shop.star": "def price(x): return x\n", "salt/_states/shop.star": "def open(name): return {}\n",
+			"salt/a.sls": "a:\n  test.nop:\n    - name: {{ salt['shop.pirce'](1) }}\n", "salt/b.sls": "b:\n  shop.opened: []\n",
+		}, []string{"salt/a.sls:3:22 unknown-function", "salt/b.sls:1:1 unknown-state"}},
 		{"structure", map[string]string{"salt/a.sls": "a: 1\n"}, []string{"salt/a.sls:1:1 structure"}},
 		{"tab", map[string]string{"salt/a.sls": "a: # \tx\n  test.nop: []\n"}, []string{"salt/a.sls:1:6 tab"}},
 		{"trailing-space", map[string]string{"salt/a.sls": "a:  \n  test.nop: []\n"}, []string{"salt/a.sls:1:3 trailing-space"}},

@@ -50,6 +50,12 @@ func (l *linter) scan(f *file) {
 			f.words[word] = true
 		}
 	}
+	if f.star != nil {
+		for _, x := range f.star.Faults {
+			// Its column counts characters already.
+			f.found = append(f.found, Finding{Rule: starlark, Pos: source.Pos{File: f.Abs, Line: x.Line, Col: x.Col}, Message: x.Message})
+		}
+	}
 	if !f.isTemplate() {
 		l.used.python(f)
 		return
