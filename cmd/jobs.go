@@ -153,7 +153,7 @@ func (s *session) resumed(ctx context.Context, jid string, args fun.Args) (fun.A
 	}
 	if name := strings.TrimPrefix(j.Load.Str("fun"), "runner."); !isOrchestrate(name) && name != "state.sls" {
 		return args, &statusError{
-			status: exitGeneric, err: fmt.Errorf("--resume: job %s is no orchestration: it ran %s", jid, printable.Line(name)),
+			status: exitGeneric, err: fmt.Errorf("--resume: job %s did not run an orchestration but %s", jid, printable.Line(name)),
 			hint: "'brine run jobs.list_jobs search_function=runner.state.orchestrate' lists orchestrations",
 		}
 	}
